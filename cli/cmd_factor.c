@@ -14,26 +14,33 @@
 typedef struct settings {
   int kind, order, precision;
   const char *output;
-  int64_t leaves;
+  int64_t leaves, block;
   double threshold, max_memory;
   bool add_diagonal, json;
 } settings;
 
 #define FIELD(member) offsetof(settings, member)
-#define KINDS "lu|ilu0|ic0|triangle"
-#define ORDERS "nd|amd|natural"
+#define KINDS "lu|ilu0|ic0|triangle|bilu0|bic0|dilu"
+#define ORDERS "nd|amd|natural|rcm|colour"
 
 /* The words of kind and order are in the order of trs_factor_kind and trs_order. */
 static const option options[] = {
     FILE_OPTION("output", 'o', "FILE", FIELD(output),
                 "write the factors to FILE.h5 (HDF5); required"),
-    CHOICE_OPTION("kind", KINDS, FIELD(kind),
-                  "complete LU (lu, the default), incomplete LU without fill (ilu0), incomplete "
-                  "Cholesky without fill (ic0), or the two triangles of the matrix (triangle)"),
+    CHOICE_OPTION(
+        "kind", KINDS, FIELD(kind),
+        "complete LU (lu, the default), incomplete LU without fill (ilu0), incomplete "
+        "Cholesky without fill (ic0), the two triangles of the matrix (triangle), or incomplete "
+        "by blocks: LU (bilu0), Cholesky (bic0), LU with changed diagonal blocks alone "
+        "(dilu)"),
+    COUNT_OPTION("block-size", 0, "B", 1, 32, FIELD(block),
+                 "for bilu0, bic0 and dilu: rows of a block (default: those of the matrix, or 1)"),
     CHOICE_OPTION(
         "order", ORDERS, FIELD(order),
         "fill-reducing order: nested dissection (nd, the default for lu), approximate minimum "
-        "degree (amd), or the order of the file (natural, the default for the others)"),
+        "degree (amd), or the order of the file (natural, the default for the others); without "
+        "regard to fill: reverse Cuthill-McKee (rcm), or by colours (colour), which gives few "
+        "levels; of blocks for block kinds"),
     COUNT_OPTION("leaves", 0, "K", 1, 0x1p30, FIELD(leaves),
                  "the number of leaves of the separator tree, a power of two (default 8)"),
     REAL_OPTION(
@@ -59,7 +66,8 @@ static const paragraph paragraphs[] = {
     {"Examples",
      "  trireme factor A.mtx -o A.h5\n"
      "  trireme factor gen:poisson3d7:40 -o P.h5 --order nd --leaves 16\n"
-     "  trireme factor A.mtx -o A-ilu.h5 --kind ilu0 && trireme solve A-ilu.h5"},
+     "  trireme factor A.mtx -o A-ilu.h5 --kind ilu0 && trireme solve A-ilu.h5\n"
+     "  trireme factor gen:wingmesh:2000 -o W.h5 --kind bilu0 --block-size 5"},
     {0}};
 
 typedef struct outcome {
@@ -72,7 +80,7 @@ typedef struct outcome {
 } outcome;
 
 static bool is_incomplete(trs_factor_kind kind) {
-  return kind == TRS_FACTOR_ILU0 || kind == TRS_FACTOR_IC0;
+  return kind == TRS_FACTOR_ILU0 || kind == TRS_FACTOR_IC0 || kind >= TRS_FACTOR_BILU0;
 }
 
 static void print_errors(const outcome *o) {
@@ -101,7 +109,9 @@ static void print(const char *name, const settings *s, const outcome *o) {
   table_title(name);
   table_row("matrix", "%s, %s, %s", human_scalar(f->scalar), human_things(f->n, "row", "rows").s,
             human_things(o->matrix.nnz, "entry", "entries").s);
-  table_row("factors", "%s, %s order", nth_word(KINDS, (int)f->kind).s,
+  char blocks[32] = "";
+  if (f->block_size > 1) snprintf(blocks, sizeof blocks, ", blocks of %d", f->block_size);
+  table_row("factors", "%s%s, %s order", nth_word(KINDS, (int)f->kind).s, blocks,
             nth_word(ORDERS, (int)(f->order - TRS_ORDER_ND)).s);
   table_row("entries", "%s in L, %s in U: %s times the matrix's", human_count(f->nnz_L).s,
             human_count(f->nnz_U).s, human_times(o->fill).s);
@@ -128,6 +138,7 @@ static void report(const char *name, const settings *s, const outcome *o) {
   report_count("matrix.nnz", o->matrix.nnz);
   report_text("factors.kind", nth_word(KINDS, (int)f->kind).s);
   report_text("factors.order", nth_word(ORDERS, (int)(f->order - TRS_ORDER_ND)).s);
+  report_count("factors.block_size", f->block_size);
   report_count("factors.nnz_L", f->nnz_L);
   report_count("factors.nnz_U", f->nnz_U);
   report_real("factors.fill", o->fill);
@@ -150,7 +161,8 @@ static trs_status factor(trs_factors **F, const trs_matrix *A, const settings *s
                             /* 0 means the library's default in this structure */
                             .pivot_threshold = s->threshold > 0 ? s->threshold : DBL_MIN,
                             .add_diagonal = s->add_diagonal,
-                            .progress = progress_show};
+                            .progress = progress_show,
+                            .block_size = (int)s->block};
   double start = seconds_now();
   progress_begin();
   trs_status status = trs_factor(F, A, &how);

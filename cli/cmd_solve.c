@@ -65,9 +65,9 @@ static const option options[] = {
     COUNT_OPTION("width", 0, "W", 1, 1e6, FIELD(width),
                  "with --grid: the largest number of columns of a supernode (default 128)"),
     CHOICE_OPTION(
-        "store", "same|f32", FIELD(store),
+        "store", SOLVE_STORES, FIELD(store),
         "f32: a GPU keeps the off-diagonal values of a double matrix as floats; faster and "
-        "less accurate (default same)"),
+        "less accurate (default same). With the method blocks: f32, f16 or bf16, also on a CPU"),
     REAL_OPTION("gpu-memory", "GB", 1e-6, 1e6, FIELD(gpu_memory),
                 "use at most GB gigabytes of each GPU; several GPUs can solve what does not fit on "
                 "one, and then read the file part by part"),
@@ -93,7 +93,8 @@ static const paragraph paragraphs[] = {
      "epsilon and r the number of entries in the longest row of op(T). For factors the system is A "
      "= L U, |L| |U| stands for |A|, and r adds the longest rows of both. If the error is larger, "
      "the exit code is 1 and no solution is written. With --store f32 the limit allows for the "
-     "rounding of values to floats, 1.2e-7. Underflow is no error: the denominator is |T| (|x| + "
+     "rounding of values to floats, 1.2e-7; with the method blocks for 8 roundings to the stored "
+     "type. Underflow is no error: the denominator is |T| (|x| + "
      "tiny) + |b| + m tiny, where tiny is the smallest normal number of the type and m the number "
      "of entries in the row. The report counts the rows in which tiny decides. An x that overflows "
      "is an error, which names the first row."},

@@ -32,7 +32,7 @@ static const char *symmetry_word(const info_facts *f) {
 }
 
 static const char *kind_word(trs_factor_kind kind) {
-  static const char *const words[] = {"lu", "ilu0", "ic0", "triangle"};
+  static const char *const words[] = {"lu", "ilu0", "ic0", "triangle", "bilu0", "bic0", "dilu"};
   return words[kind];
 }
 
@@ -41,8 +41,11 @@ const char *info_kind(const info_facts *f) {
 }
 
 static const char *order_word(trs_order order) {
-  static const char *const words[] = {
-      [TRS_ORDER_ND] = "nd", [TRS_ORDER_AMD] = "amd", [TRS_ORDER_NATURAL] = "natural"};
+  static const char *const words[] = {[TRS_ORDER_ND] = "nd",
+                                      [TRS_ORDER_AMD] = "amd",
+                                      [TRS_ORDER_NATURAL] = "natural",
+                                      [TRS_ORDER_RCM] = "rcm",
+                                      [TRS_ORDER_COLOUR] = "colour"};
   return words[order];
 }
 

@@ -6,6 +6,9 @@
 #include "trireme.h"
 #include "widths.h"
 
+/* The words of --store, in the order of trs_store. */
+#define SOLVE_STORES "same|f32|f16|bf16"
+
 typedef struct solve_settings {
   int uplo, trans, diag, precision; /* positions in the option's words; uplo, diag, precision: -1 if
                                        not given */
@@ -45,8 +48,8 @@ typedef struct solve_job {
   trs_backward_error error;
   trs_backward_error of_matrix; /* with set.matrix instead of the product of the factors */
   double limit;
-  bool rounded; /* values were stored as floats; the limit allows for it */
-  bool good;    /* the backward error is below the limit */
+  double rounding; /* of values stored in a smaller type, for which the limit allows; or 0 */
+  bool good;       /* the backward error is below the limit */
 } solve_job;
 
 /* Each returns -1, or the exit code. */
@@ -57,6 +60,9 @@ int solve_take_factors(solve_job *job);
 int solve_make_rhs(solve_job *job);
 int solve_measure(solve_job *job);
 int solve_judge(solve_job *job);
+
+/* True if the plan solves by the method blocks, which stores values in any type of --store. */
+bool solve_is_by_blocks(const solve_job *job);
 void solve_free(solve_job *job);
 
 /* Writes x if it was asked for; returns how to leave. */

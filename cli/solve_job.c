@@ -266,6 +266,10 @@ static int measure_solves(solve_job *job) {
   return status ? leave_library(job->in.name) : -1;
 }
 
+bool solve_is_by_blocks(const solve_job *job) {
+  return job->info.method && strcmp(job->info.method, "blocks") == 0;
+}
+
 /* Prints notes about options without effect. */
 static void note_options(const solve_job *job) {
   const solve_settings *s = &job->set;
@@ -275,7 +279,9 @@ static void note_options(const solve_job *job) {
                      : s->invert >= 0 ? "invert"
                      : s->width       ? "width"
                                       : NULL;
-  if (gpu && !job->info.device) notify("note: --%s has no effect: this solve is not on a GPU", gpu);
+  const bool kept = s->store && solve_is_by_blocks(job);
+  if (gpu && !job->info.device && !kept)
+    notify("note: --%s has no effect: this solve is not on a GPU", gpu);
   if (grid) notify("note: --%s has no effect without --grid", grid);
   if (!job->together && ranks_first_of_several())
     notify(
@@ -351,6 +357,16 @@ static int check_matrix_error(solve_job *job) {
   return code;
 }
 
+/* The loss that storing values in the type asked for allows. */
+static double rounding_of(const solve_job *job, bool single) {
+  static const double units[] = {
+      [TRS_STORE_FLOAT] = FLT_EPSILON, [TRS_STORE_HALF] = 0x1p-10, [TRS_STORE_BFLOAT] = 0x1p-7};
+  enum { ROUNDINGS = 8 }; /* of blocks, x and sums over blocks */
+  const trs_store store = (trs_store)job->set.store;
+  if (solve_is_by_blocks(job)) return ROUNDINGS * units[store];
+  return store == TRS_STORE_FLOAT && job->info.device && !single ? FLT_EPSILON : 0;
+}
+
 int solve_judge(solve_job *job) {
   bool single = job->scalar == TRS_FLOAT || job->scalar == TRS_SCOMPLEX;
   double eps = single ? FLT_EPSILON : DBL_EPSILON;
@@ -361,8 +377,8 @@ int solve_judge(solve_job *job) {
                           : trs_check(job->in.A, job->uplo, job->trans, job->diag, job->x, job->n,
                                       job->b, job->n, job->nrhs, TRS_COL_MAJOR, &job->error);
   if (status) return leave_library(job->in.name);
-  job->rounded = job->set.store == TRS_STORE_FLOAT && job->info.device && !single;
-  job->limit = 50 * eps * (double)(job->longest_row + 1) + (job->rounded ? FLT_EPSILON : 0);
+  job->rounding = rounding_of(job, single);
+  job->limit = 50 * eps * (double)(job->longest_row + 1) + job->rounding;
   job->good = isfinite(job->error.normwise) && job->error.componentwise <= job->limit;
   return check_matrix_error(job);
 }

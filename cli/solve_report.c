@@ -100,12 +100,20 @@ static void print_memory(const solve_job *job) {
             job->in.deferred ? "matrix's pattern" : "matrix");
 }
 
+static const char *stored_as(const solve_job *job) {
+  static const char *const words[] = {[TRS_STORE_SAME] = "",
+                                      [TRS_STORE_FLOAT] = "floats",
+                                      [TRS_STORE_HALF] = "halfs",
+                                      [TRS_STORE_BFLOAT] = "bfloats"};
+  return words[job->rounding > 0 ? job->set.store : TRS_STORE_SAME];
+}
+
 void solve_print_error(const solve_job *job) {
   const trs_backward_error *e = &job->error;
   table_styled(job->good ? STYLE_GOOD : STYLE_BAD, "backward error",
-               "%ssmall: %.1e componentwise, %.1e normwise (limit %.1e%s)", job->good ? "" : "NOT ",
-               e->componentwise, e->normwise, job->limit,
-               job->rounded ? ", values stored as floats" : "");
+               "%ssmall: %.1e componentwise, %.1e normwise (limit %.1e%s%s)",
+               job->good ? "" : "NOT ", e->componentwise, e->normwise, job->limit,
+               job->rounding > 0 ? ", values stored as " : "", stored_as(job));
   if (e->underflow_rows)
     table_row("", "%s below the range of %s: underflow is allowed for",
               human_things(e->underflow_rows, "row", "rows").s, human_scalar(job->scalar));
@@ -177,7 +185,7 @@ static void report_plan(const solve_job *job) {
   report_text("plan.method", i->method);
   report_text("plan.reason", i->reason);
   report_text("plan.description", text);
-  report_text("plan.store", job->rounded ? "f32" : "same");
+  report_text("plan.store", nth_word(SOLVE_STORES, job->rounding > 0 ? job->set.store : 0).s);
   if (i->device)
     report_text("plan.device", i->device);
   else

@@ -187,6 +187,16 @@ TRS_API trs_status trs_matrix_create_coo(trs_matrix **A, trs_scalar scalar, int6
                                          int64_t ncols, int64_t nnz, int indexing, const void *row,
                                          const void *col, const void *val);
 
+/* A CSR matrix from blocks: nrows x ncols blocks of block_size x block_size (1 to 32), from
+ * ptr[nrows + 1], idx[nblocks] block columns and val[nblocks * block_size^2], each block row- or
+ * column-major; indexing describes ptr and idx as in trs_matrix_create.  The values of repeated
+ * blocks add up.  The arrays are copied; trs_matrix_set_values takes values in the order of val.
+ * Plans and trs_factor know the block size.  TRS_ERROR_STRUCTURE names the block row at fault. */
+TRS_API trs_status trs_matrix_create_bsr(trs_matrix **A, trs_scalar scalar, int64_t nrows,
+                                         int64_t ncols, int block_size, trs_layout layout,
+                                         int indexing, const void *ptr, const void *idx,
+                                         const void *val);
+
 /* As trs_matrix_create, with arrays in device memory of the context's GPU.  The arrays are
  * borrowed; conversion and sorting make copies in device memory.  The library reads the arrays on
  * the default stream: the work that fills them must be complete or ordered before that stream.
@@ -240,6 +250,7 @@ typedef struct trs_matrix_info {
   int64_t bytes;            /* size of the three arrays, deferred values included */
   int64_t largest_part;     /* deferred values: the most bytes of values that one call has held in
                                host memory so far; else -1 */
+  int block_size;           /* of trs_matrix_create_bsr and of block factors; else 1 */
 } trs_matrix_info;
 
 /* Facts of the pattern, counted when the matrix was made. */
@@ -337,17 +348,24 @@ TRS_API void trs_random_fill(void *x, int64_t count, trs_scalar scalar, uint64_t
 typedef struct trs_factors trs_factors;
 
 typedef enum trs_factor_kind {
-  TRS_FACTOR_LU = 0,  /* complete, by SuperLU, with threshold pivoting that prefers the diagonal */
-  TRS_FACTOR_ILU0,    /* incomplete, with the pattern of A */
-  TRS_FACTOR_IC0,     /* incomplete Cholesky, with the pattern of the lower triangle of A */
-  TRS_FACTOR_TRIANGLE /* L = lower triangle of A, U = its upper triangle, no factorisation */
+  TRS_FACTOR_LU = 0,   /* complete, by SuperLU, with threshold pivoting that prefers the diagonal */
+  TRS_FACTOR_ILU0,     /* incomplete, with the pattern of A */
+  TRS_FACTOR_IC0,      /* incomplete Cholesky, with the pattern of the lower triangle of A */
+  TRS_FACTOR_TRIANGLE, /* L = lower triangle of A, U = its upper triangle, no factorisation */
+  TRS_FACTOR_BILU0,    /* incomplete by blocks, with the block pattern of A (Saad 2003, 10.3) */
+  TRS_FACTOR_BIC0,     /* the same for symmetric A, L U = L L^T */
+  TRS_FACTOR_DILU /* as BILU0, with off-diagonal blocks as in A: only the diagonal blocks change
+                     (Pommerell 1992) */
 } trs_factor_kind;
 
 typedef enum trs_order {
   TRS_ORDER_DEFAULT = 0, /* LU: TRS_ORDER_ND; the other kinds: TRS_ORDER_NATURAL */
   TRS_ORDER_ND,          /* nested dissection by METIS, keeps the separator tree */
   TRS_ORDER_AMD,         /* approximate minimum degree */
-  TRS_ORDER_NATURAL      /* the order of A */
+  TRS_ORDER_NATURAL,     /* the order of A */
+  TRS_ORDER_RCM,         /* reverse Cuthill-McKee: a small bandwidth (George & Liu 1981) */
+  TRS_ORDER_COLOUR /* rows by colours, as in relaxation: as many levels as colours, at the cost
+                      of weaker incomplete factors */
 } trs_order;
 
 typedef struct trs_factor_options {
@@ -365,11 +383,17 @@ typedef struct trs_factor_options {
                              diagonal */
   trs_progress progress;
   void *progress_user;
+  int block_size; /* BILU0, BIC0 and DILU: 1 to 32, divides the rows of A; 0: that of A */
 } trs_factor_options;
 
 /* Factors a square matrix.  A is not needed afterwards.  TRS_ERROR_ZERO_PIVOT and
  * TRS_ERROR_NOT_FINITE name the row; TRS_ERROR_UNSUPPORTED names the library that the build lacks.
- */
+ *
+ * Block kinds order and factor whole blocks.  Each diagonal block is factored with row exchanges
+ * inside it (threshold pivot_threshold), which row_perm has; BIC0 needs none.  L and U are ordinary
+ * triangles whose blocks are stored whole, both with their diagonals; the method "blocks" solves
+ * with them by blocks.  Real matrices only.  TRS_ERROR_ZERO_PIVOT and TRS_ERROR_STRUCTURE name a
+ * row of the block row without a pivot, or without a diagonal block. */
 TRS_API trs_status trs_factor(trs_factors **F, const trs_matrix *A,
                               const trs_factor_options *options);
 
@@ -404,6 +428,7 @@ typedef struct trs_factors_info {
   const int64_t *supernode_ptr;        /* nsupernodes + 1: first columns, or NULL */
   const int64_t *tree_ptr; /* tree_nodes + 1: node t holds columns tree_ptr[t] .. tree_ptr[t+1] */
   const int32_t *tree_parent; /* tree_nodes: the parent's number, -1 at the root */
+  int block_size;             /* of the block kinds; else 1 */
 } trs_factors_info;
 
 /* Facts of factors, to which the arrays of the structure belong. */
@@ -424,10 +449,15 @@ typedef struct trs_plan trs_plan;
 
 typedef enum trs_store {
   TRS_STORE_SAME = 0, /* matrix values keep their type */
-  TRS_STORE_FLOAT     /* off-diagonal values of double systems are stored as floats, the diagonal as
+  TRS_STORE_FLOAT,    /* off-diagonal values of double systems are stored as floats, the diagonal as
                          doubles, and all arithmetic is in double: fewer bytes, an error of some
                          6e-8 |T| |x|; values outside a float's range become zero or infinite */
+  TRS_STORE_HALF,     /* method "blocks": off-diagonal blocks in IEEE half precision, or */
+  TRS_STORE_BFLOAT    /* in bfloat16, each with a scale factor per block */
 } trs_store;
+/* The method "blocks" stores as relaxation does (trs_relax_store): TRS_STORE_FLOAT is
+ * TRS_RELAX_MIXED. In all but TRS_STORE_SAME x is rounded to float, and values beyond float's range
+ * are TRS_ERROR_UNSUPPORTED. */
 
 typedef struct trs_options {
   size_t struct_size;
@@ -440,7 +470,7 @@ typedef struct trs_options {
   int64_t solves;     /* solves expected from the plan; 0: many */
   trs_progress progress;
   void *progress_user;
-  trs_store store; /* GPU engine only; other methods keep values as TRS_STORE_SAME does */
+  trs_store store; /* GPU engine and blocks; other methods keep values as TRS_STORE_SAME does */
   int tune;        /* 1: the GPU engine times its candidates on this system once and keeps the
                       fastest */
   void *stream;    /* a cudaStream_t for GPU methods; NULL: the default stream */
@@ -470,6 +500,18 @@ TRS_API trs_status trs_update(trs_plan *plan, const trs_matrix *A);
 
 /* The same after new values in L or U.  F must be the factors that the plan was made from. */
 TRS_API trs_status trs_update_factors(trs_plan *plan, const trs_factors *F);
+
+/* New values of the matrix, for a plan over factors of the kinds BILU0, BIC0 or DILU that solves by
+ * the method "blocks" (not transposed): factors them where the plan solves, level by level, with
+ * the order of the factors and the default pivot_threshold.  The factors keep their values.  ptr,
+ * idx and val are as in trs_matrix_create_bsr, of the factors' type, in any order of blocks within
+ * the block pattern that was factored; a block that is not given is zero.  For a context of a GPU
+ * they may lie in device memory, and are read after the plan's stream; with val there, the GPU
+ * factors, and ptr and idx may then be NULL: the pattern of the call before.  The call waits for
+ * the result.  After a failure solutions are meaningless until an update succeeds.
+ * TRS_ERROR_ZERO_PIVOT, TRS_ERROR_NOT_FINITE and TRS_ERROR_STRUCTURE name the row. */
+TRS_API trs_status trs_update_bsr(trs_plan *plan, trs_layout layout, int indexing, const void *ptr,
+                                  const void *idx, const void *val);
 
 /* Destroys a plan.  NULL is ignored. */
 TRS_API void trs_plan_destroy(trs_plan *plan);

@@ -70,12 +70,17 @@ module trireme
   integer(c_int), parameter :: TRS_FACTOR_ILU0 = 1
   integer(c_int), parameter :: TRS_FACTOR_IC0 = 2
   integer(c_int), parameter :: TRS_FACTOR_TRIANGLE = 3
+  integer(c_int), parameter :: TRS_FACTOR_BILU0 = 4
+  integer(c_int), parameter :: TRS_FACTOR_BIC0 = 5
+  integer(c_int), parameter :: TRS_FACTOR_DILU = 6
 
   ! trs_order
   integer(c_int), parameter :: TRS_ORDER_DEFAULT = 0
   integer(c_int), parameter :: TRS_ORDER_ND = 1
   integer(c_int), parameter :: TRS_ORDER_AMD = 2
   integer(c_int), parameter :: TRS_ORDER_NATURAL = 3
+  integer(c_int), parameter :: TRS_ORDER_RCM = 4
+  integer(c_int), parameter :: TRS_ORDER_COLOUR = 5
 
   ! trs_content
   integer(c_int), parameter :: TRS_CONTENT_MATRIX = 0
@@ -84,6 +89,8 @@ module trireme
   ! trs_store
   integer(c_int), parameter :: TRS_STORE_SAME = 0
   integer(c_int), parameter :: TRS_STORE_FLOAT = 1
+  integer(c_int), parameter :: TRS_STORE_HALF = 2
+  integer(c_int), parameter :: TRS_STORE_BFLOAT = 3
 
   ! trs_relax_store
   integer(c_int), parameter :: TRS_RELAX_MIXED = 0
@@ -115,7 +122,7 @@ module trireme
   end type trs_error
 
   type, bind(C) :: trs_matrix_info
-    integer(c_size_t) :: struct_size = 96_c_size_t
+    integer(c_size_t) :: struct_size = 104_c_size_t
     integer(c_int) :: format = 0
     integer(c_int) :: scalar = 0
     integer(c_int64_t) :: nrows = 0
@@ -128,6 +135,7 @@ module trireme
     integer(c_int64_t) :: longest_row = 0
     integer(c_int64_t) :: bytes = 0
     integer(c_int64_t) :: largest_part = 0
+    integer(c_int) :: block_size = 0
   end type trs_matrix_info
 
   type, bind(C) :: trs_read_options
@@ -142,7 +150,7 @@ module trireme
   end type trs_read_options
 
   type, bind(C) :: trs_factor_options
-    integer(c_size_t) :: struct_size = 56_c_size_t
+    integer(c_size_t) :: struct_size = 64_c_size_t
     integer(c_int) :: kind = 0
     integer(c_int) :: order = 0
     integer(c_int) :: tree_leaves = 0
@@ -151,10 +159,11 @@ module trireme
     integer(c_int) :: add_diagonal = 0
     type(c_funptr) :: progress = c_null_funptr
     type(c_ptr) :: progress_user = c_null_ptr
+    integer(c_int) :: block_size = 0
   end type trs_factor_options
 
   type, bind(C) :: trs_factors_info
-    integer(c_size_t) :: struct_size = 144_c_size_t
+    integer(c_size_t) :: struct_size = 152_c_size_t
     integer(c_int) :: kind = 0
     integer(c_int) :: order = 0
     integer(c_int) :: scalar = 0
@@ -174,6 +183,7 @@ module trireme
     type(c_ptr) :: supernode_ptr = c_null_ptr
     type(c_ptr) :: tree_ptr = c_null_ptr
     type(c_ptr) :: tree_parent = c_null_ptr
+    integer(c_int) :: block_size = 0
   end type trs_factors_info
 
   type, bind(C) :: trs_options
@@ -394,6 +404,22 @@ module trireme
       type(*), dimension(*), intent(in), optional :: val
       integer(c_int) :: trs_matrix_create_coo
     end function trs_matrix_create_coo
+
+    function trs_matrix_create_bsr(A, scalar, nrows, ncols, block_size, layout, indexing, ptr, &
+        idx, val) bind(C, name="trs_matrix_create_bsr")
+      import
+      type(c_ptr), intent(out) :: A
+      integer(c_int), value :: scalar
+      integer(c_int64_t), value :: nrows
+      integer(c_int64_t), value :: ncols
+      integer(c_int), value :: block_size
+      integer(c_int), value :: layout
+      integer(c_int), value :: indexing
+      type(*), dimension(*), intent(in), optional :: ptr
+      type(*), dimension(*), intent(in), optional :: idx
+      type(*), dimension(*), intent(in), optional :: val
+      integer(c_int) :: trs_matrix_create_bsr
+    end function trs_matrix_create_bsr
 
     function trs_matrix_create_device(A, ctx, format, scalar, nrows, ncols, nnz, indexing, ptr, &
         idx, val) bind(C, name="trs_matrix_create_device")
@@ -658,6 +684,18 @@ module trireme
       type(c_ptr), value :: F
       integer(c_int) :: trs_update_factors
     end function trs_update_factors
+
+    function trs_update_bsr(plan, layout, indexing, ptr, idx, val) bind(C, &
+        name="trs_update_bsr")
+      import
+      type(c_ptr), value :: plan
+      integer(c_int), value :: layout
+      integer(c_int), value :: indexing
+      type(*), dimension(*), intent(in), optional :: ptr
+      type(*), dimension(*), intent(in), optional :: idx
+      type(*), dimension(*), intent(in), optional :: val
+      integer(c_int) :: trs_update_bsr
+    end function trs_update_bsr
 
     subroutine trs_plan_destroy(plan) bind(C, name="trs_plan_destroy")
       import

@@ -61,15 +61,7 @@ trs_status trs_relax_take_matrix(trs_block_source *source, trs_matrix **by_rows,
                     (long long)(A->nrows % block_size));
   if (A->format != TRS_CSR) TRS_TRY(trs_matrix_convert(by_rows, A, TRS_CSR, A->scalar));
   const trs_matrix *B = *by_rows ? *by_rows : A;
-  *source = (trs_block_source){.scalar = B->scalar,
-                               .block = block_size,
-                               .span = block_size,
-                               .nrows = B->nrows / block_size,
-                               .ncols = B->nrows / block_size,
-                               .ptr = B->ptr,
-                               .idx = B->idx,
-                               .val = B->val,
-                               .matrix = true};
+  *source = trs_block_source_of(B, block_size);
   return TRS_SUCCESS;
 }
 
@@ -194,6 +186,36 @@ trs_status trs_relax_update_bsr(trs_relaxation *R, trs_layout layout, int indexi
   trs_block_source source =
       trs_relax_blocks(R->scalar, R->nrows, R->block, layout, indexing, ptr, idx, val);
   return update_from(R, &source);
+}
+
+/* Values in device memory stay there; ptr NULL: the pattern of the call before. */
+static trs_status bring_pattern(trs_block_source *source, void *copies[COPIES],
+                                const trs_plan *plan) {
+  const void *val = source->val;
+  const bool stays = plan->context->backend->gpu && trs_device_address(val);
+  for (int k = 0; k < COPIES; k++) copies[k] = NULL;
+  if (stays && !source->ptr) return TRS_SUCCESS;
+  if (stays) source->val = NULL;
+  trs_status status = bring(source, copies, device_of(plan->context), plan->stream);
+  if (stays) source->val = val;
+  return status;
+}
+
+trs_status trs_update_bsr(trs_plan *plan, trs_layout layout, int indexing, const void *ptr,
+                          const void *idx, const void *val) {
+  void *copies[COPIES];
+  if (!plan) return trs_fail(TRS_ERROR_ARGUMENT, -1, "plan is NULL");
+  if ((unsigned)layout > TRS_ROW_MAJOR)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "layout must be TRS_COL_MAJOR or TRS_ROW_MAJOR");
+  TRS_TRY(trs_plan_check(plan));
+  const trs_triangle *T = trs_triangle_of(plan->sweep[0]);
+  const int block = T ? T->R->block : 1;
+  trs_block_source source = trs_relax_blocks(plan->system.scalar, plan->system.n / block, block,
+                                             layout, indexing, ptr, idx, val);
+  trs_status status = bring_pattern(&source, copies, plan);
+  if (!status) status = trs_refactor_blocks(plan, &source);
+  free_copies(copies);
+  return status;
 }
 
 trs_status trs_relax_complete(trs_sweep_options *options, const trs_sweep_options *given) {

@@ -3,6 +3,7 @@
 #define TRS_API_RELAX_H
 
 #include "relax/relaxation.h"
+#include "relax/triangle.h"
 
 /* The caller's options, checked. */
 TRS_API trs_status trs_relax_take_options(trs_relax_options *own, int block_size,

@@ -27,7 +27,7 @@ static trs_status take_options(trs_options *own, const trs_options *options) {
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s of the options is %lld",
                     own->nrhs < 0 ? "nrhs" : "solves",
                     (long long)(own->nrhs < 0 ? own->nrhs : own->solves));
-  if ((unsigned)own->store > TRS_STORE_FLOAT)
+  if ((unsigned)own->store > TRS_STORE_BFLOAT)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "store %d is not one of trs_store's", own->store);
   return TRS_SUCCESS;
 }

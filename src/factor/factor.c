@@ -2,9 +2,11 @@
 #include "factor/kinds.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/config.h"
 #include "base/structs.h"
+#include "matrix/blocks.h"
 #include "order/order.h"
 
 static const struct {
@@ -15,7 +17,24 @@ static const struct {
     [TRS_FACTOR_ILU0] = {TRS_ORDER_NATURAL, trs_factor_ilu0},
     [TRS_FACTOR_IC0] = {TRS_ORDER_NATURAL, trs_factor_ic0},
     [TRS_FACTOR_TRIANGLE] = {TRS_ORDER_NATURAL, trs_factor_triangle},
+    [TRS_FACTOR_BILU0] = {TRS_ORDER_NATURAL, trs_factor_blocks},
+    [TRS_FACTOR_BIC0] = {TRS_ORDER_NATURAL, trs_factor_blocks},
+    [TRS_FACTOR_DILU] = {TRS_ORDER_NATURAL, trs_factor_blocks},
 };
+
+/* Sets the block size that the caller left open: that of A, or 1 for other than block kinds. */
+static trs_status complete_block(trs_factor_options *options, const trs_matrix *A) {
+  const bool blocks = options->kind >= TRS_FACTOR_BILU0;
+  if (!blocks && options->block_size)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "block_size is for BILU0, BIC0 and DILU");
+  if (!options->block_size) options->block_size = blocks && A->block ? A->block : 1;
+  if (options->block_size < 1 || options->block_size > TRS_RELAX_MOST_BLOCK ||
+      A->nrows % options->block_size)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1,
+                    "block_size %d: 1 to %d that divides the %lld rows is wanted",
+                    options->block_size, TRS_RELAX_MOST_BLOCK, (long long)A->nrows);
+  return TRS_SUCCESS;
+}
 
 static trs_status check(const trs_matrix *A, const trs_factor_options *options) {
   if (!A) return trs_fail(TRS_ERROR_ARGUMENT, -1, "A is NULL");
@@ -23,7 +42,7 @@ static trs_status check(const trs_matrix *A, const trs_factor_options *options) 
   if (A->nrows != A->ncols)
     return trs_fail(TRS_ERROR_STRUCTURE, -1, "the matrix is %lld x %lld, not square",
                     (long long)A->nrows, (long long)A->ncols);
-  if ((unsigned)options->kind > TRS_FACTOR_TRIANGLE)
+  if ((unsigned)options->kind > TRS_FACTOR_DILU)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "kind %d is not one of trs_factor_kind's",
                     options->kind);
   if (!(options->pivot_threshold >= 0 && options->pivot_threshold <= 1))
@@ -57,17 +76,49 @@ static trs_status prepare(trs_matrix **ready, const trs_matrix *A,
   return status;
 }
 
-/* Moves the ordering's arrays to parts; perm serves rows and columns. */
-static trs_status hand_over(trs_factors *parts, trs_ordering *o, int64_t n) {
-  parts->row_perm = o->perm;
+/* Moves the ordering's arrays to parts, for rows where the ordering has blocks of rows; perm serves
+ * rows and columns. */
+static trs_status hand_over(trs_factors *parts, trs_ordering *o, int64_t n, int block) {
+  int32_t *perm = o->perm;
   parts->tree_nodes = o->tree.nodes;
   parts->tree_ptr = o->tree.ptr;
   parts->tree_parent = o->tree.parent;
+  for (int64_t t = 0; o->tree.nodes && t <= o->tree.nodes; t++) parts->tree_ptr[t] *= block;
   *o = (trs_ordering){0};
-  if (!parts->row_perm) return TRS_SUCCESS;
-  TRS_TRY(TRS_ALLOC(&parts->col_perm, n));
-  for (int64_t i = 0; i < n; i++) parts->col_perm[i] = parts->row_perm[i];
-  return TRS_SUCCESS;
+  if (!perm) return TRS_SUCCESS;
+  trs_status status = TRS_ALLOC(&parts->row_perm, n);
+  if (!status) status = TRS_ALLOC(&parts->col_perm, n);
+  for (int64_t i = 0; !status && i < n; i++)
+    parts->row_perm[i] = parts->col_perm[i] = perm[i / block] * block + (int32_t)(i % block);
+  trs_free(perm);
+  return status;
+}
+
+/* The pattern of A's blocks as a matrix, for orderings. */
+static trs_status find_block_graph(trs_matrix **G, const trs_matrix *A, int block) {
+  const trs_block_source source = trs_block_source_of(A, block);
+  trs_block_pattern pattern;
+  void *val;
+  TRS_TRY(trs_block_pattern_build(&pattern, &source, NULL));
+  trs_status status = trs_alloc(&val, pattern.ptr[pattern.n], sizeof(float));
+  if (status) {
+    trs_block_pattern_free(&pattern);
+    return status;
+  }
+  memset(val, 0, (size_t)pattern.ptr[pattern.n] * sizeof(float));
+  return trs_matrix_adopt(G, TRS_CSR, TRS_FLOAT, pattern.n, pattern.n, pattern.ptr, pattern.idx,
+                          val);
+}
+
+static trs_status order_blocks(trs_ordering *ordering, const trs_factors *parts,
+                               const trs_matrix *A, const trs_factor_options *options) {
+  trs_matrix *G;
+  if (options->block_size == 1)
+    return trs_ordering_compute(ordering, A, parts->order, options->tree_leaves);
+  TRS_TRY(find_block_graph(&G, A, options->block_size));
+  trs_status status = trs_ordering_compute(ordering, G, parts->order, options->tree_leaves);
+  trs_matrix_destroy(G);
+  return status;
 }
 
 /* Orders A; *B is the matrix in the new order.  Incomplete factors in the natural order need no
@@ -77,9 +128,9 @@ static trs_status order_matrix(trs_factors *parts, trs_matrix **B, int64_t *fill
   trs_ordering ordering = {0};
   report(options, "ordering", 0);
   if (parts->order != TRS_ORDER_NATURAL || parts->kind == TRS_FACTOR_LU)
-    TRS_TRY(trs_ordering_compute(&ordering, A, parts->order, options->tree_leaves));
+    TRS_TRY(order_blocks(&ordering, parts, A, options));
   *fill = ordering.fill;
-  TRS_TRY(hand_over(parts, &ordering, A->nrows));
+  TRS_TRY(hand_over(parts, &ordering, A->nrows, options->block_size));
   report(options, "ordering", 1);
   if (!parts->row_perm) {
     *B = trs_matrix_retain(A);
@@ -90,9 +141,11 @@ static trs_status order_matrix(trs_factors *parts, trs_matrix **B, int64_t *fill
 
 static trs_status run(trs_factors *parts, const trs_matrix *A, const trs_factor_options *options) {
   trs_matrix *ready = NULL, *B = NULL;
-  trs_factor_input input = {
-      .pivot_threshold = options->pivot_threshold == 0 ? 0.1 : options->pivot_threshold,
-      .equilibrate = !options->no_equilibration};
+  trs_factor_input input = {.pivot_threshold = options->pivot_threshold == 0
+                                                   ? TRS_FACTOR_THRESHOLD
+                                                   : options->pivot_threshold,
+                            .equilibrate = !options->no_equilibration,
+                            .block = options->block_size};
   TRS_TRY(prepare(&ready, A, options));
   trs_status status = order_matrix(parts, &B, &input.fill, ready, options);
   trs_matrix_destroy(ready);
@@ -114,6 +167,7 @@ trs_status trs_factor(trs_factors **F, const trs_matrix *A, const trs_factor_opt
   TRS_TRY(TRS_STRUCT_TAKE(trs_factor_options, &own, options));
   options = &own;
   TRS_TRY(check(A, options));
+  TRS_TRY(complete_block(&own, A));
   trs_factors parts = {.kind = options->kind, .order = options->order};
   if (parts.order == TRS_ORDER_DEFAULT) parts.order = kinds[options->kind].order;
   trs_status status = run(&parts, A, options);

@@ -12,9 +12,12 @@
 #include "io/json.h"
 #include "io/limit.h"
 
-static const char *const kind_names[] = {"lu", "ilu0", "ic0", "triangle"};
-static const char *const order_names[] = {
-    [TRS_ORDER_ND] = "nd", [TRS_ORDER_AMD] = "amd", [TRS_ORDER_NATURAL] = "natural"};
+static const char *const kind_names[] = {"lu", "ilu0", "ic0", "triangle", "bilu0", "bic0", "dilu"};
+static const char *const order_names[] = {[TRS_ORDER_ND] = "nd",
+                                          [TRS_ORDER_AMD] = "amd",
+                                          [TRS_ORDER_NATURAL] = "natural",
+                                          [TRS_ORDER_RCM] = "rcm",
+                                          [TRS_ORDER_COLOUR] = "colour"};
 static const char *const diag_names[] = {"nonunit", "unit"};
 
 enum { FILE_VERSION = 1 };
@@ -30,10 +33,11 @@ static void describe(trs_hdf5_group *root, const trs_factors_info *f) {
   *root = (trs_hdf5_group){.name = "/", .attribute = "trireme"};
   snprintf(root->text, sizeof root->text,
            "{\"factors\": {\"version\": %d, \"kind\": \"%s\", \"order\": \"%s\", \"n\": %lld, "
-           "\"diag_L\": \"%s\", \"diag_U\": \"%s\", \"nsupernodes\": %lld, \"tree_nodes\": %lld}}",
+           "\"diag_L\": \"%s\", \"diag_U\": \"%s\", \"nsupernodes\": %lld, \"tree_nodes\": %lld, "
+           "\"block_size\": %d}}",
            FILE_VERSION, kind_names[f->kind], order_names[f->order], (long long)f->n,
            diag_names[f->diag_L], diag_names[f->diag_U], (long long)f->nsupernodes,
-           (long long)f->tree_nodes);
+           (long long)f->tree_nodes, f->block_size);
   add_dataset(root, "row_perm", TRS_HDF5_I32, f->n, f->row_perm);
   add_dataset(root, "col_perm", TRS_HDF5_I32, f->n, f->col_perm);
   add_dataset(root, "row_scale", TRS_HDF5_F64, f->n, f->row_scale);
@@ -66,6 +70,7 @@ typedef struct source {
   trs_hdf5_file *file;
   const trs_reading *reading;
   trs_factors parts;
+  int64_t block; /* of L and U; 0: none is given */
 } source;
 
 static trs_status bad_attribute(const source *s, const char *name) {
@@ -100,13 +105,16 @@ static trs_status read_attribute(source *s, const char *text) {
   if (version != FILE_VERSION)
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "%s holds factors in version %lld, not %d",
                     s->reading->path, (long long)version, FILE_VERSION);
-  TRS_TRY(get_choice(s, factors, "kind", kind_names, 4, &kind));
-  TRS_TRY(get_choice(s, factors, "order", order_names + TRS_ORDER_ND, 3, &order));
+  TRS_TRY(get_choice(s, factors, "kind", kind_names, TRS_FACTOR_DILU + 1, &kind));
+  TRS_TRY(get_choice(s, factors, "order", order_names + TRS_ORDER_ND, TRS_ORDER_COLOUR, &order));
   TRS_TRY(get_choice(s, factors, "diag_L", diag_names, 2, &diag_L));
   TRS_TRY(get_choice(s, factors, "diag_U", diag_names, 2, &diag_U));
   TRS_TRY(get_count(s, factors, "n", &f->n));
   TRS_TRY(get_count(s, factors, "nsupernodes", &f->nsupernodes));
   TRS_TRY(get_count(s, factors, "tree_nodes", &f->tree_nodes));
+  if (trs_json_integer(trs_json_member(factors, "block_size"), &s->block) &&
+      (s->block < 1 || s->block > TRS_RELAX_MOST_BLOCK || f->n % s->block))
+    return bad_attribute(s, "block_size");
   f->kind = (trs_factor_kind)kind;
   f->order = (trs_order)(TRS_ORDER_ND + order);
   f->diag_L = (trs_diag)diag_L;
@@ -146,6 +154,7 @@ static trs_status read_matrices(source *s) {
   if (f->L->nrows != f->n || f->U->nrows != f->n)
     return trs_fail(TRS_ERROR_FORMAT, -1, "%s: L and U are not of the declared order %lld",
                     s->reading->path, (long long)f->n);
+  f->L->block = f->U->block = s->block > 1 ? (int)s->block : 0;
   return TRS_SUCCESS;
 }
 

@@ -31,7 +31,7 @@ static bool (*const mirrored_of[])(const trs_matrix *, const ic0_mirror *,
 static bool (*const eliminate_of[])(trs_matrix *, int64_t *, ic0_failure *) = TRS_TABLE(eliminate);
 static void (*const conjugate_of[])(void *, int64_t) = TRS_TABLE(conjugate);
 
-static trs_status check_hermitian(const trs_factor_input *input) {
+trs_status trs_factor_check_symmetric(const trs_factor_input *input, const char *kind) {
   ic0_mirror mirror;
   ic0_failure at;
   const trs_matrix *B = input->B;
@@ -41,10 +41,10 @@ static trs_status check_hermitian(const trs_factor_input *input) {
   if (same) return TRS_SUCCESS;
   int64_t row = trs_factor_row(input, at.row);
   return trs_fail(TRS_ERROR_STRUCTURE, row,
-                  "IC(0): the matrix is not %s: the entries at row %lld, column %lld (0-based) and "
+                  "%s: the matrix is not %s: the entries at row %lld, column %lld (0-based) and "
                   "at its mirror differ; use ILU(0)",
-                  trs_scalar_is_complex(B->scalar) ? "hermitian" : "symmetric", (long long)row,
-                  (long long)trs_factor_row(input, at.column));
+                  kind, trs_scalar_is_complex(B->scalar) ? "hermitian" : "symmetric",
+                  (long long)row, (long long)trs_factor_row(input, at.column));
 }
 
 /* Fails unless each row of the lower triangle ends in its diagonal. */
@@ -79,7 +79,7 @@ static trs_status conjugate_transpose(trs_matrix **U, const trs_matrix *L) {
 
 trs_status trs_factor_ic0(trs_factors *parts, const trs_factor_input *input) {
   parts->diag_L = parts->diag_U = TRS_NONUNIT;
-  TRS_TRY(check_hermitian(input));
+  TRS_TRY(trs_factor_check_symmetric(input, "IC(0)"));
   TRS_TRY(trs_matrix_triangle(&parts->L, input->B, TRS_LOWER, 0));
   TRS_TRY(check_diagonal(parts->L, input));
   TRS_TRY(eliminate(parts->L, input));

@@ -4,6 +4,10 @@
 
 #include "factor/factors.h"
 
+/* Of a column's largest entry, the least that a diagonal entry must have to stay pivot, unless the
+ * caller says otherwise. */
+#define TRS_FACTOR_THRESHOLD 0.1
+
 /* The input of each factorisation.  B, a square CSR matrix, is A with renumbered rows and columns:
  * row i of B is row perm[i] of A; a NULL perm is the identity. */
 typedef struct trs_factor_input {
@@ -12,6 +16,7 @@ typedef struct trs_factor_input {
   double pivot_threshold;
   bool equilibrate;
   int64_t fill; /* entries of the complete L if all pivots stay on the diagonal; 0: not known */
+  int block;    /* rows of a block; 1 for other than block kinds */
 } trs_factor_input;
 
 /* Each sets L, U, diag_L and diag_U of *parts; LU also sets permutations and supernodes.  After a
@@ -20,6 +25,10 @@ trs_status trs_factor_triangle(trs_factors *parts, const trs_factor_input *input
 trs_status trs_factor_ilu0(trs_factors *parts, const trs_factor_input *input);
 trs_status trs_factor_ic0(trs_factors *parts, const trs_factor_input *input);
 trs_status trs_factor_lu(trs_factors *parts, const trs_factor_input *input);
+trs_status trs_factor_blocks(trs_factors *parts, const trs_factor_input *input);
+
+/* Fails unless B is symmetric, or Hermitian; kind is for the message. */
+trs_status trs_factor_check_symmetric(const trs_factor_input *input, const char *kind);
 
 /* A row this many times as long as the row that it updates is searched, not read: one row with most
  * columns would otherwise be read for every row below it. */

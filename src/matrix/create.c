@@ -281,6 +281,7 @@ trs_status trs_matrix_get_info(const trs_matrix *A, trs_matrix_info *info) {
       .ndiagonal = A->ndiagonal,
       .missing_diagonal = A->missing_diagonal,
       .longest_row = A->longest,
+      .block_size = A->block ? A->block : 1,
       .largest_part = trs_matrix_is_deferred(A) ? A->largest_part : -1,
       .bytes = (A->nvectors + 1) * (int64_t)sizeof *A->ptr +
                A->nnz * (int64_t)(sizeof *A->idx + trs_scalar_size(A->scalar))};

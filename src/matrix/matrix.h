@@ -61,6 +61,8 @@ struct trs_matrix {
   int64_t first_lower, first_upper;  /* the first vector with an entry below / above, or -1 */
   int64_t missing_diagonal;          /* the first vector without a diagonal entry, or -1 */
   int64_t longest;                   /* entries in the fullest vector */
+
+  int block; /* rows of each block, if entries are known to fill square blocks; 0: not known */
 };
 
 /* The vector that contains entry p. */

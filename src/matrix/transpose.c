@@ -59,16 +59,8 @@ static trs_status other_format(trs_matrix **B, const trs_matrix *A) {
   return trs_matrix_adopt(B, format, A->scalar, A->nrows, A->ncols, ptr, idx, val);
 }
 
-trs_status trs_matrix_convert(trs_matrix **B, const trs_matrix *A, trs_format format,
-                              trs_scalar scalar) {
-  if (!A || !B) return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", A ? "B" : "A");
-  *B = NULL;
-  if (!trs_scalar_valid(scalar) || (format != TRS_CSR && format != TRS_CSC))
-    return trs_fail(TRS_ERROR_ARGUMENT, -1, "no such format (%d) or scalar (%d)", format, scalar);
-  if (trs_scalar_is_complex(A->scalar) && !trs_scalar_is_complex(scalar))
-    return trs_fail(TRS_ERROR_ARGUMENT, -1,
-                    "a complex matrix cannot become real: ask for a complex type");
-  TRS_TRY(trs_matrix_need_host(A, "trs_matrix_convert"));
+static trs_status convert(trs_matrix **B, const trs_matrix *A, trs_format format,
+                          trs_scalar scalar) {
   if (A->format == format) return same_format(B, A, scalar);
   trs_matrix *turned;
   TRS_TRY(other_format(&turned, A));
@@ -79,4 +71,19 @@ trs_status trs_matrix_convert(trs_matrix **B, const trs_matrix *A, trs_format fo
   trs_status status = same_format(B, turned, scalar);
   trs_matrix_destroy(turned);
   return status;
+}
+
+trs_status trs_matrix_convert(trs_matrix **B, const trs_matrix *A, trs_format format,
+                              trs_scalar scalar) {
+  if (!A || !B) return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", A ? "B" : "A");
+  *B = NULL;
+  if (!trs_scalar_valid(scalar) || (format != TRS_CSR && format != TRS_CSC))
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "no such format (%d) or scalar (%d)", format, scalar);
+  if (trs_scalar_is_complex(A->scalar) && !trs_scalar_is_complex(scalar))
+    return trs_fail(TRS_ERROR_ARGUMENT, -1,
+                    "a complex matrix cannot become real: ask for a complex type");
+  TRS_TRY(trs_matrix_need_host(A, "trs_matrix_convert"));
+  TRS_TRY(convert(B, A, format, scalar));
+  (*B)->block = A->block;
+  return TRS_SUCCESS;
 }

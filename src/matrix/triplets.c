@@ -1,5 +1,5 @@
-/* triplets.c - a matrix from triplets in any order: sorted by row, then created from compressed
- * arrays. O(n + nnz). */
+/* triplets.c - a matrix from triplets in any order, or from blocks: sorted by row, then created
+ * from compressed arrays. O(n + nnz). */
 #include "matrix/create.h"
 #include "matrix/indexing.h"
 #include "matrix/values.h"
@@ -89,4 +89,78 @@ trs_status trs_matrix_create_coo(trs_matrix **A, trs_scalar scalar, int64_t nrow
   sort_triplets(&t, head.ptr, head.idx, order);
   trs_values_gather(head.val, val, order, nnz, scalar);
   return adopt_triplets(A, head, order);
+}
+
+/* ---- Blocks: the triplets of their elements, in the order of the values ---- */
+
+typedef struct blocks {
+  int64_t nrows, ncols;
+  int size;
+  trs_layout layout;
+  int indexing;
+  const void *ptr, *idx;
+} blocks;
+
+static trs_status check_blocks(const blocks *B, const void *val) {
+  if (B->size < 1 || B->size > TRS_RELAX_MOST_BLOCK)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "block_size %d is outside 1 .. %d", B->size,
+                    TRS_RELAX_MOST_BLOCK);
+  if ((unsigned)B->layout > TRS_ROW_MAJOR)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "layout must be TRS_COL_MAJOR or TRS_ROW_MAJOR");
+  if (B->nrows < 0 || B->ncols < 0 || B->nrows > INT32_MAX / B->size ||
+      B->ncols > INT32_MAX / B->size)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "%lld x %lld blocks: 0 .. %d are wanted",
+                    (long long)B->nrows, (long long)B->ncols, INT32_MAX / B->size);
+  TRS_TRY(trs_indexing_check_ptr(B->indexing, B->ptr, B->nrows));
+  const int64_t base = trs_index_base(B->indexing);
+  const int64_t count = trs_ptr_at(B->indexing, B->ptr, B->nrows) - base;
+  if (count && (!B->idx || !val))
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", B->idx ? "val" : "idx");
+  for (int64_t i = 0; i < B->nrows; i++)
+    for (int64_t p = trs_ptr_at(B->indexing, B->ptr, i) - base;
+         p < trs_ptr_at(B->indexing, B->ptr, i + 1) - base; p++) {
+      const int64_t j = trs_idx_at(B->indexing, B->idx, p) - base;
+      if (j < 0 || j >= B->ncols)
+        return trs_fail(TRS_ERROR_STRUCTURE, i,
+                        "block column %lld in block row %lld is outside 0 .. %lld (0-based)",
+                        (long long)j, (long long)i, (long long)B->ncols - 1);
+    }
+  return TRS_SUCCESS;
+}
+
+static void expand_blocks(const blocks *B, int32_t *row, int32_t *col) {
+  const int64_t base = trs_index_base(B->indexing);
+  int64_t at = 0;
+  for (int64_t i = 0; i < B->nrows; i++)
+    for (int64_t p = trs_ptr_at(B->indexing, B->ptr, i) - base;
+         p < trs_ptr_at(B->indexing, B->ptr, i + 1) - base; p++) {
+      const int64_t j = trs_idx_at(B->indexing, B->idx, p) - base;
+      for (int e = 0; e < B->size * B->size; e++, at++) {
+        const int slow = e / B->size, fast = e % B->size;
+        row[at] = (int32_t)(i * B->size + (B->layout == TRS_ROW_MAJOR ? slow : fast));
+        col[at] = (int32_t)(j * B->size + (B->layout == TRS_ROW_MAJOR ? fast : slow));
+      }
+    }
+}
+
+trs_status trs_matrix_create_bsr(trs_matrix **A, trs_scalar scalar, int64_t nrows, int64_t ncols,
+                                 int block_size, trs_layout layout, int indexing, const void *ptr,
+                                 const void *idx, const void *val) {
+  const blocks B = {nrows, ncols, block_size, layout, indexing, ptr, idx};
+  int32_t *row, *col = NULL;
+  TRS_TRY(trs_matrix_check_target(A, TRS_COPY, indexing));
+  TRS_TRY(check_blocks(&B, val));
+  const int64_t count =
+      (trs_ptr_at(indexing, ptr, nrows) - trs_index_base(indexing)) * block_size * block_size;
+  TRS_TRY(TRS_ALLOC(&row, count));
+  trs_status status = TRS_ALLOC(&col, count);
+  if (!status) {
+    expand_blocks(&B, row, col);
+    status = trs_matrix_create_coo(A, scalar, nrows * block_size, ncols * block_size, count,
+                                   TRS_IDX32, row, col, val);
+  }
+  trs_free(row);
+  trs_free(col);
+  if (!status) (*A)->block = block_size;
+  return status;
 }

@@ -1,4 +1,4 @@
-/* methods.h - fill-reducing permutations and partitions of a graph, by other libraries. */
+/* methods.h - permutations and partitions of a graph; all but RCM are by other libraries. */
 #ifndef TRS_ORDER_METHODS_H
 #define TRS_ORDER_METHODS_H
 
@@ -7,6 +7,7 @@
 /* perm[n]: new vertex k is old vertex perm[k].  TRS_ERROR_UNSUPPORTED names the missing package. */
 trs_status trs_order_metis(int32_t *perm, const trs_graph *graph);
 trs_status trs_order_amd(int32_t *perm, const trs_graph *graph);
+trs_status trs_order_rcm(int32_t *perm, const trs_graph *graph);
 
 /* part[n]: 0 to parts - 1.  The parts have similar weight (weight[n], per vertex) and few edges
  * between them.  By METIS; TRS_ERROR_UNSUPPORTED if it is missing. */

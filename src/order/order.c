@@ -3,6 +3,7 @@
  * ahead of its ancestors in the elimination tree. */
 #include "order/order.h"
 
+#include "order/colour.h"
 #include "order/etree.h"
 #include "order/methods.h"
 
@@ -13,9 +14,36 @@ typedef struct ordering_work {
   int32_t *step, *spare; /* a renumbering, and workspace to apply it */
 } ordering_work;
 
+/* colour[n]: vertices by colour, those of one colour in their order. */
+static trs_status sort_by_colour(int32_t *perm, const int32_t *colour, int32_t count, int64_t n) {
+  int64_t *next;
+  TRS_TRY(TRS_ALLOC_ZERO(&next, (int64_t)count + 1));
+  for (int64_t v = 0; v < n; v++) next[colour[v] + 1]++;
+  for (int32_t c = 0; c < count; c++) next[c + 1] += next[c];
+  for (int64_t v = 0; v < n; v++) perm[next[colour[v]]++] = (int32_t)v;
+  trs_free(next);
+  return TRS_SUCCESS;
+}
+
+static trs_status order_by_colour(int32_t *perm, const trs_graph *graph) {
+  trs_block_pattern pattern = {.n = graph->n, .idx = graph->adjacent};
+  const trs_block_graph both = {&pattern, &pattern};
+  int32_t *colour = NULL, count = 0;
+  trs_status status = TRS_ALLOC(&pattern.ptr, graph->n + 1);
+  if (!status) status = TRS_ALLOC(&colour, graph->n);
+  for (int64_t v = 0; !status && v <= graph->n; v++) pattern.ptr[v] = graph->ptr[v];
+  if (!status) status = trs_colour_find(colour, &count, &both, false, NULL);
+  if (!status) status = sort_by_colour(perm, colour, count, graph->n);
+  trs_free(pattern.ptr);
+  trs_free(colour);
+  return status;
+}
+
 static trs_status first_permutation(ordering_work *w, trs_order order) {
   if (order == TRS_ORDER_ND) return trs_order_metis(w->perm, &w->graph);
   if (order == TRS_ORDER_AMD) return trs_order_amd(w->perm, &w->graph);
+  if (order == TRS_ORDER_RCM) return trs_order_rcm(w->perm, &w->graph);
+  if (order == TRS_ORDER_COLOUR) return order_by_colour(w->perm, &w->graph);
   for (int64_t k = 0; k < w->graph.n; k++) w->perm[k] = (int32_t)k;
   return TRS_SUCCESS;
 }
@@ -50,10 +78,17 @@ static trs_status allocate(ordering_work *w) {
   return TRS_ALLOC(&w->spare, w->graph.n);
 }
 
+static trs_status hand_over(trs_ordering *o, ordering_work *w) {
+  o->perm = w->perm;
+  w->perm = NULL;
+  return TRS_SUCCESS;
+}
+
 static trs_status compute(trs_ordering *o, ordering_work *w, trs_order order, int64_t leaves) {
   int64_t n = w->graph.n;
   TRS_TRY(allocate(w));
   TRS_TRY(first_permutation(w, order));
+  if (order == TRS_ORDER_RCM || order == TRS_ORDER_COLOUR) return hand_over(o, w);
   invert(w);
   TRS_TRY(trs_etree(w->etree, &w->graph, w->perm, w->inverse));
   TRS_TRY(trs_postorder(w->step, w->etree, n));
@@ -63,9 +98,7 @@ static trs_status compute(trs_ordering *o, ordering_work *w, trs_order order, in
   if (order == TRS_ORDER_NATURAL) return TRS_SUCCESS;
   TRS_TRY(trs_tree_cut(&o->tree, w->step, w->etree, w->count, n, leaves));
   renumber(w);
-  o->perm = w->perm;
-  w->perm = NULL;
-  return TRS_SUCCESS;
+  return hand_over(o, w);
 }
 
 static void release(ordering_work *w) {
@@ -74,7 +107,7 @@ static void release(ordering_work *w) {
 }
 
 static trs_status check(trs_order order, int64_t leaves) {
-  if (order <= TRS_ORDER_DEFAULT || order > TRS_ORDER_NATURAL)
+  if (order <= TRS_ORDER_DEFAULT || order > TRS_ORDER_COLOUR)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "order %d is not one of trs_order's", order);
   if (leaves < 1 || leaves > TRS_MAX_LEAVES || (leaves & (leaves - 1)))
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "%lld tree leaves: expected a power of two up to %d",

@@ -79,15 +79,20 @@ static trs_status take_method(trs_plan *plan, const trs_method *method, const ch
 /* "name" or "name:parameters" */
 static trs_status take_named(trs_plan *plan, const char *given) {
   size_t length = strcspn(given, ":");
-  for (int m = 0; m < NMETHODS; m++) {
+  int found = -1; /* the first with this name that the context offers, or the first */
+  bool offers = false;
+  for (int m = 0; m < NMETHODS && !offers; m++) {
     if (!same_name(methods[m].name, given, length)) continue;
-    if (methods[m].table)
-      return take_method(plan, methods[m].table, given + length + (given[length] == ':'));
+    offers = methods[m].table && offered(plan, methods[m].table);
+    if (found < 0 || offers) found = m;
+  }
+  if (found >= 0 && methods[found].table)
+    return take_method(plan, methods[found].table, given + length + (given[length] == ':'));
+  if (found >= 0)
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
                     "method %s needs CUDA, which this build does not have: install the CUDA "
                     "toolkit (nvcc) and build again",
-                    methods[m].name);
-  }
+                    methods[found].name);
   return trs_fail(TRS_ERROR_ARGUMENT, -1,
                   "no method \"%.*s\": trs_method_list and `trireme methods` name them",
                   (int)length, given);

@@ -6,7 +6,7 @@
 #include "backend/context.h"
 #include "matrix/rhs.h"
 #include "relax/part.h"
-#include "relax/source.h"
+#include "matrix/blocks.h"
 
 typedef struct trs_domain trs_domain; /* relax/domains.h */
 typedef struct trs_relax_links trs_relax_links;

@@ -155,6 +155,13 @@ static double NAME(residual)(const trs_relax_work *w, int64_t c, int64_t begin, 
   return sum;
 }
 
+/* The row of the caller's array that is row i of the sweep, and its factor (trs_row_order). */
+TRS_INLINE int64_t NAME(ordered)(const trs_row_order *order, int64_t i, double *scale) {
+  const int64_t row = order->perm ? order->perm[i] : i;
+  *scale = order->scale ? order->scale[row] : 1;
+  return row;
+}
+
 static void NAME(load)(const trs_relax_work *w, int64_t begin, int64_t end) {
   const trs_relaxation *R = w->R;
   const trs_rhs *rhs = w->rhs;
@@ -167,10 +174,12 @@ static void NAME(load)(const trs_relax_work *w, int64_t begin, int64_t end) {
     for (int64_t p = begin; p < end; p++)
       for (int i = 0; i < b; i++) {
         int64_t from = (int64_t)place[p] * b + i;
-        int64_t b_at = from * rhs->b_row + c * rhs->b_col,
+        double scale;
+        int64_t b_at = NAME(ordered)(&rhs->b_order, from, &scale) * rhs->b_row + c * rhs->b_col,
                 x_at = from * rhs->x_row + c * rhs->x_col;
         r[p * b + i] =
-            wide ? (SUM)((const double *)rhs->b)[b_at] : (SUM)((const float *)rhs->b)[b_at];
+            (SUM)((wide ? ((const double *)rhs->b)[b_at] : (double)((const float *)rhs->b)[b_at]) *
+                  scale);
         x[p * b + i] = !keep  ? 0
                        : wide ? (X)((const double *)rhs->x)[x_at]
                               : (X)((const float *)rhs->x)[x_at];
@@ -188,11 +197,13 @@ static void NAME(unload)(const trs_relax_work *w, int64_t begin, int64_t end) {
     const X *x = (const X *)R->x + c * (R->nrows + R->nhalo) * b;
     for (int64_t p = begin; p < end; p++)
       for (int i = 0; i < b; i++) {
-        int64_t at = ((int64_t)place[p] * b + i) * rhs->x_row + c * rhs->x_col;
+        double scale;
+        const int64_t to = NAME(ordered)(&rhs->x_order, (int64_t)place[p] * b + i, &scale);
+        const int64_t at = to * rhs->x_row + c * rhs->x_col;
         if (wide)
-          ((double *)rhs->x)[at] = (double)x[p * b + i];
+          ((double *)rhs->x)[at] = (double)x[p * b + i] * scale;
         else
-          ((float *)rhs->x)[at] = (float)x[p * b + i];
+          ((float *)rhs->x)[at] = (float)((double)x[p * b + i] * scale);
       }
   }
 }

@@ -1,7 +1,7 @@
 /* system.c - the whole block graph: both directions, colours, and the domain of each row. */
 #include "base/config.h"
 #include "order/methods.h"
-#include "relax/colour.h"
+#include "order/colour.h"
 #include "relax/domains.h"
 
 /* ---- Colours ---- */

@@ -100,9 +100,9 @@ if shutil.which("fish"):
 
 # ---- lists
 
-METHODS = """serial threads engine pull syncfree-csc syncfree-csc-rhs supernodal columns push unified
-zerocopy-block zerocopy grid3d grid3d-baseline grid2d slices warp-row warp-row-l2 warp-row-l2-async
-warp-six-rows warp-six-rows-l2 warp-six-rows-l2-async""".split()
+METHODS = """serial threads blocks engine pull syncfree-csc syncfree-csc-rhs supernodal columns push
+unified zerocopy-block zerocopy grid3d grid3d-baseline grid2d slices warp-row warp-row-l2
+warp-row-l2-async warp-six-rows warp-six-rows-l2 warp-six-rows-l2-async""".split()
 o = run("methods")
 listed = [l.split()[0] for l in o.out.splitlines() if l and not l.startswith(" ")]
 check("methods lists every method", o.code == 0 and all(m in listed for m in METHODS), o)
@@ -156,7 +156,7 @@ refuses("unknown backend", 2, "gpu9", "solve", "gen:chain:5", "--uplo", "lower",
 for backend in ["cuda:x", "cuda:-1", "cuda:", "cuda:0,", "cuda:3-1", "cuda:0-99"]:
     refuses(f"backend {backend}", 2, ["cuda:0-99", "more than 32"] if backend == "cuda:0-99" else "a GPU's number follows cuda:", "solve", "gen:chain:5", "--uplo",
             "lower", "--backend", backend)
-refuses("bad store", 2, ["same or f32", "did you mean f32?"], "solve", "a.mtx", "--store", "f23")
+refuses("bad store", 2, ["same, f32, f16 or bf16", "did you mean f32?"], "solve", "a.mtx", "--store", "f23")
 refuses("parameters of a method without any", 2, 'leave out ":warps=8"', "solve", "gen:chain:5",
         "--uplo", "lower", "--method", "serial:warps=8")
 refuses("unknown method", 2, "fastest", "solve", "gen:chain:5", "--uplo", "lower", "--method",

@@ -155,13 +155,14 @@ static void nonsense_is_refused(void **state) {
     const char *from, *to, *words;
   } edits[] = {
       {"\"lu\"", "\"qr\"", "kind"},
-      {"\"amd\"", "\"rcm\"", "order"},
+      {"\"amd\"", "\"mcr\"", "order"},
       {"\"n\": 6", "\"n\": 7", "has 6"},
       {"\"unit\"", "\"tiny\"", "diag_L"},
       {"\"version\": 1", "\"version\": 2", "version 2"},
       {"\"nsupernodes\": 3", "\"nsupernodes\": 4", "supernode_ptr has 4"},
       {"\"tree_nodes\": 3", "\"tree_nodes\": 0", NULL},
       {"\"tree_nodes\": 3", "\"tree_nodes\": -", "has no version"},
+      {"\"tree_nodes\": 3", "\"tree_nodes\": 3, \"block_size\": 4", "block_size"},
   };
   static const int32_t no_permutation[N] = {0, 0, 1, 2, 3, 4};
   for (size_t k = 0; k < COUNT(edits); k++) {
@@ -264,6 +265,28 @@ static void failing_allocations(void **state) {
   assert_survives_failing_allocations(trs_find_content(&content, path), );
   trs_factors_destroy(F);
 }
+static void block_factors_keep_their_block_size(void **state) {
+  (void)state;
+  trs_matrix *A;
+  trs_factors *F, *G;
+  trs_factors_info f = {.struct_size = sizeof f};
+  const trs_factor_options how = {.struct_size = sizeof how,
+                                  .kind = TRS_FACTOR_DILU,
+                                  .order = TRS_ORDER_COLOUR,
+                                  .block_size = 6};
+  assert_success(trs_matrix_read(&A, "gen:poisson2d5:6", NULL));
+  assert_success(trs_factor(&F, A, &how));
+  assert_success(trs_factors_write(F, scratch("blocks.h5")));
+  assert_success(trs_factors_read(&G, scratch("blocks.h5"), NULL));
+  trs_factors_get_info(G, &f);
+  assert_int_equal(f.block_size, 6);
+  assert_int_equal(f.kind, TRS_FACTOR_DILU);
+  assert_int_equal(f.order, TRS_ORDER_COLOUR);
+  trs_factors_destroy(F);
+  trs_factors_destroy(G);
+  trs_matrix_destroy(A);
+}
+
 #else
 static void what_is_missing_is_named(void **state) {
   trs_factors *F;
@@ -281,6 +304,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(pointers_are_checked_before_they_are_followed),
     cmocka_unit_test(other_files_are_told_apart),
     cmocka_unit_test(failing_allocations),
+    cmocka_unit_test(block_factors_keep_their_block_size),
 #else
     cmocka_unit_test(what_is_missing_is_named),
 #endif

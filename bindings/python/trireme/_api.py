@@ -66,12 +66,17 @@ TRS_FACTOR_LU = 0
 TRS_FACTOR_ILU0 = 1
 TRS_FACTOR_IC0 = 2
 TRS_FACTOR_TRIANGLE = 3
+TRS_FACTOR_BILU0 = 4
+TRS_FACTOR_BIC0 = 5
+TRS_FACTOR_DILU = 6
 
 # trs_order
 TRS_ORDER_DEFAULT = 0
 TRS_ORDER_ND = 1
 TRS_ORDER_AMD = 2
 TRS_ORDER_NATURAL = 3
+TRS_ORDER_RCM = 4
+TRS_ORDER_COLOUR = 5
 
 # trs_content
 TRS_CONTENT_MATRIX = 0
@@ -80,6 +85,8 @@ TRS_CONTENT_FACTORS = 1
 # trs_store
 TRS_STORE_SAME = 0
 TRS_STORE_FLOAT = 1
+TRS_STORE_HALF = 2
+TRS_STORE_BFLOAT = 3
 
 # trs_relax_store
 TRS_RELAX_MIXED = 0
@@ -128,6 +135,7 @@ class trs_matrix_info(C.Structure):
         ("longest_row", C.c_int64),
         ("bytes", C.c_int64),
         ("largest_part", C.c_int64),
+        ("block_size", C.c_int),
     ]
 
 
@@ -155,6 +163,7 @@ class trs_factor_options(C.Structure):
         ("add_diagonal", C.c_int),
         ("progress", trs_progress),
         ("progress_user", C.c_void_p),
+        ("block_size", C.c_int),
     ]
 
 
@@ -180,6 +189,7 @@ class trs_factors_info(C.Structure):
         ("supernode_ptr", C.c_void_p),
         ("tree_ptr", C.c_void_p),
         ("tree_parent", C.c_void_p),
+        ("block_size", C.c_int),
     ]
 
 
@@ -311,6 +321,7 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "trs_device_list": (C.c_char_p, []),
     "trs_matrix_create": (C.c_int, [C.c_void_p, C.c_int, C.c_int, C.c_int64, C.c_int64, C.c_int, C.c_void_p, C.c_void_p, C.c_void_p, C.c_int]),
     "trs_matrix_create_coo": (C.c_int, [C.c_void_p, C.c_int, C.c_int64, C.c_int64, C.c_int64, C.c_int, C.c_void_p, C.c_void_p, C.c_void_p]),
+    "trs_matrix_create_bsr": (C.c_int, [C.c_void_p, C.c_int, C.c_int64, C.c_int64, C.c_int, C.c_int, C.c_int, C.c_void_p, C.c_void_p, C.c_void_p]),
     "trs_matrix_create_device": (C.c_int, [C.c_void_p, C.c_void_p, C.c_int, C.c_int, C.c_int64, C.c_int64, C.c_int64, C.c_int, C.c_void_p, C.c_void_p, C.c_void_p]),
     "trs_matrix_create_deferred": (C.c_int, [C.c_void_p, C.c_int, C.c_int, C.c_int64, C.c_int64, C.c_int, C.c_void_p, C.c_void_p, C.c_int, trs_values_callback, C.c_void_p]),
     "trs_matrix_set_values": (C.c_int, [C.c_void_p, C.c_void_p]),
@@ -341,6 +352,7 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "trs_analyze_factors": (C.c_int, [C.c_void_p, C.c_void_p, C.c_void_p, C.c_int, C.c_void_p]),
     "trs_update": (C.c_int, [C.c_void_p, C.c_void_p]),
     "trs_update_factors": (C.c_int, [C.c_void_p, C.c_void_p]),
+    "trs_update_bsr": (C.c_int, [C.c_void_p, C.c_int, C.c_int, C.c_void_p, C.c_void_p, C.c_void_p]),
     "trs_plan_destroy": (None, [C.c_void_p]),
     "trs_plan_get_info": (C.c_int, [C.c_void_p, C.c_void_p]),
     "trs_plan_get_levels": (C.c_int, [C.c_void_p, C.c_void_p, C.c_void_p]),

@@ -41,7 +41,7 @@ trs_status trs_relax_bring(trs_relax_gpu *g, trs_relax_owned *o, const void *poi
   return trs_device_copy(o->array[o->count - 1], from, count * (int64_t)size, g->stream);
 }
 
-static void drop(trs_relax_gpu *g, trs_relax_owned *o) {
+void trs_relax_drop(trs_relax_gpu *g, trs_relax_owned *o) {
   for (int k = 0; k < o->count; k++) trs_device_free(g->device, o->array[k], g->stream);
   *o = (trs_relax_owned){.count = 0};
 }
@@ -123,7 +123,7 @@ static trs_status bring_blocks(trs_relaxation *R) {
 static trs_status pack(trs_relax_gpu *g) {
   if (!g->blocks.count) return TRS_SUCCESS; /* no values yet */
   TRS_TRY(trs_relax_slices_pack(&g->args, &g->slices, g->stream));
-  drop(g, &g->blocks);
+  trs_relax_drop(g, &g->blocks);
   return TRS_SUCCESS;
 }
 static trs_status unpack(trs_relaxation *R) {
@@ -131,14 +131,14 @@ static trs_status unpack(trs_relaxation *R) {
   if (!g->variant || g->variant->kind != TRS_RELAX_BY_SLICES || !g->has_values) return TRS_SUCCESS;
   trs_status status = take_blocks(R);
   if (!status) status = trs_relax_slices_unpack(&g->args, &g->slices, g->stream);
-  if (status) drop(g, &g->blocks);
+  if (status) trs_relax_drop(g, &g->blocks);
   return status;
 }
 
 /* ---- Creation and removal of a variant ---- */
 
 static void leave_variant(trs_relax_gpu *g) {
-  drop(g, &g->own);
+  trs_relax_drop(g, &g->own);
   if (g->persisting) trs_device_unpersist(g->device);
   g->persisting = false;
   g->variant = NULL;
@@ -269,8 +269,8 @@ void trs_relax_gpu_free(trs_relaxation *R) {
   trs_relax_halo_free(R);
   trs_relax_mapped_free(R);
   leave_variant(g);
-  drop(g, &g->shared);
-  drop(g, &g->blocks);
+  trs_relax_drop(g, &g->shared);
+  trs_relax_drop(g, &g->blocks);
   for (int k = 0; k < 2; k++) trs_device_free(g->device, g->staged[k], g->stream);
   (void)trs_device_wait(g->stream); /* kernels may still write norms */
   trs_device_free_stage(g->device, g->norms);

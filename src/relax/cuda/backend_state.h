@@ -78,6 +78,9 @@ trs_status trs_relax_take(trs_relax_gpu *g, trs_relax_owned *o, const void *poin
 trs_status trs_relax_bring(trs_relax_gpu *g, trs_relax_owned *o, const void *pointer,
                            const void *from, int64_t count, size_t size);
 
+/* Frees the arrays. */
+void trs_relax_drop(trs_relax_gpu *g, trs_relax_owned *o);
+
 /* Memory on the GPU for x and b that are on the host. */
 trs_status trs_relax_need_stages(trs_relaxation *R);
 

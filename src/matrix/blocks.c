@@ -1,6 +1,6 @@
-/* source.c - builds the block pattern in two passes over the entries, each row by the thread that
+/* blocks.c - builds the block pattern in two passes over the entries, each row by the thread that
  * owns it; and reads a row's elements.  O(nnz / threads). */
-#include "relax/source.h"
+#include "matrix/blocks.h"
 
 #include "matrix/indexing.h"
 
@@ -51,7 +51,7 @@ static trs_status check_diagonal(const scan *s, int size) {
     if (s->missing[rank] < n) {
       int64_t row = trs_block_source_name(s->source, s->missing[rank]);
       return trs_fail(TRS_ERROR_STRUCTURE, row,
-                      "block row %lld has no diagonal block: relaxation needs one in every row",
+                      "block row %lld has no diagonal block: every block row needs one",
                       (long long)row);
     }
   return TRS_SUCCESS;
@@ -247,6 +247,10 @@ INLINE trs_status any_row(const trs_block_source *S, int64_t i, const int32_t *s
 
 trs_status trs_block_source_row(const trs_block_source *source, int64_t i, const int32_t *slot,
                                 double *values) {
+  if (source->give) {
+    source->give(source->user, i, slot, values);
+    return TRS_SUCCESS;
+  }
   switch (source->block) {
     case 3:
       return any_row(source, i, slot, values, 3);
@@ -267,6 +271,7 @@ trs_status trs_block_source_row(const trs_block_source *source, int64_t i, const
 
 void trs_block_source_ahead(const trs_block_source *source, int64_t i) {
   enum { LINE = 64, MOST = 128 * LINE }; /* from there on the hardware prefetches */
+  if (source->give) return;
   const int64_t size = (int64_t)trs_scalar_size(source->scalar);
   const int64_t each = source->span == 1 ? (int64_t)source->block * source->block : 1;
   const int64_t begin = source->ptr[i * source->span], end = source->ptr[(i + 1) * source->span];

@@ -1,9 +1,9 @@
 /* colour.h - a distance-one colouring of the block graph: no block row reads another of its colour,
  * so that all rows of a colour can be relaxed at once. */
-#ifndef TRS_RELAX_COLOUR_H
-#define TRS_RELAX_COLOUR_H
+#ifndef TRS_ORDER_COLOUR_H
+#define TRS_ORDER_COLOUR_H
 
-#include "relax/source.h"
+#include "matrix/blocks.h"
 
 /* Neighbours of a row are the rows it reads and the rows that read it. */
 typedef struct trs_block_graph {

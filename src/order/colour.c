@@ -3,7 +3,7 @@
  * those have colours (M. T. Jones, P. E. Plassmann 1993; ranks by degree, D. J. A. Welsh, M. B.
  * Powell 1967).  The result is that of the serial loop in rank order, for any schedule of threads.
  * O(n + nnz). */
-#include "relax/colour.h"
+#include "order/colour.h"
 
 #include <stdatomic.h>
 

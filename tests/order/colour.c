@@ -1,6 +1,6 @@
 /* colour.c - colourings of random graphs, stars, complete graphs and graphs without edges: valid,
  * with as few colours as possible, the same for any number of threads, and balanced on request. */
-#include "relax/colour.h"
+#include "order/colour.h"
 
 #include "test.h"
 

@@ -1,12 +1,13 @@
-/* source.h - the caller's matrix as rows of blocks, independent of its storage. */
-#ifndef TRS_RELAX_SOURCE_H
-#define TRS_RELAX_SOURCE_H
+/* blocks.h - the caller's matrix as rows of blocks, independent of its storage. */
+#ifndef TRS_MATRIX_BLOCKS_H
+#define TRS_MATRIX_BLOCKS_H
 
 #include <stdbool.h>
 
 #include "base/memory.h"
 #include "base/team.h"
 #include "device/device.h"
+#include "matrix/matrix.h"
 
 /* Block row i has the entries ptr[i * span] .. ptr[(i + 1) * span]; entry p is in block column
  * idx[p] / span.  In compressed rows, span == block and each entry has one element; blocks have
@@ -24,7 +25,23 @@ typedef struct trs_block_source {
   bool matrix;  /* the arrays are those of a trs_matrix */
   int indexing; /* of ptr and idx: TRS_PTR32, ...; 0 but for a caller's blocks before
                    trs_block_source_take */
+  /* Rows of elements in place of the arrays, for new values alone: as trs_block_source_row. */
+  void (*give)(const void *user, int64_t i, const int32_t *slot, double *values);
+  const void *user;
 } trs_block_source;
+
+/* A matrix by rows, whose size the block size divides. */
+static inline trs_block_source trs_block_source_of(const trs_matrix *A, int block) {
+  return (trs_block_source){.scalar = A->scalar,
+                            .block = block,
+                            .span = block,
+                            .nrows = A->nrows / block,
+                            .ncols = A->ncols / block,
+                            .ptr = A->ptr,
+                            .idx = A->idx,
+                            .val = A->val,
+                            .matrix = true};
+}
 
 /* Copies those of the source's arrays that are in device memory to the host, after earlier work in
  * the device's stream.  copies[3] are the copies, which the caller frees, also after a failure.

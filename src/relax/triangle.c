@@ -1,0 +1,197 @@
+/* triangle.c - the method `blocks`: a triangular system as rows of blocks.  Rows of a level of the
+ * block graph read blocks of earlier levels alone, so that one sweep of relaxation over the levels
+ * as colours solves the system:  x_i = D_i^-1 (b_i - sum T_ij x_j).  A block has one index, and its
+ * row applies the factors of its diagonal block.  O(blocks block_size^2 nrhs) and a step per level.
+ * Levels: Anderson & Saad 1989. */
+#include <stdio.h>
+
+#include "analysis/host_system.h"
+#include "plan/parameters.h"
+#include "relax/backend.h"
+#include "relax/triangle.h"
+
+/* The block size that the caller names, else that of the matrix. */
+static trs_status read_size(const trs_plan *plan, int64_t *size) {
+  *size = plan->matrix->block > 1 ? plan->matrix->block : 1;
+  const trs_parameter table[] = {
+      {.key = "size", .least = 1, .most = TRS_RELAX_MOST_BLOCK, .value = size}};
+  TRS_TRY(trs_parameters_read(plan, table, 1));
+  if (plan->system.n % *size == 0) return TRS_SUCCESS;
+  return trs_fail(TRS_ERROR_ARGUMENT, -1,
+                  "blocks: %lld rows are not a multiple of the block size %lld",
+                  (long long)plan->system.n, (long long)*size);
+}
+
+static const char *refuses(const trs_plan *plan) {
+  if (trs_scalar_is_complex(plan->system.scalar)) return "its blocks are real";
+  if (plan->system.unit) return "its diagonal blocks are stored, and this diagonal is not";
+  return NULL;
+}
+
+static const char *refuses_on_cpu(const trs_plan *plan) {
+  const char *why = refuses(plan);
+  return why ? why : trs_host_refuses(plan);
+}
+
+static const char *refuses_on_gpu(const trs_plan *plan) {
+  if (!plan->context->backend->gpu || plan->context->group)
+    return "it works on one GPU, of a context such as \"cuda\"";
+  return refuses(plan);
+}
+
+static trs_estimate estimate(const trs_plan *plan) {
+  static const double FEWER_BYTES = 0.6;
+  const double seconds = FEWER_BYTES * trs_method_serial.estimate(plan).seconds;
+  if (plan->matrix->block <= 1)
+    return (trs_estimate){.seconds = seconds, .preference = TRS_PREFERENCE_LAST};
+  return (trs_estimate){.seconds = seconds,
+                        .preference = TRS_PREFERENCE_FIRST,
+                        .because = "the matrix consists of blocks"};
+}
+
+static trs_relax_store store_of(const trs_plan *plan) {
+  static const trs_relax_store narrow[] = {[TRS_STORE_FLOAT] = TRS_RELAX_MIXED,
+                                           [TRS_STORE_HALF] = TRS_RELAX_HALF,
+                                           [TRS_STORE_BFLOAT] = TRS_RELAX_BFLOAT};
+  if (plan->options.store != TRS_STORE_SAME) return narrow[plan->options.store];
+  return plan->system.scalar == TRS_FLOAT ? TRS_RELAX_FLOAT : TRS_RELAX_DOUBLE;
+}
+
+static trs_block_source source_of(const trs_system *S, int size) {
+  return (trs_block_source){.scalar = S->scalar,
+                            .block = size,
+                            .span = size,
+                            .nrows = S->n / size,
+                            .ncols = S->n / size,
+                            .ptr = S->ptr,
+                            .idx = S->idx,
+                            .val = S->val,
+                            .matrix = true};
+}
+
+/* Level 0: rows that read no other; else one more than the highest level that a row reads. */
+static void find_levels(int32_t *level, const trs_block_pattern *P, bool lower) {
+  for (int64_t k = 0; k < P->n; k++) {
+    const int64_t i = lower ? k : P->n - 1 - k;
+    level[i] = 0;
+    for (int64_t p = P->ptr[i]; p < P->ptr[i + 1]; p++)
+      if (level[P->idx[p]] >= level[i]) level[i] = level[P->idx[p]] + 1;
+  }
+}
+
+static trs_status create_in_levels(trs_relaxation **R, const trs_plan *plan,
+                                   const trs_block_source *source, trs_relax_options *options) {
+  trs_block_pattern pattern;
+  trs_block_system system;
+  int32_t *level;
+  TRS_TRY(trs_block_pattern_build(&pattern, source, plan->context->team));
+  trs_status status = TRS_ALLOC(&level, pattern.n);
+  if (!status) {
+    find_levels(level, &pattern, plan->system.lower);
+    options->colour = level;
+    status = trs_block_system_create(&system, &pattern, options, plan->context->team);
+  }
+  trs_block_pattern_free(&pattern);
+  trs_free(level);
+  TRS_TRY(status);
+  status = trs_relaxation_create_domain(R, plan->context, source->scalar, source->block, &system, 0,
+                                        options);
+  trs_block_system_free(&system);
+  return status;
+}
+
+static trs_status analyze(trs_plan *plan) {
+  trs_host_system h = {0};
+  trs_triangle *t;
+  int64_t size;
+  TRS_TRY(read_size(plan, &size));
+  TRS_TRY(TRS_ALLOC_ZERO(&t, 1));
+  plan->state = t;
+  trs_relax_options options = {.store = store_of(plan), .nrhs = plan->options.nrhs};
+  trs_status status = trs_host_system_create(&h, &plan->system, plan->matrix, true, true);
+  const trs_block_source source = source_of(&h.S, (int)size);
+  if (!status) status = create_in_levels(&t->R, plan, &source, &options);
+  if (!status) status = trs_relaxation_update(t->R, &source);
+  trs_host_system_destroy(&h);
+  return status;
+}
+
+static trs_relaxation *relaxation_of(const trs_plan *plan) {
+  return ((const trs_triangle *)plan->state)->R;
+}
+
+static trs_status update(trs_plan *plan) {
+  trs_host_system h = {0};
+  trs_relaxation *R = relaxation_of(plan);
+  trs_status status = trs_host_system_create(&h, &plan->system, plan->matrix, true, true);
+  const trs_block_source source = source_of(&h.S, R->block);
+  if (!status) status = trs_relaxation_update(R, &source);
+  trs_host_system_destroy(&h);
+  return status;
+}
+
+static trs_status solve(trs_plan *plan, const trs_rhs *rhs) {
+  static const trs_sweep_options once = {.sweeps = 1, .omega = 1};
+  trs_relaxation *R = relaxation_of(plan);
+  if (R->backend->set_stream) R->backend->set_stream(R, plan->stream);
+  return trs_relaxation_sweep(R, rhs, &once);
+}
+
+static trs_status wait(trs_plan *plan) {
+  trs_relaxation *R = relaxation_of(plan);
+  return R->backend->wait(R);
+}
+
+static int threads(const trs_plan *plan) { return relaxation_of(plan)->threads; }
+
+static int64_t bytes(const trs_plan *plan) {
+  const trs_relaxation *R = relaxation_of(plan);
+  trs_relax_info info = {0};
+  R->backend->describe(R, &info);
+  return info.device_bytes ? info.device_bytes : trs_relaxation_sweep_bytes(R);
+}
+
+static void describe(const trs_plan *plan, char *text, size_t size) {
+  const trs_relaxation *R = relaxation_of(plan);
+  static const char *const words[] = {[TRS_RELAX_MIXED] = "floats",
+                                      [TRS_RELAX_DOUBLE] = "doubles",
+                                      [TRS_RELAX_FLOAT] = "floats",
+                                      [TRS_RELAX_HALF] = "halfs",
+                                      [TRS_RELAX_BFLOAT] = "bfloats"};
+  snprintf(text, size, "%lld rows of blocks of %d, %lld blocks of %s, %d levels",
+           (long long)R->nrows, R->block, (long long)(R->noff + R->nrows), words[R->store],
+           R->ncolours);
+}
+
+static void free_state(trs_plan *plan) {
+  trs_triangle *t = plan->state;
+  if (!t) return;
+  trs_refactor_free(t->refactor);
+  trs_relax_destroy(t->R);
+  trs_free(t);
+  plan->state = NULL;
+}
+
+const trs_method trs_method_blocks = {.name = "blocks",
+                                      .backend = &trs_backend_serial,
+                                      .parameters = true,
+                                      .refuses = refuses_on_cpu,
+                                      .estimate = estimate,
+                                      .analysis_solves = 20,
+                                      TRS_METHOD_STEPS,
+                                      .solve = solve,
+                                      .threads = threads};
+
+const trs_method trs_method_blocks_cuda = {.name = "blocks",
+                                           .backend = &trs_backend_cuda,
+                                           .parameters = true,
+                                           .refuses = refuses_on_gpu,
+                                           .estimate = estimate,
+                                           .analysis_solves = 20,
+                                           TRS_METHOD_STEPS,
+                                           .solve = solve,
+                                           .wait = wait};
+
+trs_triangle *trs_triangle_of(const trs_plan *plan) {
+  return plan && plan->method->analyze == analyze ? plan->state : NULL;
+}

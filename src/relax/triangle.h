@@ -1,0 +1,23 @@
+/* triangle.h - the state of plans by the method `blocks`, and new factors in them. */
+#ifndef TRS_RELAX_TRIANGLE_H
+#define TRS_RELAX_TRIANGLE_H
+
+#include "plan/plan.h"
+#include "relax/relaxation.h"
+
+typedef struct trs_refactor trs_refactor;
+
+typedef struct trs_triangle {
+  trs_relaxation *R;
+  trs_refactor *refactor; /* in the plan of L: kept between new values; or NULL */
+} trs_triangle;
+
+/* NULL: another method's plan, or none. */
+trs_triangle *trs_triangle_of(const trs_plan *plan);
+
+/* Factors new values of the matrix, the caller's blocks, into both sweeps of a plan over block
+ * factors.  The source's arrays lie on the host; they are checked. */
+trs_status trs_refactor_blocks(trs_plan *plan, const trs_block_source *source);
+void trs_refactor_free(trs_refactor *refactor);
+
+#endif

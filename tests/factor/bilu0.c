@@ -1,0 +1,297 @@
+/* bilu0.c - the block kinds against their definitions: L U agrees with A on A's block pattern
+ * (block ILU(0), block IC(0)), or on its diagonal blocks (DILU). */
+#include <math.h>
+#include <stdlib.h>
+
+#include "matrix/matrix.h"
+#include "sparse.h"
+#include "support.h"
+#include "test.h"
+
+typedef struct block_kind {
+  trs_scalar scalar;
+  int size;
+  bool chain;     /* block tridiagonal, else a random pattern */
+  bool symmetric; /* with positive definite diagonal blocks */
+  bool weak;      /* diagonal blocks whose diagonals are zero, but for blocks of 1 */
+} block_kind;
+
+static double value_of(int64_t row, int64_t col, bool symmetric) {
+  double value;
+  if (symmetric && row < col) return value_of(col, row, symmetric);
+  trs_random_fill(&value, 1, TRS_DOUBLE, (uint64_t)(row * 65537 + col + 1));
+  return value;
+}
+
+static double element(const block_kind *kind, int64_t row, int64_t col, int64_t longest) {
+  const double value = value_of(row, col, kind->symmetric);
+  const int b = kind->size;
+  if (row / b != col / b) return value;
+  if (kind->weak && b > 1) {
+    if (row == col) return 0;
+    return (row % b + 1) % b == col % b ? (double)(2 * b) * (double)longest : 0.1 * value;
+  }
+  return row == col ? (double)(2 * b) * (double)longest : value;
+}
+
+/* n block rows by trs_matrix_create_bsr, blocks row-major. */
+static trs_matrix *block_matrix(int64_t n, block_kind kind) {
+  const sparse_kind pattern = {.scalar = TRS_DOUBLE, .symmetric = kind.symmetric};
+  trs_matrix *P =
+      kind.chain ? sparse_grid(n, 1, 1, 0, TRS_DOUBLE) : sparse_random(n, 0.2, pattern, 5);
+  const int64_t b = kind.size, count = P->ptr[n] * b * b;
+  double *val = malloc((size_t)(count + 1) * sizeof *val);
+  float *narrow = malloc((size_t)(count + 1) * sizeof *narrow);
+  int64_t at = 0;
+  for (int64_t i = 0; i < n; i++)
+    for (int64_t p = P->ptr[i]; p < P->ptr[i + 1]; p++)
+      for (int64_t e = 0; e < b * b; e++, at++)
+        narrow[at] =
+            (float)(val[at] = element(&kind, i * b + e / b, P->idx[p] * b + e % b, P->longest));
+  trs_matrix *A;
+  assert_success(trs_matrix_create_bsr(&A, kind.scalar, n, n, kind.size, TRS_ROW_MAJOR, TRS_PTR64,
+                                       P->ptr, P->idx,
+                                       kind.scalar == TRS_FLOAT ? (void *)narrow : (void *)val));
+  free(val);
+  free(narrow);
+  trs_matrix_destroy(P);
+  return A;
+}
+
+static trs_factors *factor(const trs_matrix *A, trs_factor_kind kind, trs_order order, int size) {
+  trs_factors *F;
+  const trs_factor_options options = {
+      .struct_size = sizeof options, .kind = kind, .order = order, .block_size = size};
+  assert_success(trs_factor(&F, A, &options));
+  return F;
+}
+
+static trs_factors_info info_of(const trs_factors *F) {
+  trs_factors_info info = {.struct_size = sizeof info};
+  trs_factors_get_info(F, &info);
+  return info;
+}
+
+static void elements_of_blocks_are_where_the_layout_says(void **state) {
+  (void)state;
+  const int32_t ptr[] = {1, 3, 4}, idx[] = {2, 1, 2};
+  const double val[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
+  const double rows[4][4] = {{5, 6, 1, 2}, {7, 8, 3, 4}, {0, 0, 9, 10}, {0, 0, 11, 12}};
+  for (int layout = 0; layout < 2; layout++) {
+    trs_matrix *A;
+    trs_matrix_info info = {.struct_size = sizeof info};
+    assert_success(trs_matrix_create_bsr(&A, TRS_DOUBLE, 2, 2, 2, (trs_layout)layout,
+                                         TRS_PTR32 | TRS_BASE1, ptr, idx, val));
+    trs_matrix_get_info(A, &info);
+    assert_int_equal(info.block_size, 2);
+    double complex *dense = dense_copy(A);
+    for (int i = 0; i < 4; i++)
+      for (int j = 0; j < 4; j++) {
+        const int e = layout == TRS_ROW_MAJOR ? i % 2 * 2 + j % 2 : j % 2 * 2 + i % 2;
+        assert_true(creal(dense[i * 4 + j]) == rows[i / 2 * 2 + e / 2][j / 2 * 2 + e % 2]);
+      }
+    free(dense);
+    trs_matrix_destroy(A);
+  }
+}
+
+static void bad_blocks_are_refused(void **state) {
+  (void)state;
+  const int32_t ptr[] = {0, 1, 2}, idx[] = {0, 5};
+  const double val[8] = {0};
+  trs_matrix *A;
+  assert_failure(
+      TRS_ERROR_STRUCTURE, "block column 5 in block row 1",
+      trs_matrix_create_bsr(&A, TRS_DOUBLE, 2, 2, 2, TRS_COL_MAJOR, TRS_PTR32, ptr, idx, val));
+  assert_failure(
+      TRS_ERROR_ARGUMENT, "block_size 33",
+      trs_matrix_create_bsr(&A, TRS_DOUBLE, 2, 2, 33, TRS_COL_MAJOR, TRS_PTR32, ptr, idx, val));
+  assert_failure(
+      TRS_ERROR_ARGUMENT, "val is NULL",
+      trs_matrix_create_bsr(&A, TRS_DOUBLE, 2, 2, 2, TRS_COL_MAJOR, TRS_PTR32, ptr, idx, NULL));
+}
+
+static void new_values_come_in_the_order_of_the_blocks(void **state) {
+  (void)state;
+  const int32_t ptr[] = {0, 2}, idx[] = {1, 0};
+  double val[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+  trs_matrix *A, *B;
+  assert_success(
+      trs_matrix_create_bsr(&A, TRS_DOUBLE, 1, 2, 2, TRS_COL_MAJOR, TRS_PTR32, ptr, idx, val));
+  for (int k = 0; k < 8; k++) val[k] *= 3;
+  assert_success(trs_matrix_set_values(A, val));
+  assert_success(
+      trs_matrix_create_bsr(&B, TRS_DOUBLE, 1, 2, 2, TRS_COL_MAJOR, TRS_PTR32, ptr, idx, val));
+  assert_same_matrix(A, B);
+  trs_matrix_destroy(A);
+  trs_matrix_destroy(B);
+}
+
+static void products_agree_with_the_matrix_on_its_blocks(void **state) {
+  (void)state;
+  static const int sizes[] = {1, 2, 3, 4, 5, 7, 8, 17, 32};
+  for (int c = 0; c < 72; c++) {
+    const int size = sizes[c % 9];
+    const trs_order order = c & 1 ? TRS_ORDER_COLOUR : c & 2 ? TRS_ORDER_RCM : TRS_ORDER_NATURAL;
+    const block_kind kind = {.scalar = c % 4 < 2 ? TRS_DOUBLE : TRS_FLOAT,
+                             .size = size,
+                             .symmetric = c >= 36,
+                             .weak = c >= 18 && c < 36};
+    trs_matrix *A = block_matrix(1 + 60 / size, kind);
+    trs_factors *F = factor(A, c >= 36 ? TRS_FACTOR_BIC0 : TRS_FACTOR_BILU0, order, 0);
+    const trs_factors_info f = info_of(F);
+    assert_int_equal(f.block_size, size);
+    assert_int_equal(f.order, order);
+    if (c >= 36) assert_true(!f.row_perm == !f.col_perm);
+    if (kind.weak && size > 1) assert_non_null(f.row_perm);
+    assert_product(F, A, 100 * size * scalar_eps(kind.scalar), true);
+    trs_factors_destroy(F);
+    trs_matrix_destroy(A);
+  }
+}
+
+/* Its pattern has no fill, and the blocks above the diagonal keep their values. */
+static void block_tridiagonal_matrices_are_factored_exactly(void **state) {
+  (void)state;
+  for (trs_factor_kind kind = TRS_FACTOR_BILU0; kind <= TRS_FACTOR_DILU; kind++)
+    for (int size = 1; size <= 9; size += 4) {
+      trs_matrix *A = block_matrix(20, (block_kind){.scalar = TRS_DOUBLE,
+                                                    .size = size,
+                                                    .chain = true,
+                                                    .symmetric = kind == TRS_FACTOR_BIC0});
+      trs_factors *F = factor(A, kind, TRS_ORDER_DEFAULT, size);
+      assert_product(F, A, 100 * size * scalar_eps(TRS_DOUBLE), false);
+      trs_factors_destroy(F);
+      trs_matrix_destroy(A);
+    }
+}
+
+static void one_dense_block_is_factored_with_row_exchanges(void **state) {
+  (void)state;
+  trs_matrix *A = block_matrix(1, (block_kind){.scalar = TRS_DOUBLE, .size = 32, .weak = true});
+  trs_factors *F = factor(A, TRS_FACTOR_BILU0, TRS_ORDER_DEFAULT, 0);
+  assert_non_null(info_of(F).row_perm);
+  assert_product(F, A, 1000 * scalar_eps(TRS_DOUBLE), false);
+  trs_factors_destroy(F);
+  trs_matrix_destroy(A);
+}
+
+/* Sum over the blocks of a row: |(L U - A) of the diagonal block| against |L U|. */
+static void dilu_keeps_diagonal_blocks_and_couplings(void **state) {
+  (void)state;
+  const int b = 3;
+  trs_matrix *A = block_matrix(15, (block_kind){.scalar = TRS_DOUBLE, .size = b});
+  trs_factors *F = factor(A, TRS_FACTOR_DILU, TRS_ORDER_DEFAULT, 0);
+  const trs_factors_info f = info_of(F);
+  double complex *l = dense_copy(f.L), *u = dense_copy(f.U), *a = dense_copy(A);
+  const int64_t n = f.n;
+  assert_null(f.row_perm);
+  for (int64_t i = 0; i < n; i++)
+    for (int64_t j = 0; j < n; j++) {
+      double complex sum = 0, own = 0;
+      for (int64_t k = 0; k < n; k++) {
+        sum += l[i * n + k] * u[k * n + j];
+        if (k / b == i / b) own += l[i * n + k] * u[k * n + j]; /* l_i U_ij is A_ij */
+      }
+      if (i / b == j / b) assert_true(cabs(sum - a[i * n + j]) < 1e-12);
+      if (i / b < j / b) assert_true(cabs(own - a[i * n + j]) < 1e-12);
+    }
+  free(l);
+  free(u);
+  free(a);
+  trs_factors_destroy(F);
+  trs_matrix_destroy(A);
+}
+
+/* With blocks of one, the same numbers as the scalar kinds, but for L's stored diagonal. */
+static void blocks_of_one_are_the_scalar_kinds(void **state) {
+  (void)state;
+  trs_matrix *A = sparse_grid(6, 5, 4, 0.25, TRS_DOUBLE), *S = sparse_grid(6, 5, 4, 0, TRS_DOUBLE);
+  trs_factors *blocks[] = {factor(A, TRS_FACTOR_BILU0, TRS_ORDER_DEFAULT, 1),
+                           factor(S, TRS_FACTOR_BIC0, TRS_ORDER_DEFAULT, 1)};
+  trs_factors *scalars[] = {factor(A, TRS_FACTOR_ILU0, TRS_ORDER_DEFAULT, 0),
+                            factor(S, TRS_FACTOR_IC0, TRS_ORDER_DEFAULT, 0)};
+  for (int k = 0; k < 2; k++) {
+    double complex *mine = dense_copy(info_of(blocks[k]).U),
+                   *expected = dense_copy(info_of(scalars[k]).U);
+    for (int64_t e = 0; e < A->nrows * A->nrows; e++)
+      assert_true(cabs(mine[e] - expected[e]) <= 1e-14 * (1 + cabs(expected[e])));
+    free(mine);
+    free(expected);
+    trs_factors_destroy(blocks[k]);
+    trs_factors_destroy(scalars[k]);
+  }
+  trs_matrix_destroy(A);
+  trs_matrix_destroy(S);
+}
+
+static void refused(trs_status status, int64_t row, const char *words, const trs_matrix *A,
+                    trs_factor_kind kind, int size) {
+  trs_factors *F;
+  const trs_factor_options options = {
+      .struct_size = sizeof options, .kind = kind, .block_size = size};
+  assert_failure(status, words, trs_factor(&F, A, &options));
+  assert_null(F);
+  if (row >= 0) assert_int_equal(trs_last_error()->row, row);
+}
+
+static void unusable_matrices_are_refused_with_their_row(void **state) {
+  (void)state;
+  const int32_t row[] = {0, 1, 2, 2, 3, 3}, col[] = {0, 1, 2, 3, 2, 3};
+  double val[] = {1, 1, 2, 4, 1, 2};
+  trs_matrix *A, *holes,
+      *complex_one = sparse_random(4, 1, (sparse_kind){.scalar = TRS_DCOMPLEX}, 1);
+  assert_success(trs_matrix_create_coo(&A, TRS_DOUBLE, 4, 4, 6, TRS_IDX32, row, col, val));
+  assert_success(trs_matrix_create_coo(&holes, TRS_DOUBLE, 4, 4, 2, TRS_IDX32, row, col, val));
+  refused(TRS_ERROR_ZERO_PIVOT, 3, "block row 1 (0-based) is singular: no pivot in its column 1", A,
+          TRS_FACTOR_DILU, 2);
+  refused(TRS_ERROR_STRUCTURE, 2, "block row 1 has no diagonal block", holes, TRS_FACTOR_BILU0, 2);
+  refused(TRS_ERROR_STRUCTURE, 2, "not symmetric", A, TRS_FACTOR_BIC0, 2);
+  refused(TRS_ERROR_ARGUMENT, -1, "block_size 3", A, TRS_FACTOR_BILU0, 3);
+  refused(TRS_ERROR_ARGUMENT, -1, "block_size is for", A, TRS_FACTOR_ILU0, 2);
+  refused(TRS_ERROR_UNSUPPORTED, -1, "complex", complex_one, TRS_FACTOR_BILU0, 2);
+  val[2] = NAN;
+  assert_success(trs_matrix_set_values(A, val));
+  refused(TRS_ERROR_NOT_FINITE, 2, "NaN or infinite", A, TRS_FACTOR_BILU0, 2);
+  val[2] = -2;
+  val[3] = 1;
+  assert_success(trs_matrix_set_values(A, val));
+  refused(TRS_ERROR_ZERO_PIVOT, 2, "not positive definite", A, TRS_FACTOR_BIC0, 2);
+  trs_matrix_destroy(A);
+  trs_matrix_destroy(holes);
+  trs_matrix_destroy(complex_one);
+}
+
+static trs_status factor_all(void *A) {
+  trs_factors *F;
+  const trs_factor_options options = {.struct_size = sizeof options,
+                                      .kind = TRS_FACTOR_BILU0,
+                                      .order = TRS_ORDER_COLOUR,
+                                      .block_size = 3};
+  TRS_TRY(trs_factor(&F, A, &options));
+  trs_factors_destroy(F);
+  return TRS_SUCCESS;
+}
+
+static void failing_allocations_are_reported(void **state) {
+  (void)state;
+  trs_matrix *A = block_matrix(8, (block_kind){.scalar = TRS_DOUBLE, .size = 3, .weak = true});
+  assert_survives_failing_allocations(factor_all, A);
+  trs_matrix_destroy(A);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(elements_of_blocks_are_where_the_layout_says),
+      cmocka_unit_test(bad_blocks_are_refused),
+      cmocka_unit_test(new_values_come_in_the_order_of_the_blocks),
+      cmocka_unit_test(products_agree_with_the_matrix_on_its_blocks),
+      cmocka_unit_test(block_tridiagonal_matrices_are_factored_exactly),
+      cmocka_unit_test(one_dense_block_is_factored_with_row_exchanges),
+      cmocka_unit_test(dilu_keeps_diagonal_blocks_and_couplings),
+      cmocka_unit_test(blocks_of_one_are_the_scalar_kinds),
+      cmocka_unit_test(unusable_matrices_are_refused_with_their_row),
+      cmocka_unit_test(failing_allocations_are_reported),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,294 @@
+/* triangle.c - the method `blocks` on triangles of every kind, and on block factors. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/status.h"
+#include "sparse.h"
+#include "support.h"
+#include "test.h"
+
+enum { N = 420, NRHS = 5 };
+
+typedef struct system {
+  trs_matrix *T;
+  trs_uplo uplo;
+  trs_trans trans;
+  double x[N * NRHS], b[N * NRHS];
+} system_;
+
+static system_ *make_system(int variant) {
+  system_ *s = calloc(1, sizeof *s);
+  const bool lower = variant & 1, by_rows = variant & 2;
+  s->uplo = lower ? TRS_LOWER : TRS_UPPER;
+  s->trans = variant & 4 ? TRS_TRANS : TRS_NO_TRANS;
+  triangle t = triangle_random(N, 0.05, N, lower == by_rows, TRS_DOUBLE, false, (uint64_t)variant);
+  assert_success(trs_matrix_create(&s->T, by_rows ? TRS_CSR : TRS_CSC, TRS_DOUBLE, N, N, TRS_PTR64,
+                                   t.ptr, t.idx, t.val, TRS_COPY));
+  triangle_free(&t);
+  trs_random_fill(s->b, (int64_t)N * NRHS, TRS_DOUBLE, 7);
+  return s;
+}
+
+static void free_system(system_ *s) {
+  trs_matrix_destroy(s->T);
+  free(s);
+}
+
+static trs_plan *analyze(trs_context *ctx, const system_ *s, const char *method, trs_store store) {
+  trs_plan *plan;
+  const trs_options options = {.struct_size = sizeof options, .method = method, .store = store};
+  assert_success(trs_analyze(ctx, &plan, s->T, s->uplo, s->trans, TRS_NONUNIT, &options));
+  return plan;
+}
+
+static double solve(trs_plan *plan, system_ *s, int64_t nrhs, trs_layout layout) {
+  trs_backward_error error = {.struct_size = sizeof error};
+  const int64_t ld = layout == TRS_COL_MAJOR ? N : NRHS;
+  memset(s->x, 0, sizeof s->x);
+  assert_success(trs_solve(plan, s->x, ld, s->b, ld, nrhs, layout));
+  assert_success(
+      trs_check(s->T, s->uplo, s->trans, TRS_NONUNIT, s->x, ld, s->b, ld, nrhs, layout, &error));
+  return error.normwise;
+}
+
+static void every_triangle_is_solved(void **state) {
+  (void)state;
+  static const char *const places[] = {"serial", "threads:2", "threads:3"};
+  static const char *const methods[] = {"blocks", "blocks:size=3", "blocks:size=7",
+                                        "blocks:size=30"};
+  for (int place = 0; place < 3; place++) {
+    trs_context *ctx;
+    assert_success(trs_context_create(&ctx, places[place]));
+    for (int variant = 0; variant < 32; variant++) {
+      system_ *s = make_system(variant);
+      trs_plan *plan = analyze(ctx, s, methods[variant % 4], TRS_STORE_SAME);
+      assert_true(solve(plan, s, 1, TRS_COL_MAJOR) < 1e-14);
+      assert_true(solve(plan, s, NRHS, variant & 8 ? TRS_ROW_MAJOR : TRS_COL_MAJOR) < 1e-14);
+      trs_plan_destroy(plan);
+      free_system(s);
+    }
+    trs_context_destroy(ctx);
+  }
+}
+
+static void narrow_blocks_lose_what_their_format_says(void **state) {
+  (void)state;
+  static const double limits[] = {1e-14, 1e-6, 2e-3, 1e-2};
+  trs_context *ctx;
+  assert_success(trs_context_create(&ctx, "serial"));
+  for (int store = TRS_STORE_SAME; store <= TRS_STORE_BFLOAT; store++) {
+    system_ *s = make_system(3);
+    trs_plan *plan = analyze(ctx, s, "blocks:size=5", (trs_store)store);
+    const double error = solve(plan, s, 1, TRS_COL_MAJOR);
+    assert_true(error < limits[store]);
+    if (store != TRS_STORE_SAME) assert_true(error > limits[store - 1] * 1e-2);
+    trs_plan_destroy(plan);
+    free_system(s);
+  }
+  trs_context_destroy(ctx);
+}
+
+static void threads_do_not_change_bits(void **state) {
+  (void)state;
+  double first[N];
+  for (int threads = 1; threads <= 4; threads++) {
+    char where[32];
+    trs_context *ctx;
+    snprintf(where, sizeof where, "threads:%d", threads);
+    assert_success(trs_context_create(&ctx, where));
+    system_ *s = make_system(1);
+    trs_plan *plan = analyze(ctx, s, "blocks:size=4", TRS_STORE_FLOAT);
+    solve(plan, s, 1, TRS_COL_MAJOR);
+    if (threads == 1) memcpy(first, s->x, sizeof first);
+    assert_memory_equal(first, s->x, sizeof first);
+    trs_plan_destroy(plan);
+    free_system(s);
+    trs_context_destroy(ctx);
+  }
+}
+
+static void updates_take_new_values(void **state) {
+  (void)state;
+  trs_context *ctx;
+  assert_success(trs_context_create(&ctx, "serial"));
+  for (int variant = 0; variant < 8; variant++) {
+    system_ *s = make_system(variant), *other = make_system(variant);
+    const void *val;
+    trs_matrix_info info = {.struct_size = sizeof info};
+    trs_plan *plan = analyze(ctx, s, "blocks:size=6", TRS_STORE_SAME);
+    trs_matrix_get_info(s->T, &info);
+    trs_matrix_get_arrays(other->T, NULL, NULL, &val);
+    double *twice = malloc((size_t)info.nnz * sizeof *twice);
+    for (int64_t p = 0; p < info.nnz; p++) twice[p] = 2 * ((const double *)val)[p];
+    assert_success(trs_matrix_set_values(s->T, twice));
+    assert_success(trs_update(plan, s->T));
+    assert_true(solve(plan, s, 1, TRS_COL_MAJOR) < 1e-14);
+    free(twice);
+    trs_plan_destroy(plan);
+    free_system(s);
+    free_system(other);
+  }
+  trs_context_destroy(ctx);
+}
+
+static void other_systems_are_refused(void **state) {
+  (void)state;
+  trs_context *ctx;
+  trs_plan *plan;
+  system_ *s = make_system(3);
+  trs_options options = {.struct_size = sizeof options, .method = "blocks:size=11"};
+  assert_success(trs_context_create(&ctx, "serial"));
+  assert_failure(TRS_ERROR_ARGUMENT, "not a multiple of the block size 11",
+                 trs_analyze(ctx, &plan, s->T, s->uplo, s->trans, TRS_NONUNIT, &options));
+  options.method = "blocks:size=33";
+  assert_failure(TRS_ERROR_ARGUMENT, "from 1 to 32",
+                 trs_analyze(ctx, &plan, s->T, s->uplo, s->trans, TRS_NONUNIT, &options));
+  options.method = "blocks";
+  assert_failure(TRS_ERROR_UNSUPPORTED, "diagonal",
+                 trs_analyze(ctx, &plan, s->T, s->uplo, s->trans, TRS_UNIT, &options));
+  free_system(s);
+  trs_context_destroy(ctx);
+}
+
+/* Row exchanges and orders are applied by the method itself, from b and to x. */
+static void block_factors_are_solved_by_blocks(void **state) {
+  (void)state;
+  static const trs_order orders[] = {TRS_ORDER_NATURAL, TRS_ORDER_RCM, TRS_ORDER_COLOUR};
+  trs_context *ctx;
+  trs_matrix *A = sparse_grid(7, 6, 10, 0.3, TRS_DOUBLE);
+  double x[N * NRHS], b[N * NRHS];
+  trs_random_fill(b, (int64_t)N * NRHS, TRS_DOUBLE, 3);
+  assert_success(trs_context_create(&ctx, "threads:2"));
+  for (int k = 0; k < 12; k++) {
+    trs_factors *F;
+    trs_plan *plan;
+    trs_plan_info info = {.struct_size = sizeof info};
+    trs_backward_error error = {.struct_size = sizeof error};
+    const trs_trans trans = k & 1 ? TRS_TRANS : TRS_NO_TRANS;
+    const trs_factor_options how = {.struct_size = sizeof how,
+                                    .kind = k & 2 ? TRS_FACTOR_DILU : TRS_FACTOR_BILU0,
+                                    .order = orders[k / 4],
+                                    .block_size = 7,
+                                    .pivot_threshold = 1};
+    assert_success(trs_factor(&F, A, &how));
+    assert_success(trs_analyze_factors(ctx, &plan, F, trans, NULL));
+    trs_plan_get_info(plan, &info);
+    assert_string_equal(info.method, "blocks");
+    for (int64_t nrhs = 1; nrhs <= NRHS; nrhs += NRHS - 1) {
+      assert_success(trs_solve(plan, x, N, b, N, nrhs, TRS_COL_MAJOR));
+      assert_success(trs_check_factors(F, trans, x, N, b, N, nrhs, TRS_COL_MAJOR, &error));
+      assert_true(error.componentwise < 1e-13);
+    }
+    trs_plan_destroy(plan);
+    trs_factors_destroy(F);
+  }
+  trs_matrix_destroy(A);
+  trs_context_destroy(ctx);
+}
+
+typedef struct block_rows {
+  int64_t ptr[8];
+  int32_t idx[32];
+  double val[32 * 9];
+} block_rows;
+
+/* Seven block rows of a chain with couplings across it. */
+static void make_rows(block_rows *A, uint64_t seed) {
+  int64_t at = 0;
+  trs_random_fill(A->val, 32 * 9, TRS_DOUBLE, seed);
+  for (int i = 0; i < 7; i++) {
+    A->ptr[i] = at;
+    for (int j = 6; j >= 0; j--)
+      if (i == j || abs(i - j) == 1 || abs(i - j) == 4) {
+        for (int r = 0; r < 3 && i == j; r++) A->val[at * 9 + ((r + 1) % 3) * 3 + r] += 9;
+        A->idx[at++] = j;
+      }
+  }
+  A->ptr[7] = at;
+}
+
+static trs_factors *factor_rows(const block_rows *A, trs_factor_kind kind, trs_order order) {
+  trs_matrix *M;
+  trs_factors *F;
+  const trs_factor_options how = {.struct_size = sizeof how, .kind = kind, .order = order};
+  assert_success(trs_matrix_create_bsr(&M, TRS_DOUBLE, 7, 7, 3, TRS_ROW_MAJOR, TRS_PTR64, A->ptr,
+                                       A->idx, A->val));
+  assert_success(trs_factor(&F, M, &how));
+  trs_matrix_destroy(M);
+  return F;
+}
+
+/* The plan of other values, updated, solves as the factors of the new values do. */
+static void plans_factor_new_values(void **state) {
+  (void)state;
+  static const trs_order orders[] = {TRS_ORDER_NATURAL, TRS_ORDER_RCM, TRS_ORDER_COLOUR};
+  for (int k = 0; k < 12; k++) {
+    const trs_factor_kind kind = k & 1 ? TRS_FACTOR_DILU : TRS_FACTOR_BILU0;
+    trs_context *ctx;
+    trs_plan *plan;
+    block_rows A, B;
+    double x[21], b[21];
+    trs_backward_error error = {.struct_size = sizeof error};
+    make_rows(&A, 1);
+    make_rows(&B, 2);
+    trs_random_fill(b, 21, TRS_DOUBLE, 4);
+    trs_factors *F = factor_rows(&A, kind, orders[k / 4]),
+                *G = factor_rows(&B, kind, orders[k / 4]);
+    assert_success(trs_context_create(&ctx, k & 2 ? "threads:2" : "serial"));
+    assert_success(trs_analyze_factors(ctx, &plan, F, TRS_NO_TRANS, NULL));
+    for (int time = 0; time < 2; time++) {
+      assert_success(trs_update_bsr(plan, TRS_ROW_MAJOR, TRS_PTR64, B.ptr, B.idx, B.val));
+      assert_success(trs_solve(plan, x, 21, b, 21, 1, TRS_COL_MAJOR));
+      assert_success(trs_check_factors(G, TRS_NO_TRANS, x, 21, b, 21, 1, TRS_COL_MAJOR, &error));
+      assert_true(error.normwise < 1e-14);
+    }
+    B.idx[0] = 3;
+    assert_failure(TRS_ERROR_STRUCTURE, "block row 0",
+                   trs_update_bsr(plan, TRS_ROW_MAJOR, TRS_PTR64, B.ptr, B.idx, B.val));
+    memset(A.val, 0, sizeof A.val);
+    assert_failure(TRS_ERROR_ZERO_PIVOT, "singular",
+                   trs_update_bsr(plan, TRS_ROW_MAJOR, TRS_PTR64, A.ptr, A.idx, A.val));
+    trs_plan_destroy(plan);
+    trs_factors_destroy(F);
+    trs_factors_destroy(G);
+    trs_context_destroy(ctx);
+  }
+}
+
+typedef struct attempt {
+  trs_context *ctx;
+  const system_ *s;
+} attempt;
+
+static trs_status analyze_once(void *argument) {
+  const attempt *a = argument;
+  trs_plan *plan;
+  const trs_options options = {.struct_size = sizeof options, .method = "blocks:size=5"};
+  TRS_TRY(trs_analyze(a->ctx, &plan, a->s->T, a->s->uplo, a->s->trans, TRS_NONUNIT, &options));
+  trs_plan_destroy(plan);
+  return TRS_SUCCESS;
+}
+
+static void failing_allocations_are_reported(void **state) {
+  (void)state;
+  attempt a = {.s = make_system(4)};
+  assert_success(trs_context_create(&a.ctx, "serial"));
+  assert_survives_failing_allocations(analyze_once, &a);
+  free_system((system_ *)a.s);
+  trs_context_destroy(a.ctx);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(every_triangle_is_solved),
+      cmocka_unit_test(narrow_blocks_lose_what_their_format_says),
+      cmocka_unit_test(threads_do_not_change_bits),
+      cmocka_unit_test(updates_take_new_values),
+      cmocka_unit_test(other_systems_are_refused),
+      cmocka_unit_test(block_factors_are_solved_by_blocks),
+      cmocka_unit_test(plans_factor_new_values),
+      cmocka_unit_test(failing_allocations_are_reported),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
