@@ -110,7 +110,7 @@ static trs_status create_from(trs_context *ctx, trs_relaxation **R, trs_block_so
 static trs_status update_from(trs_relaxation *R, trs_block_source *source) {
   void *copies[COPIES];
   TRS_TRY(trs_context_check(R->context));
-  trs_stream stream = R->backend->stream ? R->backend->stream(R) : NULL;
+  trs_stream stream = R->backend->stream ? *R->backend->stream(R) : NULL;
   trs_status status = bring(source, copies, device_of(R->context), stream);
   if (!status && !source->matrix) status = trs_block_source_check(source);
   if (!status) status = trs_relaxation_update(R, source);
@@ -259,9 +259,9 @@ trs_status trs_relax_set_variant(trs_relaxation *R, const char *variant) {
 trs_status trs_relax_set_stream(trs_relaxation *R, void *stream) {
   if (!R) return trs_fail(TRS_ERROR_ARGUMENT, -1, "R is NULL");
   TRS_TRY(trs_context_check(R->context));
-  if (!R->backend->set_stream)
+  if (!R->backend->stream)
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "relaxation on the CPU has no stream");
-  R->backend->set_stream(R, stream);
+  *R->backend->stream(R) = stream;
   return TRS_SUCCESS;
 }
 

@@ -10,7 +10,8 @@ typedef struct trs_backend trs_backend;
 struct trs_backend {
   const char *name;
   const char *place;    /* after "on": "one GPU" */
-  const char *contexts; /* names of contexts that have it, without blanks: "cuda:0-3|nvshmem" */
+  const char *contexts; /* names of contexts that have it, without blanks: "cuda:0-3|nvshmem"; NULL:
+                           its own name */
   bool gpu;             /* methods run on GPUs, and x and b may lie in device memory */
   bool finds_gpu;       /* the context opens a GPU if a solve is large: trs_context_find_device */
 

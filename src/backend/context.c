@@ -30,7 +30,8 @@ const char *trs_backend_list(void) {
   size_t used = 0;
   for (size_t k = 0; k < sizeof backends / sizeof *backends && used < sizeof text; k++) {
     int more = snprintf(text + used, sizeof text - used, "%-12s%-18s%s\n", backends[k]->name,
-                        backends[k]->contexts, backends[k]->place);
+                        backends[k]->contexts ? backends[k]->contexts : backends[k]->name,
+                        backends[k]->place);
     if (more > 0) used += (size_t)more;
   }
   return text;

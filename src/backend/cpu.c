@@ -54,14 +54,12 @@ static const trs_backend *const any[] = {&trs_backend_serial, &trs_backend_threa
 
 const trs_backend trs_backend_serial = {.name = "serial",
                                         .place = "one thread of the CPU",
-                                        .contexts = "serial",
                                         CPU_BACKEND,
                                         .offers = serial_only,
                                         .open = open_serial};
 
 const trs_backend trs_backend_threads = {.name = "threads",
                                          .place = "all threads of the CPU",
-                                         .contexts = "threads",
                                          CPU_BACKEND,
                                          .offers = any_cpu,
                                          .open = open_threads};

@@ -79,7 +79,6 @@ static const trs_backend *const several_gpus[] = {&trs_backend_cuda, &trs_backen
 const trs_backend trs_backend_cuda = {
     .name = "cuda",
     .place = "one GPU",
-    .contexts = "cuda",
     CUDA_BACKEND,
     .offers = one_gpu,
     .open = open_cuda,

@@ -12,6 +12,7 @@
 
 #include "base/compare.h"
 #include "base/random.h"
+#include "base/search.h"
 #include "io/lines.h"
 #include "matrix/matrix.h"
 
@@ -127,15 +128,8 @@ static void position_body(void *argument, int rank, int size) {
 void trs_coordinate_rows(const trs_coordinate *c, int rank, int64_t *begin, int64_t *end) {
   int64_t bounds[2];
   for (int side = 0; side < 2; side++) {
-    int64_t share = c->nnz / c->body->size * (rank + side), low = 0, high = c->nrows;
-    while (low < high) {
-      int64_t middle = low + (high - low) / 2;
-      if (c->ptr[middle] < share)
-        low = middle + 1;
-      else
-        high = middle;
-    }
-    bounds[side] = low;
+    int64_t share = c->nnz / c->body->size * (rank + side);
+    bounds[side] = trs_search_64(c->ptr, 0, c->nrows, share);
   }
   *begin = bounds[0];
   *end = rank + 1 == c->body->size ? c->nrows : bounds[1];

@@ -2,6 +2,7 @@
  * each side of the diagonal.  O(n + nnz) if they are in order, O(nnz log longest) if not. */
 #include <stdlib.h>
 
+#include "base/search.h"
 #include "matrix/create.h"
 #include "matrix/indexing.h"
 #include "matrix/values.h"
@@ -27,14 +28,7 @@ static int64_t diagonal_position(const trs_matrix *A, int64_t i) {
   int64_t low = A->ptr[i], high = A->ptr[i + 1];
   if (A->idx[low] >= i) return low;
   if (A->idx[high - 1] <= i) return high - (A->idx[high - 1] == i);
-  while (low < high) {
-    int64_t middle = low + (high - low) / 2;
-    if (A->idx[middle] < i)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low;
+  return trs_search_32(A->idx, low, high, i);
 }
 
 static void count_vector(const trs_matrix *A, int64_t i, trs_sides *s) {

@@ -2,6 +2,7 @@
  * a range of vectors, as one memory block if no entries lie on the other side.  O(n + nnz). */
 #include <string.h>
 
+#include "base/search.h"
 #include "matrix/matrix.h"
 
 enum { FEW = 1 << 15 }; /* entries that one thread compares before the others have woken */
@@ -50,13 +51,5 @@ int64_t trs_matrix_first_difference(const trs_matrix *T, const trs_matrix *A, tr
 }
 
 int64_t trs_matrix_vector_of(const trs_matrix *A, int64_t p) {
-  int64_t low = 0, high = A->nvectors;
-  while (high - low > 1) {
-    int64_t middle = low + (high - low) / 2;
-    if (A->ptr[middle] <= p)
-      low = middle;
-    else
-      high = middle;
-  }
-  return low;
+  return trs_search_64(A->ptr, 1, A->nvectors, p + 1) - 1;
 }

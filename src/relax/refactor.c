@@ -252,9 +252,9 @@ trs_status trs_refactor_blocks(trs_plan *plan, const trs_block_source *source) {
   trs_triangle *L = trs_triangle_of(plan->sweep[0]);
   trs_relaxation *U = trs_triangle_of(plan->sweep[1])->R;
   if (!L->refactor) TRS_TRY(create(&L->refactor, trs_plan_factors(plan), plan->context));
-  if (U->backend->set_stream) {
-    U->backend->set_stream(U, plan->stream);
-    L->R->backend->set_stream(L->R, plan->stream);
+  if (U->backend->stream) {
+    *U->backend->stream(U) = plan->stream;
+    *L->R->backend->stream(L->R) = plan->stream;
   }
   const bool there = device && L->R->gpu && U->gpu && trs_device_address(source->val);
   TRS_TRY((there ? device->run : on_host)(L->refactor, L->R, U, source));

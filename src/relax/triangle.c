@@ -133,7 +133,7 @@ static trs_status update(trs_plan *plan) {
 static trs_status solve(trs_plan *plan, const trs_rhs *rhs) {
   static const trs_sweep_options once = {.sweeps = 1, .omega = 1};
   trs_relaxation *R = relaxation_of(plan);
-  if (R->backend->set_stream) R->backend->set_stream(R, plan->stream);
+  if (R->backend->stream) *R->backend->stream(R) = plan->stream;
   return trs_relaxation_sweep(R, rhs, &once);
 }
 

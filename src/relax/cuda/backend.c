@@ -297,8 +297,7 @@ static trs_status create(trs_relaxation *R, trs_block_system *system,
   return trs_relax_gpu_create(R, R->context->device, NULL, options->variant);
 }
 
-static void set_stream(trs_relaxation *R, trs_stream stream) { R->gpu->stream = stream; }
-static trs_stream stream(const trs_relaxation *R) { return R->gpu->stream; }
+static trs_stream *stream(trs_relaxation *R) { return &R->gpu->stream; }
 
 static void describe(const trs_relaxation *R, trs_relax_info *info) {
   info->variant = trs_relax_gpu_variant(R);
@@ -310,7 +309,6 @@ const trs_relax_backend trs_relax_gpu_backend = {.create = create,
                                                  .sweep = trs_relax_gpu_sweep,
                                                  .wait = trs_relax_gpu_wait,
                                                  .set_variant = trs_relax_gpu_set_variant,
-                                                 .set_stream = set_stream,
                                                  .stream = stream,
                                                  .link = trs_relax_gpu_link,
                                                  .meet = trs_relax_gpu_meet,

@@ -214,8 +214,7 @@ static trs_status set_variant(trs_relaxation *R, const char *name) {
   return TRS_SUCCESS;
 }
 
-static void set_stream(trs_relaxation *R, trs_stream stream) { R->group->stream = stream; }
-static trs_stream stream(const trs_relaxation *R) { return R->group->stream; }
+static trs_stream *stream(trs_relaxation *R) { return &R->group->stream; }
 
 static int64_t bytes_of(const trs_relaxation *R) {
   const trs_relax_group *G = R->group;
@@ -241,7 +240,6 @@ const trs_relax_backend trs_relax_group_backend = {.create = create,
                                                    .sweep = trs_relax_group_sweep,
                                                    .wait = trs_relax_group_wait,
                                                    .set_variant = set_variant,
-                                                   .set_stream = set_stream,
                                                    .stream = stream,
                                                    .describe = describe,
                                                    .free = free_group};

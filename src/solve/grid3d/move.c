@@ -38,15 +38,7 @@ static int owner_of(const trs_part *p, int64_t K) {
 }
 
 static int holder_of(const int64_t *first, int size, int64_t row) {
-  int from = 0, to = size;
-  while (to - from > 1) {
-    int middle = (from + to) / 2;
-    if (first[middle] <= row)
-      from = middle;
-    else
-      to = middle;
-  }
-  return from;
+  return (int)trs_search_64(first, 1, size, row + 1) - 1;
 }
 
 /* Counts both lists (lists is NULL), or fills them. */

@@ -10,6 +10,7 @@
 #ifndef TRS_SOLVE_GRID3D_PART_H
 #define TRS_SOLVE_GRID3D_PART_H
 
+#include "base/search.h"
 #include "comm/ranks.h"
 #include "solve/grid3d/layout.h"
 #include "solve/grid3d/ops.h"
@@ -138,14 +139,8 @@ static inline bool trs_has_block(const trs_part *p, int which, int64_t I, int64_
 
 /* The position of K in an ascending list, or -1. */
 static inline int64_t trs_find(const int32_t *list, int64_t from, int64_t to, int64_t K) {
-  while (to - from > 1) {
-    int64_t middle = (from + to) / 2;
-    if (list[middle] <= K)
-      from = middle;
-    else
-      to = middle;
-  }
-  return from < to && list[from] == K ? from : -1;
+  int64_t at = trs_search_32(list, from, to, K);
+  return at < to && list[at] == K ? at : -1;
 }
 /* The end of the rows of this rank's own supernodes of at most this height. */
 static inline int64_t trs_local_end(const trs_part *p, int height) {

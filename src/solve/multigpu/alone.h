@@ -26,4 +26,8 @@ typedef struct trs_alone_arrays {
 trs_status trs_alone_time(trs_plan *plan, const trs_alone_arrays *where, int64_t nrhs,
                           double *seconds);
 
+/* Entries of the table of a method for groups, whose functions have these names in its file. */
+#define TRS_GROUP_METHOD \
+  .backend = &trs_backend_cuda_group, .parameters = true, .share = share, .wait = wait
+
 #endif

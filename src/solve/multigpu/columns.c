@@ -532,12 +532,9 @@ static void free_state(trs_plan *plan) {
 
 const trs_method trs_method_columns = {
     .name = "columns",
-    .backend = &trs_backend_cuda_group,
-    .parameters = true,
+    TRS_GROUP_METHOD,
     .estimate = estimate,
     .analysis_solves = 2,
-    .share = share,
     .solve = solve,
-    .wait = wait,
     TRS_METHOD_STEPS,
 };

@@ -491,14 +491,11 @@ static void free_state(trs_plan *plan) {
 
 const trs_method trs_method_push = {
     .name = "push",
-    .backend = &trs_backend_cuda_group,
+    TRS_GROUP_METHOD,
     .deferred = true,
-    .parameters = true,
     .refuses = refuses,
     .estimate = estimate,
     .analysis_solves = 10,
-    .share = share,
     .solve = trs_push_solve,
-    .wait = wait,
     TRS_METHOD_STEPS,
 };

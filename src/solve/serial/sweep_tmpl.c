@@ -144,26 +144,6 @@ TRS_INLINE void NAME(rows_wide)(const trs_system *S, const NAME(pass) * P, bool 
   }
 }
 
-TRS_INLINE void NAME(rows_any)(const trs_system *S, const NAME(pass) * P, trs_serial_kind kind,
-                               bool lower, bool conjugate) {
-  switch (kind) {
-    case TRS_SERIAL_CHAINED:
-      NAME(rows_chained)(S, P, lower, conjugate);
-      return;
-    case TRS_SERIAL_PACKED:
-      NAME(rows_one)(S, P, lower, true, conjugate, true);
-      return;
-    case TRS_SERIAL_ONE:
-      NAME(rows_one)(S, P, lower, S->has_diagonal, conjugate, false);
-      return;
-    case TRS_SERIAL_FOUR:
-      NAME(rows_four)(S, P, lower, conjugate);
-      return;
-    case TRS_SERIAL_WIDE:
-      NAME(rows_wide)(S, P, lower, conjugate);
-  }
-}
-
 /* x[j] = x[j] / T[j][j];  x[i] = x[i] - T[i][j] x[j] for the rows below (above) */
 TRS_INLINE void NAME(columns_one)(const trs_system *S, const NAME(pass) * P, bool lower, bool full,
                                   bool conjugate, bool packed) {
@@ -225,38 +205,38 @@ TRS_INLINE void NAME(columns_wide)(const trs_system *S, const NAME(pass) * P, bo
   }
 }
 
-TRS_INLINE void NAME(columns_any)(const trs_system *S, const NAME(pass) * P, trs_serial_kind kind,
-                                  bool lower, bool conjugate) {
-  switch (kind) {
-    case TRS_SERIAL_CHAINED:
-    case TRS_SERIAL_PACKED:
-      NAME(columns_one)(S, P, lower, true, conjugate, true);
-      return;
-    case TRS_SERIAL_ONE:
-      NAME(columns_one)(S, P, lower, S->has_diagonal, conjugate, false);
-      return;
-    case TRS_SERIAL_FOUR:
-      NAME(columns_four)(S, P, lower, conjugate);
-      return;
-    case TRS_SERIAL_WIDE:
-      NAME(columns_wide)(S, P, lower, conjugate);
-  }
+TRS_INLINE void NAME(run_any)(const trs_system *S, const NAME(pass) * P, trs_serial_kind kind,
+                              bool rows, bool lower, bool conjugate) {
+  if (kind == TRS_SERIAL_WIDE)
+    rows ? NAME(rows_wide)(S, P, lower, conjugate) : NAME(columns_wide)(S, P, lower, conjugate);
+  else if (kind == TRS_SERIAL_FOUR)
+    rows ? NAME(rows_four)(S, P, lower, conjugate) : NAME(columns_four)(S, P, lower, conjugate);
+  else if (kind == TRS_SERIAL_CHAINED && rows)
+    NAME(rows_chained)(S, P, lower, conjugate);
+  else if (kind != TRS_SERIAL_ONE)
+    rows ? NAME(rows_one)(S, P, lower, true, conjugate, true)
+         : NAME(columns_one)(S, P, lower, true, conjugate, true);
+  else
+    rows ? NAME(rows_one)(S, P, lower, S->has_diagonal, conjugate, false)
+         : NAME(columns_one)(S, P, lower, S->has_diagonal, conjugate, false);
+}
+
+TRS_INLINE void NAME(run_towards)(const trs_system *S, const NAME(pass) * P, trs_serial_kind kind,
+                                  bool rows) {
+  const bool conjugate = IS_COMPLEX && S->conj;
+  if (conjugate)
+    S->lower ? NAME(run_any)(S, P, kind, rows, true, true)
+             : NAME(run_any)(S, P, kind, rows, false, true);
+  else
+    S->lower ? NAME(run_any)(S, P, kind, rows, true, false)
+             : NAME(run_any)(S, P, kind, rows, false, false);
 }
 
 static void NAME(run_rows)(const trs_system *S, const NAME(pass) * P, trs_serial_kind kind) {
-  if (IS_COMPLEX && S->conj)
-    S->lower ? NAME(rows_any)(S, P, kind, true, true) : NAME(rows_any)(S, P, kind, false, true);
-  else
-    S->lower ? NAME(rows_any)(S, P, kind, true, false) : NAME(rows_any)(S, P, kind, false, false);
+  NAME(run_towards)(S, P, kind, true);
 }
-
 static void NAME(run_columns)(const trs_system *S, const NAME(pass) * P, trs_serial_kind kind) {
-  if (IS_COMPLEX && S->conj)
-    S->lower ? NAME(columns_any)(S, P, kind, true, true)
-             : NAME(columns_any)(S, P, kind, false, true);
-  else
-    S->lower ? NAME(columns_any)(S, P, kind, true, false)
-             : NAME(columns_any)(S, P, kind, false, false);
+  NAME(run_towards)(S, P, kind, false);
 }
 
 static void NAME(copy_tile)(const NAME(pass) * P, int width) {

@@ -1,0 +1,29 @@
+/* search.h - binary search in ascending lists. */
+#ifndef TRS_BASE_SEARCH_H
+#define TRS_BASE_SEARCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+static inline int64_t trs_search(const void *list, bool wide, int64_t low, int64_t high,
+                                 int64_t value) {
+  while (low < high) {
+    int64_t middle = low + (high - low) / 2;
+    int64_t there = wide ? ((const int64_t *)list)[middle] : ((const int32_t *)list)[middle];
+    if (there < value)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+/* The first position of low .. high - 1 whose element is at least value, or high. */
+static inline int64_t trs_search_32(const int32_t *list, int64_t low, int64_t high, int64_t value) {
+  return trs_search(list, false, low, high, value);
+}
+static inline int64_t trs_search_64(const int64_t *list, int64_t low, int64_t high, int64_t value) {
+  return trs_search(list, true, low, high, value);
+}
+
+#endif
