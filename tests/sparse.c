@@ -241,3 +241,9 @@ sparse_kind sparse_case(int c) {
                        .symmetric = c & 8,
                        .dominant = true};
 }
+
+trs_factors_info factors_info(const trs_factors *F) {
+  trs_factors_info f = {.struct_size = sizeof f};
+  trs_factors_get_info(F, &f);
+  return f;
+}

@@ -42,6 +42,8 @@ void assert_same_matrix(const trs_matrix *A, const trs_matrix *B);
 /* Types, formats and symmetry in turn. */
 sparse_kind sparse_case(int c);
 
+trs_factors_info factors_info(const trs_factors *F);
+
 /* Runs call(argument) with the first, the second, ... allocation failing, until it succeeds.  Until
  * then it must return TRS_ERROR_MEMORY and must not leak memory. */
 void assert_survives_failing_allocations(trs_status (*call)(void *argument), void *argument);

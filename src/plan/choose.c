@@ -120,14 +120,14 @@ static void look_for_gpu(trs_plan *plan) {
     (void)trs_context_find_device(plan->context);
 }
 
-trs_estimate trs_only_by_name(const trs_plan *plan) {
-  (void)plan;
+trs_estimate trs_plan_estimate(const trs_plan *plan, const trs_method *method) {
+  if (method->estimate) return method->estimate(plan);
   return (trs_estimate){.preference = TRS_PREFERENCE_LAST};
 }
 
 /* Includes the solve's share of the analysis if the caller gives the number of solves. */
 static trs_estimate cost(const trs_plan *plan, const trs_method *method) {
-  trs_estimate estimate = method->estimate(plan);
+  trs_estimate estimate = trs_plan_estimate(plan, method);
   if (plan->options.solves <= 0) return estimate;
   double substitution = trs_method_serial.estimate(plan).seconds;
   estimate.seconds += method->analysis_solves * substitution / (double)plan->options.solves;

@@ -34,7 +34,8 @@ typedef struct trs_method {
    * no side effects.  The context offers the method's backend.  NULL: nothing is refused. */
   const char *(*refuses)(const trs_plan *plan);
 
-  /* Has no side effects. */
+  /* Has no side effects.  NULL: a published method, which auto takes only if the caller names it.
+   */
   trs_estimate (*estimate)(const trs_plan *plan);
 
   /* Cost of analyze in solves by substitution; almost zero for serial. */
@@ -70,9 +71,6 @@ typedef struct trs_method {
 
 /* The method that others are compared with. */
 extern const trs_method trs_method_serial;
-
-/* The estimate of published methods, which auto takes only if the caller names them. */
-trs_estimate trs_only_by_name(const trs_plan *plan);
 
 /* Entries of a table whose functions have these names in the method's file: those of every method,
  * and those of a method that keeps a copy of the values. */

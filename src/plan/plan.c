@@ -98,7 +98,7 @@ static trs_status analyze_next(trs_plan *plan, trs_status status) {
     free_state(plan);
     trs_plan_decline(plan);
     if (trs_plan_choose(plan, NULL) ||
-        plan->method->estimate(plan).preference == TRS_PREFERENCE_LAST)
+        trs_plan_estimate(plan, plan->method).preference == TRS_PREFERENCE_LAST)
       return trs_failure_set(&first);
     size_t used = strlen(plan->reason);
     snprintf(plan->reason + used, sizeof plan->reason - used, "; not %s: %s", name, why);

@@ -50,6 +50,7 @@ trs_status trs_plan_choose(trs_plan *plan, const char *name);
 
 /* Why the method cannot solve the plan's system; NULL if it can. */
 const char *trs_plan_refuses(const trs_plan *plan, const trs_method *method);
+trs_estimate trs_plan_estimate(const trs_plan *plan, const trs_method *method);
 
 /* True during the analysis if auto chose the method.  *next: the estimated seconds of the method
  * that auto takes if the analysis declines. */

@@ -160,12 +160,14 @@ static void end_in_own_base(void) {
   assert_int_equal(rmdir(base), 0);
 }
 
-static trs_status open_alone(void) {
+static trs_status open_and_close(const char *board, int number, int count) {
   trs_rendezvous *r;
-  trs_status status = trs_rendezvous_open(&r, "alone", 0, 1);
+  trs_status status = trs_rendezvous_open(&r, board, number, count);
   trs_rendezvous_close(r);
   return status;
 }
+
+static trs_status open_alone(void) { return open_and_close("alone", 0, 1); }
 
 /* A folder that others can write to, that another user made, or that is a link, is not used. */
 static void boards_of_others_are_refused(void **state) {
@@ -189,12 +191,7 @@ static void boards_of_others_are_refused(void **state) {
   end_in_own_base();
 }
 
-static trs_status join_as_second(void) {
-  trs_rendezvous *r;
-  trs_status status = trs_rendezvous_open(&r, "board", 1, 2);
-  trs_rendezvous_close(r);
-  return status;
-}
+static trs_status join_as_second(void) { return open_and_close("board", 1, 2); }
 
 static void boards_that_others_could_change_are_refused(void **state) {
   char path[160];

@@ -74,9 +74,8 @@ static void triangles_follow_an_order_if_asked(void **state) {
                                 .order = TRS_ORDER_AMD,
                                 .tree_leaves = 2};
   trs_factors *F;
-  trs_factors_info f = {.struct_size = sizeof f};
   assert_success(trs_factor(&F, A, &options));
-  trs_factors_get_info(F, &f);
+  trs_factors_info f = factors_info(F);
   assert_int_equal(f.tree_nodes, 3);
   assert_success(trs_matrix_permute(&B, A, f.row_perm, f.col_perm));
   assert_success(trs_matrix_triangle(&L, B, TRS_LOWER, 0));
@@ -91,9 +90,8 @@ static void no_options_mean_lu_by_nested_dissection(void **state) {
   if (!TRS_HAVE_SUPERLU || !TRS_HAVE_METIS) skip_test("this build has no SuperLU or no METIS");
   trs_matrix *A = sparse_grid(9, 9, 1, 0.25, TRS_DOUBLE);
   trs_factors *F;
-  trs_factors_info f = {.struct_size = sizeof f};
   assert_success(trs_factor(&F, A, NULL));
-  trs_factors_get_info(F, &f);
+  trs_factors_info f = factors_info(F);
   assert_int_equal(f.kind, TRS_FACTOR_LU);
   assert_int_equal(f.order, TRS_ORDER_ND);
   assert_int_equal(f.tree_nodes, 15);

@@ -63,9 +63,8 @@ static void permutations_and_scalings_are_optional(void **state) {
   trs_matrix *L = triangle(TRS_LOWER, TRS_DOUBLE, TRS_CSR);
   trs_matrix *U = triangle(TRS_UPPER, TRS_DOUBLE, TRS_CSR);
   trs_factors *F;
-  trs_factors_info f = {.struct_size = sizeof f};
   assert_success(trs_factors_create(&F, L, TRS_NONUNIT, U, TRS_NONUNIT, NULL, NULL, NULL, NULL));
-  trs_factors_get_info(F, &f);
+  trs_factors_info f = factors_info(F);
   assert_true(!f.row_perm && !f.col_perm && !f.row_scale && !f.col_scale);
   trs_factors_destroy(F);
   trs_matrix_destroy(L);

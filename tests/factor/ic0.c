@@ -34,9 +34,8 @@ static void random_patterns_follow_the_definition(void **state) {
     trs_order order = c & 8 && TRS_HAVE_AMD ? TRS_ORDER_AMD : TRS_ORDER_NATURAL;
     trs_matrix *A = sparse_random(c, 0.02 * (c % 13), kind, (uint64_t)c);
     trs_factors *F;
-    trs_factors_info f = {.struct_size = sizeof f};
     assert_success(ic0(&F, A, order));
-    trs_factors_get_info(F, &f);
+    trs_factors_info f = factors_info(F);
     assert_int_equal(f.diag_L, TRS_NONUNIT);
     assert_int_equal(f.diag_U, TRS_NONUNIT);
     assert_int_equal(f.nnz_L, (A->nnz + f.n) / 2);

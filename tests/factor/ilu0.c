@@ -57,8 +57,7 @@ static void random_patterns_agree_with_dense_elimination(void **state) {
   for (int c = 0; c < 64; c++) {
     trs_matrix *A = sparse_random(c, 0.02 * (c % 13), sparse_case(c), (uint64_t)c);
     trs_factors *F = ilu0(A, NULL);
-    trs_factors_info f = {.struct_size = sizeof f};
-    trs_factors_get_info(F, &f);
+    trs_factors_info f = factors_info(F);
     assert_int_equal(f.kind, TRS_FACTOR_ILU0);
     assert_int_equal(f.order, TRS_ORDER_NATURAL);
     assert_int_equal(f.diag_L, TRS_UNIT);
@@ -98,8 +97,7 @@ static void orders_apply_to_rows_and_columns(void **state) {
     trs_factors *F =
         ilu0(A, &(trs_factor_options){
                     .struct_size = sizeof(trs_factor_options), .order = order, .tree_leaves = 4});
-    trs_factors_info f = {.struct_size = sizeof f};
-    trs_factors_get_info(F, &f);
+    trs_factors_info f = factors_info(F);
     assert_int_equal(f.order, order);
     assert_int_equal(f.tree_nodes, order == TRS_ORDER_NATURAL ? 0 : 7);
     if (f.row_perm) assert_memory_equal(f.row_perm, f.col_perm, 216 * sizeof *f.row_perm);

@@ -21,8 +21,7 @@ static trs_status lu(trs_factors **F, const trs_matrix *A, trs_order order, int 
 /* Every column is in a supernode.  trs_factors_adopt checks that columns of a tree node are coupled
  * upwards only, so a tree that is present is valid. */
 static void check_info(const trs_factors *F, trs_order order) {
-  trs_factors_info f = {.struct_size = sizeof f};
-  trs_factors_get_info(F, &f);
+  trs_factors_info f = factors_info(F);
   assert_int_equal(f.kind, TRS_FACTOR_LU);
   assert_int_equal(f.order, order);
   assert_int_equal(f.diag_L, TRS_UNIT);
@@ -83,9 +82,8 @@ static void a_permutation_matrix_has_empty_factors(void **state) {
   assert_success(trs_matrix_create_coo(&A, TRS_DOUBLE, 4, 4, 4, TRS_IDX32, row, col, val));
   for (int r = 0; r < NORDERS; r++) {
     trs_factors *F;
-    trs_factors_info f = {.struct_size = sizeof f};
     assert_success(lu(&F, A, orders[r], 2));
-    trs_factors_get_info(F, &f);
+    trs_factors_info f = factors_info(F);
     assert_int_equal(f.nnz_L, 0);
     assert_int_equal(f.nnz_U, 4);
     assert_product(F, A, 0, false);
@@ -132,9 +130,8 @@ static void pivoting_leaves_a_tree_that_holds(void **state) {
         if (grid->idx[p] == i && (i * 37 + c) % 29 == 0) val[p] = 0;
     for (int r = 0; r < NORDERS; r++) {
       trs_factors *F;
-      trs_factors_info f = {.struct_size = sizeof f};
       assert_success(lu(&F, grid, orders[r], 8));
-      trs_factors_get_info(F, &f);
+      trs_factors_info f = factors_info(F);
       check_info(F, orders[r]);
       kept += f.tree_nodes > 0;
       assert_product(F, grid, 400 * scalar_eps(TRS_DOUBLE), false);
@@ -153,9 +150,8 @@ static void badly_scaled_matrices_are_scaled_exactly(void **state) {
         trs_value_set(A->val, p, s,
                       trs_value_get(A->val, p, s) * pow(10, (double)(i % 7 - A->idx[p] % 5)));
     trs_factors *F;
-    trs_factors_info f = {.struct_size = sizeof f};
     assert_success(lu(&F, A, orders[0], 0));
-    trs_factors_get_info(F, &f);
+    trs_factors_info f = factors_info(F);
     assert_non_null(f.row_scale);
     assert_non_null(f.col_scale);
     for (int64_t i = 0; i < f.n; i++) {
@@ -289,9 +285,8 @@ static void the_threshold_decides_the_pivot(void **state) {
                                   .no_equilibration = 1,
                                   .pivot_threshold = strict ? 0.5 : 0.2};
     trs_factors *F;
-    trs_factors_info f = {.struct_size = sizeof f};
     assert_success(trs_factor(&F, A, &options));
-    trs_factors_get_info(F, &f);
+    trs_factors_info f = factors_info(F);
     assert_int_equal(f.row_perm ? f.row_perm[0] : 0, strict);
     assert_null(f.col_perm);
     assert_product(F, A, 4 * scalar_eps(TRS_DOUBLE), false);

@@ -2,6 +2,7 @@
 ! cross in both directions, absent arguments, messages.
 program layout
   use trireme
+  use verdicts
   implicit none
 
   interface
@@ -30,7 +31,6 @@ program layout
   type(trs_sweep_options), target :: sweep_options
   type(trs_relax_info), target :: relax_info
   type(trs_backward_error), target :: backward_error
-  logical :: failed = .false.
 
   call compare(0, "trs_error", c_sizeof(error), c_sizeof(error), c_loc(error), c_loc(error%message))
   call compare(1, "trs_matrix_info", c_sizeof(matrix_info), matrix_info%struct_size, &
@@ -59,13 +59,6 @@ program layout
   if (failed) error stop
 
 contains
-
-  subroutine verdict(name, holds)
-    character(len=*), intent(in) :: name
-    logical, intent(in) :: holds
-    print "(2a)", trim(merge("ok    ", "not ok", holds))//" ", name
-    failed = failed .or. .not. holds
-  end subroutine verdict
 
   integer(c_intptr_t) function address(where)
     type(c_ptr), intent(in) :: where

@@ -3,6 +3,7 @@
 program ranks
   use mpi_f08
   use trireme
+  use verdicts
   use trireme_mpi
   implicit none
 
@@ -19,11 +20,11 @@ program ranks
   type(trs_mpi_stats) :: stats
   type(trs_mpi_relax_info) :: relax_info
   integer :: rank, size
-  logical :: failed = .false.
 
   call MPI_Init
   call MPI_Comm_rank(MPI_COMM_WORLD, rank)
   call MPI_Comm_size(MPI_COMM_WORLD, size)
+  silent = rank > 0
   call verdict("trs_mpi_options", options%struct_size == mpi_size_in_c(0))
   call verdict("trs_mpi_blocks", blocks%struct_size == mpi_size_in_c(1))
   call verdict("trs_mpi_stats", stats%struct_size == mpi_size_in_c(2))
@@ -34,13 +35,6 @@ program ranks
   if (failed) error stop
 
 contains
-
-  subroutine verdict(name, holds)
-    character(len=*), intent(in) :: name
-    logical, intent(in) :: holds
-    if (rank == 0) print "(2a)", trim(merge("ok    ", "not ok", holds))//" ", name
-    failed = failed .or. .not. holds
-  end subroutine verdict
 
   ! The triangles of a Laplacian as factors; b and x lie on rank 0.
   subroutine solve

@@ -29,26 +29,22 @@ static void make(parts *p) {
                .U0 = {1, 2, 6, 1, 2, 0},
                .l0 = {4, 0.5, 0.25, 1, 3, 0.5},
                .l1 = {2},
-               .u0 = {2, 1}};
+               .u0 = {2, 1},
+               .of = {.struct_size = sizeof(trs_mpi_blocks),
+                      .scalar = TRS_DOUBLE,
+                      .index_bytes = 4,
+                      .scale_bytes = 8,
+                      .px = 1,
+                      .py = 1,
+                      .n = 3,
+                      .nsupers = 2}};
   p->L_index[0] = p->L0, p->L_index[1] = p->L1;
   p->L_values[0] = p->l0, p->L_values[1] = p->l1;
   p->U_index[0] = p->U0;
   p->U_values[0] = p->u0;
-  p->of = (trs_mpi_blocks){.struct_size = sizeof(trs_mpi_blocks),
-                           .scalar = TRS_DOUBLE,
-                           .index_bytes = 4,
-                           .scale_bytes = 8,
-                           .px = 1,
-                           .py = 1,
-                           .n = 3,
-                           .nsupers = 2,
-                           .xsup = p->xsup,
-                           .perm_r = p->perm_r,
-                           .perm_c = p->perm_c,
-                           .L_index = p->L_index,
-                           .L_values = p->L_values,
-                           .U_index = p->U_index,
-                           .U_values = p->U_values};
+  p->of.xsup = p->xsup, p->of.perm_r = p->perm_r, p->of.perm_c = p->perm_c;
+  p->of.L_index = p->L_index, p->of.L_values = p->L_values;
+  p->of.U_index = p->U_index, p->of.U_values = p->U_values;
 }
 
 static trs_status solve(const parts *p, double x[3]) {

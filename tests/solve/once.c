@@ -178,35 +178,27 @@ static void refuses(const small *s, trs_diag diag, trs_status status, int64_t ro
 }
 
 static void faults_are_named(void **state) {
+  static const struct {
+    trs_status status;
+    int64_t row;
+    const char *words;
+    small system;
+  } wrong[] = {
+      {TRS_ERROR_STRUCTURE, 1, "outside 0 .. 2", {{0, 1, 3, 4}, {0, -1, 1, 2}, {2, 1, 2, 2}}},
+      {TRS_ERROR_STRUCTURE, 1, "outside 0 .. 2", {{0, 1, 3, 4}, {0, 3, 1, 2}, {2, 1, 2, 2}}},
+      {TRS_ERROR_STRUCTURE, 1, "above the diagonal", {{0, 1, 3, 4}, {0, 2, 1, 2}, {2, 1, 2, 2}}},
+      {TRS_ERROR_STRUCTURE, 1, "no diagonal entry", {{0, 1, 3, 4}, {0, 0, 0, 2}, {2, 1, 2, 2}}},
+      {TRS_ERROR_ZERO_PIVOT, 1, "is zero", {{0, 1, 3, 4}, {0, 0, 1, 2}, {2, 1, 0, 2}}},
+      {TRS_ERROR_NOT_FINITE, 1, "not finite", {{0, 1, 3, 4}, {0, 0, 1, 2}, {2, 1, NAN, 2}}},
+      {TRS_ERROR_STRUCTURE, 0, "ptr[0] is 1", {{1, 1, 3, 4}, {0, 0, 1, 2}, {2, 1, 2, 2}}},
+      {TRS_ERROR_STRUCTURE, 1, "less than ptr[1]", {{0, 1, 0, 4}, {0, 0, 1, 2}, {2, 1, 2, 2}}},
+      {TRS_ERROR_STRUCTURE, 1, "ptr", {{0, 1, INT64_MAX, 4}, {0, 0, 1, 2}, {2, 1, 2, 2}}},
+      {TRS_ERROR_STRUCTURE, 2, "less than ptr[2]", {{0, 1, 3, -1}, {0, 0, 1, 2}, {2, 1, 2, 2}}}};
+  for (size_t k = 0; k < COUNT(wrong); k++)
+    refuses(&wrong[k].system, TRS_NONUNIT, wrong[k].status, wrong[k].row, wrong[k].words);
   small s = good;
-  s.idx[1] = -1;
-  refuses(&s, TRS_NONUNIT, TRS_ERROR_STRUCTURE, 1, "outside 0 .. 2");
   s.idx[1] = INT32_MIN;
   refuses(&s, TRS_UNIT, TRS_ERROR_STRUCTURE, 1, "outside 0 .. 2");
-  s.idx[1] = 3;
-  refuses(&s, TRS_NONUNIT, TRS_ERROR_STRUCTURE, 1, "outside 0 .. 2");
-  s.idx[1] = 2;
-  refuses(&s, TRS_NONUNIT, TRS_ERROR_STRUCTURE, 1, "above the diagonal");
-  s = good;
-  s.idx[2] = 0;
-  refuses(&s, TRS_NONUNIT, TRS_ERROR_STRUCTURE, 1, "no diagonal entry");
-  s = good;
-  s.val[2] = 0;
-  refuses(&s, TRS_NONUNIT, TRS_ERROR_ZERO_PIVOT, 1, "is zero");
-  s.val[2] = NAN;
-  refuses(&s, TRS_NONUNIT, TRS_ERROR_NOT_FINITE, 1, "not finite");
-  s = good;
-  s.ptr[0] = 1;
-  refuses(&s, TRS_NONUNIT, TRS_ERROR_STRUCTURE, 0, "ptr[0] is 1");
-  s = good;
-  s.ptr[2] = 0;
-  refuses(&s, TRS_NONUNIT, TRS_ERROR_STRUCTURE, 1, "less than ptr[1]");
-  s = good;
-  s.ptr[2] = INT64_MAX;
-  refuses(&s, TRS_NONUNIT, TRS_ERROR_STRUCTURE, 1, "ptr");
-  s = good;
-  s.ptr[3] = -1;
-  refuses(&s, TRS_NONUNIT, TRS_ERROR_STRUCTURE, 2, "less than ptr[2]");
 }
 
 static void bad_pointers_of_an_upper_triangle_are_refused(void **state) {

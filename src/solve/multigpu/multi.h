@@ -58,9 +58,9 @@ typedef struct trs_multi_solver {
 trs_status trs_multi_solve(trs_plan *plan, const trs_rhs *rhs, const trs_multi_solver *solver);
 
 /* Entries of a method's table, and those that all of these methods share. */
-#define TRS_MULTI_METHOD                                                                    \
-  .backend = &trs_backend_cuda_group, .estimate = trs_only_by_name, .analysis_solves = 0.5, \
-  .update = trs_multi_update, .share = trs_multi_share
+#define TRS_MULTI_METHOD                                                                  \
+  .backend = &trs_backend_cuda_group, .analysis_solves = 0.5, .update = trs_multi_update, \
+  .share = trs_multi_share
 trs_status trs_multi_share(const trs_plan *plan, int member, int64_t nrhs, trs_plan_share *share,
                            int64_t *rows);
 int64_t trs_multi_bytes(const trs_multi *m, const trs_system *S); /* of the local members */

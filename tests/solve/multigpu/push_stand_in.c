@@ -307,7 +307,11 @@ trs_status trs_alone_time(trs_plan *plan, const trs_alone_arrays *where, int64_t
   return *seconds < 0 ? trs_fail(TRS_ERROR_MEMORY, -1, "no room for the engine") : TRS_SUCCESS;
 }
 
-void push_stand_in_begin(void) { stand_in_work = work; }
+int push_stand_in_begin(void **state) {
+  (void)state;
+  stand_in_work = work;
+  return 0;
+}
 
 trs_status push_plan(trs_plan *plan, trs_context *context, trs_matrix *A, trs_uplo uplo,
                      const trs_options *options, const char *parameters) {

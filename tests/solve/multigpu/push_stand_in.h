@@ -9,7 +9,7 @@
 extern const trs_method trs_method_push;
 
 /* Called once, before the first plan. */
-void push_stand_in_begin(void);
+int push_stand_in_begin(void **state);
 
 trs_status push_plan(trs_plan *plan, trs_context *context, trs_matrix *A, trs_uplo uplo,
                      const trs_options *options, const char *parameters);

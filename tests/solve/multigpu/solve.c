@@ -418,11 +418,6 @@ static void every_kind_of_launch_was_met(void **state) {
   for (int k = 0; k < 4; k++) assert_true(push_launches[k] > 0);
 }
 
-static int begin(void **state) {
-  push_stand_in_begin();
-  return 0;
-}
-
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(weak_blocks_are_cut),
     cmocka_unit_test(every_partition_solves),
@@ -438,4 +433,4 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(every_kind_of_launch_was_met),
 };
 
-const test_program program = {TESTS(tests), .begin = begin};
+const test_program program = {TESTS(tests), .begin = push_stand_in_begin};

@@ -327,7 +327,6 @@ static void free_state(trs_plan *plan) {
 const trs_method trs_method_supernodal = {
     .name = "supernodal",
     TRS_GPU_METHOD,
-    .estimate = trs_only_by_name,
     .analysis_solves = 100,
     TRS_METHOD_STEPS,
 };

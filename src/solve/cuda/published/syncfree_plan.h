@@ -25,10 +25,9 @@ trs_status trs_syncfree_begin(const trs_syncfree_plan *p, trs_syncfree *s,
                               trs_stream stream);
 
 /* The entries that both tables share. */
-#define TRS_SYNCFREE_METHOD                                                   \
-  TRS_GPU_METHOD, .estimate = trs_only_by_name, .analysis_solves = 0.1,       \
-                  .update = trs_syncfree_update, .bytes = trs_syncfree_bytes, \
-                  .free = trs_syncfree_free
+#define TRS_SYNCFREE_METHOD                                              \
+  TRS_GPU_METHOD, .analysis_solves = 0.1, .update = trs_syncfree_update, \
+                  .bytes = trs_syncfree_bytes, .free = trs_syncfree_free
 
 trs_status trs_syncfree_update(trs_plan *plan);
 int64_t trs_syncfree_bytes(const trs_plan *plan);
