@@ -172,25 +172,15 @@ static void free_state(trs_plan *plan) {
   plan->state = NULL;
 }
 
-const trs_method trs_method_blocks = {.name = "blocks",
-                                      .backend = &trs_backend_serial,
-                                      .parameters = true,
-                                      .refuses = refuses_on_cpu,
-                                      .estimate = estimate,
-                                      .analysis_solves = 20,
-                                      TRS_METHOD_STEPS,
-                                      .solve = solve,
-                                      .threads = threads};
+#define BLOCKS                                                                       \
+  .name = "blocks", .parameters = true, .estimate = estimate, .analysis_solves = 20, \
+  TRS_METHOD_STEPS, .solve = solve
 
-const trs_method trs_method_blocks_cuda = {.name = "blocks",
-                                           .backend = &trs_backend_cuda,
-                                           .parameters = true,
-                                           .refuses = refuses_on_gpu,
-                                           .estimate = estimate,
-                                           .analysis_solves = 20,
-                                           TRS_METHOD_STEPS,
-                                           .solve = solve,
-                                           .wait = wait};
+const trs_method trs_method_blocks = {BLOCKS, .backend = &trs_backend_serial,
+                                      .refuses = refuses_on_cpu, .threads = threads};
+
+const trs_method trs_method_blocks_cuda = {BLOCKS, .backend = &trs_backend_cuda,
+                                           .refuses = refuses_on_gpu, .wait = wait};
 
 trs_triangle *trs_triangle_of(const trs_plan *plan) {
   return plan && plan->method->analyze == analyze ? plan->state : NULL;

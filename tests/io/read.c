@@ -24,23 +24,19 @@ static void generators_are_read_like_files(void **state) {
 }
 
 #if !TRS_HAVE_ZLIB || !TRS_HAVE_ZSTD
+static void names_package(const trs_matrix *A, const char *name, const char *head,
+                          const char *package) {
+  trs_matrix *B;
+  assert_failure(TRS_ERROR_UNSUPPORTED, package,
+                 trs_read_matrix(&B, scratch_text(name, head), NULL, NULL));
+  assert_failure(TRS_ERROR_UNSUPPORTED, package, trs_write_matrix(A, scratch(name), NULL));
+}
+
 static void missing_compression_is_named(void **state) {
   trs_matrix *A;
   assert_success(trs_read_matrix(&A, "gen:poisson2d5:4", NULL, NULL));
-  if (!TRS_HAVE_ZLIB) {
-    trs_matrix *B;
-    assert_failure(TRS_ERROR_UNSUPPORTED, "zlib1g-dev",
-                   trs_read_matrix(&B, scratch_text("a.mtx.gz", "\x1f\x8b"), NULL, NULL));
-    assert_failure(TRS_ERROR_UNSUPPORTED, "zlib1g-dev",
-                   trs_write_matrix(A, scratch("b.mtx.gz"), NULL));
-  }
-  if (!TRS_HAVE_ZSTD) {
-    trs_matrix *B;
-    assert_failure(TRS_ERROR_UNSUPPORTED, "libzstd-dev",
-                   trs_read_matrix(&B, scratch_text("a.zst", "\x28\xb5\x2f\xfd"), NULL, NULL));
-    assert_failure(TRS_ERROR_UNSUPPORTED, "libzstd-dev",
-                   trs_write_matrix(A, scratch("b.zst"), NULL));
-  }
+  if (!TRS_HAVE_ZLIB) names_package(A, "a.mtx.gz", "\x1f\x8b", "zlib1g-dev");
+  if (!TRS_HAVE_ZSTD) names_package(A, "a.mtx.zst", "\x28\xb5\x2f\xfd", "libzstd-dev");
   trs_matrix_destroy(A);
 }
 #endif
