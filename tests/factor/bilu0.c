@@ -73,7 +73,6 @@ static trs_factors_info info_of(const trs_factors *F) {
 }
 
 static void elements_of_blocks_are_where_the_layout_says(void **state) {
-  (void)state;
   const int32_t ptr[] = {1, 3, 4}, idx[] = {2, 1, 2};
   const double val[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
   const double rows[4][4] = {{5, 6, 1, 2}, {7, 8, 3, 4}, {0, 0, 9, 10}, {0, 0, 11, 12}};
@@ -96,7 +95,6 @@ static void elements_of_blocks_are_where_the_layout_says(void **state) {
 }
 
 static void bad_blocks_are_refused(void **state) {
-  (void)state;
   const int32_t ptr[] = {0, 1, 2}, idx[] = {0, 5};
   const double val[8] = {0};
   trs_matrix *A;
@@ -112,7 +110,6 @@ static void bad_blocks_are_refused(void **state) {
 }
 
 static void new_values_come_in_the_order_of_the_blocks(void **state) {
-  (void)state;
   const int32_t ptr[] = {0, 2}, idx[] = {1, 0};
   double val[8] = {1, 2, 3, 4, 5, 6, 7, 8};
   trs_matrix *A, *B;
@@ -128,7 +125,6 @@ static void new_values_come_in_the_order_of_the_blocks(void **state) {
 }
 
 static void products_agree_with_the_matrix_on_its_blocks(void **state) {
-  (void)state;
   static const int sizes[] = {1, 2, 3, 4, 5, 7, 8, 17, 32};
   for (int c = 0; c < 72; c++) {
     const int size = sizes[c % 9];
@@ -152,7 +148,6 @@ static void products_agree_with_the_matrix_on_its_blocks(void **state) {
 
 /* Its pattern has no fill, and the blocks above the diagonal keep their values. */
 static void block_tridiagonal_matrices_are_factored_exactly(void **state) {
-  (void)state;
   for (trs_factor_kind kind = TRS_FACTOR_BILU0; kind <= TRS_FACTOR_DILU; kind++)
     for (int size = 1; size <= 9; size += 4) {
       trs_matrix *A = block_matrix(20, (block_kind){.scalar = TRS_DOUBLE,
@@ -167,7 +162,6 @@ static void block_tridiagonal_matrices_are_factored_exactly(void **state) {
 }
 
 static void one_dense_block_is_factored_with_row_exchanges(void **state) {
-  (void)state;
   trs_matrix *A = block_matrix(1, (block_kind){.scalar = TRS_DOUBLE, .size = 32, .weak = true});
   trs_factors *F = factor(A, TRS_FACTOR_BILU0, TRS_ORDER_DEFAULT, 0);
   assert_non_null(info_of(F).row_perm);
@@ -178,7 +172,6 @@ static void one_dense_block_is_factored_with_row_exchanges(void **state) {
 
 /* Sum over the blocks of a row: |(L U - A) of the diagonal block| against |L U|. */
 static void dilu_keeps_diagonal_blocks_and_couplings(void **state) {
-  (void)state;
   const int b = 3;
   trs_matrix *A = block_matrix(15, (block_kind){.scalar = TRS_DOUBLE, .size = b});
   trs_factors *F = factor(A, TRS_FACTOR_DILU, TRS_ORDER_DEFAULT, 0);
@@ -205,7 +198,6 @@ static void dilu_keeps_diagonal_blocks_and_couplings(void **state) {
 
 /* With blocks of one, the same numbers as the scalar kinds, but for L's stored diagonal. */
 static void blocks_of_one_are_the_scalar_kinds(void **state) {
-  (void)state;
   trs_matrix *A = sparse_grid(6, 5, 4, 0.25, TRS_DOUBLE), *S = sparse_grid(6, 5, 4, 0, TRS_DOUBLE);
   trs_factors *blocks[] = {factor(A, TRS_FACTOR_BILU0, TRS_ORDER_DEFAULT, 1),
                            factor(S, TRS_FACTOR_BIC0, TRS_ORDER_DEFAULT, 1)};
@@ -236,7 +228,6 @@ static void refused(trs_status status, int64_t row, const char *words, const trs
 }
 
 static void unusable_matrices_are_refused_with_their_row(void **state) {
-  (void)state;
   const int32_t row[] = {0, 1, 2, 2, 3, 3}, col[] = {0, 1, 2, 3, 2, 3};
   double val[] = {1, 1, 2, 4, 1, 2};
   trs_matrix *A, *holes,
@@ -274,24 +265,22 @@ static trs_status factor_all(void *A) {
 }
 
 static void failing_allocations_are_reported(void **state) {
-  (void)state;
   trs_matrix *A = block_matrix(8, (block_kind){.scalar = TRS_DOUBLE, .size = 3, .weak = true});
   assert_survives_failing_allocations(factor_all, A);
   trs_matrix_destroy(A);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(elements_of_blocks_are_where_the_layout_says),
-      cmocka_unit_test(bad_blocks_are_refused),
-      cmocka_unit_test(new_values_come_in_the_order_of_the_blocks),
-      cmocka_unit_test(products_agree_with_the_matrix_on_its_blocks),
-      cmocka_unit_test(block_tridiagonal_matrices_are_factored_exactly),
-      cmocka_unit_test(one_dense_block_is_factored_with_row_exchanges),
-      cmocka_unit_test(dilu_keeps_diagonal_blocks_and_couplings),
-      cmocka_unit_test(blocks_of_one_are_the_scalar_kinds),
-      cmocka_unit_test(unusable_matrices_are_refused_with_their_row),
-      cmocka_unit_test(failing_allocations_are_reported),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(elements_of_blocks_are_where_the_layout_says),
+    cmocka_unit_test(bad_blocks_are_refused),
+    cmocka_unit_test(new_values_come_in_the_order_of_the_blocks),
+    cmocka_unit_test(products_agree_with_the_matrix_on_its_blocks),
+    cmocka_unit_test(block_tridiagonal_matrices_are_factored_exactly),
+    cmocka_unit_test(one_dense_block_is_factored_with_row_exchanges),
+    cmocka_unit_test(dilu_keeps_diagonal_blocks_and_couplings),
+    cmocka_unit_test(blocks_of_one_are_the_scalar_kinds),
+    cmocka_unit_test(unusable_matrices_are_refused_with_their_row),
+    cmocka_unit_test(failing_allocations_are_reported),
+};
+
+const test_program program = {TESTS(tests)};

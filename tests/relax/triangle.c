@@ -53,7 +53,6 @@ static double solve(trs_plan *plan, system_ *s, int64_t nrhs, trs_layout layout)
 }
 
 static void every_triangle_is_solved(void **state) {
-  (void)state;
   static const char *const places[] = {"serial", "threads:2", "threads:3"};
   static const char *const methods[] = {"blocks", "blocks:size=3", "blocks:size=7",
                                         "blocks:size=30"};
@@ -73,7 +72,6 @@ static void every_triangle_is_solved(void **state) {
 }
 
 static void narrow_blocks_lose_what_their_format_says(void **state) {
-  (void)state;
   static const double limits[] = {1e-14, 1e-6, 2e-3, 1e-2};
   trs_context *ctx;
   assert_success(trs_context_create(&ctx, "serial"));
@@ -90,7 +88,6 @@ static void narrow_blocks_lose_what_their_format_says(void **state) {
 }
 
 static void threads_do_not_change_bits(void **state) {
-  (void)state;
   double first[N];
   for (int threads = 1; threads <= 4; threads++) {
     char where[32];
@@ -109,7 +106,6 @@ static void threads_do_not_change_bits(void **state) {
 }
 
 static void updates_take_new_values(void **state) {
-  (void)state;
   trs_context *ctx;
   assert_success(trs_context_create(&ctx, "serial"));
   for (int variant = 0; variant < 8; variant++) {
@@ -133,7 +129,6 @@ static void updates_take_new_values(void **state) {
 }
 
 static void other_systems_are_refused(void **state) {
-  (void)state;
   trs_context *ctx;
   trs_plan *plan;
   system_ *s = make_system(3);
@@ -153,7 +148,6 @@ static void other_systems_are_refused(void **state) {
 
 /* Row exchanges and orders are applied by the method itself, from b and to x. */
 static void block_factors_are_solved_by_blocks(void **state) {
-  (void)state;
   static const trs_order orders[] = {TRS_ORDER_NATURAL, TRS_ORDER_RCM, TRS_ORDER_COLOUR};
   trs_context *ctx;
   trs_matrix *A = sparse_grid(7, 6, 10, 0.3, TRS_DOUBLE);
@@ -221,7 +215,6 @@ static trs_factors *factor_rows(const block_rows *A, trs_factor_kind kind, trs_o
 
 /* The plan of other values, updated, solves as the factors of the new values do. */
 static void plans_factor_new_values(void **state) {
-  (void)state;
   static const trs_order orders[] = {TRS_ORDER_NATURAL, TRS_ORDER_RCM, TRS_ORDER_COLOUR};
   for (int k = 0; k < 12; k++) {
     const trs_factor_kind kind = k & 1 ? TRS_FACTOR_DILU : TRS_FACTOR_BILU0;
@@ -271,7 +264,6 @@ static trs_status analyze_once(void *argument) {
 }
 
 static void failing_allocations_are_reported(void **state) {
-  (void)state;
   attempt a = {.s = make_system(4)};
   assert_success(trs_context_create(&a.ctx, "serial"));
   assert_survives_failing_allocations(analyze_once, &a);
@@ -279,16 +271,15 @@ static void failing_allocations_are_reported(void **state) {
   trs_context_destroy(a.ctx);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_triangle_is_solved),
-      cmocka_unit_test(narrow_blocks_lose_what_their_format_says),
-      cmocka_unit_test(threads_do_not_change_bits),
-      cmocka_unit_test(updates_take_new_values),
-      cmocka_unit_test(other_systems_are_refused),
-      cmocka_unit_test(block_factors_are_solved_by_blocks),
-      cmocka_unit_test(plans_factor_new_values),
-      cmocka_unit_test(failing_allocations_are_reported),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(every_triangle_is_solved),
+    cmocka_unit_test(narrow_blocks_lose_what_their_format_says),
+    cmocka_unit_test(threads_do_not_change_bits),
+    cmocka_unit_test(updates_take_new_values),
+    cmocka_unit_test(other_systems_are_refused),
+    cmocka_unit_test(block_factors_are_solved_by_blocks),
+    cmocka_unit_test(plans_factor_new_values),
+    cmocka_unit_test(failing_allocations_are_reported),
+};
+
+const test_program program = {TESTS(tests)};
