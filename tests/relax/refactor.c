@@ -98,6 +98,9 @@ static void check_kind(trs_factor_kind kind) {
                              .ptr = fresh.ptr,
                              .idx = fresh.idx,
                              .val = fresh.val};
+  const trs_block_source bare = {
+      .scalar = TRS_DOUBLE, .block = B, .span = 1, .nrows = N, .ncols = N};
+  assert_failure(TRS_ERROR_ARGUMENT, "NULL", trs_refactor_cuda.run(&f, L, U, &bare));
   for (int time = 0; time < 2; time++) {
     assert_success(trs_refactor_cuda.run(&f, L, U, &source));
     source.ptr = NULL; /* the second knows the pattern */
@@ -107,6 +110,8 @@ static void check_kind(trs_factor_kind kind) {
   }
   for (int64_t e = 0; e < fresh.ptr[N] * B * B; e++) fresh.val[e] = 0;
   assert_failure(TRS_ERROR_ZERO_PIVOT, "block row 0", trs_refactor_cuda.run(&f, L, U, &source));
+  source.val = old.val;
+  assert_success(trs_refactor_cuda.run(&f, L, U, &source)); /* after a failure */
   trs_refactor_cuda.free(&f);
   trs_bilu0_free(&f.w);
   TRS_FREE_ALL(f.place, f.from);
