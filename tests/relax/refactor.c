@@ -12,8 +12,7 @@ enum { N = 40, B = 3, ROWS = N * B };
 static trs_factors *factor(const blocks *A, trs_factor_kind kind) {
   trs_matrix *M;
   trs_factors *F;
-  const trs_factor_options how = {
-      .struct_size = sizeof how, .kind = kind, .pivot_threshold = 1e-300};
+  const trs_factor_options how = {.struct_size = sizeof how, .kind = kind, .pivot_threshold = 0.5};
   assert_success(trs_matrix_create_bsr(&M, TRS_DOUBLE, N, N, B, TRS_ROW_MAJOR, TRS_PTR64, A->ptr,
                                        A->idx, A->val));
   assert_success(trs_factor(&F, M, &how));
@@ -46,14 +45,14 @@ static void sweep(trs_relaxation *L, trs_relaxation *U, double *x, const double 
   assert_success(trs_relax_sweep(U, x, ROWS, x, ROWS, 1, TRS_COL_MAJOR, &once));
 }
 
-/* Both factorisations have the diagonal as pivots, so that no row moves. */
-static blocks diagonal_blocks(double scale, uint64_t seed) {
-  blocks A = blocks_random(N, B, 6, 2, seed);
+/* With turn 0 the diagonal is pivot, so that no row moves; else rows of diagonal blocks move. */
+static blocks diagonal_blocks(double scale, int turn) {
+  blocks A = blocks_random(N, B, 6, 2, 3);
   for (int64_t i = 0; i < N; i++)
     for (int64_t p = A.ptr[i]; p < A.ptr[i + 1]; p++)
       for (int e = 0; e < B * B; e++) {
         double *value = &A.val[p * B * B + e];
-        if (A.idx[p] == i) *value = e % (B + 1) ? 0.1 * (e + 1) : 50 + e;
+        if (A.idx[p] == i) *value = (e / B + turn) % B == e % B ? 50 + e : 0.1 * (e + 1);
         *value *= scale;
       }
   return A;
@@ -69,7 +68,7 @@ static void lay_out(trs_refactor *f, const blocks *A, trs_factor_kind kind) {
                                     .ptr = A->ptr,
                                     .idx = A->idx,
                                     .val = A->val};
-  *f = (trs_refactor){.w = {.kind = kind, .block = B, .threshold = 1e-300}};
+  *f = (trs_refactor){.w = {.kind = kind, .block = B, .threshold = 0.5}};
   assert_success(trs_bilu0_lay_out(&f->w, &pattern, NULL));
   assert_success(TRS_ALLOC(&f->place, N));
   assert_success(TRS_ALLOC(&f->from, ROWS));
@@ -77,14 +76,14 @@ static void lay_out(trs_refactor *f, const blocks *A, trs_factor_kind kind) {
   for (int r = 0; r < ROWS; r++) f->from[r] = (uint8_t)(r % B);
 }
 
-static void check_kind(trs_factor_kind kind) {
+static void check_kind(trs_factor_kind kind, int turn) {
   trs_context *ctx;
   trs_refactor f;
   double b[ROWS], x[ROWS];
   trs_backward_error error = {.struct_size = sizeof error};
-  blocks old = diagonal_blocks(1, 3), fresh = diagonal_blocks(3, 3);
+  blocks old = diagonal_blocks(1, 0), fresh = diagonal_blocks(3, turn);
   trs_factors *F = factor(&old, kind), *G = factor(&fresh, kind);
-  assert_null(G->row_perm);
+  assert_null(F->row_perm);
   trs_random_fill(b, ROWS, TRS_DOUBLE, 5);
   assert_success(trs_context_create(&ctx, "cuda:7"));
   trs_relaxation *L = relax(ctx, F->L, true), *U = relax(ctx, F->U, false);
@@ -126,8 +125,10 @@ static void check_kind(trs_factor_kind kind) {
 }
 
 static void new_values_reach_both_sweeps(void **state) {
-  check_kind(TRS_FACTOR_BILU0);
-  check_kind(TRS_FACTOR_DILU);
+  for (int turn = 0; turn < B; turn++) {
+    check_kind(TRS_FACTOR_BILU0, turn);
+    check_kind(TRS_FACTOR_DILU, turn);
+  }
 }
 
 static const struct CMUnitTest tests[] = {

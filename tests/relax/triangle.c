@@ -189,15 +189,16 @@ typedef struct block_rows {
   double val[MOST_BLOCKS * 9];
 } block_rows;
 
-/* Blocks whose levels do not follow the numbers of the rows, and that fill in. */
-static void make_rows(block_rows *A, uint64_t seed) {
+/* Blocks whose levels do not follow the numbers of the rows, and that fill in.  shift: where
+ * diagonal blocks have their large elements. */
+static void make_rows(block_rows *A, int shift, uint64_t seed) {
   int64_t at = 0;
   trs_random_fill(A->val, MOST_BLOCKS * 9, TRS_DOUBLE, seed);
   for (int i = 0; i < BLOCK_ROWS; i++) {
     A->ptr[i] = at;
     for (int j = BLOCK_ROWS - 1; j >= 0; j--)
       if (i == j || abs(i - j) == 20 || abs(i - j) == 40 || (i * j) % 11 == 1) {
-        for (int r = 0; r < 3 && i == j; r++) A->val[at * 9 + ((r + 1) % 3) * 3 + r] += 30;
+        for (int r = 0; r < 3 && i == j; r++) A->val[at * 9 + ((r + shift) % 3) * 3 + r] += 30;
         A->idx[at++] = j;
       }
   }
@@ -226,8 +227,8 @@ static void plans_factor_new_values(void **state) {
     static block_rows A, B;
     double x[UNKNOWNS], b[UNKNOWNS];
     trs_backward_error error = {.struct_size = sizeof error};
-    make_rows(&A, 1);
-    make_rows(&B, 2);
+    make_rows(&A, 1, 1);
+    make_rows(&B, k % 3, 2); /* other row exchanges */
     trs_random_fill(b, UNKNOWNS, TRS_DOUBLE, 4);
     trs_factors *F = factor_rows(&A, kind, orders[k / 4]),
                 *G = factor_rows(&B, kind, orders[k / 4]);
