@@ -120,7 +120,8 @@ INLINE void update_row(const trs_bilu0 *w, int64_t i, int64_t own, const int64_t
   }
   for (; q < end; q++) {
     const int64_t at = position[w->idx[q]];
-    if (at >= w->ptr[i]) subtract(w->val + at * size, w->val + own * size, w->val + q * size, b);
+    if (at >= w->ptr[i] && at < w->ptr[i + 1])
+      subtract(w->val + at * size, w->val + own * size, w->val + q * size, b);
   }
 }
 

@@ -32,8 +32,8 @@ trs_status trs_bilu0_read(const trs_bilu0 *w, const trs_block_source *source, in
                           int32_t *slot);
 
 /* Eliminates row i, after the rows of its blocks below the diagonal.  position: n places, negative
- * before the first call.  False: no pivot in column *column, or, if *column is negative, a value
- * that is not finite. */
+ * before the first call; what earlier rows of any order leave there does not matter.  False: no
+ * pivot in column *column, or, if *column is negative, a value that is not finite. */
 bool trs_bilu0_eliminate(const trs_bilu0 *w, int64_t i, int64_t *position, int *column);
 
 #endif

@@ -181,33 +181,37 @@ static void block_factors_are_solved_by_blocks(void **state) {
   trs_context_destroy(ctx);
 }
 
+enum { BLOCK_ROWS = 60, MOST_BLOCKS = BLOCK_ROWS * 12, UNKNOWNS = 3 * BLOCK_ROWS };
+
 typedef struct block_rows {
-  int64_t ptr[8];
-  int32_t idx[32];
-  double val[32 * 9];
+  int64_t ptr[BLOCK_ROWS + 1];
+  int32_t idx[MOST_BLOCKS];
+  double val[MOST_BLOCKS * 9];
 } block_rows;
 
-/* Seven block rows of a chain with couplings across it. */
-static void make_rows(block_rows *A, uint64_t seed) {
+/* Blocks whose levels do not follow the numbers of the rows, and that fill in.  shift: where
+ * diagonal blocks have their large elements. */
+static void make_rows(block_rows *A, int shift, uint64_t seed) {
   int64_t at = 0;
-  trs_random_fill(A->val, 32 * 9, TRS_DOUBLE, seed);
-  for (int i = 0; i < 7; i++) {
+  trs_random_fill(A->val, MOST_BLOCKS * 9, TRS_DOUBLE, seed);
+  for (int i = 0; i < BLOCK_ROWS; i++) {
     A->ptr[i] = at;
-    for (int j = 6; j >= 0; j--)
-      if (i == j || abs(i - j) == 1 || abs(i - j) == 4) {
-        for (int r = 0; r < 3 && i == j; r++) A->val[at * 9 + ((r + 1) % 3) * 3 + r] += 9;
+    for (int j = BLOCK_ROWS - 1; j >= 0; j--)
+      if (i == j || abs(i - j) == 20 || abs(i - j) == 40 || (i * j) % 11 == 1) {
+        for (int r = 0; r < 3 && i == j; r++) A->val[at * 9 + ((r + shift) % 3) * 3 + r] += 30;
         A->idx[at++] = j;
       }
   }
-  A->ptr[7] = at;
+  A->ptr[BLOCK_ROWS] = at;
+  assert_true(at <= MOST_BLOCKS);
 }
 
 static trs_factors *factor_rows(const block_rows *A, trs_factor_kind kind, trs_order order) {
   trs_matrix *M;
   trs_factors *F;
   const trs_factor_options how = {.struct_size = sizeof how, .kind = kind, .order = order};
-  assert_success(trs_matrix_create_bsr(&M, TRS_DOUBLE, 7, 7, 3, TRS_ROW_MAJOR, TRS_PTR64, A->ptr,
-                                       A->idx, A->val));
+  assert_success(trs_matrix_create_bsr(&M, TRS_DOUBLE, BLOCK_ROWS, BLOCK_ROWS, 3, TRS_ROW_MAJOR,
+                                       TRS_PTR64, A->ptr, A->idx, A->val));
   assert_success(trs_factor(&F, M, &how));
   trs_matrix_destroy(M);
   return F;
@@ -220,23 +224,24 @@ static void plans_factor_new_values(void **state) {
     const trs_factor_kind kind = k & 1 ? TRS_FACTOR_DILU : TRS_FACTOR_BILU0;
     trs_context *ctx;
     trs_plan *plan;
-    block_rows A, B;
-    double x[21], b[21];
+    static block_rows A, B;
+    double x[UNKNOWNS], b[UNKNOWNS];
     trs_backward_error error = {.struct_size = sizeof error};
-    make_rows(&A, 1);
-    make_rows(&B, 2);
-    trs_random_fill(b, 21, TRS_DOUBLE, 4);
+    make_rows(&A, 1, 1);
+    make_rows(&B, k % 3, 2); /* other row exchanges */
+    trs_random_fill(b, UNKNOWNS, TRS_DOUBLE, 4);
     trs_factors *F = factor_rows(&A, kind, orders[k / 4]),
                 *G = factor_rows(&B, kind, orders[k / 4]);
     assert_success(trs_context_create(&ctx, k & 2 ? "threads:2" : "serial"));
     assert_success(trs_analyze_factors(ctx, &plan, F, TRS_NO_TRANS, NULL));
     for (int time = 0; time < 2; time++) {
       assert_success(trs_update_bsr(plan, TRS_ROW_MAJOR, TRS_PTR64, B.ptr, B.idx, B.val));
-      assert_success(trs_solve(plan, x, 21, b, 21, 1, TRS_COL_MAJOR));
-      assert_success(trs_check_factors(G, TRS_NO_TRANS, x, 21, b, 21, 1, TRS_COL_MAJOR, &error));
+      assert_success(trs_solve(plan, x, UNKNOWNS, b, UNKNOWNS, 1, TRS_COL_MAJOR));
+      assert_success(
+          trs_check_factors(G, TRS_NO_TRANS, x, UNKNOWNS, b, UNKNOWNS, 1, TRS_COL_MAJOR, &error));
       assert_true(error.normwise < 1e-14);
     }
-    B.idx[0] = 3;
+    B.idx[0] = 7;
     assert_failure(TRS_ERROR_STRUCTURE, "block row 0",
                    trs_update_bsr(plan, TRS_ROW_MAJOR, TRS_PTR64, B.ptr, B.idx, B.val));
     memset(A.val, 0, sizeof A.val);

@@ -171,10 +171,8 @@ static trs_status report(const trs_refactor *f) {
   return trs_refactor_fail(f, i, word % TRS_REFACTOR_KINDS == TRS_REFACTOR_NO_PIVOT ? 0 : -1);
 }
 
-static trs_status run_there(trs_refactor *f, trs_relaxation *L, trs_relaxation *U,
-                            const trs_block_source *source) {
+static trs_status run_there(trs_refactor *f, const trs_block_source *source) {
   trs_refactor_gpu *g = f->gpu;
-  if (!g->told) TRS_TRY(build(f, L, U));
   if (source->ptr) TRS_TRY(take_pattern(f, source));
   if (!g->has_pattern)
     return trs_fail(TRS_ERROR_ARGUMENT, -1,
@@ -187,17 +185,20 @@ static trs_status run_there(trs_refactor *f, trs_relaxation *L, trs_relaxation *
   return report(f);
 }
 
+static trs_status create(trs_refactor *f, trs_relaxation *L, trs_relaxation *U) {
+  TRS_TRY(TRS_ALLOC_ZERO(&f->gpu, 1));
+  f->gpu->state = L->gpu;
+  trs_status status = build(f, L, U);
+  if (status) free_gpu(f);
+  return status;
+}
+
 static trs_status run(trs_refactor *f, trs_relaxation *L, trs_relaxation *U,
                       const trs_block_source *source) {
-  if (!f->gpu) {
-    TRS_TRY(TRS_ALLOC_ZERO(&f->gpu, 1));
-    f->gpu->state = L->gpu;
-  }
-  const bool fresh = !f->gpu->told;
   int before = trs_device_enter(L->gpu->device);
-  trs_status status = run_there(f, L, U, source);
+  trs_status status = f->gpu ? TRS_SUCCESS : create(f, L, U);
+  if (!status) status = run_there(f, source);
   trs_device_leave(before);
-  if (status && fresh) free_gpu(f);
   return status;
 }
 
