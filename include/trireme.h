@@ -649,11 +649,14 @@ typedef struct trs_relax_options {
                             sweep; checked and copied. NULL: the library finds one */
   int64_t nrhs;          /* right-hand sides swept together; 0: 1; on a GPU at most 16384.  A call
                             with more takes groups */
-  const char *variant;   /* kernels of a GPU; NULL or "auto": the fastest.  Of W21: "warp-row",
-                            "warp-six-rows", each also with "-l2" or "-l2-async" appended (16-bit
-                            elements are not copied asynchronously).  Of the library: "slices", for
-                            blocks of 1 to 8, also "slices:warps=W,stages=S": W warps (1 to 20) per
-                            multiprocessor, each with a ring of S stages (3 to 12) */
+  const char *variant;   /* kernels of a GPU; NULL or "auto": the fastest.  Of the library:
+                            "slices", for blocks of 1 to 8, also "slices:warps=W,stages=S": W warps
+                            (1 to 20) per multiprocessor, each with a ring of S stages (3 to 12).
+                            Of W21: "thread-row"; "warp-row", where a second launch per colour
+                            solves by the diagonal, also "warp-row-l2"; "warp-row-fused" and
+                            "warp-six-rows", each also with "-l2" (x stays in L2), "-l2-async" (the
+                            diagonal is copied to shared memory during the product) and
+                            "-l2-async-prefetch" (the next rows' right-hand side too) */
 } trs_relax_options;
 
 /* A relaxation from a square real matrix: rows i * block_size .. (i + 1) * block_size - 1 are block
