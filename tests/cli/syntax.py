@@ -100,7 +100,7 @@ if shutil.which("fish"):
 
 # ---- lists
 
-METHODS = """serial threads blocks engine pull syncfree-csc syncfree-csc-rhs supernodal columns push unified
+METHODS = """serial threads blocks engine pull levelset syncfree-csc syncfree-csc-rhs supernodal columns push unified
 zerocopy-block zerocopy grid3d grid3d-baseline grid2d slices thread-row warp-row warp-row-l2
 warp-row-fused warp-row-fused-l2 warp-row-fused-l2-async warp-row-fused-l2-async-prefetch warp-six-rows
 warp-six-rows-l2 warp-six-rows-l2-async warp-six-rows-l2-async-prefetch""".split()
