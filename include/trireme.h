@@ -103,8 +103,10 @@ typedef struct trs_context trs_context;
  *   - "cuda:0-3", "cuda:0,2": several GPUs of one machine, in one process.
  *   - "nvshmem": several GPUs of one machine, one process per GPU, started by mpirun.  All
  *     processes call the same functions with the same arguments, and each gets the whole of x.
- * TRS_ERROR_UNSUPPORTED: this build has no CUDA (or no NVSHMEM), the machine has no driver or no
- * such GPU, or the GPUs cannot reach each other's memory. */
+ *   - "opencl", "opencl:1": an OpenCL device, counted over all platforms, GPUs first.  It has L17's
+ *     methods for real systems; matrices, x and b are in host memory.
+ * TRS_ERROR_UNSUPPORTED: this build has no CUDA (NVSHMEM, OpenCL), the machine has no driver or no
+ * such device, or the GPUs cannot reach each other's memory. */
 TRS_API trs_status trs_context_create(trs_context **ctx, const char *where);
 /* Destroys a context.  NULL is ignored.  Plans of the context keep it alive. */
 TRS_API void trs_context_destroy(trs_context *ctx);
