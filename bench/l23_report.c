@@ -116,7 +116,7 @@ static void print_best(const l23_rows *rows, choice c, bool markdown) {
       c.square = !any;
       add_best(&grid, rows, c, ranks, count);
     }
-  name_system(text, sizeof text, "Figure 4, best grids in ms", &c);
+  name_system(text, sizeof text, "L23, Figure 4: best grids in ms", &c);
   bench_grid_print(&grid, text, markdown);
 }
 
@@ -209,7 +209,7 @@ static void print_phases(const l23_rows *rows, choice c, bool markdown) {
     for (c.variant = 0; c.variant < VARIANTS; c.variant++)
       if (best(rows, &c)) add_phases(&grid, best(rows, &c));
     c.variant = VARIANTS;
-    name_system(about, sizeof about, "Figures 5 to 8, ms as least/mean/most", &c);
+    name_system(about, sizeof about, "L23, Figures 5 to 8: ms as least/mean/most", &c);
     snprintf(text, sizeof text, "%s, %lld ranks; what a rank sends in L as mean/most", about,
              (long long)ranks[k]);
     bench_grid_print(&grid, text, markdown);
@@ -307,7 +307,7 @@ static void print_gpus(const l23_rows *rows, int64_t at, bool markdown) {
     bench_grid_add(&grid, text);
     for (int k = 0; k < 3; k++) add_spread(&grid, &r->value[shown[k]]);
   }
-  snprintf(text, sizeof text, "Figures 9 to 11, GPUs, ms as least/mean/most: %.64s, %lld rhs",
+  snprintf(text, sizeof text, "L23, Figures 9 to 11: GPUs, ms as least/mean/most: %.64s, %lld rhs",
            first->matrix, (long long)first->nrhs);
   bench_grid_print(&grid, text, markdown);
 }
