@@ -11,15 +11,18 @@
 #include "output.h"
 #include "row.h"
 
-/* Figure 4's lines. */
-enum { GRID2D, BASELINE, SCATTERED, NEW, INVERTED, VARIANTS };
-static const char *const variant_names[VARIANTS] = {
-    "2D with trees", "baseline", "new, without homes", "new", "new, separators inverted"};
+/* Figure 4's lines.  FLAT: with flat trees, as L23's baseline has them. */
+enum { GRID2D, FLAT, BASELINE, SCATTERED, NEW, INVERTED, VARIANTS };
+static const char *const variant_names[VARIANTS] = {"2D with trees", "baseline, flat trees",
+                                                    "baseline",      "new, without homes",
+                                                    "new",           "new, separators inverted"};
 
 static int variant(const l23_row *r) {
   if (r->inverted) return strcmp(r->method, "grid3d-baseline") ? INVERTED : VARIANTS;
+  const bool baseline = !strcmp(r->method, "grid3d-baseline");
+  if (baseline && !strcmp(r->trees, "flat")) return FLAT;
   if (r->pz == 1 && !r->homes) return GRID2D;
-  if (!strcmp(r->method, "grid3d-baseline")) return BASELINE;
+  if (baseline) return BASELINE;
   return r->homes ? NEW : SCATTERED;
 }
 
@@ -335,7 +338,7 @@ static int fill_panel(bench_lines *lines, int64_t at, const l23_rows *rows, choi
   int series = 0;
   for (int dots = 0; dots < 2; dots++)
     for (int v = 0; v < VARIANTS; v++) {
-      if (v == SCATTERED) continue;
+      if (v == SCATTERED || v == FLAT) continue; /* in the tables */
       c.kind = dots ? "smpi" : "loggp";
       c.variant = v;
       for (int k = 0; k < lines->points; k++) {
@@ -378,7 +381,7 @@ static void fill_ranks(bench_lines *lines, const l23_rows *rows, const int64_t *
 
 static void name_series(bench_lines *lines) {
   for (int v = 0, s = 0; v < VARIANTS; v++) {
-    if (v == SCATTERED) continue;
+    if (v == SCATTERED || v == FLAT) continue; /* in the tables */
     snprintf(lines->name[s], sizeof lines->name[s], "%s", variant_names[v]);
     lines->dots[4 + s++] = true;
   }
