@@ -1,7 +1,8 @@
 /* l17.c - trireme bench l17: the measurements of L17's Figures 7 to 12 and Tables IV and V on this
- * project's suite, beside cuSPARSE and the engine: rates of SpTRSV by block size with and without
- * scratchpad, single and double, forward and backward; SpTRSM by both strategies and the adaptive
- * choice over right-hand sides; the sweep over p; and the analyses.  Rates count two operations per
+ * project's suite, beside cuSPARSE, the engine, and level sets with a launch each (L17's Table I):
+ * rates of SpTRSV by block size with and without scratchpad, single and double; SpTRSM by both
+ * strategies and the adaptive choice over right-hand sides; the sweeps over p and q; and the
+ * analyses; all of them forward and backward.  Rates count two operations per
  * entry of the matrix and right-hand side, as L17 does. */
 #include <math.h>
 #include <stdio.h>
@@ -24,14 +25,15 @@ typedef enum l17_part {
   L17_RATES,      /* SpTRSV by block size, scratchpad on and off */
   L17_STRATEGIES, /* SpTRSM by right-hand sides */
   L17_P,          /* the sweep over p */
+  L17_Q,          /* the sweep over q */
   L17_PARTS
 } l17_part;
 
-static const char *const suites[] = {"l17 rates", "l17 strategies", "l17 p"};
+static const char *const suites[] = {"l17 rates", "l17 strategies", "l17 p", "l17 q"};
 
 static const char *method_of(l17_part part, int k) {
-  static const char *const methods[L17_PARTS][11] = {
-      {"cusparse", "auto", "syncfree-csc:warps=4,scratchpad=yes",
+  static const char *const methods[L17_PARTS][12] = {
+      {"cusparse", "auto", "levelset", "syncfree-csc:warps=4,scratchpad=yes",
        "syncfree-csc:warps=8,scratchpad=yes", "syncfree-csc:warps=16,scratchpad=yes",
        "syncfree-csc:warps=32,scratchpad=yes", "syncfree-csc:warps=4,scratchpad=no",
        "syncfree-csc:warps=8,scratchpad=no", "syncfree-csc:warps=16,scratchpad=no",
@@ -39,12 +41,17 @@ static const char *method_of(l17_part part, int k) {
       {"cusparse", "auto", "syncfree-csc-rhs:strategy=adaptive", "syncfree-csc-rhs:strategy=rhs",
        "syncfree-csc-rhs:strategy=nnz"},
       {"syncfree-csc-rhs:p=1", "syncfree-csc-rhs:p=2", "syncfree-csc-rhs:p=4",
-       "syncfree-csc-rhs:p=8", "syncfree-csc-rhs:p=16", "syncfree-csc-rhs:p=32"}};
+       "syncfree-csc-rhs:p=8", "syncfree-csc-rhs:p=16", "syncfree-csc-rhs:p=32",
+       "syncfree-csc-rhs:p=64"},
+      {"syncfree-csc-rhs:q=128", "syncfree-csc-rhs:q=512", "syncfree-csc-rhs:q=2048",
+       "syncfree-csc-rhs:q=8192", "syncfree-csc-rhs:q=32768"}};
   return methods[part][k];
 }
 
-static const bench_counts counts[L17_PARTS] = {
-    {{1}, 1, 1}, {{1, 2, 4, 8, 16, 32, 64, 128, 256}, 256, 9}, {{2, 4, 8, 16, 32, 64}, 64, 6}};
+static const bench_counts counts[L17_PARTS] = {{{1}, 1, 1},
+                                               {{1, 2, 4, 8, 16, 32, 64, 128, 256}, 256, 9},
+                                               {{2, 4, 8, 16, 32, 64}, 64, 6},
+                                               {{4, 16, 64}, 64, 3}};
 
 /* ==== Tables and plots, from rows alone ==== */
 
@@ -96,21 +103,25 @@ static short_text rate_text(const bench_row *r) {
   return t;
 }
 
-/* "warps=16,scratchpad=yes" is "16 yes", "strategy=rhs" is "rhs", "p=8" is "p 8". */
+/* "warps=16,scratchpad=yes" is "16 yes", "strategy=rhs" is "rhs", "p=8" is "p 8", q too. */
 static short_text short_name(const char *method) {
   short_text t;
-  int warps = 0, p = 0;
+  int warps = 0, p = 0, q = 0;
   const char *pad = strstr(method, "scratchpad="), *strategy = strstr(method, "strategy=");
   const char *at = strstr(method, "warps=");
   if (at) warps = atoi(at + strlen("warps="));
   at = strstr(method, ":p=");
   if (at) p = atoi(at + strlen(":p="));
+  at = strstr(method, ":q=");
+  if (at) q = atoi(at + strlen(":q="));
   if (warps && pad)
     snprintf(t.s, sizeof t.s, "%d %s", warps, pad + strlen("scratchpad="));
   else if (strategy)
     snprintf(t.s, sizeof t.s, "%s", strategy + strlen("strategy="));
   else if (p)
     snprintf(t.s, sizeof t.s, "p %d", p);
+  else if (q)
+    snprintf(t.s, sizeof t.s, "q %d", q);
   else
     snprintf(t.s, sizeof t.s, "%s", strcmp(method, ENGINE) != 0 ? method : "engine");
   return t;
@@ -146,14 +157,16 @@ static void print_rates(const bench_rows *rows, const char *scalar, bool upper, 
   if (found) bench_grid_add(&grid, "geometric mean");
   for (int k = 0; found && k + 1 < grid.columns; k++)
     bench_grid_put(&grid, mean[k].count ? "%.2f" : "-", bench_mean_value(&mean[k]));
-  snprintf(title, sizeof title,
-           "SpTRSV, GFlop/s, %s, %s; syncfree-csc by warps a block, scratchpad yes or no", scalar,
-           upper ? "backward" : "forward");
+  snprintf(
+      title, sizeof title,
+      "L17, Figures 7 to 9 and Table I: SpTRSV, GFlop/s, %s, %s; syncfree-csc by warps a block, "
+      "scratchpad yes or no",
+      scalar, upper ? "backward" : "forward");
   bench_grid_print(&grid, title, markdown);
 }
 
-/* One table per matrix: one row per number of right-hand sides. */
-static void print_strategies(const bench_rows *rows, l17_part part, const char *title,
+/* One table per matrix: one row per number of right-hand sides.  title: forward, backward. */
+static void print_strategies(const bench_rows *rows, l17_part part, const char *const title[2],
                              bool markdown) {
   const bench_row *system[MOST_SYSTEMS], *point[MOST_POINTS];
   int count = systems_of(rows, part, system), points = points_of(rows, part, point);
@@ -169,7 +182,8 @@ static void print_strategies(const bench_rows *rows, l17_part part, const char *
       }
     }
     label_with(label, sizeof label, system[s], 1);
-    snprintf(text, sizeof text, "%s, GFlop/s, %s", title, label);
+    snprintf(text, sizeof text, "%s, GFlop/s, %s, %s", title[system[s]->upper],
+             system[s]->upper ? "backward" : "forward", label);
     bench_grid_print(&grid, text, markdown);
   }
 }
@@ -218,12 +232,18 @@ static int64_t shown_nrhs(const bench_rows *rows) {
 }
 
 void bench_l17_report(const bench_rows *rows, bool markdown) {
+  static const char *const strategies[] = {"L17, Figure 10: SpTRSM by strategy",
+                                           "L17, Figure 11: SpTRSM by strategy"};
+  static const char by_p[] = "L17, Figure 12: SpTRSM, adaptive, by p";
+  static const char by_q[] = "L17, Algorithm 4: SpTRSM, adaptive, by q";
   for (int k = 0; k < 4; k++) print_rates(rows, k / 2 ? "float" : "double", k % 2, markdown);
-  print_strategies(rows, L17_STRATEGIES, "SpTRSM by strategy", markdown);
-  print_strategies(rows, L17_P, "SpTRSM, adaptive, by p", markdown);
-  print_before(rows, L17_RATES, 1, SYNCFREE, "Preprocessing for SpTRSV, and as solves", markdown);
+  print_strategies(rows, L17_STRATEGIES, strategies, markdown);
+  print_strategies(rows, L17_P, (const char *const[]){by_p, by_p}, markdown);
+  print_strategies(rows, L17_Q, (const char *const[]){by_q, by_q}, markdown);
+  print_before(rows, L17_RATES, 1, SYNCFREE,
+               "L17, Table IV: preprocessing for SpTRSV, and as solves", markdown);
   print_before(rows, L17_STRATEGIES, shown_nrhs(rows), ADAPTIVE,
-               "Preprocessing for SpTRSM, and as solves", markdown);
+               "L17, Table V: preprocessing for SpTRSM, and as solves", markdown);
 }
 
 /* ---- Plots ---- */
@@ -295,15 +315,18 @@ static int draw_scratchpad(const bench_rows *rows, const char *prefix) {
 }
 
 static int draw_lines(const bench_rows *rows, l17_part part, const char *prefix) {
-  bool sweep = part == L17_P;
+  static const char *const names[] = {
+      [L17_STRATEGIES] = "strategies", [L17_P] = "p", [L17_Q] = "q"};
+  static const char *const titles[] = {[L17_STRATEGIES] = "SpTRSM by right-hand sides",
+                                       [L17_P] = "SpTRSM, the adaptive strategy by p",
+                                       [L17_Q] = "SpTRSM, the adaptive strategy by q"};
   const bench_row *system[MOST_SYSTEMS], *point[MOST_POINTS];
   int count = systems_of(rows, part, system);
   char path[1200];
-  bench_lines lines = {
-      .title = sweep ? "SpTRSM, the adaptive strategy by p" : "SpTRSM by right-hand sides",
-      .subtitle = "GFlop/s, double precision, forward",
-      .x_axis = "right-hand sides",
-      .points = points_of(rows, part, point)};
+  bench_lines lines = {.title = titles[part],
+                       .subtitle = "GFlop/s, double precision; L: forward, U: backward",
+                       .x_axis = "right-hand sides",
+                       .points = points_of(rows, part, point)};
   for (; method_of(part, lines.series); lines.series++)
     snprintf(lines.name[lines.series], sizeof lines.name[0], "%s",
              short_name(method_of(part, lines.series)).s);
@@ -318,7 +341,7 @@ static int draw_lines(const bench_rows *rows, l17_part part, const char *prefix)
       for (int p = 0; p < lines.points; p++)
         *value++ = rate(find(rows, system[i], method_of(part, s), point[p]->nrhs));
   }
-  bench_svg_path(path, sizeof path, prefix, sweep ? "p" : "strategies");
+  bench_svg_path(path, sizeof path, prefix, names[part]);
   code = bench_lines_write(&lines, path);
   bench_lines_close(&lines);
   return code;
@@ -329,6 +352,7 @@ int bench_l17_draw(const bench_rows *rows, const char *prefix) {
   if (code < 0) code = draw_scratchpad(rows, prefix);
   if (code < 0) code = draw_lines(rows, L17_STRATEGIES, prefix);
   if (code < 0) code = draw_lines(rows, L17_P, prefix);
+  if (code < 0) code = draw_lines(rows, L17_Q, prefix);
   return code < 0 ? draw_against_cusparse(rows, prefix, true) : code;
 }
 
@@ -367,12 +391,12 @@ static int run_part(bench_run *run, l17_part part, bench_gpu *gpu) {
   return code;
 }
 
-/* Many right-hand sides are measured forward, in double, as in the paper. */
+/* Many right-hand sides are measured in double, as in the paper. */
 static int run_system(bench_run *run, bench_system *system) {
   const bench_runners *rates = run->own;
   int code = -1;
   for (int scalar = 0; scalar < 2 && code < 0; scalar++) {
-    int parts = system->uplo == TRS_LOWER && !scalar ? L17_PARTS : 1;
+    int parts = scalar ? 1 : L17_PARTS;
     bench_settings set = *run->set;
     bench_gpu gpu;
     set.scalar = scalar;

@@ -11,15 +11,18 @@
 #include "output.h"
 #include "row.h"
 
-/* Figure 4's lines. */
-enum { GRID2D, BASELINE, SCATTERED, NEW, INVERTED, VARIANTS };
-static const char *const variant_names[VARIANTS] = {
-    "2D with trees", "baseline", "new, without homes", "new", "new, separators inverted"};
+/* Figure 4's lines.  FLAT: with flat trees, as L23's baseline has them. */
+enum { GRID2D, FLAT, BASELINE, SCATTERED, NEW, INVERTED, VARIANTS };
+static const char *const variant_names[VARIANTS] = {"2D with trees", "baseline, flat trees",
+                                                    "baseline",      "new, without homes",
+                                                    "new",           "new, separators inverted"};
 
 static int variant(const l23_row *r) {
   if (r->inverted) return strcmp(r->method, "grid3d-baseline") ? INVERTED : VARIANTS;
+  const bool baseline = !strcmp(r->method, "grid3d-baseline");
+  if (baseline && !strcmp(r->trees, "flat")) return FLAT;
   if (r->pz == 1 && !r->homes) return GRID2D;
-  if (!strcmp(r->method, "grid3d-baseline")) return BASELINE;
+  if (baseline) return BASELINE;
   return r->homes ? NEW : SCATTERED;
 }
 
@@ -116,7 +119,7 @@ static void print_best(const l23_rows *rows, choice c, bool markdown) {
       c.square = !any;
       add_best(&grid, rows, c, ranks, count);
     }
-  name_system(text, sizeof text, "Figure 4, best grids in ms", &c);
+  name_system(text, sizeof text, "L23, Figure 4: best grids in ms", &c);
   bench_grid_print(&grid, text, markdown);
 }
 
@@ -209,7 +212,7 @@ static void print_phases(const l23_rows *rows, choice c, bool markdown) {
     for (c.variant = 0; c.variant < VARIANTS; c.variant++)
       if (best(rows, &c)) add_phases(&grid, best(rows, &c));
     c.variant = VARIANTS;
-    name_system(about, sizeof about, "Figures 5 to 8, ms as least/mean/most", &c);
+    name_system(about, sizeof about, "L23, Figures 5 to 8: ms as least/mean/most", &c);
     snprintf(text, sizeof text, "%s, %lld ranks; what a rank sends in L as mean/most", about,
              (long long)ranks[k]);
     bench_grid_print(&grid, text, markdown);
@@ -307,7 +310,7 @@ static void print_gpus(const l23_rows *rows, int64_t at, bool markdown) {
     bench_grid_add(&grid, text);
     for (int k = 0; k < 3; k++) add_spread(&grid, &r->value[shown[k]]);
   }
-  snprintf(text, sizeof text, "Figures 9 to 11, GPUs, ms as least/mean/most: %.64s, %lld rhs",
+  snprintf(text, sizeof text, "L23, Figures 9 to 11: GPUs, ms as least/mean/most: %.64s, %lld rhs",
            first->matrix, (long long)first->nrhs);
   bench_grid_print(&grid, text, markdown);
 }
@@ -335,7 +338,7 @@ static int fill_panel(bench_lines *lines, int64_t at, const l23_rows *rows, choi
   int series = 0;
   for (int dots = 0; dots < 2; dots++)
     for (int v = 0; v < VARIANTS; v++) {
-      if (v == SCATTERED) continue;
+      if (v == SCATTERED || v == FLAT) continue; /* in the tables */
       c.kind = dots ? "smpi" : "loggp";
       c.variant = v;
       for (int k = 0; k < lines->points; k++) {
@@ -378,7 +381,7 @@ static void fill_ranks(bench_lines *lines, const l23_rows *rows, const int64_t *
 
 static void name_series(bench_lines *lines) {
   for (int v = 0, s = 0; v < VARIANTS; v++) {
-    if (v == SCATTERED) continue;
+    if (v == SCATTERED || v == FLAT) continue; /* in the tables */
     snprintf(lines->name[s], sizeof lines->name[s], "%s", variant_names[v]);
     lines->dots[4 + s++] = true;
   }

@@ -18,7 +18,8 @@ typedef struct w21_run {
   const char *name; /* of the matrix */
   FILE *out;
   trs_matrix *A;
-  int64_t n; /* of A */
+  int64_t n;         /* of A */
+  const char *title; /* of the table being printed */
   bool headed, wrong;
 } w21_run;
 

@@ -1,4 +1,4 @@
-/* w21_gpu.c - trireme bench w21 --backend cuda: W21's case on a GPU: W21's six variants and the
+/* w21_gpu.c - trireme bench w21 --backend cuda: W21's case on a GPU: W21's variants and the
  * library's own, all storage formats, block sizes 3 to 8, and cuSPARSE with cuBLAS, beside the
  * bandwidth of a copy on the same GPU.  x and b are in device memory; each result is compared with
  * the sweeps of the CPU. */
@@ -18,8 +18,9 @@
 
 enum { COPIES = 14, PEER_ROUNDS = 3 };
 static const char ALL_VARIANTS[] =
-    "warp-row,warp-row-l2,warp-row-l2-async,warp-six-rows,warp-six-rows-l2,warp-six-rows-l2-async,"
-    "auto";
+    "thread-row,warp-row,warp-row-l2,warp-row-fused,warp-row-fused-l2,warp-row-fused-l2-async,"
+    "warp-row-fused-l2-async-prefetch,warp-six-rows,warp-six-rows-l2,warp-six-rows-l2-async,"
+    "warp-six-rows-l2-async-prefetch,auto";
 
 /* A block matrix on the host, with column-major blocks in float, and the CPU's result. */
 typedef struct block_matrix {
@@ -370,7 +371,8 @@ static int run_stores(bench_case *c) {
   for (int store = 0; store <= TRS_RELAX_BFLOAT && code < 0; store++) {
     c->store = (trs_relax_store)store;
     code = open_case(c);
-    if (code < 0) code = run_variants(c, methods ? methods : store == 0 ? ALL_VARIANTS : "auto");
+    if (code < 0)
+      code = run_variants(c, methods ? methods : store <= TRS_RELAX_DOUBLE ? ALL_VARIANTS : "auto");
     if (code < 0 && store == TRS_RELAX_FLOAT && c->run->set->peer == 0) run_peer(c);
     close_case(c);
   }

@@ -2,6 +2,7 @@
  * their table. */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "cuda.h"
 #include "experiment.h"
@@ -103,12 +104,28 @@ bench_row w21_row(const w21_run *run, trs_relax_store store, const trs_relax_inf
   return row;
 }
 
+/* What of the paper a row belongs to. */
+static const char *title_of(const bench_row *row) {
+  const bool one_gpu = !strcmp(row->backend, "cuda") && row->threads <= 1;
+  if (!one_gpu)
+    return "W21's case, n_iter = 15, on CPUs or several GPUs: beyond the paper's tables";
+  if (row->block_size == W21_BLOCK && !strcmp(row->store, "mixed"))
+    return "W21, Figure 4 and Tables II and III: the variants, blocks in single precision (mixed)";
+  if (row->block_size == W21_BLOCK && !strcmp(row->store, "f64"))
+    return "W21, Tables II and III: the variants, f64";
+  return "W21's case in other formats and sizes of blocks: beyond the paper's tables";
+}
+
 void w21_show(w21_run *run, bench_row *row) {
+  const char *title = title_of(row);
+  if (run->title != title && !run->set->json) printf("%s**%s**\n", run->title ? "\n" : "", title);
+  if (run->title != title) run->headed = false;
+  run->title = title;
   bench_grid grid = {.columns = run->headed ? COLUMNS : 0, .bare = run->headed};
   row->gbs = (double)row->bytes / row->sweep * 1e-9;
   if (!run->set->json) {
     if (!run->headed) {
-      printf("%s: %s block rows, %s blocks off the diagonal, %s colours, %d sweeps%s%s\n\n",
+      printf("\n%s: %s block rows, %s blocks off the diagonal, %s colours, %d sweeps%s%s\n\n",
              run->name, human_count(row->n).s, human_count(row->blocks).s,
              human_count(row->colours).s, W21_SWEEPS, *bench_machine_look()->gpu ? "; " : "",
              bench_machine_look()->gpu);
@@ -124,8 +141,12 @@ void w21_show(w21_run *run, bench_row *row) {
 }
 
 void bench_w21_report(const bench_rows *rows, bool markdown) {
-  bench_grid grid = {0};
-  bench_grid_head(&grid, heads, COLUMNS);
-  for (int64_t i = 0; i < rows->count; i++) add_row(&grid, &rows->row[i]);
-  bench_grid_print(&grid, "W21: 15 sweeps, the fastest", markdown);
+  for (int64_t begin = 0, i = 0; begin < rows->count; begin = i) {
+    const char *title = title_of(&rows->row[begin]);
+    bench_grid grid = {0};
+    bench_grid_head(&grid, heads, COLUMNS);
+    for (i = begin; i < rows->count && title_of(&rows->row[i]) == title; i++)
+      add_row(&grid, &rows->row[i]);
+    bench_grid_print(&grid, title, markdown);
+  }
 }

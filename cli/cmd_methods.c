@@ -64,13 +64,19 @@ static const char ranks[] =
     "grid2d           one grid (L23)\n";
 static const char relaxation_on_cpu[] = "threads  rows of one colour shared among the threads\n";
 static const char relaxation_on_gpu[] =
-    "slices                  one launch for all colours, for blocks of 1 to 8\n"
-    "warp-row                one warp per block row (W21)\n"
-    "warp-row-l2             warp-row, x kept in the L2 cache (W21)\n"
-    "warp-row-l2-async       warp-row-l2, asynchronous copies (W21)\n"
-    "warp-six-rows           one warp for six block rows (W21)\n"
-    "warp-six-rows-l2        warp-six-rows, x kept in the L2 cache (W21)\n"
-    "warp-six-rows-l2-async  warp-six-rows-l2, asynchronous copies (W21)\n";
+    "slices                            one launch for all colours, for blocks of 1 to 8\n"
+    "thread-row                        one thread per block row (W21)\n"
+    "warp-row                          one warp per block row, then a launch for the diagonal "
+    "(W21)\n"
+    "warp-row-l2                       warp-row, x kept in the L2 cache (W21)\n"
+    "warp-row-fused                    one warp per block row, with its diagonal (W21)\n"
+    "warp-row-fused-l2                 warp-row-fused, x kept in the L2 cache (W21)\n"
+    "warp-row-fused-l2-async           the same, the diagonal copied asynchronously (W21)\n"
+    "warp-row-fused-l2-async-prefetch  the same, the next right-hand side too (W21)\n"
+    "warp-six-rows                     one warp for six block rows (W21)\n"
+    "warp-six-rows-l2                  warp-six-rows, x kept in the L2 cache (W21)\n"
+    "warp-six-rows-l2-async            the same, the diagonal copied asynchronously (W21)\n"
+    "warp-six-rows-l2-async-prefetch   the same, the next right-hand side too (W21)\n";
 
 static const struct {
   const char *title, *call, *list;

@@ -60,8 +60,9 @@ static const option options[] = {
         "uses its share of the cores by default, and with cuda one of the GPUs of its machine, "
         "in turn"),
     TEXT_OPTION("variant", "NAME",
-                "auto|warp-row|warp-row-l2|warp-row-l2-async|warp-six-rows|warp-six-rows-l2|"
-                "warp-six-rows-l2-async|slices",
+                "auto|slices|thread-row|warp-row|warp-row-l2|warp-row-fused|warp-row-fused-l2|"
+                "warp-row-fused-l2-async|warp-row-fused-l2-async-prefetch|warp-six-rows|"
+                "warp-six-rows-l2|warp-six-rows-l2-async|warp-six-rows-l2-async-prefetch",
                 FIELD(variant),
                 "the GPU kernels (default auto, the fastest; 'trireme methods' lists them); the "
                 "asynchronous variants do not take f16 and bf16"),

@@ -47,6 +47,10 @@ trireme_feature(AMD HEADER amd.h LIBS amd suitesparseconfig SUFFIXES suitesparse
 trireme_feature(SUPERLU WORKER HEADER slu_ddefs.h LIBS superlu SUFFIXES superlu SuperLU
                 DEBIAN libsuperlu-dev)
 trireme_feature(JANSSON HEADER jansson.h LIBS jansson DEBIAN libjansson-dev)
+if(TRIREME_SANITIZE) # drivers of OpenCL devices are not compiled for the sanitizers
+  set(TRIREME_WITH_OPENCL OFF)
+endif()
+trireme_feature(OPENCL HEADER CL/cl.h LIBS OpenCL DEBIAN ocl-icd-opencl-dev)
 
 # MPI makes libtrireme_mpi.
 option(TRIREME_WITH_MPI "Build libtrireme_mpi where MPI is found" ON)

@@ -103,8 +103,10 @@ typedef struct trs_context trs_context;
  *   - "cuda:0-3", "cuda:0,2": several GPUs of one machine, in one process.
  *   - "nvshmem": several GPUs of one machine, one process per GPU, started by mpirun.  All
  *     processes call the same functions with the same arguments, and each gets the whole of x.
- * TRS_ERROR_UNSUPPORTED: this build has no CUDA (or no NVSHMEM), the machine has no driver or no
- * such GPU, or the GPUs cannot reach each other's memory. */
+ *   - "opencl", "opencl:1": an OpenCL device, counted over all platforms, GPUs first.  It has L17's
+ *     methods for real systems; matrices, x and b are in host memory.
+ * TRS_ERROR_UNSUPPORTED: this build has no CUDA (NVSHMEM, OpenCL), the machine has no driver or no
+ * such device, or the GPUs cannot reach each other's memory. */
 TRS_API trs_status trs_context_create(trs_context **ctx, const char *where);
 /* Destroys a context.  NULL is ignored.  Plans of the context keep it alive. */
 TRS_API void trs_context_destroy(trs_context *ctx);
@@ -649,11 +651,14 @@ typedef struct trs_relax_options {
                             sweep; checked and copied. NULL: the library finds one */
   int64_t nrhs;          /* right-hand sides swept together; 0: 1; on a GPU at most 16384.  A call
                             with more takes groups */
-  const char *variant;   /* kernels of a GPU; NULL or "auto": the fastest.  Of W21: "warp-row",
-                            "warp-six-rows", each also with "-l2" or "-l2-async" appended (16-bit
-                            elements are not copied asynchronously).  Of the library: "slices", for
-                            blocks of 1 to 8, also "slices:warps=W,stages=S": W warps (1 to 20) per
-                            multiprocessor, each with a ring of S stages (3 to 12) */
+  const char *variant;   /* kernels of a GPU; NULL or "auto": the fastest.  Of the library:
+                            "slices", for blocks of 1 to 8, also "slices:warps=W,stages=S": W warps
+                            (1 to 20) per multiprocessor, each with a ring of S stages (3 to 12).
+                            Of W21: "thread-row"; "warp-row", where a second launch per colour
+                            solves by the diagonal, also "warp-row-l2"; "warp-row-fused" and
+                            "warp-six-rows", each also with "-l2" (x stays in L2), "-l2-async" (the
+                            diagonal is copied to shared memory during the product) and
+                            "-l2-async-prefetch" (the next rows' right-hand side too) */
 } trs_relax_options;
 
 /* A relaxation from a square real matrix: rows i * block_size .. (i + 1) * block_size - 1 are block

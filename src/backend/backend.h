@@ -1,5 +1,5 @@
 /* backend.h - the interface of a backend: one table of functions per backend, listed in context.c.
- * A new one (HIP, SYCL, OpenCL) provides this table: docs/adding/backend.md. */
+ * A new one (HIP, SYCL) provides this table: docs/adding/backend.md. */
 #ifndef TRS_BACKEND_BACKEND_H
 #define TRS_BACKEND_BACKEND_H
 
@@ -46,6 +46,6 @@ struct trs_backend {
 };
 
 extern const trs_backend trs_backend_auto, trs_backend_serial, trs_backend_threads,
-    trs_backend_cuda, trs_backend_cuda_group;
+    trs_backend_cuda, trs_backend_cuda_group, trs_backend_opencl;
 
 #endif

@@ -15,15 +15,14 @@
 static const struct {
   const char *name;
   const trs_backend *backend;
-} names[] = {{"auto", &trs_backend_auto},
-             {"serial", &trs_backend_serial},
-             {"threads", &trs_backend_threads},
-             {"cuda", &trs_backend_cuda},
-             {"nvshmem", &trs_backend_cuda_group}};
+} names[] = {{"auto", &trs_backend_auto},          {"serial", &trs_backend_serial},
+             {"threads", &trs_backend_threads},    {"cuda", &trs_backend_cuda},
+             {"nvshmem", &trs_backend_cuda_group}, {"opencl", &trs_backend_opencl}};
 
 /* Those that have methods of their own. */
 static const trs_backend *const backends[] = {&trs_backend_serial, &trs_backend_threads,
-                                              &trs_backend_cuda, &trs_backend_cuda_group};
+                                              &trs_backend_cuda, &trs_backend_cuda_group,
+                                              &trs_backend_opencl};
 
 const char *trs_backend_list(void) {
   static _Thread_local char text[512];
@@ -40,7 +39,7 @@ const char *trs_backend_list(void) {
 trs_status trs_context_unknown(const char *name) {
   return trs_fail(TRS_ERROR_ARGUMENT, -1,
                   "no backend \"%s\": there are auto, serial, threads, threads:T, cuda, cuda:N, "
-                  "cuda:0-3 or cuda:0,2 for several GPUs, and nvshmem",
+                  "cuda:0-3 or cuda:0,2 for several GPUs, nvshmem, opencl and opencl:N",
                   name);
 }
 
@@ -102,7 +101,8 @@ void trs_context_destroy(trs_context *context) {
 }
 
 const char trs_context_inherited[] =
-    "the context was made before this process was forked, and CUDA does not survive a fork: make "
+    "the context was made before this process was forked, and CUDA and OpenCL do not survive a "
+    "fork: make "
     "contexts of GPUs in the child alone, or start it with exec (Python: the start method "
     "\"spawn\")";
 
@@ -112,7 +112,7 @@ bool trs_context_is_inherited(const trs_context *context) {
 
 trs_status trs_context_check(const trs_context *context) {
   if (!trs_context_is_inherited(context)) return TRS_SUCCESS;
-  if (context->backend->gpu)
+  if (context->backend->gpu || context->opencl)
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "%s", trs_context_inherited);
   return trs_team_renew(context->team);
 }

@@ -19,6 +19,7 @@ struct trs_context {
                                    trs_context_find_device; of a group, the device of the first
                                    member of this process */
   trs_group *group;             /* several GPUs; else NULL */
+  struct trs_opencl *opencl;    /* of "opencl"; else NULL */
   _Atomic int64_t gpu_memory;   /* limit on the bytes that the library holds per GPU; 0: no limit */
   atomic_bool looked;           /* trs_context_find_device has run */
   char no_device[128];          /* why no device was found; valid once looked is set */

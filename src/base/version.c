@@ -17,6 +17,7 @@ static const feature features[] = {
     {"AMD", TRS_HAVE_AMD, "minimum degree ordering", "libsuitesparse-dev"},
     {"CUDA", TRS_HAVE_CUDA, "solves on a GPU", "NVIDIA's CUDA toolkit, which has nvcc,"},
     {"NVSHMEM", TRS_HAVE_NVSHMEM, "one process per GPU", "nvidia-nvshmem-cu13 with pip"},
+    {"OpenCL", TRS_HAVE_OPENCL, "solves on an OpenCL device", "ocl-icd-opencl-dev"},
     {"SuperLU", TRS_HAVE_SUPERLU, "complete LU", "libsuperlu-dev"},
     {"MPI", TRS_HAVE_MPI, "solves on the ranks of a cluster", "libopenmpi-dev openmpi-bin"},
 };

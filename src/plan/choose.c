@@ -12,9 +12,11 @@
 /* The list is included twice, each time with another TRS_METHOD. */
 #define TRS_METHOD(id, name, backend, summary) extern const trs_method trs_method_##id;
 #define TRS_METHOD_CUDA TRS_METHOD
+#define TRS_METHOD_OPENCL TRS_METHOD
 #include "plan/methods.def"
 #undef TRS_METHOD
 #undef TRS_METHOD_CUDA
+#undef TRS_METHOD_OPENCL
 
 static const struct {
   const trs_method *table; /* NULL: this build lacks it */
@@ -23,6 +25,8 @@ static const struct {
 #define TRS_METHOD(id, name, backend, summary) {&trs_method_##id, name, backend, summary},
 #define TRS_METHOD_CUDA(id, name, backend, summary) \
   {TRS_CUDA_PART(trs_method_##id), name, backend, summary},
+#define TRS_METHOD_OPENCL(id, name, backend, summary) \
+  {TRS_OPENCL_PART(trs_method_##id), name, backend, summary},
 #include "plan/methods.def"
 };
 

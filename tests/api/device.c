@@ -16,9 +16,9 @@
 
 /* Methods that add in any order come last; after them those that store zeros, with which NaN
  * spreads further.  Some may refuse a system. */
-static const char *const methods[] = {NULL, "engine", "syncfree-csc", "syncfree-csc-rhs",
-                                      "supernodal"};
-enum { SAME_BITS = 2, NO_ZEROS = 4, NMETHODS = COUNT(methods) };
+static const char *const methods[] = {NULL,           "engine",           "levelset",
+                                      "syncfree-csc", "syncfree-csc-rhs", "supernodal"};
+enum { SAME_BITS = 3, NO_ZEROS = 5, NMETHODS = COUNT(methods) };
 
 static both_sides random_system(int64_t n, double density, trs_scalar scalar, uint64_t seed) {
   return both_sides_of(triangle_random(n, density, n, true, scalar, false, seed), TRS_CSR, scalar);

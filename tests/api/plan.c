@@ -434,7 +434,8 @@ static void a_gpu_is_asked_for_in_vain(void **state) {
 }
 
 static void a_context_of_the_cpu_has_no_gpu_methods(void **state) {
-  static const char *const methods[] = {"engine", "syncfree-csc", "syncfree-csc:warps=8",
+  static const char *const methods[] = {"engine",           "levelset",
+                                        "syncfree-csc",     "syncfree-csc:warps=8",
                                         "syncfree-csc-rhs", "supernodal"};
   trs_matrix *A = dense3((double[]){2, 0, 0, 1, 4, 0, 1, 1, 8}), *none;
   trs_plan *plan;

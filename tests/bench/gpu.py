@@ -225,7 +225,7 @@ def test_tables():
 
 def l17_rows():
     rows = []
-    rates = ["cusparse", "auto"] + [f"syncfree-csc:warps={w},scratchpad={s}"
+    rates = ["cusparse", "auto", "levelset"] + [f"syncfree-csc:warps={w},scratchpad={s}"
                                     for s in ("yes", "no") for w in (4, 8, 16, 32)]
     many = ["cusparse", "auto"] + [f"syncfree-csc-rhs:strategy={s}"
                                    for s in ("adaptive", "rhs", "nnz")]
@@ -233,12 +233,15 @@ def l17_rows():
         for uplo in ("lower", "upper"):
             rows += [made_up("gen:chain:9", uplo, m, 1.1e-4 * (k + 1), suite="l17 rates",
                              scalar=scalar) for k, m in enumerate(rates)]
-    for nrhs in (1, 32, 256):
-        rows += [made_up("gen:chain:9", "lower", m, 1e-4 * nrhs / (k + 1), 2.1e-3,
-                         suite="l17 strategies", nrhs=nrhs) for k, m in enumerate(many)]
+    for uplo in ("lower", "upper"):
+        for nrhs in (1, 32, 256):
+            rows += [made_up("gen:chain:9", uplo, m, 1e-4 * nrhs / (k + 1), 2.1e-3,
+                             suite="l17 strategies", nrhs=nrhs) for k, m in enumerate(many)]
     for nrhs in (2, 64):
         rows += [made_up("gen:chain:9", "lower", f"syncfree-csc-rhs:p={1 << k}",
-                         1e-4 * nrhs / (k + 1), suite="l17 p", nrhs=nrhs) for k in range(6)]
+                         1e-4 * nrhs / (k + 1), suite="l17 p", nrhs=nrhs) for k in range(7)]
+    rows += [made_up("gen:chain:9", "upper", f"syncfree-csc-rhs:q={512 << 2 * k}",
+                     1e-4 * 16 / (k + 1), suite="l17 q", nrhs=16) for k in range(3)]
     return rows
 
 
@@ -246,7 +249,7 @@ def test_l17():
     o = bench("--table", write_rows("l17.json", l17_rows()), "--svg", path("l17"))
     check("the tables of L17 are as recorded", o.code == 0 and o.out == expected("l17.txt"), o)
     for part, words in (("rates", ["engine", "single precision, backward, 1 system"]), ("scratchpad", ["16 warps"]),
-                        ("strategies", ["adaptive", "GFlop/s", "polyline"]), ("p", ["p 8"]),
+                        ("strategies", ["adaptive", "GFlop/s", "polyline"]), ("p", ["p 8"]), ("q", ["q 512"]),
                         ("preprocessing", ["syncfree-csc"])):
         svg(f"l17-{part}.svg", o, words)
 
@@ -278,6 +281,9 @@ def test_x20():
     check("the tables of X20", o.code == 0 and "| unified, 1 GPU, ms | unified, 2 GPUs |" in o.out
           and "| chain:9 L | 5.000 | 0.50 | 1.00 |" in o.out and "Spearman" in o.out
           and "| geometric mean |  | 2.00 | 4.00 | 8.00 |" in o.out, o)
+    check("Figure 7 is printed with and without the analysis",
+          "**X20, Figure 7, analysis and solve" in o.out and "**X20, Figure 7, solve alone" in o.out
+          and "| chain:9 L | 17.0" in o.out and "| chain:9 L | 16.0" in o.out, o)
     for part in ("unified", "designs", "tasks", "scaling"):
         svg(f"x20-{part}.svg", o, ["times as fast as"])
 

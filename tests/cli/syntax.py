@@ -100,9 +100,10 @@ if shutil.which("fish"):
 
 # ---- lists
 
-METHODS = """serial threads blocks engine pull syncfree-csc syncfree-csc-rhs supernodal columns push
-unified zerocopy-block zerocopy grid3d grid3d-baseline grid2d slices warp-row warp-row-l2
-warp-row-l2-async warp-six-rows warp-six-rows-l2 warp-six-rows-l2-async""".split()
+METHODS = """serial threads blocks engine pull levelset syncfree-csc syncfree-csc-rhs supernodal columns push unified
+zerocopy-block zerocopy grid3d grid3d-baseline grid2d slices thread-row warp-row warp-row-l2
+warp-row-fused warp-row-fused-l2 warp-row-fused-l2-async warp-row-fused-l2-async-prefetch warp-six-rows
+warp-six-rows-l2 warp-six-rows-l2-async warp-six-rows-l2-async-prefetch""".split()
 o = run("methods")
 listed = [l.split()[0] for l in o.out.splitlines() if l and not l.startswith(" ")]
 check("methods lists every method", o.code == 0 and all(m in listed for m in METHODS), o)

@@ -19,12 +19,17 @@ static int stop(void **state) {
 }
 
 static const char *const variants[] = {
+    "thread-row",
     "warp-row",
     "warp-row-l2",
-    "warp-row-l2-async",
+    "warp-row-fused",
+    "warp-row-fused-l2",
+    "warp-row-fused-l2-async",
+    "warp-row-fused-l2-async-prefetch",
     "warp-six-rows",
     "warp-six-rows-l2",
     "warp-six-rows-l2-async",
+    "warp-six-rows-l2-async-prefetch",
     "slices",
     "slices:warps=1", /* many slices per warp */
     "slices:warps=1,stages=5",
@@ -333,7 +338,7 @@ static void bad_variants_are_refused(void **state) {
   double x[450], b[450] = {1};
   trs_relaxation *G;
   trs_relax_options options = {.struct_size = sizeof(trs_relax_options), .variant = "warp-seven"};
-  assert_failure(TRS_ERROR_ARGUMENT, "there are auto, warp-row",
+  assert_failure(TRS_ERROR_ARGUMENT, "there are auto, thread-row",
                  create(gpu_context, &G, &A, &options));
   assert_null(G);
   assert_failure(TRS_ERROR_ARGUMENT, "is a GPU's", create(serial, &G, &A, &options));

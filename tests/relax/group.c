@@ -110,10 +110,18 @@ static void every_block_size_and_store(void **state) {
 }
 
 static void every_variant(void **state) {
-  static const char *const variants[] = {
-      "warp-row",      "warp-row-l2",      "warp-row-l2-async",
-      "warp-six-rows", "warp-six-rows-l2", "warp-six-rows-l2-async",
-      "slices"};
+  static const char *const variants[] = {"thread-row",
+                                         "warp-row",
+                                         "warp-row-l2",
+                                         "warp-row-fused",
+                                         "warp-row-fused-l2",
+                                         "warp-row-fused-l2-async",
+                                         "warp-row-fused-l2-async-prefetch",
+                                         "warp-six-rows",
+                                         "warp-six-rows-l2",
+                                         "warp-six-rows-l2-async",
+                                         "warp-six-rows-l2-async-prefetch",
+                                         "slices"};
   blocks A = blocks_random(2000, 5, 12, 2, 3);
   for (int k = 0; k < (int)(COUNT(variants)); k++) {
     trs_relax_options options = {

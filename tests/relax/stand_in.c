@@ -38,15 +38,18 @@ static double product(const trs_relax_args *a, int64_t p, int i, const double *x
   return sum;
 }
 
-static void relax_row(const trs_relax_args *a, int64_t p, int64_t c) {
+/* y = r - O x of a row. */
+static void multiply_row(const trs_relax_args *a, int64_t p, int64_t c, double *y) {
+  const double *r = (const double *)a->r + c * a->r_stride + p * a->block;
+  const double *x = (const double *)a->x + c * a->x_stride;
+  for (int i = 0; i < a->block; i++) y[i] = r[i] - product(a, p, i, x);
+}
+
+static void solve_row(const trs_relax_args *a, int64_t p, int64_t c, const double *y) {
   const int b = a->block;
   const double *d = (const double *)a->diagonal + p * b * b;
-  const double *r = (const double *)a->r + c * a->r_stride + p * b;
   double *x = (double *)a->x + c * a->x_stride, z[32];
-  for (int i = 0; i < b; i++) {
-    int from = a->pivot[p * b + i];
-    z[i] = r[from] - product(a, p, from, x);
-  }
+  for (int i = 0; i < b; i++) z[i] = y[a->pivot[p * b + i]];
   for (int j = 0; j < b; j++)
     for (int i = j + 1; i < b; i++) z[i] -= d[j * b + i] * z[j];
   for (int j = b - 1; j >= 0; j--) {
@@ -59,10 +62,17 @@ static void relax_row(const trs_relax_args *a, int64_t p, int64_t c) {
 
 trs_status trs_relax_rows_run(const trs_relax_args *a, const trs_relax_rows_how *how, int64_t begin,
                               int64_t end, trs_stream stream) {
-  (void)how;
+  const bool apart = how->by == TRS_RELAX_BY_TWO_KERNELS;
+  double own[32];
   (void)stream;
-  for (int c = 0; c < a->nrhs; c++)
-    for (int64_t p = begin; p < end; p++) relax_row(a, p, c);
+  for (int c = 0; c < a->nrhs; c++) {
+    double *y = apart ? (double *)a->y + c * a->r_stride : NULL;
+    for (int64_t p = begin; p < end; p++) {
+      multiply_row(a, p, c, apart ? y + p * a->block : own);
+      if (!apart) solve_row(a, p, c, own);
+    }
+    for (int64_t p = begin; apart && p < end; p++) solve_row(a, p, c, y + p * a->block);
+  }
   return TRS_SUCCESS;
 }
 

@@ -23,6 +23,7 @@ typedef struct trs_relax_args {
   const int8_t *power; /* exponent of two of a block's factor; 16-bit formats only */
   const uint8_t *pivot;
   void *x, *r;
+  void *y; /* r - O x like r; of variants with two kernels per colour, else NULL */
   int64_t x_stride, r_stride; /* elements from one right-hand side to the next */
   double omega;
   uint64_t *words; /* TRS_EXACT_WORDS per right-hand side: squares of rows of r - A x */
@@ -53,10 +54,24 @@ typedef struct trs_relax_words {
 trs_status trs_relax_roots(const trs_relax_words *words, int nrhs, double *norms,
                            trs_stream stream);
 
-/* W21's kernels, one launch per colour. */
+/* W21's kernels (rows.cu). */
+typedef enum trs_relax_rows_by {
+  TRS_RELAX_BY_THREAD,      /* a thread per row */
+  TRS_RELAX_BY_TWO_KERNELS, /* a warp per row for the product; D is solved in a second launch */
+  TRS_RELAX_BY_WARP,        /* a warp per row for both */
+  TRS_RELAX_BY_SIX          /* a warp for as many rows as fit its lanes */
+} trs_relax_rows_by;
+
+/* Asynchronous copies to shared memory, of the two last kinds. */
+typedef enum trs_relax_rows_copies {
+  TRS_RELAX_COPY_NOTHING,
+  TRS_RELAX_COPY_DIAGONAL, /* D's LU, during the product */
+  TRS_RELAX_COPY_NEXT      /* and r of the warp's next rows */
+} trs_relax_rows_copies;
+
 typedef struct trs_relax_rows_how {
-  int six;             /* as many rows as fit a warp, else one */
-  int async;           /* asynchronous copies of the blocks */
+  trs_relax_rows_by by;
+  trs_relax_rows_copies copies;
   int64_t window;      /* bytes of x to keep in L2; 0: none */
   double window_share; /* the fraction of the window that fits */
 } trs_relax_rows_how;

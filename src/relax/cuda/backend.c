@@ -9,14 +9,20 @@
 #include "relax/cuda/backend_state.h"
 #include "relax/kernels.h"
 
+#define BY(rows, l2, copies) TRS_RELAX_BY_ROWS, TRS_RELAX_BY_##rows, l2, TRS_RELAX_COPY_##copies
 static const trs_relax_variant variants[] = {
-    {"warp-row", TRS_RELAX_BY_ROWS, false, false, false},
-    {"warp-row-l2", TRS_RELAX_BY_ROWS, false, true, false},
-    {"warp-row-l2-async", TRS_RELAX_BY_ROWS, false, true, true},
-    {"warp-six-rows", TRS_RELAX_BY_ROWS, true, false, false},
-    {"warp-six-rows-l2", TRS_RELAX_BY_ROWS, true, true, false},
-    {"warp-six-rows-l2-async", TRS_RELAX_BY_ROWS, true, true, true},
-    {"slices", TRS_RELAX_BY_SLICES, false, false, false},
+    {"thread-row", BY(THREAD, false, NOTHING)},
+    {"warp-row", BY(TWO_KERNELS, false, NOTHING)},
+    {"warp-row-l2", BY(TWO_KERNELS, true, NOTHING)},
+    {"warp-row-fused", BY(WARP, false, NOTHING)},
+    {"warp-row-fused-l2", BY(WARP, true, NOTHING)},
+    {"warp-row-fused-l2-async", BY(WARP, true, DIAGONAL)},
+    {"warp-row-fused-l2-async-prefetch", BY(WARP, true, NEXT)},
+    {"warp-six-rows", BY(SIX, false, NOTHING)},
+    {"warp-six-rows-l2", BY(SIX, true, NOTHING)},
+    {"warp-six-rows-l2-async", BY(SIX, true, DIAGONAL)},
+    {"warp-six-rows-l2-async-prefetch", BY(SIX, true, NEXT)},
+    {.name = "slices", .kind = TRS_RELAX_BY_SLICES},
 };
 enum { VARIANTS = sizeof variants / sizeof *variants };
 
@@ -49,24 +55,29 @@ void trs_relax_drop(trs_relax_gpu *g, trs_relax_owned *o) {
 /* ---- Variants ---- */
 
 static trs_status no_variant(const char *name) {
-  char known[256] = "auto";
+  char known[512] = "auto";
   size_t used = 4;
   for (int k = 0; k < VARIANTS && used < sizeof known; k++)
     used += (size_t)snprintf(known + used, sizeof known - used, ", %s", variants[k].name);
   return trs_fail(TRS_ERROR_ARGUMENT, -1, "no variant \"%s\": there are %s", name, known);
 }
 
-static void prepare_rows(trs_relaxation *R) {
+static trs_status prepare_rows(trs_relaxation *R) {
   trs_relax_gpu *g = R->gpu;
   const trs_device_facts *facts = trs_device_look(g->device);
   int64_t bytes = g->args.x_stride * (int64_t)trs_relax_kernels_of(R->store)->x_size;
-  g->rows = (trs_relax_rows_how){.six = g->variant->six, .async = g->variant->async};
-  if (!g->variant->l2 || bytes == 0) return;
+  g->rows = (trs_relax_rows_how){.by = g->variant->by, .copies = g->variant->copies};
+  g->args.y = NULL;
+  if (g->rows.by == TRS_RELAX_BY_TWO_KERNELS)
+    TRS_TRY(trs_relax_take(g, &g->own, &g->args.y, g->args.r_stride * R->room,
+                           trs_relax_kernels_of(R->store)->r_size));
+  if (!g->variant->l2 || bytes == 0) return TRS_SUCCESS;
   int64_t aside = trs_device_persist(g->device);
   g->persisting = true;
   g->rows.window = bytes < facts->window_bytes ? bytes : facts->window_bytes;
   if (aside == 0) g->rows.window = 0;
   g->rows.window_share = g->rows.window > aside ? (double)aside / (double)g->rows.window : 1;
+  return TRS_SUCCESS;
 }
 
 /* The variant of that name; *parameters: the text behind it. */
@@ -165,7 +176,7 @@ static trs_status enter_variant(trs_relaxation *R, const trs_relax_variant *v,
   TRS_TRY(trs_relax_take(g, &g->own, &a->x, a->x_stride * R->room, (size_t)x_size));
   TRS_TRY(trs_device_fill(a->x, 0, a->x_stride * R->room * x_size, g->stream));
   if (v->kind == TRS_RELAX_BY_SLICES) TRS_TRY(trs_relax_make_slices(R));
-  if (v->kind == TRS_RELAX_BY_ROWS) prepare_rows(R);
+  if (v->kind == TRS_RELAX_BY_ROWS) TRS_TRY(prepare_rows(R));
   if (v->kind == TRS_RELAX_BY_SLICES) TRS_TRY(pack(g));
   return trs_device_wait(g->stream);
 }

@@ -16,7 +16,9 @@ typedef enum trs_relax_variant_kind {
 typedef struct trs_relax_variant {
   const char *name;
   trs_relax_variant_kind kind;
-  bool six, l2, async; /* of rows */
+  trs_relax_rows_by by; /* from here on: of rows */
+  bool l2;              /* x is kept in L2 */
+  trs_relax_rows_copies copies;
 } trs_relax_variant;
 
 #define TRS_RELAX_WAIT_LIMIT UINT64_C(10000000000) /* nanoseconds between two colours */

@@ -1,344 +1,292 @@
-/* rows.cu - W21's kernels: a warp takes one block row, or as many as fit its lanes (six of 5 x 5).
+/* rows.cu - W21's kernels, one launch per colour.
  *
- * The blocks of a block row, column-major and contiguous, form a sequence of columns of b elements.
- * A group of b lanes takes a column, one lane per element.  warp-row: the groups of a warp take
- * columns in turn, so that a warp reads consecutive elements; their sums are added at the end.
- * warp-six-rows: each group has its own row, and no addition is needed.
+ * thread-row: a thread takes a block row; the kernel that W21 starts from (Figure 4).
+ * warp-row: a warp takes a block row, 25 lanes one block of 5 x 5; a second kernel solves by the
+ * diagonal's LU.  warp-row-fused: the same kernel solves.
+ * warp-six-rows: a warp takes as many rows as fit its lanes, six of 5 x 5, and solves them.
  *
- * With asynchronous copies, a lane's elements pass through a ring in shared memory that only this
- * lane fills and reads: more loads are in flight than registers could hold.  A copy has at least 4
- * bytes, so 16-bit elements use no asynchronous copies.
+ * -async: asynchronous copies bring the diagonal's LU of the warp's rows to shared memory while the
+ * product with the off-diagonal blocks runs.  -prefetch (W21, VI-B): a warp takes several groups of
+ * rows in turn, and the right-hand side of the next group is copied to the other half of a double
+ * buffer meanwhile.
  *
  * All sums have a fixed order.  O(blocks) work; every block is read once per right-hand side. */
-#include "relax/cuda/row.cuh"
+#include "relax/cuda/row_sum.cuh"
 
 namespace {
 
 using namespace trs;
 
 constexpr int THREADS = 256, WARPS = THREADS / int(WARP);
-constexpr int BATCH = 4;  /* columns per lane that are loaded together */
-constexpr int STAGES = 4; /* batches in the ring */
+constexpr int GROUPS = 4; /* groups of rows that a warp takes with -prefetch */
+constexpr int NONE = TRS_RELAX_COPY_NOTHING, DIAGONAL = TRS_RELAX_COPY_DIAGONAL,
+              DIAGONAL_AND_NEXT = TRS_RELAX_COPY_NEXT;
 
-template <int BYTES>
-__device__ inline void copy_async(void *shared, const void *global) {
+template <class S>
+__device__ inline void copy_async(S *shared, const S *global) {
   auto to = static_cast<unsigned>(__cvta_generic_to_shared(shared));
-  asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(to), "l"(global), "n"(BYTES)
+  asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(to), "l"(global),
+               "n"(int(sizeof(S)))
                : "memory");
 }
-__device__ inline void commit_copies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+/* Begins a warp's copy of count elements; empty copies count as one too. */
+template <class S>
+__device__ inline void begin_copy(S *shared, const S *global, int count) {
+  for (int e = int(threadIdx.x % WARP); e < count; e += int(WARP))
+    copy_async(shared + e, global + e);
+  asm volatile("cp.async.commit_group;" ::: "memory");
+}
+/* Waits for all copies of the warp but the LEFT latest. */
 template <int LEFT>
 __device__ inline void await_copies() {
   asm volatile("cp.async.wait_group %0;" ::"n"(LEFT) : "memory");
+  __syncwarp();
 }
 
-/* A lane's columns of a row: first, first + step, ... below count. */
+__host__ __device__ inline int rows_of_warp(bool six, int b) { return six ? int(WARP) / b : 1; }
+/* Elements of shared memory that a warp needs. */
+__host__ __device__ inline int room_of_warp(int copies, int rows, int b) {
+  return (copies >= DIAGONAL ? rows * b * b : 0) + (copies == DIAGONAL_AND_NEXT ? 2 * rows * b : 0);
+}
+
+/* ---- A warp takes one row, or six ---- */
+
+/* The arrays of a kernel's right-hand side. */
+template <int STORE>
 struct columns {
-  int64_t block; /* the first column of the row */
-  int first, step, count;
+  using T = stored<STORE>;
+  typename T::x *x;
+  const typename T::sum *r;
+  __device__ explicit columns(const trs_relax_args &a)
+      : x(static_cast<typename T::x *>(a.x) + blockIdx.y * a.x_stride),
+        r(static_cast<const typename T::sum *>(a.r) + blockIdx.y * a.r_stride) {}
 };
 
-template <int STORE, int B>
-class row_sum {
-  using T = stored<STORE>;
-  using off = typename T::off;
-  using sum = typename T::sum;
-  using product = typename T::product;
-
- public:
-  __device__ row_sum(const trs_relax_args &a, const lanes<B> &l, const columns &c,
-                     const typename T::x *x)
-      : idx_(a.idx + c.block), power_(a.power + c.block), x_(x), pitch_(a.pitch), b_(l.b), c_(c) {
-    off_ = static_cast<const off *>(a.off) + c.block * b_ * b_ + l.i;
-  }
-
-  __device__ sum plain() const {
-    sum total = 0;
-    for (int t = c_.first; t < c_.count; t += BATCH * c_.step) {
-      off v[BATCH];
-#pragma unroll
-      for (int u = 0; u < BATCH; u++)
-        v[u] = t + u * c_.step < c_.count ? off_[int64_t(t + u * c_.step) * b_] : off(0);
-      add(total, t, v);
-    }
-    return total;
-  }
-
-  /* ring: STAGES * BATCH elements of this lane, WARP apart. */
-  __device__ sum async(off *ring) const {
-    sum total = 0;
-    int t = c_.first;
-    for (int s = 0; s < STAGES - 1; s++) ask(ring, s, t + s * BATCH * c_.step);
-    for (int s = 0; t < c_.count; s = (s + 1) % STAGES, t += BATCH * c_.step) {
-      ask(ring, (s + STAGES - 1) % STAGES, t + (STAGES - 1) * BATCH * c_.step);
-      await_copies<STAGES - 1>();
-      off v[BATCH];
-#pragma unroll
-      for (int u = 0; u < BATCH; u++) v[u] = ring[(s * BATCH + u) * int(WARP)];
-      add(total, t, v);
-    }
-    await_copies<0>();
-    return total;
-  }
-
- private:
-  const off *off_;
-  const int32_t *idx_;
-  const int8_t *power_;
-  const typename T::x *x_;
-  int pitch_, b_;
-  columns c_;
-
-  __device__ void ask(off *ring, int stage, int t) const {
-    if constexpr (sizeof(off) >= 4) {
-#pragma unroll
-      for (int u = 0; u < BATCH; u++)
-        if (t + u * c_.step < c_.count)
-          copy_async<int(sizeof(off))>(ring + (stage * BATCH + u) * int(WARP),
-                                       off_ + int64_t(t + u * c_.step) * b_);
-    }
-    commit_copies();
-  }
-
-  /* Columns past the row's end are omitted, because 0 times infinity would be NaN. */
-  __device__ void add(sum &total, int t, const off (&v)[BATCH]) const {
-    product x[BATCH];
-#pragma unroll
-    for (int u = 0; u < BATCH; u++) {
-      int column = t + u * c_.step;
-      x[u] = 0;
-      if (column < c_.count) {
-        int block = column / b_;
-        x[u] = x_[int64_t(idx_[block]) * pitch_ + (column - block * b_)];
-      }
-    }
-#pragma unroll
-    for (int u = 0; u < BATCH; u++) {
-      int column = t + u * c_.step;
-      if (column >= c_.count) continue;
-      if constexpr (T::scaled)
-        total = fma(sum(decode<STORE>(v[u]) * x[u]), sum(two_to(power_[column / b_])), total);
-      else
-        total = fma(sum(decode<STORE>(v[u])), sum(x[u]), total);
-    }
-  }
-};
-
-/* The sum of row p, complete in every lane of group 0 (warp-row) or of its own group. */
-template <int STORE, int B, bool SIX, bool ASYNC>
-__device__ inline typename stored<STORE>::sum sum_row(const trs_relax_args &a, const lanes<B> &l,
-                                                      int64_t p, bool there,
-                                                      const typename stored<STORE>::x *x) {
-  using T = stored<STORE>;
-  const int groups = int(WARP) / l.b;
-  const bool works = there && l.slot < groups;
-  columns c = {a.ptr[p], SIX ? 0 : l.slot, SIX ? 1 : groups, 0};
-  if (works) c.count = int(a.ptr[p + 1] - c.block) * l.b;
-  row_sum<STORE, B> row(a, l, c, x);
-  typename T::sum mine;
-  if constexpr (ASYNC && sizeof(typename T::off) >= 4) {
-    __shared__ typename T::off ring[WARPS][STAGES * BATCH][WARP];
-    mine = row.async(&ring[threadIdx.x / WARP][0][threadIdx.x % WARP]);
-  } else {
-    mine = row.plain();
-  }
-  if constexpr (SIX) {
-    return mine;
-  } else {
-    typename T::sum total = 0;
-    for (int g = 0; g < groups; g++) total += __shfl_sync(EVERY_LANE, mine, g * l.b + l.i);
-    return total;
-  }
+/* Relaxes the warp's rows first, ...; room: of the warp, r: of these rows. */
+template <int STORE, int B, bool SIX, int COPIES>
+__device__ inline void relax_group(const trs_relax_args &a, int64_t first, int64_t end,
+                                   typename stored<STORE>::sum *room,
+                                   const typename stored<STORE>::sum *r,
+                                   typename stored<STORE>::x *x) {
+  using sum = typename stored<STORE>::sum;
+  const int b = B ? B : a.block;
+  const place<B, SIX> at(b, first, end);
+  const lanes<B> &l = at.l;
+  const auto row = at.p - first;
+  sum y = -sum_row<STORE, B, SIX>(a, l, at.p, at.works, x);
+  const sum *d = static_cast<const sum *>(a.diagonal) + at.p * b * b;
+  if constexpr (COPIES == DIAGONAL) await_copies<0>();
+  if constexpr (COPIES == DIAGONAL_AND_NEXT) await_copies<1>();
+  if constexpr (COPIES != NONE) d = room + row * b * b;
+  y += r[row * b + l.i];
+  sum z = solve_diagonal(l, d, a.pivot + at.p * b, y);
+  if (at.stores) relax(x + at.p * a.pitch + l.i, z, a.omega);
 }
 
-/* The position of a lane's row, and whether the lane has one. */
-template <int B, bool SIX>
-struct place {
-  lanes<B> l;
-  int64_t p;
-  bool there, last_step; /* there: the lane adds to sums; last_step: it solves and stores */
-  __device__ place(int block, int64_t first, int64_t end) : l(block, int(threadIdx.x % WARP)) {
-    const int groups = int(WARP) / l.b;
-    p = SIX ? first + l.slot : first;
-    there = p < end && l.slot < groups;
-    last_step = SIX ? there : p < end && l.slot == 0;
-    if (p >= end) p = end - 1;
-  }
-};
+template <class S>
+__device__ inline S *shared_room(int elements) {
+  extern __shared__ __align__(16) unsigned char shared_bytes[];
+  return reinterpret_cast<S *>(shared_bytes) + int(threadIdx.x / WARP) * elements;
+}
 
-template <int STORE, int B, bool SIX, bool ASYNC>
+template <int STORE, int B, bool SIX, int COPIES>
 __global__ void __launch_bounds__(THREADS)
     relax_rows(const __grid_constant__ trs_relax_args a, int64_t begin, int64_t end) {
+  using sum = typename stored<STORE>::sum;
+  const int b = B ? B : a.block, rows = rows_of_warp(SIX, b);
+  const int64_t first = begin + (int64_t(blockIdx.x) * WARPS + threadIdx.x / WARP) * rows;
+  if (first >= end) return;
+  const columns<STORE> c(a);
+  sum *room = COPIES == NONE ? nullptr : shared_room<sum>(room_of_warp(COPIES, rows, b));
+  if constexpr (COPIES != NONE)
+    begin_copy(room, static_cast<const sum *>(a.diagonal) + first * b * b,
+               int(min(int64_t(rows), end - first)) * b * b);
+  relax_group<STORE, B, SIX, COPIES>(a, first, end, room, c.r + first * b, c.x);
+}
+
+/* The same with a double buffer of right-hand sides behind the diagonal's LU. */
+template <int STORE, int B, bool SIX>
+__global__ void __launch_bounds__(THREADS)
+    relax_rows_ahead(const __grid_constant__ trs_relax_args a, int64_t begin, int64_t end) {
+  using sum = typename stored<STORE>::sum;
+  const int b = B ? B : a.block, rows = rows_of_warp(SIX, b);
+  const int64_t all = int64_t(rows) * GROUPS;
+  int64_t first = begin + (int64_t(blockIdx.x) * WARPS + threadIdx.x / WARP) * all;
+  const int64_t last = min(first + all, end);
+  if (first >= last) return;
+  const columns<STORE> c(a);
+  const auto count = [&](int64_t p) { return p < last ? int(min(int64_t(rows), last - p)) : 0; };
+  sum *room = shared_room<sum>(room_of_warp(DIAGONAL_AND_NEXT, rows, b));
+  sum *now = room + rows * b * b, *next = now + rows * b;
+  begin_copy(now, c.r + first * b, count(first) * b);
+  for (; first < last; first += rows) {
+    begin_copy(room, static_cast<const sum *>(a.diagonal) + first * b * b, count(first) * b * b);
+    begin_copy(next, c.r + (first + rows) * b, count(first + rows) * b);
+    relax_group<STORE, B, SIX, DIAGONAL_AND_NEXT>(a, first, last, room, now, c.x);
+    __syncwarp(); /* the next copies overwrite room and now */
+    sum *const other = now;
+    now = next;
+    next = other;
+  }
+}
+
+/* ---- Product and solve as two kernels ---- */
+
+/* y = r - O x, a row per warp. */
+template <int STORE, int B>
+__global__ void __launch_bounds__(THREADS)
+    multiply_rows(const __grid_constant__ trs_relax_args a, int64_t begin, int64_t end) {
+  using sum = typename stored<STORE>::sum;
+  const int b = B ? B : a.block;
+  const int64_t first = begin + int64_t(blockIdx.x) * WARPS + threadIdx.x / WARP;
+  if (first >= end) return;
+  const columns<STORE> c(a);
+  const place<B, false> at(b, first, end);
+  const sum y = sum_row<STORE, B, false>(a, at.l, at.p, at.works, c.x);
+  const int64_t e = at.p * b + at.l.i;
+  if (at.stores) static_cast<sum *>(a.y)[blockIdx.y * a.r_stride + e] = c.r[e] - y;
+}
+
+/* Solves D z = y, as many rows per warp as fit. */
+template <int STORE, int B>
+__global__ void __launch_bounds__(THREADS)
+    solve_rows(const __grid_constant__ trs_relax_args a, int64_t begin, int64_t end) {
+  using sum = typename stored<STORE>::sum;
+  const int b = B ? B : a.block;
+  const int64_t warp = int64_t(blockIdx.x) * WARPS + threadIdx.x / WARP;
+  const int64_t first = begin + warp * rows_of_warp(true, b);
+  if (first >= end) return;
+  const columns<STORE> c(a);
+  const place<B, true> at(b, first, end);
+  const sum y = static_cast<const sum *>(a.y)[blockIdx.y * a.r_stride + at.p * b + at.l.i];
+  const sum *d = static_cast<const sum *>(a.diagonal) + at.p * b * b;
+  const sum z = solve_diagonal(at.l, d, a.pivot + at.p * b, y);
+  if (at.stores) relax(c.x + at.p * a.pitch + at.l.i, z, a.omega);
+}
+
+/* ---- A thread takes a row ---- */
+
+/* y -= O x of row p. */
+template <int STORE, int B>
+__device__ inline void subtract_row(const trs_relax_args &a, int64_t p,
+                                    const typename stored<STORE>::x *x,
+                                    typename stored<STORE>::sum *y) {
   using T = stored<STORE>;
   using sum = typename T::sum;
   const int b = B ? B : a.block;
-  const int64_t warp = int64_t(blockIdx.x) * WARPS + threadIdx.x / WARP;
-  const int64_t first = begin + warp * (SIX ? int(WARP) / b : 1);
-  if (first >= end) return;
-  const place<B, SIX> at(b, first, end);
-  const lanes<B> &l = at.l;
-  auto *x = static_cast<typename T::x *>(a.x) + blockIdx.y * a.x_stride;
-  auto *r = static_cast<const sum *>(a.r) + blockIdx.y * a.r_stride;
-  sum y = r[at.p * b + l.i] - sum_row<STORE, B, SIX, ASYNC>(a, l, at.p, at.there, x);
-  const sum *d = static_cast<const sum *>(a.diagonal) + at.p * b * b;
-  sum z = solve_diagonal(l, d, a.pivot + at.p * b, y);
-  if (at.last_step) relax(x + at.p * a.pitch + l.i, z, a.omega);
-}
-
-/* ---- Norms ---- */
-
-/* Adds the squares of the rows of r - A x to a's words; each block of threads takes a part of the
- * rows. */
-template <int STORE>
-__global__ void __launch_bounds__(THREADS) residual(const __grid_constant__ trs_relax_args a) {
-  using T = stored<STORE>;
-  using sum = typename T::sum;
-  __shared__ uint64_t words[TRS_EXACT_WORDS];
-  for (unsigned k = threadIdx.x; k < TRS_EXACT_WORDS; k += THREADS) words[k] = 0;
-  __syncthreads();
-  const int b = a.block, rows = int(WARP) / b, warp = int(threadIdx.x / WARP);
-  const int64_t begin = int64_t(blockIdx.x) * TRS_RELAX_PART;
-  const int64_t end = begin + TRS_RELAX_PART < a.nrows ? begin + TRS_RELAX_PART : a.nrows;
-  auto *x = static_cast<const typename T::x *>(a.x) + blockIdx.y * a.x_stride;
-  auto *r = static_cast<const sum *>(a.r) + blockIdx.y * a.r_stride;
-  for (int64_t first = begin + warp * rows; first < end; first += WARPS * rows) {
-    const place<0, true> at(b, first, end);
-    const lanes<0> &l = at.l;
-    sum y = sum_row<STORE, 0, true, false>(a, l, at.p, at.there, x);
-    const sum *d = static_cast<const sum *>(a.diagonal) + at.p * b * b;
-    sum z = multiply_diagonal(l, d, sum(x[at.p * a.pitch + l.i]));
-    const int i = a.pivot[at.p * b + l.i];
-    const double square = add_squares(
-        l, double(r[at.p * b + i]) - double(__shfl_sync(EVERY_LANE, y, l.first + i)) - z);
-    if (at.there && l.i == 0) add_exactly(words, square);
+  for (int64_t k = a.ptr[p]; k < a.ptr[p + 1]; k++) {
+    const auto *off = static_cast<const typename T::off *>(a.off) + k * b * b;
+    for (int j = 0; j < b; j++) {
+      const typename T::product xj = x[int64_t(a.idx[k]) * a.pitch + j];
+      for (int i = 0; i < b; i++) {
+        const auto v = decode<STORE>(off[j * b + i]);
+        if constexpr (T::scaled)
+          y[i] -= sum(v * xj) * sum(two_to(a.power[k]));
+        else
+          y[i] -= sum(v) * sum(xj);
+      }
+    }
   }
-  join_exactly(a.words + blockIdx.y * TRS_EXACT_WORDS, words);
 }
 
+template <int STORE, int B>
 __global__ void __launch_bounds__(THREADS)
-    take_roots(const __grid_constant__ trs_relax_words w, double *norms) {
-  __shared__ uint64_t words[TRS_EXACT_WORDS];
-  const unsigned k = threadIdx.x;
-  if (k < TRS_EXACT_WORDS) {
-    words[k] = 0;
-    for (int m = 0; m < w.members; m++) words[k] += w.words[m][blockIdx.x * TRS_EXACT_WORDS + k];
+    relax_by_threads(const __grid_constant__ trs_relax_args a, int64_t begin, int64_t end) {
+  using sum = typename stored<STORE>::sum;
+  constexpr int MOST = B ? B : TRS_RELAX_MOST_BLOCK;
+  const int b = B ? B : a.block;
+  const int64_t p = begin + int64_t(blockIdx.x) * THREADS + threadIdx.x;
+  if (p >= end) return;
+  const columns<STORE> c(a);
+  const sum *d = static_cast<const sum *>(a.diagonal) + p * b * b;
+  const uint8_t *pivot = a.pivot + p * b;
+  sum y[MOST], z[MOST];
+  for (int i = 0; i < b; i++) y[i] = c.r[p * b + i];
+  subtract_row<STORE, B>(a, p, c.x, y);
+  for (int i = 0; i < b; i++) z[i] = y[pivot[i]];
+  for (int j = 0; j < b; j++)
+    for (int i = j + 1; i < b; i++) z[i] = fma(-d[j * b + i], z[j], z[i]);
+  for (int j = b - 1; j >= 0; j--) {
+    z[j] *= d[j * b + j];
+    for (int i = 0; i < j; i++) z[i] = fma(-d[j * b + i], z[j], z[i]);
   }
-  __syncthreads();
-  if (k == 0) norms[blockIdx.x] = trs_exact_root(words);
+  for (int i = 0; i < b; i++) relax(c.x + p * a.pitch + i, z[i], a.omega);
 }
 
-/* ---- The caller's vectors ---- */
+/* ---- Launches ---- */
 
-template <class X, class S, class V>
-__global__ void __launch_bounds__(THREADS)
-    load(const __grid_constant__ trs_relax_args a, const __grid_constant__ trs_relax_vectors v) {
-  const int64_t e = int64_t(blockIdx.x) * THREADS + threadIdx.x, c = blockIdx.y;
-  if (e >= a.nrows * a.block) return;
-  const int64_t p = e / a.block, i = e - p * a.block, from = int64_t(a.row[p]) * a.block + i;
-  static_cast<S *>(a.r)[c * a.r_stride + e] =
-      S(static_cast<const V *>(v.b)[from * v.b_row + c * v.b_col]);
-  X &x = static_cast<X *>(a.x)[c * a.x_stride + p * a.pitch + i];
-  x = v.keep ? X(static_cast<const V *>(v.x)[from * v.x_row + c * v.x_col]) : X(0);
+/* Rows begin to end - 1 of every right-hand side, `each` per block of threads; reads of x are kept
+ * in L2 as far as possible. */
+struct launcher {
+  const trs_relax_args &a;
+  const trs_relax_rows_how &how;
+  int64_t begin, end;
+  cudaStream_t stream;
+
+  template <class K>
+  cudaError_t operator()(K kernel, int64_t each, size_t shared = 0) const {
+    cudaLaunchAttribute keep = {};
+    keep.id = cudaLaunchAttributeAccessPolicyWindow;
+    keep.val.accessPolicyWindow.base_ptr = a.x;
+    keep.val.accessPolicyWindow.num_bytes = size_t(how.window);
+    keep.val.accessPolicyWindow.hitRatio = float(how.window_share);
+    keep.val.accessPolicyWindow.hitProp = cudaAccessPropertyPersisting;
+    keep.val.accessPolicyWindow.missProp = cudaAccessPropertyStreaming;
+    cudaLaunchConfig_t config = {};
+    config.gridDim = dim3(static_cast<unsigned>((end - begin + each - 1) / each), unsigned(a.nrhs));
+    config.blockDim = THREADS;
+    config.dynamicSmemBytes = shared;
+    config.stream = stream;
+    config.attrs = &keep;
+    config.numAttrs = how.window ? 1 : 0;
+    if (shared > 48 << 10) {
+      cudaError_t error =
+          cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, int(shared));
+      if (error != cudaSuccess) return error;
+    }
+    return cudaLaunchKernelEx(&config, kernel, a, begin, end);
+  }
+};
+
+template <int STORE, int B, bool SIX>
+cudaError_t launch_warps(const launcher &launch) {
+  using sum = typename stored<STORE>::sum;
+  const int b = launch.a.block, rows = rows_of_warp(SIX, b), copies = launch.how.copies;
+  const int64_t each = int64_t(WARPS) * rows;
+  const size_t shared = size_t(WARPS) * size_t(room_of_warp(copies, rows, b)) * sizeof(sum);
+  if (copies == DIAGONAL_AND_NEXT)
+    return launch(relax_rows_ahead<STORE, B, SIX>, each * GROUPS, shared);
+  if (copies == DIAGONAL) return launch(relax_rows<STORE, B, SIX, DIAGONAL>, each, shared);
+  return launch(relax_rows<STORE, B, SIX, NONE>, each);
 }
 
-template <class X, class V>
-__global__ void __launch_bounds__(THREADS)
-    unload(const __grid_constant__ trs_relax_args a, const __grid_constant__ trs_relax_vectors v) {
-  const int64_t e = int64_t(blockIdx.x) * THREADS + threadIdx.x, c = blockIdx.y;
-  if (e >= a.nrows * a.block) return;
-  const int64_t p = e / a.block, i = e - p * a.block, to = int64_t(a.row[p]) * a.block + i;
-  static_cast<V *>(v.x)[to * v.x_row + c * v.x_col] =
-      V(static_cast<const X *>(a.x)[c * a.x_stride + p * a.pitch + i]);
-}
-
-unsigned blocks_for(int64_t count, int64_t each) {
-  return static_cast<unsigned>((count + each - 1) / each);
-}
-
-/* A launch that keeps its reads of x in L2 as far as possible. */
-template <class K>
-cudaError_t launch_rows(K kernel, const trs_relax_args &a, const trs_relax_rows_how &how,
-                        int64_t begin, int64_t end, cudaStream_t stream) {
-  cudaLaunchAttribute keep = {};
-  keep.id = cudaLaunchAttributeAccessPolicyWindow;
-  keep.val.accessPolicyWindow.base_ptr = a.x;
-  keep.val.accessPolicyWindow.num_bytes = size_t(how.window);
-  keep.val.accessPolicyWindow.hitRatio = float(how.window_share);
-  keep.val.accessPolicyWindow.hitProp = cudaAccessPropertyPersisting;
-  keep.val.accessPolicyWindow.missProp = cudaAccessPropertyStreaming;
-  cudaLaunchConfig_t config = {};
-  int64_t each = int64_t(WARPS) * (how.six ? int(WARP) / a.block : 1);
-  config.gridDim = dim3(blocks_for(end - begin, each), unsigned(a.nrhs));
-  config.blockDim = THREADS;
-  config.stream = stream;
-  config.attrs = &keep;
-  config.numAttrs = how.window ? 1 : 0;
-  return cudaLaunchKernelEx(&config, kernel, a, begin, end);
+template <int STORE, int B>
+cudaError_t launch_rows(const launcher &launch) {
+  switch (launch.how.by) {
+    case TRS_RELAX_BY_THREAD:
+      return launch(relax_by_threads<STORE, B>, THREADS);
+    case TRS_RELAX_BY_TWO_KERNELS: {
+      cudaError_t error = launch(multiply_rows<STORE, B>, WARPS);
+      const int64_t each = int64_t(WARPS) * rows_of_warp(true, launch.a.block);
+      return error != cudaSuccess ? error : launch(solve_rows<STORE, B>, each);
+    }
+    case TRS_RELAX_BY_WARP:
+      return launch_warps<STORE, B, false>(launch);
+    default:
+      return launch_warps<STORE, B, true>(launch);
+  }
 }
 
 }  // namespace
 
 extern "C" trs_status trs_relax_rows_run(const trs_relax_args *a, const trs_relax_rows_how *how,
                                          int64_t begin, int64_t end, trs_stream stream) {
-  auto s = static_cast<cudaStream_t>(stream);
   if (begin == end) return TRS_SUCCESS;
+  const launcher launch = {*a, *how, begin, end, static_cast<cudaStream_t>(stream)};
   cudaError_t error = by_store(a->store, [&](auto store) {
     return by_block(a->block, [&](auto block) {
-      constexpr int STORE = decltype(store)::value, B = decltype(block)::value;
-      auto kernel = how->six     ? how->async ? relax_rows<STORE, B, true, true>
-                                              : relax_rows<STORE, B, true, false>
-                        : how->async ? relax_rows<STORE, B, false, true>
-                                 : relax_rows<STORE, B, false, false>;
-      return launch_rows(kernel, *a, *how, begin, end, s);
+      return launch_rows<decltype(store)::value, decltype(block)::value>(launch);
     });
   });
   return trs_device_check(error, "launching a relaxation kernel");
-}
-
-extern "C" trs_status trs_relax_squares(const trs_relax_args *a, trs_stream stream) {
-  auto s = static_cast<cudaStream_t>(stream);
-  if (a->nrows == 0) return TRS_SUCCESS;
-  cudaError_t error = by_store(a->store, [&](auto store) {
-    dim3 grid(unsigned((a->nrows + TRS_RELAX_PART - 1) / TRS_RELAX_PART), unsigned(a->nrhs));
-    residual<decltype(store)::value><<<grid, THREADS, 0, s>>>(*a);
-    return cudaGetLastError();
-  });
-  return trs_device_check(error, "launching the residual of a relaxation");
-}
-
-extern "C" trs_status trs_relax_roots(const trs_relax_words *words, int nrhs, double *norms,
-                                      trs_stream stream) {
-  take_roots<<<unsigned(nrhs), THREADS, 0, static_cast<cudaStream_t>(stream)>>>(*words, norms);
-  return trs_device_check(cudaGetLastError(), "adding up the residual of a relaxation");
-}
-
-extern "C" trs_status trs_relax_load(const trs_relax_args *a, const trs_relax_vectors *v,
-                                     trs_stream stream) {
-  auto s = static_cast<cudaStream_t>(stream);
-  if (a->nrows == 0) return TRS_SUCCESS;
-  dim3 grid(blocks_for(a->nrows * a->block, THREADS), unsigned(a->nrhs));
-  if (a->store == TRS_RELAX_DOUBLE)
-    v->wide ? load<double, double, double><<<grid, THREADS, 0, s>>>(*a, *v)
-            : load<double, double, float><<<grid, THREADS, 0, s>>>(*a, *v);
-  else if (a->store == TRS_RELAX_FLOAT)
-    v->wide ? load<float, float, double><<<grid, THREADS, 0, s>>>(*a, *v)
-            : load<float, float, float><<<grid, THREADS, 0, s>>>(*a, *v);
-  else
-    v->wide ? load<float, double, double><<<grid, THREADS, 0, s>>>(*a, *v)
-            : load<float, double, float><<<grid, THREADS, 0, s>>>(*a, *v);
-  return trs_device_check(cudaGetLastError(), "loading right-hand sides");
-}
-
-extern "C" trs_status trs_relax_unload(const trs_relax_args *a, const trs_relax_vectors *v,
-                                       trs_stream stream) {
-  auto s = static_cast<cudaStream_t>(stream);
-  if (a->nrows == 0) return TRS_SUCCESS;
-  dim3 grid(blocks_for(a->nrows * a->block, THREADS), unsigned(a->nrhs));
-  if (a->store == TRS_RELAX_DOUBLE)
-    v->wide ? unload<double, double><<<grid, THREADS, 0, s>>>(*a, *v)
-            : unload<double, float><<<grid, THREADS, 0, s>>>(*a, *v);
-  else
-    v->wide ? unload<float, double><<<grid, THREADS, 0, s>>>(*a, *v)
-            : unload<float, float><<<grid, THREADS, 0, s>>>(*a, *v);
-  return trs_device_check(cudaGetLastError(), "storing solutions");
 }

@@ -1,0 +1,55 @@
+/* levelset.cu - the rows of one level: a warp per row, its lanes over the row's entries.
+ *
+ * Every row that a row of the level depends on was solved by an earlier launch.  The lanes' sums
+ * are added in a fixed order: the same bits every time.  O(nnz nrhs) work. */
+#include "solve/cuda/published/levelset.h"
+
+#include "solve/cuda/ready.cuh"
+
+namespace {
+
+using namespace trs;
+
+constexpr int WARP = 32, LOG_WARP = 5, WARPS = 8;
+constexpr int64_t MOST_ROUNDS = 65535; /* blocks of a grid in its second dimension */
+
+template <class S>
+__global__ void __launch_bounds__(WARPS *WARP)
+    solve_level(const __grid_constant__ trs_levelset s, int64_t begin, int64_t end) {
+  const int64_t k = begin + int64_t(blockIdx.x) * WARPS + threadIdx.x / WARP;
+  if (k >= end) return;
+  const int lane = int(threadIdx.x % WARP);
+  const int64_t row = s.order[k];
+  const S *val = static_cast<const S *>(s.val);
+  int64_t first = s.ptr[row], last = s.ptr[row + 1];
+  const int64_t diagonal = s.lower ? last - 1 : first;
+  const bool stored = s.has_diagonal || (first < last && s.idx[diagonal] == row);
+  const S inverse = s.unit ? one<S>() : reciprocal(val[diagonal]);
+  first += stored && !s.lower;
+  last -= stored && s.lower;
+  for (int64_t r = blockIdx.y; r < s.nrhs; r += gridDim.y) {
+    S *x = static_cast<S *>(s.x) + r * s.x_col;
+    S sum = zero<S>();
+    for (int64_t p = first + lane; p < last; p += WARP)
+      sum = multiply_add(val[p], x[s.idx[p] * s.x_row], sum);
+    sum = sum_lanes(sum, LOG_WARP);
+    if (lane > 0) continue;
+    const S b = static_cast<const S *>(s.b)[r * s.b_col + row * s.b_row];
+    x[row * s.x_row] = (b - sum) * inverse;
+  }
+}
+
+}  // namespace
+
+extern "C" trs_status trs_levelset_level(const trs_levelset *s, int64_t begin, int64_t end,
+                                         trs_stream stream) {
+  const auto to = static_cast<cudaStream_t>(stream);
+  const dim3 grid(static_cast<unsigned>((end - begin + WARPS - 1) / WARPS),
+                  static_cast<unsigned>(s->nrhs < MOST_ROUNDS ? s->nrhs : MOST_ROUNDS));
+  if (begin == end || s->nrhs == 0) return TRS_SUCCESS;
+  const auto launch = [&](auto scalar) {
+    solve_level<decltype(scalar)><<<grid, WARPS * WARP, 0, to>>>(*s, begin, end);
+    return cudaGetLastError();
+  };
+  return trs_device_check(by_scalar(s->scalar, launch), "levelset");
+}

@@ -1,0 +1,30 @@
+/* levelset.h - arguments of the kernel of levelset.  C and CUDA C++. */
+#ifndef TRS_SOLVE_CUDA_PUBLISHED_LEVELSET_H
+#define TRS_SOLVE_CUDA_PUBLISHED_LEVELSET_H
+
+#include "device/device.h"
+#include "trireme.h"
+
+typedef struct trs_levelset {
+  trs_scalar scalar;
+  bool lower, unit, has_diagonal; /* as in trs_system */
+  const int64_t *ptr;             /* n + 1, by rows */
+  const int32_t *idx;             /* ascending within a row */
+  const void *val;
+  const int32_t *order; /* n: rows, level after level */
+  void *x;
+  const void *b;
+  int64_t x_row, x_col, b_row, b_col, nrhs; /* in elements */
+} trs_levelset;
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Solves rows order[begin] to order[end - 1], which are of one level. */
+trs_status trs_levelset_level(const trs_levelset *s, int64_t begin, int64_t end, trs_stream stream);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
