@@ -24,8 +24,10 @@ typedef struct grower {
   const int32_t *after;     /* and the diagonal, if op(T) is stored by columns */
   place *at;
   place_set ready; /* all dependencies were taken in earlier supersteps */
-  place_set own;   /* ready for the thread that is being filled */
-  int32_t *next;   /* ready in the next superstep */
+  place_set own;   /* ready for the thread that is being filled; all behind its last place */
+  int64_t
+      follower;  /* the place behind the last one if that belongs to own, kept out of it; or -1 */
+  int32_t *next; /* ready in the next superstep */
   int64_t nnext;
   int32_t *last; /* threads: the last place that each took, or -1 */
   int32_t step;
@@ -81,6 +83,7 @@ static void take(grower *g, int32_t k, int32_t thread) {
   part->work += g->length[i] + TRS_ROW_WORK;
   g->parts->of[i] = (int32_t)(g->parts->count - 1);
   g->last[thread] = k;
+  g->follower = -1;
   g->taken++;
   for (int64_t p = g->after_ptr[i]; p < g->after_ptr[i + 1]; p++) {
     int32_t other = (int32_t)trs_in_sweep(g->S, g->after[p]);
@@ -89,11 +92,23 @@ static void take(grower *g, int32_t k, int32_t thread) {
     it->thread = it->step != g->step || it->thread == thread ? thread : -1;
     it->step = g->step;
     if (--it->missing > 0) continue;
-    if (it->thread == thread)
-      insert(&g->own, other);
-    else
+    if (it->thread != thread)
       g->next[g->nnext++] = other;
+    else if (other == k + 1)
+      g->follower = other;
+    else
+      insert(&g->own, other);
   }
+}
+
+/* Removes the smallest place that the thread may take, or returns -1. */
+static int64_t next_place(grower *g) {
+  if (g->follower >= 0) return g->follower;
+  int64_t k = first_of(&g->own);
+  place_set *from = k >= 0 ? &g->own : &g->ready;
+  if (k < 0) k = first_of(&g->ready);
+  if (k >= 0) erase(from, k);
+  return k;
 }
 
 static trs_status add_part(trs_parts *parts, int thread) {
@@ -109,15 +124,10 @@ static trs_status add_part(trs_parts *parts, int thread) {
  * -1. */
 static trs_status fill_thread(grower *g, int thread, int32_t claimed, int64_t goal) {
   TRS_TRY(add_part(g->parts, thread));
-  if (claimed >= 0) insert(&g->own, claimed);
-  while (g->parts->part[g->parts->count - 1].work < goal) {
-    int64_t k = first_of(&g->own);
-    place_set *from = k >= 0 ? &g->own : &g->ready;
-    if (k < 0) k = first_of(&g->ready);
-    if (k < 0) break;
-    erase(from, k);
+  g->follower = claimed;
+  for (int64_t k; g->parts->part[g->parts->count - 1].work < goal && (k = next_place(g)) >= 0;)
     take(g, (int32_t)k, thread);
-  }
+  if (g->follower >= 0) g->next[g->nnext++] = (int32_t)g->follower;
   for (int64_t k; (k = first_of(&g->own)) >= 0; erase(&g->own, k)) g->next[g->nnext++] = (int32_t)k;
   if (g->parts->part[g->parts->count - 1].rows == 0) g->parts->count--;
   return TRS_SUCCESS;

@@ -17,10 +17,6 @@ enum {
   REGISTER = (int)TRS_VECTOR_BYTES < 32 ? 0 : TRS_VECTOR_BYTES
 };
 
-typedef struct range {
-  int64_t begin, end;
-} range;
-
 static inline __attribute__((always_inline)) void wait_for_tasks(const trs_threads_state *s,
                                                                  const trs_task *task) {
   for (int64_t w = task->wait; w < task->wait_end; w++) {
@@ -43,6 +39,7 @@ static inline __attribute__((always_inline)) void wait_for_tasks(const trs_threa
 #include "base/instantiate.h"
 
 const trs_threads_kernels TRS_ISA_NAME(trs_threads_kernels) = {
+    .copy_rows = TRS_TABLE(copy_rows),
     .fill_rows = TRS_TABLE(fill_rows),
     .fill_columns = TRS_TABLE(fill_columns),
     .lanes = {[TRS_FLOAT] = REGISTER / (int)sizeof(float),

@@ -34,16 +34,22 @@ typedef struct trs_threads_state {
 typedef struct trs_threads_job {
   trs_plan *plan;
   trs_threads_state *state;
-  trs_needs *needs;      /* one per thread; NULL in the analysis */
   const int32_t *length; /* n: off-diagonal entries per row */
+  /* The analysis alone: the task of each part, the part of each row, the needs of each thread, and
+   * per task the entry behind those that were copied. */
+  const int32_t *task_of, *part_of;
+  trs_needs *needs;
+  int64_t *next;
   const trs_rhs *rhs;
   int64_t column;
   int width;
 } trs_threads_job;
 
 typedef struct trs_threads_kernels {
-  /* Fills values into the copy in schedule order, and columns if job->needs is set.  For op(T)
-   * stored by rows: the rows of thread rank, with their needs recorded; by columns: all rows. */
+  /* The analysis, for op(T) stored by rows: copies the rows of thread rank. */
+  void (*copy_rows[TRS_NSCALARS])(trs_threads_job *job, int rank);
+  /* Fills new values into the copy: of the rows of thread rank, for op(T) stored by rows; of all
+   * rows, and in the analysis positions too, for op(T) stored by columns. */
   void (*fill_rows[TRS_NSCALARS])(trs_threads_job *job, int rank);
   trs_status (*fill_columns[TRS_NSCALARS])(trs_threads_job *job);
   int lanes[TRS_NSCALARS]; /* rows of a slice; 0: make_slices is not called */

@@ -104,6 +104,12 @@ static void count_entries(void *argument, int rank, int size) {
     s->count[k] = j->length[s->schedule.row[k]];
 }
 
+static void copy_share(void *argument, int rank, int size) {
+  (void)size;
+  trs_threads_job *j = argument;
+  kernels()->copy_rows[j->plan->system.scalar](j, rank);
+}
+
 static void fill_share(void *argument, int rank, int size) {
   (void)size;
   trs_threads_job *j = argument;
@@ -116,16 +122,35 @@ static void make_slices(void *argument, int rank, int size) {
   kernels()->make_slices[j->plan->system.scalar](j, rank);
 }
 
-static trs_status fill(trs_threads_job *j) {
-  const trs_system *S = &j->plan->system;
-  trs_team *team = j->plan->context->team;
-  int threads = j->state->schedule.threads;
-  if (S->rows) {
-    trs_team_run(team, threads, fill_share, j);
-    return TRS_SUCCESS;
+/* The copy of a matrix by rows: each thread copies its own rows. */
+static trs_status copy_rows(trs_threads_job *j, int64_t nparts) {
+  const trs_schedule *plan = &j->state->schedule;
+  const int64_t ntasks = plan->task_ptr[plan->threads];
+  int32_t *task_of = NULL;
+  trs_status status = TRS_ALLOC(&task_of, nparts);
+  if (!status) status = TRS_ALLOC(&j->next, ntasks);
+  if (!status) {
+    for (int64_t k = 0; k < ntasks; k++) task_of[plan->tasks[k].part] = (int32_t)k;
+    j->task_of = task_of;
+    trs_team_run(j->plan->context->team, plan->threads, copy_share, j);
   }
-  TRS_TRY(kernels()->fill_columns[S->scalar](j));
-  if (j->needs) trs_team_run(team, threads, note_all_needs, j);
+  TRS_FREE_ALL(task_of, j->next);
+  return status;
+}
+
+static trs_status copy(trs_threads_job *j, int64_t nparts) {
+  const trs_system *S = &j->plan->system;
+  trs_threads_state *s = j->state;
+  trs_team *team = j->plan->context->team;
+  const int threads = s->schedule.threads;
+  if (S->rows) {
+    TRS_TRY(copy_rows(j, nparts));
+  } else {
+    trs_team_run(team, threads, count_entries, j);
+    TRS_TRY(kernels()->fill_columns[S->scalar](j));
+  }
+  trs_team_run(team, threads, note_all_needs, j);
+  if (s->sliced) trs_team_run(team, threads, make_slices, j);
   return TRS_SUCCESS;
 }
 
@@ -171,12 +196,19 @@ static bool has_short_chains(const trs_system *S) {
   return S->nnz < SHORT * S->n && trs_system_chained(S);
 }
 
+/* The span of levels, as a multiple of the work of a thread, above which supersteps may be taken:
+ * growing them costs several solves. */
+static double least_to_grow(bool chained, int percent) {
+  static const double BOUND[2][2] = {{1.25, 2}, {0.93, 1.15}}; /* [chained][levels in slices] */
+  return BOUND[chained][percent < 100];
+}
+
 /* Supersteps, or levels if these are as good.  Neighbours stay together in supersteps, which is
  * worth most where short rows need the x of the row before.  In other systems a level's rows have
  * the advantage that the processor can overlap them, most of all in slices. */
 static trs_status choose_parts(trs_parts *parts, int *threads, const trs_plan *plan,
                                const int32_t *length) {
-  static const double CHAINED = 1.1, OTHER = 0.8, PERFECT = 1.1;
+  static const double CHAINED = 1.1, OTHER = 0.8;
   const trs_system *S = &plan->system;
   const bool chained = has_short_chains(S);
   const int percent = level_percent(plan, chained);
@@ -184,7 +216,7 @@ static trs_status choose_parts(trs_parts *parts, int *threads, const trs_plan *p
   const double least = (double)(S->nnz + TRS_ROW_WORK * S->n) / all;
   const int64_t span = trs_level_span(&plan->levels, all, percent);
   *threads = all;
-  if ((chained && percent >= 100) || (double)span > PERFECT * least) {
+  if ((double)span > least_to_grow(chained, percent) * least) {
     TRS_TRY(grow(parts, threads, S, length));
     if ((double)parts->span < (chained ? CHAINED : OTHER) * (double)span) return TRS_SUCCESS;
     trs_parts_destroy(parts);
@@ -231,16 +263,16 @@ static trs_status analyze(trs_plan *plan) {
     s->sliced = wants_slices(plan) && !(parts.natural && has_short_chains(&plan->system));
     status = trs_schedule_create(&s->schedule, &parts, &plan->system, threads);
   }
-  trs_parts_destroy(&parts);
+  trs_free(parts.part); /* the copy needs the part of each row only */
+  parts.part = NULL;
   if (!status) status = allocate(plan, s);
   if (!status) status = trs_needs_create(&needs, s->schedule.threads);
   if (!status) {
-    trs_threads_job j = {.plan = plan, .state = s, .needs = needs, .length = length};
-    trs_team_run(plan->context->team, s->schedule.threads, count_entries, &j);
-    status = fill(&j);
-    if (!status && s->sliced)
-      trs_team_run(plan->context->team, s->schedule.threads, make_slices, &j);
+    trs_threads_job j = {
+        .plan = plan, .state = s, .length = length, .part_of = parts.of, .needs = needs};
+    status = copy(&j, parts.count);
   }
+  trs_parts_destroy(&parts);
   if (!status) status = trs_schedule_wait(&s->schedule, needs);
   if (!status && s->spaces > 1) status = trs_schedule_order(&s->schedule);
   trs_free(length);
@@ -249,7 +281,12 @@ static trs_status analyze(trs_plan *plan) {
 }
 
 static trs_status update(trs_plan *plan) {
-  return fill(&(trs_threads_job){.plan = plan, .state = plan->state});
+  const trs_system *S = &plan->system;
+  trs_threads_state *s = plan->state;
+  trs_threads_job j = {.plan = plan, .state = s};
+  if (!S->rows) return kernels()->fill_columns[S->scalar](&j);
+  trs_team_run(plan->context->team, s->schedule.threads, fill_share, &j);
+  return TRS_SUCCESS;
 }
 
 static void sweep_share(void *argument, int rank, int size) {

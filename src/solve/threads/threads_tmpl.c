@@ -25,10 +25,10 @@ TRS_INLINE void NAME(prefetch_row)(const trs_system *S, const int32_t *row, int6
   }
 }
 
-/* Copies row i's entries, that nearest to the diagonal last, to every step-th place from `at` on.
- * With needs, also copies their columns as positions, and records those of other threads. */
-TRS_INLINE void NAME(fill_row)(const trs_threads_job *j, int64_t i, int64_t at, int step, range own,
-                               bool prefix, trs_needs *needs, int64_t task) {
+/* Copies row i's values, that nearest to the diagonal last, to every step-th place from `at` on,
+ * and the positions of their columns too if wanted. */
+TRS_INLINE void NAME(fill_row)(const trs_threads_job *j, int64_t i, int64_t at, int step,
+                               bool prefix, bool positions) {
   const trs_threads_state *s = j->state;
   const trs_system *S = &j->plan->system;
   const int32_t *position = s->schedule.position, *from = S->idx;
@@ -39,41 +39,48 @@ TRS_INLINE void NAME(fill_row)(const trs_threads_job *j, int64_t i, int64_t at, 
   for (int64_t q = begin; q < end; q++, at += step) {
     int64_t p = prefix ? q : begin + end - 1 - q;
     val[at] = NAME(taken)(S, p);
-    if (!needs) continue;
-    int32_t where = position[from[p]];
-    idx[at] = where;
-    if (where < own.begin || where >= own.end) trs_note_need(&s->schedule, needs, task, where);
+    if (positions) idx[at] = position[from[p]];
   }
 }
 
-/* op(T) stored by rows: thread rank copies its own rows.  In the analysis, before there are slices,
- * it records per task the farthest position that it reads of each other thread. */
+/* In the order of the sweep, in which every task gets its rows one behind the other: the matrix is
+ * read once from begin to end, although the rows of a level are scattered over it. */
+static void NAME(copy_rows)(trs_threads_job *j, int rank) {
+  trs_threads_state *s = j->state;
+  const trs_system *S = &j->plan->system;
+  const trs_schedule *plan = &s->schedule;
+  const int64_t begin = plan->task_ptr[rank], end = plan->task_ptr[rank + 1];
+  const bool prefix = trs_system_prefix(S);
+  SCALAR *inverse = s->inverse;
+  for (int64_t task = begin; task < end; task++) j->next[task] = plan->tasks[task].entry;
+  for (int64_t k = 0; k < S->n; k++) {
+    const int64_t i = trs_in_sweep(S, k), task = j->task_of[j->part_of[i]];
+    if (task < begin || task >= end) continue;
+    const int32_t at = plan->position[i];
+    NAME(fill_row)(j, i, j->next[task], 1, prefix, true);
+    j->next[task] += j->length[i];
+    s->count[at] = j->length[i];
+    if (inverse) inverse[at] = NAME(reciprocal_of)(S, i);
+  }
+}
+
 static void NAME(fill_rows)(trs_threads_job *j, int rank) {
   trs_threads_state *s = j->state;
   const trs_system *S = &j->plan->system;
   const trs_schedule *plan = &s->schedule;
   const int32_t *row = plan->row;
+  const bool prefix = trs_system_prefix(S);
+  const int64_t end = plan->first[rank + 1];
   SCALAR *inverse = s->inverse;
-  bool prefix = trs_system_prefix(S);
-  range own = {plan->first[rank], plan->first[rank + 1]};
-  trs_needs *needs = j->needs ? j->needs + rank : NULL;
-  int64_t at = plan->entries[rank];
-  for (int64_t task = plan->task_ptr[rank]; task < plan->task_ptr[rank + 1]; task++) {
-    int64_t end = plan->tasks[task].end;
-    for (int64_t k = plan->tasks[task].begin, next; k < end; k = next) {
-      const int step = NAME(rows_at)(s, k);
-      const int64_t slots = NAME(slots_at)(s, k);
-      for (next = k + step; k < next; k++) {
-        NAME(prefetch_row)(S, row, k, own.end);
-        const int64_t first = at + step - (next - k);
-        if (needs)
-          NAME(fill_row)(j, row[k], first, 1, own, prefix, needs, task);
-        else
-          NAME(fill_row)(j, row[k], first, step, own, prefix, NULL, task);
-        if (inverse) inverse[k] = NAME(reciprocal_of)(S, row[k]);
-      }
-      at += slots * step;
+  for (int64_t k = plan->first[rank], at = plan->entries[rank], next; k < end; k = next) {
+    const int step = NAME(rows_at)(s, k);
+    const int64_t slots = NAME(slots_at)(s, k);
+    for (next = k + step; k < next; k++) {
+      NAME(prefetch_row)(S, row, k, end);
+      NAME(fill_row)(j, row[k], at + step - (next - k), step, prefix, false);
+      if (inverse) inverse[k] = NAME(reciprocal_of)(S, row[k]);
     }
+    at += slots * step;
   }
 }
 
