@@ -106,7 +106,6 @@ static void free_state(trs_plan *plan) {
 const trs_method trs_method_levelset = {
     .name = "levelset",
     TRS_GPU_METHOD,
-    .estimate = trs_only_by_name,
     .analysis_solves = 10,
     TRS_METHOD_STEPS,
 };
