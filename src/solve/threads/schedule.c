@@ -151,7 +151,7 @@ static void number_rows(trs_schedule *s, const trs_parts *parts, const trs_syste
 trs_status trs_schedule_create(trs_schedule *s, const trs_parts *parts, const trs_system *S,
                                int threads) {
   int64_t *next = NULL;
-  *s = (trs_schedule){.threads = threads, .n = S->n, .nparts = parts->count};
+  *s = (trs_schedule){.threads = threads, .n = S->n};
   trs_status status = TRS_ALLOC(&s->row, s->n);
   if (!status) status = TRS_ALLOC(&s->position, s->n);
   if (!status) status = TRS_ALLOC(&s->first, threads + 1);
@@ -166,8 +166,7 @@ trs_status trs_schedule_create(trs_schedule *s, const trs_parts *parts, const tr
 }
 
 void trs_schedule_destroy(trs_schedule *s) {
-  TRS_FREE_ALL(s->row, s->position, s->first, s->entries, s->task_ptr, s->tasks, s->waits,
-               s->order);
+  TRS_FREE_ALL(s->row, s->position, s->first, s->entries, s->task_ptr, s->tasks, s->waits);
   *s = (trs_schedule){0};
 }
 
@@ -294,16 +293,4 @@ trs_status trs_schedule_wait(trs_schedule *s, const trs_needs *needs) {
   }
   TRS_FREE_ALL(reached, renumber, old_ptr, awaited);
   return status;
-}
-
-trs_status trs_schedule_order(trs_schedule *s) {
-  int64_t *task_of, ntasks = s->task_ptr[s->threads], at = 0;
-  TRS_TRY(TRS_ALLOC(&s->order, ntasks));
-  TRS_TRY(TRS_ALLOC(&task_of, s->nparts));
-  for (int64_t k = 0; k < s->nparts; k++) task_of[k] = -1;
-  for (int64_t k = 0; k < ntasks; k++) task_of[s->tasks[k].part] = k;
-  for (int64_t k = 0; k < s->nparts; k++)
-    if (task_of[k] >= 0) s->order[at++] = task_of[k];
-  trs_free(task_of);
-  return TRS_SUCCESS;
 }

@@ -26,7 +26,7 @@ typedef struct trs_task {
   int64_t begin, end;     /* positions */
   int64_t wait, wait_end; /* waits[wait .. wait_end) precede it */
   int64_t entry;          /* off-diagonal entries at all positions before begin */
-  int64_t part;           /* the first part in it: tasks in this order need no waits */
+  int64_t part;           /* the first part in it */
 } trs_task;
 
 typedef struct trs_schedule {
@@ -40,8 +40,6 @@ typedef struct trs_schedule {
   trs_task *tasks;   /* by thread, in its order */
   trs_wait *waits;
   int64_t nwaits;
-  int64_t nparts;
-  int64_t *order; /* trs_schedule_order: all tasks in an order without waits; else NULL */
 } trs_schedule;
 
 /* Work of a row in units of one entry: its entries plus a constant per row. */
@@ -122,9 +120,6 @@ static inline void trs_note_need(const trs_schedule *schedule, trs_needs *needs,
 /* Converts the needs of all threads to waits, drops redundant ones and merges tasks that no other
  * thread distinguishes. */
 trs_status trs_schedule_wait(trs_schedule *schedule, const trs_needs *needs);
-
-/* Fills schedule->order, for a thread that runs all tasks. */
-trs_status trs_schedule_order(trs_schedule *schedule);
 
 void trs_schedule_destroy(trs_schedule *schedule);
 
