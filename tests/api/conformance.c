@@ -261,11 +261,19 @@ static int add_variants(const backend *on, int count) {
   return c;
 }
 
-/* conformance [PATTERN]: the cases whose names match, as in 'cuda:0-1 push*'. */
+/* Keeps each case whose number is PART - 1 modulo PARTS. */
+static int keep_part(int count, int part, int parts) {
+  int kept = 0;
+  for (int k = part - 1; k < count; k += parts) tests[kept++] = tests[k];
+  return kept;
+}
+
+/* conformance [PATTERN | PART/PARTS]: the cases whose names match, as in 'cuda:0-1 push*', or one
+ * of several parts of all cases. */
 int main(int argc, char **argv) {
   trs_schedule_part_work = 40;
-  if (argc > 1) cmocka_set_test_filter(argv[1]);
-  int count = 0;
+  int count = 0, part = 1, parts = 1;
+  if (argc > 1 && sscanf(argv[1], "%d/%d", &part, &parts) != 2) cmocka_set_test_filter(argv[1]);
   for (int k = 0; k < NBACKENDS; k++) {
     const char *where = backends[k].where;
     bool known = k > 0 && strcmp(where, backends[k - 1].where) == 0;
@@ -274,5 +282,6 @@ int main(int argc, char **argv) {
     else if (!known) /* once per context */
       tests[count++] = (struct CMUnitTest){where, without, NULL, NULL, (void *)where};
   }
+  count = keep_part(count, part, parts);
   return _cmocka_run_group_tests("conformance", tests, (size_t)count, NULL, NULL);
 }
