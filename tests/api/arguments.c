@@ -52,7 +52,7 @@ static int tear_down(void **state) {
     assert_true(trs_last_error()->message &&*trs_last_error()->message); \
   } while (0)
 
-static void creation_refuses_null(void **state) {
+TEST(creation_refuses_null) {
   trs_context *c;
   trs_matrix *M = NULL;
   trs_factors *G;
@@ -131,7 +131,7 @@ static void creation_refuses_null(void **state) {
                                NULL));
 }
 
-static void files_refuse_null(void **state) {
+TEST(files_refuse_null) {
   trs_matrix *M;
   trs_factors *G;
   trs_content content;
@@ -161,7 +161,7 @@ static void files_refuse_null(void **state) {
   REFUSED(trs_file_content(&content, NULL));
 }
 
-static void solves_refuse_null(void **state) {
+TEST(solves_refuse_null) {
   trs_backward_error error = {.struct_size = sizeof error};
   trs_plan_info info = {.struct_size = sizeof info};
   trs_plan_share share = {.struct_size = sizeof share};
@@ -214,7 +214,7 @@ static void solves_refuse_null(void **state) {
   REFUSED(trs_check_factors(F, 0, x, N, b, N, 1, TRS_COL_MAJOR, NULL));
 }
 
-static void accessors_take_null(void **state) {
+TEST(accessors_take_null) {
   trs_matrix_info matrix = {.struct_size = sizeof(trs_matrix_info), .nrows = 9};
   trs_factors_info factors = {.struct_size = sizeof(trs_factors_info), .n = 9};
   const int64_t *p = ptr;
@@ -256,7 +256,7 @@ static void accessors_take_null(void **state) {
 
 /* ---- Sizes ---- */
 
-static void leading_dimensions_beyond_all_addresses_are_refused(void **state) {
+TEST(leading_dimensions_beyond_all_addresses_are_refused) {
   const int64_t huge[] = {(int64_t)1 << 61, INT64_MAX / 8, INT64_MAX};
   trs_backward_error error = {.struct_size = sizeof error};
   for (int k = 0; k < 3; k++) {
@@ -295,7 +295,7 @@ static void mark(char *bytes, int64_t at, int64_t n, int64_t nrhs, int64_t ld, t
 }
 
 /* Every pair of small arrays of floats, also at odd addresses, checked byte by byte. */
-static void arrays_overlap_where_they_share_a_byte(void **state) {
+TEST(arrays_overlap_where_they_share_a_byte) {
   static char room[4 * ROOM];
   int64_t accepted = 0;
   for (int c = 0; c < 2 * 3 * 4 * 4; c++) {
@@ -324,7 +324,7 @@ static void arrays_overlap_where_they_share_a_byte(void **state) {
 }
 
 /* Columns 0 and 1 of four are b, the others x. */
-static void interleaved_columns_are_solved(void **state) {
+TEST(interleaved_columns_are_solved) {
   double both_of[N][4];
   for (int i = 0; i < N; i++)
     for (int r = 0; r < 4; r++) both_of[i][r] = 2 * (r + 1);
@@ -337,14 +337,4 @@ static void interleaved_columns_are_solved(void **state) {
                  trs_solve(plan, &both_of[0][1], 4, both_of, 4, 2, TRS_ROW_MAJOR));
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(creation_refuses_null),
-    cmocka_unit_test(files_refuse_null),
-    cmocka_unit_test(solves_refuse_null),
-    cmocka_unit_test(accessors_take_null),
-    cmocka_unit_test(leading_dimensions_beyond_all_addresses_are_refused),
-    cmocka_unit_test(arrays_overlap_where_they_share_a_byte),
-    cmocka_unit_test(interleaved_columns_are_solved),
-};
-
-const test_program program = {TESTS(tests), .begin = set_up, .end = tear_down};
+const test_program program = {.begin = set_up, .end = tear_down};

@@ -113,13 +113,11 @@ static void check_variants(const blocks *A, trs_relax_store store, int number) {
   vectors_free(&v);
 }
 
-static void every_variant_store_and_block_size(void **state) {
-  blocks_every_size_and_store(300, check_variants);
-}
+TEST(every_variant_store_and_block_size) { blocks_every_size_and_store(300, check_variants); }
 
-static void shapes_at_the_edge(void **state) { blocks_at_the_edge(check_variants); }
+TEST(shapes_at_the_edge) { blocks_at_the_edge(check_variants); }
 
-static void many_rows(void **state) {
+TEST(many_rows) {
   for (int b = 3; b <= 8; b++) {
     blocks A = blocks_random(20000, b, 16, 2, 77);
     check_variants(&A, TRS_RELAX_MIXED, 2 * b);
@@ -129,7 +127,7 @@ static void many_rows(void **state) {
 }
 
 /* Rows that exceed every stage of shared memory, beside short ones. */
-static void long_rows(void **state) {
+TEST(long_rows) {
   blocks A = blocks_random(400, 5, 300, 2, 3);
   for (int store = 0; store <= TRS_RELAX_BFLOAT; store++)
     check_variants(&A, (trs_relax_store)store, store);
@@ -137,7 +135,7 @@ static void long_rows(void **state) {
 }
 
 /* As many colours as rows. */
-static void colours_of_one_row(void **state) {
+TEST(colours_of_one_row) {
   enum { N = 90 };
   blocks A = blocks_random(N, 4, 5, 2, 8);
   int32_t colour[N];
@@ -162,7 +160,7 @@ static void colours_of_one_row(void **state) {
   blocks_free(&A);
 }
 
-static void norms_are_those_of_the_cpu(void **state) {
+TEST(norms_are_those_of_the_cpu) {
   enum { CHECKS = 4, COLUMNS = 2 };
   blocks A = blocks_random(3000, 5, 12, 2, 9);
   int64_t n = A.n * 5;
@@ -196,7 +194,7 @@ static void norms_are_those_of_the_cpu(void **state) {
 }
 
 /* Blocks, b and x in device memory, a stream of the caller's, and a graph replayed. */
-static void device_memory_streams_and_graphs(void **state) {
+TEST(device_memory_streams_and_graphs) {
   blocks A = blocks_random(2000, 5, 12, 2, 12);
   int64_t n = A.n * 5, count = A.ptr[A.n];
   vectors v = vectors_make(n);
@@ -284,7 +282,7 @@ static void check_update_behind(trs_context *ctx) {
   blocks_free(&A);
 }
 
-static void updates_follow_the_stream(void **state) {
+TEST(updates_follow_the_stream) {
   trs_context *group;
   check_update_behind(gpu_context);
   assert_success(trs_context_create(&group, "cuda:0,0"));
@@ -293,7 +291,7 @@ static void updates_follow_the_stream(void **state) {
 }
 
 /* Row-major right-hand sides, and x in place of b. */
-static void layouts(void **state) {
+TEST(layouts) {
   blocks A = blocks_random(500, 3, 7, 2, 4);
   enum { N = 1500 };
   trs_relaxation *G;
@@ -309,7 +307,7 @@ static void layouts(void **state) {
 }
 
 /* NaN in b reaches x, and no sweep hangs. */
-static void nan_goes_through(void **state) {
+TEST(nan_goes_through) {
   blocks A = blocks_random(500, 5, 7, 2, 4);
   enum { N = 2500 };
   trs_relaxation *G, *R;
@@ -333,7 +331,7 @@ static void nan_goes_through(void **state) {
   blocks_free(&A);
 }
 
-static void bad_variants_are_refused(void **state) {
+TEST(bad_variants_are_refused) {
   blocks A = blocks_random(50, 9, 4, 2, 4);
   double x[450], b[450] = {1};
   trs_relaxation *G;
@@ -356,25 +354,10 @@ static void bad_variants_are_refused(void **state) {
 
 static trs_status create_and_sweep(void *A) { return blocks_sweep_once(gpu_context, A); }
 
-static void too_little_memory(void **state) {
+TEST(too_little_memory) {
   blocks A = blocks_random(300, 5, 7, 2, 4);
   gpu_assert_survives_limits(create_and_sweep, &A, 20000);
   blocks_free(&A);
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(every_variant_store_and_block_size),
-    cmocka_unit_test(shapes_at_the_edge),
-    cmocka_unit_test(many_rows),
-    cmocka_unit_test(long_rows),
-    cmocka_unit_test(colours_of_one_row),
-    cmocka_unit_test(norms_are_those_of_the_cpu),
-    cmocka_unit_test(device_memory_streams_and_graphs),
-    cmocka_unit_test(updates_follow_the_stream),
-    cmocka_unit_test(layouts),
-    cmocka_unit_test(nan_goes_through),
-    cmocka_unit_test(bad_variants_are_refused),
-    cmocka_unit_test(too_little_memory),
-};
-
-const test_program program = {TESTS(tests), .begin = start, .end = stop, .lacks = gpu_lacks};
+const test_program program = {.begin = start, .end = stop, .lacks = gpu_lacks};

@@ -363,7 +363,7 @@ static void vectors_lie_where_they_are_solved(void **state) {
 }
 
 /* Solutions do not depend on the members: every sum has the order of the slices. */
-static void partitions_have_the_same_bits(void **state) {
+TEST(partitions_have_the_same_bits) {
   problem p = make_problem("gen:poisson3d7:24", TRS_LOWER);
   bool begun = false;
   for (size_t g = 0; g < COUNT(groups); g++) {
@@ -404,7 +404,7 @@ static void solve_within(int64_t quarters) {
 }
 
 /* Also if one GPU seems to have enough memory for the analysis of all rows, but has not. */
-static void what_does_not_fit_one_is_dealt(void **state) {
+TEST(what_does_not_fit_one_is_dealt) {
   trs_context *ctx = open_context("cuda:0-1");
   if (!ctx) skip();
   trs_context_destroy(ctx);
@@ -461,7 +461,7 @@ static void deferred_values_have_the_same_bits(void **state) {
 }
 
 /* A zero on the diagonal is found when the values are read. */
-static void deferred_zeros_are_told(void **state) {
+TEST(deferred_zeros_are_told) {
   trs_context *ctx = open_context("cuda:0,0");
   if (!ctx) skip();
   trs_matrix *D;
@@ -476,7 +476,7 @@ static void deferred_zeros_are_told(void **state) {
   trs_context_destroy(ctx);
 }
 
-static void a_stall_ends_all_members(void **state) {
+TEST(a_stall_ends_all_members) {
   trs_context *ctx = open_context("cuda:0,0,0");
   if (!ctx) skip();
   problem p = make_problem("gen:poisson3d7:24", TRS_LOWER);
@@ -492,7 +492,7 @@ static void a_stall_ends_all_members(void **state) {
   trs_context_destroy(ctx);
 }
 
-int main(void) {
+static void add_cases(void) {
   enum { GROUPS = COUNT(groups) };
   static const struct {
     const char *name;
@@ -507,16 +507,11 @@ int main(void) {
               {"deferred", deferred_values_have_the_same_bits},
               {"distributed", vectors_lie_where_they_are_solved}};
   enum { EACH = COUNT(each) * GROUPS };
-  struct CMUnitTest tests[EACH + 4];
   static char names[EACH][64];
   for (int k = 0; k < EACH; k++) {
     snprintf(names[k], sizeof names[k], "%s %s", each[k / GROUPS].name, groups[k % GROUPS]);
-    tests[k] = (struct CMUnitTest){names[k], each[k / GROUPS].test, NULL, NULL,
-                                   (void *)groups[k % GROUPS]};
+    add_test(__LINE__, names[k], each[k / GROUPS].test, groups[k % GROUPS]);
   }
-  tests[EACH] = (struct CMUnitTest)cmocka_unit_test(partitions_have_the_same_bits);
-  tests[EACH + 1] = (struct CMUnitTest)cmocka_unit_test(what_does_not_fit_one_is_dealt);
-  tests[EACH + 2] = (struct CMUnitTest)cmocka_unit_test(a_stall_ends_all_members);
-  tests[EACH + 3] = (struct CMUnitTest)cmocka_unit_test(deferred_zeros_are_told);
-  return _cmocka_run_group_tests("solve/multigpu/push", tests, EACH + 4, NULL, scratch_remove);
 }
+
+const test_program program = {.end = scratch_remove, .add_cases = add_cases};
