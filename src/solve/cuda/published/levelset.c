@@ -17,14 +17,7 @@ typedef struct levelset {
 
 static trs_status launch(trs_plan *plan, const trs_rhs *rhs, trs_stream stream) {
   const levelset *s = plan->state;
-  const trs_system *S = &s->gpu.system;
-  const trs_levelset job = {.scalar = S->scalar,
-                            .lower = S->lower,
-                            .unit = S->unit,
-                            .has_diagonal = S->has_diagonal,
-                            .ptr = S->ptr,
-                            .idx = S->idx,
-                            .val = S->val,
+  const trs_levelset job = {.system = s->gpu.system,
                             .order = s->order,
                             .x = rhs->x,
                             .b = rhs->b,

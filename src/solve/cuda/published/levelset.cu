@@ -18,20 +18,21 @@ __global__ void __launch_bounds__(WARPS *WARP)
     solve_level(const __grid_constant__ trs_levelset s, int64_t begin, int64_t end) {
   const int64_t k = begin + int64_t(blockIdx.x) * WARPS + threadIdx.x / WARP;
   if (k >= end) return;
+  const trs_system &t = s.system;
   const int lane = int(threadIdx.x % WARP);
   const int64_t row = s.order[k];
-  const S *val = static_cast<const S *>(s.val);
-  int64_t first = s.ptr[row], last = s.ptr[row + 1];
-  const int64_t diagonal = s.lower ? last - 1 : first;
-  const bool stored = s.has_diagonal || (first < last && s.idx[diagonal] == row);
-  const S inverse = s.unit ? one<S>() : reciprocal(val[diagonal]);
-  first += stored && !s.lower;
-  last -= stored && s.lower;
+  const S *val = static_cast<const S *>(t.val);
+  int64_t first = t.ptr[row], last = t.ptr[row + 1];
+  const int64_t diagonal = t.lower ? last - 1 : first;
+  const bool stored = t.has_diagonal || (first < last && t.idx[diagonal] == row);
+  const S inverse = t.unit ? one<S>() : reciprocal(val[diagonal]);
+  first += stored && !t.lower;
+  last -= stored && t.lower;
   for (int64_t r = blockIdx.y; r < s.nrhs; r += gridDim.y) {
     S *x = static_cast<S *>(s.x) + r * s.x_col;
     S sum = zero<S>();
     for (int64_t p = first + lane; p < last; p += WARP)
-      sum = multiply_add(val[p], x[s.idx[p] * s.x_row], sum);
+      sum = multiply_add(val[p], x[t.idx[p] * s.x_row], sum);
     sum = sum_lanes(sum, LOG_WARP);
     if (lane > 0) continue;
     const S b = static_cast<const S *>(s.b)[r * s.b_col + row * s.b_row];
@@ -51,5 +52,5 @@ extern "C" trs_status trs_levelset_level(const trs_levelset *s, int64_t begin, i
     solve_level<decltype(scalar)><<<grid, WARPS * WARP, 0, to>>>(*s, begin, end);
     return cudaGetLastError();
   };
-  return trs_device_check(by_scalar(s->scalar, launch), "levelset");
+  return trs_device_check(by_scalar(s->system.scalar, launch), "levelset");
 }
