@@ -19,6 +19,7 @@ __global__ void __launch_bounds__(WARPS *WARP)
   const int64_t k = begin + int64_t(blockIdx.x) * WARPS + threadIdx.x / WARP;
   if (k >= end) return;
   const trs_system &t = s.system;
+  const trs_gpu_columns &v = s.columns;
   const int lane = int(threadIdx.x % WARP);
   const int64_t row = s.order[k];
   const S *val = static_cast<const S *>(t.val);
@@ -28,15 +29,15 @@ __global__ void __launch_bounds__(WARPS *WARP)
   const S inverse = t.unit ? one<S>() : reciprocal(val[diagonal]);
   first += stored && !t.lower;
   last -= stored && t.lower;
-  for (int64_t r = blockIdx.y; r < s.nrhs; r += gridDim.y) {
-    S *x = static_cast<S *>(s.x) + r * s.x_col;
+  for (int64_t r = blockIdx.y; r < v.width; r += gridDim.y) {
+    S *x = static_cast<S *>(v.x) + r * v.x_col;
     S sum = zero<S>();
     for (int64_t p = first + lane; p < last; p += WARP)
-      sum = multiply_add(val[p], x[t.idx[p] * s.x_row], sum);
+      sum = multiply_add(val[p], x[t.idx[p] * v.x_row], sum);
     sum = sum_lanes(sum, LOG_WARP);
     if (lane > 0) continue;
-    const S b = static_cast<const S *>(s.b)[r * s.b_col + row * s.b_row];
-    x[row * s.x_row] = (b - sum) * inverse;
+    const S b = static_cast<const S *>(v.b)[r * v.b_col + row * v.b_row];
+    x[row * v.x_row] = (b - sum) * inverse;
   }
 }
 
@@ -45,9 +46,10 @@ __global__ void __launch_bounds__(WARPS *WARP)
 extern "C" trs_status trs_levelset_level(const trs_levelset *s, int64_t begin, int64_t end,
                                          trs_stream stream) {
   const auto to = static_cast<cudaStream_t>(stream);
-  const dim3 grid(static_cast<unsigned>((end - begin + WARPS - 1) / WARPS),
-                  static_cast<unsigned>(s->nrhs < MOST_ROUNDS ? s->nrhs : MOST_ROUNDS));
-  if (begin == end || s->nrhs == 0) return TRS_SUCCESS;
+  const dim3 grid(
+      static_cast<unsigned>((end - begin + WARPS - 1) / WARPS),
+      static_cast<unsigned>(s->columns.width < MOST_ROUNDS ? s->columns.width : MOST_ROUNDS));
+  if (begin == end || s->columns.width == 0) return TRS_SUCCESS;
   const auto launch = [&](auto scalar) {
     solve_level<decltype(scalar)><<<grid, WARPS * WARP, 0, to>>>(*s, begin, end);
     return cudaGetLastError();

@@ -4,14 +4,12 @@
 
 #include "analysis/triangle.h"
 #include "device/device.h"
-#include "trireme.h"
+#include "solve/cuda/columns.h"
 
 typedef struct trs_levelset {
   trs_system system;    /* by rows */
   const int32_t *order; /* n: rows, level after level */
-  void *x;
-  const void *b;
-  int64_t x_row, x_col, b_row, b_col, nrhs; /* in elements */
+  trs_gpu_columns columns;
 } trs_levelset;
 
 #ifdef __cplusplus
