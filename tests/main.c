@@ -4,8 +4,8 @@
  *   several parts of all tests */
 #include "test.h"
 
-/* Programs without special needs define none. */
-__attribute__((weak)) const test_program program = {0};
+/* Programs without special needs define none: its address is NULL then. */
+extern const test_program program __attribute__((weak));
 
 static struct CMUnitTest *tests;
 static int *lines;
@@ -34,15 +34,16 @@ static void keep_part(size_t part, size_t parts) {
 int main(int argc, char **argv) {
   const char *slash = argc > 0 ? strrchr(argv[0], '/') : NULL;
   const char *name = slash ? slash + 1 : "tests";
-  const char *lacking = program.lacks ? program.lacks() : NULL;
+  const test_program p = &program ? program : (test_program){0};
+  const char *lacking = p.lacks ? p.lacks() : NULL;
   if (lacking) return printf("skip %s: %s\n", name, lacking) < 0;
   size_t part, parts = 0;
   const int in_parts = argc > 1 && sscanf(argv[1], "%zu/%zu", &part, &parts) == 2 && part > 0;
   if (argc > 1 && !in_parts) cmocka_set_test_filter(argv[1]);
-  if (program.add_cases) program.add_cases();
+  if (p.add_cases) p.add_cases();
   if (in_parts) keep_part(part, parts);
-  for (size_t k = 0; k < count; k++) tests[k].teardown_func = program.after_each;
-  int failed = _cmocka_run_group_tests(name, tests, count, program.begin, program.end);
+  for (size_t k = 0; k < count; k++) tests[k].teardown_func = p.after_each;
+  int failed = _cmocka_run_group_tests(name, tests, count, p.begin, p.end);
   free(tests);
   free(lines);
   return failed;

@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 
 #include "analysis/carried.h"
+#include "analysis/slice_rows.h"
 #include "analysis/shapes.h"
 #include "analysis/slice.h"
 #include "base/config.h"
@@ -272,19 +273,10 @@ static void solve_slice(worker *t, const trs_slice *h) {
     atomic_store(&t->old_parts[(int64_t)h->part * TRS_SLICE_LANES + lane], EMPTY);
   }
   if (trs_slice_is_part(h)) return;
-  for (int r = 0; r < h->rows; r++) {
-    residual[r] = b[d->s.row[h->first + r]];
-    for (int k = 0; k < 1 << h->log_lanes; k++) residual[r] -= sum[(r << h->log_lanes) + k];
-  }
-  for (int r = 0; r < h->rows; r++) {
-    const double *inverse = (const double *)t->a->inverse + h->inverse;
-    double x = inverse[r] * residual[r];
-    for (int k = 1; k < h->block && k <= r; k++) {
-      int32_t at = trs_inverse_at(h, r, k);
-      if (at >= 0 && memcmp(&inverse[at], &EMPTY, sizeof EMPTY)) x += inverse[at] * residual[r - k];
-    }
-    finish(t, h->first + r, x);
-  }
+  for (int r = 0; r < h->rows; r++) residual[r] = b[d->s.row[h->first + r]];
+  subtract_lanes(residual, h, sum);
+  for (int r = 0; r < h->rows; r++)
+    finish(t, h->first + r, apply_inverse(t->a->inverse, h, residual, r));
 }
 
 /* Announces to all that the solve before is finished.  Waits until every reader has finished the

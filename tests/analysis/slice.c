@@ -9,6 +9,7 @@
 
 #include "analysis/levels.h"
 #include "analysis/carried.h"
+#include "analysis/slice_rows.h"
 #include "analysis/shapes.h"
 #include "base/random.h"
 #include "base/team.h"
@@ -228,23 +229,15 @@ static double lane_sum(interpreter *in, const trs_slice *h, int lane) {
 
 static void solve_slice(interpreter *in, const trs_slice *h) {
   double sum[TRS_SLICE_LANES], residual[TRS_SLICE_LANES];
-  int lanes = 1 << h->log_lanes;
   if (h->early_poll >= 0) (void)value_of(in, &in->work[h->early_poll]);
   for (int lane = 0; lane < TRS_SLICE_LANES; lane++) sum[lane] = lane_sum(in, h, lane);
   for (int lane = 0; lane < TRS_SLICE_LANES && trs_slice_is_part(h); lane++)
     publish(&in->parts[(int64_t)h->part * TRS_SLICE_LANES + lane], sum[lane]);
   if (trs_slice_is_part(h)) return;
+  for (int r = 0; r < h->rows; r++) residual[r] = in->b[in->s->row[h->first + r]];
+  subtract_lanes(residual, h, sum);
   for (int r = 0; r < h->rows; r++) {
-    residual[r] = in->b[in->s->row[h->first + r]];
-    for (int k = 0; k < lanes; k++) residual[r] -= sum[r * lanes + k];
-  }
-  for (int r = 0; r < h->rows; r++) {
-    const double *inverse = (const double *)in->s->inverse + h->inverse;
-    double x = inverse[r] * residual[r];
-    for (int d = 1; d < h->block && d <= r; d++) {
-      int32_t at = trs_inverse_at(h, r, d);
-      if (at >= 0 && memcmp(&inverse[at], &EMPTY, sizeof EMPTY)) x += inverse[at] * residual[r - d];
-    }
+    const double x = apply_inverse(in->s->inverse, h, residual, r);
     in->x[in->s->row[h->first + r]] = x;
     publish(&in->work[h->first + r], x);
   }

@@ -52,43 +52,64 @@ static int tear_down(void **state) {
     assert_true(trs_last_error()->message &&*trs_last_error()->message); \
   } while (0)
 
-TEST(creation_refuses_null) {
-  trs_context *c;
+/* Calls of many arguments, of which some may be NULL. */
+
+static trs_status matrix(trs_matrix **M, const void *p, const void *i, const void *v) {
+  return trs_matrix_create(M, TRS_CSR, TRS_DOUBLE, N, N, TRS_PTR64, p, i, v, TRS_COPY);
+}
+
+static trs_status on_device(trs_matrix **M, trs_context *c, const void *p, const void *i,
+                            const void *v) {
+  return trs_matrix_create_device(M, c, TRS_CSR, TRS_DOUBLE, N, N, N, TRS_PTR64, p, i, v);
+}
+
+static trs_status deferred(trs_matrix **M, const void *p, const void *i, trs_values_callback g) {
+  return trs_matrix_create_deferred(M, TRS_CSR, TRS_DOUBLE, N, N, TRS_PTR64, p, i, TRS_COPY, g,
+                                    NULL);
+}
+
+static trs_status once(trs_uplo uplo, int64_t n, const void *p, const void *i, const void *v,
+                       void *to, const void *from) {
+  return trs_solve_once(uplo, TRS_NONUNIT, TRS_CSR, TRS_DOUBLE, n, TRS_PTR64, p, i, v, to, from);
+}
+
+static trs_status blocks(trs_context *c, trs_relaxation **Q, const void *p, const void *i,
+                         const void *v) {
+  return trs_relax_create_bsr(c, Q, TRS_DOUBLE, N, 1, TRS_ROW_MAJOR, TRS_PTR64, p, i, v, NULL);
+}
+
+TEST(matrices_refuse_null) {
   trs_matrix *M = NULL;
-  trs_factors *G;
-  trs_plan *p;
-  trs_relaxation *Q;
-  REFUSED(trs_context_create(NULL, "serial"));
-  assert_success(trs_context_create(&c, NULL));
-  trs_context_destroy(c);
-  REFUSED(trs_matrix_create(NULL, TRS_CSR, TRS_DOUBLE, N, N, TRS_PTR64, ptr, idx, val, TRS_COPY));
-  REFUSED(trs_matrix_create(&M, TRS_CSR, TRS_DOUBLE, N, N, TRS_PTR64, NULL, idx, val, TRS_COPY));
-  REFUSED(trs_matrix_create(&M, TRS_CSR, TRS_DOUBLE, N, N, TRS_PTR64, ptr, NULL, val, TRS_COPY));
-  REFUSED(trs_matrix_create(&M, TRS_CSR, TRS_DOUBLE, N, N, TRS_PTR64, ptr, idx, NULL, TRS_COPY));
+  REFUSED(matrix(NULL, ptr, idx, val));
+  REFUSED(matrix(&M, NULL, idx, val));
+  REFUSED(matrix(&M, ptr, NULL, val));
+  REFUSED(matrix(&M, ptr, idx, NULL));
   REFUSED(trs_matrix_create_coo(NULL, TRS_DOUBLE, N, N, N, TRS_IDX32, idx, idx, val));
   REFUSED(trs_matrix_create_coo(&M, TRS_DOUBLE, N, N, N, TRS_IDX32, NULL, idx, val));
   REFUSED(trs_matrix_create_coo(&M, TRS_DOUBLE, N, N, N, TRS_IDX32, idx, NULL, val));
   REFUSED(trs_matrix_create_coo(&M, TRS_DOUBLE, N, N, N, TRS_IDX32, idx, idx, NULL));
-  REFUSED(
-      trs_matrix_create_device(NULL, ctx, TRS_CSR, TRS_DOUBLE, N, N, N, TRS_PTR64, ptr, idx, val));
-  REFUSED(
-      trs_matrix_create_device(&M, NULL, TRS_CSR, TRS_DOUBLE, N, N, N, TRS_PTR64, ptr, idx, val));
-  REFUSED(
-      trs_matrix_create_device(&M, ctx, TRS_CSR, TRS_DOUBLE, N, N, N, TRS_PTR64, NULL, NULL, NULL));
-  REFUSED(trs_matrix_create_deferred(NULL, TRS_CSR, TRS_DOUBLE, N, N, TRS_PTR64, ptr, idx, TRS_COPY,
-                                     give, NULL));
-  REFUSED(trs_matrix_create_deferred(&M, TRS_CSR, TRS_DOUBLE, N, N, TRS_PTR64, NULL, idx, TRS_COPY,
-                                     give, NULL));
-  REFUSED(trs_matrix_create_deferred(&M, TRS_CSR, TRS_DOUBLE, N, N, TRS_PTR64, ptr, NULL, TRS_COPY,
-                                     give, NULL));
-  REFUSED(trs_matrix_create_deferred(&M, TRS_CSR, TRS_DOUBLE, N, N, TRS_PTR64, ptr, idx, TRS_COPY,
-                                     NULL, NULL));
+  REFUSED(on_device(NULL, ctx, ptr, idx, val));
+  REFUSED(on_device(&M, NULL, ptr, idx, val));
+  REFUSED(on_device(&M, ctx, NULL, NULL, NULL));
+  REFUSED(deferred(NULL, ptr, idx, give));
+  REFUSED(deferred(&M, NULL, idx, give));
+  REFUSED(deferred(&M, ptr, NULL, give));
+  REFUSED(deferred(&M, ptr, idx, NULL));
   REFUSED(trs_matrix_set_values(NULL, val));
   REFUSED(trs_matrix_set_values(A, NULL));
   REFUSED(trs_matrix_convert(NULL, A, TRS_CSR, TRS_DOUBLE));
   REFUSED(trs_matrix_convert(&M, NULL, TRS_CSR, TRS_DOUBLE));
   REFUSED(trs_matrix_triangle(NULL, A, TRS_LOWER, 0));
   REFUSED(trs_matrix_triangle(&M, NULL, TRS_LOWER, 0));
+}
+
+TEST(analyses_refuse_null) {
+  trs_context *c;
+  trs_factors *G;
+  trs_plan *p;
+  REFUSED(trs_context_create(NULL, "serial"));
+  assert_success(trs_context_create(&c, NULL));
+  trs_context_destroy(c);
   REFUSED(trs_factor(NULL, A, NULL));
   REFUSED(trs_factor(&G, NULL, NULL));
   REFUSED(trs_factors_create(NULL, A, TRS_NONUNIT, A, TRS_NONUNIT, NULL, NULL, NULL, NULL));
@@ -100,35 +121,29 @@ TEST(creation_refuses_null) {
   REFUSED(trs_analyze_factors(NULL, &p, F, TRS_NO_TRANS, NULL));
   REFUSED(trs_analyze_factors(ctx, NULL, F, TRS_NO_TRANS, NULL));
   REFUSED(trs_analyze_factors(ctx, &p, NULL, TRS_NO_TRANS, NULL));
-  REFUSED(trs_solve_once(TRS_LOWER, TRS_NONUNIT, TRS_CSR, TRS_DOUBLE, N, TRS_PTR64, NULL, idx, val,
-                         x, b));
-  REFUSED(trs_solve_once(TRS_LOWER, TRS_NONUNIT, TRS_CSR, TRS_DOUBLE, N, TRS_PTR64, ptr, NULL, val,
-                         x, b));
-  REFUSED(trs_solve_once(TRS_LOWER, TRS_NONUNIT, TRS_CSR, TRS_DOUBLE, N, TRS_PTR64, ptr, idx, NULL,
-                         x, b));
-  REFUSED(trs_solve_once(TRS_LOWER, TRS_NONUNIT, TRS_CSR, TRS_DOUBLE, N, TRS_PTR64, ptr, idx, val,
-                         NULL, b));
-  REFUSED(trs_solve_once(TRS_LOWER, TRS_NONUNIT, TRS_CSR, TRS_DOUBLE, N, TRS_PTR64, ptr, idx, val,
-                         x, NULL));
-  REFUSED(trs_solve_once(TRS_LOWER, TRS_NONUNIT, TRS_CSR, TRS_DOUBLE, N, TRS_PTR64, ptr, idx, val,
-                         x + 1, x));
-  REFUSED(trs_solve_once(TRS_GENERAL, TRS_NONUNIT, TRS_CSR, TRS_DOUBLE, N, TRS_PTR64, ptr, idx, val,
-                         x, b));
-  REFUSED(trs_solve_once(TRS_LOWER, TRS_NONUNIT, TRS_CSR, TRS_DOUBLE, -1, TRS_PTR64, ptr, idx, val,
-                         x, b));
+}
+
+TEST(a_single_solve_refuses_null) {
+  REFUSED(once(TRS_LOWER, N, NULL, idx, val, x, b));
+  REFUSED(once(TRS_LOWER, N, ptr, NULL, val, x, b));
+  REFUSED(once(TRS_LOWER, N, ptr, idx, NULL, x, b));
+  REFUSED(once(TRS_LOWER, N, ptr, idx, val, NULL, b));
+  REFUSED(once(TRS_LOWER, N, ptr, idx, val, x, NULL));
+  REFUSED(once(TRS_LOWER, N, ptr, idx, val, x + 1, x));
+  REFUSED(once(TRS_GENERAL, N, ptr, idx, val, x, b));
+  REFUSED(once(TRS_LOWER, -1, ptr, idx, val, x, b));
+}
+
+TEST(relaxations_refuse_null) {
+  trs_relaxation *Q;
   REFUSED(trs_relax_create(NULL, &Q, A, 1, NULL));
   REFUSED(trs_relax_create(ctx, NULL, A, 1, NULL));
   REFUSED(trs_relax_create(ctx, &Q, NULL, 1, NULL));
-  REFUSED(trs_relax_create_bsr(NULL, &Q, TRS_DOUBLE, N, 1, TRS_ROW_MAJOR, TRS_PTR64, ptr, idx, val,
-                               NULL));
-  REFUSED(trs_relax_create_bsr(ctx, NULL, TRS_DOUBLE, N, 1, TRS_ROW_MAJOR, TRS_PTR64, ptr, idx, val,
-                               NULL));
-  REFUSED(trs_relax_create_bsr(ctx, &Q, TRS_DOUBLE, N, 1, TRS_ROW_MAJOR, TRS_PTR64, NULL, idx, val,
-                               NULL));
-  REFUSED(trs_relax_create_bsr(ctx, &Q, TRS_DOUBLE, N, 1, TRS_ROW_MAJOR, TRS_PTR64, ptr, NULL, val,
-                               NULL));
-  REFUSED(trs_relax_create_bsr(ctx, &Q, TRS_DOUBLE, N, 1, TRS_ROW_MAJOR, TRS_PTR64, ptr, idx, NULL,
-                               NULL));
+  REFUSED(blocks(NULL, &Q, ptr, idx, val));
+  REFUSED(blocks(ctx, NULL, ptr, idx, val));
+  REFUSED(blocks(ctx, &Q, NULL, idx, val));
+  REFUSED(blocks(ctx, &Q, ptr, NULL, val));
+  REFUSED(blocks(ctx, &Q, ptr, idx, NULL));
 }
 
 TEST(files_refuse_null) {

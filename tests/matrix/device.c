@@ -291,9 +291,7 @@ static loose loose_make(int64_t n, int indexing, bool sorted, uint64_t seed) {
 }
 
 static void loose_free(loose *m) {
-  free(m->ptr);
-  free(m->idx);
-  free(m->val);
+  free(m->ptr), free(m->idx), free(m->val);
   gpu_free(m->there_ptr);
   gpu_free(m->there_idx);
   gpu_free(m->there_val);

@@ -18,25 +18,16 @@ static int stop(void **state) {
   return gpu_stop(state);
 }
 
-static const char *const variants[] = {
-    "thread-row",
-    "warp-row",
-    "warp-row-l2",
-    "warp-row-fused",
-    "warp-row-fused-l2",
-    "warp-row-fused-l2-async",
-    "warp-row-fused-l2-async-prefetch",
-    "warp-six-rows",
-    "warp-six-rows-l2",
-    "warp-six-rows-l2-async",
-    "warp-six-rows-l2-async-prefetch",
-    "slices",
-    "slices:warps=1", /* many slices per warp */
-    "slices:warps=1,stages=5",
-    "slices:warps=1,stages=12", /* a ring longer than some rows */
-    "slices:warps=20",
-    "auto"};
-enum { VARIANTS = COUNT(variants), NRHS = 3 };
+static const char *const more_variants[] = {"slices:warps=1", /* many slices per warp */
+                                            "slices:warps=1,stages=5",
+                                            "slices:warps=1,stages=12", /* a ring longer than some
+                                                                           rows */
+                                            "slices:warps=20", "auto"};
+enum { VARIANTS = BLOCKS_VARIANTS + COUNT(more_variants), NRHS = 3 };
+
+static const char *variant_at(int k) {
+  return k < BLOCKS_VARIANTS ? blocks_variants[k] : more_variants[k - BLOCKS_VARIANTS];
+}
 
 static bool takes(const char *variant, int b) {
   return strncmp(variant, "slices", 6) != 0 || b <= 8;
@@ -100,11 +91,11 @@ static void check_variants(const blocks *A, trs_relax_store store, int number) {
   trs_relax_destroy(R);
   assert_success(create(gpu_context, &G, A, &options));
   for (int k = 0; k < VARIANTS; k++) {
-    if (!takes(variants[k], A->b)) continue;
-    assert_success(trs_relax_set_variant(G, variants[k]));
+    if (!takes(variant_at(k), A->b)) continue;
+    assert_success(trs_relax_set_variant(G, variant_at(k)));
     sweep_from(G, &v, v.x, n, NRHS, &o);
     snprintf(what, sizeof what, "block %d, store %d, case %d, %s", A->b, store, number,
-             variants[k]);
+             variant_at(k));
     assert_near(v.x, v.expected, v.count, tolerance[store], what);
     sweep_from(G, &v, v.again, n, NRHS, &o);
     assert_memory_equal(v.x, v.again, (size_t)v.count * sizeof *v.x);
@@ -150,9 +141,9 @@ TEST(colours_of_one_row) {
   assert_success(create(gpu_context, &G, &A, &options));
   sweep_from(R, &v, v.expected, 4 * N, 1, &o);
   for (int k = 0; k < VARIANTS; k++) {
-    assert_success(trs_relax_set_variant(G, variants[k]));
+    assert_success(trs_relax_set_variant(G, variant_at(k)));
     sweep_from(G, &v, v.x, 4 * N, 1, &o);
-    assert_near(v.x, v.expected, 4 * N, 1e-13, variants[k]);
+    assert_near(v.x, v.expected, 4 * N, 1e-13, variant_at(k));
   }
   trs_relax_destroy(R);
   trs_relax_destroy(G);
@@ -216,11 +207,11 @@ TEST(device_memory_streams_and_graphs) {
   assert_int_equal(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
   assert_success(trs_relax_set_stream(G, stream));
   for (int k = 0; k < VARIANTS; k++) {
-    assert_success(trs_relax_set_variant(G, variants[k]));
+    assert_success(trs_relax_set_variant(G, variant_at(k)));
     assert_success(trs_relax_sweep(G, x, n, b, n, 1, TRS_COL_MAJOR, &o));
     assert_success(trs_relax_wait(G));
     gpu_fetch(v.x, x, (size_t)n * sizeof *x);
-    assert_near(v.x, v.expected, n, 2e-6, variants[k]);
+    assert_near(v.x, v.expected, n, 2e-6, variant_at(k));
     assert_int_equal(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), cudaSuccess);
     assert_failure(TRS_ERROR_UNSUPPORTED, "captured",
                    trs_relax_sweep(G, v.x, n, b, n, 1, TRS_COL_MAJOR, &o));
@@ -319,11 +310,11 @@ TEST(nan_goes_through) {
   assert_success(create(gpu_context, &G, &A, NULL));
   assert_success(trs_relax_sweep(R, v.expected, N, v.b, N, 1, TRS_COL_MAJOR, &o));
   for (int k = 0; k < VARIANTS; k++) {
-    assert_success(trs_relax_set_variant(G, variants[k]));
+    assert_success(trs_relax_set_variant(G, variant_at(k)));
     assert_success(trs_relax_sweep(G, v.x, N, v.b, N, 1, TRS_COL_MAJOR, &o));
     for (int i = 0; i < N; i++)
       if (isfinite(v.x[i]) != isfinite(v.expected[i]))
-        fail_msg("%s: x[%d] is %g, %g expected", variants[k], i, v.x[i], v.expected[i]);
+        fail_msg("%s: x[%d] is %g, %g expected", variant_at(k), i, v.x[i], v.expected[i]);
   }
   trs_relax_destroy(G);
   trs_relax_destroy(R);

@@ -110,22 +110,10 @@ TEST(every_block_size_and_store) {
 }
 
 TEST(every_variant) {
-  static const char *const variants[] = {"thread-row",
-                                         "warp-row",
-                                         "warp-row-l2",
-                                         "warp-row-fused",
-                                         "warp-row-fused-l2",
-                                         "warp-row-fused-l2-async",
-                                         "warp-row-fused-l2-async-prefetch",
-                                         "warp-six-rows",
-                                         "warp-six-rows-l2",
-                                         "warp-six-rows-l2-async",
-                                         "warp-six-rows-l2-async-prefetch",
-                                         "slices"};
   blocks A = blocks_random(2000, 5, 12, 2, 3);
-  for (int k = 0; k < (int)(COUNT(variants)); k++) {
+  for (int k = 0; k < BLOCKS_VARIANTS; k++) {
     trs_relax_options options = {
-        .struct_size = sizeof(trs_relax_options), .variant = variants[k], .nrhs = 2};
+        .struct_size = sizeof(trs_relax_options), .variant = blocks_variants[k], .nrhs = 2};
     check_groups(&A, &options, sweeps_of(k), 1 + k % 2);
   }
   blocks_free(&A);

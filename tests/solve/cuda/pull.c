@@ -4,8 +4,8 @@
 #include <cuda_runtime_api.h>
 #include <math.h>
 
+#include "base/scalar.h"
 #include "gpu.h"
-#include "solve/cuda/gpu.h"
 #include "test.h"
 
 static const char *const choices[] = {"pull", "pull:lanes=1", "pull:lanes=4", "pull:lanes=8",
@@ -34,9 +34,7 @@ static void solve_and_judge(const both_sides *s, trs_plan *plan, trs_trans trans
   assert_success(trs_solve(plan, x, n, b, n, nrhs, TRS_COL_MAJOR));
   gpu_judge(s, trans, x, b, nrhs);
   void *there = gpu_upload(b, bytes);
-  assert_success(trs_solve(plan, there, n, there, n, nrhs, TRS_COL_MAJOR));
-  assert_success(trs_plan_wait(plan));
-  gpu_fetch(again, there, bytes);
+  gpu_solve(plan, again, there, there, n, nrhs, bytes);
   assert_memory_equal(again, x, bytes);
   gpu_free(there);
   free(b);
@@ -176,16 +174,6 @@ TEST(solves_become_a_graph) {
   both_sides_free(&s);
 }
 
-/* The state of the plan begins with its trs_gpu. */
-static void wait_less(trs_plan *plan) {
-  static const uint64_t SOON = 200000000; /* nanoseconds */
-  trs_gpu *state = plan->state;
-  state->host_fault->limit = SOON;
-  assert_success(
-      trs_device_copy(state->fault, state->host_fault, sizeof *state->host_fault, plan->stream));
-  assert_success(trs_device_wait(plan->stream));
-}
-
 /* Row 1 of a chain then waits for itself. */
 TEST(a_dependency_that_never_comes) {
   enum { N = 2000 };
@@ -196,7 +184,7 @@ TEST(a_dependency_that_never_comes) {
     int32_t itself = 1, *entry = (int32_t *)s.idx + s.t.ptr[1];
     trs_plan *plan = analyze(&s, s.there, TRS_NO_TRANS, choices[m],
                              (trs_options){.struct_size = sizeof(trs_options)});
-    wait_less(plan);
+    gpu_wait_less(plan);
     assert_success(trs_device_copy(entry, &itself, sizeof itself, NULL));
     assert_failure(TRS_ERROR_STALLED, "waited more than",
                    trs_solve(plan, x, N, b, N, 1, TRS_COL_MAJOR));

@@ -33,6 +33,12 @@ static trs_matrix *triangle_of(const char *what, trs_uplo uplo) {
   return T;
 }
 
+static void make_plan(trs_plan *plan, trs_context *context, trs_matrix *T, trs_uplo uplo,
+                      const char *parameters) {
+  const trs_options options = {.struct_size = sizeof(trs_options), .method = "push"};
+  assert_success(push_plan(plan, context, T, uplo, &options, parameters));
+}
+
 static void drop(trs_plan *plan) { trs_method_push.free(plan); }
 
 /* ---- Solves, checked by their results ---- */
@@ -179,9 +185,7 @@ TEST(large_levels_have_launches_of_their_own) {
   const int64_t not_before = push_launches[TRS_PUSH_WAITS_NOT];
   const int64_t early_before = push_launches[TRS_PUSH_WAITS_EARLY];
   trs_plan plan;
-  assert_success(push_plan(&plan, context, T, TRS_LOWER,
-                           &(trs_options){.struct_size = sizeof(trs_options), .method = "push"},
-                           ""));
+  make_plan(&plan, context, T, TRS_LOWER, "");
   solve_often(&plan, 1, 4, "kkt3d");
   assert_true(push_launches[TRS_PUSH_WAITS_NOT] > not_before);
   assert_true(push_launches[TRS_PUSH_WAITS_EARLY] > early_before);
@@ -196,9 +200,7 @@ TEST(what_is_not_emptied_is_found_out) {
   trs_matrix *T = triangle_of("gen:random:4000,9", TRS_LOWER);
   trs_plan plan;
   double worst = 0;
-  assert_success(push_plan(&plan, context, T, TRS_LOWER,
-                           &(trs_options){.struct_size = sizeof(trs_options), .method = "push"},
-                           "partition=cyclic"));
+  make_plan(&plan, context, T, TRS_LOWER, "partition=cyclic");
   push_keeps = true;
   for (int turn = 0; turn < 20 && worst < 1e-6; turn++) {
     vectors v = make_vectors(T->nrows, 1, T->nrows, T->nrows, TRS_COL_MAJOR, 3 + (uint64_t)turn);
@@ -219,9 +221,7 @@ TEST(every_layout_goes_through_the_stage) {
   trs_matrix *T = triangle_of("gen:poisson2d5:20", TRS_LOWER);
   const int64_t n = T->nrows;
   trs_plan plan;
-  assert_success(push_plan(&plan, context, T, TRS_LOWER,
-                           &(trs_options){.struct_size = sizeof(trs_options), .method = "push"},
-                           ""));
+  make_plan(&plan, context, T, TRS_LOWER, "");
   for (int layout = 0; layout < 2; layout++)
     for (int64_t nrhs = 1; nrhs <= 3; nrhs++)
       for (int pad = 0; pad < 4; pad++) {
@@ -263,9 +263,7 @@ TEST(members_of_sources_and_of_sinks) {
     trs_plan_share share = {.struct_size = sizeof share};
     assert_success(
         trs_matrix_create(&T, TRS_CSR, TRS_DOUBLE, ROWS, ROWS, TRS_PTR64, ptr, idx, val, TRS_COPY));
-    assert_success(push_plan(&plan, context, T, lower ? TRS_LOWER : TRS_UPPER,
-                             &(trs_options){.struct_size = sizeof(trs_options), .method = "push"},
-                             "partition=slabs"));
+    make_plan(&plan, context, T, lower ? TRS_LOWER : TRS_UPPER, "partition=slabs");
     assert_success(trs_method_push.share(&plan, 0, 1, &share, NULL));
     assert_int_equal(share.nrows, SOURCES);
     solve_often(&plan, 1, 10, lower ? "sources first" : "sources last");
@@ -283,9 +281,7 @@ TEST(vectors_may_lie_with_the_members) {
   const int64_t n = T->nrows;
   int64_t *rows = malloc((size_t)n * sizeof *rows), solved = 0;
   trs_plan plan;
-  assert_success(push_plan(&plan, context, T, TRS_UPPER,
-                           &(trs_options){.struct_size = sizeof(trs_options), .method = "push"},
-                           ""));
+  make_plan(&plan, context, T, TRS_UPPER, "");
   for (int turn = 0; turn < 4; turn++) {
     vectors all = make_vectors(n, 1, n, n, TRS_COL_MAJOR, 2 + (uint64_t)turn), of[MEMBERS];
     void *x[MEMBERS];
@@ -331,9 +327,7 @@ TEST(a_launch_that_fails_ends_the_plan) {
   const trs_rhs rhs = rhs_of(&v);
   for (int failing = 0; failing < MEMBERS; failing++) {
     trs_plan plan;
-    assert_success(push_plan(&plan, context, T, TRS_LOWER,
-                             &(trs_options){.struct_size = sizeof(trs_options), .method = "push"},
-                             "partition=slabs"));
+    make_plan(&plan, context, T, TRS_LOWER, "partition=slabs");
     ((trs_push_state *)plan.state)->told->limit = 200000000;
     *(trs_fault *)((trs_push_state *)plan.state)->member[0].args.fault =
         *((trs_push_state *)plan.state)->told;
@@ -356,9 +350,7 @@ TEST(a_stall_names_the_row_and_the_member) {
   vectors v = make_vectors(n, 1, n, n, TRS_COL_MAJOR, 4);
   const trs_rhs rhs = rhs_of(&v);
   trs_plan plan;
-  assert_success(push_plan(&plan, context, T, TRS_LOWER,
-                           &(trs_options){.struct_size = sizeof(trs_options), .method = "push"},
-                           "partition=cyclic"));
+  make_plan(&plan, context, T, TRS_LOWER, "partition=cyclic");
   assert_success(push_break(&plan));
   for (int turn = 0; turn < 2; turn++) {
     assert_failure(TRS_ERROR_STALLED, "waited more than 0.2 s", trs_method_push.solve(&plan, &rhs));

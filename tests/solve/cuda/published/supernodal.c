@@ -106,14 +106,7 @@ static void compare_with_serial(const system_of *s, const char *method) {
   trs_random_fill(b, n, s->scalar, 34);
   assert_success(trs_solve(plan, x, n, b, n, 1, TRS_COL_MAJOR));
   assert_success(trs_solve(other, y, n, b, n, 1, TRS_COL_MAJOR));
-  double largest = 0, off = 0;
-  for (int64_t i = 0; i < n; i++) {
-    double complex xi = trs_value_get(x, i, s->scalar), yi = trs_value_get(y, i, s->scalar);
-    largest = fmax(largest, cabs(yi));
-    off = fmax(off, cabs(xi - yi));
-  }
-  if (!(off <= ROUNDINGS * scalar_eps(s->scalar) * largest))
-    fail_msg("%s, n %lld: %g of %g from the serial method's", method, (long long)n, off, largest);
+  assert_close(x, y, n, s->scalar, ROUNDINGS, method);
   trs_plan_destroy(plan);
   trs_plan_destroy(other);
   free(x);
@@ -267,27 +260,14 @@ TEST(many_supernodes) {
 /* Launches in sequence without a wait: each clears what the launch before it used. */
 TEST(solves_in_device_memory) {
   enum { N = 300, NRHS = 5, REPEATS = 4 };
-  int64_t elements = N * NRHS, bytes = elements * (int64_t)sizeof(double);
-  double *b = malloc((size_t)bytes), *x = malloc((size_t)bytes), *on_device;
+  double b[N * NRHS], x[N * NRHS];
   system_of s = draw(N, 0.1, N, 24, 5);
   trs_plan *plan = make_plan(&s, gpu_context, "supernodal", 2);
-  trs_random_fill(b, elements, TRS_DOUBLE, 36);
-  int before = trs_device_enter(gpu_context->device);
-  assert_success(TRS_DEVICE_ALLOC(gpu_context->device, &on_device, elements, NULL));
-  for (int k = 0; k < REPEATS; k++) {
-    assert_success(trs_device_copy(on_device, b, bytes, NULL));
-    assert_success(trs_solve(plan, on_device, NRHS, on_device, NRHS, NRHS, TRS_ROW_MAJOR));
-  }
-  assert_success(trs_plan_wait(plan));
-  assert_success(trs_device_copy(x, on_device, bytes, NULL));
-  assert_success(trs_device_wait(NULL));
+  trs_random_fill(b, N * NRHS, TRS_DOUBLE, 36);
+  solve_repeatedly(plan, x, b, N, NRHS, REPEATS);
   judge(&s, "supernodal", x, b, NRHS, NRHS, TRS_ROW_MAJOR);
-  trs_device_free(gpu_context->device, on_device, NULL);
-  trs_device_leave(before);
   trs_plan_destroy(plan);
   forget(&s);
-  free(b);
-  free(x);
 }
 
 /* Infinity and NaN spread as in substitution, in spite of the zeros kept. */

@@ -120,15 +120,7 @@ static void compare_with_serial(const system_of *s, const char *method, const vo
   assert_success(trs_context_create(&serial, "serial"));
   assert_success(trs_analyze(serial, &plan, s->A, s->uplo, s->trans, s->diag, NULL));
   assert_success(trs_solve(plan, y, ld, b, ld, nrhs, layout));
-  double largest = 0, off = 0;
-  for (int64_t p = 0; p < elements; p++) {
-    double complex of_x = trs_value_get(x, p, s->scalar), of_y = trs_value_get(y, p, s->scalar);
-    largest = fmax(largest, cabs(of_y));
-    off = fmax(off, cabs(of_x - of_y));
-  }
-  if (!(off <= ROUNDINGS * scalar_eps(s->scalar) * largest))
-    fail_msg("%s, n %lld: %g of %g from the serial method's", method, (long long)s->n, off,
-             largest);
+  assert_close(x, y, elements, s->scalar, ROUNDINGS, method);
   trs_plan_destroy(plan);
   trs_context_destroy(serial);
   free(y);
@@ -200,6 +192,14 @@ TEST(every_number_of_right_hand_sides) {
   }
 }
 
+static void solve_by(const system_of *s, const char *const *methods, size_t count) {
+  for (size_t m = 0; m < count; m++) {
+    trs_plan *plan = make_plan(s, methods[m], 2);
+    solve_and_check(s, plan, methods[m], 2, TRS_COL_MAJOR, false);
+    trs_plan_destroy(plan);
+  }
+}
+
 /* More blocks than 65,535 with 16 and with 4 warps each, forward and backward. */
 TEST(more_blocks_than_sixteen_bits_count) {
   static const char *const methods[] = {"syncfree-csc", "syncfree-csc:scratchpad=no,warps=4",
@@ -207,11 +207,7 @@ TEST(more_blocks_than_sixteen_bits_count) {
   for (int c = 0; c < 2; c++) {
     system_of s =
         make_system(RANDOM, 70000 * 17, TRS_DOUBLE, c, TRS_NO_TRANS, (trs_format)c, TRS_NONUNIT);
-    for (size_t m = 0; m < COUNT(methods); m++) {
-      trs_plan *plan = make_plan(&s, methods[m], 2);
-      solve_and_check(&s, plan, methods[m], 2, TRS_COL_MAJOR, false);
-      trs_plan_destroy(plan);
-    }
+    solve_by(&s, methods, COUNT(methods));
     trs_matrix_destroy(s.A);
   }
 }
@@ -219,11 +215,7 @@ TEST(more_blocks_than_sixteen_bits_count) {
 TEST(long_chains) {
   for (int c = 0; c < 2; c++) {
     system_of s = varied_system(CHAIN, 20011, c);
-    for (size_t m = 0; m < COUNT(all_methods); m++) {
-      trs_plan *plan = make_plan(&s, all_methods[m], 2);
-      solve_and_check(&s, plan, all_methods[m], 2, TRS_COL_MAJOR, false);
-      trs_plan_destroy(plan);
-    }
+    solve_by(&s, all_methods, COUNT(all_methods));
     trs_matrix_destroy(s.A);
   }
 }
@@ -233,25 +225,15 @@ TEST(solves_in_device_memory) {
   static const char *const methods[] = {"syncfree-csc", "syncfree-csc-rhs"};
   enum { NRHS = 5, REPEATS = 4 };
   system_of s = make_system(RANDOM, 3001, TRS_DOUBLE, false, TRS_NO_TRANS, TRS_CSR, TRS_NONUNIT);
-  int64_t elements = s.n * NRHS, bytes = elements * (int64_t)sizeof(double);
-  double *b = malloc((size_t)bytes), *x = malloc((size_t)bytes), *on_device;
+  const int64_t elements = s.n * NRHS;
+  double *b = malloc((size_t)elements * sizeof *b), *x = malloc((size_t)elements * sizeof *x);
   trs_random_fill(b, elements, TRS_DOUBLE, 34);
-  int before = trs_device_enter(gpu_context->device);
-  assert_success(TRS_DEVICE_ALLOC(gpu_context->device, &on_device, elements, NULL));
   for (size_t m = 0; m < COUNT(methods); m++) {
     trs_plan *plan = make_plan(&s, methods[m], 2);
-    for (int k = 0; k < REPEATS; k++) {
-      assert_success(trs_device_copy(on_device, b, bytes, NULL));
-      assert_success(trs_solve(plan, on_device, NRHS, on_device, NRHS, NRHS, TRS_ROW_MAJOR));
-    }
-    assert_success(trs_plan_wait(plan));
-    assert_success(trs_device_copy(x, on_device, bytes, NULL));
-    assert_success(trs_device_wait(NULL));
+    solve_repeatedly(plan, x, b, s.n, NRHS, REPEATS);
     judge(&s, methods[m], x, b, NRHS, NRHS, TRS_ROW_MAJOR);
     trs_plan_destroy(plan);
   }
-  trs_device_free(gpu_context->device, on_device, NULL);
-  trs_device_leave(before);
   trs_matrix_destroy(s.A);
   free(b);
   free(x);
