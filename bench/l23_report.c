@@ -204,9 +204,9 @@ static void add_phases(bench_grid *grid, const l23_row *r) {
 }
 
 static void print_phases(const l23_rows *rows, choice c, bool markdown) {
-  static const char *const heads[] = {"",               "total", "between grids L", "U",
-                                      "inside grids L", "U",     "products L",      "U",
-                                      "messages",       "kB",    "L23's kB"};
+  static const char *const heads[] = {
+      "",           "total", "between grids L", "U",  "inside grids L", "U",
+      "products L", "U",     "messages",        "kB", "L23's kB"};
   int64_t ranks[MOST_RANKS];
   char text[280], about[160];
   int count = list_ranks(rows, &c, ranks);
