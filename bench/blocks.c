@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "copy.h"
+#include "cuda.h"
 #include "experiment.h"
 #include "leave.h"
 #include "progress.h"
@@ -195,7 +196,8 @@ int bench_blocks(const bench_settings *set) {
   blocks_run run = {.set = set};
   int code = bench_out_open(&run.out, set);
   if (code >= 0) return code;
-  if (set->suite) code = run_case(&run, set->suite);
+  if (set->device >= 0) code = bench_cuda_open(set->device); /* before minutes of factoring */
+  if (code < 0 && set->suite) code = run_case(&run, set->suite);
   for (int k = 0; k < 2 && code < 0 && !set->suite; k++) code = run_case(&run, cases[k]);
   if (code < 0) code = run.wrong ? LEAVE_NUMERICAL : LEAVE_SOLVED;
   return bench_out_close(run.out, set, code);

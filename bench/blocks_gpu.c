@@ -200,8 +200,7 @@ int blocks_on_gpu(blocks_run *run) {
   on_gpu g = {.run = run};
   char where[32];
   snprintf(where, sizeof where, "cuda:%d", run->set->device);
-  int code = bench_cuda_open(run->set->device);
-  if (code < 0 && trs_context_create(&g.ctx, where)) code = leave_library(NULL);
+  int code = trs_context_create(&g.ctx, where) ? leave_library(NULL) : -1;
   if (code < 0) run->copy_gbs = bench_copy_gpu();
   if (code < 0 && run->set->peer == 0) code = run_peer(&g);
   if (code < 0) code = open_arrays(&g);
