@@ -147,6 +147,21 @@ const bench_experiment bench_experiments[] = {
      .run = bench_w21,
      .list = bench_w21_list,
      .report = bench_w21_report},
+    {.name = "blocks",
+     .title = "Block ILU(0)",
+     .text =
+         "'trireme bench blocks' factors gen:wingmesh:60000 and gen:wingmesh:1100000 (about 30 GB "
+         "of memory; another matrix with blocks of 5 with --suite) by block ILU(0) in the order of "
+         "colours, and solves with L and U by blocks in every way of storing. It compares the "
+         "bandwidth, with every byte counted once, with that of a copy; the time with that of the "
+         "fastest solve by scalars: `serial` on the CPU, every algorithm of cuSPARSE on a GPU; and "
+         "the time of new values with that of a solve. Solutions are compared with those by "
+         "scalars.",
+     .options = "|out|backend|threads|seconds|peer|suite|list|json|",
+     .place = BENCH_PLACE_ANY,
+     .run = bench_blocks,
+     .list = bench_blocks_list,
+     .report = bench_blocks_report},
     {0}};
 
 /* The experiment of the rows: their suite is its name, alone or followed by a word. */

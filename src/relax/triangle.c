@@ -126,7 +126,7 @@ static trs_status solve(trs_plan *plan, const trs_rhs *rhs) {
   static const trs_sweep_options once = {.sweeps = 1, .omega = 1};
   trs_relaxation *R = relaxation_of(plan);
   if (R->backend->stream) *R->backend->stream(R) = plan->stream;
-  return trs_relaxation_sweep(R, rhs, &once);
+  return R->backend->solve ? R->backend->solve(R, rhs) : trs_relaxation_sweep(R, rhs, &once);
 }
 
 static trs_status wait(trs_plan *plan) {
@@ -171,7 +171,7 @@ static void free_state(trs_plan *plan) {
 const trs_method trs_method_blocks = {BLOCKS, .backend = &trs_backend_serial,
                                       .refuses = refuses_on_cpu, .threads = threads};
 
-const trs_method trs_method_blocks_cuda = {BLOCKS, .backend = &trs_backend_cuda,
+const trs_method trs_method_blocks_cuda = {BLOCKS, .backend = &trs_backend_cuda, .reorders = true,
                                            .refuses = refuses_on_gpu, .wait = wait};
 
 trs_triangle *trs_triangle_of(const trs_plan *plan) {
