@@ -8,6 +8,7 @@
 
 #include "base/counter.h"
 #include "base/memory.h"
+#include "base/places.h"
 #include "base/process.h"
 #include "base/wait.h"
 
@@ -22,6 +23,7 @@ struct trs_team {
   atomic_uint process;  /* the process whose threads the members are */
   atomic_uint renewing; /* the process that is restarting them, during the restart */
   member *members;
+  trs_places *places;
   pthread_mutex_t callers; /* held for a whole run: callers run one after the other */
   pthread_mutex_t lock;    /* guards sleeping */
   pthread_cond_t wake;
@@ -58,7 +60,12 @@ static void *member_main(void *pointer) {
   for (unsigned seen = (unsigned)trs_counters_begin;; seen++) {
     wait_for_run(team, seen);
     if (atomic_load(&team->stop)) return NULL;
-    if (self->rank < team->body_size) team->body(team->argument, self->rank, team->body_size);
+    if (self->rank < team->body_size) {
+      trs_places_take(team->places, self->rank);
+      team->body(team->argument, self->rank, team->body_size);
+    } else {
+      trs_places_leave(team->places, self->rank);
+    }
     atomic_fetch_sub_explicit(&team->working, 1, memory_order_release);
   }
 }
@@ -83,6 +90,7 @@ void trs_team_run(trs_team *team, int size, void (*body)(void *, int, int), void
   team->body = body;
   team->argument = argument;
   team->body_size = size;
+  trs_places_take(team->places, 0);
   atomic_store(&team->working, team->size - 1);
   start_run(team);
   body(argument, 0, size);
@@ -151,8 +159,10 @@ trs_status trs_team_create(trs_team **result, int size) {
   atomic_init(&team->process, trs_process());
   atomic_init(&team->renewing, trs_process() - 1);
   trs_status status = TRS_ALLOC_ZERO(&team->members, size);
+  if (!status) status = trs_places_create(&team->places, size);
   if (!status) status = start_members(team);
   if (status) {
+    trs_places_destroy(team->places);
     trs_free(team->members);
     trs_free(team);
     return status;
@@ -165,6 +175,7 @@ trs_status trs_team_create(trs_team **result, int size) {
 void trs_team_destroy(trs_team *team) {
   if (!team) return;
   if (atomic_load(&team->process) == trs_process()) stop_members(team);
+  trs_places_destroy(team->places);
   trs_free(team->members);
   trs_free(team);
 }

@@ -60,6 +60,10 @@ typedef struct trs_method {
   /* Allocates nothing; returns when x is complete. */
   trs_status (*solve)(trs_plan *plan, const trs_rhs *rhs);
 
+  /* The same in the plan's workspace number `space` (plan->spaces), side by side with other
+   * threads. NULL: one solve at a time. */
+  trs_status (*solve_in)(trs_plan *plan, const trs_rhs *rhs, int space);
+
   /* GPU methods: waits for the kernels that solve launched, and reports their failure.  NULL: solve
    * waits itself. */
   trs_status (*wait)(trs_plan *plan);
@@ -70,8 +74,9 @@ typedef struct trs_method {
   void (*free)(trs_plan *plan); /* state may be incomplete or NULL */
 } trs_method;
 
-/* The method that others are compared with. */
-extern const trs_method trs_method_serial;
+/* The method that others are compared with, and the other one of one thread: "columns" runs either
+ * on every thread. */
+extern const trs_method trs_method_serial, trs_method_panels;
 
 /* Entries of a table whose functions have these names in the method's file: those of every method,
  * and those of a method that keeps a copy of the values. */

@@ -27,6 +27,8 @@ struct trs_plan {
   trs_system system; /* of matrix */
   trs_options options;
 
+  int spaces; /* workspaces of a method with solve_in; 0: one */
+
   trs_plan *sweep[2]; /* a plan over factors: the plans of its two sweeps, in order; else NULL */
 
   bool has_levels;

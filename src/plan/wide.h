@@ -19,10 +19,18 @@ enum { TRS_VECTOR_BYTES = 16 };
 #endif
 enum { TRS_VECTOR_MOST = 64 }; /* of every level of instructions */
 
+/* True if rows are so short that fewer than TRS_WIDE right-hand sides are faster without zeros
+ * beside them, where they lie: moving takes most of the time of a pass. */
+static inline bool trs_wide_brief(const trs_system *S) {
+  enum { LONG = 16 };
+  return S->nnz < LONG * S->n;
+}
+
 /* The right-hand sides of the next pass, if left of them remain: TRS_WIDE or the rest of them, or
  * one. */
-static inline int trs_wide_next(int64_t left) {
-  return left >= TRS_WIDE ? TRS_WIDE : left >= TRS_WIDE_LEAST ? (int)left : 1;
+static inline int trs_wide_next(int64_t left, bool brief) {
+  if (left >= TRS_WIDE) return TRS_WIDE;
+  return left >= TRS_WIDE_LEAST && !brief ? (int)left : 1;
 }
 
 #endif

@@ -12,8 +12,9 @@ typedef struct trs_panels_state {
   trs_panels panels;
   void
       *values; /* the diagonal of each diagonal block is inverted; a vector may be read past them */
-  void *work;  /* n x TRS_WIDE, by place; one right-hand side uses the first n; then a vector */
-  void *spare; /* TRS_PANELS_LINES products, then a vector */
+  int spaces;  /* workspaces */
+  void *work;  /* spaces x (n x TRS_WIDE, by place, of which one right-hand side uses the first n,
+                  and  TRS_PANELS_LINES products) */
   int32_t *row; /* n: the row at each place of a backward sweep; NULL in a forward sweep */
 } trs_panels_state;
 
@@ -21,9 +22,9 @@ typedef struct trs_panels_state {
 enum { TRS_PANELS_LINES = 512 };
 
 typedef struct trs_panels_kernels {
-  /* Right-hand sides r .. r + width - 1; NULL for complex types. */
+  /* Right-hand sides r .. r + width - 1, in one of the workspaces; NULL for complex types. */
   void (*sweep[TRS_NSCALARS])(const trs_panels_state *state, const trs_rhs *rhs, int64_t r,
-                              int width);
+                              int width, int space);
   /* Replaces the diagonal by its reciprocals. */
   void (*prepare[TRS_NSCALARS])(const trs_panels_state *state);
 } trs_panels_kernels;

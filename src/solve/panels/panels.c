@@ -69,8 +69,7 @@ static trs_status allocate(trs_panels_state *s, const trs_system *S) {
   const size_t size = trs_scalar_size(S->scalar);
   const int64_t vector = 4 * TRS_VECTOR_MOST / (int64_t)size; /* read past the last panel */
   TRS_TRY(trs_alloc(&s->values, s->panels.nvalues + vector, size));
-  TRS_TRY(trs_alloc(&s->work, S->n * TRS_WIDE, size));
-  TRS_TRY(trs_alloc(&s->spare, TRS_PANELS_LINES, size));
+  TRS_TRY(trs_alloc(&s->work, s->spaces * (S->n * TRS_WIDE + TRS_PANELS_LINES), size));
   for (size_t k = 0; k < (size_t)vector * size; k++)
     ((char *)s->values)[(size_t)s->panels.nvalues * size + k] = 0;
   if (S->lower) return TRS_SUCCESS;
@@ -96,25 +95,29 @@ static trs_status analyze(trs_plan *plan) {
   options.by_rows = !S->lower;
   TRS_TRY(TRS_ALLOC_ZERO(&s, 1));
   plan->state = s;
+  s->spaces = plan->spaces > 1 ? plan->spaces : 1;
   TRS_TRY(trs_panels_create(&s->panels, &T, &options));
   TRS_TRY(decline_if_slow(plan, &s->panels));
   TRS_TRY(allocate(s, S));
   return update(plan);
 }
 
-static trs_status solve(trs_plan *plan, const trs_rhs *rhs) {
+static trs_status solve_in(trs_plan *plan, const trs_rhs *rhs, int space) {
   for (int64_t r = 0; r < rhs->nrhs;) {
-    int width = trs_wide_next(rhs->nrhs - r);
-    kernels()->sweep[plan->system.scalar](plan->state, rhs, r, width);
+    int width = trs_wide_next(rhs->nrhs - r, false);
+    kernels()->sweep[plan->system.scalar](plan->state, rhs, r, width, space);
     r += width;
   }
   return TRS_SUCCESS;
 }
 
+static trs_status solve(trs_plan *plan, const trs_rhs *rhs) { return solve_in(plan, rhs, 0); }
+
 static int64_t bytes(const trs_plan *plan) {
-  const trs_panels *P = &((const trs_panels_state *)plan->state)->panels;
+  const trs_panels_state *s = plan->state;
+  const trs_panels *P = &s->panels;
   const int64_t size = (int64_t)trs_scalar_size(plan->system.scalar);
-  return size * (P->nvalues + P->n) + 4 * (P->nlist + P->nlines + 2 * P->n) +
+  return size * (P->nvalues + s->spaces * P->n * TRS_WIDE) + 4 * (P->nlist + P->nlines + 2 * P->n) +
          P->count * (int64_t)sizeof *P->panel + P->nblocks * (int64_t)sizeof *P->block;
 }
 
@@ -129,7 +132,7 @@ static void free_state(trs_plan *plan) {
   trs_panels_state *s = plan->state;
   if (!s) return;
   trs_panels_destroy(&s->panels);
-  TRS_FREE_ALL(s->values, s->work, s->spare, s->row, s);
+  TRS_FREE_ALL(s->values, s->work, s->row, s);
 }
 
 const trs_method trs_method_panels = {
@@ -140,4 +143,5 @@ const trs_method trs_method_panels = {
     .analysis_solves = 12,
     TRS_METHOD_STEPS,
     .solve = solve,
+    .solve_in = solve_in,
 };

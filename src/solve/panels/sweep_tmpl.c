@@ -12,8 +12,9 @@ static void NAME(prepare)(const trs_panels_state *s) {
 }
 
 #if IS_COMPLEX
-static void NAME(sweep)(const trs_panels_state *s, const trs_rhs *R, int64_t r, int width) {
-  (void)s, (void)R, (void)r, (void)width;
+static void NAME(sweep)(const trs_panels_state *s, const trs_rhs *R, int64_t r, int width,
+                        int space) {
+  (void)s, (void)R, (void)r, (void)width, (void)space;
 }
 #else
 
@@ -210,9 +211,9 @@ static void NAME(pull_wide)(const trs_panel *K, const int32_t *list, const REAL 
 
 /* ---- All supernodes. ---- */
 
-static void NAME(run)(const trs_panels_state *s, bool wide) {
+static void NAME(run)(const trs_panels_state *s, REAL *x, bool wide) {
   const trs_panels *P = &s->panels;
-  REAL *x = s->work;
+  REAL *spare = x + P->n * TRS_WIDE;
   for (int64_t k = 0; k < P->count; k++) {
     const trs_panel *K = &P->panel[k];
     const int32_t *list = P->list + K->list;
@@ -221,15 +222,17 @@ static void NAME(run)(const trs_panels_state *s, bool wide) {
     if (P->by_rows) wide ? NAME(pull_wide)(K, list, panel, x) : NAME(pull)(K, list, panel, x);
     wide ? NAME(solve_block_wide)(K->width, D, own) : NAME(solve_block)(K->width, D, own);
     if (!P->by_rows)
-      wide ? NAME(push_wide)(K, list, panel, x) : NAME(push)(K, list, panel, x, s->spare);
+      wide ? NAME(push_wide)(K, list, panel, x) : NAME(push)(K, list, panel, x, spare);
   }
 }
 
-static void NAME(sweep)(const trs_panels_state *s, const trs_rhs *R, int64_t r, int width) {
+static void NAME(sweep)(const trs_panels_state *s, const trs_rhs *R, int64_t r, int width,
+                        int space) {
+  REAL *work = (REAL *)s->work + space * (s->panels.n * TRS_WIDE + TRS_PANELS_LINES);
   const int ld = width == 1 ? 1 : TRS_WIDE;
-  NAME(load_rows)(R, r, width, ld, s->row, 0, s->panels.n, s->work, ld);
-  NAME(run)(s, width > 1);
-  NAME(store_rows)(R, r, width, s->row, 0, s->panels.n, s->work, ld);
+  NAME(load_rows)(R, r, width, ld, s->row, 0, s->panels.n, work, ld);
+  NAME(run)(s, work, width > 1);
+  NAME(store_rows)(R, r, width, s->row, 0, s->panels.n, work, ld);
 }
 #undef LANES
 #endif

@@ -18,7 +18,8 @@ enum { LONG = 8 }; /* entries per row from which the wait for the previous x no 
 
 typedef struct serial_state {
   bool chained; /* short rows that need the x computed just before */
-  void *work;   /* n x TRS_WIDE if the plan expects several right-hand sides; else NULL */
+  int spaces;   /* workspaces */
+  void *work;   /* spaces x n x TRS_WIDE if the plan expects several right-hand sides; else NULL */
 } serial_state;
 
 static trs_status analyze(trs_plan *plan) {
@@ -27,14 +28,15 @@ static trs_status analyze(trs_plan *plan) {
   plan->state = state;
   const trs_system *S = &plan->system;
   state->chained = S->rows && !S->unit && S->nnz <= LONG * S->n && trs_system_chained(S);
-  if (plan->options.nrhs < TRS_WIDE_LEAST) return TRS_SUCCESS;
-  return trs_alloc(&state->work, S->n * TRS_WIDE, trs_scalar_size(S->scalar));
+  if (trs_wide_next(plan->options.nrhs, trs_wide_brief(S)) == 1) return TRS_SUCCESS;
+  state->spaces = plan->spaces > 1 ? plan->spaces : 1;
+  return trs_alloc(&state->work, state->spaces * S->n * TRS_WIDE, trs_scalar_size(S->scalar));
 }
 
 static int64_t bytes(const trs_plan *plan) {
   const serial_state *state = plan->state;
   const trs_system *S = &plan->system;
-  return state->work ? S->n * TRS_WIDE * (int64_t)trs_scalar_size(S->scalar) : 0;
+  return state->spaces * S->n * TRS_WIDE * (int64_t)trs_scalar_size(S->scalar);
 }
 
 static const char *at(const trs_system *S, const void *values, int64_t offset) {
@@ -58,22 +60,23 @@ static trs_serial_tile in_place(const trs_system *S, const trs_rhs *R, int64_t r
 
 /* Adjacent right-hand sides are solved in place, others in the plan's workspace.  Without one, four
  * at a time are. */
-static trs_serial_tile next_tile(const trs_plan *plan, const trs_rhs *R, int64_t r) {
+static trs_serial_tile next_tile(const trs_plan *plan, const trs_rhs *R, int64_t r, int space) {
   const serial_state *state = plan->state;
   const trs_system *S = &plan->system;
-  const int width = trs_wide_next(R->nrhs - r);
+  const int width = trs_wide_next(R->nrhs - r, trs_wide_brief(S));
   trs_serial_tile t = in_place(S, R, r);
   if (width == TRS_WIDE && t.xc == 1 && t.xs >= TRS_WIDE) {
     t.load = t.load || t.x != t.b;
     t.b = t.x;
     t.kind = TRS_SERIAL_WIDE;
-  } else if (width > 1 && state->work) {
+  } else if (width > 1 && space < state->spaces) {
+    void *work = (char *)at(S, state->work, space * S->n * TRS_WIDE);
     t = (trs_serial_tile){.kind = TRS_SERIAL_WIDE,
                           .r = r,
                           .load = true,
                           .store = true,
-                          .x = state->work,
-                          .b = state->work,
+                          .x = work,
+                          .b = work,
                           .xs = TRS_WIDE,
                           .xc = 1};
   } else if (R->nrhs - r >= 4) {
@@ -90,17 +93,19 @@ static trs_serial_tile next_tile(const trs_plan *plan, const trs_rhs *R, int64_t
   return t;
 }
 
-static trs_status solve(trs_plan *plan, const trs_rhs *rhs) {
+static trs_status solve_in(trs_plan *plan, const trs_rhs *rhs, int space) {
   static const trs_serial_kernels *const of_isa[] = TRS_ISA_TABLE(trs_serial_kernels);
   const trs_serial_kernels *kernels = of_isa[trs_isa_now()];
   const trs_system *S = &plan->system;
   for (int64_t r = 0; r < rhs->nrhs;) {
-    trs_serial_tile tile = next_tile(plan, rhs, r);
+    trs_serial_tile tile = next_tile(plan, rhs, r, space);
     kernels->sweep[S->scalar](S, rhs, &tile);
     r += tile.width;
   }
   return TRS_SUCCESS;
 }
+
+static trs_status solve(trs_plan *plan, const trs_rhs *rhs) { return solve_in(plan, rhs, 0); }
 
 static void describe(const trs_plan *plan, char *text, size_t size) {
   snprintf(text, size, "%s substitution by %s of op(A), as stored",
@@ -119,5 +124,6 @@ const trs_method trs_method_serial = {
     .refuses = trs_host_refuses,
     .estimate = estimate,
     .solve = solve,
+    .solve_in = solve_in,
     TRS_METHOD_STATE,
 };

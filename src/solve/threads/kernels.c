@@ -46,5 +46,4 @@ const trs_threads_kernels TRS_ISA_NAME(trs_threads_kernels) = {
               [TRS_DOUBLE] = REGISTER / (int)sizeof(double)},
     .make_slices = TRS_TABLE(make_slices),
     .sweep = TRS_TABLE(sweep),
-    .sweep_alone = TRS_TABLE(sweep_alone),
 };

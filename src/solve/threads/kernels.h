@@ -23,8 +23,7 @@ typedef struct trs_threads_state {
   int32_t *idx;   /* positions */
   void *val;      /* already conjugated if op conjugates */
   void *inverse;  /* n reciprocal diagonals; NULL for a unit diagonal */
-  int spaces;     /* workspaces: threads that can solve right-hand sides of their own */
-  void *work;     /* spaces x n x TRS_WIDE: x by position; one right-hand side uses the first n */
+  void *work;     /* n x TRS_WIDE: x by position; one right-hand side uses the first n */
   trs_threads_progress *done; /* one per thread */
   uint64_t solves;
   int64_t bytes;
@@ -57,9 +56,6 @@ typedef struct trs_threads_kernels {
   void (*make_slices[TRS_NSCALARS])(trs_threads_job *job, int rank);
   /* Runs the tasks of thread rank for the job's right-hand sides. */
   void (*sweep[TRS_NSCALARS])(const trs_threads_job *job, int rank);
-  /* Runs all tasks, for the rank-th of size shares of the right-hand sides from job->column on, in
-   * whole groups of TRS_WIDE. */
-  void (*sweep_alone[TRS_NSCALARS])(const trs_threads_job *job, int rank, int size);
 } trs_threads_kernels;
 
 extern const trs_threads_kernels trs_threads_kernels_baseline, trs_threads_kernels_avx2,

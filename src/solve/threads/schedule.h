@@ -15,7 +15,7 @@
 #ifndef TRS_SOLVE_THREADS_SCHEDULE_H
 #define TRS_SOLVE_THREADS_SCHEDULE_H
 
-#include "analysis/levels.h"
+#include "solve/threads/nodes.h"
 
 typedef struct trs_wait {
   int32_t thread; /* the thread to wait for */
@@ -26,7 +26,7 @@ typedef struct trs_task {
   int64_t begin, end;     /* positions */
   int64_t wait, wait_end; /* waits[wait .. wait_end) precede it */
   int64_t entry;          /* off-diagonal entries at all positions before begin */
-  int64_t part;           /* the first part in it: tasks in this order need no waits */
+  int64_t part;           /* the first part in it */
 } trs_task;
 
 typedef struct trs_schedule {
@@ -40,8 +40,6 @@ typedef struct trs_schedule {
   trs_task *tasks;   /* by thread, in its order */
   trs_wait *waits;
   int64_t nwaits;
-  int64_t nparts;
-  int64_t *order; /* trs_schedule_order: all tasks in an order without waits; else NULL */
 } trs_schedule;
 
 /* Work of a row in units of one entry: its entries plus a constant per row. */
@@ -83,9 +81,11 @@ int32_t trs_level_parts(const trs_levels *levels, int32_t k, int threads);
 /* The span of the schedule in which every step is a level.  percent: of the usual time of a row. */
 int64_t trs_level_span(const trs_levels *levels, int threads, int percent);
 
-/* Every step is a level.  length: off-diagonal entries per row. */
-trs_status trs_level_all_parts(trs_parts *parts, const trs_levels *levels, const int32_t *length,
-                               int threads);
+/* Every step is a level, of nodes or of rows.  A thread's rows of a level
+ * of nodes are as many parts as a node has rows: the first rows of all its nodes, the second ones,
+ * ..., so that rows of a part are independent.  length: off-diagonal entries per row. */
+trs_status trs_level_all_parts(trs_parts *parts, const trs_levels *levels, const trs_nodes *nodes,
+                               const trs_system *S, const int32_t *length, int threads);
 
 /* Assigns positions; each task is one part and has no waits yet. */
 trs_status trs_schedule_create(trs_schedule *schedule, const trs_parts *parts, const trs_system *S,
@@ -122,9 +122,6 @@ static inline void trs_note_need(const trs_schedule *schedule, trs_needs *needs,
 /* Converts the needs of all threads to waits, drops redundant ones and merges tasks that no other
  * thread distinguishes. */
 trs_status trs_schedule_wait(trs_schedule *schedule, const trs_needs *needs);
-
-/* Fills schedule->order, for a thread that runs all tasks. */
-trs_status trs_schedule_order(trs_schedule *schedule);
 
 void trs_schedule_destroy(trs_schedule *schedule);
 

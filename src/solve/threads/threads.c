@@ -33,14 +33,11 @@ static const trs_threads_kernels *kernels(void) {
  * is that of serial's estimate. */
 static const double UNIT = 0.35e-9, START = 2e-6, MARGIN = 1.28;
 
-/* Groups of TRS_WIDE right-hand sides take the time of one right-hand side twice, in each method
- * alike, so that only their number matters. */
-static int64_t groups_of(int64_t nrhs) { return nrhs < TRS_WIDE ? 1 : nrhs / TRS_WIDE; }
-
-/* The time of one group if each of `threads` solves groups of its own. */
-static double alone_seconds(double work, int64_t groups, int threads) {
-  int64_t rounds = (groups + threads - 1) / threads;
-  return START + UNIT * work * (double)rounds / (double)groups;
+/* Short rows in level order reach into many cache lines of several right-hand sides.  The factor is
+ * that of a pass over one right-hand side to the same pass in natural order. */
+static double scattering(const trs_plan *plan, bool natural) {
+  static const double SCATTERED = 1.75;
+  return plan->options.nrhs > 1 && !natural && trs_wide_brief(&plan->system) ? SCATTERED : 1;
 }
 
 /* Levels bound the schedule from one side only: supersteps need fewer waits, and other threads work
@@ -54,19 +51,15 @@ static trs_estimate estimate(const trs_plan *plan) {
                           .because = "so small a solve ends before several threads have started"};
   const trs_levels *levels = &plan->levels;
   const int threads = plan->context->threads;
-  const int64_t groups = groups_of(plan->options.nrhs);
-  double seconds = START, work = 0;
+  double seconds = START;
   for (int32_t k = 0; k < levels->count; k++) {
     int64_t level = trs_level_work(levels, k), parts = level / LEAST_PART;
     int64_t rows = levels->ptr[k + 1] - levels->ptr[k];
     parts = parts > threads ? threads : parts;
     parts = parts > rows ? rows : parts;
     seconds += UNIT * (double)level / (double)(parts > 1 ? parts : 1) + (parts > 1 ? WAIT : 0);
-    work += (double)level;
   }
-  double alone = alone_seconds(work, groups, threads);
-  if (groups > 1 && alone < seconds) seconds = alone;
-  return (trs_estimate){.seconds = MARGIN * seconds};
+  return (trs_estimate){.seconds = MARGIN * scattering(plan, false) * seconds};
 }
 
 static trs_status row_lengths(int32_t **length, const trs_system *S) {
@@ -83,15 +76,11 @@ static trs_status allocate(trs_plan *plan, trs_threads_state *s) {
   TRS_TRY(TRS_ALLOC(&s->idx, nnz));
   TRS_TRY(trs_alloc(&s->val, nnz, size));
   if (!S->unit) TRS_TRY(trs_alloc(&s->inverse, n, size));
-  int64_t groups = groups_of(plan->options.nrhs);
-  s->spaces = groups < plan->context->threads ? (int)groups : plan->context->threads;
-  TRS_TRY(trs_alloc(&s->work, n * TRS_WIDE * s->spaces, size));
+  TRS_TRY(trs_alloc(&s->work, n * TRS_WIDE, size));
   TRS_TRY(TRS_ALLOC_ZERO(&s->done, s->schedule.threads));
   s->solves = trs_counters_begin;
   for (int t = 0; t < s->schedule.threads; t++) atomic_init(&s->done[t].value, s->solves << 32);
-  s->bytes = n * (int64_t)(12 + size * (S->unit ? 1 : 2) +
-                           (s->spaces > 1 ? s->spaces * TRS_WIDE * size : 0)) +
-             nnz * (int64_t)(4 + size);
+  s->bytes = n * (int64_t)(12 + size * (S->unit ? 1 : 2)) + nnz * (int64_t)(4 + size);
   return TRS_SUCCESS;
 }
 
@@ -197,32 +186,34 @@ static bool has_short_chains(const trs_system *S) {
 }
 
 /* The span of levels, as a multiple of the work of a thread, above which supersteps may be taken:
- * growing them costs several solves. */
-static double least_to_grow(bool chained, int percent) {
+ * growing them costs several solves, and dozens if rows need distant ones. */
+static double least_to_grow(const trs_system *S, bool chained, int percent) {
   static const double BOUND[2][2] = {{1.25, 2}, {0.93, 1.15}}; /* [chained][levels in slices] */
-  return BOUND[chained][percent < 100];
+  static const double DISTANT = 2;
+  return trs_system_local(S) ? BOUND[chained][percent < 100] : DISTANT;
 }
 
 /* Supersteps, or levels if these are as good.  Neighbours stay together in supersteps, which is
  * worth most where short rows need the x of the row before.  In other systems a level's rows have
  * the advantage that the processor can overlap them, most of all in slices. */
 static trs_status choose_parts(trs_parts *parts, int *threads, const trs_plan *plan,
-                               const int32_t *length) {
+                               const trs_nodes *nodes, const int32_t *length) {
   static const double CHAINED = 1.1, OTHER = 0.8;
   const trs_system *S = &plan->system;
   const bool chained = has_short_chains(S);
   const int percent = level_percent(plan, chained);
   const int all = plan->context->threads;
   const double least = (double)(S->nnz + TRS_ROW_WORK * S->n) / all;
-  const int64_t span = trs_level_span(&plan->levels, all, percent);
+  const trs_levels *levels = nodes->offset ? &nodes->levels : &plan->levels;
+  const int64_t span = trs_level_span(levels, all, percent);
   *threads = all;
-  if ((double)span > least_to_grow(chained, percent) * least) {
+  if ((double)span > least_to_grow(S, chained, percent) * least) {
     TRS_TRY(grow(parts, threads, S, length));
     if ((double)parts->span < (chained ? CHAINED : OTHER) * (double)span) return TRS_SUCCESS;
     trs_parts_destroy(parts);
   }
   *threads = all;
-  TRS_TRY(trs_level_all_parts(parts, &plan->levels, length, all));
+  TRS_TRY(trs_level_all_parts(parts, levels, nodes, S, length, all));
   parts->span = span;
   return TRS_SUCCESS;
 }
@@ -230,13 +221,9 @@ static trs_status choose_parts(trs_parts *parts, int *threads, const trs_plan *p
 /* If auto chose this method and its schedule turns out slower than the next best method, auto takes
  * that. */
 static trs_status decline_if_slow(const trs_plan *plan, const trs_parts *parts) {
-  const trs_system *S = &plan->system;
   static const double KNOWN = 1.15; /* the margin of a known schedule */
-  const int64_t groups = groups_of(plan->options.nrhs);
   double next, seconds = KNOWN * (START + UNIT * (double)parts->span);
-  double work = (double)(S->nnz + TRS_ROW_WORK * S->n);
-  double alone = KNOWN * alone_seconds(work, groups, plan->context->threads);
-  if (groups > 1 && alone < seconds) seconds = alone;
+  seconds *= scattering(plan, parts->natural);
   if (!trs_plan_chosen(plan, &next) || seconds <= next) return TRS_SUCCESS;
   return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "its %lld steps would take %.2f times as long",
                   (long long)parts->steps, seconds / next);
@@ -245,6 +232,7 @@ static trs_status decline_if_slow(const trs_plan *plan, const trs_parts *parts) 
 static trs_status analyze(trs_plan *plan) {
   trs_threads_state *s;
   trs_parts parts = {0};
+  trs_nodes nodes = {0};
   int threads;
   int32_t *length = NULL;
   trs_needs *needs = NULL;
@@ -253,7 +241,9 @@ static trs_status analyze(trs_plan *plan) {
   TRS_TRY(trs_plan_need_levels(plan));
   s->chained = trs_system_chained(&plan->system);
   trs_status status = row_lengths(&length, &plan->system);
-  if (!status) status = choose_parts(&parts, &threads, plan, length);
+  if (!status) status = trs_nodes_create(&nodes, &plan->system);
+  if (!status) status = choose_parts(&parts, &threads, plan, &nodes, length);
+  trs_nodes_destroy(&nodes);
   if (!status) status = decline_if_slow(plan, &parts);
   if (!status) {
     s->steps = parts.steps;
@@ -274,7 +264,6 @@ static trs_status analyze(trs_plan *plan) {
   }
   trs_parts_destroy(&parts);
   if (!status) status = trs_schedule_wait(&s->schedule, needs);
-  if (!status && s->spaces > 1) status = trs_schedule_order(&s->schedule);
   trs_free(length);
   trs_needs_destroy(needs, s->schedule.threads);
   return status;
@@ -295,31 +284,12 @@ static void sweep_share(void *argument, int rank, int size) {
   kernels()->sweep[j->plan->system.scalar](j, rank);
 }
 
-static void sweep_alone(void *argument, int rank, int size) {
-  const trs_threads_job *j = argument;
-  kernels()->sweep_alone[j->plan->system.scalar](j, rank, size);
-}
-
-/* The threads that solve groups of right-hand sides of their own faster than all threads solve one
- * group after the other; 1: none. */
-static int threads_alone(const trs_plan *plan, int64_t nrhs) {
-  const trs_threads_state *s = plan->state;
-  int64_t groups = nrhs / TRS_WIDE, size = groups < s->spaces ? groups : s->spaces;
-  int64_t work = s->schedule.entries[s->schedule.threads] + TRS_ROW_WORK * s->schedule.n;
-  if (size < 2 || (groups + size - 1) / size * work > groups * s->span) return 1;
-  return (int)size;
-}
-
 static trs_status solve(trs_plan *plan, const trs_rhs *rhs) {
   trs_threads_state *s = plan->state;
   trs_threads_job j = {.plan = plan, .state = s, .rhs = rhs};
-  int alone = threads_alone(plan, rhs->nrhs);
-  if (alone > 1) {
-    trs_team_run(plan->context->team, alone, sweep_alone, &j);
-    j.column = rhs->nrhs / TRS_WIDE * TRS_WIDE;
-  }
+  const bool brief = trs_wide_brief(&plan->system);
   for (; j.column < rhs->nrhs; j.column += j.width) {
-    j.width = trs_wide_next(rhs->nrhs - j.column);
+    j.width = trs_wide_next(rhs->nrhs - j.column, brief);
     s->solves++;
     trs_team_run(plan->context->team, s->schedule.threads, sweep_share, &j);
   }
@@ -327,8 +297,7 @@ static trs_status solve(trs_plan *plan, const trs_rhs *rhs) {
 }
 
 static int most_threads(const trs_plan *plan) {
-  const trs_threads_state *s = plan->state;
-  return s->spaces > s->schedule.threads ? s->spaces : s->schedule.threads;
+  return ((const trs_threads_state *)plan->state)->schedule.threads;
 }
 
 static int64_t bytes(const trs_plan *plan) {

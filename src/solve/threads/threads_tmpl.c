@@ -298,13 +298,3 @@ static void NAME(sweep)(const trs_threads_job *j, int rank) {
                           memory_order_release);
   }
 }
-
-/* Every size-th group of TRS_WIDE right-hand sides, from the rank-th one on. */
-static void NAME(sweep_alone)(const trs_threads_job *j, int rank, int size) {
-  const trs_threads_state *s = j->state;
-  SCALAR *work = (SCALAR *)s->work + rank * s->schedule.n * TRS_WIDE;
-  for (int64_t r = j->column + (int64_t)rank * TRS_WIDE; r + TRS_WIDE <= j->rhs->nrhs;
-       r += (int64_t)size * TRS_WIDE)
-    for (int64_t k = 0; k < s->schedule.task_ptr[s->schedule.threads]; k++)
-      NAME(run_task)(j, &s->schedule.tasks[s->schedule.order[k]], r, TRS_WIDE, work);
-}
