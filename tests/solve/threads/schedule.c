@@ -107,7 +107,7 @@ static void check_partition(const fixture *f) {
   assert_int_equal(s->entries[s->threads], entries);
 }
 
-static void every_dependency_is_waited_for(void **state) {
+TEST(every_dependency_is_waited_for) {
   (void)state;
   for (int c = 0; c < 96; c++) {
     fixture f;
@@ -120,7 +120,7 @@ static void every_dependency_is_waited_for(void **state) {
   }
 }
 
-static void no_wait_can_be_left_out(void **state) {
+TEST(no_wait_can_be_left_out) {
   (void)state;
   for (int grown = 0; grown < 2; grown++) {
     fixture f;
@@ -137,7 +137,7 @@ static void no_wait_can_be_left_out(void **state) {
   }
 }
 
-static void wide_levels_are_split_evenly(void **state) {
+TEST(wide_levels_are_split_evenly) {
   (void)state;
   fixture f;
   make(&f, false, 1000, 0, 1000, TRS_LOWER, 4, 5); /* a diagonal matrix: one level */
@@ -151,7 +151,7 @@ static void wide_levels_are_split_evenly(void **state) {
 
 /* The rows of a thread in one superstep are in the order of the sweep, and supersteps are fewer
  * than levels. */
-static void supersteps_keep_the_natural_order(void **state) {
+TEST(supersteps_keep_the_natural_order) {
   (void)state;
   trs_matrix *A;
   trs_parts levels, grown;
@@ -179,7 +179,7 @@ static void supersteps_keep_the_natural_order(void **state) {
 }
 
 /* What the choice between levels and supersteps looks at. */
-static void patterns_are_recognised(void **state) {
+TEST(patterns_are_recognised) {
   (void)state;
   static const struct {
     const char *name;
@@ -202,7 +202,7 @@ static void patterns_are_recognised(void **state) {
   }
 }
 
-static void a_chain_stays_on_one_thread(void **state) {
+TEST(a_chain_stays_on_one_thread) {
   (void)state;
   for (int grown = 0; grown < 2; grown++) {
     fixture f;
@@ -214,15 +214,9 @@ static void a_chain_stays_on_one_thread(void **state) {
   }
 }
 
-int main(void) {
+static int begin(void **state) {
   trs_schedule_part_work = 20;
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_dependency_is_waited_for),
-      cmocka_unit_test(no_wait_can_be_left_out),
-      cmocka_unit_test(wide_levels_are_split_evenly),
-      cmocka_unit_test(supersteps_keep_the_natural_order),
-      cmocka_unit_test(a_chain_stays_on_one_thread),
-      cmocka_unit_test(patterns_are_recognised),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return 0;
 }
+
+const test_program program = {.begin = begin};
