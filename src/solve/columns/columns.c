@@ -67,12 +67,14 @@ static trs_estimate estimate(const trs_plan *plan) {
 
 static trs_status analyze_by(trs_plan *plan, const trs_method *method) {
   const int64_t nrhs = plan->options.nrhs > 1 ? plan->options.nrhs : 1;
+  const int64_t part = part_of(&plan->system, plan->context->threads, nrhs);
   columns_state *s = plan->state;
   s->one = *plan;
   s->one.state = NULL;
   s->one.method = method;
   s->one.options.method = NULL;
-  s->one.spaces = parts_of(nrhs, part_of(&plan->system, plan->context->threads, nrhs));
+  s->one.options.nrhs = part; /* a thread that solves four where they lie needs no workspace */
+  s->one.spaces = parts_of(nrhs, part);
   s->one.next = trs_method_serial.estimate(plan).seconds;
   return method->analyze(&s->one);
 }
