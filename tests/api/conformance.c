@@ -3,6 +3,7 @@
  * GPU, those of several GPUs if there are enough. */
 #include <complex.h>
 
+#include "analysis/subtrees.h"
 #include "solve/threads/schedule.h"
 #include "support.h"
 #include "test.h"
@@ -30,6 +31,8 @@ static const backend backends[] = {{"serial", "serial", false, false},
                                    {"threads:3", "threads", false, false},
                                    {"threads:7", "threads", false, false},
                                    {"threads:3", "columns", false, false},
+                                   {"threads:3", "subtrees", false, true},
+                                   {"threads:7", "subtrees", false, true},
                                    {"auto", NULL, false, false},
                                    {"opencl", "syncfree-csc", true, true},
                                    {"opencl", "syncfree-csc-rhs", true, true},
@@ -265,6 +268,7 @@ static int add_variants(const backend *on, int count) {
 /* conformance [PATTERN]: the cases whose names match, as in 'cuda:0-1 push*'. */
 int main(int argc, char **argv) {
   trs_schedule_part_work = 40;
+  trs_subtrees_waits = 0;
   if (argc > 1) cmocka_set_test_filter(argv[1]);
   int count = 0;
   for (int k = 0; k < NBACKENDS; k++) {
