@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { BENCH_MOST_PANELS = 12, BENCH_MOST_SERIES = 8 };
+enum { BENCH_MOST_PANELS = 12, BENCH_MOST_SERIES = 8, BENCH_MOST_LINES = 10 };
 
 /* Functions that return an int return -1, or the exit code. */
 
@@ -41,13 +41,13 @@ typedef struct bench_chart {
 int bench_chart_open(bench_chart *chart, int64_t rows);
 int bench_chart_write(bench_chart *chart, const char *path);
 
-/* Panels of lines over a logarithmic axis of powers of two. */
+/* Panels of lines over a logarithmic axis of powers of two.  The legend has the series that have a
+ * value and a name. */
 typedef struct bench_lines {
   const char *title, *subtitle, *x_axis;
   int series, points;
-  char name[BENCH_MOST_SERIES][80]; /* "": not in the legend */
-  bool dots[BENCH_MOST_SERIES]; /* points instead of a line, in the colour of the series four before
-                                 */
+  char name[BENCH_MOST_LINES][80];
+  int dots[BENCH_MOST_LINES]; /* 0: a line; k: points, in the colour of the series k before */
   double x[16];
   int64_t panels;
   char (*label)[64];

@@ -42,7 +42,8 @@ const bench_experiment bench_experiments[] = {
     {.name = "l23",
      .title = "L23",
      .text =
-         "'trireme bench l23' repeats L23's Figures 4 to 9: grid3d, also with inverted separators, "
+         "'trireme bench l23' repeats L23's Figures 4 to 11: grid3d, also with inverted "
+         "separators, "
          "grid3d-baseline and grid2d on near-square grids. The part real uses the ranks of this "
          "machine; it starts mpirun itself, or runs under mpirun with --suite FACTORS.h5. The part "
          "gpu "
@@ -80,14 +81,16 @@ const bench_experiment bench_experiments[] = {
     {.name = "x20",
      .title = "X20",
      .text =
-         "'trireme bench x20' repeats the measurements of X20's Figures 3 and 7 to 10 on all GPUs, "
+         "'trireme bench x20' repeats the measurements of X20's Figures 3, 7, 9 and 10 on all "
+         "GPUs, "
          "at "
          "most 8, or on those of --backend cuda:0,1: managed memory by the number of GPUs; the "
          "four "
          "designs on 4 GPUs; 4 to 32 tasks per GPU; and 32 tasks in total (30 on 3, 5 or 6 GPUs, "
          "28 on "
          "7) by the number of GPUs, beside cuSPARSE on one; with the dependency and parallelism of "
-         "every system and their correlation with the speedup. Page faults are not counted.",
+         "every system and their correlation with the speedup. Page faults of managed memory "
+         "(Figure 3a) are counted by bench/page_faults.c.",
      .options = "|out|backend|uplo|seconds|nrhs|peer|layout|tune|suite|markdown|svg|list|json|",
      .place = BENCH_PLACE_GPUS,
      .seconds = 0.03,
@@ -144,6 +147,21 @@ const bench_experiment bench_experiments[] = {
      .run = bench_w21,
      .list = bench_w21_list,
      .report = bench_w21_report},
+    {.name = "blocks",
+     .title = "Block ILU(0)",
+     .text =
+         "'trireme bench blocks' factors gen:wingmesh:60000 and gen:wingmesh:1100000 (about 30 GB "
+         "of memory; another matrix with blocks of 5 with --suite) by block ILU(0) in the order of "
+         "colours, and solves with L and U by blocks in every way of storing. It compares the "
+         "bandwidth, with every byte counted once, with that of a copy; the time with that of the "
+         "fastest solve by scalars: `serial` on the CPU, every algorithm of cuSPARSE on a GPU; and "
+         "the time of new values with that of a solve. Solutions are compared with those by "
+         "scalars.",
+     .options = "|out|backend|threads|seconds|peer|suite|list|json|",
+     .place = BENCH_PLACE_ANY,
+     .run = bench_blocks,
+     .list = bench_blocks_list,
+     .report = bench_blocks_report},
     {0}};
 
 /* The experiment of the rows: their suite is its name, alone or followed by a word. */

@@ -314,6 +314,13 @@ static int draw_scratchpad(const bench_rows *rows, const char *prefix) {
   return code < 0 ? write_profile(&profile, prefix, "scratchpad") : code;
 }
 
+static const char *directions_of(const bench_row *const *system, int count) {
+  bool has[2] = {false, false};
+  for (int i = 0; i < count; i++) has[system[i]->upper] = true;
+  if (has[0] && has[1]) return "GFlop/s, double precision; L: forward, U: backward";
+  return has[1] ? "GFlop/s, double precision, backward" : "GFlop/s, double precision, forward";
+}
+
 static int draw_lines(const bench_rows *rows, l17_part part, const char *prefix) {
   static const char *const names[] = {
       [L17_STRATEGIES] = "strategies", [L17_P] = "p", [L17_Q] = "q"};
@@ -324,7 +331,7 @@ static int draw_lines(const bench_rows *rows, l17_part part, const char *prefix)
   int count = systems_of(rows, part, system);
   char path[1200];
   bench_lines lines = {.title = titles[part],
-                       .subtitle = "GFlop/s, double precision; L: forward, U: backward",
+                       .subtitle = directions_of(system, count),
                        .x_axis = "right-hand sides",
                        .points = points_of(rows, part, point)};
   for (; method_of(part, lines.series); lines.series++)

@@ -1,4 +1,4 @@
-/* l23.c - trireme bench l23: L23's Figures 4 to 9.  Real ranks run this command again, under
+/* l23.c - trireme bench l23: L23's Figures 4 to 11.  Real ranks run this command again, under
  * mpirun; simulated ranks run on SimGrid (trireme-smpi under smpirun); trireme-simulate provides
  * the LogGP model and structures of factors.  These two programs are in the folder of the command.
  */

@@ -13,6 +13,8 @@
 
 /* Figure 4's lines.  FLAT: with flat trees, as L23's baseline has them. */
 enum { GRID2D, FLAT, BASELINE, SCATTERED, NEW, INVERTED, VARIANTS };
+/* The chart's lines; SCATTERED is in the tables. */
+enum { DRAWN = VARIANTS - 1 };
 static const char *const variant_names[VARIANTS] = {"2D with trees", "baseline, flat trees",
                                                     "baseline",      "new, without homes",
                                                     "new",           "new, separators inverted"};
@@ -172,7 +174,10 @@ static void print_gains(const l23_rows *rows, choice c, bool markdown) {
   bench_grid_print(&grid, text, markdown);
 }
 
-/* ---- Figures 5 to 8: the parts of the time. ---- */
+/* ---- Figures 5 to 8: the parts of the time; of the model on 1024 ranks alone (Figures 7, 8),
+ * since it has many more numbers of ranks than a page can show. ---- */
+
+enum { MODELLED_PARTS = 1024 };
 
 static void add_spread(bench_grid *grid, const l23_spread *s) {
   char text[48];
@@ -199,13 +204,14 @@ static void add_phases(bench_grid *grid, const l23_row *r) {
 }
 
 static void print_phases(const l23_rows *rows, choice c, bool markdown) {
-  static const char *const heads[] = {"",         "total", "between grids", "within U",
-                                      "inside L", "U",     "products L",    "U",
-                                      "messages", "kB",    "L23's kB"};
+  static const char *const heads[] = {
+      "",           "total", "between grids L", "U",  "inside grids L", "U",
+      "products L", "U",     "messages",        "kB", "L23's kB"};
   int64_t ranks[MOST_RANKS];
   char text[280], about[160];
   int count = list_ranks(rows, &c, ranks);
   for (int k = 0; k < count; k++) {
+    if (!strcmp(c.kind, "loggp") && ranks[k] != MODELLED_PARTS) continue;
     bench_grid grid = {.columns = 11};
     for (int h = 0; h < 11; h++) bench_grid_add(&grid, heads[h]);
     c.ranks = ranks[k];
@@ -326,7 +332,7 @@ void l23_report(const l23_rows *rows, bool markdown) {
     if (!is_first(rows, i)) continue;
     print_best(rows, c, markdown);
     print_gains(rows, c, markdown);
-    if (strcmp(r->kind, "loggp")) print_phases(rows, c, markdown);
+    print_phases(rows, c, markdown);
     print_replication(rows, c, markdown);
   }
   print_validation(rows);
@@ -338,7 +344,7 @@ static int fill_panel(bench_lines *lines, int64_t at, const l23_rows *rows, choi
   int series = 0;
   for (int dots = 0; dots < 2; dots++)
     for (int v = 0; v < VARIANTS; v++) {
-      if (v == SCATTERED || v == FLAT) continue; /* in the tables */
+      if (v == SCATTERED) continue;
       c.kind = dots ? "smpi" : "loggp";
       c.variant = v;
       for (int k = 0; k < lines->points; k++) {
@@ -381,9 +387,9 @@ static void fill_ranks(bench_lines *lines, const l23_rows *rows, const int64_t *
 
 static void name_series(bench_lines *lines) {
   for (int v = 0, s = 0; v < VARIANTS; v++) {
-    if (v == SCATTERED || v == FLAT) continue; /* in the tables */
+    if (v == SCATTERED) continue;
     snprintf(lines->name[s], sizeof lines->name[s], "%s", variant_names[v]);
-    lines->dots[4 + s++] = true;
+    lines->dots[DRAWN + s++] = DRAWN;
   }
 }
 
@@ -392,11 +398,12 @@ int l23_draw(const l23_rows *rows, const char *path) {
   bench_lines lines = {.title = "Milliseconds of a solve by the number of ranks, best grid of each",
                        .subtitle =
                            "Lines: the LogGP model. Large dots: simulated ranks (SimGrid "
-                           "SMPI). Nothing here was measured on a cluster.",
+                           "SMPI). Nothing here was measured on a cluster. One right-hand "
+                           "side where no number is named.",
                        .x_axis = "ranks",
-                       .series = 8};
+                       .series = 2 * DRAWN};
   int64_t panel[MOST_PANELS];
-  int panels = pick_panels(rows, 2, panel, MOST_PANELS); /* single points are in the tables only */
+  int panels = pick_panels(rows, 3, panel, MOST_PANELS); /* one or two points: in the tables */
   if (!panels) panels = pick_panels(rows, 1, panel, MOST_PANELS);
   if (!panels) return leave_usage("bench", "--svg draws what was modelled: --parts model");
   fill_ranks(&lines, rows, panel, panels);
@@ -406,8 +413,11 @@ int l23_draw(const l23_rows *rows, const char *path) {
   for (int p = 0; p < panels; p++) {
     const l23_row *r = &rows->row[panel[p]];
     choice c = {"loggp", r->matrix, 0, r->nrhs, VARIANTS, false};
-    snprintf(lines.label[p], sizeof *lines.label, "%.40s, %lld right-hand side%s", r->matrix,
-             (long long)r->nrhs, r->nrhs == 1 ? "" : "s");
+    if (r->nrhs == 1)
+      snprintf(lines.label[p], sizeof *lines.label, "%.40s", r->matrix);
+    else
+      snprintf(lines.label[p], sizeof *lines.label, "%.40s, %lld right-hand sides", r->matrix,
+               (long long)r->nrhs);
     fill_panel(&lines, p, rows, c);
   }
   code = bench_lines_write(&lines, path);

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "chart.h"
 #include "files.h"
@@ -82,7 +83,7 @@ static void draw_dots(FILE *svg, const panel *p, int series, double radius) {
     double value = p->value[series * l->points + k];
     if (value > 0 && !isinf(value))
       fprintf(svg, "<circle class=\"d%d\" cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\"/>\n",
-              series % (l->dots[series] ? 4 : 8), x_of(p, k), y_of(p, value), radius);
+              series - l->dots[series], x_of(p, k), y_of(p, value), radius);
   }
 }
 
@@ -109,9 +110,21 @@ static void draw_panel(FILE *svg, const bench_lines *lines, int64_t at, double h
   svg_frame(svg, &p.place, lines->label[at], lines->x_axis);
 }
 
+static bool has_value(const bench_lines *lines, int series) {
+  for (int64_t at = 0; at < lines->panels; at++)
+    for (int k = 0; k < lines->points; k++) {
+      double value = lines->value[(at * lines->series + series) * lines->points + k];
+      if (value > 0 && !isinf(value)) return true;
+    }
+  return false;
+}
+
 int bench_lines_write(const bench_lines *lines, const char *path) {
   text_file file;
-  svg_page page = {lines->title, lines->subtitle, NULL, lines->series, lines->name, 0};
+  char name[BENCH_MOST_LINES][80] = {""};
+  for (int s = 0; s < lines->series; s++)
+    if (has_value(lines, s)) memcpy(name[s], lines->name[s], sizeof name[s]);
+  svg_page page = {lines->title, lines->subtitle, NULL, lines->series, (const char(*)[80])name, 0};
   double head = svg_head_height(&page);
   page.body = svg_panels_height(lines->panels, head);
   int code = text_file_open(&file, path);

@@ -50,7 +50,7 @@ static const option options[] = {
     FLAG_OPTION("tune", FIELD(tune),
                 "GPU: the engine times its candidate settings in the analysis"),
     FILE_OPTION("suite", 0, "SUITE", FIELD(suite),
-                "the suite for l17, x20 and gpus; for w21 and l23 the matrix"),
+                "the suite for l17, x20 and gpus; for w21, l23 and blocks the matrix"),
     TEXT_OPTION(
         "parts", "LIST", "real|model|simulation", FIELD(parts),
         "for l23: the parts to run, of real, gpu, model and simulation (default real,model)"),
@@ -136,15 +136,15 @@ static const paragraph last_paragraphs[] = {
 /* In the order of the text; filled at program start. */
 static paragraph paragraphs[24];
 
-static const command cmd_bench = {
-    .name = "bench",
-    .synopsis =
-        "[OPTIONS] [SUITE | l17 | l23 | x20 | w21 | gpus] | --compare OLD NEW | --table FILE",
-    .summary = "time every method, and compare results",
-    .operand = "file",
-    .max_operands = 1,
-    .options = options,
-    .paragraphs = paragraphs};
+static const command cmd_bench = {.name = "bench",
+                                  .synopsis =
+                                      "[OPTIONS] [SUITE | l17 | l23 | x20 | w21 | gpus | blocks] | "
+                                      "--compare OLD NEW | --table FILE",
+                                  .summary = "time every method, and compare results",
+                                  .operand = "file",
+                                  .max_operands = 1,
+                                  .options = options,
+                                  .paragraphs = paragraphs};
 
 static void fill_paragraphs(void) {
   paragraph *to = paragraphs;

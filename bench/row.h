@@ -10,7 +10,8 @@
 typedef enum bench_row_type {
   BENCH_SOLVE_ROW = 1,
   BENCH_RELAX_ROW = 2,
-  BENCH_RANKS_ROW = 4
+  BENCH_RANKS_ROW = 4,
+  BENCH_BLOCKS_ROW = 8
 } bench_row_type;
 
 typedef struct bench_spread { /* over the ranks */
@@ -47,12 +48,13 @@ typedef struct bench_row {
   double componentwise, normwise;
   double matrix_bytes, plan_bytes, vector_bytes, analysis_peak, process_peak, limit_bytes;
 
-  /* For relaxations: n is the number of block rows. */
+  /* For relaxations and solves by blocks: n is the number of block rows. */
   char store[8];
   int64_t blocks, block_size, colours, sweeps;
   double sweep, copy_gbs, rounding, residual;
-  double speedup;    /* over one GPU */
-  double difference; /* largest difference of x from the CPU's, relative to the largest x */
+  double speedup;    /* over one GPU; of solves by blocks: over the fastest solve by scalars */
+  double difference; /* largest difference of x from the CPU's, or by blocks in double from that by
+                        scalars, relative to the largest x */
   int same_bits;     /* equal to that of one GPU; -1: not compared */
 
   /* For solves on ranks. */

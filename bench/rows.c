@@ -32,6 +32,7 @@ void bench_rows_free(bench_rows *rows) {
 
 bench_row_type bench_type_of(const bench_row *row) {
   if (*row->kind) return BENCH_RANKS_ROW;
+  if (!strcmp(row->suite, "blocks")) return BENCH_BLOCKS_ROW;
   return !strcmp(row->suite, "w21") ? BENCH_RELAX_ROW : BENCH_SOLVE_ROW;
 }
 
@@ -87,6 +88,7 @@ void bench_label(char *label, size_t size, const bench_row *row) {
                strcmp(row->scalar, "float") ? "" : " f32");
       break;
     case BENCH_RELAX_ROW:
+    case BENCH_BLOCKS_ROW:
       snprintf(more, sizeof more, " %s, blocks of %lld", row->store, (long long)row->block_size);
       break;
     case BENCH_RANKS_ROW:
@@ -113,7 +115,7 @@ typedef struct field {
   kind, offsetof(bench_machine, member), sizeof((bench_machine *)0)->member, ALL, 0
 
 enum { SOLVE = BENCH_SOLVE_ROW, RELAX = BENCH_RELAX_ROW, RANKS = BENCH_RANKS_ROW };
-enum { ALL = SOLVE | RELAX | RANKS };
+enum { BLOCKS = BENCH_BLOCKS_ROW, ALL = SOLVE | RELAX | RANKS | BLOCKS };
 
 static const field of_machine[] = {{"commit", MACHINE(commit, TEXT)},
                                    {"dirty", MACHINE(dirty, FLAG)},
@@ -127,86 +129,87 @@ static const field of_machine[] = {{"commit", MACHINE(commit, TEXT)},
                                    {0}};
 
 /* Keys of one object must be adjacent. */
-static const field of_row[] = {{"suite", ROW(suite, TEXT), SOLVE | RELAX, 0},
-                               {"kind", ROW(kind, TEXT), RANKS, RANKS},
-                               {"matrix", ROW(matrix, TEXT), ALL, ALL},
-                               {"inverted", ROW(inverted, FLAG), RANKS, 0},
-                               {"values", ROW(values, TEXT), SOLVE, 0},
-                               {"uplo", ROW(upper, TEXT), SOLVE, SOLVE}, /* "lower" or "upper" */
-                               {"n", ROW(n, WHOLE), SOLVE | RANKS, SOLVE},
-                               {"supernodes", ROW(supernodes, WHOLE), RANKS, 0},
-                               {"nnz", ROW(nnz, WHOLE), SOLVE, SOLVE},
-                               {"levels", ROW(levels, WHOLE), SOLVE, SOLVE},
-                               {"parallelism", ROW(parallelism, REAL), SOLVE, SOLVE},
-                               {"dependency", ROW(dependency, REAL), SOLVE, 0},
-                               {"backend", ROW(backend, TEXT), SOLVE | RELAX, 0},
-                               {"method", ROW(method, TEXT), SOLVE | RANKS, SOLVE | RANKS},
-                               {"variant", ROW(method, TEXT), RELAX, 0},
-                               {"store", ROW(store, TEXT), RELAX, 0},
-                               {"chosen", ROW(chosen, TEXT), SOLVE, 0},
-                               {"plan", ROW(plan, TEXT), SOLVE, 0},
-                               {"threads", ROW(threads, WHOLE), SOLVE | RELAX, SOLVE},
-                               {"gpus", ROW(threads, WHOLE), 0, 0}, /* in older relaxations */
-                               {"place", ROW(place, TEXT), SOLVE, 0},
-                               {"scalar", ROW(scalar, TEXT), SOLVE, SOLVE},
-                               {"trees", ROW(trees, TEXT), RANKS, 0},
-                               {"homes", ROW(homes, FLAG), RANKS, 0},
-                               {"ranks", ROW(ranks, WHOLE), RANKS, RANKS},
-                               {"px", ROW(px, WHOLE), RANKS, RANKS},
-                               {"py", ROW(py, WHOLE), RANKS, RANKS},
-                               {"pz", ROW(pz, WHOLE), RANKS, RANKS},
-                               {"nrhs", ROW(nrhs, WHOLE), SOLVE | RANKS, SOLVE | RANKS},
-                               {"layout", ROW(layout, TEXT), SOLVE, 0},
-                               {"rows", ROW(n, WHOLE), RELAX, 0},
-                               {"blocks", ROW(blocks, WHOLE), RELAX, 0},
-                               {"block_size", ROW(block_size, WHOLE), RELAX, 0},
-                               {"colours", ROW(colours, WHOLE), RELAX, 0},
-                               {"sweeps", ROW(sweeps, WHOLE), RELAX, 0},
-                               {"sweep_s", ROW(sweep, REAL), RELAX, RELAX},
-                               {"create_s", ROW(create, REAL), RELAX, 0},
-                               {"update_s", ROW(update, REAL), RELAX, 0},
-                               {"time.create_s", ROW(create, REAL), SOLVE, SOLVE},
-                               {"time.ask_s", ROW(ask, REAL), SOLVE, 0},
-                               {"time.first_analysis_s", ROW(first_analysis, REAL), SOLVE, 0},
-                               {"time.analysis_s", ROW(analysis, REAL), SOLVE, SOLVE},
-                               {"time.update_s", ROW(update, REAL), SOLVE, SOLVE},
-                               {"time.latency_s", ROW(latency, REAL), SOLVE, 0},
-                               {"time.solve_s.min", ROW(fastest, REAL), SOLVE, SOLVE},
-                               {"time.solve_s.median", ROW(median, REAL), SOLVE, SOLVE},
-                               {"time.repeats", ROW(repeats, WHOLE), SOLVE, 0},
-                               {"bytes", ROW(bytes, WHOLE), SOLVE | RELAX, 0},
-                               {"bound_s", ROW(bound, REAL), SOLVE, SOLVE},
-                               {"hop_s", ROW(hop, REAL), SOLVE, 0},
-                               {"gbs", ROW(gbs, REAL), SOLVE | RELAX, 0},
-                               {"copy_gbs", ROW(copy_gbs, REAL), RELAX, 0},
-                               {"speedup", ROW(speedup, REAL), RELAX, 0},
-                               {"rounding", ROW(rounding, REAL), RELAX, 0},
-                               {"residual", ROW(residual, REAL), RELAX, 0},
-                               {"difference", ROW(difference, REAL), RELAX, 0},
-                               {"same_bits", ROW(same_bits, TRUTH), RELAX, 0},
-                               {"backward_error.componentwise", ROW(componentwise, REAL), SOLVE, 0},
-                               {"backward_error.normwise", ROW(normwise, REAL), SOLVE, 0},
-                               {"backward_error.columns", ROW(checked, WHOLE), SOLVE, 0},
-                               {"wrong", ROW(wrong, FLAG), SOLVE | RELAX, SOLVE},
-                               {"memory.matrix", ROW(matrix_bytes, COUNT), SOLVE, SOLVE},
-                               {"memory.plan", ROW(plan_bytes, COUNT), SOLVE, SOLVE},
-                               {"memory.vectors", ROW(vector_bytes, COUNT), SOLVE, SOLVE},
-                               {"memory.limit", ROW(limit_bytes, COUNT), SOLVE, 0},
-                               {"memory.total", 0, 0, 0, SOLVE, 0}, /* their sum */
-                               {"memory.analysis_peak", ROW(analysis_peak, COUNT), SOLVE, 0},
-                               {"memory.process_peak", ROW(process_peak, COUNT), SOLVE, 0},
-                               {"reason", ROW(reason, TEXT), SOLVE, 0},
+static const field of_row[] = {
+    {"suite", ROW(suite, TEXT), SOLVE | RELAX | BLOCKS, 0},
+    {"kind", ROW(kind, TEXT), RANKS, RANKS},
+    {"matrix", ROW(matrix, TEXT), ALL, ALL},
+    {"inverted", ROW(inverted, FLAG), RANKS, 0},
+    {"values", ROW(values, TEXT), SOLVE, 0},
+    {"uplo", ROW(upper, TEXT), SOLVE, SOLVE}, /* "lower" or "upper" */
+    {"n", ROW(n, WHOLE), SOLVE | RANKS, SOLVE},
+    {"supernodes", ROW(supernodes, WHOLE), RANKS, 0},
+    {"nnz", ROW(nnz, WHOLE), SOLVE, SOLVE},
+    {"levels", ROW(levels, WHOLE), SOLVE | BLOCKS, SOLVE},
+    {"parallelism", ROW(parallelism, REAL), SOLVE, SOLVE},
+    {"dependency", ROW(dependency, REAL), SOLVE, 0},
+    {"backend", ROW(backend, TEXT), SOLVE | RELAX | BLOCKS, 0},
+    {"method", ROW(method, TEXT), SOLVE | RANKS | BLOCKS, SOLVE | RANKS | BLOCKS},
+    {"variant", ROW(method, TEXT), RELAX, 0},
+    {"store", ROW(store, TEXT), RELAX | BLOCKS, 0},
+    {"chosen", ROW(chosen, TEXT), SOLVE, 0},
+    {"plan", ROW(plan, TEXT), SOLVE, 0},
+    {"threads", ROW(threads, WHOLE), SOLVE | RELAX | BLOCKS, SOLVE},
+    {"gpus", ROW(threads, WHOLE), 0, 0}, /* in older relaxations */
+    {"place", ROW(place, TEXT), SOLVE, 0},
+    {"scalar", ROW(scalar, TEXT), SOLVE, SOLVE},
+    {"trees", ROW(trees, TEXT), RANKS, 0},
+    {"homes", ROW(homes, FLAG), RANKS, 0},
+    {"ranks", ROW(ranks, WHOLE), RANKS, RANKS},
+    {"px", ROW(px, WHOLE), RANKS, RANKS},
+    {"py", ROW(py, WHOLE), RANKS, RANKS},
+    {"pz", ROW(pz, WHOLE), RANKS, RANKS},
+    {"nrhs", ROW(nrhs, WHOLE), SOLVE | RANKS, SOLVE | RANKS},
+    {"layout", ROW(layout, TEXT), SOLVE, 0},
+    {"rows", ROW(n, WHOLE), RELAX | BLOCKS, 0},
+    {"blocks", ROW(blocks, WHOLE), RELAX | BLOCKS, BLOCKS},
+    {"block_size", ROW(block_size, WHOLE), RELAX | BLOCKS, BLOCKS},
+    {"colours", ROW(colours, WHOLE), RELAX, 0},
+    {"sweeps", ROW(sweeps, WHOLE), RELAX, 0},
+    {"sweep_s", ROW(sweep, REAL), RELAX, RELAX},
+    {"create_s", ROW(create, REAL), RELAX, 0},
+    {"update_s", ROW(update, REAL), RELAX, 0},
+    {"time.create_s", ROW(create, REAL), SOLVE, SOLVE},
+    {"time.ask_s", ROW(ask, REAL), SOLVE, 0},
+    {"time.first_analysis_s", ROW(first_analysis, REAL), SOLVE, 0},
+    {"time.analysis_s", ROW(analysis, REAL), SOLVE | BLOCKS, SOLVE},
+    {"time.update_s", ROW(update, REAL), SOLVE | BLOCKS, SOLVE},
+    {"time.latency_s", ROW(latency, REAL), SOLVE, 0},
+    {"time.solve_s.min", ROW(fastest, REAL), SOLVE | BLOCKS, SOLVE | BLOCKS},
+    {"time.solve_s.median", ROW(median, REAL), SOLVE | BLOCKS, SOLVE | BLOCKS},
+    {"time.repeats", ROW(repeats, WHOLE), SOLVE | BLOCKS, 0},
+    {"bytes", ROW(bytes, WHOLE), SOLVE | RELAX | BLOCKS, 0},
+    {"bound_s", ROW(bound, REAL), SOLVE, SOLVE},
+    {"hop_s", ROW(hop, REAL), SOLVE, 0},
+    {"gbs", ROW(gbs, REAL), SOLVE | RELAX | BLOCKS, 0},
+    {"copy_gbs", ROW(copy_gbs, REAL), RELAX | BLOCKS, 0},
+    {"speedup", ROW(speedup, REAL), RELAX | BLOCKS, 0},
+    {"rounding", ROW(rounding, REAL), RELAX, 0},
+    {"residual", ROW(residual, REAL), RELAX, 0},
+    {"difference", ROW(difference, REAL), RELAX | BLOCKS, 0},
+    {"same_bits", ROW(same_bits, TRUTH), RELAX, 0},
+    {"backward_error.componentwise", ROW(componentwise, REAL), SOLVE, 0},
+    {"backward_error.normwise", ROW(normwise, REAL), SOLVE | BLOCKS, 0},
+    {"backward_error.columns", ROW(checked, WHOLE), SOLVE, 0},
+    {"wrong", ROW(wrong, FLAG), SOLVE | RELAX | BLOCKS, SOLVE},
+    {"memory.matrix", ROW(matrix_bytes, COUNT), SOLVE, SOLVE},
+    {"memory.plan", ROW(plan_bytes, COUNT), SOLVE, SOLVE},
+    {"memory.vectors", ROW(vector_bytes, COUNT), SOLVE, SOLVE},
+    {"memory.limit", ROW(limit_bytes, COUNT), SOLVE, 0},
+    {"memory.total", 0, 0, 0, SOLVE, 0}, /* their sum */
+    {"memory.analysis_peak", ROW(analysis_peak, COUNT), SOLVE, 0},
+    {"memory.process_peak", ROW(process_peak, COUNT), SOLVE, 0},
+    {"reason", ROW(reason, TEXT), SOLVE, 0},
 #define VALUE(name, key) \
   {key, ROW(value[L23_##name], SPREAD), RANKS, L23_##name == L23_SOLVE ? RANKS : 0},
 #include "ranks.def"
 #undef VALUE
-                               {"leaf_entries", ROW(value[L23_LEAF], SPREAD), RANKS, 0},
-                               {"factor_bytes", ROW(factor_bytes, REAL), RANKS, 0},
-                               {"replicated", ROW(replicated, REAL), RANKS, 0},
-                               {"replicated_work", ROW(replicated_work, REAL), RANKS, 0},
-                               {"volume_bound", ROW(volume_bound, REAL), RANKS, 0},
-                               {"host_s", ROW(host_s, REAL), RANKS, 0},
-                               {0}};
+    {"leaf_entries", ROW(value[L23_LEAF], SPREAD), RANKS, 0},
+    {"factor_bytes", ROW(factor_bytes, REAL), RANKS, 0},
+    {"replicated", ROW(replicated, REAL), RANKS, 0},
+    {"replicated_work", ROW(replicated_work, REAL), RANKS, 0},
+    {"volume_bound", ROW(volume_bound, REAL), RANKS, 0},
+    {"host_s", ROW(host_s, REAL), RANKS, 0},
+    {0}};
 
 bench_row bench_row_empty(void) {
   bench_row row = {

@@ -2,11 +2,11 @@
  * every storage format and number of threads, beside the bandwidth of a copy with as many threads
  * on the same machine. */
 #include <math.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "copy.h"
 #include "experiment.h"
 #include "leave.h"
 #include "progress.h"
@@ -18,50 +18,6 @@
 
 enum { ROUNDS = 5, MOST_THREADS = 1024, NSTORES = TRS_RELAX_BFLOAT + 1 };
 static const char CASE[] = "gen:wingmesh:1100000";
-
-/* ---- Memory bandwidth: a copy, counted as one read and one write ---- */
-
-typedef struct copy_job {
-  double *to;
-  const double *from;
-  int64_t count;
-} copy_job;
-
-static void *copy_share(void *pointer) {
-  copy_job *job = pointer;
-  for (int64_t i = 0; i < job->count; i++) job->to[i] = job->from[i];
-  return NULL;
-}
-
-/* Seconds of one copy, or NAN; starting the threads takes a thousandth of it. */
-static double time_copy(double *to, const double *from, int64_t count, int threads) {
-  pthread_t thread[MOST_THREADS];
-  copy_job job[MOST_THREADS];
-  double start = seconds_now();
-  int started = 0;
-  for (; started < threads; started++) {
-    int64_t begin = count * started / threads, end = count * (started + 1) / threads;
-    job[started] = (copy_job){to + begin, from + begin, end - begin};
-    if (pthread_create(&thread[started], NULL, copy_share, &job[started])) break;
-  }
-  for (int t = 0; t < started; t++) pthread_join(thread[t], NULL);
-  return started == threads ? seconds_now() - start : NAN;
-}
-
-static double measure_copy(int threads) {
-  const int64_t count = (int64_t)32 << 20;
-  double *to = malloc((size_t)count * sizeof *to), *from = malloc((size_t)count * sizeof *from);
-  double best = INFINITY;
-  if (to && from && threads <= MOST_THREADS) {
-    memset(to, 0, (size_t)count * sizeof *to);
-    memset(from, 0, (size_t)count * sizeof *from);
-    for (int round = 0; round < 2 * ROUNDS; round++)
-      best = fmin(best, time_copy(to, from, count, threads));
-  }
-  free(to);
-  free(from);
-  return 2 * (double)count * sizeof *to / best;
-}
 
 /* ---- Sweeps ---- */
 
@@ -110,7 +66,7 @@ static int run_threads(w21_run *run, int64_t threads) {
   int code = -1;
   snprintf(where, sizeof where, threads ? "threads:%d" : "threads", (int)threads);
   if (trs_context_create(&ctx, where)) return leave_library(NULL);
-  double copy = measure_copy(trs_context_threads(ctx)) * 1e-9;
+  double copy = bench_copy_cpu(trs_context_threads(ctx));
   for (int store = 0; store < NSTORES && code < 0; store++)
     code = measure(run, ctx, (trs_relax_store)store, copy);
   trs_context_destroy(ctx);

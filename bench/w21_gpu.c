@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "copy.h"
 #include "cublas.h"
 #include "cuda.h"
 #include "leave.h"
@@ -16,7 +17,7 @@
 #include "runner.h"
 #include "w21.h"
 
-enum { COPIES = 14, PEER_ROUNDS = 3 };
+enum { PEER_ROUNDS = 3 };
 static const char ALL_VARIANTS[] =
     "thread-row,warp-row,warp-row-l2,warp-row-fused,warp-row-fused-l2,warp-row-fused-l2-async,"
     "warp-row-fused-l2-async-prefetch,warp-six-rows,warp-six-rows-l2,warp-six-rows-l2-async,"
@@ -46,22 +47,6 @@ typedef struct bench_case {
 } bench_case;
 
 /* ---- Setup of a case ---- */
-
-static double measure_copy(void) {
-  const size_t bytes = (size_t)1 << 31;
-  void *from, *to;
-  double best = INFINITY;
-  bool good = bench_cuda_alloc(&from, bytes);
-  good &= bench_cuda_alloc(&to, bytes);
-  good = good && bench_cuda_fill(from, 0, bytes) && bench_cuda_fill(to, 0, bytes);
-  for (int round = 0; good && round < COPIES; round++) {
-    good = bench_cuda_start() && bench_cuda_move(to, from, bytes);
-    double took = bench_cuda_stop();
-    if (took > 0 && took < best) best = took;
-  }
-  BENCH_CUDA_FREE(from, to);
-  return good ? 2e-9 * (double)bytes / best : NAN;
-}
 
 static int64_t bytes_of(const bench_case *c) { return c->n * (c->scalar == TRS_FLOAT ? 4 : 8); }
 
@@ -384,7 +369,7 @@ static int run_all(bench_case *c) {
   c->A = run->A;
   c->n = run->n;
   c->scalar = TRS_DOUBLE;
-  c->copy_gbs = measure_copy();
+  c->copy_gbs = bench_copy_gpu();
   int code = run_stores(c);
   for (int b = 3; b <= 8 && code < 0; b++)
     if (b != W21_BLOCK) code = run_size(c, run->A, run->n / W21_BLOCK, b);

@@ -1,4 +1,4 @@
-/* x20.c - trireme bench x20: the measurements of X20's Figures 3 and 7 to 10 on this project's
+/* x20.c - trireme bench x20: the measurements of X20's Figures 3, 7, 9 and 10 on this project's
  * suite: managed memory by the number of GPUs, the four designs side by side, tasks per GPU, and
  * zerocopy with 32 tasks in total by the number of GPUs against cuSPARSE on one; beside them the
  * systems' metrics of its Table I.  With fewer GPUs than in the paper, it uses those available. */
@@ -161,8 +161,8 @@ static void print_correlation(const bench_rows *rows, bool markdown) {
 }
 
 static const char *const titles[] = {
-    ("X20, Figure 3b: managed memory by the number of GPUs, times as fast as on one; page faults "
-     "(Figure 3a) are not counted"),
+    ("X20, Figure 3b: managed memory by the number of GPUs, times as fast as on one; "
+     "bench/page_faults.c counts page faults (Figure 3a)"),
     "X20, Figure 7, solve alone: the designs, times as fast as unified",
     "X20, Figure 9: tasks a GPU, times as fast as 4",
     "X20, Figure 10: 32 tasks in all by the number of GPUs, times as fast as the first"};

@@ -184,6 +184,8 @@ void ranks_report(const relax_ranks *ranks) {
 
 #else
 
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+
 int ranks_join(relax_ranks **ranks) {
   *ranks = NULL;
   if (!is_among_ranks()) return -1;
@@ -193,66 +195,30 @@ int ranks_join(relax_ranks **ranks) {
 }
 
 /* Without MPI no process has ranks. */
-int ranks_leave(relax_ranks *ranks, int code) {
-  (void)ranks;
-  return code;
-}
+int ranks_leave(relax_ranks *ranks, int code) { return code; }
 bool ranks_speaks(const relax_ranks *ranks) { return !ranks; }
-int ranks_agree(const relax_ranks *ranks, int code) {
-  (void)ranks;
-  return code;
-}
-bool ranks_any(const relax_ranks *ranks, bool failed) {
-  (void)ranks;
-  return failed;
-}
-trs_status ranks_status(const relax_ranks *ranks, trs_status status) {
-  (void)ranks;
-  return status;
-}
-int64_t ranks_share(const relax_ranks *ranks, int64_t count) {
-  (void)ranks;
-  return count;
-}
+int ranks_agree(const relax_ranks *ranks, int code) { return code; }
+bool ranks_any(const relax_ranks *ranks, bool failed) { return failed; }
+trs_status ranks_status(const relax_ranks *ranks, trs_status status) { return status; }
+int64_t ranks_share(const relax_ranks *ranks, int64_t count) { return count; }
 void ranks_backend(const relax_ranks *ranks, char *text, size_t size) {
-  (void)ranks;
   snprintf(text, size, "auto");
 }
 trs_status ranks_context(const relax_ranks *ranks, trs_context **ctx, const char *where) {
-  (void)ranks;
   return trs_context_create(ctx, where);
 }
 trs_status ranks_create(relax_ranks *ranks, trs_context *ctx, const trs_matrix *A, int block_size,
                         const trs_relax_options *options) {
-  (void)ranks;
-  (void)ctx;
-  (void)A;
-  (void)block_size;
-  (void)options;
   return TRS_ERROR_UNSUPPORTED;
 }
-trs_status ranks_update(relax_ranks *ranks, const trs_matrix *A) {
-  (void)ranks;
-  (void)A;
-  return TRS_ERROR_UNSUPPORTED;
-}
+trs_status ranks_update(relax_ranks *ranks, const trs_matrix *A) { return TRS_ERROR_UNSUPPORTED; }
 trs_status ranks_sweep(relax_ranks *ranks, void *x, const void *b, int64_t n, int64_t nrhs,
                        const trs_sweep_options *options) {
-  (void)ranks;
-  (void)x;
-  (void)b;
-  (void)n;
-  (void)nrhs;
-  (void)options;
   return TRS_ERROR_UNSUPPORTED;
 }
-trs_status ranks_info(relax_ranks *ranks, trs_relax_info *whole) {
-  (void)ranks;
-  (void)whole;
-  return TRS_ERROR_UNSUPPORTED;
-}
-void ranks_print(const relax_ranks *ranks) { (void)ranks; }
-void ranks_report(const relax_ranks *ranks) { (void)ranks; }
+trs_status ranks_info(relax_ranks *ranks, trs_relax_info *whole) { return TRS_ERROR_UNSUPPORTED; }
+void ranks_print(const relax_ranks *ranks) {}
+void ranks_report(const relax_ranks *ranks) {}
 
 #endif
 

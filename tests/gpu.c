@@ -4,6 +4,7 @@
 #include <cuda_runtime_api.h>
 
 #include "backend/context.h"
+#include "solve/cuda/gpu.h"
 #include "test.h"
 
 trs_context *gpu_context;
@@ -41,6 +42,22 @@ void gpu_fetch(void *to, const void *from, size_t bytes) {
 }
 
 void gpu_free(void *pointer) { trs_device_free(gpu, pointer, NULL); }
+
+void gpu_solve(trs_plan *plan, void *x, void *to, const void *b, int64_t n, int64_t nrhs,
+               size_t bytes) {
+  assert_success(trs_solve(plan, to, n, b, n, nrhs, TRS_COL_MAJOR));
+  assert_success(trs_plan_wait(plan));
+  gpu_fetch(x, to, bytes);
+}
+
+void gpu_wait_less(trs_plan *plan) {
+  static const uint64_t SOON = 200000000; /* nanoseconds */
+  trs_gpu *state = plan->state;
+  trs_fault *fault = state->host_fault;
+  fault->limit = SOON;
+  assert_success(trs_device_copy(state->fault, fault, sizeof *fault, plan->stream));
+  assert_success(trs_device_wait(plan->stream));
+}
 
 trs_stream gpu_stream(void) {
   cudaStream_t stream;

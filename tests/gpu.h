@@ -19,6 +19,14 @@ void *gpu_upload(const void *from, size_t bytes);
 void gpu_fetch(void *to, const void *from, size_t bytes);
 void gpu_free(void *pointer);
 
+/* Solves from b to to, in device memory and by columns, waits, and copies the bytes of the solution
+ * to x in host memory. */
+void gpu_solve(trs_plan *plan, void *x, void *to, const void *b, int64_t n, int64_t nrhs,
+               size_t bytes);
+
+/* Kernels of the plan wait 0.2 s at most.  Its state must begin with a trs_gpu. */
+void gpu_wait_less(trs_plan *plan);
+
 /* A stream of its own. */
 trs_stream gpu_stream(void);
 void gpu_stream_free(trs_stream stream);

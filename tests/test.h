@@ -19,18 +19,27 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-/* A test program as main.c runs it; begin and end may be NULL. */
+/* What main.c does beside running the tests, if a program defines it; every entry may be NULL. */
 typedef struct test_program {
-  const struct CMUnitTest *tests;
-  size_t count;
-  int (*begin)(void **state), (*end)(void **state);
-  const char *(*lacks)(void); /* why the program is skipped, or NULL; may be NULL itself */
+  int (*begin)(void **state), (*end)(void **state); /* before the first and after the last test */
+  int (*after_each)(void **state);
+  void (*add_cases)(void);    /* adds tests that get data, by add_test */
+  const char *(*lacks)(void); /* why the program is skipped, or NULL */
 } test_program;
 
 extern const test_program program;
 
-/* The entries tests and count for an array. */
-#define TESTS(array) .tests = (array), .count = COUNT(array)
+/* Adds a test to the program, which runs its tests in the order of their lines. */
+void add_test(int line, const char *name, CMUnitTestFunction test, const void *data);
+
+/* TEST(name) {...} is a test, TEST_IF(condition, name) {...} one of builds with this condition. */
+#define TEST(name) TEST_IF(1, name)
+#define TEST_IF(condition, name)                              \
+  static void name(void **state);                             \
+  __attribute__((constructor)) static void add_##name(void) { \
+    if (condition) add_test(__LINE__, #name, name, NULL);     \
+  }                                                           \
+  static void name(void **state)
 
 /* Skips a test that this build or this machine cannot run. */
 #define skip_test(reason)     \

@@ -1,14 +1,17 @@
 /* loggp.c - a grid's sweep as events, and the three algorithms built from sweeps. */
 #include "simulate/loggp.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+#include "simulate/network.h"
 
 /* ---- Events: messages in transit, the earliest first. ---- */
 
 typedef struct event {
   double time;
-  int32_t K, place; /* the supernode of x or sum; the receiver */
-  bool sum;
+  int32_t K, from, place; /* the supernode of x or sum; the sender, the receiver */
+  bool sum, waits;        /* waits: for its links; otherwise it arrives */
 } event;
 
 typedef struct heap {
@@ -45,6 +48,7 @@ static event pop(heap *h) {
 typedef struct world {
   const trs_grid_layout *l;
   const trs_machine *m;
+  trs_network net;
   trs_tree_shape trees;
   trs_grid_shape shape;
   int64_t nrhs;
@@ -203,8 +207,29 @@ static trs_status list_rows(sweep *s) {
   return TRS_SUCCESS;
 }
 
+/* The additions of L: each place adds the sums of its supernodes at home to every supernode
+ * elsewhere that they touch, once. */
+static trs_status weigh_touched(sweep *s) {
+  const trs_grid_layout *l = s->w->l;
+  const trs_grid_blocks *turned = &l->blocks[1];
+  int64_t *mark;
+  TRS_TRY(TRS_ALLOC(&mark, s->places));
+  for (int p = 0; p < s->places; p++) mark[p] = -1;
+  for (int64_t I = 0; I < l->count; I++) {
+    if (l->home[I] >= 0 || !trs_on_grid(l, I, s->z)) continue;
+    for (int64_t b = turned->ptr[I]; b < turned->ptr[I + 1]; b++) {
+      int64_t K = turned->row[b], home = l->home[K];
+      if (home < 0 || mark[home] == I || !trs_on_grid(l, K, s->z)) continue;
+      mark[home] = I;
+      s->local[home] += trs_move_s(s->w->m, trs_width(l, I) * s->w->nrhs);
+    }
+  }
+  trs_free(mark);
+  return TRS_SUCCESS;
+}
+
 /* The work of each place alone: whole panels, and in L additions to rows elsewhere. */
-static void weigh_local(sweep *s) {
+static trs_status weigh_local(sweep *s) {
   const trs_grid_layout *l = s->w->l;
   int64_t nrhs = s->w->nrhs;
   for (int64_t K = 0; K < l->count; K++) {
@@ -215,6 +240,7 @@ static void weigh_local(sweep *s) {
     s->local[l->home[K]] += trs_product_s(s->w->m, (width + 1) / 2 + rows, nrhs, width);
     s->local_flops[l->home[K]] += (double)(width * (width + 2 * rows) * nrhs);
   }
+  return s->which ? TRS_SUCCESS : weigh_touched(s);
 }
 
 static trs_status make(sweep *s) {
@@ -231,7 +257,7 @@ static trs_status make(sweep *s) {
   TRS_TRY(TRS_ALLOC_ZERO(&s->homes, s->places));
   TRS_TRY(TRS_ALLOC_ZERO(&s->local, s->places));
   TRS_TRY(TRS_ALLOC_ZERO(&s->local_flops, s->places));
-  weigh_local(s);
+  TRS_TRY(weigh_local(s));
   TRS_TRY(list_columns(s));
   return list_rows(s);
 }
@@ -249,8 +275,18 @@ static void send(sweep *s, int to, int64_t K, bool sum) {
   s->now += m->send_s + (double)bytes * m->copy_s;
   s->f->value[TRS_FIGURE_INTRA_MESSAGES + s->which]++;
   s->f->value[TRS_FIGURE_INTRA_BYTES + s->which] += (double)bytes;
-  event e = {.K = (int32_t)K, .place = to, .sum = sum};
-  e.time = s->now + trs_wire_s(m, rank_of(s, s->place), rank_of(s, to), bytes);
+  event e = {.time = s->now, .K = (int32_t)K, .from = s->place, .place = to, .sum = sum};
+  e.waits = trs_network_shares(&s->w->net, rank_of(s, e.from), rank_of(s, to));
+  if (!e.waits) e.time += trs_wire_s(m, rank_of(s, e.from), rank_of(s, to), bytes);
+  if (!s->w->status) s->w->status = push(&s->events, e);
+}
+
+/* Messages take their links in the order in which they were sent, which is not the order in which
+ * the ranks' work is played. */
+static void carry(sweep *s, event e) {
+  e.time = trs_network_carry(&s->w->net, rank_of(s, e.from), rank_of(s, e.place), bytes_of(s, e.K),
+                             e.time);
+  e.waits = false;
   if (!s->w->status) s->w->status = push(&s->events, e);
 }
 
@@ -413,6 +449,19 @@ static void finish_local(sweep *s) {
   }
 }
 
+static void play_messages(sweep *s) {
+  trs_network_clear(&s->w->net);
+  while (!s->w->status && s->events.count > 0) {
+    event e = pop(&s->events);
+    if (e.waits)
+      carry(s, e);
+    else
+      take_message(s, e);
+  }
+}
+
+/* Grids of which none shares a node or a router with another during a sweep are alone on their
+ * links: those of a power of two of ranks. */
 static trs_status run_sweep(world *w, int which, int z, const trs_roles *role) {
   sweep s = {.w = w, .which = which, .z = z, .role = *role, .places = w->shape.x * w->shape.y};
   double *begun, *free = w->free + (int64_t)z * s.places;
@@ -421,7 +470,7 @@ static trs_status run_sweep(world *w, int which, int z, const trs_roles *role) {
   memcpy(begun, free, (size_t)s.places * sizeof *begun);
   trs_status status = make(&s);
   if (!status) status = start(&s);
-  while (!status && !w->status && s.events.count > 0) take_message(&s, pop(&s.events));
+  if (!status) play_messages(&s);
   if (!status && which) finish_local(&s);
   for (int p = 0; p < s.places; p++)
     figures[p].value[TRS_FIGURE_INTRA + which] += free[p] - begun[p];
@@ -465,18 +514,31 @@ static trs_status add_sums(const world *w, int z, int step, int64_t *columns) {
   return TRS_SUCCESS;
 }
 
-/* The cost of a message between grids for its sender, then for its receiver. */
-static double send_off(world *w, int64_t from, int64_t to, int64_t columns, int which) {
+/* Messages between grids of one step, which leave at the given times. */
+typedef struct transfer {
+  double time;
+  int64_t from, to, columns;
+} transfer;
+
+typedef struct transfers {
+  transfer *at;
+  int64_t count;
+} transfers;
+
+/* The cost of a message for its sender. */
+static void send_off(world *w, transfers *t, int64_t from, int64_t to, int64_t columns, int which) {
   const trs_machine *m = w->m;
   int64_t bytes = 8 * columns * w->nrhs;
   double *v = w->figures[from].value, cost = m->send_s + (double)bytes * m->copy_s;
+  if (columns == 0) return;
   w->free[from] += cost;
   v[TRS_FIGURE_INTER_MESSAGES + which]++;
   v[TRS_FIGURE_INTER_BYTES + which] += (double)bytes;
   v[TRS_FIGURE_INTER + which] += cost;
-  return w->free[from] + trs_wire_s(m, from, to, bytes);
+  t->at[t->count++] = (transfer){w->free[from], from, to, columns};
 }
 
+/* And for its receiver. */
 static void take_in(world *w, int64_t to, double arrival, int64_t columns, int which, bool add) {
   const trs_machine *m = w->m;
   int64_t numbers = columns * w->nrhs;
@@ -486,37 +548,58 @@ static void take_in(world *w, int64_t to, double arrival, int64_t columns, int w
   w->figures[to].value[TRS_FIGURE_INTER + which] += w->free[to] - begin;
 }
 
-static void move(world *w, int64_t from, int64_t to, int64_t columns, bool sums) {
-  if (columns == 0) return;
-  take_in(w, to, send_off(w, from, to, columns, !sums), columns, !sums, sums);
+static int by_time(const void *a, const void *b) {
+  const transfer *s = a, *t = b;
+  if (s->time != t->time) return s->time < t->time ? -1 : 1;
+  return (s->from > t->from) - (s->from < t->from);
 }
 
-static void swap(world *w, int64_t a, int64_t b, int64_t columns) {
-  if (columns == 0) return;
-  double at_b = send_off(w, a, b, columns, 0), at_a = send_off(w, b, a, columns, 0);
-  take_in(w, a, at_a, columns, 0, true);
-  take_in(w, b, at_b, columns, 0, true);
+static void deliver(world *w, transfers *t, int which, bool add) {
+  trs_network_clear(&w->net);
+  qsort(t->at, (size_t)t->count, sizeof *t->at, by_time);
+  for (int64_t k = 0; k < t->count; k++) {
+    const transfer *one = &t->at[k];
+    double arrival =
+        trs_network_carry(&w->net, one->from, one->to, 8 * one->columns * w->nrhs, one->time);
+    take_in(w, one->to, arrival, one->columns, which, add);
+  }
+  t->count = 0;
+}
+
+/* A step's messages, each rank's at most one, and a place's columns. */
+static trs_status open_step(const world *w, transfers *t, int64_t **columns) {
+  int64_t places = (int64_t)w->shape.x * w->shape.y;
+  *t = (transfers){0};
+  TRS_TRY(TRS_ALLOC(columns, places));
+  trs_status status = TRS_ALLOC(&t->at, places * w->shape.z);
+  if (status) trs_free(*columns);
+  return status;
 }
 
 static trs_status allreduce(world *w) {
   int64_t ranks = (int64_t)w->shape.x * w->shape.y, *columns;
-  TRS_TRY(TRS_ALLOC(&columns, ranks));
-  for (int step = 0; step < w->l->levels; step++)
+  transfers t;
+  TRS_TRY(open_step(w, &t, &columns));
+  for (int step = 0; step < w->l->levels; step++) {
     for (int z = 0; z < w->shape.z; z++) {
       int partner = trs_pair_partner(z, step);
-      if (partner < z) continue;
       memset(columns, 0, (size_t)ranks * sizeof *columns);
       add_shared(w, z, step + 1, TRS_HALF_BELOW, columns);
-      for (int64_t r = 0; r < ranks; r++) swap(w, z * ranks + r, partner * ranks + r, columns[r]);
+      for (int64_t r = 0; r < ranks; r++)
+        send_off(w, &t, z * ranks + r, partner * ranks + r, columns[r], 0);
     }
-  trs_free(columns);
+    deliver(w, &t, 0, true);
+  }
+  TRS_FREE_ALL(t.at, columns);
   return TRS_SUCCESS;
 }
 
 /* Level `step` of the baseline: from the upper grids of all pairs to the lower, or back. */
 static trs_status cross(world *w, int step, bool sums) {
   int64_t ranks = (int64_t)w->shape.x * w->shape.y, *columns;
-  trs_status status = TRS_ALLOC(&columns, ranks);
+  transfers t;
+  TRS_TRY(open_step(w, &t, &columns));
+  trs_status status = TRS_SUCCESS;
   for (int z = 0; z < w->shape.z && !status; z += 2 << step) {
     int upper = z + (1 << step);
     memset(columns, 0, (size_t)ranks * sizeof *columns);
@@ -525,9 +608,11 @@ static trs_status cross(world *w, int step, bool sums) {
     else
       add_shared(w, z, step + 1, TRS_HALF_ABOVE, columns);
     for (int64_t r = 0; r < ranks && !status; r++)
-      move(w, (sums ? upper : z) * ranks + r, (sums ? z : upper) * ranks + r, columns[r], sums);
+      send_off(w, &t, (sums ? upper : z) * ranks + r, (sums ? z : upper) * ranks + r, columns[r],
+               !sums);
   }
-  trs_free(columns);
+  if (!status) deliver(w, &t, !sums, sums);
+  TRS_FREE_ALL(t.at, columns);
   return status;
 }
 
@@ -588,9 +673,10 @@ trs_status trs_loggp(const trs_grid_layout *layout, const trs_machine *machine,
   world w = {
       .l = layout, .m = machine, .trees = trees, .shape = shape, .nrhs = nrhs, .figures = figures};
   if (shape.z != layout->pz) return trs_fail(TRS_ERROR_ARGUMENT, -1, "the model has no such solve");
-  TRS_TRY(TRS_ALLOC_ZERO(&w.free, ranks));
+  TRS_TRY(trs_network_create(&w.net, machine, ranks));
+  trs_status status = TRS_ALLOC_ZERO(&w.free, ranks);
   memset(figures, 0, (size_t)ranks * sizeof *figures);
-  trs_status status = algorithm == TRS_GRID3D ? run_new(&w) : run_baseline(&w);
+  if (!status) status = algorithm == TRS_GRID3D ? run_new(&w) : run_baseline(&w);
   for (int64_t r = 0; r < ranks && !status; r++) {
     double *v = figures[r].value;
     v[TRS_FIGURE_SOLVE] = w.free[r];
@@ -598,6 +684,7 @@ trs_status trs_loggp(const trs_grid_layout *layout, const trs_machine *machine,
       v[TRS_FIGURE_INTRA + which] -= v[TRS_FIGURE_FLOP + which];
   }
   if (!status) weigh(&w);
+  trs_network_free(&w.net);
   trs_free(w.free);
   return status;
 }

@@ -190,7 +190,8 @@ PetscErrorCode trs_petsc_need_plan(Mat F, bool transposed) {
                          .store = (trs_store)f->store};
   PetscFunctionBegin;
   if (sweeps->plan) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(trs_petsc_stream(&sweeps->stream));
+  /* A PETSc with CUDA fails here on a machine without a GPU. */
+  if (trs_context_gpu(f->context, 0) >= 0) PetscCall(trs_petsc_stream(&sweeps->stream));
   options.stream = sweeps->stream;
   PetscCall(PetscLogEventBegin(trs_petsc_event.analyze, F, 0, 0, 0));
   PetscCall(trs_petsc_check(trs_analyze_factors(f->context, &sweeps->plan, f->factors,

@@ -63,18 +63,21 @@ static void count_rows_and_entries(trs_levels *levels, const trs_system *S) {
   for (int32_t k = 0; k < levels->count; k++) levels->ptr[k + 1] += levels->ptr[k];
 }
 
+trs_status trs_levels_count(trs_levels *levels, const trs_system *S) {
+  TRS_TRY(TRS_ALLOC_ZERO(&levels->ptr, levels->count + 1));
+  TRS_TRY(TRS_ALLOC_ZERO(&levels->entries, levels->count));
+  count_rows_and_entries(levels, S);
+  return TRS_SUCCESS;
+}
+
 trs_status trs_levels_create(trs_levels *levels, const trs_system *S) {
   *levels = (trs_levels){.n = S->n};
   trs_status status = TRS_ALLOC(&levels->level, S->n);
   if (!status) {
     levels->count = sweep(S, levels->level);
-    status = TRS_ALLOC_ZERO(&levels->ptr, levels->count + 1);
+    status = trs_levels_count(levels, S);
   }
-  if (!status) status = TRS_ALLOC_ZERO(&levels->entries, levels->count);
-  if (status)
-    trs_levels_destroy(levels);
-  else
-    count_rows_and_entries(levels, S);
+  if (status) trs_levels_destroy(levels);
   return status;
 }
 

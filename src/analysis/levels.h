@@ -18,6 +18,8 @@ typedef struct trs_levels {
 
 /* O(n + nnz). */
 trs_status trs_levels_create(trs_levels *levels, const trs_system *S);
+/* Makes ptr and entries from n, count and level. */
+trs_status trs_levels_count(trs_levels *levels, const trs_system *S);
 void trs_levels_destroy(trs_levels *levels);
 
 /* Rows in the smallest and largest level; 0 for an empty system. */

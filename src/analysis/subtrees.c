@@ -196,7 +196,7 @@ static trs_status deal(const tree *t, trs_subtrees *s, int32_t *of) {
   enum { ROOT = -2, TOP = -1 };
   struct root {
     double load, node;
-  } *root;
+  } * root;
   double *work;
   TRS_TRY(TRS_ALLOC(&root, t->P->count));
   trs_status status = TRS_ALLOC_ZERO(&work, s->threads);

@@ -137,16 +137,10 @@ trs_status trs_relax_create(trs_context *ctx, trs_relaxation **R, const trs_matr
 trs_block_source trs_relax_blocks(trs_scalar scalar, int64_t nrows, int block_size,
                                   trs_layout layout, int indexing, const void *ptr, const void *idx,
                                   const void *val) {
-  return (trs_block_source){.scalar = scalar,
-                            .block = block_size,
-                            .span = 1,
-                            .nrows = nrows,
-                            .ncols = nrows,
-                            .layout = layout,
-                            .ptr = ptr,
-                            .idx = idx,
-                            .val = val,
-                            .indexing = indexing};
+  trs_block_source S = {.scalar = scalar, .block = block_size, .span = 1, .layout = layout};
+  S.nrows = S.ncols = nrows;
+  S.ptr = ptr, S.idx = idx, S.val = val, S.indexing = indexing;
+  return S;
 }
 
 trs_status trs_relax_create_bsr(trs_context *ctx, trs_relaxation **R, trs_scalar scalar,

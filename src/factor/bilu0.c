@@ -147,22 +147,7 @@ INLINE bool eliminate(const trs_bilu0 *w, int64_t i, int64_t *position, int *col
 }
 
 bool trs_bilu0_eliminate(const trs_bilu0 *w, int64_t i, int64_t *position, int *column) {
-  switch (w->block) {
-    case 1:
-      return eliminate(w, i, position, column, 1);
-    case 2:
-      return eliminate(w, i, position, column, 2);
-    case 3:
-      return eliminate(w, i, position, column, 3);
-    case 4:
-      return eliminate(w, i, position, column, 4);
-    case 5:
-      return eliminate(w, i, position, column, 5);
-    case 6:
-      return eliminate(w, i, position, column, 6);
-    default:
-      return eliminate(w, i, position, column, w->block);
-  }
+  return TRS_BY_BLOCK(w->block, eliminate, w, i, position, column);
 }
 
 /* ---- Pattern and values ---- */

@@ -251,22 +251,7 @@ trs_status trs_block_source_row(const trs_block_source *source, int64_t i, const
     source->give(source->user, i, slot, values);
     return TRS_SUCCESS;
   }
-  switch (source->block) {
-    case 3:
-      return any_row(source, i, slot, values, 3);
-    case 4:
-      return any_row(source, i, slot, values, 4);
-    case 5:
-      return any_row(source, i, slot, values, 5);
-    case 6:
-      return any_row(source, i, slot, values, 6);
-    case 7:
-      return any_row(source, i, slot, values, 7);
-    case 8:
-      return any_row(source, i, slot, values, 8);
-    default:
-      return any_row(source, i, slot, values, source->block);
-  }
+  return TRS_BY_BLOCK(source->block, any_row, source, i, slot, values);
 }
 
 void trs_block_source_ahead(const trs_block_source *source, int64_t i) {

@@ -30,17 +30,36 @@ typedef struct trs_block_source {
   const void *user;
 } trs_block_source;
 
-/* A matrix by rows, whose size the block size divides. */
-static inline trs_block_source trs_block_source_of(const trs_matrix *A, int block) {
-  return (trs_block_source){.scalar = A->scalar,
+/* f(..., block), with a block size of 1 to 8 as a constant: f is always inlined. */
+#define TRS_BY_BLOCK(block, f, ...)   \
+  ((block) == 1   ? f(__VA_ARGS__, 1) \
+   : (block) == 2 ? f(__VA_ARGS__, 2) \
+   : (block) == 3 ? f(__VA_ARGS__, 3) \
+   : (block) == 4 ? f(__VA_ARGS__, 4) \
+   : (block) == 5 ? f(__VA_ARGS__, 5) \
+   : (block) == 6 ? f(__VA_ARGS__, 6) \
+   : (block) == 7 ? f(__VA_ARGS__, 7) \
+   : (block) == 8 ? f(__VA_ARGS__, 8) \
+                  : f(__VA_ARGS__, block))
+
+/* Arrays of entries by rows; the block size divides nrows and ncols. */
+static inline trs_block_source trs_block_source_by_entries(trs_scalar scalar, int64_t nrows,
+                                                           int64_t ncols, const int64_t *ptr,
+                                                           const int32_t *idx, const void *val,
+                                                           int block) {
+  return (trs_block_source){.scalar = scalar,
                             .block = block,
                             .span = block,
-                            .nrows = A->nrows / block,
-                            .ncols = A->ncols / block,
-                            .ptr = A->ptr,
-                            .idx = A->idx,
-                            .val = A->val,
+                            .nrows = nrows / block,
+                            .ncols = ncols / block,
+                            .ptr = ptr,
+                            .idx = idx,
+                            .val = val,
                             .matrix = true};
+}
+
+static inline trs_block_source trs_block_source_of(const trs_matrix *A, int block) {
+  return trs_block_source_by_entries(A->scalar, A->nrows, A->ncols, A->ptr, A->idx, A->val, block);
 }
 
 /* Copies those of the source's arrays that are in device memory to the host, after earlier work in

@@ -26,6 +26,7 @@ typedef struct trs_method {
   const trs_backend *backend;
   bool deferred;   /* requires deferred values of the matrix itself */
   bool parameters; /* accepts parameters: analyze calls trs_parameters_read */
+  bool reorders;   /* a GPU method: solve takes permutations of b and x, arrays in device memory */
   /* analyze and update fail with TRS_ERROR_ZERO_PIVOT, without a row, if a diagonal entry in device
    * memory is unusable; the caller finds the row. */
   bool checks_diagonal;

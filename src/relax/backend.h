@@ -16,6 +16,10 @@ typedef struct trs_relax_backend {
    */
   trs_status (*sweep)(trs_relaxation *R, const trs_rhs *rhs, const trs_sweep_options *options);
 
+  /* Solves a triangle, whose levels are the colours, by one sweep from zero.  Permutations of b and
+   * x are in device memory, without scales.  NULL: by sweep. */
+  trs_status (*solve)(trs_relaxation *R, const trs_rhs *rhs);
+
   /* The functions from here to stream are NULL on the CPU. */
   trs_status (*wait)(trs_relaxation *R); /* waits for launched sweeps; reports their failure */
   trs_status (*set_variant)(trs_relaxation *R, const char *name);

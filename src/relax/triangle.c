@@ -57,18 +57,6 @@ static trs_relax_store store_of(const trs_plan *plan) {
   return plan->system.scalar == TRS_FLOAT ? TRS_RELAX_FLOAT : TRS_RELAX_DOUBLE;
 }
 
-static trs_block_source source_of(const trs_system *S, int size) {
-  return (trs_block_source){.scalar = S->scalar,
-                            .block = size,
-                            .span = size,
-                            .nrows = S->n / size,
-                            .ncols = S->n / size,
-                            .ptr = S->ptr,
-                            .idx = S->idx,
-                            .val = S->val,
-                            .matrix = true};
-}
-
 /* Level 0: rows that read no other; else one more than the highest level that a row reads. */
 static void find_levels(int32_t *level, const trs_block_pattern *P, bool lower) {
   for (int64_t k = 0; k < P->n; k++) {
@@ -109,7 +97,9 @@ static trs_status analyze(trs_plan *plan) {
   plan->state = t;
   trs_relax_options options = {.store = store_of(plan), .nrhs = plan->options.nrhs};
   trs_status status = trs_host_system_create(&h, &plan->system, plan->matrix, true, true);
-  const trs_block_source source = source_of(&h.S, (int)size);
+  const trs_system *S = &h.S;
+  const trs_block_source source =
+      trs_block_source_by_entries(S->scalar, S->n, S->n, S->ptr, S->idx, S->val, (int)size);
   if (!status) status = create_in_levels(&t->R, plan, &source, &options);
   if (!status) status = trs_relaxation_update(t->R, &source);
   trs_host_system_destroy(&h);
@@ -124,7 +114,9 @@ static trs_status update(trs_plan *plan) {
   trs_host_system h = {0};
   trs_relaxation *R = relaxation_of(plan);
   trs_status status = trs_host_system_create(&h, &plan->system, plan->matrix, true, true);
-  const trs_block_source source = source_of(&h.S, R->block);
+  const trs_system *S = &h.S;
+  const trs_block_source source =
+      trs_block_source_by_entries(S->scalar, S->n, S->n, S->ptr, S->idx, S->val, R->block);
   if (!status) status = trs_relaxation_update(R, &source);
   trs_host_system_destroy(&h);
   return status;
@@ -134,7 +126,7 @@ static trs_status solve(trs_plan *plan, const trs_rhs *rhs) {
   static const trs_sweep_options once = {.sweeps = 1, .omega = 1};
   trs_relaxation *R = relaxation_of(plan);
   if (R->backend->stream) *R->backend->stream(R) = plan->stream;
-  return trs_relaxation_sweep(R, rhs, &once);
+  return R->backend->solve ? R->backend->solve(R, rhs) : trs_relaxation_sweep(R, rhs, &once);
 }
 
 static trs_status wait(trs_plan *plan) {
@@ -179,7 +171,7 @@ static void free_state(trs_plan *plan) {
 const trs_method trs_method_blocks = {BLOCKS, .backend = &trs_backend_serial,
                                       .refuses = refuses_on_cpu, .threads = threads};
 
-const trs_method trs_method_blocks_cuda = {BLOCKS, .backend = &trs_backend_cuda,
+const trs_method trs_method_blocks_cuda = {BLOCKS, .backend = &trs_backend_cuda, .reorders = true,
                                            .refuses = refuses_on_gpu, .wait = wait};
 
 trs_triangle *trs_triangle_of(const trs_plan *plan) {

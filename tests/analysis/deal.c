@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 
 #include "analysis/carried.h"
+#include "analysis/slice_rows.h"
 #include "analysis/shapes.h"
 #include "analysis/slice.h"
 #include "base/config.h"
@@ -272,19 +273,10 @@ static void solve_slice(worker *t, const trs_slice *h) {
     atomic_store(&t->old_parts[(int64_t)h->part * TRS_SLICE_LANES + lane], EMPTY);
   }
   if (trs_slice_is_part(h)) return;
-  for (int r = 0; r < h->rows; r++) {
-    residual[r] = b[d->s.row[h->first + r]];
-    for (int k = 0; k < 1 << h->log_lanes; k++) residual[r] -= sum[(r << h->log_lanes) + k];
-  }
-  for (int r = 0; r < h->rows; r++) {
-    const double *inverse = (const double *)t->a->inverse + h->inverse;
-    double x = inverse[r] * residual[r];
-    for (int k = 1; k < h->block && k <= r; k++) {
-      int32_t at = trs_inverse_at(h, r, k);
-      if (at >= 0 && memcmp(&inverse[at], &EMPTY, sizeof EMPTY)) x += inverse[at] * residual[r - k];
-    }
-    finish(t, h->first + r, x);
-  }
+  for (int r = 0; r < h->rows; r++) residual[r] = b[d->s.row[h->first + r]];
+  subtract_lanes(residual, h, sum);
+  for (int r = 0; r < h->rows; r++)
+    finish(t, h->first + r, apply_inverse(t->a->inverse, h, residual, r));
 }
 
 /* Announces to all that the solve before is finished.  Waits until every reader has finished the
@@ -391,7 +383,7 @@ static double error_of(const dealt *d, trs_team *team, bool delays, bool keeps) 
 
 /* ---- Tests. ---- */
 
-static void deals_are_sound(void **state) {
+TEST(deals_are_sound) {
   static const int64_t sizes[] = {1, 2, 33, 97, 700};
   static const int members[] = {1, 2, 3, 4, 7, 8};
   dealt d = {0};
@@ -410,7 +402,7 @@ static void deals_are_sound(void **state) {
     }
 }
 
-static void members_solve_by_their_shares(void **state) {
+TEST(members_solve_by_their_shares) {
   enum { ROWS = 700 };
   static const int members[] = {2, 3, 8};
   trs_team *team;
@@ -435,7 +427,7 @@ static void members_solve_by_their_shares(void **state) {
 }
 
 /* Damaged shares, and members that do not clear. */
-static void damage_is_found_out(void **state) {
+TEST(damage_is_found_out) {
   trs_team *team;
   dealt d = {.S = shape_system(SHAPE_RANDOM, 4000, TRS_DOUBLE, true, true)};
   assert_success(trs_team_create(&team, MOST));
@@ -455,7 +447,7 @@ static trs_deal dealt_as(dealt *d, int members, trs_partition how) {
 }
 
 /* On grids slabs and bands push little, and cyclic pushes much and is balanced. */
-static void numbers_are_as_expected(void **state) {
+TEST(numbers_are_as_expected) {
   dealt d = {.S = shape_system(SHAPE_GRID, 40000, TRS_DOUBLE, true, true)};
   trs_deal cyclic = dealt_as(&d, 4, TRS_PARTITION_CYCLIC);
   trs_deal slabs = dealt_as(&d, 4, TRS_PARTITION_SLABS);
@@ -476,7 +468,7 @@ static void numbers_are_as_expected(void **state) {
   shape_free(&d.S);
 }
 
-static void large_graphs_are_split_by_metis(void **state) {
+TEST(large_graphs_are_split_by_metis) {
   if (!graph_is_there(TRS_PARTITION_GRAPH)) skip_test("this build has no METIS");
   dealt d = {.S = shape_system(SHAPE_BOX, 20000, TRS_DOUBLE, true, true)};
   deal_out(&d, &all_rules[0], 3, TRS_PARTITION_GRAPH);
@@ -488,7 +480,7 @@ static void large_graphs_are_split_by_metis(void **state) {
 }
 
 /* Slices with many needs have no neighbours to keep together, and METIS takes long. */
-static void graphs_with_many_edges_are_refused(void **state) {
+TEST(graphs_with_many_edges_are_refused) {
   if (!graph_is_there(TRS_PARTITION_GRAPH)) skip_test("this build has no METIS");
   enum { MEMBERS = 3 };
   dealt d = {.S = shape_system(SHAPE_RANDOM, 20000, TRS_DOUBLE, true, true)};
@@ -542,7 +534,7 @@ static void same_by_a_team(const trs_system *S, const trs_slice_rules *rules, tr
   }
 }
 
-static void a_team_deals_as_one_thread_does(void **state) {
+TEST(a_team_deals_as_one_thread_does) {
   trs_team *team;
   const int64_t alone = trs_slices_alone;
   assert_success(trs_team_create(&team, 5));
@@ -559,7 +551,7 @@ static void a_team_deals_as_one_thread_does(void **state) {
   trs_team_destroy(team);
 }
 
-static void members_beyond_the_limit_are_refused(void **state) {
+TEST(members_beyond_the_limit_are_refused) {
   dealt d = {.S = shape_system(SHAPE_GRID, 33, TRS_DOUBLE, true, true)};
   const int64_t whole[] = {0, d.S.n};
   assert_success(trs_outline_create(&d.outline, &d.s, &d.S, &all_rules[0], NULL, 1, whole, NULL));
@@ -581,7 +573,7 @@ static trs_status deal_and_share(dealt *d) {
   return status;
 }
 
-static void every_allocation_may_fail(void **state) {
+TEST(every_allocation_may_fail) {
   dealt d = {.S = shape_system(SHAPE_NODES, 97, TRS_DOUBLE, true, true)};
   int64_t before, after, peak, n = 0;
   const int64_t whole[] = {0, d.S.n};
@@ -601,17 +593,3 @@ static void every_allocation_may_fail(void **state) {
   trs_outline_destroy(d.outline);
   shape_free(&d.S);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(deals_are_sound),
-    cmocka_unit_test(members_solve_by_their_shares),
-    cmocka_unit_test(damage_is_found_out),
-    cmocka_unit_test(numbers_are_as_expected),
-    cmocka_unit_test(large_graphs_are_split_by_metis),
-    cmocka_unit_test(graphs_with_many_edges_are_refused),
-    cmocka_unit_test(a_team_deals_as_one_thread_does),
-    cmocka_unit_test(members_beyond_the_limit_are_refused),
-    cmocka_unit_test(every_allocation_may_fail),
-};
-
-const test_program program = {TESTS(tests)};

@@ -59,7 +59,7 @@ static void fill(pair *p, trs_scalar scalar, int64_t width, uint64_t seed) {
     }
 }
 
-static void known_values(void **state) {
+TEST(known_values) {
   for (trs_scalar scalar = TRS_FLOAT; scalar <= TRS_DCOMPLEX; scalar++) {
     pair p = {.scalar = scalar, .width = 1};
     p.t[0][0] = 1e-20;
@@ -74,7 +74,7 @@ static void known_values(void **state) {
 }
 
 /* Rows and columns multiplied by powers of two. */
-static void scalings_change_little(void **state) {
+TEST(scalings_change_little) {
   for (uint64_t seed = 1; seed < 50; seed++) {
     pair p;
     fill(&p, TRS_DOUBLE, 2 + (int64_t)seed % 20, seed);
@@ -88,7 +88,7 @@ static void scalings_change_little(void **state) {
   }
 }
 
-static void rows_have_their_own_growth(void **state) {
+TEST(rows_have_their_own_growth) {
   pair p;
   fill(&p, TRS_DOUBLE, 9, 3);
   const double whole = growth_of(&p);
@@ -101,7 +101,7 @@ static void rows_have_their_own_growth(void **state) {
   assert_true(most == whole);
 }
 
-static void numbers_that_are_not_finite(void **state) {
+TEST(numbers_that_are_not_finite) {
   const double bad[] = {NAN, INFINITY, 1e-320};
   for (int k = 0; k < 3; k++) {
     uint8_t begins[MOST];
@@ -113,7 +113,7 @@ static void numbers_that_are_not_finite(void **state) {
   }
 }
 
-static void good_blocks_stay_whole(void **state) {
+TEST(good_blocks_stay_whole) {
   static const uint8_t none[MOST];
   for (int64_t width = 1; width <= MOST; width++) {
     uint8_t begins[MOST];
@@ -126,7 +126,7 @@ static void good_blocks_stay_whole(void **state) {
 
 /* A tiny pivot in one row: the blocks that it leaves are good, aligned, and no pair of halves could
  * have stayed together. */
-static void weak_blocks_are_cut(void **state) {
+TEST(weak_blocks_are_cut) {
   for (int64_t width = 2; width <= MOST; width++)
     for (int64_t weak = 1; weak < width; weak += 3) {
       uint8_t begins[MOST];
@@ -147,7 +147,7 @@ static void weak_blocks_are_cut(void **state) {
     }
 }
 
-static void a_weak_row_costs_few_cuts(void **state) {
+TEST(a_weak_row_costs_few_cuts) {
   uint8_t begins[MOST];
   int count = 0;
   pair p;
@@ -158,15 +158,3 @@ static void a_weak_row_costs_few_cuts(void **state) {
   assert_true(begins[8] && begins[12] && begins[16]); /* as the first row of a block it is scaled */
   assert_int_equal(count, 3);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(known_values),
-    cmocka_unit_test(scalings_change_little),
-    cmocka_unit_test(rows_have_their_own_growth),
-    cmocka_unit_test(numbers_that_are_not_finite),
-    cmocka_unit_test(good_blocks_stay_whole),
-    cmocka_unit_test(weak_blocks_are_cut),
-    cmocka_unit_test(a_weak_row_costs_few_cuts),
-};
-
-const test_program program = {TESTS(tests)};

@@ -52,7 +52,7 @@ static void check_definition(const trs_system *S) {
   free(count);
 }
 
-static void level_sets_follow_their_definition(void **state) {
+TEST(level_sets_follow_their_definition) {
   for (int c = 0; c < 12; c++) {
     trs_format format = c & 1 ? TRS_CSC : TRS_CSR;
     trs_uplo uplo = c & 2 ? TRS_UPPER : TRS_LOWER;
@@ -65,7 +65,7 @@ static void level_sets_follow_their_definition(void **state) {
   }
 }
 
-static void a_chain_has_as_many_levels_as_rows(void **state) {
+TEST(a_chain_has_as_many_levels_as_rows) {
   int64_t ptr[] = {0, 1, 3, 5, 7}, smallest, largest;
   int32_t idx[] = {0, 0, 1, 1, 2, 2, 3};
   double val[] = {1, 1, 1, 1, 1, 1, 1};
@@ -82,10 +82,3 @@ static void a_chain_has_as_many_levels_as_rows(void **state) {
   trs_levels_destroy(&levels);
   trs_matrix_destroy(A);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(level_sets_follow_their_definition),
-    cmocka_unit_test(a_chain_has_as_many_levels_as_rows),
-};
-
-const test_program program = {TESTS(tests)};

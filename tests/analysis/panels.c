@@ -156,7 +156,7 @@ static int64_t define_supernodes(const sample *it, const trs_panels_options *o, 
   return count;
 }
 
-static void supernodes_are_those_of_the_definition(void **state) {
+TEST(supernodes_are_those_of_the_definition) {
   for (int c = 0; c < 24 * NSHAPES * NLIMITS; c++) {
     int shape = c / 24 % NSHAPES, limit = c / 24 / NSHAPES;
     sample it = draw(shapes[shape].n, shapes[shape].density, shapes[shape].band, c % 24,
@@ -358,7 +358,7 @@ static void check_panels_both(const sample *it, const trs_panels_options *option
   }
 }
 
-static void panels_hold_the_triangle(void **state) {
+TEST(panels_hold_the_triangle) {
   for (int c = 0; c < NVARIANTS; c++)
     for (int shape = 0; shape < NSHAPES; shape++) {
       sample it = draw(shapes[shape].n, shapes[shape].density, shapes[shape].band, c,
@@ -368,7 +368,7 @@ static void panels_hold_the_triangle(void **state) {
     }
 }
 
-static void partitions_given_are_kept(void **state) {
+TEST(partitions_given_are_kept) {
   static const int64_t first[] = {0, 1, 2, 12, 13, 40, 41, 59, 60};
   for (int c = 0; c < 48; c++)
     for (int shape = 0; shape < 4; shape++) {
@@ -481,7 +481,7 @@ static void check_solve(const sample *it, const trs_panels_options *o) {
   trs_panels_destroy(&P);
 }
 
-static void panels_solve(void **state) {
+TEST(panels_solve) {
   for (int c = 0; c < NVARIANTS; c++)
     for (int shape = 0; shape < NSHAPES; shape++) {
       sample it = draw(shapes[shape].n, shapes[shape].density, shapes[shape].band, c,
@@ -545,7 +545,7 @@ static int64_t check_cut(const sample *it, const trs_panels_options *o) {
   return refused;
 }
 
-static void weak_supernodes_are_cut(void **state) {
+TEST(weak_supernodes_are_cut) {
   int64_t refused = 0;
   for (int c = 0; c < NVARIANTS; c += 2) /* their diagonal is stored */
     for (int shape = 2; shape < NSHAPES; shape++) {
@@ -560,7 +560,7 @@ static void weak_supernodes_are_cut(void **state) {
   assert_true(refused > 500);
 }
 
-static void zeros_of_an_inverse_stop_what_is_not_finite(void **state) {
+TEST(zeros_of_an_inverse_stop_what_is_not_finite) {
   /* 0 -> 1 -> 3 and 2 -> 3 in one block; the entry (1, 0) is infinite */
   int64_t ptr[] = {0, 1, 3, 4, 7};
   int32_t idx[] = {0, 0, 1, 2, 1, 2, 3};
@@ -618,7 +618,7 @@ static void check_factors(const char *name, const trs_factor_options *options) {
   trs_matrix_destroy(A);
 }
 
-static void factors_become_panels(void **state) {
+TEST(factors_become_panels) {
   static const char *const names[] = {"gen:poisson2d5:19", "gen:poisson3d7:7",
                                       "gen:elasticity3d:3,4,3"};
   for (size_t k = 0; k < COUNT(names); k++) {
@@ -631,7 +631,7 @@ static void factors_become_panels(void **state) {
 
 /* ---- Errors. ---- */
 
-static void entries_without_a_place_are_refused(void **state) {
+TEST(entries_without_a_place_are_refused) {
   sample it = draw(60, 0.1, 60, 0, 5), other = draw(60, 0.1, 60, 0, 7);
   sample turned = draw(60, 0.1, 60, 12, 7);
   trs_panels P;
@@ -671,22 +671,8 @@ static trs_status make_and_fill(void *argument) {
   return TRS_SUCCESS;
 }
 
-static void failing_allocations_are_reported(void **state) {
+TEST(failing_allocations_are_reported) {
   sample it = draw(60, 0.1, 60, 0, 5);
   assert_survives_failing_allocations(make_and_fill, &it);
   forget(&it);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(supernodes_are_those_of_the_definition),
-    cmocka_unit_test(panels_hold_the_triangle),
-    cmocka_unit_test(partitions_given_are_kept),
-    cmocka_unit_test(panels_solve),
-    cmocka_unit_test(zeros_of_an_inverse_stop_what_is_not_finite),
-    cmocka_unit_test(weak_supernodes_are_cut),
-    cmocka_unit_test(factors_become_panels),
-    cmocka_unit_test(entries_without_a_place_are_refused),
-    cmocka_unit_test(failing_allocations_are_reported),
-};
-
-const test_program program = {TESTS(tests)};

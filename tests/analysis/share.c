@@ -58,7 +58,7 @@ static void make_shares(const trs_matrix *A, int members) {
   trs_outline_destroy(outline);
 }
 
-static void values_are_never_all_there(void **state) {
+TEST(values_are_never_all_there) {
   enum { ROWS = 1500, LONGEST = 400, MEMBERS = 8 };
   int64_t nnz, current, peak, before;
   char *text = triangle_text(ROWS, LONGEST, &nnz);
@@ -183,7 +183,7 @@ static void compare_system(const trs_system *S, const trs_slice_rules *rules, in
   trs_matrix_destroy(A);
 }
 
-static void shares_have_the_bits_of_the_whole(void **state) {
+TEST(shares_have_the_bits_of_the_whole) {
   static const int64_t sizes[] = {1, 70, 700};
   static const trs_partition hows[] = {TRS_PARTITION_CYCLIC, TRS_PARTITION_BANDS,
                                        TRS_PARTITION_SLABS};
@@ -220,7 +220,7 @@ static trs_status share_first(lender *l) {
   return status;
 }
 
-static void bad_values_are_told(void **state) {
+TEST(bad_values_are_told) {
   trs_system S = shape_system(SHAPE_GRID, 90, TRS_DOUBLE, true, true);
   lender l = {.S = &S, .fails_after = 0, .zero = -1, .wild = -1};
   assert_failure(TRS_ERROR_FILE, "function that gives", share_first(&l));
@@ -240,7 +240,7 @@ static trs_status share_with_failures(const trs_system *S, const trs_matrix *A, 
   return status;
 }
 
-static void every_allocation_may_fail(void **state) {
+TEST(every_allocation_may_fail) {
   trs_system S = shape_system(SHAPE_NODES, 97, TRS_DOUBLE, true, true);
   lender l = {.S = &S, .fails_after = -1, .zero = -1, .wild = -1};
   const int64_t whole[] = {0, S.n};
@@ -263,7 +263,7 @@ static void every_allocation_may_fail(void **state) {
 
 /* ---- Other functions on such a matrix: they check in parts, or refuse. ---- */
 
-static void checks_are_those_of_the_whole(void **state) {
+TEST(checks_are_those_of_the_whole) {
   enum { ROWS = 2200, COLUMNS = 3 };
   trs_system S = shape_system(SHAPE_DENSE, ROWS, TRS_DOUBLE, true, true); /* three parts */
   lender l = {.S = &S, .fails_after = -1, .zero = -1, .wild = -1};
@@ -293,7 +293,7 @@ static void checks_are_those_of_the_whole(void **state) {
   shape_free(&S);
 }
 
-static void others_refuse(void **state) {
+TEST(others_refuse) {
   trs_system S = shape_system(SHAPE_GRID, 90, TRS_DOUBLE, true, true);
   lender l = {.S = &S, .fails_after = -1, .zero = -1, .wild = -1};
   trs_matrix *D = lent(&l), *B, *whole;
@@ -324,7 +324,7 @@ static void others_refuse(void **state) {
   shape_free(&S);
 }
 
-static void patterns_are_checked(void **state) {
+TEST(patterns_are_checked) {
   static const int64_t ptr[] = {0, 1, 3};
   static const int32_t descending[] = {0, 1, 0}, outside[] = {0, 1, 2}, good[] = {0, 0, 1};
   lender l = {.fails_after = -1};
@@ -340,14 +340,4 @@ static void patterns_are_checked(void **state) {
   assert_survives_failing_allocations(CREATE(good, TRS_COPY), trs_matrix_destroy(A));
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(values_are_never_all_there),
-    cmocka_unit_test(shares_have_the_bits_of_the_whole),
-    cmocka_unit_test(bad_values_are_told),
-    cmocka_unit_test(every_allocation_may_fail),
-    cmocka_unit_test(checks_are_those_of_the_whole),
-    cmocka_unit_test(others_refuse),
-    cmocka_unit_test(patterns_are_checked),
-};
-
-const test_program program = {TESTS(tests), .end = scratch_remove};
+const test_program program = {.end = scratch_remove};

@@ -9,6 +9,7 @@
 
 #include "analysis/levels.h"
 #include "analysis/carried.h"
+#include "analysis/slice_rows.h"
 #include "analysis/shapes.h"
 #include "base/random.h"
 #include "base/team.h"
@@ -228,23 +229,15 @@ static double lane_sum(interpreter *in, const trs_slice *h, int lane) {
 
 static void solve_slice(interpreter *in, const trs_slice *h) {
   double sum[TRS_SLICE_LANES], residual[TRS_SLICE_LANES];
-  int lanes = 1 << h->log_lanes;
   if (h->early_poll >= 0) (void)value_of(in, &in->work[h->early_poll]);
   for (int lane = 0; lane < TRS_SLICE_LANES; lane++) sum[lane] = lane_sum(in, h, lane);
   for (int lane = 0; lane < TRS_SLICE_LANES && trs_slice_is_part(h); lane++)
     publish(&in->parts[(int64_t)h->part * TRS_SLICE_LANES + lane], sum[lane]);
   if (trs_slice_is_part(h)) return;
+  for (int r = 0; r < h->rows; r++) residual[r] = in->b[in->s->row[h->first + r]];
+  subtract_lanes(residual, h, sum);
   for (int r = 0; r < h->rows; r++) {
-    residual[r] = in->b[in->s->row[h->first + r]];
-    for (int k = 0; k < lanes; k++) residual[r] -= sum[r * lanes + k];
-  }
-  for (int r = 0; r < h->rows; r++) {
-    const double *inverse = (const double *)in->s->inverse + h->inverse;
-    double x = inverse[r] * residual[r];
-    for (int d = 1; d < h->block && d <= r; d++) {
-      int32_t at = trs_inverse_at(h, r, d);
-      if (at >= 0 && memcmp(&inverse[at], &EMPTY, sizeof EMPTY)) x += inverse[at] * residual[r - d];
-    }
+    const double x = apply_inverse(in->s->inverse, h, residual, r);
     in->x[in->s->row[h->first + r]] = x;
     publish(&in->work[h->first + r], x);
   }
@@ -296,13 +289,13 @@ static void plan_is_sound(shape kind, const trs_system *S, int number) {
   }
 }
 
-static void plans_are_sound(void **state) {
+TEST(plans_are_sound) {
   static const int64_t sizes[] = {0, 1, 2, 33, FEW_ROWS, ROWS};
   shapes_of_sizes(sizes, COUNT(sizes), plan_is_sound);
 }
 
 /* Without blocks a row's level is its level set. */
-static void levels_are_level_sets(void **state) {
+TEST(levels_are_level_sets) {
   for (shape kind = 0; kind < SHAPES; kind++) {
     trs_system S = shape_system(kind, ROWS, TRS_DOUBLE, kind % 2, true);
     trs_slices s;
@@ -357,7 +350,7 @@ static void need_solution(const trs_slices *s, const trs_system *S, trs_team *te
   free(y);
 }
 
-static void threads_solve_by_the_plan(void **state) {
+TEST(threads_solve_by_the_plan) {
   trs_team *team;
   assert_success(trs_team_create(&team, TEAM));
   for (shape kind = 0; kind < SHAPES; kind++)
@@ -375,7 +368,7 @@ static void threads_solve_by_the_plan(void **state) {
 }
 
 /* Rows long enough for parts: whether these exist is checked too. */
-static void long_rows_have_parts(void **state) {
+TEST(long_rows_have_parts) {
   enum { MANY_ROWS = 6000 };
   trs_system S = shape_system(SHAPE_LAST_ROW, MANY_ROWS, TRS_DOUBLE, true, true);
   trs_team *team;
@@ -424,7 +417,7 @@ static double error_of(const trs_slices *s, const trs_system *S) {
   return error;
 }
 
-static void good_inverses_are_kept(void **state) {
+TEST(good_inverses_are_kept) {
   for (shape kind = 0; kind < SHAPES; kind++)
     for (size_t r = 0; r < SHAPE_RULES; r++) {
       trs_system S = shape_system(kind, FEW_ROWS, (trs_scalar)(TRS_FLOAT + r % 4), kind % 2, true);
@@ -459,7 +452,7 @@ static void cut_and_check(const trs_system *S, const trs_slice_rules *rules, con
   trs_slices_destroy(&after);
 }
 
-static void other_inverses_are_cut(void **state) {
+TEST(other_inverses_are_cut) {
   double worst = 0;
   int cuts = 0;
   for (shape kind = 0; kind < SHAPES; kind++)
@@ -509,7 +502,7 @@ static void mix_levels(trs_slices *s) {
 }
 static void solve_a_row_twice(trs_slices *s) { s->row[s->n / 2] = s->row[s->n / 2 - 1]; }
 
-static void damaged_plans_are_found_out(void **state) {
+TEST(damaged_plans_are_found_out) {
   enum { FEW_TURNS = 1000 };
   static const struct {
     const char *name;
@@ -545,7 +538,7 @@ static void damaged_plans_are_found_out(void **state) {
   shape_free(&S);
 }
 
-static void lost_parts_are_found_out(void **state) {
+TEST(lost_parts_are_found_out) {
   enum { MANY_ROWS = 4500 };
   trs_system S = shape_system(SHAPE_LAST_ROW, MANY_ROWS, TRS_FLOAT, false, true);
   trs_slices s;
@@ -559,7 +552,7 @@ static void lost_parts_are_found_out(void **state) {
 
 /* ---- Memory. ---- */
 
-static void every_allocation_may_fail(void **state) {
+TEST(every_allocation_may_fail) {
   trs_system S = shape_system(SHAPE_NODES, FEW_ROWS, TRS_DOUBLE, true, true);
   trs_slices s;
   int64_t before, after, peak, n = 0;
@@ -576,17 +569,3 @@ static void every_allocation_may_fail(void **state) {
   assert_true(n > 8);
   shape_free(&S);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(plans_are_sound),
-    cmocka_unit_test(levels_are_level_sets),
-    cmocka_unit_test(threads_solve_by_the_plan),
-    cmocka_unit_test(long_rows_have_parts),
-    cmocka_unit_test(good_inverses_are_kept),
-    cmocka_unit_test(other_inverses_are_cut),
-    cmocka_unit_test(damaged_plans_are_found_out),
-    cmocka_unit_test(lost_parts_are_found_out),
-    cmocka_unit_test(every_allocation_may_fail),
-};
-
-const test_program program = {TESTS(tests)};

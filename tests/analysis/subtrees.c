@@ -42,9 +42,8 @@ static void check_ascending(const trs_subtrees *s, int64_t count) {
       assert_true(s->node[at - 1] < s->node[at]);
 }
 
-static void threads_share_nothing_but_the_top(void **state) {
+TEST(threads_share_nothing_but_the_top) {
   static const double densities[] = {0, 0.01, 0.03, 0.3};
-  (void)state;
   for (int c = 0; c < 64; c++) {
     const int64_t n = 1 + 3 * c;
     const bool lower = c % 2;
@@ -82,14 +81,13 @@ static trs_status analyse(trs_plan **plan, trs_context *ctx, const trs_matrix *A
 }
 
 /* Equal numbers of threads give equal bits. */
-static void solves_repeat(void **state) {
+TEST(solves_repeat) {
   enum { N = 900, NRHS = 3 };
   trs_context *ctx;
   trs_plan *plan;
   trs_matrix *A = make(1);
   double b[N * NRHS], x[N * NRHS], again[N * NRHS];
   trs_backward_error error = {.struct_size = sizeof error};
-  (void)state;
   trs_subtrees_waits = 0;
   trs_random_fill(b, N * NRHS, TRS_DOUBLE, 2);
   assert_success(trs_context_create(&ctx, "threads:5"));
@@ -118,20 +116,10 @@ static trs_status analyse_one(void *A) {
   return status;
 }
 
-static void failing_allocations_are_reported(void **state) {
+TEST(failing_allocations_are_reported) {
   trs_matrix *A = make(3);
-  (void)state;
   trs_subtrees_waits = 0;
   assert_survives_failing_allocations(analyse_one, A);
   trs_subtrees_waits = 1;
   trs_matrix_destroy(A);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(threads_share_nothing_but_the_top),
-      cmocka_unit_test(solves_repeat),
-      cmocka_unit_test(failing_allocations_are_reported),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -238,7 +238,6 @@ enum { VARIANTS = 4 * 2 * 2 * 3 * 2, NCASES = NBACKENDS * VARIANTS };
 
 static variant variants[NCASES];
 static char names[NCASES][96];
-static struct CMUnitTest tests[NCASES];
 
 /* Solves with members that wait for each other take longer: one real and one complex type
  * suffice. */
@@ -259,17 +258,12 @@ static int add_variants(const backend *on, int count) {
              v->on->method ? v->on->method : "auto", "?sdcz"[v->scalar],
              v -> format ? "csc" : "csr", v->uplo == TRS_LOWER ? "lower" : "upper", "ntc"[v->trans],
              v -> diag ? "unit" : "nonunit");
-    tests[c] = (struct CMUnitTest){names[c], conforms, NULL, NULL, v};
-    c++;
+    add_test(__LINE__, names[c++], conforms, v);
   }
   return c;
 }
 
-/* conformance [PATTERN]: the cases whose names match, as in 'cuda:0-1 push*'. */
-int main(int argc, char **argv) {
-  trs_schedule_part_work = 40;
-  trs_subtrees_waits = 0;
-  if (argc > 1) cmocka_set_test_filter(argv[1]);
+static void add_cases(void) {
   int count = 0;
   for (int k = 0; k < NBACKENDS; k++) {
     const char *where = backends[k].where;
@@ -277,7 +271,14 @@ int main(int argc, char **argv) {
     if (is_there(where))
       count = add_variants(&backends[k], count);
     else if (!known) /* once per context */
-      tests[count++] = (struct CMUnitTest){where, without, NULL, NULL, (void *)where};
+      add_test(__LINE__, where, without, where);
   }
-  return _cmocka_run_group_tests("conformance", tests, (size_t)count, NULL, NULL);
 }
+
+static int begin(void **state) {
+  trs_schedule_part_work = 40;
+  trs_subtrees_waits = 0;
+  return 0;
+}
+
+const test_program program = {.begin = begin, .add_cases = add_cases};

@@ -40,7 +40,7 @@ static trs_plan *plan_on(trs_context *ctx, const trs_matrix *A) {
 }
 
 /* Different right-hand sides in each solve: a skipped wait reads the previous x. */
-static void solves_across_the_wrap(void **state) {
+TEST(solves_across_the_wrap) {
   trs_matrix *A;
   assert_success(trs_matrix_read(&A, "gen:poisson2d5:100", NULL));
   enum { N = 10000 };
@@ -67,7 +67,7 @@ static void solves_across_the_wrap(void **state) {
   free(b), free(x), free(wanted);
 }
 
-static void sweeps_across_the_wrap(void **state) {
+TEST(sweeps_across_the_wrap) {
   enum { N = 10000 };
   trs_matrix *A;
   trs_relaxation *right, *R;
@@ -102,7 +102,7 @@ static void add_one(void *argument, int rank, int size) {
   ((int *)argument)[rank]++;
 }
 
-static void runs_across_the_wrap(void **state) {
+TEST(runs_across_the_wrap) {
   for (int k = 0; k < NBEGINS; k++) {
     trs_team *team;
     int count[THREADS] = {0};
@@ -114,10 +114,4 @@ static void runs_across_the_wrap(void **state) {
   }
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(runs_across_the_wrap),
-    cmocka_unit_test(solves_across_the_wrap),
-    cmocka_unit_test(sweeps_across_the_wrap),
-};
-
-const test_program program = {TESTS(tests), .begin = start, .end = stop};
+const test_program program = {.begin = start, .end = stop};

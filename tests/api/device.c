@@ -67,7 +67,7 @@ static void judge_x(const both_sides *s, const void *x, const void *b, int64_t l
 /* More right-hand sides than this come from the host in several parts, each a solve of its own. */
 enum { STAGED = 64 };
 
-static void b_and_x_lie_anywhere(void **state) {
+TEST(b_and_x_lie_anywhere) {
   static const int64_t counts[] = {1, 3, 70};
   for (int c = 0; c < 2 * 2 * 3 * 2; c++) {
     trs_scalar scalar = c % 2 ? TRS_SCOMPLEX : TRS_DOUBLE;
@@ -97,7 +97,7 @@ static void b_and_x_lie_anywhere(void **state) {
 }
 
 /* One column of a row-major b into a dense x. */
-static void b_and_x_have_strides_of_their_own(void **state) {
+TEST(b_and_x_have_strides_of_their_own) {
   enum { N = 500, LD = 3 };
   both_sides s = random_system(N, 0.02, TRS_DOUBLE, 5);
   trs_plan *plan = analyze(&s, s.here, TRS_NO_TRANS, NULL);
@@ -111,7 +111,7 @@ static void b_and_x_have_strides_of_their_own(void **state) {
   both_sides_free(&s);
 }
 
-static void overlapping_device_arrays_are_refused(void **state) {
+TEST(overlapping_device_arrays_are_refused) {
   both_sides s = random_system(100, 0.1, TRS_DOUBLE, 5);
   trs_plan *plan = analyze(&s, s.there, TRS_NO_TRANS, NULL);
   double *x = gpu_space(300 * sizeof *x);
@@ -126,7 +126,7 @@ static void overlapping_device_arrays_are_refused(void **state) {
 
 enum { STREAMS = 4, ROUNDS = 20 };
 
-static void plans_run_side_by_side(void **state) {
+TEST(plans_run_side_by_side) {
   both_sides s[STREAMS];
   trs_plan *plan[STREAMS];
   cudaStream_t stream[STREAMS];
@@ -160,7 +160,7 @@ static void plans_run_side_by_side(void **state) {
 }
 
 /* One plan moves from stream to stream; each solve reads the result of the previous one. */
-static void a_plan_changes_its_stream(void **state) {
+TEST(a_plan_changes_its_stream) {
   both_sides s = random_system(2000, 0.005, TRS_DOUBLE, 3);
   int64_t n = s.t.n, bytes = n * (int64_t)sizeof(double);
   trs_plan *plan = analyze(&s, s.there, TRS_NO_TRANS, NULL);
@@ -188,7 +188,7 @@ static void a_plan_changes_its_stream(void **state) {
   both_sides_free(&s);
 }
 
-static void a_solve_becomes_a_graph(void **state) {
+TEST(a_solve_becomes_a_graph) {
   static const int64_t counts[] = {1, 8, 40};
   for (int c = 0; c < 3; c++) {
     both_sides s = random_system(1500, 0.01, TRS_DOUBLE, 3);
@@ -240,7 +240,7 @@ static void change_values(const both_sides *s, uint64_t seed) {
   free(diagonal);
 }
 
-static void values_change_where_they_lie(void **state) {
+TEST(values_change_where_they_lie) {
   for (int c = 0; c < 8; c++) {
     trs_scalar scalar = (trs_scalar)(TRS_FLOAT + c % 4);
     trs_trans trans = c / 4 ? TRS_CONJ_TRANS : TRS_NO_TRANS;
@@ -266,7 +266,7 @@ static void values_change_where_they_lie(void **state) {
   }
 }
 
-static void an_update_looks_at_the_diagonal_there(void **state) {
+TEST(an_update_looks_at_the_diagonal_there) {
   both_sides s = random_system(900, 0.01, TRS_DOUBLE, 3);
   trs_plan *plan = analyze(&s, s.there, TRS_NO_TRANS, NULL);
   const double zero = 0;
@@ -334,7 +334,7 @@ static both_sides supernodes(trs_scalar scalar) {
 }
 
 /* Supernodes: good at first and weak after an update; weak at first and then good again. */
-static void blocks_without_digits_are_cut(void **state) {
+TEST(blocks_without_digits_are_cut) {
   const trs_options options = {
       .struct_size = sizeof options, .method = "engine:block=32,dense=yes", .nrhs = 1};
   for (trs_scalar scalar = TRS_FLOAT; scalar <= TRS_DCOMPLEX; scalar++) {
@@ -358,7 +358,7 @@ static void blocks_without_digits_are_cut(void **state) {
 
 /* ---- Facts ---- */
 
-static void a_context_tells_of_its_gpu(void **state) {
+TEST(a_context_tells_of_its_gpu) {
   const trs_device_facts *facts = trs_device_look(gpu);
   int rank = -1;
   assert_int_equal(trs_context_gpu(gpu_context, 0), facts->ordinal);
@@ -368,7 +368,7 @@ static void a_context_tells_of_its_gpu(void **state) {
   assert_int_equal(rank, 0);
 }
 
-static void a_plan_tells_of_its_gpu(void **state) {
+TEST(a_plan_tells_of_its_gpu) {
   both_sides s = random_system(3000, 0.002, TRS_DOUBLE, 3);
   trs_context *cpu;
   trs_plan *plan, *expected;
@@ -405,7 +405,7 @@ static void a_plan_tells_of_its_gpu(void **state) {
   both_sides_free(&s);
 }
 
-static void a_plan_there_outlives_matrix_and_context(void **state) {
+TEST(a_plan_there_outlives_matrix_and_context) {
   both_sides s = random_system(500, 0.02, TRS_DOUBLE, 3);
   trs_context *own;
   trs_plan *plan;
@@ -424,7 +424,7 @@ static void a_plan_there_outlives_matrix_and_context(void **state) {
 
 /* ---- Memory ---- */
 
-static void too_little_memory_is_told_and_given_back(void **state) {
+TEST(too_little_memory_is_told_and_given_back) {
   both_sides s = random_system(2000, 0.01, TRS_DOUBLE, 3);
   for (int c = 0; c < 2 * NMETHODS; c++) {
     trs_options options = {.struct_size = sizeof(trs_options), .method = methods[c / 2]};
@@ -451,7 +451,7 @@ static void too_little_memory_is_told_and_given_back(void **state) {
   both_sides_free(&s);
 }
 
-static void no_room_for_right_hand_sides(void **state) {
+TEST(no_room_for_right_hand_sides) {
   both_sides s = random_system(2000, 0.01, TRS_DOUBLE, 3);
   trs_plan *plan = analyze(&s, s.there, TRS_NO_TRANS, NULL);
   int64_t n = s.t.n, nrhs = 50;
@@ -468,7 +468,7 @@ static void no_room_for_right_hand_sides(void **state) {
   both_sides_free(&s);
 }
 
-static void nothing_is_left_behind(void **state) {
+TEST(nothing_is_left_behind) {
   both_sides s = random_system(1000, 0.01, TRS_DOUBLE, 3);
   double *b = random_values(1000, TRS_DOUBLE, 3), *x = malloc(1000 * sizeof *x);
   for (int m = 0; m < NMETHODS; m++) {
@@ -527,7 +527,7 @@ static void same_kinds(const both_sides *s, const double *b, trs_trans trans) {
 
 static void set_bits(double *value, uint64_t bits) { memcpy(value, &bits, sizeof bits); }
 
-static void nan_and_infinity_in_the_right_hand_side(void **state) {
+TEST(nan_and_infinity_in_the_right_hand_side) {
   /* quiet, negative, all ones, with payloads, signalling: a kernel may use one for "not yet" */
   static const uint64_t payloads[] = {0x7ff8000000000000, 0xfff8000000000000, 0xffffffffffffffff,
                                       0x7fffffffffffffff, 0x7ff8000000000001, 0x7ff4dead0badf00d,
@@ -549,7 +549,7 @@ static void nan_and_infinity_in_the_right_hand_side(void **state) {
   both_sides_free(&s);
 }
 
-static void nan_and_infinity_in_the_matrix(void **state) {
+TEST(nan_and_infinity_in_the_matrix) {
   both_sides s = random_system(1000, 0.003, TRS_DOUBLE, 3);
   double *val = s.t.val, *b = random_values(1000, TRS_DOUBLE, 3);
   int placed = 0;
@@ -648,7 +648,7 @@ static void solve_every_way(row_pattern pattern, int64_t n, int methods_tried) {
   }
 }
 
-static void nothing_hangs(void **state) {
+TEST(nothing_hangs) {
   solve_every_way(neighbour, 5000, NMETHODS);
   solve_every_way(neighbour_in_the_warp, 10000, NMETHODS);
   solve_every_way(across_warps, 10000, NMETHODS);
@@ -658,7 +658,7 @@ static void nothing_hangs(void **state) {
   solve_every_way(dense_end, 2000, NMETHODS);
 }
 
-static void sizes_around_the_limits_of_warps_and_blocks(void **state) {
+TEST(sizes_around_the_limits_of_warps_and_blocks) {
   static const int64_t sizes[] = {1,   2,   31,  32,  33,  63,   64,   65,   127,  128, 129,
                                   255, 256, 257, 511, 513, 1023, 1024, 1025, 2047, 2049};
   for (size_t k = 0; k < COUNT(sizes); k++) {
@@ -675,7 +675,7 @@ static int64_t half_way(int64_t i, int64_t n, int32_t *columns) {
   return i > 0;
 }
 
-static void more_rows_than_65535_blocks_of_256(void **state) {
+TEST(more_rows_than_65535_blocks_of_256) {
   int64_t n = (int64_t)65535 * 256 + 300;
   both_sides s = both_sides_of(triangle_of(half_way, n), TRS_CSR, TRS_DOUBLE);
   double *b = random_values(n, TRS_DOUBLE, 5), *x = malloc((size_t)n * sizeof *x);
@@ -693,7 +693,7 @@ static void more_rows_than_65535_blocks_of_256(void **state) {
 
 /* ---- Many solves, and solves beside other work ---- */
 
-static void a_thousand_solves_have_the_same_bits(void **state) {
+TEST(a_thousand_solves_have_the_same_bits) {
   enum { N = 20000, SOLVES = 1000, NRHS = 3 };
   both_sides s =
       both_sides_of(triangle_random(N, 0.1, 60, true, TRS_DOUBLE, false, 3), TRS_CSR, TRS_DOUBLE);
@@ -711,9 +711,7 @@ static void a_thousand_solves_have_the_same_bits(void **state) {
     gpu_judge(&s, TRS_NO_TRANS, first, b, nrhs);
     for (int k = 0; k < SOLVES; k++) {
       assert_success(trs_device_fill(x_there, k, (int64_t)used, NULL));
-      assert_success(trs_solve(plan, x_there, N, b_there, N, nrhs, TRS_COL_MAJOR));
-      assert_success(trs_plan_wait(plan));
-      gpu_fetch(x, x_there, used);
+      gpu_solve(plan, x, x_there, b_there, N, nrhs, used);
       assert_memory_equal(x, first, used);
     }
     trs_plan_destroy(plan);
@@ -727,7 +725,7 @@ static void a_thousand_solves_have_the_same_bits(void **state) {
 }
 
 /* Another kernel occupies a part, nearly all, or all of the multiprocessors during solves. */
-static void a_busy_gpu_changes_nothing(void **state) {
+TEST(a_busy_gpu_changes_nothing) {
   enum { N = 30000, SOLVES = 10 };
   static const int shares[] = {1, 3, 4, 7, 8}; /* eighths of the threads */
   const trs_device_facts *facts = trs_device_look(gpu);
@@ -774,12 +772,9 @@ static void a_busy_gpu_changes_nothing(void **state) {
 
 /* The rows of the first slice, of a warp-per-slice launch, never become ready. */
 static void break_plan(trs_plan *plan) {
-  static const uint64_t SOON = 200000000; /* nanoseconds */
   trs_engine *e = plan->state;
-  trs_fault *fault = e->gpu.host_fault;
   trs_slice slice;
-  fault->limit = SOON;
-  assert_success(trs_device_copy(e->gpu.fault, fault, sizeof *fault, plan->stream));
+  gpu_wait_less(plan);
   assert_success(trs_device_copy(&slice, e->c.slices.slice, sizeof slice, plan->stream));
   assert_success(trs_device_wait(plan->stream));
   slice.rows = 0;
@@ -787,7 +782,7 @@ static void break_plan(trs_plan *plan) {
   assert_success(trs_device_wait(plan->stream));
 }
 
-static void a_stalled_solve_is_told_of(void **state) {
+TEST(a_stalled_solve_is_told_of) {
   both_sides s = random_system(2000, 0.01, TRS_DOUBLE, 3);
   int64_t n = s.t.n;
   double *b = random_values(n, TRS_DOUBLE, 3), *x = malloc((size_t)n * sizeof *x);
@@ -820,7 +815,7 @@ static void a_stalled_solve_is_told_of(void **state) {
   both_sides_free(&s);
 }
 
-static void old_parameters_of_the_engine_warn(void **state) {
+TEST(old_parameters_of_the_engine_warn) {
   both_sides s = random_system(100, 0.1, TRS_DOUBLE, 3);
   for (int old = 0; old < 2; old++) {
     trs_options options = {.struct_size = sizeof(trs_options),
@@ -834,31 +829,4 @@ static void old_parameters_of_the_engine_warn(void **state) {
   both_sides_free(&s);
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(b_and_x_lie_anywhere),
-    cmocka_unit_test(b_and_x_have_strides_of_their_own),
-    cmocka_unit_test(overlapping_device_arrays_are_refused),
-    cmocka_unit_test(plans_run_side_by_side),
-    cmocka_unit_test(a_plan_changes_its_stream),
-    cmocka_unit_test(a_solve_becomes_a_graph),
-    cmocka_unit_test(values_change_where_they_lie),
-    cmocka_unit_test(an_update_looks_at_the_diagonal_there),
-    cmocka_unit_test(blocks_without_digits_are_cut),
-    cmocka_unit_test(a_context_tells_of_its_gpu),
-    cmocka_unit_test(a_plan_tells_of_its_gpu),
-    cmocka_unit_test(a_plan_there_outlives_matrix_and_context),
-    cmocka_unit_test(too_little_memory_is_told_and_given_back),
-    cmocka_unit_test(no_room_for_right_hand_sides),
-    cmocka_unit_test(nothing_is_left_behind),
-    cmocka_unit_test(nan_and_infinity_in_the_right_hand_side),
-    cmocka_unit_test(nan_and_infinity_in_the_matrix),
-    cmocka_unit_test(nothing_hangs),
-    cmocka_unit_test(sizes_around_the_limits_of_warps_and_blocks),
-    cmocka_unit_test(more_rows_than_65535_blocks_of_256),
-    cmocka_unit_test(a_thousand_solves_have_the_same_bits),
-    cmocka_unit_test(a_busy_gpu_changes_nothing),
-    cmocka_unit_test(a_stalled_solve_is_told_of),
-    cmocka_unit_test(old_parameters_of_the_engine_warn),
-};
-
-const test_program program = {TESTS(tests), .end = gpu_stop, .lacks = gpu_lacks};
+const test_program program = {.end = gpu_stop, .lacks = gpu_lacks};

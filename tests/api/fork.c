@@ -105,7 +105,7 @@ static int grandchild_solves(void) {
   return child_solves();
 }
 
-static void plans_of_threads_work_in_a_child(void **state) {
+TEST(plans_of_threads_work_in_a_child) {
   set_up("threads:3", "threads", "gen:poisson2d5:60");
   in_child(child_solves);
   assert_int_equal(solve_anew(plan), 0); /* the parent continues */
@@ -117,7 +117,7 @@ static void plans_of_threads_work_in_a_child(void **state) {
 }
 
 /* Large enough for several threads if there are two cores. */
-static void plans_of_auto_work_in_a_child(void **state) {
+TEST(plans_of_auto_work_in_a_child) {
   set_up("auto", NULL, "gen:poisson2d5:300");
   in_child(child_solves);
   in_child(child_destroys);
@@ -135,7 +135,7 @@ static void *solve_for_a_while(void *stop) {
   return NULL;
 }
 
-static void a_fork_in_the_middle_of_a_solve(void **state) {
+TEST(a_fork_in_the_middle_of_a_solve) {
   pthread_t other;
   atomic_bool stop = false;
   set_up("threads:3", "threads", "gen:poisson2d5:60");
@@ -195,7 +195,7 @@ static int analyse_and_fork(void) {
   return WIFEXITED(status) && !WEXITSTATUS(status) ? code : 12;
 }
 
-static void progress_callbacks_are_called_in_a_child_and_may_fork(void **state) {
+TEST(progress_callbacks_are_called_in_a_child_and_may_fork) {
   set_up("threads:3", "threads", "gen:poisson2d5:60");
   in_child(child_analyses_with_progress);
   in_child(analyse_and_fork);
@@ -221,7 +221,7 @@ static int child_relaxes(void) {
   return 0;
 }
 
-static void relaxation_works_in_a_child(void **state) {
+TEST(relaxation_works_in_a_child) {
   set_up("threads:3", "threads", "gen:poisson2d5:60");
   assert_success(trs_relax_create(ctx, &R, A, 1, NULL));
   assert_int_equal(sweep_once(wanted), 0);
@@ -253,7 +253,7 @@ static int child_makes_its_own(void) {
   return code;
 }
 
-static void contexts_work_in_a_child(void **state) {
+TEST(contexts_work_in_a_child) {
   set_up("threads:3", "threads", "gen:poisson2d5:60");
   in_child(child_reads);
   in_child(child_makes_its_own);
@@ -277,7 +277,7 @@ static int child_is_refused(void) {
   return 0;
 }
 
-static void contexts_of_a_gpu_are_refused_in_a_child(void **state) {
+TEST(contexts_of_a_gpu_are_refused_in_a_child) {
   set_up("threads:2", "threads", "gen:poisson2d5:20");
   const trs_backend *threads = ctx->backend, gpu = {.name = "gpu", .gpu = true};
   ctx->backend = &gpu;
@@ -285,15 +285,3 @@ static void contexts_of_a_gpu_are_refused_in_a_child(void **state) {
   ctx->backend = threads;
   tear_down();
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(plans_of_threads_work_in_a_child),
-    cmocka_unit_test(plans_of_auto_work_in_a_child),
-    cmocka_unit_test(a_fork_in_the_middle_of_a_solve),
-    cmocka_unit_test(progress_callbacks_are_called_in_a_child_and_may_fork),
-    cmocka_unit_test(relaxation_works_in_a_child),
-    cmocka_unit_test(contexts_work_in_a_child),
-    cmocka_unit_test(contexts_of_a_gpu_are_refused_in_a_child),
-};
-
-const test_program program = {TESTS(tests)};

@@ -105,14 +105,12 @@ static int begin(void **state) {
   return 0;
 }
 
-static int number[NBACKENDS] = {0, 1, 2, GPU, GPU + 1};
+static void add_cases(void) {
+  static const int number[] = {0, 1, 2, GPU, GPU + 1};
+  static const char *const names[] = {"every pattern, serial", "every pattern, 2 threads",
+                                      "every pattern, 4 threads", "every pattern, GPU, engine",
+                                      "every pattern, GPU, pull"};
+  for (size_t k = 0; k < COUNT(names); k++) add_test(__LINE__, names[k], every_pattern, &number[k]);
+}
 
-static const struct CMUnitTest tests[] = {
-    {"every pattern, serial", every_pattern, NULL, NULL, &number[0]},
-    {"every pattern, 2 threads", every_pattern, NULL, NULL, &number[1]},
-    {"every pattern, 4 threads", every_pattern, NULL, NULL, &number[2]},
-    {"every pattern, GPU, engine", every_pattern, NULL, NULL, &number[GPU]},
-    {"every pattern, GPU, pull", every_pattern, NULL, NULL, &number[GPU + 1]},
-};
-
-const test_program program = {TESTS(tests), .begin = begin};
+const test_program program = {.begin = begin, .add_cases = add_cases};

@@ -14,12 +14,12 @@ static uint32_t plain_crc(const unsigned char *bytes, int64_t count) {
   return ~crc;
 }
 
-static void known_values(void **state) {
+TEST(known_values) {
   assert_int_equal(trs_crc32(0, "123456789", 9), 0xCBF43926u);
   assert_int_equal(trs_crc32(0, "", 0), 0);
 }
 
-static void parts_join(void **state) {
+TEST(parts_join) {
   enum { MOST = 300 };
   unsigned char bytes[MOST];
   for (int k = 0; k < MOST; k++) bytes[k] = (unsigned char)trs_random(1, (uint64_t)k);
@@ -33,10 +33,3 @@ static void parts_join(void **state) {
     assert_int_equal(trs_crc32_join(a, b, count - first), whole);
   }
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(known_values),
-    cmocka_unit_test(parts_join),
-};
-
-const test_program program = {TESTS(tests)};

@@ -32,7 +32,7 @@ static void begin(const char *name) {
   (void)mkdir(root, 0700);
 }
 
-static void version_2_is_read_up_to_the_root(void **state) {
+TEST(version_2_is_read_up_to_the_root) {
   begin("v2");
   assert_int_equal(trs_quota_cores(root), 0); /* no cgroups at all */
   put("/proc/self/cgroup", "0::/a/b\n");
@@ -47,7 +47,7 @@ static void version_2_is_read_up_to_the_root(void **state) {
   assert_int_equal(trs_quota_cores(root), 1);
 }
 
-static void version_1_is_read_where_its_controller_is_mounted(void **state) {
+TEST(version_1_is_read_where_its_controller_is_mounted) {
   begin("v1");
   put("/proc/self/cgroup", "9:memory:/m\n4:cpu,cpuacct:/box\n0::/\n");
   put("/sys/fs/cgroup/cpu,cpuacct/box/cpu.cfs_quota_us", "-1\n");
@@ -62,7 +62,7 @@ static void version_1_is_read_where_its_controller_is_mounted(void **state) {
   assert_int_equal(trs_quota_cores(root), 2);
 }
 
-static void nonsense_is_no_limit(void **state) {
+TEST(nonsense_is_no_limit) {
   static const char *const text[] = {"", "max", "100000", "0 100000", "-5 100000", "5 0", "a b"};
   begin("nonsense");
   put("/proc/self/cgroup", "no colon\n1:two\n0::/x\n");
@@ -72,7 +72,7 @@ static void nonsense_is_no_limit(void **state) {
   }
 }
 
-static void the_environment_sets_the_default(void **state) {
+TEST(the_environment_sets_the_default) {
   static const char *const wrong[] = {"0", "-1", "two", "2x", "1025", "99999999999999999999"};
   trs_context *ctx;
   setenv("TRIREME_NUM_THREADS", "3", 1);
@@ -96,7 +96,7 @@ static void the_environment_sets_the_default(void **state) {
   trs_context_destroy(ctx);
 }
 
-static void too_many_threads_are_told(void **state) {
+TEST(too_many_threads_are_told) {
   trs_context *ctx;
   trs_matrix *A;
   trs_plan *plan;
@@ -129,12 +129,4 @@ static int clean_up(void **state) {
   return nftw(top, erase, 8, FTW_DEPTH | FTW_PHYS);
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(version_2_is_read_up_to_the_root),
-    cmocka_unit_test(version_1_is_read_where_its_controller_is_mounted),
-    cmocka_unit_test(nonsense_is_no_limit),
-    cmocka_unit_test(the_environment_sets_the_default),
-    cmocka_unit_test(too_many_threads_are_told),
-};
-
-const test_program program = {TESTS(tests), .end = clean_up};
+const test_program program = {.end = clean_up};

@@ -49,7 +49,7 @@ static void meet(meeting *m) {
   trs_places_destroy(m->places);
 }
 
-static void a_member_leaves_the_cpu_of_the_caller(void **state) {
+TEST(a_member_leaves_the_cpu_of_the_caller) {
   cpu_set_t mask;
   assert_int_equal(sched_getaffinity(0, sizeof mask, &mask), 0);
   if (CPU_COUNT(&mask) < 2) skip_test("one CPU: a member has no other one to move to");
@@ -62,7 +62,7 @@ static void a_member_leaves_the_cpu_of_the_caller(void **state) {
   assert_true(m.kept);
 }
 
-static void a_mask_of_one_cpu_is_shared(void **state) {
+TEST(a_mask_of_one_cpu_is_shared) {
   cpu_set_t mask, one;
   assert_int_equal(sched_getaffinity(0, sizeof mask, &mask), 0);
   const int here = sched_getcpu();
@@ -76,7 +76,7 @@ static void a_mask_of_one_cpu_is_shared(void **state) {
   assert_true(m.kept);
 }
 
-static void a_variable_turns_it_off(void **state) {
+TEST(a_variable_turns_it_off) {
   trs_places *places;
   setenv("TRIREME_SPREAD", "0", 1);
   assert_success(trs_places_create(&places, 2));
@@ -84,11 +84,3 @@ static void a_variable_turns_it_off(void **state) {
   trs_places_take(places, 1);
   unsetenv("TRIREME_SPREAD");
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(a_member_leaves_the_cpu_of_the_caller),
-    cmocka_unit_test(a_mask_of_one_cpu_is_shared),
-    cmocka_unit_test(a_variable_turns_it_off),
-};
-
-const test_program program = {TESTS(tests)};

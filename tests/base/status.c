@@ -5,7 +5,7 @@
 
 #include "test.h"
 
-static void characters_have_their_length(void **state) {
+TEST(characters_have_their_length) {
   static const struct {
     const char *text;
     size_t length;
@@ -27,7 +27,7 @@ static void characters_have_their_length(void **state) {
     assert_int_equal(trs_printable_length(cases[k].text), cases[k].length);
 }
 
-static void texts_are_escaped_and_cut(void **state) {
+TEST(texts_are_escaped_and_cut) {
   char to[16];
   trs_printable(to, sizeof to, "a\x1B\xC3\xA9");
   assert_string_equal(to, "a\\x1b\xC3\xA9");
@@ -38,10 +38,3 @@ static void texts_are_escaped_and_cut(void **state) {
   trs_fail(TRS_ERROR_FILE, -1, "%s: no file", "x\ny");
   assert_string_equal(trs_last_error()->message, "x\\x0ay: no file");
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(characters_have_their_length),
-    cmocka_unit_test(texts_are_escaped_and_cut),
-};
-
-const test_program program = {TESTS(tests)};

@@ -19,7 +19,7 @@ static trs_status take(pair *own, const void *given) {
   return trs_struct_take(own, sizeof *own, given, "pair");
 }
 
-static void options_of_any_version_are_taken(void **state) {
+TEST(options_of_any_version_are_taken) {
   pair own, given = {sizeof(pair), 3, 4};
   longer newer = {{sizeof(longer), 5, 6}, 0};
   assert_success(take(&own, NULL));
@@ -35,7 +35,7 @@ static void options_of_any_version_are_taken(void **state) {
   assert_failure(TRS_ERROR_ARGUMENT, "newer version", take(&own, &newer));
 }
 
-static void sizes_that_nobody_set_are_refused(void **state) {
+TEST(sizes_that_nobody_set_are_refused) {
   pair own = {sizeof own, 8, 9}, given = {0, 1, 2};
   const size_t bad[] = {0, 1, sizeof(size_t) - 1, 5000, SIZE_MAX};
   for (size_t k = 0; k < COUNT(bad); k++) {
@@ -49,7 +49,7 @@ static void sizes_that_nobody_set_are_refused(void **state) {
 }
 
 /* Bytes after the caller's structure are not written. */
-static void results_stay_within_the_callers_structure(void **state) {
+TEST(results_stay_within_the_callers_structure) {
   const pair own = {sizeof own, 7, 8};
   longer room;
   for (size_t size = sizeof(size_t); size <= sizeof room; size++) {
@@ -62,11 +62,3 @@ static void results_stay_within_the_callers_structure(void **state) {
       assert_int_equal(bytes[at], at >= size ? 0x55 : at < sizeof own ? from[at] : 0);
   }
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(options_of_any_version_are_taken),
-    cmocka_unit_test(sizes_that_nobody_set_are_refused),
-    cmocka_unit_test(results_stay_within_the_callers_structure),
-};
-
-const test_program program = {TESTS(tests)};

@@ -251,6 +251,7 @@ RESULTS = os.path.join(HERE, os.pardir, os.pardir, "bench", "results")
 def test_lists():
     for what, entry in (("l17", "gen:poisson2d5:400"), ("x20", "gen:chain:100000"),
                         ("gpus", "gen:kkt3d:160"), ("w21", "gen:wingmesh:1100000"),
+                        ("blocks", "gen:wingmesh:60000"), ("blocks", "gen:wingmesh:1100000"),
                         ("l23", "gen:poisson2d9:2048"), ("quick", "gen:poisson2d5:150")):
         o = bench("--list", what)
         check(f"--list {what} lists its systems", o.code == 0 and entry in o.out.split(), o)
@@ -263,7 +264,7 @@ def test_without_gpu():
         skip("benchmarks of a GPU without one", "this build has CUDA")
         return
     for words in (["gpu"], ["gpu-quick"], ["l17"], ["x20"], ["gpus"],
-                  ["w21", "--backend", "cuda:0-1"]):
+                  ["w21", "--backend", "cuda:0-1"], ["blocks", "--backend", "cuda"]):
         o = bench(*words)
         check("says at once that there is no GPU: " + " ".join(words), o.code == 4 and
               "CUDA" in o.err and not o.out, o)
@@ -292,6 +293,26 @@ def test_w21_table():
         check(f"--table of {name}", o.code == 0 and said in o.out, o)
     refuses("a chart of w21", 2, "no chart", "bench", "--table",
             os.path.join(RESULTS, "w21-h200.json"), "--svg", "x.svg", env=CLEAN)
+
+
+def test_blocks():
+    o = bench("blocks", "--suite", "gen:wingmesh:300", "--threads", "1,2", "--seconds", "0.01",
+              "--out", path("blocks.json"))
+    rows = lines(read("blocks.json").decode())
+    check("block factors by scalars and by blocks", o.code == 0 and "WRONG" not in o.out and
+          [(r["method"], r["threads"], r["store"]) for r in rows] == [("serial", 1, "f64")] +
+          [("blocks", k, s) for k in (1, 2) for s in ("f64", "f32", "f16", "bf16")], o)
+    first, blocks = rows[0], rows[1:]
+    check("their answers are checked", first["backward_error"]["normwise"] < 1e-13 and all(
+        not r["wrong"] and r["difference"] is not None for r in blocks), o)
+    check("their figures are there", all(
+        r["copy_gbs"] > 0 and r["gbs"] > 0 and r["time"]["update_s"] > 0 and
+        r["speedup"] > 0 and r["bytes"] < first["bytes"] for r in blocks), o)
+    again = bench("--table", path("blocks.json"))
+    check("--table of block factors", again.code == 0 and all(
+        line in again.out for line in o.out.splitlines() if line.startswith("| gen:")), again)
+    o = bench("blocks", "--suite", "gen:poisson2d5:9", "--backend", "cpu")
+    check("rows that are no blocks are refused", o.code == 2 and "81" in o.err, o)
 
 
 def test_every_file():
@@ -335,6 +356,7 @@ test_lists()
 test_without_gpu()
 test_pictures()
 test_w21_table()
+test_blocks()
 test_every_file()
 test_widths()
 test_table_on_terminal()

@@ -1,6 +1,7 @@
 /* fake_gpus.c - loaded before libtrireme (LD_PRELOAD) it lets CPU threads stand for GPUs, so that
- * `trireme bench gpus` is tested where none is: contexts such as cuda:0,1 are of the CPU and have
- * members, `columns` deals right-hand sides, every other method rows in turn.
+ * `trireme bench gpus`, `l17` and `x20` are tested where none is: contexts such as cuda:0,1 are of
+ * the CPU and have members, `columns` deals right-hand sides, every other method rows in turn.
+ * `serial` solves for every method but `auto`, and "device memory" is the host's (fake_cuda.c).
  * FAKE_GPUS: how many there are (2); FAKE_GPUS_WRONG=1: a row of distributed solves is lost;
  * FAKE_GPUS_ROOM=1: a plan with a limit finds no room at first. */
 #include <dlfcn.h>
@@ -15,7 +16,7 @@ enum { MOST = 64 };
 typedef struct known {
   const void *pointer;
   int members, columns;
-  bool limited;
+  bool gpu, limited;
 } known;
 
 static known contexts[MOST], plans[MOST];
@@ -55,7 +56,17 @@ TRS_API trs_status trs_context_create(trs_context **ctx, const char *where) {
   for (const char *c = where; gpu && *c; c++) members += *c == ',';
   trs_status status = real(ctx, !gpu ? where : members > 1 ? "threads:2" : "serial");
   if (!status) find(contexts, *ctx)->members = members;
+  if (!status) find(contexts, *ctx)->gpu = gpu;
   return status;
+}
+
+TRS_API trs_status trs_matrix_create_device(trs_matrix **A, trs_context *ctx, trs_format format,
+                                            trs_scalar scalar, int64_t nrows, int64_t ncols,
+                                            int64_t nnz, int indexing, const void *ptr,
+                                            const void *idx, const void *val) {
+  (void)nnz;
+  if (!find(contexts, ctx)->gpu) return TRS_ERROR_ARGUMENT;
+  return trs_matrix_create(A, format, scalar, nrows, ncols, indexing, ptr, idx, val, TRS_BORROW);
 }
 
 TRS_API trs_status trs_context_set_gpu_memory(trs_context *ctx, int64_t bytes) {
@@ -74,7 +85,7 @@ TRS_API trs_status trs_analyze(trs_context *ctx, trs_plan **plan, const trs_matr
   *plan = NULL;
   if (find(contexts, ctx)->limited && asked("FAKE_GPUS_ROOM") && refusals++ % 3 < 1)
     return TRS_ERROR_MEMORY;
-  if (how.method && strcmp(how.method, "auto") != 0 && find(contexts, ctx)->members > 1)
+  if (how.method && strcmp(how.method, "auto") != 0 && find(contexts, ctx)->gpu)
     how.method = "serial";
   trs_status status = real(ctx, plan, A, uplo, trans, diag, &how);
   if (!status)

@@ -1,5 +1,5 @@
 """trireme bench on a GPU, as far as it goes without one: cuSPARSE's part against a stand-in, and
-what is said of results that were made up."""
+what is said of results that were made up; l17, x20 and gpus in a small form, with threads of the CPU for GPUs."""
 
 import json
 import os
@@ -93,18 +93,30 @@ def test_usage():
 
 # ---- Several GPUs, for which threads stand
 
-def gpus(*words, env=None):
+def on_fakes(*words, env=None):
     preload = {"LD_PRELOAD": os.environ["FAKE_GPUS_PATH"]}
-    return bench("gpus", *words, "--seconds", "0.01", env=dict(preload, **(env or {})))
+    return bench(*words, env=dict(preload, **(env or {})))
+
+
+def gpus(*words, env=None):
+    return on_fakes("gpus", *words, "--seconds", "0.01", env=env)
+
+
+def without_fakes(what):
+    """Why threads cannot stand for GPUs in this build; what is skipped then."""
+    why = ""
+    if SANITIZED or os.environ["TRIREME_SHARED"] != "ON":
+        why = "threads stand for GPUs in a shared library without sanitizers only"
+    elif os.environ.get("TRIREME_CUDA") == "0":
+        why = "the methods of GPUs are not in a build without CUDA"
+    if why:
+        skip(what, why)
+    return why
 
 
 def test_gpus():
     refuses("gpus without a GPU", 4, "CUDA", "bench", "gpus", *SHORT, env=CLEAN)
-    if SANITIZED or os.environ["TRIREME_SHARED"] != "ON":
-        skip("bench gpus", "threads stand for GPUs in a shared library without sanitizers only")
-        return
-    if os.environ.get("TRIREME_CUDA") == "0":
-        skip("bench gpus", "the methods of several GPUs are not in a build without CUDA")
+    if without_fakes("bench gpus"):
         return
     suite = write("gpus.txt", "gen:kkt3d:12\ngen:chain:500\ngen:none:1\n")
     words = ("--suite", suite, "--nrhs", "1,3", "--out", path("gpus.json"))
@@ -254,6 +266,33 @@ def test_l17():
         svg(f"l17-{part}.svg", o, words)
 
 
+def test_l17_runs():
+    """Every part of l17 on a small system, both triangles: what is measured, and in which tables."""
+    if without_fakes("bench l17"):
+        return
+    o = on_fakes("l17", "--suite", "gen:kkt3d:6", "--seconds", "0.0001", "--markdown", "--out",
+                 path("l17_run.json"), "--svg", path("l17_run"))
+    rows = rows_of("l17_run.json")
+
+    def of(part, **like):
+        return [r for r in rows if r["suite"] == "l17 " + part and
+                all(r[k] == v for k, v in like.items())]
+    check("l17 runs on stand-ins, and every answer is right", o.code == 0 and rows and
+          not any(r["wrong"] for r in rows), o)
+    for uplo in ("lower", "upper"):
+        check(f"l17 measures all of {uplo}",
+            len(of("rates", uplo=uplo, scalar="double")) == 11 and
+            len(of("rates", uplo=uplo, scalar="float")) == 11 and
+            len(of("strategies", uplo=uplo)) == 5 * 9 and
+            {(r["method"].split("=")[1], r["nrhs"]) for r in of("p", uplo=uplo)} ==
+            {(str(p), k) for p in (1, 2, 4, 8, 16, 32, 64) for k in (2, 4, 8, 16, 32, 64)} and
+            len(of("q", uplo=uplo)) == 5 * 3, o)
+    check("l17 prints its figures and tables", all(f"L17, {title}" in o.out for title in (
+        "Figures 7 to 9", "Figure 10", "Figure 11", "Figure 12", "Algorithm 4", "Table IV",
+        "Table V")), o)
+    svg("l17_run-q.svg", o, ["L: forward, U: backward", "q 8192"])
+
+
 # ---- X20
 
 def x20_rows():
@@ -288,11 +327,35 @@ def test_x20():
         svg(f"x20-{part}.svg", o, ["times as fast as"])
 
 
+def test_x20_runs():
+    """Every part of x20 on a small system and two stand-ins for GPUs."""
+    if without_fakes("bench x20"):
+        return
+    o = on_fakes("x20", "--suite", "gen:kkt3d:6", "--seconds", "0.0001", "--markdown", "--out",
+                 path("x20_run.json"), "--svg", path("x20_run"))
+    rows = rows_of("x20_run.json")
+    check("x20 runs on stand-ins, and every answer is right", o.code == 0 and rows and
+          not any(r["wrong"] for r in rows), o)
+    check("x20 measures all of its figures", [(r["suite"][4:], r["method"], r["threads"])
+                                              for r in rows] ==
+          [("unified", "unified", 1), ("unified", "unified", 2), ("designs", "unified", 2),
+           ("designs", "unified:tasks=8", 2), ("designs", "zerocopy-block", 2),
+           ("designs", "zerocopy:tasks=8", 2)] +
+          [("tasks", f"zerocopy:tasks={t}", 2) for t in (4, 8, 16, 32)] +
+          [("scaling", "cusparse", 1), ("scaling", "auto", 1), ("scaling", "zerocopy:tasks=32", 1),
+           ("scaling", "zerocopy:tasks=16", 2), ("scaling", "auto", 2)], o)
+    check("x20 prints its figures and tables", all(f"X20, {title}" in o.out for title in (
+        "Table I", "Figure 3b", "Figure 7, analysis and solve", "Figure 7, solve alone", "Figure 9",
+        "Figure 10")), o)
+
+
 test_peer()
 test_failures()
 test_gpus()
 test_usage()
 test_tables()
 test_l17()
+test_l17_runs()
 test_x20()
+test_x20_runs()
 finish()

@@ -47,7 +47,7 @@ static void launch(trs_group *group) {
 
 /* ---- Tests ---- */
 
-static void alone_nothing_is_followed(void **state) {
+TEST(alone_nothing_is_followed) {
   trs_group *a = open_group("0-2");
   for (int turn = 0; turn < 3; turn++) {
     launch(a);
@@ -56,7 +56,7 @@ static void alone_nothing_is_followed(void **state) {
   trs_group_close(a);
 }
 
-static void turns_are_kept_on_each_gpu(void **state) {
+TEST(turns_are_kept_on_each_gpu) {
   trs_group *a = open_group("0-1");
   launch(a);
   trs_group *b = open_group("1,3"); /* after launches made when it was the only group */
@@ -85,7 +85,7 @@ static void turns_are_kept_on_each_gpu(void **state) {
   trs_group_close(a);
 }
 
-static void graphs_are_left_alone(void **state) {
+TEST(graphs_are_left_alone) {
   trs_group *a = open_group("0-1"), *b = open_group("0-1");
   launch(a);
   stand_in_captures = trs_group_stream(b, 0);
@@ -124,7 +124,7 @@ static void *launch_often(void *argument) {
   return NULL;
 }
 
-static void threads_take_turns(void **state) {
+TEST(threads_take_turns) {
   static const char *const lists[] = {"0-3", "3,2,1,0", "1,0", "0,3"};
   enum { GROUPS = COUNT(lists) };
   trs_group *group[GROUPS];
@@ -142,11 +142,4 @@ static int begin(void **state) {
   return 0;
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(alone_nothing_is_followed),
-    cmocka_unit_test(turns_are_kept_on_each_gpu),
-    cmocka_unit_test(graphs_are_left_alone),
-    cmocka_unit_test(threads_take_turns),
-};
-
-const test_program program = {TESTS(tests), .begin = begin};
+const test_program program = {.begin = begin};

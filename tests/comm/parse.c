@@ -9,7 +9,7 @@ static void expect(const char *list, int count, const int *wanted) {
   for (int k = 0; k < count; k++) assert_int_equal(ordinals[k], wanted[k]);
 }
 
-static void lists(void **state) {
+TEST(lists) {
   expect("0-3", 4, (int[]){0, 1, 2, 3});
   expect("5-5", 1, (int[]){5});
   expect("0,2", 2, (int[]){0, 2});
@@ -20,7 +20,7 @@ static void lists(void **state) {
   expect("0-31", TRS_MOST_MEMBERS, most);
 }
 
-static void nonsense(void **state) {
+TEST(nonsense) {
   static const char *const lists[] = {"",    ",",   "0,",  ",0",   "-1",   "1-",   "3-1",
                                       "0 1", "0-x", "a-b", "0--1", "0,,1", "+1,2", "9999-10000"};
   int ordinals[TRS_MOST_MEMBERS], count;
@@ -30,18 +30,10 @@ static void nonsense(void **state) {
 }
 
 /* The message of a context for groups without GPUs. */
-static void without_gpus(void **state) {
+TEST(without_gpus) {
   trs_context *ctx;
   assert_int_equal(trs_context_create(&ctx, "cuda:0,"), TRS_ERROR_ARGUMENT);
   assert_int_equal(trs_context_create(&ctx, "nvshmem:3"), TRS_ERROR_ARGUMENT);
   assert_int_equal(trs_context_create(&ctx, "cuda:0,900"), TRS_ERROR_UNSUPPORTED);
   assert_null(ctx);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(lists),
-    cmocka_unit_test(nonsense),
-    cmocka_unit_test(without_gpus),
-};
-
-const test_program program = {TESTS(tests)};

@@ -94,7 +94,7 @@ static int share_memory(int rank) {
   return 0;
 }
 
-static void memory_is_shared(void **state) {
+TEST(memory_is_shared) {
   new_board();
   run_all("share", share_memory, -1);
 }
@@ -114,7 +114,7 @@ static int lose_in_alloc(int rank) {
   return 0;
 }
 
-static void a_call_that_never_returns_is_left_behind(void **state) {
+TEST(a_call_that_never_returns_is_left_behind) {
   new_board();
   board->dies_in_alloc = 1;
   run_all("alloc", lose_in_alloc, 1);
@@ -128,7 +128,7 @@ static int lose_in_start(int rank) {
   return trs_seconds() - start > SOON ? 2 : 0;
 }
 
-static void one_that_cannot_start_ends_all(void **state) {
+TEST(one_that_cannot_start_ends_all) {
   new_board();
   board->fails_to_start = 2;
   run_all("start", lose_in_start, -1);
@@ -154,16 +154,7 @@ static int lose_in_solve(int rank) {
   return 0;
 }
 
-static void kernels_are_told(void **state) {
+TEST(kernels_are_told) {
   new_board();
   run_all("solve", lose_in_solve, 3);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(memory_is_shared),
-    cmocka_unit_test(a_call_that_never_returns_is_left_behind),
-    cmocka_unit_test(one_that_cannot_start_ends_all),
-    cmocka_unit_test(kernels_are_told),
-};
-
-const test_program program = {TESTS(tests)};

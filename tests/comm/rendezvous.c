@@ -58,7 +58,7 @@ static int talk(const char *name, int rank) {
   return wrong;
 }
 
-static void records(void **state) {
+TEST(records) {
   static const uint64_t begins[] = {INT32_MAX - 50, UINT32_MAX - 50, INT64_MAX - 50,
                                     UINT64_MAX - 50};
   for (int k = 0; k < 4; k++) {
@@ -84,7 +84,7 @@ static int lose(const char *name, int rank) {
   return status == TRS_ERROR_STALLED && strstr(trs_last_error()->message, "has ended") ? 0 : 2;
 }
 
-static void losses(void **state) { assert_true(together("losses", lose)); }
+TEST(losses) { assert_true(together("losses", lose)); }
 
 /* Rank 1 is killed between two exchanges while all others wait for it.  Each gets the error within
  * seconds, also a rank that waits for one that gave up because of it. */
@@ -107,7 +107,7 @@ static int survive(const char *name, int rank) {
   return !told ? 4 : took > SOON ? 5 : !named ? 6 : all_left ? 7 : 0;
 }
 
-static void killed(void **state) {
+TEST(killed) {
   char name[64];
   pid_t child[RANKS];
   name_of(name, sizeof name, "killed");
@@ -136,7 +136,7 @@ static int come_late(const char *name, int rank) {
   return all_left;
 }
 
-static void late(void **state) {
+TEST(late) {
   const double limit = trs_rendezvous_leave_limit;
   assert_true(together("late", come_late));
   trs_rendezvous_leave_limit = limit;
@@ -170,7 +170,7 @@ static trs_status open_and_close(const char *board, int number, int count) {
 static trs_status open_alone(void) { return open_and_close("alone", 0, 1); }
 
 /* A folder that others can write to, that another user made, or that is a link, is not used. */
-static void boards_of_others_are_refused(void **state) {
+TEST(boards_of_others_are_refused) {
   begin_in_own_base();
   assert_int_equal(mkdir(folder, 0700), 0);
   assert_int_equal(chmod(folder, 0777), 0);
@@ -193,7 +193,7 @@ static void boards_of_others_are_refused(void **state) {
 
 static trs_status join_as_second(void) { return open_and_close("board", 1, 2); }
 
-static void boards_that_others_could_change_are_refused(void **state) {
+TEST(boards_that_others_could_change_are_refused) {
   char path[160];
   begin_in_own_base();
   assert_int_equal(mkdir(folder, 0700), 0);
@@ -226,7 +226,7 @@ static void leave_a_board(const char *name) {
   assert_int_equal(access(path, F_OK), 0);
 }
 
-static void boards_of_killed_processes_do_no_harm(void **state) {
+TEST(boards_of_killed_processes_do_no_harm) {
   char name[64];
   begin_in_own_base();
   leave_a_board("another");
@@ -236,7 +236,7 @@ static void boards_of_killed_processes_do_no_harm(void **state) {
   end_in_own_base();                    /* and both boards are gone */
 }
 
-static void environment(void **state) {
+TEST(environment) {
   int rank, ranks;
   char name[128];
   static const char *const all[] = {"OMPI_COMM_WORLD_RANK",
@@ -281,16 +281,3 @@ static void environment(void **state) {
   assert_failure(TRS_ERROR_UNSUPPORTED, "on 2 nodes",
                  trs_rendezvous_environment(&rank, &ranks, name, sizeof name));
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(records),
-    cmocka_unit_test(losses),
-    cmocka_unit_test(killed),
-    cmocka_unit_test(late),
-    cmocka_unit_test(environment),
-    cmocka_unit_test(boards_of_others_are_refused),
-    cmocka_unit_test(boards_that_others_could_change_are_refused),
-    cmocka_unit_test(boards_of_killed_processes_do_no_harm),
-};
-
-const test_program program = {TESTS(tests)};

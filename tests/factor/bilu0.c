@@ -72,7 +72,7 @@ static trs_factors_info info_of(const trs_factors *F) {
   return info;
 }
 
-static void elements_of_blocks_are_where_the_layout_says(void **state) {
+TEST(elements_of_blocks_are_where_the_layout_says) {
   const int32_t ptr[] = {1, 3, 4}, idx[] = {2, 1, 2};
   const double val[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
   const double rows[4][4] = {{5, 6, 1, 2}, {7, 8, 3, 4}, {0, 0, 9, 10}, {0, 0, 11, 12}};
@@ -94,7 +94,7 @@ static void elements_of_blocks_are_where_the_layout_says(void **state) {
   }
 }
 
-static void bad_blocks_are_refused(void **state) {
+TEST(bad_blocks_are_refused) {
   const int32_t ptr[] = {0, 1, 2}, idx[] = {0, 5};
   const double val[8] = {0};
   trs_matrix *A;
@@ -109,7 +109,7 @@ static void bad_blocks_are_refused(void **state) {
       trs_matrix_create_bsr(&A, TRS_DOUBLE, 2, 2, 2, TRS_COL_MAJOR, TRS_PTR32, ptr, idx, NULL));
 }
 
-static void new_values_come_in_the_order_of_the_blocks(void **state) {
+TEST(new_values_come_in_the_order_of_the_blocks) {
   const int32_t ptr[] = {0, 2}, idx[] = {1, 0};
   double val[8] = {1, 2, 3, 4, 5, 6, 7, 8};
   trs_matrix *A, *B;
@@ -124,7 +124,7 @@ static void new_values_come_in_the_order_of_the_blocks(void **state) {
   trs_matrix_destroy(B);
 }
 
-static void products_agree_with_the_matrix_on_its_blocks(void **state) {
+TEST(products_agree_with_the_matrix_on_its_blocks) {
   static const int sizes[] = {1, 2, 3, 4, 5, 7, 8, 17, 32};
   for (int c = 0; c < 72; c++) {
     const int size = sizes[c % 9];
@@ -147,7 +147,7 @@ static void products_agree_with_the_matrix_on_its_blocks(void **state) {
 }
 
 /* Its pattern has no fill, and the blocks above the diagonal keep their values. */
-static void block_tridiagonal_matrices_are_factored_exactly(void **state) {
+TEST(block_tridiagonal_matrices_are_factored_exactly) {
   for (trs_factor_kind kind = TRS_FACTOR_BILU0; kind <= TRS_FACTOR_DILU; kind++)
     for (int size = 1; size <= 9; size += 4) {
       trs_matrix *A = block_matrix(20, (block_kind){.scalar = TRS_DOUBLE,
@@ -161,7 +161,7 @@ static void block_tridiagonal_matrices_are_factored_exactly(void **state) {
     }
 }
 
-static void one_dense_block_is_factored_with_row_exchanges(void **state) {
+TEST(one_dense_block_is_factored_with_row_exchanges) {
   trs_matrix *A = block_matrix(1, (block_kind){.scalar = TRS_DOUBLE, .size = 32, .weak = true});
   trs_factors *F = factor(A, TRS_FACTOR_BILU0, TRS_ORDER_DEFAULT, 0);
   assert_non_null(info_of(F).row_perm);
@@ -171,7 +171,7 @@ static void one_dense_block_is_factored_with_row_exchanges(void **state) {
 }
 
 /* Sum over the blocks of a row: |(L U - A) of the diagonal block| against |L U|. */
-static void dilu_keeps_diagonal_blocks_and_couplings(void **state) {
+TEST(dilu_keeps_diagonal_blocks_and_couplings) {
   const int b = 3;
   trs_matrix *A = block_matrix(15, (block_kind){.scalar = TRS_DOUBLE, .size = b});
   trs_factors *F = factor(A, TRS_FACTOR_DILU, TRS_ORDER_DEFAULT, 0);
@@ -197,7 +197,7 @@ static void dilu_keeps_diagonal_blocks_and_couplings(void **state) {
 }
 
 /* With blocks of one, the same numbers as the scalar kinds, but for L's stored diagonal. */
-static void blocks_of_one_are_the_scalar_kinds(void **state) {
+TEST(blocks_of_one_are_the_scalar_kinds) {
   trs_matrix *A = sparse_grid(6, 5, 4, 0.25, TRS_DOUBLE), *S = sparse_grid(6, 5, 4, 0, TRS_DOUBLE);
   trs_factors *blocks[] = {factor(A, TRS_FACTOR_BILU0, TRS_ORDER_DEFAULT, 1),
                            factor(S, TRS_FACTOR_BIC0, TRS_ORDER_DEFAULT, 1)};
@@ -227,7 +227,7 @@ static void refused(trs_status status, int64_t row, const char *words, const trs
   if (row >= 0) assert_int_equal(trs_last_error()->row, row);
 }
 
-static void unusable_matrices_are_refused_with_their_row(void **state) {
+TEST(unusable_matrices_are_refused_with_their_row) {
   const int32_t row[] = {0, 1, 2, 2, 3, 3}, col[] = {0, 1, 2, 3, 2, 3};
   double val[] = {1, 1, 2, 4, 1, 2};
   trs_matrix *A, *holes,
@@ -264,23 +264,8 @@ static trs_status factor_all(void *A) {
   return TRS_SUCCESS;
 }
 
-static void failing_allocations_are_reported(void **state) {
+TEST(failing_allocations_are_reported) {
   trs_matrix *A = block_matrix(8, (block_kind){.scalar = TRS_DOUBLE, .size = 3, .weak = true});
   assert_survives_failing_allocations(factor_all, A);
   trs_matrix_destroy(A);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(elements_of_blocks_are_where_the_layout_says),
-    cmocka_unit_test(bad_blocks_are_refused),
-    cmocka_unit_test(new_values_come_in_the_order_of_the_blocks),
-    cmocka_unit_test(products_agree_with_the_matrix_on_its_blocks),
-    cmocka_unit_test(block_tridiagonal_matrices_are_factored_exactly),
-    cmocka_unit_test(one_dense_block_is_factored_with_row_exchanges),
-    cmocka_unit_test(dilu_keeps_diagonal_blocks_and_couplings),
-    cmocka_unit_test(blocks_of_one_are_the_scalar_kinds),
-    cmocka_unit_test(unusable_matrices_are_refused_with_their_row),
-    cmocka_unit_test(failing_allocations_are_reported),
-};
-
-const test_program program = {TESTS(tests)};

@@ -47,7 +47,7 @@ static void expect(const int64_t *ptr, int32_t row, int32_t col) {
   trs_factors_destroy(F);
 }
 
-static void what_an_entry_couples_becomes_one_node(void **state) {
+TEST(what_an_entry_couples_becomes_one_node) {
   static const int64_t whole[] = {0, 2, 4, 6, 8, 10, 12, 14}, left[] = {0, 0, 0, 6, 8, 10, 12, 14},
                        right[] = {0, 2, 4, 6, 6, 6, 12, 14};
   expect(whole, 13, 0);  /* the root above a leaf */
@@ -59,7 +59,7 @@ static void what_an_entry_couples_becomes_one_node(void **state) {
   expect(NULL, 6, 0);    /* leaves of different halves */
 }
 
-static void random_factors_get_a_tree_that_holds(void **state) {
+TEST(random_factors_get_a_tree_that_holds) {
   for (uint64_t seed = 0; seed < 200; seed++) {
     int32_t row[8], col[8];
     bool bad[NODES] = {false}, dropped = false;
@@ -84,10 +84,3 @@ static void random_factors_get_a_tree_that_holds(void **state) {
     trs_factors_destroy(F);
   }
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(what_an_entry_couples_becomes_one_node),
-    cmocka_unit_test(random_factors_get_a_tree_that_holds),
-};
-
-const test_program program = {TESTS(tests)};

@@ -32,7 +32,7 @@ static void fill_diagonal(trs_matrix **A) {
   free(val);
 }
 
-static void triangles_are_those_of_the_matrix(void **state) {
+TEST(triangles_are_those_of_the_matrix) {
   for (int c = 0; c < 16; c++) {
     trs_matrix *A = sparse_random(c, 0.3,
                                   (sparse_kind){.scalar = (trs_scalar)(TRS_FLOAT + c % 4),
@@ -66,7 +66,7 @@ static void triangles_are_those_of_the_matrix(void **state) {
   }
 }
 
-static void triangles_follow_an_order_if_asked(void **state) {
+TEST(triangles_follow_an_order_if_asked) {
   if (!TRS_HAVE_AMD) skip_test("this build has no AMD");
   trs_matrix *A = sparse_grid(9, 9, 1, 0.25, TRS_DOUBLE), *B, *L;
   trs_factor_options options = {.struct_size = sizeof(trs_factor_options),
@@ -86,7 +86,7 @@ static void triangles_follow_an_order_if_asked(void **state) {
   trs_matrix_destroy(L);
 }
 
-static void no_options_mean_lu_by_nested_dissection(void **state) {
+TEST(no_options_mean_lu_by_nested_dissection) {
   if (!TRS_HAVE_SUPERLU || !TRS_HAVE_METIS) skip_test("this build has no SuperLU or no METIS");
   trs_matrix *A = sparse_grid(9, 9, 1, 0.25, TRS_DOUBLE);
   trs_factors *F;
@@ -117,7 +117,7 @@ static void listen(void *user, const char *phase, double done) {
   h->calls++;
 }
 
-static void progress_is_told(void **state) {
+TEST(progress_is_told) {
   trs_matrix *A = sparse_grid(5, 5, 1, 0.25, TRS_DOUBLE);
   heard h = {0};
   trs_factor_options options = {.struct_size = sizeof(trs_factor_options),
@@ -132,7 +132,7 @@ static void progress_is_told(void **state) {
   trs_matrix_destroy(A);
 }
 
-static void wrong_options_are_refused(void **state) {
+TEST(wrong_options_are_refused) {
   trs_matrix *A = sparse_grid(3, 3, 1, 0, TRS_DOUBLE), *wide;
   trs_factors *F;
   int64_t ptr[] = {0, 0};
@@ -180,17 +180,6 @@ static trs_status factor_triangles(void *A) {
   return TRS_SUCCESS;
 }
 
-static void failing_allocations_are_reported(void **state) {
+TEST(failing_allocations_are_reported) {
   assert_survives_with_matrix(factor_triangles, 9, (sparse_kind){.format = TRS_CSC});
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(triangles_are_those_of_the_matrix),
-    cmocka_unit_test(triangles_follow_an_order_if_asked),
-    cmocka_unit_test(no_options_mean_lu_by_nested_dissection),
-    cmocka_unit_test(progress_is_told),
-    cmocka_unit_test(wrong_options_are_refused),
-    cmocka_unit_test(failing_allocations_are_reported),
-};
-
-const test_program program = {TESTS(tests)};

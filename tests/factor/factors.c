@@ -23,7 +23,7 @@ static trs_matrix *triangle(trs_uplo uplo, trs_scalar scalar, trs_format format)
 static int32_t row_perm[] = {3, 2, 1, 0}, col_perm[] = {1, 0, 3, 2};
 static double row_scale[] = {1, 2, 4, 8}, col_scale[] = {-1, 0.5, 0.25, 1};
 
-static void created_factors_tell_what_they_were_given(void **state) {
+TEST(created_factors_tell_what_they_were_given) {
   for (trs_scalar s = TRS_FLOAT; s <= TRS_DCOMPLEX; s++) {
     trs_matrix *L = triangle(TRS_LOWER, s, TRS_CSC), *U = triangle(TRS_UPPER, s, TRS_CSR);
     trs_factors *F;
@@ -59,7 +59,7 @@ static void created_factors_tell_what_they_were_given(void **state) {
   trs_factors_destroy(NULL);
 }
 
-static void permutations_and_scalings_are_optional(void **state) {
+TEST(permutations_and_scalings_are_optional) {
   trs_matrix *L = triangle(TRS_LOWER, TRS_DOUBLE, TRS_CSR);
   trs_matrix *U = triangle(TRS_UPPER, TRS_DOUBLE, TRS_CSR);
   trs_factors *F;
@@ -81,7 +81,7 @@ static trs_status create(const trs_matrix *L, const trs_matrix *U, const int32_t
 }
 
 /* L and U in one matrix, as ILU codes leave them: L strictly below the diagonal, U in the rest. */
-static void one_matrix_may_hold_both_factors(void **state) {
+TEST(one_matrix_may_hold_both_factors) {
   int32_t ptr[] = {0, 2, 5, 7}, idx[] = {0, 1, 0, 1, 2, 1, 2};
   double val[] = {4, 1, 0.5, 3, 2, 0.25, 5}, twice[7], x[3], b[] = {1, 2, 3};
   trs_context *ctx;
@@ -123,7 +123,7 @@ static void one_matrix_may_hold_both_factors(void **state) {
   trs_context_destroy(ctx);
 }
 
-static void wrong_arguments_are_refused(void **state) {
+TEST(wrong_arguments_are_refused) {
   trs_matrix *L = triangle(TRS_LOWER, TRS_DOUBLE, TRS_CSR);
   trs_matrix *U = triangle(TRS_UPPER, TRS_DOUBLE, TRS_CSR);
   trs_matrix *single = triangle(TRS_UPPER, TRS_FLOAT, TRS_CSR);
@@ -188,7 +188,7 @@ static trs_status adopt(const shape *s) {
   return status;
 }
 
-static void supernodes_and_trees_are_checked(void **state) {
+TEST(supernodes_and_trees_are_checked) {
   assert_success(adopt(&(shape){.nsupernodes = 2, .supernode = {0, 1, 4}}));
   assert_success(adopt(&(shape){.tree_nodes = 3, .tree = {0, 1, 2, 4}, .parent = {2, 2, -1}}));
   assert_success(
@@ -222,21 +222,10 @@ static trs_status create_all(void *argument) {
   return TRS_SUCCESS;
 }
 
-static void failing_allocations_are_reported(void **state) {
+TEST(failing_allocations_are_reported) {
   trs_matrix *m[2] = {triangle(TRS_LOWER, TRS_DOUBLE, TRS_CSR),
                       triangle(TRS_UPPER, TRS_DOUBLE, TRS_CSR)};
   assert_survives_failing_allocations(create_all, m);
   trs_matrix_destroy(m[0]);
   trs_matrix_destroy(m[1]);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(created_factors_tell_what_they_were_given),
-    cmocka_unit_test(permutations_and_scalings_are_optional),
-    cmocka_unit_test(one_matrix_may_hold_both_factors),
-    cmocka_unit_test(wrong_arguments_are_refused),
-    cmocka_unit_test(supernodes_and_trees_are_checked),
-    cmocka_unit_test(failing_allocations_are_reported),
-};
-
-const test_program program = {TESTS(tests)};

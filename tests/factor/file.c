@@ -63,7 +63,7 @@ static void round_trip(const trs_factors *F) {
   trs_factors_destroy(G);
 }
 
-static void every_kind_comes_back(void **state) {
+TEST(every_kind_comes_back) {
   trs_matrix *A;
   assert_success(trs_generate(&A, "gen:poisson2d5:12", NULL, NULL, NULL));
   for (int kind = 0; kind <= TRS_FACTOR_TRIANGLE; kind++)
@@ -118,13 +118,13 @@ static trs_factors *everything(void) {
   return F;
 }
 
-static void every_array_comes_back(void **state) {
+TEST(every_array_comes_back) {
   trs_factors *F = everything();
   round_trip(F);
   trs_factors_destroy(F);
 }
 
-static void damage_is_noticed(void **state) {
+TEST(damage_is_noticed) {
   trs_factors *F = everything(), *G;
   size_t length;
   assert_success(trs_write_factors(F, scratch("g.h5"), NULL));
@@ -150,7 +150,7 @@ static void damage_is_noticed(void **state) {
 }
 
 /* A file with correct checksums and invalid content. */
-static void nonsense_is_refused(void **state) {
+TEST(nonsense_is_refused) {
   static const struct {
     const char *from, *to, *words;
   } edits[] = {
@@ -196,7 +196,7 @@ static void nonsense_is_refused(void **state) {
 
 /* Pointers that lead out of the arrays, for a reader of the pattern only.  The address sanitizer
  * would end the test at a read outside. */
-static void pointers_are_checked_before_they_are_followed(void **state) {
+TEST(pointers_are_checked_before_they_are_followed) {
   trs_factors *F = everything(), *G;
   trs_factors_info info = {.struct_size = sizeof info};
   trs_hdf5_group lower, upper, root = {.name = "/", .attribute = "trireme", .ngroups = 2};
@@ -229,7 +229,7 @@ static void pointers_are_checked_before_they_are_followed(void **state) {
   trs_factors_destroy(F);
 }
 
-static void other_files_are_told_apart(void **state) {
+TEST(other_files_are_told_apart) {
   trs_factors *F = everything(), *G;
   trs_factors_info info = {.struct_size = sizeof info};
   trs_content content;
@@ -255,7 +255,7 @@ static void other_files_are_told_apart(void **state) {
   trs_factors_destroy(F);
 }
 
-static void failing_allocations(void **state) {
+TEST(failing_allocations) {
   trs_factors *F = everything(), *G;
   trs_content content;
   const char *path = scratch("a.h5");
@@ -265,7 +265,7 @@ static void failing_allocations(void **state) {
   assert_survives_failing_allocations(trs_find_content(&content, path), );
   trs_factors_destroy(F);
 }
-static void block_factors_keep_their_block_size(void **state) {
+TEST(block_factors_keep_their_block_size) {
   (void)state;
   trs_matrix *A;
   trs_factors *F, *G;
@@ -288,26 +288,11 @@ static void block_factors_keep_their_block_size(void **state) {
 }
 
 #else
-static void what_is_missing_is_named(void **state) {
+TEST(what_is_missing_is_named) {
   trs_factors *F;
   assert_failure(TRS_ERROR_UNSUPPORTED, "libhdf5-dev",
                  trs_read_factors(&F, scratch_text("a.h5", "x"), NULL, NULL));
 }
 #endif
 
-static const struct CMUnitTest tests[] = {
-#if TRS_HAVE_HDF5
-    cmocka_unit_test(every_kind_comes_back),
-    cmocka_unit_test(every_array_comes_back),
-    cmocka_unit_test(damage_is_noticed),
-    cmocka_unit_test(nonsense_is_refused),
-    cmocka_unit_test(pointers_are_checked_before_they_are_followed),
-    cmocka_unit_test(other_files_are_told_apart),
-    cmocka_unit_test(failing_allocations),
-    cmocka_unit_test(block_factors_keep_their_block_size),
-#else
-    cmocka_unit_test(what_is_missing_is_named),
-#endif
-};
-
-const test_program program = {TESTS(tests), .begin = scratch_begin, .end = scratch_end};
+const test_program program = {.begin = scratch_begin, .end = scratch_end};

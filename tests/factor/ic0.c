@@ -25,7 +25,7 @@ static void check_mirror(const trs_factors_info *f) {
   free(U);
 }
 
-static void random_patterns_follow_the_definition(void **state) {
+TEST(random_patterns_follow_the_definition) {
   for (int c = 0; c < 64; c++) {
     sparse_kind kind = {.scalar = (trs_scalar)(TRS_FLOAT + c % 4),
                         .format = c & 4 ? TRS_CSC : TRS_CSR,
@@ -46,7 +46,7 @@ static void random_patterns_follow_the_definition(void **state) {
   }
 }
 
-static void long_rows_follow_the_definition(void **state) {
+TEST(long_rows_follow_the_definition) {
   for (int64_t long_one = 0; long_one < 300; long_one += 149) {
     trs_matrix *A = sparse_arrow(300, long_one);
     trs_factors *F;
@@ -58,7 +58,7 @@ static void long_rows_follow_the_definition(void **state) {
 }
 
 /* The limit is for an elimination that reads the long row once for each of the others. */
-static void a_long_row_does_not_take_quadratic_time(void **state) {
+TEST(a_long_row_does_not_take_quadratic_time) {
   trs_matrix *A = sparse_arrow(250000, 125000);
   trs_factors *F;
   double start = trs_seconds();
@@ -69,7 +69,7 @@ static void a_long_row_does_not_take_quadratic_time(void **state) {
 }
 
 /* On a full pattern no entry is dropped: L L^H is the matrix. */
-static void a_full_pattern_gives_cholesky(void **state) {
+TEST(a_full_pattern_gives_cholesky) {
   for (trs_scalar s = TRS_FLOAT; s <= TRS_DCOMPLEX; s++) {
     trs_matrix *A =
         sparse_random(30, 1, (sparse_kind){.scalar = s, .symmetric = true, .dominant = true}, 5);
@@ -99,7 +99,7 @@ static void refused(trs_status status, int64_t row, const char *words, trs_matri
   trs_matrix_destroy(A);
 }
 
-static void other_matrices_are_refused(void **state) {
+TEST(other_matrices_are_refused) {
   refused(TRS_ERROR_STRUCTURE, 0, "not hermitian", two(2, 1, 1.5, 2));
   refused(TRS_ERROR_STRUCTURE, 0, "not hermitian", two(2, I, I, 2));
   refused(TRS_ERROR_STRUCTURE, 1, "not hermitian", two(2, I, -I, 2 + I));
@@ -114,7 +114,7 @@ static void other_matrices_are_refused(void **state) {
   refused(TRS_ERROR_STRUCTURE, 0, "not symmetric", A);
 }
 
-static void rounding_does_not_unmirror_a_matrix(void **state) {
+TEST(rounding_does_not_unmirror_a_matrix) {
   trs_matrix *A = two(2, 1 + I, (1 + 0x1p-50) - I, 2);
   trs_factors *F;
   assert_success(ic0(&F, A, TRS_ORDER_NATURAL));
@@ -129,19 +129,7 @@ static trs_status factor_all(void *A) {
   return TRS_SUCCESS;
 }
 
-static void failing_allocations_are_reported(void **state) {
+TEST(failing_allocations_are_reported) {
   assert_survives_with_matrix(
       factor_all, 20, (sparse_kind){.scalar = TRS_DCOMPLEX, .symmetric = true, .dominant = true});
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(random_patterns_follow_the_definition),
-    cmocka_unit_test(long_rows_follow_the_definition),
-    cmocka_unit_test(a_long_row_does_not_take_quadratic_time),
-    cmocka_unit_test(a_full_pattern_gives_cholesky),
-    cmocka_unit_test(other_matrices_are_refused),
-    cmocka_unit_test(rounding_does_not_unmirror_a_matrix),
-    cmocka_unit_test(failing_allocations_are_reported),
-};
-
-const test_program program = {TESTS(tests)};

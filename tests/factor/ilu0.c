@@ -53,7 +53,7 @@ static void check_dense(const trs_factors *F, const trs_matrix *A) {
   free(expected);
 }
 
-static void random_patterns_agree_with_dense_elimination(void **state) {
+TEST(random_patterns_agree_with_dense_elimination) {
   for (int c = 0; c < 64; c++) {
     trs_matrix *A = sparse_random(c, 0.02 * (c % 13), sparse_case(c), (uint64_t)c);
     trs_factors *F = ilu0(A, NULL);
@@ -70,7 +70,7 @@ static void random_patterns_agree_with_dense_elimination(void **state) {
   }
 }
 
-static void long_rows_agree_with_dense_elimination(void **state) {
+TEST(long_rows_agree_with_dense_elimination) {
   for (int64_t long_one = 0; long_one < 300; long_one += 149) {
     trs_matrix *A = sparse_arrow(300, long_one);
     trs_factors *F = ilu0(A, NULL);
@@ -81,7 +81,7 @@ static void long_rows_agree_with_dense_elimination(void **state) {
 }
 
 /* The limit is for an elimination that reads the long row once for each of the others: a minute. */
-static void a_long_row_does_not_take_quadratic_time(void **state) {
+TEST(a_long_row_does_not_take_quadratic_time) {
   trs_matrix *A = sparse_arrow(250000, 0);
   double start = trs_seconds();
   trs_factors_destroy(ilu0(A, NULL));
@@ -89,7 +89,7 @@ static void a_long_row_does_not_take_quadratic_time(void **state) {
   trs_matrix_destroy(A);
 }
 
-static void orders_apply_to_rows_and_columns(void **state) {
+TEST(orders_apply_to_rows_and_columns) {
   for (trs_order order = TRS_ORDER_ND; order <= TRS_ORDER_NATURAL; order++) {
     if (order == TRS_ORDER_ND && !TRS_HAVE_METIS) continue;
     if (order == TRS_ORDER_AMD && !TRS_HAVE_AMD) continue;
@@ -133,7 +133,7 @@ static void refused(trs_status status, int64_t row, const char *words, const dou
   trs_matrix_destroy(A);
 }
 
-static void unusable_pivots_are_refused_with_their_row(void **state) {
+TEST(unusable_pivots_are_refused_with_their_row) {
   refused(TRS_ERROR_STRUCTURE, 1, "no diagonal", (double[]){1, 2, 3, 4, 0, 5, 6, 7, 8});
   refused(TRS_ERROR_ZERO_PIVOT, 0, "zero", (double[]){99, 2, 3, 4, 1, 5, 6, 7, 8});
   refused(TRS_ERROR_ZERO_PIVOT, 1, "zero", (double[]){1, 2, 3, 2, 4, 5, 6, 7, 8});
@@ -141,7 +141,7 @@ static void unusable_pivots_are_refused_with_their_row(void **state) {
   refused(TRS_ERROR_NOT_FINITE, 1, "NaN", (double[]){1, 2, 3, INFINITY, 4, 5, 6, 7, 8});
 }
 
-static void rows_are_named_in_the_original_numbering(void **state) {
+TEST(rows_are_named_in_the_original_numbering) {
   if (!TRS_HAVE_AMD) skip_test("this build has no AMD");
   trs_matrix *A = small((double[]){1, 1, 1, 1, 99, 0, 1, 0, 2});
   trs_factors *F;
@@ -152,7 +152,7 @@ static void rows_are_named_in_the_original_numbering(void **state) {
   trs_matrix_destroy(A);
 }
 
-static void missing_diagonals_are_filled_in_on_request(void **state) {
+TEST(missing_diagonals_are_filled_in_on_request) {
   trs_matrix *A = small((double[]){99, 2, -3, 4, 0, 0.5, 0, 0, 0});
   trs_matrix *filled = small((double[]){5, 2, -3, 4, 4.5, 0.5, 0, 0, 1});
   trs_factors *F = ilu0(A, &(trs_factor_options){.struct_size = sizeof(trs_factor_options),
@@ -179,20 +179,7 @@ static trs_status factor_all(void *A) {
   return TRS_SUCCESS;
 }
 
-static void failing_allocations_are_reported(void **state) {
+TEST(failing_allocations_are_reported) {
   assert_survives_with_matrix(
       factor_all, 20, (sparse_kind){.scalar = TRS_SCOMPLEX, .format = TRS_CSC, .dominant = true});
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(random_patterns_agree_with_dense_elimination),
-    cmocka_unit_test(long_rows_agree_with_dense_elimination),
-    cmocka_unit_test(a_long_row_does_not_take_quadratic_time),
-    cmocka_unit_test(orders_apply_to_rows_and_columns),
-    cmocka_unit_test(unusable_pivots_are_refused_with_their_row),
-    cmocka_unit_test(rows_are_named_in_the_original_numbering),
-    cmocka_unit_test(missing_diagonals_are_filled_in_on_request),
-    cmocka_unit_test(failing_allocations_are_reported),
-};
-
-const test_program program = {TESTS(tests)};

@@ -37,7 +37,7 @@ static void check_info(const trs_factors *F, trs_order order) {
     assert_true(f.supernode_ptr[k] < f.supernode_ptr[k + 1]);
 }
 
-static void random_matrices_are_factored(void **state) {
+TEST(random_matrices_are_factored) {
   for (int c = 0; c < 320; c++) {
     sparse_kind kind = sparse_case(c);
     kind.dominant = c & 16;
@@ -55,7 +55,7 @@ static void random_matrices_are_factored(void **state) {
 }
 
 /* Without a diagonal every pivot is off the diagonal; half of these matrices are singular. */
-static void matrices_without_a_diagonal_are_factored(void **state) {
+TEST(matrices_without_a_diagonal_are_factored) {
   int factored = 0;
   for (int c = 0; c < 120; c++) {
     sparse_kind kind = {.scalar = (trs_scalar)(TRS_FLOAT + c % 4), .no_diagonal = true};
@@ -75,7 +75,7 @@ static void matrices_without_a_diagonal_are_factored(void **state) {
   assert_in_range(factored, 20, 119);
 }
 
-static void a_permutation_matrix_has_empty_factors(void **state) {
+TEST(a_permutation_matrix_has_empty_factors) {
   int32_t row[] = {0, 1, 2, 3}, col[] = {1, 2, 3, 0};
   double val[] = {2, 3, 4, 5};
   trs_matrix *A;
@@ -93,7 +93,7 @@ static void a_permutation_matrix_has_empty_factors(void **state) {
 }
 
 /* If no pivot moves, the factors have the fill that the ordering predicts, without padding. */
-static void grids_have_the_fill_of_their_graph(void **state) {
+TEST(grids_have_the_fill_of_their_graph) {
   static const int64_t grids[][3] = {{45, 44, 1}, {12, 13, 13}, {700, 3, 1}};
   for (int g = 0; g < 3; g++)
     for (int r = 0; r < NORDERS; r++) {
@@ -120,7 +120,7 @@ static void grids_have_the_fill_of_their_graph(void **state) {
 
 /* The first column of each leaf's chain gets a zero on its diagonal and must pivot on its
  * neighbour: the tree stays if the two lie in one node, and is collapsed if they do not. */
-static void pivoting_leaves_a_tree_that_holds(void **state) {
+TEST(pivoting_leaves_a_tree_that_holds) {
   int kept = 0;
   for (int c = 0; c < 40; c++) {
     trs_matrix *grid = sparse_grid(16, 12, 1, 0.25, TRS_DOUBLE);
@@ -142,7 +142,7 @@ static void pivoting_leaves_a_tree_that_holds(void **state) {
   if (NORDERS > 1) assert_true(kept > 0);
 }
 
-static void badly_scaled_matrices_are_scaled_exactly(void **state) {
+TEST(badly_scaled_matrices_are_scaled_exactly) {
   for (trs_scalar s = TRS_FLOAT; s <= TRS_DCOMPLEX; s++) {
     trs_matrix *A = sparse_random(40, 0.2, (sparse_kind){.scalar = s}, 5);
     for (int64_t i = 0; i < A->nrows; i++)
@@ -172,7 +172,7 @@ static void badly_scaled_matrices_are_scaled_exactly(void **state) {
   }
 }
 
-static void extreme_values_are_within_reach(void **state) {
+TEST(extreme_values_are_within_reach) {
   float val[] = {1e-44f, 3e38f};
   int64_t ptr[] = {0, 1, 2};
   int32_t idx[] = {0, 1};
@@ -199,7 +199,7 @@ static void refused(trs_status status, int64_t row, const char *words, const trs
 }
 
 /* A grid whose row or column of vertex 5, or both, is zero, stored or not. */
-static void singular_matrices_are_refused(void **state) {
+TEST(singular_matrices_are_refused) {
   for (int c = 0; c < 3; c++) {
     trs_matrix *A = sparse_grid(6, 5, 1, 0.25, TRS_DOUBLE);
     double *val = (double *)A->val;
@@ -220,7 +220,7 @@ static void singular_matrices_are_refused(void **state) {
 
 /* Random patterns with few entries are mostly structurally singular.  In every case memory stays
  * valid (as the address sanitizer checks) and the product holds. */
-static void structurally_singular_matrices_are_refused(void **state) {
+TEST(structurally_singular_matrices_are_refused) {
   int singular = 0;
   for (int c = 0; c < 300; c++) {
     trs_matrix *A = sparse_random(
@@ -244,7 +244,7 @@ static void structurally_singular_matrices_are_refused(void **state) {
   assert_true(singular > 100);
 }
 
-static void values_that_are_not_finite_are_refused(void **state) {
+TEST(values_that_are_not_finite_are_refused) {
   trs_matrix *A = sparse_grid(4, 4, 1, 0, TRS_FLOAT);
   ((float *)A->val)[A->ptr[6]] = NAN;
   refused(TRS_ERROR_NOT_FINITE, 6, "row 6", A);
@@ -253,7 +253,7 @@ static void values_that_are_not_finite_are_refused(void **state) {
   trs_matrix_destroy(A);
 }
 
-static void overflow_is_reported(void **state) {
+TEST(overflow_is_reported) {
   double val[] = {1e-290, 1, 1e10, 1};
   int64_t ptr[] = {0, 2, 4};
   int32_t idx[] = {0, 1, 0, 1};
@@ -272,7 +272,7 @@ static void overflow_is_reported(void **state) {
   trs_matrix_destroy(A);
 }
 
-static void the_threshold_decides_the_pivot(void **state) {
+TEST(the_threshold_decides_the_pivot) {
   double val[] = {1, 2, 4, 3};
   int64_t ptr[] = {0, 2, 4};
   int32_t idx[] = {0, 1, 0, 1};
@@ -295,7 +295,7 @@ static void the_threshold_decides_the_pivot(void **state) {
   trs_matrix_destroy(A);
 }
 
-static void the_same_pattern_gives_the_same_factors_pattern(void **state) {
+TEST(the_same_pattern_gives_the_same_factors_pattern) {
   trs_matrix *A = sparse_grid(20, 20, 1, 0, TRS_DOUBLE),
              *B = sparse_grid(20, 20, 1, 0.3, TRS_DOUBLE);
   trs_factors *F, *G;
@@ -313,7 +313,7 @@ static void the_same_pattern_gives_the_same_factors_pattern(void **state) {
   trs_matrix_destroy(B);
 }
 
-static void nothing_is_printed(void **state) {
+TEST(nothing_is_printed) {
   const silence s = silence_begin();
   grids_have_the_fill_of_their_graph(state);
   singular_matrices_are_refused(state);
@@ -327,7 +327,7 @@ static trs_status factor_all(void *A) {
   return TRS_SUCCESS;
 }
 
-static void failing_allocations_are_reported(void **state) {
+TEST(failing_allocations_are_reported) {
   trs_matrix *A =
       sparse_random(20, 0.2, (sparse_kind){.scalar = TRS_SCOMPLEX, .format = TRS_CSC}, 3);
   for (int64_t p = 0; p < A->nnz; p++)
@@ -338,22 +338,4 @@ static void failing_allocations_are_reported(void **state) {
 
 static const char *superlu(void) { return TRS_HAVE_SUPERLU ? NULL : "no SuperLU in this build"; }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(random_matrices_are_factored),
-    cmocka_unit_test(matrices_without_a_diagonal_are_factored),
-    cmocka_unit_test(a_permutation_matrix_has_empty_factors),
-    cmocka_unit_test(grids_have_the_fill_of_their_graph),
-    cmocka_unit_test(pivoting_leaves_a_tree_that_holds),
-    cmocka_unit_test(badly_scaled_matrices_are_scaled_exactly),
-    cmocka_unit_test(extreme_values_are_within_reach),
-    cmocka_unit_test(singular_matrices_are_refused),
-    cmocka_unit_test(structurally_singular_matrices_are_refused),
-    cmocka_unit_test(values_that_are_not_finite_are_refused),
-    cmocka_unit_test(overflow_is_reported),
-    cmocka_unit_test(the_threshold_decides_the_pivot),
-    cmocka_unit_test(the_same_pattern_gives_the_same_factors_pattern),
-    cmocka_unit_test(nothing_is_printed),
-    cmocka_unit_test(failing_allocations_are_reported),
-};
-
-const test_program program = {TESTS(tests), .lacks = superlu};
+const test_program program = {.lacks = superlu};

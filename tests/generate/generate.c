@@ -56,7 +56,7 @@ static double entry(const csr *m, int64_t i, int64_t j) {
   return NAN;
 }
 
-static void sizes_and_levels(void **state) {
+TEST(sizes_and_levels) {
   static const struct {
     const char *name;
     int64_t n, nnz, levels;
@@ -96,7 +96,7 @@ static void sizes_and_levels(void **state) {
 
 /* nlpkkt160 has 118931856 entries in its lower triangle with a full diagonal.  The same formula
  * holds for every N. */
-static void kkt_has_the_size_of_nlpkkt(void **state) {
+TEST(kkt_has_the_size_of_nlpkkt) {
   for (int64_t n = 1; n <= 9; n++) {
     char name[32];
     snprintf(name, sizeof name, "gen:kkt3d:%d", (int)n);
@@ -114,7 +114,7 @@ static void kkt_has_the_size_of_nlpkkt(void **state) {
   assert_int_equal(8345600 + side * side * side + 6 * side * side, 118931856);
 }
 
-static void symmetric_ones_are_symmetric(void **state) {
+TEST(symmetric_ones_are_symmetric) {
   static const char *const names[] = {
       "gen:poisson2d5:7,9",    "gen:poisson2d9:7,9",     "gen:poisson3d7:4,5,6",
       "gen:poisson3d27:4,5,6", "gen:elasticity3d:3,5,4", "gen:kkt3d:5",
@@ -131,7 +131,7 @@ static void symmetric_ones_are_symmetric(void **state) {
 }
 
 /* a_ii| >= the sum of the others, so that triangular solves stay bounded. */
-static void rows_are_diagonally_dominant(void **state) {
+TEST(rows_are_diagonally_dominant) {
   static const char *const names[] = {
       "gen:poisson2d5:9", "gen:poisson2d9:9",  "gen:poisson3d7:6",  "gen:poisson3d27:6",
       "gen:chain:9",      "gen:delaunay:1000", "gen:powerlaw:5000", "gen:random:1000,6,seed=5",
@@ -148,7 +148,7 @@ static void rows_are_diagonally_dominant(void **state) {
   }
 }
 
-static void poisson_coefficients(void **state) {
+TEST(poisson_coefficients) {
   csr m = generate("gen:poisson2d9:3", 1);
   const double centre[9] = {-1, -4, -1, -4, 20, -4, -1, -4, -1};
   assert_memory_equal(m.val + m.ptr[4], centre, sizeof centre);
@@ -175,7 +175,7 @@ static double apply_linear(const csr *m, int64_t i, int64_t nx, int64_t ny, cons
 
 /* Rigid motions have no energy away from the clamped face, stretches none inside, and the whole
  * matrix is positive definite. */
-static void elasticity_is_elasticity(void **state) {
+TEST(elasticity_is_elasticity) {
   csr m = generate("gen:elasticity3d:3,4,5", 1);
   const double shift[3] = {0.5, -2, 1}, none[3] = {0, 0, 0};
   const double turn[3][3] = {{0, 1, -2}, {-1, 0, 3}, {2, -3, 0}};
@@ -210,7 +210,7 @@ static void assert_positive_definite(const char *name) {
   trs_matrix_destroy(m.A);
 }
 
-static void positive_definite(void **state) {
+TEST(positive_definite) {
   assert_positive_definite("gen:poisson2d5:8");
   assert_positive_definite("gen:poisson2d9:8");
   assert_positive_definite("gen:poisson3d7:5");
@@ -222,7 +222,7 @@ static void positive_definite(void **state) {
 }
 
 /* The mesh's adjacency is symmetric, its blocks are full, and some 17 blocks lie in a row. */
-static void the_wing_is_a_mesh(void **state) {
+TEST(the_wing_is_a_mesh) {
   csr m = generate("gen:wingmesh:3000", 2);
   for (int64_t i = 0; i < m.n; i += 5)
     for (int64_t p = m.ptr[i]; p < m.ptr[i + 1]; p++) {
@@ -243,7 +243,7 @@ static const char *const one_of_each[] = {
 };
 enum { NONE_OF_EACH = COUNT(one_of_each) };
 
-static void same_bits_from_any_team(void **state) {
+TEST(same_bits_from_any_team) {
   for (int k = 0; k < NONE_OF_EACH; k++) {
     csr one = generate(one_of_each[k], 1);
     for (int threads = 2; threads <= 7; threads += threads == 3 ? 4 : 1) {
@@ -268,7 +268,7 @@ static bool same(const char *left, const char *right) {
   return equal;
 }
 
-static void seeds(void **state) {
+TEST(seeds) {
   assert_true(same("gen:random:500,4", "gen:random:500,4,seed=1"));
   assert_true(same("gen:random:500,4,seed=2", "gen:random:500,seed=2,4"));
   assert_false(same("gen:random:500,4", "gen:random:500,4,seed=2"));
@@ -277,7 +277,7 @@ static void seeds(void **state) {
 }
 
 /* P(length >= k) is k^-1.2, before repeated columns merge. */
-static void powerlaw_has_its_tail(void **state) {
+TEST(powerlaw_has_its_tail) {
   csr m = generate("gen:powerlaw:100000", 2);
   int64_t two = 0, ten = 0, longest = 0;
   for (int64_t i = 0; i < m.n; i++) {
@@ -292,7 +292,7 @@ static void powerlaw_has_its_tail(void **state) {
   trs_matrix_destroy(m.A);
 }
 
-static void random_rows_are_spread(void **state) {
+TEST(random_rows_are_spread) {
   csr m = generate("gen:random:20000,5", 2);
   double mean = 0;
   for (int64_t i = 0; i < m.n; i++) {
@@ -343,7 +343,7 @@ static const struct {
     {"gen:chain:10,seed=4", "gen:chain:N"},
 };
 
-static void refusals(void **state) {
+TEST(refusals) {
   for (size_t k = 0; k < COUNT(bad); k++) {
     trs_matrix *A = (trs_matrix *)&A;
     assert_failure(TRS_ERROR_ARGUMENT, bad[k].words,
@@ -354,7 +354,7 @@ static void refusals(void **state) {
   assert_failure(TRS_ERROR_ARGUMENT, "gen:", trs_generate(&A, NULL, NULL, NULL, NULL));
 }
 
-static void a_long_name_is_refused_in_bounds(void **state) {
+TEST(a_long_name_is_refused_in_bounds) {
   static char name[5000] = "gen:chain:";
   memset(name + 10, '7', sizeof name - 11);
   trs_matrix *A;
@@ -364,7 +364,7 @@ static void a_long_name_is_refused_in_bounds(void **state) {
                  trs_generate(&A, name, NULL, NULL, NULL));
 }
 
-static void failing_allocations(void **state) {
+TEST(failing_allocations) {
   trs_team *team;
   assert_success(trs_team_create(&team, 2));
   int64_t before, after, peak;
@@ -400,7 +400,7 @@ static void note(void *user, const char *phase, double done) {
   w->last = done;
 }
 
-static void progress_is_told(void **state) {
+TEST(progress_is_told) {
   trs_team *team;
   assert_success(trs_team_create(&team, 3));
   for (int k = 0; k < NONE_OF_EACH; k++) {
@@ -414,7 +414,7 @@ static void progress_is_told(void **state) {
   trs_team_destroy(team);
 }
 
-static void the_list(void **state) {
+TEST(the_list) {
   const char *list = trs_generator_list();
   int lines = 0;
   for (const char *at = list; *at; lines++) {
@@ -431,25 +431,3 @@ static void the_list(void **state) {
   assert_false(trs_is_generator("gen.mtx"));
   assert_false(trs_is_generator(NULL));
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(sizes_and_levels),
-    cmocka_unit_test(kkt_has_the_size_of_nlpkkt),
-    cmocka_unit_test(symmetric_ones_are_symmetric),
-    cmocka_unit_test(rows_are_diagonally_dominant),
-    cmocka_unit_test(poisson_coefficients),
-    cmocka_unit_test(elasticity_is_elasticity),
-    cmocka_unit_test(positive_definite),
-    cmocka_unit_test(the_wing_is_a_mesh),
-    cmocka_unit_test(same_bits_from_any_team),
-    cmocka_unit_test(seeds),
-    cmocka_unit_test(powerlaw_has_its_tail),
-    cmocka_unit_test(random_rows_are_spread),
-    cmocka_unit_test(refusals),
-    cmocka_unit_test(a_long_name_is_refused_in_bounds),
-    cmocka_unit_test(failing_allocations),
-    cmocka_unit_test(progress_is_told),
-    cmocka_unit_test(the_list),
-};
-
-const test_program program = {TESTS(tests)};

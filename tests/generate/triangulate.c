@@ -60,7 +60,7 @@ static void check(int64_t n, const trs_point *points) {
   trs_triangulation_clear(&T);
 }
 
-static void random_points(void **state) {
+TEST(random_points) {
   for (uint64_t seed = 0; seed < 200; seed++) {
     trs_point points[60];
     int64_t n = 3 + (int64_t)trs_random_below(seed, 1000, 58);
@@ -81,7 +81,7 @@ static void shuffle(trs_point *points, int64_t n, uint64_t seed) {
 }
 
 /* The four corners of every unit square lie on a circle, and whole rows on a line. */
-static void lattices(void **state) {
+TEST(lattices) {
   const int32_t top = (1 << 30) - 1;
   for (uint64_t seed = 0; seed < 40; seed++) {
     trs_point points[64];
@@ -94,7 +94,7 @@ static void lattices(void **state) {
   }
 }
 
-static void nearly_a_line(void **state) {
+TEST(nearly_a_line) {
   trs_point points[20];
   for (int32_t i = 0; i < 19; i++) points[i] = (trs_point){50000000 * i, 50000000 * i};
   points[19] = (trs_point){(1 << 30) - 1, 0};
@@ -104,19 +104,10 @@ static void nearly_a_line(void **state) {
   }
 }
 
-static void a_line_is_refused(void **state) {
+TEST(a_line_is_refused) {
   static const trs_request request;
   trs_point points[7];
   for (int32_t i = 0; i < 7; i++) points[i] = (trs_point){3 * i, 1000 - 5 * i};
   trs_triangulation T;
   assert_failure(TRS_ERROR_ARGUMENT, "on a line", trs_triangulate(&T, 7, points, &request));
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(random_points),
-    cmocka_unit_test(lattices),
-    cmocka_unit_test(nearly_a_line),
-    cmocka_unit_test(a_line_is_refused),
-};
-
-const test_program program = {TESTS(tests)};

@@ -21,7 +21,7 @@ static trs_status expand(trs_matrix **A, trs_symmetry symmetry, double complex d
   return trs_entries_adopt(A, &e);
 }
 
-static void symmetric_entries_are_mirrored(void **state) {
+TEST(symmetric_entries_are_mirrored) {
   static const struct {
     trs_symmetry symmetry;
     double complex diagonal, mirrored;
@@ -37,7 +37,7 @@ static void symmetric_entries_are_mirrored(void **state) {
   }
 }
 
-static void a_diagonal_that_cannot_be_is_refused(void **state) {
+TEST(a_diagonal_that_cannot_be_is_refused) {
   trs_matrix *A;
   assert_failure(TRS_ERROR_STRUCTURE, "diagonal of a skew-symmetric matrix is not zero",
                  expand(&A, TRS_SKEW_SYMMETRIC, 1));
@@ -46,7 +46,7 @@ static void a_diagonal_that_cannot_be_is_refused(void **state) {
 }
 
 /* Two entries at one position, in pairs and in a triangle of a symmetric matrix. */
-static void repeated_entries_are_refused(void **state) {
+TEST(repeated_entries_are_refused) {
   static const int32_t major[] = {1, 0, 1}, minor[] = {0, 0, 0};
   for (int symmetry = 0; symmetry < 2; symmetry++) {
     trs_entries e = {.kind = TRS_PAIRS, .symmetry = (trs_symmetry)symmetry, .scalar = TRS_DOUBLE};
@@ -62,11 +62,3 @@ static void repeated_entries_are_refused(void **state) {
     assert_null(A);
   }
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(symmetric_entries_are_mirrored),
-    cmocka_unit_test(a_diagonal_that_cannot_be_is_refused),
-    cmocka_unit_test(repeated_entries_are_refused),
-};
-
-const test_program program = {TESTS(tests)};

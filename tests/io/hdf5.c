@@ -51,7 +51,7 @@ static void check_round_trip(trs_matrix *A, trs_team *with) {
   trs_matrix_destroy(B);
 }
 
-static void every_type_and_format_reads_back(void **state) {
+TEST_IF(TRS_HAVE_HDF5, every_type_and_format_reads_back) {
   for (int scalar = TRS_FLOAT; scalar <= TRS_DCOMPLEX; scalar++)
     for (int format = 0; format < 2; format++) {
       trs_format f = (trs_format)format;
@@ -63,7 +63,7 @@ static void every_type_and_format_reads_back(void **state) {
     }
 }
 
-static void the_same_bytes_every_time(void **state) {
+TEST(the_same_bytes_every_time) {
   size_t first_length, second_length;
   trs_matrix *A = random_matrix(TRS_CSR, TRS_DOUBLE, 30000, 20000, 20);
   assert_success(trs_write_matrix(A, scratch("a.h5"), NULL));
@@ -77,7 +77,7 @@ static void the_same_bytes_every_time(void **state) {
   trs_matrix_destroy(A);
 }
 
-static void types_are_converted(void **state) {
+TEST_IF(TRS_HAVE_HDF5, types_are_converted) {
   trs_matrix *A = random_matrix(TRS_CSR, TRS_FLOAT, 10, 10, 5), *B;
   const char *path = scratch("a.h5");
   assert_success(trs_write_matrix(A, path, NULL));
@@ -94,7 +94,7 @@ static void types_are_converted(void **state) {
   trs_matrix_destroy(A);
 }
 
-static void nonfinite_values_on_request(void **state) {
+TEST_IF(TRS_HAVE_HDF5, nonfinite_values_on_request) {
   trs_matrix *A = random_matrix(TRS_CSR, TRS_DOUBLE, 10, 10, 5), *B;
   const char *path = scratch("a.h5");
   trs_read_options options = {.struct_size = sizeof(trs_read_options), .allow_nonfinite = 1};
@@ -116,7 +116,7 @@ static char *small_file(trs_matrix **A, size_t *length) {
   return scratch_load(scratch("s.h5"), length);
 }
 
-static void a_file_cut_short_is_refused(void **state) {
+TEST_IF(TRS_HAVE_HDF5, a_file_cut_short_is_refused) {
   trs_matrix *A, *B;
   size_t length;
   char *bytes = small_file(&A, &length);
@@ -130,7 +130,7 @@ static void a_file_cut_short_is_refused(void **state) {
 }
 
 /* Every change is detected, unless it hits a byte without meaning. */
-static void damage_is_noticed(void **state) {
+TEST_IF(TRS_HAVE_HDF5, damage_is_noticed) {
   trs_matrix *A, *B;
   size_t length, refused = 0;
   char *bytes = small_file(&A, &length);
@@ -153,7 +153,7 @@ static void damage_is_noticed(void **state) {
   free(bytes);
 }
 
-static void the_damaged_dataset_is_named(void **state) {
+TEST_IF(TRS_HAVE_HDF5, the_damaged_dataset_is_named) {
   trs_matrix *A, *B;
   size_t length;
   char *bytes = small_file(&A, &length);
@@ -164,7 +164,7 @@ static void the_damaged_dataset_is_named(void **state) {
   free(bytes);
 }
 
-static void files_that_are_something_else(void **state) {
+TEST_IF(TRS_HAVE_HDF5, files_that_are_something_else) {
   trs_matrix *A;
   assert_failure(TRS_ERROR_FORMAT, "is not an HDF5 file",
                  trs_read_matrix(&A, scratch_text("f.h5", "text"), NULL, NULL));
@@ -174,7 +174,7 @@ static void files_that_are_something_else(void **state) {
                  trs_read_matrix(&A, scratch("missing.h5"), NULL, NULL));
 }
 
-static void a_container_is_known_by_its_first_bytes(void **state) {
+TEST_IF(TRS_HAVE_HDF5, a_container_is_known_by_its_first_bytes) {
   trs_matrix *A, *B;
   size_t length;
   char *bytes = small_file(&A, &length);
@@ -195,7 +195,7 @@ static void *read_often(void *argument) {
   return NULL;
 }
 
-static void threads_may_read_at_once(void **state) {
+TEST_IF(TRS_HAVE_HDF5, threads_may_read_at_once) {
   trs_matrix *A = random_matrix(TRS_CSR, TRS_DOUBLE, 100, 80, 4);
   const char *path = scratch("g.h5");
   pthread_t threads[4];
@@ -209,7 +209,7 @@ static void threads_may_read_at_once(void **state) {
   trs_matrix_destroy(A);
 }
 
-static void failing_allocations(void **state) {
+TEST_IF(TRS_HAVE_HDF5, failing_allocations) {
   trs_matrix *A = random_matrix(TRS_CSR, TRS_FLOAT, 100, 80, 4), *B;
   const char *path = scratch("h.h5");
   assert_survives_failing_allocations(trs_write_matrix(A, path, scratch_team), );
@@ -218,34 +218,10 @@ static void failing_allocations(void **state) {
   trs_matrix_destroy(A);
 }
 
-static void what_is_missing_is_named(void **state) {
+TEST_IF(!TRS_HAVE_HDF5, what_is_missing_is_named) {
   trs_matrix *A;
   assert_failure(TRS_ERROR_UNSUPPORTED, "libhdf5-dev",
                  trs_read_matrix(&A, scratch_text("a.h5", "x"), NULL, NULL));
 }
 
-static const struct CMUnitTest absent[] = {
-    cmocka_unit_test(what_is_missing_is_named),
-    cmocka_unit_test(the_same_bytes_every_time),
-};
-
-static const struct CMUnitTest present[] = {
-    cmocka_unit_test(every_type_and_format_reads_back),
-    cmocka_unit_test(types_are_converted),
-    cmocka_unit_test(nonfinite_values_on_request),
-    cmocka_unit_test(a_file_cut_short_is_refused),
-    cmocka_unit_test(damage_is_noticed),
-    cmocka_unit_test(the_damaged_dataset_is_named),
-    cmocka_unit_test(files_that_are_something_else),
-    cmocka_unit_test(a_container_is_known_by_its_first_bytes),
-    cmocka_unit_test(threads_may_read_at_once),
-    cmocka_unit_test(failing_allocations),
-    cmocka_unit_test(the_same_bytes_every_time),
-};
-
-const test_program program = {
-    .tests = TRS_HAVE_HDF5 ? present : absent,
-    .count = TRS_HAVE_HDF5 ? COUNT(present) : COUNT(absent),
-    .begin = scratch_begin,
-    .end = scratch_end,
-};
+const test_program program = {.begin = scratch_begin, .end = scratch_end};

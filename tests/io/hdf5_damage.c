@@ -84,7 +84,7 @@ static long worker_megabytes(void) {
   return usage.ru_maxrss / 1024;
 }
 
-static void chunks_shorter_than_their_checksum(void **state) {
+TEST(chunks_shorter_than_their_checksum) {
   size_t count;
   int trees = 0;
   char *bytes = scratch_load(make_file(), &count);
@@ -128,7 +128,7 @@ static void need_limit(void) {
 }
 
 /* The limit applies to the worker too, in addition to its own needs. */
-static void the_worker_keeps_the_limit(void **state) {
+TEST(the_worker_keeps_the_limit) {
   need_limit();
   max_bytes = 1 << 24;
   read_characters_of_any_size();
@@ -136,17 +136,10 @@ static void the_worker_keeps_the_limit(void **state) {
   assert_true(worker_megabytes() < 150);
 }
 
-static void characters_of_any_size(void **state) {
+TEST(characters_of_any_size) {
   need_limit();
   read_characters_of_any_size();
   assert_true(worker_megabytes() < 600);
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(chunks_shorter_than_their_checksum),
-    cmocka_unit_test(the_worker_keeps_the_limit), /* first, because it measures the largest worker
-                                                     so far */
-    cmocka_unit_test(characters_of_any_size),
-};
-
-const test_program program = {TESTS(tests), .end = scratch_remove};
+const test_program program = {.end = scratch_remove};

@@ -68,7 +68,7 @@ static void refused(const char *words) {
   assert_failure(TRS_ERROR_FORMAT, words, trs_read_matrix(&A, scratch("a.h5"), NULL, NULL));
 }
 
-static void links_inside_the_file_are_followed(void **state) {
+TEST(links_inside_the_file_are_followed) {
   hid_t file = begin_file(scratch("a.h5"));
   hid_t group = H5Gcreate2(file, "data", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
   trs_matrix *A;
@@ -83,14 +83,14 @@ static void links_inside_the_file_are_followed(void **state) {
   trs_matrix_destroy(A);
 }
 
-static void a_link_to_another_file_is_refused(void **state) {
+TEST(a_link_to_another_file_is_refused) {
   hid_t file = begin_file(scratch("a.h5"));
   H5Lcreate_external(elsewhere(), "/values", file, "values", H5P_DEFAULT, H5P_DEFAULT);
   H5Fclose(file);
   refused("a.h5: /values is a link to another file, which is not followed");
 }
 
-static void so_is_a_soft_link_to_one(void **state) {
+TEST(so_is_a_soft_link_to_one) {
   hid_t file = begin_file(scratch("a.h5"));
   hid_t group = H5Gcreate2(file, "data", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
   H5Lcreate_external(elsewhere(), "/values", group, "hop", H5P_DEFAULT, H5P_DEFAULT);
@@ -100,7 +100,7 @@ static void so_is_a_soft_link_to_one(void **state) {
   refused("a.h5: /data/hop is a link to another file, which is not followed");
 }
 
-static void so_is_a_group_that_is_one(void **state) {
+TEST(so_is_a_group_that_is_one) {
   static const char text[] =
       "{\"factors\": {\"version\": 1, \"kind\": \"lu\", \"order\": \"amd\", \"n\": 3, "
       "\"diag_L\": \"unit\", \"diag_U\": \"nonunit\", \"nsupernodes\": 0, \"tree_nodes\": 0}}";
@@ -113,7 +113,7 @@ static void so_is_a_group_that_is_one(void **state) {
                  trs_read_factors(&F, scratch("a.h5"), NULL, NULL));
 }
 
-static void links_in_a_circle_are_refused(void **state) {
+TEST(links_in_a_circle_are_refused) {
   hid_t file = begin_file(scratch("a.h5"));
   H5Lcreate_soft("/back", file, "values", H5P_DEFAULT, H5P_DEFAULT);
   H5Lcreate_soft("/values", file, "back", H5P_DEFAULT, H5P_DEFAULT);
@@ -121,7 +121,7 @@ static void links_in_a_circle_are_refused(void **state) {
   refused("is a link that leads to no object");
 }
 
-static void external_storage_is_refused(void **state) {
+TEST(external_storage_is_refused) {
   hid_t file = begin_file(scratch("a.h5"));
   hsize_t count = N;
   hid_t space = H5Screate_simple(1, &count, NULL), properties = H5Pcreate(H5P_DATASET_CREATE);
@@ -134,7 +134,7 @@ static void external_storage_is_refused(void **state) {
   refused("a.h5: dataset /values lies in another file, which is not read");
 }
 
-static void a_virtual_dataset_is_refused(void **state) {
+TEST(a_virtual_dataset_is_refused) {
   hid_t file = begin_file(scratch("a.h5"));
   hsize_t count = N, most = H5S_UNLIMITED, start = 0, stride = 1;
   hid_t from = H5Screate_simple(1, &count, &most), to = H5Screate_simple(1, &count, &most);
@@ -153,14 +153,4 @@ static void a_virtual_dataset_is_refused(void **state) {
   refused("a.h5: dataset /values lies in another file, which is not read");
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(links_inside_the_file_are_followed),
-    cmocka_unit_test(a_link_to_another_file_is_refused),
-    cmocka_unit_test(so_is_a_soft_link_to_one),
-    cmocka_unit_test(so_is_a_group_that_is_one),
-    cmocka_unit_test(links_in_a_circle_are_refused),
-    cmocka_unit_test(external_storage_is_refused),
-    cmocka_unit_test(a_virtual_dataset_is_refused),
-};
-
-const test_program program = {TESTS(tests), .end = scratch_remove};
+const test_program program = {.end = scratch_remove};

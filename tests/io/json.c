@@ -5,7 +5,7 @@
 
 static trs_json parse(const char *text) { return trs_json_parse(text, strlen(text)); }
 
-static void members_and_elements(void **state) {
+TEST(members_and_elements) {
   trs_json json = parse(
       " { \"a\" : {\"b\": [1, -22 , 3.0, \"x\"]}, \"c\\\"d\": null, "
       "\"e\": \"text\",\"f\":[],\"g\":{ } }\n");
@@ -28,7 +28,7 @@ static void members_and_elements(void **state) {
   assert_null(trs_json_member((trs_json){0}, "a").begin);
 }
 
-static void integers(void **state) {
+TEST(integers) {
   static const char *const none[] = {"1.5", "1e3", "\"1\"", "null", "[1]", "1234567890123456789"};
   int64_t value;
   for (int k = 0; k < 6; k++) assert_false(trs_json_integer(parse(none[k]), &value));
@@ -36,7 +36,7 @@ static void integers(void **state) {
   assert_int_equal(value, 123456789012345678);
 }
 
-static void malformed_text(void **state) {
+TEST(malformed_text) {
   static const char *const bad[] = {
       "",       " ",       "{",        "}",           "[",         "[1",  "[1,",      "[1 2]",
       "{\"a\"", "{\"a\":", "{\"a\":1", "{1:2}",       "{\"a\" 1}", "\"",  "\"a",      "\"\\",
@@ -47,11 +47,3 @@ static void malformed_text(void **state) {
   memset(deep, '[', sizeof deep);
   assert_null(trs_json_parse(deep, sizeof deep).begin);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(members_and_elements),
-    cmocka_unit_test(integers),
-    cmocka_unit_test(malformed_text),
-};
-
-const test_program program = {TESTS(tests)};

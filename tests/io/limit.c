@@ -36,7 +36,7 @@ static void assert_limited(const char *path, bool vectors, int64_t limit) {
   assert_int_equal(before, after);
 }
 
-static void headers_are_believed_up_to_the_limit(void **state) {
+TEST(headers_are_believed_up_to_the_limit) {
   assert_limited(scratch_text("h.mtx", HEAD "2000000000 2000000000 1\n1 1 1\n"), false, 100 * MB);
   assert_limited(scratch_text("h.mtx", HEAD "2000000000 2000000000 1\n1 1 1\n"), false, 0);
   assert_limited(scratch_text("v.mtx", HEAD "100000 100000 1\n1 1 1\n"), true, 100 * MB);
@@ -45,7 +45,7 @@ static void headers_are_believed_up_to_the_limit(void **state) {
   assert_true(peak < 100 * MB);
 }
 
-static void what_fits_is_read(void **state) {
+TEST(what_fits_is_read) {
   static const int64_t limits[] = {0, -1, 3 * MB};
   const char *path = scratch_text("f.mtx", HEAD "2 2 2\n1 1 1\n2 2 1\n");
   for (int k = 0; k < 3; k++) {
@@ -58,7 +58,7 @@ static void what_fits_is_read(void **state) {
   assert_true(trs_machine_memory() > 64 * MB);
 }
 
-static void parts_have_the_limit_too(void **state) {
+TEST(parts_have_the_limit_too) {
   const char *path = scratch_text("f.mtx", HEAD "2000000000 2000000000 1\n1 1 1\n");
   trs_read_options options = {.struct_size = sizeof(trs_read_options), .max_bytes = MB};
   trs_matrix *T;
@@ -68,7 +68,7 @@ static void parts_have_the_limit_too(void **state) {
 
 #if TRS_HAVE_ZLIB || TRS_HAVE_ZSTD
 /* Text that compresses a thousand times. */
-static void small_files_that_unpack_to_much(void **state) {
+TEST(small_files_that_unpack_to_much) {
   static const char *const names[] = {
 #if TRS_HAVE_ZLIB
     "b.mtx.gz",
@@ -101,7 +101,7 @@ static void small_files_that_unpack_to_much(void **state) {
 #endif
 
 #if TRS_HAVE_HDF5
-static void containers_have_the_limit_too(void **state) {
+TEST(containers_have_the_limit_too) {
   trs_matrix *A;
   assert_success(trs_read_matrix(&A, "gen:poisson2d5:30", NULL, NULL));
   assert_success(trs_write_matrix(A, scratch("l.h5"), NULL));
@@ -143,7 +143,7 @@ static void *read_once(void *path) {
 }
 
 /* Wherever they are cancelled, other threads continue to read and nothing is left behind. */
-static void cancelled_threads_keep_nothing(void **state) {
+TEST(cancelled_threads_keep_nothing) {
 #if defined TRS_SANITIZE_ADDRESS && defined __clang__
   skip_test("clang's address sanitizer reports the end of a cancelled thread");
 #endif
@@ -173,17 +173,4 @@ static void cancelled_threads_keep_nothing(void **state) {
   trs_matrix_destroy(A);
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(headers_are_believed_up_to_the_limit),
-    cmocka_unit_test(what_fits_is_read),
-    cmocka_unit_test(parts_have_the_limit_too),
-#if TRS_HAVE_ZLIB || TRS_HAVE_ZSTD
-    cmocka_unit_test(small_files_that_unpack_to_much),
-#endif
-#if TRS_HAVE_HDF5
-    cmocka_unit_test(containers_have_the_limit_too),
-#endif
-    cmocka_unit_test(cancelled_threads_keep_nothing),
-};
-
-const test_program program = {TESTS(tests), .end = scratch_remove};
+const test_program program = {.end = scratch_remove};

@@ -186,7 +186,7 @@ static bool allowed(int field, int symmetry) {
   return field != PATTERN || symmetry <= SYMMETRIC;
 }
 
-static void every_kind_symmetry_and_compression(void **state) {
+TEST(every_kind_symmetry_and_compression) {
   for (int field = 0; field < FIELDS; field++)
     for (int symmetry = 0; symmetry < SYMMETRIES; symmetry++) {
       if (!allowed(field, symmetry)) continue;
@@ -198,20 +198,20 @@ static void every_kind_symmetry_and_compression(void **state) {
 }
 
 /* Rows long enough for heap sort, and many more threads than rows. */
-static void few_long_rows(void **state) {
+TEST(few_long_rows) {
   sample s = make_sample(REAL, GENERAL, 2, 4000, 12000);
   check_file(&s, REAL, GENERAL, scratch_packed("long.mtx", s.text, s.length));
   sample_free(&s);
 }
 
 /* So few entries per row that the members must share their counters. */
-static void many_short_rows(void **state) {
+TEST(many_short_rows) {
   sample s = make_sample(COMPLEX, GENERAL, 9000, 100, 7000);
   check_file(&s, COMPLEX, GENERAL, scratch_packed("short.mtx", s.text, s.length));
   sample_free(&s);
 }
 
-static void compression_is_found_by_content(void **state) {
+TEST(compression_is_found_by_content) {
   for (int e = 1; e < ENDINGS; e++) {
     sample s = make_sample(REAL, GENERAL, 20, 20, 100);
     const char *packed = scratch_packed(scratch_endings[e], s.text, s.length),
@@ -223,7 +223,7 @@ static void compression_is_found_by_content(void **state) {
 }
 
 #if TRS_HAVE_ZLIB
-static void gzip_members_follow_one_another(void **state) {
+TEST(gzip_members_follow_one_another) {
   sample s = make_sample(REAL, GENERAL, 20, 20, 100);
   size_t first, second, half = s.length / 2;
   char *a = scratch_load(scratch_packed("1.gz", s.text, half), &first);
@@ -243,7 +243,7 @@ static void gzip_members_follow_one_another(void **state) {
 
 #define HEAD "%%MatrixMarket matrix coordinate real general\n"
 
-static void no_newline_at_the_end(void **state) {
+TEST(no_newline_at_the_end) {
   trs_matrix *A;
   for (int blanks = 0; blanks < 70; blanks++) { /* at every position where a vector of characters
                                                    may end */
@@ -257,7 +257,7 @@ static void no_newline_at_the_end(void **state) {
 }
 
 /* A file that ends at a page boundary. */
-static void whole_pages(void **state) {
+TEST(whole_pages) {
   long page = sysconf(_SC_PAGESIZE);
   char *text = malloc((size_t)page + 1);
   int head = sprintf(text, "%s1 1 1\n1 1 ", HEAD);
@@ -271,7 +271,7 @@ static void whole_pages(void **state) {
   free(text);
 }
 
-static void empty_matrices(void **state) {
+TEST(empty_matrices) {
   static const int64_t sizes[][2] = {{0, 0}, {0, 5}, {5, 0}, {3, 2}};
   for (int k = 0; k < 4; k++) {
     char text[128];
@@ -285,7 +285,7 @@ static void empty_matrices(void **state) {
   }
 }
 
-static void array_files_drop_their_zeros(void **state) {
+TEST(array_files_drop_their_zeros) {
   trs_matrix *A;
   static const int32_t columns[] = {0, 1, 0, 1};
   assert_success(trs_read_matrix(&A,
@@ -305,7 +305,7 @@ static void array_files_drop_their_zeros(void **state) {
   trs_matrix_destroy(A);
 }
 
-static void types_are_converted(void **state) {
+TEST(types_are_converted) {
   trs_matrix *A;
   for (int scalar = TRS_FLOAT; scalar <= TRS_DCOMPLEX; scalar++) {
     trs_scalar wanted = (trs_scalar)scalar;
@@ -333,7 +333,7 @@ static void types_are_converted(void **state) {
       trs_read_matrix(&A, scratch_text("a.mtx", HEAD "1 1 1\n1 1 1e39\n"), NULL, &options));
 }
 
-static void nonfinite_values_on_request(void **state) {
+TEST(nonfinite_values_on_request) {
   trs_matrix *A;
   trs_read_options options = {.struct_size = sizeof(trs_read_options), .allow_nonfinite = 1};
   const char *path =
@@ -349,7 +349,7 @@ static void nonfinite_values_on_request(void **state) {
                  trs_read_matrix(&A, path, NULL, &options));
 }
 
-static void pattern_values_depend_on_the_seed_alone(void **state) {
+TEST(pattern_values_depend_on_the_seed_alone) {
   const char *path = scratch_text(
       "a.mtx", "%%MatrixMarket matrix coordinate pattern general\n2 2 4\n2 2\n1 2\n1 1\n2 1\n");
   const char *sorted = scratch_text(
@@ -383,7 +383,7 @@ static void note(void *user, const char *phase, double done) {
   r->calls++;
 }
 
-static void progress_is_told(void **state) {
+TEST(progress_is_told) {
   for (int e = 0; e < ENDINGS; e++) {
     sample s = make_sample(REAL, GENERAL, 200, 200, 9000);
     report r = {.good = true, .thread = pthread_self()};
@@ -411,7 +411,7 @@ static void *write_pipe(void *argument) {
   return NULL;
 }
 
-static void a_pipe_is_read_too(void **state) {
+TEST(a_pipe_is_read_too) {
   sample s = make_sample(REAL, GENERAL, 200, 200, 9000);
   pipe_writer w = {scratch("pipe"), &s};
   pthread_t thread;
@@ -531,7 +531,7 @@ static const struct {
      "the sum of repeated entries in row 1 exceeds"},
 };
 
-static void a_short_file_with_a_large_size_line_takes_no_memory(void **state) {
+TEST(a_short_file_with_a_large_size_line_takes_no_memory) {
   int64_t before, after, peak;
   trs_matrix *A;
   const char *path =
@@ -543,7 +543,7 @@ static void a_short_file_with_a_large_size_line_takes_no_memory(void **state) {
   assert_true(peak < before + (64 << 20));
 }
 
-static void bad_files_are_refused_with_their_line(void **state) {
+TEST(bad_files_are_refused_with_their_line) {
   for (size_t k = 0; k < COUNT(bad_files); k++) {
     trs_matrix *A;
     const char *path = scratch_text("a.mtx", bad_files[k].text);
@@ -562,7 +562,7 @@ static void bad_files_are_refused_with_their_line(void **state) {
 }
 
 /* Of two bad lines among many, the first is named, whichever thread finds one first. */
-static void the_first_bad_line_is_named_by_any_team(void **state) {
+TEST(the_first_bad_line_is_named_by_any_team) {
   static const char *const bad[] = {"x 1 1", "1 1 1e999", "1 0 1", "1 1 1 1"};
   enum { LINES = 12000 };
   char *text = malloc(LINES * 32), words[64];
@@ -585,7 +585,7 @@ static void the_first_bad_line_is_named_by_any_team(void **state) {
   free(text);
 }
 
-static void files_that_cannot_be_read(void **state) {
+TEST(files_that_cannot_be_read) {
   trs_matrix *A;
   assert_failure(TRS_ERROR_FILE, "missing.mtx",
                  trs_read_matrix(&A, scratch("missing.mtx"), NULL, NULL));
@@ -594,7 +594,7 @@ static void files_that_cannot_be_read(void **state) {
   assert_failure(TRS_ERROR_ARGUMENT, "A is NULL", trs_read_matrix(NULL, "a.mtx", NULL, NULL));
 }
 
-static void damaged_compression(void **state) {
+TEST(damaged_compression) {
   sample s = make_sample(REAL, GENERAL, 20, 20, 40);
   for (int e = 1; e < ENDINGS; e++) {
     size_t length;
@@ -618,7 +618,7 @@ static void damaged_compression(void **state) {
 }
 
 /* Bytes for which zlib and zstd have messages of their own. */
-static void damage_is_told_in_plain_words(void **state) {
+TEST(damage_is_told_in_plain_words) {
   static const char *const theirs[] = {"incorrect", "invalid",   "unknown",  "Unknown",
                                        "crc",       "Corrupted", "Restored", "too far",
                                        "Data ",     "Header",    "corrupt",  "Unsupported frame",
@@ -650,7 +650,7 @@ static void damage_is_told_in_plain_words(void **state) {
   sample_free(&s);
 }
 
-static void other_compressions_are_named(void **state) {
+TEST(other_compressions_are_named) {
   static const struct {
     const char *name, *bytes, *words;
   } files[] = {{"a.mtx.bz2", "BZh91AY&SY", "is compressed by bzip2"},
@@ -676,7 +676,7 @@ static void other_compressions_are_named(void **state) {
   trs_matrix_destroy(A);
 }
 
-static void failing_allocations_while_reading(void **state) {
+TEST(failing_allocations_while_reading) {
   static const int kinds[][2] = {{REAL, GENERAL}, {COMPLEX, HERMITIAN}, {PATTERN, SYMMETRIC}};
   for (int k = 0; k < 3; k++) {
     sample s = make_sample(kinds[k][0], kinds[k][1], 50, 60, 3000);
@@ -740,7 +740,7 @@ static trs_matrix *random_matrix(trs_format format, trs_scalar scalar, int64_t n
   return A;
 }
 
-static void what_is_written_reads_back_to_the_bit(void **state) {
+TEST(what_is_written_reads_back_to_the_bit) {
   for (int scalar = TRS_FLOAT; scalar <= TRS_DCOMPLEX; scalar++)
     for (int e = 0; e < ENDINGS; e++)
       for (int t = 0; t < TEAMS; t++) {
@@ -759,7 +759,7 @@ static void what_is_written_reads_back_to_the_bit(void **state) {
       }
 }
 
-static void the_same_bytes_from_any_team(void **state) {
+TEST(the_same_bytes_from_any_team) {
   trs_matrix *A = random_matrix(TRS_CSR, TRS_DOUBLE, 400, 0.7);
   for (int e = 0; e < ENDINGS; e++) {
     size_t first_length, length;
@@ -778,7 +778,7 @@ static void the_same_bytes_from_any_team(void **state) {
 }
 
 /* With any bit of a compressed file changed, reading gives the written matrix or an error. */
-static void changed_bits_are_noticed(void **state) {
+TEST(changed_bits_are_noticed) {
   sample s = make_sample(REAL, GENERAL, 60, 60, 900);
   trs_matrix *A, *B;
   assert_success(trs_read_matrix(&A, scratch_text("p.mtx", s.text), NULL, NULL));
@@ -801,7 +801,7 @@ static void changed_bits_are_noticed(void **state) {
   sample_free(&s);
 }
 
-static void empty_matrices_are_written(void **state) {
+TEST(empty_matrices_are_written) {
   static const int64_t ptr[6] = {0};
   for (int64_t n = 0; n < 6; n += 5)
     for (int e = 0; e < ENDINGS; e++) {
@@ -816,7 +816,7 @@ static void empty_matrices_are_written(void **state) {
     }
 }
 
-static void failing_allocations_while_writing(void **state) {
+TEST(failing_allocations_while_writing) {
   trs_matrix *A = random_matrix(TRS_CSR, TRS_DCOMPLEX, 300, 0.9);
   for (int e = 0; e < ENDINGS; e++) {
     const char *path = scratch_text(scratch_endings[e], "old");
@@ -827,36 +827,4 @@ static void failing_allocations_while_writing(void **state) {
   trs_matrix_destroy(A);
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(every_kind_symmetry_and_compression),
-    cmocka_unit_test(few_long_rows),
-    cmocka_unit_test(many_short_rows),
-    cmocka_unit_test(compression_is_found_by_content),
-#if TRS_HAVE_ZLIB
-    cmocka_unit_test(gzip_members_follow_one_another),
-#endif
-    cmocka_unit_test(no_newline_at_the_end),
-    cmocka_unit_test(whole_pages),
-    cmocka_unit_test(empty_matrices),
-    cmocka_unit_test(array_files_drop_their_zeros),
-    cmocka_unit_test(types_are_converted),
-    cmocka_unit_test(nonfinite_values_on_request),
-    cmocka_unit_test(pattern_values_depend_on_the_seed_alone),
-    cmocka_unit_test(progress_is_told),
-    cmocka_unit_test(a_pipe_is_read_too),
-    cmocka_unit_test(a_short_file_with_a_large_size_line_takes_no_memory),
-    cmocka_unit_test(bad_files_are_refused_with_their_line),
-    cmocka_unit_test(the_first_bad_line_is_named_by_any_team),
-    cmocka_unit_test(files_that_cannot_be_read),
-    cmocka_unit_test(damaged_compression),
-    cmocka_unit_test(damage_is_told_in_plain_words),
-    cmocka_unit_test(other_compressions_are_named),
-    cmocka_unit_test(failing_allocations_while_reading),
-    cmocka_unit_test(what_is_written_reads_back_to_the_bit),
-    cmocka_unit_test(the_same_bytes_from_any_team),
-    cmocka_unit_test(changed_bits_are_noticed),
-    cmocka_unit_test(empty_matrices_are_written),
-    cmocka_unit_test(failing_allocations_while_writing),
-};
-
-const test_program program = {TESTS(tests), .begin = make_teams, .end = end};
+const test_program program = {.begin = make_teams, .end = end};

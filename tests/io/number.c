@@ -45,7 +45,7 @@ static double from_bits(uint64_t bits) {
   return value;
 }
 
-static void random_doubles_in_any_precision(void **state) {
+TEST(random_doubles_in_any_precision) {
   char text[64];
   for (uint64_t k = 0; k < ROUNDS; k++) {
     double value = from_bits(trs_random(1, k));
@@ -59,7 +59,7 @@ static void random_doubles_in_any_precision(void **state) {
 }
 
 /* Digits with a point anywhere, leading and trailing zeros, an exponent or none. */
-static void random_strings(void **state) {
+TEST(random_strings) {
   char text[128];
   for (uint64_t k = 0; k < ROUNDS; k++) {
     uint64_t bits = trs_random(5, k);
@@ -98,7 +98,7 @@ static void check_half_way(double value) {
   }
 }
 
-static void half_way_cases(void **state) {
+TEST(half_way_cases) {
   for (uint64_t k = 0; k < ROUNDS / 100; k++) {
     uint64_t bits = trs_random(7, k);
     check_half_way(fabs(from_bits(bits)));
@@ -108,7 +108,7 @@ static void half_way_cases(void **state) {
   }
 }
 
-static void edges(void **state) {
+TEST(edges) {
   static const char *const texts[] = {"0",
                                       "-0",
                                       "0.0e99999",
@@ -154,7 +154,7 @@ static void edges(void **state) {
   }
 }
 
-static void thousands_of_digits(void **state) {
+TEST(thousands_of_digits) {
   static char text[3000];
   for (int zeros = 0; zeros < 2500; zeros += 7) {
     memset(text, '0', sizeof text);
@@ -169,7 +169,7 @@ static void thousands_of_digits(void **state) {
   }
 }
 
-static void exponents_of_fortran(void **state) {
+TEST(exponents_of_fortran) {
   static const char *const texts[][2] = {{"1.5D0", "1.5"},
                                          {"1.5d+03", "1.5e3"},
                                          {"-.25D-10", "-.25e-10"},
@@ -193,7 +193,7 @@ static void exponents_of_fortran(void **state) {
   }
 }
 
-static void no_numbers(void **state) {
+TEST(no_numbers) {
   static const char *const texts[] = {"",  "-",   "+",   ".",   "-.",  "e5", ".e5",
                                       "x", "--1", "+-1", "nan", "inf", "\n", " 1"};
   double value;
@@ -201,7 +201,7 @@ static void no_numbers(void **state) {
   for (size_t k = 0; k < COUNT(texts); k++) assert_null(parse(texts[k], &value, &length));
 }
 
-static void the_locale_has_no_say(void **state) {
+TEST(the_locale_has_no_say) {
   static const char *const names[] = {"de_DE.UTF-8", "de_DE", "fr_FR.UTF-8", "C"};
   for (int k = 0; k < 4 && !setlocale(LC_ALL, names[k]); k++) continue;
   double value;
@@ -212,7 +212,7 @@ static void the_locale_has_no_say(void **state) {
   setlocale(LC_ALL, "C");
 }
 
-static void indices(void **state) {
+TEST(indices) {
   char text[64 + TRS_TEXT_SLACK];
   for (uint64_t k = 0; k < 200000; k++) {
     int64_t expected = (int64_t)(trs_random(9, k) >> trs_random_below(10, k, 64)), value;
@@ -251,7 +251,7 @@ static void check_written_float(float value) {
   if (memcmp(&back, &value, sizeof value)) fail_msg("%a is written as %s", (double)value, text);
 }
 
-static void written_numbers_read_back(void **state) {
+TEST(written_numbers_read_back) {
   static const double special[] = {0.0,
                                    -0.0,
                                    1,
@@ -286,7 +286,7 @@ static void written_numbers_read_back(void **state) {
   }
 }
 
-static void written_indices(void **state) {
+TEST(written_indices) {
   char text[32], expected[32];
   for (uint64_t k = 0; k < 200000; k++) {
     int64_t value = (int64_t)(trs_random(13, k) >> (1 + trs_random_below(14, k, 63)));
@@ -295,19 +295,3 @@ static void written_indices(void **state) {
     assert_string_equal(text, expected);
   }
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(random_doubles_in_any_precision),
-    cmocka_unit_test(random_strings),
-    cmocka_unit_test(half_way_cases),
-    cmocka_unit_test(edges),
-    cmocka_unit_test(thousands_of_digits),
-    cmocka_unit_test(exponents_of_fortran),
-    cmocka_unit_test(no_numbers),
-    cmocka_unit_test(the_locale_has_no_say),
-    cmocka_unit_test(indices),
-    cmocka_unit_test(written_numbers_read_back),
-    cmocka_unit_test(written_indices),
-};
-
-const test_program program = {TESTS(tests)};

@@ -88,7 +88,7 @@ static void compare_file(const char *path, trs_format format, trs_uplo uplo, boo
   trs_matrix_destroy(D);
 }
 
-static void parts_are_those_of_the_whole(void **state) {
+TEST(parts_are_those_of_the_whole) {
   for (int t = 0; t < TEXTS; t++)
     for (int kind = 0; kind < 2 * 3 * 2 * 2; kind++) {
       trs_format format = kind % 2 ? TRS_CSC : TRS_CSR;
@@ -113,7 +113,7 @@ static char *long_text(int64_t n, int64_t count) {
   return text;
 }
 
-static void threads_read_the_same(void **state) {
+TEST(threads_read_the_same) {
   enum { ROWS = 60, ENTRIES = 20000 };
   char *text = long_text(ROWS, ENTRIES);
   const char *path = scratch_text("long.mtx", text);
@@ -140,7 +140,7 @@ static trs_status open_and_ask(const char *path, bool add) {
 
 #if TRS_HAVE_ZLIB && TRS_HAVE_ZSTD
 /* Through windows of a few lines, and of all lines. */
-static void compressed_files_stay_so(void **state) {
+TEST(compressed_files_stay_so) {
   static const char *const names[] = {"p.mtx.gz", "p.mtx.zst"};
   static const int64_t windows[] = {80, 1000, 100000, 16 << 20};
   const int64_t before = trs_window_bytes;
@@ -184,7 +184,7 @@ static void compressed_files_stay_so(void **state) {
 }
 #endif
 
-static void what_has_no_parts_is_refused(void **state) {
+TEST(what_has_no_parts_is_refused) {
   trs_matrix *D = NULL;
 #define OPEN(path) trs_matrix_open(&D, path, TRS_CSR, TRS_LOWER, 0, NULL)
   assert_failure(TRS_ERROR_FILE, "cannot open", OPEN(scratch("none.mtx")));
@@ -226,7 +226,7 @@ static void set_date(const char *path, struct timespec date) {
   assert_int_equal(utimensat(0, path, both, 0), 0);
 }
 
-static void changes_are_noticed(void **state) {
+TEST(changes_are_noticed) {
   struct stat about;
   trs_matrix *D;
   const char *text = "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1\n2 2 2\n";
@@ -248,7 +248,7 @@ static void changes_are_noticed(void **state) {
   trs_matrix_destroy(D);
 }
 
-static void every_allocation_may_fail(void **state) {
+TEST(every_allocation_may_fail) {
   for (int t = 0; t < 8; t++) {
     const char *path = scratch_text("m.mtx", texts[t]);
     for (int add = 0; add < 2; add++)
@@ -256,13 +256,4 @@ static void every_allocation_may_fail(void **state) {
   }
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(parts_are_those_of_the_whole), cmocka_unit_test(threads_read_the_same),
-#if TRS_HAVE_ZLIB && TRS_HAVE_ZSTD
-    cmocka_unit_test(compressed_files_stay_so),
-#endif
-    cmocka_unit_test(what_has_no_parts_is_refused), cmocka_unit_test(changes_are_noticed),
-    cmocka_unit_test(every_allocation_may_fail),
-};
-
-const test_program program = {TESTS(tests), .end = scratch_remove};
+const test_program program = {.end = scratch_remove};

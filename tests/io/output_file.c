@@ -50,7 +50,7 @@ static void assert_content(const char *path, const char *expected) {
   free(bytes);
 }
 
-static void an_old_file_is_replaced_and_keeps_its_mode(void **state) {
+TEST(an_old_file_is_replaced_and_keeps_its_mode) {
   for (int k = 0; k < NAMES; k++) {
     trs_matrix *B;
     struct stat about;
@@ -68,7 +68,7 @@ static void an_old_file_is_replaced_and_keeps_its_mode(void **state) {
 }
 
 /* A file size limit stands in for a full disk. */
-static void a_full_disk_leaves_the_old_file_alone(void **state) {
+TEST(a_full_disk_leaves_the_old_file_alone) {
   struct rlimit before, limit;
   signal(SIGXFSZ, SIG_IGN);
   assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
@@ -90,7 +90,7 @@ static void a_full_disk_leaves_the_old_file_alone(void **state) {
   }
 }
 
-static void a_full_device_is_an_error(void **state) {
+TEST(a_full_device_is_an_error) {
   double x[2] = {1, 2};
   if (access("/dev/full", W_OK)) skip_test("no /dev/full");
   assert_failure(TRS_ERROR_FILE, "/dev/full", trs_write_matrix(A, "/dev/full", NULL));
@@ -101,14 +101,14 @@ static void a_full_device_is_an_error(void **state) {
   assert_true(S_ISCHR(about.st_mode));
 }
 
-static void a_device_takes_the_text_itself(void **state) {
+TEST(a_device_takes_the_text_itself) {
   assert_success(trs_write_matrix(A, "/dev/null", NULL));
   struct stat about;
   assert_int_equal(stat("/dev/null", &about), 0);
   assert_true(S_ISCHR(about.st_mode));
 }
 
-static void paths_that_cannot_be_written(void **state) {
+TEST(paths_that_cannot_be_written) {
   for (int k = 0; k < NAMES; k++) {
     char path[600];
     snprintf(path, sizeof path, "%s/%s", scratch("missing"), name_of(k));
@@ -121,7 +121,7 @@ static void paths_that_cannot_be_written(void **state) {
   assert_failure(TRS_ERROR_ARGUMENT, "A is NULL", trs_write_matrix(NULL, scratch("a"), NULL));
 }
 
-static void endings_that_promise_another_format_are_refused(void **state) {
+TEST(endings_that_promise_another_format_are_refused) {
   static const char *const others[] = {"a.mtx.bz2", "a.mtx.xz", "a.bsp", "a.mat"};
   double x[2] = {1, 2};
   int files = scratch_count();
@@ -134,7 +134,7 @@ static void endings_that_promise_another_format_are_refused(void **state) {
   assert_int_equal(scratch_count(), files);
 }
 
-static void what_can_be_written_is_told_before(void **state) {
+TEST(what_can_be_written_is_told_before) {
   char path[600];
   const char *link = scratch("ahead.mtx");
   snprintf(path, sizeof path, "%s/x", scratch("missing"));
@@ -161,7 +161,7 @@ static void what_can_be_written_is_told_before(void **state) {
   assert_content(scratch("a.mtx"), "old");
 }
 
-static void the_longest_names_are_written(void **state) {
+TEST(the_longest_names_are_written) {
   char name[256];
   memset(name, 'n', sizeof name);
   strcpy(name + sizeof name - 5, ".mtx");
@@ -169,7 +169,7 @@ static void the_longest_names_are_written(void **state) {
   assert_int_equal(access(scratch(name), R_OK), 0);
 }
 
-static void links_are_followed(void **state) {
+TEST(links_are_followed) {
   const char *target = scratch_text("target.mtx", "old"), *link = scratch("link.mtx");
   struct stat about;
   assert_int_equal(symlink("target.mtx", link), 0);
@@ -190,7 +190,7 @@ static void links_are_followed(void **state) {
 }
 
 /* /dev/stdout is such a link if standard output is a pipe. */
-static void a_link_to_a_pipe_is_written_to(void **state) {
+TEST(a_link_to_a_pipe_is_written_to) {
   int ends[2];
   char file[64], text[16] = "";
   if (access("/proc/self/fd", X_OK)) skip_test("no /proc");
@@ -205,7 +205,7 @@ static void a_link_to_a_pipe_is_written_to(void **state) {
 }
 
 /* /dev/stdout is such a link if standard output goes to a file, by > or by >>. */
-static void what_is_open_is_written_where_it_stands(void **state) {
+TEST(what_is_open_is_written_where_it_stands) {
   static const int flags[] = {O_WRONLY, O_WRONLY | O_APPEND};
   if (access("/proc/self/fd", X_OK)) skip_test("no /proc");
   for (int k = 0; k < 2; k++) {
@@ -233,7 +233,7 @@ static void what_is_open_is_written_where_it_stands(void **state) {
   close(fd);
 }
 
-static void texts_are_written_as_matrices_are(void **state) {
+TEST(texts_are_written_as_matrices_are) {
   struct stat about;
   const char *path = scratch_text("words.svg", "old");
   assert_int_equal(chmod(path, 0600), 0);
@@ -264,7 +264,7 @@ static bool nameless_files(void) {
 #endif
 }
 
-static void a_killed_writer_leaves_nothing(void **state) {
+TEST(a_killed_writer_leaves_nothing) {
   int status, files = scratch_count();
   if (!nameless_files()) skip_test("this file system has no O_TMPFILE");
   pid_t child = fork();
@@ -276,7 +276,7 @@ static void a_killed_writer_leaves_nothing(void **state) {
 
 /* If files cannot be nameless, a killed writer leaves one behind.  The next writer removes it, but
  * no file that may still be written. */
-static void leftovers_of_killed_writers_are_removed(void **state) {
+TEST(leftovers_of_killed_writers_are_removed) {
   char host[64] = "", name[2][6][128];
   gethostname(host, sizeof host - 1);
   pid_t gone = fork();
@@ -303,7 +303,7 @@ static void leftovers_of_killed_writers_are_removed(void **state) {
   for (int k = 0; k < 5; k++) unlink(scratch(name[1][k]));
 }
 
-static void a_failure_removes_the_temporary_file(void **state) {
+TEST(a_failure_removes_the_temporary_file) {
   trs_output output;
   const char *path = scratch_text("b.mtx", "old");
   int files = scratch_count();
@@ -315,22 +315,4 @@ static void a_failure_removes_the_temporary_file(void **state) {
   assert_content(path, "old");
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(an_old_file_is_replaced_and_keeps_its_mode),
-    cmocka_unit_test(a_full_disk_leaves_the_old_file_alone),
-    cmocka_unit_test(a_full_device_is_an_error),
-    cmocka_unit_test(a_device_takes_the_text_itself),
-    cmocka_unit_test(paths_that_cannot_be_written),
-    cmocka_unit_test(the_longest_names_are_written),
-    cmocka_unit_test(endings_that_promise_another_format_are_refused),
-    cmocka_unit_test(what_can_be_written_is_told_before),
-    cmocka_unit_test(links_are_followed),
-    cmocka_unit_test(a_link_to_a_pipe_is_written_to),
-    cmocka_unit_test(what_is_open_is_written_where_it_stands),
-    cmocka_unit_test(texts_are_written_as_matrices_are),
-    cmocka_unit_test(a_killed_writer_leaves_nothing),
-    cmocka_unit_test(leftovers_of_killed_writers_are_removed),
-    cmocka_unit_test(a_failure_removes_the_temporary_file),
-};
-
-const test_program program = {TESTS(tests), .begin = make_matrix, .end = end};
+const test_program program = {.begin = make_matrix, .end = end};

@@ -6,7 +6,7 @@
 #include "matrix/matrix.h"
 #include "test.h"
 
-static void generators_are_read_like_files(void **state) {
+TEST(generators_are_read_like_files) {
   for (int scalar = TRS_FLOAT; scalar <= TRS_DCOMPLEX; scalar++) {
     trs_scalar wanted = (trs_scalar)scalar;
     trs_read_options options = {.struct_size = sizeof(trs_read_options), .scalar = wanted};
@@ -32,7 +32,7 @@ static void names_package(const trs_matrix *A, const char *name, const char *hea
   assert_failure(TRS_ERROR_UNSUPPORTED, package, trs_write_matrix(A, scratch(name), NULL));
 }
 
-static void missing_compression_is_named(void **state) {
+TEST(missing_compression_is_named) {
   trs_matrix *A;
   assert_success(trs_read_matrix(&A, "gen:poisson2d5:4", NULL, NULL));
   if (!TRS_HAVE_ZLIB) names_package(A, "a.mtx.gz", "\x1f\x8b", "zlib1g-dev");
@@ -41,11 +41,4 @@ static void missing_compression_is_named(void **state) {
 }
 #endif
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(generators_are_read_like_files),
-#if !TRS_HAVE_ZLIB || !TRS_HAVE_ZSTD
-    cmocka_unit_test(missing_compression_is_named),
-#endif
-};
-
-const test_program program = {TESTS(tests), .end = scratch_remove};
+const test_program program = {.end = scratch_remove};

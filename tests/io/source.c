@@ -94,7 +94,7 @@ static void read_and_change(const char *name, const char *text, change kind, boo
   assert_non_null(strstr(trs_last_error()->message, name));
 }
 
-static void changes_are_told(void **state) {
+TEST(changes_are_told) {
   static const char *const names[] = {
     "c.mtx",
 #if TRS_HAVE_ZLIB
@@ -139,7 +139,7 @@ static void *rewrite(void *argument) {
   return NULL;
 }
 
-static void a_file_that_is_written_again_and_again(void **state) {
+TEST(a_file_that_is_written_again_and_again) {
   enum { TRIES = 1500 };
   char *text = matrix_text();
   rewriter r = {.path = scratch_text("w.mtx", text), .text = text};
@@ -165,7 +165,7 @@ static void a_file_that_is_written_again_and_again(void **state) {
 
 /* ---- Windows. ---- */
 
-static void heads_and_lines_at_the_edges_of_windows(void **state) {
+TEST(heads_and_lines_at_the_edges_of_windows) {
   char text[800];
   for (int64_t window = 47; window < 140; window++)
     for (int comments = 0; comments < 6; comments++) {
@@ -186,7 +186,7 @@ static void heads_and_lines_at_the_edges_of_windows(void **state) {
 }
 
 /* Text is never in memory as a whole if a window holds a part of it. */
-static void large_files_take_no_more_memory(void **state) {
+TEST(large_files_take_no_more_memory) {
   char *text = matrix_text();
   const char *path = scratch_text("l.mtx", text);
   trs_context *ctx;
@@ -203,11 +203,4 @@ static void large_files_take_no_more_memory(void **state) {
   free(text);
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(changes_are_told),
-    cmocka_unit_test(a_file_that_is_written_again_and_again),
-    cmocka_unit_test(heads_and_lines_at_the_edges_of_windows),
-    cmocka_unit_test(large_files_take_no_more_memory),
-};
-
-const test_program program = {TESTS(tests), .begin = begin, .end = end};
+const test_program program = {.begin = begin, .end = end};

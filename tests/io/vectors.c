@@ -23,7 +23,7 @@ static void expect(const char *text, int64_t nrows, int64_t ncols, const double 
   trs_free(values);
 }
 
-static void arrays_and_coordinates(void **state) {
+TEST(arrays_and_coordinates) {
   static const double six[] = {1, 2, 3, 4, 5, 6}, sparse[] = {0, 1.5, 0, 0, 0, -3};
   static const double symmetric[] = {1, 2, 3, 2, 4, 5, 3, 5, 6};
   static const double skew[] = {0, 1, 2, -1, 0, 3, -2, -3, 0};
@@ -36,7 +36,7 @@ static void arrays_and_coordinates(void **state) {
   expect(MM "array real general\n0 4\n", 0, 4, NULL);
 }
 
-static void vectors_by_the_public_calls(void **state) {
+TEST(vectors_by_the_public_calls) {
   static const double sent[] = {1, -2, 0.5, 3, 4, 1e-300};
   const char *path = scratch("public.mtx");
   void *values;
@@ -56,7 +56,7 @@ static void vectors_by_the_public_calls(void **state) {
                  trs_vectors_write(sent, 1, 1, 1, TRS_COL_MAJOR, TRS_DOUBLE, ""));
 }
 
-static void hermitian_arrays(void **state) {
+TEST(hermitian_arrays) {
   void *values;
   int64_t rows, columns;
   const char *path = scratch_text("v.mtx", MM "array complex hermitian\n2 2\n1 0\n2 3\n4 0\n");
@@ -66,7 +66,7 @@ static void hermitian_arrays(void **state) {
   trs_free(values);
 }
 
-static void what_does_not_fit_is_refused(void **state) {
+TEST(what_does_not_fit_is_refused) {
   void *values;
   int64_t rows, columns;
   const char *path = scratch_text("v.mtx", MM "array complex general\n1 1\n1 2\n");
@@ -110,7 +110,7 @@ static void round_trip(trs_scalar scalar, trs_layout layout, const char *name, t
   trs_free(back);
 }
 
-static void what_is_written_reads_back_to_the_bit(void **state) {
+TEST(what_is_written_reads_back_to_the_bit) {
   for (int scalar = TRS_FLOAT; scalar <= TRS_DCOMPLEX; scalar++)
     for (int layout = 0; layout < 2; layout++) {
       round_trip((trs_scalar)scalar, (trs_layout)layout, "v.mtx", scratch_team);
@@ -120,7 +120,7 @@ static void what_is_written_reads_back_to_the_bit(void **state) {
     }
 }
 
-static void bad_arguments(void **state) {
+TEST(bad_arguments) {
   double x[4] = {0};
   const char *path = scratch("w.mtx");
   assert_failure(TRS_ERROR_ARGUMENT, "leading dimension",
@@ -137,7 +137,7 @@ static void bad_arguments(void **state) {
                  trs_write_vectors(x, 2, 2, 2, TRS_COL_MAJOR, TRS_DOUBLE, scratch("w.h5"), NULL));
 }
 
-static void failing_allocations(void **state) {
+TEST(failing_allocations) {
   double x[6] = {1, 2, 3, 4, 5, 6};
   void *values;
   int64_t rows, columns;
@@ -154,14 +154,4 @@ static void failing_allocations(void **state) {
       trs_free(values));
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(arrays_and_coordinates),
-    cmocka_unit_test(vectors_by_the_public_calls),
-    cmocka_unit_test(hermitian_arrays),
-    cmocka_unit_test(what_does_not_fit_is_refused),
-    cmocka_unit_test(what_is_written_reads_back_to_the_bit),
-    cmocka_unit_test(bad_arguments),
-    cmocka_unit_test(failing_allocations),
-};
-
-const test_program program = {TESTS(tests), .begin = scratch_begin, .end = scratch_end};
+const test_program program = {.begin = scratch_begin, .end = scratch_end};

@@ -24,7 +24,7 @@ static void expect_dense(const trs_matrix *A, const double *expected) {
 
 static const double messy_dense[] = {1, 0, 5, 0, 3, 0, 9, 0, 6};
 
-static void messy_arrays_are_put_in_order(void **state) {
+TEST(messy_arrays_are_put_in_order) {
   for (trs_ownership own = TRS_COPY; own <= TRS_BORROW; own++) {
     trs_matrix *A;
     assert_success(trs_matrix_create(&A, TRS_CSR, TRS_DOUBLE, 3, 3, TRS_PTR64, messy_ptr, messy_idx,
@@ -43,7 +43,7 @@ static void messy_arrays_are_put_in_order(void **state) {
   }
 }
 
-static void ordered_arrays_are_borrowed_as_they_are(void **state) {
+TEST(ordered_arrays_are_borrowed_as_they_are) {
   int64_t ptr[] = {0, 1, 3};
   int32_t idx[] = {0, 0, 1};
   double val[] = {1, 2, 3}, other[] = {4, 5, 6};
@@ -82,7 +82,7 @@ static indexed index_arrays(int indexing, const int64_t *ptr, int vectors, const
                    indices(NULL, idx, (int)ptr[vectors], indexing & TRS_IDX64, base)};
 }
 
-static void every_indexing_gives_the_same_matrix(void **state) {
+TEST(every_indexing_gives_the_same_matrix) {
   static const int64_t tidy_ptr[] = {0, 2, 3, 5};
   static const int32_t tidy_idx[] = {0, 2, 1, 0, 2};
   static const double tidy_val[] = {1, 5, 3, 9, 6};
@@ -114,7 +114,7 @@ static void every_indexing_gives_the_same_matrix(void **state) {
   }
 }
 
-static void wrong_indexings_are_named(void **state) {
+TEST(wrong_indexings_are_named) {
   static const int64_t ptr[] = {0, 3, 4, 6, 9}, empty_first[] = {0, 0, 3, 5, 6};
   static const int32_t idx[] = {0, 1, 2, 1, 0, 2, 0, 1, 3};
   static const double val[9];
@@ -155,7 +155,7 @@ static void wrong_indexings_are_named(void **state) {
 static void *given(const void *from, size_t bytes) { return memcpy(malloc(bytes), from, bytes); }
 
 /* AddressSanitizer checks it. */
-static void taken_arrays_are_freed(void **state) {
+TEST(taken_arrays_are_freed) {
   static const int64_t ptr[] = {0, 1, 3};
   static const int32_t good[] = {0, 0, 1}, turned[] = {0, 1, 0}, far[] = {0, 0, 7};
   static const double val[] = {1, 2, 3};
@@ -179,7 +179,7 @@ static void taken_arrays_are_freed(void **state) {
                                  given(good, sizeof good), TRS_TAKE, NULL, NULL));
 }
 
-static void a_matrix_without_entries_has_no_values_to_set(void **state) {
+TEST(a_matrix_without_entries_has_no_values_to_set) {
   const int64_t ptr[] = {0, 0, 0};
   for (trs_ownership own = TRS_COPY; own <= TRS_BORROW; own++) {
     trs_matrix *A;
@@ -190,7 +190,7 @@ static void a_matrix_without_entries_has_no_values_to_set(void **state) {
   }
 }
 
-static void triplets_in_any_order(void **state) {
+TEST(triplets_in_any_order) {
   int32_t row[] = {2, 0, 2, 0, 1, 2}, col[] = {2, 2, 0, 0, 1, 0};
   double val[] = {6, 5, 4, 1, 3, 5};
   trs_matrix *A;
@@ -206,7 +206,7 @@ static void triplets_in_any_order(void **state) {
                  trs_matrix_create_coo(&A, TRS_DOUBLE, 3, 3, 6, TRS_IDX32, row, col, val));
 }
 
-static void formats_and_types_convert(void **state) {
+TEST(formats_and_types_convert) {
   trs_matrix *A, *B, *C, *none;
   assert_success(trs_matrix_create(&A, TRS_CSR, TRS_DOUBLE, 3, 3, TRS_PTR64, messy_ptr, messy_idx,
                                    messy_val, TRS_COPY));
@@ -226,7 +226,7 @@ static void formats_and_types_convert(void **state) {
   trs_matrix_destroy(A);
 }
 
-static void triangles_with_a_dense_diagonal(void **state) {
+TEST(triangles_with_a_dense_diagonal) {
   /* [0 2 0; 3 . 4; 5 -6 7]: a zero diagonal and a missing one */
   int64_t ptr[] = {0, 2, 4, 7};
   int32_t idx[] = {0, 1, 0, 2, 0, 1, 2};
@@ -252,7 +252,7 @@ static void triangles_with_a_dense_diagonal(void **state) {
   trs_matrix_destroy(A);
 }
 
-static void permutations(void **state) {
+TEST(permutations) {
   const int32_t rows[] = {2, 0, 1}, cols[] = {1, 2, 0}, twice[] = {0, 0, 1};
   const double expected[] = {0, 6, 9, 0, 5, 1, 3, 0, 0};
   trs_matrix *A, *B, *C;
@@ -272,7 +272,7 @@ static void permutations(void **state) {
                  trs_permutation_check(twice, 3, "twice"));
 }
 
-static void wrong_arguments_are_named(void **state) {
+TEST(wrong_arguments_are_named) {
   int64_t ptr[] = {0, 1, 2}, falling[] = {0, 2, 1}, late[] = {1, 1, 2}, negative_end[] = {0, 3, -5};
   int32_t idx[] = {0, 1}, far[] = {0, 2}, negative[] = {-1, 1};
   double val[] = {1, 1};
@@ -297,7 +297,7 @@ static void wrong_arguments_are_named(void **state) {
   assert_int_equal(trs_last_error()->row, 0);
 }
 
-static void failing_allocations_leak_nothing(void **state) {
+TEST(failing_allocations_leak_nothing) {
   int64_t before, after, peak;
   trs_memory_usage(&before, &peak);
   for (int64_t n = 0;; n++) {
@@ -317,20 +317,3 @@ static void failing_allocations_leak_nothing(void **state) {
     if (!status) break;
   }
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(messy_arrays_are_put_in_order),
-    cmocka_unit_test(every_indexing_gives_the_same_matrix),
-    cmocka_unit_test(wrong_indexings_are_named),
-    cmocka_unit_test(ordered_arrays_are_borrowed_as_they_are),
-    cmocka_unit_test(taken_arrays_are_freed),
-    cmocka_unit_test(a_matrix_without_entries_has_no_values_to_set),
-    cmocka_unit_test(triplets_in_any_order),
-    cmocka_unit_test(formats_and_types_convert),
-    cmocka_unit_test(triangles_with_a_dense_diagonal),
-    cmocka_unit_test(permutations),
-    cmocka_unit_test(wrong_arguments_are_named),
-    cmocka_unit_test(failing_allocations_leak_nothing),
-};
-
-const test_program program = {TESTS(tests)};

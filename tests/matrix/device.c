@@ -38,7 +38,7 @@ static void refused(trs_status status, int64_t row, const char *words, trs_forma
   assert_int_equal(gpu_held(), before);
 }
 
-static void the_first_offence_is_named(void **state) {
+TEST(the_first_offence_is_named) {
   const int64_t good[] = {0, 2, 3, 5}, late[] = {1, 2, 3, 5}, falls[] = {0, 3, 2, 5};
   const int32_t idx[] = {0, 2, 1, 0, 2}, far[] = {0, 3, 1, 0, 2}, below[] = {0, 2, -1, 0, 2};
 #define ARRAYS(p, i, entries) &(arrays){3, 3, entries, p, i}
@@ -51,7 +51,7 @@ static void the_first_offence_is_named(void **state) {
   refused(TRS_ERROR_STRUCTURE, 1, "index -1 in column 1", TRS_CSC, ARRAYS(good, below, 5));
 }
 
-static void wrong_arguments_are_named(void **state) {
+TEST(wrong_arguments_are_named) {
   trs_matrix *A;
   int64_t ptr[] = {0, 1, 2};
   int32_t idx[] = {0, 1};
@@ -112,7 +112,7 @@ static void same_facts(const trs_matrix *A, const trs_matrix *B) {
   assert_int_equal(A->longest, B->longest);
 }
 
-static void facts_are_those_found_on_the_host(void **state) {
+TEST(facts_are_those_found_on_the_host) {
   static const int64_t sizes[][2] = {{0, 0},   {1, 1},    {5, 0},    {0, 5},     {33, 33},
                                      {31, 90}, {700, 40}, {40, 700}, {600, 600}, {2000, 300}};
   for (size_t k = 0; k < 4 * COUNT(sizes); k++) {
@@ -147,7 +147,7 @@ static void facts_are_those_found_on_the_host(void **state) {
 }
 
 /* One entry in half a million is out of range: it is found, and before a later one. */
-static void one_wrong_entry_among_many(void **state) {
+TEST(one_wrong_entry_among_many) {
   enum { N = 100000, EACH = 5 };
   int64_t *ptr = malloc((N + 1) * sizeof *ptr);
   int32_t *idx = malloc(N * EACH * sizeof *idx);
@@ -203,7 +203,7 @@ static void same_verdict(both_sides *s, trs_uplo uplo, trs_status expected, int6
   }
 }
 
-static void the_diagonal_is_looked_at(void **state) {
+TEST(the_diagonal_is_looked_at) {
   for (int c = 0; c < 16; c++) {
     trs_scalar scalar = (trs_scalar)(TRS_FLOAT + c % 4);
     trs_format format = c / 4 % 2 ? TRS_CSC : TRS_CSR;
@@ -224,7 +224,7 @@ static void the_diagonal_is_looked_at(void **state) {
   }
 }
 
-static void a_missing_diagonal_entry_is_named(void **state) {
+TEST(a_missing_diagonal_entry_is_named) {
   triangle t = triangle_random(500, 0.05, 500, true, TRS_DOUBLE, true, 3);
   both_sides s = both_sides_of(t, TRS_CSR, TRS_DOUBLE);
   trs_plan *plan;
@@ -291,9 +291,7 @@ static loose loose_make(int64_t n, int indexing, bool sorted, uint64_t seed) {
 }
 
 static void loose_free(loose *m) {
-  free(m->ptr);
-  free(m->idx);
-  free(m->val);
+  free(m->ptr), free(m->idx), free(m->val);
   gpu_free(m->there_ptr);
   gpu_free(m->there_idx);
   gpu_free(m->there_val);
@@ -338,7 +336,7 @@ static void same_matrix(const trs_matrix *here, const trs_matrix *there) {
   free(copy);
 }
 
-static void arrays_of_any_indexing_and_order(void **state) {
+TEST(arrays_of_any_indexing_and_order) {
   static const int64_t sizes[] = {1, 40, 3000, 70000};
   int64_t before = gpu_held();
   for (int c = 0; c < 8 * 2 * 2 * 4; c++) {
@@ -355,7 +353,7 @@ static void arrays_of_any_indexing_and_order(void **state) {
   assert_int_equal(gpu_held(), before);
 }
 
-static void wrong_arrays_of_any_indexing_are_named(void **state) {
+TEST(wrong_arrays_of_any_indexing_are_named) {
   trs_matrix *A;
   int64_t before = gpu_held();
   for (int indexing = 0; indexing < 8; indexing++) {
@@ -383,7 +381,7 @@ static void wrong_arrays_of_any_indexing_are_named(void **state) {
 }
 
 /* Arrays from cudaMalloc that are shorter than declared are not read beyond their end. */
-static void arrays_that_are_too_short_are_refused(void **state) {
+TEST(arrays_that_are_too_short_are_refused) {
   enum { N = 1 << 20 };
   trs_matrix *A;
   int32_t *ptr = malloc((N + 1) * sizeof *ptr);
@@ -411,7 +409,7 @@ static void arrays_that_are_too_short_are_refused(void **state) {
 
 /* ---- Both factors in one matrix, and one triangle of a general matrix ---- */
 
-static void solves_follow_the_values_of_one_matrix(void **state) {
+TEST(solves_follow_the_values_of_one_matrix) {
   enum { N = 3000 };
   double *b = malloc(N * sizeof *b), *x = malloc(N * sizeof *x);
   int64_t before = gpu_held();
@@ -457,7 +455,7 @@ static void solves_follow_the_values_of_one_matrix(void **state) {
   free(x);
 }
 
-static void functions_of_the_host_refuse(void **state) {
+TEST(functions_of_the_host_refuse) {
   both_sides s =
       both_sides_of(triangle_random(50, 0.2, 50, true, TRS_DOUBLE, false, 3), TRS_CSR, TRS_DOUBLE);
   trs_matrix *B;
@@ -503,18 +501,4 @@ static void functions_of_the_host_refuse(void **state) {
   both_sides_free(&s);
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(the_first_offence_is_named),
-    cmocka_unit_test(wrong_arguments_are_named),
-    cmocka_unit_test(facts_are_those_found_on_the_host),
-    cmocka_unit_test(one_wrong_entry_among_many),
-    cmocka_unit_test(the_diagonal_is_looked_at),
-    cmocka_unit_test(a_missing_diagonal_entry_is_named),
-    cmocka_unit_test(arrays_of_any_indexing_and_order),
-    cmocka_unit_test(wrong_arrays_of_any_indexing_are_named),
-    cmocka_unit_test(arrays_that_are_too_short_are_refused),
-    cmocka_unit_test(solves_follow_the_values_of_one_matrix),
-    cmocka_unit_test(functions_of_the_host_refuse),
-};
-
-const test_program program = {TESTS(tests), .end = gpu_stop, .lacks = gpu_lacks};
+const test_program program = {.end = gpu_stop, .lacks = gpu_lacks};

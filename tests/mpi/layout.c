@@ -55,7 +55,7 @@ static void check_blocks(const trs_grid_layout *l) {
       }
 }
 
-static void test_layouts(void **state) {
+TEST(test_layouts) {
   static const char *const names[] = {"gen:poisson2d5:17", "gen:poisson3d7:6", "gen:poisson2d9:3"};
   for (int g = 0; g < 3; g++)
     for (int pz = 1; pz <= 8; pz *= 2) {
@@ -78,7 +78,7 @@ static void test_layouts(void **state) {
 }
 
 /* Without a tree: the same checks, and one leaf for every grid. */
-static void test_forest(void **state) {
+TEST(test_forest) {
   trs_factors *tree = factored("gen:poisson2d5:30", 8), *F;
   trs_factors_info info = {.struct_size = sizeof info};
   trs_factors_get_info(tree, &info);
@@ -99,7 +99,7 @@ static void test_forest(void **state) {
 }
 
 /* Every grid of a regular problem has a leaf, of nearly the same size. */
-static void test_balance(void **state) {
+TEST(test_balance) {
   trs_factors *F = factored("gen:poisson2d5:40", 8);
   trs_grid_layout l;
   trs_layout_options options = {.width = 32, .relax = 20};
@@ -109,7 +109,7 @@ static void test_balance(void **state) {
   trs_factors_destroy(F);
 }
 
-static void test_refusals(void **state) {
+TEST(test_refusals) {
   trs_factors *F = factored("gen:poisson2d5:8", 4);
   trs_grid_layout l;
   trs_layout_options options = {.width = 6, .relax = 20};
@@ -126,12 +126,3 @@ static void test_refusals(void **state) {
   trs_grid_layout_destroy(&l);
   trs_factors_destroy(F);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_layouts),
-    cmocka_unit_test(test_balance),
-    cmocka_unit_test(test_forest),
-    cmocka_unit_test(test_refusals),
-};
-
-const test_program program = {TESTS(tests)};

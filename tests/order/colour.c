@@ -74,13 +74,13 @@ static int32_t check(int64_t n, bool (*there)(int64_t, int64_t, int64_t), bool b
   return balanced ? (int32_t)largest : count;
 }
 
-static void random_graphs(void **state) {
+TEST(random_graphs) {
   for (seed = 0; seed < 12; seed++)
     for (percent = 1; percent < 60; percent += percent)
       check(20 + 40 * seed, random_edge, seed & 1);
 }
 
-static void graphs_whose_colours_are_known(void **state) {
+TEST(graphs_whose_colours_are_known) {
   for (int64_t n = 1; n < 600; n = 2 * n + 1) {
     assert_int_equal(check(n, nothing, false), 1);
     assert_int_equal(check(n, complete, false), n);
@@ -90,7 +90,7 @@ static void graphs_whose_colours_are_known(void **state) {
   assert_int_equal(check(0, nothing, false), 0);
 }
 
-static void colours_are_evened_out(void **state) {
+TEST(colours_are_evened_out) {
   percent = 1;
   seed = 3;
   graph g = graph_make(500, random_edge);
@@ -102,7 +102,7 @@ static void colours_are_evened_out(void **state) {
   assert_true(check(500, path, true) <= 260);
 }
 
-static void a_colouring_that_is_none_is_refused(void **state) {
+TEST(a_colouring_that_is_none_is_refused) {
   graph g = graph_make(6, path);
   trs_block_graph G = {&g.reads, &g.read_by};
   int32_t count, colour[6] = {0, 1, 0, 0, 1, 0};
@@ -118,11 +118,4 @@ static void a_colouring_that_is_none_is_refused(void **state) {
   graph_free(&g);
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(random_graphs),
-    cmocka_unit_test(graphs_whose_colours_are_known),
-    cmocka_unit_test(colours_are_evened_out),
-    cmocka_unit_test(a_colouring_that_is_none_is_refused),
-};
-
-const test_program program = {TESTS(tests), .begin = start, .end = stop};
+const test_program program = {.begin = start, .end = stop};

@@ -129,7 +129,7 @@ static void check(int64_t n, double density, int64_t components, uint64_t seed) 
   discard(&q);
 }
 
-static void trees_and_counts_are_those_of_elimination(void **state) {
+TEST(trees_and_counts_are_those_of_elimination) {
   for (uint64_t seed = 0; seed < 60; seed++) {
     check((int64_t)seed, 0.06, 1, seed);
     check((int64_t)seed, 3.0 / 60, 3, seed);
@@ -146,15 +146,8 @@ static trs_status all(void *argument) {
   return trs_column_counts(q->count, &q->g, q->perm, q->inverse, q->parent);
 }
 
-static void failing_allocations_are_reported(void **state) {
+TEST(failing_allocations_are_reported) {
   problem q = make(30, 0.1, 1, 5);
   assert_survives_failing_allocations(all, &q);
   discard(&q);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(trees_and_counts_are_those_of_elimination),
-    cmocka_unit_test(failing_allocations_are_reported),
-};
-
-const test_program program = {TESTS(tests)};

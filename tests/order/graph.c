@@ -24,7 +24,7 @@ static void check(const trs_matrix *A) {
   free(there);
 }
 
-static void both_formats_give_the_graph_of_the_definition(void **state) {
+TEST(both_formats_give_the_graph_of_the_definition) {
   for (int64_t n = 0; n < 40; n = 2 * n + 1)
     for (int c = 0; c < 8; c++) {
       sparse_kind kind = {.scalar = TRS_DOUBLE,
@@ -37,7 +37,7 @@ static void both_formats_give_the_graph_of_the_definition(void **state) {
     }
 }
 
-static void rectangular_matrices_are_refused(void **state) {
+TEST(rectangular_matrices_are_refused) {
   int64_t ptr[] = {0, 0, 0};
   trs_matrix *A;
   trs_graph g;
@@ -54,14 +54,6 @@ static trs_status build(void *A) {
   return status;
 }
 
-static void failing_allocations_are_reported(void **state) {
+TEST(failing_allocations_are_reported) {
   assert_survives_with_matrix(build, 20, (sparse_kind){.scalar = TRS_FLOAT});
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(both_formats_give_the_graph_of_the_definition),
-    cmocka_unit_test(rectangular_matrices_are_refused),
-    cmocka_unit_test(failing_allocations_are_reported),
-};
-
-const test_program program = {TESTS(tests)};

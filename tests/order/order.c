@@ -63,7 +63,7 @@ static void check(const trs_matrix *A, trs_order order, int64_t leaves) {
   trs_graph_free(&g);
 }
 
-static void random_graphs_are_ordered(void **state) {
+TEST(random_graphs_are_ordered) {
   for (int r = 0; r < NORDERS; r++)
     for (int c = 0; c < 60; c++) {
       static const int64_t sizes[] = {0, 1, 2, 3, 7, 50, 150};
@@ -77,7 +77,7 @@ static void random_graphs_are_ordered(void **state) {
     }
 }
 
-static void special_graphs_are_ordered(void **state) {
+TEST(special_graphs_are_ordered) {
   for (int r = 0; r < NORDERS; r++) {
     trs_matrix *A = sparse_grid(200, 1, 1, 0, TRS_DOUBLE); /* a path */
     check(A, orders[r], 4);
@@ -93,7 +93,7 @@ static void special_graphs_are_ordered(void **state) {
 }
 
 /* A star: METIS gets a graph without edges after the centre is removed. */
-static void a_star_is_ordered(void **state) {
+TEST(a_star_is_ordered) {
   enum { N = 300 };
   int32_t row[N], col[N];
   double val[N];
@@ -108,7 +108,7 @@ static void a_star_is_ordered(void **state) {
   trs_matrix_destroy(A);
 }
 
-static void dissection_balances_a_grid(void **state) {
+TEST(dissection_balances_a_grid) {
   if (!TRS_HAVE_METIS) skip_test("this build has no METIS");
   trs_matrix *A = sparse_grid(60, 60, 1, 0, TRS_DOUBLE);
   trs_ordering o;
@@ -121,7 +121,7 @@ static void dissection_balances_a_grid(void **state) {
   trs_matrix_destroy(A);
 }
 
-static void the_same_matrix_gets_the_same_order(void **state) {
+TEST(the_same_matrix_gets_the_same_order) {
   trs_matrix *A = sparse_grid(30, 20, 2, 0, TRS_DOUBLE);
   for (int r = 0; r < NORDERS; r++) {
     trs_ordering o, again;
@@ -137,14 +137,14 @@ static void the_same_matrix_gets_the_same_order(void **state) {
   trs_matrix_destroy(A);
 }
 
-static void nothing_is_printed(void **state) {
+TEST(nothing_is_printed) {
   const silence s = silence_begin();
   special_graphs_are_ordered(state);
   a_star_is_ordered(state);
   silence_end(s);
 }
 
-static void bad_requests_are_refused(void **state) {
+TEST(bad_requests_are_refused) {
   trs_ordering o;
   trs_matrix *A = sparse_grid(3, 3, 1, 0, TRS_DOUBLE);
   assert_failure(TRS_ERROR_ARGUMENT, "power of two", trs_ordering_compute(&o, A, TRS_ORDER_AMD, 3));
@@ -175,22 +175,9 @@ static trs_status compute(void *argument) {
   return status;
 }
 
-static void failing_allocations_are_reported(void **state) {
+TEST(failing_allocations_are_reported) {
   trs_matrix *A = sparse_grid(6, 6, 1, 0, TRS_DOUBLE);
   for (int r = 0; r < NORDERS; r++)
     assert_survives_failing_allocations(compute, &(request){A, orders[r]});
   trs_matrix_destroy(A);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(random_graphs_are_ordered),
-    cmocka_unit_test(special_graphs_are_ordered),
-    cmocka_unit_test(a_star_is_ordered),
-    cmocka_unit_test(dissection_balances_a_grid),
-    cmocka_unit_test(the_same_matrix_gets_the_same_order),
-    cmocka_unit_test(nothing_is_printed),
-    cmocka_unit_test(bad_requests_are_refused),
-    cmocka_unit_test(failing_allocations_are_reported),
-};
-
-const test_program program = {TESTS(tests)};

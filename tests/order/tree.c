@@ -80,7 +80,7 @@ static void check_columns(const trs_tree *tree, const forest *f) {
   free(node);
 }
 
-static void random_forests_give_valid_trees(void **state) {
+TEST(random_forests_give_valid_trees) {
   for (uint64_t seed = 0; seed < 100; seed++)
     for (int64_t leaves = 1; leaves <= 32; leaves *= 2) {
       forest f = forest_random((int64_t)(3 * seed), 1 + seed % 5, seed);
@@ -97,7 +97,7 @@ static int64_t columns(const trs_tree *tree, int32_t node) {
   return tree->ptr[node + 1] - tree->ptr[node];
 }
 
-static void independent_columns_are_dealt_evenly(void **state) {
+TEST(independent_columns_are_dealt_evenly) {
   forest f = forest_make(1000);
   trs_tree tree;
   assert_success(trs_tree_cut(&tree, f.order, f.etree, f.cost, f.n, 8));
@@ -110,7 +110,7 @@ static void independent_columns_are_dealt_evenly(void **state) {
   forest_free(&f);
 }
 
-static void a_chain_stays_in_one_leaf(void **state) {
+TEST(a_chain_stays_in_one_leaf) {
   forest f = forest_make(100);
   trs_tree tree;
   for (int32_t j = 0; j + 1 < 100; j++) f.etree[j] = j + 1;
@@ -132,7 +132,7 @@ static int64_t add_chains(forest *f, int64_t at, int depth) {
   return begin + 4;
 }
 
-static void a_dissection_is_found_again(void **state) {
+TEST(a_dissection_is_found_again) {
   forest f = forest_make(127 * 5);
   trs_tree tree;
   assert_int_equal(add_chains(&f, 0, 6), f.n - 1);
@@ -152,18 +152,8 @@ static trs_status cut(void *argument) {
   return status;
 }
 
-static void failing_allocations_are_reported(void **state) {
+TEST(failing_allocations_are_reported) {
   forest f = forest_random(50, 3, 1);
   assert_survives_failing_allocations(cut, &f);
   forest_free(&f);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(random_forests_give_valid_trees),
-    cmocka_unit_test(independent_columns_are_dealt_evenly),
-    cmocka_unit_test(a_chain_stays_in_one_leaf),
-    cmocka_unit_test(a_dissection_is_found_again),
-    cmocka_unit_test(failing_allocations_are_reported),
-};
-
-const test_program program = {TESTS(tests)};

@@ -39,7 +39,7 @@ static void compare(Mat A, const task *t) {
   must(MatDestroy(&theirs));
 }
 
-static void test_ilu(void **state) {
+TEST(test_ilu) {
   static const char *const orders[] = {"natural", "rcm", "nd"};
   Mat A = grid(MATSEQAIJ, 12, 1, false);
   for (int levels = 0; levels <= 3; levels++)
@@ -49,7 +49,7 @@ static void test_ilu(void **state) {
 }
 
 /* Levels so many that all fill is kept: complete factors. */
-static void test_all_fill(void **state) {
+TEST(test_all_fill) {
   Mat A = grid(MATSEQAIJ, 9, 1, false);
   compare(A, &(task){.type = MAT_FACTOR_ILU, .levels = 100});
   Mat F = factor(A, "trireme", &(task){.type = MAT_FACTOR_ILU, .levels = 100});
@@ -58,7 +58,7 @@ static void test_all_fill(void **state) {
   must(MatDestroy(&A));
 }
 
-static void test_icc(void **state) {
+TEST(test_icc) {
   Mat A = grid(MATSEQAIJ, 12, 1, true), S = grid(MATSEQSBAIJ, 12, 1, true);
   for (int levels = 0; levels <= 2; levels++) {
     task t = {.type = MAT_FACTOR_ICC, .levels = levels, .no_transpose = true};
@@ -72,7 +72,7 @@ static void test_icc(void **state) {
 }
 
 /* Scalar ILU(0) of full blocks is block ILU(0). */
-static void test_blocks(void **state) {
+TEST(test_blocks) {
   for (int size = 2; size <= 5; size++) {
     Mat A = grid(MATSEQBAIJ, 7, size, false);
     for (int levels = 0; levels <= 2; levels++)
@@ -82,7 +82,7 @@ static void test_blocks(void **state) {
   }
 }
 
-static void test_lu(void **state) {
+TEST(test_lu) {
   if (!strstr(trs_features(), "SuperLU  yes")) skip_test("complete LU needs SuperLU");
   Mat A = grid(MATSEQAIJ, 12, 1, false), B = grid(MATSEQBAIJ, 7, 3, false);
   task t = {.type = MAT_FACTOR_LU};
@@ -97,7 +97,7 @@ static void test_lu(void **state) {
   must(MatDestroy(&B));
 }
 
-static void test_many(void **state) {
+TEST(test_many) {
   enum { COLUMNS = 5 };
   Mat A = grid(MATSEQAIJ, 12, 1, false), B, X;
   Mat F = factor(A, "trireme", &(task){.type = MAT_FACTOR_ILU});
@@ -138,7 +138,7 @@ static int times(const char *event) {
 }
 
 /* New values in the same pattern update the plans: there is no second analysis. */
-static void test_new_values(void **state) {
+TEST(test_new_values) {
   static const task tasks[] = {{.type = MAT_FACTOR_ILU, .levels = 1, .order = "rcm"},
                                {.type = MAT_FACTOR_ILU},
                                {.type = MAT_FACTOR_ICC, .no_transpose = true}};
@@ -167,7 +167,7 @@ static void test_new_values(void **state) {
 }
 
 /* A symmetric matrix that is not definite: PETSc's shifts make it so. */
-static void test_shifts(void **state) {
+TEST(test_shifts) {
   Mat A = grid(MATSEQAIJ, 8, 1, true);
   must(MatShift(A, -5.5));
   compare(
@@ -180,7 +180,7 @@ static void test_shifts(void **state) {
   must(MatDestroy(&A));
 }
 
-static void test_zero_pivot(void **state) {
+TEST(test_zero_pivot) {
   Mat A = grid(MATSEQAIJ, 8, 1, false);
   const PetscInt row = 17;
   must(MatSetOption(A, MAT_KEEP_NONZERO_PATTERN, PETSC_TRUE));
@@ -217,7 +217,7 @@ static Mat without_diagonal(void) {
   return A;
 }
 
-static void test_missing_diagonal(void **state) {
+TEST(test_missing_diagonal) {
   Mat A = without_diagonal(), F;
   task t = {.type = MAT_FACTOR_ILU};
   assert_error(PETSC_ERR_ARG_WRONGSTATE, "row 1", try_factor(A, "trireme", &t, &F));
@@ -229,7 +229,7 @@ static void test_missing_diagonal(void **state) {
   must(MatDestroy(&A));
 }
 
-static void test_other_pattern(void **state) {
+TEST(test_other_pattern) {
   Mat A = grid(MATSEQAIJ, 8, 1, false), B = grid(MATSEQAIJ, 8, 1, false);
   task t = {.type = MAT_FACTOR_ILU};
   Mat F = factor(A, "trireme", &t);
@@ -243,7 +243,7 @@ static void test_other_pattern(void **state) {
   must(MatDestroy(&B));
 }
 
-static void test_no_rows(void **state) {
+TEST(test_no_rows) {
   Mat A;
   must(MatCreateSeqAIJ(PETSC_COMM_SELF, 0, 0, 0, NULL, &A));
   must(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
@@ -278,7 +278,7 @@ static Vec applied(PC pc, Mat A) {
 }
 
 /* The same system by blocks and by rows, and after new values. */
-static void test_relax(void **state) {
+TEST(test_relax) {
   Mat blocks = grid(MATSEQBAIJ, 7, 3, false), rows;
   must(MatConvert(blocks, MATSEQAIJ, MAT_INITIAL_MATRIX, &rows));
   const char *options =
@@ -302,7 +302,7 @@ static void test_relax(void **state) {
 }
 
 /* Sweeps below KSPRICHARDSON go on from x, and converge. */
-static void test_richardson(void **state) {
+TEST(test_richardson) {
   Mat A = grid(MATSEQBAIJ, 7, 3, false);
   KSP ksp;
   Vec b, x, r;
@@ -330,7 +330,7 @@ static void test_richardson(void **state) {
   must(MatDestroy(&A));
 }
 
-static void test_singular_block(void **state) {
+TEST(test_singular_block) {
   Mat A = grid(MATSEQAIJ, 8, 1, false);
   const PetscInt row = 3;
   PCFailedReason reason;
@@ -343,25 +343,4 @@ static void test_singular_block(void **state) {
   must(MatDestroy(&A));
 }
 
-int main(int argc, char **argv) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_ilu),
-      cmocka_unit_test(test_all_fill),
-      cmocka_unit_test(test_icc),
-      cmocka_unit_test(test_blocks),
-      cmocka_unit_test(test_lu),
-      cmocka_unit_test(test_many),
-      cmocka_unit_test(test_new_values),
-      cmocka_unit_test(test_shifts),
-      cmocka_unit_test(test_zero_pivot),
-      cmocka_unit_test(test_missing_diagonal),
-      cmocka_unit_test(test_other_pattern),
-      cmocka_unit_test(test_no_rows),
-      cmocka_unit_test(test_relax),
-      cmocka_unit_test(test_richardson),
-      cmocka_unit_test(test_singular_block),
-  };
-  if (start_petsc(&argc, &argv)) return 1;
-  int failed = cmocka_run_group_tests(tests, NULL, NULL);
-  return PetscFinalize() ? 1 : failed;
-}
+const test_program program = {.begin = start_petsc, .end = stop_petsc};

@@ -20,13 +20,15 @@ static PetscErrorCode listen(MPI_Comm comm, int line, const char *function, cons
   return code;
 }
 
-int start_petsc(int *argc, char ***argv) {
-  if (PetscInitialize(argc, argv, NULL, NULL)) return 1;
+int start_petsc(void **state) {
+  if (PetscInitializeNoArguments()) return 1;
   must(PetscLogDefaultBegin());
   must(PetscPushErrorHandler(listen, NULL));
   must(PetscDLLibraryRegister_trireme_petsc());
   return 0;
 }
+
+int stop_petsc(void **state) { return PetscFinalize() ? 1 : 0; }
 
 void must(PetscErrorCode code) {
   if (code) fail_msg("PETSc's error %d: %s", (int)code, message);

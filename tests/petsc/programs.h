@@ -16,8 +16,9 @@ typedef struct task {
   bool no_transpose; /* PETSc's own factors have no transposed solve */
 } task;
 
-/* Starts PETSc with the library and with logging. */
-int start_petsc(int *argc, char ***argv);
+/* PETSc with the library and with logging, for a test program. */
+int start_petsc(void **state);
+int stop_petsc(void **state);
 
 /* The call must succeed; PETSc has printed why it did not. */
 void must(PetscErrorCode code);

@@ -20,7 +20,7 @@ static trs_status read(values *v, const char *text) {
   return trs_parameters_read(&plan, table, 3);
 }
 
-static void what_is_not_given_keeps_its_default(void **state) {
+TEST(what_is_not_given_keeps_its_default) {
   static const char *const texts[] = {NULL, ""};
   values v;
   for (int k = 0; k < 2; k++) {
@@ -31,7 +31,7 @@ static void what_is_not_given_keeps_its_default(void **state) {
   }
 }
 
-static void words_and_numbers_are_read(void **state) {
+TEST(words_and_numbers_are_read) {
   values v;
   assert_success(read(&v, "flag=no"));
   assert_int_equal(v.flag, 0);
@@ -44,7 +44,7 @@ static void words_and_numbers_are_read(void **state) {
   assert_int_equal(v.number, 70);
 }
 
-static void others_are_refused(void **state) {
+TEST(others_are_refused) {
   static const struct {
     const char *text, *words;
   } wrong[] = {{"fla=no", "thing has no parameter \"fla\": it has flag, size, number"},
@@ -66,11 +66,3 @@ static void others_are_refused(void **state) {
   for (size_t k = 0; k < COUNT(wrong); k++)
     assert_failure(TRS_ERROR_ARGUMENT, wrong[k].words, read(&v, wrong[k].text));
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(what_is_not_given_keeps_its_default),
-    cmocka_unit_test(words_and_numbers_are_read),
-    cmocka_unit_test(others_are_refused),
-};
-
-const test_program program = {TESTS(tests)};

@@ -28,6 +28,10 @@ typedef void blocks_check(const blocks *A, trs_relax_store store, int variant);
 void blocks_every_size_and_store(int64_t rows, blocks_check *check);
 void blocks_at_the_edge(blocks_check *check);
 
+/* The kernels of one GPU. */
+enum { BLOCKS_VARIANTS = 12 };
+extern const char *const blocks_variants[BLOCKS_VARIANTS];
+
 /* Creates, sweeps once and destroys. */
 trs_status blocks_sweep_once(trs_context *context, const blocks *A);
 

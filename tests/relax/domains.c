@@ -241,7 +241,7 @@ static const trs_sweep_options sweeps[] = {
      .omega = 1,
      .direction = TRS_SWEEP_SYMMETRIC}};
 
-static void random_systems(void **state) {
+TEST(random_systems) {
   for (int count = 2; count <= MOST; count++)
     for (int how = 0; how < 3; how++) {
       blocks A = blocks_random(400, 3, 4 + how, 2, (uint64_t)count);
@@ -250,7 +250,7 @@ static void random_systems(void **state) {
     }
 }
 
-static void few_rows(void **state) {
+TEST(few_rows) {
   for (int64_t n = 1; n < 12; n++) {
     blocks A = blocks_random(n, 2, 3, 2, (uint64_t)n);
     check(&A, 2 + (int)(n % 6), &sweeps[n % 3], NULL);
@@ -259,7 +259,7 @@ static void few_rows(void **state) {
 }
 
 /* One colour per row: without synchronisation the domains would run far ahead of each other. */
-static void colours_of_one_row(void **state) {
+TEST(colours_of_one_row) {
   enum { N = 120 };
   int32_t colour[N];
   for (int i = 0; i < N; i++) colour[i] = (i * 7) % N;
@@ -268,7 +268,7 @@ static void colours_of_one_row(void **state) {
   blocks_free(&A);
 }
 
-static void partitions(void **state) {
+TEST(partitions) {
   blocks A = blocks_random(1000, 1, 4, 2, 5);
   trs_relax_options options = {.struct_size = sizeof(trs_relax_options), .store = TRS_RELAX_DOUBLE};
   dealt d = deal(&A, 4, &options);
@@ -279,7 +279,7 @@ static void partitions(void **state) {
   blocks_free(&A);
 }
 
-static void failing_allocations(void **state) {
+TEST(failing_allocations) {
   blocks A = blocks_random(100, 2, 4, 2, 5);
   trs_relax_options options = {.struct_size = sizeof(trs_relax_options), .store = TRS_RELAX_DOUBLE};
   trs_block_source source = source_of(&A);
@@ -305,10 +305,4 @@ static void failing_allocations(void **state) {
   blocks_free(&A);
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(random_systems),      cmocka_unit_test(few_rows),
-    cmocka_unit_test(colours_of_one_row),  cmocka_unit_test(partitions),
-    cmocka_unit_test(failing_allocations),
-};
-
-const test_program program = {TESTS(tests), .begin = start, .end = stop};
+const test_program program = {.begin = start, .end = stop};

@@ -96,7 +96,7 @@ static trs_sweep_options sweeps_of(int variant) {
   return o;
 }
 
-static void every_block_size_and_store(void **state) {
+TEST(every_block_size_and_store) {
   for (int b = 1; b <= 32; b += b < 9 ? 1 : 7)
     for (int store = 0; store <= TRS_RELAX_BFLOAT; store++) {
       blocks A = blocks_random(b < 9 ? 300 : 100, b, 9, 2, (uint64_t)b);
@@ -109,29 +109,17 @@ static void every_block_size_and_store(void **state) {
     }
 }
 
-static void every_variant(void **state) {
-  static const char *const variants[] = {"thread-row",
-                                         "warp-row",
-                                         "warp-row-l2",
-                                         "warp-row-fused",
-                                         "warp-row-fused-l2",
-                                         "warp-row-fused-l2-async",
-                                         "warp-row-fused-l2-async-prefetch",
-                                         "warp-six-rows",
-                                         "warp-six-rows-l2",
-                                         "warp-six-rows-l2-async",
-                                         "warp-six-rows-l2-async-prefetch",
-                                         "slices"};
+TEST(every_variant) {
   blocks A = blocks_random(2000, 5, 12, 2, 3);
-  for (int k = 0; k < (int)(COUNT(variants)); k++) {
+  for (int k = 0; k < BLOCKS_VARIANTS; k++) {
     trs_relax_options options = {
-        .struct_size = sizeof(trs_relax_options), .variant = variants[k], .nrhs = 2};
+        .struct_size = sizeof(trs_relax_options), .variant = blocks_variants[k], .nrhs = 2};
     check_groups(&A, &options, sweeps_of(k), 1 + k % 2);
   }
   blocks_free(&A);
 }
 
-static void counters_pass_32_bits(void **state) {
+TEST(counters_pass_32_bits) {
   static const char *const variants[] = {"warp-row", "slices"};
   blocks A = blocks_random(2000, 5, 12, 2, 4);
   for (int k = 0; k < 2 * COUNTER_BEGINS; k++) {
@@ -145,7 +133,7 @@ static void counters_pass_32_bits(void **state) {
 }
 
 /* Empty domains, rows that read no other row, colours of a single row. */
-static void shapes_at_the_edge(void **state) {
+TEST(shapes_at_the_edge) {
   trs_relax_options options = {.struct_size = sizeof(trs_relax_options), .store = TRS_RELAX_DOUBLE};
   for (int64_t n = 0; n < 9; n++) {
     blocks A = blocks_random(n, 5, (int64_t)n % 4, 2, (uint64_t)n);
@@ -161,7 +149,7 @@ static void shapes_at_the_edge(void **state) {
   blocks_free(&A);
 }
 
-static void the_wing(void **state) {
+TEST(the_wing) {
   trs_matrix *A;
   trs_matrix_info m = {.struct_size = sizeof m};
   trs_relaxation *one, *R;
@@ -205,7 +193,7 @@ static void the_wing(void **state) {
   vectors_free(&v);
 }
 
-static void bad_input(void **state) {
+TEST(bad_input) {
   blocks A = blocks_random(50, 2, 4, 2, 4);
   trs_relaxation *R;
   trs_relax_options options = {.struct_size = sizeof(trs_relax_options), .variant = "warp-seven"};
@@ -222,7 +210,7 @@ static void bad_input(void **state) {
 
 /* Every wait passes its limit at once, or no wait was needed: an error or the result, and no
  * hang. */
-static void a_wait_that_passes_its_limit(void **state) {
+TEST(a_wait_that_passes_its_limit) {
   blocks A = blocks_random(4000, 5, 12, 2, 4);
   vectors v = vectors_make(A.n * A.b, 1);
   trs_sweep_options o = {.struct_size = sizeof(trs_sweep_options), .sweeps = 20};
@@ -243,21 +231,10 @@ static void a_wait_that_passes_its_limit(void **state) {
 
 static trs_status create_and_sweep(void *A) { return blocks_sweep_once(context[1], A); }
 
-static void too_little_memory(void **state) {
+TEST(too_little_memory) {
   blocks A = blocks_random(300, 5, 7, 2, 4);
   gpu_assert_survives_limits(create_and_sweep, &A, 30000);
   blocks_free(&A);
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(every_block_size_and_store),
-    cmocka_unit_test(every_variant),
-    cmocka_unit_test(counters_pass_32_bits),
-    cmocka_unit_test(shapes_at_the_edge),
-    cmocka_unit_test(the_wing),
-    cmocka_unit_test(bad_input),
-    cmocka_unit_test(a_wait_that_passes_its_limit),
-    cmocka_unit_test(too_little_memory),
-};
-
-const test_program program = {TESTS(tests), .begin = start, .end = stop, .lacks = gpu_lacks};
+const test_program program = {.begin = start, .end = stop, .lacks = gpu_lacks};

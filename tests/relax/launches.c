@@ -63,14 +63,14 @@ static void compare(const char *where) {
       }
 }
 
-static void members_that_share_a_gpu(void **state) {
+TEST(members_that_share_a_gpu) {
   stand_in_one_thread = true;
   compare("cuda:0-0");
   compare("cuda:0,0");
   compare("cuda:0,0,0,0,0");
 }
 
-static void counters_pass_32_bits(void **state) {
+TEST(counters_pass_32_bits) {
   stand_in_one_thread = true;
   for (int k = 0; k < COUNTER_BEGINS; k++) {
     trs_counters_begin = counter_begins[k];
@@ -80,13 +80,13 @@ static void counters_pass_32_bits(void **state) {
 }
 
 /* One thread per member, if the machine has two cores. */
-static void members_with_a_gpu_each(void **state) {
+TEST(members_with_a_gpu_each) {
   stand_in_one_thread = false;
   compare("cuda:0-1");
 }
 
 /* More right-hand sides than one launch takes, with norms on the host. */
-static void very_many_right_hand_sides(void **state) {
+TEST(very_many_right_hand_sides) {
   enum { N = 3, COLUMNS = 2 * TRS_RELAX_MOST_ABREAST + 5 };
   static const char *const places[] = {"cuda:7", "cuda:0,0"};
   blocks A = blocks_random(N, 1, 2, 2, 5);
@@ -136,7 +136,7 @@ static trs_status create_apart(trs_context *ctx, trs_relaxation **R, int32_t n, 
 }
 
 /* The stand-in has no slices and returns an error for them. */
-static void the_variant_that_auto_takes(void **state) {
+TEST(the_variant_that_auto_takes) {
   enum { COLOURS = TRS_RELAX_MOST_SLICED_COLOURS };
   static const struct {
     int32_t n;
@@ -159,11 +159,3 @@ static void the_variant_that_auto_takes(void **state) {
   trs_context_destroy(ctx);
   assert_int_equal(stand_in_held(), 0);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(counters_pass_32_bits),       cmocka_unit_test(members_that_share_a_gpu),
-    cmocka_unit_test(members_with_a_gpu_each),     cmocka_unit_test(very_many_right_hand_sides),
-    cmocka_unit_test(the_variant_that_auto_takes),
-};
-
-const test_program program = {TESTS(tests)};

@@ -124,15 +124,9 @@ static void check_kind(trs_factor_kind kind, int turn) {
   assert_int_equal(stand_in_held(), 0);
 }
 
-static void new_values_reach_both_sweeps(void **state) {
+TEST(new_values_reach_both_sweeps) {
   for (int turn = 0; turn < B; turn++) {
     check_kind(TRS_FACTOR_BILU0, turn);
     check_kind(TRS_FACTOR_DILU, turn);
   }
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(new_values_reach_both_sweeps),
-};
-
-const test_program program = {TESTS(tests)};

@@ -156,6 +156,11 @@ trs_status trs_relax_slices_sweep(const trs_relax_args *a, const trs_relax_slice
   (void)peers;
   return trs_relax_slices_pack(a, s, stream);
 }
+trs_status trs_relax_slices_solve(const trs_relax_args *a, const trs_relax_slices *s,
+                                  const trs_relax_vectors *v, trs_stream stream) {
+  (void)v;
+  return trs_relax_slices_pack(a, s, stream);
+}
 trs_status trs_relax_slices_prepare(const trs_relax_args *a, trs_relax_slices *s) {
   return trs_relax_slices_pack(a, s, NULL);
 }

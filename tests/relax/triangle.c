@@ -52,7 +52,7 @@ static double solve(trs_plan *plan, system_ *s, int64_t nrhs, trs_layout layout)
   return error.normwise;
 }
 
-static void every_triangle_is_solved(void **state) {
+TEST(every_triangle_is_solved) {
   static const char *const places[] = {"serial", "threads:2", "threads:3"};
   static const char *const methods[] = {"blocks", "blocks:size=3", "blocks:size=7",
                                         "blocks:size=30"};
@@ -71,7 +71,7 @@ static void every_triangle_is_solved(void **state) {
   }
 }
 
-static void narrow_blocks_lose_what_their_format_says(void **state) {
+TEST(narrow_blocks_lose_what_their_format_says) {
   static const double limits[] = {1e-14, 1e-6, 2e-3, 1e-2};
   trs_context *ctx;
   assert_success(trs_context_create(&ctx, "serial"));
@@ -87,7 +87,7 @@ static void narrow_blocks_lose_what_their_format_says(void **state) {
   trs_context_destroy(ctx);
 }
 
-static void threads_do_not_change_bits(void **state) {
+TEST(threads_do_not_change_bits) {
   double first[N];
   for (int threads = 1; threads <= 4; threads++) {
     char where[32];
@@ -105,7 +105,7 @@ static void threads_do_not_change_bits(void **state) {
   }
 }
 
-static void updates_take_new_values(void **state) {
+TEST(updates_take_new_values) {
   trs_context *ctx;
   assert_success(trs_context_create(&ctx, "serial"));
   for (int variant = 0; variant < 8; variant++) {
@@ -128,7 +128,7 @@ static void updates_take_new_values(void **state) {
   trs_context_destroy(ctx);
 }
 
-static void other_systems_are_refused(void **state) {
+TEST(other_systems_are_refused) {
   trs_context *ctx;
   trs_plan *plan;
   system_ *s = make_system(3);
@@ -147,7 +147,7 @@ static void other_systems_are_refused(void **state) {
 }
 
 /* Row exchanges and orders are applied by the method itself, from b and to x. */
-static void block_factors_are_solved_by_blocks(void **state) {
+TEST(block_factors_are_solved_by_blocks) {
   static const trs_order orders[] = {TRS_ORDER_NATURAL, TRS_ORDER_RCM, TRS_ORDER_COLOUR};
   trs_context *ctx;
   trs_matrix *A = sparse_grid(7, 6, 10, 0.3, TRS_DOUBLE);
@@ -218,7 +218,7 @@ static trs_factors *factor_rows(const block_rows *A, trs_factor_kind kind, trs_o
 }
 
 /* The plan of other values, updated, solves as the factors of the new values do. */
-static void plans_factor_new_values(void **state) {
+TEST(plans_factor_new_values) {
   static const trs_order orders[] = {TRS_ORDER_NATURAL, TRS_ORDER_RCM, TRS_ORDER_COLOUR};
   for (int k = 0; k < 12; k++) {
     const trs_factor_kind kind = k & 1 ? TRS_FACTOR_DILU : TRS_FACTOR_BILU0;
@@ -268,23 +268,10 @@ static trs_status analyze_once(void *argument) {
   return TRS_SUCCESS;
 }
 
-static void failing_allocations_are_reported(void **state) {
+TEST(failing_allocations_are_reported) {
   attempt a = {.s = make_system(4)};
   assert_success(trs_context_create(&a.ctx, "serial"));
   assert_survives_failing_allocations(analyze_once, &a);
   free_system((system_ *)a.s);
   trs_context_destroy(a.ctx);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(every_triangle_is_solved),
-    cmocka_unit_test(narrow_blocks_lose_what_their_format_says),
-    cmocka_unit_test(threads_do_not_change_bits),
-    cmocka_unit_test(updates_take_new_values),
-    cmocka_unit_test(other_systems_are_refused),
-    cmocka_unit_test(block_factors_are_solved_by_blocks),
-    cmocka_unit_test(plans_factor_new_values),
-    cmocka_unit_test(failing_allocations_are_reported),
-};
-
-const test_program program = {TESTS(tests)};

@@ -40,7 +40,7 @@ static void check_solve(trs_plan *plan, const trs_matrix *A, int64_t nrhs, trs_l
   free(x);
 }
 
-static void every_number_of_right_hand_sides_is_solved(void **state) {
+TEST(every_number_of_right_hand_sides_is_solved) {
   static const int64_t numbers[] = {1, 2, 3, 7, 8, 9, 24, MOST}, hints[] = {0, 2, 8, MOST};
   trs_context *ctx;
   assert_success(trs_context_create(&ctx, "threads:3"));
@@ -62,7 +62,7 @@ static void every_number_of_right_hand_sides_is_solved(void **state) {
   trs_context_destroy(ctx);
 }
 
-static void the_plan_tells_its_method(void **state) {
+TEST(the_plan_tells_its_method) {
   char text[512];
   trs_context *ctx;
   assert_success(trs_context_create(&ctx, "threads:3"));
@@ -79,7 +79,7 @@ static void the_plan_tells_its_method(void **state) {
 }
 
 /* Levels of a random matrix scatter right-hand sides over memory. */
-static void auto_takes_it_for_many_right_hand_sides(void **state) {
+TEST(auto_takes_it_for_many_right_hand_sides) {
   trs_context *ctx;
   trs_matrix *A, *T;
   trs_plan_info info = {.struct_size = sizeof info};
@@ -108,19 +108,10 @@ static trs_status analyse_on_two(void *A) {
   return status;
 }
 
-static void failing_allocations_are_reported(void **state) {
+TEST(failing_allocations_are_reported) {
   for (int full = 0; full < 2; full++) {
     trs_matrix *A = make(full, TRS_DOUBLE, 1);
     assert_survives_failing_allocations(analyse_on_two, A);
     trs_matrix_destroy(A);
   }
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(every_number_of_right_hand_sides_is_solved),
-    cmocka_unit_test(the_plan_tells_its_method),
-    cmocka_unit_test(auto_takes_it_for_many_right_hand_sides),
-    cmocka_unit_test(failing_allocations_are_reported),
-};
-
-const test_program program = {TESTS(tests)};

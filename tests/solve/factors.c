@@ -80,7 +80,7 @@ static void check_plan(trs_context *ctx, const char *method, trs_scalar scalar, 
   trs_factors_destroy(F);
 }
 
-static void permutations_and_scalings_apply_on_either_side(void **state) {
+TEST(permutations_and_scalings_apply_on_either_side) {
   static const char *const methods[] = {"serial", "threads", "panels"};
   trs_context *ctx;
   assert_success(trs_context_create(&ctx, "threads:3"));
@@ -98,8 +98,4 @@ static int begin(void **state) {
   return 0;
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(permutations_and_scalings_apply_on_either_side),
-};
-
-const test_program program = {TESTS(tests), .begin = begin};
+const test_program program = {.begin = begin};

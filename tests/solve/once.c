@@ -118,7 +118,7 @@ static void check(const way *w) {
   trs_matrix_destroy(A);
 }
 
-static void every_way_is_solved(void **state) {
+TEST(every_way_is_solved) {
   for (int k = 0; k < 2 * 2 * 2 * 8 * 2; k++)
     for (trs_scalar scalar = TRS_FLOAT; scalar <= TRS_DCOMPLEX; scalar++) {
       way w = {k & 1 ? TRS_CSC : TRS_CSR,
@@ -134,7 +134,7 @@ static void every_way_is_solved(void **state) {
 }
 
 /* As a plan solves it, to the last bit, where columns are in order. */
-static void bits_of_columns_are_those_of_a_plan(void **state) {
+TEST(bits_of_columns_are_those_of_a_plan) {
   static drawing t;
   static int32_t idx[MOST];
   double b[N], x[N], y[N];
@@ -177,7 +177,7 @@ static void refuses(const small *s, trs_diag diag, trs_status status, int64_t ro
   if (!strstr(trs_last_error()->message, words)) fail_msg("%s", trs_last_error()->message);
 }
 
-static void faults_are_named(void **state) {
+TEST(faults_are_named) {
   static const struct {
     trs_status status;
     int64_t row;
@@ -201,7 +201,7 @@ static void faults_are_named(void **state) {
   refuses(&s, TRS_UNIT, TRS_ERROR_STRUCTURE, 1, "outside 0 .. 2");
 }
 
-static void bad_pointers_of_an_upper_triangle_are_refused(void **state) {
+TEST(bad_pointers_of_an_upper_triangle_are_refused) {
   small s = {{0, 2, 3, 4}, {0, 1, 1, 2}, {2, 1, 2, 2}};
   double x[3], b[3] = {1, 2, 3};
   for (int k = 0; k < 4; k++)
@@ -218,7 +218,7 @@ static void bad_pointers_of_an_upper_triangle_are_refused(void **state) {
                                 s.idx, s.val, x, b));
 }
 
-static void nothing_is_solved(void **state) {
+TEST(nothing_is_solved) {
   const int64_t none[] = {0}, some[] = {1};
   assert_success(trs_solve_once(TRS_UPPER, TRS_UNIT, TRS_CSC, TRS_FLOAT, 0, TRS_PTR64, none, NULL,
                                 NULL, NULL, NULL));
@@ -227,12 +227,4 @@ static void nothing_is_solved(void **state) {
                        TRS_SUCCESS);
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(every_way_is_solved),
-    cmocka_unit_test(bits_of_columns_are_those_of_a_plan),
-    cmocka_unit_test(faults_are_named),
-    cmocka_unit_test(bad_pointers_of_an_upper_triangle_are_refused),
-    cmocka_unit_test(nothing_is_solved),
-};
-
-const test_program program = {TESTS(tests), .begin = set_up, .end = tear_down};
+const test_program program = {.begin = set_up, .end = tear_down};

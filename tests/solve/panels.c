@@ -39,7 +39,7 @@ static trs_matrix *generated(const char *name) {
   return A;
 }
 
-static void auto_takes_panels_where_they_are_wide(void **state) {
+TEST(auto_takes_panels_where_they_are_wide) {
   (void)state;
   check_method("serial", dense_triangle(TRS_DOUBLE, 1), "panels", "as fast as serial");
   check_method("serial", generated("gen:poisson2d5:100"), "serial", "seldom share");
@@ -47,12 +47,12 @@ static void auto_takes_panels_where_they_are_wide(void **state) {
 }
 
 /* Levels are so narrow that waits would take longer than the solve. */
-static void auto_leaves_threads_whose_schedule_is_slow(void **state) {
+TEST(auto_leaves_threads_whose_schedule_is_slow) {
   (void)state;
   check_method("threads:16", generated("gen:poisson2d9:120"), "serial", "not threads");
 }
 
-static void complex_systems_are_refused(void **state) {
+TEST(complex_systems_are_refused) {
   (void)state;
   trs_context *ctx;
   trs_plan *plan;
@@ -65,7 +65,7 @@ static void complex_systems_are_refused(void **state) {
   trs_matrix_destroy(A);
 }
 
-static void new_values_are_taken(void **state) {
+TEST(new_values_are_taken) {
   (void)state;
   trs_context *ctx;
   trs_plan *plan;
@@ -101,21 +101,10 @@ static trs_status analyse_by(const char *method, const trs_matrix *A) {
 static trs_status analyse_panels(void *A) { return analyse_by("panels", A); }
 static trs_status analyse_threads(void *A) { return analyse_by("threads", A); }
 
-static void failing_allocations_are_reported(void **state) {
+TEST(failing_allocations_are_reported) {
   (void)state;
   trs_matrix *A = dense_triangle(TRS_DOUBLE, 1);
   assert_survives_failing_allocations(analyse_panels, A);
   assert_survives_failing_allocations(analyse_threads, A);
   trs_matrix_destroy(A);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(auto_takes_panels_where_they_are_wide),
-      cmocka_unit_test(auto_leaves_threads_whose_schedule_is_slow),
-      cmocka_unit_test(complex_systems_are_refused),
-      cmocka_unit_test(new_values_are_taken),
-      cmocka_unit_test(failing_allocations_are_reported),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

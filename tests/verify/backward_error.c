@@ -104,7 +104,7 @@ static void expect_underflow(judged *s) {
   assert_int_equal(error.range, TRS_RANGE_FINITE);
 }
 
-static void underflow_is_no_error(void **state) { for_all(expect_underflow); }
+TEST(underflow_is_no_error) { for_all(expect_underflow); }
 
 /* A change is detected exactly where x is well above the smallest normal number. */
 static void expect_mutations_found(judged *s) {
@@ -125,7 +125,7 @@ static void expect_mutations_found(judged *s) {
   assert_true(check(s).componentwise <= limit);
 }
 
-static void wrong_values_are_found(void **state) { for_all(expect_mutations_found); }
+TEST(wrong_values_are_found) { for_all(expect_mutations_found); }
 
 /* Detects x = 0 for a b that underflow does not explain, and digits lost above the range of
  * subnormals. */
@@ -137,7 +137,7 @@ static void expect_flush_found(judged *s) {
   assert_true(check(s).componentwise > 1e-3);
 }
 
-static void values_flushed_too_early_are_found(void **state) { for_all(expect_flush_found); }
+TEST(values_flushed_too_early_are_found) { for_all(expect_flush_found); }
 
 /* ---- Overflow. ---- */
 
@@ -170,7 +170,7 @@ static trs_backward_error solve3(const double T[9], const double b[3], trs_uplo 
     assert_true(isinf(got.componentwise) && isinf(got.normwise)); \
   } while (0)
 
-static void overflow_has_a_row_and_a_cause(void **state) {
+TEST(overflow_has_a_row_and_a_cause) {
   const double ones[] = {1, 1, 1}, large[] = {1, 1e200, 1}, bad[] = {1, INFINITY, 1};
   const double small[] = {1, 1, 1, 1, 1e-200, 1, 1, 1, 1};
   const double product[] = {1e-200, 1, 1, 1e200, 1, 1e200, 1, 1, 1e-200};
@@ -190,7 +190,7 @@ static void overflow_has_a_row_and_a_cause(void **state) {
 }
 
 /* A NaN that arithmetic does not explain is not an overflow. */
-static void a_nan_from_nowhere_is_not_called_overflow(void **state) {
+TEST(a_nan_from_nowhere_is_not_called_overflow) {
   judged s = solved(TRS_DOUBLE, TRS_CSR, TRS_UPPER, TRS_NO_TRANS, "serial");
   trs_value_set(s.x, N + 17, TRS_DOUBLE, NAN);
   trs_value_set(s.x, N + 16, TRS_DOUBLE, NAN);
@@ -203,7 +203,7 @@ static void a_nan_from_nowhere_is_not_called_overflow(void **state) {
 
 /* ---- Factors. ---- */
 
-static void factors_underflow_too(void **state) {
+TEST(factors_underflow_too) {
   for (int c = 0; c < 4 * 3; c++) {
     trs_scalar scalar = (trs_scalar)(TRS_FLOAT + (c & 3));
     trs_trans trans = (trs_trans)(c / 4);
@@ -245,13 +245,4 @@ static int end(void **state) {
   return 0;
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(underflow_is_no_error),
-    cmocka_unit_test(wrong_values_are_found),
-    cmocka_unit_test(values_flushed_too_early_are_found),
-    cmocka_unit_test(overflow_has_a_row_and_a_cause),
-    cmocka_unit_test(a_nan_from_nowhere_is_not_called_overflow),
-    cmocka_unit_test(factors_underflow_too),
-};
-
-const test_program program = {TESTS(tests), .begin = begin, .end = end};
+const test_program program = {.begin = begin, .end = end};

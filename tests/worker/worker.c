@@ -85,7 +85,7 @@ static void assert_no_child(void) {
   assert_int_equal(errno, ECHILD);
 }
 
-static void what_ends_it_is_named(void **state) {
+TEST(what_ends_it_is_named) {
   static const struct {
     const char *what;
     trs_status status;
@@ -110,7 +110,7 @@ static void what_ends_it_is_named(void **state) {
   assert_int_equal(count_files(), before);
 }
 
-static void one_that_hangs_is_stopped(void **state) {
+TEST(one_that_hangs_is_stopped) {
   double start = trs_seconds();
   stand_in("hang");
   setenv("TRIREME_WORKER_SECONDS", "0.2", 1);
@@ -119,14 +119,14 @@ static void one_that_hangs_is_stopped(void **state) {
   assert_no_child();
 }
 
-static void one_that_is_missing_is_named(void **state) {
+TEST(one_that_is_missing_is_named) {
   setenv("TRIREME_WORKERS", "/nowhere", 1);
   assert_failure(TRS_ERROR_UNSUPPORTED,
                  "/nowhere/trireme-worker-metis: No such file or directory; TRIREME_WORKERS",
                  order(&graph));
 }
 
-static void blas_has_one_thread_unless_told_otherwise(void **state) {
+TEST(blas_has_one_thread_unless_told_otherwise) {
   stand_in("threads");
   setenv("OPENBLAS_NUM_THREADS", "16", 1);
   assert_failure(TRS_ERROR_INTERNAL, "status 0: 1 1", order(&graph));
@@ -150,7 +150,7 @@ static pid_t read_number(const char *path) {
   return 0;
 }
 
-static void it_ends_with_the_program(void **state) {
+TEST(it_ends_with_the_program) {
   char path[PATH_MAX];
   snprintf(path, sizeof path, "%s", scratch("number"));
   stand_in("hang");
@@ -191,7 +191,7 @@ static void *send_terms(void *unused) {
 
 static void *order_large(void *perm) { return trs_order_metis(perm, &large_graph) ? perm : NULL; }
 
-static void signals_are_the_programs(void **state) {
+TEST(signals_are_the_programs) {
   size_t bytes = (size_t)large_graph.n * sizeof(int32_t);
   int32_t *expected = malloc(bytes), *perm = malloc(bytes);
   struct sigaction act = {.sa_handler = count_signal}, old_term, old_child;
@@ -228,7 +228,7 @@ static void signals_are_the_programs(void **state) {
   free(perm);
 }
 
-static void a_program_that_ignores_its_children_learns_as_much(void **state) {
+TEST(a_program_that_ignores_its_children_learns_as_much) {
   signal(SIGCHLD, SIG_IGN);
   stand_in("fault");
   assert_failure(TRS_ERROR_INTERNAL, "signal 11", order(&graph));
@@ -242,7 +242,7 @@ static void *wait_for_all(void *unused) {
   return unused;
 }
 
-static void a_program_that_waits_for_any_child_does_not_take_it(void **state) {
+TEST(a_program_that_waits_for_any_child_does_not_take_it) {
   pthread_t waiter;
   atomic_store(&done, 0);
   pthread_create(&waiter, NULL, wait_for_all, NULL);
@@ -252,7 +252,7 @@ static void a_program_that_waits_for_any_child_does_not_take_it(void **state) {
   pthread_join(waiter, NULL);
 }
 
-static void a_thread_is_cancelled_afterwards(void **state) {
+TEST(a_thread_is_cancelled_afterwards) {
   int32_t *perm = malloc((size_t)large_graph.n * sizeof *perm);
   int64_t before, now_held, peak;
   int files = count_files();
@@ -280,7 +280,7 @@ static void *order_often(void *expected) {
   return failed;
 }
 
-static void threads_order_at_once(void **state) {
+TEST(threads_order_at_once) {
   enum { THREADS = 4 };
   int32_t *expected = malloc((size_t)graph.n * sizeof *expected);
   pthread_t threads[THREADS];
@@ -324,7 +324,7 @@ static trs_status order_with_few_files(void) {
   return order(&graph);
 }
 
-static void limits_of_the_program_are_kept(void **state) {
+TEST(limits_of_the_program_are_kept) {
   assert_int_equal(in_child(order_without_standard_files), TRS_SUCCESS);
   assert_int_equal(in_child(order_with_small_files), TRS_ERROR_MEMORY);
   assert_int_equal(in_child(order_with_few_files), TRS_ERROR_FILE);
@@ -338,7 +338,7 @@ static void *close_soon(void *pipe_end) {
 
 /* A pipe that the program closes meanwhile has no other writer, so its reader, which then ends the
  * worker, does not have to wait. */
-static void files_of_the_program_are_not_held(void **state) {
+TEST(files_of_the_program_are_not_held) {
   int ends[2], how;
   char byte, path[PATH_MAX];
   pthread_t closer;
@@ -361,7 +361,7 @@ static void files_of_the_program_are_not_held(void **state) {
   assert_int_equal(how, 0);
 }
 
-static void short_memory_is_an_error(void **state) {
+TEST(short_memory_is_an_error) {
 #if defined TRS_SANITIZE_ADDRESS || defined TRS_SANITIZE_THREAD
   skip_test("a sanitizer needs the address space for itself");
 #endif
@@ -386,20 +386,4 @@ static void short_memory_is_an_error(void **state) {
 
 static const char *metis(void) { return TRS_HAVE_METIS ? NULL : "no METIS in this build"; }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test_teardown(what_ends_it_is_named, restore),
-    cmocka_unit_test_teardown(one_that_hangs_is_stopped, restore),
-    cmocka_unit_test_teardown(one_that_is_missing_is_named, restore),
-    cmocka_unit_test_teardown(blas_has_one_thread_unless_told_otherwise, restore),
-    cmocka_unit_test_teardown(it_ends_with_the_program, restore),
-    cmocka_unit_test_teardown(signals_are_the_programs, restore),
-    cmocka_unit_test_teardown(a_program_that_ignores_its_children_learns_as_much, restore),
-    cmocka_unit_test_teardown(a_program_that_waits_for_any_child_does_not_take_it, restore),
-    cmocka_unit_test_teardown(a_thread_is_cancelled_afterwards, restore),
-    cmocka_unit_test_teardown(threads_order_at_once, restore),
-    cmocka_unit_test_teardown(limits_of_the_program_are_kept, restore),
-    cmocka_unit_test_teardown(files_of_the_program_are_not_held, restore),
-    cmocka_unit_test_teardown(short_memory_is_an_error, restore),
-};
-
-const test_program program = {TESTS(tests), .begin = begin, .end = end, .lacks = metis};
+const test_program program = {.begin = begin, .end = end, .after_each = restore, .lacks = metis};

@@ -32,11 +32,13 @@ typedef struct trs_relax_args {
 /* Most right-hand sides per launch: their norms fit the pinned stage. */
 enum { TRS_RELAX_MOST_ABREAST = TRS_STAGE_BYTES / sizeof(double) };
 
-/* The caller's b and x, in device memory. */
+/* The caller's b and x, in device memory.  The relaxation's row i is row b_perm[i] of b and row
+ * x_perm[i] of x; NULL: identity. */
 typedef struct trs_relax_vectors {
   void *x;
   const void *b;
   int64_t x_row, x_col, b_row, b_col;
+  const int32_t *b_perm, *x_perm;
   int wide, keep; /* double; start from x */
 } trs_relax_vectors;
 
@@ -100,6 +102,7 @@ typedef struct trs_relax_slice {
 
 typedef struct trs_relax_slice_row {
   int32_t position, count; /* blocks; -1: the slice has no such row, position is any */
+  int32_t row;             /* of the caller's */
 } trs_relax_slice_row;
 
 typedef struct trs_relax_slices {
@@ -145,6 +148,10 @@ trs_status trs_relax_slices_unpack(const trs_relax_args *a, const trs_relax_slic
  * launch per right-hand side.  peers: NULL, or its step advances with each launch. */
 trs_status trs_relax_slices_sweep(const trs_relax_args *a, const trs_relax_slices *s, int direction,
                                   int64_t steps, trs_relax_peer_sync *peers, trs_stream stream);
+/* Solves a triangle whose levels are the colours, in one launch per right-hand side, which reads b
+ * and writes x in the caller's order.  a's r is not used. */
+trs_status trs_relax_slices_solve(const trs_relax_args *a, const trs_relax_slices *s,
+                                  const trs_relax_vectors *v, trs_stream stream);
 /* Relaxes one colour's boundary rows (part 0), other rows (1), or both (2). */
 trs_status trs_relax_slices_run(const trs_relax_args *a, const trs_relax_slices *s, int32_t colour,
                                 int part, trs_stream stream);

@@ -318,6 +318,7 @@ static void describe(const trs_relaxation *R, trs_relax_info *info) {
 const trs_relax_backend trs_relax_gpu_backend = {.create = create,
                                                  .update = update,
                                                  .sweep = trs_relax_gpu_sweep,
+                                                 .solve = trs_relax_gpu_solve,
                                                  .wait = trs_relax_gpu_wait,
                                                  .set_variant = trs_relax_gpu_set_variant,
                                                  .stream = stream,

@@ -30,8 +30,9 @@ static void add_slice(const trs_relaxation *R, slicing *s, const int32_t *order,
   s->slice[s->count] = (trs_relax_slice){.vector = s->vectors, .width = width};
   for (int64_t r = 0; r < most; r++)
     s->row[s->count * most + r] =
-        r < rows ? (trs_relax_slice_row){order[r], (int32_t)blocks_of(R, order[r])}
-                 : (trs_relax_slice_row){order[0], -1};
+        r < rows
+            ? (trs_relax_slice_row){order[r], (int32_t)blocks_of(R, order[r]), R->row[order[r]]}
+            : (trs_relax_slice_row){order[0], -1, R->row[order[0]]};
   s->vectors += trs_relax_slice_vectors(&R->gpu->args, width);
   s->count++;
 }

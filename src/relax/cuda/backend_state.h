@@ -55,6 +55,7 @@ struct trs_relax_gpu {
   trs_relax_args args; /* nrhs and omega are those of a sweep */
   trs_relax_rows_how rows;
   trs_relax_slices slices;
+  trs_relax_vectors vectors; /* of a solve that reads b and writes x in the caller's order */
   bool has_values;
   trs_relax_owned shared; /* memory that all variants have */
   trs_relax_owned blocks; /* off-diagonal blocks in the format of W21's variants, from which slices
@@ -89,6 +90,7 @@ trs_status trs_relax_need_stages(trs_relaxation *R);
 /* backend_sweep.c: the sweep of trs_relax_backend. */
 trs_status trs_relax_gpu_sweep(trs_relaxation *R, const trs_rhs *rhs,
                                const trs_sweep_options *options);
+trs_status trs_relax_gpu_solve(trs_relaxation *R, const trs_rhs *rhs); /* its solve */
 
 /* Divides R's rows into slices and uploads their data, except values. */
 trs_status trs_relax_make_slices(trs_relaxation *R);

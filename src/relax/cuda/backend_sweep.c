@@ -112,13 +112,37 @@ static const trs_relax_steps among_ranks = {.load = load_among_ranks,
                                             .end = trs_relax_halo_end,
                                             .unload = trs_relax_gpu_unload};
 
+/* A triangle by slices: the kernel reads b and writes x in the caller's order. */
+static trs_status load_nothing(trs_relaxation *R, const trs_relax_vectors *v, int64_t nrhs,
+                               double omega) {
+  (void)omega;
+  R->gpu->args.nrhs = (int)nrhs;
+  R->gpu->vectors = *v;
+  return TRS_SUCCESS;
+}
+
+static trs_status run_triangle(trs_relaxation *R, int64_t sweeps, trs_sweep_direction direction) {
+  const trs_relax_gpu *g = R->gpu;
+  (void)sweeps;
+  (void)direction;
+  return trs_relax_slices_solve(&g->args, &g->slices, &g->vectors, g->stream);
+}
+
+static trs_status unload_nothing(trs_relaxation *R, const trs_relax_vectors *v) {
+  (void)R;
+  (void)v;
+  return TRS_SUCCESS;
+}
+
+static const trs_relax_steps triangle = {
+    .load = load_nothing, .run = run_triangle, .unload = unload_nothing};
+
 static trs_status sweep_on_device(trs_relaxation *R, const trs_rhs *rhs,
-                                  const trs_sweep_options *options) {
+                                  const trs_sweep_options *options, const trs_relax_steps *steps) {
   trs_relax_gpu *g = R->gpu;
   const bool there = trs_device_address(rhs->x) && trs_device_address(rhs->b);
   const bool waits = !there || (options->residuals && !trs_device_address(options->residuals));
-  const trs_relax_driver driver = {R, R->links ? &among_ranks : &alone, g->staged, g->norms,
-                                   g->stream};
+  const trs_relax_driver driver = {R, steps, g->staged, g->norms, g->stream};
   if (waits && trs_device_capturing(g->stream))
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
                     "a stream that is being captured takes x, b and residuals in device memory "
@@ -130,13 +154,24 @@ static trs_status sweep_on_device(trs_relaxation *R, const trs_rhs *rhs,
   return waits ? finish(g) : TRS_SUCCESS;
 }
 
-trs_status trs_relax_gpu_sweep(trs_relaxation *R, const trs_rhs *rhs,
-                               const trs_sweep_options *options) {
+static trs_status sweep_by(trs_relaxation *R, const trs_rhs *rhs, const trs_sweep_options *options,
+                           const trs_relax_steps *steps) {
   TRS_TRY(check_variant(R->gpu));
   int before = trs_device_enter(R->gpu->device);
-  trs_status status = sweep_on_device(R, rhs, options);
+  trs_status status = sweep_on_device(R, rhs, options, steps);
   trs_device_leave(before);
   return status;
+}
+
+trs_status trs_relax_gpu_sweep(trs_relaxation *R, const trs_rhs *rhs,
+                               const trs_sweep_options *options) {
+  return sweep_by(R, rhs, options, R->links ? &among_ranks : &alone);
+}
+
+trs_status trs_relax_gpu_solve(trs_relaxation *R, const trs_rhs *rhs) {
+  static const trs_sweep_options once = {.sweeps = 1, .omega = 1};
+  const trs_relax_variant *v = R->gpu->variant;
+  return sweep_by(R, rhs, &once, v && v->kind == TRS_RELAX_BY_SLICES ? &triangle : &alone);
 }
 
 /* ---- A domain's part in a sweep of several GPUs (group.c): these functions only launch ---- */

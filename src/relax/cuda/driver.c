@@ -128,6 +128,8 @@ trs_status trs_relax_drive(const trs_relax_driver *d, const trs_rhs *rhs,
                            .x_col = group.x_col,
                            .b_row = group.b_row,
                            .b_col = group.b_col,
+                           .b_perm = group.b_order.perm,
+                           .x_perm = group.x_order.perm,
                            .wide = R->scalar == TRS_DOUBLE,
                            .keep = o->keep_x};
     norms m = {.to = o->residuals ? o->residuals + first : NULL,

@@ -103,6 +103,24 @@ __global__ void __launch_bounds__(MOST_WARPS *int(WARP), 1)
   barrier.leave();
 }
 
+__constant__ trs_relax_peer_sync no_peers; /* zeros */
+
+template <int STORE, int B>
+__global__ void __launch_bounds__(MOST_WARPS *int(WARP), 1)
+    solve_slices(const __grid_constant__ trs_relax_args a,
+                 const __grid_constant__ trs_relax_slices s,
+                 const __grid_constant__ trs_relax_vectors v, const __grid_constant__ sweep_range t,
+                 int rhs, int stages) {
+  extern __shared__ uint4 shared[];
+  const auto at = static_cast<unsigned>(__cvta_generic_to_shared(shared));
+  stream<STORE, B> own(a, s, no_peers, t, rhs, stages, at);
+  colour_barrier barrier(s, no_peers);
+  own.begin();
+  own.run([&](const slice_iterator &c) { barrier.pass(c); },
+          [&](bool more) { own.solve_slice(more, v); });
+  barrier.leave();
+}
+
 template <int STORE, int B>
 __global__ void __launch_bounds__(MOST_WARPS *int(WARP), 1)
     square_slices(const __grid_constant__ trs_relax_args a,
@@ -140,6 +158,9 @@ cudaError_t allow_memory(int *room) {
     error = cudaFuncSetAttribute(relax_slices<STORE, B>,
                                  cudaFuncAttributeMaxDynamicSharedMemorySize, *room);
   if (error == cudaSuccess)
+    error = cudaFuncSetAttribute(solve_slices<STORE, B>,
+                                 cudaFuncAttributeMaxDynamicSharedMemorySize, *room);
+  if (error == cudaSuccess)
     error = cudaFuncSetAttribute(square_slices<STORE, B>,
                                  cudaFuncAttributeMaxDynamicSharedMemorySize, *room);
   return error;
@@ -147,10 +168,9 @@ cudaError_t allow_memory(int *room) {
 
 /* A launch for one right-hand side; waits: its blocks of threads wait for each other, and must all
  * be resident. */
-template <class FORM, class K>
-cudaError_t launch_range(K kernel, const trs_relax_args *a, const trs_relax_slices *s,
-                         const trs_relax_peer_sync &m, const sweep_range &t, bool waits, int rhs,
-                         cudaStream_t stream) {
+template <class FORM, class K, class M>
+cudaError_t launch_range(K kernel, const trs_relax_args *a, const trs_relax_slices *s, const M &m,
+                         const sweep_range &t, bool waits, int rhs, cudaStream_t stream) {
   cudaLaunchAttribute together = {};
   together.id = cudaLaunchAttributeCooperative;
   together.val.cooperative = 1;
@@ -196,10 +216,13 @@ extern "C" trs_status trs_relax_slices_prepare(const trs_relax_args *a, trs_rela
     const int64_t taken = s->warps * s->stages * shape<STORE, B>::STAGE + 2 * STATIC_BYTES;
     const int64_t percent = (100 * taken + bytes) / (bytes + STATIC_BYTES);
     /* A preference that affects only speed: memory that the rings do not use caches x. */
+    const int carveout = int(percent < 100 ? percent : 100);
     if (e == cudaSuccess)
       e = cudaFuncSetAttribute(relax_slices<STORE, B>,
-                               cudaFuncAttributePreferredSharedMemoryCarveout,
-                               int(percent < 100 ? percent : 100));
+                               cudaFuncAttributePreferredSharedMemoryCarveout, carveout);
+    if (e == cudaSuccess)
+      e = cudaFuncSetAttribute(solve_slices<STORE, B>,
+                               cudaFuncAttributePreferredSharedMemoryCarveout, carveout);
     return e;
   });
   return trs_device_check(error, "preparing the kernels of a relaxation");
@@ -225,6 +248,26 @@ extern "C" trs_status trs_relax_slices_sweep(const trs_relax_args *a, const trs_
     TRS_TRY(trs_device_check(launch_all(a, s, peers, t, to), "launching a relaxation"));
   }
   return TRS_SUCCESS;
+}
+
+/* All right-hand sides use the first one's place for x by position. */
+extern "C" trs_status trs_relax_slices_solve(const trs_relax_args *a, const trs_relax_slices *s,
+                                             const trs_relax_vectors *v, trs_stream stream) {
+  const sweep_range t = {0, 1, s->ncolours, false, 1, 2, false};
+  const int64_t size = v->wide ? sizeof(double) : sizeof(float);
+  cudaError_t error = by_shape(a, [&](auto store, auto block) {
+    constexpr int STORE = decltype(store)::value, B = decltype(block)::value;
+    cudaError_t e = cudaSuccess;
+    for (int64_t c = 0; c < a->nrhs && e == cudaSuccess; c++) {
+      trs_relax_vectors column = *v;
+      column.b = static_cast<const char *>(v->b) + c * v->b_col * size;
+      column.x = static_cast<char *>(v->x) + c * v->x_col * size;
+      e = launch_range<shape<STORE, B>>(solve_slices<STORE, B>, a, s, column, t, t.steps > 1, 0,
+                                        static_cast<cudaStream_t>(stream));
+    }
+    return e;
+  });
+  return trs_device_check(error, "launching a triangular solve by blocks");
 }
 
 extern "C" trs_status trs_relax_slices_run(const trs_relax_args *a, const trs_relax_slices *s,

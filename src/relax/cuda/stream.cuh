@@ -172,6 +172,23 @@ class stream {
     if (sends) count_sent();
   }
 
+  /* Like relax_slice with omega = 1 in a first sweep, with b and x of the caller.  Places in b are
+   * looked up a slice ahead, while D is solved. */
+  __device__ void solve_slice(bool another, const trs_relax_vectors &v) {
+    const sum known = load_vector(v, b_at_ < 0 ? place_of(v.b_perm, now_.row) : b_at_);
+    const int64_t to = place_of(v.x_perm, now_.row);
+    const sum y = known - off_diagonal(another);
+    b_at_ = place_of(v.b_perm, next_.row);
+    sum d[B];
+    const int pivot = read_tail(d);
+    const sum z = solve(d, pivot, y);
+    release();
+    if (!there()) return;
+    const X x = X(z);
+    x_[int64_t(now_.position) * B + l_.i] = x;
+    store_vector(v, to, x);
+  }
+
   /* Adds the squares of the rows of r - A x. */
   __device__ void square_slice(bool another, uint64_t *words) {
     const sum known = r_[int64_t(now_.position) * B + l_.i];
@@ -189,7 +206,7 @@ class stream {
 
  private:
   struct slice {
-    int32_t width, position, count; /* count: of the lane's row, -1 without one */
+    int32_t width, position, count, row; /* count: of the lane's row, -1 without one */
   };
   struct place { /* address of a stage, and the parity that its barrier awaits */
     unsigned at, parity;
@@ -214,6 +231,7 @@ class stream {
   slice_iterator ahead_, used_;
   slice now_ = {}, next_ = {};
   place at_;
+  int64_t b_at_ = -1;   /* solve_slice: the coming slice's place in b; -1: not looked up */
   int received_ = -1;   /* the latest step that receivers are known to have begun */
   bool primed_ = false; /* x_now_ is that of the coming slice's first chunk */
   X x_now_[CHUNK];
@@ -221,10 +239,29 @@ class stream {
 
   __device__ slice look(int32_t number) const {
     const trs_relax_slice_row row = s_.row[int64_t(number) * form::ROWS + l_.slot];
-    return {s_.slice[number].width, row.position, row.count};
+    return {s_.slice[number].width, row.position, row.count, row.row};
   }
 
   __device__ bool there() const { return lane_ < LANES && now_.count >= 0; }
+
+  /* ---- The caller's vectors ---- */
+
+  __device__ int64_t place_of(const int32_t *perm, int32_t row) const {
+    const int64_t at = int64_t(row) * B + l_.i;
+    return perm ? __ldcs(perm + at) : at;
+  }
+  __device__ static sum load_vector(const trs_relax_vectors &v, int64_t at) {
+    at *= v.b_row;
+    return v.wide ? sum(__ldcs(static_cast<const double *>(v.b) + at))
+                  : sum(__ldcs(static_cast<const float *>(v.b) + at));
+  }
+  __device__ static void store_vector(const trs_relax_vectors &v, int64_t at, X x) {
+    at *= v.x_row;
+    if (v.wide)
+      static_cast<double *>(v.x)[at] = double(x);
+    else
+      static_cast<float *>(v.x)[at] = float(x);
+  }
 
   /* ---- The ring ---- */
 

@@ -52,6 +52,10 @@ __global__ void __launch_bounds__(THREADS)
 
 /* ---- The caller's vectors ---- */
 
+__device__ inline int64_t place_of(const int32_t *perm, int64_t row) {
+  return perm ? perm[row] : row;
+}
+
 template <class X, class S, class V>
 __global__ void __launch_bounds__(THREADS)
     load(const __grid_constant__ trs_relax_args a, const __grid_constant__ trs_relax_vectors v) {
@@ -59,9 +63,10 @@ __global__ void __launch_bounds__(THREADS)
   if (e >= a.nrows * a.block) return;
   const int64_t p = e / a.block, i = e - p * a.block, from = int64_t(a.row[p]) * a.block + i;
   static_cast<S *>(a.r)[c * a.r_stride + e] =
-      S(static_cast<const V *>(v.b)[from * v.b_row + c * v.b_col]);
+      S(static_cast<const V *>(v.b)[place_of(v.b_perm, from) * v.b_row + c * v.b_col]);
   X &x = static_cast<X *>(a.x)[c * a.x_stride + p * a.pitch + i];
-  x = v.keep ? X(static_cast<const V *>(v.x)[from * v.x_row + c * v.x_col]) : X(0);
+  x = v.keep ? X(static_cast<const V *>(v.x)[place_of(v.x_perm, from) * v.x_row + c * v.x_col])
+             : X(0);
 }
 
 template <class X, class V>
@@ -70,7 +75,7 @@ __global__ void __launch_bounds__(THREADS)
   const int64_t e = int64_t(blockIdx.x) * THREADS + threadIdx.x, c = blockIdx.y;
   if (e >= a.nrows * a.block) return;
   const int64_t p = e / a.block, i = e - p * a.block, to = int64_t(a.row[p]) * a.block + i;
-  static_cast<V *>(v.x)[to * v.x_row + c * v.x_col] =
+  static_cast<V *>(v.x)[place_of(v.x_perm, to) * v.x_row + c * v.x_col] =
       V(static_cast<const X *>(a.x)[c * a.x_stride + p * a.pitch + i]);
 }
 

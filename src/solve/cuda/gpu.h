@@ -5,6 +5,7 @@
 #define TRS_SOLVE_CUDA_GPU_H
 
 #include "device/device.h"
+#include "solve/cuda/columns.h"
 #include "solve/cuda/span.h"
 #include "device/fault.h"
 
@@ -19,6 +20,13 @@ typedef struct trs_gpu {
   trs_fault *fault;      /* device memory, for the kernels */
   trs_fault *host_fault; /* pinned host memory: the fault as of the last wait */
 } trs_gpu;
+
+static inline trs_gpu_columns trs_gpu_columns_of(const trs_rhs *rhs) {
+  trs_gpu_columns c = {.x = rhs->x, .b = rhs->b, .width = rhs->nrhs};
+  c.x_row = rhs->x_row, c.x_col = rhs->x_col;
+  c.b_row = rhs->b_row, c.b_col = rhs->b_col;
+  return c;
+}
 
 /* The entries of a method's table that the methods of one GPU share. */
 #define TRS_GPU_METHOD                                                          \

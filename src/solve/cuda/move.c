@@ -39,6 +39,26 @@ static trs_status fill(room *r, trs_plan *plan) {
   return trs_device_wait(plan->stream);
 }
 
+/* True if the sweeps read b and write x in the caller's order. */
+static bool sweeps_reorder(const trs_plan *plan) {
+  const room *r = room_of(plan);
+  return plan->sweep[0]->method->reorders && plan->sweep[1]->method->reorders && !r->in_scale &&
+         !r->out_scale;
+}
+
+static trs_status launch_reordering(trs_plan *plan, const trs_rhs *rhs) {
+  const room *r = room_of(plan);
+  trs_rhs first = *rhs, second = *rhs;
+  first.b_order.perm = r->in_perm;
+  second.x_order.perm = r->out_perm;
+  first.x = r->work;
+  second.b = r->work;
+  first.x_row = second.b_row = 1;
+  first.x_col = second.b_col = plan->system.n;
+  TRS_TRY(trs_plan_solve(plan->sweep[0], &first));
+  return trs_plan_solve(plan->sweep[1], &second);
+}
+
 static trs_status launch_together(trs_plan *plan, const trs_rhs *rhs, trs_stream stream) {
   const room *r = room_of(plan);
   trs_scalar scalar = plan->system.scalar;
@@ -59,7 +79,8 @@ static trs_status launch(trs_plan *plan, const trs_rhs *rhs, trs_stream stream) 
   int64_t together = room_of(plan)->together;
   for (int64_t first = 0; first < rhs->nrhs; first += together) {
     const trs_rhs columns = trs_rhs_columns(rhs, plan->system.scalar, first, together);
-    TRS_TRY(launch_together(plan, &columns, stream));
+    TRS_TRY(sweeps_reorder(plan) ? launch_reordering(plan, &columns)
+                                 : launch_together(plan, &columns, stream));
   }
   return TRS_SUCCESS;
 }

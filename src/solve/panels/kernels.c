@@ -12,6 +12,5 @@
 #define TRS_TEMPLATE "solve/panels/subtrees_tmpl.c"
 #include "base/instantiate.h"
 
-const trs_panels_kernels TRS_ISA_NAME(trs_panels_kernels) = {.sweep = TRS_TABLE(sweep),
-                                                             .prepare = TRS_TABLE(prepare),
-                                                             .share = TRS_TABLE(share)};
+const trs_panels_kernels TRS_ISA_NAME(trs_panels_kernels) = {
+    .sweep = TRS_TABLE(sweep), .prepare = TRS_TABLE(prepare), .share = TRS_TABLE(share)};

@@ -47,13 +47,12 @@ static void add_pieces(pieces *p, const trs_panel_block *B, int32_t first) {
   trs_subtrees_state *s = p->s;
   for (int32_t row = 0; row < B->width; row += ROWS, p->count++)
     if (s->piece)
-      s->piece[p->count] =
-          (trs_top_piece){.values = B->values + row,
-                          .column = p->columns,
-                          .ld = B->width,
-                          .rows = B->width - row < ROWS ? B->width - row : ROWS,
-                          .count = B->count,
-                          .place = B->first + row};
+      s->piece[p->count] = (trs_top_piece){.values = B->values + row,
+                                           .column = p->columns,
+                                           .ld = B->width,
+                                           .rows = B->width - row < ROWS ? B->width - row : ROWS,
+                                           .count = B->count,
+                                           .place = B->first + row};
   for (int32_t c = 0; s->column && c < B->count; c++)
     s->column[p->columns + c] = s->panels->panels.list[B->list + c] - first;
   p->columns += B->count;

@@ -78,10 +78,10 @@ static void NAME(push_top)(const NAME(sharer) * h) {
     trs_share((K->length + ROWS - 1) / ROWS, h->rank, h->size, &begin, &end);
     begin *= ROWS, end *= ROWS;
     if (end > K->length) end = K->length;
-    const NAME(panel_rows)
-        rows = {end - begin, K->length,
-                (const REAL *)h->s->panels->values + K->values + (int64_t)K->width * K->width + begin,
-                P->list + K->list + begin};
+    const NAME(panel_rows) rows = {
+        end - begin, K->length,
+        (const REAL *)h->s->panels->values + K->values + (int64_t)K->width * K->width + begin,
+        P->list + K->list + begin};
     if (begin < end) NAME(push)(K->width, &rows, own, h->top, h->x + P->n);
     if (at + 1 < h->s->trees.ntop) NAME(wait)(h);
   }
@@ -109,8 +109,9 @@ static void NAME(pull_top)(const NAME(sharer) * h) {
     NAME(solve_top_block)(h, NAME(node)(h, at), own);
     for (int64_t q = s->piece_ptr[at] + h->rank; q < s->piece_ptr[at + 1]; q += h->size) {
       const trs_top_piece *p = &s->piece[q];
-      NAME(pull_from)(p->rows, p->count, (const REAL *)s->panels->values + p->values, p->ld,
-                      s->column + p->column, own, h->top + p->place);
+      NAME(pull_from)
+      (p->rows, p->count, (const REAL *)s->panels->values + p->values, p->ld, s->column + p->column,
+       own, h->top + p->place);
     }
     NAME(wait)(h);
   }

@@ -60,8 +60,7 @@ typedef struct NAME(panel_rows) {
 } NAME(panel_rows);
 
 /* Narrow panels: each product is subtracted at once. */
-TRS_INLINE void NAME(push_narrow)(int width, const NAME(panel_rows) * p, const REAL *own,
-                                  REAL *x) {
+TRS_INLINE void NAME(push_narrow)(int width, const NAME(panel_rows) * p, const REAL *own, REAL *x) {
   REAL value[8];
   for (int c = 0; c < width; c++) value[c] = own[c];
   for (int64_t r = 0; r < p->count; r++) {

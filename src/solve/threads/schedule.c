@@ -17,17 +17,18 @@ int32_t trs_level_parts(const trs_levels *levels, int32_t k, int threads) {
   return count > 1 ? (int32_t)count : 1;
 }
 
-/* A level during the deal: its rows come in natural order and fill its parts one after the other,
- * each part with its share of the work. */
+/* A level during the deal: its rows come in the order of the sweep and fill its parts one after the
+ * other, each part with its share of the work. */
 typedef struct dealt_level {
   int64_t work, done; /* of all its rows; of those already dealt */
   int64_t goal;       /* value of done at which the current part is full */
-  int64_t part;       /* the current part */
+  int64_t part;       /* the current part, of the first rows of nodes */
   int32_t parts;      /* into which the level is cut */
 } dealt_level;
 
 typedef struct dealer {
   const trs_levels *levels;
+  const trs_nodes *nodes;
   const int32_t *length;
   dealt_level *level;
   trs_parts *parts;
@@ -60,45 +61,50 @@ static void plan_levels(dealer *d, int threads) {
     it->parts = trs_level_parts(d->levels, k, threads);
     it->part = parts->count;
     it->goal = it->work / it->parts;
-    for (int32_t t = 0; t < it->parts; t++) parts->part[parts->count++].thread = t;
+    for (int32_t t = 0; t < it->parts; t++)
+      for (int r = 0; r < d->nodes->widest; r++) parts->part[parts->count++].thread = t;
     parts->split_steps += it->parts > 1;
   }
   parts->span = trs_level_span(d->levels, threads, 100);
   parts->steps = d->levels->count;
 }
 
-static void deal_rows(dealer *d, int64_t n) {
+static void deal_rows(dealer *d, const trs_system *S) {
   trs_part *part = d->parts->part;
-  for (int64_t i = 0; i < n; i++) {
+  for (int64_t k = 0; k < S->n; k++) {
+    const int64_t i = trs_in_sweep(S, k);
     dealt_level *it = &d->level[d->levels->level[i]];
     int64_t work = d->length[i] + TRS_ROW_WORK;
-    if (it->done + work / 2 > it->goal) { /* at most once per row: parts are larger than rows, */
-      int64_t left = it->work - it->done; /* or almost empty */
+    const int offset = d->nodes->offset ? d->nodes->offset[i] : 0;
+    /* At most once per node: parts are larger than rows, or almost empty. */
+    if (!offset && it->done + work / 2 > it->goal) {
+      int64_t left = it->work - it->done;
       const trs_part *now = &part[it->part];
       if (now->thread + 1 < it->parts) {
-        it->part++;
+        it->part += d->nodes->widest;
         it->goal = it->done + left / (it->parts - now->thread - 1);
       }
     }
     it->done += work;
-    part[it->part].rows++;
-    part[it->part].work += work;
-    d->parts->of[i] = (int32_t)it->part;
+    part[it->part + offset].rows++;
+    part[it->part + offset].work += work;
+    d->parts->of[i] = (int32_t)(it->part + offset);
   }
 }
 
-trs_status trs_level_all_parts(trs_parts *parts, const trs_levels *levels, const int32_t *length,
-                               int threads) {
-  dealer d = {.levels = levels, .length = length, .parts = parts};
+trs_status trs_level_all_parts(trs_parts *parts, const trs_levels *levels, const trs_nodes *nodes,
+                               const trs_system *S, const int32_t *length, int threads) {
+  dealer d = {.levels = levels, .nodes = nodes, .length = length, .parts = parts};
   int64_t most_parts = (int64_t)levels->count * threads;
   if (most_parts > levels->n) most_parts = levels->n;
+  most_parts *= nodes->widest;
   *parts = (trs_parts){.capacity = most_parts};
   trs_status status = TRS_ALLOC_ZERO(&d.level, levels->count);
   if (!status) status = TRS_ALLOC_ZERO(&parts->part, most_parts);
   if (!status) status = TRS_ALLOC(&parts->of, levels->n);
   if (!status) {
     plan_levels(&d, threads);
-    deal_rows(&d, levels->n);
+    deal_rows(&d, S);
   }
   trs_free(d.level);
   if (status) trs_parts_destroy(parts);

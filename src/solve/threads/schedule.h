@@ -15,7 +15,7 @@
 #ifndef TRS_SOLVE_THREADS_SCHEDULE_H
 #define TRS_SOLVE_THREADS_SCHEDULE_H
 
-#include "analysis/levels.h"
+#include "solve/threads/nodes.h"
 
 typedef struct trs_wait {
   int32_t thread; /* the thread to wait for */
@@ -81,9 +81,11 @@ int32_t trs_level_parts(const trs_levels *levels, int32_t k, int threads);
 /* The span of the schedule in which every step is a level.  percent: of the usual time of a row. */
 int64_t trs_level_span(const trs_levels *levels, int threads, int percent);
 
-/* Every step is a level.  length: off-diagonal entries per row. */
-trs_status trs_level_all_parts(trs_parts *parts, const trs_levels *levels, const int32_t *length,
-                               int threads);
+/* Every step is a level, of nodes or of rows.  A thread's rows of a level
+ * of nodes are as many parts as a node has rows: the first rows of all its nodes, the second ones,
+ * ..., so that rows of a part are independent.  length: off-diagonal entries per row. */
+trs_status trs_level_all_parts(trs_parts *parts, const trs_levels *levels, const trs_nodes *nodes,
+                               const trs_system *S, const int32_t *length, int threads);
 
 /* Assigns positions; each task is one part and has no waits yet. */
 trs_status trs_schedule_create(trs_schedule *schedule, const trs_parts *parts, const trs_system *S,

@@ -186,32 +186,34 @@ static bool has_short_chains(const trs_system *S) {
 }
 
 /* The span of levels, as a multiple of the work of a thread, above which supersteps may be taken:
- * growing them costs several solves. */
-static double least_to_grow(bool chained, int percent) {
+ * growing them costs several solves, and dozens if rows need distant ones. */
+static double least_to_grow(const trs_system *S, bool chained, int percent) {
   static const double BOUND[2][2] = {{1.25, 2}, {0.93, 1.15}}; /* [chained][levels in slices] */
-  return BOUND[chained][percent < 100];
+  static const double DISTANT = 2;
+  return trs_system_local(S) ? BOUND[chained][percent < 100] : DISTANT;
 }
 
 /* Supersteps, or levels if these are as good.  Neighbours stay together in supersteps, which is
  * worth most where short rows need the x of the row before.  In other systems a level's rows have
  * the advantage that the processor can overlap them, most of all in slices. */
 static trs_status choose_parts(trs_parts *parts, int *threads, const trs_plan *plan,
-                               const int32_t *length) {
+                               const trs_nodes *nodes, const int32_t *length) {
   static const double CHAINED = 1.1, OTHER = 0.8;
   const trs_system *S = &plan->system;
   const bool chained = has_short_chains(S);
   const int percent = level_percent(plan, chained);
   const int all = plan->context->threads;
   const double least = (double)(S->nnz + TRS_ROW_WORK * S->n) / all;
-  const int64_t span = trs_level_span(&plan->levels, all, percent);
+  const trs_levels *levels = nodes->offset ? &nodes->levels : &plan->levels;
+  const int64_t span = trs_level_span(levels, all, percent);
   *threads = all;
-  if ((double)span > least_to_grow(chained, percent) * least) {
+  if ((double)span > least_to_grow(S, chained, percent) * least) {
     TRS_TRY(grow(parts, threads, S, length));
     if ((double)parts->span < (chained ? CHAINED : OTHER) * (double)span) return TRS_SUCCESS;
     trs_parts_destroy(parts);
   }
   *threads = all;
-  TRS_TRY(trs_level_all_parts(parts, &plan->levels, length, all));
+  TRS_TRY(trs_level_all_parts(parts, levels, nodes, S, length, all));
   parts->span = span;
   return TRS_SUCCESS;
 }
@@ -230,6 +232,7 @@ static trs_status decline_if_slow(const trs_plan *plan, const trs_parts *parts) 
 static trs_status analyze(trs_plan *plan) {
   trs_threads_state *s;
   trs_parts parts = {0};
+  trs_nodes nodes = {0};
   int threads;
   int32_t *length = NULL;
   trs_needs *needs = NULL;
@@ -238,7 +241,9 @@ static trs_status analyze(trs_plan *plan) {
   TRS_TRY(trs_plan_need_levels(plan));
   s->chained = trs_system_chained(&plan->system);
   trs_status status = row_lengths(&length, &plan->system);
-  if (!status) status = choose_parts(&parts, &threads, plan, length);
+  if (!status) status = trs_nodes_create(&nodes, &plan->system);
+  if (!status) status = choose_parts(&parts, &threads, plan, &nodes, length);
+  trs_nodes_destroy(&nodes);
   if (!status) status = decline_if_slow(plan, &parts);
   if (!status) {
     s->steps = parts.steps;

@@ -132,6 +132,7 @@ def main():
         command_line(folder)
         real(folder)
         solves = ["grid3d:4x4x4:1", "grid3d-baseline:4x4x4:1:scattered", "grid2d:8x8x1:1:flat",
+                  "grid3d:16x4x1:50",
                   "grid3d:2x2x16:3"]
         model, said = rows(folder, "model", "--grids", ",".join(solves))
         verdict("model", len(model) == 2 * len(solves), said.stderr)
@@ -147,7 +148,9 @@ def main():
         for one, other in zip(first, model):
             solve = f"{one['matrix']} {one['method']} {one['px']}x{one['py']}x{one['pz']}"
             ratio = other["solve_s"]["max"] / one["solve_s"]["max"]
-            verdict(f"{solve}: model and simulation agree on the time", 0.85 < ratio < 1.15,
+            # 50 right-hand sides: without shared links the ratio is 0.66.
+            least = 0.8 if one["nrhs"] == 50 else 0.85
+            verdict(f"{solve}: model and simulation agree on the time", least < ratio < 1.15,
                     f"{ratio:.3f}")
             differs = same_everywhere(one, other)
             verdict(f"{solve}: and on operations, messages and bytes", not differs, differs)

@@ -55,7 +55,7 @@ static int64_t entries(const trs_symbolic *s) {
 static const char *const matrices[] = {"gen:poisson2d9:23", "gen:poisson3d7:9", "gen:kkt3d:5",
                                        "gen:chain:50"};
 
-static void test_exact(void **state) {
+TEST(test_exact) {
   for (size_t m = 0; m < COUNT(matrices); m++) {
     trs_symbolic s;
     make(&s, matrices[m], (trs_symbolic_options){.leaves = 4, .width = 1000});
@@ -66,7 +66,7 @@ static void test_exact(void **state) {
   }
 }
 
-static void test_relaxed(void **state) {
+TEST(test_relaxed) {
   for (size_t m = 0; m < COUNT(matrices); m++) {
     trs_symbolic s;
     make(&s, matrices[m],
@@ -81,7 +81,7 @@ static void test_relaxed(void **state) {
 }
 
 /* Inverting a dense triangle adds nothing where its supernodes' blocks were full. */
-static void test_inverted(void **state) {
+TEST(test_inverted) {
   trs_symbolic s, to;
   make(&s, "gen:poisson2d9:40", (trs_symbolic_options){.leaves = 8, .width = 4, .relax = 4});
   assert_int_equal(trs_symbolic_invert(&to, &s), TRS_SUCCESS);
@@ -93,7 +93,7 @@ static void test_inverted(void **state) {
   trs_symbolic_free(&to);
 }
 
-static void test_layouts(void **state) {
+TEST(test_layouts) {
   trs_symbolic s;
   trs_grid_layout layout;
   make(&s, "gen:poisson2d9:30", (trs_symbolic_options){.leaves = 8, .width = 16, .relax = 8});
@@ -111,7 +111,7 @@ static void test_layouts(void **state) {
   trs_symbolic_free(&s);
 }
 
-static void test_files(void **state) {
+TEST(test_files) {
   trs_symbolic s, again;
   char path[] = "structure-XXXXXX";
   int fd = mkstemp(path);
@@ -131,10 +131,3 @@ static void test_files(void **state) {
   assert_int_equal(trs_symbolic_read(&again, path), TRS_ERROR_FILE);
   trs_symbolic_free(&s);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_exact),   cmocka_unit_test(test_relaxed), cmocka_unit_test(test_inverted),
-    cmocka_unit_test(test_layouts), cmocka_unit_test(test_files),
-};
-
-const test_program program = {TESTS(tests)};

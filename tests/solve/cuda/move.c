@@ -112,7 +112,7 @@ static void one_case(int c) {
   free_factors(&f);
 }
 
-static void both_sweeps_run_there(void **state) {
+TEST(both_sweeps_run_there) {
   int64_t before = gpu_held();
   for (int c = 0; c < 48; c++) one_case(c);
   assert_int_equal(gpu_held(), before);
@@ -120,7 +120,7 @@ static void both_sweeps_run_there(void **state) {
 
 /* ---- Other functions of a plan. ---- */
 
-static void both_sweeps_become_a_graph(void **state) {
+TEST(both_sweeps_become_a_graph) {
   enum { NRHS = 11 };
   factors_case f = make_factors(TRS_DOUBLE, 15);
   size_t bytes = sizeof(double) * N * NRHS;
@@ -147,7 +147,7 @@ static void both_sweeps_become_a_graph(void **state) {
   free_factors(&f);
 }
 
-static void new_values_and_another_stream(void **state) {
+TEST(new_values_and_another_stream) {
   factors_case f = make_factors(TRS_DOUBLE, 15);
   static double b[N], x[N];
   cudaStream_t stream;
@@ -165,7 +165,7 @@ static void new_values_and_another_stream(void **state) {
   free_factors(&f);
 }
 
-static void too_little_memory_is_given_back(void **state) {
+TEST(too_little_memory_is_given_back) {
   factors_case f = make_factors(TRS_DOUBLE, 15);
   int64_t before = gpu_held(), step = 4096;
   for (int64_t allowed = 1;; allowed += step, step += step / 8) {
@@ -183,7 +183,7 @@ static void too_little_memory_is_given_back(void **state) {
 }
 
 /* With any amount of GPU memory, enough for no sweep, for one or for both, auto makes a plan. */
-static void auto_leaves_what_has_no_room_to_the_cpu(void **state) {
+TEST(auto_leaves_what_has_no_room_to_the_cpu) {
   enum { STEPS = 12 };
   const trs_factor_options split = {.struct_size = sizeof(trs_factor_options),
                                     .kind = TRS_FACTOR_TRIANGLE};
@@ -222,12 +222,4 @@ static void auto_leaves_what_has_no_room_to_the_cpu(void **state) {
   trs_context_destroy(context);
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(both_sweeps_run_there),
-    cmocka_unit_test(both_sweeps_become_a_graph),
-    cmocka_unit_test(new_values_and_another_stream),
-    cmocka_unit_test(too_little_memory_is_given_back),
-    cmocka_unit_test(auto_leaves_what_has_no_room_to_the_cpu),
-};
-
-const test_program program = {TESTS(tests), .end = gpu_stop, .lacks = gpu_lacks};
+const test_program program = {.end = gpu_stop, .lacks = gpu_lacks};

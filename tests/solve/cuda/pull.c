@@ -4,8 +4,8 @@
 #include <cuda_runtime_api.h>
 #include <math.h>
 
+#include "base/scalar.h"
 #include "gpu.h"
-#include "solve/cuda/gpu.h"
 #include "test.h"
 
 static const char *const choices[] = {"pull", "pull:lanes=1", "pull:lanes=4", "pull:lanes=8",
@@ -34,9 +34,7 @@ static void solve_and_judge(const both_sides *s, trs_plan *plan, trs_trans trans
   assert_success(trs_solve(plan, x, n, b, n, nrhs, TRS_COL_MAJOR));
   gpu_judge(s, trans, x, b, nrhs);
   void *there = gpu_upload(b, bytes);
-  assert_success(trs_solve(plan, there, n, there, n, nrhs, TRS_COL_MAJOR));
-  assert_success(trs_plan_wait(plan));
-  gpu_fetch(again, there, bytes);
+  gpu_solve(plan, again, there, there, n, nrhs, bytes);
   assert_memory_equal(again, x, bytes);
   gpu_free(there);
   free(b);
@@ -56,7 +54,7 @@ static void one_system(both_sides s, int c) {
 }
 
 /* Chains and dense triangles: every row waits for the lanes just before its own. */
-static void sizes_around_warps_and_blocks(void **state) {
+TEST(sizes_around_warps_and_blocks) {
   static const int64_t sizes[] = {1, 2, 7, 8, 9, 31, 32, 33, 63, 65, 255, 256, 257, 511, 513};
   int64_t before = gpu_held();
   int c = 0;
@@ -71,16 +69,16 @@ static void sizes_around_warps_and_blocks(void **state) {
   assert_int_equal(gpu_held(), before);
 }
 
-static void long_chains(void **state) {
+TEST(long_chains) {
   for (int c = 0; c < 6; c++) one_system(make_system(20011, 1, c < 3 ? 1 : 3, c), c);
 }
 
 /* With 32 lanes per row. */
-static void more_blocks_than_sixteen_bits_count(void **state) {
+TEST(more_blocks_than_sixteen_bits_count) {
   for (int c = 0; c < 2; c++) one_system(make_system(70000 * 8, 0.4, 6, c), c);
 }
 
-static void lanes_follow_the_mean_row(void **state) {
+TEST(lanes_follow_the_mean_row) {
   static const struct {
     int64_t band;
     const char *words;
@@ -97,7 +95,7 @@ static void lanes_follow_the_mean_row(void **state) {
   }
 }
 
-static void wrong_lanes_are_refused(void **state) {
+TEST(wrong_lanes_are_refused) {
   both_sides s = make_system(50, 1, 1, 1);
   trs_options options = {.struct_size = sizeof(trs_options), .method = "pull:lanes=2"};
   trs_plan *plan;
@@ -110,7 +108,7 @@ static void wrong_lanes_are_refused(void **state) {
 
 /* The user gives the bits that mean pending: no row waits for ever, and NaN spreads as in
  * substitution. */
-static void nan_with_all_bits_set(void **state) {
+TEST(nan_with_all_bits_set) {
   enum { N = 300, FROM = 77 };
   for (int scalar = TRS_FLOAT; scalar <= TRS_DCOMPLEX; scalar++) {
     both_sides s = make_system(N, 1, 1, scalar - TRS_FLOAT); /* a chain */
@@ -135,7 +133,7 @@ static void nan_with_all_bits_set(void **state) {
   }
 }
 
-static void new_values(void **state) {
+TEST(new_values) {
   for (int c = 0; c < 6; c++) {
     trs_trans trans = (trs_trans)(c % 3);
     both_sides s = make_system(400, 0.1, 400, TRS_DOUBLE - TRS_FLOAT);
@@ -152,7 +150,7 @@ static void new_values(void **state) {
 }
 
 /* Each replay, and each right-hand side in it, finds x pending and the ticket at its beginning. */
-static void solves_become_a_graph(void **state) {
+TEST(solves_become_a_graph) {
   enum { N = 3001, NRHS = 3 };
   static double b[N * NRHS], x[N * NRHS];
   both_sides s = make_system(N, 0.002, N, TRS_DOUBLE - TRS_FLOAT);
@@ -176,18 +174,8 @@ static void solves_become_a_graph(void **state) {
   both_sides_free(&s);
 }
 
-/* The state of the plan begins with its trs_gpu. */
-static void wait_less(trs_plan *plan) {
-  static const uint64_t SOON = 200000000; /* nanoseconds */
-  trs_gpu *state = plan->state;
-  state->host_fault->limit = SOON;
-  assert_success(
-      trs_device_copy(state->fault, state->host_fault, sizeof *state->host_fault, plan->stream));
-  assert_success(trs_device_wait(plan->stream));
-}
-
 /* Row 1 of a chain then waits for itself. */
-static void a_dependency_that_never_comes(void **state) {
+TEST(a_dependency_that_never_comes) {
   enum { N = 2000 };
   static double b[N], x[N];
   both_sides s = make_system(N, 1, 1, TRS_DOUBLE - TRS_FLOAT);
@@ -196,7 +184,7 @@ static void a_dependency_that_never_comes(void **state) {
     int32_t itself = 1, *entry = (int32_t *)s.idx + s.t.ptr[1];
     trs_plan *plan = analyze(&s, s.there, TRS_NO_TRANS, choices[m],
                              (trs_options){.struct_size = sizeof(trs_options)});
-    wait_less(plan);
+    gpu_wait_less(plan);
     assert_success(trs_device_copy(entry, &itself, sizeof itself, NULL));
     assert_failure(TRS_ERROR_STALLED, "waited more than",
                    trs_solve(plan, x, N, b, N, 1, TRS_COL_MAJOR));
@@ -212,16 +200,4 @@ static void a_dependency_that_never_comes(void **state) {
   both_sides_free(&s);
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(sizes_around_warps_and_blocks),
-    cmocka_unit_test(long_chains),
-    cmocka_unit_test(more_blocks_than_sixteen_bits_count),
-    cmocka_unit_test(lanes_follow_the_mean_row),
-    cmocka_unit_test(wrong_lanes_are_refused),
-    cmocka_unit_test(nan_with_all_bits_set),
-    cmocka_unit_test(new_values),
-    cmocka_unit_test(solves_become_a_graph),
-    cmocka_unit_test(a_dependency_that_never_comes),
-};
-
-const test_program program = {TESTS(tests), .end = gpu_stop, .lacks = gpu_lacks};
+const test_program program = {.end = gpu_stop, .lacks = gpu_lacks};

@@ -51,7 +51,7 @@ static void go_through(const shape *s) {
   for (int k = 0; k < ROOM; k++) assert_true(x[k] == GUARD); /* nothing else was written */
 }
 
-static void every_layout(void **state) {
+TEST(every_layout) {
   for (int layout = 0; layout < 2; layout++)
     for (int64_t n = 1; n <= MOST; n++)
       for (int64_t nrhs = 1; nrhs <= MOST; nrhs++) {
@@ -64,9 +64,3 @@ static void every_layout(void **state) {
                                     layout ? TRS_ROW_MAJOR : TRS_COL_MAJOR});
       }
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(every_layout),
-};
-
-const test_program program = {TESTS(tests)};

@@ -139,7 +139,7 @@ static const setting settings[] = {
 };
 enum { SETTINGS = COUNT(settings) };
 
-static void columns_of_the_host(void **state) {
+TEST(columns_of_the_host) {
   for (int k = 0; k < SETTINGS; k++) {
     open_plan(&settings[k]);
     solve_all_shapes();
@@ -148,7 +148,7 @@ static void columns_of_the_host(void **state) {
 }
 
 /* All columns lie with the first GPU, which keeps more of them the slower the link is. */
-static void columns_of_the_first_gpu(void **state) {
+TEST(columns_of_the_first_gpu) {
   static const double seconds[] = {0, 1e-12, 1e-9, 1e-3};
   for (int k = 0; k < SETTINGS; k++)
     for (size_t w = 0; w < COUNT(seconds); w++) {
@@ -162,7 +162,7 @@ static void columns_of_the_first_gpu(void **state) {
 }
 
 /* A member's columns are the first in its own arrays. */
-static void columns_of_the_members(void **state) {
+TEST(columns_of_the_members) {
   enum { MEMBERS = 3 };
   static double b[MEMBERS][ROWS * MOST], x[MEMBERS][ROWS * MOST], y[ROWS];
   void *x_of[MEMBERS];
@@ -201,11 +201,3 @@ static void columns_of_the_members(void **state) {
   trs_plan_destroy(judge);
   close_plan();
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(columns_of_the_host),
-    cmocka_unit_test(columns_of_the_first_gpu),
-    cmocka_unit_test(columns_of_the_members),
-};
-
-const test_program program = {TESTS(tests)};

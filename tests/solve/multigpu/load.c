@@ -39,7 +39,7 @@ static void compare_members(const trs_plan *whole, const trs_plan *parts) {
   }
 }
 
-static void members_get_the_bytes_of_the_whole(void **state) {
+TEST(members_get_the_bytes_of_the_whole) {
   static const char *const partitions[] = {"partition=cyclic", "partition=bands", "partition=slabs",
                                            "partition=slabs,members=2", ""};
   static const char *const systems[] = {"gen:poisson2d5:40", "gen:chain:500", "gen:powerlaw:3000"};
@@ -80,7 +80,7 @@ static trs_status fail_later(void *user, int64_t count, const int32_t *vector, v
 }
 
 /* A diagonal matrix whose values fail for the first, the second, ... member. */
-static void what_fails_leaves_nothing(void **state) {
+TEST(what_fails_leaves_nothing) {
   enum { ROWS = 90 };
   int64_t ptr[ROWS + 1];
   int32_t idx[ROWS];
@@ -107,9 +107,4 @@ static int end(void **state) {
   return scratch_remove(state);
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(members_get_the_bytes_of_the_whole),
-    cmocka_unit_test(what_fails_leaves_nothing),
-};
-
-const test_program program = {TESTS(tests), .begin = begin, .end = end};
+const test_program program = {.begin = begin, .end = end};

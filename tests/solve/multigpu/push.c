@@ -52,9 +52,7 @@ static problem make_problem(const char *name, trs_uplo uplo) {
 static void free_problem(problem *p) {
   trs_matrix_destroy(p->A);
   trs_matrix_destroy(p->T);
-  free(p->b);
-  free(p->x);
-  free(p->first);
+  free(p->b), free(p->x), free(p->first);
 }
 
 static void judge(const problem *p, trs_uplo uplo, int64_t nrhs) {
@@ -64,11 +62,13 @@ static void judge(const problem *p, trs_uplo uplo, int64_t nrhs) {
   assert_true(error.componentwise <= error_limit(TRS_DOUBLE, p->longest));
 }
 
+/* Skips the test where the GPUs of the context are not. */
 static trs_context *open_context(const char *where) {
   trs_context *ctx;
-  if (!trs_context_create(&ctx, where)) return ctx;
-  printf("%s\n", trs_last_error()->message);
-  return NULL;
+  if (trs_context_create(&ctx, where)) {
+    skip_test(trs_last_error()->message);
+  }
+  return ctx;
 }
 
 /* NULL, after printing the reason, for a partition by the graph in a build without METIS. */
@@ -124,7 +124,6 @@ static void solve_on_device(const trs_context *ctx, trs_plan *plan, problem *p, 
 
 static void solves_have_the_same_bits(void **state) {
   trs_context *ctx = open_context(*state);
-  if (!ctx) skip();
   for (size_t s = 0; s < COUNT(systems); s++)
     for (size_t m = 0; m < COUNT(partitions); m++) {
       trs_uplo uplo = m % 2 ? TRS_UPPER : TRS_LOWER;
@@ -145,7 +144,6 @@ static void solves_have_the_same_bits(void **state) {
 
 static void a_thousand_solves_have_the_same_bits(void **state) {
   trs_context *ctx = open_context(*state);
-  if (!ctx) skip();
   problem p = make_problem("gen:poisson3d7:40", TRS_UPPER);
   trs_plan *plan = analyze(ctx, &p, TRS_UPPER, "auto", 1);
   solve_often(plan, &p, TRS_UPPER, 1, 1000);
@@ -156,7 +154,6 @@ static void a_thousand_solves_have_the_same_bits(void **state) {
 
 static void counters_pass_32_bits(void **state) {
   trs_context *ctx = open_context(*state);
-  if (!ctx) skip();
   for (int k = 0; k < COUNTER_BEGINS; k++) {
     problem p = make_problem("gen:poisson2d5:60", TRS_LOWER);
     trs_counters_begin = counter_begins[k];
@@ -174,7 +171,6 @@ static void counters_pass_32_bits(void **state) {
 static void contexts_share_their_gpus(void **state) {
   enum { TURNS = 50 };
   trs_context *ctx[2] = {open_context(*state)};
-  if (!ctx[0]) skip();
   ctx[1] = open_context(*state);
   problem p = make_problem("gen:poisson3d7:30", TRS_LOWER);
   const size_t bytes = (size_t)p.n * sizeof *p.x;
@@ -206,7 +202,6 @@ static void contexts_share_their_gpus(void **state) {
 /* Two levels, each with its own launch if no GPU is shared. */
 static void large_levels_have_the_same_bits(void **state) {
   trs_context *ctx = open_context(*state);
-  if (!ctx) skip();
   for (size_t m = 0; m < 3; m++) {
     const trs_uplo uplo = m % 2 ? TRS_UPPER : TRS_LOWER;
     problem p = make_problem("gen:kkt3d:60", uplo);
@@ -224,7 +219,6 @@ static void columns_are_dealt(void **state) {
   static const char *const ways[] = {"columns", "columns:block=1", "columns:block=3",
                                      "columns:remote=direct"};
   trs_context *ctx = open_context(*state);
-  if (!ctx) skip();
   for (size_t k = 0; k < COUNT(ways); k++)
     for (int64_t nrhs = 1; nrhs <= NRHS; nrhs += k % 2 ? 11 : 4) {
       problem p = make_problem(systems[k], TRS_LOWER);
@@ -270,7 +264,6 @@ static void replay(trs_plan *plan, problem *p, int64_t nrhs, cudaStream_t stream
 static void solves_become_graphs(void **state) {
   static const char *const ways[] = {"push", "columns", "zerocopy"};
   trs_context *ctx = open_context(*state);
-  if (!ctx) skip();
   const bool shared = trs_group_sharers(ctx->group, 0) > 1;
   for (size_t k = 0; k < COUNT(ways); k++) {
     problem p = make_problem("gen:poisson3d7:24", TRS_LOWER);
@@ -344,7 +337,6 @@ static void vectors_lie_where_they_are_solved(void **state) {
   static const char *const ways[] = {"push:partition=slabs", "push:partition=bands", "columns",
                                      "zerocopy", "zerocopy-block"};
   trs_context *ctx = open_context(*state);
-  if (!ctx) skip();
   for (size_t k = 0; k < COUNT(ways); k++) {
     const int64_t nrhs = k < 2 ? 2 : 7;
     problem p = make_problem(systems[k % COUNT(systems)], TRS_LOWER);
@@ -363,7 +355,7 @@ static void vectors_lie_where_they_are_solved(void **state) {
 }
 
 /* Solutions do not depend on the members: every sum has the order of the slices. */
-static void partitions_have_the_same_bits(void **state) {
+TEST(partitions_have_the_same_bits) {
   problem p = make_problem("gen:poisson3d7:24", TRS_LOWER);
   bool begun = false;
   for (size_t g = 0; g < COUNT(groups); g++) {
@@ -404,9 +396,8 @@ static void solve_within(int64_t quarters) {
 }
 
 /* Also if one GPU seems to have enough memory for the analysis of all rows, but has not. */
-static void what_does_not_fit_one_is_dealt(void **state) {
+TEST(what_does_not_fit_one_is_dealt) {
   trs_context *ctx = open_context("cuda:0-1");
-  if (!ctx) skip();
   trs_context_destroy(ctx);
   for (int64_t quarters = 8; quarters <= 18; quarters++) solve_within(quarters);
 }
@@ -449,7 +440,6 @@ static void compare_deferred(trs_context *ctx, problem *p, const char *method, t
 
 static void deferred_values_have_the_same_bits(void **state) {
   trs_context *ctx = open_context(*state);
-  if (!ctx) skip();
   for (size_t s = 0; s < COUNT(systems); s++) {
     problem p = make_problem(systems[s], TRS_LOWER);
     assert_success(trs_matrix_write(p.T, scratch("t.mtx")));
@@ -461,9 +451,8 @@ static void deferred_values_have_the_same_bits(void **state) {
 }
 
 /* A zero on the diagonal is found when the values are read. */
-static void deferred_zeros_are_told(void **state) {
+TEST(deferred_zeros_are_told) {
   trs_context *ctx = open_context("cuda:0,0");
-  if (!ctx) skip();
   trs_matrix *D;
   trs_plan *plan;
   const char *path = scratch_text("z.mtx",
@@ -476,9 +465,8 @@ static void deferred_zeros_are_told(void **state) {
   trs_context_destroy(ctx);
 }
 
-static void a_stall_ends_all_members(void **state) {
+TEST(a_stall_ends_all_members) {
   trs_context *ctx = open_context("cuda:0,0,0");
-  if (!ctx) skip();
   problem p = make_problem("gen:poisson3d7:24", TRS_LOWER);
   trs_plan *plan = analyze(ctx, &p, TRS_LOWER, "push:partition=cyclic", 1);
   assert_success(trs_solve(plan, p.x, p.n, p.b, p.n, 1, TRS_COL_MAJOR));
@@ -492,7 +480,7 @@ static void a_stall_ends_all_members(void **state) {
   trs_context_destroy(ctx);
 }
 
-int main(void) {
+static void add_cases(void) {
   enum { GROUPS = COUNT(groups) };
   static const struct {
     const char *name;
@@ -507,16 +495,11 @@ int main(void) {
               {"deferred", deferred_values_have_the_same_bits},
               {"distributed", vectors_lie_where_they_are_solved}};
   enum { EACH = COUNT(each) * GROUPS };
-  struct CMUnitTest tests[EACH + 4];
   static char names[EACH][64];
   for (int k = 0; k < EACH; k++) {
     snprintf(names[k], sizeof names[k], "%s %s", each[k / GROUPS].name, groups[k % GROUPS]);
-    tests[k] = (struct CMUnitTest){names[k], each[k / GROUPS].test, NULL, NULL,
-                                   (void *)groups[k % GROUPS]};
+    add_test(__LINE__, names[k], each[k / GROUPS].test, groups[k % GROUPS]);
   }
-  tests[EACH] = (struct CMUnitTest)cmocka_unit_test(partitions_have_the_same_bits);
-  tests[EACH + 1] = (struct CMUnitTest)cmocka_unit_test(what_does_not_fit_one_is_dealt);
-  tests[EACH + 2] = (struct CMUnitTest)cmocka_unit_test(a_stall_ends_all_members);
-  tests[EACH + 3] = (struct CMUnitTest)cmocka_unit_test(deferred_zeros_are_told);
-  return _cmocka_run_group_tests("solve/multigpu/push", tests, EACH + 4, NULL, scratch_remove);
 }
+
+const test_program program = {.end = scratch_remove, .add_cases = add_cases};

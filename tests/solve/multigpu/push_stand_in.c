@@ -6,6 +6,7 @@
 #include <sched.h>
 #include <string.h>
 
+#include "analysis/slice_rows.h"
 #include "base/timer.h"
 #include "comm/transport.h"
 #include "device_stand_in.h"
@@ -104,21 +105,14 @@ static void finish(const turn *t, int32_t position, double x) {
 
 static void solve_rows(const turn *t, const trs_slice *h, const double *sum) {
   const trs_push_args *a = t->a;
-  const double *inverse = (const double *)a->slices.inverse + h->inverse;
   double residual[TRS_SLICE_LANES];
   for (int r = 0; r < h->rows; r++) {
     const int64_t row = a->slices.row[h->first + r];
     residual[r] = ((const double *)a->b)[row * a->b_row + t->column * a->b_col];
-    for (int k = 0; k < 1 << h->log_lanes; k++) residual[r] -= sum[(r << h->log_lanes) + k];
   }
-  for (int r = 0; r < h->rows; r++) {
-    double x = inverse[r] * residual[r];
-    for (int k = 1; k < h->block && k <= r; k++) {
-      const int32_t at = trs_inverse_at(h, r, k);
-      if (at >= 0 && !is_empty(inverse[at])) x += inverse[at] * residual[r - k];
-    }
-    finish(t, h->first + r, x);
-  }
+  subtract_lanes(residual, h, sum);
+  for (int r = 0; r < h->rows; r++)
+    finish(t, h->first + r, apply_inverse(a->slices.inverse, h, residual, r));
 }
 
 static void solve_slice(const turn *t, const trs_slice *h) {

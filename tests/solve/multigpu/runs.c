@@ -56,7 +56,7 @@ static void check_run(const trs_push_run *run, const trs_deal_share *share,
     assert_int_equal(level[first].entries, level[first + 1].entries);
 }
 
-static void runs_take_every_chunk_once(void **state) {
+TEST(runs_take_every_chunk_once) {
   for (int turn = 0; turn < 2000; turn++) {
     trs_slice_level level[LEVELS + 1];
     trs_slice slice[CHUNKS];
@@ -78,7 +78,7 @@ static void runs_take_every_chunk_once(void **state) {
   }
 }
 
-static void small_levels_go_together(void **state) {
+TEST(small_levels_go_together) {
   trs_slice_level level[LEVELS + 1] = {{0}};
   trs_slice slice[LEVELS];
   int32_t chunk[LEVELS + 1], nruns;
@@ -100,7 +100,7 @@ static void small_levels_go_together(void **state) {
 }
 
 /* Such a member still has to end its solve. */
-static void a_member_without_rows_has_a_run(void **state) {
+TEST(a_member_without_rows_has_a_run) {
   const trs_slice_level none[1] = {{0}};
   int32_t chunk[1] = {0}, nruns;
   trs_push_run *run;
@@ -110,11 +110,3 @@ static void a_member_without_rows_has_a_run(void **state) {
   assert_true(run->last && run->chunk == run->chunk_end);
   trs_free(run);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(runs_take_every_chunk_once),
-    cmocka_unit_test(small_levels_go_together),
-    cmocka_unit_test(a_member_without_rows_has_a_run),
-};
-
-const test_program program = {TESTS(tests)};

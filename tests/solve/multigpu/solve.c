@@ -33,6 +33,12 @@ static trs_matrix *triangle_of(const char *what, trs_uplo uplo) {
   return T;
 }
 
+static void make_plan(trs_plan *plan, trs_context *context, trs_matrix *T, trs_uplo uplo,
+                      const char *parameters) {
+  const trs_options options = {.struct_size = sizeof(trs_options), .method = "push"};
+  assert_success(push_plan(plan, context, T, uplo, &options, parameters));
+}
+
 static void drop(trs_plan *plan) { trs_method_push.free(plan); }
 
 /* ---- Solves, checked by their results ---- */
@@ -127,7 +133,7 @@ static void cut_weak_blocks(const char *where, const char *partition, bool by_up
   shape_free(&S);
 }
 
-static void weak_blocks_are_cut(void **state) {
+TEST(weak_blocks_are_cut) {
   for (size_t p = 0; p < COUNT(partitions); p++)
     for (int k = 0; k < 4; k++)
       cut_weak_blocks(k / 2 ? "cuda:0-3" : "cuda:0-1", partitions[p], k % 2);
@@ -152,7 +158,7 @@ static void solve_shape(shape kind, const char *where, const char *partition, bo
   shape_free(&S);
 }
 
-static void every_partition_solves(void **state) {
+TEST(every_partition_solves) {
   static const char *const contexts[] = {"cuda:0-1", "cuda:0-2", "cuda:0-7", "cuda:0,1,0"};
   static const int64_t columns[] = {1, 3, MOST, MOST + 3};
   int c = 0;
@@ -163,7 +169,7 @@ static void every_partition_solves(void **state) {
   assert_int_equal(stand_in_held(), 0);
 }
 
-static void counters_pass_32_bits(void **state) {
+TEST(counters_pass_32_bits) {
   for (int k = 0; k < COUNTER_BEGINS; k++)
     for (shape kind = 0; kind < SHAPES; kind++) {
       trs_counters_begin = counter_begins[k];
@@ -173,15 +179,13 @@ static void counters_pass_32_bits(void **state) {
 }
 
 /* Levels so large that each has a launch of its own; no row of its own member waits for it. */
-static void large_levels_have_launches_of_their_own(void **state) {
+TEST(large_levels_have_launches_of_their_own) {
   trs_context *context = context_of("cuda:0-1");
   trs_matrix *T = triangle_of("gen:kkt3d:52", TRS_LOWER);
   const int64_t not_before = push_launches[TRS_PUSH_WAITS_NOT];
   const int64_t early_before = push_launches[TRS_PUSH_WAITS_EARLY];
   trs_plan plan;
-  assert_success(push_plan(&plan, context, T, TRS_LOWER,
-                           &(trs_options){.struct_size = sizeof(trs_options), .method = "push"},
-                           ""));
+  make_plan(&plan, context, T, TRS_LOWER, "");
   solve_often(&plan, 1, 4, "kkt3d");
   assert_true(push_launches[TRS_PUSH_WAITS_NOT] > not_before);
   assert_true(push_launches[TRS_PUSH_WAITS_EARLY] > early_before);
@@ -191,14 +195,12 @@ static void large_levels_have_launches_of_their_own(void **state) {
 }
 
 /* Members that do not empty a solve's words: if this passes, the interpreter detects nothing. */
-static void what_is_not_emptied_is_found_out(void **state) {
+TEST(what_is_not_emptied_is_found_out) {
   trs_context *context = context_of("cuda:0-1");
   trs_matrix *T = triangle_of("gen:random:4000,9", TRS_LOWER);
   trs_plan plan;
   double worst = 0;
-  assert_success(push_plan(&plan, context, T, TRS_LOWER,
-                           &(trs_options){.struct_size = sizeof(trs_options), .method = "push"},
-                           "partition=cyclic"));
+  make_plan(&plan, context, T, TRS_LOWER, "partition=cyclic");
   push_keeps = true;
   for (int turn = 0; turn < 20 && worst < 1e-6; turn++) {
     vectors v = make_vectors(T->nrows, 1, T->nrows, T->nrows, TRS_COL_MAJOR, 3 + (uint64_t)turn);
@@ -214,14 +216,12 @@ static void what_is_not_emptied_is_found_out(void **state) {
   trs_context_destroy(context);
 }
 
-static void every_layout_goes_through_the_stage(void **state) {
+TEST(every_layout_goes_through_the_stage) {
   trs_context *context = context_of("cuda:0-2");
   trs_matrix *T = triangle_of("gen:poisson2d5:20", TRS_LOWER);
   const int64_t n = T->nrows;
   trs_plan plan;
-  assert_success(push_plan(&plan, context, T, TRS_LOWER,
-                           &(trs_options){.struct_size = sizeof(trs_options), .method = "push"},
-                           ""));
+  make_plan(&plan, context, T, TRS_LOWER, "");
   for (int layout = 0; layout < 2; layout++)
     for (int64_t nrhs = 1; nrhs <= 3; nrhs++)
       for (int pad = 0; pad < 4; pad++) {
@@ -240,7 +240,7 @@ static void every_layout_goes_through_the_stage(void **state) {
 
 /* One member has all rows without dependencies, the other all rows that no row depends on; and the
  * reverse. */
-static void members_of_sources_and_of_sinks(void **state) {
+TEST(members_of_sources_and_of_sinks) {
   enum { SOURCES = 120, SINKS = 100, ROWS = SOURCES + SINKS }; /* of equal weight */
   int64_t ptr[ROWS + 1];
   int32_t idx[SOURCES + 2 * SINKS];
@@ -263,9 +263,7 @@ static void members_of_sources_and_of_sinks(void **state) {
     trs_plan_share share = {.struct_size = sizeof share};
     assert_success(
         trs_matrix_create(&T, TRS_CSR, TRS_DOUBLE, ROWS, ROWS, TRS_PTR64, ptr, idx, val, TRS_COPY));
-    assert_success(push_plan(&plan, context, T, lower ? TRS_LOWER : TRS_UPPER,
-                             &(trs_options){.struct_size = sizeof(trs_options), .method = "push"},
-                             "partition=slabs"));
+    make_plan(&plan, context, T, lower ? TRS_LOWER : TRS_UPPER, "partition=slabs");
     assert_success(trs_method_push.share(&plan, 0, 1, &share, NULL));
     assert_int_equal(share.nrows, SOURCES);
     solve_often(&plan, 1, 10, lower ? "sources first" : "sources last");
@@ -276,16 +274,14 @@ static void members_of_sources_and_of_sinks(void **state) {
 }
 
 /* Each member's rows from its own arrays, into its own arrays. */
-static void vectors_may_lie_with_the_members(void **state) {
+TEST(vectors_may_lie_with_the_members) {
   enum { MEMBERS = 3 };
   trs_context *context = context_of("cuda:0-2");
   trs_matrix *T = triangle_of("gen:poisson2d5:30", TRS_UPPER);
   const int64_t n = T->nrows;
   int64_t *rows = malloc((size_t)n * sizeof *rows), solved = 0;
   trs_plan plan;
-  assert_success(push_plan(&plan, context, T, TRS_UPPER,
-                           &(trs_options){.struct_size = sizeof(trs_options), .method = "push"},
-                           ""));
+  make_plan(&plan, context, T, TRS_UPPER, "");
   for (int turn = 0; turn < 4; turn++) {
     vectors all = make_vectors(n, 1, n, n, TRS_COL_MAJOR, 2 + (uint64_t)turn), of[MEMBERS];
     void *x[MEMBERS];
@@ -322,7 +318,7 @@ static void vectors_may_lie_with_the_members(void **state) {
 
 /* The first, the second, ... launch of a solve fails: the solve returns an error, and so does every
  * later one of the plan, because some members have started work that others have not. */
-static void a_launch_that_fails_ends_the_plan(void **state) {
+TEST(a_launch_that_fails_ends_the_plan) {
   enum { MEMBERS = 3 };
   trs_context *context = context_of("cuda:0-2");
   trs_matrix *T = triangle_of("gen:chain:100", TRS_LOWER);
@@ -331,9 +327,7 @@ static void a_launch_that_fails_ends_the_plan(void **state) {
   const trs_rhs rhs = rhs_of(&v);
   for (int failing = 0; failing < MEMBERS; failing++) {
     trs_plan plan;
-    assert_success(push_plan(&plan, context, T, TRS_LOWER,
-                             &(trs_options){.struct_size = sizeof(trs_options), .method = "push"},
-                             "partition=slabs"));
+    make_plan(&plan, context, T, TRS_LOWER, "partition=slabs");
     ((trs_push_state *)plan.state)->told->limit = 200000000;
     *(trs_fault *)((trs_push_state *)plan.state)->member[0].args.fault =
         *((trs_push_state *)plan.state)->told;
@@ -349,16 +343,14 @@ static void a_launch_that_fails_ends_the_plan(void **state) {
   trs_context_destroy(context);
 }
 
-static void a_stall_names_the_row_and_the_member(void **state) {
+TEST(a_stall_names_the_row_and_the_member) {
   trs_context *context = context_of("cuda:0-2");
   trs_matrix *T = triangle_of("gen:chain:100", TRS_LOWER);
   const int64_t n = T->nrows;
   vectors v = make_vectors(n, 1, n, n, TRS_COL_MAJOR, 4);
   const trs_rhs rhs = rhs_of(&v);
   trs_plan plan;
-  assert_success(push_plan(&plan, context, T, TRS_LOWER,
-                           &(trs_options){.struct_size = sizeof(trs_options), .method = "push"},
-                           "partition=cyclic"));
+  make_plan(&plan, context, T, TRS_LOWER, "partition=cyclic");
   assert_success(push_break(&plan));
   for (int turn = 0; turn < 2; turn++) {
     assert_failure(TRS_ERROR_STALLED, "waited more than 0.2 s", trs_method_push.solve(&plan, &rhs));
@@ -379,7 +371,7 @@ typedef struct race {
   int members; /* members with rows */
 } race;
 
-static void members_race_against_one(void **state) {
+TEST(members_race_against_one) {
   static const race races[] = {
       {"all are faster", {1e-3, 0.4e-3}, TRS_SUCCESS, 4},
       {"half as many are", {1e-3, 1.2e-3, 0.7e-3}, TRS_SUCCESS, 2},
@@ -414,23 +406,8 @@ static void members_race_against_one(void **state) {
   trs_context_destroy(context);
 }
 
-static void every_kind_of_launch_was_met(void **state) {
+TEST(every_kind_of_launch_was_met) {
   for (int k = 0; k < 4; k++) assert_true(push_launches[k] > 0);
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(weak_blocks_are_cut),
-    cmocka_unit_test(every_partition_solves),
-    cmocka_unit_test(counters_pass_32_bits),
-    cmocka_unit_test(large_levels_have_launches_of_their_own),
-    cmocka_unit_test(what_is_not_emptied_is_found_out),
-    cmocka_unit_test(every_layout_goes_through_the_stage),
-    cmocka_unit_test(members_of_sources_and_of_sinks),
-    cmocka_unit_test(vectors_may_lie_with_the_members),
-    cmocka_unit_test(a_launch_that_fails_ends_the_plan),
-    cmocka_unit_test(a_stall_names_the_row_and_the_member),
-    cmocka_unit_test(members_race_against_one),
-    cmocka_unit_test(every_kind_of_launch_was_met),
-};
-
-const test_program program = {TESTS(tests), .begin = push_stand_in_begin};
+const test_program program = {.begin = push_stand_in_begin};

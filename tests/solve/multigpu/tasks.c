@@ -46,7 +46,7 @@ static void check_tasks(const trs_tasks *t, int64_t n, bool lower, int members, 
   }
 }
 
-static void deals(void **state) {
+TEST(deals) {
   for (int64_t n = 0; n <= 20; n++)
     for (int members = 1; members <= 9; members++)
       for (int64_t each = 0; each <= 4; each++)
@@ -59,7 +59,7 @@ static void deals(void **state) {
         }
 }
 
-static void deals_by_room(void **state) {
+TEST(deals_by_room) {
   const int64_t rooms[][4] = {
       {100, 100, 100, 100}, {100, 50, 100, 50}, {1000, 1, 1000, 1}, {0, 0, 0, 7}, {0, 0, 0, 0}};
   const int32_t wanted[][4] = {
@@ -225,7 +225,7 @@ static void run_all(int64_t n, double density, int64_t band, bool lower, const i
   triangle_free(&t);
 }
 
-static void algorithms(void **state) {
+TEST(algorithms) {
   const int each[] = {0, 1, 3, 8};
   for (int lower = 0; lower < 2; lower++) {
     for (int64_t n = 0; n <= 9; n++) run_all(n, 0.6, n + 1, lower, each, 4);
@@ -234,11 +234,3 @@ static void algorithms(void **state) {
     run_all(40, 1, 40, lower, each, 4); /* dense */
   }
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(deals),
-    cmocka_unit_test(deals_by_room),
-    cmocka_unit_test(algorithms),
-};
-
-const test_program program = {TESTS(tests)};

@@ -66,7 +66,7 @@ static void systems(void **state) {
 }
 
 /* A limit that every wait passes: all processes and members return the same error, soon. */
-static void stall(void **state) {
+TEST(a_stall_ends_all_members) {
   trs_context *ctx;
   trs_matrix *A;
   trs_plan *plan;
@@ -91,11 +91,8 @@ static void stall(void **state) {
   free(x);
 }
 
-int main(void) {
-  enum { COUNT = COUNT(groups) };
-  struct CMUnitTest tests[COUNT + 1];
-  for (int k = 0; k < COUNT; k++)
-    tests[k] = (struct CMUnitTest){groups[k], systems, NULL, NULL, (void *)groups[k]};
-  tests[COUNT] = (struct CMUnitTest){"stall", stall, NULL, NULL, NULL};
-  return _cmocka_run_group_tests("solve/multigpu/x20", tests, COUNT + 1, NULL, NULL);
+static void add_cases(void) {
+  for (size_t k = 0; k < COUNT(groups); k++) add_test(__LINE__, groups[k], systems, groups[k]);
 }
+
+const test_program program = {.add_cases = add_cases};

@@ -71,7 +71,7 @@ static int64_t rows_in_slices(const trs_plan *plan) {
   return sliced;
 }
 
-static void slices_hold_every_entry(void **state) {
+TEST(slices_hold_every_entry) {
   (void)state;
   int64_t sliced = 0;
   for (int c = 0; c < 2 * NGRIDS; c++) {
@@ -86,7 +86,7 @@ static void slices_hold_every_entry(void **state) {
 }
 
 /* Most rows of a grid of long rows are in slices. */
-static void grids_have_slices(void **state) {
+TEST(grids_have_slices) {
   (void)state;
   if (!lanes_of(TRS_DOUBLE)) skip_test("this processor's registers are too short");
   trs_matrix *T = read_triangle("gen:poisson3d27:40", TRS_LOWER, TRS_DOUBLE);
@@ -104,7 +104,7 @@ static void *solution(trs_plan *plan, trs_scalar scalar, int64_t n, int64_t nrhs
 }
 
 /* Slices begin at other rows for other numbers of threads. */
-static void bits_do_not_depend_on_threads(void **state) {
+TEST(bits_do_not_depend_on_threads) {
   (void)state;
   for (int c = 0; c < 4 * NGRIDS; c++) {
     trs_scalar scalar = (trs_scalar)(TRS_FLOAT + c % 4);
@@ -130,7 +130,7 @@ static void bits_do_not_depend_on_threads(void **state) {
   }
 }
 
-static void updates_reach_slices(void **state) {
+TEST(updates_reach_slices) {
   (void)state;
   for (int c = 0; c < 2 * NGRIDS; c++) {
     trs_trans trans = c % 2 ? TRS_TRANS : TRS_NO_TRANS;
@@ -156,7 +156,7 @@ static void updates_reach_slices(void **state) {
 }
 
 /* An infinite x reaches only the rows that depend on it. */
-static void infinity_stays_in_its_rows(void **state) {
+TEST(infinity_stays_in_its_rows) {
   (void)state;
   for (int c = 0; c < NGRIDS; c++) {
     trs_matrix *T = read_triangle(grids[c], TRS_LOWER, TRS_DOUBLE);
@@ -180,12 +180,9 @@ static void infinity_stays_in_its_rows(void **state) {
   }
 }
 
-int main(void) {
+static int begin(void **state) {
   trs_schedule_part_work = 20;
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(slices_hold_every_entry),       cmocka_unit_test(grids_have_slices),
-      cmocka_unit_test(bits_do_not_depend_on_threads), cmocka_unit_test(updates_reach_slices),
-      cmocka_unit_test(infinity_stays_in_its_rows),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return 0;
 }
+
+const test_program program = {.begin = begin};

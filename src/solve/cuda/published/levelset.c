@@ -17,22 +17,8 @@ typedef struct levelset {
 
 static trs_status launch(trs_plan *plan, const trs_rhs *rhs, trs_stream stream) {
   const levelset *s = plan->state;
-  const trs_system *S = &s->gpu.system;
-  const trs_levelset job = {.scalar = S->scalar,
-                            .lower = S->lower,
-                            .unit = S->unit,
-                            .has_diagonal = S->has_diagonal,
-                            .ptr = S->ptr,
-                            .idx = S->idx,
-                            .val = S->val,
-                            .order = s->order,
-                            .x = rhs->x,
-                            .b = rhs->b,
-                            .x_row = rhs->x_row,
-                            .x_col = rhs->x_col,
-                            .b_row = rhs->b_row,
-                            .b_col = rhs->b_col,
-                            .nrhs = rhs->nrhs};
+  const trs_levelset job = {
+      .system = s->gpu.system, .order = s->order, .columns = trs_gpu_columns_of(rhs)};
   for (int32_t l = 0; l < s->levels; l++)
     TRS_TRY(trs_levelset_level(&job, s->begin[l], s->begin[l + 1], stream));
   return TRS_SUCCESS;

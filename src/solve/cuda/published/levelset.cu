@@ -18,24 +18,26 @@ __global__ void __launch_bounds__(WARPS *WARP)
     solve_level(const __grid_constant__ trs_levelset s, int64_t begin, int64_t end) {
   const int64_t k = begin + int64_t(blockIdx.x) * WARPS + threadIdx.x / WARP;
   if (k >= end) return;
+  const trs_system &t = s.system;
+  const trs_gpu_columns &v = s.columns;
   const int lane = int(threadIdx.x % WARP);
   const int64_t row = s.order[k];
-  const S *val = static_cast<const S *>(s.val);
-  int64_t first = s.ptr[row], last = s.ptr[row + 1];
-  const int64_t diagonal = s.lower ? last - 1 : first;
-  const bool stored = s.has_diagonal || (first < last && s.idx[diagonal] == row);
-  const S inverse = s.unit ? one<S>() : reciprocal(val[diagonal]);
-  first += stored && !s.lower;
-  last -= stored && s.lower;
-  for (int64_t r = blockIdx.y; r < s.nrhs; r += gridDim.y) {
-    S *x = static_cast<S *>(s.x) + r * s.x_col;
+  const S *val = static_cast<const S *>(t.val);
+  int64_t first = t.ptr[row], last = t.ptr[row + 1];
+  const int64_t diagonal = t.lower ? last - 1 : first;
+  const bool stored = t.has_diagonal || (first < last && t.idx[diagonal] == row);
+  const S inverse = t.unit ? one<S>() : reciprocal(val[diagonal]);
+  first += stored && !t.lower;
+  last -= stored && t.lower;
+  for (int64_t r = blockIdx.y; r < v.width; r += gridDim.y) {
+    S *x = static_cast<S *>(v.x) + r * v.x_col;
     S sum = zero<S>();
     for (int64_t p = first + lane; p < last; p += WARP)
-      sum = multiply_add(val[p], x[s.idx[p] * s.x_row], sum);
+      sum = multiply_add(val[p], x[t.idx[p] * v.x_row], sum);
     sum = sum_lanes(sum, LOG_WARP);
     if (lane > 0) continue;
-    const S b = static_cast<const S *>(s.b)[r * s.b_col + row * s.b_row];
-    x[row * s.x_row] = (b - sum) * inverse;
+    const S b = static_cast<const S *>(v.b)[r * v.b_col + row * v.b_row];
+    x[row * v.x_row] = (b - sum) * inverse;
   }
 }
 
@@ -44,12 +46,13 @@ __global__ void __launch_bounds__(WARPS *WARP)
 extern "C" trs_status trs_levelset_level(const trs_levelset *s, int64_t begin, int64_t end,
                                          trs_stream stream) {
   const auto to = static_cast<cudaStream_t>(stream);
-  const dim3 grid(static_cast<unsigned>((end - begin + WARPS - 1) / WARPS),
-                  static_cast<unsigned>(s->nrhs < MOST_ROUNDS ? s->nrhs : MOST_ROUNDS));
-  if (begin == end || s->nrhs == 0) return TRS_SUCCESS;
+  const dim3 grid(
+      static_cast<unsigned>((end - begin + WARPS - 1) / WARPS),
+      static_cast<unsigned>(s->columns.width < MOST_ROUNDS ? s->columns.width : MOST_ROUNDS));
+  if (begin == end || s->columns.width == 0) return TRS_SUCCESS;
   const auto launch = [&](auto scalar) {
     solve_level<decltype(scalar)><<<grid, WARPS * WARP, 0, to>>>(*s, begin, end);
     return cudaGetLastError();
   };
-  return trs_device_check(by_scalar(s->scalar, launch), "levelset");
+  return trs_device_check(by_scalar(s->system.scalar, launch), "levelset");
 }

@@ -2,19 +2,14 @@
 #ifndef TRS_SOLVE_CUDA_PUBLISHED_LEVELSET_H
 #define TRS_SOLVE_CUDA_PUBLISHED_LEVELSET_H
 
+#include "analysis/triangle.h"
 #include "device/device.h"
-#include "trireme.h"
+#include "solve/cuda/columns.h"
 
 typedef struct trs_levelset {
-  trs_scalar scalar;
-  bool lower, unit, has_diagonal; /* as in trs_system */
-  const int64_t *ptr;             /* n + 1, by rows */
-  const int32_t *idx;             /* ascending within a row */
-  const void *val;
+  trs_system system;    /* by rows */
   const int32_t *order; /* n: rows, level after level */
-  void *x;
-  const void *b;
-  int64_t x_row, x_col, b_row, b_col, nrhs; /* in elements */
+  trs_gpu_columns columns;
 } trs_levelset;
 
 #ifdef __cplusplus

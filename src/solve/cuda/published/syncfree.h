@@ -9,6 +9,7 @@
 
 #include "device/device.h"
 #include "device/fault.h"
+#include "solve/cuda/columns.h"
 #include "trireme.h"
 
 typedef struct trs_syncfree {
@@ -26,14 +27,6 @@ typedef struct trs_syncfree {
   void *left_sum;   /* n; for several right-hand sides n x width */
   trs_fault *fault;
 } trs_syncfree;
-
-/* `width` columns of b and x for one launch. */
-typedef struct trs_syncfree_rhs {
-  void *x;
-  const void *b;
-  int64_t x_row, x_col, b_row, b_col; /* in elements */
-  int64_t width;
-} trs_syncfree_rhs;
 
 /* The distribution of a component's products over the lanes of a warp (Algorithm 4). */
 typedef enum trs_syncfree_lanes {
@@ -55,11 +48,11 @@ extern "C" {
 trs_status trs_syncfree_count(const trs_syncfree *s, trs_stream stream);
 
 /* Algorithm 3 for one right-hand side.  warps: per block, at most 32. */
-trs_status trs_syncfree_sweep(const trs_syncfree *s, const trs_syncfree_rhs *rhs, int warps,
+trs_status trs_syncfree_sweep(const trs_syncfree *s, const trs_gpu_columns *rhs, int warps,
                               bool scratchpad, trs_stream stream);
 
 /* Algorithm 4. */
-trs_status trs_syncfree_sweep_rhs(const trs_syncfree *s, const trs_syncfree_rhs *rhs,
+trs_status trs_syncfree_sweep_rhs(const trs_syncfree *s, const trs_gpu_columns *rhs,
                                   const trs_syncfree_strategy *strategy, trs_stream stream);
 
 #ifdef __cplusplus

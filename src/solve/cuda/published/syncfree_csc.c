@@ -19,7 +19,7 @@ static int warps_of(const csc_state *s) { return WARPS_LEAST << s->warps_choice;
 static trs_status launch(trs_plan *plan, const trs_rhs *rhs, trs_stream stream) {
   const csc_state *s = plan->state;
   trs_syncfree system;
-  trs_syncfree_rhs one;
+  trs_gpu_columns one;
   for (int64_t r = 0; r < rhs->nrhs; r++) {
     TRS_TRY(trs_syncfree_begin(&s->base, &system, &one, rhs, r, stream));
     TRS_TRY(trs_syncfree_sweep(&system, &one, warps_of(s), s->scratchpad, stream));

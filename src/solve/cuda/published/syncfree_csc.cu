@@ -47,7 +47,7 @@ __device__ S await_left_sum(const trs_syncfree &s, const scratchpad<S> &pad, int
 
 /* x[i], in every lane.  The first lane stores it. */
 template <class S, bool SCRATCHPAD>
-__device__ S solve_component(const trs_syncfree &s, const trs_syncfree_rhs &rhs,
+__device__ S solve_component(const trs_syncfree &s, const trs_gpu_columns &rhs,
                              const scratchpad<S> &pad, int64_t i) {
   S xi = zero<S>();
   if (lane_of_thread() == 0) {
@@ -97,7 +97,7 @@ __device__ void count_met(const trs_syncfree &s, scratchpad<S> &pad, const colum
 }
 
 template <class S, bool SCRATCHPAD>
-__global__ void __launch_bounds__(MOST_WARPS *WARP) sweep(trs_syncfree s, trs_syncfree_rhs rhs) {
+__global__ void __launch_bounds__(MOST_WARPS *WARP) sweep(trs_syncfree s, trs_gpu_columns rhs) {
   __shared__ scratchpad<S> pad;
   if (threadIdx.x < MOST_WARPS) {
     pad.left_sum[threadIdx.x] = zero<S>();
@@ -122,7 +122,7 @@ __global__ void __launch_bounds__(MOST_WARPS *WARP) sweep(trs_syncfree s, trs_sy
 
 }  // namespace
 
-extern "C" trs_status trs_syncfree_sweep(const trs_syncfree *s, const trs_syncfree_rhs *rhs,
+extern "C" trs_status trs_syncfree_sweep(const trs_syncfree *s, const trs_gpu_columns *rhs,
                                          int warps, bool use_scratchpad, trs_stream stream) {
   const auto blocks = static_cast<unsigned>((s->n + warps - 1) / warps);
   const auto threads = static_cast<unsigned>(warps * WARP);

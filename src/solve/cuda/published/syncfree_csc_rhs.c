@@ -26,7 +26,7 @@ static trs_status launch(trs_plan *plan, const trs_rhs *rhs, trs_stream stream) 
   const csc_rhs_state *s = plan->state;
   const trs_syncfree_strategy strategy = {(trs_syncfree_lanes)s->lanes, s->p, s->q};
   trs_syncfree system;
-  trs_syncfree_rhs tile;
+  trs_gpu_columns tile;
   for (int64_t first = 0; first < rhs->nrhs; first += s->base.width) {
     TRS_TRY(trs_syncfree_begin(&s->base, &system, &tile, rhs, first, stream));
     TRS_TRY(trs_syncfree_sweep_rhs(&system, &tile, &strategy, stream));

@@ -37,7 +37,7 @@ __device__ void await_component(const trs_syncfree &s, int64_t i) {
 
 /* Stores row i of x for the caller, and over its left sums, which are no longer needed. */
 template <class S>
-__device__ void solve_component(const trs_syncfree &s, const trs_syncfree_rhs &rhs, int64_t i,
+__device__ void solve_component(const trs_syncfree &s, const trs_gpu_columns &rhs, int64_t i,
                                 S inverse) {
   const S *b = static_cast<const S *>(rhs.b) + i * rhs.b_row;
   S *x = static_cast<S *>(rhs.x) + i * rhs.x_row;
@@ -85,7 +85,7 @@ __device__ bool lanes_take_rhs(const trs_syncfree_strategy &strategy, int64_t en
 
 template <class S>
 __global__ void __launch_bounds__(WARPS *WARP)
-    sweep(trs_syncfree s, trs_syncfree_rhs rhs, trs_syncfree_strategy strategy) {
+    sweep(trs_syncfree s, trs_gpu_columns rhs, trs_syncfree_strategy strategy) {
   const int64_t k = take_ticket(s.ticket) * WARPS + warp_of_thread();
   if (k >= s.n) return;
   const int64_t i = in_sweep(s, k);
@@ -110,7 +110,7 @@ __global__ void __launch_bounds__(WARPS *WARP)
 
 }  // namespace
 
-extern "C" trs_status trs_syncfree_sweep_rhs(const trs_syncfree *s, const trs_syncfree_rhs *rhs,
+extern "C" trs_status trs_syncfree_sweep_rhs(const trs_syncfree *s, const trs_gpu_columns *rhs,
                                              const trs_syncfree_strategy *strategy,
                                              trs_stream stream) {
   const auto blocks = static_cast<unsigned>((s->n + WARPS - 1) / WARPS);

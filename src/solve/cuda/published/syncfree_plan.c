@@ -33,18 +33,11 @@ static trs_syncfree look(const trs_syncfree_plan *p) {
   };
 }
 
-trs_status trs_syncfree_begin(const trs_syncfree_plan *p, trs_syncfree *s,
-                              trs_syncfree_rhs *columns, const trs_rhs *rhs, int64_t first,
-                              trs_stream stream) {
+trs_status trs_syncfree_begin(const trs_syncfree_plan *p, trs_syncfree *s, trs_gpu_columns *columns,
+                              const trs_rhs *rhs, int64_t first, trs_stream stream) {
   const trs_rhs part = trs_rhs_columns(rhs, p->gpu.system.scalar, first, p->width);
   *s = look(p);
-  *columns = (trs_syncfree_rhs){.x = part.x,
-                                .b = part.b,
-                                .x_row = part.x_row,
-                                .x_col = part.x_col,
-                                .b_row = part.b_row,
-                                .b_col = part.b_col,
-                                .width = part.nrhs};
+  *columns = trs_gpu_columns_of(&part);
   return trs_device_fill(p->workspace, 0, workspace_bytes(&p->gpu.system, part.nrhs), stream);
 }
 

@@ -20,9 +20,8 @@ trs_status trs_syncfree_analyze(trs_plan *plan, trs_gpu_launch launch, int64_t w
 
 /* Begins a solve of the columns from `first` on, at most p->width: clears the workspace and sets
  * the kernels' arguments. */
-trs_status trs_syncfree_begin(const trs_syncfree_plan *p, trs_syncfree *s,
-                              trs_syncfree_rhs *columns, const trs_rhs *rhs, int64_t first,
-                              trs_stream stream);
+trs_status trs_syncfree_begin(const trs_syncfree_plan *p, trs_syncfree *s, trs_gpu_columns *columns,
+                              const trs_rhs *rhs, int64_t first, trs_stream stream);
 
 /* The entries that both tables share. */
 #define TRS_SYNCFREE_METHOD                                              \

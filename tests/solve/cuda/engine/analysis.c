@@ -193,14 +193,14 @@ static void compare_rules(shape kind, const trs_system *S, int number) {
   drop(&p);
 }
 
-static void slices_are_those_of_the_host(void **state) {
+TEST(slices_are_those_of_the_host) {
   static const int64_t sizes[] = {0, 1, 2, 31, 33, 257, 511, 513, 3000};
   shapes_of_sizes(sizes, COUNT(sizes), compare_rules);
 }
 
 /* Many blocks of threads, most of which run at once; systems above and below the size for one
  * wait; the same twice. */
-static void large_systems_too(void **state) {
+TEST(large_systems_too) {
   static const char *const names[] = {
       "gen:poisson2d5:400",  "gen:poisson2d5:600",        "gen:poisson3d7:60",
       "gen:poisson3d7:80",   "gen:elasticity3d:20,20,20", "gen:powerlaw:60000",
@@ -223,7 +223,7 @@ static void large_systems_too(void **state) {
 
 /* Chains with about as many levels as the walk by one block of threads can count, and with more
  * rows than it has room for. */
-static void as_many_levels_as_rows(void **state) {
+TEST(as_many_levels_as_rows) {
   static const int64_t sizes[] = {16385, 65533, 65534, 65535, 65536, 70000, 120000};
   for (size_t z = 0; z < COUNT(sizes); z++) {
     trs_system S = shape_system(SHAPE_CHAIN, sizes[z], TRS_FLOAT, z % 2 == 0, true);
@@ -235,7 +235,7 @@ static void as_many_levels_as_rows(void **state) {
 }
 
 /* Entries and inverses of new values, by a second fill into the same slices. */
-static void new_values_are_filled_in(void **state) {
+TEST(new_values_are_filled_in) {
   trs_system S = shape_system(SHAPE_SUPERNODES, 500, TRS_DOUBLE, true, true);
   both b = {.S = S, .p = upload(&S), .rules = shape_rules[6], .name = "update"};
   assert_success(cut_and_build(&b));
@@ -293,7 +293,7 @@ static void compare_cuts(both *b, int *cuts) {
   gpu_free((void *)b->apart);
 }
 
-static void blocks_are_cut_as_on_the_host(void **state) {
+TEST(blocks_are_cut_as_on_the_host) {
   static const int64_t sizes[] = {33, 700, 3000};
   int cuts = 0, systems = 0;
   for (shape kind = 0; kind < SHAPES; kind++)
@@ -330,7 +330,7 @@ static void need_features(shape kind, int64_t n, bool lower, double length, doub
   shape_free(&S);
 }
 
-static void a_sample_shows_the_pattern(void **state) {
+TEST(a_sample_shows_the_pattern) {
   need_features(SHAPE_DIAGONAL, 0, true, 0, 0, 0);
   need_features(SHAPE_DIAGONAL, 33, true, 0, 0, 0);
   need_features(SHAPE_CHAIN, 1000, false, 0.999, 0.999, 0.999);
@@ -366,7 +366,7 @@ static int32_t levels_against(const char *name, const trs_slice_rules *rules,
   return levels;
 }
 
-static void more_levels_than_the_rival_are_given_up(void **state) {
+TEST(more_levels_than_the_rival_are_given_up) {
   static const char *const names[] = {"gen:poisson2d5:200", "gen:poisson2d5:600"};
   const trs_slice_rules *plain = &shape_rules[0], *chains = &shape_rules[7];
   for (size_t k = 0; k < COUNT(names); k++) {
@@ -376,7 +376,7 @@ static void more_levels_than_the_rival_are_given_up(void **state) {
   }
 }
 
-static void too_little_memory_is_given_back(void **state) {
+TEST(too_little_memory_is_given_back) {
   trs_system S = shape_system(SHAPE_SUPERNODES, 500, TRS_DOUBLE, true, true);
   both b = {.S = S, .p = upload(&S), .rules = shape_rules[6], .name = "memory"};
   int64_t before = gpu_held(), allowed = 1;
@@ -402,15 +402,4 @@ static int leave(void **state) {
   return gpu_stop(state);
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(blocks_are_cut_as_on_the_host),
-    cmocka_unit_test(slices_are_those_of_the_host),
-    cmocka_unit_test(large_systems_too),
-    cmocka_unit_test(as_many_levels_as_rows),
-    cmocka_unit_test(new_values_are_filled_in),
-    cmocka_unit_test(a_sample_shows_the_pattern),
-    cmocka_unit_test(more_levels_than_the_rival_are_given_up),
-    cmocka_unit_test(too_little_memory_is_given_back),
-};
-
-const test_program program = {TESTS(tests), .begin = enter, .end = leave, .lacks = gpu_lacks};
+const test_program program = {.begin = enter, .end = leave, .lacks = gpu_lacks};

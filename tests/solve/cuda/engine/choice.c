@@ -35,14 +35,14 @@ static trs_launch_kind kind_of(int32_t slices, bool clusters, trs_range_choice c
   return kind;
 }
 
-static void the_width_of_levels_decides(void **state) {
+TEST(the_width_of_levels_decides) {
   assert_int_equal(kind_of(1, true, TRS_RANGES_AUTO), TRS_LAUNCH_SINGLE_BLOCK);
   assert_int_equal(kind_of(8, true, TRS_RANGES_AUTO), TRS_LAUNCH_CLUSTER);
   assert_int_equal(kind_of(8, false, TRS_RANGES_AUTO), TRS_LAUNCH_WARP_SLICE);
   assert_int_equal(kind_of(60, true, TRS_RANGES_AUTO), TRS_LAUNCH_WARP_SLICE);
 }
 
-static void a_kernel_that_is_asked_for_takes_what_it_can(void **state) {
+TEST(a_kernel_that_is_asked_for_takes_what_it_can) {
   for (int32_t slices = 1; slices <= 80; slices += slices < 60 ? 59 : 10) {
     const bool fits = 32 * slices <= MOST_ROWS;
     assert_int_equal(kind_of(slices, true, TRS_RANGES_WARP_SLICE), TRS_LAUNCH_WARP_SLICE);
@@ -55,7 +55,7 @@ static void a_kernel_that_is_asked_for_takes_what_it_can(void **state) {
 }
 
 /* Long runs of each kind, then a change too short to pay for a launch. */
-static void a_change_of_kernel_has_to_pay_for_its_launch(void **state) {
+TEST(a_change_of_kernel_has_to_pay_for_its_launch) {
   trs_slice_level level[5 * LEVELS + 2] = {{0}};
   trs_launch_range *ranges;
   int32_t nlevels = 0, nranges;
@@ -73,7 +73,7 @@ static void a_change_of_kernel_has_to_pay_for_its_launch(void **state) {
   trs_free(ranges);
 }
 
-static void heavy_slices_stay_with_the_warps(void **state) {
+TEST(heavy_slices_stay_with_the_warps) {
   trs_slice_level level[LEVELS + 1] = {{0}};
   trs_launch_range *ranges;
   int32_t nlevels = 0, nranges;
@@ -87,7 +87,7 @@ static void heavy_slices_stay_with_the_warps(void **state) {
 }
 
 /* Fifteen clusters at once: the sixteenth right-hand side would wait for one. */
-static void clusters_give_way_to_warps_before_they_take_turns(void **state) {
+TEST(clusters_give_way_to_warps_before_they_take_turns) {
   const trs_launch_range cluster = {.kind = TRS_LAUNCH_CLUSTER},
                          block = {.kind = TRS_LAUNCH_SINGLE_BLOCK};
   assert_int_equal(trs_batched_kind(&cluster, 15, 15), TRS_LAUNCH_CLUSTER);
@@ -95,7 +95,7 @@ static void clusters_give_way_to_warps_before_they_take_turns(void **state) {
   assert_int_equal(trs_batched_kind(&block, 200, 15), TRS_LAUNCH_SINGLE_BLOCK);
 }
 
-static void several_right_hand_sides_compare_chains_with_plain_rows(void **state) {
+TEST(several_right_hand_sides_compare_chains_with_plain_rows) {
   const trs_pattern_features grid = {.n = 100000, .chained = 1, .run = 1, .row_length = 3};
   trs_slice_rules rules[TRS_MOST_CANDIDATES];
   assert_int_equal(trs_choose_rules(rules, &grid, false), 1);
@@ -105,20 +105,8 @@ static void several_right_hand_sides_compare_chains_with_plain_rows(void **state
 }
 
 /* 64 doubles per row pay, 16 do not; nor do levels that fill the device. */
-static void row_groups_take_long_rows_in_levels_of_few(void **state) {
+TEST(row_groups_take_long_rows_in_levels_of_few) {
   assert_true(trs_row_groups_pay(100000, 100, 512));
   assert_false(trs_row_groups_pay(100000, 100, 128));
   assert_false(trs_row_groups_pay(1000000, 100, 512));
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(the_width_of_levels_decides),
-    cmocka_unit_test(a_kernel_that_is_asked_for_takes_what_it_can),
-    cmocka_unit_test(a_change_of_kernel_has_to_pay_for_its_launch),
-    cmocka_unit_test(heavy_slices_stay_with_the_warps),
-    cmocka_unit_test(clusters_give_way_to_warps_before_they_take_turns),
-    cmocka_unit_test(several_right_hand_sides_compare_chains_with_plain_rows),
-    cmocka_unit_test(row_groups_take_long_rows_in_levels_of_few),
-};
-
-const test_program program = {TESTS(tests)};

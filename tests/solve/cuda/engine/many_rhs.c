@@ -42,7 +42,7 @@ static void solve(const both_sides *s, const char *way, int64_t nrhs, trs_layout
 }
 
 /* Rows near the diagonal make many levels, rows anywhere few. */
-static void every_way_solves_all_types(void **state) {
+TEST(every_way_solves_all_types) {
   static const int64_t counts[] = {16, 31, 33, 64, 100};
   for (int type = TRS_FLOAT; type <= TRS_DCOMPLEX; type++)
     for (int band = 0; band < 2; band++) {
@@ -59,8 +59,4 @@ static void every_way_solves_all_types(void **state) {
     }
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(every_way_solves_all_types),
-};
-
-const test_program program = {TESTS(tests), .end = gpu_stop, .lacks = gpu_lacks};
+const test_program program = {.end = gpu_stop, .lacks = gpu_lacks};

@@ -16,7 +16,7 @@ static bool same(const trs_engine_parameters *a, const trs_engine_parameters *b)
          a->ranges == b->ranges && a->rhs == b->rhs;
 }
 
-static void new_names_are_read(void **state) {
+TEST(new_names_are_read) {
   trs_engine_parameters p;
   assert_success(read(&p, NULL));
   assert_true(p.block == -1 && p.dense == -1 && p.early_poll == -1 && p.small_level_rows == -1);
@@ -31,7 +31,7 @@ static void new_names_are_read(void **state) {
   assert_true(p.ranges == TRS_RANGES_WARP_SLICE && p.rhs == TRS_RHS_BATCHED);
 }
 
-static void old_names_mean_the_same_and_warn(void **state) {
+TEST(old_names_mean_the_same_and_warn) {
   static const struct {
     const char *old, *now, *warning;
   } cases[] = {
@@ -58,7 +58,7 @@ static void old_names_mean_the_same_and_warn(void **state) {
   }
 }
 
-static void many_old_names_end_the_warning_early(void **state) {
+TEST(many_old_names_end_the_warning_early) {
   trs_engine_parameters p;
   assert_success(
       read(&p, "regions=wide,regions=wide,regions=wide,regions=wide,regions=wide,rhs=tile"));
@@ -66,7 +66,7 @@ static void many_old_names_end_the_warning_early(void **state) {
   assert_int_equal(p.rhs, TRS_RHS_MANY);
 }
 
-static void others_are_refused(void **state) {
+TEST(others_are_refused) {
   static const struct {
     const char *text, *words;
   } wrong[] = {{"regions=all",
@@ -83,20 +83,10 @@ static void others_are_refused(void **state) {
     assert_failure(TRS_ERROR_ARGUMENT, wrong[k].words, read(&p, wrong[k].text));
 }
 
-static void memory_can_be_short(void **state) {
+TEST(memory_can_be_short) {
   trs_engine_parameters p;
   trs_memory_fail_after(0);
   const trs_status status = read(&p, "regions=wide");
   trs_memory_fail_after(-1);
   assert_int_equal(status, TRS_ERROR_MEMORY);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(new_names_are_read),
-    cmocka_unit_test(old_names_mean_the_same_and_warn),
-    cmocka_unit_test(many_old_names_end_the_warning_early),
-    cmocka_unit_test(others_are_refused),
-    cmocka_unit_test(memory_can_be_short),
-};
-
-const test_program program = {TESTS(tests)};

@@ -12,17 +12,13 @@
 #include "solve/cuda/published/published.h"
 #include "test.h"
 
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-
 static trs_context *serial;
 
-static int start_both(void **state) {
-  return trs_context_create(&serial, "serial") ? -1 : start(state);
-}
+static int start(void **state) { return trs_context_create(&serial, "serial") ? -1 : 0; }
 
-static int stop_both(void **state) {
+static int stop(void **state) {
   trs_context_destroy(serial);
-  return stop(state);
+  return gpu_stop(state);
 }
 
 /* ---- Systems. ---- */
@@ -106,18 +102,11 @@ static void compare_with_serial(const system_of *s, const char *method) {
   int64_t n = s->arrays.n;
   size_t bytes = (size_t)n * scalar_bytes(s->scalar);
   void *x = malloc(bytes), *y = malloc(bytes), *b = malloc(bytes);
-  trs_plan *plan = make_plan(s, ctx, method, 1), *other = make_plan(s, serial, "serial", 1);
+  trs_plan *plan = make_plan(s, gpu_context, method, 1), *other = make_plan(s, serial, "serial", 1);
   trs_random_fill(b, n, s->scalar, 34);
   assert_success(trs_solve(plan, x, n, b, n, 1, TRS_COL_MAJOR));
   assert_success(trs_solve(other, y, n, b, n, 1, TRS_COL_MAJOR));
-  double largest = 0, off = 0;
-  for (int64_t i = 0; i < n; i++) {
-    double complex xi = trs_value_get(x, i, s->scalar), yi = trs_value_get(y, i, s->scalar);
-    largest = fmax(largest, cabs(yi));
-    off = fmax(off, cabs(xi - yi));
-  }
-  if (!(off <= ROUNDINGS * scalar_eps(s->scalar) * largest))
-    fail_msg("%s, n %lld: %g of %g from the serial method's", method, (long long)n, off, largest);
+  assert_close(x, y, n, s->scalar, ROUNDINGS, method);
   trs_plan_destroy(plan);
   trs_plan_destroy(other);
   free(x);
@@ -127,8 +116,7 @@ static void compare_with_serial(const system_of *s, const char *method) {
 
 /* ---- Tests. ---- */
 
-static void every_kind_of_system(void **state) {
-  need_gpu();
+TEST(every_kind_of_system) {
   static const struct {
     int64_t n, band;
     double density;
@@ -140,7 +128,7 @@ static void every_kind_of_system(void **state) {
     for (size_t k = 0; k < COUNT(shapes); k++) {
       system_of s = draw(shapes[k].n, shapes[k].density, shapes[k].band, c, (uint64_t)(9 + k));
       const char *method = methods[(c + (int)k) % (int)COUNT(methods)];
-      trs_plan *plan = make_plan(&s, ctx, method, c % 3 ? 64 : 0);
+      trs_plan *plan = make_plan(&s, gpu_context, method, c % 3 ? 64 : 0);
       for (size_t r = 0; r < COUNT(numbers); r++)
         solve_and_check(&s, plan, method, numbers[r], (trs_layout)((c + (int)r) % 2), r % 2);
       trs_plan_destroy(plan);
@@ -149,8 +137,7 @@ static void every_kind_of_system(void **state) {
     }
 }
 
-static void sizes_around_supernodes_and_blocks(void **state) {
-  need_gpu();
+TEST(sizes_around_supernodes_and_blocks) {
   static const int64_t sizes[] = {1,  2,  3,  7,  8,   15,  16,  17,  31,  32,
                                   33, 63, 64, 65, 127, 128, 129, 255, 256, 257};
   static const char *const methods[] = {
@@ -171,7 +158,7 @@ static void sizes_around_supernodes_and_blocks(void **state) {
       double density = shape == 0 ? 1 : shape == 1 ? 0.3 : 3.0 / (double)sizes[k];
       system_of s = draw(sizes[k], density, sizes[k], c, (uint64_t)c);
       for (size_t m = 0; m < COUNT(methods); m++) {
-        trs_plan *plan = make_plan(&s, ctx, methods[m], 40);
+        trs_plan *plan = make_plan(&s, gpu_context, methods[m], 40);
         solve_and_check(&s, plan, methods[m], 1, TRS_COL_MAJOR, c % 2);
         solve_and_check(&s, plan, methods[m], 3, TRS_COL_MAJOR, c % 2);
         solve_and_check(&s, plan, methods[m], 37, TRS_ROW_MAJOR, c % 2);
@@ -181,15 +168,14 @@ static void sizes_around_supernodes_and_blocks(void **state) {
     }
 }
 
-static void every_number_of_right_hand_sides(void **state) {
-  need_gpu();
+TEST(every_number_of_right_hand_sides) {
   static const int64_t numbers[] = {1, 2, 7, 8, 9, 15, 16, 17, 32, 33, 64, 100},
                        hints[] = {0, 9, 300};
   for (int c = 0; c < 8; c++) {
     system_of s = draw(200 + c, 0.2, 30, 13 * c, (uint64_t)c);
     const char *method = c < 4 ? "supernodal:panels=columns" : "supernodal:panels=rows";
     for (size_t h = 0; h < COUNT(hints); h++) {
-      trs_plan *plan = make_plan(&s, ctx, method, hints[h]);
+      trs_plan *plan = make_plan(&s, gpu_context, method, hints[h]);
       for (size_t k = 0; k < COUNT(numbers); k++)
         solve_and_check(&s, plan, method, numbers[k], (trs_layout)((c + (int)k) % 2), k % 3 == 0);
       trs_plan_destroy(plan);
@@ -202,7 +188,7 @@ static void solve_factors(const trs_factors *F, trs_trans trans, int64_t n, trs_
   static const int64_t numbers[] = {1, 8, 33};
   trs_options options = {.struct_size = sizeof(trs_options), .method = "supernodal", .nrhs = 33};
   trs_plan *plan;
-  assert_success(trs_analyze_factors(ctx, &plan, F, trans, &options));
+  assert_success(trs_analyze_factors(gpu_context, &plan, F, trans, &options));
   for (size_t k = 0; k < COUNT(numbers); k++) {
     int64_t nrhs = numbers[k], elements = n * nrhs;
     trs_backward_error error = {.struct_size = sizeof error};
@@ -219,8 +205,7 @@ static void solve_factors(const trs_factors *F, trs_trans trans, int64_t n, trs_
   trs_plan_destroy(plan);
 }
 
-static void factors_are_solved_with(void **state) {
-  need_gpu();
+TEST(factors_are_solved_with) {
   static const char *const names[] = {"gen:poisson2d5:40", "gen:poisson3d7:11",
                                       "gen:elasticity3d:5,6,4"};
   for (int c = 0; c < 2 * 4 * (int)COUNT(names); c++) {
@@ -243,12 +228,11 @@ static void factors_are_solved_with(void **state) {
   }
 }
 
-static void new_values_are_taken(void **state) {
-  need_gpu();
+TEST(new_values_are_taken) {
   for (int c = 0; c < NVARIANTS; c += 7) {
     system_of s = draw(150, 0.1, 150, c, 41);
     const char *method = c % 2 ? "supernodal:panels=rows" : "supernodal:panels=columns";
-    trs_plan *plan = make_plan(&s, ctx, method, 4);
+    trs_plan *plan = make_plan(&s, gpu_context, method, 4);
     for (int64_t p = 0; p < s.arrays.ptr[150]; p++)
       trs_value_set(s.arrays.val, p, s.scalar, trs_value_get(s.arrays.val, p, s.scalar) * 1.25);
     assert_success(trs_update(plan, s.A));
@@ -260,13 +244,12 @@ static void new_values_are_taken(void **state) {
 }
 
 /* One supernode per row and more of them than 65,535; and a chain of as many. */
-static void many_supernodes(void **state) {
-  need_gpu();
+TEST(many_supernodes) {
   enum { N = 70001 };
   for (int c = 0; c < 4; c++) {
     system_of s = draw(N, c < 2 ? 0 : 1, 1, c % 2 ? 6 : 0, 3);
     const char *method = c % 2 ? "supernodal:relax=0,panels=rows" : "supernodal:width=1";
-    trs_plan *plan = make_plan(&s, ctx, method, 2);
+    trs_plan *plan = make_plan(&s, gpu_context, method, 2);
     solve_and_check(&s, plan, method, 1, TRS_COL_MAJOR, false);
     solve_and_check(&s, plan, method, 2, TRS_ROW_MAJOR, false);
     trs_plan_destroy(plan);
@@ -275,35 +258,20 @@ static void many_supernodes(void **state) {
 }
 
 /* Launches in sequence without a wait: each clears what the launch before it used. */
-static void solves_in_device_memory(void **state) {
-  need_gpu();
+TEST(solves_in_device_memory) {
   enum { N = 300, NRHS = 5, REPEATS = 4 };
-  int64_t elements = N * NRHS, bytes = elements * (int64_t)sizeof(double);
-  double *b = malloc((size_t)bytes), *x = malloc((size_t)bytes), *on_device;
+  double b[N * NRHS], x[N * NRHS];
   system_of s = draw(N, 0.1, N, 24, 5);
-  trs_plan *plan = make_plan(&s, ctx, "supernodal", 2);
-  trs_random_fill(b, elements, TRS_DOUBLE, 36);
-  int before = trs_device_enter(ctx->device);
-  assert_success(TRS_DEVICE_ALLOC(ctx->device, &on_device, elements, NULL));
-  for (int k = 0; k < REPEATS; k++) {
-    assert_success(trs_device_copy(on_device, b, bytes, NULL));
-    assert_success(trs_solve(plan, on_device, NRHS, on_device, NRHS, NRHS, TRS_ROW_MAJOR));
-  }
-  assert_success(trs_plan_wait(plan));
-  assert_success(trs_device_copy(x, on_device, bytes, NULL));
-  assert_success(trs_device_wait(NULL));
+  trs_plan *plan = make_plan(&s, gpu_context, "supernodal", 2);
+  trs_random_fill(b, N * NRHS, TRS_DOUBLE, 36);
+  solve_repeatedly(plan, x, b, N, NRHS, REPEATS);
   judge(&s, "supernodal", x, b, NRHS, NRHS, TRS_ROW_MAJOR);
-  trs_device_free(ctx->device, on_device, NULL);
-  trs_device_leave(before);
   trs_plan_destroy(plan);
   forget(&s);
-  free(b);
-  free(x);
 }
 
 /* Infinity and NaN spread as in substitution, in spite of the zeros kept. */
-static void infinite_values_spread_as_they_should(void **state) {
-  need_gpu();
+TEST(infinite_values_spread_as_they_should) {
   enum { N = 200, NRHS = 3 };
   static const char *const methods[] = {"supernodal:relax=90", "supernodal:relax=90,panels=rows"};
   for (int c = 0; c < 96; c += 5)
@@ -313,7 +281,7 @@ static void infinite_values_spread_as_they_should(void **state) {
       void *x = malloc(bytes), *y = malloc(bytes), *b = malloc(bytes);
       trs_random_fill(b, N * nrhs, s.scalar, 37);
       trs_value_set(b, N / 2, s.scalar, c % 2 ? NAN : INFINITY);
-      trs_plan *plan = make_plan(&s, ctx, methods[c % 2], nrhs);
+      trs_plan *plan = make_plan(&s, gpu_context, methods[c % 2], nrhs);
       trs_plan *other = make_plan(&s, serial, "serial", nrhs);
       assert_success(trs_solve(plan, x, N, b, N, nrhs, TRS_COL_MAJOR));
       assert_success(trs_solve(other, y, N, b, N, nrhs, TRS_COL_MAJOR));
@@ -329,8 +297,7 @@ static void infinite_values_spread_as_they_should(void **state) {
     }
 }
 
-static void plans_say_what_they_found(void **state) {
-  need_gpu();
+TEST(plans_say_what_they_found) {
   static const method_words cases[] = {
       {"supernodal:width=10,threads=64", "10 supernodes by columns in 10 levels, the widest of 10"},
       {"supernodal:width=10,threads=64", "0 % explicit zeros, 64 threads each"},
@@ -340,8 +307,7 @@ static void plans_say_what_they_found(void **state) {
   forget(&s);
 }
 
-static void wrong_parameters_are_refused(void **state) {
-  need_gpu();
+TEST(wrong_parameters_are_refused) {
   static const method_words wrong[] = {
       {"supernodal:width=0", "a number from 1 to 128"},
       {"supernodal:width=129", "a number from 1 to 128"},
@@ -354,18 +320,4 @@ static void wrong_parameters_are_refused(void **state) {
   forget(&s);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_kind_of_system),
-      cmocka_unit_test(sizes_around_supernodes_and_blocks),
-      cmocka_unit_test(every_number_of_right_hand_sides),
-      cmocka_unit_test(factors_are_solved_with),
-      cmocka_unit_test(new_values_are_taken),
-      cmocka_unit_test(many_supernodes),
-      cmocka_unit_test(solves_in_device_memory),
-      cmocka_unit_test(infinite_values_spread_as_they_should),
-      cmocka_unit_test(plans_say_what_they_found),
-      cmocka_unit_test(wrong_parameters_are_refused),
-  };
-  return cmocka_run_group_tests_name("supernodal", tests, start_both, stop_both);
-}
+const test_program program = {.begin = start, .end = stop, .lacks = gpu_lacks};

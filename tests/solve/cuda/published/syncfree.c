@@ -11,8 +11,6 @@
 #include "solve/cuda/published/published.h"
 #include "test.h"
 
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-
 /* ---- Systems. ---- */
 
 typedef enum shape { DIAGONAL, CHAIN, DENSE_LAST_ROW, DENSE_FIRST_COLUMN, DENSE, RANDOM } shape;
@@ -95,7 +93,7 @@ static system_of varied_system(shape kind, int64_t n, int c) {
 static trs_plan *make_plan(const system_of *s, const char *method, int64_t nrhs) {
   trs_options options = {.struct_size = sizeof(trs_options), .method = method, .nrhs = nrhs};
   trs_plan *plan;
-  assert_success(trs_analyze(ctx, &plan, s->A, s->uplo, s->trans, s->diag, &options));
+  assert_success(trs_analyze(gpu_context, &plan, s->A, s->uplo, s->trans, s->diag, &options));
   return plan;
 }
 
@@ -122,15 +120,7 @@ static void compare_with_serial(const system_of *s, const char *method, const vo
   assert_success(trs_context_create(&serial, "serial"));
   assert_success(trs_analyze(serial, &plan, s->A, s->uplo, s->trans, s->diag, NULL));
   assert_success(trs_solve(plan, y, ld, b, ld, nrhs, layout));
-  double largest = 0, off = 0;
-  for (int64_t p = 0; p < elements; p++) {
-    double complex of_x = trs_value_get(x, p, s->scalar), of_y = trs_value_get(y, p, s->scalar);
-    largest = fmax(largest, cabs(of_y));
-    off = fmax(off, cabs(of_x - of_y));
-  }
-  if (!(off <= ROUNDINGS * scalar_eps(s->scalar) * largest))
-    fail_msg("%s, n %lld: %g of %g from the serial method's", method, (long long)s->n, off,
-             largest);
+  assert_close(x, y, elements, s->scalar, ROUNDINGS, method);
   trs_plan_destroy(plan);
   trs_context_destroy(serial);
   free(y);
@@ -167,8 +157,7 @@ static const char *const all_methods[] = {
     "syncfree-csc-rhs:p=2,q=3",
 };
 
-static void sizes_around_warps_and_blocks(void **state) {
-  need_gpu();
+TEST(sizes_around_warps_and_blocks) {
   static const int64_t sizes[] = {1, 2, 31, 32, 33, 63, 64, 65, 255, 257, 511, 512, 513};
   int c = 0;
   for (size_t k = 0; k < COUNT(sizes); k++)
@@ -185,8 +174,7 @@ static void sizes_around_warps_and_blocks(void **state) {
       }
 }
 
-static void every_number_of_right_hand_sides(void **state) {
-  need_gpu();
+TEST(every_number_of_right_hand_sides) {
   static const int64_t numbers[] = {1, 2, 7, 8, 9, 32, 33, 256}, hints[] = {0, 9, 300};
   static const char *const methods[] = {
       "syncfree-csc", "syncfree-csc-rhs", "syncfree-csc-rhs:strategy=rhs",
@@ -204,68 +192,54 @@ static void every_number_of_right_hand_sides(void **state) {
   }
 }
 
+static void solve_by(const system_of *s, const char *const *methods, size_t count) {
+  for (size_t m = 0; m < count; m++) {
+    trs_plan *plan = make_plan(s, methods[m], 2);
+    solve_and_check(s, plan, methods[m], 2, TRS_COL_MAJOR, false);
+    trs_plan_destroy(plan);
+  }
+}
+
 /* More blocks than 65,535 with 16 and with 4 warps each, forward and backward. */
-static void more_blocks_than_sixteen_bits_count(void **state) {
-  need_gpu();
+TEST(more_blocks_than_sixteen_bits_count) {
   static const char *const methods[] = {"syncfree-csc", "syncfree-csc:scratchpad=no,warps=4",
                                         "syncfree-csc-rhs", "syncfree-csc-rhs:strategy=nnz"};
   for (int c = 0; c < 2; c++) {
     system_of s =
         make_system(RANDOM, 70000 * 17, TRS_DOUBLE, c, TRS_NO_TRANS, (trs_format)c, TRS_NONUNIT);
-    for (size_t m = 0; m < COUNT(methods); m++) {
-      trs_plan *plan = make_plan(&s, methods[m], 2);
-      solve_and_check(&s, plan, methods[m], 2, TRS_COL_MAJOR, false);
-      trs_plan_destroy(plan);
-    }
+    solve_by(&s, methods, COUNT(methods));
     trs_matrix_destroy(s.A);
   }
 }
 
-static void long_chains(void **state) {
-  need_gpu();
+TEST(long_chains) {
   for (int c = 0; c < 2; c++) {
     system_of s = varied_system(CHAIN, 20011, c);
-    for (size_t m = 0; m < COUNT(all_methods); m++) {
-      trs_plan *plan = make_plan(&s, all_methods[m], 2);
-      solve_and_check(&s, plan, all_methods[m], 2, TRS_COL_MAJOR, false);
-      trs_plan_destroy(plan);
-    }
+    solve_by(&s, all_methods, COUNT(all_methods));
     trs_matrix_destroy(s.A);
   }
 }
 
 /* Launches in sequence without a wait: each clears what the launch before it used. */
-static void solves_in_device_memory(void **state) {
-  need_gpu();
+TEST(solves_in_device_memory) {
   static const char *const methods[] = {"syncfree-csc", "syncfree-csc-rhs"};
   enum { NRHS = 5, REPEATS = 4 };
   system_of s = make_system(RANDOM, 3001, TRS_DOUBLE, false, TRS_NO_TRANS, TRS_CSR, TRS_NONUNIT);
-  int64_t elements = s.n * NRHS, bytes = elements * (int64_t)sizeof(double);
-  double *b = malloc((size_t)bytes), *x = malloc((size_t)bytes), *on_device;
+  const int64_t elements = s.n * NRHS;
+  double *b = malloc((size_t)elements * sizeof *b), *x = malloc((size_t)elements * sizeof *x);
   trs_random_fill(b, elements, TRS_DOUBLE, 34);
-  int before = trs_device_enter(ctx->device);
-  assert_success(TRS_DEVICE_ALLOC(ctx->device, &on_device, elements, NULL));
   for (size_t m = 0; m < COUNT(methods); m++) {
     trs_plan *plan = make_plan(&s, methods[m], 2);
-    for (int k = 0; k < REPEATS; k++) {
-      assert_success(trs_device_copy(on_device, b, bytes, NULL));
-      assert_success(trs_solve(plan, on_device, NRHS, on_device, NRHS, NRHS, TRS_ROW_MAJOR));
-    }
-    assert_success(trs_plan_wait(plan));
-    assert_success(trs_device_copy(x, on_device, bytes, NULL));
-    assert_success(trs_device_wait(NULL));
+    solve_repeatedly(plan, x, b, s.n, NRHS, REPEATS);
     judge(&s, methods[m], x, b, NRHS, NRHS, TRS_ROW_MAJOR);
     trs_plan_destroy(plan);
   }
-  trs_device_free(ctx->device, on_device, NULL);
-  trs_device_leave(before);
   trs_matrix_destroy(s.A);
   free(b);
   free(x);
 }
 
-static void plans_say_what_they_were_told(void **state) {
-  need_gpu();
+TEST(plans_say_what_they_were_told) {
   static const method_words cases[] = {
       {"syncfree-csc", "16 a block, sums within a block in scratchpad"},
       {"syncfree-csc:warps=4,scratchpad=no", "4 a block, no scratchpad"},
@@ -277,8 +251,7 @@ static void plans_say_what_they_were_told(void **state) {
   trs_matrix_destroy(s.A);
 }
 
-static void wrong_parameters_are_refused(void **state) {
-  need_gpu();
+TEST(wrong_parameters_are_refused) {
   static const method_words wrong[] = {
       {"syncfree-csc:warps=5", "it takes 4, 8, 16, 32"},
       {"syncfree-csc:warps=64", "it takes 4, 8, 16, 32"},
@@ -293,15 +266,4 @@ static void wrong_parameters_are_refused(void **state) {
   trs_matrix_destroy(s.A);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(sizes_around_warps_and_blocks),
-      cmocka_unit_test(every_number_of_right_hand_sides),
-      cmocka_unit_test(more_blocks_than_sixteen_bits_count),
-      cmocka_unit_test(long_chains),
-      cmocka_unit_test(solves_in_device_memory),
-      cmocka_unit_test(plans_say_what_they_were_told),
-      cmocka_unit_test(wrong_parameters_are_refused),
-  };
-  return cmocka_run_group_tests_name("syncfree", tests, start, stop);
-}
+const test_program program = {.end = gpu_stop, .lacks = gpu_lacks};
