@@ -10,7 +10,6 @@ typedef struct fixture {
   trs_matrix *A;
   trs_system S;
   trs_levels levels;
-  trs_nodes nodes;
   int32_t *length;
   trs_schedule schedule;
 } fixture;
@@ -29,39 +28,31 @@ static void note_needs(const fixture *f, trs_needs *needs, int t) {
     }
 }
 
-/* The schedule of f->A, with its waits. */
-static void schedule(fixture *f, bool grown, trs_uplo uplo, int threads) {
+static void make(fixture *f, bool grown, int64_t n, double density, int64_t band, trs_uplo uplo,
+                 int threads, uint64_t seed) {
   trs_parts parts;
-  trs_needs *needs;
+  triangle t = triangle_random(n, density, band, uplo == TRS_LOWER, TRS_DOUBLE, false, seed);
+  assert_success(trs_matrix_create(&f->A, TRS_CSR, TRS_DOUBLE, n, n, TRS_PTR64, t.ptr, t.idx, t.val,
+                                   TRS_COPY));
+  triangle_free(&t);
   f->S = trs_system_of(f->A, uplo, TRS_NO_TRANS, TRS_NONUNIT);
-  f->length = malloc((size_t)(f->S.n + 1) * sizeof *f->length);
+  f->length = malloc((size_t)(n + 1) * sizeof *f->length);
   trs_in_degrees(&f->S, f->length);
   assert_success(trs_levels_create(&f->levels, &f->S));
-  assert_success(trs_nodes_create(&f->nodes, &f->S));
-  const trs_levels *levels = f->nodes.offset ? &f->nodes.levels : &f->levels;
   assert_success(grown ? trs_grow_parts(&parts, &f->S, f->length, threads)
-                       : trs_level_all_parts(&parts, levels, &f->nodes, &f->S, f->length, threads));
+                       : trs_level_all_parts(&parts, &f->levels, f->length, threads));
   assert_success(trs_schedule_create(&f->schedule, &parts, &f->S, threads));
   trs_parts_destroy(&parts);
+  trs_needs *needs;
   assert_success(trs_needs_create(&needs, threads));
   for (int thread = 0; thread < threads; thread++) note_needs(f, &needs[thread], thread);
   assert_success(trs_schedule_wait(&f->schedule, needs));
   trs_needs_destroy(needs, threads);
 }
 
-static void make(fixture *f, bool grown, int64_t n, double density, int64_t band, trs_uplo uplo,
-                 int threads, uint64_t seed) {
-  triangle t = triangle_random(n, density, band, uplo == TRS_LOWER, TRS_DOUBLE, false, seed);
-  assert_success(trs_matrix_create(&f->A, TRS_CSR, TRS_DOUBLE, n, n, TRS_PTR64, t.ptr, t.idx, t.val,
-                                   TRS_COPY));
-  triangle_free(&t);
-  schedule(f, grown, uplo, threads);
-}
-
 static void destroy(fixture *f) {
   trs_schedule_destroy(&f->schedule);
   trs_levels_destroy(&f->levels);
-  trs_nodes_destroy(&f->nodes);
   free(f->length);
   trs_matrix_destroy(f->A);
 }
@@ -117,6 +108,7 @@ static void check_partition(const fixture *f) {
 }
 
 TEST(every_dependency_is_waited_for) {
+  (void)state;
   for (int c = 0; c < 96; c++) {
     fixture f;
     int64_t n = (int64_t[]){1, 17, 200, 700}[c % 4];
@@ -129,6 +121,7 @@ TEST(every_dependency_is_waited_for) {
 }
 
 TEST(no_wait_can_be_left_out) {
+  (void)state;
   for (int grown = 0; grown < 2; grown++) {
     fixture f;
     make(&f, grown, 300, 0.02, 300, TRS_LOWER, 3, 5);
@@ -145,6 +138,7 @@ TEST(no_wait_can_be_left_out) {
 }
 
 TEST(wide_levels_are_split_evenly) {
+  (void)state;
   fixture f;
   make(&f, false, 1000, 0, 1000, TRS_LOWER, 4, 5); /* a diagonal matrix: one level */
   for (int t = 0; t < 4; t++) {
@@ -158,9 +152,9 @@ TEST(wide_levels_are_split_evenly) {
 /* The rows of a thread in one superstep are in the order of the sweep, and supersteps are fewer
  * than levels. */
 TEST(supersteps_keep_the_natural_order) {
+  (void)state;
   trs_matrix *A;
   trs_parts levels, grown;
-  const trs_nodes rows = {.widest = 1};
   fixture f = {0};
   trs_schedule_part_work = 200;
   assert_success(trs_matrix_read(&A, "gen:poisson3d7:20", NULL));
@@ -169,7 +163,7 @@ TEST(supersteps_keep_the_natural_order) {
   f.length = malloc((size_t)f.S.n * sizeof *f.length);
   trs_in_degrees(&f.S, f.length);
   assert_success(trs_levels_create(&f.levels, &f.S));
-  assert_success(trs_level_all_parts(&levels, &f.levels, &rows, &f.S, f.length, 3));
+  assert_success(trs_level_all_parts(&levels, &f.levels, f.length, 3));
   assert_success(trs_grow_parts(&grown, &f.S, f.length, 3));
   assert_true(grown.steps < levels.steps && grown.span < levels.span);
   assert_success(trs_schedule_create(&f.schedule, &grown, &f.S, 3));
@@ -186,6 +180,7 @@ TEST(supersteps_keep_the_natural_order) {
 
 /* What the choice between levels and supersteps looks at. */
 TEST(patterns_are_recognised) {
+  (void)state;
   static const struct {
     const char *name;
     bool regular, local;
@@ -207,26 +202,8 @@ TEST(patterns_are_recognised) {
   }
 }
 
-/* Three unknowns per node take the levels of one, and every part has independent rows. */
-TEST(nodes_are_rows_of_levels) {
-  trs_matrix *A;
-  assert_success(trs_matrix_read(&A, "gen:elasticity3d:6,6,20", NULL));
-  for (int c = 0; c < 8; c++) {
-    const trs_uplo uplo = c % 2 ? TRS_UPPER : TRS_LOWER;
-    fixture f = {0};
-    assert_success(trs_matrix_triangle(&f.A, A, uplo, 1));
-    schedule(&f, c >= 4, uplo, 1 + c);
-    assert_non_null(f.nodes.offset);
-    /* In a corner two nodes share a pattern. */
-    assert_in_range(f.nodes.levels.count, f.levels.count / 3 - 1, f.levels.count / 3);
-    check_partition(&f);
-    assert_int_equal(unguarded_entries(&f), 0);
-    destroy(&f);
-  }
-  trs_matrix_destroy(A);
-}
-
 TEST(a_chain_stays_on_one_thread) {
+  (void)state;
   for (int grown = 0; grown < 2; grown++) {
     fixture f;
     make(&f, grown, 500, 1, 1, grown ? TRS_UPPER : TRS_LOWER, 4, 5);
