@@ -3,6 +3,7 @@
  * GPU, those of several GPUs if there are enough. */
 #include <complex.h>
 
+#include "analysis/subtrees.h"
 #include "solve/threads/schedule.h"
 #include "support.h"
 #include "test.h"
@@ -30,6 +31,8 @@ static const backend backends[] = {{"serial", "serial", false, false},
                                    {"threads:3", "threads", false, false},
                                    {"threads:7", "threads", false, false},
                                    {"threads:3", "columns", false, false},
+                                   {"threads:3", "subtrees", false, true},
+                                   {"threads:7", "subtrees", false, true},
                                    {"auto", NULL, false, false},
                                    {"opencl", "syncfree-csc", true, true},
                                    {"opencl", "syncfree-csc-rhs", true, true},
@@ -274,6 +277,7 @@ static void add_cases(void) {
 
 static int begin(void **state) {
   trs_schedule_part_work = 40;
+  trs_subtrees_waits = 0;
   return 0;
 }
 

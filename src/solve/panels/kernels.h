@@ -3,7 +3,8 @@
 #ifndef TRS_SOLVE_PANELS_KERNELS_H
 #define TRS_SOLVE_PANELS_KERNELS_H
 
-#include "analysis/panels.h"
+#include "analysis/subtrees.h"
+#include "base/barrier.h"
 #include "base/cpu.h"
 #include "plan/plan.h"
 #include "plan/wide.h"
@@ -21,12 +22,36 @@ typedef struct trs_panels_state {
 /* The rows of a panel whose products are computed before they are subtracted. */
 enum { TRS_PANELS_LINES = 512 };
 
+enum { TRS_PANEL_WIDTH = 64 }; /* of the widest panel */
+
+/* Rows of a block T(I,K) of the top of a triangle by rows. */
+typedef struct trs_top_piece {
+  int64_t values; /* of its first row */
+  int64_t column; /* its columns, counted from K's first one: in trs_subtrees_state.column */
+  int32_t ld, rows, count, place; /* between columns; its size; its first row */
+} trs_top_piece;
+
+/* The method subtrees. */
+typedef struct trs_subtrees_state {
+  const trs_panels_state *panels;
+  trs_subtrees trees;
+  trs_top_piece *piece; /* by rows, those of each supernode of the top in order; else NULL */
+  int64_t *piece_ptr;   /* ntop + 1 */
+  int32_t *column;
+  void *work; /* by columns: a vector of n and TRS_PANELS_LINES products per thread, and one for the
+                 top; by rows: a vector of n, and one for the top */
+  trs_barrier *barrier;
+} trs_subtrees_state;
+
 typedef struct trs_panels_kernels {
   /* Right-hand sides r .. r + width - 1, in one of the workspaces; NULL for complex types. */
   void (*sweep[TRS_NSCALARS])(const trs_panels_state *state, const trs_rhs *rhs, int64_t r,
                               int width, int space);
   /* Replaces the diagonal by its reciprocals. */
   void (*prepare[TRS_NSCALARS])(const trs_panels_state *state);
+  /* The part of thread `rank` in a sweep of right-hand side r by all threads of the subtrees. */
+  void (*share[TRS_NSCALARS])(const trs_subtrees_state *state, const trs_rhs *rhs, int64_t r,
+                              int rank);
 } trs_panels_kernels;
 
 extern const trs_panels_kernels trs_panels_kernels_baseline, trs_panels_kernels_avx2,

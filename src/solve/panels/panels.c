@@ -10,7 +10,7 @@
 #include "solve/panels/kernels.h"
 
 /* The choice of supernodes: as many zeros cost less than the supernodes that they save. */
-static const trs_panels_options by_columns = {.width = 64, .relax = 20, .few = 4};
+static const trs_panels_options by_columns = {.width = TRS_PANEL_WIDTH, .relax = 20, .few = 4};
 
 static const trs_panels_kernels *kernels(void) {
   static const trs_panels_kernels *const of_isa[] = TRS_ISA_TABLE(trs_panels_kernels);
@@ -51,15 +51,9 @@ static trs_panels_source source_of(const trs_system *S) {
   return (trs_panels_source){S->n, S->ptr, S->idx, S->rows, S->lower};
 }
 
-/* The time of a solve: per supernode, per number in a list, per value. */
-static double seconds_of(const trs_panels *P) {
-  static const double NODE = 6e-9, LINE = 0.4e-9, VALUE = 0.13e-9;
-  return NODE * (double)P->count + LINE * (double)(P->nlist + P->n) + VALUE * (double)P->nvalues;
-}
-
 static trs_status decline_if_slow(const trs_plan *plan, const trs_panels *P) {
   static const double WORTH_IT = 0.8; /* of the time of substitution */
-  double next, ratio = seconds_of(P) / trs_method_serial.estimate(plan).seconds;
+  double next, ratio = trs_panels_seconds(P) / trs_method_serial.estimate(plan).seconds;
   if (!trs_plan_chosen(plan, &next) || ratio < WORTH_IT) return TRS_SUCCESS;
   return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "its %lld panels would take %.2f times as long",
                   (long long)P->count, ratio);

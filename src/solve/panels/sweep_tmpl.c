@@ -51,54 +51,60 @@ static void NAME(multiply)(int64_t count, int64_t width, const REAL *P, int64_t 
   if (c < width) NAME(add_columns)(1, false, count, P + c * ld, ld, x + c, y);
 }
 
+/* Rows of a panel by columns: count rows, ld apart in the next column; row r of them is row list[r]
+ * of x.  own: the solution of the panel's columns. */
+typedef struct NAME(panel_rows) {
+  int64_t count, ld;
+  const REAL *P;
+  const int32_t *list;
+} NAME(panel_rows);
+
 /* Narrow panels: each product is subtracted at once. */
-TRS_INLINE void NAME(push_narrow)(int width, int64_t length, const REAL *P, const REAL *own,
-                                  const int32_t *list, REAL *x) {
+TRS_INLINE void NAME(push_narrow)(int width, const NAME(panel_rows) * p, const REAL *own, REAL *x) {
   REAL value[8];
   for (int c = 0; c < width; c++) value[c] = own[c];
-  for (int64_t r = 0; r < length; r++) {
+  for (int64_t r = 0; r < p->count; r++) {
     REAL sum = 0;
-    for (int c = 0; c < width; c++) sum += P[r + c * length] * value[c];
-    x[list[r]] -= sum;
+    for (int c = 0; c < width; c++) sum += p->P[r + c * p->ld] * value[c];
+    x[p->list[r]] -= sum;
   }
 }
 
-static void NAME(push_wider)(const trs_panel *K, const int32_t *list, const REAL *P, REAL *x,
+static void NAME(push_wider)(int64_t width, const NAME(panel_rows) * p, const REAL *own, REAL *x,
                              REAL *spare) {
-  for (int64_t from = 0; from < K->length; from += TRS_PANELS_LINES) {
-    int64_t left = K->length - from, count = left < TRS_PANELS_LINES ? left : TRS_PANELS_LINES;
-    NAME(multiply)(count, K->width, P + from, K->length, x + K->first, spare);
-    for (int64_t r = 0; r < count; r++) x[list[from + r]] -= spare[r];
+  for (int64_t from = 0; from < p->count; from += TRS_PANELS_LINES) {
+    int64_t left = p->count - from, count = left < TRS_PANELS_LINES ? left : TRS_PANELS_LINES;
+    NAME(multiply)(count, width, p->P + from, p->ld, own, spare);
+    for (int64_t r = 0; r < count; r++) x[p->list[from + r]] -= spare[r];
   }
 }
 
-static void NAME(push)(const trs_panel *K, const int32_t *list, const REAL *P, REAL *x,
+static void NAME(push)(int64_t width, const NAME(panel_rows) * p, const REAL *own, REAL *x,
                        REAL *spare) {
-  const REAL *own = x + K->first;
-  switch (K->width) {
+  switch (width) {
     case 1:
-      NAME(push_narrow)(1, K->length, P, own, list, x);
+      NAME(push_narrow)(1, p, own, x);
       return;
     case 2:
-      NAME(push_narrow)(2, K->length, P, own, list, x);
+      NAME(push_narrow)(2, p, own, x);
       return;
     case 3:
-      NAME(push_narrow)(3, K->length, P, own, list, x);
+      NAME(push_narrow)(3, p, own, x);
       return;
     case 4:
-      NAME(push_narrow)(4, K->length, P, own, list, x);
+      NAME(push_narrow)(4, p, own, x);
       return;
     case 5:
-      NAME(push_narrow)(5, K->length, P, own, list, x);
+      NAME(push_narrow)(5, p, own, x);
       return;
     case 6:
-      NAME(push_narrow)(6, K->length, P, own, list, x);
+      NAME(push_narrow)(6, p, own, x);
       return;
     case 7:
-      NAME(push_narrow)(7, K->length, P, own, list, x);
+      NAME(push_narrow)(7, p, own, x);
       return;
     default:
-      NAME(push_wider)(K, list, P, x, spare);
+      NAME(push_wider)(width, p, own, x, spare);
   }
 }
 
@@ -133,28 +139,33 @@ TRS_INLINE void NAME(pull_narrow)(int width, int64_t length, const REAL *P, cons
   for (int i = 0; i < width; i++) y[i] -= (sum[0][i] + sum[1][i]) + (sum[2][i] + sum[3][i]);
 }
 
-static void NAME(pull)(const trs_panel *K, const int32_t *list, const REAL *P, REAL *x) {
-  if (K->width == 1) {
-    NAME(pull_narrow)(1, K->length, P, list, x, x + K->first);
-    return;
-  }
-  if (K->width == 2) {
-    NAME(pull_narrow)(2, K->length, P, list, x, x + K->first);
-    return;
-  }
-  if (K->width == 3) {
-    NAME(pull_narrow)(3, K->length, P, list, x, x + K->first);
-    return;
-  }
-  for (int64_t at = 0; at < K->width;) {
-    int64_t left = K->width - at;
+/* Rows [0, width) of a panel by rows whose columns are ld apart, times x, subtracted from y. */
+static void NAME(pull_from)(int64_t width, int64_t length, const REAL *P, int64_t ld,
+                            const int32_t *list, const REAL *x, REAL *y) {
+  for (int64_t at = 0; at < width;) {
+    int64_t left = width - at;
     int vectors = left > 2 * LANES ? 4 : left > LANES ? 2 : 1;
     int64_t rows = left < vectors * LANES ? left : vectors * LANES;
-    REAL *y = x + K->first + at;
-    if (vectors == 4) NAME(pull_rows)(4, rows, K->length, P + at, K->width, list, x, y);
-    if (vectors == 2) NAME(pull_rows)(2, rows, K->length, P + at, K->width, list, x, y);
-    if (vectors == 1) NAME(pull_rows)(1, rows, K->length, P + at, K->width, list, x, y);
+    if (vectors == 4) NAME(pull_rows)(4, rows, length, P + at, ld, list, x, y + at);
+    if (vectors == 2) NAME(pull_rows)(2, rows, length, P + at, ld, list, x, y + at);
+    if (vectors == 1) NAME(pull_rows)(1, rows, length, P + at, ld, list, x, y + at);
     at += rows;
+  }
+}
+
+static void NAME(pull)(const trs_panel *K, const int32_t *list, const REAL *P, REAL *x) {
+  switch (K->width) {
+    case 1:
+      NAME(pull_narrow)(1, K->length, P, list, x, x + K->first);
+      return;
+    case 2:
+      NAME(pull_narrow)(2, K->length, P, list, x, x + K->first);
+      return;
+    case 3:
+      NAME(pull_narrow)(3, K->length, P, list, x, x + K->first);
+      return;
+    default:
+      NAME(pull_from)(K->width, K->length, P, K->width, list, x, x + K->first);
   }
 }
 
@@ -211,19 +222,22 @@ static void NAME(pull_wide)(const trs_panel *K, const int32_t *list, const REAL 
 
 /* ---- All supernodes. ---- */
 
-static void NAME(run)(const trs_panels_state *s, REAL *x, bool wide) {
-  const trs_panels *P = &s->panels;
-  REAL *spare = x + P->n * TRS_WIDE;
-  for (int64_t k = 0; k < P->count; k++) {
-    const trs_panel *K = &P->panel[k];
-    const int32_t *list = P->list + K->list;
-    const REAL *D = (const REAL *)s->values + K->values, *panel = D + (int64_t)K->width * K->width;
-    REAL *own = x + (int64_t)K->first * (wide ? TRS_WIDE : 1);
-    if (P->by_rows) wide ? NAME(pull_wide)(K, list, panel, x) : NAME(pull)(K, list, panel, x);
-    wide ? NAME(solve_block_wide)(K->width, D, own) : NAME(solve_block)(K->width, D, own);
-    if (!P->by_rows)
-      wide ? NAME(push_wide)(K, list, panel, x) : NAME(push)(K, list, panel, x, spare);
-  }
+static void NAME(step)(const trs_panels_state *s, const trs_panel *K, REAL *x, REAL *spare) {
+  const int32_t *list = s->panels.list + K->list;
+  const REAL *D = (const REAL *)s->values + K->values, *panel = D + (int64_t)K->width * K->width;
+  REAL *own = x + K->first;
+  const NAME(panel_rows) rows = {K->length, K->length, panel, list};
+  if (s->panels.by_rows) NAME(pull)(K, list, panel, x);
+  NAME(solve_block)(K->width, D, own);
+  if (!s->panels.by_rows) NAME(push)(K->width, &rows, own, x, spare);
+}
+
+static void NAME(step_wide)(const trs_panels_state *s, const trs_panel *K, REAL *x) {
+  const int32_t *list = s->panels.list + K->list;
+  const REAL *D = (const REAL *)s->values + K->values, *panel = D + (int64_t)K->width * K->width;
+  if (s->panels.by_rows) NAME(pull_wide)(K, list, panel, x);
+  NAME(solve_block_wide)(K->width, D, x + (int64_t)K->first * TRS_WIDE);
+  if (!s->panels.by_rows) NAME(push_wide)(K, list, panel, x);
 }
 
 static void NAME(sweep)(const trs_panels_state *s, const trs_rhs *R, int64_t r, int width,
@@ -231,7 +245,11 @@ static void NAME(sweep)(const trs_panels_state *s, const trs_rhs *R, int64_t r, 
   REAL *work = (REAL *)s->work + space * (s->panels.n * TRS_WIDE + TRS_PANELS_LINES);
   const int ld = width == 1 ? 1 : TRS_WIDE;
   NAME(load_rows)(R, r, width, ld, s->row, 0, s->panels.n, work, ld);
-  NAME(run)(s, work, width > 1);
+  for (int64_t k = 0; k < s->panels.count; k++)
+    if (width > 1)
+      NAME(step_wide)(s, &s->panels.panel[k], work);
+    else
+      NAME(step)(s, &s->panels.panel[k], work, work + s->panels.n * TRS_WIDE);
   NAME(store_rows)(R, r, width, s->row, 0, s->panels.n, work, ld);
 }
 #undef LANES

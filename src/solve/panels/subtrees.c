@@ -1,0 +1,188 @@
+/* subtrees.c - panels by several threads (analysis/subtrees.h): for the factors of a complete
+ * factorisation in an order with separators.  By columns each thread solves with its subtrees and
+ * adds to a vector of its own for the top; then all threads share the top.  By rows the top comes
+ * first.  Right-hand sides are solved one after the other.
+ *
+ * Equal numbers of threads give equal bits.  O(nvalues nrhs) work; the memory of panels, and by
+ * columns a vector per thread. */
+#include <stdio.h>
+
+#include "solve/panels/kernels.h"
+
+typedef struct state {
+  trs_plan one; /* of the method panels */
+  trs_subtrees_state s;
+} state;
+
+static const trs_panels_kernels *kernels(void) {
+  static const trs_panels_kernels *const of_isa[] = TRS_ISA_TABLE(trs_panels_kernels);
+  return of_isa[trs_isa_now()];
+}
+
+static const char *refuses(const trs_plan *plan) { return trs_method_panels.refuses(plan); }
+
+/* The analysis knows the tree, and declines if it does not pay. */
+static trs_estimate estimate(const trs_plan *plan) {
+  static const double START = 2e-6, TOP = 0.2;
+  enum { SMALL = 100000 };
+  const int threads = plan->context->threads;
+  trs_estimate e = trs_method_panels.estimate(plan);
+  if (threads < 2 || plan->system.nnz < SMALL)
+    return (trs_estimate){.preference = TRS_PREFERENCE_LAST,
+                          .because = "so few panels are one thread's"};
+  e.seconds = START + e.seconds * (TOP + (1 - TOP) / threads);
+  return e;
+}
+
+/* ---- By rows: the pieces of the top's blocks. ---- */
+
+typedef struct pieces {
+  trs_subtrees_state *s;
+  int32_t *place; /* of each supernode among the top's, or -1 */
+  int64_t count, columns;
+} pieces;
+
+static void add_pieces(pieces *p, const trs_panel_block *B, int32_t first) {
+  enum { ROWS = 32 };
+  trs_subtrees_state *s = p->s;
+  for (int32_t row = 0; row < B->width; row += ROWS, p->count++)
+    if (s->piece)
+      s->piece[p->count] = (trs_top_piece){.values = B->values + row,
+                                           .column = p->columns,
+                                           .ld = B->width,
+                                           .rows = B->width - row < ROWS ? B->width - row : ROWS,
+                                           .count = B->count,
+                                           .place = B->first + row};
+  for (int32_t c = 0; s->column && c < B->count; c++)
+    s->column[p->columns + c] = s->panels->panels.list[B->list + c] - first;
+  p->columns += B->count;
+}
+
+/* Counts in the first pass, stores in the second. */
+static void visit_top(pieces *p) {
+  const trs_panels *P = &p->s->panels->panels;
+  int64_t at = 0;
+  p->count = p->columns = 0;
+  for (int64_t b = 0; b < P->nblocks; b++) {
+    const trs_panel_block *B = &P->block[b];
+    const int32_t K = P->owner[P->list[B->list]];
+    if (p->place[K] < 0) continue;
+    for (; at <= p->place[K]; at++) p->s->piece_ptr[at] = p->count;
+    if (p->place[B->target] >= 0) add_pieces(p, B, P->panel[K].first);
+  }
+  for (; at <= p->s->trees.ntop; at++) p->s->piece_ptr[at] = p->count;
+}
+
+static trs_status make_pieces(trs_subtrees_state *s) {
+  const trs_panels *P = &s->panels->panels;
+  pieces p = {.s = s};
+  TRS_TRY(TRS_ALLOC_ZERO(&s->piece_ptr, s->trees.ntop + 1));
+  TRS_TRY(TRS_ALLOC(&p.place, P->count));
+  for (int64_t k = 0; k < P->count; k++) p.place[k] = -1;
+  for (int64_t at = 0; at < s->trees.ntop; at++) p.place[s->trees.node[at]] = (int32_t)at;
+  visit_top(&p);
+  trs_status status = TRS_ALLOC(&s->piece, p.count);
+  if (!status) status = TRS_ALLOC(&s->column, p.columns);
+  if (!status) visit_top(&p);
+  trs_free(p.place);
+  return status;
+}
+
+/* ---- The method. ---- */
+
+static int64_t vectors(const trs_subtrees_state *s) {
+  return s->panels->panels.by_rows ? 2 : s->trees.threads + 1;
+}
+
+static trs_status decline_if_slow(const trs_plan *plan, const trs_subtrees_state *s) {
+  static const double START = 2e-6, WORTH_IT = 0.85; /* of the time of one thread */
+  double next, ratio = (START + s->trees.seconds) / trs_panels_seconds(&s->panels->panels);
+  if (!trs_plan_chosen(plan, &next) || ratio < WORTH_IT) return TRS_SUCCESS;
+  return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
+                  "its %lld subtrees would take %.2f times as long as panels on one thread",
+                  (long long)s->trees.nroots, ratio);
+}
+
+static trs_status analyze(trs_plan *plan) {
+  state *own;
+  TRS_TRY(TRS_ALLOC_ZERO(&own, 1));
+  plan->state = own;
+  own->one = *plan;
+  own->one.state = NULL;
+  own->one.method = &trs_method_panels;
+  own->one.options.nrhs = 1;
+  TRS_TRY(trs_method_panels.analyze(&own->one));
+  trs_subtrees_state *s = &own->s;
+  s->panels = own->one.state;
+  TRS_TRY(trs_subtrees_create(&s->trees, &s->panels->panels, plan->context->threads));
+  TRS_TRY(decline_if_slow(plan, s));
+  if (s->panels->panels.by_rows) TRS_TRY(make_pieces(s));
+  TRS_TRY(TRS_ALLOC_ZERO(&s->barrier, 1));
+  return trs_alloc(&s->work, vectors(s) * (plan->system.n + TRS_PANELS_LINES),
+                   trs_scalar_size(plan->system.scalar));
+}
+
+static trs_status update(trs_plan *plan) {
+  trs_plan *one = &((state *)plan->state)->one;
+  one->matrix = plan->matrix;
+  one->system = plan->system;
+  return trs_method_panels.update(one);
+}
+
+typedef struct job {
+  const trs_subtrees_state *s;
+  const trs_rhs *rhs;
+  trs_scalar scalar;
+} job;
+
+static void solve_share(void *argument, int rank, int size) {
+  (void)size;
+  const job *j = argument;
+  for (int64_t r = 0; r < j->rhs->nrhs; r++) kernels()->share[j->scalar](j->s, j->rhs, r, rank);
+}
+
+static trs_status solve(trs_plan *plan, const trs_rhs *rhs) {
+  const trs_subtrees_state *s = &((const state *)plan->state)->s;
+  job j = {s, rhs, plan->system.scalar};
+  trs_team_run(plan->context->team, s->trees.threads, solve_share, &j);
+  return TRS_SUCCESS;
+}
+
+static int threads(const trs_plan *plan) { return ((const state *)plan->state)->s.trees.threads; }
+
+static int64_t bytes(const trs_plan *plan) {
+  const state *own = plan->state;
+  const trs_subtrees_state *s = &own->s;
+  const int64_t size = (int64_t)trs_scalar_size(plan->system.scalar);
+  const int64_t ntop = s->trees.ntop, npieces = s->piece_ptr ? s->piece_ptr[ntop] : 0;
+  return trs_method_panels.bytes(&own->one) + size * vectors(s) * plan->system.n +
+         4 * s->panels->panels.count + npieces * (int64_t)sizeof *s->piece;
+}
+
+static void describe(const trs_plan *plan, char *text, size_t size) {
+  const state *own = plan->state;
+  const trs_subtrees *T = &own->s.trees;
+  int used = snprintf(text, size, "%lld subtrees on %d threads, %lld panels shared; ",
+                      (long long)T->nroots, T->threads, (long long)T->ntop);
+  if (used > 0 && (size_t)used < size)
+    trs_method_panels.describe(&own->one, text + used, size - (size_t)used);
+}
+
+static void free_state(trs_plan *plan) {
+  state *own = plan->state;
+  if (!own) return;
+  if (own->one.method) trs_method_panels.free(&own->one);
+  trs_subtrees_destroy(&own->s.trees);
+  TRS_FREE_ALL(own->s.piece, own->s.piece_ptr, own->s.column, own->s.work, own->s.barrier, own);
+}
+
+const trs_method trs_method_subtrees = {
+    .name = "subtrees",
+    .backend = &trs_backend_threads,
+    .refuses = refuses,
+    .estimate = estimate,
+    .analysis_solves = 13,
+    TRS_METHOD_STEPS,
+    .solve = solve,
+    .threads = threads,
+};
