@@ -113,7 +113,7 @@ for place in ["Solves on one thread of the CPU", "Solves on all threads of the C
             o = run(*words)
             refused = "GPU" in place and o.code == 4 and "cannot be used here" in o.err
             check(f"method {method}", o.code == 0 and method in o.out or refused, o)
-check("methods are listed by place", listed["Solves on all threads of the CPU"] == ["threads", "columns"],
+check("methods are listed by place", listed["Solves on all threads of the CPU"] == ["threads", "subtrees", "columns"],
       listed)
 o = run("solve", "gen:poisson2d5:300", "--uplo", "lower", "--backend", "threads:2")
 check("auto says why with a ratio, not with times that it does not know", o.code == 0 and
