@@ -109,6 +109,14 @@ trs_matrix *sparse_arrow(int64_t n, int64_t long_one) {
   return A;
 }
 
+void sparse_arrows(void (*check)(const trs_matrix *A)) {
+  for (int64_t long_one = 0; long_one < 300; long_one += 149) {
+    trs_matrix *A = sparse_arrow(300, long_one);
+    check(A);
+    trs_matrix_destroy(A);
+  }
+}
+
 double complex *dense_copy(const trs_matrix *A) {
   int64_t n = A->nrows;
   double complex *dense = calloc((size_t)(n * n) + 1, sizeof *dense);

@@ -26,6 +26,8 @@ trs_matrix *sparse_grid(int64_t nx, int64_t ny, int64_t nz, double skew, trs_sca
 
 /* A symmetric tridiagonal matrix whose row and column long_one are full, real and dominant. */
 trs_matrix *sparse_arrow(int64_t n, int64_t long_one);
+/* Checks those of 300 rows with the first, the middle and the last row long. */
+void sparse_arrows(void (*check)(const trs_matrix *A));
 
 /* Row-major n x n, from malloc. */
 double complex *dense_copy(const trs_matrix *A);

@@ -41,6 +41,13 @@ void add_test(int line, const char *name, CMUnitTestFunction test, const void *d
   }                                                           \
   static void name(void **state)
 
+/* A test may leave out like cases in a build with a sanitizer, which is several times slower. */
+#if defined TRS_SANITIZE_THREAD || defined TRS_SANITIZE_ADDRESS
+enum { SANITIZED = 1 };
+#else
+enum { SANITIZED = 0 };
+#endif
+
 /* Skips a test that this build or this machine cannot run. */
 #define skip_test(reason)     \
   do {                        \

@@ -49,29 +49,33 @@ static void meet(meeting *m) {
   trs_places_destroy(m->places);
 }
 
+/* A meeting with this mask whose caller is bound to one CPU meanwhile. */
+static meeting meet_bound(const cpu_set_t *mask, int here) {
+  cpu_set_t before;
+  meeting m = {.mask = *mask, .cpu = here};
+  assert_int_equal(sched_getaffinity(0, sizeof before, &before), 0);
+  bind_to(here);
+  meet(&m);
+  sched_setaffinity(0, sizeof before, &before);
+  return m;
+}
+
 TEST(a_member_leaves_the_cpu_of_the_caller) {
   cpu_set_t mask;
   assert_int_equal(sched_getaffinity(0, sizeof mask, &mask), 0);
   if (CPU_COUNT(&mask) < 2) skip_test("one CPU: a member has no other one to move to");
   const int here = sched_getcpu();
-  bind_to(here);
-  meeting m = {.mask = mask, .cpu = here};
-  meet(&m);
-  sched_setaffinity(0, sizeof mask, &mask);
+  const meeting m = meet_bound(&mask, here);
   assert_int_not_equal(m.cpu, here);
   assert_true(m.kept);
 }
 
 TEST(a_mask_of_one_cpu_is_shared) {
-  cpu_set_t mask, one;
-  assert_int_equal(sched_getaffinity(0, sizeof mask, &mask), 0);
+  cpu_set_t one;
   const int here = sched_getcpu();
-  bind_to(here);
   CPU_ZERO(&one);
   CPU_SET(here, &one);
-  meeting m = {.mask = one, .cpu = here};
-  meet(&m);
-  sched_setaffinity(0, sizeof mask, &mask);
+  const meeting m = meet_bound(&one, here);
   assert_int_equal(m.cpu, here);
   assert_true(m.kept);
 }

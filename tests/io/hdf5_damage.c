@@ -7,12 +7,6 @@
 #include "io/scratch.h"
 #include "test.h"
 
-#if defined TRS_SANITIZE_ADDRESS || defined TRS_SANITIZE_THREAD
-enum { SANITIZED = 1 };
-#else
-enum { SANITIZED = 0 };
-#endif
-
 enum { N = 3 };
 
 static const char *descriptor =

@@ -786,7 +786,7 @@ TEST(changed_bits_are_noticed) {
     size_t length;
     assert_success(trs_write_matrix(A, scratch(scratch_endings[e]), NULL));
     char *bytes = scratch_load(scratch(scratch_endings[e]), &length);
-    for (size_t at = 0; at < length; at++) {
+    for (size_t at = 0; at < length; at += SANITIZED ? 4 : 1) {
       char bit = (char)(1 << trs_random_below(7, at, 8));
       bytes[at] ^= bit;
       if (!trs_read_matrix(&B, scratch_bytes(scratch_endings[e], bytes, length), NULL, NULL)) {

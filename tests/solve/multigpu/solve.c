@@ -164,7 +164,7 @@ TEST(every_partition_solves) {
   int c = 0;
   for (shape kind = 0; kind < SHAPES; kind++)
     for (size_t k = 0; k < COUNT(partitions); k++, c++)
-      for (size_t w = c % 2; w < COUNT(contexts); w += 2)
+      for (int w = SANITIZED ? (c + 3 * (c / 4)) % 4 : c % 2; w < 4; w += SANITIZED ? 4 : 2)
         solve_shape(kind, contexts[w], partitions[k], c / 2 % 2, columns[(c + c / 4) % 4]);
   assert_int_equal(stand_in_held(), 0);
 }
