@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 
+#include "base/heap.h"
 #include "base/memory.h"
 
 typedef struct tree {
@@ -121,42 +122,16 @@ static trs_status make_tree(tree *t) {
 
 /* ---- The top. ---- */
 
-/* The roots of the subtrees: a heap, the heaviest first. */
-typedef struct heap {
-  const double *load;
-  int32_t *node;
-  int64_t count;
-} heap;
-
-static void push(heap *h, int32_t node) {
-  int64_t at = h->count++;
-  for (; at > 0 && h->load[h->node[(at - 1) / 2]] < h->load[node]; at = (at - 1) / 2)
-    h->node[at] = h->node[(at - 1) / 2];
-  h->node[at] = node;
-}
-
-static int32_t pop(heap *h) {
-  const int32_t heaviest = h->node[0], moved = h->node[--h->count];
-  int64_t at = 0;
-  for (int64_t child; (child = 2 * at + 1) < h->count; at = child) {
-    if (child + 1 < h->count && h->load[h->node[child + 1]] > h->load[h->node[child]]) child++;
-    if (h->load[h->node[child]] <= h->load[moved]) break;
-    h->node[at] = h->node[child];
-  }
-  h->node[at] = moved;
-  return heaviest;
-}
-
 typedef struct children {
   int32_t *first, *next; /* -1: none */
 } children;
 
-static void list_children(const tree *t, children *c, heap *roots) {
+static void list_children(const tree *t, children *c, trs_heap *roots) {
   for (int64_t k = 0; k < t->P->count; k++) c->first[k] = -1;
   for (int64_t k = 0; k < t->P->count; k++) {
     const int32_t parent = t->parent[k];
     if (parent < 0) {
-      push(roots, (int32_t)k);
+      trs_heap_push(roots, (int32_t)k);
     } else {
       c->next[k] = c->first[parent];
       c->first[parent] = (int32_t)k;
@@ -165,21 +140,22 @@ static void list_children(const tree *t, children *c, heap *roots) {
 }
 
 /* Takes roots into the top, in the order of `taken`; returns how many give the least time. */
-static int64_t grow_top(const tree *t, const children *c, heap *roots, int threads, int32_t *taken,
-                        double *least) {
+static int64_t grow_top(const tree *t, const children *c, trs_heap *roots, int threads,
+                        int32_t *taken, double *least) {
   double rest = 0, top = 0;
   int64_t best = 0, steps = 0;
-  for (int64_t k = 0; k < roots->count; k++) rest += t->load[roots->node[k]];
+  for (int64_t k = 0; k < roots->count; k++) rest += t->load[roots->item[k]];
   *least = rest;
   while (roots->count > 0 && top < *least) {
-    const double heaviest = t->load[roots->node[0]], even = rest / threads;
+    const double heaviest = t->load[roots->item[0]], even = rest / threads;
     const double time = top + (heaviest > even ? heaviest : even);
     if (time < *least) *least = time, best = steps;
-    const int32_t k = pop(roots);
+    const int32_t k = trs_heap_pop(roots);
     taken[steps++] = k;
     top += step_seconds(&t->P->panel[k], threads);
     rest -= node_seconds(&t->P->panel[k]);
-    for (int32_t child = c->first[k]; child >= 0; child = c->next[child]) push(roots, child);
+    for (int32_t child = c->first[k]; child >= 0; child = c->next[child])
+      trs_heap_push(roots, child);
   }
   return best;
 }
@@ -234,15 +210,15 @@ static trs_status list_nodes(trs_subtrees *s, const int32_t *of, int64_t count) 
 /* The arrays of a search, count each. */
 typedef struct search {
   children c;
-  heap roots;
+  trs_heap roots; /* of the subtrees */
   int32_t *taken, *of;
 } search;
 
 static trs_status allocate_search(search *a, const tree *t) {
-  a->roots.load = t->load;
+  a->roots.weight = t->load;
   TRS_TRY(TRS_ALLOC(&a->c.first, t->P->count));
   TRS_TRY(TRS_ALLOC(&a->c.next, t->P->count));
-  TRS_TRY(TRS_ALLOC(&a->roots.node, t->P->count));
+  TRS_TRY(TRS_ALLOC(&a->roots.item, t->P->count));
   TRS_TRY(TRS_ALLOC(&a->taken, t->P->count));
   return TRS_ALLOC(&a->of, t->P->count);
 }
@@ -274,7 +250,7 @@ trs_status trs_subtrees_create(trs_subtrees *s, const trs_panels *P, int threads
     status = deal(&t, s, a.of);
   }
   if (!status) status = list_nodes(s, a.of, P->count);
-  TRS_FREE_ALL(t.parent, t.load, a.c.first, a.c.next, a.roots.node, a.taken, a.of);
+  TRS_FREE_ALL(t.parent, t.load, a.c.first, a.c.next, a.roots.item, a.taken, a.of);
   if (status) trs_subtrees_destroy(s);
   return status;
 }

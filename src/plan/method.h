@@ -84,4 +84,9 @@ extern const trs_method trs_method_serial, trs_method_panels;
   .analyze = analyze, .bytes = bytes, .describe = describe, .free = free_state
 #define TRS_METHOD_STEPS TRS_METHOD_STATE, .update = update
 
+/* Those of a method of the CPU that auto may take. */
+#define TRS_CPU_METHOD(NAME, PLACE, ANALYSIS_SOLVES)                                 \
+  .name = NAME, .backend = &trs_backend_##PLACE, .analysis_solves = ANALYSIS_SOLVES, \
+  .estimate = estimate, .solve = solve, TRS_METHOD_STEPS
+
 #endif

@@ -146,12 +146,7 @@ static void free_state(trs_plan *plan) {
 }
 
 const trs_method trs_method_columns_cpu = {
-    .name = "columns",
-    .backend = &trs_backend_threads,
+    TRS_CPU_METHOD("columns", threads, 1),
     .refuses = trs_host_refuses,
-    .estimate = estimate,
-    .analysis_solves = 1,
-    TRS_METHOD_STEPS,
-    .solve = solve,
     .threads = most_threads,
 };

@@ -8,6 +8,7 @@
  * children replace it; then the subtrees are divided into two halves, the heaviest remaining
  * subtree to the lighter half.  O(blocks log count) per halving.  The partition over processes is
  * the same, with one part per process. */
+#include "base/heap.h"
 #include "solve/grid3d/layout.h"
 
 typedef struct forest {
@@ -80,32 +81,6 @@ static trs_status grow(forest *f) {
   return status;
 }
 
-/* ---- A heap of roots, the heaviest on top. ---- */
-
-typedef struct heap {
-  int32_t *root;
-  int64_t count;
-} heap;
-
-static void push(const forest *f, heap *h, int32_t root) {
-  int64_t at = h->count++;
-  for (; at > 0 && f->below[h->root[(at - 1) / 2]] < f->below[root]; at = (at - 1) / 2)
-    h->root[at] = h->root[(at - 1) / 2];
-  h->root[at] = root;
-}
-
-static int32_t pop(const forest *f, heap *h) {
-  int32_t heaviest = h->root[0], last = h->root[--h->count];
-  int64_t at = 0;
-  for (int64_t next; (next = 2 * at + 1) < h->count; at = next) {
-    if (next + 1 < h->count && f->below[h->root[next + 1]] > f->below[h->root[next]]) next++;
-    if (f->below[h->root[next]] <= f->below[last]) break;
-    h->root[at] = h->root[next];
-  }
-  h->root[at] = last;
-  return heaviest;
-}
-
 /* ---- Grids. ---- */
 
 static void settle(const forest *f, int32_t K, int32_t lo, int height) {
@@ -120,57 +95,57 @@ static void settle_rest(const forest *f) {
     if (f->l->lo[K] < 0) settle(f, (int32_t)K, f->l->lo[f->parent[K]], 0);
 }
 
-static trs_status halve(const forest *f, heap *h, int32_t lo, int height);
+static trs_status halve(const forest *f, trs_heap *h, int32_t lo, int height);
 
 /* Splits the roots left in h into two halves, each a heap. */
-static trs_status deal(const forest *f, heap *h, int32_t lo, int height) {
-  heap half[2] = {{0}};
+static trs_status deal(const forest *f, trs_heap *h, int32_t lo, int height) {
+  trs_heap half[2] = {{.weight = f->below}, {.weight = f->below}};
   double load[2] = {0, 0};
-  trs_status status = TRS_ALLOC(&half[0].root, f->l->count);
-  if (!status) status = TRS_ALLOC(&half[1].root, f->l->count);
+  trs_status status = TRS_ALLOC(&half[0].item, f->l->count);
+  if (!status) status = TRS_ALLOC(&half[1].item, f->l->count);
   while (!status && h->count > 0) {
-    int32_t root = pop(f, h);
+    int32_t root = trs_heap_pop(h);
     int which = load[1] < load[0];
     load[which] += f->below[root];
-    push(f, &half[which], root);
+    trs_heap_push(&half[which], root);
   }
   for (int which = 0; which < 2 && !status; which++)
     status = halve(f, &half[which], lo + (which << (height - 1)), height - 1);
-  trs_free(half[0].root);
-  trs_free(half[1].root);
+  trs_free(half[0].item);
+  trs_free(half[1].item);
   return status;
 }
 
-static trs_status halve(const forest *f, heap *h, int32_t lo, int height) {
+static trs_status halve(const forest *f, trs_heap *h, int32_t lo, int height) {
   static const double MOST = 0.6; /* largest share of the work of one subtree */
   double total = 0;
-  for (int64_t i = 0; i < h->count; i++) total += f->below[h->root[i]];
+  for (int64_t i = 0; i < h->count; i++) total += f->below[h->item[i]];
   if (height == 0) {
-    for (int64_t i = 0; i < h->count; i++) settle(f, h->root[i], lo, 0);
+    for (int64_t i = 0; i < h->count; i++) settle(f, h->item[i], lo, 0);
     return TRS_SUCCESS;
   }
-  while (h->count > 0 && f->below[h->root[0]] > MOST * total) {
-    int32_t root = pop(f, h);
+  while (h->count > 0 && f->below[h->item[0]] > MOST * total) {
+    int32_t root = trs_heap_pop(h);
     settle(f, root, lo, height);
     total -= f->below[root];
     for (int32_t c = f->child[root]; c >= 0; c = f->sibling[c]) {
       total += f->below[c];
-      push(f, h, c);
+      trs_heap_push(h, c);
     }
   }
   return h->count > 0 ? deal(f, h, lo, height) : TRS_SUCCESS;
 }
 
 static trs_status spread(const forest *f) {
-  heap roots = {0};
-  TRS_TRY(TRS_ALLOC(&roots.root, f->l->count));
+  trs_heap roots = {.weight = f->below};
+  TRS_TRY(TRS_ALLOC(&roots.item, f->l->count));
   for (int64_t K = 0; K < f->l->count; K++) {
     f->l->lo[K] = -1;
-    if (f->parent[K] < 0) push(f, &roots, (int32_t)K);
+    if (f->parent[K] < 0) trs_heap_push(&roots, (int32_t)K);
   }
   trs_status status = halve(f, &roots, 0, f->l->levels);
   if (!status) settle_rest(f);
-  trs_free(roots.root);
+  trs_free(roots.item);
   return status;
 }
 
@@ -187,23 +162,23 @@ trs_status trs_forest_spread(trs_grid_layout *layout) {
 /* ---- Homes. ---- */
 
 /* Splits the heaviest subtree while it has more than half of the work of one process. */
-static void open_subtrees(const forest *f, heap *h, int places) {
+static void open_subtrees(const forest *f, trs_heap *h, int places) {
   double total = 0;
-  for (int64_t i = 0; i < h->count; i++) total += f->below[h->root[i]];
-  while (h->count > 0 && f->below[h->root[0]] * 2 * places > total) {
-    int32_t root = pop(f, h);
+  for (int64_t i = 0; i < h->count; i++) total += f->below[h->item[i]];
+  while (h->count > 0 && f->below[h->item[0]] * 2 * places > total) {
+    int32_t root = trs_heap_pop(h);
     total -= f->below[root];
     for (int32_t c = f->child[root]; c >= 0; c = f->sibling[c]) {
       total += f->below[c];
-      push(f, h, c);
+      trs_heap_push(h, c);
     }
   }
 }
 
-static void house(const forest *f, heap *h, double *load, int places) {
+static void house(const forest *f, trs_heap *h, double *load, int places) {
   for (int p = 0; p < places; p++) load[p] = 0;
   while (h->count > 0) {
-    int32_t root = pop(f, h);
+    int32_t root = trs_heap_pop(h);
     int least = 0;
     for (int p = 1; p < places; p++)
       if (load[p] < load[least]) least = p;
@@ -212,12 +187,12 @@ static void house(const forest *f, heap *h, double *load, int places) {
   }
 }
 
-static trs_status house_all(const forest *f, heap *h, double *load, int places) {
+static trs_status house_all(const forest *f, trs_heap *h, double *load, int places) {
   trs_grid_layout *l = f->l;
   for (int z = 0; z < l->pz; z++) {
     for (int64_t K = 0; K < l->count; K++)
       if (l->height[K] == 0 && l->lo[K] == z && (f->parent[K] < 0 || l->height[f->parent[K]] > 0))
-        push(f, h, (int32_t)K);
+        trs_heap_push(h, (int32_t)K);
     open_subtrees(f, h, places);
     house(f, h, load, places);
   }
@@ -229,16 +204,17 @@ static trs_status house_all(const forest *f, heap *h, double *load, int places) 
 
 trs_status trs_forest_house(trs_grid_layout *layout, const trs_layout_options *options) {
   forest f = {.l = layout};
-  heap h = {0};
+  trs_heap h = {0};
   double *load = NULL;
   bool alone = options->places <= 1;
   for (int64_t K = 0; K < layout->count; K++) layout->home[K] = alone ? 0 : -1;
   if (alone || options->scattered) return TRS_SUCCESS;
   trs_status status = grow(&f);
-  if (!status) status = TRS_ALLOC(&h.root, layout->count);
+  h.weight = f.below;
+  if (!status) status = TRS_ALLOC(&h.item, layout->count);
   if (!status) status = TRS_ALLOC(&load, options->places);
   if (!status) status = house_all(&f, &h, load, options->places);
-  trs_free(h.root);
+  trs_free(h.item);
   trs_free(load);
   release(&f);
   return status;

@@ -130,12 +130,7 @@ static void free_state(trs_plan *plan) {
 }
 
 const trs_method trs_method_panels = {
-    .name = "panels",
-    .backend = &trs_backend_serial,
+    TRS_CPU_METHOD("panels", serial, 12),
     .refuses = refuses,
-    .estimate = estimate,
-    .analysis_solves = 12,
-    TRS_METHOD_STEPS,
-    .solve = solve,
     .solve_in = solve_in,
 };

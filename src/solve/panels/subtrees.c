@@ -129,26 +129,26 @@ static trs_status update(trs_plan *plan) {
   return trs_method_panels.update(one);
 }
 
+static int threads(const trs_plan *plan) { return ((const state *)plan->state)->s.trees.threads; }
+
 typedef struct job {
-  const trs_subtrees_state *s;
+  const trs_plan *plan;
   const trs_rhs *rhs;
-  trs_scalar scalar;
 } job;
 
 static void solve_share(void *argument, int rank, int size) {
   (void)size;
   const job *j = argument;
-  for (int64_t r = 0; r < j->rhs->nrhs; r++) kernels()->share[j->scalar](j->s, j->rhs, r, rank);
+  const trs_subtrees_state *s = &((const state *)j->plan->state)->s;
+  const trs_scalar scalar = j->plan->system.scalar;
+  for (int64_t r = 0; r < j->rhs->nrhs; r++) kernels()->share[scalar](s, j->rhs, r, rank);
 }
 
 static trs_status solve(trs_plan *plan, const trs_rhs *rhs) {
-  const trs_subtrees_state *s = &((const state *)plan->state)->s;
-  job j = {s, rhs, plan->system.scalar};
-  trs_team_run(plan->context->team, s->trees.threads, solve_share, &j);
+  job j = {plan, rhs};
+  trs_team_run(plan->context->team, threads(plan), solve_share, &j);
   return TRS_SUCCESS;
 }
-
-static int threads(const trs_plan *plan) { return ((const state *)plan->state)->s.trees.threads; }
 
 static int64_t bytes(const trs_plan *plan) {
   const state *own = plan->state;
@@ -177,12 +177,7 @@ static void free_state(trs_plan *plan) {
 }
 
 const trs_method trs_method_subtrees = {
-    .name = "subtrees",
-    .backend = &trs_backend_threads,
+    TRS_CPU_METHOD("subtrees", threads, 13),
     .refuses = refuses,
-    .estimate = estimate,
-    .analysis_solves = 13,
-    TRS_METHOD_STEPS,
-    .solve = solve,
     .threads = threads,
 };

@@ -315,16 +315,7 @@ static void free_state(trs_plan *plan) {
 }
 
 const trs_method trs_method_threads = {
-    .name = "threads",
-    .backend = &trs_backend_threads,
+    TRS_CPU_METHOD("threads", threads, 8),
     .refuses = trs_host_refuses,
-    .estimate = estimate,
-    .analysis_solves = 8,
-    .analyze = analyze,
-    .update = update,
-    .solve = solve,
     .threads = most_threads,
-    .bytes = bytes,
-    .describe = describe,
-    .free = free_state,
 };
