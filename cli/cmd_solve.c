@@ -73,7 +73,8 @@ static const option options[] = {
                 "use at most GB gigabytes of each GPU; several GPUs can solve what does not fit on "
                 "one, and then read the file part by part"),
     FLAG_OPTION("tune", FIELD(tune),
-                "on a GPU: time candidate settings in the analysis and keep the fastest"),
+                "time candidates in the analysis and keep the fastest: settings on a GPU, methods "
+                "on a CPU"),
     PRECISION_OPTION(FIELD(precision)),
     COUNT_OPTION("repeat", 0, "R", 1, 1e9, FIELD(repeat),
                  "time R solves (default: ten, or as many as fit in one second)"),

@@ -273,7 +273,7 @@ bool solve_is_by_blocks(const solve_job *job) {
 /* Prints notes about options without effect. */
 static void note_options(const solve_job *job) {
   const solve_settings *s = &job->set;
-  const char *gpu = s->store ? "store" : s->tune ? "tune" : s->gpu_memory > 0 ? "gpu-memory" : NULL;
+  const char *gpu = s->store ? "store" : s->gpu_memory > 0 ? "gpu-memory" : NULL;
   const char *grid = s->trees         ? "trees"
                      : s->scattered   ? "scattered"
                      : s->invert >= 0 ? "invert"

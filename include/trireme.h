@@ -473,9 +473,9 @@ typedef struct trs_options {
   trs_progress progress;
   void *progress_user;
   trs_store store; /* GPU engine and blocks; other methods keep values as TRS_STORE_SAME does */
-  int tune;        /* 1: the GPU engine times its candidates on this system once and keeps the
-                      fastest */
-  void *stream;    /* a cudaStream_t for GPU methods; NULL: the default stream */
+  int tune;     /* 1: candidates are timed on this system once and the fastest stays: on a GPU the
+                   engine's settings, on a CPU the methods that auto compares */
+  void *stream; /* a cudaStream_t for GPU methods; NULL: the default stream */
   int distributed; /* 1: the caller will use trs_solve_distributed; auto then times several GPUs
                       with b and x on the GPUs that solve them; 0: auto times them with b and x on
                       the first GPU */

@@ -9,6 +9,7 @@
 #include "base/config.h"
 #include "base/timer.h"
 #include "matrix/device.h"
+#include "plan/tune.h"
 
 /* The source of the triangle: the matrix itself, or a triangle extracted from a general matrix,
  * whose values then follow those of the general matrix. */
@@ -109,7 +110,7 @@ static trs_status analyze_next(trs_plan *plan, trs_status status) {
 
 bool trs_plan_chosen(const trs_plan *plan, double *next) {
   *next = plan->next;
-  return !plan->options.method || strcmp(plan->options.method, "auto") == 0;
+  return !plan->trial && (!plan->options.method || strcmp(plan->options.method, "auto") == 0);
 }
 
 /* If auto chose a GPU that cannot hold the plan, the CPU solves, and the plan's reason says so. */
@@ -172,6 +173,7 @@ static trs_status build(trs_plan *plan, const trs_matrix *A) {
   TRS_TRY(choose(plan));
   TRS_TRY(begin_diagonal(&look, plan));
   TRS_TRY(end_diagonal(&look, plan, analyze_or_fall_back(plan)));
+  TRS_TRY(trs_plan_tune(plan));
   drop_level_of_rows(plan);
   tell_progress(plan, 1);
   return TRS_SUCCESS;

@@ -12,6 +12,7 @@ struct trs_plan {
       *parameters;   /* the text behind the method's name, during analysis; or NULL: parameters.h */
   bool no_gpu;       /* auto found too little memory on the GPU: only methods of the CPU */
   double next;       /* auto's estimate, in seconds, of the next best method */
+  bool trial;        /* the analysis must not decline: solves are timed (tune.h) */
   unsigned declined; /* one bit per method: auto chose it, and its analysis declined */
   trs_stream stream; /* the stream of GPU methods; NULL: the default stream */
   char reason[256];
@@ -54,8 +55,8 @@ trs_status trs_plan_choose(trs_plan *plan, const char *name);
 const char *trs_plan_refuses(const trs_plan *plan, const trs_method *method);
 trs_estimate trs_plan_estimate(const trs_plan *plan, const trs_method *method);
 
-/* True during the analysis if auto chose the method.  *next: the estimated seconds of the method
- * that auto takes if the analysis declines. */
+/* True during the analysis if auto chose the method by its estimate.  *next: the estimated seconds
+ * of the method that auto takes if the analysis declines. */
 bool trs_plan_chosen(const trs_plan *plan, double *next);
 
 /* Excludes plan->method from later choices. */

@@ -473,7 +473,7 @@ def plan(A: Any, uplo: str = "lower", trans: str = "N", **options: Any) -> Plan:
     store : {"same", "float"}, optional
         "float": on a GPU, keep off-diagonal values of double systems as floats.
     tune : bool, optional
-        On a GPU: time the candidates once, and keep the best.
+        Time the candidates once and keep the fastest: settings on a GPU, methods on a CPU.
     stream : optional
         A stream of CuPy or torch for solves of device arrays; without it they follow the current
         stream of the library that b came from.
