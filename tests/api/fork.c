@@ -195,9 +195,19 @@ static int analyse_and_fork(void) {
   return WIFEXITED(status) && !WEXITSTATUS(status) ? code : 12;
 }
 
-TEST(progress_callbacks_are_called_in_a_child_and_may_fork) {
+TEST(progress_callbacks_are_called_in_a_child) {
   set_up("threads:3", "threads", "gen:poisson2d5:60");
   in_child(child_analyses_with_progress);
+  tear_down();
+}
+
+/* The address sanitizer of clang 14 does not guard its allocator in a fork: if a thread that starts
+ * is in the allocator then, the allocator stays locked in the child. */
+TEST(progress_callbacks_may_fork) {
+#ifdef TRS_SANITIZE_ADDRESS
+  skip_test("the address sanitizer keeps its allocator locked in some children");
+#endif
+  set_up("threads:3", "threads", "gen:poisson2d5:60");
   in_child(analyse_and_fork);
   tear_down();
 }
