@@ -176,24 +176,16 @@ trs_status trs_bilu0_take_pattern(trs_bilu0 *w, const trs_block_pattern *P) {
   return TRS_ALLOC(&w->pivot, n * w->block);
 }
 
-trs_status trs_bilu0_lay_out(trs_bilu0 *w, const trs_block_source *source, trs_team *team) {
-  trs_block_pattern pattern;
-  w->block = source->block;
-  TRS_TRY(trs_block_pattern_build(&pattern, source, team));
-  trs_status status = trs_bilu0_take_pattern(w, &pattern);
-  trs_block_pattern_free(&pattern);
-  return status;
-}
-
 void trs_bilu0_free(trs_bilu0 *w) { TRS_FREE_ALL(w->ptr, w->idx, w->diagonal, w->val, w->pivot); }
 
-trs_status trs_bilu0_read(const trs_bilu0 *w, const trs_block_source *source, int64_t i,
-                          int32_t *slot) {
+trs_status trs_bilu0_read(const trs_bilu0 *w, const trs_block_source *source, const int32_t *own,
+                          int64_t i, int32_t *slot) {
   const int64_t from = w->ptr[i], size = (int64_t)w->block * w->block;
   double *values = w->val + from * size;
   memset(values, 0, (size_t)((w->ptr[i + 1] - from) * size) * sizeof *values);
-  for (int64_t p = from; p < w->ptr[i + 1]; p++) slot[w->idx[p]] = (int32_t)(p - from);
-  trs_status status = trs_block_source_row(source, i, slot, values);
-  for (int64_t p = from; p < w->ptr[i + 1]; p++) slot[w->idx[p]] = -1;
+  for (int64_t p = from; p < w->ptr[i + 1]; p++)
+    slot[own ? own[w->idx[p]] : w->idx[p]] = (int32_t)(p - from);
+  trs_status status = trs_block_source_row(source, own ? own[i] : i, slot, values);
+  for (int64_t p = from; p < w->ptr[i + 1]; p++) slot[own ? own[w->idx[p]] : w->idx[p]] = -1;
   return status;
 }

@@ -20,16 +20,16 @@ typedef struct trs_bilu0 {
   uint8_t *pivot; /* n x block: row pivot[r] of the block row became row r */
 } trs_bilu0;
 
-/* Takes the block pattern of a source; TRS_ERROR_STRUCTURE names the block row without a diagonal
- * block.  Frees nothing on failure: trs_bilu0_free does. */
-trs_status trs_bilu0_lay_out(trs_bilu0 *w, const trs_block_source *source, trs_team *team);
-/* The same from the neighbours of each row. */
+/* Takes a block pattern: the neighbours of each row.  Frees nothing on failure: trs_bilu0_free
+ * does.
+ */
 trs_status trs_bilu0_take_pattern(trs_bilu0 *w, const trs_block_pattern *pattern);
 void trs_bilu0_free(trs_bilu0 *w);
 
-/* Reads the values of row i.  slot: n places, negative before and after. */
-trs_status trs_bilu0_read(const trs_bilu0 *w, const trs_block_source *source, int64_t i,
-                          int32_t *slot);
+/* Reads the values of row i, which is row own[i] of the source; NULL: row i.  slot: n places,
+ * negative before and after. */
+trs_status trs_bilu0_read(const trs_bilu0 *w, const trs_block_source *source, const int32_t *own,
+                          int64_t i, int32_t *slot);
 
 /* Eliminates row i, after the rows of its blocks below the diagonal.  position: n places, negative
  * before the first call; what earlier rows of any order leave there does not matter.  False: no

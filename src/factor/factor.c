@@ -121,7 +121,8 @@ static trs_status order_blocks(trs_ordering *ordering, const trs_factors *parts,
   return status;
 }
 
-/* Orders A; *B is the matrix in the new order.  Incomplete factors in the natural order need no
+/* Orders A; *B is the matrix in the new order, but A itself for block kinds, which permute blocks.
+ * Incomplete factors in the natural order need no
  * graph and therefore have none of its limits. */
 static trs_status order_matrix(trs_factors *parts, trs_matrix **B, int64_t *fill,
                                const trs_matrix *A, const trs_factor_options *options) {
@@ -132,7 +133,7 @@ static trs_status order_matrix(trs_factors *parts, trs_matrix **B, int64_t *fill
   *fill = ordering.fill;
   TRS_TRY(hand_over(parts, &ordering, A->nrows, options->block_size));
   report(options, "ordering", 1);
-  if (!parts->row_perm) {
+  if (!parts->row_perm || parts->kind >= TRS_FACTOR_BILU0) {
     *B = trs_matrix_retain(A);
     return TRS_SUCCESS;
   }

@@ -9,7 +9,8 @@
 #define TRS_FACTOR_THRESHOLD 0.1
 
 /* The input of each factorisation.  B, a square CSR matrix, is A with renumbered rows and columns:
- * row i of B is row perm[i] of A; a NULL perm is the identity. */
+ * row i of B is row perm[i] of A; a NULL perm is the identity.  For block kinds B is A itself, and
+ * they renumber its rows by perm, which moves whole blocks. */
 typedef struct trs_factor_input {
   const trs_matrix *B;
   const int32_t *perm;

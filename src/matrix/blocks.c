@@ -17,8 +17,10 @@ typedef struct scan {
 /* Counts the distinct block columns of row i except its own, and writes them if to is not NULL. */
 static int64_t scan_row(const trs_block_source *S, int64_t i, int32_t *seen, int32_t *to) {
   int64_t count = 0, own = trs_block_source_name(S, i);
+  int32_t j = -1;
   for (int64_t p = S->ptr[i * S->span]; p < S->ptr[(i + 1) * S->span]; p++) {
-    int32_t j = S->idx[p] / S->span;
+    if (j >= 0 && (uint32_t)(S->idx[p] - j * S->span) < (uint32_t)S->span) continue;
+    j = S->idx[p] / S->span;
     if (seen[j] == i) continue;
     seen[j] = (int32_t)i;
     if (j == own) continue;

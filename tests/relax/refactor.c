@@ -59,17 +59,20 @@ static blocks diagonal_blocks(double scale, int turn) {
 }
 
 static void lay_out(trs_refactor *f, const blocks *A, trs_factor_kind kind) {
-  const trs_block_source pattern = {.scalar = TRS_DOUBLE,
-                                    .block = B,
-                                    .span = 1,
-                                    .nrows = N,
-                                    .ncols = N,
-                                    .layout = TRS_ROW_MAJOR,
-                                    .ptr = A->ptr,
-                                    .idx = A->idx,
-                                    .val = A->val};
+  const trs_block_source source = {.scalar = TRS_DOUBLE,
+                                   .block = B,
+                                   .span = 1,
+                                   .nrows = N,
+                                   .ncols = N,
+                                   .layout = TRS_ROW_MAJOR,
+                                   .ptr = A->ptr,
+                                   .idx = A->idx,
+                                   .val = A->val};
   *f = (trs_refactor){.w = {.kind = kind, .block = B, .threshold = 0.5}};
-  assert_success(trs_bilu0_lay_out(&f->w, &pattern, NULL));
+  trs_block_pattern pattern;
+  assert_success(trs_block_pattern_build(&pattern, &source, NULL));
+  assert_success(trs_bilu0_take_pattern(&f->w, &pattern));
+  trs_block_pattern_free(&pattern);
   assert_success(TRS_ALLOC(&f->place, N));
   assert_success(TRS_ALLOC(&f->from, ROWS));
   for (int i = 0; i < N; i++) f->place[i] = i;
