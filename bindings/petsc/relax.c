@@ -126,6 +126,7 @@ static PetscErrorCode sweep(PC pc, Vec b, Vec x, const trs_sweep_options *option
   const PetscScalar *from;
   PetscScalar *to;
   PetscInt n;
+  trs_status status;
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(trs_petsc_event.relax, pc, b, x, 0));
   PetscCall(VecGetLocalSize(b, &n));
@@ -135,9 +136,12 @@ static PetscErrorCode sweep(PC pc, Vec b, Vec x, const trs_sweep_options *option
     void *stream;
     PetscCall(trs_petsc_stream(&stream));
     PetscCall(trs_petsc_check(trs_relax_set_stream(r->R, stream)));
+    PetscCall(PetscLogGpuTimeBegin());
   }
   n = PetscMax(n, 1);
-  PetscCall(trs_petsc_check(trs_relax_sweep(r->R, to, n, from, n, 1, TRS_COL_MAJOR, options)));
+  status = trs_relax_sweep(r->R, to, n, from, n, 1, TRS_COL_MAJOR, options);
+  if (r->on_gpu) PetscCall(PetscLogGpuTimeEnd());
+  PetscCall(trs_petsc_check(status));
   PetscCall(r->on_gpu ? VecRestoreArrayReadAndMemType(b, &from) : VecRestoreArrayRead(b, &from));
   PetscCall(r->on_gpu ? VecRestoreArrayAndMemType(x, &to) : VecRestoreArray(x, &to));
   PetscCall(PetscLogEventEnd(trs_petsc_event.relax, pc, b, x, 0));

@@ -29,13 +29,19 @@ static PetscErrorCode get_sweeps(Mat F, bool transposed, trs_petsc_sweeps **swee
 static PetscErrorCode solve(Mat F, trs_petsc_sweeps *sweeps, const arrays *v) {
   const trs_petsc_factor *f = F->data;
   trs_factors_info info = {.struct_size = sizeof info};
+  trs_status status;
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(trs_petsc_event.solve, F, 0, 0, 0));
-  if (sweeps->on_gpu) PetscCall(follow_stream(sweeps));
-  PetscCall(
-      trs_petsc_check(trs_solve(sweeps->plan, v->x, v->ldx, v->b, v->ldb, v->nrhs, TRS_COL_MAJOR)));
+  if (sweeps->on_gpu) {
+    PetscCall(follow_stream(sweeps));
+    PetscCall(PetscLogGpuTimeBegin());
+  }
+  status = trs_solve(sweeps->plan, v->x, v->ldx, v->b, v->ldb, v->nrhs, TRS_COL_MAJOR);
+  if (sweeps->on_gpu) PetscCall(PetscLogGpuTimeEnd());
+  PetscCall(trs_petsc_check(status));
   PetscCall(trs_petsc_check(trs_factors_get_info(f->factors, &info)));
-  PetscCall(PetscLogFlops(2.0 * (double)(info.nnz_L + info.nnz_U) * (double)v->nrhs));
+  const PetscLogDouble flops = 2.0 * (double)(info.nnz_L + info.nnz_U) * (double)v->nrhs;
+  PetscCall(sweeps->on_gpu ? PetscLogGpuFlops(flops) : PetscLogFlops(flops));
   PetscCall(PetscLogEventEnd(trs_petsc_event.solve, F, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
