@@ -56,6 +56,7 @@ struct trs_relaxation {
   double frobenius[2];     /* norms of A and of A - stored A */
   double rounding;         /* |A - stored A| / |A| in the Frobenius norm */
   int threads;             /* threads of a sweep */
+  bool triangle;           /* only solves, by one sweep from zero */
   const trs_relax_backend *backend;
   struct trs_relax_gpu *gpu; /* relax/cuda/backend.h: the state on one GPU; else NULL.  Then off,
                                 scale, diagonal and pivot are NULL but during an update, and x, r,

@@ -67,6 +67,18 @@ static void find_levels(int32_t *level, const trs_block_pattern *P, bool lower) 
   }
 }
 
+static trs_status create(trs_relaxation **R, const trs_plan *plan, const trs_block_source *source,
+                         trs_block_system *system, const trs_relax_options *options) {
+  TRS_TRY(trs_relaxation_lay_out_domain(R, plan->context, source->scalar, source->block, system, 0,
+                                        options));
+  (*R)->triangle = true;
+  trs_status status = (*R)->backend->create(*R, system, options);
+  if (!status) return TRS_SUCCESS;
+  trs_relax_destroy(*R);
+  *R = NULL;
+  return status;
+}
+
 static trs_status create_in_levels(trs_relaxation **R, const trs_plan *plan,
                                    const trs_block_source *source, trs_relax_options *options) {
   trs_block_pattern pattern;
@@ -82,8 +94,7 @@ static trs_status create_in_levels(trs_relaxation **R, const trs_plan *plan,
   trs_block_pattern_free(&pattern);
   trs_free(level);
   TRS_TRY(status);
-  status = trs_relaxation_create_domain(R, plan->context, source->scalar, source->block, &system, 0,
-                                        options);
+  status = create(R, plan, source, &system, options);
   trs_block_system_free(&system);
   return status;
 }

@@ -72,6 +72,34 @@ static trs_factors_info info_of(const trs_factors *F) {
   return info;
 }
 
+static void assert_same(const trs_matrix *A, const trs_matrix *B) {
+  const size_t size = A->scalar == TRS_FLOAT ? sizeof(float) : sizeof(double);
+  assert_int_equal(A->nnz, B->nnz);
+  assert_memory_equal(A->idx, B->idx, (size_t)A->nnz * sizeof *A->idx);
+  assert_memory_equal(A->val, B->val, (size_t)A->nnz * size);
+}
+
+/* 2.2 million entries: enough for two threads. */
+TEST(threads_make_the_factors_of_one) {
+  enum { CELLS = 2900 };
+  trs_matrix *A = block_matrix(CELLS, (block_kind){TRS_FLOAT, 16, true, false, true});
+  const trs_order orders[] = {TRS_ORDER_NATURAL, TRS_ORDER_COLOUR};
+  for (int o = 0; o < 2; o++) {
+    trs_factors_info info[2];
+    trs_factors *F[2];
+    for (int k = 0; k < 2; k++) {
+      assert_int_equal(setenv("TRIREME_NUM_THREADS", k ? "2" : "1", 1), 0);
+      F[k] = factor(A, TRS_FACTOR_BILU0, orders[o], 16);
+      info[k] = info_of(F[k]);
+    }
+    assert_same(info[0].L, info[1].L);
+    assert_same(info[0].U, info[1].U);
+    for (int k = 0; k < 2; k++) trs_factors_destroy(F[k]);
+  }
+  assert_int_equal(unsetenv("TRIREME_NUM_THREADS"), 0);
+  trs_matrix_destroy(A);
+}
+
 TEST(elements_of_blocks_are_where_the_layout_says) {
   const int32_t ptr[] = {1, 3, 4}, idx[] = {2, 1, 2};
   const double val[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};

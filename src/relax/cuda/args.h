@@ -116,6 +116,8 @@ typedef struct trs_relax_slices {
   int64_t warps;         /* per block; 0 until trs_relax_slices_prepare chooses */
   int64_t stages;        /* in each warp's ring; 0 likewise */
   unsigned *arrived;     /* 0 between launches */
+  unsigned *turn;        /* of a triangle: which of two x a solve writes; it clears the other */
+  int triangle;          /* turn is used, and tails have inverses */
   trs_fault *fault;      /* of waits between colours; its row is the step */
 } trs_relax_slices;
 

@@ -164,17 +164,31 @@ static trs_status read_parameters(trs_relax_gpu *g, const char *parameters) {
                               g->variant->kind == TRS_RELAX_BY_SLICES ? 2 : 0);
 }
 
+/* x, and r of what sweeps.  A triangle in slices has two x, one of them pending, and no r. */
+static trs_status take_vectors(trs_relaxation *R) {
+  trs_relax_gpu *g = R->gpu;
+  trs_relax_args *a = &g->args;
+  const trs_relax_kernels *K = trs_relax_kernels_of(R->store);
+  const int64_t size = (int64_t)K->x_size, rows = R->nrows + R->nhalo;
+  const bool turns = trs_relax_in_turn(R);
+  a->pitch = R->block;
+  a->x_stride = (rows + 1) * a->pitch; /* includes a row of zeros */
+  const int64_t count = a->x_stride * (turns ? 2 : R->room);
+  TRS_TRY(trs_relax_take(g, &g->own, &a->x, count, (size_t)size));
+  TRS_TRY(trs_device_fill(a->x, 0, count * size, g->stream));
+  if (!turns) return trs_relax_take(g, &g->own, &a->r, a->r_stride * R->room, K->r_size);
+  for (int64_t k = 0; k < 2; k++)
+    TRS_TRY(trs_device_fill((char *)a->x + k * a->x_stride * size, 0xff, rows * a->pitch * size,
+                            g->stream));
+  return TRS_SUCCESS;
+}
+
 static trs_status enter_variant(trs_relaxation *R, const trs_relax_variant *v,
                                 const char *parameters) {
   trs_relax_gpu *g = R->gpu;
-  trs_relax_args *a = &g->args;
-  int64_t x_size = (int64_t)trs_relax_kernels_of(R->store)->x_size;
   g->variant = v;
-  a->pitch = R->block;
-  a->x_stride = (R->nrows + R->nhalo + 1) * a->pitch; /* includes a row of zeros */
   TRS_TRY(read_parameters(g, parameters));
-  TRS_TRY(trs_relax_take(g, &g->own, &a->x, a->x_stride * R->room, (size_t)x_size));
-  TRS_TRY(trs_device_fill(a->x, 0, a->x_stride * R->room * x_size, g->stream));
+  TRS_TRY(take_vectors(R));
   if (v->kind == TRS_RELAX_BY_SLICES) TRS_TRY(trs_relax_make_slices(R));
   if (v->kind == TRS_RELAX_BY_ROWS) TRS_TRY(prepare_rows(R));
   if (v->kind == TRS_RELAX_BY_SLICES) TRS_TRY(pack(g));
@@ -218,7 +232,6 @@ static trs_status take_arrays(trs_relaxation *R) {
   TRS_TRY(trs_relax_bring(g, &g->shared, &a->row, R->row, R->nrows + R->nhalo, sizeof *R->row));
   TRS_TRY(trs_relax_take(g, &g->shared, &a->diagonal, R->nrows * block, K->r_size));
   TRS_TRY(trs_relax_take(g, &g->shared, &a->pivot, R->nrows * R->block, 1));
-  TRS_TRY(trs_relax_take(g, &g->shared, &a->r, a->r_stride * R->room, K->r_size));
   return trs_relax_take(g, &g->shared, &a->words, R->room * TRS_EXACT_WORDS, sizeof *a->words);
 }
 

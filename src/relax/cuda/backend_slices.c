@@ -72,6 +72,9 @@ static trs_status bring_slices(trs_relaxation *R, const slicing *s) {
   TRS_TRY(trs_relax_take(g, &g->own, &to->val, s->vectors, 16));
   TRS_TRY(trs_relax_take(g, &g->own, &to->arrived, 1, sizeof *to->arrived));
   TRS_TRY(trs_device_fill(to->arrived, 0, sizeof *to->arrived, g->stream));
+  to->triangle = R->triangle;
+  TRS_TRY(trs_relax_take(g, &g->own, &to->turn, 1, sizeof *to->turn));
+  TRS_TRY(trs_device_fill(to->turn, 0, sizeof *to->turn, g->stream));
   *g->told = (trs_fault){.row = -1, .limit = TRS_RELAX_WAIT_LIMIT};
   TRS_TRY(trs_relax_bring(g, &g->own, &to->fault, g->told, 1, sizeof *g->told));
   TRS_TRY(

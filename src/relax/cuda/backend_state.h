@@ -74,6 +74,11 @@ static inline int64_t trs_relax_interior(const trs_relaxation *R, int32_t c) {
   return R->domain ? R->domain->boundary[c] : R->colour_ptr[c];
 }
 
+/* True for a triangle in slices, whose rows wait for x instead of levels. */
+static inline bool trs_relax_in_turn(const trs_relaxation *R) {
+  return R->triangle && R->gpu->variant->kind == TRS_RELAX_BY_SLICES;
+}
+
 /* Zeroed device memory, followed by readable bytes. */
 trs_status trs_relax_take(trs_relax_gpu *g, trs_relax_owned *o, const void *pointer, int64_t count,
                           size_t size);

@@ -8,10 +8,16 @@ static trs_status check_variant(const trs_relax_gpu *g) {
   return trs_fail(TRS_ERROR_ARGUMENT, -1, "no variant is set: the last one could not be");
 }
 
-static trs_status finish(trs_relax_gpu *g) {
+static trs_status finish(const trs_relaxation *R) {
+  trs_relax_gpu *g = R->gpu;
   const bool slices = g->variant && g->variant->kind == TRS_RELAX_BY_SLICES;
   if (slices) TRS_TRY(trs_device_copy(g->told, g->slices.fault, sizeof *g->told, g->stream));
   TRS_TRY(trs_device_wait(g->stream));
+  if (slices && g->told->stalled && R->triangle)
+    return trs_fail(TRS_ERROR_STALLED, -1,
+                    "block row %lld waited %.3g s for x of other block rows: x is not complete, "
+                    "make the plan anew",
+                    (long long)g->told->row, 1e-9 * (double)TRS_RELAX_WAIT_LIMIT);
   if (slices && g->told->stalled)
     return trs_fail(TRS_ERROR_STALLED, -1,
                     "blocks of threads waited for each other for %.3g s behind step %lld of a "
@@ -22,7 +28,7 @@ static trs_status finish(trs_relax_gpu *g) {
 
 trs_status trs_relax_gpu_wait(trs_relaxation *R) {
   int before = trs_device_enter(R->gpu->device);
-  trs_status status = finish(R->gpu);
+  trs_status status = finish(R);
   trs_device_leave(before);
   return status;
 }
@@ -151,7 +157,7 @@ static trs_status sweep_on_device(trs_relaxation *R, const trs_rhs *rhs,
     if (!there) TRS_TRY(trs_relax_need_stages(R));
     TRS_TRY(trs_relax_drive(&driver, rhs, options, there));
   }
-  return waits ? finish(g) : TRS_SUCCESS;
+  return waits ? finish(R) : TRS_SUCCESS;
 }
 
 static trs_status sweep_by(trs_relaxation *R, const trs_rhs *rhs, const trs_sweep_options *options,

@@ -40,6 +40,9 @@ struct shape {
   }
 };
 
+/* In the bytes of pivots: the tail has the inverse of D instead of its factors. */
+constexpr int INVERTED = 0x80;
+
 /* Calls f(store, block) with both as constants. */
 template <class F>
 cudaError_t by_shape(const trs_relax_args *a, F f) {

@@ -16,7 +16,10 @@
  * once in the members that read them, which are signalled when all are stored.  A member begins a
  * step when its own rows of the previous step are done and the other members' boundary rows have
  * arrived.  Only rows sent to another member wait until that member has begun the step too.  The
- * memory order is that of push.cu. */
+ * memory order is that of push.cu.
+ *
+ * A triangle (solve_slices) has no barriers: its slices go to the warps in the order of levels, and
+ * x shows if it is ready (device/ready.cuh). */
 #include "relax/cuda/stream.cuh"
 
 namespace {
@@ -105,6 +108,8 @@ __global__ void __launch_bounds__(MOST_WARPS *int(WARP), 1)
 
 __constant__ trs_relax_peer_sync no_peers; /* zeros */
 
+/* All rows of a triangle.  The last block of threads that ends lets the next launch write the other
+ * x. */
 template <int STORE, int B>
 __global__ void __launch_bounds__(MOST_WARPS *int(WARP), 1)
     solve_slices(const __grid_constant__ trs_relax_args a,
@@ -113,12 +118,14 @@ __global__ void __launch_bounds__(MOST_WARPS *int(WARP), 1)
                  int rhs, int stages) {
   extern __shared__ uint4 shared[];
   const auto at = static_cast<unsigned>(__cvta_generic_to_shared(shared));
-  stream<STORE, B> own(a, s, no_peers, t, rhs, stages, at);
-  colour_barrier barrier(s, no_peers);
+  stream<STORE, B, slices_in_turn> own(a, s, no_peers, t, rhs, stages, at);
   own.begin();
-  own.run([&](const slice_iterator &c) { barrier.pass(c); },
-          [&](bool more) { own.solve_slice(more, v); });
-  barrier.leave();
+  own.run([](const slices_in_turn &) {}, [&](bool more) { own.solve_slice(more, v); });
+  __syncthreads();
+  if (threadIdx.x == 0 && atomicAdd(s.arrived, 1u) == gridDim.x - 1) { /* the last block */
+    atomicExch(s.arrived, 0u);
+    atomicXor(s.turn, 1u);
+  }
 }
 
 template <int STORE, int B>
@@ -262,7 +269,7 @@ extern "C" trs_status trs_relax_slices_solve(const trs_relax_args *a, const trs_
       trs_relax_vectors column = *v;
       column.b = static_cast<const char *>(v->b) + c * v->b_col * size;
       column.x = static_cast<char *>(v->x) + c * v->x_col * size;
-      e = launch_range<shape<STORE, B>>(solve_slices<STORE, B>, a, s, column, t, t.steps > 1, 0,
+      e = launch_range<shape<STORE, B>>(solve_slices<STORE, B>, a, s, column, t, true, 0,
                                         static_cast<cudaStream_t>(stream));
     }
     return e;

@@ -9,13 +9,68 @@ using namespace trs::slices;
 
 constexpr int PACK_WARPS = 4;
 
+/* The factors of D are kept where the inverse has a larger condition number (analysis/growth.h). */
+constexpr double MOST_GROWTH = 1000;
+
+/* Row i of D^-1, from the factors of D: v[k] is the coefficient of component pivot[k].  Result: the
+ * sum of magnitudes over j, m of D^-1_ij D_jm. */
+template <int B, class S>
+__device__ double invert_row(const S *d, int i, S (&v)[B]) {
+#pragma unroll
+  for (int j = 0; j < B; j++) {
+    S sum = i == j ? S(1) : S(0);
+#pragma unroll
+    for (int m = 0; m < j; m++) sum = fma(-v[m], d[j * B + m], sum);
+    v[j] = sum * d[j * B + j];
+  }
+#pragma unroll
+  for (int j = B - 1; j >= 0; j--)
+#pragma unroll
+    for (int m = j + 1; m < B; m++) v[j] = fma(-v[m], d[j * B + m], v[j]);
+  double growth = 0;
+#pragma unroll
+  for (int j = 0; j < B; j++) { /* rows of P D = L U, at most */
+    double row = 0;
+#pragma unroll
+    for (int m = 0; m < B; m++) {
+      double sum = 0;
+#pragma unroll
+      for (int k = 0; k <= (j < m ? j : m); k++) {
+        const double l = k == j ? 1 : double(d[k * B + j]);
+        const double u = k == m ? 1 / double(d[m * B + m]) : double(d[m * B + k]);
+        sum = fma(l, u, sum);
+      }
+      row += fabs(sum);
+    }
+    growth = fma(fabs(double(v[j])), row, growth);
+  }
+  return growth;
+}
+
+/* Writes the tail of a slice: the inverses of its rows' D, if all of them have a small growth, else
+ * their factors.  By all lanes of the slice. */
+template <class FORM, int B>
+__device__ void pack_tail(const trs_relax_args &a, int32_t position, bool inverts, int lane, int i,
+                          char *tail) {
+  using sum = typename FORM::sum;
+  const sum *d = static_cast<const sum *>(a.diagonal) + int64_t(position) * B * B;
+  const uint8_t *pivot = a.pivot + int64_t(position) * B;
+  auto *to = reinterpret_cast<sum *>(tail) + lane;
+  const unsigned lanes = FORM::LANES == WARP ? EVERY_LANE : (1u << FORM::LANES % WARP) - 1;
+  sum v[B];
+  if (inverts) inverts = __all_sync(lanes, invert_row<B>(d, i, v) < MOST_GROWTH);
+#pragma unroll
+  for (int j = 0; j < B; j++)
+    to[(inverts ? pivot[j] : j) * FORM::LANES] = inverts ? v[j] : d[j * B + i];
+  tail[FORM::PIVOTS + lane] = char(pivot[i] | (inverts ? INVERTED : 0));
+}
+
 template <int STORE, int B>
 __global__ void __launch_bounds__(PACK_WARPS *int(WARP))
     pack_slices(const __grid_constant__ trs_relax_args a,
                 const __grid_constant__ trs_relax_slices s, bool back) {
   using form = shape<STORE, B>;
   using off = typename form::off;
-  using sum = typename form::sum;
   const int32_t number = int32_t(blockIdx.x) * PACK_WARPS + int32_t(threadIdx.x / WARP);
   const int lane = int(threadIdx.x % WARP);
   if (number >= s.nslices || lane >= form::LANES) return;
@@ -38,12 +93,7 @@ __global__ void __launch_bounds__(PACK_WARPS *int(WARP))
     if (!back) *packed = there ? block : off(0);
   }
   char *tail = slice + form::tail_at(h.width);
-  if (!back) {
-    const sum *d = static_cast<const sum *>(a.diagonal) + int64_t(row.position) * B * B;
-    for (int j = 0; j < B; j++)
-      reinterpret_cast<sum *>(tail)[j * form::LANES + lane] = d[j * B + i];
-    tail[form::PIVOTS + lane] = char(a.pivot[int64_t(row.position) * B + i]);
-  }
+  if (!back) pack_tail<form, B>(a, row.position, s.triangle, lane, i, tail);
   if (i != 0) return;
   for (int k = 0; k < form::chunks(h.width) * form::CHUNK; k++) {
     char *head = slice + int64_t(k / form::CHUNK) * form::FULL;

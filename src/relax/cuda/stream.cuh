@@ -2,6 +2,7 @@
 #ifndef TRS_RELAX_CUDA_STREAM_CUH
 #define TRS_RELAX_CUDA_STREAM_CUH
 
+#include "device/ready.cuh"
 #include "relax/cuda/push.cuh"
 #include "relax/cuda/slice_shape.cuh"
 #include "relax/cuda/stage.cuh"
@@ -83,10 +84,30 @@ class slice_iterator {
   }
 };
 
+/* The slices of a warp of a triangle: all slices in turn, over the warps of all blocks of threads,
+ * in the order of levels.  Rows wait for the x that they read, not for levels. */
+class slices_in_turn {
+ public:
+  __device__ slices_in_turn(const trs_relax_slices &s, const sweep_range &)
+      : end_(s.nslices), stride_(int32_t(gridDim.x * (blockDim.x / WARP))) {
+    number_ = int32_t(blockIdx.x * (blockDim.x / WARP) + threadIdx.x / WARP);
+  }
+  __device__ bool done() const { return number_ >= end_; }
+  __device__ int step() const { return done(); }
+  __device__ int32_t number() const { return number_; }
+  __device__ void next_step() { number_ = end_; }
+  __device__ void seek() {}
+  __device__ void next() { number_ += stride_; }
+
+ private:
+  int32_t number_, end_, stride_;
+};
+
 /* ---- A warp's slices ---- */
 
-template <int STORE, int B>
+template <int STORE, int B, class ORDER = slice_iterator>
 class stream {
+  static constexpr bool WAITS = std::is_same_v<ORDER, slices_in_turn>; /* x shows if it is ready */
   using T = stored<STORE>;
   using X = typename T::x;
   using sum = typename T::sum;
@@ -112,6 +133,11 @@ class stream {
     at_ = {first_, 0};
     asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(once_));
     x_ = static_cast<X *>(a.x) + rhs * a.x_stride;
+    if constexpr (WAITS) {
+      const int turn = int(*s.turn);
+      next_x_ = x_ + (1 - turn) * a.x_stride;
+      x_ += turn * a.x_stride;
+    }
     r_ = static_cast<const sum *>(a.r) + rhs * a.r_stride;
     own_x_ = x_ + l_.i;
     /* Keeps these in registers, so that they are not recomputed at every use. */
@@ -181,11 +207,13 @@ class stream {
     b_at_ = place_of(v.b_perm, next_.row);
     sum d[B];
     const int pivot = read_tail(d);
-    const sum z = solve(d, pivot, y);
+    const sum z = pivot & INVERTED ? multiply_inverse(d, y) : solve(d, pivot, y);
     release();
     if (!there()) return;
     const X x = X(z);
-    x_[int64_t(now_.position) * B + l_.i] = x;
+    const int64_t at = int64_t(now_.position) * B + l_.i;
+    publish(x_ + at, encode(x));
+    __stcs(next_x_ + at, pending_value<X>());
     store_vector(v, to, x);
   }
 
@@ -218,17 +246,17 @@ class stream {
   lanes<B> l_;
   unsigned first_, end_; /* stages of this warp */
   uint64_t once_;
-  X *x_;
+  X *x_, *next_x_ = nullptr; /* next_x_: of the next solve */
   const X *own_x_;
   const sum *r_;
   /* The next requests: left_ full stages of a slice starting at from_, then one of last_ bytes, and
    * the tail.  After this slice comes asked_, whose descriptor is to_ask_. */
-  slice_iterator asked_;
+  ORDER asked_;
   trs_relax_slice to_ask_ = {};
   const char *from_ = nullptr;
   int left_ = 0, last_ = 0;
   /* The current slice now_ and its successor next_. */
-  slice_iterator ahead_, used_;
+  ORDER ahead_, used_;
   slice now_ = {}, next_ = {};
   place at_;
   int64_t b_at_ = -1;   /* solve_slice: the coming slice's place in b; -1: not looked up */
@@ -325,6 +353,26 @@ class stream {
     }
   }
 
+  /* Waits for x_now_.  The first load of an x may come from a first-level cache, later ones do
+   * not. */
+  __device__ void settle() {
+    bool missing = false;
+#pragma unroll
+    for (int u = 0; u < CHUNK; u++) missing |= is_pending(x_now_[u]);
+    if (!__any_sync(EVERY_LANE, missing)) return;
+    const unsigned idx = at_.at + 16 + unsigned(l_.slot * CHUNK * 4);
+    wait w(s_.fault);
+    do {
+      missing = false;
+#pragma unroll
+      for (int u = 0; u < CHUNK; u++) {
+        if (is_pending(x_now_[u]))
+          x_now_[u] = load_relaxed(own_x_ + shared_word(idx + unsigned(u * 4)));
+        missing |= is_pending(x_now_[u]);
+      }
+    } while (__any_sync(EVERY_LANE, missing) && w.all_go_on(now_.row));
+  }
+
   /* part += the present chunk's blocks times x_now_; left: number of remaining blocks. */
   template <bool ALL>
   __device__ void multiply(int left, product (&part)[B]) const {
@@ -387,6 +435,7 @@ class stream {
         if (last) k = next(k);
         load_x(await(k), x_next, power_next);
       }
+      if constexpr (WAITS) settle();
       if (left >= CHUNK)
         multiply<true>(left, part);
       else
@@ -437,6 +486,14 @@ class stream {
       sum zj = __shfl_sync(EVERY_LANE, z, l_.first + j);
       if (l_.i < j) z = fma(-d[j], zj, z);
     }
+    return z;
+  }
+
+  /* D^-1 y, from the inverse of D. */
+  __device__ sum multiply_inverse(const sum (&d)[B], sum y) const {
+    sum z = 0;
+#pragma unroll
+    for (int j = 0; j < B; j++) z = fma(d[j], __shfl_sync(EVERY_LANE, y, l_.first + j), z);
     return z;
   }
 
