@@ -33,8 +33,8 @@ static const option options[] = {
                   "the triangles to solve with (default both)"),
     REAL_OPTION(
         "seconds", "S", 0, 3600, FIELD(seconds),
-        "time each method for about S seconds and at least five solves (default 0.3; on a GPU "
-        "0.05, for gpus 0.2)"),
+        "time each method for about S seconds and at least five solves, or with 0 for one solve "
+        "(default 0.3; on a GPU 0.05, for gpus 0.2)"),
     TEXT_OPTION("nrhs", "LIST", NULL, FIELD(nrhs_list),
                 "the numbers of right-hand sides, such as 1,8,32 (default 1; for gpus 1,64)"),
     CHOICE_OPTION(

@@ -19,7 +19,7 @@
 #include "runner.h"
 #include "system.h"
 
-enum { FRESH = 3, ROUNDS = 5 };
+enum { FRESH = 3 };
 
 typedef struct measurement {
   bench_runners *all;
@@ -117,7 +117,7 @@ static bool solve(bench_runner *r, measurement *m) {
 }
 
 static int run_block(bench_runner *r, measurement *m, double seconds) {
-  int64_t last = r->repeats + BENCH_MOST_REPEATS / ROUNDS;
+  int64_t last = r->repeats + BENCH_MOST_REPEATS / BENCH_ROUNDS;
   nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
   if (!r->ctx) bench_mkl_threads(r->threads);
   bool good = solve(r, m);
@@ -150,15 +150,16 @@ static void spoil(const measurement *m) {
 }
 
 static int run_rounds(measurement *m, double seconds) {
+  const int rounds = bench_rounds(seconds);
   int code = -1;
-  for (int round = 0; round < ROUNDS && code < 0; round++)
+  for (int round = 0; round < rounds && code < 0; round++)
     for (int i = 0; i < m->all->count && code < 0; i++) {
       bench_runner *r = &m->all->runner[i];
       if (r->out) continue;
-      bench_tick(m->system.name, (double)(round + 1) / (ROUNDS + 1));
-      if (round == ROUNDS - 1) spoil(m);
-      code = run_block(r, m, seconds / ROUNDS);
-      if (code < 0 && !r->out && round == ROUNDS - 1) code = judge(r, m);
+      bench_tick(m->system.name, (double)(round + 1) / (rounds + 1));
+      if (round == rounds - 1) spoil(m);
+      code = run_block(r, m, seconds / rounds);
+      if (code < 0 && !r->out && round == rounds - 1) code = judge(r, m);
     }
   return code;
 }

@@ -23,7 +23,6 @@
 enum {
   FRESH = 3,
   MOST_FRESH = 20,
-  ROUNDS = 5,
   LEAST_SAMPLES = 3,
   MOST_IN_BATCH = 32,
   LATENCIES = 5,
@@ -157,9 +156,9 @@ static int64_t batch_for(double seconds) {
 
 /* At least one sample, three unless they are long, and more if time permits. */
 static bool run_samples(bench_runner *r, const bench_gpu *gpu, double seconds) {
-  int64_t first = r->repeats, most = first + BENCH_MOST_REPEATS / ROUNDS;
+  int64_t first = r->repeats, most = first + BENCH_MOST_REPEATS / BENCH_ROUNDS;
   if (!solve(r, gpu) || !wait_for(r)) return false; /* not counted */
-  if (!r->batch) r->batch = batch_for(time_batch(r, gpu, 2));
+  if (!r->batch) r->batch = seconds > 0 ? batch_for(time_batch(r, gpu, 2)) : 1;
   double begin = seconds_now(), spent = 0;
   while (r->repeats < most &&
          (r->repeats == first || spent < seconds ||
@@ -173,24 +172,27 @@ static bool run_samples(bench_runner *r, const bench_gpu *gpu, double seconds) {
 }
 
 static void run_rounds(bench_runners *all, const bench_gpu *gpu, double seconds) {
-  for (int round = 0; round < ROUNDS; round++)
+  const int rounds = bench_rounds(seconds);
+  for (int round = 0; round < rounds; round++)
     for (int i = 0; i < all->count; i++) {
       bench_runner *r = &all->runner[i];
-      bench_tick(gpu->system->name, (double)(round + 1) / (ROUNDS + 1));
-      if (plays(r) && !run_samples(r, gpu, seconds / ROUNDS)) give_up(r, gpu);
+      bench_tick(gpu->system->name, (double)(round + 1) / (rounds + 1));
+      if (plays(r) && !run_samples(r, gpu, seconds / rounds)) give_up(r, gpu);
     }
 }
 
-/* A solve that the host waits for, launch included; the median. */
+/* A solve that the host waits for, launch included; the median of as many as were sampled, at most
+ * five. */
 static bool time_latency(bench_runner *r, const bench_gpu *gpu) {
   double seconds[LATENCIES];
   bench_row times = bench_row_empty();
-  for (int k = 0; k < LATENCIES; k++) {
+  const int64_t count = r->repeats < LATENCIES ? r->repeats : LATENCIES;
+  for (int64_t k = 0; k < count; k++) {
     double start = seconds_now();
     if (!solve(r, gpu) || !wait_for(r)) return false;
     seconds[k] = seconds_now() - start;
   }
-  bench_row_times(&times, seconds, LATENCIES);
+  bench_row_times(&times, seconds, count);
   r->row.latency = times.median;
   return true;
 }

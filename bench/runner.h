@@ -13,7 +13,7 @@
 #include "system.h"
 #include "trireme.h"
 
-enum { BENCH_MOST_RUNNERS = 32, BENCH_MOST_REPEATS = 1000 };
+enum { BENCH_MOST_RUNNERS = 32, BENCH_MOST_REPEATS = 1000, BENCH_ROUNDS = 5 };
 
 typedef struct bench_runner {
   char method[64]; /* name in tables and results */
@@ -50,6 +50,9 @@ bool bench_is_method(const char *name);
 /* The methods of a list such as --methods, in sequence; false at its end. */
 bool bench_next_method(const char **list, char *name, size_t size);
 int bench_leave_unknown(const char *name);
+
+/* Drift of the machine affects all runners of a round alike.  0 seconds: no timing is wanted. */
+static inline int bench_rounds(double seconds) { return seconds > 0 ? BENCH_ROUNDS : 1; }
 
 /* Times every runner on the system and adds a row per runner.  Returns -1, or the exit code. */
 int bench_measure(bench_rows *rows, bench_runners *all, const bench_system *system, double seconds);

@@ -253,16 +253,26 @@ __device__ __noinline__ inline unsigned long long look_at_wait(trs_fault *fault,
   return 0;
 }
 
+/* racecheck records each look at shared memory and falls behind: in a build for it
+ * (TRIREME_RACECHECK) waits look rarely. */
+__device__ inline void rest_between_looks() {
+#ifdef TRS_RACECHECK
+  __nanosleep(20000);
+#endif
+}
+
 class wait {
  public:
   __device__ explicit wait(trs_fault *fault) : fault_(fault) {}
   __device__ bool goes_on(long long row) {
+    rest_between_looks();
     if ((++turns_ & 8191) != 0) return true;
     start_ = look_at_wait(fault_, row, start_);
     return start_ != 0;
   }
   /* The same for the lanes of a warp, which all wait until one of them gives up. */
   __device__ bool all_go_on(long long row) {
+    rest_between_looks();
     if ((++turns_ & 8191) != 0) return true;
     start_ = look_at_wait(fault_, row, start_);
     return __all_sync(~0u, start_ != 0);
