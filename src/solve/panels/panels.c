@@ -52,9 +52,12 @@ static trs_panels_source source_of(const trs_system *S) {
 }
 
 static trs_status decline_if_slow(const trs_plan *plan, const trs_panels *P) {
-  static const double WORTH_IT = 0.8; /* of the time of substitution */
+  /* Of the estimated time of substitution, which takes longer than that from the last row to the
+   * first. */
+  static const double WORTH_IT = 0.8, WORTH_IT_BACKWARD = 0.88;
   double next, ratio = trs_panels_seconds(P) / trs_method_serial.estimate(plan).seconds;
-  if (!trs_plan_chosen(plan, &next) || ratio < WORTH_IT) return TRS_SUCCESS;
+  if (!trs_plan_chosen(plan, &next)) return TRS_SUCCESS;
+  if (ratio < (plan->system.lower ? WORTH_IT : WORTH_IT_BACKWARD)) return TRS_SUCCESS;
   return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "its %lld panels would take %.2f times as long",
                   (long long)P->count, ratio);
 }
