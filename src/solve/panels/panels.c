@@ -84,7 +84,7 @@ static trs_status update(trs_plan *plan) {
   return TRS_SUCCESS;
 }
 
-static trs_status analyze(trs_plan *plan) {
+trs_status trs_panels_find(trs_plan *plan) {
   trs_panels_state *s;
   const trs_system *S = &plan->system;
   trs_panels_source T = source_of(S);
@@ -94,9 +94,17 @@ static trs_status analyze(trs_plan *plan) {
   plan->state = s;
   s->spaces = plan->spaces > 1 ? plan->spaces : 1;
   TRS_TRY(trs_panels_create(&s->panels, &T, &options));
-  TRS_TRY(decline_if_slow(plan, &s->panels));
-  TRS_TRY(allocate(s, S));
+  return decline_if_slow(plan, &s->panels);
+}
+
+trs_status trs_panels_complete(trs_plan *plan) {
+  TRS_TRY(allocate(plan->state, &plan->system));
   return update(plan);
+}
+
+static trs_status analyze(trs_plan *plan) {
+  TRS_TRY(trs_panels_find(plan));
+  return trs_panels_complete(plan);
 }
 
 static trs_status solve_in(trs_plan *plan, const trs_rhs *rhs, int space) {

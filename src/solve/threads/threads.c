@@ -144,14 +144,16 @@ static trs_status copy(trs_threads_job *j, int64_t nparts) {
   return TRS_SUCCESS;
 }
 
-/* Grown with fewer threads if `all` find too few rows at a time. */
+/* Grown with fewer threads if `all` find too few rows at a time.  The first attempt has to end, or
+ * the system to be large: fewer threads gain little. */
 static trs_status grow_by(trs_parts *parts, int *threads, const trs_system *S,
                           const int32_t *length, const trs_dependents *after,
                           const trs_grow_limits *limits) {
+  enum { LARGE = 200000 };
   trs_parts fewer;
   TRS_TRY(trs_grow_parts(parts, S, length, after, *threads, limits));
   int few = parts->steps ? 1 + (int)(parts->count * 5 / (parts->steps * 4)) : 1;
-  if (few * 2 >= *threads) return TRS_SUCCESS;
+  if (few * 2 >= *threads || (parts->given_up && S->nnz < LARGE)) return TRS_SUCCESS;
   trs_status status = trs_grow_parts(&fewer, S, length, after, few, limits);
   if (!status && !fewer.given_up && (parts->given_up || fewer.span <= parts->span)) {
     trs_parts worse = *parts;
