@@ -42,13 +42,13 @@ static const option options[] = {
         "none: do not time oneMKL, or cuSPARSE on a GPU, beside Trireme (default auto: time "
         "it if it is found)"),
     CHOICE_OPTION("scalar", "double|float", FIELD(scalar), "GPU: the precision (default double)"),
-    CHOICE_OPTION(
-        "layout", "column|row", FIELD(layout),
-        "GPU: the layout of several right-hand sides, column- or row-major (default column)"),
+    CHOICE_OPTION("layout", "column|row", FIELD(layout),
+                  "the layout of several right-hand sides, column- or row-major (default column)"),
     CHOICE_OPTION("store", "same|f32", FIELD(store),
                   "GPU: f32 also times the engine with values stored as floats"),
     FLAG_OPTION("tune", FIELD(tune),
-                "GPU: the engine times its candidate settings in the analysis"),
+                "auto times its candidates in the analysis: methods on the CPU, the engine's "
+                "settings on a GPU"),
     FILE_OPTION("suite", 0, "SUITE", FIELD(suite),
                 "the suite for l17, x20 and gpus; for w21, l23 and blocks the matrix"),
     TEXT_OPTION(
@@ -247,9 +247,8 @@ static int complete_place(const bench_experiment *e, bench_settings *set) {
 }
 
 static int check_place(const bench_settings *set) {
-  if (set->device < 0 && (set->scalar || set->layout || set->store || set->tune))
-    return leave_usage("bench",
-                       "--scalar, --layout, --store and --tune are for a GPU: --backend cuda");
+  if (set->device < 0 && (set->scalar || set->store))
+    return leave_usage("bench", "--scalar and --store are for a GPU: --backend cuda");
   if (set->device >= 0 && set->threads)
     return leave_usage("bench", "--threads are the CPU's: leave it out with --backend cuda");
   return -1;

@@ -61,7 +61,8 @@ static trs_status borrow(measurement *m, trs_matrix **copy) {
 /* The library's peak memory during the analysis, if it exceeds all earlier peaks. */
 static trs_status analyze_once(bench_runner *r, const bench_system *s) {
   int64_t held, peak_before, now, peak;
-  trs_options how = {.struct_size = sizeof(trs_options), .method = r->asked, .nrhs = s->nrhs};
+  trs_options how = {
+      .struct_size = sizeof(trs_options), .method = r->asked, .nrhs = s->nrhs, .tune = r->tune};
   trs_plan_destroy(r->plan);
   r->plan = NULL;
   trs_memory_usage(&held, &peak_before);
@@ -110,10 +111,16 @@ static int analyze(measurement *m, bench_runner *r) {
 
 /* ---- The solves ---- */
 
+static trs_layout layout_of(const bench_system *s) {
+  return s->by_rows ? TRS_ROW_MAJOR : TRS_COL_MAJOR;
+}
+
+static int64_t leading(const bench_system *s) { return s->by_rows ? s->nrhs : s->info.nrows; }
+
 static bool solve(bench_runner *r, measurement *m) {
-  int64_t n = m->system.info.nrows;
   if (!r->ctx) return bench_mkl_solve(&r->mkl, m->x, m->b);
-  return !trs_solve(r->plan, m->x, n, m->b, n, m->system.nrhs, TRS_COL_MAJOR);
+  const int64_t ld = leading(&m->system);
+  return !trs_solve(r->plan, m->x, ld, m->b, ld, m->system.nrhs, layout_of(&m->system));
 }
 
 static int run_block(bench_runner *r, measurement *m, double seconds) {
@@ -136,8 +143,8 @@ static int run_block(bench_runner *r, measurement *m, double seconds) {
 static int judge(bench_runner *r, const measurement *m) {
   const bench_system *s = &m->system;
   trs_backward_error error = {.struct_size = sizeof error};
-  int64_t n = s->info.nrows;
-  if (trs_check(s->T, s->uplo, TRS_NO_TRANS, s->diag, m->x, n, m->b, n, s->nrhs, TRS_COL_MAJOR,
+  const int64_t ld = leading(s);
+  if (trs_check(s->T, s->uplo, TRS_NO_TRANS, s->diag, m->x, ld, m->b, ld, s->nrhs, layout_of(s),
                 &error))
     return leave_library(s->name);
   bench_judge(&r->row, s, &error, DBL_EPSILON, false);
@@ -186,6 +193,7 @@ static trs_status fill_row(const measurement *m, bench_runner *r) {
   bench_describe(row, &m->system, &m->info, TRS_DOUBLE, m->system.nrhs);
   snprintf(row->method, sizeof row->method, "%s", r->method);
   row->threads = r->threads;
+  if (m->system.by_rows) snprintf(row->layout, sizeof row->layout, "row");
   row->checked = row->nrhs;
   bench_row_times(row, r->seconds, r->repeats);
   row->gbs = 1e-9 * (double)row->bytes / row->fastest;

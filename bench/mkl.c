@@ -8,7 +8,7 @@
 
 #include "library.h"
 
-enum { BASE_ZERO = 0, OP_NONE = 10, COLUMN_MAJOR = 102, CALLS = 1000 };
+enum { BASE_ZERO = 0, OP_NONE = 10, ROW_MAJOR = 101, COLUMN_MAJOR = 102, CALLS = 1000 };
 enum { TYPE_TRIANGULAR = 23, FILL_LOWER = 40, FILL_UPPER = 41, DIAG_NONUNIT = 50, DIAG_UNIT = 51 };
 
 typedef struct description {
@@ -94,11 +94,13 @@ bool bench_mkl_create(bench_mkl *m) {
                      (double *)(uintptr_t)val);
 }
 
+static int layout_of(const bench_mkl *m) { return m->system->by_rows ? ROW_MAJOR : COLUMN_MAJOR; }
+
 bool bench_mkl_analyze(bench_mkl *m) {
   description d = describe(m->system);
   int nrhs = (int)m->system->nrhs;
   int status = nrhs == 1 ? mkl.hint(m->handle, OP_NONE, d, CALLS)
-                         : mkl.hint_many(m->handle, OP_NONE, d, COLUMN_MAJOR, nrhs, CALLS);
+                         : mkl.hint_many(m->handle, OP_NONE, d, layout_of(m), nrhs, CALLS);
   return !status && !mkl.optimize(m->handle);
 }
 
@@ -106,7 +108,8 @@ bool bench_mkl_solve(const bench_mkl *m, double *x, const double *b) {
   const bench_system *s = m->system;
   int n = (int)s->info.nrows, nrhs = (int)s->nrhs;
   if (nrhs == 1) return !mkl.solve(OP_NONE, 1, m->handle, describe(s), b, x);
-  return !mkl.solve_many(OP_NONE, 1, m->handle, describe(s), COLUMN_MAJOR, b, nrhs, n, x, n);
+  const int ld = s->by_rows ? nrhs : n;
+  return !mkl.solve_many(OP_NONE, 1, m->handle, describe(s), layout_of(m), b, nrhs, ld, x, ld);
 }
 
 void bench_mkl_destroy(bench_mkl *m) {

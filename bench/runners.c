@@ -61,22 +61,25 @@ bool bench_next_method(const char **list, char *name, size_t size) {
 /* ---- On the CPU ---- */
 
 /* serial has one thread; auto gets the largest number, once; the others every number. */
-static int add_on_threads(bench_runners *all, const char *name, int threads) {
+static int add_on_threads(bench_runners *all, const bench_settings *set, const char *name,
+                          int threads) {
   char where[32] = "serial";
   bool alone = !strcmp(name, "serial") || (!strcmp(name, "auto") && threads == 1);
   if (!alone) snprintf(where, sizeof where, "threads:%d", threads);
   bench_runner *r = bench_runners_add(all, name, threads);
   if (!r) return LEAVE_USAGE;
+  r->tune = set->tune;
   return trs_context_create(&r->ctx, where) ? leave_library("--threads") : -1;
 }
 
-static int add_method(bench_runners *all, const char *name, const bench_counts *threads) {
+static int add_method(bench_runners *all, const bench_settings *set, const char *name,
+                      const bench_counts *threads) {
   int code = -1;
   if (!bench_is_method(name)) return bench_leave_unknown(name);
-  if (!strcmp(name, "serial")) return add_on_threads(all, name, 1);
-  if (!strcmp(name, "auto")) return add_on_threads(all, name, (int)threads->most);
+  if (!strcmp(name, "serial")) return add_on_threads(all, set, name, 1);
+  if (!strcmp(name, "auto")) return add_on_threads(all, set, name, (int)threads->most);
   for (int t = 0; code < 0 && t < threads->count; t++)
-    code = add_on_threads(all, name, (int)threads->value[t]);
+    code = add_on_threads(all, set, name, (int)threads->value[t]);
   return code;
 }
 
@@ -99,7 +102,7 @@ static int open_on_cpu(bench_runners *all, const bench_settings *set) {
   if (code < 0 && !threads.count)
     threads = (bench_counts){{bench_machine_look()->cores}, bench_machine_look()->cores, 1};
   while (code < 0 && bench_next_method(&names, name, sizeof name))
-    code = add_method(all, name, &threads);
+    code = add_method(all, set, name, &threads);
   return code < 0 && !set->peer ? add_mkl(all, &threads) : code;
 }
 

@@ -18,7 +18,7 @@ typedef struct bench_settings {
   int uplo;   /* lower, upper, both */
   int peer;   /* auto, none */
   int scalar; /* double, float: GPU only */
-  int layout; /* column, row: GPU only */
+  int layout; /* column, row */
   int store;  /* same, f32: GPU only */
   double seconds;
   bench_counts nrhs;

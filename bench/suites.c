@@ -52,6 +52,7 @@ static int run_on_cpu(bench_run *run, bench_system *system) {
   for (int k = 0; k < set->nrhs.count && code < 0; k++) {
     int64_t first = run->rows.count;
     system->nrhs = set->nrhs.value[k];
+    system->by_rows = set->layout == 1;
     code = bench_measure(&run->rows, run->own, system, set->seconds);
     publish(run, first);
   }

@@ -22,6 +22,7 @@ typedef struct bench_system {
   const trs_matrix *T;  /* by rows, double */
   trs_matrix_info info; /* of T */
   int64_t nrhs;
+  bool by_rows; /* CPU: right-hand sides are row-major */
   bool drawn;
 } bench_system;
 

@@ -12,6 +12,7 @@ struct trs_plan {
       *parameters;   /* the text behind the method's name, during analysis; or NULL: parameters.h */
   bool no_gpu;       /* auto found too little memory on the GPU: only methods of the CPU */
   double next;       /* auto's estimate, in seconds, of the next best method */
+  double seconds;    /* of one solve by the method's schedule, as estimates are; 0: not known */
   bool trial;        /* the analysis must not decline: solves are timed (tune.h) */
   unsigned declined; /* one bit per method: auto chose it, and its analysis declined */
   trs_stream stream; /* the stream of GPU methods; NULL: the default stream */

@@ -28,14 +28,17 @@ static trs_plan *analyse(trs_context *ctx, const trs_matrix *A, const char *meth
 }
 
 static void check_solve(trs_plan *plan, const trs_matrix *A, int64_t nrhs, trs_layout layout) {
-  const int64_t ld = layout == TRS_COL_MAJOR ? N + 3 : nrhs + 1, size = (N + 3) * (MOST + 1);
+  trs_matrix_info info = {.struct_size = sizeof info};
+  trs_matrix_get_info(A, &info);
+  const int64_t n = info.nrows, ld = layout == TRS_COL_MAJOR ? n + 3 : nrhs + 1;
+  const int64_t size = (n + 3) * (MOST + 1);
   trs_backward_error error = {.struct_size = sizeof error};
   double *b = malloc((size_t)size * sizeof *b), *x = malloc((size_t)size * sizeof *x);
   trs_random_fill(b, size, TRS_DOUBLE, 7);
   assert_success(trs_solve(plan, x, ld, b, ld, nrhs, layout));
   assert_success(
       trs_check(A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, x, ld, b, ld, nrhs, layout, &error));
-  assert_true(error.componentwise <= error_limit(TRS_DOUBLE, N));
+  assert_true(error.componentwise <= error_limit(TRS_DOUBLE, n));
   free(b);
   free(x);
 }
@@ -78,23 +81,65 @@ TEST(the_plan_tells_its_method) {
   trs_context_destroy(ctx);
 }
 
+/* The triangle of a random matrix, large enough for several threads. */
+static trs_matrix *make_large(void) {
+  trs_matrix *A, *T;
+  assert_success(trs_matrix_read(&A, "gen:random:20000,4", NULL));
+  assert_success(trs_matrix_triangle(&T, A, TRS_LOWER, 1));
+  trs_matrix_destroy(A);
+  return T;
+}
+
 /* Levels of a random matrix scatter right-hand sides over memory. */
 TEST(auto_takes_it_for_many_right_hand_sides) {
   trs_context *ctx;
-  trs_matrix *A, *T;
+  trs_matrix *T = make_large();
   trs_plan_info info = {.struct_size = sizeof info};
   assert_success(trs_context_create(&ctx, "threads:2"));
-  assert_success(trs_matrix_read(&A, "gen:random:20000,4", NULL));
-  assert_success(trs_matrix_triangle(&T, A, TRS_LOWER, 1));
   for (int64_t nrhs = 1; nrhs <= 64; nrhs *= 8) {
     trs_plan *plan = analyse(ctx, T, NULL, nrhs);
     assert_success(trs_plan_get_info(plan, &info));
     assert_string_equal(info.method, nrhs == 1 ? "threads" : "columns");
     trs_plan_destroy(plan);
   }
-  trs_matrix_destroy(A);
   trs_matrix_destroy(T);
   trs_context_destroy(ctx);
+}
+
+/* Eight right-hand sides of a row-major array are one thread's part. */
+TEST(row_major_calls_use_all_threads) {
+  char text[512];
+  trs_context *ctx;
+  trs_matrix *T = make_large();
+  assert_success(trs_context_create(&ctx, "threads:4"));
+  trs_plan *plan = analyse(ctx, T, NULL, 8);
+  (void)trs_plan_describe(plan, text, sizeof text);
+  if (!strstr(text, "or by threads")) fail_msg("\"%s\" lacks \"or by threads\"", text);
+  for (int round = 0; round < 2; round++) {
+    for (int64_t nrhs = 1; nrhs <= 16; nrhs = 3 * nrhs - 1 + (nrhs < 2)) {
+      check_solve(plan, T, nrhs, TRS_ROW_MAJOR);
+      check_solve(plan, T, nrhs, TRS_COL_MAJOR);
+    }
+    assert_success(trs_update(plan, T));
+  }
+  trs_plan_destroy(plan);
+  plan = analyse(ctx, T, "columns", 8); /* named, it needs no schedule */
+  (void)trs_plan_describe(plan, text, sizeof text);
+  assert_null(strstr(text, "or by threads"));
+  trs_plan_destroy(plan);
+  trs_matrix_destroy(T);
+  trs_context_destroy(ctx);
+}
+
+static trs_status analyse_on_four(void *T) {
+  trs_context *ctx;
+  trs_plan *plan;
+  trs_options options = {.struct_size = sizeof options, .nrhs = 8};
+  TRS_TRY(trs_context_create(&ctx, "threads:4"));
+  trs_status status = trs_analyze(ctx, &plan, T, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options);
+  if (!status) trs_plan_destroy(plan);
+  trs_context_destroy(ctx);
+  return status;
 }
 
 static trs_status analyse_on_two(void *A) {
@@ -114,4 +159,7 @@ TEST(failing_allocations_are_reported) {
     assert_survives_failing_allocations(analyse_on_two, A);
     trs_matrix_destroy(A);
   }
+  trs_matrix *T = make_large();
+  assert_survives_failing_allocations(analyse_on_four, T);
+  trs_matrix_destroy(T);
 }

@@ -1,14 +1,21 @@
 /* columns.c - right-hand sides distributed over the threads: each thread solves its own ones alone,
  * by serial or by panels, in the natural order of the rows.  No thread waits for another.  For
  * about as many right-hand sides as threads, and more.  O(nnz nrhs) work; the memory of the other
- * method, and a workspace per thread. */
+ * method, and a workspace per thread.
+ *
+ * Of a row-major array fewer threads can have a part.  If auto took this method, the plan therefore
+ * also has a schedule of the method threads where that is better, and each call takes one of the
+ * two by its layout and its number of right-hand sides. */
 #include <stdio.h>
+#include <string.h>
 
 #include "plan/plan.h"
 #include "plan/wide.h"
 
 typedef struct columns_state {
-  trs_plan one; /* of the method that each thread runs */
+  trs_plan one;   /* of the method that each thread runs */
+  double seconds; /* its estimate */
+  trs_plan all;   /* by threads together; without a method if columns is always better */
 } columns_state;
 
 /* The time of the passes over `count` right-hand sides, in passes over one right-hand side
@@ -49,20 +56,37 @@ static const trs_method *method_of_one(const trs_plan *plan, double *seconds) {
   return dense ? &trs_method_panels : &trs_method_serial;
 }
 
-/* As the other estimates, those of one right-hand side: only the ratios matter.  The layout is not
- * known yet: column-major arrays, the usual ones, have twice the weight of row-major arrays, of
- * which fewer threads can have a part. */
-static trs_estimate estimate(const trs_plan *plan) {
+/* True if the right-hand sides of a row are adjacent. */
+static bool row_major(const trs_rhs *rhs) { return rhs->x_col < rhs->x_row; }
+
+/* The right-hand sides of a thread in a call. */
+static int64_t part_in(const trs_system *S, int threads, int64_t nrhs, bool by_rows) {
+  const int64_t part = part_of(S, threads, nrhs);
+  return by_rows ? whole_passes(part) : part;
+}
+
+/* As the other estimates, that of one right-hand side: only the ratios matter.  one: of the method
+ * that each thread runs. */
+static double seconds_of(const trs_system *S, double one, int threads, int64_t nrhs, bool by_rows) {
   static const double START = 2e-6, MARGIN = 1.2;
+  const int64_t part = part_in(S, threads, nrhs, by_rows);
+  return START + MARGIN * one * passes(S, part < nrhs ? part : nrhs) / passes(S, nrhs);
+}
+
+/* The layout of a call is not known yet: column-major, the usual one. */
+static trs_estimate estimate(const trs_plan *plan) {
   const int64_t nrhs = plan->options.nrhs;
-  const trs_system *S = &plan->system;
-  double seconds;
-  if (nrhs < 2 || plan->context->threads < 2)
-    return (trs_estimate){.preference = TRS_PREFERENCE_LAST};
-  (void)method_of_one(plan, &seconds);
-  const int64_t part = part_of(S, plan->context->threads, nrhs), wide = whole_passes(part);
-  const double mean = (2 * passes(S, part) + passes(S, wide < nrhs ? wide : nrhs)) / 3;
-  return (trs_estimate){.seconds = START + MARGIN * seconds * mean / passes(S, nrhs)};
+  const int threads = plan->context->threads;
+  double one;
+  if (nrhs < 2 || threads < 2) return (trs_estimate){.preference = TRS_PREFERENCE_LAST};
+  (void)method_of_one(plan, &one);
+  return (trs_estimate){.seconds = seconds_of(&plan->system, one, threads, nrhs, false)};
+}
+
+/* The threads that a call may use, each with its workspace. */
+static int most_threads(const trs_plan *plan) {
+  const int spaces = ((const columns_state *)plan->state)->one.spaces;
+  return spaces > 1 ? spaces : 1;
 }
 
 static trs_status analyze_by(trs_plan *plan, const trs_method *method) {
@@ -79,23 +103,57 @@ static trs_status analyze_by(trs_plan *plan, const trs_method *method) {
   return method->analyze(&s->one);
 }
 
-static trs_status analyze(trs_plan *plan) {
-  double seconds;
-  columns_state *s;
-  TRS_TRY(TRS_ALLOC_ZERO(&s, 1));
-  plan->state = s;
-  const trs_method *method = method_of_one(plan, &seconds);
+static trs_status analyze_one(trs_plan *plan) {
+  columns_state *s = plan->state;
+  const trs_method *method = method_of_one(plan, &s->seconds);
   trs_status status = analyze_by(plan, method);
   if (status != TRS_ERROR_UNSUPPORTED || method == &trs_method_serial) return status;
   method->free(&s->one);
   return analyze_by(plan, &trs_method_serial);
 }
 
+/* The schedule of threads, if auto took this method and if row-major arrays are solved faster by
+ * it. */
+static trs_status analyze_all(trs_plan *plan) {
+  columns_state *s = plan->state;
+  trs_failure before; /* if threads declines, that is no error of the caller's */
+  const char *name = plan->options.method;
+  const double by_rows = seconds_of(&plan->system, s->seconds, most_threads(plan),
+                                    plan->options.nrhs > 1 ? plan->options.nrhs : 1, true);
+  if ((name && strcmp(name, "auto") != 0) || !plan->has_levels) return TRS_SUCCESS;
+  if (trs_method_threads.estimate(plan).seconds >= by_rows) return TRS_SUCCESS;
+  trs_failure_get(&before);
+  s->all = *plan;
+  s->all.state = NULL;
+  s->all.method = &trs_method_threads;
+  s->all.trial = false;
+  s->all.next = by_rows;
+  trs_status status = trs_method_threads.analyze(&s->all);
+  if (!status) return TRS_SUCCESS;
+  trs_method_threads.free(&s->all);
+  s->all.method = NULL;
+  if (status == TRS_ERROR_UNSUPPORTED) status = trs_failure_set(&before);
+  return status;
+}
+
+static trs_status analyze(trs_plan *plan) {
+  columns_state *s;
+  TRS_TRY(TRS_ALLOC_ZERO(&s, 1));
+  plan->state = s;
+  TRS_TRY(analyze_one(plan));
+  return analyze_all(plan);
+}
+
+static trs_status update_part(trs_plan *part, const trs_plan *plan) {
+  part->matrix = plan->matrix;
+  part->system = plan->system;
+  return part->method && part->method->update ? part->method->update(part) : TRS_SUCCESS;
+}
+
 static trs_status update(trs_plan *plan) {
-  trs_plan *one = &((columns_state *)plan->state)->one;
-  one->matrix = plan->matrix;
-  one->system = plan->system;
-  return one->method->update ? one->method->update(one) : TRS_SUCCESS;
+  columns_state *s = plan->state;
+  TRS_TRY(update_part(&s->one, plan));
+  return update_part(&s->all, plan);
 }
 
 typedef struct columns_job {
@@ -111,37 +169,43 @@ static void solve_part(void *argument, int rank, int size) {
   (void)j->one->method->solve_in(j->one, &part, rank); /* never fails */
 }
 
+static bool prefers_all(const trs_plan *plan, const trs_rhs *rhs) {
+  const columns_state *s = plan->state;
+  return s->all.method && s->all.seconds < seconds_of(&plan->system, s->seconds, most_threads(plan),
+                                                      rhs->nrhs, row_major(rhs));
+}
+
 static trs_status solve(trs_plan *plan, const trs_rhs *rhs) {
-  columns_job j = {.one = &((columns_state *)plan->state)->one, .rhs = rhs};
-  const int most = j.one->spaces > 1 ? j.one->spaces : 1;
-  j.part = part_of(&plan->system, most, rhs->nrhs);
-  if (rhs->x_col < rhs->x_row) j.part = whole_passes(j.part);
+  columns_state *s = plan->state;
+  columns_job j = {.one = &s->one, .rhs = rhs};
+  if (prefers_all(plan, rhs)) return s->all.method->solve(&s->all, rhs);
+  j.part = part_in(&plan->system, most_threads(plan), rhs->nrhs, row_major(rhs));
   trs_team_run(plan->context->team, parts_of(rhs->nrhs, j.part), solve_part, &j);
   return TRS_SUCCESS;
 }
 
-static int most_threads(const trs_plan *plan) {
-  const int spaces = ((const columns_state *)plan->state)->one.spaces;
-  return spaces > 1 ? spaces : 1;
-}
-
 static int64_t bytes(const trs_plan *plan) {
-  const trs_plan *one = &((const columns_state *)plan->state)->one;
-  return one->method->bytes(one);
+  const columns_state *s = plan->state;
+  return s->one.method->bytes(&s->one) + (s->all.method ? s->all.method->bytes(&s->all) : 0);
 }
 
 static void describe(const trs_plan *plan, char *text, size_t size) {
-  const trs_plan *one = &((const columns_state *)plan->state)->one;
-  int used =
-      snprintf(text, size, "right-hand sides over %d threads, each by %s: ", most_threads(plan),
-               one->method->name);
-  if (used > 0 && (size_t)used < size) one->method->describe(one, text + used, size - (size_t)used);
+  const columns_state *s = plan->state;
+  const trs_plan *one = &s->one, *all = &s->all;
+  size_t used = (size_t)snprintf(text, size, "right-hand sides over %d threads, each by %s: ",
+                                 most_threads(plan), one->method->name);
+  if (used < size) one->method->describe(one, text + used, size - used);
+  used = strlen(text);
+  if (!all->method) return;
+  used += (size_t)snprintf(text + used, size - used, "; or by threads: ");
+  if (used < size) all->method->describe(all, text + used, size - used);
 }
 
 static void free_state(trs_plan *plan) {
   columns_state *s = plan->state;
   if (!s) return;
   if (s->one.method) s->one.method->free(&s->one);
+  if (s->all.method) s->all.method->free(&s->all);
   trs_free(s);
 }
 

@@ -43,6 +43,10 @@ typedef struct trs_subtrees_state {
   trs_barrier *barrier;
 } trs_subtrees_state;
 
+/* The two halves of the analysis by panels: the pattern, which decides, and the values. */
+trs_status trs_panels_find(trs_plan *plan);
+trs_status trs_panels_complete(trs_plan *plan);
+
 typedef struct trs_panels_kernels {
   /* Right-hand sides r .. r + width - 1, in one of the workspaces; NULL for complex types. */
   void (*sweep[TRS_NSCALARS])(const trs_panels_state *state, const trs_rhs *rhs, int64_t r,

@@ -52,9 +52,12 @@ static trs_panels_source source_of(const trs_system *S) {
 }
 
 static trs_status decline_if_slow(const trs_plan *plan, const trs_panels *P) {
-  static const double WORTH_IT = 0.8; /* of the time of substitution */
+  /* Of the estimated time of substitution, which takes longer than that from the last row to the
+   * first. */
+  static const double WORTH_IT = 0.8, WORTH_IT_BACKWARD = 0.88;
   double next, ratio = trs_panels_seconds(P) / trs_method_serial.estimate(plan).seconds;
-  if (!trs_plan_chosen(plan, &next) || ratio < WORTH_IT) return TRS_SUCCESS;
+  if (!trs_plan_chosen(plan, &next)) return TRS_SUCCESS;
+  if (ratio < (plan->system.lower ? WORTH_IT : WORTH_IT_BACKWARD)) return TRS_SUCCESS;
   return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "its %lld panels would take %.2f times as long",
                   (long long)P->count, ratio);
 }
@@ -81,7 +84,7 @@ static trs_status update(trs_plan *plan) {
   return TRS_SUCCESS;
 }
 
-static trs_status analyze(trs_plan *plan) {
+trs_status trs_panels_find(trs_plan *plan) {
   trs_panels_state *s;
   const trs_system *S = &plan->system;
   trs_panels_source T = source_of(S);
@@ -91,9 +94,17 @@ static trs_status analyze(trs_plan *plan) {
   plan->state = s;
   s->spaces = plan->spaces > 1 ? plan->spaces : 1;
   TRS_TRY(trs_panels_create(&s->panels, &T, &options));
-  TRS_TRY(decline_if_slow(plan, &s->panels));
-  TRS_TRY(allocate(s, S));
+  return decline_if_slow(plan, &s->panels);
+}
+
+trs_status trs_panels_complete(trs_plan *plan) {
+  TRS_TRY(allocate(plan->state, &plan->system));
   return update(plan);
+}
+
+static trs_status analyze(trs_plan *plan) {
+  TRS_TRY(trs_panels_find(plan));
+  return trs_panels_complete(plan);
 }
 
 static trs_status solve_in(trs_plan *plan, const trs_rhs *rhs, int space) {

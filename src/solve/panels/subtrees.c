@@ -111,11 +111,12 @@ static trs_status analyze(trs_plan *plan) {
   own->one.state = NULL;
   own->one.method = &trs_method_panels;
   own->one.options.nrhs = 1;
-  TRS_TRY(trs_method_panels.analyze(&own->one));
+  TRS_TRY(trs_panels_find(&own->one));
   trs_subtrees_state *s = &own->s;
   s->panels = own->one.state;
   TRS_TRY(trs_subtrees_create(&s->trees, &s->panels->panels, plan->context->threads));
   TRS_TRY(decline_if_slow(plan, s));
+  TRS_TRY(trs_panels_complete(&own->one));
   if (s->panels->panels.by_rows) TRS_TRY(make_pieces(s));
   TRS_TRY(TRS_ALLOC_ZERO(&s->barrier, 1));
   return trs_alloc(&s->work, vectors(s) * (plan->system.n + TRS_PANELS_LINES),

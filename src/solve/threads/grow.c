@@ -20,8 +20,7 @@ typedef struct place {
 typedef struct grower {
   const trs_system *S;
   const int32_t *length;
-  const int64_t *after_ptr; /* n + 1: the rows that depend on each row */
-  const int32_t *after;     /* and the diagonal, if op(T) is stored by columns */
+  const trs_dependents *after;
   place *at;
   place_set ready; /* all dependencies were taken in earlier supersteps */
   place_set own;   /* ready for the thread that is being filled; all behind its last place */
@@ -31,7 +30,9 @@ typedef struct grower {
   int64_t nnext;
   int32_t *last; /* threads: the last place that each took, or -1 */
   int32_t step;
-  int64_t taken;
+  int64_t work;                     /* of all rows */
+  int64_t taken, done;              /* rows, and their work */
+  int64_t marked_done, marked_span; /* the last mark: too_long */
   trs_parts *parts;
 } grower;
 
@@ -79,14 +80,16 @@ static int64_t first_of(const place_set *set) {
 static void take(grower *g, int32_t k, int32_t thread) {
   const int64_t i = trs_in_sweep(g->S, k);
   trs_part *part = &g->parts->part[g->parts->count - 1];
+  const int64_t work = g->length[i] + TRS_ROW_WORK;
   part->rows++;
-  part->work += g->length[i] + TRS_ROW_WORK;
+  part->work += work;
+  g->done += work;
   g->parts->of[i] = (int32_t)(g->parts->count - 1);
   g->last[thread] = k;
   g->follower = -1;
   g->taken++;
-  for (int64_t p = g->after_ptr[i]; p < g->after_ptr[i + 1]; p++) {
-    int32_t other = (int32_t)trs_in_sweep(g->S, g->after[p]);
+  for (int64_t p = g->after->ptr[i]; p < g->after->ptr[i + 1]; p++) {
+    int32_t other = (int32_t)trs_in_sweep(g->S, g->after->row[p]);
     if (other == k) continue; /* the diagonal */
     place *it = &g->at[other];
     it->thread = it->step != g->step || it->thread == thread ? thread : -1;
@@ -144,12 +147,28 @@ static void claim(grower *g, int32_t *claimed, int threads) {
   }
 }
 
+/* True if the span will exceed a limit: certainly that of `worth`, since the rest of the work takes
+ * its time on all threads; or probably that of `most`, at the pace since the last mark.  Marks are
+ * an eighth of the work, a quarter and a half; a late one knows more. */
+static bool too_long(grower *g, int threads, const trs_grow_limits *limits) {
+  const double span = (double)g->parts->span, left = (double)(g->work - g->done);
+  const double part = (double)g->done / (double)g->work;
+  const double sure = part < 0.25 ? 1.6 : part < 0.5 ? 1.4 : 1.15;
+  if (span + left / threads > (double)limits->worth) return true;
+  if (g->done * 16 < g->work || g->done < 2 * g->marked_done) return false;
+  const double pace = (span - (double)g->marked_span) / (double)(g->done - g->marked_done);
+  const bool first = g->marked_done == 0;
+  g->marked_done = g->done;
+  g->marked_span = g->parts->span;
+  return !first && span + left * pace > sure * (double)limits->most;
+}
+
 /* Supersteps are short at first, because they end the work of threads that find few rows.  They
  * grow while every thread reaches its goal. */
-static trs_status grow(grower *g, int32_t *claimed, int threads) {
+static trs_status grow(grower *g, int32_t *claimed, int threads, const trs_grow_limits *limits) {
   const int64_t least = (trs_schedule_part_work + 1) / 2;
   int64_t goal = least, work = g->S->nnz + TRS_ROW_WORK * g->S->n, most = work / threads / 16;
-  for (g->step = 1; g->taken < g->S->n; g->step++) {
+  for (g->step = 1; g->taken < g->S->n && !g->parts->given_up; g->step++) {
     int64_t first = g->parts->count;
     claim(g, claimed, threads);
     for (int t = 0; t < threads; t++) TRS_TRY(fill_thread(g, t, claimed[t], goal));
@@ -161,18 +180,18 @@ static trs_status grow(grower *g, int32_t *claimed, int threads) {
     if (!full && 2 * goal / 3 > least) goal = 2 * goal / 3;
     g->parts->split_steps += count > 1;
     g->parts->span += trs_step_span(g->parts, first, threads);
+    g->parts->steps = g->step;
+    g->parts->given_up = g->taken < g->S->n && too_long(g, threads, limits);
   }
-  g->parts->steps = g->step - 1;
   return TRS_SUCCESS;
 }
 
-/* For op(T) stored by rows: the rows that depend on each row. */
-static trs_status turn(const trs_system *S, int64_t **ptr, int32_t **after) {
+static trs_status turn(trs_dependents *d, const trs_system *S) {
   const bool prefix = trs_system_prefix(S);
   int64_t begin, end;
-  TRS_TRY(TRS_ALLOC_ZERO(ptr, S->n + 2));
-  TRS_TRY(TRS_ALLOC(after, S->nnz));
-  int64_t *count = *ptr + 2, *next = *ptr + 1;
+  TRS_TRY(TRS_ALLOC_ZERO(&d->own_ptr, S->n + 2));
+  TRS_TRY(TRS_ALLOC(&d->own_row, S->nnz));
+  int64_t *count = d->own_ptr + 2, *next = d->own_ptr + 1;
   for (int64_t i = 0; i < S->n; i++) {
     trs_off_diagonal(S, i, prefix, S->has_diagonal, &begin, &end);
     for (int64_t p = begin; p < end; p++) count[S->idx[p]]++;
@@ -180,16 +199,30 @@ static trs_status turn(const trs_system *S, int64_t **ptr, int32_t **after) {
   for (int64_t i = 1; i < S->n; i++) count[i] += count[i - 1];
   for (int64_t i = 0; i < S->n; i++) {
     trs_off_diagonal(S, i, prefix, S->has_diagonal, &begin, &end);
-    for (int64_t p = begin; p < end; p++) (*after)[next[S->idx[p]]++] = (int32_t)i;
+    for (int64_t p = begin; p < end; p++) d->own_row[next[S->idx[p]]++] = (int32_t)i;
   }
   return TRS_SUCCESS;
 }
 
-static trs_status prepare(grower *g, int64_t **ptr, int32_t **after, int threads) {
+trs_status trs_dependents_create(trs_dependents *d, const trs_system *S) {
+  *d = (trs_dependents){0};
+  if (S->rows) {
+    trs_status status = turn(d, S);
+    if (status) trs_dependents_destroy(d);
+    TRS_TRY(status);
+  }
+  d->ptr = S->rows ? d->own_ptr : S->ptr;
+  d->row = S->rows ? d->own_row : S->idx;
+  return TRS_SUCCESS;
+}
+
+void trs_dependents_destroy(trs_dependents *d) {
+  TRS_FREE_ALL(d->own_ptr, d->own_row);
+  *d = (trs_dependents){0};
+}
+
+static trs_status prepare(grower *g, int threads) {
   const trs_system *S = g->S;
-  if (S->rows) TRS_TRY(turn(S, ptr, after));
-  g->after_ptr = S->rows ? *ptr : S->ptr;
-  g->after = S->rows ? *after : S->idx;
   TRS_TRY(TRS_ALLOC(&g->at, S->n));
   TRS_TRY(create_set(&g->ready, S->n));
   TRS_TRY(create_set(&g->own, S->n));
@@ -199,23 +232,23 @@ static trs_status prepare(grower *g, int64_t **ptr, int32_t **after, int threads
   for (int64_t k = 0; k < S->n; k++) {
     int32_t missing = g->length[trs_in_sweep(S, k)];
     g->at[k] = (place){.missing = missing};
+    g->work += missing + TRS_ROW_WORK;
     if (!missing) insert(&g->ready, k);
   }
   return TRS_SUCCESS;
 }
 
 trs_status trs_grow_parts(trs_parts *parts, const trs_system *S, const int32_t *length,
-                          int threads) {
-  grower g = {.S = S, .length = length, .parts = parts};
-  int64_t *ptr = NULL;
-  int32_t *after = NULL, *claimed = NULL;
+                          const trs_dependents *after, int threads, const trs_grow_limits *limits) {
+  grower g = {.S = S, .length = length, .after = after, .parts = parts};
+  int32_t *claimed = NULL;
   *parts = (trs_parts){.capacity = 1024, .natural = true};
   trs_status status = TRS_ALLOC(&parts->part, parts->capacity);
   if (!status) status = TRS_ALLOC(&parts->of, S->n);
   if (!status) status = TRS_ALLOC(&claimed, threads);
-  if (!status) status = prepare(&g, &ptr, &after, threads);
-  if (!status) status = grow(&g, claimed, threads);
-  TRS_FREE_ALL(ptr, after, claimed, g.at, g.next, g.last);
+  if (!status) status = prepare(&g, threads);
+  if (!status) status = grow(&g, claimed, threads, limits);
+  TRS_FREE_ALL(claimed, g.at, g.next, g.last);
   destroy_set(&g.ready);
   destroy_set(&g.own);
   if (status) trs_parts_destroy(parts);

@@ -14,9 +14,29 @@
 
 #include "solve/threads/schedule.h"
 
+/* The rows that depend on each row, and the diagonal if op(T) is stored by columns. */
+typedef struct trs_dependents {
+  const int64_t *ptr; /* n + 1 */
+  const int32_t *row;
+  int64_t *own_ptr; /* of op(T) stored by rows; else NULL */
+  int32_t *own_row;
+} trs_dependents;
+
+/* O(n + nnz). */
+trs_status trs_dependents_create(trs_dependents *dependents, const trs_system *S);
+void trs_dependents_destroy(trs_dependents *dependents);
+
+/* Spans (trs_parts) beyond which the caller does not want supersteps.  Growing ends as soon as the
+ * span certainly exceeds `worth`, or probably `most`; INT64_MAX: never. */
+typedef struct trs_grow_limits {
+  int64_t worth, most;
+} trs_grow_limits;
+
 /* One part per thread and superstep, in the order of the supersteps.  length: off-diagonal entries
- * per row.  O(n log n + nnz). */
+ * per row.  If a limit ends the growth, parts->given_up is true, and parts describes the first
+ * supersteps only.  O(n log n + nnz). */
 trs_status trs_grow_parts(trs_parts *parts, const trs_system *S, const int32_t *length,
-                          int threads);
+                          const trs_dependents *dependents, int threads,
+                          const trs_grow_limits *limits);
 
 #endif

@@ -63,6 +63,7 @@ typedef struct trs_parts {
   int64_t steps, split_steps; /* split: of several parts */
   int64_t span;               /* the work of the largest parts of all steps, and of the waits */
   bool natural;               /* supersteps: a part's rows are in natural order */
+  bool given_up;              /* supersteps: not every row has a part (grow.h) */
 } trs_parts;
 
 void trs_parts_destroy(trs_parts *parts);

@@ -32,6 +32,7 @@ static const trs_threads_kernels *kernels(void) {
 /* Seconds per unit of work, START of a team, and a margin for machines with other load.  The rate
  * is that of serial's estimate. */
 static const double UNIT = 0.35e-9, START = 2e-6, MARGIN = 1.28;
+static const double KNOWN = 1.15; /* the margin of a known schedule */
 
 /* Short rows in level order reach into many cache lines of several right-hand sides.  The factor is
  * that of a pass over one right-hand side to the same pass in natural order. */
@@ -143,14 +144,18 @@ static trs_status copy(trs_threads_job *j, int64_t nparts) {
   return TRS_SUCCESS;
 }
 
-/* Grown with fewer threads if `all` find too few rows at a time. */
-static trs_status grow(trs_parts *parts, int *threads, const trs_system *S, const int32_t *length) {
+/* Grown with fewer threads if `all` find too few rows at a time.  The first attempt has to end, or
+ * the system to be large: fewer threads gain little. */
+static trs_status grow_by(trs_parts *parts, int *threads, const trs_system *S,
+                          const int32_t *length, const trs_dependents *after,
+                          const trs_grow_limits *limits) {
+  enum { LARGE = 200000 };
   trs_parts fewer;
-  TRS_TRY(trs_grow_parts(parts, S, length, *threads));
+  TRS_TRY(trs_grow_parts(parts, S, length, after, *threads, limits));
   int few = parts->steps ? 1 + (int)(parts->count * 5 / (parts->steps * 4)) : 1;
-  if (few * 2 >= *threads) return TRS_SUCCESS;
-  trs_status status = trs_grow_parts(&fewer, S, length, few);
-  if (!status && fewer.span <= parts->span) {
+  if (few * 2 >= *threads || (parts->given_up && S->nnz < LARGE)) return TRS_SUCCESS;
+  trs_status status = trs_grow_parts(&fewer, S, length, after, few, limits);
+  if (!status && !fewer.given_up && (parts->given_up || fewer.span <= parts->span)) {
     trs_parts worse = *parts;
     *parts = fewer;
     *threads = few;
@@ -158,6 +163,15 @@ static trs_status grow(trs_parts *parts, int *threads, const trs_system *S, cons
   }
   trs_parts_destroy(&fewer);
   if (status) trs_parts_destroy(parts);
+  return status;
+}
+
+static trs_status grow(trs_parts *parts, int *threads, const trs_system *S, const int32_t *length,
+                       const trs_grow_limits *limits) {
+  trs_dependents after;
+  TRS_TRY(trs_dependents_create(&after, S));
+  trs_status status = grow_by(parts, threads, S, length, &after, limits);
+  trs_dependents_destroy(&after);
   return status;
 }
 
@@ -193,6 +207,14 @@ static double least_to_grow(const trs_system *S, bool chained, int percent) {
   return trs_system_local(S) ? BOUND[chained][percent < 100] : DISTANT;
 }
 
+/* The span of supersteps from which on the next best method is faster; no limit if the caller names
+ * this one. */
+static int64_t most_span(const trs_plan *plan) {
+  double next;
+  if (!trs_plan_chosen(plan, &next)) return INT64_MAX;
+  return (int64_t)((next / (KNOWN * scattering(plan, true)) - START) / UNIT);
+}
+
 /* Supersteps, or levels if these are as good.  Neighbours stay together in supersteps, which is
  * worth most where short rows need the x of the row before.  In other systems a level's rows have
  * the advantage that the processor can overlap them, most of all in slices. */
@@ -205,10 +227,12 @@ static trs_status choose_parts(trs_parts *parts, int *threads, const trs_plan *p
   const int all = plan->context->threads;
   const double least = (double)(S->nnz + TRS_ROW_WORK * S->n) / all;
   const int64_t span = trs_level_span(&plan->levels, all, percent);
+  const trs_grow_limits limits = {.worth = (int64_t)((chained ? CHAINED : OTHER) * (double)span),
+                                  .most = most_span(plan)};
   *threads = all;
   if ((double)span > least_to_grow(S, chained, percent) * least) {
-    TRS_TRY(grow(parts, threads, S, length));
-    if ((double)parts->span < (chained ? CHAINED : OTHER) * (double)span) return TRS_SUCCESS;
+    TRS_TRY(grow(parts, threads, S, length, &limits));
+    if (!parts->given_up && parts->span < limits.worth) return TRS_SUCCESS;
     trs_parts_destroy(parts);
   }
   *threads = all;
@@ -219,13 +243,12 @@ static trs_status choose_parts(trs_parts *parts, int *threads, const trs_plan *p
 
 /* If auto chose this method and its schedule turns out slower than the next best method, auto takes
  * that. */
-static trs_status decline_if_slow(const trs_plan *plan, const trs_parts *parts) {
-  static const double KNOWN = 1.15; /* the margin of a known schedule */
-  double next, seconds = KNOWN * (START + UNIT * (double)parts->span);
-  seconds *= scattering(plan, parts->natural);
-  if (!trs_plan_chosen(plan, &next) || seconds <= next) return TRS_SUCCESS;
+static trs_status decline_if_slow(trs_plan *plan, const trs_parts *parts) {
+  double next;
+  plan->seconds = KNOWN * scattering(plan, parts->natural) * (START + UNIT * (double)parts->span);
+  if (!trs_plan_chosen(plan, &next) || plan->seconds <= next) return TRS_SUCCESS;
   return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "its %lld steps would take %.2f times as long",
-                  (long long)parts->steps, seconds / next);
+                  (long long)parts->steps, plan->seconds / next);
 }
 
 static trs_status analyze(trs_plan *plan) {

@@ -28,6 +28,15 @@ static void note_needs(const fixture *f, trs_needs *needs, int t) {
     }
 }
 
+static trs_status grow(trs_parts *parts, const fixture *f, int threads, int64_t most) {
+  trs_dependents after;
+  const trs_grow_limits limits = {most, most};
+  TRS_TRY(trs_dependents_create(&after, &f->S));
+  trs_status status = trs_grow_parts(parts, &f->S, f->length, &after, threads, &limits);
+  trs_dependents_destroy(&after);
+  return status;
+}
+
 static void make(fixture *f, bool grown, int64_t n, double density, int64_t band, trs_uplo uplo,
                  int threads, uint64_t seed) {
   trs_parts parts;
@@ -39,7 +48,7 @@ static void make(fixture *f, bool grown, int64_t n, double density, int64_t band
   f->length = malloc((size_t)(n + 1) * sizeof *f->length);
   trs_in_degrees(&f->S, f->length);
   assert_success(trs_levels_create(&f->levels, &f->S));
-  assert_success(grown ? trs_grow_parts(&parts, &f->S, f->length, threads)
+  assert_success(grown ? grow(&parts, f, threads, INT64_MAX)
                        : trs_level_all_parts(&parts, &f->levels, f->length, threads));
   assert_success(trs_schedule_create(&f->schedule, &parts, &f->S, threads));
   trs_parts_destroy(&parts);
@@ -154,7 +163,7 @@ TEST(wide_levels_are_split_evenly) {
 TEST(supersteps_keep_the_natural_order) {
   (void)state;
   trs_matrix *A;
-  trs_parts levels, grown;
+  trs_parts levels, grown, partial;
   fixture f = {0};
   trs_schedule_part_work = 200;
   assert_success(trs_matrix_read(&A, "gen:poisson3d7:20", NULL));
@@ -164,8 +173,10 @@ TEST(supersteps_keep_the_natural_order) {
   trs_in_degrees(&f.S, f.length);
   assert_success(trs_levels_create(&f.levels, &f.S));
   assert_success(trs_level_all_parts(&levels, &f.levels, f.length, 3));
-  assert_success(trs_grow_parts(&grown, &f.S, f.length, 3));
-  assert_true(grown.steps < levels.steps && grown.span < levels.span);
+  assert_success(grow(&grown, &f, 3, INT64_MAX));
+  assert_true(!grown.given_up && grown.steps < levels.steps && grown.span < levels.span);
+  assert_success(grow(&partial, &f, 3, grown.span / 2));
+  assert_true(partial.given_up && partial.steps < grown.steps);
   assert_success(trs_schedule_create(&f.schedule, &grown, &f.S, 3));
   check_partition(&f);
   for (int64_t k = 0; k < f.schedule.task_ptr[3]; k++)
@@ -174,6 +185,7 @@ TEST(supersteps_keep_the_natural_order) {
   trs_schedule_part_work = 20;
   trs_parts_destroy(&levels);
   trs_parts_destroy(&grown);
+  trs_parts_destroy(&partial);
   trs_matrix_destroy(A);
   destroy(&f);
 }
