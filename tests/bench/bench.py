@@ -59,7 +59,7 @@ def test_quick():
     check("quick counts memory", all(
         r["memory"]["total"] == r["memory"]["matrix"] + r["memory"]["plan"] + r["memory"]["vectors"]
         for r in rows), o)
-    check("auto says what it chose", all(r["chosen"] in ("serial", "threads") and r["reason"]
+    check("auto says what it chose", all(r["chosen"] in ("serial", "panels", "threads") and r["reason"]
                                          for r in rows if r["method"] == "auto"), o)
 
 

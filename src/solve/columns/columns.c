@@ -70,6 +70,7 @@ static int64_t part_in(const trs_system *S, int threads, int64_t nrhs, bool by_r
 static double seconds_of(const trs_system *S, double one, int threads, int64_t nrhs, bool by_rows) {
   static const double START = 2e-6, MARGIN = 1.2;
   const int64_t part = part_in(S, threads, nrhs, by_rows);
+  if (by_rows && part >= nrhs) return one; /* one thread, which waits for no team */
   return START + MARGIN * one * passes(S, part < nrhs ? part : nrhs) / passes(S, nrhs);
 }
 
