@@ -83,13 +83,15 @@ static const struct {
 
 static const int64_t right_hand_sides[] = {1, 11, 2, 3, 8, 27};
 
-/* True if the shape is solved with the k-th number of right-hand sides.  syncfree-csc launches once
- * per right-hand side, so that three numbers suffice.  On a GPU, where a solve takes a millisecond,
- * a shape takes every second number beside 1; with the other diagonal it takes the others. */
+/* True if the shape is solved with the k-th number of right-hand sides.  Methods that take them one
+ * by one have fewer: a launch for each, or, with more threads than cores, a turn of the scheduler
+ * for each of their barriers.  On a GPU, where a solve takes a millisecond, a shape takes every
+ * second number beside 1; with the other diagonal it takes the others. */
 static bool takes(const variant *v, size_t shape, size_t k) {
   const backend *on = v->on;
   if (SANITIZED && k >= 2) return false;
   if (on->method && !strcmp(on->method, "syncfree-csc") && k >= 3) return false;
+  if (on->method && !strcmp(on->method, "subtrees") && k != 0 && k != 2) return false;
   return k == 0 || strncmp(on->where, "cuda", 4) != 0 || (shape + k + v->diag) % 2 == 0;
 }
 
