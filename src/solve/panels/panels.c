@@ -51,13 +51,17 @@ static trs_panels_source source_of(const trs_system *S) {
   return (trs_panels_source){S->n, S->ptr, S->idx, S->rows, S->lower};
 }
 
+/* Of the estimated time of substitution; from the last row to the first it takes longer than
+ * estimated.  There panels replace it, but no method that auto has not tried yet. */
+static double worth_it(const trs_plan *plan, double next, double serial) {
+  static const double FORWARD = 0.8, BACKWARD = 0.88;
+  return plan->system.lower || next < serial ? FORWARD : BACKWARD;
+}
+
 static trs_status decline_if_slow(const trs_plan *plan, const trs_panels *P) {
-  /* Of the estimated time of substitution, which takes longer than that from the last row to the
-   * first. */
-  static const double WORTH_IT = 0.8, WORTH_IT_BACKWARD = 0.88;
-  double next, ratio = trs_panels_seconds(P) / trs_method_serial.estimate(plan).seconds;
-  if (!trs_plan_chosen(plan, &next)) return TRS_SUCCESS;
-  if (ratio < (plan->system.lower ? WORTH_IT : WORTH_IT_BACKWARD)) return TRS_SUCCESS;
+  const double serial = trs_method_serial.estimate(plan).seconds;
+  double next, ratio = trs_panels_seconds(P) / serial;
+  if (!trs_plan_chosen(plan, &next) || ratio < worth_it(plan, next, serial)) return TRS_SUCCESS;
   return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "its %lld panels would take %.2f times as long",
                   (long long)P->count, ratio);
 }
