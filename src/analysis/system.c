@@ -106,14 +106,18 @@ static bool is_moved(const trs_system *S, int64_t i, int64_t shift) {
   return true;
 }
 
+bool trs_system_moved(const trs_system *S, int64_t shift) {
+  enum { SAMPLES = 1024 };
+  const int64_t rows = S->n - shift, samples = rows < SAMPLES ? rows : SAMPLES;
+  int64_t moved = 0;
+  for (int64_t k = 0; k < samples; k++) moved += is_moved(S, rows * k / samples, shift);
+  return moved * 4 >= samples * 3 && samples > 0;
+}
+
 bool trs_system_regular(const trs_system *S) {
-  enum { SAMPLES = 1024, MOST_SHIFT = 6 };
-  for (int64_t shift = 1; shift <= MOST_SHIFT; shift++) {
-    const int64_t rows = S->n - shift, samples = rows < SAMPLES ? rows : SAMPLES;
-    int64_t moved = 0;
-    for (int64_t k = 0; k < samples; k++) moved += is_moved(S, rows * k / samples, shift);
-    if (moved * 4 >= samples * 3 && samples > 0) return true;
-  }
+  enum { MOST_SHIFT = 6 };
+  for (int64_t shift = 1; shift <= MOST_SHIFT; shift++)
+    if (trs_system_moved(S, shift)) return true;
   return false;
 }
 

@@ -125,6 +125,7 @@ static void look_for_gpu(trs_plan *plan) {
 }
 
 trs_estimate trs_plan_estimate(const trs_plan *plan, const trs_method *method) {
+  if (method == plan->known) return (trs_estimate){.seconds = plan->known_seconds};
   if (method->estimate) return method->estimate(plan);
   return (trs_estimate){.preference = TRS_PREFERENCE_LAST};
 }
@@ -171,7 +172,18 @@ static void find_best(const trs_plan *plan, candidate best[2]) {
   }
 }
 
+bool trs_plan_gives_way(trs_plan *plan, double seconds) {
+  candidate best[2];
+  plan->known = plan->method;
+  plan->known_seconds = seconds;
+  find_best(plan, best);
+  return plan->gives_way = best[0].method != plan->method;
+}
+
 void trs_plan_decline(trs_plan *plan) {
+  const bool stays = plan->gives_way;
+  plan->gives_way = false;
+  if (stays) return;
   for (int m = 0; m < NMETHODS; m++)
     if (methods[m].table == plan->method) plan->declined |= 1u << m;
 }

@@ -2,6 +2,7 @@
 #ifndef TRS_PLAN_PLAN_H
 #define TRS_PLAN_PLAN_H
 
+#include "analysis/panels.h"
 #include "plan/method.h"
 
 struct trs_plan {
@@ -15,6 +16,9 @@ struct trs_plan {
   double seconds;    /* of one solve by the method's schedule, as estimates are; 0: not known */
   bool trial;        /* the analysis must not decline: solves are timed (tune.h) */
   unsigned declined; /* one bit per method: auto chose it, and its analysis declined */
+  const trs_method *known; /* the method whose analysis gave way to another one, or NULL */
+  double known_seconds;    /* of one solve by it */
+  bool gives_way;          /* its analysis ends, but it stays a candidate */
   trs_stream stream; /* the stream of GPU methods; NULL: the default stream */
   char reason[256];
 
@@ -28,6 +32,10 @@ struct trs_plan {
   trs_diag diag;
   trs_system system; /* of matrix */
   trs_options options;
+
+  /* Supernodes that an analysis has found and none has taken yet; only during the analysis.  Plans
+   * copied from this one share them. */
+  trs_panels *found;
 
   int spaces; /* workspaces of a method with solve_in; 0: one */
 
@@ -60,7 +68,12 @@ trs_estimate trs_plan_estimate(const trs_plan *plan, const trs_method *method);
  * of the method that auto takes if the analysis declines. */
 bool trs_plan_chosen(const trs_plan *plan, double *next);
 
-/* Excludes plan->method from later choices. */
+/* The analysis of plan->method knows the seconds of a solve, with their margin.  True if another
+ * method may be faster: the analysis then ends with TRS_ERROR_UNSUPPORTED, and auto takes that
+ * method, or comes back if it declines. */
+bool trs_plan_gives_way(trs_plan *plan, double seconds);
+
+/* Excludes plan->method from later choices, unless it gives way. */
 void trs_plan_decline(trs_plan *plan);
 
 /* Computes plan->levels if they are missing. */

@@ -41,17 +41,11 @@ static double scattering(const trs_plan *plan, bool natural) {
   return plan->options.nrhs > 1 && !natural && trs_wide_brief(&plan->system) ? SCATTERED : 1;
 }
 
-/* Levels bound the schedule from one side only: supersteps need fewer waits, and other threads work
- * during a narrow level.  So this is the time of a schedule that meets few obstacles; the analysis
- * knows the schedule and declines if serial is faster. */
-static trs_estimate estimate(const trs_plan *plan) {
+/* The time of a schedule that meets few obstacles.  Levels bound the schedule from one side only:
+ * supersteps need fewer waits, and other threads work during a narrow level. */
+static double seconds_in_levels(const trs_levels *levels, int threads) {
   static const double WAIT = 20e-9;
   enum { LEAST_PART = 40 };
-  if (!plan->has_levels)
-    return (trs_estimate){.preference = TRS_PREFERENCE_LAST,
-                          .because = "so small a solve ends before several threads have started"};
-  const trs_levels *levels = &plan->levels;
-  const int threads = plan->context->threads;
   double seconds = START;
   for (int32_t k = 0; k < levels->count; k++) {
     int64_t level = trs_level_work(levels, k), parts = level / LEAST_PART;
@@ -60,7 +54,24 @@ static trs_estimate estimate(const trs_plan *plan) {
     parts = parts > rows ? rows : parts;
     seconds += UNIT * (double)level / (double)(parts > 1 ? parts : 1) + (parts > 1 ? WAIT : 0);
   }
-  return (trs_estimate){.seconds = MARGIN * scattering(plan, false) * seconds};
+  return seconds;
+}
+
+static double work_of(const trs_system *S) { return (double)(S->nnz + TRS_ROW_WORK * S->n); }
+
+/* The analysis knows the schedule and declines if another method is faster.  If that one's analysis
+ * gave way, this is the least time of any schedule. */
+static trs_estimate estimate(const trs_plan *plan) {
+  if (!plan->has_levels)
+    return (trs_estimate){.preference = TRS_PREFERENCE_LAST,
+                          .because = "so small a solve ends before several threads have started"};
+  const int threads = plan->context->threads;
+  if (plan->known)
+    return (trs_estimate){.seconds = KNOWN * scattering(plan, true) *
+                                     (START + UNIT * work_of(&plan->system) / threads),
+                          .because = "the schedule of several threads is faster"};
+  return (trs_estimate){.seconds = MARGIN * scattering(plan, false) *
+                                   seconds_in_levels(&plan->levels, threads)};
 }
 
 static trs_status row_lengths(int32_t **length, const trs_system *S) {
@@ -225,7 +236,7 @@ static trs_status choose_parts(trs_parts *parts, int *threads, const trs_plan *p
   const bool chained = has_short_chains(S);
   const int percent = level_percent(plan, chained);
   const int all = plan->context->threads;
-  const double least = (double)(S->nnz + TRS_ROW_WORK * S->n) / all;
+  const double least = work_of(S) / all;
   const int64_t span = trs_level_span(&plan->levels, all, percent);
   const trs_grow_limits limits = {.worth = (int64_t)((chained ? CHAINED : OTHER) * (double)span),
                                   .most = most_span(plan)};
