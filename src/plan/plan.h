@@ -5,6 +5,8 @@
 #include "analysis/panels.h"
 #include "plan/method.h"
 
+enum { TRS_MOST_METHODS = 32 };
+
 struct trs_plan {
   trs_context *context;
   const trs_method *method;
@@ -16,9 +18,8 @@ struct trs_plan {
   double seconds;    /* of one solve by the method's schedule, as estimates are; 0: not known */
   bool trial;        /* the analysis must not decline: solves are timed (tune.h) */
   unsigned declined; /* one bit per method: auto chose it, and its analysis declined */
-  const trs_method *known; /* the method whose analysis gave way to another one, or NULL */
-  double known_seconds;    /* of one solve by it */
-  bool gives_way;          /* its analysis ends, but it stays a candidate */
+  double known[TRS_MOST_METHODS]; /* seconds of one solve by methods whose analysis knows them */
+  bool gives_way; /* such an analysis ends for another method's, but its method stays a candidate */
   trs_stream stream; /* the stream of GPU methods; NULL: the default stream */
   char reason[256];
 
@@ -72,6 +73,9 @@ bool trs_plan_chosen(const trs_plan *plan, double *next);
  * method may be faster: the analysis then ends with TRS_ERROR_UNSUPPORTED, and auto takes that
  * method, or comes back if it declines. */
 bool trs_plan_gives_way(trs_plan *plan, double seconds);
+
+/* True if the analysis of that method gave way. */
+bool trs_plan_knows(const trs_plan *plan, const trs_method *method);
 
 /* Excludes plan->method from later choices, unless it gives way. */
 void trs_plan_decline(trs_plan *plan);

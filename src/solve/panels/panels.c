@@ -56,7 +56,8 @@ static const double FORWARD = 0.8, BACKWARD = 0.88;
 /* Of the estimated time of substitution; from the last row to the first it takes longer than
  * estimated.  There panels replace it, but no method that auto has not tried yet. */
 static double worth_it(const trs_plan *plan, double next, double serial) {
-  return plan->system.lower || next < serial ? FORWARD : BACKWARD;
+  const bool untried = next < serial && !trs_plan_knows(plan, &trs_method_threads);
+  return plan->system.lower || untried ? FORWARD : BACKWARD;
 }
 
 static trs_status decline_if_slow(const trs_plan *plan, const trs_panels *P) {
