@@ -16,7 +16,7 @@ struct trs_plan {
   bool trial;        /* the analysis must not decline: solves are timed (tune.h) */
   unsigned declined; /* one bit per method: auto chose it, and its analysis declined */
   trs_stream stream; /* the stream of GPU methods; NULL: the default stream */
-  char reason[256];
+  char reason[512];
 
   trs_matrix
       *matrix; /* the triangle to solve: the caller's matrix, or a triangle extracted from it */
