@@ -5,7 +5,7 @@ if(PkgConfig_FOUND)
     set(folders $ENV{PETSC_DIR}/$ENV{PETSC_ARCH}/lib/pkgconfig $ENV{PETSC_DIR}/lib/pkgconfig)
     find_file(TRIREME_PETSC_PC NAMES PETSc.pc petsc.pc PATHS ${folders} NO_DEFAULT_PATH NO_CACHE)
     if(NOT TRIREME_PETSC_PC) # another PETSc would be a surprise
-      message(STATUS "PETSc: no PETSc.pc in ${folders}: set PETSC_DIR and PETSC_ARCH to a PETSc that "
+      message(STATUS "PETSc: no PETSc.pc below $ENV{PETSC_DIR}: set PETSC_DIR and PETSC_ARCH to a PETSc that "
                      "is built, or unset them")
       return()
     endif()
