@@ -14,6 +14,7 @@ enum { NEIGHBOURS = 5, MOST_UNKNOWNS = 8 };
 static PetscErrorCode set_point(Mat A, PetscInt i, PetscInt n, PetscInt unknowns) {
   PetscInt columns[NEIGHBOURS], count = 0;
   PetscScalar values[NEIGHBOURS * MOST_UNKNOWNS * MOST_UNKNOWNS] = {0}, *row = values;
+  const PetscReal coupling = 0.25;
   PetscFunctionBegin;
   if (i >= n) columns[count++] = i - n;
   if (i % n > 0) columns[count++] = i - 1;
@@ -22,7 +23,8 @@ static PetscErrorCode set_point(Mat A, PetscInt i, PetscInt n, PetscInt unknowns
   columns[count++] = i;
   for (PetscInt r = 0; r < unknowns; r++, row += count * unknowns) {
     for (PetscInt k = 0; k < count - 1; k++) row[k * unknowns + r] = -1;
-    for (PetscInt c = 0; c < unknowns; c++) row[(count - 1) * unknowns + c] = c == r ? 4 : 0.25;
+    for (PetscInt c = 0; c < unknowns; c++) row[(count - 1) * unknowns + c] = -coupling;
+    row[(count - 1) * unknowns + r] = 4 + (unknowns - 1) * coupling;
   }
   PetscCall(MatSetValuesBlocked(A, 1, &i, count, columns, values, INSERT_VALUES));
   PetscFunctionReturn(0);
