@@ -37,8 +37,8 @@ static PetscErrorCode read_options(Mat F) {
                                "None", "auto", f->method, sizeof f->method, NULL));
   PetscCall(PetscOptionsInt("-mat_trireme_nrhs", "Right-hand sides expected in each solve", "None",
                             f->nrhs, &f->nrhs, NULL));
-  PetscCall(PetscOptionsEList("-mat_trireme_order", "Order of complete factors, and of blocks",
-                              "None", orders, ORDERS, orders[f->order], &f->order, NULL));
+  PetscCall(PetscOptionsEList("-mat_trireme_order", "Trireme's order of the factors", "None",
+                              orders, ORDERS, orders[f->order], &f->order, NULL));
   PetscCall(PetscOptionsEList("-mat_trireme_store", "How off-diagonal values are stored", "None",
                               stores, STORES, stores[f->store], &f->store, NULL));
   PetscCall(PetscOptionsBool("-mat_trireme_block", "Incomplete factors of blocks as whole blocks",
@@ -91,9 +91,24 @@ static PetscErrorCode choose_form(Mat F, Mat A, IS row, IS col) {
   else if (!f->block)
     f->why = "-mat_trireme_block 0";
   else if (!natural)
-    f->why = "-pc_factor_mat_ordering_type; -mat_trireme_order orders blocks";
+    f->why = "-pc_factor_mat_ordering_type; -mat_trireme_order keeps blocks";
   else
     f->whole = true;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Of incomplete factors: one order, PETSc's or Trireme's, and levels of fill in PETSc's alone. */
+static PetscErrorCode check_order(Mat F, Mat A, IS row, IS col, const MatFactorInfo *info) {
+  const trs_petsc_factor *f = F->data;
+  PetscBool natural;
+  PetscFunctionBegin;
+  PetscCall(is_natural(row, col, &natural));
+  PetscCheck(trs_petsc_is_complete(F) || f->order == TRS_ORDER_DEFAULT ||
+                 f->order == TRS_ORDER_NATURAL || (natural && info->levels < 1),
+             PetscObjectComm((PetscObject)A), PETSC_ERR_SUP,
+             "Trireme: -mat_trireme_order %s of incomplete factors is for no levels of fill and "
+             "PETSc's natural order: use -pc_factor_mat_ordering_type instead",
+             orders[f->order]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -113,12 +128,7 @@ static PetscErrorCode symbolic(Mat F, Mat A, IS row, IS col, const MatFactorInfo
   PetscCall(drop(f));
   PetscCall(read_options(F));
   PetscCall(choose_form(F, A, row, col));
-  PetscCheck(info->levels < 1 || !f->whole || f->order == TRS_ORDER_DEFAULT ||
-                 f->order == TRS_ORDER_NATURAL,
-             PetscObjectComm((PetscObject)A), PETSC_ERR_SUP,
-             "Trireme: -mat_trireme_order %s is for blocks without levels of fill; with them use "
-             "-pc_factor_mat_ordering_type",
-             orders[f->order]);
+  PetscCall(check_order(F, A, row, col, info));
   PetscCall(trs_petsc_convert(f, A, &converted));
   PetscCall(trs_petsc_pattern_create(&f->P, converted, complete ? NULL : row, complete ? NULL : col,
                                      complete ? 0 : (PetscInt)info->levels,

@@ -58,10 +58,10 @@ static const PetscReal petsc_column_pivot = (PetscReal)1e-6;
 
 static trs_status factor_numbers(trs_factors **made, Mat F, const MatFactorInfo *info) {
   trs_petsc_factor *f = F->data;
-  trs_factor_options options = {.struct_size = sizeof(trs_factor_options)};
+  trs_factor_options options = {.struct_size = sizeof(trs_factor_options),
+                                .order = (trs_order)f->order};
   if (trs_petsc_is_complete(F)) {
     options.kind = TRS_FACTOR_LU;
-    options.order = (trs_order)f->order;
     if (info->dtcol > petsc_column_pivot) options.pivot_threshold = PetscMin(info->dtcol, 1);
   } else {
     options.kind = F->factortype == MAT_FACTOR_ICC ? TRS_FACTOR_IC0 : TRS_FACTOR_ILU0;
@@ -173,8 +173,9 @@ static trs_status keep(trs_petsc_factor *f, const trs_factors *made) {
   if (!status) status = copy(&f->L, info.L);
   if (!status) status = copy(&f->U, info.U);
   if (status) return status;
-  return trs_factors_create(&f->factors, f->L, info.diag_L, f->U, info.diag_U, f->P.row, f->P.col,
-                            NULL, NULL);
+  return trs_factors_create(&f->factors, f->L, info.diag_L, f->U, info.diag_U,
+                            f->P.row ? f->P.row : info.row_perm,
+                            f->P.col ? f->P.col : info.col_perm, NULL, NULL);
 }
 
 static trs_status renew(trs_petsc_factor *f, const trs_factors *made) {

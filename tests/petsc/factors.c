@@ -106,32 +106,46 @@ TEST(test_blocks) {
   }
 }
 
-/* Options of factors by blocks: none, Trireme's orders, stores. */
-TEST(test_block_options) {
+/* New values give the factors that a fresh matrix has, by blocks and by rows. */
+TEST(test_options) {
   static const char *const options[] = {"-mat_trireme_block 0", "-mat_trireme_order rcm",
                                         "-mat_trireme_order colour", "-mat_trireme_method serial",
                                         "-mat_trireme_store float"};
-  Mat A = grid(MATSEQBAIJ, 7, 3, false);
-  task t = {.type = MAT_FACTOR_ILU};
-  for (int k = 0; k < 5; k++) {
-    must(PetscOptionsInsertString(NULL, options[k]));
+  const task t = {.type = MAT_FACTOR_ILU};
+  for (int k = 0; k < 10; k++) {
+    Mat A = grid(k < 5 ? MATSEQBAIJ : MATSEQAIJ, 7, 3, false);
+    must(PetscOptionsInsertString(NULL, options[k % 5]));
     Mat F = factor(A, "trireme", &t);
     assert_true(residual(A, F) < 0.5);
     must(MatShift(A, 1));
     factor_again(F, A, &t);
-    assert_true(residual(A, F) < 0.5);
+    Mat fresh = factor(A, "trireme", &t);
+    for (int transposed = 0; transposed < 2; transposed++) {
+      Vec x = solution(F, transposed), y = solution(fresh, transposed);
+      assert_same(x, y);
+      must(VecDestroy(&x));
+      must(VecDestroy(&y));
+    }
+    must(MatDestroy(&fresh));
     must(MatDestroy(&F));
     must(PetscOptionsClear(NULL));
+    must(MatDestroy(&A));
   }
-  if (!PetscDefined(USE_COMPLEX)) {
-    Mat F;
-    must(PetscOptionsInsertString(NULL, "-mat_trireme_order rcm"));
-    t.levels = 1;
-    assert_error(PETSC_ERR_SUP, "-pc_factor_mat_ordering_type", try_factor(A, "trireme", &t, &F));
+}
+
+/* An order of Trireme's beside levels of fill or an order of PETSc's. */
+TEST(test_two_orders) {
+  const task tasks[] = {{.type = MAT_FACTOR_ILU, .levels = 1},
+                        {.type = MAT_FACTOR_ILU, .order = "rcm"}};
+  must(PetscOptionsInsertString(NULL, "-mat_trireme_order colour"));
+  for (int k = 0; k < 4; k++) {
+    Mat A = grid(k < 2 ? MATSEQBAIJ : MATSEQAIJ, 7, 3, false), F;
+    assert_error(PETSC_ERR_SUP, "-pc_factor_mat_ordering_type",
+                 try_factor(A, "trireme", &tasks[k % 2], &F));
     must(MatDestroy(&F));
-    must(PetscOptionsClear(NULL));
+    must(MatDestroy(&A));
   }
-  must(MatDestroy(&A));
+  must(PetscOptionsClear(NULL));
 }
 
 static bool has_lu(void) { return strstr(trs_features(), "SuperLU  yes") != NULL; }
@@ -308,8 +322,9 @@ TEST(test_zero_pivot) {
   MatFactorError error;
   PetscReal value;
   PetscInt where;
-  for (int o = 0; o < 2; o++) {
-    task t = {.type = MAT_FACTOR_ILU, .order = o ? "rcm" : "natural"};
+  for (int o = 0; o < 3; o++) { /* in three orders, the last one Trireme's */
+    task t = {.type = MAT_FACTOR_ILU, .order = o == 1 ? "rcm" : "natural"};
+    must(PetscOptionsInsertString(NULL, o == 2 ? "-mat_trireme_order colour" : ""));
     Mat F = factor(A, "trireme", &t);
     must(MatFactorGetError(F, &error));
     must(MatFactorGetErrorZeroPivot(F, &value, &where));
@@ -322,6 +337,7 @@ TEST(test_zero_pivot) {
     must(MatSetErrorIfFailure(A, PETSC_TRUE));
     assert_error(PETSC_ERR_MAT_LU_ZRPVT, "row 17 of the matrix", try_again(F, A, &t));
     must(MatSetErrorIfFailure(A, PETSC_FALSE));
+    must(PetscOptionsClear(NULL));
     must(MatDestroy(&F));
   }
   must(MatDestroy(&A));
