@@ -21,7 +21,7 @@ struct trs_plan {
   double known[TRS_MOST_METHODS]; /* seconds of one solve by methods whose analysis knows them */
   bool gives_way; /* such an analysis ends for another method's, but its method stays a candidate */
   trs_stream stream; /* the stream of GPU methods; NULL: the default stream */
-  char reason[256];
+  char reason[512];
 
   trs_matrix
       *matrix; /* the triangle to solve: the caller's matrix, or a triangle extracted from it */
