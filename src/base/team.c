@@ -16,6 +16,7 @@ typedef struct member {
   struct trs_team *team;
   pthread_t thread;
   int rank;
+  unsigned begin; /* of the team's generations, when the member was started */
 } member;
 
 struct trs_team {
@@ -57,7 +58,7 @@ static void wait_for_run(trs_team *team, unsigned seen) {
 static void *member_main(void *pointer) {
   member *self = pointer;
   trs_team *team = self->team;
-  for (unsigned seen = (unsigned)trs_counters_begin;; seen++) {
+  for (unsigned seen = self->begin;; seen++) {
     wait_for_run(team, seen);
     if (atomic_load(&team->stop)) return NULL;
     if (self->rank < team->body_size) {
@@ -114,12 +115,13 @@ static trs_status start_members(trs_team *team) {
   pthread_mutex_init(&team->callers, NULL);
   pthread_mutex_init(&team->lock, NULL);
   pthread_cond_init(&team->wake, NULL);
-  atomic_store(&team->generation, (unsigned)trs_counters_begin);
+  const unsigned begin = (unsigned)trs_counters_begin;
+  atomic_store(&team->generation, begin);
   atomic_store(&team->sleeping, 0);
   atomic_store(&team->stop, false);
   team->started = 0;
   for (int rank = 1; rank < team->size; rank++) {
-    team->members[rank] = (member){.team = team, .rank = rank};
+    team->members[rank] = (member){.team = team, .rank = rank, .begin = begin};
     if (pthread_create(&team->members[rank].thread, NULL, member_main, &team->members[rank])) {
       stop_members(team);
       return trs_fail(
