@@ -74,7 +74,7 @@ struct row_work {
   const int32_t targets, position[2]; /* of the first 32 blocks; of the row in L and U */
   double *const ring, *const row;     /* shared; see HELD */
   double x[B ? B : 1];                /* row r of L_ik, if the block size is known */
-  const double *l;                    /* else: L_ik */
+  const double *l = nullptr;          /* else: L_ik */
 
   __device__ row_work(const trs_refactor_args &args, int64_t row_number, double *shared)
       : a(args),
@@ -94,36 +94,39 @@ struct row_work {
   __device__ int size() const { return b() * b(); }
   __device__ int slots() const { return int(WARP) / b(); }
   __device__ double *block(int at) const { return row + int64_t(at) * size(); }
+  /* Blocks from base on that the lanes have one word each of. */
+  __device__ int chunk(int base) const {
+    return count - base < int(WARP) ? count - base : int(WARP);
+  }
   __device__ int32_t target(int base) const {
     return base + lane < count ? a.target[first + base + lane] : 0;
   }
 
   /* ---- From the caller's blocks ---- */
 
-  __device__ void bring(double *to, int64_t from, int there, int c) const {
-    const int64_t at = from * size() + (a.by_rows ? there * b() + c : c * b() + there);
-    if (from < 0) {
-      *to = 0;
-    } else if (!a.wide) {
-      *to = static_cast<const float *>(a.given)[at];
-    } else if constexpr (HELD) {
-      copy_async(to, static_cast<const double *>(a.given) + at);
-    } else {
-      *to = static_cast<const double *>(a.given)[at];
-    }
+  template <class T>
+  __device__ void bring(double *to, const T *from) const {
+    if constexpr (HELD && sizeof(T) == sizeof(double))
+      copy_async(to, from);
+    else
+      *to = *from;
   }
 
-  __device__ void read() const {
-    const int from = a.from[i * b() + r];
+  template <class T>
+  __device__ void read(const T *given) const {
+    const int there = a.from[i * b() + r];
+    const int along = a.by_rows ? 1 : b(), first_element = there * (a.by_rows ? b() : 1);
     for (int base = 0; base < count; base += int(WARP)) {
-      const int many = count - base < int(WARP) ? count - base : int(WARP);
-      const int32_t source = lane < many ? a.source[first + base + lane] : -1;
-      double *to = block(base);
-      for (int t = lane; t - lane < many * size(); t += int(WARP)) {
-        const int at = t / size(), e = t - at * size(), c = e / b();
-        const int32_t block_there = __shfl_sync(EVERY_LANE, source, at);
-        const int row_there = __shfl_sync(EVERY_LANE, from, e - c * b());
-        if (t < many * size()) bring(to + t, block_there, row_there, c);
+      const int32_t sources = base + lane < count ? a.source[first + base + lane] : -1;
+#pragma unroll 2
+      for (int k = 0; k < chunk(base); k++) {
+        const int64_t from = __shfl_sync(EVERY_LANE, sources, k);
+        double *to = block(base + k);
+        for (int c = slot; c < b() && slot < slots(); c += slots())
+          if (from < 0)
+            to[c * b() + r] = 0;
+          else
+            bring(to + c * b() + r, given + from * size() + first_element + c * along);
       }
     }
   }
@@ -221,6 +224,7 @@ struct row_work {
    * all lanes. */
   __device__ int factor_lu(double *d) const {
     int pivot = lane;
+#pragma unroll 1
     for (int k = 0; k < b(); k++) {
       int best = k;
       for (int m = k + 1; m < b(); m++)
@@ -249,6 +253,7 @@ struct row_work {
 
   /* d = c c^T, whole, with reciprocals on the diagonal. */
   __device__ int factor_cholesky(double *d) const {
+#pragma unroll 1
     for (int k = 0; k < b(); k++) {
       const double square = d[k * b() + k], root = sqrt(square);
       if (!(square > 0)) return -1;
@@ -311,11 +316,9 @@ struct row_work {
 
   /* ---- To L and U ---- */
 
-  /* The factor of a block in a 16-bit format. */
+  /* The factor of a block in a 16-bit format, of which the warp has the largest element. */
   template <int STORE>
-  __device__ double scale(const double *value, int8_t *power) const {
-    double most = 0;
-    for (int e = lane; e < size(); e += int(WARP)) most = fmax(most, fabs(value[e]));
+  __device__ double scale(double most, int8_t *power) const {
     for (int step = int(WARP) / 2; step; step /= 2)
       most = fmax(most, __shfl_xor_sync(EVERY_LANE, most, step));
     const int exponent = power_of<STORE>(most);
@@ -323,61 +326,39 @@ struct row_work {
     return 1 / double(two_to(exponent));
   }
 
+  /* Stores a block; result: the largest element that this lane stored. */
   template <int STORE>
-  __device__ typename stored<STORE>::off *place(int at, int64_t to) const {
-    const void *off = a.side[at > diagonal].relax.off;
-    return static_cast<typename stored<STORE>::off *>(const_cast<void *>(off)) + to * size();
-  }
-
-  /* Blocks base to base + many - 1, whose targets the lanes have. */
-  template <int STORE>
-  __device__ void store_scaled(int base, int many, int32_t to) const {
-    for (int k = 0; k < many; k++) {
-      const int64_t target = __shfl_sync(EVERY_LANE, to, k);
-      if (base + k == diagonal) continue;
-      const double *value = block(base + k);
-      const int8_t *powers = a.side[base + k > diagonal].relax.power;
-      const double factor = scale<STORE>(value, const_cast<int8_t *>(powers) + target);
-      for (int e = lane; e < size(); e += int(WARP))
-        place<STORE>(base + k, target)[e] = encode<STORE>(value[e] * factor);
+  __device__ double store_block(int at, int64_t target) const {
+    const trs_relax_args &side = a.side[at > diagonal].relax;
+    auto *to =
+        static_cast<typename stored<STORE>::off *>(const_cast<void *>(side.off)) + target * size();
+    const double *value = block(at);
+    double most = 0, factor = 1;
+    if constexpr (stored<STORE>::scaled) {
+      for (int e = lane; e < size(); e += int(WARP)) most = fmax(most, fabs(value[e]));
+      factor = scale<STORE>(most, const_cast<int8_t *>(side.power) + target);
     }
-  }
-  template <int STORE>
-  __device__ void store_plain(int base, int many, int32_t to) const {
-    const double *value = block(base);
-    for (int t = lane; t - lane < many * size(); t += int(WARP)) {
-      const int k = t / size();
-      const int64_t target = __shfl_sync(EVERY_LANE, to, k);
-      if (t < many * size() && base + k != diagonal)
-        place<STORE>(base + k, target)[t - k * size()] = encode<STORE>(value[t]);
+    for (int e = lane; e < size(); e += int(WARP)) {
+      if constexpr (!stored<STORE>::scaled) most = fmax(most, fabs(value[e]));
+      to[e] = encode<STORE>(stored<STORE>::scaled ? value[e] * factor : value[e]);
     }
-  }
-
-  /* x of that type has no larger value. */
-  template <int STORE>
-  __device__ bool is_too_large() const {
-    bool result = false;
-    if constexpr (sizeof(typename stored<STORE>::x) < sizeof(double)) {
-      const int skipped = diagonal * size();
-      for (int64_t t = lane; t < int64_t(count) * size(); t += WARP)
-        result = result ||
-                 (fabs(row[t]) >= 3.4028235677973366e38 && !(t >= skipped && t < skipped + size()));
-    }
-    return result;
+    return most;
   }
 
   template <int STORE>
   __device__ void store(const double *d, int pivot) const {
     using sum = typename stored<STORE>::sum;
-    if (is_too_large<STORE>()) fail(a, i, TRS_REFACTOR_TOO_LARGE);
+    double most = 0;
     for (int base = 0; base < count; base += int(WARP)) {
-      const int many = count - base < int(WARP) ? count - base : int(WARP);
       const int32_t to = base == 0 ? targets : target(base);
-      if constexpr (stored<STORE>::scaled)
-        store_scaled<STORE>(base, many, to);
-      else
-        store_plain<STORE>(base, many, to);
+#pragma unroll 2
+      for (int k = 0; k < chunk(base); k++) {
+        const int64_t target = __shfl_sync(EVERY_LANE, to, k);
+        if (base + k != diagonal) most = fmax(most, store_block<STORE>(base + k, target));
+      }
     }
+    if (sizeof(typename stored<STORE>::x) < sizeof(double) && most >= 3.4028235677973366e38)
+      fail(a, i, TRS_REFACTOR_TOO_LARGE);
 #pragma unroll
     for (int k = 0; k < 2; k++) {
       const trs_relax_args &side = a.side[k].relax;
@@ -393,7 +374,10 @@ struct row_work {
 
   __device__ void run() {
     double *d = ring;
-    read();
+    if (a.wide)
+      read(static_cast<const double *>(a.given));
+    else
+      read(static_cast<const float *>(a.given));
     eliminate();
     for (int e = lane; e < size(); e += int(WARP)) d[e] = block(diagonal)[e];
     __syncwarp();
@@ -413,7 +397,7 @@ struct row_work {
 };
 
 template <int B, bool HELD>
-__global__ void __launch_bounds__(ROWS *int(WARP))
+__global__ void __launch_bounds__(ROWS *int(WARP), B && B <= 5 ? 8 : 6)
     eliminate(const __grid_constant__ trs_refactor_args a,
               const __grid_constant__ trs_refactor_level level, int room) {
   extern __shared__ double shared[];
