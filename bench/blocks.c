@@ -1,7 +1,7 @@
-/* blocks.c - trireme bench blocks: block ILU(0) of W21's mesh in the order of colours, or of another
- * matrix in the order that the caller names.  On the CPU: solves by the method `blocks` in every
- * storage format and number of threads, beside `serial` on the same factors as scalars, and beside
- * the bandwidth of a copy. */
+/* blocks.c - trireme bench blocks: block ILU(0) of W21's mesh in the order of colours, or of
+ * another matrix in the order that the caller names.  On the CPU: solves by the method `blocks` in
+ * every storage format and number of threads, beside `serial` on the same factors as scalars, and
+ * beside the bandwidth of a copy. */
 #include "blocks.h"
 
 #include <math.h>

@@ -109,9 +109,8 @@ static void add_row(bench_grid *grid, const bench_row *row) {
 
 static void print_head(const blocks_run *run, const bench_row *row, bench_grid *grid) {
   const char *gpu = bench_machine_look()->gpu;
-  printf("\n%s: block ILU(0), %s block rows, %s blocks; a copy moves %.0f GB/s%s%s\n\n",
-         run->name, human_count(row->n).s, human_count(row->blocks).s, run->copy_gbs,
-         *gpu ? "; " : "", gpu);
+  printf("\n%s: block ILU(0), %s block rows, %s blocks; a copy moves %.0f GB/s%s%s\n\n", run->name,
+         human_count(row->n).s, human_count(row->blocks).s, run->copy_gbs, *gpu ? "; " : "", gpu);
   bench_grid_head(grid, heads, COLUMNS);
 }
 

@@ -397,7 +397,7 @@ struct row_work {
 };
 
 template <int B, bool HELD>
-__global__ void __launch_bounds__(ROWS *int(WARP), B && B <= 5 ? 8 : 6)
+__global__ void __launch_bounds__(ROWS *int(WARP), B &&B <= 5 ? 8 : 6)
     eliminate(const __grid_constant__ trs_refactor_args a,
               const __grid_constant__ trs_refactor_level level, int room) {
   extern __shared__ double shared[];
