@@ -78,6 +78,9 @@ if(TRS_HAVE_PETSC)
   configure_file(cmake/trireme_petsc.pc.in ${generated}/trireme_petsc.pc @ONLY)
   install(FILES ${generated}/trireme_petsc.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig
           COMPONENT petsc)
+else() # cmake --install --component petsc must not succeed with nothing
+  install(CODE "message(FATAL_ERROR \"this build has no libtrireme_petsc: see what CMake says of \
+PETSc (Debian: petsc-dev)\")" COMPONENT petsc EXCLUDE_FROM_ALL)
 endif()
 
 # Manual pages of section 3, from the comments of the headers.

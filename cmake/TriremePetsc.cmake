@@ -1,13 +1,20 @@
 # Finds PETSc: TRS_HAVE_PETSC and the target trireme_petsc_library.
 find_package(PkgConfig QUIET)
 if(PkgConfig_FOUND)
-  if(DEFINED ENV{PETSC_DIR})
+  if(NOT "$ENV{PETSC_DIR}" STREQUAL "")
+    set(folders $ENV{PETSC_DIR}/$ENV{PETSC_ARCH}/lib/pkgconfig $ENV{PETSC_DIR}/lib/pkgconfig)
+    find_file(TRIREME_PETSC_PC NAMES PETSc.pc petsc.pc PATHS ${folders} NO_DEFAULT_PATH NO_CACHE)
+    if(NOT TRIREME_PETSC_PC) # another PETSc would be a surprise
+      message(STATUS "PETSc: no PETSc.pc below $ENV{PETSC_DIR}: set PETSC_DIR and PETSC_ARCH to a PETSc that "
+                     "is built, or unset them")
+      return()
+    endif()
     set(saved "$ENV{PKG_CONFIG_PATH}")
-    set(ENV{PKG_CONFIG_PATH}
-      "$ENV{PETSC_DIR}/$ENV{PETSC_ARCH}/lib/pkgconfig:$ENV{PETSC_DIR}/lib/pkgconfig:${saved}")
+    string(REPLACE ";" ":" folders "${folders}")
+    set(ENV{PKG_CONFIG_PATH} "${folders}:${saved}")
   endif()
   pkg_search_module(TRIREME_PETSC QUIET PETSc>=3.18 petsc>=3.18)
-  if(DEFINED ENV{PETSC_DIR})
+  if(NOT "$ENV{PETSC_DIR}" STREQUAL "")
     set(ENV{PKG_CONFIG_PATH} "${saved}")
   endif()
 endif()

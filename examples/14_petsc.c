@@ -3,36 +3,48 @@
  *
  *   ./14_petsc -n 300 -ksp_type cg -pc_type icc \
  *     -dll_append /usr/local/lib/libtrireme_petsc.so -pc_factor_mat_solver_type trireme -ksp_view
+ *
+ * With -dof 5 -mat_type baij it has five coupled unknowns per point, and a matrix of blocks.
  */
 #include <petscksp.h>
 
-/* Row i of the five-point Laplacian on an n x n grid. */
-static PetscErrorCode set_row(Mat A, PetscInt i, PetscInt n) {
-  PetscInt columns[5], count = 0;
-  PetscScalar values[5];
+enum { NEIGHBOURS = 5, MOST_UNKNOWNS = 8 };
+
+/* Point i of the five-point Laplacian on an n x n grid, with coupled unknowns. */
+static PetscErrorCode set_point(Mat A, PetscInt i, PetscInt n, PetscInt unknowns) {
+  PetscInt columns[NEIGHBOURS], count = 0;
+  PetscScalar values[NEIGHBOURS * MOST_UNKNOWNS * MOST_UNKNOWNS] = {0}, *row = values;
+  const PetscReal coupling = 0.25;
   PetscFunctionBegin;
   if (i >= n) columns[count++] = i - n;
   if (i % n > 0) columns[count++] = i - 1;
   if (i % n < n - 1) columns[count++] = i + 1;
   if (i < n * (n - 1)) columns[count++] = i + n;
-  for (PetscInt k = 0; k < count; k++) values[k] = -1;
-  columns[count] = i;
-  values[count++] = 4;
-  PetscCall(MatSetValues(A, 1, &i, count, columns, values, INSERT_VALUES));
+  columns[count++] = i;
+  for (PetscInt r = 0; r < unknowns; r++, row += count * unknowns) {
+    for (PetscInt k = 0; k < count - 1; k++) row[k * unknowns + r] = -1;
+    for (PetscInt c = 0; c < unknowns; c++) row[(count - 1) * unknowns + c] = -coupling;
+    row[(count - 1) * unknowns + r] = 4 + (unknowns - 1) * coupling;
+  }
+  PetscCall(MatSetValuesBlocked(A, 1, &i, count, columns, values, INSERT_VALUES));
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode create_matrix(Mat *A, PetscInt n) {
-  PetscInt first, end;
+static PetscErrorCode create_matrix(Mat *A, PetscInt n, PetscInt unknowns) {
+  PetscInt first, end, rows = n * n * unknowns, entries = NEIGHBOURS * unknowns;
   PetscFunctionBegin;
+  PetscCheck(unknowns >= 1 && unknowns <= MOST_UNKNOWNS, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE,
+             "-dof is 1 to %d", MOST_UNKNOWNS);
   PetscCall(MatCreate(PETSC_COMM_WORLD, A));
-  PetscCall(MatSetSizes(*A, PETSC_DECIDE, PETSC_DECIDE, n * n, n * n));
+  PetscCall(MatSetSizes(*A, PETSC_DECIDE, PETSC_DECIDE, rows, rows));
+  PetscCall(MatSetBlockSize(*A, unknowns));
   PetscCall(MatSetFromOptions(*A));
-  PetscCall(MatSeqAIJSetPreallocation(*A, 5, NULL));
-  PetscCall(MatMPIAIJSetPreallocation(*A, 5, NULL, 5, NULL));
+  PetscCall(MatSeqAIJSetPreallocation(*A, entries, NULL));
+  PetscCall(MatMPIAIJSetPreallocation(*A, entries, NULL, entries, NULL));
   PetscCall(MatSetUp(*A));
   PetscCall(MatGetOwnershipRange(*A, &first, &end));
-  for (PetscInt i = first; i < end; i++) PetscCall(set_row(*A, i, n));
+  for (PetscInt i = first / unknowns; i < end / unknowns; i++)
+    PetscCall(set_point(*A, i, n, unknowns));
   PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
   PetscFunctionReturn(0);
@@ -67,10 +79,11 @@ static PetscErrorCode solve(Mat A) {
 
 int main(int argc, char **argv) {
   Mat A;
-  PetscInt n = 60;
+  PetscInt n = 60, unknowns = 1;
   PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-n", &n, NULL));
-  PetscCall(create_matrix(&A, n));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-dof", &unknowns, NULL));
+  PetscCall(create_matrix(&A, n, unknowns));
   PetscCall(solve(A));
   PetscCall(MatDestroy(&A));
   PetscCall(PetscFinalize());

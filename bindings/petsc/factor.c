@@ -2,8 +2,14 @@
  * (numeric.c) and solves (solve.c). */
 #include "factor.h"
 
-static const char *const orders[] = {"default", "nd", "amd", "natural", "trs_order", "", NULL};
-static const char *const stores[] = {"same", "float", "trs_store", "", NULL};
+enum { ORDERS = 6, STORES = 4, MOST_BLOCK = 32 };
+static const char *const orders[] = {"default", "nd",        "amd", "natural", "rcm",
+                                     "colour",  "trs_order", "",    NULL};
+static const char *const stores[] = {"same", "float", "half", "bfloat", "trs_store", "", NULL};
+
+bool trs_petsc_is_complete(Mat F) {
+  return F->factortype == MAT_FACTOR_LU || F->factortype == MAT_FACTOR_CHOLESKY;
+}
 
 static const char *kind_name(Mat F) {
   switch (F->factortype) {
@@ -11,6 +17,8 @@ static const char *kind_name(Mat F) {
       return "ILU";
     case MAT_FACTOR_ICC:
       return "ICC";
+    case MAT_FACTOR_CHOLESKY:
+      return "Cholesky, as LU of the whole matrix,";
     default:
       return "LU";
   }
@@ -29,23 +37,78 @@ static PetscErrorCode read_options(Mat F) {
                                "None", "auto", f->method, sizeof f->method, NULL));
   PetscCall(PetscOptionsInt("-mat_trireme_nrhs", "Right-hand sides expected in each solve", "None",
                             f->nrhs, &f->nrhs, NULL));
-  PetscCall(PetscOptionsEList("-mat_trireme_order", "Order of complete LU factors", "None", orders,
-                              4, orders[f->order], &f->order, NULL));
-  PetscCall(PetscOptionsEList("-mat_trireme_store", "Off-diagonal values on a GPU", "None", stores,
-                              2, stores[f->store], &f->store, NULL));
+  PetscCall(PetscOptionsEList("-mat_trireme_order", "Trireme's order of the factors", "None",
+                              orders, ORDERS, orders[f->order], &f->order, NULL));
+  PetscCall(PetscOptionsEList("-mat_trireme_store", "How off-diagonal values are stored", "None",
+                              stores, STORES, stores[f->store], &f->store, NULL));
+  PetscCall(PetscOptionsBool("-mat_trireme_block", "Incomplete factors of blocks as whole blocks",
+                             "None", f->block, &f->block, NULL));
   PetscOptionsEnd();
   PetscCall(trs_petsc_context(&f->context, f->backend));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode trs_petsc_rows(trs_petsc_factor *f, Mat A, Mat *rows) {
-  PetscBool by_rows;
+PetscErrorCode trs_petsc_convert(trs_petsc_factor *f, Mat A, Mat *converted) {
+  const MatType form = f->whole ? MATSEQBAIJ : MATSEQAIJ;
+  PetscBool same;
   PetscFunctionBegin;
-  PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATSEQAIJ, &by_rows));
-  *rows = A;
-  if (by_rows) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatConvert(A, MATSEQAIJ, f->rows ? MAT_REUSE_MATRIX : MAT_INITIAL_MATRIX, &f->rows));
-  *rows = f->rows;
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, form, &same));
+  *converted = A;
+  if (same) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(
+      MatConvert(A, form, f->converted ? MAT_REUSE_MATRIX : MAT_INITIAL_MATRIX, &f->converted));
+  *converted = f->converted;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode is_natural(IS row, IS col, PetscBool *natural) {
+  PetscBool rows = PETSC_TRUE, columns = PETSC_TRUE;
+  PetscFunctionBegin;
+  if (row) PetscCall(ISIdentity(row, &rows));
+  if (col) PetscCall(ISIdentity(col, &columns));
+  *natural = rows && columns ? PETSC_TRUE : PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Whole blocks, or rows of numbers. */
+static PetscErrorCode choose_form(Mat F, Mat A, IS row, IS col) {
+  trs_petsc_factor *f = F->data;
+  PetscBool blocks, natural = PETSC_TRUE;
+  PetscInt size;
+  PetscFunctionBegin;
+  f->whole = false;
+  f->why = NULL;
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)A, &blocks, MATSEQBAIJ, MATSEQSBAIJ, ""));
+  PetscCall(MatGetBlockSize(A, &size));
+  if (!blocks || size == 1) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(is_natural(row, col, &natural));
+  if (trs_petsc_is_complete(F))
+    f->why = "complete factors have no blocks";
+  else if (PetscDefined(USE_COMPLEX))
+    f->why = "blocks of Trireme are real";
+  else if (size > MOST_BLOCK)
+    f->why = "blocks of Trireme have 32 rows at most";
+  else if (!f->block)
+    f->why = "-mat_trireme_block 0";
+  else if (!natural)
+    f->why = "-pc_factor_mat_ordering_type; -mat_trireme_order keeps blocks";
+  else
+    f->whole = true;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Of incomplete factors: one order, PETSc's or Trireme's, and levels of fill in PETSc's alone. */
+static PetscErrorCode check_order(Mat F, Mat A, IS row, IS col, const MatFactorInfo *info) {
+  const trs_petsc_factor *f = F->data;
+  PetscBool natural;
+  PetscFunctionBegin;
+  PetscCall(is_natural(row, col, &natural));
+  PetscCheck(trs_petsc_is_complete(F) || f->order == TRS_ORDER_DEFAULT ||
+                 f->order == TRS_ORDER_NATURAL || (natural && info->levels < 1),
+             PetscObjectComm((PetscObject)A), PETSC_ERR_SUP,
+             "Trireme: -mat_trireme_order %s of incomplete factors is for no levels of fill and "
+             "PETSc's natural order: use -pc_factor_mat_ordering_type instead",
+             orders[f->order]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -53,19 +116,21 @@ static PetscErrorCode drop(trs_petsc_factor *f) {
   PetscFunctionBegin;
   trs_petsc_drop_factors(f);
   PetscCall(trs_petsc_pattern_destroy(&f->P));
-  PetscCall(MatDestroy(&f->rows));
+  PetscCall(MatDestroy(&f->converted));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode symbolic(Mat F, Mat A, IS row, IS col, const MatFactorInfo *info) {
   trs_petsc_factor *f = F->data;
-  bool complete = F->factortype == MAT_FACTOR_LU;
-  Mat rows;
+  bool complete = trs_petsc_is_complete(F);
+  Mat converted;
   PetscFunctionBegin;
   PetscCall(drop(f));
   PetscCall(read_options(F));
-  PetscCall(trs_petsc_rows(f, A, &rows));
-  PetscCall(trs_petsc_pattern_create(&f->P, rows, complete ? NULL : row, complete ? NULL : col,
+  PetscCall(choose_form(F, A, row, col));
+  PetscCall(check_order(F, A, row, col, info));
+  PetscCall(trs_petsc_convert(f, A, &converted));
+  PetscCall(trs_petsc_pattern_create(&f->P, converted, complete ? NULL : row, complete ? NULL : col,
                                      complete ? 0 : (PetscInt)info->levels,
                                      !complete && info->diagonal_fill > 0));
   F->ops->lufactornumeric = F->ops->choleskyfactornumeric = trs_petsc_numeric;
@@ -73,7 +138,14 @@ static PetscErrorCode symbolic(Mat F, Mat A, IS row, IS col, const MatFactorInfo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode symbolic_symmetric(Mat F, Mat A, IS perm, const MatFactorInfo *info) {
+/* LU of the whole matrix: it takes indefinite matrices too, and has a second triangle. */
+static PetscErrorCode symbolic_cholesky(Mat F, Mat A, IS perm, const MatFactorInfo *info) {
+  PetscFunctionBegin;
+  PetscCall(symbolic(F, A, perm, perm, info));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode symbolic_icc(Mat F, Mat A, IS perm, const MatFactorInfo *info) {
   PetscFunctionBegin;
   PetscCheck(!PetscDefined(USE_COMPLEX) || A->hermitian == PETSC_BOOL3_TRUE,
              PetscObjectComm((PetscObject)A), PETSC_ERR_SUP,
@@ -107,12 +179,14 @@ static PetscErrorCode print(Mat F, PetscViewer viewer) {
     PetscCall(PetscViewerASCIIPrintf(viewer, "  %s\n", line));
   }
   PetscCall(PetscViewerASCIIPrintf(
-      viewer, "  levels of both triangles: %lld, memory of the plan: %lld bytes\n",
+      viewer,
+      "  levels of both triangles: %lld, memory of the plan beside the factors: %lld bytes\n",
       (long long)info.levels, (long long)info.plan_bytes));
   if (f->shift > 0)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  added to the diagonal: %g\n", (double)f->shift));
-  if (f->rows)
-    PetscCall(PetscViewerASCIIPrintf(viewer, "  blocks are factored as rows of numbers\n"));
+  if (f->why)
+    PetscCall(
+        PetscViewerASCIIPrintf(viewer, "  blocks are factored as rows of numbers: %s\n", f->why));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -135,14 +209,15 @@ static PetscErrorCode get_info(Mat F, MatInfoType type, MatInfo *info) {
   (void)type;
   PetscFunctionBegin;
   PetscCall(PetscMemzero(info, sizeof *info));
-  info->block_size = 1;
-  info->nz_used = f->P.ptr ? (PetscLogDouble)f->P.ptr[f->P.n] : 0;
+  info->block_size = PetscMax(f->P.size, 1);
+  info->nz_used = (PetscLogDouble)trs_petsc_pattern_numbers(&f->P);
   if (f->factors) {
     PetscCall(trs_petsc_check(trs_factors_get_info(f->factors, &factors)));
     info->nz_used = (PetscLogDouble)(factors.nnz_L + factors.nnz_U);
   }
   info->nz_allocated = info->nz_used;
-  info->fill_ratio_needed = f->P.given ? info->nz_used / f->P.given : 1;
+  info->fill_ratio_needed =
+      f->P.given ? info->nz_used / ((PetscLogDouble)f->P.given * f->P.size * f->P.size) : 1;
   info->fill_ratio_given = info->fill_ratio_needed;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -155,9 +230,9 @@ static PetscErrorCode solver_type(Mat F, MatSolverType *type) {
 }
 
 /* PETSc orders the matrix for incomplete factors, Trireme for complete ones. */
-static PetscErrorCode set_orderings(Mat F, MatFactorType type) {
+static PetscErrorCode set_orderings(Mat F) {
   PetscFunctionBegin;
-  F->canuseordering = type == MAT_FACTOR_LU ? PETSC_FALSE : PETSC_TRUE;
+  F->canuseordering = trs_petsc_is_complete(F) ? PETSC_FALSE : PETSC_TRUE;
   for (int k = 0; k < MAT_FACTOR_NUM_TYPES; k++)
     PetscCall(PetscStrallocpy(F->canuseordering ? MATORDERINGNATURAL : MATORDERINGEXTERNAL,
                               (char **)&F->preferredordering[k]));
@@ -174,14 +249,16 @@ static PetscErrorCode get_factor(Mat A, MatFactorType type, Mat *result) {
   PetscCall(MatSetUp(F));
   PetscCall(PetscNew(&f));
   f->nrhs = 1;
+  f->block = PETSC_TRUE;
   F->data = f;
   F->ops->destroy = destroy;
   F->ops->view = view;
   F->ops->getinfo = get_info;
   F->ops->lufactorsymbolic = F->ops->ilufactorsymbolic = symbolic;
-  F->ops->iccfactorsymbolic = symbolic_symmetric;
+  F->ops->iccfactorsymbolic = symbolic_icc;
+  F->ops->choleskyfactorsymbolic = symbolic_cholesky;
   F->factortype = type;
-  PetscCall(set_orderings(F, type));
+  PetscCall(set_orderings(F));
   PetscCall(PetscFree(F->solvertype));
   PetscCall(PetscStrallocpy("trireme", &F->solvertype));
   PetscCall(PetscObjectComposeFunction((PetscObject)F, "MatFactorGetSolverType_C", solver_type));
@@ -191,11 +268,13 @@ static PetscErrorCode get_factor(Mat A, MatFactorType type, Mat *result) {
 
 PetscErrorCode trs_petsc_register_factors(void) {
   static const char *const types[] = {MATSEQAIJ, "seqaijcusparse", MATSEQBAIJ};
-  static const MatFactorType kinds[] = {MAT_FACTOR_LU, MAT_FACTOR_ILU, MAT_FACTOR_ICC};
+  static const MatFactorType kinds[] = {MAT_FACTOR_ICC, MAT_FACTOR_CHOLESKY, MAT_FACTOR_ILU,
+                                        MAT_FACTOR_LU};
   PetscFunctionBegin;
-  for (int t = 0; t < 3; t++)
-    for (int k = 0; k < 3; k++)
+  for (int k = 0; k < 4; k++)
+    for (int t = 0; t < 3; t++)
       PetscCall(MatSolverTypeRegister("trireme", types[t], kinds[k], get_factor));
-  PetscCall(MatSolverTypeRegister("trireme", MATSEQSBAIJ, MAT_FACTOR_ICC, get_factor));
+  for (int k = 0; k < 2; k++) /* symmetric */
+    PetscCall(MatSolverTypeRegister("trireme", MATSEQSBAIJ, kinds[k], get_factor));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

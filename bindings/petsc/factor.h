@@ -16,14 +16,21 @@ typedef struct trs_petsc_sweeps {
 typedef struct trs_petsc_factor {
   char backend[TRS_PETSC_NAME], method[TRS_PETSC_NAME]; /* method "": auto */
   PetscInt nrhs, order, store;                          /* trs_options, trs_order, trs_store */
+  PetscBool block;                                      /* the option: blocks stay whole */
   trs_context *context;
-  Mat rows;            /* the SeqAIJ form of a matrix of blocks, or NULL */
+  bool whole;          /* blocks stay whole: SeqBAIJ is factored, else SeqAIJ */
+  const char *why;     /* why blocks are factored as rows of numbers, or NULL */
+  Mat converted;       /* the matrix in that form if it came in another one, else NULL */
   trs_petsc_pattern P; /* what is factored */
   PetscReal shift;     /* added to its diagonal */
   trs_matrix *L, *U;   /* incomplete factors: they keep their pattern; else NULL */
   trs_factors *factors;
+  bool behind; /* the plan has newer values than the factors: of blocks, after an update */
   trs_petsc_sweeps plain, transposed; /* for A x = b and A^T x = b */
 } trs_petsc_factor;
+
+/* LU or Cholesky, not incomplete. */
+bool trs_petsc_is_complete(Mat F);
 
 /* Makes the plan where there is none. */
 PetscErrorCode trs_petsc_need_plan(Mat F, bool transposed);
@@ -32,8 +39,8 @@ void trs_petsc_drop_factors(trs_petsc_factor *f);
 
 /* The numeric phase, for every kind of factors. */
 PetscErrorCode trs_petsc_numeric(Mat F, Mat A, const MatFactorInfo *info);
-/* The SeqAIJ form of A: A itself, or a copy with A's present values that f keeps. */
-PetscErrorCode trs_petsc_rows(trs_petsc_factor *f, Mat A, Mat *rows);
+/* A itself, or a copy with A's present values in the form that is factored; f keeps it. */
+PetscErrorCode trs_petsc_convert(trs_petsc_factor *f, Mat A, Mat *converted);
 
 /* Sets the functions of F that solve. */
 void trs_petsc_set_solves(Mat F);

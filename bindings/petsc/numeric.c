@@ -13,13 +13,17 @@ enum { MOST_FRACTIONS = 5 };
 
 static PetscReal dominance(const trs_petsc_pattern *P) {
   PetscReal top = 0;
-  for (PetscInt i = 0; i < P->n; i++) {
+  for (PetscInt row = 0; row < P->n * P->size; row++) {
+    const PetscInt i = row / P->size, r = row % P->size;
     PetscReal others = 0, diagonal = 0;
     for (int64_t p = P->ptr[i]; p < P->ptr[i + 1]; p++)
-      if (P->idx[p] == i)
-        diagonal = PetscRealPart(P->val[p]);
-      else
-        others += PetscAbsScalar(P->val[p]);
+      for (PetscInt c = 0; c < P->size; c++) {
+        const PetscScalar value = P->val[(p * P->size + c) * P->size + r];
+        if (P->idx[p] == i && c == r)
+          diagonal = PetscRealPart(value);
+        else
+          others += PetscAbsScalar(value);
+      }
     top = PetscMax(top, others - diagonal);
   }
   return (PetscReal)1.1 * top;
@@ -48,36 +52,69 @@ static bool is_pivot_failure(trs_status status) {
   return status == TRS_ERROR_ZERO_PIVOT || status == TRS_ERROR_NOT_FINITE;
 }
 
-static trs_status factor_once(trs_factors **made, Mat F, const MatFactorInfo *info) {
+/* PETSc's default of -pc_factor_column_pivot.  As Trireme's threshold it would exchange hardly any
+ * row and lose most digits, so it stands for Trireme's default. */
+static const PetscReal petsc_column_pivot = (PetscReal)1e-6;
+
+static trs_status factor_numbers(trs_factors **made, Mat F, const MatFactorInfo *info) {
   trs_petsc_factor *f = F->data;
-  trs_factor_options options = {.struct_size = sizeof(trs_factor_options)};
-  switch (F->factortype) {
-    case MAT_FACTOR_ILU:
-      options.kind = TRS_FACTOR_ILU0;
-      break;
-    case MAT_FACTOR_ICC:
-      options.kind = TRS_FACTOR_IC0;
-      break;
-    default:
-      options.kind = TRS_FACTOR_LU;
-      options.order = (trs_order)f->order;
-      if (info->dtcol > 0 && info->dtcol <= 1) options.pivot_threshold = (double)info->dtcol;
+  trs_factor_options options = {.struct_size = sizeof(trs_factor_options),
+                                .order = (trs_order)f->order};
+  if (trs_petsc_is_complete(F)) {
+    options.kind = TRS_FACTOR_LU;
+    if (info->dtcol > petsc_column_pivot) options.pivot_threshold = PetscMin(info->dtcol, 1);
+  } else {
+    options.kind = F->factortype == MAT_FACTOR_ICC ? TRS_FACTOR_IC0 : TRS_FACTOR_ILU0;
   }
   return trs_factor(made, f->P.matrix, &options);
 }
 
+/* The matrix of numbers that Trireme makes of the blocks is not needed after the factorisation. */
+static trs_status factor_blocks(trs_factors **made, Mat F) {
+  trs_petsc_factor *f = F->data;
+  const trs_petsc_pattern *P = &f->P;
+  trs_factor_options options = {
+      .struct_size = sizeof(trs_factor_options),
+      .kind = F->factortype == MAT_FACTOR_ICC ? TRS_FACTOR_BIC0 : TRS_FACTOR_BILU0,
+      .order = (trs_order)f->order};
+  trs_matrix *matrix;
+  trs_status status = trs_matrix_create_bsr(&matrix, TRS_PETSC_SCALAR, P->n, P->n, (int)P->size,
+                                            TRS_COL_MAJOR, TRS_PTR64, P->ptr, P->idx, P->val);
+  if (status) return status;
+  status = trs_factor(made, matrix, &options);
+  trs_matrix_destroy(matrix);
+  return status;
+}
+
+/* New values of blocks are factored in the plan.  TRS_ERROR_UNSUPPORTED: there is no plan by
+ * blocks.
+ */
+static PetscErrorCode update_blocks(Mat F, trs_status *status) {
+  const trs_petsc_factor *f = F->data;
+  const trs_petsc_pattern *P = &f->P;
+  PetscFunctionBegin;
+  *status = TRS_ERROR_UNSUPPORTED;
+  if (P->size == 1 || !f->plain.plan) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscLogEventBegin(trs_petsc_event.update, F, 0, 0, 0));
+  *status = trs_update_bsr(f->plain.plan, TRS_COL_MAJOR, TRS_PTR64, P->ptr, P->idx, P->val);
+  PetscCall(PetscLogEventEnd(trs_petsc_event.update, F, 0, 0, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Factors, with the diagonal shifted where pivots fail and the caller wants that.  *status says how
- * it ended. */
-static PetscErrorCode factor(trs_factors **made, Mat F, Mat rows, const MatFactorInfo *info,
+ * it ended; *made stays NULL if the plan has the new values. */
+static PetscErrorCode factor(trs_factors **made, Mat F, Mat A, const MatFactorInfo *info,
                              trs_status *status) {
   trs_petsc_factor *f = F->data;
   shift_search s = {0};
   PetscFunctionBegin;
   do {
-    PetscCall(trs_petsc_pattern_fill(&f->P, rows, s.amount));
+    PetscCall(trs_petsc_pattern_fill(&f->P, A, s.amount));
     f->shift = s.amount;
-    *status = factor_once(made, F, info);
-  } while (*status == TRS_ERROR_ZERO_PIVOT && F->factortype != MAT_FACTOR_LU &&
+    PetscCall(update_blocks(F, status));
+    if (*status == TRS_ERROR_UNSUPPORTED)
+      *status = f->P.size > 1 ? factor_blocks(made, F) : factor_numbers(made, F, info);
+  } while (*status == TRS_ERROR_ZERO_PIVOT && !trs_petsc_is_complete(F) &&
            shift_again(&s, &f->P, info));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -108,6 +145,7 @@ void trs_petsc_drop_factors(trs_petsc_factor *f) {
   f->plain = f->transposed = (trs_petsc_sweeps){0};
   f->factors = NULL;
   f->L = f->U = NULL;
+  f->behind = false;
 }
 
 static trs_status copy(trs_matrix **result, const trs_matrix *T) {
@@ -135,8 +173,9 @@ static trs_status keep(trs_petsc_factor *f, const trs_factors *made) {
   if (!status) status = copy(&f->L, info.L);
   if (!status) status = copy(&f->U, info.U);
   if (status) return status;
-  return trs_factors_create(&f->factors, f->L, info.diag_L, f->U, info.diag_U, f->P.row, f->P.col,
-                            NULL, NULL);
+  return trs_factors_create(&f->factors, f->L, info.diag_L, f->U, info.diag_U,
+                            f->P.row ? f->P.row : info.row_perm,
+                            f->P.col ? f->P.col : info.col_perm, NULL, NULL);
 }
 
 static trs_status renew(trs_petsc_factor *f, const trs_factors *made) {
@@ -154,7 +193,13 @@ static PetscErrorCode adopt(Mat F, trs_factors *made) {
   trs_petsc_factor *f = F->data;
   trs_status status = TRS_SUCCESS;
   PetscFunctionBegin;
-  if (F->factortype == MAT_FACTOR_LU) { /* pivoting may have changed the pattern */
+  if (!made) { /* the plan has been updated */
+    trs_plan_destroy(f->transposed.plan);
+    f->transposed = (trs_petsc_sweeps){0};
+    f->behind = true;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (trs_petsc_is_complete(F) || f->P.size > 1) { /* pivoting may have changed the pattern */
     trs_petsc_drop_factors(f);
     f->factors = made;
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -181,6 +226,19 @@ static trs_status find_place(trs_petsc_sweeps *sweeps, const trs_context *contex
   return status;
 }
 
+/* Blocks are factored again for a plan that updates do not serve. */
+static trs_status catch_up(Mat F) {
+  trs_petsc_factor *f = F->data;
+  trs_factors *made;
+  if (!f->behind) return TRS_SUCCESS;
+  trs_status status = factor_blocks(&made, F);
+  if (status) return status;
+  trs_factors_destroy(f->factors);
+  f->factors = made;
+  f->behind = false;
+  return TRS_SUCCESS;
+}
+
 PetscErrorCode trs_petsc_need_plan(Mat F, bool transposed) {
   trs_petsc_factor *f = F->data;
   trs_petsc_sweeps *sweeps = transposed ? &f->transposed : &f->plain;
@@ -193,6 +251,7 @@ PetscErrorCode trs_petsc_need_plan(Mat F, bool transposed) {
   /* A PETSc with CUDA fails here on a machine without a GPU. */
   if (trs_context_gpu(f->context, 0) >= 0) PetscCall(trs_petsc_stream(&sweeps->stream));
   options.stream = sweeps->stream;
+  PetscCall(trs_petsc_check(catch_up(F)));
   PetscCall(PetscLogEventBegin(trs_petsc_event.analyze, F, 0, 0, 0));
   PetscCall(trs_petsc_check(trs_analyze_factors(f->context, &sweeps->plan, f->factors,
                                                 transposed ? TRS_TRANS : TRS_NO_TRANS, &options)));
@@ -205,12 +264,12 @@ PetscErrorCode trs_petsc_numeric(Mat F, Mat A, const MatFactorInfo *info) {
   trs_petsc_factor *f = F->data;
   trs_factors *made = NULL;
   trs_status status = TRS_SUCCESS;
-  Mat rows;
+  Mat converted;
   PetscFunctionBegin;
   F->factorerrortype = MAT_FACTOR_NOERROR;
-  PetscCall(trs_petsc_rows(f, A, &rows));
+  PetscCall(trs_petsc_convert(f, A, &converted));
   PetscCall(PetscLogEventBegin(trs_petsc_event.factor, F, A, 0, 0));
-  PetscCall(factor(&made, F, rows, info, &status));
+  PetscCall(factor(&made, F, converted, info, &status));
   PetscCall(PetscLogEventEnd(trs_petsc_event.factor, F, A, 0, 0));
   F->assembled = F->preallocated = PETSC_TRUE;
   if (is_pivot_failure(status)) {

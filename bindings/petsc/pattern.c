@@ -3,9 +3,10 @@
 
 #include <petsc/private/matimpl.h>
 
-/* Rows of PETSc's matrix, which MatRestoreRowIJ takes back. */
+/* Rows of PETSc's matrix, or rows of its blocks, which MatRestoreRowIJ takes back. */
 typedef struct given_rows {
   PetscInt n;
+  PetscBool blocks;
   const PetscInt *ptr, *idx;
 } given_rows;
 
@@ -17,7 +18,8 @@ typedef struct draft {
 static PetscErrorCode get_rows(Mat A, given_rows *rows) {
   PetscBool done;
   PetscFunctionBegin;
-  PetscCall(MatGetRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &rows->n, &rows->ptr, &rows->idx, &done));
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATSEQBAIJ, &rows->blocks));
+  PetscCall(MatGetRowIJ(A, 0, PETSC_FALSE, rows->blocks, &rows->n, &rows->ptr, &rows->idx, &done));
   PetscCheck(done, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP,
              "Trireme: a matrix of type %s has no rows to read", ((PetscObject)A)->type_name);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -27,7 +29,7 @@ static PetscErrorCode restore_rows(Mat A, given_rows *rows) {
   PetscBool done;
   PetscFunctionBegin;
   PetscCall(
-      MatRestoreRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &rows->n, &rows->ptr, &rows->idx, &done));
+      MatRestoreRowIJ(A, 0, PETSC_FALSE, rows->blocks, &rows->n, &rows->ptr, &rows->idx, &done));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -96,7 +98,7 @@ static PetscErrorCode take_arrays(trs_petsc_pattern *P, const PetscInt *ptr, con
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(P->n + 1, &P->ptr));
   PetscCall(PetscMalloc1(ptr[P->n], &P->idx));
-  PetscCall(PetscCalloc1(ptr[P->n], &P->val));
+  PetscCall(PetscCalloc1(ptr[P->n] * P->size * P->size, &P->val));
   for (PetscInt i = 0; i <= P->n; i++) P->ptr[i] = ptr[i];
   for (PetscInt p = 0; p < ptr[P->n]; p++) P->idx[p] = (int32_t)idx[p];
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -128,6 +130,8 @@ PetscErrorCode trs_petsc_pattern_create(trs_petsc_pattern *P, Mat A, IS row, IS 
   PetscCheck((int64_t)rows.n <= INT32_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP,
              "Trireme: %" PetscInt_FMT " rows in one process are more than 2^31 - 1", rows.n);
   P->n = rows.n;
+  P->size = 1;
+  if (rows.blocks) PetscCall(MatGetBlockSize(A, &P->size));
   P->given = rows.ptr[rows.n];
   PetscCall(take_order(P, row, col));
   if (P->row || levels > 0 || add_diagonal)
@@ -135,6 +139,8 @@ PetscErrorCode trs_petsc_pattern_create(trs_petsc_pattern *P, Mat A, IS row, IS 
   else
     PetscCall(take_arrays(P, rows.ptr, rows.idx));
   PetscCall(restore_rows(A, &rows));
+  if (P->size > 1)
+    PetscFunctionReturn(PETSC_SUCCESS); /* Trireme copies blocks: with their values */
   PetscCall(trs_petsc_check(trs_matrix_create(&P->matrix, TRS_CSR, TRS_PETSC_SCALAR, P->n, P->n,
                                               TRS_PTR64, P->ptr, P->idx, P->val, TRS_BORROW)));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -153,10 +159,37 @@ PetscErrorCode trs_petsc_pattern_destroy(trs_petsc_pattern *P) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+int64_t trs_petsc_pattern_rows(const trs_petsc_pattern *P) { return (int64_t)P->n * P->size; }
+
+int64_t trs_petsc_pattern_numbers(const trs_petsc_pattern *P) {
+  return P->ptr ? P->ptr[P->n] * P->size * P->size : 0;
+}
+
+static PetscErrorCode copy_values(trs_petsc_pattern *P, const PetscScalar *val) {
+  const PetscInt size = P->size * P->size;
+  PetscFunctionBegin;
+  if (!P->place) {
+    PetscCall(PetscArraycpy(P->val, val, (size_t)P->given * (size_t)size));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PetscArrayzero(P->val, trs_petsc_pattern_numbers(P)));
+  for (PetscInt p = 0; p < P->given; p++)
+    PetscCall(PetscArraycpy(P->val + P->place[p] * size, val + (size_t)p * (size_t)size, size));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static void add_to_diagonal(trs_petsc_pattern *P, PetscReal shift) {
+  const PetscInt size = P->size;
+  for (PetscInt i = 0; i < P->n; i++)
+    for (int64_t p = P->ptr[i]; p < P->ptr[i + 1]; p++)
+      if (P->idx[p] == i)
+        for (PetscInt r = 0; r < size; r++) P->val[(p * size + r) * size + r] += shift;
+}
+
 PetscErrorCode trs_petsc_pattern_fill(trs_petsc_pattern *P, Mat A, PetscReal shift) {
   given_rows rows;
   PetscInt given;
-  const PetscScalar *val;
+  PetscScalar *val;
   PetscFunctionBegin;
   PetscCall(get_rows(A, &rows));
   given = rows.n == P->n ? rows.ptr[rows.n] : -1;
@@ -165,17 +198,11 @@ PetscErrorCode trs_petsc_pattern_fill(trs_petsc_pattern *P, Mat A, PetscReal shi
       given == P->given, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE,
       "Trireme: the matrix has another pattern than in the symbolic factorisation: call that "
       "again");
-  PetscCall(MatSeqAIJGetArrayRead(A, &val));
-  if (P->place) {
-    PetscCall(PetscArrayzero(P->val, P->ptr[P->n]));
-    for (PetscInt p = 0; p < P->given; p++) P->val[P->place[p]] = val[p];
-  } else {
-    PetscCall(PetscArraycpy(P->val, val, P->given));
-  }
-  PetscCall(MatSeqAIJRestoreArrayRead(A, &val));
-  if (shift == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  for (PetscInt i = 0; i < P->n; i++)
-    for (int64_t p = P->ptr[i]; p < P->ptr[i + 1]; p++)
-      if (P->idx[p] == i) P->val[p] += shift;
+  PetscCall(rows.blocks ? MatSeqBAIJGetArray(A, &val)
+                        : MatSeqAIJGetArrayRead(A, (const PetscScalar **)&val));
+  PetscCall(copy_values(P, val));
+  PetscCall(rows.blocks ? MatSeqBAIJRestoreArray(A, &val)
+                        : MatSeqAIJRestoreArrayRead(A, (const PetscScalar **)&val));
+  if (shift != 0) add_to_diagonal(P, shift);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -5,25 +5,30 @@
 
 #include "trireme_petsc.h"
 
-/* A CSR matrix whose arrays stand here.  Row i is row `row[i]` of the given matrix, column j its
- * column `col[j]`; both NULL: the identity. */
+/* A matrix of numbers, or of blocks, whose arrays stand here.  Row i is row `row[i]` of the given
+ * matrix, column j its column `col[j]`; both NULL: the identity. */
 typedef struct trs_petsc_pattern {
-  PetscInt n;
-  PetscInt given;     /* entries of PETSc's matrix */
+  PetscInt n;         /* rows, or rows of blocks */
+  PetscInt size;      /* rows of a block; 1: numbers */
+  PetscInt given;     /* entries of PETSc's matrix: numbers, or blocks */
   int64_t *place;     /* given: where each of them stands in val; NULL: in its order */
   int64_t *ptr;       /* n + 1 */
   int32_t *idx;       /* ptr[n] */
-  PetscScalar *val;   /* ptr[n] */
+  PetscScalar *val;   /* ptr[n] * size^2, blocks by columns */
   int32_t *row, *col; /* n each, or NULL */
-  trs_matrix *matrix; /* of ptr, idx and val */
+  trs_matrix *matrix; /* of ptr, idx and val, which it borrows; NULL with blocks */
 } trs_petsc_pattern;
 
-/* From a SeqAIJ matrix; row and col are NULL or permutations of its rows and columns, or of its
- * blocks.  levels: of fill, as PETSc counts them.  add_diagonal: entries on the diagonal that are
- * absent become zeros. */
+/* From a SeqAIJ matrix, or from the blocks of a SeqBAIJ one.  row and col are NULL or permutations
+ * of its rows and columns, or of its blocks.  levels: of fill, as PETSc counts them.  add_diagonal:
+ * entries on the diagonal that are absent become zeros. */
 PetscErrorCode trs_petsc_pattern_create(trs_petsc_pattern *P, Mat A, IS row, IS col,
                                         PetscInt levels, bool add_diagonal);
 PetscErrorCode trs_petsc_pattern_destroy(trs_petsc_pattern *P);
+
+/* Rows and columns of numbers, and numbers in val. */
+int64_t trs_petsc_pattern_rows(const trs_petsc_pattern *P);
+int64_t trs_petsc_pattern_numbers(const trs_petsc_pattern *P);
 
 /* New values, with shift added to the diagonal. */
 PetscErrorCode trs_petsc_pattern_fill(trs_petsc_pattern *P, Mat A, PetscReal shift);

@@ -57,7 +57,6 @@ class Trireme(CMakePackage, CudaPackage):
     conflicts("+nvshmem", when="~cuda", msg="NVSHMEM joins GPUs: +nvshmem needs +cuda")
     conflicts("+nvshmem", when="~shared", msg="NVSHMEM needs shared libraries")
     conflicts("+python", when="~shared", msg="the Python package loads a shared library")
-    conflicts("+petsc", when="~shared", msg="PETSc loads a shared library")
     conflicts("+superlu-dist", when="~mpi", msg="SuperLU_DIST's factors lie on MPI ranks")
     conflicts("^petsc+hdf5", when="+petsc+hdf5",
               msg="PETSc's HDF5 is parallel, the one here is not: use petsc~hdf5 or trireme~hdf5")

@@ -24,8 +24,9 @@ static Vec solution(Mat F, bool transposed) {
   return x;
 }
 
-static void compare(Mat A, const task *t) {
-  Mat ours = factor(A, "trireme", t), theirs = factor(A, "petsc", t);
+/* Trireme's factors of A beside PETSc's of B, the same matrix. */
+static void compare_with(Mat A, Mat B, const task *t) {
+  Mat ours = factor(A, "trireme", t), theirs = factor(B, "petsc", t);
   MatFactorError error;
   must(MatFactorGetError(ours, &error));
   assert_int_equal(error, MAT_FACTOR_NOERROR);
@@ -38,6 +39,8 @@ static void compare(Mat A, const task *t) {
   must(MatDestroy(&ours));
   must(MatDestroy(&theirs));
 }
+
+static void compare(Mat A, const task *t) { compare_with(A, A, t); }
 
 TEST(test_ilu) {
   static const char *const orders[] = {"natural", "rcm", "nd"};
@@ -71,19 +74,113 @@ TEST(test_icc) {
   must(MatDestroy(&S));
 }
 
-/* Scalar ILU(0) of full blocks is block ILU(0). */
+static void assert_block_size(Mat A, const task *t, int expected) {
+  Mat F = factor(A, "trireme", t);
+  MatInfo info;
+  must(MatGetInfo(F, MAT_LOCAL, &info));
+  assert_int_equal((int)info.block_size, expected);
+  assert_true(info.nz_used >= info.nz_allocated);
+  must(MatDestroy(&F));
+}
+
+/* Whole blocks in PETSc's order, rows of numbers in another one: the same factors up to rounding.
+ */
 TEST(test_blocks) {
   for (int size = 2; size <= 5; size++) {
-    Mat A = grid(MATSEQBAIJ, 7, size, false);
-    for (int levels = 0; levels <= 2; levels++)
-      compare(A, &(task){.type = MAT_FACTOR_ILU, .levels = levels});
-    compare(A, &(task){.type = MAT_FACTOR_ILU, .order = "rcm", .no_transpose = true});
+    Mat A = grid(MATSEQBAIJ, 7, size, false), S = grid(MATSEQSBAIJ, 7, size, true), rows;
+    must(MatConvert(S, MATSEQAIJ, MAT_INITIAL_MATRIX, &rows));
+    for (int levels = 0; levels <= 2; levels++) {
+      task t = {.type = MAT_FACTOR_ILU, .levels = levels};
+      compare(A, &t);
+      assert_block_size(A, &t, PetscDefined(USE_COMPLEX) ? 1 : size);
+      t = (task){.type = MAT_FACTOR_ICC, .levels = levels, .no_transpose = true};
+      compare_with(S, levels ? rows : S, &t); /* PETSc's ICC of symmetric blocks ignores levels */
+      assert_block_size(S, &t, PetscDefined(USE_COMPLEX) ? 1 : size);
+    }
+    task t = {.type = MAT_FACTOR_ILU, .order = "rcm", .no_transpose = true};
+    compare(A, &t);
+    assert_block_size(A, &t, 1);
+    must(MatDestroy(&rows));
+    must(MatDestroy(&A));
+    must(MatDestroy(&S));
+  }
+}
+
+/* New values give the factors that a fresh matrix has, by blocks and by rows. */
+TEST(test_options) {
+  static const char *const options[] = {"-mat_trireme_block 0", "-mat_trireme_order rcm",
+                                        "-mat_trireme_order colour", "-mat_trireme_method serial",
+                                        "-mat_trireme_store float"};
+  const task t = {.type = MAT_FACTOR_ILU};
+  for (int k = 0; k < 10; k++) {
+    Mat A = grid(k < 5 ? MATSEQBAIJ : MATSEQAIJ, 7, 3, false);
+    must(PetscOptionsInsertString(NULL, options[k % 5]));
+    Mat F = factor(A, "trireme", &t);
+    assert_true(residual(A, F) < 0.5);
+    must(MatShift(A, 1));
+    factor_again(F, A, &t);
+    Mat fresh = factor(A, "trireme", &t);
+    for (int transposed = 0; transposed < 2; transposed++) {
+      Vec x = solution(F, transposed), y = solution(fresh, transposed);
+      assert_same(x, y);
+      must(VecDestroy(&x));
+      must(VecDestroy(&y));
+    }
+    must(MatDestroy(&fresh));
+    must(MatDestroy(&F));
+    must(PetscOptionsClear(NULL));
     must(MatDestroy(&A));
   }
 }
 
+/* An order of Trireme's beside levels of fill or an order of PETSc's. */
+TEST(test_two_orders) {
+  const task tasks[] = {{.type = MAT_FACTOR_ILU, .levels = 1},
+                        {.type = MAT_FACTOR_ILU, .order = "rcm"}};
+  must(PetscOptionsInsertString(NULL, "-mat_trireme_order colour"));
+  for (int k = 0; k < 4; k++) {
+    Mat A = grid(k < 2 ? MATSEQBAIJ : MATSEQAIJ, 7, 3, false), F;
+    assert_error(PETSC_ERR_SUP, "-pc_factor_mat_ordering_type",
+                 try_factor(A, "trireme", &tasks[k % 2], &F));
+    must(MatDestroy(&F));
+    must(MatDestroy(&A));
+  }
+  must(PetscOptionsClear(NULL));
+}
+
+static bool has_lu(void) { return strstr(trs_features(), "SuperLU  yes") != NULL; }
+
+/* An indefinite matrix, in every type that PETSc has a Cholesky for. */
+TEST(test_cholesky) {
+  static const MatType types[] = {MATSEQAIJ, MATSEQBAIJ, MATSEQSBAIJ};
+  if (!has_lu()) skip_test("Cholesky needs SuperLU");
+  for (int k = 0; k < 3; k++) {
+    Mat A = grid(types[k], 7, k ? 3 : 1, true);
+    task t = {.type = MAT_FACTOR_CHOLESKY, .no_transpose = true};
+    must(MatShift(A, k ? -18.3 : -6.3));
+    Mat F = factor(A, "trireme", &t);
+    assert_true(residual(A, F) < 1e-11);
+    must(MatShift(A, 40));
+    factor_again(F, A, &t);
+    assert_true(residual(A, F) < 1e-12);
+    must(MatDestroy(&F));
+    must(MatDestroy(&A));
+  }
+}
+
+/* A tiny diagonal: the column pivot that PETSc gives by default must not forbid exchanges. */
+TEST(test_exchanges) {
+  if (!has_lu()) skip_test("complete LU needs SuperLU");
+  Mat A = grid(MATSEQAIJ, 12, 1, false);
+  must(MatShift(A, 1e-5 - 6));
+  Mat F = factor(A, "trireme", &(task){.type = MAT_FACTOR_LU, .column_pivot = 1e-6});
+  assert_true(residual(A, F) < 1e-11);
+  must(MatDestroy(&F));
+  must(MatDestroy(&A));
+}
+
 TEST(test_lu) {
-  if (!strstr(trs_features(), "SuperLU  yes")) skip_test("complete LU needs SuperLU");
+  if (!has_lu()) skip_test("complete LU needs SuperLU");
   Mat A = grid(MATSEQAIJ, 12, 1, false), B = grid(MATSEQBAIJ, 7, 3, false);
   task t = {.type = MAT_FACTOR_LU};
   compare(A, &t);
@@ -143,6 +240,7 @@ TEST(test_new_values) {
                                {.type = MAT_FACTOR_ILU},
                                {.type = MAT_FACTOR_ICC, .no_transpose = true}};
   for (int k = 0; k < 3; k++) {
+    const bool by_blocks = k == 1 && !PetscDefined(USE_COMPLEX);
     Mat A = grid(k == 1 ? MATSEQBAIJ : MATSEQAIJ, 9, k == 1 ? 3 : 1, k == 2);
     Mat F = factor(A, "trireme", &tasks[k]);
     must(VecDestroy(&(Vec){solution(F, true)}));
@@ -159,7 +257,8 @@ TEST(test_new_values) {
       }
       must(MatDestroy(&fresh));
     }
-    assert_int_equal(times("TriremeAnalyze"), analyses);
+    /* Of blocks, plans of A^T are made anew. */
+    assert_int_equal(times("TriremeAnalyze"), analyses + (by_blocks ? 3 : 0));
     assert_int_equal(times("TriremeUpdate"), updates + 3);
     must(MatDestroy(&F));
     must(MatDestroy(&A));
@@ -180,6 +279,41 @@ TEST(test_shifts) {
   must(MatDestroy(&A));
 }
 
+/* A row of zeros: the block is singular, with the first values and with new ones. */
+TEST(test_singular_pivot_block) {
+  Mat A = grid(MATSEQBAIJ, 7, 3, false);
+  const PetscInt row = 16;
+  task t = {.type = MAT_FACTOR_ILU};
+  MatFactorError error;
+  Mat F = factor(A, "trireme", &t);
+  must(MatSetOption(A, MAT_KEEP_NONZERO_PATTERN, PETSC_TRUE));
+  must(MatZeroRows(A, 1, &row, 0, NULL, NULL));
+  for (int fresh = 0; fresh < 2; fresh++) {
+    if (fresh) {
+      must(MatDestroy(&F));
+      F = factor(A, "trireme", &t);
+    } else {
+      factor_again(F, A, &t);
+    }
+    must(MatFactorGetError(F, &error));
+    assert_int_equal(error, MAT_FACTOR_NUMERIC_ZEROPIVOT);
+    must(MatSetErrorIfFailure(A, PETSC_TRUE));
+    assert_error(PETSC_ERR_MAT_LU_ZRPVT, "block row 5", try_again(F, A, &t));
+    must(MatSetErrorIfFailure(A, PETSC_FALSE));
+    t.shift = MAT_SHIFT_NONZERO; /* the factors serve again with a shift, and with better values */
+    t.amount = 5;
+    factor_again(F, A, &t);
+    must(MatFactorGetError(F, &error));
+    assert_int_equal(error, MAT_FACTOR_NOERROR);
+    t.shift = MAT_SHIFT_NONE;
+  }
+  must(MatShift(A, 30));
+  factor_again(F, A, &t);
+  assert_true(residual(A, F) < 0.5);
+  must(MatDestroy(&F));
+  must(MatDestroy(&A));
+}
+
 TEST(test_zero_pivot) {
   Mat A = grid(MATSEQAIJ, 8, 1, false);
   const PetscInt row = 17;
@@ -188,8 +322,9 @@ TEST(test_zero_pivot) {
   MatFactorError error;
   PetscReal value;
   PetscInt where;
-  for (int o = 0; o < 2; o++) {
-    task t = {.type = MAT_FACTOR_ILU, .order = o ? "rcm" : "natural"};
+  for (int o = 0; o < 3; o++) { /* in three orders, the last one Trireme's */
+    task t = {.type = MAT_FACTOR_ILU, .order = o == 1 ? "rcm" : "natural"};
+    must(PetscOptionsInsertString(NULL, o == 2 ? "-mat_trireme_order colour" : ""));
     Mat F = factor(A, "trireme", &t);
     must(MatFactorGetError(F, &error));
     must(MatFactorGetErrorZeroPivot(F, &value, &where));
@@ -202,6 +337,7 @@ TEST(test_zero_pivot) {
     must(MatSetErrorIfFailure(A, PETSC_TRUE));
     assert_error(PETSC_ERR_MAT_LU_ZRPVT, "row 17 of the matrix", try_again(F, A, &t));
     must(MatSetErrorIfFailure(A, PETSC_FALSE));
+    must(PetscOptionsClear(NULL));
     must(MatDestroy(&F));
   }
   must(MatDestroy(&A));

@@ -85,6 +85,7 @@ static MatFactorInfo info_of(const task *t) {
   must(MatFactorInfoInitialize(&info));
   info.levels = t->levels;
   info.fill = 1;
+  info.dtcol = t->column_pivot;
   info.diagonal_fill = t->diagonal_fill;
   info.shifttype = (PetscReal)t->shift;
   info.shiftamount = t->amount;
@@ -94,20 +95,30 @@ static MatFactorInfo info_of(const task *t) {
 
 static PetscErrorCode numeric(Mat F, Mat A, const task *t) {
   MatFactorInfo info = info_of(t);
-  return t->type == MAT_FACTOR_ICC ? MatCholeskyFactorNumeric(F, A, &info)
-                                   : MatLUFactorNumeric(F, A, &info);
+  const bool symmetric = t->type == MAT_FACTOR_ICC || t->type == MAT_FACTOR_CHOLESKY;
+  return symmetric ? MatCholeskyFactorNumeric(F, A, &info) : MatLUFactorNumeric(F, A, &info);
+}
+
+static PetscErrorCode symbolic(Mat F, Mat A, IS row, IS column, const task *t) {
+  MatFactorInfo info = info_of(t);
+  switch (t->type) {
+    case MAT_FACTOR_ICC:
+      return MatICCFactorSymbolic(F, A, row, &info);
+    case MAT_FACTOR_CHOLESKY:
+      return MatCholeskyFactorSymbolic(F, A, row, &info);
+    case MAT_FACTOR_ILU:
+      return MatILUFactorSymbolic(F, A, row, column, &info);
+    default:
+      return MatLUFactorSymbolic(F, A, row, column, &info);
+  }
 }
 
 PetscErrorCode try_factor(Mat A, MatSolverType solver, const task *t, Mat *F) {
-  MatFactorInfo info = info_of(t);
   IS row, column;
   must(MatGetFactor(A, solver, t->type, F));
   must(MatGetOrdering(A, t->order ? t->order : "natural", &row, &column));
   quiet = true;
-  PetscErrorCode code = t->type == MAT_FACTOR_ICC ? MatICCFactorSymbolic(*F, A, row, &info)
-                        : t->type == MAT_FACTOR_ILU
-                            ? MatILUFactorSymbolic(*F, A, row, column, &info)
-                            : MatLUFactorSymbolic(*F, A, row, column, &info);
+  PetscErrorCode code = symbolic(*F, A, row, column, t);
   if (!code) code = numeric(*F, A, t);
   quiet = false;
   must(ISDestroy(&row));

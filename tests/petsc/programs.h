@@ -12,6 +12,7 @@ typedef struct task {
   const char *order; /* NULL: natural */
   MatFactorShiftType shift;
   double amount;
+  double column_pivot;
   bool diagonal_fill;
   bool no_transpose; /* PETSc's own factors have no transposed solve */
 } task;

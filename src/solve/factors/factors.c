@@ -157,7 +157,7 @@ static void make_reason(trs_plan *plan) {
   if (strcmp(plan->sweep[0]->reason, plan->sweep[1]->reason) == 0)
     snprintf(plan->reason, sizeof plan->reason, "%s", plan->sweep[0]->reason);
   else
-    snprintf(plan->reason, sizeof plan->reason, "first sweep %.100s; second %.100s",
+    snprintf(plan->reason, sizeof plan->reason, "first sweep %.240s; second %.240s",
              plan->sweep[0]->reason, plan->sweep[1]->reason);
 }
 
