@@ -1,6 +1,7 @@
-/* blocks.c - trireme bench blocks: block ILU(0) of W21's mesh in the order of colours.  On the CPU:
- * solves by the method `blocks` in every storage format and number of threads, beside `serial` on
- * the same factors as scalars, and beside the bandwidth of a copy. */
+/* blocks.c - trireme bench blocks: block ILU(0) of W21's mesh in the order of colours, or of
+ * another matrix in the order that the caller names.  On the CPU: solves by the method `blocks` in
+ * every storage format and number of threads, beside `serial` on the same factors as scalars, and
+ * beside the bandwidth of a copy. */
 #include "blocks.h"
 
 #include <math.h>
@@ -67,12 +68,12 @@ static trs_status factor(blocks_run *run) {
       .struct_size = sizeof read, .progress = progress_show, .scalar = TRS_DOUBLE};
   const trs_factor_options how = {.struct_size = sizeof how,
                                   .kind = TRS_FACTOR_BILU0,
-                                  .order = TRS_ORDER_COLOUR,
+                                  .order = run->order,
                                   .block_size = BLOCKS_SIZE};
   trs_matrix_info info = {.struct_size = sizeof info};
   trs_matrix *A;
   progress_begin();
-  trs_status status = trs_matrix_read(&A, run->name, &read);
+  trs_status status = trs_matrix_read(&A, run->matrix, &read);
   progress_end();
   if (status) return status;
   status = trs_factor(&run->F, A, &how);
@@ -179,13 +180,29 @@ static int run_on_cpu(blocks_run *run) {
 
 /* ---- All ---- */
 
+/* The order in front of a matrix, as in natural:gen:wingmesh:60000; none: by colours. */
+static void find_order(blocks_run *run) {
+  static const char *const names[] = {"natural:", "rcm:", "colour:"};
+  static const trs_order orders[] = {TRS_ORDER_NATURAL, TRS_ORDER_RCM, TRS_ORDER_COLOUR};
+  run->order = TRS_ORDER_COLOUR;
+  run->matrix = run->name;
+  for (int k = 0; k < 3; k++)
+    if (strncmp(run->name, names[k], strlen(names[k])) == 0) {
+      run->order = orders[k];
+      run->matrix += strlen(names[k]);
+    }
+}
+
 int bench_blocks_list(const char *suite) {
-  int code = bench_list(suite ? suite : cases[0]);
+  blocks_run run = {.name = suite ? suite : cases[0]};
+  find_order(&run);
+  int code = bench_list(run.matrix);
   return suite || code != LEAVE_SOLVED ? code : bench_list(cases[1]);
 }
 
 static int run_case(blocks_run *run, const char *name) {
   run->name = name;
+  find_order(run);
   int code = open_case(run);
   if (code < 0) code = run->set->device < 0 ? run_on_cpu(run) : blocks_on_gpu(run);
   close_case(run);

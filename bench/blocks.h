@@ -1,6 +1,5 @@
-/* blocks.h - shared by the parts of bench blocks: block ILU(0) in the order of colours, solved by
- * blocks and by scalars, on the CPU (blocks.c) and on a GPU (blocks_gpu.c), with rows and tables in
- * blocks_rows.c. */
+/* blocks.h - shared by the parts of bench blocks: block ILU(0), solved by blocks and by scalars, on
+ * the CPU (blocks.c) and on a GPU (blocks_gpu.c), with rows and tables in blocks_rows.c. */
 #ifndef TRIREME_BENCH_BLOCKS_H
 #define TRIREME_BENCH_BLOCKS_H
 
@@ -23,7 +22,8 @@ typedef struct blocks_matrix {
 
 typedef struct blocks_run {
   const bench_settings *set;
-  const char *name; /* of the matrix */
+  const char *name, *matrix; /* matrix: the name without the order */
+  trs_order order;
   FILE *out;
   trs_factors *F;
   trs_factors_info info;

@@ -13,7 +13,7 @@
 #include "progress.h"
 #include "run.h"
 
-enum { BATCH = 10, ROUNDS = 15, UPDATES = 3 };
+enum { BATCH = 10, ROUNDS = 15, UPDATES = 10 };
 
 /* Arrays in device memory. */
 typedef struct on_gpu {

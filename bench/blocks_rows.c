@@ -109,9 +109,8 @@ static void add_row(bench_grid *grid, const bench_row *row) {
 
 static void print_head(const blocks_run *run, const bench_row *row, bench_grid *grid) {
   const char *gpu = bench_machine_look()->gpu;
-  printf("\n%s: block ILU(0) by colours, %s block rows, %s blocks; a copy moves %.0f GB/s%s%s\n\n",
-         run->name, human_count(row->n).s, human_count(row->blocks).s, run->copy_gbs,
-         *gpu ? "; " : "", gpu);
+  printf("\n%s: block ILU(0), %s block rows, %s blocks; a copy moves %.0f GB/s%s%s\n\n", run->name,
+         human_count(row->n).s, human_count(row->blocks).s, run->copy_gbs, *gpu ? "; " : "", gpu);
   bench_grid_head(grid, heads, COLUMNS);
 }
 
@@ -138,5 +137,5 @@ void bench_blocks_report(const bench_rows *rows, bool markdown) {
   bench_grid grid = {0};
   bench_grid_head(&grid, heads, COLUMNS);
   for (int64_t i = 0; i < rows->count; i++) add_row(&grid, &rows->row[i]);
-  bench_grid_print(&grid, "Block ILU(0) by colours, blocks of 5", markdown);
+  bench_grid_print(&grid, "Block ILU(0), blocks of 5", markdown);
 }

@@ -152,7 +152,8 @@ const bench_experiment bench_experiments[] = {
      .text =
          "'trireme bench blocks' factors gen:wingmesh:60000 and gen:wingmesh:1100000 (about 30 GB "
          "of memory; another matrix with blocks of 5 with --suite) by block ILU(0) in the order of "
-         "colours, and solves with L and U by blocks in every way of storing. It compares the "
+         "colours (of the caller with --suite natural:MATRIX, by reverse Cuthill-McKee with "
+         "rcm:MATRIX), and solves with L and U by blocks in every way of storing. It compares the "
          "bandwidth, with every byte counted once, with that of a copy; the time with that of the "
          "fastest solve by scalars: `serial` on the CPU, every algorithm of cuSPARSE on a GPU; and "
          "the time of new values with that of a solve. Solutions are compared with those by "

@@ -213,9 +213,14 @@ __device__ inline W load_acquire(const W *p) {
  * await_kernel_before before it touches anything that earlier work of the stream may change.
  * ---- */
 
-__device__ inline void await_kernel_before() {
+__device__ inline void let_next_kernel_start() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+__device__ inline void await_kernel_before() {
+  let_next_kernel_start();
+#if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
 }

@@ -144,7 +144,7 @@ static void exchange_rows(blocks *A) {
 }
 
 static void check_update(const blocks *old, const blocks *fresh, trs_factor_kind kind, int store) {
-  static double x[MOST], b[MOST];
+  static double x[MOST], b[MOST], first[MOST];
   char what[96];
   const int64_t n = old->n * old->b, count = old->ptr[old->n];
   const size_t bytes = (size_t)(count * old->b * old->b) * sizeof(double);
@@ -159,6 +159,8 @@ static void check_update(const blocks *old, const blocks *fresh, trs_factor_kind
     assert_success(trs_solve(plan, x, n, b, n, 1, TRS_COL_MAJOR));
     snprintf(what, sizeof what, "block %d, kind %d, store %d, time %d", old->b, kind, store, time);
     assert_solved(G, TRS_NO_TRANS, x, b, n, 1, limits[store], what);
+    if (time == 0) memcpy(first, x, (size_t)n * sizeof *x);
+    if (time == 1) assert_memory_equal(first, x, (size_t)n * sizeof *x);
   }
   gpu_free(val);
   trs_plan_destroy(plan);
@@ -180,6 +182,20 @@ TEST(new_values_are_factored_on_the_gpu) {
       blocks_free(&A);
       blocks_free(&B);
     }
+}
+
+/* Such rows do not fit shared memory. */
+TEST(long_rows_are_factored_in_device_memory) {
+  static const int sizes[] = {3, 5, 8, 16};
+  for (int s = 0; s < 4; s++) {
+    const int64_t each = 24000 / (8 * sizes[s] * sizes[s]);
+    blocks A = blocks_random(2 * each, sizes[s], 2 * each, 2, 1),
+           B = blocks_random(2 * each, sizes[s], 2 * each, 2, 1);
+    for (int64_t e = 0; e < B.ptr[B.n] * B.b * B.b; e++) B.val[e] *= 3;
+    check_update(&A, &B, s % 2 ? TRS_FACTOR_BILU0 : TRS_FACTOR_DILU, s);
+    blocks_free(&A);
+    blocks_free(&B);
+  }
 }
 
 TEST(bad_values_name_their_row) {

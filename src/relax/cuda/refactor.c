@@ -10,8 +10,6 @@
 /* One sweep: L or U. */
 typedef struct side {
   trs_relaxation *R;
-  const int32_t *place; /* of each off-diagonal block of R */
-  trs_relax_args args;  /* W21's format; from it, slices are packed */
   trs_relax_owned own;
 } side;
 
@@ -20,6 +18,7 @@ struct trs_refactor_gpu {
   trs_refactor_args args;
   trs_relax_owned own;
   side sides[2];
+  int64_t *longest; /* per level: blocks of its longest row */
   bool has_pattern;
   unsigned long long *told; /* pinned */
 };
@@ -33,7 +32,7 @@ static void free_gpu(trs_refactor *f) {
   (void)trs_device_wait(g->state->stream);
   trs_device_free_host(g->state->device, g->told);
   trs_device_leave(before);
-  trs_free(g);
+  TRS_FREE_ALL(g->longest, g);
   f->gpu = NULL;
 }
 
@@ -45,48 +44,140 @@ static trs_status take_factors(trs_refactor_gpu *g, const trs_refactor *f) {
   trs_refactor_args *a = &g->args;
   *a = (trs_refactor_args){.n = w->n,
                            .block = w->block,
-                           .dilu = w->kind == TRS_FACTOR_DILU,
                            .cholesky = w->kind == TRS_FACTOR_BIC0,
                            .threshold = w->threshold};
   TRS_TRY(trs_relax_bring(g->state, &g->own, &a->ptr, w->ptr, w->n + 1, sizeof *w->ptr));
-  TRS_TRY(trs_relax_bring(g->state, &g->own, &a->idx, w->idx, blocks, sizeof *w->idx));
   TRS_TRY(trs_relax_bring(g->state, &g->own, &a->diagonal, w->diagonal, w->n, sizeof *w->diagonal));
   TRS_TRY(trs_relax_bring(g->state, &g->own, &a->from, f->from, w->n * w->block, 1));
   TRS_TRY(trs_relax_take(g->state, &g->own, &a->val, blocks * size, sizeof *w->val));
-  TRS_TRY(trs_relax_take(g->state, &g->own, &a->pivot, w->n * w->block, 1));
   TRS_TRY(trs_relax_take(g->state, &g->own, &a->source, blocks, sizeof *a->source));
   return trs_relax_take(g->state, &g->own, &a->failed, 1, sizeof *a->failed);
 }
 
-/* The places of R's off-diagonal blocks in w. */
-static trs_status take_places(trs_refactor_gpu *g, side *s, const trs_bilu0 *w) {
-  const trs_relaxation *R = s->R;
-  int32_t *place;
-  TRS_TRY(TRS_ALLOC(&place, R->noff));
-  for (int64_t p = 0; p < R->nrows; p++) {
-    const int64_t i = R->row[p];
-    for (int64_t k = R->ptr[p]; k < R->ptr[p + 1]; k++)
-      place[k] = (int32_t)trs_factor_seek(w->idx, w->ptr[i], w->ptr[i + 1], R->row[R->idx[k]]);
-  }
-  trs_status status = trs_relax_bring(g->state, &s->own, &s->place, place, R->noff, sizeof *place);
+/* Brings an array of the host to the GPU, and frees it there. */
+static trs_status move(trs_refactor_gpu *g, trs_relax_owned *own, const void *pointer, void *from,
+                       int64_t count, size_t size) {
+  trs_status status = trs_relax_bring(g->state, own, pointer, from, count, size);
   if (!status) status = trs_device_wait(g->state->stream);
-  trs_free(place);
+  trs_free(from);
   return status;
 }
 
 /* Slices are packed from arrays that stay here; W21's kernels read theirs. */
-static trs_status take_side(trs_refactor_gpu *g, side *s, trs_relaxation *R, const trs_bilu0 *w) {
+static trs_status take_side(trs_refactor_gpu *g, int k, trs_relaxation *R) {
   const int64_t size = (int64_t)R->block * R->block;
   const trs_relax_kernels *K = trs_relax_kernels_of(R->store);
-  trs_relax_args *a = &s->args;
+  side *s = &g->sides[k];
+  trs_relax_args *a = &g->args.side[k].relax;
+  int32_t *position;
   s->R = R;
   *a = R->gpu->args;
-  TRS_TRY(take_places(g, s, w));
+  TRS_TRY(TRS_ALLOC(&position, R->nrows));
+  for (int64_t p = 0; p < R->nrows; p++) position[R->row[p]] = (int32_t)p;
+  TRS_TRY(move(g, &s->own, &g->args.side[k].position, position, R->nrows, sizeof *position));
   if (R->gpu->variant->kind != TRS_RELAX_BY_SLICES) return TRS_SUCCESS;
   TRS_TRY(trs_relax_bring(g->state, &s->own, &a->ptr, R->ptr, R->nrows + 1, sizeof *R->ptr));
   TRS_TRY(trs_relax_bring(g->state, &s->own, &a->idx, R->idx, R->noff, sizeof *R->idx));
   TRS_TRY(trs_relax_take(g->state, &s->own, &a->off, R->noff * size, K->off_size));
   return K->scaled ? trs_relax_take(g->state, &s->own, &a->power, R->noff, 1) : TRS_SUCCESS;
+}
+
+/* Where the blocks of w go in L and U. */
+static trs_status take_targets(trs_refactor_gpu *g, const trs_bilu0 *w) {
+  const int64_t blocks = w->ptr[w->n];
+  int32_t *target;
+  TRS_TRY(TRS_ALLOC(&target, blocks));
+  for (int64_t at = 0; at < blocks; at++) target[at] = -1;
+  for (int k = 0; k < 2; k++) {
+    const trs_relaxation *R = g->sides[k].R;
+    for (int64_t p = 0; p < R->nrows; p++) {
+      const int64_t i = R->row[p];
+      for (int64_t at = R->ptr[p]; at < R->ptr[p + 1]; at++)
+        target[trs_factor_seek(w->idx, w->ptr[i], w->ptr[i + 1], R->row[R->idx[at]])] = (int32_t)at;
+    }
+  }
+  return move(g, &g->own, &g->args.target, target, blocks, sizeof *target);
+}
+
+static trs_status find_longest(trs_refactor_gpu *g, const trs_bilu0 *w) {
+  const trs_relaxation *L = g->sides[0].R;
+  TRS_TRY(TRS_ALLOC_ZERO(&g->longest, L->ncolours));
+  for (int32_t c = 0; c < L->ncolours; c++)
+    for (int64_t p = L->colour_ptr[c]; p < L->colour_ptr[c + 1]; p++) {
+      const int64_t count = w->ptr[L->row[p] + 1] - w->ptr[L->row[p]];
+      if (count > g->longest[c]) g->longest[c] = count;
+    }
+  return TRS_SUCCESS;
+}
+
+/* ---- The steps of each row ---- */
+
+typedef struct step_list {
+  const trs_bilu0 *w;
+  int64_t *position; /* n: the place in the current row of each column, or one outside that row */
+  trs_refactor_step *step; /* NULL: steps are only counted */
+  int64_t count;
+} step_list;
+
+static void add(step_list *s, int64_t block, int64_t at) {
+  if (s->step) s->step[s->count] = (trs_refactor_step){(int32_t)block, (int32_t)at};
+  s->count++;
+}
+
+/* The products of the block at place own and row k of U that change row i: as update_row in
+ * factor/bilu0.c. */
+static void add_products(step_list *s, int64_t i, int64_t own) {
+  const trs_bilu0 *w = s->w;
+  const int64_t k = w->idx[own], first = w->ptr[i], last = w->ptr[i + 1], end = w->ptr[k + 1];
+  const bool dilu = w->kind == TRS_FACTOR_DILU;
+  int64_t q = w->diagonal[k] + 1;
+  if (dilu || (end - q) / TRS_FACTOR_LONG > last - own) {
+    for (int64_t at = dilu ? w->diagonal[i] : own + 1; at < last; at++) {
+      q = trs_factor_seek(w->idx, q, end, w->idx[at]);
+      if (q < end && w->idx[q] == w->idx[at]) add(s, q, at - first);
+      if (dilu) break;
+    }
+    return;
+  }
+  for (; q < end; q++) {
+    const int64_t at = s->position[w->idx[q]];
+    if (at >= first && at < last) add(s, q, at - first);
+  }
+}
+
+/* ptr: n + 1, the steps before each row. */
+static void list_steps(step_list *s, int64_t *ptr) {
+  const trs_bilu0 *w = s->w;
+  for (int64_t j = 0; j < w->n; j++) s->position[j] = -1;
+  s->count = ptr[0] = 0;
+  for (int64_t i = 0; i < w->n; i++) {
+    for (int64_t p = w->ptr[i]; p < w->ptr[i + 1]; p++) s->position[w->idx[p]] = p;
+    for (int64_t p = w->ptr[i]; p < w->diagonal[i]; p++) {
+      add(s, w->diagonal[w->idx[p]], ~(p - w->ptr[i]));
+      add_products(s, i, p);
+    }
+    ptr[i + 1] = s->count;
+  }
+}
+
+static trs_status take_steps(trs_refactor_gpu *g, const trs_bilu0 *w) {
+  step_list s = {.w = w};
+  int64_t *ptr;
+  TRS_TRY(TRS_ALLOC(&ptr, w->n + 1));
+  trs_status status = TRS_ALLOC(&s.position, w->n);
+  if (!status) {
+    list_steps(&s, ptr);
+    status = TRS_ALLOC(&s.step, s.count);
+  }
+  if (!status) list_steps(&s, ptr);
+  trs_free(s.position);
+  if (status) {
+    trs_free(ptr);
+    return status;
+  }
+  status = move(g, &g->own, &g->args.step, s.step, s.count, sizeof *s.step);
+  const trs_status moved = move(g, &g->own, &g->args.step_ptr, ptr, w->n + 1, sizeof *ptr);
+  return status ? status : moved;
 }
 
 static trs_status build(trs_refactor *f, trs_relaxation *L, trs_relaxation *U) {
@@ -96,8 +187,11 @@ static trs_status build(trs_refactor *f, trs_relaxation *L, trs_relaxation *U) {
                     "more than 2147483647 blocks: give new values in host memory");
   TRS_TRY(trs_device_alloc_host(g->state->device, (void **)&g->told));
   TRS_TRY(take_factors(g, f));
-  TRS_TRY(take_side(g, &g->sides[0], L, &f->w));
-  TRS_TRY(take_side(g, &g->sides[1], U, &f->w));
+  TRS_TRY(take_side(g, 0, L));
+  TRS_TRY(take_side(g, 1, U));
+  TRS_TRY(take_targets(g, &f->w));
+  TRS_TRY(find_longest(g, &f->w));
+  TRS_TRY(take_steps(g, &f->w));
   return trs_device_wait(g->state->stream);
 }
 
@@ -139,25 +233,26 @@ static trs_status take_pattern(trs_refactor *f, const trs_block_source *S) {
 
 /* ---- An update ---- */
 
-static trs_status store_side(const trs_refactor_gpu *g, int k) {
-  const side *s = &g->sides[k];
-  trs_relax_gpu *state = s->R->gpu;
-  const trs_stream stream = g->state->stream;
-  TRS_TRY(trs_refactor_store(&g->args, &s->args, s->place, k == 0, stream));
+static trs_status pack(const trs_refactor_gpu *g, int k) {
+  const trs_relax_gpu *state = g->sides[k].R->gpu;
   if (state->variant->kind != TRS_RELAX_BY_SLICES) return TRS_SUCCESS;
-  return trs_relax_slices_pack(&s->args, &state->slices, stream);
+  return trs_relax_slices_pack(&g->args.side[k].relax, &state->slices, g->state->stream);
 }
 
 static trs_status launch(const trs_refactor_gpu *g) {
   const trs_stream stream = g->state->stream;
   const trs_relaxation *L = g->sides[0].R;
+  const bool overlaps = trs_device_look(g->state->device)->capability >= 9;
   TRS_TRY(trs_device_fill(g->args.failed, 0xff, sizeof *g->args.failed, stream));
-  TRS_TRY(trs_refactor_gather(&g->args, stream));
-  for (int32_t c = 0; c < L->ncolours; c++)
-    TRS_TRY(trs_refactor_eliminate(&g->args, L->gpu->args.row + L->colour_ptr[c],
-                                   L->colour_ptr[c + 1] - L->colour_ptr[c], stream));
-  TRS_TRY(store_side(g, 0));
-  TRS_TRY(store_side(g, 1));
+  for (int32_t c = 0; c < L->ncolours; c++) {
+    const trs_refactor_level level = {.row = L->gpu->args.row + L->colour_ptr[c],
+                                      .count = L->colour_ptr[c + 1] - L->colour_ptr[c],
+                                      .longest = g->longest[c],
+                                      .overlaps = overlaps && c > 0};
+    TRS_TRY(trs_refactor_eliminate(&g->args, &level, stream));
+  }
+  TRS_TRY(pack(g, 0));
+  TRS_TRY(pack(g, 1));
   return trs_device_copy(g->told, g->args.failed, sizeof *g->told, stream);
 }
 

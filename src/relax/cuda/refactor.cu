@@ -1,7 +1,8 @@
 /* refactor.cu - incomplete factors of block rows (factor/bilu0.c) on a GPU: a warp takes a row of a
- * level, one launch per level.  The products of a block L_ik with row k of U have L_ik in shared
- * memory, and a lane per element of the block that changes.  Sums have a fixed order, so that the
- * bits do not vary.  O(blocks in row k of U, per block L_ik) reads, mostly from L2. */
+ * level, one launch per level.  The row's blocks come from the caller's into shared memory, are
+ * changed there by a list of steps that the host makes once for a pattern, and leave as L and U.
+ * Each step reads one block of an earlier row; copies of these blocks run ahead in a ring.  Sums
+ * have a fixed order, so that the bits do not vary.  O(steps) reads, mostly from L2. */
 #include "relax/cuda/refactor.h"
 #include "relax/cuda/row.cuh"
 
@@ -9,200 +10,17 @@ namespace {
 
 using namespace trs;
 
-constexpr int ROWS = 4; /* warps per block of threads */
+constexpr int ROWS = 4;                    /* warps per block of threads */
+constexpr int64_t MOST_SHARED = 22 * 1024; /* bytes per warp: four fit every GPU */
+
+/* A warp's ring of blocks: STAGES of GROUP steps. */
+template <int B>
+struct ring_shape {
+  static constexpr int GROUP = B ? 4 : 1, STAGES = B ? 3 : 2;
+};
 
 __device__ inline void fail(const trs_refactor_args &a, int64_t i, int kind) {
   atomicMin(a.failed, (unsigned long long)i * TRS_REFACTOR_KINDS + unsigned(kind));
-}
-
-/* The row of a warp, or -1. */
-__device__ inline int64_t row_of_warp(int64_t count) {
-  const int64_t k = int64_t(blockIdx.x) * ROWS + threadIdx.x / WARP;
-  return k < count ? k : -1;
-}
-
-__global__ void __launch_bounds__(ROWS *int(WARP))
-    gather(const __grid_constant__ trs_refactor_args a) {
-  const int64_t i = row_of_warp(a.n), b = a.block, size = b * b;
-  if (i < 0) return;
-  const uint8_t *from = a.from + i * b;
-  const int64_t end = (a.ptr[i + 1] - a.ptr[i]) * size;
-  for (int64_t t = threadIdx.x % WARP; t < end; t += WARP) {
-    const int64_t p = a.ptr[i] + t / size, c = t % size / b, r = t % b, block = a.source[p];
-    const int64_t at = block * size + (a.by_rows ? from[r] * b + c : c * b + from[r]);
-    a.val[a.ptr[i] * size + t] = block < 0 ? 0
-                                 : a.wide  ? static_cast<const double *>(a.given)[at]
-                                           : double(static_cast<const float *>(a.given)[at]);
-  }
-}
-
-/* A warp's work on its row i. */
-template <int B>
-struct row_work {
-  const trs_refactor_args &a;
-  int64_t i;
-  int b, size, lane;
-  double *l, *d; /* shared: L_ik; a diagonal block */
-
-  __device__ row_work(const trs_refactor_args &args, int64_t row, double *shared)
-      : a(args), i(row), b(B ? B : args.block), size(b * b), lane(int(threadIdx.x % WARP)) {
-    l = shared + int(threadIdx.x / WARP) * 2 * size;
-    d = l + size;
-  }
-
-  __device__ void load(double *to, int64_t p) const {
-    for (int e = lane; e < size; e += int(WARP)) to[e] = a.val[p * size + e];
-  }
-  __device__ void save(int64_t p, const double *from) const {
-    for (int e = lane; e < size; e += int(WARP)) a.val[p * size + e] = from[e];
-  }
-
-  /* The place of column j in row i, or -1. */
-  __device__ int64_t find(int32_t j) const {
-    int64_t low = a.ptr[i], high = a.ptr[i + 1];
-    while (low < high) {
-      const int64_t middle = low + (high - low) / 2;
-      if (a.idx[middle] < j)
-        low = middle + 1;
-      else
-        high = middle;
-    }
-    return low < a.ptr[i + 1] && a.idx[low] == j ? low : -1;
-  }
-
-  /* l = l u^-1, a lane per row. */
-  __device__ void divide() const {
-    if (lane < b)
-      for (int c = 0; c < b; c++) {
-        double x = l[c * b + lane];
-        for (int m = 0; m < c; m++) x -= l[m * b + lane] * d[c * b + m];
-        l[c * b + lane] = x / d[c * b + c];
-      }
-    __syncwarp();
-  }
-
-  /* A_ij -= L_ik U_kj */
-  __device__ void subtract(int64_t at, int64_t q) const {
-    for (int e = lane; e < size; e += int(WARP)) {
-      const int c = e / b, r = e - c * b;
-      double sum = a.val[at * size + e];
-      for (int m = 0; m < b; m++) sum -= l[m * b + r] * a.val[q * size + c * b + m];
-      a.val[at * size + e] = sum;
-    }
-  }
-
-  __device__ void update(int32_t k) const {
-    const int64_t end = a.ptr[k + 1];
-    for (int64_t first = a.diagonal[k] + 1; first < end; first += WARP) {
-      const int32_t j = first + lane < end ? a.idx[first + lane] : -1;
-      const bool wanted = j >= 0 && (!a.dilu || j == i);
-      const int64_t mine = wanted ? find(j) : -1;
-      for (unsigned left = __ballot_sync(EVERY_LANE, mine >= 0); left; left &= left - 1) {
-        const int u = __ffs(int(left)) - 1;
-        subtract(__shfl_sync(EVERY_LANE, mine, u), first + u);
-      }
-    }
-    __syncwarp();
-  }
-
-  /* d = l u with row exchanges; result: this lane's pivot, or -1 in all lanes. */
-  __device__ int factor_lu() const {
-    int pivot = lane;
-    for (int k = 0; k < b; k++) {
-      int best = k;
-      for (int r = k + 1; r < b; r++)
-        if (fabs(d[k * b + r]) > fabs(d[k * b + best])) best = r;
-      if (fabs(d[k * b + k]) >= a.threshold * fabs(d[k * b + best]) && d[k * b + k] != 0) best = k;
-      if (!(fabs(d[k * b + best]) > 0)) return -1;
-      __syncwarp();
-      if (lane < b && best != k) {
-        const double kept = d[lane * b + k];
-        d[lane * b + k] = d[lane * b + best];
-        d[lane * b + best] = kept;
-      }
-      const int of_k = __shfl_sync(EVERY_LANE, pivot, k),
-                of_best = __shfl_sync(EVERY_LANE, pivot, best);
-      pivot = lane == k ? of_best : lane == best ? of_k : pivot;
-      __syncwarp();
-      const double inverse = 1 / d[k * b + k];
-      if (lane > k && lane < b) d[k * b + lane] *= inverse;
-      __syncwarp();
-      for (int e = lane; e < size; e += int(WARP)) {
-        const int c = e / b, r = e - c * b;
-        if (c > k && r > k) d[e] -= d[k * b + r] * d[c * b + k];
-      }
-      __syncwarp();
-    }
-    return pivot;
-  }
-
-  __device__ int factor_cholesky() const {
-    for (int k = 0; k < b; k++) {
-      const double square = d[k * b + k];
-      if (!(square > 0)) return -1;
-      __syncwarp();
-      if (lane == k) d[k * b + k] = sqrt(square);
-      if (lane > k && lane < b) d[lane * b + k] = d[k * b + lane] /= sqrt(square);
-      __syncwarp();
-      for (int e = lane; e < size; e += int(WARP)) {
-        const int c = e / b, r = e - c * b;
-        if (c > k && r > k) d[e] -= d[k * b + r] * d[k * b + c];
-      }
-      __syncwarp();
-    }
-    return lane;
-  }
-
-  __device__ bool is_finite() const {
-    bool finite = true;
-    for (int e = lane; e < size; e += int(WARP)) finite = finite && isfinite(d[e]);
-    return __all_sync(EVERY_LANE, finite);
-  }
-
-  /* U_ij = l^-1 P A_ij, a lane per column. */
-  __device__ void substitute() const {
-    const uint8_t *pivot = a.pivot + i * b;
-    const int64_t columns = (a.ptr[i + 1] - a.diagonal[i] - 1) * b;
-    double x[B ? B : int(WARP)];
-    for (int64_t t = lane; t < columns; t += WARP) {
-      double *column = a.val + (a.diagonal[i] + 1) * size + t * b;
-      for (int r = 0; r < b; r++) x[r] = column[pivot[r]];
-      for (int m = 0; m < b; m++) {
-        if (a.cholesky) x[m] /= d[m * b + m];
-        for (int r = m + 1; r < b; r++) x[r] -= d[m * b + r] * x[m];
-      }
-      for (int r = 0; r < b; r++) column[r] = x[r];
-    }
-  }
-};
-
-template <int B>
-__global__ void __launch_bounds__(ROWS *int(WARP))
-    eliminate(const __grid_constant__ trs_refactor_args a, const int32_t *rows, int64_t count) {
-  extern __shared__ double shared[];
-  const int64_t k = row_of_warp(count);
-  if (k < 0) return;
-  const row_work<B> w(a, rows[k], shared);
-  for (int64_t p = a.ptr[w.i]; p < a.diagonal[w.i]; p++) {
-    w.load(w.l, p);
-    w.load(w.d, a.diagonal[a.idx[p]]);
-    __syncwarp();
-    w.divide();
-    w.save(p, w.l);
-    w.update(a.idx[p]);
-  }
-  w.load(w.d, a.diagonal[w.i]);
-  __syncwarp();
-  const bool finite = w.is_finite();
-  const int pivot = !finite ? -1 : a.cholesky ? w.factor_cholesky() : w.factor_lu();
-  if (pivot < 0) { /* in every lane */
-    if (w.lane == 0) fail(a, w.i, finite ? TRS_REFACTOR_NO_PIVOT : TRS_REFACTOR_NOT_FINITE);
-    return;
-  }
-  w.save(a.diagonal[w.i], w.d);
-  if (w.lane < w.b) a.pivot[w.i * w.b + w.lane] = uint8_t(pivot);
-  __syncwarp();
-  w.substitute();
 }
 
 /* ---- To the formats of relaxation ---- */
@@ -231,89 +49,393 @@ __device__ inline int power_of(double most) {
   return power < -126 ? -126 : power > 127 ? 127 : power;
 }
 
-template <int STORE>
-__device__ inline void store_block(const trs_refactor_args &a, const trs_relax_args &r, int64_t k,
-                                   int64_t from, int64_t i) {
-  using off = typename stored<STORE>::off;
-  const int size = a.block * a.block, lane = int(threadIdx.x % WARP);
-  const double *value = a.val + from * size;
-  auto *to = static_cast<off *>(const_cast<void *>(r.off)) + k * size;
-  double most = 0;
-  for (int e = lane; e < size; e += int(WARP)) most = fmax(most, fabs(value[e]));
-  for (int step = int(WARP) / 2; step; step /= 2)
-    most = fmax(most, __shfl_xor_sync(EVERY_LANE, most, step));
-  if (sizeof(typename stored<STORE>::x) < sizeof(double) && !(most < 3.4028235677973366e38) &&
-      lane == 0)
-    fail(a, i, TRS_REFACTOR_TOO_LARGE);
-  const int power = stored<STORE>::scaled ? power_of<STORE>(most) : 0;
-  for (int e = lane; e < size; e += int(WARP))
-    to[e] = encode<STORE>(stored<STORE>::scaled ? value[e] / double(two_to(power)) : value[e]);
-  if (stored<STORE>::scaled && lane == 0) const_cast<int8_t *>(r.power)[k] = int8_t(power);
-}
-
-/* Element (row, c) of the diagonal block's factors as relaxation has them: P^T l, or u. */
-__device__ inline double diagonal_element(const trs_refactor_args &a, const double *d, int row,
-                                          int c, bool lower) {
-  const int b = a.block;
-  if (!lower) return row > c ? 0 : row == c ? 1 / d[c * b + c] : d[c * b + row];
+/* Element (row, c) of the diagonal block's factors as relaxation has them: P^T l, or u with
+ * reciprocals, as d has them. */
+__device__ inline double diagonal_element(const double *d, int b, int row, int c, bool lower,
+                                          bool cholesky) {
+  if (!lower) return row > c ? 0 : d[c * b + row];
   if (row < c) return 0;
-  if (row > c) return a.cholesky ? d[c * b + row] / d[c * b + c] : d[c * b + row];
-  return a.cholesky ? 1 / d[c * b + c] : 1;
+  if (row > c) return cholesky ? d[c * b + row] * d[c * b + c] : d[c * b + row];
+  return cholesky ? d[c * b + c] : 1;
 }
 
-template <int STORE>
-__global__ void __launch_bounds__(ROWS *int(WARP))
-    store(const __grid_constant__ trs_refactor_args a, const __grid_constant__ trs_relax_args r,
-          const int32_t *place, bool lower) {
-  using sum = typename stored<STORE>::sum;
-  const int64_t p = row_of_warp(a.n);
-  if (p < 0) return;
-  const int b = a.block, size = b * b, lane = int(threadIdx.x % WARP);
-  const int64_t i = r.row[p];
-  for (int64_t k = r.ptr[p]; k < r.ptr[p + 1]; k++) store_block<STORE>(a, r, k, place[k], i);
-  const double *d = a.val + a.diagonal[i] * size;
-  auto *to = static_cast<sum *>(const_cast<void *>(r.diagonal)) + p * size;
-  for (int e = lane; e < size; e += int(WARP))
-    to[e] = sum(diagonal_element(a, d, e % b, e / b, lower));
-  if (lane < b)
-    const_cast<uint8_t *>(r.pivot)[p * b + lane] =
-        lower && !a.cholesky ? a.pivot[i * b + lane] : uint8_t(lane);
+/* ---- A warp's work on its row i.  HELD: its blocks are in shared memory, else in a.val.  Lane
+ * slot * b + r has row r of columns slot, slot + slots... of a block. ---- */
+
+template <int B, bool HELD>
+struct row_work {
+  using form = ring_shape<B>;
+  static constexpr int GROUP = form::GROUP, STAGES = form::STAGES;
+
+  const trs_refactor_args &a;
+  const int64_t i, first;    /* the row; the place of its first block */
+  const int count, diagonal; /* blocks; the diagonal one */
+  const int lane, r, slot;
+  const int32_t targets, position[2]; /* of the first 32 blocks; of the row in L and U */
+  double *const ring, *const row;     /* shared; see HELD */
+  double x[B ? B : 1];                /* row r of L_ik, if the block size is known */
+  const double *l = nullptr;          /* else: L_ik */
+
+  __device__ row_work(const trs_refactor_args &args, int64_t row_number, double *shared)
+      : a(args),
+        i(row_number),
+        first(args.ptr[i]),
+        count(int(args.ptr[i + 1] - first)),
+        diagonal(int(args.diagonal[i] - first)),
+        lane(int(threadIdx.x % WARP)),
+        r(lane % b()),
+        slot(lane / b()),
+        targets(target(0)),
+        position{args.side[0].position[i], args.side[1].position[i]},
+        ring(shared),
+        row(HELD ? shared + STAGES * GROUP * size() : args.val + first * size()) {}
+
+  __device__ int b() const { return B ? B : a.block; }
+  __device__ int size() const { return b() * b(); }
+  __device__ int slots() const { return int(WARP) / b(); }
+  __device__ double *block(int at) const { return row + int64_t(at) * size(); }
+  /* Blocks from base on that the lanes have one word each of. */
+  __device__ int chunk(int base) const {
+    return count - base < int(WARP) ? count - base : int(WARP);
+  }
+  __device__ int32_t target(int base) const {
+    return base + lane < count ? a.target[first + base + lane] : 0;
+  }
+
+  /* ---- From the caller's blocks ---- */
+
+  template <class T>
+  __device__ void bring(double *to, const T *from) const {
+    if constexpr (HELD && sizeof(T) == sizeof(double))
+      copy_async(to, from);
+    else
+      *to = *from;
+  }
+
+  template <class T>
+  __device__ void read(const T *given) const {
+    const int there = a.from[i * b() + r];
+    const int along = a.by_rows ? 1 : b(), first_element = there * (a.by_rows ? b() : 1);
+    for (int base = 0; base < count; base += int(WARP)) {
+      const int32_t sources = base + lane < count ? a.source[first + base + lane] : -1;
+#pragma unroll 2
+      for (int k = 0; k < chunk(base); k++) {
+        const int64_t from = __shfl_sync(EVERY_LANE, sources, k);
+        double *to = block(base + k);
+        for (int c = slot; c < b() && slot < slots(); c += slots())
+          if (from < 0)
+            to[c * b() + r] = 0;
+          else
+            bring(to + c * b() + r, given + from * size() + first_element + c * along);
+      }
+    }
+  }
+
+  /* ---- Steps ---- */
+
+  /* L_ik = A_ik u_k^-1, from the factors of row k's diagonal block. */
+  __device__ void divide(double *own, const double *d) {
+    __syncwarp();
+    if constexpr (B > 0) {
+#pragma unroll
+      for (int m = 0; m < B; m++) x[m] = own[m * B + r];
+#pragma unroll
+      for (int c = 0; c < B; c++) {
+        x[c] *= d[c * B + c];
+#pragma unroll
+        for (int m = c + 1; m < B; m++) x[m] = fma(-x[c], d[m * B + c], x[m]);
+      }
+      __syncwarp();
+#pragma unroll
+      for (int m = 0; m < B; m++)
+        if (m % (int(WARP) / B) == slot) own[m * B + r] = x[m];
+    } else {
+      for (int c = 0; c < b() && slot == 0; c++) {
+        double sum = own[c * b() + r];
+        for (int m = 0; m < c; m++) sum = fma(-own[m * b() + r], d[c * b() + m], sum);
+        own[c * b() + r] = sum * d[c * b() + c];
+      }
+      __syncwarp();
+      l = own;
+    }
+  }
+
+  /* A_ij -= L_ik U_kj */
+  __device__ void subtract(double *own, const double *u) const {
+    if (slot >= slots()) return;
+    for (int c = slot; c < b(); c += slots()) {
+      double sum = own[c * b() + r];
+#pragma unroll
+      for (int m = 0; m < b(); m++)
+        sum = fma(B ? -x[B ? m : 0] : -l[m * b() + r], u[c * b() + m], sum);
+      own[c * b() + r] = sum;
+    }
+  }
+
+  /* Begins the copies of a stage: steps n to n + GROUP - 1 of end, whose blocks are in lanes n % 32
+   * and up. */
+  __device__ void fetch(int n, int end, int32_t blocks) const {
+    double *stage = ring + n / GROUP % STAGES * (GROUP * size());
+#pragma unroll
+    for (int g = 0; g < GROUP; g++) {
+      const int64_t from = __shfl_sync(EVERY_LANE, blocks, n + g);
+      if (n + g < end)
+        for (int e = lane; e < size(); e += int(WARP))
+          copy_async(stage + g * size() + e, a.val + from * size() + e);
+    }
+    commit_copies();
+  }
+
+  __device__ trs_refactor_step step(const trs_refactor_step *steps, int n, int end) const {
+    return n + lane < end ? steps[n + lane] : trs_refactor_step{0, 0};
+  }
+
+  __device__ void eliminate() {
+    constexpr int AHEAD = (STAGES - 1) * GROUP;
+    const trs_refactor_step *steps = a.step + a.step_ptr[i];
+    const int end = int(a.step_ptr[i + 1] - a.step_ptr[i]);
+    trs_refactor_step here = step(steps, 0, end), next = step(steps, int(WARP), end);
+    await_kernel_before();
+    for (int n = 0; n < AHEAD; n += GROUP) fetch(n, end, here.block);
+    for (int n = 0; n < end; n += GROUP) {
+      await_copies<STAGES - 2>();
+      const int far = n + AHEAD;
+      fetch(far, end, far / int(WARP) == n / int(WARP) ? here.block : next.block);
+      const double *stage = ring + n / GROUP % STAGES * (GROUP * size());
+#pragma unroll
+      for (int g = 0; g < GROUP; g++) {
+        const int at = __shfl_sync(EVERY_LANE, here.at, n + g);
+        if (n + g >= end) break;
+        if (at < 0)
+          divide(block(~at), stage + g * size());
+        else
+          subtract(block(at), stage + g * size());
+      }
+      if ((n + GROUP) % int(WARP) != 0) continue;
+      here = next;
+      next = step(steps, n + GROUP + int(WARP), end);
+    }
+    await_copies<0>();
+  }
+
+  /* ---- The diagonal block, as d in shared memory ---- */
+
+  /* d = l u with row exchanges and reciprocals on the diagonal; result: this lane's pivot, or -1 in
+   * all lanes. */
+  __device__ int factor_lu(double *d) const {
+    int pivot = lane;
+#pragma unroll 1
+    for (int k = 0; k < b(); k++) {
+      int best = k;
+      for (int m = k + 1; m < b(); m++)
+        if (fabs(d[k * b() + m]) > fabs(d[k * b() + best])) best = m;
+      if (fabs(d[k * b() + k]) >= a.threshold * fabs(d[k * b() + best]) && d[k * b() + k] != 0)
+        best = k;
+      if (!(fabs(d[k * b() + best]) > 0)) return -1;
+      __syncwarp();
+      if (lane < b() && best != k) {
+        const double kept = d[lane * b() + k];
+        d[lane * b() + k] = d[lane * b() + best];
+        d[lane * b() + best] = kept;
+      }
+      const int of_k = __shfl_sync(EVERY_LANE, pivot, k),
+                of_best = __shfl_sync(EVERY_LANE, pivot, best);
+      pivot = lane == k ? of_best : lane == best ? of_k : pivot;
+      __syncwarp();
+      const double inverse = 1 / d[k * b() + k];
+      if (lane > k && lane < b()) d[k * b() + lane] *= inverse;
+      __syncwarp();
+      if (lane == k) d[k * b() + k] = inverse;
+      eliminate_column(d, k);
+    }
+    return pivot;
+  }
+
+  /* d = c c^T, whole, with reciprocals on the diagonal. */
+  __device__ int factor_cholesky(double *d) const {
+#pragma unroll 1
+    for (int k = 0; k < b(); k++) {
+      const double square = d[k * b() + k], root = sqrt(square);
+      if (!(square > 0)) return -1;
+      __syncwarp();
+      if (lane == k) d[k * b() + k] = 1 / root;
+      if (lane > k && lane < b()) d[lane * b() + k] = d[k * b() + lane] /= root;
+      __syncwarp();
+      eliminate_column(d, k);
+    }
+    return lane;
+  }
+
+  /* d_rc -= d_rk d_kc for r, c > k */
+  __device__ void eliminate_column(double *d, int k) const {
+    for (int c = slot; c < b() && slot < slots(); c += slots())
+      if (c > k && r > k) d[c * b() + r] = fma(-d[k * b() + r], d[c * b() + k], d[c * b() + r]);
+    __syncwarp();
+  }
+
+  __device__ bool is_finite(const double *d) const {
+    bool finite = true;
+    for (int e = lane; e < size(); e += int(WARP)) finite = finite && isfinite(d[e]);
+    return __all_sync(EVERY_LANE, finite);
+  }
+
+  /* U_ij = l^-1 P A_ij, a lane per column. */
+  __device__ void substitute(const double *d, int pivot) const {
+    const int columns = (count - diagonal - 1) * b();
+    double *u = block(diagonal + 1);
+    double y[B ? B : int(WARP)];
+    for (int base = 0; base < columns; base += int(WARP)) {
+      double *column = u + int64_t(base + lane) * b();
+      const bool mine = base + lane < columns;
+#pragma unroll
+      for (int m = 0; m < b(); m++) {
+        const int from = __shfl_sync(EVERY_LANE, pivot, m);
+        if (mine) y[m] = column[from];
+      }
+      if (!mine) continue;
+#pragma unroll
+      for (int m = 0; m < b(); m++) {
+        if (a.cholesky) y[m] *= d[m * b() + m];
+#pragma unroll
+        for (int n = m + 1; n < b(); n++) y[n] = fma(-d[m * b() + n], y[m], y[n]);
+      }
+#pragma unroll
+      for (int m = 0; m < b(); m++) column[m] = y[m];
+    }
+    __syncwarp();
+  }
+
+  /* Later rows read the diagonal block and U. */
+  __device__ void show(const double *d) const {
+    double *to = a.val + (first + diagonal) * size();
+    for (int e = lane; e < size(); e += int(WARP)) to[e] = d[e];
+    if constexpr (HELD)
+      for (int e = size() + lane; e < (count - diagonal) * size(); e += int(WARP))
+        to[e] = block(diagonal)[e];
+  }
+
+  /* ---- To L and U ---- */
+
+  /* The factor of a block in a 16-bit format, of which the warp has the largest element. */
+  template <int STORE>
+  __device__ double scale(double most, int8_t *power) const {
+    for (int step = int(WARP) / 2; step; step /= 2)
+      most = fmax(most, __shfl_xor_sync(EVERY_LANE, most, step));
+    const int exponent = power_of<STORE>(most);
+    if (lane == 0) *power = int8_t(exponent);
+    return 1 / double(two_to(exponent));
+  }
+
+  /* Stores a block; result: the largest element that this lane stored. */
+  template <int STORE>
+  __device__ double store_block(int at, int64_t target) const {
+    const trs_relax_args &side = a.side[at > diagonal].relax;
+    auto *to =
+        static_cast<typename stored<STORE>::off *>(const_cast<void *>(side.off)) + target * size();
+    const double *value = block(at);
+    double most = 0, factor = 1;
+    if constexpr (stored<STORE>::scaled) {
+      for (int e = lane; e < size(); e += int(WARP)) most = fmax(most, fabs(value[e]));
+      factor = scale<STORE>(most, const_cast<int8_t *>(side.power) + target);
+    }
+    for (int e = lane; e < size(); e += int(WARP)) {
+      if constexpr (!stored<STORE>::scaled) most = fmax(most, fabs(value[e]));
+      to[e] = encode<STORE>(stored<STORE>::scaled ? value[e] * factor : value[e]);
+    }
+    return most;
+  }
+
+  template <int STORE>
+  __device__ void store(const double *d, int pivot) const {
+    using sum = typename stored<STORE>::sum;
+    double most = 0;
+    for (int base = 0; base < count; base += int(WARP)) {
+      const int32_t to = base == 0 ? targets : target(base);
+#pragma unroll 2
+      for (int k = 0; k < chunk(base); k++) {
+        const int64_t target = __shfl_sync(EVERY_LANE, to, k);
+        if (base + k != diagonal) most = fmax(most, store_block<STORE>(base + k, target));
+      }
+    }
+    if (sizeof(typename stored<STORE>::x) < sizeof(double) && most >= 3.4028235677973366e38)
+      fail(a, i, TRS_REFACTOR_TOO_LARGE);
+#pragma unroll
+    for (int k = 0; k < 2; k++) {
+      const trs_relax_args &side = a.side[k].relax;
+      auto *to =
+          static_cast<sum *>(const_cast<void *>(side.diagonal)) + int64_t(position[k]) * size();
+      for (int e = lane; e < size(); e += int(WARP))
+        to[e] = sum(diagonal_element(d, b(), e % b(), e / b(), k == 0, a.cholesky));
+      if (lane < b())
+        const_cast<uint8_t *>(side.pivot)[int64_t(position[k]) * b() + lane] =
+            uint8_t(k == 0 ? pivot : lane);
+    }
+  }
+
+  __device__ void run() {
+    double *d = ring;
+    if (a.wide)
+      read(static_cast<const double *>(a.given));
+    else
+      read(static_cast<const float *>(a.given));
+    eliminate();
+    for (int e = lane; e < size(); e += int(WARP)) d[e] = block(diagonal)[e];
+    __syncwarp();
+    const bool finite = is_finite(d);
+    const int pivot = !finite ? -1 : a.cholesky ? factor_cholesky(d) : factor_lu(d);
+    if (pivot < 0) { /* in every lane */
+      if (lane == 0) fail(a, i, finite ? TRS_REFACTOR_NO_PIVOT : TRS_REFACTOR_NOT_FINITE);
+      return show(d);
+    }
+    substitute(d, pivot);
+    show(d);
+    (void)by_store(a.side[0].relax.store, [&](auto kind) {
+      store<decltype(kind)::value>(d, pivot);
+      return cudaSuccess;
+    });
+  }
+};
+
+template <int B, bool HELD>
+__global__ void __launch_bounds__(ROWS *int(WARP), B &&B <= 5 ? 8 : 6)
+    eliminate(const __grid_constant__ trs_refactor_args a,
+              const __grid_constant__ trs_refactor_level level, int room) {
+  extern __shared__ double shared[];
+  const int warp = int(threadIdx.x / WARP);
+  const int64_t k = int64_t(blockIdx.x) * ROWS + warp;
+  let_next_kernel_start();
+  if (k >= level.count) return;
+  row_work<B, HELD> w(a, level.row[k], shared + warp * room);
+  w.run();
 }
 
-unsigned blocks_for(int64_t rows) { return static_cast<unsigned>((rows + ROWS - 1) / ROWS); }
+template <int B, bool HELD>
+cudaError_t launch(const trs_refactor_args &a, const trs_refactor_level &level, int room,
+                   cudaStream_t stream) {
+  const auto blocks = unsigned((level.count + ROWS - 1) / ROWS);
+  const size_t shared = size_t(ROWS * room) * sizeof(double);
+  const auto kernel = eliminate<B, HELD>;
+  const cudaError_t ready =
+      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, int(shared));
+  if (ready != cudaSuccess) return ready;
+  return launch_behind(level.overlaps != 0, kernel, blocks, ROWS * WARP, shared, stream, a, level,
+                       room);
+}
 
 }  // namespace
 
-extern "C" trs_status trs_refactor_gather(const trs_refactor_args *a, trs_stream stream) {
-  if (a->n == 0) return TRS_SUCCESS;
-  gather<<<blocks_for(a->n), ROWS * WARP, 0, static_cast<cudaStream_t>(stream)>>>(*a);
-  return trs_device_check(cudaGetLastError(), "bringing new blocks to their places");
-}
-
-extern "C" trs_status trs_refactor_eliminate(const trs_refactor_args *a, const int32_t *rows,
-                                             int64_t count, trs_stream stream) {
-  auto s = static_cast<cudaStream_t>(stream);
-  if (count == 0) return TRS_SUCCESS;
-  const size_t shared = size_t(ROWS) * 2 * size_t(a->block * a->block) * sizeof(double);
-  cudaError_t error = by_block(a->block, [&](auto block) {
-    auto kernel = eliminate<decltype(block)::value>;
-    cudaError_t ready =
-        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, int(shared));
-    if (ready != cudaSuccess) return ready;
-    kernel<<<blocks_for(count), ROWS * WARP, shared, s>>>(*a, rows, count);
-    return cudaGetLastError();
+extern "C" trs_status trs_refactor_eliminate(const trs_refactor_args *a,
+                                             const trs_refactor_level *level, trs_stream stream) {
+  if (level->count == 0) return TRS_SUCCESS;
+  const cudaError_t error = by_block(a->block, [&](auto block) {
+    constexpr int B = decltype(block)::value;
+    const int64_t size = int64_t(a->block) * a->block,
+                  ring = size * ring_shape<B>::GROUP * ring_shape<B>::STAGES,
+                  whole = ring + size * level->longest;
+    const auto s = static_cast<cudaStream_t>(stream);
+    return whole * int64_t(sizeof(double)) <= MOST_SHARED
+               ? launch<B, true>(*a, *level, int(whole), s)
+               : launch<B, false>(*a, *level, int(ring), s);
   });
   return trs_device_check(error, "launching the factorisation of a level");
-}
-
-extern "C" trs_status trs_refactor_store(const trs_refactor_args *a, const trs_relax_args *r,
-                                         const int32_t *place, int lower, trs_stream stream) {
-  auto s = static_cast<cudaStream_t>(stream);
-  if (a->n == 0) return TRS_SUCCESS;
-  cudaError_t error = by_store(r->store, [&](auto kind) {
-    store<decltype(kind)::value>
-        <<<blocks_for(a->n), ROWS * WARP, 0, s>>>(*a, *r, place, lower != 0);
-    return cudaGetLastError();
-  });
-  return trs_device_check(error, "storing new factors");
 }

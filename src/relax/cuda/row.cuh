@@ -70,8 +70,9 @@ __device__ inline float two_to(int power) { return __int_as_float((power + 127) 
 
 /* by_store(store, [&](auto s) { constexpr int STORE = decltype(s)::value; ... }); by_block passes 0
  * for sizes without a kernel of their own. */
+#pragma nv_exec_check_disable
 template <class F>
-inline cudaError_t by_store(int store, F f) {
+__host__ __device__ inline cudaError_t by_store(int store, F f) {
   switch (store) {
     case TRS_RELAX_MIXED:
       return f(std::integral_constant<int, TRS_RELAX_MIXED>{});
@@ -104,6 +105,30 @@ inline cudaError_t by_block(int block, F f) {
     default:
       return f(std::integral_constant<int, 0>{});
   }
+}
+
+/* ---- Asynchronous copies to shared memory ---- */
+
+template <class S>
+__device__ inline void copy_async(S *shared, const S *global) {
+  auto to = static_cast<unsigned>(__cvta_generic_to_shared(shared));
+  asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(to), "l"(global),
+               "n"(int(sizeof(S)))
+               : "memory");
+}
+__device__ inline void commit_copies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+/* Begins a warp's copy of count elements; empty copies count as one too. */
+template <class S>
+__device__ inline void begin_copy(S *shared, const S *global, int count) {
+  for (int e = int(threadIdx.x % WARP); e < count; e += int(WARP))
+    copy_async(shared + e, global + e);
+  commit_copies();
+}
+/* Waits for all copies of the warp but the LEFT latest. */
+template <int LEFT>
+__device__ inline void await_copies() {
+  asm volatile("cp.async.wait_group %0;" ::"n"(LEFT) : "memory");
+  __syncwarp();
 }
 
 /* ---- The lanes of a row.  Lane first + i has component i of its block row.  All lanes of the warp

@@ -22,27 +22,6 @@ constexpr int GROUPS = 4; /* groups of rows that a warp takes with -prefetch */
 constexpr int NONE = TRS_RELAX_COPY_NOTHING, DIAGONAL = TRS_RELAX_COPY_DIAGONAL,
               DIAGONAL_AND_NEXT = TRS_RELAX_COPY_NEXT;
 
-template <class S>
-__device__ inline void copy_async(S *shared, const S *global) {
-  auto to = static_cast<unsigned>(__cvta_generic_to_shared(shared));
-  asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(to), "l"(global),
-               "n"(int(sizeof(S)))
-               : "memory");
-}
-/* Begins a warp's copy of count elements; empty copies count as one too. */
-template <class S>
-__device__ inline void begin_copy(S *shared, const S *global, int count) {
-  for (int e = int(threadIdx.x % WARP); e < count; e += int(WARP))
-    copy_async(shared + e, global + e);
-  asm volatile("cp.async.commit_group;" ::: "memory");
-}
-/* Waits for all copies of the warp but the LEFT latest. */
-template <int LEFT>
-__device__ inline void await_copies() {
-  asm volatile("cp.async.wait_group %0;" ::"n"(LEFT) : "memory");
-  __syncwarp();
-}
-
 __host__ __device__ inline int rows_of_warp(bool six, int b) { return six ? int(WARP) / b : 1; }
 /* Elements of shared memory that a warp needs. */
 __host__ __device__ inline int room_of_warp(int copies, int rows, int b) {

@@ -32,6 +32,9 @@ struct shape {
 
   __host__ __device__ static int chunks(int width) { return (width + CHUNK - 1) / CHUNK; }
   __host__ __device__ static int vectors(int width) { return (width * B + EACH - 1) / EACH; }
+  __device__ static int64_t vector_at(int vector) {
+    return int64_t(vector / VECTORS + 1) * HEAD + int64_t(vector) * LANES * 16;
+  }
   __host__ __device__ static int64_t tail_at(int width) {
     return int64_t(chunks(width)) * HEAD + int64_t(vectors(width)) * LANES * 16;
   }

@@ -65,6 +65,29 @@ __device__ void pack_tail(const trs_relax_args &a, int32_t position, bool invert
   tail[FORM::PIVOTS + lane] = char(pivot[i] | (inverts ? INVERTED : 0));
 }
 
+/* Copies a lane's columns of count blocks to the vectors of a slice.  Blocks of W21's format do not
+ * change meanwhile, so that loads of several vectors are in flight. */
+template <class FORM, int B, class OFF>
+__device__ void pack_blocks(const OFF *blocks, int count, int nvectors, int lane, char *slice) {
+#pragma unroll 4
+  for (int vector = 0; vector < nvectors; vector++) {
+    alignas(16) OFF part[FORM::EACH];
+#pragma unroll
+    for (int k = 0; k < FORM::EACH; k++) {
+      const int e = vector * FORM::EACH + k;
+      part[k] = e < count * B ? __ldg(blocks + int64_t(e / B) * B * B + e % B) : OFF(0);
+    }
+    *reinterpret_cast<uint4 *>(slice + FORM::vector_at(vector) + lane * 16) =
+        *reinterpret_cast<const uint4 *>(part);
+  }
+}
+template <class FORM, int B, class OFF>
+__device__ void unpack_blocks(OFF *blocks, int count, int lane, const char *slice) {
+  for (int e = 0; e < count * B; e++)
+    blocks[int64_t(e / B) * B * B + e % B] = reinterpret_cast<const OFF *>(
+        slice + FORM::vector_at(e / FORM::EACH) + lane * 16)[e % FORM::EACH];
+}
+
 template <int STORE, int B>
 __global__ void __launch_bounds__(PACK_WARPS *int(WARP))
     pack_slices(const __grid_constant__ trs_relax_args a,
@@ -78,24 +101,16 @@ __global__ void __launch_bounds__(PACK_WARPS *int(WARP))
   const int slot = lane / B, i = lane % B;
   const trs_relax_slice_row row = s.row[number * form::ROWS + slot];
   const int count = row.count > 0 ? row.count : 0;
-  const int nvectors = form::vectors(h.width);
   const int64_t first = a.ptr[row.position];
   char *slice = static_cast<char *>(const_cast<void *>(s.val)) + h.vector * 16;
   auto *blocks = static_cast<off *>(const_cast<void *>(a.off)) + first * B * B + i * B;
-  for (int e = 0; e < nvectors * form::EACH; e++) {
-    const int64_t vector = e / form::EACH, chunk = vector / form::VECTORS;
-    auto *packed = reinterpret_cast<off *>(slice + (chunk + 1) * form::HEAD +
-                                           (vector * form::LANES + lane) * 16) +
-                   e % form::EACH;
-    off &block = blocks[int64_t(e / B) * B * B + e % B];
-    const bool there = e < count * B;
-    if (back && there) block = *packed;
-    if (!back) *packed = there ? block : off(0);
-  }
-  char *tail = slice + form::tail_at(h.width);
-  if (!back) pack_tail<form, B>(a, row.position, s.triangle, lane, i, tail);
-  if (i != 0) return;
-  for (int k = 0; k < form::chunks(h.width) * form::CHUNK; k++) {
+  if (back)
+    unpack_blocks<form, B>(blocks, count, lane, slice);
+  else
+    pack_blocks<form, B>(blocks, count, form::vectors(h.width), lane, slice);
+  if (!back)
+    pack_tail<form, B>(a, row.position, s.triangle, lane, i, slice + form::tail_at(h.width));
+  for (int k = i; k < form::chunks(h.width) * form::CHUNK; k += B) {
     char *head = slice + int64_t(k / form::CHUNK) * form::FULL;
     const int at = slot * form::CHUNK + k % form::CHUNK;
     auto *power = reinterpret_cast<int8_t *>(head + form::POWERS) + at;
