@@ -16,6 +16,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "analysis/dependents.h"
 #include "analysis/growth.h"
 #include "base/memory.h"
 #include "base/scalar.h"
@@ -35,9 +36,10 @@ static inline int64_t entry_at(const trs_panels_source *T, int64_t v, int64_t q)
 /* ---- 1. Columns. ---- */
 
 typedef struct columns {
-  int64_t *ptr; /* n + 2: counts, then the next position of each column, shifted by one; finally n +
-                   1 */
-  int32_t *row; /* ascending within a column */
+  const int64_t *ptr;  /* n + 1 */
+  const int32_t *row;  /* ascending within a column */
+  int32_t skip;        /* 1: a column begins with its diagonal entry */
+  trs_dependents made; /* unless the source's arrays serve */
 } columns;
 
 /* Counts the entries in the first pass; stores them in the second. */
@@ -48,24 +50,55 @@ static void visit(const trs_panels_source *T, columns *C) {
       int32_t other = (int32_t)place_of(T, T->idx[entry_at(T, v, q)]);
       int32_t row = T->rows ? k : other, column = T->rows ? other : k;
       if (row == column) continue;
-      if (C->row)
-        C->row[C->ptr[column + 1]++] = row;
+      if (C->made.own_row)
+        C->made.own_row[C->made.own_ptr[column + 1]++] = row;
       else
-        C->ptr[column + 2]++;
+        C->made.own_ptr[column + 2]++;
     }
   }
 }
 
-static trs_status make_columns(columns *C, const trs_panels_source *T) {
-  TRS_TRY(TRS_ALLOC_ZERO(&C->ptr, T->n + 2));
+/* Places are numbers of rows in reverse order. */
+static trs_status reverse_columns(columns *C, const trs_panels_source *T) {
+  trs_dependents *made = &C->made;
+  TRS_TRY(TRS_ALLOC_ZERO(&made->own_ptr, T->n + 2));
   visit(T, C);
-  for (int64_t j = 0; j < T->n; j++) C->ptr[j + 2] += C->ptr[j + 1];
-  TRS_TRY(TRS_ALLOC(&C->row, C->ptr[T->n + 1]));
+  for (int64_t j = 0; j < T->n; j++) made->own_ptr[j + 2] += made->own_ptr[j + 1];
+  TRS_TRY(TRS_ALLOC(&made->own_row, made->own_ptr[T->n + 1]));
   visit(T, C);
   return TRS_SUCCESS;
 }
 
-static inline int64_t height_of(const columns *C, int64_t k) { return C->ptr[k + 1] - C->ptr[k]; }
+/* True if the stored vectors are the columns: then either all or none have their diagonal entry. */
+static bool take_columns(columns *C, const trs_panels_source *T) {
+  int64_t diagonals = 0;
+  if (T->rows || !T->lower) return false;
+  for (int64_t k = 0; k < T->n; k++)
+    diagonals += T->ptr[k] < T->ptr[k + 1] && T->idx[T->ptr[k]] == k;
+  C->ptr = T->ptr;
+  C->row = T->idx;
+  C->skip = diagonals > 0;
+  return diagonals == 0 || diagonals == T->n;
+}
+
+static trs_status make_columns(columns *C, const trs_panels_source *T) {
+  const trs_system S = {
+      .n = T->n, .nnz = T->ptr[T->n], .ptr = T->ptr, .idx = T->idx, .rows = true, .lower = true};
+  if (take_columns(C, T)) return TRS_SUCCESS;
+  TRS_TRY(T->rows && T->lower ? trs_dependents_create(&C->made, &S) : reverse_columns(C, T));
+  C->ptr = C->made.own_ptr;
+  C->row = C->made.own_row;
+  C->skip = 0;
+  return TRS_SUCCESS;
+}
+
+static inline int64_t height_of(const columns *C, int64_t k) {
+  return C->ptr[k + 1] - C->ptr[k] - C->skip;
+}
+
+static inline const int32_t *rows_of(const columns *C, int64_t k) {
+  return C->row + C->ptr[k] + C->skip;
+}
 
 /* ---- 2. Runs. ---- */
 
@@ -91,10 +124,10 @@ typedef struct builder {
 static bool nested(const builder *B, int64_t k) {
   const columns *C = &B->C;
   int64_t height = height_of(C, k + 1);
-  const int32_t *row = C->row + C->ptr[k];
+  const int32_t *row = rows_of(C, k);
   if (height_of(C, k) != height + 1 || row[0] != k + 1) return false;
   if (B->part && B->part[k] != B->part[k + 1]) return false;
-  return !memcmp(row + 1, C->row + C->ptr[k + 1], (size_t)height * sizeof *row);
+  return !memcmp(row + 1, rows_of(C, k + 1), (size_t)height * sizeof *row);
 }
 
 static void cut_run(builder *B, int64_t from, int64_t to) {
@@ -122,10 +155,13 @@ static int64_t room(int64_t width, int64_t height) {
   return width * (width + 1) / 2 + width * height;
 }
 
-static bool full_enough(const builder *B, const group *G) {
-  int64_t size = room(G->width, G->height);
-  int64_t zeros = size - G->entries;
-  return zeros * 100 <= B->relax * size || zeros <= B->few * G->width;
+/* The most rows below the diagonal block with which a group is full enough. */
+static int64_t most_rows(const builder *B, int64_t entries, int64_t width) {
+  int64_t few = entries + B->few * width, relax = INT64_MAX;
+  if (B->part) return B->n;
+  if (B->relax < 100) relax = 100 * entries / (100 - B->relax);
+  const int64_t size = few > relax ? few : relax, square = room(width, 0);
+  return size < square ? -1 : (size - square) / width;
 }
 
 static bool related(const builder *B, const group *child, const group *run) {
@@ -134,16 +170,18 @@ static bool related(const builder *B, const group *child, const group *run) {
   return child->height > 0 && B->row[child->rows] < end && end - child->first <= B->width;
 }
 
-/* Merges two ascending lists; returns the length of the result. */
-static int32_t merge_lists(int32_t *out, const int32_t *a, int32_t na, const int32_t *b,
-                           int32_t nb) {
+/* Merges two ascending lists; returns the length of the result, or -1 if that exceeds `most`. */
+static int32_t merge_lists(int32_t *out, const int32_t *a, int32_t na, const int32_t *b, int32_t nb,
+                           int64_t most) {
   int32_t i = 0, j = 0, count = 0;
   while (i < na && j < nb) {
-    int32_t x = a[i], y = b[j];
+    const int32_t x = a[i], y = b[j], left = na - i > nb - j ? na - i : nb - j;
+    if (count + left > most) return -1;
     out[count++] = x < y ? x : y;
     i += x <= y;
     j += y <= x;
   }
+  if (count + (na - i) + (nb - j) > most) return -1;
   while (i < na) out[count++] = a[i++];
   while (j < nb) out[count++] = b[j++];
   return count;
@@ -157,21 +195,19 @@ static bool join(builder *B, group *G, const int32_t *rows, int32_t *out) {
   int32_t left = top->height, end = G->first + G->width;
   if (!related(B, top, G)) return false;
   for (; left > 0 && *above < end; above++) left--;
-  group both = {.entries = top->entries + G->entries,
-                .first = top->first,
-                .width = end - top->first,
-                .height = left > G->height ? left : G->height};
-  if (!B->part && !full_enough(B, &both)) return false; /* even if one contains the other's rows */
-  both.height = merge_lists(out, above, left, rows, G->height);
-  if (!B->part && !full_enough(B, &both)) return false;
+  group both = {
+      .entries = top->entries + G->entries, .first = top->first, .width = end - top->first};
+  both.height =
+      merge_lists(out, above, left, rows, G->height, most_rows(B, both.entries, both.width));
+  if (both.height < 0) return false;
   *G = both;
   return true;
 }
 
 static void push_run(builder *B, int32_t from, int32_t to) {
   const columns *C = &B->C;
-  const int32_t *rows = C->row + C->ptr[to - 1];
-  group G = {.entries = C->ptr[to] - C->ptr[from] + (to - from),
+  const int32_t *rows = rows_of(C, to - 1);
+  group G = {.entries = C->ptr[to] - C->ptr[from] + (to - from) * (1 - C->skip),
              .first = from,
              .width = to - from,
              .height = (int32_t)height_of(C, to - 1)};
@@ -365,7 +401,8 @@ trs_status trs_panels_create(trs_panels *panels, const trs_panels_source *T,
     seen.lower = !T->lower;
   }
   trs_status status = build(panels, &B, &seen, options);
-  void *temporary[] = {B.C.ptr, B.C.row, B.part, B.run, B.stack, B.row, B.spare[0], B.spare[1]};
+  trs_dependents_destroy(&B.C.made);
+  void *temporary[] = {B.part, B.run, B.stack, B.row, B.spare[0], B.spare[1]};
   for (size_t k = 0; k < sizeof temporary / sizeof *temporary; k++) trs_free(temporary[k]);
   if (status) trs_panels_destroy(panels);
   return status;

@@ -83,13 +83,20 @@ trs_status trs_system_end_diagonal(trs_diagonal_look *look) {
   return trs_system_tell_pivot(row, pivot);
 }
 
+/* Row number k of a sample: row k if all are in it.  Equal steps would meet the same column of a
+ * grid again and again; multiples of the golden section do not. */
+static int64_t sampled(int64_t k, int64_t rows, int64_t samples) {
+  const uint32_t golden = 2654435769u;
+  return samples == rows ? k : (int64_t)((uint64_t)rows * (uint32_t)((uint32_t)k * golden) >> 32);
+}
+
 bool trs_system_chained(const trs_system *S) {
   enum { SAMPLES = 1024 };
   int64_t adjacent = 0, samples = S->n < SAMPLES ? S->n : SAMPLES;
   bool prefix = trs_system_prefix(S);
   if (S->n < 2) return false;
   for (int64_t k = 0; k < samples; k++) {
-    int64_t i = S->n * k / samples, begin, end;
+    int64_t i = sampled(k, S->n, samples), begin, end;
     trs_off_diagonal(S, i, prefix, S->has_diagonal, &begin, &end);
     adjacent += begin < end && S->idx[prefix ? end - 1 : begin] == (prefix ? i - 1 : i + 1);
   }
@@ -106,14 +113,18 @@ static bool is_moved(const trs_system *S, int64_t i, int64_t shift) {
   return true;
 }
 
+bool trs_system_moved(const trs_system *S, int64_t shift) {
+  enum { SAMPLES = 1024 };
+  const int64_t rows = S->n - shift, samples = rows < SAMPLES ? rows : SAMPLES;
+  int64_t moved = 0;
+  for (int64_t k = 0; k < samples; k++) moved += is_moved(S, sampled(k, rows, samples), shift);
+  return moved * 10 >= samples * 7 && samples > 0;
+}
+
 bool trs_system_regular(const trs_system *S) {
-  enum { SAMPLES = 1024, MOST_SHIFT = 6 };
-  for (int64_t shift = 1; shift <= MOST_SHIFT; shift++) {
-    const int64_t rows = S->n - shift, samples = rows < SAMPLES ? rows : SAMPLES;
-    int64_t moved = 0;
-    for (int64_t k = 0; k < samples; k++) moved += is_moved(S, rows * k / samples, shift);
-    if (moved * 4 >= samples * 3 && samples > 0) return true;
-  }
+  enum { MOST_SHIFT = 6 };
+  for (int64_t shift = 1; shift <= MOST_SHIFT; shift++)
+    if (trs_system_moved(S, shift)) return true;
   return false;
 }
 
@@ -122,7 +133,7 @@ bool trs_system_local(const trs_system *S) {
   const int64_t samples = S->n < SAMPLES ? S->n : SAMPLES;
   int64_t near = 0, all = 0;
   for (int64_t k = 0; k < samples; k++) {
-    const int64_t i = S->n * k / samples;
+    const int64_t i = sampled(k, S->n, samples);
     for (int64_t p = S->ptr[i]; p < S->ptr[i + 1]; p++) near += llabs(S->idx[p] - i) < NEAR;
     all += S->ptr[i + 1] - S->ptr[i];
   }

@@ -50,8 +50,11 @@ trs_status trs_system_tell_pivot(int64_t row, trs_pivot pivot);
 /* True if nearly every row depends on the row solved just before it.  Looks at a sample of rows. */
 bool trs_system_chained(const trs_system *S);
 
-/* True if most rows have the pattern of a row just before them, moved to the right as far as the
- * row itself: grids do.  Looks at a sample of rows (columns, if op(T) is stored by them). */
+/* True if most rows have the pattern of the row `shift` before them, moved to the right as far as
+ * the row itself.  Looks at a sample of rows (columns, if op(T) is stored by them). */
+bool trs_system_moved(const trs_system *S, int64_t shift);
+
+/* The same for one of a few shifts: grids have it, which is the number of unknowns per node. */
 bool trs_system_regular(const trs_system *S);
 
 /* True if most entries of a sample of rows lie near the diagonal: rows that follow each other then

@@ -369,6 +369,15 @@ bool trs_device_address(const void *pointer) {
   return attributes.type == cudaMemoryTypeDevice || attributes.type == cudaMemoryTypeManaged;
 }
 
+bool trs_device_owns(const trs_device *device, const void *pointer) {
+  struct cudaPointerAttributes attributes;
+  if (cudaPointerGetAttributes(&attributes, pointer) != cudaSuccess) {
+    (void)cudaGetLastError();
+    return false;
+  }
+  return attributes.type == cudaMemoryTypeDevice && attributes.device == device->facts.ordinal;
+}
+
 /* A function of the driver, which programs do not link.  NULL: the driver has none of that name. */
 static void *driver_function(const char *name) {
   enum cudaDriverEntryPointQueryResult how;

@@ -79,6 +79,8 @@ bool trs_device_busy(trs_stream stream); /* true if work in the stream is not co
 
 /* True if kernels can read this address: device and managed memory, no host memory. */
 TRS_API bool trs_device_address(const void *pointer);
+/* True if this GPU allocated the address as memory of its own: not managed, not of another GPU. */
+bool trs_device_owns(const trs_device *device, const void *pointer);
 /* Bytes from the pointer to the end of its allocation, and of adjoining allocations up to `wanted`;
  * INT64_MAX if the driver cannot tell. */
 int64_t trs_device_extent(const void *pointer, int64_t wanted);

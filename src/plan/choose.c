@@ -31,6 +31,14 @@ static const struct {
 };
 
 enum { NMETHODS = sizeof methods / sizeof methods[0] };
+_Static_assert(sizeof methods / sizeof methods[0] <= TRS_MOST_METHODS,
+               "each method has a bit and a known time in a plan");
+
+static int number_of(const trs_method *method) {
+  int m = 0;
+  while (methods[m].table != method) m++;
+  return m;
+}
 
 const char *trs_method_list(void) {
   static _Thread_local char text[4096];
@@ -125,6 +133,8 @@ static void look_for_gpu(trs_plan *plan) {
 }
 
 trs_estimate trs_plan_estimate(const trs_plan *plan, const trs_method *method) {
+  const double known = plan->known[number_of(method)];
+  if (known > 0) return (trs_estimate){.seconds = known};
   if (method->estimate) return method->estimate(plan);
   return (trs_estimate){.preference = TRS_PREFERENCE_LAST};
 }
@@ -171,9 +181,21 @@ static void find_best(const trs_plan *plan, candidate best[2]) {
   }
 }
 
+bool trs_plan_gives_way(trs_plan *plan, double seconds) {
+  candidate best[2];
+  plan->known[number_of(plan->method)] = seconds;
+  find_best(plan, best);
+  return plan->gives_way = best[0].method != plan->method;
+}
+
+bool trs_plan_knows(const trs_plan *plan, const trs_method *method) {
+  return plan->known[number_of(method)] > 0;
+}
+
 void trs_plan_decline(trs_plan *plan) {
-  for (int m = 0; m < NMETHODS; m++)
-    if (methods[m].table == plan->method) plan->declined |= 1u << m;
+  const bool stays = plan->gives_way;
+  plan->gives_way = false;
+  if (!stays) plan->declined |= 1u << number_of(plan->method);
 }
 
 /* Appends to the plan's reason as much as fits. */

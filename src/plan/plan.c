@@ -46,10 +46,14 @@ trs_status trs_plan_need_levels(trs_plan *plan) {
   return status;
 }
 
-/* Drops level[], which is as large as a right-hand side: statistics need only the levels' sizes. */
-static void drop_level_of_rows(trs_plan *plan) {
+/* Drops what only the analysis needs.  level[] is as large as a right-hand side: statistics need
+ * only the levels' sizes. */
+static void drop_notes(trs_plan *plan) {
   trs_free(plan->levels.level);
   plan->levels.level = NULL;
+  if (plan->found) trs_panels_destroy(plan->found);
+  trs_free(plan->found);
+  plan->found = NULL;
 }
 
 /* The backend of a plan over factors is that of its sweeps. */
@@ -167,6 +171,7 @@ static trs_status end_diagonal(trs_diagonal_look *look, const trs_plan *plan, tr
 static trs_status build(trs_plan *plan, const trs_matrix *A) {
   trs_diagonal_look look;
   tell_progress(plan, 0);
+  TRS_TRY(TRS_ALLOC_ZERO(&plan->found, 1));
   TRS_TRY(take_matrix(plan, A));
   TRS_TRY(trs_system_check_pattern(plan->matrix, plan->uplo, plan->diag));
   plan->system = trs_system_of(plan->matrix, plan->uplo, plan->trans, plan->diag);
@@ -174,7 +179,7 @@ static trs_status build(trs_plan *plan, const trs_matrix *A) {
   TRS_TRY(begin_diagonal(&look, plan));
   TRS_TRY(end_diagonal(&look, plan, analyze_or_fall_back(plan)));
   TRS_TRY(trs_plan_tune(plan));
-  drop_level_of_rows(plan);
+  drop_notes(plan);
   tell_progress(plan, 1);
   return TRS_SUCCESS;
 }
@@ -263,6 +268,7 @@ trs_status trs_plan_check(const trs_plan *plan) {
 void trs_plan_destroy(trs_plan *plan) {
   if (!plan) return;
   if (plan->method && !is_lost(plan)) free_state(plan);
+  drop_notes(plan);
   trs_levels_destroy(&plan->levels);
   drop_matrix(plan, plan->matrix);
   trs_plan_destroy(plan->sweep[0]);

@@ -2,7 +2,10 @@
 #ifndef TRS_PLAN_PLAN_H
 #define TRS_PLAN_PLAN_H
 
+#include "analysis/panels.h"
 #include "plan/method.h"
+
+enum { TRS_MOST_METHODS = 32 };
 
 struct trs_plan {
   trs_context *context;
@@ -15,6 +18,8 @@ struct trs_plan {
   double seconds;    /* of one solve by the method's schedule, as estimates are; 0: not known */
   bool trial;        /* the analysis must not decline: solves are timed (tune.h) */
   unsigned declined; /* one bit per method: auto chose it, and its analysis declined */
+  double known[TRS_MOST_METHODS]; /* seconds of one solve by methods whose analysis knows them */
+  bool gives_way; /* such an analysis ends for another method's, but its method stays a candidate */
   trs_stream stream; /* the stream of GPU methods; NULL: the default stream */
   char reason[512];
 
@@ -28,6 +33,10 @@ struct trs_plan {
   trs_diag diag;
   trs_system system; /* of matrix */
   trs_options options;
+
+  /* Supernodes that an analysis has found and none has taken yet; only during the analysis.  Plans
+   * copied from this one share them. */
+  trs_panels *found;
 
   int spaces; /* workspaces of a method with solve_in; 0: one */
 
@@ -60,7 +69,15 @@ trs_estimate trs_plan_estimate(const trs_plan *plan, const trs_method *method);
  * of the method that auto takes if the analysis declines. */
 bool trs_plan_chosen(const trs_plan *plan, double *next);
 
-/* Excludes plan->method from later choices. */
+/* The analysis of plan->method knows the seconds of a solve, with their margin.  True if another
+ * method may be faster: the analysis then ends with TRS_ERROR_UNSUPPORTED, and auto takes that
+ * method, or comes back if it declines. */
+bool trs_plan_gives_way(trs_plan *plan, double seconds);
+
+/* True if the analysis of that method gave way. */
+bool trs_plan_knows(const trs_plan *plan, const trs_method *method);
+
+/* Excludes plan->method from later choices, unless it gives way. */
 void trs_plan_decline(trs_plan *plan);
 
 /* Computes plan->levels if they are missing. */

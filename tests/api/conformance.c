@@ -286,6 +286,7 @@ static void add_cases(void) {
 
 static int begin(void **state) {
   trs_schedule_part_work = 40;
+  trs_schedule_alone = 0;
   trs_subtrees_waits = 0;
   return 0;
 }

@@ -15,6 +15,7 @@ static trs_context *ctx;
 
 static int start(void **state) {
   trs_schedule_part_work = 40;
+  trs_schedule_alone = 0;
   return trs_context_create(&ctx, "threads:3") ? -1 : 0;
 }
 

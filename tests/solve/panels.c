@@ -46,6 +46,38 @@ TEST(auto_takes_panels_where_they_are_wide) {
   check_method("serial", generated("gen:elasticity3d:8,8,8"), "serial", "not panels");
 }
 
+/* Nodes of eight unknowns, each in need of the two nodes before it, in equal chains. */
+static trs_matrix *chains(int64_t count) {
+  enum { NODES = 500, UNKNOWNS = 8, BACK = 2, LONGEST = UNKNOWNS * (BACK + 1) };
+  const int64_t n = NODES * UNKNOWNS, length = NODES / count;
+  int64_t *ptr = malloc((size_t)(n + 1) * sizeof *ptr), nnz = 0;
+  int32_t *idx = malloc((size_t)(n * LONGEST) * sizeof *idx);
+  double *val = malloc((size_t)(n * LONGEST) * sizeof *val);
+  trs_matrix *T;
+  for (int64_t i = 0; i < n; i++) {
+    const int64_t node = i / UNKNOWNS, in_chain = node % length;
+    ptr[i] = nnz;
+    for (int64_t j = (node - (in_chain < BACK ? in_chain : BACK)) * UNKNOWNS; j <= i; j++) {
+      idx[nnz] = (int32_t)j;
+      val[nnz++] = j == i ? 1 : 0.01;
+    }
+  }
+  ptr[n] = nnz;
+  assert_success(
+      trs_matrix_create(&T, TRS_CSR, TRS_DOUBLE, n, n, TRS_PTR64, ptr, idx, val, TRS_COPY));
+  free(ptr);
+  free(idx);
+  free(val);
+  return T;
+}
+
+/* The levels of two chains are as narrow as those of one; supersteps divide the chains. */
+TEST(panels_give_way_to_supersteps_and_come_back) {
+  (void)state;
+  check_method("threads:2", chains(2), "threads", "not panels");
+  check_method("threads:2", chains(1), "panels", "not threads");
+}
+
 /* Levels are so narrow that waits would take longer than the solve. */
 TEST(auto_leaves_threads_whose_schedule_is_slow) {
   (void)state;

@@ -41,7 +41,7 @@ static trs_estimate estimate(const trs_plan *plan) {
   static const double PAYS = 0.7, DENSE = 0.6;
   enum { LONG = 10 };
   const trs_system *S = &plan->system;
-  if (S->nnz < LONG * S->n || S->device || dense_share(S) < DENSE)
+  if (S->nnz < LONG * S->n || S->device || dense_share(S) < DENSE || trs_system_moved(S, 1))
     return (trs_estimate){.preference = TRS_PREFERENCE_LAST,
                           .because = "neighbours seldom share their patterns"};
   return (trs_estimate){.seconds = PAYS * trs_method_serial.estimate(plan).seconds};
@@ -51,11 +51,13 @@ static trs_panels_source source_of(const trs_system *S) {
   return (trs_panels_source){S->n, S->ptr, S->idx, S->rows, S->lower};
 }
 
+static const double FORWARD = 0.8, BACKWARD = 0.88;
+
 /* Of the estimated time of substitution; from the last row to the first it takes longer than
  * estimated.  There panels replace it, but no method that auto has not tried yet. */
 static double worth_it(const trs_plan *plan, double next, double serial) {
-  static const double FORWARD = 0.8, BACKWARD = 0.88;
-  return plan->system.lower || next < serial ? FORWARD : BACKWARD;
+  const bool untried = next < serial && !trs_plan_knows(plan, &trs_method_threads);
+  return plan->system.lower || untried ? FORWARD : BACKWARD;
 }
 
 static trs_status decline_if_slow(const trs_plan *plan, const trs_panels *P) {
@@ -89,25 +91,40 @@ static trs_status update(trs_plan *plan) {
 }
 
 trs_status trs_panels_find(trs_plan *plan) {
-  trs_panels_state *s;
   const trs_system *S = &plan->system;
   trs_panels_source T = source_of(S);
   trs_panels_options options = by_columns;
   options.by_rows = !S->lower;
-  TRS_TRY(TRS_ALLOC_ZERO(&s, 1));
-  plan->state = s;
-  s->spaces = plan->spaces > 1 ? plan->spaces : 1;
-  TRS_TRY(trs_panels_create(&s->panels, &T, &options));
-  return decline_if_slow(plan, &s->panels);
+  if (!plan->found->panel) TRS_TRY(trs_panels_create(plan->found, &T, &options));
+  return decline_if_slow(plan, plan->found);
 }
 
 trs_status trs_panels_complete(trs_plan *plan) {
-  TRS_TRY(allocate(plan->state, &plan->system));
+  trs_panels_state *s;
+  TRS_TRY(TRS_ALLOC_ZERO(&s, 1));
+  plan->state = s;
+  s->spaces = plan->spaces > 1 ? plan->spaces : 1;
+  s->panels = *plan->found;
+  *plan->found = (trs_panels){0};
+  TRS_TRY(allocate(s, &plan->system));
   return update(plan);
+}
+
+/* Supersteps can be faster than the estimate of several threads, which counts levels.  A plan with
+ * several workspaces has one thread for each. */
+static trs_status give_way(trs_plan *plan) {
+  const double bar = plan->system.lower ? FORWARD : BACKWARD;
+  const double seconds = trs_panels_seconds(plan->found) / bar;
+  double next;
+  if (plan->spaces || !trs_plan_chosen(plan, &next) || !trs_plan_gives_way(plan, seconds))
+    return TRS_SUCCESS;
+  return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "its %lld panels are one thread's",
+                  (long long)plan->found->count);
 }
 
 static trs_status analyze(trs_plan *plan) {
   TRS_TRY(trs_panels_find(plan));
+  TRS_TRY(give_way(plan));
   return trs_panels_complete(plan);
 }
 

@@ -96,7 +96,7 @@ static int64_t vectors(const trs_subtrees_state *s) {
 
 static trs_status decline_if_slow(const trs_plan *plan, const trs_subtrees_state *s) {
   static const double START = 2e-6, WORTH_IT = 0.85; /* of the time of one thread */
-  double next, ratio = (START + s->trees.seconds) / trs_panels_seconds(&s->panels->panels);
+  double next, ratio = (START + s->trees.seconds) / trs_panels_seconds(plan->found);
   if (!trs_plan_chosen(plan, &next) || ratio < WORTH_IT) return TRS_SUCCESS;
   return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
                   "its %lld subtrees would take %.2f times as long as panels on one thread",
@@ -107,16 +107,16 @@ static trs_status analyze(trs_plan *plan) {
   state *own;
   TRS_TRY(TRS_ALLOC_ZERO(&own, 1));
   plan->state = own;
+  trs_subtrees_state *s = &own->s;
+  TRS_TRY(trs_panels_find(plan));
+  TRS_TRY(trs_subtrees_create(&s->trees, plan->found, plan->context->threads));
+  TRS_TRY(decline_if_slow(plan, s));
   own->one = *plan;
   own->one.state = NULL;
   own->one.method = &trs_method_panels;
   own->one.options.nrhs = 1;
-  TRS_TRY(trs_panels_find(&own->one));
-  trs_subtrees_state *s = &own->s;
-  s->panels = own->one.state;
-  TRS_TRY(trs_subtrees_create(&s->trees, &s->panels->panels, plan->context->threads));
-  TRS_TRY(decline_if_slow(plan, s));
   TRS_TRY(trs_panels_complete(&own->one));
+  s->panels = own->one.state;
   if (s->panels->panels.by_rows) TRS_TRY(make_pieces(s));
   TRS_TRY(TRS_ALLOC_ZERO(&s->barrier, 1));
   return trs_alloc(&s->work, vectors(s) * (plan->system.n + TRS_PANELS_LINES),

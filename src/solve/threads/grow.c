@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#define TRS_GROW_INLINE static inline __attribute__((always_inline))
+
 /* A set of places; the smallest is found in O(log n / log 64). */
 enum { MOST_LAYERS = 6 };
 typedef struct place_set {
@@ -11,10 +13,10 @@ typedef struct place_set {
   int layers;
 } place_set;
 
+/* Fills are numbered: number `base` of a superstep is no thread's, thread t's is base + 1 + t. */
 typedef struct place {
   int32_t missing; /* dependencies that no thread has taken yet */
-  int32_t step;    /* the last superstep in which a dependency was taken */
-  int32_t thread;  /* that took all those of this superstep, or -1 */
+  uint32_t fill;   /* that took the last one; base if two threads did in the same superstep */
 } place;
 
 typedef struct grower {
@@ -28,8 +30,8 @@ typedef struct grower {
       follower;  /* the place behind the last one if that belongs to own, kept out of it; or -1 */
   int32_t *next; /* ready in the next superstep */
   int64_t nnext;
-  int32_t *last; /* threads: the last place that each took, or -1 */
-  int32_t step;
+  int32_t *last;                    /* threads: the last place that each took, or -1 */
+  uint32_t base;                    /* the number of the superstep */
   int64_t work;                     /* of all rows */
   int64_t taken, done;              /* rows, and their work */
   int64_t marked_done, marked_span; /* the last mark: too_long */
@@ -76,32 +78,36 @@ static int64_t first_of(const place_set *set) {
   return k;
 }
 
-/* Gives place k to the thread. */
-static void take(grower *g, int32_t k, int32_t thread) {
-  const int64_t i = trs_in_sweep(g->S, k);
-  trs_part *part = &g->parts->part[g->parts->count - 1];
-  const int64_t work = g->length[i] + TRS_ROW_WORK;
-  part->rows++;
-  part->work += work;
-  g->done += work;
+/* Place `other` has no dependency left.  own: the thread that took k took all those of this
+ * superstep. */
+static void hand_on(grower *g, int32_t other, int32_t k, bool own) {
+  if (!own)
+    g->next[g->nnext++] = other;
+  else if (other == k + 1)
+    g->follower = other;
+  else
+    insert(&g->own, other);
+}
+
+/* Gives place k to the thread with that fill.  Returns its work.  lower is that of the system, as a
+ * literal. */
+TRS_GROW_INLINE int64_t take(grower *g, int32_t k, uint32_t fill, bool lower) {
+  const int32_t last = (int32_t)(g->S->n - 1), i = lower ? k : last - k;
+  const int32_t *row = g->after->row;
+  const uint32_t base = g->base;
+  place *at = g->at;
   g->parts->of[i] = (int32_t)(g->parts->count - 1);
-  g->last[thread] = k;
   g->follower = -1;
-  g->taken++;
-  for (int64_t p = g->after->ptr[i]; p < g->after->ptr[i + 1]; p++) {
-    int32_t other = (int32_t)trs_in_sweep(g->S, g->after->row[p]);
+  for (int64_t p = g->after->ptr[i], end = g->after->ptr[i + 1]; p < end; p++) {
+    const int32_t other = lower ? row[p] : last - row[p];
     if (other == k) continue; /* the diagonal */
-    place *it = &g->at[other];
-    it->thread = it->step != g->step || it->thread == thread ? thread : -1;
-    it->step = g->step;
-    if (--it->missing > 0) continue;
-    if (it->thread != thread)
-      g->next[g->nnext++] = other;
-    else if (other == k + 1)
-      g->follower = other;
-    else
-      insert(&g->own, other);
+    place it = at[other];
+    it.fill = it.fill >= base && it.fill != fill ? base : fill;
+    it.missing--;
+    at[other] = it;
+    if (it.missing == 0) hand_on(g, other, k, it.fill == fill);
   }
+  return g->length[i] + TRS_ROW_WORK;
 }
 
 /* Removes the smallest place that the thread may take, or returns -1. */
@@ -123,13 +129,31 @@ static trs_status add_part(trs_parts *parts, int thread) {
   return TRS_SUCCESS;
 }
 
+/* Takes places until the goal. */
+TRS_GROW_INLINE void take_places(grower *g, int thread, int64_t goal, bool lower) {
+  const uint32_t fill = g->base + 1 + (uint32_t)thread;
+  trs_part *part = &g->parts->part[g->parts->count - 1];
+  int64_t rows = 0, work = 0, last = g->last[thread];
+  for (int64_t k; work < goal && (k = next_place(g)) >= 0; rows++) {
+    work += take(g, (int32_t)k, fill, lower);
+    last = k;
+  }
+  part->rows = rows;
+  part->work = work;
+  g->taken += rows;
+  g->done += work;
+  g->last[thread] = (int32_t)last;
+}
+
 /* Fills one thread up to the goal.  claimed: the place behind its last one if that is ready, or
  * -1. */
 static trs_status fill_thread(grower *g, int thread, int32_t claimed, int64_t goal) {
   TRS_TRY(add_part(g->parts, thread));
   g->follower = claimed;
-  for (int64_t k; g->parts->part[g->parts->count - 1].work < goal && (k = next_place(g)) >= 0;)
-    take(g, (int32_t)k, thread);
+  if (g->S->lower)
+    take_places(g, thread, goal, true);
+  else
+    take_places(g, thread, goal, false);
   if (g->follower >= 0) g->next[g->nnext++] = (int32_t)g->follower;
   for (int64_t k; (k = first_of(&g->own)) >= 0; erase(&g->own, k)) g->next[g->nnext++] = (int32_t)k;
   if (g->parts->part[g->parts->count - 1].rows == 0) g->parts->count--;
@@ -168,7 +192,8 @@ static bool too_long(grower *g, int threads, const trs_grow_limits *limits) {
 static trs_status grow(grower *g, int32_t *claimed, int threads, const trs_grow_limits *limits) {
   const int64_t least = (trs_schedule_part_work + 1) / 2;
   int64_t goal = least, work = g->S->nnz + TRS_ROW_WORK * g->S->n, most = work / threads / 16;
-  for (g->step = 1; g->taken < g->S->n && !g->parts->given_up; g->step++) {
+  const uint32_t numbers = (uint32_t)threads + 1;
+  for (g->base = numbers; g->taken < g->S->n && !g->parts->given_up; g->base += numbers) {
     int64_t first = g->parts->count;
     claim(g, claimed, threads);
     for (int t = 0; t < threads; t++) TRS_TRY(fill_thread(g, t, claimed[t], goal));
@@ -180,45 +205,11 @@ static trs_status grow(grower *g, int32_t *claimed, int threads, const trs_grow_
     if (!full && 2 * goal / 3 > least) goal = 2 * goal / 3;
     g->parts->split_steps += count > 1;
     g->parts->span += trs_step_span(g->parts, first, threads);
-    g->parts->steps = g->step;
-    g->parts->given_up = g->taken < g->S->n && too_long(g, threads, limits);
+    g->parts->steps++;
+    g->parts->given_up =
+        g->taken < g->S->n && (too_long(g, threads, limits) || g->base > UINT32_MAX - 2 * numbers);
   }
   return TRS_SUCCESS;
-}
-
-static trs_status turn(trs_dependents *d, const trs_system *S) {
-  const bool prefix = trs_system_prefix(S);
-  int64_t begin, end;
-  TRS_TRY(TRS_ALLOC_ZERO(&d->own_ptr, S->n + 2));
-  TRS_TRY(TRS_ALLOC(&d->own_row, S->nnz));
-  int64_t *count = d->own_ptr + 2, *next = d->own_ptr + 1;
-  for (int64_t i = 0; i < S->n; i++) {
-    trs_off_diagonal(S, i, prefix, S->has_diagonal, &begin, &end);
-    for (int64_t p = begin; p < end; p++) count[S->idx[p]]++;
-  }
-  for (int64_t i = 1; i < S->n; i++) count[i] += count[i - 1];
-  for (int64_t i = 0; i < S->n; i++) {
-    trs_off_diagonal(S, i, prefix, S->has_diagonal, &begin, &end);
-    for (int64_t p = begin; p < end; p++) d->own_row[next[S->idx[p]]++] = (int32_t)i;
-  }
-  return TRS_SUCCESS;
-}
-
-trs_status trs_dependents_create(trs_dependents *d, const trs_system *S) {
-  *d = (trs_dependents){0};
-  if (S->rows) {
-    trs_status status = turn(d, S);
-    if (status) trs_dependents_destroy(d);
-    TRS_TRY(status);
-  }
-  d->ptr = S->rows ? d->own_ptr : S->ptr;
-  d->row = S->rows ? d->own_row : S->idx;
-  return TRS_SUCCESS;
-}
-
-void trs_dependents_destroy(trs_dependents *d) {
-  TRS_FREE_ALL(d->own_ptr, d->own_row);
-  *d = (trs_dependents){0};
 }
 
 static trs_status prepare(grower *g, int threads) {

@@ -12,19 +12,8 @@
 #ifndef TRS_SOLVE_THREADS_GROW_H
 #define TRS_SOLVE_THREADS_GROW_H
 
+#include "analysis/dependents.h"
 #include "solve/threads/schedule.h"
-
-/* The rows that depend on each row, and the diagonal if op(T) is stored by columns. */
-typedef struct trs_dependents {
-  const int64_t *ptr; /* n + 1 */
-  const int32_t *row;
-  int64_t *own_ptr; /* of op(T) stored by rows; else NULL */
-  int32_t *own_row;
-} trs_dependents;
-
-/* O(n + nnz). */
-trs_status trs_dependents_create(trs_dependents *dependents, const trs_system *S);
-void trs_dependents_destroy(trs_dependents *dependents);
 
 /* Spans (trs_parts) beyond which the caller does not want supersteps.  Growing ends as soon as the
  * span certainly exceeds `worth`, or probably `most`; INT64_MAX: never. */

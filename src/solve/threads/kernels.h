@@ -39,14 +39,15 @@ typedef struct trs_threads_job {
   const int32_t *task_of, *part_of;
   trs_needs *needs;
   int64_t *next;
+  bool alone; /* the calling thread does the work of all */
   const trs_rhs *rhs;
   int64_t column;
   int width;
 } trs_threads_job;
 
 typedef struct trs_threads_kernels {
-  /* The analysis, for op(T) stored by rows: copies the rows of thread rank. */
-  void (*copy_rows[TRS_NSCALARS])(trs_threads_job *job, int rank);
+  /* The analysis, for op(T) stored by rows: copies the rows of tasks begin .. end - 1. */
+  void (*copy_rows[TRS_NSCALARS])(trs_threads_job *job, int64_t begin, int64_t end);
   /* Fills new values into the copy: of the rows of thread rank, for op(T) stored by rows; of all
    * rows, and in the analysis positions too, for op(T) stored by columns. */
   void (*fill_rows[TRS_NSCALARS])(trs_threads_job *job, int rank);

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-int64_t trs_schedule_part_work = 200;
+int64_t trs_schedule_part_work = 200, trs_schedule_alone = 100000;
 
 int64_t trs_level_work(const trs_levels *levels, int32_t k) {
   return levels->entries[k] + TRS_ROW_WORK * (levels->ptr[k + 1] - levels->ptr[k]);
@@ -175,15 +175,11 @@ trs_status trs_needs_create(trs_needs **needs, int threads) {
   *needs = NULL;
   TRS_TRY(TRS_ALLOC_ZERO(&made, threads));
   trs_status status = TRS_ALLOC_ZERO(&made->furthest, (int64_t)threads * threads);
-  if (!status) status = TRS_ALLOC_ZERO(&made->last, (int64_t)threads * threads);
   if (status) {
     trs_needs_destroy(made, threads);
     return status;
   }
-  for (int t = 1; t < threads; t++) {
-    made[t].furthest = made->furthest + (int64_t)t * threads;
-    made[t].last = made->last + (int64_t)t * threads;
-  }
+  for (int t = 1; t < threads; t++) made[t].furthest = made->furthest + (int64_t)t * threads;
   *needs = made;
   return TRS_SUCCESS;
 }
@@ -192,14 +188,12 @@ void trs_needs_destroy(trs_needs *needs, int threads) {
   if (!needs) return;
   for (int t = 0; t < threads; t++) trs_free(needs[t].list);
   trs_free(needs->furthest);
-  trs_free(needs->last);
   trs_free(needs);
 }
 
-void trs_need_further(trs_needs *needs, int64_t task, int thread, int32_t end) {
-  int64_t at = needs->last[thread];
-  bool known = needs->furthest[thread] && needs->list[at].task == task;
-  if (!known && needs->count == needs->capacity) {
+void trs_note_need(trs_needs *needs, int64_t task, int thread, int32_t end) {
+  if (end <= needs->furthest[thread]) return;
+  if (needs->count == needs->capacity) {
     int64_t more = needs->capacity ? 2 * needs->capacity : 64;
     if (needs->failed || trs_realloc((void **)&needs->list, more, sizeof *needs->list)) {
       needs->failed = true;
@@ -207,8 +201,7 @@ void trs_need_further(trs_needs *needs, int64_t task, int thread, int32_t end) {
     }
     needs->capacity = more;
   }
-  if (!known) at = needs->last[thread] = needs->count++;
-  needs->list[at] = (trs_need){task, thread, end};
+  needs->list[needs->count++] = (trs_need){task, thread, end};
   needs->furthest[thread] = end;
 }
 

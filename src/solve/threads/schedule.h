@@ -49,6 +49,10 @@ enum { TRS_ROW_WORK = 3 };
  * reduce it so that small systems are split. */
 extern int64_t trs_schedule_part_work;
 
+/* The schedule of a system with fewer entries is filled by one thread, since the others would wake
+ * too late.  Tests set 0. */
+extern int64_t trs_schedule_alone;
+
 /* One part of one step: becomes one task of one thread. */
 typedef struct trs_part {
   int64_t rows, work;
@@ -100,7 +104,6 @@ typedef struct trs_need {
  * beyond all earlier ones, because these imply the rest.  A chain has none. */
 typedef struct trs_needs {
   _Alignas(64) int32_t *furthest; /* threads: largest end of a need so far, or 0 */
-  int64_t *last;                  /* threads: index of that need in the list */
   trs_need *list;
   int64_t count, capacity;
   bool failed; /* the list could not grow: no memory */
@@ -108,15 +111,10 @@ typedef struct trs_needs {
 
 trs_status trs_needs_create(trs_needs **needs, int threads); /* one for each thread */
 void trs_needs_destroy(trs_needs *needs, int threads);
-void trs_need_further(trs_needs *needs, int64_t task, int thread, int32_t end);
 
-/* Records that a task reads a position of another thread. */
-static inline void trs_note_need(const trs_schedule *schedule, trs_needs *needs, int64_t task,
-                                 int32_t position) {
-  int u = 0;
-  while (position >= schedule->first[u + 1]) u++;
-  if (needs->furthest[u] <= position) trs_need_further(needs, task, u, position + 1);
-}
+/* Records that a task reads positions of another thread up to end - 1.  Once per task and thread.
+ */
+void trs_note_need(trs_needs *needs, int64_t task, int thread, int32_t end);
 
 /* Converts the needs of all threads to waits, drops redundant ones and merges tasks that no other
  * thread distinguishes. */

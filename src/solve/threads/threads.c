@@ -9,19 +9,26 @@
 #include "solve/threads/grow.h"
 #include "solve/threads/kernels.h"
 
-/* Thread rank scans the rows of its tasks for their needs. */
-static void note_all_needs(void *argument, int rank, int size) {
-  (void)size;
-  trs_threads_job *j = argument;
+/* Thread rank scans the entries of its tasks for their needs.  The innermost loop has no branch:
+ * the compiler uses vectors. */
+static void note_all_needs(const trs_threads_job *j, int rank) {
   const trs_threads_state *s = j->state;
   const trs_schedule *plan = &s->schedule;
-  int64_t begin = plan->first[rank], end = plan->first[rank + 1];
-  int64_t p = plan->entries[rank], row_end = p;
-  for (int64_t task = plan->task_ptr[rank]; task < plan->task_ptr[rank + 1]; task++)
-    for (int64_t k = plan->tasks[task].begin; k < plan->tasks[task].end; k++)
-      for (row_end += s->count[k]; p < row_end; p++)
-        if (s->idx[p] < begin || s->idx[p] >= end)
-          trs_note_need(plan, j->needs + rank, task, s->idx[p]);
+  for (int64_t task = plan->task_ptr[rank]; task < plan->task_ptr[rank + 1]; task++) {
+    const bool last = task + 1 == plan->task_ptr[rank + 1];
+    const int64_t entry = plan->tasks[task].entry;
+    const int64_t end = last ? plan->entries[rank + 1] : plan->tasks[task + 1].entry;
+    for (int u = 0; u < plan->threads; u++) {
+      const int32_t least = (int32_t)plan->first[u], most = (int32_t)plan->first[u + 1] - 1;
+      int32_t furthest = -1;
+      if (u == rank) continue;
+      for (int64_t p = entry; p < end; p++) {
+        const int32_t at = s->idx[p] >= least && s->idx[p] <= most ? s->idx[p] : -1;
+        furthest = at > furthest ? at : furthest;
+      }
+      if (furthest >= 0) trs_note_need(j->needs + rank, task, u, furthest + 1);
+    }
+  }
 }
 
 static const trs_threads_kernels *kernels(void) {
@@ -41,17 +48,11 @@ static double scattering(const trs_plan *plan, bool natural) {
   return plan->options.nrhs > 1 && !natural && trs_wide_brief(&plan->system) ? SCATTERED : 1;
 }
 
-/* Levels bound the schedule from one side only: supersteps need fewer waits, and other threads work
- * during a narrow level.  So this is the time of a schedule that meets few obstacles; the analysis
- * knows the schedule and declines if serial is faster. */
-static trs_estimate estimate(const trs_plan *plan) {
+/* The time of a schedule that meets few obstacles.  Levels bound the schedule from one side only:
+ * supersteps need fewer waits, and other threads work during a narrow level. */
+static double seconds_in_levels(const trs_levels *levels, int threads) {
   static const double WAIT = 20e-9;
   enum { LEAST_PART = 40 };
-  if (!plan->has_levels)
-    return (trs_estimate){.preference = TRS_PREFERENCE_LAST,
-                          .because = "so small a solve ends before several threads have started"};
-  const trs_levels *levels = &plan->levels;
-  const int threads = plan->context->threads;
   double seconds = START;
   for (int32_t k = 0; k < levels->count; k++) {
     int64_t level = trs_level_work(levels, k), parts = level / LEAST_PART;
@@ -60,7 +61,24 @@ static trs_estimate estimate(const trs_plan *plan) {
     parts = parts > rows ? rows : parts;
     seconds += UNIT * (double)level / (double)(parts > 1 ? parts : 1) + (parts > 1 ? WAIT : 0);
   }
-  return (trs_estimate){.seconds = MARGIN * scattering(plan, false) * seconds};
+  return seconds;
+}
+
+static double work_of(const trs_system *S) { return (double)(S->nnz + TRS_ROW_WORK * S->n); }
+
+/* The analysis knows the schedule, and gives way to a faster method.  If panels gave way, this is
+ * the least time of any schedule. */
+static trs_estimate estimate(const trs_plan *plan) {
+  if (!plan->has_levels)
+    return (trs_estimate){.preference = TRS_PREFERENCE_LAST,
+                          .because = "so small a solve ends before several threads have started"};
+  const int threads = plan->context->threads;
+  if (trs_plan_knows(plan, &trs_method_panels))
+    return (trs_estimate){.seconds = KNOWN * scattering(plan, true) *
+                                     (START + UNIT * work_of(&plan->system) / threads),
+                          .because = "the schedule of several threads is faster"};
+  return (trs_estimate){.seconds = MARGIN * scattering(plan, false) *
+                                   seconds_in_levels(&plan->levels, threads)};
 }
 
 static trs_status row_lengths(int32_t **length, const trs_system *S) {
@@ -94,22 +112,29 @@ static void count_entries(void *argument, int rank, int size) {
     s->count[k] = j->length[s->schedule.row[k]];
 }
 
-static void copy_share(void *argument, int rank, int size) {
-  (void)size;
-  trs_threads_job *j = argument;
-  kernels()->copy_rows[j->plan->system.scalar](j, rank);
-}
-
 static void fill_share(void *argument, int rank, int size) {
   (void)size;
   trs_threads_job *j = argument;
   kernels()->fill_rows[j->plan->system.scalar](j, rank);
 }
 
-static void make_slices(void *argument, int rank, int size) {
+/* Of the copy, in which op(T) stored by columns is filled already. */
+static void complete_share(void *argument, int rank, int size) {
   (void)size;
   trs_threads_job *j = argument;
-  kernels()->make_slices[j->plan->system.scalar](j, rank);
+  const trs_system *S = &j->plan->system;
+  const int64_t *task = j->state->schedule.task_ptr;
+  if (S->rows && !j->alone) kernels()->copy_rows[S->scalar](j, task[rank], task[rank + 1]);
+  note_all_needs(j, rank);
+  if (j->state->sliced) kernels()->make_slices[S->scalar](j, rank);
+}
+
+/* Runs the share of every thread, by one thread if the system is so small that the others would
+ * wake too late. */
+static void run_shares(trs_threads_job *j, void (*share)(void *, int, int)) {
+  const int threads = j->state->schedule.threads;
+  if (!j->alone) trs_team_run(j->plan->context->team, threads, share, j);
+  for (int rank = 0; j->alone && rank < threads; rank++) share(j, rank, threads);
 }
 
 /* The copy of a matrix by rows: each thread copies its own rows. */
@@ -122,7 +147,8 @@ static trs_status copy_rows(trs_threads_job *j, int64_t nparts) {
   if (!status) {
     for (int64_t k = 0; k < ntasks; k++) task_of[plan->tasks[k].part] = (int32_t)k;
     j->task_of = task_of;
-    trs_team_run(j->plan->context->team, plan->threads, copy_share, j);
+    if (j->alone) kernels()->copy_rows[j->plan->system.scalar](j, 0, ntasks);
+    run_shares(j, complete_share);
   }
   TRS_FREE_ALL(task_of, j->next);
   return status;
@@ -130,17 +156,10 @@ static trs_status copy_rows(trs_threads_job *j, int64_t nparts) {
 
 static trs_status copy(trs_threads_job *j, int64_t nparts) {
   const trs_system *S = &j->plan->system;
-  trs_threads_state *s = j->state;
-  trs_team *team = j->plan->context->team;
-  const int threads = s->schedule.threads;
-  if (S->rows) {
-    TRS_TRY(copy_rows(j, nparts));
-  } else {
-    trs_team_run(team, threads, count_entries, j);
-    TRS_TRY(kernels()->fill_columns[S->scalar](j));
-  }
-  trs_team_run(team, threads, note_all_needs, j);
-  if (s->sliced) trs_team_run(team, threads, make_slices, j);
+  if (S->rows) return copy_rows(j, nparts);
+  run_shares(j, count_entries);
+  TRS_TRY(kernels()->fill_columns[S->scalar](j));
+  run_shares(j, complete_share);
   return TRS_SUCCESS;
 }
 
@@ -181,14 +200,22 @@ static bool wants_slices(const trs_plan *plan) {
   return kernels()->lanes[plan->system.scalar] && plan->options.nrhs < TRS_WIDE_LEAST;
 }
 
+/* True if the copy, b and x exceed the caches of a few cores. */
+static bool exceeds_caches(const trs_system *S) {
+  static const double CACHES = 24e6;
+  const double value = (double)trs_scalar_size(S->scalar);
+  return (4 + value) * (double)S->nnz + (8 + 4 * value) * (double)S->n > CACHES;
+}
+
 /* The time of a row in levels, in percent of its time in natural order.  In a level of a grid most
- * rows are in slices.  Few threads are faster in natural order if rows are short and chained.  In
- * the levels of other systems whose rows need neighbours, b and x are scattered and the lengths of
- * rows vary. */
+ * rows are in slices.  Few threads are faster in natural order if rows are short and chained, most
+ * of all if b and x come from memory.  In the levels of other systems whose rows need neighbours, b
+ * and x are scattered and the lengths of rows vary. */
 static int level_percent(const trs_plan *plan, bool chained) {
   enum { SLICED = 60, SCATTERED = 150, MANY_THREADS = 8 };
   const trs_system *S = &plan->system;
   const bool few = chained && plan->context->threads < MANY_THREADS;
+  if (few && exceeds_caches(S)) return SCATTERED;
   if (trs_system_regular(S)) return wants_slices(plan) && !few ? SLICED : 100;
   return trs_system_local(S) ? SCATTERED : 100;
 }
@@ -225,7 +252,7 @@ static trs_status choose_parts(trs_parts *parts, int *threads, const trs_plan *p
   const bool chained = has_short_chains(S);
   const int percent = level_percent(plan, chained);
   const int all = plan->context->threads;
-  const double least = (double)(S->nnz + TRS_ROW_WORK * S->n) / all;
+  const double least = work_of(S) / all;
   const int64_t span = trs_level_span(&plan->levels, all, percent);
   const trs_grow_limits limits = {.worth = (int64_t)((chained ? CHAINED : OTHER) * (double)span),
                                   .most = most_span(plan)};
@@ -242,11 +269,12 @@ static trs_status choose_parts(trs_parts *parts, int *threads, const trs_plan *p
 }
 
 /* If auto chose this method and its schedule turns out slower than the next best method, auto takes
- * that. */
-static trs_status decline_if_slow(trs_plan *plan, const trs_parts *parts) {
+ * that, or comes back if that declines. */
+static trs_status give_way(trs_plan *plan, const trs_parts *parts) {
   double next;
   plan->seconds = KNOWN * scattering(plan, parts->natural) * (START + UNIT * (double)parts->span);
   if (!trs_plan_chosen(plan, &next) || plan->seconds <= next) return TRS_SUCCESS;
+  (void)trs_plan_gives_way(plan, plan->seconds);
   return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "its %lld steps would take %.2f times as long",
                   (long long)parts->steps, plan->seconds / next);
 }
@@ -263,7 +291,7 @@ static trs_status analyze(trs_plan *plan) {
   s->chained = trs_system_chained(&plan->system);
   trs_status status = row_lengths(&length, &plan->system);
   if (!status) status = choose_parts(&parts, &threads, plan, length);
-  if (!status) status = decline_if_slow(plan, &parts);
+  if (!status) status = give_way(plan, &parts);
   if (!status) {
     s->steps = parts.steps;
     s->split_steps = parts.split_steps;
@@ -277,8 +305,12 @@ static trs_status analyze(trs_plan *plan) {
   if (!status) status = allocate(plan, s);
   if (!status) status = trs_needs_create(&needs, s->schedule.threads);
   if (!status) {
-    trs_threads_job j = {
-        .plan = plan, .state = s, .length = length, .part_of = parts.of, .needs = needs};
+    trs_threads_job j = {.plan = plan,
+                         .state = s,
+                         .length = length,
+                         .part_of = parts.of,
+                         .needs = needs,
+                         .alone = plan->system.nnz < trs_schedule_alone};
     status = copy(&j, parts.count);
   }
   trs_parts_destroy(&parts);

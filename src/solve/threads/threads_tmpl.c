@@ -45,11 +45,10 @@ TRS_INLINE void NAME(fill_row)(const trs_threads_job *j, int64_t i, int64_t at, 
 
 /* In the order of the sweep, in which every task gets its rows one behind the other: the matrix is
  * read once from begin to end, although the rows of a level are scattered over it. */
-static void NAME(copy_rows)(trs_threads_job *j, int rank) {
+static void NAME(copy_rows)(trs_threads_job *j, int64_t begin, int64_t end) {
   trs_threads_state *s = j->state;
   const trs_system *S = &j->plan->system;
   const trs_schedule *plan = &s->schedule;
-  const int64_t begin = plan->task_ptr[rank], end = plan->task_ptr[rank + 1];
   const bool prefix = trs_system_prefix(S);
   SCALAR *inverse = s->inverse;
   for (int64_t task = begin; task < end; task++) j->next[task] = plan->tasks[task].entry;

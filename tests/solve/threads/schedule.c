@@ -14,17 +14,28 @@ typedef struct fixture {
   trs_schedule schedule;
 } fixture;
 
+/* One more than the last position of thread u that a task reads, or 0. */
+static int32_t need_of(const fixture *f, const trs_task *task, int u) {
+  const trs_schedule *s = &f->schedule;
+  int32_t furthest = 0;
+  for (int64_t k = task->begin; k < task->end; k++) {
+    int64_t begin, end;
+    trs_off_diagonal(&f->S, s->row[k], f->S.lower, true, &begin, &end);
+    for (int64_t p = begin; p < end; p++) {
+      const int32_t at = s->position[f->S.idx[p]];
+      if (at >= s->first[u] && at < s->first[u + 1] && at >= furthest) furthest = at + 1;
+    }
+  }
+  return furthest;
+}
+
 /* Records needs as the method does. */
 static void note_needs(const fixture *f, trs_needs *needs, int t) {
   const trs_schedule *s = &f->schedule;
   for (int64_t task = s->task_ptr[t]; task < s->task_ptr[t + 1]; task++)
-    for (int64_t k = s->tasks[task].begin; k < s->tasks[task].end; k++) {
-      int64_t begin, end;
-      trs_off_diagonal(&f->S, s->row[k], f->S.lower, true, &begin, &end);
-      for (int64_t p = begin; p < end; p++) {
-        int32_t at = s->position[f->S.idx[p]];
-        if (at < s->first[t] || at >= s->first[t + 1]) trs_note_need(s, needs, task, at);
-      }
+    for (int u = 0; u < s->threads; u++) {
+      const int32_t end = u == t ? 0 : need_of(f, &s->tasks[task], u);
+      if (end) trs_note_need(needs, task, u, end);
     }
 }
 

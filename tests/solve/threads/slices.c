@@ -182,6 +182,7 @@ TEST(infinity_stays_in_its_rows) {
 
 static int begin(void **state) {
   trs_schedule_part_work = 20;
+  trs_schedule_alone = 0;
   return 0;
 }
 

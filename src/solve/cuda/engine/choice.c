@@ -189,12 +189,9 @@ static trs_launch_range range_of(const trs_slice_level *level, trs_launch_kind k
                             .slice_end = level[end].slice,
                             .chunk = level[begin].chunk,
                             .chunk_end = level[end].chunk,
-                            .entries = level[end].entries - level[begin].entries};
-  for (int32_t l = begin; l < end; l++) {
-    int32_t rows = level[l + 1].position - level[l].position;
-    if (rows > range.most_rows) range.most_rows = rows;
-    range.heavy |= level[l].heavy > 0;
-  }
+                            .entries = level[end].entries - level[begin].entries,
+                            .rows = level[end].position - level[begin].position};
+  for (int32_t l = begin; l < end; l++) range.heavy |= level[l].heavy > 0;
   range.settled =
       kind == TRS_LAUNCH_WARP_SLICE && end == begin + 1 && settled(level + begin, shares);
   return range;

@@ -28,11 +28,11 @@ typedef struct trs_launch_range {
   int32_t level, level_end;
   int32_t slice, slice_end;
   int32_t chunk, chunk_end;
-  int64_t entries;   /* elements of idx and val */
-  int32_t most_rows; /* in one level */
-  int32_t heavy;     /* has heavy slices */
-  int32_t settled;   /* one large level: earlier launches have solved all that it needs.  It has a
-                        launch of its own also for many right-hand sides */
+  int64_t entries; /* elements of idx and val */
+  int64_t rows;
+  int32_t heavy;   /* has heavy slices */
+  int32_t settled; /* one large level: earlier launches have solved all that it needs.  It has a
+                      launch of its own also for many right-hand sides */
 } trs_launch_range;
 
 /* State in device memory between solves. */
@@ -61,8 +61,9 @@ typedef struct trs_engine_args {
   void *x;
   const void *b;
   int64_t x_row, x_col, b_row, b_col, nrhs;
-  void *many_rhs_work; /* n x many_rhs */
+  void *many_rhs_work; /* n x many_rhs: x by position; all bits set: pending */
   int32_t many_rhs;    /* right-hand sides solved together */
+  int32_t in_place;    /* rows wait for x itself, n x many_rhs, instead of many_rhs_work */
 } trs_engine_args;
 
 #ifdef __cplusplus
@@ -81,16 +82,17 @@ trs_status trs_engine_shared_x(const trs_engine_args *args, trs_scalar scalar,
 trs_status trs_engine_prepare_shared_x(trs_scalar scalar, int32_t float_values, int32_t overlaps,
                                        int32_t *clusters);
 /* Solves the first `width` right-hand sides together in one range of either kind.  The caller has
- * set all bits of many_rhs_work where rows wait. */
+ * set all bits of many_rhs_work where rows wait, or of x with in_place. */
 trs_status trs_engine_many_rhs(const trs_engine_args *args, trs_scalar scalar,
                                const trs_launch_range *range, int32_t number, int32_t width,
                                trs_stream stream);
 
 /* The same without heavy slices, for blocks of at most TRS_EXACT_BLOCK rows, in ranges that are not
- * settled, for rows of b and x that are whole packs (trs_engine_whole_packs). */
+ * settled, for rows of b and x that are whole packs (trs_engine_whole_packs).
+ * shared_bytes: the largest shared memory of a block of threads. */
 trs_status trs_engine_row_groups(const trs_engine_args *args, trs_scalar scalar,
                                  const trs_launch_range *range, int32_t number, int32_t width,
-                                 trs_stream stream);
+                                 int64_t shared_bytes, trs_stream stream);
 /* True if the rows of a dense matrix of `width` columns begin at 16-byte addresses and are whole
  * packs of 16 bytes (pack.cuh).  first: its first element; row, column: strides in elements. */
 bool trs_engine_whole_packs(const void *first, int64_t row, int64_t column, int32_t width,

@@ -114,6 +114,7 @@ static int32_t join_ranges(const trs_engine *e, int32_t k, trs_launch_range *joi
     joined->slice_end = ranges[k].slice_end;
     joined->chunk_end = ranges[k].chunk_end;
     joined->entries += ranges[k].entries;
+    joined->rows += ranges[k].rows;
     joined->heavy |= ranges[k++].heavy;
   }
   return k;
@@ -174,6 +175,7 @@ static trs_status clear_many_rhs(const trs_engine *e, const trs_engine_args *a, 
   int64_t begin, end, row = a->many_rhs * (int64_t)trs_scalar_size(scalar);
   find_waited(e, true, &begin, &end);
   if (begin >= end) return TRS_SUCCESS;
+  if (a->in_place) return trs_device_fill(a->x, 0xff, a->slices.n * row, stream);
   return trs_device_fill((char *)a->many_rhs_work + begin * row, 0xff, (end - begin) * row, stream);
 }
 
@@ -186,46 +188,66 @@ bool trs_engine_whole_packs(const void *first, int64_t row, int64_t column, int3
 
 static bool takes_row_groups(const trs_engine *e, const trs_engine_args *a, trs_scalar scalar,
                              const trs_launch_range *range, int32_t width) {
-  const int32_t levels = range->level_end - range->level;
-  const trs_slice_level *level = e->c.level + range->level;
   if (range->heavy || range->settled || e->c.rules.most_block > TRS_EXACT_BLOCK ||
       e->asked.rhs == TRS_RHS_MANY ||
       !trs_engine_whole_packs(a->b, a->b_row, a->b_col, width, scalar) ||
       !trs_engine_whole_packs(a->x, a->x_row, a->x_col, width, scalar))
     return false;
   return e->asked.rhs == TRS_RHS_ROW_GROUPS ||
-         trs_row_groups_pay(level[levels].position - level->position, levels,
+         trs_row_groups_pay(range->rows, range->level_end - range->level,
                             width * (int64_t)trs_scalar_size(scalar));
+}
+
+/* Without in_place every x is written twice, and read from many_rhs_work.  The rows of x must be
+ * adjacent and apart from b, and all ranges be solved by row groups. */
+static bool solves_in_place(const trs_engine *e, const trs_engine_args *a, trs_scalar scalar,
+                            int32_t width) {
+  const int64_t size = (int64_t)trs_scalar_size(scalar);
+  const char *x = a->x, *b = a->b;
+  trs_launch_range range;
+  if (a->x_row != width ||
+      (x < b + a->slices.n * a->b_row * size && b < x + a->slices.n * a->x_row * size))
+    return false;
+  for (int32_t k = 0; k < e->c.nranges;) {
+    k = join_ranges(e, k, &range);
+    if (!takes_row_groups(e, a, scalar, &range, width)) return false;
+  }
+  return trs_device_owns(e->gpu.device, x);
 }
 
 static trs_status launch_many_rhs(const trs_engine *e, const trs_engine_args *a, trs_scalar scalar,
                                   int32_t width, trs_stream stream) {
+  const int64_t shared = trs_device_look(e->gpu.device)->shared_bytes;
   trs_engine_args own = *a;
   trs_launch_range range;
   own.many_rhs = whole_packs(width, scalar);
+  own.in_place = solves_in_place(e, a, scalar, width);
   TRS_TRY(clear_many_rhs(e, &own, scalar, stream));
   for (int32_t k = 0, next; k < e->c.nranges; k = next) {
     next = join_ranges(e, k, &range);
     if (takes_row_groups(e, &own, scalar, &range, width))
-      TRS_TRY(trs_engine_row_groups(&own, scalar, &range, k, width, stream));
+      TRS_TRY(trs_engine_row_groups(&own, scalar, &range, k, width, shared, stream));
     else
       TRS_TRY(trs_engine_many_rhs(&own, scalar, &range, k, width, stream));
   }
   return TRS_SUCCESS;
 }
 
-/* Transposes columns of b and x for launch_many_rhs. */
+/* Transposes columns of b and x for launch_many_rhs.  x by rows replaces b by rows, or lies where
+ * rows wait for it. */
 static trs_status launch_transposed(const trs_engine *e, const trs_engine_args *a,
                                     trs_scalar scalar, int32_t width, trs_stream stream) {
   trs_row_map in = {.n = a->slices.n, .width = width, .row = a->b_row, .col = a->b_col}, out = in;
   trs_engine_args own = *a;
   out.row = a->x_row, out.col = a->x_col;
-  own.x = e->transposed, own.b = e->transposed;
   own.x_row = own.b_row = width;
   own.x_col = own.b_col = 1;
+  own.b = e->transposed;
+  own.x = a->many_rhs_work;
+  if (!solves_in_place(e, &own, scalar, width)) own.x = e->transposed;
   TRS_TRY(trs_launch_gather(e->transposed, a->b, &in, scalar, stream));
   TRS_TRY(launch_many_rhs(e, &own, scalar, width, stream));
-  return trs_launch_scatter(a->x, e->transposed, &out, scalar, stream);
+  return trs_launch_scatter(a->x, own.x, &out, scalar, stream);
 }
 
 static trs_status launch_some(const trs_engine *e, const trs_engine_args *a, trs_scalar scalar,

@@ -6,12 +6,18 @@
  * per lane.  A block of threads solves a slice, or a part of a slice, for a strip of right-hand
  * sides.
  *
+ * b and the coefficients of the inverse come to shared memory while the rows wait for their x.
+ * Registers are scarce: a b in a register would be spilled, and the kernel would wait for b before
+ * it asks for the first x.
+ *
  * Compared with many_rhs.cu the kernel has no barriers and no partial sums in shared memory, so a
  * level takes less time.  It reads entries once per strip and row group, so many_rhs.cu is faster
  * in large levels and for few right-hand sides.
  *
  * Readiness, order and tickets are those of warp_slice.cu.  The order of a row's sum is always the
  * same. */
+#include <cuda_pipeline.h>
+
 #include "solve/cuda/engine/pack.cuh"
 #include "solve/cuda/engine/slice.cuh"
 
@@ -21,24 +27,35 @@ using namespace trs;
 
 enum {
   THREADS = 256,
-  RESIDENT = 4, /* blocks of threads per multiprocessor: 64 registers per thread */
-  AT_ONCE = 4   /* entries whose x are loaded together */
+  RESIDENT = 4,       /* blocks of threads per multiprocessor: 64 registers per thread */
+  AT_ONCE = 4,        /* entries whose x are loaded together */
+  NARROW_LEVEL = 132, /* levels of fewer tasks are narrow: */
+  NARROW_RESIDENT = 3 /* blocks of threads per multiprocessor that poll less in vain */
 };
 
 struct row_groups_args {
   trs_engine_args engine;
+  char *work;          /* the x that rows wait for: by position, or of the system's rows */
+  int32_t stride;      /* bytes from one of them to the next */
   int32_t packs;       /* of all right-hand sides */
   int32_t first_slice; /* of the range */
   int32_t strips;
-  int32_t parts;     /* blocks of threads that share a slice */
+  int32_t parts;     /* blocks of threads that share a slice of the mean number of rows */
   uint32_t *tickets; /* NULL if no row of the range waits for another */
+};
+
+/* What a block of threads holds of its rows in shared memory, one of each per thread. */
+template <class S>
+struct row_memory {
+  pack<S> b[THREADS]; /* the thread's pack; later its residual, in blocks of several rows */
+  S inverse[THREADS]; /* of lane d of a group: the coefficient at distance d from the diagonal */
 };
 
 /* A lane's share of a row: one of its entries; and what all lanes of the group know. */
 template <class V>
 struct row_share {
   int32_t row; /* of the system */
-  int32_t idx;
+  int32_t idx; /* -1: no entry, and val is 0 */
   V val;
 };
 
@@ -47,7 +64,9 @@ struct row_group {
   static constexpr int GROUP = 1 << LOG_GROUP;
   const row_groups_args &a;
   const trs_slice &h;
+  row_memory<S> &memory;
   int32_t own; /* the lane's pack */
+  char *work;  /* the lane's pack of the first x */
 
   __device__ bool has_pack() const { return own < a.packs; }
   __device__ int lane() const { return int(threadIdx.x) & (GROUP - 1); }
@@ -55,10 +74,14 @@ struct row_group {
     if constexpr (GROUP == 32) return ~0u;
     return ((1u << (GROUP & 31)) - 1) << (threadIdx.x & 31 & ~(GROUP - 1));
   }
-  /* x of a position. */
-  __device__ pack<S> *work(int64_t position) const {
-    return static_cast<pack<S> *>(a.engine.many_rhs_work) +
-           position * (a.engine.many_rhs / pack<S>::SIZE) + own;
+  /* v of a lane of the group, in each of its lanes. */
+  template <class T>
+  __device__ T shared_by(T v, int lane) const {
+    const unsigned all = mask();
+    return by_parts(v, [=](auto part) { return __shfl_sync(all, part, lane, GROUP); });
+  }
+  __device__ pack<S> *x_of(int32_t place) const {
+    return reinterpret_cast<pack<S> *>(work + int64_t(place) * a.stride);
   }
 
   /* The lane's entry of row r, from entry t on. */
@@ -69,14 +92,32 @@ struct row_group {
     const bool there = k < h.width << log;
     share.idx = there ? __ldg(a.engine.slices.idx + at) : -1;
     share.val = there ? static_cast<const V *>(a.engine.slices.val)[at] : V{};
+    if (a.engine.in_place && share.idx >= 0) share.idx = __ldg(a.engine.slices.row + share.idx);
   }
 
-  __device__ V value_of(const row_share<V> &share, int from) const {
-    if constexpr (element<V>::is_complex)
-      return {__shfl_sync(mask(), share.val.re, from, GROUP),
-              __shfl_sync(mask(), share.val.im, from, GROUP)};
-    else
-      return __shfl_sync(mask(), share.val, from, GROUP);
+  /* Begins to copy the coefficients of row r of the inverse. */
+  __device__ void fetch_inverse(int r) const {
+    constexpr int WORD = sizeof(S) < 8 ? sizeof(S) : 8;
+    const int d = lane();
+    if (d >= TRS_EXACT_BLOCK) return;
+    const int32_t at = d < h.block ? trs_inverse_at(&h, r, d) : -1;
+    S *to = &memory.inverse[threadIdx.x];
+    if (at < 0) {
+      *to = pending_value<S>();
+      return;
+    }
+    const S *from = static_cast<const S *>(a.engine.slices.inverse) + h.inverse + at;
+#pragma unroll
+    for (int k = 0; k < int(sizeof(S)) / WORD; k++)
+      __pipeline_memcpy_async(reinterpret_cast<char *>(to) + k * WORD,
+                              reinterpret_cast<const char *>(from) + k * WORD, WORD);
+  }
+  /* Begins to copy the lane's pack of b. */
+  __device__ void fetch_b(int32_t row) const {
+    const S *b = static_cast<const S *>(a.engine.b) + row * a.engine.b_row;
+    if (has_pack())
+      __pipeline_memcpy_async(&memory.b[threadIdx.x], reinterpret_cast<const pack<S> *>(b) + own,
+                              sizeof(pack<S>));
   }
 
   __device__ static bool lacks(const pack<S> *x) {
@@ -86,73 +127,69 @@ struct row_group {
     return missing;
   }
 
-  /* Adds entries k to k + AT_ONCE of the group's `count`.  Waits for each x. */
-  __device__ void add(pack<S> &sum, const row_share<V> &share, int k, int count, wait &w) const {
-    int32_t position[AT_ONCE];
+  /* Adds the products of entries k to k + AT_ONCE of the group's lanes.  Waits for each x. */
+  __device__ void add(pack<S> &sum, const row_share<V> &share, int k, wait &w) const {
+    int32_t place[AT_ONCE];
     pack<S> x[AT_ONCE];
 #pragma unroll
     for (int u = 0; u < AT_ONCE; u++) {
-      position[u] = __shfl_sync(mask(), share.idx, (k + u) & (GROUP - 1), GROUP);
+      place[u] = shared_by(share.idx, k + u);
       x[u] = pack<S>{};
-      peek_if(k + u < count && has_pack(), work(position[u]), x[u]);
+      peek_if(place[u] >= 0 && has_pack(), x_of(place[u]), x[u]);
     }
     while (lacks(x) && w.goes_on(share.row)) {
 #pragma unroll
-      for (int u = 0; u < AT_ONCE; u++) peek_if(is_pending(x[u]), work(position[u]), x[u]);
+      for (int u = 0; u < AT_ONCE; u++) peek_if(is_pending(x[u]), x_of(place[u]), x[u]);
     }
 #pragma unroll
-    for (int u = 0; u < AT_ONCE; u++) {
-      const V val = value_of(share, (k + u) & (GROUP - 1));
-      sum = multiply_add(widen<S>(k + u < count ? val : V{}), x[u], sum);
-    }
+    for (int u = 0; u < AT_ONCE; u++)
+      sum = multiply_add(widen<S>(shared_by(share.val, k + u)), x[u], sum);
   }
 
-  /* b less the products.  share has the first entries. */
-  __device__ pack<S> residual(row_share<V> share, int r) const {
-    const S *b = static_cast<const S *>(a.engine.b) + share.row * a.engine.b_row;
-    const pack<S> all = has_pack() ? reinterpret_cast<const pack<S> *>(b)[own] : pack<S>{};
+  /* The sum of row r.  share has the first entries. */
+  __device__ pack<S> products(row_share<V> &share, int r) const {
     pack<S> sum{};
     wait w(a.engine.fault);
     for (int t = 0, count = GROUP; count == GROUP; t += GROUP) {
       if (t > 0) load_entry(share, r, t);
       count = __popc(__ballot_sync(mask(), share.idx >= 0));
-      for (int k = 0; k < count; k += AT_ONCE) add(sum, share, k, count, w);
+      for (int k = 0; k < count; k += AT_ONCE) add(sum, share, k, w);
     }
-    return all - sum;
+    return sum;
+  }
+
+  /* x of the group's row from the residuals of its block of rows.  All threads call it. */
+  __device__ pack<S> apply_inverse(const pack<S> &residual) const {
+    const S *inverse = &memory.inverse[threadIdx.x & ~unsigned(GROUP - 1)];
+    pack<S> x = multiply_add(inverse[0], residual, pack<S>{});
+    if (h.block == 1) return x;
+    memory.b[threadIdx.x] = residual;
+    __syncthreads();
+#pragma unroll
+    for (int d = 1; d < TRS_EXACT_BLOCK; d++)
+      if (!is_pending(inverse[d]))
+        x = multiply_add(inverse[d], memory.b[int(threadIdx.x) - d * GROUP], x);
+    __syncthreads(); /* the next rows' b may come */
+    return x;
   }
 
   /* No row waits for rows of the last level. */
   __device__ void store(const pack<S> &x, int32_t row, int r) const {
     if (!has_pack()) return;
     const pack<S> value = encode(x);
-    if (h.level + 1 < a.engine.slices.nlevels) publish(work(h.first + r), value);
+    if (a.engine.in_place) return publish(x_of(row), value);
+    if (h.level + 1 < a.engine.slices.nlevels) publish(x_of(h.first + r), value);
     S *to = static_cast<S *>(a.engine.x) + row * a.engine.x_row;
     __stcs(reinterpret_cast<float4 *>(to) + own, *reinterpret_cast<const float4 *>(&value));
   }
 };
 
-/* x of row r from the residuals of its block of rows.  All threads call it. */
-template <class S>
-__device__ pack<S> apply_inverse(const trs_slice &h, const S *inverse, int r, bool there, int group,
-                                 const pack<S> &own) {
-  __shared__ pack<S> residual[THREADS];
-  if (h.block == 1) return multiply_add(there ? inverse[r] : S{}, own, pack<S>{});
-  residual[threadIdx.x] = own;
-  __syncthreads();
-  pack<S> x{};
-  for (int d = 0; there && d < h.block; d++) {
-    const int32_t at = trs_inverse_at(&h, r, d);
-    if (at >= 0 && !is_pending(inverse[at]))
-      x = multiply_add(inverse[at], residual[int(threadIdx.x) - d * group], x);
-  }
-  __syncthreads();
-  return x;
-}
-
 template <class S, class V, int LOG_GROUP>
 __global__ void __launch_bounds__(THREADS, RESIDENT)
     solve_row_groups(const __grid_constant__ row_groups_args a) {
   constexpr int GROUP = 1 << LOG_GROUP, ROWS = THREADS >> LOG_GROUP;
+  static_assert(TRS_EXACT_BLOCK == 4, "blocks of rows but those of 3 divide ROWS");
+  __shared__ row_memory<S> memory;
   __shared__ trs_slice h;
   __shared__ int32_t task;
   if (threadIdx.x == 0) {
@@ -162,31 +199,49 @@ __global__ void __launch_bounds__(THREADS, RESIDENT)
   __syncthreads();
   const int32_t strip = task % a.strips, part = task / a.strips % a.parts;
   const int group = int(threadIdx.x) >> LOG_GROUP;
-  const row_group<S, V, LOG_GROUP> g = {a, h,
-                                        (strip << LOG_GROUP) + (int(threadIdx.x) & (GROUP - 1))};
-  const S *inverse = static_cast<const S *>(a.engine.slices.inverse) + h.inverse;
-  const int at_once = ROWS / h.block * h.block; /* rows: whole blocks of rows */
+  const int32_t own = (strip << LOG_GROUP) + (int(threadIdx.x) & (GROUP - 1));
+  const row_group<S, V, LOG_GROUP> g = {a, h, memory, own,
+                                        a.work + int64_t(own) * int64_t(sizeof(pack<S>))};
+  const int at_once = h.block == 3 ? ROWS - ROWS % 3 : ROWS; /* rows: whole blocks of rows */
   for (int begin = part * at_once; begin < h.rows; begin += a.parts * at_once) {
     const int r = begin + group;
     const bool there = group < at_once && r < h.rows;
     row_share<V> share{};
-    pack<S> x{};
+    pack<S> sum{};
+    __syncwarp(); /* the coefficients of the rows before have been read */
     if (there) {
       share.row = __ldg(a.engine.slices.row + h.first + r);
       g.load_entry(share, r, 0);
-      x = g.residual(share, r);
+      g.fetch_inverse(r);
+      g.fetch_b(share.row);
+      __pipeline_commit();
+      sum = g.products(share, r);
     }
-    x = apply_inverse(h, inverse, r, there, GROUP, x);
+    __pipeline_wait_prior(0);
+    __syncwarp();
+    const pack<S> x = g.apply_inverse(memory.b[threadIdx.x] - sum);
     if (there) g.store(x, share.row, r);
   }
 }
 
 template <class S, class V, int LOG_GROUP>
-cudaError_t launch(row_groups_args a, int32_t slices, cudaStream_t stream) {
+cudaError_t launch(row_groups_args a, const trs_launch_range *range, int64_t shared_bytes,
+                   cudaStream_t stream) {
+  constexpr int ROWS = THREADS >> LOG_GROUP;
+  const int64_t slices = range->slice_end - range->slice;
   a.strips = (a.packs + (1 << LOG_GROUP) - 1) >> LOG_GROUP;
-  a.parts = (TRS_SLICE_LANES << LOG_GROUP) / THREADS;
-  solve_row_groups<S, V, LOG_GROUP>
-      <<<unsigned(slices) * unsigned(a.strips * a.parts), THREADS, 0, stream>>>(a);
+  a.parts = int32_t((range->rows + slices * ROWS - 1) / (slices * ROWS));
+  const int64_t tasks = slices * a.strips * a.parts;
+  auto kernel = solve_row_groups<S, V, LOG_GROUP>;
+  int unused = 0; /* shared memory that keeps other blocks away */
+  if (tasks < int64_t(NARROW_LEVEL) * (range->level_end - range->level)) {
+    unused = int(shared_bytes / NARROW_RESIDENT - 2048) - int(sizeof(row_memory<S>));
+    unused = unused > 0 ? unused : 0;
+    cudaError_t error =
+        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, unused);
+    if (error != cudaSuccess) return error;
+  }
+  kernel<<<unsigned(tasks), THREADS, size_t(unused), stream>>>(a);
   return cudaGetLastError();
 }
 
@@ -194,20 +249,23 @@ cudaError_t launch(row_groups_args a, int32_t slices, cudaStream_t stream) {
 
 extern "C" trs_status trs_engine_row_groups(const trs_engine_args *a, trs_scalar scalar,
                                             const trs_launch_range *range, int32_t number,
-                                            int32_t width, trs_stream stream) {
+                                            int32_t width, int64_t shared_bytes,
+                                            trs_stream stream) {
   auto to = static_cast<cudaStream_t>(stream);
-  const int32_t slices = range->slice_end - range->slice;
   const bool waits = range->level_end - range->level > 1;
   cudaError_t error = by_values(scalar, a->float_values, [&](auto element, auto value) {
     using S = decltype(element);
     using V = decltype(value);
     const row_groups_args args = {*a,
+                                  static_cast<char *>(a->in_place ? a->x : a->many_rhs_work),
+                                  int32_t(a->many_rhs * sizeof(S)),
                                   width / pack<S>::SIZE,
                                   range->slice,
                                   1,
                                   1,
                                   waits ? a->counters->ticket + number : nullptr};
-    return args.packs <= 16 ? launch<S, V, 4>(args, slices, to) : launch<S, V, 5>(args, slices, to);
+    return args.packs <= 16 ? launch<S, V, 4>(args, range, shared_bytes, to)
+                            : launch<S, V, 5>(args, range, shared_bytes, to);
   });
   return trs_device_check(error, "launching the row-groups kernel");
 }
