@@ -134,8 +134,11 @@ bool trs_system_local(const trs_system *S) {
   int64_t near = 0, all = 0;
   for (int64_t k = 0; k < samples; k++) {
     const int64_t i = sampled(k, S->n, samples);
-    for (int64_t p = S->ptr[i]; p < S->ptr[i + 1]; p++) near += llabs(S->idx[p] - i) < NEAR;
-    all += S->ptr[i + 1] - S->ptr[i];
+    for (int64_t p = S->ptr[i]; p < S->ptr[i + 1]; p++) {
+      const int64_t distance = llabs(S->idx[p] - i);
+      near += distance > 0 && distance < NEAR;
+      all += distance > 0;
+    }
   }
   return near * 2 >= all;
 }

@@ -229,9 +229,9 @@ static bool has_short_chains(const trs_system *S) {
 /* The span of levels, as a multiple of the work of a thread, above which supersteps may be taken:
  * growing them costs several solves, and dozens if rows need distant ones. */
 static double least_to_grow(const trs_system *S, bool chained, int percent) {
-  static const double BOUND[2][2] = {{1.25, 2}, {0.93, 1.15}}; /* [chained][levels in slices] */
-  static const double DISTANT = 2;
-  return trs_system_local(S) ? BOUND[chained][percent < 100] : DISTANT;
+  static const double CHAINED = 0.93, OTHER = 1.25, SLICED = 2, DISTANT = 2;
+  if (!trs_system_local(S)) return DISTANT;
+  return chained ? CHAINED : percent < 100 ? SLICED : OTHER;
 }
 
 /* The span of supersteps from which on the next best method is faster; no limit if the caller names
@@ -243,14 +243,16 @@ static int64_t most_span(const trs_plan *plan) {
 }
 
 /* Supersteps, or levels if these are as good.  Neighbours stay together in supersteps, which is
- * worth most where short rows need the x of the row before.  In other systems a level's rows have
- * the advantage that the processor can overlap them, most of all in slices. */
+ * worth most where short rows need the x of the row before and levels have no slices.  In other
+ * systems a level's rows have the advantage that the processor can overlap them, most of all in
+ * slices. */
 static trs_status choose_parts(trs_parts *parts, int *threads, const trs_plan *plan,
                                const int32_t *length) {
   static const double CHAINED = 1.1, OTHER = 0.8;
   const trs_system *S = &plan->system;
-  const bool chained = has_short_chains(S);
-  const int percent = level_percent(plan, chained);
+  const bool chains = has_short_chains(S);
+  const int percent = level_percent(plan, chains);
+  const bool chained = chains && percent >= 100;
   const int all = plan->context->threads;
   const double least = work_of(S) / all;
   const int64_t span = trs_level_span(&plan->levels, all, percent);
