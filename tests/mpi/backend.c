@@ -392,25 +392,9 @@ static void test_backend(const char *name) {
   test_memory();
 }
 
-/* Factors are made by LU on an order by nested dissection. */
-static bool makes_factors(void) {
-  trs_factors *F = NULL;
-  trs_matrix *A = system_of(20, TRS_DOUBLE);
-  trs_factor_options options = {.struct_size = sizeof options, .tree_leaves = 8};
-  trs_status status = trs_factor(&F, A, &options);
-  if (status == TRS_ERROR_UNSUPPORTED && rank == 0)
-    printf("skip all of it: %s\n", trs_last_error()->message);
-  trs_factors_destroy(F);
-  trs_matrix_destroy(A);
-  return status != TRS_ERROR_UNSUPPORTED;
-}
-
 int main(int argc, char **argv) {
   begin(&argc, &argv);
-  if (!makes_factors()) {
-    MPI_Finalize();
-    return 0;
-  }
+  if (!makes_factors()) return MPI_Finalize();
   test_backend("serial");
   if (size < 8) test_backend("threads:2");
   if (STAND_IN) test_staging();

@@ -809,6 +809,7 @@ static void test_errors(void) {
 
 int main(int argc, char **argv) {
   begin(&argc, &argv);
+  if (!makes_factors()) return MPI_Finalize();
   test_systems();
   test_tree_sends();
   test_inversion();

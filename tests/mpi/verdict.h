@@ -13,6 +13,8 @@ void begin(int *argc, char ***argv);
 void say(const char *name, int good);
 /* Ends the program unless it succeeded. */
 void must(trs_status status, const char *what);
+/* False if this build cannot factor, by LU on an order by nested dissection.  Rank 0 says why. */
+int makes_factors(void);
 /* A matrix entry by entry, in CSR; value and its imaginary part, which real types leave out. */
 typedef struct entries {
   trs_scalar scalar;
