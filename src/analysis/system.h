@@ -57,8 +57,8 @@ bool trs_system_moved(const trs_system *S, int64_t shift);
 /* The same for one of a few shifts: grids have it, which is the number of unknowns per node. */
 bool trs_system_regular(const trs_system *S);
 
-/* True if most off-diagonal entries of a sample of rows lie near the diagonal: rows that follow each
- * other then need nearly the same x. */
+/* True if most off-diagonal entries of a sample of rows lie near the diagonal: rows that follow
+ * each other then need nearly the same x. */
 bool trs_system_local(const trs_system *S);
 
 #endif
