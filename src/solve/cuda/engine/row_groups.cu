@@ -27,10 +27,12 @@ using namespace trs;
 
 enum {
   THREADS = 256,
-  RESIDENT = 4,       /* blocks of threads per multiprocessor: 64 registers per thread */
-  AT_ONCE = 4,        /* entries whose x are loaded together */
-  NARROW_LEVEL = 132, /* levels of fewer tasks are narrow: */
-  NARROW_RESIDENT = 3 /* blocks of threads per multiprocessor that poll less in vain */
+  RESIDENT = 4, /* blocks of threads per multiprocessor: 64 registers per thread */
+  AT_ONCE = 4,  /* entries whose x are loaded together */
+  /* Levels of fewer than NARROW_LEVEL tasks get NARROW_RESIDENT blocks of threads per
+   * multiprocessor: more of them would only poll. */
+  NARROW_LEVEL = 132,
+  NARROW_RESIDENT = 3
 };
 
 struct row_groups_args {
@@ -233,7 +235,7 @@ cudaError_t launch(row_groups_args a, const trs_launch_range *range, int64_t sha
   a.parts = int32_t((range->rows + slices * ROWS - 1) / (slices * ROWS));
   const int64_t tasks = slices * a.strips * a.parts;
   auto kernel = solve_row_groups<S, V, LOG_GROUP>;
-  int unused = 0; /* shared memory that keeps other blocks away */
+  int unused = 0; /* bytes of shared memory that limit the resident blocks */
   if (tasks < int64_t(NARROW_LEVEL) * (range->level_end - range->level)) {
     unused = int(shared_bytes / NARROW_RESIDENT - 2048) - int(sizeof(row_memory<S>));
     unused = unused > 0 ? unused : 0;
