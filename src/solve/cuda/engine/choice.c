@@ -268,9 +268,9 @@ double trs_batched_seconds(const trs_launch_range *ranges, int32_t nranges,
   return seconds;
 }
 
-bool trs_row_groups_pay(int64_t rows, int32_t levels, int64_t row_bytes) {
-  static const int64_t LARGE_LEVEL = 4096, LONG_ROW = 256;
-  return row_bytes >= LONG_ROW && rows < LARGE_LEVEL * levels;
+bool trs_row_groups_pay(int64_t row_bytes) {
+  static const int64_t LONG_ROW = 256;
+  return row_bytes >= LONG_ROW;
 }
 
 double trs_many_rhs_seconds(const trs_slice_level *level, int32_t nlevels, int32_t nparts,
@@ -286,8 +286,7 @@ double trs_many_rhs_seconds(const trs_slice_level *level, int32_t nlevels, int32
     moving += passed * row_bytes / bandwidth * (rules->blocks ? MULTI_ROW_MANY : 1);
   }
   const double part = MANY_PART + MANY_PART_BYTE * row_bytes;
-  const bool groups =
-      !heavy && trs_row_groups_pay(level[nlevels].position, nlevels, (int64_t)row_bytes);
+  const bool groups = !heavy && trs_row_groups_pay((int64_t)row_bytes);
   return (groups ? GROUPS_LEVEL : MANY_LEVEL) * nlevels + fmax(part * nparts, moving);
 }
 

@@ -42,9 +42,9 @@ typedef struct trs_rhs_rules {
   int32_t multiprocessors; /* of the device */
 } trs_rhs_rules;
 
-/* True if the row-groups kernel is faster than the many-rhs kernel for levels of that many rows in
- * all, without heavy slices.  row_bytes: of all right-hand sides of a row. */
-bool trs_row_groups_pay(int64_t rows, int32_t levels, int64_t row_bytes);
+/* True if the row-groups kernel is faster than the many-rhs kernel where no slice is heavy.
+ * row_bytes: of all right-hand sides of a row. */
+bool trs_row_groups_pay(int64_t row_bytes);
 
 /* Expected seconds of a solve of several right-hand sides: batched; and by the many-rhs or the
  * row-groups kernel. */

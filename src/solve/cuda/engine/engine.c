@@ -68,6 +68,7 @@ static trs_status prepare_solves(engine *e, const trs_plan *plan) {
 static void drop_arrays(engine *e, trs_stream stream) {
   trs_device_free(e->gpu.device, e->memory, stream);
   trs_device_free(e->gpu.device, e->args.many_rhs_work, stream);
+  trs_device_free(e->gpu.device, e->args.system_idx, stream);
   trs_device_free(e->gpu.device, e->transposed, stream);
   e->transposed = NULL;
   e->args = (trs_engine_args){.float_values = e->args.float_values};

@@ -64,6 +64,7 @@ typedef struct trs_engine_args {
   void *many_rhs_work; /* n x many_rhs: x by position; all bits set: pending */
   int32_t many_rhs;    /* right-hand sides solved together */
   int32_t in_place;    /* rows wait for x itself, n x many_rhs, instead of many_rhs_work */
+  int32_t *system_idx; /* slices.entries: idx as rows of the system, for in_place; or NULL */
 } trs_engine_args;
 
 #ifdef __cplusplus
@@ -87,12 +88,14 @@ trs_status trs_engine_many_rhs(const trs_engine_args *args, trs_scalar scalar,
                                const trs_launch_range *range, int32_t number, int32_t width,
                                trs_stream stream);
 
-/* The same without heavy slices, for blocks of at most TRS_EXACT_BLOCK rows, in ranges that are not
- * settled, for rows of b and x that are whole packs (trs_engine_whole_packs).
+/* The same without heavy slices, for blocks of at most TRS_EXACT_BLOCK rows, for rows of b and x
+ * that are whole packs (trs_engine_whole_packs).
  * shared_bytes: the largest shared memory of a block of threads. */
 trs_status trs_engine_row_groups(const trs_engine_args *args, trs_scalar scalar,
                                  const trs_launch_range *range, int32_t number, int32_t width,
                                  int64_t shared_bytes, trs_stream stream);
+/* Fills system_idx of trs_engine_args. */
+trs_status trs_engine_map_idx(int32_t *system_idx, const trs_slices *slices, trs_stream stream);
 /* True if the rows of a dense matrix of `width` columns begin at 16-byte addresses and are whole
  * packs of 16 bytes (pack.cuh).  first: its first element; row, column: strides in elements. */
 bool trs_engine_whole_packs(const void *first, int64_t row, int64_t column, int32_t width,

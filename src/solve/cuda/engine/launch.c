@@ -85,25 +85,6 @@ static trs_status rows_lie_apart(const trs_engine *e, trs_stream stream, bool *a
   return TRS_SUCCESS;
 }
 
-/* For as many right-hand sides together as the plan expects, as far as memory allows. */
-trs_status trs_engine_prepare_rhs(trs_engine *e, const trs_plan *plan) {
-  const trs_scalar scalar = plan->system.scalar;
-  int64_t width = least(plan->options.nrhs, MOST_TOGETHER), one = work_bytes(&e->args, scalar);
-  int64_t most = trs_device_look(e->gpu.device)->memory_bytes / MEMORY_SHARE;
-  while (width > 2 && width * one > most) width = (width + 1) / 2;
-  bool apart = false;
-  if (width >= WORTH_TRANSPOSING) TRS_TRY(rows_lie_apart(e, plan->stream, &apart));
-  e->most_batched = most_batched(e, scalar, apart);
-  e->args.many_rhs = whole_packs(width, scalar);
-  e->bytes += e->args.many_rhs * one;
-  TRS_TRY(trs_device_alloc(e->gpu.device, &e->args.many_rhs_work, e->args.many_rhs, (size_t)one,
-                           plan->stream));
-  if (!apart || width <= e->most_batched) return TRS_SUCCESS;
-  int64_t bytes = width * e->args.slices.n * (int64_t)trs_scalar_size(scalar);
-  e->bytes += bytes;
-  return trs_device_alloc(e->gpu.device, &e->transposed, bytes, 1, plan->stream);
-}
-
 /* Joins the ranges from k on for the many-rhs kernel, which solves both kinds alike.  Returns the
  * next one.  A settled range stays alone. */
 static int32_t join_ranges(const trs_engine *e, int32_t k, trs_launch_range *joined) {
@@ -118,6 +99,54 @@ static int32_t join_ranges(const trs_engine *e, int32_t k, trs_launch_range *joi
     joined->heavy |= ranges[k++].heavy;
   }
   return k;
+}
+
+/* True if the row-groups kernel is faster in the range than many_rhs.cu, if b and x suit it. */
+static bool row_groups_suit(const trs_engine *e, trs_scalar scalar, const trs_launch_range *range,
+                            int32_t width) {
+  if (range->heavy || e->c.rules.most_block > TRS_EXACT_BLOCK || e->asked.rhs == TRS_RHS_MANY)
+    return false;
+  return e->asked.rhs == TRS_RHS_ROW_GROUPS ||
+         trs_row_groups_pay(width * (int64_t)trs_scalar_size(scalar));
+}
+
+static bool row_groups_suit_all(const trs_engine *e, trs_scalar scalar, int32_t width) {
+  trs_launch_range range;
+  for (int32_t k = 0; k < e->c.nranges;) {
+    k = join_ranges(e, k, &range);
+    if (!row_groups_suit(e, scalar, &range, width)) return false;
+  }
+  return true;
+}
+
+/* Makes system_idx, for solves in place. */
+static trs_status map_idx(trs_engine *e, trs_stream stream) {
+  const int64_t entries = e->args.slices.entries;
+  e->bytes += entries * (int64_t)sizeof(int32_t);
+  TRS_TRY(trs_device_alloc(e->gpu.device, (void **)&e->args.system_idx, entries,
+                           sizeof *e->args.system_idx, stream));
+  return trs_engine_map_idx(e->args.system_idx, &e->args.slices, stream);
+}
+
+/* For as many right-hand sides together as the plan expects, as far as memory allows. */
+trs_status trs_engine_prepare_rhs(trs_engine *e, const trs_plan *plan) {
+  const trs_scalar scalar = plan->system.scalar;
+  int64_t width = least(plan->options.nrhs, MOST_TOGETHER), one = work_bytes(&e->args, scalar);
+  int64_t most = trs_device_look(e->gpu.device)->memory_bytes / MEMORY_SHARE;
+  while (width > 2 && width * one > most) width = (width + 1) / 2;
+  bool apart = false;
+  if (width >= WORTH_TRANSPOSING) TRS_TRY(rows_lie_apart(e, plan->stream, &apart));
+  e->most_batched = most_batched(e, scalar, apart);
+  e->args.many_rhs = whole_packs(width, scalar);
+  e->bytes += e->args.many_rhs * one;
+  TRS_TRY(trs_device_alloc(e->gpu.device, &e->args.many_rhs_work, e->args.many_rhs, (size_t)one,
+                           plan->stream));
+  if (width <= e->most_batched) return TRS_SUCCESS;
+  if (row_groups_suit_all(e, scalar, (int32_t)width)) TRS_TRY(map_idx(e, plan->stream));
+  if (!apart) return TRS_SUCCESS;
+  int64_t bytes = width * e->args.slices.n * (int64_t)trs_scalar_size(scalar);
+  e->bytes += bytes;
+  return trs_device_alloc(e->gpu.device, &e->transposed, bytes, 1, plan->stream);
 }
 
 /* Positions begin .. end - 1 whose x may be waited for: all of launches of several levels but the
@@ -188,14 +217,9 @@ bool trs_engine_whole_packs(const void *first, int64_t row, int64_t column, int3
 
 static bool takes_row_groups(const trs_engine *e, const trs_engine_args *a, trs_scalar scalar,
                              const trs_launch_range *range, int32_t width) {
-  if (range->heavy || range->settled || e->c.rules.most_block > TRS_EXACT_BLOCK ||
-      e->asked.rhs == TRS_RHS_MANY ||
-      !trs_engine_whole_packs(a->b, a->b_row, a->b_col, width, scalar) ||
-      !trs_engine_whole_packs(a->x, a->x_row, a->x_col, width, scalar))
-    return false;
-  return e->asked.rhs == TRS_RHS_ROW_GROUPS ||
-         trs_row_groups_pay(range->rows, range->level_end - range->level,
-                            width * (int64_t)trs_scalar_size(scalar));
+  return row_groups_suit(e, scalar, range, width) &&
+         trs_engine_whole_packs(a->b, a->b_row, a->b_col, width, scalar) &&
+         trs_engine_whole_packs(a->x, a->x_row, a->x_col, width, scalar);
 }
 
 /* Without in_place every x is written twice, and read from many_rhs_work.  The rows of x must be
@@ -204,15 +228,12 @@ static bool solves_in_place(const trs_engine *e, const trs_engine_args *a, trs_s
                             int32_t width) {
   const int64_t size = (int64_t)trs_scalar_size(scalar);
   const char *x = a->x, *b = a->b;
-  trs_launch_range range;
-  if (a->x_row != width ||
-      (x < b + a->slices.n * a->b_row * size && b < x + a->slices.n * a->x_row * size))
-    return false;
-  for (int32_t k = 0; k < e->c.nranges;) {
-    k = join_ranges(e, k, &range);
-    if (!takes_row_groups(e, a, scalar, &range, width)) return false;
-  }
-  return trs_device_owns(e->gpu.device, x);
+  const bool apart =
+      x >= b + a->slices.n * a->b_row * size || b >= x + a->slices.n * a->x_row * size;
+  return a->system_idx && a->x_row == width && apart && row_groups_suit_all(e, scalar, width) &&
+         trs_engine_whole_packs(b, a->b_row, a->b_col, width, scalar) &&
+         trs_engine_whole_packs(x, a->x_row, a->x_col, width, scalar) &&
+         trs_device_owns(e->gpu.device, x);
 }
 
 static trs_status launch_many_rhs(const trs_engine *e, const trs_engine_args *a, trs_scalar scalar,

@@ -11,8 +11,12 @@
  * it asks for the first x.
  *
  * Compared with many_rhs.cu the kernel has no barriers and no partial sums in shared memory, so a
- * level takes less time.  It reads entries once per strip and row group, so many_rhs.cu is faster
- * in large levels and for few right-hand sides.
+ * level takes less time.  It reads entries once per strip, so many_rhs.cu is faster for few
+ * right-hand sides.
+ *
+ * A large level with a launch of its own has a kernel without waits: plain loads, which the
+ * first-level cache keeps for the next rows, twice as many at once, and the next row's entries and
+ * b during a row's sum.
  *
  * Readiness, order and tickets are those of warp_slice.cu.  The order of a row's sum is always the
  * same. */
@@ -28,15 +32,16 @@ using namespace trs;
 enum {
   THREADS = 256,
   RESIDENT = 4, /* blocks of threads per multiprocessor: 64 registers per thread */
-  AT_ONCE = 4,  /* entries whose x are loaded together */
   /* Levels of fewer than NARROW_LEVEL tasks get NARROW_RESIDENT blocks of threads per
    * multiprocessor: more of them would only poll. */
   NARROW_LEVEL = 132,
-  NARROW_RESIDENT = 3
+  NARROW_RESIDENT = 3,
+  LARGE_LEVEL = 32768 /* rows of a level from which it gets the kernel without waits */
 };
 
 struct row_groups_args {
   trs_engine_args engine;
+  const int32_t *idx;  /* of the entries: places in work */
   char *work;          /* the x that rows wait for: by position, or of the system's rows */
   int32_t stride;      /* bytes from one of them to the next */
   int32_t packs;       /* of all right-hand sides */
@@ -56,19 +61,22 @@ struct row_memory {
 /* A lane's share of a row: one of its entries; and what all lanes of the group know. */
 template <class V>
 struct row_share {
-  int32_t row; /* of the system */
+  int32_t row; /* of the system; -1: the group has none */
   int32_t idx; /* -1: no entry, and val is 0 */
   V val;
 };
 
-template <class S, class V, int LOG_GROUP>
+template <class S, class V, int LOG_GROUP, bool WAITS>
 struct row_group {
   static constexpr int GROUP = 1 << LOG_GROUP;
+  /* Entries whose x are loaded together; a divisor of GROUP.  Polls keep their addresses. */
+  static constexpr int AT_ONCE = WAITS || LOG_GROUP < 5 ? 4 : 8;
+  static constexpr int STAGES = WAITS ? 1 : 2; /* rows of a group whose b are in shared memory */
   const row_groups_args &a;
   const trs_slice &h;
-  row_memory<S> &memory;
-  int32_t own; /* the lane's pack */
-  char *work;  /* the lane's pack of the first x */
+  row_memory<S> *memory; /* STAGES */
+  int32_t own;           /* the lane's pack */
+  char *work;            /* the lane's pack of the first x */
 
   __device__ bool has_pack() const { return own < a.packs; }
   __device__ int lane() const { return int(threadIdx.x) & (GROUP - 1); }
@@ -92,18 +100,17 @@ struct row_group {
     const int64_t at =
         h.entries + (r << log) + int64_t(k >> log) * trs_slice_stride(&h) + (k & ((1 << log) - 1));
     const bool there = k < h.width << log;
-    share.idx = there ? __ldg(a.engine.slices.idx + at) : -1;
+    share.idx = there ? __ldg(a.idx + at) : -1;
     share.val = there ? static_cast<const V *>(a.engine.slices.val)[at] : V{};
-    if (a.engine.in_place && share.idx >= 0) share.idx = __ldg(a.engine.slices.row + share.idx);
   }
 
   /* Begins to copy the coefficients of row r of the inverse. */
-  __device__ void fetch_inverse(int r) const {
+  __device__ void fetch_inverse(row_memory<S> &into, int r) const {
     constexpr int WORD = sizeof(S) < 8 ? sizeof(S) : 8;
     const int d = lane();
     if (d >= TRS_EXACT_BLOCK) return;
     const int32_t at = d < h.block ? trs_inverse_at(&h, r, d) : -1;
-    S *to = &memory.inverse[threadIdx.x];
+    S *to = &into.inverse[threadIdx.x];
     if (at < 0) {
       *to = pending_value<S>();
       return;
@@ -115,11 +122,22 @@ struct row_group {
                               reinterpret_cast<const char *>(from) + k * WORD, WORD);
   }
   /* Begins to copy the lane's pack of b. */
-  __device__ void fetch_b(int32_t row) const {
+  __device__ void fetch_b(row_memory<S> &into, int32_t row) const {
     const S *b = static_cast<const S *>(a.engine.b) + row * a.engine.b_row;
     if (has_pack())
-      __pipeline_memcpy_async(&memory.b[threadIdx.x], reinterpret_cast<const pack<S> *>(b) + own,
+      __pipeline_memcpy_async(&into.b[threadIdx.x], reinterpret_cast<const pack<S> *>(b) + own,
                               sizeof(pack<S>));
+  }
+  /* Loads the first entries of row r, and begins its copies.  row: of the system, or -1. */
+  __device__ row_share<V> begin(row_memory<S> &into, int r, int32_t row) const {
+    row_share<V> share = {row, -1, V{}};
+    if (row >= 0) {
+      load_entry(share, r, 0);
+      fetch_inverse(into, r);
+      fetch_b(into, row);
+    }
+    __pipeline_commit();
+    return share;
   }
 
   __device__ static bool lacks(const pack<S> *x) {
@@ -128,49 +146,52 @@ struct row_group {
     for (int u = 0; u < AT_ONCE; u++) missing |= is_pending(x[u]);
     return missing;
   }
-
-  /* Adds the products of entries k to k + AT_ONCE of the group's lanes.  Waits for each x. */
-  __device__ void add(pack<S> &sum, const row_share<V> &share, int k, wait &w) const {
+  /* The x of entries k to k + AT_ONCE of the group's lanes, zero where no entry is. */
+  __device__ void load_x(pack<S> (&x)[AT_ONCE], const row_share<V> &share, int k, wait &w) const {
     int32_t place[AT_ONCE];
-    pack<S> x[AT_ONCE];
 #pragma unroll
     for (int u = 0; u < AT_ONCE; u++) {
       place[u] = shared_by(share.idx, k + u);
       x[u] = pack<S>{};
-      peek_if(place[u] >= 0 && has_pack(), x_of(place[u]), x[u]);
+      if (WAITS)
+        peek_if(place[u] >= 0 && has_pack(), x_of(place[u]), x[u]);
+      else if (place[u] >= 0 && has_pack())
+        x[u] = *x_of(place[u]);
     }
-    while (lacks(x) && w.goes_on(share.row)) {
+    while (WAITS && lacks(x) && w.goes_on(share.row)) {
 #pragma unroll
       for (int u = 0; u < AT_ONCE; u++) peek_if(is_pending(x[u]), x_of(place[u]), x[u]);
     }
-#pragma unroll
-    for (int u = 0; u < AT_ONCE; u++)
-      sum = multiply_add(widen<S>(shared_by(share.val, k + u)), x[u], sum);
   }
 
   /* The sum of row r.  share has the first entries. */
-  __device__ pack<S> products(row_share<V> &share, int r) const {
-    pack<S> sum{};
+  __device__ pack<S> products(row_share<V> share, int r) const {
+    pack<S> sum{}, x[AT_ONCE];
     wait w(a.engine.fault);
     for (int t = 0, count = GROUP; count == GROUP; t += GROUP) {
       if (t > 0) load_entry(share, r, t);
       count = __popc(__ballot_sync(mask(), share.idx >= 0));
-      for (int k = 0; k < count; k += AT_ONCE) add(sum, share, k, w);
+      for (int k = 0; k < count; k += AT_ONCE) {
+        load_x(x, share, k, w);
+#pragma unroll
+        for (int u = 0; u < AT_ONCE; u++)
+          sum = multiply_add(widen<S>(shared_by(share.val, k + u)), x[u], sum);
+      }
     }
     return sum;
   }
 
   /* x of the group's row from the residuals of its block of rows.  All threads call it. */
-  __device__ pack<S> apply_inverse(const pack<S> &residual) const {
-    const S *inverse = &memory.inverse[threadIdx.x & ~unsigned(GROUP - 1)];
+  __device__ pack<S> apply_inverse(row_memory<S> &now, const pack<S> &residual) const {
+    const S *inverse = &now.inverse[threadIdx.x & ~unsigned(GROUP - 1)];
     pack<S> x = multiply_add(inverse[0], residual, pack<S>{});
     if (h.block == 1) return x;
-    memory.b[threadIdx.x] = residual;
+    now.b[threadIdx.x] = residual;
     __syncthreads();
 #pragma unroll
     for (int d = 1; d < TRS_EXACT_BLOCK; d++)
       if (!is_pending(inverse[d]))
-        x = multiply_add(inverse[d], memory.b[int(threadIdx.x) - d * GROUP], x);
+        x = multiply_add(inverse[d], now.b[int(threadIdx.x) - d * GROUP], x);
     __syncthreads(); /* the next rows' b may come */
     return x;
   }
@@ -184,57 +205,88 @@ struct row_group {
     S *to = static_cast<S *>(a.engine.x) + row * a.engine.x_row;
     __stcs(reinterpret_cast<float4 *>(to) + own, *reinterpret_cast<const float4 *>(&value));
   }
+
+  /* x of the group's row r from its sum.  row: of the system, or -1 if the group has none. */
+  __device__ void finish(row_memory<S> &now, const pack<S> &sum, int32_t row, int r) const {
+    __syncwarp();
+    const pack<S> x = apply_inverse(now, now.b[threadIdx.x] - sum);
+    if (row >= 0) store(x, row, r);
+  }
+
+  __device__ int32_t row_at(int r) const { return __ldg(a.engine.slices.row + h.first + r); }
+  /* Rows of the slice that the block of threads solves at once: whole blocks of rows. */
+  __device__ int rows_at_once() const {
+    constexpr int ROWS = THREADS >> LOG_GROUP;
+    static_assert(TRS_EXACT_BLOCK == 4, "blocks of rows but those of 3 divide ROWS");
+    return h.block == 3 ? ROWS - ROWS % 3 : ROWS;
+  }
+
+  /* Part `part` of the slice. */
+  __device__ void solve_part(int part) const {
+    const int at_once = rows_at_once(), group = int(threadIdx.x) >> LOG_GROUP;
+    for (int first = part * at_once; first < h.rows; first += a.parts * at_once) {
+      const int r = first + group;
+      row_share<V> share = {-1, -1, V{}};
+      pack<S> sum{};
+      __syncwarp(); /* the coefficients of the rows before have been read */
+      if (group < at_once && r < h.rows) {
+        share = begin(memory[0], r, row_at(r));
+        sum = products(share, r);
+      }
+      __pipeline_wait_prior(0);
+      finish(memory[0], sum, share.row, r);
+    }
+  }
+
+  /* The slice.  A row's entries and b come during the sum of the row before.  The numbers of the
+   * group's rows are loaded together, each by a lane. */
+  __device__ void solve_slice() const {
+    const int at_once = rows_at_once(), group = int(threadIdx.x) >> LOG_GROUP;
+    const int mine = group + lane() * at_once;
+    const int32_t rows = group < at_once && mine < h.rows ? row_at(mine) : -1;
+    row_share<V> next = begin(memory[0], group, shared_by(rows, 0));
+    for (int k = 0; k * at_once < h.rows; k++) {
+      const row_share<V> share = next;
+      const int r = group + k * at_once;
+      next = begin(memory[(k + 1) % STAGES], r + at_once, shared_by(rows, (k + 1) % GROUP));
+      const pack<S> sum = products(share, r);
+      __pipeline_wait_prior(1);
+      finish(memory[k % STAGES], sum, share.row, r);
+      __syncwarp(); /* the coefficients have been read */
+    }
+  }
 };
 
-template <class S, class V, int LOG_GROUP>
+template <class S, class V, int LOG_GROUP, bool WAITS>
 __global__ void __launch_bounds__(THREADS, RESIDENT)
     solve_row_groups(const __grid_constant__ row_groups_args a) {
-  constexpr int GROUP = 1 << LOG_GROUP, ROWS = THREADS >> LOG_GROUP;
-  static_assert(TRS_EXACT_BLOCK == 4, "blocks of rows but those of 3 divide ROWS");
-  __shared__ row_memory<S> memory;
+  using group = row_group<S, V, LOG_GROUP, WAITS>;
+  __shared__ row_memory<S> memory[group::STAGES];
   __shared__ trs_slice h;
   __shared__ int32_t task;
   if (threadIdx.x == 0) {
-    task = int32_t(a.tickets ? atomicInc(a.tickets, gridDim.x - 1) : blockIdx.x);
+    task = int32_t(WAITS && a.tickets ? atomicInc(a.tickets, gridDim.x - 1) : blockIdx.x);
     h = a.engine.slices.slice[a.first_slice + task / a.strips / a.parts];
   }
   __syncthreads();
   const int32_t strip = task % a.strips, part = task / a.strips % a.parts;
-  const int group = int(threadIdx.x) >> LOG_GROUP;
-  const int32_t own = (strip << LOG_GROUP) + (int(threadIdx.x) & (GROUP - 1));
-  const row_group<S, V, LOG_GROUP> g = {a, h, memory, own,
-                                        a.work + int64_t(own) * int64_t(sizeof(pack<S>))};
-  const int at_once = h.block == 3 ? ROWS - ROWS % 3 : ROWS; /* rows: whole blocks of rows */
-  for (int begin = part * at_once; begin < h.rows; begin += a.parts * at_once) {
-    const int r = begin + group;
-    const bool there = group < at_once && r < h.rows;
-    row_share<V> share{};
-    pack<S> sum{};
-    __syncwarp(); /* the coefficients of the rows before have been read */
-    if (there) {
-      share.row = __ldg(a.engine.slices.row + h.first + r);
-      g.load_entry(share, r, 0);
-      g.fetch_inverse(r);
-      g.fetch_b(share.row);
-      __pipeline_commit();
-      sum = g.products(share, r);
-    }
-    __pipeline_wait_prior(0);
-    __syncwarp();
-    const pack<S> x = g.apply_inverse(memory.b[threadIdx.x] - sum);
-    if (there) g.store(x, share.row, r);
-  }
+  const int32_t own = (strip << LOG_GROUP) + (int(threadIdx.x) & ((1 << LOG_GROUP) - 1));
+  const group g = {a, h, memory, own, a.work + int64_t(own) * int64_t(sizeof(pack<S>))};
+  if constexpr (WAITS)
+    g.solve_part(part);
+  else
+    g.solve_slice();
 }
 
-template <class S, class V, int LOG_GROUP>
+template <class S, class V, int LOG_GROUP, bool WAITS>
 cudaError_t launch(row_groups_args a, const trs_launch_range *range, int64_t shared_bytes,
                    cudaStream_t stream) {
   constexpr int ROWS = THREADS >> LOG_GROUP;
   const int64_t slices = range->slice_end - range->slice;
   a.strips = (a.packs + (1 << LOG_GROUP) - 1) >> LOG_GROUP;
-  a.parts = int32_t((range->rows + slices * ROWS - 1) / (slices * ROWS));
+  a.parts = WAITS ? int32_t((range->rows + slices * ROWS - 1) / (slices * ROWS)) : 1;
   const int64_t tasks = slices * a.strips * a.parts;
-  auto kernel = solve_row_groups<S, V, LOG_GROUP>;
+  auto kernel = solve_row_groups<S, V, LOG_GROUP, WAITS>;
   int unused = 0; /* bytes of shared memory that limit the resident blocks */
   if (tasks < int64_t(NARROW_LEVEL) * (range->level_end - range->level)) {
     unused = int(shared_bytes / NARROW_RESIDENT - 2048) - int(sizeof(row_memory<S>));
@@ -245,6 +297,24 @@ cudaError_t launch(row_groups_args a, const trs_launch_range *range, int64_t sha
   }
   kernel<<<unsigned(tasks), THREADS, size_t(unused), stream>>>(a);
   return cudaGetLastError();
+}
+
+template <class S, class V>
+cudaError_t launch_any(const row_groups_args &a, const trs_launch_range *range, int64_t shared,
+                       cudaStream_t stream) {
+  const bool large = !a.tickets && range->rows >= LARGE_LEVEL;
+  if (a.packs <= 16)
+    return large ? launch<S, V, 4, false>(a, range, shared, stream)
+                 : launch<S, V, 4, true>(a, range, shared, stream);
+  return large ? launch<S, V, 5, false>(a, range, shared, stream)
+               : launch<S, V, 5, true>(a, range, shared, stream);
+}
+
+__global__ void map_idx(int32_t *system_idx, const trs_slices slices) {
+  const int64_t at = int64_t(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (at >= slices.entries) return;
+  const int32_t idx = slices.idx[at];
+  system_idx[at] = idx >= 0 ? slices.row[idx] : -1;
 }
 
 }  // namespace
@@ -259,6 +329,7 @@ extern "C" trs_status trs_engine_row_groups(const trs_engine_args *a, trs_scalar
     using S = decltype(element);
     using V = decltype(value);
     const row_groups_args args = {*a,
+                                  a->in_place ? a->system_idx : a->slices.idx,
                                   static_cast<char *>(a->in_place ? a->x : a->many_rhs_work),
                                   int32_t(a->many_rhs * sizeof(S)),
                                   width / pack<S>::SIZE,
@@ -266,8 +337,15 @@ extern "C" trs_status trs_engine_row_groups(const trs_engine_args *a, trs_scalar
                                   1,
                                   1,
                                   waits ? a->counters->ticket + number : nullptr};
-    return args.packs <= 16 ? launch<S, V, 4>(args, range, shared_bytes, to)
-                            : launch<S, V, 5>(args, range, shared_bytes, to);
+    return launch_any<S, V>(args, range, shared_bytes, to);
   });
   return trs_device_check(error, "launching the row-groups kernel");
+}
+
+extern "C" trs_status trs_engine_map_idx(int32_t *system_idx, const trs_slices *slices,
+                                         trs_stream stream) {
+  if (slices->entries == 0) return TRS_SUCCESS;
+  const int64_t blocks = (slices->entries + THREADS - 1) / THREADS;
+  map_idx<<<unsigned(blocks), THREADS, 0, static_cast<cudaStream_t>(stream)>>>(system_idx, *slices);
+  return trs_device_check(cudaGetLastError(), "launching the kernel that maps entries to rows");
 }

@@ -1,6 +1,7 @@
 /* many_rhs.c - each way of the engine through several right-hand sides, by backward error: all
  * types, both layouts, numbers of right-hand sides that do and do not fill packs, groups and
- * strips, in place, with and without blocks of several rows. */
+ * strips, in place, with and without blocks of several rows; and levels with a launch of their
+ * own. */
 #include "gpu.h"
 #include "test.h"
 
@@ -57,6 +58,46 @@ TEST(every_way_solves_all_types) {
         }
       both_sides_free(&s);
     }
+}
+
+/* Two levels of blocks: rows without entries, and rows of up to 40 entries in these rows, so many
+ * that the level has a launch of its own.  With blocks of 3 rows each row of a block also needs
+ * the one before. */
+static triangle two_levels(bool blocks) {
+  enum { FIRST = 5000, ROWS = 84000, MOST = 40 };
+  const int64_t n = FIRST + ROWS;
+  triangle t = {.n = n, .ptr = malloc((size_t)(n + 1) * sizeof *t.ptr)};
+  t.idx = malloc((size_t)(n * (MOST + 2)) * sizeof *t.idx);
+  double *val = t.val = malloc((size_t)(n * (MOST + 2)) * sizeof *val);
+  int64_t at = 0;
+  for (int64_t i = 0; i < n; i++) {
+    const int64_t entries = i < FIRST ? 0 : 1 + i % MOST;
+    t.ptr[i] = at;
+    for (int64_t k = 0; k < entries; k++) {
+      t.idx[at] = (int32_t)(i % 100 + k * (FIRST / MOST));
+      val[at++] = 0.5 / (double)(1 + (i + k) % 7);
+    }
+    if (blocks && i >= FIRST && (i - FIRST) % 3 != 0) {
+      t.idx[at] = (int32_t)(i - 1);
+      val[at++] = -0.25;
+    }
+    t.idx[at] = (int32_t)i;
+    val[at++] = 2;
+  }
+  t.ptr[n] = at;
+  return t;
+}
+
+TEST(levels_with_a_launch_of_their_own_are_solved) {
+  static const int64_t counts[] = {33, 32, 64, 100};
+  for (int blocks = 0; blocks < 2; blocks++) {
+    both_sides s = both_sides_of(two_levels(blocks), TRS_CSR, TRS_DOUBLE);
+    for (size_t c = 0; c < COUNT(counts); c++)
+      for (int by_rows = 0; by_rows < 2; by_rows++)
+        solve(&s, blocks ? ways[3] : ways[2], counts[c], by_rows ? TRS_ROW_MAJOR : TRS_COL_MAJOR,
+              c % 2 == 0);
+    both_sides_free(&s);
+  }
 }
 
 const test_program program = {.end = gpu_stop, .lacks = gpu_lacks};
