@@ -85,10 +85,10 @@ function finish(line,    id, name, state, seconds, counts, late) {
 }
 
 # Skips with one reason are one line: 'skipped NAME: REASON', or 'skipped N tests: REASON'.
-function group_skips(    k, reason_of, count, first, order, n) {
+function group_skips(    k, at, reason_of, count, first, order, n) {
   for (k = 1; k <= nwhy; k++) {
-    reason_of = why[k]
-    if (!sub(/^[^:]*: /, "", reason_of)) reason_of = ""
+    at = index(why[k], ": ") # names of tests may hold a colon, as in cuda:0-1
+    reason_of = at ? substr(why[k], at + 2) : ""
     if (!count[reason_of]++) {
       order[++n] = reason_of
       first[reason_of] = why[k]
