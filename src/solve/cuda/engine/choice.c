@@ -244,10 +244,11 @@ trs_status trs_choose_launch_ranges(trs_launch_range **ranges, int32_t *nranges,
 /* Batched, seconds: a slice keeps the place of its warp for PLACE, or PLACE_APART if its rows lie
  * apart in b and x; a heavy slice counts as HEAVY_PLACES, for its block of threads.  Many-rhs:
  * seconds per level; per part of a heavy block, and per byte of a row of it; bytes of x per second
- * if rows wait, and in settled levels.  Factor of places and bytes for blocks of several rows. */
+ * if rows wait, and in levels with a launch of their own.  Factor of places and bytes for blocks of
+ * several rows. */
 static const double PLACE = 1.25e-9, PLACE_APART = 2.3e-9, HEAVY_PLACES = 10, MANY_LEVEL = 1.5e-6,
                     GROUPS_LEVEL = 1.1e-6, MANY_PART = 0.34e-6, MANY_PART_BYTE = 0.4e-9,
-                    MANY_BANDWIDTH = 2.5e12, SETTLED_BANDWIDTH = 6e12, MULTI_ROW_MANY = 1.35;
+                    MANY_BANDWIDTH = 2.5e12, ALONE_BANDWIDTH = 6e12, MULTI_ROW_MANY = 1.35;
 
 double trs_batched_seconds(const trs_launch_range *ranges, int32_t nranges,
                            const trs_slice_level *level, const trs_rhs_rules *rules) {
@@ -268,6 +269,34 @@ double trs_batched_seconds(const trs_launch_range *ranges, int32_t nranges,
   return seconds;
 }
 
+/* Bytes of x that pass through a level: of its entries, b, x and two copies.  */
+static double passed_bytes(const trs_slice_level *level, double row_bytes) {
+  return row_bytes * ((double)(level[1].entries - level->entries) +
+                      4 * (double)(level[1].position - level->position));
+}
+
+/* True if a launch of the level's own costs less than the waits for its rows and theirs. */
+static bool alone(const trs_slice_level *level, double row_bytes) {
+  static const double BYTES = 64e6;
+  return passed_bytes(level, row_bytes) >= BYTES;
+}
+
+trs_status trs_many_rhs_ranges(trs_launch_range **ranges, int32_t *nranges,
+                               const trs_slice_level *level, int32_t nlevels, int64_t row_bytes) {
+  const double bytes = (double)row_bytes;
+  int32_t count = nlevels > 0;
+  for (int32_t l = 1; l < nlevels; l++)
+    count += alone(level + l - 1, bytes) || alone(level + l, bytes);
+  *nranges = 0;
+  TRS_TRY(TRS_ALLOC(ranges, count));
+  for (int32_t l = 0, end; l < nlevels; l = end) {
+    for (end = l + 1; end < nlevels && !alone(level + l, bytes) && !alone(level + end, bytes);)
+      end++;
+    (*ranges)[(*nranges)++] = range_of(level, TRS_LAUNCH_WARP_SLICE, l, end, 1);
+  }
+  return TRS_SUCCESS;
+}
+
 bool trs_row_groups_pay(int64_t row_bytes) {
   static const int64_t LONG_ROW = 256;
   return row_bytes >= LONG_ROW;
@@ -280,10 +309,8 @@ double trs_many_rhs_seconds(const trs_slice_level *level, int32_t nlevels, int32
   bool heavy = false;
   for (int32_t l = 0; l < nlevels; l++) {
     heavy |= level[l].heavy > 0;
-    double rows = level[l + 1].position - level[l].position;
-    double passed = (double)(level[l + 1].entries - level[l].entries) + 4 * rows;
-    double bandwidth = settled(level + l, 1) ? SETTLED_BANDWIDTH : MANY_BANDWIDTH;
-    moving += passed * row_bytes / bandwidth * (rules->blocks ? MULTI_ROW_MANY : 1);
+    double bandwidth = alone(level + l, row_bytes) ? ALONE_BANDWIDTH : MANY_BANDWIDTH;
+    moving += passed_bytes(level + l, row_bytes) / bandwidth * (rules->blocks ? MULTI_ROW_MANY : 1);
   }
   const double part = MANY_PART + MANY_PART_BYTE * row_bytes;
   const bool groups = !heavy && trs_row_groups_pay((int64_t)row_bytes);

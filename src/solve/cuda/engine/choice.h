@@ -42,8 +42,13 @@ typedef struct trs_rhs_rules {
   int32_t multiprocessors; /* of the device */
 } trs_rhs_rules;
 
-/* True if the row-groups kernel is faster than the many-rhs kernel where no slice is heavy.
- * row_bytes: of all right-hand sides of a row. */
+/* The launches of several right-hand sides together.  A level through which many bytes pass has one
+ * of its own, so no row waits there.  row_bytes: of all right-hand sides of a row.  *ranges is
+ * freed with trs_free. */
+trs_status trs_many_rhs_ranges(trs_launch_range **ranges, int32_t *nranges,
+                               const trs_slice_level *level, int32_t nlevels, int64_t row_bytes);
+
+/* True if the row-groups kernel is faster than the many-rhs kernel where no slice is heavy. */
 bool trs_row_groups_pay(int64_t row_bytes);
 
 /* Expected seconds of a solve of several right-hand sides: batched; and by the many-rhs or the

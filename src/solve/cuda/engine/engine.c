@@ -70,7 +70,10 @@ static void drop_arrays(engine *e, trs_stream stream) {
   trs_device_free(e->gpu.device, e->args.many_rhs_work, stream);
   trs_device_free(e->gpu.device, e->args.system_idx, stream);
   trs_device_free(e->gpu.device, e->transposed, stream);
+  trs_free(e->many_ranges);
   e->transposed = NULL;
+  e->many_ranges = NULL;
+  e->many_nranges = 0;
   e->args = (trs_engine_args){.float_values = e->args.float_values};
   e->memory = NULL;
   e->bytes = 0;
@@ -232,6 +235,8 @@ static trs_status cut_blocks(engine *e, trs_plan *plan) {
   fresh.c = (candidate){0};
   fresh.args = (trs_engine_args){.float_values = e->args.float_values};
   fresh.memory = fresh.transposed = NULL;
+  fresh.many_ranges = NULL;
+  fresh.many_nranges = 0;
   fresh.tuned = false;
   fresh.refused += e->found->refused;
   trs_status status = begin_candidate(&fresh, plan, e->c.rules, NULL, &fresh.c);

@@ -31,15 +31,15 @@ typedef struct trs_launch_range {
   int64_t entries; /* elements of idx and val */
   int64_t rows;
   int32_t heavy;   /* has heavy slices */
-  int32_t settled; /* one large level: earlier launches have solved all that it needs.  It has a
-                      launch of its own also for many right-hand sides */
+  int32_t settled; /* one large level: earlier launches have solved all that it needs */
 } trs_launch_range;
 
 /* State in device memory between solves. */
 typedef struct trs_engine_counters {
   uint32_t parity;    /* buffer of work that this solve writes; it clears the other */
   uint32_t finished;  /* blocks of the last range that have ended; wraps to 0 */
-  uint32_t ticket[1]; /* one per range; wraps to 0 */
+  uint32_t ticket[1]; /* one per range; wraps to 0.  Several right-hand sides together, whose
+                         launches do not overlap, use the first */
 } trs_engine_counters;
 
 typedef struct trs_engine_args {
@@ -82,18 +82,17 @@ trs_status trs_engine_shared_x(const trs_engine_args *args, trs_scalar scalar,
  * kernel that the device runs at once; 0 without `overlaps` of trs_engine_args. */
 trs_status trs_engine_prepare_shared_x(trs_scalar scalar, int32_t float_values, int32_t overlaps,
                                        int32_t *clusters);
-/* Solves the first `width` right-hand sides together in one range of either kind.  The caller has
- * set all bits of many_rhs_work where rows wait, or of x with in_place. */
+/* Solves the first `width` right-hand sides together in one range of trs_many_rhs_ranges.  The
+ * caller has set all bits of many_rhs_work where rows wait, or of x with in_place. */
 trs_status trs_engine_many_rhs(const trs_engine_args *args, trs_scalar scalar,
-                               const trs_launch_range *range, int32_t number, int32_t width,
-                               trs_stream stream);
+                               const trs_launch_range *range, int32_t width, trs_stream stream);
 
 /* The same without heavy slices, for blocks of at most TRS_EXACT_BLOCK rows, for rows of b and x
  * that are whole packs (trs_engine_whole_packs).
  * shared_bytes: the largest shared memory of a block of threads. */
 trs_status trs_engine_row_groups(const trs_engine_args *args, trs_scalar scalar,
-                                 const trs_launch_range *range, int32_t number, int32_t width,
-                                 int64_t shared_bytes, trs_stream stream);
+                                 const trs_launch_range *range, int32_t width, int64_t shared_bytes,
+                                 trs_stream stream);
 /* Fills system_idx of trs_engine_args. */
 trs_status trs_engine_map_idx(int32_t *system_idx, const trs_slices *slices, trs_stream stream);
 /* True if the rows of a dense matrix of `width` columns begin at 16-byte addresses and are whole

@@ -85,22 +85,6 @@ static trs_status rows_lie_apart(const trs_engine *e, trs_stream stream, bool *a
   return TRS_SUCCESS;
 }
 
-/* Joins the ranges from k on for the many-rhs kernel, which solves both kinds alike.  Returns the
- * next one.  A settled range stays alone. */
-static int32_t join_ranges(const trs_engine *e, int32_t k, trs_launch_range *joined) {
-  const trs_launch_range *ranges = e->c.ranges;
-  *joined = ranges[k++];
-  while (k < e->c.nranges && !joined->settled && !ranges[k].settled) {
-    joined->level_end = ranges[k].level_end;
-    joined->slice_end = ranges[k].slice_end;
-    joined->chunk_end = ranges[k].chunk_end;
-    joined->entries += ranges[k].entries;
-    joined->rows += ranges[k].rows;
-    joined->heavy |= ranges[k++].heavy;
-  }
-  return k;
-}
-
 /* True if the row-groups kernel is faster in the range than many_rhs.cu, if b and x suit it. */
 static bool row_groups_suit(const trs_engine *e, trs_scalar scalar, const trs_launch_range *range,
                             int32_t width) {
@@ -111,11 +95,8 @@ static bool row_groups_suit(const trs_engine *e, trs_scalar scalar, const trs_la
 }
 
 static bool row_groups_suit_all(const trs_engine *e, trs_scalar scalar, int32_t width) {
-  trs_launch_range range;
-  for (int32_t k = 0; k < e->c.nranges;) {
-    k = join_ranges(e, k, &range);
-    if (!row_groups_suit(e, scalar, &range, width)) return false;
-  }
+  for (int32_t k = 0; k < e->many_nranges; k++)
+    if (!row_groups_suit(e, scalar, &e->many_ranges[k], width)) return false;
   return true;
 }
 
@@ -141,6 +122,8 @@ trs_status trs_engine_prepare_rhs(trs_engine *e, const trs_plan *plan) {
   e->bytes += e->args.many_rhs * one;
   TRS_TRY(trs_device_alloc(e->gpu.device, &e->args.many_rhs_work, e->args.many_rhs, (size_t)one,
                            plan->stream));
+  TRS_TRY(trs_many_rhs_ranges(&e->many_ranges, &e->many_nranges, e->c.level, e->args.slices.nlevels,
+                              width * (int64_t)trs_scalar_size(scalar)));
   if (width <= e->most_batched) return TRS_SUCCESS;
   if (row_groups_suit_all(e, scalar, (int32_t)width)) TRS_TRY(map_idx(e, plan->stream));
   if (!apart) return TRS_SUCCESS;
@@ -151,21 +134,20 @@ trs_status trs_engine_prepare_rhs(trs_engine *e, const trs_plan *plan) {
 
 /* Positions begin .. end - 1 whose x may be waited for: all of launches of several levels but the
  * last level of the last of them.  Earlier launches have solved what stands before. */
-static void find_waited(const trs_engine *e, bool joined, int64_t *begin, int64_t *end) {
+static void find_waited(const trs_slice_level *level, const trs_launch_range *ranges,
+                        int32_t nranges, int64_t *begin, int64_t *end) {
   *begin = *end = 0;
-  for (int32_t k = 0, next; k < e->c.nranges; k = next) {
-    trs_launch_range r = e->c.ranges[k];
-    next = joined ? join_ranges(e, k, &r) : k + 1;
-    if (r.level_end - r.level < 2) continue;
-    if (*end == 0) *begin = e->c.level[r.level].position;
-    *end = e->c.level[r.level_end - 1].position;
+  for (int32_t k = 0; k < nranges; k++) {
+    if (ranges[k].level_end - ranges[k].level < 2) continue;
+    if (*end == 0) *begin = level[ranges[k].level].position;
+    *end = level[ranges[k].level_end - 1].position;
   }
 }
 
 static trs_status clear_work(const trs_engine *e, const trs_engine_args *a, trs_scalar scalar,
                              trs_stream stream) {
   int64_t size = (int64_t)trs_scalar_size(scalar), begin, end;
-  find_waited(e, false, &begin, &end);
+  find_waited(e->c.level, e->c.ranges, e->c.nranges, &begin, &end);
   if (begin < end) {
     end += (a->columns - 1) * a->slices.n;
     TRS_TRY(trs_device_fill((char *)a->work + begin * size, 0xff, (end - begin) * size, stream));
@@ -202,7 +184,7 @@ static trs_status launch_batched(const trs_engine *e, const trs_engine_args *a, 
 static trs_status clear_many_rhs(const trs_engine *e, const trs_engine_args *a, trs_scalar scalar,
                                  trs_stream stream) {
   int64_t begin, end, row = a->many_rhs * (int64_t)trs_scalar_size(scalar);
-  find_waited(e, true, &begin, &end);
+  find_waited(e->c.level, e->many_ranges, e->many_nranges, &begin, &end);
   if (begin >= end) return TRS_SUCCESS;
   if (a->in_place) return trs_device_fill(a->x, 0xff, a->slices.n * row, stream);
   return trs_device_fill((char *)a->many_rhs_work + begin * row, 0xff, (end - begin) * row, stream);
@@ -240,16 +222,15 @@ static trs_status launch_many_rhs(const trs_engine *e, const trs_engine_args *a,
                                   int32_t width, trs_stream stream) {
   const int64_t shared = trs_device_look(e->gpu.device)->shared_bytes;
   trs_engine_args own = *a;
-  trs_launch_range range;
   own.many_rhs = whole_packs(width, scalar);
   own.in_place = solves_in_place(e, a, scalar, width);
   TRS_TRY(clear_many_rhs(e, &own, scalar, stream));
-  for (int32_t k = 0, next; k < e->c.nranges; k = next) {
-    next = join_ranges(e, k, &range);
-    if (takes_row_groups(e, &own, scalar, &range, width))
-      TRS_TRY(trs_engine_row_groups(&own, scalar, &range, k, width, shared, stream));
+  for (int32_t k = 0; k < e->many_nranges; k++) {
+    const trs_launch_range *range = &e->many_ranges[k];
+    if (takes_row_groups(e, &own, scalar, range, width))
+      TRS_TRY(trs_engine_row_groups(&own, scalar, range, width, shared, stream));
     else
-      TRS_TRY(trs_engine_many_rhs(&own, scalar, &range, k, width, stream));
+      TRS_TRY(trs_engine_many_rhs(&own, scalar, range, width, stream));
   }
   return TRS_SUCCESS;
 }

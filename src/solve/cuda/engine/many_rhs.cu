@@ -111,7 +111,7 @@ struct many_rhs_args {
   int32_t first_slice;      /* of the range */
   int32_t sharers;          /* blocks of threads that share the strips of a slice */
   int32_t b_packs, x_packs; /* rows of b and of x are whole packs in memory */
-  uint32_t *tickets;
+  uint32_t *ticket;
 };
 
 /* The right-hand sides from `first` on. */
@@ -509,7 +509,7 @@ __global__ void __launch_bounds__(EACH == 1 ? THREADS : 32 * ACROSS,
   __shared__ task t;
   if (threadIdx.x < TRS_SLICE_LANES) {
     uint32_t ticket = blockIdx.x;
-    if (WAITS && threadIdx.x == 0) ticket = atomicInc(a.tickets, gridDim.x - 1);
+    if (WAITS && threadIdx.x == 0) ticket = atomicInc(a.ticket, gridDim.x - 1);
     if (WAITS) ticket = __shfl_sync(~0u, ticket, 0);
     const int32_t own = pack<S>::SIZE * EACH, threads = (a.width + own - 1) / own;
     find_task(a.engine.slices, a.first_slice + int32_t(ticket) / a.sharers,
@@ -539,9 +539,7 @@ int32_t sharers_of(const trs_launch_range *range, int32_t strips) {
   return wanted < strips ? wanted : strips;
 }
 
-bool waits(const trs_launch_range *range) {
-  return !range->settled && range->level_end - range->level > 1;
-}
+bool waits(const trs_launch_range *range) { return range->level_end - range->level > 1; }
 
 template <class S, class V, int EACH>
 cudaError_t launch(many_rhs_args &args, const trs_launch_range *range, int32_t strips,
@@ -557,13 +555,13 @@ cudaError_t launch(many_rhs_args &args, const trs_launch_range *range, int32_t s
 }  // namespace
 
 extern "C" trs_status trs_engine_many_rhs(const trs_engine_args *a, trs_scalar scalar,
-                                          const trs_launch_range *range, int32_t number,
-                                          int32_t width, trs_stream stream) {
+                                          const trs_launch_range *range, int32_t width,
+                                          trs_stream stream) {
   auto to = static_cast<cudaStream_t>(stream);
   cudaError_t error = by_values(scalar, a->float_values, [&](auto element, auto value) {
     using S = decltype(element);
     using V = decltype(value);
-    many_rhs_args args = {*a, width, 0, range->slice, 1, 0, 0, a->counters->ticket + number};
+    many_rhs_args args = {*a, width, 0, range->slice, 1, 0, 0, a->counters->ticket};
     args.b_packs = trs_engine_whole_packs(a->b, a->b_row, a->b_col, width, scalar);
     args.x_packs = trs_engine_whole_packs(a->x, a->x_row, a->x_col, width, scalar);
     while (pack<S>::SIZE << args.most < width && 1 << args.most < ACROSS) args.most++;

@@ -14,9 +14,9 @@
  * level takes less time.  It reads entries once per strip, so many_rhs.cu is faster for few
  * right-hand sides.
  *
- * A large level with a launch of its own has a kernel without waits: plain loads, which the
- * first-level cache keeps for the next rows, twice as many at once, and the next row's entries and
- * b during a row's sum.
+ * A level with a launch of its own has a kernel without waits: plain loads, which the first-level
+ * cache keeps for the next rows, twice as many at once, and the next row's entries and b during a
+ * row's sum.
  *
  * Readiness, order and tickets are those of warp_slice.cu.  The order of a row's sum is always the
  * same. */
@@ -36,7 +36,7 @@ enum {
    * multiprocessor: more of them would only poll. */
   NARROW_LEVEL = 132,
   NARROW_RESIDENT = 3,
-  LARGE_LEVEL = 32768 /* rows of a level from which it gets the kernel without waits */
+  PLENTY = 1056 /* blocks of threads that fill the device twice */
 };
 
 struct row_groups_args {
@@ -47,8 +47,8 @@ struct row_groups_args {
   int32_t packs;       /* of all right-hand sides */
   int32_t first_slice; /* of the range */
   int32_t strips;
-  int32_t parts;     /* blocks of threads that share a slice of the mean number of rows */
-  uint32_t *tickets; /* NULL if no row of the range waits for another */
+  int32_t parts; /* blocks of threads that share a slice of the mean number of rows */
+  uint32_t *ticket;
 };
 
 /* What a block of threads holds of its rows in shared memory, one of each per thread. */
@@ -238,17 +238,18 @@ struct row_group {
     }
   }
 
-  /* The slice.  A row's entries and b come during the sum of the row before.  The numbers of the
-   * group's rows are loaded together, each by a lane. */
-  __device__ void solve_slice() const {
+  /* The same without waits.  A row's entries and b come during the sum of the row before.  The
+   * numbers of the group's rows are loaded together, each by a lane. */
+  __device__ void solve_settled_part(int part) const {
     const int at_once = rows_at_once(), group = int(threadIdx.x) >> LOG_GROUP;
-    const int mine = group + lane() * at_once;
+    const int first = part * at_once, step = a.parts * at_once;
+    const int mine = first + group + lane() * step;
     const int32_t rows = group < at_once && mine < h.rows ? row_at(mine) : -1;
-    row_share<V> next = begin(memory[0], group, shared_by(rows, 0));
-    for (int k = 0; k * at_once < h.rows; k++) {
+    row_share<V> next = begin(memory[0], first + group, shared_by(rows, 0));
+    for (int k = 0; first + k * step < h.rows; k++) {
       const row_share<V> share = next;
-      const int r = group + k * at_once;
-      next = begin(memory[(k + 1) % STAGES], r + at_once, shared_by(rows, (k + 1) % GROUP));
+      const int r = first + group + k * step;
+      next = begin(memory[(k + 1) % STAGES], r + step, shared_by(rows, (k + 1) % GROUP));
       const pack<S> sum = products(share, r);
       __pipeline_wait_prior(1);
       finish(memory[k % STAGES], sum, share.row, r);
@@ -265,7 +266,7 @@ __global__ void __launch_bounds__(THREADS, RESIDENT)
   __shared__ trs_slice h;
   __shared__ int32_t task;
   if (threadIdx.x == 0) {
-    task = int32_t(WAITS && a.tickets ? atomicInc(a.tickets, gridDim.x - 1) : blockIdx.x);
+    task = int32_t(WAITS ? atomicInc(a.ticket, gridDim.x - 1) : blockIdx.x);
     h = a.engine.slices.slice[a.first_slice + task / a.strips / a.parts];
   }
   __syncthreads();
@@ -275,7 +276,7 @@ __global__ void __launch_bounds__(THREADS, RESIDENT)
   if constexpr (WAITS)
     g.solve_part(part);
   else
-    g.solve_slice();
+    g.solve_settled_part(part);
 }
 
 template <class S, class V, int LOG_GROUP, bool WAITS>
@@ -284,11 +285,12 @@ cudaError_t launch(row_groups_args a, const trs_launch_range *range, int64_t sha
   constexpr int ROWS = THREADS >> LOG_GROUP;
   const int64_t slices = range->slice_end - range->slice;
   a.strips = (a.packs + (1 << LOG_GROUP) - 1) >> LOG_GROUP;
-  a.parts = WAITS ? int32_t((range->rows + slices * ROWS - 1) / (slices * ROWS)) : 1;
+  const bool apart = WAITS || slices * a.strips < PLENTY;
+  a.parts = apart ? int32_t((range->rows + slices * ROWS - 1) / (slices * ROWS)) : 1;
   const int64_t tasks = slices * a.strips * a.parts;
   auto kernel = solve_row_groups<S, V, LOG_GROUP, WAITS>;
   int unused = 0; /* bytes of shared memory that limit the resident blocks */
-  if (tasks < int64_t(NARROW_LEVEL) * (range->level_end - range->level)) {
+  if (WAITS && tasks < int64_t(NARROW_LEVEL) * (range->level_end - range->level)) {
     unused = int(shared_bytes / NARROW_RESIDENT - 2048) - int(sizeof(row_memory<S>));
     unused = unused > 0 ? unused : 0;
     cudaError_t error =
@@ -302,12 +304,12 @@ cudaError_t launch(row_groups_args a, const trs_launch_range *range, int64_t sha
 template <class S, class V>
 cudaError_t launch_any(const row_groups_args &a, const trs_launch_range *range, int64_t shared,
                        cudaStream_t stream) {
-  const bool large = !a.tickets && range->rows >= LARGE_LEVEL;
+  const bool waits = range->level_end - range->level > 1;
   if (a.packs <= 16)
-    return large ? launch<S, V, 4, false>(a, range, shared, stream)
-                 : launch<S, V, 4, true>(a, range, shared, stream);
-  return large ? launch<S, V, 5, false>(a, range, shared, stream)
-               : launch<S, V, 5, true>(a, range, shared, stream);
+    return waits ? launch<S, V, 4, true>(a, range, shared, stream)
+                 : launch<S, V, 4, false>(a, range, shared, stream);
+  return waits ? launch<S, V, 5, true>(a, range, shared, stream)
+               : launch<S, V, 5, false>(a, range, shared, stream);
 }
 
 __global__ void map_idx(int32_t *system_idx, const trs_slices slices) {
@@ -320,11 +322,9 @@ __global__ void map_idx(int32_t *system_idx, const trs_slices slices) {
 }  // namespace
 
 extern "C" trs_status trs_engine_row_groups(const trs_engine_args *a, trs_scalar scalar,
-                                            const trs_launch_range *range, int32_t number,
-                                            int32_t width, int64_t shared_bytes,
-                                            trs_stream stream) {
+                                            const trs_launch_range *range, int32_t width,
+                                            int64_t shared_bytes, trs_stream stream) {
   auto to = static_cast<cudaStream_t>(stream);
-  const bool waits = range->level_end - range->level > 1;
   cudaError_t error = by_values(scalar, a->float_values, [&](auto element, auto value) {
     using S = decltype(element);
     using V = decltype(value);
@@ -336,7 +336,7 @@ extern "C" trs_status trs_engine_row_groups(const trs_engine_args *a, trs_scalar
                                   range->slice,
                                   1,
                                   1,
-                                  waits ? a->counters->ticket + number : nullptr};
+                                  a->counters->ticket};
     return launch_any<S, V>(args, range, shared_bytes, to);
   });
   return trs_device_check(error, "launching the row-groups kernel");

@@ -25,10 +25,12 @@ typedef struct trs_engine {
   trs_engine_candidate c;
   trs_engine_parameters asked;
   trs_engine_args args;
-  void *memory;         /* one allocation for the arrays of args */
-  int64_t bytes;        /* of memory, many_rhs_work and transposed */
-  int32_t clusters;     /* clusters of the cluster kernel that the device runs at once */
-  int32_t most_batched; /* up to this number of right-hand sides are batched */
+  void *memory;                  /* one allocation for the arrays of args */
+  int64_t bytes;                 /* of memory, many_rhs_work and transposed */
+  int32_t clusters;              /* clusters of the cluster kernel that the device runs at once */
+  int32_t most_batched;          /* up to this number of right-hand sides are batched */
+  trs_launch_range *many_ranges; /* of several right-hand sides together */
+  int32_t many_nranges;
   void *transposed;     /* right-hand sides by rows for the many-rhs kernel, or NULL */
   trs_gpu_found *found; /* pinned: what the last fill found */
   uint8_t *apart;       /* device, n: where blocks begin because of such inverses; NULL: never */

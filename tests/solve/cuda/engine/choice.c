@@ -104,6 +104,26 @@ TEST(several_right_hand_sides_compare_chains_with_plain_rows) {
   assert_true(rules[0].most_block > 1 && rules[1].most_block == 1);
 }
 
+/* Of 10 levels with 32 rows each but one with 320,000. */
+TEST(large_levels_of_many_right_hand_sides_have_launches_of_their_own) {
+  trs_slice_level level[LEVELS + 2] = {{0}};
+  trs_launch_range *ranges;
+  int32_t nlevels = 0, nranges;
+  add_levels(level, &nlevels, 4, 1);
+  add_levels(level, &nlevels, 1, 10000);
+  add_levels(level, &nlevels, 5, 1);
+  assert_success(trs_many_rhs_ranges(&ranges, &nranges, level, nlevels, 512));
+  assert_int_equal(nranges, 3);
+  assert_true(ranges[0].level == 0 && ranges[0].level_end == 4);
+  assert_true(ranges[1].level == 4 && ranges[1].level_end == 5);
+  assert_true(ranges[2].level == 5 && ranges[2].level_end == nlevels);
+  assert_int_equal(ranges[1].rows, 320000);
+  trs_free(ranges);
+  assert_success(trs_many_rhs_ranges(&ranges, &nranges, level, nlevels, 8));
+  assert_int_equal(nranges, 1);
+  trs_free(ranges);
+}
+
 /* 64 doubles per row pay, 16 do not. */
 TEST(row_groups_take_rows_of_many_right_hand_sides) {
   assert_true(trs_row_groups_pay(512));

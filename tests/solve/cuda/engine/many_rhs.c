@@ -60,11 +60,11 @@ TEST(every_way_solves_all_types) {
     }
 }
 
-/* Two levels of blocks: rows without entries, and rows of up to 40 entries in these rows, so many
- * that the level has a launch of its own.  With blocks of 3 rows each row of a block also needs
- * the one before. */
+/* Two levels of blocks: rows without entries, and rows of up to 40 entries in these rows.  The
+ * second has a launch of its own.  With blocks of 3 rows each row of a block also needs the one
+ * before. */
 static triangle two_levels(bool blocks) {
-  enum { FIRST = 5000, ROWS = 84000, MOST = 40 };
+  enum { FIRST = 500, ROWS = 18000, MOST = 40 };
   const int64_t n = FIRST + ROWS;
   triangle t = {.n = n, .ptr = malloc((size_t)(n + 1) * sizeof *t.ptr)};
   t.idx = malloc((size_t)(n * (MOST + 2)) * sizeof *t.idx);
