@@ -269,7 +269,7 @@ double trs_batched_seconds(const trs_launch_range *ranges, int32_t nranges,
   return seconds;
 }
 
-/* Bytes of x that pass through a level: of its entries, b, x and two copies.  */
+/* Bytes that pass through a level: an x per entry; b, x and two copies per row. */
 static double passed_bytes(const trs_slice_level *level, double row_bytes) {
   return row_bytes * ((double)(level[1].entries - level->entries) +
                       4 * (double)(level[1].position - level->position));
@@ -278,7 +278,7 @@ static double passed_bytes(const trs_slice_level *level, double row_bytes) {
 /* True if a launch of the level's own costs less than the waits for its rows and theirs. */
 static bool alone(const trs_slice_level *level, double row_bytes) {
   static const double BYTES = 64e6;
-  return passed_bytes(level, row_bytes) >= BYTES;
+  return settled(level, 1) || passed_bytes(level, row_bytes) >= BYTES;
 }
 
 trs_status trs_many_rhs_ranges(trs_launch_range **ranges, int32_t *nranges,
