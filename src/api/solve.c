@@ -29,6 +29,7 @@ static trs_status take_options(trs_options *own, const trs_options *options) {
                     (long long)(own->nrhs < 0 ? own->nrhs : own->solves));
   if ((unsigned)own->store > TRS_STORE_BFLOAT)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "store %d is not one of trs_store's", own->store);
+  if (own->nrhs > INT32_MAX) own->nrhs = INT32_MAX; /* a hint, which estimates multiply */
   return TRS_SUCCESS;
 }
 

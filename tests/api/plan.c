@@ -154,6 +154,30 @@ TEST(options_are_checked) {
   trs_matrix_destroy(A);
 }
 
+TEST(every_hint_for_right_hand_sides_is_accepted) {
+  static const char *const methods[] = {NULL,      "serial",  "panels", "subtrees",
+                                        "threads", "columns", "blocks"};
+  static const int64_t hints[] = {(int64_t)1 << 20, INT32_MAX, INT64_MAX};
+  double x[300], b[300];
+  trs_matrix *A = dense3((double[]){2, 0, 0, 1, 4, 0, 1, 1, 8});
+  trs_random_fill(b, 300, TRS_DOUBLE, 1);
+  for (int k = 0; k < 21; k++) {
+    trs_backward_error error = {.struct_size = sizeof error};
+    trs_options options = {.struct_size = sizeof(trs_options),
+                           .method = methods[k / 3],
+                           .nrhs = hints[k % 3],
+                           .solves = INT64_MAX};
+    trs_plan *plan;
+    assert_success(trs_analyze(ctx, &plan, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
+    assert_success(trs_solve(plan, x, 3, b, 3, 100, TRS_COL_MAJOR));
+    assert_success(
+        trs_check(A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, x, 3, b, 3, 100, TRS_COL_MAJOR, &error));
+    assert_true(error.componentwise < 1e-14);
+    trs_plan_destroy(plan);
+  }
+  trs_matrix_destroy(A);
+}
+
 TEST(an_update_looks_at_the_diagonal_again) {
   trs_matrix *A = dense3((double[]){2, 0, 0, 1, 4, 0, 1, 1, 8});
   trs_plan *plan;
