@@ -13,15 +13,23 @@ trs_status trs_indexing_check(int indexing) {
       indexing);
 }
 
+/* Element k of a ptr that may be aligned for 32 bits alone. */
+static int64_t copy_at(int indexing, const void *ptr, int64_t k) {
+  int64_t wide;
+  if (indexing & TRS_PTR32) return trs_ptr_at(indexing, ptr, k);
+  memcpy(&wide, (const char *)ptr + k * (int64_t)sizeof wide, sizeof wide);
+  return wide;
+}
+
 /* True if the first bytes of ptr, read in the other width, are valid row pointers.  Reads only
  * bytes that a 32-bit array has. */
 static bool fits_other_width(int indexing, const void *ptr, int64_t nvectors) {
   const int other = indexing ^ TRS_PTR32;
   int64_t count = other & TRS_PTR32 ? nvectors + 1 : (nvectors + 1) / 2;
-  if (count < 2 || trs_ptr_at(other, ptr, 0) != trs_index_base(indexing)) return false;
+  if (count < 2 || copy_at(other, ptr, 0) != trs_index_base(indexing)) return false;
   for (int64_t k = 1; k < count; k++)
-    if (trs_ptr_at(other, ptr, k) < trs_ptr_at(other, ptr, k - 1)) return false;
-  return trs_ptr_at(other, ptr, count - 1) < INT32_MAX;
+    if (copy_at(other, ptr, k) < copy_at(other, ptr, k - 1)) return false;
+  return copy_at(other, ptr, count - 1) < INT32_MAX;
 }
 
 static const char *hint(int indexing, const void *ptr, int64_t nvectors) {

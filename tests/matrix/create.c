@@ -135,6 +135,11 @@ TEST(wrong_indexings_are_named) {
         free(a.ptr);
         free(a.idx);
       }
+  static const int32_t falls[] = {0, 3, 2, 6, 9,
+                                  0, 3, 2, 6, 9}; /* the second is not aligned for 64 bits */
+  for (int k = 0; k < 10; k += 5)
+    assert_failure(TRS_ERROR_STRUCTURE, "ptr[2] = 2 is less than ptr[1] = 3",
+                   CREATE_AS(TRS_PTR32, falls + k, idx));
   int64_t far[] = {0, 1, 2, 1, 0, 2, 0, 1, (int64_t)1 << 31};
   assert_failure(TRS_ERROR_STRUCTURE, "index 2147483648 in row 3 is outside 0 .. 3",
                  CREATE_AS(TRS_IDX64, ptr, far));
