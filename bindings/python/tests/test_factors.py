@@ -8,6 +8,8 @@ import scipy.sparse as sp
 import scipy.sparse.linalg as sla
 
 import trireme as tr
+from trireme import _api
+from trireme._factors import KINDS, ORDERS, _factor
 
 A = tr.generate("poisson2d5:20")
 N = A.shape[0]
@@ -63,6 +65,20 @@ def test_from_factors_with_permutations_and_scalings():
         tr.from_factors(L, U, r[:5])
     with pytest.raises(ValueError, match="perm|twice|permutation"):
         tr.from_factors(L, U, np.zeros(9, int))
+    for wrong in (0.5, 2**32):
+        with pytest.raises(ValueError, match="perm_c is not of whole numbers from 0 to 8"):
+            tr.from_factors(L, U, r, c + wrong)
+
+
+def test_every_kind_and_order_has_a_name():
+    def constants(prefix):
+        return {getattr(_api, name) for name in dir(_api) if name.startswith(prefix)}
+    assert constants("TRS_FACTOR_") == set(KINDS)
+    assert constants("TRS_ORDER_") == set(ORDERS.values())
+    P = _factor(A, _api.TRS_FACTOR_BILU0, "colour", None, block_size=4)  # as files may have them
+    assert P.kind == "bilu0" and "bilu0" in repr(P)
+    steps = [len(tr.ilu0(A, order=order).plan().levels) for order in ("natural", "rcm", "colour")]
+    assert steps[2] < min(steps[:2])
 
 
 def test_plans_of_factors():

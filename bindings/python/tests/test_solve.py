@@ -268,6 +268,12 @@ def test_shapes_are_named():
     readonly.flags.writeable = False
     refused(ValueError, "written", p.solve, np.ones(5), out=readonly)
     refused(ValueError, r"\(3, 4\)", tr.plan, sp.csr_array(np.ones((3, 4))))
+    for b in (None, np.ones(5, object), np.array(["1"] * 5), sp.csr_array(np.ones((5, 1)))):
+        refused(TypeError, "dense array of numbers", p.solve, b)
+    refused(TypeError, r"digits: pass b.astype\('float64'\)", p.solve, np.ones(5, "g"))
+    for threads in (2.5, "2"):
+        refused(TypeError, "integer", tr.plan, A, threads=threads)
+        refused(TypeError, "integer", tr.set_num_threads, threads)
     refused(ValueError, "uplo", tr.plan, A, "both")
     refused(ValueError, "trans", tr.plan, A, trans="C")
     refused(ValueError, "values", p.update, np.ones(3))

@@ -1,6 +1,7 @@
 """Where work runs: one C context per device and number of threads, shared by all plans."""
 
 import ctypes as C
+import operator
 import os
 import threading
 import weakref
@@ -20,6 +21,7 @@ def set_num_threads(threads: Optional[int]) -> None:
     None is the default: TRIREME_NUM_THREADS, or every core that this process may use.
     """
     global _default_threads
+    threads = None if threads is None else operator.index(threads)
     if threads is not None and threads < 1:
         raise ValueError(f"threads is {threads}: it must be 1 or more, or None")
     _default_threads = threads
@@ -35,7 +37,7 @@ def where(device: str, threads: Optional[int]) -> str:
     threads = _default_threads if threads is None else threads
     if device in ("auto", "cpu", "threads"):
         if threads is not None:
-            return f"threads:{int(threads)}"
+            return f"threads:{operator.index(threads)}"
         return "auto" if device == "auto" else "threads"
     return device
 

@@ -13,9 +13,11 @@ from ._matrix import Matrix, compressed, copy_of, matrix_of, to_scipy
 from ._plan import LONG_ANALYSIS, STORE, TRANS, Solver, make_options, pick, place_of
 
 KINDS = {_api.TRS_FACTOR_LU: "lu", _api.TRS_FACTOR_ILU0: "ilu0", _api.TRS_FACTOR_IC0: "ic0",
-         _api.TRS_FACTOR_TRIANGLE: "triangle"}
+         _api.TRS_FACTOR_TRIANGLE: "triangle", _api.TRS_FACTOR_BILU0: "bilu0",
+         _api.TRS_FACTOR_BIC0: "bic0", _api.TRS_FACTOR_DILU: "dilu"}
 ORDERS = {"default": _api.TRS_ORDER_DEFAULT, "nd": _api.TRS_ORDER_ND, "amd": _api.TRS_ORDER_AMD,
-          "natural": _api.TRS_ORDER_NATURAL}
+          "natural": _api.TRS_ORDER_NATURAL, "rcm": _api.TRS_ORDER_RCM,
+          "colour": _api.TRS_ORDER_COLOUR}
 
 
 class FactorsPlan(Solver):
@@ -90,7 +92,7 @@ class Factors:
 
     @property
     def kind(self) -> str:
-        """"lu", "ilu0", "ic0" or "triangle"."""
+        """"lu", "ilu0", "ic0" or "triangle"; of a file also "bilu0", "bic0" or "dilu"."""
         return KINDS[self._info().kind]
 
     @property
@@ -225,7 +227,7 @@ def ilu0(A: Any, *, order: str = "natural", add_diagonal: bool = False,
     ----------
     A : (n, n) sparse array or matrix
         As `trireme.plan` takes it.
-    order : {"natural", "nd", "amd"}, optional
+    order : {"natural", "nd", "amd", "rcm", "colour"}, optional
         The order of elimination.
     add_diagonal : bool, optional
         Give rows without a diagonal entry, or with a zero one, the sum of their absolute values.
@@ -257,7 +259,7 @@ def lu(A: Any, *, order: str = "default", pivot_threshold: float = 0.1,
     ----------
     A : (n, n) sparse array or matrix
         As `trireme.plan` takes it.
-    order : {"default", "nd", "amd", "natural"}, optional
+    order : {"default", "nd", "amd", "natural", "rcm", "colour"}, optional
         The default is nested dissection by METIS.
     pivot_threshold : float, optional
         The diagonal stays pivot above this share of its column.
@@ -281,9 +283,12 @@ def lu(A: Any, *, order: str = "default", pivot_threshold: float = 0.1,
 def _permutation(perm: Any, n: int, name: str) -> Any:
     if perm is None:
         return None
-    made = np.ascontiguousarray(perm, np.int32)
-    if made.shape != (n,):
-        raise ValueError(f"{name} has shape {made.shape}: ({n},) is wanted")
+    given = np.asarray(perm)
+    if given.shape != (n,):
+        raise ValueError(f"{name} has shape {given.shape}: ({n},) is wanted")
+    made = np.ascontiguousarray(given, np.int32)
+    if not np.array_equal(made, given):
+        raise ValueError(f"{name} is not of whole numbers from 0 to {n - 1}")
     return made
 
 

@@ -122,10 +122,10 @@ class Solver:
 
     def _solve_any(self, b: Any, out: Any) -> Any:
         source = dense(b)
+        dtype = self._result_type(source.dtype)
         if len(source.shape) not in (1, 2) or source.shape[0] != self._n:
             raise ValueError(f"b has shape {source.shape}: ({self._n},) or ({self._n}, k) is "
                              "wanted, with the rows of the matrix")
-        dtype = self._result_type(source.dtype)
         self._check_place(source, "b")
         if out is None:
             target = like(source, dtype)
@@ -139,12 +139,15 @@ class Solver:
         dtype = np.dtype(dtype)
         if dtype.kind in "biu":
             return self._dtype
+        if dtype.kind not in "fc":
+            raise TypeError(f"b is of type {dtype}: a dense array of numbers is wanted")
         complex_type = np.promote_types(self._dtype, np.complex64)
         wanted = np.promote_types(self._dtype, dtype)
         if wanted in (self._dtype, complex_type):
             return wanted
-        raise TypeError(f"b is {dtype} and the plan {self._dtype}, which would lose digits: make "
-                        f"the plan with dtype={wanted.name!r}, or pass b.astype({self._dtype.name!r})")
+        make = f"make the plan with dtype={wanted.name!r}, or " if wanted in SCALARS else ""
+        raise TypeError(f"b is {dtype} and the plan {self._dtype}, which would lose digits: {make}"
+                        f"pass b.astype({(complex_type if dtype.kind == 'c' else self._dtype).name!r})")
 
     def _check_place(self, x: Dense, name: str) -> None:
         if x.device is not None and not self._on_gpu:
