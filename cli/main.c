@@ -38,7 +38,9 @@ static const paragraph paragraphs[] = {
      "  trireme info A.mtx --svg A.svg"},
     {"Environment",
      "NO_COLOR, if set and not empty, turns colours off, as do TERM=dumb and Open MPI's mpirun. "
-     "Colours and progress bars are written to terminals only."},
+     "Colours and progress bars are written to terminals only. TRIREME_NUM_THREADS is the number "
+     "of "
+     "threads where --backend names none."},
     {0}};
 
 const command root_command = {.name = "",

@@ -145,6 +145,10 @@ static bool is_thread_count(const char *entry) {
 static trs_status make_environment(char ***result, char settings[COUNTS][SETTING]) {
   const char *threads = getenv("TRIREME_BLAS_THREADS");
   int64_t count = 0, kept = 0;
+  if (threads && threads[strspn(threads, "0123456789")])
+    return trs_fail(TRS_ERROR_ARGUMENT, -1,
+                    "the environment variable TRIREME_BLAS_THREADS is \"%s\": it must be a number",
+                    threads);
   while (environ && environ[count]) count++;
   TRS_TRY(TRS_ALLOC(result, count + COUNTS + 1));
   for (int64_t k = 0; k < count; k++)

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -35,6 +36,7 @@ struct trs_worker {
   int socket, memory, log;
   int64_t at, end; /* offsets in the shared memory: the next array of the answer; the end of the
                       request's arrays */
+  double told_seconds, told_megabytes; /* limits of the environment; 0: none */
   double seconds;
   int64_t most_bytes;
   int cancel; /* the calling thread's cancellation state before */
@@ -48,16 +50,29 @@ static trs_status cannot(const trs_worker *w, const char *what, int error) {
 
 /* ---- Limits. ---- */
 
-static double from_environment(const char *name) {
+static trs_status take_limit(double *limit, const char *name) {
   const char *text = getenv(name);
-  return text && *text ? strtod(text, NULL) : 0;
+  char *rest;
+  *limit = 0;
+  if (!text || !*text) return TRS_SUCCESS;
+  double given = strtod(text, &rest);
+  if (rest == text || *rest || !(given >= 0) || !isfinite(given))
+    return trs_fail(TRS_ERROR_ARGUMENT, -1,
+                    "the environment variable %s is \"%s\": it must be a number, 0 for no limit",
+                    name, text);
+  *limit = given;
+  return TRS_SUCCESS;
+}
+
+static trs_status take_limits(trs_worker *w) {
+  TRS_TRY(take_limit(&w->told_seconds, "TRIREME_WORKER_SECONDS"));
+  return take_limit(&w->told_megabytes, "TRIREME_WORKER_MB");
 }
 
 void trs_worker_limit(trs_worker *w, double seconds, int64_t bytes) {
-  double told_seconds = from_environment("TRIREME_WORKER_SECONDS");
-  double told_bytes = 1e6 * from_environment("TRIREME_WORKER_MB");
+  const double told_bytes = 1e6 * w->told_megabytes;
   if (bytes <= 0) bytes = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
-  if (told_seconds > 0 && (seconds <= 0 || told_seconds < seconds)) seconds = told_seconds;
+  if (w->told_seconds > 0 && (seconds <= 0 || w->told_seconds < seconds)) seconds = w->told_seconds;
   if (told_bytes > 0 && told_bytes < (double)bytes) bytes = (int64_t)told_bytes;
   w->seconds = seconds;
   w->most_bytes = bytes;
@@ -113,8 +128,9 @@ trs_status trs_worker_start(trs_worker **worker, const trs_worker_job *job) {
   w->job = *job;
   w->socket = w->memory = w->log = -1;
   pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &w->cancel);
+  trs_status status = take_limits(w);
   trs_worker_limit(w, 0, 0);
-  trs_status status = start(w);
+  if (!status) status = start(w);
   if (status)
     trs_worker_end(w);
   else

@@ -119,6 +119,20 @@ TEST(one_that_hangs_is_stopped) {
   assert_no_child();
 }
 
+TEST(variables_that_are_no_numbers_are_refused) {
+  static const char *const names[] = {"TRIREME_WORKER_SECONDS", "TRIREME_WORKER_MB",
+                                      "TRIREME_BLAS_THREADS"};
+  static const char *const values[] = {"ten", "10 s", "-1"};
+  for (int k = 0; k < 9; k++) {
+    char said[100];
+    snprintf(said, sizeof said, "%s is \"%s\": it must be a number", names[k / 3], values[k % 3]);
+    setenv(names[k / 3], values[k % 3], 1);
+    assert_failure(TRS_ERROR_ARGUMENT, said, order(&graph));
+    unsetenv(names[k / 3]);
+    assert_no_child();
+  }
+}
+
 TEST(one_that_is_missing_is_named) {
   setenv("TRIREME_WORKERS", "/nowhere", 1);
   assert_failure(TRS_ERROR_UNSUPPORTED,
