@@ -120,7 +120,8 @@ static void add_solvers(gpus_run *run, gpus_job *job) {
 static int check_methods(const gpus_run *run) {
   const char *others = run->set->methods ? run->set->methods : "";
   char name[64];
-  int count = 0;
+  int count = 0, code = run->set->methods ? bench_check_methods(others) : -1;
+  if (code >= 0) return code;
   for (; bench_next_method(&others, name, sizeof name); count++)
     if (!bench_is_method(name)) return bench_leave_unknown(name);
   if (1 + (run->groups - 1) * (3 + 2 * count) > BENCH_MOST_RUNNERS)

@@ -49,6 +49,9 @@ bench_runner *bench_runners_add(bench_runners *all, const char *name, int thread
 bool bench_is_method(const char *name);
 /* The methods of a list such as --methods, in sequence; false at its end. */
 bool bench_next_method(const char **list, char *name, size_t size);
+/* Fails if the list is empty, or if a method is too long for a row.  Returns -1, or the exit code.
+ */
+int bench_check_methods(const char *list);
 int bench_leave_unknown(const char *name);
 
 /* Drift of the machine affects all runners of a round alike.  0 seconds: no timing is wanted. */

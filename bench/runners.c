@@ -50,12 +50,22 @@ bool bench_next_method(const char **list, char *name, size_t size) {
     size_t length = strcspn(*list, ",");
     bool value = memchr(*list, '=', length) && !memchr(*list, ':', length);
     if (used && !value) break;
-    if (used + length + 2 > size) length = size - used - 2;
     used += (size_t)snprintf(name + used, size - used, used ? ",%.*s" : "%.*s", (int)length, *list);
+    if (used >= size) used = size - 1; /* cut, which bench_check_methods reports */
     *list += strcspn(*list, ",");
     *list += **list == ',';
   }
   return used > 0;
+}
+
+int bench_check_methods(const char *list) {
+  char name[64];
+  int count = 0;
+  for (; bench_next_method(&list, name, sizeof name); count++)
+    if (strlen(name) == sizeof name - 1)
+      return leave_usage("bench", "--methods: '%s...' is longer than the %d characters of a result",
+                         name, (int)sizeof name - 2);
+  return count ? -1 : leave_usage("bench", "--methods names no method");
 }
 
 /* ---- On the CPU ---- */
@@ -192,7 +202,8 @@ int bench_runners_reserve(bench_runners *all) {
 }
 
 int bench_runners_open(bench_runners *all, const bench_settings *set) {
-  int code = bench_runners_reserve(all);
+  int code = set->methods ? bench_check_methods(set->methods) : -1;
+  if (code < 0) code = bench_runners_reserve(all);
   if (code >= 0) return code;
   return set->device < 0 ? open_on_cpu(all, set) : open_on_gpu(all, set);
 }

@@ -220,6 +220,9 @@ def test_bad_files():
 def test_usage():
     for name, said, words in (
             ("unknown method", "'fast'", ("--methods", "fast")),
+            ("no method", "names no method", ("--methods", ",")),
+            ("method of too many parameters", "longer than the 62 characters",
+             ("--methods", "serial:" + ",".join(f"{k}={k * k}" for k in range(100, 200)))),
             ("no threads", "--threads", ("--threads", "0")),
             ("threads that are no number", "--threads", ("--threads", "1,x")),
             ("no seconds", "--seconds", ("--seconds", "-1")),
