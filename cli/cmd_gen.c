@@ -35,7 +35,7 @@ static const paragraph paragraphs[] = {
 
 static int write_matrix(const input *in, const char *path) {
   trs_matrix_info info = {.struct_size = sizeof info};
-  if (trs_matrix_write(in->A, path)) return leave_library(NULL);
+  if (trs_matrix_write(in->A, path)) return leave_unwritten();
   trs_matrix_get_info(in->A, &info);
   table_title(in->name);
   table_row("matrix", "%s, %s x %s, %s", human_scalar(info.scalar), human_count(info.nrows).s,

@@ -382,7 +382,7 @@ static int relax(job *j, const char *name) {
   if (!good) return leave_unsolved(j, name);
   if (!j->set.output) return LEAVE_SOLVED;
   if (trs_vectors_write(j->x, j->n, j->nrhs, j->n, TRS_COL_MAJOR, j->matrix.scalar, j->set.output))
-    return leave_library(NULL);
+    return leave_unwritten();
   print_written(j->set.output);
   return LEAVE_SOLVED;
 }

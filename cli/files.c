@@ -96,6 +96,7 @@ int64_t files_max_bytes(void) { return (int64_t)(max_gigabytes * 1e9); }
 
 static struct {
   char path[32];   /* the former path of standard output, or "" */
+  int file;        /* its descriptor */
   long hard_links; /* further names (hard links) of the file to be replaced */
 } written;
 
@@ -107,6 +108,7 @@ static int open_standard_output(const char **path) {
   if (file < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
     return leave(LEAVE_INPUT, trs_status_name(TRS_ERROR_FILE), -1,
                  "cannot write to standard output: %s", strerror(errno));
+  written.file = file;
   snprintf(written.path, sizeof written.path, "/dev/fd/%d", file);
   *path = written.path;
   return -1;
@@ -121,6 +123,15 @@ int check_writable(const char **path) {
     written.hard_links = (long)about.st_nlink - 1;
   }
   return trs_write_path_check(*path) ? leave_library(NULL) : -1;
+}
+
+int leave_unwritten(void) {
+  const trs_error *error = trs_last_error();
+  const char *named = *written.path ? strstr(error->message, written.path) : NULL;
+  if (!named) return leave_library(NULL);
+  end_if_reader_left(written.file);
+  return leave(LEAVE_INPUT, trs_status_name(error->status), -1, "cannot write to standard output%s",
+               named + strlen(written.path));
 }
 
 void print_written(const char *path) {

@@ -47,6 +47,8 @@ int64_t files_max_bytes(void);
 /* Checks, before hours of work, that *path can be written.  Returns -1, or the exit code.  "-" is
  * standard output: *path becomes a name for it, and reports then go to standard error. */
 int check_writable(const char **path);
+/* After a write to such a path has failed: how to leave. */
+int leave_unwritten(void);
 /* Prints the report's line about a written file. */
 void print_written(const char *path);
 int check_text_writable(const char *path);

@@ -118,8 +118,8 @@ int leave_memory(double bytes, const char *what) {
 
 bool output_lost(void) { return fflush(stdout) != 0 || ferror(stdout); }
 
-static bool reader_has_left(void) {
-  struct pollfd to = {.fd = STDOUT_FILENO, .events = POLLOUT};
+static bool reader_has_left(int file) {
+  struct pollfd to = {.fd = file, .events = POLLOUT};
   return poll(&to, 1, 0) == 1 && (to.revents & POLLERR);
 }
 
@@ -130,8 +130,12 @@ static void end_by_broken_pipe(void) {
   raise(SIGPIPE);
 }
 
+void end_if_reader_left(int file) {
+  if (reader_has_left(file)) end_by_broken_pipe();
+}
+
 int output_finish(int code) {
-  bool left = reader_has_left();
+  bool left = reader_has_left(STDOUT_FILENO);
   errno = 0;
   bool failed = ferror(stdout);
   failed |= fclose(stdout) != 0;

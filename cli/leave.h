@@ -38,6 +38,8 @@ void notify(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* True if earlier output was lost: going on is of no use. */
 bool output_lost(void);
+/* Ends the program by SIGPIPE if the file is a pipe that nobody reads any more. */
+void end_if_reader_left(int file);
 /* Flushes standard output.  Lost output is a failure, or SIGPIPE if the reader has left. */
 int output_finish(int code);
 

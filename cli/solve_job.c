@@ -423,7 +423,7 @@ int solve_leave(const solve_job *job) {
   if (!job->set.output) return LEAVE_SOLVED;
   if (trs_vectors_write(job->x, job->n, job->nrhs, job->n, TRS_COL_MAJOR, job->scalar,
                         job->set.output))
-    return leave_library(NULL);
+    return leave_unwritten();
   print_written(job->set.output);
   return LEAVE_SOLVED;
 }

@@ -4,8 +4,10 @@ import bz2
 import gzip
 import lzma
 import os
+import signal
+import subprocess
 
-from harness import check, finish, has, path, read, refuses, run, skip, write
+from harness import FOLDER, TRIREME, check, finish, has, path, read, refuses, run, skip, write
 
 HEAD = "%%MatrixMarket matrix coordinate real general\n"
 
@@ -20,6 +22,21 @@ run("solve", "gen:poisson2d5:9", "--uplo", "lower", "-o", "x.mtx")
 check("solve to standard output", o.code == 0 and o.out == read("x.mtx").decode() and "backward" in o.err, o)
 o = run("relax", "gen:poisson2d5:9", "-o", "-")
 check("relax to standard output", o.code == 0 and o.out.startswith("%%MatrixMarket"), o)
+for words in (["gen", "poisson2d5:300"], ["solve", "gen:poisson2d5:300", "--uplo", "lower"],
+              ["relax", "gen:poisson2d5:300"]):
+    read_end, write_end = os.pipe()
+    os.close(read_end)
+    done = subprocess.run([TRIREME, *words, "-o", "-"], stdout=write_end, stderr=subprocess.PIPE,
+                          cwd=FOLDER, timeout=100)
+    os.close(write_end)
+    check(f"{words[0]} to a reader that has left", done.returncode == -signal.SIGPIPE and
+          b"trireme:" not in done.stderr, f"{done.returncode} {done.stderr}")
+if os.path.exists("/dev/full"):
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([TRIREME, "gen", "poisson2d5:300", "-o", "-"], stdout=full,
+                              stderr=subprocess.PIPE, cwd=FOLDER, timeout=100)
+    check("gen to a full disk on standard output", done.returncode == 3 and
+          b"cannot write to standard output: No space" in done.stderr, f"{done}")
 check("no file of that name", not os.path.exists(path("-")))
 refuses("factors to standard output", 2, "standard output", "factor", "gen:poisson2d5:9", "-o", "-")
 if has("jansson"):
