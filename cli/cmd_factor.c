@@ -41,12 +41,14 @@ static const option options[] = {
         "degree (amd), or the order of the file (natural, the default for the others); without "
         "regard to fill: reverse Cuthill-McKee (rcm), or by colours (colour), which gives few "
         "levels; of blocks for block kinds"),
-    COUNT_OPTION("leaves", 0, "K", 1, 0x1p30, FIELD(leaves),
-                 "the number of leaves of the separator tree, a power of two (default 8)"),
-    REAL_OPTION(
-        "pivot-threshold", "T", 0, 1, FIELD(threshold),
-        "for lu: keep the diagonal entry as pivot if it is at least T times the largest entry "
-        "of its column (default 0.1)"),
+    COUNT_OPTION(
+        "leaves", 0, "K", 1, 0x1p30, FIELD(leaves),
+        "for the orders nd and amd: the number of leaves of the separator tree, a power of "
+        "two (default 8)"),
+    REAL_OPTION("pivot-threshold", "T", 0, 1, FIELD(threshold),
+                "for lu, and for bilu0 and dilu inside diagonal blocks: keep the diagonal entry as "
+                "pivot if "
+                "it is at least T times the largest entry of its column (default 0.1)"),
     FLAG_OPTION(
         "add-diagonal", FIELD(add_diagonal),
         "set each missing or zero diagonal entry to max(1, the sum of the absolute values of "
@@ -159,7 +161,9 @@ static trs_status factor(trs_factors **F, const trs_matrix *A, const settings *s
                             .order = (trs_order)(TRS_ORDER_ND + s->order), /* -1: the default */
                             .tree_leaves = (int)s->leaves,
                             /* 0 means the library's default in this structure */
-                            .pivot_threshold = s->threshold > 0 ? s->threshold : DBL_MIN,
+                            .pivot_threshold = s->threshold < 0   ? 0
+                                               : s->threshold > 0 ? s->threshold
+                                                                  : DBL_MIN,
                             .add_diagonal = s->add_diagonal,
                             .progress = progress_show,
                             .block_size = (int)s->block};
@@ -240,8 +244,23 @@ static int factor_and_write(const input *in, const settings *s) {
   return code < 0 ? LEAVE_SOLVED : code;
 }
 
+static bool is_by_blocks(const settings *s) { return s->kind >= TRS_FACTOR_BILU0; }
+
+/* Prints notes about options without effect. */
+static void note_options(const settings *s) {
+  const int order = s->order >= 0              ? TRS_ORDER_ND + s->order
+                    : s->kind == TRS_FACTOR_LU ? TRS_ORDER_ND
+                                               : TRS_ORDER_NATURAL;
+  const bool pivots = s->kind == TRS_FACTOR_LU || (is_by_blocks(s) && s->kind != TRS_FACTOR_BIC0);
+  if (s->leaves && order != TRS_ORDER_ND && order != TRS_ORDER_AMD)
+    notify("note: --leaves has no effect with --order %s",
+           nth_word(ORDERS, order - TRS_ORDER_ND).s);
+  if (s->threshold >= 0 && !pivots)
+    notify("note: --pivot-threshold has no effect with --kind %s", nth_word(KINDS, s->kind).s);
+}
+
 static int run(int argc, char **argv) {
-  settings s = {.order = -1, .precision = -1, .threshold = 0.1};
+  settings s = {.order = -1, .precision = -1, .threshold = -1};
   input in = {0};
   int code = options_parse(&cmd_factor, &s, &argc, argv);
   if (code >= 0) return code;
@@ -254,6 +273,9 @@ static int run(int argc, char **argv) {
                        "give a file name");
   if (!names_hdf5(s.output))
     return leave_usage("factor", "factors are written as HDF5: name the file %s.h5", s.output);
+  if (s.block && !is_by_blocks(&s))
+    return leave_usage("factor", "--block-size is for --kind bilu0, bic0 and dilu");
+  note_options(&s);
   code = check_writable(&s.output);
   if (code < 0) code = input_read_matrix(&in, argv[0], s.precision, "trireme factor");
   if (code < 0) code = factor_and_write(&in, &s);

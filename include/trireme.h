@@ -375,9 +375,9 @@ typedef struct trs_factor_options {
   trs_factor_kind kind;
   trs_order order;
   int tree_leaves;        /* leaves of the separator tree, a power of two; 0: 8 */
-  double pivot_threshold; /* LU: a diagonal entry stays pivot if it exceeds this share of its
-                             column's largest entry; 0: 0.1; DBL_MIN: every nonzero diagonal entry
-                             stays pivot */
+  double pivot_threshold; /* LU, and BILU0 and DILU inside diagonal blocks: a diagonal entry stays
+                             pivot if it exceeds this share of its column's largest entry; 0: 0.1;
+                             DBL_MIN: every nonzero diagonal entry stays pivot */
   int no_equilibration;   /* LU: 1: rows and columns are not scaled */
   int add_diagonal;       /* 1: rows of A without a diagonal entry, or with a zero one, get max(1,
                              sum of the absolute values of the row in all of A); for every kind,

@@ -309,6 +309,13 @@ if has("HDF5"):
               fill["0"] == fill["1e-9"] != fill["0.1"], fill)
         refuses("leaves not a power of two", 2, "power of two", "factor", "gen:poisson3d7:8", "-o",
                 "F.h5", "--leaves", "3", "--order", "nd")
+    o = run("factor", "A.mtx", "-o", "G.h5", "--kind", "ic0", "--leaves", 4, "--pivot-threshold", 1)
+    check("notes on options without effect", "--leaves has no effect with --order natural" in o.err and
+          "--pivot-threshold has no effect with --kind ic0" in o.err, o)
+    refuses("--block-size with a kind without blocks", 2, "--block-size is for --kind bilu0",
+            "factor", "A.mtx", "-o", "G.h5", "--kind", "ilu0", "--block-size", 2)
+    o = run("factor", "A.mtx", "-o", "G.h5", "--kind", "dilu", "--block-size", 2, "--pivot-threshold", 1)
+    check("a pivot threshold inside blocks", o.code == 0 and "note" not in o.err, o)
     refuses("--uplo with factors", 2, "to which --uplo does not apply", "solve", "F.h5", "--uplo", "lower")
     refuses("--diag with factors", 2, "to which --diag does not apply", "solve", "F.h5", "--diag", "unit")
     refuses("factors of factors", 3, "needs a matrix", "factor", "F.h5", "-o", "G.h5")
