@@ -66,7 +66,7 @@ def test_from_factors_with_permutations_and_scalings():
     with pytest.raises(ValueError, match="perm|twice|permutation"):
         tr.from_factors(L, U, np.zeros(9, int))
     for wrong in (0.5, 2**32):
-        with pytest.raises(ValueError, match="perm_c is not of whole numbers from 0 to 8"):
+        with pytest.raises(ValueError, match="perm_c is not of whole numbers"):
             tr.from_factors(L, U, r, c + wrong)
 
 
@@ -148,6 +148,9 @@ def test_relaxation_preconditions_and_refuses():
         tr.relaxation(M, store="double precision")
     with pytest.raises(ValueError, match="colour"):
         tr.relaxation(M, colour=[0, 1])
+    for wrong in (0.5, 2**32):
+        with pytest.raises(ValueError, match="colour is not of whole numbers"):
+            tr.relaxation(A, colour=np.arange(N) + wrong)
 
 
 def test_triangles():
@@ -172,6 +175,11 @@ def test_files(tmp_path):
         tr.read(tmp_path / "bad.mtx")
     with pytest.raises(ValueError, match="poisson"):
         tr.generate("poissn:3")
+    for call in (lambda: tr.read(f"{tmp_path}/a.mtx\0.gz"), lambda: tr.generate("chain:3\0"),
+                 lambda: tr.write(f"{tmp_path}/b.mtx\0", A), lambda: tr.ilu0(A).write("f.h5\0"),
+                 lambda: tr.ilu0(A).plan(method="serial\0")):
+        with pytest.raises(ValueError, match="null character"):
+            call()
     try:
         tr.write(tmp_path / "f.h5", tr.ilu0(A))
         P = tr.read(tmp_path / "f.h5")

@@ -274,6 +274,7 @@ def test_shapes_are_named():
     for threads in (2.5, "2"):
         refused(TypeError, "integer", tr.plan, A, threads=threads)
         refused(TypeError, "integer", tr.set_num_threads, threads)
+    refused(TypeError, "device is None", tr.plan, A, device=None)
     refused(ValueError, "uplo", tr.plan, A, "both")
     refused(ValueError, "trans", tr.plan, A, trans="C")
     refused(ValueError, "values", p.update, np.ones(3))

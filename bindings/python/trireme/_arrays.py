@@ -91,6 +91,16 @@ def dense(x: Any) -> Dense:
                  writeable, None)
 
 
+def whole_numbers(values: Any, name: str) -> Any:
+    """The values as int32, if that changes none of them."""
+    given = np.asarray(values)
+    with np.errstate(invalid="ignore"):
+        made = np.array(given, np.int32, order="C")
+    if not np.array_equal(made, given):
+        raise ValueError(f"{name} is not of whole numbers below 2^31")
+    return made
+
+
 def contiguous(x: Dense, dtype: Any = None) -> Dense:
     """x in host memory, copied only where it is not contiguous, aligned and of the dtype."""
     dtype = x.dtype if dtype is None else dtype

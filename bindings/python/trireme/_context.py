@@ -7,7 +7,7 @@ import threading
 import weakref
 from typing import Any, Dict, Optional
 
-from ._library import check, library
+from ._library import check, library, text
 
 _contexts: Dict[str, C.c_void_p] = {}
 _lock = threading.Lock()
@@ -44,13 +44,15 @@ def where(device: str, threads: Optional[int]) -> str:
 
 def context_of(device: str, threads: Optional[int]) -> C.c_void_p:
     name = where(device, threads)
+    if not isinstance(name, str):
+        raise TypeError(f"device is {name!r}: a name such as \"auto\" is wanted")
     found = _contexts.get(name)
     if found is None:
         with _lock:
             found = _contexts.get(name)
             if found is None:
                 found = C.c_void_p()
-                check(library.trs_context_create(C.byref(found), name.encode()))
+                check(library.trs_context_create(C.byref(found), text(name)))
                 _contexts[name] = found
     return found
 

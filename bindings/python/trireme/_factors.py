@@ -6,9 +6,9 @@ from typing import Any, Dict, Optional, Tuple
 import numpy as np
 
 from . import _api
-from ._arrays import DTYPES, stream_address
+from ._arrays import DTYPES, stream_address, whole_numbers
 from ._context import context_of
-from ._library import Progress, check, library, make_struct, run
+from ._library import Progress, check, library, make_struct, run, text
 from ._matrix import Matrix, compressed, copy_of, matrix_of, to_scipy
 from ._plan import LONG_ANALYSIS, STORE, TRANS, Solver, make_options, pick, place_of
 
@@ -168,8 +168,7 @@ class Factors:
 
     def write(self, path: Any) -> None:
         """Write to an HDF5 file, which `read` and the command take."""
-        import os
-        check(library.trs_factors_write(self._handle, os.fsencode(path)))
+        check(library.trs_factors_write(self._handle, text(path)))
 
     def __repr__(self) -> str:
         n = self.shape[0]
@@ -283,12 +282,9 @@ def lu(A: Any, *, order: str = "default", pivot_threshold: float = 0.1,
 def _permutation(perm: Any, n: int, name: str) -> Any:
     if perm is None:
         return None
-    given = np.asarray(perm)
-    if given.shape != (n,):
-        raise ValueError(f"{name} has shape {given.shape}: ({n},) is wanted")
-    made = np.ascontiguousarray(given, np.int32)
-    if not np.array_equal(made, given):
-        raise ValueError(f"{name} is not of whole numbers from 0 to {n - 1}")
+    made = whole_numbers(perm, name)
+    if made.shape != (n,):
+        raise ValueError(f"{name} has shape {made.shape}: ({n},) is wanted")
     return made
 
 

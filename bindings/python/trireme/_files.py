@@ -1,7 +1,6 @@
 """Files and generated matrices."""
 
 import ctypes as C
-import os
 from typing import Any, Optional
 
 import numpy as np
@@ -9,7 +8,7 @@ import numpy as np
 from . import _api
 from ._arrays import SCALARS
 from ._factors import Factors
-from ._library import Progress, check, library, make_struct, run
+from ._library import Progress, check, library, make_struct, run, text
 from ._matrix import matrix_of, to_scipy
 
 
@@ -60,7 +59,7 @@ def read(path: Any, dtype: Optional[Any] = None, *, allow_nonfinite: bool = Fals
     -------
     csr_array, csc_array or Factors
     """
-    name, told = os.fsencode(path), Progress(progress)
+    name, told = text(path), Progress(progress)
     options = _options(dtype, told, allow_nonfinite=int(allow_nonfinite), seed=seed)
     content = C.c_int()
     check(library.trs_file_content(C.byref(content), name))
@@ -75,7 +74,7 @@ def write(path: Any, A: Any) -> None:
     if isinstance(A, Factors):
         A.write(path)
         return
-    matrix, name = matrix_of(A, stacklevel=4), os.fsencode(path)
+    matrix, name = matrix_of(A, stacklevel=4), text(path)
     run(lambda: check(library.trs_matrix_write(matrix.handle, name)), True)
 
 
@@ -88,7 +87,7 @@ def generate(name: str, dtype: Optional[Any] = None, *, seed: int = 0,
     csr_array
     """
     told = Progress(progress)
-    made = _read_matrix(b"gen:" + name.encode(), _options(dtype, told, seed=seed))
+    made = _read_matrix(text("gen:" + name), _options(dtype, told, seed=seed))
     told.finish()
     return made
 

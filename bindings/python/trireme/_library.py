@@ -15,6 +15,14 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 VERSION = "0.1.0"
 
 
+def text(value: Any) -> bytes:
+    """A text or a path for C, which takes a null character for its end."""
+    made = os.fsencode(value)
+    if b"\0" in made:
+        raise ValueError(f"{value!r} contains a null character")
+    return made
+
+
 class StructureError(LinAlgError, ValueError):
     """The matrix is not what was said of it: entries on the wrong side, or not square.
 

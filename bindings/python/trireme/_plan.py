@@ -9,7 +9,7 @@ from . import _api
 from ._arrays import (SCALARS, Dense, as_pairs, assign, common_layout, contiguous, dense,
                       give_back, like, stream_address, stream_of)
 from ._context import Lock, context_of
-from ._library import Progress, StructureError, check, library, make_struct, run
+from ._library import Progress, StructureError, check, library, make_struct, run, text
 from ._matrix import Matrix, compressed, copy_of, value_type
 from ._picture import level_picture
 
@@ -316,7 +316,7 @@ def struct_dict(info: Any) -> Dict[str, Any]:
 
 
 def make_options(progress: Progress, **fields: Any) -> Any:
-    given = {name: v.encode() if name == "method" else v for name, v in fields.items() if v}
+    given = {name: text(v) if name == "method" else v for name, v in fields.items() if v}
     return make_struct(_api.trs_options, progress=progress.callback, **given)
 
 

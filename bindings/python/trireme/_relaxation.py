@@ -6,7 +6,7 @@ from typing import Any, Dict, Optional
 import numpy as np
 
 from . import _api
-from ._arrays import SCALARS, Dense, common_layout, dense, stream_address
+from ._arrays import SCALARS, Dense, common_layout, dense, stream_address, whole_numbers
 from ._context import Lock, context_of
 from ._library import check, library, make_struct, run
 from ._matrix import matrix_of
@@ -60,7 +60,7 @@ class Relaxation:
         self._handle, self._lock = C.c_void_p(), Lock()
         context = context_of(device, threads)
         if colour is not None:
-            colour = np.ascontiguousarray(colour, np.int32)
+            colour = whole_numbers(colour, "colour")
         options = make_struct(_api.trs_relax_options, store=pick(STORES, "store", store), nrhs=nrhs,
                               balanced=int(balanced),
                               colour=None if colour is None else colour.ctypes.data)
