@@ -275,6 +275,8 @@ def test_shapes_are_named():
         refused(TypeError, "integer", tr.plan, A, threads=threads)
         refused(TypeError, "integer", tr.set_num_threads, threads)
     refused(TypeError, "device is None", tr.plan, A, device=None)
+    refused(ValueError, "nrhs is .* to 9223372036854775807", tr.plan, A, nrhs=2**70)
+    refused(ValueError, "seed is -1: it must be from 0", tr.generate, "poisson2d5:3", seed=-1)
     refused(ValueError, "uplo", tr.plan, A, "both")
     refused(ValueError, "trans", tr.plan, A, trans="C")
     refused(ValueError, "values", p.update, np.ones(3))

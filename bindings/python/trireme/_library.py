@@ -99,8 +99,19 @@ library: Any = _load()
 
 
 def make_struct(struct: Type[C.Structure], **fields: Any) -> Any:
-    """A structure that begins with its size."""
-    return struct(struct_size=C.sizeof(struct), **fields)
+    """A structure that begins with its size; ctypes alone wraps numbers that do not fit."""
+    made = struct(struct_size=C.sizeof(struct), **fields)
+    for name, value in fields.items():
+        if isinstance(value, int) and getattr(made, name) != value:
+            raise ValueError(f"{name} is {value}: {_range(struct, name)}")
+    return made
+
+
+def _range(struct: Any, name: str) -> str:
+    kind = dict(struct._fields_)[name]
+    bits, signed = 8 * C.sizeof(kind), kind(-1).value < 0
+    low, high = (-2**(bits - 1), 2**(bits - 1) - 1) if signed else (0, 2**bits - 1)
+    return f"it must be from {low} to {high}"
 
 
 def _is_missing_diagonal(A: Optional[C.c_void_p], row: int) -> bool:
