@@ -14,9 +14,9 @@
  * level takes less time.  It reads entries once per strip, so many_rhs.cu is faster for few
  * right-hand sides.
  *
- * A level with a launch of its own has a kernel without waits: plain loads, which the first-level
- * cache keeps for the next rows, twice as many at once, and the next row's entries and b during a
- * row's sum.
+ * A second kernel solves a level that has a launch of its own.  It never waits.  It has plain
+ * loads, whose lines the first-level cache keeps for the next rows; it loads twice as many x at
+ * once; and it loads the next row's entries and b during the sum of a row.
  *
  * Readiness, order and tickets are those of warp_slice.cu.  The order of a row's sum is always the
  * same. */
