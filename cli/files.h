@@ -35,11 +35,11 @@ int input_rhs(const input *in, const char *path, trs_scalar scalar, int64_t n, v
 void input_free(input *in);
 
 /* --max-memory, a double in the settings, for every command that reads files; the limit for all
- * later reading. */
-#define MAX_MEMORY_OPTION(field)                                                                  \
-  REAL_OPTION("max-memory", "GB", 1e-6, 1e9, field,                                               \
-              "refuse files that take more memory than so many GB to read (default: half of the " \
-              "machine's memory)")
+ * later reading and generating. */
+#define MAX_MEMORY_OPTION(field)                                                           \
+  REAL_OPTION("max-memory", "GB", 1e-6, 1e9, field,                                        \
+              "refuse files and generated matrices that take more memory than so many GB " \
+              "(default: half of the machine's memory for files, all of it for generated ones)")
 void files_limit_memory(double gigabytes);
 /* The value for max_bytes of trs_read_options. */
 int64_t files_max_bytes(void);

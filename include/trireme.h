@@ -283,9 +283,9 @@ typedef struct trs_read_options {
   trs_scalar scalar;    /* element type of the result */
   trs_progress progress;
   void *progress_user;
-  int64_t max_bytes; /* the most memory that the call may use; a file that claims more is
-                        TRS_ERROR_MEMORY; 0: half of the memory of the machine or of the process's
-                        control group; -1: no limit */
+  int64_t max_bytes; /* the most memory that the call may use; a file or generator that claims more
+                        is TRS_ERROR_MEMORY; 0: half of the memory of the machine or of the
+                        process's control group, all of it for a generator; -1: no limit */
 } trs_read_options;
 
 /* Reads a matrix from Matrix Market (.mtx, .mtx.gz, .mtx.zst) or from a Binsparse HDF5 container

@@ -40,7 +40,10 @@ trs_memory_limit *trs_memory_limit_set(trs_memory_limit *next) {
 
 static bool is_too_much(int64_t bytes) {
   bool much = limit && bytes > limit->bytes - limit->used;
-  if (much && !limit->refused) limit->refused = bytes;
+  if (much && !limit->refused) {
+    limit->refused = bytes;
+    limit->held = limit->used;
+  }
   return much;
 }
 

@@ -32,6 +32,7 @@ trs_status trs_memory_probe(int64_t bytes);
 typedef struct trs_memory_limit {
   int64_t bytes, used;
   int64_t refused; /* bytes of the first allocation beyond the limit, or 0 */
+  int64_t held;    /* bytes in use at that time */
 } trs_memory_limit;
 
 /* NULL removes the limit.  Returns the previous one. */

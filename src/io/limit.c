@@ -1,14 +1,16 @@
 /* limit.c - limits memory, because sizes in a file are untrusted: a few bytes may claim, or unpack
- * to, more than the machine has. */
+ * to, more than the machine has.  A generator's name may ask for as much. */
 #include "io/limit.h"
 
 #include "base/cancel.h"
 #include "base/machine.h"
+#include "generate/generate.h"
 
 int64_t trs_limit_bytes(const trs_reading *reading) {
   int64_t bytes = reading->options.max_bytes;
   if (bytes < 0) return INT64_MAX;
-  return bytes ? bytes : trs_machine_memory() / 2;
+  if (bytes) return bytes;
+  return trs_machine_memory() / (trs_is_generator(reading->path) ? 1 : 2);
 }
 
 void trs_limit_begin(trs_limit *l, const trs_reading *reading) {
@@ -21,10 +23,12 @@ trs_status trs_limit_end(trs_limit *l, trs_status status) {
   (void)trs_memory_limit_set(l->before);
   trs_cancel_restore(l->cancel);
   if (status != TRS_ERROR_MEMORY || !l->limit.refused) return status;
+  const bool generated = trs_is_generator(l->path);
   return trs_fail(TRS_ERROR_MEMORY, -1,
-                  "%s: reading it takes more than the limit of %.1f MB (%.1f MB held, %.1f MB more "
-                  "needed): raise the limit (max_bytes of trs_read_options, --max-memory) if you "
-                  "trust the file",
-                  l->path, (double)l->limit.bytes / 1e6, (double)l->limit.used / 1e6,
-                  (double)l->limit.refused / 1e6);
+                  "%s: %s it takes more than the limit of %.1f MB (%.1f MB held, %.1f MB more "
+                  "needed): %s the limit (max_bytes of trs_read_options, --max-memory)%s",
+                  l->path, generated ? "generating" : "reading", (double)l->limit.bytes / 1e6,
+                  (double)l->limit.held / 1e6, (double)l->limit.refused / 1e6,
+                  generated ? "choose a smaller size, or raise" : "raise",
+                  generated ? "" : " if you trust the file");
 }

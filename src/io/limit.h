@@ -1,4 +1,4 @@
-/* limit.h - the limit on the memory for reading one file. */
+/* limit.h - the limit on the memory for reading one file or generating one matrix. */
 #ifndef TRS_IO_LIMIT_H
 #define TRS_IO_LIMIT_H
 

@@ -37,15 +37,17 @@ static trs_status generate(trs_matrix **A, const trs_reading *reading) {
 trs_status trs_read_matrix(trs_matrix **A, const char *path, trs_team *team,
                            const trs_read_options *options) {
   trs_reading reading;
-  bool hdf5;
+  bool hdf5 = false;
   if (!A) return trs_fail(TRS_ERROR_ARGUMENT, -1, "A is NULL");
   *A = NULL;
   TRS_TRY(begin_reading(&reading, path, team, options));
-  if (!strncmp(path, "gen:", 4)) return generate(A, &reading);
-  TRS_TRY(trs_hdf5_is_file(path, &hdf5));
+  const bool generated = trs_is_generator(path);
+  if (!generated) TRS_TRY(trs_hdf5_is_file(path, &hdf5));
   trs_limit limit;
   trs_limit_begin(&limit, &reading);
-  trs_status status = hdf5 ? trs_hdf5_read(A, &reading) : trs_matrix_market_read(A, &reading);
+  trs_status status = generated ? generate(A, &reading)
+                      : hdf5    ? trs_hdf5_read(A, &reading)
+                                : trs_matrix_market_read(A, &reading);
   return trs_limit_end(&limit, status);
 }
 

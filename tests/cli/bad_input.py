@@ -209,6 +209,8 @@ else:
                   ["gen", "poisson2d5:5000", "-o", "big.mtx"],
                   ["solve", "gen:poisson2d5:300", "--uplo", "lower", "--nrhs", "2000000"]]:
         refuses("out of memory in " + words[0], 4, "memory", *words, setup=small_memory)
+    refuses("a generated matrix beyond --max-memory", 4, ["gen:poisson2d5:300", "smaller size"], "solve",
+            "gen:poisson2d5:300", "--uplo", "lower", "--max-memory", "0.001")
     o = run("solve", "gen:poisson2d5:300", "--uplo", "lower", "--backend", "serial",
             setup=small_memory)
     check("enough memory", o.code == 0, o)

@@ -58,6 +58,20 @@ TEST(what_fits_is_read) {
   assert_true(trs_machine_memory() > 64 * MB);
 }
 
+TEST(generators_have_the_limit_too) {
+  trs_matrix *A;
+  assert_limited("gen:poisson2d5:1000", false, MB);
+  assert_non_null(strstr(trs_last_error()->message, "choose a smaller size"));
+  assert_limited("gen:poisson2d5:100", false, MB / 2);
+  assert_non_null(strstr(trs_last_error()->message, "0.5 MB held"));
+  assert_limited("gen:delaunay:100000", false, MB);
+  assert_limited("gen:random:1000000,900000", false, 0); /* 7 TB */
+  trs_read_options options = {
+      .struct_size = sizeof(trs_read_options), .max_bytes = 2 * MB, .scalar = TRS_FLOAT};
+  assert_success(trs_read_matrix(&A, "gen:poisson2d5:100", NULL, &options));
+  trs_matrix_destroy(A);
+}
+
 TEST(parts_have_the_limit_too) {
   const char *path = scratch_text("f.mtx", HEAD "2000000000 2000000000 1\n1 1 1\n");
   trs_read_options options = {.struct_size = sizeof(trs_read_options), .max_bytes = MB};
