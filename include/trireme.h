@@ -54,7 +54,8 @@ typedef enum trs_status {
   TRS_ERROR_STRUCTURE,   /* the matrix is not square, has entries on the wrong side, or lacks a
                             diagonal entry */
   TRS_ERROR_ZERO_PIVOT,  /* a diagonal entry is zero */
-  TRS_ERROR_NOT_FINITE,  /* a diagonal entry or its reciprocal is NaN or infinite */
+  TRS_ERROR_NOT_FINITE,  /* a diagonal entry or its reciprocal, or a value of new factors, is NaN or
+                            infinite */
   TRS_ERROR_UNSUPPORTED, /* this build or this machine does not have it */
   TRS_ERROR_STALLED, /* a wait inside a solve passed its limit, or the process that it waited for
                         has ended */

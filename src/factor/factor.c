@@ -7,6 +7,7 @@
 #include "base/config.h"
 #include "base/structs.h"
 #include "matrix/blocks.h"
+#include "matrix/values.h"
 #include "order/order.h"
 
 static const struct {
@@ -161,6 +162,19 @@ static trs_status run(trs_factors *parts, const trs_matrix *A, const trs_factor_
   return status;
 }
 
+/* Elimination divides by pivots of any size, and incomplete kinds look at no other value. */
+static trs_status check_finite(const trs_matrix *T, const trs_factors *parts) {
+  const int64_t p = trs_values_not_finite(T->val, T->nnz, T->scalar);
+  int64_t i = 0;
+  if (p == T->nnz) return TRS_SUCCESS;
+  while (T->ptr[i + 1] <= p) i++;
+  if (parts->row_perm) i = parts->row_perm[i];
+  return trs_fail(TRS_ERROR_NOT_FINITE, i,
+                  "the factors have a value that is NaN or infinite in row %lld (0-based): the "
+                  "matrix has one, or its elimination overflowed; scale rows and columns",
+                  (long long)i);
+}
+
 trs_status trs_factor(trs_factors **F, const trs_matrix *A, const trs_factor_options *options) {
   trs_factor_options own;
   if (!F) return trs_fail(TRS_ERROR_ARGUMENT, -1, "F is NULL");
@@ -172,6 +186,10 @@ trs_status trs_factor(trs_factors **F, const trs_matrix *A, const trs_factor_opt
   trs_factors parts = {.kind = options->kind, .order = options->order};
   if (parts.order == TRS_ORDER_DEFAULT) parts.order = kinds[options->kind].order;
   trs_status status = run(&parts, A, options);
+  if (!status && parts.kind != TRS_FACTOR_TRIANGLE) {
+    status = check_finite(parts.L, &parts);
+    if (!status) status = check_finite(parts.U, &parts);
+  }
   if (status) {
     trs_factors_release_parts(&parts);
     return status;

@@ -195,24 +195,9 @@ static trs_status set_row_perm(trs_factors *parts, const lu_work *w, bool *diago
   return TRS_SUCCESS;
 }
 
-static trs_status check_factor(const trs_matrix *T, const trs_factors *parts) {
-  for (int64_t i = 0; i < T->nrows; i++)
-    for (int64_t p = T->ptr[i]; p < T->ptr[i + 1]; p++)
-      if (!isfinite(trs_value_abs(T->val, p, T->scalar))) {
-        int64_t row = parts->row_perm ? parts->row_perm[i] : i;
-        return trs_fail(TRS_ERROR_NOT_FINITE, row,
-                        "LU: the elimination of row %lld (0-based) overflowed: the matrix is near "
-                        "singular or badly scaled",
-                        (long long)row);
-      }
-  return TRS_SUCCESS;
-}
-
 static trs_status finish(trs_factors *parts, const lu_work *w) {
   bool diagonal;
   TRS_TRY(set_row_perm(parts, w, &diagonal));
-  TRS_TRY(check_factor(parts->L, parts));
-  TRS_TRY(check_factor(parts->U, parts));
   return diagonal ? TRS_SUCCESS : trs_collapse_tree(parts);
 }
 

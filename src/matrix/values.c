@@ -11,6 +11,7 @@ static void (*const gather_of[])(void *, const void *, const int64_t *,
                                  int64_t) = TRS_TABLE(gather);
 static void (*const sum_of[])(void *, const void *, const int64_t *, const int64_t *,
                               int64_t) = TRS_TABLE(sum);
+static int64_t (*const not_finite_of[])(const void *, int64_t) = TRS_TABLE(not_finite);
 static double complex (*const get_of[])(const void *, int64_t) = TRS_TABLE(get);
 static void (*const set_of[])(void *, int64_t, double complex) = TRS_TABLE(set);
 
@@ -22,6 +23,10 @@ void trs_values_gather(void *to, const void *from, const int64_t *source, int64_
 void trs_values_sum(void *to, const void *from, const int64_t *source_ptr, const int64_t *source,
                     int64_t count, trs_scalar scalar) {
   sum_of[scalar](to, from, source_ptr, source, count);
+}
+
+int64_t trs_values_not_finite(const void *val, int64_t count, trs_scalar scalar) {
+  return not_finite_of[scalar](val, count);
 }
 
 double complex trs_value_get(const void *val, int64_t p, trs_scalar scalar) {

@@ -16,7 +16,10 @@ void trs_values_gather(void *to, const void *from, const int64_t *source, int64_
 void trs_values_sum(void *to, const void *from, const int64_t *source_ptr, const int64_t *source,
                     int64_t count, trs_scalar scalar);
 
-/* val[p]| and val[p] as double complex, for code whose speed does not matter. */
+/* The first p with a value that is NaN or infinite, or count. */
+int64_t trs_values_not_finite(const void *val, int64_t count, trs_scalar scalar);
+
+/* |val[p]| and val[p] as double complex, for code whose speed does not matter. */
 double trs_value_abs(const void *val, int64_t p, trs_scalar scalar);
 double complex trs_value_get(const void *val, int64_t p, trs_scalar scalar);
 void trs_value_set(void *val, int64_t p, trs_scalar scalar, double complex value);

@@ -17,6 +17,14 @@ static void NAME(sum)(void *to, const void *from, const int64_t *source_ptr, con
   }
 }
 
+static int64_t NAME(not_finite)(const void *values, int64_t count) {
+  const REAL *val = values;
+  const int64_t parts = sizeof(SCALAR) / sizeof(REAL);
+  for (int64_t p = 0; p < count * parts; p++)
+    if (!isfinite(val[p])) return p / parts;
+  return count;
+}
+
 static double complex NAME(get)(const void *val, int64_t p) { return ((const SCALAR *)val)[p]; }
 
 static void NAME(set)(void *val, int64_t p, double complex value) {

@@ -255,6 +255,16 @@ static void refused(trs_status status, int64_t row, const char *words, const trs
   if (row >= 0) assert_int_equal(trs_last_error()->row, row);
 }
 
+/* Row 2 of L is infinite; its pivot is not. */
+static void refuse_overflow(trs_scalar scalar, const void *val) {
+  trs_matrix *A;
+  assert_success(trs_matrix_create_coo(&A, scalar, 3, 3, 4, TRS_IDX32, (int32_t[]){0, 1, 2, 2},
+                                       (int32_t[]){0, 1, 0, 2}, val));
+  refused(TRS_ERROR_NOT_FINITE, 2, "overflowed", A, TRS_FACTOR_BILU0, 1);
+  refused(TRS_ERROR_NOT_FINITE, 2, "overflowed", A, TRS_FACTOR_DILU, 1);
+  trs_matrix_destroy(A);
+}
+
 TEST(unusable_matrices_are_refused_with_their_row) {
   const int32_t row[] = {0, 1, 2, 2, 3, 3}, col[] = {0, 1, 2, 3, 2, 3};
   double val[] = {1, 1, 2, 4, 1, 2};
@@ -276,6 +286,8 @@ TEST(unusable_matrices_are_refused_with_their_row) {
   val[3] = 1;
   assert_success(trs_matrix_set_values(A, val));
   refused(TRS_ERROR_ZERO_PIVOT, 2, "not positive definite", A, TRS_FACTOR_BIC0, 2);
+  refuse_overflow(TRS_DOUBLE, (double[]){1e-300, 1, 1e300, 1});
+  refuse_overflow(TRS_FLOAT, (float[]){1e-30F, 1, 1e30F, 1});
   trs_matrix_destroy(A);
   trs_matrix_destroy(holes);
   trs_matrix_destroy(complex_one);

@@ -137,6 +137,8 @@ TEST(unusable_pivots_are_refused_with_their_row) {
   refused(TRS_ERROR_ZERO_PIVOT, 1, "zero", (double[]){1, 2, 3, 2, 4, 5, 6, 7, 8});
   refused(TRS_ERROR_NOT_FINITE, 2, "NaN", (double[]){1, 0, 3, 0, 4, 5, 6, 7, NAN});
   refused(TRS_ERROR_NOT_FINITE, 1, "NaN", (double[]){1, 2, 3, INFINITY, 4, 5, 6, 7, 8});
+  refused(TRS_ERROR_NOT_FINITE, 1, "overflowed", (double[]){1e-300, 0, 0, 1e300, 1, 0, 0, 1, 1});
+  refused(TRS_ERROR_NOT_FINITE, 0, "matrix has one", (double[]){1, 0, NAN, 0, 1, 0, 0, 0, 1});
 }
 
 TEST(rows_are_named_in_the_original_numbering) {
