@@ -129,7 +129,8 @@ class matrix : public handle<trs_matrix, trs_matrix_destroy> {
   template <class P, class I, class V>
   matrix(std::int64_t nrows, std::int64_t ncols, const P &ptr, const I &idx, const V &val,
          trs_ownership ownership = TRS_COPY, trs_format format = TRS_CSR, int base = 0)
-      : handle(create(nrows, ncols, of(ptr), of(idx), of(val), ownership, format, base)) {}
+      : handle(create(nrows, ncols, of(ptr), of(idx), of(val), ownership, format, base)),
+        count_(of(val).size()) {}
   explicit matrix(const char *path, const trs_read_options *options = nullptr)
       : handle(read(path, options)) {}
   explicit matrix(trs_matrix *taken) noexcept : handle(taken) {}
@@ -137,7 +138,12 @@ class matrix : public handle<trs_matrix, trs_matrix_destroy> {
   /* New values in the order of the arrays given before. */
   template <class V>
   void set_values(const V &val) {
-    check(trs_matrix_set_values(get(), of(val).data()));
+    const auto values = of(val);
+    using value = std::remove_cv_t<std::remove_pointer_t<decltype(values.data())>>;
+    require(scalar_of<value>::value == info().scalar,
+            "val has another element type than the matrix");
+    require(count_ == unknown || values.size() == count_, "val has another size than at creation");
+    check(trs_matrix_set_values(get(), values.data()));
   }
   trs_matrix_info info() const {
     auto made = make<trs_matrix_info>();
@@ -179,6 +185,9 @@ class matrix : public handle<trs_matrix, trs_matrix_destroy> {
     check(trs_matrix_read(&made, path, options));
     return made;
   }
+
+  static constexpr auto unknown = static_cast<std::size_t>(-1);
+  std::size_t count_ = unknown; /* values given at creation; repeated entries make them more */
 };
 
 class factors : public handle<trs_factors, trs_factors_destroy> {

@@ -51,6 +51,19 @@ void test_types() {
   verdict("float complex, mixed", solves<std::int64_t, std::int32_t, std::complex<float>>(1));
 }
 
+/* Values in the order given, of which two are of one entry. */
+void test_new_values() {
+  const trireme::context ctx("serial");
+  trireme::matrix L(1, 1, std::array<int, 2>{0, 2}, std::array<int, 2>{0, 0},
+                    std::array<double, 2>{1, 1});
+  trireme::plan plan(ctx, L, TRS_LOWER);
+  std::array<double, 1> b{8}, x{};
+  L.set_values(std::array<double, 2>{1, 3});
+  plan.update(L);
+  plan.solve(b, x);
+  verdict("new values of repeated entries", x[0] == 2);
+}
+
 trireme::matrix laplacian() { return trireme::matrix("gen:poisson2d5:30"); }
 
 /* A plan outlives what it was made from, and moves. */
@@ -119,6 +132,10 @@ void test_failures() {
   refuses("a zero pivot", "row 1", [] { trireme::plan(ctx, A, TRS_LOWER); });
   refuses("sizes of the matrix", "ptr has another size",
           [] { trireme::matrix(3, 3, ptr, idx, val); });
+  refuses("sizes of new values", "size than at creation",
+          [] { trireme::matrix(2, 2, ptr, idx, val).set_values(std::vector<double>(1)); });
+  refuses("new values of another type", "val has another element type",
+          [] { trireme::matrix(2, 2, ptr, idx, val).set_values(std::vector<float>(2)); });
   refuses("another element type", "element type", [] {
     std::vector<float> b(1), x(1);
     plan.solve(b, x);
@@ -133,6 +150,7 @@ void test_failures() {
 
 int main() {
   test_types();
+  test_new_values();
   test_factors();
   test_relaxation();
   test_failures();
