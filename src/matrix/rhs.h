@@ -21,8 +21,9 @@ typedef struct trs_rhs {
   const void *b;
   int64_t nrhs;
   int64_t x_row, x_col, b_row, b_col; /* in elements */
-  /* Sweeps over factors, for methods on a CPU and those that reorder on a GPU: the orders of b and
-   * x, and whether b is a workspace that the sweep may overwrite.  It is one if x is reordered. */
+  /* Sweeps over factors, for methods in host memory and those that reorder on a GPU: the orders of
+   * b and x, and whether b is a workspace that the sweep may overwrite.  It is one if x is
+   * reordered. */
   trs_row_order b_order, x_order;
   bool spare_b;
   /* For vectors distributed over a group: the arrays of each member that this process runs, in that

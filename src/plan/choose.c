@@ -237,15 +237,23 @@ static void explain(trs_plan *plan, const candidate best[2]) {
                trs_group_members(group));
 }
 
+/* The reason of the first method that the backend has. */
+static const char *why_none(const trs_plan *plan) {
+  for (int m = 0; m < NMETHODS; m++) {
+    const trs_method *method = methods[m].table;
+    const char *why = method && offered(plan, method) ? trs_plan_refuses(plan, method) : NULL;
+    if (why) return why;
+  }
+  return "this backend has none";
+}
+
 static trs_status take_best(trs_plan *plan) {
   candidate best[2];
   look_for_gpu(plan);
   TRS_TRY(look_at_levels(plan));
   find_best(plan, best);
-  const char *why = trs_plan_refuses(plan, methods[0].table);
   if (!best[0].method)
-    return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "no method can be used here: %s",
-                    why ? why : "this backend has none");
+    return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "no method can be used here: %s", why_none(plan));
   plan->method = best[0].method;
   plan->next = best[1].method ? best[1].estimate.seconds : INFINITY;
   explain(plan, best);

@@ -7,6 +7,7 @@
 
 #include "analysis/host_system.h"
 #include "device/opencl_state.h"
+#include "matrix/values.h"
 #include "plan/parameters.h"
 #include "solve/opencl/syncfree_cl.h" /* made of syncfree.cl */
 
@@ -149,19 +150,23 @@ static trs_status update(trs_plan *plan) {
 
 /* ---- Solve ---- */
 
-/* Copies columns of b into the tile (out: of the tile into x), those of a row contiguous. */
+/* Copies columns of b into the tile (out: of the tile into x), those of a row contiguous, in the
+ * order of the sweep. */
 static void copy_tile(const syncfree *s, const trs_rhs *rhs, int64_t first, bool out) {
   const size_t size = size_of(s);
-  const int64_t width = s->facts.width;
+  const trs_row_order *order = out ? &rhs->x_order : &rhs->b_order;
   char *tile = s->tile;
-  for (int64_t i = 0; i < s->facts.n; i++)
-    for (int64_t r = 0; r < width; r++, tile += size) {
-      const int64_t c = first + r;
-      if (out)
-        memcpy((char *)rhs->x + (size_t)(i * rhs->x_row + c * rhs->x_col) * size, tile, size);
-      else
-        memcpy(tile, (const char *)rhs->b + (size_t)(i * rhs->b_row + c * rhs->b_col) * size, size);
+  for (int64_t i = 0; i < s->facts.n; i++) {
+    const int64_t row = order->perm ? order->perm[i] : i;
+    for (int64_t c = first; c < first + s->facts.width; c++, tile += size) {
+      char *x = (char *)rhs->x + (size_t)(row * rhs->x_row + c * rhs->x_col) * size;
+      const char *b = (const char *)rhs->b + (size_t)(row * rhs->b_row + c * rhs->b_col) * size;
+      char *to = out ? x : tile;
+      memcpy(to, out ? tile : b, size);
+      if (order->scale)
+        trs_value_set(to, 0, s->scalar, order->scale[row] * trs_value_get(to, 0, s->scalar));
     }
+  }
 }
 
 static trs_status look_for_stall(const syncfree *s, const cl_int fault[2]) {
