@@ -202,8 +202,8 @@ trs_status trs_update_bsr(trs_plan *plan, trs_layout layout, int indexing, const
   if ((unsigned)layout > TRS_ROW_MAJOR)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "layout must be TRS_COL_MAJOR or TRS_ROW_MAJOR");
   TRS_TRY(trs_plan_check(plan));
-  const trs_triangle *T = trs_triangle_of(plan->sweep[0]);
-  const int block = T ? T->R->block : 1;
+  TRS_TRY(trs_refactor_check(plan));
+  const int block = trs_triangle_of(plan->sweep[0])->R->block;
   trs_block_source source = trs_relax_blocks(plan->system.scalar, plan->system.n / block, block,
                                              layout, indexing, ptr, idx, val);
   trs_status status = bring_pattern(&source, copies, plan);

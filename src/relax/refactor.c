@@ -13,6 +13,8 @@
 
 /* ---- Pattern and places ---- */
 
+static int block_of(const trs_factors *F) { return F->L->block ? F->L->block : 1; }
+
 /* The blocks of L and U, as one row each. */
 static trs_status join_patterns(trs_bilu0 *w, const trs_block_pattern *L,
                                 const trs_block_pattern *U) {
@@ -60,8 +62,7 @@ static trs_status take_places(trs_refactor *f, const trs_factors *F) {
 static trs_status create(trs_refactor **result, const trs_factors *F, trs_context *context) {
   trs_refactor *f;
   TRS_TRY(TRS_ALLOC_ZERO(&f, 1));
-  f->w = (trs_bilu0){
-      .kind = F->kind, .block = F->L->block ? F->L->block : 1, .threshold = TRS_FACTOR_THRESHOLD};
+  f->w = (trs_bilu0){.kind = F->kind, .block = block_of(F), .threshold = TRS_FACTOR_THRESHOLD};
   trs_status status = take_pattern(&f->w, F, context->team);
   if (!status) status = take_places(f, F);
   if (status)
@@ -219,17 +220,15 @@ static trs_status store(trs_relaxation *R, const trs_bilu0 *w, bool lower) {
   return trs_relaxation_update(R, &source);
 }
 
-static trs_status check(const trs_plan *plan, const trs_block_source *source) {
-  const trs_triangle *L = trs_triangle_of(plan->sweep[0]);
+trs_status trs_refactor_check(const trs_plan *plan) {
   const trs_factors *F = trs_plan_factors(plan);
+  const trs_triangle *L = trs_triangle_of(plan->sweep[0]);
   if (!F || F->kind < TRS_FACTOR_BILU0 || !L || !trs_triangle_of(plan->sweep[1]) ||
-      plan->trans != TRS_NO_TRANS)
+      L->R->block != block_of(F) || plan->trans != TRS_NO_TRANS)
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
                     "new values by blocks are for plans over BILU0, BIC0 or DILU by the method "
-                    "blocks, not transposed: factor anew");
-  if (source->scalar != F->scalar || source->nrows != L->R->nrows)
-    return trs_fail(TRS_ERROR_ARGUMENT, -1, "the blocks differ in type or number of rows");
-  return source->ptr ? trs_block_source_check(source) : TRS_SUCCESS;
+                    "blocks with the factors' block size, not transposed: factor anew");
+  return TRS_SUCCESS;
 }
 
 static trs_status on_host(trs_refactor *f, trs_relaxation *L, trs_relaxation *U,
@@ -248,7 +247,7 @@ static trs_status on_host(trs_refactor *f, trs_relaxation *L, trs_relaxation *U,
 trs_status trs_refactor_blocks(trs_plan *plan, const trs_block_source *source) {
   const trs_refactor_device *device = TRS_CUDA_PART(trs_refactor_cuda);
   const double start = trs_seconds();
-  TRS_TRY(check(plan, source));
+  if (source->ptr) TRS_TRY(trs_block_source_check(source));
   trs_triangle *L = trs_triangle_of(plan->sweep[0]);
   trs_relaxation *U = trs_triangle_of(plan->sweep[1])->R;
   if (!L->refactor) TRS_TRY(create(&L->refactor, trs_plan_factors(plan), plan->context));

@@ -15,8 +15,10 @@ typedef struct trs_triangle {
 /* NULL: another method's plan, or none. */
 trs_triangle *trs_triangle_of(const trs_plan *plan);
 
-/* Factors new values of the matrix, the caller's blocks, into both sweeps of a plan over block
- * factors.  The source's arrays lie on the host; they are checked. */
+/* Fails unless both sweeps of a plan over block factors take new values of the matrix. */
+trs_status trs_refactor_check(const trs_plan *plan);
+/* Factors new values of the matrix, the caller's blocks, into both sweeps of such a plan.  The
+ * source's arrays lie on the host; they are checked. */
 trs_status trs_refactor_blocks(trs_plan *plan, const trs_block_source *source);
 void trs_refactor_free(trs_refactor *refactor);
 

@@ -254,6 +254,29 @@ TEST(plans_factor_new_values) {
   }
 }
 
+/* The pointers are an array of their own, so that a sanitizer notices a read beyond it. */
+TEST(plans_without_these_blocks_refuse_new_values) {
+  static const char *const methods[] = {"serial", "blocks:size=1", "blocks"};
+  static block_rows A;
+  trs_context *ctx;
+  make_rows(&A, 1, 1);
+  int64_t *ptr = malloc(sizeof A.ptr);
+  memcpy(ptr, A.ptr, sizeof A.ptr);
+  trs_factors *F = factor_rows(&A, TRS_FACTOR_BILU0, TRS_ORDER_NATURAL);
+  assert_success(trs_context_create(&ctx, "serial"));
+  for (int k = 0; k < 3; k++) {
+    const trs_options options = {.struct_size = sizeof options, .method = methods[k]};
+    trs_plan *plan;
+    assert_success(trs_analyze_factors(ctx, &plan, F, k == 2 ? TRS_TRANS : TRS_NO_TRANS, &options));
+    assert_failure(TRS_ERROR_UNSUPPORTED, "factor anew",
+                   trs_update_bsr(plan, TRS_ROW_MAJOR, TRS_PTR64, ptr, A.idx, A.val));
+    trs_plan_destroy(plan);
+  }
+  free(ptr);
+  trs_factors_destroy(F);
+  trs_context_destroy(ctx);
+}
+
 typedef struct attempt {
   trs_context *ctx;
   const system_ *s;
