@@ -230,9 +230,10 @@ static trs_status order_entries(trs_coordinate *c) {
   run(c, order_body);
   for (int rank = 0; rank < c->body->size; rank++)
     if (c->bad_sums[rank] >= 0)
-      return trs_fail(TRS_ERROR_FORMAT, c->bad_sums[rank],
-                      "%s: the sum of repeated entries in row %lld exceeds the range of their type",
-                      c->body->reading->path, (long long)c->bad_sums[rank] + 1);
+      return trs_fail(
+          TRS_ERROR_FORMAT, c->bad_sums[rank],
+          "%s: the sum of repeated entries in row %lld (1-based) exceeds the range of their type",
+          c->body->reading->path, (long long)c->bad_sums[rank] + 1);
   if (c->repeats) compact(c);
   if (c->val && c->body->banner->field == TRS_PATTERN) run(c, invent_body);
   return TRS_SUCCESS;

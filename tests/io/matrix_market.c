@@ -528,7 +528,7 @@ static const struct {
     {MM "array complex hermitian\n2 2\n1 0\n2 1\n3 1\n",
      "a.mtx:5: entry (2, 2) of a hermitian matrix"},
     {MM "coordinate real general\n1 1 3\n1 1 1e308\n1 1 1e308\n1 1 1\n",
-     "the sum of repeated entries in row 1 exceeds"},
+     "the sum of repeated entries in row 1 (1-based) exceeds"},
 };
 
 TEST(a_short_file_with_a_large_size_line_takes_no_memory) {
