@@ -39,8 +39,7 @@ static const paragraph paragraphs[] = {
     {"Environment",
      "NO_COLOR, if set and not empty, turns colours off, as do TERM=dumb and Open MPI's mpirun. "
      "Colours and progress bars are written to terminals only. TRIREME_NUM_THREADS is the number "
-     "of "
-     "threads where --backend names none."},
+     "of threads where --backend names none."},
     {0}};
 
 const command root_command = {.name = "",

@@ -269,13 +269,13 @@ double trs_batched_seconds(const trs_launch_range *ranges, int32_t nranges,
   return seconds;
 }
 
-/* Bytes that pass through a level: an x per entry; b, x and two copies per row. */
+/* Bytes that a level reads and writes, about: an x per entry; b, x and two more per row. */
 static double passed_bytes(const trs_slice_level *level, double row_bytes) {
   return row_bytes * ((double)(level[1].entries - level->entries) +
                       4 * (double)(level[1].position - level->position));
 }
 
-/* True if a launch of the level's own costs less than the waits for its rows and theirs. */
+/* True if the level takes less time in a launch of its own than with waits in a shared launch. */
 static bool alone(const trs_slice_level *level, double row_bytes) {
   static const double BYTES = 64e6;
   return settled(level, 1) || passed_bytes(level, row_bytes) >= BYTES;

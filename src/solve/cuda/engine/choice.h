@@ -42,9 +42,9 @@ typedef struct trs_rhs_rules {
   int32_t multiprocessors; /* of the device */
 } trs_rhs_rules;
 
-/* The launches of several right-hand sides together.  A level through which many bytes pass has one
- * of its own, so no row waits there.  row_bytes: of all right-hand sides of a row.  *ranges is
- * freed with trs_free. */
+/* The launches of several right-hand sides together.  A level that reads and writes many bytes
+ * has one of its own, so no row waits there.  row_bytes: of all right-hand sides of a row.  *ranges
+ * is freed with trs_free. */
 trs_status trs_many_rhs_ranges(trs_launch_range **ranges, int32_t *nranges,
                                const trs_slice_level *level, int32_t nlevels, int64_t row_bytes);
 

@@ -26,7 +26,7 @@ typedef struct trs_engine {
   trs_engine_parameters asked;
   trs_engine_args args;
   void *memory;                  /* one allocation for the arrays of args */
-  int64_t bytes;                 /* of memory, many_rhs_work and transposed */
+  int64_t bytes;                 /* of memory, many_rhs_work, system_idx and transposed */
   int32_t clusters;              /* clusters of the cluster kernel that the device runs at once */
   int32_t most_batched;          /* up to this number of right-hand sides are batched */
   trs_launch_range *many_ranges; /* of several right-hand sides together */
