@@ -6,7 +6,7 @@
 #include "plan/plan.h"
 
 static trs_status level_facts(trs_plan *plan, trs_plan_info *info) {
-  TRS_TRY(trs_plan_need_levels(plan));
+  TRS_TRY(trs_plan_count_levels(plan));
   info->levels = plan->levels.count;
   trs_levels_extremes(&plan->levels, &info->min_parallelism, &info->max_parallelism);
   return TRS_SUCCESS;
@@ -44,11 +44,11 @@ static trs_status gather(trs_plan *plan, trs_plan_info *info) {
                           .n = S->n,
                           .nnz = S->nnz,
                           .solve_bytes = trs_plan_solve_bytes(plan),
-                          .plan_bytes = plan->method->bytes ? plan->method->bytes(plan) : 0,
                           .analysis_seconds = plan->analysis_seconds,
                           .update_seconds = plan->update_seconds,
                           .device = backend->describe ? backend->describe(plan->context) : NULL};
   TRS_TRY(plan->sweep[0] ? sweep_facts(plan, info) : level_facts(plan, info));
+  info->plan_bytes = trs_plan_bytes(plan);
   int sweeps = plan->sweep[0] ? 2 : 1;
   if (info->levels) info->parallelism = (double)(sweeps * S->n) / (double)info->levels;
   if (S->n) info->dependency = (double)S->nnz / (double)S->n;
@@ -69,7 +69,7 @@ trs_status trs_plan_get_levels(trs_plan *plan, int64_t **rows, int64_t *levels) 
   trs_plan *part[2] = {plan->sweep[0] ? plan->sweep[0] : plan, plan->sweep[1]};
   int64_t count = 0, at = 0;
   for (int s = 0; s < 2 && part[s]; s++) {
-    TRS_TRY(trs_plan_need_levels(part[s]));
+    TRS_TRY(trs_plan_count_levels(part[s]));
     count += part[s]->levels.count;
   }
   TRS_TRY(TRS_ALLOC(rows, count));

@@ -88,12 +88,23 @@ trs_status trs_alloc_zero(void **pointer, int64_t elements, size_t size) {
   return TRS_SUCCESS;
 }
 
+static size_t size_of(const void *pointer) {
+  size_t bytes;
+  memcpy(&bytes, (const char *)pointer - HEAD, sizeof bytes);
+  return bytes;
+}
+
+int64_t trs_memory_held(const void *const *pointers, size_t count) {
+  size_t bytes = 0;
+  for (size_t k = 0; k < count; k++) bytes += pointers[k] ? size_of(pointers[k]) : 0;
+  return (int64_t)bytes;
+}
+
 trs_status trs_realloc(void **pointer, int64_t elements, size_t size) {
   void *old = *pointer, *grown;
   TRS_TRY(trs_alloc(&grown, elements, size));
   if (old) {
-    size_t had, bytes = (size_t)elements * size;
-    memcpy(&had, (char *)old - HEAD, sizeof had);
+    size_t had = size_of(old), bytes = (size_t)elements * size;
     memcpy(grown, old, had < bytes ? had : bytes);
     trs_free(old);
   }
@@ -115,11 +126,8 @@ trs_status trs_memory_probe(int64_t bytes) {
 
 void trs_free(void *pointer) {
   if (!pointer) return;
-  char *block = (char *)pointer - HEAD;
-  size_t bytes;
-  memcpy(&bytes, block, sizeof bytes);
-  count(-(int64_t)bytes);
-  free(block);
+  count(-(int64_t)size_of(pointer));
+  free((char *)pointer - HEAD);
 }
 
 void trs_free_all(void *const *pointers, size_t count) {

@@ -23,6 +23,12 @@ TRS_API trs_status trs_realloc(void **pointer, int64_t count, size_t size);
   trs_free_all((void *const[]){__VA_ARGS__}, sizeof((void *const[]){__VA_ARGS__}) / sizeof(void *))
 TRS_API void trs_free_all(void *const *pointers, size_t count);
 
+/* TRS_HELD(a, b, c): the bytes of these blocks; NULL has none. */
+#define TRS_HELD(...)                                 \
+  trs_memory_held((const void *const[]){__VA_ARGS__}, \
+                  sizeof((const void *const[]){__VA_ARGS__}) / sizeof(void *))
+int64_t trs_memory_held(const void *const *pointers, size_t count);
+
 /* Fails if an allocation of this many bytes fails now.  Called before foreign libraries, which
  * allocate on their own and handle failures badly.  Keeps no memory. */
 trs_status trs_memory_probe(int64_t bytes);

@@ -24,8 +24,9 @@ static trs_status take_matrix(trs_plan *plan, const trs_matrix *A) {
     return TRS_SUCCESS;
   }
   if (plan->cut) return trs_matrix_cut(&plan->matrix, A, plan->uplo);
+  TRS_TRY(trs_matrix_renew_on(A, plan->stream));
   plan->matrix = trs_matrix_retain(A);
-  return trs_matrix_renew_on(A, plan->stream);
+  return TRS_SUCCESS;
 }
 
 /* Waits for solves that still read the matrix's arrays in device memory before it destroys them. */
@@ -46,11 +47,21 @@ trs_status trs_plan_need_levels(trs_plan *plan) {
   return status;
 }
 
-/* Drops what only the analysis needs.  level[] is as large as a right-hand side: statistics need
- * only the levels' sizes. */
-static void drop_notes(trs_plan *plan) {
+/* level[] is as large as a right-hand side: statistics need only the levels' sizes. */
+static void drop_level_of_rows(trs_plan *plan) {
   trs_free(plan->levels.level);
   plan->levels.level = NULL;
+}
+
+trs_status trs_plan_count_levels(trs_plan *plan) {
+  TRS_TRY(trs_plan_need_levels(plan));
+  drop_level_of_rows(plan);
+  return TRS_SUCCESS;
+}
+
+/* Drops what only the analysis needs. */
+static void drop_notes(trs_plan *plan) {
+  drop_level_of_rows(plan);
   if (plan->found) trs_panels_destroy(plan->found);
   trs_free(plan->found);
   plan->found = NULL;
@@ -226,6 +237,16 @@ trs_status trs_plan_create_on_cpu(trs_plan **plan, trs_context *context, const t
   return create(plan, context, A, uplo, trans, diag, options, true);
 }
 
+/* As take_matrix, for a plan whose method may refuse deferred values.  After a failure plan->matrix
+ * is undefined: the caller, who has the matrix before, restores it. */
+static trs_status replace_matrix(trs_plan *plan, const trs_matrix *A) {
+  TRS_TRY(take_matrix(plan, A));
+  const char *why = trs_matrix_is_deferred(A) ? trs_plan_refuses(plan, plan->method) : NULL;
+  if (!why) return TRS_SUCCESS;
+  trs_matrix_destroy(plan->matrix);
+  return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "%s", why);
+}
+
 trs_status trs_plan_refresh(trs_plan *plan, const trs_matrix *A) {
   double start = trs_seconds();
   trs_diagonal_look look;
@@ -237,17 +258,13 @@ trs_status trs_plan_refresh(trs_plan *plan, const trs_matrix *A) {
                     "analyse it anew");
   trs_matrix *before = plan->matrix;
   trs_context_limit_gpus(plan->context);
-  trs_status status = take_matrix(plan, A);
+  trs_status status = replace_matrix(plan, A);
   if (status) {
-    if (plan->matrix != before) trs_matrix_destroy(plan->matrix);
     plan->matrix = before;
     return status;
   }
   drop_matrix(plan, before);
   plan->system = trs_system_of(plan->matrix, plan->uplo, plan->trans, plan->diag);
-  const char *why =
-      trs_matrix_is_deferred(plan->matrix) ? trs_plan_refuses(plan, plan->method) : NULL;
-  if (why) return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "%s", why);
   TRS_TRY(begin_diagonal(&look, plan));
   status = plan->method->update ? run_on_device(plan, plan->method->update) : TRS_SUCCESS;
   TRS_TRY(end_diagonal(&look, plan, status));
@@ -279,6 +296,14 @@ void trs_plan_destroy(trs_plan *plan) {
 
 int trs_plan_threads(const trs_plan *plan) {
   return plan->method->threads ? plan->method->threads(plan) : 1;
+}
+
+int64_t trs_plan_bytes(const trs_plan *plan) {
+  const trs_matrix *T = plan->matrix;
+  int64_t bytes = plan->method->bytes ? plan->method->bytes(plan) : 0;
+  if (plan->sweep[0] || plan->method->backend->gpu) return bytes;
+  bytes += TRS_HELD(plan->levels.ptr, plan->levels.entries);
+  return bytes + (plan->cut ? TRS_HELD(T, T->ptr, T->idx, T->val, T->source) : 0);
 }
 
 int64_t trs_plan_solve_bytes(const trs_plan *plan) {

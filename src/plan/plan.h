@@ -83,6 +83,12 @@ void trs_plan_decline(trs_plan *plan);
 /* Computes plan->levels if they are missing. */
 trs_status trs_plan_need_levels(trs_plan *plan);
 
+/* Counts the rows of each level, without levels of rows, if that is not done. */
+trs_status trs_plan_count_levels(trs_plan *plan);
+
+/* Memory beyond the matrix: on the GPU for its methods, else on the host. */
+int64_t trs_plan_bytes(const trs_plan *plan);
+
 /* Threads of a solve. */
 int trs_plan_threads(const trs_plan *plan);
 

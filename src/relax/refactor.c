@@ -80,6 +80,12 @@ void trs_refactor_free(trs_refactor *f) {
   TRS_FREE_ALL(f->place, f->from, f->position, f);
 }
 
+int64_t trs_refactor_held(const trs_refactor *f) {
+  if (!f) return 0;
+  const trs_bilu0 *w = &f->w;
+  return TRS_HELD(f, f->place, f->from, f->position, w->ptr, w->idx, w->diagonal, w->val, w->pivot);
+}
+
 /* ---- Values ---- */
 
 typedef struct job {

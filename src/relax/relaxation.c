@@ -216,6 +216,11 @@ void trs_relax_destroy(trs_relaxation *R) {
                R->pivot, R->x, R->r, R->squares, R->partial, R->total, R);
 }
 
+int64_t trs_relaxation_held(const trs_relaxation *R) {
+  return TRS_HELD(R, R->colour_ptr, R->row, R->place, R->ptr, R->idx, R->off, R->scale) +
+         TRS_HELD(R->diagonal, R->pivot, R->x, R->r, R->squares, R->partial, R->total);
+}
+
 int64_t trs_relaxation_sweep_bytes(const trs_relaxation *R) {
   const trs_relax_kernels *K = trs_relax_kernels_of(R->store);
   int64_t b = R->block, n = R->nrows, factor = !K->scaled ? 0 : R->context->backend->gpu ? 1 : 4;

@@ -75,6 +75,9 @@ TRS_API trs_status trs_relaxation_update(trs_relaxation *R, const trs_block_sour
 TRS_API trs_status trs_relaxation_sweep(trs_relaxation *R, const trs_rhs *rhs,
                                         const trs_sweep_options *options);
 
+/* Bytes of host memory that R holds. */
+int64_t trs_relaxation_held(const trs_relaxation *R);
+
 /* Bytes that a pass over all colours reads or writes for one right-hand side, each counted once
  * (W21). */
 TRS_API int64_t trs_relaxation_sweep_bytes(const trs_relaxation *R);

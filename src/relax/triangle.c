@@ -156,10 +156,11 @@ static trs_status wait(trs_plan *plan) {
 static int threads(const trs_plan *plan) { return relaxation_of(plan)->threads; }
 
 static int64_t bytes(const trs_plan *plan) {
-  const trs_relaxation *R = relaxation_of(plan);
+  const trs_triangle *t = plan->state;
   trs_relax_info info = {0};
-  R->backend->describe(R, &info);
-  return info.device_bytes ? info.device_bytes : trs_relaxation_sweep_bytes(R);
+  t->R->backend->describe(t->R, &info);
+  if (info.device_bytes) return info.device_bytes;
+  return TRS_HELD(t) + trs_relaxation_held(t->R) + trs_refactor_held(t->refactor);
 }
 
 static void describe(const trs_plan *plan, char *text, size_t size) {

@@ -21,5 +21,6 @@ trs_status trs_refactor_check(const trs_plan *plan);
  * source's arrays lie on the host; they are checked. */
 trs_status trs_refactor_blocks(trs_plan *plan, const trs_block_source *source);
 void trs_refactor_free(trs_refactor *refactor);
+int64_t trs_refactor_held(const trs_refactor *f); /* bytes on the host; NULL has none */
 
 #endif

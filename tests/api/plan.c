@@ -338,6 +338,94 @@ TEST(the_analysis_of_a_chain_takes_memory_for_its_rows_alone) {
   trs_context_destroy(many);
 }
 
+/* The bytes that the library holds more than before, and those that the plan says, differ by the
+ * plan's own structure. */
+static void tells_its_memory(trs_plan *plan, int64_t before, const char *what) {
+  enum { STRUCTURES = 16000 };
+  trs_plan_info info = {.struct_size = sizeof info};
+  int64_t now;
+  assert_success(trs_plan_get_info(plan, &info));
+  trs_memory_usage(&now, NULL);
+  now -= before;
+  if (info.plan_bytes > now + now / 20 || info.plan_bytes < now - now / 20 - STRUCTURES)
+    fail_msg("%s by %s says %lld bytes and holds %lld", what, info.method,
+             (long long)info.plan_bytes, (long long)now);
+}
+
+TEST(a_plan_tells_its_memory) {
+  static const char *const methods[] = {"serial",  "panels", "threads", "subtrees",
+                                        "columns", "blocks", NULL};
+  trs_matrix *A, *T[2];
+  int64_t before;
+  assert_success(trs_matrix_read(&A, "gen:poisson3d7:24", NULL));
+  for (int c = 0; c < 2; c++) {
+    trs_matrix *L;
+    assert_success(trs_matrix_triangle(&L, A, TRS_LOWER, 0));
+    assert_success(trs_matrix_convert(&T[c], L, (trs_format)c, c ? TRS_FLOAT : TRS_DOUBLE));
+    trs_matrix_destroy(L);
+  }
+  for (size_t m = 0; m < COUNT(methods); m++)
+    for (int k = 0; k < 9; k++) {
+      trs_options options = {.struct_size = sizeof options,
+                             .method = methods[m],
+                             .nrhs = k % 3 == 0   ? 1
+                                     : k % 3 == 1 ? 5
+                                                  : 40,
+                             .take_triangle = 1};
+      trs_plan *plan;
+      trs_memory_usage(&before, NULL);
+      assert_success(trs_analyze(ctx, &plan, k < 3 ? A : T[k % 2], TRS_LOWER,
+                                 k > 6 ? TRS_TRANS : TRS_NO_TRANS, TRS_NONUNIT, &options));
+      tells_its_memory(plan, before, k < 3 ? "a triangle of a matrix" : "a triangle");
+      trs_plan_destroy(plan);
+    }
+  for (int k = 0; k < 4; k++) { /* both factors in one matrix, then apart */
+    trs_options options = {
+        .struct_size = sizeof options, .method = methods[k], .nrhs = 1 + 4 * k, .take_triangle = 1};
+    trs_factors *F;
+    trs_plan *plan;
+    trs_factor_options how = {.struct_size = sizeof how, .kind = TRS_FACTOR_ILU0};
+    if (k % 2)
+      assert_success(trs_factor(&F, A, &how));
+    else
+      assert_success(trs_factors_create(&F, A, TRS_UNIT, A, TRS_NONUNIT, NULL, NULL, NULL, NULL));
+    trs_memory_usage(&before, NULL);
+    assert_success(trs_analyze_factors(ctx, &plan, F, TRS_NO_TRANS, &options));
+    tells_its_memory(plan, before, "factors");
+    trs_plan_destroy(plan);
+    trs_factors_destroy(F);
+  }
+  trs_matrix_destroy(A);
+  for (int c = 0; c < 2; c++) trs_matrix_destroy(T[c]);
+}
+
+static trs_status gives_nothing(void *user, int64_t count, const int32_t *vector, void *val) {
+  return trs_fail(TRS_ERROR_FILE, -1, "there are no values");
+}
+
+/* A failed update with deferred values leaves the plan with the values it had. */
+TEST(an_update_with_deferred_values_is_refused) {
+  static const char *const methods[] = {"serial", "panels", "threads", "columns"};
+  trs_matrix *A = dense3((double[]){2, 0, 0, 1, 4, 0, 1, 1, 8}), *without;
+  const int64_t *ptr;
+  const int32_t *idx;
+  double b[] = {2, 5, 10}, x[3];
+  assert_success(trs_matrix_get_arrays(A, &ptr, &idx, NULL));
+  assert_success(trs_matrix_create_deferred(&without, TRS_CSR, TRS_DOUBLE, 3, 3, TRS_PTR64, ptr,
+                                            idx, TRS_COPY, gives_nothing, NULL));
+  for (size_t m = 0; m < COUNT(methods); m++) {
+    trs_options options = {.struct_size = sizeof options, .method = methods[m]};
+    trs_plan *plan;
+    assert_success(trs_analyze(ctx, &plan, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
+    assert_failure(TRS_ERROR_UNSUPPORTED, "deferred", trs_update(plan, without));
+    assert_success(trs_solve(plan, x, 3, b, 3, 1, TRS_COL_MAJOR));
+    for (int i = 0; i < 3; i++) assert_true(x[i] == 1);
+    trs_plan_destroy(plan);
+  }
+  trs_matrix_destroy(without);
+  trs_matrix_destroy(A);
+}
+
 TEST(a_plan_outlives_the_matrix_handle_and_the_context) {
   trs_context *own;
   trs_plan *plan;

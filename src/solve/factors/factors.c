@@ -90,10 +90,7 @@ static int threads(const trs_plan *plan) {
 
 static int64_t bytes(const trs_plan *plan) {
   int64_t total = ((const trs_two_sweeps *)plan->state)->mover->bytes(plan);
-  for (int s = 0; s < 2; s++) {
-    const trs_plan *sweep = plan->sweep[s];
-    if (sweep->method->bytes) total += sweep->method->bytes(sweep);
-  }
+  for (int s = 0; s < 2; s++) total += trs_plan_bytes(plan->sweep[s]);
   return total;
 }
 

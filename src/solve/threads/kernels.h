@@ -26,7 +26,6 @@ typedef struct trs_threads_state {
   void *work;     /* n x TRS_WIDE: x by position; one right-hand side uses the first n */
   trs_threads_progress *done; /* one per thread */
   uint64_t solves;
-  int64_t bytes;
 } trs_threads_state;
 
 /* One team run: the analysis fills the copy, a solve sweeps one tile. */

@@ -99,7 +99,6 @@ static trs_status allocate(trs_plan *plan, trs_threads_state *s) {
   TRS_TRY(TRS_ALLOC_ZERO(&s->done, s->schedule.threads));
   s->solves = trs_counters_begin;
   for (int t = 0; t < s->schedule.threads; t++) atomic_init(&s->done[t].value, s->solves << 32);
-  s->bytes = n * (int64_t)(12 + size * (S->unit ? 1 : 2)) + nnz * (int64_t)(4 + size);
   return TRS_SUCCESS;
 }
 
@@ -354,7 +353,11 @@ static int most_threads(const trs_plan *plan) {
 }
 
 static int64_t bytes(const trs_plan *plan) {
-  return ((const trs_threads_state *)plan->state)->bytes;
+  const trs_threads_state *s = plan->state;
+  const trs_schedule *order = &s->schedule;
+  return TRS_HELD(s, s->count, s->idx, s->val, s->inverse, s->work, s->done) +
+         TRS_HELD(order->row, order->position, order->first, order->entries, order->task_ptr,
+                  order->tasks, order->waits);
 }
 
 static void describe(const trs_plan *plan, char *text, size_t size) {
