@@ -44,16 +44,10 @@ static trs_status check_member(const trs_plan *plan, int member, const trs_plan_
                   astray == rhs->x ? "x" : "b", member);
 }
 
-trs_status trs_solve_distributed(trs_plan *plan, void *const *x, int64_t ldx, const void *const *b,
-                                 int64_t ldb, int64_t nrhs, trs_layout layout) {
+static trs_status solve(trs_plan *plan, void *const *x, int64_t ldx, const void *const *b,
+                        int64_t ldb, int64_t nrhs, trs_layout layout) {
   trs_rhs rhs = {0}, all = {0};
   int first, local;
-  if (!plan || !x || !b)
-    return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", !plan ? "plan" : !x ? "x" : "b");
-  if (trs_plan_factors(plan))
-    return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
-                    "a plan over factors permutes b and x as a whole: use trs_solve, or plans of "
-                    "the two triangles");
   (void)trs_context_members(plan->context, &first, &local);
   for (int k = 0; k < local; k++) {
     trs_plan_share share;
@@ -71,4 +65,16 @@ trs_status trs_solve_distributed(trs_plan *plan, void *const *x, int64_t ldx, co
   }
   all.nrhs = nrhs;
   return trs_plan_solve(plan, &all);
+}
+
+trs_status trs_solve_distributed(trs_plan *plan, void *const *x, int64_t ldx, const void *const *b,
+                                 int64_t ldb, int64_t nrhs, trs_layout layout) {
+  if (!plan || !x || !b)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", !plan ? "plan" : !x ? "x" : "b");
+  if (trs_plan_factors(plan))
+    return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
+                    "a plan over factors permutes b and x as a whole: use trs_solve, or plans of "
+                    "the two triangles");
+  TRS_TRY(trs_single_take(&plan->user, "plan"));
+  return trs_single_give(&plan->user, solve(plan, x, ldx, b, ldb, nrhs, layout));
 }

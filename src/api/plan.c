@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cancel.h"
 #include "base/structs.h"
 #include "plan/plan.h"
 
@@ -97,7 +98,10 @@ trs_status trs_plan_bound(trs_plan *plan, double *seconds) {
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", plan ? "seconds" : "plan");
   TRS_TRY(trs_plan_check(plan));
   TRS_TRY(gather(plan, &info));
-  TRS_TRY(measure(plan, &info, &bandwidth, &hop));
+  int cancel = trs_cancel_defer();
+  trs_status status = measure(plan, &info, &bandwidth, &hop);
+  trs_cancel_restore(cancel);
+  TRS_TRY(status);
   double by_bytes = (double)info.solve_bytes / bandwidth;
   double by_levels = (double)info.levels * hop;
   *seconds = by_bytes > by_levels ? by_bytes : by_levels;

@@ -123,6 +123,11 @@ static trs_status update_from(trs_relaxation *R, trs_block_source *source) {
   return status;
 }
 
+static trs_status update_alone(trs_relaxation *R, trs_block_source *source) {
+  TRS_TRY(trs_single_take(&R->user, "relaxation"));
+  return trs_single_give(&R->user, update_from(R, source));
+}
+
 trs_status trs_relax_create(trs_context *ctx, trs_relaxation **R, const trs_matrix *A,
                             int block_size, const trs_relax_options *options) {
   trs_relax_options own;
@@ -172,7 +177,7 @@ trs_status trs_relax_update(trs_relaxation *R, const trs_matrix *A) {
                     "the matrix has %lld rows, or a type, unlike the %lld at creation",
                     (long long)A->nrows, (long long)R->nrows * R->block);
   TRS_TRY(trs_relax_take_matrix(&source, &by_rows, A, R->block));
-  trs_status status = update_from(R, &source);
+  trs_status status = update_alone(R, &source);
   trs_matrix_destroy(by_rows);
   return status;
 }
@@ -184,7 +189,7 @@ trs_status trs_relax_update_bsr(trs_relaxation *R, trs_layout layout, int indexi
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "layout must be TRS_COL_MAJOR or TRS_ROW_MAJOR");
   trs_block_source source =
       trs_relax_blocks(R->scalar, R->nrows, R->block, layout, indexing, ptr, idx, val);
-  return update_from(R, &source);
+  return update_alone(R, &source);
 }
 
 /* Values in device memory stay there; ptr NULL: the pattern of the call before. */
@@ -200,12 +205,9 @@ static trs_status bring_pattern(trs_block_source *source, void *copies[COPIES],
   return status;
 }
 
-trs_status trs_update_bsr(trs_plan *plan, trs_layout layout, int indexing, const void *ptr,
-                          const void *idx, const void *val) {
+static trs_status update_blocks(trs_plan *plan, trs_layout layout, int indexing, const void *ptr,
+                                const void *idx, const void *val) {
   void *copies[COPIES];
-  if (!plan) return trs_fail(TRS_ERROR_ARGUMENT, -1, "plan is NULL");
-  if ((unsigned)layout > TRS_ROW_MAJOR)
-    return trs_fail(TRS_ERROR_ARGUMENT, -1, "layout must be TRS_COL_MAJOR or TRS_ROW_MAJOR");
   TRS_TRY(trs_plan_check(plan));
   TRS_TRY(trs_refactor_check(plan));
   const int block = trs_triangle_of(plan->sweep[0])->R->block;
@@ -215,6 +217,15 @@ trs_status trs_update_bsr(trs_plan *plan, trs_layout layout, int indexing, const
   if (!status) status = trs_refactor_blocks(plan, &source);
   free_copies(copies);
   return status;
+}
+
+trs_status trs_update_bsr(trs_plan *plan, trs_layout layout, int indexing, const void *ptr,
+                          const void *idx, const void *val) {
+  if (!plan) return trs_fail(TRS_ERROR_ARGUMENT, -1, "plan is NULL");
+  if ((unsigned)layout > TRS_ROW_MAJOR)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "layout must be TRS_COL_MAJOR or TRS_ROW_MAJOR");
+  TRS_TRY(trs_single_take(&plan->user, "plan"));
+  return trs_single_give(&plan->user, update_blocks(plan, layout, indexing, ptr, idx, val));
 }
 
 trs_status trs_relax_complete(trs_sweep_options *options, const trs_sweep_options *given) {
@@ -244,7 +255,8 @@ trs_status trs_relax_sweep(trs_relaxation *R, void *x, int64_t ldx, const void *
   if (!R) return trs_fail(TRS_ERROR_ARGUMENT, -1, "R is NULL");
   TRS_TRY(trs_relax_complete(&complete_options, options));
   TRS_TRY(trs_rhs_make(&rhs, R->nrows * R->block, R->scalar, x, ldx, b, ldb, nrhs, layout));
-  return trs_relaxation_sweep(R, &rhs, &complete_options);
+  TRS_TRY(trs_single_take(&R->user, "relaxation"));
+  return trs_single_give(&R->user, trs_relaxation_sweep(R, &rhs, &complete_options));
 }
 
 trs_status trs_relax_set_variant(trs_relaxation *R, const char *variant) {

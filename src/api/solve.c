@@ -2,6 +2,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "base/cancel.h"
 #include "base/structs.h"
 #include "matrix/create.h"
 #include "matrix/indexing.h"
@@ -56,7 +57,10 @@ trs_status trs_analyze(trs_context *ctx, trs_plan **plan, const trs_matrix *A, t
   trs_options own;
   TRS_TRY(take_options(&own, options));
   TRS_TRY(check_place(ctx, A));
-  return trs_plan_create(plan, ctx, A, uplo, trans, diag, &own);
+  int cancel = trs_cancel_defer();
+  trs_status status = trs_plan_create(plan, ctx, A, uplo, trans, diag, &own);
+  trs_cancel_restore(cancel);
+  return status;
 }
 
 trs_status trs_analyze_factors(trs_context *ctx, trs_plan **plan, const trs_factors *F,
@@ -68,13 +72,20 @@ trs_status trs_analyze_factors(trs_context *ctx, trs_plan **plan, const trs_fact
   trs_options own;
   TRS_TRY(take_options(&own, options));
   TRS_TRY(check_place(ctx, F->L));
-  return trs_factors_plan_create(plan, ctx, F, trans, &own);
+  int cancel = trs_cancel_defer();
+  trs_status status = trs_factors_plan_create(plan, ctx, F, trans, &own);
+  trs_cancel_restore(cancel);
+  return status;
 }
 
 /* Checks the pattern of a matrix other than the analysed one; the plan reports different
  * dimensions. */
 static trs_status check_pattern(trs_plan *plan, const trs_matrix *A) {
   const trs_matrix *T = plan->matrix;
+  if (A->device != T->device)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1,
+                    "the matrix is %s, unlike the one analysed: analyse it anew",
+                    A->device ? "in device memory" : "in host memory");
   if (A->number == plan->compared || A->on_device || A->nnz != plan->source_nnz ||
       A->nrows != plan->system.n || A->ncols != A->nrows || A->format != T->format)
     return TRS_SUCCESS;
@@ -92,27 +103,29 @@ trs_status trs_update(trs_plan *plan, const trs_matrix *A) {
   if (!plan || !A) return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", plan ? "A" : "plan");
   if (trs_plan_factors(plan))
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "a plan over factors: use trs_update_factors");
-  if (A->device != plan->matrix->device)
-    return trs_fail(TRS_ERROR_ARGUMENT, -1,
-                    "the matrix is %s, unlike the one analysed: analyse it anew",
-                    A->device ? "in device memory" : "in host memory");
-  TRS_TRY(check_pattern(plan, A));
-  return trs_plan_refresh(plan, A);
+  TRS_TRY(trs_single_take(&plan->user, "plan"));
+  trs_status status = check_pattern(plan, A);
+  if (!status) status = trs_plan_refresh(plan, A);
+  return trs_single_give(&plan->user, status);
 }
 
 trs_status trs_update_factors(trs_plan *plan, const trs_factors *F) {
   if (!plan || !F) return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", plan ? "F" : "plan");
   if (!trs_plan_factors(plan))
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "a plan over one triangle: use trs_update");
-  return trs_factors_plan_refresh(plan, F);
+  TRS_TRY(trs_single_take(&plan->user, "plan"));
+  return trs_single_give(&plan->user, trs_factors_plan_refresh(plan, F));
 }
 
 trs_status trs_solve(trs_plan *plan, void *x, int64_t ldx, const void *b, int64_t ldb, int64_t nrhs,
                      trs_layout layout) {
   trs_rhs rhs;
   if (!plan) return trs_fail(TRS_ERROR_ARGUMENT, -1, "plan is NULL");
-  TRS_TRY(trs_rhs_make(&rhs, plan->system.n, plan->system.scalar, x, ldx, b, ldb, nrhs, layout));
-  return trs_plan_solve(plan, &rhs);
+  TRS_TRY(trs_single_take(&plan->user, "plan"));
+  trs_status status =
+      trs_rhs_make(&rhs, plan->system.n, plan->system.scalar, x, ldx, b, ldb, nrhs, layout);
+  if (!status) status = trs_plan_solve(plan, &rhs);
+  return trs_single_give(&plan->user, status);
 }
 
 static trs_status check_once(trs_uplo uplo, trs_diag diag, trs_format format, trs_scalar scalar,

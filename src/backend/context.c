@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cancel.h"
 #include "base/cores.h"
 #include "base/cpu.h"
 #include "base/memory.h"
@@ -64,10 +65,8 @@ static trs_status make(trs_context **result) {
   return TRS_SUCCESS;
 }
 
-trs_status trs_context_create(trs_context **result, const char *where) {
-  if (!result) return trs_fail(TRS_ERROR_ARGUMENT, -1, "ctx is NULL");
+static trs_status create(trs_context **result, const char *where) {
   trs_context *context;
-  *result = NULL;
   TRS_TRY(trs_isa_check());
   TRS_TRY(make(&context));
   context->cores = trs_cores();
@@ -77,6 +76,15 @@ trs_status trs_context_create(trs_context **result, const char *where) {
     trs_context_destroy(context);
   else
     *result = context;
+  return status;
+}
+
+trs_status trs_context_create(trs_context **result, const char *where) {
+  if (!result) return trs_fail(TRS_ERROR_ARGUMENT, -1, "ctx is NULL");
+  *result = NULL;
+  int cancel = trs_cancel_defer();
+  trs_status status = create(result, where);
+  trs_cancel_restore(cancel);
   return status;
 }
 

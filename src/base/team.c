@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include "base/cancel.h"
 #include "base/counter.h"
 #include "base/memory.h"
 #include "base/places.h"
@@ -101,9 +102,11 @@ void trs_team_run(trs_team *team, int size, void (*body)(void *, int, int), void
 }
 
 static void stop_members(trs_team *team) {
+  int cancel = trs_cancel_defer();
   atomic_store(&team->stop, true);
   start_run(team);
   for (int rank = 1; rank <= team->started; rank++) pthread_join(team->members[rank].thread, NULL);
+  trs_cancel_restore(cancel);
   pthread_cond_destroy(&team->wake);
   pthread_mutex_destroy(&team->lock);
   pthread_mutex_destroy(&team->callers);

@@ -10,6 +10,7 @@
 #include <sched.h>
 #include <time.h>
 
+#include "base/cancel.h"
 #include "base/timer.h"
 
 /* A sleep takes at least 60 us.  It begins when that is short against the wait so far, and lasts a
@@ -41,5 +42,7 @@ bool trs_wait_yield(trs_patience *wait) {
 void trs_wait_nap(const trs_patience *wait) {
   double nap = wait->waited * FRACTION;
   if (nap > LONGEST_SLEEP) nap = LONGEST_SLEEP;
+  int cancel = trs_cancel_defer(); /* others work with the waiting thread's memory */
   (void)nanosleep(&(struct timespec){.tv_nsec = (long)(1e9 * nap)}, NULL);
+  trs_cancel_restore(cancel);
 }

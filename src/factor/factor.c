@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/cancel.h"
 #include "base/config.h"
 #include "base/structs.h"
 #include "matrix/blocks.h"
@@ -175,10 +176,8 @@ static trs_status check_finite(const trs_matrix *T, const trs_factors *parts) {
                   (long long)i);
 }
 
-trs_status trs_factor(trs_factors **F, const trs_matrix *A, const trs_factor_options *options) {
+static trs_status create(trs_factors **F, const trs_matrix *A, const trs_factor_options *options) {
   trs_factor_options own;
-  if (!F) return trs_fail(TRS_ERROR_ARGUMENT, -1, "F is NULL");
-  *F = NULL;
   TRS_TRY(TRS_STRUCT_TAKE(trs_factor_options, &own, options));
   options = &own;
   TRS_TRY(check(A, options));
@@ -195,4 +194,13 @@ trs_status trs_factor(trs_factors **F, const trs_matrix *A, const trs_factor_opt
     return status;
   }
   return trs_factors_adopt(F, &parts);
+}
+
+trs_status trs_factor(trs_factors **F, const trs_matrix *A, const trs_factor_options *options) {
+  if (!F) return trs_fail(TRS_ERROR_ARGUMENT, -1, "F is NULL");
+  *F = NULL;
+  int cancel = trs_cancel_defer();
+  trs_status status = create(F, A, options);
+  trs_cancel_restore(cancel);
+  return status;
 }

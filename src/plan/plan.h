@@ -3,11 +3,13 @@
 #define TRS_PLAN_PLAN_H
 
 #include "analysis/panels.h"
+#include "base/single.h"
 #include "plan/method.h"
 
 enum { TRS_MOST_METHODS = 32 };
 
 struct trs_plan {
+  trs_single user; /* the public call that solves or updates */
   trs_context *context;
   const trs_method *method;
   void *state; /* owned by the method */

@@ -131,8 +131,8 @@ SCENARIOS = [
     # Not under the address sanitizer, whose own lock a child may inherit from a busy thread.
     program("forks", 2, "children of a process that solves, reads and relaxes", "test_api_fork",
             sanitized=False),
-    program("cancels", 3, "threads are cancelled while they read, write and order", "test_io_limit",
-            "test_worker_worker", sanitized=False),  # clang's reports the end of such threads
+    program("cancels", 3, "threads are cancelled while they read, write, order and solve", "test_io_limit",
+            "test_worker_worker", "test_api_threads", sanitized=False),  # clang's reports the end of such threads
     program("changes", 2, "files are changed, shortened and rewritten while they are read",
             "test_io_source"),
     program("boards", 1, "processes that share memory are killed, late, or find planted files",
