@@ -237,14 +237,24 @@ trs_status trs_plan_create_on_cpu(trs_plan **plan, trs_context *context, const t
   return create(plan, context, A, uplo, trans, diag, options, true);
 }
 
-/* As take_matrix, for a plan whose method may refuse deferred values.  After a failure plan->matrix
- * is undefined: the caller, who has the matrix before, restores it. */
-static trs_status replace_matrix(trs_plan *plan, const trs_matrix *A) {
+static trs_status check_new_values(trs_plan *plan, trs_diagonal_look *look) {
+  const char *why =
+      trs_matrix_is_deferred(plan->matrix) ? trs_plan_refuses(plan, plan->method) : NULL;
+  if (why) return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "%s", why);
+  return begin_diagonal(look, plan);
+}
+
+/* After a failure the plan has its system, whose arrays the method's state may read, and
+ * plan->matrix is undefined: the caller, who has the matrix before, restores it. */
+static trs_status replace_matrix(trs_plan *plan, const trs_matrix *A, trs_diagonal_look *look) {
+  const trs_system before = plan->system;
   TRS_TRY(take_matrix(plan, A));
-  const char *why = trs_matrix_is_deferred(A) ? trs_plan_refuses(plan, plan->method) : NULL;
-  if (!why) return TRS_SUCCESS;
-  trs_matrix_destroy(plan->matrix);
-  return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "%s", why);
+  plan->system = trs_system_of(plan->matrix, plan->uplo, plan->trans, plan->diag);
+  trs_status status = check_new_values(plan, look);
+  if (!status) return TRS_SUCCESS;
+  plan->system = before;
+  drop_matrix(plan, plan->matrix);
+  return status;
 }
 
 trs_status trs_plan_refresh(trs_plan *plan, const trs_matrix *A) {
@@ -258,14 +268,12 @@ trs_status trs_plan_refresh(trs_plan *plan, const trs_matrix *A) {
                     "analyse it anew");
   trs_matrix *before = plan->matrix;
   trs_context_limit_gpus(plan->context);
-  trs_status status = replace_matrix(plan, A);
+  trs_status status = replace_matrix(plan, A, &look);
   if (status) {
     plan->matrix = before;
     return status;
   }
   drop_matrix(plan, before);
-  plan->system = trs_system_of(plan->matrix, plan->uplo, plan->trans, plan->diag);
-  TRS_TRY(begin_diagonal(&look, plan));
   status = plan->method->update ? run_on_device(plan, plan->method->update) : TRS_SUCCESS;
   TRS_TRY(end_diagonal(&look, plan, status));
   plan->update_seconds = trs_seconds() - start;

@@ -145,16 +145,22 @@ static trs_status analyze(trs_plan *plan) {
   return analyze_all(plan);
 }
 
-static trs_status update_part(trs_plan *part, const trs_plan *plan) {
+static void follow(trs_plan *part, const trs_plan *plan) {
   part->matrix = plan->matrix;
   part->system = plan->system;
+}
+
+static trs_status update_part(trs_plan *part) {
   return part->method && part->method->update ? part->method->update(part) : TRS_SUCCESS;
 }
 
+/* Neither part keeps arrays of the matrix before, even if the update of one fails. */
 static trs_status update(trs_plan *plan) {
   columns_state *s = plan->state;
-  TRS_TRY(update_part(&s->one, plan));
-  return update_part(&s->all, plan);
+  follow(&s->one, plan);
+  follow(&s->all, plan);
+  TRS_TRY(update_part(&s->one));
+  return update_part(&s->all);
 }
 
 typedef struct columns_job {
