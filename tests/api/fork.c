@@ -9,6 +9,7 @@
 #include "base/cores.h"
 #include "base/random.h"
 #include "backend/context.h"
+#include "plan/plan.h"
 #include "relax/relaxation.h"
 #include "test.h"
 
@@ -112,6 +113,16 @@ TEST(plans_of_threads_work_in_a_child) {
   in_child(child_destroys);
   in_child(child_updates_and_analyses);
   in_child(grandchild_solves);
+  assert_int_equal(solve_anew(plan), 0);
+  tear_down();
+}
+
+/* The call that uses it does not run on in the child. */
+TEST(a_plan_in_use_is_free_in_a_child) {
+  set_up("threads:3", "threads", "gen:poisson2d5:60");
+  assert_success(trs_single_take(&plan->user, "plan"));
+  in_child(child_solves);
+  assert_success(trs_single_give(&plan->user, TRS_SUCCESS));
   assert_int_equal(solve_anew(plan), 0);
   tear_down();
 }

@@ -2,7 +2,6 @@
  * of them use by mistake, and threads that are cancelled inside a call. */
 #include <pthread.h>
 #include <stdatomic.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/random.h"
@@ -130,24 +129,12 @@ TEST(a_plan_that_threads_share_is_right_or_refuses) {
   }
 }
 
-static int child_solves(void) {
-  static double x[N * NRHS];
-  alarm(PATIENCE);
-  return solve(shared, x) || memcmp(x, wanted[0], sizeof wanted[0]) ? 1 : 0;
-}
-
-TEST(a_plan_in_use_refuses_every_call_but_not_in_a_child) {
+TEST(a_plan_in_use_refuses_every_call) {
   static double x[N * NRHS];
   assert_success(analyze(&shared, methods[0]));
   assert_success(trs_single_take(&shared->user, "plan"));
   assert_failure(TRS_ERROR_ARGUMENT, "a plan of its own", solve(shared, x));
   assert_failure(TRS_ERROR_ARGUMENT, "another call uses the plan", trs_update(shared, A));
-  fflush(NULL);
-  const pid_t child = fork();
-  if (child == 0) _exit(child_solves());
-  int status = 0;
-  assert_int_equal(waitpid(child, &status, 0), child);
-  assert_int_equal(status, 0);
   assert_success(trs_single_give(&shared->user, TRS_SUCCESS));
   assert_success(solve(shared, x));
   assert_failure(TRS_ERROR_ARGUMENT, "nrhs", trs_solve(shared, x, N, b, N, -1, TRS_COL_MAJOR));
