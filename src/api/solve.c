@@ -151,7 +151,7 @@ trs_status trs_solve_once(trs_uplo uplo, trs_diag diag, trs_format format, trs_s
                    .ptr = ptr,
                    .idx = idx,
                    .val = val,
-                   .end = trs_ptr_at(indexing, ptr, n) - trs_index_base(indexing)};
+                   .end = trs_from_base(trs_ptr_at(indexing, ptr, n), trs_index_base(indexing))};
   if (once.end && (!idx || !val))
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", idx ? "val" : "idx");
   return trs_once_solve(&once, format == TRS_CSR, scalar, x, b);

@@ -60,9 +60,9 @@ trs_status trs_indexing_check_ptr(int indexing, const void *ptr, int64_t nvector
                     first == 1 - base ? (base ? " (TRS_BASE0?)" : " (TRS_BASE1?)")
                                       : hint(indexing, ptr, nvectors));
   for (int64_t i = 0; i < nvectors; i++) {
-    int64_t length = trs_ptr_at(indexing, ptr, i + 1) - trs_ptr_at(indexing, ptr, i);
-    if (length < 0) return fail_fall(indexing, ptr, nvectors, i);
-    if (length > UINT32_MAX) return fail_jump(indexing, ptr, nvectors, i);
+    const int64_t here = trs_ptr_at(indexing, ptr, i), next = trs_ptr_at(indexing, ptr, i + 1);
+    if (next < here) return fail_fall(indexing, ptr, nvectors, i);
+    if (next - here > UINT32_MAX) return fail_jump(indexing, ptr, nvectors, i);
   }
   return TRS_SUCCESS;
 }

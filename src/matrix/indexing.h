@@ -32,4 +32,9 @@ static inline int64_t trs_idx_at(int indexing, const void *idx, int64_t p) {
   return indexing & TRS_IDX64 ? ((const int64_t *)idx)[p] : ((const int32_t *)idx)[p];
 }
 
+/* An element in base 0.  The least number wraps to the largest one, which is outside as well. */
+static inline int64_t trs_from_base(int64_t element, int64_t base) {
+  return (int64_t)((uint64_t)element - (uint64_t)base);
+}
+
 #endif

@@ -29,11 +29,11 @@ typedef struct triplets {
 } triplets;
 
 static int64_t row_of(const triplets *t, int64_t p) {
-  return trs_idx_at(t->indexing, t->row, p) - trs_index_base(t->indexing);
+  return trs_from_base(trs_idx_at(t->indexing, t->row, p), trs_index_base(t->indexing));
 }
 
 static int64_t col_of(const triplets *t, int64_t p) {
-  return trs_idx_at(t->indexing, t->col, p) - trs_index_base(t->indexing);
+  return trs_from_base(trs_idx_at(t->indexing, t->col, p), trs_index_base(t->indexing));
 }
 
 static trs_status check_triplets(const triplets *t) {
@@ -43,8 +43,9 @@ static trs_status check_triplets(const triplets *t) {
     if (row < 0 || row >= t->nrows || col < 0 || col >= t->ncols)
       return trs_fail(TRS_ERROR_STRUCTURE, row,
                       "triplet %lld lies at row %lld, column %lld of a %lld x %lld matrix (%s)",
-                      (long long)p, (long long)(row + base), (long long)(col + base),
-                      (long long)t->nrows, (long long)t->ncols, base ? "1-based" : "0-based");
+                      (long long)p, (long long)trs_idx_at(t->indexing, t->row, p),
+                      (long long)trs_idx_at(t->indexing, t->col, p), (long long)t->nrows,
+                      (long long)t->ncols, base ? "1-based" : "0-based");
   }
   return TRS_SUCCESS;
 }
@@ -119,7 +120,7 @@ static trs_status check_blocks(const blocks *B, const void *val) {
   for (int64_t i = 0; i < B->nrows; i++)
     for (int64_t p = trs_ptr_at(B->indexing, B->ptr, i) - base;
          p < trs_ptr_at(B->indexing, B->ptr, i + 1) - base; p++) {
-      const int64_t j = trs_idx_at(B->indexing, B->idx, p) - base;
+      const int64_t j = trs_from_base(trs_idx_at(B->indexing, B->idx, p), base);
       if (j < 0 || j >= B->ncols)
         return trs_fail(TRS_ERROR_STRUCTURE, i,
                         "block column %lld in block row %lld is outside 0 .. %lld (0-based)",
@@ -134,7 +135,7 @@ static void expand_blocks(const blocks *B, int32_t *row, int32_t *col) {
   for (int64_t i = 0; i < B->nrows; i++)
     for (int64_t p = trs_ptr_at(B->indexing, B->ptr, i) - base;
          p < trs_ptr_at(B->indexing, B->ptr, i + 1) - base; p++) {
-      const int64_t j = trs_idx_at(B->indexing, B->idx, p) - base;
+      const int64_t j = trs_from_base(trs_idx_at(B->indexing, B->idx, p), base);
       for (int e = 0; e < B->size * B->size; e++, at++) {
         const int slow = e / B->size, fast = e % B->size;
         row[at] = (int32_t)(i * B->size + (B->layout == TRS_ROW_MAJOR ? slow : fast));

@@ -159,6 +159,31 @@ TEST(wrong_indexings_are_named) {
 /* A copy in memory from malloc. */
 static void *given(const void *from, size_t bytes) { return memcpy(malloc(bytes), from, bytes); }
 
+/* Base 1 must not be subtracted from the least number. */
+TEST(the_least_numbers_are_outside) {
+  static const int64_t ptr[] = {1, 2, 4}, fallen[] = {1, 2, INT64_MIN};
+  static const int64_t idx[] = {1, INT64_MIN, 2}, good[] = {1, 1, 2};
+  static const double val[] = {1, 1, 1}, b[] = {1, 1};
+  enum { WIDE = TRS_PTR64 | TRS_IDX64 | TRS_BASE1 };
+  trs_matrix *A;
+  double x[2];
+  assert_failure(TRS_ERROR_STRUCTURE, "index -9223372036854775808",
+                 trs_matrix_create(&A, TRS_CSR, TRS_DOUBLE, 2, 2, WIDE, ptr, idx, val, TRS_COPY));
+  assert_failure(TRS_ERROR_STRUCTURE, "column -9223372036854775808",
+                 trs_matrix_create_coo(&A, TRS_DOUBLE, 2, 2, 3, WIDE, good, idx, val));
+  assert_failure(TRS_ERROR_STRUCTURE, "row -9223372036854775808",
+                 trs_matrix_create_coo(&A, TRS_DOUBLE, 2, 2, 3, WIDE, idx, good, val));
+  assert_failure(
+      TRS_ERROR_STRUCTURE, "outside 0 .. 1",
+      trs_matrix_create_bsr(&A, TRS_DOUBLE, 2, 2, 1, TRS_ROW_MAJOR, WIDE, ptr, idx, val));
+  assert_failure(
+      TRS_ERROR_STRUCTURE, "index -9223372036854775808",
+      trs_solve_once(TRS_LOWER, TRS_NONUNIT, TRS_CSR, TRS_DOUBLE, 2, WIDE, ptr, idx, val, x, b));
+  assert_failure(
+      TRS_ERROR_STRUCTURE, "less than ptr[1]",
+      trs_matrix_create(&A, TRS_CSR, TRS_DOUBLE, 2, 2, WIDE, fallen, good, val, TRS_COPY));
+}
+
 /* AddressSanitizer checks it. */
 TEST(taken_arrays_are_freed) {
   static const int64_t ptr[] = {0, 1, 3};

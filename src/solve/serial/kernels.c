@@ -20,18 +20,18 @@ TRS_KERNEL_INLINE bool take_vector(const trs_once *o, int64_t k, bool lower, boo
                                    bool narrow, int64_t at, vector *v) {
   const int64_t base = trs_index_base(o->indexing), i = lower ? k : o->n - 1 - k, far = i + lower;
   const int64_t other =
-      (narrow ? ((const int32_t *)o->ptr)[far] : ((const int64_t *)o->ptr)[far]) - base;
+      trs_from_base(narrow ? ((const int32_t *)o->ptr)[far] : ((const int64_t *)o->ptr)[far], base);
   *v = (vector){i, lower ? at : other, lower ? other : at, before ? 0 : i + 1,
                 before ? i : o->n - 1 - i};
   return 0 <= v->begin && v->begin <= v->end && v->end <= o->end;
 }
 
 static inline int64_t index_at(const trs_once *o, int64_t p) {
-  return trs_idx_at(o->indexing, o->idx, p) - trs_index_base(o->indexing);
+  return trs_from_base(trs_idx_at(o->indexing, o->idx, p), trs_index_base(o->indexing));
 }
 
 static inline bool is_inside(const vector *v, int64_t index) {
-  return (uint64_t)(index - v->low) < (uint64_t)v->span;
+  return (uint64_t)index - (uint64_t)v->low < (uint64_t)v->span;
 }
 
 /* One branch instead of four. */

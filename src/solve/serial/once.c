@@ -19,10 +19,11 @@ static trs_status explain(const trs_once *o, bool rows) {
   TRS_TRY(trs_system_tell_pivot(i, o->pivot));
   for (int64_t p = trs_ptr_at(o->indexing, o->ptr, i); p < trs_ptr_at(o->indexing, o->ptr, i + 1);
        p++) {
-    int64_t index = trs_idx_at(o->indexing, o->idx, p - base) - base;
+    const int64_t given = trs_idx_at(o->indexing, o->idx, p - base);
+    const int64_t index = trs_from_base(given, base);
     if (index < 0 || index >= o->n)
       return trs_fail(TRS_ERROR_STRUCTURE, i, "index %lld in %s %lld is outside %lld .. %lld",
-                      (long long)(index + base), word, (long long)(i + base), (long long)base,
+                      (long long)given, word, (long long)(i + base), (long long)base,
                       (long long)(o->n - 1 + base));
     if (before ? index > i : index < i)
       return trs_fail(TRS_ERROR_STRUCTURE, i,
