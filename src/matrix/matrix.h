@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "base/scalar.h"
+#include "base/single.h"
 #include "base/team.h"
 #include "device/device.h"
 #include "matrix/sides.h"
@@ -53,8 +54,9 @@ struct trs_matrix {
    * + 1]) there, or source[p] if source_ptr is NULL.  Otherwise both are NULL. */
   int64_t *source_ptr, *source;
   int64_t user_nnz;
-  const void *lent;   /* the caller's values if borrowed and put in order in a copy */
-  trs_matrix *parent; /* the matrix of which this is a triangle that follows its values, or NULL */
+  trs_single renewing; /* the thread that reads the values of the source again */
+  const void *lent;    /* the caller's values if borrowed and put in order in a copy */
+  trs_matrix *parent;  /* the matrix of which this is a triangle that follows its values, or NULL */
 
   /* Computed from the pattern at creation. */
   int64_t nlower, nupper, ndiagonal; /* entries below, above and on the diagonal */

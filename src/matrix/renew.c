@@ -1,5 +1,4 @@
 /* renew.c - new values, and values that the caller may have changed in place. */
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,23 +16,24 @@ static void collect(const trs_matrix *A, const void *from, int64_t first, int64_
     trs_values_gather(to, from, A->source + first, count, A->scalar);
 }
 
-/* Writes only values that have changed, by one thread at a time: other threads may solve with A. */
+/* Writes only values that have changed, by one thread at a time: other threads may solve with A, or
+ * collect from it after they have renewed it themselves. */
 void trs_matrix_renew(const trs_matrix *A) {
-  static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
   enum { PIECE = 256 };
   double complex sums[PIECE];
   size_t size = trs_scalar_size(A->scalar);
   if (A->parent) trs_matrix_renew(A->parent);
   const void *from = origin(A);
   if (!from || A->on_device) return;
-  pthread_mutex_lock(&lock);
+  trs_single *user = &((trs_matrix *)A)->renewing;
+  trs_single_wait(user);
   for (int64_t p = 0; p < A->nnz; p += PIECE) {
     int64_t count = A->nnz - p < PIECE ? A->nnz - p : PIECE;
     char *val = (char *)A->val + (size_t)p * size;
     collect(A, from, p, count, sums);
     if (memcmp(val, sums, (size_t)count * size)) memcpy(val, sums, (size_t)count * size);
   }
-  pthread_mutex_unlock(&lock);
+  (void)trs_single_give(user, TRS_SUCCESS);
 }
 
 trs_status trs_matrix_renew_on(const trs_matrix *A, trs_stream stream) {

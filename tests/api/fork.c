@@ -127,6 +127,28 @@ TEST(a_plan_in_use_is_free_in_a_child) {
   tear_down();
 }
 
+static int child_updates(void) { return trs_update(plan, A) ? 4 : solve_anew(plan); }
+
+/* Another thread of the parent reads the caller's values at the time of the fork. */
+TEST(values_that_a_thread_reads_are_free_in_a_child) {
+  static const int64_t ptr[] = {0, 1, 3};
+  static const int32_t idx[] = {0, 1, 0};
+  static const double val[] = {1, 2, 3};
+  set_up("serial", "serial", "gen:poisson2d5:2");
+  trs_plan_destroy(plan);
+  trs_matrix_destroy(A);
+  n = 2;
+  assert_success(
+      trs_matrix_create(&A, TRS_CSR, TRS_DOUBLE, n, n, TRS_PTR64, ptr, idx, val, TRS_BORROW));
+  assert_success(trs_analyze(ctx, &plan, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, NULL));
+  assert_success(trs_solve(plan, wanted, n, b, n, 1, TRS_COL_MAJOR));
+  trs_single_wait(&A->renewing);
+  in_child(child_updates);
+  assert_success(trs_single_give(&A->renewing, TRS_SUCCESS));
+  assert_int_equal(child_updates(), 0);
+  tear_down();
+}
+
 /* Large enough for several threads if there are two cores. */
 TEST(plans_of_auto_work_in_a_child) {
   set_up("auto", NULL, "gen:poisson2d5:300");
