@@ -8,10 +8,11 @@
  * exits or aborts.  Arguments come in the order object, outputs, inputs, options; a size follows
  * what it measures; NULL options mean the defaults.  Rows and columns count from 0.  Values are
  * void * with a trs_scalar beside them.  Pointers are to host memory unless the documentation says
- * otherwise. Objects may be destroyed in any order: an object keeps alive what it needs.  Distinct
- * objects may be used from distinct threads at once, and threads may share a matrix, factors or a
- * context that none of them changes.  A plan and a relaxation own their workspace and therefore
- * serve one call at a time: a solve, a sweep or an update during another one fails with
+ * otherwise, and have the alignment of their type.  Objects may be destroyed in any order: an
+ * object keeps alive what it needs.
+ *   Distinct objects may be used from distinct threads at once, and threads may share a matrix,
+ * factors or a context that none of them changes.  A plan and a relaxation own their workspace and
+ * therefore serve one call at a time: a solve, a sweep or an update during another one fails with
  * TRS_ERROR_ARGUMENT and writes nothing.
  *   Structures that the caller fills in, or passes to be filled in, begin with struct_size, the
  * size that the caller's compiler gave them.  Fields that are zero have their default:

@@ -2,7 +2,6 @@
  * them. */
 #include "backend/context.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -140,10 +139,9 @@ static void look_for_device(trs_context *context) {
 
 const char *trs_context_find_device(trs_context *context) {
   if (trs_context_is_inherited(context)) return trs_context_inherited;
-  static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-  pthread_mutex_lock(&lock);
+  trs_single_wait(&context->looking);
   if (!context->looked && !context->device && context->backend->finds_gpu) look_for_device(context);
-  pthread_mutex_unlock(&lock);
+  (void)trs_single_give(&context->looking, TRS_SUCCESS);
   return context->device ? NULL : context->no_device;
 }
 

@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 
 #include "backend/backend.h"
+#include "base/single.h"
 #include "base/team.h"
 #include "comm/group.h"
 
@@ -21,6 +22,7 @@ struct trs_context {
   trs_group *group;             /* several GPUs; else NULL */
   struct trs_opencl *opencl;    /* of "opencl"; else NULL */
   _Atomic int64_t gpu_memory;   /* limit on the bytes that the library holds per GPU; 0: no limit */
+  trs_single looking;           /* the thread that looks for a device */
   atomic_bool looked;           /* trs_context_find_device has run */
   char no_device[128];          /* why no device was found; valid once looked is set */
 };
