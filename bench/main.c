@@ -86,9 +86,9 @@ static const paragraph first_paragraphs[] = {
      "(the default) and of gpu, on a GPU; quick and gpu-quick take seconds. Suites gpu and gpu-* "
      "run with --backend cuda unless another backend is given. SUITE may also be a file with one "
      "matrix per line, or one matrix: gen:NAME:SIZE, file:NAME, or factor:KIND[:ORDER]:MATRIX for "
-     "L and U of a factorisation (KIND lu, ilu0, ic0 or triangle). Both triangles of a matrix are "
-     "solved, with missing diagonal entries added. Missing files are skipped, reported and "
-     "counted."},
+     "L and U of a factorisation (KIND lu, ilu0, ic0 or triangle; ORDER nd, amd, natural, rcm or "
+     "colour). Both triangles of a matrix are solved, with missing diagonal entries added. Missing "
+     "files are skipped, reported and counted. A run that skips all of them fails."},
     {"Method",
      "All methods use the same arrays and the same random right-hand sides. The analysis time is "
      "the best of three. Solves are timed in five rounds with every method in each, so that a "

@@ -108,6 +108,9 @@ static int finish(const bench_run *run) {
   if (run->skipped || run->failed)
     notify("bench: %lld of %lld matrices skipped, %lld failed", (long long)run->skipped,
            (long long)run->suite.count, (long long)run->failed);
+  if (run->skipped && run->skipped == run->suite.count)
+    return leave(LEAVE_INPUT, trs_status_name(TRS_ERROR_FILE), -1,
+                 "bench: nothing was measured, since every matrix was skipped");
   if (run->wrong && run->worst < LEAVE_NUMERICAL)
     return leave(LEAVE_NUMERICAL, "backward error", -1,
                  "%s: a backward error that is not small, or no answer",

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "files.h"
 #include "leave.h"
@@ -147,7 +148,7 @@ static bool may_push(const solve_job *job) {
  * entry. */
 static bool may_exceed_one(const solve_job *job, const char *name) {
   const char *dot = strrchr(name, '.');
-  bool packed = dot && (!strcmp(dot, ".gz") || !strcmp(dot, ".zst"));
+  bool packed = dot && (!strcasecmp(dot, ".gz") || !strcasecmp(dot, ".zst"));
   if (!job->ctx || trs_context_members(job->ctx, NULL, NULL) < 2 || !may_push(job)) return false;
   return packed || exceeds_one(job, (double)file_bytes(name) / 4 * 12);
 }

@@ -625,9 +625,10 @@ TRS_API trs_status trs_plan_wait(trs_plan *plan);
  * diagonal blocks D and the rest O.  Block rows are coloured so that no row reads another row of
  * its colour. A sweep goes over the colours:  x_c = x_c + omega (D_c^-1 (b_c - O_c x) - x_c).
  *   Relaxation smooths and preconditions, and solves systems dominated by their diagonal blocks.
- * Matrices are real.  A context of GPUs ("cuda", "cuda:0-3") relaxes there, all others on the CPU;
- * trireme_mpi.h has relaxation on MPI ranks.  Several GPUs, of one process, have one domain of the
- * block rows each, which METIS makes.  A trs_relaxation runs one sweep call at a time. */
+ * Matrices are real.  A context of GPUs ("cuda", "cuda:0-3") relaxes there, others on the CPU, and
+ * "opencl" does not relax; trireme_mpi.h has relaxation on MPI ranks.  Several GPUs, of one
+ * process, have one domain of the block rows each, which METIS makes.  A trs_relaxation runs one
+ * sweep call at a time. */
 typedef struct trs_relaxation trs_relaxation;
 
 typedef enum trs_relax_store {

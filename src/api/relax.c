@@ -24,6 +24,11 @@ trs_status trs_relax_take_options(trs_relax_options *own, int block_size,
 
 static trs_status check_context(const trs_context *ctx, const trs_relax_options *options) {
   TRS_TRY(trs_context_check(ctx));
+  if (ctx->backend == &trs_backend_opencl)
+    return trs_fail(
+        TRS_ERROR_UNSUPPORTED, -1,
+        "relaxation does not run on OpenCL devices: use a context such as \"threads\" or "
+        "\"cuda\"");
   if (ctx->group && !trs_group_one_process(ctx->group))
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
                     "relaxation on several GPUs works within one process: use a context such as "

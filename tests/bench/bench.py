@@ -160,6 +160,12 @@ def test_missing():
     check("a file that is not there is named", o.code == 0 and "skipped file:absent.mtx" in o.err, o)
     check("a triangle that is a diagonal is skipped", "there L" in o.out
           and "there U" not in o.out and "U is a diagonal" in o.err, o)
+    o = bench(f"file:{path('absent.mtx')}", *SHORT)
+    check("a run that measures nothing fails", o.code == 3 and "no file" in o.err
+          and "nothing was measured" in o.err, o)
+    o = bench("factor:ilu0:colour:gen:poisson2d5:20", *SHORT)
+    check("factors in an order of colours are timed", o.code == 0
+          and "ilu0:colour:poisson2d5 L" in o.out, o)
     write("broken.txt", f"file:{path('bad.mtx')}\n{SMALL}\n")
     o = bench(path("broken.txt"), *SHORT)
     check("a matrix that fails is told, the others run", o.code == 3 and "bad.mtx:3" in o.err

@@ -87,6 +87,10 @@ if has("zlib"):
     write("t.mtx.gz", gzip.compress(text) + b"trailing")
     refuses("junk behind gzip data", 3, ["t.mtx.gz", "gzip data is damaged near byte"], "info",
             "t.mtx.gz")
+    write("UPPER.MTX.GZ", gzip.compress(text))
+    o = run("solve", "UPPER.MTX.GZ", "--uplo", "lower", "-o", "X.MTX.GZ")
+    check("endings in capitals count", o.code == 0
+          and gzip.decompress(read("X.MTX.GZ")).startswith(b"%%MatrixMarket"), o)
 else:
     skip("damaged gzip data", "no zlib")
 

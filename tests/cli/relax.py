@@ -50,6 +50,11 @@ if speaks_json:
     check("bench w21 times every way of storing", [r["store"] for r in rows] ==
           ["mixed", "f64", "f32", "f16", "bf16"] and all(
               r["gbs"] > 0 and r["copy_gbs"] > 0 and r["residual"] < 0.1 for r in rows), o)
+if has("OpenCL"):
+    refuses("relaxation on an OpenCL device", 4, "OpenCL", "relax", "gen:wingmesh:500", "--backend",
+            "opencl")
+else:
+    skip("relaxation on an OpenCL device", "no OpenCL")
 refuses("bench w21 without the CUDA runtime", 4, "the CUDA runtime", "bench", "w21", "--backend",
         "cuda", "--suite", "gen:wingmesh:500", env={"TRIREME_CUDART": "/none"})
 refuses("threads of bench w21 on a GPU", 2, "--threads are the CPU's", "bench", "w21", "--backend",
