@@ -437,6 +437,59 @@ TEST(one_thread_looks_for_a_gpu_while_another_analyses) {
   trs_matrix_destroy(A);
 }
 
+/* One of several threads that share a context and a matrix.  Each has plans of its own. */
+typedef struct sharer {
+  pthread_t thread;
+  trs_context *context;
+  trs_matrix *A;
+  const char *method;
+  int failed;
+} sharer;
+
+static int solve_wrongly(const sharer *s, double *x, const double *b, int64_t n) {
+  const trs_options options = {
+      .struct_size = sizeof options, .method = s->method, .take_triangle = 1};
+  trs_backward_error error = {.struct_size = sizeof error};
+  trs_plan *plan;
+  if (trs_analyze(s->context, &plan, s->A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options))
+    return 1;
+  int failed =
+      trs_solve(plan, x, n, b, n, 1, TRS_COL_MAJOR) ||
+      trs_check(s->A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, x, n, b, n, 1, TRS_COL_MAJOR, &error);
+  trs_plan_destroy(plan);
+  return failed || !(error.componentwise < 1e-14);
+}
+
+static void *solve_often(void *data) {
+  sharer *s = data;
+  const int64_t n = 60 * 60;
+  double *b = malloc((size_t)n * sizeof *b), *x = malloc((size_t)n * sizeof *x);
+  trs_random_fill(b, n, TRS_DOUBLE, 1);
+  for (int k = 0; k < 20; k++) s->failed |= solve_wrongly(s, x, b, n);
+  free(b);
+  free(x);
+  return NULL;
+}
+
+/* For ThreadSanitizer. */
+TEST(threads_share_a_context_and_a_matrix) {
+  enum { THREADS = 4 };
+  static const char *const methods[] = {"serial", "threads"};
+  sharer s[THREADS] = {0};
+  trs_context *context;
+  trs_matrix *A;
+  assert_success(trs_context_create(&context, "threads:2"));
+  assert_success(trs_matrix_read(&A, "gen:poisson2d5:60", NULL));
+  for (int k = 0; k < THREADS; k++) {
+    s[k] = (sharer){.context = context, .A = A, .method = methods[k % 2]};
+    assert_int_equal(pthread_create(&s[k].thread, NULL, solve_often, &s[k]), 0);
+  }
+  for (int k = 0; k < THREADS; k++) pthread_join(s[k].thread, NULL);
+  for (int k = 0; k < THREADS; k++) assert_int_equal(s[k].failed, 0);
+  trs_context_destroy(context);
+  trs_matrix_destroy(A);
+}
+
 TEST(a_gpu_is_asked_for_in_vain) {
   trs_context *own;
   if (trs_context_create(&own, "cuda") == TRS_SUCCESS) {
