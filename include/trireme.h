@@ -533,7 +533,7 @@ typedef struct trs_plan_info {
                           once */
   int64_t plan_bytes;  /* memory of the plan beyond the matrix; for GPU methods, GPU memory */
   double analysis_seconds, update_seconds; /* of the last call of each */
-  const char *device;                      /* GPU methods: the GPU's name; else NULL */
+  const char *device;                      /* the name of the GPU or OpenCL device; else NULL */
 } trs_plan_info;
 
 /* Facts of a plan.  If the method needed no level statistics, the first call computes them. */
