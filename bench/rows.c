@@ -75,7 +75,7 @@ static void shorten(char *name) {
   }
 }
 
-/* Cuts a name that is too long, but not the text after it. */
+/* Cuts a name that is too long and marks the place, but does not cut the text after it. */
 void bench_label(char *label, size_t size, const bench_row *row) {
   char name[sizeof row->matrix], many[24] = "", more[80];
   snprintf(name, sizeof name, "%s", row->matrix);
@@ -95,7 +95,9 @@ void bench_label(char *label, size_t size, const bench_row *row) {
       snprintf(more, sizeof more, "%s %s %dx%dx%d%s", row->inverted ? "+inverted" : "", row->kind,
                row->px, row->py, row->pz, many);
   }
-  snprintf(label, size, "%.*s%s", (int)size - 1 - (int)strlen(more), name, more);
+  const size_t room = size - 1 - strlen(more);
+  if (strlen(name) > room) snprintf(name + room - 2, 3, "..");
+  snprintf(label, size, "%s%s", name, more);
 }
 
 /* ---- One table ---- */

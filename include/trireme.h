@@ -501,7 +501,7 @@ TRS_API trs_status trs_analyze_factors(trs_context *ctx, trs_plan **plan, const 
  * matrix that the plan was made from, or one with the same pattern.  In host memory the pattern is
  * checked: TRS_ERROR_STRUCTURE names the first row or column that differs.  In device memory only
  * the number of entries is checked.  After a failure the plan's solutions are meaningless until an
- * update succeeds. */
+ * update succeeds.  A CUDA graph that contains solves of the plan must be captured again. */
 TRS_API trs_status trs_update(trs_plan *plan, const trs_matrix *A);
 
 /* The same after new values in L or U.  F must be the factors that the plan was made from. */
@@ -536,7 +536,7 @@ typedef struct trs_plan_info {
                           once */
   int64_t plan_bytes;  /* memory of the plan beyond the matrix; for GPU methods, GPU memory */
   double analysis_seconds, update_seconds; /* of the last call of each */
-  const char *device;                      /* GPU methods: the GPU's name; else NULL */
+  const char *device;                      /* the name of the GPU or OpenCL device; else NULL */
 } trs_plan_info;
 
 /* Facts of a plan.  If the method needed no level statistics, the first call computes them. */

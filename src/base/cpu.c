@@ -70,6 +70,9 @@ trs_status trs_isa_check(void) {
 
 const char *trs_isa_text(void) {
   static _Thread_local char text[64];
+  const char *asked = getenv("TRIREME_ISA");
+  if (asked && *asked && (named() < 0 || named() > (int)highest()))
+    return "not available: TRIREME_ISA names no level of this build and processor";
   if (TRS_ISA_LEVELS > 1)
     snprintf(text, sizeof text, "%s, of baseline, avx2 and avx512", names[trs_isa_now()]);
   else

@@ -145,7 +145,8 @@ static trs_status find_descriptor(container *c) {
   TRS_TRY(trs_hdf5_get_text(c->file, c->group, "binsparse", &text));
   if (!text)
     return trs_fail(TRS_ERROR_FORMAT, -1,
-                    "%s: group %s has no attribute \"binsparse\": it holds no Binsparse matrix",
+                    "%s: group %s has no attribute \"binsparse\": it holds no Binsparse matrix "
+                    "(trs_factors_read reads files of factors)",
                     c->reading->path, c->group);
   trs_status status = read_descriptor(c, text);
   trs_free(text);

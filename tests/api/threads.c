@@ -87,6 +87,11 @@ static void *works_alone(void *number) {
     for (int r = 0; r < 3 && !problem; r++) {
       if (trs_update(plan, A) || solve(plan, x)) problem = "solve";
       if (memcmp(x, wanted[m], sizeof wanted[m])) problem = "other bits";
+      trs_backward_error error = {.struct_size = sizeof error};
+      if (trs_check(A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, x, N, b, N, NRHS, TRS_COL_MAJOR,
+                    &error) ||
+          !(error.componentwise < 1e-13))
+        problem = "check";
       trs_solve(plan, x, N, b, N, own, TRS_COL_MAJOR);
       if (!strstr(trs_last_error()->message, message)) problem = "another thread's message";
     }

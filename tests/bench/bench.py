@@ -164,8 +164,8 @@ def test_missing():
     check("a run that measures nothing fails", o.code == 3 and "no file" in o.err
           and "nothing was measured" in o.err, o)
     o = bench("factor:ilu0:colour:gen:poisson2d5:20", *SHORT)
-    check("factors in an order of colours are timed", o.code == 0
-          and "ilu0:colour:poisson2d5 L" in o.out, o)
+    check("factors in an order of colours are timed, a long name is marked", o.code == 0
+          and "ilu0:colour:poisson2.. L" in o.out, o)
     write("broken.txt", f"file:{path('bad.mtx')}\n{SMALL}\n")
     o = bench(path("broken.txt"), *SHORT)
     check("a matrix that fails is told, the others run", o.code == 3 and "bad.mtx:3" in o.err

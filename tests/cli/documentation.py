@@ -1,4 +1,4 @@
-"""The examples in README.md and docs/: the commands run, the pieces of C compile."""
+"""The examples in README.md and docs/: the commands run, the pieces of C and C++ compile."""
 
 import os
 import shlex
@@ -23,6 +23,15 @@ trs_relaxation *R;
 int64_t n, nnz, *rows;
 int member;
 void *ptr, *idx, *val, *x, *b, *r, *z, *d_ptr, *d_idx, *d_val, *d_x, *d_b, *stream;
+"""
+
+# The same for the pieces of C++.
+PRELUDE_CPP = """
+#include <vector>
+#include <trireme.hpp>
+int n;
+std::vector<int> ptr, idx;
+std::vector<double> val, b, x;
 """
 
 
@@ -62,23 +71,23 @@ def test_readme():
             check(f"README.md: {' '.join(words[1:])}", o.code == 0, o)
 
 
-def test_c():
-    compiler = os.environ.get("CC") or shutil.which("cc")
+def compile_pieces(language, prelude, compiler, *options):
+    """Each piece compiles as the body of a function."""
     if not compiler:
-        skip("pieces of C", "no C compiler in PATH")
+        skip(f"pieces of {language}", "no compiler in PATH")
         return
     for page in PAGES:
-        for number, piece in enumerate(blocks(page, "c"), 1):
+        for number, piece in enumerate(blocks(page, language), 1):
             body = "".join(line + "\n" for line in piece if line[:1] != "#")
-            program = f"{PRELUDE}\nvoid piece(void);\nvoid piece(void) {{\n{body}}}\n"
-            done = subprocess.run([*shlex.split(compiler), "-std=c17", "-fsyntax-only", "-Wall",
-                                   "-Werror", "-Wno-unused-variable", "-I",
-                                   os.path.join(ROOT, "include"), "-x", "c", "-"],
-                                  input=program.encode(), capture_output=True)
-            check(f"{page}: piece {number} of C compiles", done.returncode == 0,
+            program = f"{prelude}\nvoid piece(void);\nvoid piece(void) {{\n{body}}}\n"
+            done = subprocess.run([*shlex.split(compiler), "-fsyntax-only", "-Wall", "-Werror",
+                                   "-Wno-unused-variable", "-I", os.path.join(ROOT, "include"),
+                                   *options, "-"], input=program.encode(), capture_output=True)
+            check(f"{page}: piece {number} of {language} compiles", done.returncode == 0,
                   done.stderr.decode("utf-8", "replace"))
 
 
 test_readme()
-test_c()
+compile_pieces("c", PRELUDE, os.environ.get("CC") or shutil.which("cc"), "-std=c17", "-x", "c")
+compile_pieces("cpp", PRELUDE_CPP, os.environ.get("CXX") or shutil.which("c++"), "-std=c++17", "-x", "c++")
 finish()

@@ -100,7 +100,7 @@ if shutil.which("fish"):
 
 # ---- lists
 
-METHODS = """serial threads blocks engine pull levelset syncfree-csc syncfree-csc-rhs supernodal columns push unified
+METHODS = """serial panels blocks threads subtrees columns engine pull levelset syncfree-csc syncfree-csc-rhs supernodal push unified
 zerocopy-block zerocopy grid3d grid3d-baseline grid2d slices thread-row warp-row warp-row-l2
 warp-row-fused warp-row-fused-l2 warp-row-fused-l2-async warp-row-fused-l2-async-prefetch warp-six-rows
 warp-six-rows-l2 warp-six-rows-l2-async warp-six-rows-l2-async-prefetch""".split()

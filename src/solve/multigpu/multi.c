@@ -409,9 +409,10 @@ void trs_multi_describe(const trs_multi *m, char *text, size_t size) {
   const trs_tasks *t = &m->tasks;
   const char *how = trs_group_one_process(m->group) ? "peer memory" : "NVSHMEM";
   if (t->count == t->members)
-    snprintf(text, size, "%d members (%s), a block of %lld components each, a warp a component",
+    snprintf(text, size, "%d members (%s), a block of %lld components each, a warp per component",
              t->members, how, (long long)t->size);
   else
-    snprintf(text, size, "%d members (%s), %d tasks of %lld components in turn, a warp a component",
+    snprintf(text, size,
+             "%d members (%s), %d tasks of %lld components in turn, a warp per component",
              t->members, how, t->count, (long long)t->size);
 }

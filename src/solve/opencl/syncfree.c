@@ -233,8 +233,9 @@ static int64_t bytes(const trs_plan *plan) {
 
 static void describe(const trs_plan *plan, char *text, size_t size) {
   const syncfree *s = plan->state;
-  snprintf(text, size, "a group of %zu work items a component, up to %lld right-hand sides at once",
-           s->device->lanes, (long long)s->most_width);
+  snprintf(text, size,
+           "a group of %zu work items per component, up to %lld right-hand side%s at once",
+           s->device->lanes, (long long)s->most_width, s->most_width == 1 ? "" : "s");
 }
 
 static void free_state(trs_plan *plan) {

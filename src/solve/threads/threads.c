@@ -76,7 +76,7 @@ static trs_estimate estimate(const trs_plan *plan) {
   if (trs_plan_knows(plan, &trs_method_panels))
     return (trs_estimate){.seconds = KNOWN * scattering(plan, true) *
                                      (START + UNIT * work_of(&plan->system) / threads),
-                          .because = "the schedule of several threads is faster"};
+                          .because = "its schedule is faster"};
   return (trs_estimate){.seconds = MARGIN * scattering(plan, false) *
                                    seconds_in_levels(&plan->levels, threads)};
 }
@@ -362,9 +362,10 @@ static int64_t bytes(const trs_plan *plan) {
 
 static void describe(const trs_plan *plan, char *text, size_t size) {
   const trs_threads_state *s = plan->state;
-  snprintf(text, size, "%d levels, %lld steps, %lld split over %d threads, %lld tasks, %lld waits",
+  const long long tasks = s->schedule.task_ptr[s->schedule.threads];
+  snprintf(text, size, "%d levels, %lld steps, %lld split over %d threads, %lld task%s, %lld waits",
            plan->levels.count, (long long)s->steps, (long long)s->split_steps, s->schedule.threads,
-           (long long)s->schedule.task_ptr[s->schedule.threads], (long long)s->schedule.nwaits);
+           tasks, tasks == 1 ? "" : "s", (long long)s->schedule.nwaits);
 }
 
 static void free_state(trs_plan *plan) {

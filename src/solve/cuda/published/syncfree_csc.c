@@ -42,7 +42,7 @@ static trs_status analyze(trs_plan *plan) {
 
 static void describe(const trs_plan *plan, char *text, size_t size) {
   const csc_state *s = plan->state;
-  snprintf(text, size, "a warp a component, %d a block, %s", warps_of(s),
+  snprintf(text, size, "a warp per component, %d per block, %s", warps_of(s),
            s->scratchpad ? "sums within a block in scratchpad" : "no scratchpad");
 }
 

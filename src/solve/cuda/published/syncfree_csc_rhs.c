@@ -51,7 +51,7 @@ static trs_status analyze(trs_plan *plan) {
 static void describe(const trs_plan *plan, char *text, size_t size) {
   const csc_rhs_state *s = plan->state;
   int used =
-      snprintf(text, size, "a warp a component, up to %lld right-hand sides at once, lanes: %s",
+      snprintf(text, size, "a warp per component, up to %lld right-hand sides at once, lanes: %s",
                (long long)s->base.width, lanes_words[s->lanes]);
   if (s->lanes == TRS_SYNCFREE_ADAPTIVE && used > 0 && (size_t)used < size)
     snprintf(text + used, size - (size_t)used, ", p %lld, q %lld", (long long)s->p,

@@ -241,8 +241,8 @@ TEST(solves_in_device_memory) {
 
 TEST(plans_say_what_they_were_told) {
   static const method_words cases[] = {
-      {"syncfree-csc", "16 a block, sums within a block in scratchpad"},
-      {"syncfree-csc:warps=4,scratchpad=no", "4 a block, no scratchpad"},
+      {"syncfree-csc", "16 per block, sums within a block in scratchpad"},
+      {"syncfree-csc:warps=4,scratchpad=no", "4 per block, no scratchpad"},
       {"syncfree-csc-rhs", "up to 6 right-hand sides at once, lanes: adaptive, p 8, q 8192"},
       {"syncfree-csc-rhs:strategy=nnz", "lanes: nnz"},
       {"syncfree-csc-rhs:q=7,p=3", "p 3, q 7"}};
