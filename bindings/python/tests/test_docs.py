@@ -18,7 +18,7 @@ PAGE = os.path.join(HERE, "..", "..", "..", "docs", "python.md")
 
 @pytest.mark.skipif(not os.path.exists(PAGE), reason="not in a checkout")
 def test_the_listing(tmp_path, monkeypatch):
-    listing = re.search(r"## In ten lines\n+```python\n(.*?)```", open(PAGE, encoding="utf-8").read(),
+    listing = re.search(r"## A tour\n+```python\n(.*?)```", open(PAGE, encoding="utf-8").read(),
                         re.S)[1]
     monkeypatch.chdir(tmp_path)
     A = tr.generate("poisson2d5:12")
