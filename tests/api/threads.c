@@ -103,6 +103,38 @@ static void *works_alone(void *number) {
 
 TEST(threads_share_a_matrix_and_a_context) { in_threads(works_alone); }
 
+/* Each thread cuts the lower triangle from the same matrix. */
+static trs_matrix *whole;
+
+static void *cuts(void *number) {
+  const trs_options options = {.struct_size = sizeof options,
+                               .method = methods[(intptr_t)number % COUNT(methods)],
+                               .take_triangle = 1};
+  double *x = malloc(sizeof b);
+  const char *problem = NULL;
+  for (int k = 0; k < 10 && !problem; k++) {
+    trs_backward_error error = {.struct_size = sizeof error};
+    trs_plan *plan = NULL;
+    if (trs_analyze(ctx, &plan, whole, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options))
+      problem = "analysis";
+    else if (trs_update(plan, whole) || trs_solve(plan, x, N, b, N, 1, TRS_COL_MAJOR))
+      problem = "solve";
+    else if (trs_check(whole, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, x, N, b, N, 1, TRS_COL_MAJOR,
+                       &error) ||
+             !(error.componentwise < 1e-13))
+      problem = "check";
+    trs_plan_destroy(plan);
+  }
+  free(x);
+  return (void *)problem;
+}
+
+TEST(threads_cut_triangles_from_a_matrix) {
+  assert_success(trs_matrix_read(&whole, "gen:poisson2d5:80,50", NULL));
+  in_threads(cuts);
+  trs_matrix_destroy(whole);
+}
+
 static trs_plan *shared;
 static const double *right;
 static atomic_int solved;
