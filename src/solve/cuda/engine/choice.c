@@ -55,6 +55,13 @@ static trs_slice_rules full_blocks(int32_t most, int32_t heavy_width) {
   return rules;
 }
 
+/* Blocks of nodes that the row-groups kernel takes. */
+static trs_slice_rules exact_blocks(void) {
+  trs_slice_rules rules = plain;
+  rules.most_block = TRS_EXACT_BLOCK;
+  return rules;
+}
+
 /* Long rows in large levels: fewer lanes per row, so more rows per warp. */
 static int with_lane_lengths(trs_slice_rules *rules, const trs_pattern_features *f, int count) {
   static const double LONG = 8;
@@ -65,7 +72,8 @@ static int with_lane_lengths(trs_slice_rules *rules, const trs_pattern_features 
 
 /* Full diagonal blocks if rows depend on several rows just before them; in small systems only if
  * the blocks are large, since the single-block kernel solves short blocks or none faster.  Chains
- * if nearly all rows are chained.  If some are, the cost model compares both. */
+ * if nearly all rows are chained.  If some are, the cost model compares both.  For several
+ * right-hand sides it compares small blocks, which row groups solve, with large ones. */
 int trs_choose_rules(trs_slice_rules *rules, const trs_pattern_features *f, bool several) {
   static const double REGULAR = 0.9, SOME = 0.02, NODES = 2, SUPERNODES = 6;
   static const int64_t SMALL = 4096;
@@ -73,10 +81,10 @@ int trs_choose_rules(trs_slice_rules *rules, const trs_pattern_features *f, bool
   const trs_slice_rules blocks = full_blocks(TRS_MOST_BLOCK, 4);
   if (f->run >= NODES && !(small && f->run < SUPERNODES)) {
     rules[0] = blocks;
-    rules[1] = full_blocks(TRS_LIGHT_BLOCK, 4);
+    rules[1] = several ? exact_blocks() : full_blocks(TRS_LIGHT_BLOCK, 4);
     rules[2] = chains();
     rules[3] = plain;
-    return with_lane_lengths(rules, f, 1);
+    return with_lane_lengths(rules, f, several ? 2 : 1);
   }
   bool chained = f->run >= NODES || (regular && !small);
   rules[0] = chained ? chains() : plain;
@@ -244,11 +252,13 @@ trs_status trs_choose_launch_ranges(trs_launch_range **ranges, int32_t *nranges,
 /* Batched, seconds: a slice keeps the place of its warp for PLACE, or PLACE_APART if its rows lie
  * apart in b and x; a heavy slice counts as HEAVY_PLACES, for its block of threads.  Many-rhs:
  * seconds per level; per part of a heavy block, and per byte of a row of it; bytes of x per second
- * if rows wait, and in levels with a launch of their own.  Factor of places and bytes for blocks of
- * several rows. */
+ * if rows wait, and in levels with a launch of their own.  Row groups: the same, and the part of
+ * the shorter of both times that the longer one does not hide.  Factor of places and bytes for
+ * blocks of several rows. */
 static const double PLACE = 1.25e-9, PLACE_APART = 2.3e-9, HEAVY_PLACES = 10, MANY_LEVEL = 1.5e-6,
-                    GROUPS_LEVEL = 1.1e-6, MANY_PART = 0.34e-6, MANY_PART_BYTE = 0.4e-9,
-                    MANY_BANDWIDTH = 2.5e12, ALONE_BANDWIDTH = 6e12, MULTI_ROW_MANY = 1.35;
+                    MANY_PART = 0.34e-6, MANY_PART_BYTE = 0.4e-9, MANY_BANDWIDTH = 2.5e12,
+                    ALONE_BANDWIDTH = 6e12, GROUPS_LEVEL = 1.1e-6, GROUPS_BANDWIDTH = 4e12,
+                    GROUPS_APART = 0.3, MULTI_ROW_MANY = 1.35;
 
 double trs_batched_seconds(const trs_launch_range *ranges, int32_t nranges,
                            const trs_slice_level *level, const trs_rhs_rules *rules) {
@@ -302,19 +312,27 @@ bool trs_row_groups_pay(int64_t row_bytes) {
   return row_bytes >= LONG_ROW;
 }
 
+/* Seconds that the bytes of all levels take. */
+static double moving_seconds(const trs_slice_level *level, int32_t nlevels, double bandwidth,
+                             double row_bytes, bool blocks) {
+  double seconds = 0;
+  for (int32_t l = 0; l < nlevels; l++)
+    seconds += passed_bytes(level + l, row_bytes) /
+               (alone(level + l, row_bytes) ? ALONE_BANDWIDTH : bandwidth);
+  return blocks ? MULTI_ROW_MANY * seconds : seconds;
+}
+
 double trs_many_rhs_seconds(const trs_slice_level *level, int32_t nlevels, int32_t nparts,
                             const trs_rhs_rules *rules) {
   const double row_bytes = (double)rules->width * (double)rules->scalar_bytes;
-  double moving = 0;
   bool heavy = false;
-  for (int32_t l = 0; l < nlevels; l++) {
-    heavy |= level[l].heavy > 0;
-    double bandwidth = alone(level + l, row_bytes) ? ALONE_BANDWIDTH : MANY_BANDWIDTH;
-    moving += passed_bytes(level + l, row_bytes) / bandwidth * (rules->blocks ? MULTI_ROW_MANY : 1);
-  }
-  const double part = MANY_PART + MANY_PART_BYTE * row_bytes;
+  for (int32_t l = 0; l < nlevels; l++) heavy |= level[l].heavy > 0;
   const bool groups = !heavy && trs_row_groups_pay((int64_t)row_bytes);
-  return (groups ? GROUPS_LEVEL : MANY_LEVEL) * nlevels + fmax(part * nparts, moving);
+  const double moving = moving_seconds(level, nlevels, groups ? GROUPS_BANDWIDTH : MANY_BANDWIDTH,
+                                       row_bytes, rules->blocks);
+  const double part = MANY_PART + MANY_PART_BYTE * row_bytes, levels = GROUPS_LEVEL * nlevels;
+  if (!groups) return MANY_LEVEL * nlevels + fmax(part * nparts, moving);
+  return fmax(levels, moving) + GROUPS_APART * fmin(levels, moving);
 }
 
 trs_launch_kind trs_batched_kind(const trs_launch_range *range, int32_t width, int32_t clusters) {

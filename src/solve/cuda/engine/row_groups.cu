@@ -10,6 +10,9 @@
  * Registers are scarce: a b in a register would be spilled, and the kernel would wait for b before
  * it asks for the first x.
  *
+ * The first look at an x is a plain load, since rows of a slice share most of their x, and their
+ * lines stay in the first-level cache.  A pending one is then polled in the second-level cache.
+ *
  * Compared with many_rhs.cu the kernel has no barriers and no partial sums in shared memory, so a
  * level takes less time.  It reads entries once per strip, so many_rhs.cu is faster for few
  * right-hand sides.
@@ -154,7 +157,7 @@ struct row_group {
       place[u] = shared_by(share.idx, k + u);
       x[u] = pack<S>{};
       if (WAITS)
-        peek_if(place[u] >= 0 && has_pack(), x_of(place[u]), x[u]);
+        glance_if(place[u] >= 0 && has_pack(), x_of(place[u]), x[u]);
       else if (place[u] >= 0 && has_pack())
         x[u] = *x_of(place[u]);
     }

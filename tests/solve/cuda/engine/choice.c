@@ -104,6 +104,15 @@ TEST(several_right_hand_sides_compare_chains_with_plain_rows) {
   assert_true(rules[0].most_block > 1 && rules[1].most_block == 1);
 }
 
+TEST(several_right_hand_sides_compare_blocks_of_nodes_with_large_ones) {
+  const trs_pattern_features nodes = {.n = 100000, .chained = 1, .run = 3, .row_length = 40};
+  trs_slice_rules rules[TRS_MOST_CANDIDATES];
+  assert_int_equal(trs_choose_rules(rules, &nodes, false), 1);
+  assert_int_equal(trs_choose_rules(rules, &nodes, true), 2);
+  assert_int_equal(rules[0].most_block, TRS_MOST_BLOCK);
+  assert_int_equal(rules[1].most_block, TRS_EXACT_BLOCK);
+}
+
 /* Of 10 levels with 32 rows each but one with 320,000. */
 TEST(large_levels_of_many_right_hand_sides_have_launches_of_their_own) {
   trs_slice_level level[LEVELS + 2] = {{0}};
