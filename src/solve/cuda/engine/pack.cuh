@@ -54,47 +54,32 @@ __device__ inline pack<S> pending_pack() {
   return each<S>([](int) { return pending_value<S>(); });
 }
 
-/* One load and one store of words that each carry their own readiness. */
-template <class S>
-__device__ inline void peek_if(bool wanted, const pack<S> *p, pack<S> &x) {
-  if constexpr (sizeof(typename element<S>::real) == 8) {
-    auto *word = reinterpret_cast<unsigned long long *>(&x);
-    asm volatile(
-        "{ .reg .pred q; setp.ne.u32 q, %3, 0; @q ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2]; }"
-        : "+l"(word[0]), "+l"(word[1])
-        : "l"(p), "r"(unsigned(wanted))
-        : "memory");
-  } else {
-    auto *word = reinterpret_cast<unsigned *>(&x);
-    asm volatile(
-        "{ .reg .pred q; setp.ne.u32 q, %5, 0; "
-        "@q ld.relaxed.gpu.global.v4.u32 {%0, %1, %2, %3}, [%4]; }"
-        : "+r"(word[0]), "+r"(word[1]), "+r"(word[2]), "+r"(word[3])
-        : "l"(p), "r"(unsigned(wanted))
-        : "memory");
+/* One load, if wanted, and one store of words that each carry their own readiness. */
+#define TRS_LOAD_PACK(name, how)                                                \
+  template <class S>                                                            \
+  __device__ inline void name(bool wanted, const pack<S> *p, pack<S> &x) {      \
+    if constexpr (sizeof(typename element<S>::real) == 8) {                     \
+      auto *word = reinterpret_cast<unsigned long long *>(&x);                  \
+      asm volatile("{ .reg .pred q; setp.ne.u32 q, %3, 0; @q ld." how           \
+                   ".global.v2.u64 {%0, %1}, [%2]; }"                           \
+                   : "+l"(word[0]), "+l"(word[1])                               \
+                   : "l"(p), "r"(unsigned(wanted))                              \
+                   : "memory");                                                 \
+    } else {                                                                    \
+      auto *word = reinterpret_cast<unsigned *>(&x);                            \
+      asm volatile("{ .reg .pred q; setp.ne.u32 q, %5, 0; @q ld." how           \
+                   ".global.v4.u32 {%0, %1, %2, %3}, [%4]; }"                   \
+                   : "+r"(word[0]), "+r"(word[1]), "+r"(word[2]), "+r"(word[3]) \
+                   : "l"(p), "r"(unsigned(wanted))                              \
+                   : "memory");                                                 \
+    }                                                                           \
   }
-}
-
-/* A first look, which the first-level cache may answer.  Words of equal size race, so PTX's memory
- * model defines the load: each word is pending or published.  Later looks are by peek_if. */
-template <class S>
-__device__ inline void glance_if(bool wanted, const pack<S> *p, pack<S> &x) {
-  if constexpr (sizeof(typename element<S>::real) == 8) {
-    auto *word = reinterpret_cast<unsigned long long *>(&x);
-    asm volatile("{ .reg .pred q; setp.ne.u32 q, %3, 0; @q ld.weak.global.v2.u64 {%0, %1}, [%2]; }"
-                 : "+l"(word[0]), "+l"(word[1])
-                 : "l"(p), "r"(unsigned(wanted))
-                 : "memory");
-  } else {
-    auto *word = reinterpret_cast<unsigned *>(&x);
-    asm volatile(
-        "{ .reg .pred q; setp.ne.u32 q, %5, 0; "
-        "@q ld.weak.global.v4.u32 {%0, %1, %2, %3}, [%4]; }"
-        : "+r"(word[0]), "+r"(word[1]), "+r"(word[2]), "+r"(word[3])
-        : "l"(p), "r"(unsigned(wanted))
-        : "memory");
-  }
-}
+TRS_LOAD_PACK(peek_if, "relaxed.gpu")
+/* A first look, which the first-level cache may answer.  The load races with stores of words of the
+ * same size.  PTX's memory model defines it: each word is either pending or published.  peek_if
+ * asks for a pending one again. */
+TRS_LOAD_PACK(glance_if, "weak")
+#undef TRS_LOAD_PACK
 
 template <class S>
 __device__ inline void publish(pack<S> *p, pack<S> x) {
