@@ -262,7 +262,8 @@ static const double PLACE = 1.25e-9, PLACE_APART = 2.3e-9, HEAVY_PLACES = 10, MA
 
 double trs_batched_seconds(const trs_launch_range *ranges, int32_t nranges,
                            const trs_slice_level *level, const trs_rhs_rules *rules) {
-  const double place = (rules->apart ? PLACE_APART : PLACE) * (rules->blocks ? MULTI_ROW_MANY : 1);
+  const double place =
+      (rules->apart ? PLACE_APART : PLACE) * (rules->most_block > 1 ? MULTI_ROW_MANY : 1);
   const double waves = ceil((double)rules->width / rules->multiprocessors);
   double seconds = 0;
   for (int32_t k = 0; k < nranges; k++) {
@@ -270,7 +271,7 @@ double trs_batched_seconds(const trs_launch_range *ranges, int32_t nranges,
     for (int32_t l = ranges[k].level; l < ranges[k].level_end; l++) {
       double slices = level[l + 1].slice - level[l].slice;
       double places = slices + (HEAVY_PLACES - 1) * level[l].heavy;
-      double one = level_cost(level + l, kind, rules->blocks);
+      double one = level_cost(level + l, kind, rules->most_block > 1);
       seconds += kind == TRS_LAUNCH_WARP_SLICE     ? fmax(one, place * places * rules->width)
                  : kind == TRS_LAUNCH_SINGLE_BLOCK ? waves * one
                                                    : one;
@@ -322,17 +323,47 @@ static double moving_seconds(const trs_slice_level *level, int32_t nlevels, doub
   return blocks ? MULTI_ROW_MANY * seconds : seconds;
 }
 
-double trs_many_rhs_seconds(const trs_slice_level *level, int32_t nlevels, int32_t nparts,
-                            const trs_rhs_rules *rules) {
+static double row_groups_seconds(const trs_slice_level *level, int32_t nlevels,
+                                 const trs_rhs_rules *rules) {
   const double row_bytes = (double)rules->width * (double)rules->scalar_bytes;
+  const double moving =
+      moving_seconds(level, nlevels, GROUPS_BANDWIDTH, row_bytes, rules->most_block > 1);
+  const double levels = GROUPS_LEVEL * nlevels;
+  return fmax(levels, moving) + GROUPS_APART * fmin(levels, moving);
+}
+
+static double many_rhs_seconds(const trs_slice_level *level, int32_t nlevels, int32_t nparts,
+                               const trs_rhs_rules *rules) {
+  const double row_bytes = (double)rules->width * (double)rules->scalar_bytes;
+  const double moving =
+      moving_seconds(level, nlevels, MANY_BANDWIDTH, row_bytes, rules->most_block > 1);
+  const double part = MANY_PART + MANY_PART_BYTE * row_bytes;
+  return MANY_LEVEL * nlevels + fmax(part * nparts, moving);
+}
+
+/* True if row groups solve all levels. */
+static bool takes_row_groups(const trs_slice_level *level, int32_t nlevels,
+                             const trs_rhs_rules *rules) {
   bool heavy = false;
   for (int32_t l = 0; l < nlevels; l++) heavy |= level[l].heavy > 0;
-  const bool groups = !heavy && trs_row_groups_pay((int64_t)row_bytes);
-  const double moving = moving_seconds(level, nlevels, groups ? GROUPS_BANDWIDTH : MANY_BANDWIDTH,
-                                       row_bytes, rules->blocks);
-  const double part = MANY_PART + MANY_PART_BYTE * row_bytes, levels = GROUPS_LEVEL * nlevels;
-  if (!groups) return MANY_LEVEL * nlevels + fmax(part * nparts, moving);
-  return fmax(levels, moving) + GROUPS_APART * fmin(levels, moving);
+  return !heavy && rules->most_block <= TRS_EXACT_BLOCK &&
+         trs_row_groups_pay(rules->width * (int64_t)rules->scalar_bytes);
+}
+
+double trs_together_seconds(const trs_slice_level *level, int32_t nlevels, int32_t nparts,
+                            const trs_rhs_rules *rules) {
+  return takes_row_groups(level, nlevels, rules) ? row_groups_seconds(level, nlevels, rules)
+                                                 : many_rhs_seconds(level, nlevels, nparts, rules);
+}
+
+bool trs_transposing_pays(const trs_slice_level *level, int32_t nlevels, int32_t nparts,
+                          const trs_rhs_rules *rules) {
+  /* b and x are read, and written. */
+  const double rows = (double)(level[nlevels].position - level->position),
+               transposing = 4 * rows * rules->width * rules->scalar_bytes / BANDWIDTH;
+  return takes_row_groups(level, nlevels, rules) &&
+         row_groups_seconds(level, nlevels, rules) + transposing <
+             many_rhs_seconds(level, nlevels, nparts, rules);
 }
 
 trs_launch_kind trs_batched_kind(const trs_launch_range *range, int32_t width, int32_t clusters) {

@@ -37,7 +37,7 @@ typedef struct trs_rhs_rules {
   int32_t width; /* right-hand sides */
   int32_t scalar_bytes;
   bool apart;              /* rows of a level lie apart in b and x */
-  bool blocks;             /* some blocks have several rows */
+  int32_t most_block;      /* rows per block, at most */
   int32_t clusters;        /* that the device runs at once */
   int32_t multiprocessors; /* of the device */
 } trs_rhs_rules;
@@ -55,8 +55,13 @@ bool trs_row_groups_pay(int64_t row_bytes);
  * row-groups kernel. */
 double trs_batched_seconds(const trs_launch_range *ranges, int32_t nranges,
                            const trs_slice_level *level, const trs_rhs_rules *rules);
-double trs_many_rhs_seconds(const trs_slice_level *level, int32_t nlevels, int32_t nparts,
+double trs_together_seconds(const trs_slice_level *level, int32_t nlevels, int32_t nparts,
                             const trs_rhs_rules *rules);
+
+/* True if columns of b and x are solved faster by row groups, with both transposed, than by the
+ * many-rhs kernel. */
+bool trs_transposing_pays(const trs_slice_level *level, int32_t nlevels, int32_t nparts,
+                          const trs_rhs_rules *rules);
 
 /* The kernel of a batch of `width` right-hand sides: clusters that would have to take turns give
  * way to the warp-per-slice kernel. */

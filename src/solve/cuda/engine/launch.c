@@ -6,8 +6,9 @@
  * side.  Many-rhs: the kernels of many_rhs.cu and row_groups.cu, which read the matrix once for
  * all.
  *
- * If the rows of a level lie far apart in memory, columns of b and x are transposed before and
- * after these kernels: a row is then one line of memory, not one line per value. */
+ * Columns of b and x are transposed before and after these kernels if the rows of a level lie far
+ * apart in memory, since a row is then one line of memory and not one line per value; or if row
+ * groups, which take rows, are faster by more than that. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -40,7 +41,7 @@ static int32_t whole_packs(int64_t width, trs_scalar scalar) {
 static trs_rhs_rules rhs_rules(const trs_engine *e, const trs_engine_candidate *c,
                                trs_scalar scalar) {
   return (trs_rhs_rules){.scalar_bytes = (int32_t)trs_scalar_size(scalar),
-                         .blocks = c->rules.most_block > 1,
+                         .most_block = c->rules.most_block,
                          .clusters = e->clusters,
                          .multiprocessors = trs_device_look(e->gpu.device)->multiprocessors};
 }
@@ -50,7 +51,7 @@ double trs_engine_expect_several(const trs_engine *e, const trs_engine_candidate
   trs_rhs_rules rules = rhs_rules(e, c, scalar);
   rules.width = (int32_t)least(nrhs, MOST_TOGETHER);
   return fmin(trs_batched_seconds(c->ranges, c->nranges, c->level, &rules),
-              trs_many_rhs_seconds(c->level, c->slices.nlevels, c->slices.nparts, &rules));
+              trs_together_seconds(c->level, c->slices.nlevels, c->slices.nparts, &rules));
 }
 
 /* The number of right-hand sides up to which batched is faster. */
@@ -63,7 +64,7 @@ static int32_t most_batched(const trs_engine *e, trs_scalar scalar, bool apart) 
   while (bad - good > 1) {
     rules.width = (good + bad) / 2;
     double batched = trs_batched_seconds(e->c.ranges, e->c.nranges, e->c.level, &rules);
-    double many = trs_many_rhs_seconds(e->c.level, s->nlevels, s->nparts, &rules);
+    double many = trs_together_seconds(e->c.level, s->nlevels, s->nparts, &rules);
     *(batched < many ? &good : &bad) = rules.width;
   }
   return good;
@@ -109,6 +110,22 @@ static trs_status map_idx(trs_engine *e, trs_stream stream) {
   return trs_engine_map_idx(e->args.system_idx, &e->args.slices, stream);
 }
 
+/* The least number of columns that are transposed for the row-groups kernel, of a plan for `width`;
+ * more than that if many-rhs is faster. */
+static int32_t least_for_groups(const trs_engine *e, trs_scalar scalar, int32_t width) {
+  const trs_slices *s = &e->c.slices;
+  trs_rhs_rules rules = rhs_rules(e, &e->c, scalar);
+  if (!row_groups_suit_all(e, scalar, width)) return width + 1;
+  if (e->asked.rhs == TRS_RHS_ROW_GROUPS) return 2;
+  int32_t many = e->most_batched, groups = width + 1;
+  while (groups - many > 1) {
+    rules.width = (many + groups) / 2;
+    *(trs_transposing_pays(e->c.level, s->nlevels, s->nparts, &rules) ? &groups : &many) =
+        rules.width;
+  }
+  return groups;
+}
+
 /* For as many right-hand sides together as the plan expects, as far as memory allows. */
 trs_status trs_engine_prepare_rhs(trs_engine *e, const trs_plan *plan) {
   const trs_scalar scalar = plan->system.scalar;
@@ -126,7 +143,9 @@ trs_status trs_engine_prepare_rhs(trs_engine *e, const trs_plan *plan) {
                               width * (int64_t)trs_scalar_size(scalar)));
   if (width <= e->most_batched) return TRS_SUCCESS;
   if (row_groups_suit_all(e, scalar, (int32_t)width)) TRS_TRY(map_idx(e, plan->stream));
-  if (!apart) return TRS_SUCCESS;
+  e->rows_apart = apart;
+  e->least_transposed = apart ? WORTH_TRANSPOSING : least_for_groups(e, scalar, (int32_t)width);
+  if (e->least_transposed > width) return TRS_SUCCESS;
   int64_t bytes = width * e->args.slices.n * (int64_t)trs_scalar_size(scalar);
   e->bytes += bytes;
   return trs_device_alloc(e->gpu.device, &e->transposed, bytes, 1, plan->stream);
@@ -252,13 +271,18 @@ static trs_status launch_transposed(const trs_engine *e, const trs_engine_args *
   return trs_launch_scatter(a->x, own.x, &out, scalar, stream);
 }
 
+static bool transposes(const trs_engine *e, const trs_engine_args *a, trs_scalar scalar,
+                       int32_t width) {
+  const bool columns = a->b_col > a->b_row && a->x_col > a->x_row;
+  return e->transposed && columns && width >= e->least_transposed &&
+         (e->rows_apart || trs_engine_whole_packs(e->transposed, width, 1, width, scalar));
+}
+
 static trs_status launch_some(const trs_engine *e, const trs_engine_args *a, trs_scalar scalar,
                               int32_t width, trs_stream stream) {
-  bool columns = a->b_col > a->b_row && a->x_col > a->x_row;
   if (width == 1) return trs_engine_launch_one(e, a, scalar, stream);
   if (width <= e->most_batched) return launch_batched(e, a, scalar, width, stream);
-  if (e->transposed && columns && width >= WORTH_TRANSPOSING)
-    return launch_transposed(e, a, scalar, width, stream);
+  if (transposes(e, a, scalar, width)) return launch_transposed(e, a, scalar, width, stream);
   return launch_many_rhs(e, a, scalar, width, stream);
 }
 

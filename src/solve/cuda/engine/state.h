@@ -31,10 +31,12 @@ typedef struct trs_engine {
   int32_t most_batched;          /* up to this number of right-hand sides are batched */
   trs_launch_range *many_ranges; /* of several right-hand sides together */
   int32_t many_nranges;
-  void *transposed;     /* right-hand sides by rows for the many-rhs kernel, or NULL */
-  trs_gpu_found *found; /* pinned: what the last fill found */
-  uint8_t *apart;       /* device, n: where blocks begin because of such inverses; NULL: never */
-  int64_t refused;      /* blocks that were cut for that */
+  bool rows_apart;          /* rows of a level lie apart in b and x */
+  void *transposed;         /* right-hand sides by rows, for columns of them; or NULL */
+  int32_t least_transposed; /* from this number of columns on */
+  trs_gpu_found *found;     /* pinned: what the last fill found */
+  uint8_t *apart;  /* device, n: where blocks begin because of such inverses; NULL: never */
+  int64_t refused; /* blocks that were cut for that */
   bool tuned;
 } trs_engine;
 

@@ -138,3 +138,21 @@ TEST(row_groups_take_rows_of_many_right_hand_sides) {
   assert_true(trs_row_groups_pay(512));
   assert_false(trs_row_groups_pay(128));
 }
+
+/* 64 right-hand sides of levels that are passed in a few waits, and of two levels of many rows:
+ * there the transposition takes longer than the solve by either kernel. */
+TEST(columns_are_transposed_for_row_groups_where_levels_decide) {
+  trs_slice_level level[LEVELS + 1] = {{0}};
+  int32_t nlevels = 0;
+  trs_rhs_rules rules = {.width = 64, .scalar_bytes = 8, .most_block = 4, .multiprocessors = 132};
+  add_levels(level, &nlevels, LEVELS, 10);
+  assert_true(trs_transposing_pays(level, nlevels, 0, &rules));
+  rules.most_block = TRS_MOST_BLOCK; /* many-rhs solves them */
+  assert_false(trs_transposing_pays(level, nlevels, 0, &rules));
+  rules.most_block = 1, rules.width = 16;
+  assert_false(trs_transposing_pays(level, nlevels, 0, &rules));
+  nlevels = 0;
+  add_levels(level, &nlevels, 2, 20000);
+  rules.width = 64;
+  assert_false(trs_transposing_pays(level, nlevels, 0, &rules));
+}
