@@ -103,6 +103,30 @@ struct batch {
     return missing;
   }
 
+  /* The highest x of the lane, the last to be solved; -1: none. */
+  __device__ int32_t latest() const {
+    int32_t found = idx[0];
+#pragma unroll
+    for (int u = 1; u < U; u++) found = max(found, idx[u]);
+    return found;
+  }
+  /* Takes the x at this position, and the product with it, out of the sum.  *missing: another x is
+   * pending. */
+  __device__ S take_out(int32_t position, const S *value, S *others, S *coefficient,
+                        bool *missing) const {
+    S taken = S{};
+    *coefficient = S{};
+    *missing = false;
+#pragma unroll
+    for (int u = 0; u < U; u++) {
+      const bool it = position >= 0 && idx[u] == position;
+      if (it) taken = value[u], *coefficient = widen<S>(val[u]);
+      *missing |= !it && is_pending(value[u]);
+      others[u] = it ? S{} : value[u];
+    }
+    return taken;
+  }
+
   /* The same without waits.  *missing: an x was pending. */
   __device__ S add_settled(S sum, const S *x, bool *missing) const {
     S value[U];

@@ -88,7 +88,8 @@ __global__ void __launch_bounds__(THREADS, resident<S>(WAITS))
   if (WAITS == waits::heavy && h.heavy)
     solve_heavy(v, h, at, partial);
   else if (slice + at.warp < end && (WAITS == waits::rows || WAITS == waits::heavy))
-    solve_waiting(v, h, at.lane, a.chains);
+    h.block == 1 && h.log_lanes > 0 ? solve_latest_last(v, h, at.lane)
+                                    : solve_waiting(v, h, at.lane, a.chains);
   else if (slice + at.warp < end)
     solve_slice<WAITS>(v, h, at.lane, reinterpret_cast<ring<S, V> *>(shared));
   if (!last) return;

@@ -223,6 +223,53 @@ __device__ void solve_waiting(const W &v, const trs_slice &h, int lane, bool set
   } while (w.all_go_on(row) && __any_sync(~0u, open));
 }
 
+/* The highest of the lanes of a row. */
+__device__ inline int32_t highest_of_row(int32_t mine, int log_lanes) {
+  for (int step = 1 << log_lanes >> 1; step > 0; step /= 2)
+    mine = max(mine, __shfl_xor_sync(~0u, mine, step));
+  return mine;
+}
+
+/* solve_waiting for rows of several lanes and blocks of one row.  The x of the latest level most
+ * often comes last.  The sum of all others passes between the lanes before, so one multiplication
+ * follows it: its lane finishes the row. */
+template <class W>
+__device__ void solve_latest_last(const W &v, const trs_slice &h, int lane) {
+  using S = typename W::scalar;
+  const int r = lane >> h.log_lanes;
+  const bool there = r < h.rows;
+  const int32_t position = h.first + (there ? r : 0), row = __ldg(v.s.row + position);
+  const unsigned together = lanes_of_block(h, r);
+  const auto early = v.look(position);
+  const S b = v.rhs.b[row * v.rhs.b_row];
+  const S inverse = static_cast<const S *>(v.s.inverse)[h.inverse + (there ? r : 0)];
+  wait w(v.fault);
+  batch<S, typename W::stored, BATCH> last;
+  const S before = sum_before(v, h, lane, 0, 1, row, w, last);
+  const int32_t latest = highest_of_row(last.latest(), h.log_lanes);
+  const bool leads = (lane & ((1 << h.log_lanes) - 1)) == 0;
+  bool open = there && (latest >= 0 ? last.latest() == latest : leads), summed = false;
+  S value[BATCH], others[BATCH], sum = S{}, coefficient;
+  last.expect(value);
+  __syncwarp();
+  do {
+    bool missing;
+    last.template request<W::system>(value, v.work);
+    const S x = last.take_out(latest, value, others, &coefficient, &missing);
+    const unsigned known = __ballot_sync(~0u, !missing);
+    const bool now = !summed && (known & together) == together;
+    if (__any_sync(~0u, now)) {
+      const S all = sum_lanes(before + last.products(others), h.log_lanes);
+      if (now) sum = all;
+      summed |= now;
+    }
+    if (open && summed && !is_pending(x)) {
+      v.finish(position, row, inverse * (b - multiply_add(coefficient, x, sum)), early);
+      open = false;
+    }
+  } while (w.all_go_on(row) && __any_sync(~0u, open));
+}
+
 /* The sums of the parts of a heavy block.  They carry their readiness as x does. */
 template <class W>
 __device__ typename W::scalar sum_parts(const W &v, const trs_slice &h, place at, int32_t row) {
