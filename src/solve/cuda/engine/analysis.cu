@@ -243,6 +243,7 @@ trs_status build(const cut &c, trs_slices &s, trs_slices_map &map, bool store_fl
     return trs_device_fill(map.level_slice, 0, sizeof *map.level_slice, c.stream);
   }
   map.nheavy = c.numbers.nheavy;
+  map.overlaps = overlaps(c);
   TRS_TRY(lay_slices(c, s, map, blank));
   return fill_slices(s, map, c.system, store_float, c.position, {found, nullptr, nullptr},
                      c.stream);

@@ -28,6 +28,7 @@ typedef struct trs_slices_map {
   int32_t *piece; /* nparts: number of parts of the same block before each part */
   int32_t *heavy; /* nheavy: the slices of heavy blocks that are not parts */
   int32_t nheavy;
+  int32_t overlaps; /* a kernel can start before the one before it ends */
 } trs_slices_map;
 
 /* Means over a sample of rows. */

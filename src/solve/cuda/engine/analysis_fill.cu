@@ -103,16 +103,30 @@ __device__ void invert_rows(const fill_view &v, const trs_slice &h, const S *val
  * diagonal entries are reciprocals. */
 template <class S, int ROWS>
 struct diagonal_blocks {
+  /* Entries of a row, and terms of a sum, that are loaded at once.  Registers are scarce where
+   * other warps hide the loads. */
+  enum { LOADS = ROWS > TRS_LIGHT_BLOCK ? 8 : 1, TERMS = ROWS > TRS_LIGHT_BLOCK ? 4 : 1 };
   S value[ROWS * TRS_SLICE_LANES], inverse[ROWS * TRS_SLICE_LANES];
   unsigned mask[TRS_SLICE_LANES]; /* bit c: row t has entry c */
 
   __device__ void load(const fill_view &v, const S *val, const placed_row &r, int32_t first,
                        int t) {
     unsigned found = 0;
-    for (int64_t e = r.outside; e < r.row.count; e++) {
-      int32_t c = v.t.column(r.row.origin, e) - first;
-      value[c * TRS_SLICE_LANES + t] = val[v.t.entry(r.row.origin, e)];
-      found |= 1u << c;
+    for (int64_t e = r.outside; e < r.row.count; e += LOADS) {
+      int32_t c[LOADS];
+      S loaded[LOADS];
+#pragma unroll
+      for (int u = 0; u < LOADS; u++)
+        if (e + u < r.row.count) {
+          c[u] = v.t.column(r.row.origin, e + u) - first;
+          loaded[u] = val[v.t.entry(r.row.origin, e + u)];
+        }
+#pragma unroll
+      for (int u = 0; u < LOADS; u++)
+        if (e + u < r.row.count) {
+          value[c[u] * TRS_SLICE_LANES + t] = loaded[u];
+          found |= 1u << c[u];
+        }
     }
     value[r.place * TRS_SLICE_LANES + t] = reciprocal_diagonal(v, val, r.row);
     mask[t] = found;
@@ -129,10 +143,18 @@ struct diagonal_blocks {
       const unsigned terms = mask[base + r] & known;
       if (r > c && terms == 0) continue;
       S sum = r == c ? S{} - one<S>() : S{};
-      for (int k = c; k < r; k++)
-        if (terms >> k & 1)
-          sum = multiply_add(value[k * TRS_SLICE_LANES + base + r],
-                             inverse[k * TRS_SLICE_LANES + t], sum);
+      for (int k = c; k < r; k += TERMS) {
+        S row[TERMS], column[TERMS];
+#pragma unroll
+        for (int u = 0; u < TERMS; u++)
+          if (k + u < r && (terms >> (k + u) & 1)) {
+            row[u] = value[(k + u) * TRS_SLICE_LANES + base + r];
+            column[u] = inverse[(k + u) * TRS_SLICE_LANES + t];
+          }
+#pragma unroll
+        for (int u = 0; u < TERMS; u++)
+          if (k + u < r && (terms >> (k + u) & 1)) sum = multiply_add(row[u], column[u], sum);
+      }
       S y = (S{} - sum) * value[r * TRS_SLICE_LANES + base + r];
       inverse[r * TRS_SLICE_LANES + t] = y;
       out[trs_inverse_at(&h, base + r, r - c)] = y;
@@ -245,6 +267,7 @@ template <class S, class V, bool BLOCKS>
 __global__ void __launch_bounds__(THREADS)
     fill_entries(const __grid_constant__ fill_view v, const S *val, const int32_t *position) {
   __shared__ diagonal_blocks<S, BLOCKS ? int(TRS_LIGHT_BLOCK) : 1> blocks[BLOCKS ? WARPS : 1];
+  if (BLOCKS) let_next_kernel_start();
   int64_t s = (int64_t(blockIdx.x) * THREADS + threadIdx.x) / WARP;
   if (s >= v.s.nslices) return;
   const trs_slice h = v.s.slice[s];
@@ -261,24 +284,28 @@ __global__ void __launch_bounds__(THREADS)
     if (h.block > 1 && !h.heavy) invert_blocks(v, h, val, blocks[threadIdx.x / WARP]);
 }
 
+/* Runs beside fill_entries, and ends behind it. */
 template <class S>
 __global__ void __launch_bounds__(WARP)
     invert_heavy(const __grid_constant__ fill_view v, const S *val) {
   __shared__ diagonal_blocks<S, TRS_MOST_BLOCK> blocks;
   const trs_slice h = v.s.slice[v.map.heavy[blockIdx.x]];
   if (h.block > 1) invert_blocks(v, h, val, blocks);
+  await_kernel_before();
 }
 
 template <class S, class V>
-void launch_fill(const fill_view &v, const S *val, const int32_t *position, cudaStream_t stream) {
+cudaError_t launch_fill(const fill_view &v, const S *val, const int32_t *position,
+                        cudaStream_t stream) {
   const unsigned grid = unsigned((int64_t(v.s.nslices) + WARPS - 1) / WARPS);
   const bool blocks = v.map.place != nullptr;
   if (blocks)
     fill_entries<S, V, true><<<grid, THREADS, 0, stream>>>(v, val, position);
   else
     fill_entries<S, V, false><<<grid, THREADS, 0, stream>>>(v, val, position);
-  if (blocks && v.map.nheavy > 0)
-    invert_heavy<S><<<unsigned(v.map.nheavy), WARP, 0, stream>>>(v, val);
+  if (!blocks || v.map.nheavy == 0) return cudaGetLastError();
+  return launch_behind(v.map.overlaps, invert_heavy<S>, unsigned(v.map.nheavy), WARP, 0, stream, v,
+                       val);
 }
 
 __global__ void __launch_bounds__(THREADS) clear_blank(trs_gpu_blank blank) {
@@ -294,8 +321,7 @@ trs_status trs::fill_slices(const trs_slices &slices, const trs_slices_map &map,
   const fill_view v = {slices, map, pattern_view(system), system.unit != 0, verdict};
   cudaError_t error = by_values(system.scalar, store_float, [&](auto element, auto value) {
     using S = decltype(element);
-    launch_fill<S, decltype(value)>(v, static_cast<const S *>(system.val), position, stream);
-    return cudaGetLastError();
+    return launch_fill<S, decltype(value)>(v, static_cast<const S *>(system.val), position, stream);
   });
   return trs_device_check(error, "filling in entries");
 }
