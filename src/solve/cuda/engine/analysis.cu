@@ -128,16 +128,29 @@ trs_status look_at_levels(cut &c, int64_t *blocks, int64_t *levels) {
   return TRS_SUCCESS;
 }
 
-/* A second cut runs beside its rival if one block of threads finds its levels, and if the later
- * blocks of threads of both, which wait for each other, fit on the device together. */
+/* A second cut of a small system runs beside its rival. */
 trs_status choose_stream(cut &c) {
-  const bool fits = c.cluster || 2 * int(c.grid) <= trs_device_look(c.device)->multiprocessors;
   trs_stream side;
   c.side = c.stream;
-  if (!c.rival || !walks_alone(c) || !fits) return TRS_SUCCESS;
+  if (!c.rival || c.system.n > SMALL) return TRS_SUCCESS;
   TRS_TRY(trs_device_side_stream(c.device, &side));
   c.side = static_cast<cudaStream_t>(side);
   return TRS_SUCCESS;
+}
+
+/* The next step runs on the caller's stream, unless its blocks of threads and those of the rival,
+ * which wait for each other, fit on the device together. */
+trs_status join_rival(cut &c) {
+  const bool fits = c.cluster || 2 * int(c.grid) <= trs_device_look(c.device)->multiprocessors;
+  cudaEvent_t known;
+  if (c.side == c.stream || fits) return TRS_SUCCESS;
+  TRS_TRY(
+      trs_device_check(cudaEventCreateWithFlags(&known, cudaEventDisableTiming), "ordering cuts"));
+  cudaError_t error = cudaEventRecord(known, c.side);
+  if (!error) error = cudaStreamWaitEvent(c.stream, known, 0);
+  (void)cudaEventDestroy(known);
+  if (!error) c.side = c.stream;
+  return trs_device_check(error, "ordering cuts");
 }
 
 trs_status begin(cut &c) {
@@ -157,6 +170,7 @@ trs_status begin(cut &c) {
   TRS_TRY(clear_state(c));
   TRS_TRY(find_blocks(c));
   TRS_TRY(find_levels(c));
+  TRS_TRY(join_rival(c));
   if (!small) {
     TRS_TRY(look_at_levels(c, &blocks, &levels));
     if (c.dropped) return TRS_SUCCESS;

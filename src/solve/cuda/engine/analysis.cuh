@@ -73,6 +73,8 @@ struct blocks_view {
 /* Counts in device memory that kernels pass on. */
 struct analysis_state {
   int32_t nblocks, nlevels, longest; /* longest: most entries of one row outside its block */
+  int32_t all_levels;                /* nlevels when all levels are known; 0 before */
+  uint32_t walkers;                  /* blocks of threads that have ended their walk */
   uint32_t given_up;                 /* the cut needs more levels than its rival */
   uint32_t window_ticket, node_ticket, arrived;
   unsigned long long classes; /* a bit for each that occurs */
@@ -174,7 +176,8 @@ struct order_arrays {
 /* The state of a cut: host memory with pointers to device memory. */
 struct trs_gpu_cut {
   trs_device *device;
-  cudaStream_t stream, side; /* the caller's stream; the stream of the steps up to order_slices */
+  cudaStream_t stream, side; /* the caller's stream; the stream of the next step up to order_slices
+                              */
   trs_system system;
   const uint8_t *apart; /* rows that must begin a block, or NULL */
   trs_slice_rules rules;

@@ -367,7 +367,8 @@ static int32_t levels_against(const char *name, const trs_slice_rules *rules,
 }
 
 TEST(more_levels_than_the_rival_are_given_up) {
-  static const char *const names[] = {"gen:poisson2d5:200", "gen:poisson2d5:600"};
+  static const char *const names[] = {"gen:poisson2d5:100", "gen:poisson2d5:200",
+                                      "gen:poisson2d5:600"};
   const trs_slice_rules *plain = &shape_rules[0], *chains = &shape_rules[7];
   for (size_t k = 0; k < COUNT(names); k++) {
     assert_true(levels_against(names[k], chains, plain) > 0);
