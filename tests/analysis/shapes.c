@@ -8,7 +8,15 @@
 #include "base/random.h"
 #include "matrix/values.h"
 
-enum { GRID_WIDTH = 37, BOX_WIDTH = 7, NODE_ROWS = 3, NODE_WIDTH = 9, MOST_SUPERNODE = 40 };
+enum {
+  GRID_WIDTH = 37,
+  BAND_WIDTH = 7,
+  LARGEST_GAP = 512,
+  BOX_WIDTH = 7,
+  NODE_ROWS = 3,
+  NODE_WIDTH = 9,
+  MOST_SUPERNODE = 40
+};
 
 const char *shape_name(shape kind) {
   static const char *const names[SHAPES] = {
@@ -60,9 +68,9 @@ static bool needs(shape kind, int64_t n, int64_t k, int64_t j, int64_t begin) {
     case SHAPE_RANDOM:
       return p < 4.0 / (double)(k + 1);
     case SHAPE_BAND:
-      return k - j <= 7 && p < 0.8;
+      return k - j <= BAND_WIDTH && p < 0.8;
     case SHAPE_GAPS:
-      return k - j == 2 || k - j == 32 || k - j == 512;
+      return k - j == 2 || k - j == 32 || k - j == LARGEST_GAP;
     case SHAPE_SUPERNODES:
       return j >= begin || p < few;
     case SHAPE_COMBS:
@@ -78,6 +86,16 @@ static bool needs(shape kind, int64_t n, int64_t k, int64_t j, int64_t begin) {
     default:
       return false;
   }
+}
+
+/* The first place that row k can need. */
+static int64_t first_place(shape kind, int64_t k) {
+  const int64_t width = kind == SHAPE_CHAIN  ? 1
+                        : kind == SHAPE_GRID ? GRID_WIDTH
+                        : kind == SHAPE_BAND ? BAND_WIDTH
+                        : kind == SHAPE_GAPS ? LARGEST_GAP
+                                             : k;
+  return width < k ? k - width : 0;
 }
 
 typedef struct growing {
@@ -98,8 +116,8 @@ static void push_row(growing *g, shape kind, int64_t n, int64_t k, bool lower, b
   int64_t begin = kind == SHAPE_SUPERNODES ? supernode(k) : 0;
   bool stored = diagonal || k % 3 == 0;
   if (!lower && stored) push(g, n - 1 - k);
-  for (int64_t c = 0; c < k; c++) {
-    int64_t j = lower ? c : k - 1 - c;
+  for (int64_t first = first_place(kind, k), c = first; c < k; c++) {
+    int64_t j = lower ? c : first + k - 1 - c;
     if (needs(kind, n, k, j, begin)) push(g, lower ? j : n - 1 - j);
   }
   if (lower && stored) push(g, k);
