@@ -176,8 +176,7 @@ struct order_arrays {
 /* The state of a cut: host memory with pointers to device memory. */
 struct trs_gpu_cut {
   trs_device *device;
-  cudaStream_t stream, side; /* the caller's stream; the stream of the next step up to order_slices
-                              */
+  cudaStream_t stream, side; /* the caller's stream; that of the next step, up to order_slices */
   trs_system system;
   const uint8_t *apart; /* rows that must begin a block, or NULL */
   trs_slice_rules rules;
