@@ -1,7 +1,6 @@
 /* analysis.cu - the sequence of the analysis on the GPU, its memory and its results. */
 extern "C" {
 #include "base/memory.h"
-#include "base/timer.h"
 }
 #include "solve/cuda/engine/analysis_grid.cuh"
 
@@ -159,7 +158,6 @@ trs_status begin(cut &c) {
   void *stage;
   TRS_TRY(trs_device_alloc_stage(c.device, &stage));
   c.stage = static_cast<cut_stage *>(stage);
-  c.stage->numbers.nlevels = 0;
   c.cluster = overlaps(c) && c.system.n <= CLUSTER_ROWS;
   c.grid = grid_for(c, blocks);
   TRS_TRY(choose_stream(c));
@@ -292,15 +290,6 @@ extern "C" trs_status trs_gpu_cut_begin(trs_gpu_cut **result, trs_device *device
   else
     *result = c;
   return status;
-}
-
-extern "C" int32_t trs_gpu_cut_await_levels(const trs_gpu_cut *c, double seconds) {
-  if (c->system.n == 0 || !walks_alone(*c)) return 0;
-  const volatile int32_t *told = &c->stage->numbers.nlevels;
-  const double end = trs_seconds() + seconds;
-  while (*told == 0 && trs_seconds() < end) {
-  }
-  return *told;
 }
 
 extern "C" trs_status trs_gpu_cut_finish(trs_gpu_cut *c, trs_slices *slices,

@@ -78,9 +78,6 @@ trs_status trs_gpu_end_features(trs_pattern_features *features, void *stage, trs
 trs_status trs_gpu_cut_begin(trs_gpu_cut **cut, trs_device *device, const trs_system *system,
                              const uint8_t *apart, const trs_slice_rules *rules,
                              const trs_gpu_cut *rival, trs_stream stream);
-/* The number of levels of a small system, between begin and finish; 0 if the device does not know
- * it within so many seconds, or if the system is large. */
-int32_t trs_gpu_cut_await_levels(const trs_gpu_cut *cut, double seconds);
 /* Sets the counts of slices, with NULL arrays.  *level[nlevels + 1] is host memory to free with
  * trs_free; NULL if the cut was abandoned. */
 trs_status trs_gpu_cut_finish(trs_gpu_cut *cut, trs_slices *slices, trs_slice_level **level);

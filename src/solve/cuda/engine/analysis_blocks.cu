@@ -183,8 +183,7 @@ struct row_walk {
   unsigned team = ~0u >> (WARP - LANES) << (this_lane() - lane);
   bool chained = false; /* depends on the block just before */
 
-  /* True if the first row of this row's block has an entry in block m.  That entry is mostly at
-   * the same place as this row's. */
+  /* True if the first row of this row's block has an entry in block m. */
   __device__ bool in_first_row(int32_t m) const {
     int32_t low = 0, high = first_row.count, from = v.start[m];
     while (low < high) {
@@ -198,9 +197,10 @@ struct row_walk {
   }
 
   /* Adds the lane's entry, which is in block m (-1: in none), to the block's list.  left: block of
-   * the entry before.  Rows of one block add to its list in any order. */
-  __device__ void add(int32_t m, int32_t left, bool same_place) {
-    bool is_new = m >= 0 && m != left && !same_place;
+   * the entry before.  listed: the first row is known to have an entry in block m.  Rows of one
+   * block add to its list in any order. */
+  __device__ void add(int32_t m, int32_t left, bool listed) {
+    bool is_new = m >= 0 && m != left && !listed;
     if (is_new && !is_first) is_new = !in_first_row(m);
     unsigned news = __ballot_sync(team, is_new);
     outside += __popc(__ballot_sync(team, m >= 0));
@@ -216,21 +216,27 @@ struct row_walk {
   __device__ void run() {
     int32_t before = -1;
     for (int64_t begin = 0; begin < row.count; begin += AHEAD * LANES) {
-      int32_t place[AHEAD], same[AHEAD], m[AHEAD];
+      int32_t place[AHEAD], same[AHEAD], m[AHEAD], same_m[AHEAD];
 #pragma unroll
       for (int u = 0; u < AHEAD; u++) {
         int64_t e = begin + u * LANES + lane;
         place[u] = e < row.count ? v.t.column(row.origin, e) : first;
-        same[u] = !is_first && e < first_row.count ? v.t.column(first_row.origin, e) : -1;
+        same[u] = !is_first && e < first_row.count ? v.t.column(first_row.origin, e) : first;
       }
 #pragma unroll
-      for (int u = 0; u < AHEAD; u++) m[u] = place[u] < first ? v.number[place[u]] : -1;
+      for (int u = 0; u < AHEAD; u++) {
+        m[u] = place[u] < first ? v.number[place[u]] : -1;
+        same_m[u] = same[u] < first ? v.number[same[u]] : -1;
+      }
 #pragma unroll
       for (int u = 0; u < AHEAD; u++) {
         int32_t left = __shfl_up_sync(team, m[u], 1, LANES);
         if (lane == 0) left = before;
         before = __shfl_sync(team, m[u], LANES - 1, LANES);
-        add(m[u], left, same[u] == place[u]);
+        /* The first row's entry in block m is mostly at the same place, or at the next. */
+        const int32_t next =
+            LANES > 1 ? __shfl_down_sync(team, same_m[u], 1, LANES) : same_m[min(u + 1, AHEAD - 1)];
+        add(m[u], left, same_m[u] == m[u] || next == m[u]);
       }
     }
     if (chained) atomicOr(v.near_count + block, CHAINED);

@@ -1,11 +1,12 @@
-/* analysis_levels.cu - levels of blocks, without synchronisation between levels (level_walk.cuh).
+/* analysis_levels.cu - levels of blocks, without synchronisation between levels.
  *
- * Blocks of threads take tickets in the order of the sweep, so one waits only for those that
- * already run.  Nodes of the same block of threads are polled in its shared memory.
+ * Blocks of threads walk large systems (level_walk.cuh).  They take tickets in the order of the
+ * sweep, so one waits only for those that already run.  Nodes of the same block of threads are
+ * polled in its shared memory.
  *
- * Small systems are walked by one block of threads, which holds all levels in its shared memory: a
- * step along the longest path costs a store and a load there instead of in the second-level cache.
- * One block of threads is too slow for larger systems.
+ * Small systems are walked by one block of threads, whose warps take turns and hold all levels in
+ * shared memory (ordered_walk.cuh).  Its time grows with the number of nodes, about 1 microsecond
+ * per turn, and that of the other walk with the number of levels.
  *
  * O(nnz) reads; the time is that of the longest path, counted in warps.
  *
@@ -13,7 +14,7 @@
  * sets given_up, and all stop.  The rival may still be at work. */
 #include <climits>
 
-#include "solve/cuda/engine/level_walk.cuh"
+#include "solve/cuda/engine/ordered_walk.cuh"
 
 namespace {
 
@@ -22,15 +23,22 @@ using namespace trs;
 enum { THREADS = 512, BLOCKS_A_MULTIPROCESSOR = 2 }; /* with three, registers spill */
 /* The walk by one block of threads: */
 enum {
-  ALONE_THREADS = 1024,
-  ALONE_WARPS = ALONE_THREADS / WARP,
-  ALONE_ROWS = 20480,     /* systems of at most that many rows */
-  ALONE_ENTRIES = 1 << 19 /* and that many entries */
+  ALONE_WARPS = 15, /* each has a barrier of its own; __syncthreads has the sixteenth */
+  ALONE_THREADS = ALONE_WARPS * WARP,
+  SHORT_ROW = 8,   /* entries that a lane holds where rows have so many in the mean, */
+  LONGER_ROW = 24, /* and elsewhere */
+  /* The number of nodes is not known yet.  Rows per node where blocks are full (choice.c), at
+   * least: */
+  ROWS_A_NODE = 2,
+  ALONE_NODES = 8192,
+  ALONE_ROWS = ALONE_NODES * ROWS_A_NODE,
+  ALONE_ENTRIES = 1 << 19
 };
 
 /* ---- The dependencies of nodes. ---- */
 
 struct rows_graph {
+  static constexpr bool KNOWS_CHAINS = false; /* a look at two arrays more */
   pattern_view t;
   double entries_a_row;
 
@@ -41,6 +49,7 @@ struct rows_graph {
     return {row.origin, row.count, row.count > 0 && other(row.origin, row.count - 1) == k - 1};
   }
   __device__ int32_t other(int64_t origin, int64_t e) const { return t.column(origin, e); }
+  __device__ bool depends_on_last(int32_t) const { return false; }
   /* The most entries outside the node in one of its rows.  This graph also writes length[k]. */
   __device__ int32_t longest(int32_t k, const node_view &v, int32_t *length) const {
     return length[k] = v.count;
@@ -48,6 +57,7 @@ struct rows_graph {
 };
 
 struct blocks_graph {
+  static constexpr bool KNOWS_CHAINS = true;
   pattern_view t;
   double entries_a_row;
   const int32_t *start, *near;
@@ -62,6 +72,7 @@ struct blocks_graph {
     uint32_t count = near_count[b];
     return {t.ptr[t.lower ? first : t.n - end], int32_t(count & ~(1u << 31)), (count >> 31) != 0};
   }
+  __device__ bool depends_on_last(int32_t b) const { return near_count[b] >> 31 != 0; }
   __device__ int32_t other(int64_t origin, int64_t e) const { return __ldg(near + origin + e); }
   __device__ int32_t longest(int32_t b, const node_view &, const int32_t *length) const {
     return length[b];
@@ -77,7 +88,6 @@ struct walk_view {
   const int32_t *most;         /* all_levels of the rival, or NULL */
   int least_lanes, most_lanes; /* bounds of the kernels that are launched */
   bool begins;                 /* this is the first step, so nothing is initialised */
-  volatile int32_t *told;      /* host memory: a walk by one block tells its number of levels */
 
   __device__ int lanes(int32_t nodes) const {
     return max(least_lanes, min(most_lanes, lanes_for(graph.entries_a_node(nodes))));
@@ -102,8 +112,7 @@ __device__ bool walk_nodes(const walk_view<Graph> &v, walk_memory &m, int32_t no
   uint32_t longest = exists ? uint32_t(v.graph.longest(node, its, v.length)) : 0;
   longest = __reduce_max_sync(~0u, longest);
   if (this_lane() == 0) atomicMax(&m.longest, longest);
-  walk<LANES, Graph, device_board> me = {
-      v.graph, {v.known, m.mine, int32_t(m.ticket * NODES)}, node};
+  walk<LANES, Graph> me = {v.graph, {v.known, m.mine, int32_t(m.ticket * NODES)}, node};
   warp_wait w(v.state);
   me.start(its, exists);
   bool complete = me.run(w);
@@ -176,91 +185,107 @@ void launch_all(const cut &c, const walk_view<Graph> &v) {
   if (v.most_lanes == WARP) launch<WARP>(c, v);
 }
 
-/* ---- The walk by one block of threads.  A warp takes every ALONE_WARPS-th group of nodes, so it
- * waits only for groups that are finished or in work. ---- */
+/* ---- The walk by one block of threads.  A warp takes every ALONE_WARPS-th group of nodes. ---- */
 
-struct alone_memory {
-  int32_t at[ALONE_WARPS]; /* current group of each warp */
-  uint32_t highest, longest;
+/* Warps pass the turn on by barriers of two warps: one arrives, and the next one waits. */
+__device__ void await_turn(int warp) {
+  asm volatile("bar.sync %0, %1;" ::"r"(warp + 1), "n"(2 * WARP) : "memory");
+}
+__device__ void pass_turn(int warp) {
+  asm volatile("fence.acq_rel.cta;" ::: "memory");
+  asm volatile("bar.arrive %0, %1;" ::"r"(warp + 1), "n"(2 * WARP) : "memory");
+}
+
+/* Levels by their addresses in shared memory. */
+class shared_levels {
+ public:
+  /* levels: of all nodes, and one before. */
+  __device__ explicit shared_levels(uint16_t *levels)
+      /* From another lane, the address stays in a register; the compiler would form it anew. */
+      : first_(__shfl_sync(~0u, unsigned(__cvta_generic_to_shared(levels + 1)), 0)) {}
+  __device__ uint32_t get(int32_t node) const {
+    uint16_t level;
+    asm volatile("ld.shared.u16 %0, [%1];" : "=h"(level) : "r"(first_ + 2 * unsigned(node)));
+    return level;
+  }
+  __device__ void set(int32_t node, uint32_t level) const {
+    asm volatile("st.shared.u16 [%0], %1;" ::"r"(first_ + 2 * unsigned(node)), "h"(uint16_t(level))
+                 : "memory");
+  }
+
+ private:
+  unsigned first_;
 };
 
-template <int LANES, class Graph>
-__device__ void walk_groups(const walk_view<Graph> &v, alone_memory &m, volatile uint16_t *known,
+struct alone_memory {
+  uint32_t levels, longest;
+};
+
+template <int HELD, class Graph>
+__device__ void walk_groups(const walk_view<Graph> &v, alone_memory &m, const shared_levels &known,
                             int32_t nodes) {
-  enum { NODES = WARP / LANES };
-  const int32_t groups = int32_t((int64_t(nodes) + NODES - 1) / NODES);
-  uint32_t highest = 0, longest = 0;
-  bool goes_on = true;
-  for (int32_t g = int32_t(threadIdx.x) / WARP; g < groups && goes_on; g += ALONE_WARPS) {
-    if (this_lane() == 0) const_cast<volatile int32_t &>(m.at[g % ALONE_WARPS]) = g;
-    const int32_t node = min(g * NODES + this_lane() / LANES, nodes);
+  const int32_t groups = int32_t((int64_t(nodes) + WARP - 1) / WARP);
+  const int warp = int(threadIdx.x) / WARP;
+  uint32_t levels = 0, longest = 0;
+  for (int32_t g = warp; g < groups; g += ALONE_WARPS) {
+    const int32_t node = g * WARP + this_lane();
     const bool exists = node < nodes;
     node_view its = {0, 0, false};
     if (exists) {
       its = v.graph.node(node);
       longest = max(longest, uint32_t(v.graph.longest(node, its, v.length)));
     }
-    walk<LANES, Graph, shared_board> me = {v.graph, {known, m.at, g}, node};
-    warp_wait w(v.state); /* its limit is for one group, not for the walk */
-    me.start(its, exists);
-    goes_on = me.run(w);
-    highest = max(highest, me.highest + 1);
+    ordered_walk<HELD, Graph, shared_levels> me(v.graph, known, g * WARP, its, exists);
+    bool complete = false;
+    for (int in_turn = g == 0; in_turn < 2; in_turn++) {
+      if (!complete) complete = me.try_all();
+      if (in_turn == 0) await_turn(warp);
+    }
+    if (g + 1 < groups) pass_turn((warp + 1) % ALONE_WARPS);
+    if (exists) {
+      v.known[node] = me.level() + 1;
+      levels = max(levels, me.level() + 1);
+    }
   }
-  if (this_lane() == 0) const_cast<volatile int32_t &>(m.at[threadIdx.x / WARP]) = INT_MAX;
-  highest = __reduce_max_sync(~0u, highest);
+  levels = __reduce_max_sync(~0u, levels);
   longest = __reduce_max_sync(~0u, longest);
   if (this_lane() > 0) return;
-  atomicMax(&m.highest, highest);
+  atomicMax(&m.levels, levels);
   atomicMax(&m.longest, longest);
 }
 
-template <class Graph>
-__device__ void store_levels(const walk_view<Graph> &v, const alone_memory &m,
-                             const volatile uint16_t *known, int32_t nodes) {
-  static_assert(ALONE_ROWS < UINT16_MAX, "levels, and one more, fit");
-  for (int32_t k = int32_t(threadIdx.x); k < nodes; k += ALONE_THREADS) v.known[k] = known[k];
+template <int HELD, class Graph>
+__global__ void __launch_bounds__(ALONE_THREADS, 1)
+    walk_alone(const __grid_constant__ walk_view<Graph> v,
+               const __grid_constant__ analysis_state fresh) {
+  static_assert(ALONE_ROWS + 1 <= UINT16_MAX, "levels plus two fit");
+  extern __shared__ uint16_t levels[];
+  __shared__ alone_memory m;
+  const shared_levels known(levels);
+  await_kernel_before();
+  const int32_t t = int32_t(threadIdx.x), nodes = v.begins ? fresh.nblocks : v.state->nblocks;
+  if (t == 0) {
+    known.set(-1, 1);
+    m.levels = m.longest = 0;
+    if (v.begins) *v.state = fresh;
+  }
+  for (int32_t k = t; k < nodes; k += ALONE_THREADS) known.set(k, 0);
+  __syncthreads();
+  walk_groups<HELD>(v, m, known, nodes);
+  __syncthreads();
   if (threadIdx.x > 0) return;
-  v.state->nlevels = *v.told = int32_t(m.highest);
+  v.state->nlevels = int32_t(m.levels);
   v.state->longest = max(v.state->longest, int32_t(m.longest));
 }
 
 template <class Graph>
-__global__ void __launch_bounds__(ALONE_THREADS, 1)
-    walk_alone(const __grid_constant__ walk_view<Graph> v,
-               const __grid_constant__ analysis_state fresh) {
-  extern __shared__ uint16_t known[];
-  __shared__ alone_memory m;
-  const int32_t t = int32_t(threadIdx.x);
-  await_kernel_before();
-  if (v.begins && t == 0) *v.state = fresh;
-  const int32_t nodes = v.begins ? fresh.nblocks : v.state->nblocks;
-  for (int32_t k = t; k < nodes; k += ALONE_THREADS) known[k] = 0;
-  if (t < ALONE_WARPS) m.at[t] = t;
-  if (t == 0) m.highest = m.longest = 0;
-  __syncthreads();
-  switch (v.lanes(nodes)) {
-    case 1:
-      walk_groups<1>(v, m, known, nodes);
-      break;
-    case 4:
-      walk_groups<4>(v, m, known, nodes);
-      break;
-    case 8:
-      walk_groups<8>(v, m, known, nodes);
-      break;
-    default:
-      walk_groups<WARP>(v, m, known, nodes);
-  }
-  __syncthreads();
-  store_levels(v, m, known, nodes);
-}
-
-template <class Graph>
 trs_status launch_alone(const cut &c, const walk_view<Graph> &v) {
-  static_assert(ALONE_ROWS * sizeof(uint16_t) <= SHARED_ALWAYS, "nothing to ask for");
-  const cudaError_t error =
-      launch_behind(overlaps(c), walk_alone<Graph>, 1, ALONE_THREADS,
-                    size_t(c.system.n) * sizeof(uint16_t), c.side, v, fresh_state(c));
+  static_assert((ALONE_ROWS + 1) * sizeof(uint16_t) + sizeof(alone_memory) <= SHARED_ALWAYS,
+                "nothing to ask for");
+  const bool few = v.graph.entries_a_row <= SHORT_ROW;
+  const cudaError_t error = launch_behind(
+      overlaps(c), few ? walk_alone<SHORT_ROW, Graph> : walk_alone<LONGER_ROW, Graph>, 1,
+      ALONE_THREADS, size_t(c.system.n + 1) * sizeof(uint16_t), c.side, v, fresh_state(c));
   return trs_device_check(error, "finding levels");
 }
 
@@ -272,15 +297,8 @@ trs_status launch_right(const cut &c, const Graph &graph) {
   const int least = lanes_for(graph.entries_a_row / c.rules.most_block);
   const bool alone = walks_alone(c);
   const int32_t *most_levels = !alone && c.rival ? &c.rival->state->all_levels : nullptr;
-  const walk_view<Graph> v = {graph,
-                              c.known,
-                              c.length,
-                              c.state,
-                              most_levels,
-                              least,
-                              most,
-                              begins_with_walk(c),
-                              &c.stage->numbers.nlevels};
+  const walk_view<Graph> v = {graph,       c.known, c.length, c.state,
+                              most_levels, least,   most,     begins_with_walk(c)};
   if (alone) return launch_alone(c, v);
   launch_all(c, v);
   return trs_device_check(cudaGetLastError(), "finding levels");
@@ -289,7 +307,9 @@ trs_status launch_right(const cut &c, const Graph &graph) {
 }  // namespace
 
 bool trs::walks_alone(const cut &c) {
-  return c.system.n <= ALONE_ROWS && c.system.nnz <= ALONE_ENTRIES;
+  const bool full_blocks = c.rules.most_block > 1 && c.rules.dense;
+  const int64_t rows = full_blocks ? ALONE_ROWS : ALONE_NODES;
+  return c.system.n <= rows && c.system.nnz <= ALONE_ENTRIES;
 }
 
 bool trs::begins_with_walk(const cut &c) { return !c.start && walks_alone(c); }

@@ -120,9 +120,12 @@ static trs_status complete(engine *e, trs_plan *plan) {
   TRS_TRY(make_work(e, plan, &blank));
   TRS_TRY(
       trs_gpu_cut_build(e->c.cut, &e->c.slices, &e->c.map, e->args.float_values, &blank, e->found));
-  trs_gpu_cut_free(e->c.cut);
-  e->c.cut = NULL;
   return prepare_solves(e, plan);
+}
+
+static void drop_cut(candidate *c) {
+  trs_gpu_cut_free(c->cut);
+  c->cut = NULL;
 }
 
 /* Seconds of a solve of e->c, the best of a few.  The right-hand side is zero, since the time does
@@ -161,14 +164,11 @@ static int plainest(const trs_slice_rules *rules, int count) {
   return found;
 }
 
-/* True if a small system turns out to have so few levels that another cut could save only a few
- * microseconds per solve.  That cut would take 50 to 80 microseconds more in the analysis. */
+/* True if the system is small and has so few levels that another cut could save only a few
+ * microseconds per solve.  A wait for that cut would take 50 to 80 microseconds. */
 static bool has_few_levels(const engine *e) {
-  static const double PATIENCE = 40e-6;
   enum { SMALL = 8192, FEW = 12 };
-  if (e->gpu.system.n > SMALL) return false;
-  const int32_t levels = trs_gpu_cut_await_levels(e->c.cut, PATIENCE);
-  return levels > 0 && levels <= FEW;
+  return e->gpu.system.n <= SMALL && e->c.slices.nlevels <= FEW;
 }
 
 /* The candidate with the lowest cost becomes e->c.  All cuts are begun before the first wait for
@@ -178,16 +178,20 @@ static trs_status compare_candidates(engine *e, trs_plan *plan, const trs_slice_
   candidate other[TRS_MOST_CANDIDATES];
   int first = plainest(rules, count), begun = 0;
   TRS_TRY(begin_candidate(e, plan, with_parameters(e, rules[first]), NULL, &e->c));
-  const bool alone = count > 1 && has_few_levels(e);
-  for (int k = 0; k < count && !alone; k++)
+  for (int k = 0; k < count; k++)
     if (k != first && !begin_candidate(e, plan, with_parameters(e, rules[k]), &e->c, &other[begun]))
       begun++;
   trs_status status = look_at_candidate(e, plan, &e->c);
-  for (int k = 0; k < begun; k++)
-    if (status || look_at_candidate(e, plan, &other[k])) other[k].seconds = INFINITY;
-  for (int k = 0; k < begun; k++)
+  const bool enough = status || has_few_levels(e);
+  for (int k = 0; k < begun && !enough; k++)
+    if (look_at_candidate(e, plan, &other[k])) other[k].seconds = INFINITY;
+  for (int k = 0; k < begun && !enough; k++)
     keep_better(e, &other[k], other[k].seconds < e->c.seconds, plan->stream);
-  return status ? status : complete(e, plan);
+  if (!status) status = complete(e, plan);
+  /* The device has meanwhile come to the end of cuts that are not needed. */
+  for (int k = 0; k < begun && enough; k++) drop_candidate(e, &other[k], plan->stream);
+  drop_cut(&e->c);
+  return status;
 }
 
 /* Builds and times all. */
@@ -198,6 +202,7 @@ static trs_status time_candidates(engine *e, trs_plan *plan, const trs_slice_rul
     trs_status status = begin_candidate(e, plan, with_parameters(e, rules[k]), NULL, &e->c);
     if (!status) status = look_at_candidate(e, plan, &e->c);
     if (!status) status = complete(e, plan);
+    drop_cut(&e->c);
     if (!status) status = time_solve(e, plan, &e->c.seconds);
     drop_arrays(e, plan->stream);
     candidate fresh = e->c;
@@ -242,6 +247,7 @@ static trs_status cut_blocks(engine *e, trs_plan *plan) {
   trs_status status = begin_candidate(&fresh, plan, e->c.rules, NULL, &fresh.c);
   if (!status) status = look_at_candidate(&fresh, plan, &fresh.c);
   if (!status) status = complete(&fresh, plan);
+  drop_cut(&fresh.c);
   if (!status) status = trs_device_wait(plan->stream);
   engine *unused = status ? &fresh : e;
   drop_arrays(unused, plan->stream);

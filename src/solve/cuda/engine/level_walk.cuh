@@ -30,13 +30,29 @@ enum {
   LONG_ROW = 64,   /* entries per lane from which on the warp helps */
   CHUNKS = 8,      /* entries per lane at a time, in that case */
   LOOK_ROUND = 64, /* steps of a wait between reads of given_up */
-  LOOK_UP = 8192,  /* and between reads of the clock */
-  FRONT = 8,       /* on one multiprocessor, warps less than that many groups ahead of the hindmost
-                      spin */
-  FRONT_ROUND = 8, /* steps of a wait between searches for these */
-  NAP = 60         /* nanoseconds of sleep between the steps of the other warps */
+  LOOK_UP = 8192   /* and between reads of the clock */
 };
 const uint32_t NOT_YET = 1u << 31; /* above every level, also after a warp's chain is added */
+
+/* The highest word of those lanes of the warp that this lane wants.  Several shuffles are in flight
+ * at once.  `lanes` is the same in all lanes. */
+__device__ inline uint32_t highest_of_lanes(uint32_t mine, unsigned lanes, unsigned wanted) {
+  enum { AT_ONCE = 4 };
+  uint32_t most = 0;
+  while (lanes) {
+    unsigned bit[AT_ONCE];
+    uint32_t its[AT_ONCE];
+#pragma unroll
+    for (int u = 0; u < AT_ONCE; u++) {
+      bit[u] = lanes & (0u - lanes); /* 0 behind the last lane: any lane's word, not wanted */
+      lanes ^= bit[u];
+      its[u] = __shfl_sync(~0u, mine, __ffs(int(bit[u])) - 1);
+    }
+#pragma unroll
+    for (int u = 0; u < AT_ONCE; u++) most = max(most, wanted & bit[u] ? its[u] : 0);
+  }
+  return most;
+}
 
 struct node_view {
   int64_t origin;
@@ -63,16 +79,15 @@ class warp_wait {
   unsigned long long start_ = 0;
 };
 
-/* ---- Boards of levels, plus one.  look polls one node: it sets far or near, depending on the
- * memory that holds the node, or leaves both 0.  With two results many polls are in flight. ---- */
-
-/* All nodes in device memory; the nodes of this block of threads in its shared memory. */
-struct device_board {
-  static constexpr bool IN_SHARED = false;
+/* The levels of all nodes in device memory; those of the nodes of this block of threads in its
+ * shared memory too. */
+struct level_board {
   uint32_t *all;
   volatile uint32_t *mine;
   int32_t first; /* of the nodes of this block of threads */
 
+  /* Polls one node: sets far or near, depending on the memory that holds the node, or leaves both
+   * 0.  With two results many polls are in flight. */
   __device__ void look(int32_t node, bool wanted, uint32_t &far, uint32_t &near) const {
     const bool is_mine = node >= first;
     load_relaxed_if(wanted && !is_mine, all + node, far);
@@ -82,40 +97,14 @@ struct device_board {
     mine[node - first] = value;
     store_relaxed(all + node, value);
   }
-  __device__ void rest(unsigned) const {}
 };
 
-/* All nodes in shared memory: a poll there takes no longer than a shuffle, so entries in the warp
- * are polled like others. */
-struct shared_board {
-  static constexpr bool IN_SHARED = true;
-  volatile uint16_t *all;
-  const volatile int32_t *at; /* the group of each warp */
-  int32_t mine;               /* the group of this warp */
-
-  __device__ void look(int32_t node, bool wanted, uint32_t &, uint32_t &near) const {
-    if (wanted) near = all[node];
-  }
-  __device__ void publish(int32_t node, uint32_t value) const {
-    all[node] = uint16_t(min(value, uint32_t(UINT16_MAX)));
-  }
-  /* Waiting warps take issue slots from the warp they wait for, which is mostly among those
-   * furthest back in the sweep.  All others sleep. */
-  __device__ void rest(unsigned step) {
-    if (step % FRONT_ROUND == 0)
-      naps = mine - int32_t(__reduce_min_sync(~0u, unsigned(at[this_lane()]))) >= FRONT;
-    if (naps) __nanosleep(NAP);
-  }
-
-  bool naps = false;
-};
-
-template <int LANES, class Graph, class Board>
+template <int LANES, class Graph>
 struct walk {
   enum { TEAMS = WARP / LANES };
 
   const Graph &graph;
-  Board known;
+  level_board known;
   int32_t node, count;
   int64_t origin;
   int32_t head;         /* first node of the chain: it and all behind it are implied */
@@ -146,10 +135,23 @@ struct walk {
       other[u] = !is_long && next < count ? graph.other(origin, next) : -1;
       next += is_long ? 0 : LANES;
     }
+    if (Graph::KNOWS_CHAINS) drop_implied();
     inside = 0;
     highest = 0;
     news = true;
     published = !exists;
+  }
+
+  /* An entry is implied if the entry behind it is the node just behind and depends on it. */
+  __device__ void drop_implied() {
+    const int lane = this_lane() % LANES;
+#pragma unroll
+    for (int u = 0; u < SLOTS; u++) {
+      const int32_t ahead = u + 1 < SLOTS ? __shfl_sync(~0u, other[u + 1], 0, LANES) : -1;
+      const int32_t beside = __shfl_down_sync(~0u, other[u], 1, LANES);
+      const int32_t behind = lane + 1 < LANES ? beside : ahead;
+      if (other[u] >= 0 && behind == other[u] + 1 && graph.depends_on_last(behind)) other[u] = node;
+    }
   }
 
   __device__ int32_t nearest() const {
@@ -176,7 +178,7 @@ struct walk {
    * here: settle brings their levels, unless they have been published before. */
   __device__ void look(int32_t near) {
     uint32_t far_got[SLOTS], near_got[SLOTS];
-    const unsigned unknown = Board::IN_SHARED ? 0 : ~__ballot_sync(~0u, published);
+    const unsigned unknown = ~__ballot_sync(~0u, published);
 #pragma unroll
     for (int u = 0; u < SLOTS; u++) {
       const int32_t before = other[u] - (node - team()); /* teams of the warp before it */
@@ -199,12 +201,11 @@ struct walk {
   __device__ bool await(int32_t near, warp_wait &w) {
     uint32_t far_got = 0, near_got = 0;
     bool goes_on = true;
-    for (unsigned step = 0;; step++) {
+    for (;;) {
       known.look(near, near >= 0, far_got, near_got);
       if (__any_sync(~0u, (far_got | near_got) != 0)) break;
       goes_on = w.goes_on(node);
       if (!goes_on) break;
-      known.rest(step);
     }
     uint32_t got[SLOTS];
 #pragma unroll
@@ -285,15 +286,6 @@ struct walk {
     return level;
   }
 
-  /* Passes the levels of the teams that begin at these lanes to the lanes that wait for them. */
-  __device__ void pass(unsigned teams) {
-    for (; teams; teams &= teams - 1) {
-      const int from = __ffs(int(teams)) - 1;
-      const uint32_t its = __shfl_sync(~0u, highest, from);
-      if (inside >> from & 1) highest = max(highest, its + 1);
-    }
-  }
-
   /* Publishes the levels of the warp, as far as they are known.  True if all of them are.  ready:
    * lanes that know all their entries outside the warp. */
   __device__ bool settle(unsigned ready) {
@@ -306,11 +298,11 @@ struct walk {
         published = true;
         highest = found;
       }
-      const unsigned waiting = Board::IN_SHARED ? 0 : __reduce_or_sync(~0u, inside);
+      const unsigned waiting = __reduce_or_sync(~0u, inside);
       if (waiting == 0) return __all_sync(~0u, published);
       const unsigned now = __ballot_sync(~0u, fresh && this_lane() % LANES == 0);
       if (now == 0) return false;
-      pass(now & waiting);
+      highest = max(highest, highest_of_lanes(highest + 1, now & waiting, inside));
       inside &= ~now;
     }
   }

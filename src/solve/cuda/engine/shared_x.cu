@@ -27,6 +27,8 @@
  * barrier another block still uses for an earlier level.
  *
  * No atomic sums: the same bits every time. */
+#include <atomic>
+
 #include "solve/cuda/engine/barrier.cuh"
 #include "solve/cuda/engine/slice.cuh"
 
@@ -379,6 +381,20 @@ __global__ void __launch_bounds__(THREADS, 1)
 
 /* ---- Launches. ---- */
 
+/* What the driver said of a kernel on each device: it takes microseconds to answer. */
+class per_device {
+ public:
+  /* Of the current device; 0 at first.  NULL for a device past the last one. */
+  std::atomic<int> *here() {
+    int device = 0;
+    return cudaGetDevice(&device) || device >= MOST ? nullptr : known_ + device;
+  }
+
+ private:
+  enum { MOST = 64 };
+  std::atomic<int> known_[MOST] = {};
+};
+
 template <class S, class V, int BLOCKS>
 struct launcher {
   static constexpr int BYTES = int(sizeof(memory<S, BLOCKS>));
@@ -401,17 +417,26 @@ struct launcher {
     return cudaLaunchKernelEx(&config, shared_x<S, V, BLOCKS>, *a, *range, last);
   }
   static cudaError_t prepare() {
-    return cudaFuncSetAttribute(shared_x<S, V, BLOCKS>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                BYTES);
+    static per_device done;
+    std::atomic<int> *known = done.here();
+    if (known && *known) return cudaSuccess;
+    const cudaError_t error = cudaFuncSetAttribute(
+        shared_x<S, V, BLOCKS>, cudaFuncAttributeMaxDynamicSharedMemorySize, BYTES);
+    if (known && !error) *known = 1;
+    return error;
   }
   /* Clusters that the device runs at once. */
   static int clusters() {
-    int count = 0;
+    static per_device found;
+    std::atomic<int> *known = found.here();
+    int count = known ? known->load() : 0;
+    if (count > 0) return count;
     const launcher one(1, false, nullptr);
     if (prepare() || cudaOccupancyMaxActiveClusters(&count, shared_x<S, V, BLOCKS>, &one.config)) {
       cudaGetLastError(); /* clears the error: without clusters the other kernels solve all */
       return 0;
     }
+    if (known) *known = count;
     return count;
   }
 };

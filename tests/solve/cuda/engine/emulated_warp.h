@@ -113,8 +113,10 @@ inline unsigned __ballot_sync(unsigned, bool mine) {
 inline bool __any_sync(unsigned mask, bool mine) { return __ballot_sync(mask, mine) != 0; }
 inline bool __all_sync(unsigned mask, bool mine) { return __ballot_sync(mask, mine) == ~0u; }
 
+/* Within `width` lanes. */
 template <class T>
-T __shfl_sync(unsigned, T mine, int lane) {
+T __shfl_sync(unsigned, T mine, int lane, int width = trs::WARP) {
+  lane = (trs::this_lane() & ~(width - 1)) + (lane & (width - 1));
   uint64_t word = 0;
   memcpy(&word, &mine, sizeof mine);
   word = trs::of_all_lanes(word)[lane];
@@ -131,6 +133,12 @@ T __shfl_up_sync(unsigned mask, T mine, int step) {
   return __shfl_sync(mask, mine, lane < step ? lane : lane - step);
 }
 
+template <class T>
+T __shfl_down_sync(unsigned mask, T mine, int step, int width) {
+  const int lane = trs::this_lane() % width;
+  return __shfl_sync(mask, mine, lane + step < width ? lane + step : lane, width);
+}
+
 template <class T, class F>
 T reduced(T mine, F f) {
   const uint64_t *value = trs::of_all_lanes(uint64_t(mine));
@@ -141,15 +149,11 @@ template <class T>
 T __reduce_max_sync(unsigned, T mine) {
   return reduced(mine, [](T a, T b) { return max(a, b); });
 }
-inline unsigned __reduce_min_sync(unsigned, unsigned mine) {
-  return reduced(mine, [](unsigned a, unsigned b) { return min(a, b); });
-}
 inline unsigned __reduce_or_sync(unsigned, unsigned mine) {
   return reduced(mine, [](unsigned a, unsigned b) { return a | b; });
 }
 
 inline int __ffs(int word) { return __builtin_ffs(word); }
 inline int __clz(unsigned word) { return word ? __builtin_clz(word) : trs::WARP; }
-inline void __nanosleep(unsigned) { trs::emulated_warp::running().give_away(); }
 
 #endif

@@ -1,4 +1,4 @@
-/* level_walk.c - the walk along the levels of the GPU analysis, on emulated warps: all graphs of
+/* level_walk.c - the walks along the levels of the GPU analysis, on emulated warps: all graphs of
  * four nodes, and random graphs with and without chains, bands and long rows. */
 #include "level_walk.h"
 
@@ -81,6 +81,26 @@ TEST(random_graphs) {
     const int32_t n = random_graph(&seed);
     check(&(emulated_walk){n, ptr, idx, lanes[draw(&seed) % 4], draw(&seed) % 2,
                            1 + (int)(draw(&seed) % 8), draw(&seed)});
+  }
+}
+
+/* Some rows with nearly all entries; most others have none, so they are known early. */
+TEST(long_rows_among_short_ones) {
+  enum { PERIOD = 23 };
+  static const int lanes[] = {1, 4, 8, 32};
+  uint64_t seed = 7 + test_seed();
+  for (int k = 0; k < 32; k++) {
+    const int32_t n = MOST_NODES - (int32_t)(draw(&seed) % 40);
+    int64_t at = 0;
+    for (int32_t i = 0; i < n; i++) {
+      ptr[i] = at;
+      expected[i] = 1;
+      for (int32_t j = 0; j < i; j++)
+        if (i % PERIOD ? draw(&seed) % (4 * (uint64_t)i) == 0 : draw(&seed) % 16 > 0)
+          add_entry(i, &at, j);
+    }
+    ptr[n] = at;
+    check(&(emulated_walk){n, ptr, idx, lanes[k / 2 % 4], k % 2, 4, draw(&seed)});
   }
 }
 

@@ -11,7 +11,7 @@ typedef struct emulated_walk {
   const int64_t *ptr;
   const int32_t *idx;
   int lanes;      /* per node: 1, 4, 8, 32 */
-  bool in_shared; /* all levels in shared memory */
+  bool in_shared; /* all levels in shared memory: warps one behind the other, a lane per node */
   int warps;      /* at work at once, at most */
   uint64_t seed;  /* of the order in which they work */
 } emulated_walk;
