@@ -177,7 +177,7 @@ static trs_status deal_rows(trs_push_state *p, trs_plan *plan, const trs_system 
   trs_pattern_features features = {.n = S->n};
   trs_slice_rules rules[TRS_MOST_CANDIDATES];
   trs_slices_sample(S, &features.row_length, &features.chained, &features.run);
-  (void)trs_choose_rules(rules, &features, false);
+  (void)trs_choose_rules(rules, &features, true); /* a plan is for any number of right-hand sides */
   p->rules = rules[0];
   TRS_TRY(find_partition(p, plan, S));
   if (!p->races) TRS_TRY(expect_of_one(p, S->scalar));

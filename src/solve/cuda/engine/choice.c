@@ -62,9 +62,12 @@ static trs_slice_rules exact_blocks(void) {
   return rules;
 }
 
-/* Long rows in large levels: fewer lanes per row, so more rows per warp. */
-static int with_lane_lengths(trs_slice_rules *rules, const trs_pattern_features *f, int count) {
+/* Early polls further up for one right-hand side.  Long rows in large levels: fewer lanes per row,
+ * so more rows per warp. */
+static int adjusted(trs_slice_rules *rules, const trs_pattern_features *f, bool several,
+                    int count) {
   static const double LONG = 8;
+  for (int k = 0; k < TRS_MOST_CANDIDATES && !several; k++) rules[k].early_poll = 5;
   for (int k = 0; k < TRS_MOST_CANDIDATES && f->row_length >= LONG; k++)
     rules[k].large_level_lane_length = 32;
   return count;
@@ -84,7 +87,7 @@ int trs_choose_rules(trs_slice_rules *rules, const trs_pattern_features *f, bool
     rules[1] = several ? exact_blocks() : full_blocks(TRS_LIGHT_BLOCK, 4);
     rules[2] = chains();
     rules[3] = plain;
-    return with_lane_lengths(rules, f, several ? 2 : 1);
+    return adjusted(rules, f, several, several ? 2 : 1);
   }
   bool chained = f->run >= NODES || (regular && !small);
   rules[0] = chained ? chains() : plain;
@@ -92,7 +95,7 @@ int trs_choose_rules(trs_slice_rules *rules, const trs_pattern_features *f, bool
   rules[2] = blocks;
   rules[3] = full_blocks(TRS_LIGHT_BLOCK, 4);
   const bool unsure = chained ? several : f->chained >= SOME && !regular;
-  return with_lane_lengths(rules, f, unsure ? 2 : 1);
+  return adjusted(rules, f, several, unsure ? 2 : 1);
 }
 
 static double level_bytes(const trs_slice_level *level) {

@@ -248,14 +248,18 @@ __device__ void solve_latest_last(const W &v, const trs_slice &h, int lane) {
   const S before = sum_before(v, h, lane, 0, 1, row, w, last);
   const int32_t latest = highest_of_row(last.latest(), h.log_lanes);
   const bool leads = (lane & ((1 << h.log_lanes) - 1)) == 0;
-  bool open = there && (latest >= 0 ? last.latest() == latest : leads), summed = false;
-  S value[BATCH], others[BATCH], sum = S{}, coefficient;
+  bool open = there && (latest >= 0 ? last.latest() == latest : leads), summed = false, goes_on;
+  S value[BATCH], others[BATCH], sum = S{}, coefficient, x = pending_value<S>();
+  auto leave = [&](bool now) {
+    if (now) v.finish(position, row, inverse * (b - multiply_add(coefficient, x, sum)), early);
+    open = open && !now;
+  };
   last.expect(value);
   __syncwarp();
   do {
     bool missing;
     last.template request<W::system>(value, v.work);
-    const S x = last.take_out(latest, value, others, &coefficient, &missing);
+    x = last.take_out(latest, value, others, &coefficient, &missing);
     const unsigned known = __ballot_sync(~0u, !missing);
     const bool now = !summed && (known & together) == together;
     if (__any_sync(~0u, now)) {
@@ -263,11 +267,14 @@ __device__ void solve_latest_last(const W &v, const trs_slice &h, int lane) {
       if (now) sum = all;
       summed |= now;
     }
-    if (open && summed && !is_pending(x)) {
-      v.finish(position, row, inverse * (b - multiply_add(coefficient, x, sum)), early);
-      open = false;
-    }
-  } while (w.all_go_on(row) && __any_sync(~0u, open));
+    leave(open && summed && !is_pending(x));
+    goes_on = w.all_go_on(row);
+  } while (goes_on && __any_sync(~0u, open && !summed));
+  while (goes_on && __any_sync(~0u, open)) {
+    peek_if<W::system>(open, v.work + (open ? latest : 0), x);
+    leave(open && !is_pending(x));
+    goes_on = w.all_go_on(row);
+  }
 }
 
 /* The sums of the parts of a heavy block.  They carry their readiness as x does. */
