@@ -62,14 +62,16 @@ static trs_slice_rules exact_blocks(void) {
   return rules;
 }
 
-/* Early polls further up for one right-hand side.  Long rows in large levels: fewer lanes per row,
- * so more rows per warp. */
+/* Early polls further up for one right-hand side, but not where blocks of threads share a block of
+ * rows.  Long rows in large levels: fewer lanes per row, so more rows per warp. */
 static int adjusted(trs_slice_rules *rules, const trs_pattern_features *f, bool several,
                     int count) {
   static const double LONG = 8;
-  for (int k = 0; k < TRS_MOST_CANDIDATES && !several; k++) rules[k].early_poll = 5;
-  for (int k = 0; k < TRS_MOST_CANDIDATES && f->row_length >= LONG; k++)
-    rules[k].large_level_lane_length = 32;
+  for (int k = 0; k < TRS_MOST_CANDIDATES; k++) {
+    const bool full_blocks = rules[k].dense && rules[k].most_block > 1;
+    if (!several && !full_blocks) rules[k].early_poll = 5;
+    if (f->row_length >= LONG) rules[k].large_level_lane_length = 32;
+  }
   return count;
 }
 
