@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cusparse.h"
 #include "leave.h"
 #include "runner.h"
 
@@ -45,6 +44,7 @@ static bool is_slower(const bench_row *row, const bench_row *than) {
 /* If the engine runs under both its names, auto's row counts. */
 void bench_group_put(bench_group *g, const bench_row *row, int64_t threads) {
   int column = column_of(row, threads);
+  if (column == BENCH_CUSPARSE) g->algorithm[bench_cusparse_algorithm(row->method)] = row;
   const bench_row *there = column < 0 ? NULL : g->column[column];
   if (column < 0 || (column == BENCH_ENGINE && there && !strcmp(there->method, "auto")) ||
       ((column == BENCH_CUSPARSE || column == BENCH_OTHER) && there && is_slower(row, there)))
@@ -133,6 +133,31 @@ double bench_break_even(const bench_row *fast, const bench_row *slow) {
   if (later < gain) return 1; /* faster after the first solve */
   return gain > 0 ? floor(later / gain) + 1 : INFINITY;
 }
+
+double bench_ahead_of_cusparse(const bench_group *g) {
+  const bench_row *engine = g->column[BENCH_ENGINE];
+  double most = NAN;
+  for (int k = 0; k < BENCH_CUSPARSE_MOST && engine && !engine->wrong; k++)
+    if (g->algorithm[k] && !g->algorithm[k]->wrong)
+      most = fmax(most, bench_break_even(engine, g->algorithm[k]));
+  return most;
+}
+
+static const bench_row *least(const bench_group *g, double (*value)(const bench_row *)) {
+  const bench_row *best = NULL;
+  for (int k = 0; k < BENCH_CUSPARSE_MOST; k++) {
+    const bench_row *row = g->algorithm[k];
+    if (!row || row->wrong) continue;
+    if (!best || isnan(value(best)) || value(row) < value(best)) best = row;
+  }
+  return best;
+}
+
+static double analysis_of(const bench_row *row) { return row->analysis; }
+static double update_of(const bench_row *row) { return row->update; }
+
+const bench_row *bench_fastest_analysis(const bench_group *g) { return least(g, analysis_of); }
+const bench_row *bench_fastest_update(const bench_group *g) { return least(g, update_of); }
 
 double bench_over_reference(const bench_group *g) {
   const bench_row *e = g->column[BENCH_ENGINE];

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cusparse.h"
 #include "row.h"
 
 typedef enum bench_column {
@@ -22,9 +23,10 @@ typedef enum bench_column {
   BENCH_COLUMNS
 } bench_column;
 
-/* The rows of one system; NULL: not measured.  cuSPARSE's row is that of its fastest algorithm. */
+/* The rows of one system; NULL: not measured.  cuSPARSE's column is the algorithm that solves
+ * fastest. */
 typedef struct bench_group {
-  const bench_row *first, *column[BENCH_COLUMNS];
+  const bench_row *first, *column[BENCH_COLUMNS], *algorithm[BENCH_CUSPARSE_MOST];
 } bench_group;
 
 typedef struct bench_groups {
@@ -59,6 +61,13 @@ const bench_row *bench_find(const bench_rows *rows, const bench_row *system, con
 /* The number of solves after which the first method is faster in total than the second, analyses
  * included; INFINITY: never. */
 double bench_break_even(const bench_row *fast, const bench_row *slow);
+/* The same of the engine against each algorithm of cuSPARSE: the largest of these numbers; NAN: no
+ * right answers. */
+double bench_ahead_of_cusparse(const bench_group *group);
+/* cuSPARSE's algorithm with the fastest analysis, and with the fastest update, among those with
+ * right answers; NULL: none. */
+const bench_row *bench_fastest_analysis(const bench_group *group);
+const bench_row *bench_fastest_update(const bench_group *group);
 /* The engine's median over the reference time. */
 double bench_over_reference(const bench_group *group);
 
