@@ -381,18 +381,18 @@ __global__ void __launch_bounds__(THREADS, 1)
 
 /* ---- Launches. ---- */
 
-/* What the driver said of a kernel on each device: it takes microseconds to answer. */
-class per_device {
+/* The clusters of a kernel that each device runs at once: the driver takes microseconds to say. */
+class cluster_counts {
  public:
   /* Of the current device; 0 at first.  NULL for a device past the last one. */
   std::atomic<int> *here() {
     int device = 0;
-    return cudaGetDevice(&device) || device >= MOST ? nullptr : known_ + device;
+    return cudaGetDevice(&device) || device >= MOST ? nullptr : count_ + device;
   }
 
  private:
   enum { MOST = 64 };
-  std::atomic<int> known_[MOST] = {};
+  std::atomic<int> count_[MOST] = {};
 };
 
 template <class S, class V, int BLOCKS>
@@ -416,23 +416,21 @@ struct launcher {
   cudaError_t launch(const trs_engine_args *a, const trs_launch_range *range, int32_t last) {
     return cudaLaunchKernelEx(&config, shared_x<S, V, BLOCKS>, *a, *range, last);
   }
+  /* For each plan, since a reset of the device forgets it. */
   static cudaError_t prepare() {
-    static per_device done;
-    std::atomic<int> *known = done.here();
-    if (known && *known) return cudaSuccess;
-    const cudaError_t error = cudaFuncSetAttribute(
-        shared_x<S, V, BLOCKS>, cudaFuncAttributeMaxDynamicSharedMemorySize, BYTES);
-    if (known && !error) *known = 1;
-    return error;
+    return cudaFuncSetAttribute(shared_x<S, V, BLOCKS>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                BYTES);
   }
   /* Clusters that the device runs at once. */
   static int clusters() {
-    static per_device found;
+    static cluster_counts found;
     std::atomic<int> *known = found.here();
-    int count = known ? known->load() : 0;
-    if (count > 0) return count;
     const launcher one(1, false, nullptr);
-    if (prepare() || cudaOccupancyMaxActiveClusters(&count, shared_x<S, V, BLOCKS>, &one.config)) {
+    cudaError_t error = prepare();
+    int count = known ? known->load() : 0;
+    if (!error && count == 0)
+      error = cudaOccupancyMaxActiveClusters(&count, shared_x<S, V, BLOCKS>, &one.config);
+    if (error) {
       cudaGetLastError(); /* clears the error: without clusters the other kernels solve all */
       return 0;
     }
