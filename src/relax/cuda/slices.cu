@@ -20,6 +20,7 @@
  *
  * A triangle (solve_slices) has no barriers: its slices go to the warps in the order of levels, and
  * x shows if it is ready (device/ready.cuh). */
+#include "relax/cuda/exchange.cuh"
 #include "relax/cuda/stream.cuh"
 
 namespace {
@@ -34,30 +35,32 @@ constexpr int MOST_WARPS = 20, LEAST_STAGES = 3, MOST_STAGES = 12;
 class colour_barrier {
  public:
   __device__ colour_barrier(const trs_relax_slices &s, const trs_relax_peer_sync &m)
-      : arrived_(s.arrived), fault_(s.fault), m_(m) {}
+      : arrived_(s.arrived), fault_(s.fault), exchange_(m) {}
 
   /* Before the first step.  goes_on: the previous launch made the previous step, and the rows that
    * other members sent in it have arrived. */
   __device__ void enter(const slice_iterator &c, bool goes_on) {
-    if (m_.members <= 1) return;
-    if (threadIdx.x < WARP) sync_peers(c, !goes_on);
+    if (exchange_.alone()) return;
+    if (threadIdx.x < WARP) exchange_.announce(c);
+    if (in_last_warp()) exchange_.receive(c, !goes_on);
     __syncthreads();
+    if (in_last_warp()) exchange_.await_receivers(c);
   }
   /* A barrier of all blocks of threads: their x and that of other members is visible afterwards.
-   * The wait has a limit like any other.  Because all blocks are resident, only a GPU that has
-   * stopped exceeds it. */
+   * Other members' rows are awaited meanwhile. */
   __device__ void pass(const slice_iterator &c) {
     target_ += gridDim.x;
     __syncthreads();
-    if (threadIdx.x == 0) {
-      asm volatile("fence.acq_rel.gpu;" ::: "memory");
-      atomicAdd(arrived_, 1u);
-      wait w(fault_);
-      while (load_relaxed(arrived_) < target_ && w.goes_on(c.step())) continue;
-      asm volatile("fence.acq_rel.gpu;" ::: "memory");
+    if (threadIdx.x == 0) arrive(c.step());
+    if (exchange_.alone()) {
+      __syncthreads();
+      return;
     }
-    if (m_.members > 1 && threadIdx.x < WARP) sync_peers(c, false);
+    __syncwarp();
+    if (threadIdx.x < WARP) exchange_.announce(c);
+    if (in_last_warp()) exchange_.receive(c, false);
     __syncthreads();
+    if (in_last_warp()) exchange_.await_receivers(c);
   }
   /* Resets the count for the next launch. */
   __device__ void leave() {
@@ -69,23 +72,18 @@ class colour_barrier {
  private:
   unsigned *arrived_, target_ = 0;
   trs_fault *fault_;
-  const trs_relax_peer_sync &m_;
+  exchange exchange_;
 
-  /* One lane per member. */
-  __device__ void sync_peers(const slice_iterator &c, bool first) {
-    const int k = int(threadIdx.x);
-    const uint64_t step = m_.step + 1 + uint64_t(c.step());
-    const bool sends = k < m_.members && (m_.senders >> k & 1);
-    const bool gets = k < m_.members && (m_.receivers >> k & 1);
-    const trs_relax_signs *mine = m_.signs[m_.me];
-    __syncwarp();
-    fence_system();
-    if (blockIdx.x == 0 && sends) store_relaxed<true>(&m_.signs[k]->begun[m_.me], step);
-    if (blockIdx.x == 0 && gets && c.boundary_slices() == 0)
-      store_relaxed<true>(&m_.signs[k]->pushed[m_.me], step);
-    if (sends && !first) wait_until(m_.signs, m_.me, m_.members, &mine->pushed[k], step - 1);
-    fence_system();
-    __syncwarp();
+  __device__ static bool in_last_warp() { return threadIdx.x + WARP >= blockDim.x; }
+
+  /* The wait has a limit like any other.  Because all blocks are resident, only a GPU that has
+   * stopped exceeds it. */
+  __device__ void arrive(int step) {
+    asm volatile("fence.acq_rel.gpu;" ::: "memory");
+    atomicAdd(arrived_, 1u);
+    wait w(fault_);
+    while (load_relaxed(arrived_) < target_ && w.goes_on(step)) continue;
+    asm volatile("fence.acq_rel.gpu;" ::: "memory");
   }
 };
 

@@ -3,8 +3,7 @@
 #define TRS_RELAX_CUDA_STREAM_CUH
 
 #include "device/ready.cuh"
-#include "relax/cuda/push.cuh"
-#include "relax/cuda/slice_shape.cuh"
+#include "relax/cuda/exchange.cuh"
 #include "relax/cuda/stage.cuh"
 
 namespace trs {
@@ -12,96 +11,6 @@ namespace slices {
 
 /* Number of blocks whose products are added in the products' type. */
 constexpr int BLOCKS_A_SUM = 64;
-
-/* ---- The order of slices ---- */
-
-/* A range of steps of colours; each step has boundary rows (part 0) and other rows (part 1). */
-struct sweep_range {
-  int colour, stride, steps; /* the first colour; the distance to the next colour */
-  bool reverses;             /* reverses at the last colour; else starts again from the first */
-  int first_part, end_part;
-  bool goes_on; /* the previous range ended with the step before, for the peers */
-};
-
-/* The slices of a warp: every k-th slice of its block of threads, for k warps per block. */
-class slice_iterator {
- public:
-  __device__ slice_iterator(const trs_relax_slices &s, const sweep_range &t)
-      : s_(&s), t_(&t), part_(t.first_part), colour_(t.colour), stride_(t.stride) {
-    enter();
-  }
-  __device__ bool done() const { return step_ >= t_->steps; }
-  __device__ bool at_boundary() const { return part_ == 0; }
-  __device__ int step() const { return step_; }
-  __device__ int32_t number() const { return number_; }
-  /* Moves to the beginning of a step, before its first slice. */
-  __device__ void next_step() {
-    part_ = t_->first_part;
-    step_++;
-    colour_ += stride_;
-    if (colour_ < s_->ncolours && colour_ >= 0) return;
-    if (t_->reverses) {
-      colour_ -= stride_;
-      stride_ = -stride_;
-    } else {
-      colour_ = t_->colour;
-    }
-  }
-  /* seek moves to the first slice from here on, past empty parts; next moves to the following
-   * slice. */
-  __device__ void seek() {
-    while (!done() && number_ >= end_) {
-      if (++part_ == t_->end_part) next_step();
-      enter();
-    }
-  }
-  __device__ void next() {
-    number_ += int32_t(blockDim.x / WARP);
-    seek();
-  }
-  /* The number of this step's boundary slices, over all blocks of threads. */
-  __device__ int boundary_slices() const {
-    return s_->starts[2 * colour_ + 1] - s_->starts[2 * colour_];
-  }
-
- private:
-  const trs_relax_slices *s_;
-  const sweep_range *t_;
-  int step_ = 0, part_, colour_, stride_;
-  int32_t number_ = 0, end_ = 0;
-
-  /* Each block of threads has an equal number of the part's slices; the first ones have one more.
-   */
-  __device__ void enter() {
-    if (done()) return;
-    const int32_t *start = s_->starts + 2 * colour_ + part_;
-    const int32_t begin = start[0], count = start[1] - begin;
-    const int32_t each = count / s_->blocks, more = count - each * s_->blocks;
-    const int32_t block = int32_t(blockIdx.x);
-    const int32_t first = begin + each * block + (block < more ? block : more);
-    number_ = first + int32_t(threadIdx.x / WARP);
-    end_ = first + each + (block < more ? 1 : 0);
-  }
-};
-
-/* The slices of a warp of a triangle: all slices in turn, over the warps of all blocks of threads,
- * in the order of levels.  Rows wait for the x that they read, not for levels. */
-class slices_in_turn {
- public:
-  __device__ slices_in_turn(const trs_relax_slices &s, const sweep_range &)
-      : end_(s.nslices), stride_(int32_t(gridDim.x * (blockDim.x / WARP))) {
-    number_ = int32_t(blockIdx.x * (blockDim.x / WARP) + threadIdx.x / WARP);
-  }
-  __device__ bool done() const { return number_ >= end_; }
-  __device__ int step() const { return done(); }
-  __device__ int32_t number() const { return number_; }
-  __device__ void next_step() { number_ = end_; }
-  __device__ void seek() {}
-  __device__ void next() { number_ += stride_; }
-
- private:
-  int32_t number_, end_, stride_;
-};
 
 /* ---- A warp's slices ---- */
 
@@ -121,7 +30,7 @@ class stream {
                     unsigned shared)
       : a_(a),
         s_(s),
-        peers_(peers),
+        exchange_(peers),
         rhs_(rhs),
         lane_(int(threadIdx.x % WARP)),
         l_(B, lane_ < LANES ? lane_ : 0),
@@ -182,20 +91,21 @@ class stream {
 
   __device__ void relax_slice(bool another) {
     const sum known = r_[int64_t(now_.position) * B + l_.i];
+    const bool sends = !exchange_.alone() && used_.at_boundary();
+    exchange::range receivers = {};
+    if (sends && there()) receivers = exchange_.receivers_of(now_.position);
     const sum y = known - off_diagonal(another);
     if (l_.i == 0) ask_for(r_ + int64_t(next_.position) * B);
     sum d[B];
     const int pivot = read_tail(d);
     const sum z = solve(d, pivot, y);
     release();
-    const bool sends = peers_.members > 1 && used_.at_boundary();
-    if (sends) await_receivers();
-    if (there()) {
-      X *x = x_ + int64_t(now_.position) * a_.pitch + l_.i;
-      trs::relax(x, z, a_.omega);
-      if (sends) send(*x);
-    }
-    if (sends) count_sent();
+    X *x = x_ + int64_t(now_.position) * a_.pitch + l_.i;
+    if (there()) trs::relax(x, z, a_.omega);
+    if (!sends) return;
+    exchange_.await_accepted();
+    if (there()) exchange_.send(receivers, rhs_, a_.pitch, l_.i, *x);
+    exchange_.count_sent(used_);
   }
 
   /* Like relax_slice with omega = 1 in a first sweep, with b and x of the caller.  Places in b are
@@ -241,7 +151,7 @@ class stream {
   };
   const trs_relax_args &a_;
   const trs_relax_slices &s_;
-  const trs_relax_peer_sync &peers_;
+  exchange exchange_;
   int rhs_, lane_;
   lanes<B> l_;
   unsigned first_, end_; /* stages of this warp */
@@ -260,7 +170,6 @@ class stream {
   slice now_ = {}, next_ = {};
   place at_;
   int64_t b_at_ = -1;   /* solve_slice: the coming slice's place in b; -1: not looked up */
-  int received_ = -1;   /* the latest step that receivers are known to have begun */
   bool primed_ = false; /* x_now_ is that of the coming slice's first chunk */
   X x_now_[CHUNK];
   uint32_t power_now_[T::scaled ? (CHUNK + 3) / 4 : 1];
@@ -518,41 +427,6 @@ class stream {
       if (l_.i > j) total = fma(d[j], uj, total);
     }
     return total;
-  }
-
-  /* ---- Other members ---- */
-
-  /* Waits until receivers have begun this step and no longer read the values to overwrite. */
-  __device__ void await_receivers() {
-    const trs_relax_peer_sync &m = peers_;
-    const uint64_t step = m.step + 1 + uint64_t(used_.step());
-    if (received_ == used_.step()) return;
-    received_ = used_.step();
-    if (lane_ < m.members && (m.receivers >> lane_ & 1))
-      wait_until(m.signs, m.me, m.members, &m.signs[m.me]->begun[lane_], step);
-    fence_system();
-    __syncwarp();
-  }
-  __device__ void send(X x) const {
-    const trs_relax_peer_sync &m = peers_;
-    for (int32_t k = m.ptr[now_.position]; k < m.ptr[now_.position + 1]; k++) {
-      const int to = m.member[k];
-      static_cast<X *>(m.x[to])[rhs_ * m.stride[to] + int64_t(m.to[k]) * a_.pitch + l_.i] = x;
-    }
-  }
-  /* A boundary slice has been stored; the warp that counts the last one signals the receivers. */
-  __device__ void count_sent() const {
-    const trs_relax_peer_sync &m = peers_;
-    __syncwarp();
-    if (lane_ != 0) return;
-    fence_system();
-    trs_relax_signs *mine = m.signs[m.me];
-    if (int(atomicAdd(&mine->arrived, 1u)) + 1 < used_.boundary_slices()) return;
-    mine->arrived = 0;
-    fence_system();
-    for (int k = 0; k < m.members; k++)
-      if (m.receivers >> k & 1)
-        store_relaxed<true>(&m.signs[k]->pushed[m.me], m.step + 1 + uint64_t(used_.step()));
   }
 };
 
