@@ -87,8 +87,10 @@ trs_status trs_context_create(trs_context **result, const char *where) {
   return status;
 }
 
-trs_status trs_context_of_device(trs_context **result, trs_device *device) {
+trs_status trs_context_of_device(trs_context **result, trs_device *device,
+                                 const trs_context *like) {
   TRS_TRY(make(result));
+  atomic_store(&(*result)->gpu_memory, atomic_load(&like->gpu_memory));
   (*result)->backend = &trs_backend_cuda;
   (*result)->device = trs_device_retain(device);
   return TRS_SUCCESS;

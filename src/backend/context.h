@@ -29,8 +29,9 @@ struct trs_context {
 
 trs_context *trs_context_retain(trs_context *context);
 
-/* A context of one GPU that is already open. */
-trs_status trs_context_of_device(trs_context **context, trs_device *device);
+/* A context of one GPU that is already open, with the memory limit of another context. */
+trs_status trs_context_of_device(trs_context **context, trs_device *device,
+                                 const trs_context *like);
 
 /* The error for a name that no backend has: TRS_ERROR_ARGUMENT. */
 trs_status trs_context_unknown(const char *name);

@@ -17,7 +17,7 @@ trs_status trs_alone_create(trs_plan **alone, const trs_plan *plan, trs_device *
                          .tune = plan->options.tune,
                          .stream = plan->matrix->on_device ? NULL : stream};
   *alone = NULL;
-  TRS_TRY(trs_context_of_device(&context, device));
+  TRS_TRY(trs_context_of_device(&context, device, plan->context));
   trs_status status =
       trs_plan_create(alone, context, plan->matrix, plan->uplo, plan->trans, plan->diag, &options);
   trs_context_destroy(context); /* the plan keeps it */
