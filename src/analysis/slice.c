@@ -22,7 +22,7 @@ typedef struct block {
 /* The findings of one thread. */
 typedef struct tally {
   int64_t blocks, slices, parts, rows;
-  int32_t levels;
+  int32_t levels, longest;
   uint64_t classes; /* a bit for each that occurs */
 } tally;
 
@@ -165,7 +165,7 @@ static void look_at_block(work *w, block *b) {
 static void find_levels(void *argument, int rank, int size) {
   enum { GRAIN = 256 };
   work *w = argument;
-  int32_t levels = 0;
+  int32_t levels = 0, longest = 0;
   (void)size;
   for (;;) {
     int64_t begin = (int64_t)GRAIN * atomic_fetch_add(&w->ticket, 1), end = begin + GRAIN;
@@ -174,9 +174,11 @@ static void find_levels(void *argument, int rank, int size) {
     for (int64_t b = begin; b < end; b++) {
       look_at_block(w, &w->block[b]);
       if (w->block[b].level >= levels) levels = w->block[b].level + 1;
+      if (w->block[b].length > longest) longest = w->block[b].length;
     }
   }
   w->tally[rank].levels = levels;
+  w->tally[rank].longest = longest;
 }
 
 /* Threads for counting.  Each has `counts` counters; all counters together stay below about four
@@ -497,8 +499,10 @@ static trs_status outline(work *w) {
   TRS_TRY(trs_alloc((void **)&w->level_of, n, sizeof *w->level_of));
   TRS_TRY(find_blocks(w));
   on_team(w, w->sweepers, find_levels);
-  for (int t = 0; t < w->threads; t++)
+  for (int t = 0; t < w->threads; t++) {
     if (w->tally[t].levels > s->nlevels) s->nlevels = w->tally[t].levels;
+    if (w->tally[t].longest > s->longest) s->longest = w->tally[t].longest;
+  }
   TRS_TRY(find_classes(w));
   TRS_TRY(TRS_ALLOC(&w->order, s->nblocks));
   TRS_TRY(order_blocks(w));

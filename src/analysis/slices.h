@@ -82,6 +82,7 @@ typedef struct trs_slice_level {
 typedef struct trs_slices {
   int64_t n;
   int32_t nblocks, nslices, nchunks, nlevels, nparts;
+  int32_t longest;           /* most entries of one row outside its block */
   int64_t entries, inverses; /* elements of idx and val, of inverse */
   trs_slice *slice;          /* nslices */
   int32_t *chunk;            /* nchunks + 1: first slice of each */

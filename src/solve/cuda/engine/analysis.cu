@@ -307,6 +307,7 @@ extern "C" trs_status trs_gpu_cut_finish(trs_gpu_cut *c, trs_slices *slices,
   slices->nslices = found.nslices;
   slices->nchunks = found.nchunks;
   slices->nparts = found.nparts;
+  slices->longest = found.longest;
   slices->entries = found.entries;
   slices->inverses = found.inverses;
   return TRS_SUCCESS;

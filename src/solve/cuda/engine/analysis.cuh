@@ -83,7 +83,7 @@ struct analysis_state {
 
 /* Counts for the host, in pinned memory. */
 struct cut_numbers {
-  int32_t nblocks, nlevels, nslices, nchunks, nparts, nheavy;
+  int32_t nblocks, nlevels, nslices, nchunks, nparts, nheavy, longest;
   int64_t entries, inverses;
   int32_t given_up, stalled;
   int64_t row; /* that waited longest */

@@ -513,6 +513,7 @@ __device__ void cutter<K>::store_numbers(int32_t nchunks) {
   to.nchunks = nchunks;
   to.nparts = all.parts;
   to.nheavy = all.heavy;
+  to.longest = v.state->longest;
   to.entries = all.entries;
   to.inverses = all.inverses;
 }

@@ -313,9 +313,11 @@ trs_status trs_many_rhs_ranges(trs_launch_range **ranges, int32_t *nranges,
   return TRS_SUCCESS;
 }
 
-bool trs_row_groups_pay(int64_t row_bytes) {
-  static const int64_t LONG_ROW = 256;
-  return row_bytes >= LONG_ROW;
+/* A group of few lanes passes a long row in many steps. */
+bool trs_row_groups_pay(int64_t row_bytes, int32_t longest) {
+  if (row_bytes >= 512) return true;
+  if (row_bytes >= 256) return longest <= 64;
+  return row_bytes >= 128 && longest <= 12;
 }
 
 /* Seconds that the bytes of all levels take. */
@@ -352,7 +354,7 @@ static bool takes_row_groups(const trs_slice_level *level, int32_t nlevels,
   bool heavy = false;
   for (int32_t l = 0; l < nlevels; l++) heavy |= level[l].heavy > 0;
   return !heavy && rules->most_block <= TRS_EXACT_BLOCK &&
-         trs_row_groups_pay(rules->width * (int64_t)rules->scalar_bytes);
+         trs_row_groups_pay(rules->width * (int64_t)rules->scalar_bytes, rules->longest);
 }
 
 double trs_together_seconds(const trs_slice_level *level, int32_t nlevels, int32_t nparts,

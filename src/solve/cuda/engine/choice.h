@@ -38,6 +38,7 @@ typedef struct trs_rhs_rules {
   int32_t scalar_bytes;
   bool apart;              /* rows of a level lie apart in b and x */
   int32_t most_block;      /* rows per block, at most */
+  int32_t longest;         /* most entries of one row outside its block */
   int32_t clusters;        /* that the device runs at once */
   int32_t multiprocessors; /* of the device */
 } trs_rhs_rules;
@@ -48,8 +49,9 @@ typedef struct trs_rhs_rules {
 trs_status trs_many_rhs_ranges(trs_launch_range **ranges, int32_t *nranges,
                                const trs_slice_level *level, int32_t nlevels, int64_t row_bytes);
 
-/* True if the row-groups kernel is faster than the many-rhs kernel where no slice is heavy. */
-bool trs_row_groups_pay(int64_t row_bytes);
+/* True if the row-groups kernel is faster than the many-rhs kernel where no slice is heavy.
+ * longest: entries of the longest row. */
+bool trs_row_groups_pay(int64_t row_bytes, int32_t longest);
 
 /* Expected seconds of a solve of several right-hand sides: batched; and by the many-rhs or the
  * row-groups kernel. */

@@ -42,6 +42,7 @@ static trs_rhs_rules rhs_rules(const trs_engine *e, const trs_engine_candidate *
                                trs_scalar scalar) {
   return (trs_rhs_rules){.scalar_bytes = (int32_t)trs_scalar_size(scalar),
                          .most_block = c->rules.most_block,
+                         .longest = c->slices.longest,
                          .clusters = e->clusters,
                          .multiprocessors = trs_device_look(e->gpu.device)->multiprocessors};
 }
@@ -92,7 +93,7 @@ static bool row_groups_suit(const trs_engine *e, trs_scalar scalar, const trs_la
   if (range->heavy || e->c.rules.most_block > TRS_EXACT_BLOCK || e->asked.rhs == TRS_RHS_MANY)
     return false;
   return e->asked.rhs == TRS_RHS_ROW_GROUPS ||
-         trs_row_groups_pay(width * (int64_t)trs_scalar_size(scalar));
+         trs_row_groups_pay(width * (int64_t)trs_scalar_size(scalar), e->c.slices.longest);
 }
 
 static bool row_groups_suit_all(const trs_engine *e, trs_scalar scalar, int32_t width) {

@@ -147,11 +147,14 @@ struct packs {
   pack<S> of[EACH];
 };
 
-template <class S_, class V_, int EACH_>
+template <class S_, class V_, bool WAITS_, int EACH_>
 struct many_rhs_view {
   using S = S_;
   using V = V_;
+  static constexpr bool WAITS = WAITS_;
   static constexpr int EACH = EACH_, LOG_EACH = EACH == 2 ? 1 : 0;
+  /* Registers suffice for loops over b and x that suit the layout. */
+  static constexpr bool BY_LAYOUT = EACH > 1 || !WAITS;
   using places = layout<S, EACH>;
   const many_rhs_args &a;
   const task &t;
@@ -238,12 +241,12 @@ template <class W>
 __device__ void fetch_b(const W &v, strip next) {
   using S = typename W::S;
   const S *b = static_cast<const S *>(v.a.engine.b) + next.first * v.a.engine.b_col;
-  if (W::EACH > 1 && v.a.b_packs)
+  if (W::BY_LAYOUT && v.a.b_packs)
     for_packs(v, next, [&](int r, int c, int64_t row) {
       __pipeline_memcpy_async(v.row_packs(next, r) + c,
                               b + row * v.a.engine.b_row + c * pack<S>::SIZE, sizeof(pack<S>));
     });
-  else if (W::EACH > 1 && v.a.engine.b_col > v.a.engine.b_row)
+  else if (W::BY_LAYOUT && v.a.engine.b_col > v.a.engine.b_row)
     for_columns(v, next, v.a.engine.b_row, v.a.engine.b_col, [&](int r, int c, int64_t offset) {
       __pipeline_memcpy_async(v.row_packs(next, r)->of + c, b + offset, sizeof(S));
     });
@@ -262,12 +265,12 @@ template <class W>
 __device__ void write_x(const W &v, strip now) {
   using S = typename W::S;
   S *x = static_cast<S *>(v.a.engine.x) + now.first * v.a.engine.x_col;
-  if (W::EACH > 1 && v.a.x_packs)
+  if (W::BY_LAYOUT && v.a.x_packs)
     for_packs(v, now, [&](int r, int c, int64_t row) {
       *reinterpret_cast<pack<S> *>(x + row * v.a.engine.x_row + c * pack<S>::SIZE) =
           v.row_packs(now, r)[c];
     });
-  else if (W::EACH > 1 && v.a.engine.x_col > v.a.engine.x_row)
+  else if (W::BY_LAYOUT && v.a.engine.x_col > v.a.engine.x_row)
     for_columns(v, now, v.a.engine.x_row, v.a.engine.x_col,
                 [&](int r, int c, int64_t offset) { x[offset] = v.row_packs(now, r)->of[c]; });
   else
@@ -292,14 +295,15 @@ __device__ bool any_pending(const packs<S, EACH> (&value)[BATCH<S>]) {
   return any;
 }
 
-/* Adds a batch of entries.  WAITS: waits for each x.  second: the thread's second pack has
+/* Adds a batch of entries, and waits for each x if W::WAITS.  second: the thread's second pack has
  * right-hand sides. */
-template <bool WAITS, class W>
+template <class W>
 __device__ void add_batch(const W &v, const entries_of<W> &entries, bool second,
                           const pack<typename W::S> *x, packs<typename W::S, W::EACH> &sum,
                           wait &w) {
   using S = typename W::S;
-  const int32_t apart = v.a.engine.many_rhs / pack<S>::SIZE;
+  constexpr bool WAITS = W::WAITS;
+  const int32_t apart = v.a.engine.many_rhs * int32_t(sizeof(S)); /* bytes */
   packs<S, W::EACH> value[BATCH<S>];
   bool missing = false;
 #pragma unroll
@@ -308,12 +312,10 @@ __device__ void add_batch(const W &v, const entries_of<W> &entries, bool second,
     for (int p = 0; p < W::EACH; p++) {
       const bool wanted = entries.idx[u] >= 0 && (p == 0 || second);
       value[u].of[p] = pack<S>{};
-      if (!WAITS && wanted)
-        value[u].of[p] = x[int64_t(entries.idx[u]) * apart + (p << v.t.log_across)];
+      if (!WAITS && wanted) value[u].of[p] = ahead(x, entries.idx[u], apart)[p << v.t.log_across];
       /* A first poll without a wait pays only if the thread has registers to spare. */
       if (WAITS && W::EACH > 1)
-        peek_if(wanted, x + int64_t(entries.idx[u]) * apart + (p << v.t.log_across),
-                value[u].of[p]);
+        peek_if(wanted, ahead(x, entries.idx[u], apart) + (p << v.t.log_across), value[u].of[p]);
       else if (WAITS && wanted)
         value[u].of[p] = pending_pack<S>();
       missing |= WAITS && W::EACH == 1 && wanted;
@@ -324,8 +326,8 @@ __device__ void add_batch(const W &v, const entries_of<W> &entries, bool second,
     for (int u = 0; u < BATCH<S>; u++)
 #pragma unroll
       for (int p = 0; p < W::EACH; p++)
-        peek_if(is_pending(value[u].of[p]),
-                x + int64_t(entries.idx[u]) * apart + (p << v.t.log_across), value[u].of[p]);
+        peek_if(is_pending(value[u].of[p]), ahead(x, entries.idx[u], apart) + (p << v.t.log_across),
+                value[u].of[p]);
     missing = any_pending<S, W::EACH>(value);
     if (missing && !w.goes_on(v.row_number())) break;
   }
@@ -336,20 +338,37 @@ __device__ void add_batch(const W &v, const entries_of<W> &entries, bool second,
       sum.of[p] = multiply_add(widen<S>(entries.val[u]), value[u].of[p], sum.of[p]);
 }
 
-/* The thread's share of its lane's sum. */
-template <bool WAITS, class W>
+/* The thread's share of its lane's sum.  With waits, addresses are computed anew for each batch,
+ * since registers are scarce. */
+template <class W>
 __device__ packs<typename W::S, W::EACH> lane_sum(const W &v, strip now) {
   using S = typename W::S;
+  using V = typename W::V;
   const trs_slice &h = v.h();
   wait w(v.a.engine.fault);
   packs<S, W::EACH> sum{};
   const bool second = W::EACH > 1 && v.there(now, 1);
-  for (int k = v.group(); k < h.width; k += BATCH<S> * v.groups()) {
-    const int64_t entry = h.entries + v.lane();
-    entries_of<W> entries;
-    entries.load(v.slices().idx + entry, static_cast<const typename W::V *>(v.slices().val) + entry,
-                 k, v.groups(), h.width, trs_slice_stride(&h));
-    add_batch<WAITS>(v, entries, second, v.work(now, 0), sum, w);
+  if constexpr (W::WAITS) {
+    for (int k = v.group(); k < h.width; k += BATCH<S> * v.groups()) {
+      const int64_t entry = h.entries + v.lane();
+      entries_of<W> entries;
+      entries.load(v.slices().idx + entry, static_cast<const V *>(v.slices().val) + entry, k,
+                   v.groups(), h.width, trs_slice_stride(&h));
+      add_batch(v, entries, second, v.work(now, 0), sum, w);
+    }
+  } else {
+    const int groups = v.groups(), stride = trs_slice_stride(&h), step = groups * stride;
+    const int64_t entry = h.entries + v.lane() + v.group() * stride;
+    const int32_t *idx = v.slices().idx + entry;
+    const V *val = static_cast<const V *>(v.slices().val) + entry;
+    const pack<S> *x = v.work(now, 0);
+    for (int left = h.width - v.group(); left > 0; left -= BATCH<S> * groups) {
+      entries_of<W> entries;
+      entries.load_next(idx, val, left, groups, step);
+      add_batch(v, entries, second, x, sum, w);
+      idx += BATCH<S> * step;
+      val += BATCH<S> * step;
+    }
   }
   return sum;
 }
@@ -367,10 +386,10 @@ __device__ int shares(const W &v) {
 
 /* The sum over the lanes of a row within a warp.  If other warps have lanes of the row too, all
  * leave theirs in v.partial(). */
-template <bool WAITS, class W>
+template <class W>
 __device__ packs<typename W::S, W::EACH> sum_near(const W &v, strip now) {
   packs<typename W::S, W::EACH> sum{};
-  if (v.lane() < trs_slice_stride(&v.h()) && v.there(now)) sum = lane_sum<WAITS>(v, now);
+  if (v.lane() < trs_slice_stride(&v.h()) && v.there(now)) sum = lane_sum(v, now);
   __syncwarp();
 #pragma unroll
   for (int p = 0; p < W::EACH; p++) {
@@ -482,14 +501,14 @@ __device__ void poll_early(const W &v, strip first) {
 
 /* The first barrier: b and partial sums are there, and the x of the strip before has left.  The
  * second: x is there, and no thread reads sums or residuals any more. */
-template <bool WAITS, class W>
+template <class W>
 __device__ void solve_strips(const W &v) {
   const task &t = v.t;
   strip now = v.at(t.first, 0);
   begin(v, now);
-  if (WAITS && v.h().early_poll >= 0) poll_early(v, now);
+  if (W::WAITS && v.h().early_poll >= 0) poll_early(v, now);
   for (int32_t k = t.first; k < t.strips; k += t.sharers) {
-    const auto sum = sum_near<WAITS>(v, now);
+    const auto sum = sum_near(v, now);
     __pipeline_wait_prior(0);
     __syncthreads();
     finish_rows(v, now, sum);
@@ -517,7 +536,59 @@ __global__ void __launch_bounds__(EACH == 1 ? THREADS : 32 * ACROSS,
   }
   __syncthreads();
   if (t.first >= t.strips) return;
-  solve_strips<WAITS>(many_rhs_view<S, V, EACH>{a, t, reinterpret_cast<pack<S> *>(shared)});
+  solve_strips(many_rhs_view<S, V, WAITS, EACH>{a, t, reinterpret_cast<pack<S> *>(shared)});
+}
+
+/* A level without entries, b and x by columns: a warp has a slice, and a lane a row, since no x is
+ * shared between rows.  A lane stores whole packs of its row for the levels behind. */
+enum { BARE_THREADS = 256, BARE_PACKS = 4 /* per lane at once */ };
+
+template <class S>
+__global__ void __launch_bounds__(BARE_THREADS)
+    solve_bare_columns(const __grid_constant__ many_rhs_args a, int32_t slice_end) {
+  constexpr int SIZE = pack<S>::SIZE, COLUMNS = BARE_PACKS * SIZE;
+  const int lane = int(threadIdx.x) % 32;
+  const int32_t slice =
+      a.first_slice + int32_t(blockIdx.x) * (BARE_THREADS / 32) + int32_t(threadIdx.x) / 32;
+  if (slice >= slice_end) return;
+  const trs_slice h = a.engine.slices.slice[slice];
+  const int r = lane >> h.log_lanes;
+  const bool leads = r < h.rows && (lane & ((1 << h.log_lanes) - 1)) == 0;
+  const int own = r < h.rows ? r : 0;
+  const int64_t row = __ldg(a.engine.slices.row + h.first + own);
+  const S *inverse = static_cast<const S *>(a.engine.slices.inverse) + h.inverse;
+  const S *b = static_cast<const S *>(a.engine.b) + row * a.engine.b_row;
+  S *x = static_cast<S *>(a.engine.x) + row * a.engine.x_row;
+  auto *work = reinterpret_cast<pack<S> *>(static_cast<S *>(a.engine.many_rhs_work) +
+                                           int64_t(h.first + own) * a.engine.many_rhs);
+  const bool needed = h.level + 1 < a.engine.slices.nlevels;
+  coefficients<S, 1> c;
+  c.load(inverse, h, own);
+  for (int first = 0; first < a.width; first += COLUMNS) {
+    S value[COLUMNS];
+#pragma unroll
+    for (int k = 0; k < COLUMNS; k++)
+      value[k] = first + k < a.width ? b[(first + k) * a.engine.b_col] : S{};
+#pragma unroll
+    for (int k = 0; k < COLUMNS; k++) {
+      value[k] = encode(c.apply(value[k], inverse, h, own));
+      if (leads && first + k < a.width) x[(first + k) * a.engine.x_col] = value[k];
+    }
+#pragma unroll
+    for (int p = 0; p < BARE_PACKS; p++)
+      if (leads && needed && first + p * SIZE < a.width)
+        publish(work + first / SIZE + p, each<S>([&](int k) { return value[p * SIZE + k]; }));
+  }
+}
+
+template <class S>
+cudaError_t launch_bare_columns(const many_rhs_args &a, const trs_launch_range *range,
+                                cudaStream_t stream) {
+  constexpr int WARPS = BARE_THREADS / 32;
+  const int32_t slices = range->slice_end - range->slice;
+  solve_bare_columns<S>
+      <<<unsigned((slices + WARPS - 1) / WARPS), BARE_THREADS, 0, stream>>>(a, range->slice_end);
+  return cudaGetLastError();
 }
 
 /* Threads per block.  Heavy slices are alone in their chunks; others are up to eight per chunk.
@@ -568,6 +639,9 @@ extern "C" trs_status trs_engine_many_rhs(const trs_engine_args *a, trs_scalar s
     const int32_t strip = pack<S>::SIZE << args.most, strips = (width + strip - 1) / strip;
     args.sharers = sharers_of(range, strips);
     const bool rows = args.b_packs && args.x_packs;
+    const bool columns = a->b_col > a->b_row && a->x_col > a->x_row;
+    if (range->entries == 0 && !range->heavy && !waits(range) && columns)
+      return launch_bare_columns<S>(args, range, to);
     if (!range->heavy && args.sharers == 1 && width > strip && (rows || !waits(range)))
       return launch<S, V, 2>(args, range, strips, to);
     return launch<S, V, 1>(args, range, strips, to);

@@ -15,7 +15,7 @@
  *
  * Compared with many_rhs.cu the kernel has no barriers and no partial sums in shared memory, so a
  * level takes less time.  It reads entries once per strip, so many_rhs.cu is faster for few
- * right-hand sides.
+ * right-hand sides.  Groups of eight lanes need rows of about as many entries at most.
  *
  * A second kernel solves a level that has a launch of its own.  It never waits.  It has plain
  * loads, whose lines the first-level cache keeps for the next rows; it loads twice as many x at
@@ -308,6 +308,9 @@ template <class S, class V>
 cudaError_t launch_any(const row_groups_args &a, const trs_launch_range *range, int64_t shared,
                        cudaStream_t stream) {
   const bool waits = range->level_end - range->level > 1;
+  if (a.packs <= 8)
+    return waits ? launch<S, V, 3, true>(a, range, shared, stream)
+                 : launch<S, V, 3, false>(a, range, shared, stream);
   if (a.packs <= 16)
     return waits ? launch<S, V, 4, true>(a, range, shared, stream)
                  : launch<S, V, 4, false>(a, range, shared, stream);

@@ -45,6 +45,13 @@ inline cudaError_t by_values(trs_scalar scalar, bool float_values, F f) {
   });
 }
 
+/* The element `bytes` behind p.  The 32-bit product of a position and the bytes of a step costs one
+ * instruction with its addition to p; a 64-bit product costs four. */
+template <class T>
+__device__ inline const T *ahead(const T *p, int32_t position, int32_t bytes) {
+  return reinterpret_cast<const T *>(reinterpret_cast<const char *>(p) + int64_t(position) * bytes);
+}
+
 /* Some entries of a lane. */
 template <class S, class V, int U>
 struct batch {
@@ -62,6 +69,21 @@ struct batch {
       if (at < width) {
         idx[u] = __ldg(all_idx + int64_t(at) * apart);
         val[u] = all_val[int64_t(at) * apart];
+      }
+    }
+  }
+
+  /* Entries at idx and val, and at every step-th element behind them, of the first `left` of
+   * `stride`. */
+  __device__ void load_next(const int32_t *all_idx, const V *all_val, int left, int stride,
+                            int step) {
+#pragma unroll
+    for (int u = 0; u < U; u++) {
+      idx[u] = -1;
+      val[u] = V{};
+      if (u * stride < left) {
+        idx[u] = __ldg(all_idx + u * step);
+        val[u] = all_val[u * step];
       }
     }
   }

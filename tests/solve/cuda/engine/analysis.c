@@ -75,6 +75,7 @@ static void same_numbers(const both *b) {
                                 {h->nlevels, t->nlevels},
                                 {h->nchunks, t->nchunks},
                                 {h->nparts, t->nparts},
+                                {h->longest, t->longest},
                                 {h->entries, t->entries},
                                 {h->inverses, t->inverses}};
   for (size_t k = 0; k < COUNT(numbers); k++)

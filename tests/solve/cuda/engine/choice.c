@@ -133,10 +133,14 @@ TEST(large_levels_of_many_right_hand_sides_have_launches_of_their_own) {
   trs_free(ranges);
 }
 
-/* 64 doubles per row pay, 16 do not. */
+/* 64 doubles per row pay, 32 and 16 where rows are short, 8 do not. */
 TEST(row_groups_take_rows_of_many_right_hand_sides) {
-  assert_true(trs_row_groups_pay(512));
-  assert_false(trs_row_groups_pay(128));
+  assert_true(trs_row_groups_pay(512, 1000));
+  assert_true(trs_row_groups_pay(256, 27));
+  assert_false(trs_row_groups_pay(256, 100));
+  assert_true(trs_row_groups_pay(128, 8));
+  assert_false(trs_row_groups_pay(128, 13));
+  assert_false(trs_row_groups_pay(64, 1));
 }
 
 /* 64 right-hand sides of levels that are passed in a few waits, and of two levels of many rows:
@@ -150,7 +154,10 @@ TEST(columns_are_transposed_for_row_groups_where_levels_decide) {
   rules.most_block = TRS_MOST_BLOCK; /* many-rhs solves them */
   assert_false(trs_transposing_pays(level, nlevels, 0, &rules));
   rules.most_block = 1, rules.width = 16;
+  assert_true(trs_transposing_pays(level, nlevels, 0, &rules));
+  rules.longest = 100;
   assert_false(trs_transposing_pays(level, nlevels, 0, &rules));
+  rules.longest = 0;
   nlevels = 0;
   add_levels(level, &nlevels, 2, 20000);
   rules.width = 64;
