@@ -32,11 +32,15 @@ static bool same_grids(const bench_row *a, const bench_row *b) {
          a->inverted == b->inverted && !strcmp(a->kind, b->kind) && !strcmp(a->trees, b->trees);
 }
 
+/* Of b and x on several GPUs; "" on the first one. */
+static const char *place_of(const bench_row *row) {
+  return strcmp(row->place, "first") ? row->place : "";
+}
+
 static bool match(const bench_row *a, const bench_row *b) {
   return bench_same_system(a, b) && a->threads == b->threads && a->block_size == b->block_size &&
          !strcmp(a->method, b->method) && !strcmp(a->backend, b->backend) &&
-         !strcmp(a->place, "spread") == !strcmp(b->place, "spread") &&
-         !strcmp(a->store, b->store) && same_grids(a, b);
+         !strcmp(place_of(a), place_of(b)) && !strcmp(a->store, b->store) && same_grids(a, b);
 }
 
 static double gain(const pair *p) {
@@ -49,8 +53,8 @@ static double gain(const pair *p) {
 static int method_of(comparison *c, const bench_row *row) {
   char name[80], many[24] = "";
   if (row->threads > 1) snprintf(many, sizeof many, ":%lld", (long long)row->threads);
-  snprintf(name, sizeof name, "%.48s%s%s", row->method, many,
-           strcmp(row->place, "spread") ? "" : " spread");
+  snprintf(name, sizeof name, "%.48s%s%s%s", row->method, many, *place_of(row) ? " " : "",
+           place_of(row));
   for (int m = 0; m < c->methods; m++)
     if (!strcmp(c->name[m], name)) return m;
   if (c->methods == MOST_METHODS) return -1;

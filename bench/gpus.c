@@ -86,34 +86,35 @@ static int open_contexts(gpus_run *run) {
 
 /* A distributed solver follows the same one without distribution and uses its plan, except if auto
  * may choose a different plan for each. */
-static void add(gpus_run *run, gpus_job *job, const char *method, int group, bool spread) {
+static void add(gpus_run *run, gpus_job *job, const char *method, int group, gpus_place place) {
   if (job->count == BENCH_MOST_RUNNERS) return;
   gpus_solver *s = &run->solver[job->count];
   *s = (gpus_solver){.gpus = run->size[group],
                      .ctx = run->ctx[group],
-                     .spread = spread,
+                     .place = place,
                      .brief = !strcmp(method, "zerocopy"),
                      .sharer = job->count};
-  if (spread && (job->nrhs > 1 || job->limit > 0 || strcmp(method, "auto") != 0)) s->sharer--;
+  const bool alike = job->nrhs > 1 || job->limit > 0 || strcmp(method, "auto") != 0;
+  if (place == GPUS_STREAMS || (place == GPUS_SPREAD && alike))
+    s->sharer = run->solver[job->count - 1].sharer;
   snprintf(s->method, sizeof s->method, "%s", method);
   job->count++;
 }
 
-static void add_both(gpus_run *run, gpus_job *job, const char *method, int group) {
-  add(run, job, method, group, false);
-  add(run, job, method, group, true);
+static void add_all_places(gpus_run *run, gpus_job *job, const char *method, int group) {
+  for (int place = 0; place < GPUS_PLACES; place++) add(run, job, method, group, (gpus_place)place);
 }
 
 static void add_solvers(gpus_run *run, gpus_job *job) {
   char name[64];
   job->solver = run->solver;
   job->count = 0;
-  add(run, job, "auto", 0, false);
+  add(run, job, "auto", 0, GPUS_FIRST);
   for (int group = 1; group < run->groups; group++) {
     const char *others = run->set->methods ? run->set->methods : "";
-    add_both(run, job, "auto", group);
-    if (job->nrhs == 1) add(run, job, "zerocopy", group, false);
-    while (bench_next_method(&others, name, sizeof name)) add_both(run, job, name, group);
+    add_all_places(run, job, "auto", group);
+    if (job->nrhs == 1) add(run, job, "zerocopy", group, GPUS_FIRST);
+    while (bench_next_method(&others, name, sizeof name)) add_all_places(run, job, name, group);
   }
 }
 
@@ -124,7 +125,7 @@ static int check_methods(const gpus_run *run) {
   if (code >= 0) return code;
   for (; bench_next_method(&others, name, sizeof name); count++)
     if (!bench_is_method(name)) return bench_leave_unknown(name);
-  if (1 + (run->groups - 1) * (3 + 2 * count) > BENCH_MOST_RUNNERS)
+  if (1 + (run->groups - 1) * (1 + GPUS_PLACES * (1 + count)) > BENCH_MOST_RUNNERS)
     return leave_usage("bench", "--methods: too many for %d numbers of GPUs", run->groups - 1);
   return -1;
 }
@@ -245,10 +246,8 @@ static int measure_capped(bench_run *run, const bench_system *system) {
   int code = bench_system_survey(system, system->T, &job.info);
   job.limit = cap.bytes;
   job.solver = g->solver;
-  if (cap.group)
-    add_both(g, &job, "auto", cap.group);
-  else
-    add(g, &job, "auto", 0, false);
+  add(g, &job, "auto", cap.group, GPUS_FIRST);
+  if (cap.group) add(g, &job, "auto", cap.group, GPUS_SPREAD);
   return code < 0 ? measure(run, &job) : code;
 }
 

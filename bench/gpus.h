@@ -12,14 +12,20 @@
 #include "system.h"
 #include "trireme.h"
 
+/* Where b and x lie: on the first GPU; spread over the GPUs that solve, in one stream
+ * (trs_solve_distributed); or spread, with a stream per GPU (trs_plan_set_streams), so that a solve
+ * may begin on one GPU while the solve before ends on another. */
+typedef enum gpus_place { GPUS_FIRST, GPUS_SPREAD, GPUS_STREAMS, GPUS_PLACES } gpus_place;
+extern const char *const gpus_place_names[GPUS_PLACES];
+
 /* A method on the first `gpus` GPUs, with one placement of b and x. */
 typedef struct gpus_solver {
   char method[64];
   int gpus;
   trs_context *ctx;
-  bool spread; /* b and x are distributed over the GPUs that solve, else on the first GPU */
-  bool brief;  /* too slow for many samples */
-  int sharer;  /* index of the solver whose plan this one uses: its own, or an earlier one */
+  gpus_place place;
+  bool brief; /* too slow for many samples */
+  int sharer; /* index of the solver whose plan this one uses: its own, or an earlier one */
   /* During the measurement: */
   trs_plan *plan; /* of sharers, the other solver's plan */
   void *b[BENCH_MOST_GPUS], *x[BENCH_MOST_GPUS];

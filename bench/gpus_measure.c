@@ -19,6 +19,8 @@
 #include "runner.h"
 #include "system.h"
 
+const char *const gpus_place_names[GPUS_PLACES] = {"first", "spread", "streams"};
+
 enum { ROUNDS = 5, MOST_IN_BATCH = 50, SPOILT = 0x7b };
 static const double BATCH = 0.02, SLOW = 0.2; /* seconds */
 
@@ -42,8 +44,10 @@ static bool wait_all(const measurement *m) {
 /* ---- Solvers that fail ---- */
 
 static void place_name(char *name, size_t size, const gpus_solver *s) {
+  static const char *const where[GPUS_PLACES] = {
+      "", ", b and x where they are solved", ", b and x where they are solved, in several streams"};
   snprintf(name, size, "%s on %d GPU%s%s", s->method, s->gpus, s->gpus == 1 ? "" : "s",
-           s->spread ? ", b and x where they are solved" : "");
+           where[s->place]);
 }
 
 /* A method that does not support the system, or lacks memory, is left out; any other failure of the
@@ -74,7 +78,7 @@ static bool analyze(const measurement *m, gpus_solver *s) {
   trs_options how = {.struct_size = sizeof(trs_options),
                      .method = s->method,
                      .nrhs = m->job->nrhs,
-                     .distributed = s->spread};
+                     .distributed = s->place != GPUS_FIRST};
   double start = seconds_now();
   bool good =
       !trs_context_set_gpu_memory(s->ctx, (int64_t)m->job->limit) &&
@@ -109,7 +113,7 @@ static void prepare(const measurement *m, gpus_solver *s) {
   }
   s->plan = sharer->plan;
   s->row.analysis = sharer->row.analysis;
-  if ((sharer == s && !analyze(m, s)) || (s->spread && !place(m, s))) give_up(m, s);
+  if ((sharer == s && !analyze(m, s)) || (s->place != GPUS_FIRST && !place(m, s))) give_up(m, s);
 }
 
 static void dismiss(const measurement *m, gpus_solver *s, bool sharer) {
@@ -125,14 +129,22 @@ static void dismiss(const measurement *m, gpus_solver *s, bool sharer) {
 /* ---- The solves ---- */
 
 static bool solve(const measurement *m, const gpus_solver *s) {
-  if (s->spread)
+  if (s->place != GPUS_FIRST)
     return !trs_solve_distributed(s->plan, s->x, m->n, (const void *const *)s->b, m->n,
                                   m->job->nrhs, TRS_COL_MAJOR);
   return !trs_solve(s->plan, m->first.x, m->n, m->first.b, m->n, m->job->nrhs, TRS_COL_MAJOR);
 }
 
+/* The default stream of the first GPU, or of every GPU. */
+static bool take_streams(const gpus_solver *s) {
+  void *const streams[BENCH_MOST_GPUS] = {NULL};
+  return !(s->place == GPUS_STREAMS ? trs_plan_set_streams(s->plan, streams)
+                                    : trs_plan_set_stream(s->plan, NULL));
+}
+
 /* Seconds per solve of count solves; negative: a failure. */
 static double time_batch(const measurement *m, const gpus_solver *s, int64_t count) {
+  if (!take_streams(s)) return -1;
   double start = seconds_now();
   for (int64_t k = 0; k < count; k++)
     if (!solve(m, s)) return -1;
@@ -222,7 +234,7 @@ static bool fetch_from_all(const measurement *m, const gpus_solver *s, double *h
 static bool spoil(const measurement *m, const gpus_solver *s) {
   trs_plan_share share = {.struct_size = sizeof share};
   bool good = bench_cuda_fill(m->first.x, SPOILT, (size_t)(m->n * m->job->nrhs) * sizeof(double));
-  for (int k = 0; k < s->gpus && good && s->spread; k++)
+  for (int k = 0; k < s->gpus && good && s->place != GPUS_FIRST; k++)
     good = !s->x[k] ||
            (!trs_plan_get_share(s->plan, k, m->job->nrhs, &share, NULL) && use(m, k) &&
             bench_cuda_fill(s->x[k], SPOILT, (size_t)(m->n * share.ncolumns) * sizeof(double)));
@@ -231,7 +243,8 @@ static bool spoil(const measurement *m, const gpus_solver *s) {
 
 static bool fetch(const measurement *m, const gpus_solver *s, double *host) {
   if (!spoil(m, s) || time_batch(m, s, 1) < 0 || !wait_all(m)) return false;
-  return s->spread ? fetch_from_all(m, s, host) : fetch_from_first(m, m->first.x, host);
+  return s->place != GPUS_FIRST ? fetch_from_all(m, s, host)
+                                : fetch_from_first(m, m->first.x, host);
 }
 
 static void begin_check(const measurement *m, gpus_solver *s, bench_check *check) {
@@ -284,7 +297,7 @@ static void describe_plan(bench_row *row, const gpus_solver *s) {
 /* auto knows the levels; other methods would have to compute them. */
 static void ask_plan(bench_row *row, const gpus_solver *s, int64_t nrhs) {
   trs_plan_info info = {.struct_size = sizeof info};
-  if (strcmp(s->method, "auto") != 0 || s->spread) return;
+  if (strcmp(s->method, "auto") != 0 || s->place != GPUS_FIRST) return;
   if (!trs_plan_get_info(s->plan, &info)) row->plan_bytes = (double)info.plan_bytes;
   if (nrhs == 1 && trs_plan_bound(s->plan, &row->bound)) row->bound = NAN;
 }
@@ -297,7 +310,7 @@ static int add_row(bench_rows *rows, const gpus_job *job, gpus_solver *s) {
   row->hop = job->hop;
   if (job->limit > 0) row->limit_bytes = job->limit;
   snprintf(row->method, sizeof row->method, "%s", s->method);
-  snprintf(row->place, sizeof row->place, s->spread ? "spread" : "first");
+  snprintf(row->place, sizeof row->place, "%s", gpus_place_names[s->place]);
   row->threads = s->gpus;
   row->wrong |= s->failed;
   if (!s->failed) {

@@ -21,7 +21,15 @@ enum { MOST_COLUMNS = 32, MOST_SYSTEMS = 256, MOST_SIZES = 4, MOST_NRHS = 16 };
 
 static bool in_suite(const bench_row *row) { return !strcmp(row->suite, gpus_suite); }
 static bool is_auto(const bench_row *row) { return !strcmp(row->method, "auto"); }
-static bool is_spread(const bench_row *row) { return !strcmp(row->place, "spread"); }
+static bool is_first(const bench_row *row) { return !strcmp(row->place, gpus_place_names[0]); }
+
+/* ", spread"; "" for b and x on the first GPU. */
+static const char *place_of(const bench_row *row) {
+  static const char *const text[GPUS_PLACES] = {"", ", spread", ", streams"};
+  int place = GPUS_PLACES - 1;
+  while (place > 0 && strcmp(row->place, gpus_place_names[place]) != 0) place--;
+  return text[place];
+}
 
 static int systems_of(const bench_rows *rows, int64_t nrhs, const bench_row **system) {
   return bench_distinct(rows, gpus_suite, nrhs, bench_same_system, system, MOST_SYSTEMS);
@@ -44,21 +52,21 @@ static const bench_row *find(const bench_rows *rows, const bench_row *system,
 }
 
 static const bench_row *find_auto(const bench_rows *rows, const bench_row *system, int64_t gpus,
-                                  bool spread) {
+                                  gpus_place place) {
   bench_row column = {.threads = gpus, .method = "auto"};
-  snprintf(column.place, sizeof column.place, spread ? "spread" : "first");
+  snprintf(column.place, sizeof column.place, "%s", gpus_place_names[place]);
   return find(rows, system, &column);
 }
 
 /* The speed of a row relative to auto on one GPU. */
 static double gain_of(const bench_rows *rows, const bench_row *row) {
-  const bench_row *one = row ? find_auto(rows, row, 1, false) : NULL;
+  const bench_row *one = row ? find_auto(rows, row, 1, GPUS_FIRST) : NULL;
   return one ? one->median / row->median : NAN;
 }
 
 static void name_of(char *name, size_t size, const bench_row *column) {
-  snprintf(name, size, "%s, %lld GPU%s%s", column->method, (long long)column->threads,
-           column->threads == 1 ? "" : "s", is_spread(column) ? ", spread" : "");
+  snprintf(name, size, "%.40s, %d GPU%s%s", column->method, (int)column->threads,
+           column->threads == 1 ? "" : "s", place_of(column));
 }
 
 /* ---- During a run ---- */
@@ -99,7 +107,7 @@ static void print_systems(const bench_rows *rows, bool markdown) {
   int count = systems_of(rows, 1, system);
   bench_grid_head(&grid, heads, sizeof heads / sizeof *heads);
   for (int s = 0; s < count; s++) {
-    const bench_row *r = find_auto(rows, system[s], 1, false);
+    const bench_row *r = find_auto(rows, system[s], 1, GPUS_FIRST);
     if (!r) r = system[s];
     const double limits[] = {(double)r->levels * r->hop, r->bound},
                  times[] = {r->median, r->fastest};
@@ -121,15 +129,17 @@ static void print_gains(const bench_rows *rows, int64_t nrhs, bool markdown) {
   const bench_row *system[MOST_SYSTEMS], *column[MOST_COLUMNS];
   int count = systems_of(rows, nrhs, system), columns = columns_of(rows, nrhs, column);
   bench_gains gains = {.systems = count, .columns = columns, .system = system};
-  char text[160];
+  char text[224];
   if (columns < 2 || bench_gains_open(&gains) >= 0) return;
   for (int k = 0; k < columns; k++) name_of(gains.name[k], sizeof gains.name[k], column[k]);
   for (int s = 0; s < count; s++)
     for (int k = 0; k < columns; k++)
       gains.seconds[s * columns + k] = bench_median(find(rows, system[s], column[k]));
-  snprintf(text, sizeof text,
-           "%s, times as fast as one GPU; b and x on the first GPU, or spread as they are solved",
-           human_things(nrhs, "right-hand side", "right-hand sides").s);
+  snprintf(
+      text, sizeof text,
+      "%s, times as fast as one GPU; b and x on the first GPU, or spread as they are solved, in "
+      "one stream or in a stream per GPU (streams)",
+      human_things(nrhs, "right-hand side", "right-hand sides").s);
   bench_gains_print(&gains, text, markdown);
 }
 
@@ -138,7 +148,7 @@ static void print_analyses(const bench_rows *rows, int64_t nrhs, bool markdown) 
   int count = systems_of(rows, nrhs, system), all = columns_of(rows, nrhs, column), columns = 0;
   char text[160];
   for (int k = 0; k < all; k++)
-    if (!is_spread(column[k])) column[columns++] = column[k]; /* the same plan */
+    if (is_first(column[k])) column[columns++] = column[k]; /* the same plan */
   bench_grid grid = {.columns = columns + 1};
   bench_grid_add(&grid, "system");
   for (int k = 0; k < columns; k++) {
@@ -191,17 +201,18 @@ static const line lines[] = {
     {"auto over zerocopy", false, takes_single, over_zerocopy}};
 
 static void print_line(const bench_rows *rows, bench_grid *grid, const line *l, int size,
-                       bool spread) {
+                       gpus_place place) {
   bench_mean mean = {0};
   char label[64];
   for (int64_t i = 0; i < rows->count; i++) {
     const bench_row *r = &rows->row[i];
     bool here = in_suite(r) && is_auto(r) && !r->wrong && r->threads == 2 << size;
-    if (here && is_spread(r) == spread && l->takes(r)) bench_mean_add(&mean, l->value(rows, r), i);
+    if (here && !strcmp(r->place, gpus_place_names[place]) && l->takes(r))
+      bench_mean_add(&mean, l->value(rows, r), i);
   }
   if (!mean.count) return;
   bench_grid_add(grid, l->text);
-  bench_grid_put(grid, "%d%s", 2 << size, spread ? ", spread" : "");
+  bench_grid_put(grid, "%d%s", 2 << size, place_of(&rows->row[mean.least_at]));
   bench_grid_add(grid, human_times(l->least ? mean.least : bench_mean_value(&mean)).s);
   bench_grid_add(grid, human_count(mean.count).s);
   bench_label(label, sizeof label, &rows->row[mean.least_at]);
@@ -214,9 +225,9 @@ static void print_means(const bench_rows *rows, bool markdown) {
   bench_grid_head(&grid, heads, 5);
   for (size_t k = 0; k < sizeof lines / sizeof *lines; k++)
     for (int size = 0; size < MOST_SIZES - 1; size++)
-      for (int spread = 0; spread < 2; spread++)
-        if (!spread || lines[k].value != over_zerocopy)
-          print_line(rows, &grid, &lines[k], size, spread);
+      for (int place = 0; place < GPUS_PLACES; place++)
+        if (place == GPUS_FIRST || lines[k].value != over_zerocopy)
+          print_line(rows, &grid, &lines[k], size, (gpus_place)place);
   bench_grid_print(&grid, "Geometric means and worst cases", markdown);
 }
 
@@ -245,10 +256,10 @@ static void print_without_gain(const bench_rows *rows, bool markdown) {
   int count = systems_of(rows, 1, system);
   bool headed = false;
   for (int s = 0; s < count; s++) {
-    const bench_row *one = find_auto(rows, system[s], 1, false);
+    const bench_row *one = find_auto(rows, system[s], 1, GPUS_FIRST);
     for (int gpus = 2; gpus <= BENCH_MOST_GPUS && one; gpus *= 2) {
-      const bench_row *first = find_auto(rows, system[s], gpus, false);
-      const bench_row *spread = find_auto(rows, system[s], gpus, true);
+      const bench_row *first = find_auto(rows, system[s], gpus, GPUS_FIRST);
+      const bench_row *spread = find_auto(rows, system[s], gpus, GPUS_SPREAD);
       double near = gain_of(rows, first), far = gain_of(rows, spread);
       char label[64], why[512];
       if (!first || near >= WORTH || far >= WORTH) continue;
@@ -285,7 +296,7 @@ static void print_capped(const bench_rows *rows, bool markdown) {
     double share = one && r != one ? rate_of(r) / rate_of(one) : NAN;
     bench_label(label, sizeof label, r);
     bench_grid_add(&grid, label);
-    bench_grid_put(&grid, "%lld%s", (long long)r->threads, is_spread(r) ? ", spread" : "");
+    bench_grid_put(&grid, "%lld%s", (long long)r->threads, place_of(r));
     bench_grid_put(&grid, "%.1f", 1e-6 * r->limit_bytes);
     bench_grid_add(&grid, bench_ratio((double)r->bytes / r->limit_bytes).s);
     bench_grid_milliseconds(&grid, &r->median, 1);

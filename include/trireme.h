@@ -618,6 +618,15 @@ TRS_API trs_status trs_solve_distributed(trs_plan *plan, void *const *x, int64_t
  * another stream or is destroyed. */
 TRS_API trs_status trs_plan_set_stream(trs_plan *plan, void *stream);
 
+/* A stream per GPU for later calls of trs_solve_distributed: streams[k] is a stream of the k-th
+ * member that this process runs (a cudaStream_t; NULL: its GPU's default stream).  A member's part
+ * of a solve then follows the work in its own stream only, and that stream's later work follows it.
+ * GPUs neither wait for each other's streams nor end together, which saves about 10 us per solve.
+ * Other calls take the first stream.  The array is copied; the streams must exist as those of
+ * trs_plan_set_stream, which sets one stream again.  Solves in several streams cannot be captured
+ * into a graph.  The call waits for solves launched before. */
+TRS_API trs_status trs_plan_set_streams(trs_plan *plan, void *const *streams);
+
 /* Waits for the solves that trs_solve launched.  TRS_ERROR_STALLED, with the row: a wait inside a
  * solve passed its limit.  CPU plans return at once. */
 TRS_API trs_status trs_plan_wait(trs_plan *plan);

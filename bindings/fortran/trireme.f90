@@ -802,6 +802,13 @@ module trireme
       integer(c_int) :: trs_plan_set_stream
     end function trs_plan_set_stream
 
+    function trs_plan_set_streams(plan, streams) bind(C, name="trs_plan_set_streams")
+      import
+      type(c_ptr), value :: plan
+      type(c_ptr), dimension(*), intent(in), optional :: streams
+      integer(c_int) :: trs_plan_set_streams
+    end function trs_plan_set_streams
+
     function trs_plan_wait(plan) bind(C, name="trs_plan_wait")
       import
       type(c_ptr), value :: plan

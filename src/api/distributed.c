@@ -44,11 +44,21 @@ static trs_status check_member(const trs_plan *plan, int member, const trs_plan_
                   astray == rhs->x ? "x" : "b", member);
 }
 
+static trs_status check_streams(const trs_plan *plan, int local) {
+  for (int k = 0; plan->method->share && plan->member_stream && k < local; k++)
+    if (trs_device_capturing(plan->member_stream[k]))
+      return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
+                      "solves in several streams cannot become part of a graph: give the plan one "
+                      "stream (trs_plan_set_stream)");
+  return TRS_SUCCESS;
+}
+
 static trs_status solve(trs_plan *plan, void *const *x, int64_t ldx, const void *const *b,
                         int64_t ldb, int64_t nrhs, trs_layout layout) {
   trs_rhs rhs = {0}, all = {0};
   int first, local;
   (void)trs_context_members(plan->context, &first, &local);
+  TRS_TRY(check_streams(plan, local));
   for (int k = 0; k < local; k++) {
     trs_plan_share share;
     TRS_TRY(share_of(plan, first + k, nrhs, &share, NULL));

@@ -169,6 +169,16 @@ trs_status trs_plan_set_stream(trs_plan *plan, void *stream) {
   return TRS_SUCCESS;
 }
 
+trs_status trs_plan_set_streams(trs_plan *plan, void *const *streams) {
+  if (!plan || !streams)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", plan ? "streams" : "plan");
+  if (trs_plan_factors(plan))
+    return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
+                    "a plan over factors has one stream: its solves are not distributed");
+  TRS_TRY(trs_plan_finish(plan));
+  return trs_plan_use_streams(plan, streams);
+}
+
 trs_status trs_check(const trs_matrix *A, trs_uplo uplo, trs_trans trans, trs_diag diag,
                      const void *x, int64_t ldx, const void *b, int64_t ldb, int64_t nrhs,
                      trs_layout layout, trs_backward_error *error) {

@@ -299,7 +299,7 @@ void trs_plan_destroy(trs_plan *plan) {
   trs_plan_destroy(plan->sweep[0]);
   trs_plan_destroy(plan->sweep[1]);
   trs_context_destroy(plan->context);
-  trs_free(plan);
+  TRS_FREE_ALL(plan->member_stream, plan);
 }
 
 int trs_plan_threads(const trs_plan *plan) {
@@ -343,7 +343,18 @@ trs_status trs_plan_finish(trs_plan *plan) {
   return plan->method->wait ? run_on_device(plan, plan->method->wait) : TRS_SUCCESS;
 }
 
+trs_status trs_plan_use_streams(trs_plan *plan, const trs_stream *streams) {
+  int local;
+  (void)trs_context_members(plan->context, NULL, &local);
+  if (!plan->member_stream) TRS_TRY(TRS_ALLOC(&plan->member_stream, local));
+  memcpy(plan->member_stream, streams, (size_t)local * sizeof *streams);
+  plan->stream = streams[0];
+  return TRS_SUCCESS;
+}
+
 void trs_plan_use_stream(trs_plan *plan, trs_stream stream) {
+  trs_free(plan->member_stream);
+  plan->member_stream = NULL;
   plan->stream = stream;
   for (int s = 0; s < 2; s++)
     if (plan->sweep[s]) trs_plan_use_stream(plan->sweep[s], stream);

@@ -23,6 +23,8 @@ struct trs_plan {
   double known[TRS_MOST_METHODS]; /* seconds of one solve by methods whose analysis knows them */
   bool gives_way; /* such an analysis ends for another method's, but its method stays a candidate */
   trs_stream stream; /* the stream of GPU methods; NULL: the default stream */
+  /* Streams of distributed solves, one per member of this process; NULL: they too take stream. */
+  trs_stream *member_stream;
   char reason[512];
 
   trs_matrix
@@ -113,8 +115,9 @@ trs_status trs_plan_check(const trs_plan *plan);
 const char *trs_host_refuses(const trs_plan *plan);
 
 /* trs_plan_finish waits for the kernels that solve launched; trs_plan_use_stream sets the stream of
- * later solves. */
+ * later solves, trs_plan_use_streams those of later distributed solves. */
 trs_status trs_plan_finish(trs_plan *plan);
 void trs_plan_use_stream(trs_plan *plan, trs_stream stream);
+trs_status trs_plan_use_streams(trs_plan *plan, const trs_stream *streams);
 
 #endif

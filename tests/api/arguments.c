@@ -204,6 +204,8 @@ TEST(solves_refuse_null) {
   REFUSED(trs_solve_distributed(plan, (void *[]){x}, N, NULL, N, 1, TRS_COL_MAJOR));
   REFUSED(trs_solve_distributed(plan, (void *[]){NULL}, N, (const void *[]){b}, N, 1, 0));
   REFUSED(trs_plan_set_stream(NULL, NULL));
+  REFUSED(trs_plan_set_streams(NULL, (void *[]){NULL}));
+  REFUSED(trs_plan_set_streams(plan, NULL));
   REFUSED(trs_plan_wait(NULL));
   REFUSED(trs_relax_update(NULL, A));
   REFUSED(trs_relax_update(R, NULL));

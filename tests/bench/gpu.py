@@ -133,13 +133,13 @@ def test_gpus():
     rows = rows_of("gpus.json")
     seen = [(r["matrix"], r["nrhs"], r["method"], r["threads"], r["place"]) for r in rows]
     ways = [("auto", 1, "first"), ("auto", 2, "first"), ("auto", 2, "spread"),
-            ("zerocopy", 2, "first"), ("columns:block=8", 2, "first"),
-            ("columns:block=8", 2, "spread")]
+            ("auto", 2, "streams"), ("zerocopy", 2, "first"), ("columns:block=8", 2, "first"),
+            ("columns:block=8", 2, "spread"), ("columns:block=8", 2, "streams")]
     few = [w for w in ways if w[0] != "zerocopy"]
     expected_rows = ([("gen:kkt3d:12", 1, *w) for w in ways] +
                      [("gen:chain:500", 1, *w) for w in ways])
     check("an entry that fails is told, the others run", o.code == 2 and "none" in o.err and
-          seen[:12] == expected_rows and "parallelism is below 5000" in o.err, o)
+          seen[:16] == expected_rows and "parallelism is below 5000" in o.err, o)
     check("answers are right", not any(r["wrong"] for r in rows) and
           all(r["time"]["solve_s"]["median"] > 0 and r["hop_s"] > 0 for r in rows), o)
     capped = [r for r in rows if r["suite"] == "gpus capped"]
@@ -165,7 +165,7 @@ def test_gpus():
           "skipped gen:kkt3d:20: 16 right-hand sides: CUDA says" in o.err and
           {r["nrhs"] for r in rows_of("small.json")} == {1}, o)
     o = gpus("--suite", "gen:kkt3d:12", "--nrhs", "1", env={"FAKE_GPUS_WRONG": "1"})
-    check("a row that no member solved is WRONG", o.code == 1 and "2 results are WRONG" in o.err, o)
+    check("a row that no member solved is WRONG", o.code == 1 and "3 results are WRONG" in o.err, o)
     o = gpus("--suite", "gen:kkt3d:12", "--nrhs", "1", "--backend", "cuda:0,0")
     check("a GPU may stand for two", o.code == 0 and "stands for several" in o.err, o)
     o = gpus("--suite", "gen:kkt3d:12", "--nrhs", "1", "--backend", "cuda:0-3",

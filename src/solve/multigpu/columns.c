@@ -25,7 +25,9 @@ enum { SLOTS = 2, MOST_BLOCK = 128, MANY = 32 };
 typedef struct member {
   trs_device *device;         /* NULL: another process runs it */
   trs_stream stream, in, out; /* the stream of solves; the stream of copies */
-  trs_device_event *brought[SLOTS], *solved[SLOTS], *taken[SLOTS], *done;
+  trs_device_event *brought[SLOTS], *solved[SLOTS], *taken[SLOTS];
+  trs_device_event *start,
+      *done;      /* start: of a solve; the first member's serves all in one stream */
   trs_plan *plan; /* the engine's plan */
   void *stage[SLOTS];
   int64_t stage_bytes;
@@ -40,7 +42,6 @@ typedef struct columns_state {
    * link; 0: unknown. */
   double many, few, link;
   member *member;
-  trs_device_event *start;
   trs_symmetric shared; /* several processes: SLOTS stages of shared_width columns per member */
   int64_t shared_width, turn;
 } columns_state;
@@ -59,6 +60,7 @@ typedef struct joint_work {
   trs_plan *plan;
   columns_state *c;
   const trs_rhs *rhs;
+  const trs_stream *streams; /* of the caller, one per member; NULL: one for all */
   passage passage[TRS_MOST_MEMBERS];
   trs_device_event *last; /* all members on one thread: the last block copied in */
 } joint_work;
@@ -82,6 +84,7 @@ static trs_status open_member(member *m, const trs_group *group, int number) {
     TRS_TRY(trs_device_event_create(m->device, &m->solved[s]));
     TRS_TRY(trs_device_event_create(m->device, &m->taken[s]));
   }
+  TRS_TRY(trs_device_event_create(m->device, &m->start));
   return trs_device_event_create(m->device, &m->done);
 }
 
@@ -150,7 +153,7 @@ static trs_status open_members(columns_state *c) {
   TRS_TRY(TRS_ALLOC_ZERO(&c->member, trs_group_members(c->group)));
   c->members = trs_group_members(c->group);
   for (int m = c->first; m < end; m++) TRS_TRY(open_member(&c->member[m], c->group, m));
-  return trs_device_event_create(c->member[c->first].device, &c->start);
+  return TRS_SUCCESS;
 }
 
 static trs_status analyze(trs_plan *plan) {
@@ -195,7 +198,7 @@ static trs_status open_passage(joint_work *work, int which, int64_t first, int64
   *p = (passage){.first = first, .end = end, .at = first};
   p->width = block_width(work->c, end - first);
   TRS_TRY(need_stage(m, S->n * (int64_t)trs_scalar_size(S->scalar) * p->width));
-  return trs_device_event_follow(work->c->start, m->in);
+  return trs_device_event_follow(work->c->member[work->c->first].start, m->in);
 }
 
 static bool is_over(const passage *p) { return p->at >= p->end + p->width; }
@@ -288,8 +291,8 @@ static int64_t begin_of(const columns_state *c, const trs_rhs *rhs, int which) {
   return kept + shared_out((rhs->nrhs - kept) * (which - 1), c->members - 1);
 }
 
-/* Starts a member after c->start.  Columns in its own memory, and those it reads remotely, are
- * solved at once; others need a passage of blocks. */
+/* Starts a member after the caller's work.  Columns in its own memory, and those it reads remotely,
+ * are solved at once; others need a passage of blocks. */
 static trs_status begin_member(void *argument, int which) {
   joint_work *work = argument;
   columns_state *c = work->c;
@@ -297,7 +300,8 @@ static trs_status begin_member(void *argument, int which) {
   const trs_rhs *rhs = work->rhs;
   const int64_t first = begin_of(c, rhs, which), end = begin_of(c, rhs, which + 1);
   if (first >= end) return TRS_SUCCESS;
-  TRS_TRY(trs_device_event_follow(c->start, m->stream));
+  if (work->streams) TRS_TRY(trs_device_event_record(m->start, work->streams[which - c->first]));
+  TRS_TRY(trs_device_event_follow(c->member[work->streams ? which : c->first].start, m->stream));
   if (rhs->x_of) return solve_own(rhs, m, c->first, which, end - first);
   bool there = trs_device_address(rhs->x) && trs_device_address(rhs->b);
   bool own = lies_on(rhs->x, m->device) && lies_on(rhs->b, m->device);
@@ -312,9 +316,12 @@ static bool has_columns(const columns_state *c, const trs_rhs *rhs, int which) {
 
 static trs_status end_member(void *argument, int which) {
   joint_work *work = argument;
-  const member *m = &work->c->member[which];
-  if (!has_columns(work->c, work->rhs, which)) return TRS_SUCCESS;
-  return trs_device_event_record(m->done, m->stream);
+  const columns_state *c = work->c;
+  const member *m = &c->member[which];
+  if (!has_columns(c, work->rhs, which)) return TRS_SUCCESS;
+  TRS_TRY(trs_device_event_record(m->done, m->stream));
+  return work->streams ? trs_device_event_follow(m->done, work->streams[which - c->first])
+                       : TRS_SUCCESS;
 }
 
 static trs_status solve_member(void *argument, int which) {
@@ -439,7 +446,8 @@ static trs_status solve_in_processes(trs_plan *plan, columns_state *c, const trs
 
 static trs_status solve(trs_plan *plan, const trs_rhs *rhs) {
   columns_state *c = plan->state;
-  joint_work work = {.plan = plan, .c = c, .rhs = rhs};
+  joint_work work = {
+      .plan = plan, .c = c, .rhs = rhs, .streams = rhs->x_of ? plan->member_stream : NULL};
   bool there =
       rhs->x_of || (c->one_process && trs_device_address(rhs->x) && trs_device_address(rhs->b));
   trs_status status = TRS_SUCCESS;
@@ -449,10 +457,10 @@ static trs_status solve(trs_plan *plan, const trs_rhs *rhs) {
                       "where they are solved (trs_solve_distributed)");
   if (!c->one_process && !rhs->x_of) return solve_in_processes(plan, c, rhs, status);
   TRS_TRY(status);
-  TRS_TRY(trs_device_event_record(c->start, plan->stream));
+  if (!work.streams) TRS_TRY(trs_device_event_record(c->member[c->first].start, plan->stream));
   status = there ? solve_by_turns(&work)
                  : trs_group_each_by_team(c->group, plan->context->team, solve_member, &work);
-  if (!status) status = end(plan, c, rhs);
+  if (!status && !work.streams) status = end(plan, c, rhs);
   if (!status) return there ? TRS_SUCCESS : wait(plan);
   trs_failure failure;
   trs_failure_get(&failure);
@@ -514,6 +522,7 @@ static void free_member(member *m) {
     trs_device_event_destroy(m->taken[s]);
   }
   trs_device_leave(before);
+  trs_device_event_destroy(m->start);
   trs_device_event_destroy(m->done);
   trs_plan_destroy(m->plan);
   trs_device_stream_destroy(m->device, m->in);
@@ -525,7 +534,6 @@ static void free_state(trs_plan *plan) {
   if (!c) return;
   for (int m = 0; m < c->members; m++) free_member(&c->member[m]);
   if (c->group) trs_group_free(c->group, &c->shared);
-  trs_device_event_destroy(c->start);
   trs_free(c->member);
   trs_free(c);
 }

@@ -353,10 +353,22 @@ static trs_status solve_tile(trs_plan *plan, const trs_multi_solver *solver, con
   return trs_group_agree(group, status ? status : finished);
 }
 
+static trs_status await_caller(void *of, int member) {
+  const trs_plan *plan = of;
+  return trs_device_wait(plan->member_stream[member - trs_group_first(multi_of(plan)->group)]);
+}
+
+/* Waits for the work that makes b, and that reads x of a solve before. */
+static trs_status await_arrays(trs_plan *plan, const trs_rhs *rhs) {
+  if (rhs->x_of && plan->member_stream) return trs_multi_each(plan, await_caller);
+  if (rhs->x_of || trs_device_address(rhs->b) || trs_device_address(rhs->x))
+    return trs_device_wait(plan->stream);
+  return TRS_SUCCESS;
+}
+
 static trs_status solve_locked(trs_plan *plan, const trs_rhs *rhs, const trs_multi_solver *solver) {
   trs_multi *m = multi_of(plan);
-  if (rhs->x_of || trs_device_address(rhs->b) || trs_device_address(rhs->x))
-    TRS_TRY(trs_group_agree(m->group, trs_device_wait(plan->stream)));
+  TRS_TRY(trs_group_agree(m->group, await_arrays(plan, rhs)));
   for (int64_t first = 0; first < rhs->nrhs; first += m->width) {
     const int64_t left = rhs->nrhs - first;
     const tile T = {rhs, first, left < m->width ? left : m->width};

@@ -199,9 +199,10 @@ static trs_status open_members(trs_push_state *p, trs_plan *plan) {
     m->device = trs_group_device(group, m->number);
     m->stream = trs_group_stream(group, m->number);
   }
-  for (int k = 0; k < p->local; k++)
+  for (int k = 0; k < p->local; k++) {
+    TRS_TRY(trs_device_event_create(p->member[k].device, &p->member[k].start));
     TRS_TRY(trs_device_event_create(p->member[k].device, &p->member[k].done));
-  TRS_TRY(trs_device_event_create(p->member[0].device, &p->start));
+  }
   TRS_TRY(trs_device_alloc_host(p->member[0].device, (void **)&p->told));
   *p->told = (trs_fault){.row = -1, .limit = WAIT_LIMIT};
   return TRS_SUCCESS;
@@ -479,13 +480,15 @@ static void free_state(trs_plan *plan) {
   trs_push_state *p = plan->state;
   if (!p) return;
   undo_deal(p);
-  for (int k = 0; k < p->local; k++) trs_device_event_destroy(p->member[k].done);
+  for (int k = 0; k < p->local; k++) {
+    trs_device_event_destroy(p->member[k].start);
+    trs_device_event_destroy(p->member[k].done);
+  }
   if (p->stage)
     trs_device_free_plain(
         p->member[0].device, p->stage,
         p->stage_width * plan->system.n * (int64_t)trs_scalar_size(plan->system.scalar));
   if (p->told) trs_device_free_host(p->member[0].device, p->told);
-  trs_device_event_destroy(p->start);
   TRS_FREE_ALL(p->member, p->verdict, p);
 }
 

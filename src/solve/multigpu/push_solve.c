@@ -27,16 +27,33 @@ static trs_status check_fault(const trs_plan *plan, const trs_push_state *p) {
                   (int)owner, p->members, (long long)told->row, 1e-9 * (double)told->limit);
 }
 
-/* Waits for the plan's stream, which waits for all members. */
-trs_status trs_push_finish(const trs_plan *plan, const trs_push_state *p) {
+/* `stream` continues after all members, or each of `streams` after its own. */
+static trs_status end(const trs_push_state *p, trs_stream stream, const trs_stream *streams) {
+  for (int k = 0; k < p->local; k++) {
+    const trs_push_member *m = &p->member[k];
+    int before = trs_device_enter(m->device);
+    trs_status status = trs_device_event_record(m->done, m->stream);
+    if (!status && streams) status = trs_device_event_follow(m->done, streams[k]);
+    trs_device_leave(before);
+    if (!status && !streams) status = trs_device_event_follow(m->done, stream);
+    TRS_TRY(status);
+  }
+  return TRS_SUCCESS;
+}
+
+/* Waits for all members: the plan's stream does so after each solve, or does so now. */
+trs_status trs_push_finish(const trs_plan *plan, trs_push_state *p) {
   void *fault = trs_push_shared_at(p, 0, p->fault_at);
+  if (p->apart) TRS_TRY(end(p, plan->stream, NULL));
   TRS_TRY(trs_device_copy(p->told, fault, sizeof *p->told, plan->stream));
   TRS_TRY(trs_group_wait(p->group, plan->stream, fault));
+  p->apart = false;
   return check_fault(plan, p);
 }
 
-/* All members of one process have finished the previous call.  If a call has more right-hand sides
- * than are solved together, members check each other's progress between the groups. */
+/* All members of one process have finished the previous call, unless it was made in several
+ * streams.  If a call has more right-hand sides than are solved together, members check each
+ * other's progress between the groups. */
 static trs_status launch_member(const trs_plan *plan, const trs_push_member *m, const trs_rhs *rhs,
                                 int64_t column) {
   const trs_push_state *p = plan->state;
@@ -48,7 +65,7 @@ static trs_status launch_member(const trs_plan *plan, const trs_push_member *m, 
   a.b = part.b, a.b_row = part.b_row, a.b_col = part.b_col;
   a.columns = (int32_t)part.nrhs;
   int before = trs_device_enter(m->device);
-  const bool opens = !p->one_process || rhs->nrhs > a.most;
+  const bool opens = !p->one_process || p->apart || rhs->nrhs > a.most;
   trs_status status = opens ? trs_push_open(&a, m->stream) : TRS_SUCCESS;
   for (int32_t r = 0; r < m->nruns && !status; r++) {
     a.overlaps = m->args.overlaps && (r > 0 || opens);
@@ -58,22 +75,16 @@ static trs_status launch_member(const trs_plan *plan, const trs_push_member *m, 
   return status;
 }
 
-/* Members start after the work in `stream` so far. */
-static trs_status begin(const trs_push_state *p, trs_stream stream) {
-  TRS_TRY(trs_device_event_record(p->start, stream));
-  for (int k = 0; k < p->local; k++)
-    TRS_TRY(trs_device_event_follow(p->start, p->member[k].stream));
-  return TRS_SUCCESS;
-}
-
-/* `stream` continues after all members. */
-static trs_status end(const trs_push_state *p, trs_stream stream) {
+/* Members start after the work so far in `stream`, or each in its own of `streams`. */
+static trs_status begin(const trs_push_state *p, trs_stream stream, const trs_stream *streams) {
+  const trs_push_member *first = &p->member[0];
+  if (!streams) TRS_TRY(trs_device_event_record(first->start, stream));
   for (int k = 0; k < p->local; k++) {
     const trs_push_member *m = &p->member[k];
     int before = trs_device_enter(m->device);
-    trs_status status = trs_device_event_record(m->done, m->stream);
+    trs_status status = streams ? trs_device_event_record(m->start, streams[k]) : TRS_SUCCESS;
+    if (!status) status = trs_device_event_follow((streams ? m : first)->start, m->stream);
     trs_device_leave(before);
-    if (!status) status = trs_device_event_follow(m->done, stream);
     TRS_TRY(status);
   }
   return TRS_SUCCESS;
@@ -90,10 +101,12 @@ static trs_status launch_all(const trs_plan *plan, const trs_push_state *p, cons
  * possible.  A failed capture of a graph launches nothing and changes no count. */
 static trs_status launch(trs_plan *plan, const trs_rhs *rhs, trs_stream stream) {
   trs_push_state *p = plan->state;
-  TRS_TRY(begin(p, stream));
+  const trs_stream *streams = rhs->x_of ? plan->member_stream : NULL;
+  p->apart |= streams && p->local > 1;
+  TRS_TRY(begin(p, stream, streams));
   trs_status status = launch_all(plan, p, rhs);
   p->broken |= status && !trs_device_capturing(stream);
-  trs_status ended = end(p, stream); /* launched kernels still write x */
+  trs_status ended = end(p, stream, streams); /* launched kernels still write x */
   return status ? status : ended;
 }
 
@@ -139,7 +152,7 @@ static trs_status solve_in_processes(trs_plan *plan, trs_push_state *p, const tr
     status = wait_members(p, status);
     p->broken |= status != TRS_SUCCESS;
     if (status) return status;
-    status = end(p, plan->stream);
+    status = end(p, plan->stream, NULL);
     if (!status) status = trs_span_take(&s, trs_push_shared_at(p, own, x_at), plan->stream);
   }
   return status ? status : trs_push_finish(plan, p);

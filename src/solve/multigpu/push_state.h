@@ -18,7 +18,7 @@ typedef struct trs_push_member {
   int number;
   trs_device *device;
   trs_stream stream;
-  trs_device_event *done;
+  trs_device_event *start, *done; /* start: of a solve; one member's serves all in one stream */
   trs_deal_share share;
   trs_push_run *run; /* nruns */
   int32_t nruns;
@@ -40,6 +40,7 @@ typedef struct trs_push_state {
   bool one_process, float_values;
   bool races;             /* the analysis measures this plan against one GPU */
   bool broken;            /* a solve was launched at some members only */
+  bool apart;             /* a solve since the last wait was made in several streams */
   int32_t most;           /* right-hand sides solved together */
   int64_t partition, use; /* parameters; use: members that get rows, 0: chosen */
   trs_slice_rules rules;
@@ -57,9 +58,8 @@ typedef struct trs_push_state {
   int64_t b_at, stage_at;  /* with several processes: b, and TRS_PUSH_STAGES times x */
   int64_t turn;            /* staged solves so far */
   trs_push_member *member; /* local */
-  trs_device_event *start;
-  trs_fault *told; /* pinned: copy of fault as of the last wait */
-  void *stage;     /* one process: n x stage_width at the first member */
+  trs_fault *told;         /* pinned: copy of fault as of the last wait */
+  void *stage;             /* one process: n x stage_width at the first member */
   int64_t stage_width;
 } trs_push_state;
 
@@ -90,6 +90,6 @@ trs_status trs_push_send_entries(const trs_push_state *p, const trs_plan *plan,
 
 trs_status trs_push_solve(trs_plan *plan, const trs_rhs *rhs);
 /* Waits for the plan's stream, which waits for all members. */
-trs_status trs_push_finish(const trs_plan *plan, const trs_push_state *p);
+trs_status trs_push_finish(const trs_plan *plan, trs_push_state *p);
 
 #endif

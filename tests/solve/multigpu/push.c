@@ -333,6 +333,45 @@ static void solve_distributed(trs_context *ctx, trs_plan *plan, problem *p, int6
   free(row);
 }
 
+/* A stream per member, which no other waits for. */
+static void use_streams(trs_context *ctx, trs_plan *plan, cudaStream_t *stream) {
+  const int members = trs_context_members(ctx, NULL, NULL);
+  for (int m = 0; m < members; m++) {
+    int before = trs_device_enter(trs_group_device(ctx->group, m));
+    assert_int_equal(cudaStreamCreateWithFlags(&stream[m], cudaStreamNonBlocking), cudaSuccess);
+    trs_device_leave(before);
+  }
+  assert_success(trs_plan_set_streams(plan, (void *const *)stream));
+}
+
+static void drop_streams(trs_context *ctx, trs_plan *plan, cudaStream_t *stream) {
+  assert_success(trs_plan_set_stream(plan, NULL));
+  for (int m = 0; m < trs_context_members(ctx, NULL, NULL); m++) cudaStreamDestroy(stream[m]);
+}
+
+/* Solves in several streams have the bits of solves in one, and may take turns with them. */
+static void solve_in_streams(trs_context *ctx, trs_plan *plan, problem *p, int64_t nrhs,
+                             bool sums_vary) {
+  cudaStream_t stream[TRS_MOST_MEMBERS];
+  void *const x[TRS_MOST_MEMBERS] = {p->x};
+  const void *const b[TRS_MOST_MEMBERS] = {p->b};
+  use_streams(ctx, plan, stream);
+  for (int turn = 0; turn < 2; turn++) {
+    solve_distributed(ctx, plan, p, nrhs, sums_vary);
+    assert_success(trs_solve(plan, p->x, p->n, p->b, p->n, nrhs, TRS_COL_MAJOR));
+    judge(p, TRS_LOWER, nrhs);
+  }
+  assert_int_equal(cudaStreamBeginCapture(stream[0], cudaStreamCaptureModeThreadLocal),
+                   cudaSuccess);
+  assert_failure(TRS_ERROR_UNSUPPORTED, "several streams",
+                 trs_solve_distributed(plan, x, p->n, b, p->n, nrhs, TRS_COL_MAJOR));
+  cudaGraph_t graph;
+  assert_int_equal(cudaStreamEndCapture(stream[0], &graph), cudaSuccess);
+  cudaGraphDestroy(graph);
+  drop_streams(ctx, plan, stream);
+  solve_distributed(ctx, plan, p, nrhs, sums_vary);
+}
+
 static void vectors_lie_where_they_are_solved(void **state) {
   static const char *const ways[] = {"push:partition=slabs", "push:partition=bands", "columns",
                                      "zerocopy", "zerocopy-block"};
@@ -343,6 +382,7 @@ static void vectors_lie_where_they_are_solved(void **state) {
     trs_plan *plan = analyze(ctx, &p, TRS_LOWER, ways[k], nrhs);
     assert_success(trs_solve(plan, p.first, p.n, p.b, p.n, nrhs, TRS_COL_MAJOR));
     solve_distributed(ctx, plan, &p, nrhs, k >= 3);
+    solve_in_streams(ctx, plan, &p, nrhs, k >= 3);
     const void *const none[TRS_MOST_MEMBERS] = {p.b};
     void *const there[TRS_MOST_MEMBERS] = {p.x};
     if (p.n > 0)
