@@ -22,6 +22,10 @@ bool trs_device_address(const void *pointer) {
   (void)pointer;
   return false;
 }
+bool trs_device_capturing(trs_stream stream) {
+  (void)stream;
+  return false;
+}
 const trs_device_facts *trs_device_look(const trs_device *device) {
   (void)device;
   return NULL;

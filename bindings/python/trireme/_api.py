@@ -365,6 +365,7 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "trs_plan_get_share": (C.c_int, [C.c_void_p, C.c_int, C.c_int64, C.c_void_p, C.c_void_p]),
     "trs_solve_distributed": (C.c_int, [C.c_void_p, C.c_void_p, C.c_int64, C.c_void_p, C.c_int64, C.c_int64, C.c_int]),
     "trs_plan_set_stream": (C.c_int, [C.c_void_p, C.c_void_p]),
+    "trs_plan_set_streams": (C.c_int, [C.c_void_p, C.c_void_p]),
     "trs_plan_wait": (C.c_int, [C.c_void_p]),
     "trs_relax_create": (C.c_int, [C.c_void_p, C.c_void_p, C.c_void_p, C.c_int, C.c_void_p]),
     "trs_relax_create_bsr": (C.c_int, [C.c_void_p, C.c_void_p, C.c_int, C.c_int64, C.c_int, C.c_int, C.c_int, C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p]),

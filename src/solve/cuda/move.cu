@@ -1,12 +1,16 @@
 /* move.cu - one thread per element.  If the array is row-major, neighbouring threads copy the
- * right-hand sides of one row.  If it is column-major, squares are transposed in shared memory. */
+ * right-hand sides of one row.  If it is column-major, squares are transposed in shared memory;
+ * a few right-hand sides, which would leave most of a square empty, are copied by a thread per row.
+ */
 #include "solve/cuda/move.h"
 
-#include "device/kernel.cuh"
+#include <cstdint>
+
+#include "solve/cuda/pack.cuh"
 
 namespace {
 
-constexpr int BLOCK = 256, SIDE = 32, SQUARE_FROM = 4;
+constexpr int BLOCK = 256, SIDE = 32, SQUARE_FROM = 4, FEW = 8;
 constexpr int64_t MOST_BLOCKS = 65536;
 
 template <class R>
@@ -62,6 +66,39 @@ __global__ void __launch_bounds__(BLOCK) move_squares(S *work, S *outside, trs_r
     }
 }
 
+/* Up to FEW right-hand sides: neighbouring threads access neighbouring rows of each column, and a
+ * thread its whole row in the workspace, by packs. */
+template <class S, bool IN>
+__global__ void __launch_bounds__(BLOCK) move_few(S *work, S *outside, trs_row_map m) {
+  constexpr int SIZE = trs::pack<S>::SIZE, PACKS = FEW / SIZE;
+  const int64_t i = int64_t(blockIdx.x) * BLOCK + threadIdx.x;
+  if (i >= m.n) return;
+  const int64_t out = m.perm ? m.perm[i] : i;
+  auto *inside = reinterpret_cast<trs::pack<S> *>(work + i * m.width);
+  S *there = outside + out * m.row;
+  trs::pack<S> value[PACKS];
+#pragma unroll
+  for (int p = 0; !IN && p < PACKS; p++)
+    if (p * SIZE < m.width) value[p] = inside[p];
+#pragma unroll
+  for (int k = 0; k < FEW; k++) {
+    S *at = there + k * m.col, &one = value[k / SIZE].of[k % SIZE];
+    if (k >= m.width) continue;
+    if (IN) one = *at;
+    if (m.scale) one = scaled(m.scale[out], one);
+    if (!IN) *at = one;
+  }
+#pragma unroll
+  for (int p = 0; IN && p < PACKS; p++)
+    if (p * SIZE < m.width) inside[p] = value[p];
+}
+
+/* Rows of the workspace are whole packs.  More right-hand sides would lie further apart than a line
+ * of memory per thread, and squares are faster. */
+bool are_few(const void *work, const trs_row_map &m, int64_t size) {
+  return m.width <= FEW && m.width * size % 16 == 0 && reinterpret_cast<uintptr_t>(work) % 16 == 0;
+}
+
 int shift_for(int64_t width) {
   int shift = 0;
   while ((int64_t(1) << shift) < width) shift++;
@@ -83,7 +120,10 @@ trs_status launch(void *work, void *outside, const trs_row_map &m, trs_scalar sc
   auto s = static_cast<cudaStream_t>(stream);
   cudaError_t error = trs::by_scalar(scalar, [&](auto zero) {
     using S = decltype(zero);
-    if (squares)
+    if (squares && are_few(work, m, sizeof(S)))
+      move_few<S, IN><<<unsigned((m.n + BLOCK - 1) / BLOCK), BLOCK, 0, s>>>(
+          static_cast<S *>(work), static_cast<S *>(outside), m);
+    else if (squares)
       move_squares<S, IN>
           <<<blocks, BLOCK, 0, s>>>(static_cast<S *>(work), static_cast<S *>(outside), m);
     else

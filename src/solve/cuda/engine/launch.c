@@ -23,6 +23,10 @@ enum {
   STRETCH = 512, /* rows per sample */
   NEAR = 2       /* rows at most that far apart are about in the same sector */
 };
+/* Shares of rows beside the row before: below the first, batched right-hand sides touch a sector of
+ * b and x per row; below the second, runs of such rows are shorter than the eight whose values of a
+ * column fill 64 bytes. */
+static const double MOSTLY_APART = 0.5, SHORT_RUNS = 7.0 / 8;
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
@@ -71,8 +75,8 @@ static int32_t most_batched(const trs_engine *e, trs_scalar scalar, bool apart) 
   return good;
 }
 
-/* True if rows that are solved together lie apart in memory, judged from samples. */
-static trs_status rows_lie_apart(const trs_engine *e, trs_stream stream, bool *apart) {
+/* The share of rows that lie beside the row before them in the order of levels, from samples. */
+static trs_status find_rows_near(const trs_engine *e, trs_stream stream, double *share) {
   const int64_t n = e->args.slices.n, length = least(STRETCH, n);
   int32_t row[STRETCH];
   int64_t near = 0, seen = 0;
@@ -83,7 +87,7 @@ static trs_status rows_lie_apart(const trs_engine *e, trs_stream stream, bool *a
     for (int64_t p = 1; p < length; p++) near += llabs((int64_t)row[p] - row[p - 1]) <= NEAR;
     seen += length - 1;
   }
-  *apart = 2 * near < seen;
+  *share = seen > 0 ? (double)near / (double)seen : 1;
   return TRS_SUCCESS;
 }
 
@@ -133,9 +137,9 @@ trs_status trs_engine_prepare_rhs(trs_engine *e, const trs_plan *plan) {
   int64_t width = least(plan->options.nrhs, MOST_TOGETHER), one = work_bytes(&e->args, scalar);
   int64_t most = trs_device_look(e->gpu.device)->memory_bytes / MEMORY_SHARE;
   while (width > 2 && width * one > most) width = (width + 1) / 2;
-  bool apart = false;
-  if (width >= WORTH_TRANSPOSING) TRS_TRY(rows_lie_apart(e, plan->stream, &apart));
-  e->most_batched = most_batched(e, scalar, apart);
+  double near = 1;
+  if (width >= WORTH_TRANSPOSING) TRS_TRY(find_rows_near(e, plan->stream, &near));
+  e->most_batched = most_batched(e, scalar, near < MOSTLY_APART);
   e->args.many_rhs = whole_packs(width, scalar);
   e->bytes += e->args.many_rhs * one;
   TRS_TRY(trs_device_alloc(e->gpu.device, &e->args.many_rhs_work, e->args.many_rhs, (size_t)one,
@@ -144,8 +148,9 @@ trs_status trs_engine_prepare_rhs(trs_engine *e, const trs_plan *plan) {
                               width * (int64_t)trs_scalar_size(scalar)));
   if (width <= e->most_batched) return TRS_SUCCESS;
   if (row_groups_suit_all(e, scalar, (int32_t)width)) TRS_TRY(map_idx(e, plan->stream));
-  e->rows_apart = apart;
-  e->least_transposed = apart ? WORTH_TRANSPOSING : least_for_groups(e, scalar, (int32_t)width);
+  e->rows_apart = near < SHORT_RUNS;
+  e->least_transposed =
+      e->rows_apart ? WORTH_TRANSPOSING : least_for_groups(e, scalar, (int32_t)width);
   if (e->least_transposed > width) return TRS_SUCCESS;
   int64_t bytes = width * e->args.slices.n * (int64_t)trs_scalar_size(scalar);
   e->bytes += bytes;

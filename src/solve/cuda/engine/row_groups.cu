@@ -25,7 +25,7 @@
  * same. */
 #include <cuda_pipeline.h>
 
-#include "solve/cuda/engine/pack.cuh"
+#include "solve/cuda/pack.cuh"
 #include "solve/cuda/engine/slice.cuh"
 
 namespace {

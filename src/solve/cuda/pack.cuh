@@ -1,7 +1,7 @@
 /* pack.cuh - a pack: 16 bytes of neighbouring right-hand sides, the size of one load; two doubles,
  * four floats. */
-#ifndef TRS_SOLVE_CUDA_ENGINE_PACK_CUH
-#define TRS_SOLVE_CUDA_ENGINE_PACK_CUH
+#ifndef TRS_SOLVE_CUDA_PACK_CUH
+#define TRS_SOLVE_CUDA_PACK_CUH
 
 #include "device/ready.cuh"
 
