@@ -805,7 +805,7 @@ module trireme
     function trs_plan_set_streams(plan, streams) bind(C, name="trs_plan_set_streams")
       import
       type(c_ptr), value :: plan
-      type(c_ptr), dimension(*), intent(in), optional :: streams
+      type(c_ptr), dimension(*), intent(in) :: streams
       integer(c_int) :: trs_plan_set_streams
     end function trs_plan_set_streams
 
