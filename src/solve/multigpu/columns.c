@@ -26,9 +26,9 @@ typedef struct member {
   trs_device *device;         /* NULL: another process runs it */
   trs_stream stream, in, out; /* the stream of solves; the stream of copies */
   trs_device_event *brought[SLOTS], *solved[SLOTS], *taken[SLOTS];
-  trs_device_event *start,
-      *done;      /* start: of a solve; the first member's serves all in one stream */
-  trs_plan *plan; /* the engine's plan */
+  trs_device_event *done;
+  trs_device_event *start; /* of a solve; in one stream all members follow the first one's */
+  trs_plan *plan;          /* the engine's plan */
   void *stage[SLOTS];
   int64_t stage_bytes;
 } member;

@@ -45,8 +45,8 @@ inline cudaError_t by_values(trs_scalar scalar, bool float_values, F f) {
   });
 }
 
-/* The element `bytes` behind p.  The 32-bit product of a position and the bytes of a step costs one
- * instruction with its addition to p; a 64-bit product costs four. */
+/* The element that lies `position` steps of `bytes` behind p.  The product of two 32-bit numbers
+ * and its addition to p are one instruction; a 64-bit product takes four. */
 template <class T>
 __device__ inline const T *ahead(const T *p, int32_t position, int32_t bytes) {
   return reinterpret_cast<const T *>(reinterpret_cast<const char *>(p) + int64_t(position) * bytes);
@@ -73,8 +73,8 @@ struct batch {
     }
   }
 
-  /* Entries at idx and val, and at every step-th element behind them, of the first `left` of
-   * `stride`. */
+  /* The entries at all_idx and all_val and every `step` elements behind them: the u-th if
+   * u * stride is below `left`. */
   __device__ void load_next(const int32_t *all_idx, const V *all_val, int left, int stride,
                             int step) {
 #pragma unroll
