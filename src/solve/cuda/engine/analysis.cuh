@@ -85,6 +85,7 @@ struct analysis_state {
 struct cut_numbers {
   int32_t nblocks, nlevels, nslices, nchunks, nparts, nheavy, longest;
   int64_t entries, inverses;
+  int32_t order; /* which of order_arrays.order is in the order of levels */
   int32_t given_up, stalled;
   int64_t row; /* that waited longest */
 };

@@ -516,6 +516,7 @@ __device__ void cutter<K>::store_numbers(int32_t nchunks) {
   to.longest = v.state->longest;
   to.entries = all.entries;
   to.inverses = all.inverses;
+  to.order = (passes() - 1) & 1;
 }
 
 /* ---- The kernels. ---- */

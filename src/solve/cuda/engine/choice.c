@@ -64,40 +64,50 @@ static trs_slice_rules exact_blocks(void) {
 
 /* Early polls further up for one right-hand side, but not where blocks of threads share a block of
  * rows.  Long rows in large levels: fewer lanes per row, so more rows per warp. */
-static int adjusted(trs_slice_rules *rules, const trs_pattern_features *f, bool several,
-                    int count) {
+static trs_slice_rules adjusted(trs_slice_rules rules, double row_length, bool several) {
   static const double LONG = 8;
-  for (int k = 0; k < TRS_MOST_CANDIDATES; k++) {
-    const bool full_blocks = rules[k].dense && rules[k].most_block > 1;
-    if (!several && !full_blocks) rules[k].early_poll = 5;
-    if (f->row_length >= LONG) rules[k].large_level_lane_length = 32;
-  }
+  const bool full_blocks = rules.dense && rules.most_block > 1;
+  if (!several && !full_blocks) rules.early_poll = 5;
+  if (row_length >= LONG) rules.large_level_lane_length = 32;
+  return rules;
+}
+
+trs_slice_rules trs_rows_rules(double row_length, bool several) {
+  return adjusted(plain, row_length, several);
+}
+
+static int adjust_all(trs_slice_rules *rules, const trs_pattern_features *f, bool several,
+                      int count) {
+  for (int k = 0; k < TRS_MOST_CANDIDATES; k++)
+    rules[k] = adjusted(rules[k], f->row_length, several);
   return count;
 }
 
 /* Full diagonal blocks if rows depend on several rows just before them; in small systems only if
  * the blocks are large, since the single-block kernel solves short blocks or none faster.  Chains
- * if nearly all rows are chained.  If some are, the cost model compares both.  For several
- * right-hand sides it compares small blocks, which row groups solve, with large ones. */
+ * if rows are chained.  The cost model compares both with single rows, which substitution begins
+ * with; but not supernodes, where it gains little.  For several right-hand sides it also compares
+ * small blocks, which row groups solve, with large ones. */
 int trs_choose_rules(trs_slice_rules *rules, const trs_pattern_features *f, bool several) {
   static const double REGULAR = 0.9, SOME = 0.02, NODES = 2, SUPERNODES = 6;
   static const int64_t SMALL = 4096;
   const bool small = f->n <= SMALL, regular = f->chained >= REGULAR;
   const trs_slice_rules blocks = full_blocks(TRS_MOST_BLOCK, 4);
   if (f->run >= NODES && !(small && f->run < SUPERNODES)) {
+    const bool nodes = f->run < SUPERNODES;
     rules[0] = blocks;
-    rules[1] = several ? exact_blocks() : full_blocks(TRS_LIGHT_BLOCK, 4);
-    rules[2] = chains();
-    rules[3] = plain;
-    return adjusted(rules, f, several, several ? 2 : 1);
+    rules[1] = nodes ? plain : several ? exact_blocks() : full_blocks(TRS_LIGHT_BLOCK, 4);
+    rules[2] = several ? exact_blocks() : full_blocks(TRS_LIGHT_BLOCK, 4);
+    rules[3] = nodes ? chains() : plain;
+    return adjust_all(rules, f, several, several ? 2 + nodes : 1 + nodes);
   }
-  bool chained = f->run >= NODES || (regular && !small);
+  const bool chained = f->run >= NODES || (regular && !small);
+  const bool some = f->chained >= SOME && !regular;
   rules[0] = chained ? chains() : plain;
   rules[1] = chained ? plain : chains();
   rules[2] = blocks;
   rules[3] = full_blocks(TRS_LIGHT_BLOCK, 4);
-  const bool unsure = chained ? several : f->chained >= SOME && !regular;
-  return adjusted(rules, f, several, unsure ? 2 : 1);
+  return adjust_all(rules, f, several, chained || some ? 2 : 1);
 }
 
 static double level_bytes(const trs_slice_level *level) {

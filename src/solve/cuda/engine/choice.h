@@ -11,6 +11,9 @@
 enum { TRS_MOST_CANDIDATES = 4 };
 int trs_choose_rules(trs_slice_rules *rules, const trs_pattern_features *features, bool several);
 
+/* Rules for single rows of so many off-diagonal entries in the mean. */
+trs_slice_rules trs_rows_rules(double row_length, bool several);
+
 typedef enum trs_range_choice {
   TRS_RANGES_AUTO,
   TRS_RANGES_WARP_SLICE,

@@ -7,6 +7,7 @@
 
 typedef trs_engine engine;
 typedef trs_engine_candidate candidate;
+typedef trs_engine_sweep sweep;
 
 /* For auto's comparison with the methods of the CPU, whose right-hand sides lie in host memory:
  * transfers, plus a hop per level and the bytes of the system. */
@@ -34,52 +35,39 @@ static bool overlaps(const engine *e) { return trs_device_look(e->gpu.device)->c
 
 /* Memory for solves.  blank names the parts to fill: all bits set in work and parts, zeros in the
  * counters. */
-static trs_status make_work(engine *e, const trs_plan *plan, trs_gpu_blank *blank) {
+static trs_status make_work(const engine *e, sweep *w, const trs_plan *plan, trs_gpu_blank *blank) {
   const trs_system *S = &plan->system;
   const trs_device_facts *facts = trs_device_look(e->gpu.device);
   int64_t size = (int64_t)trs_scalar_size(S->scalar), n = S->n;
-  trs_engine_args *a = &e->args;
+  trs_engine_args *a = &w->args;
+  a->float_values = e->float_values;
   a->fault = e->gpu.fault;
   a->overlaps = overlaps(e);
   a->columns = 1;
   a->buffers = 2 * n * size <= facts->l2_bytes / 4 ? 2 : 1;
   if (e->asked.double_buffer >= 0) a->buffers = 1 + (int32_t)e->asked.double_buffer;
-  int64_t parts = (int64_t)e->c.slices.nparts * TRS_SLICE_LANES;
+  int64_t parts = (int64_t)w->c.slices.nparts * TRS_SLICE_LANES;
   int64_t work_bytes = a->buffers * n * size, bytes = a->buffers * (n + parts) * size;
   int64_t counters_at = (bytes + (int64_t)sizeof(int64_t) - 1) / 8 * 8;
-  int64_t counters = (int64_t)sizeof *e->args.counters + (e->c.nranges + 1) * 4;
-  e->bytes = counters_at + counters;
-  TRS_TRY(trs_device_alloc(e->gpu.device, &e->memory, e->bytes, 1, plan->stream));
-  a->work = e->memory;
-  a->parts = (char *)e->memory + work_bytes;
-  a->counters = (trs_engine_counters *)((char *)e->memory + counters_at);
+  int64_t counters = (int64_t)sizeof *a->counters + (w->c.nranges + 1) * 4;
+  w->bytes = counters_at + counters;
+  TRS_TRY(trs_device_alloc(e->gpu.device, &w->memory, w->bytes, 1, plan->stream));
+  a->work = w->memory;
+  a->parts = (char *)w->memory + work_bytes;
+  a->counters = (trs_engine_counters *)((char *)w->memory + counters_at);
   *blank = (trs_gpu_blank){a->work, bytes, a->counters, counters};
   return TRS_SUCCESS;
 }
 
 /* After the slices are built. */
-static trs_status prepare_solves(engine *e, const trs_plan *plan) {
-  e->args.slices = e->c.slices;
-  e->args.chains = e->c.rules.most_block > 1 && !e->c.rules.dense;
-  e->args.level_slice = e->c.map.level_slice;
-  return plan->options.nrhs > 1 ? trs_engine_prepare_rhs(e, plan) : TRS_SUCCESS;
+static trs_status prepare_solves(const engine *e, sweep *w, const trs_plan *plan) {
+  w->args.slices = w->c.slices;
+  w->args.chains = w->c.rules.most_block > 1 && !w->c.rules.dense;
+  w->args.level_slice = w->c.map.level_slice;
+  return plan->options.nrhs > 1 ? trs_engine_prepare_rhs(e, w, plan) : TRS_SUCCESS;
 }
 
-static void drop_arrays(engine *e, trs_stream stream) {
-  trs_device_free(e->gpu.device, e->memory, stream);
-  trs_device_free(e->gpu.device, e->args.many_rhs_work, stream);
-  trs_device_free(e->gpu.device, e->args.system_idx, stream);
-  trs_device_free(e->gpu.device, e->transposed, stream);
-  trs_free(e->many_ranges);
-  e->transposed = NULL;
-  e->many_ranges = NULL;
-  e->many_nranges = 0;
-  e->args = (trs_engine_args){.float_values = e->args.float_values};
-  e->memory = NULL;
-  e->bytes = 0;
-}
-
-static void drop_candidate(engine *e, candidate *c, trs_stream stream) {
+static void drop_candidate(const engine *e, candidate *c, trs_stream stream) {
   trs_gpu_cut_free(c->cut);
   trs_gpu_slices_free(&c->slices, &c->map, e->gpu.device, stream);
   trs_free(c->level);
@@ -87,12 +75,30 @@ static void drop_candidate(engine *e, candidate *c, trs_stream stream) {
   *c = (candidate){0};
 }
 
-/* Begins to cut the system by the rules.  The cut is abandoned if it needs more levels than its
+static void drop_sweep(const engine *e, sweep *w, trs_stream stream) {
+  void *arrays[] = {w->memory, w->args.many_rhs_work, w->args.system_idx, w->transposed};
+  for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++)
+    trs_device_free(e->gpu.device, arrays[k], stream);
+  trs_free(w->many_ranges);
+  drop_candidate(e, &w->c, stream);
+  *w = (sweep){0};
+}
+
+/* Drops what solves need.  The triangle and the knowledge of refused inverses stay. */
+static void drop_solves(engine *e, trs_stream stream) {
+  for (int k = 0; k < 2; k++) drop_sweep(e, &e->sweep[k], stream);
+  trs_gpu_substitution_free(&e->substitution, e->gpu.device, stream);
+  trs_device_free(e->gpu.device, e->between, stream);
+  e->between = NULL;
+  e->nsweeps = 0;
+}
+
+/* Begins to cut a triangle by the rules.  The cut is abandoned if it needs more levels than its
  * rival.  The device may still work on it at the return. */
-static trs_status begin_candidate(engine *e, trs_plan *plan, trs_slice_rules rules,
-                                  const candidate *rival, candidate *c) {
+static trs_status begin_candidate(const engine *e, trs_plan *plan, const trs_system *system,
+                                  trs_slice_rules rules, const candidate *rival, candidate *c) {
   *c = (candidate){.rules = rules};
-  return trs_gpu_cut_begin(&c->cut, e->gpu.device, &e->gpu.system, e->apart, &c->rules,
+  return trs_gpu_cut_begin(&c->cut, e->gpu.device, system, e->apart, &c->rules,
                            rival ? rival->cut : NULL, plan->stream);
 }
 
@@ -114,48 +120,98 @@ static trs_status look_at_candidate(const engine *e, const trs_plan *plan, candi
   return TRS_SUCCESS;
 }
 
-/* Builds e->c and allocates what its solves need. */
-static trs_status complete(engine *e, trs_plan *plan) {
-  trs_gpu_blank blank;
-  TRS_TRY(make_work(e, plan, &blank));
-  TRS_TRY(
-      trs_gpu_cut_build(e->c.cut, &e->c.slices, &e->c.map, e->args.float_values, &blank, e->found));
-  return prepare_solves(e, plan);
-}
-
 static void drop_cut(candidate *c) {
   trs_gpu_cut_free(c->cut);
   c->cut = NULL;
 }
 
-/* Seconds of a solve of e->c, the best of a few.  The right-hand side is zero, since the time does
- * not depend on values. */
-static trs_status time_solve(engine *e, trs_plan *plan, double *seconds) {
-  enum { REPEATS = 5 };
-  trs_device_timer *timer;
-  void *x = NULL;
-  trs_engine_args a = e->args;
-  int64_t bytes = plan->system.n * (int64_t)trs_scalar_size(plan->system.scalar);
-  TRS_TRY(trs_device_timer_create(&timer));
-  trs_status status = trs_device_alloc(e->gpu.device, &x, bytes, 1, plan->stream);
-  if (!status) status = trs_device_fill(x, 0, bytes, plan->stream);
-  a.x = x, a.b = x, a.x_row = a.b_row = 1;
-  for (int k = 0; !status && k < REPEATS; k++) {
-    trs_device_timer_start(timer, plan->stream);
-    status = trs_engine_launch_one(e, &a, plan->system.scalar, plan->stream);
-    double took = trs_device_timer_stop(timer, plan->stream);
-    if (k == 0 || took < *seconds) *seconds = took;
-  }
-  trs_device_free(e->gpu.device, x, plan->stream);
-  trs_device_timer_destroy(timer);
-  return status;
+/* Builds the sweep's slices and allocates what its solves need. */
+static trs_status complete(engine *e, sweep *w, trs_plan *plan) {
+  trs_gpu_blank blank;
+  TRS_TRY(make_work(e, w, plan, &blank));
+  TRS_TRY(trs_gpu_cut_build(w->c.cut, &w->c.slices, &w->c.map, e->float_values, &blank,
+                            &e->found->fill));
+  return prepare_solves(e, w, plan);
 }
 
-/* Keeps the better of e->c and other, and drops the worse. */
-static void keep_better(engine *e, candidate *other, bool other_is_better, trs_stream stream) {
-  drop_candidate(e, other_is_better ? &e->c : other, stream);
-  if (other_is_better) e->c = *other;
+/* ---- Substitution of rows (analysis/substitute.h). ---- */
+
+/* Levels from which on substitution may pay: a launch and the levels of D are few beside them. */
+enum { LEAST_LEVELS = 24 };
+
+/* True if the plan may substitute rows of a system of that many levels.  few: so few solves that
+ * they cannot pay for the analysis, of about as many seconds as a launch per level of D takes. */
+static bool may_substitute(const engine *e, const trs_plan *plan, const candidate *plain) {
+  static const double ANALYSIS = 500e-6;
+  const double solves = (double)plan->options.solves;
+  if (e->asked.substitute == 0 || !plain->level || plain->rules.most_block > 1) return false;
+  if (e->asked.substitute > 0) return plain->slices.nlevels > 1;
+  const bool few = solves > 0 && solves * plain->seconds / 2 < ANALYSIS;
+  return plain->slices.nlevels >= LEAST_LEVELS && !few;
 }
+
+/* Cuts D and M.  *seconds: expected of a solve. */
+static trs_status cut_both(engine *e, trs_plan *plan, candidate *both, double *seconds) {
+  const trs_system *T[] = {&e->substitution.D, &e->substitution.M};
+  *seconds = 0;
+  for (int k = 0; k < 2; k++) {
+    const trs_slice_rules rules = trs_rows_rules(
+        (double)T[k]->nnz / (double)T[k]->n - T[k]->has_diagonal, plan->options.nrhs > 1);
+    TRS_TRY(begin_candidate(e, plan, T[k], rules, NULL, &both[k]));
+  }
+  for (int k = 0; k < 2; k++) {
+    TRS_TRY(look_at_candidate(e, plan, &both[k]));
+    *seconds += both[k].seconds;
+  }
+  return TRS_SUCCESS;
+}
+
+/* Makes both sweeps. */
+static trs_status complete_both(engine *e, trs_plan *plan, candidate *both) {
+  const int64_t size = (int64_t)trs_scalar_size(plan->system.scalar);
+  for (int k = 0; k < 2; k++) {
+    e->sweep[k].c = both[k];
+    both[k] = (candidate){0};
+    TRS_TRY(complete(e, &e->sweep[k], plan));
+    drop_cut(&e->sweep[k].c);
+  }
+  e->nsweeps = 2;
+  trs_gpu_substitution_drop_values(&e->substitution, e->gpu.device, plan->stream);
+  return trs_device_alloc(e->gpu.device, &e->between, plan->system.n * trs_engine_width(e),
+                          (size_t)size, plan->stream);
+}
+
+/* Substitutes rows at that depth, by the cut into single rows, if the solve is then expected to take
+ * less than `seconds`; or in any case, if that is INFINITY.  Sets e->nsweeps to 2 if it does.  Lack
+ * of memory is no failure. */
+static trs_status substitute(engine *e, trs_plan *plan, const candidate *plain, int32_t depth,
+                             double seconds) {
+  enum { MOST_FILL = 4 };
+  trs_bands bands = {0};
+  candidate both[2] = {0};
+  bool made = false;
+  double expected = INFINITY;
+  trs_status status = trs_bands_create(&bands, plain->level, plain->slices.nlevels, depth);
+  if (!status)
+    status = trs_gpu_substitute(&e->substitution, &made, plain->cut, &bands,
+                                MOST_FILL * e->gpu.system.nnz, &e->found->substitution);
+  trs_bands_destroy(&bands);
+  if (!status && made) status = cut_both(e, plan, both, &expected);
+  if (!status && expected < seconds) {
+    e->levels = plain->slices.nlevels;
+    status = complete_both(e, plan, both);
+  }
+  for (int k = 0; k < 2; k++) drop_candidate(e, &both[k], plan->stream);
+  if (status || e->nsweeps == 0) drop_solves(e, plan->stream);
+  return status == TRS_ERROR_MEMORY ? TRS_SUCCESS : status;
+}
+
+static int32_t depth_of(const engine *e, const candidate *plain) {
+  return e->asked.substitute > 0 ? (int32_t)e->asked.substitute
+                                 : trs_substitution_depth(plain->slices.nlevels);
+}
+
+/* ---- The choice. ---- */
 
 static int plainest(const trs_slice_rules *rules, int count) {
   int found = 0;
@@ -166,128 +222,199 @@ static int plainest(const trs_slice_rules *rules, int count) {
 
 /* True if the system is small and has so few levels that another cut could save only a few
  * microseconds per solve.  A wait for that cut would take 50 to 80 microseconds. */
-static bool has_few_levels(const engine *e) {
+static bool has_few_levels(const engine *e, const candidate *c) {
   enum { SMALL = 8192, FEW = 12 };
-  return e->gpu.system.n <= SMALL && e->c.slices.nlevels <= FEW;
+  return e->gpu.system.n <= SMALL && c->slices.nlevels <= FEW;
 }
 
-/* The candidate with the lowest cost becomes e->c.  All cuts are begun before the first wait for
- * one: first the plainest, which is the rival of the others. */
+/* Makes the solves by the candidate with the lowest cost, or by substitution.  All cuts are begun
+ * before the first wait for one: first the plainest, which is the rival of the others. */
 static trs_status compare_candidates(engine *e, trs_plan *plan, const trs_slice_rules *rules,
                                      int count) {
-  candidate other[TRS_MOST_CANDIDATES];
-  int first = plainest(rules, count), begun = 0;
-  TRS_TRY(begin_candidate(e, plan, with_parameters(e, rules[first]), NULL, &e->c));
-  for (int k = 0; k < count; k++)
-    if (k != first && !begin_candidate(e, plan, with_parameters(e, rules[k]), &e->c, &other[begun]))
-      begun++;
-  trs_status status = look_at_candidate(e, plan, &e->c);
-  const bool enough = status || has_few_levels(e);
-  for (int k = 0; k < begun && !enough; k++)
-    if (look_at_candidate(e, plan, &other[k])) other[k].seconds = INFINITY;
-  for (int k = 0; k < begun && !enough; k++)
-    keep_better(e, &other[k], other[k].seconds < e->c.seconds, plan->stream);
-  if (!status) status = complete(e, plan);
+  candidate all[TRS_MOST_CANDIDATES] = {0}, *first = &all[plainest(rules, count)], *best = first;
+  const trs_system *S = &e->gpu.system;
+  trs_status status = begin_candidate(e, plan, S, with_parameters(e, rules[first - all]), NULL, first);
+  for (int k = 0; k < count && !status; k++)
+    if (all + k != first)
+      (void)begin_candidate(e, plan, S, with_parameters(e, rules[k]), first, &all[k]);
+  if (!status) status = look_at_candidate(e, plan, first);
+  const bool enough = status || has_few_levels(e, first);
+  for (int k = 0; k < count && !enough; k++) {
+    if (all + k == first || !all[k].cut || look_at_candidate(e, plan, &all[k])) continue;
+    if (all[k].seconds < best->seconds) best = &all[k];
+  }
+  if (!status && may_substitute(e, plan, first))
+    status = substitute(e, plan, first, depth_of(e, first),
+                        e->asked.substitute > 0 ? INFINITY : best->seconds);
+  if (!status && e->nsweeps == 0) {
+    e->sweep[0].c = *best;
+    *best = (candidate){0};
+    e->nsweeps = 1;
+    status = complete(e, &e->sweep[0], plan);
+    drop_cut(&e->sweep[0].c);
+  }
   /* The device has meanwhile come to the end of cuts that are not needed. */
-  for (int k = 0; k < begun && enough; k++) drop_candidate(e, &other[k], plan->stream);
-  drop_cut(&e->c);
+  for (int k = 0; k < count; k++) drop_candidate(e, &all[k], plan->stream);
   return status;
 }
 
-/* Builds and times all. */
+/* Seconds of a solve, the best of a few.  The right-hand side is zero, since the time does not
+ * depend on values. */
+static trs_status time_solve(engine *e, trs_plan *plan, double *seconds) {
+  enum { REPEATS = 5 };
+  trs_device_timer *timer;
+  void *x = NULL;
+  const int64_t bytes = plan->system.n * (int64_t)trs_scalar_size(plan->system.scalar);
+  TRS_TRY(trs_device_timer_create(&timer));
+  trs_status status = trs_device_alloc(e->gpu.device, &x, bytes, 1, plan->stream);
+  if (!status) status = trs_device_fill(x, 0, bytes, plan->stream);
+  const trs_rhs rhs = {.x = x, .b = x, .nrhs = 1, .x_row = 1, .b_row = 1};
+  for (int k = 0; !status && k < REPEATS; k++) {
+    trs_device_timer_start(timer, plan->stream);
+    status = trs_engine_launch(plan, &rhs, plan->stream);
+    double took = trs_device_timer_stop(timer, plan->stream);
+    if (k == 0 || took < *seconds) *seconds = took;
+  }
+  trs_device_free(e->gpu.device, x, plan->stream);
+  trs_device_timer_destroy(timer);
+  return status;
+}
+
+/* Builds one way to solve: rules as they are, or with substitution at that depth. */
+static trs_status build_way(engine *e, trs_plan *plan, trs_slice_rules rules, int32_t depth) {
+  candidate c;
+  trs_status status = begin_candidate(e, plan, &e->gpu.system, rules, NULL, &c);
+  if (!status) status = look_at_candidate(e, plan, &c);
+  if (!status && depth > 0 && c.slices.nlevels > depth)
+    status = substitute(e, plan, &c, depth, INFINITY);
+  if (!status && depth == 0) {
+    e->sweep[0].c = c;
+    c = (candidate){0};
+    e->nsweeps = 1;
+    status = complete(e, &e->sweep[0], plan);
+    drop_cut(&e->sweep[0].c);
+  }
+  drop_candidate(e, &c, plan->stream);
+  return status;
+}
+
+/* Builds and times all ways, and keeps the fastest. */
 static trs_status time_candidates(engine *e, trs_plan *plan, const trs_slice_rules *rules,
                                   int count) {
-  for (int k = 0; k < count; k++) {
-    candidate best = e->c;
-    trs_status status = begin_candidate(e, plan, with_parameters(e, rules[k]), NULL, &e->c);
-    if (!status) status = look_at_candidate(e, plan, &e->c);
-    if (!status) status = complete(e, plan);
-    drop_cut(&e->c);
-    if (!status) status = time_solve(e, plan, &e->c.seconds);
-    drop_arrays(e, plan->stream);
-    candidate fresh = e->c;
-    e->c = best;
-    keep_better(e, &fresh, !status && (k == 0 || fresh.seconds < best.seconds), plan->stream);
-    if (status && k == 0) return status;
+  static const int32_t depths[] = {4, 8, 16, 32};
+  enum { DEPTHS = sizeof depths / sizeof depths[0] };
+  const int ways = e->asked.substitute == 0 ? count : count + DEPTHS;
+  engine best = *e;
+  double least = INFINITY;
+  trs_status status = TRS_SUCCESS;
+  for (int k = 0; k < ways && !(status && k == 1); k++) {
+    const int32_t depth = k < count ? 0 : depths[k - count];
+    const trs_slice_rules way = k < count ? rules[k] : rules[plainest(rules, count)];
+    double seconds = INFINITY;
+    const trs_status failed = build_way(e, plan, with_parameters(e, way), depth);
+    if (!failed && e->nsweeps > 0) (void)time_solve(e, plan, &seconds);
+    if (k == 0) status = failed;
+    engine *worse = seconds < least ? &best : e;
+    drop_solves(worse, plan->stream);
+    if (seconds < least) {
+      least = seconds;
+      best = *e;
+      e->sweep[0] = e->sweep[1] = (sweep){0};
+      e->substitution = (trs_gpu_substitution){0};
+      e->between = NULL;
+      e->nsweeps = 0;
+    }
   }
-  trs_gpu_blank blank;
+  *e = best;
   e->tuned = true;
-  TRS_TRY(make_work(e, plan, &blank));
-  TRS_TRY(trs_gpu_clear(&blank, plan->stream));
-  return prepare_solves(e, plan);
+  e->sweep[0].c.seconds = least;
+  if (e->nsweeps == 2) e->sweep[1].c.seconds = 0;
+  return status;
+}
+
+/* The way to solve, from the triangle that is loaded. */
+static trs_status choose(engine *e, trs_plan *plan, const trs_pattern_features *features) {
+  trs_slice_rules rules[TRS_MOST_CANDIDATES];
+  const int count = trs_choose_rules(rules, features, plan->options.nrhs > 1);
+  return plan->options.tune ? time_candidates(e, plan, rules, TRS_MOST_CANDIDATES)
+                            : compare_candidates(e, plan, rules, count);
 }
 
 /* ---- Inverses that lose too many digits (analysis/growth.h). ---- */
 
-/* Fills again, and this time says where the blocks are cut.  e->found->refused: their number. */
+/* Fills again, and this time says where the blocks are cut.  e->found->fill.refused: their number.
+ */
 static trs_status mark_blocks(engine *e, trs_plan *plan) {
   const int64_t n = plan->system.n, bytes = (n + 3) / 4 * 4, word = (int64_t)sizeof(int32_t);
   if (!e->apart) {
     TRS_TRY(trs_device_alloc(e->gpu.device, (void **)&e->apart, bytes + word, 1, plan->stream));
     TRS_TRY(trs_device_fill(e->apart, 0, bytes, plan->stream));
   }
-  const trs_gpu_verdict verdict = {e->found, e->apart, (int32_t *)(void *)(e->apart + bytes)};
+  const trs_gpu_verdict verdict = {&e->found->fill, e->apart,
+                                   (int32_t *)(void *)(e->apart + bytes)};
   TRS_TRY(trs_device_fill(verdict.count, 0, word, plan->stream));
-  TRS_TRY(trs_gpu_slices_fill(&e->c.slices, &e->c.map, &e->gpu.system, e->args.float_values,
-                              &verdict, plan->stream));
-  TRS_TRY(trs_device_copy(&e->found->refused, verdict.count, word, plan->stream));
+  TRS_TRY(trs_gpu_slices_fill(&e->sweep[0].c.slices, &e->sweep[0].c.map, &e->gpu.system,
+                              e->float_values, &verdict, plan->stream));
+  TRS_TRY(trs_device_copy(&e->found->fill.refused, verdict.count, word, plan->stream));
   return trs_device_wait(plan->stream);
+}
+
+/* A copy of e without solves. */
+static engine without_solves(const engine *e) {
+  engine fresh = *e;
+  fresh.sweep[0] = fresh.sweep[1] = (sweep){0};
+  fresh.substitution = (trs_gpu_substitution){0};
+  fresh.between = NULL;
+  fresh.nsweeps = 0;
+  fresh.tuned = false;
+  return fresh;
+}
+
+/* Keeps fresh in place of e, or drops it after a failure. */
+static trs_status replace(engine *e, engine *fresh, trs_status status, trs_stream stream) {
+  if (!status) status = trs_device_wait(stream);
+  drop_solves(status ? fresh : e, stream);
+  if (!status) *e = *fresh;
+  return status;
 }
 
 /* Builds the system with these blocks cut.  After a failure e is as before. */
 static trs_status cut_blocks(engine *e, trs_plan *plan) {
-  engine fresh = *e;
-  fresh.c = (candidate){0};
-  fresh.args = (trs_engine_args){.float_values = e->args.float_values};
-  fresh.memory = fresh.transposed = NULL;
-  fresh.many_ranges = NULL;
-  fresh.many_nranges = 0;
-  fresh.tuned = false;
-  fresh.refused += e->found->refused;
-  trs_status status = begin_candidate(&fresh, plan, e->c.rules, NULL, &fresh.c);
-  if (!status) status = look_at_candidate(&fresh, plan, &fresh.c);
-  if (!status) status = complete(&fresh, plan);
-  drop_cut(&fresh.c);
-  if (!status) status = trs_device_wait(plan->stream);
-  engine *unused = status ? &fresh : e;
-  drop_arrays(unused, plan->stream);
-  drop_candidate(unused, &unused->c, plan->stream);
-  if (!status) *e = fresh;
-  return status;
+  engine fresh = without_solves(e);
+  fresh.refused += e->found->fill.refused;
+  return replace(e, &fresh, build_way(&fresh, plan, e->sweep[0].c.rules, 0), plan->stream);
 }
 
 /* Waits for a fill.  Blocks whose inverses it refuses are cut, the others stay as they are. */
 static trs_status heed_verdict(engine *e, trs_plan *plan) {
+  const trs_gpu_found *found = &e->found->fill;
   TRS_TRY(trs_device_wait(plan->stream));
-  if (e->found->bad_pivot)
+  if (found->bad_pivot)
     return trs_fail(TRS_ERROR_ZERO_PIVOT, -1, "a diagonal entry is unusable");
-  if (e->found->refused) TRS_TRY(mark_blocks(e, plan));
-  return e->found->refused ? cut_blocks(e, plan) : TRS_SUCCESS;
+  if (found->refused) TRS_TRY(mark_blocks(e, plan));
+  return found->refused ? cut_blocks(e, plan) : TRS_SUCCESS;
 }
 
 /* ---- The method. ---- */
 
 static trs_status prepare_while_device_works(engine *e, trs_plan *plan) {
   const trs_scalar scalar = plan->system.scalar;
-  e->args.float_values = plan->options.store == TRS_STORE_FLOAT && trs_scalar_is_double(scalar);
-  TRS_TRY(trs_engine_prepare_shared_x(scalar, e->args.float_values, overlaps(e), &e->clusters));
+  e->float_values = plan->options.store == TRS_STORE_FLOAT && trs_scalar_is_double(scalar);
+  TRS_TRY(trs_engine_prepare_shared_x(scalar, e->float_values, overlaps(e), &e->clusters));
   TRS_TRY(trs_device_alloc_host(e->gpu.device, (void **)&e->found));
-  *e->found = (trs_gpu_found){0};
+  *e->found = (trs_engine_found){0};
   return trs_gpu_arm(&e->gpu, plan);
 }
 
 static trs_status analyze_on_device(engine *e, trs_plan *plan) {
   void *stage;
   trs_pattern_features features;
-  trs_slice_rules rules[TRS_MOST_CANDIDATES];
   TRS_TRY(trs_gpu_load(&e->gpu, plan, true, TRS_GPU_PATTERN | TRS_GPU_VALUES));
   TRS_TRY(trs_gpu_begin_features(&stage, e->gpu.device, &e->gpu.system, plan->stream));
   trs_status status = prepare_while_device_works(e, plan);
   TRS_TRY(trs_gpu_end_features(&features, stage, e->gpu.device, e->gpu.system.n, plan->stream));
   TRS_TRY(status);
-  int count = trs_choose_rules(rules, &features, plan->options.nrhs > 1);
-  TRS_TRY(plan->options.tune ? time_candidates(e, plan, rules, TRS_MOST_CANDIDATES)
-                             : compare_candidates(e, plan, rules, count));
+  TRS_TRY(choose(e, plan, &features));
   TRS_TRY(heed_verdict(e, plan));
   trs_gpu_unload(&e->gpu, plan);
   return TRS_SUCCESS;
@@ -302,47 +429,101 @@ static trs_status analyze(trs_plan *plan) {
   return analyze_on_device(e, plan);
 }
 
+/* The values of D and M are those of rows that lose too many digits: other rows are substituted.
+ * After a failure e is as before. */
+static trs_status substitute_others(engine *e, trs_plan *plan) {
+  engine fresh = without_solves(e);
+  const trs_slice_rules rules = trs_rows_rules(
+      (double)plan->system.nnz / (double)plan->system.n, plan->options.nrhs > 1);
+  return replace(e, &fresh, compare_candidates(&fresh, plan, &rules, 1), plan->stream);
+}
+
+static trs_status refill(engine *e, trs_plan *plan) {
+  const trs_gpu_verdict verdict = {.found = &e->found->fill};
+  const trs_system *T[] = {&e->gpu.system, NULL};
+  if (e->nsweeps == 2) {
+    TRS_TRY(trs_gpu_substitute_again(&e->substitution, e->gpu.device, &e->gpu.system,
+                                     &e->found->substitution, plan->stream));
+    T[0] = &e->substitution.D, T[1] = &e->substitution.M;
+    if (e->found->substitution.guarded) return substitute_others(e, plan);
+  }
+  for (int32_t k = 0; k < e->nsweeps; k++)
+    TRS_TRY(trs_gpu_slices_fill(&e->sweep[k].c.slices, &e->sweep[k].c.map, T[k], e->float_values,
+                                &verdict, plan->stream));
+  return TRS_SUCCESS;
+}
+
 static trs_status update(trs_plan *plan) {
   engine *e = plan->state;
   TRS_TRY(trs_gpu_load(&e->gpu, plan, true, TRS_GPU_PATTERN | TRS_GPU_VALUES));
-  const trs_gpu_verdict verdict = {.found = e->found};
-  *e->found = (trs_gpu_found){0};
-  TRS_TRY(trs_gpu_slices_fill(&e->c.slices, &e->c.map, &e->gpu.system, e->args.float_values,
-                              &verdict, plan->stream));
-  TRS_TRY(heed_verdict(e, plan));
+  e->found->fill = (trs_gpu_found){0};
+  trs_status status = refill(e, plan);
+  trs_gpu_substitution_drop_values(&e->substitution, e->gpu.device, plan->stream);
+  if (!status) status = heed_verdict(e, plan);
   trs_gpu_unload(&e->gpu, plan);
-  return TRS_SUCCESS;
+  return status;
 }
 
 static int64_t bytes(const trs_plan *plan) {
   const engine *e = plan->state;
-  return e->bytes + trs_gpu_bytes(&e->gpu) + (e->apart ? plan->system.n : 0) +
-         trs_gpu_slices_bytes(&e->c.slices, &e->c.map, plan->system.scalar, e->args.float_values);
+  const trs_scalar scalar = plan->system.scalar;
+  int64_t all = trs_gpu_bytes(&e->gpu) + trs_gpu_substitution_bytes(&e->substitution);
+  if (e->apart) all += plan->system.n;
+  if (e->between) all += plan->system.n * trs_engine_width(e) * (int64_t)trs_scalar_size(scalar);
+  for (int32_t k = 0; k < e->nsweeps; k++)
+    all += e->sweep[k].bytes + trs_gpu_slices_bytes(&e->sweep[k].c.slices, &e->sweep[k].c.map,
+                                                    scalar, e->float_values);
+  return all;
+}
+
+/* What substitution did, or "". */
+static void describe_substitution(const engine *e, char *text, size_t size) {
+  const trs_gpu_substitution *s = &e->substitution;
+  const int64_t diagonal = s->D.has_diagonal ? s->D.n : 0;
+  *text = '\0';
+  if (e->nsweeps < 2) return;
+  int used = snprintf(text, size,
+                      "%d levels, of which substitution makes %d and %d with %.2g times the entries",
+                      e->levels, e->sweep[0].c.slices.nlevels, e->sweep[1].c.slices.nlevels,
+                      (double)(s->D.nnz + s->M.nnz) / (double)(e->gpu.system.nnz + (diagonal ? 0 : s->D.n)));
+  if (s->guarded && used > 0 && (size_t)used < size)
+    used += snprintf(text + used, size - (size_t)used, ", %lld rows kept for their digits",
+                     (long long)s->guarded);
+  if (used > 0 && (size_t)used < size) snprintf(text + used, size - (size_t)used, "; ");
 }
 
 static void describe(const trs_plan *plan, char *text, size_t size) {
   const engine *e = plan->state;
-  int32_t levels[TRS_LAUNCH_KINDS] = {0};
-  char cut[96] = "";
-  for (int32_t k = 0; k < e->c.nranges; k++)
-    levels[e->c.ranges[k].kind] += e->c.ranges[k].level_end - e->c.ranges[k].level;
+  int32_t levels[TRS_LAUNCH_KINDS] = {0}, all_levels = 0, blocks = 0, slices = 0, launches = 0;
+  char cut[96] = "", substituted[192];
+  double seconds = 0;
+  for (int32_t s = 0; s < e->nsweeps; s++) {
+    const candidate *c = &e->sweep[s].c;
+    for (int32_t k = 0; k < c->nranges; k++)
+      levels[c->ranges[k].kind] += c->ranges[k].level_end - c->ranges[k].level;
+    all_levels += c->slices.nlevels;
+    blocks += c->slices.nblocks;
+    slices += c->slices.nslices;
+    launches += c->nranges;
+    seconds += c->seconds;
+  }
   if (e->refused)
     snprintf(cut, sizeof cut, "; %lld blocks cut, whose inverses would lose digits",
              (long long)e->refused);
+  describe_substitution(e, substituted, sizeof substituted);
   snprintf(text, size,
-           "%d levels of %d blocks of up to %d rows, %d slices, %d launches, %d levels in one "
+           "%s%d levels of %d blocks of up to %d rows, %d slices, %d launches, %d levels in one "
            "block of threads and %d in a cluster, %s %.3g ms%s%s",
-           e->c.slices.nlevels, e->c.slices.nblocks, e->c.rules.most_block, e->c.slices.nslices,
-           e->c.nranges, levels[TRS_LAUNCH_SINGLE_BLOCK], levels[TRS_LAUNCH_CLUSTER],
-           e->tuned ? "timed at" : "expects", 1e3 * e->c.seconds, cut, e->asked.warning);
+           substituted, all_levels, blocks, e->sweep[0].c.rules.most_block, slices, launches,
+           levels[TRS_LAUNCH_SINGLE_BLOCK], levels[TRS_LAUNCH_CLUSTER],
+           e->tuned ? "timed at" : "expects", 1e3 * seconds, cut, e->asked.warning);
 }
 
 static void free_state(trs_plan *plan) {
   engine *e = plan->state;
   if (!e) return;
   if (e->gpu.device) {
-    drop_arrays(e, plan->stream);
-    drop_candidate(e, &e->c, plan->stream);
+    drop_solves(e, plan->stream);
     trs_device_free(e->gpu.device, e->apart, plan->stream);
     trs_device_free_host(e->gpu.device, e->found);
     trs_gpu_free(&e->gpu, plan);

@@ -60,28 +60,29 @@ double trs_engine_expect_several(const trs_engine *e, const trs_engine_candidate
 }
 
 /* The number of right-hand sides up to which batched is faster. */
-static int32_t most_batched(const trs_engine *e, trs_scalar scalar, bool apart) {
-  trs_rhs_rules rules = rhs_rules(e, &e->c, scalar);
-  const trs_slices *s = &e->c.slices;
+static int32_t most_batched(const trs_engine *e, const trs_engine_sweep *w, trs_scalar scalar,
+                            bool apart) {
+  trs_rhs_rules rules = rhs_rules(e, &w->c, scalar);
+  const trs_slices *s = &w->c.slices;
   rules.apart = apart;
   if (e->asked.rhs != TRS_RHS_AUTO) return e->asked.rhs == TRS_RHS_BATCHED ? MOST_TOGETHER : 0;
   int32_t good = 1, bad = MOST_TOGETHER + 1;
   while (bad - good > 1) {
     rules.width = (good + bad) / 2;
-    double batched = trs_batched_seconds(e->c.ranges, e->c.nranges, e->c.level, &rules);
-    double many = trs_together_seconds(e->c.level, s->nlevels, s->nparts, &rules);
+    double batched = trs_batched_seconds(w->c.ranges, w->c.nranges, w->c.level, &rules);
+    double many = trs_together_seconds(w->c.level, s->nlevels, s->nparts, &rules);
     *(batched < many ? &good : &bad) = rules.width;
   }
   return good;
 }
 
 /* The share of rows that lie beside the row before them in the order of levels, from samples. */
-static trs_status find_rows_near(const trs_engine *e, trs_stream stream, double *share) {
-  const int64_t n = e->args.slices.n, length = least(STRETCH, n);
+static trs_status find_rows_near(const trs_engine_sweep *w, trs_stream stream, double *share) {
+  const int64_t n = w->args.slices.n, length = least(STRETCH, n);
   int32_t row[STRETCH];
   int64_t near = 0, seen = 0;
   for (int64_t k = 0; k < STRETCHES; k++) {
-    const int32_t *from = e->args.slices.row + k * (n - length) / (STRETCHES - 1);
+    const int32_t *from = w->args.slices.row + k * (n - length) / (STRETCHES - 1);
     TRS_TRY(trs_device_copy(row, from, length * (int64_t)sizeof *row, stream));
     TRS_TRY(trs_device_wait(stream));
     for (int64_t p = 1; p < length; p++) near += llabs((int64_t)row[p] - row[p - 1]) <= NEAR;
@@ -92,69 +93,71 @@ static trs_status find_rows_near(const trs_engine *e, trs_stream stream, double 
 }
 
 /* True if the row-groups kernel is faster in the range than many_rhs.cu, if b and x suit it. */
-static bool row_groups_suit(const trs_engine *e, trs_scalar scalar, const trs_launch_range *range,
-                            int32_t width) {
-  if (range->heavy || e->c.rules.most_block > TRS_EXACT_BLOCK || e->asked.rhs == TRS_RHS_MANY)
+static bool row_groups_suit(const trs_engine *e, const trs_engine_sweep *w, trs_scalar scalar,
+                            const trs_launch_range *range, int32_t width) {
+  if (range->heavy || w->c.rules.most_block > TRS_EXACT_BLOCK || e->asked.rhs == TRS_RHS_MANY)
     return false;
   return e->asked.rhs == TRS_RHS_ROW_GROUPS ||
-         trs_row_groups_pay(width * (int64_t)trs_scalar_size(scalar), e->c.slices.longest);
+         trs_row_groups_pay(width * (int64_t)trs_scalar_size(scalar), w->c.slices.longest);
 }
 
-static bool row_groups_suit_all(const trs_engine *e, trs_scalar scalar, int32_t width) {
-  for (int32_t k = 0; k < e->many_nranges; k++)
-    if (!row_groups_suit(e, scalar, &e->many_ranges[k], width)) return false;
+static bool row_groups_suit_all(const trs_engine *e, const trs_engine_sweep *w, trs_scalar scalar,
+                                int32_t width) {
+  for (int32_t k = 0; k < w->many_nranges; k++)
+    if (!row_groups_suit(e, w, scalar, &w->many_ranges[k], width)) return false;
   return true;
 }
 
 /* Makes system_idx, for solves in place. */
-static trs_status map_idx(trs_engine *e, trs_stream stream) {
-  const int64_t entries = e->args.slices.entries;
-  e->bytes += entries * (int64_t)sizeof(int32_t);
-  TRS_TRY(trs_device_alloc(e->gpu.device, (void **)&e->args.system_idx, entries,
-                           sizeof *e->args.system_idx, stream));
-  return trs_engine_map_idx(e->args.system_idx, &e->args.slices, stream);
+static trs_status map_idx(const trs_engine *e, trs_engine_sweep *w, trs_stream stream) {
+  const int64_t entries = w->args.slices.entries;
+  w->bytes += entries * (int64_t)sizeof(int32_t);
+  TRS_TRY(trs_device_alloc(e->gpu.device, (void **)&w->args.system_idx, entries,
+                           sizeof *w->args.system_idx, stream));
+  return trs_engine_map_idx(w->args.system_idx, &w->args.slices, stream);
 }
 
 /* The least number of columns that are transposed for the row-groups kernel, of a plan for `width`;
  * more than that if many-rhs is faster. */
-static int32_t least_for_groups(const trs_engine *e, trs_scalar scalar, int32_t width) {
-  const trs_slices *s = &e->c.slices;
-  trs_rhs_rules rules = rhs_rules(e, &e->c, scalar);
-  if (!row_groups_suit_all(e, scalar, width)) return width + 1;
+static int32_t least_for_groups(const trs_engine *e, const trs_engine_sweep *w, trs_scalar scalar,
+                                int32_t width) {
+  const trs_slices *s = &w->c.slices;
+  trs_rhs_rules rules = rhs_rules(e, &w->c, scalar);
+  if (!row_groups_suit_all(e, w, scalar, width)) return width + 1;
   if (e->asked.rhs == TRS_RHS_ROW_GROUPS) return 2;
-  int32_t many = e->most_batched, groups = width + 1;
+  int32_t many = w->most_batched, groups = width + 1;
   while (groups - many > 1) {
     rules.width = (many + groups) / 2;
-    *(trs_transposing_pays(e->c.level, s->nlevels, s->nparts, &rules) ? &groups : &many) =
+    *(trs_transposing_pays(w->c.level, s->nlevels, s->nparts, &rules) ? &groups : &many) =
         rules.width;
   }
   return groups;
 }
 
 /* For as many right-hand sides together as the plan expects, as far as memory allows. */
-trs_status trs_engine_prepare_rhs(trs_engine *e, const trs_plan *plan) {
+trs_status trs_engine_prepare_rhs(const trs_engine *e, trs_engine_sweep *w, const trs_plan *plan) {
   const trs_scalar scalar = plan->system.scalar;
-  int64_t width = least(plan->options.nrhs, MOST_TOGETHER), one = work_bytes(&e->args, scalar);
+  int64_t width = least(plan->options.nrhs, MOST_TOGETHER), one = work_bytes(&w->args, scalar);
   int64_t most = trs_device_look(e->gpu.device)->memory_bytes / MEMORY_SHARE;
   while (width > 2 && width * one > most) width = (width + 1) / 2;
   double near = 1;
-  if (width >= WORTH_TRANSPOSING) TRS_TRY(find_rows_near(e, plan->stream, &near));
-  e->most_batched = most_batched(e, scalar, near < MOSTLY_APART);
-  e->args.many_rhs = whole_packs(width, scalar);
-  e->bytes += e->args.many_rhs * one;
-  TRS_TRY(trs_device_alloc(e->gpu.device, &e->args.many_rhs_work, e->args.many_rhs, (size_t)one,
+  if (width >= WORTH_TRANSPOSING) TRS_TRY(find_rows_near(w, plan->stream, &near));
+  w->most_batched = most_batched(e, w, scalar, near < MOSTLY_APART);
+  w->args.many_rhs = whole_packs(width, scalar);
+  w->bytes += w->args.many_rhs * one;
+  TRS_TRY(trs_device_alloc(e->gpu.device, &w->args.many_rhs_work, w->args.many_rhs, (size_t)one,
                            plan->stream));
-  TRS_TRY(trs_many_rhs_ranges(&e->many_ranges, &e->many_nranges, e->c.level, e->args.slices.nlevels,
+  TRS_TRY(trs_many_rhs_ranges(&w->many_ranges, &w->many_nranges, w->c.level, w->args.slices.nlevels,
                               width * (int64_t)trs_scalar_size(scalar)));
-  if (width <= e->most_batched) return TRS_SUCCESS;
-  if (row_groups_suit_all(e, scalar, (int32_t)width)) TRS_TRY(map_idx(e, plan->stream));
-  e->rows_apart = near < SHORT_RUNS;
-  e->least_transposed =
-      e->rows_apart ? WORTH_TRANSPOSING : least_for_groups(e, scalar, (int32_t)width);
-  if (e->least_transposed > width) return TRS_SUCCESS;
-  int64_t bytes = width * e->args.slices.n * (int64_t)trs_scalar_size(scalar);
-  e->bytes += bytes;
-  return trs_device_alloc(e->gpu.device, &e->transposed, bytes, 1, plan->stream);
+  if (width <= w->most_batched) return TRS_SUCCESS;
+  if (row_groups_suit_all(e, w, scalar, (int32_t)width)) TRS_TRY(map_idx(e, w, plan->stream));
+  w->rows_apart = near < SHORT_RUNS;
+  w->least_transposed =
+      w->rows_apart ? WORTH_TRANSPOSING : least_for_groups(e, w, scalar, (int32_t)width);
+  if (w->least_transposed > width) return TRS_SUCCESS;
+  int64_t bytes = width * w->args.slices.n * (int64_t)trs_scalar_size(scalar);
+  w->bytes += bytes;
+  return trs_device_alloc(e->gpu.device, &w->transposed, bytes, 1, plan->stream);
 }
 
 /* Positions begin .. end - 1 whose x may be waited for: all of launches of several levels but the
@@ -169,10 +172,10 @@ static void find_waited(const trs_slice_level *level, const trs_launch_range *ra
   }
 }
 
-static trs_status clear_work(const trs_engine *e, const trs_engine_args *a, trs_scalar scalar,
+static trs_status clear_work(const trs_engine_sweep *w, const trs_engine_args *a, trs_scalar scalar,
                              trs_stream stream) {
   int64_t size = (int64_t)trs_scalar_size(scalar), begin, end;
-  find_waited(e->c.level, e->c.ranges, e->c.nranges, &begin, &end);
+  find_waited(w->c.level, w->c.ranges, w->c.nranges, &begin, &end);
   if (begin < end) {
     end += (a->columns - 1) * a->slices.n;
     TRS_TRY(trs_device_fill((char *)a->work + begin * size, 0xff, (end - begin) * size, stream));
@@ -182,34 +185,36 @@ static trs_status clear_work(const trs_engine *e, const trs_engine_args *a, trs_
                          a->columns * (int64_t)a->slices.nparts * TRS_SLICE_LANES * size, stream);
 }
 
-trs_status trs_engine_launch_one(const trs_engine *e, const trs_engine_args *a, trs_scalar scalar,
-                                 trs_stream stream) {
-  if (a->buffers == 1) TRS_TRY(clear_work(e, a, scalar, stream));
-  for (int32_t k = 0; k < e->c.nranges; k++) {
-    int32_t last = k + 1 == e->c.nranges && a->buffers == 2;
-    if (trs_batched_kind(&e->c.ranges[k], a->columns, e->clusters) == TRS_LAUNCH_WARP_SLICE)
-      TRS_TRY(trs_engine_warp_slice(a, scalar, &e->c.ranges[k], k, last, stream));
+/* The right-hand side in a. */
+static trs_status launch_one(const trs_engine *e, const trs_engine_sweep *w, const trs_engine_args *a,
+                             trs_scalar scalar, trs_stream stream) {
+  if (a->buffers == 1) TRS_TRY(clear_work(w, a, scalar, stream));
+  for (int32_t k = 0; k < w->c.nranges; k++) {
+    int32_t last = k + 1 == w->c.nranges && a->buffers == 2;
+    if (trs_batched_kind(&w->c.ranges[k], a->columns, e->clusters) == TRS_LAUNCH_WARP_SLICE)
+      TRS_TRY(trs_engine_warp_slice(a, scalar, &w->c.ranges[k], k, last, stream));
     else
-      TRS_TRY(trs_engine_shared_x(a, scalar, &e->c.ranges[k], last, stream));
+      TRS_TRY(trs_engine_shared_x(a, scalar, &w->c.ranges[k], last, stream));
   }
   return TRS_SUCCESS;
 }
 
 /* The same for several right-hand sides: each has its own part of work, with one buffer. */
-static trs_status launch_batched(const trs_engine *e, const trs_engine_args *a, trs_scalar scalar,
-                                 int32_t columns, trs_stream stream) {
+static trs_status launch_batched(const trs_engine *e, const trs_engine_sweep *w,
+                                 const trs_engine_args *a, trs_scalar scalar, int32_t columns,
+                                 trs_stream stream) {
   trs_engine_args own = *a;
   own.columns = columns;
   own.buffers = 1;
   own.work = a->many_rhs_work;
   own.parts = (char *)a->many_rhs_work + columns * a->slices.n * (int64_t)trs_scalar_size(scalar);
-  return trs_engine_launch_one(e, &own, scalar, stream);
+  return launch_one(e, w, &own, scalar, stream);
 }
 
-static trs_status clear_many_rhs(const trs_engine *e, const trs_engine_args *a, trs_scalar scalar,
+static trs_status clear_many_rhs(const trs_engine_sweep *w, const trs_engine_args *a, trs_scalar scalar,
                                  trs_stream stream) {
   int64_t begin, end, row = a->many_rhs * (int64_t)trs_scalar_size(scalar);
-  find_waited(e->c.level, e->many_ranges, e->many_nranges, &begin, &end);
+  find_waited(w->c.level, w->many_ranges, w->many_nranges, &begin, &end);
   if (begin >= end) return TRS_SUCCESS;
   if (a->in_place) return trs_device_fill(a->x, 0xff, a->slices.n * row, stream);
   return trs_device_fill((char *)a->many_rhs_work + begin * row, 0xff, (end - begin) * row, stream);
@@ -222,37 +227,37 @@ bool trs_engine_whole_packs(const void *first, int64_t row, int64_t column, int3
          width * size % 16 == 0;
 }
 
-static bool takes_row_groups(const trs_engine *e, const trs_engine_args *a, trs_scalar scalar,
+static bool takes_row_groups(const trs_engine *e, const trs_engine_sweep *w, const trs_engine_args *a, trs_scalar scalar,
                              const trs_launch_range *range, int32_t width) {
-  return row_groups_suit(e, scalar, range, width) &&
+  return row_groups_suit(e, w, scalar, range, width) &&
          trs_engine_whole_packs(a->b, a->b_row, a->b_col, width, scalar) &&
          trs_engine_whole_packs(a->x, a->x_row, a->x_col, width, scalar);
 }
 
 /* Without in_place every x is written twice, and read from many_rhs_work.  The rows of x must be
  * adjacent and apart from b, and all ranges be solved by row groups. */
-static bool solves_in_place(const trs_engine *e, const trs_engine_args *a, trs_scalar scalar,
+static bool solves_in_place(const trs_engine *e, const trs_engine_sweep *w, const trs_engine_args *a, trs_scalar scalar,
                             int32_t width) {
   const int64_t size = (int64_t)trs_scalar_size(scalar);
   const char *x = a->x, *b = a->b;
   const bool apart =
       x >= b + a->slices.n * a->b_row * size || b >= x + a->slices.n * a->x_row * size;
-  return a->system_idx && a->x_row == width && apart && row_groups_suit_all(e, scalar, width) &&
+  return a->system_idx && a->x_row == width && apart && row_groups_suit_all(e, w, scalar, width) &&
          trs_engine_whole_packs(b, a->b_row, a->b_col, width, scalar) &&
          trs_engine_whole_packs(x, a->x_row, a->x_col, width, scalar) &&
          trs_device_owns(e->gpu.device, x);
 }
 
-static trs_status launch_many_rhs(const trs_engine *e, const trs_engine_args *a, trs_scalar scalar,
+static trs_status launch_many_rhs(const trs_engine *e, const trs_engine_sweep *w, const trs_engine_args *a, trs_scalar scalar,
                                   int32_t width, trs_stream stream) {
   const int64_t shared = trs_device_look(e->gpu.device)->shared_bytes;
   trs_engine_args own = *a;
   own.many_rhs = whole_packs(width, scalar);
-  own.in_place = solves_in_place(e, a, scalar, width);
-  TRS_TRY(clear_many_rhs(e, &own, scalar, stream));
-  for (int32_t k = 0; k < e->many_nranges; k++) {
-    const trs_launch_range *range = &e->many_ranges[k];
-    if (takes_row_groups(e, &own, scalar, range, width))
+  own.in_place = solves_in_place(e, w, a, scalar, width);
+  TRS_TRY(clear_many_rhs(w, &own, scalar, stream));
+  for (int32_t k = 0; k < w->many_nranges; k++) {
+    const trs_launch_range *range = &w->many_ranges[k];
+    if (takes_row_groups(e, w, &own, scalar, range, width))
       TRS_TRY(trs_engine_row_groups(&own, scalar, range, width, shared, stream));
     else
       TRS_TRY(trs_engine_many_rhs(&own, scalar, range, width, stream));
@@ -262,48 +267,77 @@ static trs_status launch_many_rhs(const trs_engine *e, const trs_engine_args *a,
 
 /* Transposes columns of b and x for launch_many_rhs.  x by rows replaces b by rows, or lies where
  * rows wait for it. */
-static trs_status launch_transposed(const trs_engine *e, const trs_engine_args *a,
+static trs_status launch_transposed(const trs_engine *e, const trs_engine_sweep *w, const trs_engine_args *a,
                                     trs_scalar scalar, int32_t width, trs_stream stream) {
   trs_row_map in = {.n = a->slices.n, .width = width, .row = a->b_row, .col = a->b_col}, out = in;
   trs_engine_args own = *a;
   out.row = a->x_row, out.col = a->x_col;
   own.x_row = own.b_row = width;
   own.x_col = own.b_col = 1;
-  own.b = e->transposed;
+  own.b = w->transposed;
   own.x = a->many_rhs_work;
-  if (!solves_in_place(e, &own, scalar, width)) own.x = e->transposed;
-  TRS_TRY(trs_launch_gather(e->transposed, a->b, &in, scalar, stream));
-  TRS_TRY(launch_many_rhs(e, &own, scalar, width, stream));
+  if (!solves_in_place(e, w, &own, scalar, width)) own.x = w->transposed;
+  TRS_TRY(trs_launch_gather(w->transposed, a->b, &in, scalar, stream));
+  TRS_TRY(launch_many_rhs(e, w, &own, scalar, width, stream));
   return trs_launch_scatter(a->x, own.x, &out, scalar, stream);
 }
 
-static bool transposes(const trs_engine *e, const trs_engine_args *a, trs_scalar scalar,
+static bool transposes(const trs_engine_sweep *w, const trs_engine_args *a, trs_scalar scalar,
                        int32_t width) {
   const bool columns = a->b_col > a->b_row && a->x_col > a->x_row;
-  return e->transposed && columns && width >= e->least_transposed &&
-         (e->rows_apart || trs_engine_whole_packs(e->transposed, width, 1, width, scalar));
+  return w->transposed && columns && width >= w->least_transposed &&
+         (w->rows_apart || trs_engine_whole_packs(w->transposed, width, 1, width, scalar));
 }
 
-static trs_status launch_some(const trs_engine *e, const trs_engine_args *a, trs_scalar scalar,
+static trs_status launch_some(const trs_engine *e, const trs_engine_sweep *w, const trs_engine_args *a, trs_scalar scalar,
                               int32_t width, trs_stream stream) {
-  if (width == 1) return trs_engine_launch_one(e, a, scalar, stream);
-  if (width <= e->most_batched) return launch_batched(e, a, scalar, width, stream);
-  if (transposes(e, a, scalar, width)) return launch_transposed(e, a, scalar, width, stream);
-  return launch_many_rhs(e, a, scalar, width, stream);
+  if (width == 1) return launch_one(e, w, a, scalar, stream);
+  if (width <= w->most_batched) return launch_batched(e, w, a, scalar, width, stream);
+  if (transposes(w, a, scalar, width)) return launch_transposed(e, w, a, scalar, width, stream);
+  return launch_many_rhs(e, w, a, scalar, width, stream);
+}
+
+static trs_status launch_sweep(const trs_engine *e, const trs_engine_sweep *w, const trs_rhs *rhs,
+                               trs_scalar scalar, trs_stream stream) {
+  trs_engine_args a = w->args;
+  a.x = rhs->x;
+  a.b = rhs->b;
+  a.x_row = rhs->x_row, a.x_col = rhs->x_col, a.b_row = rhs->b_row, a.b_col = rhs->b_col;
+  return launch_some(e, w, &a, scalar, (int32_t)rhs->nrhs, stream);
+}
+
+int32_t trs_engine_width(const trs_engine *e) {
+  int64_t width = MOST_TOGETHER;
+  for (int32_t k = 0; k < e->nsweeps; k++) width = least(width, e->sweep[k].args.many_rhs);
+  return width > 0 ? (int32_t)width : 1;
+}
+
+/* D y = b, then M x = y.  y lies as x does, columns or rows. */
+static trs_status launch_both(const trs_engine *e, const trs_rhs *rhs, trs_scalar scalar,
+                              trs_stream stream) {
+  const bool columns = rhs->x_col > rhs->x_row || rhs->nrhs == 1;
+  trs_rhs first = *rhs, second = *rhs;
+  first.x = e->between;
+  first.x_row = columns ? 1 : rhs->nrhs;
+  first.x_col = columns ? e->gpu.system.n : 1;
+  second.b = first.x;
+  second.b_row = first.x_row;
+  second.b_col = first.x_col;
+  TRS_TRY(launch_sweep(e, &e->sweep[0], &first, scalar, stream));
+  return launch_sweep(e, &e->sweep[1], &second, scalar, stream);
 }
 
 trs_status trs_engine_launch(trs_plan *plan, const trs_rhs *rhs, trs_stream stream) {
   const trs_engine *e = plan->state;
-  trs_engine_args a = e->args;
-  trs_scalar scalar = plan->system.scalar;
-  int64_t size = (int64_t)trs_scalar_size(scalar);
-  int32_t width;
-  a.x_row = rhs->x_row, a.x_col = rhs->x_col, a.b_row = rhs->b_row, a.b_col = rhs->b_col;
+  const trs_scalar scalar = plan->system.scalar;
+  const int64_t size = (int64_t)trs_scalar_size(scalar), width = trs_engine_width(e);
   for (int64_t column = 0; column < rhs->nrhs; column += width) {
-    width = e->args.many_rhs > 0 ? (int32_t)least(rhs->nrhs - column, e->args.many_rhs) : 1;
-    a.x = (char *)rhs->x + column * a.x_col * size;
-    a.b = (const char *)rhs->b + column * a.b_col * size;
-    TRS_TRY(launch_some(e, &a, scalar, width, stream));
+    trs_rhs some = *rhs;
+    some.nrhs = least(rhs->nrhs - column, width);
+    some.x = (char *)rhs->x + column * rhs->x_col * size;
+    some.b = (const char *)rhs->b + column * rhs->b_col * size;
+    TRS_TRY(e->nsweeps == 2 ? launch_both(e, &some, scalar, stream)
+                            : launch_sweep(e, &e->sweep[0], &some, scalar, stream));
   }
   return TRS_SUCCESS;
 }

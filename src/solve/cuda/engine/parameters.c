@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analysis/slices.h"
+#include "analysis/substitute.h"
 
 /* A whole item, or its beginning up to '='.  Version 0.1 accepts both forms. */
 static const struct {
@@ -67,6 +68,7 @@ static trs_status read_text(trs_engine_parameters *p, const trs_plan *plan, cons
                                  {"early-poll", NULL, 0, 64, &p->early_poll},
                                  {"small-level-rows", NULL, 0, INT32_MAX, &p->small_level_rows},
                                  {"double-buffer", no_yes, 0, 0, &p->double_buffer},
+                                 {"substitute", NULL, 0, TRS_SUBSTITUTION_DEPTH, &p->substitute},
                                  {"launch-ranges", kernels, 0, 0, &p->ranges},
                                  {"rhs", ways, 0, 0, &p->rhs}};
   return trs_parameters_parse(plan->method->name, text, table, sizeof table / sizeof table[0]);
@@ -76,8 +78,12 @@ trs_status trs_engine_parameters_read(trs_engine_parameters *p, const trs_plan *
   const char *given = plan->parameters ? plan->parameters : "";
   int64_t room = (int64_t)strlen(given) + 1;
   char *text;
-  *p = (trs_engine_parameters){
-      .block = -1, .dense = -1, .early_poll = -1, .small_level_rows = -1, .double_buffer = -1};
+  *p = (trs_engine_parameters){.block = -1,
+                               .dense = -1,
+                               .early_poll = -1,
+                               .small_level_rows = -1,
+                               .double_buffer = -1,
+                               .substitute = -1};
   for (const char *c = given; *c; c++) room += *c == '=' ? MOST_GROWTH : 0;
   TRS_TRY(TRS_ALLOC(&text, room));
   translate(p, text, given);

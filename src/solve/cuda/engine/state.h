@@ -6,6 +6,7 @@
 #include "solve/cuda/engine/analysis.h"
 #include "solve/cuda/engine/choice.h"
 #include "solve/cuda/engine/parameters.h"
+#include "solve/cuda/engine/substitute.h"
 #include "solve/cuda/gpu.h"
 
 /* One way to cut the system. */
@@ -20,37 +21,54 @@ typedef struct trs_engine_candidate {
   double seconds; /* of a solve: expected by the cost model, or measured by tuning */
 } trs_engine_candidate;
 
-typedef struct trs_engine {
-  trs_gpu gpu;
+/* A triangle and its solves: the system; or D or M, if rows are substituted. */
+typedef struct trs_engine_sweep {
   trs_engine_candidate c;
-  trs_engine_parameters asked;
   trs_engine_args args;
   void *memory;                  /* one allocation for the arrays of args */
   int64_t bytes;                 /* of memory, many_rhs_work, system_idx and transposed */
-  int32_t clusters;              /* clusters of the cluster kernel that the device runs at once */
   int32_t most_batched;          /* up to this number of right-hand sides are batched */
   trs_launch_range *many_ranges; /* of several right-hand sides together */
   int32_t many_nranges;
   bool rows_apart;          /* rows of a level lie apart in b and x */
   void *transposed;         /* right-hand sides by rows, for columns of them; or NULL */
   int32_t least_transposed; /* from this number of columns on */
-  trs_gpu_found *found;     /* pinned: what the last fill found */
-  uint8_t *apart;  /* device, n: where blocks begin because of such inverses; NULL: never */
+} trs_engine_sweep;
+
+/* In pinned host memory. */
+typedef struct trs_engine_found {
+  trs_gpu_found fill;
+  trs_substitution_found substitution;
+} trs_engine_found;
+
+typedef struct trs_engine {
+  trs_gpu gpu;
+  trs_engine_parameters asked;
+  int32_t clusters; /* clusters of the cluster kernel that the device runs at once */
+  bool float_values;
+  trs_engine_sweep sweep[2]; /* the system; or D, then M */
+  int32_t nsweeps;           /* 1 or 2 */
+  trs_gpu_substitution substitution; /* of two sweeps */
+  int32_t levels;                    /* of the system, likewise */
+  void *between;                     /* n x width: the solutions of the first sweep, likewise */
+  trs_engine_found *found;
+  uint8_t *apart;  /* device, n: where blocks begin because of refused inverses; NULL: never */
   int64_t refused; /* blocks that were cut for that */
   bool tuned;
 } trs_engine;
 
 /* Memory for the right-hand sides that are solved together.  The number is plan->options.nrhs,
  * within limits. */
-trs_status trs_engine_prepare_rhs(trs_engine *e, const trs_plan *plan);
+trs_status trs_engine_prepare_rhs(const trs_engine *e, trs_engine_sweep *w, const trs_plan *plan);
+
+/* Right-hand sides solved together, at most. */
+int32_t trs_engine_width(const trs_engine *e);
 
 /* Expected seconds of a solve of nrhs right-hand sides, or as many of them as go together. */
 double trs_engine_expect_several(const trs_engine *e, const trs_engine_candidate *c,
                                  trs_scalar scalar, int64_t nrhs);
 
-/* Launch solves.  launch_one: of the right-hand side in args. */
-trs_status trs_engine_launch_one(const trs_engine *e, const trs_engine_args *args,
-                                 trs_scalar scalar, trs_stream stream);
+/* Launches a solve of the plan's system.  x and b lie in device memory. */
 trs_status trs_engine_launch(trs_plan *plan, const trs_rhs *rhs, trs_stream stream);
 
 #endif

@@ -95,22 +95,30 @@ TEST(clusters_give_way_to_warps_before_they_take_turns) {
   assert_int_equal(trs_batched_kind(&block, 200, 15), TRS_LAUNCH_SINGLE_BLOCK);
 }
 
-TEST(several_right_hand_sides_compare_chains_with_plain_rows) {
+TEST(chains_are_compared_with_single_rows) {
   const trs_pattern_features grid = {.n = 100000, .chained = 1, .run = 1, .row_length = 3};
   trs_slice_rules rules[TRS_MOST_CANDIDATES];
-  assert_int_equal(trs_choose_rules(rules, &grid, false), 1);
-  assert_true(rules[0].most_block > 1);
-  assert_int_equal(trs_choose_rules(rules, &grid, true), 2);
-  assert_true(rules[0].most_block > 1 && rules[1].most_block == 1);
+  for (int several = 0; several < 2; several++) {
+    assert_int_equal(trs_choose_rules(rules, &grid, several), 2);
+    assert_true(rules[0].most_block > 1 && rules[1].most_block == 1);
+  }
 }
 
-TEST(several_right_hand_sides_compare_blocks_of_nodes_with_large_ones) {
+TEST(blocks_of_nodes_are_compared_with_single_rows) {
   const trs_pattern_features nodes = {.n = 100000, .chained = 1, .run = 3, .row_length = 40};
   trs_slice_rules rules[TRS_MOST_CANDIDATES];
-  assert_int_equal(trs_choose_rules(rules, &nodes, false), 1);
-  assert_int_equal(trs_choose_rules(rules, &nodes, true), 2);
+  assert_int_equal(trs_choose_rules(rules, &nodes, false), 2);
+  assert_true(rules[0].most_block == TRS_MOST_BLOCK && rules[1].most_block == 1);
+  assert_int_equal(trs_choose_rules(rules, &nodes, true), 3);
+  assert_true(rules[0].most_block == TRS_MOST_BLOCK && rules[1].most_block == 1);
+  assert_int_equal(rules[2].most_block, TRS_EXACT_BLOCK);
+}
+
+TEST(supernodes_are_not_compared_with_single_rows) {
+  const trs_pattern_features supernodes = {.n = 100000, .chained = 1, .run = 12, .row_length = 40};
+  trs_slice_rules rules[TRS_MOST_CANDIDATES];
+  assert_int_equal(trs_choose_rules(rules, &supernodes, false), 1);
   assert_int_equal(rules[0].most_block, TRS_MOST_BLOCK);
-  assert_int_equal(rules[1].most_block, TRS_EXACT_BLOCK);
 }
 
 /* Of 10 levels with 32 rows each but one with 320,000. */

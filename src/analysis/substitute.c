@@ -1,0 +1,296 @@
+/* substitute.c - bands of levels; D and M on the host. */
+#include "analysis/substitute.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/system.h"
+#include "base/memory.h"
+
+static int32_t least(double a, double b) { return (int32_t)(a < b ? a : b); }
+
+int32_t trs_substitution_depth(int32_t nlevels) {
+  static const double SHARE = 0.7; /* a step of D costs less than a level of M */
+  static const int32_t MOST = 32;
+  return least(SHARE * sqrt(nlevels) + 0.5, MOST);
+}
+
+/* A dependency takes as long as reading so many entries, about. */
+static const double HOP_ENTRIES = 95000;
+
+/* The entries of a row of M in a level. */
+static int32_t most_entries(const trs_slice_level *level) {
+  const double rows = level[1].position - level->position,
+               mean = (double)(level[1].entries - level->entries) / rows;
+  const double more = fmin(7 * mean + 16, HOP_ENTRIES / 2 / rows);
+  return least(ceil(mean) + more, TRS_SUBSTITUTED_ENTRIES);
+}
+
+/* Numbers the rows in the order of steps. */
+static void order_steps(trs_bands *b, const trs_slice_level *level) {
+  int64_t turn = 0;
+  for (int32_t s = 0; s < b->nsteps; s++) {
+    b->step[s] = turn;
+    for (int32_t l = s; l < b->nlevels; l++) {
+      if (l - b->level[l].begin != s) continue;
+      b->level[l].turn = (int32_t)turn;
+      turn += level[l + 1].position - level[l].position;
+    }
+  }
+  b->step[b->nsteps] = turn;
+}
+
+trs_status trs_bands_create(trs_bands *bands, const trs_slice_level *level, int32_t nlevels,
+                            int32_t depth) {
+  *bands = (trs_bands){.nlevels = nlevels, .nsteps = depth < nlevels ? depth : nlevels};
+  trs_status status = TRS_ALLOC(&bands->level, nlevels);
+  if (!status) status = TRS_ALLOC(&bands->step, bands->nsteps + 1);
+  if (status) {
+    trs_bands_destroy(bands);
+    return status;
+  }
+  for (int32_t l = 0; l < nlevels; l++) {
+    const int64_t rows = level[l + 1].position - level[l].position;
+    bands->level[l] = (trs_band_level){
+        .begin = l / depth * depth, .most = most_entries(level + l), .position = level[l].position};
+    bands->most_entries += level[l + 1].entries - level[l].entries + rows * bands->level[l].most;
+  }
+  order_steps(bands, level);
+  return TRS_SUCCESS;
+}
+
+void trs_bands_destroy(trs_bands *bands) {
+  trs_free(bands->level);
+  trs_free(bands->step);
+  *bands = (trs_bands){0};
+}
+
+/* ---- D and M. ---- */
+
+/* Rows are numbered in the order of the sweep.  Of each: */
+typedef struct row {
+  int64_t begin, count; /* of its entries in M, in store */
+  int64_t substituted;  /* entries of D */
+  int32_t level, layer;
+} row;
+
+typedef struct work {
+  const trs_system *S;
+  const trs_bands *bands;
+  row *row;
+  int32_t *idx; /* the store of M's rows: columns in the order of the sweep, ascending */
+  void *val;
+  int64_t used, room;
+  uint8_t *in_D;          /* of each entry of S */
+  double *size, *largest; /* of each x; the sum of |M| times the sizes, by row */
+  int32_t *at;            /* n: 1 + place of a column in the row that is made; 0: not there */
+  int64_t guarded;
+} work;
+
+/* Off-diagonal entry e of row k in the order of the sweep, and its column. */
+static int64_t entry_of(const work *w, int32_t k, int64_t e, int32_t *column) {
+  const trs_system *S = w->S;
+  int64_t begin, end;
+  trs_off_diagonal(S, trs_in_sweep(S, k), S->lower, S->has_diagonal, &begin, &end);
+  const int64_t p = S->lower ? begin + e : end - 1 - e;
+  *column = (int32_t)trs_in_sweep(S, S->idx[p]);
+  return p;
+}
+
+static int64_t count_of(const work *w, int32_t k) {
+  int64_t begin, end;
+  trs_off_diagonal(w->S, trs_in_sweep(w->S, k), w->S->lower, w->S->has_diagonal, &begin, &end);
+  return end - begin;
+}
+
+static int64_t diagonal_of(const work *w, int32_t k) {
+  int64_t begin, end;
+  trs_off_diagonal(w->S, trs_in_sweep(w->S, k), w->S->lower, w->S->has_diagonal, &begin, &end);
+  return w->S->lower ? end : begin - 1;
+}
+
+static const trs_band_level *band_of(const work *w, int32_t k) {
+  return &w->bands->level[w->row[k].level];
+}
+
+static int ascending(const void *a, const void *b) {
+  const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+  return (x > y) - (x < y);
+}
+
+/* The layer whose entries row k substitutes; -1: it depends on no row of its band. */
+static int32_t find_layer(const work *w, int32_t k, int64_t count) {
+  const int32_t begin = band_of(w, k)->begin;
+  int32_t layer = -1, c;
+  for (int64_t e = 0; e < count; e++) {
+    entry_of(w, k, e, &c);
+    if (w->row[c].level >= begin && w->row[c].layer > layer) layer = w->row[c].layer;
+  }
+  return layer;
+}
+
+static bool is_substituted(const work *w, int32_t k, int32_t c, int32_t layer) {
+  return w->row[c].level >= band_of(w, k)->begin && w->row[c].layer == layer;
+}
+
+/* Adds a column to the row that is made.  False if it has enough. */
+static bool add_column(work *w, row *r, int32_t c, int64_t most) {
+  for (int64_t p = r->begin; p < r->begin + r->count; p++)
+    if (w->idx[p] == c) return true;
+  if (r->count == most) return false;
+  w->idx[r->begin + r->count++] = c;
+  return true;
+}
+
+/* The columns of row k if it substitutes the entries of `layer`.  False if they are too many. */
+static bool find_columns(work *w, int32_t k, int64_t count, int32_t layer) {
+  const int64_t most = band_of(w, k)->most;
+  row *r = &w->row[k];
+  int64_t substituted = 0;
+  int32_t c;
+  bool fits = layer >= 0;
+  for (int64_t e = 0; e < count && fits; e++) {
+    entry_of(w, k, e, &c);
+    if (is_substituted(w, k, c, layer))
+      fits = ++substituted <= TRS_SUBSTITUTED_ENTRIES;
+    else
+      fits = add_column(w, r, c, most);
+  }
+  for (int64_t e = 0; e < count && fits; e++) {
+    entry_of(w, k, e, &c);
+    const row *its = &w->row[c];
+    for (int64_t p = 0; is_substituted(w, k, c, layer) && p < its->count && fits; p++)
+      fits = add_column(w, r, w->idx[its->begin + p], most);
+  }
+  qsort(w->idx + r->begin, (size_t)r->count, sizeof *w->idx, ascending);
+  return fits;
+}
+
+/* The columns of S. */
+static void keep_columns(work *w, int32_t k, int64_t count) {
+  row *r = &w->row[k];
+  for (int64_t e = 0; e < count; e++) entry_of(w, k, e, &w->idx[r->begin + e]);
+  r->count = count;
+}
+
+#define TRS_TEMPLATE "analysis/substitute_tmpl.c"
+#include "base/instantiate.h"
+
+typedef void (*sizes_function)(work *);
+typedef bool (*values_function)(work *, int32_t, int64_t, int32_t);
+typedef void (*copy_function)(const work *, const trs_substitution *, int32_t);
+static const sizes_function find_sizes[] = TRS_TABLE(find_sizes);
+static const values_function find_values[] = TRS_TABLE(find_values);
+static const copy_function copy_row[] = TRS_TABLE(copy_row);
+
+static trs_status make_room(work *w, int64_t more) {
+  const size_t size = trs_scalar_size(w->S->scalar);
+  if (w->used + more <= w->room) return TRS_SUCCESS;
+  w->room = 2 * (w->used + more);
+  TRS_TRY(trs_realloc((void **)&w->idx, w->room, sizeof *w->idx));
+  return trs_realloc(&w->val, w->room, size);
+}
+
+static trs_status make_row(work *w, int32_t k) {
+  const int64_t count = count_of(w, k);
+  row *r = &w->row[k];
+  int32_t c;
+  TRS_TRY(make_room(w, count + TRS_SUBSTITUTED_ENTRIES));
+  *r = (row){.begin = w->used};
+  for (int64_t e = 0; e < count; e++) {
+    entry_of(w, k, e, &c);
+    if (w->row[c].level >= r->level) r->level = w->row[c].level + 1;
+  }
+  const int32_t layer = find_layer(w, k, count);
+  r->layer = layer;
+  bool substitutes = find_columns(w, k, count, layer);
+  if (substitutes && !find_values[w->S->scalar](w, k, count, layer)) {
+    substitutes = false;
+    w->guarded++;
+  }
+  for (int64_t e = 0; e < count && substitutes; e++) {
+    const int64_t p = entry_of(w, k, e, &c);
+    w->in_D[p] = is_substituted(w, k, c, layer);
+    r->substituted += w->in_D[p];
+  }
+  if (!substitutes) {
+    r->layer = layer + 1;
+    keep_columns(w, k, count);
+    (void)find_values[w->S->scalar](w, k, count, -1);
+  }
+  w->used += r->count;
+  return TRS_SUCCESS;
+}
+
+static trs_status allocate(trs_system *T, const trs_system *S, int64_t nnz, bool unit) {
+  int64_t *ptr;
+  int32_t *idx;
+  void *val;
+  *T = *S;
+  T->conj = false;
+  T->nnz = nnz;
+  T->unit = unit;
+  T->has_diagonal = !unit;
+  T->ptr = NULL, T->idx = NULL, T->val = NULL;
+  TRS_TRY(TRS_ALLOC(&ptr, S->n + 1));
+  T->ptr = ptr;
+  TRS_TRY(TRS_ALLOC(&idx, nnz));
+  T->idx = idx;
+  TRS_TRY(trs_alloc(&val, nnz, trs_scalar_size(S->scalar)));
+  T->val = val;
+  return TRS_SUCCESS;
+}
+
+/* D and M in the order of the system's rows. */
+static trs_status gather(const work *w, trs_substitution *result) {
+  const trs_system *S = w->S;
+  int64_t entries = S->unit ? 0 : S->n, m = 0, d = 0;
+  for (int64_t k = 0; k < S->n; k++) entries += w->row[k].substituted;
+  TRS_TRY(allocate(&result->D, S, entries, S->unit));
+  TRS_TRY(allocate(&result->M, S, w->used, true));
+  for (int64_t i = 0; i < S->n; i++) {
+    const row *r = &w->row[trs_in_sweep(S, i)];
+    ((int64_t *)result->M.ptr)[i] = m;
+    ((int64_t *)result->D.ptr)[i] = d;
+    m += r->count;
+    d += r->substituted + !S->unit;
+  }
+  ((int64_t *)result->M.ptr)[S->n] = m;
+  ((int64_t *)result->D.ptr)[S->n] = d;
+  for (int64_t k = 0; k < S->n; k++) copy_row[S->scalar](w, result, (int32_t)k);
+  result->guarded = w->guarded;
+  return TRS_SUCCESS;
+}
+
+static trs_status begin(work *w, const trs_system *S) {
+  TRS_TRY(TRS_ALLOC_ZERO(&w->row, S->n));
+  TRS_TRY(TRS_ALLOC_ZERO(&w->in_D, S->nnz));
+  TRS_TRY(TRS_ALLOC_ZERO(&w->size, S->n));
+  TRS_TRY(TRS_ALLOC_ZERO(&w->largest, S->n));
+  return TRS_ALLOC_ZERO(&w->at, S->n);
+}
+
+trs_status trs_substitute(trs_substitution *result, const trs_system *S, const trs_bands *bands) {
+  work w = {.S = S, .bands = bands};
+  *result = (trs_substitution){0};
+  trs_status status = begin(&w, S);
+  if (!status) find_sizes[S->scalar](&w);
+  for (int64_t k = 0; k < S->n && !status; k++) status = make_row(&w, (int32_t)k);
+  if (!status) status = gather(&w, result);
+  void *arrays[] = {w.row, w.idx, w.val, w.in_D, w.size, w.largest, w.at};
+  for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++) trs_free(arrays[k]);
+  if (status) trs_substitution_destroy(result);
+  return status;
+}
+
+void trs_substitution_destroy(trs_substitution *result) {
+  trs_system *of[] = {&result->D, &result->M};
+  for (int k = 0; k < 2; k++) {
+    trs_free((void *)of[k]->ptr);
+    trs_free((void *)of[k]->idx);
+    trs_free((void *)of[k]->val);
+  }
+  *result = (trs_substitution){0};
+}

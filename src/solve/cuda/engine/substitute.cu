@@ -1,0 +1,810 @@
+/* substitute.cu - D and M of analysis/substitute.h, step by step on the GPU.
+ *
+ * One launch per step of the bands, one warp per row.  A row needs only rows of earlier steps, so no
+ * warp waits.  The warp merges the sorted columns of the rows that it substitutes, one after the
+ * other, in its shared memory; then it sums the values of each column in the order of the rows, so
+ * the same system gives the same bits.  Rows of M are stored where the next free place is, and
+ * copied into the order of the system in the end.
+ *
+ * An update repeats the sums for the columns that it finds in M.
+ *
+ * O(nnz of M, times the entries of a row that are substituted, times the logarithm of a row).  The
+ * time of small systems is that of the launches. */
+#include <cub/device/device_scan.cuh>
+
+#include <cfloat>
+
+#include "solve/cuda/engine/analysis.cuh"
+#include "solve/cuda/engine/slice.cuh"
+#include "solve/cuda/engine/substitute.h"
+
+namespace {
+
+using namespace trs;
+
+enum {
+  WARPS = ANALYSIS_WARPS,
+  MOST = TRS_SUBSTITUTED_ENTRIES,
+  HELD = MOST / WARP /* entries of a merged row per lane */
+};
+
+/* ---- Access to rows of M. ---- */
+
+/* While M is made: columns as places of the sweep, ascending. */
+template <class S>
+struct store {
+  static constexpr bool fresh = true;
+  int64_t *at;    /* n: of the first entry */
+  int32_t *count; /* n */
+  int32_t *idx;
+  S *val;
+
+  struct row {
+    int64_t at;
+    int32_t count;
+  };
+  __device__ row find(int32_t k) const { return {at[k], count[k]}; }
+  __device__ int32_t column(const row &r, int32_t e) const { return idx[r.at + e]; }
+  __device__ S &value(const row &r, int32_t e) const { return val[r.at + e]; }
+};
+
+/* Afterwards. */
+template <class S>
+struct packed {
+  static constexpr bool fresh = false;
+  pattern_view t;
+  S *val;
+
+  using row = row_view;
+  __device__ row find(int32_t k) const { return t.row(k); }
+  __device__ int32_t column(const row &r, int32_t e) const { return t.column(r.origin, e); }
+  __device__ S &value(const row &r, int32_t e) const { return val[t.entry(r.origin, e)]; }
+};
+
+template <class S, class M>
+struct pass_view {
+  using real = typename element<S>::real;
+  pattern_view t;
+  const S *val;
+  bool unit;
+  const int32_t *order;
+  const uint32_t *known;       /* levels plus one */
+  const trs_band_level *level; /* while M is made */
+  M rows;
+  unsigned long long *used, room; /* entries of the store */
+  uint16_t *layer;
+  int32_t *in_D;         /* by entry of the system: the numbers of the row's entries that are in D;
+                            while M is made */
+  int64_t *d_count;      /* n, by row of the system: entries of D's row, likewise */
+  int64_t *m_count;      /* n, likewise, of M's */
+  pattern_view d;        /* D, afterwards */
+  S *d_val;              /* likewise */
+  const real *size;      /* of each x */
+  real *largest;         /* the sum of the sizes of a row of M */
+  trs_substitution_found *found;
+};
+
+/* Shared memory of a warp. */
+template <class S>
+struct row_memory {
+  int32_t column[2][MOST]; /* of the row that is made; of the row before a merge */
+  int32_t fresh[MOST];     /* columns that a merge adds */
+  int32_t entry[MOST];     /* entries that are substituted */
+  S sum[MOST];
+};
+
+/* The first of count ascending numbers that is at least `wanted`. */
+__device__ int32_t lower_bound(const int32_t *numbers, int32_t count, int32_t wanted) {
+  int32_t low = 0;
+  while (low < count) {
+    const int32_t middle = (low + count) / 2;
+    if (numbers[middle] < wanted)
+      low = middle + 1;
+    else
+      count = middle;
+  }
+  return low;
+}
+
+template <class R>
+__device__ R largest_part(R a) {
+  return fabs(a);
+}
+template <class R>
+__device__ R largest_part(complex_of<R> a) {
+  return fmax(fabs(a.re), fabs(a.im));
+}
+
+/* True if a product of numbers other than zero has lost digits to underflow. */
+template <class S>
+__device__ bool underflows(S product, S a, S b) {
+  using real = typename element<S>::real;
+  constexpr real TINY =
+      sizeof(real) == 4 ? real(FLT_MIN / FLT_EPSILON) : real(DBL_MIN / DBL_EPSILON);
+  return largest_part(a) != 0 && largest_part(b) != 0 && !(largest_part(product) >= TINY);
+}
+
+template <class R>
+__device__ R sum_of_warp(R value) {
+  for (int step = WARP / 2; step > 0; step /= 2) value += __shfl_xor_sync(~0u, value, step);
+  return value;
+}
+
+/* One row, by a warp. */
+template <class S, class M>
+class row_maker {
+ public:
+  using real = typename element<S>::real;
+
+  __device__ row_maker(const pass_view<S, M> &view, row_memory<S> &memory, int32_t place)
+      : v(view), m(memory), k(place), row(view.t.row(place)), lane(this_lane()) {}
+
+  __device__ void make();
+  __device__ void renew();
+
+ private:
+  const pass_view<S, M> &v;
+  row_memory<S> &m;
+  const int32_t k;
+  const row_view row;
+  const int lane;
+  int32_t count = 0;       /* columns of the row of M, in m.column[now] */
+  int32_t substituted = 0; /* entries in m.entry */
+  int now = 0;
+
+  __device__ S value(int32_t e) const { return v.val[v.t.entry(row.origin, e)]; }
+  __device__ S diagonal() const { return v.unit ? one<S>() : v.val[row.diagonal]; }
+
+  /* The layer of a row of the band, or -1. */
+  __device__ int32_t layer_of(int32_t c, int32_t begin) const {
+    return int32_t(v.known[c]) - 1 >= begin ? int32_t(v.layer[c]) : -1;
+  }
+  __device__ int32_t find_layer(int32_t begin) const;
+  __device__ bool take_entries(int32_t begin, int32_t layer, int32_t most);
+  __device__ bool merge(int32_t c, int32_t most);
+  __device__ bool find_columns(int32_t begin, int32_t layer, int32_t most);
+  template <class Kept>
+  __device__ bool sum_values(Kept kept);
+  __device__ typename M::row reserve(int32_t entries);
+  __device__ void keep_all();
+  __device__ void store_row();
+};
+
+template <class S, class M>
+__device__ int32_t row_maker<S, M>::find_layer(int32_t begin) const {
+  int32_t layer = -1;
+  for (int32_t e = lane; e < row.count; e += WARP)
+    layer = max(layer, layer_of(v.t.column(row.origin, e), begin));
+  return __reduce_max_sync(~0u, layer);
+}
+
+/* Entries to substitute, into m.entry, and the columns of the others.  False if they are too many.
+ */
+template <class S, class M>
+__device__ bool row_maker<S, M>::take_entries(int32_t begin, int32_t layer, int32_t most) {
+  for (int32_t first = 0; first < row.count; first += WARP) {
+    const int32_t e = first + lane;
+    const bool there = e < row.count;
+    const int32_t c = there ? v.t.column(row.origin, e) : -1;
+    const bool goes = there && layer_of(c, begin) == layer;
+    const unsigned going = __ballot_sync(~0u, goes), staying = __ballot_sync(~0u, there && !goes),
+                   before = (1u << lane) - 1;
+    if (substituted + __popc(going) > MOST || count + __popc(staying) > most) return false;
+    if (goes) m.entry[substituted + __popc(going & before)] = e;
+    if (there && !goes) m.column[now][count + __popc(staying & before)] = c;
+    substituted += __popc(going);
+    count += __popc(staying);
+  }
+  __syncwarp();
+  return true;
+}
+
+/* Adds the columns of row c of M.  False if there are too many. */
+template <class S, class M>
+__device__ bool row_maker<S, M>::merge(int32_t c, int32_t most) {
+  const auto its = v.rows.find(c);
+  if (its.count > most) return false;
+  const int32_t *old = m.column[now];
+  int32_t column[HELD], at[HELD], fresh = 0;
+  unsigned is_fresh = 0;
+#pragma unroll
+  for (int u = 0; u < HELD; u++) {
+    const int32_t e = u * WARP + lane;
+    column[u] = e < its.count ? v.rows.column(its, e) : -1;
+  }
+#pragma unroll
+  for (int u = 0; u < HELD; u++) {
+    if (u * WARP >= its.count) break;
+    at[u] = lower_bound(old, count, column[u]);
+    const bool adds = column[u] >= 0 && !(at[u] < count && old[at[u]] == column[u]);
+    const unsigned adding = __ballot_sync(~0u, adds);
+    const int32_t number = fresh + __popc(adding & ((1u << lane) - 1));
+    fresh += __popc(adding);
+    if (count + fresh > most) return false;
+    if (!adds) continue;
+    is_fresh |= 1u << u;
+    m.fresh[number] = column[u];
+    at[u] += number;
+  }
+  if (fresh == 0) return true;
+  int32_t *merged = m.column[now ^ 1];
+#pragma unroll
+  for (int u = 0; u < HELD; u++)
+    if (is_fresh >> u & 1) merged[at[u]] = column[u];
+  __syncwarp();
+  for (int32_t e = lane; e < count; e += WARP)
+    merged[e + lower_bound(m.fresh, fresh, old[e])] = old[e];
+  __syncwarp();
+  count += fresh;
+  now ^= 1;
+  return true;
+}
+
+template <class S, class M>
+__device__ bool row_maker<S, M>::find_columns(int32_t begin, int32_t layer, int32_t most) {
+  if (layer < 0 || !take_entries(begin, layer, most)) return false;
+  for (int32_t d = 0; d < substituted; d++)
+    if (!merge(v.t.column(row.origin, m.entry[d]), most)) return false;
+  return true;
+}
+
+/* m.sum, by the columns in m.column[now]: the row of M.  kept(e, c): entry e, in column c, is not
+ * substituted.  False if the growth is too large. */
+template <class S, class M>
+template <class Kept>
+__device__ bool row_maker<S, M>::sum_values(Kept kept) {
+  const int32_t *column = m.column[now];
+  const S pivot = diagonal(), inverse = reciprocal(pivot);
+  real own = 0, bound = 0, sum = 0;
+  bool lost = false;
+  for (int32_t e = lane; e < count; e += WARP) m.sum[e] = S{};
+  __syncwarp();
+  for (int32_t e = lane; e < row.count; e += WARP) {
+    const int32_t c = v.t.column(row.origin, e);
+    const S a = value(e);
+    own += magnitude(a) * v.size[c];
+    if (kept(e, c)) m.sum[lower_bound(column, count, c)] = a;
+  }
+  __syncwarp();
+  for (int32_t d = 0; d < substituted; d++) {
+    const int32_t c = v.t.column(row.origin, m.entry[d]);
+    const S a = value(m.entry[d]);
+    const auto its = v.rows.find(c);
+    if (lane == 0) bound += magnitude(a) * v.largest[c];
+    for (int32_t e = lane; e < its.count; e += WARP) {
+      const S b = v.rows.value(its, e);
+      S &to = m.sum[lower_bound(column, count, v.rows.column(its, e))];
+      to = multiply_add(S{} - a, b, to);
+      lost |= underflows(a * b, a, b);
+    }
+    __syncwarp();
+  }
+  for (int32_t e = lane; e < count; e += WARP) {
+    const S a = m.sum[e], scaled = a * inverse;
+    m.sum[e] = scaled;
+    lost |= underflows(scaled, a, inverse);
+    sum += magnitude(scaled) * v.size[column[e]];
+  }
+  const real size = v.size[k];
+  sum = size + sum_of_warp(sum);
+  own = magnitude(pivot) * size + sum_of_warp(own);
+  bound = magnitude(pivot) * sum + sum_of_warp(bound);
+  if (lane == 0) v.largest[k] = sum;
+  __syncwarp();
+  return __all_sync(~0u, !lost && bound <= real(TRS_SUBSTITUTION_GROWTH) * own) != 0;
+}
+
+/* ---- Making M. ---- */
+
+template <class S, class M>
+__device__ typename M::row row_maker<S, M>::reserve(int32_t entries) {
+  unsigned long long at = 0;
+  if (lane == 0) at = atomicAdd(v.used, static_cast<unsigned long long>(entries));
+  at = __shfl_sync(~0u, at, 0);
+  const bool fits = at + unsigned(entries) <= v.room;
+  if (!fits && lane == 0) v.found->overflow = 1;
+  const typename M::row r = {int64_t(fits ? at : 0), fits ? entries : 0};
+  if (lane == 0) {
+    const int32_t i = v.t.mirror(k);
+    v.rows.at[k] = r.at;
+    v.rows.count[k] = r.count;
+    v.m_count[i] = r.count;
+    v.d_count[i] = substituted + !v.unit;
+  }
+  return r;
+}
+
+/* The row of the system, divided by its diagonal entry. */
+template <class S, class M>
+__device__ void row_maker<S, M>::keep_all() {
+  substituted = 0;
+  const auto to = reserve(row.count);
+  const S inverse = reciprocal(diagonal());
+  real sum = 0;
+  for (int32_t e = lane; e < to.count; e += WARP) {
+    const int32_t c = v.t.column(row.origin, e);
+    const S scaled = value(e) * inverse;
+    v.rows.idx[to.at + e] = c;
+    v.rows.value(to, e) = scaled;
+    sum += magnitude(scaled) * v.size[c];
+  }
+  sum = v.size[k] + sum_of_warp(sum);
+  if (lane == 0) v.largest[k] = sum;
+}
+
+template <class S, class M>
+__device__ void row_maker<S, M>::store_row() {
+  const auto to = reserve(count);
+  for (int32_t e = lane; e < to.count; e += WARP) {
+    v.rows.idx[to.at + e] = m.column[now][e];
+    v.rows.value(to, e) = m.sum[e];
+  }
+  for (int32_t d = lane; d < substituted; d += WARP)
+    v.in_D[v.t.ptr[v.t.mirror(k)] + d] = m.entry[d];
+}
+
+template <class S, class M>
+__device__ void row_maker<S, M>::make() {
+  const trs_band_level band = v.level[v.known[k] - 1];
+  const int32_t layer = int32_t(v.known[k]) - 1 > band.begin ? find_layer(band.begin) : -1;
+  bool substitutes = find_columns(band.begin, layer, band.most);
+  if (substitutes) {
+    substitutes = sum_values(
+        [&](int32_t, int32_t c) { return layer_of(c, band.begin) != layer; });
+    if (!substitutes && lane == 0) atomicAdd(&v.found->guarded, 1);
+  }
+  if (lane == 0) v.layer[k] = uint16_t(substitutes ? layer : layer + 1);
+  if (substitutes)
+    store_row();
+  else
+    keep_all();
+}
+
+/* ---- New values for the columns of M. ---- */
+
+template <class S, class M>
+__device__ void row_maker<S, M>::renew() {
+  const row_view d = v.d.row(k);
+  const auto its = v.rows.find(k);
+  for (int32_t e = lane; e < d.count; e += WARP) {
+    const int32_t c = v.d.column(d.origin, e);
+    int32_t low = 0, high = row.count;
+    while (low < high) {
+      const int32_t middle = (low + high) / 2;
+      if (v.t.column(row.origin, middle) < c)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    m.entry[e] = low;
+    v.d_val[v.d.entry(d.origin, e)] = value(low);
+  }
+  if (!v.unit && lane == 0) v.d_val[d.diagonal] = v.val[row.diagonal];
+  substituted = d.count;
+  if (substituted == 0) {
+    const S inverse = reciprocal(diagonal());
+    real sum = 0;
+    for (int32_t e = lane; e < its.count; e += WARP) {
+      const S scaled = value(e) * inverse;
+      v.rows.value(its, e) = scaled;
+      sum += magnitude(scaled) * v.size[v.t.column(row.origin, e)];
+    }
+    sum = v.size[k] + sum_of_warp(sum);
+    if (lane == 0) v.largest[k] = sum;
+    return;
+  }
+  count = its.count;
+  for (int32_t e = lane; e < count; e += WARP) m.column[now][e] = v.rows.column(its, e);
+  __syncwarp();
+  const bool good = sum_values([&](int32_t e, int32_t) {
+    const int32_t at = lower_bound(m.entry, substituted, e);
+    return at == substituted || m.entry[at] != e;
+  });
+  if (!good && lane == 0) atomicAdd(&v.found->guarded, 1);
+  for (int32_t e = lane; e < count; e += WARP) v.rows.value(its, e) = m.sum[e];
+}
+
+template <class S, class M>
+__global__ void __launch_bounds__(ANALYSIS_THREADS)
+    pass_step(const __grid_constant__ pass_view<S, M> v, int64_t first, int64_t end) {
+  __shared__ row_memory<S> memory[WARPS];
+  await_kernel_before();
+  const int64_t at = first + this_thread() / WARP;
+  if (at >= end) return;
+  row_maker<S, M> maker(v, memory[threadIdx.x / WARP], v.order[at]);
+  if constexpr (M::fresh)
+    maker.make();
+  else
+    maker.renew();
+}
+
+template <class S, class M>
+cudaError_t launch_pass(const pass_view<S, M> &v, bool overlaps, const int64_t *step,
+                        int32_t nsteps, cudaStream_t stream) {
+  cudaError_t error = cudaSuccess;
+  for (int32_t s = 0; s < nsteps && !error; s++)
+    if (step[s] < step[s + 1])
+      error = launch_behind(overlaps, pass_step<S, M>, blocks_for((step[s + 1] - step[s]) * WARP),
+                            ANALYSIS_THREADS, 0, stream, v, step[s], step[s + 1]);
+  return error;
+}
+
+/* ---- Before the first step: the order of steps, and the sizes of x. ---- */
+
+__global__ void order_rows(int64_t n, const int32_t *by_level, const uint32_t *known,
+                           const trs_band_level *level, int32_t *order) {
+  const int64_t p = this_thread();
+  if (p >= n) return;
+  const int32_t k = by_level[p];
+  const trs_band_level band = level[known[k] - 1];
+  order[band.turn + (p - band.position)] = k;
+}
+
+__device__ inline void raise(float *to, float value) {
+  if (value > 0) atomicMax(reinterpret_cast<int *>(to), __float_as_int(value));
+}
+__device__ inline void raise(double *to, double value) {
+  if (value > 0)
+    atomicMax(reinterpret_cast<unsigned long long *>(to),
+              static_cast<unsigned long long>(__double_as_longlong(value)));
+}
+
+/* The largest entry of each column, after division of each row by its largest.  LANES per row. */
+template <class S, int LANES>
+__global__ void __launch_bounds__(ANALYSIS_THREADS)
+    find_sizes(pattern_view t, const S *val, bool unit, typename element<S>::real *size) {
+  using real = typename element<S>::real;
+  const int64_t k = this_thread() / LANES;
+  const bool there = k < t.n;
+  const row_view row = there ? t.row(k) : row_view{0, 0, 0};
+  const int lane = this_lane() % LANES;
+  const real own = !there ? real(0) : unit ? real(1) : magnitude(val[row.diagonal]);
+  real most = own;
+  for (int32_t e = lane; e < row.count; e += LANES)
+    most = fmax(most, magnitude(val[t.entry(row.origin, e)]));
+  for (int step = LANES / 2; step > 0; step /= 2)
+    most = fmax(most, __shfl_xor_sync(~0u, most, step));
+  for (int32_t e = lane; e < row.count; e += LANES)
+    raise(size + t.column(row.origin, e), magnitude(val[t.entry(row.origin, e)]) / most);
+  if (there && lane == 0) raise(size + k, own / most);
+}
+
+template <class R>
+__global__ void invert_sizes(int64_t n, R *size) {
+  const int64_t k = this_thread();
+  if (k < n) size[k] = R(1) / size[k];
+}
+
+template <class S>
+cudaError_t launch_sizes(const trs_system &system, typename element<S>::real *size,
+                         cudaStream_t stream) {
+  enum { LANES = 8 };
+  cudaError_t error = cudaMemsetAsync(size, 0, size_t(system.n) * sizeof *size, stream);
+  if (error) return error;
+  find_sizes<S, LANES><<<blocks_for(system.n * LANES), ANALYSIS_THREADS, 0, stream>>>(
+      pattern_view(system), static_cast<const S *>(system.val), system.unit, size);
+  invert_sizes<<<blocks_for(system.n), ANALYSIS_THREADS, 0, stream>>>(system.n, size);
+  return cudaGetLastError();
+}
+
+/* ---- After the last step: D and M in the order of the system. ---- */
+
+template <class S>
+struct gather_view {
+  pattern_view t;
+  const S *val;
+  bool unit;
+  store<S> rows;
+  const int32_t *in_D;
+  trs_system D, M;
+};
+
+template <class S, int LANES>
+__global__ void __launch_bounds__(ANALYSIS_THREADS)
+    gather(const __grid_constant__ gather_view<S> v) {
+  const int32_t k = int32_t(this_thread() / LANES), lane = this_lane() % LANES;
+  if (k >= v.t.n) return;
+  const int32_t i = v.t.mirror(k);
+  const auto row = v.t.row(k);
+  const auto its = v.rows.find(k);
+  const int64_t m = v.M.ptr[i], d = v.D.ptr[i];
+  const int32_t more = !v.unit, in_D = int32_t(v.D.ptr[i + 1] - d) - more;
+  auto *m_idx = const_cast<int32_t *>(v.M.idx), *d_idx = const_cast<int32_t *>(v.D.idx);
+  auto *m_val = static_cast<S *>(const_cast<void *>(v.M.val)),
+       *d_val = static_cast<S *>(const_cast<void *>(v.D.val));
+  for (int32_t e = lane; e < its.count; e += LANES) {
+    const int64_t to = m + (v.t.lower ? e : its.count - 1 - e);
+    m_idx[to] = v.t.mirror(v.rows.column(its, e));
+    m_val[to] = v.rows.value(its, e);
+  }
+  for (int32_t e = lane; e < in_D; e += LANES) {
+    const int64_t from = v.t.entry(row.origin, v.in_D[v.t.ptr[i] + e]);
+    const int64_t to = d + (v.t.lower ? e : in_D - 1 - e + more);
+    d_idx[to] = v.t.idx[from];
+    d_val[to] = v.val[from];
+  }
+  if (v.unit || lane > 0) return;
+  const int64_t to = v.t.lower ? d + in_D : d;
+  d_idx[to] = i;
+  d_val[to] = v.val[row.diagonal];
+}
+
+/* ptr: n + 1. */
+__global__ void count_entries(const int64_t *d_ptr, const int64_t *m_ptr, int64_t n,
+                              trs_substitution_found *found) {
+  found->entries[0] = d_ptr[n];
+  found->entries[1] = m_ptr[n];
+}
+
+/* ptr[0] = 0; ptr[1 ..] hold the counts. */
+cudaError_t sum_counts(int64_t *ptr, int64_t n, void *room, size_t *bytes, cudaStream_t stream) {
+  return cub::DeviceScan::InclusiveSum(room, *bytes, ptr + 1, ptr + 1, n, stream);
+}
+
+/* ---- Memory. ---- */
+
+/* What is needed until D and M are complete. */
+struct work_arrays {
+  int64_t n, nnz, room, real_bytes, scalar_bytes, scan_bytes;
+  trs_band_level *level;
+  int64_t *at, *d_ptr, *m_ptr;
+  int32_t *count, *idx, *in_D, *order, nlevels;
+  char *val, *size, *largest, *scan;
+  uint16_t *layer;
+  unsigned long long *used;
+  trs_substitution_found *found;
+
+  void operator()(arena &a) {
+    a.take(&level, nlevels);
+    a.take(&used, 1);
+    a.take(&found, 1);
+    a.take(&at, n);
+    a.take(&count, n);
+    a.take(&d_ptr, n + 1);
+    a.take(&m_ptr, n + 1);
+    a.take(&order, n);
+    a.take(&layer, n);
+    a.take(&size, n * real_bytes);
+    a.take(&largest, n * real_bytes);
+    a.take(&in_D, nnz);
+    a.take(&idx, room);
+    a.take(&val, room * scalar_bytes);
+    a.take(&scan, scan_bytes);
+  }
+};
+
+int64_t bytes_of_real(trs_scalar scalar) {
+  return scalar == TRS_FLOAT || scalar == TRS_SCOMPLEX ? sizeof(float) : sizeof(double);
+}
+
+trs_system empty_like(const trs_system &s, bool unit) {
+  trs_system t = s;
+  t.conj = false;
+  t.unit = unit;
+  t.has_diagonal = !unit;
+  t.ptr = nullptr;
+  t.idx = nullptr;
+  t.val = nullptr;
+  return t;
+}
+
+/* The patterns, in one allocation that stays, and the values. */
+trs_status allocate_result(trs_gpu_substitution &r, trs_device *device, trs_stream stream) {
+  const int64_t n = r.D.n, size = size_of_scalar(r.D.scalar);
+  int64_t *ptr[2];
+  int32_t *idx[2];
+  char *val[2];
+  trs_system *of[2] = {&r.D, &r.M};
+  TRS_TRY(allocate(device, &r.memory, stream, [&](arena &a) {
+    a.take(&r.order, n);
+    for (int t = 0; t < 2; t++) a.take(&ptr[t], n + 1);
+    for (int t = 0; t < 2; t++) a.take(&idx[t], of[t]->nnz);
+  }));
+  for (int t = 0; t < 2; t++) of[t]->ptr = ptr[t], of[t]->idx = idx[t];
+  return allocate(device, &r.values, stream, [&](arena &a) {
+    for (int t = 0; t < 2; t++) {
+      a.take(&val[t], of[t]->nnz * size);
+      of[t]->val = val[t];
+    }
+  });
+}
+
+template <class S>
+cudaError_t begin_pass(const cut &c, const work_arrays &w, const trs_gpu_substitution &r) {
+  using real = typename element<S>::real;
+  const trs_system &s = c.system;
+  const auto by_level = c.o.order[c.numbers.order];
+  order_rows<<<blocks_for(s.n), ANALYSIS_THREADS, 0, c.stream>>>(s.n, by_level, c.known, w.level,
+                                                                 w.order);
+  cudaError_t error = launch_sizes<S>(s, reinterpret_cast<real *>(w.size), c.stream);
+  if (error) return error;
+  const pass_view<S, store<S>> v = {pattern_view(s),
+                                    static_cast<const S *>(s.val),
+                                    s.unit,
+                                    w.order,
+                                    c.known,
+                                    w.level,
+                                    {w.at, w.count, w.idx, reinterpret_cast<S *>(w.val)},
+                                    w.used,
+                                    static_cast<unsigned long long>(w.room),
+                                    w.layer,
+                                    w.in_D,
+                                    w.d_ptr + 1,
+                                    w.m_ptr + 1,
+                                    pattern_view(s),
+                                    nullptr,
+                                    reinterpret_cast<const real *>(w.size),
+                                    reinterpret_cast<real *>(w.largest),
+                                    w.found};
+  error = launch_pass(v, overlaps(c), r.step, r.nsteps, c.stream);
+  size_t bytes = size_t(w.scan_bytes);
+  if (!error) error = sum_counts(w.d_ptr, s.n, w.scan, &bytes, c.stream);
+  if (!error) error = sum_counts(w.m_ptr, s.n, w.scan, &bytes, c.stream);
+  if (error) return error;
+  count_entries<<<1, 1, 0, c.stream>>>(w.d_ptr, w.m_ptr, s.n, w.found);
+  return cudaGetLastError();
+}
+
+template <class S>
+cudaError_t end_pass(const cut &c, const work_arrays &w, const trs_gpu_substitution &r) {
+  enum { LANES = 8 };
+  const trs_system &s = c.system;
+  const size_t ptr_bytes = size_t(s.n + 1) * sizeof(int64_t);
+  cudaError_t error = cudaMemcpyAsync(const_cast<int64_t *>(r.D.ptr), w.d_ptr, ptr_bytes,
+                                      cudaMemcpyDeviceToDevice, c.stream);
+  if (!error)
+    error = cudaMemcpyAsync(const_cast<int64_t *>(r.M.ptr), w.m_ptr, ptr_bytes,
+                            cudaMemcpyDeviceToDevice, c.stream);
+  if (!error)
+    error = cudaMemcpyAsync(r.order, w.order, size_t(s.n) * sizeof *r.order,
+                            cudaMemcpyDeviceToDevice, c.stream);
+  if (error) return error;
+  const gather_view<S> v = {pattern_view(s),
+                            static_cast<const S *>(s.val),
+                            s.unit,
+                            {w.at, w.count, w.idx, reinterpret_cast<S *>(w.val)},
+                            w.in_D,
+                            r.D,
+                            r.M};
+  gather<S, LANES><<<blocks_for(s.n * LANES), ANALYSIS_THREADS, 0, c.stream>>>(v);
+  return cudaGetLastError();
+}
+
+trs_status make(const cut &c, const trs_bands &bands, const work_arrays &w, trs_gpu_substitution &r,
+                trs_substitution_found *found) {
+  const trs_system &s = c.system;
+  TRS_TRY(trs_device_copy(w.level, bands.level, bands.nlevels * int64_t(sizeof *w.level),
+                          c.stream));
+  TRS_TRY(trs_device_fill(w.used, 0, sizeof *w.used, c.stream));
+  TRS_TRY(trs_device_fill(w.found, 0, sizeof *w.found, c.stream));
+  TRS_TRY(trs_device_fill(w.d_ptr, 0, sizeof *w.d_ptr, c.stream));
+  TRS_TRY(trs_device_fill(w.m_ptr, 0, sizeof *w.m_ptr, c.stream));
+  const cudaError_t error = by_scalar(s.scalar, [&](auto element) {
+    return begin_pass<decltype(element)>(c, w, r);
+  });
+  TRS_TRY(trs_device_check(error, "substituting rows"));
+  TRS_TRY(trs_device_copy(found, w.found, sizeof *found, c.stream));
+  TRS_TRY(trs_device_wait(c.stream));
+  if (found->overflow) return TRS_SUCCESS;
+  r.D.nnz = found->entries[0];
+  r.M.nnz = found->entries[1];
+  r.guarded = found->guarded;
+  TRS_TRY(allocate_result(r, c.device, c.stream));
+  return trs_device_check(by_scalar(s.scalar,
+                                    [&](auto element) {
+                                      return end_pass<decltype(element)>(c, w, r);
+                                    }),
+                          "substituting rows");
+}
+
+template <class S>
+cudaError_t renew(const trs_gpu_substitution &r, const trs_system &s, bool overlaps, void *size,
+                  void *largest, trs_substitution_found *found, cudaStream_t stream) {
+  using real = typename element<S>::real;
+  const cudaError_t error = launch_sizes<S>(s, static_cast<real *>(size), stream);
+  if (error) return error;
+  const pass_view<S, packed<S>> v = {
+      pattern_view(s),
+      static_cast<const S *>(s.val),
+      s.unit,
+      r.order,
+      nullptr,
+      nullptr,
+      {pattern_view(r.M), static_cast<S *>(const_cast<void *>(r.M.val))},
+      nullptr,
+      0,
+      nullptr,
+      nullptr,
+      nullptr,
+      nullptr,
+      pattern_view(r.D),
+      static_cast<S *>(const_cast<void *>(r.D.val)),
+      static_cast<const real *>(size),
+      static_cast<real *>(largest),
+      found};
+  return launch_pass(v, overlaps, r.step, r.nsteps, stream);
+}
+
+}  // namespace
+
+extern "C" trs_status trs_gpu_substitute(trs_gpu_substitution *result, bool *made,
+                                         const trs_gpu_cut *c, const trs_bands *bands,
+                                         int64_t most_entries, trs_substitution_found *found) {
+  const trs_system &s = c->system;
+  work_arrays w = {};
+  void *memory = nullptr;
+  size_t scan = 0;
+  *result = trs_gpu_substitution{};
+  *found = trs_substitution_found{};
+  result->D = empty_like(s, s.unit);
+  result->M = empty_like(s, true);
+  result->nsteps = bands->nsteps;
+  for (int32_t k = 0; k <= bands->nsteps; k++) result->step[k] = bands->step[k];
+  w.room = bands->most_entries < most_entries ? bands->most_entries : most_entries;
+  w.n = s.n;
+  w.nnz = s.nnz;
+  w.nlevels = bands->nlevels;
+  w.real_bytes = bytes_of_real(s.scalar);
+  w.scalar_bytes = size_of_scalar(s.scalar);
+  TRS_TRY(trs_device_check(sum_counts(w.d_ptr, s.n, nullptr, &scan, c->stream), "summing"));
+  w.scan_bytes = int64_t(scan);
+  trs_status status = allocate(c->device, &memory, c->stream, [&](arena &a) { w(a); });
+  if (!status) status = make(*c, *bands, w, *result, found);
+  trs_device_free(c->device, memory, c->stream);
+  *made = !status && !found->overflow;
+  if (!*made) trs_gpu_substitution_free(result, c->device, c->stream);
+  return status;
+}
+
+extern "C" trs_status trs_gpu_substitute_again(trs_gpu_substitution *r, trs_device *device,
+                                               const trs_system *system,
+                                               trs_substitution_found *found, trs_stream stream) {
+  const int64_t size = size_of_scalar(system->scalar), real = bytes_of_real(system->scalar);
+  char *sizes, *largest, *val[2];
+  trs_substitution_found *there;
+  trs_system *of[2] = {&r->D, &r->M};
+  TRS_TRY(allocate(device, &r->values, stream, [&](arena &a) {
+    for (int t = 0; t < 2; t++) {
+      a.take(&val[t], of[t]->nnz * size);
+      of[t]->val = val[t];
+    }
+    a.take(&sizes, system->n * real);
+    a.take(&largest, system->n * real);
+    a.take(&there, 1);
+  }));
+  const bool overlaps = trs_device_look(device)->capability >= 9;
+  trs_status status = trs_device_fill(there, 0, sizeof *there, stream);
+  if (!status)
+    status = trs_device_check(
+        by_scalar(system->scalar,
+                  [&](auto element) {
+                    return renew<decltype(element)>(*r, *system, overlaps, sizes, largest, there,
+                                                    static_cast<cudaStream_t>(stream));
+                  }),
+        "substituting rows");
+  if (!status) status = trs_device_copy(found, there, sizeof *found, stream);
+  if (!status) status = trs_device_wait(stream);
+  if (status) trs_gpu_substitution_drop_values(r, device, stream);
+  return status;
+}
+
+extern "C" void trs_gpu_substitution_drop_values(trs_gpu_substitution *s, trs_device *device,
+                                                 trs_stream stream) {
+  trs_device_free(device, s->values, stream);
+  s->values = nullptr;
+  s->D.val = nullptr;
+  s->M.val = nullptr;
+}
+
+extern "C" void trs_gpu_substitution_free(trs_gpu_substitution *s, trs_device *device,
+                                          trs_stream stream) {
+  trs_gpu_substitution_drop_values(s, device, stream);
+  trs_device_free(device, s->memory, stream);
+  *s = trs_gpu_substitution{};
+}
+
+extern "C" int64_t trs_gpu_substitution_bytes(const trs_gpu_substitution *s) {
+  if (!s->memory) return 0;
+  return s->D.n * int64_t(sizeof(int32_t)) + 2 * (s->D.n + 1) * int64_t(sizeof(int64_t)) +
+         (s->D.nnz + s->M.nnz) * int64_t(sizeof(int32_t));
+}

@@ -1,0 +1,53 @@
+/* substitute.h - D and M of analysis/substitute.h, built on the GPU.  C and CUDA C++. */
+#ifndef TRS_SOLVE_CUDA_ENGINE_SUBSTITUTE_H
+#define TRS_SOLVE_CUDA_ENGINE_SUBSTITUTE_H
+
+#include "analysis/substitute.h"
+#include "solve/cuda/engine/analysis.h"
+
+/* What a pass finds in the values; in pinned host memory. */
+typedef struct trs_substitution_found {
+  int64_t entries[2]; /* of D and of M, once they are made */
+  int32_t guarded;    /* rows that keep their entries because of their growth; in an update: rows
+                         whose growth is now too large */
+  int32_t overflow;   /* M has more entries than there is room for */
+} trs_substitution_found;
+
+/* D and M, in device memory; what an update needs stays. */
+typedef struct trs_gpu_substitution {
+  trs_system D, M;
+  void *memory;   /* one allocation: of the patterns, and order */
+  void *values;   /* of D and M; NULL between fills */
+  int32_t *order; /* n: rows of the sweep in the order of steps */
+  int64_t step[TRS_SUBSTITUTION_DEPTH + 1];
+  int32_t nsteps;
+  int64_t guarded;
+} trs_gpu_substitution;
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* D and M with their values, by a cut of the system into single rows that trs_gpu_cut_finish has
+ * seen and that is not yet freed.  *made is false, with nothing allocated, if M would have more
+ * than most_entries entries.  Waits twice. */
+trs_status trs_gpu_substitute(trs_gpu_substitution *result, bool *made, const trs_gpu_cut *cut,
+                              const trs_bands *bands, int64_t most_entries,
+                              trs_substitution_found *found);
+
+/* New values, from system->val.  Waits.  found->guarded is above 0 if the growth of some rows is
+ * now too large. */
+trs_status trs_gpu_substitute_again(trs_gpu_substitution *s, trs_device *device,
+                                    const trs_system *system, trs_substitution_found *found,
+                                    trs_stream stream);
+
+/* Once slices have the values. */
+void trs_gpu_substitution_drop_values(trs_gpu_substitution *s, trs_device *device,
+                                      trs_stream stream);
+void trs_gpu_substitution_free(trs_gpu_substitution *s, trs_device *device, trs_stream stream);
+int64_t trs_gpu_substitution_bytes(const trs_gpu_substitution *s); /* of device memory */
+
+#ifdef __cplusplus
+}
+#endif
+#endif

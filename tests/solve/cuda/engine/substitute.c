@@ -1,0 +1,258 @@
+/* substitute.c - D and M from the GPU equal those of the host; solves by them, updates and several
+ * right-hand sides, by backward error; new values that lose digits; memory. */
+#include "solve/cuda/engine/substitute.h"
+
+#include <complex.h>
+#include <math.h>
+
+#include "analysis/shapes.h"
+#include "base/memory.h"
+#include "gpu.h"
+#include "matrix/values.h"
+#include "solve/cuda/engine/choice.h"
+#include "solve/cuda/engine/state.h"
+#include "test.h"
+
+static trs_engine_found *found; /* in pinned memory */
+
+static trs_system upload(const trs_system *S) {
+  trs_system p = *S;
+  p.ptr = gpu_upload(S->ptr, (size_t)(S->n + 1) * sizeof *S->ptr);
+  p.idx = gpu_upload(S->idx, (size_t)S->nnz * sizeof *S->idx);
+  p.val = gpu_upload(S->val, (size_t)S->nnz * scalar_bytes(S->scalar));
+  return p;
+}
+
+static void drop_system(trs_system *p) {
+  gpu_free((void *)p->ptr);
+  gpu_free((void *)p->idx);
+  gpu_free((void *)p->val);
+}
+
+/* ---- The same as on the host. ---- */
+
+static void same_numbers(const char *what, const void *here, const void *there, size_t bytes) {
+  char *got = malloc(bytes + 1);
+  if (bytes) gpu_fetch(got, there, bytes);
+  if (memcmp(here, got, bytes)) fail_msg("%s differs", what);
+  free(got);
+}
+
+/* Compilers fuse products and sums in different places. */
+static void same_values(const char *what, const trs_system *here, const void *there) {
+  const size_t bytes = (size_t)here->nnz * scalar_bytes(here->scalar);
+  const double limit = error_limit(here->scalar, TRS_SUBSTITUTED_ENTRIES);
+  void *got = malloc(bytes + 1);
+  if (bytes) gpu_fetch(got, there, bytes);
+  for (int64_t p = 0; p < here->nnz; p++) {
+    const double complex x = trs_value_get(here->val, p, here->scalar),
+                         y = trs_value_get(got, p, here->scalar);
+    if (!(cabs(x - y) <= limit * (1 + cabs(x)))) fail_msg("%s: value %d", what, (int)p);
+  }
+  free(got);
+}
+
+static void same_system(const char *what, const trs_system *here, const trs_system *there) {
+  if (here->nnz != there->nnz) fail_msg("%s: %d entries and %d", what, (int)here->nnz, (int)there->nnz);
+  assert_true(here->unit == there->unit && here->has_diagonal == there->has_diagonal);
+  same_numbers(what, here->ptr, there->ptr, (size_t)(here->n + 1) * sizeof *here->ptr);
+  same_numbers(what, here->idx, there->idx, (size_t)here->nnz * sizeof *here->idx);
+  same_values(what, here, there->val);
+}
+
+/* The cut into single rows, which the caller frees, and bands. */
+static trs_gpu_cut *cut_rows(const trs_system *p, int32_t depth, trs_bands *bands) {
+  const trs_slice_rules rules = trs_rows_rules(4, false);
+  trs_gpu_cut *cut;
+  trs_slices slices;
+  trs_slice_level *level;
+  assert_success(trs_gpu_cut_begin(&cut, gpu, p, NULL, &rules, NULL, NULL));
+  assert_success(trs_gpu_cut_finish(cut, &slices, &level));
+  assert_success(trs_bands_create(bands, level, slices.nlevels, depth));
+  trs_free(level);
+  return cut;
+}
+
+static void renew(const trs_system *S, trs_system *p, const trs_bands *bands,
+                  trs_gpu_substitution *there) {
+  trs_substitution here;
+  for (int64_t k = 0; k < S->nnz; k++)
+    trs_value_set((void *)S->val, k, S->scalar, 0.75 * trs_value_get(S->val, k, S->scalar));
+  gpu_free((void *)p->val);
+  p->val = gpu_upload(S->val, (size_t)S->nnz * scalar_bytes(S->scalar));
+  trs_gpu_substitution_drop_values(there, gpu, NULL);
+  assert_success(trs_gpu_substitute_again(there, gpu, p, &found->substitution, NULL));
+  assert_int_equal(found->substitution.guarded, 0);
+  assert_success(trs_substitute(&here, S, bands));
+  same_system("D of new values", &here.D, &there->D);
+  same_system("M of new values", &here.M, &there->M);
+  trs_substitution_destroy(&here);
+}
+
+static void compare(shape kind, const trs_system *S, int number) {
+  static const int32_t depths[] = {2, 3, 8, 20, TRS_SUBSTITUTION_DEPTH};
+  if (S->n == 0) return;
+  const int64_t before = gpu_held();
+  trs_system p = upload(S);
+  trs_substitution here;
+  trs_gpu_substitution there;
+  trs_bands bands;
+  bool made;
+  trs_gpu_cut *cut = cut_rows(&p, depths[number % 5], &bands);
+  assert_success(trs_substitute(&here, S, &bands));
+  assert_success(
+      trs_gpu_substitute(&there, &made, cut, &bands, INT64_MAX, &found->substitution));
+  assert_true(made);
+  assert_true(there.guarded == here.guarded);
+  same_system(shape_name(kind), &here.D, &there.D);
+  same_system(shape_name(kind), &here.M, &there.M);
+  trs_substitution_destroy(&here);
+  renew(S, &p, &bands, &there);
+  trs_gpu_substitution_free(&there, gpu, NULL);
+  assert_success(trs_gpu_substitute(&there, &made, cut, &bands, S->nnz / 2, &found->substitution));
+  assert_true(made == (there.memory != NULL));
+  trs_gpu_substitution_free(&there, gpu, NULL);
+  trs_gpu_cut_free(cut);
+  trs_bands_destroy(&bands);
+  drop_system(&p);
+  assert_int_equal(gpu_held(), before);
+}
+
+TEST(both_triangles_are_those_of_the_host) {
+  static const int64_t sizes[] = {1, 2, 33, 257, 1500};
+  shapes_of_sizes(sizes, COUNT(sizes), compare);
+}
+
+/* ---- Solves. ---- */
+
+static const trs_engine *engine_of(const trs_plan *plan) { return plan->state; }
+
+static trs_plan *analyze(const both_sides *s, const char *method, int64_t nrhs) {
+  trs_options options = {.struct_size = sizeof options, .method = method, .nrhs = nrhs};
+  trs_plan *plan;
+  assert_success(
+      trs_analyze(gpu_context, &plan, s->there, s->uplo, TRS_NO_TRANS, TRS_NONUNIT, &options));
+  return plan;
+}
+
+static void judge(const both_sides *s, const void *x, const void *b, int64_t ld, int64_t nrhs,
+                  trs_layout layout) {
+  trs_backward_error error = {.struct_size = sizeof error};
+  assert_success(trs_check(s->here, s->uplo, TRS_NO_TRANS, TRS_NONUNIT, x, ld, b, ld, nrhs, layout,
+                           &error));
+  if (!(error.componentwise <= TRS_SUBSTITUTION_GROWTH * error_limit(s->scalar, 64)))
+    fail_msg("scalar %d, %d right-hand sides: error %g", (int)s->scalar, (int)nrhs,
+             error.componentwise);
+}
+
+/* Two solves give the same bits; so does one in place. */
+static void solve(const both_sides *s, trs_plan *plan, int64_t nrhs, trs_layout layout) {
+  const int64_t n = s->t.n, ld = layout == TRS_COL_MAJOR ? n : nrhs;
+  const size_t bytes = (size_t)(n * nrhs) * scalar_bytes(s->scalar);
+  void *b = malloc(bytes), *x = malloc(bytes), *again = malloc(bytes);
+  trs_random_fill(b, n * nrhs, s->scalar, 7);
+  void *from = gpu_upload(b, bytes), *to = gpu_space(bytes);
+  for (int turn = 0; turn < 3; turn++) {
+    void *into = turn == 2 ? from : to;
+    assert_success(trs_solve(plan, into, ld, from, ld, nrhs, layout));
+    assert_success(trs_plan_wait(plan));
+    gpu_fetch(turn ? again : x, into, bytes);
+    if (turn == 0) judge(s, x, b, ld, nrhs, layout);
+    if (turn && memcmp(x, again, bytes)) fail_msg("other bits in turn %d", turn);
+  }
+  gpu_free(from);
+  gpu_free(to);
+  free(b);
+  free(x);
+  free(again);
+}
+
+TEST(all_types_and_layouts_are_solved) {
+  static const char *const methods[] = {"engine:substitute=2", "engine:substitute=8",
+                                        "engine:substitute=32",
+                                        "engine:substitute=8,rhs=batched",
+                                        "engine:substitute=8,rhs=many-rhs",
+                                        "engine:substitute=8,rhs=row-groups"};
+  static const int64_t counts[] = {1, 3, 8, 33, 64};
+  for (int type = TRS_FLOAT; type <= TRS_DCOMPLEX; type++) {
+    both_sides s = both_sides_of(triangle_random(2500, 0.004, 60, true, (trs_scalar)type, false, 3),
+                                 type % 2 ? TRS_CSR : TRS_CSC, (trs_scalar)type);
+    for (size_t m = 0; m < COUNT(methods); m++)
+      for (size_t c = 0; c < COUNT(counts); c++) {
+        trs_plan *plan = analyze(&s, methods[m], counts[c]);
+        assert_int_equal(engine_of(plan)->nsweeps, 2);
+        solve(&s, plan, counts[c], (c + m) % 2 ? TRS_ROW_MAJOR : TRS_COL_MAJOR);
+        solve(&s, plan, 1, TRS_COL_MAJOR);
+        trs_plan_destroy(plan);
+      }
+    both_sides_free(&s);
+  }
+}
+
+/* Entries of a row off the diagonal become `entry`; the rest of the plan's life follows. */
+static void set_entries(both_sides *s, double entry) {
+  double *val = s->t.val;
+  for (int64_t i = 0; i < s->t.n; i++)
+    for (int64_t p = s->t.ptr[i]; p < s->t.ptr[i + 1]; p++)
+      val[p] = s->t.idx[p] == i ? 1 : entry / (double)(s->t.ptr[i + 1] - s->t.ptr[i]);
+  assert_success(trs_device_copy(s->val, val, s->t.ptr[s->t.n] * (int64_t)sizeof *val, NULL));
+  assert_success(trs_device_wait(NULL));
+}
+
+TEST(an_update_takes_values_of_any_growth) {
+  static const double entries[] = {0.5, -0.9, -40, 1e-170, 0.25, 1e170, 0.5};
+  both_sides s = both_sides_of(triangle_random(2000, 0.004, 40, true, TRS_DOUBLE, false, 5), TRS_CSR,
+                               TRS_DOUBLE);
+  set_entries(&s, 0.5);
+  trs_plan *plan = analyze(&s, "engine", 1);
+  assert_int_equal(engine_of(plan)->nsweeps, 2);
+  for (size_t k = 0; k < COUNT(entries); k++) {
+    set_entries(&s, entries[k]);
+    assert_success(trs_update(plan, s.there));
+    if (fabs(entries[k]) < 1e100) solve(&s, plan, 1, TRS_COL_MAJOR);
+  }
+  trs_plan_destroy(plan);
+  both_sides_free(&s);
+}
+
+TEST(the_plan_says_what_it_does) {
+  char text[2000];
+  both_sides s = both_sides_of(triangle_random(2000, 0.004, 40, true, TRS_DOUBLE, false, 5), TRS_CSR,
+                               TRS_DOUBLE);
+  trs_plan *plan = analyze(&s, "engine:substitute=16", 1), *other = analyze(&s, "engine:substitute=0", 1);
+  assert_success(trs_plan_describe(plan, text, sizeof text));
+  assert_non_null(strstr(text, "of which substitution makes"));
+  assert_success(trs_plan_describe(other, text, sizeof text));
+  assert_null(strstr(text, "substitution"));
+  trs_plan_destroy(plan);
+  trs_plan_destroy(other);
+  both_sides_free(&s);
+}
+
+static trs_status try_analysis(void *argument) {
+  const both_sides *s = argument;
+  trs_options options = {.struct_size = sizeof options, .method = "engine:substitute=8", .nrhs = 4};
+  trs_plan *plan;
+  TRS_TRY(trs_analyze(gpu_context, &plan, s->there, s->uplo, TRS_NO_TRANS, TRS_NONUNIT, &options));
+  trs_plan_destroy(plan);
+  return TRS_SUCCESS;
+}
+
+TEST(too_little_memory_is_given_back) {
+  both_sides s = both_sides_of(triangle_random(1500, 0.004, 60, true, TRS_DOUBLE, false, 3), TRS_CSR,
+                               TRS_DOUBLE);
+  gpu_assert_survives_limits(try_analysis, &s, 16384);
+  both_sides_free(&s);
+}
+
+static int enter(void **state) {
+  if (trs_device_enter(gpu) < -1) return -1;
+  return trs_device_alloc_host(gpu, (void **)&found);
+}
+
+static int leave(void **state) {
+  trs_device_free_host(gpu, found);
+  return gpu_stop(state);
+}
+
+const test_program program = {.begin = enter, .end = leave, .lacks = gpu_lacks};
