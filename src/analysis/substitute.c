@@ -12,8 +12,8 @@
 static int32_t least(double a, double b) { return (int32_t)(a < b ? a : b); }
 
 int32_t trs_substitution_depth(int32_t nlevels) {
-  static const double SHARE = 0.7; /* a step of D costs less than a level of M */
-  static const int32_t MOST = 32;
+  static const double SHARE = 0.55; /* fewer for D than for M: deeper bands have longer rows */
+  static const int32_t MOST = 24;
   return least(SHARE * sqrt(nlevels) + 0.5, MOST);
 }
 
@@ -24,7 +24,7 @@ static const double HOP_ENTRIES = 95000;
 static int32_t most_entries(const trs_slice_level *level) {
   const double rows = level[1].position - level->position,
                mean = (double)(level[1].entries - level->entries) / rows;
-  const double more = fmin(7 * mean + 16, HOP_ENTRIES / 2 / rows);
+  const double more = fmin(5 * mean + 16, HOP_ENTRIES / 2 / rows);
   return least(ceil(mean) + more, TRS_SUBSTITUTED_ENTRIES);
 }
 
@@ -55,6 +55,7 @@ trs_status trs_bands_create(trs_bands *bands, const trs_slice_level *level, int3
     const int64_t rows = level[l + 1].position - level[l].position;
     bands->level[l] = (trs_band_level){
         .begin = l / depth * depth, .most = most_entries(level + l), .position = level[l].position};
+    if (bands->level[l].most > bands->most) bands->most = bands->level[l].most;
     bands->most_entries += level[l + 1].entries - level[l].entries + rows * bands->level[l].most;
   }
   order_steps(bands, level);

@@ -45,6 +45,7 @@ typedef struct trs_band_level {
  * a step needs another one, so a step is one sweep over rows in any order. */
 typedef struct trs_bands {
   int32_t nlevels, nsteps;
+  int32_t most;          /* of all levels */
   int64_t most_entries;  /* of M, by these limits */
   trs_band_level *level; /* nlevels */
   int64_t *step;         /* nsteps + 1: first row of each in the order of steps */

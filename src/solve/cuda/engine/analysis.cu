@@ -127,29 +127,35 @@ trs_status look_at_levels(cut &c, int64_t *blocks, int64_t *levels) {
   return TRS_SUCCESS;
 }
 
-/* A second cut of a small system runs beside its rival. */
+/* Work of `later` waits for the work of `earlier` so far. */
+trs_status order_streams(cudaStream_t earlier, cudaStream_t later) {
+  cudaEvent_t known;
+  TRS_TRY(
+      trs_device_check(cudaEventCreateWithFlags(&known, cudaEventDisableTiming), "ordering cuts"));
+  cudaError_t error = cudaEventRecord(known, earlier);
+  if (!error) error = cudaStreamWaitEvent(later, known, 0);
+  (void)cudaEventDestroy(known);
+  return trs_device_check(error, "ordering cuts");
+}
+
+/* A second cut of a small system runs beside its rival, or beside the cut of another system. */
 trs_status choose_stream(cut &c) {
   trs_stream side;
   c.side = c.stream;
-  if (!c.rival || c.system.n > SMALL) return TRS_SUCCESS;
+  if ((!c.rival && !c.aside) || c.system.n > SMALL) return TRS_SUCCESS;
   TRS_TRY(trs_device_side_stream(c.device, &side));
   c.side = static_cast<cudaStream_t>(side);
-  return TRS_SUCCESS;
+  return c.aside ? order_streams(c.stream, c.side) : TRS_SUCCESS;
 }
 
 /* The next step runs on the caller's stream, unless its blocks of threads and those of the rival,
  * which wait for each other, fit on the device together. */
 trs_status join_rival(cut &c) {
   const bool fits = c.cluster || 2 * int(c.grid) <= trs_device_look(c.device)->multiprocessors;
-  cudaEvent_t known;
   if (c.side == c.stream || fits) return TRS_SUCCESS;
-  TRS_TRY(
-      trs_device_check(cudaEventCreateWithFlags(&known, cudaEventDisableTiming), "ordering cuts"));
-  cudaError_t error = cudaEventRecord(known, c.side);
-  if (!error) error = cudaStreamWaitEvent(c.stream, known, 0);
-  (void)cudaEventDestroy(known);
-  if (!error) c.side = c.stream;
-  return trs_device_check(error, "ordering cuts");
+  TRS_TRY(order_streams(c.side, c.stream));
+  c.side = c.stream;
+  return TRS_SUCCESS;
 }
 
 trs_status begin(cut &c) {
@@ -274,7 +280,7 @@ trs::analysis_state trs::fresh_state(const cut &c) {
 extern "C" trs_status trs_gpu_cut_begin(trs_gpu_cut **result, trs_device *device,
                                         const trs_system *system, const uint8_t *apart,
                                         const trs_slice_rules *rules, const trs_gpu_cut *rival,
-                                        trs_stream stream) {
+                                        int aside, trs_stream stream) {
   cut *c;
   *result = nullptr;
   TRS_TRY(TRS_ALLOC_ZERO(&c, 1));
@@ -284,6 +290,7 @@ extern "C" trs_status trs_gpu_cut_begin(trs_gpu_cut **result, trs_device *device
   c->apart = apart;
   c->rules = *rules;
   c->rival = rival;
+  c->aside = aside != 0;
   trs_status status = system->n > 0 ? begin(*c) : TRS_SUCCESS;
   if (status)
     trs_gpu_cut_free(c);

@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "analysis/substitute.h"
 #include "base/memory.h"
 
 /* Seconds per level of the warp-per-slice kernel: a dependency through the second-level cache, and
@@ -86,20 +87,19 @@ static int adjust_all(trs_slice_rules *rules, const trs_pattern_features *f, boo
 /* Full diagonal blocks if rows depend on several rows just before them; in small systems only if
  * the blocks are large, since the single-block kernel solves short blocks or none faster.  Chains
  * if rows are chained.  The cost model compares both with single rows, which substitution begins
- * with; but not supernodes, where it gains little.  For several right-hand sides it also compares
- * small blocks, which row groups solve, with large ones. */
+ * with.  For several right-hand sides it also compares small blocks, which row groups solve, with
+ * large ones. */
 int trs_choose_rules(trs_slice_rules *rules, const trs_pattern_features *f, bool several) {
   static const double REGULAR = 0.9, SOME = 0.02, NODES = 2, SUPERNODES = 6;
   static const int64_t SMALL = 4096;
   const bool small = f->n <= SMALL, regular = f->chained >= REGULAR;
   const trs_slice_rules blocks = full_blocks(TRS_MOST_BLOCK, 4);
   if (f->run >= NODES && !(small && f->run < SUPERNODES)) {
-    const bool nodes = f->run < SUPERNODES;
     rules[0] = blocks;
-    rules[1] = nodes ? plain : several ? exact_blocks() : full_blocks(TRS_LIGHT_BLOCK, 4);
+    rules[1] = plain;
     rules[2] = several ? exact_blocks() : full_blocks(TRS_LIGHT_BLOCK, 4);
-    rules[3] = nodes ? chains() : plain;
-    return adjust_all(rules, f, several, several ? 2 + nodes : 1 + nodes);
+    rules[3] = chains();
+    return adjust_all(rules, f, several, several ? 3 : 2);
   }
   const bool chained = f->run >= NODES || (regular && !small);
   const bool some = f->chained >= SOME && !regular;
@@ -137,6 +137,18 @@ static double cluster_cost(const trs_slice_level *level, bool blocks) {
   double step = CLUSTER_LEVEL + CLUSTER_SLICE * fmax(slices, 1);
   return fmax(blocks ? MULTI_ROW * step : step,
               level_bytes(level) / OWN_BANDWIDTH / TRS_CLUSTER_BLOCKS);
+}
+
+double trs_least_substituted_seconds(const trs_slice_level *level, int32_t nlevels) {
+  double long_levels = 0, bytes = 0;
+  for (int32_t l = 0; l < nlevels; l++) {
+    const double rows = level[l + 1].position - level[l].position;
+    const double entries = (double)(level[l + 1].entries - level[l].entries);
+    if (entries > TRS_SUBSTITUTED_ENTRIES * rows) long_levels++;
+    bytes += level_bytes(level + l);
+  }
+  /* D of d levels makes at least 1 / d of the levels of M. */
+  return LAUNCH[0] + HOP * (long_levels + 2 * sqrt(nlevels - long_levels)) + bytes / BANDWIDTH;
 }
 
 static double level_cost(const trs_slice_level *level, trs_launch_kind kind, bool blocks) {

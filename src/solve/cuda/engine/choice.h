@@ -21,6 +21,10 @@ typedef enum trs_range_choice {
   TRS_RANGES_CLUSTER
 } trs_range_choice;
 
+/* Seconds that a solve with substituted rows takes at least, for level[nlevels + 1] of single rows:
+ * rows longer than TRS_SUBSTITUTED_ENTRIES keep their levels. */
+double trs_least_substituted_seconds(const trs_slice_level *level, int32_t nlevels);
+
 typedef struct trs_range_rules {
   int32_t most_rows;       /* rows per level that the kernels with x in shared memory take */
   bool clusters;           /* the device runs the cluster kernel */

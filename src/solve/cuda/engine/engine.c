@@ -33,6 +33,18 @@ static trs_slice_rules with_parameters(const engine *e, trs_slice_rules rules) {
 /* True if a kernel can start before its predecessor ends, and blocks of threads form clusters. */
 static bool overlaps(const engine *e) { return trs_device_look(e->gpu.device)->capability >= 9; }
 
+/* The distance of x in work, if that is for so many bytes without distances: up to a line for long
+ * rows, which poll many x. */
+static int32_t work_shift(const engine *e, const sweep *w, int64_t bytes) {
+  enum { LONG = 8, MOST = 4, SHARE = 8 };
+  const int64_t most = trs_device_look(e->gpu.device)->l2_bytes / SHARE;
+  int32_t shift = 0;
+  if (e->asked.work_shift >= 0) return (int32_t)e->asked.work_shift;
+  if (w->c.slices.entries < LONG * w->c.slices.n) return 0;
+  while (shift < MOST && bytes << (shift + 1) <= most) shift++;
+  return shift;
+}
+
 /* Memory for solves.  blank names the parts to fill: all bits set in work and parts, zeros in the
  * counters. */
 static trs_status make_work(const engine *e, sweep *w, const trs_plan *plan, trs_gpu_blank *blank) {
@@ -46,8 +58,9 @@ static trs_status make_work(const engine *e, sweep *w, const trs_plan *plan, trs
   a->columns = 1;
   a->buffers = 2 * n * size <= facts->l2_bytes / 4 ? 2 : 1;
   if (e->asked.double_buffer >= 0) a->buffers = 1 + (int32_t)e->asked.double_buffer;
-  int64_t parts = (int64_t)w->c.slices.nparts * TRS_SLICE_LANES;
-  int64_t work_bytes = a->buffers * n * size, bytes = a->buffers * (n + parts) * size;
+  a->work_shift = work_shift(e, w, a->buffers * n * size);
+  int64_t parts = (int64_t)w->c.slices.nparts * TRS_SLICE_LANES, apart = n << a->work_shift;
+  int64_t work_bytes = a->buffers * apart * size, bytes = a->buffers * (apart + parts) * size;
   int64_t counters_at = (bytes + (int64_t)sizeof(int64_t) - 1) / 8 * 8;
   int64_t counters = (int64_t)sizeof *a->counters + (w->c.nranges + 1) * 4;
   w->bytes = counters_at + counters;
@@ -99,7 +112,7 @@ static trs_status begin_candidate(const engine *e, trs_plan *plan, const trs_sys
                                   trs_slice_rules rules, const candidate *rival, candidate *c) {
   *c = (candidate){.rules = rules};
   return trs_gpu_cut_begin(&c->cut, e->gpu.device, system, e->apart, &c->rules,
-                           rival ? rival->cut : NULL, plan->stream);
+                           rival ? rival->cut : NULL, system == &e->substitution.D, plan->stream);
 }
 
 /* Levels and expected seconds of a solve; INFINITY for an abandoned cut. */
@@ -139,15 +152,17 @@ static trs_status complete(engine *e, sweep *w, trs_plan *plan) {
 /* Levels from which on substitution may pay: a launch and the levels of D are few beside them. */
 enum { LEAST_LEVELS = 24 };
 
-/* True if the plan may substitute rows of a system of that many levels.  few: so few solves that
- * they cannot pay for the analysis, of about as many seconds as a launch per level of D takes. */
-static bool may_substitute(const engine *e, const trs_plan *plan, const candidate *plain) {
+/* True if substitution may solve a system in less than `seconds`, and pays for its analysis, which
+ * takes about as long as some launches per level of D. */
+static bool may_substitute(const engine *e, const trs_plan *plan, const candidate *plain,
+                           double seconds) {
   static const double ANALYSIS = 500e-6;
   const double solves = (double)plan->options.solves;
   if (e->asked.substitute == 0 || !plain->level || plain->rules.most_block > 1) return false;
   if (e->asked.substitute > 0) return plain->slices.nlevels > 1;
-  const bool few = solves > 0 && solves * plain->seconds / 2 < ANALYSIS;
-  return plain->slices.nlevels >= LEAST_LEVELS && !few;
+  if (plain->slices.nlevels < LEAST_LEVELS) return false;
+  if (solves > 0 && solves * seconds / 2 < ANALYSIS) return false;
+  return trs_least_substituted_seconds(plain->level, plain->slices.nlevels) < seconds;
 }
 
 /* Cuts D and M.  *seconds: expected of a solve. */
@@ -181,21 +196,31 @@ static trs_status complete_both(engine *e, trs_plan *plan, candidate *both) {
                           (size_t)size, plan->stream);
 }
 
+/* D and M by bands of that depth, or fewer levels if M had too many entries. */
+static trs_status make_both(engine *e, const candidate *plain, int32_t depth, bool *made) {
+  enum { MOST_FILL = 4 };
+  trs_status status = TRS_SUCCESS;
+  *made = false;
+  for (; depth > 1 && !*made && !status; depth /= 2) {
+    trs_bands bands;
+    status = trs_bands_create(&bands, plain->level, plain->slices.nlevels, depth);
+    if (!status)
+      status = trs_gpu_substitute(&e->substitution, made, plain->cut, &bands,
+                                  MOST_FILL * e->gpu.system.nnz, &e->found->substitution);
+    trs_bands_destroy(&bands);
+  }
+  return status;
+}
+
 /* Substitutes rows at that depth, by the cut into single rows, if the solve is then expected to take
  * less than `seconds`; or in any case, if that is INFINITY.  Sets e->nsweeps to 2 if it does.  Lack
  * of memory is no failure. */
 static trs_status substitute(engine *e, trs_plan *plan, const candidate *plain, int32_t depth,
                              double seconds) {
-  enum { MOST_FILL = 4 };
-  trs_bands bands = {0};
   candidate both[2] = {0};
-  bool made = false;
+  bool made;
   double expected = INFINITY;
-  trs_status status = trs_bands_create(&bands, plain->level, plain->slices.nlevels, depth);
-  if (!status)
-    status = trs_gpu_substitute(&e->substitution, &made, plain->cut, &bands,
-                                MOST_FILL * e->gpu.system.nnz, &e->found->substitution);
-  trs_bands_destroy(&bands);
+  trs_status status = make_both(e, plain, depth, &made);
   if (!status && made) status = cut_both(e, plan, both, &expected);
   if (!status && expected < seconds) {
     e->levels = plain->slices.nlevels;
@@ -227,34 +252,70 @@ static bool has_few_levels(const engine *e, const candidate *c) {
   return e->gpu.system.n <= SMALL && c->slices.nlevels <= FEW;
 }
 
-/* Makes the solves by the candidate with the lowest cost, or by substitution.  All cuts are begun
- * before the first wait for one: first the plainest, which is the rival of the others. */
+/* Substitutes rows if that is expected to take less than `seconds`. */
+static trs_status try_substitution(engine *e, trs_plan *plan, const candidate *plain,
+                                   double seconds) {
+  if (!may_substitute(e, plan, plain, seconds)) return TRS_SUCCESS;
+  return substitute(e, plan, plain, depth_of(e, plain),
+                    e->asked.substitute > 0 ? INFINITY : seconds);
+}
+
+/* The cuts of a system, of which `first` is the plainest. */
+typedef struct cuts {
+  candidate all[TRS_MOST_CANDIDATES], *first, *best;
+  int count;
+} cuts;
+
+static void begin_others(cuts *c, const engine *e, trs_plan *plan, const trs_slice_rules *rules) {
+  for (int k = 0; k < c->count; k++)
+    if (c->all + k != c->first)
+      (void)begin_candidate(e, plan, &e->gpu.system, with_parameters(e, rules[k]), c->first,
+                            &c->all[k]);
+}
+
+static void look_at_others(cuts *c, const engine *e, const trs_plan *plan) {
+  for (int k = 0; k < c->count; k++) {
+    if (c->all + k == c->first || !c->all[k].cut || look_at_candidate(e, plan, &c->all[k])) continue;
+    if (c->all[k].seconds < c->best->seconds) c->best = &c->all[k];
+  }
+}
+
+/* The cuts of a small system are all begun before the first wait for one: first the plainest, which
+ * is the rival of the others.  Those of a large system come in turn, and none follows a substitution
+ * that gains so much that it would not help. */
+static trs_status compare_cuts(cuts *c, engine *e, trs_plan *plan, const trs_slice_rules *rules) {
+  enum { LARGE = 1 << 18 };
+  static const double MUCH = 0.75;
+  const bool in_turn = e->gpu.system.n > LARGE;
+  TRS_TRY(begin_candidate(e, plan, &e->gpu.system, with_parameters(e, rules[c->first - c->all]),
+                          NULL, c->first));
+  if (!in_turn) begin_others(c, e, plan, rules);
+  TRS_TRY(look_at_candidate(e, plan, c->first));
+  if (has_few_levels(e, c->first)) return TRS_SUCCESS;
+  if (in_turn) {
+    TRS_TRY(try_substitution(e, plan, c->first, MUCH * c->first->seconds));
+    if (e->nsweeps > 0) return TRS_SUCCESS;
+    begin_others(c, e, plan, rules);
+  }
+  look_at_others(c, e, plan);
+  return try_substitution(e, plan, c->first, c->best->seconds);
+}
+
+/* Makes the solves by the cut with the lowest cost, or by substitution. */
 static trs_status compare_candidates(engine *e, trs_plan *plan, const trs_slice_rules *rules,
                                      int count) {
-  candidate all[TRS_MOST_CANDIDATES] = {0}, *first = &all[plainest(rules, count)], *best = first;
-  const trs_system *S = &e->gpu.system;
-  trs_status status = begin_candidate(e, plan, S, with_parameters(e, rules[first - all]), NULL, first);
-  for (int k = 0; k < count && !status; k++)
-    if (all + k != first)
-      (void)begin_candidate(e, plan, S, with_parameters(e, rules[k]), first, &all[k]);
-  if (!status) status = look_at_candidate(e, plan, first);
-  const bool enough = status || has_few_levels(e, first);
-  for (int k = 0; k < count && !enough; k++) {
-    if (all + k == first || !all[k].cut || look_at_candidate(e, plan, &all[k])) continue;
-    if (all[k].seconds < best->seconds) best = &all[k];
-  }
-  if (!status && may_substitute(e, plan, first))
-    status = substitute(e, plan, first, depth_of(e, first),
-                        e->asked.substitute > 0 ? INFINITY : best->seconds);
+  cuts c = {.count = count};
+  c.first = c.best = &c.all[plainest(rules, count)];
+  trs_status status = compare_cuts(&c, e, plan, rules);
   if (!status && e->nsweeps == 0) {
-    e->sweep[0].c = *best;
-    *best = (candidate){0};
+    e->sweep[0].c = *c.best;
+    *c.best = (candidate){0};
     e->nsweeps = 1;
     status = complete(e, &e->sweep[0], plan);
     drop_cut(&e->sweep[0].c);
   }
   /* The device has meanwhile come to the end of cuts that are not needed. */
-  for (int k = 0; k < count; k++) drop_candidate(e, &all[k], plan->stream);
+  for (int k = 0; k < count; k++) drop_candidate(e, &c.all[k], plan->stream);
   return status;
 }
 

@@ -178,7 +178,8 @@ static trs_status clear_work(const trs_engine_sweep *w, const trs_engine_args *a
   find_waited(w->c.level, w->c.ranges, w->c.nranges, &begin, &end);
   if (begin < end) {
     end += (a->columns - 1) * a->slices.n;
-    TRS_TRY(trs_device_fill((char *)a->work + begin * size, 0xff, (end - begin) * size, stream));
+    const int64_t apart = size << a->work_shift;
+    TRS_TRY(trs_device_fill((char *)a->work + begin * apart, 0xff, (end - begin) * apart, stream));
   }
   if (a->slices.nparts == 0) return TRS_SUCCESS;
   return trs_device_fill(a->parts, 0xff,
@@ -206,6 +207,7 @@ static trs_status launch_batched(const trs_engine *e, const trs_engine_sweep *w,
   trs_engine_args own = *a;
   own.columns = columns;
   own.buffers = 1;
+  own.work_shift = 0;
   own.work = a->many_rhs_work;
   own.parts = (char *)a->many_rhs_work + columns * a->slices.n * (int64_t)trs_scalar_size(scalar);
   return launch_one(e, w, &own, scalar, stream);

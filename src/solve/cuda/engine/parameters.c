@@ -68,6 +68,7 @@ static trs_status read_text(trs_engine_parameters *p, const trs_plan *plan, cons
                                  {"early-poll", NULL, 0, 64, &p->early_poll},
                                  {"small-level-rows", NULL, 0, INT32_MAX, &p->small_level_rows},
                                  {"double-buffer", no_yes, 0, 0, &p->double_buffer},
+                                 {"work-shift", NULL, 0, 4, &p->work_shift},
                                  {"substitute", NULL, 0, TRS_SUBSTITUTION_DEPTH, &p->substitute},
                                  {"launch-ranges", kernels, 0, 0, &p->ranges},
                                  {"rhs", ways, 0, 0, &p->rhs}};
@@ -83,6 +84,7 @@ trs_status trs_engine_parameters_read(trs_engine_parameters *p, const trs_plan *
                                .early_poll = -1,
                                .small_level_rows = -1,
                                .double_buffer = -1,
+                               .work_shift = -1,
                                .substitute = -1};
   for (const char *c = given; *c; c++) room += *c == '=' ? MOST_GROWTH : 0;
   TRS_TRY(TRS_ALLOC(&text, room));

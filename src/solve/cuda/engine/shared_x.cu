@@ -82,7 +82,8 @@ struct shared_x_view {
   const trs_engine_args &a;
   const trs_launch_range &range;
   memory<S, BLOCKS> &m;
-  S *work, *other, *x;
+  spaced<S> work, other;
+  S *x;
   const S *b;
   int lane, warp; /* warp: its number in the block */
   int block;      /* number of the block in the cluster */
@@ -261,7 +262,7 @@ __device__ void solve_slice(const W &v, coming<W> &c) {
     tell_cluster(v, c, level, writes, x);
   if (!writes) return;
   publish(v.work + position, x);
-  if (v.other) v.other[position] = pending_value<S>();
+  if (v.other.first) v.other[position] = pending_value<S>();
   v.x[c.row * v.a.x_row] = x;
 }
 
@@ -355,13 +356,14 @@ __global__ void __launch_bounds__(THREADS, 1)
   await_kernel_before();
   uint32_t parity = a.buffers == 2 ? a.counters->parity : 0;
   S *work = static_cast<S *>(a.work);
+  const int64_t size = a.slices.n << a.work_shift;
   const int64_t column = blockIdx.x / BLOCKS; /* one cluster per right-hand side */
   const shared_x_view<S, V, BLOCKS> v = {
       a,
       range,
       m,
-      work + (parity + column) * a.slices.n,
-      a.buffers == 2 ? work + (parity ^ 1) * a.slices.n : nullptr,
+      {work + (parity + column) * size, a.work_shift},
+      {a.buffers == 2 ? work + (parity ^ 1) * size : nullptr, a.work_shift},
       static_cast<S *>(a.x) + column * a.x_col,
       static_cast<const S *>(a.b) + column * a.b_col,
       int(threadIdx.x) % 32,

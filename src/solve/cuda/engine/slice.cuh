@@ -45,6 +45,17 @@ inline cudaError_t by_values(trs_scalar scalar, bool float_values, F f) {
   });
 }
 
+/* Elements 2^shift apart: x by position.  Where many rows poll the same few x, those that share a line
+ * of memory are served one after the other by one part of the second-level cache. */
+template <class S>
+struct spaced {
+  S *first;
+  int32_t shift;
+
+  __device__ S *operator+(int32_t position) const { return first + (int64_t(position) << shift); }
+  __device__ S &operator[](int32_t position) const { return *(*this + position); }
+};
+
 /* The element that lies `position` steps of `bytes` behind p.  The product of two 32-bit numbers
  * and its addition to p are one instruction; a 64-bit product takes four. */
 template <class T>
@@ -90,8 +101,8 @@ struct batch {
 
   /* sum + entries times x.  Waits for each x; adds in the order of the entries, whatever arrives
    * first. */
-  template <bool SYSTEM = false>
-  __device__ S add(S sum, const S *x, wait &w, long long row) const {
+  template <bool SYSTEM = false, class X>
+  __device__ S add(S sum, const X &x, wait &w, long long row) const {
     S value[U];
     bool missing = expect(value);
     while (missing) {
@@ -113,8 +124,8 @@ struct batch {
     return missing;
   }
   /* Requests all x that are pending, in one round trip. */
-  template <bool SYSTEM = false>
-  __device__ void request(S *value, const S *x) const {
+  template <bool SYSTEM = false, class X>
+  __device__ void request(S *value, const X &x) const {
 #pragma unroll
     for (int u = 0; u < U; u++) peek_if<SYSTEM>(is_pending(value[u]), x + idx[u], value[u]);
   }
@@ -150,7 +161,8 @@ struct batch {
   }
 
   /* The same without waits.  *missing: an x was pending. */
-  __device__ S add_settled(S sum, const S *x, bool *missing) const {
+  template <class X>
+  __device__ S add_settled(S sum, const X &x, bool *missing) const {
     S value[U];
 #pragma unroll
     for (int u = 0; u < U; u++) {

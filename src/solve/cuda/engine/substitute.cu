@@ -1,8 +1,8 @@
 /* substitute.cu - D and M of analysis/substitute.h, step by step on the GPU.
  *
- * One launch per step of the bands, one warp per row.  A row needs only rows of earlier steps, so no
- * warp waits.  The warp merges the sorted columns of the rows that it substitutes, one after the
- * other, in its shared memory; then it sums the values of each column in the order of the rows, so
+ * One launch per step of the bands; a warp or eight lanes per row.  A row needs only rows of earlier
+ * steps, so none waits.  The lanes merge the sorted columns of the rows that are substituted, one
+ * after the other, in shared memory; then it sums the values of each column in the order of the rows, so
  * the same system gives the same bits.  Rows of M are stored where the next free place is, and
  * copied into the order of the system in the end.
  *
@@ -22,11 +22,18 @@ namespace {
 
 using namespace trs;
 
-enum {
-  WARPS = ANALYSIS_WARPS,
-  MOST = TRS_SUBSTITUTED_ENTRIES,
-  HELD = MOST / WARP /* entries of a merged row per lane */
+/* A team of lanes makes a row of up to MOST entries. */
+template <int LANES_, int MOST_>
+struct team {
+  enum {
+    LANES = LANES_,
+    MOST = MOST_,
+    HELD = MOST / LANES, /* entries of a merged row per lane */
+    TEAMS = ANALYSIS_THREADS / LANES
+  };
 };
+using small_team = team<8, 40>;
+using whole_warp = team<WARP, TRS_SUBSTITUTED_ENTRIES>;
 
 /* ---- Access to rows of M. ---- */
 
@@ -84,13 +91,13 @@ struct pass_view {
   trs_substitution_found *found;
 };
 
-/* Shared memory of a warp. */
-template <class S>
+/* Shared memory of a team. */
+template <class S, class T>
 struct row_memory {
-  int32_t column[2][MOST]; /* of the row that is made; of the row before a merge */
-  int32_t fresh[MOST];     /* columns that a merge adds */
-  int32_t entry[MOST];     /* entries that are substituted */
-  S sum[MOST];
+  int32_t column[2][T::MOST]; /* of the row that is made; of the row before a merge */
+  int32_t fresh[T::MOST];     /* columns that a merge adds */
+  int32_t entry[T::MOST];     /* entries that are substituted */
+  S sum[T::MOST];
 };
 
 /* The first of count ascending numbers that is at least `wanted`. */
@@ -124,33 +131,42 @@ __device__ bool underflows(S product, S a, S b) {
   return largest_part(a) != 0 && largest_part(b) != 0 && !(largest_part(product) >= TINY);
 }
 
-template <class R>
-__device__ R sum_of_warp(R value) {
-  for (int step = WARP / 2; step > 0; step /= 2) value += __shfl_xor_sync(~0u, value, step);
-  return value;
-}
-
-/* One row, by a warp. */
-template <class S, class M>
+/* One row, by a team. */
+template <class S, class M, class T>
 class row_maker {
  public:
   using real = typename element<S>::real;
+  enum { LANES = T::LANES, MOST = T::MOST, HELD = T::HELD };
 
-  __device__ row_maker(const pass_view<S, M> &view, row_memory<S> &memory, int32_t place)
-      : v(view), m(memory), k(place), row(view.t.row(place)), lane(this_lane()) {}
+  __device__ row_maker(const pass_view<S, M> &view, row_memory<S, T> &memory, int32_t place)
+      : v(view),
+        m(memory),
+        k(place),
+        row(view.t.row(place)),
+        lane(this_lane() % LANES),
+        first(this_lane() - lane),
+        mask(~0u >> (WARP - LANES) << first) {}
 
   __device__ void make();
   __device__ void renew();
 
  private:
   const pass_view<S, M> &v;
-  row_memory<S> &m;
+  row_memory<S, T> &m;
   const int32_t k;
   const row_view row;
-  const int lane;
+  const int lane, first; /* in the team; the team's first in the warp */
+  const unsigned mask;
   int32_t count = 0;       /* columns of the row of M, in m.column[now] */
   int32_t substituted = 0; /* entries in m.entry */
   int now = 0;
+
+  __device__ unsigned votes(bool vote) const { return __ballot_sync(mask, vote) >> first; }
+  __device__ void sync() const { __syncwarp(mask); }
+  __device__ real sum_of_team(real value) const {
+    for (int step = LANES / 2; step > 0; step /= 2) value += __shfl_xor_sync(mask, value, step);
+    return value;
+  }
 
   __device__ S value(int32_t e) const { return v.val[v.t.entry(row.origin, e)]; }
   __device__ S diagonal() const { return v.unit ? one<S>() : v.val[row.diagonal]; }
@@ -170,24 +186,24 @@ class row_maker {
   __device__ void store_row();
 };
 
-template <class S, class M>
-__device__ int32_t row_maker<S, M>::find_layer(int32_t begin) const {
+template <class S, class M, class T>
+__device__ int32_t row_maker<S, M, T>::find_layer(int32_t begin) const {
   int32_t layer = -1;
-  for (int32_t e = lane; e < row.count; e += WARP)
+  for (int32_t e = lane; e < row.count; e += LANES)
     layer = max(layer, layer_of(v.t.column(row.origin, e), begin));
-  return __reduce_max_sync(~0u, layer);
+  return __reduce_max_sync(mask, layer);
 }
 
 /* Entries to substitute, into m.entry, and the columns of the others.  False if they are too many.
  */
-template <class S, class M>
-__device__ bool row_maker<S, M>::take_entries(int32_t begin, int32_t layer, int32_t most) {
-  for (int32_t first = 0; first < row.count; first += WARP) {
-    const int32_t e = first + lane;
+template <class S, class M, class T>
+__device__ bool row_maker<S, M, T>::take_entries(int32_t begin, int32_t layer, int32_t most) {
+  for (int32_t from = 0; from < row.count; from += LANES) {
+    const int32_t e = from + lane;
     const bool there = e < row.count;
     const int32_t c = there ? v.t.column(row.origin, e) : -1;
     const bool goes = there && layer_of(c, begin) == layer;
-    const unsigned going = __ballot_sync(~0u, goes), staying = __ballot_sync(~0u, there && !goes),
+    const unsigned going = votes(goes), staying = votes(there && !goes),
                    before = (1u << lane) - 1;
     if (substituted + __popc(going) > MOST || count + __popc(staying) > most) return false;
     if (goes) m.entry[substituted + __popc(going & before)] = e;
@@ -195,13 +211,13 @@ __device__ bool row_maker<S, M>::take_entries(int32_t begin, int32_t layer, int3
     substituted += __popc(going);
     count += __popc(staying);
   }
-  __syncwarp();
+  sync();
   return true;
 }
 
 /* Adds the columns of row c of M.  False if there are too many. */
-template <class S, class M>
-__device__ bool row_maker<S, M>::merge(int32_t c, int32_t most) {
+template <class S, class M, class T>
+__device__ bool row_maker<S, M, T>::merge(int32_t c, int32_t most) {
   const auto its = v.rows.find(c);
   if (its.count > most) return false;
   const int32_t *old = m.column[now];
@@ -209,15 +225,15 @@ __device__ bool row_maker<S, M>::merge(int32_t c, int32_t most) {
   unsigned is_fresh = 0;
 #pragma unroll
   for (int u = 0; u < HELD; u++) {
-    const int32_t e = u * WARP + lane;
+    const int32_t e = u * LANES + lane;
     column[u] = e < its.count ? v.rows.column(its, e) : -1;
   }
 #pragma unroll
   for (int u = 0; u < HELD; u++) {
-    if (u * WARP >= its.count) break;
+    if (u * LANES >= its.count) break;
     at[u] = lower_bound(old, count, column[u]);
     const bool adds = column[u] >= 0 && !(at[u] < count && old[at[u]] == column[u]);
-    const unsigned adding = __ballot_sync(~0u, adds);
+    const unsigned adding = votes(adds);
     const int32_t number = fresh + __popc(adding & ((1u << lane) - 1));
     fresh += __popc(adding);
     if (count + fresh > most) return false;
@@ -231,17 +247,17 @@ __device__ bool row_maker<S, M>::merge(int32_t c, int32_t most) {
 #pragma unroll
   for (int u = 0; u < HELD; u++)
     if (is_fresh >> u & 1) merged[at[u]] = column[u];
-  __syncwarp();
-  for (int32_t e = lane; e < count; e += WARP)
+  sync();
+  for (int32_t e = lane; e < count; e += LANES)
     merged[e + lower_bound(m.fresh, fresh, old[e])] = old[e];
-  __syncwarp();
+  sync();
   count += fresh;
   now ^= 1;
   return true;
 }
 
-template <class S, class M>
-__device__ bool row_maker<S, M>::find_columns(int32_t begin, int32_t layer, int32_t most) {
+template <class S, class M, class T>
+__device__ bool row_maker<S, M, T>::find_columns(int32_t begin, int32_t layer, int32_t most) {
   if (layer < 0 || !take_entries(begin, layer, most)) return false;
   for (int32_t d = 0; d < substituted; d++)
     if (!merge(v.t.column(row.origin, m.entry[d]), most)) return false;
@@ -250,57 +266,57 @@ __device__ bool row_maker<S, M>::find_columns(int32_t begin, int32_t layer, int3
 
 /* m.sum, by the columns in m.column[now]: the row of M.  kept(e, c): entry e, in column c, is not
  * substituted.  False if the growth is too large. */
-template <class S, class M>
+template <class S, class M, class T>
 template <class Kept>
-__device__ bool row_maker<S, M>::sum_values(Kept kept) {
+__device__ bool row_maker<S, M, T>::sum_values(Kept kept) {
   const int32_t *column = m.column[now];
   const S pivot = diagonal(), inverse = reciprocal(pivot);
   real own = 0, bound = 0, sum = 0;
   bool lost = false;
-  for (int32_t e = lane; e < count; e += WARP) m.sum[e] = S{};
-  __syncwarp();
-  for (int32_t e = lane; e < row.count; e += WARP) {
+  for (int32_t e = lane; e < count; e += LANES) m.sum[e] = S{};
+  sync();
+  for (int32_t e = lane; e < row.count; e += LANES) {
     const int32_t c = v.t.column(row.origin, e);
     const S a = value(e);
     own += magnitude(a) * v.size[c];
     if (kept(e, c)) m.sum[lower_bound(column, count, c)] = a;
   }
-  __syncwarp();
+  sync();
   for (int32_t d = 0; d < substituted; d++) {
     const int32_t c = v.t.column(row.origin, m.entry[d]);
     const S a = value(m.entry[d]);
     const auto its = v.rows.find(c);
     if (lane == 0) bound += magnitude(a) * v.largest[c];
-    for (int32_t e = lane; e < its.count; e += WARP) {
+    for (int32_t e = lane; e < its.count; e += LANES) {
       const S b = v.rows.value(its, e);
       S &to = m.sum[lower_bound(column, count, v.rows.column(its, e))];
       to = multiply_add(S{} - a, b, to);
       lost |= underflows(a * b, a, b);
     }
-    __syncwarp();
+    sync();
   }
-  for (int32_t e = lane; e < count; e += WARP) {
+  for (int32_t e = lane; e < count; e += LANES) {
     const S a = m.sum[e], scaled = a * inverse;
     m.sum[e] = scaled;
     lost |= underflows(scaled, a, inverse);
     sum += magnitude(scaled) * v.size[column[e]];
   }
   const real size = v.size[k];
-  sum = size + sum_of_warp(sum);
-  own = magnitude(pivot) * size + sum_of_warp(own);
-  bound = magnitude(pivot) * sum + sum_of_warp(bound);
+  sum = size + sum_of_team(sum);
+  own = magnitude(pivot) * size + sum_of_team(own);
+  bound = magnitude(pivot) * sum + sum_of_team(bound);
   if (lane == 0) v.largest[k] = sum;
-  __syncwarp();
-  return __all_sync(~0u, !lost && bound <= real(TRS_SUBSTITUTION_GROWTH) * own) != 0;
+  sync();
+  return __all_sync(mask, !lost && bound <= real(TRS_SUBSTITUTION_GROWTH) * own) != 0;
 }
 
 /* ---- Making M. ---- */
 
-template <class S, class M>
-__device__ typename M::row row_maker<S, M>::reserve(int32_t entries) {
+template <class S, class M, class T>
+__device__ typename M::row row_maker<S, M, T>::reserve(int32_t entries) {
   unsigned long long at = 0;
   if (lane == 0) at = atomicAdd(v.used, static_cast<unsigned long long>(entries));
-  at = __shfl_sync(~0u, at, 0);
+  at = __shfl_sync(mask, at, first);
   const bool fits = at + unsigned(entries) <= v.room;
   if (!fits && lane == 0) v.found->overflow = 1;
   const typename M::row r = {int64_t(fits ? at : 0), fits ? entries : 0};
@@ -315,36 +331,36 @@ __device__ typename M::row row_maker<S, M>::reserve(int32_t entries) {
 }
 
 /* The row of the system, divided by its diagonal entry. */
-template <class S, class M>
-__device__ void row_maker<S, M>::keep_all() {
+template <class S, class M, class T>
+__device__ void row_maker<S, M, T>::keep_all() {
   substituted = 0;
   const auto to = reserve(row.count);
   const S inverse = reciprocal(diagonal());
   real sum = 0;
-  for (int32_t e = lane; e < to.count; e += WARP) {
+  for (int32_t e = lane; e < to.count; e += LANES) {
     const int32_t c = v.t.column(row.origin, e);
     const S scaled = value(e) * inverse;
     v.rows.idx[to.at + e] = c;
     v.rows.value(to, e) = scaled;
     sum += magnitude(scaled) * v.size[c];
   }
-  sum = v.size[k] + sum_of_warp(sum);
+  sum = v.size[k] + sum_of_team(sum);
   if (lane == 0) v.largest[k] = sum;
 }
 
-template <class S, class M>
-__device__ void row_maker<S, M>::store_row() {
+template <class S, class M, class T>
+__device__ void row_maker<S, M, T>::store_row() {
   const auto to = reserve(count);
-  for (int32_t e = lane; e < to.count; e += WARP) {
+  for (int32_t e = lane; e < to.count; e += LANES) {
     v.rows.idx[to.at + e] = m.column[now][e];
     v.rows.value(to, e) = m.sum[e];
   }
-  for (int32_t d = lane; d < substituted; d += WARP)
+  for (int32_t d = lane; d < substituted; d += LANES)
     v.in_D[v.t.ptr[v.t.mirror(k)] + d] = m.entry[d];
 }
 
-template <class S, class M>
-__device__ void row_maker<S, M>::make() {
+template <class S, class M, class T>
+__device__ void row_maker<S, M, T>::make() {
   const trs_band_level band = v.level[v.known[k] - 1];
   const int32_t layer = int32_t(v.known[k]) - 1 > band.begin ? find_layer(band.begin) : -1;
   bool substitutes = find_columns(band.begin, layer, band.most);
@@ -362,11 +378,11 @@ __device__ void row_maker<S, M>::make() {
 
 /* ---- New values for the columns of M. ---- */
 
-template <class S, class M>
-__device__ void row_maker<S, M>::renew() {
+template <class S, class M, class T>
+__device__ void row_maker<S, M, T>::renew() {
   const row_view d = v.d.row(k);
   const auto its = v.rows.find(k);
-  for (int32_t e = lane; e < d.count; e += WARP) {
+  for (int32_t e = lane; e < d.count; e += LANES) {
     const int32_t c = v.d.column(d.origin, e);
     int32_t low = 0, high = row.count;
     while (low < high) {
@@ -384,49 +400,58 @@ __device__ void row_maker<S, M>::renew() {
   if (substituted == 0) {
     const S inverse = reciprocal(diagonal());
     real sum = 0;
-    for (int32_t e = lane; e < its.count; e += WARP) {
+    for (int32_t e = lane; e < its.count; e += LANES) {
       const S scaled = value(e) * inverse;
       v.rows.value(its, e) = scaled;
       sum += magnitude(scaled) * v.size[v.t.column(row.origin, e)];
     }
-    sum = v.size[k] + sum_of_warp(sum);
+    sum = v.size[k] + sum_of_team(sum);
     if (lane == 0) v.largest[k] = sum;
     return;
   }
   count = its.count;
-  for (int32_t e = lane; e < count; e += WARP) m.column[now][e] = v.rows.column(its, e);
-  __syncwarp();
+  for (int32_t e = lane; e < count; e += LANES) m.column[now][e] = v.rows.column(its, e);
+  sync();
   const bool good = sum_values([&](int32_t e, int32_t) {
     const int32_t at = lower_bound(m.entry, substituted, e);
     return at == substituted || m.entry[at] != e;
   });
   if (!good && lane == 0) atomicAdd(&v.found->guarded, 1);
-  for (int32_t e = lane; e < count; e += WARP) v.rows.value(its, e) = m.sum[e];
+  for (int32_t e = lane; e < count; e += LANES) v.rows.value(its, e) = m.sum[e];
 }
 
-template <class S, class M>
+template <class T, class S, class M>
 __global__ void __launch_bounds__(ANALYSIS_THREADS)
     pass_step(const __grid_constant__ pass_view<S, M> v, int64_t first, int64_t end) {
-  __shared__ row_memory<S> memory[WARPS];
+  __shared__ row_memory<S, T> memory[T::TEAMS];
   await_kernel_before();
-  const int64_t at = first + this_thread() / WARP;
+  const int64_t at = first + this_thread() / T::LANES;
   if (at >= end) return;
-  row_maker<S, M> maker(v, memory[threadIdx.x / WARP], v.order[at]);
+  row_maker<S, M, T> maker(v, memory[threadIdx.x / T::LANES], v.order[at]);
   if constexpr (M::fresh)
     maker.make();
   else
     maker.renew();
 }
 
-template <class S, class M>
-cudaError_t launch_pass(const pass_view<S, M> &v, bool overlaps, const int64_t *step,
-                        int32_t nsteps, cudaStream_t stream) {
+template <class T, class S, class M>
+cudaError_t launch_steps(const pass_view<S, M> &v, bool overlaps, const trs_gpu_substitution &r,
+                         cudaStream_t stream) {
   cudaError_t error = cudaSuccess;
-  for (int32_t s = 0; s < nsteps && !error; s++)
-    if (step[s] < step[s + 1])
-      error = launch_behind(overlaps, pass_step<S, M>, blocks_for((step[s + 1] - step[s]) * WARP),
-                            ANALYSIS_THREADS, 0, stream, v, step[s], step[s + 1]);
+  for (int32_t s = 0; s < r.nsteps && !error; s++) {
+    const int64_t first = r.step[s], end = r.step[s + 1];
+    if (first < end)
+      error = launch_behind(overlaps, pass_step<T, S, M>, blocks_for((end - first) * T::LANES),
+                            ANALYSIS_THREADS, 0, stream, v, first, end);
+  }
   return error;
+}
+
+template <class S, class M>
+cudaError_t launch_pass(const pass_view<S, M> &v, bool overlaps, const trs_gpu_substitution &r,
+                        cudaStream_t stream) {
+  return r.most <= small_team::MOST ? launch_steps<small_team>(v, overlaps, r, stream)
+                                    : launch_steps<whole_warp>(v, overlaps, r, stream);
 }
 
 /* ---- Before the first step: the order of steps, and the sizes of x. ---- */
@@ -636,7 +661,7 @@ cudaError_t begin_pass(const cut &c, const work_arrays &w, const trs_gpu_substit
                                     reinterpret_cast<const real *>(w.size),
                                     reinterpret_cast<real *>(w.largest),
                                     w.found};
-  error = launch_pass(v, overlaps(c), r.step, r.nsteps, c.stream);
+  error = launch_pass(v, overlaps(c), r, c.stream);
   size_t bytes = size_t(w.scan_bytes);
   if (!error) error = sum_counts(w.d_ptr, s.n, w.scan, &bytes, c.stream);
   if (!error) error = sum_counts(w.m_ptr, s.n, w.scan, &bytes, c.stream);
@@ -722,7 +747,7 @@ cudaError_t renew(const trs_gpu_substitution &r, const trs_system &s, bool overl
       static_cast<const real *>(size),
       static_cast<real *>(largest),
       found};
-  return launch_pass(v, overlaps, r.step, r.nsteps, stream);
+  return launch_pass(v, overlaps, r, stream);
 }
 
 }  // namespace
@@ -739,6 +764,7 @@ extern "C" trs_status trs_gpu_substitute(trs_gpu_substitution *result, bool *mad
   result->D = empty_like(s, s.unit);
   result->M = empty_like(s, true);
   result->nsteps = bands->nsteps;
+  result->most = bands->most;
   for (int32_t k = 0; k <= bands->nsteps; k++) result->step[k] = bands->step[k];
   w.room = bands->most_entries < most_entries ? bands->most_entries : most_entries;
   w.n = s.n;

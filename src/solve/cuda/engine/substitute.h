@@ -20,7 +20,7 @@ typedef struct trs_gpu_substitution {
   void *values;   /* of D and M; NULL between fills */
   int32_t *order; /* n: rows of the sweep in the order of steps */
   int64_t step[TRS_SUBSTITUTION_DEPTH + 1];
-  int32_t nsteps;
+  int32_t nsteps, most; /* most: entries of a row that substitutes, at most */
   int64_t guarded;
 } trs_gpu_substitution;
 

@@ -21,8 +21,8 @@ struct view {
   using stored = V;
   static constexpr bool system = false;
   const trs_slices &s;
-  S *work, *other; /* this solve's x by position; the buffer to clear for the next solve, or NULL
-                    */
+  spaced<S> work, other; /* this solve's x by position; the buffer to clear for the next solve, or
+                            NULL */
   S *parts, *other_parts;
   one_rhs<S> rhs;
   trs_fault *fault;
@@ -32,7 +32,7 @@ struct view {
   __device__ void finish(int32_t position, int32_t row, S value, nothing) const {
     value = encode(value);
     publish(work + position, value);
-    if (other) other[position] = pending_value<S>();
+    if (other.first) other[position] = pending_value<S>();
     rhs.x[row * rhs.x_row] = value;
   }
 };
@@ -77,9 +77,10 @@ __global__ void __launch_bounds__(THREADS, resident<S>(WAITS))
   S *work = static_cast<S *>(a.work), *parts = static_cast<S *>(a.parts);
   int64_t nparts = int64_t(a.slices.nparts) * TRS_SLICE_LANES;
   const int64_t place_of_work = parity + column;
+  const int64_t size = a.slices.n << a.work_shift;
   view<S, V> v = {a.slices,
-                  work + place_of_work * a.slices.n,
-                  a.buffers == 2 ? work + (parity ^ 1) * a.slices.n : nullptr,
+                  {work + place_of_work * size, a.work_shift},
+                  {a.buffers == 2 ? work + (parity ^ 1) * size : nullptr, a.work_shift},
                   parts + place_of_work * nparts,
                   a.buffers == 2 ? parts + (parity ^ 1) * nparts : nullptr,
                   {static_cast<S *>(a.x) + column * a.x_col,

@@ -145,7 +145,7 @@ static trs_status cut_and_build(both *b) {
   trs_gpu_cut *cut;
   b->level = NULL;
   *found = (trs_gpu_found){0};
-  trs_status status = trs_gpu_cut_begin(&cut, gpu, &b->p, b->apart, &b->rules, NULL, NULL);
+  trs_status status = trs_gpu_cut_begin(&cut, gpu, &b->p, b->apart, &b->rules, NULL, 0, NULL);
   if (!status) status = trs_gpu_cut_finish(cut, &b->there, &b->level);
   if (!status) status = trs_gpu_cut_build(cut, &b->there, &b->map, b->store_float, NULL, found);
   trs_gpu_cut_free(cut);
@@ -351,8 +351,8 @@ static int32_t levels_against(const char *name, const trs_slice_rules *rules,
   assert_success(trs_matrix_triangle(&T, A, TRS_LOWER, 1));
   trs_system S = trs_system_of(T, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT);
   trs_system p = upload(&S);
-  assert_success(trs_gpu_cut_begin(&rival, gpu, &p, NULL, rival_rules, NULL, NULL));
-  assert_success(trs_gpu_cut_begin(&cut, gpu, &p, NULL, rules, rival, NULL));
+  assert_success(trs_gpu_cut_begin(&rival, gpu, &p, NULL, rival_rules, NULL, 0, NULL));
+  assert_success(trs_gpu_cut_begin(&cut, gpu, &p, NULL, rules, rival, 0, NULL));
   assert_success(trs_gpu_cut_finish(rival, &slices[0], &level[0]));
   assert_success(trs_gpu_cut_finish(cut, &slices[1], &level[1]));
   assert_non_null(level[0]);

@@ -1,6 +1,7 @@
 /* choice.c - which kernel solves which levels, from the cost model alone. */
 #include "solve/cuda/engine/choice.h"
 
+#include "analysis/substitute.h"
 #include "base/memory.h"
 #include "test.h"
 
@@ -114,11 +115,16 @@ TEST(blocks_of_nodes_are_compared_with_single_rows) {
   assert_int_equal(rules[2].most_block, TRS_EXACT_BLOCK);
 }
 
-TEST(supernodes_are_not_compared_with_single_rows) {
-  const trs_pattern_features supernodes = {.n = 100000, .chained = 1, .run = 12, .row_length = 40};
-  trs_slice_rules rules[TRS_MOST_CANDIDATES];
-  assert_int_equal(trs_choose_rules(rules, &supernodes, false), 1);
-  assert_int_equal(rules[0].most_block, TRS_MOST_BLOCK);
+/* Rows of 10 entries may be substituted, rows of 200 keep their levels. */
+TEST(long_rows_gain_nothing_from_substitution) {
+  trs_slice_level level[LEVELS + 1] = {{0}};
+  for (int length = 10; length <= 200; length += 190) {
+    for (int32_t l = 0; l < LEVELS; l++)
+      level[l + 1] = (trs_slice_level){.entries = level[l].entries + 50 * length,
+                                       .position = level[l].position + 50};
+    const double least = trs_least_substituted_seconds(level, LEVELS);
+    assert_true(length < TRS_SUBSTITUTED_ENTRIES ? least < 20e-6 : least > 50e-6);
+  }
 }
 
 /* Of 10 levels with 32 rows each but one with 320,000. */

@@ -71,7 +71,7 @@ TEST(others_are_refused) {
     const char *text, *words;
   } wrong[] = {{"regions=all",
                 "method engine has no parameter \"regions\": it has block, dense, "
-                "early-poll, small-level-rows, double-buffer, substitute, launch-ranges, rhs"},
+                "early-poll, small-level-rows, double-buffer, work-shift, substitute, launch-ranges, rhs"},
                {"halves=3", "no parameter \"halves\""},
                {"halves", "no parameter \"halves\""},
                {"lane-length=4", "no parameter \"lane-length\""},

@@ -66,7 +66,7 @@ static trs_gpu_cut *cut_rows(const trs_system *p, int32_t depth, trs_bands *band
   trs_gpu_cut *cut;
   trs_slices slices;
   trs_slice_level *level;
-  assert_success(trs_gpu_cut_begin(&cut, gpu, p, NULL, &rules, NULL, NULL));
+  assert_success(trs_gpu_cut_begin(&cut, gpu, p, NULL, &rules, NULL, 0, NULL));
   assert_success(trs_gpu_cut_finish(cut, &slices, &level));
   assert_success(trs_bands_create(bands, level, slices.nlevels, depth));
   trs_free(level);
