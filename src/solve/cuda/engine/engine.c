@@ -36,7 +36,7 @@ static bool overlaps(const engine *e) { return trs_device_look(e->gpu.device)->c
 /* The distance of x in work, if that is for so many bytes without distances: up to a line for long
  * rows, which poll many x. */
 static int32_t work_shift(const engine *e, const sweep *w, int64_t bytes) {
-  enum { LONG = 8, MOST = 4, SHARE = 8 };
+  enum { LONG = 12, MOST = 3, SHARE = 8 };
   const int64_t most = trs_device_look(e->gpu.device)->l2_bytes / SHARE;
   int32_t shift = 0;
   if (e->asked.work_shift >= 0) return (int32_t)e->asked.work_shift;
@@ -199,14 +199,15 @@ static trs_status complete_both(engine *e, trs_plan *plan, candidate *both) {
 /* D and M by bands of that depth, or fewer levels if M had too many entries. */
 static trs_status make_both(engine *e, const candidate *plain, int32_t depth, bool *made) {
   enum { MOST_FILL = 4 };
+  const int64_t most = e->asked.substitute > 0 ? INT64_MAX : MOST_FILL * e->gpu.system.nnz;
   trs_status status = TRS_SUCCESS;
   *made = false;
   for (; depth > 1 && !*made && !status; depth /= 2) {
     trs_bands bands;
     status = trs_bands_create(&bands, plain->level, plain->slices.nlevels, depth);
     if (!status)
-      status = trs_gpu_substitute(&e->substitution, made, plain->cut, &bands,
-                                  MOST_FILL * e->gpu.system.nnz, &e->found->substitution);
+      status = trs_gpu_substitute(&e->substitution, made, plain->cut, &bands, most,
+                                  &e->found->substitution);
     trs_bands_destroy(&bands);
   }
   return status;

@@ -204,7 +204,7 @@ TEST(an_update_takes_values_of_any_growth) {
   both_sides s = both_sides_of(triangle_random(2000, 0.004, 40, true, TRS_DOUBLE, false, 5), TRS_CSR,
                                TRS_DOUBLE);
   set_entries(&s, 0.5);
-  trs_plan *plan = analyze(&s, "engine", 1);
+  trs_plan *plan = analyze(&s, "engine:substitute=8", 1);
   assert_int_equal(engine_of(plan)->nsweeps, 2);
   for (size_t k = 0; k < COUNT(entries); k++) {
     set_entries(&s, entries[k]);
