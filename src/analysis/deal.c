@@ -236,8 +236,10 @@ static void look_at_rows(void *argument, int rank, int size) {
   for (;;) {
     int64_t k = (int64_t)GRAIN * atomic_fetch_add(&it->ticket, 1);
     if (k >= n) break;
-    for (int64_t stop = k + GRAIN < n ? k + GRAIN : n, end; k < stop; k = end) {
-      for (end = k + 1; end < stop && !it->d->begins[end];) end++;
+    const int64_t stop = k + GRAIN;
+    while (k < n && !it->d->begins[k]) k++;
+    for (int64_t end; k < n && k < stop; k = end) {
+      for (end = k + 1; end < n && !it->d->begins[end];) end++;
       pushes += look_at_block(it, k, end, &longest);
     }
   }

@@ -69,13 +69,28 @@ static int32_t run_before(const trs_system *S, int64_t k, int32_t most) {
   return run;
 }
 
+static bool is_apart(const work *w, int64_t k) { return w->apart && w->apart[k]; }
+
+/* True if row k may be in the full block of `depth` rows just before it. */
 static bool joins(const work *w, int64_t k, int32_t depth) {
   if (depth >= w->rules.most_block || k % TRS_BLOCK_WINDOW == 0) return false;
-  if (w->apart && w->apart[k]) return false;
-  return run_before(&w->S, k, depth) >= (w->rules.dense ? depth : 1);
+  return !is_apart(w, k) && run_before(&w->S, k, depth) >= depth;
 }
 
-/* A thread's part of the sweep: whole windows, since no block crosses the end of a window. */
+/* True if row k is in the chain of the row before it. */
+static bool continues(const work *w, int64_t k) {
+  return k > 0 && !is_apart(w, k) && run_before(&w->S, k, 1) > 0;
+}
+
+/* The first row of the chain of row k, the first of a window; k if that is too far. */
+static int64_t chain_begin(const work *w, int64_t k) {
+  int64_t row = k;
+  while (continues(w, row))
+    if (--row < k - TRS_CHAIN_LOOK) return k;
+  return row;
+}
+
+/* A thread's part of the sweep: whole windows. */
 static void share_windows(const work *w, int rank, int size, int64_t *begin, int64_t *end) {
   trs_share((w->S.n + TRS_BLOCK_WINDOW - 1) / TRS_BLOCK_WINDOW, rank, size, begin, end);
   *begin *= TRS_BLOCK_WINDOW;
@@ -83,24 +98,45 @@ static void share_windows(const work *w, int rank, int size, int64_t *begin, int
   if (*end > w->S.n) *end = w->S.n;
 }
 
-static void mark_blocks(void *argument, int rank, int size) {
-  work *w = argument;
-  int64_t begin, end, count = 0;
+static void mark_full_blocks(work *w, int64_t begin, int64_t end) {
   int32_t depth = 0;
-  share_windows(w, rank, size, &begin, &end);
   for (int64_t k = begin; k < end; k++) {
     depth = depth > 0 && joins(w, k, depth) ? depth + 1 : 1;
     w->begins[k] = depth == 1;
-    count += depth == 1;
   }
+}
+
+/* Every most_block rows of a chain. */
+static void mark_chains(work *w, int64_t begin, int64_t end) {
+  int64_t first = begin;
+  for (int64_t k = begin; k < end; k++) {
+    if (k % TRS_BLOCK_WINDOW == 0)
+      first = chain_begin(w, k);
+    else if (!continues(w, k))
+      first = k;
+    w->begins[k] = (k - first) % w->rules.most_block == 0;
+  }
+}
+
+static void mark_blocks(void *argument, int rank, int size) {
+  work *w = argument;
+  int64_t begin, end, count = 0;
+  share_windows(w, rank, size, &begin, &end);
+  (w->rules.dense ? mark_full_blocks : mark_chains)(w, begin, end);
+  for (int32_t s = 0; s < w->nslabs; s++)
+    if (w->cut[s] >= begin && w->cut[s] < end) w->begins[w->cut[s]] = 1;
+  for (int64_t k = begin; k < end; k++) count += w->begins[k];
   w->tally[rank].blocks = count;
 }
 
+/* The blocks that begin in the thread's part. */
 static void make_blocks(void *argument, int rank, int size) {
   work *w = argument;
   int64_t begin, end, number = -1;
   int32_t slab = 0;
   share_windows(w, rank, size, &begin, &end);
+  while (begin < w->S.n && !w->begins[begin]) begin++;
+  while (end < w->S.n && !w->begins[end]) end++;
   for (int before = 0; before < rank; before++) number += w->tally[before].blocks;
   for (int64_t k = begin; k < end; k++) {
     atomic_init(&w->level_of[trs_in_sweep(&w->S, k)], -1);

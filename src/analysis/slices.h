@@ -2,7 +2,9 @@
  * in slices that a warp reads with full-width loads, entries renumbered to positions.
  *
  * A block is a run of rows of the sweep whose diagonal block is inverted.  The rows of a block are
- * solved together, so levels are levels of blocks.  A class is the number of lanes that share a
+ * solved together, so levels are levels of blocks.  Chains are cut into blocks from their first rows
+ * on, so that the blocks of the lines of a grid stand side by side, whatever the length of a line.
+ * Full blocks begin with a window of rows.  A class is the number of lanes that share a
  * row, which follows from the row's length, and the size of the block.  The blocks of one level
  * and class are cut in slices of 32 / lanes rows, whole blocks only.  Positions number the rows in
  * this order.
@@ -43,7 +45,8 @@ enum {
   TRS_LIGHT_BLOCK = 8,   /* rows of the largest block that need not be heavy */
   TRS_EXACT_BLOCK = 4,   /* rows up to which all blocks of a class have one size */
   TRS_PART_WIDTH = 64,   /* entries per lane in a part */
-  TRS_BLOCK_WINDOW = 256 /* rows of a window; no block crosses its ends */
+  TRS_BLOCK_WINDOW = 256, /* rows of a window; no full block crosses its ends */
+  TRS_CHAIN_LOOK = 4096   /* rows before a window among which the begin of a chain is looked for */
 };
 
 typedef struct trs_slice {

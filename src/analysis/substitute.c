@@ -45,6 +45,7 @@ static void order_steps(trs_bands *b, const trs_slice_level *level) {
 trs_status trs_bands_create(trs_bands *bands, const trs_slice_level *level, int32_t nlevels,
                             int32_t depth) {
   *bands = (trs_bands){.nlevels = nlevels, .nsteps = depth < nlevels ? depth : nlevels};
+  bands->n = level[nlevels].position - level->position;
   trs_status status = TRS_ALLOC(&bands->level, nlevels);
   if (!status) status = TRS_ALLOC(&bands->step, bands->nsteps + 1);
   if (status) {
@@ -60,6 +61,11 @@ trs_status trs_bands_create(trs_bands *bands, const trs_slice_level *level, int3
   }
   order_steps(bands, level);
   return TRS_SUCCESS;
+}
+
+int64_t trs_band_rows(const trs_bands *bands, int32_t level) {
+  const bool last = level + 1 == bands->nlevels;
+  return (last ? bands->n : bands->level[level + 1].position) - bands->level[level].position;
 }
 
 void trs_bands_destroy(trs_bands *bands) {

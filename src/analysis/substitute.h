@@ -46,6 +46,7 @@ typedef struct trs_band_level {
 typedef struct trs_bands {
   int32_t nlevels, nsteps;
   int32_t most;          /* of all levels */
+  int64_t n;
   int64_t most_entries;  /* of M, by these limits */
   trs_band_level *level; /* nlevels */
   int64_t *step;         /* nsteps + 1: first row of each in the order of steps */
@@ -61,6 +62,7 @@ extern "C" {
 trs_status trs_bands_create(trs_bands *bands, const trs_slice_level *level, int32_t nlevels,
                             int32_t depth);
 void trs_bands_destroy(trs_bands *bands);
+int64_t trs_band_rows(const trs_bands *bands, int32_t level); /* rows of a level */
 
 /* The depth for a system of so many levels, by the cost model: D and M both have few levels. */
 int32_t trs_substitution_depth(int32_t nlevels);

@@ -1,9 +1,10 @@
 /* analysis_blocks.cu - runs of rows become blocks; for each block, the blocks it depends on.
  *
  * The number of rows just before a row that it depends on decides whether it joins the block
- * before it.  A block of threads takes a window of TRS_BLOCK_WINDOW rows, one thread per row.
- * Each thread finds where a block that begins with its row would end; pointer doubling along these
- * ends marks the rows that do begin a block.  Block numbers pass from window to window: each
+ * before it.  A block of threads takes a window of TRS_BLOCK_WINDOW rows, one thread per row.  For
+ * full blocks each thread finds where a block that begins with its row would end; pointer doubling
+ * along these ends marks the rows that do begin a block.  Chains are cut every few rows from their
+ * first rows on, which may be in windows before.  Block numbers pass from window to window: each
  * window publishes its count and looks back until it finds a sum of all windows before.
  *
  * The rows of a block share most of their columns.  Of each row's entries the list keeps only the
@@ -81,13 +82,15 @@ struct window_memory {
   int16_t next[WINDOW]; /* first row of the block that is 2^k blocks on, in step k; or WINDOW */
   uint8_t begins[WINDOW];
   int32_t counts[WINDOW_WARPS];
-  int32_t window, before;
+  int32_t window, before, chain;
 };
+
+/* ---- Full blocks. ---- */
 
 /* The end of a block that would begin with row t. */
 __device__ int32_t block_end(const cut_view &v, const window_memory &m, int32_t t, int32_t rows) {
   int32_t end = t + 1;
-  while (end < rows && end - t < v.most_block && m.run[end] >= (v.dense ? end - t : 1)) end++;
+  while (end < rows && end - t < v.most_block && m.run[end] >= end - t) end++;
   return end;
 }
 
@@ -101,6 +104,51 @@ __device__ void mark_begins(window_memory &m, int32_t t) {
     if (begins && next < WINDOW) m.begins[next] = 1;
     m.next[t] = int16_t(further);
   }
+  __syncthreads();
+}
+
+__device__ void mark_full_blocks(const cut_view &v, window_memory &m, int32_t t, int32_t rows) {
+  const int32_t end = t < rows ? block_end(v, m, t, rows) : rows;
+  m.next[t] = int16_t(end < rows ? end : int32_t(WINDOW));
+  m.begins[t] = t == 0;
+  mark_begins(m, t);
+}
+
+/* ---- Chains: blocks of most_block rows, from the first row of the chain on. ---- */
+
+__device__ bool is_apart(const cut_view &v, int64_t k) { return v.apart && v.apart[k]; }
+
+/* True if row k is in the chain of the row before it. */
+__device__ bool continues(const cut_view &v, int64_t k) {
+  return k > 0 && !is_apart(v, k) && run_before(v.t, v.t.row(k), k, 1) > 0;
+}
+
+/* The first row of the chain of row k, the first of the window; k if that is too far. */
+__device__ int64_t chain_begin(const cut_view &v, window_memory &m, int32_t t, int64_t k) {
+  if (t == 0) m.chain = m.run[0] ? -1 : 0;
+  __syncthreads();
+  for (int64_t first = k - WINDOW; m.chain < 0 && first >= k - TRS_CHAIN_LOOK && first >= 0;
+       first -= WINDOW) {
+    __syncthreads();
+    if (!continues(v, first + t)) atomicMax(&m.chain, WINDOW + t);
+    __syncthreads();
+    if (m.chain >= WINDOW) return first + m.chain - WINDOW;
+  }
+  return k;
+}
+
+__device__ void mark_chains(const cut_view &v, window_memory &m, int32_t t, int32_t rows,
+                            int64_t first) {
+  const int64_t before = chain_begin(v, m, t, first);
+  const int32_t warp = t / WARP, lane = this_lane();
+  const unsigned starts = __ballot_sync(~0u, t < rows && m.run[t] == 0);
+  if (lane == 0) m.counts[warp] = starts ? warp * WARP + (WARP - 1 - __clz(int(starts))) : -1;
+  __syncthreads();
+  const unsigned upto = starts & (~0u >> (WARP - 1 - lane));
+  int32_t start = upto ? warp * WARP + (WARP - 1 - __clz(int(upto))) : -1;
+  for (int w = warp - 1; w >= 0 && start < 0; w--) start = m.counts[w];
+  const int64_t offset = start >= 0 ? t - start : first + t - before;
+  m.begins[t] = t < rows && offset % v.most_block == 0;
   __syncthreads();
 }
 
@@ -127,14 +175,17 @@ __global__ void __launch_bounds__(WINDOW) cut_windows(const __grid_constant__ cu
   const int32_t window = m.window;
   const int64_t first = int64_t(window) * WINDOW, k = first + t;
   const int32_t rows = int32_t(min(int64_t(WINDOW), v.t.n - first));
-  int32_t most = min(v.dense ? v.most_block - 1 : 1, t);
-  const bool may_join = t < rows && !(v.apart && v.apart[k]);
-  m.run[t] = may_join ? uint8_t(run_before(v.t, v.t.row(k), k, most)) : uint8_t(0);
-  m.begins[t] = t == 0;
+  if (t >= rows || is_apart(v, k))
+    m.run[t] = 0;
+  else if (v.dense)
+    m.run[t] = uint8_t(run_before(v.t, v.t.row(k), k, min(v.most_block - 1, t)));
+  else
+    m.run[t] = continues(v, k);
   __syncthreads();
-  int32_t end = t < rows ? block_end(v, m, t, rows) : rows;
-  m.next[t] = int16_t(end < rows ? end : int32_t(WINDOW));
-  mark_begins(m, t);
+  if (v.dense)
+    mark_full_blocks(v, m, t, rows);
+  else
+    mark_chains(v, m, t, rows, first);
   int32_t all, number = count_begins(m, t, &all) - 1;
   if (t < WARP) {
     int32_t before = hand_on(v.windows, window, all, &v.state->fault);
@@ -144,7 +195,7 @@ __global__ void __launch_bounds__(WINDOW) cut_windows(const __grid_constant__ cu
   number += m.before;
   if (t >= rows) return;
   v.number[k] = number;
-  if (m.begins[t]) {
+  if (m.begins[t]) { /* the rows before the first are in the last block of the window before */
     v.start[number] = int32_t(k);
     v.near_count[number] = v.known[number] = 0;
     v.length[number] = 0;

@@ -7,12 +7,15 @@
 #include "analysis/substitute.h"
 #include "base/memory.h"
 
-/* Seconds per level of the warp-per-slice kernel: a dependency through the second-level cache, and
- * more per batch of entries.  Seconds of the single-block kernel: per level; per slice; per slice
+/* Seconds per level of the warp-per-slice kernel: a dependency through the second-level cache, more
+ * per batch of entries, and more per entry of a row, since rows poll the same x.  Seconds that a
+ * slice keeps the place of its warp, over the warps that run at once; the part of the shorter of
+ * both times that the longer one does not hide.  Seconds of the single-block kernel: per level; per slice; per slice
  * if its warps are the limit.  Seconds of the cluster kernel: per level; per slice of a block.
  * Factor of all for blocks of several rows.  Bytes per second of the device and of one
  * multiprocessor. */
-static const double HOP = 0.52e-6, BATCH_HOP = 0.05e-6, BLOCK_LEVEL = 0.12e-6,
+static const double HOP = 0.52e-6, BATCH_HOP = 0.05e-6, ENTRY_HOP = 4e-9, SLICE = 1.85e-9,
+                    APART = 0.4, BLOCK_LEVEL = 0.12e-6,
                     BLOCK_SLICE = 0.07e-6, BLOCK_STEP = 0.095e-6, CLUSTER_LEVEL = 0.25e-6,
                     CLUSTER_SLICE = 0.075e-6, MULTI_ROW = 1.15, BANDWIDTH = 2.2e12,
                     OWN_BANDWIDTH = 90e9;
@@ -73,8 +76,13 @@ static trs_slice_rules adjusted(trs_slice_rules rules, double row_length, bool s
   return rules;
 }
 
+/* Levels of so many slices are large: two of them fill the places of the warps that run at once. */
 trs_slice_rules trs_rows_rules(double row_length, bool several) {
-  return adjusted(plain, row_length, several);
+  static const double LARGE = 131072;
+  trs_slice_rules rules = adjusted(plain, row_length, several);
+  rules.large_level_rows = (int32_t)(LARGE / fmax(row_length, 1));
+  rules.large_level_lane_length = 8;
+  return rules;
 }
 
 static int adjust_all(trs_slice_rules *rules, const trs_pattern_features *f, bool several,
@@ -122,8 +130,13 @@ static double level_width(const trs_slice_level *level) {
 }
 
 static double warp_slice_cost(const trs_slice_level *level, bool blocks) {
-  double batches = fmin(level_width(level), 32) / 4, step = HOP + BATCH_HOP * batches;
-  return (blocks ? MULTI_ROW * step : step) + level_bytes(level) / BANDWIDTH;
+  const double slices = level[1].slice - level->slice;
+  const double rows = level[1].position - level->position;
+  const double entries = (double)(level[1].entries - level->entries) / rows;
+  double step = HOP + BATCH_HOP * fmin(level_width(level), 32) / 4 + ENTRY_HOP * fmin(entries, 128);
+  if (blocks) step *= MULTI_ROW;
+  const double moving = fmax(SLICE * slices, level_bytes(level) / BANDWIDTH);
+  return fmax(step, moving) + APART * fmin(step, moving);
 }
 
 static double single_block_cost(const trs_slice_level *level, bool blocks) {
@@ -140,15 +153,39 @@ static double cluster_cost(const trs_slice_level *level, bool blocks) {
 }
 
 double trs_least_substituted_seconds(const trs_slice_level *level, int32_t nlevels) {
-  double long_levels = 0, bytes = 0;
+  double long_levels = 0, bytes = 0, moving;
   for (int32_t l = 0; l < nlevels; l++) {
     const double rows = level[l + 1].position - level[l].position;
     const double entries = (double)(level[l + 1].entries - level[l].entries);
     if (entries > TRS_SUBSTITUTED_ENTRIES * rows) long_levels++;
     bytes += level_bytes(level + l);
   }
+  moving = 2 * SLICE * (level[nlevels].position - level->position) / TRS_SLICE_LANES;
   /* D of d levels makes at least 1 / d of the levels of M. */
-  return LAUNCH[0] + HOP * (long_levels + 2 * sqrt(nlevels - long_levels)) + bytes / BANDWIDTH;
+  return LAUNCH[0] + HOP * (long_levels + 2 * sqrt(nlevels - long_levels)) +
+         fmax(moving, bytes / BANDWIDTH);
+}
+
+/* Of `count` levels of rows of so many entries, in all. */
+static double even_levels(double count, double rows, double entries) {
+  const trs_slice_rules rules = trs_rows_rules(entries, false);
+  const double each = rows / count, lane = each >= rules.large_level_rows ? 8 : 4;
+  double lanes = 1;
+  while (lanes < TRS_SLICE_LANES && lanes * lane < entries) lanes *= 2;
+  const trs_slice_level level[2] = {
+      {0},
+      {.entries = (int64_t)(each * entries),
+       .slice = (int32_t)ceil(each * lanes / TRS_SLICE_LANES),
+       .position = (int32_t)ceil(each)}};
+  return count * warp_slice_cost(level, false);
+}
+
+double trs_substituted_seconds(const trs_slice_level *level, int32_t nlevels, int32_t depth,
+                               int32_t layers, double entries) {
+  const double rows = level[nlevels].position - level->position;
+  const double own = (double)(level[nlevels].entries - level->entries) / rows;
+  const double levels = fmin(nlevels, ceil((double)nlevels / depth) * layers);
+  return 2 * LAUNCH[0] + even_levels(depth, rows, own) + even_levels(levels, rows, entries);
 }
 
 static double level_cost(const trs_slice_level *level, trs_launch_kind kind, bool blocks) {

@@ -25,6 +25,11 @@ typedef enum trs_range_choice {
  * rows longer than TRS_SUBSTITUTED_ENTRIES keep their levels. */
 double trs_least_substituted_seconds(const trs_slice_level *level, int32_t nlevels);
 
+/* Seconds that it takes about, by bands of `depth` levels which become `layers` levels of M each,
+ * with `entries` per row of M. */
+double trs_substituted_seconds(const trs_slice_level *level, int32_t nlevels, int32_t depth,
+                               int32_t layers, double entries);
+
 typedef struct trs_range_rules {
   int32_t most_rows;       /* rows per level that the kernels with x in shared memory take */
   bool clusters;           /* the device runs the cluster kernel */

@@ -149,6 +149,9 @@ static trs_status complete(engine *e, sweep *w, trs_plan *plan) {
 
 /* ---- Substitution of rows (analysis/substitute.h). ---- */
 
+/* Substitution has to be faster than other cuts by so much: the expectation is not exact. */
+static const double MARGIN = 0.87;
+
 /* Levels from which on substitution may pay: a launch and the levels of D are few beside them. */
 enum { LEAST_LEVELS = 24 };
 
@@ -162,7 +165,7 @@ static bool may_substitute(const engine *e, const trs_plan *plan, const candidat
   if (e->asked.substitute > 0) return plain->slices.nlevels > 1;
   if (plain->slices.nlevels < LEAST_LEVELS) return false;
   if (solves > 0 && solves * seconds / 2 < ANALYSIS) return false;
-  return trs_least_substituted_seconds(plain->level, plain->slices.nlevels) < seconds;
+  return trs_least_substituted_seconds(plain->level, plain->slices.nlevels) < MARGIN * seconds;
 }
 
 /* Cuts D and M.  *seconds: expected of a solve. */
@@ -196,19 +199,36 @@ static trs_status complete_both(engine *e, trs_plan *plan, candidate *both) {
                           (size_t)size, plan->stream);
 }
 
-/* D and M by bands of that depth, or fewer levels if M had too many entries. */
-static trs_status make_both(engine *e, const candidate *plain, int32_t depth, bool *made) {
-  enum { MOST_FILL = 4 };
+/* A depth, and what a sample of it is compared with. */
+typedef struct attempt {
+  const candidate *plain;
+  int32_t depth;
+  double seconds;
+} attempt;
+
+static bool is_worth(const void *argument, const trs_substitution_sample *sample) {
+  const attempt *a = argument;
+  const double entries = (double)sample->entries / (double)sample->rows;
+  return trs_substituted_seconds(a->plain->level, a->plain->slices.nlevels, a->depth,
+                                 sample->layers, entries) < a->seconds;
+}
+
+/* D and M by bands of the attempt's depth, or fewer levels if M had too many entries.  Large systems
+ * look at a sample first. */
+static trs_status make_both(engine *e, attempt *a, bool *made) {
+  enum { MOST_FILL = 4, LARGE = 1 << 15 };
   const int64_t most = e->asked.substitute > 0 ? INT64_MAX : MOST_FILL * e->gpu.system.nnz;
+  const bool looks = a->seconds < INFINITY && e->gpu.system.n >= LARGE;
   trs_status status = TRS_SUCCESS;
   *made = false;
-  for (; depth > 1 && !*made && !status; depth /= 2) {
+  for (; a->depth > 1 && !*made && !status; a->depth /= 2) {
     trs_bands bands;
-    status = trs_bands_create(&bands, plain->level, plain->slices.nlevels, depth);
+    status = trs_bands_create(&bands, a->plain->level, a->plain->slices.nlevels, a->depth);
     if (!status)
-      status = trs_gpu_substitute(&e->substitution, made, plain->cut, &bands, most,
-                                  &e->found->substitution);
+      status = trs_gpu_substitute(&e->substitution, made, a->plain->cut, &bands, most,
+                                  looks ? is_worth : NULL, a, &e->found->substitution);
     trs_bands_destroy(&bands);
+    if (!*made && !e->found->substitution.overflow) break;
   }
   return status;
 }
@@ -218,12 +238,13 @@ static trs_status make_both(engine *e, const candidate *plain, int32_t depth, bo
  * of memory is no failure. */
 static trs_status substitute(engine *e, trs_plan *plan, const candidate *plain, int32_t depth,
                              double seconds) {
+  attempt a = {plain, depth, MARGIN * seconds};
   candidate both[2] = {0};
   bool made;
   double expected = INFINITY;
-  trs_status status = make_both(e, plain, depth, &made);
+  trs_status status = make_both(e, &a, &made);
   if (!status && made) status = cut_both(e, plan, both, &expected);
-  if (!status && expected < seconds) {
+  if (!status && expected < a.seconds) {
     e->levels = plain->slices.nlevels;
     status = complete_both(e, plan, both);
   }
@@ -286,7 +307,7 @@ static void look_at_others(cuts *c, const engine *e, const trs_plan *plan) {
  * that gains so much that it would not help. */
 static trs_status compare_cuts(cuts *c, engine *e, trs_plan *plan, const trs_slice_rules *rules) {
   enum { LARGE = 1 << 18 };
-  static const double MUCH = 0.75;
+  static const double MUCH = 0.8;
   const bool in_turn = e->gpu.system.n > LARGE;
   TRS_TRY(begin_candidate(e, plan, &e->gpu.system, with_parameters(e, rules[c->first - c->all]),
                           NULL, c->first));

@@ -369,7 +369,9 @@ __device__ void row_maker<S, M, T>::make() {
         [&](int32_t, int32_t c) { return layer_of(c, band.begin) != layer; });
     if (!substitutes && lane == 0) atomicAdd(&v.found->guarded, 1);
   }
-  if (lane == 0) v.layer[k] = uint16_t(substitutes ? layer : layer + 1);
+  const int32_t own = substitutes ? layer : layer + 1;
+  if (lane == 0) v.layer[k] = uint16_t(own);
+  if (lane == 0 && own >= load_relaxed(&v.found->layers)) atomicMax(&v.found->layers, own + 1);
   if (substitutes)
     store_row();
   else
@@ -435,15 +437,19 @@ __global__ void __launch_bounds__(ANALYSIS_THREADS)
 }
 
 template <class T, class S, class M>
+cudaError_t launch_step(const pass_view<S, M> &v, bool overlaps, int64_t first, int64_t end,
+                        cudaStream_t stream) {
+  if (first >= end) return cudaSuccess;
+  return launch_behind(overlaps, pass_step<T, S, M>, blocks_for((end - first) * T::LANES),
+                       ANALYSIS_THREADS, 0, stream, v, first, end);
+}
+
+template <class T, class S, class M>
 cudaError_t launch_steps(const pass_view<S, M> &v, bool overlaps, const trs_gpu_substitution &r,
                          cudaStream_t stream) {
   cudaError_t error = cudaSuccess;
-  for (int32_t s = 0; s < r.nsteps && !error; s++) {
-    const int64_t first = r.step[s], end = r.step[s + 1];
-    if (first < end)
-      error = launch_behind(overlaps, pass_step<T, S, M>, blocks_for((end - first) * T::LANES),
-                            ANALYSIS_THREADS, 0, stream, v, first, end);
-  }
+  for (int32_t s = 0; s < r.nsteps && !error; s++)
+    error = launch_step<T>(v, overlaps, r.step[s], r.step[s + 1], stream);
   return error;
 }
 
@@ -635,38 +641,63 @@ trs_status allocate_result(trs_gpu_substitution &r, trs_device *device, trs_stre
 }
 
 template <class S>
-cudaError_t begin_pass(const cut &c, const work_arrays &w, const trs_gpu_substitution &r) {
+pass_view<S, store<S>> view_of(const cut &c, const work_arrays &w) {
   using real = typename element<S>::real;
   const trs_system &s = c.system;
-  const auto by_level = c.o.order[c.numbers.order];
-  order_rows<<<blocks_for(s.n), ANALYSIS_THREADS, 0, c.stream>>>(s.n, by_level, c.known, w.level,
-                                                                 w.order);
-  cudaError_t error = launch_sizes<S>(s, reinterpret_cast<real *>(w.size), c.stream);
-  if (error) return error;
-  const pass_view<S, store<S>> v = {pattern_view(s),
-                                    static_cast<const S *>(s.val),
-                                    s.unit,
-                                    w.order,
-                                    c.known,
-                                    w.level,
-                                    {w.at, w.count, w.idx, reinterpret_cast<S *>(w.val)},
-                                    w.used,
-                                    static_cast<unsigned long long>(w.room),
-                                    w.layer,
-                                    w.in_D,
-                                    w.d_ptr + 1,
-                                    w.m_ptr + 1,
-                                    pattern_view(s),
-                                    nullptr,
-                                    reinterpret_cast<const real *>(w.size),
-                                    reinterpret_cast<real *>(w.largest),
-                                    w.found};
-  error = launch_pass(v, overlaps(c), r, c.stream);
+  return {pattern_view(s),
+          static_cast<const S *>(s.val),
+          s.unit,
+          w.order,
+          c.known,
+          w.level,
+          {w.at, w.count, w.idx, reinterpret_cast<S *>(w.val)},
+          w.used,
+          static_cast<unsigned long long>(w.room),
+          w.layer,
+          w.in_D,
+          w.d_ptr + 1,
+          w.m_ptr + 1,
+          pattern_view(s),
+          nullptr,
+          reinterpret_cast<const real *>(w.size),
+          reinterpret_cast<real *>(w.largest),
+          w.found};
+}
+
+template <class S>
+cudaError_t prepare_pass(const cut &c, const work_arrays &w) {
+  const trs_system &s = c.system;
+  order_rows<<<blocks_for(s.n), ANALYSIS_THREADS, 0, c.stream>>>(
+      s.n, c.o.order[c.numbers.order], c.known, w.level, w.order);
+  return launch_sizes<S>(s, reinterpret_cast<typename element<S>::real *>(w.size), c.stream);
+}
+
+/* The bands at a third and at two thirds of the levels. */
+template <class S>
+cudaError_t pass_sample(const cut &c, const work_arrays &w, const trs_bands &bands, int32_t most) {
+  const pass_view<S, store<S>> v = view_of<S>(c, w);
+  cudaError_t error = cudaSuccess;
+  for (int part = 1; part < 3; part++) {
+    const int32_t begin = bands.level[int64_t(bands.nlevels) * part / 3].begin;
+    for (int32_t l = begin; l < bands.nlevels && bands.level[l].begin == begin && !error; l++) {
+      const int64_t first = bands.level[l].turn, end = first + trs_band_rows(&bands, l);
+      error = most <= small_team::MOST
+                  ? launch_step<small_team>(v, overlaps(c), first, end, c.stream)
+                  : launch_step<whole_warp>(v, overlaps(c), first, end, c.stream);
+    }
+  }
+  return error;
+}
+
+template <class S>
+cudaError_t begin_pass(const cut &c, const work_arrays &w, const trs_gpu_substitution &r) {
+  const int64_t n = c.system.n;
+  cudaError_t error = launch_pass(view_of<S>(c, w), overlaps(c), r, c.stream);
   size_t bytes = size_t(w.scan_bytes);
-  if (!error) error = sum_counts(w.d_ptr, s.n, w.scan, &bytes, c.stream);
-  if (!error) error = sum_counts(w.m_ptr, s.n, w.scan, &bytes, c.stream);
+  if (!error) error = sum_counts(w.d_ptr, n, w.scan, &bytes, c.stream);
+  if (!error) error = sum_counts(w.m_ptr, n, w.scan, &bytes, c.stream);
   if (error) return error;
-  count_entries<<<1, 1, 0, c.stream>>>(w.d_ptr, w.m_ptr, s.n, w.found);
+  count_entries<<<1, 1, 0, c.stream>>>(w.d_ptr, w.m_ptr, n, w.found);
   return cudaGetLastError();
 }
 
@@ -695,19 +726,55 @@ cudaError_t end_pass(const cut &c, const work_arrays &w, const trs_gpu_substitut
   return cudaGetLastError();
 }
 
+trs_status clear_counts(const cut &c, const work_arrays &w) {
+  TRS_TRY(trs_device_fill(w.used, 0, sizeof *w.used, c.stream));
+  return trs_device_fill(w.found, 0, sizeof *w.found, c.stream);
+}
+
+/* Runs f(element) for the system's type. */
+template <class F>
+trs_status by_type(const cut &c, F f) {
+  return trs_device_check(by_scalar(c.system.scalar, f), "substituting rows");
+}
+
+trs_status take_sample(const cut &c, const trs_bands &bands, const work_arrays &w, int32_t most,
+                       trs_substitution_found *found, trs_substitution_sample *sample) {
+  *sample = trs_substitution_sample{};
+  for (int part = 1; part < 3; part++) {
+    const int32_t begin = bands.level[int64_t(bands.nlevels) * part / 3].begin;
+    for (int32_t l = begin; l < bands.nlevels && bands.level[l].begin == begin; l++)
+      sample->rows += trs_band_rows(&bands, l);
+  }
+  TRS_TRY(clear_counts(c, w));
+  TRS_TRY(by_type(c, [&](auto element) {
+    return pass_sample<decltype(element)>(c, w, bands, most);
+  }));
+  unsigned long long used;
+  TRS_TRY(trs_device_copy(&used, w.used, sizeof used, c.stream));
+  TRS_TRY(trs_device_copy(found, w.found, sizeof *found, c.stream));
+  TRS_TRY(trs_device_wait(c.stream));
+  sample->entries = int64_t(used);
+  sample->layers = found->layers;
+  return TRS_SUCCESS;
+}
+
+/* *worth: false if `judge` refuses the sample; nothing is made then. */
 trs_status make(const cut &c, const trs_bands &bands, const work_arrays &w, trs_gpu_substitution &r,
+                trs_substitution_judge judge, const void *argument, bool *worth,
                 trs_substitution_found *found) {
-  const trs_system &s = c.system;
   TRS_TRY(trs_device_copy(w.level, bands.level, bands.nlevels * int64_t(sizeof *w.level),
                           c.stream));
-  TRS_TRY(trs_device_fill(w.used, 0, sizeof *w.used, c.stream));
-  TRS_TRY(trs_device_fill(w.found, 0, sizeof *w.found, c.stream));
   TRS_TRY(trs_device_fill(w.d_ptr, 0, sizeof *w.d_ptr, c.stream));
   TRS_TRY(trs_device_fill(w.m_ptr, 0, sizeof *w.m_ptr, c.stream));
-  const cudaError_t error = by_scalar(s.scalar, [&](auto element) {
-    return begin_pass<decltype(element)>(c, w, r);
-  });
-  TRS_TRY(trs_device_check(error, "substituting rows"));
+  TRS_TRY(by_type(c, [&](auto element) { return prepare_pass<decltype(element)>(c, w); }));
+  if (judge) {
+    trs_substitution_sample sample;
+    TRS_TRY(take_sample(c, bands, w, r.most, found, &sample));
+    *worth = judge(argument, &sample);
+    if (!*worth) return TRS_SUCCESS;
+  }
+  TRS_TRY(clear_counts(c, w));
+  TRS_TRY(by_type(c, [&](auto element) { return begin_pass<decltype(element)>(c, w, r); }));
   TRS_TRY(trs_device_copy(found, w.found, sizeof *found, c.stream));
   TRS_TRY(trs_device_wait(c.stream));
   if (found->overflow) return TRS_SUCCESS;
@@ -715,11 +782,7 @@ trs_status make(const cut &c, const trs_bands &bands, const work_arrays &w, trs_
   r.M.nnz = found->entries[1];
   r.guarded = found->guarded;
   TRS_TRY(allocate_result(r, c.device, c.stream));
-  return trs_device_check(by_scalar(s.scalar,
-                                    [&](auto element) {
-                                      return end_pass<decltype(element)>(c, w, r);
-                                    }),
-                          "substituting rows");
+  return by_type(c, [&](auto element) { return end_pass<decltype(element)>(c, w, r); });
 }
 
 template <class S>
@@ -754,11 +817,13 @@ cudaError_t renew(const trs_gpu_substitution &r, const trs_system &s, bool overl
 
 extern "C" trs_status trs_gpu_substitute(trs_gpu_substitution *result, bool *made,
                                          const trs_gpu_cut *c, const trs_bands *bands,
-                                         int64_t most_entries, trs_substitution_found *found) {
+                                         int64_t most_entries, trs_substitution_judge worth,
+                                         const void *argument, trs_substitution_found *found) {
   const trs_system &s = c->system;
   work_arrays w = {};
   void *memory = nullptr;
   size_t scan = 0;
+  bool is_worth = true;
   *result = trs_gpu_substitution{};
   *found = trs_substitution_found{};
   result->D = empty_like(s, s.unit);
@@ -775,9 +840,9 @@ extern "C" trs_status trs_gpu_substitute(trs_gpu_substitution *result, bool *mad
   TRS_TRY(trs_device_check(sum_counts(w.d_ptr, s.n, nullptr, &scan, c->stream), "summing"));
   w.scan_bytes = int64_t(scan);
   trs_status status = allocate(c->device, &memory, c->stream, [&](arena &a) { w(a); });
-  if (!status) status = make(*c, *bands, w, *result, found);
+  if (!status) status = make(*c, *bands, w, *result, worth, argument, &is_worth, found);
   trs_device_free(c->device, memory, c->stream);
-  *made = !status && !found->overflow;
+  *made = !status && is_worth && !found->overflow;
   if (!*made) trs_gpu_substitution_free(result, c->device, c->stream);
   return status;
 }

@@ -11,7 +11,17 @@ typedef struct trs_substitution_found {
   int32_t guarded;    /* rows that keep their entries because of their growth; in an update: rows
                          whose growth is now too large */
   int32_t overflow;   /* M has more entries than there is room for */
+  int32_t layers;     /* of a band, at most */
 } trs_substitution_found;
+
+/* What substitution makes of some bands, before it is done for all. */
+typedef struct trs_substitution_sample {
+  int64_t rows, entries; /* of M in these bands */
+  int32_t layers;        /* levels of M per band */
+} trs_substitution_sample;
+
+/* True if a substitution of that kind is worth while. */
+typedef bool (*trs_substitution_judge)(const void *argument, const trs_substitution_sample *sample);
 
 /* D and M, in device memory; what an update needs stays. */
 typedef struct trs_gpu_substitution {
@@ -30,9 +40,11 @@ extern "C" {
 
 /* D and M with their values, by a cut of the system into single rows that trs_gpu_cut_finish has
  * seen and that is not yet freed.  *made is false, with nothing allocated, if M would have more
- * than most_entries entries.  Waits twice. */
+ * than most_entries entries, or if `worth` (or NULL) refuses a sample.  Waits twice, and once for
+ * the sample. */
 trs_status trs_gpu_substitute(trs_gpu_substitution *result, bool *made, const trs_gpu_cut *cut,
                               const trs_bands *bands, int64_t most_entries,
+                              trs_substitution_judge worth, const void *argument,
                               trs_substitution_found *found);
 
 /* New values, from system->val.  Waits.  found->guarded is above 0 if the growth of some rows is

@@ -101,7 +101,8 @@ static void compare(shape kind, const trs_system *S, int number) {
   trs_gpu_cut *cut = cut_rows(&p, depths[number % 5], &bands);
   assert_success(trs_substitute(&here, S, &bands));
   assert_success(
-      trs_gpu_substitute(&there, &made, cut, &bands, INT64_MAX, &found->substitution));
+      trs_gpu_substitute(&there, &made, cut, &bands, INT64_MAX, NULL, NULL,
+                                    &found->substitution));
   assert_true(made);
   assert_true(there.guarded == here.guarded);
   same_system(shape_name(kind), &here.D, &there.D);
@@ -109,7 +110,8 @@ static void compare(shape kind, const trs_system *S, int number) {
   trs_substitution_destroy(&here);
   renew(S, &p, &bands, &there);
   trs_gpu_substitution_free(&there, gpu, NULL);
-  assert_success(trs_gpu_substitute(&there, &made, cut, &bands, S->nnz / 2, &found->substitution));
+  assert_success(trs_gpu_substitute(&there, &made, cut, &bands, S->nnz / 2, NULL, NULL,
+                                    &found->substitution));
   assert_true(made == (there.memory != NULL));
   trs_gpu_substitution_free(&there, gpu, NULL);
   trs_gpu_cut_free(cut);
