@@ -13,19 +13,29 @@ static int32_t least(double a, double b) { return (int32_t)(a < b ? a : b); }
 
 int32_t trs_substitution_depth(int32_t nlevels) {
   static const double SHARE = 0.55; /* fewer for D than for M: deeper bands have longer rows */
-  static const int32_t MOST = 24;
+  static const int32_t MOST = TRS_SUBSTITUTION_DEPTH;
   return least(SHARE * sqrt(nlevels) + 0.5, MOST);
 }
 
 /* A dependency takes as long as reading so many entries, about. */
 static const double HOP_ENTRIES = 95000;
 
+/* By how many entries a row of M may exceed the mean of `rows` rows of L: for all levels, and for
+ * the width of a level. */
+static double more_entries(double mean) { return 5 * mean + 16; }
+static double more_in_level(double rows) { return HOP_ENTRIES / 2 / rows; }
+
 /* The entries of a row of M in a level. */
 static int32_t most_entries(const trs_slice_level *level) {
   const double rows = level[1].position - level->position,
                mean = (double)(level[1].entries - level->entries) / rows;
-  const double more = fmin(5 * mean + 16, HOP_ENTRIES / 2 / rows);
-  return least(ceil(mean) + more, TRS_SUBSTITUTED_ENTRIES);
+  return least(ceil(mean) + fmin(more_entries(mean), more_in_level(rows)), TRS_SUBSTITUTED_ENTRIES);
+}
+
+bool trs_bands_are_wide(const trs_slice_level *level, int32_t nlevels) {
+  const double rows = level[nlevels].position - level->position,
+               mean = (double)(level[nlevels].entries - level->entries) / rows;
+  return more_in_level(rows / nlevels) < more_entries(mean);
 }
 
 /* Numbers the rows in the order of steps. */

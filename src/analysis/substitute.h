@@ -64,6 +64,9 @@ trs_status trs_bands_create(trs_bands *bands, const trs_slice_level *level, int3
 void trs_bands_destroy(trs_bands *bands);
 int64_t trs_band_rows(const trs_bands *bands, int32_t level); /* rows of a level */
 
+/* True if most levels are so wide that this limits the rows of M. */
+bool trs_bands_are_wide(const trs_slice_level *level, int32_t nlevels);
+
 /* The depth for a system of so many levels, by the cost model: D and M both have few levels. */
 int32_t trs_substitution_depth(int32_t nlevels);
 

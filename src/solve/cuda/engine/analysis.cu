@@ -280,7 +280,7 @@ trs::analysis_state trs::fresh_state(const cut &c) {
 extern "C" trs_status trs_gpu_cut_begin(trs_gpu_cut **result, trs_device *device,
                                         const trs_system *system, const uint8_t *apart,
                                         const trs_slice_rules *rules, const trs_gpu_cut *rival,
-                                        int aside, trs_stream stream) {
+                                        int kind, trs_stream stream) {
   cut *c;
   *result = nullptr;
   TRS_TRY(TRS_ALLOC_ZERO(&c, 1));
@@ -290,7 +290,8 @@ extern "C" trs_status trs_gpu_cut_begin(trs_gpu_cut **result, trs_device *device
   c->apart = apart;
   c->rules = *rules;
   c->rival = rival;
-  c->aside = aside != 0;
+  c->aside = (kind & TRS_CUT_ASIDE) != 0;
+  c->few_levels = (kind & TRS_CUT_FEW_LEVELS) != 0;
   trs_status status = system->n > 0 ? begin(*c) : TRS_SUCCESS;
   if (status)
     trs_gpu_cut_free(c);

@@ -182,7 +182,7 @@ struct trs_gpu_cut {
   const uint8_t *apart; /* rows that must begin a block, or NULL */
   trs_slice_rules rules;
   const trs_gpu_cut *rival;
-  bool aside;    /* on the second stream, if the system is small */
+  bool aside, few_levels; /* TRS_CUT_... */
   bool dropped;  /* abandoned */
   unsigned grid; /* blocks of threads that cut slices */
   bool cluster;  /* the grid is one cluster */

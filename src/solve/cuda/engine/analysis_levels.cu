@@ -32,7 +32,8 @@ enum {
   ROWS_A_NODE = 2,
   ALONE_NODES = 8192,
   ALONE_ROWS = ALONE_NODES * ROWS_A_NODE,
-  ALONE_ENTRIES = 1 << 19
+  ALONE_ENTRIES = 1 << 19,
+  ALONE_FEW = 1 << 14 /* the same where levels are few, so that the other walk is fast */
 };
 
 /* ---- The dependencies of nodes. ---- */
@@ -309,7 +310,7 @@ trs_status launch_right(const cut &c, const Graph &graph) {
 bool trs::walks_alone(const cut &c) {
   const bool full_blocks = c.rules.most_block > 1 && c.rules.dense;
   const int64_t rows = full_blocks ? ALONE_ROWS : ALONE_NODES;
-  return c.system.n <= rows && c.system.nnz <= ALONE_ENTRIES;
+  return c.system.n <= rows && c.system.nnz <= (c.few_levels ? ALONE_FEW : ALONE_ENTRIES);
 }
 
 bool trs::begins_with_walk(const cut &c) { return !c.start && walks_alone(c); }

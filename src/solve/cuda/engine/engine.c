@@ -110,9 +110,13 @@ static void drop_solves(engine *e, trs_stream stream) {
  * rival.  The device may still work on it at the return. */
 static trs_status begin_candidate(const engine *e, trs_plan *plan, const trs_system *system,
                                   trs_slice_rules rules, const candidate *rival, candidate *c) {
+  const trs_gpu_substitution *s = &e->substitution;
+  const int kind = system == &s->D   ? TRS_CUT_FEW_LEVELS | TRS_CUT_ASIDE
+                   : system == &s->M ? TRS_CUT_FEW_LEVELS
+                                     : 0;
   *c = (candidate){.rules = rules};
   return trs_gpu_cut_begin(&c->cut, e->gpu.device, system, e->apart, &c->rules,
-                           rival ? rival->cut : NULL, system == &e->substitution.D, plan->stream);
+                           rival ? rival->cut : NULL, kind, plan->stream);
 }
 
 /* Levels and expected seconds of a solve; INFINITY for an abandoned cut. */
@@ -153,7 +157,7 @@ static trs_status complete(engine *e, sweep *w, trs_plan *plan) {
 static const double MARGIN = 0.87;
 
 /* Levels from which on substitution may pay: a launch and the levels of D are few beside them. */
-enum { LEAST_LEVELS = 24 };
+enum { LEAST_LEVELS = 32 };
 
 /* True if substitution may solve a system in less than `seconds`, and pays for its analysis, which
  * takes about as long as some launches per level of D. */
@@ -214,11 +218,13 @@ static bool is_worth(const void *argument, const trs_substitution_sample *sample
 }
 
 /* D and M by bands of the attempt's depth, or fewer levels if M had too many entries.  Large systems
- * look at a sample first. */
+ * look at a sample first, if their levels are so wide that they may gain little. */
 static trs_status make_both(engine *e, attempt *a, bool *made) {
-  enum { MOST_FILL = 4, LARGE = 1 << 15 };
-  const int64_t most = e->asked.substitute > 0 ? INT64_MAX : MOST_FILL * e->gpu.system.nnz;
-  const bool looks = a->seconds < INFINITY && e->gpu.system.n >= LARGE;
+  enum { MOST_FILL = 4, LARGE = 1 << 13 };
+  const int64_t entries = e->gpu.system.nnz + (e->gpu.system.has_diagonal ? 0 : e->gpu.system.n);
+  const int64_t most = e->asked.substitute > 0 ? INT64_MAX : MOST_FILL * entries;
+  const bool looks = a->seconds < INFINITY && e->gpu.system.n >= LARGE &&
+                     trs_bands_are_wide(a->plain->level, a->plain->slices.nlevels);
   trs_status status = TRS_SUCCESS;
   *made = false;
   for (; a->depth > 1 && !*made && !status; a->depth /= 2) {
