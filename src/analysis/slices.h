@@ -2,12 +2,12 @@
  * in slices that a warp reads with full-width loads, entries renumbered to positions.
  *
  * A block is a run of rows of the sweep whose diagonal block is inverted.  The rows of a block are
- * solved together, so levels are levels of blocks.  Chains are cut into blocks from their first rows
- * on, so that the blocks of the lines of a grid stand side by side, whatever the length of a line.
- * Full blocks begin with a window of rows.  A class is the number of lanes that share a
- * row, which follows from the row's length, and the size of the block.  The blocks of one level
- * and class are cut in slices of 32 / lanes rows, whole blocks only.  Positions number the rows in
- * this order.
+ * solved together, so levels are levels of blocks.  Chains are cut into blocks from their first
+ * rows on, so that the blocks of the lines of a grid stand side by side, whatever the length of a
+ * line. Full blocks begin with a window of rows.  A class is the number of lanes that share a row,
+ * which follows from the row's length, and the size of the block.  The blocks of one level and
+ * class are cut in slices of 32 / lanes rows, whole blocks only.  Positions number the rows in this
+ * order.
  *
  * Lane l of a slice with lanes = 2^log_lanes works on row r = l >> log_lanes of the slice, at
  * position first + r.  Its entry k is element entries + k trs_slice_stride + l.  idx is the
@@ -35,16 +35,16 @@
 #endif
 
 enum {
-  TRS_SLICE_LANES = 32,  /* a warp */
-  TRS_CHUNK_SLICES = 8,  /* slices per block of threads */
-  TRS_MOST_BLOCK = 32,   /* rows in a block */
-  TRS_BLOCK_CLASSES = 8, /* sizes up to 1, 2, 3, 4, 6, 8, 16, 32 */
-  TRS_LANE_CLASSES = 7,  /* 1, 2, 4, 8, 16, 32 lanes per row; heavy */
-  TRS_HEAVY = 6,         /* the most lanes per row that the block's size leaves */
-  TRS_CLASSES = 56,      /* lane class * TRS_BLOCK_CLASSES + block class */
-  TRS_LIGHT_BLOCK = 8,   /* rows of the largest block that need not be heavy */
-  TRS_EXACT_BLOCK = 4,   /* rows up to which all blocks of a class have one size */
-  TRS_PART_WIDTH = 64,   /* entries per lane in a part */
+  TRS_SLICE_LANES = 32,   /* a warp */
+  TRS_CHUNK_SLICES = 8,   /* slices per block of threads */
+  TRS_MOST_BLOCK = 32,    /* rows in a block */
+  TRS_BLOCK_CLASSES = 8,  /* sizes up to 1, 2, 3, 4, 6, 8, 16, 32 */
+  TRS_LANE_CLASSES = 7,   /* 1, 2, 4, 8, 16, 32 lanes per row; heavy */
+  TRS_HEAVY = 6,          /* the most lanes per row that the block's size leaves */
+  TRS_CLASSES = 56,       /* lane class * TRS_BLOCK_CLASSES + block class */
+  TRS_LIGHT_BLOCK = 8,    /* rows of the largest block that need not be heavy */
+  TRS_EXACT_BLOCK = 4,    /* rows up to which all blocks of a class have one size */
+  TRS_PART_WIDTH = 64,    /* entries per lane in a part */
   TRS_BLOCK_WINDOW = 256, /* rows of a window; no full block crosses its ends */
   TRS_CHAIN_LOOK = 4096   /* rows before a window among which the begin of a chain is looked for */
 };

@@ -1,6 +1,6 @@
-/* substitute.h - fewer levels by substitution.  L = D M: D has the entries that are substituted, and
- * the diagonal; M = D^-1 L has a unit diagonal and the other entries, and some fill.  D y = b, then
- * M x = y.  Each has a fraction of L's levels.
+/* substitute.h - fewer levels by substitution.  L = D M: D has the entries that are substituted,
+ * and the diagonal; M = D^-1 L has a unit diagonal and the other entries, and some fill.  D y = b,
+ * then M x = y.  Each has a fraction of L's levels.
  *
  * The levels of L are cut in bands, runs of levels.  A row substitutes entries of its own band:
  * it puts the other row's formula in place of its x.  A row whose entries of the band are all
@@ -24,11 +24,12 @@
 
 /* The growth of a row, the factor by which its backward error exceeds that of substitution in L, is
  * at most this, and a few roundings.  Row i of the computed solution satisfies its equation but for
- * some roundings of (|D| |M| |x|)_i, where L leaves some of (|L| |x|)_i.  The growth is the quotient
- * of the two for a solution of sizes x = 1 / (largest entry of each column of L, after division of
- * each row by its largest entry), as in growth.h.  (Higham and Pothen 1994, SIAM J. Sci. Comput. 15,
- * 139-148, bound the error of partitioned inverses by such products.)  The sizes of M's rows alone
- * would not do: a row with a small diagonal entry has a large row of M and no large error.
+ * some roundings of (|D| |M| |x|)_i, where L leaves some of (|L| |x|)_i.  The growth is the
+ * quotient of the two for a solution of sizes x = 1 / (largest entry of each column of L, after
+ * division of each row by its largest entry), as in growth.h.  (Higham and Pothen 1994, SIAM J.
+ * Sci. Comput. 15, 139-148, bound the error of partitioned inverses by such products.)  The sizes
+ * of M's rows alone would not do: a row with a small diagonal entry has a large row of M and no
+ * large error.
  *
  * A product that underflows, or that is not finite, counts as an infinite growth. */
 #define TRS_SUBSTITUTION_GROWTH 16
@@ -45,7 +46,7 @@ typedef struct trs_band_level {
  * a step needs another one, so a step is one sweep over rows in any order. */
 typedef struct trs_bands {
   int32_t nlevels, nsteps;
-  int32_t most;          /* of all levels */
+  int32_t most; /* of all levels */
   int64_t n;
   int64_t most_entries;  /* of M, by these limits */
   trs_band_level *level; /* nlevels */
@@ -56,9 +57,9 @@ typedef struct trs_bands {
 extern "C" {
 #endif
 
-/* Bands of `depth` levels, from level[nlevels + 1] of slices of single rows.  Narrow levels may have
- * longer rows in M than wide ones: the entries that substitution adds to a level take at most half
- * of the time that a dependency takes. */
+/* Bands of `depth` levels, from level[nlevels + 1] of slices of single rows.  Narrow levels may
+ * have longer rows in M than wide ones: the entries that substitution adds to a level take at most
+ * half of the time that a dependency takes. */
 trs_status trs_bands_create(trs_bands *bands, const trs_slice_level *level, int32_t nlevels,
                             int32_t depth);
 void trs_bands_destroy(trs_bands *bands);

@@ -29,8 +29,7 @@ static void NAME(find_sizes)(work *w) {
 
 /* True if a product of numbers other than zero has lost digits to underflow. */
 static bool NAME(underflows)(SCALAR product, SCALAR a, SCALAR b) {
-  const double tiny =
-      sizeof(REAL) == 4 ? (double)FLT_MIN / FLT_EPSILON : DBL_MIN / DBL_EPSILON;
+  const double tiny = sizeof(REAL) == 4 ? (double)FLT_MIN / FLT_EPSILON : DBL_MIN / DBL_EPSILON;
   return a != 0 && b != 0 && !((double)ABS(product) >= tiny);
 }
 

@@ -218,7 +218,7 @@ TEST(a_chain_has_few_levels_in_both) {
   assert_int_equal(count_levels(&S), 1000);
   assert_int_equal(count_levels(&s.D), 32);
   assert_int_equal(count_levels(&s.M), 32); /* 1000 / 32, and the rest */
-  assert_int_equal(s.M.nnz, 1000 - 32); /* the first band needs nothing */
+  assert_int_equal(s.M.nnz, 1000 - 32);     /* the first band needs nothing */
   drop(&s, &bands);
   shape_free(&S);
 }
@@ -250,7 +250,8 @@ TEST(scaling_loses_no_digits) {
   for (int columns = 0; columns < 2; columns++) {
     for (int64_t i = 0; i < S.n; i++)
       for (int64_t p = S.ptr[i]; p < S.ptr[i + 1]; p++)
-        ((double *)S.val)[p] *= columns ? pow(10, S.idx[p] * 11 % 31 - 15) : ldexp(1, (int)(i * 7 % 129) - 64);
+        ((double *)S.val)[p] *=
+            columns ? pow(10, S.idx[p] * 11 % 31 - 15) : ldexp(1, (int)(i * 7 % 129) - 64);
     make(&scaled, &bands, &S, 16);
     if (!columns) assert_int_equal(plain.D.nnz, scaled.D.nnz);
     if (!columns) assert_int_equal(plain.M.nnz, scaled.M.nnz);

@@ -183,9 +183,9 @@ struct trs_gpu_cut {
   trs_slice_rules rules;
   const trs_gpu_cut *rival;
   bool aside, few_levels; /* TRS_CUT_... */
-  bool dropped;  /* abandoned */
-  unsigned grid; /* blocks of threads that cut slices */
-  bool cluster;  /* the grid is one cluster */
+  bool dropped;           /* abandoned */
+  unsigned grid;          /* blocks of threads that cut slices */
+  bool cluster;           /* the grid is one cluster */
   void *memory[2];
   trs::cut_stage *stage; /* pinned host memory; NULL once kernels no longer write to it */
   trs::cut_numbers numbers;

@@ -54,9 +54,9 @@ typedef struct trs_gpu_cut trs_gpu_cut;
 
 enum {
   TRS_CUT_FEW_LEVELS = 1, /* the system has few levels for its entries */
-  TRS_CUT_ASIDE = 2       /* the cut may run on the second stream, behind the work of the stream so far,
-                             beside a cut of another system that begins on the stream afterwards.
-                             Finish it before other work of the stream needs it */
+  TRS_CUT_ASIDE = 2 /* the cut may run on the second stream, behind the work of the stream so far,
+                       beside a cut of another system that begins on the stream afterwards.
+                       Finish it before other work of the stream needs it */
 };
 
 #ifdef __cplusplus

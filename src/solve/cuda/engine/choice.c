@@ -10,15 +10,14 @@
 /* Seconds per level of the warp-per-slice kernel: a dependency through the second-level cache, more
  * per batch of entries, and more per entry of a row, since rows poll the same x.  Seconds that a
  * slice keeps the place of its warp, over the warps that run at once; the part of the shorter of
- * both times that the longer one does not hide.  Seconds of the single-block kernel: per level; per slice; per slice
- * if its warps are the limit.  Seconds of the cluster kernel: per level; per slice of a block.
- * Factor of all for blocks of several rows.  Bytes per second of the device and of one
+ * both times that the longer one does not hide.  Seconds of the single-block kernel: per level; per
+ * slice; per slice if its warps are the limit.  Seconds of the cluster kernel: per level; per slice
+ * of a block. Factor of all for blocks of several rows.  Bytes per second of the device and of one
  * multiprocessor. */
 static const double HOP = 0.52e-6, BATCH_HOP = 0.05e-6, ENTRY_HOP = 4e-9, SLICE = 1.85e-9,
-                    APART = 0.4, BLOCK_LEVEL = 0.12e-6,
-                    BLOCK_SLICE = 0.07e-6, BLOCK_STEP = 0.095e-6, CLUSTER_LEVEL = 0.25e-6,
-                    CLUSTER_SLICE = 0.075e-6, MULTI_ROW = 1.15, BANDWIDTH = 2.2e12,
-                    OWN_BANDWIDTH = 90e9;
+                    APART = 0.4, BLOCK_LEVEL = 0.12e-6, BLOCK_SLICE = 0.07e-6,
+                    BLOCK_STEP = 0.095e-6, CLUSTER_LEVEL = 0.25e-6, CLUSTER_SLICE = 0.075e-6,
+                    MULTI_ROW = 1.15, BANDWIDTH = 2.2e12, OWN_BANDWIDTH = 90e9;
 
 /* Seconds of a first launch, and of one behind a launch of another kind: no row of it begins before
  * the last row before it has ended.  A cluster is placed as a whole, and its blocks wait for each
@@ -172,11 +171,10 @@ static double even_levels(double count, double rows, double entries) {
   const double each = rows / count, lane = each >= rules.large_level_rows ? 8 : 4;
   double lanes = 1;
   while (lanes < TRS_SLICE_LANES && lanes * lane < entries) lanes *= 2;
-  const trs_slice_level level[2] = {
-      {0},
-      {.entries = (int64_t)(each * entries),
-       .slice = (int32_t)ceil(each * lanes / TRS_SLICE_LANES),
-       .position = (int32_t)ceil(each)}};
+  const trs_slice_level level[2] = {{0},
+                                    {.entries = (int64_t)(each * entries),
+                                     .slice = (int32_t)ceil(each * lanes / TRS_SLICE_LANES),
+                                     .position = (int32_t)ceil(each)}};
   return count * warp_slice_cost(level, false);
 }
 

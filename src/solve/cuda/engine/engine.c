@@ -217,10 +217,10 @@ static bool is_worth(const void *argument, const trs_substitution_sample *sample
                                  sample->layers, entries) < a->seconds;
 }
 
-/* D and M by bands of the attempt's depth, or fewer levels if M had too many entries.  Large systems
- * look at a sample first, if their levels are so wide that they may gain little. */
+/* D and M by bands of the attempt's depth, or fewer levels if M had too many entries.  Large
+ * systems look at a sample first, if their levels are so wide that they may gain little. */
 static trs_status make_both(engine *e, attempt *a, bool *made) {
-  enum { MOST_FILL = 4, LARGE = 1 << 13 };
+  enum { MOST_FILL = 3, LARGE = 1 << 13 };
   const int64_t entries = e->gpu.system.nnz + (e->gpu.system.has_diagonal ? 0 : e->gpu.system.n);
   const int64_t most = e->asked.substitute > 0 ? INT64_MAX : MOST_FILL * entries;
   const bool looks = a->seconds < INFINITY && e->gpu.system.n >= LARGE &&
@@ -239,9 +239,9 @@ static trs_status make_both(engine *e, attempt *a, bool *made) {
   return status;
 }
 
-/* Substitutes rows at that depth, by the cut into single rows, if the solve is then expected to take
- * less than `seconds`; or in any case, if that is INFINITY.  Sets e->nsweeps to 2 if it does.  Lack
- * of memory is no failure. */
+/* Substitutes rows at that depth, by the cut into single rows, if the solve is then expected to
+ * take less than `seconds`; or in any case, if that is INFINITY.  Sets e->nsweeps to 2 if it does.
+ * Lack of memory is no failure. */
 static trs_status substitute(engine *e, trs_plan *plan, const candidate *plain, int32_t depth,
                              double seconds) {
   attempt a = {plain, depth, MARGIN * seconds};
@@ -303,14 +303,15 @@ static void begin_others(cuts *c, const engine *e, trs_plan *plan, const trs_sli
 
 static void look_at_others(cuts *c, const engine *e, const trs_plan *plan) {
   for (int k = 0; k < c->count; k++) {
-    if (c->all + k == c->first || !c->all[k].cut || look_at_candidate(e, plan, &c->all[k])) continue;
+    if (c->all + k == c->first || !c->all[k].cut || look_at_candidate(e, plan, &c->all[k]))
+      continue;
     if (c->all[k].seconds < c->best->seconds) c->best = &c->all[k];
   }
 }
 
 /* The cuts of a small system are all begun before the first wait for one: first the plainest, which
- * is the rival of the others.  Those of a large system come in turn, and none follows a substitution
- * that gains so much that it would not help. */
+ * is the rival of the others.  Those of a large system come in turn, and none follows a
+ * substitution that gains so much that it would not help. */
 static trs_status compare_cuts(cuts *c, engine *e, trs_plan *plan, const trs_slice_rules *rules) {
   enum { LARGE = 1 << 18 };
   static const double MUCH = 0.8;
@@ -478,8 +479,7 @@ static trs_status cut_blocks(engine *e, trs_plan *plan) {
 static trs_status heed_verdict(engine *e, trs_plan *plan) {
   const trs_gpu_found *found = &e->found->fill;
   TRS_TRY(trs_device_wait(plan->stream));
-  if (found->bad_pivot)
-    return trs_fail(TRS_ERROR_ZERO_PIVOT, -1, "a diagonal entry is unusable");
+  if (found->bad_pivot) return trs_fail(TRS_ERROR_ZERO_PIVOT, -1, "a diagonal entry is unusable");
   if (found->refused) TRS_TRY(mark_blocks(e, plan));
   return found->refused ? cut_blocks(e, plan) : TRS_SUCCESS;
 }
@@ -522,8 +522,8 @@ static trs_status analyze(trs_plan *plan) {
  * After a failure e is as before. */
 static trs_status substitute_others(engine *e, trs_plan *plan) {
   engine fresh = without_solves(e);
-  const trs_slice_rules rules = trs_rows_rules(
-      (double)plan->system.nnz / (double)plan->system.n, plan->options.nrhs > 1);
+  const trs_slice_rules rules =
+      trs_rows_rules((double)plan->system.nnz / (double)plan->system.n, plan->options.nrhs > 1);
   return replace(e, &fresh, compare_candidates(&fresh, plan, &rules, 1), plan->stream);
 }
 
@@ -560,8 +560,8 @@ static int64_t bytes(const trs_plan *plan) {
   if (e->apart) all += plan->system.n;
   if (e->between) all += plan->system.n * trs_engine_width(e) * (int64_t)trs_scalar_size(scalar);
   for (int32_t k = 0; k < e->nsweeps; k++)
-    all += e->sweep[k].bytes + trs_gpu_slices_bytes(&e->sweep[k].c.slices, &e->sweep[k].c.map,
-                                                    scalar, e->float_values);
+    all += e->sweep[k].bytes +
+           trs_gpu_slices_bytes(&e->sweep[k].c.slices, &e->sweep[k].c.map, scalar, e->float_values);
   return all;
 }
 
@@ -571,10 +571,10 @@ static void describe_substitution(const engine *e, char *text, size_t size) {
   const int64_t diagonal = s->D.has_diagonal ? s->D.n : 0;
   *text = '\0';
   if (e->nsweeps < 2) return;
-  int used = snprintf(text, size,
-                      "%d levels, of which substitution makes %d and %d with %.2g times the entries",
-                      e->levels, e->sweep[0].c.slices.nlevels, e->sweep[1].c.slices.nlevels,
-                      (double)(s->D.nnz + s->M.nnz) / (double)(e->gpu.system.nnz + (diagonal ? 0 : s->D.n)));
+  int used = snprintf(
+      text, size, "%d levels, of which substitution makes %d and %d with %.2g times the entries",
+      e->levels, e->sweep[0].c.slices.nlevels, e->sweep[1].c.slices.nlevels,
+      (double)(s->D.nnz + s->M.nnz) / (double)(e->gpu.system.nnz + (diagonal ? 0 : s->D.n)));
   if (s->guarded && used > 0 && (size_t)used < size)
     used += snprintf(text + used, size - (size_t)used, ", %lld rows kept for their digits",
                      (long long)s->guarded);

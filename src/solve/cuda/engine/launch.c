@@ -187,8 +187,8 @@ static trs_status clear_work(const trs_engine_sweep *w, const trs_engine_args *a
 }
 
 /* The right-hand side in a. */
-static trs_status launch_one(const trs_engine *e, const trs_engine_sweep *w, const trs_engine_args *a,
-                             trs_scalar scalar, trs_stream stream) {
+static trs_status launch_one(const trs_engine *e, const trs_engine_sweep *w,
+                             const trs_engine_args *a, trs_scalar scalar, trs_stream stream) {
   if (a->buffers == 1) TRS_TRY(clear_work(w, a, scalar, stream));
   for (int32_t k = 0; k < w->c.nranges; k++) {
     int32_t last = k + 1 == w->c.nranges && a->buffers == 2;
@@ -213,8 +213,8 @@ static trs_status launch_batched(const trs_engine *e, const trs_engine_sweep *w,
   return launch_one(e, w, &own, scalar, stream);
 }
 
-static trs_status clear_many_rhs(const trs_engine_sweep *w, const trs_engine_args *a, trs_scalar scalar,
-                                 trs_stream stream) {
+static trs_status clear_many_rhs(const trs_engine_sweep *w, const trs_engine_args *a,
+                                 trs_scalar scalar, trs_stream stream) {
   int64_t begin, end, row = a->many_rhs * (int64_t)trs_scalar_size(scalar);
   find_waited(w->c.level, w->many_ranges, w->many_nranges, &begin, &end);
   if (begin >= end) return TRS_SUCCESS;
@@ -229,7 +229,8 @@ bool trs_engine_whole_packs(const void *first, int64_t row, int64_t column, int3
          width * size % 16 == 0;
 }
 
-static bool takes_row_groups(const trs_engine *e, const trs_engine_sweep *w, const trs_engine_args *a, trs_scalar scalar,
+static bool takes_row_groups(const trs_engine *e, const trs_engine_sweep *w,
+                             const trs_engine_args *a, trs_scalar scalar,
                              const trs_launch_range *range, int32_t width) {
   return row_groups_suit(e, w, scalar, range, width) &&
          trs_engine_whole_packs(a->b, a->b_row, a->b_col, width, scalar) &&
@@ -238,8 +239,8 @@ static bool takes_row_groups(const trs_engine *e, const trs_engine_sweep *w, con
 
 /* Without in_place every x is written twice, and read from many_rhs_work.  The rows of x must be
  * adjacent and apart from b, and all ranges be solved by row groups. */
-static bool solves_in_place(const trs_engine *e, const trs_engine_sweep *w, const trs_engine_args *a, trs_scalar scalar,
-                            int32_t width) {
+static bool solves_in_place(const trs_engine *e, const trs_engine_sweep *w,
+                            const trs_engine_args *a, trs_scalar scalar, int32_t width) {
   const int64_t size = (int64_t)trs_scalar_size(scalar);
   const char *x = a->x, *b = a->b;
   const bool apart =
@@ -250,8 +251,9 @@ static bool solves_in_place(const trs_engine *e, const trs_engine_sweep *w, cons
          trs_device_owns(e->gpu.device, x);
 }
 
-static trs_status launch_many_rhs(const trs_engine *e, const trs_engine_sweep *w, const trs_engine_args *a, trs_scalar scalar,
-                                  int32_t width, trs_stream stream) {
+static trs_status launch_many_rhs(const trs_engine *e, const trs_engine_sweep *w,
+                                  const trs_engine_args *a, trs_scalar scalar, int32_t width,
+                                  trs_stream stream) {
   const int64_t shared = trs_device_look(e->gpu.device)->shared_bytes;
   trs_engine_args own = *a;
   own.many_rhs = whole_packs(width, scalar);
@@ -269,8 +271,9 @@ static trs_status launch_many_rhs(const trs_engine *e, const trs_engine_sweep *w
 
 /* Transposes columns of b and x for launch_many_rhs.  x by rows replaces b by rows, or lies where
  * rows wait for it. */
-static trs_status launch_transposed(const trs_engine *e, const trs_engine_sweep *w, const trs_engine_args *a,
-                                    trs_scalar scalar, int32_t width, trs_stream stream) {
+static trs_status launch_transposed(const trs_engine *e, const trs_engine_sweep *w,
+                                    const trs_engine_args *a, trs_scalar scalar, int32_t width,
+                                    trs_stream stream) {
   trs_row_map in = {.n = a->slices.n, .width = width, .row = a->b_row, .col = a->b_col}, out = in;
   trs_engine_args own = *a;
   out.row = a->x_row, out.col = a->x_col;
@@ -291,8 +294,9 @@ static bool transposes(const trs_engine_sweep *w, const trs_engine_args *a, trs_
          (w->rows_apart || trs_engine_whole_packs(w->transposed, width, 1, width, scalar));
 }
 
-static trs_status launch_some(const trs_engine *e, const trs_engine_sweep *w, const trs_engine_args *a, trs_scalar scalar,
-                              int32_t width, trs_stream stream) {
+static trs_status launch_some(const trs_engine *e, const trs_engine_sweep *w,
+                              const trs_engine_args *a, trs_scalar scalar, int32_t width,
+                              trs_stream stream) {
   if (width == 1) return launch_one(e, w, a, scalar, stream);
   if (width <= w->most_batched) return launch_batched(e, w, a, scalar, width, stream);
   if (transposes(w, a, scalar, width)) return launch_transposed(e, w, a, scalar, width, stream);

@@ -15,8 +15,8 @@ typedef enum trs_rhs_choice {
 typedef struct trs_engine_parameters {
   int64_t block, dense, early_poll, small_level_rows; /* replace those of trs_slice_rules */
   int64_t double_buffer;                              /* 0 or 1 */
-  int64_t work_shift; /* replaces that of trs_engine_args */
-  int64_t substitute; /* levels of a band; 0: no substitution */
+  int64_t work_shift;                                 /* replaces that of trs_engine_args */
+  int64_t substitute;                                 /* levels of a band; 0: no substitution */
   int64_t ranges, rhs; /* trs_range_choice and trs_rhs_choice; 0 (auto) if not given */
   char warning[256];   /* about former names, or "" */
 } trs_engine_parameters;

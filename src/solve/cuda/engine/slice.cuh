@@ -45,8 +45,8 @@ inline cudaError_t by_values(trs_scalar scalar, bool float_values, F f) {
   });
 }
 
-/* Elements 2^shift apart: x by position.  Where many rows poll the same few x, those that share a line
- * of memory are served one after the other by one part of the second-level cache. */
+/* Elements 2^shift apart: x by position.  Where many rows poll the same few x, those that share a
+ * line of memory are served one after the other by one part of the second-level cache. */
 template <class S>
 struct spaced {
   S *first;

@@ -46,8 +46,8 @@ typedef struct trs_engine {
   trs_engine_parameters asked;
   int32_t clusters; /* clusters of the cluster kernel that the device runs at once */
   bool float_values;
-  trs_engine_sweep sweep[2]; /* the system; or D, then M */
-  int32_t nsweeps;           /* 1 or 2 */
+  trs_engine_sweep sweep[2];         /* the system; or D, then M */
+  int32_t nsweeps;                   /* 1 or 2 */
   trs_gpu_substitution substitution; /* of two sweeps */
   int32_t levels;                    /* of the system, likewise */
   void *between;                     /* n x width: the solutions of the first sweep, likewise */

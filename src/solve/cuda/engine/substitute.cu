@@ -1,10 +1,10 @@
 /* substitute.cu - D and M of analysis/substitute.h, step by step on the GPU.
  *
- * One launch per step of the bands; a warp or eight lanes per row.  A row needs only rows of earlier
- * steps, so none waits.  The lanes merge the sorted columns of the rows that are substituted, one
- * after the other, in shared memory; then it sums the values of each column in the order of the rows, so
- * the same system gives the same bits.  Rows of M are stored where the next free place is, and
- * copied into the order of the system in the end.
+ * One launch per step of the bands; a warp or eight lanes per row.  A row needs only rows of
+ * earlier steps, so none waits.  The lanes merge the sorted columns of the rows that are
+ * substituted, one after the other, in shared memory; then it sums the values of each column in the
+ * order of the rows, so the same system gives the same bits.  Rows of M are stored where the next
+ * free place is, and copied into the order of the system in the end.
  *
  * An update repeats the sums for the columns that it finds in M.
  *
@@ -80,14 +80,14 @@ struct pass_view {
   M rows;
   unsigned long long *used, room; /* entries of the store */
   uint16_t *layer;
-  int32_t *in_D;         /* by entry of the system: the numbers of the row's entries that are in D;
-                            while M is made */
-  int64_t *d_count;      /* n, by row of the system: entries of D's row, likewise */
-  int64_t *m_count;      /* n, likewise, of M's */
-  pattern_view d;        /* D, afterwards */
-  S *d_val;              /* likewise */
-  const real *size;      /* of each x */
-  real *largest;         /* the sum of the sizes of a row of M */
+  int32_t *in_D;    /* by entry of the system: the numbers of the row's entries that are in D;
+                       while M is made */
+  int64_t *d_count; /* n, by row of the system: entries of D's row, likewise */
+  int64_t *m_count; /* n, likewise, of M's */
+  pattern_view d;   /* D, afterwards */
+  S *d_val;         /* likewise */
+  const real *size; /* of each x */
+  real *largest;    /* the sum of the sizes of a row of M */
   trs_substitution_found *found;
 };
 
@@ -203,8 +203,7 @@ __device__ bool row_maker<S, M, T>::take_entries(int32_t begin, int32_t layer, i
     const bool there = e < row.count;
     const int32_t c = there ? v.t.column(row.origin, e) : -1;
     const bool goes = there && layer_of(c, begin) == layer;
-    const unsigned going = votes(goes), staying = votes(there && !goes),
-                   before = (1u << lane) - 1;
+    const unsigned going = votes(goes), staying = votes(there && !goes), before = (1u << lane) - 1;
     if (substituted + __popc(going) > MOST || count + __popc(staying) > most) return false;
     if (goes) m.entry[substituted + __popc(going & before)] = e;
     if (there && !goes) m.column[now][count + __popc(staying & before)] = c;
@@ -365,8 +364,7 @@ __device__ void row_maker<S, M, T>::make() {
   const int32_t layer = int32_t(v.known[k]) - 1 > band.begin ? find_layer(band.begin) : -1;
   bool substitutes = find_columns(band.begin, layer, band.most);
   if (substitutes) {
-    substitutes = sum_values(
-        [&](int32_t, int32_t c) { return layer_of(c, band.begin) != layer; });
+    substitutes = sum_values([&](int32_t, int32_t c) { return layer_of(c, band.begin) != layer; });
     if (!substitutes && lane == 0) atomicAdd(&v.found->guarded, 1);
   }
   const int32_t own = substitutes ? layer : layer + 1;
@@ -667,8 +665,8 @@ pass_view<S, store<S>> view_of(const cut &c, const work_arrays &w) {
 template <class S>
 cudaError_t prepare_pass(const cut &c, const work_arrays &w) {
   const trs_system &s = c.system;
-  order_rows<<<blocks_for(s.n), ANALYSIS_THREADS, 0, c.stream>>>(
-      s.n, c.o.order[c.numbers.order], c.known, w.level, w.order);
+  order_rows<<<blocks_for(s.n), ANALYSIS_THREADS, 0, c.stream>>>(s.n, c.o.order[c.numbers.order],
+                                                                 c.known, w.level, w.order);
   return launch_sizes<S>(s, reinterpret_cast<typename element<S>::real *>(w.size), c.stream);
 }
 
@@ -746,9 +744,8 @@ trs_status take_sample(const cut &c, const trs_bands &bands, const work_arrays &
       sample->rows += trs_band_rows(&bands, l);
   }
   TRS_TRY(clear_counts(c, w));
-  TRS_TRY(by_type(c, [&](auto element) {
-    return pass_sample<decltype(element)>(c, w, bands, most);
-  }));
+  TRS_TRY(
+      by_type(c, [&](auto element) { return pass_sample<decltype(element)>(c, w, bands, most); }));
   unsigned long long used;
   TRS_TRY(trs_device_copy(&used, w.used, sizeof used, c.stream));
   TRS_TRY(trs_device_copy(found, w.found, sizeof *found, c.stream));
@@ -762,8 +759,8 @@ trs_status take_sample(const cut &c, const trs_bands &bands, const work_arrays &
 trs_status make(const cut &c, const trs_bands &bands, const work_arrays &w, trs_gpu_substitution &r,
                 trs_substitution_judge judge, const void *argument, bool *worth,
                 trs_substitution_found *found) {
-  TRS_TRY(trs_device_copy(w.level, bands.level, bands.nlevels * int64_t(sizeof *w.level),
-                          c.stream));
+  TRS_TRY(
+      trs_device_copy(w.level, bands.level, bands.nlevels * int64_t(sizeof *w.level), c.stream));
   TRS_TRY(trs_device_fill(w.d_ptr, 0, sizeof *w.d_ptr, c.stream));
   TRS_TRY(trs_device_fill(w.m_ptr, 0, sizeof *w.m_ptr, c.stream));
   TRS_TRY(by_type(c, [&](auto element) { return prepare_pass<decltype(element)>(c, w); }));
@@ -866,13 +863,13 @@ extern "C" trs_status trs_gpu_substitute_again(trs_gpu_substitution *r, trs_devi
   const bool overlaps = trs_device_look(device)->capability >= 9;
   trs_status status = trs_device_fill(there, 0, sizeof *there, stream);
   if (!status)
-    status = trs_device_check(
-        by_scalar(system->scalar,
-                  [&](auto element) {
-                    return renew<decltype(element)>(*r, *system, overlaps, sizes, largest, there,
-                                                    static_cast<cudaStream_t>(stream));
-                  }),
-        "substituting rows");
+    status = trs_device_check(by_scalar(system->scalar,
+                                        [&](auto element) {
+                                          return renew<decltype(element)>(
+                                              *r, *system, overlaps, sizes, largest, there,
+                                              static_cast<cudaStream_t>(stream));
+                                        }),
+                              "substituting rows");
   if (!status) status = trs_device_copy(found, there, sizeof *found, stream);
   if (!status) status = trs_device_wait(stream);
   if (status) trs_gpu_substitution_drop_values(r, device, stream);

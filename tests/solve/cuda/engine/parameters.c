@@ -69,15 +69,16 @@ TEST(many_old_names_end_the_warning_early) {
 TEST(others_are_refused) {
   static const struct {
     const char *text, *words;
-  } wrong[] = {{"regions=all",
-                "method engine has no parameter \"regions\": it has block, dense, "
-                "early-poll, small-level-rows, double-buffer, work-shift, substitute, launch-ranges, rhs"},
-               {"halves=3", "no parameter \"halves\""},
-               {"halves", "no parameter \"halves\""},
-               {"lane-length=4", "no parameter \"lane-length\""},
-               {"watch=65", "early-poll=65: it takes a number from 0 to 64"},
-               {"rhs=tiles", "rhs=tiles: it takes auto, batched, many-rhs, row-groups"},
-               {"launch-ranges=wide", "it takes auto, warp-per-slice, single-block, cluster"}};
+  } wrong[] = {
+      {"regions=all",
+       "method engine has no parameter \"regions\": it has block, dense, "
+       "early-poll, small-level-rows, double-buffer, work-shift, substitute, launch-ranges, rhs"},
+      {"halves=3", "no parameter \"halves\""},
+      {"halves", "no parameter \"halves\""},
+      {"lane-length=4", "no parameter \"lane-length\""},
+      {"watch=65", "early-poll=65: it takes a number from 0 to 64"},
+      {"rhs=tiles", "rhs=tiles: it takes auto, batched, many-rhs, row-groups"},
+      {"launch-ranges=wide", "it takes auto, warp-per-slice, single-block, cluster"}};
   trs_engine_parameters p;
   for (size_t k = 0; k < COUNT(wrong); k++)
     assert_failure(TRS_ERROR_ARGUMENT, wrong[k].words, read(&p, wrong[k].text));

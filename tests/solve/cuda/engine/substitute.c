@@ -53,7 +53,8 @@ static void same_values(const char *what, const trs_system *here, const void *th
 }
 
 static void same_system(const char *what, const trs_system *here, const trs_system *there) {
-  if (here->nnz != there->nnz) fail_msg("%s: %d entries and %d", what, (int)here->nnz, (int)there->nnz);
+  if (here->nnz != there->nnz)
+    fail_msg("%s: %d entries and %d", what, (int)here->nnz, (int)there->nnz);
   assert_true(here->unit == there->unit && here->has_diagonal == there->has_diagonal);
   same_numbers(what, here->ptr, there->ptr, (size_t)(here->n + 1) * sizeof *here->ptr);
   same_numbers(what, here->idx, there->idx, (size_t)here->nnz * sizeof *here->idx);
@@ -101,8 +102,7 @@ static void compare(shape kind, const trs_system *S, int number) {
   trs_gpu_cut *cut = cut_rows(&p, depths[number % 5], &bands);
   assert_success(trs_substitute(&here, S, &bands));
   assert_success(
-      trs_gpu_substitute(&there, &made, cut, &bands, INT64_MAX, NULL, NULL,
-                                    &found->substitution));
+      trs_gpu_substitute(&there, &made, cut, &bands, INT64_MAX, NULL, NULL, &found->substitution));
   assert_true(made);
   assert_true(there.guarded == here.guarded);
   same_system(shape_name(kind), &here.D, &there.D);
@@ -110,8 +110,8 @@ static void compare(shape kind, const trs_system *S, int number) {
   trs_substitution_destroy(&here);
   renew(S, &p, &bands, &there);
   trs_gpu_substitution_free(&there, gpu, NULL);
-  assert_success(trs_gpu_substitute(&there, &made, cut, &bands, S->nnz / 2, NULL, NULL,
-                                    &found->substitution));
+  assert_success(
+      trs_gpu_substitute(&there, &made, cut, &bands, S->nnz / 2, NULL, NULL, &found->substitution));
   assert_true(made == (there.memory != NULL));
   trs_gpu_substitution_free(&there, gpu, NULL);
   trs_gpu_cut_free(cut);
@@ -140,8 +140,8 @@ static trs_plan *analyze(const both_sides *s, const char *method, int64_t nrhs) 
 static void judge(const both_sides *s, const void *x, const void *b, int64_t ld, int64_t nrhs,
                   trs_layout layout) {
   trs_backward_error error = {.struct_size = sizeof error};
-  assert_success(trs_check(s->here, s->uplo, TRS_NO_TRANS, TRS_NONUNIT, x, ld, b, ld, nrhs, layout,
-                           &error));
+  assert_success(
+      trs_check(s->here, s->uplo, TRS_NO_TRANS, TRS_NONUNIT, x, ld, b, ld, nrhs, layout, &error));
   if (!(error.componentwise <= TRS_SUBSTITUTION_GROWTH * error_limit(s->scalar, 64)))
     fail_msg("scalar %d, %d right-hand sides: error %g", (int)s->scalar, (int)nrhs,
              error.componentwise);
@@ -170,7 +170,8 @@ static void solve(const both_sides *s, trs_plan *plan, int64_t nrhs, trs_layout 
 }
 
 TEST(all_types_and_layouts_are_solved) {
-  static const char *const methods[] = {"engine:substitute=2", "engine:substitute=8",
+  static const char *const methods[] = {"engine:substitute=2",
+                                        "engine:substitute=8",
                                         "engine:substitute=32",
                                         "engine:substitute=8,rhs=batched",
                                         "engine:substitute=8,rhs=many-rhs",
@@ -196,8 +197,8 @@ static void set_entries(both_sides *s, double entry) {
   double *val = s->t.val;
   for (int64_t i = 0; i < s->t.n; i++)
     for (int64_t p = s->t.ptr[i]; p < s->t.ptr[i + 1]; p++)
-      val[p] = s->t.idx[p] == i ? 1
-                                : (p % 3 ? entry : -entry) / (double)(s->t.ptr[i + 1] - s->t.ptr[i]);
+      val[p] =
+          s->t.idx[p] == i ? 1 : (p % 3 ? entry : -entry) / (double)(s->t.ptr[i + 1] - s->t.ptr[i]);
   assert_success(trs_device_copy(s->val, val, s->t.ptr[s->t.n] * (int64_t)sizeof *val, NULL));
   assert_success(trs_device_wait(NULL));
 }
@@ -222,7 +223,8 @@ TEST(the_plan_says_what_it_does) {
   char text[2000];
   both_sides s = both_sides_of(triangle_random(2000, 0.1, 40, true, TRS_DOUBLE, false, 5), TRS_CSR,
                                TRS_DOUBLE);
-  trs_plan *plan = analyze(&s, "engine:substitute=16", 1), *other = analyze(&s, "engine:substitute=0", 1);
+  trs_plan *plan = analyze(&s, "engine:substitute=16", 1),
+           *other = analyze(&s, "engine:substitute=0", 1);
   trs_plan_describe(plan, text, sizeof text);
   assert_non_null(strstr(text, "of which substitution makes"));
   trs_plan_describe(other, text, sizeof text);
