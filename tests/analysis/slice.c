@@ -385,6 +385,52 @@ TEST(long_rows_have_parts) {
   shape_free(&S);
 }
 
+/* ---- Chains: the lines of grids. ---- */
+
+/* Levels of the lower triangle of a grid with lines of `line` rows. */
+static int32_t levels_of_grid(const char *grid, int line, const trs_slice_rules *rules) {
+  char name[40];
+  trs_matrix *A, *T;
+  trs_slices s;
+  snprintf(name, sizeof name, "gen:%s:%d", grid, line);
+  assert_success(trs_matrix_read(&A, name, NULL));
+  assert_success(trs_matrix_triangle(&T, A, TRS_LOWER, 1));
+  trs_system S = trs_system_of(T, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT);
+  assert_success(shape_slices(&s, &S, rules));
+  need_sound(&s, &S, rules, name);
+  int32_t levels = s.nlevels;
+  trs_slices_destroy(&s);
+  trs_matrix_destroy(T);
+  trs_matrix_destroy(A);
+  return levels;
+}
+
+/* The blocks of a line begin with its first row, not with a window's.  Lengths that four divides
+ * have no fewer levels for their length than others, also where a line is longer than a window. */
+TEST(no_length_of_lines_is_favoured) {
+  enum { MOST_LENGTHS = 8, NEXT = 3 };
+  static const trs_slice_rules chains = {4, 0, 4, 16, 16384, 32, 32, 0, 2};
+  static const struct {
+    const char *grid;
+    int line, lengths;
+  } cases[] = {{"poisson3d7", 20, 8}, {"poisson2d5", 60, 8}, {"poisson2d5", 300, 4}};
+  assert_true(cases[2].line > TRS_BLOCK_WINDOW);
+  for (size_t c = 0; c < COUNT(cases); c++) {
+    double per_row[MOST_LENGTHS];
+    for (int k = 0; k < cases[c].lengths; k++) {
+      int line = cases[c].line + k;
+      int32_t levels = levels_of_grid(cases[c].grid, line, &chains);
+      if (levels > levels_of_grid(cases[c].grid, line, &shape_rules[0]))
+        fail_msg("%s:%d: %d levels, more than of single rows", cases[c].grid, line, levels);
+      per_row[k] = (double)levels / line;
+      for (int j = k > NEXT ? k - NEXT : 0; j < k; j++)
+        if (fabs(per_row[k] / per_row[j] - 1) > 0.1)
+          fail_msg("%s: %g levels per row of a line of %d, %g of %d", cases[c].grid, per_row[k],
+                   line, per_row[j], line - k + j);
+    }
+  }
+}
+
 /* ---- Blocks whose inverses lose digits. ---- */
 
 /* Componentwise. */
