@@ -94,19 +94,21 @@ static int adjust_all(trs_slice_rules *rules, const trs_pattern_features *f, boo
 /* Full diagonal blocks if rows depend on several rows just before them; in small systems only if
  * the blocks are large, since the single-block kernel solves short blocks or none faster.  Chains
  * if rows are chained.  The cost model compares both with single rows, which substitution begins
- * with.  For several right-hand sides it also compares small blocks, which row groups solve, with
- * large ones. */
+ * with; but not in large systems of supernodes, whose rows are too long for it.  For several
+ * right-hand sides it also compares small blocks, which row groups solve, with large ones. */
 int trs_choose_rules(trs_slice_rules *rules, const trs_pattern_features *f, bool several) {
-  static const double REGULAR = 0.9, SOME = 0.02, NODES = 2, SUPERNODES = 6;
+  static const double REGULAR = 0.9, SOME = 0.02, NODES = 2, SUPERNODES = 6, LARGE = 1 << 20;
   static const int64_t SMALL = 4096;
   const bool small = f->n <= SMALL, regular = f->chained >= REGULAR;
   const trs_slice_rules blocks = full_blocks(TRS_MOST_BLOCK, 4);
   if (f->run >= NODES && !(small && f->run < SUPERNODES)) {
+    const bool factors = f->run >= SUPERNODES && (double)f->n * f->row_length >= LARGE;
     rules[0] = blocks;
-    rules[1] = plain;
+    rules[1] = factors ? full_blocks(TRS_LIGHT_BLOCK, 4) : plain;
     rules[2] = several ? exact_blocks() : full_blocks(TRS_LIGHT_BLOCK, 4);
     rules[3] = chains();
-    return adjust_all(rules, f, several, several ? 3 : 2);
+    if (several && factors) rules[1] = rules[2];
+    return adjust_all(rules, f, several, several ? 3 - factors : 2 - factors);
   }
   const bool chained = f->run >= NODES || (regular && !small);
   const bool some = f->chained >= SOME && !regular;

@@ -33,14 +33,16 @@ static trs_slice_rules with_parameters(const engine *e, trs_slice_rules rules) {
 /* True if a kernel can start before its predecessor ends, and blocks of threads form clusters. */
 static bool overlaps(const engine *e) { return trs_device_look(e->gpu.device)->capability >= 9; }
 
-/* The distance of x in work, if that is for so many bytes without distances: up to a line for long
- * rows, which poll many x. */
+/* The distance of x in work, if that is for so many bytes without distances: up to half a line for
+ * long rows, which poll many x, where rows wait at many levels.  Elsewhere x is read faster without
+ * distances. */
 static int32_t work_shift(const engine *e, const sweep *w, int64_t bytes) {
-  enum { LONG = 12, MOST = 3, SHARE = 8 };
+  enum { LONG = 12, LEVELS = 16, MOST = 3, SHARE = 8 };
   const int64_t most = trs_device_look(e->gpu.device)->l2_bytes / SHARE;
+  const trs_slices *s = &w->c.slices;
   int32_t shift = 0;
   if (e->asked.work_shift >= 0) return (int32_t)e->asked.work_shift;
-  if (w->c.slices.entries < LONG * w->c.slices.n) return 0;
+  if (s->entries < LONG * s->n || s->nlevels < LEVELS) return 0;
   while (shift < MOST && bytes << (shift + 1) <= most) shift++;
   return shift;
 }
@@ -208,35 +210,46 @@ typedef struct attempt {
   const candidate *plain;
   int32_t depth;
   double seconds;
+  int64_t most; /* entries of M */
+  bool overflows;
 } attempt;
 
-static bool is_worth(const void *argument, const trs_substitution_sample *sample) {
-  const attempt *a = argument;
+static bool is_worth(void *argument, const trs_substitution_sample *sample) {
+  attempt *a = argument;
   const double entries = (double)sample->entries / (double)sample->rows;
-  return trs_substituted_seconds(a->plain->level, a->plain->slices.nlevels, a->depth,
-                                 sample->layers, entries) < a->seconds;
+  a->overflows = entries * (double)a->plain->slices.n > (double)a->most;
+  return !a->overflows && trs_substituted_seconds(a->plain->level, a->plain->slices.nlevels,
+                                                  a->depth, sample->layers, entries) < a->seconds;
 }
 
-/* D and M by bands of the attempt's depth, or fewer levels if M had too many entries.  Large
- * systems look at a sample first, if their levels are so wide that they may gain little. */
+/* D and M by bands of the attempt's depth, or of fewer levels if M had too many entries.  Large
+ * systems look at a sample first, and so do smaller ones whose levels are so wide that they may
+ * gain little. */
 static trs_status make_both(engine *e, attempt *a, bool *made) {
-  enum { MOST_FILL = 3, LARGE = 1 << 13 };
-  const int64_t entries = e->gpu.system.nnz + (e->gpu.system.has_diagonal ? 0 : e->gpu.system.n);
-  const int64_t most = e->asked.substitute > 0 ? INT64_MAX : MOST_FILL * entries;
-  const bool looks = a->seconds < INFINITY && e->gpu.system.n >= LARGE &&
-                     trs_bands_are_wide(a->plain->level, a->plain->slices.nlevels);
+  enum { LARGE = 1 << 17, SMALL = 1 << 13 };
+  const candidate *plain = a->plain;
+  const bool wide = trs_bands_are_wide(plain->level, plain->slices.nlevels);
+  const bool looks = a->seconds < INFINITY && plain->slices.n >= (wide ? SMALL : LARGE);
   trs_status status = TRS_SUCCESS;
   *made = false;
   for (; a->depth > 1 && !*made && !status; a->depth /= 2) {
     trs_bands bands;
-    status = trs_bands_create(&bands, a->plain->level, a->plain->slices.nlevels, a->depth);
+    a->overflows = false;
+    status = trs_bands_create(&bands, plain->level, plain->slices.nlevels, a->depth);
     if (!status)
-      status = trs_gpu_substitute(&e->substitution, made, a->plain->cut, &bands, most,
+      status = trs_gpu_substitute(&e->substitution, made, plain->cut, &bands, a->most,
                                   looks ? is_worth : NULL, a, &e->found->substitution);
     trs_bands_destroy(&bands);
-    if (!*made && !e->found->substitution.overflow) break;
+    if (!*made && !a->overflows && !e->found->substitution.overflow) break;
   }
   return status;
+}
+
+/* D and M together have at most about four times the entries of the system. */
+static int64_t most_entries(const engine *e) {
+  enum { MOST_FILL = 3 };
+  const trs_system *S = &e->gpu.system;
+  return e->asked.substitute > 0 ? INT64_MAX : MOST_FILL * (S->nnz + (S->has_diagonal ? 0 : S->n));
 }
 
 /* Substitutes rows at that depth, by the cut into single rows, if the solve is then expected to
@@ -244,12 +257,13 @@ static trs_status make_both(engine *e, attempt *a, bool *made) {
  * Lack of memory is no failure. */
 static trs_status substitute(engine *e, trs_plan *plan, const candidate *plain, int32_t depth,
                              double seconds) {
-  attempt a = {plain, depth, MARGIN * seconds};
+  attempt a = {plain, depth, MARGIN * seconds, most_entries(e), false};
   candidate both[2] = {0};
   bool made;
   double expected = INFINITY;
   trs_status status = make_both(e, &a, &made);
   if (!status && made) status = cut_both(e, plan, both, &expected);
+  if (!status && made) e->substituted_seconds = expected;
   if (!status && expected < a.seconds) {
     e->levels = plain->slices.nlevels;
     status = complete_both(e, plan, both);
@@ -283,7 +297,8 @@ static bool has_few_levels(const engine *e, const candidate *c) {
 /* Substitutes rows if that is expected to take less than `seconds`. */
 static trs_status try_substitution(engine *e, trs_plan *plan, const candidate *plain,
                                    double seconds) {
-  if (!may_substitute(e, plan, plain, seconds)) return TRS_SUCCESS;
+  const bool in_vain = e->substituted_seconds >= MARGIN * seconds; /* known from the last time */
+  if (in_vain || !may_substitute(e, plan, plain, seconds)) return TRS_SUCCESS;
   return substitute(e, plan, plain, depth_of(e, plain),
                     e->asked.substitute > 0 ? INFINITY : seconds);
 }
@@ -301,11 +316,15 @@ static void begin_others(cuts *c, const engine *e, trs_plan *plan, const trs_sli
                             &c->all[k]);
 }
 
+/* Of two cuts that take about the same time, that of fewer levels is the best. */
 static void look_at_others(cuts *c, const engine *e, const trs_plan *plan) {
+  static const double CLOSE = 1.05;
+  double least = c->first->seconds;
   for (int k = 0; k < c->count; k++) {
     if (c->all + k == c->first || !c->all[k].cut || look_at_candidate(e, plan, &c->all[k]))
       continue;
-    if (c->all[k].seconds < c->best->seconds) c->best = &c->all[k];
+    const double bar = c->best == c->first ? CLOSE * least : least;
+    if (c->all[k].seconds < bar) c->best = &c->all[k], least = c->all[k].seconds;
   }
 }
 
@@ -315,7 +334,8 @@ static void look_at_others(cuts *c, const engine *e, const trs_plan *plan) {
 static trs_status compare_cuts(cuts *c, engine *e, trs_plan *plan, const trs_slice_rules *rules) {
   enum { LARGE = 1 << 18 };
   static const double MUCH = 0.8;
-  const bool in_turn = e->gpu.system.n > LARGE;
+  const bool full_blocks = rules[0].dense && rules[0].most_block > 1;
+  const bool in_turn = e->gpu.system.n > LARGE && !full_blocks;
   TRS_TRY(begin_candidate(e, plan, &e->gpu.system, with_parameters(e, rules[c->first - c->all]),
                           NULL, c->first));
   if (!in_turn) begin_others(c, e, plan, rules);
@@ -456,6 +476,7 @@ static engine without_solves(const engine *e) {
   fresh.substitution = (trs_gpu_substitution){0};
   fresh.between = NULL;
   fresh.nsweeps = 0;
+  fresh.substituted_seconds = 0;
   fresh.tuned = false;
   return fresh;
 }

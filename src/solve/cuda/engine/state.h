@@ -50,6 +50,7 @@ typedef struct trs_engine {
   int32_t nsweeps;                   /* 1 or 2 */
   trs_gpu_substitution substitution; /* of two sweeps */
   int32_t levels;                    /* of the system, likewise */
+  double substituted_seconds;        /* expected with the last substitution; 0: none was made */
   void *between;                     /* n x width: the solutions of the first sweep, likewise */
   trs_engine_found *found;
   uint8_t *apart;  /* device, n: where blocks begin because of refused inverses; NULL: never */

@@ -757,7 +757,7 @@ trs_status take_sample(const cut &c, const trs_bands &bands, const work_arrays &
 
 /* *worth: false if `judge` refuses the sample; nothing is made then. */
 trs_status make(const cut &c, const trs_bands &bands, const work_arrays &w, trs_gpu_substitution &r,
-                trs_substitution_judge judge, const void *argument, bool *worth,
+                trs_substitution_judge judge, void *argument, bool *worth,
                 trs_substitution_found *found) {
   TRS_TRY(
       trs_device_copy(w.level, bands.level, bands.nlevels * int64_t(sizeof *w.level), c.stream));
@@ -815,7 +815,7 @@ cudaError_t renew(const trs_gpu_substitution &r, const trs_system &s, bool overl
 extern "C" trs_status trs_gpu_substitute(trs_gpu_substitution *result, bool *made,
                                          const trs_gpu_cut *c, const trs_bands *bands,
                                          int64_t most_entries, trs_substitution_judge worth,
-                                         const void *argument, trs_substitution_found *found) {
+                                         void *argument, trs_substitution_found *found) {
   const trs_system &s = c->system;
   work_arrays w = {};
   void *memory = nullptr;

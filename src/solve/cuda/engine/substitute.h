@@ -21,7 +21,7 @@ typedef struct trs_substitution_sample {
 } trs_substitution_sample;
 
 /* True if a substitution of that kind is worth while. */
-typedef bool (*trs_substitution_judge)(const void *argument, const trs_substitution_sample *sample);
+typedef bool (*trs_substitution_judge)(void *argument, const trs_substitution_sample *sample);
 
 /* D and M, in device memory; what an update needs stays. */
 typedef struct trs_gpu_substitution {
@@ -44,7 +44,7 @@ extern "C" {
  * the sample. */
 trs_status trs_gpu_substitute(trs_gpu_substitution *result, bool *made, const trs_gpu_cut *cut,
                               const trs_bands *bands, int64_t most_entries,
-                              trs_substitution_judge worth, const void *argument,
+                              trs_substitution_judge worth, void *argument,
                               trs_substitution_found *found);
 
 /* New values, from system->val.  Waits.  found->guarded is above 0 if the growth of some rows is

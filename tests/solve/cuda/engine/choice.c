@@ -115,6 +115,17 @@ TEST(blocks_of_nodes_are_compared_with_single_rows) {
   assert_int_equal(rules[2].most_block, TRS_EXACT_BLOCK);
 }
 
+TEST(large_factors_are_not_compared_with_single_rows) {
+  trs_pattern_features factor = {.n = 100000, .chained = 1, .run = 12, .row_length = 40};
+  trs_slice_rules rules[TRS_MOST_CANDIDATES];
+  assert_int_equal(trs_choose_rules(rules, &factor, false), 1);
+  assert_int_equal(trs_choose_rules(rules, &factor, true), 2);
+  assert_true(rules[0].most_block == TRS_MOST_BLOCK && rules[1].most_block == TRS_EXACT_BLOCK);
+  factor.n = 1000;
+  assert_int_equal(trs_choose_rules(rules, &factor, false), 2);
+  assert_int_equal(rules[1].most_block, 1);
+}
+
 /* Rows of 10 entries may be substituted, rows of 200 keep their levels. */
 TEST(long_rows_gain_nothing_from_substitution) {
   trs_slice_level level[LEVELS + 1] = {{0}};
