@@ -123,8 +123,6 @@ static void mark_blocks(void *argument, int rank, int size) {
   int64_t begin, end, count = 0;
   share_windows(w, rank, size, &begin, &end);
   (w->rules.dense ? mark_full_blocks : mark_chains)(w, begin, end);
-  for (int32_t s = 0; s < w->nslabs; s++)
-    if (w->cut[s] >= begin && w->cut[s] < end) w->begins[w->cut[s]] = 1;
   for (int64_t k = begin; k < end; k++) count += w->begins[k];
   w->tally[rank].blocks = count;
 }
