@@ -232,7 +232,7 @@ static trs_status make_both(engine *e, attempt *a, bool *made) {
   const bool looks = a->seconds < INFINITY && plain->slices.n >= (wide ? SMALL : LARGE);
   trs_status status = TRS_SUCCESS;
   *made = false;
-  for (; a->depth > 1 && !*made && !status; a->depth /= 2) {
+  for (; a->depth > 1 && !*made && !status; a->depth = a->depth * 3 / 4) {
     trs_bands bands;
     a->overflows = false;
     status = trs_bands_create(&bands, plain->level, plain->slices.nlevels, a->depth);
