@@ -259,7 +259,7 @@ RESULTS = os.path.join(HERE, os.pardir, os.pardir, "bench", "results")
 
 def test_lists():
     for what, entry in (("l17", "gen:poisson2d5:400"), ("x20", "gen:chain:100000"),
-                        ("gpus", "gen:kkt3d:160"), ("w21", "gen:wingmesh:1100000"),
+                        ("gpus", "gen:kkt3d:151"), ("w21", "gen:wingmesh:1100000"),
                         ("blocks", "gen:wingmesh:60000"), ("blocks", "gen:wingmesh:1100000"),
                         ("l23", "gen:poisson2d9:2048"), ("quick", "gen:poisson2d5:150")):
         o = bench("--list", what)
