@@ -264,6 +264,55 @@ TEST(scaling_loses_no_digits) {
   shape_free(&S);
 }
 
+/* Rows from 1e-150 to 1e150, and columns as well, so that products leave the range of numbers. */
+TEST(rows_and_columns_of_any_size_keep_their_digits) {
+  for (int way = 0; way < 4; way++) {
+    trs_system S = shape_system(way % 2 ? SHAPE_GRID : SHAPE_NODES, 600, TRS_DOUBLE, way % 2, true);
+    trs_substitution s;
+    trs_bands bands;
+    for (int64_t i = 0; i < S.n; i++)
+      for (int64_t p = S.ptr[i]; p < S.ptr[i + 1]; p++)
+        ((double *)S.val)[p] *= pow(10, (double)(i * 37 % 301) - 150) *
+                                (way < 2 ? 1 : pow(10, (double)(S.idx[p] * 53 % 21) - 10));
+    make(&s, &bands, &S, 8);
+    for (int ones = 0; ones < 2; ones++)
+      if (!(error_by_both(&s, &S, ones) <= limit_of(&S)))
+        fail_msg("way %d: error %g", way, error_by_both(&s, &S, ones));
+    for (int64_t p = 0; p < s.M.nnz; p++) assert_true(isfinite(((double *)s.M.val)[p]));
+    drop(&s, &bands);
+    shape_free(&S);
+  }
+}
+
+/* A NaN in b reaches the same rows of x by D and M as by L, in every shape. */
+static void spread_nan(shape kind, const trs_system *S, int number) {
+  double complex *b = calloc((size_t)S->n + 1, sizeof *b), *y = calloc((size_t)S->n + 1, sizeof *y);
+  double complex *x = calloc((size_t)S->n + 1, sizeof *x), *z = calloc((size_t)S->n + 1, sizeof *z);
+  trs_substitution s;
+  trs_bands bands;
+  make(&s, &bands, S, 2 + number % 9);
+  for (int64_t k = 0; k < S->n; k += 1 + S->n / 7) {
+    for (int64_t i = 0; i < S->n; i++) b[i] = trs_random_signed(9, (uint64_t)i);
+    b[k] = NAN;
+    solve(S, z, b);
+    solve(&s.D, y, b);
+    solve(&s.M, x, y);
+    for (int64_t i = 0; i < S->n; i++)
+      if (isnan(creal(x[i])) != isnan(creal(z[i])))
+        fail_msg("%s: NaN in row %d of b, row %d of x", shape_name(kind), (int)k, (int)i);
+  }
+  drop(&s, &bands);
+  free(b);
+  free(y);
+  free(x);
+  free(z);
+}
+
+TEST(nan_reaches_the_rows_that_it_reaches_in_the_system) {
+  static const int64_t sizes[] = {1, 33, 400};
+  shapes_of_sizes(sizes, COUNT(sizes), spread_nan);
+}
+
 /* Products of substituted entries that leave the range of numbers. */
 TEST(underflow_and_overflow_keep_entries) {
   static const double sizes[] = {1e-160, 1e160, 1e-300};
