@@ -164,6 +164,8 @@ static bool add_column(work *w, row *r, int32_t c, int64_t most) {
 /* The columns of row k if it substitutes the entries of `layer`.  False if they are too many. */
 static bool find_columns(work *w, int32_t k, int64_t count, int32_t layer) {
   const int64_t most = band_of(w, k)->most;
+  const int64_t most_substituted =
+      w->bands->most <= TRS_SUBSTITUTED_FEW ? TRS_SUBSTITUTED_FEW : TRS_SUBSTITUTED_ENTRIES;
   row *r = &w->row[k];
   int64_t substituted = 0;
   int32_t c;
@@ -171,7 +173,7 @@ static bool find_columns(work *w, int32_t k, int64_t count, int32_t layer) {
   for (int64_t e = 0; e < count && fits; e++) {
     entry_of(w, k, e, &c);
     if (is_substituted(w, k, c, layer))
-      fits = ++substituted <= TRS_SUBSTITUTED_ENTRIES;
+      fits = ++substituted <= most_substituted;
     else
       fits = add_column(w, r, c, most);
   }

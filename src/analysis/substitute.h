@@ -19,8 +19,10 @@
 #include "analysis/slices.h"
 #include "analysis/triangle.h"
 
-#define TRS_SUBSTITUTED_ENTRIES 128 /* of a row of M that substitutes, at most */
-#define TRS_SUBSTITUTION_DEPTH 64   /* levels of a band, at most */
+/* Entries that a row of M substitutes, at most: FEW where no row may have more than FEW entries. */
+#define TRS_SUBSTITUTED_ENTRIES 128
+#define TRS_SUBSTITUTED_FEW 40
+#define TRS_SUBSTITUTION_DEPTH 64 /* levels of a band, at most */
 
 /* The growth of a row, the factor by which its backward error exceeds that of substitution in L, is
  * at most this, and a few roundings.  Row i of the computed solution satisfies its equation but for

@@ -70,7 +70,7 @@ static bool NAME(find_values)(work *w, int32_t k, int64_t count, int32_t layer) 
   }
   w->largest[k] = sum;
   bound += (double)ABS(diagonal) * sum;
-  return !lost && bound <= TRS_SUBSTITUTION_GROWTH * own;
+  return !lost && isfinite(bound) && bound <= TRS_SUBSTITUTION_GROWTH * own;
 }
 
 static void NAME(copy_row)(const work *w, const trs_substitution *result, int32_t k) {

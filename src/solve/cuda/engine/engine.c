@@ -395,7 +395,7 @@ static trs_status build_way(engine *e, trs_plan *plan, trs_slice_rules rules, in
   candidate c;
   trs_status status = begin_candidate(e, plan, &e->gpu.system, rules, NULL, &c);
   if (!status) status = look_at_candidate(e, plan, &c);
-  if (!status && depth > 0 && c.slices.nlevels > depth)
+  if (!status && depth > 0 && c.rules.most_block == 1 && c.slices.nlevels > depth)
     status = substitute(e, plan, &c, depth, INFINITY);
   if (!status && depth == 0) {
     e->sweep[0].c = c;
@@ -410,16 +410,17 @@ static trs_status build_way(engine *e, trs_plan *plan, trs_slice_rules rules, in
 
 /* Builds and times all ways, and keeps the fastest. */
 static trs_status time_candidates(engine *e, trs_plan *plan, const trs_slice_rules *rules,
-                                  int count) {
+                                  int count, double row_length) {
   static const int32_t depths[] = {4, 8, 16, 32};
   enum { DEPTHS = sizeof depths / sizeof depths[0] };
   const int ways = e->asked.substitute == 0 ? count : count + DEPTHS;
+  const trs_slice_rules single = trs_rows_rules(row_length, plan->options.nrhs > 1);
   engine best = *e;
   double least = INFINITY;
   trs_status status = TRS_SUCCESS;
   for (int k = 0; k < ways && !(status && k == 1); k++) {
     const int32_t depth = k < count ? 0 : depths[k - count];
-    const trs_slice_rules way = k < count ? rules[k] : rules[plainest(rules, count)];
+    const trs_slice_rules way = k < count ? rules[k] : single;
     double seconds = INFINITY;
     const trs_status failed = build_way(e, plan, with_parameters(e, way), depth);
     if (!failed && e->nsweeps > 0) (void)time_solve(e, plan, &seconds);
@@ -446,8 +447,9 @@ static trs_status time_candidates(engine *e, trs_plan *plan, const trs_slice_rul
 static trs_status choose(engine *e, trs_plan *plan, const trs_pattern_features *features) {
   trs_slice_rules rules[TRS_MOST_CANDIDATES];
   const int count = trs_choose_rules(rules, features, plan->options.nrhs > 1);
-  return plan->options.tune ? time_candidates(e, plan, rules, TRS_MOST_CANDIDATES)
-                            : compare_candidates(e, plan, rules, count);
+  return plan->options.tune
+             ? time_candidates(e, plan, rules, TRS_MOST_CANDIDATES, features->row_length)
+             : compare_candidates(e, plan, rules, count);
 }
 
 /* ---- Inverses that lose too many digits (analysis/growth.h). ---- */
@@ -469,6 +471,11 @@ static trs_status mark_blocks(engine *e, trs_plan *plan) {
   return trs_device_wait(plan->stream);
 }
 
+static trs_status check_pivots(const engine *e) {
+  if (!e->found->fill.bad_pivot) return TRS_SUCCESS;
+  return trs_fail(TRS_ERROR_ZERO_PIVOT, -1, "a diagonal entry is unusable");
+}
+
 /* A copy of e without solves. */
 static engine without_solves(const engine *e) {
   engine fresh = *e;
@@ -484,6 +491,7 @@ static engine without_solves(const engine *e) {
 /* Keeps fresh in place of e, or drops it after a failure. */
 static trs_status replace(engine *e, engine *fresh, trs_status status, trs_stream stream) {
   if (!status) status = trs_device_wait(stream);
+  if (!status) status = check_pivots(e);
   drop_solves(status ? fresh : e, stream);
   if (!status) *e = *fresh;
   return status;
@@ -493,16 +501,23 @@ static trs_status replace(engine *e, engine *fresh, trs_status status, trs_strea
 static trs_status cut_blocks(engine *e, trs_plan *plan) {
   engine fresh = without_solves(e);
   fresh.refused += e->found->fill.refused;
+  e->found->fill = (trs_gpu_found){0};
   return replace(e, &fresh, build_way(&fresh, plan, e->sweep[0].c.rules, 0), plan->stream);
 }
 
-/* Waits for a fill.  Blocks whose inverses it refuses are cut, the others stay as they are. */
+/* Waits for a fill.  Blocks whose inverses it refuses are cut, until none is refused: a cut within
+ * a long chain can move the blocks behind it.  D and M consist of single rows, and have no blocks.
+ */
 static trs_status heed_verdict(engine *e, trs_plan *plan) {
   const trs_gpu_found *found = &e->found->fill;
   TRS_TRY(trs_device_wait(plan->stream));
-  if (found->bad_pivot) return trs_fail(TRS_ERROR_ZERO_PIVOT, -1, "a diagonal entry is unusable");
-  if (found->refused) TRS_TRY(mark_blocks(e, plan));
-  return found->refused ? cut_blocks(e, plan) : TRS_SUCCESS;
+  TRS_TRY(check_pivots(e));
+  while (found->refused && e->nsweeps == 1) {
+    TRS_TRY(mark_blocks(e, plan));
+    if (!found->refused) break;
+    TRS_TRY(cut_blocks(e, plan));
+  }
+  return TRS_SUCCESS;
 }
 
 /* ---- The method. ---- */

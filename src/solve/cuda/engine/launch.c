@@ -155,7 +155,7 @@ trs_status trs_engine_prepare_rhs(const trs_engine *e, trs_engine_sweep *w, cons
   w->least_transposed =
       w->rows_apart ? WORTH_TRANSPOSING : least_for_groups(e, w, scalar, (int32_t)width);
   if (w->least_transposed > width) return TRS_SUCCESS;
-  int64_t bytes = width * w->args.slices.n * (int64_t)trs_scalar_size(scalar);
+  int64_t bytes = w->args.many_rhs * w->args.slices.n * (int64_t)trs_scalar_size(scalar);
   w->bytes += bytes;
   return trs_device_alloc(e->gpu.device, &w->transposed, bytes, 1, plan->stream);
 }

@@ -32,7 +32,7 @@ struct team {
     TEAMS = ANALYSIS_THREADS / LANES
   };
 };
-using small_team = team<8, 40>;
+using small_team = team<8, TRS_SUBSTITUTED_FEW>;
 using whole_warp = team<WARP, TRS_SUBSTITUTED_ENTRIES>;
 
 /* ---- Access to rows of M. ---- */
@@ -306,7 +306,8 @@ __device__ bool row_maker<S, M, T>::sum_values(Kept kept) {
   bound = magnitude(pivot) * sum + sum_of_team(bound);
   if (lane == 0) v.largest[k] = sum;
   sync();
-  return __all_sync(mask, !lost && bound <= real(TRS_SUBSTITUTION_GROWTH) * own) != 0;
+  return __all_sync(mask,
+                    !lost && isfinite(bound) && bound <= real(TRS_SUBSTITUTION_GROWTH) * own) != 0;
 }
 
 /* ---- Making M. ---- */
