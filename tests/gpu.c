@@ -22,6 +22,16 @@ int gpu_stop(void **state) {
   return 0;
 }
 
+int gpu_enter(void **pinned) {
+  if (trs_device_enter(gpu) < -1) return -1;
+  return trs_device_alloc_host(gpu, pinned);
+}
+
+int gpu_leave(void *pinned) {
+  trs_device_free_host(gpu, pinned);
+  return gpu_stop(NULL);
+}
+
 void *gpu_space(size_t bytes) {
   void *pointer;
   assert_success(trs_device_alloc(gpu, &pointer, (int64_t)bytes, 1, NULL));
@@ -42,6 +52,20 @@ void gpu_fetch(void *to, const void *from, size_t bytes) {
 }
 
 void gpu_free(void *pointer) { trs_device_free(gpu, pointer, NULL); }
+
+trs_system gpu_upload_system(const trs_system *S) {
+  trs_system there = *S;
+  there.ptr = gpu_upload(S->ptr, (size_t)(S->n + 1) * sizeof *S->ptr);
+  there.idx = gpu_upload(S->idx, (size_t)S->nnz * sizeof *S->idx);
+  there.val = gpu_upload(S->val, (size_t)S->nnz * scalar_bytes(S->scalar));
+  return there;
+}
+
+void gpu_free_system(trs_system *there) {
+  gpu_free((void *)there->ptr);
+  gpu_free((void *)there->idx);
+  gpu_free((void *)there->val);
+}
 
 void gpu_solve(trs_plan *plan, void *x, void *to, const void *b, int64_t n, int64_t nrhs,
                size_t bytes) {

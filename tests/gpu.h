@@ -3,6 +3,7 @@
 #ifndef TRS_TEST_GPU_H
 #define TRS_TEST_GPU_H
 
+#include "analysis/triangle.h"
 #include "device/device.h"
 #include "support.h"
 
@@ -13,11 +14,20 @@ extern trs_device *gpu;
 const char *gpu_lacks(void);
 int gpu_stop(void **state); /* teardown */
 
+/* For tests that call the engine's parts: makes gpu the thread's device, and pinned memory for what
+ * kernels find.  The second is a teardown too. */
+int gpu_enter(void **pinned);
+int gpu_leave(void *pinned);
+
 /* Device memory.  Copies wait until they are complete. */
 void *gpu_space(size_t bytes);
 void *gpu_upload(const void *from, size_t bytes);
 void gpu_fetch(void *to, const void *from, size_t bytes);
 void gpu_free(void *pointer);
+
+/* S with its arrays in device memory. */
+trs_system gpu_upload_system(const trs_system *S);
+void gpu_free_system(trs_system *there);
 
 /* Solves from b to to, in device memory and by columns, waits, and copies the bytes of the solution
  * to x in host memory. */

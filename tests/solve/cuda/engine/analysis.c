@@ -27,20 +27,6 @@ typedef struct both {
   trs_slice_level *level;
 } both;
 
-static trs_system upload(const trs_system *S) {
-  trs_system p = *S;
-  p.ptr = gpu_upload(S->ptr, (size_t)(S->n + 1) * sizeof *S->ptr);
-  p.idx = gpu_upload(S->idx, (size_t)S->nnz * sizeof *S->idx);
-  p.val = gpu_upload(S->val, (size_t)S->nnz * scalar_bytes(S->scalar));
-  return p;
-}
-
-static void drop(trs_system *p) {
-  gpu_free((void *)p->ptr);
-  gpu_free((void *)p->idx);
-  gpu_free((void *)p->val);
-}
-
 static size_t value_bytes(const both *b) {
   size_t size = scalar_bytes(b->S.scalar);
   return b->store_float && trs_scalar_is_double(b->S.scalar) ? size / 2 : size;
@@ -187,11 +173,11 @@ static void compare(const char *name, const trs_system *S, const trs_system *p,
 /* ---- Tests. ---- */
 
 static void compare_rules(shape kind, const trs_system *S, int number) {
-  trs_system p = upload(S);
+  trs_system p = gpu_upload_system(S);
   for (size_t r = 0; r < SHAPE_RULES; r++)
     if (S->n < 300 || (r + (size_t)number) % 4 == 0)
       compare(shape_name(kind), S, &p, &shape_rules[r], r % 2);
-  drop(&p);
+  gpu_free_system(&p);
 }
 
 TEST(slices_are_those_of_the_host) {
@@ -213,10 +199,10 @@ TEST(large_systems_too) {
       assert_success(trs_matrix_read(&A, names[k], NULL));
       assert_success(trs_matrix_triangle(&T, A, uplo, 1));
       trs_system S = trs_system_of(T, uplo, TRS_NO_TRANS, TRS_NONUNIT);
-      trs_system p = upload(&S);
+      trs_system p = gpu_upload_system(&S);
       for (size_t r = 0; r < SHAPE_RULES; r += 3)
         for (int again = 0; again < 2; again++) compare(names[k], &S, &p, &shape_rules[r], again);
-      drop(&p);
+      gpu_free_system(&p);
       trs_matrix_destroy(T);
       trs_matrix_destroy(A);
     }
@@ -228,9 +214,9 @@ TEST(as_many_levels_as_rows) {
   static const int64_t sizes[] = {16385, 65533, 65534, 65535, 65536, 70000, 120000};
   for (size_t z = 0; z < COUNT(sizes); z++) {
     trs_system S = shape_system(SHAPE_CHAIN, sizes[z], TRS_FLOAT, z % 2 == 0, true);
-    trs_system p = upload(&S);
+    trs_system p = gpu_upload_system(&S);
     for (size_t r = 0; r < SHAPE_RULES; r += 7) compare("chain", &S, &p, &shape_rules[r], false);
-    drop(&p);
+    gpu_free_system(&p);
     shape_free(&S);
   }
 }
@@ -238,7 +224,7 @@ TEST(as_many_levels_as_rows) {
 /* Entries and inverses of new values, by a second fill into the same slices. */
 TEST(new_values_are_filled_in) {
   trs_system S = shape_system(SHAPE_SUPERNODES, 500, TRS_DOUBLE, true, true);
-  both b = {.S = S, .p = upload(&S), .rules = shape_rules[6], .name = "update"};
+  both b = {.S = S, .p = gpu_upload_system(&S), .rules = shape_rules[6], .name = "update"};
   assert_success(cut_and_build(&b));
   for (int turn = 0; turn < 2; turn++) {
     gpu_free((void *)b.p.val);
@@ -251,7 +237,7 @@ TEST(new_values_are_filled_in) {
     for (int64_t p = 0; p < S.nnz; p++) ((double *)S.val)[p] *= 1.5;
   }
   drop_built(&b);
-  drop(&b.p);
+  gpu_free_system(&b.p);
   shape_free(&S);
 }
 
@@ -301,14 +287,14 @@ TEST(blocks_are_cut_as_on_the_host) {
     for (int c = 0; c < 12; c++) {
       trs_system S = shape_system(kind, sizes[c % 3], (trs_scalar)(TRS_FLOAT + c % 4), c % 2, true);
       shape_weaken(&S);
-      trs_system p = upload(&S);
+      trs_system p = gpu_upload_system(&S);
       for (size_t r = (size_t)c % 3; r < SHAPE_RULES; r += 3) {
         both b = {.S = S, .p = p, .rules = shape_rules[r], .store_float = r % 2};
         b.name = shape_name(kind);
         compare_cuts(&b, &cuts);
         systems++;
       }
-      drop(&p);
+      gpu_free_system(&p);
       shape_free(&S);
     }
   assert_int_equal(cuts, systems);
@@ -318,7 +304,7 @@ static void need_features(shape kind, int64_t n, bool lower, double length, doub
                           double run) {
   const double limit = 0.02;
   trs_system S = shape_system(kind, n, TRS_FLOAT, lower, true);
-  trs_system p = upload(&S);
+  trs_system p = gpu_upload_system(&S);
   trs_pattern_features f;
   void *stage;
   assert_success(trs_gpu_begin_features(&stage, gpu, &p, NULL));
@@ -327,7 +313,7 @@ static void need_features(shape kind, int64_t n, bool lower, double length, doub
       fabs(f.run - run) > limit * fmax(run, 1))
     fail_msg("%s: %g entries, %g chained, runs of %g", shape_name(kind), f.row_length, f.chained,
              f.run);
-  drop(&p);
+  gpu_free_system(&p);
   shape_free(&S);
 }
 
@@ -350,7 +336,7 @@ static int32_t levels_against(const char *name, const trs_slice_rules *rules,
   assert_success(trs_matrix_read(&A, name, NULL));
   assert_success(trs_matrix_triangle(&T, A, TRS_LOWER, 1));
   trs_system S = trs_system_of(T, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT);
-  trs_system p = upload(&S);
+  trs_system p = gpu_upload_system(&S);
   assert_success(trs_gpu_cut_begin(&rival, gpu, &p, NULL, rival_rules, NULL, 0, NULL));
   assert_success(trs_gpu_cut_begin(&cut, gpu, &p, NULL, rules, rival, 0, NULL));
   assert_success(trs_gpu_cut_finish(rival, &slices[0], &level[0]));
@@ -360,7 +346,7 @@ static int32_t levels_against(const char *name, const trs_slice_rules *rules,
   for (int k = 0; k < 2; k++) trs_free(level[k]);
   trs_gpu_cut_free(rival);
   trs_gpu_cut_free(cut);
-  drop(&p);
+  gpu_free_system(&p);
   trs_matrix_destroy(T);
   trs_matrix_destroy(A);
   assert_int_equal(gpu_held(), before);
@@ -378,30 +364,22 @@ TEST(more_levels_than_the_rival_are_given_up) {
   }
 }
 
+static trs_status build_and_drop(void *argument) {
+  both *b = argument;
+  TRS_TRY(cut_and_build(b));
+  drop_built(b);
+  return TRS_SUCCESS;
+}
+
 TEST(too_little_memory_is_given_back) {
   trs_system S = shape_system(SHAPE_SUPERNODES, 500, TRS_DOUBLE, true, true);
-  both b = {.S = S, .p = upload(&S), .rules = shape_rules[6], .name = "memory"};
-  int64_t before = gpu_held(), allowed = 1;
-  for (trs_status status = TRS_ERROR_MEMORY; status; allowed += 4096) {
-    trs_device_limit(gpu, before + allowed);
-    status = cut_and_build(&b);
-    trs_device_limit(gpu, 0);
-    if (status) assert_int_equal(status, TRS_ERROR_MEMORY);
-    if (!status) drop_built(&b);
-    assert_int_equal(gpu_held(), before);
-  }
-  drop(&b.p);
+  both b = {.S = S, .p = gpu_upload_system(&S), .rules = shape_rules[6], .name = "memory"};
+  gpu_assert_survives_limits(build_and_drop, &b, 4096);
+  gpu_free_system(&b.p);
   shape_free(&S);
 }
 
-static int enter(void **state) {
-  if (trs_device_enter(gpu) < -1) return -1;
-  return trs_device_alloc_host(gpu, (void **)&found);
-}
-
-static int leave(void **state) {
-  trs_device_free_host(gpu, found);
-  return gpu_stop(state);
-}
+static int enter(void **state) { return gpu_enter((void **)&found); }
+static int leave(void **state) { return gpu_leave(found); }
 
 const test_program program = {.begin = enter, .end = leave, .lacks = gpu_lacks};

@@ -15,20 +15,6 @@
 
 static trs_engine_found *found; /* in pinned memory */
 
-static trs_system upload(const trs_system *S) {
-  trs_system p = *S;
-  p.ptr = gpu_upload(S->ptr, (size_t)(S->n + 1) * sizeof *S->ptr);
-  p.idx = gpu_upload(S->idx, (size_t)S->nnz * sizeof *S->idx);
-  p.val = gpu_upload(S->val, (size_t)S->nnz * scalar_bytes(S->scalar));
-  return p;
-}
-
-static void drop_system(trs_system *p) {
-  gpu_free((void *)p->ptr);
-  gpu_free((void *)p->idx);
-  gpu_free((void *)p->val);
-}
-
 /* ---- The same as on the host. ---- */
 
 static void same_numbers(const char *what, const void *here, const void *there, size_t bytes) {
@@ -94,7 +80,7 @@ static void compare(shape kind, const trs_system *S, int number) {
   static const int32_t depths[] = {2, 3, 8, 20, TRS_SUBSTITUTION_DEPTH};
   if (S->n == 0) return;
   const int64_t before = gpu_held();
-  trs_system p = upload(S);
+  trs_system p = gpu_upload_system(S);
   trs_substitution here;
   trs_gpu_substitution there;
   trs_bands bands;
@@ -116,7 +102,7 @@ static void compare(shape kind, const trs_system *S, int number) {
   trs_gpu_substitution_free(&there, gpu, NULL);
   trs_gpu_cut_free(cut);
   trs_bands_destroy(&bands);
-  drop_system(&p);
+  gpu_free_system(&p);
   assert_int_equal(gpu_held(), before);
 }
 
@@ -250,14 +236,7 @@ TEST(too_little_memory_is_given_back) {
   both_sides_free(&s);
 }
 
-static int enter(void **state) {
-  if (trs_device_enter(gpu) < -1) return -1;
-  return trs_device_alloc_host(gpu, (void **)&found);
-}
-
-static int leave(void **state) {
-  trs_device_free_host(gpu, found);
-  return gpu_stop(state);
-}
+static int enter(void **state) { return gpu_enter((void **)&found); }
+static int leave(void **state) { return gpu_leave(found); }
 
 const test_program program = {.begin = enter, .end = leave, .lacks = gpu_lacks};
