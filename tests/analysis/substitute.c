@@ -332,6 +332,20 @@ TEST(underflow_and_overflow_keep_entries) {
   }
 }
 
+/* Sums of a row's absolute values that leave the range of numbers: L's own bound is then infinite,
+ * and would excuse any growth. */
+TEST(a_row_of_infinite_size_keeps_its_entries) {
+  trs_system S = shape_system(SHAPE_BAND, 300, TRS_DOUBLE, true, true);
+  for (int64_t p = 0; p < S.nnz; p++) ((double *)S.val)[p] = 1.5e308;
+  trs_substitution s;
+  trs_bands bands;
+  make(&s, &bands, &S, 8);
+  assert_true(s.guarded > 0);
+  assert_int_equal(count_levels(&s.M), count_levels(&S));
+  drop(&s, &bands);
+  shape_free(&S);
+}
+
 static trs_status substitute(void *argument) {
   const trs_system *S = argument;
   trs_substitution s;
