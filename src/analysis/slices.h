@@ -96,6 +96,18 @@ typedef struct trs_slices {
   void *inverse;             /* inverses: system's scalar; all bits set: no coefficient */
 } trs_slices;
 
+/* What the row of a position reads and writes.  0 and above: b and x of that row of the system.  Of
+ * a joint system (substitute.h), which has more rows than b and x: TRS_ROW_OF_Y + i, b of row i and
+ * no x; TRS_ROW_BEHIND_Y + i, x of row i and no b.  -1 is no row. */
+#define TRS_ROW_OF_Y INT32_MIN
+#define TRS_ROW_BEHIND_Y (INT32_MIN / 2)
+enum { TRS_MOST_JOINT_ROWS = (1 << 30) - 1 }; /* of a system whose joint system is made */
+TRS_SLICES_INLINE int32_t trs_row_number(int32_t of) {
+  return of < 0 ? of & TRS_MOST_JOINT_ROWS : of;
+}
+TRS_SLICES_INLINE int32_t trs_row_has_b(int32_t of) { return of >= 0 || of < TRS_ROW_BEHIND_Y; }
+TRS_SLICES_INLINE int32_t trs_row_has_x(int32_t of) { return of >= TRS_ROW_BEHIND_Y; }
+
 /* Block class of a number of rows, and the most rows of a class. */
 TRS_SLICES_INLINE int32_t trs_block_class(int32_t rows) {
   return rows <= 4 ? rows - 1 : rows <= 6 ? 4 : rows <= 8 ? 5 : rows <= 16 ? 6 : 7;

@@ -1,4 +1,4 @@
-/* substitute.c - bands of levels; D and M on the host. */
+/* substitute.c - bands of levels; the joint system on the host. */
 #include "analysis/substitute.h"
 
 #include <float.h>
@@ -12,9 +12,16 @@
 static int32_t least(double a, double b) { return (int32_t)(a < b ? a : b); }
 
 int32_t trs_substitution_depth(int32_t nlevels) {
-  static const double SHARE = 0.55; /* fewer for D than for M: deeper bands have longer rows */
+  static const double SHARE = 0.75; /* of the root; 1.41 would be the fewest levels: deeper bands
+                                      have longer rows */
   static const int32_t MOST = TRS_SUBSTITUTION_DEPTH;
   return least(SHARE * sqrt(nlevels) + 0.5, MOST);
+}
+
+int32_t trs_band_count(int32_t nlevels, int32_t depth) {
+  int32_t count = 0;
+  for (int32_t l = 0; l < nlevels; count++) l += count < depth ? count + 1 : depth;
+  return count;
 }
 
 /* A dependency takes as long as reading so many entries, about. */
@@ -38,6 +45,14 @@ bool trs_bands_are_wide(const trs_slice_level *level, int32_t nlevels) {
   return more_in_level(rows / nlevels) < more_entries(mean);
 }
 
+/* Levels between the last y of a band and its x, where there are so many: x should wait for other
+ * x alone. */
+static int32_t slack(int32_t band, int32_t levels) {
+  enum { WANTED = 3 };
+  const int32_t most = band + 1 - levels;
+  return most < WANTED ? most : WANTED;
+}
+
 /* Numbers the rows in the order of steps. */
 static void order_steps(trs_bands *b, const trs_slice_level *level) {
   int64_t turn = 0;
@@ -54,7 +69,8 @@ static void order_steps(trs_bands *b, const trs_slice_level *level) {
 
 trs_status trs_bands_create(trs_bands *bands, const trs_slice_level *level, int32_t nlevels,
                             int32_t depth) {
-  *bands = (trs_bands){.nlevels = nlevels, .nsteps = depth < nlevels ? depth : nlevels};
+  *bands = (trs_bands){.nlevels = nlevels, .nbands = trs_band_count(nlevels, depth)};
+  bands->nsteps = depth < bands->nbands ? depth : bands->nbands;
   bands->n = level[nlevels].position - level->position;
   trs_status status = TRS_ALLOC(&bands->level, nlevels);
   if (!status) status = TRS_ALLOC(&bands->step, bands->nsteps + 1);
@@ -62,10 +78,16 @@ trs_status trs_bands_create(trs_bands *bands, const trs_slice_level *level, int3
     trs_bands_destroy(bands);
     return status;
   }
-  for (int32_t l = 0; l < nlevels; l++) {
+  for (int32_t l = 0, band = 0, begin = 0; l < nlevels; l++) {
+    const int32_t levels = band < depth ? band + 1 : depth;
+    const int32_t end = begin + levels < nlevels ? begin + levels : nlevels;
     const int64_t rows = level[l + 1].position - level[l].position;
-    bands->level[l] = (trs_band_level){
-        .begin = l / depth * depth, .most = most_entries(level + l), .position = level[l].position};
+    bands->level[l] = (trs_band_level){.band = band,
+                                       .begin = begin,
+                                       .ahead = end - 1 - l + slack(band, end - begin),
+                                       .most = most_entries(level + l),
+                                       .position = level[l].position};
+    if (l + 1 == end) band++, begin = end;
     if (bands->level[l].most > bands->most) bands->most = bands->level[l].most;
     bands->most_entries += level[l + 1].entries - level[l].entries + rows * bands->level[l].most;
   }
@@ -84,13 +106,14 @@ void trs_bands_destroy(trs_bands *bands) {
   *bands = (trs_bands){0};
 }
 
-/* ---- D and M. ---- */
+/* ---- The joint system. ---- */
 
 /* Rows are numbered in the order of the sweep.  Of each: */
 typedef struct row {
   int64_t begin, count; /* of its entries in M, in store */
   int64_t substituted;  /* entries of D */
   int32_t level, layer;
+  int32_t y; /* number of its y; -1: no row substitutes it */
 } row;
 
 typedef struct work {
@@ -199,10 +222,10 @@ static void keep_columns(work *w, int32_t k, int64_t count) {
 
 typedef void (*sizes_function)(work *);
 typedef bool (*values_function)(work *, int32_t, int64_t, int32_t);
-typedef void (*copy_function)(const work *, const trs_substitution *, int32_t);
+typedef void (*copy_function)(const work *, const trs_joint *, int32_t);
 static const sizes_function find_sizes[] = TRS_TABLE(find_sizes);
 static const values_function find_values[] = TRS_TABLE(find_values);
-static const copy_function copy_row[] = TRS_TABLE(copy_row);
+static const copy_function copy_rows[] = TRS_TABLE(copy_rows);
 
 static trs_status make_room(work *w, int64_t more) {
   const size_t size = trs_scalar_size(w->S->scalar);
@@ -217,7 +240,7 @@ static trs_status make_row(work *w, int32_t k) {
   row *r = &w->row[k];
   int32_t c;
   TRS_TRY(make_room(w, count + TRS_SUBSTITUTED_ENTRIES));
-  *r = (row){.begin = w->used};
+  *r = (row){.begin = w->used, .y = -1};
   for (int64_t e = 0; e < count; e++) {
     entry_of(w, k, e, &c);
     if (w->row[c].level >= r->level) r->level = w->row[c].level + 1;
@@ -233,6 +256,7 @@ static trs_status make_row(work *w, int32_t k) {
     const int64_t p = entry_of(w, k, e, &c);
     w->in_D[p] = is_substituted(w, k, c, layer);
     r->substituted += w->in_D[p];
+    if (w->in_D[p]) w->row[c].y = 0;
   }
   if (!substitutes) {
     r->layer = layer + 1;
@@ -243,43 +267,102 @@ static trs_status make_row(work *w, int32_t k) {
   return TRS_SUCCESS;
 }
 
-static trs_status allocate(trs_system *T, const trs_system *S, int64_t nnz, bool unit) {
+static trs_status allocate(trs_joint *j, const trs_system *S, int64_t n, int64_t nnz) {
+  trs_system *T = &j->system;
   int64_t *ptr;
   int32_t *idx;
   void *val;
   *T = *S;
-  T->conj = false;
+  T->n = n;
   T->nnz = nnz;
-  T->unit = unit;
-  T->has_diagonal = !unit;
+  T->lower = true;
+  T->conj = false;
+  T->has_diagonal = !S->unit;
   T->ptr = NULL, T->idx = NULL, T->val = NULL;
-  TRS_TRY(TRS_ALLOC(&ptr, S->n + 1));
+  TRS_TRY(TRS_ALLOC(&ptr, n + 1));
   T->ptr = ptr;
   TRS_TRY(TRS_ALLOC(&idx, nnz));
   T->idx = idx;
   TRS_TRY(trs_alloc(&val, nnz, trs_scalar_size(S->scalar)));
   T->val = val;
-  return TRS_SUCCESS;
+  TRS_TRY(TRS_ALLOC(&j->of, n));
+  return TRS_ALLOC(&j->known, n);
 }
 
-/* D and M in the order of the system's rows. */
-static trs_status gather(const work *w, trs_substitution *result) {
-  const trs_system *S = w->S;
-  int64_t entries = S->unit ? 0 : S->n, m = 0, d = 0;
-  for (int64_t k = 0; k < S->n; k++) entries += w->row[k].substituted;
-  TRS_TRY(allocate(&result->D, S, entries, S->unit));
-  TRS_TRY(allocate(&result->M, S, w->used, true));
-  for (int64_t i = 0; i < S->n; i++) {
-    const row *r = &w->row[trs_in_sweep(S, i)];
-    ((int64_t *)result->M.ptr)[i] = m;
-    ((int64_t *)result->D.ptr)[i] = d;
-    m += r->count;
-    d += r->substituted + !S->unit;
+/* Entries of the rows of the joint system. */
+static int64_t entries_of_y(const work *w, const row *r) { return r->substituted + !w->S->unit; }
+static int64_t entries_of_x(const work *w, const row *r) {
+  return (r->y >= 0 ? 1 : r->substituted) + r->count + !w->S->unit;
+}
+
+/* Numbers the y, and counts the rows and entries of the joint system. */
+static int32_t number_rows(work *w, int64_t *entries) {
+  int32_t ny = 0;
+  *entries = 0;
+  for (int64_t k = 0; k < w->S->n; k++) {
+    row *r = &w->row[k];
+    if (r->y >= 0) r->y = ny++, *entries += entries_of_y(w, r);
+    *entries += entries_of_x(w, r);
   }
-  ((int64_t *)result->M.ptr)[S->n] = m;
-  ((int64_t *)result->D.ptr)[S->n] = d;
-  for (int64_t k = 0; k < S->n; k++) copy_row[S->scalar](w, result, (int32_t)k);
-  result->guarded = w->guarded;
+  return ny;
+}
+
+/* The level of the x of each band's first layer.  Returns the number of levels. */
+static int32_t find_levels(const work *w, int32_t *first) {
+  int32_t nlevels = 0;
+  memset(first, 0, (size_t)w->bands->nbands * sizeof *first);
+  for (int64_t k = 0; k < w->S->n; k++) {
+    int32_t *layers = &first[band_of(w, (int32_t)k)->band];
+    if (w->row[k].layer + 1 > *layers) *layers = w->row[k].layer + 1;
+  }
+  for (int32_t b = 0; b < w->bands->nbands; b++) {
+    const int32_t layers = first[b];
+    first[b] = nlevels;
+    nlevels += layers;
+  }
+  return nlevels;
+}
+
+static void set_begins(const work *w, const trs_joint *j) {
+  int64_t *ptr = (int64_t *)j->system.ptr, at = 0;
+  for (int64_t k = 0; k < w->S->n; k++) {
+    const row *r = &w->row[k];
+    if (r->y < 0) continue;
+    ptr[r->y] = at;
+    at += entries_of_y(w, r);
+  }
+  for (int64_t k = 0; k < w->S->n; k++) {
+    ptr[j->ny + k] = at;
+    at += entries_of_x(w, &w->row[k]);
+  }
+  ptr[j->system.n] = at;
+}
+
+static void set_levels(const work *w, const trs_joint *j, const int32_t *first) {
+  for (int64_t k = 0; k < w->S->n; k++) {
+    const row *r = &w->row[k];
+    const trs_band_level *band = band_of(w, (int32_t)k);
+    const int32_t i = (int32_t)trs_in_sweep(w->S, k), x = first[band->band] + r->layer;
+    j->of[j->ny + k] = r->y < 0 ? i : TRS_ROW_BEHIND_Y + i;
+    j->known[j->ny + k] = 1 + (uint32_t)x;
+    if (r->y < 0) continue;
+    j->of[r->y] = TRS_ROW_OF_Y + i;
+    j->known[r->y] = 1 + (uint32_t)(x - band->ahead);
+  }
+}
+
+static trs_status gather(work *w, trs_joint *j) {
+  int64_t entries;
+  int32_t *first = NULL;
+  j->ny = number_rows(w, &entries);
+  j->guarded = w->guarded;
+  TRS_TRY(allocate(j, w->S, j->ny + w->S->n, entries));
+  TRS_TRY(TRS_ALLOC(&first, w->bands->nbands));
+  j->nlevels = find_levels(w, first);
+  set_begins(w, j);
+  set_levels(w, j, first);
+  trs_free(first);
+  for (int64_t k = 0; k < w->S->n; k++) copy_rows[w->S->scalar](w, j, (int32_t)k);
   return TRS_SUCCESS;
 }
 
@@ -291,25 +374,22 @@ static trs_status begin(work *w, const trs_system *S) {
   return TRS_ALLOC_ZERO(&w->at, S->n);
 }
 
-trs_status trs_substitute(trs_substitution *result, const trs_system *S, const trs_bands *bands) {
+trs_status trs_substitute(trs_joint *result, const trs_system *S, const trs_bands *bands) {
   work w = {.S = S, .bands = bands};
-  *result = (trs_substitution){0};
+  *result = (trs_joint){0};
   trs_status status = begin(&w, S);
   if (!status) find_sizes[S->scalar](&w);
   for (int64_t k = 0; k < S->n && !status; k++) status = make_row(&w, (int32_t)k);
   if (!status) status = gather(&w, result);
   void *arrays[] = {w.row, w.idx, w.val, w.in_D, w.size, w.largest, w.at};
   for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++) trs_free(arrays[k]);
-  if (status) trs_substitution_destroy(result);
+  if (status) trs_joint_destroy(result);
   return status;
 }
 
-void trs_substitution_destroy(trs_substitution *result) {
-  trs_system *of[] = {&result->D, &result->M};
-  for (int k = 0; k < 2; k++) {
-    trs_free((void *)of[k]->ptr);
-    trs_free((void *)of[k]->idx);
-    trs_free((void *)of[k]->val);
-  }
-  *result = (trs_substitution){0};
+void trs_joint_destroy(trs_joint *j) {
+  void *arrays[] = {(void *)j->system.ptr, (void *)j->system.idx, (void *)j->system.val, j->of,
+                    j->known};
+  for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++) trs_free(arrays[k]);
+  *j = (trs_joint){0};
 }

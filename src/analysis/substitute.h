@@ -1,14 +1,19 @@
-/* substitute.h - fewer levels by substitution.  L = D M: D has the entries that are substituted,
- * and the diagonal; M = D^-1 L has a unit diagonal and the other entries, and some fill.  D y = b,
+/* substitute.h - fewer levels by substitution.  L = D M: D has the diagonal and the entries that
+ * are substituted; M = D^-1 L has a unit diagonal and the other entries, and some fill.  D y = b,
  * then M x = y.  Each has a fraction of L's levels.
  *
  * The levels of L are cut in bands, runs of levels.  A row substitutes entries of its own band:
  * it puts the other row's formula in place of its x.  A row whose entries of the band are all
- * substituted has none left there, so the band becomes one level of M.  D has no entry between two
- * bands, so it has no more levels than the longest band.
+ * substituted has none left there, so the band becomes one level of x.  D has no entry between two
+ * bands, so y of a band has no more levels than the band.
+ *
+ * Both are solved together, as one joint system.  The x of a band wait for the band before it; its y
+ * wait for no x, so they can be known by then, whatever their number of levels up to the number of
+ * bands before.  Therefore bands grow: the first has one level, the next two, up to the depth.  L of
+ * m (m + 1) / 2 levels becomes a joint system of m.
  *
  * A row keeps its entries if it would have too many entries in M, or lose too many digits
- * (TRS_SUBSTITUTION_GROWTH).  Such rows cut their band in layers, each a level of M.  The rows that
+ * (TRS_SUBSTITUTION_GROWTH).  Such rows cut their band in layers, each a level of x.  The rows that
  * depend on them substitute the entries of the last layer, and keep those of the layers before.
  *
  * The product of inverses with few levels is the partitioned inverse (Alvarado and Schreiber 1993,
@@ -38,16 +43,17 @@
 
 /* What the rows of a level of L may do. */
 typedef struct trs_band_level {
-  int32_t begin;    /* first level of its band */
-  int32_t most;     /* entries of a row of M that substitutes, at most */
-  int32_t position; /* of its first row in the order of levels */
-  int32_t turn;     /* of its first row in the order of steps */
+  int32_t band, begin; /* its band, and the first level of that */
+  int32_t ahead;       /* levels by which its y are ahead of its x */
+  int32_t most;        /* entries of a row of M that substitutes, at most */
+  int32_t position;    /* of its first row in the order of levels */
+  int32_t turn;        /* of its first row in the order of steps */
 } trs_band_level;
 
 /* The rows of a step are those at the same distance from the first level of their band.  No row of
  * a step needs another one, so a step is one sweep over rows in any order. */
 typedef struct trs_bands {
-  int32_t nlevels, nsteps;
+  int32_t nlevels, nbands, nsteps;
   int32_t most; /* of all levels */
   int64_t n;
   int64_t most_entries;  /* of M, by these limits */
@@ -59,9 +65,9 @@ typedef struct trs_bands {
 extern "C" {
 #endif
 
-/* Bands of `depth` levels, from level[nlevels + 1] of slices of single rows.  Narrow levels may
- * have longer rows in M than wide ones: the entries that substitution adds to a level take at most
- * half of the time that a dependency takes. */
+/* Bands of up to `depth` levels, from level[nlevels + 1] of slices of single rows.  Narrow levels
+ * may have longer rows in M than wide ones: the entries that substitution adds to a level take at
+ * most half of the time that a dependency takes. */
 trs_status trs_bands_create(trs_bands *bands, const trs_slice_level *level, int32_t nlevels,
                             int32_t depth);
 void trs_bands_destroy(trs_bands *bands);
@@ -70,19 +76,34 @@ int64_t trs_band_rows(const trs_bands *bands, int32_t level); /* rows of a level
 /* True if most levels are so wide that this limits the rows of M. */
 bool trs_bands_are_wide(const trs_slice_level *level, int32_t nlevels);
 
-/* The depth for a system of so many levels, by the cost model: D and M both have few levels. */
+/* The number of bands of up to `depth` levels. */
+int32_t trs_band_count(int32_t nlevels, int32_t depth);
+
+/* The depth for a system of so many levels, by the cost model. */
 int32_t trs_substitution_depth(int32_t nlevels);
 
-/* D and M on the host, their arrays from trs_alloc. */
-typedef struct trs_substitution {
-  trs_system D, M;
-  int64_t guarded; /* rows that keep their entries because of their growth */
-} trs_substitution;
+/* The joint system: lower, with rows in the order of the sweep.  First the y that some row
+ * substitutes, in the order of L's rows; then all x.  Its rows of M are multiplied by the row's
+ * diagonal entry d, so that rows without substitution are those of L:
+ *   y_i:                d y_i + sum D_ij y_j = b_i
+ *   x_i if y_i is there: d x_i - d y_i + sum d M_ij x_j = 0
+ *   x_i otherwise:       d x_i + sum D_ij y_j + sum d M_ij x_j = b_i
+ * The latter two never write over a b that is still to be read if b and x are the same array. */
+typedef struct trs_joint {
+  trs_system system;
+  int32_t ny;       /* rows of y */
+  int32_t *of;      /* row in b and x of each row of the joint system, as trs_slices.row */
+  uint32_t *known;  /* level of each, plus one: that of y is as late as x allows, so that the work is
+                       spread over all levels */
+  int32_t nlevels;
+  int64_t guarded; /* rows of L that keep their entries because of their growth */
+} trs_joint;
 
-/* The plain version of solve/cuda/engine/substitute.cu.  S is stored by rows, in host memory.
- * O(nnz of M, times the entries of a row that are substituted). */
-trs_status trs_substitute(trs_substitution *result, const trs_system *S, const trs_bands *bands);
-void trs_substitution_destroy(trs_substitution *result);
+/* The joint system on the host, its arrays from trs_alloc: the plain version of
+ * solve/cuda/engine/substitute.cu.  S is stored by rows, in host memory, of at most
+ * TRS_MOST_JOINT_ROWS rows.  O(nnz of M, times the entries of a row that are substituted). */
+trs_status trs_substitute(trs_joint *result, const trs_system *S, const trs_bands *bands);
+void trs_joint_destroy(trs_joint *result);
 
 #ifdef __cplusplus
 }

@@ -1,4 +1,5 @@
-/* substitute_tmpl.c - the values of D and M, and the growth of a row, for one element type. */
+/* substitute_tmpl.c - the values of the joint system, and the growth of a row, for one element type.
+ */
 
 TRS_INLINE SCALAR NAME(value_at)(const work *w, int64_t p) {
   const SCALAR a = ((const SCALAR *)w->S->val)[p];
@@ -30,11 +31,12 @@ static void NAME(find_sizes)(work *w) {
 /* True if a product of numbers other than zero has lost digits to underflow. */
 static bool NAME(underflows)(SCALAR product, SCALAR a, SCALAR b) {
   const double tiny = sizeof(REAL) == 4 ? (double)FLT_MIN / FLT_EPSILON : DBL_MIN / DBL_EPSILON;
-  return a != 0 && b != 0 && !((double)ABS(product) >= tiny);
+  const double largest = fmax(fabs((double)creal(product)), fabs((double)cimag(product)));
+  return a != 0 && b != 0 && !(largest >= tiny);
 }
 
-/* The values of row k of M, from entries that are kept and rows that are substituted, in the order
- * of the sweep.  layer -1: none.  False if the growth is too large. */
+/* The values of row k of M, times its diagonal entry, from entries that are kept and rows that are
+ * substituted, in the order of the sweep.  layer -1: none.  False if the growth is too large. */
 static bool NAME(find_values)(work *w, int32_t k, int64_t count, int32_t layer) {
   const row *r = &w->row[k];
   SCALAR *m = (SCALAR *)w->val + r->begin;
@@ -55,45 +57,61 @@ static bool NAME(find_values)(work *w, int32_t k, int64_t count, int32_t layer) 
     const SCALAR a = NAME(value_at)(w, entry_of(w, k, e, &c));
     if (!is_substituted(w, k, c, layer)) continue;
     const row *its = &w->row[c];
+    const SCALAR its_inverse = 1 / NAME(diagonal_value)(w, c), factor = MUL(a, its_inverse);
     bound += (double)ABS(a) * w->largest[c];
+    lost |= NAME(underflows)(factor, a, its_inverse);
     for (int64_t p = its->begin; p < its->begin + its->count; p++) {
-      const SCALAR b = ((const SCALAR *)w->val)[p], product = MUL(a, b);
+      const SCALAR b = ((const SCALAR *)w->val)[p], product = MUL(factor, b);
       m[w->at[w->idx[p]]] -= product;
-      lost |= NAME(underflows)(product, a, b);
+      lost |= NAME(underflows)(product, factor, b);
     }
   }
   for (int64_t p = 0; p < r->count; p++) {
-    const SCALAR a = m[p];
-    m[p] = MUL(a, inverse);
-    lost |= NAME(underflows)(m[p], a, inverse);
-    sum += (double)ABS(m[p]) * w->size[w->idx[r->begin + p]];
+    const SCALAR scaled = MUL(m[p], inverse);
+    lost |= NAME(underflows)(scaled, m[p], inverse);
+    sum += (double)ABS(scaled) * w->size[w->idx[r->begin + p]];
   }
   w->largest[k] = sum;
   bound += (double)ABS(diagonal) * sum;
   return !lost && isfinite(bound) && bound <= TRS_SUBSTITUTION_GROWTH * own;
 }
 
-static void NAME(copy_row)(const work *w, const trs_substitution *result, int32_t k) {
-  const trs_system *S = w->S;
-  const row *r = &w->row[k];
-  const int64_t i = trs_in_sweep(S, k), count = count_of(w, k);
-  const int64_t m = result->M.ptr[i], d = result->D.ptr[i];
-  const int64_t more = !S->unit;
-  int64_t to = S->lower ? 0 : r->substituted - 1 + more;
+/* The entries of D in row k, from `to` on. */
+static int64_t NAME(copy_D)(const work *w, const trs_system *T, int32_t k, int64_t to) {
+  const int64_t count = count_of(w, k);
   int32_t c;
-  for (int64_t p = 0; p < r->count; p++) {
-    const int64_t at = m + (S->lower ? p : r->count - 1 - p);
-    ((int32_t *)result->M.idx)[at] = (int32_t)trs_in_sweep(S, w->idx[r->begin + p]);
-    ((SCALAR *)result->M.val)[at] = ((const SCALAR *)w->val)[r->begin + p];
-  }
   for (int64_t e = 0; e < count; e++) {
     const int64_t p = entry_of(w, k, e, &c);
     if (!w->in_D[p]) continue;
-    ((int32_t *)result->D.idx)[d + to] = S->idx[p];
-    ((SCALAR *)result->D.val)[d + to] = NAME(value_at)(w, p);
-    to += S->lower ? 1 : -1;
+    ((int32_t *)T->idx)[to] = w->row[c].y;
+    ((SCALAR *)T->val)[to++] = NAME(value_at)(w, p);
   }
-  if (S->unit) return;
-  ((int32_t *)result->D.idx)[d + to] = (int32_t)i;
-  ((SCALAR *)result->D.val)[d + to] = NAME(diagonal_value)(w, k);
+  return to;
+}
+
+static void NAME(copy_diagonal)(const work *w, const trs_system *T, int32_t k, int64_t to_row) {
+  const int64_t to = T->ptr[to_row + 1] - 1;
+  if (w->S->unit) return;
+  ((int32_t *)T->idx)[to] = (int32_t)to_row;
+  ((SCALAR *)T->val)[to] = NAME(diagonal_value)(w, k);
+}
+
+static void NAME(copy_rows)(const work *w, const trs_joint *j, int32_t k) {
+  const trs_system *T = &j->system;
+  const row *r = &w->row[k];
+  const int64_t x = j->ny + k;
+  int64_t to = T->ptr[x];
+  if (r->y >= 0) {
+    NAME(copy_D)(w, T, k, T->ptr[r->y]);
+    NAME(copy_diagonal)(w, T, k, r->y);
+    ((int32_t *)T->idx)[to] = r->y;
+    ((SCALAR *)T->val)[to++] = -NAME(diagonal_value)(w, k);
+  } else {
+    to = NAME(copy_D)(w, T, k, to);
+  }
+  for (int64_t p = 0; p < r->count; p++) {
+    ((int32_t *)T->idx)[to + p] = j->ny + w->idx[r->begin + p];
+    ((SCALAR *)T->val)[to + p] = ((const SCALAR *)w->val)[r->begin + p];
+  }
+  NAME(copy_diagonal)(w, T, k, x);
 }

@@ -1,5 +1,5 @@
-/* substitute.c - D and M: their product is the system, they have few levels and entries, and solves
- * by them lose few digits, whatever the values. */
+/* substitute.c - the joint system: the product of D and M is the system, it has few levels and
+ * entries, and solves by it lose few digits, whatever the values. */
 #include "analysis/substitute.h"
 
 #include <complex.h>
@@ -42,7 +42,7 @@ static int32_t count_levels(const trs_system *S) {
   return count;
 }
 
-static void make(trs_substitution *s, trs_bands *bands, const trs_system *S, int32_t depth) {
+static void make(trs_joint *s, trs_bands *bands, const trs_system *S, int32_t depth) {
   trs_slices slices;
   assert_success(shape_slices(&slices, S, &shape_rules[0]));
   assert_success(trs_bands_create(bands, slices.level, slices.nlevels, depth));
@@ -50,50 +50,67 @@ static void make(trs_substitution *s, trs_bands *bands, const trs_system *S, int
   assert_success(trs_substitute(s, S, bands));
 }
 
-static void drop(trs_substitution *s, trs_bands *bands) {
-  trs_substitution_destroy(s);
+static void drop(trs_joint *s, trs_bands *bands) {
+  trs_joint_destroy(s);
   trs_bands_destroy(bands);
 }
 
 /* ---- The product. ---- */
 
-static void need_pattern(const trs_system *T, const char *name) {
+static void need_pattern(const trs_joint *j, const trs_system *S, const char *name) {
+  const trs_system *T = &j->system;
+  int *seen = calloc((size_t)S->n + 1, sizeof *seen);
+  assert_true(T->lower && T->n == S->n + j->ny && T->unit == S->unit);
   for (int64_t i = 0; i < T->n; i++) {
     bool found = false;
     for (int64_t p = T->ptr[i]; p < T->ptr[i + 1]; p++) {
       if (p > T->ptr[i] && T->idx[p] <= T->idx[p - 1]) fail_msg("%s: row %d", name, (int)i);
-      if (T->lower ? T->idx[p] > i : T->idx[p] < i) fail_msg("%s: row %d", name, (int)i);
+      if (T->idx[p] > i) fail_msg("%s: row %d", name, (int)i);
       found |= T->idx[p] == i;
     }
     if (found != T->has_diagonal) fail_msg("%s: diagonal %d", name, (int)i);
+    assert_true(trs_row_has_x(j->of[i]) == (i >= j->ny));
+    assert_true(trs_row_has_b(j->of[i]) || trs_row_has_x(j->of[i]));
+    assert_in_range(trs_row_number(j->of[i]), 0, S->n - 1);
+    seen[trs_row_number(j->of[i])] += trs_row_has_b(j->of[i]);
   }
+  for (int64_t i = 0; i < S->n; i++) assert_int_equal(seen[i], 1);
   assert_int_equal(T->ptr[T->n], T->nnz);
+  free(seen);
 }
 
-/* Row i of D times M is row i of S, to roundings of the absolute values. */
-static void need_row(const trs_substitution *s, const trs_system *S, int64_t i, double complex *sum,
+/* The row of y of the row of x, or -1. */
+static int32_t y_of(const trs_joint *j, int64_t x) {
+  return j->of[x] < 0 ? j->system.idx[j->system.ptr[x]] : -1;
+}
+
+/* Adds `factor` times the row of M that belongs to a row of x, by row of the system. */
+static void add_row(const trs_joint *j, int64_t x, double complex factor, double complex *sum,
+                    double *size) {
+  const trs_system *T = &j->system;
+  const int32_t own = trs_row_number(j->of[x]);
+  const double complex d = T->unit ? 1 : value(T, T->ptr[x + 1] - 1);
+  sum[own] += factor;
+  size[own] += cabs(factor);
+  for (int64_t p = T->ptr[x]; p < T->ptr[x + 1]; p++) {
+    if (T->idx[p] < j->ny || T->idx[p] == x) continue;
+    const int32_t c = trs_row_number(j->of[T->idx[p]]);
+    sum[c] += factor * (value(T, p) / d);
+    size[c] += cabs(factor * (value(T, p) / d));
+  }
+}
+
+/* Row k of the sweep of D times M is that of S, to roundings of the absolute values. */
+static void need_row(const trs_joint *j, const trs_system *S, int64_t k, double complex *sum,
                      double *size) {
+  const trs_system *T = &j->system;
   const double limit = 8 * scalar_eps(S->scalar) * TRS_SUBSTITUTED_ENTRIES;
+  const int64_t i = trs_in_sweep(S, k), x = j->ny + k, d = y_of(j, x) >= 0 ? y_of(j, x) : x;
   for (int64_t c = 0; c < S->n; c++) sum[c] = size[c] = 0;
-  for (int64_t p = s->D.ptr[i]; p < s->D.ptr[i + 1] || p == s->D.ptr[i]; p++) {
-    const bool is_unit = p == s->D.ptr[i + 1]; /* an empty row of a unit D */
-    if (is_unit && !S->unit) break;
-    const int64_t k = is_unit ? i : s->D.idx[p];
-    const double complex d = is_unit ? 1 : value(&s->D, p);
-    sum[k] += d, size[k] += cabs(d);
-    for (int64_t q = s->M.ptr[k]; q < s->M.ptr[k + 1]; q++) {
-      sum[s->M.idx[q]] += d * value(&s->M, q);
-      size[s->M.idx[q]] += cabs(d * value(&s->M, q));
-    }
-    if (is_unit) break;
-  }
-  if (S->unit && s->D.ptr[i] < s->D.ptr[i + 1]) { /* the diagonal that is not stored */
-    sum[i] += 1, size[i] += 1;
-    for (int64_t q = s->M.ptr[i]; q < s->M.ptr[i + 1]; q++) {
-      sum[s->M.idx[q]] += value(&s->M, q);
-      size[s->M.idx[q]] += cabs(value(&s->M, q));
-    }
-  }
+  for (int64_t p = T->ptr[d]; p < T->ptr[d + 1]; p++)
+    if (T->idx[p] < j->ny && T->idx[p] != d)
+      add_row(j, j->ny + trs_in_sweep(S, trs_row_number(j->of[T->idx[p]])), value(T, p), sum, size);
+  add_row(j, x, S->unit ? 1 : value(T, T->ptr[x + 1] - 1), sum, size);
   for (int64_t p = S->ptr[i]; p < S->ptr[i + 1]; p++)
     if (S->idx[p] != i) sum[S->idx[p]] -= S->conj ? conj(value(S, p)) : value(S, p);
   sum[i] -= S->conj ? conj(diagonal(S, i)) : diagonal(S, i);
@@ -101,22 +118,32 @@ static void need_row(const trs_substitution *s, const trs_system *S, int64_t i, 
     if (!(cabs(sum[c]) <= limit * size[c])) fail_msg("row %d, column %d", (int)i, (int)c);
 }
 
-static void need_product(const trs_substitution *s, const trs_system *S) {
+static void need_product(const trs_joint *s, const trs_system *S) {
   double complex *sum = malloc((size_t)S->n * sizeof *sum + 1);
   double *size = malloc((size_t)S->n * sizeof *size + 1);
-  for (int64_t i = 0; i < S->n; i += S->n < 300 ? 1 : 17) need_row(s, S, i, sum, size);
+  for (int64_t k = 0; k < S->n; k += S->n < 300 ? 1 : 17) need_row(s, S, k, sum, size);
   free(sum);
   free(size);
 }
 
 /* ---- Levels and entries. ---- */
 
-static void need_levels(const trs_substitution *s, const trs_system *S, const trs_bands *bands) {
-  int32_t all, d = count_levels(&s->D), m = count_levels(&s->M);
+static void need_levels(const trs_joint *j, const trs_system *S, const trs_bands *bands) {
+  const trs_system *T = &j->system;
+  int32_t all;
   int32_t *level = levels_of(S, &all);
-  if (d > bands->nsteps || m > all) fail_msg("D %d levels, M %d of %d", d, m, all);
-  for (int64_t i = 0; i < S->n; i++) {
-    const int64_t own = S->ptr[i + 1] - S->ptr[i], entries = s->M.ptr[i + 1] - s->M.ptr[i];
+  if (j->nlevels > all) fail_msg("%d levels of %d", j->nlevels, all);
+  for (int64_t r = 0; r < T->n; r++) {
+    assert_in_range(j->known[r], 1, j->nlevels);
+    for (int64_t p = T->ptr[r]; p < T->ptr[r + 1]; p++)
+      if (T->idx[p] != r && j->known[T->idx[p]] >= j->known[r])
+        fail_msg("row %d is as early as its column %d", (int)r, (int)T->idx[p]);
+  }
+  for (int64_t k = 0; k < S->n; k++) {
+    const int64_t i = trs_in_sweep(S, k), own = S->ptr[i + 1] - S->ptr[i];
+    int64_t entries = 0;
+    for (int64_t p = T->ptr[j->ny + k]; p < T->ptr[j->ny + k + 1]; p++)
+      entries += T->idx[p] >= j->ny && T->idx[p] != j->ny + k;
     if (entries > own && entries > bands->level[level[i]].most)
       fail_msg("row %d has %d entries", (int)i, (int)entries);
   }
@@ -127,6 +154,10 @@ static void need_levels(const trs_substitution *s, const trs_system *S, const tr
 static void need_steps(const trs_bands *b) {
   for (int32_t l = 0; l < b->nlevels; l++) {
     const int32_t s = l - b->level[l].begin;
+    const bool last = l + 1 == b->nlevels || b->level[l + 1].begin == l + 1;
+    assert_in_range(b->level[l].ahead, last ? 0 : 1 + b->level[l + 1].ahead, b->level[l].band);
+    if (!last) assert_int_equal(b->level[l + 1].band, b->level[l].band);
+    if (last && l + 1 < b->nlevels) assert_int_equal(b->level[l + 1].band, b->level[l].band + 1);
     assert_in_range(s, 0, b->nsteps - 1);
     assert_true(b->level[l].turn >= b->step[s] && b->level[l].turn < b->step[s + 1]);
     assert_true(b->level[l].most >= 1 && b->level[l].most <= TRS_SUBSTITUTED_ENTRIES);
@@ -143,6 +174,18 @@ static void solve(const trs_system *T, double complex *x, const double complex *
       if (T->idx[p] != i) sum -= value(T, p) * x[T->idx[p]];
     x[i] = sum / diagonal(T, i);
   }
+}
+
+static void solve_joint(const trs_joint *j, double complex *x, const double complex *b) {
+  const trs_system *T = &j->system;
+  double complex *in = calloc((size_t)T->n + 1, sizeof *in), *out = calloc((size_t)T->n + 1, sizeof *out);
+  for (int64_t r = 0; r < T->n; r++)
+    if (trs_row_has_b(j->of[r])) in[r] = b[trs_row_number(j->of[r])];
+  solve(T, out, in);
+  for (int64_t r = 0; r < T->n; r++)
+    if (trs_row_has_x(j->of[r])) x[trs_row_number(j->of[r])] = out[r];
+  free(in);
+  free(out);
 }
 
 /* The largest componentwise backward error of x. */
@@ -162,20 +205,18 @@ static double error_of(const trs_system *S, const double complex *x, const doubl
   return worst;
 }
 
-/* The error of a solve by D and M.  ones: the solution is one everywhere; else b is random. */
-static double error_by_both(const trs_substitution *s, const trs_system *S, bool ones) {
-  double complex *b = calloc((size_t)S->n + 1, sizeof *b), *y = calloc((size_t)S->n + 1, sizeof *y),
-                 *x = calloc((size_t)S->n + 1, sizeof *x);
+/* The error of a solve by the joint system.  ones: the solution is one everywhere; else b is
+ * random. */
+static double error_of_joint(const trs_joint *s, const trs_system *S, bool ones) {
+  double complex *b = calloc((size_t)S->n + 1, sizeof *b), *x = calloc((size_t)S->n + 1, sizeof *x);
   for (int64_t i = 0; i < S->n; i++) {
     b[i] = ones ? diagonal(S, i) : trs_random_signed(5, (uint64_t)i);
     for (int64_t p = S->ptr[i]; p < S->ptr[i + 1] && ones; p++)
       if (S->idx[p] != i) b[i] += value(S, p);
   }
-  solve(&s->D, y, b);
-  solve(&s->M, x, y);
+  solve_joint(s, x, b);
   const double error = error_of(S, x, b);
   free(b);
-  free(y);
   free(x);
   return error;
 }
@@ -187,38 +228,40 @@ static double limit_of(const trs_system *S) {
 static void visit(shape kind, const trs_system *S, int number) {
   static const int32_t depths[] = {2, 3, 7, 16, TRS_SUBSTITUTION_DEPTH};
   trs_system conjugated = *S;
-  trs_substitution s;
+  trs_joint s;
   trs_bands bands;
   conjugated.conj = number % 5 == 0;
   make(&s, &bands, &conjugated, depths[number % 5]);
   need_steps(&bands);
-  need_pattern(&s.D, shape_name(kind));
-  need_pattern(&s.M, shape_name(kind));
+  need_pattern(&s, &conjugated, shape_name(kind));
   need_product(&s, &conjugated);
   need_levels(&s, S, &bands);
   if (!conjugated.conj)
     for (int ones = 0; ones < 2; ones++)
-      if (!(error_by_both(&s, S, ones) <= limit_of(S)))
-        fail_msg("%s: error %g", shape_name(kind), error_by_both(&s, S, ones));
+      if (!(error_of_joint(&s, S, ones) <= limit_of(S)))
+        fail_msg("%s: error %g", shape_name(kind), error_of_joint(&s, S, ones));
   drop(&s, &bands);
 }
 
 /* ---- Tests. ---- */
 
-TEST(the_product_of_both_is_the_system) {
+TEST(the_product_is_the_system) {
   static const int64_t sizes[] = {0, 1, 2, 33, 257, 1000};
   shapes_of_sizes(sizes, COUNT(sizes), visit);
 }
 
-TEST(a_chain_has_few_levels_in_both) {
+TEST(a_chain_has_few_levels) {
   trs_system S = shape_system(SHAPE_CHAIN, 1000, TRS_DOUBLE, true, true);
-  trs_substitution s;
+  trs_joint s;
   trs_bands bands;
   make(&s, &bands, &S, 32);
   assert_int_equal(count_levels(&S), 1000);
-  assert_int_equal(count_levels(&s.D), 32);
-  assert_int_equal(count_levels(&s.M), 32); /* 1000 / 32, and the rest */
-  assert_int_equal(s.M.nnz, 1000 - 32);     /* the first band needs nothing */
+  assert_int_equal(s.nlevels, 32 + 15);  /* 1 + 2 + ... + 32 levels, and 15 bands for the others */
+  assert_int_equal(s.ny, 1000 - 32 - 15); /* no row substitutes the last row of a band */
+  /* Each row has its diagonal entry.  Those of y and the last ones of bands depend on the row before
+   * them in their band; all x but the first depend on the last x of the band before, and on their
+   * own y where there is one. */
+  assert_int_equal(s.system.nnz, s.system.n + (1000 - 32 - 15) + 999 + s.ny);
   drop(&s, &bands);
   shape_free(&S);
 }
@@ -228,11 +271,11 @@ TEST(growth_keeps_entries) {
   for (trs_scalar scalar = TRS_FLOAT; scalar <= TRS_DOUBLE; scalar++) {
     trs_system S = shape_system(SHAPE_BAND, 600, scalar, scalar == TRS_DOUBLE, false);
     for (int64_t p = 0; p < S.nnz; p++) trs_value_set((void *)S.val, p, scalar, -1);
-    trs_substitution s;
+    trs_joint s;
     trs_bands bands;
     make(&s, &bands, &S, 16);
     assert_true(s.guarded > 0);
-    assert_true(error_by_both(&s, &S, true) <= limit_of(&S));
+    assert_true(error_of_joint(&s, &S, true) <= limit_of(&S));
     need_product(&s, &S);
     drop(&s, &bands);
     shape_free(&S);
@@ -243,7 +286,7 @@ TEST(growth_keeps_entries) {
  * larger one: entries are then kept. */
 TEST(scaling_loses_no_digits) {
   trs_system S = shape_system(SHAPE_GRID, 700, TRS_DOUBLE, true, true);
-  trs_substitution plain, scaled;
+  trs_joint plain, scaled;
   trs_bands bands;
   make(&plain, &bands, &S, 16);
   trs_bands_destroy(&bands);
@@ -253,14 +296,13 @@ TEST(scaling_loses_no_digits) {
         ((double *)S.val)[p] *=
             columns ? pow(10, S.idx[p] * 11 % 31 - 15) : ldexp(1, (int)(i * 7 % 129) - 64);
     make(&scaled, &bands, &S, 16);
-    if (!columns) assert_int_equal(plain.D.nnz, scaled.D.nnz);
-    if (!columns) assert_int_equal(plain.M.nnz, scaled.M.nnz);
-    assert_true(scaled.D.nnz > S.n);
-    assert_true(error_by_both(&scaled, &S, false) <= limit_of(&S));
-    assert_true(error_by_both(&scaled, &S, true) <= limit_of(&S));
+    if (!columns) assert_int_equal(plain.system.nnz, scaled.system.nnz);
+    assert_true(scaled.ny > 0);
+    assert_true(error_of_joint(&scaled, &S, false) <= limit_of(&S));
+    assert_true(error_of_joint(&scaled, &S, true) <= limit_of(&S));
     drop(&scaled, &bands);
   }
-  trs_substitution_destroy(&plain);
+  trs_joint_destroy(&plain);
   shape_free(&S);
 }
 
@@ -268,7 +310,7 @@ TEST(scaling_loses_no_digits) {
 TEST(rows_and_columns_of_any_size_keep_their_digits) {
   for (int way = 0; way < 4; way++) {
     trs_system S = shape_system(way % 2 ? SHAPE_GRID : SHAPE_NODES, 600, TRS_DOUBLE, way % 2, true);
-    trs_substitution s;
+    trs_joint s;
     trs_bands bands;
     for (int64_t i = 0; i < S.n; i++)
       for (int64_t p = S.ptr[i]; p < S.ptr[i + 1]; p++)
@@ -276,34 +318,32 @@ TEST(rows_and_columns_of_any_size_keep_their_digits) {
                                 (way < 2 ? 1 : pow(10, (double)(S.idx[p] * 53 % 21) - 10));
     make(&s, &bands, &S, 8);
     for (int ones = 0; ones < 2; ones++)
-      if (!(error_by_both(&s, &S, ones) <= limit_of(&S)))
-        fail_msg("way %d: error %g", way, error_by_both(&s, &S, ones));
-    for (int64_t p = 0; p < s.M.nnz; p++) assert_true(isfinite(((double *)s.M.val)[p]));
+      if (!(error_of_joint(&s, &S, ones) <= limit_of(&S)))
+        fail_msg("way %d: error %g", way, error_of_joint(&s, &S, ones));
+    for (int64_t p = 0; p < s.system.nnz; p++) assert_true(isfinite(((double *)s.system.val)[p]));
     drop(&s, &bands);
     shape_free(&S);
   }
 }
 
-/* A NaN in b reaches the same rows of x by D and M as by L, in every shape. */
+/* A NaN in b reaches the same rows of x by the joint system as by L, in every shape. */
 static void spread_nan(shape kind, const trs_system *S, int number) {
-  double complex *b = calloc((size_t)S->n + 1, sizeof *b), *y = calloc((size_t)S->n + 1, sizeof *y);
+  double complex *b = calloc((size_t)S->n + 1, sizeof *b);
   double complex *x = calloc((size_t)S->n + 1, sizeof *x), *z = calloc((size_t)S->n + 1, sizeof *z);
-  trs_substitution s;
+  trs_joint s;
   trs_bands bands;
   make(&s, &bands, S, 2 + number % 9);
   for (int64_t k = 0; k < S->n; k += 1 + S->n / 7) {
     for (int64_t i = 0; i < S->n; i++) b[i] = trs_random_signed(9, (uint64_t)i);
     b[k] = NAN;
     solve(S, z, b);
-    solve(&s.D, y, b);
-    solve(&s.M, x, y);
+    solve_joint(&s, x, b);
     for (int64_t i = 0; i < S->n; i++)
       if (isnan(creal(x[i])) != isnan(creal(z[i])))
         fail_msg("%s: NaN in row %d of b, row %d of x", shape_name(kind), (int)k, (int)i);
   }
   drop(&s, &bands);
   free(b);
-  free(y);
   free(x);
   free(z);
 }
@@ -321,12 +361,12 @@ TEST(underflow_and_overflow_keep_entries) {
     for (int64_t i = 0; i < S.n; i++)
       for (int64_t p = S.ptr[i]; p < S.ptr[i + 1]; p++)
         if (S.idx[p] != i) ((double *)S.val)[p] = sizes[k];
-    trs_substitution s;
+    trs_joint s;
     trs_bands bands;
     make(&s, &bands, &S, 8);
     assert_true(s.guarded > 0);
-    for (int64_t p = 0; p < s.M.nnz; p++) assert_true(isfinite(((double *)s.M.val)[p]));
-    if (sizes[k] < 1) assert_true(error_by_both(&s, &S, false) <= limit_of(&S));
+    for (int64_t p = 0; p < s.system.nnz; p++) assert_true(isfinite(((double *)s.system.val)[p]));
+    if (sizes[k] < 1) assert_true(error_of_joint(&s, &S, false) <= limit_of(&S));
     drop(&s, &bands);
     shape_free(&S);
   }
@@ -337,24 +377,24 @@ TEST(underflow_and_overflow_keep_entries) {
 TEST(a_row_of_infinite_size_keeps_its_entries) {
   trs_system S = shape_system(SHAPE_BAND, 300, TRS_DOUBLE, true, true);
   for (int64_t p = 0; p < S.nnz; p++) ((double *)S.val)[p] = 1.5e308;
-  trs_substitution s;
+  trs_joint s;
   trs_bands bands;
   make(&s, &bands, &S, 8);
   assert_true(s.guarded > 0);
-  assert_int_equal(count_levels(&s.M), count_levels(&S));
+  assert_int_equal(count_levels(&s.system), count_levels(&S));
   drop(&s, &bands);
   shape_free(&S);
 }
 
 static trs_status substitute(void *argument) {
   const trs_system *S = argument;
-  trs_substitution s;
+  trs_joint s;
   trs_bands bands = {0};
   trs_slices slices;
   TRS_TRY(shape_slices(&slices, S, &shape_rules[0]));
   trs_status status = trs_bands_create(&bands, slices.level, slices.nlevels, 8);
   if (!status) status = trs_substitute(&s, S, &bands);
-  if (!status) trs_substitution_destroy(&s);
+  if (!status) trs_joint_destroy(&s);
   trs_bands_destroy(&bands);
   trs_slices_destroy(&slices);
   return status;

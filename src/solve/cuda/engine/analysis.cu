@@ -29,7 +29,7 @@ struct first_arrays {
   void operator()(arena &a) const {
     const int64_t n = c.system.n;
     a.take(&c.state, 1);
-    a.take(&c.known, n);
+    if (!c.known_levels) a.take(&c.known, n);
     a.take(&c.length, n);
     if (c.rules.most_block == 1) return;
     a.take(&c.windows, (n + TRS_BLOCK_WINDOW - 1) / TRS_BLOCK_WINDOW);
@@ -102,9 +102,9 @@ trs_status clear_state(const cut &c) {
   const int64_t windows = (n + TRS_BLOCK_WINDOW - 1) / TRS_BLOCK_WINDOW;
   if (begins_with_walk(c)) return TRS_SUCCESS;
   uint32_t *words = c.start ? reinterpret_cast<uint32_t *>(c.windows) : c.known;
-  const int64_t count = c.start ? 2 * windows : n;
-  clear_words<<<blocks_for((count + WORDS_A_THREAD - 1) / WORDS_A_THREAD), ANALYSIS_THREADS, 0,
-                c.side>>>(c.state, fresh_state(c), words, count);
+  const int64_t count = c.start ? 2 * windows : c.known_levels ? 0 : n;
+  clear_words<<<blocks_for(count / WORDS_A_THREAD + 1), ANALYSIS_THREADS, 0, c.side>>>(
+      c.state, fresh_state(c), words, count);
   return trs_device_check(cudaGetLastError(), "beginning an analysis");
 }
 
@@ -138,14 +138,14 @@ trs_status order_streams(cudaStream_t earlier, cudaStream_t later) {
   return trs_device_check(error, "ordering cuts");
 }
 
-/* A second cut of a small system runs beside its rival, or beside the cut of another system. */
+/* A second cut of a small system runs beside its rival. */
 trs_status choose_stream(cut &c) {
   trs_stream side;
   c.side = c.stream;
-  if ((!c.rival && !c.aside) || c.system.n > SMALL) return TRS_SUCCESS;
+  if (!c.rival || c.system.n > SMALL) return TRS_SUCCESS;
   TRS_TRY(trs_device_side_stream(c.device, &side));
   c.side = static_cast<cudaStream_t>(side);
-  return c.aside ? order_streams(c.stream, c.side) : TRS_SUCCESS;
+  return TRS_SUCCESS;
 }
 
 /* The next step runs on the caller's stream, unless its blocks of threads and those of the rival,
@@ -176,7 +176,10 @@ trs_status begin(cut &c) {
   TRS_TRY(find_levels(c));
   TRS_TRY(join_rival(c));
   if (!small) {
-    TRS_TRY(look_at_levels(c, &blocks, &levels));
+    if (c.known_levels)
+      levels = c.known_levels;
+    else
+      TRS_TRY(look_at_levels(c, &blocks, &levels));
     if (c.dropped) return TRS_SUCCESS;
     c.grid = grid_for(c, blocks);
     TRS_TRY(allocate(c.device, &c.memory[1], c.stream, order_memory{c, blocks, levels}));
@@ -272,6 +275,7 @@ trs_status build(const cut &c, trs_slices &s, trs_slices_map &map, bool store_fl
 trs::analysis_state trs::fresh_state(const cut &c) {
   analysis_state fresh = {};
   fresh.nblocks = int32_t(c.system.n);
+  fresh.nlevels = c.known_levels;
   fresh.fault.row = -1;
   fresh.fault.limit = WAIT_LIMIT;
   return fresh;
@@ -280,7 +284,7 @@ trs::analysis_state trs::fresh_state(const cut &c) {
 extern "C" trs_status trs_gpu_cut_begin(trs_gpu_cut **result, trs_device *device,
                                         const trs_system *system, const uint8_t *apart,
                                         const trs_slice_rules *rules, const trs_gpu_cut *rival,
-                                        int kind, trs_stream stream) {
+                                        const trs_known_levels *levels, trs_stream stream) {
   cut *c;
   *result = nullptr;
   TRS_TRY(TRS_ALLOC_ZERO(&c, 1));
@@ -290,8 +294,10 @@ extern "C" trs_status trs_gpu_cut_begin(trs_gpu_cut **result, trs_device *device
   c->apart = apart;
   c->rules = *rules;
   c->rival = rival;
-  c->aside = (kind & TRS_CUT_ASIDE) != 0;
-  c->few_levels = (kind & TRS_CUT_FEW_LEVELS) != 0;
+  if (levels) {
+    c->known = levels->level;
+    c->known_levels = levels->count;
+  }
   trs_status status = system->n > 0 ? begin(*c) : TRS_SUCCESS;
   if (status)
     trs_gpu_cut_free(c);

@@ -182,8 +182,8 @@ struct trs_gpu_cut {
   const uint8_t *apart; /* rows that must begin a block, or NULL */
   trs_slice_rules rules;
   const trs_gpu_cut *rival;
-  bool aside, few_levels; /* TRS_CUT_... */
-  bool dropped;           /* abandoned */
+  int32_t known_levels; /* number of levels that the caller gave; 0: none */
+  bool dropped;         /* abandoned */
   unsigned grid;          /* blocks of threads that cut slices */
   bool cluster;           /* the grid is one cluster */
   void *memory[2];
@@ -199,7 +199,7 @@ struct trs_gpu_cut {
    * b depends on the block just before it. */
   int32_t *near;
   uint32_t *near_count;
-  uint32_t *known; /* nblocks: level + 1 */
+  uint32_t *known; /* nblocks: level + 1; the caller's, if they are known */
   int32_t *length; /* nblocks: most entries of one row outside its block */
   trs::order_arrays o;
   int32_t *position; /* n: of each row */

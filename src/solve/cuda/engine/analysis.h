@@ -52,12 +52,11 @@ typedef struct trs_gpu_blank {
  * counts; build makes the arrays. */
 typedef struct trs_gpu_cut trs_gpu_cut;
 
-enum {
-  TRS_CUT_FEW_LEVELS = 1, /* the system has few levels for its entries */
-  TRS_CUT_ASIDE = 2 /* the cut may run on the second stream, behind the work of the stream so far,
-                       beside a cut of another system that begins on the stream afterwards.
-                       Finish it before other work of the stream needs it */
-};
+/* Levels that the caller knows, of a system that is cut into single rows. */
+typedef struct trs_known_levels {
+  uint32_t *level; /* device, n: plus one; until the slices are built */
+  int32_t count;
+} trs_known_levels;
 
 #ifdef __cplusplus
 extern "C" {
@@ -81,12 +80,13 @@ trs_status trs_gpu_end_features(trs_pattern_features *features, void *stage, trs
  * the pattern's arrays must be complete, not only ordered before the stream.  Large systems wait
  * for the number of levels.
  *
- * kind: a sum of TRS_CUT_...
+ * levels: or NULL, and the cut finds them.
  *
  * O(nnz) work and a radix sort of the blocks; one walk along the levels. */
 trs_status trs_gpu_cut_begin(trs_gpu_cut **cut, trs_device *device, const trs_system *system,
                              const uint8_t *apart, const trs_slice_rules *rules,
-                             const trs_gpu_cut *rival, int kind, trs_stream stream);
+                             const trs_gpu_cut *rival, const trs_known_levels *levels,
+                             trs_stream stream);
 /* Sets the counts of slices, with NULL arrays.  *level[nlevels + 1] is host memory to free with
  * trs_free; NULL if the cut was abandoned. */
 trs_status trs_gpu_cut_finish(trs_gpu_cut *cut, trs_slices *slices, trs_slice_level **level);

@@ -32,8 +32,7 @@ enum {
   ROWS_A_NODE = 2,
   ALONE_NODES = 8192,
   ALONE_ROWS = ALONE_NODES * ROWS_A_NODE,
-  ALONE_ENTRIES = 1 << 19,
-  ALONE_FEW = 1 << 14 /* the same where levels are few, so that the other walk is fast */
+  ALONE_ENTRIES = 1 << 19
 };
 
 /* ---- The dependencies of nodes. ---- */
@@ -290,6 +289,17 @@ trs_status launch_alone(const cut &c, const walk_view<Graph> &v) {
   return trs_device_check(error, "finding levels");
 }
 
+/* ---- Levels that the caller knows. ---- */
+
+__global__ void __launch_bounds__(ANALYSIS_THREADS)
+    find_lengths(pattern_view t, int32_t *length, analysis_state *state) {
+  const int64_t k = this_thread();
+  const int32_t own = k < t.n ? length[k] = t.row(k).count : 0;
+  const int32_t longest = __reduce_max_sync(~0u, own);
+  if (this_lane() == 0 && longest > load_relaxed(&state->longest))
+    atomicMax(&state->longest, longest);
+}
+
 /* ---- Launches. ---- */
 
 template <class Graph>
@@ -310,7 +320,7 @@ trs_status launch_right(const cut &c, const Graph &graph) {
 bool trs::walks_alone(const cut &c) {
   const bool full_blocks = c.rules.most_block > 1 && c.rules.dense;
   const int64_t rows = full_blocks ? ALONE_ROWS : ALONE_NODES;
-  return c.system.n <= rows && c.system.nnz <= (c.few_levels ? ALONE_FEW : ALONE_ENTRIES);
+  return !c.known_levels && c.system.n <= rows && c.system.nnz <= ALONE_ENTRIES;
 }
 
 bool trs::begins_with_walk(const cut &c) { return !c.start && walks_alone(c); }
@@ -318,6 +328,10 @@ bool trs::begins_with_walk(const cut &c) { return !c.start && walks_alone(c); }
 trs_status trs::find_levels(const cut &c) {
   const pattern_view t(c.system);
   const double entries = entries_a_row(c.system);
+  if (c.known_levels) {
+    find_lengths<<<blocks_for(c.system.n), ANALYSIS_THREADS, 0, c.side>>>(t, c.length, c.state);
+    return trs_device_check(cudaGetLastError(), "finding levels");
+  }
   if (!c.start) return launch_right(c, rows_graph{t, entries});
   return launch_right(c, blocks_graph{t, entries, c.start, c.near, c.near_count});
 }

@@ -162,30 +162,34 @@ double trs_least_substituted_seconds(const trs_slice_level *level, int32_t nleve
     bytes += level_bytes(level + l);
   }
   moving = 2 * SLICE * (level[nlevels].position - level->position) / TRS_SLICE_LANES;
-  /* D of d levels makes at least 1 / d of the levels of M. */
-  return LAUNCH[0] + HOP * (long_levels + 2 * sqrt(nlevels - long_levels)) +
+  /* Bands of 1, 2, 3, ... levels. */
+  return LAUNCH[0] + HOP * (long_levels + sqrt(2 * (nlevels - long_levels))) +
          fmax(moving, bytes / BANDWIDTH);
 }
 
-/* Of `count` levels of rows of so many entries, in all. */
-static double even_levels(double count, double rows, double entries) {
-  const trs_slice_rules rules = trs_rows_rules(entries, false);
-  const double each = rows / count, lane = each >= rules.large_level_rows ? 8 : 4;
+/* Slices of so many rows of one length. */
+static double slices_of(double rows, double entries, const trs_slice_rules *rules, double in_level) {
+  const double lane = in_level >= rules->large_level_rows ? rules->large_level_lane_length
+                                                           : rules->lane_length;
   double lanes = 1;
   while (lanes < TRS_SLICE_LANES && lanes * lane < entries) lanes *= 2;
-  const trs_slice_level level[2] = {{0},
-                                    {.entries = (int64_t)(each * entries),
-                                     .slice = (int32_t)ceil(each * lanes / TRS_SLICE_LANES),
-                                     .position = (int32_t)ceil(each)}};
-  return count * warp_slice_cost(level, false);
+  return ceil(rows * lanes / TRS_SLICE_LANES);
 }
 
 double trs_substituted_seconds(const trs_slice_level *level, int32_t nlevels, int32_t depth,
                                int32_t layers, double entries) {
   const double rows = level[nlevels].position - level->position;
   const double own = (double)(level[nlevels].entries - level->entries) / rows;
-  const double levels = fmin(nlevels, ceil((double)nlevels / depth) * layers);
-  return 2 * LAUNCH[0] + even_levels(depth, rows, own) + even_levels(levels, rows, entries);
+  const double levels = fmin(nlevels, (double)trs_band_count(nlevels, depth) * layers);
+  /* In each level: x; and the y of all levels of the bands but the last. */
+  const double x = rows / levels, y = x * (1 - 1.0 / depth);
+  const trs_slice_rules rules = trs_rows_rules((entries + own) / 2, false);
+  const trs_slice_level each[2] = {
+      {0},
+      {.entries = (int64_t)(x * entries + y * own),
+       .slice = (int32_t)(slices_of(x, entries, &rules, x + y) + slices_of(y, own, &rules, x + y)),
+       .position = (int32_t)ceil(x + y)}};
+  return LAUNCH[0] + levels * warp_slice_cost(each, false);
 }
 
 static double level_cost(const trs_slice_level *level, trs_launch_kind kind, bool blocks) {

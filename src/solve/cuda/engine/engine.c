@@ -50,9 +50,8 @@ static int32_t work_shift(const engine *e, const sweep *w, int64_t bytes) {
 /* Memory for solves.  blank names the parts to fill: all bits set in work and parts, zeros in the
  * counters. */
 static trs_status make_work(const engine *e, sweep *w, const trs_plan *plan, trs_gpu_blank *blank) {
-  const trs_system *S = &plan->system;
   const trs_device_facts *facts = trs_device_look(e->gpu.device);
-  int64_t size = (int64_t)trs_scalar_size(S->scalar), n = S->n;
+  int64_t size = (int64_t)trs_scalar_size(plan->system.scalar), n = w->c.slices.n;
   trs_engine_args *a = &w->args;
   a->float_values = e->float_values;
   a->fault = e->gpu.fault;
@@ -74,9 +73,17 @@ static trs_status make_work(const engine *e, sweep *w, const trs_plan *plan, trs
   return TRS_SUCCESS;
 }
 
-/* After the slices are built. */
+/* After the slices are built.  Rows of a joint system need not be rows of b and x. */
 static trs_status prepare_solves(const engine *e, sweep *w, const trs_plan *plan) {
+  const int64_t n = w->c.slices.n;
+  w->args.n = plan->system.n;
   w->args.slices = w->c.slices;
+  if (e->substitution.memory) {
+    TRS_TRY(trs_device_alloc(e->gpu.device, (void **)&w->row, n, sizeof *w->row, plan->stream));
+    w->bytes += n * (int64_t)sizeof *w->row;
+    TRS_TRY(trs_gpu_substitution_rows(&e->substitution, w->c.slices.row, w->row, plan->stream));
+    w->args.slices.row = w->row;
+  }
   w->args.chains = w->c.rules.most_block > 1 && !w->c.rules.dense;
   w->args.level_slice = w->c.map.level_slice;
   return plan->options.nrhs > 1 ? trs_engine_prepare_rhs(e, w, plan) : TRS_SUCCESS;
@@ -91,7 +98,7 @@ static void drop_candidate(const engine *e, candidate *c, trs_stream stream) {
 }
 
 static void drop_sweep(const engine *e, sweep *w, trs_stream stream) {
-  void *arrays[] = {w->memory, w->args.many_rhs_work, w->args.system_idx, w->transposed};
+  void *arrays[] = {w->memory, w->args.many_rhs_work, w->args.system_idx, w->transposed, w->row};
   for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++)
     trs_device_free(e->gpu.device, arrays[k], stream);
   trs_free(w->many_ranges);
@@ -101,24 +108,18 @@ static void drop_sweep(const engine *e, sweep *w, trs_stream stream) {
 
 /* Drops what solves need.  The triangle and the knowledge of refused inverses stay. */
 static void drop_solves(engine *e, trs_stream stream) {
-  for (int k = 0; k < 2; k++) drop_sweep(e, &e->sweep[k], stream);
+  drop_sweep(e, &e->sweep, stream);
   trs_gpu_substitution_free(&e->substitution, e->gpu.device, stream);
-  trs_device_free(e->gpu.device, e->between, stream);
-  e->between = NULL;
-  e->nsweeps = 0;
+  e->made = false;
 }
 
-/* Begins to cut a triangle by the rules.  The cut is abandoned if it needs more levels than its
+/* Begins to cut the system by the rules.  The cut is abandoned if it needs more levels than its
  * rival.  The device may still work on it at the return. */
-static trs_status begin_candidate(const engine *e, trs_plan *plan, const trs_system *system,
-                                  trs_slice_rules rules, const candidate *rival, candidate *c) {
-  const trs_gpu_substitution *s = &e->substitution;
-  const int kind = system == &s->D   ? TRS_CUT_FEW_LEVELS | TRS_CUT_ASIDE
-                   : system == &s->M ? TRS_CUT_FEW_LEVELS
-                                     : 0;
+static trs_status begin_candidate(const engine *e, trs_plan *plan, trs_slice_rules rules,
+                                  const candidate *rival, candidate *c) {
   *c = (candidate){.rules = rules};
-  return trs_gpu_cut_begin(&c->cut, e->gpu.device, system, e->apart, &c->rules,
-                           rival ? rival->cut : NULL, kind, plan->stream);
+  return trs_gpu_cut_begin(&c->cut, e->gpu.device, &e->gpu.system, e->apart, &c->rules,
+                           rival ? rival->cut : NULL, NULL, plan->stream);
 }
 
 /* Levels and expected seconds of a solve; INFINITY for an abandoned cut. */
@@ -144,13 +145,19 @@ static void drop_cut(candidate *c) {
   c->cut = NULL;
 }
 
-/* Builds the sweep's slices and allocates what its solves need. */
-static trs_status complete(engine *e, sweep *w, trs_plan *plan) {
+/* Builds the slices of a cut and allocates what its solves need. */
+static trs_status complete(engine *e, trs_plan *plan, candidate *chosen) {
+  sweep *w = &e->sweep;
   trs_gpu_blank blank;
+  w->c = *chosen;
+  *chosen = (candidate){0};
+  e->made = true;
   TRS_TRY(make_work(e, w, plan, &blank));
   TRS_TRY(trs_gpu_cut_build(w->c.cut, &w->c.slices, &w->c.map, e->float_values, &blank,
                             &e->found->fill));
-  return prepare_solves(e, w, plan);
+  TRS_TRY(prepare_solves(e, w, plan));
+  drop_cut(&w->c);
+  return TRS_SUCCESS;
 }
 
 /* ---- Substitution of rows (analysis/substitute.h). ---- */
@@ -158,8 +165,8 @@ static trs_status complete(engine *e, sweep *w, trs_plan *plan) {
 /* Substitution has to be faster than other cuts by so much: the expectation is not exact. */
 static const double MARGIN = 0.87;
 
-/* Levels from which on substitution may pay: a launch and the levels of D are few beside them. */
-enum { LEAST_LEVELS = 32 };
+/* Levels from which on substitution may pay. */
+enum { LEAST_LEVELS = 16 };
 
 /* True if substitution may solve a system in less than `seconds`, and pays for its analysis, which
  * takes about as long as some launches per level of D. */
@@ -174,35 +181,17 @@ static bool may_substitute(const engine *e, const trs_plan *plan, const candidat
   return trs_least_substituted_seconds(plain->level, plain->slices.nlevels) < MARGIN * seconds;
 }
 
-/* Cuts D and M.  *seconds: expected of a solve. */
-static trs_status cut_both(engine *e, trs_plan *plan, candidate *both, double *seconds) {
-  const trs_system *T[] = {&e->substitution.D, &e->substitution.M};
-  *seconds = 0;
-  for (int k = 0; k < 2; k++) {
-    const trs_slice_rules rules = trs_rows_rules(
-        (double)T[k]->nnz / (double)T[k]->n - T[k]->has_diagonal, plan->options.nrhs > 1);
-    TRS_TRY(begin_candidate(e, plan, T[k], rules, NULL, &both[k]));
-  }
-  for (int k = 0; k < 2; k++) {
-    TRS_TRY(look_at_candidate(e, plan, &both[k]));
-    *seconds += both[k].seconds;
-  }
-  return TRS_SUCCESS;
-}
-
-/* Makes both sweeps. */
-static trs_status complete_both(engine *e, trs_plan *plan, candidate *both) {
-  const int64_t size = (int64_t)trs_scalar_size(plan->system.scalar);
-  for (int k = 0; k < 2; k++) {
-    e->sweep[k].c = both[k];
-    both[k] = (candidate){0};
-    TRS_TRY(complete(e, &e->sweep[k], plan));
-    drop_cut(&e->sweep[k].c);
-  }
-  e->nsweeps = 2;
-  trs_gpu_substitution_drop_values(&e->substitution, e->gpu.device, plan->stream);
-  return trs_device_alloc(e->gpu.device, &e->between, plan->system.n * trs_engine_width(e),
-                          (size_t)size, plan->stream);
+/* Cuts the joint system. */
+static trs_status cut_joint(engine *e, trs_plan *plan, candidate *c) {
+  const trs_gpu_substitution *s = &e->substitution;
+  const trs_system *joint = &s->joint;
+  const trs_known_levels levels = {s->known, s->nlevels};
+  const double row = (double)joint->nnz / (double)joint->n - joint->has_diagonal;
+  *c = (candidate){.rules = with_parameters(e, trs_rows_rules(row, plan->options.nrhs > 1))};
+  c->rules.most_block = 1;
+  TRS_TRY(trs_gpu_cut_begin(&c->cut, e->gpu.device, joint, NULL, &c->rules, NULL, &levels,
+                            plan->stream));
+  return look_at_candidate(e, plan, c);
 }
 
 /* A depth, and what a sample of it is compared with. */
@@ -222,10 +211,10 @@ static bool is_worth(void *argument, const trs_substitution_sample *sample) {
                                                   a->depth, sample->layers, entries) < a->seconds;
 }
 
-/* D and M by bands of the attempt's depth, or of fewer levels if M had too many entries.  Large
- * systems look at a sample first, and so do smaller ones whose levels are so wide that they may
- * gain little. */
-static trs_status make_both(engine *e, attempt *a, bool *made) {
+/* The joint system by bands of the attempt's depth, or of fewer levels if M had too many entries.
+ * Large systems look at a sample first, and so do smaller ones whose levels are so wide that they
+ * may gain little. */
+static trs_status make_joint(engine *e, attempt *a, bool *made) {
   enum { LARGE = 1 << 17, SMALL = 1 << 13 };
   const candidate *plain = a->plain;
   const bool wide = trs_bands_are_wide(plain->level, plain->slices.nlevels);
@@ -245,7 +234,7 @@ static trs_status make_both(engine *e, attempt *a, bool *made) {
   return status;
 }
 
-/* D and M together have at most about four times the entries of the system. */
+/* The joint system has at most about four times the entries of the system. */
 static int64_t most_entries(const engine *e) {
   enum { MOST_FILL = 3 };
   const trs_system *S = &e->gpu.system;
@@ -253,23 +242,25 @@ static int64_t most_entries(const engine *e) {
 }
 
 /* Substitutes rows at that depth, by the cut into single rows, if the solve is then expected to
- * take less than `seconds`; or in any case, if that is INFINITY.  Sets e->nsweeps to 2 if it does.
- * Lack of memory is no failure. */
+ * take less than `seconds`; or in any case, if that is INFINITY.  Sets e->made if it does.  Lack of
+ * memory is no failure. */
 static trs_status substitute(engine *e, trs_plan *plan, const candidate *plain, int32_t depth,
                              double seconds) {
   attempt a = {plain, depth, MARGIN * seconds, most_entries(e), false};
-  candidate both[2] = {0};
+  candidate joint = {.seconds = INFINITY};
   bool made;
-  double expected = INFINITY;
-  trs_status status = make_both(e, &a, &made);
-  if (!status && made) status = cut_both(e, plan, both, &expected);
-  if (!status && made) e->substituted_seconds = expected;
-  if (!status && expected < a.seconds) {
-    e->levels = plain->slices.nlevels;
-    status = complete_both(e, plan, both);
+  trs_status status = make_joint(e, &a, &made);
+  if (!status && made) {
+    status = cut_joint(e, plan, &joint);
+    e->substituted_seconds = joint.seconds;
   }
-  for (int k = 0; k < 2; k++) drop_candidate(e, &both[k], plan->stream);
-  if (status || e->nsweeps == 0) drop_solves(e, plan->stream);
+  if (!status && made && joint.seconds < a.seconds) {
+    e->levels = plain->slices.nlevels;
+    status = complete(e, plan, &joint);
+    trs_gpu_substitution_drop_values(&e->substitution, e->gpu.device, plan->stream);
+  }
+  drop_candidate(e, &joint, plan->stream);
+  if (status || !e->made) drop_solves(e, plan->stream);
   return status == TRS_ERROR_MEMORY ? TRS_SUCCESS : status;
 }
 
@@ -312,8 +303,7 @@ typedef struct cuts {
 static void begin_others(cuts *c, const engine *e, trs_plan *plan, const trs_slice_rules *rules) {
   for (int k = 0; k < c->count; k++)
     if (c->all + k != c->first)
-      (void)begin_candidate(e, plan, &e->gpu.system, with_parameters(e, rules[k]), c->first,
-                            &c->all[k]);
+      (void)begin_candidate(e, plan, with_parameters(e, rules[k]), c->first, &c->all[k]);
 }
 
 /* Of two cuts that take about the same time, that of fewer levels is the best. */
@@ -336,14 +326,14 @@ static trs_status compare_cuts(cuts *c, engine *e, trs_plan *plan, const trs_sli
   static const double MUCH = 0.8;
   const bool full_blocks = rules[0].dense && rules[0].most_block > 1;
   const bool in_turn = e->gpu.system.n > LARGE && !full_blocks;
-  TRS_TRY(begin_candidate(e, plan, &e->gpu.system, with_parameters(e, rules[c->first - c->all]),
-                          NULL, c->first));
+  TRS_TRY(
+      begin_candidate(e, plan, with_parameters(e, rules[c->first - c->all]), NULL, c->first));
   if (!in_turn) begin_others(c, e, plan, rules);
   TRS_TRY(look_at_candidate(e, plan, c->first));
   if (has_few_levels(e, c->first)) return TRS_SUCCESS;
   if (in_turn) {
     TRS_TRY(try_substitution(e, plan, c->first, MUCH * c->first->seconds));
-    if (e->nsweeps > 0) return TRS_SUCCESS;
+    if (e->made) return TRS_SUCCESS;
     begin_others(c, e, plan, rules);
   }
   look_at_others(c, e, plan);
@@ -356,13 +346,7 @@ static trs_status compare_candidates(engine *e, trs_plan *plan, const trs_slice_
   cuts c = {.count = count};
   c.first = c.best = &c.all[plainest(rules, count)];
   trs_status status = compare_cuts(&c, e, plan, rules);
-  if (!status && e->nsweeps == 0) {
-    e->sweep[0].c = *c.best;
-    *c.best = (candidate){0};
-    e->nsweeps = 1;
-    status = complete(e, &e->sweep[0], plan);
-    drop_cut(&e->sweep[0].c);
-  }
+  if (!status && !e->made) status = complete(e, plan, c.best);
   /* The device has meanwhile come to the end of cuts that are not needed. */
   for (int k = 0; k < count; k++) drop_candidate(e, &c.all[k], plan->stream);
   return status;
@@ -393,17 +377,11 @@ static trs_status time_solve(engine *e, trs_plan *plan, double *seconds) {
 /* Builds one way to solve: rules as they are, or with substitution at that depth. */
 static trs_status build_way(engine *e, trs_plan *plan, trs_slice_rules rules, int32_t depth) {
   candidate c;
-  trs_status status = begin_candidate(e, plan, &e->gpu.system, rules, NULL, &c);
+  trs_status status = begin_candidate(e, plan, rules, NULL, &c);
   if (!status) status = look_at_candidate(e, plan, &c);
   if (!status && depth > 0 && c.rules.most_block == 1 && c.slices.nlevels > depth)
     status = substitute(e, plan, &c, depth, INFINITY);
-  if (!status && depth == 0) {
-    e->sweep[0].c = c;
-    c = (candidate){0};
-    e->nsweeps = 1;
-    status = complete(e, &e->sweep[0], plan);
-    drop_cut(&e->sweep[0].c);
-  }
+  if (!status && depth == 0) status = complete(e, plan, &c);
   drop_candidate(e, &c, plan->stream);
   return status;
 }
@@ -423,23 +401,21 @@ static trs_status time_candidates(engine *e, trs_plan *plan, const trs_slice_rul
     const trs_slice_rules way = k < count ? rules[k] : single;
     double seconds = INFINITY;
     const trs_status failed = build_way(e, plan, with_parameters(e, way), depth);
-    if (!failed && e->nsweeps > 0) (void)time_solve(e, plan, &seconds);
+    if (!failed && e->made) (void)time_solve(e, plan, &seconds);
     if (k == 0) status = failed;
     engine *worse = seconds < least ? &best : e;
     drop_solves(worse, plan->stream);
     if (seconds < least) {
       least = seconds;
       best = *e;
-      e->sweep[0] = e->sweep[1] = (sweep){0};
+      e->sweep = (sweep){0};
       e->substitution = (trs_gpu_substitution){0};
-      e->between = NULL;
-      e->nsweeps = 0;
+      e->made = false;
     }
   }
   *e = best;
   e->tuned = true;
-  e->sweep[0].c.seconds = least;
-  if (e->nsweeps == 2) e->sweep[1].c.seconds = 0;
+  e->sweep.c.seconds = least;
   return status;
 }
 
@@ -465,7 +441,7 @@ static trs_status mark_blocks(engine *e, trs_plan *plan) {
   const trs_gpu_verdict verdict = {&e->found->fill, e->apart,
                                    (int32_t *)(void *)(e->apart + bytes)};
   TRS_TRY(trs_device_fill(verdict.count, 0, word, plan->stream));
-  TRS_TRY(trs_gpu_slices_fill(&e->sweep[0].c.slices, &e->sweep[0].c.map, &e->gpu.system,
+  TRS_TRY(trs_gpu_slices_fill(&e->sweep.c.slices, &e->sweep.c.map, &e->gpu.system,
                               e->float_values, &verdict, plan->stream));
   TRS_TRY(trs_device_copy(&e->found->fill.refused, verdict.count, word, plan->stream));
   return trs_device_wait(plan->stream);
@@ -479,10 +455,9 @@ static trs_status check_pivots(const engine *e) {
 /* A copy of e without solves. */
 static engine without_solves(const engine *e) {
   engine fresh = *e;
-  fresh.sweep[0] = fresh.sweep[1] = (sweep){0};
+  fresh.sweep = (sweep){0};
   fresh.substitution = (trs_gpu_substitution){0};
-  fresh.between = NULL;
-  fresh.nsweeps = 0;
+  fresh.made = false;
   fresh.substituted_seconds = 0;
   fresh.tuned = false;
   return fresh;
@@ -502,17 +477,16 @@ static trs_status cut_blocks(engine *e, trs_plan *plan) {
   engine fresh = without_solves(e);
   fresh.refused += e->found->fill.refused;
   e->found->fill = (trs_gpu_found){0};
-  return replace(e, &fresh, build_way(&fresh, plan, e->sweep[0].c.rules, 0), plan->stream);
+  return replace(e, &fresh, build_way(&fresh, plan, e->sweep.c.rules, 0), plan->stream);
 }
 
 /* Waits for a fill.  Blocks whose inverses it refuses are cut, until none is refused: a cut within
- * a long chain can move the blocks behind it.  D and M consist of single rows, and have no blocks.
- */
+ * a long chain can move the blocks behind it.  A joint system consists of single rows. */
 static trs_status heed_verdict(engine *e, trs_plan *plan) {
   const trs_gpu_found *found = &e->found->fill;
   TRS_TRY(trs_device_wait(plan->stream));
   TRS_TRY(check_pivots(e));
-  while (found->refused && e->nsweeps == 1) {
+  while (found->refused && !e->substitution.memory) {
     TRS_TRY(mark_blocks(e, plan));
     if (!found->refused) break;
     TRS_TRY(cut_blocks(e, plan));
@@ -554,8 +528,8 @@ static trs_status analyze(trs_plan *plan) {
   return analyze_on_device(e, plan);
 }
 
-/* The values of D and M are those of rows that lose too many digits: other rows are substituted.
- * After a failure e is as before. */
+/* The new values lose too many digits in some rows: others are substituted.  After a failure e is
+ * as before. */
 static trs_status substitute_others(engine *e, trs_plan *plan) {
   engine fresh = without_solves(e);
   const trs_slice_rules rules =
@@ -565,17 +539,15 @@ static trs_status substitute_others(engine *e, trs_plan *plan) {
 
 static trs_status refill(engine *e, trs_plan *plan) {
   const trs_gpu_verdict verdict = {.found = &e->found->fill};
-  const trs_system *T[] = {&e->gpu.system, NULL};
-  if (e->nsweeps == 2) {
-    TRS_TRY(trs_gpu_substitute_again(&e->substitution, e->gpu.device, &e->gpu.system,
+  const candidate *c = &e->sweep.c;
+  const trs_system *system = &e->gpu.system;
+  if (e->substitution.memory) {
+    TRS_TRY(trs_gpu_substitute_again(&e->substitution, e->gpu.device, system,
                                      &e->found->substitution, plan->stream));
-    T[0] = &e->substitution.D, T[1] = &e->substitution.M;
     if (e->found->substitution.guarded) return substitute_others(e, plan);
+    system = &e->substitution.joint;
   }
-  for (int32_t k = 0; k < e->nsweeps; k++)
-    TRS_TRY(trs_gpu_slices_fill(&e->sweep[k].c.slices, &e->sweep[k].c.map, T[k], e->float_values,
-                                &verdict, plan->stream));
-  return TRS_SUCCESS;
+  return trs_gpu_slices_fill(&c->slices, &c->map, system, e->float_values, &verdict, plan->stream);
 }
 
 static trs_status update(trs_plan *plan) {
@@ -592,46 +564,32 @@ static trs_status update(trs_plan *plan) {
 static int64_t bytes(const trs_plan *plan) {
   const engine *e = plan->state;
   const trs_scalar scalar = plan->system.scalar;
-  int64_t all = trs_gpu_bytes(&e->gpu) + trs_gpu_substitution_bytes(&e->substitution);
-  if (e->apart) all += plan->system.n;
-  if (e->between) all += plan->system.n * trs_engine_width(e) * (int64_t)trs_scalar_size(scalar);
-  for (int32_t k = 0; k < e->nsweeps; k++)
-    all += e->sweep[k].bytes +
-           trs_gpu_slices_bytes(&e->sweep[k].c.slices, &e->sweep[k].c.map, scalar, e->float_values);
-  return all;
+  const sweep *w = &e->sweep;
+  return trs_gpu_bytes(&e->gpu) + trs_gpu_substitution_bytes(&e->substitution) +
+         (e->apart ? plan->system.n : 0) + w->bytes +
+         trs_gpu_slices_bytes(&w->c.slices, &w->c.map, scalar, e->float_values);
 }
 
 /* What substitution did, or "". */
 static void describe_substitution(const engine *e, char *text, size_t size) {
   const trs_gpu_substitution *s = &e->substitution;
-  const int64_t diagonal = s->D.has_diagonal ? s->D.n : 0;
+  const trs_system *S = &e->gpu.system;
   *text = '\0';
-  if (e->nsweeps < 2) return;
-  int used = snprintf(
-      text, size, "%d levels, of which substitution makes %d and %d with %.2g times the entries",
-      e->levels, e->sweep[0].c.slices.nlevels, e->sweep[1].c.slices.nlevels,
-      (double)(s->D.nnz + s->M.nnz) / (double)(e->gpu.system.nnz + (diagonal ? 0 : s->D.n)));
+  if (!s->memory) return;
+  int used = snprintf(text, size, "%d levels, of which substitution with %.2g times the entries makes ",
+                      e->levels, (double)s->joint.nnz / (double)(S->nnz + (S->has_diagonal ? 0 : S->n)));
   if (s->guarded && used > 0 && (size_t)used < size)
-    used += snprintf(text + used, size - (size_t)used, ", %lld rows kept for their digits",
-                     (long long)s->guarded);
-  if (used > 0 && (size_t)used < size) snprintf(text + used, size - (size_t)used, "; ");
+    snprintf(text + used, size - (size_t)used, "(%lld rows kept for their digits) ",
+             (long long)s->guarded);
 }
 
 static void describe(const trs_plan *plan, char *text, size_t size) {
   const engine *e = plan->state;
-  int32_t levels[TRS_LAUNCH_KINDS] = {0}, all_levels = 0, blocks = 0, slices = 0, launches = 0;
+  const candidate *c = &e->sweep.c;
+  int32_t levels[TRS_LAUNCH_KINDS] = {0};
   char cut[96] = "", substituted[192];
-  double seconds = 0;
-  for (int32_t s = 0; s < e->nsweeps; s++) {
-    const candidate *c = &e->sweep[s].c;
-    for (int32_t k = 0; k < c->nranges; k++)
-      levels[c->ranges[k].kind] += c->ranges[k].level_end - c->ranges[k].level;
-    all_levels += c->slices.nlevels;
-    blocks += c->slices.nblocks;
-    slices += c->slices.nslices;
-    launches += c->nranges;
-    seconds += c->seconds;
-  }
+  for (int32_t k = 0; k < c->nranges; k++)
+    levels[c->ranges[k].kind] += c->ranges[k].level_end - c->ranges[k].level;
   if (e->refused)
     snprintf(cut, sizeof cut, "; %lld blocks cut, whose inverses would lose digits",
              (long long)e->refused);
@@ -639,9 +597,10 @@ static void describe(const trs_plan *plan, char *text, size_t size) {
   snprintf(text, size,
            "%s%d levels of %d blocks of up to %d rows, %d slices, %d launches, %d levels in one "
            "block of threads and %d in a cluster, %s %.3g ms%s%s",
-           substituted, all_levels, blocks, e->sweep[0].c.rules.most_block, slices, launches,
-           levels[TRS_LAUNCH_SINGLE_BLOCK], levels[TRS_LAUNCH_CLUSTER],
-           e->tuned ? "timed at" : "expects", 1e3 * seconds, cut, e->asked.warning);
+           substituted, c->slices.nlevels, c->slices.nblocks, c->rules.most_block,
+           c->slices.nslices, c->nranges, levels[TRS_LAUNCH_SINGLE_BLOCK],
+           levels[TRS_LAUNCH_CLUSTER], e->tuned ? "timed at" : "expects", 1e3 * c->seconds, cut,
+           e->asked.warning);
 }
 
 static void free_state(trs_plan *plan) {

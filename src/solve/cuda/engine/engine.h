@@ -43,7 +43,8 @@ typedef struct trs_engine_counters {
 } trs_engine_counters;
 
 typedef struct trs_engine_args {
-  trs_slices slices;    /* device arrays */
+  trs_slices slices;    /* device arrays; row: of b and x */
+  int64_t n;            /* rows of b and x: slices.n, or fewer in a joint system (substitute.h) */
   int32_t chains;       /* blocks are chains of rows, not full diagonal blocks */
   int32_t float_values; /* val is float although the system is double */
   int32_t buffers; /* of work and parts.  2, a double buffer: a solve uses one and clears the other
@@ -65,7 +66,8 @@ typedef struct trs_engine_args {
   void *many_rhs_work; /* n x many_rhs: x by position; all bits set: pending */
   int32_t many_rhs;    /* right-hand sides solved together */
   int32_t in_place;    /* rows wait for x itself, n x many_rhs, instead of many_rhs_work */
-  int32_t *system_idx; /* slices.entries: idx as rows of the system, for in_place; or NULL */
+  int32_t *system_idx; /* slices.entries: idx as rows of the system, for in_place; or NULL.  Not of
+                          joint systems */
 } trs_engine_args;
 
 #ifdef __cplusplus

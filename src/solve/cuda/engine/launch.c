@@ -85,7 +85,8 @@ static trs_status find_rows_near(const trs_engine_sweep *w, trs_stream stream, d
     const int32_t *from = w->args.slices.row + k * (n - length) / (STRETCHES - 1);
     TRS_TRY(trs_device_copy(row, from, length * (int64_t)sizeof *row, stream));
     TRS_TRY(trs_device_wait(stream));
-    for (int64_t p = 1; p < length; p++) near += llabs((int64_t)row[p] - row[p - 1]) <= NEAR;
+    for (int64_t p = 1; p < length; p++)
+      near += llabs((int64_t)trs_row_number(row[p]) - trs_row_number(row[p - 1])) <= NEAR;
     seen += length - 1;
   }
   *share = seen > 0 ? (double)near / (double)seen : 1;
@@ -150,12 +151,13 @@ trs_status trs_engine_prepare_rhs(const trs_engine *e, trs_engine_sweep *w, cons
   TRS_TRY(trs_many_rhs_ranges(&w->many_ranges, &w->many_nranges, w->c.level, w->args.slices.nlevels,
                               width * (int64_t)trs_scalar_size(scalar)));
   if (width <= w->most_batched) return TRS_SUCCESS;
-  if (row_groups_suit_all(e, w, scalar, (int32_t)width)) TRS_TRY(map_idx(e, w, plan->stream));
+  if (!w->row && row_groups_suit_all(e, w, scalar, (int32_t)width))
+    TRS_TRY(map_idx(e, w, plan->stream));
   w->rows_apart = near < SHORT_RUNS;
   w->least_transposed =
       w->rows_apart ? WORTH_TRANSPOSING : least_for_groups(e, w, scalar, (int32_t)width);
   if (w->least_transposed > width) return TRS_SUCCESS;
-  int64_t bytes = w->args.many_rhs * w->args.slices.n * (int64_t)trs_scalar_size(scalar);
+  int64_t bytes = w->args.many_rhs * w->args.n * (int64_t)trs_scalar_size(scalar);
   w->bytes += bytes;
   return trs_device_alloc(e->gpu.device, &w->transposed, bytes, 1, plan->stream);
 }
@@ -218,7 +220,7 @@ static trs_status clear_many_rhs(const trs_engine_sweep *w, const trs_engine_arg
   int64_t begin, end, row = a->many_rhs * (int64_t)trs_scalar_size(scalar);
   find_waited(w->c.level, w->many_ranges, w->many_nranges, &begin, &end);
   if (begin >= end) return TRS_SUCCESS;
-  if (a->in_place) return trs_device_fill(a->x, 0xff, a->slices.n * row, stream);
+  if (a->in_place) return trs_device_fill(a->x, 0xff, a->n * row, stream);
   return trs_device_fill((char *)a->many_rhs_work + begin * row, 0xff, (end - begin) * row, stream);
 }
 
@@ -244,7 +246,7 @@ static bool solves_in_place(const trs_engine *e, const trs_engine_sweep *w,
   const int64_t size = (int64_t)trs_scalar_size(scalar);
   const char *x = a->x, *b = a->b;
   const bool apart =
-      x >= b + a->slices.n * a->b_row * size || b >= x + a->slices.n * a->x_row * size;
+      x >= b + a->n * a->b_row * size || b >= x + a->n * a->x_row * size;
   return a->system_idx && a->x_row == width && apart && row_groups_suit_all(e, w, scalar, width) &&
          trs_engine_whole_packs(b, a->b_row, a->b_col, width, scalar) &&
          trs_engine_whole_packs(x, a->x_row, a->x_col, width, scalar) &&
@@ -274,7 +276,7 @@ static trs_status launch_many_rhs(const trs_engine *e, const trs_engine_sweep *w
 static trs_status launch_transposed(const trs_engine *e, const trs_engine_sweep *w,
                                     const trs_engine_args *a, trs_scalar scalar, int32_t width,
                                     trs_stream stream) {
-  trs_row_map in = {.n = a->slices.n, .width = width, .row = a->b_row, .col = a->b_col}, out = in;
+  trs_row_map in = {.n = a->n, .width = width, .row = a->b_row, .col = a->b_col}, out = in;
   trs_engine_args own = *a;
   out.row = a->x_row, out.col = a->x_col;
   own.x_row = own.b_row = width;
@@ -303,47 +305,26 @@ static trs_status launch_some(const trs_engine *e, const trs_engine_sweep *w,
   return launch_many_rhs(e, w, a, scalar, width, stream);
 }
 
-static trs_status launch_sweep(const trs_engine *e, const trs_engine_sweep *w, const trs_rhs *rhs,
-                               trs_scalar scalar, trs_stream stream) {
-  trs_engine_args a = w->args;
+static trs_status launch_together(const trs_engine *e, const trs_rhs *rhs, trs_scalar scalar,
+                                  trs_stream stream) {
+  trs_engine_args a = e->sweep.args;
   a.x = rhs->x;
   a.b = rhs->b;
   a.x_row = rhs->x_row, a.x_col = rhs->x_col, a.b_row = rhs->b_row, a.b_col = rhs->b_col;
-  return launch_some(e, w, &a, scalar, (int32_t)rhs->nrhs, stream);
-}
-
-int32_t trs_engine_width(const trs_engine *e) {
-  int64_t width = MOST_TOGETHER;
-  for (int32_t k = 0; k < e->nsweeps; k++) width = least(width, e->sweep[k].args.many_rhs);
-  return width > 0 ? (int32_t)width : 1;
-}
-
-/* D y = b, then M x = y.  y lies as x does, columns or rows. */
-static trs_status launch_both(const trs_engine *e, const trs_rhs *rhs, trs_scalar scalar,
-                              trs_stream stream) {
-  const bool columns = rhs->x_col > rhs->x_row || rhs->nrhs == 1;
-  trs_rhs first = *rhs, second = *rhs;
-  first.x = e->between;
-  first.x_row = columns ? 1 : rhs->nrhs;
-  first.x_col = columns ? e->gpu.system.n : 1;
-  second.b = first.x;
-  second.b_row = first.x_row;
-  second.b_col = first.x_col;
-  TRS_TRY(launch_sweep(e, &e->sweep[0], &first, scalar, stream));
-  return launch_sweep(e, &e->sweep[1], &second, scalar, stream);
+  return launch_some(e, &e->sweep, &a, scalar, (int32_t)rhs->nrhs, stream);
 }
 
 trs_status trs_engine_launch(trs_plan *plan, const trs_rhs *rhs, trs_stream stream) {
   const trs_engine *e = plan->state;
   const trs_scalar scalar = plan->system.scalar;
-  const int64_t size = (int64_t)trs_scalar_size(scalar), width = trs_engine_width(e);
+  const int64_t size = (int64_t)trs_scalar_size(scalar), most = e->sweep.args.many_rhs,
+                width = most > 0 ? most : 1;
   for (int64_t column = 0; column < rhs->nrhs; column += width) {
     trs_rhs some = *rhs;
     some.nrhs = least(rhs->nrhs - column, width);
     some.x = (char *)rhs->x + column * rhs->x_col * size;
     some.b = (const char *)rhs->b + column * rhs->b_col * size;
-    TRS_TRY(e->nsweeps == 2 ? launch_both(e, &some, scalar, stream)
-                            : launch_sweep(e, &e->sweep[0], &some, scalar, stream));
+    TRS_TRY(launch_together(e, &some, scalar, stream));
   }
   return TRS_SUCCESS;
 }

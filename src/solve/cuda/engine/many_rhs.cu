@@ -167,7 +167,9 @@ struct many_rhs_view {
   __device__ int group() const { return int(threadIdx.x) >> (t.log_across + 5); }
   __device__ int groups() const { return int(blockDim.x) >> (t.log_across + 5); }
   __device__ int row() const { return lane() >> t.h.log_lanes; }
-  __device__ int32_t row_number() const { return __ldg(slices().row + t.h.first + row()); }
+  __device__ int32_t row_number() const {
+    return trs_row_number(__ldg(slices().row + t.h.first + row()));
+  }
 
   __device__ int log_packs() const { return t.log_across + LOG_EACH; }
   __device__ int log_width() const { return log_packs() + pack<S>::LOG_SIZE; }
@@ -202,7 +204,7 @@ struct many_rhs_view {
 
 /* ---- b and x. ---- */
 
-/* Calls f(row of the slice, right-hand side of the strip, row of the system) for a thread's share.
+/* Calls f(row of the slice, right-hand side of the strip, its trs_slices.row) for a thread's share.
  * Neighbouring threads take neighbours in memory. */
 template <class W, class F>
 __device__ void for_share(const W &v, int64_t row_stride, int64_t column_stride, F f) {
@@ -211,7 +213,7 @@ __device__ void for_share(const W &v, int64_t row_stride, int64_t column_stride,
   for (int k = int(threadIdx.x); k < TRS_SLICE_LANES << log_width; k += int(blockDim.x)) {
     int r = by_rows ? k >> log_width : k % TRS_SLICE_LANES;
     int c = by_rows ? k & ((1 << log_width) - 1) : k / TRS_SLICE_LANES;
-    if (r < v.h().rows) f(r, c, int64_t(__ldg(v.slices().row + v.h().first + r)));
+    if (r < v.h().rows) f(r, c, __ldg(v.slices().row + v.h().first + r));
   }
 }
 /* The same by packs, for rows that are whole packs in memory. */
@@ -221,20 +223,26 @@ __device__ void for_packs(const W &v, strip now, F f) {
   if (now.first + c * pack<typename W::S>::SIZE >= v.a.width) return;
   for (int r = int(threadIdx.x) >> v.log_packs(); r < v.h().rows;
        r += int(blockDim.x) >> v.log_packs())
-    f(r, c, int64_t(__ldg(v.slices().row + v.h().first + r)));
+    f(r, c, __ldg(v.slices().row + v.h().first + r));
 }
 
-/* The same for column-major right-hand sides: f(row, column, offset).  A thread keeps to one row.
- */
+/* The same for column-major right-hand sides: f(row, column, of, offset).  A thread keeps to one
+ * row. */
 template <class W, class F>
 __device__ void for_columns(const W &v, strip now, int64_t row_stride, int64_t column_stride, F f) {
   const int r = int(threadIdx.x) % TRS_SLICE_LANES, apart = int(blockDim.x) / TRS_SLICE_LANES;
   if (r >= v.h().rows) return;
   const int end = min(1 << v.log_width(), v.a.width - now.first);
   int c = int(threadIdx.x) / TRS_SLICE_LANES;
-  int64_t offset =
-      int64_t(__ldg(v.slices().row + v.h().first + r)) * row_stride + c * column_stride;
-  for (; c < end; c += apart, offset += apart * column_stride) f(r, c, offset);
+  const int32_t of = __ldg(v.slices().row + v.h().first + r);
+  int64_t offset = trs_row_number(of) * row_stride + c * column_stride;
+  for (; c < end; c += apart, offset += apart * column_stride) f(r, c, of, offset);
+}
+
+/* Begins to copy a piece of b; zeros, if the row has none. */
+template <class T, class S>
+__device__ void copy_b(T *to, const S *b, int32_t of) {
+  __pipeline_memcpy_async(to, b, sizeof(T), trs_row_has_b(of) ? 0 : sizeof(T));
 }
 
 template <class W>
@@ -242,19 +250,19 @@ __device__ void fetch_b(const W &v, strip next) {
   using S = typename W::S;
   const S *b = static_cast<const S *>(v.a.engine.b) + next.first * v.a.engine.b_col;
   if (W::BY_LAYOUT && v.a.b_packs)
-    for_packs(v, next, [&](int r, int c, int64_t row) {
-      __pipeline_memcpy_async(v.row_packs(next, r) + c,
-                              b + row * v.a.engine.b_row + c * pack<S>::SIZE, sizeof(pack<S>));
+    for_packs(v, next, [&](int r, int c, int32_t of) {
+      copy_b(v.row_packs(next, r) + c,
+             b + trs_row_number(of) * v.a.engine.b_row + c * pack<S>::SIZE, of);
     });
   else if (W::BY_LAYOUT && v.a.engine.b_col > v.a.engine.b_row)
-    for_columns(v, next, v.a.engine.b_row, v.a.engine.b_col, [&](int r, int c, int64_t offset) {
-      __pipeline_memcpy_async(v.row_packs(next, r)->of + c, b + offset, sizeof(S));
+    for_columns(v, next, v.a.engine.b_row, v.a.engine.b_col, [&](int r, int c, int32_t of, int64_t offset) {
+      copy_b(v.row_packs(next, r)->of + c, b + offset, of);
     });
   else
-    for_share(v, v.a.engine.b_row, v.a.engine.b_col, [&](int r, int c, int64_t row) {
+    for_share(v, v.a.engine.b_row, v.a.engine.b_col, [&](int r, int c, int32_t of) {
       S *to = v.row_packs(next, r)->of + c;
       if (next.first + c < v.a.width)
-        __pipeline_memcpy_async(to, b + row * v.a.engine.b_row + c * v.a.engine.b_col, sizeof(S));
+        copy_b(to, b + trs_row_number(of) * v.a.engine.b_row + c * v.a.engine.b_col, of);
       else
         *to = S{};
     });
@@ -266,17 +274,20 @@ __device__ void write_x(const W &v, strip now) {
   using S = typename W::S;
   S *x = static_cast<S *>(v.a.engine.x) + now.first * v.a.engine.x_col;
   if (W::BY_LAYOUT && v.a.x_packs)
-    for_packs(v, now, [&](int r, int c, int64_t row) {
-      *reinterpret_cast<pack<S> *>(x + row * v.a.engine.x_row + c * pack<S>::SIZE) =
-          v.row_packs(now, r)[c];
+    for_packs(v, now, [&](int r, int c, int32_t of) {
+      if (trs_row_has_x(of))
+        *reinterpret_cast<pack<S> *>(x + trs_row_number(of) * v.a.engine.x_row +
+                                     c * pack<S>::SIZE) = v.row_packs(now, r)[c];
     });
   else if (W::BY_LAYOUT && v.a.engine.x_col > v.a.engine.x_row)
     for_columns(v, now, v.a.engine.x_row, v.a.engine.x_col,
-                [&](int r, int c, int64_t offset) { x[offset] = v.row_packs(now, r)->of[c]; });
+                [&](int r, int c, int32_t of, int64_t offset) {
+                  if (trs_row_has_x(of)) x[offset] = v.row_packs(now, r)->of[c];
+                });
   else
-    for_share(v, v.a.engine.x_row, v.a.engine.x_col, [&](int r, int c, int64_t row) {
-      if (now.first + c < v.a.width)
-        x[row * v.a.engine.x_row + c * v.a.engine.x_col] = v.row_packs(now, r)->of[c];
+    for_share(v, v.a.engine.x_row, v.a.engine.x_col, [&](int r, int c, int32_t of) {
+      if (now.first + c < v.a.width && trs_row_has_x(of))
+        x[trs_row_number(of) * v.a.engine.x_row + c * v.a.engine.x_col] = v.row_packs(now, r)->of[c];
     });
 }
 
@@ -555,7 +566,9 @@ __global__ void __launch_bounds__(BARE_THREADS)
   const int r = lane >> h.log_lanes;
   const bool leads = r < h.rows && (lane & ((1 << h.log_lanes) - 1)) == 0;
   const int own = r < h.rows ? r : 0;
-  const int64_t row = __ldg(a.engine.slices.row + h.first + own);
+  const int32_t of = __ldg(a.engine.slices.row + h.first + own);
+  const int64_t row = trs_row_number(of);
+  const bool has_b = trs_row_has_b(of), has_x = trs_row_has_x(of);
   const S *inverse = static_cast<const S *>(a.engine.slices.inverse) + h.inverse;
   const S *b = static_cast<const S *>(a.engine.b) + row * a.engine.b_row;
   S *x = static_cast<S *>(a.engine.x) + row * a.engine.x_row;
@@ -568,11 +581,11 @@ __global__ void __launch_bounds__(BARE_THREADS)
     S value[COLUMNS];
 #pragma unroll
     for (int k = 0; k < COLUMNS; k++)
-      value[k] = first + k < a.width ? b[(first + k) * a.engine.b_col] : S{};
+      value[k] = has_b && first + k < a.width ? b[(first + k) * a.engine.b_col] : S{};
 #pragma unroll
     for (int k = 0; k < COLUMNS; k++) {
       value[k] = encode(c.apply(value[k], inverse, h, own));
-      if (leads && first + k < a.width) x[(first + k) * a.engine.x_col] = value[k];
+      if (leads && has_x && first + k < a.width) x[(first + k) * a.engine.x_col] = value[k];
     }
 #pragma unroll
     for (int p = 0; p < BARE_PACKS; p++)

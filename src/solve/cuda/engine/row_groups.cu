@@ -64,7 +64,7 @@ struct row_memory {
 /* A lane's share of a row: one of its entries; and what all lanes of the group know. */
 template <class V>
 struct row_share {
-  int32_t row; /* of the system; -1: the group has none */
+  int32_t of;  /* trs_slices.row; -1: the group has no row */
   int32_t idx; /* -1: no entry, and val is 0 */
   V val;
 };
@@ -125,19 +125,19 @@ struct row_group {
                               reinterpret_cast<const char *>(from) + k * WORD, WORD);
   }
   /* Begins to copy the lane's pack of b. */
-  __device__ void fetch_b(row_memory<S> &into, int32_t row) const {
-    const S *b = static_cast<const S *>(a.engine.b) + row * a.engine.b_row;
+  __device__ void fetch_b(row_memory<S> &into, int32_t of) const {
+    const S *b = static_cast<const S *>(a.engine.b) + trs_row_number(of) * a.engine.b_row;
     if (has_pack())
       __pipeline_memcpy_async(&into.b[threadIdx.x], reinterpret_cast<const pack<S> *>(b) + own,
-                              sizeof(pack<S>));
+                              sizeof(pack<S>), trs_row_has_b(of) ? 0 : sizeof(pack<S>));
   }
-  /* Loads the first entries of row r, and begins its copies.  row: of the system, or -1. */
-  __device__ row_share<V> begin(row_memory<S> &into, int r, int32_t row) const {
-    row_share<V> share = {row, -1, V{}};
-    if (row >= 0) {
+  /* Loads the first entries of row r, and begins its copies.  of: of the row, or -1. */
+  __device__ row_share<V> begin(row_memory<S> &into, int r, int32_t of) const {
+    row_share<V> share = {of, -1, V{}};
+    if (of != -1) {
       load_entry(share, r, 0);
       fetch_inverse(into, r);
-      fetch_b(into, row);
+      fetch_b(into, of);
     }
     __pipeline_commit();
     return share;
@@ -161,7 +161,7 @@ struct row_group {
       else if (place[u] >= 0 && has_pack())
         x[u] = *x_of(place[u]);
     }
-    while (WAITS && lacks(x) && w.goes_on(share.row)) {
+    while (WAITS && lacks(x) && w.goes_on(trs_row_number(share.of))) {
 #pragma unroll
       for (int u = 0; u < AT_ONCE; u++) peek_if(is_pending(x[u]), x_of(place[u]), x[u]);
     }
@@ -200,20 +200,21 @@ struct row_group {
   }
 
   /* No row waits for rows of the last level. */
-  __device__ void store(const pack<S> &x, int32_t row, int r) const {
+  __device__ void store(const pack<S> &x, int32_t of, int r) const {
     if (!has_pack()) return;
     const pack<S> value = encode(x);
-    if (a.engine.in_place) return publish(x_of(row), value);
+    if (a.engine.in_place) return publish(x_of(of), value);
     if (h.level + 1 < a.engine.slices.nlevels) publish(x_of(h.first + r), value);
-    S *to = static_cast<S *>(a.engine.x) + row * a.engine.x_row;
+    if (!trs_row_has_x(of)) return;
+    S *to = static_cast<S *>(a.engine.x) + trs_row_number(of) * a.engine.x_row;
     __stcs(reinterpret_cast<float4 *>(to) + own, *reinterpret_cast<const float4 *>(&value));
   }
 
-  /* x of the group's row r from its sum.  row: of the system, or -1 if the group has none. */
-  __device__ void finish(row_memory<S> &now, const pack<S> &sum, int32_t row, int r) const {
+  /* x of the group's row r from its sum.  of: of the row, or -1 if the group has none. */
+  __device__ void finish(row_memory<S> &now, const pack<S> &sum, int32_t of, int r) const {
     __syncwarp();
     const pack<S> x = apply_inverse(now, now.b[threadIdx.x] - sum);
-    if (row >= 0) store(x, row, r);
+    if (of != -1) store(x, of, r);
   }
 
   __device__ int32_t row_at(int r) const { return __ldg(a.engine.slices.row + h.first + r); }
@@ -237,7 +238,7 @@ struct row_group {
         sum = products(share, r);
       }
       __pipeline_wait_prior(0);
-      finish(memory[0], sum, share.row, r);
+      finish(memory[0], sum, share.of, r);
     }
   }
 
@@ -255,7 +256,7 @@ struct row_group {
       next = begin(memory[(k + 1) % STAGES], r + step, shared_by(rows, (k + 1) % GROUP));
       const pack<S> sum = products(share, r);
       __pipeline_wait_prior(1);
-      finish(memory[k % STAGES], sum, share.row, r);
+      finish(memory[k % STAGES], sum, share.of, r);
       __syncwarp(); /* the coefficients have been read */
     }
   }

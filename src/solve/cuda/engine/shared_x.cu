@@ -131,8 +131,8 @@ struct coming {
   using S = typename W::S;
   using V = typename W::V;
   trs_slice h;
-  int32_t r, row, arrivals; /* the lane's row in the slice; the row of the system; arrivals at the
-                               barrier of the level */
+  int32_t r, of, arrivals; /* the lane's row in the slice; its trs_slices.row; arrivals at the
+                              barrier of the level */
   int32_t idx[WIDTH];
   V val[WIDTH];
   coefficients<S, TRS_EXACT_BLOCK> inverse;
@@ -151,7 +151,7 @@ struct coming {
     const trs_slices &all = v.a.slices;
     const int32_t apart = trs_slice_stride(&h), width = v.lane < apart ? h.width : 0;
     r = v.lane < apart ? v.lane >> h.log_lanes : 0;
-    row = __ldg(all.row + h.first + r);
+    of = __ldg(all.row + h.first + r);
     const int32_t *idx_at = all.idx + h.entries + v.lane;
     const V *val_at = static_cast<const V *>(all.val) + h.entries + v.lane;
 #pragma unroll
@@ -166,7 +166,7 @@ struct coming {
   }
 
   __device__ void fetch_values(const W &v) {
-    b = leads(v.lane) ? v.b[row * v.a.b_row] : S{};
+    b = leads(v.lane) && trs_row_has_b(of) ? v.b[trs_row_number(of) * v.a.b_row] : S{};
 #pragma unroll
     for (int u = 0; u < WIDTH; u++) {
       old[u] = is_old(idx[u]) ? pending_value<S>() : S{};
@@ -184,7 +184,7 @@ struct coming {
       const int32_t at = idx[u];
       uint32_t place = uint32_t(at) % uint32_t(ring_size<S>());
       if (is_old(at)) {
-        while (is_pending(old[u]) && w.goes_on(row)) old[u] = peek(v.work + at);
+        while (is_pending(old[u]) && w.goes_on(trs_row_number(of))) old[u] = peek(v.work + at);
         known = known - widen<S>(val[u]) * old[u];
       }
       if (at < 0 || is_old(at)) {
@@ -217,7 +217,7 @@ struct coming {
       int32_t at = v.a.slices.idx[entry];
       if (at < 0) continue;
       S x = is_old(at) ? peek(v.work + at) : v.m.ring[at % ring_size<S>()];
-      while (is_pending(x) && w.goes_on(row)) x = peek(v.work + at);
+      while (is_pending(x) && w.goes_on(trs_row_number(of))) x = peek(v.work + at);
       sum = multiply_add(widen<S>(static_cast<const V *>(v.a.slices.val)[entry]), x, sum);
     }
     __syncwarp();
@@ -251,7 +251,7 @@ __device__ void solve_slice(const W &v, coming<W> &c) {
   S known = c.start(v, w);
   const int32_t level = c.h.level - v.range.level, position = c.h.first + c.r;
   const bool writes = c.leads(v.lane);
-  if (level > 0) v.await_level(level - 1, w, c.row);
+  if (level > 0) v.await_level(level - 1, w, trs_row_number(c.of));
   S sum = c.sum();
   if (c.h.width > WIDTH) sum = sum + c.sum_others(v, w);
   S x = c.inverse.apply(sum_lanes(known - sum, c.h.log_lanes), c.inverses(v), c.h, c.r);
@@ -263,7 +263,7 @@ __device__ void solve_slice(const W &v, coming<W> &c) {
   if (!writes) return;
   publish(v.work + position, x);
   if (v.other.first) v.other[position] = pending_value<S>();
-  v.x[c.row * v.a.x_row] = x;
+  if (trs_row_has_x(c.of)) v.x[trs_row_number(c.of) * v.a.x_row] = x;
 }
 
 /* Solves `now` and loads the warp's next slice: entries before the wait for the level, values

@@ -21,12 +21,13 @@ typedef struct trs_engine_candidate {
   double seconds; /* of a solve: expected by the cost model, or measured by tuning */
 } trs_engine_candidate;
 
-/* A triangle and its solves: the system; or D or M, if rows are substituted. */
+/* What solves need: slices of the system, or of the joint system if rows are substituted. */
 typedef struct trs_engine_sweep {
   trs_engine_candidate c;
   trs_engine_args args;
   void *memory;                  /* one allocation for the arrays of args */
-  int64_t bytes;                 /* of memory, many_rhs_work, system_idx and transposed */
+  int32_t *row;                  /* of the joint system's slices: rows of b and x; or NULL */
+  int64_t bytes;                 /* of memory, row, many_rhs_work, system_idx and transposed */
   int32_t most_batched;          /* up to this number of right-hand sides are batched */
   trs_launch_range *many_ranges; /* of several right-hand sides together */
   int32_t many_nranges;
@@ -46,12 +47,11 @@ typedef struct trs_engine {
   trs_engine_parameters asked;
   int32_t clusters; /* clusters of the cluster kernel that the device runs at once */
   bool float_values;
-  trs_engine_sweep sweep[2];         /* the system; or D, then M */
-  int32_t nsweeps;                   /* 1 or 2 */
-  trs_gpu_substitution substitution; /* of two sweeps */
-  int32_t levels;                    /* of the system, likewise */
+  trs_engine_sweep sweep;
+  bool made;                         /* sweep is complete */
+  trs_gpu_substitution substitution; /* has no memory if rows are not substituted */
+  int32_t levels;                    /* of the system, if they are */
   double substituted_seconds;        /* expected with the last substitution; 0: none was made */
-  void *between;                     /* n x width: the solutions of the first sweep, likewise */
   trs_engine_found *found;
   uint8_t *apart;  /* device, n: where blocks begin because of refused inverses; NULL: never */
   int64_t refused; /* blocks that were cut for that */
@@ -61,9 +61,6 @@ typedef struct trs_engine {
 /* Memory for the right-hand sides that are solved together.  The number is plan->options.nrhs,
  * within limits. */
 trs_status trs_engine_prepare_rhs(const trs_engine *e, trs_engine_sweep *w, const trs_plan *plan);
-
-/* Right-hand sides solved together, at most. */
-int32_t trs_engine_width(const trs_engine *e);
 
 /* Expected seconds of a solve of nrhs right-hand sides, or as many of them as go together. */
 double trs_engine_expect_several(const trs_engine *e, const trs_engine_candidate *c,

@@ -1,12 +1,12 @@
-/* substitute.cu - D and M of analysis/substitute.h, step by step on the GPU.
+/* substitute.cu - the joint system of analysis/substitute.h, step by step on the GPU.
  *
  * One launch per step of the bands; a warp or eight lanes per row.  A row needs only rows of
  * earlier steps, so none waits.  The lanes merge the sorted columns of the rows that are
  * substituted, one after the other, in shared memory; then it sums the values of each column in the
  * order of the rows, so the same system gives the same bits.  Rows of M are stored where the next
- * free place is, and copied into the order of the system in the end.
+ * free place is, and copied into the joint system in the end.
  *
- * An update repeats the sums for the columns that it finds in M.
+ * An update repeats the sums for the columns that it finds in the joint system.
  *
  * O(nnz of M, times the entries of a row that are substituted, times the logarithm of a row).  The
  * time of small systems is that of the launches. */
@@ -35,7 +35,20 @@ struct team {
 using small_team = team<8, TRS_SUBSTITUTED_FEW>;
 using whole_warp = team<WARP, TRS_SUBSTITUTED_ENTRIES>;
 
-/* ---- Access to rows of M. ---- */
+/* The first of count ascending numbers that is at least `wanted`. */
+__device__ int32_t lower_bound(const int32_t *numbers, int32_t count, int32_t wanted) {
+  int32_t low = 0;
+  while (low < count) {
+    const int32_t middle = (low + count) / 2;
+    if (numbers[middle] < wanted)
+      low = middle + 1;
+    else
+      count = middle;
+  }
+  return low;
+}
+
+/* ---- Access to rows of M, times their diagonal entries. ---- */
 
 /* While M is made: columns as places of the sweep, ascending. */
 template <class S>
@@ -55,17 +68,51 @@ struct store {
   __device__ S &value(const row &r, int32_t e) const { return val[r.at + e]; }
 };
 
-/* Afterwards. */
+/* Afterwards, in the rows of x. */
 template <class S>
 struct packed {
   static constexpr bool fresh = false;
-  pattern_view t;
+  const int64_t *ptr;
+  const int32_t *idx, *of;
   S *val;
+  int32_t ny, full; /* full: rows store their diagonal entries */
 
-  using row = row_view;
-  __device__ row find(int32_t k) const { return t.row(k); }
-  __device__ int32_t column(const row &r, int32_t e) const { return t.column(r.origin, e); }
-  __device__ S &value(const row &r, int32_t e) const { return val[t.entry(r.origin, e)]; }
+  struct row {
+    int64_t at;
+    int32_t count;
+  };
+  __device__ bool behind_y(int32_t k) const { return of[ny + k] < 0; }
+  /* All entries of a row but the diagonal one. */
+  __device__ row all(int32_t row_of_joint) const {
+    const int64_t at = ptr[row_of_joint];
+    return {at, int32_t(ptr[row_of_joint + 1] - at) - full};
+  }
+  __device__ row find(int32_t k) const {
+    row r = all(ny + k);
+    const int32_t before = behind_y(k) ? 1 : lower_bound(idx + r.at, r.count, ny);
+    return {r.at + before, r.count - before};
+  }
+  /* The entries of D, in the row of y or in that of x. */
+  __device__ row find_D(int32_t k) const {
+    row r = all(ny + k);
+    if (behind_y(k)) return all(idx[r.at]);
+    r.count = lower_bound(idx + r.at, r.count, ny);
+    return r;
+  }
+  __device__ int32_t column(const row &r, int32_t e) const { return idx[r.at + e] - ny; }
+  __device__ S &value(const row &r, int32_t e) const { return val[r.at + e]; }
+  /* The row of L whose y entry e of D multiplies. */
+  __device__ int32_t row_of_y(const row &r, int32_t e) const {
+    return trs_row_number(of[idx[r.at + e]]);
+  }
+  __device__ void set_diagonal(int32_t k, S pivot) const {
+    const int64_t at = ptr[ny + k];
+    const bool y = behind_y(k);
+    if (y) val[at] = S{} - pivot;
+    if (!full) return;
+    val[ptr[ny + k + 1] - 1] = pivot;
+    if (y) val[ptr[idx[at] + 1] - 1] = pivot;
+  }
 };
 
 template <class S, class M>
@@ -75,20 +122,19 @@ struct pass_view {
   const S *val;
   bool unit;
   const int32_t *order;
-  const uint32_t *known;       /* levels plus one */
-  const trs_band_level *level; /* while M is made */
-  M rows;
-  unsigned long long *used, room; /* entries of the store */
-  uint16_t *layer;
-  int32_t *in_D;    /* by entry of the system: the numbers of the row's entries that are in D;
-                       while M is made */
-  int64_t *d_count; /* n, by row of the system: entries of D's row, likewise */
-  int64_t *m_count; /* n, likewise, of M's */
-  pattern_view d;   /* D, afterwards */
-  S *d_val;         /* likewise */
-  const real *size; /* of each x */
-  real *largest;    /* the sum of the sizes of a row of M */
-  trs_substitution_found *found;
+  M rows = {};
+  const real *size = nullptr; /* of each x */
+  real *largest = nullptr;    /* the sum of the sizes of a row of M */
+  trs_substitution_found *found = nullptr;
+  /* While M is made: */
+  const uint32_t *known = nullptr; /* levels plus one */
+  const trs_band_level *level = nullptr;
+  unsigned long long *used = nullptr, room = 0; /* entries of the store */
+  uint16_t *layer = nullptr;
+  int32_t *layers = nullptr;  /* of each band */
+  int32_t *in_D = nullptr;    /* by entry of the system: the numbers of the row's entries in D */
+  int32_t *d_count = nullptr; /* n: their number */
+  int32_t *has_y = nullptr;   /* n: 1 if a row substitutes this one */
 };
 
 /* Shared memory of a team. */
@@ -99,19 +145,6 @@ struct row_memory {
   int32_t entry[T::MOST];     /* entries that are substituted */
   S sum[T::MOST];
 };
-
-/* The first of count ascending numbers that is at least `wanted`. */
-__device__ int32_t lower_bound(const int32_t *numbers, int32_t count, int32_t wanted) {
-  int32_t low = 0;
-  while (low < count) {
-    const int32_t middle = (low + count) / 2;
-    if (numbers[middle] < wanted)
-      low = middle + 1;
-    else
-      count = middle;
-  }
-  return low;
-}
 
 template <class R>
 __device__ R largest_part(R a) {
@@ -169,7 +202,7 @@ class row_maker {
   }
 
   __device__ S value(int32_t e) const { return v.val[v.t.entry(row.origin, e)]; }
-  __device__ S diagonal() const { return v.unit ? one<S>() : v.val[row.diagonal]; }
+  __device__ S diagonal(const row_view &of) const { return v.unit ? one<S>() : v.val[of.diagonal]; }
 
   /* The layer of a row of the band, or -1. */
   __device__ int32_t layer_of(int32_t c, int32_t begin) const {
@@ -182,6 +215,7 @@ class row_maker {
   template <class Kept>
   __device__ bool sum_values(Kept kept);
   __device__ typename M::row reserve(int32_t entries);
+  __device__ void copy_values(const typename M::row &to);
   __device__ void keep_all();
   __device__ void store_row();
 };
@@ -263,13 +297,13 @@ __device__ bool row_maker<S, M, T>::find_columns(int32_t begin, int32_t layer, i
   return true;
 }
 
-/* m.sum, by the columns in m.column[now]: the row of M.  kept(e, c): entry e, in column c, is not
- * substituted.  False if the growth is too large. */
+/* m.sum, by the columns in m.column[now]: the row of M, times the diagonal entry.  kept(e, c): entry
+ * e, in column c, is not substituted.  False if the growth is too large. */
 template <class S, class M, class T>
 template <class Kept>
 __device__ bool row_maker<S, M, T>::sum_values(Kept kept) {
   const int32_t *column = m.column[now];
-  const S pivot = diagonal(), inverse = reciprocal(pivot);
+  const S pivot = diagonal(row), inverse = reciprocal(pivot);
   real own = 0, bound = 0, sum = 0;
   bool lost = false;
   for (int32_t e = lane; e < count; e += LANES) m.sum[e] = S{};
@@ -283,20 +317,21 @@ __device__ bool row_maker<S, M, T>::sum_values(Kept kept) {
   sync();
   for (int32_t d = 0; d < substituted; d++) {
     const int32_t c = v.t.column(row.origin, m.entry[d]);
-    const S a = value(m.entry[d]);
+    const S a = value(m.entry[d]), its_inverse = reciprocal(diagonal(v.t.row(c)));
+    const S factor = a * its_inverse;
     const auto its = v.rows.find(c);
     if (lane == 0) bound += magnitude(a) * v.largest[c];
+    lost |= underflows(factor, a, its_inverse);
     for (int32_t e = lane; e < its.count; e += LANES) {
       const S b = v.rows.value(its, e);
       S &to = m.sum[lower_bound(column, count, v.rows.column(its, e))];
-      to = multiply_add(S{} - a, b, to);
-      lost |= underflows(a * b, a, b);
+      to = multiply_add(S{} - factor, b, to);
+      lost |= underflows(factor * b, factor, b);
     }
     sync();
   }
   for (int32_t e = lane; e < count; e += LANES) {
     const S a = m.sum[e], scaled = a * inverse;
-    m.sum[e] = scaled;
     lost |= underflows(scaled, a, inverse);
     sum += magnitude(scaled) * v.size[column[e]];
   }
@@ -321,31 +356,34 @@ __device__ typename M::row row_maker<S, M, T>::reserve(int32_t entries) {
   if (!fits && lane == 0) v.found->overflow = 1;
   const typename M::row r = {int64_t(fits ? at : 0), fits ? entries : 0};
   if (lane == 0) {
-    const int32_t i = v.t.mirror(k);
     v.rows.at[k] = r.at;
     v.rows.count[k] = r.count;
-    v.m_count[i] = r.count;
-    v.d_count[i] = substituted + !v.unit;
+    v.d_count[k] = substituted;
   }
   return r;
 }
 
-/* The row of the system, divided by its diagonal entry. */
+/* Takes the values of the row of the system, and sums the sizes of its row of M. */
+template <class S, class M, class T>
+__device__ void row_maker<S, M, T>::copy_values(const typename M::row &to) {
+  const S inverse = reciprocal(diagonal(row));
+  real sum = 0;
+  for (int32_t e = lane; e < to.count; e += LANES) {
+    const S a = value(e);
+    v.rows.value(to, e) = a;
+    sum += magnitude(a * inverse) * v.size[v.t.column(row.origin, e)];
+  }
+  sum = v.size[k] + sum_of_team(sum);
+  if (lane == 0) v.largest[k] = sum;
+}
+
 template <class S, class M, class T>
 __device__ void row_maker<S, M, T>::keep_all() {
   substituted = 0;
   const auto to = reserve(row.count);
-  const S inverse = reciprocal(diagonal());
-  real sum = 0;
-  for (int32_t e = lane; e < to.count; e += LANES) {
-    const int32_t c = v.t.column(row.origin, e);
-    const S scaled = value(e) * inverse;
-    v.rows.idx[to.at + e] = c;
-    v.rows.value(to, e) = scaled;
-    sum += magnitude(scaled) * v.size[c];
-  }
-  sum = v.size[k] + sum_of_team(sum);
-  if (lane == 0) v.largest[k] = sum;
+  for (int32_t e = lane; e < to.count; e += LANES)
+    v.rows.idx[to.at + e] = v.t.column(row.origin, e);
+  copy_values(to);
 }
 
 template <class S, class M, class T>
@@ -355,8 +393,10 @@ __device__ void row_maker<S, M, T>::store_row() {
     v.rows.idx[to.at + e] = m.column[now][e];
     v.rows.value(to, e) = m.sum[e];
   }
-  for (int32_t d = lane; d < substituted; d += LANES)
+  for (int32_t d = lane; d < substituted; d += LANES) {
     v.in_D[v.t.ptr[v.t.mirror(k)] + d] = m.entry[d];
+    v.has_y[v.t.column(row.origin, m.entry[d])] = 1;
+  }
 }
 
 template <class S, class M, class T>
@@ -370,7 +410,8 @@ __device__ void row_maker<S, M, T>::make() {
   }
   const int32_t own = substitutes ? layer : layer + 1;
   if (lane == 0) v.layer[k] = uint16_t(own);
-  if (lane == 0 && own >= load_relaxed(&v.found->layers)) atomicMax(&v.found->layers, own + 1);
+  int32_t *layers = v.layers + band.band;
+  if (lane == 0 && own >= load_relaxed(layers)) atomicMax(layers, own + 1);
   if (substitutes)
     store_row();
   else
@@ -381,10 +422,9 @@ __device__ void row_maker<S, M, T>::make() {
 
 template <class S, class M, class T>
 __device__ void row_maker<S, M, T>::renew() {
-  const row_view d = v.d.row(k);
-  const auto its = v.rows.find(k);
+  const auto d = v.rows.find_D(k), its = v.rows.find(k);
   for (int32_t e = lane; e < d.count; e += LANES) {
-    const int32_t c = v.d.column(d.origin, e);
+    const int32_t c = v.t.mirror(v.rows.row_of_y(d, e));
     int32_t low = 0, high = row.count;
     while (low < high) {
       const int32_t middle = (low + high) / 2;
@@ -394,22 +434,11 @@ __device__ void row_maker<S, M, T>::renew() {
         high = middle;
     }
     m.entry[e] = low;
-    v.d_val[v.d.entry(d.origin, e)] = value(low);
+    v.rows.value(d, e) = value(low);
   }
-  if (!v.unit && lane == 0) v.d_val[d.diagonal] = v.val[row.diagonal];
+  if (lane == 0) v.rows.set_diagonal(k, diagonal(row));
   substituted = d.count;
-  if (substituted == 0) {
-    const S inverse = reciprocal(diagonal());
-    real sum = 0;
-    for (int32_t e = lane; e < its.count; e += LANES) {
-      const S scaled = value(e) * inverse;
-      v.rows.value(its, e) = scaled;
-      sum += magnitude(scaled) * v.size[v.t.column(row.origin, e)];
-    }
-    sum = v.size[k] + sum_of_team(sum);
-    if (lane == 0) v.largest[k] = sum;
-    return;
-  }
+  if (substituted == 0) return copy_values(its);
   count = its.count;
   for (int32_t e = lane; e < count; e += LANES) m.column[now][e] = v.rows.column(its, e);
   sync();
@@ -517,7 +546,27 @@ cudaError_t launch_sizes(const trs_system &system, typename element<S>::real *si
   return cudaGetLastError();
 }
 
-/* ---- After the last step: D and M in the order of the system. ---- */
+/* ---- After the last step: the joint system. ---- */
+
+/* Entries of its rows, in count[2 n], for a sum along them.  number: has_y, summed. */
+__global__ void count_entries(int32_t n, const int32_t *has_y, const int32_t *number,
+                              const int32_t *d_count, const int32_t *m_count, int32_t full,
+                              int64_t *count) {
+  const int64_t k = this_thread();
+  if (k >= n) return;
+  const int32_t ny = number[n - 1], in_D = d_count[k];
+  if (has_y[k]) count[number[k] - 1] = in_D + full;
+  count[ny + k] = (has_y[k] ? 1 : in_D) + m_count[k] + full;
+  if (k >= ny) count[n + k] = 0;
+}
+
+/* ptr: 2 n + 1; first: of each band, the number of levels before it, and of all. */
+__global__ void store_counts(int64_t n, const int64_t *ptr, const int32_t *number,
+                             const int32_t *first, int32_t nbands, trs_substitution_found *found) {
+  found->ny = number[n - 1];
+  found->entries = ptr[2 * n];
+  found->nlevels = first[nbands];
+}
 
 template <class S>
 struct gather_view {
@@ -525,8 +574,11 @@ struct gather_view {
   const S *val;
   bool unit;
   store<S> rows;
-  const int32_t *in_D;
-  trs_system D, M;
+  const int32_t *in_D, *d_count, *has_y, *number, *first;
+  const uint16_t *layer;
+  const uint32_t *known; /* levels of the system, plus one */
+  const trs_band_level *level;
+  trs_gpu_substitution joint;
 };
 
 template <class S, int LANES>
@@ -534,51 +586,52 @@ __global__ void __launch_bounds__(ANALYSIS_THREADS)
     gather(const __grid_constant__ gather_view<S> v) {
   const int32_t k = int32_t(this_thread() / LANES), lane = this_lane() % LANES;
   if (k >= v.t.n) return;
-  const int32_t i = v.t.mirror(k);
+  const trs_gpu_substitution &j = v.joint;
+  const trs_system &to = j.joint;
+  const int32_t i = v.t.mirror(k), y = v.has_y[k] ? v.number[k] - 1 : -1, x = j.ny + k;
   const auto row = v.t.row(k);
   const auto its = v.rows.find(k);
-  const int64_t m = v.M.ptr[i], d = v.D.ptr[i];
-  const int32_t more = !v.unit, in_D = int32_t(v.D.ptr[i + 1] - d) - more;
-  auto *m_idx = const_cast<int32_t *>(v.M.idx), *d_idx = const_cast<int32_t *>(v.D.idx);
-  auto *m_val = static_cast<S *>(const_cast<void *>(v.M.val)),
-       *d_val = static_cast<S *>(const_cast<void *>(v.D.val));
-  for (int32_t e = lane; e < its.count; e += LANES) {
-    const int64_t to = m + (v.t.lower ? e : its.count - 1 - e);
-    m_idx[to] = v.t.mirror(v.rows.column(its, e));
-    m_val[to] = v.rows.value(its, e);
-  }
+  const int32_t in_D = v.d_count[k];
+  auto *idx = const_cast<int32_t *>(to.idx);
+  auto *val = static_cast<S *>(const_cast<void *>(to.val));
+  const int64_t d = to.ptr[y >= 0 ? y : x], m = to.ptr[x] + (y >= 0 ? 1 : in_D);
   for (int32_t e = lane; e < in_D; e += LANES) {
-    const int64_t from = v.t.entry(row.origin, v.in_D[v.t.ptr[i] + e]);
-    const int64_t to = d + (v.t.lower ? e : in_D - 1 - e + more);
-    d_idx[to] = v.t.idx[from];
-    d_val[to] = v.val[from];
+    const int32_t number = v.in_D[v.t.ptr[i] + e];
+    idx[d + e] = v.number[v.t.column(row.origin, number)] - 1;
+    val[d + e] = v.val[v.t.entry(row.origin, number)];
   }
-  if (v.unit || lane > 0) return;
-  const int64_t to = v.t.lower ? d + in_D : d;
-  d_idx[to] = i;
-  d_val[to] = v.val[row.diagonal];
-}
-
-/* ptr: n + 1. */
-__global__ void count_entries(const int64_t *d_ptr, const int64_t *m_ptr, int64_t n,
-                              trs_substitution_found *found) {
-  found->entries[0] = d_ptr[n];
-  found->entries[1] = m_ptr[n];
-}
-
-/* ptr[0] = 0; ptr[1 ..] hold the counts. */
-cudaError_t sum_counts(int64_t *ptr, int64_t n, void *room, size_t *bytes, cudaStream_t stream) {
-  return cub::DeviceScan::InclusiveSum(room, *bytes, ptr + 1, ptr + 1, n, stream);
+  for (int32_t e = lane; e < its.count; e += LANES) {
+    idx[m + e] = j.ny + v.rows.column(its, e);
+    val[m + e] = v.rows.value(its, e);
+  }
+  if (lane > 0) return;
+  const S pivot = v.unit ? one<S>() : v.val[row.diagonal];
+  auto set = [&](int64_t at, int32_t column, S value) {
+    idx[at] = column;
+    val[at] = value;
+  };
+  const trs_band_level band = v.level[v.known[k] - 1];
+  const uint32_t level = 1 + uint32_t(v.first[band.band]) + v.layer[k];
+  if (!v.unit) set(m + its.count, x, pivot);
+  j.known[x] = level;
+  j.of[x] = y < 0 ? i : TRS_ROW_BEHIND_Y + i;
+  if (y < 0) return;
+  set(to.ptr[x], y, S{} - pivot);
+  if (!v.unit) set(d + in_D, y, pivot);
+  j.known[y] = level - uint32_t(band.ahead);
+  j.of[y] = TRS_ROW_OF_Y + i;
 }
 
 /* ---- Memory. ---- */
 
-/* What is needed until D and M are complete. */
+/* What is needed until the joint system is complete. */
 struct work_arrays {
   int64_t n, nnz, room, real_bytes, scalar_bytes, scan_bytes;
+  int32_t nlevels, nbands;
   trs_band_level *level;
-  int64_t *at, *d_ptr, *m_ptr;
-  int32_t *count, *idx, *in_D, *order, nlevels;
+  int64_t *at, *ptr; /* ptr: 2 n + 1 */
+  int32_t *m_count, *d_count, *has_y, *number, *idx, *in_D, *order;
+  int32_t *layers, *first; /* nbands + 1 */
   char *val, *size, *largest, *scan;
   uint16_t *layer;
   unsigned long long *used;
@@ -588,10 +641,14 @@ struct work_arrays {
     a.take(&level, nlevels);
     a.take(&used, 1);
     a.take(&found, 1);
+    a.take(&layers, nbands + 1);
+    a.take(&first, nbands + 1);
     a.take(&at, n);
-    a.take(&count, n);
-    a.take(&d_ptr, n + 1);
-    a.take(&m_ptr, n + 1);
+    a.take(&m_count, n);
+    a.take(&d_count, n);
+    a.take(&has_y, n);
+    a.take(&number, n);
+    a.take(&ptr, 2 * n + 1);
     a.take(&order, n);
     a.take(&layer, n);
     a.take(&size, n * real_bytes);
@@ -603,40 +660,56 @@ struct work_arrays {
   }
 };
 
+enum class sum { numbers, begins, levels };
+
+/* With NULL for w.scan only finds the bytes that the sum needs. */
+cudaError_t sum_counts(const work_arrays &w, sum wanted, size_t *bytes, cudaStream_t stream) {
+  using scan = cub::DeviceScan;
+  switch (wanted) {
+    case sum::numbers: return scan::InclusiveSum(w.scan, *bytes, w.has_y, w.number, w.n, stream);
+    case sum::begins:
+      return scan::InclusiveSum(w.scan, *bytes, w.ptr + 1, w.ptr + 1, 2 * w.n, stream);
+    default:
+      return scan::ExclusiveSum(w.scan, *bytes, w.layers, w.first, w.nbands + 1, stream);
+  }
+}
+
+cudaError_t find_scan_bytes(work_arrays &w, cudaStream_t stream) {
+  cudaError_t error = cudaSuccess;
+  w.scan = nullptr;
+  for (sum each : {sum::numbers, sum::begins, sum::levels}) {
+    size_t bytes = 0;
+    if (!error) error = sum_counts(w, each, &bytes, stream);
+    if (int64_t(bytes) > w.scan_bytes) w.scan_bytes = int64_t(bytes);
+  }
+  return error;
+}
+
 int64_t bytes_of_real(trs_scalar scalar) {
   return scalar == TRS_FLOAT || scalar == TRS_SCOMPLEX ? sizeof(float) : sizeof(double);
 }
 
-trs_system empty_like(const trs_system &s, bool unit) {
-  trs_system t = s;
-  t.conj = false;
-  t.unit = unit;
-  t.has_diagonal = !unit;
-  t.ptr = nullptr;
-  t.idx = nullptr;
-  t.val = nullptr;
-  return t;
-}
-
-/* The patterns, in one allocation that stays, and the values. */
-trs_status allocate_result(trs_gpu_substitution &r, trs_device *device, trs_stream stream) {
-  const int64_t n = r.D.n, size = size_of_scalar(r.D.scalar);
-  int64_t *ptr[2];
-  int32_t *idx[2];
-  char *val[2];
-  trs_system *of[2] = {&r.D, &r.M};
+/* The pattern, in one allocation that stays, and the values. */
+trs_status allocate_result(trs_gpu_substitution &r, int64_t rows_of_system, trs_device *device,
+                           trs_stream stream) {
+  trs_system &to = r.joint;
+  const int64_t size = size_of_scalar(to.scalar);
+  int64_t *ptr;
+  int32_t *idx;
+  char *val;
   TRS_TRY(allocate(device, &r.memory, stream, [&](arena &a) {
-    a.take(&r.order, n);
-    for (int t = 0; t < 2; t++) a.take(&ptr[t], n + 1);
-    for (int t = 0; t < 2; t++) a.take(&idx[t], of[t]->nnz);
+    a.take(&ptr, to.n + 1);
+    a.take(&idx, to.nnz);
+    a.take(&r.of, to.n);
+    a.take(&r.order, rows_of_system);
   }));
-  for (int t = 0; t < 2; t++) of[t]->ptr = ptr[t], of[t]->idx = idx[t];
-  return allocate(device, &r.values, stream, [&](arena &a) {
-    for (int t = 0; t < 2; t++) {
-      a.take(&val[t], of[t]->nnz * size);
-      of[t]->val = val[t];
-    }
-  });
+  to.ptr = ptr, to.idx = idx;
+  TRS_TRY(allocate(device, &r.values, stream, [&](arena &a) {
+    a.take(&val, to.nnz * size);
+    a.take(&r.known, to.n);
+  }));
+  to.val = val;
+  return TRS_SUCCESS;
 }
 
 template <class S>
@@ -647,20 +720,19 @@ pass_view<S, store<S>> view_of(const cut &c, const work_arrays &w) {
           static_cast<const S *>(s.val),
           s.unit,
           w.order,
+          {w.at, w.m_count, w.idx, reinterpret_cast<S *>(w.val)},
+          reinterpret_cast<const real *>(w.size),
+          reinterpret_cast<real *>(w.largest),
+          w.found,
           c.known,
           w.level,
-          {w.at, w.count, w.idx, reinterpret_cast<S *>(w.val)},
           w.used,
           static_cast<unsigned long long>(w.room),
           w.layer,
+          w.layers,
           w.in_D,
-          w.d_ptr + 1,
-          w.m_ptr + 1,
-          pattern_view(s),
-          nullptr,
-          reinterpret_cast<const real *>(w.size),
-          reinterpret_cast<real *>(w.largest),
-          w.found};
+          w.d_count,
+          w.has_y};
 }
 
 template <class S>
@@ -671,45 +743,58 @@ cudaError_t prepare_pass(const cut &c, const work_arrays &w) {
   return launch_sizes<S>(s, reinterpret_cast<typename element<S>::real *>(w.size), c.stream);
 }
 
-/* The bands at a third and at two thirds of the levels. */
+/* f(level) for the levels of the bands at a third and at two thirds of the levels. */
+template <class F>
+void for_sample(const trs_bands &bands, F f) {
+  for (int part = 1; part < 3; part++) {
+    const int32_t band = bands.level[int64_t(bands.nlevels) * part / 3].band;
+    for (int32_t l = bands.level[int64_t(bands.nlevels) * part / 3].begin;
+         l < bands.nlevels && bands.level[l].band == band; l++)
+      f(l);
+  }
+}
+
 template <class S>
 cudaError_t pass_sample(const cut &c, const work_arrays &w, const trs_bands &bands, int32_t most) {
   const pass_view<S, store<S>> v = view_of<S>(c, w);
   cudaError_t error = cudaSuccess;
-  for (int part = 1; part < 3; part++) {
-    const int32_t begin = bands.level[int64_t(bands.nlevels) * part / 3].begin;
-    for (int32_t l = begin; l < bands.nlevels && bands.level[l].begin == begin && !error; l++) {
-      const int64_t first = bands.level[l].turn, end = first + trs_band_rows(&bands, l);
+  for_sample(bands, [&](int32_t l) {
+    const int64_t first = bands.level[l].turn, end = first + trs_band_rows(&bands, l);
+    if (!error)
       error = most <= small_team::MOST
                   ? launch_step<small_team>(v, overlaps(c), first, end, c.stream)
                   : launch_step<whole_warp>(v, overlaps(c), first, end, c.stream);
-    }
-  }
+  });
   return error;
+}
+
+cudaError_t end_counts(const cut &c, const work_arrays &w) {
+  const trs_system &s = c.system;
+  size_t bytes = size_t(w.scan_bytes);
+  cudaError_t error = sum_counts(w, sum::numbers, &bytes, c.stream);
+  if (error) return error;
+  count_entries<<<blocks_for(s.n), ANALYSIS_THREADS, 0, c.stream>>>(
+      int32_t(s.n), w.has_y, w.number, w.d_count, w.m_count, !s.unit, w.ptr + 1);
+  error = sum_counts(w, sum::begins, &bytes, c.stream);
+  if (!error) error = sum_counts(w, sum::levels, &bytes, c.stream);
+  if (error) return error;
+  store_counts<<<1, 1, 0, c.stream>>>(s.n, w.ptr, w.number, w.first, w.nbands, w.found);
+  return cudaGetLastError();
 }
 
 template <class S>
 cudaError_t begin_pass(const cut &c, const work_arrays &w, const trs_gpu_substitution &r) {
-  const int64_t n = c.system.n;
-  cudaError_t error = launch_pass(view_of<S>(c, w), overlaps(c), r, c.stream);
-  size_t bytes = size_t(w.scan_bytes);
-  if (!error) error = sum_counts(w.d_ptr, n, w.scan, &bytes, c.stream);
-  if (!error) error = sum_counts(w.m_ptr, n, w.scan, &bytes, c.stream);
-  if (error) return error;
-  count_entries<<<1, 1, 0, c.stream>>>(w.d_ptr, w.m_ptr, n, w.found);
-  return cudaGetLastError();
+  const cudaError_t error = launch_pass(view_of<S>(c, w), overlaps(c), r, c.stream);
+  return error ? error : end_counts(c, w);
 }
 
 template <class S>
 cudaError_t end_pass(const cut &c, const work_arrays &w, const trs_gpu_substitution &r) {
   enum { LANES = 8 };
   const trs_system &s = c.system;
-  const size_t ptr_bytes = size_t(s.n + 1) * sizeof(int64_t);
-  cudaError_t error = cudaMemcpyAsync(const_cast<int64_t *>(r.D.ptr), w.d_ptr, ptr_bytes,
-                                      cudaMemcpyDeviceToDevice, c.stream);
-  if (!error)
-    error = cudaMemcpyAsync(const_cast<int64_t *>(r.M.ptr), w.m_ptr, ptr_bytes,
-                            cudaMemcpyDeviceToDevice, c.stream);
+  cudaError_t error =
+      cudaMemcpyAsync(const_cast<int64_t *>(r.joint.ptr), w.ptr,
+                      size_t(r.joint.n + 1) * sizeof(int64_t), cudaMemcpyDeviceToDevice, c.stream);
   if (!error)
     error = cudaMemcpyAsync(r.order, w.order, size_t(s.n) * sizeof *r.order,
                             cudaMemcpyDeviceToDevice, c.stream);
@@ -717,17 +802,26 @@ cudaError_t end_pass(const cut &c, const work_arrays &w, const trs_gpu_substitut
   const gather_view<S> v = {pattern_view(s),
                             static_cast<const S *>(s.val),
                             s.unit,
-                            {w.at, w.count, w.idx, reinterpret_cast<S *>(w.val)},
+                            {w.at, w.m_count, w.idx, reinterpret_cast<S *>(w.val)},
                             w.in_D,
-                            r.D,
-                            r.M};
+                            w.d_count,
+                            w.has_y,
+                            w.number,
+                            w.first,
+                            w.layer,
+                            c.known,
+                            w.level,
+                            r};
   gather<S, LANES><<<blocks_for(s.n * LANES), ANALYSIS_THREADS, 0, c.stream>>>(v);
   return cudaGetLastError();
 }
 
+/* Before a pass. */
 trs_status clear_counts(const cut &c, const work_arrays &w) {
   TRS_TRY(trs_device_fill(w.used, 0, sizeof *w.used, c.stream));
-  return trs_device_fill(w.found, 0, sizeof *w.found, c.stream);
+  TRS_TRY(trs_device_fill(w.found, 0, sizeof *w.found, c.stream));
+  TRS_TRY(trs_device_fill(w.layers, 0, (w.nbands + 1) * int64_t(sizeof *w.layers), c.stream));
+  return trs_device_fill(w.has_y, 0, w.n * int64_t(sizeof *w.has_y), c.stream);
 }
 
 /* Runs f(element) for the system's type. */
@@ -737,22 +831,22 @@ trs_status by_type(const cut &c, F f) {
 }
 
 trs_status take_sample(const cut &c, const trs_bands &bands, const work_arrays &w, int32_t most,
-                       trs_substitution_found *found, trs_substitution_sample *sample) {
+                       trs_substitution_sample *sample) {
+  unsigned long long used;
+  int32_t layers[2];
   *sample = trs_substitution_sample{};
-  for (int part = 1; part < 3; part++) {
-    const int32_t begin = bands.level[int64_t(bands.nlevels) * part / 3].begin;
-    for (int32_t l = begin; l < bands.nlevels && bands.level[l].begin == begin; l++)
-      sample->rows += trs_band_rows(&bands, l);
-  }
+  for_sample(bands, [&](int32_t l) { sample->rows += trs_band_rows(&bands, l); });
   TRS_TRY(clear_counts(c, w));
   TRS_TRY(
       by_type(c, [&](auto element) { return pass_sample<decltype(element)>(c, w, bands, most); }));
-  unsigned long long used;
   TRS_TRY(trs_device_copy(&used, w.used, sizeof used, c.stream));
-  TRS_TRY(trs_device_copy(found, w.found, sizeof *found, c.stream));
+  for (int part = 0; part < 2; part++) {
+    const int32_t band = bands.level[int64_t(bands.nlevels) * (part + 1) / 3].band;
+    TRS_TRY(trs_device_copy(&layers[part], w.layers + band, sizeof *layers, c.stream));
+  }
   TRS_TRY(trs_device_wait(c.stream));
   sample->entries = int64_t(used);
-  sample->layers = found->layers;
+  sample->layers = layers[0] > layers[1] ? layers[0] : layers[1];
   return TRS_SUCCESS;
 }
 
@@ -762,12 +856,11 @@ trs_status make(const cut &c, const trs_bands &bands, const work_arrays &w, trs_
                 trs_substitution_found *found) {
   TRS_TRY(
       trs_device_copy(w.level, bands.level, bands.nlevels * int64_t(sizeof *w.level), c.stream));
-  TRS_TRY(trs_device_fill(w.d_ptr, 0, sizeof *w.d_ptr, c.stream));
-  TRS_TRY(trs_device_fill(w.m_ptr, 0, sizeof *w.m_ptr, c.stream));
+  TRS_TRY(trs_device_fill(w.ptr, 0, sizeof *w.ptr, c.stream));
   TRS_TRY(by_type(c, [&](auto element) { return prepare_pass<decltype(element)>(c, w); }));
   if (judge) {
     trs_substitution_sample sample;
-    TRS_TRY(take_sample(c, bands, w, r.most, found, &sample));
+    TRS_TRY(take_sample(c, bands, w, r.most, &sample));
     *worth = judge(argument, &sample);
     if (!*worth) return TRS_SUCCESS;
   }
@@ -776,10 +869,12 @@ trs_status make(const cut &c, const trs_bands &bands, const work_arrays &w, trs_
   TRS_TRY(trs_device_copy(found, w.found, sizeof *found, c.stream));
   TRS_TRY(trs_device_wait(c.stream));
   if (found->overflow) return TRS_SUCCESS;
-  r.D.nnz = found->entries[0];
-  r.M.nnz = found->entries[1];
+  r.ny = found->ny;
+  r.nlevels = found->nlevels;
+  r.joint.n = c.system.n + r.ny;
+  r.joint.nnz = found->entries;
   r.guarded = found->guarded;
-  TRS_TRY(allocate_result(r, c.device, c.stream));
+  TRS_TRY(allocate_result(r, c.system.n, c.device, c.stream));
   return by_type(c, [&](auto element) { return end_pass<decltype(element)>(c, w, r); });
 }
 
@@ -794,21 +889,17 @@ cudaError_t renew(const trs_gpu_substitution &r, const trs_system &s, bool overl
       static_cast<const S *>(s.val),
       s.unit,
       r.order,
-      nullptr,
-      nullptr,
-      {pattern_view(r.M), static_cast<S *>(const_cast<void *>(r.M.val))},
-      nullptr,
-      0,
-      nullptr,
-      nullptr,
-      nullptr,
-      nullptr,
-      pattern_view(r.D),
-      static_cast<S *>(const_cast<void *>(r.D.val)),
+      {r.joint.ptr, r.joint.idx, r.of, static_cast<S *>(const_cast<void *>(r.joint.val)), r.ny,
+       !s.unit},
       static_cast<const real *>(size),
       static_cast<real *>(largest),
       found};
   return launch_pass(v, overlaps, r, stream);
+}
+
+__global__ void take_rows(int64_t n, const int32_t *row, const int32_t *of, int32_t *to) {
+  const int64_t p = this_thread();
+  if (p < n) to[p] = of[row[p]];
 }
 
 }  // namespace
@@ -820,12 +911,15 @@ extern "C" trs_status trs_gpu_substitute(trs_gpu_substitution *result, bool *mad
   const trs_system &s = c->system;
   work_arrays w = {};
   void *memory = nullptr;
-  size_t scan = 0;
-  bool is_worth = true;
+  bool is_worth = s.n <= TRS_MOST_JOINT_ROWS;
   *result = trs_gpu_substitution{};
   *found = trs_substitution_found{};
-  result->D = empty_like(s, s.unit);
-  result->M = empty_like(s, true);
+  *made = false;
+  if (!is_worth) return TRS_SUCCESS;
+  result->joint = s;
+  result->joint.lower = true;
+  result->joint.conj = false;
+  result->joint.has_diagonal = !s.unit;
   result->nsteps = bands->nsteps;
   result->most = bands->most;
   for (int32_t k = 0; k <= bands->nsteps; k++) result->step[k] = bands->step[k];
@@ -833,10 +927,10 @@ extern "C" trs_status trs_gpu_substitute(trs_gpu_substitution *result, bool *mad
   w.n = s.n;
   w.nnz = s.nnz;
   w.nlevels = bands->nlevels;
+  w.nbands = bands->nbands;
   w.real_bytes = bytes_of_real(s.scalar);
   w.scalar_bytes = size_of_scalar(s.scalar);
-  TRS_TRY(trs_device_check(sum_counts(w.d_ptr, s.n, nullptr, &scan, c->stream), "summing"));
-  w.scan_bytes = int64_t(scan);
+  TRS_TRY(trs_device_check(find_scan_bytes(w, c->stream), "summing"));
   trs_status status = allocate(c->device, &memory, c->stream, [&](arena &a) { w(a); });
   if (!status) status = make(*c, *bands, w, *result, worth, argument, &is_worth, found);
   trs_device_free(c->device, memory, c->stream);
@@ -849,18 +943,15 @@ extern "C" trs_status trs_gpu_substitute_again(trs_gpu_substitution *r, trs_devi
                                                const trs_system *system,
                                                trs_substitution_found *found, trs_stream stream) {
   const int64_t size = size_of_scalar(system->scalar), real = bytes_of_real(system->scalar);
-  char *sizes, *largest, *val[2];
+  char *sizes, *largest, *val;
   trs_substitution_found *there;
-  trs_system *of[2] = {&r->D, &r->M};
   TRS_TRY(allocate(device, &r->values, stream, [&](arena &a) {
-    for (int t = 0; t < 2; t++) {
-      a.take(&val[t], of[t]->nnz * size);
-      of[t]->val = val[t];
-    }
+    a.take(&val, r->joint.nnz * size);
     a.take(&sizes, system->n * real);
     a.take(&largest, system->n * real);
     a.take(&there, 1);
   }));
+  r->joint.val = val;
   const bool overlaps = trs_device_look(device)->capability >= 9;
   trs_status status = trs_device_fill(there, 0, sizeof *there, stream);
   if (!status)
@@ -877,12 +968,19 @@ extern "C" trs_status trs_gpu_substitute_again(trs_gpu_substitution *r, trs_devi
   return status;
 }
 
+extern "C" trs_status trs_gpu_substitution_rows(const trs_gpu_substitution *s, const int32_t *row,
+                                                int32_t *to, trs_stream stream) {
+  take_rows<<<blocks_for(s->joint.n), ANALYSIS_THREADS, 0, static_cast<cudaStream_t>(stream)>>>(
+      s->joint.n, row, s->of, to);
+  return trs_device_check(cudaGetLastError(), "substituting rows");
+}
+
 extern "C" void trs_gpu_substitution_drop_values(trs_gpu_substitution *s, trs_device *device,
                                                  trs_stream stream) {
   trs_device_free(device, s->values, stream);
   s->values = nullptr;
-  s->D.val = nullptr;
-  s->M.val = nullptr;
+  s->known = nullptr;
+  s->joint.val = nullptr;
 }
 
 extern "C" void trs_gpu_substitution_free(trs_gpu_substitution *s, trs_device *device,
@@ -894,6 +992,7 @@ extern "C" void trs_gpu_substitution_free(trs_gpu_substitution *s, trs_device *d
 
 extern "C" int64_t trs_gpu_substitution_bytes(const trs_gpu_substitution *s) {
   if (!s->memory) return 0;
-  return s->D.n * int64_t(sizeof(int32_t)) + 2 * (s->D.n + 1) * int64_t(sizeof(int64_t)) +
-         (s->D.nnz + s->M.nnz) * int64_t(sizeof(int32_t));
+  const int64_t n = s->joint.n;
+  return (n - s->ny) * int64_t(sizeof(int32_t)) + (n + 1) * int64_t(sizeof(int64_t)) +
+         (n + s->joint.nnz) * int64_t(sizeof(int32_t));
 }

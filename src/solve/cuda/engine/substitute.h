@@ -1,4 +1,4 @@
-/* substitute.h - D and M of analysis/substitute.h, built on the GPU.  C and CUDA C++. */
+/* substitute.h - the joint system of analysis/substitute.h, built on the GPU.  C and CUDA C++. */
 #ifndef TRS_SOLVE_CUDA_ENGINE_SUBSTITUTE_H
 #define TRS_SOLVE_CUDA_ENGINE_SUBSTITUTE_H
 
@@ -7,28 +7,31 @@
 
 /* What a pass finds in the values; in pinned host memory. */
 typedef struct trs_substitution_found {
-  int64_t entries[2]; /* of D and of M, once they are made */
-  int32_t guarded;    /* rows that keep their entries because of their growth; in an update: rows
-                         whose growth is now too large */
-  int32_t overflow;   /* M has more entries than there is room for */
-  int32_t layers;     /* of a band, at most */
+  int64_t entries;     /* of the joint system, once it is made */
+  int32_t ny, nlevels; /* of the joint system, likewise */
+  int32_t guarded;     /* rows that keep their entries because of their growth; in an update: rows
+                          whose growth is now too large */
+  int32_t overflow;    /* M has more entries than there is room for */
 } trs_substitution_found;
 
 /* What substitution makes of some bands, before it is done for all. */
 typedef struct trs_substitution_sample {
   int64_t rows, entries; /* of M in these bands */
-  int32_t layers;        /* levels of M per band */
+  int32_t layers;        /* of a band, at most */
 } trs_substitution_sample;
 
 /* True if a substitution of that kind is worth while. */
 typedef bool (*trs_substitution_judge)(void *argument, const trs_substitution_sample *sample);
 
-/* D and M, in device memory; what an update needs stays. */
+/* The joint system, in device memory; what an update needs stays. */
 typedef struct trs_gpu_substitution {
-  trs_system D, M;
-  void *memory;   /* one allocation: of the patterns, and order */
-  void *values;   /* of D and M; NULL between fills */
-  int32_t *order; /* n: rows of the sweep in the order of steps */
+  trs_system joint;
+  int32_t ny, nlevels;
+  void *memory;    /* one allocation: of the pattern, of and order */
+  void *values;    /* of the joint system, and known; NULL between fills */
+  int32_t *of;     /* joint.n, as in trs_joint */
+  uint32_t *known; /* likewise */
+  int32_t *order;  /* rows of the system's sweep in the order of steps */
   int64_t step[TRS_SUBSTITUTION_DEPTH + 1];
   int32_t nsteps, most; /* most: entries of a row that substitutes, at most */
   int64_t guarded;
@@ -38,10 +41,10 @@ typedef struct trs_gpu_substitution {
 extern "C" {
 #endif
 
-/* D and M with their values, by a cut of the system into single rows that trs_gpu_cut_finish has
- * seen and that is not yet freed.  *made is false, with nothing allocated, if M would have more
- * than most_entries entries, or if `worth` (or NULL) refuses a sample.  Waits twice, and once for
- * the sample. */
+/* The joint system with its values, by a cut of the system into single rows that
+ * trs_gpu_cut_finish has seen and that is not yet freed.  *made is false, with nothing allocated, if
+ * M would have more than most_entries entries, if the system has more than TRS_MOST_JOINT_ROWS
+ * rows, or if `worth` (or NULL) refuses a sample.  Waits once, and once more for the sample. */
 trs_status trs_gpu_substitute(trs_gpu_substitution *result, bool *made, const trs_gpu_cut *cut,
                               const trs_bands *bands, int64_t most_entries,
                               trs_substitution_judge worth, void *argument,
@@ -52,6 +55,10 @@ trs_status trs_gpu_substitute(trs_gpu_substitution *result, bool *made, const tr
 trs_status trs_gpu_substitute_again(trs_gpu_substitution *s, trs_device *device,
                                     const trs_system *system, trs_substitution_found *found,
                                     trs_stream stream);
+
+/* to[p] = of[row[p]] for the joint.n positions of its slices, in device memory.  Launches only. */
+trs_status trs_gpu_substitution_rows(const trs_gpu_substitution *s, const int32_t *row, int32_t *to,
+                                     trs_stream stream);
 
 /* Once slices have the values. */
 void trs_gpu_substitution_drop_values(trs_gpu_substitution *s, trs_device *device,

@@ -29,11 +29,11 @@ struct view {
 
   struct nothing {};
   __device__ nothing look(int32_t) const { return {}; }
-  __device__ void finish(int32_t position, int32_t row, S value, nothing) const {
+  __device__ void finish(int32_t position, int32_t of, S value, nothing) const {
     value = encode(value);
     publish(work + position, value);
     if (other.first) other[position] = pending_value<S>();
-    rhs.x[row * rhs.x_row] = value;
+    if (trs_row_has_x(of)) rhs.x[trs_row_number(of) * rhs.x_row] = value;
   }
 };
 

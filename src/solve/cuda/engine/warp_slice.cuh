@@ -3,8 +3,8 @@
  *
  * A view is the kernel's access to a solve.  Types: scalar, of x; stored, of the entries.
  * Constant: system, true if other GPUs write x.  Members: s, work, parts, other_parts, rhs, fault.
- * Functions: finish(position, row, value, early) stores a solved row; look(position) loads what
- * finish needs early. */
+ * Functions: finish(position, of, value, early) stores a solved row, `of` being its trs_slices.row;
+ * look(position) loads what finish needs early. */
 #ifndef TRS_SOLVE_CUDA_ENGINE_WARP_SLICE_CUH
 #define TRS_SOLVE_CUDA_ENGINE_WARP_SLICE_CUH
 
@@ -27,6 +27,12 @@ struct one_rhs {
 struct place {
   int lane, warp;
 };
+
+/* b of a row; zero if it has none. */
+template <class S>
+__device__ S b_of(const one_rhs<S> &rhs, int32_t of) {
+  return trs_row_has_b(of) ? rhs.b[trs_row_number(of) * rhs.b_row] : S{};
+}
 
 /* What rows wait for.  bare: nothing, since they have no entries.  none: nothing, or what other
  * GPUs sent last.  rows: other rows.  heavy: other rows, and some slices are heavy. */
@@ -162,9 +168,10 @@ __device__ void solve_slice(const W &v, const trs_slice &h, int lane, R *ring_of
   using S = typename W::scalar;
   int r = lane >> h.log_lanes;
   bool there = r < h.rows;
-  int32_t position = h.first + (there ? r : 0), row = __ldg(v.s.row + position);
+  int32_t position = h.first + (there ? r : 0), of = __ldg(v.s.row + position),
+          row = trs_row_number(of);
   const auto early = v.look(position);
-  S b = v.rhs.b[row * v.rhs.b_row];
+  S b = b_of(v.rhs, of);
   const S *inverse = static_cast<const S *>(v.s.inverse) + h.inverse;
   if (!there) r = 0;
   /* Fewer registers where no wait hides the load, or where pushing needs them. */
@@ -172,7 +179,7 @@ __device__ void solve_slice(const W &v, const trs_slice &h, int lane, R *ring_of
   c.load(inverse, h, r);
   S residual = b - sum_lanes(row_sum<WAITS>(v, h, lane, row, ring_of_block), h.log_lanes);
   S x = c.apply(residual, inverse, h, r);
-  if (there && (lane & ((1 << h.log_lanes) - 1)) == 0) v.finish(position, row, x, early);
+  if (there && (lane & ((1 << h.log_lanes) - 1)) == 0) v.finish(position, of, x, early);
 }
 
 /* The lanes whose rows leave together: those of the block of row r.  All, if blocks of the slice
@@ -191,10 +198,11 @@ __device__ void solve_waiting(const W &v, const trs_slice &h, int lane, bool set
   using S = typename W::scalar;
   int r = lane >> h.log_lanes;
   const bool there = r < h.rows;
-  const int32_t position = h.first + (there ? r : 0), row = __ldg(v.s.row + position);
+  const int32_t position = h.first + (there ? r : 0), of = __ldg(v.s.row + position),
+                row = trs_row_number(of);
   const unsigned together = lanes_of_block(h, r);
   const auto early = v.look(position);
-  const S b = v.rhs.b[row * v.rhs.b_row];
+  const S b = b_of(v.rhs, of);
   const S *inverse = static_cast<const S *>(v.s.inverse) + h.inverse;
   if (!there) r = 0;
   coefficients<S, BATCH> c;
@@ -216,7 +224,7 @@ __device__ void solve_waiting(const W &v, const trs_slice &h, int lane, bool set
     if (__any_sync(~0u, leaves)) {
       const S residual = b - sum_lanes(before + last.products(value), h.log_lanes);
       const S x = c.apply(residual, inverse, h, r);
-      if (leaves && leads) v.finish(position, row, x, early);
+      if (leaves && leads) v.finish(position, of, x, early);
       open = open && !leaves;
     }
     known = now;
@@ -238,10 +246,11 @@ __device__ void solve_latest_last(const W &v, const trs_slice &h, int lane) {
   using S = typename W::scalar;
   const int r = lane >> h.log_lanes;
   const bool there = r < h.rows;
-  const int32_t position = h.first + (there ? r : 0), row = __ldg(v.s.row + position);
+  const int32_t position = h.first + (there ? r : 0), of = __ldg(v.s.row + position),
+                row = trs_row_number(of);
   const unsigned together = lanes_of_block(h, r);
   const auto early = v.look(position);
-  const S b = v.rhs.b[row * v.rhs.b_row];
+  const S b = b_of(v.rhs, of);
   const S inverse = static_cast<const S *>(v.s.inverse)[h.inverse + (there ? r : 0)];
   wait w(v.fault);
   batch<S, typename W::stored, BATCH> last;
@@ -251,7 +260,7 @@ __device__ void solve_latest_last(const W &v, const trs_slice &h, int lane) {
   bool open = there && (latest >= 0 ? last.latest() == latest : leads), summed = false, goes_on;
   S value[BATCH], others[BATCH], sum = S{}, coefficient, x = pending_value<S>();
   auto leave = [&](bool now) {
-    if (now) v.finish(position, row, inverse * (b - multiply_add(coefficient, x, sum)), early);
+    if (now) v.finish(position, of, inverse * (b - multiply_add(coefficient, x, sum)), early);
     open = open && !now;
   };
   last.expect(value);
@@ -343,9 +352,10 @@ __device__ void solve_heavy(const W &v, const trs_slice &h, place at, typename W
   diagonals<S> own;
   if (h.parts >= 0) own.load(static_cast<const S *>(v.s.inverse) + h.inverse, h, r, at.warp);
   bool there = r < h.rows;
-  int32_t position = h.first + (there ? r : 0), row = __ldg(v.s.row + position);
+  int32_t position = h.first + (there ? r : 0), of = __ldg(v.s.row + position),
+          row = trs_row_number(of);
   const auto early = v.look(position);
-  S b = v.rhs.b[row * v.rhs.b_row], known = sum_parts(v, h, at, row);
+  S b = b_of(v.rhs, of), known = sum_parts(v, h, at, row);
   partial[threadIdx.x] = known + lane_sum(v, h, at.lane, at.warp, WARPS, row);
   __syncthreads();
   if (h.parts < 0) return leave_part(v, h, at, partial);
@@ -354,7 +364,7 @@ __device__ void solve_heavy(const W &v, const trs_slice &h, place at, typename W
   partial[threadIdx.x] = own.apply(residual, h, at.warp);
   __syncthreads();
   if (at.warp == 0 && there && (at.lane & ((1 << h.log_lanes) - 1)) == 0)
-    v.finish(position, row, sum_warps(partial, at.lane), early);
+    v.finish(position, of, sum_warps(partial, at.lane), early);
 }
 
 /* Blocks of threads per multiprocessor.  Few where rows wait: polls in vain slow the caches, and
