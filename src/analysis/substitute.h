@@ -7,10 +7,10 @@
  * substituted has none left there, so the band becomes one level of x.  D has no entry between two
  * bands, so y of a band has no more levels than the band.
  *
- * Both are solved together, as one joint system.  The x of a band wait for the band before it; its y
- * wait for no x, so they can be known by then, whatever their number of levels up to the number of
- * bands before.  Therefore bands grow: the first has one level, the next two, up to the depth.  L of
- * m (m + 1) / 2 levels becomes a joint system of m.
+ * Both are solved together, as one joint system.  The x of a band wait for the band before it; its
+ * y wait for no x, so they can be known by then, whatever their number of levels up to the number
+ * of bands before.  Therefore bands grow: the first has one level, the next two, up to the depth.
+ * L of m (m + 1) / 2 levels becomes a joint system of m.
  *
  * A row keeps its entries if it would have too many entries in M, or lose too many digits
  * (TRS_SUBSTITUTION_GROWTH).  Such rows cut their band in layers, each a level of x.  The rows that
@@ -39,7 +39,7 @@
  * large error.
  *
  * A product that underflows, or that is not finite, counts as an infinite growth. */
-#define TRS_SUBSTITUTION_GROWTH 16
+#define TRS_SUBSTITUTION_GROWTH 8
 
 /* What the rows of a level of L may do. */
 typedef struct trs_band_level {
@@ -91,10 +91,10 @@ int32_t trs_substitution_depth(int32_t nlevels);
  * The latter two never write over a b that is still to be read if b and x are the same array. */
 typedef struct trs_joint {
   trs_system system;
-  int32_t ny;       /* rows of y */
-  int32_t *of;      /* row in b and x of each row of the joint system, as trs_slices.row */
-  uint32_t *known;  /* level of each, plus one: that of y is as late as x allows, so that the work is
-                       spread over all levels */
+  int32_t ny;      /* rows of y */
+  int32_t *of;     /* row in b and x of each row of the joint system, as trs_slices.row */
+  uint32_t *known; /* level of each, plus one: that of y is as late as x allows, so that the work is
+                      spread over all levels */
   int32_t nlevels;
   int64_t guarded; /* rows of L that keep their entries because of their growth */
 } trs_joint;

@@ -1,4 +1,5 @@
-/* substitute_tmpl.c - the values of the joint system, and the growth of a row, for one element type.
+/* substitute_tmpl.c - the values of the joint system, and the growth of a row, for one element
+ * type.
  */
 
 TRS_INLINE SCALAR NAME(value_at)(const work *w, int64_t p) {

@@ -178,7 +178,8 @@ static void solve(const trs_system *T, double complex *x, const double complex *
 
 static void solve_joint(const trs_joint *j, double complex *x, const double complex *b) {
   const trs_system *T = &j->system;
-  double complex *in = calloc((size_t)T->n + 1, sizeof *in), *out = calloc((size_t)T->n + 1, sizeof *out);
+  double complex *in = calloc((size_t)T->n + 1, sizeof *in),
+                 *out = calloc((size_t)T->n + 1, sizeof *out);
   for (int64_t r = 0; r < T->n; r++)
     if (trs_row_has_b(j->of[r])) in[r] = b[trs_row_number(j->of[r])];
   solve(T, out, in);
@@ -256,11 +257,11 @@ TEST(a_chain_has_few_levels) {
   trs_bands bands;
   make(&s, &bands, &S, 32);
   assert_int_equal(count_levels(&S), 1000);
-  assert_int_equal(s.nlevels, 32 + 15);  /* 1 + 2 + ... + 32 levels, and 15 bands for the others */
+  assert_int_equal(s.nlevels, 32 + 15);   /* 1 + 2 + ... + 32 levels, and 15 bands for the others */
   assert_int_equal(s.ny, 1000 - 32 - 15); /* no row substitutes the last row of a band */
-  /* Each row has its diagonal entry.  Those of y and the last ones of bands depend on the row before
-   * them in their band; all x but the first depend on the last x of the band before, and on their
-   * own y where there is one. */
+  /* Each row has its diagonal entry.  Those of y and the last ones of bands depend on the row
+   * before them in their band; all x but the first depend on the last x of the band before, and on
+   * their own y where there is one. */
   assert_int_equal(s.system.nnz, s.system.n + (1000 - 32 - 15) + 999 + s.ny);
   drop(&s, &bands);
   shape_free(&S);

@@ -184,8 +184,8 @@ struct trs_gpu_cut {
   const trs_gpu_cut *rival;
   int32_t known_levels; /* number of levels that the caller gave; 0: none */
   bool dropped;         /* abandoned */
-  unsigned grid;          /* blocks of threads that cut slices */
-  bool cluster;           /* the grid is one cluster */
+  unsigned grid;        /* blocks of threads that cut slices */
+  bool cluster;         /* the grid is one cluster */
   void *memory[2];
   trs::cut_stage *stage; /* pinned host memory; NULL once kernels no longer write to it */
   trs::cut_numbers numbers;

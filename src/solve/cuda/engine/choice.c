@@ -168,9 +168,10 @@ double trs_least_substituted_seconds(const trs_slice_level *level, int32_t nleve
 }
 
 /* Slices of so many rows of one length. */
-static double slices_of(double rows, double entries, const trs_slice_rules *rules, double in_level) {
-  const double lane = in_level >= rules->large_level_rows ? rules->large_level_lane_length
-                                                           : rules->lane_length;
+static double slices_of(double rows, double entries, const trs_slice_rules *rules,
+                        double in_level) {
+  const double lane =
+      in_level >= rules->large_level_rows ? rules->large_level_lane_length : rules->lane_length;
   double lanes = 1;
   while (lanes < TRS_SLICE_LANES && lanes * lane < entries) lanes *= 2;
   return ceil(rows * lanes / TRS_SLICE_LANES);

@@ -37,7 +37,7 @@ static bool overlaps(const engine *e) { return trs_device_look(e->gpu.device)->c
  * long rows, which poll many x, where rows wait at many levels.  Elsewhere x is read faster without
  * distances. */
 static int32_t work_shift(const engine *e, const sweep *w, int64_t bytes) {
-  enum { LONG = 12, LEVELS = 16, MOST = 3, SHARE = 8 };
+  enum { LONG = 12, LEVELS = 16, MOST = 3, SHARE = 3 };
   const int64_t most = trs_device_look(e->gpu.device)->l2_bytes / SHARE;
   const trs_slices *s = &w->c.slices;
   int32_t shift = 0;
@@ -163,10 +163,10 @@ static trs_status complete(engine *e, trs_plan *plan, candidate *chosen) {
 /* ---- Substitution of rows (analysis/substitute.h). ---- */
 
 /* Substitution has to be faster than other cuts by so much: the expectation is not exact. */
-static const double MARGIN = 0.87;
+static const double MARGIN = 0.92;
 
 /* Levels from which on substitution may pay. */
-enum { LEAST_LEVELS = 16 };
+enum { LEAST_LEVELS = 7 };
 
 /* True if substitution may solve a system in less than `seconds`, and pays for its analysis, which
  * takes about as long as some launches per level of D. */
@@ -181,15 +181,15 @@ static bool may_substitute(const engine *e, const trs_plan *plan, const candidat
   return trs_least_substituted_seconds(plain->level, plain->slices.nlevels) < MARGIN * seconds;
 }
 
-/* Cuts the joint system. */
-static trs_status cut_joint(engine *e, trs_plan *plan, candidate *c) {
+/* Cuts a joint system. */
+static trs_status cut_joint(const engine *e, trs_plan *plan, candidate *c) {
   const trs_gpu_substitution *s = &e->substitution;
-  const trs_system *joint = &s->joint;
+  const trs_system *system = &s->joint;
   const trs_known_levels levels = {s->known, s->nlevels};
-  const double row = (double)joint->nnz / (double)joint->n - joint->has_diagonal;
+  const double row = (double)system->nnz / (double)system->n - system->has_diagonal;
   *c = (candidate){.rules = with_parameters(e, trs_rows_rules(row, plan->options.nrhs > 1))};
   c->rules.most_block = 1;
-  TRS_TRY(trs_gpu_cut_begin(&c->cut, e->gpu.device, joint, NULL, &c->rules, NULL, &levels,
+  TRS_TRY(trs_gpu_cut_begin(&c->cut, e->gpu.device, system, NULL, &c->rules, NULL, &levels,
                             plan->stream));
   return look_at_candidate(e, plan, c);
 }
@@ -221,7 +221,7 @@ static trs_status make_joint(engine *e, attempt *a, bool *made) {
   const bool looks = a->seconds < INFINITY && plain->slices.n >= (wide ? SMALL : LARGE);
   trs_status status = TRS_SUCCESS;
   *made = false;
-  for (; a->depth > 1 && !*made && !status; a->depth = a->depth * 3 / 4) {
+  for (; a->depth > 1 && !status; a->depth = a->depth * 3 / 4) {
     trs_bands bands;
     a->overflows = false;
     status = trs_bands_create(&bands, plain->level, plain->slices.nlevels, a->depth);
@@ -229,7 +229,7 @@ static trs_status make_joint(engine *e, attempt *a, bool *made) {
       status = trs_gpu_substitute(&e->substitution, made, plain->cut, &bands, a->most,
                                   looks ? is_worth : NULL, a, &e->found->substitution);
     trs_bands_destroy(&bands);
-    if (!*made && !a->overflows && !e->found->substitution.overflow) break;
+    if (*made || (!a->overflows && !e->found->substitution.overflow)) break;
   }
   return status;
 }
@@ -326,8 +326,7 @@ static trs_status compare_cuts(cuts *c, engine *e, trs_plan *plan, const trs_sli
   static const double MUCH = 0.8;
   const bool full_blocks = rules[0].dense && rules[0].most_block > 1;
   const bool in_turn = e->gpu.system.n > LARGE && !full_blocks;
-  TRS_TRY(
-      begin_candidate(e, plan, with_parameters(e, rules[c->first - c->all]), NULL, c->first));
+  TRS_TRY(begin_candidate(e, plan, with_parameters(e, rules[c->first - c->all]), NULL, c->first));
   if (!in_turn) begin_others(c, e, plan, rules);
   TRS_TRY(look_at_candidate(e, plan, c->first));
   if (has_few_levels(e, c->first)) return TRS_SUCCESS;
@@ -441,8 +440,8 @@ static trs_status mark_blocks(engine *e, trs_plan *plan) {
   const trs_gpu_verdict verdict = {&e->found->fill, e->apart,
                                    (int32_t *)(void *)(e->apart + bytes)};
   TRS_TRY(trs_device_fill(verdict.count, 0, word, plan->stream));
-  TRS_TRY(trs_gpu_slices_fill(&e->sweep.c.slices, &e->sweep.c.map, &e->gpu.system,
-                              e->float_values, &verdict, plan->stream));
+  TRS_TRY(trs_gpu_slices_fill(&e->sweep.c.slices, &e->sweep.c.map, &e->gpu.system, e->float_values,
+                              &verdict, plan->stream));
   TRS_TRY(trs_device_copy(&e->found->fill.refused, verdict.count, word, plan->stream));
   return trs_device_wait(plan->stream);
 }
@@ -576,8 +575,9 @@ static void describe_substitution(const engine *e, char *text, size_t size) {
   const trs_system *S = &e->gpu.system;
   *text = '\0';
   if (!s->memory) return;
-  int used = snprintf(text, size, "%d levels, of which substitution with %.2g times the entries makes ",
-                      e->levels, (double)s->joint.nnz / (double)(S->nnz + (S->has_diagonal ? 0 : S->n)));
+  int used =
+      snprintf(text, size, "%d levels, of which substitution with %.2g times the entries makes ",
+               e->levels, (double)s->joint.nnz / (double)(S->nnz + (S->has_diagonal ? 0 : S->n)));
   if (s->guarded && used > 0 && (size_t)used < size)
     snprintf(text + used, size - (size_t)used, "(%lld rows kept for their digits) ",
              (long long)s->guarded);

@@ -245,8 +245,7 @@ static bool solves_in_place(const trs_engine *e, const trs_engine_sweep *w,
                             const trs_engine_args *a, trs_scalar scalar, int32_t width) {
   const int64_t size = (int64_t)trs_scalar_size(scalar);
   const char *x = a->x, *b = a->b;
-  const bool apart =
-      x >= b + a->n * a->b_row * size || b >= x + a->n * a->x_row * size;
+  const bool apart = x >= b + a->n * a->b_row * size || b >= x + a->n * a->x_row * size;
   return a->system_idx && a->x_row == width && apart && row_groups_suit_all(e, w, scalar, width) &&
          trs_engine_whole_packs(b, a->b_row, a->b_col, width, scalar) &&
          trs_engine_whole_packs(x, a->x_row, a->x_col, width, scalar) &&

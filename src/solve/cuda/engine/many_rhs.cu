@@ -255,9 +255,10 @@ __device__ void fetch_b(const W &v, strip next) {
              b + trs_row_number(of) * v.a.engine.b_row + c * pack<S>::SIZE, of);
     });
   else if (W::BY_LAYOUT && v.a.engine.b_col > v.a.engine.b_row)
-    for_columns(v, next, v.a.engine.b_row, v.a.engine.b_col, [&](int r, int c, int32_t of, int64_t offset) {
-      copy_b(v.row_packs(next, r)->of + c, b + offset, of);
-    });
+    for_columns(v, next, v.a.engine.b_row, v.a.engine.b_col,
+                [&](int r, int c, int32_t of, int64_t offset) {
+                  copy_b(v.row_packs(next, r)->of + c, b + offset, of);
+                });
   else
     for_share(v, v.a.engine.b_row, v.a.engine.b_col, [&](int r, int c, int32_t of) {
       S *to = v.row_packs(next, r)->of + c;
@@ -287,7 +288,8 @@ __device__ void write_x(const W &v, strip now) {
   else
     for_share(v, v.a.engine.x_row, v.a.engine.x_col, [&](int r, int c, int32_t of) {
       if (now.first + c < v.a.width && trs_row_has_x(of))
-        x[trs_row_number(of) * v.a.engine.x_row + c * v.a.engine.x_col] = v.row_packs(now, r)->of[c];
+        x[trs_row_number(of) * v.a.engine.x_row + c * v.a.engine.x_col] =
+            v.row_packs(now, r)->of[c];
     });
 }
 

@@ -297,8 +297,8 @@ __device__ bool row_maker<S, M, T>::find_columns(int32_t begin, int32_t layer, i
   return true;
 }
 
-/* m.sum, by the columns in m.column[now]: the row of M, times the diagonal entry.  kept(e, c): entry
- * e, in column c, is not substituted.  False if the growth is too large. */
+/* m.sum, by the columns in m.column[now]: the row of M, times the diagonal entry.  kept(e, c):
+ * entry e, in column c, is not substituted.  False if the growth is too large. */
 template <class S, class M, class T>
 template <class Kept>
 __device__ bool row_maker<S, M, T>::sum_values(Kept kept) {
@@ -666,7 +666,8 @@ enum class sum { numbers, begins, levels };
 cudaError_t sum_counts(const work_arrays &w, sum wanted, size_t *bytes, cudaStream_t stream) {
   using scan = cub::DeviceScan;
   switch (wanted) {
-    case sum::numbers: return scan::InclusiveSum(w.scan, *bytes, w.has_y, w.number, w.n, stream);
+    case sum::numbers:
+      return scan::InclusiveSum(w.scan, *bytes, w.has_y, w.number, w.n, stream);
     case sum::begins:
       return scan::InclusiveSum(w.scan, *bytes, w.ptr + 1, w.ptr + 1, 2 * w.n, stream);
     default:

@@ -42,8 +42,8 @@ extern "C" {
 #endif
 
 /* The joint system with its values, by a cut of the system into single rows that
- * trs_gpu_cut_finish has seen and that is not yet freed.  *made is false, with nothing allocated, if
- * M would have more than most_entries entries, if the system has more than TRS_MOST_JOINT_ROWS
+ * trs_gpu_cut_finish has seen and that is not yet freed.  *made is false, with nothing allocated,
+ * if M would have more than most_entries entries, if the system has more than TRS_MOST_JOINT_ROWS
  * rows, or if `worth` (or NULL) refuses a sample.  Waits once, and once more for the sample. */
 trs_status trs_gpu_substitute(trs_gpu_substitution *result, bool *made, const trs_gpu_cut *cut,
                               const trs_bands *bands, int64_t most_entries,

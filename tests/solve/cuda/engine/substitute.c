@@ -1,5 +1,5 @@
-/* substitute.c - joint systems from the GPU equal those of the host; solves by them, updates and several
- * right-hand sides, by backward error; new values that lose digits; memory. */
+/* substitute.c - joint systems from the GPU equal those of the host; solves by them, updates and
+ * several right-hand sides, by backward error; new values that lose digits; memory. */
 #include "solve/cuda/engine/substitute.h"
 
 #include <complex.h>
@@ -94,8 +94,7 @@ static void compare(shape kind, const trs_system *S, int number) {
   assert_true(there.ny == here.ny && there.nlevels == here.nlevels);
   same_system(shape_name(kind), &here.system, &there.joint);
   same_numbers("of", here.of, there.of, (size_t)here.system.n * sizeof *here.of);
-  same_numbers("known", here.known, there.known,
-               (size_t)here.system.n * sizeof *here.known);
+  same_numbers("known", here.known, there.known, (size_t)here.system.n * sizeof *here.known);
   trs_joint_destroy(&here);
   renew(S, &p, &bands, &there);
   trs_gpu_substitution_free(&there, gpu, NULL);
