@@ -37,8 +37,9 @@ static bool overlaps(const engine *e) { return trs_device_look(e->gpu.device)->c
  * long rows, which poll many x, where rows wait at many levels.  Elsewhere x is read faster without
  * distances. */
 static int32_t work_shift(const engine *e, const sweep *w, int64_t bytes) {
-  enum { LONG = 12, LEVELS = 16, MOST = 3, SHARE = 3 };
-  const int64_t most = trs_device_look(e->gpu.device)->l2_bytes / SHARE;
+  enum { LONG = 12, LEVELS = 16, MOST = 3, SHARE = 8, JOINT_SHARE = 3 };
+  const int64_t most =
+      trs_device_look(e->gpu.device)->l2_bytes / (e->substitution.memory ? JOINT_SHARE : SHARE);
   const trs_slices *s = &w->c.slices;
   int32_t shift = 0;
   if (e->asked.work_shift >= 0) return (int32_t)e->asked.work_shift;
