@@ -387,6 +387,79 @@ TEST(a_row_of_infinite_size_keeps_its_entries) {
   shape_free(&S);
 }
 
+/* ---- ILU(0) of convection and diffusion, by central differences, in a velocity field that turns.
+ * At high Peclet numbers pivots are small and entries large. ---- */
+
+enum { SIDE = 40 };
+
+/* The entry of point k and its neighbour in direction d: down, left, none, right, up; 0: outside.
+ */
+static double convection(int k, int d, double peclet) {
+  static const int dx[] = {0, -1, 0, 1, 0}, dy[] = {-1, 0, 0, 0, 1};
+  const double h = 1.0 / (SIDE + 1), pi = 3.14159265358979;
+  const int i = k % SIDE + dx[d], j = k / SIDE + dy[d];
+  const double u = sin(pi * h * (k % SIDE + 1)) * cos(pi * h * (k / SIDE + 1)),
+               v = -cos(pi * h * (k % SIDE + 1)) * sin(pi * h * (k / SIDE + 1));
+  if (i < 0 || i >= SIDE || j < 0 || j >= SIDE) return 0;
+  return d == 2 ? 4 : -1 + peclet * h / 2 * (dx[d] * u + dy[d] * v);
+}
+
+/* a[k][d]: L's entries, the pivot, U's entries of row k. */
+static void factor(double (*a)[5], double peclet) {
+  static const int step[] = {-SIDE, -1, 0, 1, SIDE};
+  for (int k = 0; k < SIDE * SIDE; k++) {
+    for (int d = 0; d < 5; d++) a[k][d] = convection(k, d, peclet);
+    for (int d = 0; d < 2; d++) {
+      if (a[k][d] == 0) continue;
+      const int c = k + step[d];
+      a[k][d] /= a[c][2];
+      a[k][2] -= a[k][d] * a[c][4 - d]; /* of five points, only the pivot is in the pattern */
+    }
+  }
+}
+
+static trs_system factor_of(double (*a)[5], bool lower, int64_t *ptr, int32_t *idx, double *val) {
+  static const int step[] = {-SIDE, -1, 0, 1, SIDE};
+  int64_t at = 0;
+  for (int k = 0; k < SIDE * SIDE; k++) {
+    ptr[k] = at;
+    for (int d = lower ? 0 : 2; d < (lower ? 2 : 5); d++)
+      if (a[k][d] != 0) idx[at] = k + step[d], val[at++] = a[k][d];
+  }
+  ptr[SIDE * SIDE] = at;
+  return (trs_system){.n = SIDE * SIDE,
+                      .nnz = at,
+                      .scalar = TRS_DOUBLE,
+                      .ptr = ptr,
+                      .idx = idx,
+                      .val = val,
+                      .rows = true,
+                      .lower = lower,
+                      .unit = lower,
+                      .has_diagonal = !lower};
+}
+
+TEST(factors_of_convection_keep_their_digits) {
+  static const double peclets[] = {0, 1e2, 1e4, 1e6};
+  static double a[SIDE * SIDE][5], val[3 * SIDE * SIDE];
+  static int64_t ptr[SIDE * SIDE + 1];
+  static int32_t idx[3 * SIDE * SIDE];
+  for (size_t k = 0; k < COUNT(peclets); k++)
+    for (int lower = 0; lower < 2; lower++) {
+      trs_joint s;
+      trs_bands bands;
+      factor(a, peclets[k]);
+      const trs_system S = factor_of(a, lower, ptr, idx, val);
+      make(&s, &bands, &S, 12);
+      for (int ones = 0; ones < 2; ones++)
+        if (!(error_of_joint(&s, &S, ones) <= limit_of(&S)))
+          fail_msg("Peclet number %g, lower %d: error %g", peclets[k], lower,
+                   error_of_joint(&s, &S, ones));
+      need_product(&s, &S);
+      drop(&s, &bands);
+    }
+}
+
 static trs_status substitute(void *argument) {
   const trs_system *S = argument;
   trs_joint s;
