@@ -21,7 +21,8 @@ help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 17
 	@echo "Variables: BUILD=$(BUILD) PREFIX=$(PREFIX) JOBS=$(JOBS) CMAKE_FLAGS='-DTRIREME_WITH_HDF5=OFF ...'"
 
-run: setup build ## install what is missing, build, show a solve
+run: setup ## install what is missing, build for this machine, show a solve
+	$(call build,$(BUILD),-DTRIREME_BUILD_TESTS=OFF $$(tools/gpu_flags))
 	@tools/demo $(BUILD)/cli/trireme $(BUILD)/demo
 
 check: setup test ## install what is missing, build, test
@@ -30,10 +31,10 @@ setup: ## install what is missing
 	@tools/setup
 
 build: ## build the library and the command
-	$(call build,$(BUILD),-DTRIREME_BUILD_TESTS=OFF)
+	$(call build,$(BUILD),-DTRIREME_BUILD_TESTS=OFF -DTRIREME_WITH_CUDA=ON)
 
 test: ## build and run the tests
-	$(call build,$(BUILD),-DTRIREME_BUILD_TESTS=ON)
+	$(call build,$(BUILD),-DTRIREME_BUILD_TESTS=ON -DTRIREME_WITH_CUDA=ON)
 	@tests/run $(BUILD)
 
 bench: build ## time every method on a suite of matrices (SUITE=...)

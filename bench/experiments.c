@@ -1,13 +1,15 @@
-/* experiments.c - the table of trireme-bench's experiments; and the tables and the chart of an
- * experiment from a file of results. */
+/* experiments.c - the table of trireme-bench's experiments, with those of papers/experiments.def;
+ * and the tables and the chart of an experiment from a file of results. */
 
 #include <string.h>
 
 #include "experiment.h"
-#include "l23.h"
 #include "leave.h"
 #include "row.h"
 #include "suite.h"
+#if TRIREME_BENCH_PAPERS
+#include "l23.h"
+#endif
 
 const bench_experiment bench_experiments[] = {
     {.name = "suites",
@@ -20,86 +22,6 @@ const bench_experiment bench_experiments[] = {
      .list = bench_list,
      .report = bench_suites_report,
      .draw = bench_suites_draw},
-    {.name = "l17",
-     .title = "L17",
-     .text = "'trireme bench l17' repeats the measurements of L17's Figures 7 to 12 and Tables IV "
-             "and V, "
-             "beside cuSPARSE and the engine: SpTRSV rates by warps per block, with and without "
-             "scratchpad, in single and double precision, forward and backward; SpTRSM by both "
-             "strategies "
-             "and the adaptive choice for 1 to 256 right-hand sides; the parameter p; and analysis "
-             "times, "
-             "also in multiples of a solve.",
-     .options = "|out|backend|uplo|seconds|nrhs|peer|layout|tune|suite|markdown|svg|list|json|",
-     .place = BENCH_PLACE_GPU,
-     .seconds = 0.03,
-     .nrhs = {{1}, 1, 1},
-     .first_chart = "rates",
-     .run = bench_l17,
-     .list = bench_list,
-     .report = bench_l17_report,
-     .draw = bench_l17_draw},
-    {.name = "l23",
-     .title = "L23",
-     .text =
-         "'trireme bench l23' repeats L23's Figures 4 to 11: grid3d, also with inverted "
-         "separators, "
-         "grid3d-baseline and grid2d on near-square grids. The part real uses the ranks of this "
-         "machine; it starts mpirun itself, or runs under mpirun with --suite FACTORS.h5. The part "
-         "gpu "
-         "(Figures 9 to 11) does the same with a GPU for each of 1 x 1 x Pz grids and, where every "
-         "rank has a GPU of its own, on Px x 1 x Pz; its rows are measured "
-         "(a "
-         "GPU "
-         "for each rank), shared (several ranks on a GPU, which slow each other down), or "
-         "composed: "
-         "the "
-         "slowest grid's L- and U-solve, each timed alone on a GPU, and the exchange modelled from "
-         "its "
-         "bytes (5 us and 12.5 GB/s a step). The part "
-         "model is an event-driven LogGP model of a Cori-like machine with up to 131,072 ranks. "
-         "The "
-         "part simulation runs the solver's source on the ranks of SimGrid's SMPI; it takes "
-         "minutes to "
-         "hours and runs only with --parts. The tables show the best grids; the minimum, mean and "
-         "maximum over the ranks of the times between grids, inside grids and in products; "
-         "messages "
-         "and volume; and what Pz grids replicate. --suite takes another matrix, gen:NAME:SIZE. "
-         "The "
-         "parts real and gpu factor gen:poisson2d9:300 and gen:kkt3d:12; the others use the "
-         "structure "
-         "of the "
-         "factors of gen:poisson2d9:2048, gen:kkt3d:64 and gen:elasticity3d:56,56,56.",
-     .options = "|out|seconds|nrhs|suite|parts|ranks|grids|work|markdown|svg|list|json|",
-     .place = BENCH_PLACE_OWN,
-     .seconds = 0.3,
-     .nrhs = {{1, 50}, 50, 2},
-     .run = bench_l23,
-     .list = bench_l23_list,
-     .report = l23_report,
-     .draw = l23_draw},
-    {.name = "x20",
-     .title = "X20",
-     .text =
-         "'trireme bench x20' repeats the measurements of X20's Figures 3, 7, 9 and 10 on all "
-         "GPUs, "
-         "at "
-         "most 8, or on those of --backend cuda:0,1: managed memory by the number of GPUs; the "
-         "four "
-         "designs on 4 GPUs; 4 to 32 tasks per GPU; and 32 tasks in total (30 on 3, 5 or 6 GPUs, "
-         "28 on "
-         "7) by the number of GPUs, beside cuSPARSE on one; with the dependency and parallelism of "
-         "every system and their correlation with the speedup. Page faults of managed memory "
-         "(Figure 3a) are counted by bench/page_faults.c.",
-     .options = "|out|backend|uplo|seconds|nrhs|peer|layout|tune|suite|markdown|svg|list|json|",
-     .place = BENCH_PLACE_GPUS,
-     .seconds = 0.03,
-     .nrhs = {{1}, 1, 1},
-     .first_chart = "designs",
-     .run = bench_x20,
-     .list = bench_list,
-     .report = bench_x20_report,
-     .draw = bench_x20_draw},
     {.name = "gpus",
      .title = "Several GPUs",
      .text =
@@ -125,28 +47,6 @@ const bench_experiment bench_experiments[] = {
      .list = bench_list,
      .report = bench_gpus_report,
      .draw = bench_gpus_draw},
-    {.name = "w21",
-     .title = "W21",
-     .text =
-         "'trireme bench w21' relaxes W21's case (gen:wingmesh:1100000, about 10 GB of memory; "
-         "another "
-         "with --suite gen:wingmesh:N) with 15 sweeps on the CPU, for every way of storing and "
-         "each of "
-         "--threads, and compares the bandwidth, with every byte counted once, with that of a "
-         "copy. "
-         "With --backend cuda it times W21's six variants and the library's own on a GPU "
-         "(--methods "
-         "names others, as trs_relax_options does), every way of storing, block sizes 3 to 8, and "
-         "cuSPARSE's bsrmv with cuBLAS's batched triangular solves, and checks all of them against "
-         "the "
-         "CPU's sweeps. With --backend cuda:0-3 it uses the first GPU, the first two, four and so "
-         "on "
-         "up to all, and checks that x has the same bits as on one GPU.",
-     .options = "|out|methods|backend|threads|peer|suite|list|json|",
-     .place = BENCH_PLACE_LIST,
-     .run = bench_w21,
-     .list = bench_w21_list,
-     .report = bench_w21_report},
     {.name = "blocks",
      .title = "Block ILU(0)",
      .text =
@@ -163,6 +63,9 @@ const bench_experiment bench_experiments[] = {
      .run = bench_blocks,
      .list = bench_blocks_list,
      .report = bench_blocks_report},
+#if TRIREME_BENCH_PAPERS
+#include "experiments.def"
+#endif
     {0}};
 
 /* The experiment of the rows: their suite is its name, alone or followed by a word. */

@@ -15,16 +15,24 @@
 
 #define FIELD(member) offsetof(bench_settings, member)
 
+/* Words of builds with papers/, and those in their place. */
+#if TRIREME_BENCH_PAPERS
+#define OF_PAPERS(with, without) with
+#else
+#define OF_PAPERS(with, without) without
+#endif
+
 static const option options[] = {
     FILE_OPTION("out", 'o', "FILE", FIELD(out),
                 "write the results as JSON lines, each as soon as it is measured"),
     TEXT_OPTION("methods", "LIST", "@methods", FIELD(methods),
                 "the methods to time (default: serial,threads,auto on the CPU, auto on a GPU, "
                 "zerocopy beside auto for gpus); some take parameters: syncfree-csc:warps=8"),
-    TEXT_OPTION(
-        "backend", "WHERE", "cpu|cuda", FIELD(backend),
-        "cpu (the default), cuda or cuda:N; for x20, gpus and w21 also several GPUs, such as "
-        "cuda:0-3"),
+    TEXT_OPTION("backend", "WHERE", "cpu|cuda", FIELD(backend),
+                "cpu (the default), cuda or cuda:N; for " OF_PAPERS("x20, w21 and ",
+                                                                    "") "gpus also several "
+                                                                        "GPUs, such as "
+                                                                        "cuda:0-3"),
     TEXT_OPTION(
         "threads", "LIST", NULL, FIELD(threads),
         "the numbers of threads, such as 1,2,4 (default: all cores); serial uses 1, auto and "
@@ -50,7 +58,9 @@ static const option options[] = {
                 "auto times its candidates in the analysis: methods on the CPU, the engine's "
                 "settings on a GPU"),
     FILE_OPTION("suite", 0, "SUITE", FIELD(suite),
-                "the suite for l17, x20 and gpus; for w21, l23 and blocks the matrix"),
+                "the suite for " OF_PAPERS("l17, x20 and ", "") "gpus; for " OF_PAPERS(
+                    "w21, l23 and ", "") "blocks the matrix"),
+#if TRIREME_BENCH_PAPERS
     TEXT_OPTION(
         "parts", "LIST", "real|model|simulation", FIELD(parts),
         "for l23: the parts to run, of real, gpu, model and simulation (default real,model)"),
@@ -63,16 +73,18 @@ static const option options[] = {
     FILE_OPTION("work", 0, "FOLDER", FIELD(work),
                 "for l23: keep factors and structures in FOLDER and use those in it (default: a "
                 "temporary folder)"),
+#endif
     FLAG_OPTION("markdown", FIELD(markdown),
-                "for l17, l23, x20 and gpus: print the tables as Markdown"),
+                "for " OF_PAPERS("l17, l23, x20 and ", "") "gpus: print the tables as Markdown"),
     FILE_OPTION(
         "compare", 0, "BEFORE.json", FIELD(compare),
         "compare the results in BEFORE.json with those in the file that follows; runs nothing"),
     FILE_OPTION("table", 0, "FILE.json", FIELD(table),
                 "print the results in FILE.json as Markdown tables; runs nothing"),
-    FILE_OPTION("svg", 0, "FILE", FIELD(svg),
-                "draw the results as SVG; l17 and x20 draw several, FILE-rates.svg or "
-                "FILE-designs.svg and others"),
+    FILE_OPTION(
+        "svg", 0, "FILE", FIELD(svg),
+        "draw the results as SVG" OF_PAPERS(
+            "; l17 and x20 draw several, FILE-rates.svg or FILE-designs.svg and others", "")),
     FLAG_OPTION(
         "list", FIELD(list),
         "list the suites, or the matrices of the suite or benchmark that is named; runs nothing"),
@@ -126,11 +138,11 @@ static const paragraph last_paragraphs[] = {
      "  trireme bench --compare before.json after.json --svg gain.svg\n"
      "  trireme bench factor:lu:nd:gen:poisson2d5:300 --threads 1,2 --nrhs 8\n"
      "  trireme bench --table after.json --svg bars.svg\n"
-     "  trireme bench gpu --backend cuda --nrhs 1,8,32,128 --store f32\n"
-     "  trireme bench l17 --markdown --svg l17\n"
-     "  trireme bench l23 --out l23.json --svg l23.svg\n"
-     "  trireme bench x20 --out x20.json --svg x20\n"
-     "  trireme bench gpus --backend cuda:0-3 --out gpus.json --svg gpus.svg"},
+     "  trireme bench gpu --backend cuda --nrhs 1,8,32,128 --store f32\n" OF_PAPERS(
+         "  trireme bench l17 --markdown --svg l17\n"
+         "  trireme bench l23 --out l23.json --svg l23.svg\n"
+         "  trireme bench x20 --out x20.json --svg x20\n",
+         "") "  trireme bench gpus --backend cuda:0-3 --out gpus.json --svg gpus.svg"},
     {0}};
 
 /* In the order of the text; filled at program start. */
@@ -138,7 +150,7 @@ static paragraph paragraphs[24];
 
 static const command cmd_bench = {.name = "bench",
                                   .synopsis =
-                                      "[OPTIONS] [SUITE | l17 | l23 | x20 | w21 | gpus | blocks] | "
+                                      "[OPTIONS] [SUITE | " OF_PAPERS("l17 | l23 | x20 | w21 | ", "") "gpus | blocks] | "
                                       "--compare OLD NEW | --table FILE",
                                   .summary = "time every method, and compare results",
                                   .operand = "file",
@@ -283,6 +295,18 @@ static const bench_experiment *experiment_of(const char *word) {
   return bench_experiments;
 }
 
+/* -1, or the exit status if a word names an experiment of papers/ that this build leaves out. */
+static int check_papers(const char *word) {
+  static const char *const papers[] = {"l17", "l23", "w21", "x20"};
+  for (size_t k = 0; !OF_PAPERS(true, false) && word && k < sizeof papers / sizeof papers[0]; k++)
+    if (!strcmp(word, papers[k]))
+      return leave(LEAVE_UNAVAILABLE, trs_status_name(TRS_ERROR_UNSUPPORTED), -1,
+                   "bench: %s repeats a paper, and this build leaves papers out: build "
+                   "with -DTRIREME_WITH_PAPERS=ON",
+                   word);
+  return -1;
+}
+
 static int list(const bench_experiment *e, const bench_settings *set) {
   if (set->svg) return leave_usage("bench", "--svg draws results: leave it out with --list");
   bool own = e != bench_experiments && e->list == bench_list && !set->suite;
@@ -325,6 +349,7 @@ static int run(int argc, char **argv) {
     return LEAVE_SOLVED;
   }
   int code = options_parse(&cmd_bench, &set, &argc, argv);
+  if (code < 0) code = check_papers(argc ? argv[0] : NULL);
   if (code >= 0) return code;
   if (set.compare || set.table) return run_files(&set, argc, argv);
   const bench_experiment *e = experiment_of(argc ? argv[0] : NULL);

@@ -15,7 +15,7 @@ bool bench_is_method(const char *name) {
   size_t length = strcspn(name, ":");
   if (length == 4 && !strncmp(name, "auto", 4)) return true;
   for (const char *line = trs_method_list(); *line; line += line[strcspn(line, "\n")] != 0) {
-    const char *absent = strstr(line, "[not in this build]");
+    const char *absent = strstr(line, "[not in this build");
     bool same = strcspn(line, " \n") == length && !strncmp(line, name, length);
     line += strcspn(line, "\n");
     if (same) return !absent || absent > line;

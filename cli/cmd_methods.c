@@ -98,13 +98,19 @@ static void print_group(const char *title, const char *call, const char *list, c
   print_list(list);
 }
 
+/* True if a line of the library's list is a method of a paper that this build leaves out. */
+static bool left_out(const char *line) {
+  const char *said = strstr(line, "TRIREME_WITH_PAPERS");
+  return said && said < line + strcspn(line, "\n");
+}
+
 /* The library's methods of a backend, "NAME  SUMMARY" per line. */
 static void collect(char *list, size_t size, const char *backend) {
   char name[64], of[32], summary[256];
   size_t used = 0;
   *list = 0;
   for (const char *line = trs_method_list(); *line; line += line[strcspn(line, "\n")] != 0) {
-    int got = sscanf(line, "%63s %31s %255[^[\n]", name, of, summary);
+    int got = left_out(line) ? 0 : sscanf(line, "%63s %31s %255[^[\n]", name, of, summary);
     line += strcspn(line, "\n");
     if (got == 3 && !strcmp(of, backend) && used < size)
       used += (size_t)snprintf(list + used, size - used, "%s  %s\n", name, summary);
@@ -126,6 +132,23 @@ static void print_backends(void) {
   }
 }
 
+static void print_left_out(void) {
+  char name[64], text[600] = "Methods of papers are left out of this build:";
+  const size_t begin = strlen(text);
+  size_t used = begin;
+  for (const char *line = trs_method_list(); *line; line += line[strcspn(line, "\n")] != 0) {
+    char one[68] = "";
+    if (left_out(line) && sscanf(line, "%63s", name) == 1) snprintf(one, sizeof one, " %s,", name);
+    line += strcspn(line, "\n");
+    if (*one && !strstr(text, one) && used < sizeof text)
+      used += (size_t)snprintf(text + used, sizeof text - used, "%s", one);
+  }
+  if (used == begin || used >= sizeof text) return;
+  snprintf(text + used - 1, sizeof text - used + 1, ". -DTRIREME_WITH_PAPERS=ON has them.");
+  printf("\n");
+  print_hanging(text, 0);
+}
+
 static int run(int argc, char **argv) {
   int code = options_parse(&cmd_methods, NULL, &argc, argv);
   if (code >= 0) return code;
@@ -134,6 +157,7 @@ static int run(int argc, char **argv) {
     if (k) printf("\n");
     print_group(groups[k].title, groups[k].call, groups[k].list, groups[k].refuses());
   }
+  print_left_out();
   return LEAVE_SOLVED;
 }
 

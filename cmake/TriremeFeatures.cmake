@@ -47,7 +47,8 @@ trireme_feature(AMD HEADER amd.h LIBS amd suitesparseconfig SUFFIXES suitesparse
 trireme_feature(SUPERLU WORKER HEADER slu_ddefs.h LIBS superlu SUFFIXES superlu SuperLU
                 DEBIAN libsuperlu-dev)
 trireme_feature(JANSSON HEADER jansson.h LIBS jansson DEBIAN libjansson-dev)
-if(TRIREME_SANITIZE) # drivers of OpenCL devices are not compiled for the sanitizers
+# Only L17's methods use OpenCL.  Drivers of its devices are not compiled for the sanitizers.
+if(TRIREME_SANITIZE OR NOT TRIREME_WITH_PAPERS)
   set(TRIREME_WITH_OPENCL OFF)
 endif()
 trireme_feature(OPENCL HEADER CL/cl.h LIBS OpenCL DEBIAN ocl-icd-opencl-dev)
@@ -127,5 +128,9 @@ if(TRIREME_WITH_NVSHMEM AND TRS_HAVE_CUDA AND BUILD_SHARED_LIBS)
   endif()
 endif()
 
+set(TRS_HAVE_PAPERS 0)
+if(TRIREME_WITH_PAPERS)
+  set(TRS_HAVE_PAPERS 1)
+endif()
 configure_file(${CMAKE_CURRENT_SOURCE_DIR}/cmake/config.h.in
                ${CMAKE_CURRENT_BINARY_DIR}/include/base/config.h)

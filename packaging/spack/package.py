@@ -74,6 +74,7 @@ class Trireme(CMakePackage, CudaPackage):
             self.define_from_variant("TRIREME_WITH_CUDA", "cuda"),
             self.define_from_variant("TRIREME_WITH_NVSHMEM", "nvshmem"),
             self.define("TRIREME_BUILD_TESTS", False),
+            self.define("TRIREME_WITH_PAPERS", False),
             self.define("TRIREME_HDF5_ARCHIVE", False),
             self.define("TRIREME_WITH_OPENCL", False),
             self.define("TRIREME_WITH_SIMGRID", False),

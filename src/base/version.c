@@ -6,20 +6,26 @@
 typedef struct feature {
   const char *name;
   int have;
-  const char *use, *package;
+  const char *use, *remedy;
 } feature;
 
 static const feature features[] = {
-    {"zlib", TRS_HAVE_ZLIB, "gzip files, checksums", "zlib1g-dev"},
-    {"zstd", TRS_HAVE_ZSTD, "zstandard files", "libzstd-dev"},
-    {"HDF5", TRS_HAVE_HDF5, "Binsparse containers", "libhdf5-dev"},
-    {"METIS", TRS_HAVE_METIS, "nested dissection", "libmetis-dev"},
-    {"AMD", TRS_HAVE_AMD, "minimum degree ordering", "libsuitesparse-dev"},
-    {"CUDA", TRS_HAVE_CUDA, "solves on a GPU", "NVIDIA's CUDA toolkit, which has nvcc,"},
-    {"NVSHMEM", TRS_HAVE_NVSHMEM, "one process per GPU", "nvidia-nvshmem-cu13 with pip"},
-    {"OpenCL", TRS_HAVE_OPENCL, "solves on an OpenCL device", "ocl-icd-opencl-dev"},
-    {"SuperLU", TRS_HAVE_SUPERLU, "complete LU", "libsuperlu-dev"},
-    {"MPI", TRS_HAVE_MPI, "solves on the ranks of a cluster", "libopenmpi-dev openmpi-bin"},
+    {"zlib", TRS_HAVE_ZLIB, "gzip files, checksums", "install zlib1g-dev and build again"},
+    {"zstd", TRS_HAVE_ZSTD, "zstandard files", "install libzstd-dev and build again"},
+    {"HDF5", TRS_HAVE_HDF5, "Binsparse containers", "install libhdf5-dev and build again"},
+    {"METIS", TRS_HAVE_METIS, "nested dissection", "install libmetis-dev and build again"},
+    {"AMD", TRS_HAVE_AMD, "minimum degree ordering", "install libsuitesparse-dev and build again"},
+    {"CUDA", TRS_HAVE_CUDA, "solves on a GPU",
+     "install NVIDIA's CUDA toolkit, which has nvcc, and build again"},
+    {"NVSHMEM", TRS_HAVE_NVSHMEM, "one process per GPU",
+     "install nvidia-nvshmem-cu13 with pip and build again"},
+    {"OpenCL", TRS_HAVE_OPENCL, "L17 on an OpenCL device",
+     "install ocl-icd-opencl-dev and build with -DTRIREME_WITH_PAPERS=ON"},
+    {"SuperLU", TRS_HAVE_SUPERLU, "complete LU", "install libsuperlu-dev and build again"},
+    {"MPI", TRS_HAVE_MPI, "solves on the ranks of a cluster",
+     "install libopenmpi-dev openmpi-bin and build again"},
+    {"papers", TRS_HAVE_PAPERS, "methods and benchmarks that repeat papers",
+     "build with -DTRIREME_WITH_PAPERS=ON"},
 };
 
 const char *trs_version(void) { return TRS_VERSION_TEXT; }
@@ -31,9 +37,8 @@ const char *trs_features(void) {
     const feature *it = &features[f];
     int more = it->have
                    ? snprintf(text + used, sizeof text - used, "%-8s yes  %s\n", it->name, it->use)
-                   : snprintf(text + used, sizeof text - used,
-                              "%-8s no   %s (install %s and build again)\n", it->name, it->use,
-                              it->package);
+                   : snprintf(text + used, sizeof text - used, "%-8s no   %s (%s)\n", it->name,
+                              it->use, it->remedy);
     if (more > 0) used += (size_t)more;
   }
   if (used < sizeof text)

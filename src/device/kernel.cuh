@@ -201,10 +201,15 @@ __device__ inline void load_relaxed_if(bool wanted, const W *p, W &value) {
                    : "memory");
   }
 }
+/* Fences of acquire and release: for a block of threads, for the GPU, for all GPUs and the host. */
+__device__ inline void fence_block() { asm volatile("fence.acq_rel.cta;" ::: "memory"); }
+__device__ inline void fence_device() { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
+__device__ inline void fence_system() { asm volatile("fence.acq_rel.sys;" ::: "memory"); }
+
 template <class W>
 __device__ inline W load_acquire(const W *p) {
   W value = load_relaxed(p);
-  asm volatile("fence.acq_rel.gpu;" ::: "memory");
+  fence_device();
   return value;
 }
 

@@ -12,21 +12,26 @@
 /* The list is included twice, each time with another TRS_METHOD. */
 #define TRS_METHOD(id, name, backend, summary) extern const trs_method trs_method_##id;
 #define TRS_METHOD_CUDA TRS_METHOD
-#define TRS_METHOD_OPENCL TRS_METHOD
+#define TRS_PAPER_CUDA TRS_METHOD
+#define TRS_PAPER_OPENCL TRS_METHOD
 #include "plan/methods.def"
 #undef TRS_METHOD
 #undef TRS_METHOD_CUDA
-#undef TRS_METHOD_OPENCL
+#undef TRS_PAPER_CUDA
+#undef TRS_PAPER_OPENCL
 
 static const struct {
   const trs_method *table; /* NULL: this build lacks it */
   const char *name, *backend, *summary;
+  bool of_paper; /* of papers/ */
 } methods[] = {
-#define TRS_METHOD(id, name, backend, summary) {&trs_method_##id, name, backend, summary},
+#define TRS_METHOD(id, name, backend, summary) {&trs_method_##id, name, backend, summary, false},
 #define TRS_METHOD_CUDA(id, name, backend, summary) \
-  {TRS_CUDA_PART(trs_method_##id), name, backend, summary},
-#define TRS_METHOD_OPENCL(id, name, backend, summary) \
-  {TRS_OPENCL_PART(trs_method_##id), name, backend, summary},
+  {TRS_CUDA_PART(trs_method_##id), name, backend, summary, false},
+#define TRS_PAPER_CUDA(id, name, backend, summary) \
+  {TRS_PAPER_CUDA_PART(trs_method_##id), name, backend, summary, true},
+#define TRS_PAPER_OPENCL(id, name, backend, summary) \
+  {TRS_PAPER_OPENCL_PART(trs_method_##id), name, backend, summary, true},
 #include "plan/methods.def"
 };
 
@@ -46,7 +51,10 @@ const char *trs_method_list(void) {
   for (int m = 0; m < NMETHODS && used < sizeof text; m++) {
     int more = snprintf(text + used, sizeof text - used, "%-18s%-12s%s%s\n", methods[m].name,
                         methods[m].backend, methods[m].summary,
-                        methods[m].table ? "" : " [not in this build]");
+                        methods[m].table ? ""
+                        : methods[m].of_paper && !TRS_HAVE_PAPERS
+                            ? " [not in this build: TRIREME_WITH_PAPERS=ON has it]"
+                            : " [not in this build]");
     if (more > 0) used += (size_t)more;
   }
   return text;
@@ -100,6 +108,11 @@ static trs_status take_named(trs_plan *plan, const char *given) {
   }
   if (found >= 0 && methods[found].table)
     return take_method(plan, methods[found].table, given + length + (given[length] == ':'));
+  if (found >= 0 && methods[found].of_paper && !TRS_HAVE_PAPERS)
+    return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
+                    "method %s repeats a paper, and this build leaves papers out: build with "
+                    "-DTRIREME_WITH_PAPERS=ON",
+                    methods[found].name);
   if (found >= 0)
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
                     "method %s needs CUDA, which this build does not have: install the CUDA "

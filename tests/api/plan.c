@@ -494,7 +494,8 @@ TEST(the_library_tells_what_it_has) {
   assert_int_equal(strncmp(trs_method_list(), "serial ", 7), 0);
   assert_non_null(strstr(trs_method_list(), "\nthreads "));
   assert_non_null(strstr(trs_method_list(), "\nzerocopy-block "));
-  assert_int_equal(!strstr(trs_method_list(), "[not in this build]"), TRS_HAVE_CUDA);
+  assert_int_equal(!strstr(trs_method_list(), "[not in this build"),
+                   TRS_HAVE_CUDA && TRS_HAVE_PAPERS);
 }
 
 TEST(looking_for_a_gpu_is_no_failure) {

@@ -1,6 +1,7 @@
 """trireme bench: runs, their results, peers, comparisons and tables, and what it says when it must
 refuse."""
 
+import glob
 import json
 import os
 import shutil
@@ -15,6 +16,7 @@ from harness import (TRIREME, check, finish, has, matrix, path, read, refuses, r
 from recorded import data, expected, svg  # noqa: E402
 
 FAKE = os.environ["FAKE_MKL_PATH"]
+PAPERS = has("papers")
 CLEAN = {"TRIREME_MATRICES": "", "TRIREME_FACTORS": "", "TRIREME_SUITES": "",
          "TRIREME_COMMIT": "", "TRIREME_MKL": "/none"}
 SMALL, SHORT = "gen:poisson2d5:20", ("--seconds", "0.002")
@@ -176,7 +178,8 @@ def test_missing():
 def test_suites():
     o = bench("--list")
     check("suites are listed", o.code == 0 and o.out.split() ==
-          ["cpu", "gpu-quick", "gpu-rhs", "gpu", "gpus", "l17", "quick", "x20"], o)
+          ["cpu", "gpu-quick", "gpu-rhs", "gpu", "gpus"] + ["l17"] * PAPERS + ["quick"] +
+          ["x20"] * PAPERS, o)
     o = bench("quick", "--list")
     check("a suite is listed", o.code == 0 and len(o.out.split()) == 6, o)
     o = bench("cpu", "--list")
@@ -236,7 +239,8 @@ def test_usage():
             ("compare and table", "not both", ("--compare", "a.json", "b.json", "--table", "c")),
             ("right-hand sides that are no number", "--nrhs", ("--nrhs", "1,x")),
             ("two suites", "two suites", ("quick", "--suite", "cpu")),
-            ("Markdown of a suite", "l17, l23, x20 and gpus", ("quick", "--markdown")),
+            ("Markdown of a suite", "l17, l23, x20 and gpus" if PAPERS else "gpus",
+             ("quick", "--markdown")),
             ("svg of a list", "--svg", ("--list", "--svg", "a.svg"))):
         refuses(name, 2, said, "bench", *words)
 
@@ -254,7 +258,16 @@ def test_without_jansson():
     refuses("--json names what is missing", 4, "libjansson-dev", "bench", "--json")
 
 
-RESULTS = os.path.join(HERE, os.pardir, os.pardir, "bench", "results")
+TOP = os.path.join(HERE, os.pardir, os.pardir)
+RESULTS = os.path.join(TOP, "bench", "results")
+
+
+def result_of(paper, name):
+    return os.path.join(TOP, "papers", paper, "results", name)
+
+
+def is_of_paper(what):
+    return what in ("l17", "l23", "w21", "x20")
 
 
 def test_lists():
@@ -262,8 +275,14 @@ def test_lists():
                         ("gpus", "gen:kkt3d:151"), ("w21", "gen:wingmesh:1100000"),
                         ("blocks", "gen:wingmesh:60000"), ("blocks", "gen:wingmesh:1100000"),
                         ("l23", "gen:poisson2d9:2048"), ("quick", "gen:poisson2d5:150")):
+        if is_of_paper(what) and not PAPERS:
+            refuses(f"{what} in a build without papers", 4, "TRIREME_WITH_PAPERS", "bench", "--list",
+                    what)
+            continue
         o = bench("--list", what)
         check(f"--list {what} lists its systems", o.code == 0 and entry in o.out.split(), o)
+    if not PAPERS:
+        return
     o = bench("l23", "--list", "--suite", "gen:kkt3d:5")
     check("--list of another matrix", o.code == 0 and o.out == "gen:kkt3d:5\n", o)
 
@@ -274,6 +293,8 @@ def test_without_gpu():
         return
     for words in (["gpu"], ["gpu-quick"], ["l17"], ["x20"], ["gpus"],
                   ["w21", "--backend", "cuda:0-1"], ["blocks", "--backend", "cuda"]):
+        if is_of_paper(words[0]) and not PAPERS:
+            continue
         o = bench(*words)
         check("says at once that there is no GPU: " + " ".join(words), o.code == 4 and
               "CUDA" in o.err and not o.out, o)
@@ -284,24 +305,27 @@ def test_without_gpu():
 def test_pictures():
     refuses("a picture that cannot be written, before the run", 3, "nowhere", "bench", "cpu",
             "--svg", "nowhere/x.svg", env=CLEAN)
-    refuses("a picture of real ranks", 2, "--parts model", "bench", "l23", "--parts", "real",
-            "--svg", "x.svg", env=CLEAN)
-    table = os.path.join(RESULTS, "l17-h200.json")
-    o = bench("--table", table, "--svg", "seventeen.svg")
-    check("several pictures of a name with .svg", o.code == 0 and
-          read("seventeen-rates.svg").startswith(b"<svg"), o)
+    if PAPERS:
+        refuses("a picture of real ranks", 2, "--parts model", "bench", "l23", "--parts", "real",
+                "--svg", "x.svg", env=CLEAN)
+        o = bench("--table", result_of("L17", "l17-h200.json"), "--svg", "seventeen.svg")
+        check("several pictures of a name with .svg", o.code == 0 and
+              read("seventeen-rates.svg").startswith(b"<svg"), o)
     o = bench("file:none.mtx", "--svg", "none.svg", env={"TRIREME_MATRICES": path("")})
     check("a picture of nothing is said not to be", "nothing to draw: none.svg" in o.err, o)
 
 
 def test_w21_table():
+    if not PAPERS:
+        skip("tables of w21", "this build leaves papers out")
+        return
     for name, said in (("w21-xeon-16-cores", "| threads | 16 | 5 | f16 |"),
                        ("w21-h200", "| warp-six-rows-l2 | - | 5 | mixed |"),
                        ("w21-h200-x4", "| slices | 4 | 5 | mixed |")):
-        o = bench("--table", os.path.join(RESULTS, name + ".json"))
+        o = bench("--table", result_of("W21", name + ".json"))
         check(f"--table of {name}", o.code == 0 and said in o.out, o)
     refuses("a chart of w21", 2, "no chart", "bench", "--table",
-            os.path.join(RESULTS, "w21-h200.json"), "--svg", "x.svg", env=CLEAN)
+            result_of("W21", "w21-h200.json"), "--svg", "x.svg", env=CLEAN)
 
 
 def test_blocks():
@@ -328,15 +352,17 @@ def test_blocks():
 
 def test_every_file():
     """Results of every experiment are read: a comparison with themselves finds no difference."""
-    for name in sorted(os.listdir(RESULTS)):
-        if not name.endswith(".json") or name.startswith("python"):
+    for file in sorted(glob.glob(os.path.join(RESULTS, "*.json")) +
+                       glob.glob(os.path.join(TOP, "papers", "*", "results", "*.json"))):
+        name = os.path.basename(file)
+        if name.startswith("python") or is_of_paper(name[:3]) and not PAPERS:
             continue
-        o = bench("--compare", os.path.join(RESULTS, name), os.path.join(RESULTS, name))
+        o = bench("--compare", file, file)
         gains = [line.split()[-1] for line in o.out.split("\n\n")[0].splitlines()[1:]]
         check(f"{name} compared with itself", o.code == 0 and gains and
               set(gains) <= {"1.00", "WRONG"}, o)
     refuses("relaxations and solves have nothing in common", 3, "in common", "bench", "--compare",
-            os.path.join(RESULTS, "w21-h200.json"), os.path.join(RESULTS, "gpu-h200.json"))
+            result_of("W21", "w21-h200.json"), os.path.join(RESULTS, "gpu-h200.json"))
 
 
 def test_widths():

@@ -49,5 +49,5 @@ else:
         check(f"{package}, in {file}", candidate(package))
 for feature in re.findall(r"^  (\S+) +no .*", run("--version").out, re.MULTILINE):
     line = re.search(rf"^  {feature} .*", run("--version").out, re.MULTILINE).group()
-    check(f"--version says how to get {feature}", "(install " in line, line)
+    check(f"--version says how to get {feature}", "(install " in line or "(build with " in line, line)
 finish()

@@ -44,7 +44,7 @@ two = run("relax", "gen:wingmesh:500", "--block-size", 5, "--backend", "threads:
 check("the same x on one thread and on two", one.code == two.code == 0 and
       read_vectors("1.mtx") == read_vectors("2.mtx"), two)
 
-if speaks_json:
+if speaks_json and has("papers"):
     o = run("bench", "w21", "--suite", "gen:wingmesh:500", "--json", "--threads", 1)
     rows = [json.loads(l) for l in o.out.splitlines()] if o.code == 0 else []
     check("bench w21 times every way of storing", [r["store"] for r in rows] ==
@@ -55,12 +55,13 @@ if has("OpenCL"):
             "opencl")
 else:
     skip("relaxation on an OpenCL device", "no OpenCL")
-refuses("bench w21 without the CUDA runtime", 4, "the CUDA runtime", "bench", "w21", "--backend",
-        "cuda", "--suite", "gen:wingmesh:500", env={"TRIREME_CUDART": "/none"})
-refuses("threads of bench w21 on a GPU", 2, "--threads are the CPU's", "bench", "w21", "--backend",
-        "cuda", "--threads", "2")
-refuses("variants of bench w21 on the CPU", 2, "a GPU's variants", "bench", "w21", "--methods",
-        "warp-row")
+if has("papers"):
+    refuses("bench w21 without the CUDA runtime", 4, "the CUDA runtime", "bench", "w21", "--backend",
+            "cuda", "--suite", "gen:wingmesh:500", env={"TRIREME_CUDART": "/none"})
+    refuses("threads of bench w21 on a GPU", 2, "--threads are the CPU's", "bench", "w21", "--backend",
+            "cuda", "--threads", "2")
+    refuses("variants of bench w21 on the CPU", 2, "a GPU's variants", "bench", "w21", "--methods",
+            "warp-row")
 refuses("a variant of a relaxation on the CPU", 2, "is a GPU's", "relax", "gen:wingmesh:500",
         "--block-size", 5, "--variant", "warp-row")
 

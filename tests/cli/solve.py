@@ -99,6 +99,9 @@ listed = {part.split(":")[0]: [l.split()[0] for l in part.splitlines()[1:]
                                if l[:1].strip() and not l.startswith("not available")]
           for part in run("methods").out.split("\n\n")}
 on_cpu = listed["Solves on one thread of the CPU"] + listed["Solves on all threads of the CPU"]
+for method in [] if has("papers") else ["levelset", "syncfree-csc", "zerocopy"]:
+    refuses(f"method {method} in a build without papers", 4, "TRIREME_WITH_PAPERS", "solve",
+            "gen:poisson2d5:60", "--uplo", "upper", "--method", method)
 for place in ["Solves on one thread of the CPU", "Solves on all threads of the CPU", "Solves on one GPU",
               "Solves on several GPUs"]:
     for method in listed[place]:
@@ -125,7 +128,7 @@ check("the reference time comes with a ratio, and is no limit",
 o = run("solve", "--help")
 check("help calls it a reference time", "It is no limit" in o.out and "can beat" not in o.out, o)
 check("relax explains omega", "the relaxation factor (default 1)" in run("relax", "--help").out)
-for method in ["engine", "levelset", "syncfree-csc", "syncfree-csc-rhs", "supernodal"]:
+for method in ["engine", "supernodal"] + ["levelset", "syncfree-csc"] * has("papers"):
     if not has("CUDA"):
         refuses(f"method {method} without CUDA", 4, "needs CUDA", "solve", "gen:chain:5", "--uplo",
                 "lower", "--method", method)

@@ -92,7 +92,7 @@ check("no progress bar on a dumb terminal", code == 0 and text == "", repr(text)
 o = run(*REPEATED, often)
 check("no progress bar without a terminal", o.code == 0 and o.err == "", o)
 
-if has("MPI"):
+if has("MPI") and has("papers"):
     size, shown = 100, ""
     while "%" not in shown and size <= 1600:  # until it takes longer than a bar waits
         code, shown, rest = on_terminal(["bench", "l23", "--parts", "model", "--ranks", "128,512",
@@ -101,7 +101,7 @@ if has("MPI"):
     check("a progress bar while other programs work", code == 0 and "%" in shown and
           "poisson2d9" in shown and ESCAPE not in rest, f"{code} {shown[-300:]!r} {rest[-300:]!r}")
 else:
-    skip("a progress bar while other programs work", "MPI is not in this build")
+    skip("a progress bar while other programs work", "MPI or papers are not in this build")
 
 # ---- output that cannot be written
 

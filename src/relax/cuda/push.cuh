@@ -8,8 +8,6 @@
 
 namespace trs {
 
-__device__ inline void fence_system() { asm volatile("fence.acq_rel.sys;" ::: "memory"); }
-
 /* start is 0 before the wait begins.  Returns 0 once this wait, or one of any member, has exceeded
  * the limit. */
 __device__ __noinline__ inline unsigned long long look_at_time(trs_relax_signs *const *signs,

@@ -79,11 +79,11 @@ class colour_barrier {
   /* The wait has a limit like any other.  Because all blocks are resident, only a GPU that has
    * stopped exceeds it. */
   __device__ void arrive(int step) {
-    asm volatile("fence.acq_rel.gpu;" ::: "memory");
+    fence_device();
     atomicAdd(arrived_, 1u);
     wait w(fault_);
     while (load_relaxed(arrived_) < target_ && w.goes_on(step)) continue;
-    asm volatile("fence.acq_rel.gpu;" ::: "memory");
+    fence_device();
   }
 };
 

@@ -20,12 +20,11 @@
 namespace {
 
 using namespace trs::spread;
+using trs::fence_device;
+using trs::fence_system;
 using trs::multiply_add;
 using trs::read_constant;
 using trs::zero;
-
-__device__ inline void fence_device() { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
-__device__ inline void fence_system() { asm volatile("fence.acq_rel.sys;" ::: "memory"); }
 
 __device__ inline int64_t word_of(const work &w, int32_t K) {
   return int64_t(K) * w.a.chunks + w.chunk;

@@ -67,13 +67,13 @@ __global__ void __launch_bounds__(TRS_PUSH_MEMBERS) open(const __grid_constant__
   const unsigned long long solve = a.counters->solve + 1;
   const int m = int(threadIdx.x);
   if (m >= a.members) return;
-  __threadfence_system();
+  fence_system();
   store_relaxed<true>(told(a, m) + a.member, solve - 1);
   const unsigned long long *finished = told(a, a.member) + m;
   wait w(a.fault);
   while (load_relaxed<true>(finished) + 2 < solve && w.goes_on(-1)) {
   }
-  __threadfence_system();
+  fence_system();
 }
 
 /* Blocks of threads per column. */

@@ -94,8 +94,8 @@ __global__ void clear_words(analysis_state *state, analysis_state fresh, uint32_
   if (this_thread() == 0) *state = fresh;
 }
 
-/* Sets all levels to unknown; if there are blocks, sets all windows to uncounted, and a level
- * becomes unknown where its block begins. */
+/* Sets all levels to unknown, unless the caller knows them; if there are blocks, sets all windows
+ * to uncounted, and a level becomes unknown where its block begins. */
 trs_status clear_state(const cut &c) {
   enum { WORDS_A_THREAD = 8 };
   const int64_t n = c.system.n;

@@ -78,9 +78,9 @@ trs_status trs_gpu_end_features(trs_pattern_features *features, void *stage, trs
  * during the analysis.  Begin the rival first, on the same stream; finish it first; free it after
  * this cut is finished.  Small systems may run this cut beside the rival on a second stream, so
  * the pattern's arrays must be complete, not only ordered before the stream.  Large systems wait
- * for the number of levels.
+ * for the number of levels, unless it is given.
  *
- * levels: or NULL, and the cut finds them.
+ * levels: of single rows (rules->most_block is 1); or NULL, and the cut finds them.
  *
  * O(nnz) work and a radix sort of the blocks; one walk along the levels. */
 trs_status trs_gpu_cut_begin(trs_gpu_cut **cut, trs_device *device, const trs_system *system,

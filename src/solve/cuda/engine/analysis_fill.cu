@@ -73,14 +73,6 @@ __device__ void fill_slice(const fill_view &v, const trs_slice &h, const placed_
 
 /* ---- Values. ---- */
 
-template <class V, class S>
-__device__ V narrowed(S value) {
-  if constexpr (element<S>::is_complex)
-    return {typename element<V>::real(value.re), typename element<V>::real(value.im)};
-  else
-    return V(value);
-}
-
 template <class S>
 __device__ S reciprocal_diagonal(const fill_view &v, const S *val, const row_view &row) {
   if (v.unit) return one<S>();

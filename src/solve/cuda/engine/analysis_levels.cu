@@ -192,7 +192,7 @@ __device__ void await_turn(int warp) {
   asm volatile("bar.sync %0, %1;" ::"r"(warp + 1), "n"(2 * WARP) : "memory");
 }
 __device__ void pass_turn(int warp) {
-  asm volatile("fence.acq_rel.cta;" ::: "memory");
+  fence_block();
   asm volatile("bar.arrive %0, %1;" ::"r"(warp + 1), "n"(2 * WARP) : "memory");
 }
 

@@ -25,8 +25,8 @@ typedef enum trs_range_choice {
  * rows longer than TRS_SUBSTITUTED_ENTRIES keep their levels. */
 double trs_least_substituted_seconds(const trs_slice_level *level, int32_t nlevels);
 
-/* Seconds that it takes about, by bands of `depth` levels which become `layers` levels of M each,
- * with `entries` per row of M. */
+/* Seconds that it takes about, by bands of up to `depth` levels which become `layers` levels of x
+ * each, with `entries` per row of M. */
 double trs_substituted_seconds(const trs_slice_level *level, int32_t nlevels, int32_t depth,
                                int32_t layers, double entries);
 

@@ -227,8 +227,9 @@ static trs_status make_joint(engine *e, attempt *a, bool *made) {
     a->overflows = false;
     status = trs_bands_create(&bands, plain->level, plain->slices.nlevels, a->depth);
     if (!status)
-      status = trs_gpu_substitute(&e->substitution, made, plain->cut, &bands, a->most,
-                                  looks ? is_worth : NULL, a, &e->found->substitution);
+      status =
+          trs_gpu_substitute(&e->substitution, made, plain->cut, &bands, a->most, e->float_values,
+                             looks ? is_worth : NULL, a, &e->found->substitution);
     trs_bands_destroy(&bands);
     if (*made || (!a->overflows && !e->found->substitution.overflow)) break;
   }
@@ -330,7 +331,7 @@ static trs_status compare_cuts(cuts *c, engine *e, trs_plan *plan, const trs_sli
   TRS_TRY(begin_candidate(e, plan, with_parameters(e, rules[c->first - c->all]), NULL, c->first));
   if (!in_turn) begin_others(c, e, plan, rules);
   TRS_TRY(look_at_candidate(e, plan, c->first));
-  if (has_few_levels(e, c->first)) return TRS_SUCCESS;
+  if (has_few_levels(e, c->first) && e->asked.substitute <= 0) return TRS_SUCCESS;
   if (in_turn) {
     TRS_TRY(try_substitution(e, plan, c->first, MUCH * c->first->seconds));
     if (e->made) return TRS_SUCCESS;
@@ -531,6 +532,7 @@ static trs_status analyze(trs_plan *plan) {
 /* The new values lose too many digits in some rows: others are substituted.  After a failure e is
  * as before. */
 static trs_status substitute_others(engine *e, trs_plan *plan) {
+  trs_gpu_substitution_drop_values(&e->substitution, e->gpu.device, plan->stream);
   engine fresh = without_solves(e);
   const trs_slice_rules rules =
       trs_rows_rules((double)plan->system.nnz / (double)plan->system.n, plan->options.nrhs > 1);

@@ -50,9 +50,9 @@ typedef struct trs_engine_args {
   int32_t buffers; /* of work and parts.  2, a double buffer: a solve uses one and clears the other
                       for the next solve.  1, if two do not stay in the cache: cleared before each
                       solve */
-  int32_t work_shift;         /* x of neighbouring positions are 2^work_shift elements apart */
-  void *work;                 /* buffers x n << work_shift: x by position; all bits set: pending */
-  void *parts;                /* buffers x nparts x TRS_SLICE_LANES: sums of parts, likewise */
+  int32_t work_shift; /* x of neighbouring positions are 2^work_shift elements apart */
+  void *work;         /* buffers x slices.n << work_shift: x by position; all bits set: pending */
+  void *parts;        /* buffers x nparts x TRS_SLICE_LANES: sums of parts, likewise */
   const int32_t *level_slice; /* nlevels + 1: first slice of each */
   int32_t overlaps;           /* the device can start a kernel before its predecessor ends */
   trs_engine_counters *counters;
@@ -63,7 +63,7 @@ typedef struct trs_engine_args {
   void *x;
   const void *b;
   int64_t x_row, x_col, b_row, b_col, nrhs;
-  void *many_rhs_work; /* n x many_rhs: x by position; all bits set: pending */
+  void *many_rhs_work; /* slices.n x many_rhs: x by position; all bits set: pending */
   int32_t many_rhs;    /* right-hand sides solved together */
   int32_t in_place;    /* rows wait for x itself, n x many_rhs, instead of many_rhs_work */
   int32_t *system_idx; /* slices.entries: idx as rows of the system, for in_place; or NULL.  Not of

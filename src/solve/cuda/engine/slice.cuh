@@ -36,6 +36,14 @@ struct narrower<complex_of<double>> {
   using type = complex_of<float>;
 };
 
+template <class V, class S>
+__device__ inline V narrowed(S value) {
+  if constexpr (element<S>::is_complex)
+    return {typename element<V>::real(value.re), typename element<V>::real(value.im)};
+  else
+    return V(value);
+}
+
 /* by_scalar, with the type of the stored values as second argument. */
 template <class F>
 inline cudaError_t by_values(trs_scalar scalar, bool float_values, F f) {

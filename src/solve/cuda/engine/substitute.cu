@@ -35,6 +35,13 @@ struct team {
 using small_team = team<8, TRS_SUBSTITUTED_FEW>;
 using whole_warp = team<WARP, TRS_SUBSTITUTED_ENTRIES>;
 
+/* The pivot of an x behind its y where entries are stored as floats: the entry that multiplies y is
+ * its negative, and both have to cancel. */
+template <class S>
+__device__ S rounded(S pivot) {
+  return widen<S>(narrowed<typename narrower<S>::type>(pivot));
+}
+
 /* The first of count ascending numbers that is at least `wanted`. */
 __device__ int32_t lower_bound(const int32_t *numbers, int32_t count, int32_t wanted) {
   int32_t low = 0;
@@ -76,6 +83,7 @@ struct packed {
   const int32_t *idx, *of;
   S *val;
   int32_t ny, full; /* full: rows store their diagonal entries */
+  bool narrow;      /* as in pass_view */
 
   struct row {
     int64_t at;
@@ -108,9 +116,10 @@ struct packed {
   __device__ void set_diagonal(int32_t k, S pivot) const {
     const int64_t at = ptr[ny + k];
     const bool y = behind_y(k);
-    if (y) val[at] = S{} - pivot;
+    const S of_x = y && narrow ? rounded(pivot) : pivot;
+    if (y) val[at] = S{} - of_x;
     if (!full) return;
-    val[ptr[ny + k + 1] - 1] = pivot;
+    val[ptr[ny + k + 1] - 1] = of_x;
     if (y) val[ptr[idx[at] + 1] - 1] = pivot;
   }
 };
@@ -120,7 +129,7 @@ struct pass_view {
   using real = typename element<S>::real;
   pattern_view t;
   const S *val;
-  bool unit;
+  bool unit, narrow; /* narrow: entries will be stored as floats */
   const int32_t *order;
   M rows = {};
   const real *size = nullptr; /* of each x */
@@ -162,6 +171,12 @@ __device__ bool underflows(S product, S a, S b) {
   constexpr real TINY =
       sizeof(real) == 4 ? real(FLT_MIN / FLT_EPSILON) : real(DBL_MIN / DBL_EPSILON);
   return largest_part(a) != 0 && largest_part(b) != 0 && !(largest_part(product) >= TINY);
+}
+
+/* True if a pivot leaves the range of floats. */
+template <class S>
+__device__ bool leaves_floats(S pivot) {
+  return !(largest_part(pivot) >= FLT_MIN && largest_part(pivot) <= FLT_MAX);
 }
 
 /* One row, by a team. */
@@ -317,11 +332,12 @@ __device__ bool row_maker<S, M, T>::sum_values(Kept kept) {
   sync();
   for (int32_t d = 0; d < substituted; d++) {
     const int32_t c = v.t.column(row.origin, m.entry[d]);
-    const S a = value(m.entry[d]), its_inverse = reciprocal(diagonal(v.t.row(c)));
+    const S a = value(m.entry[d]), its_pivot = diagonal(v.t.row(c)),
+            its_inverse = reciprocal(its_pivot);
     const S factor = a * its_inverse;
     const auto its = v.rows.find(c);
     if (lane == 0) bound += magnitude(a) * v.largest[c];
-    lost |= underflows(factor, a, its_inverse);
+    lost |= underflows(factor, a, its_inverse) || (v.narrow && leaves_floats(its_pivot));
     for (int32_t e = lane; e < its.count; e += LANES) {
       const S b = v.rows.value(its, e);
       S &to = m.sum[lower_bound(column, count, v.rows.column(its, e))];
@@ -572,7 +588,7 @@ template <class S>
 struct gather_view {
   pattern_view t;
   const S *val;
-  bool unit;
+  bool unit, narrow;
   store<S> rows;
   const int32_t *in_D, *d_count, *has_y, *number, *first;
   const uint16_t *layer;
@@ -612,11 +628,12 @@ __global__ void __launch_bounds__(ANALYSIS_THREADS)
   };
   const trs_band_level band = v.level[v.known[k] - 1];
   const uint32_t level = 1 + uint32_t(v.first[band.band]) + v.layer[k];
-  if (!v.unit) set(m + its.count, x, pivot);
+  const S of_x = y >= 0 && v.narrow ? rounded(pivot) : pivot;
+  if (!v.unit) set(m + its.count, x, of_x);
   j.known[x] = level;
   j.of[x] = y < 0 ? i : TRS_ROW_BEHIND_Y + i;
   if (y < 0) return;
-  set(to.ptr[x], y, S{} - pivot);
+  set(to.ptr[x], y, S{} - of_x);
   if (!v.unit) set(d + in_D, y, pivot);
   j.known[y] = level - uint32_t(band.ahead);
   j.of[y] = TRS_ROW_OF_Y + i;
@@ -628,6 +645,7 @@ __global__ void __launch_bounds__(ANALYSIS_THREADS)
 struct work_arrays {
   int64_t n, nnz, room, real_bytes, scalar_bytes, scan_bytes;
   int32_t nlevels, nbands;
+  bool narrow;
   trs_band_level *level;
   int64_t *at, *ptr; /* ptr: 2 n + 1 */
   int32_t *m_count, *d_count, *has_y, *number, *idx, *in_D, *order;
@@ -720,6 +738,7 @@ pass_view<S, store<S>> view_of(const cut &c, const work_arrays &w) {
   return {pattern_view(s),
           static_cast<const S *>(s.val),
           s.unit,
+          w.narrow,
           w.order,
           {w.at, w.m_count, w.idx, reinterpret_cast<S *>(w.val)},
           reinterpret_cast<const real *>(w.size),
@@ -803,6 +822,7 @@ cudaError_t end_pass(const cut &c, const work_arrays &w, const trs_gpu_substitut
   const gather_view<S> v = {pattern_view(s),
                             static_cast<const S *>(s.val),
                             s.unit,
+                            w.narrow,
                             {w.at, w.m_count, w.idx, reinterpret_cast<S *>(w.val)},
                             w.in_D,
                             w.d_count,
@@ -889,9 +909,10 @@ cudaError_t renew(const trs_gpu_substitution &r, const trs_system &s, bool overl
       pattern_view(s),
       static_cast<const S *>(s.val),
       s.unit,
+      r.narrow,
       r.order,
       {r.joint.ptr, r.joint.idx, r.of, static_cast<S *>(const_cast<void *>(r.joint.val)), r.ny,
-       !s.unit},
+       !s.unit, r.narrow},
       static_cast<const real *>(size),
       static_cast<real *>(largest),
       found};
@@ -907,8 +928,9 @@ __global__ void take_rows(int64_t n, const int32_t *row, const int32_t *of, int3
 
 extern "C" trs_status trs_gpu_substitute(trs_gpu_substitution *result, bool *made,
                                          const trs_gpu_cut *c, const trs_bands *bands,
-                                         int64_t most_entries, trs_substitution_judge worth,
-                                         void *argument, trs_substitution_found *found) {
+                                         int64_t most_entries, bool store_float,
+                                         trs_substitution_judge worth, void *argument,
+                                         trs_substitution_found *found) {
   const trs_system &s = c->system;
   work_arrays w = {};
   void *memory = nullptr;
@@ -929,6 +951,7 @@ extern "C" trs_status trs_gpu_substitute(trs_gpu_substitution *result, bool *mad
   w.nnz = s.nnz;
   w.nlevels = bands->nlevels;
   w.nbands = bands->nbands;
+  w.narrow = result->narrow = store_float;
   w.real_bytes = bytes_of_real(s.scalar);
   w.scalar_bytes = size_of_scalar(s.scalar);
   TRS_TRY(trs_device_check(find_scan_bytes(w, c->stream), "summing"));

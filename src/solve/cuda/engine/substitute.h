@@ -35,6 +35,7 @@ typedef struct trs_gpu_substitution {
   int64_t step[TRS_SUBSTITUTION_DEPTH + 1];
   int32_t nsteps, most; /* most: entries of a row that substitutes, at most */
   int64_t guarded;
+  bool narrow; /* made for entries that are stored as floats */
 } trs_gpu_substitution;
 
 #ifdef __cplusplus
@@ -44,9 +45,10 @@ extern "C" {
 /* The joint system with its values, by a cut of the system into single rows that
  * trs_gpu_cut_finish has seen and that is not yet freed.  *made is false, with nothing allocated,
  * if M would have more than most_entries entries, if the system has more than TRS_MOST_JOINT_ROWS
- * rows, or if `worth` (or NULL) refuses a sample.  Waits once, and once more for the sample. */
+ * rows, or if `worth` (or NULL) refuses a sample.  store_float: the slices will hold floats, but
+ * for the diagonal.  Waits once, and once more for the sample. */
 trs_status trs_gpu_substitute(trs_gpu_substitution *result, bool *made, const trs_gpu_cut *cut,
-                              const trs_bands *bands, int64_t most_entries,
+                              const trs_bands *bands, int64_t most_entries, bool store_float,
                               trs_substitution_judge worth, void *argument,
                               trs_substitution_found *found);
 

@@ -87,8 +87,8 @@ static void compare(shape kind, const trs_system *S, int number) {
   bool made;
   trs_gpu_cut *cut = cut_rows(&p, depths[number % 5], &bands);
   assert_success(trs_substitute(&here, S, &bands));
-  assert_success(
-      trs_gpu_substitute(&there, &made, cut, &bands, INT64_MAX, NULL, NULL, &found->substitution));
+  assert_success(trs_gpu_substitute(&there, &made, cut, &bands, INT64_MAX, false, NULL, NULL,
+                                    &found->substitution));
   assert_true(made);
   assert_true(there.guarded == here.guarded);
   assert_true(there.ny == here.ny && there.nlevels == here.nlevels);
@@ -98,8 +98,8 @@ static void compare(shape kind, const trs_system *S, int number) {
   trs_joint_destroy(&here);
   renew(S, &p, &bands, &there);
   trs_gpu_substitution_free(&there, gpu, NULL);
-  assert_success(
-      trs_gpu_substitute(&there, &made, cut, &bands, S->nnz / 2, NULL, NULL, &found->substitution));
+  assert_success(trs_gpu_substitute(&there, &made, cut, &bands, S->nnz / 2, false, NULL, NULL,
+                                    &found->substitution));
   assert_true(made == (there.memory != NULL));
   trs_gpu_substitution_free(&there, gpu, NULL);
   trs_gpu_cut_free(cut);
@@ -204,6 +204,52 @@ TEST(an_update_takes_values_of_any_growth) {
     if (fabs(entries[k]) < 1e100) solve(&s, plan, 1, TRS_COL_MAJOR);
   }
   trs_plan_destroy(plan);
+  both_sides_free(&s);
+}
+
+/* Entries as floats, the diagonal in double precision: an error of x is that of the rounded
+ * entries, however large the diagonal. */
+TEST(entries_stored_as_floats_keep_the_diagonal) {
+  static const double diagonals[] = {1, 1e6, 1e39};
+  both_sides s = both_sides_of(triangle_random(2000, 0.1, 40, true, TRS_DOUBLE, false, 5), TRS_CSR,
+                               TRS_DOUBLE);
+  const int64_t n = s.t.n, nnz = s.t.ptr[n];
+  const size_t bytes = (size_t)n * sizeof(double);
+  double *val = s.t.val, *b = malloc(bytes), *x = malloc(bytes), *y = malloc(bytes);
+  trs_random_fill(b, n, TRS_DOUBLE, 3);
+  void *from = gpu_upload(b, bytes), *to = gpu_space(bytes);
+  for (size_t k = 0; k < COUNT(diagonals); k++) {
+    for (int64_t i = 0; i < n; i++)
+      for (int64_t p = s.t.ptr[i]; p < s.t.ptr[i + 1]; p++)
+        val[p] = s.t.idx[p] == i
+                     ? diagonals[k] * 1.1
+                     : diagonals[k] * (float)(0.5 / (double)(s.t.ptr[i + 1] - s.t.ptr[i]));
+    assert_success(trs_device_copy(s.val, val, nnz * (int64_t)sizeof *val, NULL));
+    assert_success(trs_device_wait(NULL));
+    for (int narrow = 0; narrow < 2; narrow++) {
+      trs_options options = {.struct_size = sizeof options,
+                             .method = "engine:substitute=8",
+                             .store = narrow ? TRS_STORE_FLOAT : TRS_STORE_SAME};
+      trs_plan *plan;
+      assert_success(
+          trs_analyze(gpu_context, &plan, s.there, s.uplo, TRS_NO_TRANS, TRS_NONUNIT, &options));
+      for (int turn = 0; turn < 2; turn++) {
+        if (turn) assert_success(trs_update(plan, s.there));
+        assert_success(trs_solve(plan, to, n, from, n, 1, TRS_COL_MAJOR));
+        assert_success(trs_plan_wait(plan));
+        gpu_fetch(narrow ? y : x, to, bytes);
+      }
+      trs_plan_destroy(plan);
+    }
+    for (int64_t i = 0; i < n; i++)
+      if (!(fabs(x[i] - y[i]) <= 1e-5 * fabs(x[i]) + 1e-12 / diagonals[k]))
+        fail_msg("diagonal %g, row %d: %g, and as floats %g", diagonals[k], (int)i, x[i], y[i]);
+  }
+  gpu_free(from);
+  gpu_free(to);
+  free(b);
+  free(x);
+  free(y);
   both_sides_free(&s);
 }
 

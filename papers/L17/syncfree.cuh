@@ -1,0 +1,69 @@
+/* syncfree.cuh - what the kernels of both synchronization-free methods share.
+ *
+ * Order of memory: the paper's code has none.  Here a warp's sums come before its fence, and the
+ * fence before the counts of met.  A waiting warp that has seen all counts passes a fence before
+ * it reads the sum.  One fence serves a round of entries. */
+#ifndef TRS_L17_SYNCFREE_CUH
+#define TRS_L17_SYNCFREE_CUH
+
+#include "device/sums.cuh"
+#include "L17/syncfree.h"
+
+namespace trs::syncfree {
+
+constexpr int WARP = 32;
+constexpr unsigned ALL_LANES = 0xffffffffu;
+
+/* Entries of a column per fence.  Several rounds let the first components of a long column start
+ * early. */
+constexpr int64_t ROUND = 256;
+
+__device__ inline int lane_of_thread() { return static_cast<int>(threadIdx.x % WARP); }
+__device__ inline int warp_of_thread() { return static_cast<int>(threadIdx.x / WARP); }
+__device__ inline int warps_of_block() { return static_cast<int>(blockDim.x / WARP); }
+
+/* The next number in the order in which blocks begin.  Also a barrier of the block.  Components
+ * are dealt by ticket, not by blockIdx, since blocks may begin in any order.  With blockIdx a
+ * block could wait for one that never gets a place on the device; by ticket it waits only for
+ * blocks that have begun. */
+__device__ inline int64_t take_ticket(uint32_t *counter) {
+  __shared__ uint32_t ticket;
+  if (threadIdx.x == 0) ticket = atomicAdd(counter, 1u);
+  __syncthreads();
+  return ticket;
+}
+
+/* The k-th component of the sweep, or the place of component k in the sweep. */
+__device__ inline int64_t in_sweep(const trs_syncfree &s, int64_t k) {
+  return s.lower ? k : s.n - 1 - k;
+}
+
+__device__ inline bool stores_diagonal(const trs_syncfree &s, int64_t j) {
+  if (s.has_diagonal) return true;
+  const int64_t begin = __ldg(s.ptr + j), end = __ldg(s.ptr + j + 1);
+  return begin < end && __ldg(s.idx + (s.lower ? begin : end - 1)) == j;
+}
+
+/* Off-diagonal entries of a column, from the diagonal outwards.  Entry q is at first + q step. */
+struct column {
+  int64_t first, count;
+  int step;
+  __device__ int64_t at(int64_t q) const { return first + q * step; }
+};
+
+__device__ inline column column_of(const trs_syncfree &s, int64_t j) {
+  const int64_t begin = __ldg(s.ptr + j), end = __ldg(s.ptr + j + 1);
+  const int64_t stored = stores_diagonal(s, j);
+  return {s.lower ? begin + stored : end - 1 - stored, end - begin - stored, s.lower ? 1 : -1};
+}
+
+template <class S>
+__device__ inline S inverse_diagonal(const trs_syncfree &s, int64_t j) {
+  if (s.unit) return one<S>();
+  const S *val = static_cast<const S *>(s.val);
+  return reciprocal(read_constant(val + (s.lower ? __ldg(s.ptr + j) : __ldg(s.ptr + j + 1) - 1)));
+}
+
+}  // namespace trs::syncfree
+
+#endif

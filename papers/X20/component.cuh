@@ -1,0 +1,196 @@
+/* component.cuh - device functions that the kernels of both of X20's algorithms share.
+ *
+ * Memory order.  The paper's code has none.  Here a warp adds its sums, passes a fence, and then
+ * counts them.  A warp that sees the full count passes a fence before it reads the sum.  Fences
+ * have system scope if another member may read, else GPU scope.
+ *
+ * Tickets assign components to warps in the order of the sweep, and tasks run in order.  A warp
+ * therefore waits only for a running warp, or for a task of another member that no wait can block.
+ * Launches occupy at most their member's share of a GPU, so that all members on one GPU run. */
+#ifndef TRS_X20_COMPONENT_CUH
+#define TRS_X20_COMPONENT_CUH
+
+#include "L17/syncfree.cuh"
+#include "X20/component.h"
+
+namespace trs::component {
+
+using syncfree::ALL_LANES;
+using syncfree::column;
+using syncfree::lane_of_thread;
+using syncfree::ROUND;
+using syncfree::WARP;
+
+constexpr int WARPS = 8; /* of a block of threads */
+
+/* ---- Access to memory that other GPUs write or read concurrently. ---- */
+
+template <class W>
+__device__ inline W load_system(const W *p) {
+  static_assert(sizeof(W) == 4 || sizeof(W) == 8, "one machine word");
+  if constexpr (sizeof(W) == 4) {
+    unsigned bits;
+    asm volatile("ld.relaxed.sys.u32 %0, [%1];" : "=r"(bits) : "l"(p) : "memory");
+    return *reinterpret_cast<W *>(&bits);
+  } else {
+    unsigned long long bits;
+    asm volatile("ld.relaxed.sys.u64 %0, [%1];" : "=l"(bits) : "l"(p) : "memory");
+    return *reinterpret_cast<W *>(&bits);
+  }
+}
+__device__ inline void store_system(uint64_t *p, uint64_t value) {
+  asm volatile("st.relaxed.sys.u64 [%0], %1;" ::"l"(p), "l"(value) : "memory");
+}
+template <class S>
+__device__ inline S load_sum_system(const S *sum) {
+  if constexpr (element<S>::is_complex)
+    return {load_system(&sum->re), load_system(&sum->im)};
+  else
+    return load_system(sum);
+}
+template <class S>
+__device__ inline void add_to_system(S *sum, S term) {
+  if constexpr (element<S>::is_complex) {
+    atomicAdd_system(&sum->re, term.re);
+    atomicAdd_system(&sum->im, term.im);
+  } else {
+    atomicAdd_system(sum, term);
+  }
+}
+
+/* ---- Waits with a limit, like trs::wait; a wait that exceeds it is reported to every member. ----
+ */
+
+__device__ __noinline__ inline unsigned long long look_at_wait(const trs_component_launch &part,
+                                                               int64_t i,
+                                                               unsigned long long start) {
+  trs_component_fault *mine = part.fault[part.me];
+  unsigned long long now;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+  if (load_system(&mine->told)) return 0;
+  if (start == 0) return now;
+  if (now - start < mine->limit) return start;
+  const uint64_t told = uint64_t(part.me + 1) << 32 | uint64_t(i);
+  for (int m = 0; m < part.members; m++)
+    if (!load_system(&part.fault[m]->told)) store_system(&part.fault[m]->told, told);
+  return 0;
+}
+
+class group_wait {
+ public:
+  __device__ explicit group_wait(const trs_component_launch &part) : part_(part) {}
+  __device__ bool goes_on(int64_t i) {
+    if ((++turns_ & 2047) != 0) return true;
+    start_ = look_at_wait(part_, i, start_);
+    return start_ != 0;
+  }
+
+ private:
+  const trs_component_launch &part_;
+  unsigned turns_ = 0;
+  unsigned long long start_ = 0;
+};
+
+/* ---- Components and their columns. ---- */
+
+/* The warp's next component of the sweep, or -1. */
+__device__ inline int64_t take_component(const trs_component_launch &part) {
+  uint32_t k = 0;
+  if (lane_of_thread() == 0) k = atomicAdd(part.ticket, 1u);
+  k = __shfl_sync(ALL_LANES, k, 0);
+  if (k >= part.end - part.begin) return -1;
+  return part.lower ? part.begin + k : part.end - 1 - k;
+}
+
+__device__ inline int64_t local_of(const trs_component_launch &part, int64_t i) {
+  return part.local + (i - part.begin);
+}
+
+__device__ inline bool in_task(const trs_component_launch &part, int64_t i) {
+  return i >= part.begin && i < part.end;
+}
+
+/* Off-diagonal entries of component i's column, from the diagonal outwards. */
+__device__ inline column column_of(const trs_component_launch &part, int64_t i) {
+  const int64_t own = local_of(part, i);
+  const int64_t begin = __ldg(part.ptr + own), end = __ldg(part.ptr + own + 1);
+  const int64_t stored =
+      part.has_diagonal ||
+      (begin < end && __ldg(part.idx + (part.lower ? begin : end - 1)) == int32_t(i));
+  return {part.lower ? begin + stored : end - 1 - stored, end - begin - stored,
+          part.lower ? 1 : -1};
+}
+
+template <class S>
+__device__ inline S inverse_diagonal(const trs_component_launch &part, int64_t i) {
+  if (part.unit) return one<S>();
+  const int64_t own = local_of(part, i);
+  const S *val = static_cast<const S *>(part.val);
+  return reciprocal(
+      read_constant(val + (part.lower ? __ldg(part.ptr + own) : __ldg(part.ptr + own + 1) - 1)));
+}
+
+template <class S>
+__device__ inline S *row_of(const trs_component_launch &part, int64_t i) {
+  return static_cast<S *>(part.x) + local_of(part, i) * part.row;
+}
+
+template <class S>
+__device__ inline S broadcast(S value) {
+  if constexpr (element<S>::is_complex)
+    return {__shfl_sync(ALL_LANES, value.re, 0), __shfl_sync(ALL_LANES, value.im, 0)};
+  else
+    return __shfl_sync(ALL_LANES, value, 0);
+}
+
+/* The sum over the lanes, in every lane. */
+template <class R>
+__device__ inline R sum_of_lanes(R value) {
+#pragma unroll
+  for (int step = WARP / 2; step > 0; step /= 2) value += __shfl_xor_sync(ALL_LANES, value, step);
+  return value;
+}
+template <class R>
+__device__ inline complex_of<R> sum_of_lanes(complex_of<R> value) {
+  return {sum_of_lanes(value.re), sum_of_lanes(value.im)};
+}
+
+/* Calls use(row, r, product) for the entries from .. to - 1 of a column and every right-hand side.
+ * The right-hand sides of an entry go to adjacent lanes.  xi is x of the only right-hand side; x of
+ * several is read from memory, where this warp has just stored it. */
+template <class S, class F>
+__device__ inline void products(const trs_component_launch &part, const column &c, int64_t from,
+                                int64_t to, S xi, const S *x, F use) {
+  const S *val = static_cast<const S *>(part.val);
+  const int width = int(part.width), count = int(to - from) * width;
+#pragma unroll 1
+  for (int t = lane_of_thread(); t < count; t += WARP) {
+    const int q = width == 1 ? t : t / width, r = width == 1 ? 0 : t % width;
+    const int64_t at = c.at(from + q);
+    const S factor = width == 1 ? xi : x[r * part.col];
+    use(int64_t(__ldg(part.idx + at)), r, read_constant(val + at) * factor);
+  }
+}
+
+/* ---- Launches. ---- */
+
+/* As many blocks as the components need, but at most as many as run concurrently. */
+template <class K>
+inline unsigned blocks_for(K kernel, const trs_component_launch &part) {
+  int each = 1;
+  if (cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, WARPS * WARP, 0) != cudaSuccess)
+    (void)cudaGetLastError();
+  const int64_t need = (part.end - part.begin + WARPS - 1) / WARPS;
+  const int64_t room = int64_t(each < 1 ? 1 : each) * part.blocks;
+  return static_cast<unsigned>(need < room ? need : room);
+}
+
+template <class K>
+inline cudaError_t load_kernel(K kernel) {
+  cudaFuncAttributes attributes;
+  return cudaFuncGetAttributes(&attributes, kernel);
+}
+
+}  // namespace trs::component
+
+#endif

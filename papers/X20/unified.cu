@@ -1,0 +1,108 @@
+/* unified.cu - X20 Algorithm 2: one warp per component, sums and counts in managed memory.
+ *
+ * Products for components of other members go to s.left_sum and s.in_degree, which all members
+ * share as managed memory, by atomics of system scope: a page migrates to the member that accesses
+ * it.  Products for the member's own components go to d.left_sum and d.in_degree in its own memory.
+ *
+ * O(entries) work, n (4 + width scalars) bytes of managed memory, and as many per member; the wait
+ * of a component includes the page faults of its counts. */
+#include "X20/unified.h"
+
+#include "X20/component.cuh"
+
+namespace {
+
+using namespace trs;
+using namespace trs::component;
+
+__device__ void await_in_degree(const trs_unified &s, int64_t i) {
+  if (lane_of_thread() == 0) {
+    group_wait patience(s.part);
+    while (load_system(&s.s_in_degree[i]) != load_relaxed(&s.d_in_degree[i]) &&
+           patience.goes_on(i)) {
+    }
+    fence_system();
+  }
+  __syncwarp();
+}
+
+/* x[i] of every right-hand side; returns that of the first, in every lane. */
+template <class S>
+__device__ S solve_row(const trs_unified &s, int64_t i, S inverse) {
+  const S *shared = static_cast<const S *>(s.s_left_sum) + i * s.part.width;
+  const S *near = static_cast<const S *>(s.d_left_sum) + i * s.part.width;
+  S *x = row_of<S>(s.part, i), xi = zero<S>();
+  for (int64_t r = lane_of_thread(); r < s.part.width; r += WARP) {
+    const S left_sum = load_sum_system(shared + r) + load_sum_system(near + r);
+    xi = (x[r * s.part.col] - left_sum) * inverse;
+    x[r * s.part.col] = xi;
+  }
+  __syncwarp();
+  return broadcast(xi);
+}
+
+__device__ bool is_near(const trs_unified &s, int64_t row) {
+  return in_task(s.part, row) ||
+         __ldg(s.owner + (s.part.lower ? row : s.part.n - 1 - row) / s.task_size) == s.part.me;
+}
+
+template <class S>
+__device__ void update(const trs_unified &s, const column &c, const S *x, S xi) {
+  const trs_component_launch &part = s.part;
+  S *shared = static_cast<S *>(s.s_left_sum), *near = static_cast<S *>(s.d_left_sum);
+  for (int64_t from = 0; from < c.count; from += ROUND) {
+    const int64_t to = min(from + ROUND, c.count);
+    bool far = false;
+    products(part, c, from, to, xi, x, [&](int64_t row, int r, S product) {
+      if (is_near(s, row)) {
+        add_to(near + row * part.width + r, product);
+      } else {
+        add_to_system(shared + row * part.width + r, product);
+        far = true;
+      }
+    });
+    far = __any_sync(ALL_LANES, far);
+    __syncwarp(); /* several lanes add an entry's sums, one lane counts it */
+    if (far)
+      fence_system();
+    else
+      fence_device();
+    for (int64_t q = from + lane_of_thread(); q < to; q += WARP) {
+      const int64_t row = __ldg(part.idx + c.at(q));
+      if (is_near(s, row))
+        atomicAdd(&s.d_in_degree[row], 1);
+      else
+        atomicSub_system(&s.s_in_degree[row], 1);
+    }
+  }
+}
+
+template <class S>
+__global__ void __launch_bounds__(WARPS *WARP) sweep(const __grid_constant__ trs_unified s) {
+  for (;;) {
+    const int64_t i = take_component(s.part);
+    if (i < 0) return;
+    const column c = column_of(s.part, i);
+    const S inverse = inverse_diagonal<S>(s.part, i);
+    await_in_degree(s, i);
+    const S xi = solve_row(s, i, inverse);
+    update<S>(s, c, row_of<S>(s.part, i), xi);
+  }
+}
+
+}  // namespace
+
+extern "C" trs_status trs_unified_sweep(const trs_unified *s, trs_stream stream) {
+  const auto to = static_cast<cudaStream_t>(stream);
+  const auto launch = [&](auto scalar) {
+    const auto kernel = sweep<decltype(scalar)>;
+    kernel<<<blocks_for(kernel, s->part), WARPS * WARP, 0, to>>>(*s);
+    return cudaGetLastError();
+  };
+  return trs_device_check(by_scalar(s->part.scalar, launch), "unified");
+}
+
+extern "C" trs_status trs_unified_load(trs_scalar scalar) {
+  const auto load = [](auto s) { return load_kernel(sweep<decltype(s)>); };
+  return trs_device_check(by_scalar(scalar, load), "unified");
+}

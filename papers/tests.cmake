@@ -1,0 +1,19 @@
+# The tests of papers/; included by tests/CMakeLists.txt.  trireme_paper_test(X20/tasks [more
+# sources]) is papers/X20/tests/tasks.c, with the helpers of tests/.
+function(trireme_paper_test name)
+  string(REPLACE "/" "_" target test_papers_${name})
+  string(REPLACE "/" "/tests/" source ${name})
+  add_executable(${target} ${PROJECT_SOURCE_DIR}/papers/${source}.c ${ARGN})
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/papers)
+  target_link_libraries(${target} PRIVATE test_main)
+  add_test(NAME papers/${name} COMMAND ${target})
+endfunction()
+
+trireme_paper_test(X20/tasks support.c)
+if(TRS_HAVE_CUDA) # these need a GPU, and skip where there is none
+  trireme_paper_test(L17/syncfree gpu.c support.c)
+  trireme_paper_test(X20/x20 support.c)
+endif()
+if(TRS_HAVE_MPI)
+  add_subdirectory(${PROJECT_SOURCE_DIR}/papers/L23/tests/simulate papers/L23/simulate)
+endif()
