@@ -64,7 +64,10 @@ static const char ranks[] =
     "grid2d           one grid (L23)\n";
 static const char relaxation_on_cpu[] = "threads  rows of one colour shared among the threads\n";
 static const char relaxation_on_gpu[] =
-    "slices                            one launch for all colours, for blocks of 1 to 8\n"
+    "slices            one launch for all colours, for blocks of 1 to 8\n"
+    "warp-six-rows     one warp for six block rows (W21), for blocks of 1 to 32\n"
+    "warp-six-rows-l2  warp-six-rows, x kept in the L2 cache (W21)\n";
+static const char relaxation_of_papers[] =
     "thread-row                        one thread per block row (W21)\n"
     "warp-row                          one warp per block row, then a launch for the diagonal "
     "(W21)\n"
@@ -73,9 +76,7 @@ static const char relaxation_on_gpu[] =
     "warp-row-fused-l2                 warp-row-fused, x kept in the L2 cache (W21)\n"
     "warp-row-fused-l2-async           the same, the diagonal copied asynchronously (W21)\n"
     "warp-row-fused-l2-async-prefetch  the same, the next right-hand side too (W21)\n"
-    "warp-six-rows                     one warp for six block rows (W21)\n"
-    "warp-six-rows-l2                  warp-six-rows, x kept in the L2 cache (W21)\n"
-    "warp-six-rows-l2-async            the same, the diagonal copied asynchronously (W21)\n"
+    "warp-six-rows-l2-async            warp-six-rows-l2, the diagonal copied asynchronously (W21)\n"
     "warp-six-rows-l2-async-prefetch   the same, the next right-hand side too (W21)\n";
 
 static const struct {
@@ -133,7 +134,8 @@ static void print_backends(void) {
 }
 
 static void print_left_out(void) {
-  char name[64], text[600] = "Methods of papers are left out of this build:";
+  char name[64],
+      text[600] = "Methods of papers, and W21's kernels of relaxation, are left out of this build:";
   const size_t begin = strlen(text);
   size_t used = begin;
   for (const char *line = trs_method_list(); *line; line += line[strcspn(line, "\n")] != 0) {
@@ -149,6 +151,11 @@ static void print_left_out(void) {
   print_hanging(text, 0);
 }
 
+static bool has_papers(void) {
+  const char *line = strstr(trs_features(), "papers ");
+  return line && strstr(line, " yes ");
+}
+
 static int run(int argc, char **argv) {
   int code = options_parse(&cmd_methods, NULL, &argc, argv);
   if (code >= 0) return code;
@@ -157,6 +164,7 @@ static int run(int argc, char **argv) {
     if (k) printf("\n");
     print_group(groups[k].title, groups[k].call, groups[k].list, groups[k].refuses());
   }
+  if (has_papers()) print_list(relaxation_of_papers);
   print_left_out();
   return LEAVE_SOLVED;
 }

@@ -239,7 +239,7 @@ def test_usage():
             ("compare and table", "not both", ("--compare", "a.json", "b.json", "--table", "c")),
             ("right-hand sides that are no number", "--nrhs", ("--nrhs", "1,x")),
             ("two suites", "two suites", ("quick", "--suite", "cpu")),
-            ("Markdown of a suite", "l17, l23, x20 and gpus" if PAPERS else "gpus",
+            ("Markdown of a suite", "gpus, l17, l23 and x20" if PAPERS else "gpus",
              ("quick", "--markdown")),
             ("svg of a list", "--svg", ("--list", "--svg", "a.svg"))):
         refuses(name, 2, said, "bench", *words)

@@ -6,18 +6,18 @@
 
 #include "base/random.h"
 
-const char *const blocks_variants[BLOCKS_VARIANTS] = {"thread-row",
-                                                      "warp-row",
-                                                      "warp-row-l2",
-                                                      "warp-row-fused",
-                                                      "warp-row-fused-l2",
-                                                      "warp-row-fused-l2-async",
-                                                      "warp-row-fused-l2-async-prefetch",
-                                                      "warp-six-rows",
-                                                      "warp-six-rows-l2",
-                                                      "warp-six-rows-l2-async",
-                                                      "warp-six-rows-l2-async-prefetch",
-                                                      "slices"};
+const char *const blocks_variants[] = {"slices",
+                                       "warp-six-rows",
+                                       "warp-six-rows-l2",
+                                       "thread-row", /* from here on in builds with papers */
+                                       "warp-row",
+                                       "warp-row-l2",
+                                       "warp-row-fused",
+                                       "warp-row-fused-l2",
+                                       "warp-row-fused-l2-async",
+                                       "warp-row-fused-l2-async-prefetch",
+                                       "warp-six-rows-l2-async",
+                                       "warp-six-rows-l2-async-prefetch"};
 
 blocks blocks_random(int64_t n, int b, int64_t each, double dominance, uint64_t seed) {
   blocks A = {.n = n, .b = b};

@@ -2,6 +2,7 @@
 #ifndef TRS_TEST_BLOCKS_H
 #define TRS_TEST_BLOCKS_H
 
+#include "base/config.h"
 #include <stdint.h>
 
 #include "trireme.h"
@@ -29,8 +30,10 @@ void blocks_every_size_and_store(int64_t rows, blocks_check *check);
 void blocks_at_the_edge(blocks_check *check);
 
 /* The kernels of one GPU. */
-enum { BLOCKS_VARIANTS = 12 };
-extern const char *const blocks_variants[BLOCKS_VARIANTS];
+enum { BLOCKS_VARIANTS = TRS_HAVE_PAPERS ? 12 : 3 };
+extern const char *const blocks_variants[];
+/* Two kernels per colour, where the build has them. */
+#define BLOCKS_TWO_KERNELS (TRS_HAVE_PAPERS ? "warp-row" : "warp-six-rows")
 
 /* Creates, sweeps once and destroys. */
 trs_status blocks_sweep_once(trs_context *context, const blocks *A);

@@ -327,7 +327,7 @@ TEST(bad_variants_are_refused) {
   double x[450], b[450] = {1};
   trs_relaxation *G;
   trs_relax_options options = {.struct_size = sizeof(trs_relax_options), .variant = "warp-seven"};
-  assert_failure(TRS_ERROR_ARGUMENT, "there are auto, thread-row",
+  assert_failure(TRS_ERROR_ARGUMENT, "there are auto, slices",
                  create(gpu_context, &G, &A, &options));
   assert_null(G);
   assert_failure(TRS_ERROR_ARGUMENT, "is a GPU's", create(serial, &G, &A, &options));
@@ -336,7 +336,7 @@ TEST(bad_variants_are_refused) {
   assert_failure(TRS_ERROR_ARGUMENT, "no variant is set",
                  trs_relax_sweep(G, x, 450, b, 450, 1, TRS_COL_MAJOR, NULL));
   assert_failure(TRS_ERROR_ARGUMENT, "no parameter \"blocks\"",
-                 trs_relax_set_variant(G, "warp-row:blocks=3"));
+                 trs_relax_set_variant(G, "warp-six-rows:blocks=3"));
   assert_success(trs_relax_set_variant(G, NULL));
   assert_success(trs_relax_sweep(G, x, 450, b, 450, 1, TRS_COL_MAJOR, NULL));
   trs_relax_destroy(G);

@@ -120,7 +120,7 @@ TEST(every_variant) {
 }
 
 TEST(counters_pass_32_bits) {
-  static const char *const variants[] = {"warp-row", "slices"};
+  static const char *const variants[] = {BLOCKS_TWO_KERNELS, "slices"};
   blocks A = blocks_random(2000, 5, 12, 2, 4);
   for (int k = 0; k < 2 * COUNTER_BEGINS; k++) {
     trs_relax_options options = {

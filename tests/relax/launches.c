@@ -20,7 +20,7 @@ static void run(outcome *o, const char *where, const blocks *A, int variant, int
   trs_relax_options options = {.struct_size = sizeof(trs_relax_options),
                                .store = TRS_RELAX_DOUBLE,
                                .nrhs = variant % 3,
-                               .variant = variant % 2 ? "warp-row" : "warp-six-rows-l2"};
+                               .variant = variant % 2 ? BLOCKS_TWO_KERNELS : "warp-six-rows-l2"};
   trs_sweep_options sweeps = {.struct_size = sizeof(trs_sweep_options),
                               .sweeps = SWEEPS,
                               .direction = (trs_sweep_direction)(variant % 3),
@@ -97,7 +97,7 @@ TEST(very_many_right_hand_sides) {
       trs_relax_options options = {.struct_size = sizeof(trs_relax_options),
                                    .store = TRS_RELAX_DOUBLE,
                                    .nrhs = wide ? COLUMNS : 8,
-                                   .variant = "warp-row"};
+                                   .variant = BLOCKS_TWO_KERNELS};
       trs_sweep_options o = {
           .struct_size = sizeof(trs_sweep_options), .residual_every = 1, .residuals = norms[wide]};
       trs_context *ctx;

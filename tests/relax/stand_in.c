@@ -76,6 +76,11 @@ trs_status trs_relax_rows_run(const trs_relax_args *a, const trs_relax_rows_how 
   return TRS_SUCCESS;
 }
 
+trs_status trs_w21_rows_run(const trs_relax_args *a, const trs_relax_rows_how *how, int64_t begin,
+                            int64_t end, trs_stream stream) {
+  return trs_relax_rows_run(a, how, begin, end, stream);
+}
+
 trs_status trs_relax_load(const trs_relax_args *a, const trs_relax_vectors *v, trs_stream stream) {
   (void)stream;
   for (int64_t c = 0; c < a->nrhs; c++)

@@ -10,7 +10,8 @@
 extern "C" {
 #endif
 
-/* The arrays of a trs_relaxation in device memory; ptr, idx, off and power only for W21's variants.
+/* The arrays of a trs_relaxation in device memory; ptr, idx, off and power only for variants with a
+ * launch per colour.
  * TRS_RELAX_READ_PAST readable bytes follow each array.  Row p of x begins at x + p * pitch. */
 enum { TRS_RELAX_READ_PAST = 64 };
 
@@ -56,7 +57,8 @@ typedef struct trs_relax_words {
 trs_status trs_relax_roots(const trs_relax_words *words, int nrhs, double *norms,
                            trs_stream stream);
 
-/* W21's kernels (rows.cu). */
+/* Kernels with a launch per colour: TRS_RELAX_BY_SIX without copies is the library's (rows.cu), the
+ * others W21's (papers/W21/rows.cu). */
 typedef enum trs_relax_rows_by {
   TRS_RELAX_BY_THREAD,      /* a thread per row */
   TRS_RELAX_BY_TWO_KERNELS, /* a warp per row for the product; D is solved in a second launch */
@@ -80,6 +82,9 @@ typedef struct trs_relax_rows_how {
 
 trs_status trs_relax_rows_run(const trs_relax_args *a, const trs_relax_rows_how *how, int64_t begin,
                               int64_t end, trs_stream stream);
+/* Likewise for all kinds; of builds with papers. */
+trs_status trs_w21_rows_run(const trs_relax_args *a, const trs_relax_rows_how *how, int64_t begin,
+                            int64_t end, trs_stream stream);
 
 /* ---- Slices: groups of as many rows of one colour as fit a warp's lanes (slices.cu). ---- */
 

@@ -5,12 +5,17 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/config.h"
 #include "plan/parameters.h"
 #include "relax/cuda/backend_state.h"
 #include "relax/kernels.h"
 
 #define BY(rows, l2, copies) TRS_RELAX_BY_ROWS, TRS_RELAX_BY_##rows, l2, TRS_RELAX_COPY_##copies
 static const trs_relax_variant variants[] = {
+    {.name = "slices", .kind = TRS_RELAX_BY_SLICES},
+    {"warp-six-rows", BY(SIX, false, NOTHING)},
+    {"warp-six-rows-l2", BY(SIX, true, NOTHING)},
+    /* W21's kernels: */
     {"thread-row", BY(THREAD, false, NOTHING)},
     {"warp-row", BY(TWO_KERNELS, false, NOTHING)},
     {"warp-row-l2", BY(TWO_KERNELS, true, NOTHING)},
@@ -18,13 +23,14 @@ static const trs_relax_variant variants[] = {
     {"warp-row-fused-l2", BY(WARP, true, NOTHING)},
     {"warp-row-fused-l2-async", BY(WARP, true, DIAGONAL)},
     {"warp-row-fused-l2-async-prefetch", BY(WARP, true, NEXT)},
-    {"warp-six-rows", BY(SIX, false, NOTHING)},
-    {"warp-six-rows-l2", BY(SIX, true, NOTHING)},
     {"warp-six-rows-l2-async", BY(SIX, true, DIAGONAL)},
     {"warp-six-rows-l2-async-prefetch", BY(SIX, true, NEXT)},
-    {.name = "slices", .kind = TRS_RELAX_BY_SLICES},
 };
-enum { VARIANTS = sizeof variants / sizeof *variants };
+enum {
+  ALL_VARIANTS = sizeof variants / sizeof *variants,
+  OWN_VARIANTS = 3, /* that every build has */
+  VARIANTS = TRS_HAVE_PAPERS ? ALL_VARIANTS : OWN_VARIANTS
+};
 
 /* ---- Memory ---- */
 
@@ -54,11 +60,21 @@ void trs_relax_drop(trs_relax_gpu *g, trs_relax_owned *o) {
 
 /* ---- Variants ---- */
 
+static bool is_named(const trs_relax_variant *v, const char *name, size_t length) {
+  return strlen(v->name) == length && strncmp(v->name, name, length) == 0;
+}
+
 static trs_status no_variant(const char *name) {
   char known[512] = "auto";
   size_t used = 4;
   for (int k = 0; k < VARIANTS && used < sizeof known; k++)
     used += (size_t)snprintf(known + used, sizeof known - used, ", %s", variants[k].name);
+  for (int k = VARIANTS; k < ALL_VARIANTS; k++)
+    if (is_named(&variants[k], name, strcspn(name, ":")))
+      return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
+                      "variant %s repeats a paper, and this build leaves papers out: build with "
+                      "-DTRIREME_WITH_PAPERS=ON",
+                      variants[k].name);
   return trs_fail(TRS_ERROR_ARGUMENT, -1, "no variant \"%s\": there are %s", name, known);
 }
 
@@ -89,8 +105,7 @@ static trs_status find_variant(const trs_relaxation *R, const char *name,
   size_t length = strcspn(name, ":");
   *found = NULL;
   for (int k = 0; k < VARIANTS; k++)
-    if (strlen(variants[k].name) == length && strncmp(variants[k].name, name, length) == 0)
-      *found = &variants[k];
+    if (is_named(&variants[k], name, length)) *found = &variants[k];
   *parameters = name[length] ? name + length + 1 : NULL;
   return *found ? TRS_SUCCESS : no_variant(name);
 }

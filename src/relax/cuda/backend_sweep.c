@@ -1,7 +1,17 @@
 /* backend_sweep.c - sweeps of relaxation on one GPU: copies of vectors, launches and norms; and a
  * domain's part in the sweeps of several GPUs. */
+#include "base/config.h"
 #include "relax/cuda/backend_state.h"
 #include "relax/cuda/driver.h"
+
+/* Relaxes rows begin to end - 1 by a launch. */
+static trs_status run_rows(const trs_relax_gpu *g, int64_t begin, int64_t end) {
+#if TRS_HAVE_PAPERS
+  return trs_w21_rows_run(&g->args, &g->rows, begin, end, g->stream);
+#else
+  return trs_relax_rows_run(&g->args, &g->rows, begin, end, g->stream);
+#endif
+}
 
 static trs_status check_variant(const trs_relax_gpu *g) {
   if (g->variant) return TRS_SUCCESS;
@@ -49,8 +59,7 @@ static trs_status run_sweeps(trs_relaxation *R, int64_t sweeps, trs_sweep_direct
     bool back = direction == TRS_SWEEP_BACKWARD || pass % passes == 1;
     for (int32_t k = 0; k < R->ncolours; k++) {
       int32_t c = back ? R->ncolours - 1 - k : k;
-      TRS_TRY(trs_relax_rows_run(&g->args, &g->rows, R->colour_ptr[c], R->colour_ptr[c + 1],
-                                 g->stream));
+      TRS_TRY(run_rows(g, R->colour_ptr[c], R->colour_ptr[c + 1]));
     }
   }
   return TRS_SUCCESS;
@@ -207,8 +216,7 @@ trs_status trs_relax_gpu_run(trs_relaxation *R, int32_t c, bool boundary) {
   if (g->variant->kind == TRS_RELAX_BY_SLICES)
     return trs_relax_slices_run(&g->args, &g->slices, c, !boundary, g->stream);
   int64_t edge = trs_relax_interior(R, c);
-  return trs_relax_rows_run(&g->args, &g->rows, boundary ? R->colour_ptr[c] : edge,
-                            boundary ? edge : R->colour_ptr[c + 1], g->stream);
+  return run_rows(g, boundary ? R->colour_ptr[c] : edge, boundary ? edge : R->colour_ptr[c + 1]);
 }
 
 trs_status trs_relax_gpu_squares(trs_relaxation *R, const uint64_t **words) {

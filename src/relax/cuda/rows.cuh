@@ -1,0 +1,115 @@
+/* rows.cuh - one launch per colour: a warp takes a block row, or as many as fit its lanes, six of
+ * 5 x 5, multiplies with the off-diagonal blocks, and solves by the diagonal's LU.
+ *
+ * Six rows per warp are the library's kernel for blocks that slices.cu does not take (rows.cu). The
+ * other kinds, and asynchronous copies, are W21's (papers/W21/rows.cu).
+ *
+ * All sums have a fixed order.  O(blocks) work; every block is read once per right-hand side. */
+#ifndef TRS_RELAX_CUDA_ROWS_CUH
+#define TRS_RELAX_CUDA_ROWS_CUH
+
+#include "relax/cuda/row_sum.cuh"
+
+namespace trs {
+namespace relax_rows {
+
+constexpr int THREADS = 256, WARPS = THREADS / int(WARP);
+constexpr int NONE = TRS_RELAX_COPY_NOTHING, DIAGONAL = TRS_RELAX_COPY_DIAGONAL,
+              DIAGONAL_AND_NEXT = TRS_RELAX_COPY_NEXT;
+
+__host__ __device__ inline int rows_of_warp(bool six, int b) { return six ? int(WARP) / b : 1; }
+/* Elements of shared memory that a warp needs. */
+__host__ __device__ inline int room_of_warp(int copies, int rows, int b) {
+  return (copies >= DIAGONAL ? rows * b * b : 0) + (copies == DIAGONAL_AND_NEXT ? 2 * rows * b : 0);
+}
+
+/* The arrays of a kernel's right-hand side. */
+template <int STORE>
+struct columns {
+  using T = stored<STORE>;
+  typename T::x *x;
+  const typename T::sum *r;
+  __device__ explicit columns(const trs_relax_args &a)
+      : x(static_cast<typename T::x *>(a.x) + blockIdx.y * a.x_stride),
+        r(static_cast<const typename T::sum *>(a.r) + blockIdx.y * a.r_stride) {}
+};
+
+/* Relaxes the warp's rows first, ...; room: of the warp, r: of these rows. */
+template <int STORE, int B, bool SIX, int COPIES>
+__device__ inline void relax_group(const trs_relax_args &a, int64_t first, int64_t end,
+                                   typename stored<STORE>::sum *room,
+                                   const typename stored<STORE>::sum *r,
+                                   typename stored<STORE>::x *x) {
+  using sum = typename stored<STORE>::sum;
+  const int b = B ? B : a.block;
+  const place<B, SIX> at(b, first, end);
+  const lanes<B> &l = at.l;
+  const auto row = at.p - first;
+  sum y = -sum_row<STORE, B, SIX>(a, l, at.p, at.works, x);
+  const sum *d = static_cast<const sum *>(a.diagonal) + at.p * b * b;
+  if constexpr (COPIES == DIAGONAL) await_copies<0>();
+  if constexpr (COPIES == DIAGONAL_AND_NEXT) await_copies<1>();
+  if constexpr (COPIES != NONE) d = room + row * b * b;
+  y += r[row * b + l.i];
+  sum z = solve_diagonal(l, d, a.pivot + at.p * b, y);
+  if (at.stores) relax(x + at.p * a.pitch + l.i, z, a.omega);
+}
+
+template <class S>
+__device__ inline S *shared_room(int elements) {
+  extern __shared__ __align__(16) unsigned char shared_bytes[];
+  return reinterpret_cast<S *>(shared_bytes) + int(threadIdx.x / WARP) * elements;
+}
+
+template <int STORE, int B, bool SIX, int COPIES>
+__global__ void __launch_bounds__(THREADS)
+    relax_by_warps(const __grid_constant__ trs_relax_args a, int64_t begin, int64_t end) {
+  using sum = typename stored<STORE>::sum;
+  const int b = B ? B : a.block, rows = rows_of_warp(SIX, b);
+  const int64_t first = begin + (int64_t(blockIdx.x) * WARPS + threadIdx.x / WARP) * rows;
+  if (first >= end) return;
+  const columns<STORE> c(a);
+  sum *room = COPIES == NONE ? nullptr : shared_room<sum>(room_of_warp(COPIES, rows, b));
+  if constexpr (COPIES != NONE)
+    begin_copy(room, static_cast<const sum *>(a.diagonal) + first * b * b,
+               int(min(int64_t(rows), end - first)) * b * b);
+  relax_group<STORE, B, SIX, COPIES>(a, first, end, room, c.r + first * b, c.x);
+}
+
+/* Rows begin to end - 1 of every right-hand side, `each` per block of threads; reads of x are kept
+ * in L2 as far as possible. */
+struct launcher {
+  const trs_relax_args &a;
+  const trs_relax_rows_how &how;
+  int64_t begin, end;
+  cudaStream_t stream;
+
+  template <class K>
+  cudaError_t operator()(K kernel, int64_t each, size_t shared = 0) const {
+    cudaLaunchAttribute keep = {};
+    keep.id = cudaLaunchAttributeAccessPolicyWindow;
+    keep.val.accessPolicyWindow.base_ptr = a.x;
+    keep.val.accessPolicyWindow.num_bytes = size_t(how.window);
+    keep.val.accessPolicyWindow.hitRatio = float(how.window_share);
+    keep.val.accessPolicyWindow.hitProp = cudaAccessPropertyPersisting;
+    keep.val.accessPolicyWindow.missProp = cudaAccessPropertyStreaming;
+    cudaLaunchConfig_t config = {};
+    config.gridDim = dim3(static_cast<unsigned>((end - begin + each - 1) / each), unsigned(a.nrhs));
+    config.blockDim = THREADS;
+    config.dynamicSmemBytes = shared;
+    config.stream = stream;
+    config.attrs = &keep;
+    config.numAttrs = how.window ? 1 : 0;
+    if (shared > 48 << 10) {
+      cudaError_t error =
+          cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, int(shared));
+      if (error != cudaSuccess) return error;
+    }
+    return cudaLaunchKernelEx(&config, kernel, a, begin, end);
+  }
+};
+
+}  // namespace relax_rows
+}  // namespace trs
+
+#endif
