@@ -1,6 +1,6 @@
 /* power_table.c - writes the source file of trs_power_table (src/io/power_table.h): the leading 128
- * bits of the powers of five that decimal numbers are read and written with.  The build runs it on
- * the machine that builds.
+ * bits of the powers of five that decimal numbers are read and written with.  tools/check_tables
+ * repeats it.
  *
  *     power_table OUT.c */
 #include <stdint.h>

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "device/fault.h"
 #include "analysis/host_system.h"
 #include "base/memory.h"
 #include "device/shared.h"
@@ -12,7 +13,7 @@
 
 _Static_assert((int)TRS_COMPONENT_MEMBERS == (int)TRS_MOST_MEMBERS, "as many members everywhere");
 
-uint64_t trs_multi_wait_limit = 10000000000u; /* ten seconds; then a solve counts as stalled */
+uint64_t trs_multi_wait_limit = TRS_WAIT_LIMIT;
 
 enum { MOST_WIDTH = 32 }; /* right-hand sides solved together, each with a sum per member */
 

@@ -99,7 +99,7 @@ void trs_deal_slabs(int64_t *cut, const trs_system *S, int32_t members) {
 
 /* Parts of the sweep of equal weight.  The first row of a slice decides its member. */
 static void deal_slabs(const dealing *d, int32_t *owner) {
-  int64_t cut[TRS_DEAL_MEMBERS + 1];
+  int64_t cut[TRS_MOST_MEMBERS + 1];
   trs_deal_slabs(cut, d->S, d->members);
   for (int32_t k = 0; k < d->s->nslices; k++) {
     int64_t at = trs_in_sweep(d->S, d->s->row[d->s->slice[k].first]);
@@ -275,7 +275,7 @@ static double most_of(const double *load, int32_t members) {
 
 /* Sums over the levels: the load of the fullest member, and the mean load. */
 static void weigh_levels(const dealing *d, trs_deal *deal, double *fullest, double *mean) {
-  double all[TRS_DEAL_MEMBERS] = {0}, load[TRS_DEAL_MEMBERS] = {0}, total = 0;
+  double all[TRS_MOST_MEMBERS] = {0}, load[TRS_MOST_MEMBERS] = {0}, total = 0;
   *fullest = 0;
   for (int32_t k = 0; k < d->s->nslices; k++) {
     double own = seconds_of(&d->s->slice[k]);
@@ -358,9 +358,9 @@ trs_status trs_deal_create(trs_deal *deal, const trs_system *S, const trs_slices
                .team = team,
                .threads = trs_sweepers(S, team)};
   *deal = (trs_deal){0};
-  if (members < 1 || members > TRS_DEAL_MEMBERS)
+  if (members < 1 || members > TRS_MOST_MEMBERS)
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "%d members: 1 to %d can solve together", members,
-                    (int)TRS_DEAL_MEMBERS);
+                    (int)TRS_MOST_MEMBERS);
   if (d.threads > MOST_THREADS) d.threads = MOST_THREADS;
   if (partition != TRS_PARTITION_AUTO) return try_partition(&d, partition, deal);
   d.most_edges = FEW_NEIGHBOURS * (int64_t)s->nslices;

@@ -18,10 +18,7 @@
 
 #include "analysis/slice.h"
 
-enum {
-  TRS_DEAL_MEMBERS = 32, /* at most: bits of a mask */
-  TRS_CLEAR_ROWS = 256   /* positions that are cleared together after a solve */
-};
+enum { TRS_CLEAR_ROWS = 256 }; /* positions that are cleared together after a solve */
 
 typedef enum trs_partition {
   TRS_PARTITION_AUTO,
@@ -40,7 +37,7 @@ typedef struct trs_deal {
   int32_t *owner;                 /* nslices: member of each slice */
   uint32_t *mask;                 /* n: the other members that need the row at a position, one bit
                                      each */
-  int64_t rows[TRS_DEAL_MEMBERS]; /* per member */
+  int64_t rows[TRS_MOST_MEMBERS]; /* per member */
   int64_t pushes;                 /* values sent per solve */
   double balance;                 /* entries of the fullest member over the mean */
   double level_balance;           /* sum over the levels of the fullest member's entries, over the

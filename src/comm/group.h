@@ -10,9 +10,6 @@
 #include "base/team.h"
 #include "device/device.h"
 
-/* one lane of a warp per member */
-enum { TRS_MOST_MEMBERS = 32 };
-
 typedef struct trs_group trs_group;
 
 /* where: the text after "cuda:", such as "0-3", "0,2" or "0,0" (a GPU named twice has two members),

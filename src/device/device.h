@@ -14,6 +14,9 @@
 extern "C" {
 #endif
 
+/* Most GPUs that solve together: a lane of a warp and a bit of a mask for each. */
+enum { TRS_MOST_MEMBERS = 32 };
+
 typedef struct trs_device trs_device;
 typedef void *trs_stream;
 

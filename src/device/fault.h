@@ -4,6 +4,9 @@
 
 #include <stdint.h>
 
+/* Nanoseconds until a wait counts as stalled. */
+#define TRS_WAIT_LIMIT UINT64_C(10000000000)
+
 typedef struct trs_fault {
   int32_t stalled; /* 1 once a wait has passed its limit; all other waits then end too */
   int32_t reserved;

@@ -79,11 +79,10 @@ struct trs_relax_links {
  * all domains.  A domain begins a step when its rows of earlier steps are done.  It signals the
  * senders, and waits until each domain has signalled the step needed[].  When its boundary rows are
  * relaxed it stores them in each receiver that has begun this step, and signals it. */
-enum { TRS_MOST_DOMAINS_STORING = 32 };
 
 typedef struct trs_domain_step {
-  uint32_t senders, receivers;               /* bits */
-  uint64_t needed[TRS_MOST_DOMAINS_STORING]; /* 0: no wait */
+  uint32_t senders, receivers;       /* bits */
+  uint64_t needed[TRS_MOST_MEMBERS]; /* 0: no wait */
 } trs_domain_step;
 
 /* last: per colour, its most recent step; 0: not relaxed since x was loaded. */

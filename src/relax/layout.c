@@ -18,9 +18,9 @@ typedef struct layout {
 } layout;
 
 /* A row, with its source or destination domain. */
-typedef struct traveller {
+typedef struct message_row {
   int32_t colour, domain, row;
-} traveller;
+} message_row;
 
 static bool is_own(const layout *l, int64_t i) { return !l->S->owner || l->S->owner[i] == l->me; }
 
@@ -98,15 +98,15 @@ static trs_status number_own(const layout *l) {
 
 /* ---- Messages ---- */
 
-static int compare_travellers(const void *left, const void *right) {
-  const traveller *a = left, *b = right;
+static int compare_message_rows(const void *left, const void *right) {
+  const message_row *a = left, *b = right;
   if (a->colour != b->colour) return a->colour < b->colour ? -1 : 1;
   if (a->domain != b->domain) return a->domain < b->domain ? -1 : 1;
   return (a->row > b->row) - (a->row < b->row);
 }
 
 /* The rows received; to: NULL to count them.  marks: a byte per row. */
-static int64_t list_arrivals(const layout *l, void *marks, traveller *to) {
+static int64_t list_arrivals(const layout *l, void *marks, message_row *to) {
   const trs_block_system *S = l->S;
   uint8_t *seen = marks;
   int64_t count = 0;
@@ -117,7 +117,7 @@ static int64_t list_arrivals(const layout *l, void *marks, traveller *to) {
       int32_t j = S->reads.idx[k];
       if (is_own(l, j) || seen[j]) continue;
       seen[j] = 1;
-      if (to) to[count] = (traveller){S->colour[j], S->owner[j], j};
+      if (to) to[count] = (message_row){S->colour[j], S->owner[j], j};
       count++;
     }
   }
@@ -125,7 +125,7 @@ static int64_t list_arrivals(const layout *l, void *marks, traveller *to) {
 }
 
 /* The rows sent, once per domain.  marks: an int32_t per domain. */
-static int64_t list_departures(const layout *l, void *marks, traveller *to) {
+static int64_t list_departures(const layout *l, void *marks, message_row *to) {
   const trs_block_system *S = l->S;
   int32_t *last = marks;
   int64_t count = 0;
@@ -136,15 +136,15 @@ static int64_t list_departures(const layout *l, void *marks, traveller *to) {
       int32_t d = S->owner[S->read_by.idx[k]];
       if (d == l->me || last[d] == i) continue;
       last[d] = i;
-      if (to) to[count] = (traveller){S->colour[i], d, i};
+      if (to) to[count] = (message_row){S->colour[i], d, i};
       count++;
     }
   }
   return count;
 }
 
-/* The messages of sorted travellers: each run of one colour and domain, numbered from first on. */
-static trs_status cut_messages(trs_domain_message **messages, int64_t **ptr, const traveller *t,
+/* The messages of sorted rows: each run of one colour and domain, numbered from first on. */
+static trs_status cut_messages(trs_domain_message **messages, int64_t **ptr, const message_row *t,
                                int64_t count, int64_t first, int32_t ncolours) {
   int64_t made = 0;
   TRS_TRY(TRS_ALLOC_ZERO(ptr, ncolours + 1));
@@ -163,7 +163,7 @@ static trs_status cut_messages(trs_domain_message **messages, int64_t **ptr, con
   return TRS_SUCCESS;
 }
 
-static trs_status take_arrivals(layout *l, const traveller *t, int64_t count) {
+static trs_status take_arrivals(layout *l, const message_row *t, int64_t count) {
   trs_relaxation *R = l->R;
   trs_domain *D = R->domain;
   R->nhalo = count;
@@ -175,24 +175,24 @@ static trs_status take_arrivals(layout *l, const traveller *t, int64_t count) {
   return cut_messages(&D->receive, &D->receive_ptr, t, count, R->nrows, R->ncolours);
 }
 
-static trs_status take_departures(layout *l, const traveller *t, int64_t count) {
+static trs_status take_departures(layout *l, const message_row *t, int64_t count) {
   trs_domain *D = l->R->domain;
   TRS_TRY(TRS_ALLOC(&D->sent, count));
   for (int64_t k = 0; k < count; k++) D->sent[k] = l->at[l->global[t[k].row]];
   return cut_messages(&D->send, &D->send_ptr, t, count, 0, l->R->ncolours);
 }
 
-typedef int64_t (*lister)(const layout *l, void *marks, traveller *to);
-typedef trs_status (*taker)(layout *l, const traveller *t, int64_t count);
+typedef int64_t (*list_rows)(const layout *l, void *marks, message_row *to);
+typedef trs_status (*taker)(layout *l, const message_row *t, int64_t count);
 
 /* Lists, sorts and takes the rows of one direction; frees the marks. */
-static trs_status find(layout *l, void *marks, lister list, taker take) {
-  traveller *t;
+static trs_status find(layout *l, void *marks, list_rows list, taker take) {
+  message_row *t;
   int64_t count = list(l, marks, NULL);
   trs_status status = TRS_ALLOC(&t, count);
   if (!status) {
     list(l, marks, t);
-    qsort(t, (size_t)count, sizeof *t, compare_travellers);
+    qsort(t, (size_t)count, sizeof *t, compare_message_rows);
     status = take(l, t, count);
     trs_free(t);
   }

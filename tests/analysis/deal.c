@@ -555,7 +555,7 @@ TEST(members_beyond_the_limit_are_refused) {
   dealt d = {.S = shape_system(SHAPE_GRID, 33, TRS_DOUBLE, true, true)};
   const int64_t whole[] = {0, d.S.n};
   assert_success(trs_outline_create(&d.outline, &d.s, &d.S, &all_rules[0], NULL, 1, whole, NULL));
-  assert_int_equal(trs_deal_create(&d.deal, &d.S, &d.s, d.outline, TRS_DEAL_MEMBERS + 1,
+  assert_int_equal(trs_deal_create(&d.deal, &d.S, &d.s, d.outline, TRS_MOST_MEMBERS + 1,
                                    TRS_PARTITION_AUTO, 0, NULL),
                    TRS_ERROR_UNSUPPORTED);
   trs_slices_destroy(&d.s);

@@ -152,7 +152,7 @@ static void close_inside(inside *in) {
 
 /* Checksums of x of the rows from each height on are the same for all grids that share them. */
 static int shares_bits(inside *in) {
-  const trs_part *p = &in->solver.part;
+  const trs_rank_part *p = &in->solver.part;
   int good = 1;
   uint32_t *all = malloc((size_t)size * sizeof *all);
   for (int h = 1; h <= p->layout->levels; h++) {
@@ -189,9 +189,9 @@ static void test_bits(void) {
   trs_matrix_destroy(A);
 }
 
-static trs_status (*give)(trs_part *part);
+static trs_status (*give)(trs_rank_part *part);
 
-static trs_status fail_to_give(trs_part *part) {
+static trs_status fail_to_give(trs_rank_part *part) {
   trs_status status = give(part);
   return status ? status : trs_fail(TRS_ERROR_STALLED, 3, "row 3 waited");
 }

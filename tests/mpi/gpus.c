@@ -169,7 +169,7 @@ static void close_solver(solver *s) {
 }
 
 /* x of this rank's spread supernodes that at least 2^height grids share. */
-static uint32_t check_x(const trs_part *p, int height) {
+static uint32_t check_x(const trs_rank_part *p, int height) {
   uint32_t crc = 0;
   for (int64_t s = 0; s < p->nslots; s++)
     if (p->layout->height[p->slot[s]] >= height && trs_has_diagonal(p, p->slot[s]))
@@ -178,7 +178,7 @@ static uint32_t check_x(const trs_part *p, int height) {
 }
 
 static bool shares_bits(solver *s) {
-  const trs_part *p = &s->of.part;
+  const trs_rank_part *p = &s->of.part;
   int places = p->shape.x * p->shape.y;
   bool good = true;
   uint32_t *all = malloc((size_t)size * sizeof *all);
@@ -315,7 +315,7 @@ static void test_substitution(void) {
                      .by_columns = columns};
       solver s;
       open_solver(&s, F, &w);
-      const trs_part *p = &s.of.part;
+      const trs_rank_part *p = &s.of.part;
       for (int64_t k = 0; k < p->nslots; k++)
         if (trs_has_diagonal(p, p->slot[k])) good &= p->side[0].solved[k] && p->side[1].solved[k];
       for (int64_t nrhs = 1; nrhs < 50; nrhs += gpu ? 8 : 24) good &= solves(&s, F, &w, nrhs);

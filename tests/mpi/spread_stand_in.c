@@ -133,7 +133,7 @@ static void *watch(void *argument) {
     for (int64_t i = 0; i < (int64_t)a->ntasks * a->chunks; i++) {
       block w = {.a = a, .t = &a->task[i / a->chunks], .chunk = (int32_t)(i % a->chunks)};
       int64_t word = word_of(&w, w.t->K);
-      const uint32_t *told = (const uint32_t *)(a->base[a->member] + a->x_told) + word;
+      const uint32_t *told = (const uint32_t *)(a->base[a->member] + a->x_arrived_at) + word;
       if (w.t->kind != TRS_SPREAD_RECEIVE || a->ready[word] == a->solve) continue;
       if (__atomic_load_n(told, __ATOMIC_ACQUIRE) == a->solve)
         __atomic_store_n(&a->ready[word], a->solve, __ATOMIC_RELEASE);
@@ -165,7 +165,7 @@ trs_status trs_spread_launch_columns(const trs_spread_args *a, trs_stream stream
   trs_spread_args own = *a;
   (void)stream, (void)side;
   memset(a->lsum, 0, (size_t)(a->columns * a->nrhs) * trs_scalar_size(a->scalar));
-  memset(a->told, 0, (size_t)(a->count * a->chunks) * sizeof *a->told);
+  memset(a->added, 0, (size_t)(a->count * a->chunks) * sizeof *a->added);
   if (pthread_create(&watcher, NULL, watch, &own))
     return trs_fail(TRS_ERROR_MEMORY, -1, "no thread could be started");
   trs_status status = run_blocks(a, do_column);

@@ -134,7 +134,8 @@ static void NAME(put_column)(block *w, const SCALAR *x, int32_t to, bool tells) 
   for (int32_t i = 0; i < w->t->width; i++)
     memcpy(at + i * w->a->nrhs, x + i * w->a->tile, (size_t)w->count * sizeof *x);
   delay(w);
-  if (tells) tell((uint32_t *)(w->a->base[to] + w->a->x_told) + word_of(w, w->t->K), w->a->solve);
+  if (tells)
+    tell((uint32_t *)(w->a->base[to] + w->a->x_arrived_at) + word_of(w, w->t->K), w->a->solve);
 }
 
 static void NAME(find_column)(const block *w, SCALAR *x) {
@@ -147,7 +148,7 @@ static void NAME(find_column)(const block *w, SCALAR *x) {
   if (comes)
     await_word(w, a->ready + word_of(w, t->K), a->solve);
   else
-    await_word(w, a->told + word_of(w, t->K), (uint32_t)t->children);
+    await_word(w, a->added + word_of(w, t->K), (uint32_t)t->children);
   for (int32_t i = 0; i < t->width; i++)
     for (int32_t j = 0; j < w->count; j++) {
       int64_t at = i * a->nrhs + j;
@@ -172,7 +173,7 @@ static void NAME(do_column)(block *w) {
     (void)pthread_mutex_lock(&adding);
     NAME(multiply)(w, unit, x, (SCALAR *)a->lsum + unit->first * a->nrhs + w->first, a->nrhs);
     (void)pthread_mutex_unlock(&adding);
-    (void)__atomic_fetch_add(a->told + word_of(w, unit->K), 1, __ATOMIC_RELEASE);
+    (void)__atomic_fetch_add(a->added + word_of(w, unit->K), 1, __ATOMIC_RELEASE);
     delay(w);
   }
 }

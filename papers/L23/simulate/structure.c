@@ -99,7 +99,7 @@ trs_structure_size trs_structure_sizes(const trs_grid_layout *l) {
 /* ---- A rank's part. ---- */
 
 /* One slot for all x, one for all sums. */
-static trs_status share_slots(trs_part *p, int64_t nrhs, int64_t children) {
+static trs_status share_slots(trs_rank_part *p, int64_t nrhs, int64_t children) {
   p->nrhs = nrhs;
   p->largest = TRS_HEAD_BYTES + p->layout->widest * trs_row_bytes(p);
   p->row_bytes = 0;

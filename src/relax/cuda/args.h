@@ -49,10 +49,9 @@ trs_status trs_relax_unload(const trs_relax_args *a, const trs_relax_vectors *v,
 /* Adds the squares of r - A x to words (relax/exact.h), per right-hand side. */
 trs_status trs_relax_squares(const trs_relax_args *a, trs_stream stream);
 /* norms[c] = the root of the sum of all members' words of right-hand side c. */
-enum { TRS_RELAX_MEMBERS = 32 }; /* TRS_MOST_MEMBERS */
 typedef struct trs_relax_words {
   int members;
-  const uint64_t *words[TRS_RELAX_MEMBERS];
+  const uint64_t *words[TRS_MOST_MEMBERS];
 } trs_relax_words;
 trs_status trs_relax_roots(const trs_relax_words *words, int nrhs, double *norms,
                            trs_stream stream);
@@ -131,13 +130,13 @@ typedef struct trs_relax_peer_sync {
   int32_t me, members;         /* members 0: no other member, and the other fields are unused */
   uint32_t senders, receivers; /* bits: its senders, its receivers, in any step */
   uint64_t step;               /* the last step before the launch */
-  struct trs_relax_signs *signs[TRS_RELAX_MEMBERS];
+  struct trs_relax_signs *signs[TRS_MOST_MEMBERS];
   /* The row at position p goes to positions to[k] of members member[k], k from ptr[p] to
      ptr[p + 1] - 1. */
   const int32_t *ptr, *to;
   const uint8_t *member;
-  void *x[TRS_RELAX_MEMBERS];
-  int64_t stride[TRS_RELAX_MEMBERS];
+  void *x[TRS_MOST_MEMBERS];
+  int64_t stride[TRS_MOST_MEMBERS];
 } trs_relax_peer_sync;
 
 /* Chooses warps and stages for the current device and loads the kernels: a launch must load nothing

@@ -34,8 +34,8 @@ enum {
 
 /* ---- Memory ---- */
 
-trs_status trs_relax_take(trs_relax_gpu *g, trs_relax_owned *o, const void *pointer, int64_t count,
-                          size_t size) {
+trs_status trs_relax_alloc(trs_relax_gpu *g, trs_relax_owned *o, const void *pointer, int64_t count,
+                           size_t size) {
   void *memory;
   int64_t bytes;
   if (__builtin_mul_overflow(count, (int64_t)size, &bytes))
@@ -47,9 +47,9 @@ trs_status trs_relax_take(trs_relax_gpu *g, trs_relax_owned *o, const void *poin
   return trs_device_fill((char *)memory + bytes, 0, TRS_RELAX_READ_PAST, g->stream);
 }
 
-trs_status trs_relax_bring(trs_relax_gpu *g, trs_relax_owned *o, const void *pointer,
-                           const void *from, int64_t count, size_t size) {
-  TRS_TRY(trs_relax_take(g, o, pointer, count, size));
+trs_status trs_relax_upload(trs_relax_gpu *g, trs_relax_owned *o, const void *pointer,
+                            const void *from, int64_t count, size_t size) {
+  TRS_TRY(trs_relax_alloc(g, o, pointer, count, size));
   return trs_device_copy(o->array[o->count - 1], from, count * (int64_t)size, g->stream);
 }
 
@@ -85,8 +85,8 @@ static trs_status prepare_rows(trs_relaxation *R) {
   g->rows = (trs_relax_rows_how){.by = g->variant->by, .copies = g->variant->copies};
   g->args.y = NULL;
   if (g->rows.by == TRS_RELAX_BY_TWO_KERNELS)
-    TRS_TRY(trs_relax_take(g, &g->own, &g->args.y, g->args.r_stride * R->room,
-                           trs_relax_kernels_of(R->store)->r_size));
+    TRS_TRY(trs_relax_alloc(g, &g->own, &g->args.y, g->args.r_stride * R->room,
+                            trs_relax_kernels_of(R->store)->r_size));
   if (!g->variant->l2 || bytes == 0) return TRS_SUCCESS;
   int64_t aside = trs_device_persist(g->device);
   g->persisting = true;
@@ -130,10 +130,10 @@ static trs_status take_blocks(trs_relaxation *R) {
   const trs_relax_kernels *K = trs_relax_kernels_of(R->store);
   int64_t block = (int64_t)R->block * R->block;
   if (g->blocks.count) return TRS_SUCCESS;
-  TRS_TRY(trs_relax_bring(g, &g->blocks, &a->ptr, R->ptr, R->nrows + 1, sizeof *R->ptr));
-  TRS_TRY(trs_relax_bring(g, &g->blocks, &a->idx, R->idx, R->noff, sizeof *R->idx));
-  TRS_TRY(trs_relax_take(g, &g->blocks, &a->off, R->noff * block, K->off_size));
-  return K->scaled ? trs_relax_take(g, &g->blocks, &a->power, R->noff, 1) : TRS_SUCCESS;
+  TRS_TRY(trs_relax_upload(g, &g->blocks, &a->ptr, R->ptr, R->nrows + 1, sizeof *R->ptr));
+  TRS_TRY(trs_relax_upload(g, &g->blocks, &a->idx, R->idx, R->noff, sizeof *R->idx));
+  TRS_TRY(trs_relax_alloc(g, &g->blocks, &a->off, R->noff * block, K->off_size));
+  return K->scaled ? trs_relax_alloc(g, &g->blocks, &a->power, R->noff, 1) : TRS_SUCCESS;
 }
 
 static trs_status bring_blocks(trs_relaxation *R) {
@@ -189,9 +189,9 @@ static trs_status take_vectors(trs_relaxation *R) {
   a->pitch = R->block;
   a->x_stride = (rows + 1) * a->pitch; /* includes a row of zeros */
   const int64_t count = a->x_stride * (turns ? 2 : R->room);
-  TRS_TRY(trs_relax_take(g, &g->own, &a->x, count, (size_t)size));
+  TRS_TRY(trs_relax_alloc(g, &g->own, &a->x, count, (size_t)size));
   TRS_TRY(trs_device_fill(a->x, 0, count * size, g->stream));
-  if (!turns) return trs_relax_take(g, &g->own, &a->r, a->r_stride * R->room, K->r_size);
+  if (!turns) return trs_relax_alloc(g, &g->own, &a->r, a->r_stride * R->room, K->r_size);
   for (int64_t k = 0; k < 2; k++)
     TRS_TRY(trs_device_fill((char *)a->x + k * a->x_stride * size, 0xff, rows * a->pitch * size,
                             g->stream));
@@ -244,10 +244,10 @@ static trs_status take_arrays(trs_relaxation *R) {
   trs_relax_args *a = &g->args;
   const trs_relax_kernels *K = trs_relax_kernels_of(R->store);
   int64_t block = (int64_t)R->block * R->block;
-  TRS_TRY(trs_relax_bring(g, &g->shared, &a->row, R->row, R->nrows + R->nhalo, sizeof *R->row));
-  TRS_TRY(trs_relax_take(g, &g->shared, &a->diagonal, R->nrows * block, K->r_size));
-  TRS_TRY(trs_relax_take(g, &g->shared, &a->pivot, R->nrows * R->block, 1));
-  return trs_relax_take(g, &g->shared, &a->words, R->room * TRS_EXACT_WORDS, sizeof *a->words);
+  TRS_TRY(trs_relax_upload(g, &g->shared, &a->row, R->row, R->nrows + R->nhalo, sizeof *R->row));
+  TRS_TRY(trs_relax_alloc(g, &g->shared, &a->diagonal, R->nrows * block, K->r_size));
+  TRS_TRY(trs_relax_alloc(g, &g->shared, &a->pivot, R->nrows * R->block, 1));
+  return trs_relax_alloc(g, &g->shared, &a->words, R->room * TRS_EXACT_WORDS, sizeof *a->words);
 }
 
 static trs_status build(trs_relaxation *R) {

@@ -21,8 +21,6 @@ typedef struct trs_relax_variant {
   trs_relax_rows_copies copies;
 } trs_relax_variant;
 
-#define TRS_RELAX_WAIT_LIMIT UINT64_C(10000000000) /* nanoseconds between two colours */
-
 /* Arrays in device memory. */
 typedef struct trs_relax_owned {
   void *array[12];
@@ -80,11 +78,11 @@ static inline bool trs_relax_in_turn(const trs_relaxation *R) {
 }
 
 /* Zeroed device memory, followed by readable bytes. */
-trs_status trs_relax_take(trs_relax_gpu *g, trs_relax_owned *o, const void *pointer, int64_t count,
-                          size_t size);
+trs_status trs_relax_alloc(trs_relax_gpu *g, trs_relax_owned *o, const void *pointer, int64_t count,
+                           size_t size);
 /* The same, with the host's elements copied into it. */
-trs_status trs_relax_bring(trs_relax_gpu *g, trs_relax_owned *o, const void *pointer,
-                           const void *from, int64_t count, size_t size);
+trs_status trs_relax_upload(trs_relax_gpu *g, trs_relax_owned *o, const void *pointer,
+                            const void *from, int64_t count, size_t size);
 
 /* Frees the arrays. */
 void trs_relax_drop(trs_relax_gpu *g, trs_relax_owned *o);

@@ -27,12 +27,12 @@ static trs_status finish(const trs_relaxation *R) {
     return trs_fail(TRS_ERROR_STALLED, -1,
                     "block row %lld waited %.3g s for x of other block rows: x is not complete, "
                     "make the plan anew",
-                    (long long)g->told->row, 1e-9 * (double)TRS_RELAX_WAIT_LIMIT);
+                    (long long)g->told->row, 1e-9 * (double)TRS_WAIT_LIMIT);
   if (slices && g->told->stalled)
     return trs_fail(TRS_ERROR_STALLED, -1,
                     "blocks of threads waited for each other for %.3g s behind step %lld of a "
                     "sweep: x is not complete, create the relaxation anew",
-                    1e-9 * (double)TRS_RELAX_WAIT_LIMIT, (long long)g->told->row);
+                    1e-9 * (double)TRS_WAIT_LIMIT, (long long)g->told->row);
   return check_variant(g);
 }
 

@@ -4,15 +4,11 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "device/fault.h"
 #include "base/counter.h"
 #include "relax/cuda/group_state.h"
 
-_Static_assert((int)TRS_RELAX_MEMBERS == (int)TRS_MOST_MEMBERS &&
-                   (int)TRS_MOST_DOMAINS_STORING == (int)TRS_MOST_MEMBERS,
-               "as many members everywhere");
-
-uint64_t trs_relax_group_wait_limit =
-    10000000000u; /* ten seconds; then a sweep counts as stalled */
+uint64_t trs_relax_group_wait_limit = TRS_WAIT_LIMIT;
 
 static trs_status bring_lists(trs_relax_member *m, const int64_t *arrival, int32_t *to,
                               uint8_t *at) {

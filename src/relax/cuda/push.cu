@@ -62,7 +62,7 @@ __global__ void __launch_bounds__(THREADS)
 
 extern "C" trs_status trs_relax_begin_step(const trs_relax_step *step, int overlaps,
                                            trs_stream stream) {
-  return trs_device_check(launch_behind(overlaps != 0, begin_step, 1, TRS_RELAX_MEMBERS, 0,
+  return trs_device_check(launch_behind(overlaps != 0, begin_step, 1, TRS_MOST_MEMBERS, 0,
                                         static_cast<cudaStream_t>(stream), *step),
                           "launching the step of a colour");
 }

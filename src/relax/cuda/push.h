@@ -12,20 +12,20 @@ extern "C" {
 /* One per member, in symmetric memory.  Steps of colours are counted from 1 on, over all calls;
  * every member executes the same steps. */
 typedef struct trs_relax_signs {
-  uint64_t begun[TRS_RELAX_MEMBERS];  /* the step in which member m may be sent x of that colour */
-  uint64_t pushed[TRS_RELAX_MEMBERS]; /* the latest step whose x member m has sent */
-  uint64_t told;                      /* 0, or the member whose wait exceeded the limit, + 1 */
-  uint64_t limit;                     /* limit of a wait in nanoseconds */
-  uint32_t arrived;                   /* blocks of threads that have pushed in this step */
+  uint64_t begun[TRS_MOST_MEMBERS];  /* the step in which member m may be sent x of that colour */
+  uint64_t pushed[TRS_MOST_MEMBERS]; /* the latest step whose x member m has sent */
+  uint64_t told;                     /* 0, or the member whose wait exceeded the limit, + 1 */
+  uint64_t limit;                    /* limit of a wait in nanoseconds */
+  uint32_t arrived;                  /* blocks of threads that have pushed in this step */
 } trs_relax_signs;
 
 /* A member's step of a colour. */
 typedef struct trs_relax_step {
   int32_t me, members;
   uint64_t step;
-  uint32_t senders, receivers; /* bits: members that send x of this colour to me, or get it */
-  uint64_t needed[TRS_RELAX_MEMBERS]; /* steps whose push must be complete; 0: none */
-  trs_relax_signs *signs[TRS_RELAX_MEMBERS];
+  uint32_t senders, receivers;       /* bits: members that send x of this colour to me, or get it */
+  uint64_t needed[TRS_MOST_MEMBERS]; /* steps whose push must be complete; 0: none */
+  trs_relax_signs *signs[TRS_MOST_MEMBERS];
 } trs_relax_step;
 
 /* x of a member: right-hand side c's row p at x + c stride + p pitch. */
@@ -34,8 +34,8 @@ typedef struct trs_relax_push {
   const int32_t *from, *to; /* positions on this member, and on the receiver */
   const uint8_t *member;
   int block, pitch, nrhs, size; /* size: bytes of an element */
-  int64_t stride[TRS_RELAX_MEMBERS];
-  void *x[TRS_RELAX_MEMBERS];
+  int64_t stride[TRS_MOST_MEMBERS];
+  void *x[TRS_MOST_MEMBERS];
 } trs_relax_push;
 
 /* Signals the senders that rows before this step are done, and waits for the rows that it needs.

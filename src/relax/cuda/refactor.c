@@ -46,18 +46,19 @@ static trs_status take_factors(trs_refactor_gpu *g, const trs_refactor *f) {
                            .block = w->block,
                            .cholesky = w->kind == TRS_FACTOR_BIC0,
                            .threshold = w->threshold};
-  TRS_TRY(trs_relax_bring(g->state, &g->own, &a->ptr, w->ptr, w->n + 1, sizeof *w->ptr));
-  TRS_TRY(trs_relax_bring(g->state, &g->own, &a->diagonal, w->diagonal, w->n, sizeof *w->diagonal));
-  TRS_TRY(trs_relax_bring(g->state, &g->own, &a->from, f->from, w->n * w->block, 1));
-  TRS_TRY(trs_relax_take(g->state, &g->own, &a->val, blocks * size, sizeof *w->val));
-  TRS_TRY(trs_relax_take(g->state, &g->own, &a->source, blocks, sizeof *a->source));
-  return trs_relax_take(g->state, &g->own, &a->failed, 1, sizeof *a->failed);
+  TRS_TRY(trs_relax_upload(g->state, &g->own, &a->ptr, w->ptr, w->n + 1, sizeof *w->ptr));
+  TRS_TRY(
+      trs_relax_upload(g->state, &g->own, &a->diagonal, w->diagonal, w->n, sizeof *w->diagonal));
+  TRS_TRY(trs_relax_upload(g->state, &g->own, &a->from, f->from, w->n * w->block, 1));
+  TRS_TRY(trs_relax_alloc(g->state, &g->own, &a->val, blocks * size, sizeof *w->val));
+  TRS_TRY(trs_relax_alloc(g->state, &g->own, &a->source, blocks, sizeof *a->source));
+  return trs_relax_alloc(g->state, &g->own, &a->failed, 1, sizeof *a->failed);
 }
 
 /* Brings an array of the host to the GPU, and frees it there. */
 static trs_status move(trs_refactor_gpu *g, trs_relax_owned *own, const void *pointer, void *from,
                        int64_t count, size_t size) {
-  trs_status status = trs_relax_bring(g->state, own, pointer, from, count, size);
+  trs_status status = trs_relax_upload(g->state, own, pointer, from, count, size);
   if (!status) status = trs_device_wait(g->state->stream);
   trs_free(from);
   return status;
@@ -76,10 +77,10 @@ static trs_status take_side(trs_refactor_gpu *g, int k, trs_relaxation *R) {
   for (int64_t p = 0; p < R->nrows; p++) position[R->row[p]] = (int32_t)p;
   TRS_TRY(move(g, &s->own, &g->args.side[k].position, position, R->nrows, sizeof *position));
   if (R->gpu->variant->kind != TRS_RELAX_BY_SLICES) return TRS_SUCCESS;
-  TRS_TRY(trs_relax_bring(g->state, &s->own, &a->ptr, R->ptr, R->nrows + 1, sizeof *R->ptr));
-  TRS_TRY(trs_relax_bring(g->state, &s->own, &a->idx, R->idx, R->noff, sizeof *R->idx));
-  TRS_TRY(trs_relax_take(g->state, &s->own, &a->off, R->noff * size, K->off_size));
-  return K->scaled ? trs_relax_take(g->state, &s->own, &a->power, R->noff, 1) : TRS_SUCCESS;
+  TRS_TRY(trs_relax_upload(g->state, &s->own, &a->ptr, R->ptr, R->nrows + 1, sizeof *R->ptr));
+  TRS_TRY(trs_relax_upload(g->state, &s->own, &a->idx, R->idx, R->noff, sizeof *R->idx));
+  TRS_TRY(trs_relax_alloc(g->state, &s->own, &a->off, R->noff * size, K->off_size));
+  return K->scaled ? trs_relax_alloc(g->state, &s->own, &a->power, R->noff, 1) : TRS_SUCCESS;
 }
 
 /* Where the blocks of w go in L and U. */

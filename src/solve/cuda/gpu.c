@@ -1,11 +1,9 @@
 /* gpu.c - the system, right-hand sides and failures between host and device. */
 #include "solve/cuda/gpu.h"
 
+#include "device/fault.h"
 #include "solve/cuda/span.h"
 #include "solve/cuda/transpose.h"
-
-static const uint64_t WAIT_LIMIT = 10000000000u; /* ten seconds; then the solve counts as stalled
-                                                  */
 
 enum { MOST_STAGED = 64 }; /* right-hand sides in the stage at once */
 
@@ -21,7 +19,7 @@ void trs_gpu_begin(trs_gpu *gpu, const trs_plan *plan, trs_gpu_launch launch) {
 
 trs_status trs_gpu_arm(trs_gpu *gpu, const trs_plan *plan) {
   TRS_TRY(trs_device_alloc_host(gpu->device, (void **)&gpu->host_fault));
-  *gpu->host_fault = (trs_fault){.row = -1, .limit = WAIT_LIMIT};
+  *gpu->host_fault = (trs_fault){.row = -1, .limit = TRS_WAIT_LIMIT};
   TRS_TRY(TRS_DEVICE_ALLOC(gpu->device, &gpu->fault, 1, plan->stream));
   return trs_device_copy(gpu->fault, gpu->host_fault, sizeof *gpu->host_fault, plan->stream);
 }

@@ -32,7 +32,7 @@ static void add(trs_delivery *d, parcel *p, int64_t i, int64_t j, const void *va
 /* The layout is that of the transpose if the solver solves with the transpose.  An entry of a run's
  * triangle goes to the position of the same entry of the inverse. */
 void trs_deliver(trs_delivery *d, int which, int64_t i, int64_t j, const void *value) {
-  const trs_part *part = d->f->part;
+  const trs_rank_part *part = d->f->part;
   const trs_grid_layout *l = part->layout;
   int side = d->in->transposed ? 1 - which : which, places = part->shape.x * part->shape.y;
   int64_t I = d->f->owner[d->in->transposed ? j : i], K = d->f->owner[d->in->transposed ? i : j];

@@ -5,12 +5,13 @@
 
 #include "base/timer.h"
 
-static void append(trs_slot_list *list, const trs_part *part, int64_t K) {
+static void append(trs_slot_list *list, const trs_rank_part *part, int64_t K) {
   list->K[list->count++] = (int32_t)K;
   list->columns += trs_width(part->layout, K);
 }
 
-trs_status trs_list_shared(trs_slot_list *list, const trs_part *part, int height, int without) {
+trs_status trs_list_shared(trs_slot_list *list, const trs_rank_part *part, int height,
+                           int without) {
   const trs_grid_layout *l = part->layout;
   *list = (trs_slot_list){0};
   TRS_TRY(TRS_ALLOC(&list->K, l->count));
@@ -21,7 +22,7 @@ trs_status trs_list_shared(trs_slot_list *list, const trs_part *part, int height
   return trs_realloc((void **)&list->K, list->count, sizeof *list->K);
 }
 
-static void mark_sums(int8_t *marked, const trs_part *part, int from, int step) {
+static void mark_sums(int8_t *marked, const trs_rank_part *part, int from, int step) {
   const trs_grid_layout *l = part->layout;
   const trs_grid_blocks *blocks = &l->blocks[0];
   for (int64_t K = 0; K < l->count; K++) {
@@ -35,7 +36,7 @@ static void mark_sums(int8_t *marked, const trs_part *part, int from, int step) 
   }
 }
 
-trs_status trs_list_sums(trs_slot_list *list, const trs_part *part, int from, int step) {
+trs_status trs_list_sums(trs_slot_list *list, const trs_rank_part *part, int from, int step) {
   const trs_grid_layout *l = part->layout;
   int8_t *marked;
   *list = (trs_slot_list){0};
@@ -53,11 +54,11 @@ void trs_slot_list_free(trs_slot_list *list) {
   *list = (trs_slot_list){0};
 }
 
-int64_t trs_slots_bytes(const trs_slot_list *list, const trs_part *part) {
+int64_t trs_slots_bytes(const trs_slot_list *list, const trs_rank_part *part) {
   return list->columns * part->nrhs * (int64_t)trs_scalar_size(part->scalar);
 }
 
-static void pack(const trs_slot_list *list, const trs_part *part, bool sums, char *to) {
+static void pack(const trs_slot_list *list, const trs_rank_part *part, bool sums, char *to) {
   for (int64_t i = 0; i < list->count; i++) {
     int64_t K = list->K[i], bytes = trs_slot_bytes(part, K);
     memcpy(to, sums ? trs_sum(part, K) : trs_x(part, K), (size_t)bytes);
@@ -65,7 +66,7 @@ static void pack(const trs_slot_list *list, const trs_part *part, bool sums, cha
   }
 }
 
-static void unpack(const trs_slot_list *list, const trs_part *part, bool sums, bool add,
+static void unpack(const trs_slot_list *list, const trs_rank_part *part, bool sums, bool add,
                    const char *from) {
   for (int64_t i = 0; i < list->count; i++) {
     int64_t K = list->K[i], bytes = trs_slot_bytes(part, K);
@@ -78,7 +79,7 @@ static void unpack(const trs_slot_list *list, const trs_part *part, bool sums, b
   }
 }
 
-static int rank_on(const trs_part *part, int grid) {
+static int rank_on(const trs_rank_part *part, int grid) {
   return trs_rank_at(part->shape, part->x, part->y, grid);
 }
 
@@ -87,7 +88,7 @@ static void note_message(trs_exchange_times *times, int64_t bytes) {
   times->bytes += bytes;
 }
 
-trs_status trs_sparse_allreduce(const trs_slot_list *lists, trs_part *part, trs_ranks *ranks,
+trs_status trs_sparse_allreduce(const trs_slot_list *lists, trs_rank_part *part, trs_ranks *ranks,
                                 void *buffer, trs_exchange_times *times) {
   double begin = trs_seconds();
   for (int step = 0; step < trs_pair_steps(part->shape.z); step++) {
@@ -112,7 +113,7 @@ trs_status trs_sparse_allreduce(const trs_slot_list *lists, trs_part *part, trs_
   return TRS_SUCCESS;
 }
 
-trs_status trs_slots_send(const trs_slot_list *list, const trs_part *part, bool sums,
+trs_status trs_slots_send(const trs_slot_list *list, const trs_rank_part *part, bool sums,
                           trs_ranks *ranks, int grid, void *buffer, trs_exchange_times *times) {
   double begin = trs_seconds();
   int64_t bytes = trs_slots_bytes(list, part);
@@ -125,7 +126,7 @@ trs_status trs_slots_send(const trs_slot_list *list, const trs_part *part, bool 
   return TRS_SUCCESS;
 }
 
-trs_status trs_slots_receive(const trs_slot_list *list, const trs_part *part, bool sums,
+trs_status trs_slots_receive(const trs_slot_list *list, const trs_rank_part *part, bool sums,
                              trs_ranks *ranks, int grid, void *buffer, trs_exchange_times *times) {
   double begin = trs_seconds();
   if (list->count == 0) return TRS_SUCCESS;

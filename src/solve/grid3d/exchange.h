@@ -13,11 +13,11 @@ typedef struct trs_slot_list {
 
 /* x of this rank's diagonal blocks that at least 2^height grids share, except the halves of
  * supernodes whose x other grids do not need. */
-trs_status trs_list_shared(trs_slot_list *list, const trs_part *part, int height, int without);
+trs_status trs_list_shared(trs_slot_list *list, const trs_rank_part *part, int height, int without);
 
 /* Sums of this place (x, y) to which columns solved on the 2^step grids from `from` on add, in rows
  * that more than these grids share. */
-trs_status trs_list_sums(trs_slot_list *list, const trs_part *part, int from, int step);
+trs_status trs_list_sums(trs_slot_list *list, const trs_rank_part *part, int from, int step);
 void trs_slot_list_free(trs_slot_list *list);
 
 typedef struct trs_exchange_times {
@@ -27,17 +27,17 @@ typedef struct trs_exchange_times {
 
 /* The sparse allreduce of x over the grids with the same (x, y); list k is trs_list_shared(k + 1).
  */
-trs_status trs_sparse_allreduce(const trs_slot_list *lists, trs_part *part, trs_ranks *ranks,
+trs_status trs_sparse_allreduce(const trs_slot_list *lists, trs_rank_part *part, trs_ranks *ranks,
                                 void *buffer, trs_exchange_times *times);
 
 /* Sends a list to another grid, or receives one; received values are added to the sums, or replace
  * x. */
-trs_status trs_slots_send(const trs_slot_list *list, const trs_part *part, bool sums,
+trs_status trs_slots_send(const trs_slot_list *list, const trs_rank_part *part, bool sums,
                           trs_ranks *ranks, int grid, void *buffer, trs_exchange_times *times);
-trs_status trs_slots_receive(const trs_slot_list *list, const trs_part *part, bool sums,
+trs_status trs_slots_receive(const trs_slot_list *list, const trs_rank_part *part, bool sums,
                              trs_ranks *ranks, int grid, void *buffer, trs_exchange_times *times);
 
 /* Size of a packed list. */
-int64_t trs_slots_bytes(const trs_slot_list *list, const trs_part *part);
+int64_t trs_slots_bytes(const trs_slot_list *list, const trs_rank_part *part);
 
 #endif

@@ -9,7 +9,7 @@
 
 /* This rank keeps L's panel of K if it may have a block in K's column, and U's if it may have one
  * in K's row. */
-static bool wanted(const trs_part *p, int which, int64_t K) {
+static bool wanted(const trs_rank_part *p, int which, int64_t K) {
   bool line = which ? K % p->shape.x == p->x : K % p->shape.y == p->y;
   return trs_on_grid(p->layout, K, p->z) &&
          (p->layout->home[K] < 0 ? line : p->layout->home[K] == trs_place(p));
@@ -35,7 +35,7 @@ static trs_status make_room(trs_filler *f, int which) {
   return trs_alloc_zero(&f->dense[which], numbers, trs_scalar_size(f->part->scalar));
 }
 
-trs_status trs_fill_begin(trs_filler *f, trs_part *part) {
+trs_status trs_fill_begin(trs_filler *f, trs_rank_part *part) {
   const trs_grid_layout *l = part->layout;
   *f = (trs_filler){.part = part};
   trs_status status = TRS_ALLOC(&f->owner, l->n);
@@ -94,7 +94,7 @@ int64_t trs_fill_place(trs_filler *f, int which, int64_t i, int64_t j) {
 
 typedef struct packer {
   const trs_filler *f;
-  const trs_part *part;
+  const trs_rank_part *part;
   trs_local_side *side;
   int which;
   size_t size;
@@ -158,7 +158,7 @@ static void pack_node(const packer *w, int64_t i, const int32_t *row_of) {
 }
 
 static trs_status pack_side(trs_filler *f, int which, const int32_t *row_of) {
-  trs_part *p = f->part;
+  trs_rank_part *p = f->part;
   packer w = {.f = f, .part = p, .side = &p->side[which], .which = which};
   w.size = trs_scalar_size(p->scalar);
   TRS_TRY(TRS_ALLOC(&w.side->list, w.side->nlist));
@@ -186,7 +186,7 @@ trs_status trs_fill_check(const trs_filler *f, int which, int64_t first, int64_t
 /* N: space for a triangle; room: for twice its width. */
 static trs_status invert(const trs_filler *f, int which, bool unit, const int32_t *row_perm,
                          void *N, double *room) {
-  const trs_part *p = f->part;
+  const trs_rank_part *p = f->part;
   const size_t size = trs_scalar_size(p->scalar);
   for (int64_t K = 0; K < p->layout->count; K++) {
     if (f->at[which][K] < 0 || !trs_has_diagonal(p, K) || trs_half(p->layout, K)) continue;
@@ -219,7 +219,7 @@ static trs_status invert_all(const trs_filler *f, const bool unit[2], const int3
 /* ---- All. ---- */
 
 /* Row numbers in the array of rows; those of other supernodes are not used. */
-static void list_rows(const trs_part *p, int32_t *row_of) {
+static void list_rows(const trs_rank_part *p, int32_t *row_of) {
   for (int64_t i = 0; i < p->nlocal; i++) row_of[p->local[i]] = p->local_row[i];
   for (int64_t i = 0; i < p->ntouched; i++) row_of[p->slot[p->touched[i]]] = p->touched_row[i];
 }

@@ -8,7 +8,7 @@
 #include "solve/grid3d/part.h"
 
 typedef struct trs_filler {
-  trs_part *part;
+  trs_rank_part *part;
   int32_t *owner;     /* n: the supernode of a column */
   int64_t *at[2];     /* count: offset of a dense panel, or -1: not on this rank */
   int32_t *cursor[2]; /* count: position of the last entry in its list */
@@ -19,7 +19,7 @@ typedef struct trs_filler {
 
 /* The process that keeps the entries of L or U in rows of I and columns of K; neither is an upper
  * half. */
-static inline int trs_fill_owner(const trs_part *p, int which, int64_t I, int64_t K) {
+static inline int trs_fill_owner(const trs_rank_part *p, int which, int64_t I, int64_t K) {
   const trs_grid_layout *l = p->layout;
   bool turned = trs_in_one_run(l, I, K);
   int64_t row = turned == !which ? trs_panel_of(l, I) : I;
@@ -27,7 +27,7 @@ static inline int trs_fill_owner(const trs_part *p, int which, int64_t I, int64_
   return trs_place_of_block(p, which, row, column);
 }
 
-trs_status trs_fill_begin(trs_filler *f, trs_part *part);
+trs_status trs_fill_begin(trs_filler *f, trs_rank_part *part);
 
 /* The destination of entry (i, j) of L (which 0) or U: an index into dense[which]; -1: another
  * rank; -2: none, because the pattern lacks the entry. */

@@ -3,10 +3,9 @@
 
 #include <string.h>
 
+#include "device/fault.h"
 #include "base/counter.h"
 #include "device/shared.h"
-
-static const uint64_t WAIT_LIMIT = 10000000000u; /* nanoseconds until a sweep counts as stalled */
 
 /* A sweep's tasks in device memory. */
 typedef struct side {
@@ -20,7 +19,7 @@ typedef struct side {
 /* Offsets in bytes from the beginning of the shared memory, for L and U.  x and sums exist twice,
  * `half` bytes apart, for solves in turn. */
 typedef struct places {
-  int64_t x_told[2], x[2], sums[2], halves, half, bytes;
+  int64_t x_arrived_at[2], x[2], sums[2], halves, half, bytes;
 } places;
 
 struct trs_grid_gpus {
@@ -34,11 +33,11 @@ struct trs_grid_gpus {
 
   places at;
   trs_device_handle handle;
-  char *base[TRS_SPREAD_MEMBERS]; /* the shared memory of all ranks, including this rank's own */
+  char *base[TRS_MOST_MEMBERS]; /* the shared memory of all ranks, including this rank's own */
   void *b, *packed; /* device: right-hand sides; rows sent to another grid and received from it */
   char *staged;     /* pinned: like b, and like packed */
   uint32_t *ticket; /* of L, of U */
-  trs_fault *fault, *told;
+  trs_fault *fault, *host_fault;
   uint32_t solve;
   bool odd; /* the half of the shared memory that this solve uses */
 
@@ -59,7 +58,7 @@ static trs_status bring(trs_grid_gpus *g, void **to, const void *from, int64_t c
   return trs_device_copy(*to, from, count * (int64_t)size, NULL);
 }
 
-static trs_status bring_side(trs_grid_gpus *g, const trs_part *p, const trs_sweep *sweep) {
+static trs_status bring_side(trs_grid_gpus *g, const trs_rank_part *p, const trs_sweep *sweep) {
   const trs_local_side *from = &p->side[sweep->which];
   side *to = &g->side[sweep->which];
   trs_spread_tasks made;
@@ -79,14 +78,14 @@ static trs_status bring_side(trs_grid_gpus *g, const trs_part *p, const trs_swee
   return status;
 }
 
-static bool is_shared(const trs_part *p, int64_t slot, int height) {
+static bool is_shared(const trs_rank_part *p, int64_t slot, int height) {
   int64_t K = p->slot[slot];
   return p->layout->height[K] == height && trs_has_diagonal(p, K) &&
          trs_half(p->layout, K) != TRS_HALF_BELOW;
 }
 
 /* Highest first, so that each step of the exchange takes a prefix of the list. */
-static trs_status list_shared(trs_grid_gpus *g, const trs_part *p) {
+static trs_status list_shared(trs_grid_gpus *g, const trs_rank_part *p) {
   int32_t *row;
   TRS_TRY(TRS_ALLOC(&row, g->numbers.columns));
   for (int height = p->layout->levels; height > 0; height--)
@@ -100,20 +99,20 @@ static trs_status list_shared(trs_grid_gpus *g, const trs_part *p) {
 }
 
 static trs_status arm(trs_grid_gpus *g) {
-  TRS_TRY(trs_device_alloc_pinned((void **)&g->told, sizeof *g->told));
-  *g->told = (trs_fault){.row = -1, .limit = WAIT_LIMIT};
+  TRS_TRY(trs_device_alloc_pinned((void **)&g->host_fault, sizeof *g->host_fault));
+  *g->host_fault = (trs_fault){.row = -1, .limit = TRS_WAIT_LIMIT};
   TRS_TRY(TRS_DEVICE_ALLOC(g->set.device, &g->ticket, 2, NULL));
   TRS_TRY(TRS_DEVICE_ALLOC(g->set.device, &g->fault, 1, NULL));
-  TRS_TRY(trs_device_copy(g->fault, g->told, sizeof *g->told, NULL));
+  TRS_TRY(trs_device_copy(g->fault, g->host_fault, sizeof *g->host_fault, NULL));
   return trs_device_wait(NULL);
 }
 
-static trs_status check(const trs_grid_gpus *g, const trs_part *p) {
-  if (g->members > TRS_SPREAD_MEMBERS)
+static trs_status check(const trs_grid_gpus *g, const trs_rank_part *p) {
+  if (g->members > TRS_MOST_MEMBERS)
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
                     "a grid of %d x %d ranks with a GPU each: a grid has at most %d GPUs, take "
                     "more grids (Pz)",
-                    p->shape.x, p->shape.y, TRS_SPREAD_MEMBERS);
+                    p->shape.x, p->shape.y, TRS_MOST_MEMBERS);
   if (p->layout->widest > TRS_SPREAD_WIDEST)
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
                     "supernodes of %lld columns on a grid of several GPUs: at most %d (the option "
@@ -122,7 +121,7 @@ static trs_status check(const trs_grid_gpus *g, const trs_part *p) {
   return TRS_SUCCESS;
 }
 
-static trs_status make(trs_grid_gpus *g, const trs_part *p, const trs_sweep *const sweep[2]) {
+static trs_status make(trs_grid_gpus *g, const trs_rank_part *p, const trs_sweep *const sweep[2]) {
   TRS_TRY(check(g, p));
   TRS_TRY(trs_spread_number(&g->numbers, p));
   for (int which = 0; which < 2; which++) TRS_TRY(bring_side(g, p, sweep[which]));
@@ -134,7 +133,7 @@ static trs_status make(trs_grid_gpus *g, const trs_part *p, const trs_sweep *con
   return arm(g);
 }
 
-trs_status trs_grid_gpus_create(trs_grid_gpus **made, const trs_part *p,
+trs_status trs_grid_gpus_create(trs_grid_gpus **made, const trs_rank_part *p,
                                 const trs_sweep *const sweep[2],
                                 const trs_grid_gpus_options *options) {
   trs_grid_gpus *g;
@@ -168,7 +167,8 @@ static places places_for(const trs_grid_gpus *g, int64_t row_bytes, int64_t nrhs
   int64_t words = chunks_of(nrhs) * (int64_t)sizeof(uint32_t);
   places at = {.bytes = 0};
   for (int which = 0; which < 2; which++)
-    at.x_told[which] = take_place(&at.bytes, g->set.columns[which] ? g->numbers.count * words : 0);
+    at.x_arrived_at[which] =
+        take_place(&at.bytes, g->set.columns[which] ? g->numbers.count * words : 0);
   at.halves = at.bytes;
   for (int which = 0; which < 2; which++) {
     at.x[which] = take_place(&at.bytes, g->numbers.columns * row_bytes);
@@ -221,7 +221,7 @@ static trs_status reserve_columns(trs_grid_gpus *g, int64_t row, int64_t nrhs) {
   return trs_device_alloc(g->set.device, &g->lsum, g->numbers.columns, (size_t)row, NULL);
 }
 
-static trs_status reserve(trs_grid_gpus *g, const trs_part *p) {
+static trs_status reserve(trs_grid_gpus *g, const trs_rank_part *p) {
   int64_t row = trs_row_bytes(p);
   give_up_room(g);
   g->at = places_for(g, row, p->nrhs);
@@ -238,7 +238,7 @@ static trs_status reserve(trs_grid_gpus *g, const trs_part *p) {
   return trs_device_wait(NULL);
 }
 
-trs_status trs_grid_gpus_reserve(trs_grid_gpus *g, const trs_part *p) {
+trs_status trs_grid_gpus_reserve(trs_grid_gpus *g, const trs_rank_part *p) {
   int before = trs_device_enter(g->set.device);
   trs_status status = reserve(g, p);
   trs_device_leave(before);
@@ -252,7 +252,7 @@ typedef struct card {
   trs_device_handle handle;
 } card;
 
-static trs_status open_all(trs_grid_gpus *g, const trs_part *p, const card *all) {
+static trs_status open_all(trs_grid_gpus *g, const trs_rank_part *p, const card *all) {
   const card *grid = all + (int64_t)p->z * g->members;
   for (int m = 0; m < g->members; m++) {
     if (m == g->member) continue;
@@ -267,7 +267,7 @@ static trs_status open_all(trs_grid_gpus *g, const trs_part *p, const card *all)
   return TRS_SUCCESS;
 }
 
-trs_status trs_grid_gpus_meet(trs_grid_gpus *g, const trs_part *p, trs_ranks *ranks) {
+trs_status trs_grid_gpus_meet(trs_grid_gpus *g, const trs_rank_part *p, trs_ranks *ranks) {
   card own = {.machine = g->set.machine, .handle = g->handle}, *all = NULL;
   trs_status status = trs_ranks_agree(ranks, TRS_ALLOC(&all, ranks->size));
   if (!status) status = trs_ranks_records(ranks, &own, all, sizeof own);
@@ -277,7 +277,7 @@ trs_status trs_grid_gpus_meet(trs_grid_gpus *g, const trs_part *p, trs_ranks *ra
 }
 
 static void close_all(trs_grid_gpus *g) {
-  for (int m = 0; m < g->members && m < TRS_SPREAD_MEMBERS; m++) {
+  for (int m = 0; m < g->members && m < TRS_MOST_MEMBERS; m++) {
     if (m == g->member) continue;
     trs_device_close_handle(g->set.device, g->base[m]);
     g->base[m] = NULL;
@@ -293,7 +293,7 @@ void trs_grid_gpus_leave(trs_grid_gpus *g, trs_ranks *ranks) {
 /* ---- A solve ---- */
 
 /* Copies between the part's slots whose diagonal blocks are on this rank and the stage. */
-static void move_slots(const trs_grid_gpus *g, const trs_part *p, bool take) {
+static void move_slots(const trs_grid_gpus *g, const trs_rank_part *p, bool take) {
   for (int64_t s = 0; s < p->nslots; s++) {
     if (!trs_has_diagonal(p, p->slot[s])) continue;
     char *there = g->staged + g->numbers.first[g->numbers.number[s]] * trs_row_bytes(p);
@@ -305,7 +305,7 @@ static void move_slots(const trs_grid_gpus *g, const trs_part *p, bool take) {
   }
 }
 
-trs_status trs_grid_gpus_take(trs_grid_gpus *g, const trs_part *p) {
+trs_status trs_grid_gpus_take(trs_grid_gpus *g, const trs_rank_part *p) {
   int before = trs_device_enter(g->set.device);
   move_slots(g, p, true);
   if (++g->solve == 0) g->solve = 1; /* a value of the words that no solve uses */
@@ -318,7 +318,7 @@ trs_status trs_grid_gpus_take(trs_grid_gpus *g, const trs_part *p) {
   return status;
 }
 
-trs_status trs_grid_gpus_give(trs_grid_gpus *g, trs_part *p) {
+trs_status trs_grid_gpus_give(trs_grid_gpus *g, trs_rank_part *p) {
   int before = trs_device_enter(g->set.device);
   trs_status status = trs_device_copy(g->staged, g->base[g->member] + in_half(g, g->at.x[1]),
                                       g->numbers.columns * trs_row_bytes(p), NULL);
@@ -335,7 +335,7 @@ static trs_status launch_columns(const trs_grid_gpus *g, const trs_spread_args *
   return trs_device_event_follow(g->waited, NULL);
 }
 
-trs_status trs_grid_gpus_sweep(trs_grid_gpus *g, const trs_part *p, int which, void *rows) {
+trs_status trs_grid_gpus_sweep(trs_grid_gpus *g, const trs_rank_part *p, int which, void *rows) {
   const side *of = &g->side[which];
   trs_spread_args a = {.scalar = p->scalar,
                        .upper = which,
@@ -358,10 +358,10 @@ trs_status trs_grid_gpus_sweep(trs_grid_gpus *g, const trs_part *p, int which, v
                        .sums = in_half(g, g->at.sums[which]),
                        .ticket = g->ticket + which,
                        .fault = g->fault,
-                       .x_told = g->at.x_told[which],
+                       .x_arrived_at = g->at.x_arrived_at[which],
                        .solve = g->solve,
                        .ready = g->ready[which],
-                       .told = g->added,
+                       .added = g->added,
                        .lsum = g->lsum};
   memcpy(a.base, g->base, sizeof a.base);
   int before = trs_device_enter(g->set.device);
@@ -372,21 +372,21 @@ trs_status trs_grid_gpus_sweep(trs_grid_gpus *g, const trs_part *p, int which, v
 
 trs_status trs_grid_gpus_wait(trs_grid_gpus *g) {
   int before = trs_device_enter(g->set.device);
-  trs_status status = trs_device_copy(g->told, g->fault, sizeof *g->told, NULL);
+  trs_status status = trs_device_copy(g->host_fault, g->fault, sizeof *g->host_fault, NULL);
   if (!status) status = trs_device_wait(NULL);
   trs_device_leave(before);
-  if (status || !g->told->stalled) return status;
-  return trs_fail(TRS_ERROR_STALLED, g->told->row,
+  if (status || !g->host_fault->stalled) return status;
+  return trs_fail(TRS_ERROR_STALLED, g->host_fault->row,
                   "GPU %d: row %lld of the factors waited more than %.3g s for rows of its grid's "
                   "GPUs (0-based); x is not complete, analyse anew",
-                  trs_device_look(g->set.device)->ordinal, (long long)g->told->row,
-                  1e-9 * (double)g->told->limit);
+                  trs_device_look(g->set.device)->ordinal, (long long)g->host_fault->row,
+                  1e-9 * (double)g->host_fault->limit);
 }
 
 /* ---- Between grids ---- */
 
-static trs_status move_shared(const trs_grid_gpus *g, const trs_part *p, int64_t rows, bool add,
-                              void *packed) {
+static trs_status move_shared(const trs_grid_gpus *g, const trs_rank_part *p, int64_t rows,
+                              bool add, void *packed) {
   const trs_spread_rows m = {.scalar = p->scalar,
                              .add = add,
                              .rows = rows,
@@ -397,11 +397,11 @@ static trs_status move_shared(const trs_grid_gpus *g, const trs_part *p, int64_t
   return trs_spread_move(&m, NULL);
 }
 
-static char *arrived(const trs_grid_gpus *g, const trs_part *p) {
+static char *arrived(const trs_grid_gpus *g, const trs_rank_part *p) {
   return (char *)g->packed + g->nshared * trs_row_bytes(p);
 }
 
-static trs_status share(trs_grid_gpus *g, const trs_part *p, int64_t rows, const void **out,
+static trs_status share(trs_grid_gpus *g, const trs_rank_part *p, int64_t rows, const void **out,
                         void **in) {
   int64_t bytes = rows * trs_row_bytes(p);
   *out = g->packed;
@@ -415,15 +415,15 @@ static trs_status share(trs_grid_gpus *g, const trs_part *p, int64_t rows, const
   return trs_device_wait(NULL);
 }
 
-trs_status trs_grid_gpus_share(trs_grid_gpus *g, const trs_part *p, int64_t rows, const void **out,
-                               void **in) {
+trs_status trs_grid_gpus_share(trs_grid_gpus *g, const trs_rank_part *p, int64_t rows,
+                               const void **out, void **in) {
   int before = trs_device_enter(g->set.device);
   trs_status status = share(g, p, rows, out, in);
   trs_device_leave(before);
   return status;
 }
 
-trs_status trs_grid_gpus_add(trs_grid_gpus *g, const trs_part *p, int64_t rows) {
+trs_status trs_grid_gpus_add(trs_grid_gpus *g, const trs_rank_part *p, int64_t rows) {
   int64_t bytes = rows * trs_row_bytes(p);
   int before = trs_device_enter(g->set.device);
   trs_status status = TRS_SUCCESS;
@@ -443,7 +443,7 @@ void trs_grid_gpus_destroy(trs_grid_gpus *g) {
   trs_device *device = g->set.device;
   int before = trs_device_enter(device);
   close_all(g);
-  if (g->member < TRS_SPREAD_MEMBERS) give_up_room(g);
+  if (g->member < TRS_MOST_MEMBERS) give_up_room(g);
   for (int which = 0; which < 2; which++) {
     const side *of = &g->side[which];
     void *arrays[] = {of->task, of->unit, of->receiver, of->list, of->values};
@@ -455,7 +455,7 @@ void trs_grid_gpus_destroy(trs_grid_gpus *g) {
   trs_device_event_destroy(g->waited);
   trs_device_stream_destroy(device, g->side_stream);
   trs_device_free(device, g->fault, NULL);
-  trs_device_free_pinned(g->told);
+  trs_device_free_pinned(g->host_fault);
   trs_device_leave(before);
   trs_spread_numbers_free(&g->numbers);
   trs_free(g);

@@ -21,7 +21,7 @@ typedef struct trs_grid_gpus_options {
 
 /* For a part that is filled, and its sweeps of L and U.  Local; after a failure the caller must
  * still destroy *made. */
-trs_status trs_grid_gpus_create(trs_grid_gpus **made, const trs_part *part,
+trs_status trs_grid_gpus_create(trs_grid_gpus **made, const trs_rank_part *part,
                                 const trs_sweep *const sweep[2],
                                 const trs_grid_gpus_options *options);
 void trs_grid_gpus_destroy(trs_grid_gpus *g); /* accepts NULL */
@@ -30,23 +30,23 @@ void trs_grid_gpus_destroy(trs_grid_gpus *g); /* accepts NULL */
  * (collective), reserve (local), and, if no rank failed, meet (collective).  leave must precede
  * destroy as well. */
 void trs_grid_gpus_leave(trs_grid_gpus *g, trs_ranks *ranks);
-trs_status trs_grid_gpus_reserve(trs_grid_gpus *g, const trs_part *part);
-trs_status trs_grid_gpus_meet(trs_grid_gpus *g, const trs_part *part, trs_ranks *ranks);
+trs_status trs_grid_gpus_reserve(trs_grid_gpus *g, const trs_rank_part *part);
+trs_status trs_grid_gpus_meet(trs_grid_gpus *g, const trs_rank_part *part, trs_ranks *ranks);
 
 /* Copies right-hand sides from the part, and solutions back into it; both wait for completion. take
  * begins a solve. */
-trs_status trs_grid_gpus_take(trs_grid_gpus *g, const trs_part *part);
-trs_status trs_grid_gpus_give(trs_grid_gpus *g, trs_part *part);
+trs_status trs_grid_gpus_take(trs_grid_gpus *g, const trs_rank_part *part);
+trs_status trs_grid_gpus_give(trs_grid_gpus *g, trs_rank_part *part);
 
 /* L (which 0) or U; rows: of the part's own supernodes, in device memory.  sweep launches; wait
  * waits and reports failures of the kernels. */
-trs_status trs_grid_gpus_sweep(trs_grid_gpus *g, const trs_part *part, int which, void *rows);
+trs_status trs_grid_gpus_sweep(trs_grid_gpus *g, const trs_rank_part *part, int which, void *rows);
 trs_status trs_grid_gpus_wait(trs_grid_gpus *g);
 
 /* Exchange between grids, as in trs_local_solver. */
-trs_status trs_grid_gpus_share(trs_grid_gpus *g, const trs_part *part, int64_t rows,
+trs_status trs_grid_gpus_share(trs_grid_gpus *g, const trs_rank_part *part, int64_t rows,
                                const void **out, void **in);
-trs_status trs_grid_gpus_add(trs_grid_gpus *g, const trs_part *part, int64_t rows);
+trs_status trs_grid_gpus_add(trs_grid_gpus *g, const trs_rank_part *part, int64_t rows);
 
 int64_t trs_grid_gpus_bytes(const trs_grid_gpus *g);
 

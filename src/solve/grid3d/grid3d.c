@@ -314,7 +314,7 @@ static trs_status reserve(trs_grid_solver *s, int64_t nrhs) {
  * it.  For this rank's own supernodes it is already in place. */
 static void turn_round(trs_grid_solver *s) {
   const trs_grid_layout *l = &s->layout;
-  const trs_part *p = &s->part;
+  const trs_rank_part *p = &s->part;
   bool all = s->set.algorithm == TRS_GRID3D;
   if (p->solver) return; /* the solver holds them elsewhere */
   memset(p->base + p->row_bytes, 0, (size_t)(p->sum_bytes - p->row_bytes));
@@ -412,7 +412,7 @@ static trs_status agree_on_room(trs_grid_solver *s, int64_t nrhs) {
 /* A failure of one rank's sweep is reported to all ranks after both sweeps, so that no rank waits
  * for it in between. */
 static trs_status run_by_plans(trs_grid_solver *s) {
-  trs_part *part = &s->part;
+  trs_rank_part *part = &s->part;
   double begin = trs_seconds();
   part->solver->take(part);
   s->times.transfer_s += trs_seconds() - begin;

@@ -42,7 +42,7 @@ typedef struct trs_grid_solver {
   trs_grid_layout layout;
   int64_t runs; /* runs that were candidates for inversion; those of the layout are inverted */
   double run_numbers; /* numbers in the triangles of these runs */
-  trs_part part;
+  trs_rank_part part;
   int nphases;           /* of each sweep: 1, or the tree's levels + 1 */
   trs_sweep *phase[2];   /* L, U */
   trs_slot_list *shared; /* levels: x shared by 2^(k+1) grids */

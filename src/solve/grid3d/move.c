@@ -33,7 +33,7 @@ static trs_status check_partition(const int64_t *first, int size, int64_t n) {
 
 /* ---- Lists. ---- */
 
-static int owner_of(const trs_part *p, int64_t K) {
+static int owner_of(const trs_rank_part *p, int64_t K) {
   return p->layout->lo[K] * p->shape.x * p->shape.y + trs_place_of_block(p, 0, K, K);
 }
 
@@ -42,8 +42,8 @@ static int holder_of(const int64_t *first, int size, int64_t row) {
 }
 
 /* Counts both lists (lists is NULL), or fills them. */
-static void visit(const trs_part *p, const int64_t *first, int me, int size, const int32_t *perm,
-                  const trs_row_move *move, int64_t *outer, int64_t *inner) {
+static void visit(const trs_rank_part *p, const int64_t *first, int me, int size,
+                  const int32_t *perm, const trs_row_move *move, int64_t *outer, int64_t *inner) {
   const trs_grid_layout *l = p->layout;
   int64_t owned = 0;
   for (int64_t K = 0; K < l->count; K++) {
@@ -63,7 +63,7 @@ static void visit(const trs_part *p, const int64_t *first, int me, int size, con
   }
 }
 
-static trs_status list(trs_row_move *move, const trs_part *p, const int64_t *first,
+static trs_status list(trs_row_move *move, const trs_rank_part *p, const int64_t *first,
                        const trs_ranks *ranks, const int32_t *perm) {
   int size = ranks->size, me = ranks->rank;
   TRS_TRY(TRS_ALLOC_ZERO(&move->outer_ptr, size + 2));
@@ -79,7 +79,7 @@ static trs_status list(trs_row_move *move, const trs_part *p, const int64_t *fir
   return TRS_SUCCESS;
 }
 
-static trs_status make(trs_row_moves *m, const trs_part *p, const trs_grid_maps *maps,
+static trs_status make(trs_row_moves *m, const trs_rank_part *p, const trs_grid_maps *maps,
                        const trs_ranks *ranks) {
   TRS_TRY(check_partition(m->first, ranks->size, p->layout->n));
   TRS_TRY(list(&m->b, p, m->first, ranks, maps->row_perm));
@@ -89,8 +89,9 @@ static trs_status make(trs_row_moves *m, const trs_part *p, const trs_grid_maps 
   return TRS_ALLOC(&m->at_x, m->nowned);
 }
 
-trs_status trs_row_moves_create(trs_row_moves *m, const trs_part *part, const trs_grid_maps *maps,
-                                trs_ranks *ranks, int64_t first, int64_t rows) {
+trs_status trs_row_moves_create(trs_row_moves *m, const trs_rank_part *part,
+                                const trs_grid_maps *maps, trs_ranks *ranks, int64_t first,
+                                int64_t rows) {
   share *of = NULL;
   *m = (trs_row_moves){0};
   trs_status status = TRS_ALLOC(&m->first, ranks->size + 1);
@@ -114,7 +115,7 @@ void trs_row_moves_destroy(trs_row_moves *m) {
 
 /* ---- Moving. ---- */
 
-static void find_rows(const trs_row_moves *m, const trs_part *p, int me) {
+static void find_rows(const trs_row_moves *m, const trs_rank_part *p, int me) {
   const trs_grid_layout *l = p->layout;
   int64_t owned = 0;
   for (int64_t K = 0; K < l->count; K++) {
@@ -137,7 +138,7 @@ static trs_status make_room(char **buffer, int64_t *have, int64_t bytes) {
   return TRS_SUCCESS;
 }
 
-trs_status trs_row_moves_reserve(trs_row_moves *m, const trs_part *p) {
+trs_status trs_row_moves_reserve(trs_row_moves *m, const trs_rank_part *p) {
   int me = trs_rank_at(p->shape, p->x, p->y, p->z);
   if (m->nrhs == p->nrhs) return TRS_SUCCESS;
   m->nrhs = 0;
@@ -149,7 +150,7 @@ trs_status trs_row_moves_reserve(trs_row_moves *m, const trs_part *p) {
   return TRS_SUCCESS;
 }
 
-trs_status trs_row_moves_take(trs_row_moves *m, const trs_part *p, const trs_grid_maps *maps,
+trs_status trs_row_moves_take(trs_row_moves *m, const trs_rank_part *p, const trs_grid_maps *maps,
                               trs_ranks *ranks, const void *b, int64_t ldb) {
   const trs_row_move *move = &m->b;
   int me = ranks->rank;
@@ -175,7 +176,7 @@ trs_status trs_row_moves_take(trs_row_moves *m, const trs_part *p, const trs_gri
   return trs_ranks_finish(ranks);
 }
 
-trs_status trs_row_moves_put(trs_row_moves *m, const trs_part *p, const trs_grid_maps *maps,
+trs_status trs_row_moves_put(trs_row_moves *m, const trs_rank_part *p, const trs_grid_maps *maps,
                              trs_ranks *ranks, void *x, int64_t ldx) {
   const trs_row_move *move = &m->x;
   int me = ranks->rank;

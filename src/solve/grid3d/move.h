@@ -35,20 +35,21 @@ typedef struct trs_row_moves {
 
 /* Sets the rows of this rank: `rows` from `first` on.  Collective, like all functions below.
  * TRS_ERROR_ARGUMENT: the ranks' rows are not contiguous, or not n in total. */
-trs_status trs_row_moves_create(trs_row_moves *moves, const trs_part *part,
+trs_status trs_row_moves_create(trs_row_moves *moves, const trs_rank_part *part,
                                 const trs_grid_maps *maps, trs_ranks *ranks, int64_t first,
                                 int64_t rows);
 void trs_row_moves_destroy(trs_row_moves *moves);
 
 /* Allocates for as many right-hand sides as the part is laid out for.  Not collective; like
  * trs_part_reserve it can fail only if this number has grown. */
-trs_status trs_row_moves_reserve(trs_row_moves *moves, const trs_part *part);
+trs_status trs_row_moves_reserve(trs_row_moves *moves, const trs_rank_part *part);
 
 /* Moves b to the sums, which must be zero, and x from the part.  b and x are stored by columns,
  * from this rank's first row on. */
-trs_status trs_row_moves_take(trs_row_moves *moves, const trs_part *part, const trs_grid_maps *maps,
-                              trs_ranks *ranks, const void *b, int64_t ldb);
-trs_status trs_row_moves_put(trs_row_moves *moves, const trs_part *part, const trs_grid_maps *maps,
-                             trs_ranks *ranks, void *x, int64_t ldx);
+trs_status trs_row_moves_take(trs_row_moves *moves, const trs_rank_part *part,
+                              const trs_grid_maps *maps, trs_ranks *ranks, const void *b,
+                              int64_t ldb);
+trs_status trs_row_moves_put(trs_row_moves *moves, const trs_rank_part *part,
+                             const trs_grid_maps *maps, trs_ranks *ranks, void *x, int64_t ldx);
 
 #endif

@@ -11,7 +11,7 @@ enum { TOUCHES = 1, ADDS = 2 };
 /* The slots of this rank: supernodes without a home that supernodes at home on this rank touch, on
  * this grid; and supernodes whose sums pass through this rank, because supernodes at the same place
  * of another grid add to them. */
-static void mark(const trs_part *p, int8_t *marked) {
+static void mark(const trs_rank_part *p, int8_t *marked) {
   const trs_grid_layout *l = p->layout;
   for (int which = 0; which < 2; which++)
     for (int64_t K = 0; K < l->count; K++)
@@ -23,12 +23,12 @@ static void mark(const trs_part *p, int8_t *marked) {
       }
 }
 
-static bool has_slot(const trs_part *p, int64_t K, const int8_t *marked) {
+static bool has_slot(const trs_rank_part *p, int64_t K, const int8_t *marked) {
   bool line = K % p->shape.x == p->x || K % p->shape.y == p->y;
   return p->layout->home[K] < 0 && trs_on_grid(p->layout, K, p->z) && (line || marked[K]);
 }
 
-static trs_status list_slots(trs_part *p, const int8_t *marked) {
+static trs_status list_slots(trs_rank_part *p, const int8_t *marked) {
   const trs_grid_layout *l = p->layout;
   for (int64_t K = 0; K < l->count; K++) {
     p->nslots += has_slot(p, K, marked);
@@ -45,7 +45,7 @@ static trs_status list_slots(trs_part *p, const int8_t *marked) {
   return TRS_SUCCESS;
 }
 
-static trs_status list_local(trs_part *p) {
+static trs_status list_local(trs_rank_part *p) {
   const trs_grid_layout *l = p->layout;
   for (int64_t K = 0; K < l->count; K++) p->nlocal += trs_is_local(p, K);
   TRS_TRY(TRS_ALLOC(&p->local, p->nlocal));
@@ -59,7 +59,7 @@ static trs_status list_local(trs_part *p) {
   return TRS_SUCCESS;
 }
 
-static trs_status number_rows(trs_part *p) {
+static trs_status number_rows(trs_rank_part *p) {
   const trs_grid_layout *l = p->layout;
   TRS_TRY(TRS_ALLOC(&p->local_row, p->nlocal + 1));
   TRS_TRY(TRS_ALLOC(&p->touched_row, p->ntouched + 1));
@@ -75,7 +75,7 @@ static trs_status number_rows(trs_part *p) {
   return TRS_SUCCESS;
 }
 
-static trs_status list_supernodes(trs_part *p) {
+static trs_status list_supernodes(trs_rank_part *p) {
   int8_t *marked;
   TRS_TRY(TRS_ALLOC_ZERO(&marked, p->layout->count));
   mark(p, marked);
@@ -88,7 +88,7 @@ static trs_status list_supernodes(trs_part *p) {
 /* ---- Blocks and panels. ---- */
 
 typedef struct planner {
-  trs_part *part;
+  trs_rank_part *part;
   trs_local_side *side;
   int which;
   int64_t tile, nblocks;
@@ -135,7 +135,7 @@ static int64_t list_length(const trs_grid_layout *l, int which, int64_t K) {
 
 /* Panels are aligned to vectors. */
 static void plan_node(planner *w, int64_t i) {
-  const trs_part *p = w->part;
+  const trs_rank_part *p = w->part;
   trs_local_side *side = w->side;
   int64_t K = p->local[i], width = trs_width(p->layout, K);
   int64_t triangle = trs_triangle_values(width, w->tile);
@@ -149,7 +149,7 @@ static void plan_node(planner *w, int64_t i) {
 
 /* Panels are stored in the order of the sweep, so that it reads memory sequentially. */
 static void plan(planner *w) {
-  const trs_part *p = w->part;
+  const trs_rank_part *p = w->part;
   w->nblocks = w->side->nlist = w->side->nvalues = 0;
   for (int64_t s = 0; s < p->nslots; s++) plan_column(w, s);
   w->side->ptr[p->nslots] = w->nblocks;
@@ -158,7 +158,7 @@ static void plan(planner *w) {
   for (int64_t i = 0; i < p->nlocal; i++) plan_node(w, w->which ? p->nlocal - 1 - i : i);
 }
 
-static trs_status plan_side(trs_part *p, int which) {
+static trs_status plan_side(trs_rank_part *p, int which) {
   trs_local_side *side = &p->side[which];
   planner w = {.part = p, .side = side, .which = which, .tile = trs_tile_rows(p->scalar)};
   TRS_TRY(TRS_ALLOC(&side->ptr, p->nslots + 1));
@@ -171,15 +171,15 @@ static trs_status plan_side(trs_part *p, int which) {
   return TRS_SUCCESS;
 }
 
-trs_status trs_part_create(trs_part *part, const trs_grid_layout *layout, trs_scalar scalar,
+trs_status trs_part_create(trs_rank_part *part, const trs_grid_layout *layout, trs_scalar scalar,
                            trs_isa isa, trs_grid_shape shape, int rank) {
-  *part = (trs_part){.layout = layout,
-                     .shape = shape,
-                     .x = rank / shape.y % shape.x,
-                     .y = rank % shape.y,
-                     .z = rank / shape.y / shape.x,
-                     .scalar = scalar,
-                     .ops = trs_block_ops_of(scalar, isa)};
+  *part = (trs_rank_part){.layout = layout,
+                          .shape = shape,
+                          .x = rank / shape.y % shape.x,
+                          .y = rank % shape.y,
+                          .z = rank / shape.y / shape.x,
+                          .scalar = scalar,
+                          .ops = trs_block_ops_of(scalar, isa)};
   trs_status status = list_supernodes(part);
   if (!status) status = plan_side(part, 0);
   if (!status) status = plan_side(part, 1);
@@ -191,7 +191,7 @@ trs_status trs_part_create(trs_part *part, const trs_grid_layout *layout, trs_sc
 
 /* ---- Slots. ---- */
 
-static void list_places(trs_part *p, int64_t *at, int64_t *end) {
+static void list_places(trs_rank_part *p, int64_t *at, int64_t *end) {
   enum { LINE = 64 };
   for (int64_t s = 0; s < p->nslots; s++) {
     int64_t bytes = trs_slot_bytes(p, p->slot[s]);
@@ -202,7 +202,7 @@ static void list_places(trs_part *p, int64_t *at, int64_t *end) {
 }
 
 /* Places the slots behind the rows. */
-static int64_t place_slots(trs_part *part, int64_t nrhs) {
+static int64_t place_slots(trs_rank_part *part, int64_t nrhs) {
   part->nrhs = nrhs;
   part->largest = TRS_HEAD_BYTES;
   part->row_bytes = part->rows * trs_row_bytes(part);
@@ -213,14 +213,14 @@ static int64_t place_slots(trs_part *part, int64_t nrhs) {
   return end;
 }
 
-void trs_part_give_back(trs_part *part) {
+void trs_part_give_back(trs_rank_part *part) {
   TRS_FREE_ALL(part->base, part->message, part->spare, part->children);
   part->base = part->message = part->children = NULL;
   part->spare = NULL;
   part->nrhs = part->room = 0;
 }
 
-trs_status trs_part_reserve(trs_part *part, int64_t nrhs) {
+trs_status trs_part_reserve(trs_rank_part *part, int64_t nrhs) {
   int64_t size = (int64_t)trs_scalar_size(part->scalar);
   if (nrhs > part->room) trs_part_give_back(part);
   int64_t bytes = place_slots(part, nrhs);
@@ -238,7 +238,7 @@ trs_status trs_part_reserve(trs_part *part, int64_t nrhs) {
   return status;
 }
 
-void trs_part_destroy(trs_part *part) {
+void trs_part_destroy(trs_rank_part *part) {
   if (part->solver) part->solver->destroy(part);
   for (int which = 0; which < 2; which++) {
     trs_local_side *s = &part->side[which];
@@ -249,5 +249,5 @@ void trs_part_destroy(trs_part *part) {
   void *arrays[] = {part->slot,      part->local,       part->touched, part->local_to,
                     part->local_row, part->touched_row, part->x_at,    part->sum_at};
   for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) trs_free(arrays[k]);
-  *part = (trs_part){0};
+  *part = (trs_rank_part){0};
 }

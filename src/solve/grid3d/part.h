@@ -38,32 +38,32 @@ typedef struct trs_local_side {
 
 /* An alternative to solving a rank's supernodes by their panels on one core, with messages
  * (plans.h).  give reports failures of earlier calls. */
-typedef struct trs_part trs_part;
+typedef struct trs_rank_part trs_rank_part;
 typedef struct trs_local_solver {
   /* Allocates for the right-hand sides that the part is laid out for.  leave, collective, comes
    * before reserve and before destroy, and closes memory that other ranks have mapped; meet,
    * collective, comes after reserve and opens it to them. */
-  void (*leave)(trs_part *part, trs_ranks *ranks);
-  trs_status (*reserve)(trs_part *part);
-  trs_status (*meet)(trs_part *part, trs_ranks *ranks);
+  void (*leave)(trs_rank_part *part, trs_ranks *ranks);
+  trs_status (*reserve)(trs_rank_part *part);
+  trs_status (*meet)(trs_rank_part *part, trs_ranks *ranks);
   /* take copies rows from the part's base to the solver's memory; give copies them back. */
-  void (*take)(trs_part *part);
-  trs_status (*give)(trs_part *part);
+  void (*take)(trs_rank_part *part);
+  trs_status (*give)(trs_rank_part *part);
   /* Solves L (which 0) or U of all supernodes; returns when the solve is complete. */
-  void (*sweep)(trs_part *part, int which);
+  void (*sweep)(trs_rank_part *part, int which);
   /* The same without an effect on results.  It reactivates a GPU that other ranks have used in the
    * meantime. */
-  void (*rehearse)(trs_part *part, int which);
+  void (*rehearse)(trs_rank_part *part, int which);
   /* The given number of rows that grids share, in descending order of the number of grids.  MPI
    * reads them from *out and writes those of another grid to *in, which add then adds. */
-  void (*share)(trs_part *part, int64_t rows, const void **out, void **in);
-  void (*add)(trs_part *part, int64_t rows);
-  void (*destroy)(trs_part *part);
+  void (*share)(trs_rank_part *part, int64_t rows, const void **out, void **in);
+  void (*add)(trs_rank_part *part, int64_t rows);
+  void (*destroy)(trs_rank_part *part);
   int64_t bytes;    /* bytes that it holds, without the rows */
   char methods[64]; /* the methods of its plans */
 } trs_local_solver;
 
-struct trs_part {
+struct trs_rank_part {
   const trs_grid_layout *layout;
   trs_grid_shape shape;
   int x, y, z; /* position of this rank */
@@ -103,14 +103,14 @@ enum { TRS_HEAD_BYTES = 16 };
 
 /* Creates everything except lists and numbers (fill.h).  rank: its place is (x, y, z) with rank =
  * (z Px + x) Py + y. */
-trs_status trs_part_create(trs_part *part, const trs_grid_layout *layout, trs_scalar scalar,
+trs_status trs_part_create(trs_rank_part *part, const trs_grid_layout *layout, trs_scalar scalar,
                            trs_isa isa, trs_grid_shape shape, int rank);
-void trs_part_destroy(trs_part *part);
+void trs_part_destroy(trs_rank_part *part);
 
 /* Lays the part out for nrhs right-hand sides; allocates, and can fail, only if nrhs exceeds
  * earlier calls. */
-trs_status trs_part_reserve(trs_part *part, int64_t nrhs);
-void trs_part_give_back(trs_part *part);
+trs_status trs_part_reserve(trs_rank_part *part, int64_t nrhs);
+void trs_part_give_back(trs_rank_part *part);
 
 static inline int trs_rank_at(trs_grid_shape s, int x, int y, int z) {
   return (z * s.x + x) * s.y + y;
@@ -122,17 +122,17 @@ static inline int trs_place_of(const trs_grid_layout *l, trs_grid_shape s, int w
   int32_t home = l->home[which ? I : K];
   return home >= 0 ? home : (int)(I % s.x * s.y + K % s.y);
 }
-static inline int trs_place_of_block(const trs_part *p, int which, int64_t I, int64_t K) {
+static inline int trs_place_of_block(const trs_rank_part *p, int which, int64_t I, int64_t K) {
   return trs_place_of(p->layout, p->shape, which, I, K);
 }
-static inline int trs_place(const trs_part *p) { return p->x * p->shape.y + p->y; }
-static inline bool trs_is_local(const trs_part *p, int64_t K) {
+static inline int trs_place(const trs_rank_part *p) { return p->x * p->shape.y + p->y; }
+static inline bool trs_is_local(const trs_rank_part *p, int64_t K) {
   return p->layout->home[K] == trs_place(p) && trs_on_grid(p->layout, K, p->z);
 }
-static inline bool trs_has_diagonal(const trs_part *p, int64_t K) {
+static inline bool trs_has_diagonal(const trs_rank_part *p, int64_t K) {
   return trs_place_of_block(p, 0, K, K) == trs_place(p) && trs_on_grid(p->layout, K, p->z);
 }
-static inline bool trs_has_block(const trs_part *p, int which, int64_t I, int64_t K) {
+static inline bool trs_has_block(const trs_rank_part *p, int which, int64_t I, int64_t K) {
   return trs_place_of_block(p, which, I, K) == trs_place(p) && trs_on_grid(p->layout, I, p->z) &&
          trs_on_grid(p->layout, K, p->z);
 }
@@ -143,32 +143,34 @@ static inline int64_t trs_find(const int32_t *list, int64_t from, int64_t to, in
   return at < to && list[at] == K ? at : -1;
 }
 /* The end of the rows of this rank's own supernodes of at most this height. */
-static inline int64_t trs_local_end(const trs_part *p, int height) {
+static inline int64_t trs_local_end(const trs_rank_part *p, int height) {
   if (p->local_to[height] < p->nlocal) return p->local_row[p->local_to[height]];
   return p->ntouched ? p->touched_row[0] : p->rows;
 }
-static inline int64_t trs_slot(const trs_part *p, int64_t K) {
+static inline int64_t trs_slot(const trs_rank_part *p, int64_t K) {
   return trs_find(p->slot, 0, p->nslots, K);
 }
-static inline int64_t trs_row_bytes(const trs_part *p) {
+static inline int64_t trs_row_bytes(const trs_rank_part *p) {
   return p->nrhs * (int64_t)trs_scalar_size(p->scalar);
 }
 
 /* For a supernode at home on this rank. */
-static inline void *trs_local_x(const trs_part *p, int64_t K) {
+static inline void *trs_local_x(const trs_rank_part *p, int64_t K) {
   int height = p->layout->height[K];
   int64_t i = trs_find(p->local, height ? p->local_to[height - 1] : 0, p->local_to[height], K);
   return p->base + p->local_row[i] * trs_row_bytes(p);
 }
-static inline void *trs_slot_x(const trs_part *p, int64_t s) { return p->base + p->x_at[s]; }
-static inline void *trs_slot_sum(const trs_part *p, int64_t s) { return p->base + p->sum_at[s]; }
-static inline void *trs_x(const trs_part *p, int64_t K) {
+static inline void *trs_slot_x(const trs_rank_part *p, int64_t s) { return p->base + p->x_at[s]; }
+static inline void *trs_slot_sum(const trs_rank_part *p, int64_t s) {
+  return p->base + p->sum_at[s];
+}
+static inline void *trs_x(const trs_rank_part *p, int64_t K) {
   return trs_is_local(p, K) ? trs_local_x(p, K) : trs_slot_x(p, trs_slot(p, K));
 }
-static inline void *trs_sum(const trs_part *p, int64_t I) {
+static inline void *trs_sum(const trs_rank_part *p, int64_t I) {
   return trs_is_local(p, I) ? trs_local_x(p, I) : trs_slot_sum(p, trs_slot(p, I));
 }
-static inline int64_t trs_slot_bytes(const trs_part *p, int64_t K) {
+static inline int64_t trs_slot_bytes(const trs_rank_part *p, int64_t K) {
   return trs_width(p->layout, K) * trs_row_bytes(p);
 }
 

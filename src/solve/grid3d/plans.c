@@ -31,7 +31,7 @@ typedef struct plans {
   trs_failure failed;             /* first failure since the last give */
 } plans;
 
-static plans *plans_of(const trs_part *p) { return (plans *)p->solver; }
+static plans *plans_of(const trs_rank_part *p) { return (plans *)p->solver; }
 
 /* false from the first failure on. */
 static bool keep(plans *s, trs_status status) {
@@ -39,7 +39,7 @@ static bool keep(plans *s, trs_status status) {
   return !s->failed.status;
 }
 
-static char *row_at(const trs_part *p, int64_t row) {
+static char *row_at(const trs_rank_part *p, int64_t row) {
   const plans *s = plans_of(p);
   return (s->device ? s->rows : p->base) + row * trs_row_bytes(p);
 }
@@ -57,7 +57,7 @@ static void give_up_room(plans *s) {
   s->rows = s->arrived = s->staged = NULL;
 }
 
-static trs_status reserve_on_device(plans *s, const trs_part *p) {
+static trs_status reserve_on_device(plans *s, const trs_rank_part *p) {
   int64_t row = trs_row_bytes(p);
   TRS_TRY(trs_device_alloc(s->device, (void **)&s->rows, p->rows, (size_t)row, NULL));
   TRS_TRY(trs_device_alloc(s->device, (void **)&s->arrived, s->shared, (size_t)row, NULL));
@@ -65,7 +65,7 @@ static trs_status reserve_on_device(plans *s, const trs_part *p) {
   return trs_device_alloc_pinned((void **)&s->staged, 2 * s->shared * row);
 }
 
-static trs_status reserve(trs_part *p) {
+static trs_status reserve(trs_rank_part *p) {
   plans *s = plans_of(p);
   give_up_room(s);
   if (!s->device)
@@ -77,11 +77,11 @@ static trs_status reserve(trs_part *p) {
   return status;
 }
 
-static void leave(trs_part *p, trs_ranks *ranks) {
+static void leave(trs_rank_part *p, trs_ranks *ranks) {
   if (plans_of(p)->gpus) trs_grid_gpus_leave(plans_of(p)->gpus, ranks);
 }
 
-static trs_status meet(trs_part *p, trs_ranks *ranks) {
+static trs_status meet(trs_rank_part *p, trs_ranks *ranks) {
   plans *s = plans_of(p);
   return s->gpus ? trs_grid_gpus_meet(s->gpus, p, ranks) : TRS_SUCCESS;
 }
@@ -96,13 +96,13 @@ static void copy_rows(plans *s, void *to, const void *from, int64_t bytes) {
   trs_device_leave(before);
 }
 
-static void take(trs_part *p) {
+static void take(trs_rank_part *p) {
   plans *s = plans_of(p);
   copy_rows(s, s->rows, p->base, p->row_bytes);
   if (s->gpus) (void)keep(s, trs_grid_gpus_take(s->gpus, p));
 }
 
-static trs_status give(trs_part *p) {
+static trs_status give(trs_rank_part *p) {
   plans *s = plans_of(p);
   for (int k = 0; k < s->nsteps; k++)
     if (s->step[k].plan) (void)keep(s, trs_plan_wait(s->step[k].plan));
@@ -116,7 +116,7 @@ static trs_status give(trs_part *p) {
 
 /* Solves the rank's own supernodes, and those distributed over its grid; on a GPU these calls only
  * launch. */
-static void sweep_own(trs_part *p, int which) {
+static void sweep_own(trs_rank_part *p, int which) {
   plans *s = plans_of(p);
   for (int k = which; k < (which ? s->nsteps : 1); k++) {
     if (!s->step[k].plan || s->failed.status) continue;
@@ -125,13 +125,13 @@ static void sweep_own(trs_part *p, int which) {
   }
 }
 
-static void sweep_spread(trs_part *p, int which) {
+static void sweep_spread(trs_rank_part *p, int which) {
   plans *s = plans_of(p);
   if (s->gpus && !s->failed.status) (void)keep(s, trs_grid_gpus_sweep(s->gpus, p, which, s->rows));
 }
 
 /* Kernels run in order in one stream; give asks for their failures. */
-static void sweep_all(trs_part *p, int which) {
+static void sweep_all(trs_rank_part *p, int which) {
   plans *s = plans_of(p);
   if (which) sweep_spread(p, which);
   sweep_own(p, which);
@@ -142,7 +142,7 @@ static void sweep_all(trs_part *p, int which) {
   trs_device_leave(before);
 }
 
-static void rehearse(trs_part *p, int which) {
+static void rehearse(trs_rank_part *p, int which) {
   plans *s = plans_of(p);
   if (!s->device) return;
   copy_rows(s, p->base, s->rows, p->row_bytes);
@@ -153,7 +153,7 @@ static void rehearse(trs_part *p, int which) {
 
 /* Waits for sums that are being sent as well, because the next message of another grid overwrites
  * the previous one. */
-static void share(trs_part *p, int64_t rows, const void **out, void **in) {
+static void share(trs_rank_part *p, int64_t rows, const void **out, void **in) {
   plans *s = plans_of(p);
   int64_t bytes = rows * trs_row_bytes(p);
   if (s->gpus) {
@@ -173,7 +173,7 @@ static void share(trs_part *p, int64_t rows, const void **out, void **in) {
   trs_device_leave(before);
 }
 
-static void add(trs_part *p, int64_t rows) {
+static void add(trs_rank_part *p, int64_t rows) {
   plans *s = plans_of(p);
   int64_t bytes = rows * trs_row_bytes(p);
   if (s->gpus) {
@@ -194,7 +194,7 @@ static void add(trs_part *p, int64_t rows) {
 
 /* ---- Life. ---- */
 
-static void destroy(trs_part *p) {
+static void destroy(trs_rank_part *p) {
   plans *s = plans_of(p);
   for (int k = 0; k < s->nsteps; k++) trs_plan_destroy(s->step[k].plan);
   int before = s->device ? trs_device_enter(s->device) : 0;
@@ -291,7 +291,7 @@ static void describe(plans *s) {
 
 static trs_status make_steps(plans *s, const trs_filler *f, const bool unit[2],
                              const int32_t *row_perm) {
-  const trs_part *p = f->part;
+  const trs_rank_part *p = f->part;
   TRS_TRY(trs_grid_triangles_check(f, unit, row_perm));
   TRS_TRY(make_step(s, f, 0, 0, unit[0]));
   for (int height = p->layout->levels; height >= 0; height--)
@@ -303,7 +303,7 @@ static trs_status make_steps(plans *s, const trs_filler *f, const bool unit[2],
 /* The part that is distributed over the grid: blocks as on a CPU, and the trees of the sweeps. */
 static trs_status make_gpus(plans *s, trs_filler *f, const bool unit[2], const int32_t *row_perm,
                             const trs_sweep *const sweep[2]) {
-  const trs_part *p = f->part;
+  const trs_rank_part *p = f->part;
   const trs_grid_gpus_options how = {
       .device = s->device,
       .machine = s->set.machine,
@@ -338,7 +338,7 @@ trs_status trs_grid_plans_create(trs_filler *f, const bool unit[2], const int32_
                                .destroy = destroy};
   s->set = *options;
   s->device = options->context->device;
-  trs_part *p = f->part;
+  trs_rank_part *p = f->part;
   p->solver = &s->base;
   TRS_TRY(make_steps(s, f, unit, row_perm));
   describe(s);

@@ -16,7 +16,7 @@
 
 typedef struct worker {
   const trs_filler *f;
-  const trs_part *part;
+  const trs_rank_part *part;
   const trs_grid_layout *l;
   trs_ranks *ranks;
   const bool *unit;

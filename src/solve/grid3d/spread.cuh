@@ -45,7 +45,7 @@ struct slot {
   bool stalled; /* a wait of this block has passed its limit, so that later waits end at once */
   uint32_t ticket;
   trs_spread_task task;
-  char *to[TRS_SPREAD_MEMBERS];
+  char *to[TRS_MOST_MEMBERS];
 };
 
 /* The state of a block of threads. */

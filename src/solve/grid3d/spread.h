@@ -22,7 +22,6 @@
 #include "device/fault.h"
 
 enum {
-  TRS_SPREAD_MEMBERS = 32, /* most GPUs of a grid */
   TRS_SPREAD_WIDEST = 128, /* most columns of a supernode */
   TRS_SPREAD_LINES = 32,   /* most outputs of a unit, one lane per output, */
   TRS_SPREAD_TERMS = 16,   /* and most products per output */
@@ -79,16 +78,16 @@ typedef struct trs_spread_args {
   const void *values;
   const void *b; /* right-hand sides, by rows, like x */
   void *rows;    /* of this rank's own supernodes, and of those that they touch */
-  char *base[TRS_SPREAD_MEMBERS];
+  char *base[TRS_MOST_MEMBERS];
   int64_t x, sums;  /* offsets in bytes from a base */
   uint32_t *ticket; /* zero at the launch */
   trs_fault *fault;
 
   /* By columns. */
-  int64_t x_told;         /* offset of the words that other GPUs store, */
-  uint32_t solve;         /* and their value: the number of the solve */
-  uint32_t *ready, *told; /* count x chunks: WAIT has seen x; products added, zero at the launch */
-  void *lsum;             /* columns x nrhs: sums of products, zero at the launch */
+  int64_t x_arrived_at;    /* offset of the words that other GPUs store, */
+  uint32_t solve;          /* and their value: the number of the solve */
+  uint32_t *ready, *added; /* count x chunks: WAIT has seen x; products added, zero at the launch */
+  void *lsum;              /* columns x nrhs: sums of products, zero at the launch */
 } trs_spread_args;
 
 /* Copies rows of x to a packed array, or adds packed rows to them. */

@@ -4,11 +4,11 @@
  * SOLVE: a block of threads per supernode column K.  Where the diagonal block is, it waits until
  * all products of row K are in lsum(K), multiplies by the inverse, and puts x(K) to the GPUs below
  * in K's tree.  Elsewhere it waits for ready(K) and passes x(K) on.  Then
- *     lsum(I) += T(I,K) x(K),   told(I) += 1   for every I.
+ *     lsum(I) += T(I,K) x(K),   added(I) += 1   for every I.
  * WAIT: one block of threads, in a stream of its own, that watches the words by which other GPUs
  * announce x, and sets ready.
  *
- * Three things differ from the paper.  L23's fmod, counted down, is told, counted up, so that one
+ * Three things differ from the paper.  L23's fmod, counted down, is added, counted up, so that one
  * clearing serves lsum and counts; it counts units, the pieces of blocks.  Columns are taken by
  * ticket, not by blockIdx.  L23 puts by NVSHMEM; here GPUs store into each other's memory.
  *   Sums are added in the order of arrival: the last bits vary from solve to solve.  Cost: as
@@ -42,7 +42,7 @@ __device__ inline void await(const work &w, const uint32_t *word, uint32_t value
 template <class S, int R>
 __device__ inline void collect(const work &w, const room<S, R> &m) {
   fetch_triangle<S, R>(w, m);
-  if (threadIdx.x == 0) await(w, w.a.told + word_of(w, w.t.K), uint32_t(w.t.children));
+  if (threadIdx.x == 0) await(w, w.a.added + word_of(w, w.t.K), uint32_t(w.t.children));
   __syncthreads();
   for (int i = static_cast<int>(threadIdx.x); i < w.t.width * R; i += THREADS<R>) {
     const int64_t at = int64_t(w.t.first + i / R) * w.a.nrhs + w.first + i % R;
@@ -79,8 +79,8 @@ __device__ inline void hand_on(const work &w, const S *x) {
   if (threadIdx.x != 0) return;
   fence_system();
   for (int32_t r = 0; r < w.t.receivers; r++)
-    trs::store_relaxed<true>(reinterpret_cast<uint32_t *>(w.to[r] + w.a.x_told) + word_of(w, w.t.K),
-                             w.a.solve);
+    trs::store_relaxed<true>(
+        reinterpret_cast<uint32_t *>(w.to[r] + w.a.x_arrived_at) + word_of(w, w.t.K), w.a.solve);
 }
 
 /* A unit of the column, by a warp: x is in shared memory. */
@@ -104,7 +104,7 @@ __device__ inline void add_unit(const work &w, const trs_spread_unit &u, const S
   __syncwarp();
   if (w.lane != 0) return;
   fence_device();
-  atomicAdd(w.a.told + word_of(w, u.K), 1u);
+  atomicAdd(w.a.added + word_of(w, u.K), 1u);
 }
 
 template <class S, int R, bool UPPER>
@@ -133,7 +133,7 @@ constexpr int WATCHERS = 256;
 
 /* Each thread watches some of the words of columns that come, until all have come. */
 __global__ void __launch_bounds__(WATCHERS) wait(const __grid_constant__ trs_spread_args a) {
-  const auto *told = reinterpret_cast<const uint32_t *>(a.base[a.member] + a.x_told);
+  const auto *told = reinterpret_cast<const uint32_t *>(a.base[a.member] + a.x_arrived_at);
   const int64_t words = int64_t(a.ntasks) * a.chunks;
   trs::wait limit(a.fault);
   for (bool waits = true; waits;) {
@@ -180,7 +180,7 @@ cudaError_t launch_both(const trs_spread_args &a, cudaStream_t stream, cudaStrea
   const int64_t rows = a.columns * a.nrhs, words = a.count * a.chunks;
   cudaError_t error =
       cudaMemsetAsync(a.lsum, 0, size_t(rows * trs::size_of_scalar(a.scalar)), stream);
-  if (!error) error = cudaMemsetAsync(a.told, 0, size_t(words) * sizeof *a.told, stream);
+  if (!error) error = cudaMemsetAsync(a.added, 0, size_t(words) * sizeof *a.added, stream);
   if (error) return error;
   return trs::by_scalar(a.scalar, [&](auto s) {
     using S = decltype(s);

@@ -6,12 +6,12 @@
 
 /* ---- Numbers ---- */
 
-static bool is_spread(const trs_part *p, int64_t K) {
+static bool is_spread(const trs_rank_part *p, int64_t K) {
   return p->layout->home[K] < 0 && trs_on_grid(p->layout, K, p->z);
 }
 
 /* depth[K]: supernodes on the longest path from K up, over the blocks of L and U. */
-static void measure_depths(const trs_part *p, int32_t *depth) {
+static void measure_depths(const trs_rank_part *p, int32_t *depth) {
   const trs_grid_layout *l = p->layout;
   for (int64_t K = 0; K < l->count; K++) depth[K] = 0;
   for (int64_t K = l->count - 1; K >= 0; K--) {
@@ -37,7 +37,7 @@ static int deeper_first(const void *one, const void *other) {
                               : (a->slot > b->slot) - (a->slot < b->slot);
 }
 
-static trs_status sort_slots(trs_spread_numbers *n, const trs_part *p) {
+static trs_status sort_slots(trs_spread_numbers *n, const trs_rank_part *p) {
   int32_t *depth = NULL;
   place *at = NULL;
   trs_status status = TRS_ALLOC(&depth, p->layout->count);
@@ -53,7 +53,7 @@ static trs_status sort_slots(trs_spread_numbers *n, const trs_part *p) {
   return status;
 }
 
-trs_status trs_spread_number(trs_spread_numbers *n, const trs_part *p) {
+trs_status trs_spread_number(trs_spread_numbers *n, const trs_rank_part *p) {
   const trs_grid_layout *l = p->layout;
   int64_t slot = 0;
   *n = (trs_spread_numbers){0};
@@ -86,7 +86,7 @@ void trs_spread_numbers_free(trs_spread_numbers *n) {
 
 typedef struct maker {
   trs_spread_tasks *to; /* first counted, with NULL arrays, then filled */
-  const trs_part *part;
+  const trs_rank_part *part;
   const trs_sweep *sweep;
   const trs_spread_numbers *numbers;
   trs_tree_shape trees;
@@ -145,7 +145,7 @@ static void list_receivers(maker *m, trs_spread_task *t, int64_t slot) {
 }
 
 static trs_spread_task task_of(const maker *m, int64_t slot) {
-  const trs_part *p = m->part;
+  const trs_rank_part *p = m->part;
   int32_t K = m->numbers->number[slot];
   return (trs_spread_task){.K = K,
                            .first = m->numbers->first[K],
@@ -156,7 +156,7 @@ static trs_spread_task task_of(const maker *m, int64_t slot) {
 }
 
 static void add_row(maker *m, int64_t slot, const trs_sweep_row *R) {
-  const trs_part *p = m->part;
+  const trs_rank_part *p = m->part;
   const trs_local_side *side = &p->side[m->sweep->which];
   trs_spread_task t = task_of(m, slot);
   t.children = R->nchildren;
@@ -191,7 +191,7 @@ static void add_column(maker *m, int64_t slot) {
 
 /* Algorithm 5: x(K) is computed or received, then multiplied with all blocks of the column. */
 static void add_whole_column(maker *m, int64_t slot) {
-  const trs_part *p = m->part;
+  const trs_rank_part *p = m->part;
   const trs_local_side *side = &p->side[m->sweep->which];
   bool own = trs_has_diagonal(p, p->slot[slot]);
   trs_spread_task t = task_of(m, slot);
@@ -252,7 +252,7 @@ static trs_status make(maker *m) {
   return TRS_SUCCESS;
 }
 
-trs_status trs_spread_tasks_make(trs_spread_tasks *tasks, const trs_part *part,
+trs_status trs_spread_tasks_make(trs_spread_tasks *tasks, const trs_rank_part *part,
                                  const trs_sweep *sweep, const trs_spread_numbers *numbers,
                                  trs_tree_shape trees, bool by_columns) {
   *tasks = (trs_spread_tasks){0};

@@ -15,7 +15,7 @@ typedef struct trs_spread_numbers {
                       first: a supernode waits only for those that more others wait for in turn */
 } trs_spread_numbers;
 
-trs_status trs_spread_number(trs_spread_numbers *numbers, const trs_part *part);
+trs_status trs_spread_number(trs_spread_numbers *numbers, const trs_rank_part *part);
 void trs_spread_numbers_free(trs_spread_numbers *numbers);
 
 /* The tasks of one sweep, on the host: by rows for spread.cu, by columns for Algorithm 5, which
@@ -27,7 +27,7 @@ typedef struct trs_spread_tasks {
   int64_t ntasks, nunits, nreceivers;
 } trs_spread_tasks;
 
-trs_status trs_spread_tasks_make(trs_spread_tasks *tasks, const trs_part *part,
+trs_status trs_spread_tasks_make(trs_spread_tasks *tasks, const trs_rank_part *part,
                                  const trs_sweep *sweep, const trs_spread_numbers *numbers,
                                  trs_tree_shape trees, bool by_columns);
 void trs_spread_tasks_free(trs_spread_tasks *tasks);

@@ -13,7 +13,7 @@ typedef struct figures {
 } figures;
 
 /* Diagonal triangles solved by substitution, of supernodes whose first grid is this one. */
-static int64_t count_solved(const trs_part *p) {
+static int64_t count_solved(const trs_rank_part *p) {
   int64_t count = 0;
   for (int which = 0; which < 2; which++) {
     const trs_local_side *side = &p->side[which];

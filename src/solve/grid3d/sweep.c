@@ -5,7 +5,7 @@
 
 #include "base/timer.h"
 
-static int role_of(const trs_sweep *s, const trs_part *p, int64_t K) {
+static int role_of(const trs_sweep *s, const trs_rank_part *p, int64_t K) {
   const trs_grid_layout *l = p->layout;
   return trs_on_grid(l, K, p->z) ? s->role.here[l->height[K]] : s->role.elsewhere[l->height[K]];
 }
@@ -37,7 +37,7 @@ static int find(const int *member, int count, int p) {
 
 typedef struct maker {
   trs_sweep *s;
-  const trs_part *part;
+  const trs_rank_part *part;
   trs_tree_shape shape;
   int places;         /* of a grid */
   int8_t *takes_part; /* flags of one column, per place; or of every local row, per place */
@@ -67,7 +67,7 @@ static void count_tree(trs_sweep *s, int count, int sends) {
 /* Adds a column: collects the places that multiply x(K). */
 static void add_column(maker *m, int64_t slot) {
   trs_sweep *s = m->s;
-  const trs_part *p = m->part;
+  const trs_rank_part *p = m->part;
   const trs_grid_blocks *blocks = &p->layout->blocks[s->which];
   int64_t K = p->slot[slot];
   memset(m->takes_part, 0, (size_t)m->places * sizeof *m->takes_part);
@@ -88,7 +88,7 @@ static void add_column(maker *m, int64_t slot) {
 
 static trs_status add_columns(maker *m) {
   trs_sweep *s = m->s;
-  const trs_part *p = m->part;
+  const trs_rank_part *p = m->part;
   int64_t mine = 0;
   for (int64_t i = 0; i < p->nslots; i++)
     mine += (role_of(s, p, p->slot[i]) & TRS_ROLE_COLUMN) != 0;
@@ -103,7 +103,7 @@ static trs_status add_columns(maker *m) {
  * places ...]. */
 static void find_adders(maker *m) {
   const trs_sweep *s = m->s;
-  const trs_part *p = m->part;
+  const trs_rank_part *p = m->part;
   const trs_grid_blocks *blocks = &p->layout->blocks[s->which];
   for (int64_t K = 0; K < p->layout->count; K++) {
     if (!(role_of(s, p, K) & TRS_ROLE_ADDS)) continue;
@@ -167,7 +167,7 @@ static trs_status list_children(maker *m) {
 
 static void add_row(maker *m, int64_t slot, int64_t r) {
   trs_sweep *s = m->s;
-  const trs_part *p = m->part;
+  const trs_rank_part *p = m->part;
   int64_t I = p->slot[slot];
   int count = list_members(m->member, m->takes_part + r * m->places, m->places, root_of(m, I));
   int place = find(m->member, count, trs_place(p));
@@ -188,7 +188,7 @@ static void add_row(maker *m, int64_t slot, int64_t r) {
 
 static trs_status add_rows(maker *m) {
   trs_sweep *s = m->s;
-  const trs_part *p = m->part;
+  const trs_rank_part *p = m->part;
   int64_t mine = 0, r = 0;
   for (int64_t i = 0; i < p->nslots; i++)
     if (role_of(s, p, p->slot[i]) & TRS_ROLE_SOLVE) s->row_of[i] = (int32_t)mine++;
@@ -209,7 +209,7 @@ static trs_status add_rows(maker *m) {
 /* This rank's own supernodes are sorted by height, and a role depends on the height. */
 static void find_local(maker *m) {
   trs_sweep *s = m->s;
-  const trs_part *p = m->part;
+  const trs_rank_part *p = m->part;
   for (int64_t i = 0; i < p->nlocal; i++) {
     const trs_local_node *node = &p->side[s->which].node[i];
     if (!(role_of(s, p, p->local[i]) & TRS_ROLE_SOLVE)) continue;
@@ -234,8 +234,8 @@ static trs_status make(maker *m) {
   return add_rows(m);
 }
 
-trs_status trs_sweep_create(trs_sweep *s, const trs_part *part, int which, const trs_roles *role,
-                            trs_tree_shape shape) {
+trs_status trs_sweep_create(trs_sweep *s, const trs_rank_part *part, int which,
+                            const trs_roles *role, trs_tree_shape shape) {
   *s = (trs_sweep){.which = which, .role = *role};
   maker m = {.s = s, .part = part, .shape = shape, .places = part->shape.x * part->shape.y};
   trs_status status = make(&m);
@@ -258,7 +258,7 @@ enum { MESSAGE_X = 0, MESSAGE_SUM = 1 };
 
 typedef struct runner {
   const trs_sweep *s;
-  trs_part *part;
+  trs_rank_part *part;
   trs_ranks *ranks;
   int tag;
   trs_sweep_times *times;
@@ -280,7 +280,7 @@ static trs_status send_slot(runner *r, int to, void *slot, int64_t K, int64_t ki
 
 /* sum(I) -= T(I,K) x(K) */
 static void multiply_block(runner *r, const trs_local_block *b, int64_t slot) {
-  const trs_part *p = r->part;
+  const trs_rank_part *p = r->part;
   const trs_local_side *side = &p->side[r->s->which];
   const void *T = (const char *)side->values + (size_t)b->values * trs_scalar_size(p->scalar);
   (r->s->which ? p->ops->pull : p->ops->push)(b->m, b->k, p->nrhs, T, trs_slot_x(p, slot),
@@ -291,7 +291,7 @@ static void multiply_block(runner *r, const trs_local_block *b, int64_t slot) {
 /* Adds to a row, in its fixed order, all contributions up to the first that has not arrived. */
 static void advance(runner *r, int32_t row) {
   const trs_sweep *s = r->s;
-  trs_part *p = r->part;
+  trs_rank_part *p = r->part;
   const trs_sweep_row *R = &s->row[row];
   int64_t products = s->row[row + 1].items - R->items, all = products + R->nchildren;
   int64_t width = trs_width(p->layout, R->I), *done = &s->done[row];
@@ -330,7 +330,7 @@ static trs_status use_column(runner *r, int64_t slot) {
  * are sent before products that are needed later. */
 static bool multiply_some(runner *r, int32_t c) {
   const trs_sweep *s = r->s;
-  const trs_part *p = r->part;
+  const trs_rank_part *p = r->part;
   const trs_local_side *side = &p->side[s->which];
   int64_t slot = s->column[c].slot, begin = side->ptr[slot], count = side->ptr[slot + 1] - begin;
   while (s->used[c] < count && r->nready == 0) {
@@ -355,7 +355,7 @@ static void multiply_open(runner *r) {
 }
 
 static trs_status finish_row(runner *r, const trs_sweep_row *row) {
-  trs_part *p = r->part;
+  trs_rank_part *p = r->part;
   int64_t slot = row->slot, width = trs_width(p->layout, row->I);
   if (row->parent >= 0)
     return send_slot(r, row->parent, trs_slot_sum(p, slot), row->I, MESSAGE_SUM + row->place);
@@ -386,7 +386,7 @@ static trs_status work_off(runner *r) {
 }
 
 static trs_status take_message(runner *r) {
-  trs_part *p = r->part;
+  trs_rank_part *p = r->part;
   int64_t bytes;
   double begin = trs_seconds();
   TRS_TRY(trs_ranks_receive_any(r->ranks, r->tag, p->message, p->largest, &bytes));
@@ -418,7 +418,7 @@ static trs_status take_message(runner *r) {
  * supernodes, in U after them, when x of the others has arrived. */
 static void sweep_local(runner *r) {
   const trs_sweep *s = r->s;
-  const trs_part *p = r->part;
+  const trs_rank_part *p = r->part;
   const trs_local_side *side = &p->side[s->which];
   double begin = trs_seconds();
   if (s->local_from == s->local_to) return;
@@ -452,7 +452,7 @@ static trs_status start(runner *r) {
 }
 
 /* The part's solver, which holds x and sums in its own memory, does the whole sweep. */
-static void sweep_by_solver(const trs_sweep *s, trs_part *part, trs_sweep_times *times) {
+static void sweep_by_solver(const trs_sweep *s, trs_rank_part *part, trs_sweep_times *times) {
   double begin = trs_seconds();
   part->solver->sweep(part, s->which);
   times->flop_s += trs_seconds() - begin;
@@ -460,7 +460,7 @@ static void sweep_by_solver(const trs_sweep *s, trs_part *part, trs_sweep_times 
   times->messages += s->sends;
 }
 
-trs_status trs_sweep_run(const trs_sweep *s, trs_part *part, trs_ranks *ranks, int tag,
+trs_status trs_sweep_run(const trs_sweep *s, trs_rank_part *part, trs_ranks *ranks, int tag,
                          trs_sweep_times *times) {
   if (part->solver) {
     sweep_by_solver(s, part, times);

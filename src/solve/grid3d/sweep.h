@@ -71,8 +71,8 @@ typedef struct trs_sweep {
 /* Products and sums of other ranks are added in a fixed order, independent of their arrival.  The
  * grids that share an ancestor must compute the same bits of its x; otherwise x differs between
  * grids (docs/experiments.md). */
-trs_status trs_sweep_create(trs_sweep *s, const trs_part *part, int which, const trs_roles *role,
-                            trs_tree_shape shape);
+trs_status trs_sweep_create(trs_sweep *s, const trs_rank_part *part, int which,
+                            const trs_roles *role, trs_tree_shape shape);
 void trs_sweep_destroy(trs_sweep *s);
 
 typedef struct trs_sweep_times {
@@ -83,7 +83,7 @@ typedef struct trs_sweep_times {
 
 /* Runs the sweep.  Sums hold right-hand sides minus earlier contributions; x holds the columns that
  * are not solved here.  Every rank of the grid passes the same tag. */
-trs_status trs_sweep_run(const trs_sweep *s, trs_part *part, trs_ranks *ranks, int tag,
+trs_status trs_sweep_run(const trs_sweep *s, trs_rank_part *part, trs_ranks *ranks, int tag,
                          trs_sweep_times *times);
 
 #endif

@@ -18,7 +18,7 @@ typedef struct panel_vector {
 #define TRS_TEMPLATE "solve/grid3d/triangles_tmpl.c"
 #include "base/instantiate.h"
 
-trs_grid_triangle trs_grid_triangle_of(const trs_part *p, int which, int height, bool unit) {
+trs_grid_triangle trs_grid_triangle_of(const trs_rank_part *p, int which, int height, bool unit) {
   trs_grid_triangle T = {.which = which, .height = height, .to = p->nlocal, .unit = unit};
   if (which) {
     T.from = height ? p->local_to[height - 1] : 0;
@@ -31,7 +31,7 @@ trs_grid_triangle trs_grid_triangle_of(const trs_part *p, int which, int height,
 
 trs_status trs_grid_triangles_check(const trs_filler *f, const bool unit[2],
                                     const int32_t *row_perm) {
-  const trs_part *p = f->part;
+  const trs_rank_part *p = f->part;
   for (int which = 0; which < 2; which++)
     for (int64_t i = 0; i < p->nlocal; i++) {
       int64_t K = p->local[i], width = trs_width(p->layout, K);
@@ -44,7 +44,7 @@ trs_status trs_grid_triangles_check(const trs_filler *f, const bool unit[2],
 
 /* ---- The matrix. ---- */
 
-typedef struct taker {
+typedef struct triangle_builder {
   const trs_filler *f;
   const trs_grid_triangle *T;
   int32_t *row_of; /* count: a supernode's first row in the triangle */
@@ -52,10 +52,10 @@ typedef struct taker {
   int64_t *ptr;    /* n + 1 */
   int32_t *idx;
   char *val;
-} taker;
+} triangle_builder;
 
 /* A list is ascending, and so are the supernodes of its rows. */
-static void place_list(const taker *t, int64_t K) {
+static void place_list(const triangle_builder *t, int64_t K) {
   const trs_grid_layout *l = t->f->part->layout;
   const trs_grid_lists *lists = &l->lists[t->T->which];
   int64_t other = K;
@@ -67,10 +67,10 @@ static void place_list(const taker *t, int64_t K) {
 }
 
 /* Counts into ptr[row + 1], or stores entries from ptr[row] on. */
-static void visit_panels(taker *t) {
+static void visit_panels(triangle_builder *t) {
   static int64_t (*const take_of[])(const panel_vector *, int32_t *, void *) =
       TRS_TABLE(take_vector);
-  const trs_part *p = t->f->part;
+  const trs_rank_part *p = t->f->part;
   int which = t->T->which;
   size_t size = trs_scalar_size(p->scalar);
   for (int64_t i = t->T->from; i < t->T->to; i++) {
@@ -94,9 +94,9 @@ static void visit_panels(taker *t) {
 }
 
 /* Rows above the solved ones have ones on the diagonal. */
-static void visit_ones(taker *t) {
+static void visit_ones(triangle_builder *t) {
   static void (*const one_of[])(void *) = TRS_TABLE(set_one);
-  const trs_part *p = t->f->part;
+  const trs_rank_part *p = t->f->part;
   int64_t first = trs_local_end(p, t->T->which ? t->T->height : p->layout->levels);
   first -= t->T->first_row;
   for (int64_t row = first; row < t->T->n && !t->T->unit; row++) {
@@ -109,8 +109,8 @@ static void visit_ones(taker *t) {
   }
 }
 
-static trs_status take(taker *t) {
-  const trs_part *p = t->f->part;
+static trs_status take(triangle_builder *t) {
+  const trs_rank_part *p = t->f->part;
   int64_t n = t->T->n;
   TRS_TRY(TRS_ALLOC(&t->row_of, p->layout->count));
   TRS_TRY(TRS_ALLOC(&t->place, n));
@@ -130,7 +130,7 @@ static trs_status take(taker *t) {
 }
 
 trs_status trs_grid_triangle_take(const trs_filler *f, const trs_grid_triangle *T, trs_matrix **A) {
-  taker t = {.f = f, .T = T};
+  triangle_builder t = {.f = f, .T = T};
   *A = NULL;
   trs_status status = take(&t);
   trs_free(t.row_of);

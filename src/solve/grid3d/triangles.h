@@ -24,7 +24,7 @@ typedef struct trs_grid_triangle {
 } trs_grid_triangle;
 
 /* Selects the triangle; height is for U only. */
-trs_grid_triangle trs_grid_triangle_of(const trs_part *part, int which, int height, bool unit);
+trs_grid_triangle trs_grid_triangle_of(const trs_rank_part *part, int which, int height, bool unit);
 
 /* Diagonal entries as in trs_fill_check; sets those of a unit diagonal. */
 trs_status trs_grid_triangles_check(const trs_filler *f, const bool unit[2],

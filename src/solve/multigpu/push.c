@@ -7,17 +7,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "device/fault.h"
 #include "analysis/host_system.h"
 #include "plan/parameters.h"
 #include "solve/cuda/engine/choice.h"
 #include "solve/multigpu/alone.h"
 #include "solve/multigpu/push_state.h"
 
-_Static_assert((int)TRS_PUSH_MEMBERS == (int)TRS_DEAL_MEMBERS, "as many members everywhere");
-_Static_assert((int)TRS_PUSH_MEMBERS == (int)TRS_MOST_MEMBERS, "as many members everywhere");
 _Static_assert((int)TRS_PUSH_ROWS == (int)TRS_CLEAR_ROWS, "deal.h and push.h agree");
-
-static const uint64_t WAIT_LIMIT = 10000000000u; /* ten seconds; then a solve counts as stalled */
 
 /* ---- Analysis: the partition. ---- */
 
@@ -81,14 +78,14 @@ static trs_status decline(const trs_push_state *p, const trs_plan *plan, const c
 }
 
 /* Declines if the solve is too short to share. */
-static trs_status look_at_one(const trs_push_state *p) {
+static trs_status decline_if_short(const trs_push_state *p) {
   static const double SHORT = 20e-6;
   if (!p->races || p->alone > SHORT) return TRS_SUCCESS;
   return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
                   "one GPU takes %.3g ms a solve, too short to be shared", 1e3 * p->alone);
 }
 
-static trs_status look_at_gain(const trs_push_state *p, const trs_plan *plan) {
+static trs_status decline_if_no_gain(const trs_push_state *p, const trs_plan *plan) {
   static const double HOPELESS = 1.2;
   if (!p->races || p->deal.seconds < HOPELESS * p->alone) return TRS_SUCCESS;
   return decline(p, plan, "would take", p->deal.seconds);
@@ -123,7 +120,7 @@ static void drop_deal(trs_push_state *p) {
 /* Slabs have separate slices; other partitions use those of the whole system. */
 static trs_status try_partition(trs_push_state *p, const trs_system *S, trs_partition partition,
                                 int32_t members) {
-  int64_t cut[TRS_DEAL_MEMBERS + 1] = {0, S->n};
+  int64_t cut[TRS_MOST_MEMBERS + 1] = {0, S->n};
   const bool slabs = partition == TRS_PARTITION_SLABS;
   if (slabs) trs_deal_slabs(cut, S, members);
   TRS_TRY(trs_outline_create(&p->outline, &p->slices, S, &p->rules, p->verdict->apart,
@@ -181,7 +178,7 @@ static trs_status deal_rows(trs_push_state *p, trs_plan *plan, const trs_system 
   p->rules = rules[0];
   TRS_TRY(find_partition(p, plan, S));
   if (!p->races) TRS_TRY(expect_of_one(p, S->scalar));
-  TRS_TRY(look_at_gain(p, plan));
+  TRS_TRY(decline_if_no_gain(p, plan));
   return trs_group_each_by_team(p->group, p->team, make_share, plan);
 }
 
@@ -203,8 +200,8 @@ static trs_status open_members(trs_push_state *p, trs_plan *plan) {
     TRS_TRY(trs_device_event_create(p->member[k].device, &p->member[k].start));
     TRS_TRY(trs_device_event_create(p->member[k].device, &p->member[k].done));
   }
-  TRS_TRY(trs_device_alloc_host(p->member[0].device, (void **)&p->told));
-  *p->told = (trs_fault){.row = -1, .limit = WAIT_LIMIT};
+  TRS_TRY(trs_device_alloc_host(p->member[0].device, (void **)&p->host_fault));
+  *p->host_fault = (trs_fault){.row = -1, .limit = TRS_WAIT_LIMIT};
   return TRS_SUCCESS;
 }
 
@@ -306,7 +303,8 @@ static trs_status unite_verdicts(const trs_push_state *p, int64_t n) {
 
 /* Deals again, with these blocks cut, if the values that were loaded need it.  Until it succeeds
  * the plan cannot solve. */
-static trs_status heed_verdict(trs_push_state *p, trs_plan *plan, const trs_host_system *h) {
+static trs_status recut_unstable_blocks(trs_push_state *p, trs_plan *plan,
+                                        const trs_host_system *h) {
   int64_t count;
   TRS_TRY(count_refused(p, &count));
   if (count == 0) return TRS_SUCCESS;
@@ -318,7 +316,7 @@ static trs_status heed_verdict(trs_push_state *p, trs_plan *plan, const trs_host
 
 static trs_status deal_and_race(trs_push_state *p, trs_plan *plan, const trs_host_system *h) {
   TRS_TRY(deal(p, plan, h));
-  TRS_TRY(heed_verdict(p, plan, h));
+  TRS_TRY(recut_unstable_blocks(p, plan, h));
   TRS_TRY(trs_group_agree(p->group, trs_group_each(p->group, warm_member, plan)));
   return race(p, plan);
 }
@@ -338,7 +336,7 @@ static trs_status build(trs_push_state *p, trs_plan *plan, trs_host_system *h) {
   trs_status status = open_members(p, plan);
   TRS_TRY(trs_group_agree(p->group, status));
   TRS_TRY(measure_one(p, plan));
-  TRS_TRY(look_at_one(p));
+  TRS_TRY(decline_if_short(p));
   TRS_TRY(trs_group_agree(p->group, take_rows(h, plan)));
   status = trs_alloc_zero((void **)&p->verdict, 1, sizeof *p->verdict + (size_t)plan->system.n);
   TRS_TRY(trs_group_agree(p->group, status));
@@ -378,7 +376,7 @@ static trs_status renew(trs_push_state *p, trs_plan *plan, const trs_host_system
                     "matrix again",
                     (long long)count);
   p->races = false;
-  trs_status status = heed_verdict(p, plan, h);
+  trs_status status = recut_unstable_blocks(p, plan, h);
   if (!status) status = trs_group_agree(p->group, trs_group_each(p->group, warm_member, plan));
   p->broken |= status != TRS_SUCCESS;
   return status;
@@ -488,7 +486,7 @@ static void free_state(trs_plan *plan) {
     trs_device_free_plain(
         p->member[0].device, p->stage,
         p->stage_width * plan->system.n * (int64_t)trs_scalar_size(plan->system.scalar));
-  if (p->told) trs_device_free_host(p->member[0].device, p->told);
+  if (p->host_fault) trs_device_free_host(p->member[0].device, p->host_fault);
   TRS_FREE_ALL(p->member, p->verdict, p);
 }
 

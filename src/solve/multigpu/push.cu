@@ -56,20 +56,21 @@ struct view {
   }
 };
 
-__device__ unsigned long long *told(const trs_push_args &a, int member) {
-  return reinterpret_cast<unsigned long long *>(static_cast<char *>(a.peer[member]) + a.told_at);
+__device__ unsigned long long *finished_of(const trs_push_args &a, int member) {
+  return reinterpret_cast<unsigned long long *>(static_cast<char *>(a.peer[member]) +
+                                                a.finished_at);
 }
 
 /* Opens a solve at whose start other members may be behind: announces to all that this member has
  * finished the previous solve, and waits until all have cleared the third that this solve writes.
  */
-__global__ void __launch_bounds__(TRS_PUSH_MEMBERS) open(const __grid_constant__ trs_push_args a) {
+__global__ void __launch_bounds__(TRS_MOST_MEMBERS) open(const __grid_constant__ trs_push_args a) {
   const unsigned long long solve = a.counters->solve + 1;
   const int m = int(threadIdx.x);
   if (m >= a.members) return;
   fence_system();
-  store_relaxed<true>(told(a, m) + a.member, solve - 1);
-  const unsigned long long *finished = told(a, a.member) + m;
+  store_relaxed<true>(finished_of(a, m) + a.member, solve - 1);
+  const unsigned long long *finished = finished_of(a, a.member) + m;
   wait w(a.fault);
   while (load_relaxed<true>(finished) + 2 < solve && w.goes_on(-1)) {
   }
@@ -268,7 +269,7 @@ extern "C" trs_status trs_push_resident(const trs_push_args *a, const trs_push_r
 
 extern "C" trs_status trs_push_open(const trs_push_args *a, trs_stream stream) {
   cudaError_t error =
-      launch_behind(false, open, 1, TRS_PUSH_MEMBERS, 0, static_cast<cudaStream_t>(stream), *a);
+      launch_behind(false, open, 1, TRS_MOST_MEMBERS, 0, static_cast<cudaStream_t>(stream), *a);
   return trs_device_check(error, "launching the start of a push");
 }
 

@@ -13,7 +13,6 @@
 #include "device/fault.h"
 
 enum {
-  TRS_PUSH_MEMBERS = 32, /* at most: bits of a mask */
   TRS_PUSH_THIRDS = 3,
   TRS_PUSH_ROWS = 256, /* positions that are cleared together: TRS_CLEAR_ROWS */
   TRS_PUSH_CLEARS = 8, /* groups of TRS_PUSH_ROWS that a block of threads clears at a time */
@@ -39,10 +38,10 @@ typedef struct trs_push_args {
   void *parts;           /* thirds x most x nparts x TRS_SLICE_LANES */
   trs_push_counters *counters;
   trs_fault *fault; /* shared by all members */
-  /* Per member: thirds x most x n values, and at told_at the numbers of solves that each member has
-   * finished. */
-  void *peer[TRS_PUSH_MEMBERS];
-  int64_t told_at;
+  /* Per member: thirds x most x n values, and at finished_at the numbers of solves that each member
+   * has finished. */
+  void *peer[TRS_MOST_MEMBERS];
+  int64_t finished_at;
   /* spread_at > 0: x goes to that offset of every member's memory instead. */
   void *x;
   const void *b;

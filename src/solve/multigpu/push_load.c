@@ -18,8 +18,8 @@ static int64_t aligned(int64_t bytes) { return (bytes + ALIGNED - 1) / ALIGNED *
 
 trs_status trs_push_share_memory(trs_push_state *p, const trs_plan *plan) {
   int64_t values = plan->system.n * (int64_t)trs_scalar_size(plan->system.scalar);
-  p->told_at = aligned(TRS_PUSH_THIRDS * p->most * values);
-  p->fault_at = p->told_at + aligned(p->members * (int64_t)sizeof(unsigned long long));
+  p->finished_at = aligned(TRS_PUSH_THIRDS * p->most * values);
+  p->fault_at = p->finished_at + aligned(p->members * (int64_t)sizeof(unsigned long long));
   p->b_at = p->fault_at + ALIGNED;
   p->stage_at = p->b_at + (p->one_process ? 0 : aligned(p->most * values));
   int64_t stages = p->one_process ? 0 : TRS_PUSH_STAGES * p->most * values;
@@ -28,13 +28,13 @@ trs_status trs_push_share_memory(trs_push_state *p, const trs_plan *plan) {
 
 static trs_status clear_shared(const trs_push_state *p, const trs_push_member *m) {
   char *own = p->shared.base[m->number];
-  TRS_TRY(trs_device_fill(own, 0xff, p->told_at, m->stream));
-  unsigned long long finished[TRS_PUSH_MEMBERS];
+  TRS_TRY(trs_device_fill(own, 0xff, p->finished_at, m->stream));
+  unsigned long long finished[TRS_MOST_MEMBERS];
   for (int k = 0; k < p->members; k++) finished[k] = trs_counters_begin;
-  TRS_TRY(trs_device_copy(own + p->told_at, finished, p->members * (int64_t)sizeof *finished,
+  TRS_TRY(trs_device_copy(own + p->finished_at, finished, p->members * (int64_t)sizeof *finished,
                           m->stream));
   if (m->number == 0)
-    TRS_TRY(trs_device_copy(own + p->fault_at, p->told, sizeof *p->told, m->stream));
+    TRS_TRY(trs_device_copy(own + p->fault_at, p->host_fault, sizeof *p->host_fault, m->stream));
   return trs_device_wait(m->stream);
 }
 
@@ -114,7 +114,7 @@ static trs_status fill_args(const trs_push_state *p, const trs_plan *plan, trs_p
   a->nclear = m->share.nclear;
   a->fault = trs_push_shared_at(p, 0, p->fault_at);
   memcpy(a->peer, p->shared.base, (size_t)p->members * sizeof *a->peer);
-  a->told_at = p->told_at;
+  a->finished_at = p->finished_at;
   a->spread_at = p->one_process ? 0 : p->stage_at;
   for (int32_t k = 0; k < m->nruns; k++) TRS_TRY(limit_run(p, plan, m, &m->run[k]));
   return TRS_SUCCESS;

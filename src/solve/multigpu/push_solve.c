@@ -6,25 +6,25 @@
 enum { MOST_STAGED = 16 }; /* right-hand sides copied from the host at a time */
 
 static trs_status check_fault(const trs_plan *plan, const trs_push_state *p) {
-  const trs_fault *told = p->told;
+  const trs_fault *found = p->host_fault;
   int32_t owner = -1;
   if (p->broken)
     return trs_fail(TRS_ERROR_STALLED, -1,
                     "a solve or an update before failed on its way, and members no longer agree; "
                     "analyse anew");
-  if (!told->stalled) return TRS_SUCCESS;
-  for (int32_t k = 0; k < p->slices.nslices && told->row >= 0 && told->row < plan->system.n; k++)
-    if (p->slices.slice[k].first <= trs_outline_positions(p->outline)[told->row])
+  if (!found->stalled) return TRS_SUCCESS;
+  for (int32_t k = 0; k < p->slices.nslices && found->row >= 0 && found->row < plan->system.n; k++)
+    if (p->slices.slice[k].first <= trs_outline_positions(p->outline)[found->row])
       owner = p->deal.owner[k];
   if (owner < 0)
     return trs_fail(TRS_ERROR_STALLED, -1,
                     "a member of %d waited more than %.3g s for the others to finish a solve; x is "
                     "not complete, analyse anew",
-                    p->members, 1e-9 * (double)told->limit);
-  return trs_fail(TRS_ERROR_STALLED, told->row,
+                    p->members, 1e-9 * (double)found->limit);
+  return trs_fail(TRS_ERROR_STALLED, found->row,
                   "member %d of %d: row %lld waited more than %.3g s for the rows it depends on "
                   "(0-based); x is not complete, analyse anew",
-                  (int)owner, p->members, (long long)told->row, 1e-9 * (double)told->limit);
+                  (int)owner, p->members, (long long)found->row, 1e-9 * (double)found->limit);
 }
 
 /* `stream` continues after all members, or each of `streams` after its own. */
@@ -45,7 +45,7 @@ static trs_status end(const trs_push_state *p, trs_stream stream, const trs_stre
 trs_status trs_push_finish(const trs_plan *plan, trs_push_state *p) {
   void *fault = trs_push_shared_at(p, 0, p->fault_at);
   if (p->apart) TRS_TRY(end(p, plan->stream, NULL));
-  TRS_TRY(trs_device_copy(p->told, fault, sizeof *p->told, plan->stream));
+  TRS_TRY(trs_device_copy(p->host_fault, fault, sizeof *p->host_fault, plan->stream));
   TRS_TRY(trs_group_wait(p->group, plan->stream, fault));
   p->apart = false;
   return check_fault(plan, p);
@@ -178,9 +178,9 @@ trs_status trs_push_solve(trs_plan *plan, const trs_rhs *rhs) {
   trs_push_state *p = plan->state;
   const bool there =
       rhs->x_of || (p->one_process && trs_device_address(rhs->x) && trs_device_address(rhs->b));
-  trs_status told = check_fault(plan, p); /* possibly in some processes only */
-  if (!told) told = check_capture(plan, p, there);
-  TRS_TRY(there ? told : trs_group_agree(p->group, told));
+  trs_status refused = check_fault(plan, p); /* possibly in some processes only */
+  if (!refused) refused = check_capture(plan, p, there);
+  TRS_TRY(there ? refused : trs_group_agree(p->group, refused));
   trs_group_lock(p->group);
   if (trs_device_capturing(plan->stream)) trs_group_mark(p->group);
   trs_status status = there            ? launch(plan, rhs, plan->stream)

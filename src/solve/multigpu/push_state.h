@@ -54,11 +54,11 @@ typedef struct trs_push_state {
   double together; /* measured seconds of this plan; 0: not measured */
   trs_symmetric
       shared; /* at every member: work, counts, fault, and a stage with several processes */
-  int64_t told_at, fault_at;
+  int64_t finished_at, fault_at;
   int64_t b_at, stage_at;  /* with several processes: b, and TRS_PUSH_STAGES times x */
   int64_t turn;            /* staged solves so far */
   trs_push_member *member; /* local */
-  trs_fault *told;         /* pinned: copy of fault as of the last wait */
+  trs_fault *host_fault;   /* pinned: copy of fault as of the last wait */
   void *stage;             /* one process: n x stage_width at the first member */
   int64_t stage_width;
 } trs_push_state;

@@ -13,7 +13,8 @@ typedef struct place_set {
   int layers;
 } place_set;
 
-/* Fills are numbered: number `base` of a superstep is no thread's, thread t's is base + 1 + t. */
+/* Thread t of the superstep has the number base + 1 + t; base alone marks a row that needs two
+ * threads. */
 typedef struct place {
   int32_t missing; /* dependencies that no thread has taken yet */
   uint32_t fill;   /* that took the last one; base if two threads did in the same superstep */
@@ -125,14 +126,14 @@ static trs_status add_part(trs_parts *parts, int thread) {
     parts->capacity *= 2;
     TRS_TRY(trs_realloc((void **)&parts->part, parts->capacity, sizeof *parts->part));
   }
-  parts->part[parts->count++] = (trs_part){.thread = thread};
+  parts->part[parts->count++] = (trs_step_part){.thread = thread};
   return TRS_SUCCESS;
 }
 
 /* Takes places until the goal. */
 TRS_GROW_INLINE void take_places(grower *g, int thread, int64_t goal, bool lower) {
   const uint32_t fill = g->base + 1 + (uint32_t)thread;
-  trs_part *part = &g->parts->part[g->parts->count - 1];
+  trs_step_part *part = &g->parts->part[g->parts->count - 1];
   int64_t rows = 0, work = 0, last = g->last[thread];
   for (int64_t k; work < goal && (k = next_place(g)) >= 0; rows++) {
     work += take(g, (int32_t)k, fill, lower);

@@ -68,13 +68,13 @@ static void plan_levels(dealer *d, int threads) {
 }
 
 static void deal_rows(dealer *d, int64_t n) {
-  trs_part *part = d->parts->part;
+  trs_step_part *part = d->parts->part;
   for (int64_t i = 0; i < n; i++) {
     dealt_level *it = &d->level[d->levels->level[i]];
     int64_t work = d->length[i] + TRS_ROW_WORK;
     if (it->done + work / 2 > it->goal) { /* at most once per row: parts are larger than rows, */
       int64_t left = it->work - it->done; /* or almost empty */
-      const trs_part *now = &part[it->part];
+      const trs_step_part *now = &part[it->part];
       if (now->thread + 1 < it->parts) {
         it->part++;
         it->goal = it->done + left / (it->parts - now->thread - 1);
@@ -117,7 +117,7 @@ static void number_rows(trs_schedule *s, const trs_parts *parts, const trs_syste
   memset(s->entries, 0, (size_t)(s->threads + 1) * sizeof *s->entries);
   memset(s->task_ptr, 0, (size_t)(s->threads + 1) * sizeof *s->task_ptr);
   for (int64_t k = 0; k < parts->count; k++) {
-    const trs_part *p = &parts->part[k];
+    const trs_step_part *p = &parts->part[k];
     s->first[p->thread + 1] += p->rows;
     s->entries[p->thread + 1] += p->work - TRS_ROW_WORK * p->rows;
     s->task_ptr[p->thread + 1]++;
@@ -128,7 +128,7 @@ static void number_rows(trs_schedule *s, const trs_parts *parts, const trs_syste
     s->task_ptr[t + 1] += s->task_ptr[t];
   }
   for (int64_t k = 0; k < parts->count; k++) {
-    const trs_part *p = &parts->part[k];
+    const trs_step_part *p = &parts->part[k];
     next[k] = s->first[p->thread];
     s->first[p->thread] += p->rows;
     s->tasks[s->task_ptr[p->thread]++] = (trs_task){

@@ -54,14 +54,14 @@ extern int64_t trs_schedule_part_work;
 extern int64_t trs_schedule_alone;
 
 /* One part of one step: becomes one task of one thread. */
-typedef struct trs_part {
+typedef struct trs_step_part {
   int64_t rows, work;
   int32_t thread;
-} trs_part;
+} trs_step_part;
 
 /* All parts, in the order of the steps. */
 typedef struct trs_parts {
-  trs_part *part;
+  trs_step_part *part;
   int64_t count, capacity;
   int32_t *of;                /* n: the part of each row */
   int64_t steps, split_steps; /* split: of several parts */

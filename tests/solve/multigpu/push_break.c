@@ -10,9 +10,9 @@ static trs_status lose_first_row(void *state, int number) {
   static const uint64_t SOON = 200000000; /* nanoseconds */
   trs_slice slice;
   if (m->number == 0) {
-    p->told->limit = SOON;
-    TRS_TRY(trs_device_copy(trs_push_shared_at(p, 0, p->fault_at), p->told, sizeof *p->told,
-                            m->stream));
+    p->host_fault->limit = SOON;
+    TRS_TRY(trs_device_copy(trs_push_shared_at(p, 0, p->fault_at), p->host_fault,
+                            sizeof *p->host_fault, m->stream));
   }
   if (m->share.nslices == 0) return TRS_SUCCESS;
   TRS_TRY(trs_device_copy(&slice, m->args.slices.slice, sizeof slice, m->stream));

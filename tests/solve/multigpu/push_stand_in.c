@@ -200,7 +200,7 @@ static void empty_old(const trs_push_args *a, uint64_t solve) {
 }
 
 static uint64_t *told(const trs_push_args *a, int member) {
-  return (uint64_t *)((char *)a->peer[member] + a->told_at);
+  return (uint64_t *)((char *)a->peer[member] + a->finished_at);
 }
 
 static void open_solve(const trs_push_args *a) {
@@ -236,8 +236,8 @@ static void *be_member(void *argument) {
 }
 
 static void work(void) {
-  pthread_t thread[TRS_PUSH_MEMBERS];
-  int32_t member[TRS_PUSH_MEMBERS];
+  pthread_t thread[TRS_MOST_MEMBERS];
+  int32_t member[TRS_MOST_MEMBERS];
   const int members = queued ? queue[0].a.members : 0;
   for (int m = 0; m < members; m++) {
     member[m] = m;

@@ -328,9 +328,9 @@ TEST(a_launch_that_fails_ends_the_plan) {
   for (int failing = 0; failing < MEMBERS; failing++) {
     trs_plan plan;
     make_plan(&plan, context, T, TRS_LOWER, "partition=slabs");
-    ((trs_push_state *)plan.state)->told->limit = 200000000;
+    ((trs_push_state *)plan.state)->host_fault->limit = 200000000;
     *(trs_fault *)((trs_push_state *)plan.state)->member[0].args.fault =
-        *((trs_push_state *)plan.state)->told;
+        *((trs_push_state *)plan.state)->host_fault;
     push_fails_after = failing;
     assert_failure(TRS_ERROR_INTERNAL, "as it was told to", trs_method_push.solve(&plan, &rhs));
     push_fails_after = -1;

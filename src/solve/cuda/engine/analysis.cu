@@ -8,8 +8,6 @@ namespace {
 
 using namespace trs;
 
-const uint64_t WAIT_LIMIT = 10000000000u; /* ten seconds */
-
 enum {
   SMALL = 1 << 18,        /* systems of up to that many rows get memory for the most blocks, levels
                              and slices; for larger ones the host waits for the counts first */
@@ -112,7 +110,8 @@ trs_status stalled(const cut &c, int64_t row) {
   return trs_fail(TRS_ERROR_STALLED, -1,
                   "GPU %d: the analysis waited more than %.3g s for the levels of what block %lld "
                   "depends on",
-                  trs_device_look(c.device)->ordinal, 1e-9 * double(WAIT_LIMIT), (long long)(row));
+                  trs_device_look(c.device)->ordinal, 1e-9 * double(TRS_WAIT_LIMIT),
+                  (long long)(row));
 }
 
 /* The number of blocks and levels of a large system, before the allocation for the next steps. */
@@ -277,7 +276,7 @@ trs::analysis_state trs::fresh_state(const cut &c) {
   fresh.nblocks = int32_t(c.system.n);
   fresh.nlevels = c.known_levels;
   fresh.fault.row = -1;
-  fresh.fault.limit = WAIT_LIMIT;
+  fresh.fault.limit = TRS_WAIT_LIMIT;
   return fresh;
 }
 

@@ -124,7 +124,7 @@ static trs_status begin_candidate(const engine *e, trs_plan *plan, trs_slice_rul
 }
 
 /* Levels and expected seconds of a solve; INFINITY for an abandoned cut. */
-static trs_status look_at_candidate(const engine *e, const trs_plan *plan, candidate *c) {
+static trs_status finish_candidate(const engine *e, const trs_plan *plan, candidate *c) {
   c->seconds = INFINITY;
   TRS_TRY(trs_gpu_cut_finish(c->cut, &c->slices, &c->level));
   if (!c->level) return TRS_SUCCESS;
@@ -192,7 +192,7 @@ static trs_status cut_joint(const engine *e, trs_plan *plan, candidate *c) {
   c->rules.most_block = 1;
   TRS_TRY(trs_gpu_cut_begin(&c->cut, e->gpu.device, system, NULL, &c->rules, NULL, &levels,
                             plan->stream));
-  return look_at_candidate(e, plan, c);
+  return finish_candidate(e, plan, c);
 }
 
 /* A depth, and what a sample of it is compared with. */
@@ -313,8 +313,7 @@ static void look_at_others(cuts *c, const engine *e, const trs_plan *plan) {
   static const double CLOSE = 1.05;
   double least = c->first->seconds;
   for (int k = 0; k < c->count; k++) {
-    if (c->all + k == c->first || !c->all[k].cut || look_at_candidate(e, plan, &c->all[k]))
-      continue;
+    if (c->all + k == c->first || !c->all[k].cut || finish_candidate(e, plan, &c->all[k])) continue;
     const double bar = c->best == c->first ? CLOSE * least : least;
     if (c->all[k].seconds < bar) c->best = &c->all[k], least = c->all[k].seconds;
   }
@@ -330,7 +329,7 @@ static trs_status compare_cuts(cuts *c, engine *e, trs_plan *plan, const trs_sli
   const bool in_turn = e->gpu.system.n > LARGE && !full_blocks;
   TRS_TRY(begin_candidate(e, plan, with_parameters(e, rules[c->first - c->all]), NULL, c->first));
   if (!in_turn) begin_others(c, e, plan, rules);
-  TRS_TRY(look_at_candidate(e, plan, c->first));
+  TRS_TRY(finish_candidate(e, plan, c->first));
   if (has_few_levels(e, c->first) && e->asked.substitute <= 0) return TRS_SUCCESS;
   if (in_turn) {
     TRS_TRY(try_substitution(e, plan, c->first, MUCH * c->first->seconds));
@@ -379,7 +378,7 @@ static trs_status time_solve(engine *e, trs_plan *plan, double *seconds) {
 static trs_status build_way(engine *e, trs_plan *plan, trs_slice_rules rules, int32_t depth) {
   candidate c;
   trs_status status = begin_candidate(e, plan, rules, NULL, &c);
-  if (!status) status = look_at_candidate(e, plan, &c);
+  if (!status) status = finish_candidate(e, plan, &c);
   if (!status && depth > 0 && c.rules.most_block == 1 && c.slices.nlevels > depth)
     status = substitute(e, plan, &c, depth, INFINITY);
   if (!status && depth == 0) status = complete(e, plan, &c);
@@ -483,7 +482,7 @@ static trs_status cut_blocks(engine *e, trs_plan *plan) {
 
 /* Waits for a fill.  Blocks whose inverses it refuses are cut, until none is refused: a cut within
  * a long chain can move the blocks behind it.  A joint system consists of single rows. */
-static trs_status heed_verdict(engine *e, trs_plan *plan) {
+static trs_status recut_unstable_blocks(engine *e, trs_plan *plan) {
   const trs_gpu_found *found = &e->found->fill;
   TRS_TRY(trs_device_wait(plan->stream));
   TRS_TRY(check_pivots(e));
@@ -515,7 +514,7 @@ static trs_status analyze_on_device(engine *e, trs_plan *plan) {
   TRS_TRY(trs_gpu_end_features(&features, stage, e->gpu.device, e->gpu.system.n, plan->stream));
   TRS_TRY(status);
   TRS_TRY(choose(e, plan, &features));
-  TRS_TRY(heed_verdict(e, plan));
+  TRS_TRY(recut_unstable_blocks(e, plan));
   trs_gpu_unload(&e->gpu, plan);
   return TRS_SUCCESS;
 }
@@ -558,7 +557,7 @@ static trs_status update(trs_plan *plan) {
   e->found->fill = (trs_gpu_found){0};
   trs_status status = refill(e, plan);
   trs_gpu_substitution_drop_values(&e->substitution, e->gpu.device, plan->stream);
-  if (!status) status = heed_verdict(e, plan);
+  if (!status) status = recut_unstable_blocks(e, plan);
   trs_gpu_unload(&e->gpu, plan);
   return status;
 }
@@ -599,11 +598,10 @@ static void describe(const trs_plan *plan, char *text, size_t size) {
   describe_substitution(e, substituted, sizeof substituted);
   snprintf(text, size,
            "%s%d levels of %d blocks of up to %d rows, %d slices, %d launches, %d levels in one "
-           "block of threads and %d in a cluster, %s %.3g ms%s%s",
+           "block of threads and %d in a cluster, %s %.3g ms%s",
            substituted, c->slices.nlevels, c->slices.nblocks, c->rules.most_block,
            c->slices.nslices, c->nranges, levels[TRS_LAUNCH_SINGLE_BLOCK],
-           levels[TRS_LAUNCH_CLUSTER], e->tuned ? "timed at" : "expects", 1e3 * c->seconds, cut,
-           e->asked.warning);
+           levels[TRS_LAUNCH_CLUSTER], e->tuned ? "timed at" : "expects", 1e3 * c->seconds, cut);
 }
 
 static void free_state(trs_plan *plan) {

@@ -18,7 +18,6 @@ typedef struct trs_engine_parameters {
   int64_t work_shift;                                 /* replaces that of trs_engine_args */
   int64_t substitute;                                 /* levels of a band; 0: no substitution */
   int64_t ranges, rhs; /* trs_range_choice and trs_rhs_choice; 0 (auto) if not given */
-  char warning[256];   /* about former names, or "" */
 } trs_engine_parameters;
 
 trs_status trs_engine_parameters_read(trs_engine_parameters *p, const trs_plan *plan);
