@@ -46,28 +46,32 @@ struct shape {
 /* In the bytes of pivots: the tail has the inverse of D instead of its factors. */
 constexpr int INVERTED = 0x80;
 
-/* Calls f(store, block) with both as constants. */
+/* Calls f(block), and f(store, block), with constants. */
+template <class F>
+cudaError_t by_slice_block(int block, F f) {
+  switch (block) {
+    case 1:
+      return f(std::integral_constant<int, 1>{});
+    case 2:
+      return f(std::integral_constant<int, 2>{});
+    case 3:
+      return f(std::integral_constant<int, 3>{});
+    case 4:
+      return f(std::integral_constant<int, 4>{});
+    case 5:
+      return f(std::integral_constant<int, 5>{});
+    case 6:
+      return f(std::integral_constant<int, 6>{});
+    case 7:
+      return f(std::integral_constant<int, 7>{});
+    default:
+      return f(std::integral_constant<int, 8>{});
+  }
+}
 template <class F>
 cudaError_t by_shape(const trs_relax_args *a, F f) {
   return by_store(a->store, [&](auto store) {
-    switch (a->block) {
-      case 1:
-        return f(store, std::integral_constant<int, 1>{});
-      case 2:
-        return f(store, std::integral_constant<int, 2>{});
-      case 3:
-        return f(store, std::integral_constant<int, 3>{});
-      case 4:
-        return f(store, std::integral_constant<int, 4>{});
-      case 5:
-        return f(store, std::integral_constant<int, 5>{});
-      case 6:
-        return f(store, std::integral_constant<int, 6>{});
-      case 7:
-        return f(store, std::integral_constant<int, 7>{});
-      default:
-        return f(store, std::integral_constant<int, 8>{});
-    }
+    return by_slice_block(a->block, [&](auto block) { return f(store, block); });
   });
 }
 
