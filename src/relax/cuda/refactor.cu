@@ -427,7 +427,7 @@ cudaError_t launch(const trs_refactor_args &a, const trs_refactor_level &level, 
 extern "C" trs_status trs_refactor_eliminate(const trs_refactor_args *a,
                                              const trs_refactor_level *level, trs_stream stream) {
   if (level->count == 0) return TRS_SUCCESS;
-  const cudaError_t error = by_block(a->block, [&](auto block) {
+  const cudaError_t error = by_size<3, 8, 0>(a->block, [&](auto block) {
     constexpr int B = decltype(block)::value;
     const int64_t size = int64_t(a->block) * a->block,
                   ring = size * ring_shape<B>::GROUP * ring_shape<B>::STAGES,

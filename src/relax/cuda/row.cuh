@@ -68,8 +68,7 @@ __device__ inline typename stored<STORE>::product decode(typename stored<STORE>:
 /* 2^power, power from -126 to 127 */
 __device__ inline float two_to(int power) { return __int_as_float((power + 127) << 23); }
 
-/* by_store(store, [&](auto s) { constexpr int STORE = decltype(s)::value; ... }); by_block passes 0
- * for sizes without a kernel of their own. */
+/* by_store(store, [&](auto s) { constexpr int STORE = decltype(s)::value; ... }). */
 #pragma nv_exec_check_disable
 template <class F>
 __host__ __device__ inline cudaError_t by_store(int store, F f) {
@@ -87,24 +86,15 @@ __host__ __device__ inline cudaError_t by_store(int store, F f) {
   }
 }
 
-template <class F>
-inline cudaError_t by_block(int block, F f) {
-  switch (block) {
-    case 3:
-      return f(std::integral_constant<int, 3>{});
-    case 4:
-      return f(std::integral_constant<int, 4>{});
-    case 5:
-      return f(std::integral_constant<int, 5>{});
-    case 6:
-      return f(std::integral_constant<int, 6>{});
-    case 7:
-      return f(std::integral_constant<int, 7>{});
-    case 8:
-      return f(std::integral_constant<int, 8>{});
-    default:
-      return f(std::integral_constant<int, 0>{});
-  }
+/* by_size<LEAST, MOST, OTHER>(block, f) calls f(block) with a constant: sizes LEAST to MOST as they
+ * are, OTHER for the rest. */
+template <int LEAST, int MOST, int OTHER, class F>
+cudaError_t by_size(int block, F f) {
+  if constexpr (LEAST > MOST)
+    return f(std::integral_constant<int, OTHER>{});
+  else
+    return block == LEAST ? f(std::integral_constant<int, LEAST>{})
+                          : by_size<LEAST + 1, MOST, OTHER>(block, f);
 }
 
 /* ---- Asynchronous copies to shared memory ---- */

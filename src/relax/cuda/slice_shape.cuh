@@ -49,24 +49,7 @@ constexpr int INVERTED = 0x80;
 /* Calls f(block), and f(store, block), with constants. */
 template <class F>
 cudaError_t by_slice_block(int block, F f) {
-  switch (block) {
-    case 1:
-      return f(std::integral_constant<int, 1>{});
-    case 2:
-      return f(std::integral_constant<int, 2>{});
-    case 3:
-      return f(std::integral_constant<int, 3>{});
-    case 4:
-      return f(std::integral_constant<int, 4>{});
-    case 5:
-      return f(std::integral_constant<int, 5>{});
-    case 6:
-      return f(std::integral_constant<int, 6>{});
-    case 7:
-      return f(std::integral_constant<int, 7>{});
-    default:
-      return f(std::integral_constant<int, 8>{});
-  }
+  return by_size<1, TRS_RELAX_MOST_SLICED - 1, TRS_RELAX_MOST_SLICED>(block, f);
 }
 template <class F>
 cudaError_t by_shape(const trs_relax_args *a, F f) {
