@@ -4,6 +4,7 @@
  *   analysis_levels.cu   levels of blocks
  *   analysis_slices.cu   order by level and class, slices, positions, chunks
  *   analysis_fill.cu     entries and inverses into their places
+ *   analysis_pattern.cu  the pattern read back from them
  *   analysis.cu          the sequence
  *
  * Rows and columns are numbered along the sweep, from 0 in the order of the solve, so that lower

@@ -104,6 +104,12 @@ trs_status trs_gpu_slices_fill(const trs_slices *slices, const trs_slices_map *m
                                const trs_system *system, int store_float,
                                const trs_gpu_verdict *verdict, trs_stream stream);
 
+/* The pattern of the system of single rows that has these slices, in device memory: ptr[n + 1] and
+ * idx, as in trs_system.  full: each row ends with its diagonal entry. */
+trs_status trs_gpu_slices_pattern(const trs_slices *slices, const trs_slices_map *map, int full,
+                                  int64_t *ptr, int32_t *idx, trs_device *device,
+                                  trs_stream stream);
+
 void trs_gpu_slices_free(trs_slices *slices, trs_slices_map *map, trs_device *device,
                          trs_stream stream);
 

@@ -39,7 +39,7 @@ static bool overlaps(const engine *e) { return trs_device_look(e->gpu.device)->c
 static int32_t work_shift(const engine *e, const sweep *w, int64_t bytes) {
   enum { LONG = 12, LEVELS = 16, MOST = 3, SHARE = 8, JOINT_SHARE = 3 };
   const int64_t most =
-      trs_device_look(e->gpu.device)->l2_bytes / (e->substitution.memory ? JOINT_SHARE : SHARE);
+      trs_device_look(e->gpu.device)->l2_bytes / (e->substitution.order ? JOINT_SHARE : SHARE);
   const trs_slices *s = &w->c.slices;
   int32_t shift = 0;
   if (e->asked.work_shift >= 0) return (int32_t)e->asked.work_shift;
@@ -79,7 +79,7 @@ static trs_status prepare_solves(const engine *e, sweep *w, const trs_plan *plan
   const int64_t n = w->c.slices.n;
   w->args.n = plan->system.n;
   w->args.slices = w->c.slices;
-  if (e->substitution.memory) {
+  if (e->substitution.order) {
     TRS_TRY(trs_device_alloc(e->gpu.device, (void **)&w->row, n, sizeof *w->row, plan->stream));
     w->bytes += n * (int64_t)sizeof *w->row;
     TRS_TRY(trs_gpu_substitution_rows(&e->substitution, w->c.slices.row, w->row, plan->stream));
@@ -198,18 +198,32 @@ static trs_status cut_joint(const engine *e, trs_plan *plan, candidate *c) {
 /* A depth, and what a sample of it is compared with. */
 typedef struct attempt {
   const candidate *plain;
-  int32_t depth;
+  int32_t depth, fitting; /* fitting: the depth that a sample advises */
   double seconds;
   int64_t most; /* entries of M */
-  bool overflows;
 } attempt;
 
+/* Entries of M per row in the sample's bands, if they had so many levels. */
+static double sampled_entries(const trs_substitution_sample *sample, int32_t depth) {
+  double rows = 0, entries = 0;
+  for (int32_t k = 0; k < depth; k++) {
+    rows += (double)sample->rows[k];
+    entries += (double)sample->entries[k];
+  }
+  return rows > 0 ? entries / rows : 0;
+}
+
+/* Advises the largest depth with which M has room, or 0 if that does not pay.  Goes on with the
+ * bands at hand if it is theirs. */
 static bool is_worth(void *argument, const trs_substitution_sample *sample) {
   attempt *a = argument;
-  const double entries = (double)sample->entries / (double)sample->rows;
-  a->overflows = entries * (double)a->plain->slices.n > (double)a->most;
-  return !a->overflows && trs_substituted_seconds(a->plain->level, a->plain->slices.nlevels,
-                                                  a->depth, sample->layers, entries) < a->seconds;
+  const double n = (double)a->plain->slices.n;
+  a->fitting = a->depth;
+  while (a->fitting > 1 && n * sampled_entries(sample, a->fitting) > (double)a->most) a->fitting--;
+  if (!(trs_substituted_seconds(a->plain->level, a->plain->slices.nlevels, a->fitting,
+                                sample->layers, sampled_entries(sample, a->fitting)) < a->seconds))
+    a->fitting = 0;
+  return a->fitting == a->depth;
 }
 
 /* The joint system by bands of the attempt's depth, or of fewer levels if M had too many entries.
@@ -219,19 +233,24 @@ static trs_status make_joint(engine *e, attempt *a, bool *made) {
   enum { LARGE = 1 << 17, SMALL = 1 << 13 };
   const candidate *plain = a->plain;
   const bool wide = trs_bands_are_wide(plain->level, plain->slices.nlevels);
-  const bool looks = a->seconds < INFINITY && plain->slices.n >= (wide ? SMALL : LARGE);
+  bool looks = a->seconds < INFINITY && plain->slices.n >= (wide ? SMALL : LARGE);
   trs_status status = TRS_SUCCESS;
   *made = false;
-  for (; a->depth > 1 && !status; a->depth = a->depth * 3 / 4) {
+  while (a->depth > 1 && !status && !*made) {
     trs_bands bands;
-    a->overflows = false;
     status = trs_bands_create(&bands, plain->level, plain->slices.nlevels, a->depth);
     if (!status)
       status =
           trs_gpu_substitute(&e->substitution, made, plain->cut, &bands, a->most, e->float_values,
                              looks ? is_worth : NULL, a, &e->found->substitution);
     trs_bands_destroy(&bands);
-    if (*made || (!a->overflows && !e->found->substitution.overflow)) break;
+    if (looks && !*made && a->fitting < a->depth)
+      a->depth = a->fitting;
+    else if (e->found->substitution.overflow)
+      a->depth = a->depth * 3 / 4;
+    else
+      break;
+    looks = false;
   }
   return status;
 }
@@ -248,7 +267,7 @@ static int64_t most_entries(const engine *e) {
  * memory is no failure. */
 static trs_status substitute(engine *e, trs_plan *plan, const candidate *plain, int32_t depth,
                              double seconds) {
-  attempt a = {plain, depth, MARGIN * seconds, most_entries(e), false};
+  attempt a = {plain, depth, depth, MARGIN * seconds, most_entries(e)};
   candidate joint = {.seconds = INFINITY};
   bool made;
   trs_status status = make_joint(e, &a, &made);
@@ -259,7 +278,7 @@ static trs_status substitute(engine *e, trs_plan *plan, const candidate *plain, 
   if (!status && made && joint.seconds < a.seconds) {
     e->levels = plain->slices.nlevels;
     status = complete(e, plan, &joint);
-    trs_gpu_substitution_drop_values(&e->substitution, e->gpu.device, plan->stream);
+    trs_gpu_substitution_drop_arrays(&e->substitution, e->gpu.device, plan->stream);
   }
   drop_candidate(e, &joint, plan->stream);
   if (status || !e->made) drop_solves(e, plan->stream);
@@ -486,7 +505,7 @@ static trs_status recut_unstable_blocks(engine *e, trs_plan *plan) {
   const trs_gpu_found *found = &e->found->fill;
   TRS_TRY(trs_device_wait(plan->stream));
   TRS_TRY(check_pivots(e));
-  while (found->refused && !e->substitution.memory) {
+  while (found->refused && !e->substitution.order) {
     TRS_TRY(mark_blocks(e, plan));
     if (!found->refused) break;
     TRS_TRY(cut_blocks(e, plan));
@@ -531,7 +550,7 @@ static trs_status analyze(trs_plan *plan) {
 /* The new values lose too many digits in some rows: others are substituted.  After a failure e is
  * as before. */
 static trs_status substitute_others(engine *e, trs_plan *plan) {
-  trs_gpu_substitution_drop_values(&e->substitution, e->gpu.device, plan->stream);
+  trs_gpu_substitution_drop_arrays(&e->substitution, e->gpu.device, plan->stream);
   engine fresh = without_solves(e);
   const trs_slice_rules rules =
       trs_rows_rules((double)plan->system.nnz / (double)plan->system.n, plan->options.nrhs > 1);
@@ -542,7 +561,9 @@ static trs_status refill(engine *e, trs_plan *plan) {
   const trs_gpu_verdict verdict = {.found = &e->found->fill};
   const candidate *c = &e->sweep.c;
   const trs_system *system = &e->gpu.system;
-  if (e->substitution.memory) {
+  if (e->substitution.order) {
+    TRS_TRY(trs_gpu_substitution_restore(&e->substitution, e->gpu.device, &c->slices, &c->map,
+                                         e->sweep.row, plan->stream));
     TRS_TRY(trs_gpu_substitute_again(&e->substitution, e->gpu.device, system,
                                      &e->found->substitution, plan->stream));
     if (e->found->substitution.guarded) return substitute_others(e, plan);
@@ -556,7 +577,7 @@ static trs_status update(trs_plan *plan) {
   TRS_TRY(trs_gpu_load(&e->gpu, plan, true, TRS_GPU_PATTERN | TRS_GPU_VALUES));
   e->found->fill = (trs_gpu_found){0};
   trs_status status = refill(e, plan);
-  trs_gpu_substitution_drop_values(&e->substitution, e->gpu.device, plan->stream);
+  trs_gpu_substitution_drop_arrays(&e->substitution, e->gpu.device, plan->stream);
   if (!status) status = recut_unstable_blocks(e, plan);
   trs_gpu_unload(&e->gpu, plan);
   return status;
@@ -566,7 +587,7 @@ static int64_t bytes(const trs_plan *plan) {
   const engine *e = plan->state;
   const trs_scalar scalar = plan->system.scalar;
   const sweep *w = &e->sweep;
-  return trs_gpu_bytes(&e->gpu) + trs_gpu_substitution_bytes(&e->substitution) +
+  return trs_gpu_bytes(&e->gpu) + trs_gpu_substitution_bytes(&e->substitution, plan->system.n) +
          (e->apart ? plan->system.n : 0) + w->bytes +
          trs_gpu_slices_bytes(&w->c.slices, &w->c.map, scalar, e->float_values);
 }
@@ -576,7 +597,7 @@ static void describe_substitution(const engine *e, char *text, size_t size) {
   const trs_gpu_substitution *s = &e->substitution;
   const trs_system *S = &e->gpu.system;
   *text = '\0';
-  if (!s->memory) return;
+  if (!s->order) return;
   int used =
       snprintf(text, size, "%d levels, of which substitution with %.2g times the entries makes ",
                e->levels, (double)s->joint.nnz / (double)(S->nnz + (S->has_diagonal ? 0 : S->n)));

@@ -49,7 +49,7 @@ typedef struct trs_engine {
   bool float_values;
   trs_engine_sweep sweep;
   bool made;                         /* sweep is complete */
-  trs_gpu_substitution substitution; /* has no memory if rows are not substituted */
+  trs_gpu_substitution substitution; /* order is NULL if rows are not substituted */
   int32_t levels;                    /* of the system, if they are */
   double substituted_seconds;        /* expected with the last substitution; 0: none was made */
   trs_engine_found *found;

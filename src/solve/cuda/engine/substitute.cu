@@ -6,14 +6,17 @@
  * order of the rows, so the same system gives the same bits.  Rows of M are stored where the next
  * free place is, and copied into the joint system in the end.
  *
- * An update repeats the sums for the columns that it finds in the joint system.
+ * An update repeats the sums for the columns that it reads back from the slices of the joint
+ * system.
  *
  * O(nnz of M, times the entries of a row that are substituted, times the logarithm of a row).  The
  * time of small systems is that of the launches. */
+#include <cub/block/block_scan.cuh>
 #include <cub/device/device_scan.cuh>
 
 #include <cfloat>
 
+#include "device/ready.cuh"
 #include "solve/cuda/engine/analysis.cuh"
 #include "solve/cuda/engine/slice.cuh"
 #include "solve/cuda/engine/substitute.h"
@@ -223,9 +226,13 @@ class row_maker {
   __device__ int32_t layer_of(int32_t c, int32_t begin) const {
     return int32_t(v.known[c]) - 1 >= begin ? int32_t(v.layer[c]) : -1;
   }
+  /* The row of M that lane t of the team has found. */
+  __device__ typename M::row row_of(const typename M::row &its, int t) const {
+    return {__shfl_sync(mask, its.at, first + t), __shfl_sync(mask, its.count, first + t)};
+  }
   __device__ int32_t find_layer(int32_t begin) const;
   __device__ bool take_entries(int32_t begin, int32_t layer, int32_t most);
-  __device__ bool merge(int32_t c, int32_t most);
+  __device__ bool merge(const typename M::row &its, int32_t most);
   __device__ bool find_columns(int32_t begin, int32_t layer, int32_t most);
   template <class Kept>
   __device__ bool sum_values(Kept kept);
@@ -263,10 +270,9 @@ __device__ bool row_maker<S, M, T>::take_entries(int32_t begin, int32_t layer, i
   return true;
 }
 
-/* Adds the columns of row c of M.  False if there are too many. */
+/* Adds the columns of a row of M.  False if there are too many. */
 template <class S, class M, class T>
-__device__ bool row_maker<S, M, T>::merge(int32_t c, int32_t most) {
-  const auto its = v.rows.find(c);
+__device__ bool row_maker<S, M, T>::merge(const typename M::row &its, int32_t most) {
   if (its.count > most) return false;
   const int32_t *old = m.column[now];
   int32_t column[HELD], at[HELD], fresh = 0;
@@ -307,8 +313,12 @@ __device__ bool row_maker<S, M, T>::merge(int32_t c, int32_t most) {
 template <class S, class M, class T>
 __device__ bool row_maker<S, M, T>::find_columns(int32_t begin, int32_t layer, int32_t most) {
   if (layer < 0 || !take_entries(begin, layer, most)) return false;
-  for (int32_t d = 0; d < substituted; d++)
-    if (!merge(v.t.column(row.origin, m.entry[d]), most)) return false;
+  for (int32_t from = 0; from < substituted; from += LANES) {
+    typename M::row mine = {};
+    if (from + lane < substituted) mine = v.rows.find(v.t.column(row.origin, m.entry[from + lane]));
+    for (int t = 0; t < min(substituted - from, int32_t(LANES)); t++)
+      if (!merge(row_of(mine, t), most)) return false;
+  }
   return true;
 }
 
@@ -330,21 +340,30 @@ __device__ bool row_maker<S, M, T>::sum_values(Kept kept) {
     if (kept(e, c)) m.sum[lower_bound(column, count, c)] = a;
   }
   sync();
-  for (int32_t d = 0; d < substituted; d++) {
-    const int32_t c = v.t.column(row.origin, m.entry[d]);
-    const S a = value(m.entry[d]), its_pivot = diagonal(v.t.row(c)),
-            its_inverse = reciprocal(its_pivot);
-    const S factor = a * its_inverse;
-    const auto its = v.rows.find(c);
-    if (lane == 0) bound += magnitude(a) * v.largest[c];
-    lost |= underflows(factor, a, its_inverse) || (v.narrow && leaves_floats(its_pivot));
-    for (int32_t e = lane; e < its.count; e += LANES) {
-      const S b = v.rows.value(its, e);
-      S &to = m.sum[lower_bound(column, count, v.rows.column(its, e))];
-      to = multiply_add(S{} - factor, b, to);
-      lost |= underflows(factor * b, factor, b);
+  for (int32_t from = 0; from < substituted; from += LANES) {
+    typename M::row mine = {};
+    S my_factor = {};
+    if (from + lane < substituted) {
+      const int32_t entry = m.entry[from + lane], c = v.t.column(row.origin, entry);
+      const S a = value(entry), its_pivot = diagonal(v.t.row(c)),
+              its_inverse = reciprocal(its_pivot);
+      my_factor = a * its_inverse;
+      mine = v.rows.find(c);
+      bound += magnitude(a) * v.largest[c];
+      lost |= underflows(my_factor, a, its_inverse) || (v.narrow && leaves_floats(its_pivot));
     }
-    sync();
+    for (int t = 0; t < min(substituted - from, int32_t(LANES)); t++) {
+      const auto its = row_of(mine, t);
+      const S factor =
+          by_parts(my_factor, [&](auto part) { return __shfl_sync(mask, part, first + t); });
+      for (int32_t e = lane; e < its.count; e += LANES) {
+        const S b = v.rows.value(its, e);
+        S &to = m.sum[lower_bound(column, count, v.rows.column(its, e))];
+        to = multiply_add(S{} - factor, b, to);
+        lost |= underflows(factor * b, factor, b);
+      }
+      sync();
+    }
   }
   for (int32_t e = lane; e < count; e += LANES) {
     const S a = m.sum[e], scaled = a * inverse;
@@ -506,13 +525,16 @@ cudaError_t launch_pass(const pass_view<S, M> &v, bool overlaps, const trs_gpu_s
 
 /* ---- Before the first step: the order of steps, and the sizes of x. ---- */
 
+/* size: of each x, not yet inverted. */
+template <class R>
 __global__ void order_rows(int64_t n, const int32_t *by_level, const uint32_t *known,
-                           const trs_band_level *level, int32_t *order) {
+                           const trs_band_level *level, int32_t *order, R *size) {
   const int64_t p = this_thread();
   if (p >= n) return;
   const int32_t k = by_level[p];
   const trs_band_level band = level[known[k] - 1];
   order[band.turn + (p - band.position)] = k;
+  size[p] = R(1) / size[p];
 }
 
 __device__ inline void raise(float *to, float value) {
@@ -550,38 +572,116 @@ __global__ void invert_sizes(int64_t n, R *size) {
   if (k < n) size[k] = R(1) / size[k];
 }
 
+/* The sizes, to be inverted; size is zero. */
 template <class S>
-cudaError_t launch_sizes(const trs_system &system, typename element<S>::real *size,
-                         cudaStream_t stream) {
+void launch_sizes(const trs_system &system, typename element<S>::real *size, cudaStream_t stream) {
   enum { LANES = 8 };
-  cudaError_t error = cudaMemsetAsync(size, 0, size_t(system.n) * sizeof *size, stream);
-  if (error) return error;
   find_sizes<S, LANES><<<blocks_for(system.n * LANES), ANALYSIS_THREADS, 0, stream>>>(
       pattern_view(system), static_cast<const S *>(system.val), system.unit, size);
-  invert_sizes<<<blocks_for(system.n), ANALYSIS_THREADS, 0, stream>>>(system.n, size);
-  return cudaGetLastError();
 }
 
 /* ---- After the last step: the joint system. ---- */
 
-/* Entries of its rows, in count[2 n], for a sum along them.  number: has_y, summed. */
-__global__ void count_entries(int32_t n, const int32_t *has_y, const int32_t *number,
-                              const int32_t *d_count, const int32_t *m_count, int32_t full,
-                              int64_t *count) {
+/* Counts by row of the system, and what is summed along them. */
+struct row_counts {
+  int32_t n, full; /* full: rows store their diagonal entries */
+  const int32_t *has_y, *d_count, *m_count;
+  int32_t *number; /* n: has_y, summed */
+  int64_t *ptr;    /* 2 n + 1: begins of the rows of the joint system */
+  int32_t nbands;
+  const int32_t *layers;
+  int32_t *first; /* nbands + 1: levels before each band, and of all */
+
+  __device__ int32_t entries_of_y(int32_t k) const { return has_y[k] ? d_count[k] + full : 0; }
+  __device__ int32_t entries_of_x(int32_t k) const {
+    return (has_y[k] ? 1 : d_count[k]) + m_count[k] + full;
+  }
+  __device__ void tell(int64_t entries, const trs_substitution_found &there,
+                       trs_substitution_found *found) const {
+    *found = there;
+    found->ny = number[n - 1];
+    found->entries = entries;
+    found->nlevels = first[nbands];
+  }
+};
+
+/* Entries of each row, for a sum along them. */
+__global__ void count_entries(const __grid_constant__ row_counts v) {
   const int64_t k = this_thread();
-  if (k >= n) return;
-  const int32_t ny = number[n - 1], in_D = d_count[k];
-  if (has_y[k]) count[number[k] - 1] = in_D + full;
-  count[ny + k] = (has_y[k] ? 1 : in_D) + m_count[k] + full;
-  if (k >= ny) count[n + k] = 0;
+  if (k >= v.n) return;
+  const int32_t ny = v.number[v.n - 1];
+  int64_t *count = v.ptr + 1;
+  if (k == 0) v.ptr[0] = 0;
+  if (v.has_y[k]) count[v.number[k] - 1] = v.entries_of_y(int32_t(k));
+  count[ny + k] = v.entries_of_x(int32_t(k));
+  if (k >= ny) count[v.n + k] = 0;
 }
 
-/* ptr: 2 n + 1; first: of each band, the number of levels before it, and of all. */
-__global__ void store_counts(int64_t n, const int64_t *ptr, const int32_t *number,
-                             const int32_t *first, int32_t nbands, trs_substitution_found *found) {
-  found->ny = number[n - 1];
-  found->entries = ptr[2 * n];
-  found->nlevels = first[nbands];
+/* found: pinned host memory. */
+__global__ void store_counts(const __grid_constant__ row_counts v,
+                             const trs_substitution_found *there, trs_substitution_found *found) {
+  v.tell(v.ptr[2 * int64_t(v.n)], *there, found);
+}
+
+enum { SUM_THREADS = 1024, SUM_ROWS = 8 * SUM_THREADS /* one block of threads sums so many */ };
+
+/* put(k, sum of get(0 .. k - 1), get(k)) for k < count, by a block of threads.  Returns the sum of
+ * all. */
+template <class T, class Get, class Put>
+__device__ T sum_along(int32_t count, Get get, Put put) {
+  using scan = cub::BlockScan<T, SUM_THREADS>;
+  __shared__ typename scan::TempStorage memory;
+  const int32_t each = (count + SUM_THREADS - 1) / SUM_THREADS;
+  const int32_t begin = min(int32_t(threadIdx.x) * each, count), end = min(begin + each, count);
+  T before = 0, all;
+  for (int32_t k = begin; k < end; k++) before += get(k);
+  scan(memory).ExclusiveSum(before, before, all);
+  for (int32_t k = begin; k < end; k++) {
+    const T own = get(k);
+    put(k, before, own);
+    before += own;
+  }
+  __syncthreads();
+  return all;
+}
+
+/* All sums of a small system. */
+__global__ void __launch_bounds__(SUM_THREADS)
+    sum_small(const __grid_constant__ row_counts v, const trs_substitution_found *there,
+              trs_substitution_found *found) {
+  const int32_t ny = sum_along<int32_t>(
+      v.n, [&](int32_t k) { return v.has_y[k]; },
+      [&](int32_t k, int32_t before, int32_t own) { v.number[k] = before + own; });
+  const int64_t in_y = sum_along<int64_t>(
+      v.n, [&](int32_t k) { return int64_t(v.entries_of_y(k)); },
+      [&](int32_t k, int64_t before, int64_t) {
+        if (v.has_y[k]) v.ptr[v.number[k] - 1] = before;
+      });
+  const int64_t in_x = sum_along<int64_t>(
+      v.n, [&](int32_t k) { return int64_t(v.entries_of_x(k)); },
+      [&](int32_t k, int64_t before, int64_t) { v.ptr[ny + k] = in_y + before; });
+  const int32_t levels = sum_along<int32_t>(
+      v.nbands, [&](int32_t b) { return v.layers[b]; },
+      [&](int32_t b, int32_t before, int32_t) { v.first[b] = before; });
+  if (threadIdx.x > 0) return;
+  v.ptr[ny + v.n] = in_y + in_x;
+  v.first[v.nbands] = levels;
+  v.tell(in_y + in_x, *there, found);
+}
+
+/* Entries of M in some levels: sum[l], of those that begin at turn first[l], likewise. */
+struct sample_levels {
+  enum { MOST = 2 * TRS_SUBSTITUTION_DEPTH };
+  int32_t first[MOST], rows[MOST], count;
+};
+__global__ void __launch_bounds__(ANALYSIS_THREADS)
+    sum_sample(const __grid_constant__ sample_levels v, const int32_t *order,
+               const int32_t *m_count, unsigned long long *sum) {
+  const int32_t l = int32_t(blockIdx.x);
+  unsigned long long mine = 0;
+  for (int32_t k = int32_t(threadIdx.x); k < v.rows[l]; k += ANALYSIS_THREADS)
+    mine += unsigned(m_count[order[v.first[l] + k]]);
+  if (mine > 0) atomicAdd(sum + l, mine);
 }
 
 template <class S>
@@ -652,31 +752,41 @@ struct work_arrays {
   int32_t *layers, *first; /* nbands + 1 */
   char *val, *size, *largest, *scan;
   uint16_t *layer;
-  unsigned long long *used;
+  unsigned long long *used, *sampled;
   trs_substitution_found *found;
 
   void operator()(arena &a) {
     a.take(&level, nlevels);
-    a.take(&used, 1);
+    /* From found on to the end of has_y: zeros before each pass.  size: before its sizes. */
     a.take(&found, 1);
+    a.take(&used, 1);
+    a.take(&sampled, sample_levels::MOST);
     a.take(&layers, nbands + 1);
+    a.take(&has_y, n);
+    a.take(&size, n * real_bytes);
+    a.take(&largest, n * real_bytes);
     a.take(&first, nbands + 1);
     a.take(&at, n);
     a.take(&m_count, n);
     a.take(&d_count, n);
-    a.take(&has_y, n);
     a.take(&number, n);
     a.take(&ptr, 2 * n + 1);
     a.take(&order, n);
     a.take(&layer, n);
-    a.take(&size, n * real_bytes);
-    a.take(&largest, n * real_bytes);
     a.take(&in_D, nnz);
     a.take(&idx, room);
     a.take(&val, room * scalar_bytes);
     a.take(&scan, scan_bytes);
   }
 };
+
+/* Clears what a pass counts in, and with `sizes` also these. */
+trs_status clear_counts(const cut &c, const work_arrays &w, bool sizes) {
+  const char *const begin = reinterpret_cast<const char *>(w.found);
+  const char *const end =
+      sizes ? w.size + w.n * w.real_bytes : reinterpret_cast<const char *>(w.has_y + w.n);
+  return trs_device_fill(w.found, 0, end - begin, c.stream);
+}
 
 enum class sum { numbers, begins, levels };
 
@@ -708,8 +818,8 @@ int64_t bytes_of_real(trs_scalar scalar) {
   return scalar == TRS_FLOAT || scalar == TRS_SCOMPLEX ? sizeof(float) : sizeof(double);
 }
 
-/* The pattern, in one allocation that stays, and the values. */
-trs_status allocate_result(trs_gpu_substitution &r, int64_t rows_of_system, trs_device *device,
+/* The arrays of the joint system; known only for its first slices. */
+trs_status allocate_arrays(trs_gpu_substitution &r, bool first, trs_device *device,
                            trs_stream stream) {
   trs_system &to = r.joint;
   const int64_t size = size_of_scalar(to.scalar);
@@ -719,15 +829,11 @@ trs_status allocate_result(trs_gpu_substitution &r, int64_t rows_of_system, trs_
   TRS_TRY(allocate(device, &r.memory, stream, [&](arena &a) {
     a.take(&ptr, to.n + 1);
     a.take(&idx, to.nnz);
-    a.take(&r.of, to.n);
-    a.take(&r.order, rows_of_system);
-  }));
-  to.ptr = ptr, to.idx = idx;
-  TRS_TRY(allocate(device, &r.values, stream, [&](arena &a) {
     a.take(&val, to.nnz * size);
-    a.take(&r.known, to.n);
+    a.take(&r.of, to.n);
+    if (first) a.take(&r.known, to.n);
   }));
-  to.val = val;
+  to.ptr = ptr, to.idx = idx, to.val = val;
   return TRS_SUCCESS;
 }
 
@@ -758,9 +864,11 @@ pass_view<S, store<S>> view_of(const cut &c, const work_arrays &w) {
 template <class S>
 cudaError_t prepare_pass(const cut &c, const work_arrays &w) {
   const trs_system &s = c.system;
+  auto *size = reinterpret_cast<typename element<S>::real *>(w.size);
+  launch_sizes<S>(s, size, c.stream);
   order_rows<<<blocks_for(s.n), ANALYSIS_THREADS, 0, c.stream>>>(s.n, c.o.order[c.numbers.order],
-                                                                 c.known, w.level, w.order);
-  return launch_sizes<S>(s, reinterpret_cast<typename element<S>::real *>(w.size), c.stream);
+                                                                 c.known, w.level, w.order, size);
+  return cudaGetLastError();
 }
 
 /* f(level) for the levels of the bands at a third and at two thirds of the levels. */
@@ -788,24 +896,30 @@ cudaError_t pass_sample(const cut &c, const work_arrays &w, const trs_bands &ban
   return error;
 }
 
-cudaError_t end_counts(const cut &c, const work_arrays &w) {
+cudaError_t end_counts(const cut &c, const work_arrays &w, trs_substitution_found *found) {
   const trs_system &s = c.system;
+  const row_counts v = {int32_t(s.n), !s.unit, w.has_y,  w.d_count, w.m_count,
+                        w.number,     w.ptr,   w.nbands, w.layers,  w.first};
+  if (s.n <= SUM_ROWS) {
+    sum_small<<<1, SUM_THREADS, 0, c.stream>>>(v, w.found, found);
+    return cudaGetLastError();
+  }
   size_t bytes = size_t(w.scan_bytes);
   cudaError_t error = sum_counts(w, sum::numbers, &bytes, c.stream);
   if (error) return error;
-  count_entries<<<blocks_for(s.n), ANALYSIS_THREADS, 0, c.stream>>>(
-      int32_t(s.n), w.has_y, w.number, w.d_count, w.m_count, !s.unit, w.ptr + 1);
+  count_entries<<<blocks_for(s.n), ANALYSIS_THREADS, 0, c.stream>>>(v);
   error = sum_counts(w, sum::begins, &bytes, c.stream);
   if (!error) error = sum_counts(w, sum::levels, &bytes, c.stream);
   if (error) return error;
-  store_counts<<<1, 1, 0, c.stream>>>(s.n, w.ptr, w.number, w.first, w.nbands, w.found);
+  store_counts<<<1, 1, 0, c.stream>>>(v, w.found, found);
   return cudaGetLastError();
 }
 
 template <class S>
-cudaError_t begin_pass(const cut &c, const work_arrays &w, const trs_gpu_substitution &r) {
+cudaError_t begin_pass(const cut &c, const work_arrays &w, const trs_gpu_substitution &r,
+                       trs_substitution_found *found) {
   const cudaError_t error = launch_pass(view_of<S>(c, w), overlaps(c), r, c.stream);
-  return error ? error : end_counts(c, w);
+  return error ? error : end_counts(c, w, found);
 }
 
 template <class S>
@@ -837,14 +951,6 @@ cudaError_t end_pass(const cut &c, const work_arrays &w, const trs_gpu_substitut
   return cudaGetLastError();
 }
 
-/* Before a pass. */
-trs_status clear_counts(const cut &c, const work_arrays &w) {
-  TRS_TRY(trs_device_fill(w.used, 0, sizeof *w.used, c.stream));
-  TRS_TRY(trs_device_fill(w.found, 0, sizeof *w.found, c.stream));
-  TRS_TRY(trs_device_fill(w.layers, 0, (w.nbands + 1) * int64_t(sizeof *w.layers), c.stream));
-  return trs_device_fill(w.has_y, 0, w.n * int64_t(sizeof *w.has_y), c.stream);
-}
-
 /* Runs f(element) for the system's type. */
 template <class F>
 trs_status by_type(const cut &c, F f) {
@@ -853,22 +959,31 @@ trs_status by_type(const cut &c, F f) {
 
 trs_status take_sample(const cut &c, const trs_bands &bands, const work_arrays &w, int32_t most,
                        trs_substitution_sample *sample) {
-  unsigned long long used;
-  int32_t layers[2];
+  unsigned long long sums[sample_levels::MOST];
+  int32_t layers[2], step[sample_levels::MOST];
+  sample_levels v = {};
   *sample = trs_substitution_sample{};
-  for_sample(bands, [&](int32_t l) { sample->rows += trs_band_rows(&bands, l); });
-  TRS_TRY(clear_counts(c, w));
+  for_sample(bands, [&](int32_t l) {
+    step[v.count] = l - bands.level[l].begin;
+    v.first[v.count] = bands.level[l].turn;
+    v.rows[v.count++] = int32_t(trs_band_rows(&bands, l));
+  });
   TRS_TRY(
       by_type(c, [&](auto element) { return pass_sample<decltype(element)>(c, w, bands, most); }));
-  TRS_TRY(trs_device_copy(&used, w.used, sizeof used, c.stream));
+  sum_sample<<<v.count, ANALYSIS_THREADS, 0, c.stream>>>(v, w.order, w.m_count, w.sampled);
+  TRS_TRY(trs_device_check(cudaGetLastError(), "substituting rows"));
+  TRS_TRY(trs_device_copy(sums, w.sampled, v.count * int64_t(sizeof *sums), c.stream));
   for (int part = 0; part < 2; part++) {
     const int32_t band = bands.level[int64_t(bands.nlevels) * (part + 1) / 3].band;
     TRS_TRY(trs_device_copy(&layers[part], w.layers + band, sizeof *layers, c.stream));
   }
   TRS_TRY(trs_device_wait(c.stream));
-  sample->entries = int64_t(used);
+  for (int32_t l = 0; l < v.count; l++) {
+    sample->rows[step[l]] += v.rows[l];
+    sample->entries[step[l]] += int64_t(sums[l]);
+  }
   sample->layers = layers[0] > layers[1] ? layers[0] : layers[1];
-  return TRS_SUCCESS;
+  return clear_counts(c, w, false);
 }
 
 /* *worth: false if `judge` refuses the sample; nothing is made then. */
@@ -877,7 +992,7 @@ trs_status make(const cut &c, const trs_bands &bands, const work_arrays &w, trs_
                 trs_substitution_found *found) {
   TRS_TRY(
       trs_device_copy(w.level, bands.level, bands.nlevels * int64_t(sizeof *w.level), c.stream));
-  TRS_TRY(trs_device_fill(w.ptr, 0, sizeof *w.ptr, c.stream));
+  TRS_TRY(clear_counts(c, w, true));
   TRS_TRY(by_type(c, [&](auto element) { return prepare_pass<decltype(element)>(c, w); }));
   if (judge) {
     trs_substitution_sample sample;
@@ -885,9 +1000,7 @@ trs_status make(const cut &c, const trs_bands &bands, const work_arrays &w, trs_
     *worth = judge(argument, &sample);
     if (!*worth) return TRS_SUCCESS;
   }
-  TRS_TRY(clear_counts(c, w));
-  TRS_TRY(by_type(c, [&](auto element) { return begin_pass<decltype(element)>(c, w, r); }));
-  TRS_TRY(trs_device_copy(found, w.found, sizeof *found, c.stream));
+  TRS_TRY(by_type(c, [&](auto element) { return begin_pass<decltype(element)>(c, w, r, found); }));
   TRS_TRY(trs_device_wait(c.stream));
   if (found->overflow) return TRS_SUCCESS;
   r.ny = found->ny;
@@ -895,7 +1008,9 @@ trs_status make(const cut &c, const trs_bands &bands, const work_arrays &w, trs_
   r.joint.n = c.system.n + r.ny;
   r.joint.nnz = found->entries;
   r.guarded = found->guarded;
-  TRS_TRY(allocate_result(r, c.system.n, c.device, c.stream));
+  TRS_TRY(trs_device_alloc(c.device, reinterpret_cast<void **>(&r.order), c.system.n,
+                           int64_t(sizeof *r.order), c.stream));
+  TRS_TRY(allocate_arrays(r, true, c.device, c.stream));
   return by_type(c, [&](auto element) { return end_pass<decltype(element)>(c, w, r); });
 }
 
@@ -903,7 +1018,11 @@ template <class S>
 cudaError_t renew(const trs_gpu_substitution &r, const trs_system &s, bool overlaps, void *size,
                   void *largest, trs_substitution_found *found, cudaStream_t stream) {
   using real = typename element<S>::real;
-  const cudaError_t error = launch_sizes<S>(s, static_cast<real *>(size), stream);
+  cudaError_t error = cudaMemsetAsync(size, 0, size_t(s.n) * sizeof(real), stream);
+  if (error) return error;
+  launch_sizes<S>(s, static_cast<real *>(size), stream);
+  invert_sizes<<<blocks_for(s.n), ANALYSIS_THREADS, 0, stream>>>(s.n, static_cast<real *>(size));
+  error = cudaGetLastError();
   if (error) return error;
   const pass_view<S, packed<S>> v = {
       pattern_view(s),
@@ -922,6 +1041,11 @@ cudaError_t renew(const trs_gpu_substitution &r, const trs_system &s, bool overl
 __global__ void take_rows(int64_t n, const int32_t *row, const int32_t *of, int32_t *to) {
   const int64_t p = this_thread();
   if (p < n) to[p] = of[row[p]];
+}
+
+__global__ void give_rows(int64_t n, const int32_t *row, const int32_t *of_position, int32_t *of) {
+  const int64_t p = this_thread();
+  if (p < n) of[row[p]] = of_position[p];
 }
 
 }  // namespace
@@ -963,20 +1087,19 @@ extern "C" trs_status trs_gpu_substitute(trs_gpu_substitution *result, bool *mad
   return status;
 }
 
-extern "C" trs_status trs_gpu_substitute_again(trs_gpu_substitution *r, trs_device *device,
+extern "C" trs_status trs_gpu_substitute_again(const trs_gpu_substitution *r, trs_device *device,
                                                const trs_system *system,
                                                trs_substitution_found *found, trs_stream stream) {
-  const int64_t size = size_of_scalar(system->scalar), real = bytes_of_real(system->scalar);
-  char *sizes, *largest, *val;
+  const int64_t real = bytes_of_real(system->scalar);
+  const bool overlaps = trs_device_look(device)->capability >= 9;
+  void *memory;
+  char *sizes, *largest;
   trs_substitution_found *there;
-  TRS_TRY(allocate(device, &r->values, stream, [&](arena &a) {
-    a.take(&val, r->joint.nnz * size);
+  TRS_TRY(allocate(device, &memory, stream, [&](arena &a) {
     a.take(&sizes, system->n * real);
     a.take(&largest, system->n * real);
     a.take(&there, 1);
   }));
-  r->joint.val = val;
-  const bool overlaps = trs_device_look(device)->capability >= 9;
   trs_status status = trs_device_fill(there, 0, sizeof *there, stream);
   if (!status)
     status = trs_device_check(by_scalar(system->scalar,
@@ -988,7 +1111,7 @@ extern "C" trs_status trs_gpu_substitute_again(trs_gpu_substitution *r, trs_devi
                               "substituting rows");
   if (!status) status = trs_device_copy(found, there, sizeof *found, stream);
   if (!status) status = trs_device_wait(stream);
-  if (status) trs_gpu_substitution_drop_values(r, device, stream);
+  trs_device_free(device, memory, stream);
   return status;
 }
 
@@ -999,24 +1122,40 @@ extern "C" trs_status trs_gpu_substitution_rows(const trs_gpu_substitution *s, c
   return trs_device_check(cudaGetLastError(), "substituting rows");
 }
 
-extern "C" void trs_gpu_substitution_drop_values(trs_gpu_substitution *s, trs_device *device,
+extern "C" trs_status trs_gpu_substitution_restore(trs_gpu_substitution *s, trs_device *device,
+                                                   const trs_slices *slices,
+                                                   const trs_slices_map *map,
+                                                   const int32_t *of_position, trs_stream stream) {
+  const trs_system &to = s->joint;
+  TRS_TRY(allocate_arrays(*s, false, device, stream));
+  trs_status status =
+      trs_gpu_slices_pattern(slices, map, to.has_diagonal, const_cast<int64_t *>(to.ptr),
+                             const_cast<int32_t *>(to.idx), device, stream);
+  if (!status) {
+    give_rows<<<blocks_for(to.n), ANALYSIS_THREADS, 0, static_cast<cudaStream_t>(stream)>>>(
+        to.n, slices->row, of_position, s->of);
+    status = trs_device_check(cudaGetLastError(), "substituting rows");
+  }
+  if (status) trs_gpu_substitution_drop_arrays(s, device, stream);
+  return status;
+}
+
+extern "C" void trs_gpu_substitution_drop_arrays(trs_gpu_substitution *s, trs_device *device,
                                                  trs_stream stream) {
-  trs_device_free(device, s->values, stream);
-  s->values = nullptr;
+  trs_device_free(device, s->memory, stream);
+  s->memory = nullptr;
+  s->of = nullptr;
   s->known = nullptr;
-  s->joint.val = nullptr;
+  s->joint.ptr = nullptr, s->joint.idx = nullptr, s->joint.val = nullptr;
 }
 
 extern "C" void trs_gpu_substitution_free(trs_gpu_substitution *s, trs_device *device,
                                           trs_stream stream) {
-  trs_gpu_substitution_drop_values(s, device, stream);
-  trs_device_free(device, s->memory, stream);
+  trs_gpu_substitution_drop_arrays(s, device, stream);
+  trs_device_free(device, s->order, stream);
   *s = trs_gpu_substitution{};
 }
 
-extern "C" int64_t trs_gpu_substitution_bytes(const trs_gpu_substitution *s) {
-  if (!s->memory) return 0;
-  const int64_t n = s->joint.n;
-  return (n - s->ny) * int64_t(sizeof(int32_t)) + (n + 1) * int64_t(sizeof(int64_t)) +
-         (n + s->joint.nnz) * int64_t(sizeof(int32_t));
+extern "C" int64_t trs_gpu_substitution_bytes(const trs_gpu_substitution *s, int64_t n) {
+  return s->order ? n * int64_t(sizeof *s->order) : 0;
 }

@@ -16,22 +16,24 @@ typedef struct trs_substitution_found {
 
 /* What substitution makes of some bands, before it is done for all. */
 typedef struct trs_substitution_sample {
-  int64_t rows, entries; /* of M in these bands */
-  int32_t layers;        /* of a band, at most */
+  /* By levels between a row and the begin of its band: rows in these bands, and their entries in M.
+   * Neither depends on the levels behind the row, so they are those of shallower bands too. */
+  int64_t rows[TRS_SUBSTITUTION_DEPTH], entries[TRS_SUBSTITUTION_DEPTH];
+  int32_t layers; /* of a band, at most */
 } trs_substitution_sample;
 
 /* True if a substitution of that kind is worth while. */
 typedef bool (*trs_substitution_judge)(void *argument, const trs_substitution_sample *sample);
 
-/* The joint system, in device memory; what an update needs stays. */
+/* The joint system, in device memory.  Its arrays are there until slices are filled with it; an
+ * update reads its pattern back from them. */
 typedef struct trs_gpu_substitution {
   trs_system joint;
   int32_t ny, nlevels;
-  void *memory;    /* one allocation: of the pattern, of and order */
-  void *values;    /* of the joint system, and known; NULL between fills */
+  int32_t *order;  /* rows of the system's sweep in the order of steps; NULL: nothing was made */
+  void *memory;    /* one allocation for the arrays of joint, of and known; NULL between fills */
   int32_t *of;     /* joint.n, as in trs_joint */
-  uint32_t *known; /* likewise */
-  int32_t *order;  /* rows of the system's sweep in the order of steps */
+  uint32_t *known; /* likewise; NULL in an update */
   int64_t step[TRS_SUBSTITUTION_DEPTH + 1];
   int32_t nsteps, most; /* most: entries of a row that substitutes, at most */
   int64_t guarded;
@@ -52,21 +54,29 @@ trs_status trs_gpu_substitute(trs_gpu_substitution *result, bool *made, const tr
                               trs_substitution_judge worth, void *argument,
                               trs_substitution_found *found);
 
-/* New values, from system->val.  Waits.  found->guarded is above 0 if the growth of some rows is
- * now too large. */
-trs_status trs_gpu_substitute_again(trs_gpu_substitution *s, trs_device *device,
-                                    const trs_system *system, trs_substitution_found *found,
-                                    trs_stream stream);
-
 /* to[p] = of[row[p]] for the joint.n positions of its slices, in device memory.  Launches only. */
 trs_status trs_gpu_substitution_rows(const trs_gpu_substitution *s, const int32_t *row, int32_t *to,
                                      trs_stream stream);
 
 /* Once slices have the values. */
-void trs_gpu_substitution_drop_values(trs_gpu_substitution *s, trs_device *device,
+void trs_gpu_substitution_drop_arrays(trs_gpu_substitution *s, trs_device *device,
                                       trs_stream stream);
+
+/* The arrays again, with the pattern and without values, from its slices; of_position: what
+ * trs_gpu_substitution_rows gave. */
+trs_status trs_gpu_substitution_restore(trs_gpu_substitution *s, trs_device *device,
+                                        const trs_slices *slices, const trs_slices_map *map,
+                                        const int32_t *of_position, trs_stream stream);
+
+/* New values, from system->val, in the arrays.  Waits.  found->guarded is above 0 if the growth of
+ * some rows is now too large. */
+trs_status trs_gpu_substitute_again(const trs_gpu_substitution *s, trs_device *device,
+                                    const trs_system *system, trs_substitution_found *found,
+                                    trs_stream stream);
+
 void trs_gpu_substitution_free(trs_gpu_substitution *s, trs_device *device, trs_stream stream);
-int64_t trs_gpu_substitution_bytes(const trs_gpu_substitution *s); /* of device memory */
+int64_t trs_gpu_substitution_bytes(const trs_gpu_substitution *s,
+                                   int64_t n); /* of device memory; n: rows of the system */
 
 #ifdef __cplusplus
 }

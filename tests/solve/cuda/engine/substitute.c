@@ -68,12 +68,44 @@ static void renew(const trs_system *S, trs_system *p, const trs_bands *bands,
     trs_value_set((void *)S->val, k, S->scalar, 0.75 * trs_value_get(S->val, k, S->scalar));
   gpu_free((void *)p->val);
   p->val = gpu_upload(S->val, (size_t)S->nnz * scalar_bytes(S->scalar));
-  trs_gpu_substitution_drop_values(there, gpu, NULL);
   assert_success(trs_gpu_substitute_again(there, gpu, p, &found->substitution, NULL));
   assert_int_equal(found->substitution.guarded, 0);
   assert_success(trs_substitute(&here, S, bands));
   same_system("new values", &here.system, &there->joint);
   trs_joint_destroy(&here);
+}
+
+/* The pattern read back from the slices of a joint system, with long rows in parts. */
+static void restore(const trs_joint *here, trs_gpu_substitution *there) {
+  const trs_system *T = &here->system;
+  const trs_slice_rules rules = {.most_block = 1,
+                                 .dense = 1,
+                                 .lane_length = 2,
+                                 .large_level_lane_length = 4,
+                                 .large_level_rows = 64,
+                                 .small_level_heavy_width = 2,
+                                 .other_heavy_width = 2,
+                                 .small_level_rows = 8};
+  const trs_known_levels levels = {there->known, there->nlevels};
+  trs_gpu_cut *cut;
+  trs_slices slices;
+  trs_slices_map map;
+  trs_slice_level *level;
+  int32_t *of = gpu_space((size_t)T->n * sizeof *of);
+  assert_success(trs_gpu_cut_begin(&cut, gpu, &there->joint, NULL, &rules, NULL, &levels, NULL));
+  assert_success(trs_gpu_cut_finish(cut, &slices, &level));
+  assert_success(trs_gpu_cut_build(cut, &slices, &map, 0, NULL, &found->fill));
+  assert_success(trs_gpu_substitution_rows(there, slices.row, of, NULL));
+  trs_gpu_substitution_drop_arrays(there, gpu, NULL);
+  assert_success(trs_gpu_substitution_restore(there, gpu, &slices, &map, of, NULL));
+  assert_success(trs_device_wait(NULL));
+  same_numbers("ptr", T->ptr, there->joint.ptr, (size_t)(T->n + 1) * sizeof *T->ptr);
+  same_numbers("idx", T->idx, there->joint.idx, (size_t)T->nnz * sizeof *T->idx);
+  same_numbers("of", here->of, there->of, (size_t)T->n * sizeof *here->of);
+  trs_free(level);
+  trs_gpu_cut_free(cut);
+  trs_gpu_slices_free(&slices, &map, gpu, NULL);
+  gpu_free(of);
 }
 
 static void compare(shape kind, const trs_system *S, int number) {
@@ -95,12 +127,13 @@ static void compare(shape kind, const trs_system *S, int number) {
   same_system(shape_name(kind), &here.system, &there.joint);
   same_numbers("of", here.of, there.of, (size_t)here.system.n * sizeof *here.of);
   same_numbers("known", here.known, there.known, (size_t)here.system.n * sizeof *here.known);
+  restore(&here, &there);
   trs_joint_destroy(&here);
   renew(S, &p, &bands, &there);
   trs_gpu_substitution_free(&there, gpu, NULL);
   assert_success(trs_gpu_substitute(&there, &made, cut, &bands, S->nnz / 2, false, NULL, NULL,
                                     &found->substitution));
-  assert_true(made == (there.memory != NULL));
+  assert_true(made == (there.order != NULL));
   trs_gpu_substitution_free(&there, gpu, NULL);
   trs_gpu_cut_free(cut);
   trs_bands_destroy(&bands);
@@ -171,7 +204,7 @@ TEST(all_types_and_layouts_are_solved) {
     for (size_t m = 0; m < COUNT(methods); m++)
       for (size_t c = 0; c < COUNT(counts); c++) {
         trs_plan *plan = analyze(&s, methods[m], counts[c]);
-        assert_non_null(engine_of(plan)->substitution.memory);
+        assert_non_null(engine_of(plan)->substitution.order);
         solve(&s, plan, counts[c], (c + m) % 2 ? TRS_ROW_MAJOR : TRS_COL_MAJOR);
         solve(&s, plan, 1, TRS_COL_MAJOR);
         trs_plan_destroy(plan);
@@ -197,7 +230,7 @@ TEST(an_update_takes_values_of_any_growth) {
                                TRS_DOUBLE);
   set_entries(&s, 0.5);
   trs_plan *plan = analyze(&s, "engine:substitute=8", 1);
-  assert_non_null(engine_of(plan)->substitution.memory);
+  assert_non_null(engine_of(plan)->substitution.order);
   for (size_t k = 0; k < COUNT(entries); k++) {
     set_entries(&s, entries[k]);
     assert_success(trs_update(plan, s.there));
