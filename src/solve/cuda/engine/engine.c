@@ -203,7 +203,8 @@ typedef struct attempt {
   int64_t most; /* entries of M */
 } attempt;
 
-/* Entries of M per row in the sample's bands, if they had so many levels. */
+/* Entries of M per row in the sample's bands, and the layers of these, if they had so many levels.
+ */
 static double sampled_entries(const trs_substitution_sample *sample, int32_t depth) {
   double rows = 0, entries = 0;
   for (int32_t k = 0; k < depth; k++) {
@@ -213,6 +214,20 @@ static double sampled_entries(const trs_substitution_sample *sample, int32_t dep
   return rows > 0 ? entries / rows : 0;
 }
 
+static int32_t sampled_layers(const trs_substitution_sample *sample, int32_t depth) {
+  int32_t layers = 1;
+  for (int32_t k = 0; k < depth; k++)
+    if (sample->layers[k] > layers) layers = sample->layers[k];
+  return layers;
+}
+
+/* Expected seconds of a solve with bands of so many levels. */
+static double sampled_seconds(const candidate *plain, const trs_substitution_sample *sample,
+                              int32_t depth) {
+  return trs_substituted_seconds(plain->level, plain->slices.nlevels, depth,
+                                 sampled_layers(sample, depth), sampled_entries(sample, depth));
+}
+
 /* Advises the largest depth with which M has room, or 0 if that does not pay.  Goes on with the
  * bands at hand if it is theirs. */
 static bool is_worth(void *argument, const trs_substitution_sample *sample) {
@@ -220,9 +235,7 @@ static bool is_worth(void *argument, const trs_substitution_sample *sample) {
   const double n = (double)a->plain->slices.n;
   a->fitting = a->depth;
   while (a->fitting > 1 && n * sampled_entries(sample, a->fitting) > (double)a->most) a->fitting--;
-  if (!(trs_substituted_seconds(a->plain->level, a->plain->slices.nlevels, a->fitting,
-                                sample->layers, sampled_entries(sample, a->fitting)) < a->seconds))
-    a->fitting = 0;
+  if (!(sampled_seconds(a->plain, sample, a->fitting) < a->seconds)) a->fitting = 0;
   return a->fitting == a->depth;
 }
 

@@ -669,19 +669,31 @@ __global__ void __launch_bounds__(SUM_THREADS)
   v.tell(in_y + in_x, *there, found);
 }
 
-/* Entries of M in some levels: sum[l], of those that begin at turn first[l], likewise. */
+/* Some levels: the turn of the first row of each, and their rows. */
 struct sample_levels {
   enum { MOST = 2 * TRS_SUBSTITUTION_DEPTH };
   int32_t first[MOST], rows[MOST], count;
 };
+/* What a pass made of a level. */
+struct level_sample {
+  unsigned long long entries; /* of M */
+  int32_t layers;             /* up to its rows */
+};
+
 __global__ void __launch_bounds__(ANALYSIS_THREADS)
     sum_sample(const __grid_constant__ sample_levels v, const int32_t *order,
-               const int32_t *m_count, unsigned long long *sum) {
-  const int32_t l = int32_t(blockIdx.x);
-  unsigned long long mine = 0;
-  for (int32_t k = int32_t(threadIdx.x); k < v.rows[l]; k += ANALYSIS_THREADS)
-    mine += unsigned(m_count[order[v.first[l] + k]]);
-  if (mine > 0) atomicAdd(sum + l, mine);
+               const int32_t *m_count, const uint16_t *layer, level_sample *sample) {
+  level_sample *const to = sample + blockIdx.x;
+  unsigned long long entries = 0;
+  int32_t layers = 0;
+  for (int32_t k = int32_t(threadIdx.x); k < v.rows[blockIdx.x]; k += ANALYSIS_THREADS) {
+    const int32_t row = order[v.first[blockIdx.x] + k];
+    entries += unsigned(m_count[row]);
+    layers = max(layers, layer[row] + 1);
+  }
+  if (layers == 0) return;
+  atomicAdd(&to->entries, entries);
+  atomicMax(&to->layers, layers);
 }
 
 template <class S>
@@ -752,7 +764,8 @@ struct work_arrays {
   int32_t *layers, *first; /* nbands + 1 */
   char *val, *size, *largest, *scan;
   uint16_t *layer;
-  unsigned long long *used, *sampled;
+  unsigned long long *used;
+  level_sample *sample;
   trs_substitution_found *found;
 
   void operator()(arena &a) {
@@ -760,7 +773,7 @@ struct work_arrays {
     /* From found on to the end of has_y: zeros before each pass.  size: before its sizes. */
     a.take(&found, 1);
     a.take(&used, 1);
-    a.take(&sampled, sample_levels::MOST);
+    a.take(&sample, sample_levels::MOST);
     a.take(&layers, nbands + 1);
     a.take(&has_y, n);
     a.take(&size, n * real_bytes);
@@ -959,8 +972,8 @@ trs_status by_type(const cut &c, F f) {
 
 trs_status take_sample(const cut &c, const trs_bands &bands, const work_arrays &w, int32_t most,
                        trs_substitution_sample *sample) {
-  unsigned long long sums[sample_levels::MOST];
-  int32_t layers[2], step[sample_levels::MOST];
+  level_sample found[sample_levels::MOST];
+  int32_t step[sample_levels::MOST];
   sample_levels v = {};
   *sample = trs_substitution_sample{};
   for_sample(bands, [&](int32_t l) {
@@ -970,19 +983,15 @@ trs_status take_sample(const cut &c, const trs_bands &bands, const work_arrays &
   });
   TRS_TRY(
       by_type(c, [&](auto element) { return pass_sample<decltype(element)>(c, w, bands, most); }));
-  sum_sample<<<v.count, ANALYSIS_THREADS, 0, c.stream>>>(v, w.order, w.m_count, w.sampled);
+  sum_sample<<<v.count, ANALYSIS_THREADS, 0, c.stream>>>(v, w.order, w.m_count, w.layer, w.sample);
   TRS_TRY(trs_device_check(cudaGetLastError(), "substituting rows"));
-  TRS_TRY(trs_device_copy(sums, w.sampled, v.count * int64_t(sizeof *sums), c.stream));
-  for (int part = 0; part < 2; part++) {
-    const int32_t band = bands.level[int64_t(bands.nlevels) * (part + 1) / 3].band;
-    TRS_TRY(trs_device_copy(&layers[part], w.layers + band, sizeof *layers, c.stream));
-  }
+  TRS_TRY(trs_device_copy(found, w.sample, v.count * int64_t(sizeof *found), c.stream));
   TRS_TRY(trs_device_wait(c.stream));
   for (int32_t l = 0; l < v.count; l++) {
     sample->rows[step[l]] += v.rows[l];
-    sample->entries[step[l]] += int64_t(sums[l]);
+    sample->entries[step[l]] += int64_t(found[l].entries);
+    if (found[l].layers > sample->layers[step[l]]) sample->layers[step[l]] = found[l].layers;
   }
-  sample->layers = layers[0] > layers[1] ? layers[0] : layers[1];
   return clear_counts(c, w, false);
 }
 

@@ -16,10 +16,11 @@ typedef struct trs_substitution_found {
 
 /* What substitution makes of some bands, before it is done for all. */
 typedef struct trs_substitution_sample {
-  /* By levels between a row and the begin of its band: rows in these bands, and their entries in M.
-   * Neither depends on the levels behind the row, so they are those of shallower bands too. */
+  /* By levels between a row and the begin of its band: rows in these bands, their entries in M, and
+   * the layers up to them.  None depends on the levels behind a row, so they are those of shallower
+   * bands too. */
   int64_t rows[TRS_SUBSTITUTION_DEPTH], entries[TRS_SUBSTITUTION_DEPTH];
-  int32_t layers; /* of a band, at most */
+  int32_t layers[TRS_SUBSTITUTION_DEPTH];
 } trs_substitution_sample;
 
 /* True if a substitution of that kind is worth while. */
