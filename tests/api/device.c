@@ -816,18 +816,4 @@ TEST(a_stalled_solve_is_told_of) {
   both_sides_free(&s);
 }
 
-TEST(old_parameters_of_the_engine_warn) {
-  both_sides s = random_system(100, 0.1, TRS_DOUBLE, 3);
-  for (int old = 0; old < 2; old++) {
-    trs_options options = {.struct_size = sizeof(trs_options),
-                           .method = old ? "engine:regions=wide" : "engine:launch-ranges=auto"};
-    trs_plan *plan = analyze(&s, s.there, TRS_NO_TRANS, &options);
-    char text[1024];
-    trs_plan_describe(plan, text, sizeof text);
-    assert_int_equal(strstr(text, "warning: \"regions=wide\" is now") != NULL, old);
-    trs_plan_destroy(plan);
-  }
-  both_sides_free(&s);
-}
-
 const test_program program = {.end = gpu_stop, .lacks = gpu_lacks};
