@@ -18,7 +18,9 @@
 #ifndef TRIREME_MPI_H
 #define TRIREME_MPI_H
 
+#ifndef TRIREME_WITHOUT_MPI_H /* libtrireme itself reads only the structures */
 #include <mpi.h>
+#endif
 
 #include "trireme.h"
 

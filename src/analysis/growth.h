@@ -32,8 +32,8 @@ extern "C" {
 /* The growth of rows from .. from + rows of N.  T is width x width by columns, with zeros on its
  * other side; number k of row from + r of N is at k * rows + r.  INFINITY if it is not finite.
  * room: for twice the width.  O(width (width + rows)). */
-TRS_API double trs_growth(trs_scalar scalar, int64_t width, const void *T, int64_t from,
-                          int64_t rows, const void *N, double *room);
+double trs_growth(trs_scalar scalar, int64_t width, const void *T, int64_t from, int64_t rows,
+                  const void *N, double *room);
 
 /* Cuts a block: begins[r] becomes 1, r > 0, where row r begins one of the largest blocks with a
  * growth of at most TRS_MOST_GROWTH whose sizes are powers of two and whose first rows multiples of

@@ -93,9 +93,9 @@ typedef struct trs_panels_options {
 } trs_panels_options;
 
 /* O(n + nnz + nvalues); nvalues only counts if zeros are allowed. */
-TRS_API trs_status trs_panels_create(trs_panels *panels, const trs_panels_source *T,
-                                     const trs_panels_options *options);
-TRS_API void trs_panels_destroy(trs_panels *panels);
+trs_status trs_panels_create(trs_panels *panels, const trs_panels_source *T,
+                             const trs_panels_options *options);
+void trs_panels_destroy(trs_panels *panels);
 
 /* values[nvalues] from val, the values of T's pattern.  unit: the diagonal is one, whatever is
  * stored; conjugate: values are conjugated.  TRS_ERROR_ARGUMENT: T has an entry without a place in

@@ -1,16 +1,15 @@
-/* mpi.c - trireme_mpi.h. */
+/* mpi.c - trireme_mpi.h without relaxation: checks of arguments, then dispatch. */
 #include "trireme_mpi.h"
 
 #include <string.h>
 
-#include "api/mpi_context.h"
+#include "backend/ranks.h"
 #include "base/structs.h"
 #include "comm/ranks_mpi.h"
-#include "device/shared.h"
 #include "matrix/rhs.h"
 #include "solve/grid3d/grid3d.h"
-#include "solve/grid3d/refine.h"
 #include "solve/grid3d/stats.h"
+#include "solve/grid3d/vectors.h"
 
 enum { DEFAULT_WIDTH = 128, DEFAULT_RELAX = 20, ZEROS_A_COLUMN = 6, NRHS_AT_ONCE = 256 };
 
@@ -20,8 +19,7 @@ struct trs_mpi_plan {
   trs_grid_solver solver;
   const char *method;
   trs_context *context; /* of the backend, or NULL */
-  trs_mpi_gpus gpus;
-  trs_stream stream; /* of b and x in device memory */
+  trs_ranks_gpus gpus;
 };
 
 static const char *const inversions[] = {"blocks", "separators", "auto"}; /* trs_invert */
@@ -98,6 +96,7 @@ static trs_status take_options(trs_grid_options *set, int *method, const trs_mpi
       .algorithm = which == BASELINE ? TRS_GRID3D_BASELINE : TRS_GRID3D,
       .trees = options->flat_trees ? TRS_TREE_FLAT : TRS_TREE_BINARY,
       .shape = {options->px, options->py, options->pz},
+      .one_grid = which == GRID2D,
       .supernodes = {.width = options->width > 0 ? options->width : DEFAULT_WIDTH,
                      .relax = options->relax < 0   ? 0
                               : options->relax > 0 ? options->relax
@@ -140,6 +139,20 @@ static trs_status compare_options(trs_ranks *ranks, const trs_grid_options *set,
 
 /* ---- Calls. ---- */
 
+trs_status trs_mpi_context_create(MPI_Comm comm, trs_context **ctx, const char *where) {
+  trs_ranks ranks;
+  trs_context *made = NULL;
+  if (ctx) *ctx = NULL;
+  TRS_TRY(trs_ranks_open_mpi(&ranks, comm, 0));
+  trs_status status =
+      ctx ? TRS_SUCCESS : trs_fail(TRS_ERROR_ARGUMENT, -1, "the address of the context is NULL");
+  status = trs_ranks_agree(&ranks, status);
+  if (!status) status = trs_ranks_open_context(&ranks, &made, where, NULL);
+  if (!status) *ctx = made;
+  trs_ranks_close(&ranks);
+  return status;
+}
+
 static trs_mpi_plan *plans;
 
 /* own receives the caller's options, converted to the library's version of the struct. */
@@ -175,37 +188,22 @@ static trs_status begin(trs_mpi_plan *plan, trs_grid_options *set, const trs_mpi
   plan->method = methods[method];
   TRS_TRY(compare_options(&plan->ranks, set, method, options));
   if (!options->backend) return TRS_SUCCESS;
-  TRS_TRY(trs_mpi_open_context(&plan->ranks, &plan->context, options->backend, &plan->gpus));
+  TRS_TRY(trs_ranks_open_context(&plan->ranks, &plan->context, options->backend, &plan->gpus));
   set->plans.context = plan->context;
   set->plans.machine = plan->gpus.machine;
   return TRS_SUCCESS;
 }
 
-static trs_status analyze(trs_mpi_plan *plan, trs_grid_input *in, trs_grid_options *set,
-                          const trs_mpi_options *options) {
-  trs_trans trans = options->trans;
-  trs_grid_shape p = set->shape;
-  if (trans != TRS_NO_TRANS) trs_input_transpose(in, trans == TRS_CONJ_TRANS);
-  if (!p.x && !p.y && !p.z && plan->context)
-    set->shape = (trs_grid_shape){1, 1, plan->ranks.size};
-  else if (!p.x && !p.y && !p.z)
-    set->shape = trs_grid_shape_for(plan->ranks.size, in->leaves, plan->method == methods[GRID2D]);
-  return trs_grid_solver_create(&plan->solver, &plan->ranks, in, set);
-}
-
-/* Opens the input of a plan from its source; agrees on the status. */
-typedef trs_status (*open_input)(trs_grid_input *in, const void *source, trs_scalar scalar,
-                                 trs_ranks *ranks);
-
-static trs_status analyze_from(MPI_Comm comm, trs_mpi_plan **plan, open_input open,
-                               const void *source, const trs_mpi_options *options) {
+static trs_status analyze(MPI_Comm comm, trs_mpi_plan **plan, trs_input_kind kind,
+                          const void *source, const trs_mpi_options *options) {
   trs_grid_input in = {0};
   trs_grid_options set;
   trs_mpi_options own;
   TRS_TRY(open_plan(comm, plan, &own, options));
+  trs_ranks *ranks = &(*plan)->ranks;
   trs_status status = begin(*plan, &set, &own);
-  if (!status) status = open(&in, source, own.scalar, &(*plan)->ranks);
-  if (!status) status = analyze(*plan, &in, &set, &own);
+  if (!status) status = trs_input_open(&in, kind, source, own.scalar, own.trans, ranks);
+  if (!status) status = trs_grid_solver_create(&(*plan)->solver, ranks, &in, &set);
   if (in.close) in.close(&in);
   if (!status) return TRS_SUCCESS;
   trs_mpi_plan_destroy(*plan);
@@ -213,43 +211,19 @@ static trs_status analyze_from(MPI_Comm comm, trs_mpi_plan **plan, open_input op
   return status;
 }
 
-static trs_status open_factors(trs_grid_input *in, const void *F, trs_scalar scalar,
-                               trs_ranks *ranks) {
-  (void)scalar;
-  return trs_ranks_agree(ranks, trs_input_factors(in, F));
-}
-
 trs_status trs_mpi_analyze(MPI_Comm comm, trs_mpi_plan **plan, const trs_factors *F,
                            const trs_mpi_options *options) {
-  return analyze_from(comm, plan, open_factors, F, options);
-}
-
-static trs_status open_file(trs_grid_input *in, const void *path, trs_scalar scalar,
-                            trs_ranks *ranks) {
-  return trs_input_file(in, path, scalar, ranks);
+  return analyze(comm, plan, TRS_INPUT_FACTORS, F, options);
 }
 
 trs_status trs_mpi_analyze_file(MPI_Comm comm, trs_mpi_plan **plan, const char *path,
                                 const trs_mpi_options *options) {
-  return analyze_from(comm, plan, open_file, path, options);
-}
-
-static trs_status take_blocks(trs_mpi_blocks *taken, const trs_mpi_blocks *blocks) {
-  if (!blocks) return trs_fail(TRS_ERROR_ARGUMENT, -1, "blocks is NULL");
-  return TRS_STRUCT_TAKE(trs_mpi_blocks, taken, blocks);
-}
-
-static trs_status open_blocks(trs_grid_input *in, const void *blocks, trs_scalar scalar,
-                              trs_ranks *ranks) {
-  trs_mpi_blocks taken;
-  (void)scalar;
-  TRS_TRY(trs_ranks_agree(ranks, take_blocks(&taken, blocks)));
-  return trs_input_blocks(in, &taken, ranks);
+  return analyze(comm, plan, TRS_INPUT_FILE, path, options);
 }
 
 trs_status trs_mpi_analyze_blocks(MPI_Comm comm, trs_mpi_plan **plan, const trs_mpi_blocks *blocks,
                                   const trs_mpi_options *options) {
-  return analyze_from(comm, plan, open_blocks, blocks, options);
+  return analyze(comm, plan, TRS_INPUT_BLOCKS, blocks, options);
 }
 
 /* A rank that passes NULL does not name the plan of the other ranks.  If the process has exactly
@@ -288,91 +262,17 @@ static trs_status check_arrays(const trs_mpi_plan *plan, const void *x, int64_t 
   return trs_dense_check("b", b, rows, nrhs, ldb, TRS_COL_MAJOR, plan->solver.part.scalar);
 }
 
-/* ---- b and x in device memory. ---- */
-
-/* Vectors in device memory, as columns without gaps on the host. */
-typedef struct vectors {
-  void *x, *copy_x; /* x: the columns in use; copy_x: the library's copy, or NULL */
-  const void *b;
-  void *copy_b;
-  int64_t rows, ldx, ldb, nrhs, bytes; /* bytes per column */
-  trs_stream stream;
-} vectors;
-
-/* Copies between the caller's column-major array in device memory, whose GPU CUDA determines, and a
- * packed copy on the host. */
-static trs_status move_columns(const vectors *v, void *there, int64_t ld, void *copy, bool out) {
-  int64_t pitch = v->nrhs > 1 ? ld * (v->bytes / v->rows) : v->bytes;
-  if (out)
-    TRS_TRY(trs_device_copy_rows(there, pitch, copy, v->bytes, v->bytes, v->nrhs, v->stream));
-  else
-    TRS_TRY(trs_device_copy_rows(copy, v->bytes, there, pitch, v->bytes, v->nrhs, v->stream));
-  return trs_device_wait(v->stream);
-}
-
-static trs_status fetch_columns(vectors *v, const void *there, int64_t ld, void **copy) {
-  TRS_TRY(trs_alloc(copy, v->bytes, (size_t)v->nrhs));
-  return move_columns(v, (void *)(uintptr_t)there, ld, *copy, false);
-}
-
-/* keep_x: x is input too. */
-static trs_status fetch_vectors(vectors *v, const trs_mpi_plan *plan, void *x, int64_t ldx,
-                                const void *b, int64_t ldb, int64_t nrhs, bool keep_x) {
-  const int64_t *first = plan->solver.moves.first + plan->ranks.rank;
-  *v = (vectors){.x = x,
-                 .b = b,
-                 .ldx = ldx,
-                 .ldb = ldb,
-                 .rows = first[1] - first[0],
-                 .nrhs = nrhs,
-                 .stream = plan->stream};
-  v->bytes = v->rows * (int64_t)trs_scalar_size(plan->solver.part.scalar);
-  bool gpu = plan->context && plan->context->device && v->bytes > 0 && nrhs > 0;
-  if (gpu && trs_device_address(b)) {
-    TRS_TRY(fetch_columns(v, b, ldb, &v->copy_b));
-    v->b = v->copy_b;
-    v->ldb = v->rows;
-  }
-  if (!gpu || !trs_device_address(x)) return TRS_SUCCESS;
-  if (keep_x)
-    TRS_TRY(fetch_columns(v, x, ldx, &v->copy_x));
-  else
-    TRS_TRY(trs_alloc(&v->copy_x, v->bytes, (size_t)nrhs));
-  v->x = v->copy_x;
-  v->ldx = v->rows;
-  return TRS_SUCCESS;
-}
-
-/* Copies x to the caller's array after a success. */
-static trs_status return_vectors(trs_mpi_plan *plan, vectors *v, void *x, int64_t ldx,
-                                 trs_status status) {
-  bool gpu = plan->context && plan->context->device;
-  if (!status && v->copy_x) status = move_columns(v, x, ldx, v->copy_x, true);
-  trs_free(v->copy_x);
-  trs_free(v->copy_b);
-  return gpu ? trs_ranks_agree(&plan->ranks, status) : status;
-}
-
-/* The check of the number of right-hand sides shares a message with the agreement on the status. */
-static trs_status agree_on_rhs(trs_mpi_plan *plan, trs_status status, int64_t nrhs) {
-  return trs_ranks_agree_on(&plan->ranks, status, nrhs, "the number of right-hand sides");
-}
-
 trs_status trs_mpi_set_stream(trs_mpi_plan *plan, void *stream) {
   if (!plan) return trs_fail(TRS_ERROR_ARGUMENT, -1, "plan is NULL");
-  plan->stream = stream;
+  plan->solver.stream = stream;
   return TRS_SUCCESS;
 }
 
 trs_status trs_mpi_solve(trs_mpi_plan *plan, void *x, int64_t ldx, const void *b, int64_t ldb,
                          int64_t nrhs) {
-  vectors v = {0};
   TRS_TRY(need_plan(plan));
-  trs_status status = check_arrays(plan, x, ldx, b, ldb, nrhs);
-  if (!status) status = fetch_vectors(&v, plan, x, ldx, b, ldb, nrhs, false);
-  status = agree_on_rhs(plan, status, nrhs);
-  if (!status) status = trs_grid_solver_solve(&plan->solver, v.x, v.ldx, v.b, v.ldb, nrhs);
-  return return_vectors(plan, &v, x, ldx, status);
+  return trs_grid_vectors_solve(&plan->solver, check_arrays(plan, x, ldx, b, ldb, nrhs), x, ldx, b,
+                                ldb, nrhs);
 }
 
 trs_status trs_mpi_refine(trs_mpi_plan *plan, const trs_matrix *rows, void *x, int64_t ldx,
@@ -380,16 +280,10 @@ trs_status trs_mpi_refine(trs_mpi_plan *plan, const trs_matrix *rows, void *x, i
                           int *taken) {
   double left;
   int used;
-  vectors v = {0};
   TRS_TRY(need_plan(plan));
-  trs_status status = check_arrays(plan, x, ldx, b, ldb, nrhs);
-  if (!status) status = fetch_vectors(&v, plan, x, ldx, b, ldb, nrhs, true);
-  status = agree_on_rhs(plan, status, nrhs);
-  if (!status) status = trs_ranks_agree_on(&plan->ranks, TRS_SUCCESS, steps, "steps");
-  if (!status)
-    status = trs_grid_refine(&plan->solver, rows, v.x, v.ldx, v.b, v.ldb, nrhs, steps,
-                             error ? error : &left, taken ? taken : &used);
-  return return_vectors(plan, &v, x, ldx, status);
+  return trs_grid_vectors_refine(&plan->solver, check_arrays(plan, x, ldx, b, ldb, nrhs), rows, x,
+                                 ldx, b, ldb, nrhs, steps, error ? error : &left,
+                                 taken ? taken : &used);
 }
 
 void trs_mpi_plan_destroy(trs_mpi_plan *plan) {

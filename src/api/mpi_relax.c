@@ -1,5 +1,4 @@
 /* mpi_relax.c - trs_mpi_relax_*: argument checks, agreed on by all ranks, then dispatch. */
-#include <math.h>
 #include <string.h>
 
 #include "api/relax.h"
@@ -7,10 +6,8 @@
 #include "comm/ranks_mpi.h"
 #include "matrix/matrix.h"
 #include "matrix/rhs.h"
-#include "relax/backend.h"
-#include "relax/kernels.h"
-#include "relax/mpi/ranks.h"
-#include "trireme_mpi.h"
+#include "relax/mpi/links.h"
+#include "relax/ranks.h"
 
 struct trs_mpi_relaxation {
   trs_mpi_relaxation *next; /* linked list of all relaxations of this process */
@@ -71,6 +68,7 @@ static trs_status open_ranks(trs_mpi_relaxation **result, MPI_Comm comm) {
     return status;
   }
   made->own.ranks = ranks;
+  made->own.link = trs_mpi_links_create;
   made->next = relaxations;
   relaxations = made;
   *result = made;
@@ -84,38 +82,28 @@ static trs_status finish_creation(trs_mpi_relaxation **R, trs_status status) {
   return status;
 }
 
-/* The matrix argument of the ranks other than 0. */
-static trs_block_source nothing(trs_scalar scalar, int block_size) {
-  static const int64_t none[1];
-  return (trs_block_source){
-      .scalar = scalar, .block = block_size, .span = 1, .ptr = none, .matrix = true};
-}
-
-/* Rank 0's matrix as a source, and its type for all. */
+/* Rank 0's matrix as a source; an empty one elsewhere. */
 static trs_status take_dealt(trs_ranks *ranks, trs_block_source *source, trs_matrix **by_rows,
                              const trs_matrix *A, int block_size, trs_status status) {
   *by_rows = NULL;
+  *source = (trs_block_source){.block = block_size};
   if (!status && ranks->rank == 0)
     status = A ? trs_relax_take_matrix(source, by_rows, A, block_size)
                : trs_fail(TRS_ERROR_ARGUMENT, -1, "A is NULL");
-  TRS_TRY(trs_ranks_agree(ranks, status));
-  int scalar = ranks->rank == 0 ? (int)source->scalar : 0;
-  TRS_TRY(trs_ranks_broadcast(ranks, &scalar, sizeof scalar));
-  if (ranks->rank) *source = nothing((trs_scalar)scalar, block_size);
-  return TRS_SUCCESS;
+  return trs_ranks_agree(ranks, status);
 }
 
 static trs_status create(trs_mpi_relaxation *R, trs_context *ctx, const trs_matrix *A,
                          int block_size, const trs_relax_options *given) {
-  trs_block_source source = {.nrows = 0};
-  trs_relax_options own, *options = &own;
+  trs_block_source source;
+  trs_relax_options options;
   trs_matrix *by_rows;
   trs_ranks *ranks = &R->own.ranks;
-  trs_status status = trs_relax_take_options(options, block_size, given);
-  if (!status) status = check_context(ctx, options);
+  trs_status status = trs_relax_take_options(&options, block_size, given);
+  if (!status) status = check_context(ctx, &options);
   status = take_dealt(ranks, &source, &by_rows, A, block_size, status);
-  if (!status) status = check_same(ranks, ctx, source.scalar, block_size, true, options);
-  if (!status) status = trs_ranks_relaxation_create(&R->own, ctx, &source, true, options);
+  if (!status) status = check_same(ranks, ctx, 0, block_size, true, &options);
+  if (!status) status = trs_ranks_relaxation_create(&R->own, ctx, &source, true, &options);
   trs_matrix_destroy(by_rows);
   return status;
 }
@@ -125,21 +113,6 @@ trs_status trs_mpi_relax_create(MPI_Comm comm, trs_context *ctx, trs_mpi_relaxat
                                 const trs_relax_options *options) {
   TRS_TRY(open_ranks(R, comm));
   return finish_creation(R, create(*R, ctx, A, block_size, options));
-}
-
-/* This rank's rows as a source, whose copies are freed with free_blocks. */
-static trs_status take_blocks(trs_block_source *source, void *taken[2], trs_scalar scalar,
-                              int64_t nrows, int block_size, trs_layout layout, int indexing,
-                              const void *ptr, const void *idx, const void *val) {
-  taken[0] = taken[1] = NULL;
-  *source = trs_relax_blocks(scalar, nrows, block_size, layout, indexing, ptr, idx, val);
-  TRS_TRY(trs_relax_check_blocks(scalar, nrows, block_size, layout));
-  return trs_block_source_take(source, taken);
-}
-
-static void free_blocks(void *taken[2]) {
-  trs_free(taken[0]);
-  trs_free(taken[1]);
 }
 
 trs_status trs_mpi_relax_create_bsr(MPI_Comm comm, trs_context *ctx, trs_mpi_relaxation **R,
@@ -155,12 +128,12 @@ trs_status trs_mpi_relax_create_bsr(MPI_Comm comm, trs_context *ctx, trs_mpi_rel
   trs_status status = trs_relax_take_options(&chosen, block_size, options);
   if (!status) status = check_context(ctx, &chosen);
   if (!status)
-    status =
-        take_blocks(&source, taken, scalar, nrows, block_size, layout, indexing, ptr, idx, val);
+    status = trs_relax_take_blocks(&source, taken, scalar, nrows, block_size, layout, indexing, ptr,
+                                   idx, val);
   status = trs_ranks_agree(&own->ranks, status);
   if (!status) status = check_same(&own->ranks, ctx, scalar, block_size, false, &chosen);
   if (!status) status = trs_ranks_relaxation_create(own, ctx, &source, false, &chosen);
-  free_blocks(taken);
+  TRS_FREE_ALL(taken[0], taken[1]);
   return finish_creation(R, status);
 }
 
@@ -188,7 +161,7 @@ static trs_status check_kind(const trs_mpi_relaxation *R, bool dealt) {
 }
 
 trs_status trs_mpi_relax_update(trs_mpi_relaxation *R, const trs_matrix *A) {
-  trs_block_source source = {.nrows = 0};
+  trs_block_source source;
   trs_matrix *by_rows;
   TRS_TRY(check_kind(R, true));
   const trs_relaxation *D = R->own.R;
@@ -209,24 +182,15 @@ trs_status trs_mpi_relax_update_bsr(trs_mpi_relaxation *R, trs_layout layout, in
   void *taken[2];
   TRS_TRY(check_kind(R, false));
   const trs_relaxation *D = R->own.R;
-  trs_status status = take_blocks(&source, taken, D->scalar, R->own.nrows, D->block, layout,
-                                  indexing, ptr, idx, val);
+  trs_status status = trs_relax_take_blocks(&source, taken, D->scalar, R->own.nrows, D->block,
+                                            layout, indexing, ptr, idx, val);
   status = trs_ranks_agree(&R->own.ranks, status);
   if (!status) status = trs_ranks_relaxation_update(&R->own, &source);
-  free_blocks(taken);
+  TRS_FREE_ALL(taken[0], taken[1]);
   return status;
 }
 
 /* ---- Sweeps ---- */
-
-static trs_status check_sweep(trs_ranks *ranks, trs_status status, const trs_sweep_options *o,
-                              int64_t nrhs) {
-  static const char *const names[] = {"nrhs",  "sweeps", "direction",
-                                      "omega", "keep_x", "residual_every"};
-  const double values[] = {(double)nrhs, (double)o->sweeps, o->direction,
-                           o->omega,     o->keep_x != 0,    (double)o->residual_every};
-  return trs_ranks_same(ranks, status, values, names, sizeof values / sizeof *values);
-}
 
 trs_status trs_mpi_relax_sweep(trs_mpi_relaxation *R, void *x, int64_t ldx, const void *b,
                                int64_t ldb, int64_t nrhs, trs_layout layout,
@@ -236,108 +200,21 @@ trs_status trs_mpi_relax_sweep(trs_mpi_relaxation *R, void *x, int64_t ldx, cons
   if (!R) {
     trs_mpi_relaxation *one = only_one();
     trs_status missing = trs_fail(TRS_ERROR_ARGUMENT, -1, "R is NULL");
-    return one ? check_sweep(&one->own.ranks, missing, &complete, nrhs) : missing;
+    return one ? trs_ranks_relaxation_sweep(&one->own, missing, &rhs, &complete) : missing;
   }
   TRS_TRY(trs_mpi_usable(&R->own.ranks));
-  trs_ranks_relaxation *Q = &R->own;
+  const trs_ranks_relaxation *Q = &R->own;
   int64_t rows = !Q->dealt ? Q->nrows : Q->ranks.rank == 0 ? Q->R->ncols : 0;
   trs_status status = trs_relax_complete(&complete, options);
   if (!status && Q->dealt && Q->ranks.rank) {
     if (nrhs < 0) status = trs_fail(TRS_ERROR_ARGUMENT, -1, "nrhs is %lld", (long long)nrhs);
   } else if (!status) {
     status = trs_rhs_make(&rhs, rows * Q->R->block, Q->R->scalar, x, ldx, b, ldb, nrhs, layout);
-    if (!status && Q->dealt && (trs_device_address(x) || trs_device_address(b)))
-      status = trs_fail(TRS_ERROR_UNSUPPORTED, -1,
-                        "x and b that rank 0 deals must lie in host memory: only rows that each "
-                        "rank brings may lie on its GPU");
   }
-  TRS_TRY(check_sweep(&Q->ranks, status, &complete, nrhs));
-  return trs_ranks_relaxation_sweep(Q, &rhs, &complete);
+  return trs_ranks_relaxation_sweep(&R->own, status, &rhs, &complete);
 }
 
 /* ---- Queries ---- */
-
-typedef struct figures {
-  double rows, blocks, longest, halo, messages, bytes, sweep_bytes, frobenius[2], threads, create_s,
-      update_s;
-} figures;
-
-static figures own_figures(const trs_ranks_relaxation *Q) {
-  const trs_relaxation *D = Q->R;
-  figures f = {.rows = (double)D->nrows,
-               .blocks = (double)D->noff,
-               .longest = (double)D->longest,
-               .halo = (double)D->nhalo,
-               .sweep_bytes = (double)trs_relaxation_sweep_bytes(D),
-               .frobenius = {D->frobenius[0], D->frobenius[1]},
-               .threads = D->threads,
-               .create_s = Q->create_seconds,
-               .update_s = Q->update_seconds};
-  if (!D->domain) return f;
-  int64_t messages = D->domain->send_ptr[D->ncolours];
-  f.messages = (double)messages;
-  if (messages > 0)
-    f.bytes = (double)D->domain->send[messages - 1].end * D->block *
-              (double)trs_relax_kernels_of(D->store)->x_size;
-  return f;
-}
-
-static void spread(trs_mpi_spread *s, double value, int size, bool first) {
-  if (first) *s = (trs_mpi_spread){value, 0, value};
-  s->min = value < s->min ? value : s->min;
-  s->max = value > s->max ? value : s->max;
-  s->mean += value / size;
-}
-
-static double larger(double a, double b) { return a > b ? a : b; }
-
-static void add_rank(trs_relax_info *w, trs_mpi_relax_info *info, const figures *f, bool first) {
-  spread(&info->rows, f->rows, w->domains, first);
-  spread(&info->blocks, f->blocks, w->domains, first);
-  spread(&info->halo_rows, f->halo, w->domains, first);
-  spread(&info->messages, f->messages, w->domains, first);
-  spread(&info->bytes, f->bytes, w->domains, first);
-  w->nblocks += (int64_t)f->blocks;
-  w->sweep_bytes += (int64_t)f->sweep_bytes;
-  w->longest_row = (int64_t)larger((double)w->longest_row, f->longest);
-  w->threads = (int)larger(w->threads, f->threads);
-  w->create_seconds = larger(w->create_seconds, f->create_s);
-  w->update_seconds = larger(w->update_seconds, f->update_s);
-}
-
-/* Rows of each colour on all ranks. */
-static trs_status count_colours(trs_ranks_relaxation *Q, trs_relax_info *w) {
-  const trs_relaxation *D = Q->R;
-  int64_t *rows;
-  trs_status status = TRS_ALLOC(&rows, D->ncolours);
-  TRS_TRY(trs_ranks_agree(&Q->ranks, status));
-  for (int32_t c = 0; c < D->ncolours; c++) rows[c] = D->colour_ptr[c + 1] - D->colour_ptr[c];
-  status = trs_ranks_reduce(&Q->ranks, rows, D->ncolours, sizeof *rows, trs_join_sums);
-  w->smallest_colour = D->ncolours ? D->ncols : 0;
-  for (int32_t c = 0; c < D->ncolours; c++) {
-    if (rows[c] < w->smallest_colour) w->smallest_colour = rows[c];
-    if (rows[c] > w->largest_colour) w->largest_colour = rows[c];
-  }
-  trs_free(rows);
-  return status;
-}
-
-static trs_status gather_figures(trs_ranks_relaxation *Q, trs_relax_info *w,
-                                 trs_mpi_relax_info *info) {
-  figures own = own_figures(Q), *all;
-  double norm = 0, lost = 0;
-  trs_status status = TRS_ALLOC(&all, Q->ranks.size);
-  TRS_TRY(trs_ranks_agree(&Q->ranks, status));
-  status = trs_ranks_records(&Q->ranks, &own, all, sizeof own);
-  for (int r = 0; !status && r < Q->ranks.size; r++) {
-    add_rank(w, info, &all[r], r == 0);
-    norm = hypot(norm, all[r].frobenius[0]);
-    lost = hypot(lost, all[r].frobenius[1]);
-  }
-  w->rounding = norm > 0 ? lost / norm : 0;
-  trs_free(all);
-  return status;
-}
 
 static trs_status check_infos(const trs_relax_info *whole, const trs_mpi_relax_info *info) {
   if (whole) TRS_TRY(TRS_STRUCT_CHECK(trs_relax_info, whole));
@@ -346,21 +223,12 @@ static trs_status check_infos(const trs_relax_info *whole, const trs_mpi_relax_i
 
 trs_status trs_mpi_relax_get_info(trs_mpi_relaxation *R, trs_relax_info *whole,
                                   trs_mpi_relax_info *info) {
+  trs_relax_info all;
+  trs_mpi_relax_info own;
   if (!R) return trs_fail(TRS_ERROR_ARGUMENT, -1, "R is NULL");
   TRS_TRY(trs_mpi_usable(&R->own.ranks));
-  const trs_relaxation *D = R->own.R;
-  trs_relax_info all = {.scalar = D->scalar,
-                        .store = D->store,
-                        .block_size = D->block,
-                        .nrows = D->ncols,
-                        .colours = D->ncolours,
-                        .domains = R->own.ranks.size,
-                        .partition = R->own.partition};
-  trs_mpi_relax_info own = {.rows = {0}};
-  D->backend->describe(D, &all);
   TRS_TRY(trs_ranks_agree(&R->own.ranks, check_infos(whole, info)));
-  TRS_TRY(gather_figures(&R->own, &all, &own));
-  TRS_TRY(count_colours(&R->own, &all));
+  TRS_TRY(trs_ranks_relaxation_info(&R->own, &all, &own));
   if (whole) TRS_TRY(TRS_STRUCT_GIVE(trs_relax_info, whole, &all));
   return info ? TRS_STRUCT_GIVE(trs_mpi_relax_info, info, &own) : TRS_SUCCESS;
 }

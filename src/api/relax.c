@@ -70,8 +70,8 @@ trs_status trs_relax_take_matrix(trs_block_source *source, trs_matrix **by_rows,
   return TRS_SUCCESS;
 }
 
-trs_status trs_relax_check_blocks(trs_scalar scalar, int64_t nrows, int block_size,
-                                  trs_layout layout) {
+static trs_status check_blocks(trs_scalar scalar, int64_t nrows, int block_size,
+                               trs_layout layout) {
   TRS_TRY(check_real(scalar));
   if ((unsigned)layout > TRS_ROW_MAJOR)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "layout must be TRS_COL_MAJOR or TRS_ROW_MAJOR");
@@ -79,6 +79,24 @@ trs_status trs_relax_check_blocks(trs_scalar scalar, int64_t nrows, int block_si
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "%lld block rows: 0 .. %d is wanted", (long long)nrows,
                     INT32_MAX / block_size);
   return TRS_SUCCESS;
+}
+
+static trs_block_source blocks_of(trs_scalar scalar, int64_t nrows, int block_size,
+                                  trs_layout layout, int indexing, const void *ptr, const void *idx,
+                                  const void *val) {
+  trs_block_source S = {.scalar = scalar, .block = block_size, .span = 1, .layout = layout};
+  S.nrows = S.ncols = nrows;
+  S.ptr = ptr, S.idx = idx, S.val = val, S.indexing = indexing;
+  return S;
+}
+
+trs_status trs_relax_take_blocks(trs_block_source *source, void *taken[2], trs_scalar scalar,
+                                 int64_t nrows, int block_size, trs_layout layout, int indexing,
+                                 const void *ptr, const void *idx, const void *val) {
+  taken[0] = taken[1] = NULL;
+  *source = blocks_of(scalar, nrows, block_size, layout, indexing, ptr, idx, val);
+  TRS_TRY(check_blocks(scalar, nrows, block_size, layout));
+  return trs_block_source_take(source, taken);
 }
 
 /* Brings a source's arrays to the host and to the library's index type; free_copies frees the
@@ -144,15 +162,6 @@ trs_status trs_relax_create(trs_context *ctx, trs_relaxation **R, const trs_matr
   return status;
 }
 
-trs_block_source trs_relax_blocks(trs_scalar scalar, int64_t nrows, int block_size,
-                                  trs_layout layout, int indexing, const void *ptr, const void *idx,
-                                  const void *val) {
-  trs_block_source S = {.scalar = scalar, .block = block_size, .span = 1, .layout = layout};
-  S.nrows = S.ncols = nrows;
-  S.ptr = ptr, S.idx = idx, S.val = val, S.indexing = indexing;
-  return S;
-}
-
 trs_status trs_relax_create_bsr(trs_context *ctx, trs_relaxation **R, trs_scalar scalar,
                                 int64_t nrows, int block_size, trs_layout layout, int indexing,
                                 const void *ptr, const void *idx, const void *val,
@@ -162,9 +171,8 @@ trs_status trs_relax_create_bsr(trs_context *ctx, trs_relaxation **R, trs_scalar
   *R = NULL;
   TRS_TRY(trs_relax_take_options(&own, block_size, options));
   TRS_TRY(check_context(ctx, &own));
-  TRS_TRY(trs_relax_check_blocks(scalar, nrows, block_size, layout));
-  trs_block_source source =
-      trs_relax_blocks(scalar, nrows, block_size, layout, indexing, ptr, idx, val);
+  TRS_TRY(check_blocks(scalar, nrows, block_size, layout));
+  trs_block_source source = blocks_of(scalar, nrows, block_size, layout, indexing, ptr, idx, val);
   return create_from(ctx, R, &source, &own);
 }
 
@@ -188,7 +196,7 @@ trs_status trs_relax_update_bsr(trs_relaxation *R, trs_layout layout, int indexi
   if ((unsigned)layout > TRS_ROW_MAJOR)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "layout must be TRS_COL_MAJOR or TRS_ROW_MAJOR");
   trs_block_source source =
-      trs_relax_blocks(R->scalar, R->nrows, R->block, layout, indexing, ptr, idx, val);
+      blocks_of(R->scalar, R->nrows, R->block, layout, indexing, ptr, idx, val);
   return update_alone(R, &source);
 }
 
@@ -211,8 +219,8 @@ static trs_status update_blocks(trs_plan *plan, trs_layout layout, int indexing,
   TRS_TRY(trs_plan_check(plan));
   TRS_TRY(trs_refactor_check(plan));
   const int block = trs_triangle_of(plan->sweep[0])->R->block;
-  trs_block_source source = trs_relax_blocks(plan->system.scalar, plan->system.n / block, block,
-                                             layout, indexing, ptr, idx, val);
+  trs_block_source source = blocks_of(plan->system.scalar, plan->system.n / block, block, layout,
+                                      indexing, ptr, idx, val);
   trs_status status = bring_pattern(&source, copies, plan);
   if (!status) status = trs_refactor_blocks(plan, &source);
   free_copies(copies);

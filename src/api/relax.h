@@ -8,13 +8,13 @@
 /* The caller's options, checked. */
 TRS_API trs_status trs_relax_take_options(trs_relax_options *own, int block_size,
                                           const trs_relax_options *options);
-TRS_API trs_status trs_relax_check_blocks(trs_scalar scalar, int64_t nrows, int block_size,
-                                          trs_layout layout);
 
-/* Blocks by rows as a source, nrows block rows and columns. */
-TRS_API trs_block_source trs_relax_blocks(trs_scalar scalar, int64_t nrows, int block_size,
-                                          trs_layout layout, int indexing, const void *ptr,
-                                          const void *idx, const void *val);
+/* Blocks by rows as a source, nrows block rows and columns, checked.  The caller frees taken, also
+ * after a failure. */
+TRS_API trs_status trs_relax_take_blocks(trs_block_source *source, void *taken[2],
+                                         trs_scalar scalar, int64_t nrows, int block_size,
+                                         trs_layout layout, int indexing, const void *ptr,
+                                         const void *idx, const void *val);
 
 /* A matrix by rows as a source; *by_rows is the converted copy, or NULL. */
 TRS_API trs_status trs_relax_take_matrix(trs_block_source *source, trs_matrix **by_rows,

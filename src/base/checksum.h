@@ -8,10 +8,10 @@
 #include "trireme.h"
 
 /* The CRC of earlier bytes and these; crc is that of the earlier bytes, 0 for none. */
-TRS_API uint32_t trs_crc32(uint32_t crc, const void *bytes, int64_t count);
+uint32_t trs_crc32(uint32_t crc, const void *bytes, int64_t count);
 
 /* The CRC of A followed by B, from those of A and B and the length of B. */
-TRS_API uint32_t trs_crc32_join(uint32_t first, uint32_t second, int64_t second_count);
+uint32_t trs_crc32_join(uint32_t first, uint32_t second, int64_t second_count);
 
 uint32_t trs_lookup3(const void *bytes, int64_t count);
 

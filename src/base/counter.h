@@ -7,7 +7,7 @@
 
 /* 0, except in tests that set it so that a counter wraps within a few solves.  A counter reads its
  * low bits when its owner is created. */
-TRS_API extern uint64_t trs_counters_begin;
+extern uint64_t trs_counters_begin;
 
 /* True if a is equal to b or after it.  Holds across a wrap if the two are less than half the
  * counter's range apart. */

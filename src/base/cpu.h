@@ -33,10 +33,10 @@ typedef enum trs_isa { TRS_ISA_BASELINE, TRS_ISA_AVX2, TRS_ISA_AVX512 } trs_isa;
 
 /* The level in use: the processor's highest, or the lower one that the environment variable
  * TRIREME_ISA names.  It does not change during the life of the process. */
-TRS_API trs_isa trs_isa_now(void);
+trs_isa trs_isa_now(void);
 
 /* Fails if TRIREME_ISA names no level, or one that the build or the processor lacks. */
-TRS_API trs_status trs_isa_check(void);
+trs_status trs_isa_check(void);
 
 /* "avx512, of baseline, avx2 and avx512" */
 const char *trs_isa_text(void);

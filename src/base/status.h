@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-/* TRS_API here, in memory.h and in factor/ because libtrireme_mpi calls these functions. */
+/* TRS_API in src/ marks the functions that libtrireme_mpi calls. */
 
 /* Records the failure for trs_last_error and returns status.  row is the row at fault, or -1.
  * Bytes of names and file content that are not printable appear as \xNN. */

@@ -260,6 +260,23 @@ trs_status trs_ranks_records(trs_ranks *ranks, const void *mine, void *all, int6
   return TRS_SUCCESS;
 }
 
+trs_status trs_ranks_neighbours(trs_ranks *ranks, int *machine, int *position) {
+  char own[TRS_MACHINE_NAME] = "", *all = NULL;
+  trs_status status = ranks->transport->machine(ranks, own);
+  if (!status) status = trs_alloc((void **)&all, ranks->size, sizeof own);
+  status = trs_ranks_agree(ranks, status);
+  if (!status) status = trs_ranks_records(ranks, own, all, sizeof own);
+  *machine = ranks->rank;
+  *position = 0;
+  for (int r = ranks->rank - 1; r >= 0 && !status; r--) {
+    if (memcmp(all + r * (int64_t)sizeof own, own, sizeof own) != 0) continue;
+    *machine = r;
+    ++*position;
+  }
+  trs_free(all);
+  return status;
+}
+
 trs_status trs_ranks_same(trs_ranks *ranks, trs_status status, const double *values,
                           const char *const *names, int count) {
   enum { MOST_VALUES = 16 };

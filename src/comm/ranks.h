@@ -12,6 +12,7 @@
 #include "base/memory.h"
 
 typedef struct trs_ranks trs_ranks;
+enum { TRS_MACHINE_NAME = 256 };
 
 /* Functions for single messages of at most `chunk` bytes. */
 typedef struct trs_transport {
@@ -26,6 +27,8 @@ typedef struct trs_transport {
   /* Reserves space for `sends` messages between two calls of finish, so that send does not
    * allocate. */
   trs_status (*reserve)(trs_ranks *ranks, int64_t sends);
+  /* The name of this rank's machine. */
+  trs_status (*machine)(trs_ranks *ranks, char name[TRS_MACHINE_NAME]);
   void (*close)(trs_ranks *ranks);
 } trs_transport;
 
@@ -59,11 +62,11 @@ trs_status trs_ranks_receive_any(trs_ranks *ranks, int tag, void *data, int64_t 
                                  int64_t *bytes);
 trs_status trs_ranks_finish(trs_ranks *ranks);
 trs_status trs_ranks_reserve(trs_ranks *ranks, int64_t sends);
-void trs_ranks_close(trs_ranks *ranks);
+TRS_API void trs_ranks_close(trs_ranks *ranks);
 
 /* Collective.  Every rank gets the failure of the lowest rank that failed, with "rank 3: ..."
  * before its message, or success if all succeeded.  2 log P messages in sequence. */
-trs_status trs_ranks_agree(trs_ranks *ranks, trs_status status);
+TRS_API trs_status trs_ranks_agree(trs_ranks *ranks, trs_status status);
 
 /* As trs_ranks_agree, and TRS_ERROR_ARGUMENT if the value, such as a number of right-hand sides,
  * differs between ranks.  Ranks that failed are not compared. */
@@ -91,14 +94,18 @@ void trs_join_flags(void *mine, const void *other, int64_t count, const void *wh
 
 /* As trs_ranks_agree; in addition at most 16 values must equal those of rank 0.  names: their names
  * for the message. */
-trs_status trs_ranks_same(trs_ranks *ranks, trs_status status, const double *values,
-                          const char *const *names, int count);
+TRS_API trs_status trs_ranks_same(trs_ranks *ranks, trs_status status, const double *values,
+                                  const char *const *names, int count);
 
 /* Sends rank 0's bytes to all ranks. */
 trs_status trs_ranks_broadcast(trs_ranks *ranks, void *data, int64_t bytes);
 
 /* Returns after all ranks have called. */
 trs_status trs_ranks_barrier(trs_ranks *ranks);
+
+/* *machine: the first rank on this rank's machine.  *position: the number of lower ranks on that
+ * machine. */
+trs_status trs_ranks_neighbours(trs_ranks *ranks, int *machine, int *position);
 
 /* Trees over the places 0 .. count - 1, rooted at 0: binary (the parent of p is (p - 1) / 2), or
  * flat (the root is the parent of all). */

@@ -217,22 +217,11 @@ static void close(trs_ranks *ranks) {
   *ranks = (trs_ranks){0};
 }
 
-trs_status trs_mpi_neighbours(trs_ranks *ranks, int *machine, int *position) {
-  char own[MPI_MAX_PROCESSOR_NAME] = "", *all = NULL;
+static trs_status machine(trs_ranks *ranks, char name[TRS_MACHINE_NAME]) {
+  _Static_assert(MPI_MAX_PROCESSOR_NAME <= TRS_MACHINE_NAME, "room for MPI's name");
   int length;
-  trs_status status = trs_mpi_check(MPI_Get_processor_name(own, &length), "MPI_Get_processor_name");
-  if (!status) status = trs_alloc((void **)&all, ranks->size, sizeof own);
-  status = trs_ranks_agree(ranks, status);
-  if (!status) status = trs_ranks_records(ranks, own, all, sizeof own);
-  *machine = ranks->rank;
-  *position = 0;
-  for (int r = ranks->rank - 1; r >= 0 && !status; r--) {
-    if (memcmp(all + r * (int64_t)sizeof own, own, sizeof own) != 0) continue;
-    *machine = r;
-    ++*position;
-  }
-  trs_free(all);
-  return status;
+  (void)ranks;
+  return trs_mpi_check(MPI_Get_processor_name(name, &length), "MPI_Get_processor_name");
 }
 
 bool trs_mpi_reads_device(void) {
@@ -250,6 +239,7 @@ static const trs_transport transport = {.name = "mpi",
                                         .receive = receive,
                                         .finish = finish,
                                         .reserve = reserve,
+                                        .machine = machine,
                                         .close = close};
 
 /* ---- Opening. ---- */

@@ -21,10 +21,6 @@ trs_status trs_mpi_await(const trs_ranks *ranks, MPI_Request *request, MPI_Statu
 /* The duplicate communicator, for messages with tags from TRS_TAG_FREE on. */
 MPI_Comm trs_ranks_mpi_comm(const trs_ranks *ranks);
 
-/* Collective.  *machine: the first rank on this rank's machine.  *position: the number of lower
- * ranks on that machine. */
-trs_status trs_mpi_neighbours(trs_ranks *ranks, int *machine, int *position);
-
 /* True if MPI reports that it accepts addresses of GPU memory. */
 bool trs_mpi_reads_device(void);
 

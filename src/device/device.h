@@ -1,8 +1,7 @@
 /* device.h - one GPU: every call of the CUDA runtime except kernel launches.
  *
  * In a build without CUDA device_none.c replaces it: opening a GPU fails with the reason, and no
- * other function is called.  TRS_API marks functions that libtrireme_mpi also calls.  A stream is a
- * cudaStream_t; NULL is the device's default stream. */
+ * other function is called.  A stream is a cudaStream_t; NULL is the device's default stream. */
 #ifndef TRS_DEVICE_DEVICE_H
 #define TRS_DEVICE_DEVICE_H
 
@@ -37,21 +36,20 @@ typedef struct trs_device_facts {
 trs_status trs_device_open(trs_device **device, int ordinal);
 trs_device *trs_device_retain(trs_device *device);
 void trs_device_close(trs_device *device); /* NULL is fine */
-TRS_API const trs_device_facts *trs_device_look(const trs_device *device);
+const trs_device_facts *trs_device_look(const trs_device *device);
 
 /* Makes the device the calling thread's current one and returns the previous one, for
  * trs_device_leave.  All functions below, and all launches, are called between the two. */
-TRS_API int trs_device_enter(const trs_device *device);
-TRS_API void trs_device_leave(int before);
+int trs_device_enter(const trs_device *device);
+void trs_device_leave(int before);
 
 /* Device memory in stream order, from a pool that keeps freed memory.  *pointer is NULL after a
  * failure.  trs_device_held is the number of bytes allocated now. */
-TRS_API trs_status trs_device_alloc(trs_device *device, void **pointer, int64_t count, size_t size,
-                                    trs_stream stream);
+trs_status trs_device_alloc(trs_device *device, void **pointer, int64_t count, size_t size,
+                            trs_stream stream);
 #define TRS_DEVICE_ALLOC(device, pointer, count, stream) \
   trs_device_alloc((device), (void **)(pointer), (count), sizeof **(pointer), (stream))
-TRS_API void trs_device_free(trs_device *device, void *pointer,
-                             trs_stream stream); /* NULL is allowed */
+void trs_device_free(trs_device *device, void *pointer, trs_stream stream); /* NULL is allowed */
 int64_t trs_device_held(const trs_device *device);
 
 /* Limits on the bytes allocated from now on (0: no limit): _allow sets that of the context in use,
@@ -70,18 +68,17 @@ void trs_device_unpersist(trs_device *device);
 
 /* Copies between host and device in either direction; the pointers determine which.  The call
  * blocks for pageable host memory. */
-TRS_API trs_status trs_device_copy(void *to, const void *from, int64_t bytes, trs_stream stream);
+trs_status trs_device_copy(void *to, const void *from, int64_t bytes, trs_stream stream);
 /* Copies rows of row_bytes, to_pitch and from_pitch bytes apart.  Pitches beyond CUDA's limit of
  * 2^31 - 1 take one copy per row. */
-TRS_API trs_status trs_device_copy_rows(void *to, int64_t to_pitch, const void *from,
-                                        int64_t from_pitch, int64_t row_bytes, int64_t rows,
-                                        trs_stream stream);
-TRS_API trs_status trs_device_fill(void *pointer, int byte, int64_t bytes, trs_stream stream);
-TRS_API trs_status trs_device_wait(trs_stream stream);
+trs_status trs_device_copy_rows(void *to, int64_t to_pitch, const void *from, int64_t from_pitch,
+                                int64_t row_bytes, int64_t rows, trs_stream stream);
+trs_status trs_device_fill(void *pointer, int byte, int64_t bytes, trs_stream stream);
+trs_status trs_device_wait(trs_stream stream);
 bool trs_device_busy(trs_stream stream); /* true if work in the stream is not complete */
 
 /* True if kernels can read this address: device and managed memory, no host memory. */
-TRS_API bool trs_device_address(const void *pointer);
+bool trs_device_address(const void *pointer);
 /* True if this GPU allocated the address as memory of its own: not managed, not of another GPU. */
 bool trs_device_owns(const trs_device *device, const void *pointer);
 /* Bytes from the pointer to the end of its allocation, and of adjoining allocations up to `wanted`;

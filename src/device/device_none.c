@@ -1,5 +1,5 @@
 /* device_none.c - device.h in a build without CUDA: opening a GPU fails.  Functions that need an
- * open device exist only if the linker of libtrireme_mpi needs them, and fail. */
+ * open device exist only if a linker needs them, and fail. */
 #include "device/shared.h"
 
 /* The failure of functions that need an open device. */

@@ -32,12 +32,12 @@ enum { TRS_DEVICE_HANDLE_BYTES = 64 };
 typedef struct trs_device_handle {
   char bytes[TRS_DEVICE_HANDLE_BYTES];
 } trs_device_handle;
-TRS_API trs_status trs_device_alloc_open(trs_device *device, void **pointer, int64_t bytes,
-                                         trs_device_handle *handle);
-TRS_API void trs_device_free_open(trs_device *device, void *pointer, int64_t bytes);
-TRS_API trs_status trs_device_open_handle(const trs_device *device, void **pointer,
-                                          const trs_device_handle *handle);
-TRS_API void trs_device_close_handle(const trs_device *device, void *pointer); /* NULL is fine */
+trs_status trs_device_alloc_open(trs_device *device, void **pointer, int64_t bytes,
+                                 trs_device_handle *handle);
+void trs_device_free_open(trs_device *device, void *pointer, int64_t bytes);
+trs_status trs_device_open_handle(const trs_device *device, void **pointer,
+                                  const trs_device_handle *handle);
+void trs_device_close_handle(const trs_device *device, void *pointer); /* NULL is fine */
 
 /* Memory that moves to whoever touches it.  check: may this GPU touch so much, while others do? */
 trs_status trs_device_check_managed(const trs_device *device, int64_t bytes);
@@ -48,31 +48,30 @@ void trs_device_free_managed(void *pointer); /* NULL is allowed */
 trs_status trs_device_room(const trs_device *device, int64_t *bytes);
 
 /* A number of the GPU, the same in every process of this machine. */
-TRS_API trs_status trs_device_identity(const trs_device *device, int64_t *identity);
+trs_status trs_device_identity(const trs_device *device, int64_t *identity);
 
 /* The number of GPUs that CUDA shows.  TRS_ERROR_UNSUPPORTED: none. */
-TRS_API trs_status trs_device_total(int *count);
+trs_status trs_device_total(int *count);
 
-TRS_API trs_status trs_device_stream_create(const trs_device *device, trs_stream *stream);
-TRS_API void trs_device_stream_destroy(const trs_device *device,
-                                       trs_stream stream); /* NULL is fine */
+trs_status trs_device_stream_create(const trs_device *device, trs_stream *stream);
+void trs_device_stream_destroy(const trs_device *device, trs_stream stream); /* NULL is fine */
 
 /* A point in a stream that other streams can wait for without the host. */
 typedef struct trs_device_event trs_device_event;
-TRS_API trs_status trs_device_event_create(const trs_device *device, trs_device_event **event);
-TRS_API void trs_device_event_destroy(trs_device_event *event); /* NULL is allowed */
-TRS_API trs_status trs_device_event_record(trs_device_event *event, trs_stream stream);
-TRS_API trs_status trs_device_event_follow(trs_device_event *event, trs_stream stream);
+trs_status trs_device_event_create(const trs_device *device, trs_device_event **event);
+void trs_device_event_destroy(trs_device_event *event); /* NULL is allowed */
+trs_status trs_device_event_record(trs_device_event *event, trs_stream stream);
+trs_status trs_device_event_follow(trs_device_event *event, trs_stream stream);
 trs_status trs_device_event_wait(trs_device_event *event); /* blocks the host; returns at once if
                                                               never recorded */
 
 /* to[i] += from[i] for floats or doubles in device memory; only launches. */
-TRS_API trs_status trs_device_add(bool doubles, int64_t count, const void *from, void *to,
-                                  trs_stream stream);
+trs_status trs_device_add(bool doubles, int64_t count, const void *from, void *to,
+                          trs_stream stream);
 
 /* Pinned host memory, for copies without staging. */
-TRS_API trs_status trs_device_alloc_pinned(void **pointer, int64_t bytes);
-TRS_API void trs_device_free_pinned(void *pointer); /* NULL is allowed */
+trs_status trs_device_alloc_pinned(void **pointer, int64_t bytes);
+void trs_device_free_pinned(void *pointer); /* NULL is allowed */
 
 #ifdef __cplusplus
 }

@@ -35,7 +35,7 @@ trs_status trs_factors_adopt(trs_factors **F, const trs_factors *parts);
 void trs_factors_release_parts(const trs_factors *parts);
 
 /* trs_matrix_need_host for L and U. */
-TRS_API trs_status trs_factors_need_host(const trs_factors *F, const char *what);
+trs_status trs_factors_need_host(const trs_factors *F, const char *what);
 
 /* Adds a reference; destroy releases one. */
 trs_factors *trs_factors_retain(const trs_factors *F);

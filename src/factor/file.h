@@ -12,8 +12,8 @@ trs_status trs_read_factors(trs_factors **F, const char *path, trs_team *team,
 
 /* Reads the patterns of L and U and everything else in the file except their values.  *whole: the
  * values were read too, because the entries are not in canonical order. */
-TRS_API trs_status trs_read_factors_pattern(trs_factors **F, const char *path, trs_scalar scalar,
-                                            bool *whole);
+trs_status trs_read_factors_pattern(trs_factors **F, const char *path, trs_scalar scalar,
+                                    bool *whole);
 
 /* The part of a file that one of `parts` readers needs, if its pattern is in canonical order:
  * entries number / parts of L and U (none if parts is 0), and everything else; F has no matrices.
@@ -23,9 +23,9 @@ typedef struct trs_factors_part {
   trs_hdf5_part side[2];
 } trs_factors_part;
 
-TRS_API trs_status trs_read_factors_part(trs_factors_part *part, const char *path,
-                                         trs_scalar scalar, int number, int parts);
-TRS_API void trs_factors_part_release(trs_factors_part *part);
+trs_status trs_read_factors_part(trs_factors_part *part, const char *path, trs_scalar scalar,
+                                 int number, int parts);
+void trs_factors_part_release(trs_factors_part *part);
 trs_status trs_write_factors(const trs_factors *F, const char *path, trs_team *team);
 
 /* As trs_file_content. */

@@ -70,7 +70,7 @@ trs_status trs_block_source_fetch(trs_block_source *source, void *copies[3], trs
 
 /* Converts ptr and idx from any index type to those above; *taken are copies that the caller frees,
  * or NULL. */
-TRS_API trs_status trs_block_source_take(trs_block_source *source, void *taken[2]);
+trs_status trs_block_source_take(trs_block_source *source, void *taken[2]);
 
 /* Row i's number in the system. */
 static inline int64_t trs_block_source_name(const trs_block_source *source, int64_t i) {
@@ -86,20 +86,20 @@ typedef struct trs_block_pattern {
 } trs_block_pattern;
 
 /* Checks the arrays of a caller's blocks.  Matrices were checked before. */
-TRS_API trs_status trs_block_source_check(const trs_block_source *source);
+trs_status trs_block_source_check(const trs_block_source *source);
 
 /* Checks the source, and that every diagonal block exists. */
-TRS_API trs_status trs_block_pattern_build(trs_block_pattern *pattern,
-                                           const trs_block_source *source, trs_team *team);
+trs_status trs_block_pattern_build(trs_block_pattern *pattern, const trs_block_source *source,
+                                   trs_team *team);
 /* The pattern of the transpose. */
 trs_status trs_block_pattern_transpose(trs_block_pattern *transposed,
                                        const trs_block_pattern *pattern);
-TRS_API void trs_block_pattern_free(trs_block_pattern *pattern);
+void trs_block_pattern_free(trs_block_pattern *pattern);
 
 /* Adds up the elements of the source's row i: block column j goes to values[slot[j] * block^2 ..],
  * column-major.  A block whose slot is negative is an error. */
-TRS_API trs_status trs_block_source_row(const trs_block_source *source, int64_t i,
-                                        const int32_t *slot, double *values);
+trs_status trs_block_source_row(const trs_block_source *source, int64_t i, const int32_t *slot,
+                                double *values);
 
 /* Prefetches the elements of row i, the next row; they may lie anywhere in memory. */
 void trs_block_source_ahead(const trs_block_source *source, int64_t i);

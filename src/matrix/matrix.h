@@ -73,10 +73,9 @@ int64_t trs_matrix_vector_of(const trs_matrix *A, int64_t p);
 uint64_t trs_matrix_next_number(void);
 
 /* Creates a matrix that owns the given trs_alloc'ed arrays, which need not be in order.  On failure
- * they are freed.  TRS_API because libtrireme_mpi calls it. */
-TRS_API trs_status trs_matrix_adopt(trs_matrix **A, trs_format format, trs_scalar scalar,
-                                    int64_t nrows, int64_t ncols, int64_t *ptr, int32_t *idx,
-                                    void *val);
+ * they are freed. */
+trs_status trs_matrix_adopt(trs_matrix **A, trs_format format, trs_scalar scalar, int64_t nrows,
+                            int64_t ncols, int64_t *ptr, int32_t *idx, void *val);
 
 /* The same for an ordered pattern with deferred values.  On failure deferred.free is called too. */
 trs_status trs_matrix_adopt_pattern(trs_matrix **A, trs_format format, trs_scalar scalar,
@@ -104,7 +103,7 @@ trs_status trs_matrix_cut(trs_matrix **T, const trs_matrix *A, trs_uplo uplo);
 /* The first call of every function that reads the arrays on the host.  Fails for matrices in device
  * memory and those with deferred values, and renews others.  what: the reader's name for the
  * message. */
-TRS_API trs_status trs_matrix_need_host(const trs_matrix *A, const char *what);
+trs_status trs_matrix_need_host(const trs_matrix *A, const char *what);
 
 /* Checks of creation, for device.c: sizes and enumerations; the first index out of range, in the
  * caller's base. */

@@ -7,6 +7,7 @@
 #ifndef TRS_RELAX_DOMAINS_H
 #define TRS_RELAX_DOMAINS_H
 
+#include "comm/ranks.h"
 #include "relax/relaxation.h"
 
 typedef struct trs_block_system {
@@ -17,12 +18,12 @@ typedef struct trs_block_system {
 } trs_block_system;
 
 /* Takes ownership of the pattern, also on failure, and colours it. */
-TRS_API trs_status trs_block_system_create(trs_block_system *system, trs_block_pattern *pattern,
-                                           const trs_relax_options *options, trs_team *team);
+trs_status trs_block_system_create(trs_block_system *system, trs_block_pattern *pattern,
+                                   const trs_relax_options *options, trs_team *team);
 /* Distributes the rows over domains: by METIS, to minimise blocks between domains; or, without
  * METIS or without edges, in runs of equal work.  Domains may be empty. */
-TRS_API trs_status trs_block_system_split(trs_block_system *system, int32_t domains);
-TRS_API void trs_block_system_free(trs_block_system *system);
+trs_status trs_block_system_split(trs_block_system *system, int32_t domains);
+void trs_block_system_free(trs_block_system *system);
 
 /* A message with x of all rows of a colour that one domain needs of another, in row order. */
 typedef struct trs_domain_message {
@@ -54,7 +55,9 @@ struct trs_relax_mover {
   void (*settle)(trs_relaxation *R, int32_t colour);
 };
 
-/* The transfer of x to other domains.  Called by one thread.  The links keep the first failure. */
+/* The transfer of x to other domains.  Called by one thread.  The links keep the first failure.
+ * start to drain and free are those of the transport (relax/mpi/links.c); relax/ranks.c sets the
+ * rest. */
 struct trs_relax_links {
   /* Before a sweep of nrhs right-hand sides, with x of the domain's rows loaded; rows of other
    * domains start from zero unless keep_x. */
@@ -72,8 +75,18 @@ struct trs_relax_links {
   const void *(*gather)(trs_relax_links *links, const void *mine, int64_t bytes);
   /* Sums each value over all domains. */
   void (*sum)(trs_relax_links *links, int64_t *values, int64_t count);
-  bool beside_first; /* this domain is on the first one's machine */
+  void (*free)(trs_relax_links *links);
+  trs_ranks *ranks;
+  char *records;      /* of gather */
+  trs_failure failed; /* the first failure */
+  bool beside_first;  /* this domain is on the first one's machine */
 };
+
+/* Keeps the first failure; false from then on. */
+static inline bool trs_links_keep(trs_relax_links *links, trs_status status) {
+  if (!links->failed.status && status) trs_failure_get(&links->failed);
+  return !links->failed.status;
+}
 
 /* A colour's step if domains store into each other's memory.  Steps count from 1 on, identically in
  * all domains.  A domain begins a step when its rows of earlier steps are done.  It signals the
@@ -97,10 +110,9 @@ trs_status trs_domain_lay_out(trs_relaxation *R, const trs_block_system *system,
 void trs_domain_free(trs_domain *domain); /* NULL is allowed */
 
 /* A relaxation of domain me without values; the first update provides them. */
-TRS_API trs_status trs_relaxation_create_domain(trs_relaxation **R, trs_context *context,
-                                                trs_scalar scalar, int block,
-                                                trs_block_system *system, int32_t me,
-                                                const trs_relax_options *options);
+trs_status trs_relaxation_create_domain(trs_relaxation **R, trs_context *context, trs_scalar scalar,
+                                        int block, trs_block_system *system, int32_t me,
+                                        const trs_relax_options *options);
 /* The same without the state of its backend: only positions, pattern and messages. */
 trs_status trs_relaxation_lay_out_domain(trs_relaxation **R, trs_context *context,
                                          trs_scalar scalar, int block,

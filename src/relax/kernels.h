@@ -44,6 +44,6 @@ extern const trs_relax_stores trs_relax_stores_baseline, trs_relax_stores_avx2,
     trs_relax_stores_avx512;
 
 /* The table of the level in use. */
-TRS_API const trs_relax_kernels *trs_relax_kernels_of(trs_relax_store store);
+const trs_relax_kernels *trs_relax_kernels_of(trs_relax_store store);
 
 #endif

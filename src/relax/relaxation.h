@@ -71,17 +71,17 @@ struct trs_relaxation {
 trs_status trs_relaxation_create(trs_relaxation **R, trs_context *context,
                                  const trs_block_source *source, const trs_relax_options *options);
 /* After a failure R must not sweep until an update succeeds. */
-TRS_API trs_status trs_relaxation_update(trs_relaxation *R, const trs_block_source *source);
+trs_status trs_relaxation_update(trs_relaxation *R, const trs_block_source *source);
 
 /* options: complete, see trs_relax_sweep. */
-TRS_API trs_status trs_relaxation_sweep(trs_relaxation *R, const trs_rhs *rhs,
-                                        const trs_sweep_options *options);
+trs_status trs_relaxation_sweep(trs_relaxation *R, const trs_rhs *rhs,
+                                const trs_sweep_options *options);
 
 /* Bytes of host memory that R holds. */
 int64_t trs_relaxation_held(const trs_relaxation *R);
 
 /* Bytes that a pass over all colours reads or writes for one right-hand side, each counted once
  * (W21). */
-TRS_API int64_t trs_relaxation_sweep_bytes(const trs_relaxation *R);
+int64_t trs_relaxation_sweep_bytes(const trs_relaxation *R);
 
 #endif

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/mpi_context.h"
+#include "backend/ranks.h"
 #include "base/counter.h"
 #include "base/memory.h"
 #include "base/timer.h"
@@ -129,7 +129,7 @@ typedef struct solver {
   trs_ranks ranks;
   trs_context *context;
   trs_grid_solver of;
-  trs_mpi_gpus gpus;
+  trs_ranks_gpus gpus;
 } solver;
 
 /* The stand-in's, in whose memory methods of the CPU solve. */
@@ -144,7 +144,8 @@ static void open_solver(solver *s, const trs_factors *F, const way *w) {
   trs_grid_input input;
   *s = (solver){.context = NULL};
   must(trs_ranks_open_mpi(&s->ranks, MPI_COMM_WORLD, 0), "ranks");
-  must(trs_mpi_open_context(&s->ranks, &s->context, gpu ? "cuda" : "serial", &s->gpus), "context");
+  must(trs_ranks_open_context(&s->ranks, &s->context, gpu ? "cuda" : "serial", &s->gpus),
+       "context");
   give_device(s->context);
   must(trs_input_factors(&input, F), "input");
   if (w->trans) trs_input_transpose(&input, w->trans == TRS_CONJ_TRANS);
@@ -333,7 +334,7 @@ static void test_refused(void) {
   solver s = {.context = NULL};
   trs_grid_input input;
   must(trs_ranks_open_mpi(&s.ranks, MPI_COMM_WORLD, 0), "ranks");
-  must(trs_mpi_open_context(&s.ranks, &s.context, gpu ? "cuda" : "serial", &s.gpus), "context");
+  must(trs_ranks_open_context(&s.ranks, &s.context, gpu ? "cuda" : "serial", &s.gpus), "context");
   give_device(s.context);
   must(trs_input_factors(&input, F), "input");
   trs_grid_options set = {.shape = {size, 1, 1},

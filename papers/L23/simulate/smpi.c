@@ -180,8 +180,8 @@ static int explain(const trs_ranks *ranks) {
   return 1;
 }
 
-/* smpirun expects the symbol in a shared library. */
-__attribute__((visibility("default"))) int main(int argc, char **argv) {
+/* smpirun expects the symbol in a shared library (smpi.map). */
+int main(int argc, char **argv) {
   trs_smpi_rank own = {0};
   trs_ranks ranks = {.transport = &transport, .state = &own, .chunk = 1 << 30};
   shared *all;

@@ -10,36 +10,27 @@
 #include <string.h>
 
 #include "comm/ranks_mpi.h"
-#include "relax/kernels.h"
 
 typedef struct mpi_links {
   trs_relax_links base;
   trs_relaxation *R;
-  trs_ranks *ranks;
   MPI_Comm comm;
   int64_t nsends, nreceives, nrhs; /* number of right-hand sides of the requests; 0: no requests */
   int64_t row;                     /* bytes per row of x */
   MPI_Request *send, *receive;
   uint8_t *open;  /* receives: started and not yet complete */
   char *out, *in; /* packed messages; in: of several right-hand sides only; or the mover's */
-  char *records;
-  trs_failure failed;
 } mpi_links;
 
-enum { RECORD = 64 };
-
-/* false from the first failure on. */
-static bool keep(mpi_links *l, trs_status status) {
-  if (!l->failed.status && status) trs_failure_get(&l->failed);
-  return !l->failed.status;
-}
+static bool failed(const mpi_links *l) { return l->base.failed.status != TRS_SUCCESS; }
 
 static bool good(mpi_links *l, int code, const char *call) {
-  return keep(l, trs_mpi_check(code, call));
+  return trs_links_keep(&l->base, trs_mpi_check(code, call));
 }
 
 static bool await(mpi_links *l, MPI_Request *request) {
-  return keep(l, trs_mpi_await(l->ranks, request, MPI_STATUS_IGNORE, "MPI_Wait"));
+  return trs_links_keep(&l->base,
+                        trs_mpi_await(l->base.ranks, request, MPI_STATUS_IGNORE, "MPI_Wait"));
 }
 
 /* ---- Requests ---- */
@@ -105,7 +96,7 @@ static void pack(const mpi_links *l, int64_t m) {
 }
 
 static void finish(mpi_links *l, int64_t m) {
-  if (l->failed.status || !l->open[m]) return;
+  if (failed(l) || !l->open[m]) return;
   l->open[m] = 0;
   if (await(l, &l->receive[m]) && (l->nrhs > 1 || l->R->mover)) unpack(l, m);
 }
@@ -115,7 +106,7 @@ static void begin_receives(mpi_links *l, int32_t c) {
   for (int64_t m = D->receive_ptr[c]; m < D->receive_ptr[c + 1]; m++) {
     finish(l, m);
     if (l->R->mover) l->R->mover->settle(l->R, c);
-    if (l->failed.status || !good(l, MPI_Start(&l->receive[m]), "MPI_Start")) return;
+    if (failed(l) || !good(l, MPI_Start(&l->receive[m]), "MPI_Start")) return;
     l->open[m] = 1;
   }
 }
@@ -123,7 +114,7 @@ static void begin_receives(mpi_links *l, int32_t c) {
 /* Waits until the colour's messages of its previous step have left. */
 static void await_sends(mpi_links *l, int32_t c) {
   const trs_domain *D = l->R->domain;
-  for (int64_t m = D->send_ptr[c]; m < D->send_ptr[c + 1] && !l->failed.status; m++)
+  for (int64_t m = D->send_ptr[c]; m < D->send_ptr[c + 1] && !failed(l); m++)
     (void)await(l, &l->send[m]);
 }
 
@@ -132,7 +123,7 @@ static void begin_sends(mpi_links *l, int32_t c) {
   await_sends(l, c);
   if (l->R->mover) l->R->mover->pack(l->R, c, l->nrhs);
   for (int64_t m = D->send_ptr[c]; m < D->send_ptr[c + 1]; m++) {
-    if (l->failed.status) return;
+    if (failed(l)) return;
     if (!l->R->mover) pack(l, m);
     if (!good(l, MPI_Start(&l->send[m]), "MPI_Start")) return;
   }
@@ -154,7 +145,7 @@ static void give(trs_relax_links *links, int32_t c) { begin_sends((mpi_links *)l
 static void look(trs_relax_links *links) {
   mpi_links *l = (mpi_links *)links;
   int there;
-  if (!l->failed.status)
+  if (!failed(l))
     (void)good(l, MPI_Iprobe(MPI_ANY_SOURCE, TRS_TAG_FREE, l->comm, &there, MPI_STATUS_IGNORE),
                "MPI_Iprobe");
 }
@@ -162,32 +153,20 @@ static void look(trs_relax_links *links) {
 static void drain(trs_relax_links *links) {
   mpi_links *l = (mpi_links *)links;
   for (int64_t m = 0; m < l->nreceives; m++) finish(l, m);
-  for (int64_t m = 0; m < l->nsends && !l->failed.status; m++) (void)await(l, &l->send[m]);
+  for (int64_t m = 0; m < l->nsends && !failed(l); m++) (void)await(l, &l->send[m]);
 }
 
 static void start(trs_relax_links *links, int64_t nrhs, bool keep_x) {
   mpi_links *l = (mpi_links *)links;
   const trs_relaxation *R = l->R;
   int64_t column = (R->nrows + R->nhalo) * l->row;
-  if (l->failed.status) return;
+  if (failed(l)) return;
   if (nrhs != l->nrhs) make_requests(l, nrhs);
   for (int64_t c = 0; !keep_x && !R->mover && c < nrhs; c++)
     memset((char *)R->x + c * column + R->nrows * l->row, 0, (size_t)(R->nhalo * l->row));
   for (int32_t c = 0; keep_x && c < R->ncolours; c++) begin_receives(l, c);
   for (int32_t c = 0; keep_x && c < R->ncolours; c++) begin_sends(l, c);
   if (keep_x) drain(links);
-}
-
-static const void *gather(trs_relax_links *links, const void *mine, int64_t bytes) {
-  mpi_links *l = (mpi_links *)links;
-  if (l->failed.status) return NULL;
-  return keep(l, trs_ranks_records(l->ranks, mine, l->records, bytes)) ? l->records : NULL;
-}
-
-static void sum(trs_relax_links *links, int64_t *values, int64_t count) {
-  mpi_links *l = (mpi_links *)links;
-  if (!l->failed.status)
-    (void)keep(l, trs_ranks_reduce(l->ranks, values, count, sizeof *values, trs_join_sums));
 }
 
 /* ---- Life ---- */
@@ -212,14 +191,21 @@ static trs_status allocate(mpi_links *l) {
   if (R->mover) {
     l->out = R->mover->out;
     l->in = R->mover->in;
-    return trs_alloc((void **)&l->records, D->count, RECORD);
+    return TRS_SUCCESS;
   }
   TRS_TRY(trs_alloc((void **)&l->out, sent * R->room, (size_t)l->row));
-  if (R->room > 1) TRS_TRY(trs_alloc((void **)&l->in, R->nhalo * R->room, (size_t)l->row));
-  return trs_alloc((void **)&l->records, D->count, RECORD);
+  return R->room > 1 ? trs_alloc((void **)&l->in, R->nhalo * R->room, (size_t)l->row) : TRS_SUCCESS;
 }
 
-trs_status trs_mpi_links_create(trs_relaxation *R, trs_ranks *ranks) {
+static void free_links(trs_relax_links *links) {
+  mpi_links *l = (mpi_links *)links;
+  free_requests(l);
+  if (l->R->mover) l->out = l->in = NULL; /* the mover's */
+  l->R->links = NULL;
+  TRS_FREE_ALL(l->send, l->receive, l->open, l->out, l->in, l);
+}
+
+trs_status trs_mpi_links_create(trs_relaxation *R, trs_ranks *ranks, int64_t row) {
   mpi_links *l;
   TRS_TRY(TRS_ALLOC_ZERO(&l, 1));
   *l = (mpi_links){.base = {.start = start,
@@ -227,28 +213,13 @@ trs_status trs_mpi_links_create(trs_relaxation *R, trs_ranks *ranks) {
                             .give = give,
                             .look = look,
                             .drain = drain,
-                            .gather = gather,
-                            .sum = sum},
+                            .free = free_links,
+                            .ranks = ranks},
                    .R = R,
-                   .ranks = ranks,
                    .comm = trs_ranks_mpi_comm(ranks),
                    .nsends = R->domain->send_ptr[R->ncolours],
                    .nreceives = R->domain->receive_ptr[R->ncolours],
-                   .row = R->block * (int64_t)trs_relax_kernels_of(R->store)->x_size};
+                   .row = row};
   R->links = &l->base;
   return allocate(l);
-}
-
-trs_status trs_mpi_links_status(trs_relaxation *R) {
-  mpi_links *l = (mpi_links *)R->links;
-  return l && l->failed.status ? trs_failure_set(&l->failed) : TRS_SUCCESS;
-}
-
-void trs_mpi_links_free(trs_relaxation *R) {
-  mpi_links *l = R ? (mpi_links *)R->links : NULL;
-  if (!l) return;
-  free_requests(l);
-  if (R->mover) l->out = l->in = NULL; /* the links' own communicator */
-  TRS_FREE_ALL(l->send, l->receive, l->open, l->out, l->in, l->records, l);
-  R->links = NULL;
 }

@@ -43,6 +43,13 @@ static trs_status make_phase(trs_grid_solver *s, int which, int height) {
 
 /* ---- Setting up. ---- */
 
+static void choose_shape(trs_grid_solver *s, const trs_grid_input *in) {
+  trs_grid_shape *p = &s->set.shape;
+  if (p->x || p->y || p->z) return;
+  *p = s->set.plans.context ? (trs_grid_shape){1, 1, s->ranks->size}
+                            : trs_grid_shape_for(s->ranks->size, in->leaves, s->set.one_grid);
+}
+
 static trs_status check_shape(const trs_grid_solver *s) {
   trs_grid_shape p = s->set.shape;
   if (p.x < 1 || p.y < 1 || p.z < 1 || (int64_t)p.x * p.y * p.z != s->ranks->size)
@@ -129,6 +136,7 @@ static trs_status agree_on_isa(trs_grid_solver *s) {
 }
 
 static trs_status begin(trs_grid_solver *s, const trs_grid_input *in, base *b) {
+  choose_shape(s, in);
   trs_status status = check_shape(s);
   if (!status) status = trs_isa_check();
   s->set.supernodes.places = s->set.shape.x * s->set.shape.y;

@@ -17,7 +17,8 @@ typedef enum trs_grid_algorithm { TRS_GRID3D = 0, TRS_GRID3D_BASELINE = 1 } trs_
 typedef struct trs_grid_options {
   trs_grid_algorithm algorithm;
   trs_tree_shape trees;
-  trs_grid_shape shape;
+  trs_grid_shape shape; /* all 0: the library's choice */
+  bool one_grid;        /* of it: Pz is 1 */
   trs_layout_options supernodes;
   int64_t nrhs; /* most right-hand sides per pass */
   trs_plans_options plans;
@@ -50,6 +51,7 @@ typedef struct trs_grid_solver {
   void *buffer;          /* packed messages */
   int64_t buffer_bytes;
   trs_row_moves moves;  /* of b and x, in the application's distribution */
+  trs_stream stream;    /* of b and x in device memory */
   int64_t room;         /* right-hand sides that fit on all ranks */
   bool met;             /* other ranks have mapped the memory of the part's solver */
   uint32_t phases_run;  /* for the tags */
@@ -58,12 +60,13 @@ typedef struct trs_grid_solver {
 
 /* Collective, like all functions below; a failure is reported on all ranks.  b and x lie whole on
  * rank 0 until trs_grid_solver_distribute changes that. */
-trs_status trs_grid_solver_create(trs_grid_solver *solver, trs_ranks *ranks,
-                                  const trs_grid_input *input, const trs_grid_options *options);
-void trs_grid_solver_destroy(trs_grid_solver *solver);
+TRS_API trs_status trs_grid_solver_create(trs_grid_solver *solver, trs_ranks *ranks,
+                                          const trs_grid_input *input,
+                                          const trs_grid_options *options);
+TRS_API void trs_grid_solver_destroy(trs_grid_solver *solver);
 
 /* From now on this rank has the given rows of b and x, starting at `first`. */
-trs_status trs_grid_solver_distribute(trs_grid_solver *solver, int64_t first, int64_t rows);
+TRS_API trs_status trs_grid_solver_distribute(trs_grid_solver *solver, int64_t first, int64_t rows);
 
 /* The steps of setup and solve without numbers, separate so that a simulation can run them: the
  * roles of a sweep on grid z; the setup of sweeps and exchanges, once layout and part exist; and
@@ -75,7 +78,7 @@ trs_status trs_grid_solver_run(trs_grid_solver *solver);
 /* Bytes of the solver's buffer: the longest list of slots of sums, or twice that of shared x. */
 int64_t trs_grid_buffer_bytes(const trs_grid_solver *solver);
 
-/* b and x: this rank's rows, by columns. */
+/* b and x: this rank's rows, by columns, on the host. */
 trs_status trs_grid_solver_solve(trs_grid_solver *solver, void *x, int64_t ldx, const void *b,
                                  int64_t ldb, int64_t nrhs);
 

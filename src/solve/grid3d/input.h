@@ -5,9 +5,9 @@
 #ifndef TRS_SOLVE_GRID3D_INPUT_H
 #define TRS_SOLVE_GRID3D_INPUT_H
 
+#include "comm/mpi_structs.h"
 #include "comm/ranks.h"
 #include "solve/grid3d/fill.h"
-#include "trireme_mpi.h"
 
 typedef struct trs_grid_input trs_grid_input;
 struct trs_grid_input {
@@ -32,6 +32,13 @@ struct trs_grid_input {
 
 /* Transposes the input: L, U, permutations and scalings then describe A^T or A^H. */
 void trs_input_transpose(trs_grid_input *in, bool conjugate);
+
+/* Opens the source of a kind: trs_factors *, the path of a file, trs_mpi_blocks *.  Collective;
+ * all ranks have the same status.  The caller must close the input, also after a failure. */
+typedef enum trs_input_kind { TRS_INPUT_FACTORS, TRS_INPUT_FILE, TRS_INPUT_BLOCKS } trs_input_kind;
+
+TRS_API trs_status trs_input_open(trs_grid_input *in, trs_input_kind kind, const void *source,
+                                  trs_scalar scalar, trs_trans trans, trs_ranks *ranks);
 
 /* The caller keeps F until the solver is created. */
 trs_status trs_input_factors(trs_grid_input *in, const trs_factors *F);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/structs.h"
 #include "solve/grid3d/deliver.h"
 #include "solve/grid3d/input.h"
 
@@ -401,9 +402,9 @@ trs_status trs_input_blocks(trs_grid_input *in, const trs_mpi_blocks *of, trs_ra
   blocks *b = NULL;
   *in = (trs_grid_input){0};
   trs_status status =
-      of ? TRS_ALLOC_ZERO(&b, 1) : trs_fail(TRS_ERROR_ARGUMENT, -1, "blocks are NULL");
+      of ? TRS_ALLOC_ZERO(&b, 1) : trs_fail(TRS_ERROR_ARGUMENT, -1, "blocks is NULL");
+  if (!status) status = TRS_STRUCT_TAKE(trs_mpi_blocks, &b->of, of);
   if (!status) {
-    b->of = *of;
     b->rank = ranks->rank;
     b->size = ranks->size;
   }

@@ -107,3 +107,15 @@ trs_status trs_input_factors(trs_grid_input *in, const trs_factors *F) {
   in->state = F;
   return TRS_SUCCESS;
 }
+
+trs_status trs_input_open(trs_grid_input *in, trs_input_kind kind, const void *source,
+                          trs_scalar scalar, trs_trans trans, trs_ranks *ranks) {
+  *in = (trs_grid_input){0};
+  if (kind == TRS_INPUT_FACTORS)
+    TRS_TRY(trs_ranks_agree(ranks, trs_input_factors(in, source)));
+  else
+    TRS_TRY(kind == TRS_INPUT_FILE ? trs_input_file(in, source, scalar, ranks)
+                                   : trs_input_blocks(in, source, ranks));
+  if (trans != TRS_NO_TRANS) trs_input_transpose(in, trans == TRS_CONJ_TRANS);
+  return TRS_SUCCESS;
+}

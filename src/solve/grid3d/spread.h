@@ -105,10 +105,10 @@ extern "C" {
 
 /* These functions launch and do not wait.  By columns the work in `side`, a stream that does not
  * wait for others, runs beside that in `stream`, and ends before it does. */
-TRS_API trs_status trs_spread_launch(const trs_spread_args *args, trs_stream stream);
-TRS_API trs_status trs_spread_launch_columns(const trs_spread_args *args, trs_stream stream,
-                                             trs_stream side);
-TRS_API trs_status trs_spread_move(const trs_spread_rows *rows, trs_stream stream);
+trs_status trs_spread_launch(const trs_spread_args *args, trs_stream stream);
+trs_status trs_spread_launch_columns(const trs_spread_args *args, trs_stream stream,
+                                     trs_stream side);
+trs_status trs_spread_move(const trs_spread_rows *rows, trs_stream stream);
 
 #ifdef __cplusplus
 }

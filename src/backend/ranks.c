@@ -1,17 +1,15 @@
-/* mpi_context.c - a context on each rank. */
-#include "api/mpi_context.h"
+/* ranks.c - a context on each rank. */
+#include "backend/ranks.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "comm/ranks_mpi.h"
 #include "device/shared.h"
-#include "trireme_mpi.h"
 
 /* gpu identifies a GPU uniquely over all ranks; machine is the first rank of the machine. */
-typedef struct place {
+typedef struct rank_gpu {
   int64_t machine, gpu; /* gpu is -1 without a GPU */
-} place;
+} rank_gpu;
 
 static trs_status check_where(const char *where) {
   size_t length = where ? strcspn(where, ":") : 0;
@@ -36,7 +34,7 @@ static trs_status open(trs_context **ctx, const char *where, int turn) {
   return trs_context_create(ctx, gpu);
 }
 
-static trs_status find_place(const trs_context *ctx, place *own) {
+static trs_status identify_gpu(const trs_context *ctx, rank_gpu *own) {
   own->gpu = -1;
   if (!ctx->device) return TRS_SUCCESS;
   int before = trs_device_enter(ctx->device);
@@ -45,8 +43,8 @@ static trs_status find_place(const trs_context *ctx, place *own) {
   return status;
 }
 
-static void count_gpus(const place *of, int size, trs_mpi_gpus *gpus) {
-  *gpus = (trs_mpi_gpus){0};
+static void count_gpus(const rank_gpu *of, int size, trs_ranks_gpus *gpus) {
+  *gpus = (trs_ranks_gpus){0};
   for (int r = 0; r < size; r++) {
     int same = 0, before = 0;
     for (int q = 0; q < size && of[r].gpu >= 0; q++) {
@@ -59,9 +57,9 @@ static void count_gpus(const place *of, int size, trs_mpi_gpus *gpus) {
   }
 }
 
-static trs_status compare_places(trs_ranks *ranks, trs_status status, const place *own,
-                                 trs_mpi_gpus *gpus) {
-  place *all = NULL;
+static trs_status compare_gpus(trs_ranks *ranks, trs_status status, const rank_gpu *own,
+                               trs_ranks_gpus *gpus) {
+  rank_gpu *all = NULL;
   if (!status) status = TRS_ALLOC(&all, ranks->size);
   status = trs_ranks_agree(ranks, status);
   if (!status) status = trs_ranks_records(ranks, own, all, sizeof *own);
@@ -71,32 +69,18 @@ static trs_status compare_places(trs_ranks *ranks, trs_status status, const plac
   return status;
 }
 
-trs_status trs_mpi_open_context(trs_ranks *ranks, trs_context **ctx, const char *where,
-                                trs_mpi_gpus *gpus) {
+trs_status trs_ranks_open_context(trs_ranks *ranks, trs_context **ctx, const char *where,
+                                  trs_ranks_gpus *gpus) {
   int machine, turn;
-  place own = {0};
+  rank_gpu own = {0};
   *ctx = NULL;
-  TRS_TRY(trs_mpi_neighbours(ranks, &machine, &turn));
+  TRS_TRY(trs_ranks_neighbours(ranks, &machine, &turn));
   own.machine = machine;
   trs_status status = open(ctx, where, turn);
-  if (!status) status = find_place(*ctx, &own);
-  status = compare_places(ranks, status, &own, gpus);
+  if (!status) status = identify_gpu(*ctx, &own);
+  status = compare_gpus(ranks, status, &own, gpus);
   if (!status) return TRS_SUCCESS;
   trs_context_destroy(*ctx);
   *ctx = NULL;
-  return status;
-}
-
-trs_status trs_mpi_context_create(MPI_Comm comm, trs_context **ctx, const char *where) {
-  trs_ranks ranks;
-  trs_context *made = NULL;
-  if (ctx) *ctx = NULL;
-  TRS_TRY(trs_ranks_open_mpi(&ranks, comm, 0));
-  trs_status status =
-      ctx ? TRS_SUCCESS : trs_fail(TRS_ERROR_ARGUMENT, -1, "the address of the context is NULL");
-  status = trs_ranks_agree(&ranks, status);
-  if (!status) status = trs_mpi_open_context(&ranks, &made, where, NULL);
-  if (!status) *ctx = made;
-  trs_ranks_close(&ranks);
   return status;
 }

@@ -1,15 +1,14 @@
 /* ranks.c - relaxation on ranks: every rank receives the whole pattern and colours it, so that the
  * colours are those of one domain; values, b and x stay on the ranks that provide them, or rank 0
  * distributes them. */
-#include "relax/mpi/ranks.h"
+#include "relax/ranks.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "base/timer.h"
-#include "comm/ranks_mpi.h"
+#include "device/device.h"
 #include "relax/backend.h"
-#include "relax/mpi/links.h"
+#include "relax/kernels.h"
 
 /* ---- Rows, pattern ---- */
 
@@ -285,8 +284,20 @@ static trs_status take_values(trs_ranks_relaxation *Q, const trs_block_source *s
   return status;
 }
 
+/* The source of ranks that provide no rows: empty, and of rank 0's type. */
+static trs_status share_type(trs_ranks_relaxation *Q, trs_block_source *source, int block) {
+  static const int64_t none[1];
+  int scalar = (int)source->scalar;
+  TRS_TRY(trs_ranks_broadcast(&Q->ranks, &scalar, sizeof scalar));
+  if (Q->ranks.rank)
+    *source = (trs_block_source){
+        .scalar = (trs_scalar)scalar, .block = block, .span = 1, .ptr = none, .matrix = true};
+  return TRS_SUCCESS;
+}
+
 trs_status trs_ranks_relaxation_update(trs_ranks_relaxation *Q, trs_block_source *source) {
   double start = trs_seconds();
+  if (Q->dealt) TRS_TRY(share_type(Q, source, Q->R->block));
   source->ncols = Q->R->ncols;
   source->row = Q->dealt ? NULL : Q->row;
   TRS_TRY(trs_ranks_agree(&Q->ranks, trs_block_source_check(source)));
@@ -297,13 +308,38 @@ trs_status trs_ranks_relaxation_update(trs_ranks_relaxation *Q, trs_block_source
 
 /* ---- Creation ---- */
 
+static const void *gather(trs_relax_links *links, const void *mine, int64_t bytes) {
+  if (links->failed.status) return NULL;
+  bool good = trs_links_keep(links, trs_ranks_records(links->ranks, mine, links->records, bytes));
+  return good ? links->records : NULL;
+}
+
+static void sum(trs_relax_links *links, int64_t *values, int64_t count) {
+  if (!links->failed.status)
+    (void)trs_links_keep(
+        links, trs_ranks_reduce(links->ranks, values, count, sizeof *values, trs_join_sums));
+}
+
+static trs_status status_of(const trs_relax_links *links) {
+  return links && links->failed.status ? trs_failure_set(&links->failed) : TRS_SUCCESS;
+}
+
+static trs_status connect(trs_ranks_relaxation *Q) {
+  enum { RECORD = 64 };
+  trs_relaxation *R = Q->R;
+  TRS_TRY(Q->link(R, &Q->ranks, R->block * (int64_t)trs_relax_kernels_of(R->store)->x_size));
+  R->links->gather = gather;
+  R->links->sum = sum;
+  return trs_alloc((void **)&R->links->records, R->domain->count, RECORD);
+}
+
 static trs_status meet(trs_ranks_relaxation *Q) {
   int machine, position;
   if (!Q->R->backend->meet) return TRS_SUCCESS; /* the same on all ranks */
-  TRS_TRY(trs_mpi_neighbours(&Q->ranks, &machine, &position));
+  TRS_TRY(trs_ranks_neighbours(&Q->ranks, &machine, &position));
   Q->R->links->beside_first = machine == 0;
   Q->R->backend->meet(Q->R);
-  return trs_ranks_agree(&Q->ranks, trs_mpi_links_status(Q->R));
+  return trs_ranks_agree(&Q->ranks, status_of(Q->R->links));
 }
 
 static trs_status make_domain(trs_ranks_relaxation *Q, trs_block_system *S, trs_context *context,
@@ -317,7 +353,7 @@ static trs_status make_domain(trs_ranks_relaxation *Q, trs_block_system *S, trs_
   trs_status status = trs_relaxation_create_domain(&Q->R, context, source->scalar, source->block, S,
                                                    ranks->rank, options);
   if (!status && ranks->size > 1 && Q->R->backend->link) status = Q->R->backend->link(Q->R);
-  if (!status && ranks->size > 1) status = trs_mpi_links_create(Q->R, ranks);
+  if (!status && ranks->size > 1) status = connect(Q);
   TRS_TRY(trs_ranks_agree(ranks, status));
   return ranks->size > 1 ? meet(Q) : TRS_SUCCESS;
 }
@@ -329,6 +365,7 @@ trs_status trs_ranks_relaxation_create(trs_ranks_relaxation *Q, trs_context *con
   trs_block_system S = {.domains = 0};
   int64_t *brought = NULL;
   Q->dealt = dealt;
+  if (dealt) TRS_TRY(share_type(Q, source, source->block));
   trs_status status = TRS_ALLOC(&brought, Q->ranks.size);
   if (!status) status = TRS_ALLOC_ZERO(&Q->count, Q->ranks.size);
   status = trs_ranks_agree(&Q->ranks, status);
@@ -343,8 +380,12 @@ trs_status trs_ranks_relaxation_create(trs_ranks_relaxation *Q, trs_context *con
 }
 
 void trs_ranks_relaxation_free(trs_ranks_relaxation *Q) {
-  if (Q->R && Q->R->links && Q->R->backend->leave) Q->R->backend->leave(Q->R);
-  trs_mpi_links_free(Q->R);
+  trs_relax_links *links = Q->R ? Q->R->links : NULL;
+  if (links) {
+    if (Q->R->backend->leave) Q->R->backend->leave(Q->R);
+    trs_free(links->records);
+    links->free(links);
+  }
   trs_relax_destroy(Q->R);
   TRS_FREE_ALL(Q->row, Q->count, Q->dealing, Q->b, Q->x, Q->pack);
   trs_ranks_close(&Q->ranks);
@@ -420,12 +461,28 @@ static trs_status make_room(trs_ranks_relaxation *Q, int64_t columns) {
 static trs_status sweep_domain(trs_ranks_relaxation *Q, const trs_rhs *rhs,
                                const trs_sweep_options *options) {
   trs_status status = trs_relaxation_sweep(Q->R, rhs, options);
-  if (!status) status = trs_mpi_links_status(Q->R);
+  if (!status) status = status_of(Q->R->links);
   return trs_ranks_agree(&Q->ranks, status);
 }
 
-trs_status trs_ranks_relaxation_sweep(trs_ranks_relaxation *Q, const trs_rhs *rhs,
-                                      const trs_sweep_options *options) {
+/* x and b in device memory belong to ranks that provide their rows. */
+static trs_status check_sweep(trs_ranks_relaxation *Q, trs_status status, const trs_rhs *rhs,
+                              const trs_sweep_options *o) {
+  static const char *const names[] = {"nrhs",  "sweeps", "direction",
+                                      "omega", "keep_x", "residual_every"};
+  const double values[] = {(double)rhs->nrhs, (double)o->sweeps, o->direction,
+                           o->omega,          o->keep_x != 0,    (double)o->residual_every};
+  if (!status && Q->dealt && !Q->ranks.rank &&
+      (trs_device_address(rhs->x) || trs_device_address(rhs->b)))
+    status = trs_fail(TRS_ERROR_UNSUPPORTED, -1,
+                      "x and b that rank 0 deals must lie in host memory: only rows that each "
+                      "rank brings may lie on its GPU");
+  return trs_ranks_same(&Q->ranks, status, values, names, sizeof values / sizeof *values);
+}
+
+trs_status trs_ranks_relaxation_sweep(trs_ranks_relaxation *Q, trs_status status,
+                                      const trs_rhs *rhs, const trs_sweep_options *options) {
+  TRS_TRY(check_sweep(Q, status, rhs, options));
   int64_t own = Q->nrows * Q->R->block, nrhs = rhs->nrhs;
   if (!Q->dealt) return sweep_domain(Q, rhs, options);
   TRS_TRY(make_room(Q, nrhs));
