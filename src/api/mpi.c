@@ -63,27 +63,27 @@ static trs_status check_backend(const trs_mpi_options *options, int method) {
 }
 
 /* Sets all options except the context and a shape that the library chooses. */
-static trs_status take_options(trs_grid_options *set, int *method, const trs_mpi_options *options) {
-  int which = GRID3D;
+static trs_status take_options(trs_grid_options *set, int *chosen, const trs_mpi_options *options) {
+  int method = GRID3D;
   if (options->method)
-    for (which = 0; which < NMETHODS && strcmp(methods[which], options->method) != 0;) which++;
-  *method = which;
-  if (which == NMETHODS)
+    for (method = 0; method < NMETHODS && strcmp(methods[method], options->method) != 0;) method++;
+  *chosen = method;
+  if (method == NMETHODS)
     return trs_fail(TRS_ERROR_ARGUMENT, -1,
                     "there is no method \"%s\" for ranks: grid3d, grid3d:algorithm=4 or 5 (GPUs), "
                     "grid3d-baseline or grid2d",
                     options->method);
-  TRS_TRY(check_backend(options, which));
-  if (which == GRID2D && options->pz > 1)
+  TRS_TRY(check_backend(options, method));
+  if (method == GRID2D && options->pz > 1)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "grid2d has one grid, not Pz = %d", options->pz);
-  int invert = which == GRID3D || which == ALGORITHM_4 ? TRS_INVERT_DENSE : TRS_INVERT_BLOCKS;
+  int invert = method == GRID3D || method == ALGORITHM_4 ? TRS_INVERT_DENSE : TRS_INVERT_BLOCKS;
   if (options->invert)
     for (invert = 0; invert < NINVERSIONS && strcmp(inversions[invert], options->invert) != 0;)
       invert++;
   if (invert == NINVERSIONS)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "invert is \"%s\": it takes blocks, separators or auto",
                     options->invert);
-  if (which == ALGORITHM_5 && invert != TRS_INVERT_BLOCKS)
+  if (method == ALGORITHM_5 && invert != TRS_INVERT_BLOCKS)
     return trs_fail(TRS_ERROR_ARGUMENT, -1,
                     "Algorithm 5 inverts the triangles of supernodes (blocks), not \"%s\"",
                     inversions[invert]);
@@ -93,21 +93,21 @@ static trs_status take_options(trs_grid_options *set, int *method, const trs_mpi
   if (options->trans < TRS_NO_TRANS || options->trans > TRS_CONJ_TRANS)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "trans = %d", (int)options->trans);
   *set = (trs_grid_options){
-      .algorithm = which == BASELINE ? TRS_GRID3D_BASELINE : TRS_GRID3D,
+      .algorithm = method == BASELINE ? TRS_GRID3D_BASELINE : TRS_GRID3D,
       .trees = options->flat_trees ? TRS_TREE_FLAT : TRS_TREE_BINARY,
       .shape = {options->px, options->py, options->pz},
-      .one_grid = which == GRID2D,
+      .one_grid = method == GRID2D,
       .supernodes = {.width = options->width > 0 ? options->width : DEFAULT_WIDTH,
                      .relax = options->relax < 0   ? 0
                               : options->relax > 0 ? options->relax
                                                    : DEFAULT_RELAX,
                      .few = options->relax < 0 ? 0 : ZEROS_A_COLUMN,
-                     .scattered = options->scattered || which == ALGORITHM_5,
+                     .scattered = options->scattered || method == ALGORITHM_5,
                      .invert = (trs_invert)invert},
       .nrhs = NRHS_AT_ONCE,
       .in_turn = options->in_turn && options->backend,
-      .plans = {.method = which == ALGORITHM_4 ? "supernodal" : NULL,
-                .by_columns = which == ALGORITHM_5,
+      .plans = {.method = method == ALGORITHM_4 ? "supernodal" : NULL,
+                .by_columns = method == ALGORITHM_5,
                 .nrhs = options->nrhs,
                 .mpi_reads_device = trs_mpi_reads_device()}};
   return TRS_SUCCESS;

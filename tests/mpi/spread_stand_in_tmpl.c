@@ -119,7 +119,7 @@ static void NAME(do_task)(block *w) {
   }
   NAME(add_up)(w, y);
   if (t->kind == TRS_SPREAD_SUM) {
-    NAME(put)(w, y, (SCALAR *)sum_at(w, t->parent, t->place, sizeof(SCALAR)));
+    NAME(put)(w, y, (SCALAR *)sum_at(w, t->parent, t->child, sizeof(SCALAR)));
     return;
   }
   NAME(solve)(w, y, x);

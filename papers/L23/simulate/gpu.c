@@ -46,8 +46,8 @@ static double wire_s(const world *w, int64_t from, int64_t to, double bytes) {
 }
 
 /* Seconds of one block for the given numbers of a panel. */
-static double numbers_s(const world *w, int which, double numbers) {
-  return 8 * numbers / w->m->block_bytes_s[which];
+static double numbers_s(const world *w, bool upper, double numbers) {
+  return 8 * numbers / w->m->block_bytes_s[upper];
 }
 
 /* The block of threads that is free first becomes free again at `then`. */
@@ -64,7 +64,8 @@ static void put_back(double *heap, int count, double then) {
 /* ---- A column ---- */
 
 typedef struct column {
-  int which, z;
+  bool upper;
+  int z;
   int64_t K;
 } column;
 
@@ -72,7 +73,7 @@ static int place_of(const world *w, int64_t I) { return (int)(I % w->shape.x); }
 
 /* The root, then the other members with blocks, in cyclic order from the root. */
 static int list_members(const world *w, const column *c) {
-  const trs_grid_blocks *blocks = &w->l->blocks[c->which];
+  const trs_grid_blocks *blocks = &w->l->blocks[c->upper];
   int root = place_of(w, c->K), count = 1;
   for (int p = 0; p < w->shape.x; p++) w->x[p] = -1;
   for (int64_t b = blocks->ptr[c->K]; b < blocks->ptr[c->K + 1]; b++)
@@ -85,24 +86,24 @@ static int list_members(const world *w, const column *c) {
 
 /* x has arrived at a member: processes its blocks, row by row.  Returns the time of the last. */
 static double multiply(world *w, const column *c, int place, double now) {
-  const trs_grid_blocks *blocks = &w->l->blocks[c->which];
+  const trs_grid_blocks *blocks = &w->l->blocks[c->upper];
   int64_t first = blocks->ptr[c->K], count = blocks->ptr[c->K + 1] - first;
   for (int64_t k = 0; k < count; k++) {
-    int64_t b = first + (c->which ? count - 1 - k : k), I = blocks->row[b];
+    int64_t b = first + (c->upper ? count - 1 - k : k), I = blocks->row[b];
     if (!trs_on_grid(w->l, I, c->z) || place_of(w, I) != place) continue;
-    double numbers = (double)(blocks->rows[b] * trs_width(w->l, c->which ? I : c->K));
-    now += numbers_s(w, c->which, numbers);
+    double numbers = (double)(blocks->rows[b] * trs_width(w->l, c->upper ? I : c->K));
+    now += numbers_s(w, c->upper, numbers);
     w->bytes[place] += 8 * numbers;
     w->told[I] = larger(w->told[I], now);
-    w->figures[c->z * w->shape.x + place].value[TRS_FIGURE_FLOPS + c->which] += 2 * numbers;
+    w->figures[c->z * w->shape.x + place].value[TRS_FIGURE_FLOPS + c->upper] += 2 * numbers;
   }
   return now;
 }
 
 static double solve_diagonal(world *w, const column *c, int place, double now) {
   double width = (double)trs_width(w->l, c->K);
-  now = larger(now, w->told[c->K] + w->m->here_s) + w->m->triangle_s[c->which] +
-        numbers_s(w, c->which, width * width / 2);
+  now = larger(now, w->told[c->K] + w->m->here_s) + w->m->triangle_s[c->upper] +
+        numbers_s(w, c->upper, width * width / 2);
   w->bytes[place] += 4 * width * width;
   return now;
 }
@@ -119,8 +120,8 @@ static void do_column(world *w, const column *c) {
     for (int k = 0; k < at.nchildren; k++) {
       int to = w->member[at.first_child + k];
       w->x[to] = now + wire_s(w, c->z * w->shape.x + place, c->z * w->shape.x + to, bytes);
-      f->value[TRS_FIGURE_INTRA_MESSAGES + c->which]++;
-      f->value[TRS_FIGURE_INTRA_BYTES + c->which] += bytes;
+      f->value[TRS_FIGURE_INTRA_MESSAGES + c->upper]++;
+      f->value[TRS_FIGURE_INTRA_BYTES + c->upper] += bytes;
     }
     put_back(heap, w->m->blocks, multiply(w, c, place, now));
   }
@@ -137,27 +138,27 @@ static void begin_sweep(world *w, int z) {
   }
 }
 
-static void end_sweep(world *w, int which, int z) {
+static void end_sweep(world *w, bool upper, int z) {
   for (int p = 0; p < w->shape.x; p++) {
     int64_t rank = (int64_t)z * w->shape.x + p;
     double end = w->free[rank] + w->bytes[p] / w->m->bytes_s;
     for (int k = 0; k < w->m->blocks; k++)
       end = larger(end, w->block[(int64_t)p * w->m->blocks + k]);
     end += w->m->sweep_s;
-    w->figures[rank].value[TRS_FIGURE_FLOP + which] += end - w->free[rank];
+    w->figures[rank].value[TRS_FIGURE_FLOP + upper] += end - w->free[rank];
     w->figures[rank].value[TRS_FIGURE_BYTES] += w->bytes[p];
     w->free[rank] = end;
   }
 }
 
-static void sweep(world *w, int which, int z) {
-  column c = {.which = which, .z = z};
+static void sweep(world *w, bool upper, int z) {
+  column c = {.upper = upper, .z = z};
   begin_sweep(w, z);
   for (int64_t k = 0; k < w->l->count; k++) {
-    c.K = which ? w->l->count - 1 - k : k;
+    c.K = upper ? w->l->count - 1 - k : k;
     if (trs_on_grid(w->l, c.K, z)) do_column(w, &c);
   }
-  end_sweep(w, which, z);
+  end_sweep(w, upper, z);
 }
 
 static double shared_bytes(const world *w, int z, int place, int height) {
@@ -199,9 +200,9 @@ static trs_status run(world *w) {
   TRS_TRY(TRS_ALLOC(&w->x, w->shape.x));
   TRS_TRY(TRS_ALLOC(&w->member, w->shape.x));
   memset(w->figures, 0, (size_t)ranks * sizeof *w->figures);
-  for (int z = 0; z < w->shape.z; z++) sweep(w, 0, z);
+  for (int z = 0; z < w->shape.z; z++) sweep(w, TRS_L, z);
   allreduce(w);
-  for (int z = 0; z < w->shape.z; z++) sweep(w, 1, z);
+  for (int z = 0; z < w->shape.z; z++) sweep(w, TRS_U, z);
   for (int64_t r = 0; r < ranks; r++) w->figures[r].value[TRS_FIGURE_SOLVE] = w->free[r];
   return TRS_SUCCESS;
 }

@@ -59,7 +59,8 @@ typedef struct world {
 
 typedef struct sweep {
   world *w;
-  int which, z, places; /* per grid */
+  bool upper;
+  int z, places; /* per grid */
   trs_roles role;
   int64_t count;                 /* supernodes on the grid without a home: their number, */
   int32_t *list, *index_of;      /* and list; count, the layout's count */
@@ -85,15 +86,15 @@ static int role_of(const sweep *s, int64_t K) {
 }
 
 static int place_of(const sweep *s, int64_t I, int64_t K) {
-  return trs_place_of(s->w->l, s->w->shape, s->which, I, K);
+  return trs_place_of(s->w->l, s->w->shape, s->upper, I, K);
 }
 
 static bool is_home(const sweep *s, int64_t I, int64_t K) {
-  return s->w->l->home[s->which ? I : K] >= 0;
+  return s->w->l->home[s->upper ? I : K] >= 0;
 }
 
 static int root_of(const sweep *s, int64_t K) {
-  return trs_place_of(s->w->l, s->w->shape, 0, K, K);
+  return trs_place_of(s->w->l, s->w->shape, TRS_L, K, K);
 }
 
 static int64_t bytes_of(const sweep *s, int64_t K) {
@@ -153,7 +154,7 @@ static void sort_members(const tree *t, int places) {
 }
 
 static trs_status list_columns(sweep *s) {
-  const trs_grid_blocks *blocks = &s->w->l->blocks[s->which];
+  const trs_grid_blocks *blocks = &s->w->l->blocks[s->upper];
   tree t = {.member = &s->column, .homes = s->homes};
   TRS_TRY(TRS_ALLOC(&s->column, 0));
   for (int64_t i = 0; i < s->count; i++) {
@@ -172,7 +173,7 @@ static trs_status list_columns(sweep *s) {
 
 /* The pattern is symmetric: columns of L's row I are rows of U's column I, and the other way. */
 static trs_status list_row(sweep *s, tree *t, int64_t I) {
-  const trs_grid_blocks *turned = &s->w->l->blocks[1 - s->which];
+  const trs_grid_blocks *turned = &s->w->l->blocks[!s->upper];
   TRS_TRY(add_member(t, root_of(s, I), false));
   for (int64_t b = turned->ptr[I]; b < turned->ptr[I + 1]; b++) {
     int64_t K = turned->row[b];
@@ -240,7 +241,7 @@ static trs_status weigh_local(sweep *s) {
     s->local[l->home[K]] += trs_product_s(s->w->m, (width + 1) / 2 + rows, nrhs, width);
     s->local_flops[l->home[K]] += (double)(width * (width + 2 * rows) * nrhs);
   }
-  return s->which ? TRS_SUCCESS : weigh_touched(s);
+  return s->upper ? TRS_SUCCESS : weigh_touched(s);
 }
 
 static trs_status make(sweep *s) {
@@ -264,7 +265,7 @@ static trs_status make(sweep *s) {
 
 static void compute(sweep *s, double seconds) {
   s->now += seconds;
-  s->f->value[TRS_FIGURE_FLOP + s->which] += seconds;
+  s->f->value[TRS_FIGURE_FLOP + s->upper] += seconds;
 }
 
 static int64_t rank_of(const sweep *s, int place) { return (int64_t)s->z * s->places + place; }
@@ -273,8 +274,8 @@ static void send(sweep *s, int to, int64_t K, bool sum) {
   const trs_machine *m = s->w->m;
   int64_t bytes = bytes_of(s, K);
   s->now += m->send_s + (double)bytes * m->copy_s;
-  s->f->value[TRS_FIGURE_INTRA_MESSAGES + s->which]++;
-  s->f->value[TRS_FIGURE_INTRA_BYTES + s->which] += (double)bytes;
+  s->f->value[TRS_FIGURE_INTRA_MESSAGES + s->upper]++;
+  s->f->value[TRS_FIGURE_INTRA_BYTES + s->upper] += (double)bytes;
   event e = {.time = s->now, .K = (int32_t)K, .from = s->place, .place = to, .sum = sum};
   e.waits = trs_network_shares(&s->w->net, rank_of(s, e.from), rank_of(s, to));
   if (!e.waits) e.time += trs_wire_s(m, rank_of(s, e.from), rank_of(s, to), bytes);
@@ -291,9 +292,9 @@ static void carry(sweep *s, event e) {
 }
 
 static void product(sweep *s, int64_t I, int64_t K, int64_t rows) {
-  int64_t width = trs_width(s->w->l, s->which ? I : K), nrhs = s->w->nrhs;
+  int64_t width = trs_width(s->w->l, s->upper ? I : K), nrhs = s->w->nrhs;
   compute(s, trs_product_s(s->w->m, rows, nrhs, width));
-  s->f->value[TRS_FIGURE_FLOPS + s->which] += 2.0 * (double)(rows * width * nrhs);
+  s->f->value[TRS_FIGURE_FLOPS + s->upper] += 2.0 * (double)(rows * width * nrhs);
 }
 
 static void one_less(sweep *s, int64_t i) {
@@ -313,7 +314,7 @@ static void use_column(sweep *s, int64_t K) {
 
 /* Like multiply_some in sweep.c. */
 static void multiply_open(sweep *s) {
-  const trs_grid_blocks *blocks = &s->w->l->blocks[s->which];
+  const trs_grid_blocks *blocks = &s->w->l->blocks[s->upper];
   while (s->nopen > 0 && s->nready == 0) {
     int64_t K = s->list[s->open[s->nopen - 1]], *used = &s->used[s->nopen - 1];
     int64_t begin = blocks->ptr[K], count = blocks->ptr[K + 1] - begin;
@@ -321,7 +322,7 @@ static void multiply_open(sweep *s) {
       s->nopen--;
       continue;
     }
-    int64_t k = (*used)++, b = begin + (s->which ? count - 1 - k : k), I = blocks->row[b];
+    int64_t k = (*used)++, b = begin + (s->upper ? count - 1 - k : k), I = blocks->row[b];
     if (s->index_of[I] < 0 || place_of(s, I, K) != s->place) continue;
     int role = role_of(s, I);
     if (!(role & TRS_ROLE_ROW)) continue;
@@ -341,7 +342,7 @@ static void finish_row(sweep *s, int64_t i) {
   }
   if (!trs_half(s->w->l, I)) {
     compute(s, trs_product_s(s->w->m, width, s->w->nrhs, (width + 1) / 2));
-    s->f->value[TRS_FIGURE_FLOPS + s->which] += (double)(width * width * s->w->nrhs);
+    s->f->value[TRS_FIGURE_FLOPS + s->upper] += (double)(width * width * s->w->nrhs);
   }
   if (s->column_ptr[i + 1] > s->column_ptr[i]) use_column(s, I);
 }
@@ -366,7 +367,7 @@ static void leave(sweep *s) { s->w->free[rank_of(s, s->place)] = s->now; }
 static void sweep_local(sweep *s, int place) {
   if (s->local[place] == 0) return;
   compute(s, s->local[place]);
-  s->f->value[TRS_FIGURE_FLOPS + s->which] += s->local_flops[place];
+  s->f->value[TRS_FIGURE_FLOPS + s->upper] += s->local_flops[place];
 }
 
 /* The initial work, by place, as lists through next: rows without dependencies, the last first, in
@@ -395,7 +396,7 @@ static void list_beginnings(const sweep *s, beginnings *g) {
 
 static void begin(sweep *s, const beginnings *g, int place) {
   look_at(s, place);
-  if (s->which == 0) sweep_local(s, place);
+  if (!s->upper) sweep_local(s, place);
   for (int64_t i = g->column[place]; i >= 0; i = g->next_column[i]) use_column(s, s->list[i]);
   work_off(s);
   for (int64_t m = g->row[place]; m >= 0; m = g->next_row[m]) {
@@ -462,8 +463,8 @@ static void play_messages(sweep *s) {
 
 /* Grids of which none shares a node or a router with another during a sweep are alone on their
  * links: those of a power of two of ranks. */
-static trs_status run_sweep(world *w, int which, int z, const trs_roles *role) {
-  sweep s = {.w = w, .which = which, .z = z, .role = *role, .places = w->shape.x * w->shape.y};
+static trs_status run_sweep(world *w, bool upper, int z, const trs_roles *role) {
+  sweep s = {.w = w, .upper = upper, .z = z, .role = *role, .places = w->shape.x * w->shape.y};
   double *begun, *free = w->free + (int64_t)z * s.places;
   trs_figures *figures = w->figures + (int64_t)z * s.places;
   TRS_TRY(TRS_ALLOC(&begun, s.places));
@@ -471,9 +472,9 @@ static trs_status run_sweep(world *w, int which, int z, const trs_roles *role) {
   trs_status status = make(&s);
   if (!status) status = start(&s);
   if (!status) play_messages(&s);
-  if (!status && which) finish_local(&s);
+  if (!status && upper) finish_local(&s);
   for (int p = 0; p < s.places; p++)
-    figures[p].value[TRS_FIGURE_INTRA + which] += free[p] - begun[p];
+    figures[p].value[TRS_FIGURE_INTRA + upper] += free[p] - begun[p];
   release(&s);
   trs_free(begun);
   return status ? status : w->status;
@@ -488,7 +489,7 @@ static void add_shared(const world *w, int z, int height, int without, int64_t *
   for (int64_t K = 0; K < l->count; K++)
     if (l->height[K] >= height && trs_on_grid(l, K, z) &&
         (!trs_half(l, K) || trs_half(l, K) != without))
-      columns[trs_place_of(l, w->shape, 0, K, K)] += trs_width(l, K);
+      columns[trs_place_of(l, w->shape, TRS_L, K, K)] += trs_width(l, K);
 }
 
 /* Sums to which supernodes of the 2^step grids from z on add, in rows that more grids share; a
@@ -503,7 +504,7 @@ static trs_status add_sums(const world *w, int z, int step, int64_t *columns) {
     if (l->height[I] <= step || !trs_on_grid(l, I, z)) continue;
     for (int64_t b = turned->ptr[I]; b < turned->ptr[I + 1]; b++) {
       int64_t K = turned->row[b];
-      int place = trs_place_of(l, w->shape, 0, I, K);
+      int place = trs_place_of(l, w->shape, TRS_L, I, K);
       bool below = l->lo[K] >= z && l->lo[K] < z + (1 << step) && l->height[K] <= step;
       if (!below || mark[place] == I) continue;
       mark[place] = I;
@@ -526,26 +527,26 @@ typedef struct transfers {
 } transfers;
 
 /* The cost of a message for its sender. */
-static void send_off(world *w, transfers *t, int64_t from, int64_t to, int64_t columns, int which) {
+static void send_off(world *w, transfers *t, int64_t from, int64_t to, int64_t columns, bool in_upper) {
   const trs_machine *m = w->m;
   int64_t bytes = 8 * columns * w->nrhs;
   double *v = w->figures[from].value, cost = m->send_s + (double)bytes * m->copy_s;
   if (columns == 0) return;
   w->free[from] += cost;
-  v[TRS_FIGURE_INTER_MESSAGES + which]++;
-  v[TRS_FIGURE_INTER_BYTES + which] += (double)bytes;
-  v[TRS_FIGURE_INTER + which] += cost;
+  v[TRS_FIGURE_INTER_MESSAGES + in_upper]++;
+  v[TRS_FIGURE_INTER_BYTES + in_upper] += (double)bytes;
+  v[TRS_FIGURE_INTER + in_upper] += cost;
   t->at[t->count++] = (transfer){w->free[from], from, to, columns};
 }
 
 /* And for its receiver. */
-static void take_in(world *w, int64_t to, double arrival, int64_t columns, int which, bool add) {
+static void take_in(world *w, int64_t to, double arrival, int64_t columns, bool in_upper, bool add) {
   const trs_machine *m = w->m;
   int64_t numbers = columns * w->nrhs;
   double begin = w->free[to], start = begin > arrival ? begin : arrival;
   w->free[to] =
       start + m->receive_s + 8.0 * (double)numbers * m->copy_s + (add ? trs_move_s(m, numbers) : 0);
-  w->figures[to].value[TRS_FIGURE_INTER + which] += w->free[to] - begin;
+  w->figures[to].value[TRS_FIGURE_INTER + in_upper] += w->free[to] - begin;
 }
 
 static int by_time(const void *a, const void *b) {
@@ -554,14 +555,14 @@ static int by_time(const void *a, const void *b) {
   return (s->from > t->from) - (s->from < t->from);
 }
 
-static void deliver(world *w, transfers *t, int which, bool add) {
+static void deliver(world *w, transfers *t, bool in_upper, bool add) {
   trs_network_clear(&w->net);
   qsort(t->at, (size_t)t->count, sizeof *t->at, by_time);
   for (int64_t k = 0; k < t->count; k++) {
     const transfer *one = &t->at[k];
     double arrival =
         trs_network_carry(&w->net, one->from, one->to, 8 * one->columns * w->nrhs, one->time);
-    take_in(w, one->to, arrival, one->columns, which, add);
+    take_in(w, one->to, arrival, one->columns, in_upper, add);
   }
   t->count = 0;
 }
@@ -601,14 +602,14 @@ static trs_status cross(world *w, int step, bool sums) {
   TRS_TRY(open_step(w, &t, &columns));
   trs_status status = TRS_SUCCESS;
   for (int z = 0; z < w->shape.z && !status; z += 2 << step) {
-    int upper = z + (1 << step);
+    int from = z + (1 << step);
     memset(columns, 0, (size_t)ranks * sizeof *columns);
     if (sums)
-      status = add_sums(w, upper, step, columns);
+      status = add_sums(w, from, step, columns);
     else
       add_shared(w, z, step + 1, TRS_HALF_ABOVE, columns);
     for (int64_t r = 0; r < ranks && !status; r++)
-      send_off(w, &t, (sums ? upper : z) * ranks + r, (sums ? z : upper) * ranks + r, columns[r],
+      send_off(w, &t, (sums ? from : z) * ranks + r, (sums ? z : from) * ranks + r, columns[r],
                !sums);
   }
   if (!status) deliver(w, &t, !sums, sums);
@@ -618,29 +619,29 @@ static trs_status cross(world *w, int step, bool sums) {
 
 /* ---- The algorithms. ---- */
 
-static trs_status run_level(world *w, trs_grid_algorithm algorithm, int which, int height) {
+static trs_status run_level(world *w, trs_grid_algorithm algorithm, bool upper, int height) {
   for (int z = 0; z < w->shape.z; z += 1 << height) {
-    trs_roles role = trs_grid_roles(algorithm, z, which, height);
-    TRS_TRY(run_sweep(w, which, z, &role));
+    trs_roles role = trs_grid_roles(algorithm, z, upper, height);
+    TRS_TRY(run_sweep(w, upper, z, &role));
   }
   return TRS_SUCCESS;
 }
 
 static trs_status run_new(world *w) {
-  TRS_TRY(run_level(w, TRS_GRID3D, 0, 0));
+  TRS_TRY(run_level(w, TRS_GRID3D, TRS_L, 0));
   TRS_TRY(allreduce(w));
-  return run_level(w, TRS_GRID3D, 1, 0);
+  return run_level(w, TRS_GRID3D, TRS_U, 0);
 }
 
 static trs_status run_baseline(world *w) {
   int levels = w->l->levels;
   for (int h = 0; h <= levels; h++) {
-    TRS_TRY(run_level(w, TRS_GRID3D_BASELINE, 0, h));
+    TRS_TRY(run_level(w, TRS_GRID3D_BASELINE, TRS_L, h));
     if (h < levels) TRS_TRY(cross(w, h, true));
   }
   for (int h = levels; h >= 0; h--) {
     if (h < levels) TRS_TRY(cross(w, h, false));
-    TRS_TRY(run_level(w, TRS_GRID3D_BASELINE, 1, h));
+    TRS_TRY(run_level(w, TRS_GRID3D_BASELINE, TRS_U, h));
   }
   return TRS_SUCCESS;
 }
@@ -649,18 +650,18 @@ static trs_status run_baseline(world *w) {
 static void weigh(world *w) {
   const trs_grid_layout *l = w->l;
   int64_t places = (int64_t)w->shape.x * w->shape.y;
-  for (int which = 0; which < 2; which++)
+  for (int upper = 0; upper < 2; upper++)
     for (int64_t K = 0; K < l->count; K++) {
       int64_t half = trs_triangle_values(trs_width(l, K), trs_tile_rows(TRS_DOUBLE));
       if (trs_half(l, K)) half = 0;
       for (int z = l->lo[K]; z < l->lo[K] + (1 << l->height[K]); z++)
-        w->figures[z * places + trs_place_of(l, w->shape, 0, K, K)].value[TRS_FIGURE_BYTES] +=
+        w->figures[z * places + trs_place_of(l, w->shape, TRS_L, K, K)].value[TRS_FIGURE_BYTES] +=
             8 * (double)half;
-      for (int64_t b = l->blocks[which].ptr[K]; b < l->blocks[which].ptr[K + 1]; b++) {
-        int64_t I = l->blocks[which].row[b], low = which ? I : K;
-        double numbers = (double)(l->blocks[which].rows[b] * trs_width(l, low));
+      for (int64_t b = l->blocks[upper].ptr[K]; b < l->blocks[upper].ptr[K + 1]; b++) {
+        int64_t I = l->blocks[upper].row[b], low = upper ? I : K;
+        double numbers = (double)(l->blocks[upper].rows[b] * trs_width(l, low));
         for (int z = l->lo[low]; z < l->lo[low] + (1 << l->height[low]); z++)
-          w->figures[z * places + trs_place_of(l, w->shape, which, I, K)].value[TRS_FIGURE_BYTES] +=
+          w->figures[z * places + trs_place_of(l, w->shape, upper, I, K)].value[TRS_FIGURE_BYTES] +=
               8 * numbers;
       }
     }
@@ -680,8 +681,8 @@ trs_status trs_loggp(const trs_grid_layout *layout, const trs_machine *machine,
   for (int64_t r = 0; r < ranks && !status; r++) {
     double *v = figures[r].value;
     v[TRS_FIGURE_SOLVE] = w.free[r];
-    for (int which = 0; which < 2; which++)
-      v[TRS_FIGURE_INTRA + which] -= v[TRS_FIGURE_FLOP + which];
+    for (int upper = 0; upper < 2; upper++)
+      v[TRS_FIGURE_INTRA + upper] -= v[TRS_FIGURE_FLOP + upper];
   }
   if (!status) weigh(&w);
   trs_network_free(&w.net);

@@ -35,10 +35,10 @@ trs_status trs_report_parse(trs_simulated *run, const char *text) {
 }
 
 static void put_spread(FILE *stream, const char *name, const trs_figures *f, int64_t ranks,
-                       int which) {
-  double min = f[0].value[which], max = min, sum = 0;
+                       int figure) {
+  double min = f[0].value[figure], max = min, sum = 0;
   for (int64_t r = 0; r < ranks; r++) {
-    double v = f[r].value[which];
+    double v = f[r].value[figure];
     min = v < min ? v : min;
     max = v > max ? v : max;
     sum += v;

@@ -100,17 +100,17 @@ static void note(trs_figures *f, const trs_grid_solver *s) {
   double *v = f->value;
   v[TRS_FIGURE_SOLVE] = s->times.total_s;
   v[TRS_FIGURE_BYTES] = 8.0 * (double)(s->part.side[0].nvalues + s->part.side[1].nvalues);
-  for (int which = 0; which < 2; which++) {
-    const trs_exchange_times *between = &s->times.exchange[which];
-    const trs_sweep_times *inside = &s->times.sweep[which];
-    v[TRS_FIGURE_INTER + which] = between->seconds;
-    v[TRS_FIGURE_INTER_MESSAGES + which] = (double)between->messages;
-    v[TRS_FIGURE_INTER_BYTES + which] = (double)between->bytes;
-    v[TRS_FIGURE_INTRA + which] = inside->intra_s;
-    v[TRS_FIGURE_INTRA_MESSAGES + which] = (double)inside->messages;
-    v[TRS_FIGURE_INTRA_BYTES + which] = (double)inside->bytes;
-    v[TRS_FIGURE_FLOP + which] = inside->flop_s;
-    v[TRS_FIGURE_FLOPS + which] = inside->flops;
+  for (int k = 0; k < 2; k++) {
+    const trs_exchange_times *between = &s->times.exchange[k];
+    const trs_sweep_times *inside = &s->times.sweep[k];
+    v[TRS_FIGURE_INTER + k] = between->seconds;
+    v[TRS_FIGURE_INTER_MESSAGES + k] = (double)between->messages;
+    v[TRS_FIGURE_INTER_BYTES + k] = (double)between->bytes;
+    v[TRS_FIGURE_INTRA + k] = inside->intra_s;
+    v[TRS_FIGURE_INTRA_MESSAGES + k] = (double)inside->messages;
+    v[TRS_FIGURE_INTRA_BYTES + k] = (double)inside->bytes;
+    v[TRS_FIGURE_FLOP + k] = inside->flop_s;
+    v[TRS_FIGURE_FLOPS + k] = inside->flops;
   }
 }
 

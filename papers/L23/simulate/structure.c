@@ -122,8 +122,8 @@ static trs_status plan(trs_grid_solver *s) {
   int64_t children = s->set.trees == TRS_TREE_FLAT ? s->set.shape.x * s->set.shape.y : 2;
   TRS_TRY(share_slots(&s->part, s->set.nrhs, children));
   TRS_TRY(trs_grid_solver_plan(s));
-  for (int which = 0; which < 2; which++)
-    for (int h = 0; h < s->nphases; h++) share_children(&s->phase[which][h]);
+  for (int upper = 0; upper < 2; upper++)
+    for (int h = 0; h < s->nphases; h++) share_children(&s->phase[upper][h]);
   s->buffer_bytes = trs_grid_buffer_bytes(s);
   return trs_alloc_zero(&s->buffer, s->buffer_bytes, 1);
 }

@@ -31,15 +31,16 @@ static void add(trs_delivery *d, parcel *p, int64_t i, int64_t j, const void *va
 
 /* The layout is that of the transpose if the solver solves with the transpose.  An entry of a run's
  * triangle goes to the position of the same entry of the inverse. */
-void trs_deliver(trs_delivery *d, int which, int64_t i, int64_t j, const void *value) {
+void trs_deliver(trs_delivery *d, bool upper, int64_t i, int64_t j, const void *value) {
   const trs_rank_part *part = d->f->part;
   const trs_grid_layout *l = part->layout;
-  int side = d->in->transposed ? 1 - which : which, places = part->shape.x * part->shape.y;
+  bool in_U = d->in->transposed != upper; /* of the solver */
+  int places = part->shape.x * part->shape.y;
   int64_t I = d->f->owner[d->in->transposed ? j : i], K = d->f->owner[d->in->transposed ? i : j];
-  int64_t low = side ? I : K;
-  int place = trs_fill_owner(part, side, I, K);
+  int64_t low = in_U ? I : K;
+  int place = trs_fill_owner(part, in_U, I, K);
   for (int z = l->lo[low]; z < l->lo[low] + (1 << l->height[low]); z++)
-    add(d, &d->to[z * places + place][which], i, j, value);
+    add(d, &d->to[z * places + place][upper], i, j, value);
 }
 
 static trs_status make_parcel(parcel *p, int64_t count, size_t size) {
@@ -53,7 +54,7 @@ static void release(parcel *p) {
   *p = (parcel){0};
 }
 
-/* ---- Rounds: in round d, each rank sends to the rank d places after it. ---- */
+/* ---- Rounds: in round d, each rank sends to rank own + d. ---- */
 
 static int to_in(const trs_ranks *r, int d) { return (r->rank + d) % r->size; }
 static int from_in(const trs_ranks *r, int d) { return (r->rank + r->size - d) % r->size; }
@@ -73,9 +74,9 @@ static trs_status make_room(trs_delivery *d, parcel *in, const trs_ranks *ranks,
                             const int64_t (*count)[2]) {
   int64_t most = 0;
   for (int r = 0; r < ranks->size; r++)
-    for (int which = 0; which < 2; which++) {
-      TRS_TRY(make_parcel(&d->to[r][which], d->to[r][which].count, d->size));
-      if (count[r][which] > most) most = count[r][which];
+    for (int upper = 0; upper < 2; upper++) {
+      TRS_TRY(make_parcel(&d->to[r][upper], d->to[r][upper].count, d->size));
+      if (count[r][upper] > most) most = count[r][upper];
     }
   return make_parcel(in, most, d->size);
 }
@@ -96,24 +97,24 @@ static trs_status receive(const trs_delivery *d, trs_ranks *ranks, int from, par
   return trs_ranks_receive(ranks, from, TRS_TAG_MOVE, p->values, p->count * (int64_t)d->size);
 }
 
-static trs_status put(const trs_delivery *d, int which, const parcel *p) {
-  return trs_input_put(d->in, d->f, which, p->count, p->i, p->j, p->values);
+static trs_status put(const trs_delivery *d, bool upper, const parcel *p) {
+  return trs_input_put(d->in, d->f, upper, p->count, p->i, p->j, p->values);
 }
 
-/* Reports an entry without a place once all entries are delivered. */
+/* Reports an entry outside the pattern once all entries are delivered. */
 static trs_status exchange(const trs_delivery *d, trs_ranks *ranks, parcel *in,
                            const int64_t (*count)[2]) {
   trs_status bad = TRS_SUCCESS;
-  for (int which = 0; which < 2; which++) {
-    trs_status status = put(d, which, &d->to[ranks->rank][which]);
+  for (int upper = 0; upper < 2; upper++) {
+    trs_status status = put(d, upper, &d->to[ranks->rank][upper]);
     bad = bad ? bad : status;
     for (int k = 1; k < ranks->size; k++) {
       int from = from_in(ranks, k);
-      in->count = count[from][which];
-      TRS_TRY(send(d, ranks, to_in(ranks, k), &d->to[to_in(ranks, k)][which]));
+      in->count = count[from][upper];
+      TRS_TRY(send(d, ranks, to_in(ranks, k), &d->to[to_in(ranks, k)][upper]));
       TRS_TRY(receive(d, ranks, from, in));
       TRS_TRY(trs_ranks_finish(ranks));
-      status = put(d, which, in);
+      status = put(d, upper, in);
       bad = bad ? bad : status;
     }
   }
@@ -141,7 +142,7 @@ trs_status trs_deliver_all(const trs_grid_input *in, trs_filler *f, trs_ranks *r
   status = trs_ranks_agree(ranks, status);
   if (!status) status = run(&d, ranks, produce, state, count, &arriving);
   for (int r = 0; d.to && r < ranks->size; r++)
-    for (int which = 0; which < 2; which++) release(&d.to[r][which]);
+    for (int upper = 0; upper < 2; upper++) release(&d.to[r][upper]);
   release(&arriving);
   trs_free(d.to);
   trs_free(count);

@@ -11,8 +11,8 @@ typedef struct trs_delivery trs_delivery;
  * order. */
 typedef void (*trs_producer)(const void *state, trs_delivery *d);
 
-/* Entry (i, j) of L (which 0) or U. */
-void trs_deliver(trs_delivery *d, int which, int64_t i, int64_t j, const void *value);
+/* Entry (i, j) of L, or of U if upper. */
+void trs_deliver(trs_delivery *d, bool upper, int64_t i, int64_t j, const void *value);
 
 /* Collective.  Counts, packs and sends entries, in rounds of one message per rank; 8 bytes and a
  * number per entry. */

@@ -30,7 +30,7 @@ static void mark_sums(int8_t *marked, const trs_rank_part *part, int from, int s
     if (!there) continue;
     for (int64_t b = blocks->ptr[K]; b < blocks->ptr[K + 1]; b++) {
       int64_t I = blocks->row[b];
-      if (l->height[I] > step && trs_place_of_block(part, 0, I, K) == trs_place(part))
+      if (l->height[I] > step && trs_place_of_block(part, TRS_L, I, K) == trs_place(part))
         marked[I] = 1;
     }
   }

@@ -9,38 +9,38 @@
 
 /* This rank keeps L's panel of K if it may have a block in K's column, and U's if it may have one
  * in K's row. */
-static bool wanted(const trs_rank_part *p, int which, int64_t K) {
-  bool line = which ? K % p->shape.x == p->x : K % p->shape.y == p->y;
+static bool wanted(const trs_rank_part *p, bool upper, int64_t K) {
+  bool line = upper ? K % p->shape.x == p->x : K % p->shape.y == p->y;
   return trs_on_grid(p->layout, K, p->z) &&
          (p->layout->home[K] < 0 ? line : p->layout->home[K] == trs_place(p));
 }
 
-static int64_t length_of(const trs_filler *f, int which, int64_t K) {
-  const int64_t *ptr = f->part->layout->lists[which].ptr;
+static int64_t length_of(const trs_filler *f, bool upper, int64_t K) {
+  const int64_t *ptr = f->part->layout->lists[upper].ptr;
   return ptr[K + 1] - ptr[K];
 }
 
-static trs_status make_room(trs_filler *f, int which) {
+static trs_status make_room(trs_filler *f, bool upper) {
   const trs_grid_layout *l = f->part->layout;
   int64_t numbers = 0;
-  TRS_TRY(TRS_ALLOC(&f->at[which], l->count));
-  TRS_TRY(TRS_ALLOC_ZERO(&f->cursor[which], l->count));
-  TRS_TRY(TRS_ALLOC_ZERO(&f->solved[which], l->count));
+  TRS_TRY(TRS_ALLOC(&f->at[upper], l->count));
+  TRS_TRY(TRS_ALLOC_ZERO(&f->cursor[upper], l->count));
+  TRS_TRY(TRS_ALLOC_ZERO(&f->solved[upper], l->count));
   for (int64_t K = 0; K < l->count; K++) {
-    f->at[which][K] = -1;
-    if (!wanted(f->part, which, K)) continue;
-    f->at[which][K] = numbers;
-    numbers += trs_width(l, K) * (trs_width(l, K) + length_of(f, which, K));
+    f->at[upper][K] = -1;
+    if (!wanted(f->part, upper, K)) continue;
+    f->at[upper][K] = numbers;
+    numbers += trs_width(l, K) * (trs_width(l, K) + length_of(f, upper, K));
   }
-  return trs_alloc_zero(&f->dense[which], numbers, trs_scalar_size(f->part->scalar));
+  return trs_alloc_zero(&f->dense[upper], numbers, trs_scalar_size(f->part->scalar));
 }
 
 trs_status trs_fill_begin(trs_filler *f, trs_rank_part *part) {
   const trs_grid_layout *l = part->layout;
   *f = (trs_filler){.part = part};
   trs_status status = TRS_ALLOC(&f->owner, l->n);
-  if (!status) status = make_room(f, 0);
-  if (!status) status = make_room(f, 1);
+  if (!status) status = make_room(f, TRS_L);
+  if (!status) status = make_room(f, TRS_U);
   if (status) {
     trs_fill_abandon(f);
     return status;
@@ -53,40 +53,41 @@ trs_status trs_fill_begin(trs_filler *f, trs_rank_part *part) {
 
 void trs_fill_abandon(trs_filler *f) {
   trs_free(f->owner);
-  for (int which = 0; which < 2; which++) {
-    TRS_FREE_ALL(f->at[which], f->cursor[which], f->dense[which], f->solved[which]);
+  for (int upper = 0; upper < 2; upper++) {
+    TRS_FREE_ALL(f->at[upper], f->cursor[upper], f->dense[upper], f->solved[upper]);
   }
   *f = (trs_filler){0};
 }
 
 /* Entries come nearly in order: the search starts at the position of the last one, then tries the
  * next. */
-static int64_t find_in_list(trs_filler *f, int which, int64_t K, int64_t key) {
-  const trs_grid_lists *lists = &f->part->layout->lists[which];
-  int64_t from = lists->ptr[K], to = lists->ptr[K + 1], at = from + f->cursor[which][K];
+static int64_t find_in_list(trs_filler *f, bool upper, int64_t K, int64_t key) {
+  const trs_grid_lists *lists = &f->part->layout->lists[upper];
+  int64_t from = lists->ptr[K], to = lists->ptr[K + 1], at = from + f->cursor[upper][K];
   if (at < to && lists->idx[at] != key && at + 1 < to) at++;
   if (at >= to || lists->idx[at] != key) at = trs_find(lists->idx, from, to, key);
-  if (at >= 0) f->cursor[which][K] = (int32_t)(at - from);
+  if (at >= 0) f->cursor[upper][K] = (int32_t)(at - from);
   return at < 0 ? -1 : at - from;
 }
 
 /* The position of the same entry of the inverse, in the half that holds the inverse. */
-static int64_t place_in_run(const trs_filler *f, int which, int64_t S, int64_t own, int64_t other) {
+static int64_t offset_in_run(const trs_filler *f, bool upper, int64_t S, int64_t own,
+                             int64_t other) {
   const trs_grid_layout *l = f->part->layout;
-  int64_t at = f->at[which][S], width = trs_width(l, S);
+  int64_t at = f->at[upper][S], width = trs_width(l, S);
   return at < 0 ? -1 : at + width * (width + other - l->origin[S]) + own;
 }
 
-int64_t trs_fill_place(trs_filler *f, int which, int64_t i, int64_t j) {
+int64_t trs_fill_offset(trs_filler *f, bool upper, int64_t i, int64_t j) {
   const trs_grid_layout *l = f->part->layout;
-  int64_t S = f->owner[which ? i : j], O = f->owner[which ? j : i], K = trs_panel_of(l, S);
-  int64_t at = f->at[which][K], width = trs_width(l, K), first = trs_origin(l, K);
-  int64_t own = (which ? i : j) - first, other = which ? j : i;
-  if (which ? i > j : i < j) return -2;
-  if (trs_in_one_run(l, S, O)) return place_in_run(f, which, S, own, other);
+  int64_t S = f->owner[upper ? i : j], O = f->owner[upper ? j : i], K = trs_panel_of(l, S);
+  int64_t at = f->at[upper][K], width = trs_width(l, K), first = trs_origin(l, K);
+  int64_t own = (upper ? i : j) - first, other = upper ? j : i;
+  if (upper ? i > j : i < j) return -2;
+  if (trs_in_one_run(l, S, O)) return offset_in_run(f, upper, S, own, other);
   if (at < 0) return -1;
   if (O == S) return at + (i - first) + (j - first) * width;
-  int64_t r = find_in_list(f, which, K, l->first[O] + other - trs_origin(l, O));
+  int64_t r = find_in_list(f, upper, K, l->first[O] + other - trs_origin(l, O));
   return r < 0 ? -2 : at + width * width + r * width + own;
 }
 
@@ -96,7 +97,7 @@ typedef struct packer {
   const trs_filler *f;
   const trs_rank_part *part;
   trs_local_side *side;
-  int which;
+  bool upper;
   size_t size;
 } packer;
 
@@ -107,9 +108,9 @@ static void *values_at(const packer *w, int64_t at) {
 /* m rows of a dense panel, starting at `row`, in ascending or descending order. */
 static void pack_panel(const packer *w, int64_t K, int64_t row, bool up, int64_t m, int64_t to) {
   int64_t width = trs_width(w->part->layout, K), down = up ? -width : width;
-  int64_t first = w->f->at[w->which][K] + width * (width + row);
+  int64_t first = w->f->at[w->upper][K] + width * (width + row);
   void *out = values_at(w, to);
-  if (w->which)
+  if (w->upper)
     w->part->ops->turn_panel(m, width, w->f->dense[1], first, down, 1, out);
   else
     w->part->ops->tile_panel(m, width, w->f->dense[0], first, down, 1, out);
@@ -117,24 +118,24 @@ static void pack_panel(const packer *w, int64_t K, int64_t row, bool up, int64_t
 
 static void pack_triangle(const packer *w, int64_t K, int64_t to) {
   int64_t width = trs_width(w->part->layout, K);
-  w->part->ops->tile_triangle(width, w->which, w->f->dense[w->which], w->f->at[w->which][K], 1,
+  w->part->ops->tile_triangle(width, w->upper, w->f->dense[w->upper], w->f->at[w->upper][K], 1,
                               width, values_at(w, to));
 }
 
 static void pack_column(const packer *w, int64_t slot) {
   const trs_grid_layout *l = w->part->layout;
-  const trs_grid_blocks *blocks = &l->blocks[w->which];
+  const trs_grid_blocks *blocks = &l->blocks[w->upper];
   int64_t K = w->part->slot[slot], at = w->side->ptr[slot];
   if (w->side->diagonal[slot] >= 0) pack_triangle(w, K, w->side->diagonal[slot]);
-  w->side->solved[slot] = w->f->solved[w->which][K];
+  w->side->solved[slot] = w->f->solved[w->upper][K];
   for (int64_t b = blocks->ptr[K]; b < blocks->ptr[K + 1]; b++) {
-    int64_t I = blocks->row[b], S = w->which ? I : K, other = w->which ? K : I;
-    if (l->home[I] >= 0 || !trs_has_block(w->part, w->which, I, K)) continue;
+    int64_t I = blocks->row[b], S = w->upper ? I : K, other = w->upper ? K : I;
+    if (l->home[I] >= 0 || !trs_has_block(w->part, w->upper, I, K)) continue;
     const trs_local_block *block = &w->side->block[at++];
-    pack_panel(w, S, blocks->list[b] - l->lists[w->which].ptr[S], false, block->m, block->values);
+    pack_panel(w, S, blocks->list[b] - l->lists[w->upper].ptr[S], false, block->m, block->values);
     for (int32_t r = 0; r < block->m; r++)
       w->side->list[block->list + r] =
-          (int32_t)(l->lists[w->which].idx[blocks->list[b] + r] - l->first[other]);
+          (int32_t)(l->lists[w->upper].idx[blocks->list[b] + r] - l->first[other]);
   }
 }
 
@@ -143,23 +144,23 @@ static void pack_column(const packer *w, int64_t slot) {
 static void pack_node(const packer *w, int64_t i, const int32_t *row_of) {
   const trs_grid_layout *l = w->part->layout;
   trs_local_node *node = &w->side->node[i];
-  const trs_grid_lists *lists = &l->lists[w->which];
+  const trs_grid_lists *lists = &l->lists[w->upper];
   int64_t K = w->part->local[i], last = node->length - 1, other = K;
   int64_t triangle = trs_triangle_values(node->width, trs_tile_rows(w->part->scalar));
   pack_triangle(w, K, node->values);
-  node->solved = w->f->solved[w->which][K];
-  pack_panel(w, K, w->which ? last : 0, w->which, node->length, node->values + triangle);
+  node->solved = w->f->solved[w->upper][K];
+  pack_panel(w, K, w->upper ? last : 0, w->upper, node->length, node->values + triangle);
   for (int64_t r = 0; r < node->length; r++) {
-    int64_t j = lists->idx[lists->ptr[K] + (w->which ? last - r : r)];
+    int64_t j = lists->idx[lists->ptr[K] + (w->upper ? last - r : r)];
     while (other + 1 < l->count && l->first[other + 1] <= j) other++;
     while (l->first[other] > j) other--;
     w->side->list[node->list + r] = (int32_t)(row_of[other] + (j - l->first[other]));
   }
 }
 
-static trs_status pack_side(trs_filler *f, int which, const int32_t *row_of) {
+static trs_status pack_side(trs_filler *f, bool upper, const int32_t *row_of) {
   trs_rank_part *p = f->part;
-  packer w = {.f = f, .part = p, .side = &p->side[which], .which = which};
+  packer w = {.f = f, .part = p, .side = &p->side[upper], .upper = upper};
   w.size = trs_scalar_size(p->scalar);
   TRS_TRY(TRS_ALLOC(&w.side->list, w.side->nlist));
   /* a product takes up to eight vectors of a row at once, of which it needs more than half */
@@ -172,7 +173,7 @@ static trs_status pack_side(trs_filler *f, int which, const int32_t *row_of) {
 
 /* ---- Diagonal blocks. ---- */
 
-trs_status trs_fill_check(const trs_filler *f, int which, int64_t first, int64_t width,
+trs_status trs_fill_check(const trs_filler *f, bool upper, int64_t first, int64_t width,
                           const void *D, const int32_t *row_perm) {
   bool zero;
   int64_t j = f->part->ops->bad_diagonal(width, D, &zero);
@@ -180,24 +181,24 @@ trs_status trs_fill_check(const trs_filler *f, int which, int64_t first, int64_t
   int64_t row = row_perm ? row_perm[first + j] : first + j;
   return trs_fail(zero ? TRS_ERROR_ZERO_PIVOT : TRS_ERROR_NOT_FINITE, row,
                   "row %lld (0-based): the diagonal entry of %c is %s", (long long)row,
-                  which ? 'U' : 'L', zero ? "zero" : "NaN or infinite");
+                  upper ? 'U' : 'L', zero ? "zero" : "NaN or infinite");
 }
 
 /* N: space for a triangle; room: for twice its width. */
-static trs_status invert(const trs_filler *f, int which, bool unit, const int32_t *row_perm,
+static trs_status invert(const trs_filler *f, bool upper, bool unit, const int32_t *row_perm,
                          void *N, double *room) {
   const trs_rank_part *p = f->part;
   const size_t size = trs_scalar_size(p->scalar);
   for (int64_t K = 0; K < p->layout->count; K++) {
-    if (f->at[which][K] < 0 || !trs_has_diagonal(p, K) || trs_half(p->layout, K)) continue;
+    if (f->at[upper][K] < 0 || !trs_has_diagonal(p, K) || trs_half(p->layout, K)) continue;
     int64_t width = trs_width(p->layout, K);
-    void *D = (char *)f->dense[which] + (size_t)f->at[which][K] * size;
+    void *D = (char *)f->dense[upper] + (size_t)f->at[upper][K] * size;
     if (unit) p->ops->set_unit(width, D);
-    TRS_TRY(trs_fill_check(f, which, trs_origin(p->layout, K), width, D, row_perm));
-    p->ops->invert_rows(width, which, D, 0, width, N);
-    f->solved[which][K] =
+    TRS_TRY(trs_fill_check(f, upper, trs_origin(p->layout, K), width, D, row_perm));
+    p->ops->invert_rows(width, upper, D, 0, width, N);
+    f->solved[upper][K] =
         trs_growth(p->scalar, width, D, 0, width, N, room) > TRS_MOST_GROWTH_SUPERNODE;
-    if (!f->solved[which][K]) memcpy(D, N, (size_t)(width * width) * size);
+    if (!f->solved[upper][K]) memcpy(D, N, (size_t)(width * width) * size);
   }
   return TRS_SUCCESS;
 }
@@ -209,8 +210,8 @@ static trs_status invert_all(const trs_filler *f, const bool unit[2], const int3
   double *room = NULL;
   trs_status status = trs_alloc(&N, widest * widest, trs_scalar_size(f->part->scalar));
   if (!status) status = TRS_ALLOC(&room, 2 * widest);
-  for (int which = 0; which < 2 && !status; which++)
-    status = invert(f, which, unit[which], row_perm, N, room);
+  for (int upper = 0; upper < 2 && !status; upper++)
+    status = invert(f, upper, unit[upper], row_perm, N, room);
   trs_free(N);
   trs_free(room);
   return status;
@@ -229,10 +230,10 @@ trs_status trs_fill_end(trs_filler *f, const bool unit[2], const int32_t *row_pe
   trs_status status = invert_all(f, unit, row_perm);
   if (!status) status = TRS_ALLOC_ZERO(&row_of, f->part->layout->count);
   if (!status) list_rows(f->part, row_of);
-  for (int which = 0; which < 2 && !status; which++) {
-    status = pack_side(f, which, row_of);
-    trs_free(f->dense[which]);
-    f->dense[which] = NULL;
+  for (int upper = 0; upper < 2 && !status; upper++) {
+    status = pack_side(f, upper, row_of);
+    trs_free(f->dense[upper]);
+    f->dense[upper] = NULL;
   }
   trs_free(row_of);
   trs_fill_abandon(f);

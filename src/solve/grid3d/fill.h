@@ -19,19 +19,19 @@ typedef struct trs_filler {
 
 /* The process that keeps the entries of L or U in rows of I and columns of K; neither is an upper
  * half. */
-static inline int trs_fill_owner(const trs_rank_part *p, int which, int64_t I, int64_t K) {
+static inline int trs_fill_owner(const trs_rank_part *p, bool upper, int64_t I, int64_t K) {
   const trs_grid_layout *l = p->layout;
   bool turned = trs_in_one_run(l, I, K);
-  int64_t row = turned == !which ? trs_panel_of(l, I) : I;
-  int64_t column = turned == !!which ? trs_panel_of(l, K) : K;
-  return trs_place_of_block(p, which, row, column);
+  int64_t row = turned == !upper ? trs_panel_of(l, I) : I;
+  int64_t column = turned == upper ? trs_panel_of(l, K) : K;
+  return trs_place_of_block(p, upper, row, column);
 }
 
 trs_status trs_fill_begin(trs_filler *f, trs_rank_part *part);
 
-/* The destination of entry (i, j) of L (which 0) or U: an index into dense[which]; -1: another
+/* The destination of entry (i, j) of L, or of U if upper: an index into dense[upper]; -1: another
  * rank; -2: none, because the pattern lacks the entry. */
-int64_t trs_fill_place(trs_filler *f, int which, int64_t i, int64_t j);
+int64_t trs_fill_offset(trs_filler *f, bool upper, int64_t i, int64_t j);
 
 /* runs.c, collective: inverts runs' triangles; sets refused[r] if the inverse of run r would lose
  * too many digits on this rank.  Before the next step or the end, all ranks must agree on another
@@ -41,7 +41,7 @@ trs_status trs_fill_invert(trs_filler *f, trs_ranks *ranks, const bool unit[2],
 
 /* Diagonal entries of D, width x width by columns, from column `first` of the factors on.  Zero or
  * not finite is a failure of the row that row_perm names. */
-trs_status trs_fill_check(const trs_filler *f, int which, int64_t first, int64_t width,
+trs_status trs_fill_check(const trs_filler *f, bool upper, int64_t first, int64_t width,
                           const void *D, const int32_t *row_perm);
 
 /* Completes the part and frees the filler.  Triangles whose inverse would lose too many digits are

@@ -89,7 +89,7 @@ static void settle(const forest *f, int32_t K, int32_t lo, int height) {
 }
 
 /* A parent has a larger number than its children: in descending order, each supernode below a
- * placed root gets the root's place.  -1 marks a supernode without a place. */
+ * root with grids gets the grids of the root.  -1 marks a supernode without grids. */
 static void settle_rest(const forest *f) {
   for (int64_t K = f->l->count - 1; K >= 0; K--)
     if (f->l->lo[K] < 0) settle(f, (int32_t)K, f->l->lo[f->parent[K]], 0);
@@ -98,19 +98,19 @@ static void settle_rest(const forest *f) {
 static trs_status halve(const forest *f, trs_heap *h, int32_t lo, int height);
 
 /* Splits the roots left in h into two halves, each a heap. */
-static trs_status deal(const forest *f, trs_heap *h, int32_t lo, int height) {
+static trs_status split(const forest *f, trs_heap *h, int32_t lo, int height) {
   trs_heap half[2] = {{.weight = f->below}, {.weight = f->below}};
   double load[2] = {0, 0};
   trs_status status = TRS_ALLOC(&half[0].item, f->l->count);
   if (!status) status = TRS_ALLOC(&half[1].item, f->l->count);
   while (!status && h->count > 0) {
     int32_t root = trs_heap_pop(h);
-    int which = load[1] < load[0];
-    load[which] += f->below[root];
-    trs_heap_push(&half[which], root);
+    int lighter = load[1] < load[0];
+    load[lighter] += f->below[root];
+    trs_heap_push(&half[lighter], root);
   }
-  for (int which = 0; which < 2 && !status; which++)
-    status = halve(f, &half[which], lo + (which << (height - 1)), height - 1);
+  for (int k = 0; k < 2 && !status; k++)
+    status = halve(f, &half[k], lo + (k << (height - 1)), height - 1);
   trs_free(half[0].item);
   trs_free(half[1].item);
   return status;
@@ -133,10 +133,10 @@ static trs_status halve(const forest *f, trs_heap *h, int32_t lo, int height) {
       trs_heap_push(h, c);
     }
   }
-  return h->count > 0 ? deal(f, h, lo, height) : TRS_SUCCESS;
+  return h->count > 0 ? split(f, h, lo, height) : TRS_SUCCESS;
 }
 
-static trs_status spread(const forest *f) {
+static trs_status assign(const forest *f) {
   trs_heap roots = {.weight = f->below};
   TRS_TRY(TRS_ALLOC(&roots.item, f->l->count));
   for (int64_t K = 0; K < f->l->count; K++) {
@@ -151,10 +151,10 @@ static trs_status spread(const forest *f) {
 
 static void release(forest *f) { TRS_FREE_ALL(f->parent, f->child, f->sibling, f->below); }
 
-trs_status trs_forest_spread(trs_grid_layout *layout) {
+trs_status trs_forest_assign(trs_grid_layout *layout) {
   forest f = {.l = layout};
   trs_status status = grow(&f);
-  if (!status) status = spread(&f);
+  if (!status) status = assign(&f);
   release(&f);
   return status;
 }
@@ -225,11 +225,11 @@ trs_status trs_forest_house(trs_grid_layout *layout, const trs_layout_options *o
 /* True if supernode K+1 depends on K and on no other distributed supernode. */
 static bool goes_on(const forest *f, int64_t K) {
   const trs_grid_layout *l = f->l;
-  int spread = 0;
+  int distributed = 0;
   if (f->parent[K] != K + 1 || l->home[K] >= 0 || l->home[K + 1] >= 0) return false;
   if (l->lo[K] != l->lo[K + 1] || l->height[K] != l->height[K + 1]) return false;
-  for (int32_t c = f->child[K + 1]; c >= 0; c = f->sibling[c]) spread += l->home[c] < 0;
-  return spread == 1;
+  for (int32_t c = f->child[K + 1]; c >= 0; c = f->sibling[c]) distributed += l->home[c] < 0;
+  return distributed == 1;
 }
 
 /* Numbers in the triangles of L and U, with diagonal blocks as squares. */
@@ -237,11 +237,11 @@ double trs_run_numbers(const trs_grid_layout *l, const trs_grid_run *run) {
   double entries = 0;
   for (int64_t K = run->from; K < run->to; K++) {
     entries += 2.0 * (double)(trs_width(l, K) * trs_width(l, K));
-    for (int which = 0; which < 2; which++)
-      for (int64_t b = l->blocks[which].ptr[K]; b < l->blocks[which].ptr[K + 1]; b++) {
-        int64_t I = l->blocks[which].row[b];
+    for (int upper = 0; upper < 2; upper++)
+      for (int64_t b = l->blocks[upper].ptr[K]; b < l->blocks[upper].ptr[K + 1]; b++) {
+        int64_t I = l->blocks[upper].row[b];
         if (I >= run->from && I < run->to)
-          entries += (double)(trs_width(l, which ? I : K) * l->blocks[which].rows[b]);
+          entries += (double)(trs_width(l, upper ? I : K) * l->blocks[upper].rows[b]);
       }
   }
   return entries;

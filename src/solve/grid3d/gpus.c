@@ -18,9 +18,9 @@ typedef struct side {
 
 /* Offsets in bytes from the beginning of the shared memory, for L and U.  x and sums exist twice,
  * `half` bytes apart, for solves in turn. */
-typedef struct places {
+typedef struct offsets {
   int64_t x_arrived_at[2], x[2], sums[2], halves, half, bytes;
-} places;
+} offsets;
 
 struct trs_grid_gpus {
   trs_grid_gpus_options set;
@@ -31,7 +31,7 @@ struct trs_grid_gpus {
                       grids */
   int64_t nshared, bytes;
 
-  places at;
+  offsets at;
   trs_device_handle handle;
   char *base[TRS_MOST_MEMBERS]; /* the shared memory of all ranks, including this rank's own */
   void *b, *packed; /* device: right-hand sides; rows sent to another grid and received from it */
@@ -59,20 +59,20 @@ static trs_status bring(trs_grid_gpus *g, void **to, const void *from, int64_t c
 }
 
 static trs_status bring_side(trs_grid_gpus *g, const trs_rank_part *p, const trs_sweep *sweep) {
-  const trs_local_side *from = &p->side[sweep->which];
-  side *to = &g->side[sweep->which];
+  const trs_local_side *from = &p->side[sweep->upper];
+  side *to = &g->side[sweep->upper];
   trs_spread_tasks made;
   trs_status status = trs_spread_tasks_make(&made, p, sweep, &g->numbers, g->set.trees,
-                                            g->set.columns[sweep->which]);
+                                            g->set.columns[sweep->upper]);
   to->ntasks = made.ntasks;
   if (!status) status = bring(g, (void **)&to->task, made.task, made.ntasks, sizeof *to->task);
   if (!status) status = bring(g, (void **)&to->unit, made.unit, made.nunits, sizeof *to->unit);
   if (!status)
     status = bring(g, (void **)&to->receiver, made.receiver, made.nreceivers, sizeof *to->receiver);
   if (!status)
-    status = bring(g, (void **)&to->list, from->list, from->spread_list, sizeof *to->list);
+    status = bring(g, (void **)&to->list, from->list, from->nblock_list, sizeof *to->list);
   if (!status)
-    status = bring(g, &to->values, from->values, from->spread_values, trs_scalar_size(p->scalar));
+    status = bring(g, &to->values, from->values, from->nblock_values, trs_scalar_size(p->scalar));
   if (!status) status = trs_device_wait(NULL); /* the lists are freed */
   trs_spread_tasks_free(&made);
   return status;
@@ -124,7 +124,7 @@ static trs_status check(const trs_grid_gpus *g, const trs_rank_part *p) {
 static trs_status make(trs_grid_gpus *g, const trs_rank_part *p, const trs_sweep *const sweep[2]) {
   TRS_TRY(check(g, p));
   TRS_TRY(trs_spread_number(&g->numbers, p));
-  for (int which = 0; which < 2; which++) TRS_TRY(bring_side(g, p, sweep[which]));
+  for (int upper = 0; upper < 2; upper++) TRS_TRY(bring_side(g, p, sweep[upper]));
   TRS_TRY(list_shared(g, p));
   if (by_columns(g)) {
     TRS_TRY(trs_device_stream_create(g->set.device, &g->side_stream));
@@ -151,7 +151,7 @@ trs_status trs_grid_gpus_create(trs_grid_gpus **made, const trs_rank_part *p,
 
 /* ---- Memory ---- */
 
-static int64_t take_place(int64_t *end, int64_t bytes) {
+static int64_t take_bytes(int64_t *end, int64_t bytes) {
   enum { LINE = 256 };
   int64_t at = *end;
   *end += (bytes + LINE - 1) / LINE * LINE;
@@ -163,16 +163,16 @@ static int32_t chunks_of(int64_t nrhs) {
 }
 
 /* Offsets are the same on all members. */
-static places places_for(const trs_grid_gpus *g, int64_t row_bytes, int64_t nrhs) {
+static offsets offsets_for(const trs_grid_gpus *g, int64_t row_bytes, int64_t nrhs) {
   int64_t words = chunks_of(nrhs) * (int64_t)sizeof(uint32_t);
-  places at = {.bytes = 0};
-  for (int which = 0; which < 2; which++)
-    at.x_arrived_at[which] =
-        take_place(&at.bytes, g->set.columns[which] ? g->numbers.count * words : 0);
+  offsets at = {.bytes = 0};
+  for (int upper = 0; upper < 2; upper++)
+    at.x_arrived_at[upper] =
+        take_bytes(&at.bytes, g->set.columns[upper] ? g->numbers.count * words : 0);
   at.halves = at.bytes;
-  for (int which = 0; which < 2; which++) {
-    at.x[which] = take_place(&at.bytes, g->numbers.columns * row_bytes);
-    at.sums[which] = take_place(&at.bytes, g->children * g->numbers.columns * row_bytes);
+  for (int upper = 0; upper < 2; upper++) {
+    at.x[upper] = take_bytes(&at.bytes, g->numbers.columns * row_bytes);
+    at.sums[upper] = take_bytes(&at.bytes, g->children * g->numbers.columns * row_bytes);
   }
   at.half = at.bytes - at.halves;
   at.bytes += at.half;
@@ -180,8 +180,8 @@ static places places_for(const trs_grid_gpus *g, int64_t row_bytes, int64_t nrhs
 }
 
 /* An offset of x or of sums in this solve. */
-static int64_t in_half(const trs_grid_gpus *g, int64_t place) {
-  return place + (g->odd ? g->at.half : 0);
+static int64_t in_half(const trs_grid_gpus *g, int64_t offset) {
+  return offset + (g->odd ? g->at.half : 0);
 }
 
 /* Values are pending, so that others see whether one has been stored. */
@@ -199,9 +199,9 @@ static void give_up_room(trs_grid_gpus *g) {
   trs_device_free_pinned(g->staged);
   g->b = g->packed = NULL;
   g->staged = NULL;
-  for (int which = 0; which < 2; which++) {
-    trs_device_free(g->set.device, g->ready[which], NULL);
-    g->ready[which] = NULL;
+  for (int upper = 0; upper < 2; upper++) {
+    trs_device_free(g->set.device, g->ready[upper], NULL);
+    g->ready[upper] = NULL;
   }
   trs_device_free(g->set.device, g->added, NULL);
   trs_device_free(g->set.device, g->lsum, NULL);
@@ -212,10 +212,10 @@ static void give_up_room(trs_grid_gpus *g) {
 /* What Algorithm 5 has besides. */
 static trs_status reserve_columns(trs_grid_gpus *g, int64_t row, int64_t nrhs) {
   int64_t words = g->numbers.count * chunks_of(nrhs);
-  for (int which = 0; which < 2; which++) {
-    if (!g->set.columns[which]) continue;
-    TRS_TRY(TRS_DEVICE_ALLOC(g->set.device, &g->ready[which], words, NULL));
-    TRS_TRY(trs_device_fill(g->ready[which], 0, words * (int64_t)sizeof *g->ready[which], NULL));
+  for (int upper = 0; upper < 2; upper++) {
+    if (!g->set.columns[upper]) continue;
+    TRS_TRY(TRS_DEVICE_ALLOC(g->set.device, &g->ready[upper], words, NULL));
+    TRS_TRY(trs_device_fill(g->ready[upper], 0, words * (int64_t)sizeof *g->ready[upper], NULL));
   }
   TRS_TRY(TRS_DEVICE_ALLOC(g->set.device, &g->added, words, NULL));
   return trs_device_alloc(g->set.device, &g->lsum, g->numbers.columns, (size_t)row, NULL);
@@ -224,7 +224,7 @@ static trs_status reserve_columns(trs_grid_gpus *g, int64_t row, int64_t nrhs) {
 static trs_status reserve(trs_grid_gpus *g, const trs_rank_part *p) {
   int64_t row = trs_row_bytes(p);
   give_up_room(g);
-  g->at = places_for(g, row, p->nrhs);
+  g->at = offsets_for(g, row, p->nrhs);
   TRS_TRY(
       trs_device_alloc_open(g->set.device, (void **)&g->base[g->member], g->at.bytes, &g->handle));
   TRS_TRY(trs_device_fill(g->base[g->member], 0, g->at.halves, NULL));
@@ -335,10 +335,10 @@ static trs_status launch_columns(const trs_grid_gpus *g, const trs_spread_args *
   return trs_device_event_follow(g->waited, NULL);
 }
 
-trs_status trs_grid_gpus_sweep(trs_grid_gpus *g, const trs_rank_part *p, int which, void *rows) {
-  const side *of = &g->side[which];
+trs_status trs_grid_gpus_sweep(trs_grid_gpus *g, const trs_rank_part *p, bool upper, void *rows) {
+  const side *of = &g->side[upper];
   trs_spread_args a = {.scalar = p->scalar,
-                       .upper = which,
+                       .upper = upper,
                        .member = g->member,
                        .tile = p->nrhs == 1 ? 1 : TRS_SPREAD_TILE,
                        .chunks = chunks_of(p->nrhs),
@@ -352,20 +352,20 @@ trs_status trs_grid_gpus_sweep(trs_grid_gpus *g, const trs_rank_part *p, int whi
                        .list = of->list,
                        .receiver = of->receiver,
                        .values = of->values,
-                       .b = which ? g->base[g->member] + in_half(g, g->at.x[0]) : g->b,
+                       .b = upper ? g->base[g->member] + in_half(g, g->at.x[0]) : g->b,
                        .rows = rows,
-                       .x = in_half(g, g->at.x[which]),
-                       .sums = in_half(g, g->at.sums[which]),
-                       .ticket = g->ticket + which,
+                       .x = in_half(g, g->at.x[upper]),
+                       .sums = in_half(g, g->at.sums[upper]),
+                       .ticket = g->ticket + upper,
                        .fault = g->fault,
-                       .x_arrived_at = g->at.x_arrived_at[which],
+                       .x_arrived_at = g->at.x_arrived_at[upper],
                        .solve = g->solve,
-                       .ready = g->ready[which],
+                       .ready = g->ready[upper],
                        .added = g->added,
                        .lsum = g->lsum};
   memcpy(a.base, g->base, sizeof a.base);
   int before = trs_device_enter(g->set.device);
-  trs_status status = g->set.columns[which] ? launch_columns(g, &a) : trs_spread_launch(&a, NULL);
+  trs_status status = g->set.columns[upper] ? launch_columns(g, &a) : trs_spread_launch(&a, NULL);
   trs_device_leave(before);
   return status;
 }
@@ -444,8 +444,8 @@ void trs_grid_gpus_destroy(trs_grid_gpus *g) {
   int before = trs_device_enter(device);
   close_all(g);
   if (g->member < TRS_MOST_MEMBERS) give_up_room(g);
-  for (int which = 0; which < 2; which++) {
-    const side *of = &g->side[which];
+  for (int upper = 0; upper < 2; upper++) {
+    const side *of = &g->side[upper];
     void *arrays[] = {of->task, of->unit, of->receiver, of->list, of->values};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
       trs_device_free(device, arrays[k], NULL);

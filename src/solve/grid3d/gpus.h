@@ -38,9 +38,9 @@ trs_status trs_grid_gpus_meet(trs_grid_gpus *g, const trs_rank_part *part, trs_r
 trs_status trs_grid_gpus_take(trs_grid_gpus *g, const trs_rank_part *part);
 trs_status trs_grid_gpus_give(trs_grid_gpus *g, trs_rank_part *part);
 
-/* L (which 0) or U; rows: of the part's own supernodes, in device memory.  sweep launches; wait
- * waits and reports failures of the kernels. */
-trs_status trs_grid_gpus_sweep(trs_grid_gpus *g, const trs_rank_part *part, int which, void *rows);
+/* Sweeps L, or U if upper; rows: of the part's own supernodes, in device memory.  sweep launches;
+ * wait waits and reports failures of the kernels. */
+trs_status trs_grid_gpus_sweep(trs_grid_gpus *g, const trs_rank_part *part, bool upper, void *rows);
 trs_status trs_grid_gpus_wait(trs_grid_gpus *g);
 
 /* Exchange between grids, as in trs_local_solver. */

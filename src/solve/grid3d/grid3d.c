@@ -21,24 +21,24 @@ static trs_roles roles_of_grid(void) {
 /* One level of the baseline: the node of this height on the first of its grids; other grids have
  * none.  In the L-solve its columns add to all rows above, and all levels below have already added
  * to it; in the U-solve all levels above have added to it. */
-static trs_roles roles_of_level(int z, int which, int height) {
+static trs_roles roles_of_level(int z, bool upper, int height) {
   trs_roles role = {{0}, {0}};
   if (z % (1 << height)) return role;
   for (int h = 0; h < TRS_MOST_HEIGHT; h++) {
-    if (which == 0) role.here[h] = role.elsewhere[h] = TRS_ROLE_ADDS;
-    if (h >= height) role.here[h] |= which ? TRS_ROLE_COLUMN | TRS_ROLE_ADDS : TRS_ROLE_ROW;
+    if (!upper) role.here[h] = role.elsewhere[h] = TRS_ROLE_ADDS;
+    if (h >= height) role.here[h] |= upper ? TRS_ROLE_COLUMN | TRS_ROLE_ADDS : TRS_ROLE_ROW;
   }
   role.here[height] = ALL_ROLES;
   return role;
 }
 
-trs_roles trs_grid_roles(trs_grid_algorithm algorithm, int z, int which, int height) {
-  return algorithm == TRS_GRID3D ? roles_of_grid() : roles_of_level(z, which, height);
+trs_roles trs_grid_roles(trs_grid_algorithm algorithm, int z, bool upper, int height) {
+  return algorithm == TRS_GRID3D ? roles_of_grid() : roles_of_level(z, upper, height);
 }
 
-static trs_status make_phase(trs_grid_solver *s, int which, int height) {
-  trs_roles role = trs_grid_roles(s->set.algorithm, s->part.z, which, height);
-  return trs_sweep_create(&s->phase[which][height], &s->part, which, &role, s->set.trees);
+static trs_status make_phase(trs_grid_solver *s, bool upper, int height) {
+  trs_roles role = trs_grid_roles(s->set.algorithm, s->part.z, upper, height);
+  return trs_sweep_create(&s->phase[upper][height], &s->part, upper, &role, s->set.trees);
 }
 
 /* ---- Setting up. ---- */
@@ -61,7 +61,7 @@ static trs_status check_shape(const trs_grid_solver *s) {
 
 /* In step k, the upper grid of a pair (lowest set bit k) sends to the lower grid. */
 static bool crosses(int z, int step) { return z % (1 << step) == 0; }
-static bool upper(int z, int step) { return z >> step & 1; }
+static bool is_upper_grid(int z, int step) { return z >> step & 1; }
 
 /* Between L and U the solution of L crosses; before a level of U, the solution of U. */
 static trs_status list_crossing(trs_grid_solver *s) {
@@ -73,7 +73,7 @@ static trs_status list_crossing(trs_grid_solver *s) {
     TRS_TRY(trs_list_shared(&s->shared[k], &s->part, k + 1,
                             baseline ? TRS_HALF_ABOVE : TRS_HALF_BELOW));
     if (!baseline || !crosses(s->part.z, k)) continue;
-    int from = upper(s->part.z, k) ? s->part.z : trs_pair_partner(s->part.z, k);
+    int from = is_upper_grid(s->part.z, k) ? s->part.z : trs_pair_partner(s->part.z, k);
     TRS_TRY(trs_list_sums(&s->sums[k], &s->part, from, k));
   }
   return TRS_SUCCESS;
@@ -82,11 +82,11 @@ static trs_status list_crossing(trs_grid_solver *s) {
 trs_status trs_grid_solver_plan(trs_grid_solver *s) {
   s->nphases = s->set.algorithm == TRS_GRID3D ? 1 : s->layout.levels + 1;
   int64_t sends = 0;
-  for (int which = 0; which < 2; which++) {
-    TRS_TRY(trs_alloc_zero((void **)&s->phase[which], s->nphases, sizeof **s->phase));
+  for (int upper = 0; upper < 2; upper++) {
+    TRS_TRY(trs_alloc_zero((void **)&s->phase[upper], s->nphases, sizeof **s->phase));
     for (int h = 0; h < s->nphases; h++) {
-      TRS_TRY(make_phase(s, which, h));
-      const trs_sweep *sweep = &s->phase[which][h];
+      TRS_TRY(make_phase(s, upper, h));
+      const trs_sweep *sweep = &s->phase[upper][h];
       if (sweep->sends > sends) sends = sweep->sends;
       if (sweep->child_columns > s->part.child_columns)
         s->part.child_columns = sweep->child_columns;
@@ -178,9 +178,9 @@ static uint32_t check_maps(uint32_t crc, const trs_grid_maps *maps, int64_t n) {
 static trs_status check_same(const trs_grid_solver *s, const bool unit[2]) {
   const trs_grid_layout *l = &s->layout;
   uint32_t crc = trs_crc32(0, l->first, (l->count + 1) * (int64_t)sizeof *l->first);
-  for (int which = 0; which < 2; which++)
-    crc = trs_crc32(crc, l->lists[which].idx,
-                    l->lists[which].ptr[l->count] * (int64_t)sizeof *l->lists[which].idx);
+  for (int upper = 0; upper < 2; upper++)
+    crc = trs_crc32(crc, l->lists[upper].idx,
+                    l->lists[upper].ptr[l->count] * (int64_t)sizeof *l->lists[upper].idx);
   crc = trs_crc32(crc, l->lo, l->count * (int64_t)sizeof *l->lo);
   crc = check_maps(crc, &s->maps, l->n);
   const trs_grid_shape *p = &s->set.shape;
@@ -273,9 +273,9 @@ static void part_ways(trs_grid_solver *s) {
 
 void trs_grid_solver_destroy(trs_grid_solver *s) {
   part_ways(s);
-  for (int which = 0; which < 2; which++) {
-    for (int h = 0; s->phase[which] && h < s->nphases; h++) trs_sweep_destroy(&s->phase[which][h]);
-    trs_free(s->phase[which]);
+  for (int upper = 0; upper < 2; upper++) {
+    for (int h = 0; s->phase[upper] && h < s->nphases; h++) trs_sweep_destroy(&s->phase[upper][h]);
+    trs_free(s->phase[upper]);
   }
   for (int k = 0; k < s->layout.levels; k++) {
     if (s->shared) trs_slot_list_free(&s->shared[k]);
@@ -345,25 +345,25 @@ static trs_status next_tag(trs_grid_solver *s, int *tag) {
   return TRS_SUCCESS;
 }
 
-static trs_status run_phase(trs_grid_solver *s, int which, int height) {
+static trs_status run_phase(trs_grid_solver *s, bool upper, int height) {
   int tag;
   TRS_TRY(next_tag(s, &tag));
   for (int r = 0; s->set.in_turn && r < s->ranks->size; r++) {
     TRS_TRY(trs_ranks_barrier(s->ranks));
     if (r != s->ranks->rank) continue;
-    s->part.solver->rehearse(&s->part, which);
+    s->part.solver->rehearse(&s->part, upper);
     TRS_TRY(
-        trs_sweep_run(&s->phase[which][height], &s->part, s->ranks, tag, &s->times.sweep[which]));
+        trs_sweep_run(&s->phase[upper][height], &s->part, s->ranks, tag, &s->times.sweep[upper]));
   }
   if (s->set.in_turn) return TRS_SUCCESS;
-  return trs_sweep_run(&s->phase[which][height], &s->part, s->ranks, tag, &s->times.sweep[which]);
+  return trs_sweep_run(&s->phase[upper][height], &s->part, s->ranks, tag, &s->times.sweep[upper]);
 }
 
 static trs_status run_grid3d(trs_grid_solver *s) {
-  TRS_TRY(run_phase(s, 0, 0));
+  TRS_TRY(run_phase(s, TRS_L, 0));
   TRS_TRY(trs_sparse_allreduce(s->shared, &s->part, s->ranks, s->buffer, &s->times.exchange[0]));
   turn_round(s);
-  return run_phase(s, 1, 0);
+  return run_phase(s, TRS_U, 0);
 }
 
 /* One grid of a pair sends a list of slots, the other receives it: sums go down, x comes back. */
@@ -371,20 +371,20 @@ static trs_status pass_slots(trs_grid_solver *s, int step, bool sums) {
   const int z = s->part.z, partner = trs_pair_partner(z, step);
   const trs_slot_list *list = sums ? &s->sums[step] : &s->shared[step];
   if (!crosses(z, step)) return TRS_SUCCESS;
-  return (upper(z, step) == sums ? trs_slots_send : trs_slots_receive)(
+  return (is_upper_grid(z, step) == sums ? trs_slots_send : trs_slots_receive)(
       list, &s->part, sums, s->ranks, partner, s->buffer, &s->times.exchange[!sums]);
 }
 
 static trs_status run_baseline(trs_grid_solver *s) {
   int levels = s->layout.levels;
   for (int h = 0; h <= levels; h++) {
-    TRS_TRY(run_phase(s, 0, h));
+    TRS_TRY(run_phase(s, TRS_L, h));
     if (h < levels) TRS_TRY(pass_slots(s, h, true));
   }
   turn_round(s);
   for (int h = levels; h >= 0; h--) {
     if (h < levels) TRS_TRY(pass_slots(s, h, false));
-    TRS_TRY(run_phase(s, 1, h));
+    TRS_TRY(run_phase(s, TRS_U, h));
   }
   return TRS_SUCCESS;
 }

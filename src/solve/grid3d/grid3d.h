@@ -71,7 +71,7 @@ TRS_API trs_status trs_grid_solver_distribute(trs_grid_solver *solver, int64_t f
 /* The steps of setup and solve without numbers, separate so that a simulation can run them: the
  * roles of a sweep on grid z; the setup of sweeps and exchanges, once layout and part exist; and
  * the algorithm, from sums that hold right-hand sides to x, with times. */
-trs_roles trs_grid_roles(trs_grid_algorithm algorithm, int z, int which, int height);
+trs_roles trs_grid_roles(trs_grid_algorithm algorithm, int z, bool upper, int height);
 trs_status trs_grid_solver_plan(trs_grid_solver *solver);
 trs_status trs_grid_solver_run(trs_grid_solver *solver);
 

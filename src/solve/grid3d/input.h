@@ -56,7 +56,7 @@ trs_grid_pattern trs_input_pattern(const trs_grid_input *in, const trs_factors *
 
 /* Adds entries (i, j) of L or U, given for A, to the filler's panels; all of them are in the
  * pattern. */
-trs_status trs_input_put(const trs_grid_input *in, trs_filler *f, int which, int64_t count,
+trs_status trs_input_put(const trs_grid_input *in, trs_filler *f, bool upper, int64_t count,
                          const int32_t *i, const int32_t *j, const void *values);
 
 #endif

@@ -35,16 +35,16 @@ static int64_t width(const blocks *b, int64_t K) { return b->first[K + 1] - b->f
 
 /* Callback for each block (I, K), with the indices of its rows or columns and its numbers; ld: for
  * L the rows of the block column, for U the numbers of the block. */
-typedef void (*visitor)(void *state, int which, int64_t I, int64_t K, const void *index,
+typedef void (*visitor)(void *state, bool upper, int64_t I, int64_t K, const void *index,
                         int64_t count, const char *values, int64_t ld);
 
 static bool on_grid(const blocks *b) { return b->rank < b->of.px * b->of.py; }
 
-static trs_status bad_block(int which, int64_t I, int64_t K) {
+static trs_status bad_block(bool upper, int64_t I, int64_t K) {
   return trs_fail(TRS_ERROR_ARGUMENT, -1,
                   "blocks: supernodes, numbers of rows or indices of %c's block (%lld, %lld) are "
                   "out of range",
-                  which ? 'U' : 'L', (long long)I, (long long)K);
+                  upper ? 'U' : 'L', (long long)I, (long long)K);
 }
 
 static trs_status visit_lower(const blocks *b, visitor visit, void *state) {
@@ -56,8 +56,8 @@ static trs_status visit_lower(const blocks *b, visitor visit, void *state) {
     for (int64_t i = 0; i < count; i++) {
       int64_t I = at(b, index, p), rows = at(b, index, p + 1);
       if (I < K || I >= b->of.nsupers || rows < 0 || rows > left || !values)
-        return bad_block(0, I, K);
-      visit(state, 0, I, K, index + (p + DESCRIPTOR) * b->of.index_bytes, rows, values, ld);
+        return bad_block(TRS_L, I, K);
+      visit(state, TRS_L, I, K, index + (p + DESCRIPTOR) * b->of.index_bytes, rows, values, ld);
       p += DESCRIPTOR + rows;
       left -= rows;
       values += (size_t)rows * size;
@@ -75,8 +75,8 @@ static trs_status visit_upper(const blocks *b, visitor visit, void *state) {
     for (int64_t i = 0; i < count; i++) {
       int64_t K = at(b, index, p), numbers = at(b, index, p + 1);
       if (K <= I || K >= b->of.nsupers || numbers < 0 || numbers > left || !values)
-        return bad_block(1, I, K);
-      visit(state, 1, I, K, index + (p + DESCRIPTOR) * b->of.index_bytes, width(b, K), values,
+        return bad_block(TRS_U, I, K);
+      visit(state, TRS_U, I, K, index + (p + DESCRIPTOR) * b->of.index_bytes, width(b, K), values,
             numbers);
       values += (size_t)numbers * size;
       left -= numbers;
@@ -94,7 +94,7 @@ static trs_status visit_all(const blocks *b, visitor visit, void *state) {
 
 /* ---- Lists. ---- */
 
-/* [which, supernode, count, indices] of each block, one after the other. */
+/* [upper, supernode, count, indices] of each block, one after the other. */
 typedef struct record {
   const blocks *b;
   int32_t *data; /* NULL: counting */
@@ -108,30 +108,30 @@ static void put(record *r, int64_t value) {
 }
 
 /* An index of U may be the row behind the last one: then the column has no numbers. */
-static bool fits(const blocks *b, int which, int64_t I, const void *index, int64_t count,
+static bool fits(const blocks *b, bool upper, int64_t I, const void *index, int64_t count,
                  int64_t ld) {
   int64_t end = b->first[I + 1], numbers = 0;
   for (int64_t i = 0; i < count; i++) {
     int64_t row = at(b, index, i);
-    if (row < b->first[I] || row >= end + which) return false;
+    if (row < b->first[I] || row >= end + upper) return false;
     numbers += end - row;
   }
-  return !which || numbers == ld;
+  return !upper || numbers == ld;
 }
 
-static void note(void *state, int which, int64_t I, int64_t K, const void *index, int64_t count,
+static void note(void *state, bool upper, int64_t I, int64_t K, const void *index, int64_t count,
                  const char *values, int64_t ld) {
   record *r = state;
   const blocks *b = r->b;
   (void)values;
-  if (!r->bad && !fits(b, which, I, index, count, ld)) r->bad = bad_block(which, I, K);
+  if (!r->bad && !fits(b, upper, I, index, count, ld)) r->bad = bad_block(upper, I, K);
   if (I == K || r->bad) return;
   int64_t head = r->count;
-  put(r, which);
-  put(r, which ? I : K);
+  put(r, upper);
+  put(r, upper ? I : K);
   put(r, 0);
   for (int64_t i = 0; i < count; i++)
-    if (!which)
+    if (!upper)
       put(r, at(b, index, i));
     else if (at(b, index, i) < b->first[I + 1])
       put(r, b->first[K] + i);
@@ -194,29 +194,29 @@ static void visit_records(const int32_t *data, int64_t count, trs_grid_lists *li
 
 static trs_status make_lists(blocks *b, const int32_t *data, int64_t count) {
   int64_t nsupers = b->of.nsupers;
-  for (int which = 0; which < 2; which++)
-    TRS_TRY(TRS_ALLOC_ZERO(&b->lists[which].ptr, nsupers + 2));
+  for (int upper = 0; upper < 2; upper++)
+    TRS_TRY(TRS_ALLOC_ZERO(&b->lists[upper].ptr, nsupers + 2));
   visit_records(data, count, b->lists, 2);
-  for (int which = 0; which < 2; which++) {
-    trs_grid_lists *l = &b->lists[which];
+  for (int upper = 0; upper < 2; upper++) {
+    trs_grid_lists *l = &b->lists[upper];
     for (int64_t K = 0; K < nsupers; K++) l->ptr[K + 2] += l->ptr[K + 1];
     TRS_TRY(TRS_ALLOC(&l->idx, l->ptr[nsupers + 1]));
   }
   visit_records(data, count, b->lists, 1);
-  for (int which = 0; which < 2; which++)
+  for (int upper = 0; upper < 2; upper++)
     for (int64_t K = 0; K < nsupers; K++) {
-      const int64_t *ptr = b->lists[which].ptr + K;
+      const int64_t *ptr = b->lists[upper].ptr + K;
       if (ptr[1] > ptr[0])
-        qsort(b->lists[which].idx + ptr[0], (size_t)(ptr[1] - ptr[0]), sizeof(int32_t), ascending);
+        qsort(b->lists[upper].idx + ptr[0], (size_t)(ptr[1] - ptr[0]), sizeof(int32_t), ascending);
     }
   return TRS_SUCCESS;
 }
 
 static trs_status need_arrays(const blocks *b) {
-  bool lower = b->of.L_index && b->of.L_values, upper = b->of.U_index && b->of.U_values;
-  if (!on_grid(b) || (lower && upper) || b->of.nsupers == 0) return TRS_SUCCESS;
+  bool has_L = b->of.L_index && b->of.L_values, has_U = b->of.U_index && b->of.U_values;
+  if (!on_grid(b) || (has_L && has_U) || b->of.nsupers == 0) return TRS_SUCCESS;
   return trs_fail(TRS_ERROR_ARGUMENT, -1, "blocks: %s is NULL",
-                  lower ? "U_index or U_values" : "L_index or L_values");
+                  has_L ? "U_index or U_values" : "L_index or L_values");
 }
 
 /* Scans the blocks and allocates memory for their description. */
@@ -348,18 +348,18 @@ static void hand_out_lower(const handing_out *h, int64_t K, const void *index, i
     }
 }
 
-static void hand_out(void *state, int which, int64_t I, int64_t K, const void *index, int64_t count,
-                     const char *values, int64_t ld) {
+static void hand_out(void *state, bool upper, int64_t I, int64_t K, const void *index,
+                     int64_t count, const char *values, int64_t ld) {
   const handing_out *h = state;
   const blocks *b = h->b;
   size_t size = trs_scalar_size(b->of.scalar);
-  if (!which) {
+  if (!upper) {
     hand_out_lower(h, K, index, count, values, ld);
     return;
   }
   for (int64_t c = 0; c < count; c++)
     for (int64_t i = at(b, index, c); i < b->first[I + 1]; i++, values += size)
-      trs_deliver(h->d, 1, i, b->first[K] + c, values);
+      trs_deliver(h->d, TRS_U, i, b->first[K] + c, values);
 }
 
 /* All of them have been scanned. */

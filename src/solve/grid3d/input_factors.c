@@ -17,23 +17,23 @@ void trs_input_transpose(trs_grid_input *in, bool conjugate) {
 
 enum { BATCH = 512 };
 
-trs_status trs_input_put(const trs_grid_input *in, trs_filler *f, int which, int64_t count,
+trs_status trs_input_put(const trs_grid_input *in, trs_filler *f, bool upper, int64_t count,
                          const int32_t *i, const int32_t *j, const void *values) {
   int64_t at[BATCH];
   size_t size = trs_scalar_size(in->scalar);
-  int to = in->transposed ? 1 - which : which;
+  bool to = in->transposed != upper;
   for (int64_t from = 0; from < count; from += BATCH) {
     int64_t some = count - from < BATCH ? count - from : BATCH;
     for (int64_t k = 0; k < some; k++) {
       int64_t row = i[from + k], column = j[from + k];
-      at[k] =
-          in->transposed ? trs_fill_place(f, to, column, row) : trs_fill_place(f, to, row, column);
+      at[k] = in->transposed ? trs_fill_offset(f, to, column, row)
+                             : trs_fill_offset(f, to, row, column);
       if (at[k] == -2)
         return trs_fail(TRS_ERROR_INTERNAL, row, "entry (%lld, %lld) of %c is not in its pattern",
-                        (long long)row, (long long)column, which ? 'U' : 'L');
+                        (long long)row, (long long)column, upper ? 'U' : 'L');
     }
-    f->part->ops->spread(some, at, (const char *)values + (size_t)from * size, in->conjugated,
-                         f->dense[to]);
+    f->part->ops->scatter(some, at, (const char *)values + (size_t)from * size, in->conjugated,
+                          f->dense[to]);
   }
   return TRS_SUCCESS;
 }
@@ -63,7 +63,7 @@ static trs_status make_layout(const trs_grid_input *in, trs_ranks *ranks, trs_gr
 }
 
 /* Vectors are rows or columns. */
-static trs_status put_matrix(const trs_grid_input *in, trs_filler *f, int which,
+static trs_status put_matrix(const trs_grid_input *in, trs_filler *f, bool upper,
                              const trs_matrix *T) {
   int32_t same[BATCH];
   size_t size = trs_scalar_size(T->scalar);
@@ -72,7 +72,7 @@ static trs_status put_matrix(const trs_grid_input *in, trs_filler *f, int which,
     for (int64_t p = T->ptr[v]; p < T->ptr[v + 1]; p += BATCH) {
       int64_t count = T->ptr[v + 1] - p < BATCH ? T->ptr[v + 1] - p : BATCH;
       for (int64_t k = 0; k < count; k++) same[k] = (int32_t)v;
-      TRS_TRY(trs_input_put(in, f, which, count, rows ? same : T->idx + p, rows ? T->idx + p : same,
+      TRS_TRY(trs_input_put(in, f, upper, count, rows ? same : T->idx + p, rows ? T->idx + p : same,
                             (const char *)T->val + (size_t)p * size));
     }
   return TRS_SUCCESS;
@@ -81,8 +81,8 @@ static trs_status put_matrix(const trs_grid_input *in, trs_filler *f, int which,
 static trs_status fill(const trs_grid_input *in, trs_filler *f, trs_ranks *ranks) {
   const trs_factors *F = in->state;
   (void)ranks;
-  TRS_TRY(put_matrix(in, f, 0, F->L));
-  return put_matrix(in, f, 1, F->U);
+  TRS_TRY(put_matrix(in, f, TRS_L, F->L));
+  return put_matrix(in, f, TRS_U, F->U);
 }
 
 void trs_input_describe(trs_grid_input *in, const trs_factors *F) {

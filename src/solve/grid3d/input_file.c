@@ -119,21 +119,21 @@ static trs_status check_sums(const reader *r, const char *path, trs_ranks *ranks
 
 /* ---- Entries. ---- */
 
-static void hand_out(const trs_hdf5_part *T, int which, trs_delivery *d) {
+static void hand_out(const trs_hdf5_part *T, bool upper, trs_delivery *d) {
   size_t size = trs_scalar_size(T->scalar);
   int64_t v = 0;
   for (int64_t p = T->slice.from; p < T->slice.to; p++) {
     while (T->ptr[v + 1] <= p) v++;
     int64_t other = T->idx[p - T->slice.from];
     const char *value = (const char *)T->val + (size_t)(p - T->slice.from) * size;
-    trs_deliver(d, which, T->rows ? v : other, T->rows ? other : v, value);
+    trs_deliver(d, upper, T->rows ? v : other, T->rows ? other : v, value);
   }
 }
 
 static void produce(const void *state, trs_delivery *d) {
   const reader *r = state;
-  hand_out(&r->part.side[0], 0, d);
-  hand_out(&r->part.side[1], 1, d);
+  hand_out(&r->part.side[TRS_L], TRS_L, d);
+  hand_out(&r->part.side[TRS_U], TRS_U, d);
 }
 
 static trs_status fill(const trs_grid_input *in, trs_filler *f, trs_ranks *ranks) {

@@ -73,8 +73,8 @@ static trs_status copy_supernodes(worker *w) {
 /* ---- Lists. ---- */
 
 /* Rows outside of the run. */
-static int64_t list_outside(const worker *w, int which, int64_t K, int32_t *idx) {
-  const trs_grid_lists *lists = &w->from->lists[which];
+static int64_t list_outside(const worker *w, bool upper, int64_t K, int32_t *idx) {
+  const trs_grid_lists *lists = &w->from->lists[upper];
   const trs_grid_layout *to = w->to;
   int64_t count = 0;
   for (int64_t p = lists->ptr[K]; p < lists->ptr[K + 1]; p++) {
@@ -96,11 +96,11 @@ static int64_t list_inside(const trs_grid_layout *to, int64_t a, int32_t *idx) {
 }
 
 /* Counts into ptr[K + 1], or fills the lists. */
-static void visit(const worker *w, int which, int64_t *ptr, int32_t *idx) {
+static void visit(const worker *w, bool upper, int64_t *ptr, int32_t *idx) {
   const trs_grid_layout *to = w->to;
   for (int64_t K = 0; K < w->from->count; K++) {
     int64_t a = w->number[K], panel = trs_panel_of(to, a);
-    int64_t count = list_outside(w, which, K, idx ? idx + ptr[panel] : NULL);
+    int64_t count = list_outside(w, upper, K, idx ? idx + ptr[panel] : NULL);
     if (!idx) ptr[panel + 1] = count;
     if (panel == a) continue;
     count = list_inside(to, a, idx ? idx + ptr[a] : NULL);
@@ -108,13 +108,13 @@ static void visit(const worker *w, int which, int64_t *ptr, int32_t *idx) {
   }
 }
 
-static trs_status copy_lists(const worker *w, int which) {
-  trs_grid_lists *lists = &w->to->lists[which];
+static trs_status copy_lists(const worker *w, bool upper) {
+  trs_grid_lists *lists = &w->to->lists[upper];
   TRS_TRY(TRS_ALLOC_ZERO(&lists->ptr, w->to->count + 1));
-  visit(w, which, lists->ptr, NULL);
+  visit(w, upper, lists->ptr, NULL);
   for (int64_t K = 0; K < w->to->count; K++) lists->ptr[K + 1] += lists->ptr[K];
   TRS_TRY(TRS_ALLOC(&lists->idx, lists->ptr[w->to->count]));
-  visit(w, which, lists->ptr, lists->idx);
+  visit(w, upper, lists->ptr, lists->idx);
   return TRS_SUCCESS;
 }
 
@@ -124,8 +124,8 @@ static trs_status make(worker *w, const trs_grid_run *runs, int64_t nruns) {
   TRS_TRY(TRS_ALLOC(&w->owner, w->from->n));
   for (int64_t K = 0; K < w->from->count; K++)
     for (int64_t j = w->from->first[K]; j < w->from->first[K + 1]; j++) w->owner[j] = w->number[K];
-  TRS_TRY(copy_lists(w, 0));
-  TRS_TRY(copy_lists(w, 1));
+  TRS_TRY(copy_lists(w, TRS_L));
+  TRS_TRY(copy_lists(w, TRS_U));
   return trs_grid_layout_blocks(w->to);
 }
 

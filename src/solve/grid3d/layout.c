@@ -19,20 +19,20 @@ trs_grid_pattern trs_grid_pattern_of(const trs_factors *F) {
 
 /* ---- The tree over the grids. ---- */
 
-typedef struct place {
+typedef struct node_grids {
   int32_t lo;
   int8_t height;
-} place;
+} node_grids;
 
 /* The grids of a node's children: all of the node's grids for an only child, else half of them
  * each; each of many children goes to the half with less work so far. */
-typedef struct spread {
+typedef struct tree_work {
   const trs_grid_pattern *F;
-  place *at;     /* of each node */
-  double *below; /* columns in a node's subtree */
-} spread;
+  node_grids *at; /* of each node */
+  double *below;  /* columns in a node's subtree */
+} tree_work;
 
-static void weigh(const spread *s) {
+static void weigh(const tree_work *s) {
   const trs_grid_pattern *F = s->F;
   for (int64_t t = 0; t < F->tree_nodes; t++)
     s->below[t] = (double)(F->tree_ptr[t + 1] - F->tree_ptr[t]);
@@ -42,14 +42,14 @@ static void weigh(const spread *s) {
 
 /* From the end of a postorder, children come after their parent.  load: of the two halves of each
  * node's grids. */
-static void place_nodes(const spread *s, int32_t *children, double (*load)[2], int8_t levels) {
+static void assign_nodes(const tree_work *s, int32_t *children, double (*load)[2], int8_t levels) {
   const trs_grid_pattern *F = s->F;
   for (int64_t t = 0; t < F->tree_nodes; t++)
     if (F->tree_parent[t] >= 0) children[F->tree_parent[t]]++;
   for (int64_t t = F->tree_nodes - 1; t >= 0; t--) {
     int32_t parent = F->tree_parent[t];
     if (parent < 0) {
-      s->at[t] = (place){.lo = 0, .height = levels};
+      s->at[t] = (node_grids){.lo = 0, .height = levels};
       continue;
     }
     s->at[t] = s->at[parent];
@@ -83,9 +83,9 @@ static trs_status choose_tree(const trs_grid_pattern *F, int pz, bool *use) {
                   pz, (long long)leaves);
 }
 
-static trs_status spread_tree(place *at, const trs_grid_pattern *F, int8_t levels) {
+static trs_status assign_tree(node_grids *at, const trs_grid_pattern *F, int8_t levels) {
   int64_t nodes = F->tree_nodes;
-  spread s = {.F = F, .at = at};
+  tree_work s = {.F = F, .at = at};
   int32_t *children = NULL;
   double(*load)[2] = NULL;
   trs_status status = TRS_ALLOC_ZERO(&children, nodes);
@@ -93,7 +93,7 @@ static trs_status spread_tree(place *at, const trs_grid_pattern *F, int8_t level
   if (!status) status = TRS_ALLOC(&s.below, nodes);
   if (!status) {
     weigh(&s);
-    place_nodes(&s, children, load, levels);
+    assign_nodes(&s, children, load, levels);
   }
   TRS_FREE_ALL(children, load, s.below);
   return status;
@@ -136,12 +136,12 @@ static trs_status copy_lists(trs_grid_lists *to, const trs_panels *P) {
   return TRS_SUCCESS;
 }
 
-static trs_status list_side(trs_grid_layout *l, int which, const trs_panels_source *T) {
+static trs_status list_side(trs_grid_layout *l, bool upper, const trs_panels_source *T) {
   trs_panels P;
-  trs_panels_options use = {.by_rows = which, .partition = l->first, .nparts = l->count};
+  trs_panels_options use = {.by_rows = upper, .partition = l->first, .nparts = l->count};
   TRS_TRY(trs_panels_create(&P, T, &use));
   trs_status status = P.count == l->count
-                          ? copy_lists(&l->lists[which], &P)
+                          ? copy_lists(&l->lists[upper], &P)
                           : trs_fail(TRS_ERROR_INTERNAL, -1, "supernodes of L and U differ");
   trs_panels_destroy(&P);
   return status;
@@ -154,12 +154,12 @@ static trs_status find_supernodes(trs_grid_layout *l, const trs_grid_pattern *F,
   TRS_TRY(trs_panels_create(&found, &F->L, &find));
   trs_status status = cut(l, &found, F, nodes);
   trs_panels_destroy(&found);
-  if (!status) status = list_side(l, 0, &F->L);
-  if (!status) status = list_side(l, 1, &F->U);
+  if (!status) status = list_side(l, TRS_L, &F->L);
+  if (!status) status = list_side(l, TRS_U, &F->U);
   return status;
 }
 
-static void place_supernodes(trs_grid_layout *l, const place *at, const trs_grid_pattern *F) {
+static void assign_supernodes(trs_grid_layout *l, const node_grids *at, const trs_grid_pattern *F) {
   int64_t t = 0;
   for (int64_t K = 0; K < l->count; K++) {
     while (t < F->tree_nodes && F->tree_ptr[t + 1] <= l->first[K]) t++;
@@ -172,31 +172,31 @@ static void place_supernodes(trs_grid_layout *l, const place *at, const trs_grid
 
 /* Runs of a list within one supernode: block (I, K) of L is found in K's list, of U in I's.  If
  * rows is NULL the blocks are counted; else next[K] is the position of K's next block. */
-static void visit_blocks(const trs_grid_layout *l, int which, trs_grid_blocks *b,
+static void visit_blocks(const trs_grid_layout *l, bool upper, trs_grid_blocks *b,
                          const int32_t *owner, int64_t *next) {
-  const trs_grid_lists *lists = &l->lists[which];
+  const trs_grid_lists *lists = &l->lists[upper];
   for (int64_t S = 0; S < l->count; S++)
     for (int64_t r = lists->ptr[S], end = lists->ptr[S + 1], to; r < end; r = to) {
       int32_t other = owner[lists->idx[r]];
       for (to = r + 1; to < end && owner[lists->idx[to]] == other;) to++;
-      int64_t K = which ? other : S, at = next[K]++;
+      int64_t K = upper ? other : S, at = next[K]++;
       if (!b->row) continue;
-      b->row[at] = which ? (int32_t)S : other;
+      b->row[at] = upper ? (int32_t)S : other;
       b->rows[at] = (int32_t)(to - r);
       b->list[at] = r;
     }
 }
 
-static trs_status list_blocks(trs_grid_layout *l, int which, const int32_t *owner) {
-  trs_grid_blocks *b = &l->blocks[which];
+static trs_status list_blocks(trs_grid_layout *l, bool upper, const int32_t *owner) {
+  trs_grid_blocks *b = &l->blocks[upper];
   TRS_TRY(TRS_ALLOC_ZERO(&b->ptr, l->count + 2));
-  visit_blocks(l, which, b, owner, b->ptr + 2);
+  visit_blocks(l, upper, b, owner, b->ptr + 2);
   for (int64_t K = 0; K < l->count; K++) b->ptr[K + 2] += b->ptr[K + 1];
   int64_t nblocks = b->ptr[l->count + 1];
   TRS_TRY(TRS_ALLOC(&b->row, nblocks));
   TRS_TRY(TRS_ALLOC(&b->rows, nblocks));
   TRS_TRY(TRS_ALLOC(&b->list, nblocks));
-  visit_blocks(l, which, b, owner, b->ptr + 1);
+  visit_blocks(l, upper, b, owner, b->ptr + 1);
   return TRS_SUCCESS;
 }
 
@@ -207,8 +207,8 @@ trs_status trs_grid_layout_blocks(trs_grid_layout *l) {
     for (int64_t j = l->first[K]; j < l->first[K + 1]; j++) owner[j] = (int32_t)K;
     if (trs_width(l, K) > l->widest) l->widest = trs_width(l, K);
   }
-  trs_status status = list_blocks(l, 0, owner);
-  if (!status) status = list_blocks(l, 1, owner);
+  trs_status status = list_blocks(l, TRS_L, owner);
+  if (!status) status = list_blocks(l, TRS_U, owner);
   trs_free(owner);
   return status;
 }
@@ -231,11 +231,11 @@ static trs_status check_blocks(const trs_grid_layout *l) {
 void trs_grid_layout_weigh(const trs_grid_layout *l, double *weight) {
   for (int64_t K = 0; K < l->count; K++)
     weight[K] = trs_half(l, K) ? 0 : (double)(trs_width(l, K) * trs_width(l, K));
-  for (int which = 0; which < 2; which++)
+  for (int upper = 0; upper < 2; upper++)
     for (int64_t K = 0; K < l->count; K++)
-      for (int64_t b = l->blocks[which].ptr[K]; b < l->blocks[which].ptr[K + 1]; b++) {
-        int64_t S = which ? l->blocks[which].row[b] : K;
-        weight[S] += (double)(trs_width(l, S) * l->blocks[which].rows[b]);
+      for (int64_t b = l->blocks[upper].ptr[K]; b < l->blocks[upper].ptr[K + 1]; b++) {
+        int64_t S = upper ? l->blocks[upper].row[b] : K;
+        weight[S] += (double)(trs_width(l, S) * l->blocks[upper].rows[b]);
       }
 }
 
@@ -257,14 +257,14 @@ static trs_status weigh_leaves(trs_grid_layout *l) {
 }
 
 /* Grids and homes, from the tree's nodes if they are given. */
-static trs_status place_all(trs_grid_layout *l, const trs_grid_pattern *F, place *at,
-                            const trs_layout_options *options) {
+static trs_status assign_all(trs_grid_layout *l, const trs_grid_pattern *F, node_grids *at,
+                             const trs_layout_options *options) {
   TRS_TRY(trs_grid_layout_allocate(l));
   TRS_TRY(trs_grid_layout_blocks(l));
   if (at)
-    place_supernodes(l, at, F);
+    assign_supernodes(l, at, F);
   else
-    TRS_TRY(trs_forest_spread(l));
+    TRS_TRY(trs_forest_assign(l));
   TRS_TRY(check_blocks(l));
   TRS_TRY(trs_forest_house(l, options));
   return weigh_leaves(l);
@@ -285,23 +285,23 @@ trs_status trs_grid_layout_lists(const trs_grid_pattern *F, int pz,
   return status;
 }
 
-static trs_status adopt(trs_grid_layout *l, const trs_grid_pattern *F, place **at,
+static trs_status adopt(trs_grid_layout *l, const trs_grid_pattern *F, node_grids **at,
                         const trs_layout_options *options) {
   bool use_tree;
   TRS_TRY(choose_tree(F, l->pz, &use_tree));
   while ((1 << l->levels) < l->pz) l->levels++;
   if (use_tree && F->tree_nodes) {
     TRS_TRY(TRS_ALLOC(at, F->tree_nodes));
-    TRS_TRY(spread_tree(*at, F, (int8_t)l->levels));
+    TRS_TRY(assign_tree(*at, F, (int8_t)l->levels));
   }
-  return place_all(l, F, *at, options);
+  return assign_all(l, F, *at, options);
 }
 
 trs_status trs_grid_layout_adopt(trs_grid_layout *layout, int64_t count, int64_t *first,
                                  trs_grid_lists lists[2], const trs_grid_pattern *tree, int pz,
                                  const trs_layout_options *options) {
   trs_grid_pattern none = {0};
-  place *at = NULL;
+  node_grids *at = NULL;
   *layout = (trs_grid_layout){
       .pz = pz, .n = first[count], .count = count, .first = first, .lists = {lists[0], lists[1]}};
   trs_status status = adopt(layout, tree ? tree : &none, &at, options);

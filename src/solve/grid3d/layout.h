@@ -49,6 +49,9 @@ typedef struct trs_grid_run {
   int64_t from, to;
 } trs_grid_run;
 
+/* L or U: an index, and the value of an argument `upper`. */
+enum { TRS_L = 0, TRS_U = 1 };
+
 enum { TRS_MOST_HEIGHT = 31 }; /* levels, and the root's */
 
 typedef struct trs_grid_layout {
@@ -119,7 +122,7 @@ void trs_grid_layout_destroy(trs_grid_layout *layout);
 trs_grid_pattern trs_grid_pattern_of(const trs_factors *F);
 
 /* forest.c: sets lo and height from the blocks. */
-trs_status trs_forest_spread(trs_grid_layout *layout);
+trs_status trs_forest_assign(trs_grid_layout *layout);
 
 /* forest.c: sets home.  On every grid, processes get subtrees at the bottom, enough of them that
  * each process has nearly the same work. */

@@ -34,7 +34,7 @@ static trs_status check_partition(const int64_t *first, int size, int64_t n) {
 /* ---- Lists. ---- */
 
 static int owner_of(const trs_rank_part *p, int64_t K) {
-  return p->layout->lo[K] * p->shape.x * p->shape.y + trs_place_of_block(p, 0, K, K);
+  return p->layout->lo[K] * p->shape.x * p->shape.y + trs_place_of_block(p, TRS_L, K, K);
 }
 
 static int holder_of(const int64_t *first, int size, int64_t row) {

@@ -60,16 +60,16 @@ typedef struct trs_block_ops {
   void (*add)(int64_t count, const void *from, void *to);
   void (*set_unit)(int64_t width, void *D); /* ones on the diagonal */
   /* out[at[i]] = in[i] where at[i] >= 0 */
-  void (*spread)(int64_t count, const int64_t *at, const void *in, bool conjugate, void *out);
+  void (*scatter)(int64_t count, const int64_t *at, const void *in, bool conjugate, void *out);
   /* The first diagonal entry of D (width x width) that is zero or not finite, or -1. */
   int64_t (*bad_diagonal)(int64_t width, const void *D, bool *zero);
   /* Rows of out = scale[rows[i]] * in[rows[i], j], in by columns, and the reverse; scale may be
-   * NULL.  Rows not stored by columns are packed, or (place) row i is at[place[i]] bytes from the
-   * beginning. */
+   * NULL.  Rows not stored by columns are packed, or (position) row i is at[position[i]] bytes from
+   * the beginning. */
   void (*take)(int64_t count, int64_t n, const int32_t *rows, const double *scale, const void *in,
-               int64_t ldin, const int32_t *place, const int64_t *at, void *out);
+               int64_t ldin, const int32_t *position, const int64_t *at, void *out);
   void (*put)(int64_t count, int64_t n, const int32_t *rows, const double *scale,
-              const int32_t *place, const int64_t *at, const void *in, void *out, int64_t ldout);
+              const int32_t *position, const int64_t *at, const void *in, void *out, int64_t ldout);
 } trs_block_ops;
 
 typedef const trs_block_ops *trs_block_tables[TRS_NSCALARS];

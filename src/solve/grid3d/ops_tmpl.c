@@ -517,8 +517,8 @@ static void NAME(set_unit)(int64_t width, void *D) {
   for (int64_t j = 0; j < width; j++) ((SCALAR *)D)[j + j * width] = 1;
 }
 
-static void NAME(spread)(int64_t count, const int64_t *at, const void *in, bool conjugate,
-                         void *out) {
+static void NAME(scatter)(int64_t count, const int64_t *at, const void *in, bool conjugate,
+                          void *out) {
   const SCALAR *from = in;
   SCALAR *to = out;
   for (int64_t i = 0; i < count; i++)
@@ -536,26 +536,26 @@ static int64_t NAME(bad_diagonal)(int64_t width, const void *D, bool *zero) {
 }
 
 /* A packed row, or a row at its own position. */
-TRS_INLINE int64_t NAME(row_at)(int64_t i, int64_t n, const int32_t *place, const int64_t *at) {
-  return place ? at[place[i]] : i * n * (int64_t)sizeof(SCALAR);
+TRS_INLINE int64_t NAME(row_at)(int64_t i, int64_t n, const int32_t *position, const int64_t *at) {
+  return position ? at[position[i]] : i * n * (int64_t)sizeof(SCALAR);
 }
 
 static void NAME(take)(int64_t count, int64_t n, const int32_t *rows, const double *scale,
-                       const void *in, int64_t ldin, const int32_t *place, const int64_t *at,
+                       const void *in, int64_t ldin, const int32_t *position, const int64_t *at,
                        void *out) {
   for (int64_t i = 0; i < count; i++) {
     const SCALAR *from = (const SCALAR *)in + rows[i];
-    SCALAR *to = (SCALAR *)((char *)out + NAME(row_at)(i, n, place, at));
+    SCALAR *to = (SCALAR *)((char *)out + NAME(row_at)(i, n, position, at));
     REAL factor = scale ? (REAL)scale[rows[i]] : 1;
     for (int64_t j = 0; j < n; j++) to[j] = factor * from[j * ldin];
   }
 }
 
 static void NAME(put)(int64_t count, int64_t n, const int32_t *rows, const double *scale,
-                      const int32_t *place, const int64_t *at, const void *in, void *out,
+                      const int32_t *position, const int64_t *at, const void *in, void *out,
                       int64_t ldout) {
   for (int64_t i = 0; i < count; i++) {
-    const SCALAR *from = (const SCALAR *)((const char *)in + NAME(row_at)(i, n, place, at));
+    const SCALAR *from = (const SCALAR *)((const char *)in + NAME(row_at)(i, n, position, at));
     SCALAR *to = (SCALAR *)out + rows[i];
     REAL factor = scale ? (REAL)scale[rows[i]] : 1;
     for (int64_t j = 0; j < n; j++) to[j * ldout] = factor * from[j];
@@ -574,7 +574,7 @@ static const trs_block_ops NAME(ops) = {.push = NAME(push),
                                         .invert_rows = NAME(invert_rows),
                                         .add = NAME(add),
                                         .set_unit = NAME(set_unit),
-                                        .spread = NAME(spread),
+                                        .scatter = NAME(scatter),
                                         .bad_diagonal = NAME(bad_diagonal),
                                         .take = NAME(take),
                                         .put = NAME(put)};

@@ -13,13 +13,13 @@ enum { TOUCHES = 1, ADDS = 2 };
  * of another grid add to them. */
 static void mark(const trs_rank_part *p, int8_t *marked) {
   const trs_grid_layout *l = p->layout;
-  for (int which = 0; which < 2; which++)
+  for (int upper = 0; upper < 2; upper++)
     for (int64_t K = 0; K < l->count; K++)
-      for (int64_t b = l->blocks[which].ptr[K]; b < l->blocks[which].ptr[K + 1]; b++) {
-        int64_t I = l->blocks[which].row[b], low = which ? I : K, high = which ? K : I;
+      for (int64_t b = l->blocks[upper].ptr[K]; b < l->blocks[upper].ptr[K + 1]; b++) {
+        int64_t I = l->blocks[upper].row[b], low = upper ? I : K, high = upper ? K : I;
         if (l->home[low] != trs_place(p) || l->home[high] >= 0) continue;
         if (trs_on_grid(l, low, p->z)) marked[high] |= TOUCHES;
-        if (!which && trs_on_grid(l, high, p->z)) marked[high] |= ADDS;
+        if (!upper && trs_on_grid(l, high, p->z)) marked[high] |= ADDS;
       }
 }
 
@@ -90,17 +90,17 @@ static trs_status list_supernodes(trs_rank_part *p) {
 typedef struct planner {
   trs_rank_part *part;
   trs_local_side *side;
-  int which;
+  bool upper;
   int64_t tile, nblocks;
 } planner;
 
 static void plan_block(planner *w, int64_t K, int64_t b) {
   const trs_grid_layout *l = w->part->layout;
   trs_local_side *side = w->side;
-  int64_t I = l->blocks[w->which].row[b];
+  int64_t I = l->blocks[w->upper].row[b];
   trs_local_block block = {.values = side->nvalues, .list = side->nlist};
-  block.m = l->blocks[w->which].rows[b];
-  block.k = (int32_t)trs_width(l, w->which ? I : K);
+  block.m = l->blocks[w->upper].rows[b];
+  block.k = (int32_t)trs_width(l, w->upper ? I : K);
   if (side->block) {
     block.row = (int32_t)trs_slot(w->part, I);
     side->block[w->nblocks] = block;
@@ -112,7 +112,7 @@ static void plan_block(planner *w, int64_t K, int64_t b) {
 
 static void plan_column(planner *w, int64_t slot) {
   const trs_grid_layout *l = w->part->layout;
-  const trs_grid_blocks *blocks = &l->blocks[w->which];
+  const trs_grid_blocks *blocks = &l->blocks[w->upper];
   int64_t K = w->part->slot[slot];
   w->side->ptr[slot] = w->nblocks;
   w->side->diagonal[slot] = -1;
@@ -121,13 +121,13 @@ static void plan_column(planner *w, int64_t slot) {
     w->side->nvalues += trs_triangle_values(trs_width(l, K), w->tile);
   }
   for (int64_t b = blocks->ptr[K]; b < blocks->ptr[K + 1]; b++)
-    if (l->home[blocks->row[b]] < 0 && trs_has_block(w->part, w->which, blocks->row[b], K))
+    if (l->home[blocks->row[b]] < 0 && trs_has_block(w->part, w->upper, blocks->row[b], K))
       plan_block(w, K, b);
 }
 
-static int64_t list_length(const trs_grid_layout *l, int which, int64_t K) {
+static int64_t list_length(const trs_grid_layout *l, bool upper, int64_t K) {
   int64_t length = 0;
-  if (l->lists[which].ptr) return l->lists[which].ptr[K + 1] - l->lists[which].ptr[K];
+  if (l->lists[upper].ptr) return l->lists[upper].ptr[K + 1] - l->lists[upper].ptr[K];
   for (int64_t b = l->blocks[0].ptr[K]; b < l->blocks[0].ptr[K + 1]; b++)
     length += l->blocks[0].rows[b]; /* symbolic: a symmetric pattern */
   return length;
@@ -140,7 +140,7 @@ static void plan_node(planner *w, int64_t i) {
   int64_t K = p->local[i], width = trs_width(p->layout, K);
   int64_t triangle = trs_triangle_values(width, w->tile);
   trs_local_node node = {.list = side->nlist, .row = p->local_row[i], .width = (int32_t)width};
-  node.length = (int32_t)list_length(p->layout, w->which, K);
+  node.length = (int32_t)list_length(p->layout, w->upper, K);
   node.values = (side->nvalues + triangle + w->tile - 1) / w->tile * w->tile - triangle;
   side->nvalues = node.values + triangle + width * node.length;
   side->nlist += node.length;
@@ -153,14 +153,14 @@ static void plan(planner *w) {
   w->nblocks = w->side->nlist = w->side->nvalues = 0;
   for (int64_t s = 0; s < p->nslots; s++) plan_column(w, s);
   w->side->ptr[p->nslots] = w->nblocks;
-  w->side->spread_list = w->side->nlist;
-  w->side->spread_values = w->side->nvalues;
-  for (int64_t i = 0; i < p->nlocal; i++) plan_node(w, w->which ? p->nlocal - 1 - i : i);
+  w->side->nblock_list = w->side->nlist;
+  w->side->nblock_values = w->side->nvalues;
+  for (int64_t i = 0; i < p->nlocal; i++) plan_node(w, w->upper ? p->nlocal - 1 - i : i);
 }
 
-static trs_status plan_side(trs_rank_part *p, int which) {
-  trs_local_side *side = &p->side[which];
-  planner w = {.part = p, .side = side, .which = which, .tile = trs_tile_rows(p->scalar)};
+static trs_status plan_side(trs_rank_part *p, bool upper) {
+  trs_local_side *side = &p->side[upper];
+  planner w = {.part = p, .side = side, .upper = upper, .tile = trs_tile_rows(p->scalar)};
   TRS_TRY(TRS_ALLOC(&side->ptr, p->nslots + 1));
   TRS_TRY(TRS_ALLOC(&side->diagonal, p->nslots));
   TRS_TRY(TRS_ALLOC_ZERO(&side->solved, p->nslots));
@@ -240,8 +240,8 @@ trs_status trs_part_reserve(trs_rank_part *part, int64_t nrhs) {
 
 void trs_part_destroy(trs_rank_part *part) {
   if (part->solver) part->solver->destroy(part);
-  for (int which = 0; which < 2; which++) {
-    trs_local_side *s = &part->side[which];
+  for (int upper = 0; upper < 2; upper++) {
+    trs_local_side *s = &part->side[upper];
     void *arrays[] = {s->ptr, s->block, s->list, s->values, s->diagonal, s->solved, s->node};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) trs_free(arrays[k]);
   }

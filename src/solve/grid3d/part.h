@@ -33,7 +33,7 @@ typedef struct trs_local_side {
   int32_t *list;        /* rows relative to a block's supernode, or (nodes) in the array of rows */
   void *values;
   int64_t nlist, nvalues;
-  int64_t spread_list, spread_values; /* of these, the blocks', which come first */
+  int64_t nblock_list, nblock_values; /* of these, the blocks', which come first */
 } trs_local_side;
 
 /* An alternative to solving a rank's supernodes by their panels on one core, with messages
@@ -49,11 +49,11 @@ typedef struct trs_local_solver {
   /* take copies rows from the part's base to the solver's memory; give copies them back. */
   void (*take)(trs_rank_part *part);
   trs_status (*give)(trs_rank_part *part);
-  /* Solves L (which 0) or U of all supernodes; returns when the solve is complete. */
-  void (*sweep)(trs_rank_part *part, int which);
+  /* Solves L, or U if upper, of all supernodes; returns when the solve is complete. */
+  void (*sweep)(trs_rank_part *part, bool upper);
   /* The same without an effect on results.  It reactivates a GPU that other ranks have used in the
    * meantime. */
-  void (*rehearse)(trs_rank_part *part, int which);
+  void (*rehearse)(trs_rank_part *part, bool upper);
   /* The given number of rows that grids share, in descending order of the number of grids.  MPI
    * reads them from *out and writes those of another grid to *in, which add then adds. */
   void (*share)(trs_rank_part *part, int64_t rows, const void **out, void **in);
@@ -116,24 +116,25 @@ static inline int trs_rank_at(trs_grid_shape s, int x, int y, int z) {
   return (z * s.x + x) * s.y + y;
 }
 
-/* The process of its grid that has block (I, K) of L (which 0) or U. */
-static inline int trs_place_of(const trs_grid_layout *l, trs_grid_shape s, int which, int64_t I,
+/* The place of a process is its number x Py + y in its grid.  This is the place that has block (I,
+ * K) of L, or of U if upper. */
+static inline int trs_place_of(const trs_grid_layout *l, trs_grid_shape s, bool upper, int64_t I,
                                int64_t K) {
-  int32_t home = l->home[which ? I : K];
+  int32_t home = l->home[upper ? I : K];
   return home >= 0 ? home : (int)(I % s.x * s.y + K % s.y);
 }
-static inline int trs_place_of_block(const trs_rank_part *p, int which, int64_t I, int64_t K) {
-  return trs_place_of(p->layout, p->shape, which, I, K);
+static inline int trs_place_of_block(const trs_rank_part *p, bool upper, int64_t I, int64_t K) {
+  return trs_place_of(p->layout, p->shape, upper, I, K);
 }
 static inline int trs_place(const trs_rank_part *p) { return p->x * p->shape.y + p->y; }
 static inline bool trs_is_local(const trs_rank_part *p, int64_t K) {
   return p->layout->home[K] == trs_place(p) && trs_on_grid(p->layout, K, p->z);
 }
 static inline bool trs_has_diagonal(const trs_rank_part *p, int64_t K) {
-  return trs_place_of_block(p, 0, K, K) == trs_place(p) && trs_on_grid(p->layout, K, p->z);
+  return trs_place_of_block(p, TRS_L, K, K) == trs_place(p) && trs_on_grid(p->layout, K, p->z);
 }
-static inline bool trs_has_block(const trs_rank_part *p, int which, int64_t I, int64_t K) {
-  return trs_place_of_block(p, which, I, K) == trs_place(p) && trs_on_grid(p->layout, I, p->z) &&
+static inline bool trs_has_block(const trs_rank_part *p, bool upper, int64_t I, int64_t K) {
+  return trs_place_of_block(p, upper, I, K) == trs_place(p) && trs_on_grid(p->layout, I, p->z) &&
          trs_on_grid(p->layout, K, p->z);
 }
 

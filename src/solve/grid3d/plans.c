@@ -116,38 +116,38 @@ static trs_status give(trs_rank_part *p) {
 
 /* Solves the rank's own supernodes, and those distributed over its grid; on a GPU these calls only
  * launch. */
-static void sweep_own(trs_rank_part *p, int which) {
+static void sweep_own(trs_rank_part *p, bool upper) {
   plans *s = plans_of(p);
-  for (int k = which; k < (which ? s->nsteps : 1); k++) {
+  for (int k = upper; k < (upper ? s->nsteps : 1); k++) {
     if (!s->step[k].plan || s->failed.status) continue;
     void *x = row_at(p, s->step[k].first_row);
     (void)keep(s, trs_solve(s->step[k].plan, x, p->nrhs, x, p->nrhs, p->nrhs, TRS_ROW_MAJOR));
   }
 }
 
-static void sweep_spread(trs_rank_part *p, int which) {
+static void sweep_spread(trs_rank_part *p, bool upper) {
   plans *s = plans_of(p);
-  if (s->gpus && !s->failed.status) (void)keep(s, trs_grid_gpus_sweep(s->gpus, p, which, s->rows));
+  if (s->gpus && !s->failed.status) (void)keep(s, trs_grid_gpus_sweep(s->gpus, p, upper, s->rows));
 }
 
 /* Kernels run in order in one stream; give asks for their failures. */
-static void sweep_all(trs_rank_part *p, int which) {
+static void sweep_all(trs_rank_part *p, bool upper) {
   plans *s = plans_of(p);
-  if (which) sweep_spread(p, which);
-  sweep_own(p, which);
-  if (!which) sweep_spread(p, which);
+  if (upper) sweep_spread(p, upper);
+  sweep_own(p, upper);
+  if (!upper) sweep_spread(p, upper);
   if (!s->device) return;
   int before = trs_device_enter(s->device);
   (void)keep(s, trs_device_wait(NULL));
   trs_device_leave(before);
 }
 
-static void rehearse(trs_rank_part *p, int which) {
+static void rehearse(trs_rank_part *p, bool upper) {
   plans *s = plans_of(p);
   if (!s->device) return;
   copy_rows(s, p->base, s->rows, p->row_bytes);
-  sweep_all(p, which);
-  sweep_all(p, which);
+  sweep_all(p, upper);
+  sweep_all(p, upper);
   take(p);
 }
 
@@ -212,7 +212,7 @@ enum { MANY = 16 };
 static trs_status analyze(const plans *s, const trs_grid_triangle *T, trs_matrix *A,
                           const char *method, trs_plan **plan) {
   trs_options options = {.struct_size = sizeof options, .nrhs = s->set.nrhs, .method = method};
-  return trs_analyze(s->set.context, plan, A, T->which ? TRS_UPPER : TRS_LOWER, TRS_NO_TRANS,
+  return trs_analyze(s->set.context, plan, A, T->upper ? TRS_UPPER : TRS_LOWER, TRS_NO_TRANS,
                      T->unit ? TRS_UNIT : TRS_NONUNIT, &options);
 }
 
@@ -259,10 +259,10 @@ static void try_panels(const plans *s, const trs_grid_triangle *T, trs_matrix *A
 
 /* The engine always solves the part of U that grids share: x must have the same bits on all of
  * them. */
-static trs_status make_step(plans *s, const trs_filler *f, int which, int height, bool unit) {
-  trs_grid_triangle T = trs_grid_triangle_of(f->part, which, height, unit);
+static trs_status make_step(plans *s, const trs_filler *f, bool upper, int height, bool unit) {
+  trs_grid_triangle T = trs_grid_triangle_of(f->part, upper, height, unit);
   step *made = &s->step[s->nsteps++];
-  bool own = which == 0 || height == 0;
+  bool own = !upper || height == 0;
   trs_matrix *A;
   made->first_row = T.first_row;
   if (T.from == T.to) return TRS_SUCCESS;
@@ -293,9 +293,9 @@ static trs_status make_steps(plans *s, const trs_filler *f, const bool unit[2],
                              const int32_t *row_perm) {
   const trs_rank_part *p = f->part;
   TRS_TRY(trs_grid_triangles_check(f, unit, row_perm));
-  TRS_TRY(make_step(s, f, 0, 0, unit[0]));
+  TRS_TRY(make_step(s, f, TRS_L, 0, unit[TRS_L]));
   for (int height = p->layout->levels; height >= 0; height--)
-    TRS_TRY(make_step(s, f, 1, height, unit[1]));
+    TRS_TRY(make_step(s, f, TRS_U, height, unit[TRS_U]));
   s->shared = trs_local_end(p, p->layout->levels) - trs_local_end(p, 0);
   return TRS_SUCCESS;
 }

@@ -22,7 +22,7 @@ typedef struct worker {
   const bool *unit;
   const int32_t *row_perm;
   int8_t *refused;
-  int which;
+  bool upper;
   const trs_grid_run *run;
   int64_t begin, width; /* of the run */
   size_t size;
@@ -37,9 +37,9 @@ typedef struct worker {
 /* The block lies by rows in the panel of the supernode that has these columns, or for U these rows.
  */
 static char *block_at(const worker *w, int64_t I, int64_t K) {
-  int64_t S = w->which ? I : K, other = w->which ? K : I, width = trs_width(w->l, S);
-  int64_t at = w->f->at[w->which][S] + width * (width + w->l->first[other] - w->l->first[S]);
-  return (char *)w->f->dense[w->which] + (size_t)at * w->size;
+  int64_t S = w->upper ? I : K, other = w->upper ? K : I, width = trs_width(w->l, S);
+  int64_t at = w->f->at[w->upper][S] + width * (width + w->l->first[other] - w->l->first[S]);
+  return (char *)w->f->dense[w->upper] + (size_t)at * w->size;
 }
 
 /* The first supernode from `at` on whose half has this remainder.  Both halves are of one kind: one
@@ -49,21 +49,21 @@ static int64_t congruent(const worker *w, int64_t at, bool upper_half, int modul
   return at + (remainder - half % modulus + modulus) % modulus;
 }
 static int64_t first_row(const worker *w, int x) {
-  return congruent(w, w->run->from, !w->which, w->part->shape.x, x);
+  return congruent(w, w->run->from, !w->upper, w->part->shape.x, x);
 }
 static int64_t first_column(const worker *w, int64_t I, int y) {
-  return congruent(w, w->which ? I : w->run->from, w->which, w->part->shape.y, y);
+  return congruent(w, w->upper ? I : w->run->from, w->upper, w->part->shape.y, y);
 }
-static int64_t end_column(const worker *w, int64_t I) { return w->which ? w->run->to : I + 1; }
+static int64_t end_column(const worker *w, int64_t I) { return w->upper ? w->run->to : I + 1; }
 
 /* ---- All of T to all processes. ---- */
 
 static void put_block(const worker *w, int64_t I, int64_t K, const char *block) {
-  int64_t rows = trs_width(w->l, w->which ? K : I), own = trs_width(w->l, w->which ? I : K);
+  int64_t rows = trs_width(w->l, w->upper ? K : I), own = trs_width(w->l, w->upper ? I : K);
   int64_t down = w->l->first[I] - w->begin, across = w->l->first[K] - w->begin;
   for (int64_t r = 0; r < rows; r++)
     for (int64_t c = 0; c < own; c++) {
-      int64_t i = down + (w->which ? c : r), j = across + (w->which ? r : c);
+      int64_t i = down + (w->upper ? c : r), j = across + (w->upper ? r : c);
       memcpy(w->T + (size_t)(i + j * w->width) * w->size, block + (size_t)(r * own + c) * w->size,
              w->size);
     }
@@ -128,7 +128,7 @@ static bool compute_rows(const worker *w) {
   for (int64_t I = first_computed(w, w->part->y); I < w->run->to; I += step(w)) {
     int64_t rows = trs_width(w->l, I);
     int64_t from = w->l->first[I] - w->begin;
-    w->part->ops->invert_rows(w->width, w->which, w->T, from, rows, N);
+    w->part->ops->invert_rows(w->width, w->upper, w->T, from, rows, N);
     good &= trs_growth(w->part->scalar, w->width, w->T, from, rows, N, w->room) <= TRS_MOST_GROWTH;
     N += (size_t)(rows * w->width) * w->size;
   }
@@ -149,8 +149,8 @@ static int64_t visit_rows(const worker *w, int by, int y, visit what, char *pack
       if (what == PACK)
         memcpy(at, N + (size_t)(before * rows) * w->size, (size_t)(rows * columns) * w->size);
       if (what == UNPACK)
-        w->part->ops->negate(w->which ? columns : rows, w->which ? rows : columns, at, 0,
-                             w->which ? rows : 1, w->which ? 1 : rows, block_at(w, I, K), 0);
+        w->part->ops->negate(w->upper ? columns : rows, w->upper ? rows : columns, at, 0,
+                             w->upper ? rows : 1, w->upper ? 1 : rows, block_at(w, I, K), 0);
     }
     N += (size_t)(rows * w->width) * w->size;
   }
@@ -185,8 +185,8 @@ static trs_status invert_run(worker *w, int64_t r) {
   w->begin = w->l->first[w->run->from];
   w->width = w->l->first[w->run->to] - w->begin;
   TRS_TRY(gather(w));
-  if (w->unit[w->which]) w->part->ops->set_unit(w->width, w->T);
-  note(w, trs_fill_check(w->f, w->which, w->l->origin[w->run->from], w->width, w->T, w->row_perm));
+  if (w->unit[w->upper]) w->part->ops->set_unit(w->width, w->T);
+  note(w, trs_fill_check(w->f, w->upper, w->l->origin[w->run->from], w->width, w->T, w->row_perm));
   if (!compute_rows(w)) w->refused[r] = 1;
   return hand_on(w);
 }
@@ -215,9 +215,11 @@ static trs_status make_room(worker *w) {
 }
 
 static trs_status invert_all(worker *w) {
-  for (w->which = 0; w->which < 2; w->which++)
+  for (int upper = 0; upper < 2; upper++) {
+    w->upper = upper;
     for (int64_t r = 0; r < w->l->nruns; r++)
       if (trs_on_grid(w->l, w->l->run[r].from, w->part->z)) TRS_TRY(invert_run(w, r));
+  }
   if (w->status) trs_failure_set(&w->failure);
   return w->status;
 }

@@ -217,7 +217,7 @@ __device__ inline void do_task(const work &w, const room<S, R> &m) {
     const int row = i / R, j = i % R;
     if (j >= w.count) continue;
     if (kind == TRS_SPREAD_SUM)
-      trs::publish<true>(sum_at<S>(w, w.t.parent, w.t.place, row, j), encode(m.y[i]));
+      trs::publish<true>(sum_at<S>(w, w.t.parent, w.t.child, row, j), encode(m.y[i]));
     else if (kind == TRS_SPREAD_SOLVE)
       hand_on<S, R, UPPER>(w, i, m.y[i], true);
     else

@@ -159,7 +159,7 @@ inline cudaError_t size_launch(trs_spread_args &a, void (*kernel)(trs_spread_arg
 
 /* ---- Units ---- */
 
-/* A lane's line of a unit: its numbers, `step` apart. */
+/* A lane's line of a unit: its numbers, every `step` numbers. */
 template <class S, bool UPPER>
 struct unit_line {
   const S *at;
@@ -334,7 +334,7 @@ __device__ inline void solve_triangle(const work &w, const room<S, R> &m) {
   __pipeline_wait_prior(0);
   __syncthreads();
   if (w.t.diagonal < 0) return;
-  if (R == 1 && w.a.copies) /* apart, for the compiler to see which memory this is */
+  if (R == 1 && w.a.copies) /* a branch of its own, for the compiler to see which memory this is */
     solve_with<S, R, UPPER>(w, m, m.triangle);
   else
     solve_with<S, R, UPPER>(w, m, static_cast<const S *>(w.a.values) + w.t.diagonal);

@@ -43,7 +43,7 @@ typedef struct trs_spread_task {
   int32_t unit, units;     /* first unit and number of units: its products */
   int32_t children;        /* by rows: number of sums that other GPUs send; by columns: number of
                               units of its row */
-  int32_t parent, place;   /* SUM: destination of the sum, and index among its children */
+  int32_t parent, child;   /* SUM: destination of the sum, and index among its children */
   int32_t receiver, receivers; /* of x */
   int32_t row;                 /* its position in the rows of this rank's own supernodes, or -1 */
   int32_t name;                /* its first column in the factors, for error messages */

@@ -133,7 +133,7 @@ constexpr int WATCHERS = 256;
 
 /* Each thread watches some of the words of columns that come, until all have come. */
 __global__ void __launch_bounds__(WATCHERS) wait(const __grid_constant__ trs_spread_args a) {
-  const auto *told = reinterpret_cast<const uint32_t *>(a.base[a.member] + a.x_arrived_at);
+  const auto *arrived = reinterpret_cast<const uint32_t *>(a.base[a.member] + a.x_arrived_at);
   const int64_t words = int64_t(a.ntasks) * a.chunks;
   trs::wait limit(a.fault);
   for (bool waits = true; waits;) {
@@ -142,7 +142,7 @@ __global__ void __launch_bounds__(WATCHERS) wait(const __grid_constant__ trs_spr
       const trs_spread_task &t = a.task[i / a.chunks];
       const int64_t word = int64_t(t.K) * a.chunks + i % a.chunks;
       if (t.kind != TRS_SPREAD_RECEIVE || a.ready[word] == a.solve) continue;
-      if (trs::load_relaxed<true>(told + word) == a.solve) {
+      if (trs::load_relaxed<true>(arrived + word) == a.solve) {
         fence_system();
         trs::store_relaxed(a.ready + word, a.solve);
       } else {

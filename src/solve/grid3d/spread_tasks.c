@@ -27,24 +27,24 @@ static void measure_depths(const trs_rank_part *p, int32_t *depth) {
   }
 }
 
-typedef struct place {
+typedef struct slot_depth {
   int32_t depth, slot;
-} place;
+} slot_depth;
 
 static int deeper_first(const void *one, const void *other) {
-  const place *a = one, *b = other;
+  const slot_depth *a = one, *b = other;
   return a->depth != b->depth ? (a->depth < b->depth) - (a->depth > b->depth)
                               : (a->slot > b->slot) - (a->slot < b->slot);
 }
 
 static trs_status sort_slots(trs_spread_numbers *n, const trs_rank_part *p) {
   int32_t *depth = NULL;
-  place *at = NULL;
+  slot_depth *at = NULL;
   trs_status status = TRS_ALLOC(&depth, p->layout->count);
   if (!status) status = TRS_ALLOC(&at, p->nslots);
   if (!status) {
     measure_depths(p, depth);
-    for (int64_t s = 0; s < p->nslots; s++) at[s] = (place){depth[p->slot[s]], (int32_t)s};
+    for (int64_t s = 0; s < p->nslots; s++) at[s] = (slot_depth){depth[p->slot[s]], (int32_t)s};
     qsort(at, (size_t)p->nslots, sizeof *at, deeper_first);
     for (int64_t s = 0; s < p->nslots; s++) n->order[s] = at[s].slot;
   }
@@ -99,7 +99,7 @@ static int32_t least(int64_t a, int64_t b) { return (int32_t)(a < b ? a : b); }
  * supernode. */
 static trs_spread_unit unit_of(const maker *m, const trs_local_block *block, int64_t slot,
                                int64_t lines, int64_t from) {
-  bool upper = m->sweep->which;
+  bool upper = m->sweep->upper;
   int64_t all = upper ? block->k : block->m, terms = upper ? block->m : block->k;
   int32_t K = m->numbers->number[slot];
   return (trs_spread_unit){
@@ -115,7 +115,7 @@ static trs_spread_unit unit_of(const maker *m, const trs_local_block *block, int
 }
 
 static void cut_block(maker *m, const trs_local_block *block, int64_t slot) {
-  bool upper = m->sweep->which;
+  bool upper = m->sweep->upper;
   int64_t lines = upper ? block->k : block->m, terms = upper ? block->m : block->k;
   for (int64_t from = 0; from < terms; from += TRS_SPREAD_TERMS)
     for (int64_t at = 0; at < lines; at += TRS_SPREAD_LINES) {
@@ -157,7 +157,7 @@ static trs_spread_task task_of(const maker *m, int64_t slot) {
 
 static void add_row(maker *m, int64_t slot, const trs_sweep_row *R) {
   const trs_rank_part *p = m->part;
-  const trs_local_side *side = &p->side[m->sweep->which];
+  const trs_local_side *side = &p->side[m->sweep->upper];
   trs_spread_task t = task_of(m, slot);
   t.children = R->nchildren;
   t.unit = (int32_t)m->to->nunits;
@@ -165,14 +165,14 @@ static void add_row(maker *m, int64_t slot, const trs_sweep_row *R) {
     cut_block(m, &side->block[m->sweep->item[i]], m->sweep->column[m->sweep->item_column[i]].slot);
   t.units = (int32_t)(m->to->nunits - t.unit);
   if (R->parent >= 0) {
-    int above = trs_tree_at(m->trees, R->place, R->place + 1).parent;
+    int above = trs_tree_at(m->trees, R->index, R->index + 1).parent;
     t.kind = TRS_SPREAD_SUM;
     t.parent = R->parent - p->z * p->shape.x * p->shape.y;
-    t.place = R->place - trs_tree_at(m->trees, above, R->place + 1).first_child;
+    t.child = R->index - trs_tree_at(m->trees, above, R->index + 1).first_child;
   } else {
     bool below = trs_half(p->layout, R->I) == TRS_HALF_BELOW;
     t.kind = TRS_SPREAD_SOLVE;
-    t.takes = !m->sweep->which || !below;
+    t.takes = !m->sweep->upper || !below;
     t.diagonal = side->diagonal[slot];
     t.solved = side->solved[slot];
     list_receivers(m, &t, slot);
@@ -186,13 +186,13 @@ static void add_column(maker *m, int64_t slot) {
   if (m->sweep->column_of[slot] < 0 || trs_has_diagonal(m->part, m->part->slot[slot])) return;
   t.kind = TRS_SPREAD_RECEIVE;
   list_receivers(m, &t, slot);
-  if (t.receivers || (m->sweep->which && t.row >= 0)) add_task(m, t);
+  if (t.receivers || (m->sweep->upper && t.row >= 0)) add_task(m, t);
 }
 
 /* Algorithm 5: x(K) is computed or received, then multiplied with all blocks of the column. */
 static void add_whole_column(maker *m, int64_t slot) {
   const trs_rank_part *p = m->part;
-  const trs_local_side *side = &p->side[m->sweep->which];
+  const trs_local_side *side = &p->side[m->sweep->upper];
   bool own = trs_has_diagonal(p, p->slot[slot]);
   trs_spread_task t = task_of(m, slot);
   if (m->sweep->column_of[slot] < 0) return;
@@ -210,14 +210,14 @@ static void add_whole_column(maker *m, int64_t slot) {
 }
 
 static int64_t units_of(const maker *m, const trs_local_block *block) {
-  int64_t lines = m->sweep->which ? block->k : block->m,
-          terms = m->sweep->which ? block->m : block->k;
+  int64_t lines = m->sweep->upper ? block->k : block->m,
+          terms = m->sweep->upper ? block->m : block->k;
   return ((lines + TRS_SPREAD_LINES - 1) / TRS_SPREAD_LINES) *
          ((terms + TRS_SPREAD_TERMS - 1) / TRS_SPREAD_TERMS);
 }
 
 static void count_units_of_rows(maker *m) {
-  const trs_local_side *side = &m->part->side[m->sweep->which];
+  const trs_local_side *side = &m->part->side[m->sweep->upper];
   for (int64_t s = 0; s < m->part->nslots; s++) m->units_of_row[s] = 0;
   for (int64_t b = 0; b < side->ptr[m->part->nslots]; b++)
     m->units_of_row[side->block[b].row] += (int32_t)units_of(m, &side->block[b]);
@@ -227,7 +227,7 @@ static void list_tasks(maker *m) {
   const trs_sweep *s = m->sweep;
   m->to->ntasks = m->to->nunits = m->to->nreceivers = 0;
   for (int64_t i = 0; i < m->part->nslots; i++) {
-    int64_t slot = m->numbers->order[s->which ? m->part->nslots - 1 - i : i];
+    int64_t slot = m->numbers->order[s->upper ? m->part->nslots - 1 - i : i];
     if (m->units_of_row) {
       add_whole_column(m, slot);
       continue;

@@ -15,8 +15,8 @@ typedef struct figures {
 /* Diagonal triangles solved by substitution, of supernodes whose first grid is this one. */
 static int64_t count_solved(const trs_rank_part *p) {
   int64_t count = 0;
-  for (int which = 0; which < 2; which++) {
-    const trs_local_side *side = &p->side[which];
+  for (int upper = 0; upper < 2; upper++) {
+    const trs_local_side *side = &p->side[upper];
     for (int64_t i = 0; i < p->nlocal; i++)
       count += side->node[i].solved && p->layout->lo[p->local[i]] == p->z;
     for (int64_t i = 0; i < p->nslots; i++)
@@ -34,36 +34,35 @@ static void own_figures(const trs_grid_solver *s, double *v) {
   *v++ = panels;
   *v++ = s->part.solver ? (double)s->part.solver->bytes : panels;
   *v++ = (double)count_solved(&s->part);
-  for (int which = 0; which < 2; which++) {
-    *v++ = t->exchange[which].seconds;
-    *v++ = (double)t->exchange[which].messages;
-    *v++ = (double)t->exchange[which].bytes;
-    *v++ = t->sweep[which].intra_s;
-    *v++ = (double)t->sweep[which].messages;
-    *v++ = (double)t->sweep[which].bytes;
-    *v++ = t->sweep[which].flop_s;
-    *v++ = t->sweep[which].flops;
+  for (int k = 0; k < 2; k++) {
+    *v++ = t->exchange[k].seconds;
+    *v++ = (double)t->exchange[k].messages;
+    *v++ = (double)t->exchange[k].bytes;
+    *v++ = t->sweep[k].intra_s;
+    *v++ = (double)t->sweep[k].messages;
+    *v++ = (double)t->sweep[k].bytes;
+    *v++ = t->sweep[k].flop_s;
+    *v++ = t->sweep[k].flops;
     *v = 0;
-    for (int h = 0; h < s->nphases; h++) *v += (double)s->phase[which][h].tree_steps;
+    for (int h = 0; h < s->nphases; h++) *v += (double)s->phase[k][h].tree_steps;
     *++v = 0;
     for (int h = 0; h < s->nphases; h++)
-      if (s->phase[which][h].tree_sends > *v) *v = s->phase[which][h].tree_sends;
+      if (s->phase[k][h].tree_sends > *v) *v = s->phase[k][h].tree_sends;
     v++;
   }
 }
 
 /* f and the statistics have the same order.  panels: bytes of blocks. */
-static void spread_figures(trs_mpi_stats *stats, trs_mpi_spread *panels, const figures *f,
-                           int ranks) {
+static void set_figures(trs_mpi_stats *stats, trs_mpi_spread *panels, const figures *f, int ranks) {
   trs_mpi_spread solved,
       *to[NFIGURES] = {&stats->solve_s, &stats->transfer_s, panels, &stats->bytes, &solved};
-  for (int which = 0; which < 2; which++) {
-    trs_mpi_spread *of[] = {&stats->inter_s[which],        &stats->inter_messages[which],
-                            &stats->inter_bytes[which],    &stats->intra_s[which],
-                            &stats->intra_messages[which], &stats->intra_bytes[which],
-                            &stats->flop_s[which],         &stats->flops[which],
-                            &stats->message_bound[which],  &stats->tree_sends[which]};
-    memcpy(to + NFIGURES_BEFORE + NFIGURES_A_SWEEP * which, of, sizeof of);
+  for (int k = 0; k < 2; k++) {
+    trs_mpi_spread *of[] = {&stats->inter_s[k],        &stats->inter_messages[k],
+                            &stats->inter_bytes[k],    &stats->intra_s[k],
+                            &stats->intra_messages[k], &stats->intra_bytes[k],
+                            &stats->flop_s[k],         &stats->flops[k],
+                            &stats->message_bound[k],  &stats->tree_sends[k]};
+    memcpy(to + NFIGURES_BEFORE + NFIGURES_A_SWEEP * k, of, sizeof of);
   }
   for (int i = 0; i < NFIGURES; i++)
     *to[i] = (trs_mpi_spread){f->min[i], f->sum[i] / ranks, f->max[i]};
@@ -82,7 +81,7 @@ static void merge(void *mine, const void *others, int64_t count, const void *wha
   }
 }
 
-static trs_mpi_spread leaf_spread(const trs_grid_layout *l) {
+static trs_mpi_spread leaf_entries(const trs_grid_layout *l) {
   trs_mpi_spread s = {.min = (double)l->leaf[0]};
   for (int z = 0; z < l->pz; z++) {
     double entries = (double)l->leaf[z];
@@ -99,8 +98,8 @@ static double values_once(const trs_grid_solver *s) {
   int64_t tile = trs_tile_rows(s->part.scalar), numbers = 0;
   for (int64_t K = 0; K < l->count; K++) {
     if (!trs_half(l, K)) numbers += 2 * trs_triangle_values(trs_width(l, K), tile);
-    for (int which = 0; which < 2; which++)
-      numbers += trs_width(l, K) * (l->lists[which].ptr[K + 1] - l->lists[which].ptr[K]);
+    for (int upper = 0; upper < 2; upper++)
+      numbers += trs_width(l, K) * (l->lists[upper].ptr[K + 1] - l->lists[upper].ptr[K]);
   }
   return (double)numbers * (double)trs_scalar_size(s->part.scalar);
 }
@@ -157,10 +156,10 @@ trs_status trs_grid_stats(trs_mpi_stats *stats, const trs_grid_solver *s) {
                            .separators = s->runs,
                            .inverted = s->layout.nruns,
                            .inverted_bytes = inverted_bytes(s),
-                           .leaf_entries = leaf_spread(&s->layout),
+                           .leaf_entries = leaf_entries(&s->layout),
                            .solver = s->part.solver ? s->part.solver->methods : NULL,
                            .volume_bound = volume_bound(s)};
-  spread_figures(stats, &panels, &f, ranks);
+  set_figures(stats, &panels, &f, ranks);
   const double once = values_once(s), flops = flops_once(s);
   const double done = stats->flops[0].mean + stats->flops[1].mean;
   stats->replicated = once > 0 ? panels.mean * ranks / once : 1;

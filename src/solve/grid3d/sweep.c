@@ -51,11 +51,11 @@ static void keep_children(maker *m, const trs_tree_place *at) {
 
 static void take_part(const maker *m, int8_t *takes_part, int64_t I, int64_t K) {
   const trs_grid_layout *l = m->part->layout;
-  bool home = l->home[m->s->which ? I : K] >= 0;
-  takes_part[trs_place_of_block(m->part, m->s->which, I, K)] |= home ? FOR_HOMES : WITH_BLOCKS;
+  bool home = l->home[m->s->upper ? I : K] >= 0;
+  takes_part[trs_place_of_block(m->part, m->s->upper, I, K)] |= home ? FOR_HOMES : WITH_BLOCKS;
 }
 
-static int root_of(const maker *m, int64_t K) { return trs_place_of_block(m->part, 0, K, K); }
+static int root_of(const maker *m, int64_t K) { return trs_place_of_block(m->part, TRS_L, K, K); }
 
 /* Counts one more tree of count members, in which this rank sends `sends` messages. */
 static void count_tree(trs_sweep *s, int count, int sends) {
@@ -68,20 +68,20 @@ static void count_tree(trs_sweep *s, int count, int sends) {
 static void add_column(maker *m, int64_t slot) {
   trs_sweep *s = m->s;
   const trs_rank_part *p = m->part;
-  const trs_grid_blocks *blocks = &p->layout->blocks[s->which];
+  const trs_grid_blocks *blocks = &p->layout->blocks[s->upper];
   int64_t K = p->slot[slot];
   memset(m->takes_part, 0, (size_t)m->places * sizeof *m->takes_part);
   for (int64_t b = blocks->ptr[K]; b < blocks->ptr[K + 1]; b++)
     if (role_of(s, p, blocks->row[b]) & TRS_ROLE_ROW)
       take_part(m, m->takes_part, blocks->row[b], K);
   int count = list_members(m->member, m->takes_part, m->places, root_of(m, K));
-  int place = find(m->member, count, trs_place(p));
-  if (place < 0) return;
-  trs_tree_place at = trs_tree_at(m->shape, place, count);
+  int index = find(m->member, count, trs_place(p));
+  if (index < 0) return;
+  trs_tree_place at = trs_tree_at(m->shape, index, count);
   s->column_of[slot] = (int32_t)s->ncolumns;
   s->column[s->ncolumns++] = (trs_sweep_column){
       .slot = (int32_t)slot, .first_child = (int32_t)s->nchildren, .nchildren = at.nchildren};
-  s->receives += place > 0;
+  s->receives += index > 0;
   count_tree(s, count, at.nchildren);
   keep_children(m, &at);
 }
@@ -104,7 +104,7 @@ static trs_status add_columns(maker *m) {
 static void find_adders(maker *m) {
   const trs_sweep *s = m->s;
   const trs_rank_part *p = m->part;
-  const trs_grid_blocks *blocks = &p->layout->blocks[s->which];
+  const trs_grid_blocks *blocks = &p->layout->blocks[s->upper];
   for (int64_t K = 0; K < p->layout->count; K++) {
     if (!(role_of(s, p, K) & TRS_ROLE_ADDS)) continue;
     for (int64_t b = blocks->ptr[K]; b < blocks->ptr[K + 1]; b++) {
@@ -119,9 +119,9 @@ static void find_adders(maker *m) {
  * second stores. */
 static void visit_items(maker *m, int64_t *next) {
   trs_sweep *s = m->s;
-  const trs_local_side *side = &m->part->side[s->which];
+  const trs_local_side *side = &m->part->side[s->upper];
   for (int64_t i = 0; i < s->ncolumns; i++) {
-    int64_t c = s->which ? s->ncolumns - 1 - i : i, slot = s->column[c].slot;
+    int64_t c = s->upper ? s->ncolumns - 1 - i : i, slot = s->column[c].slot;
     for (int64_t b = side->ptr[slot]; b < side->ptr[slot + 1]; b++) {
       int32_t r = s->row_of[side->block[b].row];
       if (r < 0) continue;
@@ -170,20 +170,20 @@ static void add_row(maker *m, int64_t slot, int64_t r) {
   const trs_rank_part *p = m->part;
   int64_t I = p->slot[slot];
   int count = list_members(m->member, m->takes_part + r * m->places, m->places, root_of(m, I));
-  int place = find(m->member, count, trs_place(p));
+  int index = find(m->member, count, trs_place(p));
   s->row_of[slot] = -1;
-  if (place < 0) return;
-  trs_tree_place at = trs_tree_at(m->shape, place, count);
+  if (index < 0) return;
+  trs_tree_place at = trs_tree_at(m->shape, index, count);
   s->row_of[slot] = (int32_t)s->nrows;
   s->row[s->nrows++] =
       (trs_sweep_row){.I = (int32_t)I,
                       .slot = (int32_t)slot,
-                      .parent = place ? p->z * m->places + m->member[at.parent] : -1,
-                      .place = place,
+                      .parent = index ? p->z * m->places + m->member[at.parent] : -1,
+                      .index = index,
                       .first_child = at.first_child,
                       .nchildren = at.nchildren};
   s->receives += at.nchildren;
-  count_tree(s, count, place > 0);
+  count_tree(s, count, index > 0);
 }
 
 static trs_status add_rows(maker *m) {
@@ -211,7 +211,7 @@ static void find_local(maker *m) {
   trs_sweep *s = m->s;
   const trs_rank_part *p = m->part;
   for (int64_t i = 0; i < p->nlocal; i++) {
-    const trs_local_node *node = &p->side[s->which].node[i];
+    const trs_local_node *node = &p->side[s->upper].node[i];
     if (!(role_of(s, p, p->local[i]) & TRS_ROLE_SOLVE)) continue;
     if (s->local_to == 0) s->local_from = i;
     s->local_to = i + 1;
@@ -234,9 +234,9 @@ static trs_status make(maker *m) {
   return add_rows(m);
 }
 
-trs_status trs_sweep_create(trs_sweep *s, const trs_rank_part *part, int which,
+trs_status trs_sweep_create(trs_sweep *s, const trs_rank_part *part, bool upper,
                             const trs_roles *role, trs_tree_shape shape) {
-  *s = (trs_sweep){.which = which, .role = *role};
+  *s = (trs_sweep){.upper = upper, .role = *role};
   maker m = {.s = s, .part = part, .shape = shape, .places = part->shape.x * part->shape.y};
   trs_status status = make(&m);
   trs_free(m.takes_part);
@@ -281,9 +281,9 @@ static trs_status send_slot(runner *r, int to, void *slot, int64_t K, int64_t ki
 /* sum(I) -= T(I,K) x(K) */
 static void multiply_block(runner *r, const trs_local_block *b, int64_t slot) {
   const trs_rank_part *p = r->part;
-  const trs_local_side *side = &p->side[r->s->which];
+  const trs_local_side *side = &p->side[r->s->upper];
   const void *T = (const char *)side->values + (size_t)b->values * trs_scalar_size(p->scalar);
-  (r->s->which ? p->ops->pull : p->ops->push)(b->m, b->k, p->nrhs, T, trs_slot_x(p, slot),
+  (r->s->upper ? p->ops->pull : p->ops->push)(b->m, b->k, p->nrhs, T, trs_slot_x(p, slot),
                                               side->list + b->list, trs_slot_sum(p, b->row));
   r->times->flops += 2.0 * b->m * b->k * (double)p->nrhs;
 }
@@ -299,7 +299,7 @@ static void advance(runner *r, int32_t row) {
   for (; *done < products; ++*done) {
     int32_t c = s->item_column[R->items + *done];
     if (!s->arrived[c]) return;
-    multiply_block(r, &p->side[s->which].block[s->item[R->items + *done]], s->column[c].slot);
+    multiply_block(r, &p->side[s->upper].block[s->item[R->items + *done]], s->column[c].slot);
   }
   for (; *done < all; ++*done) {
     int64_t child = *done - products;
@@ -331,10 +331,10 @@ static trs_status use_column(runner *r, int64_t slot) {
 static bool multiply_some(runner *r, int32_t c) {
   const trs_sweep *s = r->s;
   const trs_rank_part *p = r->part;
-  const trs_local_side *side = &p->side[s->which];
+  const trs_local_side *side = &p->side[s->upper];
   int64_t slot = s->column[c].slot, begin = side->ptr[slot], count = side->ptr[slot + 1] - begin;
   while (s->used[c] < count && r->nready == 0) {
-    int64_t k = s->used[c]++, b = begin + (s->which ? count - 1 - k : k);
+    int64_t k = s->used[c]++, b = begin + (s->upper ? count - 1 - k : k);
     int32_t row = side->block[b].row;
     if (s->row_of[row] >= 0)
       advance(r, s->row_of[row]);
@@ -358,8 +358,8 @@ static trs_status finish_row(runner *r, const trs_sweep_row *row) {
   trs_rank_part *p = r->part;
   int64_t slot = row->slot, width = trs_width(p->layout, row->I);
   if (row->parent >= 0)
-    return send_slot(r, row->parent, trs_slot_sum(p, slot), row->I, MESSAGE_SUM + row->place);
-  const trs_local_side *side = &p->side[r->s->which];
+    return send_slot(r, row->parent, trs_slot_sum(p, slot), row->I, MESSAGE_SUM + row->index);
+  const trs_local_side *side = &p->side[r->s->upper];
   double begin = trs_seconds();
   const char *D = (char *)side->values + side->diagonal[slot] * (int64_t)trs_scalar_size(p->scalar);
   void *sum = trs_slot_sum(p, slot), *x = trs_slot_x(p, slot);
@@ -367,9 +367,9 @@ static trs_status finish_row(runner *r, const trs_sweep_row *row) {
   if (identity || side->solved[slot]) memcpy(x, sum, (size_t)trs_slot_bytes(p, row->I));
   if (identity) return r->s->column_of[slot] >= 0 ? use_column(r, slot) : TRS_SUCCESS;
   if (side->solved[slot])
-    p->ops->solve(width, r->s->which, p->nrhs, D, x);
+    p->ops->solve(width, r->s->upper, p->nrhs, D, x);
   else
-    p->ops->triangle(width, r->s->which, p->nrhs, D, sum, x);
+    p->ops->triangle(width, r->s->upper, p->nrhs, D, sum, x);
   r->times->flops += (double)(width * width * p->nrhs);
   r->times->flop_s += trs_seconds() - begin;
   return r->s->column_of[slot] >= 0 ? use_column(r, slot) : TRS_SUCCESS;
@@ -419,16 +419,16 @@ static trs_status take_message(runner *r) {
 static void sweep_local(runner *r) {
   const trs_sweep *s = r->s;
   const trs_rank_part *p = r->part;
-  const trs_local_side *side = &p->side[s->which];
+  const trs_local_side *side = &p->side[s->upper];
   double begin = trs_seconds();
   if (s->local_from == s->local_to) return;
   r->times->flops += s->local_flops * (double)p->nrhs;
-  for (int64_t i = 0; s->which && i < p->ntouched; i++)
+  for (int64_t i = 0; s->upper && i < p->ntouched; i++)
     memcpy(p->base + p->touched_row[i] * trs_row_bytes(p), trs_slot_x(p, p->touched[i]),
            (size_t)trs_slot_bytes(p, p->slot[p->touched[i]]));
-  p->ops->sweep(side->node, s->local_from, s->local_to, s->which, p->nrhs, side->values, side->list,
+  p->ops->sweep(side->node, s->local_from, s->local_to, s->upper, p->nrhs, side->values, side->list,
                 p->base, p->spare);
-  for (int64_t i = 0; !s->which && i < p->ntouched; i++)
+  for (int64_t i = 0; !s->upper && i < p->ntouched; i++)
     p->ops->add(trs_width(p->layout, p->slot[p->touched[i]]) * p->nrhs,
                 p->base + p->touched_row[i] * trs_row_bytes(p), trs_slot_sum(p, p->touched[i]));
   r->times->flop_s += trs_seconds() - begin;
@@ -454,7 +454,7 @@ static trs_status start(runner *r) {
 /* The part's solver, which holds x and sums in its own memory, does the whole sweep. */
 static void sweep_by_solver(const trs_sweep *s, trs_rank_part *part, trs_sweep_times *times) {
   double begin = trs_seconds();
-  part->solver->sweep(part, s->which);
+  part->solver->sweep(part, s->upper);
   times->flop_s += trs_seconds() - begin;
   times->flops += s->local_flops * (double)part->nrhs;
   times->messages += s->sends;
@@ -467,14 +467,14 @@ trs_status trs_sweep_run(const trs_sweep *s, trs_rank_part *part, trs_ranks *ran
     return TRS_SUCCESS;
   }
   runner r = {.s = s, .part = part, .ranks = ranks, .tag = tag, .times = times};
-  if (!s->which) sweep_local(&r);
+  if (!s->upper) sweep_local(&r);
   TRS_TRY(start(&r));
   TRS_TRY(work_off(&r));
   for (int64_t left = s->receives; left > 0; left--) {
     TRS_TRY(take_message(&r));
     TRS_TRY(work_off(&r));
   }
-  if (s->which) sweep_local(&r);
+  if (s->upper) sweep_local(&r);
   double begin = trs_seconds();
   TRS_TRY(trs_ranks_finish(ranks));
   times->intra_s += trs_seconds() - begin;

@@ -33,7 +33,7 @@ typedef struct trs_sweep_column {
 typedef struct trs_sweep_row {
   int32_t I, slot;
   int32_t parent;      /* rank to send the sum to; -1: solve */
-  int32_t place;       /* index in the tree of its row, */
+  int32_t index;       /* in the tree of its row, */
   int32_t first_child; /* and the index of its first child */
   int32_t nchildren;
   int64_t items; /* offset of its products in item; L23's fmod and bmod count the remaining products
@@ -42,7 +42,7 @@ typedef struct trs_sweep_row {
 } trs_sweep_row;
 
 typedef struct trs_sweep {
-  int which; /* 0: L, 1: U */
+  bool upper; /* U, not L */
   trs_roles role;
   int32_t *column_of, *row_of; /* by slot: index in the lists below, or -1 */
   trs_sweep_column *column;
@@ -71,7 +71,7 @@ typedef struct trs_sweep {
 /* Products and sums of other ranks are added in a fixed order, independent of their arrival.  The
  * grids that share an ancestor must compute the same bits of its x; otherwise x differs between
  * grids (docs/experiments.md). */
-trs_status trs_sweep_create(trs_sweep *s, const trs_rank_part *part, int which,
+trs_status trs_sweep_create(trs_sweep *s, const trs_rank_part *part, bool upper,
                             const trs_roles *role, trs_tree_shape shape);
 void trs_sweep_destroy(trs_sweep *s);
 

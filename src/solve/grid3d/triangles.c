@@ -12,15 +12,15 @@ typedef struct panel_vector {
   bool unit;
   int64_t width, length, v;
   int64_t row;          /* the supernode's first, in the triangle */
-  const int32_t *place; /* rows of the list, numbered in the triangle */
+  const int32_t *below; /* rows of the list, numbered in the triangle */
 } panel_vector;
 
 #define TRS_TEMPLATE "solve/grid3d/triangles_tmpl.c"
 #include "base/instantiate.h"
 
-trs_grid_triangle trs_grid_triangle_of(const trs_rank_part *p, int which, int height, bool unit) {
-  trs_grid_triangle T = {.which = which, .height = height, .to = p->nlocal, .unit = unit};
-  if (which) {
+trs_grid_triangle trs_grid_triangle_of(const trs_rank_part *p, bool upper, int height, bool unit) {
+  trs_grid_triangle T = {.upper = upper, .height = height, .to = p->nlocal, .unit = unit};
+  if (upper) {
     T.from = height ? p->local_to[height - 1] : 0;
     T.to = p->local_to[height];
   }
@@ -32,12 +32,12 @@ trs_grid_triangle trs_grid_triangle_of(const trs_rank_part *p, int which, int he
 trs_status trs_grid_triangles_check(const trs_filler *f, const bool unit[2],
                                     const int32_t *row_perm) {
   const trs_rank_part *p = f->part;
-  for (int which = 0; which < 2; which++)
+  for (int upper = 0; upper < 2; upper++)
     for (int64_t i = 0; i < p->nlocal; i++) {
       int64_t K = p->local[i], width = trs_width(p->layout, K);
-      void *D = (char *)f->dense[which] + (size_t)f->at[which][K] * trs_scalar_size(p->scalar);
-      if (unit[which]) p->ops->set_unit(width, D);
-      TRS_TRY(trs_fill_check(f, which, trs_origin(p->layout, K), width, D, row_perm));
+      void *D = (char *)f->dense[upper] + (size_t)f->at[upper][K] * trs_scalar_size(p->scalar);
+      if (unit[upper]) p->ops->set_unit(width, D);
+      TRS_TRY(trs_fill_check(f, upper, trs_origin(p->layout, K), width, D, row_perm));
     }
   return TRS_SUCCESS;
 }
@@ -48,21 +48,21 @@ typedef struct triangle_builder {
   const trs_filler *f;
   const trs_grid_triangle *T;
   int32_t *row_of; /* count: a supernode's first row in the triangle */
-  int32_t *place;  /* rows of one list */
+  int32_t *below;  /* rows of one list */
   int64_t *ptr;    /* n + 1 */
   int32_t *idx;
   char *val;
 } triangle_builder;
 
 /* A list is ascending, and so are the supernodes of its rows. */
-static void place_list(const triangle_builder *t, int64_t K) {
+static void number_list(const triangle_builder *t, int64_t K) {
   const trs_grid_layout *l = t->f->part->layout;
-  const trs_grid_lists *lists = &l->lists[t->T->which];
+  const trs_grid_lists *lists = &l->lists[t->T->upper];
   int64_t other = K;
   for (int64_t r = 0; r < lists->ptr[K + 1] - lists->ptr[K]; r++) {
     int64_t j = lists->idx[lists->ptr[K] + r];
     while (l->first[other + 1] <= j) other++;
-    t->place[r] = (int32_t)(t->row_of[other] + (j - l->first[other]));
+    t->below[r] = (int32_t)(t->row_of[other] + (j - l->first[other]));
   }
 }
 
@@ -71,20 +71,20 @@ static void visit_panels(triangle_builder *t) {
   static int64_t (*const take_of[])(const panel_vector *, int32_t *, void *) =
       TRS_TABLE(take_vector);
   const trs_rank_part *p = t->f->part;
-  int which = t->T->which;
+  bool upper = t->T->upper;
   size_t size = trs_scalar_size(p->scalar);
   for (int64_t i = t->T->from; i < t->T->to; i++) {
     int64_t K = p->local[i], row = t->row_of[K];
-    const int64_t *list = p->layout->lists[which].ptr + K;
+    const int64_t *list = p->layout->lists[upper].ptr + K;
     panel_vector vector = {
-        .numbers = (const char *)t->f->dense[which] + (size_t)t->f->at[which][K] * size,
-        .turned = which,
+        .numbers = (const char *)t->f->dense[upper] + (size_t)t->f->at[upper][K] * size,
+        .turned = upper,
         .unit = t->T->unit,
         .width = trs_width(p->layout, K),
         .length = list[1] - list[0],
         .row = row,
-        .place = t->place};
-    place_list(t, K);
+        .below = t->below};
+    number_list(t, K);
     for (; vector.v < vector.width; vector.v++, row++)
       if (t->idx)
         take_of[p->scalar](&vector, t->idx + t->ptr[row], t->val + (size_t)t->ptr[row] * size);
@@ -97,7 +97,7 @@ static void visit_panels(triangle_builder *t) {
 static void visit_ones(triangle_builder *t) {
   static void (*const one_of[])(void *) = TRS_TABLE(set_one);
   const trs_rank_part *p = t->f->part;
-  int64_t first = trs_local_end(p, t->T->which ? t->T->height : p->layout->levels);
+  int64_t first = trs_local_end(p, t->T->upper ? t->T->height : p->layout->levels);
   first -= t->T->first_row;
   for (int64_t row = first; row < t->T->n && !t->T->unit; row++) {
     if (!t->idx) {
@@ -113,7 +113,7 @@ static trs_status take(triangle_builder *t) {
   const trs_rank_part *p = t->f->part;
   int64_t n = t->T->n;
   TRS_TRY(TRS_ALLOC(&t->row_of, p->layout->count));
-  TRS_TRY(TRS_ALLOC(&t->place, n));
+  TRS_TRY(TRS_ALLOC(&t->below, n));
   TRS_TRY(TRS_ALLOC_ZERO(&t->ptr, n + 1));
   for (int64_t i = t->T->from; i < p->nlocal; i++)
     t->row_of[p->local[i]] = (int32_t)(p->local_row[i] - t->T->first_row);
@@ -134,9 +134,9 @@ trs_status trs_grid_triangle_take(const trs_filler *f, const trs_grid_triangle *
   *A = NULL;
   trs_status status = take(&t);
   trs_free(t.row_of);
-  trs_free(t.place);
+  trs_free(t.below);
   if (!status)
-    return trs_matrix_adopt(A, T->which ? TRS_CSR : TRS_CSC, f->part->scalar, T->n, T->n, t.ptr,
+    return trs_matrix_adopt(A, T->upper ? TRS_CSR : TRS_CSC, f->part->scalar, T->n, T->n, t.ptr,
                             t.idx, t.val);
   TRS_FREE_ALL(t.ptr, t.idx, t.val);
   return status;

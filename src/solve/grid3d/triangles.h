@@ -15,7 +15,7 @@
 #include "solve/grid3d/fill.h"
 
 typedef struct trs_grid_triangle {
-  int which;        /* 0: L, by columns; 1: U, by rows */
+  bool upper;       /* U, by rows; else L, by columns */
   int height;       /* U */
   int64_t from, to; /* number of the part's supernodes in it; all rows behind them have ones on the
                        diagonal */
@@ -24,7 +24,8 @@ typedef struct trs_grid_triangle {
 } trs_grid_triangle;
 
 /* Selects the triangle; height is for U only. */
-trs_grid_triangle trs_grid_triangle_of(const trs_rank_part *part, int which, int height, bool unit);
+trs_grid_triangle trs_grid_triangle_of(const trs_rank_part *part, bool upper, int height,
+                                       bool unit);
 
 /* Diagonal entries as in trs_fill_check; sets those of a unit diagonal. */
 trs_status trs_grid_triangles_check(const trs_filler *f, const bool unit[2],

@@ -19,7 +19,7 @@ static int64_t NAME(take_vector)(const panel_vector *w, int32_t *idx, void *val)
     SCALAR a = list[r * w->width + w->v];
     if (a == 0) continue;
     if (idx) {
-      idx[count] = w->place[r];
+      idx[count] = w->below[r];
       out[count] = a;
     }
     count++;
