@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "backend/ranks.h"
+#include "base/config.h"
 #include "base/counter.h"
 #include "base/memory.h"
 #include "base/timer.h"
@@ -252,10 +253,10 @@ static bool all_shapes(const trs_factors *F, int variants) {
   return good;
 }
 
-/* L23's Algorithm 5: grids of Px x 1, without homes. */
+/* L23's Algorithm 5, in builds with the papers: grids of Px x 1, without homes. */
 static bool all_columns(const trs_factors *F) {
   bool good = true;
-  for (int z = 1; z <= size / 2; z *= 2) {
+  for (int z = 1; z <= size / 2 && TRS_HAVE_PAPERS; z *= 2) {
     const way w = {.shape = {size / z, 1, z},
                    .trees = z % 2 ? TRS_TREE_BINARY : TRS_TREE_FLAT,
                    .scattered = true,
@@ -275,7 +276,7 @@ static void test_types(void) {
     trs_factors_destroy(F);
   }
   say("grids of several GPUs, all types, op(A)", good);
-  say("Algorithm 5, all types", columns);
+  if (TRS_HAVE_PAPERS) say("Algorithm 5, all types", columns);
 }
 
 /* The number of a solve passes 2^32, with words that no solve has told. */
@@ -309,7 +310,7 @@ static void test_substitution(void) {
   bool good = true;
   for (int c = 0; c < 4; c++) {
     trs_factors *F = factors_of(special(300, STIFF), (trs_scalar)(TRS_FLOAT + c));
-    for (int columns = 0; columns < 2; columns++) {
+    for (int columns = 0; columns < 1 + TRS_HAVE_PAPERS; columns++) {
       const way w = {.shape = {size, 1, 1},
                      .scattered = true,
                      .width = columns ? 77 : 128,
@@ -376,7 +377,7 @@ static void lose_word(bool by_columns) {
 
 static void test_lost_word(void) {
   lose_word(false);
-  lose_word(true);
+  if (TRS_HAVE_PAPERS) lose_word(true);
 }
 
 /* Every allocation of one rank fails in turn. */

@@ -1,4 +1,4 @@
-/* spread_stand_in.c - spread.cu and spread_columns.cu in plain C: a launch is some threads that
+/* spread_stand_in.c - spread.cu and L23's columns.cu in plain C: a launch is some threads that
  * take tasks by ticket, with delays at random, and stand for warps whose products they add up in
  * another order than they come. */
 #include "mpi/spread_stand_in.h"

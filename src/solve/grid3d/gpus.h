@@ -16,7 +16,7 @@ typedef struct trs_grid_gpus_options {
   int machine; /* the same number on all ranks of a machine */
   trs_tree_shape trees;
   bool mpi_reads_device;
-  bool columns[2]; /* L, U: by Algorithm 5 (spread_columns.cu) instead of by rows */
+  bool columns[2]; /* L, U: by Algorithm 5 (papers/L23/columns.cu) instead of by rows */
 } trs_grid_gpus_options;
 
 /* For a part that is filled, and its sweeps of L and U.  Local; after a failure the caller must

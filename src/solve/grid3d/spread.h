@@ -9,8 +9,8 @@
  * pending values when a solve begins.  Consecutive solves use one half of it each, and a GPU
  * refills its other half while no GPU uses it.
  *
- * By columns (spread_columns.cu, L23's Algorithm 5) a word per supernode signals the arrival of x.
- * It holds the number of the solve, so that words need not be cleared.
+ * By columns (L23's Algorithm 5, papers/L23/columns.cu) a word per supernode signals the arrival of
+ * x. It holds the number of the solve, so that words need not be cleared.
  *
  * Tickets assign tasks in the order of the sweep.  This order is the same on all GPUs, and a task
  * waits only for an earlier supernode, or for sums or x of its own supernode from another GPU.
@@ -103,8 +103,9 @@ typedef struct trs_spread_rows {
 extern "C" {
 #endif
 
-/* These functions launch and do not wait.  By columns the work in `side`, a stream that does not
- * wait for others, runs beside that in `stream`, and ends before it does. */
+/* These functions launch and do not wait.  By columns (in builds with the papers) the work in
+ * `side`, a stream that does not wait for others, runs beside that in `stream`, and ends before it
+ * does. */
 trs_status trs_spread_launch(const trs_spread_args *args, trs_stream stream);
 trs_status trs_spread_launch_columns(const trs_spread_args *args, trs_stream stream,
                                      trs_stream side);

@@ -1,4 +1,4 @@
-/* spread_columns.cu - L23's Algorithm 5 (section 3.4): a sweep of a grid of Px x 1 GPUs by columns,
+/* columns.cu - L23's Algorithm 5 (section 3.4): a sweep of a grid of Px x 1 GPUs by columns,
  * as published.
  *
  * SOLVE: a block of threads per supernode column K.  Where the diagonal block is, it waits until
