@@ -17,8 +17,8 @@ typedef enum trs_grid_algorithm { TRS_GRID3D = 0, TRS_GRID3D_BASELINE = 1 } trs_
 typedef struct trs_grid_options {
   trs_grid_algorithm algorithm;
   trs_tree_shape trees;
-  trs_grid_shape shape; /* all 0: the library's choice */
-  bool one_grid;        /* of it: Pz is 1 */
+  trs_grid_shape shape; /* all 0: the library chooses, */
+  bool one_grid;        /* with Pz = 1 */
   trs_layout_options supernodes;
   int64_t nrhs; /* most right-hand sides per pass */
   trs_plans_options plans;

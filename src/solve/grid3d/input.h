@@ -33,10 +33,11 @@ struct trs_grid_input {
 /* Transposes the input: L, U, permutations and scalings then describe A^T or A^H. */
 void trs_input_transpose(trs_grid_input *in, bool conjugate);
 
-/* Opens the source of a kind: trs_factors *, the path of a file, trs_mpi_blocks *.  Collective;
- * all ranks have the same status.  The caller must close the input, also after a failure. */
+/* The kinds of sources: trs_factors *, the path of a file, trs_mpi_blocks *. */
 typedef enum trs_input_kind { TRS_INPUT_FACTORS, TRS_INPUT_FILE, TRS_INPUT_BLOCKS } trs_input_kind;
 
+/* Opens a source, by one of the functions below, and transposes it as trans says.  Collective; all
+ * ranks have the same status.  The caller must close the input, also after a failure. */
 TRS_API trs_status trs_input_open(trs_grid_input *in, trs_input_kind kind, const void *source,
                                   trs_scalar scalar, trs_trans trans, trs_ranks *ranks);
 
