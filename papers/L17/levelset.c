@@ -31,10 +31,10 @@ static void sort_rows(const trs_levels *L, int32_t *order, int64_t *next) {
 }
 
 static trs_status find_levels(levelset *s, trs_plan *plan) {
-  const trs_levels *L = &plan->levels;
   int32_t *order = NULL;
   int64_t *next = NULL;
   TRS_TRY(trs_plan_need_levels(plan));
+  const trs_levels *L = plan->levels;
   s->levels = L->count;
   TRS_TRY(TRS_ALLOC(&s->begin, L->count + 1));
   for (int32_t l = 0; l <= L->count; l++) s->begin[l] = L->ptr[l];

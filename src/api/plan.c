@@ -8,8 +8,8 @@
 
 static trs_status level_facts(trs_plan *plan, trs_plan_info *info) {
   TRS_TRY(trs_plan_count_levels(plan));
-  info->levels = plan->levels.count;
-  trs_levels_extremes(&plan->levels, &info->min_parallelism, &info->max_parallelism);
+  info->levels = plan->levels->count;
+  trs_levels_extremes(plan->levels, &info->min_parallelism, &info->max_parallelism);
   return TRS_SUCCESS;
 }
 
@@ -71,12 +71,12 @@ trs_status trs_plan_get_levels(trs_plan *plan, int64_t **rows, int64_t *levels) 
   int64_t count = 0, at = 0;
   for (int s = 0; s < 2 && part[s]; s++) {
     TRS_TRY(trs_plan_count_levels(part[s]));
-    count += part[s]->levels.count;
+    count += part[s]->levels->count;
   }
   TRS_TRY(TRS_ALLOC(rows, count));
   for (int s = 0; s < 2 && part[s]; s++)
-    for (int32_t k = 0; k < part[s]->levels.count; k++)
-      (*rows)[at++] = part[s]->levels.ptr[k + 1] - part[s]->levels.ptr[k];
+    for (int32_t k = 0; k < part[s]->levels->count; k++)
+      (*rows)[at++] = part[s]->levels->ptr[k + 1] - part[s]->levels->ptr[k];
   *levels = count;
   return TRS_SUCCESS;
 }

@@ -21,6 +21,12 @@ typedef struct trs_estimate {
   const char *because; /* why the preference is not NONE; NULL: no reason to report */
 } trs_estimate;
 
+/* How an analysis ends that does not fail. */
+typedef struct trs_verdict {
+  bool declined; /* auto takes another method; plan->state is incomplete */
+  char why[160]; /* half a sentence, if the method declined */
+} trs_verdict;
+
 typedef struct trs_method {
   const char *name;
   const trs_backend *backend;
@@ -45,8 +51,8 @@ typedef struct trs_method {
   /* The functions below, except share, threads, bytes and describe, run with the device of the
    * plan's context as the calling thread's current device: trs_plan_enter. */
 
-  /* Builds plan->state from plan->system.  May use plan->levels.  After a failure the caller calls
-   * free. */
+  /* Builds plan->state from plan->system.  May use plan->levels.  May decline (choice.h).  After
+   * that, and after a failure, the caller calls free. */
   trs_status (*analyze)(trs_plan *plan);
 
   /* plan->system has new values.  NULL if the method keeps no copy of them. */

@@ -20,7 +20,8 @@ typedef struct trs_two_sweeps {
   trs_factors *F;
   trs_row_order in, out; /* of b and of x; arrays of F */
   const trs_mover *mover;
-  void *room; /* owned by the mover */
+  void *room;  /* owned by the mover */
+  bool on_cpu; /* the GPU of an "auto" context lacks the memory */
 } trs_two_sweeps;
 
 /* For two sweeps on the context's GPU; in builds with CUDA. */

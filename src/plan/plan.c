@@ -9,6 +9,7 @@
 #include "base/config.h"
 #include "base/timer.h"
 #include "matrix/device.h"
+#include "plan/choice.h"
 #include "plan/tune.h"
 
 /* The source of the triangle: the matrix itself, or a triangle extracted from a general matrix,
@@ -36,35 +37,44 @@ static void drop_matrix(const trs_plan *plan, trs_matrix *A) {
 }
 
 /* Levels are computed on the host; a pattern in device memory is first copied there. */
-trs_status trs_plan_need_levels(trs_plan *plan) {
+static trs_status compute_levels(trs_plan *plan) {
   trs_host_system h;
-  if (plan->has_levels) return TRS_SUCCESS;
+  TRS_TRY(TRS_ALLOC_ZERO(&plan->levels, 1));
   trs_status status =
       trs_host_system_create(&h, &plan->system, plan->matrix, plan->system.rows, false);
-  if (!status) status = trs_levels_create(&plan->levels, &h.S);
+  if (!status) status = trs_levels_create(plan->levels, &h.S);
   trs_host_system_destroy(&h);
-  plan->has_levels = !status;
+  if (!status) return TRS_SUCCESS;
+  trs_free(plan->levels);
+  plan->levels = NULL;
   return status;
+}
+
+trs_status trs_plan_need_levels(trs_plan *plan) {
+  if (plan->levels) return TRS_SUCCESS;
+  if (!plan->root) return compute_levels(plan);
+  TRS_TRY(trs_plan_need_levels(plan->root));
+  plan->levels = plan->root->levels;
+  return TRS_SUCCESS;
 }
 
 /* level[] is as large as a right-hand side: statistics need only the levels' sizes. */
 static void drop_level_of_rows(trs_plan *plan) {
-  trs_free(plan->levels.level);
-  plan->levels.level = NULL;
+  if (!plan->levels) return;
+  trs_free(plan->levels->level);
+  plan->levels->level = NULL;
+}
+
+static void drop_levels(trs_plan *plan) {
+  if (!plan->levels || plan->root) return;
+  trs_levels_destroy(plan->levels);
+  trs_free(plan->levels);
 }
 
 trs_status trs_plan_count_levels(trs_plan *plan) {
   TRS_TRY(trs_plan_need_levels(plan));
   drop_level_of_rows(plan);
   return TRS_SUCCESS;
-}
-
-/* Drops what only the analysis needs. */
-static void drop_notes(trs_plan *plan) {
-  drop_level_of_rows(plan);
-  if (plan->found) trs_panels_destroy(plan->found);
-  trs_free(plan->found);
-  plan->found = NULL;
 }
 
 /* The backend of a plan over factors is that of its sweeps. */
@@ -102,50 +112,57 @@ static void tell_progress(const trs_plan *plan, double done) {
     plan->options.progress(plan->options.progress_user, "analysing", done);
 }
 
-/* The analysis of a method that auto chose may find another method faster or, with several GPUs,
- * lack memory.  The next best method replaces it, and the plan's reason says so. */
+/* Why auto takes the next best method: the method declines, or lacks memory or another resource.
+ * NULL: auto takes none. */
+static const char *why_not(const trs_plan *plan, trs_status status) {
+  if (trs_plan_declined(plan)) return plan->choice->verdict.why;
+  const bool lacks = status == TRS_ERROR_MEMORY || status == TRS_ERROR_UNSUPPORTED;
+  return lacks ? trs_last_error()->message : NULL;
+}
+
+/* The next best method replaces one that declines or fails, and the plan's reason says so.  The
+ * first failure counts if none is left. */
 static trs_status analyze_next(trs_plan *plan, trs_status status) {
-  trs_failure first;
-  trs_failure_get(&first);
-  while (status == TRS_ERROR_MEMORY || status == TRS_ERROR_UNSUPPORTED) {
-    char why[160];
-    const char *name = plan->method->name;
-    snprintf(why, sizeof why, "%s", trs_last_error()->message);
+  trs_failure first = {0};
+  const char *why;
+  while ((why = why_not(plan, status))) {
+    char text[192];
+    if (status && !first.status) trs_failure_get(&first);
+    snprintf(text, sizeof text, "; not %s: %.159s", plan->method->name, why);
     free_state(plan);
-    trs_plan_decline(plan);
-    if (trs_plan_choose(plan, NULL) ||
-        trs_plan_estimate(plan, plan->method).preference == TRS_PREFERENCE_LAST)
-      return trs_failure_set(&first);
+    const trs_method *next = trs_plan_choose_next(plan, plan->method);
+    if (!next)
+      return first.status ? trs_failure_set(&first)
+                          : trs_fail(TRS_ERROR_UNSUPPORTED, -1, "no method is left%s", text);
+    plan->method = next;
     size_t used = strlen(plan->reason);
-    snprintf(plan->reason + used, sizeof plan->reason - used, "; not %s: %s", name, why);
+    snprintf(plan->reason + used, sizeof plan->reason - used, "%s", text);
     status = run_on_device(plan, plan->method->analyze);
   }
   return status;
 }
 
-bool trs_plan_chosen(const trs_plan *plan, double *next) {
-  *next = plan->next;
-  return !plan->trial && (!plan->options.method || strcmp(plan->options.method, "auto") == 0);
-}
-
-/* If auto chose a GPU that cannot hold the plan, the CPU solves, and the plan's reason says so. */
+/* With several GPUs, and on a CPU, the next best method replaces one that auto chose.  If auto
+ * chose a GPU that cannot hold the plan, the CPU solves, and the plan's reason says so. */
 static trs_status analyze_or_fall_back(trs_plan *plan) {
   trs_status status = run_on_device(plan, plan->method->analyze);
+  const bool gpu = plan->method->backend->gpu;
   double next;
-  bool chosen = trs_plan_chosen(plan, &next);
-  bool declined = status == TRS_ERROR_UNSUPPORTED && !plan->method->backend->gpu;
-  if (status && chosen && (plan->context->group || declined)) return analyze_next(plan, status);
-  if (status != TRS_ERROR_MEMORY || !chosen || plan->matrix->on_device ||
-      !plan->context->backend->finds_gpu || !plan->method->backend->gpu)
+  if (!trs_plan_chosen(plan, &next)) return status;
+  if (plan->context->group || trs_plan_declined(plan) || (status == TRS_ERROR_UNSUPPORTED && !gpu))
+    return analyze_next(plan, status);
+  if (status != TRS_ERROR_MEMORY || plan->matrix->on_device || !plan->context->backend->finds_gpu ||
+      !gpu)
     return status;
   char why[128];
   snprintf(why, sizeof why, "%s", trs_last_error()->message);
   free_state(plan);
-  plan->no_gpu = true;
+  plan->choice->on_cpu = true;
   TRS_TRY(trs_plan_choose(plan, NULL));
+  status = analyze_or_fall_back(plan);
   size_t used = strlen(plan->reason);
   snprintf(plan->reason + used, sizeof plan->reason - used, "; not the GPU: %s", why);
-  return run_on_device(plan, plan->method->analyze);
+  return status;
 }
 
 static trs_status choose(trs_plan *plan) {
@@ -182,7 +199,6 @@ static trs_status end_diagonal(trs_diagonal_look *look, const trs_plan *plan, tr
 static trs_status build(trs_plan *plan, const trs_matrix *A) {
   trs_diagonal_look look;
   tell_progress(plan, 0);
-  TRS_TRY(TRS_ALLOC_ZERO(&plan->found, 1));
   TRS_TRY(take_matrix(plan, A));
   TRS_TRY(trs_system_check_pattern(plan->matrix, plan->uplo, plan->diag));
   plan->system = trs_system_of(plan->matrix, plan->uplo, plan->trans, plan->diag);
@@ -190,14 +206,24 @@ static trs_status build(trs_plan *plan, const trs_matrix *A) {
   TRS_TRY(begin_diagonal(&look, plan));
   TRS_TRY(end_diagonal(&look, plan, analyze_or_fall_back(plan)));
   TRS_TRY(trs_plan_tune(plan));
-  drop_notes(plan);
+  drop_level_of_rows(plan);
   tell_progress(plan, 1);
   return TRS_SUCCESS;
 }
 
+static trs_status build_by_choice(trs_plan *plan, const trs_matrix *A, bool on_cpu) {
+  const char *name = plan->options.method;
+  trs_choice choice = {.named = name && strcmp(name, "auto") != 0, .on_cpu = on_cpu};
+  plan->choice = &choice;
+  trs_status status = build(plan, A);
+  trs_panels_destroy(&choice.found);
+  plan->choice = NULL;
+  return status;
+}
+
 static trs_status create(trs_plan **result, trs_context *context, const trs_matrix *A,
                          trs_uplo uplo, trs_trans trans, trs_diag diag, const trs_options *options,
-                         bool no_gpu) {
+                         bool on_cpu) {
   double start = trs_seconds();
   trs_failure before; /* the reason for a fall-back must not become the last error */
   trs_plan *plan;
@@ -209,10 +235,9 @@ static trs_status create(trs_plan **result, trs_context *context, const trs_matr
   plan->uplo = uplo;
   plan->trans = trans;
   plan->diag = diag;
-  plan->no_gpu = no_gpu;
   if (options) plan->options = *options;
   plan->stream = plan->options.stream;
-  trs_status status = build(plan, A);
+  trs_status status = build_by_choice(plan, A, on_cpu);
   if (status) {
     trs_plan_destroy(plan);
     return status;
@@ -293,13 +318,55 @@ trs_status trs_plan_check(const trs_plan *plan) {
 void trs_plan_destroy(trs_plan *plan) {
   if (!plan) return;
   if (plan->method && !is_lost(plan)) free_state(plan);
-  drop_notes(plan);
-  trs_levels_destroy(&plan->levels);
+  drop_levels(plan);
   drop_matrix(plan, plan->matrix);
   trs_plan_destroy(plan->sweep[0]);
   trs_plan_destroy(plan->sweep[1]);
   trs_context_destroy(plan->context);
   TRS_FREE_ALL(plan->member_stream, plan);
+}
+
+trs_status trs_plan_child(trs_plan **child, trs_plan *plan, const trs_method *method,
+                          int64_t nrhs) {
+  TRS_TRY(TRS_ALLOC_ZERO(child, 1));
+  trs_plan *made = *child;
+  made->context = trs_context_retain(plan->context);
+  made->method = method;
+  made->root = plan->root ? plan->root : plan;
+  made->levels = plan->levels;
+  made->matrix = trs_matrix_retain(plan->matrix);
+  made->system = plan->system;
+  made->uplo = plan->uplo;
+  made->trans = plan->trans;
+  made->diag = plan->diag;
+  made->stream = plan->stream;
+  made->options = plan->options;
+  made->options.method = NULL;
+  made->options.nrhs = nrhs;
+  return TRS_SUCCESS;
+}
+
+trs_status trs_plan_analyze_child(trs_plan *child, trs_choice *choice) {
+  child->choice = choice;
+  trs_status status = run_on_device(child, child->method->analyze);
+  child->choice = NULL;
+  return status;
+}
+
+trs_status trs_plan_update_child(trs_plan *child, const trs_plan *plan) {
+  drop_matrix(child, child->matrix);
+  child->matrix = trs_matrix_retain(plan->matrix);
+  child->system = plan->system;
+  return child->method->update ? run_on_device(child, child->method->update) : TRS_SUCCESS;
+}
+
+void trs_plan_swap(trs_plan *plan, trs_plan *child) {
+  const trs_method *method = plan->method;
+  void *state = plan->state;
+  plan->method = child->method;
+  plan->state = child->state;
+  child->method = method;
+  child->state = state;
 }
 
 int trs_plan_threads(const trs_plan *plan) {
@@ -310,7 +377,7 @@ int64_t trs_plan_bytes(const trs_plan *plan) {
   const trs_matrix *T = plan->matrix;
   int64_t bytes = plan->method->bytes ? plan->method->bytes(plan) : 0;
   if (plan->sweep[0] || plan->method->backend->gpu) return bytes;
-  bytes += TRS_HELD(plan->levels.ptr, plan->levels.entries);
+  if (plan->levels) bytes += TRS_HELD(plan->levels->ptr, plan->levels->entries);
   return bytes + (plan->cut ? TRS_HELD(T, T->ptr, T->idx, T->val, T->source) : 0);
 }
 

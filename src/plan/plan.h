@@ -2,11 +2,10 @@
 #ifndef TRS_PLAN_PLAN_H
 #define TRS_PLAN_PLAN_H
 
-#include "analysis/panels.h"
 #include "base/single.h"
 #include "plan/method.h"
 
-enum { TRS_MOST_METHODS = 32 };
+typedef struct trs_choice trs_choice; /* choice.h */
 
 struct trs_plan {
   trs_single user; /* the public call that solves or updates */
@@ -14,15 +13,10 @@ struct trs_plan {
   const trs_method *method;
   void *state; /* owned by the method */
   const char
-      *parameters;   /* the text behind the method's name, during analysis; or NULL: parameters.h */
-  bool no_gpu;       /* auto found too little memory on the GPU: only methods of the CPU */
-  double next;       /* auto's estimate, in seconds, of the next best method */
-  double seconds;    /* of one solve by the method's schedule, as estimates are; 0: not known */
-  bool trial;        /* the analysis must not decline: solves are timed (tune.h) */
-  unsigned declined; /* one bit per method: auto chose it, and its analysis declined */
-  double known[TRS_MOST_METHODS]; /* seconds of one solve by methods whose analysis knows them */
-  bool gives_way; /* such an analysis ends for another method's, but its method stays a candidate */
-  trs_stream stream; /* the stream of GPU methods; NULL: the default stream */
+      *parameters; /* the text behind the method's name, during analysis; or NULL: parameters.h */
+  trs_choice *choice; /* during analysis; or NULL */
+  trs_plan *root;     /* of a child: the plan that its system is from; it has the levels */
+  trs_stream stream;  /* the stream of GPU methods; NULL: the default stream */
   /* Streams of distributed solves, one per member of this process; NULL: they too take stream. */
   trs_stream *member_stream;
   char reason[512];
@@ -38,16 +32,12 @@ struct trs_plan {
   trs_system system; /* of matrix */
   trs_options options;
 
-  /* Supernodes that an analysis has found and none has taken yet; only during the analysis.  Plans
-   * copied from this one share them. */
-  trs_panels *found;
-
   int spaces; /* workspaces of a method with solve_in; 0: one */
 
   trs_plan *sweep[2]; /* a plan over factors: the plans of its two sweeps, in order; else NULL */
 
-  bool has_levels;
-  trs_levels levels; /* level[] is dropped when analysis ends; count and ptr stay */
+  /* NULL: not computed.  level[] is dropped when analysis ends; count and ptr stay. */
+  trs_levels *levels;
   double analysis_seconds, update_seconds;
 };
 
@@ -62,27 +52,18 @@ trs_status trs_plan_create_on_cpu(trs_plan **plan, trs_context *context, const t
                                   trs_uplo uplo, trs_trans trans, trs_diag diag,
                                   const trs_options *options);
 
-/* Takes the method's name, or NULL or "auto" for a choice; sets plan->method and plan->reason. */
-trs_status trs_plan_choose(trs_plan *plan, const char *name);
+/* A plan by that method for the same system and nrhs right-hand sides: it shares the matrix, and
+ * the levels of plan, which outlives it.  The caller owns it, and analyses it. */
+trs_status trs_plan_child(trs_plan **child, trs_plan *plan, const trs_method *method, int64_t nrhs);
 
-/* Why the method cannot solve the plan's system; NULL if it can. */
-const char *trs_plan_refuses(const trs_plan *plan, const trs_method *method);
-trs_estimate trs_plan_estimate(const trs_plan *plan, const trs_method *method);
+/* The verdict is in the choice, which may forbid a child to decline. */
+trs_status trs_plan_analyze_child(trs_plan *child, trs_choice *choice);
 
-/* True during the analysis if auto chose the method by its estimate.  *next: the estimated seconds
- * of the method that auto takes if the analysis declines. */
-bool trs_plan_chosen(const trs_plan *plan, double *next);
+/* Gives the child the new values of its plan. */
+trs_status trs_plan_update_child(trs_plan *child, const trs_plan *plan);
 
-/* The analysis of plan->method knows the seconds of a solve, with their margin.  True if another
- * method may be faster: the analysis then ends with TRS_ERROR_UNSUPPORTED, and auto takes that
- * method, or comes back if it declines. */
-bool trs_plan_gives_way(trs_plan *plan, double seconds);
-
-/* True if the analysis of that method gave way. */
-bool trs_plan_knows(const trs_plan *plan, const trs_method *method);
-
-/* Excludes plan->method from later choices, unless it gives way. */
-void trs_plan_decline(trs_plan *plan);
+/* The plan solves by the child's method from now on, and the child by the plan's. */
+void trs_plan_swap(trs_plan *plan, trs_plan *child);
 
 /* Computes plan->levels if they are missing. */
 trs_status trs_plan_need_levels(trs_plan *plan);

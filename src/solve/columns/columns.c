@@ -9,13 +9,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "plan/plan.h"
+#include "plan/choice.h"
 #include "plan/wide.h"
 
 typedef struct columns_state {
-  trs_plan one;   /* of the method that each thread runs */
-  double seconds; /* its estimate */
-  trs_plan all;   /* by threads together; without a method if columns is always better */
+  trs_plan *one;      /* by the method that each thread runs */
+  double seconds;     /* its estimate */
+  trs_plan *all;      /* by threads together; NULL if columns is always better */
+  double all_seconds; /* of a solve by it */
 } columns_state;
 
 /* The time of the passes over `count` right-hand sides, in passes over one right-hand side
@@ -86,55 +87,52 @@ static trs_estimate estimate(const trs_plan *plan) {
 
 /* The threads that a call may use, each with its workspace. */
 static int most_threads(const trs_plan *plan) {
-  const int spaces = ((const columns_state *)plan->state)->one.spaces;
+  const int spaces = ((const columns_state *)plan->state)->one->spaces;
   return spaces > 1 ? spaces : 1;
 }
 
-static trs_status analyze_by(trs_plan *plan, const trs_method *method) {
+static trs_status analyze_by(trs_plan *plan, const trs_method *method, bool *declined) {
   const int64_t nrhs = plan->options.nrhs > 1 ? plan->options.nrhs : 1;
   const int64_t part = part_of(&plan->system, plan->context->threads, nrhs);
   columns_state *s = plan->state;
-  s->one = *plan;
-  s->one.state = NULL;
-  s->one.method = method;
-  s->one.options.method = NULL;
-  s->one.options.nrhs = part; /* a thread that solves four where they lie needs no workspace */
-  s->one.spaces = parts_of(nrhs, part);
-  s->one.next = trs_method_serial.estimate(plan).seconds;
-  return method->analyze(&s->one);
+  trs_choice choice = {.trial = plan->choice->trial,
+                       .next = trs_method_serial.estimate(plan).seconds};
+  /* a thread that solves four where they lie needs no workspace */
+  TRS_TRY(trs_plan_child(&s->one, plan, method, part));
+  s->one->spaces = parts_of(nrhs, part);
+  TRS_TRY(trs_plan_analyze_child(s->one, &choice));
+  *declined = choice.verdict.declined;
+  return TRS_SUCCESS;
+}
+
+static void drop(trs_plan **child) {
+  trs_plan_destroy(*child);
+  *child = NULL;
 }
 
 static trs_status analyze_one(trs_plan *plan) {
   columns_state *s = plan->state;
-  const trs_method *method = method_of_one(plan, &s->seconds);
-  trs_status status = analyze_by(plan, method);
-  if (status != TRS_ERROR_UNSUPPORTED || method == &trs_method_serial) return status;
-  method->free(&s->one);
-  return analyze_by(plan, &trs_method_serial);
+  bool declined;
+  TRS_TRY(analyze_by(plan, method_of_one(plan, &s->seconds), &declined));
+  if (!declined) return TRS_SUCCESS;
+  drop(&s->one);
+  return analyze_by(plan, &trs_method_serial, &declined);
 }
 
 /* The schedule of threads, if auto took this method and if row-major arrays are solved faster by
  * it. */
 static trs_status analyze_all(trs_plan *plan) {
   columns_state *s = plan->state;
-  trs_failure before; /* if threads declines, that is no error of the caller's */
-  const char *name = plan->options.method;
-  const double by_rows = seconds_of(&plan->system, s->seconds, most_threads(plan),
-                                    plan->options.nrhs > 1 ? plan->options.nrhs : 1, true);
-  if ((name && strcmp(name, "auto") != 0) || !plan->has_levels) return TRS_SUCCESS;
-  if (trs_method_threads.estimate(plan).seconds >= by_rows) return TRS_SUCCESS;
-  trs_failure_get(&before);
-  s->all = *plan;
-  s->all.state = NULL;
-  s->all.method = &trs_method_threads;
-  s->all.trial = false;
-  s->all.next = by_rows;
-  trs_status status = trs_method_threads.analyze(&s->all);
-  if (!status) return TRS_SUCCESS;
-  trs_method_threads.free(&s->all);
-  s->all.method = NULL;
-  if (status == TRS_ERROR_UNSUPPORTED) status = trs_failure_set(&before);
-  return status;
+  const int64_t nrhs = plan->options.nrhs;
+  trs_choice choice = {
+      .next = seconds_of(&plan->system, s->seconds, most_threads(plan), nrhs > 1 ? nrhs : 1, true)};
+  if (plan->choice->named || !plan->levels) return TRS_SUCCESS;
+  if (trs_method_threads.estimate(plan).seconds >= choice.next) return TRS_SUCCESS;
+  TRS_TRY(trs_plan_child(&s->all, plan, &trs_method_threads, nrhs));
+  TRS_TRY(trs_plan_analyze_child(s->all, &choice));
+  if (choice.verdict.declined) drop(&s->all);
+  s->all_seconds = choice.seconds;
+  return TRS_SUCCESS;
 }
 
 static trs_status analyze(trs_plan *plan) {
@@ -145,22 +143,12 @@ static trs_status analyze(trs_plan *plan) {
   return analyze_all(plan);
 }
 
-static void follow(trs_plan *part, const trs_plan *plan) {
-  part->matrix = plan->matrix;
-  part->system = plan->system;
-}
-
-static trs_status update_part(trs_plan *part) {
-  return part->method && part->method->update ? part->method->update(part) : TRS_SUCCESS;
-}
-
 /* Neither part keeps arrays of the matrix before, even if the update of one fails. */
 static trs_status update(trs_plan *plan) {
-  columns_state *s = plan->state;
-  follow(&s->one, plan);
-  follow(&s->all, plan);
-  TRS_TRY(update_part(&s->one));
-  return update_part(&s->all);
+  const columns_state *s = plan->state;
+  trs_status one = trs_plan_update_child(s->one, plan);
+  trs_status all = s->all ? trs_plan_update_child(s->all, plan) : TRS_SUCCESS;
+  return one ? one : all;
 }
 
 typedef struct columns_job {
@@ -178,14 +166,14 @@ static void solve_part(void *argument, int rank, int size) {
 
 static bool prefers_all(const trs_plan *plan, const trs_rhs *rhs) {
   const columns_state *s = plan->state;
-  return s->all.method && s->all.seconds < seconds_of(&plan->system, s->seconds, most_threads(plan),
-                                                      rhs->nrhs, row_major(rhs));
+  return s->all && s->all_seconds < seconds_of(&plan->system, s->seconds, most_threads(plan),
+                                               rhs->nrhs, row_major(rhs));
 }
 
 static trs_status solve(trs_plan *plan, const trs_rhs *rhs) {
-  columns_state *s = plan->state;
-  columns_job j = {.one = &s->one, .rhs = rhs};
-  if (prefers_all(plan, rhs)) return s->all.method->solve(&s->all, rhs);
+  const columns_state *s = plan->state;
+  columns_job j = {.one = s->one, .rhs = rhs};
+  if (prefers_all(plan, rhs)) return s->all->method->solve(s->all, rhs);
   j.part = part_in(&plan->system, most_threads(plan), rhs->nrhs, row_major(rhs));
   trs_team_run(plan->context->team, parts_of(rhs->nrhs, j.part), solve_part, &j);
   return TRS_SUCCESS;
@@ -193,26 +181,25 @@ static trs_status solve(trs_plan *plan, const trs_rhs *rhs) {
 
 static int64_t bytes(const trs_plan *plan) {
   const columns_state *s = plan->state;
-  return s->one.method->bytes(&s->one) + (s->all.method ? s->all.method->bytes(&s->all) : 0);
+  return s->one->method->bytes(s->one) + (s->all ? s->all->method->bytes(s->all) : 0);
 }
 
 static void describe(const trs_plan *plan, char *text, size_t size) {
   const columns_state *s = plan->state;
-  const trs_plan *one = &s->one, *all = &s->all;
   size_t used = (size_t)snprintf(text, size, "right-hand sides over %d threads, each by %s: ",
-                                 most_threads(plan), one->method->name);
-  if (used < size) one->method->describe(one, text + used, size - used);
+                                 most_threads(plan), s->one->method->name);
+  if (used < size) s->one->method->describe(s->one, text + used, size - used);
   used = strlen(text);
-  if (!all->method) return;
+  if (!s->all) return;
   used += (size_t)snprintf(text + used, size - used, "; or by threads: ");
-  if (used < size) all->method->describe(all, text + used, size - used);
+  if (used < size) s->all->method->describe(s->all, text + used, size - used);
 }
 
 static void free_state(trs_plan *plan) {
   columns_state *s = plan->state;
   if (!s) return;
-  if (s->one.method) s->one.method->free(&s->one);
-  if (s->all.method) s->all.method->free(&s->all);
+  trs_plan_destroy(s->one);
+  trs_plan_destroy(s->all);
   trs_free(s);
 }
 

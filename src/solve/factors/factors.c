@@ -124,9 +124,10 @@ const trs_factors *trs_plan_factors(const trs_plan *plan) {
 
 /* The plan of the sweep over L or U. */
 static trs_status make_sweep(trs_plan *plan, int lower, const trs_options *options) {
-  const trs_factors *F = ((const trs_two_sweeps *)plan->state)->F;
+  const trs_two_sweeps *state = plan->state;
+  const trs_factors *F = state->F;
   int place = lower == (plan->trans == TRS_NO_TRANS) ? 0 : 1;
-  return (plan->no_gpu ? trs_plan_create_on_cpu : trs_plan_create)(
+  return (state->on_cpu ? trs_plan_create_on_cpu : trs_plan_create)(
       &plan->sweep[place], plan->context, lower ? F->L : F->U, lower ? TRS_LOWER : TRS_UPPER,
       plan->trans, lower ? F->diag_L : F->diag_U, options);
 }
@@ -197,7 +198,7 @@ static trs_status fall_back(trs_plan *plan, const trs_options *options) {
     trs_plan_destroy(plan->sweep[s]);
     plan->sweep[s] = NULL;
   }
-  plan->no_gpu = true;
+  state->on_cpu = true;
   TRS_TRY(make_sweeps(plan, options));
   size_t used = strlen(plan->reason);
   snprintf(plan->reason + used, sizeof plan->reason - used, "; not the GPU: %s", why);

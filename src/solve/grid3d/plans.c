@@ -3,13 +3,11 @@
  * in U. */
 #include "solve/grid3d/plans.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "base/timer.h"
 #include "device/shared.h"
-#include "plan/plan.h"
+#include "plan/timing.h"
 #include "solve/grid3d/gpus.h"
 
 /* A plan for one triangle, which solves in place in its rows. */
@@ -216,33 +214,13 @@ static trs_status analyze(const plans *s, const trs_grid_triangle *T, trs_matrix
                      T->unit ? TRS_UNIT : TRS_NONUNIT, &options);
 }
 
-/* Seconds of the fastest of several solves of zeros. */
-static trs_status time_plan(trs_plan *plan, void *x, int64_t nrhs, double *seconds) {
-  enum { SOLVES = 4 };
-  *seconds = INFINITY;
-  for (int k = 0; k < SOLVES; k++) {
-    double begin = trs_seconds();
-    TRS_TRY(trs_solve(plan, x, nrhs, x, nrhs, nrhs, TRS_ROW_MAJOR));
-    TRS_TRY(trs_plan_wait(plan));
-    *seconds = fmin(*seconds, trs_seconds() - begin);
-  }
-  return TRS_SUCCESS;
-}
-
 static trs_status is_faster(const plans *s, trs_plan *one, trs_plan *other, bool *faster) {
-  const trs_system *T = &one->system;
-  double seconds = 0, than = 0;
-  void *x = NULL;
-  int before = trs_device_enter(s->device);
-  int64_t row = s->set.nrhs * (int64_t)trs_scalar_size(T->scalar);
-  trs_status status = trs_device_alloc(s->device, &x, T->n, (size_t)row, NULL);
-  if (!status) status = trs_device_fill(x, 0, T->n * row, NULL);
-  if (!status) status = time_plan(one, x, s->set.nrhs, &seconds);
-  if (!status) status = time_plan(other, x, s->set.nrhs, &than);
-  trs_device_free(s->device, x, NULL);
-  trs_device_leave(before);
+  static const trs_timing how = {.rounds = 4, .solves = 1};
+  double seconds, than;
+  TRS_TRY(trs_plan_time(one, s->set.nrhs, TRS_ROW_MAJOR, &how, &seconds));
+  TRS_TRY(trs_plan_time(other, s->set.nrhs, TRS_ROW_MAJOR, &how, &than));
   *faster = seconds < than;
-  return status;
+  return TRS_SUCCESS;
 }
 
 /* For many right-hand sides: uses the panels of Algorithm 4 if they are faster.  If memory does not

@@ -2,8 +2,8 @@
 #include "solve/multigpu/alone.h"
 
 #include "base/memory.h"
-#include "base/timer.h"
 #include "device/shared.h"
+#include "plan/timing.h"
 
 /* A matrix in device memory is read on its own GPU, where the member's stream does not exist; the
  * default stream is valid for both. */
@@ -41,22 +41,6 @@ bool trs_alone_fits(const trs_plan *plan, int members) {
   return true;
 }
 
-/* Solves of many right-hand sides are timed fewer times: they take longer, and vary less. */
-static trs_status time_rounds(trs_plan *plan, const trs_rhs *rhs, double *seconds) {
-  const int rounds = rhs->nrhs > 1 ? 1 : 3, solves = rhs->nrhs > 1 ? 2 : 5;
-  TRS_TRY(trs_plan_solve(plan, rhs));
-  *seconds = 1e30;
-  for (int round = 0; round < rounds; round++) {
-    TRS_TRY(trs_plan_finish(plan));
-    double start = trs_seconds();
-    for (int k = 0; k < solves; k++) TRS_TRY(trs_plan_solve(plan, rhs));
-    TRS_TRY(trs_plan_finish(plan));
-    double took = (trs_seconds() - start) / solves;
-    if (took < *seconds) *seconds = took;
-  }
-  return TRS_SUCCESS;
-}
-
 static trs_status make_zeros(void **zeros, trs_device *device, int64_t bytes) {
   int before = trs_device_enter(device);
   trs_status status = trs_device_alloc_plain(device, zeros, bytes);
@@ -72,9 +56,11 @@ static void free_zeros(void *zeros, trs_device *device, int64_t bytes) {
   trs_device_leave(before);
 }
 
-/* One array of zeros serves as both b and x; a solve leaves it zero. */
+/* One array of zeros serves as both b and x; a solve leaves it zero.  Solves of many right-hand
+ * sides are timed fewer times: they take longer, and vary less. */
 trs_status trs_alone_time(trs_plan *plan, const trs_alone_arrays *where, int64_t nrhs,
                           double *seconds) {
+  static const trs_timing one = {.rounds = 3, .solves = 5}, many = {.rounds = 1, .solves = 2};
   const int64_t n = plan->system.n,
                 bytes = n * nrhs * (int64_t)trs_scalar_size(plan->system.scalar);
   void *zeros[TRS_MOST_MEMBERS] = {NULL};
@@ -89,7 +75,7 @@ trs_status trs_alone_time(trs_plan *plan, const trs_alone_arrays *where, int64_t
     if (where->spread) rhs.x_of = zeros;
     if (where->spread) rhs.b_of = (const void *const *)zeros;
     int before = trs_device_enter(where->device[0]);
-    status = time_rounds(plan, &rhs, seconds);
+    status = trs_plan_time_rhs(plan, &rhs, nrhs > 1 ? &many : &one, seconds);
     (void)trs_plan_finish(plan);
     trs_device_leave(before);
   }

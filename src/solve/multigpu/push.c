@@ -9,6 +9,7 @@
 
 #include "device/fault.h"
 #include "analysis/host_system.h"
+#include "plan/choice.h"
 #include "plan/parameters.h"
 #include "solve/cuda/engine/choice.h"
 #include "solve/multigpu/alone.h"
@@ -22,10 +23,6 @@ static trs_status read_parameters(trs_push_state *p, const trs_plan *plan) {
   const trs_parameter table[] = {{"partition", trs_partition_names, 0, 0, &p->partition},
                                  {"members", NULL, 1, TRS_MOST_MEMBERS, &p->use}};
   return trs_parameters_read(plan, table, sizeof table / sizeof table[0]);
-}
-
-static bool chosen(const trs_plan *plan) {
-  return !plan->options.method || strcmp(plan->options.method, "auto") == 0;
 }
 
 /* The estimate of the one-GPU engine's cost model for these slices. */
@@ -47,10 +44,10 @@ static trs_status expect_of_one(trs_push_state *p, trs_scalar scalar) {
  * are sometimes wrong by a factor of two, and the one-GPU analysis is a fraction of this one. */
 static trs_status measure_one(trs_push_state *p, const trs_plan *plan) {
   trs_device *device = p->member[0].device;
-  double seconds[TRS_MOST_MEMBERS] = {0};
+  double next, seconds[TRS_MOST_MEMBERS] = {0};
   trs_plan *alone = NULL;
   trs_status status = TRS_SUCCESS;
-  p->races = chosen(plan) && p->members > 1 && plan->system.n > 0 &&
+  p->races = trs_plan_chosen(plan, &next) && p->members > 1 && plan->system.n > 0 &&
              !trs_matrix_is_deferred(plan->matrix) && trs_alone_fits(plan, 1);
   if (!p->races) return TRS_SUCCESS;
   if (p->member[0].number == 0) {
@@ -67,32 +64,33 @@ static trs_status measure_one(trs_push_state *p, const trs_plan *plan) {
   return TRS_SUCCESS;
 }
 
-static trs_status decline(const trs_push_state *p, const trs_plan *plan, const char *how,
-                          double seconds) {
-  return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
-                  "%d GPUs %s %.3g ms a solve, one takes %.3g ms (%d levels, %.2f pushes a row, %d "
-                  "steps between GPUs on the longest path)",
-                  p->deal.members, how, 1e3 * seconds, 1e3 * p->alone, (int)p->slices.nlevels,
-                  plan->system.n ? (double)p->deal.pushes / (double)plan->system.n : 0,
-                  (int)p->deal.peer_steps);
+static bool decline(const trs_push_state *p, trs_plan *plan, const char *how, double seconds) {
+  return trs_plan_decline(
+      plan,
+      "%d GPUs %s %.3g ms a solve, one takes %.3g ms (%d levels, %.2f pushes a row, %d steps "
+      "between GPUs on the longest path)",
+      p->deal.members, how, 1e3 * seconds, 1e3 * p->alone, (int)p->slices.nlevels,
+      plan->system.n ? (double)p->deal.pushes / (double)plan->system.n : 0,
+      (int)p->deal.peer_steps);
 }
 
-/* Declines if the solve is too short to share. */
-static trs_status decline_if_short(const trs_push_state *p) {
+/* Declines if the solve is too short to share.  All processes decline together: they know the same
+ * seconds. */
+static bool is_short(const trs_push_state *p, trs_plan *plan) {
   static const double SHORT = 20e-6;
-  if (!p->races || p->alone > SHORT) return TRS_SUCCESS;
-  return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
-                  "one GPU takes %.3g ms a solve, too short to be shared", 1e3 * p->alone);
+  if (!p->races || p->alone > SHORT) return false;
+  return trs_plan_decline(plan, "one GPU takes %.3g ms a solve, too short to be shared",
+                          1e3 * p->alone);
 }
 
-static trs_status decline_if_no_gain(const trs_push_state *p, const trs_plan *plan) {
+static bool has_no_gain(const trs_push_state *p, trs_plan *plan) {
   static const double HOPELESS = 1.2;
-  if (!p->races || p->deal.seconds < HOPELESS * p->alone) return TRS_SUCCESS;
+  if (!p->races || p->deal.seconds < HOPELESS * p->alone) return false;
   return decline(p, plan, "would take", p->deal.seconds);
 }
 
-/* Measures this plan against one GPU and keeps the faster; keeps this plan if memory does not
- * suffice for the measurement. */
+/* Measures this plan against one GPU, and declines if that is faster; keeps this plan if memory
+ * does not suffice for the measurement. */
 static trs_status race(trs_push_state *p, trs_plan *plan) {
   static const double WORTH = 0.98;
   double seconds[TRS_MOST_MEMBERS] = {0};
@@ -106,8 +104,8 @@ static trs_status race(trs_push_state *p, trs_plan *plan) {
   TRS_TRY(trs_group_agree(p->group, status));
   TRS_TRY(trs_group_exchange(p->group, seconds, sizeof *seconds));
   p->together = seconds[0];
-  if (!(p->together > 0)) return TRS_SUCCESS;
-  return p->together < WORTH * p->alone ? TRS_SUCCESS : decline(p, plan, "take", p->together);
+  if (p->together > 0 && p->together >= WORTH * p->alone) decline(p, plan, "take", p->together);
+  return TRS_SUCCESS;
 }
 
 static void drop_deal(trs_push_state *p) {
@@ -178,7 +176,7 @@ static trs_status deal_rows(trs_push_state *p, trs_plan *plan, const trs_system 
   p->rules = rules[0];
   TRS_TRY(find_partition(p, plan, S));
   if (!p->races) TRS_TRY(expect_of_one(p, S->scalar));
-  TRS_TRY(decline_if_no_gain(p, plan));
+  if (has_no_gain(p, plan)) return TRS_SUCCESS;
   return trs_group_each_by_team(p->group, p->team, make_share, plan);
 }
 
@@ -269,6 +267,7 @@ static void undo_deal(trs_push_state *p) {
 /* Processes agree after each step that can fail in only one of them. */
 static trs_status deal(trs_push_state *p, trs_plan *plan, const trs_host_system *h) {
   TRS_TRY(trs_group_agree(p->group, deal_rows(p, plan, &h->S)));
+  if (trs_plan_declined(plan)) return TRS_SUCCESS;
   choose_columns(p, plan);
   TRS_TRY(trs_push_share_memory(p, plan));
   p->verdict->refused = 0;
@@ -316,7 +315,9 @@ static trs_status recut_unstable_blocks(trs_push_state *p, trs_plan *plan,
 
 static trs_status deal_and_race(trs_push_state *p, trs_plan *plan, const trs_host_system *h) {
   TRS_TRY(deal(p, plan, h));
+  if (trs_plan_declined(plan)) return TRS_SUCCESS;
   TRS_TRY(recut_unstable_blocks(p, plan, h));
+  if (trs_plan_declined(plan)) return TRS_SUCCESS;
   TRS_TRY(trs_group_agree(p->group, trs_group_each(p->group, warm_member, plan)));
   return race(p, plan);
 }
@@ -336,12 +337,13 @@ static trs_status build(trs_push_state *p, trs_plan *plan, trs_host_system *h) {
   trs_status status = open_members(p, plan);
   TRS_TRY(trs_group_agree(p->group, status));
   TRS_TRY(measure_one(p, plan));
-  TRS_TRY(decline_if_short(p));
+  if (is_short(p, plan)) return TRS_SUCCESS;
   TRS_TRY(trs_group_agree(p->group, take_rows(h, plan)));
   status = trs_alloc_zero((void **)&p->verdict, 1, sizeof *p->verdict + (size_t)plan->system.n);
   TRS_TRY(trs_group_agree(p->group, status));
   status = deal_and_race(p, plan, h);
-  while (status == TRS_ERROR_UNSUPPORTED && half_may_gain(p)) {
+  while (!status && trs_plan_declined(plan) && half_may_gain(p)) {
+    plan->choice->verdict.declined = false;
     p->use = p->deal.members / 2;
     undo_deal(p);
     status = deal_and_race(p, plan, h);
@@ -433,7 +435,7 @@ static trs_estimate estimate(const trs_plan *plan) {
   static const double BUS = 10e9, BANDWIDTH = 2e12, LEVEL = 0.65e-6, START = 40e-6;
   const trs_system *S = &plan->system;
   const int members = trs_group_members(plan->context->group);
-  double levels = plan->has_levels ? plan->levels.count : 0;
+  double levels = plan->levels ? plan->levels->count : 0;
   double moved = 2.0 * (double)S->n * (double)trs_scalar_size(S->scalar);
   if (!trs_alone_fits(plan, 1))
     return (trs_estimate){.preference = TRS_PREFERENCE_ONLY,

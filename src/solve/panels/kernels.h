@@ -43,7 +43,7 @@ typedef struct trs_subtrees_state {
   trs_barrier *barrier;
 } trs_subtrees_state;
 
-/* The two halves of the analysis by panels: the pattern (plan->found), which decides, and the
+/* The two halves of the analysis by panels: the pattern (trs_plan_found), which decides, and the
  * values.  The second one takes the pattern into a new state. */
 trs_status trs_panels_find(trs_plan *plan);
 trs_status trs_panels_complete(trs_plan *plan);

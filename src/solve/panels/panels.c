@@ -7,6 +7,7 @@
  * panels.  Source of the supernodes: Liu, Ng, Peyton 1993 (analysis/panels.h). */
 #include <stdio.h>
 
+#include "plan/choice.h"
 #include "solve/panels/kernels.h"
 
 /* The choice of supernodes: as many zeros cost less than the supernodes that they save. */
@@ -60,12 +61,12 @@ static double worth_it(const trs_plan *plan, double next, double serial) {
   return plan->system.lower || untried ? FORWARD : BACKWARD;
 }
 
-static trs_status decline_if_slow(const trs_plan *plan, const trs_panels *P) {
+static void decline_if_slow(trs_plan *plan, const trs_panels *P) {
   const double serial = trs_method_serial.estimate(plan).seconds;
   double next, ratio = trs_panels_seconds(P) / serial;
-  if (!trs_plan_chosen(plan, &next) || ratio < worth_it(plan, next, serial)) return TRS_SUCCESS;
-  return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "its %lld panels would take %.2f times as long",
-                  (long long)P->count, ratio);
+  if (!trs_plan_chosen(plan, &next) || ratio < worth_it(plan, next, serial)) return;
+  trs_plan_decline(plan, "its %lld panels would take %.2f times as long", (long long)P->count,
+                   ratio);
 }
 
 static trs_status allocate(trs_panels_state *s, const trs_system *S) {
@@ -92,11 +93,13 @@ static trs_status update(trs_plan *plan) {
 
 trs_status trs_panels_find(trs_plan *plan) {
   const trs_system *S = &plan->system;
+  trs_panels *P = trs_plan_found(plan);
   trs_panels_source T = source_of(S);
   trs_panels_options options = by_columns;
   options.by_rows = !S->lower;
-  if (!plan->found->panel) TRS_TRY(trs_panels_create(plan->found, &T, &options));
-  return decline_if_slow(plan, plan->found);
+  if (!P->panel) TRS_TRY(trs_panels_create(P, &T, &options));
+  decline_if_slow(plan, P);
+  return TRS_SUCCESS;
 }
 
 trs_status trs_panels_complete(trs_plan *plan) {
@@ -104,27 +107,28 @@ trs_status trs_panels_complete(trs_plan *plan) {
   TRS_TRY(TRS_ALLOC_ZERO(&s, 1));
   plan->state = s;
   s->spaces = plan->spaces > 1 ? plan->spaces : 1;
-  s->panels = *plan->found;
-  *plan->found = (trs_panels){0};
+  trs_panels *found = trs_plan_found(plan);
+  s->panels = *found;
+  *found = (trs_panels){0};
   TRS_TRY(allocate(s, &plan->system));
   return update(plan);
 }
 
 /* Supersteps can be faster than the estimate of several threads, which counts levels.  A plan with
  * several workspaces has one thread for each. */
-static trs_status give_way(trs_plan *plan) {
+static bool gives_way(trs_plan *plan) {
   const double bar = plan->system.lower ? FORWARD : BACKWARD;
-  const double seconds = trs_panels_seconds(plan->found) / bar;
+  const trs_panels *P = trs_plan_found(plan);
   double next;
-  if (plan->spaces || !trs_plan_chosen(plan, &next) || !trs_plan_gives_way(plan, seconds))
-    return TRS_SUCCESS;
-  return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "its %lld panels are one thread's",
-                  (long long)plan->found->count);
+  if (plan->spaces || !trs_plan_chosen(plan, &next) ||
+      !trs_plan_gives_way(plan, trs_panels_seconds(P) / bar))
+    return false;
+  return trs_plan_decline(plan, "its %lld panels are one thread's", (long long)P->count);
 }
 
 static trs_status analyze(trs_plan *plan) {
   TRS_TRY(trs_panels_find(plan));
-  TRS_TRY(give_way(plan));
+  if (trs_plan_declined(plan) || gives_way(plan)) return TRS_SUCCESS;
   return trs_panels_complete(plan);
 }
 

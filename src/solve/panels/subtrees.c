@@ -7,10 +7,11 @@
  * columns a vector per thread. */
 #include <stdio.h>
 
+#include "plan/choice.h"
 #include "solve/panels/kernels.h"
 
 typedef struct state {
-  trs_plan one; /* of the method panels */
+  trs_plan *one; /* by the method panels */
   trs_subtrees_state s;
 } state;
 
@@ -94,13 +95,13 @@ static int64_t vectors(const trs_subtrees_state *s) {
   return s->panels->panels.by_rows ? 2 : s->trees.threads + 1;
 }
 
-static trs_status decline_if_slow(const trs_plan *plan, const trs_subtrees_state *s) {
+static bool is_slow(trs_plan *plan, const trs_subtrees_state *s) {
   static const double START = 2e-6, WORTH_IT = 0.85; /* of the time of one thread */
-  double next, ratio = (START + s->trees.seconds) / trs_panels_seconds(plan->found);
-  if (!trs_plan_chosen(plan, &next) || ratio < WORTH_IT) return TRS_SUCCESS;
-  return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
-                  "its %lld subtrees would take %.2f times as long as panels on one thread",
-                  (long long)s->trees.nroots, ratio);
+  double next, ratio = (START + s->trees.seconds) / trs_panels_seconds(trs_plan_found(plan));
+  if (!trs_plan_chosen(plan, &next) || ratio < WORTH_IT) return false;
+  return trs_plan_decline(plan,
+                          "its %lld subtrees would take %.2f times as long as panels on one thread",
+                          (long long)s->trees.nroots, ratio);
 }
 
 static trs_status analyze(trs_plan *plan) {
@@ -109,14 +110,12 @@ static trs_status analyze(trs_plan *plan) {
   plan->state = own;
   trs_subtrees_state *s = &own->s;
   TRS_TRY(trs_panels_find(plan));
-  TRS_TRY(trs_subtrees_create(&s->trees, plan->found, plan->context->threads));
-  TRS_TRY(decline_if_slow(plan, s));
-  own->one = *plan;
-  own->one.state = NULL;
-  own->one.method = &trs_method_panels;
-  own->one.options.nrhs = 1;
-  TRS_TRY(trs_panels_complete(&own->one));
-  s->panels = own->one.state;
+  if (trs_plan_declined(plan)) return TRS_SUCCESS;
+  TRS_TRY(trs_subtrees_create(&s->trees, trs_plan_found(plan), plan->context->threads));
+  if (is_slow(plan, s)) return TRS_SUCCESS;
+  TRS_TRY(trs_plan_child(&own->one, plan, &trs_method_panels, 1));
+  TRS_TRY(trs_panels_complete(own->one));
+  s->panels = own->one->state;
   if (s->panels->panels.by_rows) TRS_TRY(make_pieces(s));
   TRS_TRY(TRS_ALLOC_ZERO(&s->barrier, 1));
   return trs_alloc(&s->work, vectors(s) * (plan->system.n + TRS_PANELS_LINES),
@@ -124,10 +123,7 @@ static trs_status analyze(trs_plan *plan) {
 }
 
 static trs_status update(trs_plan *plan) {
-  trs_plan *one = &((state *)plan->state)->one;
-  one->matrix = plan->matrix;
-  one->system = plan->system;
-  return trs_method_panels.update(one);
+  return trs_plan_update_child(((state *)plan->state)->one, plan);
 }
 
 static int threads(const trs_plan *plan) { return ((const state *)plan->state)->s.trees.threads; }
@@ -156,7 +152,7 @@ static int64_t bytes(const trs_plan *plan) {
   const trs_subtrees_state *s = &own->s;
   const int64_t size = (int64_t)trs_scalar_size(plan->system.scalar);
   const int64_t ntop = s->trees.ntop, npieces = s->piece_ptr ? s->piece_ptr[ntop] : 0;
-  return trs_method_panels.bytes(&own->one) + size * vectors(s) * plan->system.n +
+  return trs_method_panels.bytes(own->one) + size * vectors(s) * plan->system.n +
          4 * s->panels->panels.count + npieces * (int64_t)sizeof *s->piece;
 }
 
@@ -166,13 +162,13 @@ static void describe(const trs_plan *plan, char *text, size_t size) {
   int used = snprintf(text, size, "%lld subtrees on %d threads, %lld panels shared; ",
                       (long long)T->nroots, T->threads, (long long)T->ntop);
   if (used > 0 && (size_t)used < size)
-    trs_method_panels.describe(&own->one, text + used, size - (size_t)used);
+    trs_method_panels.describe(own->one, text + used, size - (size_t)used);
 }
 
 static void free_state(trs_plan *plan) {
   state *own = plan->state;
   if (!own) return;
-  if (own->one.method) trs_method_panels.free(&own->one);
+  trs_plan_destroy(own->one);
   trs_subtrees_destroy(&own->s.trees);
   TRS_FREE_ALL(own->s.piece, own->s.piece_ptr, own->s.column, own->s.work, own->s.barrier, own);
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "base/counter.h"
+#include "plan/choice.h"
 #include "solve/threads/grow.h"
 #include "solve/threads/kernels.h"
 
@@ -69,7 +70,7 @@ static double work_of(const trs_system *S) { return (double)(S->nnz + TRS_ROW_WO
 /* The analysis knows the schedule, and gives way to a faster method.  If panels gave way, this is
  * the least time of any schedule. */
 static trs_estimate estimate(const trs_plan *plan) {
-  if (!plan->has_levels)
+  if (!plan->levels)
     return (trs_estimate){.preference = TRS_PREFERENCE_LAST,
                           .because = "so small a solve ends before several threads have started"};
   const int threads = plan->context->threads;
@@ -78,7 +79,7 @@ static trs_estimate estimate(const trs_plan *plan) {
                                      (START + UNIT * work_of(&plan->system) / threads),
                           .because = "its schedule is faster"};
   return (trs_estimate){.seconds = MARGIN * scattering(plan, false) *
-                                   seconds_in_levels(&plan->levels, threads)};
+                                   seconds_in_levels(plan->levels, threads)};
 }
 
 static trs_status row_lengths(int32_t **length, const trs_system *S) {
@@ -254,7 +255,7 @@ static trs_status choose_parts(trs_parts *parts, int *threads, const trs_plan *p
   const bool chained = chains && percent >= 100;
   const int all = plan->context->threads;
   const double least = work_of(S) / all;
-  const int64_t span = trs_level_span(&plan->levels, all, percent);
+  const int64_t span = trs_level_span(plan->levels, all, percent);
   const trs_grow_limits limits = {.worth = (int64_t)((chained ? CHAINED : OTHER) * (double)span),
                                   .most = most_span(plan)};
   *threads = all;
@@ -264,20 +265,50 @@ static trs_status choose_parts(trs_parts *parts, int *threads, const trs_plan *p
     trs_parts_destroy(parts);
   }
   *threads = all;
-  TRS_TRY(trs_level_all_parts(parts, &plan->levels, length, all));
+  TRS_TRY(trs_level_all_parts(parts, plan->levels, length, all));
   parts->span = span;
   return TRS_SUCCESS;
 }
 
 /* If auto chose this method and its schedule turns out slower than the next best method, auto takes
  * that, or comes back if that declines. */
-static trs_status give_way(trs_plan *plan, const trs_parts *parts) {
-  double next;
-  plan->seconds = KNOWN * scattering(plan, parts->natural) * (START + UNIT * (double)parts->span);
-  if (!trs_plan_chosen(plan, &next) || plan->seconds <= next) return TRS_SUCCESS;
-  (void)trs_plan_gives_way(plan, plan->seconds);
-  return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "its %lld steps would take %.2f times as long",
-                  (long long)parts->steps, plan->seconds / next);
+static bool gives_way(trs_plan *plan, const trs_parts *parts) {
+  double next, seconds = KNOWN * scattering(plan, parts->natural);
+  seconds *= START + UNIT * (double)parts->span;
+  plan->choice->seconds = seconds;
+  if (!trs_plan_chosen(plan, &next) || seconds <= next) return false;
+  (void)trs_plan_gives_way(plan, seconds);
+  return trs_plan_decline(plan, "its %lld steps would take %.2f times as long",
+                          (long long)parts->steps, seconds / next);
+}
+
+/* The schedule and the copy of the matrix. */
+static trs_status build(trs_plan *plan, trs_parts *parts, int threads, const int32_t *length) {
+  trs_threads_state *s = plan->state;
+  trs_needs *needs = NULL;
+  s->steps = parts->steps;
+  s->split_steps = parts->split_steps;
+  s->span = parts->span;
+  /* In natural order short chained rows find hardly any slice. */
+  s->sliced = wants_slices(plan) && !(parts->natural && has_short_chains(&plan->system));
+  trs_status status = trs_schedule_create(&s->schedule, parts, &plan->system, threads);
+  trs_free(parts->part); /* the copy needs the part of each row only */
+  parts->part = NULL;
+  if (!status) status = allocate(plan, s);
+  if (!status) status = trs_needs_create(&needs, s->schedule.threads);
+  if (!status) {
+    trs_threads_job j = {.plan = plan,
+                         .state = s,
+                         .length = length,
+                         .part_of = parts->of,
+                         .needs = needs,
+                         .alone = plan->system.nnz < trs_schedule_alone};
+    status = copy(&j, parts->count);
+  }
+  trs_parts_destroy(parts);
+  if (!status) status = trs_schedule_wait(&s->schedule, needs);
+  trs_needs_destroy(needs, s->schedule.threads);
+  return status;
 }
 
 static trs_status analyze(trs_plan *plan) {
@@ -285,39 +316,15 @@ static trs_status analyze(trs_plan *plan) {
   trs_parts parts = {0};
   int threads;
   int32_t *length = NULL;
-  trs_needs *needs = NULL;
   TRS_TRY(TRS_ALLOC_ZERO(&s, 1));
   plan->state = s;
   TRS_TRY(trs_plan_need_levels(plan));
   s->chained = trs_system_chained(&plan->system);
   trs_status status = row_lengths(&length, &plan->system);
   if (!status) status = choose_parts(&parts, &threads, plan, length);
-  if (!status) status = give_way(plan, &parts);
-  if (!status) {
-    s->steps = parts.steps;
-    s->split_steps = parts.split_steps;
-    s->span = parts.span;
-    /* In natural order short chained rows find hardly any slice. */
-    s->sliced = wants_slices(plan) && !(parts.natural && has_short_chains(&plan->system));
-    status = trs_schedule_create(&s->schedule, &parts, &plan->system, threads);
-  }
-  trs_free(parts.part); /* the copy needs the part of each row only */
-  parts.part = NULL;
-  if (!status) status = allocate(plan, s);
-  if (!status) status = trs_needs_create(&needs, s->schedule.threads);
-  if (!status) {
-    trs_threads_job j = {.plan = plan,
-                         .state = s,
-                         .length = length,
-                         .part_of = parts.of,
-                         .needs = needs,
-                         .alone = plan->system.nnz < trs_schedule_alone};
-    status = copy(&j, parts.count);
-  }
+  if (!status && !gives_way(plan, &parts)) status = build(plan, &parts, threads, length);
   trs_parts_destroy(&parts);
-  if (!status) status = trs_schedule_wait(&s->schedule, needs);
   trs_free(length);
-  trs_needs_destroy(needs, s->schedule.threads);
   return status;
 }
 
@@ -364,7 +371,7 @@ static void describe(const trs_plan *plan, char *text, size_t size) {
   const trs_threads_state *s = plan->state;
   const long long tasks = s->schedule.task_ptr[s->schedule.threads];
   snprintf(text, size, "%d levels, %lld steps, %lld split over %d threads, %lld task%s, %lld waits",
-           plan->levels.count, (long long)s->steps, (long long)s->split_steps, s->schedule.threads,
+           plan->levels->count, (long long)s->steps, (long long)s->split_steps, s->schedule.threads,
            tasks, tasks == 1 ? "" : "s", (long long)s->schedule.nwaits);
 }
 

@@ -13,6 +13,7 @@
 #include "solve/multigpu/alone.h"
 #include "test.h"
 
+trs_verdict push_verdict;
 int64_t push_launches[4], push_fails_after = -1;
 bool push_keeps;
 const double *push_seconds;
@@ -309,12 +310,17 @@ int push_stand_in_begin(void **state) {
 
 trs_status push_plan(trs_plan *plan, trs_context *context, trs_matrix *A, trs_uplo uplo,
                      const trs_options *options, const char *parameters) {
+  trs_choice choice = {.named = options->method != NULL};
   *plan = (trs_plan){.context = context,
                      .method = &trs_method_push,
                      .parameters = parameters,
+                     .choice = &choice,
                      .matrix = A,
                      .uplo = uplo,
                      .system = trs_system_of(A, uplo, TRS_NO_TRANS, TRS_NONUNIT),
                      .options = *options};
-  return trs_method_push.analyze(plan);
+  trs_status status = trs_method_push.analyze(plan);
+  plan->choice = NULL;
+  push_verdict = choice.verdict;
+  return status;
 }

@@ -3,7 +3,7 @@
 #ifndef TRS_TEST_PUSH_STAND_IN_H
 #define TRS_TEST_PUSH_STAND_IN_H
 
-#include "plan/plan.h"
+#include "plan/choice.h"
 #include "solve/multigpu/push.h"
 
 extern const trs_method trs_method_push;
@@ -11,8 +11,11 @@ extern const trs_method trs_method_push;
 /* Called once, before the first plan. */
 int push_stand_in_begin(void **state);
 
+/* Without a method's name, as if auto chose push. */
 trs_status push_plan(trs_plan *plan, trs_context *context, trs_matrix *A, trs_uplo uplo,
                      const trs_options *options, const char *parameters);
+
+extern trs_verdict push_verdict; /* of the last push_plan */
 
 extern int64_t push_launches[4]; /* number so far, by the kind of rows that they wait for
                                     (trs_push_waits) */

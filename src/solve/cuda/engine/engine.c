@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "plan/timing.h"
 #include "solve/cuda/engine/state.h"
 
 typedef trs_engine engine;
@@ -14,7 +15,7 @@ typedef trs_engine_sweep sweep;
 static trs_estimate estimate(const trs_plan *plan) {
   static const double BUS = 10e9, BANDWIDTH = 2e12, LEVEL = 0.6e-6, START = 30e-6;
   const trs_system *S = &plan->system;
-  double levels = plan->has_levels ? plan->levels.count : 0;
+  double levels = plan->levels ? plan->levels->count : 0;
   double moved = 2.0 * (double)S->n * (double)trs_scalar_size(S->scalar);
   double bytes = (double)trs_plan_solve_bytes(plan);
   return (trs_estimate){.seconds = START + moved / BUS + levels * LEVEL + bytes / BANDWIDTH};
@@ -384,28 +385,6 @@ static trs_status compare_candidates(engine *e, trs_plan *plan, const trs_slice_
   return status;
 }
 
-/* Seconds of a solve, the best of a few.  The right-hand side is zero, since the time does not
- * depend on values. */
-static trs_status time_solve(engine *e, trs_plan *plan, double *seconds) {
-  enum { REPEATS = 5 };
-  trs_device_timer *timer;
-  void *x = NULL;
-  const int64_t bytes = plan->system.n * (int64_t)trs_scalar_size(plan->system.scalar);
-  TRS_TRY(trs_device_timer_create(&timer));
-  trs_status status = trs_device_alloc(e->gpu.device, &x, bytes, 1, plan->stream);
-  if (!status) status = trs_device_fill(x, 0, bytes, plan->stream);
-  const trs_rhs rhs = {.x = x, .b = x, .nrhs = 1, .x_row = 1, .b_row = 1};
-  for (int k = 0; !status && k < REPEATS; k++) {
-    trs_device_timer_start(timer, plan->stream);
-    status = trs_engine_launch(plan, &rhs, plan->stream);
-    double took = trs_device_timer_stop(timer, plan->stream);
-    if (k == 0 || took < *seconds) *seconds = took;
-  }
-  trs_device_free(e->gpu.device, x, plan->stream);
-  trs_device_timer_destroy(timer);
-  return status;
-}
-
 /* Builds one way to solve: rules as they are, or with substitution at that depth. */
 static trs_status build_way(engine *e, trs_plan *plan, trs_slice_rules rules, int32_t depth) {
   candidate c;
@@ -422,6 +401,7 @@ static trs_status build_way(engine *e, trs_plan *plan, trs_slice_rules rules, in
 static trs_status time_candidates(engine *e, trs_plan *plan, const trs_slice_rules *rules,
                                   int count, double row_length) {
   static const int32_t depths[] = {4, 8, 16, 32};
+  static const trs_timing how = {.rounds = 5, .solves = 1};
   enum { DEPTHS = sizeof depths / sizeof depths[0] };
   const int ways = e->asked.substitute == 0 ? count : count + DEPTHS;
   const trs_slice_rules single = trs_rows_rules(row_length, plan->options.nrhs > 1);
@@ -433,7 +413,7 @@ static trs_status time_candidates(engine *e, trs_plan *plan, const trs_slice_rul
     const trs_slice_rules way = k < count ? rules[k] : single;
     double seconds = INFINITY;
     const trs_status failed = build_way(e, plan, with_parameters(e, way), depth);
-    if (!failed && e->made) (void)time_solve(e, plan, &seconds);
+    if (!failed && e->made) (void)trs_plan_time(plan, 1, TRS_COL_MAJOR, &how, &seconds);
     if (k == 0) status = failed;
     engine *worse = seconds < least ? &best : e;
     drop_solves(worse, plan->stream);

@@ -1,4 +1,4 @@
-/* choose.c - the list of methods, and auto's choice among them: the method with the lowest estimate
+/* choice.c - the list of methods, and auto's choice among them: the method with the lowest estimate
  * of one solve, which includes the analysis divided by the number of expected solves.  Estimates
  * only compare methods; they do not predict times. */
 #include <math.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/config.h"
-#include "plan/plan.h"
+#include "plan/choice.h"
 
 /* The list is included twice, each time with another TRS_METHOD. */
 #define TRS_METHOD(id, name, backend, summary) extern const trs_method trs_method_##id;
@@ -37,7 +37,7 @@ static const struct {
 
 enum { NMETHODS = sizeof methods / sizeof methods[0] };
 _Static_assert(sizeof methods / sizeof methods[0] <= TRS_MOST_METHODS,
-               "each method has a bit and a known time in a plan");
+               "each method has a bit and a known time in a choice");
 
 static int number_of(const trs_method *method) {
   int m = 0;
@@ -140,13 +140,13 @@ static trs_status look_at_levels(trs_plan *plan) {
  * GPU. */
 static void look_for_gpu(trs_plan *plan) {
   static const int64_t LARGE = 2000000;
-  if (plan->no_gpu) return;
+  if (plan->choice->on_cpu) return;
   if (plan->matrix->on_device || plan->system.n + plan->system.nnz >= LARGE)
     (void)trs_context_find_device(plan->context);
 }
 
-trs_estimate trs_plan_estimate(const trs_plan *plan, const trs_method *method) {
-  const double known = plan->known[number_of(method)];
+static trs_estimate estimate_of(const trs_plan *plan, const trs_method *method) {
+  const double known = plan->choice->known[number_of(method)];
   if (known > 0) return (trs_estimate){.seconds = known};
   if (method->estimate) return method->estimate(plan);
   return (trs_estimate){.preference = TRS_PREFERENCE_LAST};
@@ -154,7 +154,7 @@ trs_estimate trs_plan_estimate(const trs_plan *plan, const trs_method *method) {
 
 /* Includes the solve's share of the analysis if the caller gives the number of solves. */
 static trs_estimate cost(const trs_plan *plan, const trs_method *method) {
-  trs_estimate estimate = trs_plan_estimate(plan, method);
+  trs_estimate estimate = estimate_of(plan, method);
   if (plan->options.solves <= 0) return estimate;
   double substitution = trs_method_serial.estimate(plan).seconds;
   estimate.seconds += method->analysis_solves * substitution / (double)plan->options.solves;
@@ -176,7 +176,7 @@ static bool is_better(const candidate *a, const candidate *b) {
 static bool may_choose(const trs_plan *plan, int m) {
   const trs_method *method = methods[m].table;
   if (!method || !offered(plan, method) || trs_plan_refuses(plan, method)) return false;
-  return !(plan->no_gpu && method->backend->gpu) && !(plan->declined >> m & 1);
+  return !(plan->choice->on_cpu && method->backend->gpu) && !(plan->choice->excluded >> m & 1);
 }
 
 /* best[0] is the best candidate, best[1] the second best. */
@@ -196,19 +196,36 @@ static void find_best(const trs_plan *plan, candidate best[2]) {
 
 bool trs_plan_gives_way(trs_plan *plan, double seconds) {
   candidate best[2];
-  plan->known[number_of(plan->method)] = seconds;
+  plan->choice->known[number_of(plan->method)] = seconds;
   find_best(plan, best);
-  return plan->gives_way = best[0].method != plan->method;
+  return plan->choice->gives_way = best[0].method != plan->method;
 }
 
 bool trs_plan_knows(const trs_plan *plan, const trs_method *method) {
-  return plan->known[number_of(method)] > 0;
+  return plan->choice->known[number_of(method)] > 0;
 }
 
-void trs_plan_decline(trs_plan *plan) {
-  const bool stays = plan->gives_way;
-  plan->gives_way = false;
-  if (!stays) plan->declined |= 1u << number_of(plan->method);
+bool trs_plan_chosen(const trs_plan *plan, double *next) {
+  const trs_choice *choice = plan->choice;
+  *next = choice ? choice->next : 0;
+  return choice && !choice->named && !choice->trial;
+}
+
+bool trs_plan_decline(trs_plan *plan, const char *format, ...) {
+  trs_verdict *verdict = &plan->choice->verdict;
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(verdict->why, sizeof verdict->why, format, arguments);
+  va_end(arguments);
+  return verdict->declined = true;
+}
+
+bool trs_plan_declined(const trs_plan *plan) {
+  return plan->choice && plan->choice->verdict.declined;
+}
+
+trs_panels *trs_plan_found(const trs_plan *plan) {
+  return &(plan->root ? plan->root : plan)->choice->found;
 }
 
 /* Appends to the plan's reason as much as fits. */
@@ -260,6 +277,11 @@ static const char *why_none(const trs_plan *plan) {
   return "this backend has none";
 }
 
+static void record(trs_plan *plan, const candidate best[2]) {
+  plan->choice->next = best[1].method ? best[1].estimate.seconds : INFINITY;
+  explain(plan, best);
+}
+
 static trs_status take_best(trs_plan *plan) {
   candidate best[2];
   look_for_gpu(plan);
@@ -268,12 +290,22 @@ static trs_status take_best(trs_plan *plan) {
   if (!best[0].method)
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "no method can be used here: %s", why_none(plan));
   plan->method = best[0].method;
-  plan->next = best[1].method ? best[1].estimate.seconds : INFINITY;
-  explain(plan, best);
+  record(plan, best);
   return TRS_SUCCESS;
 }
 
 trs_status trs_plan_choose(trs_plan *plan, const char *name) {
   if (name && strcmp(name, "auto") != 0) return take_named(plan, name);
   return take_best(plan);
+}
+
+const trs_method *trs_plan_choose_next(trs_plan *plan, const trs_method *instead_of) {
+  trs_choice *choice = plan->choice;
+  candidate best[2];
+  if (!choice->gives_way) choice->excluded |= 1u << number_of(instead_of);
+  choice->gives_way = choice->verdict.declined = false;
+  find_best(plan, best);
+  if (!best[0].method || best[0].estimate.preference == TRS_PREFERENCE_LAST) return NULL;
+  record(plan, best);
+  return best[0].method;
 }

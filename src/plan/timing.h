@@ -1,0 +1,22 @@
+/* timing.h - the time of a plan's solves. */
+#ifndef TRS_PLAN_TIMING_H
+#define TRS_PLAN_TIMING_H
+
+#include "plan/plan.h"
+
+/* After a first solve come rounds of solves.  Each round ends when its solves are complete. */
+typedef struct trs_timing {
+  int rounds, more; /* rounds; more of them follow until 10 ms have passed */
+  int solves;       /* per round */
+} trs_timing;
+
+/* Seconds of a solve of these right-hand sides, in the fastest round. */
+trs_status trs_plan_time_rhs(trs_plan *plan, const trs_rhs *rhs, const trs_timing *how,
+                             double *seconds);
+
+/* The same for nrhs right-hand sides of zeros, in the memory of the plan's GPU or on the host: the
+ * time does not depend on values. */
+TRS_API trs_status trs_plan_time(trs_plan *plan, int64_t nrhs, trs_layout layout,
+                                 const trs_timing *how, double *seconds);
+
+#endif
