@@ -2,7 +2,9 @@
 #include "support.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/random.h"
 #include "matrix/values.h"
@@ -51,4 +53,17 @@ void triangle_free(triangle *t) {
   free(t->ptr);
   free(t->idx);
   free(t->val);
+}
+
+method_list methods_of(const char *backends) {
+  method_list list = {0};
+  for (const char *line = trs_method_list(); *line && list.count < MOST_METHODS;) {
+    const char *end = line + strcspn(line, "\n"), *absent = strstr(line, "[not in this build");
+    char *backend = list.backend[list.count];
+    const bool built = !absent || absent > end;
+    if (sscanf(line, "%31s %15s", list.name[list.count], backend) == 2 && built)
+      list.count += strstr(backends, backend) != NULL;
+    line = end + (*end != 0);
+  }
+  return list;
 }

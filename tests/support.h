@@ -19,6 +19,14 @@ triangle triangle_random(int64_t n, double density, int64_t band, bool prefix, t
                          bool without_diagonal, uint64_t seed);
 void triangle_free(triangle *t);
 
+/* The methods of these backends ("serial threads") that this build has, in the library's order. */
+enum { MOST_METHODS = 32 };
+typedef struct method_list {
+  int count;
+  char name[MOST_METHODS][32], backend[MOST_METHODS][16];
+} method_list;
+method_list methods_of(const char *backends);
+
 /* Element size and unit roundoff of a scalar type. */
 size_t scalar_bytes(trs_scalar scalar);
 double scalar_eps(trs_scalar scalar);
