@@ -326,49 +326,6 @@ void trs_plan_destroy(trs_plan *plan) {
   TRS_FREE_ALL(plan->member_stream, plan);
 }
 
-trs_status trs_plan_child(trs_plan **child, trs_plan *plan, const trs_method *method,
-                          int64_t nrhs) {
-  TRS_TRY(TRS_ALLOC_ZERO(child, 1));
-  trs_plan *made = *child;
-  made->context = trs_context_retain(plan->context);
-  made->method = method;
-  made->root = plan->root ? plan->root : plan;
-  made->levels = plan->levels;
-  made->matrix = trs_matrix_retain(plan->matrix);
-  made->system = plan->system;
-  made->uplo = plan->uplo;
-  made->trans = plan->trans;
-  made->diag = plan->diag;
-  made->stream = plan->stream;
-  made->options = plan->options;
-  made->options.method = NULL;
-  made->options.nrhs = nrhs;
-  return TRS_SUCCESS;
-}
-
-trs_status trs_plan_analyze_child(trs_plan *child, trs_choice *choice) {
-  child->choice = choice;
-  trs_status status = run_on_device(child, child->method->analyze);
-  child->choice = NULL;
-  return status;
-}
-
-trs_status trs_plan_update_child(trs_plan *child, const trs_plan *plan) {
-  drop_matrix(child, child->matrix);
-  child->matrix = trs_matrix_retain(plan->matrix);
-  child->system = plan->system;
-  return child->method->update ? run_on_device(child, child->method->update) : TRS_SUCCESS;
-}
-
-void trs_plan_swap(trs_plan *plan, trs_plan *child) {
-  const trs_method *method = plan->method;
-  void *state = plan->state;
-  plan->method = child->method;
-  plan->state = child->state;
-  child->method = method;
-  child->state = state;
-}
-
 int trs_plan_threads(const trs_plan *plan) {
   return plan->method->threads ? plan->method->threads(plan) : 1;
 }

@@ -62,9 +62,6 @@ trs_status trs_plan_analyze_child(trs_plan *child, trs_choice *choice);
 /* Gives the child the new values of its plan. */
 trs_status trs_plan_update_child(trs_plan *child, const trs_plan *plan);
 
-/* The plan solves by the child's method from now on, and the child by the plan's. */
-void trs_plan_swap(trs_plan *plan, trs_plan *child);
-
 /* Computes plan->levels if they are missing. */
 trs_status trs_plan_need_levels(trs_plan *plan);
 

@@ -26,6 +26,16 @@ static trs_status time_solves(tuning *t, trs_plan *plan, double *seconds) {
   return TRS_SUCCESS;
 }
 
+/* The plan solves by the child's method from now on, and the child by the plan's. */
+static void swap(trs_plan *plan, trs_plan *child) {
+  const trs_method *method = plan->method;
+  void *state = plan->state;
+  plan->method = child->method;
+  plan->state = child->state;
+  child->method = method;
+  child->state = state;
+}
+
 static void try_method(tuning *t, const trs_method *method) {
   trs_plan *child;
   trs_choice choice = {.trial = true};
@@ -35,7 +45,7 @@ static void try_method(tuning *t, const trs_method *method) {
   if (!status) status = time_solves(t, child, &seconds);
   if (!status && seconds < t->seconds) {
     t->seconds = seconds;
-    trs_plan_swap(t->plan, child);
+    swap(t->plan, child);
   }
   trs_plan_destroy(child);
 }
