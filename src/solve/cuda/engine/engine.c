@@ -401,7 +401,8 @@ static trs_status build_way(engine *e, trs_plan *plan, trs_slice_rules rules, in
 static trs_status time_candidates(engine *e, trs_plan *plan, const trs_slice_rules *rules,
                                   int count, double row_length) {
   static const int32_t depths[] = {4, 8, 16, 32};
-  static const trs_timing how = {.rounds = 5, .solves = 1};
+  /* So many that launches and the wait at the end of a round hardly count. */
+  static const trs_timing how = {.rounds = 5, .solves = 20};
   enum { DEPTHS = sizeof depths / sizeof depths[0] };
   const int ways = e->asked.substitute == 0 ? count : count + DEPTHS;
   const trs_slice_rules single = trs_rows_rules(row_length, plan->options.nrhs > 1);
