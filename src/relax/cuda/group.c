@@ -108,15 +108,23 @@ static trs_status make_domain(trs_relax_group *G, int which, const trs_relaxatio
 }
 
 trs_relax_signs trs_relax_first_signs(int members) {
-  trs_relax_signs signs = {.limit = trs_relax_group_wait_limit};
+  trs_relax_signs signs = {.fault = {.row = -1, .limit = trs_relax_group_wait_limit}};
   for (int k = 0; k < members; k++) signs.begun[k] = signs.pushed[k] = trs_counters_begin;
   return signs;
 }
 
+trs_status trs_relax_check_fault(const trs_fault *fault, const char *what) {
+  if (!fault->stalled) return TRS_SUCCESS;
+  return trs_fail(TRS_ERROR_STALLED, -1,
+                  "%s %d waited for another for %.3g s: x is not complete, create the relaxation "
+                  "anew",
+                  what, (int)fault->row, 1e-9 * (double)fault->limit);
+}
+
 static trs_status set_signs(trs_relax_group *G, trs_relax_member *m, int which) {
   const trs_relax_signs signs = trs_relax_first_signs(G->members);
-  TRS_TRY(trs_device_alloc_host(m->device, (void **)&m->told));
-  *m->told = 0;
+  TRS_TRY(trs_device_alloc_host(m->device, (void **)&m->fault));
+  *m->fault = signs.fault;
   TRS_TRY(trs_device_copy(G->signs.base[which], &signs, sizeof signs, m->stream));
   return trs_device_wait(m->stream);
 }
@@ -166,7 +174,7 @@ static trs_status free_member(void *group, int which) {
   if (!m->device) return TRS_SUCCESS;
   (void)trs_device_wait(m->stream);
   trs_relax_member_free_lists(m);
-  trs_device_free_host(m->device, m->told);
+  trs_device_free_host(m->device, m->fault);
   trs_relax_destroy(m->R);
   trs_free(m->last);
   return TRS_SUCCESS;

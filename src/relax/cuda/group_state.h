@@ -16,10 +16,10 @@ typedef struct trs_relax_member {
   trs_stream stream;
   int32_t *from, *to; /* device memory, as trs_relax_push */
   uint8_t *member;
-  void *lists[3]; /* device memory: ptr, to and member of trs_relax_peer_sync */
-  uint64_t *last; /* host, per colour: its last step in this call, or 0 */
-  uint64_t *told; /* pinned: copy of the signs' told as of the last wait */
-  bool fresh;     /* no step was launched since other work */
+  void *lists[3];   /* device memory: ptr, to and member of trs_relax_peer_sync */
+  uint64_t *last;   /* host, per colour: its last step in this call, or 0 */
+  trs_fault *fault; /* pinned: copy of the signs' fault as of the last wait */
+  bool fresh;       /* no step was launched since other work */
 } trs_relax_member;
 
 typedef struct trs_relax_group trs_relax_group;
@@ -56,6 +56,8 @@ trs_status trs_relax_member_pass(trs_relax_passes *P, int which);
 trs_status trs_relax_member_lists(trs_relax_member *member, const int64_t *arrival);
 void trs_relax_member_free_lists(trs_relax_member *member);
 trs_relax_signs trs_relax_first_signs(int members);
+/* The error of a member's fault, if it has one.  what: "member" or "the GPU of rank". */
+trs_status trs_relax_check_fault(const trs_fault *fault, const char *what);
 
 /* group_sweep.c: entries of trs_relax_backend. */
 trs_status trs_relax_group_sweep(trs_relaxation *R, const trs_rhs *rhs,

@@ -12,19 +12,14 @@ static trs_status wait_for_member(void *group, int k) {
   trs_relax_group *G = group;
   const trs_relax_member *m = &G->member[k];
   const char *signs = G->signs.base[k];
-  TRS_TRY(trs_device_copy(m->told, signs + offsetof(trs_relax_signs, told), sizeof *m->told,
+  TRS_TRY(trs_device_copy(m->fault, signs + offsetof(trs_relax_signs, fault), sizeof *m->fault,
                           m->stream));
   return trs_relax_gpu_wait(m->R);
 }
 
 static trs_status wait_for_members(trs_relax_group *G) {
   TRS_TRY(trs_group_each(G->group, wait_for_member, G));
-  for (int k = 0; k < G->members; k++)
-    if (*G->member[k].told)
-      return trs_fail(TRS_ERROR_STALLED, -1,
-                      "member %d waited for another for %.3g s: x is not complete, create the "
-                      "relaxation anew",
-                      (int)*G->member[k].told - 1, 1e-9 * (double)trs_relax_group_wait_limit);
+  for (int k = 0; k < G->members; k++) TRS_TRY(trs_relax_check_fault(G->member[k].fault, "member"));
   return TRS_SUCCESS;
 }
 

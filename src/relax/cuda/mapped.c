@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/counter.h"
+#include "comm/mapped.h"
 #include "relax/cuda/backend_state.h"
 #include "relax/cuda/group_state.h"
 #include "relax/kernels.h"
@@ -20,11 +21,10 @@ _Static_assert(sizeof(trs_relax_signs) <= SIGNS_BYTES, "room for the signs");
 /* R->group of a rank's domain. */
 typedef struct mapped {
   trs_relax_group group; /* with no trs_group; R of this rank alone */
-  int me;
-  char *own;
-  int64_t bytes;
-  trs_device_handle handle;
+  trs_mapped memory;     /* the signs, then x */
 } mapped;
+
+static char *own_memory(const mapped *m) { return m->memory.base[m->memory.me]; }
 
 static mapped *mapped_of(const trs_relaxation *R) { return (mapped *)R->group; }
 
@@ -72,37 +72,30 @@ static int64_t x_bytes(const trs_relaxation *R) {
 static trs_status reserve(trs_relaxation *R, mapped *m) {
   const trs_relax_gpu *g = R->gpu;
   const trs_relax_signs signs = trs_relax_first_signs(m->group.members);
-  trs_relax_member *own = &m->group.member[m->me];
+  trs_relax_member *own = &m->group.member[m->memory.me];
   own->R = R;
   own->device = g->device;
   own->stream = g->stream;
   TRS_TRY(TRS_ALLOC_ZERO(&own->last, R->ncolours));
-  m->bytes = SIGNS_BYTES + x_bytes(R) + TRS_RELAX_READ_PAST;
-  TRS_TRY(trs_device_alloc_open(g->device, (void **)&m->own, m->bytes, &m->handle));
-  TRS_TRY(trs_device_fill(m->own, 0, m->bytes, g->stream));
-  TRS_TRY(trs_device_copy(m->own, &signs, sizeof signs, g->stream));
+  TRS_TRY(trs_mapped_alloc(&m->memory, SIGNS_BYTES + x_bytes(R) + TRS_RELAX_READ_PAST));
+  TRS_TRY(trs_device_fill(own_memory(m), 0, m->memory.bytes, g->stream));
+  TRS_TRY(trs_device_copy(own_memory(m), &signs, sizeof signs, g->stream));
   return trs_device_wait(g->stream);
 }
 
 static trs_status open_others(const trs_relaxation *R, mapped *m, const facts *all) {
   trs_relax_group *G = &m->group;
   trs_device_handle handles[MOST_RANKS];
-  const void *gathered = R->links->gather(R->links, &m->handle, sizeof m->handle);
+  const void *gathered = R->links->gather(R->links, &m->memory.handle, sizeof m->memory.handle);
   if (!gathered) return TRS_ERROR_STALLED; /* the links keep the failure */
   memcpy(handles, gathered, (size_t)G->members * sizeof *handles);
   for (int k = 0; k < G->members; k++) {
-    void *base = m->own;
-    if (k != m->me) TRS_TRY(trs_device_open_handle(R->gpu->device, &base, &handles[k]));
-    G->signs.base[k] = base;
+    if (k != m->memory.me) TRS_TRY(trs_mapped_open(&m->memory, k, &handles[k]));
+    G->signs.base[k] = m->memory.base[k];
     G->member[k].place = (trs_relax_place){
-        .x = (char *)base + SIGNS_BYTES, .stride = all[k].stride, .pitch = R->gpu->args.pitch};
+        .x = m->memory.base[k] + SIGNS_BYTES, .stride = all[k].stride, .pitch = R->gpu->args.pitch};
   }
   return TRS_SUCCESS;
-}
-
-static void close_others(const trs_relaxation *R, mapped *m) {
-  for (int k = 0; k < m->group.members; k++)
-    if (k != m->me) trs_device_close_handle(R->gpu->device, m->group.signs.base[k]);
 }
 
 /* For each message, the first position at the receiver. */
@@ -115,16 +108,16 @@ static trs_status find_arrivals(const trs_relaxation *R, const mapped *m, int64_
     const int32_t *all = R->links->gather(R->links, from, sizeof from);
     if (!all) return TRS_ERROR_STALLED;
     for (int64_t k = D->send_ptr[c]; k < D->send_ptr[c + 1]; k++)
-      arrival[k] = all[D->send[k].other * MOST_RANKS + m->me];
+      arrival[k] = all[D->send[k].other * MOST_RANKS + m->memory.me];
   }
   return TRS_SUCCESS;
 }
 
-static void free_mapped(const trs_relaxation *R, mapped *m) {
+static void free_mapped(mapped *m) {
   if (!m) return;
-  trs_relax_member *own = &m->group.member[m->me];
+  trs_relax_member *own = &m->group.member[m->memory.me];
   if (own->device) trs_relax_member_free_lists(own);
-  if (m->own) trs_device_free_open(R->gpu->device, m->own, m->bytes);
+  trs_mapped_free(&m->memory);
   trs_free(own->last);
   trs_free(m);
 }
@@ -138,7 +131,7 @@ static bool map_all(trs_relaxation *R, mapped *m, const facts *all) {
   if (!status) status = TRS_ALLOC(&arrival, messages);
   bool good = on_all(R, !status) && on_all(R, !open_others(R, m, all)) &&
               on_all(R, !find_arrivals(R, m, arrival)) &&
-              on_all(R, !trs_relax_member_lists(&m->group.member[m->me], arrival));
+              on_all(R, !trs_relax_member_lists(&m->group.member[m->memory.me], arrival));
   trs_free(arrival);
   return good;
 }
@@ -150,19 +143,20 @@ void trs_relax_gpu_meet(trs_relaxation *R) {
     trs_free(m);
     return;
   }
-  *m = (mapped){.group = {.members = R->domain->count,
-                          .apart = true,
-                          .together = true,
-                          .step = trs_counters_begin},
-                .me = R->domain->me};
+  *m = (mapped){
+      .group = {.members = R->domain->count,
+                .apart = true,
+                .together = true,
+                .step = trs_counters_begin},
+      .memory = {.device = R->gpu->device, .members = R->domain->count, .me = R->domain->me}};
   int before = trs_device_enter(R->gpu->device);
   if (map_all(R, m, all)) {
     R->group = &m->group;
-    trs_relax_gpu_put_x(R, m->own + SIGNS_BYTES);
+    trs_relax_gpu_put_x(R, own_memory(m) + SIGNS_BYTES);
   } else {
-    close_others(R, m);
+    trs_mapped_close(&m->memory);
     (void)on_all(R, true); /* before memory is freed that others have mapped */
-    free_mapped(R, m);
+    free_mapped(m);
   }
   trs_device_leave(before);
 }
@@ -171,13 +165,13 @@ void trs_relax_gpu_leave(trs_relaxation *R) {
   if (!R->group) return;
   int before = trs_device_enter(R->gpu->device);
   (void)trs_device_wait(R->gpu->stream);
-  close_others(R, mapped_of(R));
+  trs_mapped_close(&mapped_of(R)->memory);
   (void)on_all(R, true);
   trs_device_leave(before);
 }
 
 void trs_relax_mapped_free(trs_relaxation *R) {
-  free_mapped(R, mapped_of(R));
+  free_mapped(mapped_of(R));
   R->group = NULL;
 }
 
@@ -192,24 +186,20 @@ bool trs_relax_mapped_fence(trs_relaxation *R, bool failed) {
 trs_status trs_relax_mapped_run(trs_relaxation *R, int64_t sweeps, trs_sweep_direction direction) {
   trs_relax_passes P = {
       .R = R, .sweeps = sweeps, .nrhs = R->gpu->args.nrhs, .direction = direction};
-  return trs_relax_member_pass(&P, mapped_of(R)->me);
+  return trs_relax_member_pass(&P, mapped_of(R)->memory.me);
 }
 
 /* Before the first step: no row of any colour has been relaxed. */
 void trs_relax_mapped_start(trs_relaxation *R) {
-  uint64_t *last = R->group->member[mapped_of(R)->me].last;
+  uint64_t *last = R->group->member[mapped_of(R)->memory.me].last;
   memset(last, 0, (size_t)R->ncolours * sizeof *last);
 }
 
 trs_status trs_relax_mapped_check(trs_relaxation *R) {
-  uint64_t told = 0;
-  const char *signs = mapped_of(R)->own;
-  TRS_TRY(
-      trs_device_copy(&told, signs + offsetof(trs_relax_signs, told), sizeof told, R->gpu->stream));
+  trs_fault fault;
+  const char *signs = own_memory(mapped_of(R));
+  TRS_TRY(trs_device_copy(&fault, signs + offsetof(trs_relax_signs, fault), sizeof fault,
+                          R->gpu->stream));
   TRS_TRY(trs_device_wait(R->gpu->stream));
-  if (!told) return TRS_SUCCESS;
-  return trs_fail(TRS_ERROR_STALLED, -1,
-                  "the GPU of rank %d waited for another for %.3g s: x is not complete, create the "
-                  "relaxation anew",
-                  (int)told - 1, 1e-9 * (double)trs_relax_group_wait_limit);
+  return trs_relax_check_fault(&fault, "the GPU of rank");
 }

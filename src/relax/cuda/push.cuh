@@ -8,27 +8,23 @@
 
 namespace trs {
 
-/* start is 0 before the wait begins.  Returns 0 once this wait, or one of any member, has exceeded
- * the limit. */
-__device__ __noinline__ inline unsigned long long look_at_time(trs_relax_signs *const *signs,
-                                                               int me, int members,
-                                                               unsigned long long start) {
-  trs_relax_signs *mine = signs[me];
-  unsigned long long now;
-  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
-  if (load_relaxed<true>(&mine->told)) return 0;
-  if (start == 0) return now;
-  if (now - start < mine->limit) return start;
-  for (int m = 0; m < members; m++) store_relaxed<true>(&signs[m]->told, uint64_t(me + 1));
-  return 0;
+/* After a wait has ended without success.  The member that passed the limit ends the waits of all
+ * others. */
+__device__ __noinline__ inline void end_waits(trs_relax_signs *const *signs, int me, int members) {
+  if (load_relaxed<true>(&signs[me]->fault.row) != me) return;
+  for (int m = 0; m < members; m++) {
+    if (m == me) continue;
+    store_relaxed<true>(&signs[m]->fault.row, int64_t(me));
+    store_relaxed<true>(&signs[m]->fault.stalled, 1);
+  }
 }
 
 /* Waits until *word, in own memory, is at least step. */
 __device__ inline void wait_until(trs_relax_signs *const *signs, int me, int members,
                                   const uint64_t *word, uint64_t step) {
-  unsigned long long start = 0;
-  for (unsigned polls = 1; load_relaxed<true>(word) < step; polls++)
-    if (polls % 1024 == 0 && (start = look_at_time(signs, me, members, start)) == 0) break;
+  wait w(&signs[me]->fault);
+  while (load_relaxed<true>(word) < step)
+    if (!w.goes_on(me)) return end_waits(signs, me, members);
 }
 
 }  // namespace trs

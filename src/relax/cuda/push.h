@@ -3,6 +3,7 @@
 #ifndef TRS_RELAX_CUDA_PUSH_H
 #define TRS_RELAX_CUDA_PUSH_H
 
+#include "device/fault.h"
 #include "relax/cuda/args.h"
 
 #ifdef __cplusplus
@@ -14,9 +15,8 @@ extern "C" {
 typedef struct trs_relax_signs {
   uint64_t begun[TRS_MOST_MEMBERS];  /* the step in which member m may be sent x of that colour */
   uint64_t pushed[TRS_MOST_MEMBERS]; /* the latest step whose x member m has sent */
-  uint64_t told;                     /* 0, or the member whose wait exceeded the limit, + 1 */
-  uint64_t limit;                    /* limit of a wait in nanoseconds */
-  uint32_t arrived;                  /* blocks of threads that have pushed in this step */
+  trs_fault fault;  /* row: the member whose wait passed the limit; that member stalls all */
+  uint32_t arrived; /* blocks of threads that have pushed in this step */
 } trs_relax_signs;
 
 /* A member's step of a colour. */

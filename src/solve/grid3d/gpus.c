@@ -5,8 +5,8 @@
 
 #include "base/config.h"
 #include "base/counter.h"
+#include "comm/mapped.h"
 #include "device/fault.h"
-#include "device/shared.h"
 
 /* A sweep's tasks in device memory. */
 typedef struct side {
@@ -27,17 +27,16 @@ struct trs_grid_gpus {
   trs_grid_gpus_options set;
   trs_spread_numbers numbers;
   side side[2];
-  int members, member, children;
+  int children;
   int32_t *shared; /* device: rows of x that other grids share, in descending order of the number of
                       grids */
   int64_t nshared, bytes;
 
   offsets at;
-  trs_device_handle handle;
-  char *base[TRS_MOST_MEMBERS]; /* the shared memory of all ranks, including this rank's own */
-  void *b, *packed; /* device: right-hand sides; rows sent to another grid and received from it */
-  char *staged;     /* pinned: like b, and like packed */
-  uint32_t *ticket; /* of L, of U */
+  trs_mapped mapped; /* the members are the grid's ranks */
+  void *b, *packed;  /* device: right-hand sides; rows sent to another grid and received from it */
+  char *staged;      /* pinned: like b, and like packed */
+  uint32_t *ticket;  /* of L, of U */
   trs_fault *fault, *host_fault;
   uint32_t solve;
   bool odd; /* the half of the shared memory that this solve uses */
@@ -113,7 +112,7 @@ static trs_status check(const trs_grid_gpus *g, const trs_rank_part *p) {
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
                     "Algorithm 5 repeats a paper, and this build leaves papers out: build with "
                     "-DTRIREME_WITH_PAPERS=ON");
-  if (g->members > TRS_MOST_MEMBERS)
+  if (g->mapped.members > TRS_MOST_MEMBERS)
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
                     "a grid of %d x %d ranks with a GPU each: a grid has at most %d GPUs, take "
                     "more grids (Pz)",
@@ -145,9 +144,10 @@ trs_status trs_grid_gpus_create(trs_grid_gpus **made, const trs_rank_part *p,
   TRS_TRY(TRS_ALLOC_ZERO(made, 1));
   g = *made;
   g->set = *options;
-  g->members = p->shape.x * p->shape.y;
-  g->member = trs_place(p);
-  g->children = trs_spread_children(options->trees, g->members);
+  g->mapped.device = options->device;
+  g->mapped.members = p->shape.x * p->shape.y;
+  g->mapped.me = trs_place(p);
+  g->children = trs_spread_children(options->trees, g->mapped.members);
   int before = trs_device_enter(options->device);
   trs_status status = make(g, p, sweep);
   trs_device_leave(before);
@@ -184,6 +184,8 @@ static offsets offsets_for(const trs_grid_gpus *g, int64_t row_bytes, int64_t nr
   return at;
 }
 
+static char *own_memory(const trs_grid_gpus *g) { return g->mapped.base[g->mapped.me]; }
+
 /* An offset of x or of sums in this solve. */
 static int64_t in_half(const trs_grid_gpus *g, int64_t offset) {
   return offset + (g->odd ? g->at.half : 0);
@@ -191,14 +193,12 @@ static int64_t in_half(const trs_grid_gpus *g, int64_t offset) {
 
 /* Values are pending, so that others see whether one has been stored. */
 static trs_status empty_half(const trs_grid_gpus *g, bool odd) {
-  char *from = g->base[g->member] + g->at.halves + (odd ? g->at.half : 0);
+  char *from = own_memory(g) + g->at.halves + (odd ? g->at.half : 0);
   return trs_device_fill(from, 0xff, g->at.half, NULL);
 }
 
 static void give_up_room(trs_grid_gpus *g) {
-  char **own = &g->base[g->member];
-  if (*own) trs_device_free_open(g->set.device, *own, g->at.bytes);
-  *own = NULL;
+  trs_mapped_free(&g->mapped);
   trs_device_free(g->set.device, g->b, NULL);
   trs_device_free(g->set.device, g->packed, NULL);
   trs_device_free_pinned(g->staged);
@@ -230,9 +230,8 @@ static trs_status reserve(trs_grid_gpus *g, const trs_rank_part *p) {
   int64_t row = trs_row_bytes(p);
   give_up_room(g);
   g->at = offsets_for(g, row, p->nrhs);
-  TRS_TRY(
-      trs_device_alloc_open(g->set.device, (void **)&g->base[g->member], g->at.bytes, &g->handle));
-  TRS_TRY(trs_device_fill(g->base[g->member], 0, g->at.halves, NULL));
+  TRS_TRY(trs_mapped_alloc(&g->mapped, g->at.bytes));
+  TRS_TRY(trs_device_fill(own_memory(g), 0, g->at.halves, NULL));
   for (int odd = 0; odd < 2; odd++) TRS_TRY(empty_half(g, odd));
   if (by_columns(g)) TRS_TRY(reserve_columns(g, row, p->nrhs));
   TRS_TRY(trs_device_alloc(g->set.device, &g->b, g->numbers.columns, (size_t)row, NULL));
@@ -258,22 +257,22 @@ typedef struct card {
 } card;
 
 static trs_status open_all(trs_grid_gpus *g, const trs_rank_part *p, const card *all) {
-  const card *grid = all + (int64_t)p->z * g->members;
-  for (int m = 0; m < g->members; m++) {
-    if (m == g->member) continue;
+  const card *grid = all + (int64_t)p->z * g->mapped.members;
+  for (int m = 0; m < g->mapped.members; m++) {
+    if (m == g->mapped.me) continue;
     if (grid[m].machine != g->set.machine)
       return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
                       "ranks %d and %d of one grid are on different machines: GPUs of a grid reach "
                       "each other inside one machine alone; start a grid's Px Py ranks together on "
                       "one, or take Px = Py = 1",
-                      p->z * g->members + g->member, p->z * g->members + m);
-    TRS_TRY(trs_device_open_handle(g->set.device, (void **)&g->base[m], &grid[m].handle));
+                      p->z * g->mapped.members + g->mapped.me, p->z * g->mapped.members + m);
+    TRS_TRY(trs_mapped_open(&g->mapped, m, &grid[m].handle));
   }
   return TRS_SUCCESS;
 }
 
 trs_status trs_grid_gpus_meet(trs_grid_gpus *g, const trs_rank_part *p, trs_ranks *ranks) {
-  card own = {.machine = g->set.machine, .handle = g->handle}, *all = NULL;
+  card own = {.machine = g->set.machine, .handle = g->mapped.handle}, *all = NULL;
   trs_status status = trs_ranks_agree(ranks, TRS_ALLOC(&all, ranks->size));
   if (!status) status = trs_ranks_records(ranks, &own, all, sizeof own);
   if (!status) status = trs_ranks_agree(ranks, open_all(g, p, all));
@@ -281,12 +280,11 @@ trs_status trs_grid_gpus_meet(trs_grid_gpus *g, const trs_rank_part *p, trs_rank
   return status;
 }
 
+/* A grid of more members has been refused. */
+static bool has_members(const trs_grid_gpus *g) { return g->mapped.members <= TRS_MOST_MEMBERS; }
+
 static void close_all(trs_grid_gpus *g) {
-  for (int m = 0; m < g->members && m < TRS_MOST_MEMBERS; m++) {
-    if (m == g->member) continue;
-    trs_device_close_handle(g->set.device, g->base[m]);
-    g->base[m] = NULL;
-  }
+  if (has_members(g)) trs_mapped_close(&g->mapped);
 }
 
 /* Other processes must close the memory before it is freed. */
@@ -325,7 +323,7 @@ trs_status trs_grid_gpus_take(trs_grid_gpus *g, const trs_rank_part *p) {
 
 trs_status trs_grid_gpus_give(trs_grid_gpus *g, trs_rank_part *p) {
   int before = trs_device_enter(g->set.device);
-  trs_status status = trs_device_copy(g->staged, g->base[g->member] + in_half(g, g->at.x[1]),
+  trs_status status = trs_device_copy(g->staged, own_memory(g) + in_half(g, g->at.x[1]),
                                       g->numbers.columns * trs_row_bytes(p), NULL);
   if (!status) status = trs_device_wait(NULL);
   trs_device_leave(before);
@@ -349,7 +347,7 @@ trs_status trs_grid_gpus_sweep(trs_grid_gpus *g, const trs_rank_part *p, bool up
   const side *of = &g->side[upper];
   trs_spread_args a = {.scalar = p->scalar,
                        .upper = upper,
-                       .member = g->member,
+                       .member = g->mapped.me,
                        .tile = p->nrhs == 1 ? 1 : TRS_SPREAD_TILE,
                        .chunks = chunks_of(p->nrhs),
                        .ntasks = (int32_t)of->ntasks,
@@ -362,7 +360,7 @@ trs_status trs_grid_gpus_sweep(trs_grid_gpus *g, const trs_rank_part *p, bool up
                        .list = of->list,
                        .receiver = of->receiver,
                        .values = of->values,
-                       .b = upper ? g->base[g->member] + in_half(g, g->at.x[0]) : g->b,
+                       .b = upper ? own_memory(g) + in_half(g, g->at.x[0]) : g->b,
                        .rows = rows,
                        .x = in_half(g, g->at.x[upper]),
                        .sums = in_half(g, g->at.sums[upper]),
@@ -373,7 +371,7 @@ trs_status trs_grid_gpus_sweep(trs_grid_gpus *g, const trs_rank_part *p, bool up
                        .ready = g->ready[upper],
                        .added = g->added,
                        .lsum = g->lsum};
-  memcpy(a.base, g->base, sizeof a.base);
+  memcpy(a.base, g->mapped.base, sizeof a.base);
   int before = trs_device_enter(g->set.device);
   trs_status status = g->set.columns[upper] ? launch_columns(g, &a) : trs_spread_launch(&a, NULL);
   trs_device_leave(before);
@@ -402,7 +400,7 @@ static trs_status move_shared(const trs_grid_gpus *g, const trs_rank_part *p, in
                              .rows = rows,
                              .nrhs = p->nrhs,
                              .row = g->shared,
-                             .x = g->base[g->member] + in_half(g, g->at.x[0]),
+                             .x = own_memory(g) + in_half(g, g->at.x[0]),
                              .packed = packed};
   return trs_spread_move(&m, NULL);
 }
@@ -453,7 +451,7 @@ void trs_grid_gpus_destroy(trs_grid_gpus *g) {
   trs_device *device = g->set.device;
   int before = trs_device_enter(device);
   close_all(g);
-  if (g->member < TRS_MOST_MEMBERS) give_up_room(g);
+  if (has_members(g)) give_up_room(g);
   for (int upper = 0; upper < 2; upper++) {
     const side *of = &g->side[upper];
     void *arrays[] = {of->task, of->unit, of->receiver, of->list, of->values};
