@@ -1,11 +1,10 @@
 /* generate.c - the list of generators: search by name, and their descriptions. */
-#include "generate/generate.h"
-
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "generate/request.h"
+#include "io/generated.h"
 
 static const trs_generator *const generators[] = {
     &trs_generator_poisson2d5,  &trs_generator_poisson2d9,   &trs_generator_poisson3d7,
@@ -14,12 +13,6 @@ static const trs_generator *const generators[] = {
     &trs_generator_chain,       &trs_generator_wingmesh,
 };
 enum { NGENERATORS = sizeof generators / sizeof generators[0] };
-
-static const char prefix[] = "gen:";
-
-bool trs_is_generator(const char *name) {
-  return name && !strncmp(name, prefix, sizeof prefix - 1);
-}
 
 static char list[2048], names[512];
 static pthread_once_t list_once = PTHREAD_ONCE_INIT;
@@ -49,13 +42,13 @@ static const trs_generator *find(const char *name, size_t length) {
   return NULL;
 }
 
-trs_status trs_generate(trs_matrix **A, const char *name, trs_team *team, trs_progress progress,
-                        void *user) {
+static trs_status make(trs_matrix **A, const char *name, trs_team *team, trs_progress progress,
+                       void *user) {
   *A = NULL;
-  if (!trs_is_generator(name))
+  if (!trs_is_generated(name))
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s: a generator's name starts with 'gen:'",
                     name ? name : "NULL");
-  const char *kind = name + sizeof prefix - 1;
+  const char *kind = name + strlen(trs_generated.prefix);
   size_t length = strcspn(kind, ":");
   const trs_generator *generator = find(kind, length);
   if (!generator) {
@@ -67,3 +60,5 @@ trs_status trs_generate(trs_matrix **A, const char *name, trs_team *team, trs_pr
   TRS_TRY(trs_request_parse(&request, generator, text));
   return generator->make(A, &request);
 }
+
+const trs_matrix_source trs_generated = {"gen:", make};

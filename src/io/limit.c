@@ -4,13 +4,13 @@
 
 #include "base/cancel.h"
 #include "base/machine.h"
-#include "generate/generate.h"
+#include "io/generated.h"
 
 int64_t trs_limit_bytes(const trs_reading *reading) {
   int64_t bytes = reading->options.max_bytes;
   if (bytes < 0) return INT64_MAX;
   if (bytes) return bytes;
-  return trs_machine_memory() / (trs_is_generator(reading->path) ? 1 : 2);
+  return trs_machine_memory() / (trs_is_generated(reading->path) ? 1 : 2);
 }
 
 void trs_limit_begin(trs_limit *l, const trs_reading *reading) {
@@ -23,7 +23,7 @@ trs_status trs_limit_end(trs_limit *l, trs_status status) {
   (void)trs_memory_limit_set(l->before);
   trs_cancel_restore(l->cancel);
   if (status != TRS_ERROR_MEMORY || !l->limit.refused) return status;
-  const bool generated = trs_is_generator(l->path);
+  const bool generated = trs_is_generated(l->path);
   return trs_fail(TRS_ERROR_MEMORY, -1,
                   "%s: %s it takes more than the limit of %.1f MB (%.1f MB held, %.1f MB more "
                   "needed): %s the limit (max_bytes of trs_read_options, --max-memory)%s",

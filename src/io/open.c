@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "io/generated.h"
 #include "io/hdf5.h"
 #include "io/io.h"
 #include "io/limit.h"
@@ -222,7 +223,7 @@ trs_status trs_open_matrix(trs_matrix **T, const char *path, trs_format format, 
                            bool add_diagonal, trs_team *team, const trs_read_options *options) {
   trs_selected selected;
   opened *f;
-  if (!strncmp(path, "gen:", 4))
+  if (trs_is_generated(path))
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
                     "%s: generators make complete matrices: use "
                     "trs_matrix_read",

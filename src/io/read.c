@@ -1,7 +1,5 @@
 /* read.c - chooses the reader by the name or the first bytes of the file. */
-#include <string.h>
-
-#include "generate/generate.h"
+#include "io/generated.h"
 #include "io/hdf5.h"
 #include "io/io.h"
 #include "io/limit.h"
@@ -21,8 +19,8 @@ static trs_status generate(trs_matrix **A, const trs_reading *reading) {
   trs_scalar scalar;
   trs_matrix *made;
   trs_matrix_info info = {.struct_size = sizeof info};
-  TRS_TRY(trs_generate(&made, reading->path, reading->team, reading->options.progress,
-                       reading->options.progress_user));
+  TRS_TRY(trs_generated.make(&made, reading->path, reading->team, reading->options.progress,
+                             reading->options.progress_user));
   trs_matrix_get_info(made, &info);
   trs_status status = trs_reading_scalar(reading, trs_scalar_is_complex(info.scalar), &scalar);
   if (!status && scalar == info.scalar) {
@@ -41,7 +39,7 @@ trs_status trs_read_matrix(trs_matrix **A, const char *path, trs_team *team,
   if (!A) return trs_fail(TRS_ERROR_ARGUMENT, -1, "A is NULL");
   *A = NULL;
   TRS_TRY(begin_reading(&reading, path, team, options));
-  const bool generated = trs_is_generator(path);
+  const bool generated = trs_is_generated(path);
   if (!generated) TRS_TRY(trs_hdf5_is_file(path, &hdf5));
   trs_limit limit;
   trs_limit_begin(&limit, &reading);

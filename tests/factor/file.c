@@ -4,7 +4,7 @@
 #include "base/config.h"
 #include "base/random.h"
 #include "factor/factors.h"
-#include "generate/generate.h"
+#include "io/generated.h"
 #include "io/hdf5.h"
 #include "io/io.h"
 #include "io/scratch.h"
@@ -65,7 +65,7 @@ static void round_trip(const trs_factors *F) {
 
 TEST(every_kind_comes_back) {
   trs_matrix *A;
-  assert_success(trs_generate(&A, "gen:poisson2d5:12", NULL, NULL, NULL));
+  assert_success(trs_generated.make(&A, "gen:poisson2d5:12", NULL, NULL, NULL));
   for (int kind = 0; kind <= TRS_FACTOR_TRIANGLE; kind++)
     for (int scalar = TRS_FLOAT; scalar <= TRS_DCOMPLEX; scalar++) {
       trs_factors *F;

@@ -1,6 +1,6 @@
 /* generate.c - every generator: known sizes, levels and values, the same bits for every team,
  * invalid arguments, failing allocations. */
-#include "generate/generate.h"
+#include "io/generated.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -21,7 +21,7 @@ static csr generate(const char *name, int threads) {
   trs_team *team;
   trs_matrix_info info = {.struct_size = sizeof info};
   assert_success(trs_team_create(&team, threads));
-  assert_success(trs_generate(&m.A, name, team, NULL, NULL));
+  assert_success(trs_generated.make(&m.A, name, team, NULL, NULL));
   trs_team_destroy(team);
   trs_matrix_get_info(m.A, &info);
   assert_int_equal(info.format, TRS_CSR);
@@ -347,21 +347,22 @@ TEST(refusals) {
   for (size_t k = 0; k < COUNT(bad); k++) {
     trs_matrix *A = (trs_matrix *)&A;
     assert_failure(TRS_ERROR_ARGUMENT, bad[k].words,
-                   trs_generate(&A, bad[k].name, NULL, NULL, NULL));
+                   trs_generated.make(&A, bad[k].name, NULL, NULL, NULL));
     assert_null(A);
   }
   trs_matrix *A;
-  assert_failure(TRS_ERROR_ARGUMENT, "gen:", trs_generate(&A, NULL, NULL, NULL, NULL));
+  assert_failure(TRS_ERROR_ARGUMENT, "gen:", trs_generated.make(&A, NULL, NULL, NULL, NULL));
 }
 
 TEST(a_long_name_is_refused_in_bounds) {
   static char name[5000] = "gen:chain:";
   memset(name + 10, '7', sizeof name - 11);
   trs_matrix *A;
-  assert_failure(TRS_ERROR_ARGUMENT, "gen:chain:777", trs_generate(&A, name, NULL, NULL, NULL));
+  assert_failure(TRS_ERROR_ARGUMENT, "gen:chain:777",
+                 trs_generated.make(&A, name, NULL, NULL, NULL));
   memset(name + 4, 'x', sizeof name - 5);
   assert_failure(TRS_ERROR_ARGUMENT, "there are poisson2d5",
-                 trs_generate(&A, name, NULL, NULL, NULL));
+                 trs_generated.make(&A, name, NULL, NULL, NULL));
 }
 
 TEST(failing_allocations) {
@@ -374,7 +375,7 @@ TEST(failing_allocations) {
     for (int n = 0; status; n++) {
       trs_matrix *A;
       trs_memory_fail_after(n);
-      status = trs_generate(&A, one_of_each[k], team, NULL, NULL);
+      status = trs_generated.make(&A, one_of_each[k], team, NULL, NULL);
       trs_memory_fail_after(-1);
       if (status) assert_int_equal(status, TRS_ERROR_MEMORY);
       if (status) assert_null(A);
@@ -406,7 +407,7 @@ TEST(progress_is_told) {
   for (int k = 0; k < NONE_OF_EACH; k++) {
     watch w = {.thread = pthread_self()};
     trs_matrix *A;
-    assert_success(trs_generate(&A, one_of_each[k], team, note, &w));
+    assert_success(trs_generated.make(&A, one_of_each[k], team, note, &w));
     assert_true(w.calls > 0);
     assert_true(w.last == 1);
     trs_matrix_destroy(A);
@@ -427,7 +428,7 @@ TEST(the_list) {
   assert_int_equal(lines, 11);
   assert_non_null(strstr(list, "gen:poisson3d7:NX[,NY,NZ] "));
   assert_ptr_equal(list, trs_generator_list());
-  assert_true(trs_is_generator("gen:x"));
-  assert_false(trs_is_generator("gen.mtx"));
-  assert_false(trs_is_generator(NULL));
+  assert_true(trs_is_generated("gen:x"));
+  assert_false(trs_is_generated("gen.mtx"));
+  assert_false(trs_is_generated(NULL));
 }

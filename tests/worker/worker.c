@@ -17,7 +17,7 @@
 #include "base/memory.h"
 #include "base/random.h"
 #include "base/timer.h"
-#include "generate/generate.h"
+#include "io/generated.h"
 #include "io/scratch.h"
 #include "matrix/matrix.h"
 #include "order/graph.h"
@@ -28,8 +28,8 @@ static trs_matrix *small, *large;
 static trs_graph graph, large_graph;
 
 static int begin(void **state) {
-  assert_success(trs_generate(&small, "gen:poisson2d5:30", NULL, NULL, NULL));
-  assert_success(trs_generate(&large, "gen:poisson3d7:40", NULL, NULL, NULL));
+  assert_success(trs_generated.make(&small, "gen:poisson2d5:30", NULL, NULL, NULL));
+  assert_success(trs_generated.make(&large, "gen:poisson3d7:40", NULL, NULL, NULL));
   assert_success(trs_graph_build(&graph, small));
   return trs_graph_build(&large_graph, large);
 }
