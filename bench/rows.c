@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "json.h"
+#include "json_read.h"
 #include "leave.h"
 #include "machine.h"
 #include "row.h"
@@ -239,7 +240,7 @@ static void write_value(FILE *stream, const field *f, const void *of) {
   const bench_spread *s = at;
   switch (f->kind) {
     case TEXT:
-      bench_json_text(stream, at);
+      json_text(stream, at);
       break;
     case FLAG:
       fprintf(stream, *(const bool *)at ? "true" : "false");
@@ -264,9 +265,9 @@ static const char *write_fields(FILE *stream, const field *fields, const void *o
   for (const field *f = fields; f->path; f++) {
     const bench_row *row = of;
     if (!(f->types & types)) continue;
-    bench_json_key(stream, before, f->path);
+    json_key(stream, before, f->path, 0);
     if (!strcmp(f->path, "uplo"))
-      bench_json_text(stream, row->upper ? "upper" : "lower");
+      json_text(stream, row->upper ? "upper" : "lower");
     else if (!strcmp(f->path, "memory.total"))
       write_number(
           stream, "%.0f",
@@ -279,13 +280,12 @@ static const char *write_fields(FILE *stream, const field *fields, const void *o
 }
 
 void bench_row_write(FILE *stream, const bench_row *row) {
-  fputc('{', stream);
   const char *before = write_fields(stream, of_machine, bench_machine_look(), ALL, "");
-  bench_json_key(stream, before, "trireme");
-  bench_json_text(stream, trs_version());
+  json_key(stream, before, "trireme", 0);
+  json_text(stream, trs_version());
   before = write_fields(stream, of_row, row, (int)bench_type_of(row), "trireme");
-  bench_json_end(stream, before);
-  fprintf(stream, "}\n");
+  json_end(stream, before, 0);
+  fputc('\n', stream);
   fflush(stream); /* an interrupted run keeps its rows */
 }
 

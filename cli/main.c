@@ -77,8 +77,6 @@ static void print_indented(const char *lines) {
 static int print_version(void) {
   printf("%strireme %s%s\n", style_on(STYLE_BOLD), trs_version(), style_off());
   print_indented(trs_features());
-  printf("  %-8s %-3s  --json%s\n", "jansson", report_available() ? "yes" : "no",
-         report_available() ? "" : " (install libjansson-dev and build again)");
   print_indented(trs_device_list());
   return LEAVE_SOLVED;
 }

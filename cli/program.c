@@ -34,13 +34,8 @@ int program_main(int argc, char **argv, int (*run)(int argc, char **argv)) {
   signal(SIGPIPE, SIG_IGN); /* a closed pipe or a full disk shall be a failed write, */
   signal(SIGXFSZ, SIG_IGN); /* with a message */
   output_setup();
-  bool json = asks_json(argc, argv);
-  output_set_json(json && report_available());
-  int code = json && !report_available()
-                 ? leave(LEAVE_UNAVAILABLE, "unsupported", -1,
-                         "--json is not in this build: install libjansson-dev and build again")
-                 : run(argc - 1, argv + 1);
-  return output_finish(report_print(code));
+  output_set_json(asks_json(argc, argv));
+  return output_finish(report_print(run(argc - 1, argv + 1)));
 }
 
 void program_self(char *path, size_t size) {

@@ -6,9 +6,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* True if this build can write JSON. */
-bool report_available(void);
-
 void report_text(const char *path, const char *text);
 void report_count(const char *path, int64_t count);
 void report_real(const char *path, double value); /* null if not finite */

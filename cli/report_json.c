@@ -1,5 +1,5 @@
-/* report_json.c - the JSON report, through jansson (TRIREME_CLI_JSON). */
-
+/* report_json.c - the JSON report: a list of members in the order in which they are printed. */
+#include "json.h"
 #include "leave.h"
 #include "output.h"
 #include "report.h"
@@ -9,105 +9,144 @@
 #include <stdlib.h>
 #include <string.h>
 
-#if TRIREME_CLI_JSON
-#include <jansson.h>
+enum { INDENT = 2 };
 
-static json_t *root;
-static bool lost; /* memory was short: something is missing */
+typedef struct member {
+  char *path, *value; /* value: as it is printed */
+} member;
 
-bool report_available(void) { return true; }
+static struct {
+  member *list;
+  size_t count, room;
+  char *value; /* of the next member */
+  size_t length;
+  bool lost; /* memory was short: something is missing */
+} report;
 
-/* Puts value at a dotted path and takes its reference; creates the objects on the way. */
-static void put(const char *path, json_t *value) {
-  if (!root) root = json_object();
-  json_t *object = root;
-  char name[64];
-  for (const char *dot; (dot = strchr(path, '.')); path = dot + 1) {
-    snprintf(name, sizeof name, "%.*s", (int)(dot - path), path);
-    json_t *inner = json_object_get(object, name);
-    if (!inner && json_object_set_new(object, name, inner = json_object())) inner = NULL;
-    object = inner; /* jansson takes NULL for an error */
+/* Returns a stream for the value of the next member; NULL without --json. */
+static FILE *begin(void) {
+  if (!output_json()) return NULL;
+  report.value = NULL;
+  FILE *stream = open_memstream(&report.value, &report.length);
+  if (!stream) report.lost = true;
+  return stream;
+}
+
+/* The index of a new member: behind the last one of the innermost object that has both. */
+static size_t index_of(const char *path) {
+  size_t index = report.count, most = 0;
+  for (size_t k = 0; k < report.count; k++) {
+    size_t same = json_common(report.list[k].path, path);
+    if (!same || same < most) continue;
+    most = same;
+    index = k + 1;
   }
-  if (json_object_set_new(object, path, value)) lost = true;
+  return index;
+}
+
+/* Inserts the member; false: no memory. */
+static bool insert(const char *path, char *value) {
+  if (report.count == report.room) {
+    size_t room = 2 * report.room + 64;
+    member *larger = realloc(report.list, room * sizeof *larger);
+    if (!larger) return false;
+    report.list = larger;
+    report.room = room;
+  }
+  char *copy = strdup(path);
+  if (!copy) return false;
+  size_t index = index_of(path);
+  memmove(report.list + index + 1, report.list + index,
+          (report.count - index) * sizeof *report.list);
+  report.list[index] = (member){copy, value};
+  report.count++;
+  return true;
+}
+
+/* Takes the value that was written to the stream; it replaces an earlier one of that path. */
+static void end(const char *path, FILE *stream) {
+  bool bad = ferror(stream);
+  if (fclose(stream)) bad = true;
+  for (size_t k = 0; k < report.count && !bad; k++) {
+    if (strcmp(report.list[k].path, path) != 0) continue;
+    free(report.list[k].value);
+    report.list[k].value = report.value;
+    return;
+  }
+  if (!bad && insert(path, report.value)) return;
+  free(report.value);
+  report.lost = true;
+}
+
+/* Prints twelve digits, and shows that the number is not an integer's. */
+static void print_real(FILE *stream, double value) {
+  char text[32];
+  snprintf(text, sizeof text, "%.12g", value);
+  if (isfinite(value))
+    fprintf(stream, "%s%s", text, strpbrk(text, ".e") ? "" : ".0");
+  else
+    fputs("null", stream);
 }
 
 void report_text(const char *path, const char *text) {
-  if (!output_json()) return;
-  json_t *value = json_string(text ? text : "");
-  put(path, value ? value : json_string(human_name(text).s)); /* names may be invalid UTF-8 */
+  FILE *stream = begin();
+  if (!stream) return;
+  json_text(stream, text ? text : "");
+  end(path, stream);
 }
 
 void report_count(const char *path, int64_t count) {
-  if (output_json()) put(path, json_integer(count));
+  FILE *stream = begin();
+  if (!stream) return;
+  fprintf(stream, "%lld", (long long)count);
+  end(path, stream);
 }
 
 void report_real(const char *path, double value) {
-  if (output_json()) put(path, isfinite(value) ? json_real(value) : json_null());
+  FILE *stream = begin();
+  if (!stream) return;
+  print_real(stream, value);
+  end(path, stream);
 }
 
-void report_bool(const char *path, bool value) {
-  if (output_json()) put(path, json_boolean(value));
+static void put_word(const char *path, const char *word) {
+  FILE *stream = begin();
+  if (!stream) return;
+  fputs(word, stream);
+  end(path, stream);
 }
 
-void report_null(const char *path) {
-  if (output_json()) put(path, json_null());
+void report_bool(const char *path, bool value) { put_word(path, value ? "true" : "false"); }
+void report_null(const char *path) { put_word(path, "null"); }
+
+/* Prints what precedes element k of an array, or what ends it: a line per element. */
+static void print_mark(FILE *stream, const char *path, int64_t k, int64_t count) {
+  if (k == 0)
+    fputc('[', stream);
+  else if (k < count)
+    fputc(',', stream);
+  if (count) fprintf(stream, "\n%*s", INDENT * (json_depth(path) + (k < count)), "");
+  if (k == count) fputc(']', stream);
 }
 
 void report_append(const char *path, const int64_t *values, int64_t count) {
-  if (!output_json()) return;
-  json_t *array = json_array();
-  for (int64_t i = 0; i < count; i++)
-    if (json_array_append_new(array, json_integer(values[i]))) lost = true;
-  put(path, array);
+  FILE *stream = begin();
+  if (!stream) return;
+  for (int64_t k = 0; k <= count; k++) {
+    print_mark(stream, path, k, count);
+    if (k < count) fprintf(stream, "%lld", (long long)values[k]);
+  }
+  end(path, stream);
 }
 
 void report_append_reals(const char *path, const double *values, int64_t count) {
-  if (!output_json()) return;
-  json_t *array = json_array();
-  for (int64_t i = 0; i < count; i++)
-    if (json_array_append_new(array, isfinite(values[i]) ? json_real(values[i]) : json_null()))
-      lost = true;
-  put(path, array);
-}
-
-/* Prints the first character of UTF-8 text as a JSON escape; returns the text after it. */
-static const char *print_escaped(const char *text) {
-  const unsigned char *t = (const unsigned char *)text;
-  int more = t[0] < 0x80 ? 0 : t[0] < 0xE0 ? 1 : 2; /* no control is longer */
-  unsigned code = more ? t[0] & (0x3Fu >> more) : t[0];
-  for (int k = 1; k <= more; k++) code = code << 6 | (t[k] & 0x3Fu);
-  printf("\\u%04x", code);
-  return text + more + 1;
-}
-
-/* Prints names unchanged, but escapes characters that a terminal interprets. */
-static void print_text(const char *text) {
-  while (*text) {
-    size_t length = *text == '\n' ? 1 : trs_printable_length(text);
-    if (!length) text = print_escaped(text);
-    fwrite(text, 1, length, stdout);
-    text += length;
+  FILE *stream = begin();
+  if (!stream) return;
+  for (int64_t k = 0; k <= count; k++) {
+    print_mark(stream, path, k, count);
+    if (k < count) print_real(stream, values[k]);
   }
-}
-
-typedef struct text {
-  char *bytes;
-  size_t length;
-} text;
-
-/* jansson does not look whether a key was taken. */
-static int append(const char *bytes, size_t count, void *user) {
-  text *t = user;
-  char *grown = lost ? NULL : realloc(t->bytes, t->length + count + 1);
-  if (!grown) {
-    lost = true;
-    return -1;
-  }
-  memcpy(grown + t->length, bytes, count);
-  t->length += count;
-  grown[t->length] = 0;
-  t->bytes = grown;
-  return 0;
+  end(path, stream);
 }
 
 /* In place of a report for which there is no memory. */
@@ -122,36 +161,28 @@ static int print_loss(int code) {
   return code;
 }
 
+static void print_members(void) {
+  const char *before = "";
+  for (size_t k = 0; k < report.count; k++) {
+    json_key(stdout, before, report.list[k].path, INDENT);
+    fputs(report.list[k].value, stdout);
+    before = report.list[k].path;
+  }
+  json_end(stdout, before, INDENT);
+}
+
 int report_print(int code) {
-  if (!root && !lost) return code;
-  text t = {0};
-  if (json_dump_callback(root, append, &t, JSON_INDENT(2) | JSON_REAL_PRECISION(12))) lost = true;
-  if (lost)
+  if (!report.count && !report.lost) return code;
+  if (report.lost)
     code = print_loss(code);
   else
-    print_text(t.bytes);
+    print_members();
   putchar('\n');
-  free(t.bytes);
-  json_decref(root);
-  root = NULL;
-  lost = false;
+  for (size_t k = 0; k < report.count; k++) {
+    free(report.list[k].path);
+    free(report.list[k].value);
+  }
+  free(report.list);
+  memset(&report, 0, sizeof report);
   return code;
 }
-
-#else
-
-bool report_available(void) { return false; }
-void report_text(const char *path, const char *text) { (void)path, (void)text; }
-void report_count(const char *path, int64_t count) { (void)path, (void)count; }
-void report_real(const char *path, double value) { (void)path, (void)value; }
-void report_bool(const char *path, bool value) { (void)path, (void)value; }
-void report_null(const char *path) { (void)path; }
-void report_append(const char *path, const int64_t *values, int64_t count) {
-  (void)path, (void)values, (void)count;
-}
-void report_append_reals(const char *path, const double *values, int64_t count) {
-  (void)path, (void)values, (void)count;
-}
-int report_print(int code) { return code; }
-
-#endif

@@ -46,7 +46,6 @@ trireme_feature(AMD HEADER amd.h LIBS amd suitesparseconfig SUFFIXES suitesparse
                 DEBIAN libsuitesparse-dev)
 trireme_feature(SUPERLU WORKER HEADER slu_ddefs.h LIBS superlu SUFFIXES superlu SuperLU
                 DEBIAN libsuperlu-dev)
-trireme_feature(JANSSON HEADER jansson.h LIBS jansson DEBIAN libjansson-dev)
 # Only L17's methods use OpenCL.  Drivers of its devices are not compiled for the sanitizers.
 if(TRIREME_SANITIZE OR NOT TRIREME_WITH_PAPERS)
   set(TRIREME_WITH_OPENCL OFF)

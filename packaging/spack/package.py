@@ -37,7 +37,6 @@ class Trireme(CMakePackage, CudaPackage):
 
     depends_on("zlib-api")
     depends_on("zstd")
-    depends_on("jansson")
     depends_on("metis@5:~int64")
     depends_on("suite-sparse")
     depends_on("superlu@5:")

@@ -254,10 +254,6 @@ def test_unknown_generator():
         "MKL", "CUDART", "CUSPARSE", "CUBLAS", "CUBLASLT", "NVJITLINK")), o)
 
 
-def test_without_jansson():
-    refuses("--json names what is missing", 4, "libjansson-dev", "bench", "--json")
-
-
 TOP = os.path.join(HERE, os.pardir, os.pardir)
 RESULTS = os.path.join(TOP, "bench", "results")
 
@@ -403,12 +399,8 @@ test_unknown_generator()
 test_out()
 test_compare()
 test_factors()
-if has("jansson"):
-    test_quick()
-    test_rows()
-    test_peer()
-    test_bad_files()
-else:
-    test_without_jansson()
-    skip("--json", "jansson is not in this build")
+test_quick()
+test_rows()
+test_peer()
+test_bad_files()
 finish()

@@ -18,11 +18,10 @@ def invalid(name, content, said=(), code=3):
     write(file, content)
     said = [said] if isinstance(said, str) else list(said)
     refuses(name, code, [file, *said], "solve", file)
-    if has("jansson"):
-        o = run("solve", file, "--json")
-        e = o.json().get("error", {})
-        check(name + ", in JSON", o.code == code and e.get("exit_code") == code and
-              file in e.get("message", "") and set(e) == {"status", "message", "row", "exit_code"}, o)
+    o = run("solve", file, "--json")
+    e = o.json().get("error", {})
+    check(name + ", in JSON", o.code == code and e.get("exit_code") == code and
+          file in e.get("message", "") and set(e) == {"status", "message", "row", "exit_code"}, o)
     o = run("info", file)
     check(name + ", in info", o.code == code and o.err.startswith("trireme: "), o)
 

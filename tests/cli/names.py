@@ -3,7 +3,7 @@
 import os
 import xml.dom.minidom
 
-from harness import FOLDER, check, finish, has, matrix, path, read, run, write
+from harness import FOLDER, check, finish, matrix, path, read, run, write
 
 EVIL = "evil\033[31m\nname\udc9b"  # the byte 9b alone is not UTF-8
 SHOWN = "evil\\x1b[31m\\x0aname\\x"
@@ -48,24 +48,22 @@ o = run("info", evil, "--svg", "evil.svg")
 picture = read("evil.svg")
 check("a picture", o.code == 0 and b"\033" not in picture and
       xml.dom.minidom.parseString(picture) is not None, o)
-if has("jansson"):
-    o = run("solve", evil, "--json")
-    check("a name in JSON that is not UTF-8", o.code == 0 and
-          o.json().get("matrix", {}).get("name", "").endswith(SHOWN + "9b.mtx"), o)
-    name = path("plain\nname.mtx")
-    os.link(good, name)
-    o = run("solve", name, "--json")
-    check("a name in JSON that is UTF-8 stays", o.json().get("matrix", {}).get("name") == name, o)
+o = run("solve", evil, "--json")
+check("a name in JSON that is not UTF-8", o.code == 0 and
+      o.json().get("matrix", {}).get("name", "").endswith(SHOWN + "9b.mtx"), o)
+name = path("plain\nname.mtx")
+os.link(good, name)
+o = run("solve", name, "--json")
+check("a name in JSON that is UTF-8 stays", o.json().get("matrix", {}).get("name") == name, o)
 for name, shown in ((b"over\xe0\x82\x9blong", "over\\xe0\\x82\\x9blong"), (b"half\xed\xa0\x80", "half\\xed\\xa0\\x80"),
                     (b"far\xf4\x90\x80\x80", "far\\xf4\\x90\\x80\\x80")):
     o = run("info", name.decode("utf-8", "surrogateescape"))
     check(f"bytes that are no UTF-8: {shown}", o.code == 3 and shown in o.err, o)
-if has("jansson"):
-    name = path("del\x7fcsi\u009bturned\u202e.mtx")
-    os.link(good, name)
-    o = run("solve", name, "--json")
-    check("controls of a name in JSON are escaped there", clean(o) and "\u202e" not in o.out and
-          o.json().get("matrix", {}).get("name") == name, o)
+name = path("del\x7fcsi\u009bturned\u202e.mtx")
+os.link(good, name)
+o = run("solve", name, "--json")
+check("controls of a name in JSON are escaped there", clean(o) and "\u202e" not in o.out and
+      o.json().get("matrix", {}).get("name") == name, o)
 o = run("info", matrix("turned\u202e\u2067\u200fxtm.mtx", 2, ENTRIES))
 check("marks that turn the direction of text are shown", o.code == 0 and
       "turned\\xe2\\x80\\xae\\xe2\\x81\\xa7\\xe2\\x80\\x8fxtm.mtx" in o.out, o)

@@ -238,37 +238,33 @@ def at(report, key):
     return report
 
 
-json = has("jansson")
-if json:
-    o = run("solve", "gen:poisson2d5:50", "--uplo", "lower", "--nrhs", "2", "--json")
-    j = o.json()
-    check("--json prints JSON and nothing else", o.code == 0 and j and o.err == "", o)
-    for key in KEYS + MORE:
-        check(f"JSON has {key}", at(j, key) is not None, o)
-    for key in KEYS:
-        if not key.startswith("plan"):
-            check(f"JSON's {key} is a number", isinstance(at(j, key), (int, float)), o)
-    check("JSON's device", "device" in at(j, "plan") and at(j, "plan.store") == "same", o)
-    check("JSON's numbers", at(j, "matrix.n") == 2500 and at(j, "matrix.nnz") == 7400 and
-          at(j, "matrix.levels") == 99 and at(j, "system.nrhs") == 2, o)
-    check("JSON's times", 0 < at(j, "time.solve_s.min") <= at(j, "time.solve_s.median"), o)
-    check("JSON's backward error", at(j, "backward_error.componentwise") <=
-          at(j, "backward_error.limit") and "error" not in j, o)
-    o = run("solve", "overflow.mtx", "--json")
-    j = o.json()
-    check("JSON of a numerical failure", o.code == 1 and at(j, "error.exit_code") == 1 and
-          at(j, "matrix.n") == 3 and "backward_error" in j and
-          o.err.startswith("trireme: "), o)
-    o = run("solve", "zero.mtx", "--json")
-    check("JSON of a zero pivot", o.code == 1 and at(o.json(), "error.row") == 1 and
-          at(o.json(), "error.status") == "zero pivot", o)
-    o = run("info", "A.mtx", "--json")
-    j = o.json()
-    check("JSON of info", o.code == 0 and at(j, "matrix.n") == N and
-          sum(at(j, "lower.level_rows")) == N and at(j, "upper.levels") > 0 and
-          at(j, "matrix.symmetric_pattern") is False, o)
-else:
-    skip("JSON", "not in this build")
+o = run("solve", "gen:poisson2d5:50", "--uplo", "lower", "--nrhs", "2", "--json")
+j = o.json()
+check("--json prints JSON and nothing else", o.code == 0 and j and o.err == "", o)
+for key in KEYS + MORE:
+    check(f"JSON has {key}", at(j, key) is not None, o)
+for key in KEYS:
+    if not key.startswith("plan"):
+        check(f"JSON's {key} is a number", isinstance(at(j, key), (int, float)), o)
+check("JSON's device", "device" in at(j, "plan") and at(j, "plan.store") == "same", o)
+check("JSON's numbers", at(j, "matrix.n") == 2500 and at(j, "matrix.nnz") == 7400 and
+      at(j, "matrix.levels") == 99 and at(j, "system.nrhs") == 2, o)
+check("JSON's times", 0 < at(j, "time.solve_s.min") <= at(j, "time.solve_s.median"), o)
+check("JSON's backward error", at(j, "backward_error.componentwise") <=
+      at(j, "backward_error.limit") and "error" not in j, o)
+o = run("solve", "overflow.mtx", "--json")
+j = o.json()
+check("JSON of a numerical failure", o.code == 1 and at(j, "error.exit_code") == 1 and
+      at(j, "matrix.n") == 3 and "backward_error" in j and
+      o.err.startswith("trireme: "), o)
+o = run("solve", "zero.mtx", "--json")
+check("JSON of a zero pivot", o.code == 1 and at(o.json(), "error.row") == 1 and
+      at(o.json(), "error.status") == "zero pivot", o)
+o = run("info", "A.mtx", "--json")
+j = o.json()
+check("JSON of info", o.code == 0 and at(j, "matrix.n") == N and
+      sum(at(j, "lower.level_rows")) == N and at(j, "upper.levels") > 0 and
+      at(j, "matrix.symmetric_pattern") is False, o)
 
 # ---- factors
 
@@ -322,20 +318,19 @@ if has("HDF5"):
     refuses("--uplo with factors", 2, "to which --uplo does not apply", "solve", "F.h5", "--uplo", "lower")
     refuses("--diag with factors", 2, "to which --diag does not apply", "solve", "F.h5", "--diag", "unit")
     refuses("factors of factors", 3, "needs a matrix", "factor", "F.h5", "-o", "G.h5")
-    if json:
-        o = run("factor", "A.mtx", "-o", "F.h5", "--kind", "ilu0", "--json")
-        of_A = at(o.json(), "factors.backward_error_of_A")
-        check("errors of incomplete factors", at(o.json(), "factors.backward_error") < 1e-14 and
-              of_A > 1e-6, o)
-        j = run("solve", "F.h5", "--matrix", "A.mtx", "--json").json()
-        check("--matrix", at(j, "backward_error.componentwise") < 1e-14 and
-              at(j, "backward_error_of_matrix.componentwise") == of_A, j)
-        check("JSON of factor", o.code == 0 and at(o.json(), "factors.kind") == "ilu0" and
-              at(o.json(), "output.bytes") > 0 and at(o.json(), "factors.fill") > 0, o)
-        o = run("solve", "F.h5", "--json")
-        check("JSON of a solve with factors", o.code == 0 and
-              all(at(o.json(), k) is not None for k in KEYS) and
-              at(o.json(), "matrix.kind") == "factors", o)
+    o = run("factor", "A.mtx", "-o", "F.h5", "--kind", "ilu0", "--json")
+    of_A = at(o.json(), "factors.backward_error_of_A")
+    check("errors of incomplete factors", at(o.json(), "factors.backward_error") < 1e-14 and
+          of_A > 1e-6, o)
+    j = run("solve", "F.h5", "--matrix", "A.mtx", "--json").json()
+    check("--matrix", at(j, "backward_error.componentwise") < 1e-14 and
+          at(j, "backward_error_of_matrix.componentwise") == of_A, j)
+    check("JSON of factor", o.code == 0 and at(o.json(), "factors.kind") == "ilu0" and
+          at(o.json(), "output.bytes") > 0 and at(o.json(), "factors.fill") > 0, o)
+    o = run("solve", "F.h5", "--json")
+    check("JSON of a solve with factors", o.code == 0 and
+          all(at(o.json(), k) is not None for k in KEYS) and
+          at(o.json(), "matrix.kind") == "factors", o)
 else:
     o = run("factor", "A.mtx", "-o", "F.h5", "--kind", "triangle")
     check("factors are written without HDF5", o.code == 0, o)

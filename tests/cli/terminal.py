@@ -72,10 +72,9 @@ code, text, _ = on_terminal(["solve", "--frob"], out=False)
 check("failures in colour on a terminal", code == 2 and text.startswith(ESCAPE), text)
 o = run("solve", "--frob")
 check("failures without colour elsewhere", o.err.startswith("trireme: "), o)
-if has("jansson"):
-    code, text, _ = on_terminal([*SHORT, "--json"], NO_COLOR="1")
-    code2, text2, _ = on_terminal([*SHORT, "--json"])
-    check("no colour in JSON, even on a terminal", ESCAPE not in text2 and code2 == 0, text2)
+code, text, _ = on_terminal([*SHORT, "--json"], NO_COLOR="1")
+code2, text2, _ = on_terminal([*SHORT, "--json"])
+check("no colour in JSON, even on a terminal", ESCAPE not in text2 and code2 == 0, text2)
 
 # ---- progress
 

@@ -1,6 +1,5 @@
-/* json.c - reads and writes objects of one line, the format of results, without a library: a run on
- * a machine with little software must not lose its results. */
-#include "json.h"
+/* json_read.c - reads objects of one line, the format of results. */
+#include "json_read.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,8 +8,6 @@
 #include "output.h"
 
 enum { MOST_DEEP = 8, MOST_TEXT = 2048, MOST_PATH = 256 };
-
-/* ---- Reading ---- */
 
 typedef struct reader {
   const char *at, *error;
@@ -172,42 +169,4 @@ const char *bench_json_walk(const char *text, void *user,
   if (next(&r) != '{') return "an opening brace is missing";
   if (take_value(&r, 0) && next(&r)) fail(&r, "something follows the object");
   return r.error;
-}
-
-/* ---- Writing ---- */
-
-/* The length of the common part of both paths, in whole keys with the dot behind each. */
-static size_t common(const char *a, const char *b) {
-  size_t same = 0;
-  for (size_t i = 0; a[i] && a[i] == b[i]; i++)
-    if (a[i] == '.') same = i + 1;
-  return same;
-}
-
-void bench_json_end(FILE *stream, const char *path) {
-  for (; *path; path++)
-    if (*path == '.') fputc('}', stream);
-}
-
-void bench_json_key(FILE *stream, const char *before, const char *path) {
-  size_t same = common(before, path);
-  bench_json_end(stream, before + same);
-  if (*before) fputc(',', stream);
-  for (path += same; strchr(path, '.'); path = strchr(path, '.') + 1)
-    fprintf(stream, "\"%.*s\":{", (int)strcspn(path, "."), path);
-  fprintf(stream, "\"%s\":", path);
-}
-
-void bench_json_text(FILE *stream, const char *text) {
-  fputc('"', stream);
-  for (; *text; text++) {
-    unsigned char c = (unsigned char)*text;
-    if (c == '"' || c == '\\')
-      fprintf(stream, "\\%c", c);
-    else if (c < ' ')
-      fprintf(stream, "\\u%04x", c);
-    else
-      fputc(c, stream);
-  }
-  fputc('"', stream);
 }
