@@ -1,4 +1,4 @@
-/* deal.c - the partition of slices among the members, its cost, and each member's share. */
+/* deal.c - deals slices to the members: the cost of a deal, and each member's share. */
 #include "analysis/deal.h"
 
 #include <math.h>
@@ -7,7 +7,7 @@
 
 #include "base/wait.h"
 
-const char *const trs_partition_names[] = {"auto", "cyclic", "bands", "slabs", "graph", NULL};
+const char *const trs_deal_rules[] = {"auto", "cyclic", "bands", "slabs", "graph", NULL};
 
 /* Seconds: a step between levels on one GPU; what a step between two GPUs costs more; a launch; a
  * value sent.  Bytes per second; bytes per entry and per row. */
@@ -116,19 +116,19 @@ static trs_status deal_by_graph(const dealing *d, int32_t *owner) {
   return TRS_SUCCESS;
 }
 
-static trs_status deal_slices(const dealing *d, trs_partition partition, int32_t *owner) {
-  if (partition == TRS_PARTITION_GRAPH)
+static trs_status deal_slices(const dealing *d, trs_deal_rule rule, int32_t *owner) {
+  if (rule == TRS_DEAL_GRAPH)
     TRS_TRY(deal_by_graph(d, owner));
-  else if (partition == TRS_PARTITION_SLABS)
+  else if (rule == TRS_DEAL_SLABS)
     deal_slabs(d, owner);
   else
-    deal_by_level(d, owner, partition == TRS_PARTITION_BANDS);
+    deal_by_level(d, owner, rule == TRS_DEAL_BANDS);
   for (int32_t k = d->s->nslices - 2; k >= 0; k--)
     if (trs_slice_is_part(&d->s->slice[k])) owner[k] = owner[k + 1];
   return TRS_SUCCESS;
 }
 
-/* ---- The cost of a partition.  ---- */
+/* ---- The cost of a deal. ---- */
 
 /* The longest path to a block.  steps is at least 1 once the path is known. */
 typedef struct path {
@@ -310,29 +310,29 @@ static trs_status judge(const dealing *d, trs_deal *deal) {
   return TRS_SUCCESS;
 }
 
-static trs_status try_partition(const dealing *d, trs_partition partition, trs_deal *deal) {
-  *deal = (trs_deal){.members = d->members, .partition = partition};
+static trs_status try_rule(const dealing *d, trs_deal_rule rule, trs_deal *deal) {
+  *deal = (trs_deal){.members = d->members, .rule = rule};
   trs_status status = TRS_ALLOC(&deal->owner, d->s->nslices);
   if (!status) status = TRS_ALLOC(&deal->mask, d->s->n);
-  if (!status) status = deal_slices(d, partition, deal->owner);
+  if (!status) status = deal_slices(d, rule, deal->owner);
   if (!status) status = judge(d, deal);
   if (status) trs_deal_destroy(deal);
   return status;
 }
 
-/* The partition with the lowest expected time.  METIS only where it is fast and neighbours matter.
+/* The rule with the lowest expected time.  METIS only where it is fast and neighbours matter.
  */
 static trs_status try_all(const dealing *d, trs_deal *best) {
-  static const trs_partition all[] = {TRS_PARTITION_BANDS, TRS_PARTITION_SLABS,
-                                      TRS_PARTITION_CYCLIC, TRS_PARTITION_GRAPH};
+  static const trs_deal_rule all[] = {TRS_DEAL_BANDS, TRS_DEAL_SLABS, TRS_DEAL_CYCLIC,
+                                      TRS_DEAL_GRAPH};
   static const double NEARLY_IDEAL = 1.1;
-  TRS_TRY(try_partition(d, all[0], best));
+  TRS_TRY(try_rule(d, all[0], best));
   for (size_t k = 1; k < sizeof all / sizeof *all && d->members > 1; k++) {
     trs_deal other;
     double ideal = LAUNCH + HOP * d->s->nlevels + (best->alone - LAUNCH) / d->members;
     if (best->seconds < NEARLY_IDEAL * ideal && k >= 2) break;
-    if (all[k] == TRS_PARTITION_GRAPH && d->s->nslices > SMALL_GRAPH) break;
-    trs_status status = try_partition(d, all[k], &other);
+    if (all[k] == TRS_DEAL_GRAPH && d->s->nslices > SMALL_GRAPH) break;
+    trs_status status = try_rule(d, all[k], &other);
     if (status == TRS_ERROR_UNSUPPORTED) continue;
     if (status) {
       trs_deal_destroy(best);
@@ -346,7 +346,7 @@ static trs_status try_all(const dealing *d, trs_deal *best) {
 }
 
 trs_status trs_deal_create(trs_deal *deal, const trs_system *S, const trs_slices *s,
-                           const trs_outline *outline, int32_t members, trs_partition partition,
+                           const trs_outline *outline, int32_t members, trs_deal_rule rule,
                            double alone, trs_team *team) {
   dealing d = {.S = S,
                .s = s,
@@ -362,7 +362,7 @@ trs_status trs_deal_create(trs_deal *deal, const trs_system *S, const trs_slices
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "%d members: 1 to %d can solve together", members,
                     (int)TRS_MOST_MEMBERS);
   if (d.threads > MOST_THREADS) d.threads = MOST_THREADS;
-  if (partition != TRS_PARTITION_AUTO) return try_partition(&d, partition, deal);
+  if (rule != TRS_DEAL_AUTO) return try_rule(&d, rule, deal);
   d.most_edges = FEW_NEIGHBOURS * (int64_t)s->nslices;
   return try_all(&d, deal);
 }

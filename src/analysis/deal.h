@@ -5,7 +5,7 @@
  * by position is one array, and every member holds the part that it solves and the part that it
  * needs.
  *
- * A partition assigns slices to members.  The slices of a heavy block stay together.
+ * A rule says which slices a member gets.  The slices of a heavy block stay together.
  *   cyclic   round-robin within each level: perfect balance, many pushes;
  *   bands    each level in equal parts, in the order of the sweep: neighbours stay together;
  *   slabs    parts of the sweep with equal entries: a path enters each slab only once;
@@ -20,20 +20,20 @@
 
 enum { TRS_CLEAR_ROWS = 256 }; /* positions that are cleared together after a solve */
 
-typedef enum trs_partition {
-  TRS_PARTITION_AUTO,
-  TRS_PARTITION_CYCLIC,
-  TRS_PARTITION_BANDS,
-  TRS_PARTITION_SLABS,
-  TRS_PARTITION_GRAPH
-} trs_partition;
+typedef enum trs_deal_rule {
+  TRS_DEAL_AUTO,
+  TRS_DEAL_CYCLIC,
+  TRS_DEAL_BANDS,
+  TRS_DEAL_SLABS,
+  TRS_DEAL_GRAPH
+} trs_deal_rule;
 
 /* "auto", "cyclic", ..., NULL. */
-extern const char *const trs_partition_names[];
+extern const char *const trs_deal_rules[];
 
 typedef struct trs_deal {
   int32_t members;
-  trs_partition partition;        /* never auto */
+  trs_deal_rule rule;             /* never auto */
   int32_t *owner;                 /* nslices: member of each slice */
   uint32_t *mask;                 /* n: the other members that need the row at a position, one bit
                                      each */
@@ -52,9 +52,9 @@ typedef struct trs_deal {
 void trs_deal_slabs(int64_t *cut, const trs_system *S, int32_t members);
 
 /* S is stored by rows.  s and outline: its slices, without idx, val and inverse.  alone: measured
- * seconds of one GPU, or 0.  O(nnz) per partition that is tried, by the team. */
+ * seconds of one GPU, or 0.  O(nnz) per rule that is tried, by the team. */
 trs_status trs_deal_create(trs_deal *deal, const trs_system *S, const trs_slices *s,
-                           const trs_outline *outline, int32_t members, trs_partition partition,
+                           const trs_outline *outline, int32_t members, trs_deal_rule rule,
                            double alone, trs_team *team);
 void trs_deal_destroy(trs_deal *deal);
 

@@ -30,7 +30,7 @@ typedef struct trs_outline {
   trs_system S;
   trs_slice_rules rules;
   trs_slices *slices;
-  const uint8_t *apart; /* n, or NULL: 1 where a block must begin */
+  const uint8_t *block_starts; /* n, or NULL: 1 where a block must begin */
   block *block;
   uint8_t *begins;   /* n: 1 where a block begins at a row of the sweep */
   int32_t *order;    /* nblocks: by level, slab, class, place in the sweep */
@@ -69,17 +69,17 @@ static int32_t run_before(const trs_system *S, int64_t k, int32_t most) {
   return run;
 }
 
-static bool is_apart(const work *w, int64_t k) { return w->apart && w->apart[k]; }
+static bool starts_block(const work *w, int64_t k) { return w->block_starts && w->block_starts[k]; }
 
 /* True if row k may be in the full block of `depth` rows just before it. */
 static bool joins(const work *w, int64_t k, int32_t depth) {
   if (depth >= w->rules.most_block || k % TRS_BLOCK_WINDOW == 0) return false;
-  return !is_apart(w, k) && run_before(&w->S, k, depth) >= depth;
+  return !starts_block(w, k) && run_before(&w->S, k, depth) >= depth;
 }
 
 /* True if row k is in the chain of the row before it. */
 static bool continues(const work *w, int64_t k) {
-  return k > 0 && !is_apart(w, k) && run_before(&w->S, k, 1) > 0;
+  return k > 0 && !starts_block(w, k) && run_before(&w->S, k, 1) > 0;
 }
 
 /* The first row of the chain of row k, the first of a window; k if that is too far. */
@@ -471,13 +471,14 @@ static void choose_early_polls(trs_slices *s, int32_t early_poll) {
 
 /* The row behind a block begins the next one, and still does if this block is cut. */
 static bool keep_inverse(const work *w, const block *b, const void *T, const void *N,
-                         uint8_t *apart) {
+                         uint8_t *block_starts) {
   double room[2 * TRS_MOST_BLOCK];
   uint8_t unused[TRS_MOST_BLOCK];
   const int64_t behind = (int64_t)b->start + b->rows;
-  if (!trs_growth_cut(w->S.scalar, b->rows, T, N, room, apart ? apart + b->start : unused))
+  if (!trs_growth_cut(w->S.scalar, b->rows, T, N, room,
+                      block_starts ? block_starts + b->start : unused))
     return true;
-  if (apart && behind < w->S.n) apart[behind] = 1;
+  if (block_starts && behind < w->S.n) block_starts[behind] = 1;
   return false;
 }
 
@@ -493,7 +494,7 @@ static void empty_arrays(const trs_slice_arrays *to, int64_t entries, int64_t in
 }
 
 int64_t trs_outline_fill(const trs_outline *outline, const trs_slice *slice, const int32_t *number,
-                         int32_t count, const trs_slice_arrays *to, uint8_t *apart) {
+                         int32_t count, const trs_slice_arrays *to, uint8_t *block_starts) {
   static bool (*const fill_of[])(const work *, int32_t, const trs_slice *, const trs_slice_arrays *,
                                  uint8_t *) = TRS_TABLE(fill_block);
   const trs_scalar scalar = outline->S.scalar;
@@ -512,7 +513,7 @@ int64_t trs_outline_fill(const trs_outline *outline, const trs_slice *slice, con
   for (int32_t k = 0; k < count; k++) {
     int32_t which = number ? number[k] : k;
     for (int32_t b = outline->begin[which]; b < outline->begin[which + 1]; b++)
-      refused += !fill_of[scalar](outline, outline->order[b], &slice[k], &own, apart);
+      refused += !fill_of[scalar](outline, outline->order[b], &slice[k], &own, block_starts);
   }
   return refused;
 }
@@ -559,15 +560,15 @@ void trs_outline_destroy(trs_outline *outline) {
 }
 
 trs_status trs_outline_create(trs_outline **result, trs_slices *slices, const trs_system *S,
-                              const trs_slice_rules *rules, const uint8_t *apart, int32_t nslabs,
-                              const int64_t *cut, trs_team *team) {
+                              const trs_slice_rules *rules, const uint8_t *block_starts,
+                              int32_t nslabs, const int64_t *cut, trs_team *team) {
   work *w;
   *result = NULL;
   *slices = (trs_slices){.n = S->n};
   TRS_TRY(TRS_ALLOC_ZERO(&w, 1));
   w->S = *S;
   w->rules = *rules;
-  w->apart = apart;
+  w->block_starts = block_starts;
   w->nslabs = nslabs;
   w->cut = cut;
   w->slices = slices;
@@ -577,7 +578,7 @@ trs_status trs_outline_create(trs_outline **result, trs_slices *slices, const tr
   trs_status status = outline(w);
   drop_aids(w);
   w->slices = NULL;
-  w->apart = NULL;
+  w->block_starts = NULL;
   w->cut = NULL;
   w->team = NULL;
   if (status) {

@@ -12,7 +12,7 @@ void trs_slices_destroy(trs_slices *slices);
 /* The slices of a system stored by rows, in two steps: trs_outline_create makes all arrays but idx,
  * val and inverse (NULL in slices), trs_outline_fill these for some slices at a time.
  *
- * apart[k] is 1 where row k of the sweep must begin a block; NULL: the rules alone decide.
+ * block_starts[k] is 1 where row k of the sweep must begin a block; NULL: the rules alone decide.
  *
  * The sweep is cut in slabs, rows [cut[k], cut[k + 1]) each; cut[0] is 0 and cut[nslabs] is n.  The
  * blocks of a level stand by slab.  No slice has blocks of two slabs.  Heavy blocks come first in
@@ -20,8 +20,8 @@ void trs_slices_destroy(trs_slices *slices);
  * O(nnz + n most_block^2) with the values. */
 typedef struct trs_outline trs_outline;
 trs_status trs_outline_create(trs_outline **outline, trs_slices *slices, const trs_system *S,
-                              const trs_slice_rules *rules, const uint8_t *apart, int32_t nslabs,
-                              const int64_t *cut, trs_team *team);
+                              const trs_slice_rules *rules, const uint8_t *block_starts,
+                              int32_t nslabs, const int64_t *cut, trs_team *team);
 void trs_outline_destroy(trs_outline *outline); /* NULL is fine */
 /* Replaces the system: the same pattern with new values, or with arrays elsewhere. */
 void trs_outline_renew(trs_outline *outline, const trs_system *S);
@@ -40,11 +40,11 @@ typedef struct trs_slice_arrays {
  * NULL: k.  The slices of a heavy block are filled together, by its first.  Several threads may
  * fill disjoint slices at once.
  *
- * Returns the number of blocks whose inverse loses too many digits (growth.h).  Sets apart (n,
- * zeros where no other fill has set it; or NULL) so that an outline made with it cuts these blocks
- * and has all others unchanged. */
+ * Returns the number of blocks whose inverse loses too many digits (growth.h).  Sets block_starts
+ * (n, zeros where no other fill has set it; or NULL) so that an outline made with it cuts these
+ * blocks and has all others unchanged. */
 int64_t trs_outline_fill(const trs_outline *outline, const trs_slice *slice, const int32_t *number,
-                         int32_t count, const trs_slice_arrays *to, uint8_t *apart);
+                         int32_t count, const trs_slice_arrays *to, uint8_t *block_starts);
 
 /* Systems of fewer rows are cut by one thread.  The tests set 0, so that all threads work. */
 extern int64_t trs_slices_alone;

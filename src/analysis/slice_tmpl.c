@@ -63,9 +63,9 @@ static void NAME(invert_column)(NAME(diagonal_block) * D, const block *b, int32_
   }
 }
 
-/* False if the inverse loses too many digits; apart (or NULL) then gets the block's cut. */
+/* False if the inverse loses too many digits; block_starts (or NULL) then gets the block's cut. */
 static bool NAME(fill_block)(const work *w, int32_t number, const trs_slice *slice,
-                             const trs_slice_arrays *to, uint8_t *apart) {
+                             const trs_slice_arrays *to, uint8_t *block_starts) {
   static _Thread_local NAME(diagonal_block) D;
   const block *b = &w->block[number];
   const trs_slice *last = slice; /* the slice with the inverse */
@@ -78,5 +78,5 @@ static bool NAME(fill_block)(const work *w, int32_t number, const trs_slice *sli
   for (int32_t r = 0; r < b->rows; r++) NAME(fill_row)(w, b, r, slice, to, &D);
   SCALAR *inverse = (SCALAR *)to->inverse + (last->inverse - to->inverses);
   for (int32_t c = 0; c < b->rows; c++) NAME(invert_column)(&D, b, c, last, inverse);
-  return keep_inverse(w, b, D.value, D.inverse, apart);
+  return keep_inverse(w, b, D.value, D.inverse, block_starts);
 }

@@ -1,4 +1,4 @@
-/* deal.c - slices dealt to members: the properties of every partition, and solves by an
+/* deal.c - slices dealt to members: the properties of every rule, and solves by an
  * interpreter with one thread per member.  Its threads push, wait, clear and announce as the
  * kernels do, with random delays and several solves in sequence, so a wrong share fails without a
  * GPU. */
@@ -39,12 +39,12 @@ typedef struct dealt {
   trs_slice_arrays arrays[MOST];
 } dealt;
 
-static bool graph_is_there(trs_partition partition) {
+static bool graph_is_there(trs_deal_rule rule) {
 #if TRS_HAVE_METIS
-  (void)partition;
+  (void)rule;
   return true;
 #else
-  return partition != TRS_PARTITION_GRAPH;
+  return rule != TRS_DEAL_GRAPH;
 #endif
 }
 
@@ -58,9 +58,9 @@ static void fill_share(dealt *d, int m) {
   trs_outline_fill(d->outline, share->slice, share->number, share->nslices, a, NULL);
 }
 
-static void deal_out(dealt *d, const trs_slice_rules *rules, int members, trs_partition how) {
+static void deal_out(dealt *d, const trs_slice_rules *rules, int members, trs_deal_rule how) {
   int64_t cut[MOST + 1] = {0, d->S.n};
-  bool slabs = how == TRS_PARTITION_SLABS && d->cuts;
+  bool slabs = how == TRS_DEAL_SLABS && d->cuts;
   if (slabs) trs_deal_slabs(cut, &d->S, members);
   assert_success(
       trs_outline_create(&d->outline, &d->s, &d->S, rules, NULL, slabs ? members : 1, cut, NULL));
@@ -197,7 +197,7 @@ static void need_sound(const dealt *d, const char *name) {
   c.held = malloc((size_t)d->s.n + 1);
   if (!check_all(&c))
     fail_msg("%s, n %d, %d members, %s: %s", name, (int)d->s.n, d->deal.members,
-             trs_partition_names[d->deal.partition], c.fault);
+             trs_deal_rules[d->deal.rule], c.fault);
   free(c.member);
   free(c.held);
 }
@@ -391,7 +391,7 @@ TEST(deals_are_sound) {
   for (shape kind = 0; kind < SHAPES; kind++)
     for (size_t z = 0; z < COUNT(sizes); z++) {
       d.S = shape_system(kind, sizes[z], (trs_scalar)(TRS_FLOAT + c % 4), c & 1, c & 2);
-      for (trs_partition how = 0; how <= TRS_PARTITION_GRAPH; how++)
+      for (trs_deal_rule how = 0; how <= TRS_DEAL_GRAPH; how++)
         for (size_t m = 0; m < COUNT(members) && graph_is_there(how); m++) {
           d.cuts = c % 2;
           deal_out(&d, &all_rules[c++ % COUNT(all_rules)], members[m], how);
@@ -411,14 +411,14 @@ TEST(members_solve_by_their_shares) {
   assert_success(trs_team_create(&team, MOST));
   for (shape kind = 0; kind < SHAPES; kind++) {
     d.S = shape_system(kind, ROWS, TRS_DOUBLE, kind & 1, true);
-    for (trs_partition how = TRS_PARTITION_CYCLIC; how <= TRS_PARTITION_GRAPH; how++)
+    for (trs_deal_rule how = TRS_DEAL_CYCLIC; how <= TRS_DEAL_GRAPH; how++)
       for (size_t m = 0; m < COUNT(members) && graph_is_there(how); m++) {
         d.cuts = c % 2;
         deal_out(&d, &all_rules[c++ % COUNT(all_rules)], members[m], how);
         double off = error_of(&d, team, c % 2, false);
         if (!(off <= ROWS * scalar_eps(TRS_DOUBLE)))
           fail_msg("%s, %d members, %s: off by %g", shape_name(kind), members[m],
-                   trs_partition_names[how], off);
+                   trs_deal_rules[how], off);
         gather_in(&d);
       }
     shape_free(&d.S);
@@ -431,7 +431,7 @@ TEST(damage_is_found_out) {
   trs_team *team;
   dealt d = {.S = shape_system(SHAPE_RANDOM, 4000, TRS_DOUBLE, true, true)};
   assert_success(trs_team_create(&team, MOST));
-  deal_out(&d, &all_rules[0], 2, TRS_PARTITION_CYCLIC);
+  deal_out(&d, &all_rules[0], 2, TRS_DEAL_CYCLIC);
   assert_true(error_of(&d, team, true, false) < 1e-10);
   assert_true(error_of(&d, team, true, true) > 1e-10);
   gather_in(&d);
@@ -439,7 +439,7 @@ TEST(damage_is_found_out) {
   trs_team_destroy(team);
 }
 
-static trs_deal dealt_as(dealt *d, int members, trs_partition how) {
+static trs_deal dealt_as(dealt *d, int members, trs_deal_rule how) {
   deal_out(d, &all_rules[0], members, how);
   trs_deal deal = d->deal;
   gather_in(d);
@@ -449,31 +449,31 @@ static trs_deal dealt_as(dealt *d, int members, trs_partition how) {
 /* On grids slabs and bands push little, and cyclic pushes much and is balanced. */
 TEST(numbers_are_as_expected) {
   dealt d = {.S = shape_system(SHAPE_GRID, 40000, TRS_DOUBLE, true, true)};
-  trs_deal cyclic = dealt_as(&d, 4, TRS_PARTITION_CYCLIC);
-  trs_deal slabs = dealt_as(&d, 4, TRS_PARTITION_SLABS);
-  trs_deal one = dealt_as(&d, 1, TRS_PARTITION_AUTO), best = dealt_as(&d, 4, TRS_PARTITION_AUTO);
+  trs_deal cyclic = dealt_as(&d, 4, TRS_DEAL_CYCLIC);
+  trs_deal slabs = dealt_as(&d, 4, TRS_DEAL_SLABS);
+  trs_deal one = dealt_as(&d, 1, TRS_DEAL_AUTO), best = dealt_as(&d, 4, TRS_DEAL_AUTO);
   assert_true(best.seconds <= slabs.seconds && best.seconds <= cyclic.seconds);
   assert_true(cyclic.pushes > 4 * slabs.pushes);
   assert_true(slabs.balance < 1.2);
   d.cuts = true;
-  slabs = dealt_as(&d, 4, TRS_PARTITION_SLABS);
+  slabs = dealt_as(&d, 4, TRS_DEAL_SLABS);
   assert_true(slabs.peer_steps <= 3); /* a path enters each slab once */
   assert_int_equal(one.pushes, 0);
   assert_int_equal(one.peer_steps, 0);
   assert_true(one.balance == 1);
   shape_free(&d.S);
   d.S = shape_system(SHAPE_RANDOM, 40000, TRS_DOUBLE, false, true);
-  cyclic = dealt_as(&d, 4, TRS_PARTITION_CYCLIC);
+  cyclic = dealt_as(&d, 4, TRS_DEAL_CYCLIC);
   assert_true(cyclic.balance < 1.2 && cyclic.level_balance < 2);
   shape_free(&d.S);
 }
 
 TEST(large_graphs_are_split_by_metis) {
-  if (!graph_is_there(TRS_PARTITION_GRAPH)) skip_test("this build has no METIS");
+  if (!graph_is_there(TRS_DEAL_GRAPH)) skip_test("this build has no METIS");
   dealt d = {.S = shape_system(SHAPE_BOX, 20000, TRS_DOUBLE, true, true)};
-  deal_out(&d, &all_rules[0], 3, TRS_PARTITION_GRAPH);
+  deal_out(&d, &all_rules[0], 3, TRS_DEAL_GRAPH);
   need_sound(&d, "box");
-  assert_int_equal(d.deal.partition, TRS_PARTITION_GRAPH);
+  assert_int_equal(d.deal.rule, TRS_DEAL_GRAPH);
   assert_true(d.deal.balance < 1.3);
   gather_in(&d);
   shape_free(&d.S);
@@ -481,11 +481,11 @@ TEST(large_graphs_are_split_by_metis) {
 
 /* Slices with many needs have no neighbours to keep together, and METIS takes long. */
 TEST(graphs_with_many_edges_are_refused) {
-  if (!graph_is_there(TRS_PARTITION_GRAPH)) skip_test("this build has no METIS");
+  if (!graph_is_there(TRS_DEAL_GRAPH)) skip_test("this build has no METIS");
   enum { MEMBERS = 3 };
   dealt d = {.S = shape_system(SHAPE_RANDOM, 20000, TRS_DOUBLE, true, true)};
-  deal_out(&d, &all_rules[0], MEMBERS, TRS_PARTITION_AUTO);
-  assert_int_not_equal(d.deal.partition, TRS_PARTITION_GRAPH);
+  deal_out(&d, &all_rules[0], MEMBERS, TRS_DEAL_AUTO);
+  assert_int_not_equal(d.deal.rule, TRS_DEAL_GRAPH);
   assert_int_equal(
       trs_deal_graph(d.deal.owner, &d.S, &d.s, d.position, MEMBERS, 24 * (int64_t)d.s.nslices),
       TRS_ERROR_UNSUPPORTED);
@@ -502,7 +502,7 @@ static bool same_slice(const trs_slice *a, const trs_slice *b) {
 }
 
 /* Slices and shares do not depend on the number of threads. */
-static void same_by_a_team(const trs_system *S, const trs_slice_rules *rules, trs_partition how,
+static void same_by_a_team(const trs_system *S, const trs_slice_rules *rules, trs_deal_rule how,
                            trs_team *team) {
   enum { MEMBERS = 3 };
   trs_slices s[2];
@@ -542,8 +542,8 @@ TEST(a_team_deals_as_one_thread_does) {
   for (shape kind = 0; kind < SHAPES; kind++) {
     trs_system S = shape_system(kind, 1500, TRS_DOUBLE, kind % 2 == 0, true);
     for (size_t r = 0; r < COUNT(all_rules); r++) {
-      same_by_a_team(&S, &all_rules[r], TRS_PARTITION_SLABS, team);
-      same_by_a_team(&S, &all_rules[r], TRS_PARTITION_CYCLIC, team);
+      same_by_a_team(&S, &all_rules[r], TRS_DEAL_SLABS, team);
+      same_by_a_team(&S, &all_rules[r], TRS_DEAL_CYCLIC, team);
     }
     shape_free(&S);
   }
@@ -555,9 +555,9 @@ TEST(members_beyond_the_limit_are_refused) {
   dealt d = {.S = shape_system(SHAPE_GRID, 33, TRS_DOUBLE, true, true)};
   const int64_t whole[] = {0, d.S.n};
   assert_success(trs_outline_create(&d.outline, &d.s, &d.S, &all_rules[0], NULL, 1, whole, NULL));
-  assert_int_equal(trs_deal_create(&d.deal, &d.S, &d.s, d.outline, TRS_MOST_MEMBERS + 1,
-                                   TRS_PARTITION_AUTO, 0, NULL),
-                   TRS_ERROR_UNSUPPORTED);
+  assert_int_equal(
+      trs_deal_create(&d.deal, &d.S, &d.s, d.outline, TRS_MOST_MEMBERS + 1, TRS_DEAL_AUTO, 0, NULL),
+      TRS_ERROR_UNSUPPORTED);
   trs_slices_destroy(&d.s);
   trs_outline_destroy(d.outline);
   shape_free(&d.S);
@@ -565,7 +565,7 @@ TEST(members_beyond_the_limit_are_refused) {
 
 static trs_status deal_and_share(dealt *d) {
   trs_status status =
-      trs_deal_create(&d->deal, &d->S, &d->s, d->outline, 3, TRS_PARTITION_AUTO, 0, NULL);
+      trs_deal_create(&d->deal, &d->S, &d->s, d->outline, 3, TRS_DEAL_AUTO, 0, NULL);
   if (status) return status;
   status = trs_deal_share_create(&d->share[0], &d->deal, &d->s, 0, 3);
   trs_deal_share_destroy(&d->share[0]);

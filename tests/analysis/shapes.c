@@ -191,11 +191,11 @@ static trs_status fill(trs_slices *s, const trs_outline *outline, trs_scalar sca
   return TRS_SUCCESS;
 }
 
-trs_status shape_slices_apart(trs_slices *slices, const trs_system *S, const trs_slice_rules *rules,
-                              const uint8_t *apart, uint8_t *cut, int64_t *refused) {
+trs_status shape_slices_cut(trs_slices *slices, const trs_system *S, const trs_slice_rules *rules,
+                            const uint8_t *block_starts, uint8_t *cut, int64_t *refused) {
   const int64_t whole[] = {0, S->n};
   trs_outline *outline;
-  TRS_TRY(trs_outline_create(&outline, slices, S, rules, apart, 1, whole, NULL));
+  TRS_TRY(trs_outline_create(&outline, slices, S, rules, block_starts, 1, whole, NULL));
   trs_status status = fill(slices, outline, S->scalar, cut, refused);
   trs_outline_destroy(outline);
   if (status) trs_slices_destroy(slices);
@@ -204,7 +204,7 @@ trs_status shape_slices_apart(trs_slices *slices, const trs_system *S, const trs
 
 trs_status shape_slices(trs_slices *slices, const trs_system *S, const trs_slice_rules *rules) {
   int64_t refused;
-  return shape_slices_apart(slices, S, rules, NULL, NULL, &refused);
+  return shape_slices_cut(slices, S, rules, NULL, NULL, &refused);
 }
 
 void shapes_of_sizes(const int64_t *sizes, size_t count,

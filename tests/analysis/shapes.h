@@ -42,10 +42,10 @@ void shape_weaken(trs_system *S);
 
 /* Slices of a system stored by rows, values included, on one thread. */
 trs_status shape_slices(trs_slices *slices, const trs_system *S, const trs_slice_rules *rules);
-/* The same; blocks begin where apart (n, or NULL) says so.  Where their inverses lose digits, `cut`
- * (n, or NULL) is set.  *refused: the number of these blocks. */
-trs_status shape_slices_apart(trs_slices *slices, const trs_system *S, const trs_slice_rules *rules,
-                              const uint8_t *apart, uint8_t *cut, int64_t *refused);
+/* The same; blocks begin where block_starts (n, or NULL) says so.  Where their inverses lose
+ * digits, `cut` (n, or NULL) is set.  *refused: the number of these blocks. */
+trs_status shape_slices_cut(trs_slices *slices, const trs_system *S, const trs_slice_rules *rules,
+                            const uint8_t *block_starts, uint8_t *cut, int64_t *refused);
 
 /* Rules of many kinds: most_block, dense; lane_length, large_level_lane_length, large_level_rows;
  * small_level_heavy_width, other_heavy_width, small_level_rows; early_poll. */

@@ -44,7 +44,7 @@ static void make_shares(const trs_matrix *A, int members) {
   trs_deal deal;
   trs_deal_slabs(cut, &S, members);
   assert_success(trs_outline_create(&outline, &s, &S, &all_rules[0], NULL, members, cut, NULL));
-  assert_success(trs_deal_create(&deal, &S, &s, outline, members, TRS_PARTITION_SLABS, 0, NULL));
+  assert_success(trs_deal_create(&deal, &S, &s, outline, members, TRS_DEAL_SLABS, 0, NULL));
   for (int m = 0; m < members; m++) {
     trs_deal_share share;
     trs_share_rows rows;
@@ -158,7 +158,7 @@ static void compare_share(const trs_system *S, const trs_matrix *A, trs_outline 
 }
 
 static void compare_system(const trs_system *S, const trs_slice_rules *rules, int members,
-                           trs_partition how) {
+                           trs_deal_rule how) {
   lender l = {.S = S, .fails_after = -1, .zero = -1, .wild = -1};
   const int64_t whole[] = {0, S->n};
   int64_t cut[MOST + 1];
@@ -166,7 +166,7 @@ static void compare_system(const trs_system *S, const trs_slice_rules *rules, in
   trs_outline *outline;
   trs_slices s;
   trs_deal deal;
-  bool slabs = how == TRS_PARTITION_SLABS;
+  bool slabs = how == TRS_DEAL_SLABS;
   if (slabs) trs_deal_slabs(cut, S, members);
   assert_success(trs_outline_create(&outline, &s, S, rules, NULL, slabs ? members : 1,
                                     slabs ? cut : whole, NULL));
@@ -185,8 +185,7 @@ static void compare_system(const trs_system *S, const trs_slice_rules *rules, in
 
 TEST(shares_have_the_bits_of_the_whole) {
   static const int64_t sizes[] = {1, 70, 700};
-  static const trs_partition hows[] = {TRS_PARTITION_CYCLIC, TRS_PARTITION_BANDS,
-                                       TRS_PARTITION_SLABS};
+  static const trs_deal_rule hows[] = {TRS_DEAL_CYCLIC, TRS_DEAL_BANDS, TRS_DEAL_SLABS};
   for (int kind = 0; kind < SHAPES; kind++)
     for (int k = 0; k < 3 * 3 * 2; k++) {
       trs_system S =
@@ -208,7 +207,7 @@ static trs_status share_first(lender *l) {
   trs_deal_share share;
   trs_share_rows rows;
   assert_success(trs_outline_create(&outline, &s, l->S, &all_rules[0], NULL, 1, whole, NULL));
-  assert_success(trs_deal_create(&deal, l->S, &s, outline, 1, TRS_PARTITION_BANDS, 0, NULL));
+  assert_success(trs_deal_create(&deal, l->S, &s, outline, 1, TRS_DEAL_BANDS, 0, NULL));
   assert_success(trs_deal_share_create(&share, &deal, &s, 0, 0));
   trs_status status = trs_share_rows_create(&rows, l->S, A, &s, &share);
   trs_share_rows_destroy(&rows);
@@ -250,7 +249,7 @@ TEST(every_allocation_may_fail) {
   trs_deal deal;
   trs_deal_share share;
   assert_success(trs_outline_create(&outline, &s, &S, &all_rules[0], NULL, 1, whole, NULL));
-  assert_success(trs_deal_create(&deal, &S, &s, outline, 2, TRS_PARTITION_CYCLIC, 0, NULL));
+  assert_success(trs_deal_create(&deal, &S, &s, outline, 2, TRS_DEAL_CYCLIC, 0, NULL));
   assert_success(trs_deal_share_create(&share, &deal, &s, 1, 0));
   assert_survives_failing_allocations(share_with_failures(&S, A, &s, &share), (void)0);
   trs_deal_share_destroy(&share);

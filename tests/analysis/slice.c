@@ -470,7 +470,7 @@ TEST(good_inverses_are_kept) {
       uint8_t cut[FEW_ROWS] = {0};
       trs_slices s;
       int64_t refused;
-      assert_success(shape_slices_apart(&s, &S, &shape_rules[r], NULL, cut, &refused));
+      assert_success(shape_slices_cut(&s, &S, &shape_rules[r], NULL, cut, &refused));
       assert_int_equal(refused, 0);
       for (int k = 0; k < FEW_ROWS; k++) assert_int_equal(cut[k], 0);
       trs_slices_destroy(&s);
@@ -484,8 +484,8 @@ static void cut_and_check(const trs_system *S, const trs_slice_rules *rules, con
   uint8_t cut[ROWS] = {0};
   trs_slices before, after;
   int64_t refused, again;
-  assert_success(shape_slices_apart(&before, S, rules, NULL, cut, &refused));
-  assert_success(shape_slices_apart(&after, S, rules, cut, NULL, &again));
+  assert_success(shape_slices_cut(&before, S, rules, NULL, cut, &refused));
+  assert_success(shape_slices_cut(&after, S, rules, cut, NULL, &again));
   need_sound(&after, S, rules, name);
   assert_int_equal(again, 0);
   assert_true(refused ? after.nblocks > before.nblocks : after.nblocks == before.nblocks);

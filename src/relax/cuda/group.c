@@ -142,11 +142,11 @@ static trs_status build(trs_relax_group *G, const trs_relaxation *R, trs_block_s
   for (int k = 0; k < G->members; k++) TRS_TRY(make_domain(G, k, R, system, options));
   TRS_TRY(trs_group_alloc(G->group, &G->signs, sizeof(trs_relax_signs)));
   TRS_TRY(trs_device_event_create(G->member[0].device, &G->mark));
-  G->apart = true;
+  G->one_gpu_each = true;
   TRS_TRY(trs_group_each(G->group, prepare_member, G));
-  for (int k = 0; k < G->members; k++) G->apart &= trs_group_sharers(G->group, k) == 1;
+  for (int k = 0; k < G->members; k++) G->one_gpu_each &= trs_group_sharers(G->group, k) == 1;
   G->step = trs_counters_begin;
-  G->together = G->apart && trs_team_size(R->context->team) >= G->members;
+  G->together = G->one_gpu_each && trs_team_size(R->context->team) >= G->members;
   return TRS_SUCCESS;
 }
 

@@ -36,8 +36,8 @@ struct trs_relax_group {
   trs_relax_words words; /* of the members, for norms */
   void *staged[2]; /* at the first member: x and b of room right-hand sides; NULL until needed */
   int64_t staged_bytes;
-  bool apart;    /* one member per GPU */
-  bool together; /* and one host thread per member */
+  bool one_gpu_each; /* one member per GPU */
+  bool together;     /* and one host thread per member */
 };
 
 /* Sweeps to launch at all members. */

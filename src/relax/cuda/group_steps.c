@@ -181,7 +181,7 @@ trs_status trs_relax_member_pass(trs_relax_passes *P, int which) {
 }
 
 static bool sync_in_kernel(const trs_relax_group *G) {
-  bool all = G->apart;
+  bool all = G->one_gpu_each;
   for (int k = 0; k < G->members; k++) all = all && trs_relax_gpu_syncs_peers(G->member[k].R);
   return all;
 }

@@ -145,7 +145,7 @@ void trs_relax_gpu_meet(trs_relaxation *R) {
   }
   *m = (mapped){
       .group = {.members = R->domain->count,
-                .apart = true,
+                .one_gpu_each = true,
                 .together = true,
                 .step = trs_counters_begin},
       .memory = {.device = R->gpu->device, .members = R->domain->count, .me = R->domain->me}};

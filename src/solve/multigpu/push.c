@@ -2,7 +2,7 @@
  * once to each member that needs it (push.cu).
  *
  * The analysis runs on the host: slices and levels of the whole system (analysis/slice.h), a
- * partition that deals them (analysis/deal.h), then the upload of every member's share
+ * rule that deals them (analysis/deal.h), then the upload of every member's share
  * (push_load.c). */
 #include <stdio.h>
 #include <string.h>
@@ -17,10 +17,10 @@
 
 _Static_assert((int)TRS_PUSH_ROWS == (int)TRS_CLEAR_ROWS, "deal.h and push.h agree");
 
-/* ---- Analysis: the partition. ---- */
+/* ---- Analysis: rows are dealt. ---- */
 
 static trs_status read_parameters(trs_push_state *p, const trs_plan *plan) {
-  const trs_parameter table[] = {{"partition", trs_partition_names, 0, 0, &p->partition},
+  const trs_parameter table[] = {{"partition", trs_deal_rules, 0, 0, &p->rule},
                                  {"members", NULL, 1, TRS_MOST_MEMBERS, &p->use}};
   return trs_parameters_read(plan, table, sizeof table / sizeof table[0]);
 }
@@ -115,26 +115,26 @@ static void drop_deal(trs_push_state *p) {
   p->outline = NULL;
 }
 
-/* Slabs have separate slices; other partitions use those of the whole system. */
-static trs_status try_partition(trs_push_state *p, const trs_system *S, trs_partition partition,
-                                int32_t members) {
+/* Slabs have separate slices; other rules use those of the whole system. */
+static trs_status try_rule(trs_push_state *p, const trs_system *S, trs_deal_rule rule,
+                           int32_t members) {
   int64_t cut[TRS_MOST_MEMBERS + 1] = {0, S->n};
-  const bool slabs = partition == TRS_PARTITION_SLABS;
+  const bool slabs = rule == TRS_DEAL_SLABS;
   if (slabs) trs_deal_slabs(cut, S, members);
-  TRS_TRY(trs_outline_create(&p->outline, &p->slices, S, &p->rules, p->verdict->apart,
+  TRS_TRY(trs_outline_create(&p->outline, &p->slices, S, &p->rules, p->verdict->block_starts,
                              slabs ? members : 1, cut, p->team));
-  return trs_deal_create(&p->deal, S, &p->slices, p->outline, members, partition,
+  return trs_deal_create(&p->deal, S, &p->slices, p->outline, members, rule,
                          p->races ? p->alone : 0, p->team);
 }
 
-/* Tries another partition and keeps the better of the two. */
-static trs_status try_another(trs_push_state *p, const trs_system *S, trs_partition partition,
+/* Tries another rule and keeps the better of the two. */
+static trs_status try_another(trs_push_state *p, const trs_system *S, trs_deal_rule rule,
                               int32_t members) {
   trs_push_state before = *p;
   p->deal = (trs_deal){0};
   p->outline = NULL;
   p->slices = (trs_slices){0};
-  trs_status status = try_partition(p, S, partition, members);
+  trs_status status = try_rule(p, S, rule, members);
   bool better = !status && p->deal.seconds < before.deal.seconds;
   drop_deal(better ? &before : p);
   if (better) return TRS_SUCCESS;
@@ -144,18 +144,18 @@ static trs_status try_another(trs_push_state *p, const trs_system *S, trs_partit
   return status;
 }
 
-/* Auto: slabs over all members.  If their time is far from ideal, also the other partitions, and
+/* Auto: slabs over all members.  If their time is far from ideal, also the other rules, and
  * slabs over half as many members if one GPU could hold the whole system. */
-static trs_status find_partition(trs_push_state *p, const trs_plan *plan, const trs_system *S) {
+static trs_status find_rule(trs_push_state *p, const trs_plan *plan, const trs_system *S) {
   static const double NEARLY_IDEAL = 1.15;
   int32_t members = p->use > 0 && p->use < p->members ? (int32_t)p->use : p->members;
-  if (p->partition != TRS_PARTITION_AUTO || members == 1)
-    return try_partition(p, S, (trs_partition)p->partition, members);
-  TRS_TRY(try_partition(p, S, TRS_PARTITION_SLABS, members));
+  if (p->rule != TRS_DEAL_AUTO || members == 1)
+    return try_rule(p, S, (trs_deal_rule)p->rule, members);
+  TRS_TRY(try_rule(p, S, TRS_DEAL_SLABS, members));
   if (p->deal.seconds < NEARLY_IDEAL * p->deal.alone / members) return TRS_SUCCESS;
-  TRS_TRY(try_another(p, S, TRS_PARTITION_AUTO, members));
+  TRS_TRY(try_another(p, S, TRS_DEAL_AUTO, members));
   if (p->use == 0 && members >= 4 && trs_alone_fits(plan, 1))
-    return try_another(p, S, TRS_PARTITION_SLABS, members / 2);
+    return try_another(p, S, TRS_DEAL_SLABS, members / 2);
   return TRS_SUCCESS;
 }
 
@@ -174,7 +174,7 @@ static trs_status deal_rows(trs_push_state *p, trs_plan *plan, const trs_system 
   trs_slices_sample(S, &features.row_length, &features.chained, &features.run);
   (void)trs_choose_rules(rules, &features, true); /* a plan is for any number of right-hand sides */
   p->rules = rules[0];
-  TRS_TRY(find_partition(p, plan, S));
+  TRS_TRY(find_rule(p, plan, S));
   if (!p->races) TRS_TRY(expect_of_one(p, S->scalar));
   if (has_no_gain(p, plan)) return TRS_SUCCESS;
   return trs_group_each_by_team(p->group, p->team, make_share, plan);
@@ -289,13 +289,13 @@ static trs_status count_refused(const trs_push_state *p, int64_t *count) {
 /* Every process cuts the blocks that any of them refused. */
 static trs_status unite_verdicts(const trs_push_state *p, int64_t n) {
   enum { RECORD = TRS_GROUP_RECORD };
-  uint8_t all[TRS_MOST_MEMBERS * RECORD], *apart = p->verdict->apart;
+  uint8_t all[TRS_MOST_MEMBERS * RECORD], *block_starts = p->verdict->block_starts;
   for (int64_t at = 0; at < n && !p->one_process; at += RECORD) {
     const int64_t size = n - at < RECORD ? n - at : RECORD;
     memset(all, 0, sizeof all);
-    memcpy(all + p->member[0].number * size, apart + at, (size_t)size);
+    memcpy(all + p->member[0].number * size, block_starts + at, (size_t)size);
     TRS_TRY(trs_group_exchange(p->group, all, size));
-    for (int64_t k = 0; k < p->members * size; k++) apart[at + k % size] |= all[k];
+    for (int64_t k = 0; k < p->members * size; k++) block_starts[at + k % size] |= all[k];
   }
   return TRS_SUCCESS;
 }
@@ -461,11 +461,10 @@ static void describe(const trs_plan *plan, char *text, size_t size) {
       "%d of %d members, partition %s: %.3g pushes a row, balance %.2f (%.2f by levels), %d steps "
       "between members on the longest path; %d levels of %d blocks of up to %d rows, %s "
       "%.3g ms (one GPU %.3g)",
-      p->deal.members, p->members, trs_partition_names[p->deal.partition],
-      (double)p->deal.pushes / n, p->deal.balance, p->deal.level_balance, (int)p->deal.peer_steps,
-      p->slices.nlevels, p->slices.nblocks, p->rules.most_block,
-      p->together > 0 ? "took" : "expects", 1e3 * (p->together > 0 ? p->together : p->deal.seconds),
-      1e3 * p->alone);
+      p->deal.members, p->members, trs_deal_rules[p->deal.rule], (double)p->deal.pushes / n,
+      p->deal.balance, p->deal.level_balance, (int)p->deal.peer_steps, p->slices.nlevels,
+      p->slices.nblocks, p->rules.most_block, p->together > 0 ? "took" : "expects",
+      1e3 * (p->together > 0 ? p->together : p->deal.seconds), 1e3 * p->alone);
   if (p->refused && length > 0 && (size_t)length < size)
     length +=
         snprintf(text + length, size - (size_t)length,

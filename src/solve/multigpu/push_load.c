@@ -165,7 +165,7 @@ static void fill_piece(void *argument, int rank, int size) {
   trs_push_verdict *verdict = it->p->verdict;
   atomic_fetch_add(&verdict->refused, trs_outline_fill(it->p->outline, it->share->slice + first,
                                                        it->share->number + first, last - first,
-                                                       &it->to, verdict->apart));
+                                                       &it->to, verdict->block_starts));
 }
 
 /* Converts doubles to floats in place. */

@@ -44,10 +44,10 @@ static trs_status end(const trs_push_state *p, trs_stream stream, const trs_stre
 /* Waits for all members: the plan's stream does so after each solve, or does so now. */
 trs_status trs_push_finish(const trs_plan *plan, trs_push_state *p) {
   void *fault = trs_push_shared_at(p, 0, p->fault_at);
-  if (p->apart) TRS_TRY(end(p, plan->stream, NULL));
+  if (p->in_own_streams) TRS_TRY(end(p, plan->stream, NULL));
   TRS_TRY(trs_device_copy(p->host_fault, fault, sizeof *p->host_fault, plan->stream));
   TRS_TRY(trs_group_wait(p->group, plan->stream, fault));
-  p->apart = false;
+  p->in_own_streams = false;
   return check_fault(plan, p);
 }
 
@@ -65,7 +65,7 @@ static trs_status launch_member(const trs_plan *plan, const trs_push_member *m, 
   a.b = part.b, a.b_row = part.b_row, a.b_col = part.b_col;
   a.columns = (int32_t)part.nrhs;
   int before = trs_device_enter(m->device);
-  const bool opens = !p->one_process || p->apart || rhs->nrhs > a.most;
+  const bool opens = !p->one_process || p->in_own_streams || rhs->nrhs > a.most;
   trs_status status = opens ? trs_push_open(&a, m->stream) : TRS_SUCCESS;
   for (int32_t r = 0; r < m->nruns && !status; r++) {
     a.overlaps = m->args.overlaps && (r > 0 || opens);
@@ -102,7 +102,7 @@ static trs_status launch_all(const trs_plan *plan, const trs_push_state *p, cons
 static trs_status launch(trs_plan *plan, const trs_rhs *rhs, trs_stream stream) {
   trs_push_state *p = plan->state;
   const trs_stream *streams = rhs->x_of ? plan->member_stream : NULL;
-  p->apart |= streams && p->local > 1;
+  p->in_own_streams |= streams && p->local > 1;
   TRS_TRY(begin(p, stream, streams));
   trs_status status = launch_all(plan, p, rhs);
   p->broken |= status && !trs_device_capturing(stream);

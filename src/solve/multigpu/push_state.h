@@ -1,4 +1,4 @@
-/* push_state.h - the state of `push`, and its parts: the partition (push.c), the members' memory
+/* push_state.h - the state of `push`, and its parts: the deal (push.c), the members' memory
  * (push_load.c), solves (push_solve.c). */
 #ifndef TRS_SOLVE_MULTIGPU_PUSH_STATE_H
 #define TRS_SOLVE_MULTIGPU_PUSH_STATE_H
@@ -29,8 +29,8 @@ typedef struct trs_push_member {
 
 /* What trs_outline_fill says of inverses that lose too many digits. */
 typedef struct trs_push_verdict {
-  atomic_llong refused; /* blocks, in the last fill */
-  uint8_t apart[];      /* n: where blocks begin because of them */
+  atomic_llong refused;   /* blocks, in the last fill */
+  uint8_t block_starts[]; /* n: where blocks begin because of them */
 } trs_push_verdict;
 
 typedef struct trs_push_state {
@@ -38,11 +38,11 @@ typedef struct trs_push_state {
   trs_team *team; /* of the host */
   int members, local;
   bool one_process, float_values;
-  bool races;             /* the analysis measures this plan against one GPU */
-  bool broken;            /* a solve was launched at some members only */
-  bool apart;             /* a solve since the last wait was made in several streams */
-  int32_t most;           /* right-hand sides solved together */
-  int64_t partition, use; /* parameters; use: members that get rows, 0: chosen */
+  bool races;          /* the analysis measures this plan against one GPU */
+  bool broken;         /* a solve was launched at some members only */
+  bool in_own_streams; /* a solve since the last wait was made in several streams */
+  int32_t most;        /* right-hand sides solved together */
+  int64_t rule, use;   /* parameters; use: members that get rows, 0: chosen */
   trs_slice_rules rules;
   trs_push_verdict *verdict;
   int64_t refused; /* blocks that the analysis cut because of their inverses */

@@ -15,16 +15,16 @@ typedef struct place_set {
 
 /* Thread t of the superstep has the number base + 1 + t; base alone marks a row that needs two
  * threads. */
-typedef struct place {
+typedef struct row_state {
   int32_t missing; /* dependencies that no thread has taken yet */
   uint32_t fill;   /* that took the last one; base if two threads did in the same superstep */
-} place;
+} row_state;
 
 typedef struct grower {
   const trs_system *S;
   const int32_t *length;
   const trs_dependents *after;
-  place *at;
+  row_state *at;
   place_set ready; /* all dependencies were taken in earlier supersteps */
   place_set own;   /* ready for the thread that is being filled; all behind its last place */
   int64_t
@@ -96,13 +96,13 @@ TRS_GROW_INLINE int64_t take(grower *g, int32_t k, uint32_t fill, bool lower) {
   const int32_t last = (int32_t)(g->S->n - 1), i = lower ? k : last - k;
   const int32_t *row = g->after->row;
   const uint32_t base = g->base;
-  place *at = g->at;
+  row_state *at = g->at;
   g->parts->of[i] = (int32_t)(g->parts->count - 1);
   g->follower = -1;
   for (int64_t p = g->after->ptr[i], end = g->after->ptr[i + 1]; p < end; p++) {
     const int32_t other = lower ? row[p] : last - row[p];
     if (other == k) continue; /* the diagonal */
-    place it = at[other];
+    row_state it = at[other];
     it.fill = it.fill >= base && it.fill != fill ? base : fill;
     it.missing--;
     at[other] = it;
@@ -223,7 +223,7 @@ static trs_status prepare(grower *g, int threads) {
   for (int t = 0; t < threads; t++) g->last[t] = -1;
   for (int64_t k = 0; k < S->n; k++) {
     int32_t missing = g->length[trs_in_sweep(S, k)];
-    g->at[k] = (place){.missing = missing};
+    g->at[k] = (row_state){.missing = missing};
     g->work += missing + TRS_ROW_WORK;
     if (!missing) insert(&g->ready, k);
   }

@@ -157,7 +157,7 @@ static void compare(const char *name, const trs_system *S, const trs_system *p,
                     const trs_slice_rules *rules, bool store_float) {
   both b = {.S = *S, .p = *p, .rules = *rules, .store_float = store_float, .name = name};
   int64_t before = gpu_held(), refused;
-  assert_success(shape_slices_apart(&b.here, S, rules, NULL, NULL, &refused));
+  assert_success(shape_slices_cut(&b.here, S, rules, NULL, NULL, &refused));
   assert_success(cut_and_build(&b));
   same_pattern(&b);
   assert_int_equal(found->refused, refused > 0);
@@ -260,7 +260,7 @@ static void compare_cuts(both *b, int *cuts) {
   enum { ROWS = 3000 };
   uint8_t here[ROWS] = {0}, there[ROWS];
   int64_t refused;
-  assert_success(shape_slices_apart(&b->here, &b->S, &b->rules, NULL, here, &refused));
+  assert_success(shape_slices_cut(&b->here, &b->S, &b->rules, NULL, here, &refused));
   assert_success(cut_and_build(b));
   assert_int_equal(mark(b, there), refused);
   assert_int_equal(found->refused, refused > 0);
@@ -269,7 +269,7 @@ static void compare_cuts(both *b, int *cuts) {
   drop_built(b);
   trs_slices_destroy(&b->here);
   b->apart = gpu_upload(there, (size_t)b->S.n);
-  assert_success(shape_slices_apart(&b->here, &b->S, &b->rules, here, NULL, &refused));
+  assert_success(shape_slices_cut(&b->here, &b->S, &b->rules, here, NULL, &refused));
   assert_success(cut_and_build(b));
   same_pattern(b);
   same_entries(b);
