@@ -6,13 +6,13 @@
 #ifndef TRS_L17_SYNCFREE_CUH
 #define TRS_L17_SYNCFREE_CUH
 
+#include "device/lanes.cuh"
 #include "device/sums.cuh"
 #include "L17/syncfree.h"
 
 namespace trs::syncfree {
 
 constexpr int WARP = 32;
-constexpr unsigned ALL_LANES = 0xffffffffu;
 
 /* Entries of a column per fence.  Several rounds let the first components of a long column start
  * early. */

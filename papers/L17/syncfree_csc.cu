@@ -56,10 +56,7 @@ __device__ S solve_component(const trs_syncfree &s, const trs_gpu_columns &rhs,
     xi = (b - await_left_sum<S, SCRATCHPAD>(s, pad, i)) * inverse;
     static_cast<S *>(rhs.x)[i * rhs.x_row] = xi;
   }
-  if constexpr (element<S>::is_complex)
-    return {__shfl_sync(ALL_LANES, xi.re, 0), __shfl_sync(ALL_LANES, xi.im, 0)};
-  else
-    return __shfl_sync(ALL_LANES, xi, 0);
+  return shuffle(xi, 0);
 }
 
 /* Adds the products of a round of entries.  True if some went to global memory. */

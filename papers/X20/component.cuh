@@ -15,48 +15,12 @@
 
 namespace trs::component {
 
-using syncfree::ALL_LANES;
 using syncfree::column;
 using syncfree::lane_of_thread;
 using syncfree::ROUND;
 using syncfree::WARP;
 
 constexpr int WARPS = 8; /* of a block of threads */
-
-/* ---- Access to memory that other GPUs write or read concurrently. ---- */
-
-template <class W>
-__device__ inline W load_system(const W *p) {
-  static_assert(sizeof(W) == 4 || sizeof(W) == 8, "one machine word");
-  if constexpr (sizeof(W) == 4) {
-    unsigned bits;
-    asm volatile("ld.relaxed.sys.u32 %0, [%1];" : "=r"(bits) : "l"(p) : "memory");
-    return *reinterpret_cast<W *>(&bits);
-  } else {
-    unsigned long long bits;
-    asm volatile("ld.relaxed.sys.u64 %0, [%1];" : "=l"(bits) : "l"(p) : "memory");
-    return *reinterpret_cast<W *>(&bits);
-  }
-}
-__device__ inline void store_system(uint64_t *p, uint64_t value) {
-  asm volatile("st.relaxed.sys.u64 [%0], %1;" ::"l"(p), "l"(value) : "memory");
-}
-template <class S>
-__device__ inline S load_sum_system(const S *sum) {
-  if constexpr (element<S>::is_complex)
-    return {load_system(&sum->re), load_system(&sum->im)};
-  else
-    return load_system(sum);
-}
-template <class S>
-__device__ inline void add_to_system(S *sum, S term) {
-  if constexpr (element<S>::is_complex) {
-    atomicAdd_system(&sum->re, term.re);
-    atomicAdd_system(&sum->im, term.im);
-  } else {
-    atomicAdd_system(sum, term);
-  }
-}
 
 /* ---- Waits with a limit, like trs::wait; a wait that exceeds it is reported to every member. ----
  */
@@ -65,14 +29,13 @@ __device__ __noinline__ inline unsigned long long look_at_wait(const trs_compone
                                                                int64_t i,
                                                                unsigned long long start) {
   trs_component_fault *mine = part.fault[part.me];
-  unsigned long long now;
-  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
-  if (load_system(&mine->told)) return 0;
+  const unsigned long long now = nanoseconds();
+  if (load_relaxed<true>(&mine->told)) return 0;
   if (start == 0) return now;
   if (now - start < mine->limit) return start;
   const uint64_t told = uint64_t(part.me + 1) << 32 | uint64_t(i);
   for (int m = 0; m < part.members; m++)
-    if (!load_system(&part.fault[m]->told)) store_system(&part.fault[m]->told, told);
+    if (!load_relaxed<true>(&part.fault[m]->told)) store_relaxed<true>(&part.fault[m]->told, told);
   return 0;
 }
 
@@ -97,7 +60,7 @@ class group_wait {
 __device__ inline int64_t take_component(const trs_component_launch &part) {
   uint32_t k = 0;
   if (lane_of_thread() == 0) k = atomicAdd(part.ticket, 1u);
-  k = __shfl_sync(ALL_LANES, k, 0);
+  k = shuffle(k, 0);
   if (k >= part.end - part.begin) return -1;
   return part.lower ? part.begin + k : part.end - 1 - k;
 }
@@ -135,19 +98,11 @@ __device__ inline S *row_of(const trs_component_launch &part, int64_t i) {
   return static_cast<S *>(part.x) + local_of(part, i) * part.row;
 }
 
-template <class S>
-__device__ inline S broadcast(S value) {
-  if constexpr (element<S>::is_complex)
-    return {__shfl_sync(ALL_LANES, value.re, 0), __shfl_sync(ALL_LANES, value.im, 0)};
-  else
-    return __shfl_sync(ALL_LANES, value, 0);
-}
-
 /* The sum over the lanes, in every lane. */
 template <class R>
 __device__ inline R sum_of_lanes(R value) {
 #pragma unroll
-  for (int step = WARP / 2; step > 0; step /= 2) value += __shfl_xor_sync(ALL_LANES, value, step);
+  for (int step = WARP / 2; step > 0; step /= 2) value += shuffle_xor(value, step);
   return value;
 }
 template <class R>

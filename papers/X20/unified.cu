@@ -18,7 +18,7 @@ using namespace trs::component;
 __device__ void await_in_degree(const trs_unified &s, int64_t i) {
   if (lane_of_thread() == 0) {
     group_wait patience(s.part);
-    while (load_system(&s.s_in_degree[i]) != load_relaxed(&s.d_in_degree[i]) &&
+    while (load_relaxed<true>(&s.s_in_degree[i]) != load_relaxed(&s.d_in_degree[i]) &&
            patience.goes_on(i)) {
     }
     fence_system();
@@ -33,12 +33,12 @@ __device__ S solve_row(const trs_unified &s, int64_t i, S inverse) {
   const S *near = static_cast<const S *>(s.d_left_sum) + i * s.part.width;
   S *x = row_of<S>(s.part, i), xi = zero<S>();
   for (int64_t r = lane_of_thread(); r < s.part.width; r += WARP) {
-    const S left_sum = load_sum_system(shared + r) + load_sum_system(near + r);
+    const S left_sum = load_sum<true>(shared + r) + load_sum<true>(near + r);
     xi = (x[r * s.part.col] - left_sum) * inverse;
     x[r * s.part.col] = xi;
   }
   __syncwarp();
-  return broadcast(xi);
+  return shuffle(xi, 0);
 }
 
 __device__ bool is_near(const trs_unified &s, int64_t row) {
@@ -57,7 +57,7 @@ __device__ void update(const trs_unified &s, const column &c, const S *x, S xi) 
       if (is_near(s, row)) {
         add_to(near + row * part.width + r, product);
       } else {
-        add_to_system(shared + row * part.width + r, product);
+        add_to<true>(shared + row * part.width + r, product);
         far = true;
       }
     });

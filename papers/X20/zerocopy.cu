@@ -24,7 +24,7 @@ __device__ void await_in_degree(const trs_zerocopy &s, int64_t i) {
   const int32_t *in_degree = done ? nullptr : s.in_degree[member] + i;
   group_wait patience(s.part);
   for (;;) {
-    if (!done) done = load_system(in_degree) == 0;
+    if (!done) done = load_relaxed<true>(in_degree) == 0;
     if (__all_sync(ALL_LANES, done)) break;
     const bool goes_on = member != 0 || patience.goes_on(i);
     if (!__all_sync(ALL_LANES, goes_on)) break;
@@ -42,14 +42,14 @@ __device__ S solve_one(const trs_zerocopy &s, int64_t i, S inverse) {
   const int member = lane_of_thread();
   S left_sum = zero<S>(), xi = zero<S>();
   if (member < s.part.members)
-    left_sum = load_sum_system(static_cast<const S *>(s.left_sum[member]) + i);
+    left_sum = load_sum<true>(static_cast<const S *>(s.left_sum[member]) + i);
   left_sum = sum_of_lanes(left_sum);
   if (member == 0) {
     S *x = row_of<S>(s.part, i);
     xi = (*x - left_sum) * inverse;
     *x = xi;
   }
-  return broadcast(xi);
+  return shuffle(xi, 0);
 }
 
 /* Several: one lane per right-hand side. */
@@ -60,7 +60,7 @@ __device__ void solve_row(const trs_zerocopy &s, int64_t i, S inverse) {
     S left_sum = zero<S>();
     for (int m = 0; m < s.part.members; m++)
       left_sum =
-          left_sum + load_sum_system(static_cast<const S *>(s.left_sum[m]) + i * s.part.width + r);
+          left_sum + load_sum<true>(static_cast<const S *>(s.left_sum[m]) + i * s.part.width + r);
     x[r * s.part.col] = (x[r * s.part.col] - left_sum) * inverse;
   }
   __syncwarp();

@@ -245,6 +245,18 @@ inline cudaError_t launch_behind(bool overlaps, void (*kernel)(P...), dim3 block
   return cudaLaunchKernelEx(&config, kernel, P(arguments)...);
 }
 
+/* The GPU's clock. */
+__device__ inline unsigned long long nanoseconds() {
+  unsigned long long now;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+  return now;
+}
+
+/* Fetches data that is read once into the second-level cache, and not into the first. */
+__device__ inline void prefetch(const void *p) {
+  asm volatile("prefetch.global.L2 [%0];" ::"l"(p));
+}
+
 /* ---- Waits.  wait w(fault); while (!ready() && w.goes_on(row)) {}  goes_on returns false once the
  * limit has passed in this or in any other wait.  The caller then continues with its current
  * values, so that every kernel ends. ---- */
@@ -253,8 +265,7 @@ inline cudaError_t launch_behind(bool overlaps, void (*kernel)(P...), dim3 block
  * has passed the limit. */
 __device__ __noinline__ inline unsigned long long look_at_wait(trs_fault *fault, long long row,
                                                                unsigned long long start) {
-  unsigned long long now;
-  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+  const unsigned long long now = nanoseconds();
   volatile trs_fault *record = fault;
   if (record->stalled) return 0;
   if (start == 0) return now;

@@ -1,5 +1,5 @@
-/* ready.cuh - values that carry their own readiness, and shuffles of them.  Device code of kernels
- * that wait for values of other blocks of threads, or of other GPUs. */
+/* ready.cuh - values that carry their own readiness.  Device code of kernels that wait for values
+ * of other blocks of threads, or of other GPUs. */
 #ifndef TRS_DEVICE_READY_CUH
 #define TRS_DEVICE_READY_CUH
 
@@ -63,28 +63,6 @@ __device__ inline void publish(S *p, S v) {
   } else {
     store_relaxed<SYSTEM>(p, v);
   }
-}
-
-/* ---- Shuffles of any element. ---- */
-
-template <class S, class F>
-__device__ inline S by_parts(S v, F f) {
-  if constexpr (element<S>::is_complex)
-    return {f(v.re), f(v.im)};
-  else
-    return f(v);
-}
-template <class S>
-__device__ inline S shuffle_xor(S v, int mask) {
-  return by_parts(v, [mask](auto part) { return __shfl_xor_sync(~0u, part, mask); });
-}
-template <class S>
-__device__ inline S shuffle_up(S v, int distance) {
-  return by_parts(v, [distance](auto part) { return __shfl_up_sync(~0u, part, distance); });
-}
-template <class S>
-__device__ inline S shuffle(S v, int lane) {
-  return by_parts(v, [lane](auto part) { return __shfl_sync(~0u, part, lane); });
 }
 
 }  // namespace trs

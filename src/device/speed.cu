@@ -118,12 +118,6 @@ struct ping_pong {
   trs_fault fault;
 };
 
-__device__ unsigned long long now() {
-  unsigned long long time;
-  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(time));
-  return time;
-}
-
 /* Block 0 and its partner exchange numbers; the other blocks only separate the two. */
 __global__ void exchange(ping_pong *p, unsigned partner) {
   if (blockIdx.x != 0 && blockIdx.x != partner) return;
@@ -131,14 +125,14 @@ __global__ void exchange(ping_pong *p, unsigned partner) {
   unsigned *mine = &p->word[me][0], *other = &p->word[1 - me][0];
   unsigned long long start = 0;
   for (unsigned round = 1; round <= ROUNDS; round++) {
-    if (round == WARM_ROUNDS) start = now();
+    if (round == WARM_ROUNDS) start = trs::nanoseconds();
     if (me == 0) trs::store_relaxed(mine, round);
     trs::wait w(&p->fault);
     while (trs::load_relaxed(other) < round)
       if (!w.goes_on(round)) return;
     if (me == 1) trs::store_relaxed(mine, round);
   }
-  if (me == 0) p->nanoseconds = now() - start;
+  if (me == 0) p->nanoseconds = trs::nanoseconds() - start;
 }
 
 trs_status time_hop(double *seconds, char *place, unsigned partner, trs_stream stream) {

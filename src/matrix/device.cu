@@ -4,6 +4,7 @@
  * entry. */
 #include <cuda_runtime.h>
 
+#include "device/lanes.cuh"
 #include "matrix/look.h"
 #include "matrix/pivot.cuh"
 #include "matrix/position.cuh"
@@ -25,7 +26,7 @@ __device__ int64_t stride() { return int64_t(gridDim.x) * blockDim.x; }
 /* ---- One atomic per warp; every lane of the warp calls. ---- */
 
 __device__ int64_t sum_of_warp(int64_t value) {
-  for (int step = 16; step > 0; step /= 2) value += __shfl_down_sync(~0u, value, step);
+  for (int step = 16; step > 0; step /= 2) value += trs::shuffle_down(value, step);
   return value;
 }
 
@@ -38,7 +39,7 @@ __device__ void add(int64_t *total, int64_t value) {
 
 __device__ void lower(int64_t *least, int64_t value) {
   for (int step = 16; step > 0; step /= 2) {
-    int64_t other = __shfl_down_sync(~0u, value, step);
+    int64_t other = trs::shuffle_down(value, step);
     value = other < value ? other : value;
   }
   if (threadIdx.x % 32 == 0 && value != INT64_MAX)
@@ -47,7 +48,7 @@ __device__ void lower(int64_t *least, int64_t value) {
 
 __device__ void raise(int64_t *most, int64_t value) {
   for (int step = 16; step > 0; step /= 2) {
-    int64_t other = __shfl_down_sync(~0u, value, step);
+    int64_t other = trs::shuffle_down(value, step);
     value = other > value ? other : value;
   }
   if (threadIdx.x % 32 == 0 && value)

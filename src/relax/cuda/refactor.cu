@@ -120,7 +120,7 @@ struct row_work {
       const int32_t sources = base + lane < count ? a.source[first + base + lane] : -1;
 #pragma unroll 2
       for (int k = 0; k < chunk(base); k++) {
-        const int64_t from = __shfl_sync(EVERY_LANE, sources, k);
+        const int64_t from = shuffle(sources, k);
         double *to = block(base + k);
         for (int c = slot; c < b() && slot < slots(); c += slots())
           if (from < 0)
@@ -178,7 +178,7 @@ struct row_work {
     double *stage = ring + n / GROUP % STAGES * (GROUP * size());
 #pragma unroll
     for (int g = 0; g < GROUP; g++) {
-      const int64_t from = __shfl_sync(EVERY_LANE, blocks, n + g);
+      const int64_t from = shuffle(blocks, n + g);
       if (n + g < end)
         for (int e = lane; e < size(); e += int(WARP))
           copy_async(stage + g * size() + e, a.val + from * size() + e);
@@ -204,7 +204,7 @@ struct row_work {
       const double *stage = ring + n / GROUP % STAGES * (GROUP * size());
 #pragma unroll
       for (int g = 0; g < GROUP; g++) {
-        const int at = __shfl_sync(EVERY_LANE, here.at, n + g);
+        const int at = shuffle(here.at, n + g);
         if (n + g >= end) break;
         if (at < 0)
           divide(block(~at), stage + g * size());
@@ -238,8 +238,7 @@ struct row_work {
         d[lane * b() + k] = d[lane * b() + best];
         d[lane * b() + best] = kept;
       }
-      const int of_k = __shfl_sync(EVERY_LANE, pivot, k),
-                of_best = __shfl_sync(EVERY_LANE, pivot, best);
+      const int of_k = shuffle(pivot, k), of_best = shuffle(pivot, best);
       pivot = lane == k ? of_best : lane == best ? of_k : pivot;
       __syncwarp();
       const double inverse = 1 / d[k * b() + k];
@@ -276,7 +275,7 @@ struct row_work {
   __device__ bool is_finite(const double *d) const {
     bool finite = true;
     for (int e = lane; e < size(); e += int(WARP)) finite = finite && isfinite(d[e]);
-    return __all_sync(EVERY_LANE, finite);
+    return __all_sync(ALL_LANES, finite);
   }
 
   /* U_ij = l^-1 P A_ij, a lane per column. */
@@ -289,7 +288,7 @@ struct row_work {
       const bool mine = base + lane < columns;
 #pragma unroll
       for (int m = 0; m < b(); m++) {
-        const int from = __shfl_sync(EVERY_LANE, pivot, m);
+        const int from = shuffle(pivot, m);
         if (mine) y[m] = column[from];
       }
       if (!mine) continue;
@@ -319,8 +318,7 @@ struct row_work {
   /* The factor of a block in a 16-bit format, of which the warp has the largest element. */
   template <int STORE>
   __device__ double scale(double most, int8_t *power) const {
-    for (int step = int(WARP) / 2; step; step /= 2)
-      most = fmax(most, __shfl_xor_sync(EVERY_LANE, most, step));
+    for (int step = int(WARP) / 2; step; step /= 2) most = fmax(most, shuffle_xor(most, step));
     const int exponent = power_of<STORE>(most);
     if (lane == 0) *power = int8_t(exponent);
     return 1 / double(two_to(exponent));
@@ -353,7 +351,7 @@ struct row_work {
       const int32_t to = base == 0 ? targets : target(base);
 #pragma unroll 2
       for (int k = 0; k < chunk(base); k++) {
-        const int64_t target = __shfl_sync(EVERY_LANE, to, k);
+        const int64_t target = shuffle(to, k);
         if (base + k != diagonal) most = fmax(most, store_block<STORE>(base + k, target));
       }
     }

@@ -9,11 +9,11 @@
 
 #include "relax/cuda/args.h"
 #include "relax/exact.h"
-#include "device/kernel.cuh"
+#include "device/lanes.cuh"
 
 namespace trs {
 
-constexpr unsigned WARP = 32, EVERY_LANE = ~0u;
+constexpr unsigned WARP = 32;
 
 /* ---- Storage formats, as relax/instantiate.h defines them for the CPU. ---- */
 
@@ -136,16 +136,16 @@ struct lanes {
 template <int B, class S>
 __device__ inline S solve_diagonal(const lanes<B> &l, const S *d, const uint8_t *pivot, S y) {
   const int b = l.b;
-  S z = __shfl_sync(EVERY_LANE, y, l.first + pivot[l.i]);
+  S z = shuffle(y, l.first + pivot[l.i]);
 #pragma unroll
   for (int j = 0; j < b - 1; j++) {
-    S zj = __shfl_sync(EVERY_LANE, z, l.first + j);
+    S zj = shuffle(z, l.first + j);
     if (l.i > j) z = fma(-d[j * b + l.i], zj, z);
   }
 #pragma unroll
   for (int j = b - 1; j >= 0; j--) {
     if (l.i == j) z *= d[j * b + j];
-    S zj = __shfl_sync(EVERY_LANE, z, l.first + j);
+    S zj = shuffle(z, l.first + j);
     if (l.i < j) z = fma(-d[j * b + l.i], zj, z);
   }
   return z;
@@ -157,12 +157,12 @@ __device__ inline S multiply_diagonal(const lanes<B> &l, const S *d, S x) {
   const int b = l.b;
   S u = x / d[l.i * b + l.i];
   for (int j = 1; j < b; j++) {
-    S xj = __shfl_sync(EVERY_LANE, x, l.first + j);
+    S xj = shuffle(x, l.first + j);
     if (l.i < j) u = fma(d[j * b + l.i], xj, u);
   }
   S sum = u;
   for (int j = 0; j < b - 1; j++) {
-    S uj = __shfl_sync(EVERY_LANE, u, l.first + j);
+    S uj = shuffle(u, l.first + j);
     if (l.i > j) sum = fma(d[j * b + l.i], uj, sum);
   }
   return sum;
@@ -174,7 +174,7 @@ template <int B>
 __device__ inline double add_squares(const lanes<B> &l, double e) {
   double sum = 0;
   for (int j = 0; j < l.b; j++) {
-    const double other = __shfl_sync(EVERY_LANE, e, l.first + j);
+    const double other = shuffle(e, l.first + j);
     sum = fma(other, other, sum);
     if (sum == 0 && other != 0) sum = TRS_EXACT_LEAST;
   }

@@ -93,7 +93,7 @@ __device__ inline typename stored<STORE>::sum sum_row(const trs_relax_args &a, c
     return mine;
   } else {
     sum total = 0;
-    for (int g = 0; g < groups; g++) total += __shfl_sync(EVERY_LANE, mine, g * l.b + l.i);
+    for (int g = 0; g < groups; g++) total += shuffle(mine, g * l.b + l.i);
     return total;
   }
 }

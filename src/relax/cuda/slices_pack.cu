@@ -56,7 +56,7 @@ __device__ void pack_tail(const trs_relax_args &a, int32_t position, bool invert
   const sum *d = static_cast<const sum *>(a.diagonal) + int64_t(position) * B * B;
   const uint8_t *pivot = a.pivot + int64_t(position) * B;
   auto *to = reinterpret_cast<sum *>(tail) + lane;
-  const unsigned lanes = FORM::LANES == WARP ? EVERY_LANE : (1u << FORM::LANES % WARP) - 1;
+  const unsigned lanes = FORM::LANES == WARP ? ALL_LANES : (1u << FORM::LANES % WARP) - 1;
   sum v[B];
   if (inverts) inverts = __all_sync(lanes, invert_row<B>(d, i, v) < MOST_GROWTH);
 #pragma unroll

@@ -94,7 +94,6 @@ __device__ inline void copy_stage(unsigned to, const char *from, int bytes, unsi
   asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(barrier) : "memory");
 #endif
 }
-__device__ inline void ask_for(const void *p) { asm volatile("prefetch.global.L2 [%0];" ::"l"(p)); }
 
 /* Element e of packed words in a storage format. */
 template <int STORE>

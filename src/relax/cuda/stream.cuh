@@ -95,7 +95,7 @@ class stream {
     exchange::range receivers = {};
     if (sends && there()) receivers = exchange_.receivers_of(now_.position);
     const sum y = known - off_diagonal(another);
-    if (l_.i == 0) ask_for(r_ + int64_t(next_.position) * B);
+    if (l_.i == 0) prefetch(r_ + int64_t(next_.position) * B);
     sum d[B];
     const int pivot = read_tail(d);
     const sum z = solve(d, pivot, y);
@@ -136,8 +136,8 @@ class stream {
     const int pivot = read_tail(d);
     const sum z = multiply_diagonal(d, x);
     release();
-    const double b = double(__shfl_sync(EVERY_LANE, known, l_.first + pivot));
-    const double e = b - double(__shfl_sync(EVERY_LANE, y, l_.first + pivot)) - double(z);
+    const double b = double(shuffle(known, l_.first + pivot));
+    const double e = b - double(shuffle(y, l_.first + pivot)) - double(z);
     const double square = add_squares(l_, e);
     if (there() && l_.i == 0) add_exactly(words, square);
   }
@@ -268,7 +268,7 @@ class stream {
     bool missing = false;
 #pragma unroll
     for (int u = 0; u < CHUNK; u++) missing |= is_pending(x_now_[u]);
-    if (!__any_sync(EVERY_LANE, missing)) return;
+    if (!__any_sync(ALL_LANES, missing)) return;
     const unsigned idx = at_.at + 16 + unsigned(l_.slot * CHUNK * 4);
     wait w(s_.fault);
     do {
@@ -279,7 +279,7 @@ class stream {
           x_now_[u] = load_relaxed(own_x_ + shared_word(idx + unsigned(u * 4)));
         missing |= is_pending(x_now_[u]);
       }
-    } while (__any_sync(EVERY_LANE, missing) && w.all_go_on(now_.row));
+    } while (__any_sync(ALL_LANES, missing) && w.all_go_on(now_.row));
   }
 
   /* part += the present chunk's blocks times x_now_; left: number of remaining blocks. */
@@ -382,17 +382,17 @@ class stream {
 
   /* D^-1 y, from the factors of D. */
   __device__ sum solve(const sum (&d)[B], int pivot, sum y) const {
-    sum z = __shfl_sync(EVERY_LANE, y, l_.first + pivot);
+    sum z = shuffle(y, l_.first + pivot);
 #pragma unroll
     for (int j = 0; j < B - 1; j++) {
-      sum zj = __shfl_sync(EVERY_LANE, z, l_.first + j);
+      sum zj = shuffle(z, l_.first + j);
       if (l_.i > j) z = fma(-d[j], zj, z);
     }
 #pragma unroll
     for (int j = B - 1; j >= 0; j--) {
       const sum own = d[j]; /* a branch on i == j would load d[i] from memory */
       z *= l_.i == j ? own : sum(1);
-      sum zj = __shfl_sync(EVERY_LANE, z, l_.first + j);
+      sum zj = shuffle(z, l_.first + j);
       if (l_.i < j) z = fma(-d[j], zj, z);
     }
     return z;
@@ -402,7 +402,7 @@ class stream {
   __device__ sum multiply_inverse(const sum (&d)[B], sum y) const {
     sum z = 0;
 #pragma unroll
-    for (int j = 0; j < B; j++) z = fma(d[j], __shfl_sync(EVERY_LANE, y, l_.first + j), z);
+    for (int j = 0; j < B; j++) z = fma(d[j], shuffle(y, l_.first + j), z);
     return z;
   }
 
@@ -417,13 +417,13 @@ class stream {
     sum u = x / own;
 #pragma unroll
     for (int j = 1; j < B; j++) {
-      sum xj = __shfl_sync(EVERY_LANE, x, l_.first + j);
+      sum xj = shuffle(x, l_.first + j);
       if (l_.i < j) u = fma(d[j], xj, u);
     }
     sum total = u;
 #pragma unroll
     for (int j = 0; j < B - 1; j++) {
-      sum uj = __shfl_sync(EVERY_LANE, u, l_.first + j);
+      sum uj = shuffle(u, l_.first + j);
       if (l_.i > j) total = fma(d[j], uj, total);
     }
     return total;

@@ -31,8 +31,8 @@ __global__ void __launch_bounds__(THREADS) residual(const __grid_constant__ trs_
     const sum *d = static_cast<const sum *>(a.diagonal) + at.p * b * b;
     sum z = multiply_diagonal(l, d, sum(x[at.p * a.pitch + l.i]));
     const int i = a.pivot[at.p * b + l.i];
-    const double square = add_squares(
-        l, double(r[at.p * b + i]) - double(__shfl_sync(EVERY_LANE, y, l.first + i)) - z);
+    const double square =
+        add_squares(l, double(r[at.p * b + i]) - double(shuffle(y, l.first + i)) - z);
     if (at.works && l.i == 0) add_exactly(words, square);
   }
   join_exactly(a.words + blockIdx.y * TRS_EXACT_WORDS, words);

@@ -3,6 +3,7 @@
 #ifndef TRS_SOLVE_CUDA_PACK_CUH
 #define TRS_SOLVE_CUDA_PACK_CUH
 
+#include "device/lanes.cuh"
 #include "device/ready.cuh"
 
 namespace trs {

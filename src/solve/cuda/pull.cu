@@ -17,7 +17,6 @@ namespace {
 using namespace trs;
 
 constexpr int WARP = 32, THREADS = 256, BATCH = TRS_PULL_BATCH;
-constexpr unsigned ALL_LANES = ~0u;
 
 /* Off-diagonal entries of a row, from the farthest dependency to the nearest.  Entry q is at first
  * + q step. */

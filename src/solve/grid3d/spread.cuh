@@ -5,6 +5,7 @@
 
 #include <cuda_pipeline.h>
 
+#include "device/lanes.cuh"
 #include "device/ready.cuh"
 #include "solve/grid3d/spread.h"
 
@@ -31,11 +32,6 @@ __host__ __device__ inline int triangle_values(int width) { /* trs_triangle_valu
   constexpr int TILE = tile_rows<S>();
   const int whole = width / TILE;
   return TILE * TILE * whole * (whole + 1) / 2 + width % TILE * width;
-}
-
-/* For numbers that are read once: not into L1, since others are read in between. */
-__device__ inline void prefetch(const void *p) {
-  asm volatile("prefetch.global.L2 [%0];" ::"l"(p));
 }
 
 /* ---- Tasks ---- */

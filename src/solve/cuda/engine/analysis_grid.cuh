@@ -7,6 +7,7 @@
 #ifndef TRS_SOLVE_CUDA_ENGINE_ANALYSIS_GRID_CUH
 #define TRS_SOLVE_CUDA_ENGINE_ANALYSIS_GRID_CUH
 
+#include "device/lanes.cuh"
 #include "solve/cuda/engine/analysis.cuh"
 
 namespace trs {
@@ -78,30 +79,12 @@ __device__ inline share share_of_block(int64_t count) {
 
 /* ---- Sums of numbers, or of structs with an operator +. ---- */
 
-template <class T, class F>
-__device__ inline T by_words(T value, F f) {
-  unsigned words[sizeof(T) / sizeof(unsigned)];
-  memcpy(words, &value, sizeof value);
-#pragma unroll
-  for (unsigned &word : words) word = f(word);
-  memcpy(&value, words, sizeof value);
-  return value;
-}
-template <class T>
-__device__ inline T shuffled_up(T value, int distance) {
-  return by_words(value, [distance](unsigned w) { return __shfl_up_sync(~0u, w, distance); });
-}
-template <class T>
-__device__ inline T shuffled(T value, int lane) {
-  return by_words(value, [lane](unsigned w) { return __shfl_sync(~0u, w, lane); });
-}
-
 /* Sum of the lanes up to this one. */
 template <class T>
 __device__ inline T sum_upto(T value) {
 #pragma unroll
   for (int d = 1; d < WARP; d *= 2) {
-    T other = shuffled_up(value, d);
+    T other = shuffle_up(value, d);
     if (this_lane() >= d) value = other + value;
   }
   return value;
@@ -121,14 +104,14 @@ __device__ inline sums<T> sum_before(const T *element, int count, int at) {
     s.all = s.all + value;
     if (k < at) s.before = s.before + value;
   }
-  return {shuffled(sum_upto(s.before), WARP - 1), shuffled(sum_upto(s.all), WARP - 1)};
+  return {shuffle(sum_upto(s.before), WARP - 1), shuffle(sum_upto(s.all), WARP - 1)};
 }
 
 /* Over the threads of a block: the sum before this thread, and of all.  All threads call. */
 template <class T>
 __device__ inline sums<T> sum_block(T value) {
   __shared__ T warps[GRID_WARPS];
-  T upto = sum_upto(value), before = shuffled_up(upto, 1);
+  T upto = sum_upto(value), before = shuffle_up(upto, 1);
   __syncthreads(); /* so that the former contents have been read */
   if (this_lane() == WARP - 1) warps[this_warp()] = upto;
   __syncthreads();

@@ -342,7 +342,7 @@ __device__ void cutter<K>::count_slices() {
       found = found + slices_and_rows{slices, rows[u]};
     }
   }
-  found = shuffled(sum_upto(found), WARP - 1);
+  found = shuffle(sum_upto(found), WARP - 1);
   if (this_lane() == 0) m.warps[this_warp()] = found;
   __syncthreads();
   sums<slices_and_rows> block = sum_before(m.warps, GRID_WARPS, 0);
@@ -369,7 +369,7 @@ __device__ void cutter<K>::begin_slices() {
       if (first + u * WARP >= s.end) break;
       const int64_t k = first + u * WARP + this_lane();
       slices_and_rows upto = at + sum_upto(own[u]);
-      at = shuffled(upto, WARP - 1);
+      at = shuffle(upto, WARP - 1);
       if (k >= s.end) continue;
       for (int32_t p = upto.slices - own[u].slices; p < upto.slices; p++)
         v.o.first_block[p] = int32_t(k);
