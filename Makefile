@@ -12,7 +12,7 @@ export TRIREME_MATRICES
 # Ninja where it is there, looked for when a recipe runs: setup may just have installed it.
 cmake = $$(command -v ninja >/dev/null && echo env CMAKE_GENERATOR=Ninja) cmake
 configure = $(cmake) -S . -B $(1) $(2) $(CMAKE_FLAGS) >$(1)/configure.log || { cat $(1)/configure.log; exit 1; }
-build = @mkdir -p $(1) && $(call configure,$(1),$(2)) && cmake --build $(1) -j $(JOBS)
+build = @mkdir -p $(1) && $(call configure,$(1),$(2)) && cmake --build $(1) -j $(JOBS) $(3)
 
 .PHONY: help run check setup build test bench install uninstall wheel packages format lint analyze asan tsan fuzz torture clean
 .DEFAULT_GOAL := help
@@ -67,7 +67,7 @@ asan: ## the tests under the address and undefined-behaviour sanitizers
 	@tests/run $(BUILD)/asan -E '^(levels|install|setup|reporting|headers|cli/packages|mpi/solve/[124]$$|mpi/relax/[12478]|relax/launches|fuzz/mutate)'
 
 tsan: ## the tests that start threads, under the thread sanitizer
-	$(call build,$(BUILD)/tsan,--preset tsan)
+	$(call build,$(BUILD)/tsan,--preset tsan,--target tests_of_threads)
 	@tools/run_tsan $(BUILD)/tsan
 
 fuzz: ## a minute of random files for the readers

@@ -52,9 +52,9 @@ if(TRIREME_HARDEN AND NOT TRIREME_SANITIZE)
   endif()
 endif()
 check_pie_supported(LANGUAGES C)
-if(TRIREME_SANITIZE)
+if(TRIREME_SANITIZE) # -g1: the lines that a report shows
   trireme_c_options(
-    -fsanitize=${TRIREME_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all -g -O1)
+    -fsanitize=${TRIREME_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all -g1 -O1)
   target_link_options(trireme_flags INTERFACE -fsanitize=${TRIREME_SANITIZE})
   foreach(sanitizer address thread) # gcc and clang name them differently
     if(TRIREME_SANITIZE MATCHES ${sanitizer})

@@ -12,11 +12,18 @@
 #ifndef TRS_BASE_CPU_H
 #define TRS_BASE_CPU_H
 
-#include "base/config.h"
 #include "base/status.h"
 
 typedef enum trs_isa { TRS_ISA_BASELINE, TRS_ISA_AVX2, TRS_ISA_AVX512 } trs_isa;
 
+/* TRS_ISA: the level that a kernels.c is compiled for.  Such a file does not depend on config.h, so
+ * that builds with other features take its object from ccache. */
+#ifdef TRS_ISA
+#define TRS_ISA_JOIN_(f, isa) f##_##isa
+#define TRS_ISA_JOIN(f, isa) TRS_ISA_JOIN_(f, isa)
+#define TRS_ISA_NAME(f) TRS_ISA_JOIN(f, TRS_ISA)
+#else
+#include "base/config.h"
 #if TRS_ISA_LEVELS > 1
 #define TRS_ISA_TABLE(f) \
   { &f##_baseline, &f##_avx2, &f##_avx512 }
@@ -24,11 +31,6 @@ typedef enum trs_isa { TRS_ISA_BASELINE, TRS_ISA_AVX2, TRS_ISA_AVX512 } trs_isa;
 #define TRS_ISA_TABLE(f) \
   { &f##_baseline }
 #endif
-
-#ifdef TRS_ISA /* the level that this kernels.c is compiled for */
-#define TRS_ISA_JOIN_(f, isa) f##_##isa
-#define TRS_ISA_JOIN(f, isa) TRS_ISA_JOIN_(f, isa)
-#define TRS_ISA_NAME(f) TRS_ISA_JOIN(f, TRS_ISA)
 #endif
 
 /* The level in use: the processor's highest, or the lower one that the environment variable

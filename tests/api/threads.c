@@ -13,6 +13,8 @@
 #include "test.h"
 
 enum { N = 4000, NRHS = 3, CALLERS = 4, PATIENCE = 300 /* seconds, on a busy machine */ };
+/* Each thread takes every method once or twice. */
+enum { PLANS = SANITIZED ? 6 : 12, SOLVES = SANITIZED ? 1 : 3, TRIES = SANITIZED ? 25 : 100 };
 
 static method_list listed;
 static const char *methods[MOST_METHODS + 1]; /* the last is NULL */
@@ -86,11 +88,11 @@ static void *works_alone(void *number) {
   double *x = malloc(sizeof wanted[0]);
   const char *problem = NULL;
   snprintf(message, sizeof message, "nrhs is %lld", (long long)own);
-  for (size_t k = 0; k < 12 && !problem; k++) {
+  for (size_t k = 0; k < PLANS && !problem; k++) {
     const size_t m = (k + (size_t)(intptr_t)number) % nmethods;
     trs_plan *plan;
     if (analyze(&plan, methods[m])) problem = "analysis";
-    for (int r = 0; r < 3 && !problem; r++) {
+    for (int r = 0; r < SOLVES && !problem; r++) {
       if (trs_update(plan, A) || solve(plan, x)) problem = "solve";
       if (memcmp(x, wanted[m], sizeof wanted[m])) problem = "other bits";
       trs_backward_error error = {.struct_size = sizeof error};
@@ -149,7 +151,7 @@ static atomic_int solved;
 static void *solves_shared(void *number) {
   double *x = malloc(sizeof wanted[0]);
   const char *problem = NULL;
-  for (int k = 0; k < 100 && !problem; k++) {
+  for (int k = 0; k < TRIES && !problem; k++) {
     trs_status status = solve(shared, x);
     if (!status && memcmp(x, right, sizeof wanted[0])) problem = "wrong";
     if (status && !strstr(trs_last_error()->message, "another call uses the plan"))

@@ -91,7 +91,7 @@ TEST(permutations_and_scalings_apply_on_either_side) {
   const method_list methods = methods_of("serial threads");
   trs_context *ctx;
   assert_success(trs_context_create(&ctx, "threads:3"));
-  for (int c = 0; c < 32 * methods.count; c++) {
+  for (int c = 0; c < 32 * methods.count; c += SANITIZED ? 3 : 1) {
     const char *method = methods.name[c >> 5];
     const trs_scalar scalar = (trs_scalar)(TRS_FLOAT + c % 4);
     const trs_format format = c & 16 ? TRS_CSC : TRS_CSR;
