@@ -68,16 +68,15 @@ static const char relaxation_on_gpu[] =
     "warp-six-rows     one warp for six block rows (W21), for blocks of 1 to 32\n"
     "warp-six-rows-l2  warp-six-rows, x kept in the L2 cache (W21)\n";
 static const char relaxation_of_papers[] =
-    "thread-row                        one thread per block row (W21)\n"
-    "warp-row                          one warp per block row, then a launch for the diagonal "
-    "(W21)\n"
-    "warp-row-l2                       warp-row, x kept in the L2 cache (W21)\n"
-    "warp-row-fused                    one warp per block row, with its diagonal (W21)\n"
-    "warp-row-fused-l2                 warp-row-fused, x kept in the L2 cache (W21)\n"
-    "warp-row-fused-l2-async           the same, the diagonal copied asynchronously (W21)\n"
-    "warp-row-fused-l2-async-prefetch  the same, the next right-hand side too (W21)\n"
-    "warp-six-rows-l2-async            warp-six-rows-l2, the diagonal copied asynchronously (W21)\n"
-    "warp-six-rows-l2-async-prefetch   the same, the next right-hand side too (W21)\n";
+    "thread-row               one thread per block row (W21)\n"
+    "warp-row                 one warp per block row, then a launch for the diagonal (W21)\n"
+    "warp-row-l2              warp-row, x kept in the L2 cache (W21)\n"
+    "warp-row-fused           one warp per block row, with its diagonal (W21)\n"
+    "warp-row-fused-l2        warp-row-fused, x kept in the L2 cache (W21)\n"
+    "warp-row-fused-l2-async  the same, the diagonal copied asynchronously (W21)\n"
+    "warp-six-rows-l2-async   warp-six-rows-l2, the diagonal copied asynchronously (W21)\n"
+    "warp-six-rows-prefetch   warp-six-rows, x of a row's next block ahead in shared memory "
+    "(W21)\n";
 
 static const struct {
   const char *title, *call, *list;

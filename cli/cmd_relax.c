@@ -61,8 +61,8 @@ static const option options[] = {
         "in turn"),
     TEXT_OPTION("variant", "NAME",
                 "auto|slices|thread-row|warp-row|warp-row-l2|warp-row-fused|warp-row-fused-l2|"
-                "warp-row-fused-l2-async|warp-row-fused-l2-async-prefetch|warp-six-rows|"
-                "warp-six-rows-l2|warp-six-rows-l2-async|warp-six-rows-l2-async-prefetch",
+                "warp-row-fused-l2-async|warp-six-rows|warp-six-rows-l2|warp-six-rows-l2-async|"
+                "warp-six-rows-prefetch",
                 FIELD(variant),
                 "the GPU kernels (default auto, the fastest; 'trireme methods' lists them); the "
                 "asynchronous variants do not take f16 and bf16"),

@@ -15,9 +15,8 @@ const char *const blocks_variants[] = {"slices",
                                        "warp-row-fused",
                                        "warp-row-fused-l2",
                                        "warp-row-fused-l2-async",
-                                       "warp-row-fused-l2-async-prefetch",
                                        "warp-six-rows-l2-async",
-                                       "warp-six-rows-l2-async-prefetch"};
+                                       "warp-six-rows-prefetch"};
 
 blocks blocks_random(int64_t n, int b, int64_t each, double dominance, uint64_t seed) {
   blocks A = {.n = n, .b = b};

@@ -20,8 +20,7 @@
 enum { PEER_ROUNDS = 3 };
 static const char ALL_VARIANTS[] =
     "thread-row,warp-row,warp-row-l2,warp-row-fused,warp-row-fused-l2,warp-row-fused-l2-async,"
-    "warp-row-fused-l2-async-prefetch,warp-six-rows,warp-six-rows-l2,warp-six-rows-l2-async,"
-    "warp-six-rows-l2-async-prefetch,auto";
+    "warp-six-rows,warp-six-rows-l2,warp-six-rows-l2-async,warp-six-rows-prefetch,auto";
 
 /* A block matrix on the host, with column-major blocks in float, and the CPU's result. */
 typedef struct block_matrix {

@@ -65,11 +65,11 @@ typedef enum trs_relax_rows_by {
   TRS_RELAX_BY_SIX          /* a warp for as many rows as fit its lanes */
 } trs_relax_rows_by;
 
-/* Asynchronous copies to shared memory, of the two last kinds. */
+/* Copies to shared memory, of the two last kinds. */
 typedef enum trs_relax_rows_copies {
   TRS_RELAX_COPY_NOTHING,
   TRS_RELAX_COPY_DIAGONAL, /* D's LU, during the product */
-  TRS_RELAX_COPY_NEXT      /* and r of the warp's next rows */
+  TRS_RELAX_COPY_X         /* x of a row's next block; of TRS_RELAX_BY_SIX */
 } trs_relax_rows_copies;
 
 typedef struct trs_relax_rows_how {

@@ -22,9 +22,8 @@ static const trs_relax_variant variants[] = {
     {"warp-row-fused", BY(WARP, false, NOTHING)},
     {"warp-row-fused-l2", BY(WARP, true, NOTHING)},
     {"warp-row-fused-l2-async", BY(WARP, true, DIAGONAL)},
-    {"warp-row-fused-l2-async-prefetch", BY(WARP, true, NEXT)},
     {"warp-six-rows-l2-async", BY(SIX, true, DIAGONAL)},
-    {"warp-six-rows-l2-async-prefetch", BY(SIX, true, NEXT)},
+    {"warp-six-rows-prefetch", BY(SIX, false, X)},
 };
 enum {
   ALL_VARIANTS = sizeof variants / sizeof *variants,

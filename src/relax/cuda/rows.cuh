@@ -14,13 +14,12 @@ namespace trs {
 namespace relax_rows {
 
 constexpr int THREADS = 256, WARPS = THREADS / int(WARP);
-constexpr int NONE = TRS_RELAX_COPY_NOTHING, DIAGONAL = TRS_RELAX_COPY_DIAGONAL,
-              DIAGONAL_AND_NEXT = TRS_RELAX_COPY_NEXT;
+constexpr int NONE = TRS_RELAX_COPY_NOTHING, DIAGONAL = TRS_RELAX_COPY_DIAGONAL;
 
 __host__ __device__ inline int rows_of_warp(bool six, int b) { return six ? int(WARP) / b : 1; }
 /* Elements of shared memory that a warp needs. */
 __host__ __device__ inline int room_of_warp(int copies, int rows, int b) {
-  return (copies >= DIAGONAL ? rows * b * b : 0) + (copies == DIAGONAL_AND_NEXT ? 2 * rows * b : 0);
+  return copies == DIAGONAL ? rows * b * b : 0;
 }
 
 /* The arrays of a kernel's right-hand side. */
@@ -34,32 +33,36 @@ struct columns {
         r(static_cast<const typename T::sum *>(a.r) + blockIdx.y * a.r_stride) {}
 };
 
-/* Relaxes the warp's rows first, ...; room: of the warp, r: of these rows. */
-template <int STORE, int B, bool SIX, int COPIES>
-__device__ inline void relax_group(const trs_relax_args &a, int64_t first, int64_t end,
-                                   typename stored<STORE>::sum *room,
-                                   const typename stored<STORE>::sum *r,
-                                   typename stored<STORE>::x *x) {
-  using sum = typename stored<STORE>::sum;
-  const int b = B ? B : a.block;
-  const place<B, SIX> at(b, first, end);
-  const lanes<B> &l = at.l;
-  const auto row = at.p - first;
-  sum y = -sum_row<STORE, B, SIX>(a, l, at.p, at.works, x);
-  const sum *d = static_cast<const sum *>(a.diagonal) + at.p * b * b;
-  if constexpr (COPIES == DIAGONAL) await_copies<0>();
-  if constexpr (COPIES == DIAGONAL_AND_NEXT) await_copies<1>();
-  if constexpr (COPIES != NONE) d = room + row * b * b;
-  y += r[row * b + l.i];
-  sum z = solve_diagonal(l, d, a.pivot + at.p * b, y);
-  if (at.stores) relax(x + at.p * a.pitch + l.i, z, a.omega);
-}
-
 template <class S>
 __device__ inline S *shared_room(int elements) {
   extern __shared__ __align__(16) unsigned char shared_bytes[];
   return reinterpret_cast<S *>(shared_bytes) + int(threadIdx.x / WARP) * elements;
 }
+
+/* D's LU of the rows of a warp, on its way to shared memory during the product. */
+template <class S, int COPIES>
+class diagonals {
+ public:
+  __device__ diagonals(const trs_relax_args &a, int64_t first, int count, int rows)
+      : from_(static_cast<const S *>(a.diagonal)), first_(first), elements_(a.block * a.block) {
+    if constexpr (COPIES == DIAGONAL) {
+      room_ = shared_room<S>(room_of_warp(COPIES, rows, a.block));
+      begin_copy(room_, from_ + first * elements_, count * elements_);
+    }
+  }
+  /* After the product. */
+  __device__ const S *await(int64_t p) const {
+    if constexpr (COPIES != DIAGONAL) return from_ + p * elements_;
+    await_copies<0>();
+    return room_ + (p - first_) * elements_;
+  }
+
+ private:
+  const S *from_;
+  int64_t first_;
+  int elements_;
+  S *room_ = nullptr;
+};
 
 template <int STORE, int B, bool SIX, int COPIES>
 __global__ void __launch_bounds__(THREADS)
@@ -69,11 +72,14 @@ __global__ void __launch_bounds__(THREADS)
   const int64_t first = begin + (int64_t(blockIdx.x) * WARPS + threadIdx.x / WARP) * rows;
   if (first >= end) return;
   const columns<STORE> c(a);
-  sum *room = COPIES == NONE ? nullptr : shared_room<sum>(room_of_warp(COPIES, rows, b));
-  if constexpr (COPIES != NONE)
-    begin_copy(room, static_cast<const sum *>(a.diagonal) + first * b * b,
-               int(min(int64_t(rows), end - first)) * b * b);
-  relax_group<STORE, B, SIX, COPIES>(a, first, end, room, c.r + first * b, c.x);
+  const diagonals<sum, COPIES> d(a, first, int(min(int64_t(rows), end - first)), rows);
+  const place<B, SIX> at(b, first, end);
+  const lanes<B> &l = at.l;
+  sum y = -sum_row<STORE, B, SIX>(a, l, at.p, at.works, c.x);
+  const sum *own = d.await(at.p);
+  y += c.r[at.p * b + l.i];
+  const sum z = solve_diagonal(l, own, a.pivot + at.p * b, y);
+  if (at.stores) relax(c.x + at.p * a.pitch + l.i, z, a.omega);
 }
 
 /* Rows begin to end - 1 of every right-hand side, `each` per block of threads; reads of x are kept
@@ -85,7 +91,7 @@ struct launcher {
   cudaStream_t stream;
 
   template <class K>
-  cudaError_t operator()(K kernel, int64_t each, size_t shared = 0) const {
+  cudaError_t operator()(K kernel, int64_t each, size_t shared = 0, int threads = THREADS) const {
     cudaLaunchAttribute keep = {};
     keep.id = cudaLaunchAttributeAccessPolicyWindow;
     keep.val.accessPolicyWindow.base_ptr = a.x;
@@ -95,7 +101,7 @@ struct launcher {
     keep.val.accessPolicyWindow.missProp = cudaAccessPropertyStreaming;
     cudaLaunchConfig_t config = {};
     config.gridDim = dim3(static_cast<unsigned>((end - begin + each - 1) / each), unsigned(a.nrhs));
-    config.blockDim = THREADS;
+    config.blockDim = unsigned(threads);
     config.dynamicSmemBytes = shared;
     config.stream = stream;
     config.attrs = &keep;

@@ -99,7 +99,7 @@ struct leftovers {
   }
 
   template <class S>
-  __device__ void empty_rows(const trs_push_args &a, S *old, int32_t turn, place at) const {
+  __device__ void empty_rows(const trs_push_args &a, S *old, int32_t turn, warp_lane at) const {
     const int32_t which = turn * TRS_PUSH_CLEARS + at.warp;
     if (which >= groups) return;
     S *column = old + which / a.nclear * a.slices.n;
@@ -108,7 +108,7 @@ struct leftovers {
       column[first + k] = pending_value<S>();
   }
   template <class S>
-  __device__ void empty_parts(S *old, int32_t turn, place at) const {
+  __device__ void empty_parts(S *old, int32_t turn, warp_lane at) const {
     const int64_t first = (int64_t(turn) * TRS_PUSH_CLEARS + at.warp) * TRS_PUSH_ROWS;
     for (int k = at.lane; k < TRS_PUSH_ROWS && first + k < parts; k += 32)
       old[first + k] = pending_value<S>();
@@ -118,7 +118,7 @@ struct leftovers {
 /* Tickets that clear follow the last run's chunks. */
 template <class S>
 __device__ void empty_turn(const trs_push_args &a, unsigned long long solve, const leftovers &left,
-                           int32_t turn, place at) {
+                           int32_t turn, warp_lane at) {
   const int64_t old = int64_t((solve + TRS_PUSH_THIRDS - 1) % TRS_PUSH_THIRDS) * a.most;
   const int64_t nparts = int64_t(a.slices.nparts) * TRS_SLICE_LANES;
   if (turn < left.group_turns())
@@ -156,7 +156,7 @@ __device__ void close(const trs_push_args &a, const trs_push_run &run, unsigned 
 }
 
 template <bool HEAVY, class S, class V>
-__device__ void solve_chunk(const view<S, V> &v, int32_t chunk, place at, S *partial) {
+__device__ void solve_chunk(const view<S, V> &v, int32_t chunk, warp_lane at, S *partial) {
   const int32_t slice = v.s.chunk[chunk], end = v.s.chunk[chunk + 1];
   const trs_slice h = v.s.slice[min(slice + at.warp, end - 1)];
   if (HEAVY && h.heavy)
@@ -178,7 +178,7 @@ __global__ void __launch_bounds__(THREADS, resident<S>(waits::rows))
   const leftovers left(a, run.last ? a.counters->columns : 0);
   const int32_t chunks = (run.chunk_end - run.chunk) * a.columns, turns = chunks + left.turns();
   const uint32_t wrap = uint32_t(turns) + gridDim.x - 1;
-  const place at = {int(threadIdx.x) % 32, int(threadIdx.x) / 32};
+  const warp_lane at = {int(threadIdx.x) % 32, int(threadIdx.x) / 32};
   int32_t next = 0;
   if (threadIdx.x == 0) next = int32_t(atomicInc(&a.counters->ticket, wrap));
   for (;;) {
@@ -203,7 +203,7 @@ template <class S, class V, waits WAITS>
 __global__ void __launch_bounds__(THREADS, resident<S>(WAITS))
     push_once(const __grid_constant__ trs_push_args a, const __grid_constant__ trs_push_run run) {
   extern __shared__ __align__(16) unsigned char shared[];
-  const place at = {int(threadIdx.x) % 32, int(threadIdx.x) / 32};
+  const warp_lane at = {int(threadIdx.x) % 32, int(threadIdx.x) / 32};
   const int32_t column = a.columns > 1 ? int32_t(blockIdx.x) % a.columns : 0;
   const int32_t turn = a.columns > 1 ? int32_t(blockIdx.x) / a.columns : int32_t(blockIdx.x);
   const int32_t slice = run.slice + turn * int(WARPS) + at.warp;

@@ -281,7 +281,7 @@ trs::analysis_state trs::fresh_state(const cut &c) {
 }
 
 extern "C" trs_status trs_gpu_cut_begin(trs_gpu_cut **result, trs_device *device,
-                                        const trs_system *system, const uint8_t *apart,
+                                        const trs_system *system, const uint8_t *block_starts,
                                         const trs_slice_rules *rules, const trs_gpu_cut *rival,
                                         const trs_known_levels *levels, trs_stream stream) {
   cut *c;
@@ -290,7 +290,7 @@ extern "C" trs_status trs_gpu_cut_begin(trs_gpu_cut **result, trs_device *device
   c->device = device;
   c->stream = static_cast<cudaStream_t>(stream);
   c->system = *system;
-  c->apart = apart;
+  c->block_starts = block_starts;
   c->rules = *rules;
   c->rival = rival;
   if (levels) {

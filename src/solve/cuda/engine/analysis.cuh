@@ -180,7 +180,7 @@ struct trs_gpu_cut {
   trs_device *device;
   cudaStream_t stream, side; /* the caller's stream; that of the next step, up to order_slices */
   trs_system system;
-  const uint8_t *apart; /* rows that must begin a block, or NULL */
+  const uint8_t *block_starts; /* rows that must begin a block, or NULL */
   trs_slice_rules rules;
   const trs_gpu_cut *rival;
   int32_t known_levels; /* number of levels that the caller gave; 0: none */

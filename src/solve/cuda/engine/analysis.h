@@ -15,8 +15,8 @@ typedef struct trs_gpu_found {
 /* The verdict on inverses, as trs_outline_fill gives it. */
 typedef struct trs_gpu_verdict {
   trs_gpu_found *found;
-  uint8_t *apart; /* device, or NULL: cuts the blocks of refused inverses */
-  int32_t *count; /* device, with apart: their number is added */
+  uint8_t *block_starts; /* device, or NULL: cuts the blocks of refused inverses */
+  int32_t *count;        /* device, with block_starts: their number is added */
 } trs_gpu_verdict;
 
 /* What belongs to the slices; device arrays, NULL where they would be trivial. */
@@ -71,8 +71,8 @@ trs_status trs_gpu_begin_features(void **stage, trs_device *device, const trs_sy
 trs_status trs_gpu_end_features(trs_pattern_features *features, void *stage, trs_device *device,
                                 int64_t n, trs_stream stream);
 
-/* apart[n], in device memory: 1 where a row of the sweep must begin a block; NULL: the rules alone
- * decide.
+/* block_starts[n], in device memory: 1 where a row of the sweep must begin a block; NULL: the rules
+ * alone decide.
  *
  * The cut is abandoned if it needs more levels than its rival (or NULL); large systems notice
  * during the analysis.  Begin the rival first, on the same stream; finish it first; free it after
@@ -84,7 +84,7 @@ trs_status trs_gpu_end_features(trs_pattern_features *features, void *stage, trs
  *
  * O(nnz) work and a radix sort of the blocks; one walk along the levels. */
 trs_status trs_gpu_cut_begin(trs_gpu_cut **cut, trs_device *device, const trs_system *system,
-                             const uint8_t *apart, const trs_slice_rules *rules,
+                             const uint8_t *block_starts, const trs_slice_rules *rules,
                              const trs_gpu_cut *rival, const trs_known_levels *levels,
                              trs_stream stream);
 /* Sets the counts of slices, with NULL arrays.  *level[nlevels + 1] is host memory to free with

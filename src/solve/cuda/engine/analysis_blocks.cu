@@ -68,7 +68,7 @@ __device__ int32_t hand_on(uint64_t *windows, int32_t window, int32_t count, trs
 
 struct cut_view {
   pattern_view t;
-  const uint8_t *apart; /* or NULL */
+  const uint8_t *block_starts; /* or NULL */
   int32_t most_block;
   bool dense;
   uint64_t *windows;
@@ -116,11 +116,13 @@ __device__ void mark_full_blocks(const cut_view &v, window_memory &m, int32_t t,
 
 /* ---- Chains: blocks of most_block rows, from the first row of the chain on. ---- */
 
-__device__ bool is_apart(const cut_view &v, int64_t k) { return v.apart && v.apart[k]; }
+__device__ bool starts_block(const cut_view &v, int64_t k) {
+  return v.block_starts && v.block_starts[k];
+}
 
 /* True if row k is in the chain of the row before it. */
 __device__ bool continues(const cut_view &v, int64_t k) {
-  return k > 0 && !is_apart(v, k) && run_before(v.t, v.t.row(k), k, 1) > 0;
+  return k > 0 && !starts_block(v, k) && run_before(v.t, v.t.row(k), k, 1) > 0;
 }
 
 /* The first row of the chain of row k, the first of the window; k if that is too far. */
@@ -175,7 +177,7 @@ __global__ void __launch_bounds__(WINDOW) cut_windows(const __grid_constant__ cu
   const int32_t window = m.window;
   const int64_t first = int64_t(window) * WINDOW, k = first + t;
   const int32_t rows = int32_t(min(int64_t(WINDOW), v.t.n - first));
-  if (t >= rows || is_apart(v, k))
+  if (t >= rows || starts_block(v, k))
     m.run[t] = 0;
   else if (v.dense)
     m.run[t] = uint8_t(run_before(v.t, v.t.row(k), k, min(v.most_block - 1, t)));
@@ -381,7 +383,7 @@ int64_t windows_sampled(int64_t n) {
 trs_status trs::find_blocks(const cut &c) {
   if (!c.start) return TRS_SUCCESS;
   const cut_view v = {pattern_view(c.system),
-                      c.apart,
+                      c.block_starts,
                       c.rules.most_block,
                       c.rules.dense != 0,
                       c.windows,

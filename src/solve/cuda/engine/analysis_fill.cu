@@ -219,14 +219,14 @@ __device__ void judge(const fill_view &v, const diagonal_blocks<S, ROWS> &blocks
   const bool refused = bad_rows(blocks, r, WARP, most, known) != 0;
   if (!__any_sync(~0u, refused)) return;
   if (r.t == 0) v.verdict.found->refused = 1;
-  if (!v.verdict.apart) return;
+  if (!v.verdict.block_starts) return;
   int size = 1;
   for (int s = WARP / 2; s > 1; s /= 2)
     if (bad_rows(blocks, r, s, most, known) == 0 && size == 1) size = s;
   if (!refused) return;
-  if (r.p > 0 && r.p % size == 0) v.verdict.apart[first + r.p] = 1;
+  if (r.p > 0 && r.p % size == 0) v.verdict.block_starts[first + r.p] = 1;
   if (r.p > 0) return;
-  if (first + r.rows < v.s.n) v.verdict.apart[first + r.rows] = 1;
+  if (first + r.rows < v.s.n) v.verdict.block_starts[first + r.rows] = 1;
   atomicAdd(v.verdict.count, 1);
 }
 

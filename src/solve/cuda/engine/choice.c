@@ -332,7 +332,7 @@ static const double PLACE = 1.25e-9, PLACE_APART = 2.3e-9, HEAVY_PLACES = 10, MA
 double trs_batched_seconds(const trs_launch_range *ranges, int32_t nranges,
                            const trs_slice_level *level, const trs_rhs_rules *rules) {
   const double place =
-      (rules->apart ? PLACE_APART : PLACE) * (rules->most_block > 1 ? MULTI_ROW_MANY : 1);
+      (rules->rows_scattered ? PLACE_APART : PLACE) * (rules->most_block > 1 ? MULTI_ROW_MANY : 1);
   const double waves = ceil((double)rules->width / rules->multiprocessors);
   double seconds = 0;
   for (int32_t k = 0; k < nranges; k++) {

@@ -48,7 +48,7 @@ trs_status trs_choose_launch_ranges(trs_launch_range **ranges, int32_t *nranges,
 typedef struct trs_rhs_rules {
   int32_t width; /* right-hand sides */
   int32_t scalar_bytes;
-  bool apart;              /* rows of a level lie apart in b and x */
+  bool rows_scattered;     /* rows of a level lie apart in b and x */
   int32_t most_block;      /* rows per block, at most */
   int32_t longest;         /* most entries of one row outside its block */
   int32_t clusters;        /* that the device runs at once */

@@ -62,8 +62,9 @@ static trs_status make_work(const engine *e, sweep *w, const trs_plan *plan, trs
   a->buffers = 2 * n * size <= facts->l2_bytes / 4 ? 2 : 1;
   if (e->asked.double_buffer >= 0) a->buffers = 1 + (int32_t)e->asked.double_buffer;
   a->work_shift = work_shift(e, w, a->buffers * n * size);
-  int64_t parts = (int64_t)w->c.slices.nparts * TRS_SLICE_LANES, apart = n << a->work_shift;
-  int64_t work_bytes = a->buffers * apart * size, bytes = a->buffers * (apart + parts) * size;
+  int64_t parts = (int64_t)w->c.slices.nparts * TRS_SLICE_LANES, positions = n << a->work_shift;
+  int64_t work_bytes = a->buffers * positions * size,
+          bytes = a->buffers * (positions + parts) * size;
   int64_t counters_at = (bytes + (int64_t)sizeof(int64_t) - 1) / 8 * 8;
   int64_t counters = (int64_t)sizeof *a->counters + (w->c.nranges + 1) * 4;
   w->bytes = counters_at + counters;
@@ -120,7 +121,7 @@ static void drop_solves(engine *e, trs_stream stream) {
 static trs_status begin_candidate(const engine *e, trs_plan *plan, trs_slice_rules rules,
                                   const candidate *rival, candidate *c) {
   *c = (candidate){.rules = rules};
-  return trs_gpu_cut_begin(&c->cut, e->gpu.device, &e->gpu.system, e->apart, &c->rules,
+  return trs_gpu_cut_begin(&c->cut, e->gpu.device, &e->gpu.system, e->block_starts, &c->rules,
                            rival ? rival->cut : NULL, NULL, plan->stream);
 }
 
@@ -447,12 +448,13 @@ static trs_status choose(engine *e, trs_plan *plan, const trs_pattern_features *
  */
 static trs_status mark_blocks(engine *e, trs_plan *plan) {
   const int64_t n = plan->system.n, bytes = (n + 3) / 4 * 4, word = (int64_t)sizeof(int32_t);
-  if (!e->apart) {
-    TRS_TRY(trs_device_alloc(e->gpu.device, (void **)&e->apart, bytes + word, 1, plan->stream));
-    TRS_TRY(trs_device_fill(e->apart, 0, bytes, plan->stream));
+  if (!e->block_starts) {
+    TRS_TRY(
+        trs_device_alloc(e->gpu.device, (void **)&e->block_starts, bytes + word, 1, plan->stream));
+    TRS_TRY(trs_device_fill(e->block_starts, 0, bytes, plan->stream));
   }
-  const trs_gpu_verdict verdict = {&e->found->fill, e->apart,
-                                   (int32_t *)(void *)(e->apart + bytes)};
+  const trs_gpu_verdict verdict = {&e->found->fill, e->block_starts,
+                                   (int32_t *)(void *)(e->block_starts + bytes)};
   TRS_TRY(trs_device_fill(verdict.count, 0, word, plan->stream));
   TRS_TRY(trs_gpu_slices_fill(&e->sweep.c.slices, &e->sweep.c.map, &e->gpu.system, e->float_values,
                               &verdict, plan->stream));
@@ -582,7 +584,7 @@ static int64_t bytes(const trs_plan *plan) {
   const trs_scalar scalar = plan->system.scalar;
   const sweep *w = &e->sweep;
   return trs_gpu_bytes(&e->gpu) + trs_gpu_substitution_bytes(&e->substitution, plan->system.n) +
-         (e->apart ? plan->system.n : 0) + w->bytes +
+         (e->block_starts ? plan->system.n : 0) + w->bytes +
          trs_gpu_slices_bytes(&w->c.slices, &w->c.map, scalar, e->float_values);
 }
 
@@ -624,7 +626,7 @@ static void free_state(trs_plan *plan) {
   if (!e) return;
   if (e->gpu.device) {
     drop_solves(e, plan->stream);
-    trs_device_free(e->gpu.device, e->apart, plan->stream);
+    trs_device_free(e->gpu.device, e->block_starts, plan->stream);
     trs_device_free_host(e->gpu.device, e->found);
     trs_gpu_free(&e->gpu, plan);
   }

@@ -61,10 +61,10 @@ double trs_engine_expect_several(const trs_engine *e, const trs_engine_candidate
 
 /* The number of right-hand sides up to which batched is faster. */
 static int32_t most_batched(const trs_engine *e, const trs_engine_sweep *w, trs_scalar scalar,
-                            bool apart) {
+                            bool scattered) {
   trs_rhs_rules rules = rhs_rules(e, &w->c, scalar);
   const trs_slices *s = &w->c.slices;
-  rules.apart = apart;
+  rules.rows_scattered = scattered;
   if (e->asked.rhs != TRS_RHS_AUTO) return e->asked.rhs == TRS_RHS_BATCHED ? MOST_TOGETHER : 0;
   int32_t good = 1, bad = MOST_TOGETHER + 1;
   while (bad - good > 1) {
@@ -153,9 +153,9 @@ trs_status trs_engine_prepare_rhs(const trs_engine *e, trs_engine_sweep *w, cons
   if (width <= w->most_batched) return TRS_SUCCESS;
   if (!w->row && row_groups_suit_all(e, w, scalar, (int32_t)width))
     TRS_TRY(map_idx(e, w, plan->stream));
-  w->rows_apart = near < SHORT_RUNS;
+  w->rows_scattered = near < SHORT_RUNS;
   w->least_transposed =
-      w->rows_apart ? WORTH_TRANSPOSING : least_for_groups(e, w, scalar, (int32_t)width);
+      w->rows_scattered ? WORTH_TRANSPOSING : least_for_groups(e, w, scalar, (int32_t)width);
   if (w->least_transposed > width) return TRS_SUCCESS;
   int64_t bytes = w->args.many_rhs * w->args.n * (int64_t)trs_scalar_size(scalar);
   w->bytes += bytes;
@@ -180,8 +180,8 @@ static trs_status clear_work(const trs_engine_sweep *w, const trs_engine_args *a
   find_waited(w->c.level, w->c.ranges, w->c.nranges, &begin, &end);
   if (begin < end) {
     end += (a->columns - 1) * a->slices.n;
-    const int64_t apart = size << a->work_shift;
-    TRS_TRY(trs_device_fill((char *)a->work + begin * apart, 0xff, (end - begin) * apart, stream));
+    const int64_t pitch = size << a->work_shift;
+    TRS_TRY(trs_device_fill((char *)a->work + begin * pitch, 0xff, (end - begin) * pitch, stream));
   }
   if (a->slices.nparts == 0) return TRS_SUCCESS;
   return trs_device_fill(a->parts, 0xff,
@@ -245,8 +245,9 @@ static bool solves_in_place(const trs_engine *e, const trs_engine_sweep *w,
                             const trs_engine_args *a, trs_scalar scalar, int32_t width) {
   const int64_t size = (int64_t)trs_scalar_size(scalar);
   const char *x = a->x, *b = a->b;
-  const bool apart = x >= b + a->n * a->b_row * size || b >= x + a->n * a->x_row * size;
-  return a->system_idx && a->x_row == width && apart && row_groups_suit_all(e, w, scalar, width) &&
+  const bool separate = x >= b + a->n * a->b_row * size || b >= x + a->n * a->x_row * size;
+  return a->system_idx && a->x_row == width && separate &&
+         row_groups_suit_all(e, w, scalar, width) &&
          trs_engine_whole_packs(b, a->b_row, a->b_col, width, scalar) &&
          trs_engine_whole_packs(x, a->x_row, a->x_col, width, scalar) &&
          trs_device_owns(e->gpu.device, x);
@@ -292,7 +293,7 @@ static bool transposes(const trs_engine_sweep *w, const trs_engine_args *a, trs_
                        int32_t width) {
   const bool columns = a->b_col > a->b_row && a->x_col > a->x_row;
   return w->transposed && columns && width >= w->least_transposed &&
-         (w->rows_apart || trs_engine_whole_packs(w->transposed, width, 1, width, scalar));
+         (w->rows_scattered || trs_engine_whole_packs(w->transposed, width, 1, width, scalar));
 }
 
 static trs_status launch_some(const trs_engine *e, const trs_engine_sweep *w,

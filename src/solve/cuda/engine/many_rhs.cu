@@ -230,13 +230,13 @@ __device__ void for_packs(const W &v, strip now, F f) {
  * row. */
 template <class W, class F>
 __device__ void for_columns(const W &v, strip now, int64_t row_stride, int64_t column_stride, F f) {
-  const int r = int(threadIdx.x) % TRS_SLICE_LANES, apart = int(blockDim.x) / TRS_SLICE_LANES;
+  const int r = int(threadIdx.x) % TRS_SLICE_LANES, step = int(blockDim.x) / TRS_SLICE_LANES;
   if (r >= v.h().rows) return;
   const int end = min(1 << v.log_width(), v.a.width - now.first);
   int c = int(threadIdx.x) / TRS_SLICE_LANES;
   const int32_t of = __ldg(v.slices().row + v.h().first + r);
   int64_t offset = trs_row_number(of) * row_stride + c * column_stride;
-  for (; c < end; c += apart, offset += apart * column_stride) f(r, c, of, offset);
+  for (; c < end; c += step, offset += step * column_stride) f(r, c, of, offset);
 }
 
 /* Begins to copy a piece of b; zeros, if the row has none. */
@@ -316,7 +316,7 @@ __device__ void add_batch(const W &v, const entries_of<W> &entries, bool second,
                           wait &w) {
   using S = typename W::S;
   constexpr bool WAITS = W::WAITS;
-  const int32_t apart = v.a.engine.many_rhs * int32_t(sizeof(S)); /* bytes */
+  const int32_t row_bytes = v.a.engine.many_rhs * int32_t(sizeof(S)); /* bytes */
   packs<S, W::EACH> value[BATCH<S>];
   bool missing = false;
 #pragma unroll
@@ -325,10 +325,12 @@ __device__ void add_batch(const W &v, const entries_of<W> &entries, bool second,
     for (int p = 0; p < W::EACH; p++) {
       const bool wanted = entries.idx[u] >= 0 && (p == 0 || second);
       value[u].of[p] = pack<S>{};
-      if (!WAITS && wanted) value[u].of[p] = ahead(x, entries.idx[u], apart)[p << v.t.log_across];
+      if (!WAITS && wanted)
+        value[u].of[p] = ahead(x, entries.idx[u], row_bytes)[p << v.t.log_across];
       /* A first poll without a wait pays only if the thread has registers to spare. */
       if (WAITS && W::EACH > 1)
-        peek_if(wanted, ahead(x, entries.idx[u], apart) + (p << v.t.log_across), value[u].of[p]);
+        peek_if(wanted, ahead(x, entries.idx[u], row_bytes) + (p << v.t.log_across),
+                value[u].of[p]);
       else if (WAITS && wanted)
         value[u].of[p] = pending_pack<S>();
       missing |= WAITS && W::EACH == 1 && wanted;
@@ -339,8 +341,8 @@ __device__ void add_batch(const W &v, const entries_of<W> &entries, bool second,
     for (int u = 0; u < BATCH<S>; u++)
 #pragma unroll
       for (int p = 0; p < W::EACH; p++)
-        peek_if(is_pending(value[u].of[p]), ahead(x, entries.idx[u], apart) + (p << v.t.log_across),
-                value[u].of[p]);
+        peek_if(is_pending(value[u].of[p]),
+                ahead(x, entries.idx[u], row_bytes) + (p << v.t.log_across), value[u].of[p]);
     missing = any_pending<S, W::EACH>(value);
     if (missing && !w.goes_on(v.row_number())) break;
   }

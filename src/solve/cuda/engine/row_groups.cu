@@ -289,8 +289,8 @@ cudaError_t launch(row_groups_args a, const trs_launch_range *range, int64_t sha
   constexpr int ROWS = THREADS >> LOG_GROUP;
   const int64_t slices = range->slice_end - range->slice;
   a.strips = (a.packs + (1 << LOG_GROUP) - 1) >> LOG_GROUP;
-  const bool apart = WAITS || slices * a.strips < PLENTY;
-  a.parts = apart ? int32_t((range->rows + slices * ROWS - 1) / (slices * ROWS)) : 1;
+  const bool in_parts = WAITS || slices * a.strips < PLENTY;
+  a.parts = in_parts ? int32_t((range->rows + slices * ROWS - 1) / (slices * ROWS)) : 1;
   const int64_t tasks = slices * a.strips * a.parts;
   auto kernel = solve_row_groups<S, V, LOG_GROUP, WAITS>;
   int unused = 0; /* bytes of shared memory that limit the resident blocks */

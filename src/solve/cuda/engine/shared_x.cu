@@ -149,15 +149,15 @@ struct coming {
 
   __device__ void fetch_entries(const W &v, int32_t number) {
     const trs_slices &all = v.a.slices;
-    const int32_t apart = trs_slice_stride(&h), width = v.lane < apart ? h.width : 0;
-    r = v.lane < apart ? v.lane >> h.log_lanes : 0;
+    const int32_t distance = trs_slice_stride(&h), width = v.lane < distance ? h.width : 0;
+    r = v.lane < distance ? v.lane >> h.log_lanes : 0;
     of = __ldg(all.row + h.first + r);
     const int32_t *idx_at = all.idx + h.entries + v.lane;
     const V *val_at = static_cast<const V *>(all.val) + h.entries + v.lane;
 #pragma unroll
     for (int u = 0; u < WIDTH; u++) {
-      idx[u] = u < width ? __ldg(idx_at + u * apart) : -1;
-      val[u] = u < width ? val_at[u * apart] : V{};
+      idx[u] = u < width ? __ldg(idx_at + u * distance) : -1;
+      val[u] = u < width ? val_at[u * distance] : V{};
     }
     inverse.load(inverses(v), h, r);
     int32_t first = __ldg(v.a.level_slice + h.level), end = __ldg(v.a.level_slice + h.level + 1);
@@ -211,9 +211,9 @@ struct coming {
    * the mean width of a level. */
   __device__ S sum_others(const W &v, wait &w) const {
     S sum = S{};
-    const int32_t apart = trs_slice_stride(&h);
-    for (int k = WIDTH; k < h.width && v.lane < apart; k++) {
-      int64_t entry = h.entries + int64_t(k) * apart + v.lane;
+    const int32_t distance = trs_slice_stride(&h);
+    for (int k = WIDTH; k < h.width && v.lane < distance; k++) {
+      int64_t entry = h.entries + int64_t(k) * distance + v.lane;
       int32_t at = v.a.slices.idx[entry];
       if (at < 0) continue;
       S x = is_old(at) ? peek(v.work + at) : v.m.ring[at % ring_size<S>()];

@@ -77,17 +77,17 @@ struct batch {
   int32_t idx[U];
   V val[U];
 
-  /* Entries k, k + stride, ... below width.  Neighbouring entries are `apart` elements apart. */
+  /* Entries k, k + stride, ... below width.  Neighbouring entries are `distance` elements apart. */
   __device__ void load(const int32_t *all_idx, const V *all_val, int k, int stride, int width,
-                       int apart) {
+                       int distance) {
 #pragma unroll
     for (int u = 0; u < U; u++) {
       int at = k + u * stride;
       idx[u] = -1;
       val[u] = V{};
       if (at < width) {
-        idx[u] = __ldg(all_idx + int64_t(at) * apart);
-        val[u] = all_val[int64_t(at) * apart];
+        idx[u] = __ldg(all_idx + int64_t(at) * distance);
+        val[u] = all_val[int64_t(at) * distance];
       }
     }
   }

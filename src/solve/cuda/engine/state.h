@@ -31,7 +31,7 @@ typedef struct trs_engine_sweep {
   int32_t most_batched;          /* up to this number of right-hand sides are batched */
   trs_launch_range *many_ranges; /* of several right-hand sides together */
   int32_t many_nranges;
-  bool rows_apart;          /* rows of a level lie apart in b and x */
+  bool rows_scattered;      /* rows of a level lie apart in b and x */
   void *transposed;         /* right-hand sides by rows, for columns of them; or NULL */
   int32_t least_transposed; /* from this number of columns on */
 } trs_engine_sweep;
@@ -53,8 +53,9 @@ typedef struct trs_engine {
   int32_t levels;                    /* of the system, if they are */
   double substituted_seconds;        /* expected with the last substitution; 0: none was made */
   trs_engine_found *found;
-  uint8_t *apart;  /* device, n: where blocks begin because of refused inverses; NULL: never */
-  int64_t refused; /* blocks that were cut for that */
+  uint8_t
+      *block_starts; /* device, n: where blocks begin because of refused inverses; NULL: never */
+  int64_t refused;   /* blocks that were cut for that */
   bool tuned;
 } trs_engine;
 

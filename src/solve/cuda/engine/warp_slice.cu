@@ -68,7 +68,7 @@ __global__ void __launch_bounds__(THREADS, resident<S>(WAITS))
   }
   const int32_t column = a.columns > 1 ? ticket % a.columns : 0;
   if (a.columns > 1) ticket /= a.columns;
-  place at = {int(threadIdx.x) % 32, int(threadIdx.x) / 32};
+  warp_lane at = {int(threadIdx.x) % 32, int(threadIdx.x) / 32};
   int32_t slice, end;
   find_slices<WAITS == waits::heavy>(a.slices, range, ticket, &slice, &end);
   const trs_slice h = a.slices.slice[min(slice + at.warp, end - 1)];

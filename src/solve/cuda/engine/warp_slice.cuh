@@ -24,7 +24,7 @@ struct one_rhs {
   int64_t x_row, b_row;
 };
 
-struct place {
+struct warp_lane {
   int lane, warp;
 };
 
@@ -47,17 +47,17 @@ __device__ typename W::scalar sum_before(
     batch<typename W::scalar, typename W::stored, BATCH> &last) {
   using S = typename W::scalar;
   using V = typename W::stored;
-  const int apart = trs_slice_stride(&h), width = lane < apart ? h.width : 0;
+  const int distance = trs_slice_stride(&h), width = lane < distance ? h.width : 0;
   const int32_t *idx = v.s.idx + h.entries + lane;
   const V *val = static_cast<const V *>(v.s.val) + h.entries + lane;
   batch<S, V, BATCH> next;
-  last.load(idx, val, offset, stride, width, apart);
+  last.load(idx, val, offset, stride, width, distance);
   if (h.early_poll >= 0)
     while (is_pending(peek<W::system>(v.work + h.early_poll)) && w.goes_on(row)) {
     }
   S sum = S{};
   for (int k = offset + BATCH * stride; k < h.width; k += BATCH * stride) {
-    next.load(idx, val, k, stride, width, apart);
+    next.load(idx, val, k, stride, width, distance);
     sum = last.template add<W::system>(sum, v.work, w, row);
     last = next;
   }
@@ -85,11 +85,11 @@ struct ring {
   int32_t idx[ROOM][THREADS];
 
   __device__ void ask(const int32_t *all_idx, const V *all_val, int stage, int k, int width,
-                      int apart) {
+                      int distance) {
 #pragma unroll
     for (int u = 0; u < BATCH; u++) {
       if (k + u >= width) break;
-      const int64_t at = int64_t(k + u) * apart;
+      const int64_t at = int64_t(k + u) * distance;
       __pipeline_memcpy_async(&idx[stage * BATCH + u][threadIdx.x], all_idx + at, sizeof(int32_t));
       __pipeline_memcpy_async(&val[stage * BATCH + u][threadIdx.x], all_val + at, sizeof(V));
     }
@@ -110,7 +110,7 @@ struct ring {
 /* The same sum with waits for every x. */
 template <class W>
 __device__ typename W::scalar patient_sum(const W &v, const int32_t *idx,
-                                          const typename W::stored *val, int width, int apart,
+                                          const typename W::stored *val, int width, int distance,
                                           int32_t row) {
   using S = typename W::scalar;
   wait w(v.fault);
@@ -118,7 +118,7 @@ __device__ typename W::scalar patient_sum(const W &v, const int32_t *idx,
 #pragma unroll 1
   for (int k = 0; k < width; k += BATCH) {
     batch<S, typename W::stored, BATCH> now;
-    now.load(idx, val, k, 1, width, apart);
+    now.load(idx, val, k, 1, width, distance);
     sum = now.template add<W::system>(sum, v.work, w, row);
   }
   return sum;
@@ -131,22 +131,22 @@ __device__ typename W::scalar settled_sum(const W &v, const trs_slice &h, int la
   using S = typename W::scalar;
   using V = typename W::stored;
   enum { STAGES = ring<S, V>::STAGES };
-  const int apart = trs_slice_stride(&h), width = lane < apart ? h.width : 0;
+  const int distance = trs_slice_stride(&h), width = lane < distance ? h.width : 0;
   const int32_t *idx = v.s.idx + h.entries + lane;
   const V *val = static_cast<const V *>(v.s.val) + h.entries + lane;
-  for (int k = 0; k < STAGES; k++) r.ask(idx, val, k, k * BATCH, width, apart);
+  for (int k = 0; k < STAGES; k++) r.ask(idx, val, k, k * BATCH, width, distance);
   S sum = S{};
   int stage = 0;
   bool missing = false;
   for (int k = 0; k < width; k += BATCH) {
     __pipeline_wait_prior(STAGES - 1);
     const auto now = r.take(stage, k, width);
-    r.ask(idx, val, stage, k + STAGES * BATCH, width, apart);
+    r.ask(idx, val, stage, k + STAGES * BATCH, width, distance);
     sum = now.add_settled(sum, v.work, &missing);
     stage = stage + 1 < STAGES ? stage + 1 : 0;
   }
   __pipeline_wait_prior(0);
-  if (W::system && missing) sum = patient_sum(v, idx, val, width, apart, row);
+  if (W::system && missing) sum = patient_sum(v, idx, val, width, distance, row);
   __syncwarp();
   return sum;
 }
@@ -288,7 +288,7 @@ __device__ void solve_latest_last(const W &v, const trs_slice &h, int lane) {
 
 /* The sums of the parts of a heavy block.  They carry their readiness as x does. */
 template <class W>
-__device__ typename W::scalar sum_parts(const W &v, const trs_slice &h, place at, int32_t row) {
+__device__ typename W::scalar sum_parts(const W &v, const trs_slice &h, warp_lane at, int32_t row) {
   using S = typename W::scalar;
   wait w(v.fault);
   S sum = S{};
@@ -310,7 +310,7 @@ __device__ S sum_warps(const S *partial, int lane) {
 }
 
 template <class W>
-__device__ void leave_part(const W &v, const trs_slice &h, place at,
+__device__ void leave_part(const W &v, const trs_slice &h, warp_lane at,
                            const typename W::scalar *partial) {
   using S = typename W::scalar;
   if (at.warp > 0) return;
@@ -346,7 +346,8 @@ struct diagonals {
 /* One slice by all warps of the block.  Each warp sums every WARPS-th entry, then multiplies with
  * every WARPS-th diagonal of the inverse. */
 template <class W>
-__device__ void solve_heavy(const W &v, const trs_slice &h, place at, typename W::scalar *partial) {
+__device__ void solve_heavy(const W &v, const trs_slice &h, warp_lane at,
+                            typename W::scalar *partial) {
   using S = typename W::scalar;
   const int r = at.lane >> h.log_lanes;
   diagonals<S> own;

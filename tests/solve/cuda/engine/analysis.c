@@ -18,7 +18,7 @@ static trs_gpu_found *found; /* by the GPU in values, in pinned memory */
 typedef struct both {
   trs_system S;
   trs_system p;
-  const uint8_t *apart;
+  const uint8_t *block_starts;
   trs_slice_rules rules;
   bool store_float;
   const char *name;
@@ -131,7 +131,8 @@ static trs_status cut_and_build(both *b) {
   trs_gpu_cut *cut;
   b->level = NULL;
   *found = (trs_gpu_found){0};
-  trs_status status = trs_gpu_cut_begin(&cut, gpu, &b->p, b->apart, &b->rules, NULL, 0, NULL);
+  trs_status status =
+      trs_gpu_cut_begin(&cut, gpu, &b->p, b->block_starts, &b->rules, NULL, 0, NULL);
   if (!status) status = trs_gpu_cut_finish(cut, &b->there, &b->level);
   if (!status) status = trs_gpu_cut_build(cut, &b->there, &b->map, b->store_float, NULL, found);
   trs_gpu_cut_free(cut);
@@ -242,15 +243,15 @@ TEST(new_values_are_filled_in) {
 }
 
 /* The GPU's verdict on the inverses of b->there: their number, and where their blocks are cut. */
-static int32_t mark(const both *b, uint8_t *apart) {
+static int32_t mark(const both *b, uint8_t *block_starts) {
   const size_t n = (size_t)b->S.n;
   int32_t count = 0;
-  memset(apart, 0, n);
-  trs_gpu_verdict v = {found, gpu_upload(apart, n), gpu_upload(&count, sizeof count)};
+  memset(block_starts, 0, n);
+  trs_gpu_verdict v = {found, gpu_upload(block_starts, n), gpu_upload(&count, sizeof count)};
   assert_success(trs_gpu_slices_fill(&b->there, &b->map, &b->p, b->store_float, &v, NULL));
-  gpu_fetch(apart, v.apart, n);
+  gpu_fetch(block_starts, v.block_starts, n);
   gpu_fetch(&count, v.count, sizeof count);
-  gpu_free(v.apart);
+  gpu_free(v.block_starts);
   gpu_free(v.count);
   return count;
 }
@@ -268,7 +269,7 @@ static void compare_cuts(both *b, int *cuts) {
     if (here[k] != there[k]) differ(b, "cut at row of the sweep", k);
   drop_built(b);
   trs_slices_destroy(&b->here);
-  b->apart = gpu_upload(there, (size_t)b->S.n);
+  b->block_starts = gpu_upload(there, (size_t)b->S.n);
   assert_success(shape_slices_cut(&b->here, &b->S, &b->rules, here, NULL, &refused));
   assert_success(cut_and_build(b));
   same_pattern(b);
@@ -277,7 +278,7 @@ static void compare_cuts(both *b, int *cuts) {
   *cuts += mark(b, there) == 0;
   drop_built(b);
   trs_slices_destroy(&b->here);
-  gpu_free((void *)b->apart);
+  gpu_free((void *)b->block_starts);
 }
 
 TEST(blocks_are_cut_as_on_the_host) {
