@@ -33,8 +33,10 @@ int64_t stand_in_held(void) { return allocations; }
 
 trs_status trs_device_open(trs_device **device, int ordinal) {
   *device = &devices[ordinal];
-  (*device)->facts = (trs_device_facts){
-      .ordinal = ordinal, .window_bytes = 1000, .memory_bytes = (int64_t)1 << 30};
+  (*device)->facts = (trs_device_facts){.ordinal = ordinal,
+                                        .window_bytes = 1000,
+                                        .memory_bytes = (int64_t)1 << 30,
+                                        .costs = trs_gpu_measured};
   return TRS_SUCCESS;
 }
 const char *trs_device_list(void) { return ""; }

@@ -9,14 +9,9 @@
 
 const char *const trs_deal_rules[] = {"auto", "cyclic", "bands", "slabs", "graph", NULL};
 
-/* Seconds: a step between levels on one GPU; what a step between two GPUs costs more; a launch; a
- * value sent.  Bytes per second; bytes per entry and per row. */
-static const double HOP = 0.46e-6, PEER_STEP = 0.35e-6, LAUNCH = 4e-6, PUSH = 12e-12,
-                    BANDWIDTH = 3.3e12;
-
 enum {
-  ENTRY_BYTES = 12,
-  ROW_BYTES = 45,
+  ENTRY_BYTES = 12,     /* read per entry */
+  ROW_BYTES = 45,       /* and per row */
   ROW_WEIGHT = 4,       /* of a row, in entries */
   FEW_SLICES = 32,      /* per member; below it a split gains nothing */
   SMALL_GRAPH = 200000, /* auto tries METIS up to this number of slices */
@@ -33,15 +28,16 @@ typedef struct dealing {
   int32_t members;
   double alone;       /* seconds of one GPU, measured; 0: unknown */
   int64_t most_edges; /* of the graph for METIS */
+  const trs_gpu_costs *gpu;
   trs_team *team;
   int threads;
 } dealing;
 
 static int64_t entries_of(const trs_slice *h) { return (int64_t)h->width * trs_slice_stride(h); }
 
-static double seconds_of(const trs_slice *h) {
+static double seconds_of(const dealing *d, const trs_slice *h) {
   int64_t rows = trs_slice_is_part(h) ? 0 : h->rows;
-  return (double)(ENTRY_BYTES * entries_of(h) + ROW_BYTES * rows) / BANDWIDTH;
+  return (double)(ENTRY_BYTES * entries_of(h) + ROW_BYTES * rows) / d->gpu->group_bandwidth;
 }
 
 /* ---- Partitions: the owner of each slice that is not a part.  A part has the owner of the slice
@@ -166,7 +162,9 @@ static void store_path(seen *row, path it) {
   memcpy(&bits, &it, sizeof bits);
   atomic_store_explicit(&row->path, bits, memory_order_relaxed);
 }
-static double seconds_along(path it) { return HOP * it.steps + PEER_STEP * it.peer_steps; }
+static double seconds_along(const dealing *d, path it) {
+  return d->gpu->group_hop * it.steps + d->gpu->peer_hop * it.peer_steps;
+}
 
 /* Copies the owners of slices to their rows. */
 static void spread_owners(void *argument, int rank, int size) {
@@ -217,12 +215,12 @@ static int64_t look_at_block(look *it, int64_t k, int64_t end, path *longest) {
         there.peer_steps++;
         pushes += need_row(other, own);
       }
-      if (seconds_along(there) > seconds_along(latest)) latest = there;
+      if (seconds_along(it->d, there) > seconds_along(it->d, latest)) latest = there;
     }
   }
   latest.steps++;
   for (int64_t row = k; row < end; row++) store_path(&it->row[trs_in_sweep(S, row)], latest);
-  if (seconds_along(latest) > seconds_along(*longest)) *longest = latest;
+  if (seconds_along(it->d, latest) > seconds_along(it->d, *longest)) *longest = latest;
   return pushes;
 }
 
@@ -259,12 +257,17 @@ static trs_status look_at_all(const dealing *d, trs_deal *deal, double *seconds)
   trs_team_run(d->team, all, place_masks, &it);
   for (int t = 0; t < d->threads; t++) {
     deal->pushes += it.pushes[t];
-    if (seconds_along(it.longest[t]) > seconds_along(longest)) longest = it.longest[t];
+    if (seconds_along(d, it.longest[t]) > seconds_along(d, longest)) longest = it.longest[t];
   }
   deal->peer_steps = longest.peer_steps;
-  *seconds = seconds_along(longest);
+  *seconds = seconds_along(d, longest);
   trs_free(it.row);
   return TRS_SUCCESS;
+}
+
+/* The launch and the steps from level to level of one GPU. */
+static double seconds_of_levels(const dealing *d) {
+  return d->gpu->group_launch + d->gpu->group_hop * d->s->nlevels;
 }
 
 static double most_of(const double *load, int32_t members) {
@@ -278,7 +281,7 @@ static void weigh_levels(const dealing *d, trs_deal *deal, double *fullest, doub
   double all[TRS_MOST_MEMBERS] = {0}, load[TRS_MOST_MEMBERS] = {0}, total = 0;
   *fullest = 0;
   for (int32_t k = 0; k < d->s->nslices; k++) {
-    double own = seconds_of(&d->s->slice[k]);
+    double own = seconds_of(d, &d->s->slice[k]);
     load[deal->owner[k]] += own;
     deal->rows[deal->owner[k]] += trs_slice_is_part(&d->s->slice[k]) ? 0 : d->s->slice[k].rows;
     all[deal->owner[k]] += own;
@@ -297,7 +300,8 @@ static void weigh_levels(const dealing *d, trs_deal *deal, double *fullest, doub
 static double scale_of(const dealing *d, double expected) {
   static const double LEAST = 0.3, MOST = 4;
   if (d->alone <= 0 || expected <= 0) return 1;
-  return fmin(fmax((d->alone - LAUNCH - HOP * d->s->nlevels) / expected, LEAST), MOST);
+  const double levels = d->gpu->group_hop * d->s->nlevels;
+  return fmin(fmax((d->alone - d->gpu->group_launch - levels) / expected, LEAST), MOST);
 }
 
 static trs_status judge(const dealing *d, trs_deal *deal) {
@@ -305,8 +309,9 @@ static trs_status judge(const dealing *d, trs_deal *deal) {
   TRS_TRY(look_at_all(d, deal, &along));
   weigh_levels(d, deal, &fullest, &mean);
   double scale = scale_of(d, mean * d->members);
-  deal->seconds = LAUNCH + along + scale * fullest + PUSH * (double)deal->pushes / d->members;
-  deal->alone = LAUNCH + HOP * d->s->nlevels + scale * mean * d->members;
+  deal->seconds = d->gpu->group_launch + along + scale * fullest +
+                  d->gpu->push * (double)deal->pushes / d->members;
+  deal->alone = seconds_of_levels(d) + scale * mean * d->members;
   return TRS_SUCCESS;
 }
 
@@ -329,7 +334,7 @@ static trs_status try_all(const dealing *d, trs_deal *best) {
   TRS_TRY(try_rule(d, all[0], best));
   for (size_t k = 1; k < sizeof all / sizeof *all && d->members > 1; k++) {
     trs_deal other;
-    double ideal = LAUNCH + HOP * d->s->nlevels + (best->alone - LAUNCH) / d->members;
+    double ideal = seconds_of_levels(d) + (best->alone - d->gpu->group_launch) / d->members;
     if (best->seconds < NEARLY_IDEAL * ideal && k >= 2) break;
     if (all[k] == TRS_DEAL_GRAPH && d->s->nslices > SMALL_GRAPH) break;
     trs_status status = try_rule(d, all[k], &other);
@@ -347,13 +352,14 @@ static trs_status try_all(const dealing *d, trs_deal *best) {
 
 trs_status trs_deal_create(trs_deal *deal, const trs_system *S, const trs_slices *s,
                            const trs_outline *outline, int32_t members, trs_deal_rule rule,
-                           double alone, trs_team *team) {
+                           double alone, const trs_gpu_costs *gpu, trs_team *team) {
   dealing d = {.S = S,
                .s = s,
                .position = trs_outline_positions(outline),
                .begins = trs_outline_begins(outline),
                .members = members,
                .alone = alone,
+               .gpu = gpu,
                .most_edges = INT64_MAX,
                .team = team,
                .threads = trs_sweepers(S, team)};

@@ -52,10 +52,11 @@ typedef struct trs_deal {
 void trs_deal_slabs(int64_t *cut, const trs_system *S, int32_t members);
 
 /* S is stored by rows.  s and outline: its slices, without idx, val and inverse.  alone: measured
- * seconds of one GPU, or 0.  O(nnz) per rule that is tried, by the team. */
+ * seconds of one GPU, or 0.  gpu: the same in all processes of a group.  O(nnz) per rule that
+ * is tried, by the team. */
 trs_status trs_deal_create(trs_deal *deal, const trs_system *S, const trs_slices *s,
                            const trs_outline *outline, int32_t members, trs_deal_rule rule,
-                           double alone, trs_team *team);
+                           double alone, const trs_gpu_costs *gpu, trs_team *team);
 void trs_deal_destroy(trs_deal *deal);
 
 /* deal_graph.c: owners of the slices that are not parts, by METIS.  TRS_ERROR_UNSUPPORTED if this

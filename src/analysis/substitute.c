@@ -24,25 +24,25 @@ int32_t trs_band_count(int32_t nlevels, int32_t depth) {
   return count;
 }
 
-/* A dependency takes as long as reading so many entries, about. */
-static const double HOP_ENTRIES = 95000;
-
 /* By how many entries a row of M may exceed the mean of `rows` rows of L: for all levels, and for
  * the width of a level. */
 static double more_entries(double mean) { return 5 * mean + 16; }
-static double more_in_level(double rows) { return HOP_ENTRIES / 2 / rows; }
-
-/* The entries of a row of M in a level. */
-static int32_t most_entries(const trs_slice_level *level) {
-  const double rows = level[1].position - level->position,
-               mean = (double)(level[1].entries - level->entries) / rows;
-  return least(ceil(mean) + fmin(more_entries(mean), more_in_level(rows)), TRS_SUBSTITUTED_ENTRIES);
+static double more_in_level(double rows, const trs_gpu_costs *gpu) {
+  return gpu->hop_entries / 2 / rows;
 }
 
-bool trs_bands_are_wide(const trs_slice_level *level, int32_t nlevels) {
+/* The entries of a row of M in a level. */
+static int32_t most_entries(const trs_slice_level *level, const trs_gpu_costs *gpu) {
+  const double rows = level[1].position - level->position,
+               mean = (double)(level[1].entries - level->entries) / rows;
+  return least(ceil(mean) + fmin(more_entries(mean), more_in_level(rows, gpu)),
+               TRS_SUBSTITUTED_ENTRIES);
+}
+
+bool trs_bands_are_wide(const trs_slice_level *level, int32_t nlevels, const trs_gpu_costs *gpu) {
   const double rows = level[nlevels].position - level->position,
                mean = (double)(level[nlevels].entries - level->entries) / rows;
-  return more_in_level(rows / nlevels) < more_entries(mean);
+  return more_in_level(rows / nlevels, gpu) < more_entries(mean);
 }
 
 /* Levels between the last y of a band and its x, where there are so many: x should wait for other
@@ -68,7 +68,7 @@ static void order_steps(trs_bands *b, const trs_slice_level *level) {
 }
 
 trs_status trs_bands_create(trs_bands *bands, const trs_slice_level *level, int32_t nlevels,
-                            int32_t depth) {
+                            int32_t depth, const trs_gpu_costs *gpu) {
   *bands = (trs_bands){.nlevels = nlevels, .nbands = trs_band_count(nlevels, depth)};
   bands->nsteps = depth < bands->nbands ? depth : bands->nbands;
   bands->n = level[nlevels].position - level->position;
@@ -85,7 +85,7 @@ trs_status trs_bands_create(trs_bands *bands, const trs_slice_level *level, int3
     bands->level[l] = (trs_band_level){.band = band,
                                        .begin = begin,
                                        .ahead = end - 1 - l + slack(band, end - begin),
-                                       .most = most_entries(level + l),
+                                       .most = most_entries(level + l, gpu),
                                        .position = level[l].position};
     if (l + 1 == end) band++, begin = end;
     if (bands->level[l].most > bands->most) bands->most = bands->level[l].most;

@@ -23,6 +23,7 @@
 
 #include "analysis/slices.h"
 #include "analysis/triangle.h"
+#include "base/machine_model.h"
 
 /* Entries that a row of M substitutes, at most: FEW where no row may have more than FEW entries. */
 #define TRS_SUBSTITUTED_ENTRIES 128
@@ -69,12 +70,12 @@ extern "C" {
  * may have longer rows in M than wide ones: the entries that substitution adds to a level take at
  * most half of the time that a dependency takes. */
 trs_status trs_bands_create(trs_bands *bands, const trs_slice_level *level, int32_t nlevels,
-                            int32_t depth);
+                            int32_t depth, const trs_gpu_costs *gpu);
 void trs_bands_destroy(trs_bands *bands);
 int64_t trs_band_rows(const trs_bands *bands, int32_t level); /* rows of a level */
 
 /* True if most levels are so wide that this limits the rows of M. */
-bool trs_bands_are_wide(const trs_slice_level *level, int32_t nlevels);
+bool trs_bands_are_wide(const trs_slice_level *level, int32_t nlevels, const trs_gpu_costs *gpu);
 
 /* The number of bands of up to `depth` levels. */
 int32_t trs_band_count(int32_t nlevels, int32_t depth);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/heap.h"
+#include "base/machine_model.h"
 #include "base/memory.h"
 
 typedef struct tree {
@@ -17,9 +18,9 @@ typedef struct tree {
 } tree;
 
 static double node_seconds(const trs_panel *K) {
-  static const double NODE = 6e-9, LINE = 0.4e-9, VALUE = 0.13e-9;
-  return NODE + LINE * (double)(K->length + K->width) +
-         VALUE * (double)K->width * (double)(K->width + K->length);
+  const trs_cpu_costs *cpu = &trs_cpu_generic;
+  return cpu->panel + cpu->panel_line * (double)(K->length + K->width) +
+         cpu->panel_value * (double)K->width * (double)(K->width + K->length);
 }
 
 double trs_panels_seconds(const trs_panels *P) {
@@ -32,8 +33,9 @@ double trs_subtrees_waits = 1;
 
 /* A step of the top: all threads solve with the diagonal block, then share the panel. */
 static double step_seconds(const trs_panel *K, int threads) {
-  static const double BARRIER = 0.25e-6, MEMBER = 0.04e-6, COLUMN = 12e-9;
-  const double alone = BARRIER + MEMBER * threads + COLUMN * (double)K->width;
+  const trs_cpu_costs *cpu = &trs_cpu_generic;
+  const double alone =
+      cpu->barrier + cpu->barrier_member * threads + cpu->panel_column * (double)K->width;
   return trs_subtrees_waits * alone + node_seconds(K) / (double)threads;
 }
 

@@ -147,6 +147,12 @@ const char *trs_context_find_device(trs_context *context) {
   return context->device ? NULL : context->no_device;
 }
 
+const trs_gpu_costs *trs_context_gpu_costs(const trs_context *context) {
+  const bool alike = context->group && !trs_group_one_process(context->group);
+  if (alike || !context->device) return &trs_gpu_measured;
+  return &trs_device_look(context->device)->costs;
+}
+
 trs_status trs_context_set_gpu_memory(trs_context *context, int64_t bytes) {
   if (!context) return trs_fail(TRS_ERROR_ARGUMENT, -1, "ctx is NULL");
   if (bytes < 0) return trs_fail(TRS_ERROR_ARGUMENT, -1, "bytes is %lld", (long long)bytes);

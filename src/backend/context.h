@@ -47,6 +47,10 @@ extern const char trs_context_inherited[]; /* the error message for a GPU in a f
 /* Every call that uses a context calls this first. */
 trs_status trs_context_check(const trs_context *context);
 
+/* The row of the machine model for the context's GPUs.  Processes of a group choose alike, whatever
+ * GPU each has, so theirs is the measured row. */
+const trs_gpu_costs *trs_context_gpu_costs(const trs_context *context);
+
 /* For "auto": opens the first GPU if one exists.  Returns NULL, or why no GPU is available. */
 const char *trs_context_find_device(trs_context *context);
 

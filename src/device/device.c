@@ -59,6 +59,17 @@ static trs_status check_process(void) {
                   "GPUs in the child alone, or start it with exec");
 }
 
+/* The peak of the device's memory, bytes per second: two transfers per cycle.  0: unknown. */
+static double memory_bandwidth(int ordinal) {
+  int kilohertz = 0, bits = 0;
+  if (cudaDeviceGetAttribute(&kilohertz, cudaDevAttrMemoryClockRate, ordinal) != cudaSuccess ||
+      cudaDeviceGetAttribute(&bits, cudaDevAttrGlobalMemoryBusWidth, ordinal) != cudaSuccess) {
+    (void)cudaGetLastError(); /* which is no failure of a later launch */
+    return 0;
+  }
+  return 2e3 * kilohertz * bits / 8;
+}
+
 static trs_status look(trs_device *device, int ordinal) {
   struct cudaDeviceProp p;
   TRS_TRY(trs_device_check(cudaGetDeviceProperties(&p, ordinal), "looking at the device"));
@@ -73,6 +84,7 @@ static trs_status look(trs_device *device, int ordinal) {
   facts->memory_bytes = (int64_t)p.totalGlobalMem;
   facts->persisting_bytes = p.persistingL2CacheMaxSize;
   facts->window_bytes = p.accessPolicyMaxWindowSize;
+  facts->costs = trs_gpu_costs_of(facts->name, memory_bandwidth(ordinal), facts->multiprocessors);
   if (p.major >= 8) return TRS_SUCCESS;
   return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
                   "GPU %d (%s) has compute capability %d.%d: 8.0 or newer is needed", ordinal,

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 
+#include "base/machine_model.h"
 #include "base/status.h"
 
 #ifdef __cplusplus
@@ -29,6 +30,7 @@ typedef struct trs_device_facts {
   int64_t l2_bytes, memory_bytes;
   int64_t persisting_bytes, window_bytes; /* of L2: the part that can be set aside; the largest
                                              access window */
+  trs_gpu_costs costs;                    /* its row of the machine model */
 } trs_device_facts;
 
 /* Opens the GPU of this CUDA ordinal.  All opens of one GPU share one object.

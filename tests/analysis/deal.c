@@ -65,7 +65,8 @@ static void deal_out(dealt *d, const trs_slice_rules *rules, int members, trs_de
   assert_success(
       trs_outline_create(&d->outline, &d->s, &d->S, rules, NULL, slabs ? members : 1, cut, NULL));
   d->position = trs_outline_positions(d->outline);
-  assert_success(trs_deal_create(&d->deal, &d->S, &d->s, d->outline, members, how, 0, NULL));
+  assert_success(trs_deal_create(&d->deal, &d->S, &d->s, d->outline, members, how, 0,
+                                 &trs_gpu_measured, NULL));
   for (int m = 0; m < members; m++) {
     assert_success(trs_deal_share_create(&d->share[m], &d->deal, &d->s, m, rules->early_poll));
     fill_share(d, m);
@@ -513,7 +514,8 @@ static void same_by_a_team(const trs_system *S, const trs_slice_rules *rules, tr
   for (int k = 0; k < 2; k++) {
     trs_team *by = k == 0 ? NULL : team;
     assert_success(trs_outline_create(&outline[k], &s[k], S, rules, NULL, MEMBERS, cut, by));
-    assert_success(trs_deal_create(&deal[k], S, &s[k], outline[k], MEMBERS, how, 0, by));
+    assert_success(
+        trs_deal_create(&deal[k], S, &s[k], outline[k], MEMBERS, how, 0, &trs_gpu_measured, by));
   }
   const size_t n = (size_t)S->n, nslices = (size_t)s[0].nslices;
   assert_int_equal(s[0].nslices, s[1].nslices);
@@ -555,17 +557,17 @@ TEST(members_beyond_the_limit_are_refused) {
   dealt d = {.S = shape_system(SHAPE_GRID, 33, TRS_DOUBLE, true, true)};
   const int64_t whole[] = {0, d.S.n};
   assert_success(trs_outline_create(&d.outline, &d.s, &d.S, &all_rules[0], NULL, 1, whole, NULL));
-  assert_int_equal(
-      trs_deal_create(&d.deal, &d.S, &d.s, d.outline, TRS_MOST_MEMBERS + 1, TRS_DEAL_AUTO, 0, NULL),
-      TRS_ERROR_UNSUPPORTED);
+  assert_int_equal(trs_deal_create(&d.deal, &d.S, &d.s, d.outline, TRS_MOST_MEMBERS + 1,
+                                   TRS_DEAL_AUTO, 0, &trs_gpu_measured, NULL),
+                   TRS_ERROR_UNSUPPORTED);
   trs_slices_destroy(&d.s);
   trs_outline_destroy(d.outline);
   shape_free(&d.S);
 }
 
 static trs_status deal_and_share(dealt *d) {
-  trs_status status =
-      trs_deal_create(&d->deal, &d->S, &d->s, d->outline, 3, TRS_DEAL_AUTO, 0, NULL);
+  trs_status status = trs_deal_create(&d->deal, &d->S, &d->s, d->outline, 3, TRS_DEAL_AUTO, 0,
+                                      &trs_gpu_measured, NULL);
   if (status) return status;
   status = trs_deal_share_create(&d->share[0], &d->deal, &d->s, 0, 3);
   trs_deal_share_destroy(&d->share[0]);

@@ -44,7 +44,8 @@ static void make_shares(const trs_matrix *A, int members) {
   trs_deal deal;
   trs_deal_slabs(cut, &S, members);
   assert_success(trs_outline_create(&outline, &s, &S, &all_rules[0], NULL, members, cut, NULL));
-  assert_success(trs_deal_create(&deal, &S, &s, outline, members, TRS_DEAL_SLABS, 0, NULL));
+  assert_success(trs_deal_create(&deal, &S, &s, outline, members, TRS_DEAL_SLABS, 0,
+                                 &trs_gpu_measured, NULL));
   for (int m = 0; m < members; m++) {
     trs_deal_share share;
     trs_share_rows rows;
@@ -170,7 +171,7 @@ static void compare_system(const trs_system *S, const trs_slice_rules *rules, in
   if (slabs) trs_deal_slabs(cut, S, members);
   assert_success(trs_outline_create(&outline, &s, S, rules, NULL, slabs ? members : 1,
                                     slabs ? cut : whole, NULL));
-  assert_success(trs_deal_create(&deal, S, &s, outline, members, how, 0, NULL));
+  assert_success(trs_deal_create(&deal, S, &s, outline, members, how, 0, &trs_gpu_measured, NULL));
   for (int m = 0; m < members; m++) {
     trs_deal_share share;
     assert_success(trs_deal_share_create(&share, &deal, &s, m, rules->early_poll));
@@ -207,7 +208,8 @@ static trs_status share_first(lender *l) {
   trs_deal_share share;
   trs_share_rows rows;
   assert_success(trs_outline_create(&outline, &s, l->S, &all_rules[0], NULL, 1, whole, NULL));
-  assert_success(trs_deal_create(&deal, l->S, &s, outline, 1, TRS_DEAL_BANDS, 0, NULL));
+  assert_success(trs_deal_create(&deal, l->S, &s, outline, 1, TRS_DEAL_BANDS, 0,
+                                 &trs_gpu_measured, NULL));
   assert_success(trs_deal_share_create(&share, &deal, &s, 0, 0));
   trs_status status = trs_share_rows_create(&rows, l->S, A, &s, &share);
   trs_share_rows_destroy(&rows);
@@ -249,7 +251,8 @@ TEST(every_allocation_may_fail) {
   trs_deal deal;
   trs_deal_share share;
   assert_success(trs_outline_create(&outline, &s, &S, &all_rules[0], NULL, 1, whole, NULL));
-  assert_success(trs_deal_create(&deal, &S, &s, outline, 2, TRS_DEAL_CYCLIC, 0, NULL));
+  assert_success(
+      trs_deal_create(&deal, &S, &s, outline, 2, TRS_DEAL_CYCLIC, 0, &trs_gpu_measured, NULL));
   assert_success(trs_deal_share_create(&share, &deal, &s, 1, 0));
   assert_survives_failing_allocations(share_with_failures(&S, A, &s, &share), (void)0);
   trs_deal_share_destroy(&share);

@@ -45,7 +45,7 @@ static int32_t count_levels(const trs_system *S) {
 static void make(trs_joint *s, trs_bands *bands, const trs_system *S, int32_t depth) {
   trs_slices slices;
   assert_success(shape_slices(&slices, S, &shape_rules[0]));
-  assert_success(trs_bands_create(bands, slices.level, slices.nlevels, depth));
+  assert_success(trs_bands_create(bands, slices.level, slices.nlevels, depth, &trs_gpu_measured));
   trs_slices_destroy(&slices);
   assert_success(trs_substitute(s, S, bands));
 }
@@ -466,7 +466,7 @@ static trs_status substitute(void *argument) {
   trs_bands bands = {0};
   trs_slices slices;
   TRS_TRY(shape_slices(&slices, S, &shape_rules[0]));
-  trs_status status = trs_bands_create(&bands, slices.level, slices.nlevels, 8);
+  trs_status status = trs_bands_create(&bands, slices.level, slices.nlevels, 8, &trs_gpu_measured);
   if (!status) status = trs_substitute(&s, S, &bands);
   if (!status) trs_joint_destroy(&s);
   trs_bands_destroy(&bands);

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/machine_model.h"
 #include "plan/choice.h"
 #include "plan/wide.h"
 
@@ -69,10 +70,11 @@ static int64_t part_in(const trs_system *S, int threads, int64_t nrhs, bool by_r
 /* As the other estimates, that of one right-hand side: only the ratios matter.  one: of the method
  * that each thread runs. */
 static double seconds_of(const trs_system *S, double one, int threads, int64_t nrhs, bool by_rows) {
-  static const double START = 2e-6, MARGIN = 1.2;
+  static const double MARGIN = 1.2;
   const int64_t part = part_in(S, threads, nrhs, by_rows);
   if (by_rows && part >= nrhs) return one; /* one thread, which waits for no team */
-  return START + MARGIN * one * passes(S, part < nrhs ? part : nrhs) / passes(S, nrhs);
+  return trs_cpu_generic.start +
+         MARGIN * one * passes(S, part < nrhs ? part : nrhs) / passes(S, nrhs);
 }
 
 /* The layout of a call is not known yet: column-major, the usual one. */

@@ -132,7 +132,6 @@ static trs_status analyze_member(void *argument, int which) {
  * on the link.  They determine the first member's share if all columns are in its memory.  If
  * memory does not suffice for the measurement, all members get equal shares. */
 static trs_status weigh(const trs_plan *plan, columns_state *c) {
-  static const double LINK = 380e9;
   const int64_t n = plan->system.n, most = shared_out(plan->options.nrhs, c->members);
   const int64_t many = least(most, MANY), few = block_width(c, most);
   int64_t room = 0;
@@ -144,7 +143,7 @@ static trs_status weigh(const trs_plan *plan, columns_state *c) {
   TRS_TRY(trs_alone_time(c->member[0].plan, &first, few, &c->few));
   c->many /= (double)many;
   c->few /= (double)few;
-  c->link = (double)column / LINK;
+  c->link = (double)column / trs_context_gpu_costs(plan->context)->link_bandwidth;
   return TRS_SUCCESS;
 }
 

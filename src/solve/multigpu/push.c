@@ -29,7 +29,8 @@ static trs_status read_parameters(trs_push_state *p, const trs_plan *plan) {
 static trs_status expect_of_one(trs_push_state *p, trs_scalar scalar) {
   trs_launch_range *ranges;
   int32_t count;
-  const trs_range_rules rules = {.most_rows = TRS_SHARED_X_ROWS(trs_scalar_size(scalar)),
+  const trs_range_rules rules = {.gpu = p->gpu,
+                                 .most_rows = TRS_SHARED_X_ROWS(trs_scalar_size(scalar)),
                                  .clusters = trs_device_look(p->member[0].device)->capability >= 9,
                                  .blocks = p->rules.most_block > 1,
                                  .choice = TRS_RANGES_AUTO,
@@ -124,7 +125,7 @@ static trs_status try_rule(trs_push_state *p, const trs_system *S, trs_deal_rule
   TRS_TRY(trs_outline_create(&p->outline, &p->slices, S, &p->rules, p->verdict->block_starts,
                              slabs ? members : 1, cut, p->team));
   return trs_deal_create(&p->deal, S, &p->slices, p->outline, members, rule,
-                         p->races ? p->alone : 0, p->team);
+                         p->races ? p->alone : 0, p->gpu, p->team);
 }
 
 /* Tries another rule and keeps the better of the two. */
@@ -184,6 +185,7 @@ static trs_status open_members(trs_push_state *p, trs_plan *plan) {
   const trs_group *group = plan->context->group;
   p->group = plan->context->group;
   p->team = plan->context->team;
+  p->gpu = trs_context_gpu_costs(plan->context);
   p->members = trs_group_members(group);
   p->one_process = trs_group_one_process(group);
   TRS_TRY(TRS_ALLOC_ZERO(&p->member, trs_group_local(group)));
@@ -432,7 +434,7 @@ static const char *refuses(const trs_plan *plan) {
 /* The one-GPU engine's estimate divided by the members, plus occasional steps between GPUs.  A
  * matrix that does not fit one GPU has no alternative to compare. */
 static trs_estimate estimate(const trs_plan *plan) {
-  static const double BUS = 10e9, BANDWIDTH = 2e12, LEVEL = 0.65e-6, START = 40e-6;
+  const trs_gpu_costs *gpu = trs_context_gpu_costs(plan->context);
   const trs_system *S = &plan->system;
   const int members = trs_group_members(plan->context->group);
   double levels = plan->levels ? plan->levels->count : 0;
@@ -443,7 +445,8 @@ static trs_estimate estimate(const trs_plan *plan) {
   if (members == 1) /* the engine does as well */
     return (trs_estimate){.preference = TRS_PREFERENCE_LAST};
   double bytes = (double)trs_plan_solve_bytes(plan) / members;
-  return (trs_estimate){.seconds = START + moved / BUS + levels * LEVEL + bytes / BANDWIDTH};
+  return (trs_estimate){.seconds = gpu->group_start + moved / gpu->bus_bandwidth +
+                                   levels * gpu->group_level + bytes / gpu->stored_bandwidth};
 }
 
 static int64_t bytes(const trs_plan *plan) {

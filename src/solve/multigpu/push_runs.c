@@ -42,7 +42,9 @@ trs_status trs_push_cut(trs_push_run **run, int32_t *nruns, const trs_deal_share
   int32_t nranges;
   double seconds;
   *run = NULL;
-  const trs_range_rules rules = {.choice = TRS_RANGES_WARP_SLICE, .shares = members};
+  /* One kernel takes all levels, whatever its cost. */
+  const trs_range_rules rules = {
+      .gpu = &trs_gpu_measured, .choice = TRS_RANGES_WARP_SLICE, .shares = members};
   TRS_TRY(trs_choose_launch_ranges(&ranges, &nranges, &seconds, level, nlevels, &rules));
   trs_status status = TRS_ALLOC(run, nranges + 1);
   if (!status) *nruns = cut_share(*run, share, ranges, nranges, nlevels);

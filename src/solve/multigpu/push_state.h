@@ -35,7 +35,8 @@ typedef struct trs_push_verdict {
 
 typedef struct trs_push_state {
   trs_group *group;
-  trs_team *team; /* of the host */
+  trs_team *team;           /* of the host */
+  const trs_gpu_costs *gpu; /* the same in all processes */
   int members, local;
   bool one_process, float_values;
   bool races;          /* the analysis measures this plan against one GPU */

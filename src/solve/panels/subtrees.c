@@ -7,6 +7,7 @@
  * columns a vector per thread. */
 #include <stdio.h>
 
+#include "base/machine_model.h"
 #include "plan/choice.h"
 #include "solve/panels/kernels.h"
 
@@ -24,14 +25,14 @@ static const char *refuses(const trs_plan *plan) { return trs_method_panels.refu
 
 /* The analysis knows the tree, and declines if it does not pay. */
 static trs_estimate estimate(const trs_plan *plan) {
-  static const double START = 2e-6, TOP = 0.2;
+  static const double TOP = 0.2;
   enum { SMALL = 100000 };
   const int threads = plan->context->threads;
   trs_estimate e = trs_method_panels.estimate(plan);
   if (threads < 2 || plan->system.nnz < SMALL)
     return (trs_estimate){.preference = TRS_PREFERENCE_LAST,
                           .because = "so few panels are one thread's"};
-  e.seconds = START + e.seconds * (TOP + (1 - TOP) / threads);
+  e.seconds = trs_cpu_generic.start + e.seconds * (TOP + (1 - TOP) / threads);
   return e;
 }
 
@@ -96,8 +97,8 @@ static int64_t vectors(const trs_subtrees_state *s) {
 }
 
 static bool is_slow(trs_plan *plan, const trs_subtrees_state *s) {
-  static const double START = 2e-6, WORTH_IT = 0.85; /* of the time of one thread */
-  double next, ratio = (START + s->trees.seconds) / trs_panels_seconds(trs_plan_found(plan));
+  static const double WORTH_IT = 0.85; /* of the time of one thread */
+  double next, ratio = (trs_cpu_generic.start + s->trees.seconds) / trs_panels_seconds(trs_plan_found(plan));
   if (!trs_plan_chosen(plan, &next) || ratio < WORTH_IT) return false;
   return trs_plan_decline(plan,
                           "its %lld subtrees would take %.2f times as long as panels on one thread",

@@ -5,13 +5,15 @@
  * right-hand sides. */
 #include <stdio.h>
 
+#include "base/machine_model.h"
 #include "solve/serial/kernels.h"
 
 /* Shortest time of a row and of an entry, with data in cache and no row that waits for another
  * (docs/experiments.md). */
 static trs_estimate estimate(const trs_plan *plan) {
-  static const double ENTRY = 0.35e-9, ROW = 0.9e-9;
-  return (trs_estimate){.seconds = ROW * (double)plan->system.n + ENTRY * (double)plan->system.nnz};
+  const trs_cpu_costs *cpu = &trs_cpu_generic;
+  return (trs_estimate){.seconds = cpu->row * (double)plan->system.n +
+                                   cpu->entry * (double)plan->system.nnz};
 }
 
 enum { LONG = 8 }; /* entries per row from which the wait for the previous x no longer matters */

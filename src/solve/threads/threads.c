@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "base/counter.h"
+#include "base/machine_model.h"
 #include "plan/choice.h"
 #include "solve/threads/grow.h"
 #include "solve/threads/kernels.h"
@@ -37,10 +38,10 @@ static const trs_threads_kernels *kernels(void) {
   return of_isa[trs_isa_now()];
 }
 
-/* Seconds per unit of work, START of a team, and a margin for machines with other load.  The rate
- * is that of serial's estimate. */
-static const double UNIT = 0.35e-9, START = 2e-6, MARGIN = 1.28;
-static const double KNOWN = 1.15; /* the margin of a known schedule */
+/* Margins for machines with other load: of an estimate, and of a known schedule.  A unit of work
+ * takes the time of an entry. */
+static const double MARGIN = 1.28, KNOWN = 1.15;
+static const trs_cpu_costs *const cpu = &trs_cpu_generic;
 
 /* Short rows in level order reach into many cache lines of several right-hand sides.  The factor is
  * that of a pass over one right-hand side to the same pass in natural order. */
@@ -52,15 +53,15 @@ static double scattering(const trs_plan *plan, bool natural) {
 /* The time of a schedule that meets few obstacles.  Levels bound the schedule from one side only:
  * supersteps need fewer waits, and other threads work during a narrow level. */
 static double seconds_in_levels(const trs_levels *levels, int threads) {
-  static const double WAIT = 20e-9;
   enum { LEAST_PART = 40 };
-  double seconds = START;
+  double seconds = cpu->start;
   for (int32_t k = 0; k < levels->count; k++) {
     int64_t level = trs_level_work(levels, k), parts = level / LEAST_PART;
     int64_t rows = levels->ptr[k + 1] - levels->ptr[k];
     parts = parts > threads ? threads : parts;
     parts = parts > rows ? rows : parts;
-    seconds += UNIT * (double)level / (double)(parts > 1 ? parts : 1) + (parts > 1 ? WAIT : 0);
+    seconds +=
+        cpu->entry * (double)level / (double)(parts > 1 ? parts : 1) + (parts > 1 ? cpu->wait : 0);
   }
   return seconds;
 }
@@ -76,7 +77,7 @@ static trs_estimate estimate(const trs_plan *plan) {
   const int threads = plan->context->threads;
   if (trs_plan_knows(plan, &trs_method_panels))
     return (trs_estimate){.seconds = KNOWN * scattering(plan, true) *
-                                     (START + UNIT * work_of(&plan->system) / threads),
+                                     (cpu->start + cpu->entry * work_of(&plan->system) / threads),
                           .because = "its schedule is faster"};
   return (trs_estimate){.seconds = MARGIN * scattering(plan, false) *
                                    seconds_in_levels(plan->levels, threads)};
@@ -202,9 +203,8 @@ static bool wants_slices(const trs_plan *plan) {
 
 /* True if the copy, b and x exceed the caches of a few cores. */
 static bool exceeds_caches(const trs_system *S) {
-  static const double CACHES = 24e6;
   const double value = (double)trs_scalar_size(S->scalar);
-  return (4 + value) * (double)S->nnz + (8 + 4 * value) * (double)S->n > CACHES;
+  return (4 + value) * (double)S->nnz + (8 + 4 * value) * (double)S->n > cpu->cache_bytes;
 }
 
 /* The time of a row in levels, in percent of its time in natural order.  In a level of a grid most
@@ -239,7 +239,7 @@ static double least_to_grow(const trs_system *S, bool chained, int percent) {
 static int64_t most_span(const trs_plan *plan) {
   double next;
   if (!trs_plan_chosen(plan, &next)) return INT64_MAX;
-  return (int64_t)((next / (KNOWN * scattering(plan, true)) - START) / UNIT);
+  return (int64_t)((next / (KNOWN * scattering(plan, true)) - cpu->start) / cpu->entry);
 }
 
 /* Supersteps, or levels if these are as good.  Neighbours stay together in supersteps, which is
@@ -274,7 +274,7 @@ static trs_status choose_parts(trs_parts *parts, int *threads, const trs_plan *p
  * that, or comes back if that declines. */
 static bool gives_way(trs_plan *plan, const trs_parts *parts) {
   double next, seconds = KNOWN * scattering(plan, parts->natural);
-  seconds *= START + UNIT * (double)parts->span;
+  seconds *= cpu->start + cpu->entry * (double)parts->span;
   plan->choice->seconds = seconds;
   if (!trs_plan_chosen(plan, &next) || seconds <= next) return false;
   (void)trs_plan_gives_way(plan, seconds);

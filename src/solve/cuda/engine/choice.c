@@ -1,5 +1,5 @@
-/* choice.c - the engine's choices and their cost model.  The constants were measured on an H200
- * (docs/experiments.md).  They have to order the kernels, not to predict times. */
+/* choice.c - the engine's choices and their cost model, which takes the costs of the GPU from the
+ * machine model (base/machine_model.h). */
 #include "solve/cuda/engine/choice.h"
 
 #include <math.h>
@@ -7,28 +7,21 @@
 #include "analysis/substitute.h"
 #include "base/memory.h"
 
-/* Seconds per level of the warp-per-slice kernel: a dependency through the second-level cache, more
- * per batch of entries, and more per entry of a row, since rows poll the same x.  Seconds that a
- * slice keeps the place of its warp, over the warps that run at once; the part of the shorter of
- * both times that the longer one does not hide.  Seconds of the single-block kernel: per level; per
- * slice; per slice if its warps are the limit.  Seconds of the cluster kernel: per level; per slice
- * of a block. Factor of all for blocks of several rows.  Bytes per second of the device and of one
- * multiprocessor. */
-static const double HOP = 0.52e-6, BATCH_HOP = 0.05e-6, ENTRY_HOP = 4e-9, SLICE = 1.85e-9,
-                    APART = 0.4, BLOCK_LEVEL = 0.12e-6, BLOCK_SLICE = 0.07e-6,
-                    BLOCK_STEP = 0.095e-6, CLUSTER_LEVEL = 0.25e-6, CLUSTER_SLICE = 0.075e-6,
-                    MULTI_ROW = 1.15, BANDWIDTH = 2.2e12, OWN_BANDWIDTH = 90e9;
-
-/* Seconds of a first launch, and of one behind a launch of another kind: no row of it begins before
- * the last row before it has ended.  A cluster is placed as a whole, and its blocks wait for each
- * other at both ends. */
-static const double LAUNCH[TRS_LAUNCH_KINDS] =
-    {[TRS_LAUNCH_WARP_SLICE] = 2e-6, [TRS_LAUNCH_SINGLE_BLOCK] = 2e-6, [TRS_LAUNCH_CLUSTER] = 6e-6},
-                    CHANGE[TRS_LAUNCH_KINDS] = {[TRS_LAUNCH_WARP_SLICE] = 4e-6,
-                                                [TRS_LAUNCH_SINGLE_BLOCK] = 4e-6,
-                                                [TRS_LAUNCH_CLUSTER] = 24e-6};
+/* The part of the shorter of both times of a level that the longer one does not hide; the factor of
+ * blocks of several rows. */
+static const double APART = 0.4, MULTI_ROW = 1.15;
 
 enum { ENTRY_BYTES = 12, ROW_BYTES = 45 };
+
+static double first_launch(const trs_gpu_costs *gpu, trs_launch_kind kind) {
+  return kind == TRS_LAUNCH_CLUSTER ? gpu->cluster_launch : gpu->launch;
+}
+
+/* Of a launch behind one of another kind: no row of it begins before the last row before it has
+ * ended.  The blocks of a cluster also wait for each other at both ends. */
+static double change_to(const trs_gpu_costs *gpu, trs_launch_kind kind) {
+  return kind == TRS_LAUNCH_CLUSTER ? gpu->cluster_change : gpu->change;
+}
 
 static const trs_slice_rules plain = {.most_block = 1,
                                       .dense = 1,
@@ -130,30 +123,33 @@ static double level_width(const trs_slice_level *level) {
   return (double)(level[1].entries - level->entries) / TRS_SLICE_LANES / slices;
 }
 
-static double warp_slice_cost(const trs_slice_level *level, bool blocks) {
+static double warp_slice_cost(const trs_slice_level *level, bool blocks, const trs_gpu_costs *gpu) {
   const double slices = level[1].slice - level->slice;
   const double rows = level[1].position - level->position;
   const double entries = (double)(level[1].entries - level->entries) / rows;
-  double step = HOP + BATCH_HOP * fmin(level_width(level), 32) / 4 + ENTRY_HOP * fmin(entries, 128);
+  double step = gpu->hop + gpu->batch_hop * fmin(level_width(level), 32) / 4 +
+                gpu->entry_hop * fmin(entries, 128);
   if (blocks) step *= MULTI_ROW;
-  const double moving = fmax(SLICE * slices, level_bytes(level) / BANDWIDTH);
+  const double moving = fmax(gpu->slice * slices, level_bytes(level) / gpu->waiting_bandwidth);
   return fmax(step, moving) + APART * fmin(step, moving);
 }
 
-static double single_block_cost(const trs_slice_level *level, bool blocks) {
+static double single_block_cost(const trs_slice_level *level, bool blocks,
+                                const trs_gpu_costs *gpu) {
   int32_t slices = level[1].slice - level->slice;
-  double step = fmax(BLOCK_LEVEL + BLOCK_SLICE * slices, BLOCK_STEP * slices);
-  return fmax(blocks ? MULTI_ROW * step : step, level_bytes(level) / OWN_BANDWIDTH);
+  double step = fmax(gpu->block_level + gpu->block_slice * slices, gpu->block_step * slices);
+  return fmax(blocks ? MULTI_ROW * step : step, level_bytes(level) / gpu->multiprocessor_bandwidth);
 }
 
-static double cluster_cost(const trs_slice_level *level, bool blocks) {
+static double cluster_cost(const trs_slice_level *level, bool blocks, const trs_gpu_costs *gpu) {
   double slices = (double)(level[1].slice - level->slice) / TRS_CLUSTER_BLOCKS;
-  double step = CLUSTER_LEVEL + CLUSTER_SLICE * fmax(slices, 1);
+  double step = gpu->cluster_level + gpu->cluster_slice * fmax(slices, 1);
   return fmax(blocks ? MULTI_ROW * step : step,
-              level_bytes(level) / OWN_BANDWIDTH / TRS_CLUSTER_BLOCKS);
+              level_bytes(level) / gpu->multiprocessor_bandwidth / TRS_CLUSTER_BLOCKS);
 }
 
-double trs_least_substituted_seconds(const trs_slice_level *level, int32_t nlevels) {
+double trs_least_substituted_seconds(const trs_slice_level *level, int32_t nlevels,
+                                     const trs_gpu_costs *gpu) {
   double long_levels = 0, bytes = 0, moving;
   for (int32_t l = 0; l < nlevels; l++) {
     const double rows = level[l + 1].position - level[l].position;
@@ -161,10 +157,10 @@ double trs_least_substituted_seconds(const trs_slice_level *level, int32_t nleve
     if (entries > TRS_SUBSTITUTED_ENTRIES * rows) long_levels++;
     bytes += level_bytes(level + l);
   }
-  moving = 2 * SLICE * (level[nlevels].position - level->position) / TRS_SLICE_LANES;
+  moving = 2 * gpu->slice * (level[nlevels].position - level->position) / TRS_SLICE_LANES;
   /* Bands of 1, 2, 3, ... levels. */
-  return LAUNCH[0] + HOP * (long_levels + sqrt(2 * (nlevels - long_levels))) +
-         fmax(moving, bytes / BANDWIDTH);
+  return gpu->launch + gpu->hop * (long_levels + sqrt(2 * (nlevels - long_levels))) +
+         fmax(moving, bytes / gpu->waiting_bandwidth);
 }
 
 /* Slices of so many rows of one length. */
@@ -178,7 +174,7 @@ static double slices_of(double rows, double entries, const trs_slice_rules *rule
 }
 
 double trs_substituted_seconds(const trs_slice_level *level, int32_t nlevels, int32_t depth,
-                               int32_t layers, double entries) {
+                               int32_t layers, double entries, const trs_gpu_costs *gpu) {
   const double rows = level[nlevels].position - level->position;
   const double own = (double)(level[nlevels].entries - level->entries) / rows;
   const double levels = fmin(nlevels, (double)trs_band_count(nlevels, depth) * layers);
@@ -190,13 +186,14 @@ double trs_substituted_seconds(const trs_slice_level *level, int32_t nlevels, in
       {.entries = (int64_t)(x * entries + y * own),
        .slice = (int32_t)(slices_of(x, entries, &rules, x + y) + slices_of(y, own, &rules, x + y)),
        .position = (int32_t)ceil(x + y)}};
-  return LAUNCH[0] + levels * warp_slice_cost(each, false);
+  return gpu->launch + levels * warp_slice_cost(each, false, gpu);
 }
 
-static double level_cost(const trs_slice_level *level, trs_launch_kind kind, bool blocks) {
-  return kind == TRS_LAUNCH_WARP_SLICE     ? warp_slice_cost(level, blocks)
-         : kind == TRS_LAUNCH_SINGLE_BLOCK ? single_block_cost(level, blocks)
-                                           : cluster_cost(level, blocks);
+static double level_cost(const trs_slice_level *level, trs_launch_kind kind, bool blocks,
+                         const trs_gpu_costs *gpu) {
+  return kind == TRS_LAUNCH_WARP_SLICE     ? warp_slice_cost(level, blocks, gpu)
+         : kind == TRS_LAUNCH_SINGLE_BLOCK ? single_block_cost(level, blocks, gpu)
+                                           : cluster_cost(level, blocks, gpu);
 }
 
 /* True if a kernel with x in shared memory takes the level. */
@@ -228,16 +225,17 @@ static void walk_level(path *p, const trs_slice_level *level, int32_t l,
                        const trs_range_rules *rules) {
   double next[TRS_LAUNCH_KINDS];
   for (int kind = 0; kind < TRS_LAUNCH_KINDS; kind++) {
+    const double change = change_to(rules->gpu, (trs_launch_kind)kind);
     double least = p->cost[kind];
     p->came[l][kind] = (uint8_t)kind;
     for (int from = 0; from < TRS_LAUNCH_KINDS; from++) {
-      if (p->cost[from] + CHANGE[kind] >= least) continue;
-      least = p->cost[from] + CHANGE[kind];
+      if (p->cost[from] + change >= least) continue;
+      least = p->cost[from] + change;
       p->came[l][kind] = (uint8_t)from;
     }
     next[kind] = INFINITY;
     if (takes(level + l, (trs_launch_kind)kind, rules))
-      next[kind] = least + level_cost(level + l, (trs_launch_kind)kind, rules->blocks);
+      next[kind] = least + level_cost(level + l, (trs_launch_kind)kind, rules->blocks, rules->gpu);
   }
   for (int kind = 0; kind < TRS_LAUNCH_KINDS; kind++) p->cost[kind] = next[kind];
 }
@@ -296,8 +294,10 @@ static int32_t trace(const path *p, const trs_slice_level *level, uint8_t *kind,
 trs_status trs_choose_launch_ranges(trs_launch_range **ranges, int32_t *nranges, double *seconds,
                                     const trs_slice_level *level, int32_t nlevels,
                                     const trs_range_rules *rules) {
-  path p = {{LAUNCH[0], LAUNCH[1], LAUNCH[2]}, NULL};
+  path p = {.came = NULL};
   uint8_t *kind = NULL;
+  for (int k = 0; k < TRS_LAUNCH_KINDS; k++)
+    p.cost[k] = first_launch(rules->gpu, (trs_launch_kind)k);
   *ranges = NULL;
   *nranges = 0;
   trs_status status = trs_alloc((void **)&p.came, nlevels, sizeof *p.came);
@@ -318,21 +318,15 @@ trs_status trs_choose_launch_ranges(trs_launch_range **ranges, int32_t *nranges,
 
 /* ---- Several right-hand sides. ---- */
 
-/* Batched, seconds: a slice keeps the place of its warp for PLACE, or PLACE_APART if its rows lie
- * apart in b and x; a heavy slice counts as HEAVY_PLACES, for its block of threads.  Many-rhs:
- * seconds per level; per part of a heavy block, and per byte of a row of it; bytes of x per second
- * if rows wait, and in levels with a launch of their own.  Row groups: the same, and the part of
- * the shorter of both times that the longer one does not hide.  Factor of places and bytes for
- * blocks of several rows. */
-static const double PLACE = 1.25e-9, PLACE_APART = 2.3e-9, HEAVY_PLACES = 10, MANY_LEVEL = 1.5e-6,
-                    MANY_PART = 0.34e-6, MANY_PART_BYTE = 0.4e-9, MANY_BANDWIDTH = 2.5e12,
-                    ALONE_BANDWIDTH = 6e12, GROUPS_LEVEL = 1.1e-6, GROUPS_BANDWIDTH = 4e12,
-                    GROUPS_APART = 0.3, MULTI_ROW_MANY = 1.35;
+/* Batched: the places of a heavy slice, for its block of threads.  Row groups: the part of the
+ * shorter of both times that the longer one does not hide.  Both, and many-rhs: the factor of
+ * places and bytes for blocks of several rows. */
+static const double HEAVY_PLACES = 10, GROUPS_APART = 0.3, MULTI_ROW_MANY = 1.35;
 
 double trs_batched_seconds(const trs_launch_range *ranges, int32_t nranges,
                            const trs_slice_level *level, const trs_rhs_rules *rules) {
-  const double place =
-      (rules->rows_scattered ? PLACE_APART : PLACE) * (rules->most_block > 1 ? MULTI_ROW_MANY : 1);
+  const double place = (rules->rows_scattered ? rules->gpu->scattered_place : rules->gpu->place) *
+                       (rules->most_block > 1 ? MULTI_ROW_MANY : 1);
   const double waves = ceil((double)rules->width / rules->multiprocessors);
   double seconds = 0;
   for (int32_t k = 0; k < nranges; k++) {
@@ -340,7 +334,7 @@ double trs_batched_seconds(const trs_launch_range *ranges, int32_t nranges,
     for (int32_t l = ranges[k].level; l < ranges[k].level_end; l++) {
       double slices = level[l + 1].slice - level[l].slice;
       double places = slices + (HEAVY_PLACES - 1) * level[l].heavy;
-      double one = level_cost(level + l, kind, rules->most_block > 1);
+      double one = level_cost(level + l, kind, rules->most_block > 1, rules->gpu);
       seconds += kind == TRS_LAUNCH_WARP_SLICE     ? fmax(one, place * places * rules->width)
                  : kind == TRS_LAUNCH_SINGLE_BLOCK ? waves * one
                                                    : one;
@@ -386,30 +380,29 @@ bool trs_row_groups_pay(int64_t row_bytes, int32_t longest) {
 
 /* Seconds that the bytes of all levels take. */
 static double moving_seconds(const trs_slice_level *level, int32_t nlevels, double bandwidth,
-                             double row_bytes, bool blocks) {
+                             const trs_rhs_rules *rules) {
+  const double row_bytes = (double)rules->width * (double)rules->scalar_bytes;
   double seconds = 0;
   for (int32_t l = 0; l < nlevels; l++)
     seconds += passed_bytes(level + l, row_bytes) /
-               (alone(level + l, row_bytes) ? ALONE_BANDWIDTH : bandwidth);
-  return blocks ? MULTI_ROW_MANY * seconds : seconds;
+               (alone(level + l, row_bytes) ? rules->gpu->settled_bandwidth : bandwidth);
+  return rules->most_block > 1 ? MULTI_ROW_MANY * seconds : seconds;
 }
 
 static double row_groups_seconds(const trs_slice_level *level, int32_t nlevels,
                                  const trs_rhs_rules *rules) {
-  const double row_bytes = (double)rules->width * (double)rules->scalar_bytes;
-  const double moving =
-      moving_seconds(level, nlevels, GROUPS_BANDWIDTH, row_bytes, rules->most_block > 1);
-  const double levels = GROUPS_LEVEL * nlevels;
+  const double moving = moving_seconds(level, nlevels, rules->gpu->groups_bandwidth, rules);
+  const double levels = rules->gpu->groups_level * nlevels;
   return fmax(levels, moving) + GROUPS_APART * fmin(levels, moving);
 }
 
 static double many_rhs_seconds(const trs_slice_level *level, int32_t nlevels, int32_t nparts,
                                const trs_rhs_rules *rules) {
   const double row_bytes = (double)rules->width * (double)rules->scalar_bytes;
-  const double moving =
-      moving_seconds(level, nlevels, MANY_BANDWIDTH, row_bytes, rules->most_block > 1);
-  const double part = MANY_PART + MANY_PART_BYTE * row_bytes;
-  return MANY_LEVEL * nlevels + fmax(part * nparts, moving);
+  const trs_gpu_costs *gpu = rules->gpu;
+  const double moving = moving_seconds(level, nlevels, gpu->many_bandwidth, rules);
+  const double part = gpu->many_part + gpu->many_part_byte * row_bytes;
+  return gpu->many_level * nlevels + fmax(part * nparts, moving);
 }
 
 /* True if row groups solve all levels. */
@@ -431,7 +424,8 @@ bool trs_transposing_pays(const trs_slice_level *level, int32_t nlevels, int32_t
                           const trs_rhs_rules *rules) {
   /* b and x are read, and written. */
   const double rows = (double)(level[nlevels].position - level->position),
-               transposing = 4 * rows * rules->width * rules->scalar_bytes / BANDWIDTH;
+               transposing =
+                   4 * rows * rules->width * rules->scalar_bytes / rules->gpu->waiting_bandwidth;
   return takes_row_groups(level, nlevels, rules) &&
          row_groups_seconds(level, nlevels, rules) + transposing <
              many_rhs_seconds(level, nlevels, nparts, rules);

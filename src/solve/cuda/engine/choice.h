@@ -23,14 +23,16 @@ typedef enum trs_range_choice {
 
 /* Seconds that a solve with substituted rows takes at least, for level[nlevels + 1] of single rows:
  * rows longer than TRS_SUBSTITUTED_ENTRIES keep their levels. */
-double trs_least_substituted_seconds(const trs_slice_level *level, int32_t nlevels);
+double trs_least_substituted_seconds(const trs_slice_level *level, int32_t nlevels,
+                                     const trs_gpu_costs *gpu);
 
 /* Seconds that it takes about, by bands of up to `depth` levels which become `layers` levels of x
  * each, with `entries` per row of M. */
 double trs_substituted_seconds(const trs_slice_level *level, int32_t nlevels, int32_t depth,
-                               int32_t layers, double entries);
+                               int32_t layers, double entries, const trs_gpu_costs *gpu);
 
 typedef struct trs_range_rules {
+  const trs_gpu_costs *gpu;
   int32_t most_rows;       /* rows per level that the kernels with x in shared memory take */
   bool clusters;           /* the device runs the cluster kernel */
   bool blocks;             /* some blocks have several rows */
@@ -46,6 +48,7 @@ trs_status trs_choose_launch_ranges(trs_launch_range **ranges, int32_t *nranges,
 
 /* What the time of several right-hand sides together depends on. */
 typedef struct trs_rhs_rules {
+  const trs_gpu_costs *gpu;
   int32_t width; /* right-hand sides */
   int32_t scalar_bytes;
   bool rows_scattered;     /* rows of a level lie apart in b and x */

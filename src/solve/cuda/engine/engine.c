@@ -13,12 +13,17 @@ typedef trs_engine_sweep sweep;
 /* For auto's comparison with the methods of the CPU, whose right-hand sides lie in host memory:
  * transfers, plus a hop per level and the bytes of the system. */
 static trs_estimate estimate(const trs_plan *plan) {
-  static const double BUS = 10e9, BANDWIDTH = 2e12, LEVEL = 0.6e-6, START = 30e-6;
+  const trs_gpu_costs *gpu = trs_context_gpu_costs(plan->context);
   const trs_system *S = &plan->system;
   double levels = plan->levels ? plan->levels->count : 0;
   double moved = 2.0 * (double)S->n * (double)trs_scalar_size(S->scalar);
   double bytes = (double)trs_plan_solve_bytes(plan);
-  return (trs_estimate){.seconds = START + moved / BUS + levels * LEVEL + bytes / BANDWIDTH};
+  return (trs_estimate){.seconds = gpu->start + moved / gpu->bus_bandwidth + levels * gpu->level +
+                                   bytes / gpu->stored_bandwidth};
+}
+
+static const trs_gpu_costs *costs_of(const engine *e) {
+  return &trs_device_look(e->gpu.device)->costs;
 }
 
 /* The rules with the parameters that the caller gave. */
@@ -131,6 +136,7 @@ static trs_status finish_candidate(const engine *e, const trs_plan *plan, candid
   TRS_TRY(trs_gpu_cut_finish(c->cut, &c->slices, &c->level));
   if (!c->level) return TRS_SUCCESS;
   const trs_range_rules rules = {
+      .gpu = costs_of(e),
       .most_rows = TRS_SHARED_X_ROWS(trs_scalar_size(plan->system.scalar)),
       .clusters = e->clusters > 0,
       .blocks = c->rules.most_block > 1,
@@ -175,13 +181,13 @@ enum { LEAST_LEVELS = 7 };
  * takes about as long as some launches per level of D. */
 static bool may_substitute(const engine *e, const trs_plan *plan, const candidate *plain,
                            double seconds) {
-  static const double ANALYSIS = 500e-6;
   const double solves = (double)plan->options.solves;
   if (e->asked.substitute == 0 || !plain->level || plain->rules.most_block > 1) return false;
   if (e->asked.substitute > 0) return plain->slices.nlevels > 1;
   if (plain->slices.nlevels < LEAST_LEVELS) return false;
-  if (solves > 0 && solves * seconds / 2 < ANALYSIS) return false;
-  return trs_least_substituted_seconds(plain->level, plain->slices.nlevels) < MARGIN * seconds;
+  if (solves > 0 && solves * seconds / 2 < costs_of(e)->substitution) return false;
+  return trs_least_substituted_seconds(plain->level, plain->slices.nlevels, costs_of(e)) <
+         MARGIN * seconds;
 }
 
 /* Cuts a joint system. */
@@ -199,6 +205,7 @@ static trs_status cut_joint(const engine *e, trs_plan *plan, candidate *c) {
 
 /* A depth, and what a sample of it is compared with. */
 typedef struct attempt {
+  const trs_gpu_costs *gpu;
   const candidate *plain;
   int32_t depth, fitting; /* fitting: the depth that a sample advises */
   double seconds;
@@ -224,10 +231,11 @@ static int32_t sampled_layers(const trs_substitution_sample *sample, int32_t dep
 }
 
 /* Expected seconds of a solve with bands of so many levels. */
-static double sampled_seconds(const candidate *plain, const trs_substitution_sample *sample,
+static double sampled_seconds(const attempt *a, const trs_substitution_sample *sample,
                               int32_t depth) {
-  return trs_substituted_seconds(plain->level, plain->slices.nlevels, depth,
-                                 sampled_layers(sample, depth), sampled_entries(sample, depth));
+  return trs_substituted_seconds(a->plain->level, a->plain->slices.nlevels, depth,
+                                 sampled_layers(sample, depth), sampled_entries(sample, depth),
+                                 a->gpu);
 }
 
 /* Advises the largest depth with which M has room, or 0 if that does not pay.  Goes on with the
@@ -237,7 +245,7 @@ static bool is_worth(void *argument, const trs_substitution_sample *sample) {
   const double n = (double)a->plain->slices.n;
   a->fitting = a->depth;
   while (a->fitting > 1 && n * sampled_entries(sample, a->fitting) > (double)a->most) a->fitting--;
-  if (!(sampled_seconds(a->plain, sample, a->fitting) < a->seconds)) a->fitting = 0;
+  if (!(sampled_seconds(a, sample, a->fitting) < a->seconds)) a->fitting = 0;
   return a->fitting == a->depth;
 }
 
@@ -247,13 +255,13 @@ static bool is_worth(void *argument, const trs_substitution_sample *sample) {
 static trs_status make_joint(engine *e, attempt *a, bool *made) {
   enum { LARGE = 1 << 17, SMALL = 1 << 13 };
   const candidate *plain = a->plain;
-  const bool wide = trs_bands_are_wide(plain->level, plain->slices.nlevels);
+  const bool wide = trs_bands_are_wide(plain->level, plain->slices.nlevels, costs_of(e));
   bool looks = a->seconds < INFINITY && plain->slices.n >= (wide ? SMALL : LARGE);
   trs_status status = TRS_SUCCESS;
   *made = false;
   while (a->depth > 1 && !status && !*made) {
     trs_bands bands;
-    status = trs_bands_create(&bands, plain->level, plain->slices.nlevels, a->depth);
+    status = trs_bands_create(&bands, plain->level, plain->slices.nlevels, a->depth, costs_of(e));
     if (!status)
       status =
           trs_gpu_substitute(&e->substitution, made, plain->cut, &bands, a->most, e->float_values,
@@ -282,7 +290,7 @@ static int64_t most_entries(const engine *e) {
  * memory is no failure. */
 static trs_status substitute(engine *e, trs_plan *plan, const candidate *plain, int32_t depth,
                              double seconds) {
-  attempt a = {plain, depth, depth, MARGIN * seconds, most_entries(e)};
+  attempt a = {costs_of(e), plain, depth, depth, MARGIN * seconds, most_entries(e)};
   candidate joint = {.seconds = INFINITY};
   bool made;
   trs_status status = make_joint(e, &a, &made);

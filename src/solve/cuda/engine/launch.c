@@ -44,11 +44,13 @@ static int32_t whole_packs(int64_t width, trs_scalar scalar) {
 /* All but the number of right-hand sides, and with rows near to each other. */
 static trs_rhs_rules rhs_rules(const trs_engine *e, const trs_engine_candidate *c,
                                trs_scalar scalar) {
-  return (trs_rhs_rules){.scalar_bytes = (int32_t)trs_scalar_size(scalar),
+  const trs_device_facts *facts = trs_device_look(e->gpu.device);
+  return (trs_rhs_rules){.gpu = &facts->costs,
+                         .scalar_bytes = (int32_t)trs_scalar_size(scalar),
                          .most_block = c->rules.most_block,
                          .longest = c->slices.longest,
                          .clusters = e->clusters,
-                         .multiprocessors = trs_device_look(e->gpu.device)->multiprocessors};
+                         .multiprocessors = facts->multiprocessors};
 }
 
 double trs_engine_expect_several(const trs_engine *e, const trs_engine_candidate *c,

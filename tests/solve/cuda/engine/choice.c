@@ -25,8 +25,11 @@ static trs_launch_kind kind_of(int32_t slices, bool clusters, trs_range_choice c
   int32_t nlevels = 0, nranges;
   double seconds;
   add_levels(level, &nlevels, LEVELS, slices);
-  const trs_range_rules rules = {
-      .most_rows = MOST_ROWS, .clusters = clusters, .choice = choice, .shares = 1};
+  const trs_range_rules rules = {.gpu = &trs_gpu_measured,
+                                 .most_rows = MOST_ROWS,
+                                 .clusters = clusters,
+                                 .choice = choice,
+                                 .shares = 1};
   assert_success(trs_choose_launch_ranges(&ranges, &nranges, &seconds, level, nlevels, &rules));
   assert_int_equal(nranges, 1);
   assert_true(ranges->level == 0 && ranges->level_end == LEVELS && seconds > 0);
@@ -65,7 +68,8 @@ TEST(a_change_of_kernel_has_to_pay_for_its_launch) {
   add_levels(level, &nlevels, LEVELS, 10);
   add_levels(level, &nlevels, 1, 60);
   add_levels(level, &nlevels, LEVELS, 10);
-  const trs_range_rules rules = {.most_rows = MOST_ROWS, .clusters = true, .shares = 1};
+  const trs_range_rules rules = {
+      .gpu = &trs_gpu_measured, .most_rows = MOST_ROWS, .clusters = true, .shares = 1};
   assert_success(trs_choose_launch_ranges(&ranges, &nranges, &seconds, level, nlevels, &rules));
   assert_int_equal(nranges, 2);
   assert_int_equal(ranges[0].kind, TRS_LAUNCH_SINGLE_BLOCK);
@@ -81,7 +85,8 @@ TEST(heavy_slices_stay_with_the_warps) {
   double seconds;
   add_levels(level, &nlevels, LEVELS, 1);
   for (int32_t l = 0; l < LEVELS; l++) level[l].heavy = 1;
-  const trs_range_rules rules = {.most_rows = MOST_ROWS, .clusters = true, .shares = 1};
+  const trs_range_rules rules = {
+      .gpu = &trs_gpu_measured, .most_rows = MOST_ROWS, .clusters = true, .shares = 1};
   assert_success(trs_choose_launch_ranges(&ranges, &nranges, &seconds, level, nlevels, &rules));
   assert_true(nranges == 1 && ranges->kind == TRS_LAUNCH_WARP_SLICE && ranges->heavy);
   trs_free(ranges);
@@ -133,7 +138,7 @@ TEST(long_rows_gain_nothing_from_substitution) {
     for (int32_t l = 0; l < LEVELS; l++)
       level[l + 1] = (trs_slice_level){.entries = level[l].entries + 50 * length,
                                        .position = level[l].position + 50};
-    const double least = trs_least_substituted_seconds(level, LEVELS);
+    const double least = trs_least_substituted_seconds(level, LEVELS, &trs_gpu_measured);
     assert_true(length < TRS_SUBSTITUTED_ENTRIES ? least < 20e-6 : least > 50e-6);
   }
 }
@@ -173,7 +178,11 @@ TEST(row_groups_take_rows_of_many_right_hand_sides) {
 TEST(columns_are_transposed_for_row_groups_where_levels_decide) {
   trs_slice_level level[LEVELS + 1] = {{0}};
   int32_t nlevels = 0;
-  trs_rhs_rules rules = {.width = 64, .scalar_bytes = 8, .most_block = 4, .multiprocessors = 132};
+  trs_rhs_rules rules = {.gpu = &trs_gpu_measured,
+                         .width = 64,
+                         .scalar_bytes = 8,
+                         .most_block = 4,
+                         .multiprocessors = 132};
   add_levels(level, &nlevels, LEVELS, 10);
   assert_true(trs_transposing_pays(level, nlevels, 0, &rules));
   rules.most_block = TRS_MOST_BLOCK; /* many-rhs solves them */

@@ -56,7 +56,7 @@ static trs_gpu_cut *cut_rows(const trs_system *p, int32_t depth, trs_bands *band
   trs_slice_level *level;
   assert_success(trs_gpu_cut_begin(&cut, gpu, p, NULL, &rules, NULL, NULL, NULL));
   assert_success(trs_gpu_cut_finish(cut, &slices, &level));
-  assert_success(trs_bands_create(bands, level, slices.nlevels, depth));
+  assert_success(trs_bands_create(bands, level, slices.nlevels, depth, &trs_gpu_measured));
   trs_free(level);
   return cut;
 }
