@@ -44,8 +44,8 @@ static void make_shares(const trs_matrix *A, int members) {
   trs_deal deal;
   trs_deal_slabs(cut, &S, members);
   assert_success(trs_outline_create(&outline, &s, &S, &all_rules[0], NULL, members, cut, NULL));
-  assert_success(trs_deal_create(&deal, &S, &s, outline, members, TRS_DEAL_SLABS, 0,
-                                 &trs_gpu_measured, NULL));
+  assert_success(
+      trs_deal_create(&deal, &S, &s, outline, members, TRS_DEAL_SLABS, 0, &trs_gpu_measured, NULL));
   for (int m = 0; m < members; m++) {
     trs_deal_share share;
     trs_share_rows rows;
@@ -208,8 +208,8 @@ static trs_status share_first(lender *l) {
   trs_deal_share share;
   trs_share_rows rows;
   assert_success(trs_outline_create(&outline, &s, l->S, &all_rules[0], NULL, 1, whole, NULL));
-  assert_success(trs_deal_create(&deal, l->S, &s, outline, 1, TRS_DEAL_BANDS, 0,
-                                 &trs_gpu_measured, NULL));
+  assert_success(
+      trs_deal_create(&deal, l->S, &s, outline, 1, TRS_DEAL_BANDS, 0, &trs_gpu_measured, NULL));
   assert_success(trs_deal_share_create(&share, &deal, &s, 0, 0));
   trs_status status = trs_share_rows_create(&rows, l->S, A, &s, &share);
   trs_share_rows_destroy(&rows);

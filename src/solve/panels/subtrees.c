@@ -98,7 +98,8 @@ static int64_t vectors(const trs_subtrees_state *s) {
 
 static bool is_slow(trs_plan *plan, const trs_subtrees_state *s) {
   static const double WORTH_IT = 0.85; /* of the time of one thread */
-  double next, ratio = (trs_cpu_generic.start + s->trees.seconds) / trs_panels_seconds(trs_plan_found(plan));
+  double next,
+      ratio = (trs_cpu_generic.start + s->trees.seconds) / trs_panels_seconds(trs_plan_found(plan));
   if (!trs_plan_chosen(plan, &next) || ratio < WORTH_IT) return false;
   return trs_plan_decline(plan,
                           "its %lld subtrees would take %.2f times as long as panels on one thread",
