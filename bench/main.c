@@ -7,6 +7,7 @@
 #include "chart.h"
 #include "command.h"
 #include "experiment.h"
+#include "files.h"
 #include "leave.h"
 #include "program.h"
 #include "settings.h"
@@ -321,7 +322,7 @@ static int check_picture(const bench_experiment *e, const char *svg) {
     bench_svg_path(path, sizeof path, svg, e->first_chart);
   else
     snprintf(path, sizeof path, "%s", svg);
-  return trs_text_path_check(path) ? leave_library(NULL) : -1;
+  return check_text_writable(path);
 }
 
 static int run_files(bench_settings *set, int argc, char **argv) {

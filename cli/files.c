@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "io/ending.h"
+#include "io/replace.h"
 #include "leave.h"
 #include "progress.h"
 #include "report.h"
@@ -122,7 +124,11 @@ int check_writable(const char **path) {
   } else if (!stat(*path, &about) && S_ISREG(about.st_mode)) {
     written.hard_links = (long)about.st_nlink - 1;
   }
-  return trs_write_path_check(*path) ? leave_library(NULL) : -1;
+  const char *ending = trs_ending_refused(*path);
+  if (ending)
+    return leave(LEAVE_USAGE, trs_status_name(TRS_ERROR_ARGUMENT), -1, TRS_ENDING_REFUSED, *path,
+                 ending);
+  return check_text_writable(*path);
 }
 
 int leave_unwritten(void) {
@@ -146,8 +152,16 @@ void print_written(const char *path) {
   report_count("output_links_kept_old", written.hard_links);
 }
 
+static int leave_unwritable(const char *path, int error) {
+  return leave(LEAVE_INPUT, trs_status_name(TRS_ERROR_FILE), -1, "cannot write %s: %s", path,
+               strerror(error));
+}
+
 int check_text_writable(const char *path) {
-  return trs_text_path_check(path) ? leave_library(NULL) : -1;
+  if (!*path)
+    return leave(LEAVE_USAGE, trs_status_name(TRS_ERROR_ARGUMENT), -1, "the path is empty");
+  int error = trs_replace_check(path);
+  return error ? leave_unwritable(path, error) : -1;
 }
 
 bool names_hdf5(const char *path) {
@@ -172,11 +186,22 @@ int text_file_open(text_file *f, const char *path) {
   return f->stream ? -1 : leave_memory(BUFSIZ, "a file's text");
 }
 
+static int write_text(const text_file *f) {
+  trs_replace output;
+  int error = trs_replace_open(&output, f->path);
+  if (!error) {
+    error = trs_replace_write(&output, f->text, (int64_t)f->length);
+    int closed = trs_replace_close(&output, !error);
+    if (!error) error = closed;
+  }
+  return error ? leave_unwritable(f->path, error) : -1;
+}
+
 int text_file_close(text_file *f, int code) {
   bool good = !ferror(f->stream);
   good &= !fclose(f->stream);
   if (code < 0 && !good) code = leave_memory((double)f->length, "a file's text");
-  if (code < 0 && trs_text_write(f->text, (int64_t)f->length, f->path)) code = leave_library(NULL);
+  if (code < 0) code = write_text(f);
   free(f->text);
   return code;
 }

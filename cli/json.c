@@ -1,4 +1,5 @@
 /* json.c - writes JSON without a library, so that every build has it. */
+#include "base/printable.h"
 #include "json.h"
 
 #include <stdbool.h>

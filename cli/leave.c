@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/printable.h"
 #include "output.h"
 #include "progress.h"
 #include "report.h"

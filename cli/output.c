@@ -16,6 +16,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/printable.h"
+
 enum { LABEL_WIDTH = 16, PAIR_WIDTH = 30, LIST_FIELDS = 4, TEXT_SIZE = 4096 };
 
 static struct {

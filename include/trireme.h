@@ -76,14 +76,6 @@ TRS_API const trs_error *trs_last_error(void);
 /* What a status means, "zero pivot".  Never NULL. */
 TRS_API const char *trs_status_name(trs_status status);
 
-/* Bytes of the UTF-8 character that text begins with, or 0 for what a terminal may obey or not
- * understand: control characters (C0, DEL, C1), those that turn the direction of what follows
- * (U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069), and stray bytes. */
-TRS_API size_t trs_printable_length(const char *text);
-/* Copies text with each byte that is not printable as \xNN, as messages have names of files; what
- * size bytes do not hold is left out. */
-TRS_API void trs_printable(char *to, size_t size, const char *text);
-
 /* trs_version: the version of the library, "0.1.0".  trs_features: one line per feature, which says
  * whether this build has it: "zlib     yes  gzip files, checksums", "METIS    no   nested
  * dissection (install libmetis-dev and build again)". */
@@ -325,16 +317,6 @@ TRS_API trs_status trs_vectors_read(void **values, int64_t *nrows, int64_t *ncol
 /* Writes a dense nrows x ncols array with leading dimension ld, as trs_matrix_write does. */
 TRS_API trs_status trs_vectors_write(const void *values, int64_t nrows, int64_t ncols, int64_t ld,
                                      trs_layout layout, trs_scalar scalar, const char *path);
-
-/* Writes `length` bytes, such as a picture.  The file is complete or unchanged, as in
- * trs_matrix_write. */
-TRS_API trs_status trs_text_write(const char *text, int64_t length, const char *path);
-
-/* Checks, before hours of work, that a matrix can be written to path: its ending, its folder and
- * its permissions, as far as possible without writing. */
-TRS_API trs_status trs_write_path_check(const char *path);
-/* The same for trs_text_write, which accepts any ending. */
-TRS_API trs_status trs_text_path_check(const char *path);
 
 /* Releases arrays that the library has allocated for the caller.  NULL is ignored. */
 TRS_API void trs_free(void *pointer);

@@ -293,19 +293,6 @@ module trireme
       type(c_ptr) :: trs_status_name
     end function trs_status_name
 
-    function trs_printable_length(text) bind(C, name="trs_printable_length")
-      import
-      character(kind=c_char), dimension(*), intent(in) :: text
-      integer(c_size_t) :: trs_printable_length
-    end function trs_printable_length
-
-    subroutine trs_printable(to, size, text) bind(C, name="trs_printable")
-      import
-      character(kind=c_char), dimension(*), intent(inout) :: to
-      integer(c_size_t), value :: size
-      character(kind=c_char), dimension(*), intent(in) :: text
-    end subroutine trs_printable
-
     function trs_version() bind(C, name="trs_version")
       import
       type(c_ptr) :: trs_version
@@ -552,26 +539,6 @@ module trireme
       character(kind=c_char), dimension(*), intent(in) :: path
       integer(c_int) :: trs_vectors_write
     end function trs_vectors_write
-
-    function trs_text_write(text, length, path) bind(C, name="trs_text_write")
-      import
-      character(kind=c_char), dimension(*), intent(in) :: text
-      integer(c_int64_t), value :: length
-      character(kind=c_char), dimension(*), intent(in) :: path
-      integer(c_int) :: trs_text_write
-    end function trs_text_write
-
-    function trs_write_path_check(path) bind(C, name="trs_write_path_check")
-      import
-      character(kind=c_char), dimension(*), intent(in) :: path
-      integer(c_int) :: trs_write_path_check
-    end function trs_write_path_check
-
-    function trs_text_path_check(path) bind(C, name="trs_text_path_check")
-      import
-      character(kind=c_char), dimension(*), intent(in) :: path
-      integer(c_int) :: trs_text_path_check
-    end function trs_text_path_check
 
     subroutine trs_free(pointer) bind(C, name="trs_free")
       import

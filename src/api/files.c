@@ -3,7 +3,6 @@
 #include "base/structs.h"
 #include "factor/file.h"
 #include "io/io.h"
-#include "io/output_file.h"
 #include "matrix/matrix.h"
 #include "backend/context.h"
 
@@ -95,25 +94,6 @@ trs_status trs_vectors_write(const void *values, int64_t nrows, int64_t ncols, i
   TRS_TRY(borrow_team(&with, NULL));
   return end_borrowing(
       &with, trs_write_vectors(values, nrows, ncols, ld, layout, scalar, path, with.team));
-}
-
-trs_status trs_text_write(const char *text, int64_t length, const char *path) {
-  TRS_TRY(check_path(text, "text", path));
-  if (length < 0) return trs_fail(TRS_ERROR_ARGUMENT, -1, "length is %lld", (long long)length);
-  int cancel = trs_cancel_defer();
-  trs_status status = trs_write_text(text, length, path);
-  trs_cancel_restore(cancel);
-  return status;
-}
-
-trs_status trs_write_path_check(const char *path) {
-  TRS_TRY(check_path(path, "path", path));
-  return trs_write_check(path);
-}
-
-trs_status trs_text_path_check(const char *path) {
-  TRS_TRY(check_path(path, "path", path));
-  return trs_output_check(path);
 }
 
 trs_status trs_factors_read(trs_factors **F, const char *path, const trs_read_options *options) {

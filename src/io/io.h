@@ -20,7 +20,5 @@ trs_status trs_write_matrix(const trs_matrix *A, const char *path, trs_team *tea
 trs_status trs_write_vectors(const void *values, int64_t nrows, int64_t ncols, int64_t ld,
                              trs_layout layout, trs_scalar scalar, const char *path,
                              trs_team *team);
-trs_status trs_write_check(const char *path);
-trs_status trs_write_text(const char *text, int64_t length, const char *path);
 
 #endif

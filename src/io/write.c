@@ -1,30 +1,16 @@
 /* write.c - chooses the writer by the ending of the name: .h5 and .hdf5 are HDF5, all other names
  * are Matrix Market, compressed if they end in .gz or .zst.  Endings of formats that are not
  * written are errors. */
-#include <string.h>
-
 #include "base/extent.h"
 #include "base/scalar.h"
+#include "io/ending.h"
 #include "io/hdf5.h"
 #include "io/io.h"
 #include "io/matrix_market.h"
 
 static trs_status check_ending(const char *path) {
-  static const char *const others[] = {".bz2", ".xz",  ".lzma", ".lz4", ".zip", ".7z", ".zstd",
-                                       ".bsp", ".mat", ".npy",  ".npz", ".rb",  ".hb"};
-  const char *dot = strrchr(path, '.');
-  for (size_t k = 0; dot && k < sizeof others / sizeof others[0]; k++)
-    if (!strcmp(dot, others[k]))
-      return trs_fail(TRS_ERROR_ARGUMENT, -1,
-                      "%s: %s files are not written: matrices go to .mtx, .mtx.gz, .mtx.zst, .h5 "
-                      "and .hdf5, vectors to the first three",
-                      path, dot);
-  return TRS_SUCCESS;
-}
-
-trs_status trs_write_check(const char *path) {
-  TRS_TRY(check_ending(path));
-  return trs_output_check(path);
+  const char *ending = trs_ending_refused(path);
+  return ending ? trs_fail(TRS_ERROR_ARGUMENT, -1, TRS_ENDING_REFUSED, path, ending) : TRS_SUCCESS;
 }
 
 trs_status trs_write_matrix(const trs_matrix *A, const char *path, trs_team *team) {
@@ -72,10 +58,4 @@ trs_status trs_write_vectors(const void *values, int64_t nrows, int64_t ncols, i
                     "%s: vectors are written as Matrix Market arrays: name the file .mtx", path);
   TRS_TRY(trs_output_open(&output, path));
   return trs_output_close(&output, trs_matrix_market_write_dense(&dense, &output, team));
-}
-
-trs_status trs_write_text(const char *text, int64_t length, const char *path) {
-  trs_output output;
-  TRS_TRY(trs_output_open(&output, path));
-  return trs_output_close(&output, trs_output_write(&output, text, length));
 }

@@ -164,10 +164,6 @@ TEST(files_refuse_null) {
   REFUSED(trs_vectors_read(&values, &nrows, &ncols, TRS_DOUBLE, NULL, NULL));
   REFUSED(trs_vectors_write(NULL, 1, 1, 1, TRS_COL_MAJOR, TRS_DOUBLE, "a.mtx"));
   REFUSED(trs_vectors_write(x, 1, 1, 1, TRS_COL_MAJOR, TRS_DOUBLE, NULL));
-  REFUSED(trs_text_write(NULL, 1, "a.txt"));
-  REFUSED(trs_text_write("", 1, NULL));
-  REFUSED(trs_write_path_check(NULL));
-  REFUSED(trs_text_path_check(NULL));
   REFUSED(trs_factors_read(NULL, "a.h5", NULL));
   REFUSED(trs_factors_read(&G, NULL, NULL));
   REFUSED(trs_factors_write(NULL, "a.h5"));

@@ -306,8 +306,6 @@ class trs_backward_error(C.Structure):
 FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "trs_last_error": (C.POINTER(trs_error), []),
     "trs_status_name": (C.c_char_p, [C.c_int]),
-    "trs_printable_length": (C.c_size_t, [C.c_char_p]),
-    "trs_printable": (None, [C.c_char_p, C.c_size_t, C.c_char_p]),
     "trs_version": (C.c_char_p, []),
     "trs_features": (C.c_char_p, []),
     "trs_context_create": (C.c_int, [C.c_void_p, C.c_char_p]),
@@ -335,9 +333,6 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "trs_matrix_write": (C.c_int, [C.c_void_p, C.c_char_p]),
     "trs_vectors_read": (C.c_int, [C.c_void_p, C.c_void_p, C.c_void_p, C.c_int, C.c_char_p, C.c_void_p]),
     "trs_vectors_write": (C.c_int, [C.c_void_p, C.c_int64, C.c_int64, C.c_int64, C.c_int, C.c_int, C.c_char_p]),
-    "trs_text_write": (C.c_int, [C.c_char_p, C.c_int64, C.c_char_p]),
-    "trs_write_path_check": (C.c_int, [C.c_char_p]),
-    "trs_text_path_check": (C.c_int, [C.c_char_p]),
     "trs_free": (None, [C.c_void_p]),
     "trs_generator_list": (C.c_char_p, []),
     "trs_random_fill": (None, [C.c_void_p, C.c_int64, C.c_int, C.c_uint64]),

@@ -1,8 +1,9 @@
-/* status.c - what of a text is printable. */
-#include "base/status.h"
+/* printable.c - what of a text is printable. */
+#include "base/printable.h"
 
 #include <string.h>
 
+#include "base/status.h"
 #include "test.h"
 
 TEST(characters_have_their_length) {

@@ -1,0 +1,40 @@
+/* replace.h - files that appear under their name only when complete.  Functions return 0, or
+ * errno's value for what failed; they need the C library alone, because the command links them too.
+ */
+#ifndef TRS_IO_REPLACE_H
+#define TRS_IO_REPLACE_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { TRS_REPLACE_NAME = 96 }; /* size of the host's name and the prefix in the temporary's name */
+
+typedef struct trs_replace {
+  const char *path;      /* as the caller gave it */
+  char target[PATH_MAX]; /* the file to replace, after following symbolic links */
+  char temporary[PATH_MAX + TRS_REPLACE_NAME + 32]; /* beside the target */
+  bool replaces;  /* there is a temporary file; false for targets that cannot be replaced, such as a
+                     device or a pipe */
+  bool nameless;  /* it has no name yet */
+  bool open_file; /* the path leads to a file that a process has open, such as /dev/stdout: the file
+                     itself is written, at its current position */
+  int number;     /* its descriptor if this process has it open, or -1 */
+  int fd;
+} trs_replace;
+
+/* Fails if path cannot be opened, as far as possible without opening it. */
+int trs_replace_check(const char *path);
+
+/* Creates the temporary file, or opens a device or pipe directly. */
+int trs_replace_open(trs_replace *output, const char *path);
+
+/* Writes at the current position. */
+int trs_replace_write(trs_replace *output, const void *bytes, int64_t count);
+
+/* With keep flushes the file to the disk under its name; without, and after a failure, removes
+ * it. */
+int trs_replace_close(trs_replace *output, bool keep);
+
+#endif
