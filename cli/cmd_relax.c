@@ -169,9 +169,7 @@ static int create(job *j) {
     ranks_backend(j->ranks, share, sizeof share);
     where = share;
   }
-  bool dealt = j->ranks && !strncmp(where, "cuda", 4);
-  if (dealt ? ranks_context(j->ranks, &j->ctx, where)
-            : ranks_status(j->ranks, trs_context_create(&j->ctx, where)))
+  if (j->ranks ? ranks_context(j->ranks, &j->ctx, where) : trs_context_create(&j->ctx, where))
     return leave_library(NULL);
   const int block = (int)j->set.block_size;
   trs_status status = j->ranks ? ranks_create(j->ranks, j->ctx, j->in.A, block, &how)

@@ -150,7 +150,7 @@ static const paragraph paragraphs[] = {
 
 static int solve(solve_job *job, const char *name) {
   int code = solve_check_settings(&job->set);
-  if (code < 0) code = solve_open_group(job);
+  if (code < 0) code = solve_open(job);
   if (code < 0) code = solve_take_matrix(job, name);
   if (code < 0) code = solve_make_rhs(job);
   if (code < 0) code = solve_measure(job);

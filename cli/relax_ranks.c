@@ -104,10 +104,6 @@ bool ranks_any(const relax_ranks *ranks, bool failed) {
   return any != 0;
 }
 
-trs_status ranks_status(const relax_ranks *ranks, trs_status status) {
-  return ranks ? trs_mpi_agree(MPI_COMM_WORLD, status) : status;
-}
-
 int64_t ranks_share(const relax_ranks *ranks, int64_t count) {
   if (ranks) MPI_Bcast(&count, 1, MPI_INT64_T, 0, MPI_COMM_WORLD);
   return count;
@@ -199,7 +195,6 @@ int ranks_leave(relax_ranks *ranks, int code) { return code; }
 bool ranks_speaks(const relax_ranks *ranks) { return !ranks; }
 int ranks_agree(const relax_ranks *ranks, int code) { return code; }
 bool ranks_any(const relax_ranks *ranks, bool failed) { return failed; }
-trs_status ranks_status(const relax_ranks *ranks, trs_status status) { return status; }
 int64_t ranks_share(const relax_ranks *ranks, int64_t count) { return count; }
 void ranks_backend(const relax_ranks *ranks, char *text, size_t size) {
   snprintf(text, size, "auto");

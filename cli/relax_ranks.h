@@ -26,16 +26,15 @@ int ranks_join(relax_ranks **ranks);
 int ranks_leave(relax_ranks *ranks, int code);
 
 /* All of these accept NULL for a process that is alone. */
-bool ranks_speaks(const relax_ranks *ranks);                          /* true on rank 0, or alone */
-int ranks_agree(const relax_ranks *ranks, int code);                  /* rank 0's */
-bool ranks_any(const relax_ranks *ranks, bool failed);                /* true if any rank failed */
-trs_status ranks_status(const relax_ranks *ranks, trs_status status); /* the first failure */
-int64_t ranks_share(const relax_ranks *ranks, int64_t count);         /* rank 0's */
+bool ranks_speaks(const relax_ranks *ranks);                  /* true on rank 0, or alone */
+int ranks_agree(const relax_ranks *ranks, int code);          /* rank 0's */
+bool ranks_any(const relax_ranks *ranks, bool failed);        /* true if any rank failed */
+int64_t ranks_share(const relax_ranks *ranks, int64_t count); /* rank 0's */
 
 /* The default backend: the node's cores, divided among its ranks. */
 void ranks_backend(const relax_ranks *ranks, char *text, size_t size);
 
-/* One GPU per rank: trs_mpi_context_create. */
+/* A context per rank: trs_mpi_context_create. */
 trs_status ranks_context(const relax_ranks *ranks, trs_context **ctx, const char *where);
 
 /* As trs_relax_*, for ranks that are not NULL. */

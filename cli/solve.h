@@ -54,7 +54,8 @@ typedef struct solve_job {
 
 /* Each returns -1, or the exit code. */
 int solve_check_settings(solve_settings *s);
-int solve_open_group(solve_job *job);
+/* Before the matrix is read: the memory of several GPUs determines how. */
+int solve_open(solve_job *job);
 int solve_take_matrix(solve_job *job, const char *name);
 int solve_take_factors(solve_job *job);
 int solve_make_rhs(solve_job *job);

@@ -149,7 +149,9 @@ static bool may_push(const solve_job *job) {
 static bool may_exceed_one(const solve_job *job, const char *name) {
   const char *dot = strrchr(name, '.');
   bool packed = dot && (!strcasecmp(dot, ".gz") || !strcasecmp(dot, ".zst"));
-  if (!job->ctx || trs_context_members(job->ctx, NULL, NULL) < 2 || !may_push(job)) return false;
+  int gpus;
+  if (trs_context_get_kind(job->ctx, &gpus) != TRS_KIND_GPUS || gpus < 2 || !may_push(job))
+    return false;
   return packed || exceeds_one(job, (double)file_bytes(name) / 4 * 12);
 }
 
@@ -299,7 +301,7 @@ static void join_processes(solve_job *job) {
   output_silence();
 }
 
-static int open_context(solve_job *job) {
+int solve_open(solve_job *job) {
   if (trs_context_create(&job->ctx, job->set.backend) ||
       trs_context_set_gpu_memory(job->ctx, (int64_t)(1e9 * job->set.gpu_memory)))
     return leave_library(NULL);
@@ -307,19 +309,8 @@ static int open_context(solve_job *job) {
   return -1;
 }
 
-/* Several GPUs are opened before the matrix is read, because their memory determines how to read
- * it. */
-int solve_open_group(solve_job *job) {
-  const char *where = job->set.backend;
-  bool group =
-      where && (!strcmp(where, "nvshmem") || (!strncmp(where, "cuda:", 5) && strpbrk(where, "-,")));
-  return group ? open_context(job) : -1;
-}
-
 int solve_measure(solve_job *job) {
   progress_begin();
-  int opened = job->ctx ? -1 : open_context(job);
-  if (opened >= 0) return opened;
   trs_status status = analyze(job);
   if (!status && !job->in.deferred) status = update(job); /* it would read all values again */
   progress_end();

@@ -63,7 +63,7 @@ static void print_plan(const solve_job *job) {
   trs_plan_describe(job->plan, text, sizeof text);
   table_row("plan", "%s", text);
   if (job->info.device)
-    table_row(strcmp(job->info.backend, "opencl") ? "GPU" : "device",
+    table_row(trs_context_get_kind(job->ctx, NULL) == TRS_KIND_OPENCL ? "device" : "GPU",
               "%s; the plan takes %s of its memory", job->info.device,
               human_bytes((double)job->info.plan_bytes).s);
 }

@@ -106,6 +106,19 @@ typedef struct trs_context trs_context;
 TRS_API trs_status trs_context_create(trs_context **ctx, const char *where);
 /* Destroys a context.  NULL is ignored.  Plans of the context keep it alive. */
 TRS_API void trs_context_destroy(trs_context *ctx);
+
+typedef enum trs_context_kind {
+  TRS_KIND_NONE = 0, /* of NULL */
+  TRS_KIND_AUTO,     /* threads, and the first GPU for large solves: "auto" */
+  TRS_KIND_THREADS,  /* threads of the host: "serial", "threads:8" */
+  TRS_KIND_GPU,      /* one GPU: "cuda:1" */
+  TRS_KIND_GPUS,     /* several GPUs of one machine: "cuda:0-3", "nvshmem" */
+  TRS_KIND_OPENCL    /* an OpenCL device: "opencl" */
+} trs_context_kind;
+
+/* What a context is.  *number (may be NULL): the number of its threads (auto, threads), of its
+ * GPUs in all processes, or of its OpenCL devices; 0 for NULL. */
+TRS_API trs_context_kind trs_context_get_kind(const trs_context *ctx, int *number);
 /* The number of threads.  Functions that only return facts accept NULL.  A NULL object has 0
  * threads, rows and members; a NULL output is not written. */
 TRS_API int trs_context_threads(const trs_context *ctx);

@@ -23,6 +23,14 @@ module trireme
   integer(c_int), parameter :: TRS_ERROR_STALLED = 9
   integer(c_int), parameter :: TRS_ERROR_INTERNAL = 10
 
+  ! trs_context_kind
+  integer(c_int), parameter :: TRS_KIND_NONE = 0
+  integer(c_int), parameter :: TRS_KIND_AUTO = 1
+  integer(c_int), parameter :: TRS_KIND_THREADS = 2
+  integer(c_int), parameter :: TRS_KIND_GPU = 3
+  integer(c_int), parameter :: TRS_KIND_GPUS = 4
+  integer(c_int), parameter :: TRS_KIND_OPENCL = 5
+
   ! trs_scalar
   integer(c_int), parameter :: TRS_SCALAR_DEFAULT = 0
   integer(c_int), parameter :: TRS_FLOAT = 1
@@ -314,6 +322,13 @@ module trireme
       import
       type(c_ptr), value :: ctx
     end subroutine trs_context_destroy
+
+    function trs_context_get_kind(ctx, number) bind(C, name="trs_context_get_kind")
+      import
+      type(c_ptr), value :: ctx
+      integer(c_int), dimension(*), intent(out) :: number
+      integer(c_int) :: trs_context_get_kind
+    end function trs_context_get_kind
 
     function trs_context_threads(ctx) bind(C, name="trs_context_threads")
       import

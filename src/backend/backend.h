@@ -12,8 +12,9 @@ struct trs_backend {
   const char *place;    /* after "on": "one GPU" */
   const char *contexts; /* names of contexts that have it, without blanks: "cuda:0-3|nvshmem"; NULL:
                            its own name */
-  bool gpu;             /* methods run on GPUs, and x and b may lie in device memory */
-  bool finds_gpu;       /* the context opens a GPU if a solve is large: trs_context_find_device */
+  trs_context_kind kind; /* of its contexts */
+  bool gpu;              /* methods run on GPUs, and x and b may lie in device memory */
+  bool finds_gpu;        /* the context opens a GPU if a solve is large: trs_context_find_device */
 
   /* A context of this backend offers the methods of these backends; NULL ends the list. */
   const trs_backend *const *offers;

@@ -168,6 +168,13 @@ void trs_context_limit_gpus(const trs_context *context) {
     trs_device_allow(trs_group_device(group, trs_group_first(group) + k), bytes);
 }
 
+trs_context_kind trs_context_get_kind(const trs_context *context, int *number) {
+  const trs_context_kind kind = context ? context->backend->kind : TRS_KIND_NONE;
+  const bool host = kind == TRS_KIND_AUTO || kind == TRS_KIND_THREADS;
+  if (number) *number = host ? context->threads : trs_context_members(context, NULL, NULL);
+  return kind;
+}
+
 int trs_context_threads(const trs_context *context) { return context ? context->threads : 0; }
 
 int trs_context_members(const trs_context *context, int *first, int *local) {

@@ -50,7 +50,7 @@ static const trs_backend *const any_cpu[] = {&trs_backend_serial, &trs_backend_t
 static const trs_backend *const any[] = {&trs_backend_serial, &trs_backend_threads,
                                          &trs_backend_cuda, NULL};
 
-#define CPU_BACKEND .bandwidth = bandwidth, .hop = hop
+#define CPU_BACKEND .kind = TRS_KIND_THREADS, .bandwidth = bandwidth, .hop = hop
 
 const trs_backend trs_backend_serial = {.name = "serial",
                                         .place = "one thread of the CPU",
@@ -64,5 +64,9 @@ const trs_backend trs_backend_threads = {.name = "threads",
                                          .offers = any_cpu,
                                          .open = open_threads};
 
-const trs_backend trs_backend_auto = {
-    .name = "auto", .finds_gpu = true, .offers = any, .open = open_auto, .close = close_auto};
+const trs_backend trs_backend_auto = {.name = "auto",
+                                      .kind = TRS_KIND_AUTO,
+                                      .finds_gpu = true,
+                                      .offers = any,
+                                      .open = open_auto,
+                                      .close = close_auto};

@@ -79,6 +79,7 @@ static const trs_backend *const several_gpus[] = {&trs_backend_cuda, &trs_backen
 const trs_backend trs_backend_cuda = {
     .name = "cuda",
     .place = "one GPU",
+    .kind = TRS_KIND_GPU,
     CUDA_BACKEND,
     .offers = one_gpu,
     .open = open_cuda,
@@ -89,6 +90,7 @@ const trs_backend trs_backend_cuda = {
 const trs_backend trs_backend_cuda_group = {
     .name = "cuda-group",
     .place = "several GPUs",
+    .kind = TRS_KIND_GPUS,
     .contexts = "cuda:0-3|nvshmem",
     CUDA_BACKEND,
     .offers = several_gpus,

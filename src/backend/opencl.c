@@ -35,6 +35,7 @@ static const trs_backend *const opencl_only[] = {&trs_backend_opencl, NULL};
 
 const trs_backend trs_backend_opencl = {.name = "opencl",
                                         .place = "one OpenCL device",
+                                        .kind = TRS_KIND_OPENCL,
                                         .contexts = "opencl",
                                         .offers = opencl_only,
                                         .elsewhere = "it is for contexts of \"opencl\"",

@@ -236,6 +236,8 @@ TEST(accessors_take_null) {
   int64_t bytes = -1;
   int first = 9, local = 9, rank = 9;
   char text[9] = "before";
+  assert_int_equal(trs_context_get_kind(NULL, &rank), TRS_KIND_NONE);
+  assert_int_equal(rank, 0);
   assert_int_equal(trs_context_threads(NULL), 0);
   assert_int_equal(trs_context_processes(NULL, &rank), 0);
   assert_int_equal(trs_context_members(NULL, &first, &local), 0);

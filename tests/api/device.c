@@ -360,7 +360,9 @@ TEST(blocks_without_digits_are_cut) {
 
 TEST(a_context_tells_of_its_gpu) {
   const trs_device_facts *facts = trs_device_look(gpu);
-  int rank = -1;
+  int rank = -1, number = -1;
+  assert_int_equal(trs_context_get_kind(gpu_context, &number), TRS_KIND_GPU);
+  assert_int_equal(number, 1);
   assert_int_equal(trs_context_gpu(gpu_context, 0), facts->ordinal);
   assert_int_equal(trs_context_gpu(gpu_context, 1), -1);
   assert_true(trs_context_gpu_memory(gpu_context) == facts->memory_bytes);

@@ -479,12 +479,21 @@ TEST(contexts_have_names) {
     assert_failure(TRS_ERROR_ARGUMENT, "", trs_context_create(&own, wrong[k]));
   assert_success(trs_context_create(&own, "threads:5"));
   assert_int_equal(trs_context_threads(own), 5);
-  int rank = -1;
+  int rank = -1, number = -1;
+  assert_int_equal(trs_context_get_kind(own, &number), TRS_KIND_THREADS);
+  assert_int_equal(number, 5);
   assert_int_equal(trs_context_processes(own, &rank), 1);
   assert_int_equal(rank, 0);
   assert_true(trs_context_gpu_memory(own) == 0);
   assert_int_equal(trs_context_gpu(own, 0), -1);
   assert_int_equal(trs_context_gpu(own, 1), -1);
+  trs_context_destroy(own);
+  assert_success(trs_context_create(&own, "serial"));
+  assert_int_equal(trs_context_get_kind(own, &number), TRS_KIND_THREADS);
+  assert_int_equal(number, 1);
+  trs_context_destroy(own);
+  assert_success(trs_context_create(&own, NULL));
+  assert_int_equal(trs_context_get_kind(own, NULL), TRS_KIND_AUTO);
   trs_context_destroy(own);
 }
 

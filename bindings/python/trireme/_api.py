@@ -19,6 +19,14 @@ TRS_ERROR_UNSUPPORTED = 8
 TRS_ERROR_STALLED = 9
 TRS_ERROR_INTERNAL = 10
 
+# trs_context_kind
+TRS_KIND_NONE = 0
+TRS_KIND_AUTO = 1
+TRS_KIND_THREADS = 2
+TRS_KIND_GPU = 3
+TRS_KIND_GPUS = 4
+TRS_KIND_OPENCL = 5
+
 # trs_scalar
 TRS_SCALAR_DEFAULT = 0
 TRS_FLOAT = 1
@@ -310,6 +318,7 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "trs_features": (C.c_char_p, []),
     "trs_context_create": (C.c_int, [C.c_void_p, C.c_char_p]),
     "trs_context_destroy": (None, [C.c_void_p]),
+    "trs_context_get_kind": (C.c_int, [C.c_void_p, C.c_void_p]),
     "trs_context_threads": (C.c_int, [C.c_void_p]),
     "trs_context_processes": (C.c_int, [C.c_void_p, C.c_void_p]),
     "trs_context_members": (C.c_int, [C.c_void_p, C.c_void_p, C.c_void_p]),
