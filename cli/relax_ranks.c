@@ -45,7 +45,7 @@ struct relax_ranks {
   int rank, size, near; /* near: ranks on this node */
   trs_mpi_relaxation *R;
   trs_relax_info whole;
-  trs_mpi_relax_info info;
+  trs_mpi_relax_info info[3]; /* by trs_mpi_over */
 };
 
 int ranks_join(relax_ranks **result) {
@@ -139,43 +139,48 @@ trs_status ranks_sweep(relax_ranks *ranks, void *x, const void *b, int64_t n, in
 
 trs_status ranks_info(relax_ranks *ranks, trs_relax_info *whole) {
   ranks->whole.struct_size = sizeof ranks->whole;
-  ranks->info.struct_size = sizeof ranks->info;
-  trs_status status = trs_mpi_relax_get_info(ranks->R, &ranks->whole, &ranks->info);
+  trs_status status = TRS_SUCCESS;
+  for (int k = 0; k < 3 && !status; k++) {
+    ranks->info[k].struct_size = sizeof ranks->info[k];
+    status = trs_mpi_relax_get_info(ranks->R, k ? NULL : &ranks->whole, &ranks->info[k],
+                                    (trs_mpi_over)k);
+  }
   if (!status) *whole = ranks->whole;
   return status;
 }
 
 void ranks_print(const relax_ranks *ranks) {
   if (!ranks) return;
-  const trs_mpi_relax_info *i = &ranks->info;
+  const trs_mpi_relax_info *least = &ranks->info[TRS_MPI_MIN], *most = &ranks->info[TRS_MPI_MAX];
   table_row("ranks", "%d, domains %s with %s to %s block rows, which read %s to %s rows of others",
             ranks->whole.domains, how_dealt(ranks->whole.partition),
-            human_count((int64_t)i->rows.min).s, human_count((int64_t)i->rows.max).s,
-            human_count((int64_t)i->halo_rows.min).s, human_count((int64_t)i->halo_rows.max).s);
+            human_count((int64_t)least->rows).s, human_count((int64_t)most->rows).s,
+            human_count((int64_t)least->halo_rows).s, human_count((int64_t)most->halo_rows).s);
   table_row("messages", "%s to %s per rank in one pass over the colours, %s to %s",
-            human_count((int64_t)i->messages.min).s, human_count((int64_t)i->messages.max).s,
-            human_bytes(i->bytes.min).s, human_bytes(i->bytes.max).s);
+            human_count((int64_t)least->messages).s, human_count((int64_t)most->messages).s,
+            human_bytes(least->bytes).s, human_bytes(most->bytes).s);
 }
 
-void ranks_report_spread(const char *path, const trs_mpi_spread *s) {
+void ranks_report_over(const char *path, double min, double mean, double max) {
   char name[96];
   snprintf(name, sizeof name, "%s.min", path);
-  report_real(name, s->min);
+  report_real(name, min);
   snprintf(name, sizeof name, "%s.mean", path);
-  report_real(name, s->mean);
+  report_real(name, mean);
   snprintf(name, sizeof name, "%s.max", path);
-  report_real(name, s->max);
+  report_real(name, max);
 }
 
 void ranks_report(const relax_ranks *ranks) {
   if (!ranks) return;
   report_count("ranks.count", ranks->whole.domains);
   report_text("ranks.partition", ranks->whole.partition);
-  ranks_report_spread("ranks.rows", &ranks->info.rows);
-  ranks_report_spread("ranks.blocks", &ranks->info.blocks);
-  ranks_report_spread("ranks.halo_rows", &ranks->info.halo_rows);
-  ranks_report_spread("ranks.messages", &ranks->info.messages);
-  ranks_report_spread("ranks.bytes", &ranks->info.bytes);
+  const trs_mpi_relax_info *of = ranks->info;
+  ranks_report_over("ranks.rows", of[0].rows, of[1].rows, of[2].rows);
+  ranks_report_over("ranks.blocks", of[0].blocks, of[1].blocks, of[2].blocks);
+  ranks_report_over("ranks.halo_rows", of[0].halo_rows, of[1].halo_rows, of[2].halo_rows);
+  ranks_report_over("ranks.messages", of[0].messages, of[1].messages, of[2].messages);
+  ranks_report_over("ranks.bytes", of[0].bytes, of[1].bytes, of[2].bytes);
 }
 
 #else

@@ -49,8 +49,7 @@ trs_status ranks_info(relax_ranks *ranks, trs_relax_info *whole);
 const char *how_dealt(const char *partition);
 
 /* Minimum, mean and maximum over the ranks as path.min, path.mean and path.max. */
-struct trs_mpi_spread;
-void ranks_report_spread(const char *path, const struct trs_mpi_spread *s);
+void ranks_report_over(const char *path, double min, double mean, double max);
 
 /* What is told of them, as of the last ranks_info. */
 void ranks_print(const relax_ranks *ranks);

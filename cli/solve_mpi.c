@@ -24,7 +24,7 @@ typedef struct ranks_job {
   int rank, size;
   trs_mpi_options options;
   trs_mpi_plan *plan;
-  trs_mpi_stats stats;
+  trs_mpi_stats stats[3]; /* by trs_mpi_over */
   double analysis_s, whole_s, mean;
   double *seconds; /* of every solve, on rank 0 */
 } ranks_job;
@@ -107,18 +107,23 @@ static trs_status time_solves(ranks_job *r, int64_t most) {
   solve_job *job = r->job;
   double sum = 0;
   for (job->repeats = 0; job->repeats < most && (job->set.repeat || sum < 1); job->repeats++) {
-    trs_mpi_stats stats = {.struct_size = sizeof stats};
+    trs_mpi_stats stats[3];
     double start = seconds_now();
     trs_status status = trs_mpi_solve(r->plan, job->x, job->n, job->b, job->n, job->nrhs);
     double whole = seconds_now() - start;
-    if (!status) status = trs_mpi_get_stats(r->plan, &stats);
+    for (int k = 0; k < 3 && !status; k++) {
+      stats[k].struct_size = sizeof stats[k];
+      status = trs_mpi_get_stats(r->plan, &stats[k], (trs_mpi_over)k);
+    }
     if (status) return status;
-    if (job->repeats == 0 || stats.solve_s.max < r->stats.solve_s.max) r->stats = stats;
+    const double seconds = stats[TRS_MPI_MAX].solve_s;
+    if (job->repeats == 0 || seconds < r->stats[TRS_MPI_MAX].solve_s)
+      memcpy(r->stats, stats, sizeof stats);
     if (job->repeats == 0 || whole < r->whole_s) r->whole_s = whole;
-    sum += stats.solve_s.max;
-    if (r->seconds) r->seconds[job->repeats] = stats.solve_s.max;
+    sum += seconds;
+    if (r->seconds) r->seconds[job->repeats] = seconds;
   }
-  job->fastest = r->stats.solve_s.max;
+  job->fastest = r->stats[TRS_MPI_MAX].solve_s;
   r->mean = sum / (double)job->repeats;
   if (r->seconds) job->median = sort_median(r->seconds, job->repeats);
   return TRS_SUCCESS;
@@ -140,20 +145,24 @@ static int measure(ranks_job *r) {
 
 /* ---- Output ---- */
 
-static void print_seconds(const char *label, const char *what, const trs_mpi_spread *s) {
-  table_row(label, "%s: %s, %s, %s", what, human_seconds(s->min).s, human_seconds(s->mean).s,
-            human_seconds(s->max).s);
+/* The minimum, the mean and the maximum of a field. */
+#define OVER(field) \
+  (const double[]) { s[TRS_MPI_MIN].field, s[TRS_MPI_MEAN].field, s[TRS_MPI_MAX].field }
+
+static void print_seconds(const char *label, const char *what, const double *of) {
+  table_row(label, "%s: %s, %s, %s", what, human_seconds(of[0]).s, human_seconds(of[1]).s,
+            human_seconds(of[2]).s);
 }
 
-static void print_traffic(const char *label, const char *what, const trs_mpi_spread *messages,
-                          const trs_mpi_spread *bytes) {
-  table_row(label, "%s: %s, %s, %s messages; %s, %s, %s", what, human_real(messages->min).s,
-            human_real(messages->mean).s, human_real(messages->max).s, human_bytes(bytes->min).s,
-            human_bytes(bytes->mean).s, human_bytes(bytes->max).s);
+static void print_traffic(const char *label, const char *what, const double *messages,
+                          const double *bytes) {
+  table_row(label, "%s: %s, %s, %s messages; %s, %s, %s", what, human_real(messages[0]).s,
+            human_real(messages[1]).s, human_real(messages[2]).s, human_bytes(bytes[0]).s,
+            human_bytes(bytes[1]).s, human_bytes(bytes[2]).s);
 }
 
 static void print(const ranks_job *r) {
-  const trs_mpi_stats *s = &r->stats;
+  const trs_mpi_stats *s = r->stats;
   const solve_job *job = r->job;
   table_title(job->in.name);
   table_row("matrix", "factors L U, %s, %s, %s", human_scalar(job->scalar),
@@ -174,10 +183,11 @@ static void print(const ranks_job *r) {
     table_row("backend", "%s, by %s", s->backend, s->solver);
   table_row("blocks",
             "%s, %s, %s per rank; in total %s times the memory of one rank, %s times its work",
-            human_bytes(s->bytes.min).s, human_bytes(s->bytes.mean).s, human_bytes(s->bytes.max).s,
-            human_times(s->replicated).s, human_times(s->replicated_work).s);
-  table_row("leaves", "%s, %s, %s entries", human_real(s->leaf_entries.min).s,
-            human_real(s->leaf_entries.mean).s, human_real(s->leaf_entries.max).s);
+            human_bytes(s[TRS_MPI_MIN].bytes).s, human_bytes(s[TRS_MPI_MEAN].bytes).s,
+            human_bytes(s[TRS_MPI_MAX].bytes).s, human_times(s->replicated).s,
+            human_times(s->replicated_work).s);
+  table_row("leaves", "%s, %s, %s entries", human_real(s[TRS_MPI_MIN].leaf_entries).s,
+            human_real(s[TRS_MPI_MEAN].leaf_entries).s, human_real(s[TRS_MPI_MAX].leaf_entries).s);
   if (s->separators)
     table_row("inverted", "%s of %s of supernodes that wait for each other; %s more in the blocks",
               human_count(s->inverted).s, human_things(s->separators, "row", "rows").s,
@@ -191,27 +201,32 @@ static void print(const ranks_job *r) {
             human_seconds(job->median).s, human_count(job->repeats).s);
   table_row("", "%s at best including distributing b and collecting x",
             human_seconds(r->whole_s).s);
-  if (s->gpus) table_row("", "%s of that from and to the GPU", human_seconds(s->transfer_s.max).s);
+  if (s->gpus)
+    table_row("", "%s of that from and to the GPU", human_seconds(s[TRS_MPI_MAX].transfer_s).s);
   table_row("", "minimum, mean and maximum over the ranks:");
-  print_seconds("between grids", "before U", &s->inter_s[0]);
-  print_seconds("", "within U", &s->inter_s[1]);
-  print_seconds("inside a grid", "L", &s->intra_s[0]);
-  print_seconds("", "U", &s->intra_s[1]);
-  print_seconds("products", "L", &s->flop_s[0]);
-  print_seconds("", "U", &s->flop_s[1]);
-  print_traffic("between grids", "before U", &s->inter_messages[0], &s->inter_bytes[0]);
-  print_traffic("", "within U", &s->inter_messages[1], &s->inter_bytes[1]);
-  print_traffic("inside a grid", "L", &s->intra_messages[0], &s->intra_bytes[0]);
-  print_traffic("", "U", &s->intra_messages[1], &s->intra_bytes[1]);
-  const trs_mpi_spread *bound = s->message_bound;
+  print_seconds("between grids", "before U", OVER(inter_s[0]));
+  print_seconds("", "within U", OVER(inter_s[1]));
+  print_seconds("inside a grid", "L", OVER(intra_s[0]));
+  print_seconds("", "U", OVER(intra_s[1]));
+  print_seconds("products", "L", OVER(flop_s[0]));
+  print_seconds("", "U", OVER(flop_s[1]));
+  print_traffic("between grids", "before U", OVER(inter_messages[0]), OVER(inter_bytes[0]));
+  print_traffic("", "within U", OVER(inter_messages[1]), OVER(inter_bytes[1]));
+  print_traffic("inside a grid", "L", OVER(intra_messages[0]), OVER(intra_bytes[0]));
+  print_traffic("", "U", OVER(intra_messages[1]), OVER(intra_bytes[1]));
+  const double *L = OVER(message_bound[0]), *U = OVER(message_bound[1]);
   table_row("",
             "log2 of members, summed over the trees of a rank (L23): L %s, %s, %s; U %s, %s, %s",
-            human_real(bound[0].min).s, human_real(bound[0].mean).s, human_real(bound[0].max).s,
-            human_real(bound[1].min).s, human_real(bound[1].mean).s, human_real(bound[1].max).s);
+            human_real(L[0]).s, human_real(L[1]).s, human_real(L[2]).s, human_real(U[0]).s,
+            human_real(U[1]).s, human_real(U[2]).s);
   table_row("", "n nrhs / sqrt(P Pz), either volume up to a constant factor (L23): %s",
             human_bytes(s->volume_bound).s);
   table_gap();
   solve_print_error(job);
+}
+
+static void report_over(const char *path, const double *of) {
+  ranks_report_over(path, of[0], of[1], of[2]);
 }
 
 /* What trireme solve promises and ranks do not know. */
@@ -222,7 +237,7 @@ static void report_unknown(void) {
 }
 
 static void report_system(const ranks_job *r) {
-  const trs_mpi_stats *s = &r->stats;
+  const trs_mpi_stats *s = r->stats;
   trs_factors_info factors = {.struct_size = sizeof factors};
   trs_factors_get_info(r->job->in.F, &factors);
   report_text("matrix.name", r->job->in.name);
@@ -249,17 +264,17 @@ static void report_system(const ranks_job *r) {
   report_count("plan.grid.px", s->px);
   report_count("plan.grid.py", s->py);
   report_count("plan.grid.pz", s->pz);
-  ranks_report_spread("plan.bytes", &s->bytes);
+  report_over("plan.bytes", OVER(bytes));
   report_real("plan.replicated", s->replicated);
   report_real("plan.replicated_work", s->replicated_work);
   report_real("plan.volume_bound", s->volume_bound);
-  ranks_report_spread("plan.message_bound.L", &s->message_bound[0]);
-  ranks_report_spread("plan.message_bound.U", &s->message_bound[1]);
-  ranks_report_spread("plan.leaf_entries", &s->leaf_entries);
+  report_over("plan.message_bound.L", OVER(message_bound[0]));
+  report_over("plan.message_bound.U", OVER(message_bound[1]));
+  report_over("plan.leaf_entries", OVER(leaf_entries));
 }
 
 static void report(const ranks_job *r) {
-  const trs_mpi_stats *s = &r->stats;
+  const trs_mpi_stats *s = r->stats;
   report_text("command", "solve");
   report_text("version", trs_version());
   report_system(r);
@@ -269,25 +284,25 @@ static void report(const ranks_job *r) {
   report_real("time.solve_s.median", r->job->median);
   report_real("time.solve_s.mean", r->mean);
   report_real("time.whole_s.min", r->whole_s);
-  if (s->backend) report_real("time.transfer_s", s->transfer_s.max);
+  if (s->backend) report_real("time.transfer_s", s[TRS_MPI_MAX].transfer_s);
   report_count("time.repeats", r->job->repeats);
-  ranks_report_spread("ranks.solve_s", &s->solve_s);
-  ranks_report_spread("ranks.inter_s.before_U", &s->inter_s[0]);
-  ranks_report_spread("ranks.inter_s.within_U", &s->inter_s[1]);
-  ranks_report_spread("ranks.intra_s.L", &s->intra_s[0]);
-  ranks_report_spread("ranks.intra_s.U", &s->intra_s[1]);
-  ranks_report_spread("ranks.products_s.L", &s->flop_s[0]);
-  ranks_report_spread("ranks.products_s.U", &s->flop_s[1]);
-  ranks_report_spread("ranks.flops.L", &s->flops[0]);
-  ranks_report_spread("ranks.flops.U", &s->flops[1]);
-  ranks_report_spread("ranks.inter_messages.before_U", &s->inter_messages[0]);
-  ranks_report_spread("ranks.inter_messages.within_U", &s->inter_messages[1]);
-  ranks_report_spread("ranks.inter_bytes.before_U", &s->inter_bytes[0]);
-  ranks_report_spread("ranks.inter_bytes.within_U", &s->inter_bytes[1]);
-  ranks_report_spread("ranks.intra_messages.L", &s->intra_messages[0]);
-  ranks_report_spread("ranks.intra_messages.U", &s->intra_messages[1]);
-  ranks_report_spread("ranks.intra_bytes.L", &s->intra_bytes[0]);
-  ranks_report_spread("ranks.intra_bytes.U", &s->intra_bytes[1]);
+  report_over("ranks.solve_s", OVER(solve_s));
+  report_over("ranks.inter_s.before_U", OVER(inter_s[0]));
+  report_over("ranks.inter_s.within_U", OVER(inter_s[1]));
+  report_over("ranks.intra_s.L", OVER(intra_s[0]));
+  report_over("ranks.intra_s.U", OVER(intra_s[1]));
+  report_over("ranks.products_s.L", OVER(flop_s[0]));
+  report_over("ranks.products_s.U", OVER(flop_s[1]));
+  report_over("ranks.flops.L", OVER(flops[0]));
+  report_over("ranks.flops.U", OVER(flops[1]));
+  report_over("ranks.inter_messages.before_U", OVER(inter_messages[0]));
+  report_over("ranks.inter_messages.within_U", OVER(inter_messages[1]));
+  report_over("ranks.inter_bytes.before_U", OVER(inter_bytes[0]));
+  report_over("ranks.inter_bytes.within_U", OVER(inter_bytes[1]));
+  report_over("ranks.intra_messages.L", OVER(intra_messages[0]));
+  report_over("ranks.intra_messages.U", OVER(intra_messages[1]));
+  report_over("ranks.intra_bytes.L", OVER(intra_bytes[0]));
+  report_over("ranks.intra_bytes.U", OVER(intra_bytes[1]));
   solve_report_error(r->job);
 }
 

@@ -143,13 +143,16 @@ TRS_API trs_status trs_mpi_refine(trs_mpi_plan *plan, const trs_matrix *rows, vo
 /* Destroys a plan.  NULL is ignored. */
 TRS_API void trs_mpi_plan_destroy(trs_mpi_plan *plan);
 
-/* A quantity over the ranks. */
-typedef struct trs_mpi_spread {
-  double min, mean, max;
-} trs_mpi_spread;
+/* Which value over the ranks a structure has: a quantity of each rank becomes one number. */
+typedef enum trs_mpi_over {
+  TRS_MPI_MIN = 0, /* the smallest */
+  TRS_MPI_MEAN,    /* the mean */
+  TRS_MPI_MAX      /* the largest */
+} trs_mpi_over;
 
 /* Of the last solve, without the distribution of b and the collection of x.  Seconds; index 0 is
- * the L-solve, index 1 the U-solve. */
+ * the L-solve, index 1 the U-solve.  Fields marked "over ranks" are the smallest, the mean or the
+ * largest value of a rank, as the call asks; the others are the same for every `over`. */
 typedef struct trs_mpi_stats {
   size_t struct_size;
   const char *method, *invert; /* as in the options */
@@ -158,33 +161,36 @@ typedef struct trs_mpi_stats {
   int64_t separators, inverted; /* rows of the supernodes that options.invert names; rows of them
                                    that are inverted */
   double inverted_bytes;        /* bytes that the inverses add to the triangles, on one grid */
-  int64_t solved; /* triangles of supernodes, of L and of U, that are solved and not inverted
-                     because a product would lose digits; each counted once, however many
-                     grids have it */
-  trs_mpi_spread solve_s;
-  trs_mpi_spread inter_s[2]; /* between grids: before the U-solve, within the U-solve */
-  trs_mpi_spread intra_s[2]; /* inside a grid: sending and waiting, L and U */
-  trs_mpi_spread flop_s[2];  /* products, L and U */
-  trs_mpi_spread flops[2];   /* additions and multiplications */
-  trs_mpi_spread inter_messages[2], inter_bytes[2], intra_messages[2], intra_bytes[2]; /* sent */
-  trs_mpi_spread leaf_entries;     /* entries of L and U in the leaves, over the grids */
-  trs_mpi_spread bytes;            /* of a rank's blocks */
-  double replicated;               /* blocks on all ranks over blocks on one rank */
-  double replicated_work;          /* the same ratio of additions and multiplications */
-  double volume_bound;             /* L23's bound on intra_bytes of either sweep, up to a factor */
-  trs_mpi_spread message_bound[2]; /* the sum of ceil(log2(members)) over the trees, of columns and
-                                      of rows, that a rank is a member of: L23's bound on their
-                                      depths, for any kind of tree */
-  trs_mpi_spread tree_sends[2];    /* the most messages that a rank sends in one tree: at most 2 in
-                                      binary trees */
-  const char *backend;             /* of this rank, "cuda"; NULL: block operations */
-  const char *solver;              /* methods of the backend: "engine"; NULL: none */
-  int gpus, ranks_on_gpu;          /* GPUs that all ranks use; the most ranks on one of them */
-  trs_mpi_spread transfer_s;       /* right-hand sides to the backend and x back: not in solve_s */
+  int64_t solved;    /* triangles of supernodes, of L and of U, that are solved and not inverted
+                        because a product would lose digits; each counted once, however many
+                        grids have it */
+  double solve_s;    /* over ranks */
+  double inter_s[2]; /* over ranks: between grids, before the U-solve and within the U-solve */
+  double intra_s[2]; /* over ranks: inside a grid, sending and waiting, L and U */
+  double flop_s[2];  /* over ranks: products, L and U */
+  double flops[2];   /* over ranks: additions and multiplications */
+  double inter_messages[2], inter_bytes[2]; /* over ranks: sent between grids */
+  double intra_messages[2], intra_bytes[2]; /* over ranks: sent inside a grid */
+  double leaf_entries;                      /* over the grids: entries of L and U in the leaves */
+  double bytes;                             /* over ranks: of the rank's blocks */
+  double replicated;                        /* blocks on all ranks over blocks on one rank */
+  double replicated_work;                   /* the same ratio of additions and multiplications */
+  double volume_bound; /* L23's bound on intra_bytes of either sweep, up to a factor */
+  double
+      message_bound[2]; /* over ranks: the sum of ceil(log2(members)) over the trees, of columns and
+                                   of rows, that a rank is a member of: L23's bound on their
+                                   depths, for any kind of tree */
+  double tree_sends[2]; /* over ranks: the most messages that a rank sends in one tree: at most 2 in
+                                   binary trees */
+  const char *backend;  /* of this rank, "cuda"; NULL: block operations */
+  const char *solver;   /* methods of the backend: "engine"; NULL: none */
+  int gpus, ranks_on_gpu; /* GPUs that all ranks use; the most ranks on one of them */
+  double transfer_s;      /* over ranks: right-hand sides to the backend and x back: not in
+                             solve_s */
 } trs_mpi_stats;
 
-/* The stats of all ranks, on every rank. */
-TRS_API trs_status trs_mpi_get_stats(trs_mpi_plan *plan, trs_mpi_stats *stats);
+/* The stats of all ranks, on every rank.  `over` need not be the same on all ranks. */
+TRS_API trs_status trs_mpi_get_stats(trs_mpi_plan *plan, trs_mpi_stats *stats, trs_mpi_over over);
 
 /* ---- Relaxation ----------------------------------------------------------------------------- */
 
@@ -227,17 +233,18 @@ TRS_API trs_status trs_mpi_relax_sweep(trs_mpi_relaxation *R, void *x, int64_t l
 
 typedef struct trs_mpi_relax_info {
   size_t struct_size;
-  trs_mpi_spread rows, blocks; /* per rank */
-  trs_mpi_spread halo_rows;    /* rows of other ranks that a rank reads */
-  trs_mpi_spread messages;     /* sent by a rank in a pass over the colours */
-  trs_mpi_spread bytes;        /* in these messages, for one right-hand side */
+  double rows, blocks; /* of a rank */
+  double halo_rows;    /* rows of other ranks that a rank reads */
+  double messages;     /* sent by a rank in a pass over the colours */
+  double bytes;        /* in these messages, for one right-hand side */
 } trs_mpi_relax_info;
 
 /* Facts of a relaxation.  whole: as trs_relax_get_info describes one domain.  threads and seconds
  * are the maximum over the ranks; colour_ptr and row are NULL; there is one domain per rank;
- * partition may also be "as given". Either may be NULL, on all ranks alike. */
+ * partition may also be "as given".  info: the smallest, the mean or the largest value of a rank;
+ * `over` need not be the same on all ranks.  whole and info may be NULL, on all ranks alike. */
 TRS_API trs_status trs_mpi_relax_get_info(trs_mpi_relaxation *R, trs_relax_info *whole,
-                                          trs_mpi_relax_info *info);
+                                          trs_mpi_relax_info *info, trs_mpi_over over);
 /* Destroys a relaxation.  NULL is ignored. */
 TRS_API void trs_mpi_relax_destroy(trs_mpi_relaxation *R);
 

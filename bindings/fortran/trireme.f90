@@ -326,7 +326,7 @@ module trireme
     function trs_context_get_kind(ctx, number) bind(C, name="trs_context_get_kind")
       import
       type(c_ptr), value :: ctx
-      integer(c_int), dimension(*), intent(out) :: number
+      integer(c_int), intent(out), optional :: number
       integer(c_int) :: trs_context_get_kind
     end function trs_context_get_kind
 

@@ -7,6 +7,11 @@ module trireme_mpi
   implicit none
   public
 
+  ! trs_mpi_over
+  integer(c_int), parameter :: TRS_MPI_MIN = 0
+  integer(c_int), parameter :: TRS_MPI_MEAN = 1
+  integer(c_int), parameter :: TRS_MPI_MAX = 2
+
   type, bind(C) :: trs_mpi_options
     integer(c_size_t) :: struct_size = 104_c_size_t
     type(c_ptr) :: method = c_null_ptr
@@ -46,14 +51,8 @@ module trireme_mpi
     type(c_ptr) :: U_values = c_null_ptr
   end type trs_mpi_blocks
 
-  type, bind(C) :: trs_mpi_spread
-    real(c_double) :: min = 0.0_c_double
-    real(c_double) :: mean = 0.0_c_double
-    real(c_double) :: max = 0.0_c_double
-  end type trs_mpi_spread
-
   type, bind(C) :: trs_mpi_stats
-    integer(c_size_t) :: struct_size = 704_c_size_t
+    integer(c_size_t) :: struct_size = 320_c_size_t
     type(c_ptr) :: method = c_null_ptr
     type(c_ptr) :: invert = c_null_ptr
     integer(c_int) :: px = 0
@@ -64,36 +63,36 @@ module trireme_mpi
     integer(c_int64_t) :: inverted = 0
     real(c_double) :: inverted_bytes = 0.0_c_double
     integer(c_int64_t) :: solved = 0
-    type(trs_mpi_spread) :: solve_s
-    type(trs_mpi_spread) :: inter_s(2)
-    type(trs_mpi_spread) :: intra_s(2)
-    type(trs_mpi_spread) :: flop_s(2)
-    type(trs_mpi_spread) :: flops(2)
-    type(trs_mpi_spread) :: inter_messages(2)
-    type(trs_mpi_spread) :: inter_bytes(2)
-    type(trs_mpi_spread) :: intra_messages(2)
-    type(trs_mpi_spread) :: intra_bytes(2)
-    type(trs_mpi_spread) :: leaf_entries
-    type(trs_mpi_spread) :: bytes
+    real(c_double) :: solve_s = 0.0_c_double
+    real(c_double) :: inter_s(2) = 0.0_c_double
+    real(c_double) :: intra_s(2) = 0.0_c_double
+    real(c_double) :: flop_s(2) = 0.0_c_double
+    real(c_double) :: flops(2) = 0.0_c_double
+    real(c_double) :: inter_messages(2) = 0.0_c_double
+    real(c_double) :: inter_bytes(2) = 0.0_c_double
+    real(c_double) :: intra_messages(2) = 0.0_c_double
+    real(c_double) :: intra_bytes(2) = 0.0_c_double
+    real(c_double) :: leaf_entries = 0.0_c_double
+    real(c_double) :: bytes = 0.0_c_double
     real(c_double) :: replicated = 0.0_c_double
     real(c_double) :: replicated_work = 0.0_c_double
     real(c_double) :: volume_bound = 0.0_c_double
-    type(trs_mpi_spread) :: message_bound(2)
-    type(trs_mpi_spread) :: tree_sends(2)
+    real(c_double) :: message_bound(2) = 0.0_c_double
+    real(c_double) :: tree_sends(2) = 0.0_c_double
     type(c_ptr) :: backend = c_null_ptr
     type(c_ptr) :: solver = c_null_ptr
     integer(c_int) :: gpus = 0
     integer(c_int) :: ranks_on_gpu = 0
-    type(trs_mpi_spread) :: transfer_s
+    real(c_double) :: transfer_s = 0.0_c_double
   end type trs_mpi_stats
 
   type, bind(C) :: trs_mpi_relax_info
-    integer(c_size_t) :: struct_size = 128_c_size_t
-    type(trs_mpi_spread) :: rows
-    type(trs_mpi_spread) :: blocks
-    type(trs_mpi_spread) :: halo_rows
-    type(trs_mpi_spread) :: messages
-    type(trs_mpi_spread) :: bytes
+    integer(c_size_t) :: struct_size = 48_c_size_t
+    real(c_double) :: rows = 0.0_c_double
+    real(c_double) :: blocks = 0.0_c_double
+    real(c_double) :: halo_rows = 0.0_c_double
+    real(c_double) :: messages = 0.0_c_double
+    real(c_double) :: bytes = 0.0_c_double
   end type trs_mpi_relax_info
 
   interface
@@ -144,10 +143,11 @@ module trireme_mpi
       type(c_ptr), value :: plan
     end subroutine trs_mpi_plan_destroy
 
-    function trs_mpi_get_stats(plan, stats) bind(C, name="trs_mpi_get_stats")
+    function trs_mpi_get_stats(plan, stats, over) bind(C, name="trs_mpi_get_stats")
       import
       type(c_ptr), value :: plan
       type(trs_mpi_stats), intent(inout) :: stats
+      integer(c_int), value :: over
       integer(c_int) :: trs_mpi_get_stats
     end function trs_mpi_get_stats
 
@@ -184,11 +184,12 @@ module trireme_mpi
       integer(c_int) :: trs_mpi_relax_sweep
     end function trs_mpi_relax_sweep
 
-    function trs_mpi_relax_get_info(R, whole, info) bind(C, name="trs_mpi_relax_get_info")
+    function trs_mpi_relax_get_info(R, whole, info, over) bind(C, name="trs_mpi_relax_get_info")
       import
       type(c_ptr), value :: R
       type(trs_relax_info), intent(inout), optional :: whole
       type(trs_mpi_relax_info), intent(inout), optional :: info
+      integer(c_int), value :: over
       integer(c_int) :: trs_mpi_relax_get_info
     end function trs_mpi_relax_get_info
 

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "api/mpi.h"
 #include "backend/ranks.h"
 #include "base/structs.h"
 #include "comm/ranks_mpi.h"
@@ -310,16 +311,22 @@ trs_status trs_mpi_agree(MPI_Comm comm, trs_status status) {
 
 /* ---- Statistics over the ranks. ---- */
 
-static trs_status check_stats(const trs_mpi_stats *stats) {
+trs_status trs_mpi_over_check(trs_mpi_over over) {
+  if ((unsigned)over <= TRS_MPI_MAX) return TRS_SUCCESS;
+  return trs_fail(TRS_ERROR_ARGUMENT, -1, "over = %d is not one of trs_mpi_over's", (int)over);
+}
+
+static trs_status check_stats(const trs_mpi_stats *stats, trs_mpi_over over) {
+  TRS_TRY(trs_mpi_over_check(over));
   if (!stats) return trs_fail(TRS_ERROR_ARGUMENT, -1, "stats is NULL");
   return TRS_STRUCT_CHECK(trs_mpi_stats, stats);
 }
 
-trs_status trs_mpi_get_stats(trs_mpi_plan *plan, trs_mpi_stats *stats) {
+trs_status trs_mpi_get_stats(trs_mpi_plan *plan, trs_mpi_stats *stats, trs_mpi_over over) {
   TRS_TRY(need_plan(plan));
-  TRS_TRY(trs_ranks_agree(&plan->ranks, check_stats(stats)));
+  TRS_TRY(trs_ranks_agree(&plan->ranks, check_stats(stats, over)));
   trs_mpi_stats own;
-  TRS_TRY(trs_grid_stats(&own, &plan->solver));
+  TRS_TRY(trs_grid_stats(&own, &plan->solver, over));
   own.method = plan->method;
   own.invert = inversions[plan->solver.set.supernodes.invert];
   own.backend = plan->context ? plan->context->backend->name : NULL;

@@ -1,6 +1,7 @@
 /* mpi_relax.c - trs_mpi_relax_*: argument checks, agreed on by all ranks, then dispatch. */
 #include <string.h>
 
+#include "api/mpi.h"
 #include "api/relax.h"
 #include "base/structs.h"
 #include "comm/ranks_mpi.h"
@@ -216,19 +217,21 @@ trs_status trs_mpi_relax_sweep(trs_mpi_relaxation *R, void *x, int64_t ldx, cons
 
 /* ---- Queries ---- */
 
-static trs_status check_infos(const trs_relax_info *whole, const trs_mpi_relax_info *info) {
+static trs_status check_infos(const trs_relax_info *whole, const trs_mpi_relax_info *info,
+                              trs_mpi_over over) {
+  TRS_TRY(trs_mpi_over_check(over));
   if (whole) TRS_TRY(TRS_STRUCT_CHECK(trs_relax_info, whole));
   return info ? TRS_STRUCT_CHECK(trs_mpi_relax_info, info) : TRS_SUCCESS;
 }
 
 trs_status trs_mpi_relax_get_info(trs_mpi_relaxation *R, trs_relax_info *whole,
-                                  trs_mpi_relax_info *info) {
+                                  trs_mpi_relax_info *info, trs_mpi_over over) {
   trs_relax_info all;
   trs_mpi_relax_info own;
   if (!R) return trs_fail(TRS_ERROR_ARGUMENT, -1, "R is NULL");
   TRS_TRY(trs_mpi_usable(&R->own.ranks));
-  TRS_TRY(trs_ranks_agree(&R->own.ranks, check_infos(whole, info)));
-  TRS_TRY(trs_ranks_relaxation_info(&R->own, &all, &own));
+  TRS_TRY(trs_ranks_agree(&R->own.ranks, check_infos(whole, info, over)));
+  TRS_TRY(trs_ranks_relaxation_info(&R->own, &all, &own, over));
   if (whole) TRS_TRY(TRS_STRUCT_GIVE(trs_relax_info, whole, &all));
   return info ? TRS_STRUCT_GIVE(trs_mpi_relax_info, info, &own) : TRS_SUCCESS;
 }

@@ -43,6 +43,6 @@ TRS_API void trs_ranks_relaxation_free(trs_ranks_relaxation *Q);
 
 /* ranks_info.c: as trs_mpi_relax_get_info. */
 TRS_API trs_status trs_ranks_relaxation_info(trs_ranks_relaxation *Q, trs_relax_info *whole,
-                                             trs_mpi_relax_info *info);
+                                             trs_mpi_relax_info *info, trs_mpi_over over);
 
 #endif

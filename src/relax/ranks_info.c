@@ -30,21 +30,23 @@ static figures own_figures(const trs_ranks_relaxation *Q) {
   return f;
 }
 
-static void add_value(trs_mpi_spread *s, double value, int size, bool first) {
-  if (first) *s = (trs_mpi_spread){value, 0, value};
-  s->min = value < s->min ? value : s->min;
-  s->max = value > s->max ? value : s->max;
-  s->mean += value / size;
+/* Adds the value of one of `size` ranks. */
+static void add_value(double *to, double value, trs_mpi_over over, int size, bool first) {
+  if (over == TRS_MPI_MEAN)
+    *to += value / size;
+  else if (first || (over == TRS_MPI_MIN ? value < *to : value > *to))
+    *to = value;
 }
 
 static double larger(double a, double b) { return a > b ? a : b; }
 
-static void add_rank(trs_relax_info *w, trs_mpi_relax_info *info, const figures *f, bool first) {
-  add_value(&info->rows, f->rows, w->domains, first);
-  add_value(&info->blocks, f->blocks, w->domains, first);
-  add_value(&info->halo_rows, f->halo, w->domains, first);
-  add_value(&info->messages, f->messages, w->domains, first);
-  add_value(&info->bytes, f->bytes, w->domains, first);
+static void add_rank(trs_relax_info *w, trs_mpi_relax_info *info, const figures *f,
+                     trs_mpi_over over, bool first) {
+  add_value(&info->rows, f->rows, over, w->domains, first);
+  add_value(&info->blocks, f->blocks, over, w->domains, first);
+  add_value(&info->halo_rows, f->halo, over, w->domains, first);
+  add_value(&info->messages, f->messages, over, w->domains, first);
+  add_value(&info->bytes, f->bytes, over, w->domains, first);
   w->nblocks += (int64_t)f->blocks;
   w->sweep_bytes += (int64_t)f->sweep_bytes;
   w->longest_row = (int64_t)larger((double)w->longest_row, f->longest);
@@ -71,14 +73,14 @@ static trs_status count_colours(trs_ranks_relaxation *Q, trs_relax_info *w) {
 }
 
 static trs_status gather_figures(trs_ranks_relaxation *Q, trs_relax_info *w,
-                                 trs_mpi_relax_info *info) {
+                                 trs_mpi_relax_info *info, trs_mpi_over over) {
   figures own = own_figures(Q), *all;
   double norm = 0, lost = 0;
   trs_status status = TRS_ALLOC(&all, Q->ranks.size);
   TRS_TRY(trs_ranks_agree(&Q->ranks, status));
   status = trs_ranks_records(&Q->ranks, &own, all, sizeof own);
   for (int r = 0; !status && r < Q->ranks.size; r++) {
-    add_rank(w, info, &all[r], r == 0);
+    add_rank(w, info, &all[r], over, r == 0);
     norm = hypot(norm, all[r].frobenius[0]);
     lost = hypot(lost, all[r].frobenius[1]);
   }
@@ -88,7 +90,7 @@ static trs_status gather_figures(trs_ranks_relaxation *Q, trs_relax_info *w,
 }
 
 trs_status trs_ranks_relaxation_info(trs_ranks_relaxation *Q, trs_relax_info *whole,
-                                     trs_mpi_relax_info *info) {
+                                     trs_mpi_relax_info *info, trs_mpi_over over) {
   const trs_relaxation *D = Q->R;
   *whole = (trs_relax_info){.scalar = D->scalar,
                             .store = D->store,
@@ -97,8 +99,8 @@ trs_status trs_ranks_relaxation_info(trs_ranks_relaxation *Q, trs_relax_info *wh
                             .colours = D->ncolours,
                             .domains = Q->ranks.size,
                             .partition = Q->partition};
-  *info = (trs_mpi_relax_info){.rows = {0}};
+  *info = (trs_mpi_relax_info){.rows = 0};
   D->backend->describe(D, whole);
-  TRS_TRY(gather_figures(Q, whole, info));
+  TRS_TRY(gather_figures(Q, whole, info, over));
   return count_colours(Q, whole);
 }

@@ -57,7 +57,7 @@ contains
     call verdict("an analysis on ranks", status == TRS_SUCCESS)
     if (status /= TRS_SUCCESS) return
     status = trs_mpi_solve(plan, x, n, b, n, 1_c_int64_t)
-    if (status == TRS_SUCCESS) status = trs_mpi_get_stats(plan, stats)
+    if (status == TRS_SUCCESS) status = trs_mpi_get_stats(plan, stats, TRS_MPI_MAX)
     call verdict("a solve on ranks", status == TRS_SUCCESS .and. stats%px == size)
     status = trs_check_factors(factors, TRS_NO_TRANS, x, n, b, n, 1_c_int64_t, TRS_COL_MAJOR, error)
     call verdict("its error", rank > 0 .or. error%componentwise < 1e-13)

@@ -62,8 +62,10 @@ static void plans_are_not_used(int odd) {
   REFUSED("plan is NULL", trs_mpi_solve(but(plan, odd), x, N, b, N, 1));
   REFUSED("plan is NULL", trs_mpi_refine(but(plan, odd), A, x, N, b, N, 1, 1, NULL, NULL));
   REFUSED("plan is NULL", trs_mpi_distribute(but(plan, odd), 0, rank ? 0 : N));
-  REFUSED("plan is NULL", trs_mpi_get_stats(but(plan, odd), &stats));
-  REFUSED("stats is NULL", trs_mpi_get_stats(plan, but(&stats, odd)));
+  REFUSED("plan is NULL", trs_mpi_get_stats(but(plan, odd), &stats, TRS_MPI_MAX));
+  REFUSED("stats is NULL", trs_mpi_get_stats(plan, but(&stats, odd), TRS_MPI_MAX));
+  const trs_mpi_over over = odd < 0 || rank == odd ? (trs_mpi_over)3 : TRS_MPI_MAX;
+  REFUSED("over = 3", trs_mpi_get_stats(plan, &stats, over));
   if (odd > 0) return; /* ranks without rows take NULL */
   REFUSED("x or b is NULL", trs_mpi_solve(plan, but(x, odd), N, b, N, 1));
   REFUSED("x or b is NULL", trs_mpi_solve(plan, x, N, but(b, odd), N, 1));
@@ -83,7 +85,7 @@ static void relaxations_refuse(int odd) {
   if (odd < 0)
     REFUSED("R is NULL", trs_mpi_relax_update_bsr(NULL, TRS_ROW_MAJOR, TRS_PTR64, ptr, idx, x));
   REFUSED("R is NULL", trs_mpi_relax_sweep(but(R, odd), x, N, b, N, 1, TRS_COL_MAJOR, NULL));
-  if (odd < 0) REFUSED("R is NULL", trs_mpi_relax_get_info(NULL, &info, NULL));
+  if (odd < 0) REFUSED("R is NULL", trs_mpi_relax_get_info(NULL, &info, NULL, TRS_MPI_MAX));
   if (odd > 0) return;
   REFUSED("NULL", trs_mpi_relax_create(MPI_COMM_WORLD, ctx, &made, but(A, odd), 1, NULL));
   REFUSED("NULL", trs_mpi_relax_update(R, but(A, odd)));

@@ -90,7 +90,7 @@ static void test_types(void) {
     for (int k = 0; k < 3; k++)
       good &= error_of(F, plan, o.trans, many[k]) <
               2000 * (trs_scalar_is_double(scalar) ? DBL_EPSILON : FLT_EPSILON);
-    must(trs_mpi_get_stats(plan, &s), "figures");
+    must(trs_mpi_get_stats(plan, &s, TRS_MPI_MIN), "figures");
     good &= s.px == 1 && s.py == 1 && s.pz == size && s.solver && *s.solver;
     good &= gpu ? s.gpus >= 1 && s.ranks_on_gpu >= 1 : s.gpus == 0;
     good &= !gpu || !o.method || strstr(s.solver, "supernodal");

@@ -136,8 +136,8 @@ static int solves_once(const trs_factors *F, trs_mpi_plan *plan, trs_trans trans
 /* L23: a rank sends at most 2 messages in a binary tree.  ranks.c checks the depth of the trees. */
 static int few_messages(trs_mpi_plan *plan) {
   trs_mpi_stats s = {.struct_size = sizeof s};
-  must(trs_mpi_get_stats(plan, &s), "figures");
-  return s.tree_sends[0].max <= 2 && s.tree_sends[1].max <= 2;
+  must(trs_mpi_get_stats(plan, &s, TRS_MPI_MAX), "figures");
+  return s.tree_sends[0] <= 2 && s.tree_sends[1] <= 2;
 }
 
 static int solves_with(const trs_factors *F, trs_mpi_plan *plan, const trs_mpi_options *options,
@@ -182,7 +182,7 @@ static int solves(const trs_factors *F, const trs_mpi_options *options) {
             options->pz, trs_last_error()->message);
     return 0;
   }
-  must(trs_mpi_get_stats(plan, &stats), "figures");
+  must(trs_mpi_get_stats(plan, &stats, TRS_MPI_MEAN), "figures");
   inverted += stats.inverted;
   return solves_with(F, plan, options, 0);
 }
@@ -297,7 +297,7 @@ static void test_cancellation(void) {
     trs_mpi_plan *plan;
     trs_mpi_stats stats = {.struct_size = sizeof stats};
     must(trs_mpi_analyze(MPI_COMM_WORLD, &plan, F, &o), "analysis");
-    must(trs_mpi_get_stats(plan, &stats), "figures");
+    must(trs_mpi_get_stats(plan, &stats, TRS_MPI_MEAN), "figures");
     solved += stats.solved > 20 && stats.solved < 160;
     good &= solves_with(F, plan, &o, 0);
     for (o.scattered = 0; TRS_FLOAT + c == TRS_DOUBLE && o.scattered < 2; o.scattered++)
@@ -321,7 +321,7 @@ static void test_inversion(void) {
   say("separators were inverted", size == 1 || inverted > 0);
   F = growing(64);
   must(trs_mpi_analyze(MPI_COMM_WORLD, &plan, F, &o), "analysis");
-  must(trs_mpi_get_stats(plan, &stats), "figures");
+  must(trs_mpi_get_stats(plan, &stats, TRS_MPI_MEAN), "figures");
   int good = size == 1 || (stats.separators == 1 && stats.inverted == 0);
   say("an inverse that is too large is refused", solves_with(F, plan, &o, 0) && good);
   o = (trs_mpi_options){.struct_size = sizeof(trs_mpi_options),
@@ -331,7 +331,7 @@ static void test_inversion(void) {
                         .width = 64,
                         .invert = "blocks"};
   must(trs_mpi_analyze(MPI_COMM_WORLD, &plan, F, &o), "analysis");
-  must(trs_mpi_get_stats(plan, &stats), "figures");
+  must(trs_mpi_get_stats(plan, &stats, TRS_MPI_MEAN), "figures");
   say("a supernode without a good inverse is solved with",
       solves_with(F, plan, &o, 0) && stats.supernodes == 1 && stats.solved == 1);
   trs_factors_destroy(F);
@@ -368,9 +368,9 @@ static void test_tree_sends(void) {
     trs_mpi_plan *plan;
     trs_mpi_stats s = {.struct_size = sizeof s};
     must(trs_mpi_analyze(MPI_COMM_WORLD, &plan, F, &o), "analysis");
-    must(trs_mpi_get_stats(plan, &s), "figures");
+    must(trs_mpi_get_stats(plan, &s, TRS_MPI_MAX), "figures");
     int others = size - 1, most = flat || others < 2 ? others : 2;
-    good &= few_messages(plan) == (most <= 2) && s.tree_sends[0].max == most;
+    good &= few_messages(plan) == (most <= 2) && s.tree_sends[0] == most;
     trs_mpi_plan_destroy(plan);
   }
   say("2 messages a binary tree, more in flat ones", good);
@@ -760,7 +760,7 @@ static void test_null(void) {
   int good = trs_mpi_solve(NULL, b, 1, b, 1, 1) == TRS_ERROR_ARGUMENT;
   good &= trs_mpi_distribute(NULL, 0, 0) == TRS_ERROR_ARGUMENT;
   good &= trs_mpi_refine(NULL, NULL, b, 1, b, 1, 1, 1, NULL, NULL) == TRS_ERROR_ARGUMENT;
-  good &= trs_mpi_get_stats(NULL, NULL) == TRS_ERROR_ARGUMENT;
+  good &= trs_mpi_get_stats(NULL, NULL, TRS_MPI_MAX) == TRS_ERROR_ARGUMENT;
   good &=
       trs_mpi_analyze_file(MPI_COMM_WORLD, rank ? &plan : NULL, "x", NULL) == TRS_ERROR_ARGUMENT;
   good &= trs_mpi_analyze(MPI_COMM_WORLD, &plan, NULL, NULL) == TRS_ERROR_ARGUMENT && !plan;

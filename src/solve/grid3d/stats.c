@@ -7,6 +7,7 @@
 
 enum { NFIGURES_A_SWEEP = 10, NFIGURES_BEFORE = 5 };
 enum { NFIGURES = NFIGURES_BEFORE + 2 * NFIGURES_A_SWEEP };
+enum { PANELS = 2, SOLVED = 4, FLOPS = NFIGURES_BEFORE + 7 }; /* the numbers of some figures */
 
 typedef struct figures {
   double min[NFIGURES], max[NFIGURES], sum[NFIGURES];
@@ -52,21 +53,23 @@ static void own_figures(const trs_grid_solver *s, double *v) {
   }
 }
 
-/* f and the statistics have the same order.  panels: bytes of blocks. */
-static void set_figures(trs_mpi_stats *stats, trs_mpi_spread *panels, const figures *f, int ranks) {
-  trs_mpi_spread solved,
-      *to[NFIGURES] = {&stats->solve_s, &stats->transfer_s, panels, &stats->bytes, &solved};
+/* The value of figure i that is asked for. */
+static double value_of(const figures *f, int i, trs_mpi_over over, int ranks) {
+  return over == TRS_MPI_MIN ? f->min[i] : over == TRS_MPI_MAX ? f->max[i] : f->sum[i] / ranks;
+}
+
+/* f and the statistics have the same order. */
+static void set_figures(trs_mpi_stats *stats, const figures *f, trs_mpi_over over, int ranks) {
+  double unused,
+      *to[NFIGURES] = {&stats->solve_s, &stats->transfer_s, &unused, &stats->bytes, &unused};
   for (int k = 0; k < 2; k++) {
-    trs_mpi_spread *of[] = {&stats->inter_s[k],        &stats->inter_messages[k],
-                            &stats->inter_bytes[k],    &stats->intra_s[k],
-                            &stats->intra_messages[k], &stats->intra_bytes[k],
-                            &stats->flop_s[k],         &stats->flops[k],
-                            &stats->message_bound[k],  &stats->tree_sends[k]};
+    double *of[] = {&stats->inter_s[k],   &stats->inter_messages[k], &stats->inter_bytes[k],
+                    &stats->intra_s[k],   &stats->intra_messages[k], &stats->intra_bytes[k],
+                    &stats->flop_s[k],    &stats->flops[k],          &stats->message_bound[k],
+                    &stats->tree_sends[k]};
     memcpy(to + NFIGURES_BEFORE + NFIGURES_A_SWEEP * k, of, sizeof of);
   }
-  for (int i = 0; i < NFIGURES; i++)
-    *to[i] = (trs_mpi_spread){f->min[i], f->sum[i] / ranks, f->max[i]};
-  stats->solved = (int64_t)(solved.mean * ranks + 0.5);
+  for (int i = 0; i < NFIGURES; i++) *to[i] = value_of(f, i, over, ranks);
 }
 
 static void merge(void *mine, const void *others, int64_t count, const void *what) {
@@ -81,15 +84,15 @@ static void merge(void *mine, const void *others, int64_t count, const void *wha
   }
 }
 
-static trs_mpi_spread leaf_entries(const trs_grid_layout *l) {
-  trs_mpi_spread s = {.min = (double)l->leaf[0]};
+static double leaf_entries(const trs_grid_layout *l, trs_mpi_over over) {
+  double least = (double)l->leaf[0], most = 0, sum = 0;
   for (int z = 0; z < l->pz; z++) {
     double entries = (double)l->leaf[z];
-    if (entries < s.min) s.min = entries;
-    if (entries > s.max) s.max = entries;
-    s.mean += entries / l->pz;
+    if (entries < least) least = entries;
+    if (entries > most) most = entries;
+    sum += entries;
   }
-  return s;
+  return over == TRS_MPI_MIN ? least : over == TRS_MPI_MAX ? most : sum / l->pz;
 }
 
 /* Bytes of all supernodes' panels and triangles. */
@@ -141,10 +144,8 @@ static double volume_bound(const trs_grid_solver *s) {
          sqrt((double)s->ranks->size * s->set.shape.z);
 }
 
-trs_status trs_grid_stats(trs_mpi_stats *stats, const trs_grid_solver *s) {
-  const int ranks = s->ranks->size;
+trs_status trs_grid_stats(trs_mpi_stats *stats, const trs_grid_solver *s, trs_mpi_over over) {
   figures f;
-  trs_mpi_spread panels;
   own_figures(s, f.sum);
   memcpy(f.min, f.sum, sizeof f.min);
   memcpy(f.max, f.sum, sizeof f.max);
@@ -156,13 +157,14 @@ trs_status trs_grid_stats(trs_mpi_stats *stats, const trs_grid_solver *s) {
                            .separators = s->runs,
                            .inverted = s->layout.nruns,
                            .inverted_bytes = inverted_bytes(s),
-                           .leaf_entries = leaf_entries(&s->layout),
+                           .leaf_entries = leaf_entries(&s->layout, over),
+                           .solved = (int64_t)(f.sum[SOLVED] + 0.5),
                            .solver = s->part.solver ? s->part.solver->methods : NULL,
                            .volume_bound = volume_bound(s)};
-  set_figures(stats, &panels, &f, ranks);
+  set_figures(stats, &f, over, s->ranks->size);
   const double once = values_once(s), flops = flops_once(s);
-  const double done = stats->flops[0].mean + stats->flops[1].mean;
-  stats->replicated = once > 0 ? panels.mean * ranks / once : 1;
-  stats->replicated_work = flops > 0 ? done * ranks / flops : 1;
+  const double done = f.sum[FLOPS] + f.sum[FLOPS + NFIGURES_A_SWEEP];
+  stats->replicated = once > 0 ? f.sum[PANELS] / once : 1;
+  stats->replicated_work = flops > 0 ? done / flops : 1;
   return TRS_SUCCESS;
 }
