@@ -162,9 +162,9 @@ static int run_threads(blocks_run *run, int64_t threads) {
   snprintf(where, sizeof where, threads ? "threads:%d" : "serial", (int)threads);
   if (trs_context_create(&ctx, where)) return leave_library(NULL);
   run->copy_gbs = bench_copy_cpu(trs_context_threads(ctx));
-  if (!threads) code = run_method(run, ctx, "serial", TRS_STORE_SAME);
-  for (int store = 0; store <= TRS_STORE_BFLOAT && threads && code < 0; store++)
-    code = run_method(run, ctx, "blocks", (trs_store)store);
+  if (!threads) code = run_method(run, ctx, "serial", TRS_STORE_DEFAULT);
+  for (int k = 0; k < BLOCKS_STORES && threads && code < 0; k++)
+    code = run_method(run, ctx, "blocks", blocks_stores[k]);
   trs_context_destroy(ctx);
   return code;
 }

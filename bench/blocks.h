@@ -34,7 +34,11 @@ typedef struct blocks_run {
   bool headed, wrong;
 } blocks_run;
 
-/* A row; store: of a plan by blocks, or TRS_STORE_SAME. */
+/* The stores of a plan by blocks. */
+enum { BLOCKS_STORES = 4 };
+extern const trs_store blocks_stores[BLOCKS_STORES];
+
+/* A row; store: of a plan by blocks, or TRS_STORE_DEFAULT. */
 bench_row blocks_row(const blocks_run *run, const char *method, trs_store store, bool by_scalars);
 /* Compares x with the solution by scalars, or keeps the first one; prints the row, and writes it to
  * --out. */

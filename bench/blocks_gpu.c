@@ -152,7 +152,7 @@ static bool fetch_x(on_gpu *g, const by_scalars *s) {
 }
 
 static bool run_algorithm(on_gpu *g, by_scalars *s, int algorithm) {
-  bench_row row = blocks_row(g->run, bench_cusparse_name[algorithm], TRS_STORE_SAME, true);
+  bench_row row = blocks_row(g->run, bench_cusparse_name[algorithm], TRS_STORE_DEFAULT, true);
   bool good = true;
   row.analysis = row.update = 0;
   for (int k = 0; k < 2; k++) {
@@ -204,8 +204,7 @@ int blocks_on_gpu(blocks_run *run) {
   if (code < 0) run->copy_gbs = bench_copy_gpu();
   if (code < 0 && run->set->peer == 0) code = run_peer(&g);
   if (code < 0) code = open_arrays(&g);
-  for (int store = 0; store <= TRS_STORE_BFLOAT && code < 0; store++)
-    code = run_blocks(&g, (trs_store)store);
+  for (int k = 0; k < BLOCKS_STORES && code < 0; k++) code = run_blocks(&g, blocks_stores[k]);
   BENCH_CUDA_FREE(g.b, g.x, g.val);
   trs_context_destroy(g.ctx);
   return code;

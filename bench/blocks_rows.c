@@ -18,12 +18,15 @@ enum { COLUMNS = sizeof heads / sizeof *heads };
 
 /* ---- Rows ---- */
 
+const trs_store blocks_stores[BLOCKS_STORES] = {TRS_STORE_DEFAULT, TRS_STORE_MIXED, TRS_STORE_HALF,
+                                                TRS_STORE_BFLOAT};
+
 /* Bytes that both sweeps read or write, each counted once: blocks off the diagonals with their
  * indices (or entries with theirs), factors of the diagonal blocks in double, b and x. */
 static int64_t bytes_of(const blocks_run *run, const bench_row *row, trs_store store,
                         bool by_scalars) {
   static const int64_t size[] = {
-      [TRS_STORE_SAME] = 8, [TRS_STORE_FLOAT] = 4, [TRS_STORE_HALF] = 2, [TRS_STORE_BFLOAT] = 2};
+      [TRS_STORE_DEFAULT] = 8, [TRS_STORE_MIXED] = 4, [TRS_STORE_HALF] = 2, [TRS_STORE_BFLOAT] = 2};
   const int64_t square = BLOCKS_SIZE * BLOCKS_SIZE, vectors = 2 * run->info.n * 8;
   const int64_t entries = run->info.nnz_L + run->info.nnz_U;
   if (by_scalars) return entries * 12 + vectors;
@@ -32,7 +35,10 @@ static int64_t bytes_of(const blocks_run *run, const bench_row *row, trs_store s
 }
 
 bench_row blocks_row(const blocks_run *run, const char *method, trs_store store, bool by_scalars) {
-  static const char *const stores[] = {"f64", "f32", "f16", "bf16"};
+  static const char *const stores[] = {[TRS_STORE_DEFAULT] = "f64",
+                                       [TRS_STORE_MIXED] = "f32",
+                                       [TRS_STORE_HALF] = "f16",
+                                       [TRS_STORE_BFLOAT] = "bf16"};
   bench_row row = bench_row_empty();
   snprintf(row.suite, sizeof row.suite, "blocks");
   snprintf(row.matrix, sizeof row.matrix, "%s", run->name);

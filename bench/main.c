@@ -53,8 +53,8 @@ static const option options[] = {
     CHOICE_OPTION("scalar", "double|float", FIELD(scalar), "GPU: the precision (default double)"),
     CHOICE_OPTION("layout", "column|row", FIELD(layout),
                   "the layout of several right-hand sides, column- or row-major (default column)"),
-    CHOICE_OPTION("store", "same|f32", FIELD(store),
-                  "GPU: f32 also times the engine with values stored as floats"),
+    CHOICE_OPTION("store", "same|mixed", FIELD(store),
+                  "GPU: mixed also times the engine with values stored as floats"),
     FLAG_OPTION("tune", FIELD(tune),
                 "auto times its candidates in the analysis: methods on the CPU, the engine's "
                 "settings on a GPU"),
@@ -139,7 +139,7 @@ static const paragraph last_paragraphs[] = {
      "  trireme bench --compare before.json after.json --svg gain.svg\n"
      "  trireme bench factor:lu:nd:gen:poisson2d5:300 --threads 1,2 --nrhs 8\n"
      "  trireme bench --table after.json --svg bars.svg\n"
-     "  trireme bench gpu --backend cuda --nrhs 1,8,32,128 --store f32\n" OF_PAPERS(
+     "  trireme bench gpu --backend cuda --nrhs 1,8,32,128 --store mixed\n" OF_PAPERS(
          "  trireme bench l17 --markdown --svg l17\n"
          "  trireme bench l23 --out l23.json --svg l23.svg\n"
          "  trireme bench x20 --out x20.json --svg x20\n",

@@ -210,7 +210,7 @@ static bool fetch(bench_runner *r, const bench_gpu *g, bench_check *check, size_
 /* Values stored as floats are judged by norm: values below a float's range are lost, and a row may
  * consist of such values only. */
 static bench_check check_of(bench_runner *r, const bench_gpu *gpu, const void *b) {
-  bool stored = r->store == TRS_STORE_FLOAT;
+  bool stored = r->store == TRS_STORE_MIXED;
   return (bench_check){.system = gpu->system,
                        .T = gpu->host,
                        .b = b,

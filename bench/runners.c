@@ -137,7 +137,7 @@ static int add_narrow(bench_runners *all, const bench_settings *set) {
   if (code >= 0) return code;
   bench_runner *r = &all->runner[all->count - 1];
   snprintf(r->method, sizeof r->method, "engine+f32");
-  r->store = TRS_STORE_FLOAT;
+  r->store = TRS_STORE_MIXED;
   return -1;
 }
 

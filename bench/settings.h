@@ -19,7 +19,7 @@ typedef struct bench_settings {
   int peer;   /* auto, none */
   int scalar; /* double, float: GPU only */
   int layout; /* column, row */
-  int store;  /* same, f32: GPU only */
+  int store;  /* same, mixed: GPU only */
   double seconds;
   bench_counts nrhs;
   int device; /* the GPU's number; -1: the run is on the CPU */

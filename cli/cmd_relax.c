@@ -27,7 +27,8 @@ typedef struct settings {
 #define STORES "mixed|f64|f32|f16|bf16"
 #define DIRECTIONS "forward|backward|symmetric"
 
-/* The words of store and direction are in the order of the library's enums. */
+/* The words of store, from TRS_STORE_MIXED on, and of direction are in the order of the library's
+ * enums. */
 static const option options[] = {
     COUNT_OPTION("block-size", 0, "B", 1, TRS_RELAX_MOST_BLOCK, FIELD(block_size),
                  "unknowns per block: rows i B to i B + B - 1 are block row i (default 1)"),
@@ -159,7 +160,7 @@ static int read_matrix(job *j, const char *name) {
 
 static int create(job *j) {
   trs_relax_options how = {.struct_size = sizeof(trs_relax_options),
-                           .store = (trs_relax_store)j->set.store,
+                           .store = (trs_store)(TRS_STORE_MIXED + j->set.store),
                            .balanced = j->set.balanced,
                            .nrhs = j->nrhs < 8 ? j->nrhs : 8,
                            .variant = j->set.variant};
@@ -345,7 +346,7 @@ static int prepare(job *j, const char *name) {
 
 static int leave_unsolved(const job *j, const char *name) {
   const char *unwritten = j->set.output ? "; x was not written" : "";
-  if (j->set.store != TRS_RELAX_DOUBLE && !is_finite(j))
+  if (TRS_STORE_MIXED + j->set.store != TRS_STORE_DOUBLE && !is_finite(j))
     return leave(LEAVE_NUMERICAL, "inaccurate", -1,
                  "%s: x is too large for a float: --store f64 shows whether the sweeps "
                  "diverge%s",

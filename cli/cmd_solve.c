@@ -94,7 +94,7 @@ static const paragraph paragraphs[] = {
      "is small if the componentwise error is at most 50 eps (r + 1), where eps is the machine "
      "epsilon and r the number of entries in the longest row of op(T). For factors the system is A "
      "= L U, |L| |U| stands for |A|, and r adds the longest rows of both. If the error is larger, "
-     "the exit code is 1 and no solution is written. With --store f32 the limit allows for the "
+     "the exit code is 1 and no solution is written. With --store mixed the limit allows for the "
      "rounding of values to floats, 1.2e-7; with the method blocks for 8 roundings to the stored "
      "type. Underflow is no error: the denominator is |T| (|x| + "
      "tiny) + |b| + m tiny, where tiny is the smallest normal number of the type and m the number "

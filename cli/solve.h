@@ -6,13 +6,14 @@
 #include "trireme.h"
 #include "widths.h"
 
-/* The words of --store, in the order of trs_store. */
-#define SOLVE_STORES "same|f32|f16|bf16"
+/* The words of --store, and what they mean. */
+#define SOLVE_STORES "same|mixed|f16|bf16"
+extern const trs_store solve_stores[4];
 
 typedef struct solve_settings {
   int uplo, trans, diag, precision; /* positions in the option's words; uplo, diag, precision: -1 if
                                        not given */
-  int store;                        /* as trs_store */
+  int store;                        /* position in the words */
   double gpu_memory;                /* GB; 0: all */
   double max_memory;                /* GB; 0: the default */
   bool add_diagonal, tune, json;

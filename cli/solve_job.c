@@ -223,12 +223,15 @@ int solve_make_rhs(solve_job *job) {
 
 /* ---- Plan and timing ---- */
 
+const trs_store solve_stores[4] = {TRS_STORE_DEFAULT, TRS_STORE_MIXED, TRS_STORE_HALF,
+                                   TRS_STORE_BFLOAT};
+
 static trs_status analyze(solve_job *job) {
   trs_options options = {.struct_size = sizeof(trs_options),
                          .method = job->set.method,
                          .nrhs = job->nrhs,
                          .progress = progress_show,
-                         .store = (trs_store)job->set.store,
+                         .store = solve_stores[job->set.store],
                          .tune = job->set.tune};
   if (job->in.F) return trs_analyze_factors(job->ctx, &job->plan, job->in.F, job->trans, &options);
   return trs_analyze(job->ctx, &job->plan, job->in.A, job->uplo, job->trans, job->diag, &options);
@@ -352,11 +355,11 @@ static int check_matrix_error(solve_job *job) {
 /* The loss that storing values in the type asked for allows. */
 static double rounding_of(const solve_job *job, bool single) {
   static const double units[] = {
-      [TRS_STORE_FLOAT] = FLT_EPSILON, [TRS_STORE_HALF] = 0x1p-10, [TRS_STORE_BFLOAT] = 0x1p-7};
+      [TRS_STORE_MIXED] = FLT_EPSILON, [TRS_STORE_HALF] = 0x1p-10, [TRS_STORE_BFLOAT] = 0x1p-7};
   enum { ROUNDINGS = 8 }; /* of blocks, x and sums over blocks */
-  const trs_store store = (trs_store)job->set.store;
+  const trs_store store = solve_stores[job->set.store];
   if (solve_is_by_blocks(job)) return ROUNDINGS * units[store];
-  return store == TRS_STORE_FLOAT && job->info.device && !single ? FLT_EPSILON : 0;
+  return store == TRS_STORE_MIXED && job->info.device && !single ? FLT_EPSILON : 0;
 }
 
 int solve_judge(solve_job *job) {

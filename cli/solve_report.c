@@ -102,11 +102,11 @@ static void print_memory(const solve_job *job) {
 }
 
 static const char *stored_as(const solve_job *job) {
-  static const char *const words[] = {[TRS_STORE_SAME] = "",
-                                      [TRS_STORE_FLOAT] = "floats",
+  static const char *const words[] = {[TRS_STORE_DEFAULT] = "",
+                                      [TRS_STORE_MIXED] = "floats",
                                       [TRS_STORE_HALF] = "halfs",
                                       [TRS_STORE_BFLOAT] = "bfloats"};
-  return words[job->rounding > 0 ? job->set.store : TRS_STORE_SAME];
+  return words[job->rounding > 0 ? solve_stores[job->set.store] : TRS_STORE_DEFAULT];
 }
 
 void solve_print_error(const solve_job *job) {

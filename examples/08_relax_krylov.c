@@ -106,7 +106,7 @@ static int run_factors(const char *name, trs_context *ctx, const trs_matrix *mat
   const trs_factor_options how = {
       .struct_size = sizeof(trs_factor_options), .kind = kind, .order = order, .block_size = block};
   const trs_options options = {
-      .struct_size = sizeof(trs_options), .method = "blocks", .store = TRS_STORE_FLOAT};
+      .struct_size = sizeof(trs_options), .method = "blocks", .store = TRS_STORE_MIXED};
   double start = seconds();
   if (trs_factor(&F, matrix, &how)) return failed(), -1;
   if (trs_analyze_factors(ctx, &M.plan, F, TRS_NO_TRANS, &options)) return failed(), -1;

@@ -448,17 +448,23 @@ TRS_API trs_status trs_file_content(trs_content *content, const char *path);
 
 typedef struct trs_plan trs_plan;
 
+/* The precision in which matrix values are stored, of plans and of relaxation.  "Scaled" has one
+ * scale factor per block.  Values beyond the range of float are TRS_ERROR_UNSUPPORTED in relaxation
+ * and in the method "blocks"; elsewhere they become zero or infinite.
+ *   Plans: TRS_STORE_MIXED on a GPU and in "blocks", TRS_STORE_HALF and TRS_STORE_BFLOAT in
+ * "blocks"; other methods keep the values.  TRS_STORE_DOUBLE and TRS_STORE_FLOAT must be the type
+ * of the matrix, or the analysis fails with TRS_ERROR_UNSUPPORTED. */
 typedef enum trs_store {
-  TRS_STORE_SAME = 0, /* matrix values keep their type */
-  TRS_STORE_FLOAT,    /* off-diagonal values of double systems are stored as floats, the diagonal as
-                         doubles, and all arithmetic is in double: fewer bytes, an error of some
-                         6e-8 |T| |x|; values outside a float's range become zero or infinite */
-  TRS_STORE_HALF,     /* method "blocks": off-diagonal blocks in IEEE half precision, or */
-  TRS_STORE_BFLOAT    /* in bfloat16, each with a scale factor per block */
+  TRS_STORE_DEFAULT = 0, /* plans: values keep their type; relaxation: TRS_STORE_MIXED */
+  TRS_STORE_MIXED,  /* off-diagonal values in float, the diagonal (blocks) and sums in double: an
+                       error of some 6e-8 |T| |x|.  Relaxation and "blocks", as W21: x in float,
+                       products with blocks in float, sums over blocks in double.  Other plans:
+                       x and all arithmetic in double */
+  TRS_STORE_DOUBLE, /* all in double */
+  TRS_STORE_FLOAT,  /* all in float */
+  TRS_STORE_HALF,   /* as mixed, with off-diagonal blocks in IEEE half precision, scaled */
+  TRS_STORE_BFLOAT  /* as mixed, with off-diagonal blocks in bfloat16, scaled */
 } trs_store;
-/* The method "blocks" stores as relaxation does (trs_relax_store): TRS_STORE_FLOAT is
- * TRS_RELAX_MIXED. In all but TRS_STORE_SAME x is rounded to float, and values beyond float's range
- * are TRS_ERROR_UNSUPPORTED. */
 
 typedef struct trs_options {
   size_t struct_size;
@@ -471,7 +477,7 @@ typedef struct trs_options {
   int64_t solves;     /* solves expected from the plan; 0: many */
   trs_progress progress;
   void *progress_user;
-  trs_store store; /* GPU engine and blocks; other methods keep values as TRS_STORE_SAME does */
+  trs_store store;
   int tune;     /* 1: candidates are timed on this system once and the fastest stays: on a GPU the
                    engine's settings, on a CPU the methods that auto compares */
   void *stream; /* a cudaStream_t for GPU methods; NULL: the default stream */
@@ -638,23 +644,15 @@ TRS_API trs_status trs_plan_wait(trs_plan *plan);
  * sweep call at a time. */
 typedef struct trs_relaxation trs_relaxation;
 
-typedef enum trs_relax_store {
-  TRS_RELAX_MIXED = 0, /* as W21: O and x in float, products with blocks in float; D, b and sums
-                          over blocks in double */
-  TRS_RELAX_DOUBLE,    /* all in double */
-  TRS_RELAX_FLOAT,     /* all in float */
-  TRS_RELAX_HALF,      /* as mixed, with O in IEEE half precision and one scale factor per block */
-  TRS_RELAX_BFLOAT     /* as mixed, with O in bfloat16 and one scale factor per block */
-} trs_relax_store;
-/* All but TRS_RELAX_DOUBLE store x in float: a value of x beyond float's range becomes infinite,
- * and the call succeeds.  Sweeps converge to the solution for A as stored, so the residual of A as
- * given stops falling at about the loss of storing (trs_relax_info.rounding). */
+/* Relaxation with all but TRS_STORE_DOUBLE stores x in float: a value of x beyond float's range
+ * becomes infinite, and the call succeeds.  Sweeps converge to the solution for A as stored, so the
+ * residual of A as given stops falling at about the loss of storing (trs_relax_info.rounding). */
 
 enum { TRS_RELAX_MOST_BLOCK = 32 };
 
 typedef struct trs_relax_options {
   size_t struct_size;
-  trs_relax_store store;
+  trs_store store;
   int balanced;          /* 1: colours of nearly equal size */
   const int32_t *colour; /* nrows: the caller's colouring, numbered from 0 in the order of a forward
                             sweep; checked and copied. NULL: the library finds one */
@@ -745,7 +743,7 @@ TRS_API trs_status trs_relax_wait(trs_relaxation *R);
 typedef struct trs_relax_info {
   size_t struct_size;
   trs_scalar scalar;
-  trs_relax_store store;
+  trs_store store;
   int block_size, threads;                          /* threads: those of a sweep */
   int64_t nrows;                                    /* block rows */
   int64_t nblocks;                                  /* blocks off the diagonal */

@@ -95,17 +95,12 @@ module trireme
   integer(c_int), parameter :: TRS_CONTENT_FACTORS = 1
 
   ! trs_store
-  integer(c_int), parameter :: TRS_STORE_SAME = 0
-  integer(c_int), parameter :: TRS_STORE_FLOAT = 1
-  integer(c_int), parameter :: TRS_STORE_HALF = 2
-  integer(c_int), parameter :: TRS_STORE_BFLOAT = 3
-
-  ! trs_relax_store
-  integer(c_int), parameter :: TRS_RELAX_MIXED = 0
-  integer(c_int), parameter :: TRS_RELAX_DOUBLE = 1
-  integer(c_int), parameter :: TRS_RELAX_FLOAT = 2
-  integer(c_int), parameter :: TRS_RELAX_HALF = 3
-  integer(c_int), parameter :: TRS_RELAX_BFLOAT = 4
+  integer(c_int), parameter :: TRS_STORE_DEFAULT = 0
+  integer(c_int), parameter :: TRS_STORE_MIXED = 1
+  integer(c_int), parameter :: TRS_STORE_DOUBLE = 2
+  integer(c_int), parameter :: TRS_STORE_FLOAT = 3
+  integer(c_int), parameter :: TRS_STORE_HALF = 4
+  integer(c_int), parameter :: TRS_STORE_BFLOAT = 5
 
   ! constants
   integer(c_int), parameter :: TRS_RELAX_MOST_BLOCK = 32

@@ -5,7 +5,7 @@
 enum { ORDERS = 6, STORES = 4, MOST_BLOCK = 32 };
 static const char *const orders[] = {"default", "nd",        "amd", "natural", "rcm",
                                      "colour",  "trs_order", "",    NULL};
-static const char *const stores[] = {"same", "float", "half", "bfloat", "trs_store", "", NULL};
+static const char *const stores[] = {"same", "mixed", "half", "bfloat", "trs_store", "", NULL};
 
 bool trs_petsc_is_complete(Mat F) {
   return F->factortype == MAT_FACTOR_LU || F->factortype == MAT_FACTOR_CHOLESKY;

@@ -15,8 +15,8 @@ typedef struct trs_petsc_sweeps {
 
 typedef struct trs_petsc_factor {
   char backend[TRS_PETSC_NAME], method[TRS_PETSC_NAME]; /* method "": auto */
-  PetscInt nrhs, order, store;                          /* trs_options, trs_order, trs_store */
-  PetscBool block;                                      /* the option: blocks stay whole */
+  PetscInt nrhs, order, store; /* trs_options, trs_order, a position in stores */
+  PetscBool block;             /* the option: blocks stay whole */
   trs_context *context;
   bool whole;          /* blocks stay whole: SeqBAIJ is factored, else SeqAIJ */
   const char *why;     /* why blocks are factored as rows of numbers, or NULL */

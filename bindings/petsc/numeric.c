@@ -242,10 +242,12 @@ static trs_status catch_up(Mat F) {
 PetscErrorCode trs_petsc_need_plan(Mat F, bool transposed) {
   trs_petsc_factor *f = F->data;
   trs_petsc_sweeps *sweeps = transposed ? &f->transposed : &f->plain;
+  static const trs_store stores[] = {TRS_STORE_DEFAULT, TRS_STORE_MIXED, TRS_STORE_HALF,
+                                     TRS_STORE_BFLOAT};
   trs_options options = {.struct_size = sizeof(trs_options),
                          .method = f->method[0] ? f->method : NULL,
                          .nrhs = f->nrhs,
-                         .store = (trs_store)f->store};
+                         .store = stores[f->store]};
   PetscFunctionBegin;
   if (sweeps->plan) PetscFunctionReturn(PETSC_SUCCESS);
   /* A PETSc with CUDA fails here on a machine without a GPU. */

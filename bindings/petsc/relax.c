@@ -15,8 +15,8 @@ typedef struct relax {
   bool on_gpu;
 } relax;
 
-static const char *const stores[] = {"mixed",  "double",          "float", "half",
-                                     "bfloat", "trs_relax_store", "",      NULL};
+static const char *const stores[] = {"mixed",  "double",    "float", "half",
+                                     "bfloat", "trs_store", "",      NULL};
 static const char *const directions[] = {"forward", "backward", "symmetric", "trs_sweep_direction",
                                          "",        NULL};
 
@@ -48,7 +48,7 @@ static PetscErrorCode read_options(PC pc) {
 static trs_status take(relax *r, bool blocks, PetscInt n, PetscInt size, const PetscInt *ptr,
                        const PetscInt *idx, const PetscScalar *val) {
   trs_relax_options options = {.struct_size = sizeof(trs_relax_options),
-                               .store = (trs_relax_store)r->store,
+                               .store = (trs_store)(TRS_STORE_MIXED + r->store),
                                .balanced = r->balanced == PETSC_TRUE};
   trs_matrix *A = NULL;
   trs_status status;

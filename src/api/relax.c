@@ -13,8 +13,9 @@
 trs_status trs_relax_take_options(trs_relax_options *own, int block_size,
                                   const trs_relax_options *options) {
   TRS_TRY(TRS_STRUCT_TAKE(trs_relax_options, own, options));
-  if ((unsigned)own->store > TRS_RELAX_BFLOAT)
-    return trs_fail(TRS_ERROR_ARGUMENT, -1, "store %d is not one of trs_relax_store's", own->store);
+  if ((unsigned)own->store > TRS_STORE_BFLOAT)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "store %d is not one of trs_store's", own->store);
+  if (own->store == TRS_STORE_DEFAULT) own->store = TRS_STORE_MIXED;
   if (own->nrhs < 0) return trs_fail(TRS_ERROR_ARGUMENT, -1, "nrhs is %lld", (long long)own->nrhs);
   if (block_size < 1 || block_size > TRS_RELAX_MOST_BLOCK)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "the block size is %d; 1 to %d is wanted", block_size,

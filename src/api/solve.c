@@ -22,14 +22,26 @@ static trs_status check_diag(trs_diag diag) {
   return TRS_SUCCESS;
 }
 
-static trs_status take_options(trs_options *own, const trs_options *options) {
+/* A type that the values have anyway is the default. */
+static trs_status take_store(trs_options *own, trs_scalar scalar) {
+  if ((unsigned)own->store > TRS_STORE_BFLOAT)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "store %d is not one of trs_store's", own->store);
+  if (own->store != TRS_STORE_DOUBLE && own->store != TRS_STORE_FLOAT) return TRS_SUCCESS;
+  if ((own->store == TRS_STORE_DOUBLE) != trs_scalar_is_double(scalar))
+    return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
+                    "a plan stores values in their own type or in a mixed one: convert the matrix "
+                    "(trs_matrix_convert), or take TRS_STORE_MIXED");
+  own->store = TRS_STORE_DEFAULT;
+  return TRS_SUCCESS;
+}
+
+static trs_status take_options(trs_options *own, trs_scalar scalar, const trs_options *options) {
   TRS_TRY(TRS_STRUCT_TAKE(trs_options, own, options));
   if (own->nrhs < 0 || own->solves < 0)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s of the options is %lld",
                     own->nrhs < 0 ? "nrhs" : "solves",
                     (long long)(own->nrhs < 0 ? own->nrhs : own->solves));
-  if ((unsigned)own->store > TRS_STORE_BFLOAT)
-    return trs_fail(TRS_ERROR_ARGUMENT, -1, "store %d is not one of trs_store's", own->store);
+  TRS_TRY(take_store(own, scalar));
   if (own->nrhs > INT32_MAX) own->nrhs = INT32_MAX; /* a hint, which estimates multiply */
   return TRS_SUCCESS;
 }
@@ -55,7 +67,7 @@ trs_status trs_analyze(trs_context *ctx, trs_plan **plan, const trs_matrix *A, t
   TRS_TRY(check_trans(trans));
   TRS_TRY(check_diag(diag));
   trs_options own;
-  TRS_TRY(take_options(&own, options));
+  TRS_TRY(take_options(&own, A->scalar, options));
   TRS_TRY(check_place(ctx, A));
   int cancel = trs_cancel_defer();
   trs_status status = trs_plan_create(plan, ctx, A, uplo, trans, diag, &own);
@@ -70,7 +82,7 @@ trs_status trs_analyze_factors(trs_context *ctx, trs_plan **plan, const trs_fact
   *plan = NULL;
   TRS_TRY(check_trans(trans));
   trs_options own;
-  TRS_TRY(take_options(&own, options));
+  TRS_TRY(take_options(&own, F->L->scalar, options));
   TRS_TRY(check_place(ctx, F->L));
   int cancel = trs_cancel_defer();
   trs_status status = trs_factors_plan_create(plan, ctx, F, trans, &own);

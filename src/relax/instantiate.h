@@ -1,4 +1,4 @@
-/* instantiate.h - compiles TRS_TEMPLATE once per storage format (trs_relax_store):
+/* instantiate.h - compiles TRS_TEMPLATE once per storage format (trs_store):
  *
  *     OFF     element of an off-diagonal block      ENCODE(a), DECODE(a) to OFF and back
  *     X       element of dq                         HALF, BFLOAT: OFF is one of the 16-bit formats

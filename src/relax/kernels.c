@@ -17,8 +17,8 @@
 #include "relax/instantiate.h"
 
 const trs_relax_stores TRS_ISA_NAME(trs_relax_stores) = {
-    [TRS_RELAX_MIXED] = &TRS_ISA_NAME(kernels_mixed),
-    [TRS_RELAX_DOUBLE] = &TRS_ISA_NAME(kernels_double),
-    [TRS_RELAX_FLOAT] = &TRS_ISA_NAME(kernels_float),
-    [TRS_RELAX_HALF] = &TRS_ISA_NAME(kernels_half),
-    [TRS_RELAX_BFLOAT] = &TRS_ISA_NAME(kernels_bfloat)};
+    [TRS_STORE_MIXED] = &TRS_ISA_NAME(kernels_mixed),
+    [TRS_STORE_DOUBLE] = &TRS_ISA_NAME(kernels_double),
+    [TRS_STORE_FLOAT] = &TRS_ISA_NAME(kernels_float),
+    [TRS_STORE_HALF] = &TRS_ISA_NAME(kernels_half),
+    [TRS_STORE_BFLOAT] = &TRS_ISA_NAME(kernels_bfloat)};

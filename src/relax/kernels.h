@@ -1,4 +1,4 @@
-/* kernels.h - the functions that depend on the storage format: one table per trs_relax_store, for
+/* kernels.h - the functions that depend on the storage format: one table per trs_store, for
  * each level of instructions (base/cpu.h). */
 #ifndef TRS_RELAX_KERNELS_H
 #define TRS_RELAX_KERNELS_H
@@ -39,11 +39,11 @@ typedef struct trs_relax_kernels {
   double (*residual)(const trs_relax_work *work, int64_t c, int64_t begin, int64_t end);
 } trs_relax_kernels;
 
-typedef const trs_relax_kernels *trs_relax_stores[TRS_RELAX_BFLOAT + 1];
+typedef const trs_relax_kernels *trs_relax_stores[TRS_STORE_BFLOAT + 1];
 extern const trs_relax_stores trs_relax_stores_baseline, trs_relax_stores_avx2,
     trs_relax_stores_avx512;
 
 /* The table of the level in use. */
-const trs_relax_kernels *trs_relax_kernels_of(trs_relax_store store);
+const trs_relax_kernels *trs_relax_kernels_of(trs_store store);
 
 #endif

@@ -9,7 +9,7 @@
 #include "relax/cuda/args.h"
 #include "relax/kernels.h"
 
-const trs_relax_kernels *trs_relax_kernels_of(trs_relax_store store) {
+const trs_relax_kernels *trs_relax_kernels_of(trs_store store) {
   static const trs_relax_stores *const of_isa[] = TRS_ISA_TABLE(trs_relax_stores);
   return (*of_isa[trs_isa_now()])[store];
 }

@@ -31,7 +31,7 @@ struct trs_relaxation {
   trs_single user; /* the public call that sweeps or updates */
   trs_context *context;
   trs_scalar scalar; /* type of the caller's matrix, b and x */
-  trs_relax_store store;
+  trs_store store;
   int block;
   int64_t nrows, noff; /* block rows, off-diagonal blocks */
   int64_t ncols;       /* block rows of the whole system */

@@ -49,12 +49,9 @@ static trs_estimate estimate(const trs_plan *plan) {
                         .because = "the matrix consists of blocks"};
 }
 
-static trs_relax_store store_of(const trs_plan *plan) {
-  static const trs_relax_store narrow[] = {[TRS_STORE_FLOAT] = TRS_RELAX_MIXED,
-                                           [TRS_STORE_HALF] = TRS_RELAX_HALF,
-                                           [TRS_STORE_BFLOAT] = TRS_RELAX_BFLOAT};
-  if (plan->options.store != TRS_STORE_SAME) return narrow[plan->options.store];
-  return plan->system.scalar == TRS_FLOAT ? TRS_RELAX_FLOAT : TRS_RELAX_DOUBLE;
+static trs_store store_of(const trs_plan *plan) {
+  if (plan->options.store != TRS_STORE_DEFAULT) return plan->options.store;
+  return plan->system.scalar == TRS_FLOAT ? TRS_STORE_FLOAT : TRS_STORE_DOUBLE;
 }
 
 /* Level 0: rows that read no other; else one more than the highest level that a row reads. */
@@ -165,11 +162,11 @@ static int64_t bytes(const trs_plan *plan) {
 
 static void describe(const trs_plan *plan, char *text, size_t size) {
   const trs_relaxation *R = relaxation_of(plan);
-  static const char *const words[] = {[TRS_RELAX_MIXED] = "floats",
-                                      [TRS_RELAX_DOUBLE] = "doubles",
-                                      [TRS_RELAX_FLOAT] = "floats",
-                                      [TRS_RELAX_HALF] = "halfs",
-                                      [TRS_RELAX_BFLOAT] = "bfloats"};
+  static const char *const words[] = {[TRS_STORE_MIXED] = "floats",
+                                      [TRS_STORE_DOUBLE] = "doubles",
+                                      [TRS_STORE_FLOAT] = "floats",
+                                      [TRS_STORE_HALF] = "halfs",
+                                      [TRS_STORE_BFLOAT] = "bfloats"};
   snprintf(text, size, "%lld rows of blocks of %d, %lld blocks of %s, %d levels",
            (long long)R->nrows, R->block, (long long)(R->noff + R->nrows), words[R->store],
            R->ncolours);

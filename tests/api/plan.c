@@ -139,7 +139,14 @@ TEST(options_are_checked) {
                              {.struct_size = size, .store = (trs_store)9},
                              {.nrhs = 1}};
   const char *const named[] = {"nrhs", "solves", "store 9", "struct_size of a trs_options is 0"};
+  trs_options stored = {.struct_size = size, .store = TRS_STORE_DOUBLE};
   assert_success(trs_factor(&F, A, &triangles));
+  trs_plan *own;
+  assert_success(trs_analyze(ctx, &own, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &stored));
+  trs_plan_destroy(own);
+  stored.store = TRS_STORE_FLOAT;
+  assert_failure(TRS_ERROR_UNSUPPORTED, "own type",
+                 trs_analyze(ctx, &own, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &stored));
   assert_failure(TRS_ERROR_ARGUMENT, "bytes is -1", trs_context_set_gpu_memory(ctx, -1));
   for (int k = 0; k < 4; k++) {
     trs_plan *plan;

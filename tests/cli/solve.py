@@ -139,7 +139,7 @@ if gpu():
         o = run(*words, *more)
         check("on a GPU " + " ".join(more), o.code == 0 and "\n  GPU " in o.out and
               "the transfers of b and x" in o.out, o)
-    o = run(*words, "--store", "f32")
+    o = run(*words, "--store", "mixed")
     check("values stored as floats", o.code == 0 and "values stored as floats" in o.out, o)
     refuses("no such GPU", 4, "no GPU 900", *words[:-1], "cuda:900")
 else:
@@ -149,7 +149,7 @@ else:
                 "lower", "--backend", backend)
     skip("solves on a GPU", run("solve", "gen:chain:5", "--uplo", "lower", "--backend", "cuda").err
          .strip())
-    o = run("solve", "gen:poisson2d5:60", "--uplo", "lower", "--store", "f32")
+    o = run("solve", "gen:poisson2d5:60", "--uplo", "lower", "--store", "mixed")
     check("an option of GPUs without one", o.code == 0 and "--store has no effect" in o.err
           and "stored as floats" not in o.out, o)
     o = run("solve", "gen:poisson2d5:60", "--uplo", "lower", "--gpu-memory", "1")

@@ -163,7 +163,7 @@ refuses("unknown backend", 2, "gpu9", "solve", "gen:chain:5", "--uplo", "lower",
 for backend in ["cuda:x", "cuda:-1", "cuda:", "cuda:0,", "cuda:3-1", "cuda:0-99"]:
     refuses(f"backend {backend}", 2, ["cuda:0-99", "more than 32"] if backend == "cuda:0-99" else "a GPU's number follows cuda:", "solve", "gen:chain:5", "--uplo",
             "lower", "--backend", backend)
-refuses("bad store", 2, ["same, f32, f16 or bf16", "did you mean f32?"], "solve", "a.mtx", "--store", "f23")
+refuses("bad store", 2, ["same, mixed, f16 or bf16", "did you mean mixed?"], "solve", "a.mtx", "--store", "mixd")
 refuses("parameters of a method without any", 2, 'leave out ":warps=8"', "solve", "gen:chain:5",
         "--uplo", "lower", "--method", "serial:warps=8")
 refuses("unknown method", 2, "fastest", "solve", "gen:chain:5", "--uplo", "lower", "--method",

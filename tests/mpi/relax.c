@@ -78,7 +78,7 @@ static int same_bits(const blocks *A, const trs_relax_options *given, trs_sweep_
                      int64_t nrhs, int way) {
   trs_relax_options with_variant = *given, *options = &with_variant;
   with_variant.variant = gpu_variant;
-  if (STAND_IN) with_variant.store = TRS_RELAX_DOUBLE;
+  if (STAND_IN) with_variant.store = TRS_STORE_DOUBLE;
   trs_relaxation *one;
   trs_mpi_relaxation *R;
   double norms[2][CHECKS * MOST_NRHS] = {{0}};
@@ -128,7 +128,7 @@ static int same_bits(const blocks *A, const trs_relax_options *given, trs_sweep_
 }
 
 static int case_of(const blocks *A, int store, int variant, int way) {
-  trs_relax_options options = blocks_options((trs_relax_store)store, variant);
+  trs_relax_options options = blocks_options((trs_store)store, variant);
   trs_sweep_options o = blocks_sweeps(variant);
   o.sweeps = 2 + variant % 2;
   o.keep_x = variant % 5 < 2;
@@ -137,9 +137,9 @@ static int case_of(const blocks *A, int store, int variant, int way) {
 }
 
 static void every_block_size_and_store(void) {
-  for (int store = 0; store <= TRS_RELAX_BFLOAT; store++) {
+  for (int store = TRS_STORE_MIXED; store <= TRS_STORE_BFLOAT; store++) {
     char name[64];
-    if (STAND_IN && store != TRS_RELAX_DOUBLE) continue;
+    if (STAND_IN && store != TRS_STORE_DOUBLE) continue;
     int good = 1;
     for (int b = 1; b <= 32; b += b < 9 ? 1 : 7) {
       blocks A = blocks_random(b < 9 ? 200 : 60, b, 9, 2, (uint64_t)b);
@@ -156,7 +156,7 @@ static void few_rows(void) {
   for (int64_t n = 0; n < 12; n++)
     for (int way = -1; way < 3; way++) {
       blocks A = blocks_random(n, 3, 3, 2, (uint64_t)n);
-      good &= case_of(&A, TRS_RELAX_DOUBLE, (int)n + way + 1, way);
+      good &= case_of(&A, TRS_STORE_DOUBLE, (int)n + way + 1, way);
       blocks_free(&A);
     }
   say("more ranks than rows, and ranks without", good);
@@ -192,7 +192,7 @@ static void stars(void) {
     ptr[i + 1] = at;
   }
   blocks A = {N, ptr, 1, idx, val};
-  for (int way = -1; way < 3; way++) good &= case_of(&A, TRS_RELAX_DOUBLE, 4, way);
+  for (int way = -1; way < 3; way++) good &= case_of(&A, TRS_STORE_DOUBLE, 4, way);
   say("a row that all read, and rows that read nothing", good);
 }
 
@@ -301,8 +301,8 @@ static void bad_arguments(void) {
   blocks A = blocks_random(N, 2, 4, 2, 3);
   trs_mpi_relaxation *R;
   trs_relax_options options = {.struct_size = sizeof(trs_relax_options),
-                               .store = (trs_relax_store)(rank == last && size > 1 ? 1 : 7)};
-  if (size == 1) options.store = (trs_relax_store)7;
+                               .store = (trs_store)(rank == last && size > 1 ? 1 : 7)};
+  if (size == 1) options.store = (trs_store)7;
   int good = refused(bring(&R, &A, 2, &options, -1), TRS_ERROR_ARGUMENT, "store 7");
   good &= refused(bring(&R, &A, 2, NULL, last), TRS_ERROR_ARGUMENT, "-1 block rows");
   good &= refused(bring(&R, &A, 0, NULL, -1), TRS_ERROR_ARGUMENT, "block size is 0");
@@ -311,7 +311,7 @@ static void bad_arguments(void) {
   good &=
       refused(bring(rank == last ? NULL : &R, &A, 2, NULL, -1), TRS_ERROR_ARGUMENT, "R is NULL");
   if (size > 1) {
-    options.store = (trs_relax_store)(rank == last);
+    options.store = rank == last ? TRS_STORE_DOUBLE : TRS_STORE_MIXED;
     good &=
         refused(bring(&R, &A, 2, &options, -1), TRS_ERROR_ARGUMENT, "it must be the same on all");
   }

@@ -110,7 +110,7 @@ TEST(test_blocks) {
 TEST(test_options) {
   static const char *const options[] = {"-mat_trireme_block 0", "-mat_trireme_order rcm",
                                         "-mat_trireme_order colour", "-mat_trireme_method serial",
-                                        "-mat_trireme_store float"};
+                                        "-mat_trireme_store mixed"};
   const task t = {.type = MAT_FACTOR_ILU};
   for (int k = 0; k < 10; k++) {
     Mat A = grid(k < 5 ? MATSEQBAIJ : MATSEQAIJ, 7, 3, false);

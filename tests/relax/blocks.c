@@ -77,7 +77,7 @@ trs_matrix *blocks_matrix(const blocks *A, trs_scalar scalar, trs_format format)
   return result;
 }
 
-trs_relax_options blocks_options(trs_relax_store store, int variant) {
+trs_relax_options blocks_options(trs_store store, int variant) {
   return (trs_relax_options){.struct_size = sizeof(trs_relax_options),
                              .store = store,
                              .nrhs = variant % 4,
@@ -94,9 +94,9 @@ trs_sweep_options blocks_sweeps(int variant) {
 
 void blocks_every_size_and_store(int64_t rows, blocks_check *check) {
   for (int b = 1; b <= TRS_RELAX_MOST_BLOCK; b++)
-    for (int store = 0; store <= TRS_RELAX_BFLOAT; store++) {
+    for (int store = TRS_STORE_MIXED; store <= TRS_STORE_BFLOAT; store++) {
       blocks A = blocks_random(b < 9 ? rows : 40, b, 9, 2, (uint64_t)b);
-      check(&A, (trs_relax_store)store, b + store);
+      check(&A, (trs_store)store, b + store - TRS_STORE_MIXED);
       blocks_free(&A);
     }
 }
@@ -105,7 +105,7 @@ void blocks_at_the_edge(blocks_check *check) {
   for (int64_t n = 0; n < 4; n++)
     for (int variant = 0; variant < 6; variant++) {
       blocks A = blocks_random(n, 5, variant, 2, (uint64_t)n);
-      check(&A, TRS_RELAX_DOUBLE, variant);
+      check(&A, TRS_STORE_DOUBLE, variant);
       blocks_free(&A);
     }
 }

@@ -20,12 +20,12 @@ blocks blocks_random(int64_t n, int b, int64_t each, double dominance, uint64_t 
 void blocks_free(blocks *A);
 
 /* Options of creation and of sweeps that differ from variant to variant. */
-trs_relax_options blocks_options(trs_relax_store store, int variant);
+trs_relax_options blocks_options(trs_store store, int variant);
 trs_sweep_options blocks_sweeps(int variant);
 
 /* Checks every block size with every store: matrices of `rows` block rows, or of 40 if blocks are
  * large; and matrices of 0 to 3 rows. */
-typedef void blocks_check(const blocks *A, trs_relax_store store, int variant);
+typedef void blocks_check(const blocks *A, trs_store store, int variant);
 void blocks_every_size_and_store(int64_t rows, blocks_check *check);
 void blocks_at_the_edge(blocks_check *check);
 

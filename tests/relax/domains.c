@@ -206,7 +206,7 @@ static void run_party(const dealt *d, const trs_sweep_options *o, const double *
 static void check(const blocks *A, int count, const trs_sweep_options *o, const int32_t *colour) {
   int64_t n = A->n * A->b;
   trs_relax_options options = {
-      .struct_size = sizeof(trs_relax_options), .store = TRS_RELAX_DOUBLE, .colour = colour};
+      .struct_size = sizeof(trs_relax_options), .store = TRS_STORE_DOUBLE, .colour = colour};
   double *b = malloc((size_t)n * sizeof *b), *x = malloc((size_t)n * sizeof *x);
   trs_relaxation *one;
   trs_random_fill(b, n, TRS_DOUBLE, 3);
@@ -270,7 +270,7 @@ TEST(colours_of_one_row) {
 
 TEST(partitions) {
   blocks A = blocks_random(1000, 1, 4, 2, 5);
-  trs_relax_options options = {.struct_size = sizeof(trs_relax_options), .store = TRS_RELAX_DOUBLE};
+  trs_relax_options options = {.struct_size = sizeof(trs_relax_options), .store = TRS_STORE_DOUBLE};
   dealt d = deal(&A, 4, &options);
   int64_t rows[4] = {0};
   for (int64_t i = 0; i < 1000; i++) rows[d.system.owner[i]]++;
@@ -281,7 +281,7 @@ TEST(partitions) {
 
 TEST(failing_allocations) {
   blocks A = blocks_random(100, 2, 4, 2, 5);
-  trs_relax_options options = {.struct_size = sizeof(trs_relax_options), .store = TRS_RELAX_DOUBLE};
+  trs_relax_options options = {.struct_size = sizeof(trs_relax_options), .store = TRS_STORE_DOUBLE};
   trs_block_source source = source_of(&A);
   int64_t before, after, peak;
   trs_memory_usage(&before, &peak);

@@ -98,12 +98,11 @@ static trs_sweep_options sweeps_of(int variant) {
 
 TEST(every_block_size_and_store) {
   for (int b = 1; b <= 32; b += b < 9 ? 1 : 7)
-    for (int store = 0; store <= TRS_RELAX_BFLOAT; store++) {
+    for (int store = TRS_STORE_MIXED; store <= TRS_STORE_BFLOAT; store++) {
       blocks A = blocks_random(b < 9 ? 300 : 100, b, 9, 2, (uint64_t)b);
       int variant = b + store;
-      trs_relax_options options = {.struct_size = sizeof(trs_relax_options),
-                                   .store = (trs_relax_store)store,
-                                   .nrhs = variant % 3};
+      trs_relax_options options = {
+          .struct_size = sizeof(trs_relax_options), .store = (trs_store)store, .nrhs = variant % 3};
       check_groups(&A, &options, sweeps_of(variant), 1 + variant % MOST_NRHS);
       blocks_free(&A);
     }
@@ -134,7 +133,7 @@ TEST(counters_pass_32_bits) {
 
 /* Empty domains, rows that read no other row, colours of a single row. */
 TEST(shapes_at_the_edge) {
-  trs_relax_options options = {.struct_size = sizeof(trs_relax_options), .store = TRS_RELAX_DOUBLE};
+  trs_relax_options options = {.struct_size = sizeof(trs_relax_options), .store = TRS_STORE_DOUBLE};
   for (int64_t n = 0; n < 9; n++) {
     blocks A = blocks_random(n, 5, (int64_t)n % 4, 2, (uint64_t)n);
     check_groups(&A, &options, sweeps_of((int)n), 1);

@@ -18,7 +18,7 @@ static void run(outcome *o, const char *where, const blocks *A, int variant, int
   int64_t n = A->n * A->b;
   double *b = malloc((size_t)(n * nrhs + 1) * sizeof *b);
   trs_relax_options options = {.struct_size = sizeof(trs_relax_options),
-                               .store = TRS_RELAX_DOUBLE,
+                               .store = TRS_STORE_DOUBLE,
                                .nrhs = variant % 3,
                                .variant = variant % 2 ? BLOCKS_TWO_KERNELS : "warp-six-rows-l2"};
   trs_sweep_options sweeps = {.struct_size = sizeof(trs_sweep_options),
@@ -95,7 +95,7 @@ TEST(very_many_right_hand_sides) {
   for (int k = 0; k < 2; k++)
     for (int wide = 0; wide < 2; wide++) {
       trs_relax_options options = {.struct_size = sizeof(trs_relax_options),
-                                   .store = TRS_RELAX_DOUBLE,
+                                   .store = TRS_STORE_DOUBLE,
                                    .nrhs = wide ? COLUMNS : 8,
                                    .variant = BLOCKS_TWO_KERNELS};
       trs_sweep_options o = {

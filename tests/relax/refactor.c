@@ -32,7 +32,7 @@ static trs_relaxation *relax(trs_context *ctx, const trs_matrix *T, bool lower) 
   }
   trs_relaxation *R;
   const trs_relax_options options = {.struct_size = sizeof options,
-                                     .store = TRS_RELAX_DOUBLE,
+                                     .store = TRS_STORE_DOUBLE,
                                      .variant = "warp-six-rows",
                                      .colour = level};
   assert_success(trs_relax_create(ctx, &R, T, B, &options));

@@ -15,7 +15,7 @@ from ._picture import level_picture
 
 UPLO = {"lower": _api.TRS_LOWER, "upper": _api.TRS_UPPER}
 TRANS = {"N": _api.TRS_NO_TRANS, "T": _api.TRS_TRANS, "H": _api.TRS_CONJ_TRANS}
-STORE = {"same": _api.TRS_STORE_SAME, "float": _api.TRS_STORE_FLOAT}
+STORE = {"same": _api.TRS_STORE_DEFAULT, "mixed": _api.TRS_STORE_MIXED}
 LONG_ANALYSIS = 2_000_000  # entries from which a call is left to a thread, for Ctrl-C
 LONG_SOLVE = 50_000_000  # entries times right-hand sides
 
@@ -473,7 +473,7 @@ def plan(A: Any, uplo: str = "lower", trans: str = "N", **options: Any) -> Plan:
         A method by name (`trireme.methods()`); without it the one with the lowest estimate.
     nrhs, solves : int, optional
         Right-hand sides expected in a solve, and solves expected (0: many).
-    store : {"same", "float"}, optional
+    store : {"same", "mixed"}, optional
         "float": on a GPU, keep off-diagonal values of double systems as floats.
     tune : bool, optional
         Time the candidates once and keep the fastest: settings on a GPU, methods on a CPU.

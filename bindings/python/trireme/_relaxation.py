@@ -12,9 +12,9 @@ from ._library import check, library, make_struct, run
 from ._matrix import matrix_of
 from ._plan import LONG_SOLVE, pick, struct_dict
 
-STORES = {"mixed": _api.TRS_RELAX_MIXED, "double": _api.TRS_RELAX_DOUBLE,
-          "float": _api.TRS_RELAX_FLOAT, "half": _api.TRS_RELAX_HALF,
-          "bfloat16": _api.TRS_RELAX_BFLOAT}
+STORES = {"mixed": _api.TRS_STORE_MIXED, "double": _api.TRS_STORE_DOUBLE,
+          "float": _api.TRS_STORE_FLOAT, "half": _api.TRS_STORE_HALF,
+          "bfloat16": _api.TRS_STORE_BFLOAT}
 DIRECTIONS = {"forward": _api.TRS_SWEEP_FORWARD, "backward": _api.TRS_SWEEP_BACKWARD,
               "symmetric": _api.TRS_SWEEP_SYMMETRIC}
 

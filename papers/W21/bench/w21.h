@@ -26,7 +26,7 @@ typedef struct w21_run {
 /* Reads A.  Returns -1, or the exit code. */
 int w21_read(w21_run *run);
 /* A row with the relaxation's description of itself. */
-bench_row w21_row(const w21_run *run, trs_relax_store store, const trs_relax_info *info);
+bench_row w21_row(const w21_run *run, trs_store store, const trs_relax_info *info);
 /* Prints the row, and writes it to --out. */
 void w21_show(w21_run *run, bench_row *row);
 /* Seconds of a sweep on GPUs, the fastest of several runs; x and b are in device memory. */

@@ -37,7 +37,7 @@ typedef struct bench_case {
   trs_context *cpu, *gpu;
   trs_scalar scalar; /* of x and b */
   int64_t n;         /* of A in scalars */
-  trs_relax_store store;
+  trs_store store;
   trs_relaxation *R, *reference;
   trs_relax_info info;
   void *b, *expected, *x;  /* host */
@@ -133,7 +133,7 @@ static void show(bench_case *c, const char *variant, double sweep, double differ
   row.copy_gbs = c->copy_gbs;
   row.residual = c->residual;
   row.difference = difference;
-  row.wrong = !(difference <= (c->store == TRS_RELAX_DOUBLE ? 1e-12 : 2e-5));
+  row.wrong = !(difference <= (c->store == TRS_STORE_DOUBLE ? 1e-12 : 2e-5));
   w21_show(c->run, &row);
 }
 
@@ -336,7 +336,7 @@ static int run_size(bench_case *c, const trs_matrix *A, int64_t rows, int b) {
   c->A = NULL;
   c->scalar = TRS_FLOAT;
   c->n = c->B.n * b;
-  c->store = TRS_RELAX_MIXED;
+  c->store = TRS_STORE_MIXED;
   if (code < 0) code = open_case(c);
   if (code < 0) code = run_variants(c, methods ? methods : "auto");
   close_case(c);
@@ -352,12 +352,12 @@ static int run_size(bench_case *c, const trs_matrix *A, int64_t rows, int b) {
 static int run_stores(bench_case *c) {
   const char *methods = c->run->set->methods;
   int code = -1;
-  for (int store = 0; store <= TRS_RELAX_BFLOAT && code < 0; store++) {
-    c->store = (trs_relax_store)store;
+  for (int store = TRS_STORE_MIXED; store <= TRS_STORE_BFLOAT && code < 0; store++) {
+    c->store = (trs_store)store;
     code = open_case(c);
     if (code < 0)
-      code = run_variants(c, methods ? methods : store <= TRS_RELAX_DOUBLE ? ALL_VARIANTS : "auto");
-    if (code < 0 && store == TRS_RELAX_FLOAT && c->run->set->peer == 0) run_peer(c);
+      code = run_variants(c, methods ? methods : store <= TRS_STORE_DOUBLE ? ALL_VARIANTS : "auto");
+    if (code < 0 && store == TRS_STORE_FLOAT && c->run->set->peer == 0) run_peer(c);
     close_case(c);
   }
   return code;

@@ -19,7 +19,7 @@ typedef struct several {
   double one_s;            /* of a sweep on one GPU */
 } several;
 
-static void show(several *s, int count, trs_relax_store store, const trs_relax_info *info,
+static void show(several *s, int count, trs_store store, const trs_relax_info *info,
                  double sweep) {
   bench_row row = w21_row(s->run, store, info);
   size_t bytes = (size_t)s->run->n * sizeof *s->x;
@@ -31,7 +31,7 @@ static void show(several *s, int count, trs_relax_store store, const trs_relax_i
   w21_show(s->run, &row);
 }
 
-static int run_count(several *s, int count, trs_relax_store store) {
+static int run_count(several *s, int count, trs_store store) {
   trs_relax_options how = {
       .struct_size = sizeof(trs_relax_options), .store = store, .variant = s->run->set->methods};
   trs_relax_info info = {.struct_size = sizeof info};
@@ -53,7 +53,7 @@ static int run_count(several *s, int count, trs_relax_store store) {
 }
 
 /* 1, 2, 4, ... and all. */
-static int run_store(several *s, trs_relax_store store) {
+static int run_store(several *s, trs_store store) {
   int code = -1;
   for (int count = 1; count <= s->gpus.count && code < 0;) {
     code = run_count(s, count, store);
@@ -72,8 +72,8 @@ static int run_stores(several *s) {
   trs_random_fill(s->b, s->run->n, TRS_DOUBLE, 1);
   if (!bench_cuda_upload(&s->there_b, s->b, bytes) || !bench_cuda_alloc(&s->there_x, bytes))
     return leave(LEAVE_BUG, "internal", -1, "%s", bench_cuda_error());
-  int code = run_store(s, TRS_RELAX_MIXED);
-  return code < 0 ? run_store(s, TRS_RELAX_HALF) : code;
+  int code = run_store(s, TRS_STORE_MIXED);
+  return code < 0 ? run_store(s, TRS_STORE_HALF) : code;
 }
 
 int w21_on_gpus(w21_run *run) {

@@ -84,13 +84,13 @@ static void add_row(bench_grid *grid, const bench_row *row) {
   add_verdict(grid, row);
 }
 
-bench_row w21_row(const w21_run *run, trs_relax_store store, const trs_relax_info *info) {
+bench_row w21_row(const w21_run *run, trs_store store, const trs_relax_info *info) {
   bench_row row = bench_row_empty();
   snprintf(row.suite, sizeof row.suite, "w21");
   snprintf(row.matrix, sizeof row.matrix, "%s", run->name);
   snprintf(row.backend, sizeof row.backend, run->set->device < 0 ? "cpu" : "cuda");
   snprintf(row.method, sizeof row.method, "%s", info->variant);
-  snprintf(row.store, sizeof row.store, "%s", stores[store]);
+  snprintf(row.store, sizeof row.store, "%s", stores[store - TRS_STORE_MIXED]);
   row.threads = run->set->device < 0 ? info->threads : info->domains;
   row.n = info->nrows;
   row.blocks = info->nblocks;

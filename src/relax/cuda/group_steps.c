@@ -37,7 +37,7 @@ static trs_relax_push make_push(const trs_relax_group *G, int which, int32_t c, 
                       .member = m->member + begin,
                       .block = m->R->block,
                       .nrhs = (int)nrhs,
-                      .size = m->R->store == TRS_RELAX_DOUBLE ? 8 : 4};
+                      .size = m->R->store == TRS_STORE_DOUBLE ? 8 : 4};
   for (int k = 0; k < G->members; k++) {
     trs_relax_place place = place_of(G, k);
     p.x[k] = place.x;

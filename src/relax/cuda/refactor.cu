@@ -28,12 +28,12 @@ __device__ inline void fail(const trs_refactor_args &a, int64_t i, int kind) {
 template <int STORE>
 __device__ inline typename stored<STORE>::off encode(double value) {
   const float narrow = float(value);
-  if constexpr (STORE == TRS_RELAX_HALF) {
+  if constexpr (STORE == TRS_STORE_HALF) {
     return __half_as_ushort(__float2half_rn(narrow));
-  } else if constexpr (STORE == TRS_RELAX_BFLOAT) {
+  } else if constexpr (STORE == TRS_STORE_BFLOAT) {
     const unsigned bits = __float_as_uint(narrow);
     return uint16_t((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
-  } else if constexpr (STORE == TRS_RELAX_DOUBLE) {
+  } else if constexpr (STORE == TRS_STORE_DOUBLE) {
     return value;
   } else {
     return narrow;
@@ -45,7 +45,7 @@ template <int STORE>
 __device__ inline int power_of(double most) {
   if (most == 0) return 0;
   const int power =
-      int(__double_as_longlong(most) >> 52) - 1022 - (STORE == TRS_RELAX_HALF ? 15 : 0);
+      int(__double_as_longlong(most) >> 52) - 1022 - (STORE == TRS_STORE_HALF ? 15 : 0);
   return power < -126 ? -126 : power > 127 ? 127 : power;
 }
 

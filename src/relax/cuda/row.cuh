@@ -28,7 +28,7 @@ struct stored {
   static constexpr bool scaled = false;
 };
 template <>
-struct stored<TRS_RELAX_DOUBLE> {
+struct stored<TRS_STORE_DOUBLE> {
   using off = double;
   using x = double;
   using sum = double;
@@ -36,7 +36,7 @@ struct stored<TRS_RELAX_DOUBLE> {
   static constexpr bool scaled = false;
 };
 template <>
-struct stored<TRS_RELAX_FLOAT> {
+struct stored<TRS_STORE_FLOAT> {
   using off = float;
   using x = float;
   using sum = float;
@@ -51,15 +51,15 @@ struct narrow {
   static constexpr bool scaled = true;
 };
 template <>
-struct stored<TRS_RELAX_HALF> : narrow {};
+struct stored<TRS_STORE_HALF> : narrow {};
 template <>
-struct stored<TRS_RELAX_BFLOAT> : narrow {};
+struct stored<TRS_STORE_BFLOAT> : narrow {};
 
 template <int STORE>
 __device__ inline typename stored<STORE>::product decode(typename stored<STORE>::off a) {
-  if constexpr (STORE == TRS_RELAX_HALF)
+  if constexpr (STORE == TRS_STORE_HALF)
     return __half2float(__ushort_as_half(a));
-  else if constexpr (STORE == TRS_RELAX_BFLOAT)
+  else if constexpr (STORE == TRS_STORE_BFLOAT)
     return __uint_as_float(unsigned(a) << 16);
   else
     return a;
@@ -73,16 +73,16 @@ __device__ inline float two_to(int power) { return __int_as_float((power + 127) 
 template <class F>
 __host__ __device__ inline cudaError_t by_store(int store, F f) {
   switch (store) {
-    case TRS_RELAX_MIXED:
-      return f(std::integral_constant<int, TRS_RELAX_MIXED>{});
-    case TRS_RELAX_DOUBLE:
-      return f(std::integral_constant<int, TRS_RELAX_DOUBLE>{});
-    case TRS_RELAX_FLOAT:
-      return f(std::integral_constant<int, TRS_RELAX_FLOAT>{});
-    case TRS_RELAX_HALF:
-      return f(std::integral_constant<int, TRS_RELAX_HALF>{});
+    case TRS_STORE_MIXED:
+      return f(std::integral_constant<int, TRS_STORE_MIXED>{});
+    case TRS_STORE_DOUBLE:
+      return f(std::integral_constant<int, TRS_STORE_DOUBLE>{});
+    case TRS_STORE_FLOAT:
+      return f(std::integral_constant<int, TRS_STORE_FLOAT>{});
+    case TRS_STORE_HALF:
+      return f(std::integral_constant<int, TRS_STORE_HALF>{});
     default:
-      return f(std::integral_constant<int, TRS_RELAX_BFLOAT>{});
+      return f(std::integral_constant<int, TRS_STORE_BFLOAT>{});
   }
 }
 

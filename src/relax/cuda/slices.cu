@@ -7,13 +7,13 @@ using namespace trs::slices;
 
 const launches &in(int store) {
   switch (store) {
-    case TRS_RELAX_MIXED:
+    case TRS_STORE_MIXED:
       return in_mixed;
-    case TRS_RELAX_DOUBLE:
+    case TRS_STORE_DOUBLE:
       return in_double;
-    case TRS_RELAX_FLOAT:
+    case TRS_STORE_FLOAT:
       return in_float;
-    case TRS_RELAX_HALF:
+    case TRS_STORE_HALF:
       return in_half;
     default:
       return in_bfloat;

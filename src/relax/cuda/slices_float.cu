@@ -1,5 +1,5 @@
-/* slices_float.cu - the kernels of slices.cuh for TRS_RELAX_FLOAT. */
+/* slices_float.cu - the kernels of slices.cuh for TRS_STORE_FLOAT. */
 #include "relax/cuda/slices.cuh"
 
 const trs::slices::launches trs::slices::in_float =
-    trs::slices::launches_of<TRS_RELAX_FLOAT>::all();
+    trs::slices::launches_of<TRS_STORE_FLOAT>::all();

@@ -1,5 +1,5 @@
-/* slices_mixed.cu - the kernels of slices.cuh for TRS_RELAX_MIXED. */
+/* slices_mixed.cu - the kernels of slices.cuh for TRS_STORE_MIXED. */
 #include "relax/cuda/slices.cuh"
 
 const trs::slices::launches trs::slices::in_mixed =
-    trs::slices::launches_of<TRS_RELAX_MIXED>::all();
+    trs::slices::launches_of<TRS_STORE_MIXED>::all();

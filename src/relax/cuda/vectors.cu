@@ -107,10 +107,10 @@ extern "C" trs_status trs_relax_load(const trs_relax_args *a, const trs_relax_ve
   auto s = static_cast<cudaStream_t>(stream);
   if (a->nrows == 0) return TRS_SUCCESS;
   dim3 grid(blocks_for(a->nrows * a->block, THREADS), unsigned(a->nrhs));
-  if (a->store == TRS_RELAX_DOUBLE)
+  if (a->store == TRS_STORE_DOUBLE)
     v->wide ? load<double, double, double><<<grid, THREADS, 0, s>>>(*a, *v)
             : load<double, double, float><<<grid, THREADS, 0, s>>>(*a, *v);
-  else if (a->store == TRS_RELAX_FLOAT)
+  else if (a->store == TRS_STORE_FLOAT)
     v->wide ? load<float, float, double><<<grid, THREADS, 0, s>>>(*a, *v)
             : load<float, float, float><<<grid, THREADS, 0, s>>>(*a, *v);
   else
@@ -124,7 +124,7 @@ extern "C" trs_status trs_relax_unload(const trs_relax_args *a, const trs_relax_
   auto s = static_cast<cudaStream_t>(stream);
   if (a->nrows == 0) return TRS_SUCCESS;
   dim3 grid(blocks_for(a->nrows * a->block, THREADS), unsigned(a->nrhs));
-  if (a->store == TRS_RELAX_DOUBLE)
+  if (a->store == TRS_STORE_DOUBLE)
     v->wide ? unload<double, double><<<grid, THREADS, 0, s>>>(*a, *v)
             : unload<double, float><<<grid, THREADS, 0, s>>>(*a, *v);
   else

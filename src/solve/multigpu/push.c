@@ -359,7 +359,7 @@ static trs_status analyze(trs_plan *plan) {
   TRS_TRY(TRS_ALLOC_ZERO(&p, 1));
   plan->state = p;
   p->float_values =
-      plan->options.store == TRS_STORE_FLOAT && trs_scalar_is_double(plan->system.scalar);
+      plan->options.store == TRS_STORE_MIXED && trs_scalar_is_double(plan->system.scalar);
   TRS_TRY(read_parameters(p, plan));
   trs_status status = build(p, plan, &h);
   trs_host_system_destroy(&h);

@@ -521,7 +521,7 @@ static trs_status recut_unstable_blocks(engine *e, trs_plan *plan) {
 
 static trs_status prepare_while_device_works(engine *e, trs_plan *plan) {
   const trs_scalar scalar = plan->system.scalar;
-  e->float_values = plan->options.store == TRS_STORE_FLOAT && trs_scalar_is_double(scalar);
+  e->float_values = plan->options.store == TRS_STORE_MIXED && trs_scalar_is_double(scalar);
   TRS_TRY(trs_engine_prepare_shared_x(scalar, e->float_values, overlaps(e), &e->clusters));
   TRS_TRY(trs_device_alloc_host(e->gpu.device, (void **)&e->found));
   *e->found = (trs_engine_found){0};

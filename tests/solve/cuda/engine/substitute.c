@@ -262,7 +262,7 @@ TEST(entries_stored_as_floats_keep_the_diagonal) {
     for (int narrow = 0; narrow < 2; narrow++) {
       trs_options options = {.struct_size = sizeof options,
                              .method = "engine:substitute=8",
-                             .store = narrow ? TRS_STORE_FLOAT : TRS_STORE_SAME};
+                             .store = narrow ? TRS_STORE_MIXED : TRS_STORE_DEFAULT};
       trs_plan *plan;
       assert_success(
           trs_analyze(gpu_context, &plan, s.there, s.uplo, TRS_NO_TRANS, TRS_NONUNIT, &options));
