@@ -143,7 +143,7 @@ static int run_method(blocks_run *run, trs_context *ctx, const char *method, trs
   trs_plan *plan;
   bench_row row = blocks_row(run, method, store, by_scalars);
   double start = seconds_now();
-  if (trs_analyze_factors(ctx, &plan, run->F, TRS_NO_TRANS, &how)) return leave_library(method);
+  if (trs_analyze_factors(&plan, ctx, run->F, TRS_NO_TRANS, &how)) return leave_library(method);
   row.analysis = seconds_now() - start;
   row.threads = trs_context_threads(ctx);
   trs_status status = by_scalars ? TRS_SUCCESS : time_update(run, plan, &row);

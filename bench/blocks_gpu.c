@@ -77,7 +77,7 @@ static int run_blocks(on_gpu *g, trs_store store) {
   by_blocks s = {.g = g};
   bench_row row = blocks_row(g->run, "blocks", store, false);
   const double start = seconds_now();
-  if (trs_analyze_factors(g->ctx, &s.plan, g->run->F, TRS_NO_TRANS, &how))
+  if (trs_analyze_factors(&s.plan, g->ctx, g->run->F, TRS_NO_TRANS, &how))
     return leave_library("blocks");
   row.analysis = seconds_now() - start;
   trs_status status = time_updates(&s, &row);

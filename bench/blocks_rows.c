@@ -73,7 +73,7 @@ static void check(blocks_run *run, bench_row *row) {
   const int64_t n = run->info.n;
   if (!run->has_expected) {
     trs_status status =
-        trs_check_factors(run->F, TRS_NO_TRANS, run->x, n, run->b, n, 1, TRS_COL_MAJOR, &error);
+        trs_check_factors(&error, run->F, TRS_NO_TRANS, run->x, n, run->b, n, 1, TRS_COL_MAJOR);
     row->normwise = status ? NAN : error.normwise;
     row->wrong = !(row->normwise < 1e-13);
     memcpy(run->expected, run->x, (size_t)n * sizeof *run->x);

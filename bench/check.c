@@ -10,8 +10,8 @@ static void *find(void *argument) {
   const bench_system *s = c->system;
   int64_t n = s->info.nrows;
   c->error.struct_size = sizeof c->error;
-  c->status = trs_check(c->T, s->uplo, TRS_NO_TRANS, s->diag, c->x, n, c->b, n, c->columns,
-                        TRS_COL_MAJOR, &c->error);
+  c->status = trs_check(&c->error, c->T, s->uplo, TRS_NO_TRANS, s->diag, c->x, n, c->b, n,
+                        c->columns, TRS_COL_MAJOR);
   return NULL;
 }
 

@@ -42,7 +42,7 @@ static double find_hop(trs_context *ctx) {
   double bound = NAN;
   bool good = !trs_matrix_read(&A, "gen:chain:20000", NULL) &&
               !trs_matrix_triangle(&T, A, TRS_LOWER, 1) &&
-              !trs_analyze(ctx, &plan, T, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, NULL) &&
+              !trs_analyze(&plan, ctx, T, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, NULL) &&
               !trs_plan_bound(plan, &bound) && !trs_plan_get_info(plan, &info);
   if (good && info.levels) bound /= (double)info.levels;
   trs_plan_destroy(plan);
@@ -61,7 +61,7 @@ static void warm_up(trs_context *group) {
   for (int k = 0; k < 3 && good; k++) {
     trs_plan *plan = NULL;
     trs_options how = {.struct_size = sizeof(trs_options), .method = methods[k]};
-    (void)trs_analyze(group, &plan, T, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &how);
+    (void)trs_analyze(&plan, group, T, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &how);
     trs_plan_destroy(plan);
   }
   trs_matrix_destroy(T);
@@ -235,7 +235,7 @@ static trs_status try_cap(const gpus_run *g, const bench_system *s) {
   trs_options how = {.struct_size = sizeof(trs_options), .method = "auto"};
   trs_status status = trs_context_set_gpu_memory(g->ctx[cap.group], (int64_t)cap.bytes);
   if (!status)
-    status = trs_analyze(g->ctx[cap.group], &plan, s->T, s->uplo, TRS_NO_TRANS, s->diag, &how);
+    status = trs_analyze(&plan, g->ctx[cap.group], s->T, s->uplo, TRS_NO_TRANS, s->diag, &how);
   trs_plan_destroy(plan);
   return status;
 }

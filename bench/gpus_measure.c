@@ -82,7 +82,7 @@ static bool analyze(const measurement *m, gpus_solver *s) {
   double start = seconds_now();
   bool good =
       !trs_context_set_gpu_memory(s->ctx, (int64_t)m->job->limit) &&
-      !trs_analyze(s->ctx, &s->plan, system->T, system->uplo, TRS_NO_TRANS, system->diag, &how);
+      !trs_analyze(&s->plan, s->ctx, system->T, system->uplo, TRS_NO_TRANS, system->diag, &how);
   s->row.analysis = seconds_now() - start;
   return good;
 }
@@ -91,7 +91,7 @@ static bool analyze(const measurement *m, gpus_solver *s) {
 static bool place(const measurement *m, gpus_solver *s) {
   for (int k = 0; k < s->gpus; k++) {
     trs_plan_share share = {.struct_size = sizeof share};
-    if (trs_plan_get_share(s->plan, k, m->job->nrhs, &share, NULL)) return false;
+    if (trs_plan_get_share(s->plan, &share, NULL, k, m->job->nrhs)) return false;
     if (!share.nrows || !share.ncolumns) continue;
     size_t bytes = (size_t)(m->n * share.ncolumns) * sizeof(double);
     const double *from = (const double *)m->first.b + share.first_column * m->n;
@@ -207,7 +207,7 @@ static bool fetch_share(const measurement *m, const gpus_solver *s, int member, 
                         double *column, double *host) {
   trs_plan_share share = {.struct_size = sizeof share};
   size_t bytes = (size_t)m->n * sizeof *column;
-  if (trs_plan_get_share(s->plan, member, m->job->nrhs, &share, rows)) return false;
+  if (trs_plan_get_share(s->plan, &share, rows, member, m->job->nrhs)) return false;
   for (int64_t k = 0; k < m->checked; k++) {
     int64_t at = column_of(m, k) - share.first_column;
     if (!s->x[member] || at < 0 || at >= share.ncolumns) continue;
@@ -236,7 +236,7 @@ static bool spoil(const measurement *m, const gpus_solver *s) {
   bool good = bench_cuda_fill(m->first.x, SPOILT, (size_t)(m->n * m->job->nrhs) * sizeof(double));
   for (int k = 0; k < s->gpus && good && s->place != GPUS_FIRST; k++)
     good = !s->x[k] ||
-           (!trs_plan_get_share(s->plan, k, m->job->nrhs, &share, NULL) && use(m, k) &&
+           (!trs_plan_get_share(s->plan, &share, NULL, k, m->job->nrhs) && use(m, k) &&
             bench_cuda_fill(s->x[k], SPOILT, (size_t)(m->n * share.ncolumns) * sizeof(double)));
   return wait_all(m) && good;
 }

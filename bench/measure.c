@@ -67,7 +67,7 @@ static trs_status analyze_once(bench_runner *r, const bench_system *s) {
   r->plan = NULL;
   trs_memory_usage(&held, &peak_before);
   double start = seconds_now();
-  trs_status status = trs_analyze(r->ctx, &r->plan, s->T, s->uplo, TRS_NO_TRANS, s->diag, &how);
+  trs_status status = trs_analyze(&r->plan, r->ctx, s->T, s->uplo, TRS_NO_TRANS, s->diag, &how);
   r->row.analysis = fmin(r->row.analysis, seconds_now() - start);
   trs_memory_usage(&now, &peak);
   if (peak > peak_before) r->row.analysis_peak = (double)(peak - held);
@@ -144,8 +144,8 @@ static int judge(bench_runner *r, const measurement *m) {
   const bench_system *s = &m->system;
   trs_backward_error error = {.struct_size = sizeof error};
   const int64_t ld = leading(s);
-  if (trs_check(s->T, s->uplo, TRS_NO_TRANS, s->diag, m->x, ld, m->b, ld, s->nrhs, layout_of(s),
-                &error))
+  if (trs_check(&error, s->T, s->uplo, TRS_NO_TRANS, s->diag, m->x, ld, m->b, ld, s->nrhs,
+                layout_of(s)))
     return leave_library(s->name);
   bench_judge(&r->row, s, &error, DBL_EPSILON, false);
   return -1;

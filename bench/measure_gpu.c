@@ -64,7 +64,7 @@ static bool analyze_plan(bench_runner *r, const bench_gpu *gpu, double *seconds)
   r->plan = NULL;
   if (!bench_cuda_wait()) return false;
   double start = seconds_now();
-  bool good = !trs_analyze(r->ctx, &r->plan, gpu->T, s->uplo, TRS_NO_TRANS, s->diag, &how) &&
+  bool good = !trs_analyze(&r->plan, r->ctx, gpu->T, s->uplo, TRS_NO_TRANS, s->diag, &how) &&
               bench_cuda_wait();
   *seconds = seconds_now() - start;
   return good;

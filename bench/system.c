@@ -149,7 +149,7 @@ int bench_system_survey(const bench_system *s, const trs_matrix *T, trs_plan_inf
   trs_context *ctx = NULL;
   trs_plan *plan = NULL;
   trs_status status = trs_context_create(&ctx, "serial");
-  if (!status) status = trs_analyze(ctx, &plan, T, s->uplo, TRS_NO_TRANS, s->diag, NULL);
+  if (!status) status = trs_analyze(&plan, ctx, T, s->uplo, TRS_NO_TRANS, s->diag, NULL);
   *info = (trs_plan_info){.struct_size = sizeof *info};
   if (!status) status = trs_plan_get_info(plan, info);
   trs_plan_destroy(plan);

@@ -190,13 +190,13 @@ static trs_status solve_once(const trs_factors *F, const trs_matrix *A, void *x,
   trs_plan *plan = NULL;
   trs_random_fill(b, n, o->factors.scalar, 1);
   trs_status status = trs_context_create(&ctx, "serial");
-  if (!status) status = trs_analyze_factors(ctx, &plan, F, TRS_NO_TRANS, NULL);
+  if (!status) status = trs_analyze_factors(&plan, ctx, F, TRS_NO_TRANS, NULL);
   if (!status) status = trs_solve(plan, x, n, b, n, 1, TRS_COL_MAJOR);
   o->own.struct_size = o->against.struct_size = sizeof o->own;
-  if (!status) status = trs_check_factors(F, TRS_NO_TRANS, x, n, b, n, 1, TRS_COL_MAJOR, &o->own);
+  if (!status) status = trs_check_factors(&o->own, F, TRS_NO_TRANS, x, n, b, n, 1, TRS_COL_MAJOR);
   if (!status)
-    status = trs_check(A, TRS_GENERAL, TRS_NO_TRANS, TRS_NONUNIT, x, n, b, n, 1, TRS_COL_MAJOR,
-                       &o->against);
+    status = trs_check(&o->against, A, TRS_GENERAL, TRS_NO_TRANS, TRS_NONUNIT, x, n, b, n, 1,
+                       TRS_COL_MAJOR);
   trs_plan_destroy(plan);
   trs_context_destroy(ctx);
   return status;

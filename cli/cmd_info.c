@@ -43,7 +43,7 @@ static const paragraph paragraphs[] = {
 static trs_status analyze(trs_context *ctx, info_sweep *s, const trs_matrix *T, trs_uplo uplo,
                           trs_diag diag) {
   trs_options how = {.struct_size = sizeof(trs_options), .progress = progress_show};
-  trs_status status = trs_analyze(ctx, &s->plan, T, uplo, TRS_NO_TRANS, diag, &how);
+  trs_status status = trs_analyze(&s->plan, ctx, T, uplo, TRS_NO_TRANS, diag, &how);
   s->info.struct_size = sizeof s->info;
   if (!status) status = trs_plan_get_info(s->plan, &s->info);
   if (!status) status = trs_plan_get_levels(s->plan, &s->rows, &s->levels);

@@ -174,7 +174,7 @@ static int create(job *j) {
     return leave_library(NULL);
   const int block = (int)j->set.block_size;
   trs_status status = j->ranks ? ranks_create(j->ranks, j->ctx, j->in.A, block, &how)
-                               : trs_relax_create(j->ctx, &j->R, j->in.A, block, &how);
+                               : trs_relax_create(&j->R, j->ctx, j->in.A, block, &how);
   if (!status)
     status = j->ranks ? ranks_update(j->ranks, j->in.A) : trs_relax_update(j->R, j->in.A);
   j->info.struct_size = sizeof j->info;

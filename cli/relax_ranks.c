@@ -120,12 +120,12 @@ void ranks_backend(const relax_ranks *ranks, char *text, size_t size) {
 
 trs_status ranks_context(const relax_ranks *ranks, trs_context **ctx, const char *where) {
   (void)ranks;
-  return trs_mpi_context_create(MPI_COMM_WORLD, ctx, where);
+  return trs_mpi_context_create(ctx, MPI_COMM_WORLD, where);
 }
 
 trs_status ranks_create(relax_ranks *ranks, trs_context *ctx, const trs_matrix *A, int block_size,
                         const trs_relax_options *options) {
-  return trs_mpi_relax_create(MPI_COMM_WORLD, ctx, &ranks->R, A, block_size, options);
+  return trs_mpi_relax_create(&ranks->R, MPI_COMM_WORLD, ctx, A, block_size, options);
 }
 
 trs_status ranks_update(relax_ranks *ranks, const trs_matrix *A) {

@@ -233,8 +233,8 @@ static trs_status analyze(solve_job *job) {
                          .progress = progress_show,
                          .store = solve_stores[job->set.store],
                          .tune = job->set.tune};
-  if (job->in.F) return trs_analyze_factors(job->ctx, &job->plan, job->in.F, job->trans, &options);
-  return trs_analyze(job->ctx, &job->plan, job->in.A, job->uplo, job->trans, job->diag, &options);
+  if (job->in.F) return trs_analyze_factors(&job->plan, job->ctx, job->in.F, job->trans, &options);
+  return trs_analyze(&job->plan, job->ctx, job->in.A, job->uplo, job->trans, job->diag, &options);
 }
 
 static trs_status update(solve_job *job) {
@@ -345,8 +345,8 @@ static int check_matrix_error(solve_job *job) {
                  "%s is %s x %s, the factors have %s rows", job->set.matrix,
                  human_count(info.nrows).s, human_count(info.ncols).s, human_count(job->n).s);
   job->of_matrix.struct_size = sizeof job->of_matrix;
-  if (code < 0 && trs_check(in.A, TRS_GENERAL, job->trans, TRS_NONUNIT, job->x, job->n, job->b,
-                            job->n, job->nrhs, TRS_COL_MAJOR, &job->of_matrix))
+  if (code < 0 && trs_check(&job->of_matrix, in.A, TRS_GENERAL, job->trans, TRS_NONUNIT, job->x,
+                            job->n, job->b, job->n, job->nrhs, TRS_COL_MAJOR))
     code = leave_library(job->set.matrix);
   input_free(&in);
   return code;
@@ -367,10 +367,10 @@ int solve_judge(solve_job *job) {
   double eps = single ? FLT_EPSILON : DBL_EPSILON;
   job->error.struct_size = sizeof job->error;
   trs_status status = job->in.F
-                          ? trs_check_factors(job->in.F, job->trans, job->x, job->n, job->b, job->n,
-                                              job->nrhs, TRS_COL_MAJOR, &job->error)
-                          : trs_check(job->in.A, job->uplo, job->trans, job->diag, job->x, job->n,
-                                      job->b, job->n, job->nrhs, TRS_COL_MAJOR, &job->error);
+                          ? trs_check_factors(&job->error, job->in.F, job->trans, job->x, job->n,
+                                              job->b, job->n, job->nrhs, TRS_COL_MAJOR)
+                          : trs_check(&job->error, job->in.A, job->uplo, job->trans, job->diag,
+                                      job->x, job->n, job->b, job->n, job->nrhs, TRS_COL_MAJOR);
   if (status) return leave_library(job->in.name);
   job->rounding = rounding_of(job, single);
   job->limit = 50 * eps * (double)(job->longest_row + 1) + job->rounding;

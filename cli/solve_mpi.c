@@ -133,7 +133,7 @@ static int measure(ranks_job *r) {
   double begin = seconds_now();
   r->options.scalar = scalar_chosen(r->job->set.precision);
   r->options.nrhs = r->options.backend ? r->job->nrhs : 0;
-  if (trs_mpi_analyze_file(MPI_COMM_WORLD, &r->plan, r->job->in.name, &r->options))
+  if (trs_mpi_analyze_file(&r->plan, MPI_COMM_WORLD, r->job->in.name, &r->options))
     return leave_library(r->job->in.name);
   r->analysis_s = seconds_now() - begin;
   int64_t most = r->job->set.repeat ? r->job->set.repeat : 10;

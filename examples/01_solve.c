@@ -22,11 +22,11 @@ int main(void) {
   trs_status status = trs_context_create(&ctx, "auto");
   if (!status)
     status = trs_matrix_create(&L, TRS_CSR, TRS_DOUBLE, 4, 4, TRS_PTR64, ptr, idx, val, TRS_BORROW);
-  if (!status) status = trs_analyze(ctx, &plan, L, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, NULL);
+  if (!status) status = trs_analyze(&plan, ctx, L, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, NULL);
   if (!status) status = trs_solve(plan, x, 4, b, 4, 1, TRS_COL_MAJOR);
   if (!status)
     status =
-        trs_check(L, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, x, 4, b, 4, 1, TRS_COL_MAJOR, &error);
+        trs_check(&error, L, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, x, 4, b, 4, 1, TRS_COL_MAJOR);
   if (status)
     fprintf(stderr, "%s\n", trs_last_error()->message);
   else

@@ -49,7 +49,7 @@ int main(void) {
   if (trs_context_create(&ctx, "auto")) return failed();
   if (trs_matrix_create(&A, TRS_CSR, TRS_DOUBLE, N, N, TRS_PTR64, ptr, idx, val, TRS_BORROW))
     return failed();
-  if (trs_analyze(ctx, &plan, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, NULL)) return failed();
+  if (trs_analyze(&plan, ctx, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, NULL)) return failed();
 
   for (int step = 0; step < STEPS; step++) {
     static double b[N];
@@ -61,7 +61,7 @@ int main(void) {
       for (int i = 0; i < N; i++) b[i] = x[i];
       if (trs_solve(plan, x, N, x, N, 1, TRS_COL_MAJOR)) return failed(); /* x may be b */
     }
-    if (trs_check(A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, x, N, b, N, 1, TRS_COL_MAJOR, &error))
+    if (trs_check(&error, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, x, N, b, N, 1, TRS_COL_MAJOR))
       return failed();
     if (error.componentwise > worst) worst = error.componentwise;
   }

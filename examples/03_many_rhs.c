@@ -27,7 +27,7 @@ int main(void) {
   trs_options options = {.struct_size = sizeof(trs_options), .take_triangle = 1, .nrhs = NRHS};
   if (trs_context_create(&ctx, "auto")) return failed();
   if (trs_matrix_read(&A, "gen:poisson3d7:20", NULL)) return failed();
-  if (trs_analyze(ctx, &plan, A, TRS_UPPER, TRS_NO_TRANS, TRS_NONUNIT, &options)) return failed();
+  if (trs_analyze(&plan, ctx, A, TRS_UPPER, TRS_NO_TRANS, TRS_NONUNIT, &options)) return failed();
   trs_matrix_get_info(A, &info);
   int64_t n = info.nrows;
 
@@ -36,13 +36,13 @@ int main(void) {
   trs_random_fill(B, n * LD, TRS_DOUBLE, 7);
 
   if (trs_solve(plan, X, LD, B, LD, NRHS, TRS_ROW_MAJOR)) return failed();
-  if (trs_check(A, TRS_UPPER, TRS_NO_TRANS, TRS_NONUNIT, X, LD, B, LD, NRHS, TRS_ROW_MAJOR,
-                &by_row))
+  if (trs_check(&by_row, A, TRS_UPPER, TRS_NO_TRANS, TRS_NONUNIT, X, LD, B, LD, NRHS,
+                TRS_ROW_MAJOR))
     return failed();
 
   if (trs_solve(plan, X, n, B, n, NRHS, TRS_COL_MAJOR)) return failed();
-  if (trs_check(A, TRS_UPPER, TRS_NO_TRANS, TRS_NONUNIT, X, n, B, n, NRHS, TRS_COL_MAJOR,
-                &by_column))
+  if (trs_check(&by_column, A, TRS_UPPER, TRS_NO_TRANS, TRS_NONUNIT, X, n, B, n, NRHS,
+                TRS_COL_MAJOR))
     return failed();
   printf("%lld rows, %d right-hand sides: backward error %.1e by rows, %.1e by columns\n",
          (long long)n, NRHS, by_row.componentwise, by_column.componentwise);

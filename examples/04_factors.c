@@ -17,9 +17,9 @@ static int solve(trs_context *ctx, const trs_factors *F, const trs_matrix *A, tr
                  const double *b, double *x, int64_t n) {
   trs_plan *plan;
   trs_backward_error error = {.struct_size = sizeof error};
-  if (trs_analyze_factors(ctx, &plan, F, trans, NULL)) return failed();
+  if (trs_analyze_factors(&plan, ctx, F, trans, NULL)) return failed();
   if (trs_solve(plan, x, n, b, n, 1, TRS_COL_MAJOR)) return failed();
-  if (trs_check(A, TRS_GENERAL, trans, TRS_NONUNIT, x, n, b, n, 1, TRS_COL_MAJOR, &error))
+  if (trs_check(&error, A, TRS_GENERAL, trans, TRS_NONUNIT, x, n, b, n, 1, TRS_COL_MAJOR))
     return failed();
   printf("%s: normwise backward error %.1e\n", trans == TRS_TRANS ? "A' x = b" : "A  x = b",
          error.normwise);

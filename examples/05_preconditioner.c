@@ -78,8 +78,8 @@ int main(void) {
   trs_factor_options options = {.struct_size = sizeof(trs_factor_options), .kind = TRS_FACTOR_IC0};
   if (trs_factor(&F, matrix, &options)) return failed();
   trs_factors_get_info(F, &factors);
-  if (trs_analyze(ctx, &lower, factors.L, TRS_LOWER, TRS_NO_TRANS, factors.diag_L, NULL) ||
-      trs_analyze(ctx, &upper, factors.L, TRS_LOWER, TRS_TRANS, factors.diag_L, NULL))
+  if (trs_analyze(&lower, ctx, factors.L, TRS_LOWER, TRS_NO_TRANS, factors.diag_L, NULL) ||
+      trs_analyze(&upper, ctx, factors.L, TRS_LOWER, TRS_TRANS, factors.diag_L, NULL))
     return failed();
 
   double *b = malloc(sizeof *b * (size_t)(6 * A.n));

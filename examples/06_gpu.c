@@ -54,7 +54,7 @@ static void check(const char *what, const void *device_x, int solves) {
   trs_backward_error error = {.struct_size = sizeof error};
   cuda(cudaMemcpy(x, device_x, sizeof x, cudaMemcpyDeviceToHost));
   trireme(trs_matrix_create(&L, TRS_CSR, TRS_DOUBLE, N, N, TRS_PTR64, ptr, idx, val, TRS_BORROW));
-  trireme(trs_check(L, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, x, N, b, N, 1, TRS_COL_MAJOR, &error));
+  trireme(trs_check(&error, L, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, x, N, b, N, 1, TRS_COL_MAJOR));
   printf("%-12s %3d solves, backward error %.1e\n", what, solves, error.componentwise);
   if (!(error.componentwise < 1e-14)) stop("that is too much");
   trs_matrix_destroy(L);
@@ -120,7 +120,7 @@ int main(void) {
   trs_options options = {.struct_size = sizeof(trs_options), .stream = stream};
   trireme(trs_matrix_create_device(&L, ctx, TRS_CSR, TRS_DOUBLE, N, N, nnz, TRS_PTR64, d.ptr, d.idx,
                                    d.val));
-  trireme(trs_analyze(ctx, &plan, L, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
+  trireme(trs_analyze(&plan, ctx, L, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
 
   solve(plan, &d);
   trireme(trs_plan_wait(plan));

@@ -37,7 +37,7 @@ int main(void) {
                               .residuals = norms};
   trs_status status = trs_context_create(&ctx, "auto");
   if (!status)
-    status = trs_relax_create_bsr(ctx, &R, TRS_DOUBLE, CELLS, B, TRS_ROW_MAJOR, TRS_PTR64, ptr, idx,
+    status = trs_relax_create_bsr(&R, ctx, TRS_DOUBLE, CELLS, B, TRS_ROW_MAJOR, TRS_PTR64, ptr, idx,
                                   val, NULL);
   if (!status) status = trs_relax_sweep(R, x, CELLS * B, b, CELLS * B, 1, TRS_COL_MAJOR, &sweeps);
   if (status)

@@ -109,7 +109,7 @@ static int run_factors(const char *name, trs_context *ctx, const trs_matrix *mat
       .struct_size = sizeof(trs_options), .method = "blocks", .store = TRS_STORE_MIXED};
   double start = seconds();
   if (trs_factor(&F, matrix, &how)) return failed(), -1;
-  if (trs_analyze_factors(ctx, &M.plan, F, TRS_NO_TRANS, &options)) return failed(), -1;
+  if (trs_analyze_factors(&M.plan, ctx, F, TRS_NO_TRANS, &options)) return failed(), -1;
   int iterations = run(name, A, &M, seconds() - start, b, x, work);
   trs_plan_destroy(M.plan);
   trs_factors_destroy(F);
@@ -120,7 +120,7 @@ static int run_relaxation(trs_context *ctx, const trs_matrix *matrix, int block,
                           const double *b, double *x, double *work) {
   preconditioner M = {0};
   double start = seconds();
-  if (trs_relax_create(ctx, &M.R, matrix, block, NULL)) return failed(), -1;
+  if (trs_relax_create(&M.R, ctx, matrix, block, NULL)) return failed(), -1;
   int iterations = run("two sweeps of relaxation", A, &M, seconds() - start, b, x, work);
   trs_relax_destroy(M.R);
   return iterations;

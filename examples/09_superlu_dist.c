@@ -130,7 +130,7 @@ static trs_mpi_plan *analyze(const slu *s, const problem *p) {
   trs_mpi_blocks blocks = {.struct_size = sizeof(trs_mpi_blocks)};
   if (s->grid.iam >= 0 && s->lu.Llu)
     blocks = trs_superlu_dist_d(p->n, &s->lu, &s->scale_perm, &s->grid);
-  if (trs_mpi_analyze_blocks(MPI_COMM_WORLD, &plan, &blocks, &options)) stop("analysis"); /* one */
+  if (trs_mpi_analyze_blocks(&plan, MPI_COMM_WORLD, &blocks, &options)) stop("analysis"); /* one */
   if (trs_mpi_distribute(plan, p->first, p->rows)) stop("rows of b");                     /* two */
   return plan;
 }
@@ -163,8 +163,8 @@ static double error_of(const problem *p) {
     MPI_Gatherv(p->b + j * p->rows, rows, MPI_DOUBLE, b, count, from, MPI_DOUBLE, 0,
                 MPI_COMM_WORLD);
     if (p->rank) continue;
-    if (trs_check(p->A, TRS_GENERAL, TRS_NO_TRANS, TRS_NONUNIT, x, p->n, b, p->n, 1, TRS_COL_MAJOR,
-                  &error))
+    if (trs_check(&error, p->A, TRS_GENERAL, TRS_NO_TRANS, TRS_NONUNIT, x, p->n, b, p->n, 1,
+                  TRS_COL_MAJOR))
       stop("check");
     if (error.normwise > worst) worst = error.normwise;
   }

@@ -37,7 +37,7 @@ int main(int argc, char **argv) {
   for (int64_t i = 0; i < rows; i++) b[i] = 1;
 
   trs_mpi_plan *plan;
-  if (trs_mpi_analyze(MPI_COMM_WORLD, &plan, F, NULL)) stop("analysis");
+  if (trs_mpi_analyze(&plan, MPI_COMM_WORLD, F, NULL)) stop("analysis");
   if (trs_mpi_distribute(plan, first, rows)) stop("rows");
   if (trs_mpi_solve(plan, x, rows, b, rows, 1)) stop("solve"); /* any number of times */
 

@@ -35,7 +35,7 @@ static void gather(double *into, const trs_plan *plan, int member, const double 
   int64_t *row = malloc((size_t)n * sizeof *row);
   double *own = malloc((size_t)n * sizeof *own);
   if (!row || !own) stop("no memory");
-  trireme(trs_plan_get_share(plan, member, 1, &share, row));
+  trireme(trs_plan_get_share(plan, &share, row, member, 1));
   cuda(cudaMemcpy(own, x, (size_t)n * sizeof *own, cudaMemcpyDeviceToHost));
   for (int64_t k = 0; share.ncolumns && k < share.nrows; k++) into[row[k]] = own[row[k]];
   printf("member %d: %lld rows of %lld\n", member, (long long)share.nrows, (long long)n);
@@ -67,7 +67,7 @@ int main(int argc, char **argv) {
   /* "push" deals rows; without a name the library measures whether that is faster than one GPU,
    * with b and x as they will lie. */
   trs_options options = {.struct_size = sizeof(trs_options), .method = "push", .distributed = 1};
-  trireme(trs_analyze(ctx, &plan, L, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
+  trireme(trs_analyze(&plan, ctx, L, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
   for (int m = 0; m < members; m++) {
     cuda(cudaSetDevice(trs_context_gpu(ctx, m)));
     place(&x[m], &b[m], host_b, n);
@@ -77,8 +77,8 @@ int main(int argc, char **argv) {
   trireme(trs_plan_wait(plan));
 
   for (int m = 0; m < members; m++) gather(host_x, plan, m, x[m], n);
-  trireme(trs_check(L, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, host_x, n, host_b, n, 1, TRS_COL_MAJOR,
-                    &error));
+  trireme(trs_check(&error, L, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, host_x, n, host_b, n, 1,
+                    TRS_COL_MAJOR));
   printf("backward error %.1e\n", error.componentwise);
   if (!(error.componentwise < 1e-14)) stop("that is too much");
 

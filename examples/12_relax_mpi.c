@@ -46,7 +46,7 @@ int main(int argc, char **argv) {
                               .residuals = norms};
   trs_status status = trs_mpi_agree(MPI_COMM_WORLD, trs_context_create(&ctx, "serial"));
   if (!status)
-    status = trs_mpi_relax_create_bsr(MPI_COMM_WORLD, ctx, &R, TRS_DOUBLE, own, B, TRS_ROW_MAJOR,
+    status = trs_mpi_relax_create_bsr(&R, MPI_COMM_WORLD, ctx, TRS_DOUBLE, own, B, TRS_ROW_MAJOR,
                                       TRS_PTR64, ptr, idx, val, NULL);
   if (!status) status = trs_mpi_relax_sweep(R, x, own * B, b, own * B, 1, TRS_COL_MAJOR, &sweeps);
   if (status && rank == 0)

@@ -95,7 +95,7 @@ int main(void) {
   trireme(trs_context_create(&ctx, "auto"));
   trireme(trs_matrix_create(&M, TRS_CSR, TRS_DOUBLE, N, N, TRS_PTR32, ptr, idx, LU, TRS_BORROW));
   trireme(trs_factors_create(&F, M, TRS_UNIT, M, TRS_NONUNIT, NULL, NULL, NULL, NULL));
-  trireme(trs_analyze_factors(ctx, &plan, F, TRS_NO_TRANS, NULL));
+  trireme(trs_analyze_factors(&plan, ctx, F, TRS_NO_TRANS, NULL));
   int before = iterate(plan);
 
   make_matrix(0.6); /* the next time step: other values, the same pattern */

@@ -20,7 +20,7 @@ program cg
   call check(trs_matrix_create(matrix, TRS_CSR, TRS_DOUBLE, n8, n8, ior(TRS_PTR32, TRS_BASE1), ptr, &
                                idx, val, TRS_BORROW))
   call check(trs_factor(factors, matrix, options))
-  call check(trs_analyze_factors(context, plan, factors, TRS_NO_TRANS))
+  call check(trs_analyze_factors(plan, context, factors, TRS_NO_TRANS))
 
   plain = iterations(.false.)
   preconditioned = iterations(.true.)

@@ -5,9 +5,10 @@
  * trs_relax_sweep.
  *   Conventions.  Every function that can fail returns a trs_status.  trs_last_error() then gives
  * the calling thread's message: what went wrong, where, and what to do.  The library never prints,
- * exits or aborts.  Arguments come in the order object, outputs, inputs, options; a size follows
- * what it measures; NULL options mean the defaults.  Rows and columns count from 0.  Values are
- * void * with a trs_scalar beside them.  Pointers are to host memory unless the documentation says
+ * exits or aborts.  Arguments come in one order: the object that the call makes or works on,
+ * further outputs, where it runs (a communicator, a context), inputs, options; a size follows what
+ * it measures; NULL options mean the defaults.  Rows and columns count from 0.  Values are void *
+ * with a trs_scalar beside them.  Pointers are to host memory unless the documentation says
  * otherwise, and have the alignment of their type.  Objects may be destroyed in any order: an
  * object keeps alive what it needs.
  *   Distinct objects may be used from distinct threads at once, and threads may share a matrix,
@@ -223,8 +224,8 @@ TRS_API trs_status trs_matrix_create_device(trs_matrix **A, trs_context *ctx, tr
  * matrix, which are rows (CSR) or columns (CSC).  The vectors follow each other without gaps, each
  * in the order of its indices.  Any status but TRS_SUCCESS ends the call that asked for the values,
  * with that status. */
-typedef trs_status (*trs_values_callback)(void *user, int64_t count, const int32_t *vector,
-                                          void *val);
+typedef trs_status (*trs_values_callback)(void *user, void *val, int64_t count,
+                                          const int32_t *vector);
 
 /* A matrix that holds only its pattern, with ascending indices and no repeats, for systems that
  * exceed the memory of every single GPU and possibly of the host.  trs_analyze and trs_update over
@@ -489,12 +490,12 @@ typedef struct trs_options {
 /* A plan for op(T) x = b, where T is the lower or upper triangle (uplo) of the square matrix A.
  * With TRS_UNIT the diagonal is one and stored diagonal entries are ignored.  TRS_ERROR_STRUCTURE,
  * TRS_ERROR_ZERO_PIVOT and TRS_ERROR_NOT_FINITE name the row. */
-TRS_API trs_status trs_analyze(trs_context *ctx, trs_plan **plan, const trs_matrix *A,
+TRS_API trs_status trs_analyze(trs_plan **plan, trs_context *ctx, const trs_matrix *A,
                                trs_uplo uplo, trs_trans trans, trs_diag diag,
                                const trs_options *options);
 
 /* A plan for op(A) x = b by both sweeps over the factors, with their permutations and scalings. */
-TRS_API trs_status trs_analyze_factors(trs_context *ctx, trs_plan **plan, const trs_factors *F,
+TRS_API trs_status trs_analyze_factors(trs_plan **plan, trs_context *ctx, const trs_factors *F,
                                        trs_trans trans, const trs_options *options);
 
 /* New values in the same pattern, after trs_matrix_set_values or after the caller changed borrowed
@@ -588,9 +589,9 @@ TRS_API trs_status trs_solve(trs_plan *plan, void *x, int64_t ldx, const void *b
  * would take: one thread, one pass, in which each entry is checked before it is used, no plan, no
  * memory.  Entries may stand in any order; repeated ones are added up.  x may be b, else they must
  * not overlap.  After an error, whose row is the first that was met, x holds no solution. */
-TRS_API trs_status trs_solve_once(trs_uplo uplo, trs_diag diag, trs_format format,
-                                  trs_scalar scalar, int64_t n, int indexing, const void *ptr,
-                                  const void *idx, const void *val, void *x, const void *b);
+TRS_API trs_status trs_solve_once(void *x, const void *b, trs_uplo uplo, trs_diag diag,
+                                  trs_format format, trs_scalar scalar, int64_t n, int indexing,
+                                  const void *ptr, const void *idx, const void *val);
 
 /* The part of a right-hand side and its solution that a member of the context's group solves: some
  * rows of all columns, or all rows of some columns. */
@@ -602,8 +603,8 @@ typedef struct trs_plan_share {
 
 /* The share of a member.  rows: NULL, or an array of nrows for the row numbers, ascending.  If a
  * plan works on one GPU, or on none, member 0 has all rows and columns. */
-TRS_API trs_status trs_plan_get_share(const trs_plan *plan, int member, int64_t nrhs,
-                                      trs_plan_share *share, int64_t *rows);
+TRS_API trs_status trs_plan_get_share(const trs_plan *plan, trs_plan_share *share, int64_t *rows,
+                                      int member, int64_t nrhs);
 
 /* As trs_solve, with b and x on the members that solve them, so that no vector crosses between
  * GPUs. x[k] and b[k] belong to the k-th member that this process runs and lie in the memory of its
@@ -675,14 +676,14 @@ typedef struct trs_relax_options {
  * up to rounding), TRS_ERROR_NOT_FINITE, TRS_ERROR_ARGUMENT (an invalid colouring).
  * TRS_ERROR_UNSUPPORTED: a complex matrix, a value beyond float's range, or factors of a diagonal
  * block beyond the range of their type. */
-TRS_API trs_status trs_relax_create(trs_context *ctx, trs_relaxation **R, const trs_matrix *A,
+TRS_API trs_status trs_relax_create(trs_relaxation **R, trs_context *ctx, const trs_matrix *A,
                                     int block_size, const trs_relax_options *options);
 
 /* A relaxation from blocks: ptr[nrows + 1], idx[nblocks] block columns in any order (repeated
  * blocks add up), and val[nblocks * block_size^2], each block row- or column-major.  indexing
  * describes ptr and idx as in trs_matrix_create.  scalar (TRS_FLOAT or TRS_DOUBLE) is the type of
  * val, and of b and x in sweeps. The arrays are copied. */
-TRS_API trs_status trs_relax_create_bsr(trs_context *ctx, trs_relaxation **R, trs_scalar scalar,
+TRS_API trs_status trs_relax_create_bsr(trs_relaxation **R, trs_context *ctx, trs_scalar scalar,
                                         int64_t nrows, int block_size, trs_layout layout,
                                         int indexing, const void *ptr, const void *idx,
                                         const void *val, const trs_relax_options *options);
@@ -800,15 +801,15 @@ typedef struct trs_backward_error {
  * e is all ones and m_i is the number of entries in row i.  The last term accounts for gradual
  * underflow, which is no error however small x becomes; elsewhere it is negligible.  An x that is
  * not finite has infinite errors; range says why. */
-TRS_API trs_status trs_check(const trs_matrix *A, trs_uplo uplo, trs_trans trans, trs_diag diag,
-                             const void *x, int64_t ldx, const void *b, int64_t ldb, int64_t nrhs,
-                             trs_layout layout, trs_backward_error *error);
+TRS_API trs_status trs_check(trs_backward_error *error, const trs_matrix *A, trs_uplo uplo,
+                             trs_trans trans, trs_diag diag, const void *x, int64_t ldx,
+                             const void *b, int64_t ldb, int64_t nrhs, trs_layout layout);
 
 /* The same for the product of the factors, with permutations and scalings undone: b - op(A) x with
  * A as trs_factors defines it. */
-TRS_API trs_status trs_check_factors(const trs_factors *F, trs_trans trans, const void *x,
-                                     int64_t ldx, const void *b, int64_t ldb, int64_t nrhs,
-                                     trs_layout layout, trs_backward_error *error);
+TRS_API trs_status trs_check_factors(trs_backward_error *error, const trs_factors *F,
+                                     trs_trans trans, const void *x, int64_t ldx, const void *b,
+                                     int64_t ldb, int64_t nrhs, trs_layout layout);
 
 /* Bytes that the library holds now, and the maximum so far. */
 TRS_API void trs_memory_usage(int64_t *current, int64_t *peak);

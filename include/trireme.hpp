@@ -287,13 +287,13 @@ class plan : public handle<trs_plan, trs_plan_destroy> {
   static trs_plan *analyze(const context &ctx, const matrix &A, trs_uplo uplo, trs_trans trans,
                            trs_diag diag, const trs_options *options) {
     trs_plan *made = nullptr;
-    check(trs_analyze(ctx.get(), &made, A.get(), uplo, trans, diag, options));
+    check(trs_analyze(&made, ctx.get(), A.get(), uplo, trans, diag, options));
     return made;
   }
   static trs_plan *analyze(const context &ctx, const factors &F, trs_trans trans,
                            const trs_options *options) {
     trs_plan *made = nullptr;
-    check(trs_analyze_factors(ctx.get(), &made, F.get(), trans, options));
+    check(trs_analyze_factors(&made, ctx.get(), F.get(), trans, options));
     return made;
   }
 
@@ -322,7 +322,7 @@ class relaxation : public handle<trs_relaxation, trs_relax_destroy> {
   static trs_relaxation *create(const context &ctx, const matrix &A, int block_size,
                                 const trs_relax_options *options) {
     trs_relaxation *made = nullptr;
-    check(trs_relax_create(ctx.get(), &made, A.get(), block_size, options));
+    check(trs_relax_create(&made, ctx.get(), A.get(), block_size, options));
     return made;
   }
 };

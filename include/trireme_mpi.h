@@ -80,18 +80,18 @@ typedef struct trs_mpi_options {
  * The caller destroys it (trs_context_destroy).  A rank without such a GPU makes the call fail on
  * all ranks: TRS_ERROR_UNSUPPORTED names the rank.  TRS_ERROR_ARGUMENT: `where` is none of
  * these. */
-TRS_API trs_status trs_mpi_context_create(MPI_Comm comm, trs_context **ctx, const char *where);
+TRS_API trs_status trs_mpi_context_create(trs_context **ctx, MPI_Comm comm, const char *where);
 
 /* Copies this rank's part of the factors.  Every rank passes the whole factors and may destroy them
  * afterwards.  TRS_ERROR_ARGUMENT: the shape does not fit the number of ranks, or pz is not a power
  * of two or exceeds the separator tree. */
-TRS_API trs_status trs_mpi_analyze(MPI_Comm comm, trs_mpi_plan **plan, const trs_factors *F,
+TRS_API trs_status trs_mpi_analyze(trs_mpi_plan **plan, MPI_Comm comm, const trs_factors *F,
                                    const trs_mpi_options *options);
 
 /* A plan from a file of trs_factors_write or `trireme factor`.  Rank 0 reads the pattern; every
  * rank reads an equal part of the entries and sends them to the ranks that own them.
  * TRS_ERROR_FORMAT: among other faults, the path leads a rank to another file than rank 0. */
-TRS_API trs_status trs_mpi_analyze_file(MPI_Comm comm, trs_mpi_plan **plan, const char *path,
+TRS_API trs_status trs_mpi_analyze_file(trs_mpi_plan **plan, MPI_Comm comm, const char *path,
                                         const trs_mpi_options *options);
 
 /* One rank's blocks of L and U as SuperLU_DIST stores them; trireme_superlu_dist.h fills the
@@ -113,7 +113,7 @@ typedef struct trs_mpi_blocks {
 
 /* A plan from blocks in place.  Supernodes are those of SuperLU_DIST.  The grid of the plan may
  * differ from the grid of the blocks; it may be 3D. */
-TRS_API trs_status trs_mpi_analyze_blocks(MPI_Comm comm, trs_mpi_plan **plan,
+TRS_API trs_status trs_mpi_analyze_blocks(trs_mpi_plan **plan, MPI_Comm comm,
                                           const trs_mpi_blocks *blocks,
                                           const trs_mpi_options *options);
 
@@ -137,9 +137,9 @@ TRS_API trs_status trs_mpi_solve(trs_mpi_plan *plan, void *x, int64_t ldx, const
  * this rank's rows of A (of A^T or A^H if the plan solves with these), all columns, in CSR,
  * whatever L and U are factors of; NULL on a rank without rows.  *error: the componentwise backward
  * error of the result.  *taken: the number of steps that reduced it.  Either may be NULL. */
-TRS_API trs_status trs_mpi_refine(trs_mpi_plan *plan, const trs_matrix *rows, void *x, int64_t ldx,
-                                  const void *b, int64_t ldb, int64_t nrhs, int steps,
-                                  double *error, int *taken);
+TRS_API trs_status trs_mpi_refine(trs_mpi_plan *plan, void *x, int64_t ldx, double *error,
+                                  int *taken, const void *b, int64_t ldb, int64_t nrhs,
+                                  const trs_matrix *rows, int steps);
 /* Destroys a plan.  NULL is ignored. */
 TRS_API void trs_mpi_plan_destroy(trs_mpi_plan *plan);
 
@@ -208,14 +208,14 @@ typedef struct trs_mpi_relaxation trs_mpi_relaxation;
 /* A relaxation from a matrix on rank 0, which distributes it.  Other ranks pass NULL for A, and for
  * x and b in sweeps.  METIS makes the domains; without METIS, and with fewer than 8 rows per rank,
  * domains are ranges of rows. */
-TRS_API trs_status trs_mpi_relax_create(MPI_Comm comm, trs_context *ctx, trs_mpi_relaxation **R,
+TRS_API trs_status trs_mpi_relax_create(trs_mpi_relaxation **R, MPI_Comm comm, trs_context *ctx,
                                         const trs_matrix *A, int block_size,
                                         const trs_relax_options *options);
 
 /* A relaxation from rows that each rank brings: nrows block rows (possibly 0), which follow the
  * rows of the ranks before.  idx are block columns of the whole matrix.  The rows stay on their
  * rank as its domain; x and b in sweeps, and options->colour, are of these rows. */
-TRS_API trs_status trs_mpi_relax_create_bsr(MPI_Comm comm, trs_context *ctx, trs_mpi_relaxation **R,
+TRS_API trs_status trs_mpi_relax_create_bsr(trs_mpi_relaxation **R, MPI_Comm comm, trs_context *ctx,
                                             trs_scalar scalar, int64_t nrows, int block_size,
                                             trs_layout layout, int indexing, const void *ptr,
                                             const void *idx, const void *val,
@@ -256,22 +256,22 @@ TRS_API trs_status trs_mpi_agree(MPI_Comm comm, trs_status status);
 
 /* The functions above that take a communicator, with one of Fortran, an INTEGER.  The module
  * trireme_mpi (trireme_mpi.f90) calls them; the name of each ends in _f. */
-TRS_API trs_status trs_mpi_context_create_f(MPI_Fint comm, trs_context **ctx, const char *where);
-TRS_API trs_status trs_mpi_analyze_f(MPI_Fint comm, trs_mpi_plan **plan, const trs_factors *F,
+TRS_API trs_status trs_mpi_context_create_f(trs_context **ctx, MPI_Fint comm, const char *where);
+TRS_API trs_status trs_mpi_analyze_f(trs_mpi_plan **plan, MPI_Fint comm, const trs_factors *F,
                                      const trs_mpi_options *options);
-TRS_API trs_status trs_mpi_analyze_file_f(MPI_Fint comm, trs_mpi_plan **plan, const char *path,
+TRS_API trs_status trs_mpi_analyze_file_f(trs_mpi_plan **plan, MPI_Fint comm, const char *path,
                                           const trs_mpi_options *options);
-TRS_API trs_status trs_mpi_analyze_blocks_f(MPI_Fint comm, trs_mpi_plan **plan,
+TRS_API trs_status trs_mpi_analyze_blocks_f(trs_mpi_plan **plan, MPI_Fint comm,
                                             const trs_mpi_blocks *blocks,
                                             const trs_mpi_options *options);
-TRS_API trs_status trs_mpi_relax_create_f(MPI_Fint comm, trs_context *ctx, trs_mpi_relaxation **R,
+TRS_API trs_status trs_mpi_relax_create_f(trs_mpi_relaxation **R, MPI_Fint comm, trs_context *ctx,
                                           const trs_matrix *A, int block_size,
                                           const trs_relax_options *options);
-TRS_API trs_status trs_mpi_relax_create_bsr_f(MPI_Fint comm, trs_context *ctx,
-                                              trs_mpi_relaxation **R, trs_scalar scalar,
-                                              int64_t nrows, int block_size, trs_layout layout,
-                                              int indexing, const void *ptr, const void *idx,
-                                              const void *val, const trs_relax_options *options);
+TRS_API trs_status trs_mpi_relax_create_bsr_f(trs_mpi_relaxation **R, MPI_Fint comm,
+                                              trs_context *ctx, trs_scalar scalar, int64_t nrows,
+                                              int block_size, trs_layout layout, int indexing,
+                                              const void *ptr, const void *idx, const void *val,
+                                              const trs_relax_options *options);
 TRS_API trs_status trs_mpi_agree_f(MPI_Fint comm, trs_status status);
 
 #ifdef __cplusplus

@@ -160,8 +160,8 @@ void gpu_judge(const both_sides *s, trs_trans trans, const void *x, const void *
   trs_backward_error error = {.struct_size = sizeof error};
   trs_matrix_info info = {.struct_size = sizeof info};
   trs_matrix_get_info(s->here, &info);
-  assert_success(trs_check(s->here, s->uplo, trans, TRS_NONUNIT, x, s->t.n, b, s->t.n, nrhs,
-                           TRS_COL_MAJOR, &error));
+  assert_success(trs_check(&error, s->here, s->uplo, trans, TRS_NONUNIT, x, s->t.n, b, s->t.n, nrhs,
+                           TRS_COL_MAJOR));
   double limit = error_limit(s->scalar, trans ? info.nnz : info.longest_row);
   if (!(error.componentwise <= limit))
     fail_msg("n %lld: error %g, limit %g, row %lld", (long long)s->t.n, error.componentwise, limit,

@@ -625,10 +625,10 @@ module trireme
       integer(c_int) :: trs_file_content
     end function trs_file_content
 
-    function trs_analyze(ctx, plan, A, uplo, trans, diag, options) bind(C, name="trs_analyze")
+    function trs_analyze(plan, ctx, A, uplo, trans, diag, options) bind(C, name="trs_analyze")
       import
-      type(c_ptr), value :: ctx
       type(c_ptr), intent(out) :: plan
+      type(c_ptr), value :: ctx
       type(c_ptr), value :: A
       integer(c_int), value :: uplo
       integer(c_int), value :: trans
@@ -637,11 +637,11 @@ module trireme
       integer(c_int) :: trs_analyze
     end function trs_analyze
 
-    function trs_analyze_factors(ctx, plan, F, trans, options) bind(C, &
+    function trs_analyze_factors(plan, ctx, F, trans, options) bind(C, &
         name="trs_analyze_factors")
       import
-      type(c_ptr), value :: ctx
       type(c_ptr), intent(out) :: plan
+      type(c_ptr), value :: ctx
       type(c_ptr), value :: F
       integer(c_int), value :: trans
       type(trs_options), intent(in), optional :: options
@@ -731,9 +731,11 @@ module trireme
       integer(c_int) :: trs_solve
     end function trs_solve
 
-    function trs_solve_once(uplo, diag, format, scalar, n, indexing, ptr, idx, val, x, b) &
+    function trs_solve_once(x, b, uplo, diag, format, scalar, n, indexing, ptr, idx, val) &
         bind(C, name="trs_solve_once")
       import
+      type(*), dimension(*), intent(inout), optional :: x
+      type(*), dimension(*), intent(in), optional :: b
       integer(c_int), value :: uplo
       integer(c_int), value :: diag
       integer(c_int), value :: format
@@ -743,19 +745,17 @@ module trireme
       type(*), dimension(*), intent(in), optional :: ptr
       type(*), dimension(*), intent(in), optional :: idx
       type(*), dimension(*), intent(in), optional :: val
-      type(*), dimension(*), intent(inout), optional :: x
-      type(*), dimension(*), intent(in), optional :: b
       integer(c_int) :: trs_solve_once
     end function trs_solve_once
 
-    function trs_plan_get_share(plan, member, nrhs, share, rows) bind(C, &
+    function trs_plan_get_share(plan, share, rows, member, nrhs) bind(C, &
         name="trs_plan_get_share")
       import
       type(c_ptr), value :: plan
-      integer(c_int), value :: member
-      integer(c_int64_t), value :: nrhs
       type(trs_plan_share), intent(inout) :: share
       integer(c_int64_t), dimension(*), intent(out), optional :: rows
+      integer(c_int), value :: member
+      integer(c_int64_t), value :: nrhs
       integer(c_int) :: trs_plan_get_share
     end function trs_plan_get_share
 
@@ -792,21 +792,21 @@ module trireme
       integer(c_int) :: trs_plan_wait
     end function trs_plan_wait
 
-    function trs_relax_create(ctx, R, A, block_size, options) bind(C, name="trs_relax_create")
+    function trs_relax_create(R, ctx, A, block_size, options) bind(C, name="trs_relax_create")
       import
-      type(c_ptr), value :: ctx
       type(c_ptr), intent(out) :: R
+      type(c_ptr), value :: ctx
       type(c_ptr), value :: A
       integer(c_int), value :: block_size
       type(trs_relax_options), intent(in), optional :: options
       integer(c_int) :: trs_relax_create
     end function trs_relax_create
 
-    function trs_relax_create_bsr(ctx, R, scalar, nrows, block_size, layout, indexing, ptr, idx, &
+    function trs_relax_create_bsr(R, ctx, scalar, nrows, block_size, layout, indexing, ptr, idx, &
         val, options) bind(C, name="trs_relax_create_bsr")
       import
-      type(c_ptr), value :: ctx
       type(c_ptr), intent(out) :: R
+      type(c_ptr), value :: ctx
       integer(c_int), value :: scalar
       integer(c_int64_t), value :: nrows
       integer(c_int), value :: block_size
@@ -884,9 +884,10 @@ module trireme
       type(c_ptr), value :: R
     end subroutine trs_relax_destroy
 
-    function trs_check(A, uplo, trans, diag, x, ldx, b, ldb, nrhs, layout, error) bind(C, &
+    function trs_check(error, A, uplo, trans, diag, x, ldx, b, ldb, nrhs, layout) bind(C, &
         name="trs_check")
       import
+      type(trs_backward_error), intent(inout), optional :: error
       type(c_ptr), value :: A
       integer(c_int), value :: uplo
       integer(c_int), value :: trans
@@ -897,13 +898,13 @@ module trireme
       integer(c_int64_t), value :: ldb
       integer(c_int64_t), value :: nrhs
       integer(c_int), value :: layout
-      type(trs_backward_error), intent(inout), optional :: error
       integer(c_int) :: trs_check
     end function trs_check
 
-    function trs_check_factors(F, trans, x, ldx, b, ldb, nrhs, layout, error) bind(C, &
+    function trs_check_factors(error, F, trans, x, ldx, b, ldb, nrhs, layout) bind(C, &
         name="trs_check_factors")
       import
+      type(trs_backward_error), intent(inout), optional :: error
       type(c_ptr), value :: F
       integer(c_int), value :: trans
       type(*), dimension(*), intent(in), optional :: x
@@ -912,7 +913,6 @@ module trireme
       integer(c_int64_t), value :: ldb
       integer(c_int64_t), value :: nrhs
       integer(c_int), value :: layout
-      type(trs_backward_error), intent(inout), optional :: error
       integer(c_int) :: trs_check_factors
     end function trs_check_factors
 

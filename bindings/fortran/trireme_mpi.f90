@@ -122,19 +122,19 @@ module trireme_mpi
       integer(c_int) :: trs_mpi_solve
     end function trs_mpi_solve
 
-    function trs_mpi_refine(plan, rows, x, ldx, b, ldb, nrhs, steps, error, taken) bind(C, &
+    function trs_mpi_refine(plan, x, ldx, error, taken, b, ldb, nrhs, rows, steps) bind(C, &
         name="trs_mpi_refine")
       import
       type(c_ptr), value :: plan
-      type(c_ptr), value :: rows
       type(*), dimension(*), intent(inout), optional :: x
       integer(c_int64_t), value :: ldx
+      real(c_double), intent(out), optional :: error
+      integer(c_int), intent(out), optional :: taken
       type(*), dimension(*), intent(in), optional :: b
       integer(c_int64_t), value :: ldb
       integer(c_int64_t), value :: nrhs
+      type(c_ptr), value :: rows
       integer(c_int), value :: steps
-      real(c_double), intent(out), optional :: error
-      integer(c_int), intent(out), optional :: taken
       integer(c_int) :: trs_mpi_refine
     end function trs_mpi_refine
 
@@ -198,61 +198,61 @@ module trireme_mpi
       type(c_ptr), value :: R
     end subroutine trs_mpi_relax_destroy
 
-    function trs_mpi_context_create(comm, ctx, where) bind(C, name="trs_mpi_context_create_f")
+    function trs_mpi_context_create(ctx, comm, where) bind(C, name="trs_mpi_context_create_f")
       import
-      integer(c_int), value :: comm
       type(c_ptr), intent(out) :: ctx
+      integer(c_int), value :: comm
       character(kind=c_char), dimension(*), intent(in), optional :: where
       integer(c_int) :: trs_mpi_context_create
     end function trs_mpi_context_create
 
-    function trs_mpi_analyze(comm, plan, F, options) bind(C, name="trs_mpi_analyze_f")
+    function trs_mpi_analyze(plan, comm, F, options) bind(C, name="trs_mpi_analyze_f")
       import
-      integer(c_int), value :: comm
       type(c_ptr), intent(out) :: plan
+      integer(c_int), value :: comm
       type(c_ptr), value :: F
       type(trs_mpi_options), intent(in), optional :: options
       integer(c_int) :: trs_mpi_analyze
     end function trs_mpi_analyze
 
-    function trs_mpi_analyze_file(comm, plan, path, options) bind(C, &
+    function trs_mpi_analyze_file(plan, comm, path, options) bind(C, &
         name="trs_mpi_analyze_file_f")
       import
-      integer(c_int), value :: comm
       type(c_ptr), intent(out) :: plan
+      integer(c_int), value :: comm
       character(kind=c_char), dimension(*), intent(in) :: path
       type(trs_mpi_options), intent(in), optional :: options
       integer(c_int) :: trs_mpi_analyze_file
     end function trs_mpi_analyze_file
 
-    function trs_mpi_analyze_blocks(comm, plan, blocks, options) bind(C, &
+    function trs_mpi_analyze_blocks(plan, comm, blocks, options) bind(C, &
         name="trs_mpi_analyze_blocks_f")
       import
-      integer(c_int), value :: comm
       type(c_ptr), intent(out) :: plan
+      integer(c_int), value :: comm
       type(trs_mpi_blocks), intent(in) :: blocks
       type(trs_mpi_options), intent(in), optional :: options
       integer(c_int) :: trs_mpi_analyze_blocks
     end function trs_mpi_analyze_blocks
 
-    function trs_mpi_relax_create(comm, ctx, R, A, block_size, options) bind(C, &
+    function trs_mpi_relax_create(R, comm, ctx, A, block_size, options) bind(C, &
         name="trs_mpi_relax_create_f")
       import
+      type(c_ptr), intent(out) :: R
       integer(c_int), value :: comm
       type(c_ptr), value :: ctx
-      type(c_ptr), intent(out) :: R
       type(c_ptr), value :: A
       integer(c_int), value :: block_size
       type(trs_relax_options), intent(in), optional :: options
       integer(c_int) :: trs_mpi_relax_create
     end function trs_mpi_relax_create
 
-    function trs_mpi_relax_create_bsr(comm, ctx, R, scalar, nrows, block_size, layout, indexing, &
+    function trs_mpi_relax_create_bsr(R, comm, ctx, scalar, nrows, block_size, layout, indexing, &
         ptr, idx, val, options) bind(C, name="trs_mpi_relax_create_bsr_f")
       import
+      type(c_ptr), intent(out) :: R
       integer(c_int), value :: comm
       type(c_ptr), value :: ctx
-      type(c_ptr), intent(out) :: R
       integer(c_int), value :: scalar
       integer(c_int64_t), value :: nrows
       integer(c_int), value :: block_size

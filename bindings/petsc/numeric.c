@@ -255,7 +255,7 @@ PetscErrorCode trs_petsc_need_plan(Mat F, bool transposed) {
   options.stream = sweeps->stream;
   PetscCall(trs_petsc_check(catch_up(F)));
   PetscCall(PetscLogEventBegin(trs_petsc_event.analyze, F, 0, 0, 0));
-  PetscCall(trs_petsc_check(trs_analyze_factors(f->context, &sweeps->plan, f->factors,
+  PetscCall(trs_petsc_check(trs_analyze_factors(&sweeps->plan, f->context, f->factors,
                                                 transposed ? TRS_TRANS : TRS_NO_TRANS, &options)));
   PetscCall(PetscLogEventEnd(trs_petsc_event.analyze, F, 0, 0, 0));
   PetscCall(trs_petsc_check(find_place(sweeps, f->context)));

@@ -54,13 +54,13 @@ static trs_status take(relax *r, bool blocks, PetscInt n, PetscInt size, const P
   trs_status status;
   if (blocks) /* PETSc's blocks are column-major */
     return r->R ? trs_relax_update_bsr(r->R, TRS_COL_MAJOR, TRS_PETSC_INDEXING, ptr, idx, val)
-                : trs_relax_create_bsr(r->context, &r->R, TRS_PETSC_SCALAR, n, (int)size,
+                : trs_relax_create_bsr(&r->R, r->context, TRS_PETSC_SCALAR, n, (int)size,
                                        TRS_COL_MAJOR, TRS_PETSC_INDEXING, ptr, idx, val, &options);
   status = trs_matrix_create(&A, TRS_CSR, TRS_PETSC_SCALAR, n, n, TRS_PETSC_INDEXING, ptr, idx, val,
                              TRS_BORROW);
   if (!status)
     status = r->R ? trs_relax_update(r->R, A)
-                  : trs_relax_create(r->context, &r->R, A, (int)size, &options);
+                  : trs_relax_create(&r->R, r->context, A, (int)size, &options);
   trs_matrix_destroy(A);
   return status;
 }

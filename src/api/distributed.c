@@ -21,8 +21,8 @@ static trs_status share_of(const trs_plan *plan, int member, int64_t nrhs, trs_p
   return TRS_SUCCESS;
 }
 
-trs_status trs_plan_get_share(const trs_plan *plan, int member, int64_t nrhs, trs_plan_share *share,
-                              int64_t *rows) {
+trs_status trs_plan_get_share(const trs_plan *plan, trs_plan_share *share, int64_t *rows,
+                              int member, int64_t nrhs) {
   trs_plan_share own;
   if (!plan || !share)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", plan ? "share" : "plan");

@@ -140,7 +140,7 @@ static trs_status compare_options(trs_ranks *ranks, const trs_grid_options *set,
 
 /* ---- Calls. ---- */
 
-trs_status trs_mpi_context_create(MPI_Comm comm, trs_context **ctx, const char *where) {
+trs_status trs_mpi_context_create(trs_context **ctx, MPI_Comm comm, const char *where) {
   trs_ranks ranks;
   trs_context *made = NULL;
   if (ctx) *ctx = NULL;
@@ -212,17 +212,17 @@ static trs_status analyze(MPI_Comm comm, trs_mpi_plan **plan, trs_input_kind kin
   return status;
 }
 
-trs_status trs_mpi_analyze(MPI_Comm comm, trs_mpi_plan **plan, const trs_factors *F,
+trs_status trs_mpi_analyze(trs_mpi_plan **plan, MPI_Comm comm, const trs_factors *F,
                            const trs_mpi_options *options) {
   return analyze(comm, plan, TRS_INPUT_FACTORS, F, options);
 }
 
-trs_status trs_mpi_analyze_file(MPI_Comm comm, trs_mpi_plan **plan, const char *path,
+trs_status trs_mpi_analyze_file(trs_mpi_plan **plan, MPI_Comm comm, const char *path,
                                 const trs_mpi_options *options) {
   return analyze(comm, plan, TRS_INPUT_FILE, path, options);
 }
 
-trs_status trs_mpi_analyze_blocks(MPI_Comm comm, trs_mpi_plan **plan, const trs_mpi_blocks *blocks,
+trs_status trs_mpi_analyze_blocks(trs_mpi_plan **plan, MPI_Comm comm, const trs_mpi_blocks *blocks,
                                   const trs_mpi_options *options) {
   return analyze(comm, plan, TRS_INPUT_BLOCKS, blocks, options);
 }
@@ -276,9 +276,9 @@ trs_status trs_mpi_solve(trs_mpi_plan *plan, void *x, int64_t ldx, const void *b
                                 ldb, nrhs);
 }
 
-trs_status trs_mpi_refine(trs_mpi_plan *plan, const trs_matrix *rows, void *x, int64_t ldx,
-                          const void *b, int64_t ldb, int64_t nrhs, int steps, double *error,
-                          int *taken) {
+trs_status trs_mpi_refine(trs_mpi_plan *plan, void *x, int64_t ldx, double *error, int *taken,
+                          const void *b, int64_t ldb, int64_t nrhs, const trs_matrix *rows,
+                          int steps) {
   double left;
   int used;
   TRS_TRY(need_plan(plan));

@@ -1,37 +1,37 @@
 /* mpi_fortran.c - the functions that take a communicator, for communicators of Fortran. */
 #include "trireme_mpi.h"
 
-trs_status trs_mpi_context_create_f(MPI_Fint comm, trs_context **ctx, const char *where) {
-  return trs_mpi_context_create(MPI_Comm_f2c(comm), ctx, where);
+trs_status trs_mpi_context_create_f(trs_context **ctx, MPI_Fint comm, const char *where) {
+  return trs_mpi_context_create(ctx, MPI_Comm_f2c(comm), where);
 }
 
-trs_status trs_mpi_analyze_f(MPI_Fint comm, trs_mpi_plan **plan, const trs_factors *F,
+trs_status trs_mpi_analyze_f(trs_mpi_plan **plan, MPI_Fint comm, const trs_factors *F,
                              const trs_mpi_options *options) {
-  return trs_mpi_analyze(MPI_Comm_f2c(comm), plan, F, options);
+  return trs_mpi_analyze(plan, MPI_Comm_f2c(comm), F, options);
 }
 
-trs_status trs_mpi_analyze_file_f(MPI_Fint comm, trs_mpi_plan **plan, const char *path,
+trs_status trs_mpi_analyze_file_f(trs_mpi_plan **plan, MPI_Fint comm, const char *path,
                                   const trs_mpi_options *options) {
-  return trs_mpi_analyze_file(MPI_Comm_f2c(comm), plan, path, options);
+  return trs_mpi_analyze_file(plan, MPI_Comm_f2c(comm), path, options);
 }
 
-trs_status trs_mpi_analyze_blocks_f(MPI_Fint comm, trs_mpi_plan **plan,
+trs_status trs_mpi_analyze_blocks_f(trs_mpi_plan **plan, MPI_Fint comm,
                                     const trs_mpi_blocks *blocks, const trs_mpi_options *options) {
-  return trs_mpi_analyze_blocks(MPI_Comm_f2c(comm), plan, blocks, options);
+  return trs_mpi_analyze_blocks(plan, MPI_Comm_f2c(comm), blocks, options);
 }
 
-trs_status trs_mpi_relax_create_f(MPI_Fint comm, trs_context *ctx, trs_mpi_relaxation **R,
+trs_status trs_mpi_relax_create_f(trs_mpi_relaxation **R, MPI_Fint comm, trs_context *ctx,
                                   const trs_matrix *A, int block_size,
                                   const trs_relax_options *options) {
-  return trs_mpi_relax_create(MPI_Comm_f2c(comm), ctx, R, A, block_size, options);
+  return trs_mpi_relax_create(R, MPI_Comm_f2c(comm), ctx, A, block_size, options);
 }
 
-trs_status trs_mpi_relax_create_bsr_f(MPI_Fint comm, trs_context *ctx, trs_mpi_relaxation **R,
+trs_status trs_mpi_relax_create_bsr_f(trs_mpi_relaxation **R, MPI_Fint comm, trs_context *ctx,
                                       trs_scalar scalar, int64_t nrows, int block_size,
                                       trs_layout layout, int indexing, const void *ptr,
                                       const void *idx, const void *val,
                                       const trs_relax_options *options) {
-  return trs_mpi_relax_create_bsr(MPI_Comm_f2c(comm), ctx, R, scalar, nrows, block_size, layout,
+  return trs_mpi_relax_create_bsr(R, MPI_Comm_f2c(comm), ctx, scalar, nrows, block_size, layout,
                                   indexing, ptr, idx, val, options);
 }
 

@@ -109,14 +109,14 @@ static trs_status create(trs_mpi_relaxation *R, trs_context *ctx, const trs_matr
   return status;
 }
 
-trs_status trs_mpi_relax_create(MPI_Comm comm, trs_context *ctx, trs_mpi_relaxation **R,
+trs_status trs_mpi_relax_create(trs_mpi_relaxation **R, MPI_Comm comm, trs_context *ctx,
                                 const trs_matrix *A, int block_size,
                                 const trs_relax_options *options) {
   TRS_TRY(open_ranks(R, comm));
   return finish_creation(R, create(*R, ctx, A, block_size, options));
 }
 
-trs_status trs_mpi_relax_create_bsr(MPI_Comm comm, trs_context *ctx, trs_mpi_relaxation **R,
+trs_status trs_mpi_relax_create_bsr(trs_mpi_relaxation **R, MPI_Comm comm, trs_context *ctx,
                                     trs_scalar scalar, int64_t nrows, int block_size,
                                     trs_layout layout, int indexing, const void *ptr,
                                     const void *idx, const void *val,

@@ -147,7 +147,7 @@ static trs_status update_alone(trs_relaxation *R, trs_block_source *source) {
   return trs_single_give(&R->user, update_from(R, source));
 }
 
-trs_status trs_relax_create(trs_context *ctx, trs_relaxation **R, const trs_matrix *A,
+trs_status trs_relax_create(trs_relaxation **R, trs_context *ctx, const trs_matrix *A,
                             int block_size, const trs_relax_options *options) {
   trs_relax_options own;
   trs_block_source source;
@@ -163,7 +163,7 @@ trs_status trs_relax_create(trs_context *ctx, trs_relaxation **R, const trs_matr
   return status;
 }
 
-trs_status trs_relax_create_bsr(trs_context *ctx, trs_relaxation **R, trs_scalar scalar,
+trs_status trs_relax_create_bsr(trs_relaxation **R, trs_context *ctx, trs_scalar scalar,
                                 int64_t nrows, int block_size, trs_layout layout, int indexing,
                                 const void *ptr, const void *idx, const void *val,
                                 const trs_relax_options *options) {

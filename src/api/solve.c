@@ -57,7 +57,7 @@ static trs_status check_place(trs_context *ctx, const trs_matrix *A) {
                   ctx->device ? "another" : "the CPU");
 }
 
-trs_status trs_analyze(trs_context *ctx, trs_plan **plan, const trs_matrix *A, trs_uplo uplo,
+trs_status trs_analyze(trs_plan **plan, trs_context *ctx, const trs_matrix *A, trs_uplo uplo,
                        trs_trans trans, trs_diag diag, const trs_options *options) {
   if (!ctx || !plan || !A)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", !ctx ? "ctx" : !plan ? "plan" : "A");
@@ -75,7 +75,7 @@ trs_status trs_analyze(trs_context *ctx, trs_plan **plan, const trs_matrix *A, t
   return status;
 }
 
-trs_status trs_analyze_factors(trs_context *ctx, trs_plan **plan, const trs_factors *F,
+trs_status trs_analyze_factors(trs_plan **plan, trs_context *ctx, const trs_factors *F,
                                trs_trans trans, const trs_options *options) {
   if (!ctx || !plan || !F)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", !ctx ? "ctx" : !plan ? "plan" : "F");
@@ -150,9 +150,9 @@ static trs_status check_once(trs_uplo uplo, trs_diag diag, trs_format format, tr
   return ptr ? TRS_SUCCESS : trs_fail(TRS_ERROR_ARGUMENT, -1, "ptr is NULL");
 }
 
-trs_status trs_solve_once(trs_uplo uplo, trs_diag diag, trs_format format, trs_scalar scalar,
-                          int64_t n, int indexing, const void *ptr, const void *idx,
-                          const void *val, void *x, const void *b) {
+trs_status trs_solve_once(void *x, const void *b, trs_uplo uplo, trs_diag diag, trs_format format,
+                          trs_scalar scalar, int64_t n, int indexing, const void *ptr,
+                          const void *idx, const void *val) {
   trs_rhs rhs;
   TRS_TRY(check_once(uplo, diag, format, scalar, n, indexing, ptr));
   TRS_TRY(trs_rhs_make(&rhs, n, scalar, x, n, b, n, 1, TRS_COL_MAJOR));
@@ -191,9 +191,9 @@ trs_status trs_plan_set_streams(trs_plan *plan, void *const *streams) {
   return trs_plan_use_streams(plan, streams);
 }
 
-trs_status trs_check(const trs_matrix *A, trs_uplo uplo, trs_trans trans, trs_diag diag,
-                     const void *x, int64_t ldx, const void *b, int64_t ldb, int64_t nrhs,
-                     trs_layout layout, trs_backward_error *error) {
+trs_status trs_check(trs_backward_error *error, const trs_matrix *A, trs_uplo uplo, trs_trans trans,
+                     trs_diag diag, const void *x, int64_t ldx, const void *b, int64_t ldb,
+                     int64_t nrhs, trs_layout layout) {
   trs_backward_error found = {0};
   trs_rhs rhs;
   if (!A || !error) return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", A ? "error" : "A");
@@ -211,9 +211,9 @@ trs_status trs_check(const trs_matrix *A, trs_uplo uplo, trs_trans trans, trs_di
   return TRS_STRUCT_GIVE(trs_backward_error, error, &found);
 }
 
-trs_status trs_check_factors(const trs_factors *F, trs_trans trans, const void *x, int64_t ldx,
-                             const void *b, int64_t ldb, int64_t nrhs, trs_layout layout,
-                             trs_backward_error *error) {
+trs_status trs_check_factors(trs_backward_error *error, const trs_factors *F, trs_trans trans,
+                             const void *x, int64_t ldx, const void *b, int64_t ldb, int64_t nrhs,
+                             trs_layout layout) {
   trs_backward_error found = {0};
   trs_rhs rhs;
   if (!F || !error) return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", F ? "error" : "F");

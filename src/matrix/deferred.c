@@ -24,7 +24,7 @@ trs_status trs_callback_give(void *user, const trs_matrix *A, int64_t count, con
                              void **val) {
   const trs_callback *callback = user;
   TRS_TRY(trs_alloc(val, count_entries(A, count, vector), trs_scalar_size(A->scalar)));
-  trs_status status = callback->give(callback->user, count, vector, *val);
+  trs_status status = callback->give(callback->user, *val, count, vector);
   if (status == TRS_SUCCESS) return TRS_SUCCESS;
   trs_free(*val);
   *val = NULL;

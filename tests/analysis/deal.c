@@ -355,7 +355,7 @@ static void solve_serially(const trs_system *S, double *x, const double *b, int6
   assert_success(trs_matrix_create(&A, TRS_CSR, S->scalar, S->n, S->n, TRS_PTR64, S->ptr, S->idx,
                                    S->val, TRS_BORROW));
   assert_success(trs_context_create(&ctx, "serial"));
-  assert_success(trs_analyze(ctx, &plan, A, S->lower ? TRS_LOWER : TRS_UPPER, TRS_NO_TRANS,
+  assert_success(trs_analyze(&plan, ctx, A, S->lower ? TRS_LOWER : TRS_UPPER, TRS_NO_TRANS,
                              S->unit ? TRS_UNIT : TRS_NONUNIT, NULL));
   assert_success(trs_solve(plan, x, S->n, b, S->n, nrhs, TRS_COL_MAJOR));
   trs_plan_destroy(plan);

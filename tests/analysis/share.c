@@ -93,7 +93,7 @@ typedef struct lender {
   int64_t zero, wild; /* rows with a zero and an infinite diagonal; -1: none */
 } lender;
 
-static trs_status lend(void *user, int64_t count, const int32_t *vector, void *val) {
+static trs_status lend(void *user, void *val, int64_t count, const int32_t *vector) {
   lender *l = user;
   const trs_system *S = l->S;
   const size_t size = trs_scalar_size(S->scalar);
@@ -278,18 +278,18 @@ TEST(checks_are_those_of_the_whole) {
   for (int trans = 0; trans < 2; trans++)
     for (int diag = 0; diag < 2; diag++) {
       trs_backward_error one = {.struct_size = sizeof one}, other = {.struct_size = sizeof other};
-      assert_success(trs_check(A, TRS_LOWER, (trs_trans)trans, (trs_diag)diag, x, ROWS, b, ROWS,
-                               COLUMNS, TRS_COL_MAJOR, &one));
-      assert_success(trs_check(D, TRS_LOWER, (trs_trans)trans, (trs_diag)diag, x, ROWS, b, ROWS,
-                               COLUMNS, TRS_COL_MAJOR, &other));
+      assert_success(trs_check(&one, A, TRS_LOWER, (trs_trans)trans, (trs_diag)diag, x, ROWS, b,
+                               ROWS, COLUMNS, TRS_COL_MAJOR));
+      assert_success(trs_check(&other, D, TRS_LOWER, (trs_trans)trans, (trs_diag)diag, x, ROWS, b,
+                               ROWS, COLUMNS, TRS_COL_MAJOR));
       assert_memory_equal(&one, &other, sizeof one);
     }
   assert_true(l.largest < S.nnz / 2);
   l.fails_after = 1;
   trs_backward_error error = {.struct_size = sizeof error};
   assert_failure(TRS_ERROR_FILE, "function that gives",
-                 trs_check(D, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, x, ROWS, b, ROWS, 1,
-                           TRS_COL_MAJOR, &error));
+                 trs_check(&error, D, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, x, ROWS, b, ROWS, 1,
+                           TRS_COL_MAJOR));
   trs_matrix_destroy(A);
   trs_matrix_destroy(D);
   shape_free(&S);
@@ -305,7 +305,7 @@ TEST(others_refuse) {
   trs_relaxation *R;
   assert_success(trs_context_create(&ctx, "threads"));
 #define ANALYZE(method_name)                                       \
-  trs_analyze(ctx, &plan, D, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, \
+  trs_analyze(&plan, ctx, D, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, \
               &(trs_options){.struct_size = sizeof(trs_options), .method = method_name})
   assert_failure(TRS_ERROR_UNSUPPORTED, "deferred", ANALYZE(NULL));
   assert_failure(TRS_ERROR_UNSUPPORTED, "deferred", ANALYZE("serial"));
@@ -313,11 +313,11 @@ TEST(others_refuse) {
   assert_failure(TRS_ERROR_UNSUPPORTED, "deferred", trs_matrix_triangle(&B, D, TRS_LOWER, 0));
   assert_failure(TRS_ERROR_UNSUPPORTED, "deferred", trs_matrix_convert(&B, D, TRS_CSC, TRS_DOUBLE));
   assert_failure(TRS_ERROR_UNSUPPORTED, "deferred", trs_factor(&F, D, NULL));
-  assert_failure(TRS_ERROR_UNSUPPORTED, "deferred", trs_relax_create(ctx, &R, D, 1, NULL));
+  assert_failure(TRS_ERROR_UNSUPPORTED, "deferred", trs_relax_create(&R, ctx, D, 1, NULL));
   assert_failure(TRS_ERROR_ARGUMENT, "deferred", trs_matrix_set_values(D, S.val));
   assert_success(trs_matrix_create(&whole, TRS_CSR, TRS_DOUBLE, S.n, S.n, TRS_PTR64, S.ptr, S.idx,
                                    S.val, TRS_BORROW));
-  assert_success(trs_analyze(ctx, &plan, whole, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, NULL));
+  assert_success(trs_analyze(&plan, ctx, whole, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, NULL));
   assert_failure(TRS_ERROR_UNSUPPORTED, "deferred", trs_update(plan, D));
   trs_plan_destroy(plan);
   trs_matrix_destroy(whole);

@@ -323,7 +323,7 @@ static void solve_serially(const trs_system *S, const trs_matrix *A, double *x, 
   trs_context *ctx;
   trs_plan *plan;
   assert_success(trs_context_create(&ctx, "serial"));
-  assert_success(trs_analyze(ctx, &plan, A, S->lower ? TRS_LOWER : TRS_UPPER, TRS_NO_TRANS,
+  assert_success(trs_analyze(&plan, ctx, A, S->lower ? TRS_LOWER : TRS_UPPER, TRS_NO_TRANS,
                              S->unit ? TRS_UNIT : TRS_NONUNIT, NULL));
   assert_success(trs_solve(plan, x, S->n, b, S->n, 1, TRS_COL_MAJOR));
   trs_plan_destroy(plan);

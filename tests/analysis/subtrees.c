@@ -77,7 +77,7 @@ static trs_matrix *make(uint64_t seed) {
 
 static trs_status analyse(trs_plan **plan, trs_context *ctx, const trs_matrix *A) {
   trs_options options = {.struct_size = sizeof options, .method = "subtrees"};
-  return trs_analyze(ctx, plan, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options);
+  return trs_analyze(plan, ctx, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options);
 }
 
 /* Equal numbers of threads give equal bits. */
@@ -94,7 +94,7 @@ TEST(solves_repeat) {
   assert_success(analyse(&plan, ctx, A));
   assert_success(trs_solve(plan, x, N, b, N, NRHS, TRS_COL_MAJOR));
   assert_success(
-      trs_check(A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, x, N, b, N, NRHS, TRS_COL_MAJOR, &error));
+      trs_check(&error, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, x, N, b, N, NRHS, TRS_COL_MAJOR));
   assert_true(error.componentwise <= error_limit(TRS_DOUBLE, N));
   for (int k = 0; k < 100; k++) {
     assert_success(trs_solve(plan, again, N, b, N, NRHS, TRS_COL_MAJOR));

@@ -17,7 +17,7 @@ static const int32_t idx[] = {0, 1, 2};
 static const double val[] = {2, 2, 2};
 static double x[N], b[N];
 
-static trs_status give(void *user, int64_t count, const int32_t *vector, void *values) {
+static trs_status give(void *user, void *values, int64_t count, const int32_t *vector) {
   (void)user, (void)count, (void)vector, (void)values;
   return TRS_SUCCESS;
 }
@@ -28,9 +28,9 @@ static int set_up(void **state) {
   assert_success(
       trs_matrix_create(&A, TRS_CSR, TRS_DOUBLE, N, N, TRS_PTR64, ptr, idx, val, TRS_COPY));
   assert_success(trs_factors_create(&F, A, TRS_NONUNIT, A, TRS_NONUNIT, NULL, NULL, NULL, NULL));
-  assert_success(trs_analyze(ctx, &plan, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, NULL));
-  assert_success(trs_analyze_factors(ctx, &both, F, TRS_NO_TRANS, NULL));
-  assert_success(trs_relax_create(ctx, &R, A, 1, &relax));
+  assert_success(trs_analyze(&plan, ctx, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, NULL));
+  assert_success(trs_analyze_factors(&both, ctx, F, TRS_NO_TRANS, NULL));
+  assert_success(trs_relax_create(&R, ctx, A, 1, &relax));
   return 0;
 }
 
@@ -70,12 +70,12 @@ static trs_status deferred(trs_matrix **M, const void *p, const void *i, trs_val
 
 static trs_status once(trs_uplo uplo, int64_t n, const void *p, const void *i, const void *v,
                        void *to, const void *from) {
-  return trs_solve_once(uplo, TRS_NONUNIT, TRS_CSR, TRS_DOUBLE, n, TRS_PTR64, p, i, v, to, from);
+  return trs_solve_once(to, from, uplo, TRS_NONUNIT, TRS_CSR, TRS_DOUBLE, n, TRS_PTR64, p, i, v);
 }
 
 static trs_status blocks(trs_context *c, trs_relaxation **Q, const void *p, const void *i,
                          const void *v) {
-  return trs_relax_create_bsr(c, Q, TRS_DOUBLE, N, 1, TRS_ROW_MAJOR, TRS_PTR64, p, i, v, NULL);
+  return trs_relax_create_bsr(Q, c, TRS_DOUBLE, N, 1, TRS_ROW_MAJOR, TRS_PTR64, p, i, v, NULL);
 }
 
 TEST(matrices_refuse_null) {
@@ -115,12 +115,12 @@ TEST(analyses_refuse_null) {
   REFUSED(trs_factors_create(NULL, A, TRS_NONUNIT, A, TRS_NONUNIT, NULL, NULL, NULL, NULL));
   REFUSED(trs_factors_create(&G, NULL, TRS_NONUNIT, A, TRS_NONUNIT, NULL, NULL, NULL, NULL));
   REFUSED(trs_factors_create(&G, A, TRS_NONUNIT, NULL, TRS_NONUNIT, NULL, NULL, NULL, NULL));
-  REFUSED(trs_analyze(NULL, &p, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, NULL));
-  REFUSED(trs_analyze(ctx, NULL, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, NULL));
-  REFUSED(trs_analyze(ctx, &p, NULL, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, NULL));
-  REFUSED(trs_analyze_factors(NULL, &p, F, TRS_NO_TRANS, NULL));
-  REFUSED(trs_analyze_factors(ctx, NULL, F, TRS_NO_TRANS, NULL));
-  REFUSED(trs_analyze_factors(ctx, &p, NULL, TRS_NO_TRANS, NULL));
+  REFUSED(trs_analyze(&p, NULL, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, NULL));
+  REFUSED(trs_analyze(NULL, ctx, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, NULL));
+  REFUSED(trs_analyze(&p, ctx, NULL, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, NULL));
+  REFUSED(trs_analyze_factors(&p, NULL, F, TRS_NO_TRANS, NULL));
+  REFUSED(trs_analyze_factors(NULL, ctx, F, TRS_NO_TRANS, NULL));
+  REFUSED(trs_analyze_factors(&p, ctx, NULL, TRS_NO_TRANS, NULL));
 }
 
 TEST(a_single_solve_refuses_null) {
@@ -136,9 +136,9 @@ TEST(a_single_solve_refuses_null) {
 
 TEST(relaxations_refuse_null) {
   trs_relaxation *Q;
-  REFUSED(trs_relax_create(NULL, &Q, A, 1, NULL));
-  REFUSED(trs_relax_create(ctx, NULL, A, 1, NULL));
-  REFUSED(trs_relax_create(ctx, &Q, NULL, 1, NULL));
+  REFUSED(trs_relax_create(&Q, NULL, A, 1, NULL));
+  REFUSED(trs_relax_create(NULL, ctx, A, 1, NULL));
+  REFUSED(trs_relax_create(&Q, ctx, NULL, 1, NULL));
   REFUSED(blocks(NULL, &Q, ptr, idx, val));
   REFUSED(blocks(ctx, NULL, ptr, idx, val));
   REFUSED(blocks(ctx, &Q, NULL, idx, val));
@@ -193,8 +193,8 @@ TEST(solves_refuse_null) {
   REFUSED(trs_solve(NULL, x, N, b, N, 1, TRS_COL_MAJOR));
   REFUSED(trs_solve(plan, NULL, N, b, N, 1, TRS_COL_MAJOR));
   REFUSED(trs_solve(plan, x, N, NULL, N, 1, TRS_COL_MAJOR));
-  REFUSED(trs_plan_get_share(NULL, 0, 1, &share, NULL));
-  REFUSED(trs_plan_get_share(plan, 0, 1, NULL, NULL));
+  REFUSED(trs_plan_get_share(NULL, &share, NULL, 0, 1));
+  REFUSED(trs_plan_get_share(plan, NULL, NULL, 0, 1));
   REFUSED(trs_solve_distributed(NULL, (void *[]){x}, N, (const void *[]){b}, N, 1, TRS_COL_MAJOR));
   REFUSED(trs_solve_distributed(plan, NULL, N, (const void *[]){b}, N, 1, TRS_COL_MAJOR));
   REFUSED(trs_solve_distributed(plan, (void *[]){x}, N, NULL, N, 1, TRS_COL_MAJOR));
@@ -217,14 +217,14 @@ TEST(solves_refuse_null) {
   REFUSED(trs_relax_wait(NULL));
   REFUSED(trs_relax_get_info(NULL, &relax));
   REFUSED(trs_relax_get_info(R, NULL));
-  REFUSED(trs_check(NULL, TRS_LOWER, 0, 0, x, N, b, N, 1, TRS_COL_MAJOR, &error));
-  REFUSED(trs_check(A, TRS_LOWER, 0, 0, NULL, N, b, N, 1, TRS_COL_MAJOR, &error));
-  REFUSED(trs_check(A, TRS_LOWER, 0, 0, x, N, NULL, N, 1, TRS_COL_MAJOR, &error));
-  REFUSED(trs_check(A, TRS_LOWER, 0, 0, x, N, b, N, 1, TRS_COL_MAJOR, NULL));
-  REFUSED(trs_check_factors(NULL, 0, x, N, b, N, 1, TRS_COL_MAJOR, &error));
-  REFUSED(trs_check_factors(F, 0, NULL, N, b, N, 1, TRS_COL_MAJOR, &error));
-  REFUSED(trs_check_factors(F, 0, x, N, NULL, N, 1, TRS_COL_MAJOR, &error));
-  REFUSED(trs_check_factors(F, 0, x, N, b, N, 1, TRS_COL_MAJOR, NULL));
+  REFUSED(trs_check(&error, NULL, TRS_LOWER, 0, 0, x, N, b, N, 1, TRS_COL_MAJOR));
+  REFUSED(trs_check(&error, A, TRS_LOWER, 0, 0, NULL, N, b, N, 1, TRS_COL_MAJOR));
+  REFUSED(trs_check(&error, A, TRS_LOWER, 0, 0, x, N, NULL, N, 1, TRS_COL_MAJOR));
+  REFUSED(trs_check(NULL, A, TRS_LOWER, 0, 0, x, N, b, N, 1, TRS_COL_MAJOR));
+  REFUSED(trs_check_factors(&error, NULL, 0, x, N, b, N, 1, TRS_COL_MAJOR));
+  REFUSED(trs_check_factors(&error, F, 0, NULL, N, b, N, 1, TRS_COL_MAJOR));
+  REFUSED(trs_check_factors(&error, F, 0, x, N, NULL, N, 1, TRS_COL_MAJOR));
+  REFUSED(trs_check_factors(NULL, F, 0, x, N, b, N, 1, TRS_COL_MAJOR));
 }
 
 TEST(accessors_take_null) {
@@ -283,9 +283,9 @@ TEST(leading_dimensions_beyond_all_addresses_are_refused) {
     assert_failure(TRS_ERROR_ARGUMENT, "address space",
                    trs_relax_sweep(R, x, ld, b, N, 9, TRS_COL_MAJOR, NULL));
     assert_failure(TRS_ERROR_ARGUMENT, "address space",
-                   trs_check(A, TRS_LOWER, 0, 0, x, ld, b, N, 9, TRS_COL_MAJOR, &error));
+                   trs_check(&error, A, TRS_LOWER, 0, 0, x, ld, b, N, 9, TRS_COL_MAJOR));
     assert_failure(TRS_ERROR_ARGUMENT, "address space",
-                   trs_check_factors(F, 0, x, ld, b, N, 9, TRS_COL_MAJOR, &error));
+                   trs_check_factors(&error, F, 0, x, ld, b, N, 9, TRS_COL_MAJOR));
     assert_failure(
         TRS_ERROR_ARGUMENT, "address space",
         trs_solve_distributed(plan, (void *[]){x}, ld, (const void *[]){b}, N, 9, TRS_COL_MAJOR));

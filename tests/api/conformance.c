@@ -124,7 +124,7 @@ static void judge(const variant *v, const trs_matrix *A, const void *x, int64_t 
   trs_backward_error error = {.struct_size = sizeof error};
   trs_matrix_get_info(A, &info);
   assert_success(
-      trs_check(A, v->uplo, v->trans, v->diag, x, ldx, d->b, d->ldb, nrhs, layout, &error));
+      trs_check(&error, A, v->uplo, v->trans, v->diag, x, ldx, d->b, d->ldb, nrhs, layout));
   double limit = error_limit(v->scalar, info.nrows);
   if (!(error.componentwise <= limit))
     fail_msg("n %lld nrhs %lld layout %d: error %g, limit %g, row %lld", (long long)info.nrows,
@@ -198,7 +198,7 @@ static bool run_shape(const variant *v, trs_context *ctx, size_t shape) {
                          .nrhs = shape % 3 ? 0 : 27}; /* a hint: every number works */
   assert_success(trs_matrix_create(&A, v->format, v->scalar, t.n, t.n, TRS_PTR64, t.ptr, t.idx,
                                    t.val, TRS_BORROW));
-  trs_status status = trs_analyze(ctx, &plan, A, v->uplo, v->trans, v->diag, &options);
+  trs_status status = trs_analyze(&plan, ctx, A, v->uplo, v->trans, v->diag, &options);
   bool taken = !(v->on->selective && status == TRS_ERROR_UNSUPPORTED);
   if (taken) {
     assert_success(status);

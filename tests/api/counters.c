@@ -35,7 +35,7 @@ static trs_plan *plan_on(trs_context *ctx, const trs_matrix *A) {
   trs_plan *plan;
   trs_options options = {
       .struct_size = sizeof(trs_options), .method = "threads", .take_triangle = 1};
-  assert_success(trs_analyze(ctx, &plan, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
+  assert_success(trs_analyze(&plan, ctx, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
   return plan;
 }
 
@@ -74,10 +74,10 @@ TEST(sweeps_across_the_wrap) {
   double *b = malloc(N * sizeof *b), *x = malloc(N * sizeof *x), *wanted = malloc(N * sizeof *b);
   assert_success(trs_matrix_read(&A, "gen:poisson2d5:100", NULL));
   trs_context *plain = context_from(0);
-  assert_success(trs_relax_create(plain, &right, A, 1, NULL));
+  assert_success(trs_relax_create(&right, plain, A, 1, NULL));
   for (int k = 0; k < NBEGINS; k++) {
     trs_context *ctx = context_from(begins[k]);
-    assert_success(trs_relax_create(ctx, &R, A, 1, NULL));
+    assert_success(trs_relax_create(&R, ctx, A, 1, NULL));
     for (int s = 0; s < SOLVES; s++) {
       trs_sweep_options options = {
           .struct_size = sizeof(trs_sweep_options), .sweeps = 3, .direction = TRS_SWEEP_SYMMETRIC};

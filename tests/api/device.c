@@ -33,7 +33,7 @@ static void *random_values(int64_t count, trs_scalar scalar, uint64_t seed) {
 static trs_plan *analyze(const both_sides *s, const trs_matrix *A, trs_trans trans,
                          const trs_options *options) {
   trs_plan *plan;
-  assert_success(trs_analyze(gpu_context, &plan, A, s->uplo, trans, TRS_NONUNIT, options));
+  assert_success(trs_analyze(&plan, gpu_context, A, s->uplo, trans, TRS_NONUNIT, options));
   return plan;
 }
 
@@ -60,7 +60,7 @@ static void judge_x(const both_sides *s, const void *x, const void *b, int64_t l
                     trs_layout layout) {
   trs_backward_error error = {.struct_size = sizeof error};
   assert_success(
-      trs_check(s->here, s->uplo, TRS_NO_TRANS, TRS_NONUNIT, x, ld, b, ld, nrhs, layout, &error));
+      trs_check(&error, s->here, s->uplo, TRS_NO_TRANS, TRS_NONUNIT, x, ld, b, ld, nrhs, layout));
   assert_true(error.componentwise <= error_limit(s->scalar, s->t.n));
 }
 
@@ -318,8 +318,8 @@ static void need_cut(const both_sides *s, trs_plan *plan, bool expected) {
   trs_plan_describe(plan, text, sizeof text);
   if (expected != (strstr(text, "blocks cut") != NULL)) fail_msg("%s", text);
   assert_success(trs_solve(plan, x, s->t.n, b, s->t.n, 1, TRS_COL_MAJOR));
-  assert_success(trs_check(s->here, s->uplo, TRS_NO_TRANS, TRS_NONUNIT, x, s->t.n, b, s->t.n, 1,
-                           TRS_COL_MAJOR, &error));
+  assert_success(trs_check(&error, s->here, s->uplo, TRS_NO_TRANS, TRS_NONUNIT, x, s->t.n, b,
+                           s->t.n, 1, TRS_COL_MAJOR));
   if (!(error.componentwise <= 8 * TRS_MOST_GROWTH * scalar_eps(s->scalar)))
     fail_msg("error %g: %s", error.componentwise, text);
   free(b);
@@ -378,7 +378,7 @@ TEST(a_plan_tells_of_its_gpu) {
   int64_t *rows, *rows_expected, levels, levels_expected;
   double bound, again;
   assert_success(trs_context_create(&cpu, "serial"));
-  assert_success(trs_analyze(cpu, &expected, s.here, s.uplo, TRS_NO_TRANS, TRS_NONUNIT, NULL));
+  assert_success(trs_analyze(&expected, cpu, s.here, s.uplo, TRS_NO_TRANS, TRS_NONUNIT, NULL));
   assert_success(trs_plan_get_info(expected, &other));
   assert_success(trs_plan_get_levels(expected, &rows_expected, &levels_expected));
   for (int side = 0; side < 2; side++) {
@@ -414,7 +414,7 @@ TEST(a_plan_there_outlives_matrix_and_context) {
   double b[500], x[500];
   trs_random_fill(b, 500, TRS_DOUBLE, 3);
   assert_success(trs_context_create(&own, "cuda:0"));
-  assert_success(trs_analyze(own, &plan, s.there, s.uplo, TRS_NO_TRANS, TRS_NONUNIT, NULL));
+  assert_success(trs_analyze(&plan, own, s.there, s.uplo, TRS_NO_TRANS, TRS_NONUNIT, NULL));
   trs_context_destroy(own);
   trs_matrix_destroy(s.there);
   s.there = NULL;
@@ -435,7 +435,7 @@ TEST(too_little_memory_is_told_and_given_back) {
     for (int64_t allowed = 1;; allowed += step) {
       trs_plan *plan = NULL;
       trs_device_limit(gpu, before + allowed);
-      trs_status status = trs_analyze(gpu_context, &plan, c % 2 ? s.there : s.here, s.uplo,
+      trs_status status = trs_analyze(&plan, gpu_context, c % 2 ? s.there : s.here, s.uplo,
                                       TRS_TRANS, TRS_NONUNIT, &options);
       trs_device_limit(gpu, 0);
       trs_plan_destroy(plan);
@@ -478,7 +478,7 @@ TEST(nothing_is_left_behind) {
     for (int k = 0; k < 20; k++) {
       trs_options options = {.struct_size = sizeof(trs_options), .method = methods[m]};
       trs_plan *plan;
-      trs_status status = trs_analyze(gpu_context, &plan, k % 2 ? s.there : s.here, s.uplo,
+      trs_status status = trs_analyze(&plan, gpu_context, k % 2 ? s.there : s.here, s.uplo,
                                       k % 3 ? TRS_TRANS : TRS_NO_TRANS, TRS_NONUNIT, &options);
       if (status == TRS_ERROR_UNSUPPORTED) break;
       assert_success(status);
@@ -506,13 +506,13 @@ static void same_kinds(const both_sides *s, const double *b, trs_trans trans) {
   trs_plan *plan;
   double *expected = malloc((size_t)n * sizeof *expected), *x = malloc((size_t)n * sizeof *x);
   assert_success(trs_context_create(&cpu, "serial"));
-  assert_success(trs_analyze(cpu, &plan, s->here, s->uplo, trans, TRS_NONUNIT, NULL));
+  assert_success(trs_analyze(&plan, cpu, s->here, s->uplo, trans, TRS_NONUNIT, NULL));
   assert_success(trs_solve(plan, expected, n, b, n, 1, TRS_COL_MAJOR));
   trs_plan_destroy(plan);
   for (int m = 0; m < NMETHODS; m++) {
     trs_options options = {.struct_size = sizeof(trs_options), .method = methods[m]};
     trs_status status =
-        trs_analyze(gpu_context, &plan, s->here, s->uplo, trans, TRS_NONUNIT, &options);
+        trs_analyze(&plan, gpu_context, s->here, s->uplo, trans, TRS_NONUNIT, &options);
     if (status == TRS_ERROR_UNSUPPORTED) continue;
     assert_success(status);
     assert_success(trs_solve(plan, x, n, b, n, 1, TRS_COL_MAJOR));
@@ -637,7 +637,7 @@ static void solve_every_way(row_pattern pattern, int64_t n, int methods_tried) {
       trs_options options = {.struct_size = sizeof(trs_options), .method = methods[m]};
       trs_plan *plan;
       trs_status status =
-          trs_analyze(gpu_context, &plan, s.there, s.uplo, trans, TRS_NONUNIT, &options);
+          trs_analyze(&plan, gpu_context, s.there, s.uplo, trans, TRS_NONUNIT, &options);
       if (status == TRS_ERROR_UNSUPPORTED) continue;
       assert_success(status);
       assert_success(trs_solve(plan, x, n, b, n, 1, TRS_COL_MAJOR));
@@ -743,7 +743,7 @@ TEST(a_busy_gpu_changes_nothing) {
     trs_options options = {.struct_size = sizeof(trs_options), .method = methods[m], .stream = own};
     trs_plan *plan;
     trs_status status =
-        trs_analyze(gpu_context, &plan, s.there, s.uplo, TRS_NO_TRANS, TRS_NONUNIT, &options);
+        trs_analyze(&plan, gpu_context, s.there, s.uplo, TRS_NO_TRANS, TRS_NONUNIT, &options);
     if (status == TRS_ERROR_UNSUPPORTED) continue;
     assert_success(status);
     assert_success(trs_solve(plan, first, N, b, N, 1, TRS_COL_MAJOR));

@@ -32,7 +32,7 @@ static void set_up(const char *where, const char *method, const char *name) {
   x = malloc((size_t)n * sizeof *x);
   wanted = malloc((size_t)n * sizeof *wanted);
   trs_random_fill(b, n, TRS_DOUBLE, 1);
-  assert_success(trs_analyze(ctx, &plan, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
+  assert_success(trs_analyze(&plan, ctx, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
   assert_success(trs_solve(plan, wanted, n, b, n, 1, TRS_COL_MAJOR));
 }
 
@@ -86,7 +86,7 @@ static int child_updates_and_analyses(void) {
   trs_options options = {
       .struct_size = sizeof(trs_options), .method = "threads", .take_triangle = 1};
   if (trs_update(plan, A) || solve_anew(plan)) return 4;
-  if (trs_analyze(ctx, &second, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options)) return 5;
+  if (trs_analyze(&second, ctx, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options)) return 5;
   int code = solve_anew(second);
   trs_plan_destroy(second);
   trs_plan_destroy(plan);
@@ -140,7 +140,7 @@ TEST(values_that_a_thread_reads_are_free_in_a_child) {
   n = 2;
   assert_success(
       trs_matrix_create(&A, TRS_CSR, TRS_DOUBLE, n, n, TRS_PTR64, ptr, idx, val, TRS_BORROW));
-  assert_success(trs_analyze(ctx, &plan, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, NULL));
+  assert_success(trs_analyze(&plan, ctx, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, NULL));
   assert_success(trs_solve(plan, wanted, n, b, n, 1, TRS_COL_MAJOR));
   trs_single_wait(&A->renewing);
   in_child(child_updates);
@@ -201,7 +201,7 @@ static int child_analyses_with_progress(void) {
                          .take_triangle = 1,
                          .progress = count_calls};
   calls = 0;
-  if (trs_analyze(ctx, &second, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options)) return 8;
+  if (trs_analyze(&second, ctx, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options)) return 8;
   return calls > 0 ? solve_anew(second) : 9;
 }
 
@@ -221,7 +221,7 @@ static int analyse_and_fork(void) {
                          .take_triangle = 1,
                          .progress = fork_in_between,
                          .progress_user = &child};
-  if (trs_analyze(ctx, &second, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options)) return 10;
+  if (trs_analyze(&second, ctx, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options)) return 10;
   int code = solve_anew(second);
   if (child == 0) _exit(code);
   if (child < 0 || waitpid(child, &status, 0) != child) return 11;
@@ -266,7 +266,7 @@ static int child_relaxes(void) {
 
 TEST(relaxation_works_in_a_child) {
   set_up("threads:3", "threads", "gen:poisson2d5:60");
-  assert_success(trs_relax_create(ctx, &R, A, 1, NULL));
+  assert_success(trs_relax_create(&R, ctx, A, 1, NULL));
   assert_int_equal(sweep_once(wanted), 0);
   in_child(child_relaxes);
   assert_int_equal(sweep_once(x), 0);
@@ -289,7 +289,7 @@ static int child_makes_its_own(void) {
   trs_options options = {
       .struct_size = sizeof(trs_options), .method = "threads", .take_triangle = 1};
   if (trs_context_create(&own, "threads:3")) return 17;
-  if (trs_analyze(own, &second, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options)) return 18;
+  if (trs_analyze(&second, own, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options)) return 18;
   int code = solve_anew(second);
   trs_plan_destroy(second);
   trs_context_destroy(own);
@@ -310,11 +310,11 @@ static int child_is_refused(void) {
   trs_plan *second;
   trs_read_options reading = {.struct_size = sizeof(trs_read_options), .context = ctx};
   trs_matrix *B;
-  if (trs_analyze(ctx, &second, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options) !=
+  if (trs_analyze(&second, ctx, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options) !=
       TRS_ERROR_UNSUPPORTED)
     return 19;
   if (!strstr(trs_last_error()->message, "before this process was forked")) return 20;
-  if (trs_relax_create(ctx, &R, A, 1, NULL) != TRS_ERROR_UNSUPPORTED) return 21;
+  if (trs_relax_create(&R, ctx, A, 1, NULL) != TRS_ERROR_UNSUPPORTED) return 21;
   if (trs_matrix_read(&B, "gen:poisson2d5:4", &reading) != TRS_ERROR_UNSUPPORTED) return 22;
   trs_context_destroy(ctx);
   return 0;

@@ -46,7 +46,7 @@ static void refused(trs_status status, int64_t row, const char *words, const dou
     trs_plan *plan;
     trs_options options = {.struct_size = sizeof(trs_options), .method = methods[m]};
     assert_failure(status, words,
-                   trs_analyze(ctx, &plan, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
+                   trs_analyze(&plan, ctx, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
     assert_int_equal(trs_last_error()->row, row);
     assert_null(plan);
   }
@@ -77,7 +77,7 @@ static trs_status divided(double complex d, trs_scalar scalar, double complex *x
   trs_value_set(b, 0, scalar, d);
   assert_success(
       trs_matrix_create(&A, TRS_CSR, scalar, 1, 1, TRS_PTR64, ptr, idx, value, TRS_BORROW));
-  trs_status status = trs_analyze(ctx, &plan, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, NULL);
+  trs_status status = trs_analyze(&plan, ctx, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, NULL);
   trs_matrix_destroy(A);
   if (status) return status;
   assert_success(trs_solve(plan, solution, 1, b, 1, 1, TRS_COL_MAJOR));
@@ -113,7 +113,7 @@ TEST(a_triangle_of_a_general_matrix_on_request) {
   trs_options options = {.struct_size = sizeof(trs_options), .take_triangle = 1};
   trs_plan *plan;
   double b[] = {2, 5, 10}, x[3];
-  assert_success(trs_analyze(ctx, &plan, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
+  assert_success(trs_analyze(&plan, ctx, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
   assert_success(trs_solve(plan, x, 3, b, 3, 1, TRS_COL_MAJOR));
   for (int i = 0; i < 3; i++) assert_true(x[i] == 1);
   double doubled[9];
@@ -142,19 +142,19 @@ TEST(options_are_checked) {
   trs_options stored = {.struct_size = size, .store = TRS_STORE_DOUBLE};
   assert_success(trs_factor(&F, A, &triangles));
   trs_plan *own;
-  assert_success(trs_analyze(ctx, &own, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &stored));
+  assert_success(trs_analyze(&own, ctx, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &stored));
   trs_plan_destroy(own);
   stored.store = TRS_STORE_FLOAT;
   assert_failure(TRS_ERROR_UNSUPPORTED, "own type",
-                 trs_analyze(ctx, &own, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &stored));
+                 trs_analyze(&own, ctx, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &stored));
   assert_failure(TRS_ERROR_ARGUMENT, "bytes is -1", trs_context_set_gpu_memory(ctx, -1));
   for (int k = 0; k < 4; k++) {
     trs_plan *plan;
     assert_failure(TRS_ERROR_ARGUMENT, named[k],
-                   trs_analyze(ctx, &plan, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &bad[k]));
+                   trs_analyze(&plan, ctx, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &bad[k]));
     assert_null(plan);
     assert_failure(TRS_ERROR_ARGUMENT, named[k],
-                   trs_analyze_factors(ctx, &plan, F, TRS_NO_TRANS, &bad[k]));
+                   trs_analyze_factors(&plan, ctx, F, TRS_NO_TRANS, &bad[k]));
     assert_null(plan);
   }
   trs_factors_destroy(F);
@@ -174,10 +174,10 @@ TEST(every_hint_for_right_hand_sides_is_accepted) {
                            .nrhs = hints[k % 3],
                            .solves = INT64_MAX};
     trs_plan *plan;
-    assert_success(trs_analyze(ctx, &plan, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
+    assert_success(trs_analyze(&plan, ctx, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
     assert_success(trs_solve(plan, x, 3, b, 3, 100, TRS_COL_MAJOR));
     assert_success(
-        trs_check(A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, x, 3, b, 3, 100, TRS_COL_MAJOR, &error));
+        trs_check(&error, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, x, 3, b, 3, 100, TRS_COL_MAJOR));
     assert_true(error.componentwise < 1e-14);
     trs_plan_destroy(plan);
   }
@@ -188,7 +188,7 @@ TEST(an_update_looks_at_the_diagonal_again) {
   trs_matrix *A = dense3((double[]){2, 0, 0, 1, 4, 0, 1, 1, 8});
   trs_plan *plan;
   double zero[] = {2, 1, 0, 1, 1, 8}, good[] = {2, 1, 4, 1, 1, 8};
-  assert_success(trs_analyze(ctx, &plan, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, NULL));
+  assert_success(trs_analyze(&plan, ctx, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, NULL));
   assert_success(trs_matrix_set_values(A, zero));
   assert_failure(TRS_ERROR_ZERO_PIVOT, "row 1", trs_update(plan, A));
   assert_success(trs_matrix_set_values(A, good));
@@ -215,7 +215,7 @@ TEST(an_update_takes_no_other_pattern) {
       for (int k = 0; k < 3; k++)
         assert_success(trs_matrix_convert(&turned[k], from[k], (trs_format)c, TRS_DOUBLE));
       assert_success(
-          trs_analyze(ctx, &plan, turned[0], TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
+          trs_analyze(&plan, ctx, turned[0], TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
       assert_success(trs_update(plan, turned[1]));
       assert_failure(TRS_ERROR_STRUCTURE, c ? "column 0 has other" : "row 2 has other",
                      trs_update(plan, turned[2]));
@@ -251,7 +251,7 @@ TEST(an_update_of_many_rows_names_the_first_that_differs) {
   enum { N = 100000 };
   trs_matrix *A = bidiagonal(N, 0), *B = bidiagonal(N, 0);
   trs_plan *plan;
-  assert_success(trs_analyze(ctx, &plan, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, NULL));
+  assert_success(trs_analyze(&plan, ctx, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, NULL));
   assert_success(trs_update(plan, B));
   for (int32_t row = 2; row < N; row += 33333) {
     trs_matrix *other = bidiagonal(N, row);
@@ -273,14 +273,14 @@ TEST(an_update_of_a_triangle_looks_at_that_triangle) {
   trs_options options = {.struct_size = sizeof(trs_options), .take_triangle = 1};
   trs_plan *plan;
   double b[] = {4, 10, 18}, x[3];
-  assert_success(trs_analyze(ctx, &plan, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
+  assert_success(trs_analyze(&plan, ctx, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
   assert_success(trs_update(plan, across));
   assert_success(trs_solve(plan, x, 3, b, 3, 1, TRS_COL_MAJOR));
   for (int i = 0; i < 3; i++) assert_true(x[i] == 1);
   assert_failure(TRS_ERROR_STRUCTURE, "row 2", trs_update(plan, within));
   assert_failure(TRS_ERROR_STRUCTURE, "row 2", trs_update(plan, moved));
   trs_plan_destroy(plan);
-  assert_success(trs_analyze(ctx, &plan, A, TRS_UPPER, TRS_NO_TRANS, TRS_NONUNIT, &options));
+  assert_success(trs_analyze(&plan, ctx, A, TRS_UPPER, TRS_NO_TRANS, TRS_NONUNIT, &options));
   assert_success(trs_update(plan, within));
   assert_failure(TRS_ERROR_STRUCTURE, "row 0", trs_update(plan, across));
   assert_failure(TRS_ERROR_STRUCTURE, "row 1", trs_update(plan, moved));
@@ -310,7 +310,7 @@ TEST(an_update_sees_what_became_of_lent_values) {
     memcpy(val, cases[k / 2].val, sizeof val);
     assert_success(trs_matrix_create(&A, TRS_CSR, TRS_DOUBLE, 2, 2, TRS_PTR64, cases[k / 2].ptr,
                                      cases[k / 2].idx, val, TRS_BORROW));
-    assert_success(trs_analyze(ctx, &plan, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
+    assert_success(trs_analyze(&plan, ctx, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
     val[cases[k / 2].off] += 1;
     assert_success(trs_update(plan, A));
     assert_success(trs_solve(plan, x, 2, b, 2, 1, TRS_COL_MAJOR));
@@ -336,7 +336,7 @@ TEST(the_analysis_of_a_chain_takes_memory_for_its_rows_alone) {
   assert_success(trs_matrix_read(&A, "gen:chain:200000", NULL));
   trs_matrix_get_info(A, &info);
   trs_memory_usage(&before, &peak);
-  assert_success(trs_analyze(many, &plan, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
+  assert_success(trs_analyze(&plan, many, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
   trs_memory_usage(&after, &peak);
   assert_true(peak - before < 240 * info.nrows);
   trs_plan_destroy(plan);
@@ -379,7 +379,7 @@ TEST(a_plan_tells_its_memory) {
                              .take_triangle = 1};
       trs_plan *plan;
       trs_memory_usage(&before, NULL);
-      assert_success(trs_analyze(ctx, &plan, k < 3 ? A : T[k % 2], TRS_LOWER,
+      assert_success(trs_analyze(&plan, ctx, k < 3 ? A : T[k % 2], TRS_LOWER,
                                  k > 6 ? TRS_TRANS : TRS_NO_TRANS, TRS_NONUNIT, &options));
       tells_its_memory(plan, before, k < 3 ? "a triangle of a matrix" : "a triangle");
       trs_plan_destroy(plan);
@@ -397,7 +397,7 @@ TEST(a_plan_tells_its_memory) {
     else
       assert_success(trs_factors_create(&F, A, TRS_UNIT, A, TRS_NONUNIT, NULL, NULL, NULL, NULL));
     trs_memory_usage(&before, NULL);
-    trs_status status = trs_analyze_factors(ctx, &plan, F, TRS_NO_TRANS, &options);
+    trs_status status = trs_analyze_factors(&plan, ctx, F, TRS_NO_TRANS, &options);
     if (status != TRS_ERROR_UNSUPPORTED) { /* blocks refuses a unit diagonal */
       assert_success(status);
       tells_its_memory(plan, before, "factors");
@@ -409,7 +409,7 @@ TEST(a_plan_tells_its_memory) {
   for (int c = 0; c < 2; c++) trs_matrix_destroy(T[c]);
 }
 
-static trs_status gives_nothing(void *user, int64_t count, const int32_t *vector, void *val) {
+static trs_status gives_nothing(void *user, void *val, int64_t count, const int32_t *vector) {
   return trs_fail(TRS_ERROR_FILE, -1, "there are no values");
 }
 
@@ -430,7 +430,7 @@ TEST(a_refused_update_leaves_the_plan_as_it_was) {
                            .method = methods.name[k / COUNT(refused)]};
     trs_matrix *A = dense3((double[]){2, 0, 0, 1, 4, 0, 1, 1, 8});
     trs_plan *plan;
-    assert_success(trs_analyze(ctx, &plan, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
+    assert_success(trs_analyze(&plan, ctx, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
     trs_matrix_destroy(A);
     assert_int_not_equal(trs_update(plan, refused[k % COUNT(refused)]), TRS_SUCCESS);
     assert_non_null(strstr(trs_last_error()->message, words[k % COUNT(refused)]));
@@ -447,7 +447,7 @@ TEST(a_plan_outlives_the_matrix_handle_and_the_context) {
   double b[] = {2, 5, 10}, x[3];
   assert_success(trs_context_create(&own, "threads:2"));
   trs_matrix *A = dense3((double[]){2, 0, 0, 1, 4, 0, 1, 1, 8});
-  assert_success(trs_analyze(own, &plan, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, NULL));
+  assert_success(trs_analyze(&plan, own, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, NULL));
   trs_matrix_destroy(A);
   trs_context_destroy(own);
   assert_success(trs_solve(plan, x, 3, b, 3, 1, TRS_COL_MAJOR));
@@ -459,7 +459,7 @@ TEST(dense_arguments_are_checked) {
   trs_matrix *A = dense3((double[]){2, 0, 0, 1, 4, 0, 1, 1, 8});
   trs_plan *plan;
   double x[12] = {0}, b[12] = {0};
-  assert_success(trs_analyze(ctx, &plan, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, NULL));
+  assert_success(trs_analyze(&plan, ctx, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, NULL));
   assert_failure(TRS_ERROR_ARGUMENT, "ldx is 2", trs_solve(plan, x, 2, b, 3, 1, TRS_COL_MAJOR));
   assert_failure(TRS_ERROR_ARGUMENT, "ldb is 1", trs_solve(plan, x, 2, b, 1, 2, TRS_ROW_MAJOR));
   assert_failure(TRS_ERROR_ARGUMENT, "nrhs is -1", trs_solve(plan, x, 3, b, 3, -1, TRS_COL_MAJOR));
@@ -473,7 +473,7 @@ TEST(dense_arguments_are_checked) {
   trs_plan_destroy(plan);
   trs_options options = {.struct_size = sizeof(trs_options), .method = "magic"};
   assert_failure(TRS_ERROR_ARGUMENT, "no method \"magic\"",
-                 trs_analyze(ctx, &plan, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
+                 trs_analyze(&plan, ctx, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
   trs_matrix_destroy(A);
 }
 
@@ -542,7 +542,7 @@ TEST(one_thread_looks_for_a_gpu_while_another_analyses) {
   assert_success(trs_context_create(&context, "auto"));
   assert_int_equal(pthread_create(&thread, NULL, find_device, context), 0);
   for (int k = 0; k < 100; k++) {
-    assert_success(trs_analyze(context, &plan, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, NULL));
+    assert_success(trs_analyze(&plan, context, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, NULL));
     trs_plan_destroy(plan);
   }
   pthread_join(thread, NULL);
@@ -583,7 +583,7 @@ TEST(a_context_of_the_cpu_has_no_gpu_methods) {
     char name[32];
     snprintf(name, sizeof name, "method %.*s ", (int)strcspn(methods[m], ":"), methods[m]);
     assert_failure(TRS_ERROR_UNSUPPORTED, name,
-                   trs_analyze(ctx, &plan, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
+                   trs_analyze(&plan, ctx, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
     assert_null(plan);
   }
   const int64_t ptr[] = {0};
@@ -601,11 +601,11 @@ TEST(parameters_are_for_methods_that_have_some) {
   for (int m = 0; m < 2; m++) {
     trs_options options = {.struct_size = sizeof(trs_options), .method = methods[m]};
     assert_failure(TRS_ERROR_ARGUMENT, "has no parameters",
-                   trs_analyze(ctx, &plan, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
+                   trs_analyze(&plan, ctx, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
   }
   trs_options options = {.struct_size = sizeof(trs_options), .method = "serialx:warps=8"};
   assert_failure(TRS_ERROR_ARGUMENT, "no method \"serialx\"",
-                 trs_analyze(ctx, &plan, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
+                 trs_analyze(&plan, ctx, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
   trs_matrix_destroy(A);
 }
 
@@ -613,7 +613,7 @@ TEST(a_plan_of_the_cpu_has_nothing_to_wait_for) {
   trs_matrix *A = dense3((double[]){2, 0, 0, 1, 4, 0, 1, 1, 8});
   trs_plan *plan;
   trs_plan_info info = {.struct_size = sizeof info};
-  assert_success(trs_analyze(ctx, &plan, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, NULL));
+  assert_success(trs_analyze(&plan, ctx, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, NULL));
   assert_success(trs_plan_wait(plan));
   assert_success(trs_plan_set_stream(plan, NULL));
   assert_success(trs_plan_get_info(plan, &info));
@@ -629,7 +629,7 @@ TEST(nan_and_infinity_pass_through) {
     trs_options options = {.struct_size = sizeof(trs_options), .method = methods[m]};
     trs_plan *plan;
     double b[] = {1, 1, 1}, x[3];
-    assert_success(trs_analyze(ctx, &plan, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
+    assert_success(trs_analyze(&plan, ctx, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
     assert_success(trs_solve(plan, x, 3, b, 3, 1, TRS_COL_MAJOR));
     assert_true(x[0] == 1 && isnan(x[1]) && isnan(x[2]));
     trs_plan_destroy(plan);
@@ -644,7 +644,7 @@ TEST(the_facts_are_those_of_the_matrix) {
   int64_t *rows, levels;
   double bound;
   char text[256];
-  assert_success(trs_analyze(ctx, &plan, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, NULL));
+  assert_success(trs_analyze(&plan, ctx, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, NULL));
   assert_success(trs_plan_get_info(plan, &info));
   assert_string_equal(info.method, "serial"); /* 5 entries do not justify a team */
   assert_int_equal(info.levels, 2);
@@ -683,10 +683,10 @@ TEST(graded_and_nearly_singular_systems) {
     trs_options options = {.struct_size = sizeof(trs_options), .method = methods[m]};
     trs_backward_error error = {.struct_size = sizeof error};
     trs_plan *plan;
-    assert_success(trs_analyze(ctx, &plan, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
+    assert_success(trs_analyze(&plan, ctx, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
     assert_success(trs_solve(plan, x, 800, b, 800, 1, TRS_COL_MAJOR));
-    assert_success(trs_check(A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, x, 800, b, 800, 1,
-                             TRS_COL_MAJOR, &error));
+    assert_success(trs_check(&error, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, x, 800, b, 800, 1,
+                             TRS_COL_MAJOR));
     assert_true(error.componentwise <= error_limit(TRS_DOUBLE, 800));
     trs_plan_destroy(plan);
   }
@@ -709,7 +709,7 @@ TEST(the_solves_to_come_decide) {
     trs_options options = {.struct_size = sizeof(trs_options), .solves = solves};
     trs_plan *plan;
     trs_plan_info info = {.struct_size = sizeof info};
-    assert_success(trs_analyze(ctx, &plan, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
+    assert_success(trs_analyze(&plan, ctx, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
     assert_success(trs_plan_get_info(plan, &info));
     assert_string_equal(info.method, solves ? "serial" : "threads");
     trs_plan_destroy(plan);
@@ -722,7 +722,7 @@ TEST(the_check_sees_wrong_answers) {
   trs_backward_error error = {.struct_size = sizeof error};
   double b[] = {2, 5, 10}, x[] = {1, 1, 1}, off[] = {1, 1.5, 1}, bad[] = {1, NAN, 1};
 #define CHECK(answer) \
-  trs_check(A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, answer, 3, b, 3, 1, TRS_COL_MAJOR, &error)
+  trs_check(&error, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, answer, 3, b, 3, 1, TRS_COL_MAJOR)
   assert_success(CHECK(x));
   assert_true(error.componentwise == 0 && error.normwise == 0);
   assert_success(CHECK(off));
@@ -742,7 +742,7 @@ static trs_status analyze_and_update(void *argument) {
   const request *r = argument;
   trs_plan *plan = NULL;
   trs_options options = {.struct_size = sizeof(trs_options), .method = r->method};
-  trs_status status = trs_analyze(ctx, &plan, r->A, TRS_LOWER, r->trans, TRS_NONUNIT, &options);
+  trs_status status = trs_analyze(&plan, ctx, r->A, TRS_LOWER, r->trans, TRS_NONUNIT, &options);
   if (!status) status = trs_update(plan, r->A);
   trs_plan_destroy(plan);
   return status;
@@ -770,7 +770,7 @@ TEST(repeated_solves_are_bit_equal) {
   trs_options options = {.struct_size = sizeof(trs_options), .method = "threads"};
   assert_success(trs_matrix_create(&A, TRS_CSR, TRS_DOUBLE, 3000, 3000, TRS_PTR64, t.ptr, t.idx,
                                    t.val, TRS_BORROW));
-  assert_success(trs_analyze(ctx, &plan, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
+  assert_success(trs_analyze(&plan, ctx, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
   assert_success(trs_solve(plan, first, 3000, b, 3000, 1, TRS_COL_MAJOR));
   for (int repeat = 0; repeat < 200; repeat++) {
     assert_success(trs_solve(plan, x, 3000, b, 3000, 1, TRS_COL_MAJOR));

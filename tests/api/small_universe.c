@@ -68,7 +68,7 @@ static void check_one(trs_context *ctx, const char *method, const dense_lower *L
   for (int i = 0; i < L->n; i++)
     for (int j = 0; j < L->n; j++)
       b[i] += (turned == transposed ? L->a[i][j] : L->a[j][i]) * expected[j];
-  assert_success(trs_analyze(ctx, &plan, A, turned ? TRS_UPPER : TRS_LOWER,
+  assert_success(trs_analyze(&plan, ctx, A, turned ? TRS_UPPER : TRS_LOWER,
                              transposed ? TRS_TRANS : TRS_NO_TRANS, unit ? TRS_UNIT : TRS_NONUNIT,
                              &options));
   assert_success(trs_solve(plan, x, L->n, b, L->n, 1, TRS_COL_MAJOR));

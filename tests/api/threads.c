@@ -27,7 +27,7 @@ static double b[N * NRHS], wanted[MOST_METHODS + 1][N * NRHS];
 
 static trs_status analyze(trs_plan **plan, const char *method) {
   trs_options options = {.struct_size = sizeof options, .method = method, .nrhs = NRHS};
-  return trs_analyze(ctx, plan, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options);
+  return trs_analyze(plan, ctx, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options);
 }
 
 static trs_status solve(trs_plan *plan, double *x) {
@@ -96,8 +96,8 @@ static void *works_alone(void *number) {
       if (trs_update(plan, A) || solve(plan, x)) problem = "solve";
       if (memcmp(x, wanted[m], sizeof wanted[m])) problem = "other bits";
       trs_backward_error error = {.struct_size = sizeof error};
-      if (trs_check(A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, x, N, b, N, NRHS, TRS_COL_MAJOR,
-                    &error) ||
+      if (trs_check(&error, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, x, N, b, N, NRHS,
+                    TRS_COL_MAJOR) ||
           !(error.componentwise < 1e-13))
         problem = "check";
       trs_solve(plan, x, N, b, N, own, TRS_COL_MAJOR);
@@ -123,12 +123,12 @@ static void *cuts(void *number) {
   for (int k = 0; k < 10 && !problem; k++) {
     trs_backward_error error = {.struct_size = sizeof error};
     trs_plan *plan = NULL;
-    if (trs_analyze(ctx, &plan, whole, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options))
+    if (trs_analyze(&plan, ctx, whole, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options))
       problem = "analysis";
     else if (trs_update(plan, whole) || trs_solve(plan, x, N, b, N, 1, TRS_COL_MAJOR))
       problem = "solve";
-    else if (trs_check(whole, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, x, N, b, N, 1, TRS_COL_MAJOR,
-                       &error) ||
+    else if (trs_check(&error, whole, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, x, N, b, N, 1,
+                       TRS_COL_MAJOR) ||
              !(error.componentwise < 1e-13))
       problem = "check";
     trs_plan_destroy(plan);
@@ -190,7 +190,7 @@ TEST(a_plan_in_use_refuses_every_call) {
 TEST(a_relaxation_in_use_refuses) {
   trs_relaxation *R;
   double x[N];
-  assert_success(trs_relax_create(ctx, &R, A, 2, NULL));
+  assert_success(trs_relax_create(&R, ctx, A, 2, NULL));
   assert_success(trs_single_take(&R->user, "relaxation"));
   assert_failure(TRS_ERROR_ARGUMENT, "another call uses the relaxation",
                  trs_relax_sweep(R, x, N, b, N, 1, TRS_COL_MAJOR, NULL));
@@ -218,7 +218,7 @@ static void *analyze_for_ever(void *unused) {
   trs_options options = {.struct_size = sizeof options, .progress = sleeping_progress};
   for (;;) {
     trs_plan *plan;
-    if (trs_analyze(ctx, &plan, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options)) abort();
+    if (trs_analyze(&plan, ctx, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options)) abort();
     trs_plan_destroy(plan);
     pthread_testcancel();
   }

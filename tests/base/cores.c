@@ -108,7 +108,7 @@ TEST(too_many_threads_are_told) {
     snprintf(where, sizeof where, "threads:%d", trs_cores() + more);
     snprintf(words, sizeof words, "%d threads share %d core", trs_cores() + 1, trs_cores());
     assert_success(trs_context_create(&ctx, where));
-    assert_success(trs_analyze(ctx, &plan, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
+    assert_success(trs_analyze(&plan, ctx, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
     assert_true(trs_plan_describe(plan, text, sizeof text) < sizeof text);
     assert_int_equal(strstr(text, words) != NULL, more);
     trs_plan_destroy(plan);

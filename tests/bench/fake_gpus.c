@@ -74,7 +74,7 @@ TRS_API trs_status trs_context_set_gpu_memory(trs_context *ctx, int64_t bytes) {
   return TRS_SUCCESS;
 }
 
-TRS_API trs_status trs_analyze(trs_context *ctx, trs_plan **plan, const trs_matrix *A,
+TRS_API trs_status trs_analyze(trs_plan **plan, trs_context *ctx, const trs_matrix *A,
                                trs_uplo uplo, trs_trans trans, trs_diag diag,
                                const trs_options *options) {
   trs_status (*real)(trs_context *, trs_plan **, const trs_matrix *, trs_uplo, trs_trans, trs_diag,
@@ -98,8 +98,8 @@ static int64_t begin_of(int64_t nrhs, int member, int members) {
   return (nrhs * member + members - 1) / members;
 }
 
-TRS_API trs_status trs_plan_get_share(const trs_plan *plan, int member, int64_t nrhs,
-                                      trs_plan_share *share, int64_t *rows) {
+TRS_API trs_status trs_plan_get_share(const trs_plan *plan, trs_plan_share *share, int64_t *rows,
+                                      int member, int64_t nrhs) {
   const known *p = find(plans, plan);
   trs_plan_info info = {.struct_size = sizeof info};
   int64_t count = 0;

@@ -83,8 +83,8 @@ void test_factors() {
   std::vector<double> b(2 * 900, 1.0), x(2 * 900);
   plan.solve(b, x);
   auto error = trireme::make<trs_backward_error>();
-  trireme::check(trs_check(A.get(), TRS_GENERAL, TRS_NO_TRANS, TRS_NONUNIT, x.data(), 900, b.data(),
-                           900, 2, TRS_COL_MAJOR, &error));
+  trireme::check(trs_check(&error, A.get(), TRS_GENERAL, TRS_NO_TRANS, TRS_NONUNIT, x.data(), 900,
+                           b.data(), 900, 2, TRS_COL_MAJOR));
   verdict("two right-hand sides", error.componentwise < 1 && x[0] == x[900] && x[0] != 0);
   verdict("information", plan.info().n == 900);
 }

@@ -100,13 +100,13 @@ TEST(one_matrix_may_hold_both_factors) {
     assert_success(trs_factors_get_info(F, &f));
     assert_int_equal(f.diag_L, crout ? TRS_NONUNIT : TRS_UNIT);
     assert_int_equal(f.diag_U, crout ? TRS_UNIT : TRS_NONUNIT);
-    assert_success(trs_analyze_factors(ctx, &plan, F, TRS_NO_TRANS, NULL));
+    assert_success(trs_analyze_factors(&plan, ctx, F, TRS_NO_TRANS, NULL));
     for (int turn = 0; turn < 3; turn++) { /* the same values; changed in place; set anew */
       if (turn == 1) val[6] = 7;
       if (turn == 2) assert_success(trs_matrix_set_values(M, twice));
       if (turn > 0) assert_success(trs_update_factors(plan, F));
       assert_success(trs_solve(plan, x, 3, b, 3, 1, TRS_COL_MAJOR));
-      assert_success(trs_check_factors(F, TRS_NO_TRANS, x, 3, b, 3, 1, TRS_COL_MAJOR, &error));
+      assert_success(trs_check_factors(&error, F, TRS_NO_TRANS, x, 3, b, 3, 1, TRS_COL_MAJOR));
       assert_true(error.componentwise < 1e-15);
       double last = crout ? 1 : turn == 0 ? 5 : turn == 1 ? 7 : 10;
       if (!crout) { /* L y = b by hand, x[2] = y[2] / U[2][2] */

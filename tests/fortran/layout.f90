@@ -90,7 +90,7 @@ contains
                                [1, 1, 2, 3], cmplx([2, 1, 4, 5], 0, c_double_complex), TRS_COPY)
     options%method = c_loc(serial)
     options%nrhs = 2
-    status = trs_analyze(context, plan, matrix, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, options)
+    status = trs_analyze(plan, context, matrix, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, options)
     call verdict("an analysis", status == TRS_SUCCESS)
     b(:, 1) = [2, 9, 5]
     b(:, 2) = cmplx(0, 1, c_double_complex) * b(:, 1)

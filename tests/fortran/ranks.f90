@@ -53,13 +53,13 @@ contains
     options%py = 1
     options%pz = 1
     if (status == TRS_SUCCESS) &
-      status = trs_mpi_analyze(MPI_COMM_WORLD%MPI_VAL, plan, factors, options)
+      status = trs_mpi_analyze(plan, MPI_COMM_WORLD%MPI_VAL, factors, options)
     call verdict("an analysis on ranks", status == TRS_SUCCESS)
     if (status /= TRS_SUCCESS) return
     status = trs_mpi_solve(plan, x, n, b, n, 1_c_int64_t)
     if (status == TRS_SUCCESS) status = trs_mpi_get_stats(plan, stats, TRS_MPI_MAX)
     call verdict("a solve on ranks", status == TRS_SUCCESS .and. stats%px == size)
-    status = trs_check_factors(factors, TRS_NO_TRANS, x, n, b, n, 1_c_int64_t, TRS_COL_MAJOR, error)
+    status = trs_check_factors(error, factors, TRS_NO_TRANS, x, n, b, n, 1_c_int64_t, TRS_COL_MAJOR)
     call verdict("its error", rank > 0 .or. error%componentwise < 1e-13)
     call trs_mpi_plan_destroy(plan)
     call trs_factors_destroy(factors)
@@ -69,7 +69,7 @@ contains
   subroutine refuse
     type(c_ptr) :: context
     integer(c_int) :: status
-    status = trs_mpi_context_create(MPI_COMM_WORLD%MPI_VAL, context, "nowhere"//c_null_char)
+    status = trs_mpi_context_create(context, MPI_COMM_WORLD%MPI_VAL, "nowhere"//c_null_char)
     call verdict("a message on ranks", status /= TRS_SUCCESS .and. index(trs_message(), "nowhere") > 0)
     status = trs_mpi_agree(MPI_COMM_WORLD%MPI_VAL, TRS_SUCCESS)
     call verdict("agreement", status == TRS_SUCCESS)

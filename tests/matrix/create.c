@@ -178,7 +178,7 @@ TEST(the_least_numbers_are_outside) {
       trs_matrix_create_bsr(&A, TRS_DOUBLE, 2, 2, 1, TRS_ROW_MAJOR, WIDE, ptr, idx, val));
   assert_failure(
       TRS_ERROR_STRUCTURE, "index -9223372036854775808",
-      trs_solve_once(TRS_LOWER, TRS_NONUNIT, TRS_CSR, TRS_DOUBLE, 2, WIDE, ptr, idx, val, x, b));
+      trs_solve_once(x, b, TRS_LOWER, TRS_NONUNIT, TRS_CSR, TRS_DOUBLE, 2, WIDE, ptr, idx, val));
   assert_failure(
       TRS_ERROR_STRUCTURE, "less than ptr[1]",
       trs_matrix_create(&A, TRS_CSR, TRS_DOUBLE, 2, 2, WIDE, fallen, good, val, TRS_COPY));

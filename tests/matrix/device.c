@@ -193,7 +193,7 @@ static void same_verdict(both_sides *s, trs_uplo uplo, trs_status expected, int6
   assert_success(trs_device_copy(s->val, s->t.val, bytes, NULL));
   assert_success(trs_device_wait(NULL));
   for (int side = 0; side < 2; side++) {
-    assert_int_equal(trs_analyze(gpu_context, &plan, side ? s->there : s->here, uplo, TRS_NO_TRANS,
+    assert_int_equal(trs_analyze(&plan, gpu_context, side ? s->there : s->here, uplo, TRS_NO_TRANS,
                                  TRS_NONUNIT, NULL),
                      expected);
     assert_int_equal(trs_last_error()->row, row);
@@ -230,9 +230,9 @@ TEST(a_missing_diagonal_entry_is_named) {
   trs_plan *plan;
   assert_failure(
       TRS_ERROR_STRUCTURE, "row 0 (0-based) has no diagonal",
-      trs_analyze(gpu_context, &plan, s.there, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, NULL));
+      trs_analyze(&plan, gpu_context, s.there, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, NULL));
   assert_failure(TRS_ERROR_STRUCTURE, "lie below the diagonal",
-                 trs_analyze(gpu_context, &plan, s.there, TRS_UPPER, TRS_NO_TRANS, TRS_UNIT, NULL));
+                 trs_analyze(&plan, gpu_context, s.there, TRS_UPPER, TRS_NO_TRANS, TRS_UNIT, NULL));
   both_sides_free(&s);
 }
 
@@ -426,8 +426,8 @@ TEST(solves_follow_the_values_of_one_matrix) {
         trs_factors_create(&F, here, TRS_UNIT, here, TRS_NONUNIT, NULL, NULL, NULL, NULL));
     assert_success(
         trs_factors_create(&G, there, TRS_UNIT, there, TRS_NONUNIT, NULL, NULL, NULL, NULL));
-    assert_success(trs_analyze_factors(gpu_context, &both, G, trans, NULL));
-    assert_success(trs_analyze(gpu_context, &lower, there, TRS_LOWER, trans, TRS_NONUNIT, &cut));
+    assert_success(trs_analyze_factors(&both, gpu_context, G, trans, NULL));
+    assert_success(trs_analyze(&lower, gpu_context, there, TRS_LOWER, trans, TRS_NONUNIT, &cut));
     for (int turn = 0; turn < 2; turn++) {
       if (turn) {
         loose_scale(&m);
@@ -435,11 +435,11 @@ TEST(solves_follow_the_values_of_one_matrix) {
         assert_success(trs_update(lower, there));
       }
       assert_success(trs_solve(both, x, N, b, N, 1, TRS_COL_MAJOR));
-      assert_success(trs_check_factors(F, trans, x, N, b, N, 1, TRS_COL_MAJOR, &error));
+      assert_success(trs_check_factors(&error, F, trans, x, N, b, N, 1, TRS_COL_MAJOR));
       assert_true(error.componentwise < 1e-13);
       assert_success(trs_solve(lower, x, N, b, N, 1, TRS_COL_MAJOR));
       assert_success(
-          trs_check(here, TRS_LOWER, trans, TRS_NONUNIT, x, N, b, N, 1, TRS_COL_MAJOR, &error));
+          trs_check(&error, here, TRS_LOWER, trans, TRS_NONUNIT, x, N, b, N, 1, TRS_COL_MAJOR));
       assert_true(error.componentwise < 1e-13);
     }
     trs_matrix_destroy(there); /* plans and factors keep it alive */
@@ -468,18 +468,18 @@ TEST(functions_of_the_host_refuse) {
               cut = {.struct_size = sizeof(trs_options), .take_triangle = 1};
 #define REFUSED(call) assert_failure(TRS_ERROR_UNSUPPORTED, "in device memory", call)
 #define ANALYZE(ctx, uplo, options) \
-  trs_analyze(ctx, &plan, s.there, uplo, TRS_NO_TRANS, TRS_NONUNIT, options)
+  trs_analyze(&plan, ctx, s.there, uplo, TRS_NO_TRANS, TRS_NONUNIT, options)
   REFUSED(trs_matrix_convert(&B, s.there, TRS_CSC, TRS_DOUBLE));
   REFUSED(trs_matrix_triangle(&B, s.there, TRS_LOWER, 0));
   REFUSED(trs_matrix_write(s.there, "/nowhere/x.mtx"));
   REFUSED(trs_factor(&F, s.there, NULL));
-  REFUSED(trs_check(s.there, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, x, 50, x, 50, 1, TRS_COL_MAJOR,
-                    &error));
+  REFUSED(trs_check(&error, s.there, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, x, 50, x, 50, 1,
+                    TRS_COL_MAJOR));
   assert_success(ANALYZE(gpu_context, TRS_UPPER, &cut)); /* cut on the device: the diagonal */
   trs_plan_destroy(plan);
   assert_success(
       trs_factors_create(&F, s.there, TRS_NONUNIT, s.there, TRS_NONUNIT, NULL, NULL, NULL, NULL));
-  REFUSED(trs_check_factors(F, TRS_NO_TRANS, x, 50, x, 50, 1, TRS_COL_MAJOR, &error));
+  REFUSED(trs_check_factors(&error, F, TRS_NO_TRANS, x, 50, x, 50, 1, TRS_COL_MAJOR));
   REFUSED(trs_factors_write(F, "/nowhere/F.h5"));
   trs_factors_destroy(F);
   loose m = loose_make(1, TRS_PTR32, true, 1);
@@ -495,7 +495,7 @@ TEST(functions_of_the_host_refuse) {
   REFUSED(ANALYZE(cpu, TRS_LOWER, NULL));
   trs_context_destroy(cpu);
   assert_success(
-      trs_analyze(gpu_context, &plan, s.here, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, NULL));
+      trs_analyze(&plan, gpu_context, s.here, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, NULL));
   assert_failure(TRS_ERROR_ARGUMENT, "in device memory", trs_update(plan, s.there));
   trs_plan_destroy(plan);
   both_sides_free(&s);

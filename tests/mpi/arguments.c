@@ -45,22 +45,22 @@ static void plans_are_not_made(int odd) {
                                  .py = 1,
                                  .n = N,
                                  .nsupers = 1};
-  REFUSED("plan is NULL", trs_mpi_analyze(MPI_COMM_WORLD, but(&made, odd), F, &options));
-  REFUSED("plan is NULL", trs_mpi_analyze_file(MPI_COMM_WORLD, but(&made, odd), "F.h5", &options));
+  REFUSED("plan is NULL", trs_mpi_analyze(but(&made, odd), MPI_COMM_WORLD, F, &options));
+  REFUSED("plan is NULL", trs_mpi_analyze_file(but(&made, odd), MPI_COMM_WORLD, "F.h5", &options));
   REFUSED("plan is NULL",
-          trs_mpi_analyze_blocks(MPI_COMM_WORLD, but(&made, odd), &blocks, &options));
+          trs_mpi_analyze_blocks(but(&made, odd), MPI_COMM_WORLD, &blocks, &options));
   REFUSED("blocks is NULL",
-          trs_mpi_analyze_blocks(MPI_COMM_WORLD, &made, but(&blocks, odd), &options));
+          trs_mpi_analyze_blocks(&made, MPI_COMM_WORLD, but(&blocks, odd), &options));
   if (odd > 0) return; /* only rank 0's argument is used */
-  REFUSED("factors are NULL", trs_mpi_analyze(MPI_COMM_WORLD, &made, but(F, odd), &options));
-  REFUSED("is NULL", trs_mpi_analyze_file(MPI_COMM_WORLD, &made, but("F.h5", odd), &options));
-  REFUSED("something is missing", trs_mpi_analyze_blocks(MPI_COMM_WORLD, &made, &blocks, &options));
+  REFUSED("factors are NULL", trs_mpi_analyze(&made, MPI_COMM_WORLD, but(F, odd), &options));
+  REFUSED("is NULL", trs_mpi_analyze_file(&made, MPI_COMM_WORLD, but("F.h5", odd), &options));
+  REFUSED("something is missing", trs_mpi_analyze_blocks(&made, MPI_COMM_WORLD, &blocks, &options));
 }
 
 static void plans_are_not_used(int odd) {
   trs_mpi_stats stats = {.struct_size = sizeof stats};
   REFUSED("plan is NULL", trs_mpi_solve(but(plan, odd), x, N, b, N, 1));
-  REFUSED("plan is NULL", trs_mpi_refine(but(plan, odd), A, x, N, b, N, 1, 1, NULL, NULL));
+  REFUSED("plan is NULL", trs_mpi_refine(but(plan, odd), x, N, NULL, NULL, b, N, 1, A, 1));
   REFUSED("plan is NULL", trs_mpi_distribute(but(plan, odd), 0, rank ? 0 : N));
   REFUSED("plan is NULL", trs_mpi_get_stats(but(plan, odd), &stats, TRS_MPI_MAX));
   REFUSED("stats is NULL", trs_mpi_get_stats(plan, but(&stats, odd), TRS_MPI_MAX));
@@ -69,9 +69,9 @@ static void plans_are_not_used(int odd) {
   if (odd > 0) return; /* ranks without rows take NULL */
   REFUSED("x or b is NULL", trs_mpi_solve(plan, but(x, odd), N, b, N, 1));
   REFUSED("x or b is NULL", trs_mpi_solve(plan, x, N, but(b, odd), N, 1));
-  REFUSED("x or b is NULL", trs_mpi_refine(plan, A, but(x, odd), N, b, N, 1, 1, NULL, NULL));
-  REFUSED("x or b is NULL", trs_mpi_refine(plan, A, x, N, but(b, odd), N, 1, 1, NULL, NULL));
-  REFUSED("NULL", trs_mpi_refine(plan, but(A, odd), x, N, b, N, 1, 1, NULL, NULL));
+  REFUSED("x or b is NULL", trs_mpi_refine(plan, but(x, odd), N, NULL, NULL, b, N, 1, A, 1));
+  REFUSED("x or b is NULL", trs_mpi_refine(plan, x, N, NULL, NULL, but(b, odd), N, 1, A, 1));
+  REFUSED("NULL", trs_mpi_refine(plan, x, N, NULL, NULL, b, N, 1, but(A, odd), 1));
 }
 
 static void relaxations_refuse(int odd) {
@@ -79,17 +79,17 @@ static void relaxations_refuse(int odd) {
   static const int32_t idx[1];
   trs_mpi_relaxation *made;
   trs_relax_info info = {.struct_size = sizeof info};
-  REFUSED("ctx is NULL", trs_mpi_relax_create(MPI_COMM_WORLD, but(ctx, odd), &made, A, 1, NULL));
-  REFUSED("R is NULL", trs_mpi_relax_create(MPI_COMM_WORLD, ctx, but(&made, odd), A, 1, NULL));
+  REFUSED("ctx is NULL", trs_mpi_relax_create(&made, MPI_COMM_WORLD, but(ctx, odd), A, 1, NULL));
+  REFUSED("R is NULL", trs_mpi_relax_create(but(&made, odd), MPI_COMM_WORLD, ctx, A, 1, NULL));
   REFUSED("R is NULL", trs_mpi_relax_update(but(R, odd), A));
   if (odd < 0)
     REFUSED("R is NULL", trs_mpi_relax_update_bsr(NULL, TRS_ROW_MAJOR, TRS_PTR64, ptr, idx, x));
   REFUSED("R is NULL", trs_mpi_relax_sweep(but(R, odd), x, N, b, N, 1, TRS_COL_MAJOR, NULL));
   if (odd < 0) REFUSED("R is NULL", trs_mpi_relax_get_info(NULL, &info, NULL, TRS_MPI_MAX));
   if (odd > 0) return;
-  REFUSED("NULL", trs_mpi_relax_create(MPI_COMM_WORLD, ctx, &made, but(A, odd), 1, NULL));
+  REFUSED("NULL", trs_mpi_relax_create(&made, MPI_COMM_WORLD, ctx, but(A, odd), 1, NULL));
   REFUSED("NULL", trs_mpi_relax_update(R, but(A, odd)));
-  REFUSED("NULL", trs_mpi_relax_create_bsr(MPI_COMM_WORLD, ctx, &made, TRS_DOUBLE, N, 1,
+  REFUSED("NULL", trs_mpi_relax_create_bsr(&made, MPI_COMM_WORLD, ctx, TRS_DOUBLE, N, 1,
                                            TRS_ROW_MAJOR, TRS_PTR64, but(ptr, odd), idx, x, NULL));
   REFUSED("NULL", trs_mpi_relax_sweep(R, but(x, odd), N, b, N, 1, TRS_COL_MAJOR, NULL));
   REFUSED("NULL", trs_mpi_relax_sweep(R, x, N, but(b, odd), N, 1, TRS_COL_MAJOR, NULL));
@@ -101,8 +101,8 @@ static void set_up(void) {
   must(trs_context_create(&ctx, "serial"), "trs_context_create");
   must(trs_matrix_read(&A, "gen:poisson2d5:10", NULL), "trs_matrix_read");
   must(trs_factor(&F, A, NULL), "trs_factor");
-  must(trs_mpi_analyze(MPI_COMM_WORLD, &plan, F, &options), "trs_mpi_analyze");
-  must(trs_mpi_relax_create(MPI_COMM_WORLD, ctx, &R, rank ? NULL : A, 1, NULL),
+  must(trs_mpi_analyze(&plan, MPI_COMM_WORLD, F, &options), "trs_mpi_analyze");
+  must(trs_mpi_relax_create(&R, MPI_COMM_WORLD, ctx, rank ? NULL : A, 1, NULL),
        "trs_mpi_relax_create");
   trs_random_fill(b, N, TRS_DOUBLE, 1);
 }
@@ -128,8 +128,8 @@ int main(int argc, char **argv) {
   conclude("plans and relaxations refuse NULL");
   trs_mpi_plan *made;
   for (int odd = -1; odd < size; odd++) plans_are_not_made(odd);
-  REFUSED("MPI_COMM_NULL", trs_mpi_analyze(MPI_COMM_NULL, &made, F, NULL));
-  REFUSED("MPI_COMM_NULL", trs_mpi_relax_create(MPI_COMM_NULL, ctx, &R, A, 1, NULL));
+  REFUSED("MPI_COMM_NULL", trs_mpi_analyze(&made, MPI_COMM_NULL, F, NULL));
+  REFUSED("MPI_COMM_NULL", trs_mpi_relax_create(&R, MPI_COMM_NULL, ctx, A, 1, NULL));
   REFUSED("MPI_COMM_NULL", trs_mpi_agree(MPI_COMM_NULL, TRS_SUCCESS));
   must(trs_mpi_solve(plan, x, N, b, N, 1),
        "trs_mpi_solve"); /* none of the calls above has changed anything */

@@ -66,7 +66,7 @@ static double error_of(const trs_factors *F, trs_mpi_plan *plan, trs_trans trans
   trs_random_fill(b, info.n * nrhs, info.scalar, 3);
   must(trs_mpi_solve(plan, x, info.n, b, info.n, nrhs), "solve");
   if (rank == 0)
-    must(trs_check_factors(F, trans, x, info.n, b, info.n, nrhs, TRS_COL_MAJOR, &error), "check");
+    must(trs_check_factors(&error, F, trans, x, info.n, b, info.n, nrhs, TRS_COL_MAJOR), "check");
   free(b);
   free(x);
   return error.componentwise;
@@ -86,7 +86,7 @@ static void test_types(void) {
     o.nrhs = many[c % 3];
     o.in_turn = c == 3;
     if (gpu && c % 2) o.method = "grid3d:algorithm=4";
-    must(trs_mpi_analyze(MPI_COMM_WORLD, &plan, F, &o), "analysis");
+    must(trs_mpi_analyze(&plan, MPI_COMM_WORLD, F, &o), "analysis");
     for (int k = 0; k < 3; k++)
       good &= error_of(F, plan, o.trans, many[k]) <
               2000 * (trs_scalar_is_double(scalar) ? DBL_EPSILON : FLT_EPSILON);
@@ -109,10 +109,10 @@ static void test_refinement(void) {
   double b[200], x[200], error = 1;
   int taken;
   trs_random_fill(b, 200, TRS_DOUBLE, 3);
-  must(trs_mpi_analyze(MPI_COMM_WORLD, &plan, F, &o), "analysis");
+  must(trs_mpi_analyze(&plan, MPI_COMM_WORLD, F, &o), "analysis");
   must(trs_mpi_solve(plan, x, 200, b, 200, 1), "solve");
   if (rank == 0) x[7] *= 1.01;
-  must(trs_mpi_refine(plan, rank ? NULL : A, x, 200, b, 200, 1, 3, &error, &taken), "refinement");
+  must(trs_mpi_refine(plan, x, 200, &error, &taken, b, 200, 1, rank ? NULL : A, 3), "refinement");
   say("refinement", error < 4 * DBL_EPSILON && taken >= 1);
   trs_mpi_plan_destroy(plan);
   trs_factors_destroy(F);
@@ -130,7 +130,7 @@ typedef struct inside {
 static void open_inside(inside *in, const trs_factors *F) {
   trs_grid_input input;
   must(trs_ranks_open_mpi(&in->ranks, MPI_COMM_WORLD, 0), "ranks");
-  must(trs_mpi_context_create(MPI_COMM_WORLD, &in->context, said_of), "context");
+  must(trs_mpi_context_create(&in->context, MPI_COMM_WORLD, said_of), "context");
   must(trs_input_factors(&input, F), "input");
   trs_device *device;
   if (in_device_memory) {
@@ -233,7 +233,7 @@ static void test_memory(void) {
     int64_t before, after;
     trs_memory_usage(&before, NULL);
     if (rank == size - 1) trs_memory_fail_after(k);
-    trs_status status = trs_mpi_analyze(MPI_COMM_WORLD, &plan, F, &o);
+    trs_status status = trs_mpi_analyze(&plan, MPI_COMM_WORLD, F, &o);
     if (!status) status = trs_mpi_solve(plan, x, 60, b, 60, 1);
     trs_memory_fail_after(-1);
     trs_mpi_plan_destroy(plan);
@@ -256,9 +256,9 @@ static void test_gpu_memory(void) {
   trs_mpi_plan *plan;
   trs_context *context;
   char words[32];
-  must(trs_mpi_context_create(MPI_COMM_WORLD, &context, "cuda"), "context");
+  must(trs_mpi_context_create(&context, MPI_COMM_WORLD, "cuda"), "context");
   if (rank == size - 1) trs_device_limit(context->device, 3000);
-  trs_status status = trs_mpi_analyze(MPI_COMM_WORLD, &plan, F, &o);
+  trs_status status = trs_mpi_analyze(&plan, MPI_COMM_WORLD, F, &o);
   trs_device_limit(context->device, 0);
   snprintf(words, sizeof words, size > 1 ? "rank %d: " : "GPU", size - 1);
   say("a GPU of one rank is short of memory",
@@ -287,20 +287,20 @@ static void test_device_vectors(void) {
   trs_stream stream; /* which waits for no other */
   int before = trs_device_enter(device);
   must(trs_device_stream_create(device, &stream), "stream");
-  must(trs_mpi_analyze(MPI_COMM_WORLD, &plan, F, &o), "analysis");
+  must(trs_mpi_analyze(&plan, MPI_COMM_WORLD, F, &o), "analysis");
   must(trs_mpi_set_stream(plan, stream), "stream");
   for (int k = 0; k < 2 && rank == 0; k++) {
     must(trs_device_alloc(device, &there[k], LD * NRHS, sizeof *b, stream), "room");
     must(trs_device_copy(there[k], k ? b : x, sizeof b, stream), "copy");
   }
   must(trs_mpi_solve(plan, there[0], LD, there[1], LD, NRHS), "solve");
-  must(trs_mpi_refine(plan, rank ? NULL : A, there[0], LD, there[1], LD, NRHS, 2, &left, NULL),
+  must(trs_mpi_refine(plan, there[0], LD, &left, NULL, there[1], LD, NRHS, rank ? NULL : A, 2),
        "refinement");
   int good = left < 4 * DBL_EPSILON;
   if (rank == 0) {
     must(trs_device_copy(x, there[0], sizeof x, stream), "copy");
     must(trs_device_wait(stream), "copy");
-    must(trs_check_factors(F, TRS_NO_TRANS, x, LD, b, LD, NRHS, TRS_COL_MAJOR, &error), "check");
+    must(trs_check_factors(&error, F, TRS_NO_TRANS, x, LD, b, LD, NRHS, TRS_COL_MAJOR), "check");
     good &= error.componentwise < 2000 * DBL_EPSILON && x[N] == 17 && x[LD + N] == 17;
   }
   for (int k = 0; k < 2; k++) trs_device_free(device, there[k], stream);
@@ -368,7 +368,7 @@ static void test_errors(void) {
   say("a stream for no plan", trs_mpi_set_stream(NULL, NULL) == TRS_ERROR_ARGUMENT);
   trs_context *context;
   say("a context without a name",
-      trs_mpi_context_create(MPI_COMM_WORLD, &context, NULL) == TRS_ERROR_ARGUMENT && !context);
+      trs_mpi_context_create(&context, MPI_COMM_WORLD, NULL) == TRS_ERROR_ARGUMENT && !context);
   trs_factors_destroy(F);
   trs_matrix_destroy(A);
 }

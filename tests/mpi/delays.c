@@ -65,7 +65,7 @@ static int solve_often(const trs_factors *F, trs_grid_shape shape, trs_grid_algo
     memset(x, 255, sizeof x);
     must(trs_grid_solver_solve(&solver, x, N, b, N, 3), "trs_grid_solver_solve");
     if (rank == 0)
-      must(trs_check_factors(F, TRS_NO_TRANS, x, N, b, N, 3, TRS_COL_MAJOR, &error),
+      must(trs_check_factors(&error, F, TRS_NO_TRANS, x, N, b, N, 3, TRS_COL_MAJOR),
            "trs_check_factors");
     good &= error.componentwise < 1e-13;
     if (k == 0) memcpy(first, x, sizeof x);

@@ -207,7 +207,7 @@ static bool solves(solver *s, const trs_factors *F, const way *w, int64_t nrhs) 
   must(trs_grid_solver_solve(&s->of, again, info.n, b, info.n, nrhs), "solve");
   same &= rank || w->by_columns || memcmp(x, again, bytes) == 0;
   if (rank == 0)
-    must(trs_check_factors(F, w->trans, x, info.n, b, info.n, nrhs, TRS_COL_MAJOR, &error),
+    must(trs_check_factors(&error, F, w->trans, x, info.n, b, info.n, nrhs, TRS_COL_MAJOR),
          "check");
   free(b);
   free(x);
@@ -440,7 +440,7 @@ static void test_repeats(int repeats) {
       same &= rank || memcmp(x, again, sizeof *x * N * (size_t)nrhs) == 0;
     }
     if (rank == 0)
-      must(trs_check_factors(F, TRS_NO_TRANS, x, N, b, N, nrhs, TRS_COL_MAJOR, &error), "check");
+      must(trs_check_factors(&error, F, TRS_NO_TRANS, x, N, b, N, nrhs, TRS_COL_MAJOR), "check");
     same &= error.componentwise < 2000 * DBL_EPSILON;
   }
   say("repeated solves have the same bits", same);

@@ -28,7 +28,7 @@ static trs_mpi_plan *plan_of(const trs_factors *F, double limit) {
                                    .py = 1,
                                    .pz = 1,
                                    .timeout_seconds = limit};
-  must(trs_mpi_analyze(MPI_COMM_WORLD, &plan, F, &options), "trs_mpi_analyze");
+  must(trs_mpi_analyze(&plan, MPI_COMM_WORLD, F, &options), "trs_mpi_analyze");
   return plan;
 }
 
@@ -50,7 +50,7 @@ static void test_solves(const trs_factors *F) {
     child = fails(trs_mpi_solve(plan, x, N, b, N, 1), TRS_ERROR_UNSUPPORTED, "was forked");
     trs_mpi_plan_destroy(plan);
     trs_mpi_plan *own;
-    child &= fails(trs_mpi_analyze(MPI_COMM_WORLD, &own, F, NULL), TRS_ERROR_UNSUPPORTED, "forked");
+    child &= fails(trs_mpi_analyze(&own, MPI_COMM_WORLD, F, NULL), TRS_ERROR_UNSUPPORTED, "forked");
     _exit(!child);
   }
   waitpid(forked, &child, 0);
@@ -69,7 +69,7 @@ static void test_sweeps(void) {
   trs_mpi_relaxation *R;
   must(trs_context_create(&ctx, "serial"), "trs_context_create");
   must(trs_matrix_read(&A, "gen:poisson2d5:20", NULL), "trs_matrix_read");
-  must(trs_mpi_relax_create(MPI_COMM_WORLD, ctx, &R, rank ? NULL : A, 1, NULL),
+  must(trs_mpi_relax_create(&R, MPI_COMM_WORLD, ctx, rank ? NULL : A, 1, NULL),
        "trs_mpi_relax_create");
   trs_random_fill(b, 2 * N, TRS_DOUBLE, 1);
   for (int odd = 0; odd < size; odd++) {

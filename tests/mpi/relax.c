@@ -84,7 +84,7 @@ static int same_bits(const blocks *A, const trs_relax_options *given, trs_sweep_
   double norms[2][CHECKS * MOST_NRHS] = {{0}};
   vectors v = vectors_make(A->n * A->b, nrhs);
   o.residuals = norms[0];
-  must(trs_relax_create_bsr(gpu ? gpu : serial, &one, TRS_DOUBLE, A->n, A->b, TRS_ROW_MAJOR,
+  must(trs_relax_create_bsr(&one, gpu ? gpu : serial, TRS_DOUBLE, A->n, A->b, TRS_ROW_MAJOR,
                             TRS_PTR64, A->ptr, A->idx, A->val, options),
        "one domain");
   must(trs_relax_sweep(one, v.expected, v.n, v.b, v.n, nrhs, TRS_COL_MAJOR, &o), "one domain");
@@ -94,7 +94,7 @@ static int same_bits(const blocks *A, const trs_relax_options *given, trs_sweep_
   int good = 1;
   if (way < 0) {
     trs_matrix *M = rank ? NULL : blocks_matrix(A, TRS_DOUBLE, TRS_CSR);
-    must(trs_mpi_relax_create(MPI_COMM_WORLD, ctx, &R, M, A->b, options), "dealt");
+    must(trs_mpi_relax_create(&R, MPI_COMM_WORLD, ctx, M, A->b, options), "dealt");
     must(trs_mpi_relax_update(R, M), "new values");
     must(trs_mpi_relax_sweep(R, rank ? NULL : v.x, v.n, rank ? NULL : v.b, v.n, nrhs, TRS_COL_MAJOR,
                              &o),
@@ -108,7 +108,7 @@ static int same_bits(const blocks *A, const trs_relax_options *given, trs_sweep_
     for (int64_t i = first; i <= end; i++) ptr[i - first] = A->ptr[i] - from;
     trs_relax_options own = *options;
     if (own.colour) own.colour += first;
-    must(trs_mpi_relax_create_bsr(MPI_COMM_WORLD, ctx, &R, TRS_DOUBLE, end - first, A->b,
+    must(trs_mpi_relax_create_bsr(&R, MPI_COMM_WORLD, ctx, TRS_DOUBLE, end - first, A->b,
                                   TRS_ROW_MAJOR, TRS_PTR64, ptr, A->idx + from,
                                   A->val + from * area, &own),
          "brought");
@@ -210,10 +210,10 @@ static void the_wing(void) {
   must(trs_matrix_read(&A, "gen:wingmesh:3000", NULL), "the wing");
   trs_matrix_get_info(A, &m);
   vectors v = vectors_make(m.nrows, 1);
-  must(trs_relax_create(serial, &one, A, 5, NULL), "the wing");
+  must(trs_relax_create(&one, serial, A, 5, NULL), "the wing");
   must(trs_relax_sweep(one, v.expected, v.n, v.b, v.n, 1, TRS_COL_MAJOR, &o), "the wing");
   o.residuals = norms[1];
-  must(trs_mpi_relax_create(MPI_COMM_WORLD, several, &R, A, 5, NULL), "the wing");
+  must(trs_mpi_relax_create(&R, MPI_COMM_WORLD, several, A, 5, NULL), "the wing");
   int good = 1;
   for (int round = 0; round < 3; round++) {
     must(trs_mpi_relax_sweep(R, v.x, v.n, v.b, v.n, 1, TRS_COL_MAJOR, &o), "the wing");
@@ -260,7 +260,7 @@ static trs_status bring(trs_mpi_relaxation **R, const blocks *A, int block,
   int64_t ptr[64];
   for (int64_t i = first; i <= end; i++) ptr[i - first] = A->ptr[i] - from;
   int64_t area = (int64_t)A->b * A->b;
-  return trs_mpi_relax_create_bsr(MPI_COMM_WORLD, serial, R, TRS_DOUBLE,
+  return trs_mpi_relax_create_bsr(R, MPI_COMM_WORLD, serial, TRS_DOUBLE,
                                   rank == bad_rank ? -1 : end - first, block, TRS_ROW_MAJOR,
                                   TRS_PTR64, ptr, A->idx + from, A->val + from * area, options);
 }
@@ -306,7 +306,7 @@ static void bad_arguments(void) {
   int good = refused(bring(&R, &A, 2, &options, -1), TRS_ERROR_ARGUMENT, "store 7");
   good &= refused(bring(&R, &A, 2, NULL, last), TRS_ERROR_ARGUMENT, "-1 block rows");
   good &= refused(bring(&R, &A, 0, NULL, -1), TRS_ERROR_ARGUMENT, "block size is 0");
-  good &= refused(trs_mpi_relax_create(MPI_COMM_WORLD, serial, &R, NULL, 2, NULL),
+  good &= refused(trs_mpi_relax_create(&R, MPI_COMM_WORLD, serial, NULL, 2, NULL),
                   TRS_ERROR_ARGUMENT, "A is NULL");
   good &=
       refused(bring(rank == last ? NULL : &R, &A, 2, NULL, -1), TRS_ERROR_ARGUMENT, "R is NULL");
@@ -350,7 +350,7 @@ static void another_type(void) {
   trs_mpi_relaxation *R;
   trs_matrix *M = rank ? NULL : blocks_matrix(&A, TRS_DOUBLE, TRS_CSR), *F = NULL;
   if (M) must(trs_matrix_convert(&F, M, TRS_CSR, TRS_FLOAT), "in float");
-  must(trs_mpi_relax_create(MPI_COMM_WORLD, serial, &R, M, 2, NULL), "dealt");
+  must(trs_mpi_relax_create(&R, MPI_COMM_WORLD, serial, M, 2, NULL), "dealt");
   int good = refused(trs_mpi_relax_update(R, F), TRS_ERROR_ARGUMENT, "or a type, unlike");
   must(trs_mpi_relax_update(R, M), "after an error");
   say("new values of another type", good);
@@ -371,7 +371,7 @@ static void errors(void) {
  * are as many; then x goes from GPU to GPU, otherwise by messages. */
 static void on_gpus(const char *where) {
   static const char *const variants[] = {"warp-six-rows", "auto"};
-  must(trs_mpi_context_create(MPI_COMM_WORLD, &gpu, where), where);
+  must(trs_mpi_context_create(&gpu, MPI_COMM_WORLD, where), where);
   for (int k = 0; k < (STAND_IN ? 1 : 2); k++) {
     gpu_variant = variants[k];
     if (rank == 0) printf("on %s, %s:\n", where, gpu_variant);
@@ -400,9 +400,9 @@ static void mixed_contexts(void) {
   trs_matrix *M = rank ? NULL : blocks_matrix(&A, TRS_DOUBLE, TRS_CSR);
   trs_context *ctx;
   trs_mpi_relaxation *R;
-  must(trs_mpi_context_create(MPI_COMM_WORLD, &ctx, "cuda"), "cuda");
+  must(trs_mpi_context_create(&ctx, MPI_COMM_WORLD, "cuda"), "cuda");
   trs_status status =
-      trs_mpi_relax_create(MPI_COMM_WORLD, rank == size - 1 ? serial : ctx, &R, M, 2, NULL);
+      trs_mpi_relax_create(&R, MPI_COMM_WORLD, rank == size - 1 ? serial : ctx, M, 2, NULL);
   say("the GPU on some ranks only",
       status == TRS_ERROR_ARGUMENT && !R && strstr(trs_last_error()->message, "of a GPU is"));
   trs_context_destroy(ctx);
@@ -420,7 +420,7 @@ static int all_or_none(int failing, int64_t n, bool dealt, int *done) {
   int64_t before, after, peak;
   trs_memory_usage(&before, &peak);
   if (rank == failing) trs_memory_fail_after(n);
-  trs_status status = dealt ? trs_mpi_relax_create(MPI_COMM_WORLD, serial, &R, M, 2, NULL)
+  trs_status status = dealt ? trs_mpi_relax_create(&R, MPI_COMM_WORLD, serial, M, 2, NULL)
                             : bring(&R, &A, 2, NULL, -1);
   if (!status) status = trs_mpi_relax_sweep(R, x, 96, b, 96, 1, TRS_COL_MAJOR, NULL);
   trs_memory_fail_after(-1);

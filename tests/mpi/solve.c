@@ -123,7 +123,7 @@ static int solves_once(const trs_factors *F, trs_mpi_plan *plan, trs_trans trans
                  MPI_STATUS_IGNORE);
     }
   if (rank == 0)
-    must(trs_check_factors(F, trans, x, info.n, b, info.n, nrhs, TRS_COL_MAJOR, &error), "check");
+    must(trs_check_factors(&error, F, trans, x, info.n, b, info.n, nrhs, TRS_COL_MAJOR), "check");
   free(b);
   free(x);
   double eps = info.scalar == TRS_DOUBLE || info.scalar == TRS_DCOMPLEX ? DBL_EPSILON : FLT_EPSILON;
@@ -177,7 +177,7 @@ static int64_t inverted; /* rows of supernodes, in all solves so far */
 static int solves(const trs_factors *F, const trs_mpi_options *options) {
   trs_mpi_plan *plan;
   trs_mpi_stats stats = {.struct_size = sizeof stats};
-  if (trs_mpi_analyze(MPI_COMM_WORLD, &plan, F, options)) {
+  if (trs_mpi_analyze(&plan, MPI_COMM_WORLD, F, options)) {
     fprintf(stderr, "rank %d: %s %dx%dx%d: %s\n", rank, options->method, options->px, options->py,
             options->pz, trs_last_error()->message);
     return 0;
@@ -276,10 +276,10 @@ static double error_of_cancelling(const trs_factors *F, const trs_mpi_options *o
   trs_random_fill(x, info.n, TRS_DOUBLE, 8);
   multiply(info.U, x, y);
   multiply(info.L, y, b);
-  must(trs_mpi_analyze(MPI_COMM_WORLD, &plan, F, o), "analysis");
+  must(trs_mpi_analyze(&plan, MPI_COMM_WORLD, F, o), "analysis");
   must(trs_mpi_solve(plan, x, info.n, b, info.n, 1), "solve");
   if (rank == 0)
-    must(trs_check_factors(F, TRS_NO_TRANS, x, info.n, b, info.n, 1, TRS_COL_MAJOR, &error),
+    must(trs_check_factors(&error, F, TRS_NO_TRANS, x, info.n, b, info.n, 1, TRS_COL_MAJOR),
          "check");
   trs_mpi_plan_destroy(plan);
   return error.componentwise;
@@ -296,7 +296,7 @@ static void test_cancellation(void) {
                          .trans = (trs_trans)(c / 4)};
     trs_mpi_plan *plan;
     trs_mpi_stats stats = {.struct_size = sizeof stats};
-    must(trs_mpi_analyze(MPI_COMM_WORLD, &plan, F, &o), "analysis");
+    must(trs_mpi_analyze(&plan, MPI_COMM_WORLD, F, &o), "analysis");
     must(trs_mpi_get_stats(plan, &stats, TRS_MPI_MEAN), "figures");
     solved += stats.solved > 20 && stats.solved < 160;
     good &= solves_with(F, plan, &o, 0);
@@ -320,7 +320,7 @@ static void test_inversion(void) {
   trs_factors *F;
   say("separators were inverted", size == 1 || inverted > 0);
   F = growing(64);
-  must(trs_mpi_analyze(MPI_COMM_WORLD, &plan, F, &o), "analysis");
+  must(trs_mpi_analyze(&plan, MPI_COMM_WORLD, F, &o), "analysis");
   must(trs_mpi_get_stats(plan, &stats, TRS_MPI_MEAN), "figures");
   int good = size == 1 || (stats.separators == 1 && stats.inverted == 0);
   say("an inverse that is too large is refused", solves_with(F, plan, &o, 0) && good);
@@ -330,7 +330,7 @@ static void test_inversion(void) {
                         .pz = 1,
                         .width = 64,
                         .invert = "blocks"};
-  must(trs_mpi_analyze(MPI_COMM_WORLD, &plan, F, &o), "analysis");
+  must(trs_mpi_analyze(&plan, MPI_COMM_WORLD, F, &o), "analysis");
   must(trs_mpi_get_stats(plan, &stats, TRS_MPI_MEAN), "figures");
   say("a supernode without a good inverse is solved with",
       solves_with(F, plan, &o, 0) && stats.supernodes == 1 && stats.solved == 1);
@@ -367,7 +367,7 @@ static void test_tree_sends(void) {
                          .flat_trees = flat};
     trs_mpi_plan *plan;
     trs_mpi_stats s = {.struct_size = sizeof s};
-    must(trs_mpi_analyze(MPI_COMM_WORLD, &plan, F, &o), "analysis");
+    must(trs_mpi_analyze(&plan, MPI_COMM_WORLD, F, &o), "analysis");
     must(trs_mpi_get_stats(plan, &s, TRS_MPI_MAX), "figures");
     int others = size - 1, most = flat || others < 2 ? others : 2;
     good &= few_messages(plan) == (most <= 2) && s.tree_sends[0] == most;
@@ -415,7 +415,7 @@ static void test_ways(void) {
   trs_factors *F = unsymmetric(200, TRS_DCOMPLEX, 4);
   trs_mpi_plan *plan;
   int good = 1;
-  must(trs_mpi_analyze(MPI_COMM_WORLD, &plan, F, NULL), "analysis");
+  must(trs_mpi_analyze(&plan, MPI_COMM_WORLD, F, NULL), "analysis");
   for (int64_t nrhs = 300; nrhs > 1; nrhs /= 5) good &= solves_once(F, plan, TRS_NO_TRANS, nrhs, 1);
   say("more right-hand sides than go through together, then fewer", good);
   trs_mpi_plan_destroy(plan);
@@ -427,11 +427,11 @@ static void test_ways(void) {
                            .pz = z,
                            .trans = (trs_trans)trans,
                            .width = 16};
-      must(trs_mpi_analyze(MPI_COMM_WORLD, &plan, F, &o), "analysis");
+      must(trs_mpi_analyze(&plan, MPI_COMM_WORLD, F, &o), "analysis");
       good &= solves_with(F, plan, &o, 1);
     }
   say("op(A), rows in any partition", good);
-  must(trs_mpi_analyze(MPI_COMM_WORLD, &plan, F, NULL), "analysis");
+  must(trs_mpi_analyze(&plan, MPI_COMM_WORLD, F, NULL), "analysis");
   good = trs_mpi_distribute(plan, 0, 200) != TRS_SUCCESS || size == 1;
   good &= trs_mpi_distribute(plan, rank ? 0 : -1, 0) == TRS_ERROR_ARGUMENT;
   say("rows that are not a partition", good);
@@ -439,7 +439,7 @@ static void test_ways(void) {
   trs_factors_destroy(F);
 }
 
-static trs_status no_values(void *user, int64_t count, const int32_t *vector, void *val) {
+static trs_status no_values(void *user, void *val, int64_t count, const int32_t *vector) {
   (void)user, (void)count, (void)vector, (void)val;
   return TRS_SUCCESS;
 }
@@ -468,24 +468,24 @@ static void test_refinement(void) {
   must(trs_matrix_create(&rows, TRS_CSR, TRS_DOUBLE, count, N, TRS_PTR64, own, idx + ptr[first],
                          (const double *)val + ptr[first], TRS_COPY),
        "rows");
-  must(trs_mpi_analyze(MPI_COMM_WORLD, &plan, F, NULL), "analysis");
+  must(trs_mpi_analyze(&plan, MPI_COMM_WORLD, F, NULL), "analysis");
   must(trs_mpi_distribute(plan, first, count), "distribute");
   trs_random_fill(b, N * K, TRS_DOUBLE, 9);
   must(trs_mpi_solve(plan, x, N, b + first, N, K), "solve");
-  must(trs_mpi_refine(plan, rows, x, N, b + first, N, K, 0, &error, NULL), "residual");
+  must(trs_mpi_refine(plan, x, N, &error, NULL, b + first, N, K, rows, 0), "residual");
   int good = error > 1e-5;
-  must(trs_mpi_refine(plan, rows, x, N, b + first, N, K, 20, &error, &taken), "refine");
+  must(trs_mpi_refine(plan, x, N, &error, &taken, b + first, N, K, rows, 20), "refine");
   good &= error < 1e-15 && taken > 2 && taken < 12;
   say("iterative refinement", good);
   int wrong =
       rank == size - 1; /* with many ranks the first have no rows, and theirs are not read */
-  good = trs_mpi_refine(plan, wrong ? A : rows, x, N, b, N, K, 1, NULL, NULL);
+  good = trs_mpi_refine(plan, x, N, NULL, NULL, b, N, K, wrong ? A : rows, 1);
   say("refinement with the wrong rows", size == 1 || good == TRS_ERROR_ARGUMENT);
   must(trs_matrix_create_deferred(&deferred, TRS_CSR, TRS_DOUBLE, count, N, TRS_PTR64, own,
                                   idx + ptr[first], TRS_BORROW, no_values, NULL),
        "deferred");
   say("refinement with values that are not there",
-      trs_mpi_refine(plan, wrong ? deferred : rows, x, N, b, N, K, 1, NULL, NULL) ==
+      trs_mpi_refine(plan, x, N, NULL, NULL, b, N, K, wrong ? deferred : rows, 1) ==
           TRS_ERROR_UNSUPPORTED);
   trs_matrix_destroy(deferred);
   trs_mpi_plan_destroy(plan);
@@ -500,7 +500,7 @@ static void test_refinement(void) {
 
 static int refused_file(const char *path, trs_status expected, const char *words) {
   trs_mpi_plan *plan;
-  trs_status status = trs_mpi_analyze_file(MPI_COMM_WORLD, &plan, path, NULL);
+  trs_status status = trs_mpi_analyze_file(&plan, MPI_COMM_WORLD, path, NULL);
   return fails(status, expected, words) && !plan;
 }
 
@@ -580,11 +580,11 @@ static void test_files(void) {
   }
   for (int z = 1; z <= 8 && size % z == 0; z *= 2) {
     trs_mpi_options o = {.struct_size = sizeof(trs_mpi_options), .px = 1, .py = size / z, .pz = z};
-    must(trs_mpi_analyze_file(MPI_COMM_WORLD, &plan, path, &o), "file");
+    must(trs_mpi_analyze_file(&plan, MPI_COMM_WORLD, path, &o), "file");
     good &= solves_with(F, plan, &o, 1);
     o.invert = "separators";
     o.width = 16;
-    must(trs_mpi_analyze_file(MPI_COMM_WORLD, &plan, path, &o), "file");
+    must(trs_mpi_analyze_file(&plan, MPI_COMM_WORLD, path, &o), "file");
     good &= solves_with(F, plan, &o, 1);
   }
   say("factors from a file", good);
@@ -595,7 +595,7 @@ static void test_files(void) {
                          .pz = 1,
                          .trans = (trs_trans)trans,
                          .width = 8};
-    must(trs_mpi_analyze_file(MPI_COMM_WORLD, &plan, path, &o), "file");
+    must(trs_mpi_analyze_file(&plan, MPI_COMM_WORLD, path, &o), "file");
     good &= solves_with(F, plan, &o, 1);
   }
   say("op(A) from a file", good);
@@ -633,8 +633,8 @@ static int memory_runs_out(const trs_factors *F, const char *path, int victim) {
     trs_mpi_plan *plan;
     int64_t before = held();
     if (rank == victim) trs_memory_fail_after(k);
-    trs_status status = path ? trs_mpi_analyze_file(MPI_COMM_WORLD, &plan, path, &o)
-                             : trs_mpi_analyze(MPI_COMM_WORLD, &plan, F, &o);
+    trs_status status = path ? trs_mpi_analyze_file(&plan, MPI_COMM_WORLD, path, &o)
+                             : trs_mpi_analyze(&plan, MPI_COMM_WORLD, F, &o);
     if (!status) {
       trs_random_fill(b, 81, TRS_DOUBLE, 3);
       status = trs_mpi_solve(plan, x, 81, b, 81, 1);
@@ -657,7 +657,7 @@ static int solves_again(const trs_factors *F, trs_mpi_plan *plan, int64_t nrhs) 
   trs_random_fill(b, 81 * nrhs, TRS_DOUBLE, 3);
   trs_status status = trs_mpi_solve(plan, x, 81, b, 81, nrhs);
   if (!status && rank == 0)
-    must(trs_check_factors(F, TRS_NO_TRANS, x, 81, b, 81, nrhs, TRS_COL_MAJOR, &error), "check");
+    must(trs_check_factors(&error, F, TRS_NO_TRANS, x, 81, b, 81, nrhs, TRS_COL_MAJOR), "check");
   free(b);
   free(x);
   return !status && error.componentwise < 1e-12;
@@ -674,7 +674,7 @@ static int solves_after_failure(const trs_factors *F, int pz, int victim) {
   trs_random_fill(b, 81 * 3, TRS_DOUBLE, 3);
   for (int64_t k = 0; all; k++) {
     trs_mpi_plan *plan;
-    must(trs_mpi_analyze(MPI_COMM_WORLD, &plan, F, &o), "analysis");
+    must(trs_mpi_analyze(&plan, MPI_COMM_WORLD, F, &o), "analysis");
     if (k % 2) good &= solves_again(F, plan, 1);
     if (rank == victim) trs_memory_fail_after(k / 2);
     trs_status status = trs_mpi_solve(plan, x, 81, b, 81, 3);
@@ -759,13 +759,13 @@ static void test_null(void) {
   trs_mpi_plan *plan;
   int good = trs_mpi_solve(NULL, b, 1, b, 1, 1) == TRS_ERROR_ARGUMENT;
   good &= trs_mpi_distribute(NULL, 0, 0) == TRS_ERROR_ARGUMENT;
-  good &= trs_mpi_refine(NULL, NULL, b, 1, b, 1, 1, 1, NULL, NULL) == TRS_ERROR_ARGUMENT;
+  good &= trs_mpi_refine(NULL, b, 1, NULL, NULL, b, 1, 1, NULL, 1) == TRS_ERROR_ARGUMENT;
   good &= trs_mpi_get_stats(NULL, NULL, TRS_MPI_MAX) == TRS_ERROR_ARGUMENT;
   good &=
-      trs_mpi_analyze_file(MPI_COMM_WORLD, rank ? &plan : NULL, "x", NULL) == TRS_ERROR_ARGUMENT;
-  good &= trs_mpi_analyze(MPI_COMM_WORLD, &plan, NULL, NULL) == TRS_ERROR_ARGUMENT && !plan;
-  good &= trs_mpi_analyze_blocks(MPI_COMM_WORLD, &plan, NULL, NULL) == TRS_ERROR_ARGUMENT && !plan;
-  good &= trs_mpi_analyze_file(MPI_COMM_WORLD, &plan, rank == size - 1 ? NULL : "/no/such.h5",
+      trs_mpi_analyze_file(rank ? &plan : NULL, MPI_COMM_WORLD, "x", NULL) == TRS_ERROR_ARGUMENT;
+  good &= trs_mpi_analyze(&plan, MPI_COMM_WORLD, NULL, NULL) == TRS_ERROR_ARGUMENT && !plan;
+  good &= trs_mpi_analyze_blocks(&plan, MPI_COMM_WORLD, NULL, NULL) == TRS_ERROR_ARGUMENT && !plan;
+  good &= trs_mpi_analyze_file(&plan, MPI_COMM_WORLD, rank == size - 1 ? NULL : "/no/such.h5",
                                NULL) == TRS_ERROR_ARGUMENT;
   say("arguments that are NULL", good);
 }

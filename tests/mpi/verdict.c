@@ -86,7 +86,7 @@ int fails(trs_status status, trs_status expected, const char *words) {
 
 int plan_refused(const trs_factors *F, trs_mpi_options o, trs_status expected, const char *words) {
   trs_mpi_plan *plan;
-  int good = fails(trs_mpi_analyze(MPI_COMM_WORLD, &plan, F, &o), expected, words) && !plan;
+  int good = fails(trs_mpi_analyze(&plan, MPI_COMM_WORLD, F, &o), expected, words) && !plan;
   trs_mpi_plan_destroy(plan);
   return good;
 }

@@ -24,7 +24,7 @@ static trs_status analyse(trs_plan **plan, const char *where, const trs_matrix *
   trs_context *ctx;
   trs_options options = {.struct_size = sizeof options, .method = method, .nrhs = nrhs, .tune = 1};
   TRS_TRY(trs_context_create(&ctx, where));
-  trs_status status = trs_analyze(ctx, plan, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options);
+  trs_status status = trs_analyze(plan, ctx, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options);
   trs_context_destroy(ctx);
   return status;
 }
@@ -43,7 +43,7 @@ static void check_plan(const char *where, const trs_matrix *A, const char *metho
   trs_random_fill(b, N * MOST, TRS_DOUBLE, 5);
   assert_success(trs_solve(plan, x, N, b, N, MOST, TRS_COL_MAJOR));
   assert_success(
-      trs_check(A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, x, N, b, N, MOST, TRS_COL_MAJOR, &error));
+      trs_check(&error, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, x, N, b, N, MOST, TRS_COL_MAJOR));
   assert_true(error.componentwise <= error_limit(TRS_DOUBLE, N));
   assert_success(trs_update(plan, A));
   trs_plan_destroy(plan);

@@ -35,7 +35,7 @@ static bool takes(const char *variant, int b) {
 
 static trs_status create(trs_context *ctx, trs_relaxation **R, const blocks *A,
                          const trs_relax_options *options) {
-  return trs_relax_create_bsr(ctx, R, TRS_DOUBLE, A->n, A->b, TRS_ROW_MAJOR, TRS_PTR64, A->ptr,
+  return trs_relax_create_bsr(R, ctx, TRS_DOUBLE, A->n, A->b, TRS_ROW_MAJOR, TRS_PTR64, A->ptr,
                               A->idx, A->val, options);
 }
 
@@ -201,7 +201,7 @@ TEST(device_memory_streams_and_graphs) {
   double *b = gpu_upload(v.b, (size_t)n * sizeof *b), *x = gpu_space((size_t)n * sizeof *x);
   assert_success(create(serial, &R, &A, &options));
   sweep_from(R, &v, v.expected, n, 1, &o);
-  assert_success(trs_relax_create_bsr(gpu_context, &G, TRS_DOUBLE, A.n, 5, TRS_ROW_MAJOR, TRS_PTR64,
+  assert_success(trs_relax_create_bsr(&G, gpu_context, TRS_DOUBLE, A.n, 5, TRS_ROW_MAJOR, TRS_PTR64,
                                       ptr, idx, val, &options));
   assert_success(trs_relax_update_bsr(G, TRS_ROW_MAJOR, TRS_PTR64, ptr, idx, val));
   assert_int_equal(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
@@ -250,7 +250,7 @@ static void check_update_behind(trs_context *ctx) {
   void *ptr = gpu_upload(A.ptr, (size_t)(A.n + 1) * sizeof *A.ptr);
   void *idx = gpu_upload(A.idx, (size_t)count * sizeof *A.idx);
   void *val = gpu_upload(A.val, bytes);
-  assert_success(trs_relax_create_bsr(ctx, &G, TRS_DOUBLE, A.n, 5, TRS_ROW_MAJOR, TRS_PTR64, ptr,
+  assert_success(trs_relax_create_bsr(&G, ctx, TRS_DOUBLE, A.n, 5, TRS_ROW_MAJOR, TRS_PTR64, ptr,
                                       idx, val, NULL));
   for (int64_t e = 0; e < count * 25; e++) A.val[e] *= 2;
   void *fresh = gpu_upload(A.val, bytes);

@@ -31,7 +31,7 @@ static int stop(void **state) {
 
 static trs_status create(trs_context *ctx, trs_relaxation **R, const blocks *A,
                          const trs_relax_options *options) {
-  return trs_relax_create_bsr(ctx, R, TRS_DOUBLE, A->n, A->b, TRS_ROW_MAJOR, TRS_PTR64, A->ptr,
+  return trs_relax_create_bsr(R, ctx, TRS_DOUBLE, A->n, A->b, TRS_ROW_MAJOR, TRS_PTR64, A->ptr,
                               A->idx, A->val, options);
 }
 
@@ -157,13 +157,13 @@ TEST(the_wing) {
   assert_success(trs_matrix_read(&A, "gen:wingmesh:30000", NULL));
   trs_matrix_get_info(A, &m);
   vectors v = vectors_make(m.nrows, 1);
-  assert_success(trs_relax_create(gpu_context, &one, A, 5, NULL));
+  assert_success(trs_relax_create(&one, gpu_context, A, 5, NULL));
   assert_success(trs_relax_get_info(one, &whole));
   sweep(one, &v, v.expected, &o);
   double *b = gpu_upload(v.b, (size_t)v.n * sizeof *b), *x = gpu_space((size_t)v.n * sizeof *x);
   for (int g = 0; g < GROUPS; g++) {
     if (!context[g]) continue;
-    assert_success(trs_relax_create(context[g], &R, A, 5, NULL));
+    assert_success(trs_relax_create(&R, context[g], A, 5, NULL));
     assert_success(trs_relax_get_info(R, &info));
     assert_int_equal(info.colours, whole.colours);
     assert_int_equal(info.nblocks, whole.nblocks);

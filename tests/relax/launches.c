@@ -33,7 +33,7 @@ static void run(outcome *o, const char *where, const blocks *A, int variant, int
   o->x = malloc((size_t)(n * nrhs + 1) * sizeof *o->x);
   trs_random_fill(b, n * nrhs, TRS_DOUBLE, 3);
   assert_success(trs_context_create(&ctx, where));
-  assert_success(trs_relax_create_bsr(ctx, &R, TRS_DOUBLE, A->n, A->b, TRS_ROW_MAJOR, TRS_PTR64,
+  assert_success(trs_relax_create_bsr(&R, ctx, TRS_DOUBLE, A->n, A->b, TRS_ROW_MAJOR, TRS_PTR64,
                                       A->ptr, A->idx, A->val, &options));
   for (int round = 0; round < 2; round++) { /* steps count on */
     trs_random_fill(o->x, n * nrhs, TRS_DOUBLE, 4);
@@ -103,7 +103,7 @@ TEST(very_many_right_hand_sides) {
       trs_context *ctx;
       trs_relaxation *R;
       assert_success(trs_context_create(&ctx, places[k]));
-      assert_success(trs_relax_create_bsr(ctx, &R, TRS_DOUBLE, N, 1, TRS_ROW_MAJOR, TRS_PTR64,
+      assert_success(trs_relax_create_bsr(&R, ctx, TRS_DOUBLE, N, 1, TRS_ROW_MAJOR, TRS_PTR64,
                                           A.ptr, A.idx, A.val, &options));
       assert_int_equal(R->room, wide ? TRS_RELAX_MOST_ABREAST : 8);
       assert_success(trs_relax_sweep(R, x[wide], N, b, N, COLUMNS, TRS_COL_MAJOR, &o));
@@ -127,7 +127,7 @@ static trs_status create_apart(trs_context *ctx, trs_relaxation **R, int32_t n, 
   for (int32_t i = 0; i <= n; i++) ptr[i] = i;
   for (int32_t i = 0; i < n; i++) idx[i] = i;
   for (int64_t i = 0; i < (int64_t)n * b; i++) val[i / b * b * b + i % b * (b + 1)] = 1;
-  trs_status status = trs_relax_create_bsr(ctx, R, TRS_DOUBLE, n, b, TRS_ROW_MAJOR, TRS_PTR64, ptr,
+  trs_status status = trs_relax_create_bsr(R, ctx, TRS_DOUBLE, n, b, TRS_ROW_MAJOR, TRS_PTR64, ptr,
                                            idx, val, &options);
   free(ptr);
   free(idx);

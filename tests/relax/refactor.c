@@ -35,7 +35,7 @@ static trs_relaxation *relax(trs_context *ctx, const trs_matrix *T, bool lower) 
                                      .store = TRS_STORE_DOUBLE,
                                      .variant = "warp-six-rows",
                                      .colour = level};
-  assert_success(trs_relax_create(ctx, &R, T, B, &options));
+  assert_success(trs_relax_create(&R, ctx, T, B, &options));
   return R;
 }
 
@@ -107,7 +107,7 @@ static void check_kind(trs_factor_kind kind, int turn) {
     assert_success(trs_refactor_cuda.run(&f, L, U, &source));
     source.ptr = NULL; /* the second knows the pattern */
     sweep(L, U, x, b);
-    assert_success(trs_check_factors(G, TRS_NO_TRANS, x, ROWS, b, ROWS, 1, TRS_COL_MAJOR, &error));
+    assert_success(trs_check_factors(&error, G, TRS_NO_TRANS, x, ROWS, b, ROWS, 1, TRS_COL_MAJOR));
     assert_true(error.componentwise < 1e-14);
   }
   for (int64_t e = 0; e < fresh.ptr[N] * B * B; e++) fresh.val[e] = 0;

@@ -109,7 +109,7 @@ static void check_against_plain(const blocks *A, trs_store store, int variant) {
   trs_random_fill(rhs, n * NRHS, TRS_DOUBLE, 5);
   trs_random_fill(x, n * NRHS, TRS_DOUBLE, 6);
   memcpy(again, x, (size_t)(n * NRHS) * sizeof *x);
-  assert_success(trs_relax_create_bsr(one, &R, TRS_DOUBLE, A->n, A->b, TRS_ROW_MAJOR, TRS_PTR64,
+  assert_success(trs_relax_create_bsr(&R, one, TRS_DOUBLE, A->n, A->b, TRS_ROW_MAJOR, TRS_PTR64,
                                       A->ptr, A->idx, A->val, &options));
   assert_success(trs_relax_get_info(R, &info));
   assert_success(trs_relax_sweep(R, x, n, rhs, n, NRHS, TRS_COL_MAJOR, &sweep));
@@ -129,7 +129,7 @@ static void check_against_plain(const blocks *A, trs_store store, int variant) {
 
   /* By rows of a matrix, on three threads: the same bits. */
   trs_matrix *M = blocks_matrix(A, TRS_DOUBLE, variant & 1 ? TRS_CSC : TRS_CSR);
-  assert_success(trs_relax_create(three, &R, M, A->b, &options));
+  assert_success(trs_relax_create(&R, three, M, A->b, &options));
   assert_success(trs_relax_sweep(R, again, n, rhs, n, NRHS, TRS_COL_MAJOR, &sweep));
   assert_memory_equal(x, again, (size_t)(n * NRHS) * sizeof *x);
   trs_relax_destroy(R);
@@ -164,9 +164,9 @@ TEST(layouts_of_blocks_and_of_vectors) {
   double rhs[500], rows[500], x[500], y[500];
   trs_random_fill(rhs, 500, TRS_DOUBLE, 1);
   for (int i = 0; i < 500; i++) rows[i % 250 * 2 + i / 250] = rhs[i];
-  assert_success(trs_relax_create_bsr(one, &R, TRS_DOUBLE, 50, 5, TRS_ROW_MAJOR, TRS_PTR64, A.ptr,
+  assert_success(trs_relax_create_bsr(&R, one, TRS_DOUBLE, 50, 5, TRS_ROW_MAJOR, TRS_PTR64, A.ptr,
                                       A.idx, A.val, NULL));
-  assert_success(trs_relax_create_bsr(one, &T, TRS_DOUBLE, 50, 5, TRS_COL_MAJOR, TRS_PTR64, A.ptr,
+  assert_success(trs_relax_create_bsr(&T, one, TRS_DOUBLE, 50, 5, TRS_COL_MAJOR, TRS_PTR64, A.ptr,
                                       A.idx, turned, NULL));
   assert_success(trs_relax_sweep(R, x, n, rhs, n, 2, TRS_COL_MAJOR, NULL));
   assert_success(trs_relax_sweep(T, y, 2, rows, 2, 2, TRS_ROW_MAJOR, NULL));
@@ -181,7 +181,7 @@ TEST(layouts_of_blocks_and_of_vectors) {
                                  .store = TRS_STORE_FLOAT};
   float fb[250], fx[250];
   trs_random_fill(fb, 250, TRS_FLOAT, 1);
-  assert_success(trs_relax_create(one, &F, M, 5, &all_float));
+  assert_success(trs_relax_create(&F, one, M, 5, &all_float));
   assert_success(trs_relax_sweep(F, fx, n, fb, n, 1, TRS_COL_MAJOR, NULL));
   for (int i = 0; i < 250; i++) assert_true(fabs(fx[i] - x[i]) < 1e-5);
   for (int64_t e = 0; e < count * 25; e++) turned[e] *= 2;
@@ -210,7 +210,7 @@ TEST(repeated_blocks_add_up) {
   double x[2];
   trs_relaxation *R;
   trs_sweep_options o = {.struct_size = sizeof(trs_sweep_options), .sweeps = 2};
-  assert_success(trs_relax_create_bsr(one, &R, TRS_DOUBLE, 2, 1, TRS_ROW_MAJOR, TRS_PTR64, ptr, idx,
+  assert_success(trs_relax_create_bsr(&R, one, TRS_DOUBLE, 2, 1, TRS_ROW_MAJOR, TRS_PTR64, ptr, idx,
                                       val, NULL));
   assert_success(trs_relax_sweep(R, x, 2, rhs, 2, 1, TRS_COL_MAJOR, &o));
   assert_true(x[0] == 1 && x[1] == 2);
@@ -226,7 +226,7 @@ TEST(colours_of_the_caller) {
       .struct_size = sizeof(trs_relax_options), .store = TRS_STORE_DOUBLE, .colour = colour};
   trs_relax_info info = {.struct_size = sizeof info};
   trs_relaxation *R;
-  assert_success(trs_relax_create_bsr(three, &R, TRS_DOUBLE, N, 4, TRS_ROW_MAJOR, TRS_PTR64, A.ptr,
+  assert_success(trs_relax_create_bsr(&R, three, TRS_DOUBLE, N, 4, TRS_ROW_MAJOR, TRS_PTR64, A.ptr,
                                       A.idx, A.val, &options));
   assert_success(trs_relax_get_info(R, &info));
   assert_int_equal(info.colours, N);
@@ -234,7 +234,7 @@ TEST(colours_of_the_caller) {
   trs_relax_destroy(R);
   for (int i = 0; i < N; i++) colour[i] = 0;
   assert_failure(TRS_ERROR_ARGUMENT, "not a colouring",
-                 trs_relax_create_bsr(one, &R, TRS_DOUBLE, N, 4, TRS_ROW_MAJOR, TRS_PTR64, A.ptr,
+                 trs_relax_create_bsr(&R, one, TRS_DOUBLE, N, 4, TRS_ROW_MAJOR, TRS_PTR64, A.ptr,
                                       A.idx, A.val, &options));
   assert_null(R);
   blocks_free(&A);
@@ -254,7 +254,7 @@ TEST(norms_are_those_of_the_residual) {
                            .sweeps = 7,
                            .residual_every = 2,
                            .residuals = norms[t]};
-    assert_success(trs_relax_create_bsr(t ? three : one, &R, TRS_DOUBLE, A.n, 5, TRS_ROW_MAJOR,
+    assert_success(trs_relax_create_bsr(&R, t ? three : one, TRS_DOUBLE, A.n, 5, TRS_ROW_MAJOR,
                                         TRS_PTR64, A.ptr, A.idx, A.val, &options));
     assert_success(trs_relax_sweep(R, x, n, rhs, n, 2, TRS_COL_MAJOR, &o));
     o = (trs_sweep_options){.struct_size = sizeof(trs_sweep_options),
@@ -291,7 +291,7 @@ TEST(each_precision_has_its_error) {
     trs_relax_options options = {.struct_size = sizeof(trs_relax_options),
                                  .store = (trs_store)store};
     trs_sweep_options o = {.struct_size = sizeof(trs_sweep_options), .sweeps = 60};
-    assert_success(trs_relax_create_bsr(three, &R, TRS_DOUBLE, A.n, 5, TRS_ROW_MAJOR, TRS_PTR64,
+    assert_success(trs_relax_create_bsr(&R, three, TRS_DOUBLE, A.n, 5, TRS_ROW_MAJOR, TRS_PTR64,
                                         A.ptr, A.idx, A.val, &options));
     assert_success(trs_relax_get_info(R, &info));
     assert_true(info.rounding >= least[store] && info.rounding <= most[store]);
@@ -341,7 +341,7 @@ TEST(sweeps_converge_on_the_wing) {
                            .sweeps = 15,
                            .residual_every = 1,
                            .residuals = norms};
-    assert_success(trs_relax_create(three, &R, A, 5, &options));
+    assert_success(trs_relax_create(&R, three, A, 5, &options));
     assert_success(trs_relax_get_info(R, &info));
     assert_true(info.colours >= 8 && info.colours <= 15);
     assert_success(trs_relax_sweep(R, x, m.nrows, rhs, m.nrows, 1, TRS_COL_MAJOR, &o));
@@ -366,7 +366,7 @@ TEST(factors_carry_the_range) {
     trs_relax_options options = {.struct_size = sizeof(trs_relax_options),
                                  .store = (trs_store)store};
     trs_sweep_options o = {.struct_size = sizeof(trs_sweep_options), .sweeps = 60};
-    assert_success(trs_relax_create_bsr(one, &R, TRS_DOUBLE, 2, 1, TRS_ROW_MAJOR, TRS_PTR64, ptr,
+    assert_success(trs_relax_create_bsr(&R, one, TRS_DOUBLE, 2, 1, TRS_ROW_MAJOR, TRS_PTR64, ptr,
                                         idx, val, &options));
     assert_success(trs_relax_sweep(R, x, 2, rhs, 2, 1, TRS_COL_MAJOR, &o));
     assert_true(fabs(x[0] + 0.3 * x[1] - 1) < 4e-3 && fabs(0.1 * x[0] + x[1] - 1) < 4e-3);
@@ -379,18 +379,18 @@ TEST(bad_input_is_named_by_its_block_row) {
   trs_matrix *M = blocks_matrix(&A, TRS_DOUBLE, TRS_CSR), *Z;
   trs_relaxation *R;
   assert_failure(TRS_ERROR_ARGUMENT, "blocks of 7 do not divide the 60 rows",
-                 trs_relax_create(one, &R, M, 7, NULL));
-  assert_failure(TRS_ERROR_ARGUMENT, "block size is 0", trs_relax_create(one, &R, M, 0, NULL));
-  assert_failure(TRS_ERROR_ARGUMENT, "block size is 33", trs_relax_create(one, &R, M, 33, NULL));
+                 trs_relax_create(&R, one, M, 7, NULL));
+  assert_failure(TRS_ERROR_ARGUMENT, "block size is 0", trs_relax_create(&R, one, M, 0, NULL));
+  assert_failure(TRS_ERROR_ARGUMENT, "block size is 33", trs_relax_create(&R, one, M, 33, NULL));
   assert_success(trs_matrix_convert(&Z, M, TRS_CSR, TRS_DCOMPLEX));
-  assert_failure(TRS_ERROR_UNSUPPORTED, "complex", trs_relax_create(one, &R, Z, 3, NULL));
+  assert_failure(TRS_ERROR_UNSUPPORTED, "complex", trs_relax_create(&R, one, Z, 3, NULL));
   trs_relax_options options = {.struct_size = sizeof(trs_relax_options), .store = (trs_store)9};
-  assert_failure(TRS_ERROR_ARGUMENT, "store 9", trs_relax_create(one, &R, M, 3, &options));
+  assert_failure(TRS_ERROR_ARGUMENT, "store 9", trs_relax_create(&R, one, M, 3, &options));
   trs_matrix_destroy(Z);
   trs_matrix_destroy(M);
 
 #define CREATE(options)                                                                      \
-  trs_relax_create_bsr(three, &R, TRS_DOUBLE, 20, 3, TRS_ROW_MAJOR, TRS_PTR64, A.ptr, A.idx, \
+  trs_relax_create_bsr(&R, three, TRS_DOUBLE, 20, 3, TRS_ROW_MAJOR, TRS_PTR64, A.ptr, A.idx, \
                        A.val, options)
   for (int64_t p = A.ptr[13]; p < A.ptr[14]; p++)
     for (int e = 0; e < 3 && A.idx[p] == 13; e++) A.val[9 * p + 3 * e + 1] = 0;
@@ -430,7 +430,7 @@ static trs_status create_with(trs_relaxation **R, int b, const double *block, tr
   trs_relax_options options = {.struct_size = sizeof(trs_relax_options), .store = store};
   for (int i = 0; i < b; i++) val[i * b + i] = 1;
   memcpy(val + b * b, block, (size_t)(b * b) * sizeof *val);
-  return trs_relax_create_bsr(one, R, TRS_DOUBLE, 2, b, TRS_ROW_MAJOR, TRS_PTR64, ptr, idx, val,
+  return trs_relax_create_bsr(R, one, TRS_DOUBLE, 2, b, TRS_ROW_MAJOR, TRS_PTR64, ptr, idx, val,
                               &options);
 }
 
@@ -525,7 +525,7 @@ static void check_range(const blocks *A, int power, double expected) {
   trs_random_fill(rhs, n, TRS_DOUBLE, 4);
   for (int64_t i = 0; i < n; i++) rhs[i] = ldexp(rhs[i], power);
   for (int64_t e = 0; e < count; e++) val[e] = ldexp(A->val[e], power);
-  assert_success(trs_relax_create_bsr(three, &R, TRS_DOUBLE, A->n, A->b, TRS_ROW_MAJOR, TRS_PTR64,
+  assert_success(trs_relax_create_bsr(&R, three, TRS_DOUBLE, A->n, A->b, TRS_ROW_MAJOR, TRS_PTR64,
                                       A->ptr, A->idx, val, &options));
   assert_success(trs_relax_sweep(R, x, n, rhs, n, 1, TRS_COL_MAJOR, &o));
   for (int k = 0; k < 2; k++)
@@ -567,7 +567,7 @@ TEST(rounding_does_not_depend_on_the_unit) {
     const double val[] = {d, o, o, d};
     trs_relax_info info = {.struct_size = sizeof info};
     trs_relaxation *R;
-    assert_success(trs_relax_create_bsr(one, &R, TRS_DOUBLE, 2, 1, TRS_ROW_MAJOR, TRS_PTR64, ptr,
+    assert_success(trs_relax_create_bsr(&R, one, TRS_DOUBLE, 2, 1, TRS_ROW_MAJOR, TRS_PTR64, ptr,
                                         idx, val, NULL));
     assert_success(trs_relax_get_info(R, &info));
     rounding[k] = info.rounding;
@@ -581,7 +581,7 @@ TEST(rounding_does_not_depend_on_the_unit) {
   for (int k = 0; k < 2; k++) {
     trs_relax_info info = {.struct_size = sizeof info};
     trs_relaxation *R;
-    assert_success(trs_relax_create_bsr(one, &R, TRS_DOUBLE, 2, 1, TRS_ROW_MAJOR, TRS_PTR64, ptr,
+    assert_success(trs_relax_create_bsr(&R, one, TRS_DOUBLE, 2, 1, TRS_ROW_MAJOR, TRS_PTR64, ptr,
                                         idx, val[k], NULL));
     assert_success(trs_relax_get_info(R, &info));
     double expected = k ? 1e-201 / hypot(1e-201, 1e-200) : 0;
@@ -594,7 +594,7 @@ TEST(sweeps_check_their_arguments) {
   blocks A = blocks_random(10, 2, 3, 2, 12), B = blocks_random(10, 2, 6, 2, 99);
   trs_relaxation *R;
   double x[20], rhs[20] = {0};
-  assert_success(trs_relax_create_bsr(one, &R, TRS_DOUBLE, 10, 2, TRS_ROW_MAJOR, TRS_PTR64, A.ptr,
+  assert_success(trs_relax_create_bsr(&R, one, TRS_DOUBLE, 10, 2, TRS_ROW_MAJOR, TRS_PTR64, A.ptr,
                                       A.idx, A.val, NULL));
   trs_sweep_options o = {.struct_size = sizeof(trs_sweep_options), .residual_every = 1};
   assert_failure(TRS_ERROR_ARGUMENT, "residuals is NULL",
@@ -628,7 +628,7 @@ static trs_status create_and_update(void *argument) {
   trs_relaxation *R = NULL;
   trs_relax_options options = {
       .struct_size = sizeof(trs_relax_options), .store = TRS_STORE_HALF, .balanced = r->balanced};
-  trs_status status = trs_relax_create(three, &R, r->M, 5, &options);
+  trs_status status = trs_relax_create(&R, three, r->M, 5, &options);
   if (!status) status = trs_relax_update(R, r->M);
   trs_relax_destroy(R);
   return status;

@@ -38,7 +38,7 @@ static void free_system(system_ *s) {
 static trs_plan *analyze(trs_context *ctx, const system_ *s, const char *method, trs_store store) {
   trs_plan *plan;
   const trs_options options = {.struct_size = sizeof options, .method = method, .store = store};
-  assert_success(trs_analyze(ctx, &plan, s->T, s->uplo, s->trans, TRS_NONUNIT, &options));
+  assert_success(trs_analyze(&plan, ctx, s->T, s->uplo, s->trans, TRS_NONUNIT, &options));
   return plan;
 }
 
@@ -48,7 +48,7 @@ static double solve(trs_plan *plan, system_ *s, int64_t nrhs, trs_layout layout)
   memset(s->x, 0, sizeof s->x);
   assert_success(trs_solve(plan, s->x, ld, s->b, ld, nrhs, layout));
   assert_success(
-      trs_check(s->T, s->uplo, s->trans, TRS_NONUNIT, s->x, ld, s->b, ld, nrhs, layout, &error));
+      trs_check(&error, s->T, s->uplo, s->trans, TRS_NONUNIT, s->x, ld, s->b, ld, nrhs, layout));
   return error.normwise;
 }
 
@@ -137,13 +137,13 @@ TEST(other_systems_are_refused) {
   trs_options options = {.struct_size = sizeof options, .method = "blocks:size=11"};
   assert_success(trs_context_create(&ctx, "serial"));
   assert_failure(TRS_ERROR_ARGUMENT, "not a multiple of the block size 11",
-                 trs_analyze(ctx, &plan, s->T, s->uplo, s->trans, TRS_NONUNIT, &options));
+                 trs_analyze(&plan, ctx, s->T, s->uplo, s->trans, TRS_NONUNIT, &options));
   options.method = "blocks:size=33";
   assert_failure(TRS_ERROR_ARGUMENT, "from 1 to 32",
-                 trs_analyze(ctx, &plan, s->T, s->uplo, s->trans, TRS_NONUNIT, &options));
+                 trs_analyze(&plan, ctx, s->T, s->uplo, s->trans, TRS_NONUNIT, &options));
   options.method = "blocks";
   assert_failure(TRS_ERROR_UNSUPPORTED, "diagonal",
-                 trs_analyze(ctx, &plan, s->T, s->uplo, s->trans, TRS_UNIT, &options));
+                 trs_analyze(&plan, ctx, s->T, s->uplo, s->trans, TRS_UNIT, &options));
   free_system(s);
   trs_context_destroy(ctx);
 }
@@ -168,12 +168,12 @@ TEST(block_factors_are_solved_by_blocks) {
                                     .block_size = 7,
                                     .pivot_threshold = 1};
     assert_success(trs_factor(&F, A, &how));
-    assert_success(trs_analyze_factors(ctx, &plan, F, trans, NULL));
+    assert_success(trs_analyze_factors(&plan, ctx, F, trans, NULL));
     trs_plan_get_info(plan, &info);
     assert_string_equal(info.method, "blocks");
     for (int64_t nrhs = 1; nrhs <= NRHS; nrhs += NRHS - 1) {
       assert_success(trs_solve(plan, x, N, b, N, nrhs, TRS_COL_MAJOR));
-      assert_success(trs_check_factors(F, trans, x, N, b, N, nrhs, TRS_COL_MAJOR, &error));
+      assert_success(trs_check_factors(&error, F, trans, x, N, b, N, nrhs, TRS_COL_MAJOR));
       assert_true(error.componentwise < 1e-13);
     }
     trs_plan_destroy(plan);
@@ -235,12 +235,12 @@ TEST(plans_factor_new_values) {
     trs_factors *F = factor_rows(&A, kind, orders[k / 4]),
                 *G = factor_rows(&B, kind, orders[k / 4]);
     assert_success(trs_context_create(&ctx, k & 2 ? "threads:2" : "serial"));
-    assert_success(trs_analyze_factors(ctx, &plan, F, TRS_NO_TRANS, NULL));
+    assert_success(trs_analyze_factors(&plan, ctx, F, TRS_NO_TRANS, NULL));
     for (int time = 0; time < 2; time++) {
       assert_success(trs_update_bsr(plan, TRS_ROW_MAJOR, TRS_PTR64, B.ptr, B.idx, B.val));
       assert_success(trs_solve(plan, x, UNKNOWNS, b, UNKNOWNS, 1, TRS_COL_MAJOR));
       assert_success(
-          trs_check_factors(G, TRS_NO_TRANS, x, UNKNOWNS, b, UNKNOWNS, 1, TRS_COL_MAJOR, &error));
+          trs_check_factors(&error, G, TRS_NO_TRANS, x, UNKNOWNS, b, UNKNOWNS, 1, TRS_COL_MAJOR));
       assert_true(error.normwise < 1e-14);
     }
     B.idx[0] = 7;
@@ -269,7 +269,7 @@ TEST(plans_without_these_blocks_refuse_new_values) {
   for (int k = 0; k < 3; k++) {
     const trs_options options = {.struct_size = sizeof options, .method = methods[k]};
     trs_plan *plan;
-    assert_success(trs_analyze_factors(ctx, &plan, F, k == 2 ? TRS_TRANS : TRS_NO_TRANS, &options));
+    assert_success(trs_analyze_factors(&plan, ctx, F, k == 2 ? TRS_TRANS : TRS_NO_TRANS, &options));
     assert_failure(TRS_ERROR_UNSUPPORTED, "factor anew",
                    trs_update_bsr(plan, TRS_ROW_MAJOR, TRS_PTR64, ptr, A.idx, A.val));
     trs_plan_destroy(plan);
@@ -288,7 +288,7 @@ static trs_status analyze_once(void *argument) {
   const attempt *a = argument;
   trs_plan *plan;
   const trs_options options = {.struct_size = sizeof options, .method = "blocks:size=5"};
-  TRS_TRY(trs_analyze(a->ctx, &plan, a->s->T, a->s->uplo, a->s->trans, TRS_NONUNIT, &options));
+  TRS_TRY(trs_analyze(&plan, a->ctx, a->s->T, a->s->uplo, a->s->trans, TRS_NONUNIT, &options));
   trs_plan_destroy(plan);
   return TRS_SUCCESS;
 }

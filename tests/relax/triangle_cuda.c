@@ -34,7 +34,7 @@ static trs_plan *analyze(const trs_factors *F, trs_store store, trs_trans trans)
   trs_plan_info info = {.struct_size = sizeof info};
   const trs_options options = {
       .struct_size = sizeof options, .method = "blocks", .store = store, .nrhs = NRHS};
-  assert_success(trs_analyze_factors(gpu_context, &plan, F, trans, &options));
+  assert_success(trs_analyze_factors(&plan, gpu_context, F, trans, &options));
   trs_plan_get_info(plan, &info);
   assert_string_equal(info.method, "blocks");
   assert_string_equal(info.backend, "cuda");
@@ -44,7 +44,7 @@ static trs_plan *analyze(const trs_factors *F, trs_store store, trs_trans trans)
 static void assert_solved(const trs_factors *F, trs_trans trans, const double *x, const double *b,
                           int64_t n, int64_t nrhs, double limit, const char *what) {
   trs_backward_error error = {.struct_size = sizeof error};
-  assert_success(trs_check_factors(F, trans, x, n, b, n, nrhs, TRS_COL_MAJOR, &error));
+  assert_success(trs_check_factors(&error, F, trans, x, n, b, n, nrhs, TRS_COL_MAJOR));
   if (!(error.normwise < limit)) fail_msg("%s: backward error %g", what, error.normwise);
 }
 

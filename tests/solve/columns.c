@@ -23,7 +23,7 @@ static trs_matrix *make(bool full, trs_scalar scalar, uint64_t seed) {
 static trs_plan *analyse(trs_context *ctx, const trs_matrix *A, const char *method, int64_t nrhs) {
   trs_plan *plan;
   trs_options options = {.struct_size = sizeof options, .method = method, .nrhs = nrhs};
-  assert_success(trs_analyze(ctx, &plan, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
+  assert_success(trs_analyze(&plan, ctx, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
   return plan;
 }
 
@@ -37,7 +37,7 @@ static void check_solve(trs_plan *plan, const trs_matrix *A, int64_t nrhs, trs_l
   trs_random_fill(b, size, TRS_DOUBLE, 7);
   assert_success(trs_solve(plan, x, ld, b, ld, nrhs, layout));
   assert_success(
-      trs_check(A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, x, ld, b, ld, nrhs, layout, &error));
+      trs_check(&error, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, x, ld, b, ld, nrhs, layout));
   assert_true(error.componentwise <= error_limit(TRS_DOUBLE, n));
   free(b);
   free(x);
@@ -136,7 +136,7 @@ static trs_status analyse_on_four(void *T) {
   trs_plan *plan;
   trs_options options = {.struct_size = sizeof options, .nrhs = 8};
   TRS_TRY(trs_context_create(&ctx, "threads:4"));
-  trs_status status = trs_analyze(ctx, &plan, T, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options);
+  trs_status status = trs_analyze(&plan, ctx, T, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options);
   if (!status) trs_plan_destroy(plan);
   trs_context_destroy(ctx);
   return status;
@@ -147,7 +147,7 @@ static trs_status analyse_on_two(void *A) {
   trs_plan *plan;
   trs_options options = {.struct_size = sizeof options, .method = "columns", .nrhs = 16};
   TRS_TRY(trs_context_create(&ctx, "threads:2"));
-  trs_status status = trs_analyze(ctx, &plan, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options);
+  trs_status status = trs_analyze(&plan, ctx, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options);
   if (!status) trs_plan_destroy(plan);
   trs_context_destroy(ctx);
   return status;

@@ -56,7 +56,7 @@ static void solve_and_check(trs_plan *plan, const trs_factors *F, trs_trans tran
   memcpy(x, b, bytes);
   memcpy(place, b, bytes);
   assert_success(trs_solve(plan, place, ld, place, ld, nrhs, layout));
-  assert_success(trs_check_factors(F, trans, place, ld, b, ld, nrhs, layout, &error));
+  assert_success(trs_check_factors(&error, F, trans, place, ld, b, ld, nrhs, layout));
   if (!(error.componentwise <= 4 * error_limit(scalar, N)))
     fail_msg("nrhs %d layout %d: error %g", (int)nrhs, layout, error.componentwise);
   assert_success(trs_solve(plan, x, ld, b, ld, nrhs, layout));
@@ -75,7 +75,7 @@ static bool check_plan(trs_context *ctx, const char *method, trs_scalar scalar, 
   trs_status status = TRS_SUCCESS;
   for (int t = 0; t < 2 && !status; t++) {
     trs_plan *plan;
-    status = trs_analyze_factors(ctx, &plan, F, of_trans[t], &options);
+    status = trs_analyze_factors(&plan, ctx, F, of_trans[t], &options);
     if (status == TRS_ERROR_UNSUPPORTED) break;
     assert_success(status);
     for (int64_t nrhs = 1; nrhs <= 13; nrhs += nrhs < 3 ? 1 : 5)
@@ -113,7 +113,7 @@ TEST(an_opencl_device_applies_them_too) {
   trs_plan *plan;
   trs_factors *F = make(TRS_DCOMPLEX, TRS_CSR, (sides){0});
   assert_failure(TRS_ERROR_UNSUPPORTED, "solve real systems",
-                 trs_analyze_factors(ctx, &plan, F, TRS_NO_TRANS, NULL));
+                 trs_analyze_factors(&plan, ctx, F, TRS_NO_TRANS, NULL));
   trs_factors_destroy(F);
   trs_context_destroy(ctx);
 }

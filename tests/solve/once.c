@@ -105,15 +105,15 @@ static void check(const way *w) {
   cast_values(&t, w->scalar, val);
   trs_random_fill(b, N, w->scalar, 3);
   assert_success(
-      trs_solve_once(w->uplo, w->diag, w->format, w->scalar, N, w->indexing, ptr, idx, val, x, b));
+      trs_solve_once(x, b, w->uplo, w->diag, w->format, w->scalar, N, w->indexing, ptr, idx, val));
   assert_success(
       trs_matrix_create(&A, w->format, w->scalar, N, N, w->indexing, ptr, idx, val, TRS_COPY));
   assert_success(
-      trs_check(A, w->uplo, TRS_NO_TRANS, w->diag, x, N, b, N, 1, TRS_COL_MAJOR, &error));
+      trs_check(&error, A, w->uplo, TRS_NO_TRANS, w->diag, x, N, b, N, 1, TRS_COL_MAJOR));
   assert_true(error.componentwise <
               (w->scalar == TRS_FLOAT || w->scalar == TRS_SCOMPLEX ? 2e-6 : 4e-15));
-  assert_success(trs_solve_once(w->uplo, w->diag, w->format, w->scalar, N, w->indexing, ptr, idx,
-                                val, b, b)); /* in place */
+  assert_success(trs_solve_once(b, b, w->uplo, w->diag, w->format, w->scalar, N, w->indexing, ptr,
+                                idx, val)); /* in place */
   assert_memory_equal(x, b, N * trs_scalar_size(w->scalar));
   trs_matrix_destroy(A);
 }
@@ -147,10 +147,10 @@ TEST(bits_of_columns_are_those_of_a_plan) {
     trs_random_fill(b, N, TRS_DOUBLE, 5);
     assert_success(
         trs_matrix_create(&A, format, TRS_DOUBLE, N, N, TRS_PTR64, t.ptr, idx, t.val, TRS_COPY));
-    assert_success(trs_analyze(ctx, &plan, A, uplo, TRS_NO_TRANS, TRS_NONUNIT, NULL));
+    assert_success(trs_analyze(&plan, ctx, A, uplo, TRS_NO_TRANS, TRS_NONUNIT, NULL));
     assert_success(trs_solve(plan, x, N, b, N, 1, TRS_COL_MAJOR));
-    assert_success(trs_solve_once(uplo, TRS_NONUNIT, format, TRS_DOUBLE, N, TRS_PTR64, t.ptr, idx,
-                                  t.val, y, b));
+    assert_success(trs_solve_once(y, b, uplo, TRS_NONUNIT, format, TRS_DOUBLE, N, TRS_PTR64, t.ptr,
+                                  idx, t.val));
     assert_memory_equal(x, y, sizeof x);
     trs_plan_destroy(plan);
     trs_matrix_destroy(A);
@@ -170,8 +170,8 @@ static const small good = {{0, 1, 3, 4}, {0, 0, 1, 2}, {2, 1, 2, 2}};
 static void refuses(const small *s, trs_diag diag, trs_status status, int64_t row,
                     const char *words) {
   double x[3], b[3] = {1, 2, 3};
-  assert_int_equal(trs_solve_once(TRS_LOWER, diag, TRS_CSR, TRS_DOUBLE, 3, TRS_PTR64, s->ptr,
-                                  s->idx, s->val, x, b),
+  assert_int_equal(trs_solve_once(x, b, TRS_LOWER, diag, TRS_CSR, TRS_DOUBLE, 3, TRS_PTR64, s->ptr,
+                                  s->idx, s->val),
                    status);
   assert_int_equal(trs_last_error()->row, row);
   if (!strstr(trs_last_error()->message, words)) fail_msg("%s", trs_last_error()->message);
@@ -210,20 +210,20 @@ TEST(bad_pointers_of_an_upper_triangle_are_refused) {
       t.ptr[k] =
           wrong == 9 && k == 3 ? -7 : wrong; /* more entries than there are: not ours to see */
       if (k == 3 && wrong == 4) continue;
-      assert_int_not_equal(trs_solve_once(TRS_UPPER, TRS_NONUNIT, TRS_CSR, TRS_DOUBLE, 3, TRS_PTR64,
-                                          t.ptr, t.idx, t.val, x, b),
+      assert_int_not_equal(trs_solve_once(x, b, TRS_UPPER, TRS_NONUNIT, TRS_CSR, TRS_DOUBLE, 3,
+                                          TRS_PTR64, t.ptr, t.idx, t.val),
                            TRS_SUCCESS);
     }
-  assert_success(trs_solve_once(TRS_UPPER, TRS_NONUNIT, TRS_CSR, TRS_DOUBLE, 3, TRS_PTR64, s.ptr,
-                                s.idx, s.val, x, b));
+  assert_success(trs_solve_once(x, b, TRS_UPPER, TRS_NONUNIT, TRS_CSR, TRS_DOUBLE, 3, TRS_PTR64,
+                                s.ptr, s.idx, s.val));
 }
 
 TEST(nothing_is_solved) {
   const int64_t none[] = {0}, some[] = {1};
-  assert_success(trs_solve_once(TRS_UPPER, TRS_UNIT, TRS_CSC, TRS_FLOAT, 0, TRS_PTR64, none, NULL,
-                                NULL, NULL, NULL));
-  assert_int_not_equal(trs_solve_once(TRS_LOWER, TRS_UNIT, TRS_CSC, TRS_FLOAT, 0, TRS_PTR64, some,
-                                      none, none, NULL, NULL),
+  assert_success(trs_solve_once(NULL, NULL, TRS_UPPER, TRS_UNIT, TRS_CSC, TRS_FLOAT, 0, TRS_PTR64,
+                                none, NULL, NULL));
+  assert_int_not_equal(trs_solve_once(NULL, NULL, TRS_LOWER, TRS_UNIT, TRS_CSC, TRS_FLOAT, 0,
+                                      TRS_PTR64, some, none, none),
                        TRS_SUCCESS);
 }
 

@@ -24,7 +24,7 @@ static void check_method(const char *where, trs_matrix *A, const char *method, c
   trs_options options = {.struct_size = sizeof options, .take_triangle = 1};
   trs_plan_info info = {.struct_size = sizeof info};
   assert_success(trs_context_create(&ctx, where));
-  assert_success(trs_analyze(ctx, &plan, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
+  assert_success(trs_analyze(&plan, ctx, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
   assert_success(trs_plan_get_info(plan, &info));
   assert_string_equal(info.method, method);
   if (!strstr(info.reason, reason)) fail_msg("the reason is: %s", info.reason);
@@ -92,7 +92,7 @@ TEST(complex_systems_are_refused) {
   trs_matrix *A = dense_triangle(TRS_DCOMPLEX, 1);
   assert_success(trs_context_create(&ctx, "serial"));
   assert_failure(TRS_ERROR_UNSUPPORTED, "real",
-                 trs_analyze(ctx, &plan, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
+                 trs_analyze(&plan, ctx, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
   trs_context_destroy(ctx);
   trs_matrix_destroy(A);
 }
@@ -107,11 +107,11 @@ TEST(new_values_are_taken) {
   float b[N], x[N];
   trs_random_fill(b, N, TRS_FLOAT, 3);
   assert_success(trs_context_create(&ctx, "serial"));
-  assert_success(trs_analyze(ctx, &plan, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
+  assert_success(trs_analyze(&plan, ctx, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
   assert_success(trs_update(plan, B));
   assert_success(trs_solve(plan, x, N, b, N, 1, TRS_COL_MAJOR));
   assert_success(
-      trs_check(B, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, x, N, b, N, 1, TRS_COL_MAJOR, &error));
+      trs_check(&error, B, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, x, N, b, N, 1, TRS_COL_MAJOR));
   assert_true(error.componentwise <= error_limit(TRS_FLOAT, N));
   trs_plan_destroy(plan);
   trs_context_destroy(ctx);
@@ -124,7 +124,7 @@ static trs_status analyse_by(const char *method, const trs_matrix *A) {
   trs_plan *plan;
   trs_options options = {.struct_size = sizeof options, .method = method, .nrhs = 16};
   TRS_TRY(trs_context_create(&ctx, "threads:2"));
-  trs_status status = trs_analyze(ctx, &plan, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options);
+  trs_status status = trs_analyze(&plan, ctx, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options);
   if (!status) trs_plan_destroy(plan);
   trs_context_destroy(ctx);
   return status;

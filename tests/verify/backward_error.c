@@ -61,8 +61,8 @@ typedef struct judged {
 
 static trs_backward_error check(const judged *s) {
   trs_backward_error error = {.struct_size = sizeof error};
-  assert_success(trs_check(s->A, s->uplo, s->trans, TRS_NONUNIT, s->x, N, s->b, N, NRHS,
-                           TRS_COL_MAJOR, &error));
+  assert_success(trs_check(&error, s->A, s->uplo, s->trans, TRS_NONUNIT, s->x, N, s->b, N, NRHS,
+                           TRS_COL_MAJOR));
   return error;
 }
 
@@ -73,7 +73,7 @@ static judged solved(trs_scalar scalar, trs_format format, trs_uplo uplo, trs_tr
   judged s = {decaying(scalar, format, uplo), uplo, trans, scalar, NULL, NULL};
   s.x = malloc(N * NRHS * scalar_bytes(scalar));
   s.b = right_sides(scalar, (trans == TRS_NO_TRANS ? uplo : other(uplo)) == TRS_UPPER);
-  assert_success(trs_analyze(ctx, &plan, s.A, uplo, trans, TRS_NONUNIT, &options));
+  assert_success(trs_analyze(&plan, ctx, s.A, uplo, trans, TRS_NONUNIT, &options));
   assert_success(trs_solve(plan, s.x, N, s.b, N, NRHS, TRS_COL_MAJOR));
   trs_plan_destroy(plan);
   return s;
@@ -153,9 +153,9 @@ static trs_backward_error solve3(const double T[9], const double b[3], trs_uplo 
   trs_plan *plan;
   assert_success(
       trs_matrix_create(&A, TRS_CSR, TRS_DOUBLE, 3, 3, TRS_PTR64, ptr, idx, T, TRS_COPY));
-  assert_success(trs_analyze(ctx, &plan, A, uplo, trans, TRS_NONUNIT, &options));
+  assert_success(trs_analyze(&plan, ctx, A, uplo, trans, TRS_NONUNIT, &options));
   assert_success(trs_solve(plan, x, 3, b, 3, 1, TRS_COL_MAJOR));
-  assert_success(trs_check(A, uplo, trans, TRS_NONUNIT, x, 3, b, 3, 1, TRS_COL_MAJOR, &error));
+  assert_success(trs_check(&error, A, uplo, trans, TRS_NONUNIT, x, 3, b, 3, 1, TRS_COL_MAJOR));
   trs_plan_destroy(plan);
   trs_matrix_destroy(A);
   return error;
@@ -216,16 +216,16 @@ TEST(factors_underflow_too) {
     char *b = right_sides(scalar, false), *x = malloc(N * NRHS * scalar_bytes(scalar));
     assert_success(
         trs_factors_create(&F, L, TRS_NONUNIT, U, TRS_NONUNIT, NULL, NULL, scale, scale));
-    assert_success(trs_analyze_factors(ctx, &plan, F, trans, NULL));
+    assert_success(trs_analyze_factors(&plan, ctx, F, trans, NULL));
     assert_success(trs_solve(plan, x, N, b, N, NRHS, TRS_COL_MAJOR));
-    assert_success(trs_check_factors(F, trans, x, N, b, N, NRHS, TRS_COL_MAJOR, &error));
+    assert_success(trs_check_factors(&error, F, trans, x, N, b, N, NRHS, TRS_COL_MAJOR));
     assert_true(error.componentwise <= error_limit(scalar, 2 * ENTRIES));
     assert_true(error.underflow_rows > 0);
     trs_value_set(x, 20, scalar, 2 * trs_value_get(x, 20, scalar));
-    assert_success(trs_check_factors(F, trans, x, N, b, N, NRHS, TRS_COL_MAJOR, &error));
+    assert_success(trs_check_factors(&error, F, trans, x, N, b, N, NRHS, TRS_COL_MAJOR));
     assert_true(error.componentwise > 1e-3);
     trs_value_set(x, N + 20, scalar, INFINITY);
-    assert_success(trs_check_factors(F, trans, x, N, b, N, NRHS, TRS_COL_MAJOR, &error));
+    assert_success(trs_check_factors(&error, F, trans, x, N, b, N, NRHS, TRS_COL_MAJOR));
     assert_int_equal(error.range, TRS_RANGE_OVERFLOW);
     assert_int_equal(error.range_row, 20);
     assert_int_equal(error.range_column, 1);

@@ -4,7 +4,7 @@ import ctypes as C
 from typing import Any, Dict, List, Tuple
 
 trs_progress = C.CFUNCTYPE(None, C.c_void_p, C.c_char_p, C.c_double)
-trs_values_callback = C.CFUNCTYPE(C.c_int, C.c_void_p, C.c_int64, C.c_void_p, C.c_void_p)
+trs_values_callback = C.CFUNCTYPE(C.c_int, C.c_void_p, C.c_void_p, C.c_int64, C.c_void_p)
 
 # trs_status
 TRS_SUCCESS = 0
@@ -360,8 +360,8 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "trs_backend_list": (C.c_char_p, []),
     "trs_method_list": (C.c_char_p, []),
     "trs_solve": (C.c_int, [C.c_void_p, C.c_void_p, C.c_int64, C.c_void_p, C.c_int64, C.c_int64, C.c_int]),
-    "trs_solve_once": (C.c_int, [C.c_int, C.c_int, C.c_int, C.c_int, C.c_int64, C.c_int, C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p]),
-    "trs_plan_get_share": (C.c_int, [C.c_void_p, C.c_int, C.c_int64, C.c_void_p, C.c_void_p]),
+    "trs_solve_once": (C.c_int, [C.c_void_p, C.c_void_p, C.c_int, C.c_int, C.c_int, C.c_int, C.c_int64, C.c_int, C.c_void_p, C.c_void_p, C.c_void_p]),
+    "trs_plan_get_share": (C.c_int, [C.c_void_p, C.c_void_p, C.c_void_p, C.c_int, C.c_int64]),
     "trs_solve_distributed": (C.c_int, [C.c_void_p, C.c_void_p, C.c_int64, C.c_void_p, C.c_int64, C.c_int64, C.c_int]),
     "trs_plan_set_stream": (C.c_int, [C.c_void_p, C.c_void_p]),
     "trs_plan_set_streams": (C.c_int, [C.c_void_p, C.c_void_p]),
@@ -376,7 +376,7 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "trs_relax_wait": (C.c_int, [C.c_void_p]),
     "trs_relax_get_info": (C.c_int, [C.c_void_p, C.c_void_p]),
     "trs_relax_destroy": (None, [C.c_void_p]),
-    "trs_check": (C.c_int, [C.c_void_p, C.c_int, C.c_int, C.c_int, C.c_void_p, C.c_int64, C.c_void_p, C.c_int64, C.c_int64, C.c_int, C.c_void_p]),
-    "trs_check_factors": (C.c_int, [C.c_void_p, C.c_int, C.c_void_p, C.c_int64, C.c_void_p, C.c_int64, C.c_int64, C.c_int, C.c_void_p]),
+    "trs_check": (C.c_int, [C.c_void_p, C.c_void_p, C.c_int, C.c_int, C.c_int, C.c_void_p, C.c_int64, C.c_void_p, C.c_int64, C.c_int64, C.c_int]),
+    "trs_check_factors": (C.c_int, [C.c_void_p, C.c_void_p, C.c_int, C.c_void_p, C.c_int64, C.c_void_p, C.c_int64, C.c_int64, C.c_int]),
     "trs_memory_usage": (None, [C.c_void_p, C.c_void_p]),
 }

@@ -38,7 +38,7 @@ class FactorsPlan(Solver):
         handle = C.c_void_p()
         nnz = info.nnz_L + info.nnz_U
         run(lambda: check(library.trs_analyze_factors(
-            context_of(place, threads), C.byref(handle), factors._handle, kind,
+            C.byref(handle), context_of(place, threads), factors._handle, kind,
             C.byref(options))), nnz >= LONG_ANALYSIS)
         super().__init__(handle, factors, info.n, nnz, factors.dtype, trans,
                          place.startswith("cuda"), factors._device, stream)

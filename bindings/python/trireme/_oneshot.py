@@ -105,11 +105,11 @@ def _solve_at_once(parts: Compressed, right: Dense, out: Any, uplo: str, unit: b
     """The solution for one right-hand side; None where something is wrong, which plans say better."""
     dtype = parts.val.dtype
     b, x = contiguous(right, dtype), dense(np.empty(right.shape, dtype))
-    arguments = (_api.TRS_LOWER if uplo == "lower" else _api.TRS_UPPER,
+    arguments = (x.address, b.address, _api.TRS_LOWER if uplo == "lower" else _api.TRS_UPPER,
                  _api.TRS_UNIT if unit else _api.TRS_NONUNIT,
                  _api.TRS_CSR if parts.format == "csr" else _api.TRS_CSC, SCALARS[dtype],
                  parts.shape[0], indexing_of(parts), parts.ptr.address, parts.idx.address,
-                 parts.val.address, x.address, b.address)
+                 parts.val.address)
     if parts.idx.shape[0] < LONG_SOLVE:
         status = _once(*arguments)
     else:

@@ -361,7 +361,7 @@ class Plan(Solver):
 
         def analyze() -> Matrix:
             matrix = Matrix(parts, copy, place)
-            check(library.trs_analyze(context_of(place, threads), C.byref(handle), matrix.handle,
+            check(library.trs_analyze(C.byref(handle), context_of(place, threads), matrix.handle,
                                       kind["uplo"], kind["trans"], kind["diag"],
                                       C.byref(options)), matrix.handle)
             return matrix
@@ -424,10 +424,10 @@ class Plan(Solver):
         with self._lock.lock:
             self._ready()
             check(library.trs_check(
-                self._keep.handle, UPLO[options["uplo"]], TRANS[options["trans"]],
+                C.byref(error), self._keep.handle, UPLO[options["uplo"]], TRANS[options["trans"]],
                 int(options["unit_diagonal"]), own[0].ctypes.data, max(1, self._n),
-                own[1].ctypes.data, max(1, self._n), own[0].shape[1], _api.TRS_COL_MAJOR,
-                C.byref(error)))
+                own[1].ctypes.data, max(1, self._n), own[0].shape[1],
+                _api.TRS_COL_MAJOR))
         return float(error.normwise if normwise else error.componentwise)
 
     def __reduce__(self) -> Any:

@@ -70,7 +70,7 @@ class Relaxation:
             self._block_size, self._n = blocks.size, blocks.rows * blocks.size
             self._dtype = blocks.val.dtype
             run(lambda: check(library.trs_relax_create_bsr(
-                context, C.byref(self._handle), SCALARS[self._dtype], blocks.rows, blocks.size,
+                C.byref(self._handle), context, SCALARS[self._dtype], blocks.rows, blocks.size,
                 *blocks.arrays(), C.byref(options))), blocks.val.size >= LONG_SOLVE // 10)
         else:
             matrix = matrix_of(A.tocsr() if _is_bsr(A) else A, stacklevel=5)
@@ -78,7 +78,7 @@ class Relaxation:
             self._check_colour(colour, self._n // self._block_size)
             self._dtype = matrix.parts.val.dtype
             run(lambda: check(library.trs_relax_create(
-                context, C.byref(self._handle), matrix.handle, self._block_size,
+                C.byref(self._handle), context, matrix.handle, self._block_size,
                 C.byref(options))), matrix.parts.idx.shape[0] >= LONG_SOLVE // 10)
         self._stream_kept = stream  # C uses it until the relaxation is destroyed
         if stream is not None:

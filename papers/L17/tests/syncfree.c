@@ -93,14 +93,14 @@ static system_of varied_system(shape kind, int64_t n, int c) {
 static trs_plan *make_plan(const system_of *s, const char *method, int64_t nrhs) {
   trs_options options = {.struct_size = sizeof(trs_options), .method = method, .nrhs = nrhs};
   trs_plan *plan;
-  assert_success(trs_analyze(gpu_context, &plan, s->A, s->uplo, s->trans, s->diag, &options));
+  assert_success(trs_analyze(&plan, gpu_context, s->A, s->uplo, s->trans, s->diag, &options));
   return plan;
 }
 
 static void judge(const system_of *s, const char *method, const void *x, const void *b, int64_t ld,
                   int64_t nrhs, trs_layout layout) {
   trs_backward_error error = {.struct_size = sizeof error};
-  assert_success(trs_check(s->A, s->uplo, s->trans, s->diag, x, ld, b, ld, nrhs, layout, &error));
+  assert_success(trs_check(&error, s->A, s->uplo, s->trans, s->diag, x, ld, b, ld, nrhs, layout));
   double limit = error_limit(s->scalar, s->longest);
   if (!(error.componentwise <= limit))
     fail_msg("%s, n %lld, nrhs %lld, type %d, uplo %d, trans %d: error %g, limit %g, row %lld",
@@ -118,7 +118,7 @@ static void compare_with_serial(const system_of *s, const char *method, const vo
   memcpy(y, x, (size_t)elements * scalar_bytes(s->scalar)); /* so that elements that no solve writes
                                                                are equal */
   assert_success(trs_context_create(&serial, "serial"));
-  assert_success(trs_analyze(serial, &plan, s->A, s->uplo, s->trans, s->diag, NULL));
+  assert_success(trs_analyze(&plan, serial, s->A, s->uplo, s->trans, s->diag, NULL));
   assert_success(trs_solve(plan, y, ld, b, ld, nrhs, layout));
   assert_close(x, y, elements, s->scalar, ROUNDINGS, method);
   trs_plan_destroy(plan);

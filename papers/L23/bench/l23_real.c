@@ -140,7 +140,7 @@ static trs_status run_way(solver *s, const way *w, int pz) {
   how.scalar = scalar;
   how.invert = w->inverted ? "separators" : "blocks";
   l23_square(s->size / pz, &how.px, &how.py);
-  trs_status status = trs_mpi_analyze_file(MPI_COMM_WORLD, &plan, s->factors, &how);
+  trs_status status = trs_mpi_analyze_file(&plan, MPI_COMM_WORLD, s->factors, &how);
   if (!status) status = trs_mpi_distribute(plan, s->first, s->rows);
   for (int k = 0; k < s->set->nrhs.count && !status; k++) {
     int64_t nrhs = s->set->nrhs.value[k];
@@ -186,7 +186,7 @@ static trs_status run_gpu(solver *s, const way *w, int px, int64_t nrhs, bool co
                          .in_turn = composed};
   trs_mpi_stats stats[3] = {{0}};
   trs_mpi_plan *plan = NULL;
-  trs_status status = trs_mpi_analyze_file(MPI_COMM_WORLD, &plan, s->factors, &how);
+  trs_status status = trs_mpi_analyze_file(&plan, MPI_COMM_WORLD, s->factors, &how);
   if (!status) status = trs_mpi_distribute(plan, s->first, s->rows);
   if (!status) status = make_room(s, nrhs);
   if (!status) status = time_solves(s, plan, nrhs, composed, stats);

@@ -37,7 +37,7 @@ static int measure(w21_run *run, trs_context *ctx, trs_store store, double copy_
   trs_relaxation *R;
   trs_relax_options how = {.struct_size = sizeof(trs_relax_options), .store = store};
   trs_relax_info info = {.struct_size = sizeof info};
-  if (trs_relax_create(ctx, &R, run->A, W21_BLOCK, &how)) return leave_library(NULL);
+  if (trs_relax_create(&R, ctx, run->A, W21_BLOCK, &how)) return leave_library(NULL);
   double *b = malloc((size_t)run->n * sizeof *b), *x = calloc((size_t)run->n, sizeof *x);
   double least = NAN, residual = NAN;
   int code = b && x ? -1 : leave_memory((double)run->n * 16, "b and x");

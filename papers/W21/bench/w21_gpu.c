@@ -51,8 +51,8 @@ static int64_t bytes_of(const bench_case *c) { return c->n * (c->scalar == TRS_F
 
 static trs_status create(const bench_case *c, trs_context *ctx, trs_relaxation **R) {
   trs_relax_options how = {.struct_size = sizeof(trs_relax_options), .store = c->store};
-  if (c->A) return trs_relax_create(ctx, R, c->A, W21_BLOCK, &how);
-  return trs_relax_create_bsr(ctx, R, TRS_FLOAT, c->B.n, c->B.block, TRS_COL_MAJOR, TRS_PTR64,
+  if (c->A) return trs_relax_create(R, ctx, c->A, W21_BLOCK, &how);
+  return trs_relax_create_bsr(R, ctx, TRS_FLOAT, c->B.n, c->B.block, TRS_COL_MAJOR, TRS_PTR64,
                               c->B.ptr, c->B.idx, c->B.val, &how);
 }
 

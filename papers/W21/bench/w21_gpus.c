@@ -40,7 +40,7 @@ static int run_count(several *s, int count, trs_store store) {
   double sweep;
   int code = bench_gpu_list_open(&s->gpus, count, &ctx);
   if (code >= 0) return code;
-  trs_status status = trs_relax_create(ctx, &R, s->run->A, W21_BLOCK, &how);
+  trs_status status = trs_relax_create(&R, ctx, s->run->A, W21_BLOCK, &how);
   if (!status) status = w21_time(R, s->there_x, s->there_b, s->run->n, &sweep);
   if (!status) status = trs_relax_get_info(R, &info);
   if (status)

@@ -23,7 +23,7 @@ static void solve_and_judge(trs_plan *plan, const trs_matrix *A, trs_uplo uplo, 
   for (int turn = 0; turn < 3; turn++) {
     assert_success(trs_solve(plan, x, n, b, n, nrhs, TRS_COL_MAJOR));
     assert_success(
-        trs_check(A, uplo, TRS_NO_TRANS, TRS_NONUNIT, x, n, b, n, nrhs, TRS_COL_MAJOR, &error));
+        trs_check(&error, A, uplo, TRS_NO_TRANS, TRS_NONUNIT, x, n, b, n, nrhs, TRS_COL_MAJOR));
     assert_true(error.componentwise <= error_limit(TRS_DOUBLE, longest));
   }
   free(x);
@@ -39,7 +39,7 @@ static void run_system(trs_context *ctx, const char *method, const char *name, t
       .struct_size = sizeof(trs_options), .method = method, .take_triangle = true, .nrhs = nrhs};
   assert_success(trs_matrix_read(&A, name, NULL));
   trs_matrix_get_info(A, &info);
-  assert_success(trs_analyze(ctx, &plan, A, uplo, TRS_NO_TRANS, TRS_NONUNIT, &options));
+  assert_success(trs_analyze(&plan, ctx, A, uplo, TRS_NO_TRANS, TRS_NONUNIT, &options));
   trs_matrix *T;
   assert_success(trs_matrix_triangle(&T, A, uplo, 0));
   solve_and_judge(plan, T, uplo, info.nrows, nrhs, info.longest_row);
@@ -80,7 +80,7 @@ TEST(a_stall_ends_all_members) {
   double *x = calloc(N, sizeof *x);
   assert_success(trs_matrix_read(&A, "gen:chain:200000", NULL));
   trs_multi_wait_limit = 1;
-  assert_success(trs_analyze(ctx, &plan, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
+  assert_success(trs_analyze(&plan, ctx, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
   trs_multi_wait_limit = before;
   assert_int_equal(trs_solve(plan, x, N, x, N, 1, TRS_COL_MAJOR), TRS_ERROR_STALLED);
   assert_non_null(strstr(trs_last_error()->message, "member"));

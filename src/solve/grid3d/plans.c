@@ -210,7 +210,7 @@ enum { MANY = 16 };
 static trs_status analyze(const plans *s, const trs_grid_triangle *T, trs_matrix *A,
                           const char *method, trs_plan **plan) {
   trs_options options = {.struct_size = sizeof options, .nrhs = s->set.nrhs, .method = method};
-  return trs_analyze(s->set.context, plan, A, T->upper ? TRS_UPPER : TRS_LOWER, TRS_NO_TRANS,
+  return trs_analyze(plan, s->set.context, A, T->upper ? TRS_UPPER : TRS_LOWER, TRS_NO_TRANS,
                      T->unit ? TRS_UNIT : TRS_NONUNIT, &options);
 }
 

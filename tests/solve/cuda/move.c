@@ -57,7 +57,7 @@ static void free_factors(factors_case *f) {
 static void judge(const factors_case *f, trs_trans trans, const void *x, const void *b, int64_t ld,
                   int64_t nrhs, trs_layout layout) {
   trs_backward_error error = {.struct_size = sizeof error};
-  assert_success(trs_check_factors(f->F, trans, x, ld, b, ld, nrhs, layout, &error));
+  assert_success(trs_check_factors(&error, f->F, trans, x, ld, b, ld, nrhs, layout));
   double limit = 4 * error_limit(f->scalar, N);
   if (!(error.componentwise <= limit))
     fail_msg("error %g, limit %g, row %lld", error.componentwise, limit,
@@ -67,7 +67,7 @@ static void judge(const factors_case *f, trs_trans trans, const void *x, const v
 static trs_plan *analyze(const factors_case *f, trs_trans trans, trs_options options) {
   trs_plan *plan;
   trs_plan_info info = {.struct_size = sizeof info};
-  assert_success(trs_analyze_factors(gpu_context, &plan, f->F, trans, &options));
+  assert_success(trs_analyze_factors(&plan, gpu_context, f->F, trans, &options));
   assert_success(trs_plan_get_info(plan, &info));
   assert_string_equal(info.backend, "cuda");
   assert_non_null(info.device);
@@ -171,7 +171,7 @@ TEST(too_little_memory_is_given_back) {
   for (int64_t allowed = 1;; allowed += step, step += step / 8) {
     trs_plan *plan;
     trs_device_limit(gpu, before + allowed);
-    trs_status status = trs_analyze_factors(gpu_context, &plan, f.F, TRS_NO_TRANS, NULL);
+    trs_status status = trs_analyze_factors(&plan, gpu_context, f.F, TRS_NO_TRANS, NULL);
     trs_device_limit(gpu, 0);
     trs_plan_destroy(plan);
     assert_int_equal(gpu_held(), before);
@@ -201,17 +201,17 @@ TEST(auto_leaves_what_has_no_room_to_the_cpu) {
   double *b = malloc((size_t)info.nrows * sizeof *b), *x = malloc((size_t)info.nrows * sizeof *x);
   trs_random_fill(b, info.nrows, TRS_DOUBLE, 3);
   int64_t before = gpu_held();
-  assert_success(trs_analyze_factors(context, &plan, F, TRS_NO_TRANS, NULL));
+  assert_success(trs_analyze_factors(&plan, context, F, TRS_NO_TRANS, NULL));
   int64_t needs = gpu_held() - before;
   trs_plan_destroy(plan);
   for (int k = 0; k <= STEPS; k++) {
     trs_device_limit(gpu, before + 1 + needs * k / STEPS);
-    trs_status status = trs_analyze_factors(context, &plan, F, TRS_NO_TRANS, NULL);
+    trs_status status = trs_analyze_factors(&plan, context, F, TRS_NO_TRANS, NULL);
     trs_device_limit(gpu, 0);
     assert_success(status);
     assert_success(trs_solve(plan, x, info.nrows, b, info.nrows, 1, TRS_COL_MAJOR));
     assert_success(
-        trs_check_factors(F, TRS_NO_TRANS, x, info.nrows, b, info.nrows, 1, TRS_COL_MAJOR, &error));
+        trs_check_factors(&error, F, TRS_NO_TRANS, x, info.nrows, b, info.nrows, 1, TRS_COL_MAJOR));
     assert_true(error.componentwise <= error_limit(TRS_DOUBLE, info.longest_row));
     trs_plan_destroy(plan);
     assert_int_equal(gpu_held(), before);

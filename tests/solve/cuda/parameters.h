@@ -52,7 +52,7 @@ static inline void assert_described(const trs_matrix *A, trs_uplo uplo, trs_tran
     trs_plan_info info = {.struct_size = sizeof info};
     trs_plan *plan;
     char text[512];
-    assert_success(trs_analyze(gpu_context, &plan, A, uplo, trans, diag, &options));
+    assert_success(trs_analyze(&plan, gpu_context, A, uplo, trans, diag, &options));
     trs_plan_describe(plan, text, sizeof text);
     if (!strstr(text, cases[k].words)) fail_msg("\"%s\" lacks \"%s\"", text, cases[k].words);
     assert_success(trs_plan_get_info(plan, &info));
@@ -68,7 +68,7 @@ static inline void assert_refused(const trs_matrix *A, trs_uplo uplo, trs_trans 
     trs_options options = {.struct_size = sizeof(trs_options), .method = wrong[k].method};
     trs_plan *plan;
     assert_failure(TRS_ERROR_ARGUMENT, wrong[k].words,
-                   trs_analyze(gpu_context, &plan, A, uplo, trans, diag, &options));
+                   trs_analyze(&plan, gpu_context, A, uplo, trans, diag, &options));
     assert_null(plan);
   }
 }

@@ -21,7 +21,7 @@ static trs_plan *analyze(const both_sides *s, const trs_matrix *A, trs_trans tra
                          const char *method, trs_options options) {
   trs_plan *plan;
   options.method = method;
-  assert_success(trs_analyze(gpu_context, &plan, A, s->uplo, trans, TRS_NONUNIT, &options));
+  assert_success(trs_analyze(&plan, gpu_context, A, s->uplo, trans, TRS_NONUNIT, &options));
   return plan;
 }
 
@@ -101,7 +101,7 @@ TEST(wrong_lanes_are_refused) {
   trs_plan *plan;
   assert_failure(
       TRS_ERROR_ARGUMENT, "it takes auto, 1, 4, 8, 32",
-      trs_analyze(gpu_context, &plan, s.here, s.uplo, TRS_NO_TRANS, TRS_NONUNIT, &options));
+      trs_analyze(&plan, gpu_context, s.here, s.uplo, TRS_NO_TRANS, TRS_NONUNIT, &options));
   assert_null(plan);
   both_sides_free(&s);
 }

@@ -58,7 +58,7 @@ static trs_plan *make_plan(const system_of *s, trs_context *where, const char *m
                            int64_t nrhs) {
   trs_options options = {.struct_size = sizeof(trs_options), .method = method, .nrhs = nrhs};
   trs_plan *plan;
-  assert_success(trs_analyze(where, &plan, s->A, s->uplo, s->trans, s->diag, &options));
+  assert_success(trs_analyze(&plan, where, s->A, s->uplo, s->trans, s->diag, &options));
   return plan;
 }
 
@@ -71,7 +71,7 @@ static void judge(const system_of *s, const char *method, const void *x, const v
                   int64_t nrhs, trs_layout layout) {
   trs_backward_error error = {.struct_size = sizeof error};
   int64_t n = s->arrays.n;
-  assert_success(trs_check(s->A, s->uplo, s->trans, s->diag, x, ld, b, ld, nrhs, layout, &error));
+  assert_success(trs_check(&error, s->A, s->uplo, s->trans, s->diag, x, ld, b, ld, nrhs, layout));
   if (!(error.componentwise <= limit_for(s->scalar, n)))
     fail_msg("%s, n %lld, nrhs %lld, type %d, uplo %d, trans %d: error %g, limit %g, row %lld",
              method, (long long)n, (long long)nrhs, s->scalar, s->uplo, s->trans,
@@ -188,7 +188,7 @@ static void solve_factors(const trs_factors *F, trs_trans trans, int64_t n, trs_
   static const int64_t numbers[] = {1, 8, 33};
   trs_options options = {.struct_size = sizeof(trs_options), .method = "supernodal", .nrhs = 33};
   trs_plan *plan;
-  assert_success(trs_analyze_factors(gpu_context, &plan, F, trans, &options));
+  assert_success(trs_analyze_factors(&plan, gpu_context, F, trans, &options));
   for (size_t k = 0; k < COUNT(numbers); k++) {
     int64_t nrhs = numbers[k], elements = n * nrhs;
     trs_backward_error error = {.struct_size = sizeof error};
@@ -196,7 +196,7 @@ static void solve_factors(const trs_factors *F, trs_trans trans, int64_t n, trs_
     void *b = malloc((size_t)elements * scalar_bytes(scalar));
     trs_random_fill(b, elements, scalar, 35);
     assert_success(trs_solve(plan, x, n, b, n, nrhs, TRS_COL_MAJOR));
-    assert_success(trs_check_factors(F, trans, x, n, b, n, nrhs, TRS_COL_MAJOR, &error));
+    assert_success(trs_check_factors(&error, F, trans, x, n, b, n, nrhs, TRS_COL_MAJOR));
     if (!(error.normwise <= limit_for(scalar, n)))
       fail_msg("trans %d, nrhs %lld: error %g", trans, (long long)nrhs, error.normwise);
     free(x);

@@ -72,7 +72,7 @@ TEST(members_get_the_bytes_of_the_whole) {
   assert_int_equal(stand_in_held(), 0);
 }
 
-static trs_status fail_later(void *user, int64_t count, const int32_t *vector, void *val) {
+static trs_status fail_later(void *user, void *val, int64_t count, const int32_t *vector) {
   int *calls = user;
   (void)vector;
   for (int64_t k = 0; k < count; k++) ((double *)val)[k] = 1;

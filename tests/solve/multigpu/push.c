@@ -57,8 +57,8 @@ static void free_problem(problem *p) {
 
 static void judge(const problem *p, trs_uplo uplo, int64_t nrhs) {
   trs_backward_error error = {.struct_size = sizeof error};
-  assert_success(trs_check(p->T, uplo, TRS_NO_TRANS, TRS_NONUNIT, p->x, p->n, p->b, p->n, nrhs,
-                           TRS_COL_MAJOR, &error));
+  assert_success(trs_check(&error, p->T, uplo, TRS_NO_TRANS, TRS_NONUNIT, p->x, p->n, p->b, p->n,
+                           nrhs, TRS_COL_MAJOR));
   assert_true(error.componentwise <= error_limit(TRS_DOUBLE, p->longest));
 }
 
@@ -76,7 +76,7 @@ static trs_plan *analyze(trs_context *ctx, const problem *p, trs_uplo uplo, cons
                          int64_t nrhs) {
   trs_plan *plan;
   trs_options options = {.struct_size = sizeof(trs_options), .method = method, .nrhs = nrhs};
-  trs_status status = trs_analyze(ctx, &plan, p->T, uplo, TRS_NO_TRANS, TRS_NONUNIT, &options);
+  trs_status status = trs_analyze(&plan, ctx, p->T, uplo, TRS_NO_TRANS, TRS_NONUNIT, &options);
   if (status == TRS_ERROR_UNSUPPORTED && strstr(trs_last_error()->message, "METIS")) {
     printf("left out: %s\n", trs_last_error()->message);
     return NULL;
@@ -273,7 +273,7 @@ static void solves_become_graphs(void **state) {
     assert_int_equal(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), 0);
     trs_options options = {
         .struct_size = sizeof(trs_options), .method = ways[k], .nrhs = 6, .stream = stream};
-    assert_success(trs_analyze(ctx, &plan, p.T, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
+    assert_success(trs_analyze(&plan, ctx, p.T, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
     replay(plan, &p, 6, stream, k == 2 || (k == 0 && shared));
     trs_plan_destroy(plan);
     cudaStreamDestroy(stream);
@@ -296,7 +296,7 @@ static void solve_distributed(trs_context *ctx, trs_plan *plan, problem *p, int6
   for (int m = 0; m < members; m++) {
     int before = trs_device_enter(trs_group_device(ctx->group, m));
     s[m] = (trs_plan_share){.struct_size = sizeof s[m]};
-    assert_success(trs_plan_get_share(plan, m, nrhs, &s[m], NULL));
+    assert_success(trs_plan_get_share(plan, &s[m], NULL, m, nrhs));
     const size_t own = (size_t)(p->n * s[m].ncolumns) * sizeof(double);
     assert_int_equal(cudaMalloc(&x[m], own + 8), cudaSuccess);
     assert_int_equal(cudaMalloc(&b[m], own + 8), cudaSuccess);
@@ -310,7 +310,7 @@ static void solve_distributed(trs_context *ctx, trs_plan *plan, problem *p, int6
   assert_success(trs_plan_wait(plan));
   for (int m = 0; m < members; m++) {
     cudaMemcpy(got, x[m], (size_t)(p->n * s[m].ncolumns) * sizeof(double), cudaMemcpyDeviceToHost);
-    assert_success(trs_plan_get_share(plan, m, nrhs, &s[m], row));
+    assert_success(trs_plan_get_share(plan, &s[m], row, m, nrhs));
     for (int64_t c = 0; c < s[m].ncolumns; c++)
       for (int64_t k = 0, at = 0; k < p->n; k++) {
         const bool own = at < s[m].nrows && row[at] == k;
@@ -425,7 +425,7 @@ static void solve_within(int64_t quarters) {
   trs_plan *plan;
   trs_matrix_get_info(p.T, &info);
   assert_success(trs_context_set_gpu_memory(ctx, info.bytes / 4 * quarters + p.n * 8));
-  assert_success(trs_analyze(ctx, &plan, p.T, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, NULL));
+  assert_success(trs_analyze(&plan, ctx, p.T, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, NULL));
   assert_success(trs_plan_get_info(plan, &facts));
   if (quarters <= 8) assert_string_equal(facts.method, "push");
   assert_success(trs_solve(plan, p.x, p.n, p.b, p.n, 1, TRS_COL_MAJOR));
@@ -450,12 +450,12 @@ static void compare_deferred(trs_context *ctx, problem *p, const char *method, t
   trs_plan *plan;
   trs_backward_error error = {.struct_size = sizeof error};
   const trs_options options = {.struct_size = sizeof(trs_options), .method = method};
-  assert_success(trs_analyze(ctx, &plan, p->T, TRS_LOWER, trans, TRS_NONUNIT, &options));
+  assert_success(trs_analyze(&plan, ctx, p->T, TRS_LOWER, trans, TRS_NONUNIT, &options));
   assert_success(trs_solve(plan, p->first, p->n, p->b, p->n, 1, TRS_COL_MAJOR));
   trs_plan_destroy(plan);
   assert_success(
       trs_matrix_open(&D, scratch("t.mtx"), trans ? TRS_CSC : TRS_CSR, TRS_LOWER, 0, NULL));
-  assert_success(trs_analyze(ctx, &plan, D, TRS_LOWER, trans, TRS_NONUNIT, &options));
+  assert_success(trs_analyze(&plan, ctx, D, TRS_LOWER, trans, TRS_NONUNIT, &options));
   for (int turn = 0; turn < 2; turn++) {
     memset(p->x, 0, bytes);
     assert_success(trs_solve(plan, p->x, p->n, p->b, p->n, 1, TRS_COL_MAJOR));
@@ -464,16 +464,16 @@ static void compare_deferred(trs_context *ctx, problem *p, const char *method, t
   }
   trs_matrix_get_info(D, &info);
   assert_in_range(info.largest_part, 1, info.nnz * (int64_t)sizeof(double));
-  assert_success(trs_check(D, TRS_LOWER, trans, TRS_NONUNIT, p->x, p->n, p->b, p->n, 1,
-                           TRS_COL_MAJOR, &error));
+  assert_success(trs_check(&error, D, TRS_LOWER, trans, TRS_NONUNIT, p->x, p->n, p->b, p->n, 1,
+                           TRS_COL_MAJOR));
   assert_true(error.componentwise <= error_limit(TRS_DOUBLE, info.longest_row));
   trs_plan_destroy(plan);
   assert_failure(TRS_ERROR_UNSUPPORTED, "by rows",
-                 trs_analyze(ctx, &plan, D, TRS_LOWER, trans ? TRS_NO_TRANS : TRS_TRANS,
+                 trs_analyze(&plan, ctx, D, TRS_LOWER, trans ? TRS_NO_TRANS : TRS_TRANS,
                              TRS_NONUNIT, &options));
   assert_failure(
       TRS_ERROR_UNSUPPORTED, "deferred",
-      trs_analyze(ctx, &plan, D, TRS_LOWER, trans, TRS_NONUNIT,
+      trs_analyze(&plan, ctx, D, TRS_LOWER, trans, TRS_NONUNIT,
                   &(trs_options){.struct_size = sizeof(trs_options), .method = "zerocopy"}));
   trs_matrix_destroy(D);
 }
@@ -500,7 +500,7 @@ TEST(deferred_zeros_are_told) {
                                   "3 3 4\n1 1 1\n2 2 0\n3 3 1\n3 1 5\n");
   assert_success(trs_matrix_open(&D, path, TRS_CSR, TRS_LOWER, 0, NULL));
   assert_failure(TRS_ERROR_ZERO_PIVOT, "row 1",
-                 trs_analyze(ctx, &plan, D, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, NULL));
+                 trs_analyze(&plan, ctx, D, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, NULL));
   trs_matrix_destroy(D);
   trs_context_destroy(ctx);
 }

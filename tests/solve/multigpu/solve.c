@@ -74,8 +74,8 @@ static trs_rhs rhs_of(const vectors *v) {
 
 static double error_of(const trs_plan *plan, const vectors *v) {
   trs_backward_error error = {.struct_size = sizeof error};
-  assert_success(trs_check(plan->matrix, plan->uplo, TRS_NO_TRANS, TRS_NONUNIT, v->x, v->ldx, v->b,
-                           v->ldb, v->nrhs, v->layout, &error));
+  assert_success(trs_check(&error, plan->matrix, plan->uplo, TRS_NO_TRANS, TRS_NONUNIT, v->x,
+                           v->ldx, v->b, v->ldb, v->nrhs, v->layout));
   return error.componentwise;
 }
 

@@ -29,7 +29,7 @@ static trs_plan *analyse(const trs_matrix *T, trs_uplo uplo, trs_trans trans, in
   trs_options how = {.struct_size = sizeof how, .method = "threads"};
   snprintf(where, sizeof where, "threads:%d", threads);
   assert_success(trs_context_create(&ctx, where));
-  assert_success(trs_analyze(ctx, &plan, T, uplo, trans, TRS_NONUNIT, &how));
+  assert_success(trs_analyze(&plan, ctx, T, uplo, trans, TRS_NONUNIT, &how));
   trs_context_destroy(ctx);
   return plan;
 }

@@ -72,7 +72,7 @@ static void solve(const both_sides *s, const char *kernel) {
   trs_plan *plan;
   trs_random_fill(b, s->t.n, s->scalar, 7);
   assert_success(
-      trs_analyze(gpu_context, &plan, s->there, s->uplo, TRS_NO_TRANS, TRS_NONUNIT, &options));
+      trs_analyze(&plan, gpu_context, s->there, s->uplo, TRS_NO_TRANS, TRS_NONUNIT, &options));
   void *from = gpu_upload(b, bytes), *to = gpu_space(bytes);
   for (int repeat = 0; repeat < 3; repeat++) {
     memset(x, 0, bytes);

@@ -22,7 +22,7 @@ static void solve(const both_sides *s, const char *way, int64_t nrhs, trs_layout
   trs_plan *plan;
   trs_random_fill(b, n * nrhs, s->scalar, 7);
   assert_success(
-      trs_analyze(gpu_context, &plan, s->there, s->uplo, TRS_NO_TRANS, TRS_NONUNIT, &options));
+      trs_analyze(&plan, gpu_context, s->there, s->uplo, TRS_NO_TRANS, TRS_NONUNIT, &options));
   void *from = gpu_upload(b, bytes), *to = in_place ? from : gpu_space(bytes);
   for (int repeat = 0; repeat < 2; repeat++) {
     if (in_place && repeat > 0) break;
@@ -30,7 +30,7 @@ static void solve(const both_sides *s, const char *way, int64_t nrhs, trs_layout
     assert_success(trs_plan_wait(plan));
     gpu_fetch(x, to, bytes);
     assert_success(
-        trs_check(s->here, s->uplo, TRS_NO_TRANS, TRS_NONUNIT, x, ld, b, ld, nrhs, layout, &error));
+        trs_check(&error, s->here, s->uplo, TRS_NO_TRANS, TRS_NONUNIT, x, ld, b, ld, nrhs, layout));
     if (!(error.componentwise <= error_limit(s->scalar, n)))
       fail_msg("%s, scalar %d, %d right-hand sides, layout %d, in place %d: error %g", way,
                (int)s->scalar, (int)nrhs, (int)layout, in_place, error.componentwise);

@@ -154,7 +154,7 @@ static trs_plan *analyze(const both_sides *s, const char *method, int64_t nrhs) 
   trs_options options = {.struct_size = sizeof options, .method = method, .nrhs = nrhs};
   trs_plan *plan;
   assert_success(
-      trs_analyze(gpu_context, &plan, s->there, s->uplo, TRS_NO_TRANS, TRS_NONUNIT, &options));
+      trs_analyze(&plan, gpu_context, s->there, s->uplo, TRS_NO_TRANS, TRS_NONUNIT, &options));
   return plan;
 }
 
@@ -162,7 +162,7 @@ static void judge(const both_sides *s, const void *x, const void *b, int64_t ld,
                   trs_layout layout) {
   trs_backward_error error = {.struct_size = sizeof error};
   assert_success(
-      trs_check(s->here, s->uplo, TRS_NO_TRANS, TRS_NONUNIT, x, ld, b, ld, nrhs, layout, &error));
+      trs_check(&error, s->here, s->uplo, TRS_NO_TRANS, TRS_NONUNIT, x, ld, b, ld, nrhs, layout));
   if (!(error.componentwise <= TRS_SUBSTITUTION_GROWTH * error_limit(s->scalar, 64)))
     fail_msg("scalar %d, %d right-hand sides: error %g", (int)s->scalar, (int)nrhs,
              error.componentwise);
@@ -265,7 +265,7 @@ TEST(entries_stored_as_floats_keep_the_diagonal) {
                              .store = narrow ? TRS_STORE_MIXED : TRS_STORE_DEFAULT};
       trs_plan *plan;
       assert_success(
-          trs_analyze(gpu_context, &plan, s.there, s.uplo, TRS_NO_TRANS, TRS_NONUNIT, &options));
+          trs_analyze(&plan, gpu_context, s.there, s.uplo, TRS_NO_TRANS, TRS_NONUNIT, &options));
       for (int turn = 0; turn < 2; turn++) {
         if (turn) assert_success(trs_update(plan, s.there));
         assert_success(trs_solve(plan, to, n, from, n, 1, TRS_COL_MAJOR));
@@ -305,7 +305,7 @@ static trs_status try_analysis(void *argument) {
   const both_sides *s = argument;
   trs_options options = {.struct_size = sizeof options, .method = "engine:substitute=8", .nrhs = 4};
   trs_plan *plan;
-  TRS_TRY(trs_analyze(gpu_context, &plan, s->there, s->uplo, TRS_NO_TRANS, TRS_NONUNIT, &options));
+  TRS_TRY(trs_analyze(&plan, gpu_context, s->there, s->uplo, TRS_NO_TRANS, TRS_NONUNIT, &options));
   trs_plan_destroy(plan);
   return TRS_SUCCESS;
 }
