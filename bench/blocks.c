@@ -131,7 +131,12 @@ static trs_status time_update(const blocks_run *run, trs_plan *plan, bench_row *
   trs_status status = TRS_SUCCESS;
   for (int round = 0; round < 2 && A->val && !status; round++) {
     const double start = seconds_now();
-    status = trs_update_bsr(plan, TRS_ROW_MAJOR, TRS_PTR64, A->ptr, A->idx, A->val);
+    status = trs_update_bsr(plan, &(trs_blocks){.struct_size = sizeof(trs_blocks),
+                                                .layout = TRS_ROW_MAJOR,
+                                                .indexing = TRS_PTR64,
+                                                .ptr = A->ptr,
+                                                .idx = A->idx,
+                                                .val = A->val});
     row->update = seconds_now() - start;
   }
   return status;

@@ -61,12 +61,19 @@ static bool solve_blocks(void *user) {
 static trs_status time_updates(const by_blocks *s, bench_row *row) {
   const blocks_matrix *A = &s->g->run->A;
   if (!s->g->val) return TRS_SUCCESS;
-  trs_status status = trs_update_bsr(s->plan, TRS_ROW_MAJOR, TRS_PTR64, A->ptr, A->idx, s->g->val);
+  trs_blocks blocks = {.struct_size = sizeof(trs_blocks),
+                       .layout = TRS_ROW_MAJOR,
+                       .indexing = TRS_PTR64,
+                       .ptr = A->ptr,
+                       .idx = A->idx,
+                       .val = s->g->val};
+  trs_status status = trs_update_bsr(s->plan, &blocks);
+  blocks.ptr = blocks.idx = NULL;
   row->update = INFINITY;
   for (int k = 0; k < UPDATES && !status; k++) {
     (void)bench_cuda_wait();
     const double start = seconds_now();
-    status = trs_update_bsr(s->plan, TRS_ROW_MAJOR, TRS_PTR64, NULL, NULL, s->g->val);
+    status = trs_update_bsr(s->plan, &blocks);
     row->update = fmin(row->update, seconds_now() - start);
   }
   return status;

@@ -31,14 +31,21 @@ int main(void) {
   trs_context *ctx = NULL;
   trs_relaxation *R = NULL;
   double norms[2];
+  trs_blocks blocks = {.struct_size = sizeof(trs_blocks),
+                       .scalar = TRS_DOUBLE,
+                       .block_size = B,
+                       .nrows = CELLS,
+                       .layout = TRS_ROW_MAJOR,
+                       .indexing = TRS_PTR64,
+                       .ptr = ptr,
+                       .idx = idx,
+                       .val = val};
   trs_sweep_options sweeps = {.struct_size = sizeof(trs_sweep_options),
                               .sweeps = 15,
                               .residual_every = 15,
                               .residuals = norms};
   trs_status status = trs_context_create(&ctx, "auto");
-  if (!status)
-    status = trs_relax_create_bsr(&R, ctx, TRS_DOUBLE, CELLS, B, TRS_ROW_MAJOR, TRS_PTR64, ptr, idx,
-                                  val, NULL);
+  if (!status) status = trs_relax_create_bsr(&R, ctx, &blocks, NULL);
   if (!status) status = trs_relax_sweep(R, x, CELLS * B, b, CELLS * B, 1, TRS_COL_MAJOR, &sweeps);
   if (status)
     fprintf(stderr, "%s\n", trs_last_error()->message);

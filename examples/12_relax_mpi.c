@@ -40,14 +40,21 @@ int main(int argc, char **argv) {
   trs_context *ctx = NULL;
   trs_mpi_relaxation *R = NULL;
   double norms[2];
+  trs_blocks blocks = {.struct_size = sizeof(trs_blocks),
+                       .scalar = TRS_DOUBLE,
+                       .block_size = B,
+                       .nrows = own,
+                       .layout = TRS_ROW_MAJOR,
+                       .indexing = TRS_PTR64,
+                       .ptr = ptr,
+                       .idx = idx,
+                       .val = val};
   trs_sweep_options sweeps = {.struct_size = sizeof(trs_sweep_options),
                               .sweeps = 15,
                               .residual_every = 15,
                               .residuals = norms};
   trs_status status = trs_mpi_agree(MPI_COMM_WORLD, trs_context_create(&ctx, "serial"));
-  if (!status)
-    status = trs_mpi_relax_create_bsr(&R, MPI_COMM_WORLD, ctx, TRS_DOUBLE, own, B, TRS_ROW_MAJOR,
-                                      TRS_PTR64, ptr, idx, val, NULL);
+  if (!status) status = trs_mpi_relax_create_bsr(&R, MPI_COMM_WORLD, ctx, &blocks, NULL);
   if (!status) status = trs_mpi_relax_sweep(R, x, own * B, b, own * B, 1, TRS_COL_MAJOR, &sweeps);
   if (status && rank == 0)
     fprintf(stderr, "%s\n", trs_last_error()->message);

@@ -199,15 +199,24 @@ TRS_API trs_status trs_matrix_create_coo(trs_matrix **A, trs_scalar scalar, int6
                                          int64_t ncols, int64_t nnz, int indexing, const void *row,
                                          const void *col, const void *val);
 
-/* A CSR matrix from blocks: nrows x ncols blocks of block_size x block_size (1 to 32), from
- * ptr[nrows + 1], idx[nblocks] block columns and val[nblocks * block_size^2], each block row- or
- * column-major; indexing describes ptr and idx as in trs_matrix_create.  The values of repeated
- * blocks add up.  The arrays are copied; trs_matrix_set_values takes values in the order of val.
- * Plans and trs_factor know the block size.  TRS_ERROR_STRUCTURE names the block row at fault. */
-TRS_API trs_status trs_matrix_create_bsr(trs_matrix **A, trs_scalar scalar, int64_t nrows,
-                                         int64_t ncols, int block_size, trs_layout layout,
-                                         int indexing, const void *ptr, const void *idx,
-                                         const void *val);
+/* Blocks by rows (BSR): nrows x ncols blocks of block_size x block_size, from ptr[nrows + 1],
+ * idx[nblocks] block columns in any order and val[nblocks * block_size^2].  The values of repeated
+ * blocks add up.  The functions that take blocks copy the arrays. */
+typedef struct trs_blocks {
+  size_t struct_size;
+  trs_scalar scalar;    /* type of val */
+  int block_size;       /* 1 to 32 */
+  int64_t nrows, ncols; /* block rows and block columns; ncols 0: as many as rows */
+  trs_layout layout;    /* order of the elements of a block */
+  int indexing;         /* of ptr and idx, as in trs_matrix_create */
+  const void *ptr, *idx, *val;
+} trs_blocks;
+/* For new values scalar, block_size, nrows and ncols may be 0: what they were at creation.  Other
+ * values than those are TRS_ERROR_ARGUMENT. */
+
+/* A CSR matrix from blocks.  trs_matrix_set_values takes values in the order of blocks->val.  Plans
+ * and trs_factor know the block size.  TRS_ERROR_STRUCTURE names the block row at fault. */
+TRS_API trs_status trs_matrix_create_bsr(trs_matrix **A, const trs_blocks *blocks);
 
 /* As trs_matrix_create, with arrays in device memory of the context's GPU.  The arrays are
  * borrowed; conversion and sorting make copies in device memory.  The library reads the arrays on
@@ -511,15 +520,14 @@ TRS_API trs_status trs_update_factors(trs_plan *plan, const trs_factors *F);
 
 /* New values of the matrix, for a plan over factors of the kinds BILU0, BIC0 or DILU that solves by
  * the method "blocks" (not transposed): factors them where the plan solves, level by level, with
- * the order of the factors and the default pivot_threshold.  The factors keep their values.  ptr,
- * idx and val are as in trs_matrix_create_bsr, of the factors' type, in any order of blocks within
- * the block pattern that was factored; a block that is not given is zero.  For a context of a GPU
- * they may lie in device memory, and are read after the plan's stream; with val there, the GPU
- * factors, and ptr and idx may then be NULL: the pattern of the call before.  The call waits for
- * the result.  After a failure solutions are meaningless until an update succeeds.
- * TRS_ERROR_ZERO_PIVOT, TRS_ERROR_NOT_FINITE and TRS_ERROR_STRUCTURE name the row. */
-TRS_API trs_status trs_update_bsr(trs_plan *plan, trs_layout layout, int indexing, const void *ptr,
-                                  const void *idx, const void *val);
+ * the order of the factors and the default pivot_threshold.  The factors keep their values.
+ * The blocks lie within the block pattern that was factored; a block that is not given is zero. For
+ * a context of a GPU ptr, idx and val may lie in device memory, and are read after the plan's
+ * stream; with val there, the GPU factors, and ptr and idx may then be NULL: the pattern of the
+ * call before.  The call waits for the result.  After a failure solutions are meaningless until an
+ * update succeeds. TRS_ERROR_ZERO_PIVOT, TRS_ERROR_NOT_FINITE and TRS_ERROR_STRUCTURE name the row.
+ */
+TRS_API trs_status trs_update_bsr(trs_plan *plan, const trs_blocks *blocks);
 
 /* Destroys a plan.  NULL is ignored. */
 TRS_API void trs_plan_destroy(trs_plan *plan);
@@ -679,14 +687,10 @@ typedef struct trs_relax_options {
 TRS_API trs_status trs_relax_create(trs_relaxation **R, trs_context *ctx, const trs_matrix *A,
                                     int block_size, const trs_relax_options *options);
 
-/* A relaxation from blocks: ptr[nrows + 1], idx[nblocks] block columns in any order (repeated
- * blocks add up), and val[nblocks * block_size^2], each block row- or column-major.  indexing
- * describes ptr and idx as in trs_matrix_create.  scalar (TRS_FLOAT or TRS_DOUBLE) is the type of
- * val, and of b and x in sweeps. The arrays are copied. */
-TRS_API trs_status trs_relax_create_bsr(trs_relaxation **R, trs_context *ctx, trs_scalar scalar,
-                                        int64_t nrows, int block_size, trs_layout layout,
-                                        int indexing, const void *ptr, const void *idx,
-                                        const void *val, const trs_relax_options *options);
+/* A relaxation from square real blocks (TRS_FLOAT or TRS_DOUBLE); b and x in sweeps have their
+ * type. */
+TRS_API trs_status trs_relax_create_bsr(trs_relaxation **R, trs_context *ctx,
+                                        const trs_blocks *blocks, const trs_relax_options *options);
 
 /* With a context of GPUs the arrays above and below may lie in device memory.  Such arrays pass
  * through the host, at creation after the work of the default stream, in updates after the work of
@@ -695,8 +699,7 @@ TRS_API trs_status trs_relax_create_bsr(trs_relaxation **R, trs_context *ctx, tr
 /* New values in the same pattern; a block that is not given is zero.  After a failure, sweeps give
  * meaningless results until an update succeeds. */
 TRS_API trs_status trs_relax_update(trs_relaxation *R, const trs_matrix *A);
-TRS_API trs_status trs_relax_update_bsr(trs_relaxation *R, trs_layout layout, int indexing,
-                                        const void *ptr, const void *idx, const void *val);
+TRS_API trs_status trs_relax_update_bsr(trs_relaxation *R, const trs_blocks *blocks);
 
 typedef enum trs_sweep_direction {
   TRS_SWEEP_FORWARD = 0,

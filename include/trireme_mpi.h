@@ -212,19 +212,17 @@ TRS_API trs_status trs_mpi_relax_create(trs_mpi_relaxation **R, MPI_Comm comm, t
                                         const trs_matrix *A, int block_size,
                                         const trs_relax_options *options);
 
-/* A relaxation from rows that each rank brings: nrows block rows (possibly 0), which follow the
- * rows of the ranks before.  idx are block columns of the whole matrix.  The rows stay on their
- * rank as its domain; x and b in sweeps, and options->colour, are of these rows. */
+/* A relaxation from rows that each rank brings: blocks->nrows block rows (possibly 0), which follow
+ * the rows of the ranks before.  blocks->idx are block columns of the whole matrix, and
+ * blocks->ncols is not read.  The rows stay on their rank as its domain; x and b in sweeps, and
+ * options->colour, are of these rows. */
 TRS_API trs_status trs_mpi_relax_create_bsr(trs_mpi_relaxation **R, MPI_Comm comm, trs_context *ctx,
-                                            trs_scalar scalar, int64_t nrows, int block_size,
-                                            trs_layout layout, int indexing, const void *ptr,
-                                            const void *idx, const void *val,
+                                            const trs_blocks *blocks,
                                             const trs_relax_options *options);
 
 /* New values in the same pattern, given as at creation. */
 TRS_API trs_status trs_mpi_relax_update(trs_mpi_relaxation *R, const trs_matrix *A);
-TRS_API trs_status trs_mpi_relax_update_bsr(trs_mpi_relaxation *R, trs_layout layout, int indexing,
-                                            const void *ptr, const void *idx, const void *val);
+TRS_API trs_status trs_mpi_relax_update_bsr(trs_mpi_relaxation *R, const trs_blocks *blocks);
 
 /* As trs_relax_sweep.  Every rank passes room for the norms and gets all of them. */
 TRS_API trs_status trs_mpi_relax_sweep(trs_mpi_relaxation *R, void *x, int64_t ldx, const void *b,
@@ -268,9 +266,7 @@ TRS_API trs_status trs_mpi_relax_create_f(trs_mpi_relaxation **R, MPI_Fint comm,
                                           const trs_matrix *A, int block_size,
                                           const trs_relax_options *options);
 TRS_API trs_status trs_mpi_relax_create_bsr_f(trs_mpi_relaxation **R, MPI_Fint comm,
-                                              trs_context *ctx, trs_scalar scalar, int64_t nrows,
-                                              int block_size, trs_layout layout, int indexing,
-                                              const void *ptr, const void *idx, const void *val,
+                                              trs_context *ctx, const trs_blocks *blocks,
                                               const trs_relax_options *options);
 TRS_API trs_status trs_mpi_agree_f(MPI_Fint comm, trs_status status);
 

@@ -124,6 +124,19 @@ module trireme
     type(c_ptr) :: message = c_null_ptr
   end type trs_error
 
+  type, bind(C) :: trs_blocks
+    integer(c_size_t) :: struct_size = 64_c_size_t
+    integer(c_int) :: scalar = 0
+    integer(c_int) :: block_size = 0
+    integer(c_int64_t) :: nrows = 0
+    integer(c_int64_t) :: ncols = 0
+    integer(c_int) :: layout = 0
+    integer(c_int) :: indexing = 0
+    type(c_ptr) :: ptr = c_null_ptr
+    type(c_ptr) :: idx = c_null_ptr
+    type(c_ptr) :: val = c_null_ptr
+  end type trs_blocks
+
   type, bind(C) :: trs_matrix_info
     integer(c_size_t) :: struct_size = 104_c_size_t
     integer(c_int) :: format = 0
@@ -402,19 +415,10 @@ module trireme
       integer(c_int) :: trs_matrix_create_coo
     end function trs_matrix_create_coo
 
-    function trs_matrix_create_bsr(A, scalar, nrows, ncols, block_size, layout, indexing, ptr, &
-        idx, val) bind(C, name="trs_matrix_create_bsr")
+    function trs_matrix_create_bsr(A, blocks) bind(C, name="trs_matrix_create_bsr")
       import
       type(c_ptr), intent(out) :: A
-      integer(c_int), value :: scalar
-      integer(c_int64_t), value :: nrows
-      integer(c_int64_t), value :: ncols
-      integer(c_int), value :: block_size
-      integer(c_int), value :: layout
-      integer(c_int), value :: indexing
-      type(*), dimension(*), intent(in), optional :: ptr
-      type(*), dimension(*), intent(in), optional :: idx
-      type(*), dimension(*), intent(in), optional :: val
+      type(trs_blocks), intent(in) :: blocks
       integer(c_int) :: trs_matrix_create_bsr
     end function trs_matrix_create_bsr
 
@@ -662,15 +666,10 @@ module trireme
       integer(c_int) :: trs_update_factors
     end function trs_update_factors
 
-    function trs_update_bsr(plan, layout, indexing, ptr, idx, val) bind(C, &
-        name="trs_update_bsr")
+    function trs_update_bsr(plan, blocks) bind(C, name="trs_update_bsr")
       import
       type(c_ptr), value :: plan
-      integer(c_int), value :: layout
-      integer(c_int), value :: indexing
-      type(*), dimension(*), intent(in), optional :: ptr
-      type(*), dimension(*), intent(in), optional :: idx
-      type(*), dimension(*), intent(in), optional :: val
+      type(trs_blocks), intent(in) :: blocks
       integer(c_int) :: trs_update_bsr
     end function trs_update_bsr
 
@@ -802,19 +801,11 @@ module trireme
       integer(c_int) :: trs_relax_create
     end function trs_relax_create
 
-    function trs_relax_create_bsr(R, ctx, scalar, nrows, block_size, layout, indexing, ptr, idx, &
-        val, options) bind(C, name="trs_relax_create_bsr")
+    function trs_relax_create_bsr(R, ctx, blocks, options) bind(C, name="trs_relax_create_bsr")
       import
       type(c_ptr), intent(out) :: R
       type(c_ptr), value :: ctx
-      integer(c_int), value :: scalar
-      integer(c_int64_t), value :: nrows
-      integer(c_int), value :: block_size
-      integer(c_int), value :: layout
-      integer(c_int), value :: indexing
-      type(*), dimension(*), intent(in), optional :: ptr
-      type(*), dimension(*), intent(in), optional :: idx
-      type(*), dimension(*), intent(in), optional :: val
+      type(trs_blocks), intent(in) :: blocks
       type(trs_relax_options), intent(in), optional :: options
       integer(c_int) :: trs_relax_create_bsr
     end function trs_relax_create_bsr
@@ -826,15 +817,10 @@ module trireme
       integer(c_int) :: trs_relax_update
     end function trs_relax_update
 
-    function trs_relax_update_bsr(R, layout, indexing, ptr, idx, val) bind(C, &
-        name="trs_relax_update_bsr")
+    function trs_relax_update_bsr(R, blocks) bind(C, name="trs_relax_update_bsr")
       import
       type(c_ptr), value :: R
-      integer(c_int), value :: layout
-      integer(c_int), value :: indexing
-      type(*), dimension(*), intent(in), optional :: ptr
-      type(*), dimension(*), intent(in), optional :: idx
-      type(*), dimension(*), intent(in), optional :: val
+      type(trs_blocks), intent(in) :: blocks
       integer(c_int) :: trs_relax_update_bsr
     end function trs_relax_update_bsr
 

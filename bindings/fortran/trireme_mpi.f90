@@ -158,15 +158,10 @@ module trireme_mpi
       integer(c_int) :: trs_mpi_relax_update
     end function trs_mpi_relax_update
 
-    function trs_mpi_relax_update_bsr(R, layout, indexing, ptr, idx, val) bind(C, &
-        name="trs_mpi_relax_update_bsr")
+    function trs_mpi_relax_update_bsr(R, blocks) bind(C, name="trs_mpi_relax_update_bsr")
       import
       type(c_ptr), value :: R
-      integer(c_int), value :: layout
-      integer(c_int), value :: indexing
-      type(*), dimension(*), intent(in), optional :: ptr
-      type(*), dimension(*), intent(in), optional :: idx
-      type(*), dimension(*), intent(in), optional :: val
+      type(trs_blocks), intent(in) :: blocks
       integer(c_int) :: trs_mpi_relax_update_bsr
     end function trs_mpi_relax_update_bsr
 
@@ -247,20 +242,13 @@ module trireme_mpi
       integer(c_int) :: trs_mpi_relax_create
     end function trs_mpi_relax_create
 
-    function trs_mpi_relax_create_bsr(R, comm, ctx, scalar, nrows, block_size, layout, indexing, &
-        ptr, idx, val, options) bind(C, name="trs_mpi_relax_create_bsr_f")
+    function trs_mpi_relax_create_bsr(R, comm, ctx, blocks, options) bind(C, &
+        name="trs_mpi_relax_create_bsr_f")
       import
       type(c_ptr), intent(out) :: R
       integer(c_int), value :: comm
       type(c_ptr), value :: ctx
-      integer(c_int), value :: scalar
-      integer(c_int64_t), value :: nrows
-      integer(c_int), value :: block_size
-      integer(c_int), value :: layout
-      integer(c_int), value :: indexing
-      type(*), dimension(*), intent(in), optional :: ptr
-      type(*), dimension(*), intent(in), optional :: idx
-      type(*), dimension(*), intent(in), optional :: val
+      type(trs_blocks), intent(in) :: blocks
       type(trs_relax_options), intent(in), optional :: options
       integer(c_int) :: trs_mpi_relax_create_bsr
     end function trs_mpi_relax_create_bsr

@@ -69,6 +69,19 @@ static trs_status factor_numbers(trs_factors **made, Mat F, const MatFactorInfo 
   return trs_factor(made, f->P.matrix, &options);
 }
 
+/* PETSc's blocks are column-major. */
+static trs_blocks blocks_of(const trs_petsc_pattern *P) {
+  return (trs_blocks){.struct_size = sizeof(trs_blocks),
+                      .scalar = TRS_PETSC_SCALAR,
+                      .block_size = (int)P->size,
+                      .nrows = P->n,
+                      .layout = TRS_COL_MAJOR,
+                      .indexing = TRS_PTR64,
+                      .ptr = P->ptr,
+                      .idx = P->idx,
+                      .val = P->val};
+}
+
 /* The matrix of numbers that Trireme makes of the blocks is not needed after the factorisation. */
 static trs_status factor_blocks(trs_factors **made, Mat F) {
   trs_petsc_factor *f = F->data;
@@ -78,8 +91,8 @@ static trs_status factor_blocks(trs_factors **made, Mat F) {
       .kind = F->factortype == MAT_FACTOR_ICC ? TRS_FACTOR_BIC0 : TRS_FACTOR_BILU0,
       .order = (trs_order)f->order};
   trs_matrix *matrix;
-  trs_status status = trs_matrix_create_bsr(&matrix, TRS_PETSC_SCALAR, P->n, P->n, (int)P->size,
-                                            TRS_COL_MAJOR, TRS_PTR64, P->ptr, P->idx, P->val);
+  const trs_blocks blocks = blocks_of(P);
+  trs_status status = trs_matrix_create_bsr(&matrix, &blocks);
   if (status) return status;
   status = trs_factor(made, matrix, &options);
   trs_matrix_destroy(matrix);
@@ -96,7 +109,8 @@ static PetscErrorCode update_blocks(Mat F, trs_status *status) {
   *status = TRS_ERROR_UNSUPPORTED;
   if (P->size == 1 || !f->plain.plan) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscLogEventBegin(trs_petsc_event.update, F, 0, 0, 0));
-  *status = trs_update_bsr(f->plain.plan, TRS_COL_MAJOR, TRS_PTR64, P->ptr, P->idx, P->val);
+  const trs_blocks blocks = blocks_of(P);
+  *status = trs_update_bsr(f->plain.plan, &blocks);
   PetscCall(PetscLogEventEnd(trs_petsc_event.update, F, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -50,12 +50,20 @@ static trs_status take(relax *r, bool blocks, PetscInt n, PetscInt size, const P
   trs_relax_options options = {.struct_size = sizeof(trs_relax_options),
                                .store = (trs_store)(TRS_STORE_MIXED + r->store),
                                .balanced = r->balanced == PETSC_TRUE};
+  const trs_blocks B = {.struct_size = sizeof(trs_blocks),
+                        .scalar = TRS_PETSC_SCALAR,
+                        .block_size = (int)size,
+                        .nrows = n,
+                        .layout = TRS_COL_MAJOR,
+                        .indexing = TRS_PETSC_INDEXING,
+                        .ptr = ptr,
+                        .idx = idx,
+                        .val = val};
   trs_matrix *A = NULL;
   trs_status status;
   if (blocks) /* PETSc's blocks are column-major */
-    return r->R ? trs_relax_update_bsr(r->R, TRS_COL_MAJOR, TRS_PETSC_INDEXING, ptr, idx, val)
-                : trs_relax_create_bsr(&r->R, r->context, TRS_PETSC_SCALAR, n, (int)size,
-                                       TRS_COL_MAJOR, TRS_PETSC_INDEXING, ptr, idx, val, &options);
+    return r->R ? trs_relax_update_bsr(r->R, &B)
+                : trs_relax_create_bsr(&r->R, r->context, &B, &options);
   status = trs_matrix_create(&A, TRS_CSR, TRS_PETSC_SCALAR, n, n, TRS_PETSC_INDEXING, ptr, idx, val,
                              TRS_BORROW);
   if (!status)

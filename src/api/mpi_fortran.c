@@ -27,12 +27,8 @@ trs_status trs_mpi_relax_create_f(trs_mpi_relaxation **R, MPI_Fint comm, trs_con
 }
 
 trs_status trs_mpi_relax_create_bsr_f(trs_mpi_relaxation **R, MPI_Fint comm, trs_context *ctx,
-                                      trs_scalar scalar, int64_t nrows, int block_size,
-                                      trs_layout layout, int indexing, const void *ptr,
-                                      const void *idx, const void *val,
-                                      const trs_relax_options *options) {
-  return trs_mpi_relax_create_bsr(R, MPI_Comm_f2c(comm), ctx, scalar, nrows, block_size, layout,
-                                  indexing, ptr, idx, val, options);
+                                      const trs_blocks *blocks, const trs_relax_options *options) {
+  return trs_mpi_relax_create_bsr(R, MPI_Comm_f2c(comm), ctx, blocks, options);
 }
 
 trs_status trs_mpi_agree_f(MPI_Fint comm, trs_status status) {

@@ -117,22 +117,20 @@ trs_status trs_mpi_relax_create(trs_mpi_relaxation **R, MPI_Comm comm, trs_conte
 }
 
 trs_status trs_mpi_relax_create_bsr(trs_mpi_relaxation **R, MPI_Comm comm, trs_context *ctx,
-                                    trs_scalar scalar, int64_t nrows, int block_size,
-                                    trs_layout layout, int indexing, const void *ptr,
-                                    const void *idx, const void *val,
-                                    const trs_relax_options *options) {
+                                    const trs_blocks *blocks, const trs_relax_options *options) {
   trs_relax_options chosen;
   trs_block_source source;
+  trs_blocks B = {0};
   void *taken[2] = {NULL, NULL};
   TRS_TRY(open_ranks(R, comm));
   trs_ranks_relaxation *own = &(*R)->own;
-  trs_status status = trs_relax_take_options(&chosen, block_size, options);
+  trs_status status = trs_blocks_take(&B, blocks);
+  B.ncols = B.nrows;
+  if (!status) status = trs_relax_take_options(&chosen, B.block_size, options);
   if (!status) status = check_context(ctx, &chosen);
-  if (!status)
-    status = trs_relax_take_blocks(&source, taken, scalar, nrows, block_size, layout, indexing, ptr,
-                                   idx, val);
+  if (!status) status = trs_relax_take_blocks(&source, taken, &B);
   status = trs_ranks_agree(&own->ranks, status);
-  if (!status) status = check_same(&own->ranks, ctx, scalar, block_size, false, &chosen);
+  if (!status) status = check_same(&own->ranks, ctx, B.scalar, B.block_size, false, &chosen);
   if (!status) status = trs_ranks_relaxation_create(own, ctx, &source, false, &chosen);
   TRS_FREE_ALL(taken[0], taken[1]);
   return finish_creation(R, status);
@@ -177,14 +175,15 @@ trs_status trs_mpi_relax_update(trs_mpi_relaxation *R, const trs_matrix *A) {
   return status;
 }
 
-trs_status trs_mpi_relax_update_bsr(trs_mpi_relaxation *R, trs_layout layout, int indexing,
-                                    const void *ptr, const void *idx, const void *val) {
+trs_status trs_mpi_relax_update_bsr(trs_mpi_relaxation *R, const trs_blocks *blocks) {
   trs_block_source source;
-  void *taken[2];
+  trs_blocks B;
+  void *taken[2] = {NULL, NULL};
   TRS_TRY(check_kind(R, false));
   const trs_relaxation *D = R->own.R;
-  trs_status status = trs_relax_take_blocks(&source, taken, D->scalar, R->own.nrows, D->block,
-                                            layout, indexing, ptr, idx, val);
+  trs_status status = trs_blocks_take_like(&B, blocks, D->scalar, R->own.nrows, D->ncols, D->block);
+  B.ncols = B.nrows;
+  if (!status) status = trs_relax_take_blocks(&source, taken, &B);
   status = trs_ranks_agree(&R->own.ranks, status);
   if (!status) status = trs_ranks_relaxation_update(&R->own, &source);
   TRS_FREE_ALL(taken[0], taken[1]);

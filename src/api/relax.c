@@ -71,32 +71,29 @@ trs_status trs_relax_take_matrix(trs_block_source *source, trs_matrix **by_rows,
   return TRS_SUCCESS;
 }
 
-static trs_status check_blocks(trs_scalar scalar, int64_t nrows, int block_size,
-                               trs_layout layout) {
-  TRS_TRY(check_real(scalar));
-  if ((unsigned)layout > TRS_ROW_MAJOR)
-    return trs_fail(TRS_ERROR_ARGUMENT, -1, "layout must be TRS_COL_MAJOR or TRS_ROW_MAJOR");
-  if (nrows < 0 || nrows > INT32_MAX / block_size)
-    return trs_fail(TRS_ERROR_ARGUMENT, -1, "%lld block rows: 0 .. %d is wanted", (long long)nrows,
-                    INT32_MAX / block_size);
+static trs_status check_blocks(const trs_blocks *B) {
+  TRS_TRY(check_real(B->scalar));
+  if (B->nrows < 0 || B->nrows > INT32_MAX / B->block_size)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "%lld block rows: 0 .. %d is wanted",
+                    (long long)B->nrows, INT32_MAX / B->block_size);
+  if (B->nrows != B->ncols)
+    return trs_fail(TRS_ERROR_STRUCTURE, -1, "the matrix has %lld x %lld blocks: it is not square",
+                    (long long)B->nrows, (long long)B->ncols);
   return TRS_SUCCESS;
 }
 
-static trs_block_source blocks_of(trs_scalar scalar, int64_t nrows, int block_size,
-                                  trs_layout layout, int indexing, const void *ptr, const void *idx,
-                                  const void *val) {
-  trs_block_source S = {.scalar = scalar, .block = block_size, .span = 1, .layout = layout};
-  S.nrows = S.ncols = nrows;
-  S.ptr = ptr, S.idx = idx, S.val = val, S.indexing = indexing;
+static trs_block_source blocks_of(const trs_blocks *B) {
+  trs_block_source S = {
+      .scalar = B->scalar, .block = B->block_size, .span = 1, .layout = B->layout};
+  S.nrows = S.ncols = B->nrows;
+  S.ptr = B->ptr, S.idx = B->idx, S.val = B->val, S.indexing = B->indexing;
   return S;
 }
 
-trs_status trs_relax_take_blocks(trs_block_source *source, void *taken[2], trs_scalar scalar,
-                                 int64_t nrows, int block_size, trs_layout layout, int indexing,
-                                 const void *ptr, const void *idx, const void *val) {
+trs_status trs_relax_take_blocks(trs_block_source *source, void *taken[2], const trs_blocks *B) {
   taken[0] = taken[1] = NULL;
-  *source = blocks_of(scalar, nrows, block_size, layout, indexing, ptr, idx, val);
-  TRS_TRY(check_blocks(scalar, nrows, block_size, layout));
+  *source = blocks_of(B);
+  TRS_TRY(check_blocks(B));
   return trs_block_source_take(source, taken);
 }
 
@@ -163,17 +160,17 @@ trs_status trs_relax_create(trs_relaxation **R, trs_context *ctx, const trs_matr
   return status;
 }
 
-trs_status trs_relax_create_bsr(trs_relaxation **R, trs_context *ctx, trs_scalar scalar,
-                                int64_t nrows, int block_size, trs_layout layout, int indexing,
-                                const void *ptr, const void *idx, const void *val,
+trs_status trs_relax_create_bsr(trs_relaxation **R, trs_context *ctx, const trs_blocks *blocks,
                                 const trs_relax_options *options) {
   trs_relax_options own;
+  trs_blocks B;
   if (!ctx || !R) return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", ctx ? "R" : "ctx");
   *R = NULL;
-  TRS_TRY(trs_relax_take_options(&own, block_size, options));
+  TRS_TRY(trs_blocks_take(&B, blocks));
+  TRS_TRY(trs_relax_take_options(&own, B.block_size, options));
   TRS_TRY(check_context(ctx, &own));
-  TRS_TRY(check_blocks(scalar, nrows, block_size, layout));
-  trs_block_source source = blocks_of(scalar, nrows, block_size, layout, indexing, ptr, idx, val);
+  TRS_TRY(check_blocks(&B));
+  trs_block_source source = blocks_of(&B);
   return create_from(ctx, R, &source, &own);
 }
 
@@ -191,13 +188,11 @@ trs_status trs_relax_update(trs_relaxation *R, const trs_matrix *A) {
   return status;
 }
 
-trs_status trs_relax_update_bsr(trs_relaxation *R, trs_layout layout, int indexing, const void *ptr,
-                                const void *idx, const void *val) {
+trs_status trs_relax_update_bsr(trs_relaxation *R, const trs_blocks *blocks) {
+  trs_blocks B;
   if (!R) return trs_fail(TRS_ERROR_ARGUMENT, -1, "R is NULL");
-  if ((unsigned)layout > TRS_ROW_MAJOR)
-    return trs_fail(TRS_ERROR_ARGUMENT, -1, "layout must be TRS_COL_MAJOR or TRS_ROW_MAJOR");
-  trs_block_source source =
-      blocks_of(R->scalar, R->nrows, R->block, layout, indexing, ptr, idx, val);
+  TRS_TRY(trs_blocks_take_like(&B, blocks, R->scalar, R->nrows, R->nrows, R->block));
+  trs_block_source source = blocks_of(&B);
   return update_alone(R, &source);
 }
 
@@ -214,27 +209,25 @@ static trs_status bring_pattern(trs_block_source *source, void *copies[COPIES],
   return status;
 }
 
-static trs_status update_blocks(trs_plan *plan, trs_layout layout, int indexing, const void *ptr,
-                                const void *idx, const void *val) {
+static trs_status update_blocks(trs_plan *plan, const trs_blocks *given) {
   void *copies[COPIES];
+  trs_blocks B;
   TRS_TRY(trs_plan_check(plan));
   TRS_TRY(trs_refactor_check(plan));
   const int block = trs_triangle_of(plan->sweep[0])->R->block;
-  trs_block_source source = blocks_of(plan->system.scalar, plan->system.n / block, block, layout,
-                                      indexing, ptr, idx, val);
+  const int64_t rows = plan->system.n / block;
+  TRS_TRY(trs_blocks_take_like(&B, given, plan->system.scalar, rows, rows, block));
+  trs_block_source source = blocks_of(&B);
   trs_status status = bring_pattern(&source, copies, plan);
   if (!status) status = trs_refactor_blocks(plan, &source);
   free_copies(copies);
   return status;
 }
 
-trs_status trs_update_bsr(trs_plan *plan, trs_layout layout, int indexing, const void *ptr,
-                          const void *idx, const void *val) {
+trs_status trs_update_bsr(trs_plan *plan, const trs_blocks *blocks) {
   if (!plan) return trs_fail(TRS_ERROR_ARGUMENT, -1, "plan is NULL");
-  if ((unsigned)layout > TRS_ROW_MAJOR)
-    return trs_fail(TRS_ERROR_ARGUMENT, -1, "layout must be TRS_COL_MAJOR or TRS_ROW_MAJOR");
   TRS_TRY(trs_single_take(&plan->user, "plan"));
-  return trs_single_give(&plan->user, update_blocks(plan, layout, indexing, ptr, idx, val));
+  return trs_single_give(&plan->user, update_blocks(plan, blocks));
 }
 
 trs_status trs_relax_complete(trs_sweep_options *options, const trs_sweep_options *given) {

@@ -9,12 +9,9 @@
 TRS_API trs_status trs_relax_take_options(trs_relax_options *own, int block_size,
                                           const trs_relax_options *options);
 
-/* Blocks by rows as a source, nrows block rows and columns, checked.  The caller frees taken, also
- * after a failure. */
+/* Blocks of trs_blocks_take as a source, checked.  The caller frees taken, also after a failure. */
 TRS_API trs_status trs_relax_take_blocks(trs_block_source *source, void *taken[2],
-                                         trs_scalar scalar, int64_t nrows, int block_size,
-                                         trs_layout layout, int indexing, const void *ptr,
-                                         const void *idx, const void *val);
+                                         const trs_blocks *blocks);
 
 /* A matrix by rows as a source; *by_rows is the converted copy, or NULL. */
 TRS_API trs_status trs_relax_take_matrix(trs_block_source *source, trs_matrix **by_rows,

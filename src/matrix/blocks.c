@@ -2,9 +2,9 @@
  * owns it; and reads a row's elements.  O(nnz / threads). */
 #include "matrix/blocks.h"
 
-#include "matrix/indexing.h"
-
 #include "base/scalar.h"
+#include "base/structs.h"
+#include "matrix/indexing.h"
 
 typedef struct scan {
   const trs_block_source *source;
@@ -68,6 +68,38 @@ static trs_status fetch(const void **array, void **copy, int64_t count, size_t s
   TRS_TRY(trs_device_copy(*copy, *array, count * (int64_t)size, stream));
   *array = *copy;
   return trs_device_wait(stream);
+}
+
+static trs_status take_description(trs_blocks *own, const trs_blocks *given) {
+  if (!given) return trs_fail(TRS_ERROR_ARGUMENT, -1, "blocks is NULL");
+  TRS_TRY(TRS_STRUCT_TAKE(trs_blocks, own, given));
+  if ((unsigned)own->layout > TRS_ROW_MAJOR)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "layout must be TRS_COL_MAJOR or TRS_ROW_MAJOR");
+  return TRS_SUCCESS;
+}
+
+trs_status trs_blocks_take(trs_blocks *own, const trs_blocks *given) {
+  TRS_TRY(take_description(own, given));
+  if (!own->ncols) own->ncols = own->nrows;
+  return TRS_SUCCESS;
+}
+
+trs_status trs_blocks_take_like(trs_blocks *own, const trs_blocks *given, trs_scalar scalar,
+                                int64_t nrows, int64_t ncols, int block_size) {
+  TRS_TRY(take_description(own, given));
+  if (!own->scalar) own->scalar = scalar;
+  if (!own->block_size) own->block_size = block_size;
+  if (!own->nrows) own->nrows = nrows;
+  if (!own->ncols) own->ncols = ncols;
+  if (own->scalar == scalar && own->block_size == block_size && own->nrows == nrows &&
+      own->ncols == ncols)
+    return TRS_SUCCESS;
+  return trs_fail(
+      TRS_ERROR_ARGUMENT, -1,
+      "%lld x %lld blocks of size %d, or their type, are unlike the %lld x %lld of size "
+      "%d at creation",
+      (long long)own->nrows, (long long)own->ncols, own->block_size, (long long)nrows,
+      (long long)ncols, block_size);
 }
 
 static trs_status fetch_arrays(trs_block_source *source, void *copies[3], trs_stream stream) {

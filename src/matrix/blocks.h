@@ -30,6 +30,14 @@ typedef struct trs_block_source {
   const void *user;
 } trs_block_source;
 
+/* The caller's description of blocks, in the library's version of the structure.  No array is
+ * read. */
+TRS_API trs_status trs_blocks_take(trs_blocks *own, const trs_blocks *given);
+
+/* The same for new values: what is left open is filled in, and what is said must be the same. */
+TRS_API trs_status trs_blocks_take_like(trs_blocks *own, const trs_blocks *given, trs_scalar scalar,
+                                        int64_t nrows, int64_t ncols, int block_size);
+
 /* f(..., block), with a block size of 1 to 8 as a constant: f is always inlined. */
 #define TRS_BY_BLOCK(block, f, ...)   \
   ((block) == 1   ? f(__VA_ARGS__, 1) \

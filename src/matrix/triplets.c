@@ -1,5 +1,6 @@
 /* triplets.c - a matrix from triplets in any order, or from blocks: sorted by row, then created
  * from compressed arrays. O(n + nnz). */
+#include "matrix/blocks.h"
 #include "matrix/create.h"
 #include "matrix/indexing.h"
 #include "matrix/values.h"
@@ -144,24 +145,24 @@ static void expand_blocks(const blocks *B, int32_t *row, int32_t *col) {
     }
 }
 
-trs_status trs_matrix_create_bsr(trs_matrix **A, trs_scalar scalar, int64_t nrows, int64_t ncols,
-                                 int block_size, trs_layout layout, int indexing, const void *ptr,
-                                 const void *idx, const void *val) {
-  const blocks B = {nrows, ncols, block_size, layout, indexing, ptr, idx};
+trs_status trs_matrix_create_bsr(trs_matrix **A, const trs_blocks *given) {
+  trs_blocks S;
   int32_t *row, *col = NULL;
-  TRS_TRY(trs_matrix_check_target(A, TRS_COPY, indexing));
-  TRS_TRY(check_blocks(&B, val));
-  const int64_t count =
-      (trs_ptr_at(indexing, ptr, nrows) - trs_index_base(indexing)) * block_size * block_size;
+  TRS_TRY(trs_matrix_check_target(A, TRS_COPY, given ? given->indexing : 0));
+  TRS_TRY(trs_blocks_take(&S, given));
+  const blocks B = {S.nrows, S.ncols, S.block_size, S.layout, S.indexing, S.ptr, S.idx};
+  TRS_TRY(check_blocks(&B, S.val));
+  const int64_t count = (trs_ptr_at(S.indexing, S.ptr, S.nrows) - trs_index_base(S.indexing)) *
+                        S.block_size * S.block_size;
   TRS_TRY(TRS_ALLOC(&row, count));
   trs_status status = TRS_ALLOC(&col, count);
   if (!status) {
     expand_blocks(&B, row, col);
-    status = trs_matrix_create_coo(A, scalar, nrows * block_size, ncols * block_size, count,
-                                   TRS_IDX32, row, col, val);
+    status = trs_matrix_create_coo(A, S.scalar, S.nrows * S.block_size, S.ncols * S.block_size,
+                                   count, TRS_IDX32, row, col, S.val);
   }
   trs_free(row);
   trs_free(col);
-  if (!status) (*A)->block = block_size;
+  if (!status) (*A)->block = S.block_size;
   return status;
 }

@@ -2,6 +2,7 @@
  * dimensions beyond the address space, and x and b that overlap or only interleave. */
 #include "matrix/rhs.h"
 
+#include "bsr.h"
 #include "test.h"
 
 enum { N = 3 };
@@ -75,7 +76,8 @@ static trs_status once(trs_uplo uplo, int64_t n, const void *p, const void *i, c
 
 static trs_status blocks(trs_context *c, trs_relaxation **Q, const void *p, const void *i,
                          const void *v) {
-  return trs_relax_create_bsr(Q, c, TRS_DOUBLE, N, 1, TRS_ROW_MAJOR, TRS_PTR64, p, i, v, NULL);
+  return trs_relax_create_bsr(Q, c, BSR(TRS_DOUBLE, N, 0, 1, TRS_ROW_MAJOR, TRS_PTR64, p, i, v),
+                              NULL);
 }
 
 TEST(matrices_refuse_null) {
@@ -205,10 +207,14 @@ TEST(solves_refuse_null) {
   REFUSED(trs_plan_wait(NULL));
   REFUSED(trs_relax_update(NULL, A));
   REFUSED(trs_relax_update(R, NULL));
-  REFUSED(trs_relax_update_bsr(NULL, TRS_ROW_MAJOR, TRS_PTR64, ptr, idx, val));
-  REFUSED(trs_relax_update_bsr(R, TRS_ROW_MAJOR, TRS_PTR64, NULL, idx, val));
-  REFUSED(trs_relax_update_bsr(R, TRS_ROW_MAJOR, TRS_PTR64, ptr, NULL, val));
-  REFUSED(trs_relax_update_bsr(R, TRS_ROW_MAJOR, TRS_PTR64, ptr, idx, NULL));
+  REFUSED(trs_relax_update_bsr(
+      NULL, BSR((trs_scalar)0, 0, 0, 0, TRS_ROW_MAJOR, TRS_PTR64, ptr, idx, val)));
+  REFUSED(trs_relax_update_bsr(
+      R, BSR((trs_scalar)0, 0, 0, 0, TRS_ROW_MAJOR, TRS_PTR64, NULL, idx, val)));
+  REFUSED(trs_relax_update_bsr(
+      R, BSR((trs_scalar)0, 0, 0, 0, TRS_ROW_MAJOR, TRS_PTR64, ptr, NULL, val)));
+  REFUSED(trs_relax_update_bsr(
+      R, BSR((trs_scalar)0, 0, 0, 0, TRS_ROW_MAJOR, TRS_PTR64, ptr, idx, NULL)));
   REFUSED(trs_relax_sweep(NULL, x, N, b, N, 1, TRS_COL_MAJOR, NULL));
   REFUSED(trs_relax_sweep(R, NULL, N, b, N, 1, TRS_COL_MAJOR, NULL));
   REFUSED(trs_relax_sweep(R, x, N, NULL, N, 1, TRS_COL_MAJOR, NULL));

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "matrix/matrix.h"
+#include "bsr.h"
 #include "sparse.h"
 #include "support.h"
 #include "test.h"
@@ -49,9 +50,9 @@ static trs_matrix *block_matrix(int64_t n, block_kind kind) {
         narrow[at] =
             (float)(val[at] = element(&kind, i * b + e / b, P->idx[p] * b + e % b, P->longest));
   trs_matrix *A;
-  assert_success(trs_matrix_create_bsr(&A, kind.scalar, n, n, kind.size, TRS_ROW_MAJOR, TRS_PTR64,
-                                       P->ptr, P->idx,
-                                       kind.scalar == TRS_FLOAT ? (void *)narrow : (void *)val));
+  assert_success(trs_matrix_create_bsr(
+      &A, BSR(kind.scalar, n, n, kind.size, TRS_ROW_MAJOR, TRS_PTR64, P->ptr, P->idx,
+              kind.scalar == TRS_FLOAT ? (void *)narrow : (void *)val)));
   free(val);
   free(narrow);
   trs_matrix_destroy(P);
@@ -107,8 +108,8 @@ TEST(elements_of_blocks_are_where_the_layout_says) {
   for (int layout = 0; layout < 2; layout++) {
     trs_matrix *A;
     trs_matrix_info info = {.struct_size = sizeof info};
-    assert_success(trs_matrix_create_bsr(&A, TRS_DOUBLE, 2, 2, 2, (trs_layout)layout,
-                                         TRS_PTR32 | TRS_BASE1, ptr, idx, val));
+    assert_success(trs_matrix_create_bsr(
+        &A, BSR(TRS_DOUBLE, 2, 2, 2, (trs_layout)layout, TRS_PTR32 | TRS_BASE1, ptr, idx, val)));
     trs_matrix_get_info(A, &info);
     assert_int_equal(info.block_size, 2);
     double complex *dense = dense_copy(A);
@@ -128,13 +129,13 @@ TEST(bad_blocks_are_refused) {
   trs_matrix *A;
   assert_failure(
       TRS_ERROR_STRUCTURE, "block column 5 in block row 1",
-      trs_matrix_create_bsr(&A, TRS_DOUBLE, 2, 2, 2, TRS_COL_MAJOR, TRS_PTR32, ptr, idx, val));
-  assert_failure(
-      TRS_ERROR_ARGUMENT, "block_size 33",
-      trs_matrix_create_bsr(&A, TRS_DOUBLE, 2, 2, 33, TRS_COL_MAJOR, TRS_PTR32, ptr, idx, val));
-  assert_failure(
-      TRS_ERROR_ARGUMENT, "val is NULL",
-      trs_matrix_create_bsr(&A, TRS_DOUBLE, 2, 2, 2, TRS_COL_MAJOR, TRS_PTR32, ptr, idx, NULL));
+      trs_matrix_create_bsr(&A, BSR(TRS_DOUBLE, 2, 2, 2, TRS_COL_MAJOR, TRS_PTR32, ptr, idx, val)));
+  assert_failure(TRS_ERROR_ARGUMENT, "block_size 33",
+                 trs_matrix_create_bsr(
+                     &A, BSR(TRS_DOUBLE, 2, 2, 33, TRS_COL_MAJOR, TRS_PTR32, ptr, idx, val)));
+  assert_failure(TRS_ERROR_ARGUMENT, "val is NULL",
+                 trs_matrix_create_bsr(
+                     &A, BSR(TRS_DOUBLE, 2, 2, 2, TRS_COL_MAJOR, TRS_PTR32, ptr, idx, NULL)));
 }
 
 TEST(new_values_come_in_the_order_of_the_blocks) {
@@ -142,11 +143,11 @@ TEST(new_values_come_in_the_order_of_the_blocks) {
   double val[8] = {1, 2, 3, 4, 5, 6, 7, 8};
   trs_matrix *A, *B;
   assert_success(
-      trs_matrix_create_bsr(&A, TRS_DOUBLE, 1, 2, 2, TRS_COL_MAJOR, TRS_PTR32, ptr, idx, val));
+      trs_matrix_create_bsr(&A, BSR(TRS_DOUBLE, 1, 2, 2, TRS_COL_MAJOR, TRS_PTR32, ptr, idx, val)));
   for (int k = 0; k < 8; k++) val[k] *= 3;
   assert_success(trs_matrix_set_values(A, val));
   assert_success(
-      trs_matrix_create_bsr(&B, TRS_DOUBLE, 1, 2, 2, TRS_COL_MAJOR, TRS_PTR32, ptr, idx, val));
+      trs_matrix_create_bsr(&B, BSR(TRS_DOUBLE, 1, 2, 2, TRS_COL_MAJOR, TRS_PTR32, ptr, idx, val)));
   assert_same_matrix(A, B);
   trs_matrix_destroy(A);
   trs_matrix_destroy(B);

@@ -1,5 +1,6 @@
 /* create.c - matrices from arrays in any order, conversions, triangles, and invalid input. */
 #include "matrix/matrix.h"
+#include "bsr.h"
 #include "matrix/values.h"
 #include "support.h"
 #include "test.h"
@@ -175,7 +176,7 @@ TEST(the_least_numbers_are_outside) {
                  trs_matrix_create_coo(&A, TRS_DOUBLE, 2, 2, 3, WIDE, idx, good, val));
   assert_failure(
       TRS_ERROR_STRUCTURE, "outside 0 .. 1",
-      trs_matrix_create_bsr(&A, TRS_DOUBLE, 2, 2, 1, TRS_ROW_MAJOR, WIDE, ptr, idx, val));
+      trs_matrix_create_bsr(&A, BSR(TRS_DOUBLE, 2, 2, 1, TRS_ROW_MAJOR, WIDE, ptr, idx, val)));
   assert_failure(
       TRS_ERROR_STRUCTURE, "index -9223372036854775808",
       trs_solve_once(x, b, TRS_LOWER, TRS_NONUNIT, TRS_CSR, TRS_DOUBLE, 2, WIDE, ptr, idx, val));

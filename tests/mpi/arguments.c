@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "mpi/verdict.h"
+#include "bsr.h"
 
 enum { N = 100 };
 
@@ -83,14 +84,17 @@ static void relaxations_refuse(int odd) {
   REFUSED("R is NULL", trs_mpi_relax_create(but(&made, odd), MPI_COMM_WORLD, ctx, A, 1, NULL));
   REFUSED("R is NULL", trs_mpi_relax_update(but(R, odd), A));
   if (odd < 0)
-    REFUSED("R is NULL", trs_mpi_relax_update_bsr(NULL, TRS_ROW_MAJOR, TRS_PTR64, ptr, idx, x));
+    REFUSED("R is NULL", trs_mpi_relax_update_bsr(NULL, BSR((trs_scalar)0, 0, 0, 0, TRS_ROW_MAJOR,
+                                                            TRS_PTR64, ptr, idx, x)));
   REFUSED("R is NULL", trs_mpi_relax_sweep(but(R, odd), x, N, b, N, 1, TRS_COL_MAJOR, NULL));
   if (odd < 0) REFUSED("R is NULL", trs_mpi_relax_get_info(NULL, &info, NULL, TRS_MPI_MAX));
   if (odd > 0) return;
   REFUSED("NULL", trs_mpi_relax_create(&made, MPI_COMM_WORLD, ctx, but(A, odd), 1, NULL));
   REFUSED("NULL", trs_mpi_relax_update(R, but(A, odd)));
-  REFUSED("NULL", trs_mpi_relax_create_bsr(&made, MPI_COMM_WORLD, ctx, TRS_DOUBLE, N, 1,
-                                           TRS_ROW_MAJOR, TRS_PTR64, but(ptr, odd), idx, x, NULL));
+  REFUSED("NULL",
+          trs_mpi_relax_create_bsr(
+              &made, MPI_COMM_WORLD, ctx,
+              BSR(TRS_DOUBLE, N, 0, 1, TRS_ROW_MAJOR, TRS_PTR64, but(ptr, odd), idx, x), NULL));
   REFUSED("NULL", trs_mpi_relax_sweep(R, but(x, odd), N, b, N, 1, TRS_COL_MAJOR, NULL));
   REFUSED("NULL", trs_mpi_relax_sweep(R, x, N, but(b, odd), N, 1, TRS_COL_MAJOR, NULL));
 }

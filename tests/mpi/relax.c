@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "bsr.h"
 #include "relax/blocks.h"
 #ifdef TRS_TEST_STAND_IN
 #include "relax/stand_in.h"
@@ -84,8 +85,10 @@ static int same_bits(const blocks *A, const trs_relax_options *given, trs_sweep_
   double norms[2][CHECKS * MOST_NRHS] = {{0}};
   vectors v = vectors_make(A->n * A->b, nrhs);
   o.residuals = norms[0];
-  must(trs_relax_create_bsr(&one, gpu ? gpu : serial, TRS_DOUBLE, A->n, A->b, TRS_ROW_MAJOR,
-                            TRS_PTR64, A->ptr, A->idx, A->val, options),
+  must(trs_relax_create_bsr(
+           &one, gpu ? gpu : serial,
+           BSR(TRS_DOUBLE, A->n, 0, A->b, TRS_ROW_MAJOR, TRS_PTR64, A->ptr, A->idx, A->val),
+           options),
        "one domain");
   must(trs_relax_sweep(one, v.expected, v.n, v.b, v.n, nrhs, TRS_COL_MAJOR, &o), "one domain");
   trs_relax_destroy(one);
@@ -108,12 +111,13 @@ static int same_bits(const blocks *A, const trs_relax_options *given, trs_sweep_
     for (int64_t i = first; i <= end; i++) ptr[i - first] = A->ptr[i] - from;
     trs_relax_options own = *options;
     if (own.colour) own.colour += first;
-    must(trs_mpi_relax_create_bsr(&R, MPI_COMM_WORLD, ctx, TRS_DOUBLE, end - first, A->b,
-                                  TRS_ROW_MAJOR, TRS_PTR64, ptr, A->idx + from,
-                                  A->val + from * area, &own),
+    must(trs_mpi_relax_create_bsr(&R, MPI_COMM_WORLD, ctx,
+                                  BSR(TRS_DOUBLE, end - first, 0, A->b, TRS_ROW_MAJOR, TRS_PTR64,
+                                      ptr, A->idx + from, A->val + from * area),
+                                  &own),
          "brought");
-    must(trs_mpi_relax_update_bsr(R, TRS_ROW_MAJOR, TRS_PTR64, ptr, A->idx + from,
-                                  A->val + from * area),
+    must(trs_mpi_relax_update_bsr(R, BSR((trs_scalar)0, 0, 0, 0, TRS_ROW_MAJOR, TRS_PTR64, ptr,
+                                         A->idx + from, A->val + from * area)),
          "new values");
     must(
         trs_mpi_relax_sweep(R, v.x + first * b, v.n, v.b + first * b, v.n, nrhs, TRS_COL_MAJOR, &o),
@@ -260,9 +264,11 @@ static trs_status bring(trs_mpi_relaxation **R, const blocks *A, int block,
   int64_t ptr[64];
   for (int64_t i = first; i <= end; i++) ptr[i - first] = A->ptr[i] - from;
   int64_t area = (int64_t)A->b * A->b;
-  return trs_mpi_relax_create_bsr(R, MPI_COMM_WORLD, serial, TRS_DOUBLE,
-                                  rank == bad_rank ? -1 : end - first, block, TRS_ROW_MAJOR,
-                                  TRS_PTR64, ptr, A->idx + from, A->val + from * area, options);
+  return trs_mpi_relax_create_bsr(
+      R, MPI_COMM_WORLD, serial,
+      BSR(TRS_DOUBLE, rank == bad_rank ? -1 : end - first, 0, block, TRS_ROW_MAJOR, TRS_PTR64, ptr,
+          A->idx + from, A->val + from * area),
+      options);
 }
 
 enum { N = 48 }; /* rows of the error tests, in blocks of 2; the last rank makes the errors */

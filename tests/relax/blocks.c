@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/random.h"
+#include "bsr.h"
 
 const char *const blocks_variants[] = {"slices",
                                        "warp-six-rows",
@@ -114,8 +115,9 @@ trs_status blocks_sweep_once(trs_context *context, const blocks *A) {
   const int64_t n = A->n * A->b;
   double *x = calloc((size_t)n + 1, sizeof *x), *b = calloc((size_t)n + 1, sizeof *b);
   trs_relaxation *R;
-  trs_status status = trs_relax_create_bsr(&R, context, TRS_DOUBLE, A->n, A->b, TRS_ROW_MAJOR,
-                                           TRS_PTR64, A->ptr, A->idx, A->val, NULL);
+  trs_status status = trs_relax_create_bsr(
+      &R, context, BSR(TRS_DOUBLE, A->n, 0, A->b, TRS_ROW_MAJOR, TRS_PTR64, A->ptr, A->idx, A->val),
+      NULL);
   if (!status) {
     status = trs_relax_sweep(R, x, n, b, n, 1, TRS_COL_MAJOR, NULL);
     trs_relax_destroy(R);

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "api/hog.h"
+#include "bsr.h"
 #include "gpu.h"
 #include "relax/blocks.h"
 #include "test.h"
@@ -35,8 +36,9 @@ static bool takes(const char *variant, int b) {
 
 static trs_status create(trs_context *ctx, trs_relaxation **R, const blocks *A,
                          const trs_relax_options *options) {
-  return trs_relax_create_bsr(R, ctx, TRS_DOUBLE, A->n, A->b, TRS_ROW_MAJOR, TRS_PTR64, A->ptr,
-                              A->idx, A->val, options);
+  return trs_relax_create_bsr(
+      R, ctx, BSR(TRS_DOUBLE, A->n, 0, A->b, TRS_ROW_MAJOR, TRS_PTR64, A->ptr, A->idx, A->val),
+      options);
 }
 
 /* Rounding in another order: of sums in double or float, of x in float. */
@@ -201,9 +203,11 @@ TEST(device_memory_streams_and_graphs) {
   double *b = gpu_upload(v.b, (size_t)n * sizeof *b), *x = gpu_space((size_t)n * sizeof *x);
   assert_success(create(serial, &R, &A, &options));
   sweep_from(R, &v, v.expected, n, 1, &o);
-  assert_success(trs_relax_create_bsr(&G, gpu_context, TRS_DOUBLE, A.n, 5, TRS_ROW_MAJOR, TRS_PTR64,
-                                      ptr, idx, val, &options));
-  assert_success(trs_relax_update_bsr(G, TRS_ROW_MAJOR, TRS_PTR64, ptr, idx, val));
+  assert_success(trs_relax_create_bsr(
+      &G, gpu_context, BSR(TRS_DOUBLE, A.n, 0, 5, TRS_ROW_MAJOR, TRS_PTR64, ptr, idx, val),
+      &options));
+  assert_success(trs_relax_update_bsr(
+      G, BSR((trs_scalar)0, 0, 0, 0, TRS_ROW_MAJOR, TRS_PTR64, ptr, idx, val)));
   assert_int_equal(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
   assert_success(trs_relax_set_stream(G, stream));
   for (int k = 0; k < VARIANTS; k++) {
@@ -250,8 +254,8 @@ static void check_update_behind(trs_context *ctx) {
   void *ptr = gpu_upload(A.ptr, (size_t)(A.n + 1) * sizeof *A.ptr);
   void *idx = gpu_upload(A.idx, (size_t)count * sizeof *A.idx);
   void *val = gpu_upload(A.val, bytes);
-  assert_success(trs_relax_create_bsr(&G, ctx, TRS_DOUBLE, A.n, 5, TRS_ROW_MAJOR, TRS_PTR64, ptr,
-                                      idx, val, NULL));
+  assert_success(trs_relax_create_bsr(
+      &G, ctx, BSR(TRS_DOUBLE, A.n, 0, 5, TRS_ROW_MAJOR, TRS_PTR64, ptr, idx, val), NULL));
   for (int64_t e = 0; e < count * 25; e++) A.val[e] *= 2;
   void *fresh = gpu_upload(A.val, bytes);
   assert_success(create(serial, &R, &A, NULL));
@@ -261,7 +265,8 @@ static void check_update_behind(trs_context *ctx) {
   assert_int_equal(cudaDeviceSynchronize(), cudaSuccess);
   assert_int_equal(hog_start(1, 32, 200000000, stream), 0);
   assert_int_equal(cudaMemcpyAsync(val, fresh, bytes, cudaMemcpyDefault, stream), cudaSuccess);
-  assert_success(trs_relax_update_bsr(G, TRS_ROW_MAJOR, TRS_PTR64, ptr, idx, val));
+  assert_success(trs_relax_update_bsr(
+      G, BSR((trs_scalar)0, 0, 0, 0, TRS_ROW_MAJOR, TRS_PTR64, ptr, idx, val)));
   sweep_from(G, &v, v.x, n, 1, &o);
   assert_near(v.x, v.expected, n, 2e-6, "after an update behind a stream's work");
   trs_relax_destroy(R);

@@ -10,6 +10,7 @@
 
 #include "base/wait.h"
 #include "backend/context.h"
+#include "bsr.h"
 #include "relax/blocks.h"
 #include "relax/kernels.h"
 #include "test.h"
@@ -210,8 +211,9 @@ static void check(const blocks *A, int count, const trs_sweep_options *o, const 
   double *b = malloc((size_t)n * sizeof *b), *x = malloc((size_t)n * sizeof *x);
   trs_relaxation *one;
   trs_random_fill(b, n, TRS_DOUBLE, 3);
-  assert_success(trs_relax_create_bsr(&one, serial, TRS_DOUBLE, A->n, A->b, TRS_ROW_MAJOR,
-                                      TRS_PTR64, A->ptr, A->idx, A->val, &options));
+  assert_success(trs_relax_create_bsr(
+      &one, serial,
+      BSR(TRS_DOUBLE, A->n, 0, A->b, TRS_ROW_MAJOR, TRS_PTR64, A->ptr, A->idx, A->val), &options));
   assert_success(trs_relax_sweep(one, x, n, b, n, 1, TRS_COL_MAJOR, o));
   dealt d = deal(A, count, &options);
   check_layout(&d);

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "bsr.h"
 #include "counters.h"
 #include "gpu.h"
 #include "backend/context.h"
@@ -31,8 +32,9 @@ static int stop(void **state) {
 
 static trs_status create(trs_context *ctx, trs_relaxation **R, const blocks *A,
                          const trs_relax_options *options) {
-  return trs_relax_create_bsr(R, ctx, TRS_DOUBLE, A->n, A->b, TRS_ROW_MAJOR, TRS_PTR64, A->ptr,
-                              A->idx, A->val, options);
+  return trs_relax_create_bsr(
+      R, ctx, BSR(TRS_DOUBLE, A->n, 0, A->b, TRS_ROW_MAJOR, TRS_PTR64, A->ptr, A->idx, A->val),
+      options);
 }
 
 enum { MOST_NRHS = 4, MOST_CHECKS = 8 };

@@ -1,6 +1,7 @@
 /* launches.c - the host's part of relaxation on several GPUs, with a stand-in for them: domains,
  * lists, launches and their order, staging, norms; the bits of one GPU. */
 #include "relax/blocks.h"
+#include "bsr.h"
 #include "counters.h"
 #include "device_stand_in.h"
 #include "relax/relaxation.h"
@@ -33,13 +34,15 @@ static void run(outcome *o, const char *where, const blocks *A, int variant, int
   o->x = malloc((size_t)(n * nrhs + 1) * sizeof *o->x);
   trs_random_fill(b, n * nrhs, TRS_DOUBLE, 3);
   assert_success(trs_context_create(&ctx, where));
-  assert_success(trs_relax_create_bsr(&R, ctx, TRS_DOUBLE, A->n, A->b, TRS_ROW_MAJOR, TRS_PTR64,
-                                      A->ptr, A->idx, A->val, &options));
+  assert_success(trs_relax_create_bsr(
+      &R, ctx, BSR(TRS_DOUBLE, A->n, 0, A->b, TRS_ROW_MAJOR, TRS_PTR64, A->ptr, A->idx, A->val),
+      &options));
   for (int round = 0; round < 2; round++) { /* steps count on */
     trs_random_fill(o->x, n * nrhs, TRS_DOUBLE, 4);
     assert_success(trs_relax_sweep(R, o->x, n, b, n, nrhs, TRS_COL_MAJOR, &sweeps));
     assert_success(trs_relax_set_variant(R, "warp-six-rows"));
-    assert_success(trs_relax_update_bsr(R, TRS_ROW_MAJOR, TRS_PTR64, A->ptr, A->idx, A->val));
+    assert_success(trs_relax_update_bsr(
+        R, BSR((trs_scalar)0, 0, 0, 0, TRS_ROW_MAJOR, TRS_PTR64, A->ptr, A->idx, A->val)));
   }
   trs_relax_destroy(R);
   trs_context_destroy(ctx);
@@ -103,8 +106,9 @@ TEST(very_many_right_hand_sides) {
       trs_context *ctx;
       trs_relaxation *R;
       assert_success(trs_context_create(&ctx, places[k]));
-      assert_success(trs_relax_create_bsr(&R, ctx, TRS_DOUBLE, N, 1, TRS_ROW_MAJOR, TRS_PTR64,
-                                          A.ptr, A.idx, A.val, &options));
+      assert_success(trs_relax_create_bsr(
+          &R, ctx, BSR(TRS_DOUBLE, N, 0, 1, TRS_ROW_MAJOR, TRS_PTR64, A.ptr, A.idx, A.val),
+          &options));
       assert_int_equal(R->room, wide ? TRS_RELAX_MOST_ABREAST : 8);
       assert_success(trs_relax_sweep(R, x[wide], N, b, N, COLUMNS, TRS_COL_MAJOR, &o));
       trs_relax_destroy(R);
@@ -127,8 +131,8 @@ static trs_status create_apart(trs_context *ctx, trs_relaxation **R, int32_t n, 
   for (int32_t i = 0; i <= n; i++) ptr[i] = i;
   for (int32_t i = 0; i < n; i++) idx[i] = i;
   for (int64_t i = 0; i < (int64_t)n * b; i++) val[i / b * b * b + i % b * (b + 1)] = 1;
-  trs_status status = trs_relax_create_bsr(R, ctx, TRS_DOUBLE, n, b, TRS_ROW_MAJOR, TRS_PTR64, ptr,
-                                           idx, val, &options);
+  trs_status status = trs_relax_create_bsr(
+      R, ctx, BSR(TRS_DOUBLE, n, 0, b, TRS_ROW_MAJOR, TRS_PTR64, ptr, idx, val), &options);
   free(ptr);
   free(idx);
   free(val);

@@ -1,6 +1,7 @@
 /* refactor.c - the host's part of factoring new values on a GPU, with a stand-in for its kernels:
  * lists, launches in level order, both sweeps; against factors of the host. */
 #include "relax/blocks.h"
+#include "bsr.h"
 #include "device_stand_in.h"
 #include "factor/factors.h"
 #include "matrix/blocks.h"
@@ -13,8 +14,8 @@ static trs_factors *factor(const blocks *A, trs_factor_kind kind) {
   trs_matrix *M;
   trs_factors *F;
   const trs_factor_options how = {.struct_size = sizeof how, .kind = kind, .pivot_threshold = 0.5};
-  assert_success(trs_matrix_create_bsr(&M, TRS_DOUBLE, N, N, B, TRS_ROW_MAJOR, TRS_PTR64, A->ptr,
-                                       A->idx, A->val));
+  assert_success(trs_matrix_create_bsr(
+      &M, BSR(TRS_DOUBLE, N, N, B, TRS_ROW_MAJOR, TRS_PTR64, A->ptr, A->idx, A->val)));
   assert_success(trs_factor(&F, M, &how));
   trs_matrix_destroy(M);
   return F;

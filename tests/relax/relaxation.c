@@ -4,6 +4,7 @@
 #include <stdbool.h>
 
 #include "base/memory.h"
+#include "bsr.h"
 #include "relax/blocks.h"
 #include "sparse.h"
 #include "test.h"
@@ -109,8 +110,9 @@ static void check_against_plain(const blocks *A, trs_store store, int variant) {
   trs_random_fill(rhs, n * NRHS, TRS_DOUBLE, 5);
   trs_random_fill(x, n * NRHS, TRS_DOUBLE, 6);
   memcpy(again, x, (size_t)(n * NRHS) * sizeof *x);
-  assert_success(trs_relax_create_bsr(&R, one, TRS_DOUBLE, A->n, A->b, TRS_ROW_MAJOR, TRS_PTR64,
-                                      A->ptr, A->idx, A->val, &options));
+  assert_success(trs_relax_create_bsr(
+      &R, one, BSR(TRS_DOUBLE, A->n, 0, A->b, TRS_ROW_MAJOR, TRS_PTR64, A->ptr, A->idx, A->val),
+      &options));
   assert_success(trs_relax_get_info(R, &info));
   assert_success(trs_relax_sweep(R, x, n, rhs, n, NRHS, TRS_COL_MAJOR, &sweep));
   for (int c = 0; c < NRHS; c++) {
@@ -164,10 +166,10 @@ TEST(layouts_of_blocks_and_of_vectors) {
   double rhs[500], rows[500], x[500], y[500];
   trs_random_fill(rhs, 500, TRS_DOUBLE, 1);
   for (int i = 0; i < 500; i++) rows[i % 250 * 2 + i / 250] = rhs[i];
-  assert_success(trs_relax_create_bsr(&R, one, TRS_DOUBLE, 50, 5, TRS_ROW_MAJOR, TRS_PTR64, A.ptr,
-                                      A.idx, A.val, NULL));
-  assert_success(trs_relax_create_bsr(&T, one, TRS_DOUBLE, 50, 5, TRS_COL_MAJOR, TRS_PTR64, A.ptr,
-                                      A.idx, turned, NULL));
+  assert_success(trs_relax_create_bsr(
+      &R, one, BSR(TRS_DOUBLE, 50, 0, 5, TRS_ROW_MAJOR, TRS_PTR64, A.ptr, A.idx, A.val), NULL));
+  assert_success(trs_relax_create_bsr(
+      &T, one, BSR(TRS_DOUBLE, 50, 0, 5, TRS_COL_MAJOR, TRS_PTR64, A.ptr, A.idx, turned), NULL));
   assert_success(trs_relax_sweep(R, x, n, rhs, n, 2, TRS_COL_MAJOR, NULL));
   assert_success(trs_relax_sweep(T, y, 2, rows, 2, 2, TRS_ROW_MAJOR, NULL));
   for (int i = 0; i < 500; i++) assert_true(x[i] == y[i % 250 * 2 + i / 250]);
@@ -185,7 +187,8 @@ TEST(layouts_of_blocks_and_of_vectors) {
   assert_success(trs_relax_sweep(F, fx, n, fb, n, 1, TRS_COL_MAJOR, NULL));
   for (int i = 0; i < 250; i++) assert_true(fabs(fx[i] - x[i]) < 1e-5);
   for (int64_t e = 0; e < count * 25; e++) turned[e] *= 2;
-  assert_success(trs_relax_update_bsr(R, TRS_COL_MAJOR, TRS_PTR64, A.ptr, A.idx, turned));
+  assert_success(trs_relax_update_bsr(
+      R, BSR((trs_scalar)0, 0, 0, 0, TRS_COL_MAJOR, TRS_PTR64, A.ptr, A.idx, turned)));
   trs_random_fill(rhs, 250, TRS_DOUBLE, 1);
   assert_success(trs_relax_sweep(R, y, n, rhs, n, 1, TRS_COL_MAJOR, NULL));
   for (int i = 0; i < 250; i++) assert_true(fabs(2 * y[i] - x[i]) < 1e-7);
@@ -210,8 +213,8 @@ TEST(repeated_blocks_add_up) {
   double x[2];
   trs_relaxation *R;
   trs_sweep_options o = {.struct_size = sizeof(trs_sweep_options), .sweeps = 2};
-  assert_success(trs_relax_create_bsr(&R, one, TRS_DOUBLE, 2, 1, TRS_ROW_MAJOR, TRS_PTR64, ptr, idx,
-                                      val, NULL));
+  assert_success(trs_relax_create_bsr(
+      &R, one, BSR(TRS_DOUBLE, 2, 0, 1, TRS_ROW_MAJOR, TRS_PTR64, ptr, idx, val), NULL));
   assert_success(trs_relax_sweep(R, x, 2, rhs, 2, 1, TRS_COL_MAJOR, &o));
   assert_true(x[0] == 1 && x[1] == 2);
   trs_relax_destroy(R);
@@ -226,16 +229,19 @@ TEST(colours_of_the_caller) {
       .struct_size = sizeof(trs_relax_options), .store = TRS_STORE_DOUBLE, .colour = colour};
   trs_relax_info info = {.struct_size = sizeof info};
   trs_relaxation *R;
-  assert_success(trs_relax_create_bsr(&R, three, TRS_DOUBLE, N, 4, TRS_ROW_MAJOR, TRS_PTR64, A.ptr,
-                                      A.idx, A.val, &options));
+  assert_success(trs_relax_create_bsr(
+      &R, three, BSR(TRS_DOUBLE, N, 0, 4, TRS_ROW_MAJOR, TRS_PTR64, A.ptr, A.idx, A.val),
+      &options));
   assert_success(trs_relax_get_info(R, &info));
   assert_int_equal(info.colours, N);
   for (int i = 0; i < N; i++) assert_int_equal(info.row[i], N - 1 - i);
   trs_relax_destroy(R);
   for (int i = 0; i < N; i++) colour[i] = 0;
-  assert_failure(TRS_ERROR_ARGUMENT, "not a colouring",
-                 trs_relax_create_bsr(&R, one, TRS_DOUBLE, N, 4, TRS_ROW_MAJOR, TRS_PTR64, A.ptr,
-                                      A.idx, A.val, &options));
+  assert_failure(
+      TRS_ERROR_ARGUMENT, "not a colouring",
+      trs_relax_create_bsr(&R, one,
+                           BSR(TRS_DOUBLE, N, 0, 4, TRS_ROW_MAJOR, TRS_PTR64, A.ptr, A.idx, A.val),
+                           &options));
   assert_null(R);
   blocks_free(&A);
 }
@@ -254,8 +260,9 @@ TEST(norms_are_those_of_the_residual) {
                            .sweeps = 7,
                            .residual_every = 2,
                            .residuals = norms[t]};
-    assert_success(trs_relax_create_bsr(&R, t ? three : one, TRS_DOUBLE, A.n, 5, TRS_ROW_MAJOR,
-                                        TRS_PTR64, A.ptr, A.idx, A.val, &options));
+    assert_success(trs_relax_create_bsr(
+        &R, t ? three : one,
+        BSR(TRS_DOUBLE, A.n, 0, 5, TRS_ROW_MAJOR, TRS_PTR64, A.ptr, A.idx, A.val), &options));
     assert_success(trs_relax_sweep(R, x, n, rhs, n, 2, TRS_COL_MAJOR, &o));
     o = (trs_sweep_options){.struct_size = sizeof(trs_sweep_options),
                             .sweeps = 1,
@@ -291,8 +298,9 @@ TEST(each_precision_has_its_error) {
     trs_relax_options options = {.struct_size = sizeof(trs_relax_options),
                                  .store = (trs_store)store};
     trs_sweep_options o = {.struct_size = sizeof(trs_sweep_options), .sweeps = 60};
-    assert_success(trs_relax_create_bsr(&R, three, TRS_DOUBLE, A.n, 5, TRS_ROW_MAJOR, TRS_PTR64,
-                                        A.ptr, A.idx, A.val, &options));
+    assert_success(trs_relax_create_bsr(
+        &R, three, BSR(TRS_DOUBLE, A.n, 0, 5, TRS_ROW_MAJOR, TRS_PTR64, A.ptr, A.idx, A.val),
+        &options));
     assert_success(trs_relax_get_info(R, &info));
     assert_true(info.rounding >= least[store] && info.rounding <= most[store]);
     assert_success(trs_relax_sweep(R, x, n, rhs, n, 1, TRS_COL_MAJOR, &o));
@@ -366,8 +374,8 @@ TEST(factors_carry_the_range) {
     trs_relax_options options = {.struct_size = sizeof(trs_relax_options),
                                  .store = (trs_store)store};
     trs_sweep_options o = {.struct_size = sizeof(trs_sweep_options), .sweeps = 60};
-    assert_success(trs_relax_create_bsr(&R, one, TRS_DOUBLE, 2, 1, TRS_ROW_MAJOR, TRS_PTR64, ptr,
-                                        idx, val, &options));
+    assert_success(trs_relax_create_bsr(
+        &R, one, BSR(TRS_DOUBLE, 2, 0, 1, TRS_ROW_MAJOR, TRS_PTR64, ptr, idx, val), &options));
     assert_success(trs_relax_sweep(R, x, 2, rhs, 2, 1, TRS_COL_MAJOR, &o));
     assert_true(fabs(x[0] + 0.3 * x[1] - 1) < 4e-3 && fabs(0.1 * x[0] + x[1] - 1) < 4e-3);
     trs_relax_destroy(R);
@@ -389,9 +397,10 @@ TEST(bad_input_is_named_by_its_block_row) {
   trs_matrix_destroy(Z);
   trs_matrix_destroy(M);
 
-#define CREATE(options)                                                                      \
-  trs_relax_create_bsr(&R, three, TRS_DOUBLE, 20, 3, TRS_ROW_MAJOR, TRS_PTR64, A.ptr, A.idx, \
-                       A.val, options)
+#define CREATE(options)                                                                          \
+  trs_relax_create_bsr(&R, three,                                                                \
+                       BSR(TRS_DOUBLE, 20, 0, 3, TRS_ROW_MAJOR, TRS_PTR64, A.ptr, A.idx, A.val), \
+                       options)
   for (int64_t p = A.ptr[13]; p < A.ptr[14]; p++)
     for (int e = 0; e < 3 && A.idx[p] == 13; e++) A.val[9 * p + 3 * e + 1] = 0;
   assert_failure(TRS_ERROR_ZERO_PIVOT, "diagonal block of block row 13 is singular", CREATE(NULL));
@@ -430,8 +439,8 @@ static trs_status create_with(trs_relaxation **R, int b, const double *block, tr
   trs_relax_options options = {.struct_size = sizeof(trs_relax_options), .store = store};
   for (int i = 0; i < b; i++) val[i * b + i] = 1;
   memcpy(val + b * b, block, (size_t)(b * b) * sizeof *val);
-  return trs_relax_create_bsr(R, one, TRS_DOUBLE, 2, b, TRS_ROW_MAJOR, TRS_PTR64, ptr, idx, val,
-                              &options);
+  return trs_relax_create_bsr(
+      R, one, BSR(TRS_DOUBLE, 2, 0, b, TRS_ROW_MAJOR, TRS_PTR64, ptr, idx, val), &options);
 }
 
 TEST(what_rounding_leaves_is_no_pivot) {
@@ -525,8 +534,9 @@ static void check_range(const blocks *A, int power, double expected) {
   trs_random_fill(rhs, n, TRS_DOUBLE, 4);
   for (int64_t i = 0; i < n; i++) rhs[i] = ldexp(rhs[i], power);
   for (int64_t e = 0; e < count; e++) val[e] = ldexp(A->val[e], power);
-  assert_success(trs_relax_create_bsr(&R, three, TRS_DOUBLE, A->n, A->b, TRS_ROW_MAJOR, TRS_PTR64,
-                                      A->ptr, A->idx, val, &options));
+  assert_success(trs_relax_create_bsr(
+      &R, three, BSR(TRS_DOUBLE, A->n, 0, A->b, TRS_ROW_MAJOR, TRS_PTR64, A->ptr, A->idx, val),
+      &options));
   assert_success(trs_relax_sweep(R, x, n, rhs, n, 1, TRS_COL_MAJOR, &o));
   for (int k = 0; k < 2; k++)
     if (isfinite(expected) ? !(norms[k] > 0 && isfinite(norms[k]))
@@ -567,8 +577,8 @@ TEST(rounding_does_not_depend_on_the_unit) {
     const double val[] = {d, o, o, d};
     trs_relax_info info = {.struct_size = sizeof info};
     trs_relaxation *R;
-    assert_success(trs_relax_create_bsr(&R, one, TRS_DOUBLE, 2, 1, TRS_ROW_MAJOR, TRS_PTR64, ptr,
-                                        idx, val, NULL));
+    assert_success(trs_relax_create_bsr(
+        &R, one, BSR(TRS_DOUBLE, 2, 0, 1, TRS_ROW_MAJOR, TRS_PTR64, ptr, idx, val), NULL));
     assert_success(trs_relax_get_info(R, &info));
     rounding[k] = info.rounding;
     trs_relax_destroy(R);
@@ -581,8 +591,8 @@ TEST(rounding_does_not_depend_on_the_unit) {
   for (int k = 0; k < 2; k++) {
     trs_relax_info info = {.struct_size = sizeof info};
     trs_relaxation *R;
-    assert_success(trs_relax_create_bsr(&R, one, TRS_DOUBLE, 2, 1, TRS_ROW_MAJOR, TRS_PTR64, ptr,
-                                        idx, val[k], NULL));
+    assert_success(trs_relax_create_bsr(
+        &R, one, BSR(TRS_DOUBLE, 2, 0, 1, TRS_ROW_MAJOR, TRS_PTR64, ptr, idx, val[k]), NULL));
     assert_success(trs_relax_get_info(R, &info));
     double expected = k ? 1e-201 / hypot(1e-201, 1e-200) : 0;
     assert_true(fabs(info.rounding - expected) < 1e-12);
@@ -594,8 +604,8 @@ TEST(sweeps_check_their_arguments) {
   blocks A = blocks_random(10, 2, 3, 2, 12), B = blocks_random(10, 2, 6, 2, 99);
   trs_relaxation *R;
   double x[20], rhs[20] = {0};
-  assert_success(trs_relax_create_bsr(&R, one, TRS_DOUBLE, 10, 2, TRS_ROW_MAJOR, TRS_PTR64, A.ptr,
-                                      A.idx, A.val, NULL));
+  assert_success(trs_relax_create_bsr(
+      &R, one, BSR(TRS_DOUBLE, 10, 0, 2, TRS_ROW_MAJOR, TRS_PTR64, A.ptr, A.idx, A.val), NULL));
   trs_sweep_options o = {.struct_size = sizeof(trs_sweep_options), .residual_every = 1};
   assert_failure(TRS_ERROR_ARGUMENT, "residuals is NULL",
                  trs_relax_sweep(R, x, 20, rhs, 20, 1, TRS_COL_MAJOR, &o));
@@ -608,8 +618,14 @@ TEST(sweeps_check_their_arguments) {
   assert_failure(TRS_ERROR_ARGUMENT, "ldx",
                  trs_relax_sweep(R, x, 19, rhs, 20, 1, TRS_COL_MAJOR, NULL));
   assert_failure(TRS_ERROR_STRUCTURE, "not there at creation",
-                 trs_relax_update_bsr(R, TRS_ROW_MAJOR, TRS_PTR64, B.ptr, B.idx, B.val));
-  assert_success(trs_relax_update_bsr(R, TRS_ROW_MAJOR, TRS_PTR64, A.ptr, A.idx, A.val));
+                 trs_relax_update_bsr(R, BSR((trs_scalar)0, 0, 0, 0, TRS_ROW_MAJOR, TRS_PTR64,
+                                             B.ptr, B.idx, B.val)));
+  assert_failure(TRS_ERROR_ARGUMENT, "9 x 10 blocks of size 2",
+                 trs_relax_update_bsr(
+                     R, BSR(TRS_DOUBLE, 9, 0, 2, TRS_ROW_MAJOR, TRS_PTR64, A.ptr, A.idx, A.val)));
+  assert_failure(TRS_ERROR_ARGUMENT, "blocks is NULL", trs_relax_update_bsr(R, NULL));
+  assert_success(trs_relax_update_bsr(
+      R, BSR(TRS_DOUBLE, 10, 10, 2, TRS_ROW_MAJOR, TRS_PTR64, A.ptr, A.idx, A.val)));
   assert_success(trs_relax_sweep(R, x, 20, rhs, 20, 1, TRS_COL_MAJOR, NULL));
   for (int i = 0; i < 20; i++) assert_true(x[i] == 0);
   trs_relax_destroy(R);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/status.h"
+#include "bsr.h"
 #include "sparse.h"
 #include "support.h"
 #include "test.h"
@@ -212,8 +213,8 @@ static trs_factors *factor_rows(const block_rows *A, trs_factor_kind kind, trs_o
   trs_matrix *M;
   trs_factors *F;
   const trs_factor_options how = {.struct_size = sizeof how, .kind = kind, .order = order};
-  assert_success(trs_matrix_create_bsr(&M, TRS_DOUBLE, BLOCK_ROWS, BLOCK_ROWS, 3, TRS_ROW_MAJOR,
-                                       TRS_PTR64, A->ptr, A->idx, A->val));
+  assert_success(trs_matrix_create_bsr(&M, BSR(TRS_DOUBLE, BLOCK_ROWS, BLOCK_ROWS, 3, TRS_ROW_MAJOR,
+                                               TRS_PTR64, A->ptr, A->idx, A->val)));
   assert_success(trs_factor(&F, M, &how));
   trs_matrix_destroy(M);
   return F;
@@ -237,7 +238,8 @@ TEST(plans_factor_new_values) {
     assert_success(trs_context_create(&ctx, k & 2 ? "threads:2" : "serial"));
     assert_success(trs_analyze_factors(&plan, ctx, F, TRS_NO_TRANS, NULL));
     for (int time = 0; time < 2; time++) {
-      assert_success(trs_update_bsr(plan, TRS_ROW_MAJOR, TRS_PTR64, B.ptr, B.idx, B.val));
+      assert_success(trs_update_bsr(
+          plan, BSR((trs_scalar)0, 0, 0, 0, TRS_ROW_MAJOR, TRS_PTR64, B.ptr, B.idx, B.val)));
       assert_success(trs_solve(plan, x, UNKNOWNS, b, UNKNOWNS, 1, TRS_COL_MAJOR));
       assert_success(
           trs_check_factors(&error, G, TRS_NO_TRANS, x, UNKNOWNS, b, UNKNOWNS, 1, TRS_COL_MAJOR));
@@ -245,10 +247,12 @@ TEST(plans_factor_new_values) {
     }
     B.idx[0] = 7;
     assert_failure(TRS_ERROR_STRUCTURE, "block row 0",
-                   trs_update_bsr(plan, TRS_ROW_MAJOR, TRS_PTR64, B.ptr, B.idx, B.val));
+                   trs_update_bsr(plan, BSR((trs_scalar)0, 0, 0, 0, TRS_ROW_MAJOR, TRS_PTR64, B.ptr,
+                                            B.idx, B.val)));
     memset(A.val, 0, sizeof A.val);
     assert_failure(TRS_ERROR_ZERO_PIVOT, "singular",
-                   trs_update_bsr(plan, TRS_ROW_MAJOR, TRS_PTR64, A.ptr, A.idx, A.val));
+                   trs_update_bsr(plan, BSR((trs_scalar)0, 0, 0, 0, TRS_ROW_MAJOR, TRS_PTR64, A.ptr,
+                                            A.idx, A.val)));
     trs_plan_destroy(plan);
     trs_factors_destroy(F);
     trs_factors_destroy(G);
@@ -271,7 +275,8 @@ TEST(plans_without_these_blocks_refuse_new_values) {
     trs_plan *plan;
     assert_success(trs_analyze_factors(&plan, ctx, F, k == 2 ? TRS_TRANS : TRS_NO_TRANS, &options));
     assert_failure(TRS_ERROR_UNSUPPORTED, "factor anew",
-                   trs_update_bsr(plan, TRS_ROW_MAJOR, TRS_PTR64, ptr, A.idx, A.val));
+                   trs_update_bsr(plan, BSR((trs_scalar)0, 0, 0, 0, TRS_ROW_MAJOR, TRS_PTR64, ptr,
+                                            A.idx, A.val)));
     trs_plan_destroy(plan);
   }
   free(ptr);

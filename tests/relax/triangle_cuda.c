@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "gpu.h"
+#include "bsr.h"
 #include "relax/blocks.h"
 #include "test.h"
 
@@ -22,8 +23,8 @@ static trs_factors *factor(const blocks *A, trs_factor_kind kind, trs_order orde
   trs_factors *F;
   const trs_factor_options how = {
       .struct_size = sizeof how, .kind = kind, .order = order, .block_size = A->b};
-  assert_success(trs_matrix_create_bsr(&M, TRS_DOUBLE, A->n, A->n, A->b, TRS_ROW_MAJOR, TRS_PTR64,
-                                       A->ptr, A->idx, A->val));
+  assert_success(trs_matrix_create_bsr(
+      &M, BSR(TRS_DOUBLE, A->n, A->n, A->b, TRS_ROW_MAJOR, TRS_PTR64, A->ptr, A->idx, A->val)));
   assert_success(trs_factor(&F, M, &how));
   trs_matrix_destroy(M);
   return F;
@@ -157,8 +158,9 @@ static void check_update(const blocks *old, const blocks *fresh, trs_factor_kind
   trs_random_fill(b, n, TRS_DOUBLE, 3);
   for (int time = 0; time < 3; time++) { /* the second knows the pattern; the third by the host */
     const bool host = time == 2;
-    assert_success(trs_update_bsr(plan, TRS_ROW_MAJOR, TRS_PTR64, time == 1 ? NULL : fresh->ptr,
-                                  time == 1 ? NULL : fresh->idx, host ? (void *)fresh->val : val));
+    assert_success(trs_update_bsr(
+        plan, BSR((trs_scalar)0, 0, 0, 0, TRS_ROW_MAJOR, TRS_PTR64, time == 1 ? NULL : fresh->ptr,
+                  time == 1 ? NULL : fresh->idx, host ? (void *)fresh->val : val)));
     assert_success(trs_solve(plan, x, n, b, n, 1, TRS_COL_MAJOR));
     snprintf(what, sizeof what, "block %d, kind %d, store %d, time %d", old->b, kind, store, time);
     assert_solved(G, TRS_NO_TRANS, x, b, n, 1, limits[store], what);
@@ -208,13 +210,16 @@ TEST(bad_values_name_their_row) {
   trs_plan *plan = analyze(F, TRS_STORE_DEFAULT, TRS_NO_TRANS);
   void *val = gpu_space(bytes), *good = gpu_upload(A.val, bytes);
   assert_failure(TRS_ERROR_ARGUMENT, "NULL",
-                 trs_update_bsr(plan, TRS_ROW_MAJOR, TRS_PTR64, NULL, NULL, good));
+                 trs_update_bsr(plan, BSR((trs_scalar)0, 0, 0, 0, TRS_ROW_MAJOR, TRS_PTR64, NULL,
+                                          NULL, good)));
   double *zeros = calloc(1, bytes);
   gpu_free(val);
   val = gpu_upload(zeros, bytes);
   assert_failure(TRS_ERROR_ZERO_PIVOT, "block row 0 is singular",
-                 trs_update_bsr(plan, TRS_ROW_MAJOR, TRS_PTR64, A.ptr, A.idx, val));
-  assert_success(trs_update_bsr(plan, TRS_ROW_MAJOR, TRS_PTR64, NULL, NULL, good));
+                 trs_update_bsr(plan, BSR((trs_scalar)0, 0, 0, 0, TRS_ROW_MAJOR, TRS_PTR64, A.ptr,
+                                          A.idx, val)));
+  assert_success(trs_update_bsr(
+      plan, BSR((trs_scalar)0, 0, 0, 0, TRS_ROW_MAJOR, TRS_PTR64, NULL, NULL, good)));
   free(zeros);
   gpu_free(val);
   gpu_free(good);

@@ -123,6 +123,21 @@ class trs_error(C.Structure):
     ]
 
 
+class trs_blocks(C.Structure):
+    _fields_ = [
+        ("struct_size", C.c_size_t),
+        ("scalar", C.c_int),
+        ("block_size", C.c_int),
+        ("nrows", C.c_int64),
+        ("ncols", C.c_int64),
+        ("layout", C.c_int),
+        ("indexing", C.c_int),
+        ("ptr", C.c_void_p),
+        ("idx", C.c_void_p),
+        ("val", C.c_void_p),
+    ]
+
+
 class trs_matrix_info(C.Structure):
     _fields_ = [
         ("struct_size", C.c_size_t),
@@ -323,7 +338,7 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "trs_device_list": (C.c_char_p, []),
     "trs_matrix_create": (C.c_int, [C.c_void_p, C.c_int, C.c_int, C.c_int64, C.c_int64, C.c_int, C.c_void_p, C.c_void_p, C.c_void_p, C.c_int]),
     "trs_matrix_create_coo": (C.c_int, [C.c_void_p, C.c_int, C.c_int64, C.c_int64, C.c_int64, C.c_int, C.c_void_p, C.c_void_p, C.c_void_p]),
-    "trs_matrix_create_bsr": (C.c_int, [C.c_void_p, C.c_int, C.c_int64, C.c_int64, C.c_int, C.c_int, C.c_int, C.c_void_p, C.c_void_p, C.c_void_p]),
+    "trs_matrix_create_bsr": (C.c_int, [C.c_void_p, C.c_void_p]),
     "trs_matrix_create_device": (C.c_int, [C.c_void_p, C.c_void_p, C.c_int, C.c_int, C.c_int64, C.c_int64, C.c_int64, C.c_int, C.c_void_p, C.c_void_p, C.c_void_p]),
     "trs_matrix_create_deferred": (C.c_int, [C.c_void_p, C.c_int, C.c_int, C.c_int64, C.c_int64, C.c_int, C.c_void_p, C.c_void_p, C.c_int, trs_values_callback, C.c_void_p]),
     "trs_matrix_set_values": (C.c_int, [C.c_void_p, C.c_void_p]),
@@ -351,7 +366,7 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "trs_analyze_factors": (C.c_int, [C.c_void_p, C.c_void_p, C.c_void_p, C.c_int, C.c_void_p]),
     "trs_update": (C.c_int, [C.c_void_p, C.c_void_p]),
     "trs_update_factors": (C.c_int, [C.c_void_p, C.c_void_p]),
-    "trs_update_bsr": (C.c_int, [C.c_void_p, C.c_int, C.c_int, C.c_void_p, C.c_void_p, C.c_void_p]),
+    "trs_update_bsr": (C.c_int, [C.c_void_p, C.c_void_p]),
     "trs_plan_destroy": (None, [C.c_void_p]),
     "trs_plan_get_info": (C.c_int, [C.c_void_p, C.c_void_p]),
     "trs_plan_get_levels": (C.c_int, [C.c_void_p, C.c_void_p, C.c_void_p]),
@@ -367,9 +382,9 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "trs_plan_set_streams": (C.c_int, [C.c_void_p, C.c_void_p]),
     "trs_plan_wait": (C.c_int, [C.c_void_p]),
     "trs_relax_create": (C.c_int, [C.c_void_p, C.c_void_p, C.c_void_p, C.c_int, C.c_void_p]),
-    "trs_relax_create_bsr": (C.c_int, [C.c_void_p, C.c_void_p, C.c_int, C.c_int64, C.c_int, C.c_int, C.c_int, C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p]),
+    "trs_relax_create_bsr": (C.c_int, [C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p]),
     "trs_relax_update": (C.c_int, [C.c_void_p, C.c_void_p]),
-    "trs_relax_update_bsr": (C.c_int, [C.c_void_p, C.c_int, C.c_int, C.c_void_p, C.c_void_p, C.c_void_p]),
+    "trs_relax_update_bsr": (C.c_int, [C.c_void_p, C.c_void_p]),
     "trs_relax_sweep": (C.c_int, [C.c_void_p, C.c_void_p, C.c_int64, C.c_void_p, C.c_int64, C.c_int64, C.c_int, C.c_void_p]),
     "trs_relax_set_variant": (C.c_int, [C.c_void_p, C.c_char_p]),
     "trs_relax_set_stream": (C.c_int, [C.c_void_p, C.c_void_p]),

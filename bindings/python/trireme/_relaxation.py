@@ -42,9 +42,12 @@ class _Blocks:
                 self.val.shape[0] < self.ptr[-1]:
             raise ValueError("indptr, indices and data do not belong together")
 
-    def arrays(self) -> Any:
-        return (_api.TRS_ROW_MAJOR, self.indexing, self.ptr.ctypes.data, self.idx.ctypes.data,
-                self.val.ctypes.data)
+    def described(self) -> Any:
+        """The address of a trs_blocks, for one call."""
+        return C.byref(make_struct(
+            _api.trs_blocks, scalar=SCALARS[self.val.dtype], block_size=self.size, nrows=self.rows,
+            layout=_api.TRS_ROW_MAJOR, indexing=self.indexing, ptr=self.ptr.ctypes.data,
+            idx=self.idx.ctypes.data, val=self.val.ctypes.data))
 
 
 def _is_bsr(A: Any) -> bool:
@@ -70,8 +73,7 @@ class Relaxation:
             self._block_size, self._n = blocks.size, blocks.rows * blocks.size
             self._dtype = blocks.val.dtype
             run(lambda: check(library.trs_relax_create_bsr(
-                C.byref(self._handle), context, SCALARS[self._dtype], blocks.rows, blocks.size,
-                *blocks.arrays(), C.byref(options))), blocks.val.size >= LONG_SOLVE // 10)
+                C.byref(self._handle), context, blocks.described(), C.byref(options))), blocks.val.size >= LONG_SOLVE // 10)
         else:
             matrix = matrix_of(A.tocsr() if _is_bsr(A) else A, stacklevel=5)
             self._block_size, self._n = block_size or 1, matrix.parts.shape[0]
@@ -164,7 +166,7 @@ class Relaxation:
                 if blocks.rows * blocks.size != self._n or blocks.val.dtype != self._dtype:
                     raise ValueError(f"A is {A.shape} of {blocks.val.dtype}: {(self._n, self._n)} "
                                      f"of {self._dtype} is wanted")
-                check(library.trs_relax_update_bsr(self._ready(), *blocks.arrays()))
+                check(library.trs_relax_update_bsr(self._ready(), blocks.described()))
             else:
                 matrix = matrix_of(A, self._dtype)
                 check(library.trs_relax_update(self._ready(), matrix.handle))

@@ -52,8 +52,17 @@ static int64_t bytes_of(const bench_case *c) { return c->n * (c->scalar == TRS_F
 static trs_status create(const bench_case *c, trs_context *ctx, trs_relaxation **R) {
   trs_relax_options how = {.struct_size = sizeof(trs_relax_options), .store = c->store};
   if (c->A) return trs_relax_create(R, ctx, c->A, W21_BLOCK, &how);
-  return trs_relax_create_bsr(R, ctx, TRS_FLOAT, c->B.n, c->B.block, TRS_COL_MAJOR, TRS_PTR64,
-                              c->B.ptr, c->B.idx, c->B.val, &how);
+  return trs_relax_create_bsr(R, ctx,
+                              &(trs_blocks){.struct_size = sizeof(trs_blocks),
+                                            .scalar = TRS_FLOAT,
+                                            .nrows = c->B.n,
+                                            .block_size = c->B.block,
+                                            .layout = TRS_COL_MAJOR,
+                                            .indexing = TRS_PTR64,
+                                            .ptr = c->B.ptr,
+                                            .idx = c->B.idx,
+                                            .val = c->B.val},
+                              &how);
 }
 
 static void close_case(bench_case *c) {
