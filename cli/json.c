@@ -1,10 +1,10 @@
 /* json.c - writes JSON without a library, so that every build has it. */
-#include "base/printable.h"
 #include "json.h"
 
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/printable.h"
 #include "output.h"
 
 size_t json_common(const char *a, const char *b) {
