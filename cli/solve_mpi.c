@@ -23,6 +23,7 @@ typedef struct ranks_job {
   solve_job *job;
   int rank, size;
   trs_mpi_options options;
+  trs_context *ctx; /* of --backend, or NULL */
   trs_mpi_plan *plan;
   trs_mpi_stats stats[3]; /* by trs_mpi_over */
   double analysis_s, whole_s, mean;
@@ -57,7 +58,6 @@ static int check_options(ranks_job *r) {
   r->options.scattered = s->scattered;
   r->options.invert = s->invert < 0 ? NULL : inversions[s->invert];
   r->options.width = s->width;
-  r->options.trans = (trs_trans)s->trans;
   r->job->trans = (trs_trans)s->trans;
   int code = solve_check_settings(s);
   if (code >= 0) return code;
@@ -66,7 +66,6 @@ static int check_options(ranks_job *r) {
                        s->tune    ? "tune"
                        : s->store ? "store"
                                   : "gpu-memory");
-  r->options.backend = s->backend;
   return parse_grid(r);
 }
 
@@ -109,7 +108,8 @@ static trs_status time_solves(ranks_job *r, int64_t most) {
   for (job->repeats = 0; job->repeats < most && (job->set.repeat || sum < 1); job->repeats++) {
     trs_mpi_stats stats[3];
     double start = seconds_now();
-    trs_status status = trs_mpi_solve(r->plan, job->x, job->n, job->b, job->n, job->nrhs);
+    trs_status status =
+        trs_mpi_solve(r->plan, job->x, job->n, job->b, job->n, job->nrhs, TRS_COL_MAJOR);
     double whole = seconds_now() - start;
     for (int k = 0; k < 3 && !status; k++) {
       stats[k].struct_size = sizeof stats[k];
@@ -132,8 +132,11 @@ static trs_status time_solves(ranks_job *r, int64_t most) {
 static int measure(ranks_job *r) {
   double begin = seconds_now();
   r->options.scalar = scalar_chosen(r->job->set.precision);
-  r->options.nrhs = r->options.backend ? r->job->nrhs : 0;
-  if (trs_mpi_analyze_file(&r->plan, MPI_COMM_WORLD, r->job->in.name, &r->options))
+  r->options.nrhs = r->job->set.backend ? r->job->nrhs : 0;
+  if (r->job->set.backend && trs_mpi_context_create(&r->ctx, MPI_COMM_WORLD, r->job->set.backend))
+    return leave_library(NULL);
+  if (trs_mpi_analyze_file(&r->plan, MPI_COMM_WORLD, r->ctx, r->job->in.name, r->job->trans,
+                           &r->options))
     return leave_library(r->job->in.name);
   r->analysis_s = seconds_now() - begin;
   int64_t most = r->job->set.repeat ? r->job->set.repeat : 10;
@@ -324,6 +327,7 @@ static int run(ranks_job *r, const char *name) {
   if (code < 0) code = measure(r);
   if (code < 0) code = agree_code(conclude(r));
   trs_mpi_plan_destroy(r->plan);
+  trs_context_destroy(r->ctx);
   return code;
 }
 

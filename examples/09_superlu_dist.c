@@ -115,7 +115,8 @@ static double time_trireme(trs_mpi_plan *plan, const problem *p, int repeats) {
   for (int k = 0; k < repeats; k++) {
     MPI_Barrier(MPI_COMM_WORLD);
     double begin = MPI_Wtime(), seconds;
-    if (trs_mpi_solve(plan, p->x, p->rows, p->b, p->rows, p->nrhs)) stop("solve"); /* the third */
+    if (trs_mpi_solve(plan, p->x, p->rows, p->b, p->rows, p->nrhs, TRS_COL_MAJOR))
+      stop("solve"); /* the third */
     seconds = MPI_Wtime() - begin;
     MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
     if (seconds < best) best = seconds;
@@ -130,8 +131,9 @@ static trs_mpi_plan *analyze(const slu *s, const problem *p) {
   trs_mpi_blocks blocks = {.struct_size = sizeof(trs_mpi_blocks)};
   if (s->grid.iam >= 0 && s->lu.Llu)
     blocks = trs_superlu_dist_d(p->n, &s->lu, &s->scale_perm, &s->grid);
-  if (trs_mpi_analyze_blocks(&plan, MPI_COMM_WORLD, &blocks, &options)) stop("analysis"); /* one */
-  if (trs_mpi_distribute(plan, p->first, p->rows)) stop("rows of b");                     /* two */
+  if (trs_mpi_analyze_blocks(&plan, MPI_COMM_WORLD, NULL, &blocks, TRS_NO_TRANS, &options))
+    stop("analysis");                                                 /* one */
+  if (trs_mpi_distribute(plan, p->first, p->rows)) stop("rows of b"); /* two */
   return plan;
 }
 

@@ -37,9 +37,10 @@ int main(int argc, char **argv) {
   for (int64_t i = 0; i < rows; i++) b[i] = 1;
 
   trs_mpi_plan *plan;
-  if (trs_mpi_analyze(&plan, MPI_COMM_WORLD, F, NULL)) stop("analysis");
+  if (trs_mpi_analyze(&plan, MPI_COMM_WORLD, NULL, F, TRS_NO_TRANS, NULL)) stop("analysis");
   if (trs_mpi_distribute(plan, first, rows)) stop("rows");
-  if (trs_mpi_solve(plan, x, rows, b, rows, 1)) stop("solve"); /* any number of times */
+  if (trs_mpi_solve(plan, x, rows, b, rows, 1, TRS_COL_MAJOR))
+    stop("solve"); /* any number of times */
 
   for (int64_t i = 0; i < rows; i++) sum += x[i];
   MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);

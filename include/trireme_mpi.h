@@ -6,15 +6,16 @@
  * z with r = (z Px + x) Py + y.
  *   The conventions of trireme.h apply.  Every call here is collective over the communicator.  A
  * failure is the same on all ranks: that of the first rank that failed, with "rank 3: ..." before
- * its message. Options and factors are the same on all ranks.  If options, patterns, permutations
- * or scalings differ, an analysis fails with TRS_ERROR_ARGUMENT; values are not compared.  The
- * caller initialises and finalises MPI.  One thread per rank makes the calls.
- *   Waits have a limit if trs_mpi_options.timeout_seconds, or TRIREME_TIMEOUT for all calls, sets
- * one.  If a rank does not answer within it (because it was stopped, for example), all others
- * return TRS_ERROR_STALLED with the number of that rank, at most two seconds after the limit.
- * Objects of these ranks can then only be destroyed, and MPI_Finalize would wait for the lost rank:
- * end with MPI_Abort.  The limit must exceed the longest time that a rank computes alone.  MPI does
- * not survive a fork: calls in a forked child fail. */
+ * its message.  A plan or relaxation that is NULL names no communicator: such a call fails on its
+ * own rank with TRS_ERROR_ARGUMENT, and other ranks wait for it. Options and factors are the same
+ * on all ranks.  If options, patterns, permutations or scalings differ, an analysis fails with
+ * TRS_ERROR_ARGUMENT; values are not compared.  The caller initialises and finalises MPI.  One
+ * thread per rank makes the calls. Waits have a limit if trs_mpi_options.timeout_seconds, or
+ * TRIREME_TIMEOUT for all calls, sets one.  If a rank does not answer within it (because it was
+ * stopped, for example), all others return TRS_ERROR_STALLED with the number of that rank, at most
+ * two seconds after the limit. Objects of these ranks can then only be destroyed, and MPI_Finalize
+ * would wait for the lost rank: end with MPI_Abort.  The limit must exceed the longest time that a
+ * rank computes alone.  MPI does not survive a fork: calls in a forked child fail. */
 #ifndef TRIREME_MPI_H
 #define TRIREME_MPI_H
 
@@ -33,7 +34,7 @@ typedef struct trs_mpi_plan trs_mpi_plan;
 typedef struct trs_mpi_options {
   size_t struct_size;
   const char *method; /* NULL or "grid3d"; "grid3d-baseline": level by level over the separator
-                         tree; "grid2d": one grid. With the backend cuda also "grid3d:algorithm=4":
+                         tree; "grid2d": one grid. With contexts of a GPU also "grid3d:algorithm=4":
                          grids solve by L23's Algorithm 4, except for rows shared by several grids,
                          whose bits would otherwise differ; and "grid3d:algorithm=5": grids of px
                          x 1 GPUs, px at least 2, solve by L23's Algorithm 5, except for U if there
@@ -42,7 +43,6 @@ typedef struct trs_mpi_options {
   int flat_trees;     /* 1: the rank that has a value sends it to all receivers itself */
   int64_t width;      /* most columns of a supernode; 0: 128 */
   int64_t relax;      /* percent of zeros that joining supernodes may add; 0: 20; -1: none */
-  trs_trans trans;    /* TRS_TRANS, TRS_CONJ_TRANS: solve with A^T, A^H */
   int scattered;     /* 1: every supernode is distributed over its grid, as in L23; 0: supernodes at
                         the bottom of the tree lie on one process each, which saves messages */
   trs_scalar scalar; /* element type of values read from a file, as in trs_read_options */
@@ -58,20 +58,11 @@ typedef struct trs_mpi_options {
   double timeout_seconds; /* the longest wait of a rank for the others in any call, before it
                              returns TRS_ERROR_STALLED; 0: the environment variable TRIREME_TIMEOUT,
                              or no limit; below 0: no limit */
-  const char *backend;    /* where a rank solves its own part.  NULL: on one core, by block
-                             operations.  Otherwise a place of trs_mpi_context_create: the rank's
-                             part of L and U is analysed for that backend and stays there (L23,
-                             section 3.4).  For grid3d and grid2d; the default shape is then 1 x 1 x
-                             ranks.  Grids of several ranks need a GPU for each rank and lie within
-                             one machine: their GPUs store x and sums into each other's memory.  All
-                             ranks name the same kind of backend; the same model of GPU on all ranks
-                             gives the same bits.  With px = py = 1 backends make their own
-                             inverses: invert, flat_trees and scattered have no effect */
-  int64_t nrhs; /* with a backend: right-hand sides expected per solve, as in trs_options.  On a
+  int64_t nrhs; /* with a context: right-hand sides expected per solve, as in trs_options.  On a
                    GPU, from 16 on each rank times two methods for L and for the part of U that it
                    has alone, and keeps the faster one; one of them adds in any order, so that the
                    last bits may vary between solves */
-  int in_turn;  /* 1, with a backend: ranks sweep one after the other, so that ranks which share a
+  int in_turn;  /* 1, with a context: ranks sweep one after the other, so that ranks which share a
                    GPU or cores are timed alone (trs_mpi_stats.flop_s); for measurements */
 } trs_mpi_options;
 
@@ -82,16 +73,26 @@ typedef struct trs_mpi_options {
  * these. */
 TRS_API trs_status trs_mpi_context_create(trs_context **ctx, MPI_Comm comm, const char *where);
 
-/* Copies this rank's part of the factors.  Every rank passes the whole factors and may destroy them
- * afterwards.  TRS_ERROR_ARGUMENT: the shape does not fit the number of ranks, or pz is not a power
- * of two or exceeds the separator tree. */
-TRS_API trs_status trs_mpi_analyze(trs_mpi_plan **plan, MPI_Comm comm, const trs_factors *F,
+/* A plan for op(A) x = b.  Copies this rank's part of the factors.  Every rank passes the whole
+ * factors and may destroy them afterwards.
+ *   ctx: where this rank solves its own part, a context of "serial", of threads or of one GPU
+ * (trs_mpi_context_create); NULL: on one core, by block operations.  With a context the rank's part
+ * of L and U is analysed for it and stays there (L23, section 3.4); grid3d and grid2d take one, and
+ * the default shape is then 1 x 1 x ranks.  Grids of several ranks need a GPU for each rank and lie
+ * within one machine: their GPUs store x and sums into each other's memory.  All ranks have the
+ * same kind of context, or all NULL; the same model of GPU on all ranks gives the same bits.  With
+ * px = py = 1 the methods of the context make their own inverses: invert, flat_trees and scattered
+ * have no effect.  The plan keeps the context alive. TRS_ERROR_ARGUMENT: the shape does not fit the
+ * number of ranks, or pz is not a power of two or exceeds the separator tree. */
+TRS_API trs_status trs_mpi_analyze(trs_mpi_plan **plan, MPI_Comm comm, trs_context *ctx,
+                                   const trs_factors *F, trs_trans trans,
                                    const trs_mpi_options *options);
 
 /* A plan from a file of trs_factors_write or `trireme factor`.  Rank 0 reads the pattern; every
  * rank reads an equal part of the entries and sends them to the ranks that own them.
  * TRS_ERROR_FORMAT: among other faults, the path leads a rank to another file than rank 0. */
-TRS_API trs_status trs_mpi_analyze_file(trs_mpi_plan **plan, MPI_Comm comm, const char *path,
+TRS_API trs_status trs_mpi_analyze_file(trs_mpi_plan **plan, MPI_Comm comm, trs_context *ctx,
+                                        const char *path, trs_trans trans,
                                         const trs_mpi_options *options);
 
 /* One rank's blocks of L and U as SuperLU_DIST stores them; trireme_superlu_dist.h fills the
@@ -113,33 +114,33 @@ typedef struct trs_mpi_blocks {
 
 /* A plan from blocks in place.  Supernodes are those of SuperLU_DIST.  The grid of the plan may
  * differ from the grid of the blocks; it may be 3D. */
-TRS_API trs_status trs_mpi_analyze_blocks(trs_mpi_plan **plan, MPI_Comm comm,
-                                          const trs_mpi_blocks *blocks,
+TRS_API trs_status trs_mpi_analyze_blocks(trs_mpi_plan **plan, MPI_Comm comm, trs_context *ctx,
+                                          const trs_mpi_blocks *blocks, trs_trans trans,
                                           const trs_mpi_options *options);
 
 /* The distribution of b and x in later calls: this rank has rows first_row .. first_row + rows - 1,
  * and the ranks' ranges follow each other.  Until the first call all rows lie on rank 0. */
 TRS_API trs_status trs_mpi_distribute(trs_mpi_plan *plan, int64_t first_row, int64_t rows);
 
-/* With a GPU backend: the stream (a cudaStream_t; NULL: the default stream) of b and x in device
- * memory.  Local.  Later calls read b after the stream's earlier work, and return when x is
+/* With a context of a GPU: the stream (a cudaStream_t; NULL: the default stream) of b and x in
+ * device memory.  Local.  Later calls read b after the stream's earlier work, and return when x is
  * complete. It must exist until the plan gets another stream or is destroyed. */
 TRS_API trs_status trs_mpi_set_stream(trs_mpi_plan *plan, void *stream);
 
-/* A x = b with nrhs right-hand sides, column-major.  x and b hold this rank's rows; a rank without
- * rows may pass NULL.  nrhs is the same on all ranks.  With a GPU backend x and b may lie in device
- * memory, here and in trs_mpi_refine: they pass through host memory, and the call returns when x is
- * complete. */
+/* op(A) x = b with nrhs right-hand sides.  x and b hold this rank's rows, with leading dimensions
+ * as in trs_solve; a rank without rows may pass NULL.  nrhs is the same on all ranks.  With a
+ * context of a GPU x and b may lie in device memory, here and in trs_mpi_refine: they pass through
+ * host memory, and the call returns when x is complete.  Row-major x and b pass through copies. */
 TRS_API trs_status trs_mpi_solve(trs_mpi_plan *plan, void *x, int64_t ldx, const void *b,
-                                 int64_t ldb, int64_t nrhs);
+                                 int64_t ldb, int64_t nrhs, trs_layout layout);
 
-/* Improves x by at most `steps` further solves, with residuals b - A x in higher precision.  rows:
- * this rank's rows of A (of A^T or A^H if the plan solves with these), all columns, in CSR,
- * whatever L and U are factors of; NULL on a rank without rows.  *error: the componentwise backward
- * error of the result.  *taken: the number of steps that reduced it.  Either may be NULL. */
+/* Improves x by at most `steps` further solves, with residuals b - op(A) x in higher precision.
+ * rows: this rank's rows of op(A), all columns, in CSR, whatever L and U are factors of; NULL on a
+ * rank without rows.  *error: the componentwise backward error of the result.  *taken: the number
+ * of steps that reduced it.  Either may be NULL. */
 TRS_API trs_status trs_mpi_refine(trs_mpi_plan *plan, void *x, int64_t ldx, double *error,
                                   int *taken, const void *b, int64_t ldb, int64_t nrhs,
-                                  const trs_matrix *rows, int steps);
+                                  trs_layout layout, const trs_matrix *rows, int steps);
 /* Destroys a plan.  NULL is ignored. */
 TRS_API void trs_mpi_plan_destroy(trs_mpi_plan *plan);
 
@@ -182,10 +183,10 @@ typedef struct trs_mpi_stats {
                                    depths, for any kind of tree */
   double tree_sends[2]; /* over ranks: the most messages that a rank sends in one tree: at most 2 in
                                    binary trees */
-  const char *backend;  /* of this rank, "cuda"; NULL: block operations */
-  const char *solver;   /* methods of the backend: "engine"; NULL: none */
+  const char *backend;  /* of this rank's context, "cuda"; NULL: block operations */
+  const char *solver;   /* methods of the context: "engine"; NULL: none */
   int gpus, ranks_on_gpu; /* GPUs that all ranks use; the most ranks on one of them */
-  double transfer_s;      /* over ranks: right-hand sides to the backend and x back: not in
+  double transfer_s;      /* over ranks: right-hand sides to the GPU and x back: not in
                              solve_s */
 } trs_mpi_stats;
 
@@ -255,12 +256,14 @@ TRS_API trs_status trs_mpi_agree(MPI_Comm comm, trs_status status);
 /* The functions above that take a communicator, with one of Fortran, an INTEGER.  The module
  * trireme_mpi (trireme_mpi.f90) calls them; the name of each ends in _f. */
 TRS_API trs_status trs_mpi_context_create_f(trs_context **ctx, MPI_Fint comm, const char *where);
-TRS_API trs_status trs_mpi_analyze_f(trs_mpi_plan **plan, MPI_Fint comm, const trs_factors *F,
+TRS_API trs_status trs_mpi_analyze_f(trs_mpi_plan **plan, MPI_Fint comm, trs_context *ctx,
+                                     const trs_factors *F, trs_trans trans,
                                      const trs_mpi_options *options);
-TRS_API trs_status trs_mpi_analyze_file_f(trs_mpi_plan **plan, MPI_Fint comm, const char *path,
+TRS_API trs_status trs_mpi_analyze_file_f(trs_mpi_plan **plan, MPI_Fint comm, trs_context *ctx,
+                                          const char *path, trs_trans trans,
                                           const trs_mpi_options *options);
-TRS_API trs_status trs_mpi_analyze_blocks_f(trs_mpi_plan **plan, MPI_Fint comm,
-                                            const trs_mpi_blocks *blocks,
+TRS_API trs_status trs_mpi_analyze_blocks_f(trs_mpi_plan **plan, MPI_Fint comm, trs_context *ctx,
+                                            const trs_mpi_blocks *blocks, trs_trans trans,
                                             const trs_mpi_options *options);
 TRS_API trs_status trs_mpi_relax_create_f(trs_mpi_relaxation **R, MPI_Fint comm, trs_context *ctx,
                                           const trs_matrix *A, int block_size,

@@ -3,7 +3,7 @@
  * library itself contains nothing of SuperLU_DIST.
  *
  *     trs_mpi_blocks blocks = trs_superlu_dist_d(n, &LUstruct, &ScalePermstruct, &grid);
- *     trs_mpi_analyze_blocks(&plan, grid.comm, &blocks, NULL);
+ *     trs_mpi_analyze_blocks(&plan, grid.comm, NULL, &blocks, TRS_NO_TRANS, NULL);
  *
  * The communicator's first ranks are those of the grid, in its order.  With factors of pdgssvx3d,
  * which solves on layer 0, pass grid3d.comm, and &grid3d.grid2d for the grid; ranks of the other

@@ -13,7 +13,7 @@ module trireme_mpi
   integer(c_int), parameter :: TRS_MPI_MAX = 2
 
   type, bind(C) :: trs_mpi_options
-    integer(c_size_t) :: struct_size = 104_c_size_t
+    integer(c_size_t) :: struct_size = 88_c_size_t
     type(c_ptr) :: method = c_null_ptr
     integer(c_int) :: px = 0
     integer(c_int) :: py = 0
@@ -21,12 +21,10 @@ module trireme_mpi
     integer(c_int) :: flat_trees = 0
     integer(c_int64_t) :: width = 0
     integer(c_int64_t) :: relax = 0
-    integer(c_int) :: trans = 0
     integer(c_int) :: scattered = 0
     integer(c_int) :: scalar = 0
     type(c_ptr) :: invert = c_null_ptr
     real(c_double) :: timeout_seconds = 0.0_c_double
-    type(c_ptr) :: backend = c_null_ptr
     integer(c_int64_t) :: nrhs = 0
     integer(c_int) :: in_turn = 0
   end type trs_mpi_options
@@ -111,7 +109,7 @@ module trireme_mpi
       integer(c_int) :: trs_mpi_set_stream
     end function trs_mpi_set_stream
 
-    function trs_mpi_solve(plan, x, ldx, b, ldb, nrhs) bind(C, name="trs_mpi_solve")
+    function trs_mpi_solve(plan, x, ldx, b, ldb, nrhs, layout) bind(C, name="trs_mpi_solve")
       import
       type(c_ptr), value :: plan
       type(*), dimension(*), intent(inout), optional :: x
@@ -119,11 +117,12 @@ module trireme_mpi
       type(*), dimension(*), intent(in), optional :: b
       integer(c_int64_t), value :: ldb
       integer(c_int64_t), value :: nrhs
+      integer(c_int), value :: layout
       integer(c_int) :: trs_mpi_solve
     end function trs_mpi_solve
 
-    function trs_mpi_refine(plan, x, ldx, error, taken, b, ldb, nrhs, rows, steps) bind(C, &
-        name="trs_mpi_refine")
+    function trs_mpi_refine(plan, x, ldx, error, taken, b, ldb, nrhs, layout, rows, steps) &
+        bind(C, name="trs_mpi_refine")
       import
       type(c_ptr), value :: plan
       type(*), dimension(*), intent(inout), optional :: x
@@ -133,6 +132,7 @@ module trireme_mpi
       type(*), dimension(*), intent(in), optional :: b
       integer(c_int64_t), value :: ldb
       integer(c_int64_t), value :: nrhs
+      integer(c_int), value :: layout
       type(c_ptr), value :: rows
       integer(c_int), value :: steps
       integer(c_int) :: trs_mpi_refine
@@ -201,31 +201,38 @@ module trireme_mpi
       integer(c_int) :: trs_mpi_context_create
     end function trs_mpi_context_create
 
-    function trs_mpi_analyze(plan, comm, F, options) bind(C, name="trs_mpi_analyze_f")
+    function trs_mpi_analyze(plan, comm, ctx, F, trans, options) bind(C, &
+        name="trs_mpi_analyze_f")
       import
       type(c_ptr), intent(out) :: plan
       integer(c_int), value :: comm
+      type(c_ptr), value :: ctx
       type(c_ptr), value :: F
+      integer(c_int), value :: trans
       type(trs_mpi_options), intent(in), optional :: options
       integer(c_int) :: trs_mpi_analyze
     end function trs_mpi_analyze
 
-    function trs_mpi_analyze_file(plan, comm, path, options) bind(C, &
+    function trs_mpi_analyze_file(plan, comm, ctx, path, trans, options) bind(C, &
         name="trs_mpi_analyze_file_f")
       import
       type(c_ptr), intent(out) :: plan
       integer(c_int), value :: comm
+      type(c_ptr), value :: ctx
       character(kind=c_char), dimension(*), intent(in) :: path
+      integer(c_int), value :: trans
       type(trs_mpi_options), intent(in), optional :: options
       integer(c_int) :: trs_mpi_analyze_file
     end function trs_mpi_analyze_file
 
-    function trs_mpi_analyze_blocks(plan, comm, blocks, options) bind(C, &
+    function trs_mpi_analyze_blocks(plan, comm, ctx, blocks, trans, options) bind(C, &
         name="trs_mpi_analyze_blocks_f")
       import
       type(c_ptr), intent(out) :: plan
       integer(c_int), value :: comm
+      type(c_ptr), value :: ctx
       type(trs_mpi_blocks), intent(in) :: blocks
+      integer(c_int), value :: trans
       type(trs_mpi_options), intent(in), optional :: options
       integer(c_int) :: trs_mpi_analyze_blocks
     end function trs_mpi_analyze_blocks

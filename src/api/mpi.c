@@ -15,11 +15,10 @@
 enum { DEFAULT_WIDTH = 128, DEFAULT_RELAX = 20, ZEROS_A_COLUMN = 6, NRHS_AT_ONCE = 256 };
 
 struct trs_mpi_plan {
-  trs_mpi_plan *next; /* linked list of all plans of this process */
   trs_ranks ranks;
   trs_grid_solver solver;
   const char *method;
-  trs_context *context; /* of the backend, or NULL */
+  trs_context *context; /* the caller's, or NULL */
   trs_ranks_gpus gpus;
 };
 
@@ -32,20 +31,28 @@ enum { GRID3D, BASELINE, GRID2D, ALGORITHM_4, ALGORITHM_5, NMETHODS };
 
 /* ---- Options. ---- */
 
-static trs_status check_backend(const trs_mpi_options *options, int method) {
-  const char *backend = options->backend;
-  bool gpu = backend && !strncmp(backend, "cuda", 4);
+static trs_status check_context(const trs_context *ctx, const trs_mpi_options *options,
+                                int method) {
+  const trs_context_kind kind = trs_context_get_kind(ctx, NULL);
+  const bool gpu = kind == TRS_KIND_GPU;
+  if (ctx && !gpu && kind != TRS_KIND_THREADS)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1,
+                    "a rank solves on one GPU or on threads of the CPU: use a context of "
+                    "trs_mpi_context_create, not one of %s",
+                    ctx->backend->name);
   if ((method == ALGORITHM_4 || method == ALGORITHM_5) && !gpu)
-    return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s needs the backend cuda", methods[method]);
-  if (method == BASELINE && backend)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s needs a GPU: a context of \"cuda\"",
+                    methods[method]);
+  if (method == BASELINE && ctx)
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
-                    "grid3d-baseline has no backends: leave out \"%s\", or take grid3d", backend);
+                    "grid3d-baseline solves by block operations: leave out the %s, or take grid3d",
+                    gpu ? "GPU" : "threads");
   bool spread = options->px > 1 || options->py > 1;
-  if (backend && !gpu && spread)
+  if (ctx && !gpu && spread)
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
-                    "a grid of %d x %d x %d with the backend %s: there each grid is one rank, so "
-                    "that Px and Py must be 1: 1 x 1 x P on P ranks",
-                    options->px, options->py, options->pz, backend);
+                    "a grid of %d x %d x %d on %s: there each grid is one rank, so that Px and Py "
+                    "must be 1: 1 x 1 x P on P ranks",
+                    options->px, options->py, options->pz, ctx->backend->name);
   if (method == ALGORITHM_4 && spread)
     return trs_fail(TRS_ERROR_ARGUMENT, -1,
                     "Algorithm 4 solves grids of one GPU, not %d x %d x %d: take grid3d",
@@ -64,7 +71,8 @@ static trs_status check_backend(const trs_mpi_options *options, int method) {
 }
 
 /* Sets all options except the context and a shape that the library chooses. */
-static trs_status take_options(trs_grid_options *set, int *chosen, const trs_mpi_options *options) {
+static trs_status take_options(trs_grid_options *set, int *chosen, const trs_context *ctx,
+                               trs_trans trans, const trs_mpi_options *options) {
   int method = GRID3D;
   if (options->method)
     for (method = 0; method < NMETHODS && strcmp(methods[method], options->method) != 0;) method++;
@@ -74,7 +82,7 @@ static trs_status take_options(trs_grid_options *set, int *chosen, const trs_mpi
                     "there is no method \"%s\" for ranks: grid3d, grid3d:algorithm=4 or 5 (GPUs), "
                     "grid3d-baseline or grid2d",
                     options->method);
-  TRS_TRY(check_backend(options, method));
+  TRS_TRY(check_context(ctx, options, method));
   if (method == GRID2D && options->pz > 1)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "grid2d has one grid, not Pz = %d", options->pz);
   int invert = method == GRID3D || method == ALGORITHM_4 ? TRS_INVERT_DENSE : TRS_INVERT_BLOCKS;
@@ -91,8 +99,8 @@ static trs_status take_options(trs_grid_options *set, int *chosen, const trs_mpi
   if (options->nrhs < 0)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "nrhs of the options is %lld",
                     (long long)options->nrhs);
-  if (options->trans < TRS_NO_TRANS || options->trans > TRS_CONJ_TRANS)
-    return trs_fail(TRS_ERROR_ARGUMENT, -1, "trans = %d", (int)options->trans);
+  if ((unsigned)trans > TRS_CONJ_TRANS)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "trans = %d", (int)trans);
   *set = (trs_grid_options){
       .algorithm = method == BASELINE ? TRS_GRID3D_BASELINE : TRS_GRID3D,
       .trees = options->flat_trees ? TRS_TREE_FLAT : TRS_TREE_BINARY,
@@ -106,7 +114,7 @@ static trs_status take_options(trs_grid_options *set, int *chosen, const trs_mpi
                      .scattered = options->scattered || method == ALGORITHM_5,
                      .invert = (trs_invert)invert},
       .nrhs = NRHS_AT_ONCE,
-      .in_turn = options->in_turn && options->backend,
+      .in_turn = options->in_turn && ctx,
       .plans = {.method = method == ALGORITHM_4 ? "supernodal" : NULL,
                 .by_columns = method == ALGORITHM_5,
                 .nrhs = options->nrhs,
@@ -116,10 +124,22 @@ static trs_status take_options(trs_grid_options *set, int *chosen, const trs_mpi
 
 /* Ranks with different options would wait for messages that never come, or misread messages. */
 static trs_status compare_options(trs_ranks *ranks, const trs_grid_options *set, int method,
+                                  const trs_context *ctx, trs_trans trans,
                                   const trs_mpi_options *options) {
-  static const char *const name[] = {
-      "method",    "px",     "py",     "pz",   "flat_trees",          "width",  "relax", "trans",
-      "scattered", "scalar", "invert", "nrhs", "the kind of backend", "in_turn"};
+  static const char *const name[] = {"method",
+                                     "px",
+                                     "py",
+                                     "pz",
+                                     "flat_trees",
+                                     "width",
+                                     "relax",
+                                     "trans",
+                                     "scattered",
+                                     "scalar",
+                                     "invert",
+                                     "nrhs",
+                                     "the context's backend",
+                                     "in_turn"};
   const trs_layout_options *of = &set->supernodes;
   const double own[] = {method,
                         set->shape.x,
@@ -128,12 +148,12 @@ static trs_status compare_options(trs_ranks *ranks, const trs_grid_options *set,
                         set->trees,
                         (double)of->width,
                         (double)of->relax,
-                        options->trans,
+                        trans,
                         of->scattered,
                         options->scalar,
                         of->invert,
                         (double)options->nrhs,
-                        options->backend ? options->backend[0] : 0,
+                        ctx ? ctx->backend->name[0] : 0,
                         options->in_turn};
   return trs_ranks_same(ranks, TRS_SUCCESS, own, name, sizeof own / sizeof *own);
 }
@@ -148,16 +168,14 @@ trs_status trs_mpi_context_create(trs_context **ctx, MPI_Comm comm, const char *
   trs_status status =
       ctx ? TRS_SUCCESS : trs_fail(TRS_ERROR_ARGUMENT, -1, "the address of the context is NULL");
   status = trs_ranks_agree(&ranks, status);
-  if (!status) status = trs_ranks_open_context(&ranks, &made, where, NULL);
+  if (!status) status = trs_ranks_open_context(&ranks, &made, where);
   if (!status) *ctx = made;
   trs_ranks_close(&ranks);
   return status;
 }
 
-static trs_mpi_plan *plans;
-
 /* own receives the caller's options, converted to the library's version of the struct. */
-static trs_status open_plan(MPI_Comm comm, trs_mpi_plan **plan, trs_mpi_options *own,
+static trs_status open_plan(trs_mpi_plan **plan, MPI_Comm comm, trs_mpi_options *own,
                             const trs_mpi_options *options) {
   trs_ranks ranks;
   trs_mpi_plan *made = NULL;
@@ -176,34 +194,33 @@ static trs_status open_plan(MPI_Comm comm, trs_mpi_plan **plan, trs_mpi_options 
     return status;
   }
   made->ranks = ranks;
-  made->next = plans;
-  plans = made;
   *plan = made;
   return TRS_SUCCESS;
 }
 
 /* Checks the options and that all ranks have the same, before anything is read. */
-static trs_status begin(trs_mpi_plan *plan, trs_grid_options *set, const trs_mpi_options *options) {
+static trs_status begin(trs_mpi_plan *plan, trs_grid_options *set, trs_context *ctx,
+                        trs_trans trans, const trs_mpi_options *options) {
   int method = 0;
-  TRS_TRY(trs_ranks_agree(&plan->ranks, take_options(set, &method, options)));
+  TRS_TRY(trs_ranks_agree(&plan->ranks, take_options(set, &method, ctx, trans, options)));
   plan->method = methods[method];
-  TRS_TRY(compare_options(&plan->ranks, set, method, options));
-  if (!options->backend) return TRS_SUCCESS;
-  TRS_TRY(trs_ranks_open_context(&plan->ranks, &plan->context, options->backend, &plan->gpus));
+  TRS_TRY(compare_options(&plan->ranks, set, method, ctx, trans, options));
+  if (!ctx) return TRS_SUCCESS;
+  TRS_TRY(trs_ranks_keep_context(&plan->ranks, &plan->context, ctx, &plan->gpus));
   set->plans.context = plan->context;
   set->plans.machine = plan->gpus.machine;
   return TRS_SUCCESS;
 }
 
-static trs_status analyze(MPI_Comm comm, trs_mpi_plan **plan, trs_input_kind kind,
-                          const void *source, const trs_mpi_options *options) {
+static trs_status analyze(trs_mpi_plan **plan, MPI_Comm comm, trs_context *ctx, trs_input_kind kind,
+                          const void *source, trs_trans trans, const trs_mpi_options *options) {
   trs_grid_input in = {0};
   trs_grid_options set;
   trs_mpi_options own;
-  TRS_TRY(open_plan(comm, plan, &own, options));
+  TRS_TRY(open_plan(plan, comm, &own, options));
   trs_ranks *ranks = &(*plan)->ranks;
-  trs_status status = begin(*plan, &set, &own);
-  if (!status) status = trs_input_open(&in, kind, source, own.scalar, own.trans, ranks);
+  trs_status status = begin(*plan, &set, ctx, trans, &own);
+  if (!status) status = trs_input_open(&in, kind, source, own.scalar, trans, ranks);
   if (!status) status = trs_grid_solver_create(&(*plan)->solver, ranks, &in, &set);
   if (in.close) in.close(&in);
   if (!status) return TRS_SUCCESS;
@@ -212,29 +229,25 @@ static trs_status analyze(MPI_Comm comm, trs_mpi_plan **plan, trs_input_kind kin
   return status;
 }
 
-trs_status trs_mpi_analyze(trs_mpi_plan **plan, MPI_Comm comm, const trs_factors *F,
-                           const trs_mpi_options *options) {
-  return analyze(comm, plan, TRS_INPUT_FACTORS, F, options);
+trs_status trs_mpi_analyze(trs_mpi_plan **plan, MPI_Comm comm, trs_context *ctx,
+                           const trs_factors *F, trs_trans trans, const trs_mpi_options *options) {
+  return analyze(plan, comm, ctx, TRS_INPUT_FACTORS, F, trans, options);
 }
 
-trs_status trs_mpi_analyze_file(trs_mpi_plan **plan, MPI_Comm comm, const char *path,
-                                const trs_mpi_options *options) {
-  return analyze(comm, plan, TRS_INPUT_FILE, path, options);
+trs_status trs_mpi_analyze_file(trs_mpi_plan **plan, MPI_Comm comm, trs_context *ctx,
+                                const char *path, trs_trans trans, const trs_mpi_options *options) {
+  return analyze(plan, comm, ctx, TRS_INPUT_FILE, path, trans, options);
 }
 
-trs_status trs_mpi_analyze_blocks(trs_mpi_plan **plan, MPI_Comm comm, const trs_mpi_blocks *blocks,
+trs_status trs_mpi_analyze_blocks(trs_mpi_plan **plan, MPI_Comm comm, trs_context *ctx,
+                                  const trs_mpi_blocks *blocks, trs_trans trans,
                                   const trs_mpi_options *options) {
-  return analyze(comm, plan, TRS_INPUT_BLOCKS, blocks, options);
+  return analyze(plan, comm, ctx, TRS_INPUT_BLOCKS, blocks, trans, options);
 }
 
-/* A rank that passes NULL does not name the plan of the other ranks.  If the process has exactly
- * one plan, the other ranks use it; their calls begin with an agreement, through which they learn
- * of the error. */
 static trs_status need_plan(const trs_mpi_plan *plan) {
   if (plan) return trs_mpi_usable(&plan->ranks);
-  trs_status status = trs_fail(TRS_ERROR_ARGUMENT, -1, "the plan is NULL");
-  bool only = plans && !plans->next && !trs_mpi_usable(&plans->ranks);
-  return only ? trs_ranks_agree(&plans->ranks, status) : status;
+  return trs_fail(TRS_ERROR_ARGUMENT, -1, "the plan is NULL");
 }
 
 trs_status trs_mpi_distribute(trs_mpi_plan *plan, int64_t first_row, int64_t rows) {
@@ -247,20 +260,25 @@ trs_status trs_mpi_distribute(trs_mpi_plan *plan, int64_t first_row, int64_t row
   return trs_grid_solver_distribute(&plan->solver, first_row, rows);
 }
 
-static trs_status check_arrays(const trs_mpi_plan *plan, const void *x, int64_t ldx, const void *b,
-                               int64_t ldb, int64_t nrhs) {
+static trs_status check_arrays(const trs_mpi_plan *plan, const trs_grid_vectors *v) {
   const int64_t *first = plan->solver.moves.first + plan->ranks.rank;
-  int64_t rows = first[1] - first[0];
-  if (nrhs < 0) return trs_fail(TRS_ERROR_ARGUMENT, -1, "nrhs = %lld", (long long)nrhs);
-  if (nrhs == 0 || rows == 0) return TRS_SUCCESS;
-  if (!x || !b) return trs_fail(TRS_ERROR_ARGUMENT, -1, "x or b is NULL");
-  if (nrhs > 1 && (ldx < rows || ldb < rows))
+  const int64_t rows = first[1] - first[0];
+  const trs_scalar scalar = plan->solver.part.scalar;
+  if (v->nrhs < 0) return trs_fail(TRS_ERROR_ARGUMENT, -1, "nrhs = %lld", (long long)v->nrhs);
+  if ((unsigned)v->layout > TRS_ROW_MAJOR)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "layout must be TRS_COL_MAJOR or TRS_ROW_MAJOR");
+  if (v->nrhs == 0 || rows == 0) return TRS_SUCCESS;
+  if (!v->x || !v->b) return trs_fail(TRS_ERROR_ARGUMENT, -1, "x or b is NULL");
+  const bool by_rows = v->layout == TRS_ROW_MAJOR;
+  const int64_t least = by_rows ? v->nrhs : rows;
+  if ((by_rows ? rows : v->nrhs) == 1) return TRS_SUCCESS;
+  if (v->ldx < least || v->ldb < least)
     return trs_fail(TRS_ERROR_ARGUMENT, -1,
-                    "ldx = %lld and ldb = %lld must be at least the %lld rows of this rank",
-                    (long long)ldx, (long long)ldb, (long long)rows);
-  if (nrhs == 1) return TRS_SUCCESS;
-  TRS_TRY(trs_dense_check("x", x, rows, nrhs, ldx, TRS_COL_MAJOR, plan->solver.part.scalar));
-  return trs_dense_check("b", b, rows, nrhs, ldb, TRS_COL_MAJOR, plan->solver.part.scalar);
+                    "ldx = %lld and ldb = %lld must be at least the %lld %s", (long long)v->ldx,
+                    (long long)v->ldb, (long long)least,
+                    by_rows ? "right-hand sides" : "rows of this rank");
+  TRS_TRY(trs_dense_check("x", v->x, rows, v->nrhs, v->ldx, v->layout, scalar));
+  return trs_dense_check("b", v->b, rows, v->nrhs, v->ldb, v->layout, scalar);
 }
 
 trs_status trs_mpi_set_stream(trs_mpi_plan *plan, void *stream) {
@@ -270,28 +288,25 @@ trs_status trs_mpi_set_stream(trs_mpi_plan *plan, void *stream) {
 }
 
 trs_status trs_mpi_solve(trs_mpi_plan *plan, void *x, int64_t ldx, const void *b, int64_t ldb,
-                         int64_t nrhs) {
+                         int64_t nrhs, trs_layout layout) {
+  const trs_grid_vectors v = {x, b, ldx, ldb, nrhs, layout};
   TRS_TRY(need_plan(plan));
-  return trs_grid_vectors_solve(&plan->solver, check_arrays(plan, x, ldx, b, ldb, nrhs), x, ldx, b,
-                                ldb, nrhs);
+  return trs_grid_vectors_solve(&plan->solver, check_arrays(plan, &v), &v);
 }
 
 trs_status trs_mpi_refine(trs_mpi_plan *plan, void *x, int64_t ldx, double *error, int *taken,
-                          const void *b, int64_t ldb, int64_t nrhs, const trs_matrix *rows,
-                          int steps) {
+                          const void *b, int64_t ldb, int64_t nrhs, trs_layout layout,
+                          const trs_matrix *rows, int steps) {
+  const trs_grid_vectors v = {x, b, ldx, ldb, nrhs, layout};
   double left;
   int used;
   TRS_TRY(need_plan(plan));
-  return trs_grid_vectors_refine(&plan->solver, check_arrays(plan, x, ldx, b, ldb, nrhs), rows, x,
-                                 ldx, b, ldb, nrhs, steps, error ? error : &left,
-                                 taken ? taken : &used);
+  return trs_grid_vectors_refine(&plan->solver, check_arrays(plan, &v), &v, rows, steps,
+                                 error ? error : &left, taken ? taken : &used);
 }
 
 void trs_mpi_plan_destroy(trs_mpi_plan *plan) {
   if (!plan) return;
-  trs_mpi_plan **at = &plans;
-  while (*at != plan) at = &(*at)->next;
-  *at = plan->next;
   trs_grid_solver_destroy(&plan->solver);
   trs_context_destroy(plan->context);
   trs_ranks_close(&plan->ranks);

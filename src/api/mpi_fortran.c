@@ -5,19 +5,22 @@ trs_status trs_mpi_context_create_f(trs_context **ctx, MPI_Fint comm, const char
   return trs_mpi_context_create(ctx, MPI_Comm_f2c(comm), where);
 }
 
-trs_status trs_mpi_analyze_f(trs_mpi_plan **plan, MPI_Fint comm, const trs_factors *F,
+trs_status trs_mpi_analyze_f(trs_mpi_plan **plan, MPI_Fint comm, trs_context *ctx,
+                             const trs_factors *F, trs_trans trans,
                              const trs_mpi_options *options) {
-  return trs_mpi_analyze(plan, MPI_Comm_f2c(comm), F, options);
+  return trs_mpi_analyze(plan, MPI_Comm_f2c(comm), ctx, F, trans, options);
 }
 
-trs_status trs_mpi_analyze_file_f(trs_mpi_plan **plan, MPI_Fint comm, const char *path,
+trs_status trs_mpi_analyze_file_f(trs_mpi_plan **plan, MPI_Fint comm, trs_context *ctx,
+                                  const char *path, trs_trans trans,
                                   const trs_mpi_options *options) {
-  return trs_mpi_analyze_file(plan, MPI_Comm_f2c(comm), path, options);
+  return trs_mpi_analyze_file(plan, MPI_Comm_f2c(comm), ctx, path, trans, options);
 }
 
-trs_status trs_mpi_analyze_blocks_f(trs_mpi_plan **plan, MPI_Fint comm,
-                                    const trs_mpi_blocks *blocks, const trs_mpi_options *options) {
-  return trs_mpi_analyze_blocks(plan, MPI_Comm_f2c(comm), blocks, options);
+trs_status trs_mpi_analyze_blocks_f(trs_mpi_plan **plan, MPI_Fint comm, trs_context *ctx,
+                                    const trs_mpi_blocks *blocks, trs_trans trans,
+                                    const trs_mpi_options *options) {
+  return trs_mpi_analyze_blocks(plan, MPI_Comm_f2c(comm), ctx, blocks, trans, options);
 }
 
 trs_status trs_mpi_relax_create_f(trs_mpi_relaxation **R, MPI_Fint comm, trs_context *ctx,

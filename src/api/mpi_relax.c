@@ -11,7 +11,6 @@
 #include "relax/ranks.h"
 
 struct trs_mpi_relaxation {
-  trs_mpi_relaxation *next; /* linked list of all relaxations of this process */
   trs_ranks_relaxation own;
 };
 
@@ -45,15 +44,6 @@ static trs_status check_same(trs_ranks *ranks, const trs_context *ctx, trs_scala
   return trs_ranks_same(ranks, TRS_SUCCESS, values, names, sizeof values / sizeof *values);
 }
 
-static trs_mpi_relaxation *relaxations;
-
-/* The relaxation that a rank with a NULL argument must mean: the only one of the process.  NULL if
- * the process has none or several. */
-static trs_mpi_relaxation *only_one(void) {
-  bool one = relaxations && !relaxations->next && !trs_mpi_usable(&relaxations->own.ranks);
-  return one ? relaxations : NULL;
-}
-
 /* Opens the ranks on all ranks or on none. */
 static trs_status open_ranks(trs_mpi_relaxation **result, MPI_Comm comm) {
   trs_ranks ranks;
@@ -70,8 +60,6 @@ static trs_status open_ranks(trs_mpi_relaxation **result, MPI_Comm comm) {
   }
   made->own.ranks = ranks;
   made->own.link = trs_mpi_links_create;
-  made->next = relaxations;
-  relaxations = made;
   *result = made;
   return TRS_SUCCESS;
 }
@@ -138,9 +126,6 @@ trs_status trs_mpi_relax_create_bsr(trs_mpi_relaxation **R, MPI_Comm comm, trs_c
 
 void trs_mpi_relax_destroy(trs_mpi_relaxation *R) {
   if (!R) return;
-  trs_mpi_relaxation **at = &relaxations;
-  while (*at != R) at = &(*at)->next;
-  *at = R->next;
   trs_ranks_relaxation_free(&R->own);
   trs_free(R);
 }
@@ -148,10 +133,7 @@ void trs_mpi_relax_destroy(trs_mpi_relaxation *R) {
 /* ---- Values ---- */
 
 static trs_status check_kind(const trs_mpi_relaxation *R, bool dealt) {
-  if (!R) {
-    trs_status status = trs_fail(TRS_ERROR_ARGUMENT, -1, "R is NULL");
-    return only_one() ? trs_ranks_agree(&only_one()->own.ranks, status) : status;
-  }
+  if (!R) return trs_fail(TRS_ERROR_ARGUMENT, -1, "R is NULL");
   TRS_TRY(trs_mpi_usable(&R->own.ranks));
   if (R->own.dealt == dealt) return TRS_SUCCESS;
   return trs_fail(TRS_ERROR_ARGUMENT, -1,
@@ -197,11 +179,7 @@ trs_status trs_mpi_relax_sweep(trs_mpi_relaxation *R, void *x, int64_t ldx, cons
                                const trs_sweep_options *options) {
   trs_sweep_options complete = {0};
   trs_rhs rhs = {.nrhs = nrhs};
-  if (!R) {
-    trs_mpi_relaxation *one = only_one();
-    trs_status missing = trs_fail(TRS_ERROR_ARGUMENT, -1, "R is NULL");
-    return one ? trs_ranks_relaxation_sweep(&one->own, missing, &rhs, &complete) : missing;
-  }
+  if (!R) return trs_fail(TRS_ERROR_ARGUMENT, -1, "R is NULL");
   TRS_TRY(trs_mpi_usable(&R->own.ranks));
   const trs_ranks_relaxation *Q = &R->own;
   int64_t rows = !Q->dealt ? Q->nrows : Q->ranks.rank == 0 ? Q->R->ncols : 0;

@@ -57,28 +57,40 @@ static void count_gpus(const rank_gpu *of, int size, trs_ranks_gpus *gpus) {
   }
 }
 
-static trs_status compare_gpus(trs_ranks *ranks, trs_status status, const rank_gpu *own,
-                               trs_ranks_gpus *gpus) {
+static trs_status gather(trs_ranks *ranks, trs_status status, const rank_gpu *own,
+                         trs_ranks_gpus *gpus) {
   rank_gpu *all = NULL;
   if (!status) status = TRS_ALLOC(&all, ranks->size);
   status = trs_ranks_agree(ranks, status);
   if (!status) status = trs_ranks_records(ranks, own, all, sizeof *own);
-  if (!status && gpus) count_gpus(all, ranks->size, gpus);
-  if (!status && gpus) gpus->machine = (int)own->machine;
+  if (!status) count_gpus(all, ranks->size, gpus);
+  if (!status) gpus->machine = (int)own->machine;
   trs_free(all);
   return status;
 }
 
-trs_status trs_ranks_open_context(trs_ranks *ranks, trs_context **ctx, const char *where,
-                                  trs_ranks_gpus *gpus) {
+trs_status trs_ranks_count_gpus(trs_ranks *ranks, const trs_context *ctx, trs_ranks_gpus *gpus) {
   int machine, turn;
   rank_gpu own = {0};
-  *ctx = NULL;
   TRS_TRY(trs_ranks_neighbours(ranks, &machine, &turn));
   own.machine = machine;
-  trs_status status = open(ctx, where, turn);
-  if (!status) status = identify_gpu(*ctx, &own);
-  status = compare_gpus(ranks, status, &own, gpus);
+  trs_status status = trs_context_check(ctx);
+  if (!status) status = identify_gpu(ctx, &own);
+  return gather(ranks, status, &own, gpus);
+}
+
+trs_status trs_ranks_keep_context(trs_ranks *ranks, trs_context **kept, trs_context *ctx,
+                                  trs_ranks_gpus *gpus) {
+  TRS_TRY(trs_ranks_count_gpus(ranks, ctx, gpus));
+  *kept = trs_context_retain(ctx);
+  return TRS_SUCCESS;
+}
+
+trs_status trs_ranks_open_context(trs_ranks *ranks, trs_context **ctx, const char *where) {
+  int machine, turn;
+  *ctx = NULL;
+  TRS_TRY(trs_ranks_neighbours(ranks, &machine, &turn));
+  trs_status status = trs_ranks_agree(ranks, open(ctx, where, turn));
   if (!status) return TRS_SUCCESS;
   trs_context_destroy(*ctx);
   *ctx = NULL;

@@ -12,8 +12,14 @@ typedef struct trs_ranks_gpus {
   int machine; /* of this rank: the same number on all ranks of its machine */
 } trs_ranks_gpus;
 
-/* Collective; where has the syntax of trs_mpi_context_create.  gpus may be NULL. */
-TRS_API trs_status trs_ranks_open_context(trs_ranks *ranks, trs_context **ctx, const char *where,
+/* Collective; where has the syntax of trs_mpi_context_create. */
+TRS_API trs_status trs_ranks_open_context(trs_ranks *ranks, trs_context **ctx, const char *where);
+
+/* Collective: the GPUs of the ranks' contexts, all of which have one or none. */
+trs_status trs_ranks_count_gpus(trs_ranks *ranks, const trs_context *ctx, trs_ranks_gpus *gpus);
+
+/* The same, and *kept is ctx with a further reference. */
+TRS_API trs_status trs_ranks_keep_context(trs_ranks *ranks, trs_context **kept, trs_context *ctx,
                                           trs_ranks_gpus *gpus);
 
 #endif

@@ -53,10 +53,10 @@ contains
     options%py = 1
     options%pz = 1
     if (status == TRS_SUCCESS) &
-      status = trs_mpi_analyze(plan, MPI_COMM_WORLD%MPI_VAL, factors, options)
+      status = trs_mpi_analyze(plan, MPI_COMM_WORLD%MPI_VAL, c_null_ptr, factors, TRS_NO_TRANS, options)
     call verdict("an analysis on ranks", status == TRS_SUCCESS)
     if (status /= TRS_SUCCESS) return
-    status = trs_mpi_solve(plan, x, n, b, n, 1_c_int64_t)
+    status = trs_mpi_solve(plan, x, n, b, n, 1_c_int64_t, TRS_COL_MAJOR)
     if (status == TRS_SUCCESS) status = trs_mpi_get_stats(plan, stats, TRS_MPI_MAX)
     call verdict("a solve on ranks", status == TRS_SUCCESS .and. stats%px == size)
     status = trs_check_factors(error, factors, TRS_NO_TRANS, x, n, b, n, 1_c_int64_t, TRS_COL_MAJOR)

@@ -46,33 +46,40 @@ static void plans_are_not_made(int odd) {
                                  .py = 1,
                                  .n = N,
                                  .nsupers = 1};
-  REFUSED("plan is NULL", trs_mpi_analyze(but(&made, odd), MPI_COMM_WORLD, F, &options));
-  REFUSED("plan is NULL", trs_mpi_analyze_file(but(&made, odd), MPI_COMM_WORLD, "F.h5", &options));
   REFUSED("plan is NULL",
-          trs_mpi_analyze_blocks(but(&made, odd), MPI_COMM_WORLD, &blocks, &options));
-  REFUSED("blocks is NULL",
-          trs_mpi_analyze_blocks(&made, MPI_COMM_WORLD, but(&blocks, odd), &options));
+          trs_mpi_analyze(but(&made, odd), MPI_COMM_WORLD, NULL, F, TRS_NO_TRANS, &options));
+  REFUSED("plan is NULL", trs_mpi_analyze_file(but(&made, odd), MPI_COMM_WORLD, NULL, "F.h5",
+                                               TRS_NO_TRANS, &options));
+  REFUSED("plan is NULL", trs_mpi_analyze_blocks(but(&made, odd), MPI_COMM_WORLD, NULL, &blocks,
+                                                 TRS_NO_TRANS, &options));
+  REFUSED("blocks is NULL", trs_mpi_analyze_blocks(&made, MPI_COMM_WORLD, NULL, but(&blocks, odd),
+                                                   TRS_NO_TRANS, &options));
   if (odd > 0) return; /* only rank 0's argument is used */
-  REFUSED("factors are NULL", trs_mpi_analyze(&made, MPI_COMM_WORLD, but(F, odd), &options));
-  REFUSED("is NULL", trs_mpi_analyze_file(&made, MPI_COMM_WORLD, but("F.h5", odd), &options));
-  REFUSED("something is missing", trs_mpi_analyze_blocks(&made, MPI_COMM_WORLD, &blocks, &options));
+  REFUSED("factors are NULL",
+          trs_mpi_analyze(&made, MPI_COMM_WORLD, NULL, but(F, odd), TRS_NO_TRANS, &options));
+  REFUSED("is NULL", trs_mpi_analyze_file(&made, MPI_COMM_WORLD, NULL, but("F.h5", odd),
+                                          TRS_NO_TRANS, &options));
+  REFUSED("something is missing",
+          trs_mpi_analyze_blocks(&made, MPI_COMM_WORLD, NULL, &blocks, TRS_NO_TRANS, &options));
 }
 
 static void plans_are_not_used(int odd) {
   trs_mpi_stats stats = {.struct_size = sizeof stats};
-  REFUSED("plan is NULL", trs_mpi_solve(but(plan, odd), x, N, b, N, 1));
-  REFUSED("plan is NULL", trs_mpi_refine(but(plan, odd), x, N, NULL, NULL, b, N, 1, A, 1));
-  REFUSED("plan is NULL", trs_mpi_distribute(but(plan, odd), 0, rank ? 0 : N));
-  REFUSED("plan is NULL", trs_mpi_get_stats(but(plan, odd), &stats, TRS_MPI_MAX));
+  REFUSED("plan is NULL", trs_mpi_solve(NULL, x, N, b, N, 1, TRS_COL_MAJOR));
+  REFUSED("plan is NULL", trs_mpi_refine(NULL, x, N, NULL, NULL, b, N, 1, TRS_COL_MAJOR, A, 1));
+  REFUSED("plan is NULL", trs_mpi_distribute(NULL, 0, rank ? 0 : N));
+  REFUSED("plan is NULL", trs_mpi_get_stats(NULL, &stats, TRS_MPI_MAX)); /* on each rank alone */
   REFUSED("stats is NULL", trs_mpi_get_stats(plan, but(&stats, odd), TRS_MPI_MAX));
   const trs_mpi_over over = odd < 0 || rank == odd ? (trs_mpi_over)3 : TRS_MPI_MAX;
   REFUSED("over = 3", trs_mpi_get_stats(plan, &stats, over));
   if (odd > 0) return; /* ranks without rows take NULL */
-  REFUSED("x or b is NULL", trs_mpi_solve(plan, but(x, odd), N, b, N, 1));
-  REFUSED("x or b is NULL", trs_mpi_solve(plan, x, N, but(b, odd), N, 1));
-  REFUSED("x or b is NULL", trs_mpi_refine(plan, but(x, odd), N, NULL, NULL, b, N, 1, A, 1));
-  REFUSED("x or b is NULL", trs_mpi_refine(plan, x, N, NULL, NULL, but(b, odd), N, 1, A, 1));
-  REFUSED("NULL", trs_mpi_refine(plan, x, N, NULL, NULL, b, N, 1, but(A, odd), 1));
+  REFUSED("x or b is NULL", trs_mpi_solve(plan, but(x, odd), N, b, N, 1, TRS_COL_MAJOR));
+  REFUSED("x or b is NULL", trs_mpi_solve(plan, x, N, but(b, odd), N, 1, TRS_COL_MAJOR));
+  REFUSED("x or b is NULL",
+          trs_mpi_refine(plan, but(x, odd), N, NULL, NULL, b, N, 1, TRS_COL_MAJOR, A, 1));
+  REFUSED("x or b is NULL",
+          trs_mpi_refine(plan, x, N, NULL, NULL, but(b, odd), N, 1, TRS_COL_MAJOR, A, 1));
+  REFUSED("NULL", trs_mpi_refine(plan, x, N, NULL, NULL, b, N, 1, TRS_COL_MAJOR, but(A, odd), 1));
 }
 
 static void relaxations_refuse(int odd) {
@@ -82,11 +89,11 @@ static void relaxations_refuse(int odd) {
   trs_relax_info info = {.struct_size = sizeof info};
   REFUSED("ctx is NULL", trs_mpi_relax_create(&made, MPI_COMM_WORLD, but(ctx, odd), A, 1, NULL));
   REFUSED("R is NULL", trs_mpi_relax_create(but(&made, odd), MPI_COMM_WORLD, ctx, A, 1, NULL));
-  REFUSED("R is NULL", trs_mpi_relax_update(but(R, odd), A));
+  REFUSED("R is NULL", trs_mpi_relax_update(NULL, A));
   if (odd < 0)
     REFUSED("R is NULL", trs_mpi_relax_update_bsr(NULL, BSR((trs_scalar)0, 0, 0, 0, TRS_ROW_MAJOR,
                                                             TRS_PTR64, ptr, idx, x)));
-  REFUSED("R is NULL", trs_mpi_relax_sweep(but(R, odd), x, N, b, N, 1, TRS_COL_MAJOR, NULL));
+  REFUSED("R is NULL", trs_mpi_relax_sweep(NULL, x, N, b, N, 1, TRS_COL_MAJOR, NULL));
   if (odd < 0) REFUSED("R is NULL", trs_mpi_relax_get_info(NULL, &info, NULL, TRS_MPI_MAX));
   if (odd > 0) return;
   REFUSED("NULL", trs_mpi_relax_create(&made, MPI_COMM_WORLD, ctx, but(A, odd), 1, NULL));
@@ -105,7 +112,7 @@ static void set_up(void) {
   must(trs_context_create(&ctx, "serial"), "trs_context_create");
   must(trs_matrix_read(&A, "gen:poisson2d5:10", NULL), "trs_matrix_read");
   must(trs_factor(&F, A, NULL), "trs_factor");
-  must(trs_mpi_analyze(&plan, MPI_COMM_WORLD, F, &options), "trs_mpi_analyze");
+  must(trs_mpi_analyze(&plan, MPI_COMM_WORLD, NULL, F, TRS_NO_TRANS, &options), "trs_mpi_analyze");
   must(trs_mpi_relax_create(&R, MPI_COMM_WORLD, ctx, rank ? NULL : A, 1, NULL),
        "trs_mpi_relax_create");
   trs_random_fill(b, N, TRS_DOUBLE, 1);
@@ -132,10 +139,10 @@ int main(int argc, char **argv) {
   conclude("plans and relaxations refuse NULL");
   trs_mpi_plan *made;
   for (int odd = -1; odd < size; odd++) plans_are_not_made(odd);
-  REFUSED("MPI_COMM_NULL", trs_mpi_analyze(&made, MPI_COMM_NULL, F, NULL));
+  REFUSED("MPI_COMM_NULL", trs_mpi_analyze(&made, MPI_COMM_NULL, NULL, F, TRS_NO_TRANS, NULL));
   REFUSED("MPI_COMM_NULL", trs_mpi_relax_create(&R, MPI_COMM_NULL, ctx, A, 1, NULL));
   REFUSED("MPI_COMM_NULL", trs_mpi_agree(MPI_COMM_NULL, TRS_SUCCESS));
-  must(trs_mpi_solve(plan, x, N, b, N, 1),
+  must(trs_mpi_solve(plan, x, N, b, N, 1, TRS_COL_MAJOR),
        "trs_mpi_solve"); /* none of the calls above has changed anything */
   conclude("plans are not made of NULL");
   tear_down();

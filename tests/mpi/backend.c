@@ -28,7 +28,7 @@ enum { STAND_IN = 0 };
 static bool in_device_memory;
 
 static trs_mpi_options ways(void) {
-  return (trs_mpi_options){.struct_size = sizeof(trs_mpi_options), .width = 16, .backend = said_of};
+  return (trs_mpi_options){.struct_size = sizeof(trs_mpi_options), .width = 16};
 }
 
 /* A matrix of grid points that also depend on random other points, in one direction. */
@@ -64,7 +64,7 @@ static double error_of(const trs_factors *F, trs_mpi_plan *plan, trs_trans trans
   size_t bytes = (size_t)(info.n * nrhs) * trs_scalar_size(info.scalar);
   void *b = malloc(bytes), *x = malloc(bytes);
   trs_random_fill(b, info.n * nrhs, info.scalar, 3);
-  must(trs_mpi_solve(plan, x, info.n, b, info.n, nrhs), "solve");
+  must(trs_mpi_solve(plan, x, info.n, b, info.n, nrhs, TRS_COL_MAJOR), "solve");
   if (rank == 0)
     must(trs_check_factors(&error, F, trans, x, info.n, b, info.n, nrhs, TRS_COL_MAJOR), "check");
   free(b);
@@ -82,13 +82,13 @@ static void test_types(void) {
     trs_mpi_options o = ways();
     trs_mpi_plan *plan;
     trs_mpi_stats s = {.struct_size = sizeof s};
-    o.trans = (trs_trans)(c / 4);
+    op = (trs_trans)(c / 4);
     o.nrhs = many[c % 3];
     o.in_turn = c == 3;
     if (gpu && c % 2) o.method = "grid3d:algorithm=4";
-    must(trs_mpi_analyze(&plan, MPI_COMM_WORLD, F, &o), "analysis");
+    must(trs_mpi_analyze(&plan, MPI_COMM_WORLD, place, F, op, &o), "analysis");
     for (int k = 0; k < 3; k++)
-      good &= error_of(F, plan, o.trans, many[k]) <
+      good &= error_of(F, plan, op, many[k]) <
               2000 * (trs_scalar_is_double(scalar) ? DBL_EPSILON : FLT_EPSILON);
     must(trs_mpi_get_stats(plan, &s, TRS_MPI_MIN), "figures");
     good &= s.px == 1 && s.py == 1 && s.pz == size && s.solver && *s.solver;
@@ -98,6 +98,7 @@ static void test_types(void) {
     trs_factors_destroy(F);
     trs_matrix_destroy(A);
   }
+  op = TRS_NO_TRANS;
   say("all types, op(A)", good);
 }
 
@@ -109,10 +110,11 @@ static void test_refinement(void) {
   double b[200], x[200], error = 1;
   int taken;
   trs_random_fill(b, 200, TRS_DOUBLE, 3);
-  must(trs_mpi_analyze(&plan, MPI_COMM_WORLD, F, &o), "analysis");
-  must(trs_mpi_solve(plan, x, 200, b, 200, 1), "solve");
+  must(trs_mpi_analyze(&plan, MPI_COMM_WORLD, place, F, op, &o), "analysis");
+  must(trs_mpi_solve(plan, x, 200, b, 200, 1, TRS_COL_MAJOR), "solve");
   if (rank == 0) x[7] *= 1.01;
-  must(trs_mpi_refine(plan, x, 200, &error, &taken, b, 200, 1, rank ? NULL : A, 3), "refinement");
+  must(trs_mpi_refine(plan, x, 200, &error, &taken, b, 200, 1, TRS_COL_MAJOR, rank ? NULL : A, 3),
+       "refinement");
   say("refinement", error < 4 * DBL_EPSILON && taken >= 1);
   trs_mpi_plan_destroy(plan);
   trs_factors_destroy(F);
@@ -233,8 +235,8 @@ static void test_memory(void) {
     int64_t before, after;
     trs_memory_usage(&before, NULL);
     if (rank == size - 1) trs_memory_fail_after(k);
-    trs_status status = trs_mpi_analyze(&plan, MPI_COMM_WORLD, F, &o);
-    if (!status) status = trs_mpi_solve(plan, x, 60, b, 60, 1);
+    trs_status status = trs_mpi_analyze(&plan, MPI_COMM_WORLD, place, F, op, &o);
+    if (!status) status = trs_mpi_solve(plan, x, 60, b, 60, 1, TRS_COL_MAJOR);
     trs_memory_fail_after(-1);
     trs_mpi_plan_destroy(plan);
     trs_memory_usage(&after, NULL);
@@ -258,7 +260,7 @@ static void test_gpu_memory(void) {
   char words[32];
   must(trs_mpi_context_create(&context, MPI_COMM_WORLD, "cuda"), "context");
   if (rank == size - 1) trs_device_limit(context->device, 3000);
-  trs_status status = trs_mpi_analyze(&plan, MPI_COMM_WORLD, F, &o);
+  trs_status status = trs_mpi_analyze(&plan, MPI_COMM_WORLD, place, F, op, &o);
   trs_device_limit(context->device, 0);
   snprintf(words, sizeof words, size > 1 ? "rank %d: " : "GPU", size - 1);
   say("a GPU of one rank is short of memory",
@@ -287,14 +289,15 @@ static void test_device_vectors(void) {
   trs_stream stream; /* which waits for no other */
   int before = trs_device_enter(device);
   must(trs_device_stream_create(device, &stream), "stream");
-  must(trs_mpi_analyze(&plan, MPI_COMM_WORLD, F, &o), "analysis");
+  must(trs_mpi_analyze(&plan, MPI_COMM_WORLD, place, F, op, &o), "analysis");
   must(trs_mpi_set_stream(plan, stream), "stream");
   for (int k = 0; k < 2 && rank == 0; k++) {
     must(trs_device_alloc(device, &there[k], LD * NRHS, sizeof *b, stream), "room");
     must(trs_device_copy(there[k], k ? b : x, sizeof b, stream), "copy");
   }
-  must(trs_mpi_solve(plan, there[0], LD, there[1], LD, NRHS), "solve");
-  must(trs_mpi_refine(plan, there[0], LD, &left, NULL, there[1], LD, NRHS, rank ? NULL : A, 2),
+  must(trs_mpi_solve(plan, there[0], LD, there[1], LD, NRHS, TRS_COL_MAJOR), "solve");
+  must(trs_mpi_refine(plan, there[0], LD, &left, NULL, there[1], LD, NRHS, TRS_COL_MAJOR,
+                      rank ? NULL : A, 2),
        "refinement");
   int good = left < 4 * DBL_EPSILON;
   if (rank == 0) {
@@ -313,60 +316,109 @@ static void test_device_vectors(void) {
   trs_matrix_destroy(A);
 }
 
+/* x and b of rank 0 by rows in device memory have the bits of x and b by columns on the host. */
+static void test_device_rows(void) {
+  enum { N = 200, GAP = 5, NRHS = 3 };
+  trs_matrix *A = system_of(N, TRS_DOUBLE);
+  trs_factors *F = factors_of(A);
+  trs_mpi_options o = ways();
+  trs_mpi_plan *plan;
+  trs_context *context;
+  static double b[N * NRHS], x[N * NRHS], by_rows[N * GAP];
+  void *there = NULL;
+  trs_random_fill(b, N * NRHS, TRS_DOUBLE, 3);
+  for (int i = 0; i < N; i++)
+    for (int j = 0; j < GAP; j++) by_rows[i * GAP + j] = j < NRHS ? b[i + j * N] : 17;
+  must(trs_context_create(&context, "cuda"), "context");
+  trs_device *device = context->device;
+  int before = trs_device_enter(device);
+  must(trs_mpi_analyze(&plan, MPI_COMM_WORLD, place, F, op, &o), "analysis");
+  must(trs_mpi_solve(plan, x, N, b, N, NRHS, TRS_COL_MAJOR), "on the host");
+  if (rank == 0) {
+    must(trs_device_alloc(device, &there, N * GAP, sizeof *b, NULL), "room");
+    must(trs_device_copy(there, by_rows, sizeof by_rows, NULL), "copy");
+  }
+  must(trs_mpi_solve(plan, there, GAP, there, GAP, NRHS, TRS_ROW_MAJOR), "by rows");
+  int good = 1;
+  if (rank == 0) {
+    must(trs_device_copy(by_rows, there, sizeof by_rows, NULL), "copy");
+    must(trs_device_wait(NULL), "copy");
+    for (int i = 0; i < N; i++)
+      for (int j = 0; j < GAP; j++) good &= by_rows[i * GAP + j] == (j < NRHS ? x[i + j * N] : 17);
+  }
+  trs_device_free(device, there, NULL);
+  trs_device_leave(before);
+  say("b and x by rows in device memory", good);
+  trs_mpi_plan_destroy(plan);
+  trs_context_destroy(context);
+  trs_factors_destroy(F);
+  trs_matrix_destroy(A);
+}
+
 #else
 static void test_gpu_memory(void) {}
 static void test_device_vectors(void) {}
+static void test_device_rows(void) {}
 #endif
 
 /* ---- Errors ---- */
 
-static void test_errors(void) {
-  trs_matrix *A = system_of(60, TRS_DOUBLE);
-  trs_factors *F = factors_of(A);
-  said_of = NULL;
+static void test_gpu_errors(const trs_factors *F) {
   trs_mpi_options o = ways();
-  o.backend = "serial", o.method = "grid3d:algorithm=4";
-  say("Algorithm 4 without a GPU",
-      plan_refused(F, o, TRS_ERROR_ARGUMENT, "needs the backend cuda"));
-  o.method = "grid3d:algorithm=5", o.px = 2, o.py = 1, o.pz = 1;
-  say("Algorithm 5 without a GPU",
-      plan_refused(F, o, TRS_ERROR_ARGUMENT, "needs the backend cuda"));
-  o.backend = "cuda", o.px = 1, o.py = 2;
+  place_at("cuda");
+  o.method = "grid3d:algorithm=5", o.px = 1, o.py = 2, o.pz = 1;
   say("Algorithm 5 with Py = 2", plan_refused(F, o, TRS_ERROR_ARGUMENT, "not 1 x 2 x 1"));
   o.px = 2, o.py = 1, o.invert = "separators";
   say("Algorithm 5 with separators inverted",
       plan_refused(F, o, TRS_ERROR_ARGUMENT, "not \"separators\""));
-  o.backend = "serial", o.invert = NULL, o.px = o.py = o.pz = 0;
-  o.method = "grid3d-baseline";
-  say("the baseline on a backend",
-      plan_refused(F, o, TRS_ERROR_UNSUPPORTED, "leave out \"serial\""));
-  o.method = NULL, o.px = size, o.py = o.pz = 1;
-  if (size > 1)
-    say("grids of several ranks on a backend",
-        plan_refused(F, o, TRS_ERROR_UNSUPPORTED, "Px and Py must be 1"));
-  o.backend = "cuda", o.px = 1, o.py = size;
+  o.invert = NULL, o.px = 1, o.py = size;
   if (size > 1) {
     o.method = "grid3d:algorithm=4";
     say("Algorithm 4 on several GPUs", plan_refused(F, o, TRS_ERROR_ARGUMENT, "grids of one GPU"));
     o.method = NULL, o.in_turn = 1;
     say("several GPUs in turn", plan_refused(F, o, TRS_ERROR_ARGUMENT, "cannot sweep in turn"));
   }
-  o.method = NULL, o.in_turn = 0, o.py = 0;
-  o.px = o.pz = 0, o.backend = "cuda:0-3";
-  say("several GPUs for a rank", plan_refused(F, o, TRS_ERROR_ARGUMENT, "not \"cuda:0-3\""));
-  o.backend = rank ? "threads" : "serial", o.py = 0;
+  place_at(NULL);
+}
+
+static void test_errors(void) {
+  trs_matrix *A = system_of(60, TRS_DOUBLE);
+  trs_factors *F = factors_of(A);
+  said_of = NULL;
+  trs_mpi_options o = ways();
+  place_at("serial"), o.method = "grid3d:algorithm=4";
+  say("Algorithm 4 without a GPU", plan_refused(F, o, TRS_ERROR_ARGUMENT, "needs a GPU"));
+  o.method = "grid3d:algorithm=5", o.px = 2, o.py = 1, o.pz = 1;
+  say("Algorithm 5 without a GPU", plan_refused(F, o, TRS_ERROR_ARGUMENT, "needs a GPU"));
+  o.invert = NULL, o.px = o.py = o.pz = 0;
+  o.method = "grid3d-baseline";
+  say("the baseline on a backend",
+      plan_refused(F, o, TRS_ERROR_UNSUPPORTED, "leave out the threads"));
+  o.method = NULL, o.px = size, o.py = o.pz = 1;
   if (size > 1)
-    say("another backend on one rank",
-        plan_refused(F, o, TRS_ERROR_ARGUMENT, "the kind of backend"));
+    say("grids of several ranks on a backend",
+        plan_refused(F, o, TRS_ERROR_UNSUPPORTED, "Px and Py must be 1"));
+  if (gpu) test_gpu_errors(F);
+  o.px = o.py = o.pz = 0;
+  place_at(rank ? "threads" : "serial");
+  if (size > 1)
+    say("another backend on one rank", plan_refused(F, o, TRS_ERROR_ARGUMENT, "the context's"));
+  trs_context_destroy(place);
+  must(trs_context_create(&place, "auto"), "auto");
+  say("a context that chooses", plan_refused(F, o, TRS_ERROR_ARGUMENT, "trs_mpi_context_create"));
+  place_at(NULL);
+  trs_context *context;
+  say("several GPUs for a rank", fails(trs_mpi_context_create(&context, MPI_COMM_WORLD, "cuda:0-3"),
+                                       TRS_ERROR_ARGUMENT, "not \"cuda:0-3\""));
   char words[32];
   snprintf(words, sizeof words, size > 1 ? "rank %d: " : "GPU", size - 1);
-  o.backend = gpu && rank < size - 1 ? "cuda" : "cuda:99";
-  if (gpu)
-    say("a rank without a GPU", plan_refused(F, o, TRS_ERROR_UNSUPPORTED, words));
-  else if (!STAND_IN)
-    say("no rank has a GPU", plan_refused(F, o, TRS_ERROR_UNSUPPORTED, size > 1 ? "rank 0: " : ""));
+  if (!gpu) snprintf(words, sizeof words, "%s", size > 1 ? "rank 0: " : "");
+  const char *where = gpu && rank < size - 1 ? "cuda" : "cuda:99";
+  if (gpu || !STAND_IN)
+    say(gpu ? "a rank without a GPU" : "no rank has a GPU",
+        fails(trs_mpi_context_create(&context, MPI_COMM_WORLD, where), TRS_ERROR_UNSUPPORTED,
+              words));
   say("a stream for no plan", trs_mpi_set_stream(NULL, NULL) == TRS_ERROR_ARGUMENT);
-  trs_context *context;
   say("a context without a name",
       trs_mpi_context_create(&context, MPI_COMM_WORLD, NULL) == TRS_ERROR_ARGUMENT && !context);
   trs_factors_destroy(F);
@@ -376,6 +428,7 @@ static void test_errors(void) {
 /* Rows in device memory, with shared ones through pinned memory. */
 static void test_staging(void) {
   said_of = "serial";
+  place_at("serial");
   in_device_memory = true;
   test_bits();
   test_failure();
@@ -384,6 +437,7 @@ static void test_staging(void) {
 
 static void test_backend(const char *name) {
   said_of = name;
+  place_at(name);
   gpu = name[0] == 'c';
   test_types();
   test_refinement();
@@ -402,6 +456,7 @@ int main(int argc, char **argv) {
     test_backend("cuda");
     test_gpu_memory();
     test_device_vectors();
+    test_device_rows();
   } else if (rank == 0) {
     printf("skip solves on a GPU: there is none\n");
   }

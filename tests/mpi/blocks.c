@@ -51,8 +51,8 @@ static trs_status solve(const parts *p, double x[3]) {
   const double b[3] = {7, 7.5, 5.75};
   const trs_mpi_options o = {.struct_size = sizeof(trs_mpi_options), .px = 1, .py = size, .pz = 1};
   trs_mpi_plan *plan;
-  trs_status status = trs_mpi_analyze_blocks(&plan, MPI_COMM_WORLD, &p->of, &o);
-  if (!status) status = trs_mpi_solve(plan, x, 3, b, 3, 1);
+  trs_status status = trs_mpi_analyze_blocks(&plan, MPI_COMM_WORLD, NULL, &p->of, TRS_NO_TRANS, &o);
+  if (!status) status = trs_mpi_solve(plan, x, 3, b, 3, 1, TRS_COL_MAJOR);
   trs_mpi_plan_destroy(plan);
   return status;
 }

@@ -145,8 +145,8 @@ static void open_solver(solver *s, const trs_factors *F, const way *w) {
   trs_grid_input input;
   *s = (solver){.context = NULL};
   must(trs_ranks_open_mpi(&s->ranks, MPI_COMM_WORLD, 0), "ranks");
-  must(trs_ranks_open_context(&s->ranks, &s->context, gpu ? "cuda" : "serial", &s->gpus),
-       "context");
+  must(trs_ranks_open_context(&s->ranks, &s->context, gpu ? "cuda" : "serial"), "context");
+  must(trs_ranks_count_gpus(&s->ranks, s->context, &s->gpus), "GPUs");
   give_device(s->context);
   must(trs_input_factors(&input, F), "input");
   if (w->trans) trs_input_transpose(&input, w->trans == TRS_CONJ_TRANS);
@@ -335,7 +335,8 @@ static void test_refused(void) {
   solver s = {.context = NULL};
   trs_grid_input input;
   must(trs_ranks_open_mpi(&s.ranks, MPI_COMM_WORLD, 0), "ranks");
-  must(trs_ranks_open_context(&s.ranks, &s.context, gpu ? "cuda" : "serial", &s.gpus), "context");
+  must(trs_ranks_open_context(&s.ranks, &s.context, gpu ? "cuda" : "serial"), "context");
+  must(trs_ranks_count_gpus(&s.ranks, s.context, &s.gpus), "GPUs");
   give_device(s.context);
   must(trs_input_factors(&input, F), "input");
   trs_grid_options set = {.shape = {size, 1, 1},

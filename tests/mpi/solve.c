@@ -111,7 +111,7 @@ static int solves_once(const trs_factors *F, trs_mpi_plan *plan, trs_trans trans
   memset(x, 255, room);
   must(trs_mpi_distribute(plan, first, end - first), "rows");
   must(trs_mpi_solve(plan, first < end ? x + (size_t)first * each : NULL, info.n,
-                     first < end ? b + (size_t)first * each : NULL, info.n, nrhs),
+                     first < end ? b + (size_t)first * each : NULL, info.n, nrhs, TRS_COL_MAJOR),
        "solve");
   for (int r = 1; distributed && r < size; r++)
     for (int64_t j = 0; j < nrhs; j++) {
@@ -145,7 +145,7 @@ static int solves_with(const trs_factors *F, trs_mpi_plan *plan, const trs_mpi_o
   static const int64_t many[] = {1, 7, 50};
   int good = 1;
   for (int k = 0; k < 3; k++)
-    if (!solves_once(F, plan, options->trans, many[k], distributed)) {
+    if (!solves_once(F, plan, op, many[k], distributed)) {
       fprintf(stderr, "rank %d: %s %dx%dx%d, flat %d, scattered %d, invert %s, nrhs %d\n", rank,
               options->method, options->px, options->py, options->pz, options->flat_trees,
               options->scattered, options->invert ? options->invert : "blocks", (int)many[k]);
@@ -167,8 +167,8 @@ static int take_backend(trs_mpi_options *o, int variant) {
                          .px = 1,
                          .py = 1,
                          .width = 16,
-                         .nrhs = 7 * (variant % 2),
-                         .backend = backends[variant]};
+                         .nrhs = 7 * (variant % 2)};
+  place_at(backends[variant]);
   return 1;
 }
 
@@ -177,7 +177,7 @@ static int64_t inverted; /* rows of supernodes, in all solves so far */
 static int solves(const trs_factors *F, const trs_mpi_options *options) {
   trs_mpi_plan *plan;
   trs_mpi_stats stats = {.struct_size = sizeof stats};
-  if (trs_mpi_analyze(&plan, MPI_COMM_WORLD, F, options)) {
+  if (trs_mpi_analyze(&plan, MPI_COMM_WORLD, place, F, op, options)) {
     fprintf(stderr, "rank %d: %s %dx%dx%d: %s\n", rank, options->method, options->px, options->py,
             options->pz, trs_last_error()->message);
     return 0;
@@ -212,6 +212,7 @@ static int all_shapes(const trs_factors *F, int most_grids) {
   trs_mpi_options o;
   int grids = (size & (size - 1)) == 0 && size <= most_grids;
   for (int variant = 0; grids && take_backend(&o, variant); variant++) good &= solves(F, &o);
+  place_at(NULL);
   return good;
 }
 
@@ -276,8 +277,8 @@ static double error_of_cancelling(const trs_factors *F, const trs_mpi_options *o
   trs_random_fill(x, info.n, TRS_DOUBLE, 8);
   multiply(info.U, x, y);
   multiply(info.L, y, b);
-  must(trs_mpi_analyze(&plan, MPI_COMM_WORLD, F, o), "analysis");
-  must(trs_mpi_solve(plan, x, info.n, b, info.n, 1), "solve");
+  must(trs_mpi_analyze(&plan, MPI_COMM_WORLD, place, F, op, o), "analysis");
+  must(trs_mpi_solve(plan, x, info.n, b, info.n, 1, TRS_COL_MAJOR), "solve");
   if (rank == 0)
     must(trs_check_factors(&error, F, TRS_NO_TRANS, x, info.n, b, info.n, 1, TRS_COL_MAJOR),
          "check");
@@ -289,14 +290,11 @@ static void test_cancellation(void) {
   int good = 1, solved = 0;
   for (int c = 0; c < 4 * 3; c++) {
     trs_factors *F = graded((trs_scalar)(TRS_FLOAT + (c & 3)));
-    trs_mpi_options o = {.struct_size = sizeof(trs_mpi_options),
-                         .px = 1,
-                         .py = size,
-                         .pz = 1,
-                         .trans = (trs_trans)(c / 4)};
+    trs_mpi_options o = {.struct_size = sizeof(trs_mpi_options), .px = 1, .py = size, .pz = 1};
+    op = (trs_trans)(c / 4);
     trs_mpi_plan *plan;
     trs_mpi_stats stats = {.struct_size = sizeof stats};
-    must(trs_mpi_analyze(&plan, MPI_COMM_WORLD, F, &o), "analysis");
+    must(trs_mpi_analyze(&plan, MPI_COMM_WORLD, place, F, op, &o), "analysis");
     must(trs_mpi_get_stats(plan, &stats, TRS_MPI_MEAN), "figures");
     solved += stats.solved > 20 && stats.solved < 160;
     good &= solves_with(F, plan, &o, 0);
@@ -304,6 +302,7 @@ static void test_cancellation(void) {
       good &= error_of_cancelling(F, &o) < 100 * DBL_EPSILON;
     trs_factors_destroy(F);
   }
+  op = TRS_NO_TRANS;
   say("triangles with large inverses are solved with, all types", good && solved == 12);
 }
 
@@ -320,7 +319,7 @@ static void test_inversion(void) {
   trs_factors *F;
   say("separators were inverted", size == 1 || inverted > 0);
   F = growing(64);
-  must(trs_mpi_analyze(&plan, MPI_COMM_WORLD, F, &o), "analysis");
+  must(trs_mpi_analyze(&plan, MPI_COMM_WORLD, place, F, op, &o), "analysis");
   must(trs_mpi_get_stats(plan, &stats, TRS_MPI_MEAN), "figures");
   int good = size == 1 || (stats.separators == 1 && stats.inverted == 0);
   say("an inverse that is too large is refused", solves_with(F, plan, &o, 0) && good);
@@ -330,7 +329,7 @@ static void test_inversion(void) {
                         .pz = 1,
                         .width = 64,
                         .invert = "blocks"};
-  must(trs_mpi_analyze(&plan, MPI_COMM_WORLD, F, &o), "analysis");
+  must(trs_mpi_analyze(&plan, MPI_COMM_WORLD, place, F, op, &o), "analysis");
   must(trs_mpi_get_stats(plan, &stats, TRS_MPI_MEAN), "figures");
   say("a supernode without a good inverse is solved with",
       solves_with(F, plan, &o, 0) && stats.supernodes == 1 && stats.solved == 1);
@@ -340,15 +339,16 @@ static void test_inversion(void) {
   good = 1;
   for (int trans = 0; trans < 3; trans++)
     for (int z = 1; z <= 4 && size % z == 0; z *= 2) {
+      op = (trs_trans)trans;
       o = (trs_mpi_options){.struct_size = sizeof(trs_mpi_options),
                             .px = 1,
                             .py = size / z,
                             .pz = z,
-                            .trans = (trs_trans)trans,
                             .width = 8,
                             .invert = "separators"};
       good &= solves(F, &o);
     }
+  op = TRS_NO_TRANS;
   say("op(A), separators inverted", good);
   trs_factors_destroy(F);
 }
@@ -367,7 +367,7 @@ static void test_tree_sends(void) {
                          .flat_trees = flat};
     trs_mpi_plan *plan;
     trs_mpi_stats s = {.struct_size = sizeof s};
-    must(trs_mpi_analyze(&plan, MPI_COMM_WORLD, F, &o), "analysis");
+    must(trs_mpi_analyze(&plan, MPI_COMM_WORLD, place, F, op, &o), "analysis");
     must(trs_mpi_get_stats(plan, &s, TRS_MPI_MAX), "figures");
     int others = size - 1, most = flat || others < 2 ? others : 2;
     good &= few_messages(plan) == (most <= 2) && s.tree_sends[0] == most;
@@ -410,28 +410,52 @@ static void test_systems(void) {
 
 /* ---- Errors ---- */
 
+/* x by rows, with gaps, has the bits of x by columns; and refined. */
+static void test_layouts(void) {
+  enum { N = 200, K = 5, GAP = 7 };
+  static double b[N * K], x[N * K], by_rows[N * GAP];
+  trs_factors *F = unsymmetric(N, TRS_DOUBLE, 4);
+  trs_mpi_plan *plan;
+  const int64_t first = rows_from(N, rank), rows = rows_from(N, rank + 1) - first;
+  must(trs_mpi_analyze(&plan, MPI_COMM_WORLD, place, F, op, NULL), "analysis");
+  must(trs_mpi_distribute(plan, first, rows), "rows");
+  trs_random_fill(b, N * K, TRS_DOUBLE, 4);
+  must(trs_mpi_solve(plan, x, N, b, N, K, TRS_COL_MAJOR), "by columns");
+  for (int64_t i = 0; i < rows; i++)
+    for (int64_t j = 0; j < GAP; j++) by_rows[i * GAP + j] = j < K ? b[i + j * N] : 17;
+  must(trs_mpi_solve(plan, by_rows, GAP, by_rows, GAP, K, TRS_ROW_MAJOR), "by rows");
+  int good = 1;
+  for (int64_t i = 0; i < rows; i++)
+    for (int64_t j = 0; j < GAP; j++) good &= by_rows[i * GAP + j] == (j < K ? x[i + j * N] : 17);
+  good &= fails(trs_mpi_solve(plan, by_rows, K - 1, by_rows, K - 1, K, TRS_ROW_MAJOR),
+                TRS_ERROR_ARGUMENT, "right-hand sides") ||
+          rows < 2;
+  good &= fails(trs_mpi_solve(plan, x, N, b, N, K, (trs_layout)7), TRS_ERROR_ARGUMENT, "layout");
+  say("rows of right-hand sides", good);
+  trs_mpi_plan_destroy(plan);
+  trs_factors_destroy(F);
+}
+
 /* Transposed and conjugated, distributed, from a file. */
 static void test_ways(void) {
   trs_factors *F = unsymmetric(200, TRS_DCOMPLEX, 4);
   trs_mpi_plan *plan;
   int good = 1;
-  must(trs_mpi_analyze(&plan, MPI_COMM_WORLD, F, NULL), "analysis");
+  must(trs_mpi_analyze(&plan, MPI_COMM_WORLD, place, F, op, NULL), "analysis");
   for (int64_t nrhs = 300; nrhs > 1; nrhs /= 5) good &= solves_once(F, plan, TRS_NO_TRANS, nrhs, 1);
   say("more right-hand sides than go through together, then fewer", good);
   trs_mpi_plan_destroy(plan);
   for (int trans = 0; trans < 3; trans++)
     for (int z = 1; z <= 4 && size % z == 0; z *= 2) {
-      trs_mpi_options o = {.struct_size = sizeof(trs_mpi_options),
-                           .px = size / z,
-                           .py = 1,
-                           .pz = z,
-                           .trans = (trs_trans)trans,
-                           .width = 16};
-      must(trs_mpi_analyze(&plan, MPI_COMM_WORLD, F, &o), "analysis");
+      op = (trs_trans)trans;
+      trs_mpi_options o = {
+          .struct_size = sizeof(trs_mpi_options), .px = size / z, .py = 1, .pz = z, .width = 16};
+      must(trs_mpi_analyze(&plan, MPI_COMM_WORLD, place, F, op, &o), "analysis");
       good &= solves_with(F, plan, &o, 1);
     }
+  op = TRS_NO_TRANS;
   say("op(A), rows in any partition", good);
-  must(trs_mpi_analyze(&plan, MPI_COMM_WORLD, F, NULL), "analysis");
+  must(trs_mpi_analyze(&plan, MPI_COMM_WORLD, place, F, op, NULL), "analysis");
   good = trs_mpi_distribute(plan, 0, 200) != TRS_SUCCESS || size == 1;
   good &= trs_mpi_distribute(plan, rank ? 0 : -1, 0) == TRS_ERROR_ARGUMENT;
   say("rows that are not a partition", good);
@@ -468,24 +492,26 @@ static void test_refinement(void) {
   must(trs_matrix_create(&rows, TRS_CSR, TRS_DOUBLE, count, N, TRS_PTR64, own, idx + ptr[first],
                          (const double *)val + ptr[first], TRS_COPY),
        "rows");
-  must(trs_mpi_analyze(&plan, MPI_COMM_WORLD, F, NULL), "analysis");
+  must(trs_mpi_analyze(&plan, MPI_COMM_WORLD, place, F, op, NULL), "analysis");
   must(trs_mpi_distribute(plan, first, count), "distribute");
   trs_random_fill(b, N * K, TRS_DOUBLE, 9);
-  must(trs_mpi_solve(plan, x, N, b + first, N, K), "solve");
-  must(trs_mpi_refine(plan, x, N, &error, NULL, b + first, N, K, rows, 0), "residual");
+  must(trs_mpi_solve(plan, x, N, b + first, N, K, TRS_COL_MAJOR), "solve");
+  must(trs_mpi_refine(plan, x, N, &error, NULL, b + first, N, K, TRS_COL_MAJOR, rows, 0),
+       "residual");
   int good = error > 1e-5;
-  must(trs_mpi_refine(plan, x, N, &error, &taken, b + first, N, K, rows, 20), "refine");
+  must(trs_mpi_refine(plan, x, N, &error, &taken, b + first, N, K, TRS_COL_MAJOR, rows, 20),
+       "refine");
   good &= error < 1e-15 && taken > 2 && taken < 12;
   say("iterative refinement", good);
   int wrong =
       rank == size - 1; /* with many ranks the first have no rows, and theirs are not read */
-  good = trs_mpi_refine(plan, x, N, NULL, NULL, b, N, K, wrong ? A : rows, 1);
+  good = trs_mpi_refine(plan, x, N, NULL, NULL, b, N, K, TRS_COL_MAJOR, wrong ? A : rows, 1);
   say("refinement with the wrong rows", size == 1 || good == TRS_ERROR_ARGUMENT);
   must(trs_matrix_create_deferred(&deferred, TRS_CSR, TRS_DOUBLE, count, N, TRS_PTR64, own,
                                   idx + ptr[first], TRS_BORROW, no_values, NULL),
        "deferred");
   say("refinement with values that are not there",
-      trs_mpi_refine(plan, x, N, NULL, NULL, b, N, K, wrong ? deferred : rows, 1) ==
+      trs_mpi_refine(plan, x, N, NULL, NULL, b, N, K, TRS_COL_MAJOR, wrong ? deferred : rows, 1) ==
           TRS_ERROR_UNSUPPORTED);
   trs_matrix_destroy(deferred);
   trs_mpi_plan_destroy(plan);
@@ -500,7 +526,7 @@ static void test_refinement(void) {
 
 static int refused_file(const char *path, trs_status expected, const char *words) {
   trs_mpi_plan *plan;
-  trs_status status = trs_mpi_analyze_file(&plan, MPI_COMM_WORLD, path, NULL);
+  trs_status status = trs_mpi_analyze_file(&plan, MPI_COMM_WORLD, place, path, op, NULL);
   return fails(status, expected, words) && !plan;
 }
 
@@ -580,24 +606,22 @@ static void test_files(void) {
   }
   for (int z = 1; z <= 8 && size % z == 0; z *= 2) {
     trs_mpi_options o = {.struct_size = sizeof(trs_mpi_options), .px = 1, .py = size / z, .pz = z};
-    must(trs_mpi_analyze_file(&plan, MPI_COMM_WORLD, path, &o), "file");
+    must(trs_mpi_analyze_file(&plan, MPI_COMM_WORLD, place, path, op, &o), "file");
     good &= solves_with(F, plan, &o, 1);
     o.invert = "separators";
     o.width = 16;
-    must(trs_mpi_analyze_file(&plan, MPI_COMM_WORLD, path, &o), "file");
+    must(trs_mpi_analyze_file(&plan, MPI_COMM_WORLD, place, path, op, &o), "file");
     good &= solves_with(F, plan, &o, 1);
   }
   say("factors from a file", good);
   for (int trans = 0; trans < 3; trans++) {
-    trs_mpi_options o = {.struct_size = sizeof(trs_mpi_options),
-                         .px = 1,
-                         .py = size,
-                         .pz = 1,
-                         .trans = (trs_trans)trans,
-                         .width = 8};
-    must(trs_mpi_analyze_file(&plan, MPI_COMM_WORLD, path, &o), "file");
+    op = (trs_trans)trans;
+    trs_mpi_options o = {
+        .struct_size = sizeof(trs_mpi_options), .px = 1, .py = size, .pz = 1, .width = 8};
+    must(trs_mpi_analyze_file(&plan, MPI_COMM_WORLD, place, path, op, &o), "file");
     good &= solves_with(F, plan, &o, 1);
   }
+  op = TRS_NO_TRANS;
   say("op(A) from a file", good);
   if (size > 1) test_other_files();
   say("no such file on one rank",
@@ -633,11 +657,11 @@ static int memory_runs_out(const trs_factors *F, const char *path, int victim) {
     trs_mpi_plan *plan;
     int64_t before = held();
     if (rank == victim) trs_memory_fail_after(k);
-    trs_status status = path ? trs_mpi_analyze_file(&plan, MPI_COMM_WORLD, path, &o)
-                             : trs_mpi_analyze(&plan, MPI_COMM_WORLD, F, &o);
+    trs_status status = path ? trs_mpi_analyze_file(&plan, MPI_COMM_WORLD, place, path, op, &o)
+                             : trs_mpi_analyze(&plan, MPI_COMM_WORLD, place, F, op, &o);
     if (!status) {
       trs_random_fill(b, 81, TRS_DOUBLE, 3);
-      status = trs_mpi_solve(plan, x, 81, b, 81, 1);
+      status = trs_mpi_solve(plan, x, 81, b, 81, 1, TRS_COL_MAJOR);
       trs_mpi_plan_destroy(plan);
     }
     trs_memory_fail_after(-1);
@@ -655,7 +679,7 @@ static int solves_again(const trs_factors *F, trs_mpi_plan *plan, int64_t nrhs) 
   double *b = malloc(sizeof *b * 81 * (size_t)nrhs), *x = malloc(sizeof *x * 81 * (size_t)nrhs);
   trs_backward_error error = {.struct_size = sizeof(trs_backward_error)};
   trs_random_fill(b, 81 * nrhs, TRS_DOUBLE, 3);
-  trs_status status = trs_mpi_solve(plan, x, 81, b, 81, nrhs);
+  trs_status status = trs_mpi_solve(plan, x, 81, b, 81, nrhs, TRS_COL_MAJOR);
   if (!status && rank == 0)
     must(trs_check_factors(&error, F, TRS_NO_TRANS, x, 81, b, 81, nrhs, TRS_COL_MAJOR), "check");
   free(b);
@@ -674,10 +698,10 @@ static int solves_after_failure(const trs_factors *F, int pz, int victim) {
   trs_random_fill(b, 81 * 3, TRS_DOUBLE, 3);
   for (int64_t k = 0; all; k++) {
     trs_mpi_plan *plan;
-    must(trs_mpi_analyze(&plan, MPI_COMM_WORLD, F, &o), "analysis");
+    must(trs_mpi_analyze(&plan, MPI_COMM_WORLD, place, F, op, &o), "analysis");
     if (k % 2) good &= solves_again(F, plan, 1);
     if (rank == victim) trs_memory_fail_after(k / 2);
-    trs_status status = trs_mpi_solve(plan, x, 81, b, 81, 3);
+    trs_status status = trs_mpi_solve(plan, x, 81, b, 81, 3, TRS_COL_MAJOR);
     trs_memory_fail_after(-1);
     all = status != TRS_SUCCESS;
     good &= !status || status == TRS_ERROR_MEMORY;
@@ -722,13 +746,14 @@ static void test_different_options(void) {
     other[2].py = 0;
     other[3].flat_trees = 1;
     other[4].width = 9;
-    other[5].trans = TRS_TRANS;
+    op = k == 5 && rank == size - 1 ? TRS_TRANS : TRS_NO_TRANS;
     other[6].scattered = 1;
     other[7].scalar = single;
     other[8].invert = "separators";
     snprintf(name, sizeof name, "another %s on one rank", word[k]);
     say(name, plan_refused(F, rank == size - 1 ? other[k] : base, TRS_ERROR_ARGUMENT, word[k]));
   }
+  op = TRS_NO_TRANS;
   trs_factors_destroy(F);
 }
 
@@ -757,16 +782,21 @@ static void test_different_factors(void) {
 static void test_null(void) {
   double b[1] = {0};
   trs_mpi_plan *plan;
-  int good = trs_mpi_solve(NULL, b, 1, b, 1, 1) == TRS_ERROR_ARGUMENT;
+  int good = trs_mpi_solve(NULL, b, 1, b, 1, 1, TRS_COL_MAJOR) == TRS_ERROR_ARGUMENT;
   good &= trs_mpi_distribute(NULL, 0, 0) == TRS_ERROR_ARGUMENT;
-  good &= trs_mpi_refine(NULL, b, 1, NULL, NULL, b, 1, 1, NULL, 1) == TRS_ERROR_ARGUMENT;
-  good &= trs_mpi_get_stats(NULL, NULL, TRS_MPI_MAX) == TRS_ERROR_ARGUMENT;
   good &=
-      trs_mpi_analyze_file(rank ? &plan : NULL, MPI_COMM_WORLD, "x", NULL) == TRS_ERROR_ARGUMENT;
-  good &= trs_mpi_analyze(&plan, MPI_COMM_WORLD, NULL, NULL) == TRS_ERROR_ARGUMENT && !plan;
-  good &= trs_mpi_analyze_blocks(&plan, MPI_COMM_WORLD, NULL, NULL) == TRS_ERROR_ARGUMENT && !plan;
-  good &= trs_mpi_analyze_file(&plan, MPI_COMM_WORLD, rank == size - 1 ? NULL : "/no/such.h5",
-                               NULL) == TRS_ERROR_ARGUMENT;
+      trs_mpi_refine(NULL, b, 1, NULL, NULL, b, 1, 1, TRS_COL_MAJOR, NULL, 1) == TRS_ERROR_ARGUMENT;
+  good &= trs_mpi_get_stats(NULL, NULL, TRS_MPI_MAX) == TRS_ERROR_ARGUMENT;
+  good &= trs_mpi_analyze_file(rank ? &plan : NULL, MPI_COMM_WORLD, place, "x", op, NULL) ==
+          TRS_ERROR_ARGUMENT;
+  good &=
+      trs_mpi_analyze(&plan, MPI_COMM_WORLD, place, NULL, op, NULL) == TRS_ERROR_ARGUMENT && !plan;
+  good &=
+      trs_mpi_analyze_blocks(&plan, MPI_COMM_WORLD, place, NULL, op, NULL) == TRS_ERROR_ARGUMENT &&
+      !plan;
+  good &=
+      trs_mpi_analyze_file(&plan, MPI_COMM_WORLD, place, rank == size - 1 ? NULL : "/no/such.h5",
+                           op, NULL) == TRS_ERROR_ARGUMENT;
   say("arguments that are NULL", good);
 }
 
@@ -813,6 +843,7 @@ int main(int argc, char **argv) {
   test_systems();
   test_tree_sends();
   test_inversion();
+  test_layouts();
   test_ways();
   test_refinement();
   test_files();

@@ -122,9 +122,10 @@ static int solves(const trs_mpi_blocks *blocks, int px, int py, int pz) {
          *own = malloc(sizeof *own * (size_t)(rows * NRHS + 1));
   for (int c = 0; c < NRHS; c++)
     memcpy(own + c * rows, b + c * n + first, sizeof *own * (size_t)rows);
-  trs_status status = trs_mpi_analyze_blocks(&plan, MPI_COMM_WORLD, blocks, &options);
+  trs_status status =
+      trs_mpi_analyze_blocks(&plan, MPI_COMM_WORLD, NULL, blocks, TRS_NO_TRANS, &options);
   if (!status) status = trs_mpi_distribute(plan, first, rows);
-  if (!status) status = trs_mpi_solve(plan, x, rows, own, rows, NRHS);
+  if (!status) status = trs_mpi_solve(plan, x, rows, own, rows, NRHS, TRS_COL_MAJOR);
   if (status && rank == 0) fprintf(stderr, "%s\n", trs_last_error()->message);
   if (!status) trs_mpi_plan_destroy(plan);
   int good = !status && is_small(x);

@@ -7,6 +7,8 @@
 
 int rank, size, failures;
 const char *said_of;
+trs_context *place;
+trs_trans op;
 
 void begin(int *argc, char ***argv) {
   MPI_Init(argc, argv);
@@ -75,6 +77,12 @@ void entries_free(entries *e) {
   free(e->value);
 }
 
+void place_at(const char *where) {
+  trs_context_destroy(place);
+  place = NULL;
+  if (where) must(trs_mpi_context_create(&place, MPI_COMM_WORLD, where), where);
+}
+
 int fails(trs_status status, trs_status expected, const char *words) {
   const char *message = trs_last_error()->message;
   int good = status == expected && strstr(message, words);
@@ -86,7 +94,8 @@ int fails(trs_status status, trs_status expected, const char *words) {
 
 int plan_refused(const trs_factors *F, trs_mpi_options o, trs_status expected, const char *words) {
   trs_mpi_plan *plan;
-  int good = fails(trs_mpi_analyze(&plan, MPI_COMM_WORLD, F, &o), expected, words) && !plan;
+  int good =
+      fails(trs_mpi_analyze(&plan, MPI_COMM_WORLD, place, F, op, &o), expected, words) && !plan;
   trs_mpi_plan_destroy(plan);
   return good;
 }

@@ -6,11 +6,16 @@
 
 extern int rank, size, failures;
 extern const char *said_of; /* said behind every name; NULL: nothing */
+/* What analyses pass: at first NULL and TRS_NO_TRANS. */
+extern trs_context *place;
+extern trs_trans op;
 
 /* MPI_Init, rank and size. */
 void begin(int *argc, char ***argv);
 /* A verdict of all ranks: good if it is good on each.  Rank 0 prints it. */
 void say(const char *name, int good);
+/* Replaces place by a context of that name; NULL: by none. */
+void place_at(const char *where);
 /* Ends the program unless it succeeded. */
 void must(trs_status status, const char *what);
 /* False if this build cannot factor, by LU on an order by nested dissection.  Rank 0 says why. */

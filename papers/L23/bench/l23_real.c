@@ -104,7 +104,7 @@ static trs_status time_solves(solver *s, trs_mpi_plan *plan, int64_t nrhs, bool 
   for (int k = 0; more; k++) {
     trs_mpi_stats stats[3];
     MPI_Barrier(MPI_COMM_WORLD);
-    trs_status status = trs_mpi_solve(plan, s->x, s->rows, s->b, s->rows, nrhs);
+    trs_status status = trs_mpi_solve(plan, s->x, s->rows, s->b, s->rows, nrhs, TRS_COL_MAJOR);
     if (!status) status = get_stats(plan, stats);
     if (status) return status;
     if (k == 0 || seconds_of(stats, in_turn) < seconds_of(best, in_turn))
@@ -140,7 +140,7 @@ static trs_status run_way(solver *s, const way *w, int pz) {
   how.scalar = scalar;
   how.invert = w->inverted ? "separators" : "blocks";
   l23_square(s->size / pz, &how.px, &how.py);
-  trs_status status = trs_mpi_analyze_file(&plan, MPI_COMM_WORLD, s->factors, &how);
+  trs_status status = trs_mpi_analyze_file(&plan, MPI_COMM_WORLD, NULL, s->factors, TRS_NO_TRANS, &how);
   if (!status) status = trs_mpi_distribute(plan, s->first, s->rows);
   for (int k = 0; k < s->set->nrhs.count && !status; k++) {
     int64_t nrhs = s->set->nrhs.value[k];
@@ -181,12 +181,14 @@ static trs_status run_gpu(solver *s, const way *w, int px, int64_t nrhs, bool co
                          .scattered = w->scattered,
                          .invert = w->inverted ? "separators" : NULL,
                          .scalar = TRS_DOUBLE,
-                         .backend = "cuda",
                          .nrhs = nrhs,
                          .in_turn = composed};
   trs_mpi_stats stats[3] = {{0}};
   trs_mpi_plan *plan = NULL;
-  trs_status status = trs_mpi_analyze_file(&plan, MPI_COMM_WORLD, s->factors, &how);
+  trs_context *ctx = NULL;
+  trs_status status = trs_mpi_context_create(&ctx, MPI_COMM_WORLD, "cuda");
+  if (!status)
+    status = trs_mpi_analyze_file(&plan, MPI_COMM_WORLD, ctx, s->factors, TRS_NO_TRANS, &how);
   if (!status) status = trs_mpi_distribute(plan, s->first, s->rows);
   if (!status) status = make_room(s, nrhs);
   if (!status) status = time_solves(s, plan, nrhs, composed, stats);
@@ -198,6 +200,7 @@ static trs_status run_gpu(solver *s, const way *w, int px, int64_t nrhs, bool co
     s->put(s->user, &row);
   }
   trs_mpi_plan_destroy(plan);
+  trs_context_destroy(ctx);
   return status;
 }
 

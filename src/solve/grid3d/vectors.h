@@ -5,16 +5,23 @@
 #include "matrix/matrix.h"
 #include "solve/grid3d/grid3d.h"
 
+/* The caller's arrays: this rank's rows.  With a GPU they may lie in device memory, and the work of
+ * the solver's stream is done first. */
+typedef struct trs_grid_vectors {
+  void *x;
+  const void *b;
+  int64_t ldx, ldb, nrhs;
+  trs_layout layout;
+} trs_grid_vectors;
+
 /* Collective.  status: the outcome of this rank's checks; the failure of one rank becomes that of
- * all.  b and x: this rank's rows, by columns.  With a GPU they may lie in device memory, and the
- * work of the solver's stream is done first. */
-TRS_API trs_status trs_grid_vectors_solve(trs_grid_solver *solver, trs_status status, void *x,
-                                          int64_t ldx, const void *b, int64_t ldb, int64_t nrhs);
+ * all. */
+TRS_API trs_status trs_grid_vectors_solve(trs_grid_solver *solver, trs_status status,
+                                          const trs_grid_vectors *given);
 
 /* refine.h. */
 TRS_API trs_status trs_grid_vectors_refine(trs_grid_solver *solver, trs_status status,
-                                           const trs_matrix *rows, void *x, int64_t ldx,
-                                           const void *b, int64_t ldb, int64_t nrhs, int steps,
-                                           double *error, int *taken);
+                                           const trs_grid_vectors *given, const trs_matrix *rows,
+                                           int steps, double *error, int *taken);
 
 #endif
