@@ -66,8 +66,8 @@ static const option options[] = {
         "parts", "LIST", "real|model|simulation", FIELD(parts),
         "for l23: the parts to run, of real, gpu, model and simulation (default real,model)"),
     TEXT_OPTION("ranks", "LIST", NULL, FIELD(ranks),
-                "for l23: the numbers of ranks (default: real 1,2,4,8,16; simulation 128,512,2048; "
-                "model these and 8192,32768,131072)"),
+                "for l23: the numbers of ranks (default: real 1,2,4,8,16; simulation 128; "
+                "model 128,256,512,1024,2048)"),
     TEXT_OPTION(
         "grids", "LIST", NULL, FIELD(grids),
         "for l23: the solves to model or simulate, METHOD:PXxPYxPZ:NRHS[:flat][:scattered]"),

@@ -9,7 +9,7 @@ target_sources(trireme_bench PRIVATE
 target_include_directories(trireme_bench PRIVATE
   ${CMAKE_CURRENT_SOURCE_DIR} ${papers} ${papers}/L23/bench)
 target_compile_definitions(trireme_bench PRIVATE TRIREME_BENCH_PAPERS=1)
-foreach(suite IN ITEMS L17/suites/l17.txt X20/suites/x20.txt)
+foreach(suite IN ITEMS L17/suites/l17.txt L23/suites/l23.txt X20/suites/x20.txt)
   get_filename_component(name ${suite} NAME)
   configure_file(${papers}/${suite} ${beside}/${name} COPYONLY)
   install(FILES ${papers}/${suite} DESTINATION ${CMAKE_INSTALL_DATADIR}/trireme/suites)

@@ -25,9 +25,14 @@ struct trs_mpi_plan {
 static const char *const inversions[] = {"blocks", "separators", "auto"}; /* trs_invert */
 enum { NINVERSIONS = 3 };
 
-static const char *const methods[] = {"grid3d", "grid3d-baseline", "grid2d", "grid3d:algorithm=4",
-                                      "grid3d:algorithm=5"};
-enum { GRID3D, BASELINE, GRID2D, ALGORITHM_4, ALGORITHM_5, NMETHODS };
+static const char *const methods[] = {"grid3d",
+                                      "grid3d-baseline",
+                                      "grid2d",
+                                      "grid3d:algorithm=4",
+                                      "grid3d:algorithm=5",
+                                      "grid3d:algorithm=2",
+                                      "grid3d-baseline:lookahead=0"};
+enum { GRID3D, BASELINE, GRID2D, ALGORITHM_4, ALGORITHM_5, ALGORITHM_2, NO_LOOKAHEAD, NMETHODS };
 
 /* ---- Options. ---- */
 
@@ -43,10 +48,10 @@ static trs_status check_context(const trs_context *ctx, const trs_mpi_options *o
   if ((method == ALGORITHM_4 || method == ALGORITHM_5) && !gpu)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s needs a GPU: a context of \"cuda\"",
                     methods[method]);
-  if (method == BASELINE && ctx)
+  if ((method == BASELINE || method == ALGORITHM_2 || method == NO_LOOKAHEAD) && ctx)
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
-                    "grid3d-baseline solves by block operations: leave out the %s, or take grid3d",
-                    gpu ? "GPU" : "threads");
+                    "%s solves by block operations: leave out the %s, or take grid3d",
+                    methods[method], gpu ? "GPU" : "threads");
   bool spread = options->px > 1 || options->py > 1;
   if (ctx && !gpu && spread)
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
@@ -79,8 +84,9 @@ static trs_status take_options(trs_grid_options *set, int *chosen, const trs_con
   *chosen = method;
   if (method == NMETHODS)
     return trs_fail(TRS_ERROR_ARGUMENT, -1,
-                    "there is no method \"%s\" for ranks: grid3d, grid3d:algorithm=4 or 5 (GPUs), "
-                    "grid3d-baseline or grid2d",
+                    "there is no method \"%s\" for ranks: grid3d, grid3d:algorithm=2, "
+                    "grid3d:algorithm=4 or 5 (GPUs), grid3d-baseline, grid3d-baseline:lookahead=0 "
+                    "or grid2d",
                     options->method);
   TRS_TRY(check_context(ctx, options, method));
   if (method == GRID2D && options->pz > 1)
@@ -102,7 +108,9 @@ static trs_status take_options(trs_grid_options *set, int *chosen, const trs_con
   if ((unsigned)trans > TRS_CONJ_TRANS)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "trans = %d", (int)trans);
   *set = (trs_grid_options){
-      .algorithm = method == BASELINE ? TRS_GRID3D_BASELINE : TRS_GRID3D,
+      .algorithm = method == BASELINE || method == NO_LOOKAHEAD ? TRS_GRID3D_BASELINE : TRS_GRID3D,
+      .apart = method == NO_LOOKAHEAD,
+      .one_root = method == ALGORITHM_2,
       .trees = options->flat_trees ? TRS_TREE_FLAT : TRS_TREE_BINARY,
       .shape = {options->px, options->py, options->pz},
       .one_grid = method == GRID2D,

@@ -45,6 +45,10 @@ o = fetch("--into", "there", "bcsstk16", collection="file:///nowhere")
 check("without the collection it fails and says why", o.returncode == 1 and
       "Is there a network?" in o.stderr and o.stderr.count("\n") == 1, o)
 check("and leaves nothing", os.listdir(path("there")) == [])
+o = fetch("--into", "some", "ldoor", "bcsstk17")
+check("what is missing is skipped", o.returncode == 1 and "ldoor" in o.stderr and
+      os.listdir(path("some")) == ["bcsstk17.mtx.gz"], o)
+check("the suite of L23", "Schenk/nlpkkt80" in fetch("--list", "l23").stdout)
 with open(os.path.join(COLLECTION, "HB", "bcsstk16.tar.gz"), "r+b") as f:
     f.truncate(60)
 o = fetch("--into", "there", "bcsstk16")

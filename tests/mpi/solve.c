@@ -187,9 +187,12 @@ static int solves(const trs_factors *F, const trs_mpi_options *options) {
   return solves_with(F, plan, options, 0);
 }
 
-/* Every shape, both algorithms, both kinds of trees, supernodes scattered or not, separators
- * inverted or not; on many ranks a different selection of these for each shape. */
+/* Every shape, both algorithms and L23's own forms of them, both kinds of trees, supernodes
+ * scattered or not, separators inverted or not; on many ranks a different selection of these for
+ * each shape. */
 static int all_shapes(const trs_factors *F, int most_grids) {
+  static const char *const methods[][2] = {{"grid3d", "grid3d-baseline"},
+                                           {"grid3d:algorithm=2", "grid3d-baseline:lookahead=0"}};
   int good = 1, turn = 0;
   for (int z = 1; z <= size && z <= most_grids; z *= 2)
     for (int x = 1; x <= size / z; x++) {
@@ -200,11 +203,11 @@ static int all_shapes(const trs_factors *F, int most_grids) {
                            .pz = z,
                            .width = 16};
       turn++;
-      for (int variant = 0; variant < 12; variant++) {
+      for (int variant = 0; variant < 16; variant++) {
         if (size > 4 && (variant + turn) % 4) continue;
-        o.method = variant % 2 ? "grid3d-baseline" : "grid3d";
+        o.method = methods[variant / 12][variant % 2];
         o.flat_trees = variant / 2 % 2;
-        o.scattered = variant / 4 == 1 || variant == 8;
+        o.scattered = variant / 4 == 1 || variant == 8 || variant == 12 || variant == 15;
         o.invert = variant == 11 ? "auto" : variant / 4 == 2 ? "separators" : NULL;
         good &= solves(F, &o);
       }

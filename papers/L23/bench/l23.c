@@ -1,7 +1,7 @@
 /* l23.c - trireme bench l23: L23's Figures 4 to 11.  Real ranks run this command again, under
  * mpirun; simulated ranks run on SimGrid (trireme-smpi under smpirun); trireme-simulate provides
  * the LogGP model and structures of factors.  These two programs are in the folder of the command.
- */
+ * The matrices: the stand-ins below, one matrix, or those of a suite that are there. */
 #include "l23.h"
 
 #include <errno.h>
@@ -19,15 +19,31 @@
 #include "program.h"
 #include "progress.h"
 #include "run.h"
+#include "suite.h"
 
 enum { MOST_SOLVES = 512, MOST_WORDS = MOST_SOLVES + 64, PER_NODE = 32 };
 
 static const struct {
   const char *name, *generator;
-} systems[] = {{"s2D9pt2048", "gen:poisson2d9:2048"},
-               {"kkt3d64", "gen:kkt3d:64"},
-               {"elasticity3d56", "gen:elasticity3d:56,56,56"}};
-enum { NSYSTEMS = 3 };
+} systems[] = {{"s2D9pt2048-subtrees60", "gen:poisson2d9:2048"},
+               {"kkt3d64-subtrees60", "gen:kkt3d:64"},
+               {"elasticity3d56-subtrees60", "gen:elasticity3d:56,56,56"}};
+enum { NSYSTEMS = 3, MOST_SYSTEMS = 16 };
+
+/* What a pair (P, Pz) is solved by: L23's layout is :scattered.  The first three are L23's
+ * baseline, and that one with look-ahead and with binary trees; then L23's solve with Algorithm 2
+ * and with pairwise exchange; ours. */
+static const struct {
+  const char *method, *how;
+} solves[] = {{"grid3d-baseline:lookahead=0", ":flat:scattered"},
+              {"grid3d-baseline", ":flat:scattered"},
+              {"grid3d-baseline", ":scattered"},
+              {"grid3d:algorithm=2", ":scattered"},
+              {"grid3d", ":scattered"},
+              {"grid3d", ""}};
+/* The same with one grid: L23's is 2D with trees.  And with separators inverted: ours alone. */
+static const int with_one_grid[] = {0, 3, 5}, inverted_ones[] = {5};
+enum { NSOLVES = 6 };
 static const char *const real_systems[] = {"gen:poisson2d9:300", "gen:kkt3d:12"};
 
 typedef struct l23 {
@@ -35,6 +51,10 @@ typedef struct l23 {
   char work[1024];
   bool own_work; /* created by this run, and removed */
   bench_counts ranks;
+  struct {
+    char name[64], matrix[1100];
+  } system[MOST_SYSTEMS];
+  int systems;
   bench_rows rows;
   FILE *out;
   struct { /* the program in progress */
@@ -136,37 +156,38 @@ static int keep_line(l23 *run, const char *line) {
 
 /* ---- Grids. ---- */
 
-static void add_solve(words *w, const char *method, int64_t ranks, int px, int py, int64_t nrhs) {
-  bool l23s = strcmp(method, "grid3d") != 0;
+static void add_solve(words *w, int solve, int64_t ranks, int px, int py, int64_t nrhs) {
   char *text = new_text(w);
-  snprintf(text, sizeof w->text[0], "%s:%dx%dx%d:%lld%s", method, px, py,
-           (int)(ranks / ((int64_t)px * py)), (long long)nrhs, l23s ? ":scattered" : "");
+  int pz = (int)(ranks / ((int64_t)px * py));
+  const char *method = pz == 1 && solve == 3 ? "grid2d" : solves[solve].method;
+  snprintf(text, sizeof w->text[0], "%s:%dx%dx%d:%lld%s", method, px, py, pz, (long long)nrhs,
+           solves[solve].how);
   add(w, text);
 }
 
-static void add_pair(words *w, int64_t ranks, int px, int py, int64_t nrhs, bool inverted) {
-  if (!inverted) add_solve(w, "grid3d-baseline", ranks, px, py, nrhs);
-  add_solve(w, "grid3d", ranks, px, py, nrhs);
-}
-
-/* Powers of two; up to 2048 ranks all shapes with Px and Py within a factor of 16, beyond that
- * square ones. */
+/* Near-square grids, Pz = 1 to 32 as in Figure 4; beyond its 2048 ranks 8 to 256. */
 static void add_shapes(words *w, int64_t ranks, int64_t nrhs, bool inverted) {
-  enum { ALL_TO = 2048, MOST_GRIDS = 256, RATIO = 16 };
-  for (int64_t pz = ranks <= ALL_TO ? 1 : 8; pz <= ranks && pz <= MOST_GRIDS; pz *= 2) {
-    int64_t places = ranks / pz;
+  enum { L23S_MOST = 2048, L23S_PZ = 32, MOST_PZ = 256 };
+  const bool beyond = ranks > L23S_MOST;
+  for (int64_t pz = beyond ? 8 : 1; pz <= ranks && pz <= (beyond ? MOST_PZ : L23S_PZ); pz *= 2) {
     int px, py;
-    l23_square(places, &px, &py);
-    for (int x = 1; x <= places; x *= 2)
-      if (ranks > ALL_TO ? x == px : x <= RATIO * (places / x) && places / x <= (int64_t)RATIO * x)
-        add_pair(w, ranks, x, (int)(places / x), nrhs, inverted);
+    if (ranks % pz) continue;
+    l23_square(ranks / pz, &px, &py);
+    int count = inverted ? 1 : pz == 1 ? 3 : NSOLVES;
+    for (int k = 0; k < count; k++)
+      add_solve(w,
+                inverted  ? inverted_ones[k]
+                : pz == 1 ? with_one_grid[k]
+                          : k,
+                ranks, px, py, nrhs);
   }
 }
 
 static int64_t ranks_of(const char *solve) {
   int px = 0, py = 0, pz = 0;
-  const char *colon = strchr(solve, ':');
-  return colon && sscanf(colon + 1, "%dx%dx%d", &px, &py, &pz) == 3 ? (int64_t)px * py * pz : 0;
+  for (const char *colon = strchr(solve, ':'); colon; colon = strchr(colon + 1, ':'))
+    if (sscanf(colon + 1, "%dx%dx%d", &px, &py, &pz) == 3) return (int64_t)px * py * pz;
+  return 0;
 }
 
 /* The grids of --grids with the given number of ranks; 0: all. */
@@ -180,9 +201,72 @@ static void add_wanted(words *w, const char *list, int64_t ranks) {
   }
 }
 
-/* ---- Structures, the model, simulations. ---- */
-
 static bool exists(const char *path) { return access(path, R_OK) == 0; }
+
+/* ---- Matrices. ---- */
+
+static void add_system(l23 *run, const char *name, const char *matrix) {
+  if (run->systems == MOST_SYSTEMS) return;
+  snprintf(run->system[run->systems].name, sizeof run->system->name, "%s", name);
+  snprintf(run->system[run->systems++].matrix, sizeof run->system->matrix, "%s", matrix);
+}
+
+/* "gen:kkt3d:5" is kkt3d:5, "/tmp/ldoor.mtx.gz" is ldoor. */
+static void add_matrix(l23 *run, const char *matrix) {
+  char name[64];
+  const char *slash = strrchr(matrix, '/');
+  bool generated = !strncmp(matrix, "gen:", 4);
+  snprintf(name, sizeof name, "%s", generated ? matrix + 4 : slash ? slash + 1 : matrix);
+  if (!generated) name[strcspn(name, ".")] = 0;
+  add_system(run, name, matrix);
+}
+
+/* "file:NAME" is a file in the folder of matrices, compressed or not; if it is not there, it is
+ * skipped. */
+static void add_entry(l23 *run, const char *entry) {
+  const char *folder = getenv("TRIREME_MATRICES");
+  char path[1100];
+  if (strncmp(entry, "file:", 5) != 0) {
+    add_matrix(run, entry);
+    return;
+  }
+  const bool whole = entry[5] == '/' || !folder || !*folder;
+  snprintf(path, sizeof path, "%s%s%s", whole ? "" : folder, whole ? "" : "/", entry + 5);
+  size_t length = strlen(path);
+  if (!exists(path) && length > 3 && !strcmp(path + length - 3, ".gz")) path[length - 3] = 0;
+  if (exists(path))
+    add_matrix(run, path);
+  else
+    notify("bench: %s is not in TRIREME_MATRICES: skipped", entry + 5);
+}
+
+static bool is_suite(const char *name) {
+  size_t length = strlen(name);
+  return !strpbrk(name, ":/.") || (length > 4 && !strcmp(name + length - 4, ".txt"));
+}
+
+static int list_systems(l23 *run, bool real) {
+  const char *own = run->set->suite;
+  bench_suite suite;
+  int code = -1;
+  run->systems = 0;
+  if (own && is_suite(own)) {
+    code = bench_suite_read(&suite, own);
+    for (int64_t i = 0; code < 0 && i < suite.count; i++) add_entry(run, suite.entry[i]);
+    bench_suite_free(&suite);
+  } else if (own) {
+    add_entry(run, own);
+  } else {
+    for (int k = 0; k < (real ? 2 : NSYSTEMS); k++)
+      if (real)
+        add_matrix(run, real_systems[k]);
+      else
+        add_system(run, systems[k].name, systems[k].generator);
+  }
+  return code;
+}
+
+/* ---- Structures, the model, simulations. ---- */
 
 static int make_structure(l23 *run, const char *generator, const char *path, bool inverted) {
   char tool[1200], made[1200];
@@ -196,8 +280,9 @@ static int make_structure(l23 *run, const char *generator, const char *path, boo
     add(&w, made);
     return exists(made) ? -1 : run_program(run, &w, NULL);
   }
-  const char *rest[] = {"structure", generator, path, "leaves=256", "width=64"};
-  for (int k = 0; k < 5; k++) add(&w, rest[k]);
+  /* subtrees of 60 columns as one supernode, as SuperLU_DIST makes them */
+  const char *rest[] = {"structure", generator, path, "leaves=256", "width=64", "subtrees=60"};
+  for (int k = 0; k < 6; k++) add(&w, rest[k]);
   return exists(path) ? -1 : run_program(run, &w, NULL);
 }
 
@@ -260,26 +345,12 @@ static int simulate_one(l23 *run, const char *name, const char *path, const char
   return run_program(run, &w, keep_line);
 }
 
-static void add_simulated(words *w, int64_t ranks, int64_t nrhs, bool inverted) {
-  static const int grids[] = {4, 8, 16, 32};
-  int px, py;
-  l23_square(ranks, &px, &py);
-  if (!inverted) add_solve(w, "grid2d", ranks, px, py, nrhs);
-  for (int k = 0; k < 4; k++) {
-    if (ranks % grids[k]) continue;
-    l23_square(ranks / grids[k], &px, &py);
-    add_pair(w, ranks, px, py, nrhs, inverted);
-  }
-}
-
 /* The solves requested of one structure. */
-static void list_solves(const l23 *run, words *w, bool simulated, bool inverted) {
+static void list_solves(const l23 *run, words *w, bool inverted) {
   for (int k = 0; k < run->ranks.count; k++) {
     int64_t ranks = run->ranks.value[k];
     if (run->set->grids)
       add_wanted(w, run->set->grids, run->set->ranks ? ranks : 0);
-    else if (simulated)
-      add_simulated(w, ranks, run->set->nrhs.value[0], inverted);
     else
       add_shapes(w, ranks, run->set->nrhs.value[0], inverted);
     if (run->set->grids && !run->set->ranks) return;
@@ -288,20 +359,20 @@ static void list_solves(const l23 *run, words *w, bool simulated, bool inverted)
 
 static int play(l23 *run, const char *name, const char *path, bool simulated, bool inverted) {
   char tool[1200];
-  words solves = {0}, w = {0};
+  words wanted = {0}, w = {0};
   int code = -1;
   const double begin = run->now.begin, span = run->now.span;
-  list_solves(run, &solves, simulated, inverted);
-  for (int k = 0; simulated && k < solves.count && code < 0; k++) {
-    set_progress(run, name, begin + span * k / solves.count, span / solves.count, 1);
-    code = simulate_one(run, name, path, solves.at[k]);
+  list_solves(run, &wanted, inverted);
+  for (int k = 0; simulated && k < wanted.count && code < 0; k++) {
+    set_progress(run, name, begin + span * k / wanted.count, span / wanted.count, 1);
+    code = simulate_one(run, name, path, wanted.at[k]);
   }
-  set_progress(run, name, begin, span, solves.count);
-  if (simulated || !solves.count) return code;
+  set_progress(run, name, begin, span, wanted.count);
+  if (simulated || !wanted.count) return code;
   program_beside(tool, sizeof tool, TRIREME_HELPERS_PATH "/trireme-simulate");
   const char *first[] = {tool, "loggp", name, path};
   for (int k = 0; k < 4; k++) add(&w, first[k]);
-  for (int k = 0; k < solves.count; k++) add(&w, solves.at[k]);
+  for (int k = 0; k < wanted.count; k++) add(&w, wanted.at[k]);
   return run_program(run, &w, keep_line);
 }
 
@@ -325,18 +396,13 @@ static void use_ranks(l23 *run, const bench_counts *usual) {
 }
 
 static int run_structures(l23 *run, bool simulated, double begin, double span) {
-  static const bench_counts modelled = {{128, 512, 2048, 8192, 32768, 131072}, 131072, 6};
-  static const bench_counts simulation = {{128, 512, 2048}, 2048, 3};
-  const char *own = run->set->suite;
-  int code = -1;
+  static const bench_counts modelled = {{128, 256, 512, 1024, 2048}, 2048, 5};
+  static const bench_counts simulation = {{128}, 128, 1};
+  int code = list_systems(run, false);
   use_ranks(run, simulated ? &simulation : &modelled);
-  if (own && !strncmp(own, "gen:", 4))
-    return run_structure(run, own + 4, own, simulated, begin, span);
-  if (own)
-    return leave_usage("bench", "l23 models and simulates matrices gen:NAME:SIZE, not %s", own);
-  for (int k = 0; k < NSYSTEMS && code < 0; k++)
-    code = run_structure(run, systems[k].name, systems[k].generator, simulated,
-                         begin + span * k / NSYSTEMS, span / NSYSTEMS);
+  for (int k = 0; k < run->systems && code < 0; k++)
+    code = run_structure(run, run->system[k].name, run->system[k].matrix, simulated,
+                         begin + span * k / run->systems, span / run->systems);
   return code;
 }
 
@@ -433,13 +499,12 @@ static int start_ranks(l23 *run, const char *factors, int64_t ranks, const char 
 /* part: real or gpu. */
 static int run_real(l23 *run, const char *part, double begin, double span) {
   static const bench_counts usual = {{1, 2, 4, 8, 16}, 16, 5};
-  const char *own = run->set->suite;
-  int code = -1;
+  int code = list_systems(run, true);
   use_ranks(run, &usual);
-  for (int s = 0; s < (own ? 1 : 2) && code < 0; s++) {
+  for (int s = 0; s < run->systems && code < 0; s++) {
     char factors[1200];
-    const char *matrix = own ? own : real_systems[s];
-    double each = span / (own ? 1 : 2), step = each / (run->ranks.count + 1);
+    const char *matrix = run->system[s].matrix;
+    double each = span / run->systems, step = each / (run->ranks.count + 1);
     set_progress(run, matrix, begin + each * s, step, 1);
     code = make_factors(run, matrix, factors, sizeof factors);
     for (int k = 0; k < run->ranks.count && code < 0; k++) {
@@ -510,6 +575,7 @@ static int check(const bench_settings *set) {
 }
 
 int bench_l23_list(const char *suite) {
+  if (suite && is_suite(suite)) return bench_list(suite);
   if (suite) return printf("%s\n", human_name(suite).s), LEAVE_SOLVED;
   for (int k = 0; k < 2; k++) printf("%s\n", real_systems[k]);
   for (int k = 0; k < NSYSTEMS; k++) printf("%s\n", systems[k].generator);

@@ -36,7 +36,7 @@ typedef struct solver {
 
 typedef struct way {
   const char *method;
-  bool scattered, inverted;
+  bool scattered, inverted, flat;
 } way;
 
 /* Copies `count` fields from `offset` on of the smallest, mean and largest values. */
@@ -52,7 +52,6 @@ static void copy_values(l23_row *row, l23_value to, const trs_mpi_stats *t, size
 /* t: three structures, by trs_mpi_over. */
 static l23_row row_of(const solver *s, const way *w, const trs_mpi_stats *t, int64_t nrhs) {
   l23_row row = {.kind = "real",
-                 .trees = "binary",
                  .homes = !w->scattered,
                  .inverted = w->inverted,
                  .n = s->n,
@@ -67,6 +66,7 @@ static l23_row row_of(const solver *s, const way *w, const trs_mpi_stats *t, int
                  .volume_bound = t->volume_bound};
   snprintf(row.matrix, sizeof row.matrix, "%s", s->name);
   snprintf(row.method, sizeof row.method, "%s", w->method);
+  snprintf(row.trees, sizeof row.trees, "%s", w->flat ? "flat" : "binary");
   copy_values(&row, L23_SOLVE, t, offsetof(trs_mpi_stats, solve_s), 1);
   copy_values(&row, L23_BYTES, t, offsetof(trs_mpi_stats, bytes), 1);
   copy_values(&row, L23_INTER, t, offsetof(trs_mpi_stats, inter_s), 2);
@@ -134,6 +134,7 @@ static trs_status run_way(solver *s, const way *w, int pz) {
   trs_mpi_options how = {.struct_size = sizeof(trs_mpi_options),
                          .method = w->method,
                          .pz = pz,
+                         .flat_trees = w->flat,
                          .scattered = w->scattered};
   trs_scalar scalar = TRS_DOUBLE;
   trs_mpi_plan *plan = NULL;
@@ -207,7 +208,7 @@ static trs_status run_gpu(solver *s, const way *w, int px, int64_t nrhs, bool co
 /* 1 x 1 x Pz: each grid alone in its turn, then all at once if every rank has its own GPU.
  * Algorithm 4 for comparison. */
 static trs_status run_gpus(solver *s, int *sharing) {
-  static const way ways[] = {{"grid3d", false, false}, {"grid3d:algorithm=4", false, false}};
+  static const way ways[] = {{.method = "grid3d"}, {.method = "grid3d:algorithm=4"}};
   trs_status status = TRS_SUCCESS;
   for (int w = 0; w < 2; w++)
     for (int k = 0; k < s->set->nrhs.count && !status; k++) {
@@ -221,10 +222,10 @@ static trs_status run_gpus(solver *s, int *sharing) {
 /* Several GPUs per grid: the default, with separators inverted, distributed as in L23, and L23's
  * Algorithm 5. */
 static trs_status run_wide_grids(solver *s) {
-  static const way ways[] = {{"grid3d", false, false},
-                             {"grid3d", false, true},
-                             {"grid3d", true, false},
-                             {"grid3d:algorithm=5", true, false}};
+  static const way ways[] = {{.method = "grid3d"},
+                             {.method = "grid3d", .inverted = true},
+                             {.method = "grid3d", .scattered = true},
+                             {.method = "grid3d:algorithm=5", .scattered = true}};
   trs_status status = TRS_SUCCESS;
   int sharing;
   for (int px = 2; px <= 4; px *= 2)
@@ -242,17 +243,29 @@ static trs_status run_gpu_shapes(solver *s) {
 }
 
 static trs_status run_shapes(solver *s, int64_t leaves) {
-  static const way ways[] = {{"grid3d", false, false},
-                             {"grid3d", false, true},
-                             {"grid3d-baseline", true, false},
-                             {"grid2d", true, false}};
+  /* L23's baseline, and that one with look-ahead and with binary trees; L23's solve with Algorithm
+   * 2 and with pairwise exchange; ours, with blocks and with separators inverted; and with one grid
+   */
+  static const way ways[] = {
+      {.method = "grid3d-baseline:lookahead=0", .scattered = true, .flat = true},
+      {.method = "grid3d-baseline", .scattered = true, .flat = true},
+      {.method = "grid3d-baseline", .scattered = true},
+      {.method = "grid3d:algorithm=2", .scattered = true},
+      {.method = "grid3d", .scattered = true},
+      {.method = "grid3d"},
+      {.method = "grid3d", .inverted = true}};
+  static const way one[] = {
+      {.method = "grid3d-baseline:lookahead=0", .scattered = true, .flat = true},
+      {.method = "grid2d", .scattered = true},
+      {.method = "grid3d"},
+      {.method = "grid3d", .inverted = true}};
   trs_status status = TRS_SUCCESS;
-  for (int pz = 1; pz <= 8 && s->size % pz == 0 && pz <= leaves; pz *= 2)
-    for (size_t k = 0; k < sizeof ways / sizeof *ways && !status; k++) {
-      bool alone = s->size == pz; /* grids of one process: nothing is distributed */
-      if ((ways[k].inverted && alone) || (!strcmp(ways[k].method, "grid2d") && pz > 1)) continue;
-      status = run_way(s, &ways[k], pz);
-    }
+  for (int pz = 1; pz <= 8 && s->size % pz == 0 && pz <= leaves; pz *= 2) {
+    const way *of = pz == 1 ? one : ways;
+    const size_t count = pz == 1 ? sizeof one / sizeof *one : sizeof ways / sizeof *ways;
+    for (size_t k = 0; k < count && !status; k++) /* grids of one process: nothing is distributed */
+      if (!of[k].inverted || s->size > pz) status = run_way(s, &of[k], pz);
+  }
   return status;
 }
 

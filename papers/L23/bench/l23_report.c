@@ -11,21 +11,36 @@
 #include "output.h"
 #include "row.h"
 
-/* Figure 4's lines.  FLAT: with flat trees, as L23's baseline has them. */
-enum { GRID2D, FLAT, BASELINE, SCATTERED, NEW, INVERTED, VARIANTS };
-/* The chart's lines; SCATTERED is in the tables. */
-enum { DRAWN = VARIANTS - 1 };
-static const char *const variant_names[VARIANTS] = {"2D with trees", "baseline, flat trees",
-                                                    "baseline",      "new, without homes",
-                                                    "new",           "new, separators inverted"};
+/* The solves, in the order of the tables.  L23's are what the paper describes: its layout, blocks
+ * inverted, binary trees and Algorithm 2; its baseline has flat trees and solves a node's diagonal
+ * block before it multiplies the blocks below.  Ours have subtrees on one rank each. */
+enum { GRID2D, OF_L23, FLAT, BASELINE, L23S, PAIRS, OURS, INVERTED, VARIANTS };
+static const char *const variant_names[VARIANTS] = {"2D with trees",
+                                                    "baseline, L23",
+                                                    "baseline, flat trees",
+                                                    "baseline, binary trees",
+                                                    "L23",
+                                                    "L23, pairwise exchange",
+                                                    "ours, blocks inverted",
+                                                    "ours, separators inverted"};
 
 static int variant(const l23_row *r) {
-  if (r->inverted) return strcmp(r->method, "grid3d-baseline") ? INVERTED : VARIANTS;
-  const bool baseline = !strcmp(r->method, "grid3d-baseline");
-  if (baseline && !strcmp(r->trees, "flat")) return FLAT;
+  const bool baseline = !strncmp(r->method, "grid3d-baseline", 15),
+             flat = !strcmp(r->trees, "flat");
+  if (r->inverted) return baseline || !r->homes ? VARIANTS : INVERTED;
+  if (strstr(r->method, "lookahead=0")) return flat && !r->homes ? OF_L23 : VARIANTS;
+  if (baseline && flat) return r->homes ? VARIANTS : FLAT;
+  if (flat) return VARIANTS;
   if (r->pz == 1 && !r->homes) return GRID2D;
-  if (baseline) return BASELINE;
-  return r->homes ? NEW : SCATTERED;
+  if (baseline) return r->homes ? VARIANTS : BASELINE;
+  if (!strcmp(r->method, "grid3d:algorithm=2")) return r->homes ? VARIANTS : L23S;
+  return r->homes ? OURS : PAIRS;
+}
+
+/* With one grid L23's solve is 2D with trees, and baselines differ in their trees alone. */
+static int variant_of_one_grid(int variant) {
+  if (variant == FLAT) return OF_L23;
+  return variant == BASELINE || variant == L23S || variant == PAIRS ? GRID2D : variant;
 }
 
 static bool is_square(const l23_row *r) { return r->px <= r->py && r->py <= 2 * r->px; }
@@ -36,12 +51,15 @@ typedef struct choice {
   int64_t ranks, nrhs;
   int variant; /* VARIANTS: any */
   bool square;
+  int pz; /* 0: any */
 } choice;
 
 static bool fits(const l23_row *r, const choice *c) {
   return !strcmp(r->kind, c->kind) && !strcmp(r->matrix, c->matrix) && r->nrhs == c->nrhs &&
          (!c->ranks || r->ranks == c->ranks) && (!c->square || is_square(r)) &&
-         (c->variant == VARIANTS || variant(r) == c->variant);
+         (!c->pz || r->pz == c->pz) &&
+         (c->variant == VARIANTS || variant(r) == c->variant ||
+          (r->pz == 1 && variant(r) == variant_of_one_grid(c->variant)));
 }
 
 static const l23_row *best(const l23_rows *rows, const choice *c) {
@@ -56,7 +74,7 @@ static const l23_row *best(const l23_rows *rows, const choice *c) {
 /* The first row of each system. */
 static bool is_first(const l23_rows *rows, int64_t at) {
   const l23_row *r = &rows->row[at];
-  choice same = {r->kind, r->matrix, 0, r->nrhs, VARIANTS, false};
+  choice same = {r->kind, r->matrix, 0, r->nrhs, VARIANTS, false, 0};
   for (int64_t i = 0; i < at; i++)
     if (fits(&rows->row[i], &same)) return false;
   return true;
@@ -82,7 +100,7 @@ static void name_system(char *text, size_t size, const char *what, const choice 
            (long long)c->nrhs, c->nrhs == 1 ? "" : "s");
 }
 
-/* ---- Figure 4: the best grid of each method. ---- */
+/* ---- The best grid of each solve. ---- */
 
 static void add_best(bench_grid *grid, const l23_rows *rows, choice c, const int64_t *ranks,
                      int count) {
@@ -121,63 +139,113 @@ static void print_best(const l23_rows *rows, choice c, bool markdown) {
       c.square = !any;
       add_best(&grid, rows, c, ranks, count);
     }
-  name_system(text, sizeof text, "L23, Figure 4: best grids in ms", &c);
+  name_system(text, sizeof text, "Best grids in ms", &c);
   bench_grid_print(&grid, text, markdown);
 }
 
-/* ---- The claims of L23. ---- */
+/* ---- Figure 4: near-square grids, a curve per Pz. ---- */
 
-static void add_gain(bench_grid *grid, const l23_rows *rows, const choice *slow, choice fast) {
-  for (int inverted = 0; inverted < 2; inverted++)
-    for (int any = 0; any < 2; any++) {
-      choice s = *slow, f = fast;
-      if (f.variant == NEW && inverted) f.variant = INVERTED;
-      if (s.variant == NEW && inverted) s.variant = INVERTED;
-      s.square = f.square = !any;
-      const l23_row *a = best(rows, &s), *b = best(rows, &f);
-      double gain = a && b ? a->value[L23_SOLVE].max / b->value[L23_SOLVE].max : NAN;
-      bench_grid_add(grid, bench_ratio(gain).s);
+enum { MOST_PZ = 32 };
+
+static void print_curves(const l23_rows *rows, choice c, bool markdown) {
+  int64_t ranks[MOST_RANKS];
+  char text[160];
+  c.square = true;
+  int count = list_ranks(rows, &c, ranks);
+  bench_grid grid = {.columns = count + 2};
+  bench_grid_add(&grid, "solve");
+  bench_grid_add(&grid, "Pz");
+  for (int k = 0; k < count; k++) bench_grid_add(&grid, human_count(ranks[k]).s);
+  for (c.variant = 0; c.variant < VARIANTS; c.variant++)
+    for (c.pz = 1; c.pz <= (c.variant == GRID2D ? 1 : MOST_PZ); c.pz *= 2) {
+      c.ranks = 0;
+      if (!best(rows, &c) || (c.pz == 1 && variant_of_one_grid(c.variant) != c.variant)) continue;
+      bench_grid_add(&grid, variant_names[c.variant]);
+      bench_grid_add(&grid, human_count(c.pz).s);
+      for (int k = 0; k < count; k++) {
+        c.ranks = ranks[k];
+        const l23_row *r = best(rows, &c);
+        snprintf(text, sizeof text, "%.3g", r ? 1e3 * r->value[L23_SOLVE].max : 0);
+        bench_grid_add(&grid, r ? text : "");
+      }
     }
+  name_system(text, sizeof text, "L23, Figure 4: ms by ranks", &c);
+  bench_grid_print(&grid, text, markdown);
+}
+
+/* ---- The claims of L23, on near-square grids. ---- */
+
+static double gain(const l23_rows *rows, choice c, int slow, int fast) {
+  c.variant = slow;
+  const l23_row *a = best(rows, &c);
+  c.variant = fast;
+  const l23_row *b = best(rows, &c);
+  return a && b ? a->value[L23_SOLVE].max / b->value[L23_SOLVE].max : NAN;
+}
+
+/* The largest gain with both on the same ranks; over the best 2D, on any Pz, else with the same
+ * Pz. */
+static void add_most(bench_grid *grid, const l23_rows *rows, choice c, const int64_t *ranks,
+                     int count, int slow, int fast) {
+  char text[64] = "";
+  double most = 0;
+  for (int k = 0; k < count; k++)
+    for (int pz = 1; pz <= MOST_PZ; pz *= 2) {
+      c.ranks = ranks[k];
+      c.pz = slow == GRID2D ? 0 : pz;
+      double g = gain(rows, c, slow, fast);
+      if (!(g > most)) continue;
+      most = g;
+      if (c.pz)
+        snprintf(text, sizeof text, "%.2f (%lld, %d)", g, (long long)ranks[k], pz);
+      else
+        snprintf(text, sizeof text, "%.2f (%lld)", g, (long long)ranks[k]);
+    }
+  bench_grid_add(grid, text);
 }
 
 static void print_gains(const l23_rows *rows, choice c, bool markdown) {
-  static const char *const heads[] = {"new over", "near-square", "any grid",
-                                      "inverted, near-square", "inverted, any grid"};
+  static const int pairs[][2] = {
+      {OF_L23, L23S},     {GRID2D, L23S}, {OF_L23, OURS},   {GRID2D, OURS}, {OF_L23, INVERTED},
+      {GRID2D, INVERTED}, {FLAT, L23S},   {BASELINE, L23S}, {L23S, PAIRS},  {OF_L23, FLAT}};
   int64_t ranks[MOST_RANKS];
   char text[160];
-  bench_grid grid = {.columns = 5};
+  c.square = true;
   int count = list_ranks(rows, &c, ranks);
-  if (!count) return;
-  for (int k = 0; k < 5; k++) bench_grid_add(&grid, heads[k]);
-  for (int k = 0; k < count; k++)
-    for (int which = BASELINE; which >= GRID2D; which--) {
-      choice slow = c, fast = c;
-      slow.ranks = fast.ranks = ranks[k];
-      slow.variant = which;
-      fast.variant = NEW;
-      if (!best(rows, &slow)) continue;
-      snprintf(text, sizeof text, "%s, %lld ranks", variant_names[which], (long long)ranks[k]);
-      bench_grid_add(&grid, text);
-      add_gain(&grid, rows, &slow, fast);
-    }
-  for (int k = 1; k < count; k++) {
-    choice slow = c, fast = c;
-    slow.variant = fast.variant = NEW;
-    slow.ranks = ranks[0];
-    fast.ranks = ranks[k];
-    snprintf(text, sizeof text, "itself, %lld to %lld ranks", (long long)ranks[0],
-             (long long)ranks[k]);
+  bench_grid grid = {.columns = count + 2};
+  bench_grid_add(&grid, "best grid over best grid");
+  for (int k = 0; k < count; k++) bench_grid_add(&grid, human_count(ranks[k]).s);
+  bench_grid_add(&grid, "most, same ranks and Pz");
+  for (size_t p = 0; p < sizeof pairs / sizeof *pairs; p++) {
+    const int slow = pairs[p][0], fast = pairs[p][1];
+    choice s = c, f = c;
+    s.variant = slow;
+    f.variant = fast;
+    if (!best(rows, &s) || !best(rows, &f)) continue;
+    snprintf(text, sizeof text, "%s over %s", variant_names[fast], variant_names[slow]);
     bench_grid_add(&grid, text);
-    add_gain(&grid, rows, &slow, fast);
+    for (int k = 0; k < count; k++) {
+      choice at = c;
+      at.ranks = ranks[k];
+      bench_grid_add(&grid, bench_ratio(gain(rows, at, slow, fast)).s);
+    }
+    add_most(&grid, rows, c, ranks, count, slow, fast);
   }
-  name_system(text, sizeof text, "Times as fast, best grids", &c);
-  bench_grid_print(&grid, text, markdown);
+  name_system(text, sizeof text, "Times as fast by ranks, near-square grids", &c);
+  if (grid.cells > grid.columns) {
+    bench_grid_print(&grid, text, markdown);
+    return;
+  }
+  free(grid.cell);
 }
 
-/* ---- Figures 5 to 8: the parts of the time; of the model on 1024 ranks alone (Figures 7, 8),
- * since it has many more numbers of ranks than a page can show. ---- */
+/* ---- Figures 5 to 8: the parts of the time. ---- */
 
-enum { MODELLED_PARTS = 1024 };
+static void add_ms(bench_grid *grid, double seconds) {
+  char text[48];
+  snprintf(text, sizeof text, "%.3g", 1e3 * seconds);
+  bench_grid_add(grid, text);
+}
 
 static void add_spread(bench_grid *grid, const l23_spread *s) {
   char text[48];
@@ -185,15 +253,23 @@ static void add_spread(bench_grid *grid, const l23_spread *s) {
   bench_grid_add(grid, s->max > 0 ? text : "0");
 }
 
-static void add_phases(bench_grid *grid, const l23_row *r) {
-  char text[64];
-  snprintf(text, sizeof text, "%s %dx%dx%d", variant_names[variant(r)], r->px, r->py, r->pz);
-  bench_grid_add(grid, text);
-  snprintf(text, sizeof text, "%.3g", 1e3 * r->value[L23_SOLVE].max);
-  bench_grid_add(grid, text);
+/* Real ranks report no time of a sweep: its parts' means. */
+static void add_sweep(bench_grid *grid, const l23_row *r, int upper) {
+  if (r->value[L23_SWEEP + upper].max > 0)
+    add_spread(grid, &r->value[L23_SWEEP + upper]);
+  else
+    add_ms(grid, r->value[L23_INTRA + upper].mean + r->value[L23_FLOP + upper].mean);
+}
+
+static void add_parts(bench_grid *grid, const l23_row *r) {
   static const l23_value shown[] = {L23_INTER, L23_INTRA, L23_FLOP};
-  for (int k = 0; k < 3; k++)
-    for (int side = 0; side < 2; side++) add_spread(grid, &r->value[shown[k] + side]);
+  char text[64];
+  bench_grid_add(grid, human_count(r->ranks).s);
+  snprintf(text, sizeof text, "%dx%dx%d", r->px, r->py, r->pz);
+  bench_grid_add(grid, text);
+  add_ms(grid, r->value[L23_SOLVE].max);
+  for (int k = 0; k < 3; k++) add_ms(grid, r->value[shown[k]].mean + r->value[shown[k] + 1].mean);
+  for (int upper = 0; upper < 2; upper++) add_sweep(grid, r, upper);
   const l23_spread *messages = &r->value[L23_INTRA_MESSAGES], *bytes = &r->value[L23_INTRA_BYTES];
   snprintf(text, sizeof text, "%.0f/%.0f", messages->mean, messages->max);
   bench_grid_add(grid, text);
@@ -203,25 +279,32 @@ static void add_phases(bench_grid *grid, const l23_row *r) {
   bench_grid_add(grid, text);
 }
 
-static void print_phases(const l23_rows *rows, choice c, bool markdown) {
-  static const char *const heads[] = {
-      "",           "total", "between grids L", "U",  "inside grids L", "U",
-      "products L", "U",     "messages",        "kB", "L23's kB"};
+static void print_parts(const l23_rows *rows, choice c, bool markdown) {
+  static const int shown[] = {OF_L23, L23S, OURS, INVERTED};
+  static const char *const heads[] = {"ranks", "grids", "total",    "Z-Comm", "XY-Comm", "products",
+                                      "L",     "U",     "messages", "kB",     "L23's kB"};
   int64_t ranks[MOST_RANKS];
   char text[280], about[160];
+  c.square = true;
   int count = list_ranks(rows, &c, ranks);
-  for (int k = 0; k < count; k++) {
-    if (!strcmp(c.kind, "loggp") && ranks[k] != MODELLED_PARTS) continue;
+  for (size_t v = 0; v < sizeof shown / sizeof *shown; v++) {
     bench_grid grid = {.columns = 11};
     for (int h = 0; h < 11; h++) bench_grid_add(&grid, heads[h]);
-    c.ranks = ranks[k];
-    for (c.variant = 0; c.variant < VARIANTS; c.variant++)
-      if (best(rows, &c)) add_phases(&grid, best(rows, &c));
-    c.variant = VARIANTS;
-    name_system(about, sizeof about, "L23, Figures 5 to 8: ms as least/mean/most", &c);
-    snprintf(text, sizeof text, "%s, %lld ranks; what a rank sends in L as mean/most", about,
-             (long long)ranks[k]);
-    bench_grid_print(&grid, text, markdown);
+    c.variant = shown[v];
+    for (int k = 0; k < count; k++)
+      for (c.pz = 1; c.pz <= MOST_PZ; c.pz *= 2) {
+        c.ranks = ranks[k];
+        if (best(rows, &c)) add_parts(&grid, best(rows, &c));
+      }
+    name_system(about, sizeof about, "L23, Figures 5 to 8", &c);
+    snprintf(text, sizeof text,
+             "%s: %s, ms (means over ranks; L and U without Z-Comm: least/mean/most); what a rank "
+             "sends inside its grid in L, mean/most",
+             about, variant_names[shown[v]]);
+    if (grid.cells > grid.columns)
+      bench_grid_print(&grid, text, markdown);
+    else
+      free(grid.cell);
   }
 }
 
@@ -235,7 +318,7 @@ static void print_replication(const l23_rows *rows, choice c, bool markdown) {
   for (int pz = 1; pz <= 1 << 16; pz *= 2)
     for (int64_t i = 0; i < rows->count; i++) {
       const l23_row *r = &rows->row[i];
-      if (!fits(r, &c) || r->pz != pz || variant(r) != NEW) continue;
+      if (!fits(r, &c) || r->pz != pz || variant(r) != OURS) continue;
       const double cells[] = {r->replicated, r->replicated_work,
                               r->value[L23_LEAF].max / r->value[L23_LEAF].mean};
       bench_grid_add(&grid, human_count(pz).s);
@@ -328,56 +411,60 @@ void l23_report(const l23_rows *rows, bool markdown) {
       print_gpus(rows, i, markdown);
       continue;
     }
-    choice c = {r->kind, r->matrix, 0, r->nrhs, VARIANTS, false};
+    choice c = {r->kind, r->matrix, 0, r->nrhs, VARIANTS, false, 0};
     if (!is_first(rows, i)) continue;
+    print_curves(rows, c, markdown);
     print_best(rows, c, markdown);
     print_gains(rows, c, markdown);
-    print_phases(rows, c, markdown);
+    print_parts(rows, c, markdown);
     print_replication(rows, c, markdown);
   }
   print_validation(rows);
 }
 
-/* ---- The chart. ---- */
+/* ---- The chart: Figure 4. ---- */
 
-static int fill_panel(bench_lines *lines, int64_t at, const l23_rows *rows, choice c) {
-  int series = 0;
-  for (int dots = 0; dots < 2; dots++)
-    for (int v = 0; v < VARIANTS; v++) {
-      if (v == SCATTERED) continue;
-      c.kind = dots ? "smpi" : "loggp";
-      c.variant = v;
-      for (int k = 0; k < lines->points; k++) {
-        c.ranks = (int64_t)lines->x[k];
-        const l23_row *r = best(rows, &c);
-        double *value = &lines->value[(at * lines->series + series) * lines->points + k];
-        if (r) *value = 1e3 * r->value[L23_SOLVE].max;
-      }
-      series++;
+enum { CURVES = 6 }; /* Pz = 1 to 32 */
+
+/* Lines and dots of a panel. */
+static const struct {
+  int line, dots;
+  const char *label;
+} panels[] = {{L23S, OF_L23, "L23 and its baseline"}, {OURS, FLAT, "ours and the flat baseline"}};
+enum { PANELS = sizeof panels / sizeof *panels };
+
+static void fill_panel(bench_lines *lines, int64_t at, const l23_rows *rows, choice c) {
+  c.square = true;
+  for (int series = 0; series < 2 * CURVES; series++) {
+    c.variant = series < CURVES ? panels[at % PANELS].line : panels[at % PANELS].dots;
+    c.pz = 1 << series % CURVES;
+    for (int k = 0; k < lines->points; k++) {
+      c.ranks = (int64_t)lines->x[k];
+      const l23_row *r = best(rows, &c);
+      double *value = &lines->value[(at * lines->series + series) * lines->points + k];
+      if (r) *value = 1e3 * r->value[L23_SOLVE].max;
     }
-  return series;
+  }
 }
 
-/* The systems that were modelled on at least the given number of rank counts, at most most of them.
- */
-static int pick_panels(const l23_rows *rows, int least, int64_t *panel, int most) {
-  int64_t ranks[MOST_RANKS];
-  int panels = 0;
-  for (int64_t i = 0; i < rows->count && panels < most; i++) {
-    const l23_row *r = &rows->row[i];
-    choice c = {"loggp", r->matrix, 0, r->nrhs, VARIANTS, false};
-    if (!strcmp(r->kind, "loggp") && is_first(rows, i) && list_ranks(rows, &c, ranks) >= least)
-      panel[panels++] = i;
-  }
-  return panels;
+/* The systems that were modelled. */
+static int pick_systems(const l23_rows *rows, int64_t *system, int most) {
+  int systems = 0;
+  for (int64_t i = 0; i < rows->count && systems < most; i++)
+    if (!strcmp(rows->row[i].kind, "loggp") && is_first(rows, i)) system[systems++] = i;
+  return systems;
+}
+
+static choice choice_of(const l23_row *r) {
+  return (choice){"loggp", r->matrix, 0, r->nrhs, VARIANTS, true, 0};
 }
 
 /* The rank counts of the system with the most of them. */
-static void fill_ranks(bench_lines *lines, const l23_rows *rows, const int64_t *panel, int panels) {
+static void fill_ranks(bench_lines *lines, const l23_rows *rows, const int64_t *system,
+                       int systems) {
   int64_t ranks[MOST_RANKS];
-  for (int p = 0; p < panels; p++) {
-    const l23_row *r = &rows->row[panel[p]];
-    choice c = {"loggp", r->matrix, 0, r->nrhs, VARIANTS, false};
+  for (int p = 0; p < systems; p++) {
+    choice c = choice_of(&rows->row[system[p]]);
     int count = list_ranks(rows, &c, ranks);
     if (count <= lines->points) continue;
     lines->points = count;
@@ -385,40 +472,31 @@ static void fill_ranks(bench_lines *lines, const l23_rows *rows, const int64_t *
   }
 }
 
-static void name_series(bench_lines *lines) {
-  for (int v = 0, s = 0; v < VARIANTS; v++) {
-    if (v == SCATTERED) continue;
-    snprintf(lines->name[s], sizeof lines->name[s], "%s", variant_names[v]);
-    lines->dots[DRAWN + s++] = DRAWN;
-  }
-}
-
 int l23_draw(const l23_rows *rows, const char *path) {
-  enum { MOST_PANELS = 12 };
-  bench_lines lines = {.title = "Milliseconds of a solve by the number of ranks, best grid of each",
+  enum { MOST_SYSTEMS = BENCH_MOST_PANELS / PANELS };
+  bench_lines lines = {.title = "L23, Figure 4: milliseconds of a solve by ranks, a curve per Pz",
                        .subtitle =
-                           "Lines: the LogGP model. Large dots: simulated ranks (SimGrid "
-                           "SMPI). Nothing here was measured on a cluster. One right-hand "
-                           "side where no number is named.",
+                           "The LogGP model of Cori, near-square grids. Lines: L23's solve, "
+                           "or ours (blocks inverted). Large dots: L23's baseline, or the "
+                           "baseline with flat trees that looks ahead. Nothing here was "
+                           "measured on a cluster.",
                        .x_axis = "ranks",
-                       .series = 2 * DRAWN};
-  int64_t panel[MOST_PANELS];
-  int panels = pick_panels(rows, 3, panel, MOST_PANELS); /* one or two points: in the tables */
-  if (!panels) panels = pick_panels(rows, 1, panel, MOST_PANELS);
-  if (!panels) return leave_usage("bench", "--svg draws what was modelled: --parts model");
-  fill_ranks(&lines, rows, panel, panels);
-  name_series(&lines);
-  int code = bench_lines_open(&lines, panels);
+                       .series = 2 * CURVES};
+  int64_t system[MOST_SYSTEMS];
+  int systems = pick_systems(rows, system, MOST_SYSTEMS);
+  if (!systems) return leave_usage("bench", "--svg draws what was modelled: --parts model");
+  fill_ranks(&lines, rows, system, systems);
+  if (!lines.points) return leave_usage("bench", "--svg draws near-square grids, Px <= Py <= 2 Px");
+  for (int s = 0; s < CURVES; s++) {
+    snprintf(lines.name[s], sizeof lines.name[s], "Pz = %d", 1 << s);
+    lines.dots[CURVES + s] = CURVES;
+  }
+  int code = bench_lines_open(&lines, (int64_t)systems * PANELS);
   if (code >= 0) return code;
-  for (int p = 0; p < panels; p++) {
-    const l23_row *r = &rows->row[panel[p]];
-    choice c = {"loggp", r->matrix, 0, r->nrhs, VARIANTS, false};
-    if (r->nrhs == 1)
-      snprintf(lines.label[p], sizeof *lines.label, "%.40s", r->matrix);
-    else
-      snprintf(lines.label[p], sizeof *lines.label, "%.40s, %lld right-hand sides", r->matrix,
-               (long long)r->nrhs);
-    fill_panel(&lines, p, rows, c);
+  for (int p = 0; p < systems * PANELS; p++) {
+    const l23_row *r = &rows->row[system[p / PANELS]];
+    snprintf(lines.label[p], sizeof *lines.label, "%.32s: %s", r->matrix, panels[p % PANELS].label);
+    fill_panel(&lines, p, rows, choice_of(r));
   }
   code = bench_lines_write(&lines, path);
   bench_lines_close(&lines);

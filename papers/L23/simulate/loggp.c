@@ -1,4 +1,4 @@
-/* loggp.c - a grid's sweep as events, and the three algorithms built from sweeps. */
+/* loggp.c - a grid's sweep as events, and the algorithms built from sweeps. */
 #include "simulate/loggp.h"
 
 #include <stdlib.h>
@@ -527,7 +527,8 @@ typedef struct transfers {
 } transfers;
 
 /* The cost of a message for its sender. */
-static void send_off(world *w, transfers *t, int64_t from, int64_t to, int64_t columns, bool in_upper) {
+static void send_off(world *w, transfers *t, int64_t from, int64_t to, int64_t columns,
+                     bool in_upper) {
   const trs_machine *m = w->m;
   int64_t bytes = 8 * columns * w->nrhs;
   double *v = w->figures[from].value, cost = m->send_s + (double)bytes * m->copy_s;
@@ -540,7 +541,8 @@ static void send_off(world *w, transfers *t, int64_t from, int64_t to, int64_t c
 }
 
 /* And for its receiver. */
-static void take_in(world *w, int64_t to, double arrival, int64_t columns, bool in_upper, bool add) {
+static void take_in(world *w, int64_t to, double arrival, int64_t columns, bool in_upper,
+                    bool add) {
   const trs_machine *m = w->m;
   int64_t numbers = columns * w->nrhs;
   double begin = w->free[to], start = begin > arrival ? begin : arrival;
@@ -577,19 +579,25 @@ static trs_status open_step(const world *w, transfers *t, int64_t **columns) {
   return status;
 }
 
-static trs_status allreduce(world *w) {
+/* Pairs exchange; or (one_root) upper grids send in the first half of the steps, lower ones in the
+ * second. */
+static trs_status allreduce(world *w, bool one_root) {
   int64_t ranks = (int64_t)w->shape.x * w->shape.y, *columns;
+  const int levels = w->l->levels;
   transfers t;
   TRS_TRY(open_step(w, &t, &columns));
-  for (int step = 0; step < w->l->levels; step++) {
+  for (int k = 0; k < (one_root ? 2 : 1) * levels; k++) {
+    const bool back = k >= levels;
+    const int step = back ? 2 * levels - 1 - k : k;
     for (int z = 0; z < w->shape.z; z++) {
       int partner = trs_pair_partner(z, step);
+      if (one_root && (!trs_crosses(z, step) || trs_is_upper_grid(z, step) == back)) continue;
       memset(columns, 0, (size_t)ranks * sizeof *columns);
       add_shared(w, z, step + 1, TRS_HALF_BELOW, columns);
       for (int64_t r = 0; r < ranks; r++)
         send_off(w, &t, z * ranks + r, partner * ranks + r, columns[r], 0);
     }
-    deliver(w, &t, 0, true);
+    deliver(w, &t, 0, !back);
   }
   TRS_FREE_ALL(t.at, columns);
   return TRS_SUCCESS;
@@ -619,29 +627,38 @@ static trs_status cross(world *w, int step, bool sums) {
 
 /* ---- The algorithms. ---- */
 
-static trs_status run_level(world *w, trs_grid_algorithm algorithm, bool upper, int height) {
+static trs_status run_part(world *w, trs_grid_algorithm algorithm, bool upper, int height,
+                           trs_node_blocks blocks) {
   for (int z = 0; z < w->shape.z; z += 1 << height) {
-    trs_roles role = trs_grid_roles(algorithm, z, upper, height);
+    trs_roles role = trs_grid_roles(algorithm, z, upper, height, blocks);
     TRS_TRY(run_sweep(w, upper, z, &role));
   }
   return TRS_SUCCESS;
 }
 
-static trs_status run_new(world *w) {
-  TRS_TRY(run_level(w, TRS_GRID3D, TRS_L, 0));
-  TRS_TRY(allreduce(w));
-  return run_level(w, TRS_GRID3D, TRS_U, 0);
+static trs_status run_new(world *w, bool one_root) {
+  TRS_TRY(run_part(w, TRS_GRID3D, TRS_L, 0, TRS_NODE_ALL));
+  TRS_TRY(allreduce(w, one_root));
+  return run_part(w, TRS_GRID3D, TRS_U, 0, TRS_NODE_ALL);
 }
 
-static trs_status run_baseline(world *w) {
+static trs_status run_level(world *w, bool apart, bool upper, int height) {
+  if (!apart) return run_part(w, TRS_GRID3D_BASELINE, upper, height, TRS_NODE_ALL);
+  TRS_TRY(
+      run_part(w, TRS_GRID3D_BASELINE, upper, height, upper ? TRS_NODE_OTHERS : TRS_NODE_DIAGONAL));
+  return run_part(w, TRS_GRID3D_BASELINE, upper, height,
+                  upper ? TRS_NODE_DIAGONAL : TRS_NODE_OTHERS);
+}
+
+static trs_status run_baseline(world *w, bool apart) {
   int levels = w->l->levels;
   for (int h = 0; h <= levels; h++) {
-    TRS_TRY(run_level(w, TRS_GRID3D_BASELINE, TRS_L, h));
+    TRS_TRY(run_level(w, apart, TRS_L, h));
     if (h < levels) TRS_TRY(cross(w, h, true));
   }
   for (int h = levels; h >= 0; h--) {
     if (h < levels) TRS_TRY(cross(w, h, false));
-    TRS_TRY(run_level(w, TRS_GRID3D_BASELINE, TRS_U, h));
+    TRS_TRY(run_level(w, apart, TRS_U, h));
   }
   return TRS_SUCCESS;
 }
@@ -668,21 +685,29 @@ static void weigh(world *w) {
 }
 
 trs_status trs_loggp(const trs_grid_layout *layout, const trs_machine *machine,
-                     trs_grid_algorithm algorithm, trs_tree_shape trees, trs_grid_shape shape,
-                     int64_t nrhs, trs_figures *figures) {
-  int64_t ranks = (int64_t)shape.x * shape.y * shape.z;
-  world w = {
-      .l = layout, .m = machine, .trees = trees, .shape = shape, .nrhs = nrhs, .figures = figures};
-  if (shape.z != layout->pz) return trs_fail(TRS_ERROR_ARGUMENT, -1, "the model has no such solve");
+                     const trs_simulated *run, trs_figures *figures) {
+  int64_t ranks = (int64_t)run->shape.x * run->shape.y * run->shape.z;
+  world w = {.l = layout,
+             .m = machine,
+             .trees = run->trees,
+             .shape = run->shape,
+             .nrhs = run->nrhs,
+             .figures = figures};
+  if (run->shape.z != layout->pz)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "the model has no such solve");
   TRS_TRY(trs_network_create(&w.net, machine, ranks));
   trs_status status = TRS_ALLOC_ZERO(&w.free, ranks);
   memset(figures, 0, (size_t)ranks * sizeof *figures);
-  if (!status) status = algorithm == TRS_GRID3D ? run_new(&w) : run_baseline(&w);
+  if (!status)
+    status =
+        run->algorithm == TRS_GRID3D ? run_new(&w, run->one_root) : run_baseline(&w, run->apart);
   for (int64_t r = 0; r < ranks && !status; r++) {
     double *v = figures[r].value;
     v[TRS_FIGURE_SOLVE] = w.free[r];
-    for (int upper = 0; upper < 2; upper++)
+    for (int upper = 0; upper < 2; upper++) {
+      v[TRS_FIGURE_SWEEP + upper] = v[TRS_FIGURE_INTRA + upper];
       v[TRS_FIGURE_INTRA + upper] -= v[TRS_FIGURE_FLOP + upper];
+    }
   }
   if (!status) weigh(&w);
   trs_network_free(&w.net);

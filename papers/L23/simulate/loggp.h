@@ -12,7 +12,6 @@
 
 /* figures[px py pz].  O(messages log messages + blocks of all grids + steps x routers^2). */
 trs_status trs_loggp(const trs_grid_layout *layout, const trs_machine *machine,
-                     trs_grid_algorithm algorithm, trs_tree_shape trees, trs_grid_shape shape,
-                     int64_t nrhs, trs_figures *figures);
+                     const trs_simulated *run, trs_figures *figures);
 
 #endif

@@ -69,7 +69,7 @@ static trs_status play(const trs_grid_layout *layout, const trs_gpu_machine *gpu
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "GPUs are modelled with one right-hand side, not %lld",
                     (long long)run->nrhs);
   if (gpus) return trs_gpu_model(layout, gpus, run->trees, run->shape, figures);
-  return trs_loggp(layout, &trs_cori, run->algorithm, run->trees, run->shape, run->nrhs, figures);
+  return trs_loggp(layout, &trs_cori, run, figures);
 }
 
 static trs_status model(const trs_symbolic *s, const trs_gpu_machine *gpus, const char *matrix,

@@ -8,25 +8,34 @@ trs_status trs_report_parse(trs_simulated *run, const char *text) {
   static const struct {
     const char *name;
     trs_grid_algorithm algorithm;
-  } methods[] = {
-      {"grid3d", TRS_GRID3D}, {"grid3d-baseline", TRS_GRID3D_BASELINE}, {"grid2d", TRS_GRID3D}};
+    bool apart, one_root;
+  } methods[] = {{"grid3d", TRS_GRID3D, false, false},
+                 {"grid3d:algorithm=2", TRS_GRID3D, false, true},
+                 {"grid3d-baseline", TRS_GRID3D_BASELINE, false, false},
+                 {"grid3d-baseline:lookahead=0", TRS_GRID3D_BASELINE, true, false},
+                 {"grid2d", TRS_GRID3D, false, false}};
   long long nrhs = 0;
   trs_grid_shape *p = &run->shape;
   char rest[32] = "";
   bool known = false;
-  int found =
-      sscanf(text, "%15[^:]:%dx%dx%d:%lld:%31s", run->method, &p->x, &p->y, &p->z, &nrhs, rest);
-  for (size_t k = 0; k < sizeof methods / sizeof *methods && found >= 5; k++) {
-    if (strcmp(methods[k].name, run->method) != 0) continue;
+  int found = 0;
+  for (size_t k = 0; k < sizeof methods / sizeof *methods && !known; k++) {
+    size_t length = strlen(methods[k].name);
+    if (strncmp(text, methods[k].name, length) != 0) continue;
+    found = sscanf(text + length, ":%dx%dx%d:%lld:%31s", &p->x, &p->y, &p->z, &nrhs, rest);
+    snprintf(run->method, sizeof run->method, "%s", methods[k].name);
     run->algorithm = methods[k].algorithm;
-    known = strcmp(run->method, "grid2d") != 0 || p->z == 1;
+    run->apart = methods[k].apart;
+    run->one_root = methods[k].one_root;
+    known = found >= 4 && (strcmp(run->method, "grid2d") != 0 || p->z == 1);
   }
   if (!known || p->x < 1 || p->y < 1 || p->z < 1 || nrhs < 1 ||
-      (found == 6 && strcmp(rest, "flat") != 0 && strcmp(rest, "scattered") != 0 &&
+      (found == 5 && strcmp(rest, "flat") != 0 && strcmp(rest, "scattered") != 0 &&
        strcmp(rest, "flat:scattered") != 0))
     return trs_fail(TRS_ERROR_ARGUMENT, -1,
                     "%s: a solve is METHOD:PXxPYxPZ:NRHS[:flat][:scattered], METHOD grid3d, "
-                    "grid3d-baseline or, with PZ = 1, grid2d",
+                    "grid3d:algorithm=2, grid3d-baseline, grid3d-baseline:lookahead=0 or, with "
+                    "PZ = 1, grid2d",
                     text);
   run->nrhs = nrhs;
   run->scattered = strstr(rest, "scattered") != NULL;

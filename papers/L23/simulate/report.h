@@ -20,8 +20,9 @@ typedef struct trs_figures {
 
 typedef struct trs_simulated {
   const char *kind, *matrix;
-  char method[16];
+  char method[32];
   trs_grid_algorithm algorithm;
+  bool apart, one_root; /* as in trs_grid_options */
   trs_grid_shape shape;
   trs_tree_shape trees;
   bool scattered; /* no homes */

@@ -110,14 +110,19 @@ static void note(trs_figures *f, const trs_grid_solver *s) {
     v[TRS_FIGURE_INTRA_MESSAGES + k] = (double)inside->messages;
     v[TRS_FIGURE_INTRA_BYTES + k] = (double)inside->bytes;
     v[TRS_FIGURE_FLOP + k] = inside->flop_s;
+    v[TRS_FIGURE_SWEEP + k] = inside->intra_s + inside->flop_s;
     v[TRS_FIGURE_FLOPS + k] = inside->flops;
   }
 }
 
 static trs_status solve(trs_ranks *ranks, shared *all, const trs_simulated *run) {
   trs_grid_solver solver;
-  trs_grid_options set = {
-      .algorithm = run->algorithm, .trees = run->trees, .shape = run->shape, .nrhs = run->nrhs};
+  trs_grid_options set = {.algorithm = run->algorithm,
+                          .apart = run->apart,
+                          .one_root = run->one_root,
+                          .trees = run->trees,
+                          .shape = run->shape,
+                          .nrhs = run->nrhs};
   trs_status status = trs_structure_solver(&solver, ranks, &all->layout, &set);
   if (status) all->status = status;
   begin_together(ranks, all);

@@ -127,12 +127,30 @@ trs_status trs_slots_send(const trs_slot_list *list, const trs_rank_part *part, 
 }
 
 trs_status trs_slots_receive(const trs_slot_list *list, const trs_rank_part *part, bool sums,
-                             trs_ranks *ranks, int grid, void *buffer, trs_exchange_times *times) {
+                             bool add, trs_ranks *ranks, int grid, void *buffer,
+                             trs_exchange_times *times) {
   double begin = trs_seconds();
   if (list->count == 0) return TRS_SUCCESS;
   TRS_TRY(trs_ranks_receive(ranks, rank_on(part, grid), TRS_TAG_PAIR, buffer,
                             trs_slots_bytes(list, part)));
-  unpack(list, part, sums, sums, buffer);
+  unpack(list, part, sums, add, buffer);
   times->seconds += trs_seconds() - begin;
+  return TRS_SUCCESS;
+}
+
+bool trs_crosses(int z, int step) { return z % (1 << step) == 0; }
+bool trs_is_upper_grid(int z, int step) { return z >> step & 1; }
+
+trs_status trs_reduce_broadcast(const trs_slot_list *lists, trs_rank_part *part, trs_ranks *ranks,
+                                void *buffer, trs_exchange_times *times) {
+  const int z = part->z, steps = trs_pair_steps(part->shape.z);
+  for (int k = 0; k < 2 * steps; k++) {
+    const bool back = k >= steps;
+    const int step = back ? 2 * steps - 1 - k : k, grid = trs_pair_partner(z, step);
+    if (!trs_crosses(z, step)) continue;
+    TRS_TRY(trs_is_upper_grid(z, step) != back
+                ? trs_slots_send(&lists[step], part, false, ranks, grid, buffer, times)
+                : trs_slots_receive(&lists[step], part, false, !back, ranks, grid, buffer, times));
+  }
   return TRS_SUCCESS;
 }

@@ -26,16 +26,28 @@ typedef struct trs_exchange_times {
 } trs_exchange_times;
 
 /* The sparse allreduce of x over the grids with the same (x, y); list k is trs_list_shared(k + 1).
- */
+ * In every step the two grids of a pair exchange their sums: log Pz steps. */
 trs_status trs_sparse_allreduce(const trs_slot_list *lists, trs_rank_part *part, trs_ranks *ranks,
                                 void *buffer, trs_exchange_times *times);
 
-/* Sends a list to another grid, or receives one; received values are added to the sums, or replace
- * x. */
+/* The same sums by L23's Algorithm 2: from the leaves to the root the upper grid of a pair sends
+ * and the lower adds, then x comes back: 2 log Pz steps; 2 (Pz - 1) messages of a place instead of
+ * Pz log Pz. */
+trs_status trs_reduce_broadcast(const trs_slot_list *lists, trs_rank_part *part, trs_ranks *ranks,
+                                void *buffer, trs_exchange_times *times);
+
+/* In step k, the upper grid of a pair (lowest set bit k) sends sums to the lower grid; grids above
+ * which a lower bit is set take no part. */
+bool trs_crosses(int z, int step);
+bool trs_is_upper_grid(int z, int step);
+
+/* Sends a list to another grid, or receives one; received values are added to sums or x, or replace
+ * them. */
 trs_status trs_slots_send(const trs_slot_list *list, const trs_rank_part *part, bool sums,
                           trs_ranks *ranks, int grid, void *buffer, trs_exchange_times *times);
 trs_status trs_slots_receive(const trs_slot_list *list, const trs_rank_part *part, bool sums,
-                             trs_ranks *ranks, int grid, void *buffer, trs_exchange_times *times);
+                             bool add, trs_ranks *ranks, int grid, void *buffer,
+                             trs_exchange_times *times);
 
 /* Size of a packed list. */
 int64_t trs_slots_bytes(const trs_slot_list *list, const trs_rank_part *part);

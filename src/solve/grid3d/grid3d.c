@@ -21,24 +21,41 @@ static trs_roles roles_of_grid(void) {
 /* One level of the baseline: the node of this height on the first of its grids; other grids have
  * none.  In the L-solve its columns add to all rows above, and all levels below have already added
  * to it; in the U-solve all levels above have added to it. */
-static trs_roles roles_of_level(int z, bool upper, int height) {
+static trs_roles roles_of_level(int z, bool upper, int height, trs_node_blocks blocks) {
   trs_roles role = {{0}, {0}};
   if (z % (1 << height)) return role;
   for (int h = 0; h < TRS_MOST_HEIGHT; h++) {
-    if (!upper) role.here[h] = role.elsewhere[h] = TRS_ROLE_ADDS;
-    if (h >= height) role.here[h] |= upper ? TRS_ROLE_COLUMN | TRS_ROLE_ADDS : TRS_ROLE_ROW;
+    bool above = h >= height;
+    if (blocks != TRS_NODE_OTHERS) {
+      if (!upper) role.elsewhere[h] = TRS_ROLE_ADDS;
+      if (!upper || above) role.here[h] = TRS_ROLE_ADDS;
+    }
+    if (blocks != TRS_NODE_DIAGONAL && above)
+      role.here[h] |= upper ? TRS_ROLE_COLUMN : TRS_ROLE_ROW;
   }
-  role.here[height] = ALL_ROLES;
+  role.here[height] = blocks != TRS_NODE_OTHERS ? ALL_ROLES
+                      : upper                   ? TRS_ROLE_ROW
+                                                : TRS_ROLE_COLUMN;
   return role;
 }
 
-trs_roles trs_grid_roles(trs_grid_algorithm algorithm, int z, bool upper, int height) {
-  return algorithm == TRS_GRID3D ? roles_of_grid() : roles_of_level(z, upper, height);
+trs_roles trs_grid_roles(trs_grid_algorithm algorithm, int z, bool upper, int height,
+                         trs_node_blocks blocks) {
+  return algorithm == TRS_GRID3D ? roles_of_grid() : roles_of_level(z, upper, height, blocks);
 }
 
-static trs_status make_phase(trs_grid_solver *s, bool upper, int height) {
-  trs_roles role = trs_grid_roles(s->set.algorithm, s->part.z, upper, height);
-  return trs_sweep_create(&s->phase[upper][height], &s->part, upper, &role, s->set.trees);
+/* The sweeps of a level, in the order of s->phase: all blocks, or the diagonal one and others. */
+static int sweeps_of_level(const trs_grid_solver *s) {
+  return s->set.algorithm == TRS_GRID3D_BASELINE && s->set.apart ? 2 : 1;
+}
+
+static trs_status make_phase(trs_grid_solver *s, bool upper, int phase) {
+  int sweeps = sweeps_of_level(s), height = phase / sweeps;
+  trs_node_blocks blocks = sweeps == 1 ? TRS_NODE_ALL
+                           : phase % 2 ? TRS_NODE_OTHERS
+                                       : TRS_NODE_DIAGONAL;
+  trs_roles role = trs_grid_roles(s->set.algorithm, s->part.z, upper, height, blocks);
+  return trs_sweep_create(&s->phase[upper][phase], &s->part, upper, &role, s->set.trees);
 }
 
 /* ---- Setting up. ---- */
@@ -59,10 +76,6 @@ static trs_status check_shape(const trs_grid_solver *s) {
   return TRS_SUCCESS;
 }
 
-/* In step k, the upper grid of a pair (lowest set bit k) sends to the lower grid. */
-static bool crosses(int z, int step) { return z % (1 << step) == 0; }
-static bool is_upper_grid(int z, int step) { return z >> step & 1; }
-
 /* Between L and U the solution of L crosses; before a level of U, the solution of U. */
 static trs_status list_crossing(trs_grid_solver *s) {
   int levels = s->layout.levels;
@@ -72,15 +85,15 @@ static trs_status list_crossing(trs_grid_solver *s) {
   for (int k = 0; k < levels; k++) {
     TRS_TRY(trs_list_shared(&s->shared[k], &s->part, k + 1,
                             baseline ? TRS_HALF_ABOVE : TRS_HALF_BELOW));
-    if (!baseline || !crosses(s->part.z, k)) continue;
-    int from = is_upper_grid(s->part.z, k) ? s->part.z : trs_pair_partner(s->part.z, k);
+    if (!baseline || !trs_crosses(s->part.z, k)) continue;
+    int from = trs_is_upper_grid(s->part.z, k) ? s->part.z : trs_pair_partner(s->part.z, k);
     TRS_TRY(trs_list_sums(&s->sums[k], &s->part, from, k));
   }
   return TRS_SUCCESS;
 }
 
 trs_status trs_grid_solver_plan(trs_grid_solver *s) {
-  s->nphases = s->set.algorithm == TRS_GRID3D ? 1 : s->layout.levels + 1;
+  s->nphases = s->set.algorithm == TRS_GRID3D ? 1 : (s->layout.levels + 1) * sweeps_of_level(s);
   int64_t sends = 0;
   for (int upper = 0; upper < 2; upper++) {
     TRS_TRY(trs_alloc_zero((void **)&s->phase[upper], s->nphases, sizeof **s->phase));
@@ -345,7 +358,7 @@ static trs_status next_tag(trs_grid_solver *s, int *tag) {
   return TRS_SUCCESS;
 }
 
-static trs_status run_phase(trs_grid_solver *s, bool upper, int height) {
+static trs_status run_phase(trs_grid_solver *s, bool upper, int phase) {
   int tag;
   TRS_TRY(next_tag(s, &tag));
   for (int r = 0; s->set.in_turn && r < s->ranks->size; r++) {
@@ -353,15 +366,16 @@ static trs_status run_phase(trs_grid_solver *s, bool upper, int height) {
     if (r != s->ranks->rank) continue;
     s->part.solver->rehearse(&s->part, upper);
     TRS_TRY(
-        trs_sweep_run(&s->phase[upper][height], &s->part, s->ranks, tag, &s->times.sweep[upper]));
+        trs_sweep_run(&s->phase[upper][phase], &s->part, s->ranks, tag, &s->times.sweep[upper]));
   }
   if (s->set.in_turn) return TRS_SUCCESS;
-  return trs_sweep_run(&s->phase[upper][height], &s->part, s->ranks, tag, &s->times.sweep[upper]);
+  return trs_sweep_run(&s->phase[upper][phase], &s->part, s->ranks, tag, &s->times.sweep[upper]);
 }
 
 static trs_status run_grid3d(trs_grid_solver *s) {
   TRS_TRY(run_phase(s, TRS_L, 0));
-  TRS_TRY(trs_sparse_allreduce(s->shared, &s->part, s->ranks, s->buffer, &s->times.exchange[0]));
+  TRS_TRY((s->set.one_root ? trs_reduce_broadcast : trs_sparse_allreduce)(
+      s->shared, &s->part, s->ranks, s->buffer, &s->times.exchange[0]));
   turn_round(s);
   return run_phase(s, TRS_U, 0);
 }
@@ -370,21 +384,31 @@ static trs_status run_grid3d(trs_grid_solver *s) {
 static trs_status pass_slots(trs_grid_solver *s, int step, bool sums) {
   const int z = s->part.z, partner = trs_pair_partner(z, step);
   const trs_slot_list *list = sums ? &s->sums[step] : &s->shared[step];
-  if (!crosses(z, step)) return TRS_SUCCESS;
-  return (is_upper_grid(z, step) == sums ? trs_slots_send : trs_slots_receive)(
-      list, &s->part, sums, s->ranks, partner, s->buffer, &s->times.exchange[!sums]);
+  trs_exchange_times *times = &s->times.exchange[!sums];
+  if (!trs_crosses(z, step)) return TRS_SUCCESS;
+  return trs_is_upper_grid(z, step) == sums
+             ? trs_slots_send(list, &s->part, sums, s->ranks, partner, s->buffer, times)
+             : trs_slots_receive(list, &s->part, sums, sums, s->ranks, partner, s->buffer, times);
+}
+
+/* L solves a node before it multiplies the blocks below, U the other way. */
+static trs_status run_level(trs_grid_solver *s, bool upper, int height) {
+  int sweeps = sweeps_of_level(s);
+  for (int k = 0; k < sweeps; k++)
+    TRS_TRY(run_phase(s, upper, height * sweeps + (upper ? sweeps - 1 - k : k)));
+  return TRS_SUCCESS;
 }
 
 static trs_status run_baseline(trs_grid_solver *s) {
   int levels = s->layout.levels;
   for (int h = 0; h <= levels; h++) {
-    TRS_TRY(run_phase(s, TRS_L, h));
+    TRS_TRY(run_level(s, TRS_L, h));
     if (h < levels) TRS_TRY(pass_slots(s, h, true));
   }
   turn_round(s);
   for (int h = levels; h >= 0; h--) {
     if (h < levels) TRS_TRY(pass_slots(s, h, false));
-    TRS_TRY(run_phase(s, TRS_U, h));
+    TRS_TRY(run_level(s, TRS_U, h));
   }
   return TRS_SUCCESS;
 }

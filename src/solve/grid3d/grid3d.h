@@ -1,7 +1,9 @@
 /* grid3d.h - A x = b from LU factors on Px x Py x Pz ranks, by three algorithms:
  *   grid3d           L23, Algorithm 1: L-solve on every grid, one sparse allreduce, U-solve
  *   grid3d-baseline  L23, section 2.2: level by level over the separator tree; pairs of grids
- *                    exchange data between levels; the number of active grids halves per level
+ *                    exchange data between levels; the number of active grids halves per level.
+ *                    L23 solves a node's diagonal block before it multiplies the blocks below
+ *                    (apart); by default a level is one sweep, which multiplies while it waits
  *   grid2d           Pz = 1 */
 #ifndef TRS_SOLVE_GRID3D_GRID3D_H
 #define TRS_SOLVE_GRID3D_GRID3D_H
@@ -14,8 +16,17 @@
 
 typedef enum trs_grid_algorithm { TRS_GRID3D = 0, TRS_GRID3D_BASELINE = 1 } trs_grid_algorithm;
 
+/* The blocks of a node that a sweep of the baseline takes. */
+typedef enum trs_node_blocks {
+  TRS_NODE_ALL = 0,
+  TRS_NODE_DIAGONAL = 1,
+  TRS_NODE_OTHERS = 2
+} trs_node_blocks;
+
 typedef struct trs_grid_options {
   trs_grid_algorithm algorithm;
+  bool apart;    /* baseline: a sweep for a node's diagonal block and one for its others */
+  bool one_root; /* grid3d: x is reduced to one grid, then broadcast (L23, Algorithm 2) */
   trs_tree_shape trees;
   trs_grid_shape shape; /* all 0: the library chooses, */
   bool one_grid;        /* with Pz = 1 */
@@ -44,7 +55,7 @@ typedef struct trs_grid_solver {
   int64_t runs; /* runs that were candidates for inversion; those of the layout are inverted */
   double run_numbers; /* numbers in the triangles of these runs */
   trs_rank_part part;
-  int nphases;           /* of each sweep: 1, or the tree's levels + 1 */
+  int nphases;           /* of each sweep: 1, or the tree's levels + 1, twice if apart */
   trs_sweep *phase[2];   /* L, U */
   trs_slot_list *shared; /* levels: x shared by 2^(k+1) grids */
   trs_slot_list *sums;   /* levels: sums sent in step k; empty on grids that do not take part */
@@ -71,7 +82,8 @@ TRS_API trs_status trs_grid_solver_distribute(trs_grid_solver *solver, int64_t f
 /* The steps of setup and solve without numbers, separate so that a simulation can run them: the
  * roles of a sweep on grid z; the setup of sweeps and exchanges, once layout and part exist; and
  * the algorithm, from sums that hold right-hand sides to x, with times. */
-trs_roles trs_grid_roles(trs_grid_algorithm algorithm, int z, bool upper, int height);
+trs_roles trs_grid_roles(trs_grid_algorithm algorithm, int z, bool upper, int height,
+                         trs_node_blocks blocks);
 trs_status trs_grid_solver_plan(trs_grid_solver *solver);
 trs_status trs_grid_solver_run(trs_grid_solver *solver);
 
