@@ -3,17 +3,16 @@
  *
  * SOLVE: a block of threads per supernode column K.  Where the diagonal block is, it waits until
  * all products of row K are in lsum(K), multiplies by the inverse, and puts x(K) to the GPUs below
- * in K's tree.  Elsewhere it waits for ready(K) and passes x(K) on.  Then
+ * in K's tree.  Elsewhere it waits for K's word, L23's flag_y(K), and passes x(K) on.  Then
  *     lsum(I) += T(I,K) x(K),   added(I) += 1   for every I.
  * WAIT: one block of threads, in a stream of its own, that watches the words by which other GPUs
- * announce x, and sets ready.
+ * announce x until all have come.  NVSHMEM needs it; here no value depends on it.
  *
  * Three things differ from the paper.  L23's fmod, counted down, is added, counted up, so that one
  * clearing serves lsum and counts; it counts units, the pieces of blocks.  Columns are taken by
- * ticket, not by blockIdx.  L23 puts by NVSHMEM; here GPUs store into each other's memory.
- *   Sums are added in the order of arrival: the last bits vary from solve to solve.  Cost: as
- * spread.cu, one atomic addition per product of a unit, and two more hops through memory per step
- * between GPUs, from the word to WAIT and from WAIT to SOLVE. */
+ * ticket in the order of blockIdx, which no hardware promises.  L23 puts by NVSHMEM; here GPUs
+ * store into each other's memory. Sums are added in the order of arrival: the last bits vary from
+ * solve to solve.  Cost: as spread.cu, and one atomic addition per product of a unit. */
 #include "device/sums.cuh"
 #include "solve/grid3d/spread.cuh"
 
@@ -30,19 +29,29 @@ __device__ inline int64_t word_of(const work &w, int32_t K) {
   return int64_t(K) * w.a.chunks + w.chunk;
 }
 
-/* By one thread, until a word of this GPU has a value; a barrier must follow. */
+/* By one thread, until a word has a value; a barrier must follow.  SYSTEM: another GPU stores it.
+ */
+template <bool SYSTEM>
 __device__ inline void await(const work &w, const uint32_t *word, uint32_t value) {
   trs::wait wait(w.a.fault);
-  while (trs::load_relaxed(word) != value && goes_on(w, wait)) {
+  while (trs::load_relaxed<SYSTEM>(word) != value && goes_on(w, wait)) {
   }
-  fence_device();
+  if (SYSTEM)
+    fence_system();
+  else
+    fence_device();
+}
+
+/* The words of all supernodes on a member. */
+__device__ inline uint32_t *arrived(const trs_spread_args &a, char *base) {
+  return reinterpret_cast<uint32_t *>(base + a.x_arrived_at);
 }
 
 /* y = b(K) + lsum(K) once all is in; blocks are stored negated.  Ends with a barrier. */
 template <class S, int R>
 __device__ inline void collect(const work &w, const room<S, R> &m) {
   fetch_triangle<S, R>(w, m);
-  if (threadIdx.x == 0) await(w, w.a.added + word_of(w, w.t.K), uint32_t(w.t.children));
+  if (threadIdx.x == 0) await<false>(w, w.a.added + word_of(w, w.t.K), uint32_t(w.t.children));
   __syncthreads();
   for (int i = static_cast<int>(threadIdx.x); i < w.t.width * R; i += THREADS<R>) {
     const int64_t at = int64_t(w.t.first + i / R) * w.a.nrhs + w.first + i % R;
@@ -57,7 +66,8 @@ __device__ inline void collect(const work &w, const room<S, R> &m) {
 /* y = x(K) of another GPU.  Ends with a barrier. */
 template <class S, int R>
 __device__ inline void receive(const work &w, const room<S, R> &m) {
-  if (threadIdx.x == 0) await(w, w.a.ready + word_of(w, w.t.K), w.a.solve);
+  if (threadIdx.x == 0)
+    await<true>(w, arrived(w.a, w.a.base[w.a.member]) + word_of(w, w.t.K), w.a.solve);
   __syncthreads();
   for (int i = static_cast<int>(threadIdx.x); i < w.t.width * R; i += THREADS<R>)
     m.y[i] = i % R < w.count ? *x_at<S>(w, w.a.base[w.a.member], i / R, i % R) : zero<S>();
@@ -79,8 +89,7 @@ __device__ inline void hand_on(const work &w, const S *x) {
   if (threadIdx.x != 0) return;
   fence_system();
   for (int32_t r = 0; r < w.t.receivers; r++)
-    trs::store_relaxed<true>(
-        reinterpret_cast<uint32_t *>(w.to[r] + w.a.x_arrived_at) + word_of(w, w.t.K), w.a.solve);
+    trs::store_relaxed<true>(arrived(w.a, w.to[r]) + word_of(w, w.t.K), w.a.solve);
 }
 
 /* A unit of the column, by a warp: x is in shared memory. */
@@ -133,7 +142,7 @@ constexpr int WATCHERS = 256;
 
 /* Each thread watches some of the words of columns that come, until all have come. */
 __global__ void __launch_bounds__(WATCHERS) wait(const __grid_constant__ trs_spread_args a) {
-  const auto *arrived = reinterpret_cast<const uint32_t *>(a.base[a.member] + a.x_arrived_at);
+  const uint32_t *words_here = arrived(a, a.base[a.member]);
   const int64_t words = int64_t(a.ntasks) * a.chunks;
   trs::wait limit(a.fault);
   for (bool waits = true; waits;) {
@@ -141,18 +150,13 @@ __global__ void __launch_bounds__(WATCHERS) wait(const __grid_constant__ trs_spr
     for (int64_t i = threadIdx.x; i < words; i += WATCHERS) {
       const trs_spread_task &t = a.task[i / a.chunks];
       const int64_t word = int64_t(t.K) * a.chunks + i % a.chunks;
-      if (t.kind != TRS_SPREAD_RECEIVE || a.ready[word] == a.solve) continue;
-      if (trs::load_relaxed<true>(arrived + word) == a.solve) {
-        fence_system();
-        trs::store_relaxed(a.ready + word, a.solve);
-      } else {
+      if (t.kind == TRS_SPREAD_RECEIVE && trs::load_relaxed<true>(words_here + word) != a.solve)
         waits |= limit.goes_on(t.name);
-      }
     }
   }
 }
 
-/* WAIT first, so that it has its place: SOLVE's blocks wait for it.  Both kernels are loaded before
+/* WAIT first, as published.  Both kernels are loaded before
  * either runs, since loading a kernel may wait for those that run; and SOLVE leaves WAIT a
  * multiprocessor. */
 template <class S, int R, bool UPPER>

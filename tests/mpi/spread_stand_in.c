@@ -134,10 +134,7 @@ static void *watch(void *argument) {
       block w = {.a = a, .t = &a->task[i / a->chunks], .chunk = (int32_t)(i % a->chunks)};
       int64_t word = word_of(&w, w.t->K);
       const uint32_t *told = (const uint32_t *)(a->base[a->member] + a->x_arrived_at) + word;
-      if (w.t->kind != TRS_SPREAD_RECEIVE || a->ready[word] == a->solve) continue;
-      if (__atomic_load_n(told, __ATOMIC_ACQUIRE) == a->solve)
-        __atomic_store_n(&a->ready[word], a->solve, __ATOMIC_RELEASE);
-      else
+      if (w.t->kind == TRS_SPREAD_RECEIVE && __atomic_load_n(told, __ATOMIC_ACQUIRE) != a->solve)
         waits |= goes_on(&w, begin);
     }
   }

@@ -146,7 +146,8 @@ static void NAME(find_column)(const block *w, SCALAR *x) {
   SCALAR y[TRS_SPREAD_WIDEST * TRS_SPREAD_TILE];
   bool comes = t->kind == TRS_SPREAD_RECEIVE;
   if (comes)
-    await_word(w, a->ready + word_of(w, t->K), a->solve);
+    await_word(w, (const uint32_t *)(a->base[a->member] + a->x_arrived_at) + word_of(w, t->K),
+               a->solve);
   else
     await_word(w, a->added + word_of(w, t->K), (uint32_t)t->children);
   for (int32_t i = 0; i < t->width; i++)

@@ -42,7 +42,7 @@ struct trs_grid_gpus {
   bool odd; /* the half of the shared memory that this solve uses */
 
   /* Algorithm 5: as in trs_spread_args, and the stream of WAIT. */
-  uint32_t *ready[2], *added;
+  uint32_t *added;
   void *lsum;
   trs_stream side_stream;
   trs_device_event *waited;
@@ -204,10 +204,6 @@ static void give_up_room(trs_grid_gpus *g) {
   trs_device_free_pinned(g->staged);
   g->b = g->packed = NULL;
   g->staged = NULL;
-  for (int upper = 0; upper < 2; upper++) {
-    trs_device_free(g->set.device, g->ready[upper], NULL);
-    g->ready[upper] = NULL;
-  }
   trs_device_free(g->set.device, g->added, NULL);
   trs_device_free(g->set.device, g->lsum, NULL);
   g->added = NULL;
@@ -217,11 +213,6 @@ static void give_up_room(trs_grid_gpus *g) {
 /* What Algorithm 5 has besides. */
 static trs_status reserve_columns(trs_grid_gpus *g, int64_t row, int64_t nrhs) {
   int64_t words = g->numbers.count * chunks_of(nrhs);
-  for (int upper = 0; upper < 2; upper++) {
-    if (!g->set.columns[upper]) continue;
-    TRS_TRY(TRS_DEVICE_ALLOC(g->set.device, &g->ready[upper], words, NULL));
-    TRS_TRY(trs_device_fill(g->ready[upper], 0, words * (int64_t)sizeof *g->ready[upper], NULL));
-  }
   TRS_TRY(TRS_DEVICE_ALLOC(g->set.device, &g->added, words, NULL));
   return trs_device_alloc(g->set.device, &g->lsum, g->numbers.columns, (size_t)row, NULL);
 }
@@ -368,7 +359,6 @@ trs_status trs_grid_gpus_sweep(trs_grid_gpus *g, const trs_rank_part *p, bool up
                        .fault = g->fault,
                        .x_arrived_at = g->at.x_arrived_at[upper],
                        .solve = g->solve,
-                       .ready = g->ready[upper],
                        .added = g->added,
                        .lsum = g->lsum};
   memcpy(a.base, g->mapped.base, sizeof a.base);

@@ -84,10 +84,10 @@ typedef struct trs_spread_args {
   trs_fault *fault;
 
   /* By columns. */
-  int64_t x_arrived_at;    /* offset of the words that other GPUs store, */
-  uint32_t solve;          /* and their value: the number of the solve */
-  uint32_t *ready, *added; /* count x chunks: WAIT has seen x; products added, zero at the launch */
-  void *lsum;              /* columns x nrhs: sums of products, zero at the launch */
+  int64_t x_arrived_at; /* offset of the words that other GPUs store, */
+  uint32_t solve;       /* and their value: the number of the solve */
+  uint32_t *added;      /* count x chunks: products added, zero at the launch */
+  void *lsum;           /* columns x nrhs: sums of products, zero at the launch */
 } trs_spread_args;
 
 /* Copies rows of x to a packed array, or adds packed rows to them. */

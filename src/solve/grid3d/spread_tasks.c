@@ -227,9 +227,9 @@ static void list_tasks(maker *m) {
   const trs_sweep *s = m->sweep;
   m->to->ntasks = m->to->nunits = m->to->nreceivers = 0;
   for (int64_t i = 0; i < m->part->nslots; i++) {
-    int64_t slot = m->numbers->order[s->upper ? m->part->nslots - 1 - i : i];
+    int64_t at = s->upper ? m->part->nslots - 1 - i : i, slot = m->numbers->order[at];
     if (m->units_of_row) {
-      add_whole_column(m, slot);
+      add_whole_column(m, at); /* by number, as published */
       continue;
     }
     if (s->row_of[slot] >= 0) add_row(m, slot, &s->row[s->row_of[slot]]);

@@ -12,7 +12,8 @@ typedef struct trs_spread_numbers {
   int32_t *first;  /* count: number of rows of the preceding supernodes */
   int32_t *row;    /* per slot: its position in the rows of the part's own supernodes, or -1 */
   int32_t *order;  /* the slots in the order of L's sweep; U's is the reverse.  The longest path is
-                      first: a supernode waits only for those that more others wait for in turn */
+                      first: a supernode waits only for those that more others wait for in turn.
+                      Algorithm 5 takes them by number */
 } trs_spread_numbers;
 
 trs_status trs_spread_number(trs_spread_numbers *numbers, const trs_rank_part *part);
