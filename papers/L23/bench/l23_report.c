@@ -123,6 +123,13 @@ static void add_best(bench_grid *grid, const l23_rows *rows, choice c, const int
   }
 }
 
+/* Grids that are not near-square. */
+static bool has_other_shapes(const l23_rows *rows, const choice *c) {
+  for (int64_t i = 0; i < rows->count; i++)
+    if (fits(&rows->row[i], c) && !is_square(&rows->row[i])) return true;
+  return false;
+}
+
 static void print_best(const l23_rows *rows, choice c, bool markdown) {
   int64_t ranks[MOST_RANKS];
   char text[160];
@@ -137,7 +144,7 @@ static void print_best(const l23_rows *rows, choice c, bool markdown) {
   for (c.variant = 0; c.variant < VARIANTS; c.variant++)
     for (int any = 0; any < 2; any++) {
       c.square = !any;
-      add_best(&grid, rows, c, ranks, count);
+      if (!any || has_other_shapes(rows, &c)) add_best(&grid, rows, c, ranks, count);
     }
   name_system(text, sizeof text, "Best grids in ms", &c);
   bench_grid_print(&grid, text, markdown);
@@ -183,14 +190,14 @@ static double gain(const l23_rows *rows, choice c, int slow, int fast) {
   return a && b ? a->value[L23_SOLVE].max / b->value[L23_SOLVE].max : NAN;
 }
 
-/* The largest gain with both on the same ranks; over the best 2D, on any Pz, else with the same
- * Pz. */
+/* The largest gain with both on the same ranks; over 2D on any Pz, else with the same Pz,
+ * from 2. */
 static void add_most(bench_grid *grid, const l23_rows *rows, choice c, const int64_t *ranks,
                      int count, int slow, int fast) {
   char text[64] = "";
   double most = 0;
   for (int k = 0; k < count; k++)
-    for (int pz = 1; pz <= MOST_PZ; pz *= 2) {
+    for (int pz = 2; pz <= MOST_PZ; pz *= 2) {
       c.ranks = ranks[k];
       c.pz = slow == GRID2D ? 0 : pz;
       double g = gain(rows, c, slow, fast);
@@ -290,18 +297,21 @@ static void print_parts(const l23_rows *rows, choice c, bool markdown) {
   for (size_t v = 0; v < sizeof shown / sizeof *shown; v++) {
     bench_grid grid = {.columns = 11};
     for (int h = 0; h < 11; h++) bench_grid_add(&grid, heads[h]);
+    bool several = false; /* grids: one alone shows nothing of Z-Comm */
     c.variant = shown[v];
     for (int k = 0; k < count; k++)
       for (c.pz = 1; c.pz <= MOST_PZ; c.pz *= 2) {
         c.ranks = ranks[k];
-        if (best(rows, &c)) add_parts(&grid, best(rows, &c));
+        if (!best(rows, &c)) continue;
+        add_parts(&grid, best(rows, &c));
+        several |= c.pz > 1;
       }
     name_system(about, sizeof about, "L23, Figures 5 to 8", &c);
     snprintf(text, sizeof text,
              "%s: %s, ms (means over ranks; L and U without Z-Comm: least/mean/most); what a rank "
              "sends inside its grid in L, mean/most",
              about, variant_names[shown[v]]);
-    if (grid.cells > grid.columns)
+    if (several)
       bench_grid_print(&grid, text, markdown);
     else
       free(grid.cell);
@@ -430,13 +440,14 @@ enum { CURVES = 6 }; /* Pz = 1 to 32 */
 static const struct {
   int line, dots;
   const char *label;
-} panels[] = {{L23S, OF_L23, "L23 and its baseline"}, {OURS, FLAT, "ours and the flat baseline"}};
+} panels[] = {{L23S, OF_L23, "L23, and its baseline"}, {OURS, L23S, "ours, and L23"}};
 enum { PANELS = sizeof panels / sizeof *panels };
 
-static void fill_panel(bench_lines *lines, int64_t at, const l23_rows *rows, choice c) {
+static void fill_panel(bench_lines *lines, int64_t at, int systems, const l23_rows *rows,
+                       choice c) {
   c.square = true;
   for (int series = 0; series < 2 * CURVES; series++) {
-    c.variant = series < CURVES ? panels[at % PANELS].line : panels[at % PANELS].dots;
+    c.variant = series < CURVES ? panels[at / systems].line : panels[at / systems].dots;
     c.pz = 1 << series % CURVES;
     for (int k = 0; k < lines->points; k++) {
       c.ranks = (int64_t)lines->x[k];
@@ -476,10 +487,9 @@ int l23_draw(const l23_rows *rows, const char *path) {
   enum { MOST_SYSTEMS = BENCH_MOST_PANELS / PANELS };
   bench_lines lines = {.title = "L23, Figure 4: milliseconds of a solve by ranks, a curve per Pz",
                        .subtitle =
-                           "The LogGP model of Cori, near-square grids. Lines: L23's solve, "
-                           "or ours (blocks inverted). Large dots: L23's baseline, or the "
-                           "baseline with flat trees that looks ahead. Nothing here was "
-                           "measured on a cluster.",
+                           "The LogGP model of Cori, near-square grids. Lines: what a panel "
+                           "names first, ours with blocks inverted. Large dots: what it "
+                           "names second. Nothing here was measured on a cluster.",
                        .x_axis = "ranks",
                        .series = 2 * CURVES};
   int64_t system[MOST_SYSTEMS];
@@ -494,9 +504,11 @@ int l23_draw(const l23_rows *rows, const char *path) {
   int code = bench_lines_open(&lines, (int64_t)systems * PANELS);
   if (code >= 0) return code;
   for (int p = 0; p < systems * PANELS; p++) {
-    const l23_row *r = &rows->row[system[p / PANELS]];
-    snprintf(lines.label[p], sizeof *lines.label, "%.32s: %s", r->matrix, panels[p % PANELS].label);
-    fill_panel(&lines, p, rows, choice_of(r));
+    const l23_row *r = &rows->row[system[p % systems]];
+    snprintf(lines.label[p], sizeof *lines.label, "%.*s: %s",
+             (int)strcspn(r->matrix, "-") < 32 ? (int)strcspn(r->matrix, "-") : 32, r->matrix,
+             panels[p / systems].label);
+    fill_panel(&lines, p, systems, rows, choice_of(r));
   }
   code = bench_lines_write(&lines, path);
   bench_lines_close(&lines);
