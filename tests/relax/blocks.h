@@ -30,7 +30,7 @@ void blocks_every_size_and_store(int64_t rows, blocks_check *check);
 void blocks_at_the_edge(blocks_check *check);
 
 /* The kernels of one GPU. */
-enum { BLOCKS_VARIANTS = TRS_HAVE_PAPERS ? 12 : 3 };
+enum { BLOCKS_VARIANTS = TRS_HAVE_PAPERS ? 11 : 3 };
 extern const char *const blocks_variants[];
 /* Two kernels per colour, where the build has them. */
 #define BLOCKS_TWO_KERNELS (TRS_HAVE_PAPERS ? "warp-row" : "warp-six-rows")
