@@ -77,7 +77,7 @@ TRS_API trs_status trs_context_set_gpu_memory(trs_context *ctx, int64_t bytes) {
 TRS_API trs_status trs_analyze(trs_plan **plan, trs_context *ctx, const trs_matrix *A,
                                trs_uplo uplo, trs_trans trans, trs_diag diag,
                                const trs_options *options) {
-  trs_status (*real)(trs_context *, trs_plan **, const trs_matrix *, trs_uplo, trs_trans, trs_diag,
+  trs_status (*real)(trs_plan **, trs_context *, const trs_matrix *, trs_uplo, trs_trans, trs_diag,
                      const trs_options *);
   trs_options how = options ? *options : (trs_options){.struct_size = sizeof(trs_options)};
   int columns = how.method && !strncmp(how.method, "columns", 7);
@@ -87,7 +87,7 @@ TRS_API trs_status trs_analyze(trs_plan **plan, trs_context *ctx, const trs_matr
     return TRS_ERROR_MEMORY;
   if (how.method && strcmp(how.method, "auto") != 0 && find(contexts, ctx)->gpu)
     how.method = "serial";
-  trs_status status = real(ctx, plan, A, uplo, trans, diag, &how);
+  trs_status status = real(plan, ctx, A, uplo, trans, diag, &how);
   if (!status)
     *find(plans, *plan) =
         (known){.pointer = *plan, .members = find(contexts, ctx)->members, .columns = columns};
