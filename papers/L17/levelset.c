@@ -1,5 +1,5 @@
 /* levelset.c - level sets with a barrier after each: one launch of levelset.cu per level.  The
- * method that L17 compares with (its section 2.2; Anderson & Saad 1989).
+ * method that L17 sets out from (its section 2.1.2; Anderson & Saad 1989).
  *
  * The levels are found on the host in O(n + nnz).  A solve has as many launches as levels. */
 #include <stdio.h>

@@ -5,7 +5,7 @@
 #include "plan/parameters.h"
 #include "L17/syncfree_plan.h"
 
-enum { MOST_WIDTH = 256 }; /* the most right-hand sides that L17 measures */
+enum { MOST_WIDTH = 256 }; /* of a tile */
 
 typedef struct csc_rhs_state {
   trs_syncfree_plan base;

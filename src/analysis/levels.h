@@ -2,7 +2,7 @@
  *
  * Level of row i = 0 if it depends on no other row, else 1 + the highest level it depends on; rows
  * of one level are independent of each other.
- * Source: Anderson & Saad 1989; L17 section 2.2; X20 section II. */
+ * Source: Anderson & Saad 1989; L17 section 2.1.2; X20 section II. */
 #ifndef TRS_ANALYSIS_LEVELS_H
 #define TRS_ANALYSIS_LEVELS_H
 

@@ -3,7 +3,7 @@
  * rates of SpTRSV by block size with and without scratchpad, single and double; SpTRSM by both
  * strategies and the adaptive choice over right-hand sides; the sweeps over p and q; and the
  * analyses; all of them forward and backward.  Rates count two operations per
- * entry of the matrix and right-hand side, as L17 does. */
+ * entry of the matrix and right-hand side. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -67,7 +67,7 @@ inline column column_of(facts s, global const long *ptr, global const int *idx, 
   return c;
 }
 
-/* L17's Algorithm 2. */
+/* The preprocessing of L17's Algorithm 3. */
 kernel void count_entries(facts s, global const long *ptr, global const int *idx,
                           volatile global int *in_degree) {
   const long j = get_global_id(0);
