@@ -109,7 +109,7 @@ static trs_status take_options(trs_grid_options *set, int *chosen, const trs_con
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "trans = %d", (int)trans);
   *set = (trs_grid_options){
       .algorithm = method == BASELINE || method == NO_LOOKAHEAD ? TRS_GRID3D_BASELINE : TRS_GRID3D,
-      .apart = method == NO_LOOKAHEAD,
+      .two_sweeps = method == NO_LOOKAHEAD,
       .one_root = method == ALGORITHM_2,
       .trees = options->flat_trees ? TRS_TREE_FLAT : TRS_TREE_BINARY,
       .shape = {options->px, options->py, options->pz},

@@ -642,23 +642,23 @@ static trs_status run_new(world *w, bool one_root) {
   return run_part(w, TRS_GRID3D, TRS_U, 0, TRS_NODE_ALL);
 }
 
-static trs_status run_level(world *w, bool apart, bool upper, int height) {
-  if (!apart) return run_part(w, TRS_GRID3D_BASELINE, upper, height, TRS_NODE_ALL);
+static trs_status run_level(world *w, bool two_sweeps, bool upper, int height) {
+  if (!two_sweeps) return run_part(w, TRS_GRID3D_BASELINE, upper, height, TRS_NODE_ALL);
   TRS_TRY(
       run_part(w, TRS_GRID3D_BASELINE, upper, height, upper ? TRS_NODE_OTHERS : TRS_NODE_DIAGONAL));
   return run_part(w, TRS_GRID3D_BASELINE, upper, height,
                   upper ? TRS_NODE_DIAGONAL : TRS_NODE_OTHERS);
 }
 
-static trs_status run_baseline(world *w, bool apart) {
+static trs_status run_baseline(world *w, bool two_sweeps) {
   int levels = w->l->levels;
   for (int h = 0; h <= levels; h++) {
-    TRS_TRY(run_level(w, apart, TRS_L, h));
+    TRS_TRY(run_level(w, two_sweeps, TRS_L, h));
     if (h < levels) TRS_TRY(cross(w, h, true));
   }
   for (int h = levels; h >= 0; h--) {
     if (h < levels) TRS_TRY(cross(w, h, false));
-    TRS_TRY(run_level(w, apart, TRS_U, h));
+    TRS_TRY(run_level(w, two_sweeps, TRS_U, h));
   }
   return TRS_SUCCESS;
 }
@@ -700,7 +700,7 @@ trs_status trs_loggp(const trs_grid_layout *layout, const trs_machine *machine,
   memset(figures, 0, (size_t)ranks * sizeof *figures);
   if (!status)
     status =
-        run->algorithm == TRS_GRID3D ? run_new(&w, run->one_root) : run_baseline(&w, run->apart);
+        run->algorithm == TRS_GRID3D ? run_new(&w, run->one_root) : run_baseline(&w, run->two_sweeps);
   for (int64_t r = 0; r < ranks && !status; r++) {
     double *v = figures[r].value;
     v[TRS_FIGURE_SOLVE] = w.free[r];

@@ -8,7 +8,7 @@ trs_status trs_report_parse(trs_simulated *run, const char *text) {
   static const struct {
     const char *name;
     trs_grid_algorithm algorithm;
-    bool apart, one_root;
+    bool two_sweeps, one_root;
   } methods[] = {{"grid3d", TRS_GRID3D, false, false},
                  {"grid3d:algorithm=2", TRS_GRID3D, false, true},
                  {"grid3d-baseline", TRS_GRID3D_BASELINE, false, false},
@@ -25,7 +25,7 @@ trs_status trs_report_parse(trs_simulated *run, const char *text) {
     found = sscanf(text + length, ":%dx%dx%d:%lld:%31s", &p->x, &p->y, &p->z, &nrhs, rest);
     snprintf(run->method, sizeof run->method, "%s", methods[k].name);
     run->algorithm = methods[k].algorithm;
-    run->apart = methods[k].apart;
+    run->two_sweeps = methods[k].two_sweeps;
     run->one_root = methods[k].one_root;
     known = found >= 4 && (strcmp(run->method, "grid2d") != 0 || p->z == 1);
   }

@@ -118,7 +118,7 @@ static void note(trs_figures *f, const trs_grid_solver *s) {
 static trs_status solve(trs_ranks *ranks, shared *all, const trs_simulated *run) {
   trs_grid_solver solver;
   trs_grid_options set = {.algorithm = run->algorithm,
-                          .apart = run->apart,
+                          .two_sweeps = run->two_sweeps,
                           .one_root = run->one_root,
                           .trees = run->trees,
                           .shape = run->shape,

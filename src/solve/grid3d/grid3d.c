@@ -46,7 +46,7 @@ trs_roles trs_grid_roles(trs_grid_algorithm algorithm, int z, bool upper, int he
 
 /* The sweeps of a level, in the order of s->phase: all blocks, or the diagonal one and others. */
 static int sweeps_of_level(const trs_grid_solver *s) {
-  return s->set.algorithm == TRS_GRID3D_BASELINE && s->set.apart ? 2 : 1;
+  return s->set.algorithm == TRS_GRID3D_BASELINE && s->set.two_sweeps ? 2 : 1;
 }
 
 static trs_status make_phase(trs_grid_solver *s, bool upper, int phase) {

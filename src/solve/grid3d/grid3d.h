@@ -3,7 +3,7 @@
  *   grid3d-baseline  L23, section 2.2: level by level over the separator tree; pairs of grids
  *                    exchange data between levels; the number of active grids halves per level.
  *                    L23 solves a node's diagonal block before it multiplies the blocks below
- *                    (apart); by default a level is one sweep, which multiplies while it waits
+ *                    (two_sweeps); by default a level is one sweep, which multiplies while it waits
  *   grid2d           Pz = 1 */
 #ifndef TRS_SOLVE_GRID3D_GRID3D_H
 #define TRS_SOLVE_GRID3D_GRID3D_H
@@ -25,8 +25,8 @@ typedef enum trs_node_blocks {
 
 typedef struct trs_grid_options {
   trs_grid_algorithm algorithm;
-  bool apart;    /* baseline: a sweep for a node's diagonal block and one for its others */
-  bool one_root; /* grid3d: x is reduced to one grid, then broadcast (L23, Algorithm 2) */
+  bool two_sweeps; /* baseline: a sweep for a node's diagonal block and one for its others */
+  bool one_root;   /* grid3d: x is reduced to one grid, then broadcast (L23, Algorithm 2) */
   trs_tree_shape trees;
   trs_grid_shape shape; /* all 0: the library chooses, */
   bool one_grid;        /* with Pz = 1 */
@@ -55,7 +55,7 @@ typedef struct trs_grid_solver {
   int64_t runs; /* runs that were candidates for inversion; those of the layout are inverted */
   double run_numbers; /* numbers in the triangles of these runs */
   trs_rank_part part;
-  int nphases;           /* of each sweep: 1, or the tree's levels + 1, twice if apart */
+  int nphases;           /* of each sweep: 1, or the tree's levels + 1, twice with two_sweeps */
   trs_sweep *phase[2];   /* L, U */
   trs_slot_list *shared; /* levels: x shared by 2^(k+1) grids */
   trs_slot_list *sums;   /* levels: sums sent in step k; empty on grids that do not take part */
