@@ -169,20 +169,25 @@ bool names_hdf5(const char *path) {
   return dot && (!strcmp(dot, ".h5") || !strcmp(dot, ".hdf5"));
 }
 
-static ssize_t append(void *file, const char *bytes, size_t count) {
-  text_file *f = file;
-  char *grown = realloc(f->text, f->length + count + 1);
+static ssize_t append(void *memory, const char *bytes, size_t count) {
+  memory_text *t = memory;
+  char *grown = realloc(t->text, t->length + count + 1);
   if (!grown) return -1;
-  memcpy(grown + f->length, bytes, count);
-  f->text = grown;
-  f->length += count;
+  memcpy(grown + t->length, bytes, count);
+  t->text = grown;
+  t->length += count;
+  t->text[t->length] = '\0';
   return (ssize_t)count;
 }
 
-/* Replaces open_memstream, whose stream does not keep the error if memory runs out. */
+FILE *memory_text_open(memory_text *t) {
+  *t = (memory_text){0};
+  return fopencookie(t, "w", (cookie_io_functions_t){.write = append});
+}
+
 int text_file_open(text_file *f, const char *path) {
-  *f = (text_file){.path = path};
-  f->stream = fopencookie(f, "w", (cookie_io_functions_t){.write = append});
+  f->path = path;
+  f->stream = memory_text_open(&f->memory);
   return f->stream ? -1 : leave_memory(BUFSIZ, "a file's text");
 }
 
@@ -190,7 +195,7 @@ static int write_text(const text_file *f) {
   trs_replace output;
   int error = trs_replace_open(&output, f->path);
   if (!error) {
-    error = trs_replace_write(&output, f->text, (int64_t)f->length);
+    error = trs_replace_write(&output, f->memory.text, (int64_t)f->memory.length);
     int closed = trs_replace_close(&output, !error);
     if (!error) error = closed;
   }
@@ -200,9 +205,9 @@ static int write_text(const text_file *f) {
 int text_file_close(text_file *f, int code) {
   bool good = !ferror(f->stream);
   good &= !fclose(f->stream);
-  if (code < 0 && !good) code = leave_memory((double)f->length, "a file's text");
+  if (code < 0 && !good) code = leave_memory((double)f->memory.length, "a file's text");
   if (code < 0) code = write_text(f);
-  free(f->text);
+  free(f->memory.text);
   return code;
 }
 

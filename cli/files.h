@@ -54,11 +54,20 @@ void print_written(const char *path);
 int check_text_writable(const char *path);
 bool names_hdf5(const char *path);
 
+/* A text in memory, from malloc; NULL while it is empty. */
+typedef struct memory_text {
+  char *text;
+  size_t length;
+} memory_text;
+
+/* A stream that appends to it.  Unlike open_memstream's it keeps the error if memory runs out.
+ * NULL: no memory. */
+FILE *memory_text_open(memory_text *t);
+
 /* A text that is kept in memory until it is complete, and then written. */
 typedef struct text_file {
   const char *path;
-  char *text;
-  size_t length;
+  memory_text memory;
   FILE *stream;
 } text_file;
 

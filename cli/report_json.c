@@ -1,4 +1,5 @@
 /* report_json.c - the JSON report: a list of members in the order in which they are printed. */
+#include "files.h"
 #include "json.h"
 #include "leave.h"
 #include "output.h"
@@ -18,16 +19,14 @@ typedef struct member {
 static struct {
   member *list;
   size_t count, room;
-  char *value; /* of the next member */
-  size_t length;
-  bool lost; /* memory was short: something is missing */
+  memory_text value; /* of the next member */
+  bool lost;         /* memory was short: something is missing */
 } report;
 
 /* Returns a stream for the value of the next member; NULL without --json. */
 static FILE *begin(void) {
   if (!output_json()) return NULL;
-  report.value = NULL;
-  FILE *stream = open_memstream(&report.value, &report.length);
+  FILE *stream = memory_text_open(&report.value);
   if (!stream) report.lost = true;
   return stream;
 }
@@ -66,15 +65,15 @@ static bool insert(const char *path, char *value) {
 /* Takes the value that was written to the stream; it replaces an earlier one of that path. */
 static void end(const char *path, FILE *stream) {
   bool bad = ferror(stream);
-  if (fclose(stream)) bad = true;
+  if (fclose(stream) || !report.value.text) bad = true;
   for (size_t k = 0; k < report.count && !bad; k++) {
     if (strcmp(report.list[k].path, path) != 0) continue;
     free(report.list[k].value);
-    report.list[k].value = report.value;
+    report.list[k].value = report.value.text;
     return;
   }
-  if (!bad && insert(path, report.value)) return;
-  free(report.value);
+  if (!bad && insert(path, report.value.text)) return;
+  free(report.value.text);
   report.lost = true;
 }
 
