@@ -13,6 +13,7 @@
 
 #if TRIREME_CLI_MPI
 
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -148,25 +149,30 @@ static int measure(ranks_job *r) {
 
 /* ---- Output ---- */
 
-/* The minimum, the mean and the maximum of a field. */
-#define OVER(field) \
-  (const double[]) { s[TRS_MPI_MIN].field, s[TRS_MPI_MEAN].field, s[TRS_MPI_MAX].field }
+/* The minimum, the mean and the maximum of a field over the ranks. */
+typedef struct range {
+  double of[3];
+} range;
 
-static void print_seconds(const char *label, const char *what, const double *of) {
-  table_row(label, "%s: %s, %s, %s", what, human_seconds(of[0]).s, human_seconds(of[1]).s,
-            human_seconds(of[2]).s);
+/* s: the statistics by trs_mpi_over; offset: of the field. */
+static range over(const trs_mpi_stats *s, size_t offset) {
+  range r;
+  for (int k = 0; k < 3; k++) memcpy(&r.of[k], (const char *)&s[k] + offset, sizeof r.of[k]);
+  return r;
 }
 
-static void print_traffic(const char *label, const char *what, const double *messages,
-                          const double *bytes) {
-  table_row(label, "%s: %s, %s, %s messages; %s, %s, %s", what, human_real(messages[0]).s,
-            human_real(messages[1]).s, human_real(messages[2]).s, human_bytes(bytes[0]).s,
-            human_bytes(bytes[1]).s, human_bytes(bytes[2]).s);
+static void print_seconds(const char *label, const char *what, range r) {
+  table_row(label, "%s: %s, %s, %s", what, human_seconds(r.of[0]).s, human_seconds(r.of[1]).s,
+            human_seconds(r.of[2]).s);
 }
 
-static void print(const ranks_job *r) {
-  const trs_mpi_stats *s = r->stats;
-  const solve_job *job = r->job;
+static void print_traffic(const char *label, const char *what, range messages, range bytes) {
+  table_row(label, "%s: %s, %s, %s messages; %s, %s, %s", what, human_real(messages.of[0]).s,
+            human_real(messages.of[1]).s, human_real(messages.of[2]).s, human_bytes(bytes.of[0]).s,
+            human_bytes(bytes.of[1]).s, human_bytes(bytes.of[2]).s);
+}
+
+static void print_plan(const solve_job *job, const trs_mpi_stats *s) {
   table_title(job->in.name);
   table_row("matrix", "factors L U, %s, %s, %s", human_scalar(job->scalar),
             human_things(job->n, "row", "rows").s,
@@ -198,7 +204,11 @@ static void print(const ranks_job *r) {
   if (s->solved)
     table_row("solved", "%s of supernodes, whose inverses would lose digits; others are multiplied",
               human_things(s->solved, "triangle", "triangles").s);
-  table_gap();
+}
+
+static void print_times(const ranks_job *r) {
+  const trs_mpi_stats *s = r->stats;
+  const solve_job *job = r->job;
   table_row("analysis", "%s", human_seconds(r->analysis_s).s);
   table_row("solve", "%s at best, %s in the median of %s", human_seconds(job->fastest).s,
             human_seconds(job->median).s, human_count(job->repeats).s);
@@ -207,29 +217,40 @@ static void print(const ranks_job *r) {
   if (s->gpus)
     table_row("", "%s of that from and to the GPU", human_seconds(s[TRS_MPI_MAX].transfer_s).s);
   table_row("", "minimum, mean and maximum over the ranks:");
-  print_seconds("between grids", "before U", OVER(inter_s[0]));
-  print_seconds("", "within U", OVER(inter_s[1]));
-  print_seconds("inside a grid", "L", OVER(intra_s[0]));
-  print_seconds("", "U", OVER(intra_s[1]));
-  print_seconds("products", "L", OVER(flop_s[0]));
-  print_seconds("", "U", OVER(flop_s[1]));
-  print_traffic("between grids", "before U", OVER(inter_messages[0]), OVER(inter_bytes[0]));
-  print_traffic("", "within U", OVER(inter_messages[1]), OVER(inter_bytes[1]));
-  print_traffic("inside a grid", "L", OVER(intra_messages[0]), OVER(intra_bytes[0]));
-  print_traffic("", "U", OVER(intra_messages[1]), OVER(intra_bytes[1]));
-  const double *L = OVER(message_bound[0]), *U = OVER(message_bound[1]);
+  print_seconds("between grids", "before U", over(s, offsetof(trs_mpi_stats, inter_s[0])));
+  print_seconds("", "within U", over(s, offsetof(trs_mpi_stats, inter_s[1])));
+  print_seconds("inside a grid", "L", over(s, offsetof(trs_mpi_stats, intra_s[0])));
+  print_seconds("", "U", over(s, offsetof(trs_mpi_stats, intra_s[1])));
+  print_seconds("products", "L", over(s, offsetof(trs_mpi_stats, flop_s[0])));
+  print_seconds("", "U", over(s, offsetof(trs_mpi_stats, flop_s[1])));
+  print_traffic("between grids", "before U", over(s, offsetof(trs_mpi_stats, inter_messages[0])),
+                over(s, offsetof(trs_mpi_stats, inter_bytes[0])));
+  print_traffic("", "within U", over(s, offsetof(trs_mpi_stats, inter_messages[1])),
+                over(s, offsetof(trs_mpi_stats, inter_bytes[1])));
+  print_traffic("inside a grid", "L", over(s, offsetof(trs_mpi_stats, intra_messages[0])),
+                over(s, offsetof(trs_mpi_stats, intra_bytes[0])));
+  print_traffic("", "U", over(s, offsetof(trs_mpi_stats, intra_messages[1])),
+                over(s, offsetof(trs_mpi_stats, intra_bytes[1])));
+  const range L = over(s, offsetof(trs_mpi_stats, message_bound[0])),
+              U = over(s, offsetof(trs_mpi_stats, message_bound[1]));
   table_row("",
             "log2 of members, summed over the trees of a rank (L23): L %s, %s, %s; U %s, %s, %s",
-            human_real(L[0]).s, human_real(L[1]).s, human_real(L[2]).s, human_real(U[0]).s,
-            human_real(U[1]).s, human_real(U[2]).s);
+            human_real(L.of[0]).s, human_real(L.of[1]).s, human_real(L.of[2]).s,
+            human_real(U.of[0]).s, human_real(U.of[1]).s, human_real(U.of[2]).s);
   table_row("", "n nrhs / sqrt(P Pz), either volume up to a constant factor (L23): %s",
             human_bytes(s->volume_bound).s);
-  table_gap();
-  solve_print_error(job);
 }
 
-static void report_over(const char *path, const double *of) {
-  ranks_report_over(path, of[0], of[1], of[2]);
+static void print(const ranks_job *r) {
+  print_plan(r->job, r->stats);
+  table_gap();
+  print_times(r);
+  table_gap();
+  solve_print_error(r->job);
+}
+
+static void report_over(const char *path, range r) {
+  ranks_report_over(path, r.of[0], r.of[1], r.of[2]);
 }
 
 /* What trireme solve promises and ranks do not know. */
@@ -267,13 +288,13 @@ static void report_system(const ranks_job *r) {
   report_count("plan.grid.px", s->px);
   report_count("plan.grid.py", s->py);
   report_count("plan.grid.pz", s->pz);
-  report_over("plan.bytes", OVER(bytes));
+  report_over("plan.bytes", over(s, offsetof(trs_mpi_stats, bytes)));
   report_real("plan.replicated", s->replicated);
   report_real("plan.replicated_work", s->replicated_work);
   report_real("plan.volume_bound", s->volume_bound);
-  report_over("plan.message_bound.L", OVER(message_bound[0]));
-  report_over("plan.message_bound.U", OVER(message_bound[1]));
-  report_over("plan.leaf_entries", OVER(leaf_entries));
+  report_over("plan.message_bound.L", over(s, offsetof(trs_mpi_stats, message_bound[0])));
+  report_over("plan.message_bound.U", over(s, offsetof(trs_mpi_stats, message_bound[1])));
+  report_over("plan.leaf_entries", over(s, offsetof(trs_mpi_stats, leaf_entries)));
 }
 
 static void report(const ranks_job *r) {
@@ -289,23 +310,23 @@ static void report(const ranks_job *r) {
   report_real("time.whole_s.min", r->whole_s);
   if (s->backend) report_real("time.transfer_s", s[TRS_MPI_MAX].transfer_s);
   report_count("time.repeats", r->job->repeats);
-  report_over("ranks.solve_s", OVER(solve_s));
-  report_over("ranks.inter_s.before_U", OVER(inter_s[0]));
-  report_over("ranks.inter_s.within_U", OVER(inter_s[1]));
-  report_over("ranks.intra_s.L", OVER(intra_s[0]));
-  report_over("ranks.intra_s.U", OVER(intra_s[1]));
-  report_over("ranks.products_s.L", OVER(flop_s[0]));
-  report_over("ranks.products_s.U", OVER(flop_s[1]));
-  report_over("ranks.flops.L", OVER(flops[0]));
-  report_over("ranks.flops.U", OVER(flops[1]));
-  report_over("ranks.inter_messages.before_U", OVER(inter_messages[0]));
-  report_over("ranks.inter_messages.within_U", OVER(inter_messages[1]));
-  report_over("ranks.inter_bytes.before_U", OVER(inter_bytes[0]));
-  report_over("ranks.inter_bytes.within_U", OVER(inter_bytes[1]));
-  report_over("ranks.intra_messages.L", OVER(intra_messages[0]));
-  report_over("ranks.intra_messages.U", OVER(intra_messages[1]));
-  report_over("ranks.intra_bytes.L", OVER(intra_bytes[0]));
-  report_over("ranks.intra_bytes.U", OVER(intra_bytes[1]));
+  report_over("ranks.solve_s", over(s, offsetof(trs_mpi_stats, solve_s)));
+  report_over("ranks.inter_s.before_U", over(s, offsetof(trs_mpi_stats, inter_s[0])));
+  report_over("ranks.inter_s.within_U", over(s, offsetof(trs_mpi_stats, inter_s[1])));
+  report_over("ranks.intra_s.L", over(s, offsetof(trs_mpi_stats, intra_s[0])));
+  report_over("ranks.intra_s.U", over(s, offsetof(trs_mpi_stats, intra_s[1])));
+  report_over("ranks.products_s.L", over(s, offsetof(trs_mpi_stats, flop_s[0])));
+  report_over("ranks.products_s.U", over(s, offsetof(trs_mpi_stats, flop_s[1])));
+  report_over("ranks.flops.L", over(s, offsetof(trs_mpi_stats, flops[0])));
+  report_over("ranks.flops.U", over(s, offsetof(trs_mpi_stats, flops[1])));
+  report_over("ranks.inter_messages.before_U", over(s, offsetof(trs_mpi_stats, inter_messages[0])));
+  report_over("ranks.inter_messages.within_U", over(s, offsetof(trs_mpi_stats, inter_messages[1])));
+  report_over("ranks.inter_bytes.before_U", over(s, offsetof(trs_mpi_stats, inter_bytes[0])));
+  report_over("ranks.inter_bytes.within_U", over(s, offsetof(trs_mpi_stats, inter_bytes[1])));
+  report_over("ranks.intra_messages.L", over(s, offsetof(trs_mpi_stats, intra_messages[0])));
+  report_over("ranks.intra_messages.U", over(s, offsetof(trs_mpi_stats, intra_messages[1])));
+  report_over("ranks.intra_bytes.L", over(s, offsetof(trs_mpi_stats, intra_bytes[0])));
+  report_over("ranks.intra_bytes.U", over(s, offsetof(trs_mpi_stats, intra_bytes[1])));
   solve_report_error(r->job);
 }
 
