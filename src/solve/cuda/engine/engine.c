@@ -410,8 +410,10 @@ static trs_status build_way(engine *e, trs_plan *plan, trs_slice_rules rules, in
 static trs_status time_candidates(engine *e, trs_plan *plan, const trs_slice_rules *rules,
                                   int count, double row_length) {
   static const int32_t depths[] = {4, 8, 16, 32};
-  /* So many that launches and the wait at the end of a round hardly count. */
-  static const trs_timing how = {.rounds = 5, .solves = 20};
+  /* Of short solves so many that launches and the wait at the end of a round hardly count. */
+  static const trs_timing of_short = {.rounds = 5, .solves = 20},
+                          of_long = {.rounds = 5, .solves = 1};
+  static const double SHORT = 200e-6;
   enum { DEPTHS = sizeof depths / sizeof depths[0] };
   const int ways = e->asked.substitute == 0 ? count : count + DEPTHS;
   const trs_slice_rules single = trs_rows_rules(row_length, plan->options.nrhs > 1);
@@ -423,7 +425,8 @@ static trs_status time_candidates(engine *e, trs_plan *plan, const trs_slice_rul
     const trs_slice_rules way = k < count ? rules[k] : single;
     double seconds = INFINITY;
     const trs_status failed = build_way(e, plan, with_parameters(e, way), depth);
-    if (!failed && e->made) (void)trs_plan_time(plan, 1, TRS_COL_MAJOR, &how, &seconds);
+    const trs_timing *how = e->sweep.c.seconds < SHORT ? &of_short : &of_long;
+    if (!failed && e->made) (void)trs_plan_time(plan, 1, TRS_COL_MAJOR, how, &seconds);
     if (k == 0) status = failed;
     engine *worse = seconds < least ? &best : e;
     drop_solves(worse, plan->stream);
