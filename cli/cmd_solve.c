@@ -47,9 +47,9 @@ static const option options[] = {
     TEXT_OPTION(
         "grid", "PXxPYxPZ|auto", "auto", FIELD(grid),
         "solve A x = b from factors on MPI ranks: PZ grids, a power of two, of PX x PY ranks; "
-        "--method is grid3d (the default), grid3d:algorithm=2 (L23's exchange between grids), "
-        "grid3d:algorithm=4 or algorithm=5 (L23's, on GPUs), grid3d-baseline, "
-        "grid3d-baseline:lookahead=0 (as L23 has it) or grid2d. With --backend cuda or cuda:N "
+        "--method is grid3d (the default), grid2d, grid3d:algorithm=4 (L23's, on GPUs) or, in "
+        "builds with the papers, L23's grid3d:algorithm=2, grid3d:algorithm=5 (on GPUs), "
+        "grid3d-baseline or grid3d-baseline:lookahead=0. With --backend cuda or cuda:N "
         "every rank works on a GPU; the "
         "ranks of a machine take its GPUs in turn. With threads[:T] or serial each of 1x1xPZ "
         "grids is solved there"),

@@ -13,6 +13,7 @@
  * ticket in the order of blockIdx, which no hardware promises.  L23 puts by NVSHMEM; here GPUs
  * store into each other's memory. Sums are added in the order of arrival: the last bits vary from
  * solve to solve.  Cost: as spread.cu, and one atomic addition per product of a unit. */
+#include "L23/columns.h"
 #include "device/sums.cuh"
 #include "solve/grid3d/spread.cuh"
 
@@ -195,8 +196,8 @@ cudaError_t launch_both(const trs_spread_args &a, cudaStream_t stream, cudaStrea
 
 }  // namespace
 
-extern "C" trs_status trs_spread_launch_columns(const trs_spread_args *args, trs_stream stream,
-                                                trs_stream side) {
+extern "C" trs_status trs_l23_launch_columns(const trs_spread_args *args, trs_stream stream,
+                                             trs_stream side) {
   if (args->ntasks == 0) return TRS_SUCCESS;
   return trs_device_check(
       launch_both(*args, static_cast<cudaStream_t>(stream), static_cast<cudaStream_t>(side)),

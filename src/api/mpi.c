@@ -25,14 +25,17 @@ struct trs_mpi_plan {
 static const char *const inversions[] = {"blocks", "separators", "auto"}; /* trs_invert */
 enum { NINVERSIONS = 3 };
 
-static const char *const methods[] = {"grid3d",
-                                      "grid3d-baseline",
-                                      "grid2d",
-                                      "grid3d:algorithm=4",
-                                      "grid3d:algorithm=5",
-                                      "grid3d:algorithm=2",
-                                      "grid3d-baseline:lookahead=0"};
 enum { GRID3D, BASELINE, GRID2D, ALGORITHM_4, ALGORITHM_5, ALGORITHM_2, NO_LOOKAHEAD, NMETHODS };
+static const char *const methods[] = {[GRID3D] = "grid3d",
+                                      [BASELINE] = "grid3d-baseline",
+                                      [GRID2D] = "grid2d",
+                                      [ALGORITHM_4] = "grid3d:algorithm=4",
+                                      [ALGORITHM_5] = "grid3d:algorithm=5",
+                                      [ALGORITHM_2] = "grid3d:algorithm=2",
+                                      [NO_LOOKAHEAD] = "grid3d-baseline:lookahead=0"};
+static const trs_grid_algorithm algorithm_of[NMETHODS] = {[BASELINE] = TRS_GRID3D_BASELINE,
+                                                          [ALGORITHM_2] = TRS_GRID3D_ALGORITHM_2,
+                                                          [NO_LOOKAHEAD] = TRS_GRID3D_NO_LOOKAHEAD};
 
 /* ---- Options. ---- */
 
@@ -108,9 +111,7 @@ static trs_status take_options(trs_grid_options *set, int *chosen, const trs_con
   if ((unsigned)trans > TRS_CONJ_TRANS)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "trans = %d", (int)trans);
   *set = (trs_grid_options){
-      .algorithm = method == BASELINE || method == NO_LOOKAHEAD ? TRS_GRID3D_BASELINE : TRS_GRID3D,
-      .two_sweeps = method == NO_LOOKAHEAD,
-      .one_root = method == ALGORITHM_2,
+      .algorithm = algorithm_of[method],
       .trees = options->flat_trees ? TRS_TREE_FLAT : TRS_TREE_BINARY,
       .shape = {options->px, options->py, options->pz},
       .one_grid = method == GRID2D,

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/config.h"
 #include "base/memory.h"
 #include "mpi/verdict.h"
 #include "trireme_mpi.h"
@@ -206,6 +207,7 @@ static int all_shapes(const trs_factors *F, int most_grids) {
       for (int variant = 0; variant < 16; variant++) {
         if (size > 4 && (variant + turn) % 4) continue;
         o.method = methods[variant / 12][variant % 2];
+        if (!TRS_HAVE_PAPERS && strcmp(o.method, "grid3d") != 0) continue;
         o.flat_trees = variant / 2 % 2;
         o.scattered = variant / 4 == 1 || variant == 8 || variant == 12 || variant == 15;
         o.invert = variant == 11 ? "auto" : variant / 4 == 2 ? "separators" : NULL;
@@ -744,7 +746,7 @@ static void test_different_options(void) {
   for (int k = 0; k < 9; k++) {
     trs_mpi_options other[] = {base, base, base, base, base, base, base, base, base};
     char name[64];
-    other[0].method = "grid3d-baseline";
+    other[0].method = "grid2d";
     other[1].px = size, other[1].py = 1;
     other[2].py = 0;
     other[3].flat_trees = 1;

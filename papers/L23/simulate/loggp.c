@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "L23/schemes.h"
 #include "simulate/network.h"
 
 /* ---- Events: messages in transit, the earliest first. ---- */
@@ -627,38 +628,40 @@ static trs_status cross(world *w, int step, bool sums) {
 
 /* ---- The algorithms. ---- */
 
-static trs_status run_part(world *w, trs_grid_algorithm algorithm, bool upper, int height,
-                           trs_node_blocks blocks) {
+static trs_status run_part(world *w, const trs_grid_scheme *scheme, bool upper, int height,
+                           int phase) {
   for (int z = 0; z < w->shape.z; z += 1 << height) {
-    trs_roles role = trs_grid_roles(algorithm, z, upper, height, blocks);
+    trs_roles role = trs_grid_scheme_roles(scheme, z, upper, phase);
     TRS_TRY(run_sweep(w, upper, z, &role));
   }
   return TRS_SUCCESS;
 }
 
-static trs_status run_new(world *w, bool one_root) {
-  TRS_TRY(run_part(w, TRS_GRID3D, TRS_L, 0, TRS_NODE_ALL));
-  TRS_TRY(allreduce(w, one_root));
-  return run_part(w, TRS_GRID3D, TRS_U, 0, TRS_NODE_ALL);
+static trs_status run_new(world *w, trs_grid_algorithm algorithm) {
+  const trs_grid_scheme *scheme = trs_grid_scheme_of(algorithm);
+  TRS_TRY(run_part(w, scheme, TRS_L, 0, 0));
+  TRS_TRY(allreduce(w, algorithm == TRS_GRID3D_ALGORITHM_2));
+  return run_part(w, scheme, TRS_U, 0, 0);
 }
 
-static trs_status run_level(world *w, bool two_sweeps, bool upper, int height) {
-  if (!two_sweeps) return run_part(w, TRS_GRID3D_BASELINE, upper, height, TRS_NODE_ALL);
-  TRS_TRY(
-      run_part(w, TRS_GRID3D_BASELINE, upper, height, upper ? TRS_NODE_OTHERS : TRS_NODE_DIAGONAL));
-  return run_part(w, TRS_GRID3D_BASELINE, upper, height,
-                  upper ? TRS_NODE_DIAGONAL : TRS_NODE_OTHERS);
+/* As in schemes.c. */
+static trs_status run_level(world *w, const trs_grid_scheme *scheme, bool upper, int height) {
+  int levels = w->l->levels, each = scheme->phases(levels) / (levels + 1);
+  for (int k = 0; k < each; k++)
+    TRS_TRY(run_part(w, scheme, upper, height, height * each + (upper ? each - 1 - k : k)));
+  return TRS_SUCCESS;
 }
 
-static trs_status run_baseline(world *w, bool two_sweeps) {
+static trs_status run_baseline(world *w, trs_grid_algorithm algorithm) {
+  const trs_grid_scheme *scheme = trs_grid_scheme_of(algorithm);
   int levels = w->l->levels;
   for (int h = 0; h <= levels; h++) {
-    TRS_TRY(run_level(w, two_sweeps, TRS_L, h));
+    TRS_TRY(run_level(w, scheme, TRS_L, h));
     if (h < levels) TRS_TRY(cross(w, h, true));
   }
   for (int h = levels; h >= 0; h--) {
     if (h < levels) TRS_TRY(cross(w, h, false));
-    TRS_TRY(run_level(w, two_sweeps, TRS_U, h));
+    TRS_TRY(run_level(w, scheme, TRS_U, h));
   }
   return TRS_SUCCESS;
 }
@@ -699,8 +702,8 @@ trs_status trs_loggp(const trs_grid_layout *layout, const trs_machine *machine,
   trs_status status = TRS_ALLOC_ZERO(&w.free, ranks);
   memset(figures, 0, (size_t)ranks * sizeof *figures);
   if (!status)
-    status =
-        run->algorithm == TRS_GRID3D ? run_new(&w, run->one_root) : run_baseline(&w, run->two_sweeps);
+    status = trs_grid_scheme_of(run->algorithm)->by_levels ? run_baseline(&w, run->algorithm)
+                                                           : run_new(&w, run->algorithm);
   for (int64_t r = 0; r < ranks && !status; r++) {
     double *v = figures[r].value;
     v[TRS_FIGURE_SOLVE] = w.free[r];

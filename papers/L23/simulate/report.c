@@ -8,12 +8,11 @@ trs_status trs_report_parse(trs_simulated *run, const char *text) {
   static const struct {
     const char *name;
     trs_grid_algorithm algorithm;
-    bool two_sweeps, one_root;
-  } methods[] = {{"grid3d", TRS_GRID3D, false, false},
-                 {"grid3d:algorithm=2", TRS_GRID3D, false, true},
-                 {"grid3d-baseline", TRS_GRID3D_BASELINE, false, false},
-                 {"grid3d-baseline:lookahead=0", TRS_GRID3D_BASELINE, true, false},
-                 {"grid2d", TRS_GRID3D, false, false}};
+  } methods[] = {{"grid3d", TRS_GRID3D},
+                 {"grid3d:algorithm=2", TRS_GRID3D_ALGORITHM_2},
+                 {"grid3d-baseline", TRS_GRID3D_BASELINE},
+                 {"grid3d-baseline:lookahead=0", TRS_GRID3D_NO_LOOKAHEAD},
+                 {"grid2d", TRS_GRID3D}};
   long long nrhs = 0;
   trs_grid_shape *p = &run->shape;
   char rest[32] = "";
@@ -25,8 +24,6 @@ trs_status trs_report_parse(trs_simulated *run, const char *text) {
     found = sscanf(text + length, ":%dx%dx%d:%lld:%31s", &p->x, &p->y, &p->z, &nrhs, rest);
     snprintf(run->method, sizeof run->method, "%s", methods[k].name);
     run->algorithm = methods[k].algorithm;
-    run->two_sweeps = methods[k].two_sweeps;
-    run->one_root = methods[k].one_root;
     known = found >= 4 && (strcmp(run->method, "grid2d") != 0 || p->z == 1);
   }
   if (!known || p->x < 1 || p->y < 1 || p->z < 1 || nrhs < 1 ||

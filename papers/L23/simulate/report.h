@@ -22,7 +22,6 @@ typedef struct trs_simulated {
   const char *kind, *matrix;
   char method[32];
   trs_grid_algorithm algorithm;
-  bool two_sweeps, one_root; /* as in trs_grid_options */
   trs_grid_shape shape;
   trs_tree_shape trees;
   bool scattered; /* no homes */

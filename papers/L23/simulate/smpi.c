@@ -117,12 +117,8 @@ static void note(trs_figures *f, const trs_grid_solver *s) {
 
 static trs_status solve(trs_ranks *ranks, shared *all, const trs_simulated *run) {
   trs_grid_solver solver;
-  trs_grid_options set = {.algorithm = run->algorithm,
-                          .two_sweeps = run->two_sweeps,
-                          .one_root = run->one_root,
-                          .trees = run->trees,
-                          .shape = run->shape,
-                          .nrhs = run->nrhs};
+  trs_grid_options set = {
+      .algorithm = run->algorithm, .trees = run->trees, .shape = run->shape, .nrhs = run->nrhs};
   trs_status status = trs_structure_solver(&solver, ranks, &all->layout, &set);
   if (status) all->status = status;
   begin_together(ranks, all);

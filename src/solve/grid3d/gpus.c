@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "base/config.h"
 #include "base/counter.h"
 #include "comm/mapped.h"
 #include "device/fault.h"
@@ -39,16 +38,17 @@ struct trs_grid_gpus {
   uint32_t *ticket;  /* of L, of U */
   trs_fault *fault, *host_fault;
   uint32_t solve;
-  bool odd; /* the half of the shared memory that this solve uses */
-
-  /* Algorithm 5: as in trs_spread_args, and the stream of WAIT. */
-  uint32_t *added;
-  void *lsum;
-  trs_stream side_stream;
-  trs_device_event *waited;
+  bool odd;       /* the half of the shared memory that this solve uses */
+  void *state[2]; /* of the ways of L and U */
 };
 
-static bool by_columns(const trs_grid_gpus *g) { return g->set.columns[0] || g->set.columns[1]; }
+static trs_status launch_rows(void *state, trs_spread_args *args) {
+  (void)state;
+  return trs_spread_launch(args, NULL);
+}
+
+const trs_spread_way trs_spread_by_rows = {
+    .name = "spread", .list = trs_spread_list_rows, .launch = launch_rows};
 
 /* ---- Analysis ---- */
 
@@ -63,7 +63,7 @@ static trs_status bring_side(trs_grid_gpus *g, const trs_rank_part *p, const trs
   side *to = &g->side[sweep->upper];
   trs_spread_tasks made;
   trs_status status = trs_spread_tasks_make(&made, p, sweep, &g->numbers, g->set.trees,
-                                            g->set.columns[sweep->upper]);
+                                            g->set.way[sweep->upper]->list);
   to->ntasks = made.ntasks;
   if (!status) status = bring(g, (void **)&to->task, made.task, made.ntasks, sizeof *to->task);
   if (!status) status = bring(g, (void **)&to->unit, made.unit, made.nunits, sizeof *to->unit);
@@ -108,10 +108,6 @@ static trs_status arm(trs_grid_gpus *g) {
 }
 
 static trs_status check(const trs_grid_gpus *g, const trs_rank_part *p) {
-  if (by_columns(g) && !TRS_HAVE_PAPERS)
-    return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
-                    "Algorithm 5 repeats a paper, and this build leaves papers out: build with "
-                    "-DTRIREME_WITH_PAPERS=ON");
   if (g->mapped.members > TRS_MOST_MEMBERS)
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
                     "a grid of %d x %d ranks with a GPU each: a grid has at most %d GPUs, take "
@@ -130,10 +126,8 @@ static trs_status make(trs_grid_gpus *g, const trs_rank_part *p, const trs_sweep
   TRS_TRY(trs_spread_number(&g->numbers, p));
   for (int upper = 0; upper < 2; upper++) TRS_TRY(bring_side(g, p, sweep[upper]));
   TRS_TRY(list_shared(g, p));
-  if (by_columns(g)) {
-    TRS_TRY(trs_device_stream_create(g->set.device, &g->side_stream));
-    TRS_TRY(trs_device_event_create(g->set.device, &g->waited));
-  }
+  for (int upper = 0; upper < 2; upper++)
+    if (g->set.way[upper]->open) TRS_TRY(g->set.way[upper]->open(&g->state[upper], g->set.device));
   return arm(g);
 }
 
@@ -173,7 +167,7 @@ static offsets offsets_for(const trs_grid_gpus *g, int64_t row_bytes, int64_t nr
   offsets at = {.bytes = 0};
   for (int upper = 0; upper < 2; upper++)
     at.x_arrived_at[upper] =
-        take_bytes(&at.bytes, g->set.columns[upper] ? g->numbers.count * words : 0);
+        take_bytes(&at.bytes, g->set.way[upper]->words ? g->numbers.count * words : 0);
   at.halves = at.bytes;
   for (int upper = 0; upper < 2; upper++) {
     at.x[upper] = take_bytes(&at.bytes, g->numbers.columns * row_bytes);
@@ -204,17 +198,36 @@ static void give_up_room(trs_grid_gpus *g) {
   trs_device_free_pinned(g->staged);
   g->b = g->packed = NULL;
   g->staged = NULL;
-  trs_device_free(g->set.device, g->added, NULL);
-  trs_device_free(g->set.device, g->lsum, NULL);
-  g->added = NULL;
-  g->lsum = NULL;
 }
 
-/* What Algorithm 5 has besides. */
-static trs_status reserve_columns(trs_grid_gpus *g, int64_t row, int64_t nrhs) {
-  int64_t words = g->numbers.count * chunks_of(nrhs);
-  TRS_TRY(TRS_DEVICE_ALLOC(g->set.device, &g->added, words, NULL));
-  return trs_device_alloc(g->set.device, &g->lsum, g->numbers.columns, (size_t)row, NULL);
+static trs_spread_args args_of(const trs_grid_gpus *g, const trs_rank_part *p, bool upper,
+                               void *rows) {
+  const side *of = &g->side[upper];
+  trs_spread_args a = {.scalar = p->scalar,
+                       .upper = upper,
+                       .member = g->mapped.me,
+                       .tile = p->nrhs == 1 ? 1 : TRS_SPREAD_TILE,
+                       .chunks = chunks_of(p->nrhs),
+                       .ntasks = (int32_t)of->ntasks,
+                       .widest = (int32_t)p->layout->widest,
+                       .nrhs = p->nrhs,
+                       .columns = g->numbers.columns,
+                       .count = g->numbers.count,
+                       .task = of->task,
+                       .unit = of->unit,
+                       .list = of->list,
+                       .receiver = of->receiver,
+                       .values = of->values,
+                       .b = upper ? own_memory(g) + in_half(g, g->at.x[0]) : g->b,
+                       .rows = rows,
+                       .x = in_half(g, g->at.x[upper]),
+                       .sums = in_half(g, g->at.sums[upper]),
+                       .ticket = g->ticket + upper,
+                       .fault = g->fault,
+                       .x_arrived_at = g->at.x_arrived_at[upper],
+                       .solve = g->solve};
+  memcpy(a.base, g->mapped.base, sizeof a.base);
+  return a;
 }
 
 static trs_status reserve(trs_grid_gpus *g, const trs_rank_part *p) {
@@ -224,7 +237,10 @@ static trs_status reserve(trs_grid_gpus *g, const trs_rank_part *p) {
   TRS_TRY(trs_mapped_alloc(&g->mapped, g->at.bytes));
   TRS_TRY(trs_device_fill(own_memory(g), 0, g->at.halves, NULL));
   for (int odd = 0; odd < 2; odd++) TRS_TRY(empty_half(g, odd));
-  if (by_columns(g)) TRS_TRY(reserve_columns(g, row, p->nrhs));
+  for (int upper = 0; upper < 2; upper++) {
+    const trs_spread_args a = args_of(g, p, upper, NULL);
+    if (g->set.way[upper]->reserve) TRS_TRY(g->set.way[upper]->reserve(g->state[upper], &a));
+  }
   TRS_TRY(trs_device_alloc(g->set.device, &g->b, g->numbers.columns, (size_t)row, NULL));
   TRS_TRY(trs_device_alloc(g->set.device, &g->packed, 2 * g->nshared, (size_t)row, NULL));
   int64_t staged = g->numbers.columns > 2 * g->nshared ? g->numbers.columns : 2 * g->nshared;
@@ -322,48 +338,10 @@ trs_status trs_grid_gpus_give(trs_grid_gpus *g, trs_rank_part *p) {
   return status;
 }
 
-/* A wait for the default stream is then one for WAIT too. */
-static trs_status launch_columns(const trs_grid_gpus *g, const trs_spread_args *a) {
-#if TRS_HAVE_PAPERS
-  TRS_TRY(trs_spread_launch_columns(a, NULL, g->side_stream));
-  TRS_TRY(trs_device_event_record(g->waited, g->side_stream));
-  return trs_device_event_follow(g->waited, NULL);
-#else
-  (void)g, (void)a; /* refused by the analysis */
-  return TRS_SUCCESS;
-#endif
-}
-
 trs_status trs_grid_gpus_sweep(trs_grid_gpus *g, const trs_rank_part *p, bool upper, void *rows) {
-  const side *of = &g->side[upper];
-  trs_spread_args a = {.scalar = p->scalar,
-                       .upper = upper,
-                       .member = g->mapped.me,
-                       .tile = p->nrhs == 1 ? 1 : TRS_SPREAD_TILE,
-                       .chunks = chunks_of(p->nrhs),
-                       .ntasks = (int32_t)of->ntasks,
-                       .widest = (int32_t)p->layout->widest,
-                       .nrhs = p->nrhs,
-                       .columns = g->numbers.columns,
-                       .count = g->numbers.count,
-                       .task = of->task,
-                       .unit = of->unit,
-                       .list = of->list,
-                       .receiver = of->receiver,
-                       .values = of->values,
-                       .b = upper ? own_memory(g) + in_half(g, g->at.x[0]) : g->b,
-                       .rows = rows,
-                       .x = in_half(g, g->at.x[upper]),
-                       .sums = in_half(g, g->at.sums[upper]),
-                       .ticket = g->ticket + upper,
-                       .fault = g->fault,
-                       .x_arrived_at = g->at.x_arrived_at[upper],
-                       .solve = g->solve,
-                       .added = g->added,
-                       .lsum = g->lsum};
-  memcpy(a.base, g->mapped.base, sizeof a.base);
+  trs_spread_args a = args_of(g, p, upper, rows);
   int before = trs_device_enter(g->set.device);
-  trs_status status = g->set.columns[upper] ? launch_columns(g, &a) : trs_spread_launch(&a, NULL);
+  trs_status status = g->set.way[upper]->launch(g->state[upper], &a);
   trs_device_leave(before);
   return status;
 }
@@ -450,8 +428,8 @@ void trs_grid_gpus_destroy(trs_grid_gpus *g) {
   }
   trs_device_free(device, g->shared, NULL);
   trs_device_free(device, g->ticket, NULL);
-  trs_device_event_destroy(g->waited);
-  trs_device_stream_destroy(device, g->side_stream);
+  for (int upper = 0; upper < 2; upper++)
+    if (g->set.way[upper]->close) g->set.way[upper]->close(g->state[upper]);
   trs_device_free(device, g->fault, NULL);
   trs_device_free_pinned(g->host_fault);
   trs_device_leave(before);

@@ -11,12 +11,31 @@
 
 typedef struct trs_grid_gpus trs_grid_gpus;
 
+/* How the GPUs of a grid sweep the supernodes distributed over them.  What is NULL is not needed.
+ */
+typedef struct trs_spread_way {
+  const char *name;
+  trs_spread_list list;
+  bool words; /* the shared memory has a word for each supernode and chunk, zero at first */
+
+  /* Memory of its own: open once, reserve before solves with other numbers of right-hand sides. */
+  trs_status (*open)(void **state, trs_device *device);
+  trs_status (*reserve)(void *state, const trs_spread_args *args);
+  void (*close)(void *state);
+
+  /* After it, a wait for the default stream is one for the whole sweep. */
+  trs_status (*launch)(void *state, trs_spread_args *args);
+} trs_spread_way;
+
+extern const trs_spread_way trs_spread_by_rows; /* spread.cu */
+extern const trs_spread_way trs_l23_by_columns; /* papers/L23/columns.c: Algorithm 5 */
+
 typedef struct trs_grid_gpus_options {
   trs_device *device;
   int machine; /* the same number on all ranks of a machine */
   trs_tree_shape trees;
   bool mpi_reads_device;
-  bool columns[2]; /* L, U: by Algorithm 5 (papers/L23/columns.cu) instead of by rows */
+  const trs_spread_way *way[2]; /* L, U */
 } trs_grid_gpus_options;
 
 /* For a part that is filled, and its sweeps of L and U.  Local; after a failure the caller must

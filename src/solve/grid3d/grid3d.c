@@ -1,61 +1,57 @@
-/* grid3d.c - the plan of a distributed solve, and its three algorithms. */
+/* grid3d.c - the plan of a distributed solve, and its solves. */
 #include "solve/grid3d/grid3d.h"
 
 #include <string.h>
 
+#include "base/checksum.h"
+#include "base/config.h"
 #include "base/counter.h"
 #include "base/timer.h"
-#include "base/checksum.h"
 
-/* ---- Roles. ---- */
+/* ---- Schemes. ---- */
 
-enum { ALL_ROLES = TRS_ROLE_SOLVE | TRS_ROLE_COLUMN | TRS_ROLE_ROW | TRS_ROLE_ADDS };
-
-/* grid3d: all supernodes of this grid. */
-static trs_roles roles_of_grid(void) {
+/* Of a scheme without roles: all supernodes of this grid. */
+static trs_roles all_roles(void) {
   trs_roles role = {{0}, {0}};
-  memset(role.here, ALL_ROLES, sizeof role.here);
+  memset(role.here, TRS_ROLE_ALL, sizeof role.here);
   return role;
 }
 
-/* One level of the baseline: the node of this height on the first of its grids; other grids have
- * none.  In the L-solve its columns add to all rows above, and all levels below have already added
- * to it; in the U-solve all levels above have added to it. */
-static trs_roles roles_of_level(int z, bool upper, int height, trs_node_blocks blocks) {
-  trs_roles role = {{0}, {0}};
-  if (z % (1 << height)) return role;
-  for (int h = 0; h < TRS_MOST_HEIGHT; h++) {
-    bool above = h >= height;
-    if (blocks != TRS_NODE_OTHERS) {
-      if (!upper) role.elsewhere[h] = TRS_ROLE_ADDS;
-      if (!upper || above) role.here[h] = TRS_ROLE_ADDS;
-    }
-    if (blocks != TRS_NODE_DIAGONAL && above)
-      role.here[h] |= upper ? TRS_ROLE_COLUMN : TRS_ROLE_ROW;
-  }
-  role.here[height] = blocks != TRS_NODE_OTHERS ? ALL_ROLES
-                      : upper                   ? TRS_ROLE_ROW
-                                                : TRS_ROLE_COLUMN;
-  return role;
+trs_roles trs_grid_scheme_roles(const trs_grid_scheme *scheme, int z, bool upper, int phase) {
+  return scheme->roles ? scheme->roles(z, upper, phase) : all_roles();
 }
 
-trs_roles trs_grid_roles(trs_grid_algorithm algorithm, int z, bool upper, int height,
-                         trs_node_blocks blocks) {
-  return algorithm == TRS_GRID3D ? roles_of_grid() : roles_of_level(z, upper, height, blocks);
+static trs_status run_grid3d(trs_grid_solver *s) {
+  TRS_TRY(trs_grid_solver_sweep(s, TRS_L, 0));
+  TRS_TRY(trs_sparse_allreduce(s->shared, &s->part, s->ranks, s->buffer, &s->times.exchange[0]));
+  trs_grid_solver_turn(s);
+  return trs_grid_solver_sweep(s, TRS_U, 0);
 }
 
-/* The sweeps of a level, in the order of s->phase: all blocks, or the diagonal one and others. */
-static int sweeps_of_level(const trs_grid_solver *s) {
-  return s->set.algorithm == TRS_GRID3D_BASELINE && s->set.two_sweeps ? 2 : 1;
+static const trs_grid_scheme grid3d = {.run = run_grid3d};
+
+const trs_grid_scheme *trs_grid_scheme_of(trs_grid_algorithm algorithm) {
+  static const trs_grid_scheme *const schemes[] = {
+    [TRS_GRID3D] = &grid3d,
+#if TRS_HAVE_PAPERS
+    [TRS_GRID3D_ALGORITHM_2] = &trs_l23_algorithm_2,
+    [TRS_GRID3D_BASELINE] = &trs_l23_baseline,
+    [TRS_GRID3D_NO_LOOKAHEAD] = &trs_l23_no_lookahead,
+#endif
+  };
+  return (size_t)algorithm < sizeof schemes / sizeof *schemes ? schemes[algorithm] : NULL;
 }
 
-static trs_status make_phase(trs_grid_solver *s, bool upper, int phase) {
-  int sweeps = sweeps_of_level(s), height = phase / sweeps;
-  trs_node_blocks blocks = sweeps == 1 ? TRS_NODE_ALL
-                           : phase % 2 ? TRS_NODE_OTHERS
-                                       : TRS_NODE_DIAGONAL;
-  trs_roles role = trs_grid_roles(s->set.algorithm, s->part.z, upper, height, blocks);
-  return trs_sweep_create(&s->phase[upper][phase], &s->part, upper, &role, s->set.trees);
+static const trs_grid_scheme *scheme(const trs_grid_solver *s) {
+  return trs_grid_scheme_of(s->set.algorithm);
+}
+
+static trs_status check_scheme(const trs_grid_solver *s) {
+  if (!scheme(s))
+    return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
+                    "this algorithm repeats a paper, and this build leaves papers out: build with "
+                    "-DTRIREME_WITH_PAPERS=ON, or take grid3d");
+  return TRS_SUCCESS;
 }
 
 /* ---- Setting up. ---- */
@@ -78,22 +74,21 @@ static trs_status check_shape(const trs_grid_solver *s) {
 
 /* Between L and U the solution of L crosses; before a level of U, the solution of U. */
 static trs_status list_crossing(trs_grid_solver *s) {
-  int levels = s->layout.levels;
-  bool baseline = s->set.algorithm == TRS_GRID3D_BASELINE;
+  int levels = s->layout.levels, without = scheme(s)->by_levels ? TRS_HALF_ABOVE : TRS_HALF_BELOW;
   TRS_TRY(trs_alloc_zero((void **)&s->shared, levels, sizeof *s->shared));
   TRS_TRY(trs_alloc_zero((void **)&s->sums, levels, sizeof *s->sums));
-  for (int k = 0; k < levels; k++) {
-    TRS_TRY(trs_list_shared(&s->shared[k], &s->part, k + 1,
-                            baseline ? TRS_HALF_ABOVE : TRS_HALF_BELOW));
-    if (!baseline || !trs_crosses(s->part.z, k)) continue;
-    int from = trs_is_upper_grid(s->part.z, k) ? s->part.z : trs_pair_partner(s->part.z, k);
-    TRS_TRY(trs_list_sums(&s->sums[k], &s->part, from, k));
-  }
-  return TRS_SUCCESS;
+  for (int k = 0; k < levels; k++)
+    TRS_TRY(trs_list_shared(&s->shared[k], &s->part, k + 1, without));
+  return scheme(s)->list_sums ? scheme(s)->list_sums(s) : TRS_SUCCESS;
+}
+
+static trs_status make_phase(trs_grid_solver *s, bool upper, int phase) {
+  trs_roles role = trs_grid_scheme_roles(scheme(s), s->part.z, upper, phase);
+  return trs_sweep_create(&s->phase[upper][phase], &s->part, upper, &role, s->set.trees);
 }
 
 trs_status trs_grid_solver_plan(trs_grid_solver *s) {
-  s->nphases = s->set.algorithm == TRS_GRID3D ? 1 : (s->layout.levels + 1) * sweeps_of_level(s);
+  s->nphases = scheme(s)->phases ? scheme(s)->phases(s->layout.levels) : 1;
   int64_t sends = 0;
   for (int upper = 0; upper < 2; upper++) {
     TRS_TRY(trs_alloc_zero((void **)&s->phase[upper], s->nphases, sizeof **s->phase));
@@ -150,7 +145,8 @@ static trs_status agree_on_isa(trs_grid_solver *s) {
 
 static trs_status begin(trs_grid_solver *s, const trs_grid_input *in, base *b) {
   choose_shape(s, in);
-  trs_status status = check_shape(s);
+  trs_status status = check_scheme(s);
+  if (!status) status = check_shape(s);
   if (!status) status = trs_isa_check();
   s->set.supernodes.places = s->set.shape.x * s->set.shape.y;
   if (!status) status = copy_maps(&s->maps, in);
@@ -333,10 +329,10 @@ static trs_status reserve(trs_grid_solver *s, int64_t nrhs) {
 
 /* The L-solve's x becomes the U-solve's right-hand side, on all grids or on the grid that solved
  * it.  For this rank's own supernodes it is already in place. */
-static void turn_round(trs_grid_solver *s) {
+void trs_grid_solver_turn(trs_grid_solver *s) {
   const trs_grid_layout *l = &s->layout;
   const trs_rank_part *p = &s->part;
-  bool all = s->set.algorithm == TRS_GRID3D;
+  bool all = !scheme(s)->by_levels;
   if (p->solver) return; /* the solver holds them elsewhere */
   memset(p->base + p->row_bytes, 0, (size_t)(p->sum_bytes - p->row_bytes));
   for (int64_t i = 0; i < p->nslots; i++) {
@@ -346,7 +342,7 @@ static void turn_round(trs_grid_solver *s) {
   }
 }
 
-/* ---- The algorithms. ---- */
+/* ---- Sweeps. ---- */
 
 /* Each sweep gets a tag that is not reused for a long time, so that messages of a rank that is
  * ahead are not mistaken for those of this sweep.  A periodic barrier keeps all ranks within half
@@ -358,7 +354,7 @@ static trs_status next_tag(trs_grid_solver *s, int *tag) {
   return TRS_SUCCESS;
 }
 
-static trs_status run_phase(trs_grid_solver *s, bool upper, int phase) {
+trs_status trs_grid_solver_sweep(trs_grid_solver *s, bool upper, int phase) {
   int tag;
   TRS_TRY(next_tag(s, &tag));
   for (int r = 0; s->set.in_turn && r < s->ranks->size; r++) {
@@ -372,50 +368,9 @@ static trs_status run_phase(trs_grid_solver *s, bool upper, int phase) {
   return trs_sweep_run(&s->phase[upper][phase], &s->part, s->ranks, tag, &s->times.sweep[upper]);
 }
 
-static trs_status run_grid3d(trs_grid_solver *s) {
-  TRS_TRY(run_phase(s, TRS_L, 0));
-  TRS_TRY((s->set.one_root ? trs_reduce_broadcast : trs_sparse_allreduce)(
-      s->shared, &s->part, s->ranks, s->buffer, &s->times.exchange[0]));
-  turn_round(s);
-  return run_phase(s, TRS_U, 0);
-}
-
-/* One grid of a pair sends a list of slots, the other receives it: sums go down, x comes back. */
-static trs_status pass_slots(trs_grid_solver *s, int step, bool sums) {
-  const int z = s->part.z, partner = trs_pair_partner(z, step);
-  const trs_slot_list *list = sums ? &s->sums[step] : &s->shared[step];
-  trs_exchange_times *times = &s->times.exchange[!sums];
-  if (!trs_crosses(z, step)) return TRS_SUCCESS;
-  return trs_is_upper_grid(z, step) == sums
-             ? trs_slots_send(list, &s->part, sums, s->ranks, partner, s->buffer, times)
-             : trs_slots_receive(list, &s->part, sums, sums, s->ranks, partner, s->buffer, times);
-}
-
-/* L solves a node before it multiplies the blocks below, U the other way. */
-static trs_status run_level(trs_grid_solver *s, bool upper, int height) {
-  int sweeps = sweeps_of_level(s);
-  for (int k = 0; k < sweeps; k++)
-    TRS_TRY(run_phase(s, upper, height * sweeps + (upper ? sweeps - 1 - k : k)));
-  return TRS_SUCCESS;
-}
-
-static trs_status run_baseline(trs_grid_solver *s) {
-  int levels = s->layout.levels;
-  for (int h = 0; h <= levels; h++) {
-    TRS_TRY(run_level(s, TRS_L, h));
-    if (h < levels) TRS_TRY(pass_slots(s, h, true));
-  }
-  turn_round(s);
-  for (int h = levels; h >= 0; h--) {
-    if (h < levels) TRS_TRY(pass_slots(s, h, false));
-    TRS_TRY(run_level(s, TRS_U, h));
-  }
-  return TRS_SUCCESS;
-}
-
 trs_status trs_grid_solver_run(trs_grid_solver *s) {
   double begin = trs_seconds();
-  TRS_TRY(s->set.algorithm == TRS_GRID3D ? run_grid3d(s) : run_baseline(s));
+  TRS_TRY(scheme(s)->run(s));
   s->times.total_s += trs_seconds() - begin;
   return TRS_SUCCESS;
 }

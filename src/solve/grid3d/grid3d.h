@@ -1,10 +1,6 @@
-/* grid3d.h - A x = b from LU factors on Px x Py x Pz ranks, by three algorithms:
- *   grid3d           L23, Algorithm 1: L-solve on every grid, one sparse allreduce, U-solve
- *   grid3d-baseline  L23, section 2.2: level by level over the separator tree; pairs of grids
- *                    exchange data between levels; the number of active grids halves per level.
- *                    L23 solves a node's diagonal block before it multiplies the blocks below
- *                    (two_sweeps); by default a level is one sweep, which multiplies while it waits
- *   grid2d           Pz = 1 */
+/* grid3d.h - A x = b from LU factors on Px x Py x Pz ranks by L23's Algorithm 1: L-solve on every
+ * grid, one sparse allreduce, U-solve.  grid2d is Pz = 1.  Other orders of sweeps and exchanges,
+ * all to repeat L23, are in papers/L23. */
 #ifndef TRS_SOLVE_GRID3D_GRID3D_H
 #define TRS_SOLVE_GRID3D_GRID3D_H
 
@@ -14,19 +10,16 @@
 #include "solve/grid3d/plans.h"
 #include "solve/grid3d/sweep.h"
 
-typedef enum trs_grid_algorithm { TRS_GRID3D = 0, TRS_GRID3D_BASELINE = 1 } trs_grid_algorithm;
-
-/* The blocks of a node that a sweep of the baseline takes. */
-typedef enum trs_node_blocks {
-  TRS_NODE_ALL = 0,
-  TRS_NODE_DIAGONAL = 1,
-  TRS_NODE_OTHERS = 2
-} trs_node_blocks;
+/* All but the first exist in builds with the papers. */
+typedef enum trs_grid_algorithm {
+  TRS_GRID3D = 0,
+  TRS_GRID3D_ALGORITHM_2, /* x is reduced to one grid, then broadcast */
+  TRS_GRID3D_BASELINE,    /* section 2.2: level by level over the separator tree, with look-ahead */
+  TRS_GRID3D_NO_LOOKAHEAD /* and without, as published */
+} trs_grid_algorithm;
 
 typedef struct trs_grid_options {
   trs_grid_algorithm algorithm;
-  bool two_sweeps; /* baseline: a sweep for a node's diagonal block and one for its others */
-  bool one_root;   /* grid3d: x is reduced to one grid, then broadcast (L23, Algorithm 2) */
   trs_tree_shape trees;
   trs_grid_shape shape; /* all 0: the library chooses, */
   bool one_grid;        /* with Pz = 1 */
@@ -55,10 +48,10 @@ typedef struct trs_grid_solver {
   int64_t runs; /* runs that were candidates for inversion; those of the layout are inverted */
   double run_numbers; /* numbers in the triangles of these runs */
   trs_rank_part part;
-  int nphases;           /* of each sweep: 1, or the tree's levels + 1, twice with two_sweeps */
+  int nphases;           /* sweeps of each triangle, by the scheme */
   trs_sweep *phase[2];   /* L, U */
   trs_slot_list *shared; /* levels: x shared by 2^(k+1) grids */
-  trs_slot_list *sums;   /* levels: sums sent in step k; empty on grids that do not take part */
+  trs_slot_list *sums;   /* levels: sums sent in step k, if the scheme has any */
   void *buffer;          /* packed messages */
   int64_t buffer_bytes;
   trs_row_moves moves;  /* of b and x, in the application's distribution */
@@ -79,11 +72,31 @@ TRS_API void trs_grid_solver_destroy(trs_grid_solver *solver);
 /* From now on this rank has the given rows of b and x, starting at `first`. */
 TRS_API trs_status trs_grid_solver_distribute(trs_grid_solver *solver, int64_t first, int64_t rows);
 
+/* The order of an algorithm's sweeps and exchanges. */
+typedef struct trs_grid_scheme {
+  bool by_levels; /* one grid solves a node of the tree; false: all grids that share it */
+  int (*phases)(int levels);                        /* sweeps of each triangle; NULL: one, */
+  trs_roles (*roles)(int z, bool upper, int phase); /* of all supernodes */
+  trs_status (*list_sums)(trs_grid_solver *solver); /* into solver->sums; NULL: no sums cross */
+  trs_status (*run)(trs_grid_solver *solver);
+} trs_grid_scheme;
+
+/* papers/L23/schemes.c */
+extern const trs_grid_scheme trs_l23_algorithm_2, trs_l23_baseline, trs_l23_no_lookahead;
+
+/* NULL: this build lacks the algorithm. */
+const trs_grid_scheme *trs_grid_scheme_of(trs_grid_algorithm algorithm);
+
+trs_roles trs_grid_scheme_roles(const trs_grid_scheme *scheme, int z, bool upper, int phase);
+
+/* For schemes: one sweep; and between L and U, the L-solve's x becomes the U-solve's right-hand
+ * side. */
+trs_status trs_grid_solver_sweep(trs_grid_solver *solver, bool upper, int phase);
+void trs_grid_solver_turn(trs_grid_solver *solver);
+
 /* The steps of setup and solve without numbers, separate so that a simulation can run them: the
- * roles of a sweep on grid z; the setup of sweeps and exchanges, once layout and part exist; and
- * the algorithm, from sums that hold right-hand sides to x, with times. */
-trs_roles trs_grid_roles(trs_grid_algorithm algorithm, int z, bool upper, int height,
-                         trs_node_blocks blocks);
+ * setup of sweeps and exchanges, once layout and part exist; and the algorithm, from sums that hold
+ * right-hand sides to x, with times. */
 trs_status trs_grid_solver_plan(trs_grid_solver *solver);
 trs_status trs_grid_solver_run(trs_grid_solver *solver);
 

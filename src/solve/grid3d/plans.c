@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/config.h"
 #include "device/shared.h"
 #include "plan/timing.h"
 #include "solve/grid3d/gpus.h"
@@ -282,20 +283,24 @@ static trs_status make_steps(plans *s, const trs_filler *f, const bool unit[2],
 static trs_status make_gpus(plans *s, trs_filler *f, const bool unit[2], const int32_t *row_perm,
                             const trs_sweep *const sweep[2]) {
   const trs_rank_part *p = f->part;
-  const trs_grid_gpus_options how = {
-      .device = s->device,
-      .machine = s->set.machine,
-      .trees = s->set.trees,
-      .mpi_reads_device = s->set.mpi_reads_device,
-      .columns = {s->set.by_columns, s->set.by_columns && p->shape.z == 1}};
+  const trs_spread_way *way =
+      s->set.by_columns ? TRS_PAPER_CUDA_PART(trs_l23_by_columns) : &trs_spread_by_rows;
+  if (!way)
+    return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
+                    "Algorithm 5 repeats a paper, and this build leaves papers out: build with "
+                    "-DTRIREME_WITH_PAPERS=ON, or take grid3d");
+  const trs_grid_gpus_options how = {.device = s->device,
+                                     .machine = s->set.machine,
+                                     .trees = s->set.trees,
+                                     .mpi_reads_device = s->set.mpi_reads_device,
+                                     .way = {way, p->shape.z == 1 ? way : &trs_spread_by_rows}};
   TRS_TRY(trs_fill_end(f, unit, row_perm));
   TRS_TRY(trs_grid_gpus_create(&s->gpus, p, sweep, &how));
   s->base.bytes += trs_grid_gpus_bytes(s->gpus);
   size_t length = strlen(s->base.methods);
-  snprintf(s->base.methods + length, sizeof s->base.methods - length, "%s%s", length ? ", " : "",
-           !how.columns[0]   ? "spread"
-           : !how.columns[1] ? "algorithm=5, spread"
-                             : "algorithm=5");
+  snprintf(s->base.methods + length, sizeof s->base.methods - length, "%s%s%s%s",
+           length ? ", " : "", way->name, how.way[1] == way ? "" : ", ",
+           how.way[1] == way ? "" : how.way[1]->name);
   return TRS_SUCCESS;
 }
 

@@ -103,12 +103,8 @@ typedef struct trs_spread_rows {
 extern "C" {
 #endif
 
-/* These functions launch and do not wait.  By columns (in builds with the papers) the work in
- * `side`, a stream that does not wait for others, runs beside that in `stream`, and ends before it
- * does. */
+/* These functions launch and do not wait. */
 trs_status trs_spread_launch(const trs_spread_args *args, trs_stream stream);
-trs_status trs_spread_launch_columns(const trs_spread_args *args, trs_stream stream,
-                                     trs_stream side);
 trs_status trs_spread_move(const trs_spread_rows *rows, trs_stream stream);
 
 #ifdef __cplusplus

@@ -10,12 +10,6 @@ trs_status trs_spread_launch(const trs_spread_args *args, trs_stream stream) {
   return none();
 }
 
-trs_status trs_spread_launch_columns(const trs_spread_args *args, trs_stream stream,
-                                     trs_stream side) {
-  (void)args, (void)stream, (void)side;
-  return none();
-}
-
 trs_status trs_spread_move(const trs_spread_rows *rows, trs_stream stream) {
   (void)rows, (void)stream;
   return none();

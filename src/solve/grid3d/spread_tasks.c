@@ -84,20 +84,11 @@ void trs_spread_numbers_free(trs_spread_numbers *n) {
 
 /* ---- Units ---- */
 
-typedef struct maker {
-  trs_spread_tasks *to; /* first counted, with NULL arrays, then filled */
-  const trs_rank_part *part;
-  const trs_sweep *sweep;
-  const trs_spread_numbers *numbers;
-  trs_tree_shape trees;
-  int32_t *units_of_row; /* by columns: units that add to the row of each slot */
-} maker;
-
 static int32_t least(int64_t a, int64_t b) { return (int32_t)(a < b ? a : b); }
 
 /* Lines from `lines` on of a block, and terms from `from` on of each line.  slot: the block's other
  * supernode. */
-static trs_spread_unit unit_of(const maker *m, const trs_local_block *block, int64_t slot,
+static trs_spread_unit unit_of(const trs_task_maker *m, const trs_local_block *block, int64_t slot,
                                int64_t lines, int64_t from) {
   bool upper = m->sweep->upper;
   int64_t all = upper ? block->k : block->m, terms = upper ? block->m : block->k;
@@ -114,7 +105,7 @@ static trs_spread_unit unit_of(const maker *m, const trs_local_block *block, int
       .terms = least(terms - from, TRS_SPREAD_TERMS)};
 }
 
-static void cut_block(maker *m, const trs_local_block *block, int64_t slot) {
+void trs_spread_cut_block(trs_task_maker *m, const trs_local_block *block, int64_t slot) {
   bool upper = m->sweep->upper;
   int64_t lines = upper ? block->k : block->m, terms = upper ? block->m : block->k;
   for (int64_t from = 0; from < terms; from += TRS_SPREAD_TERMS)
@@ -126,13 +117,13 @@ static void cut_block(maker *m, const trs_local_block *block, int64_t slot) {
 
 /* ---- Tasks ---- */
 
-static void add_task(maker *m, trs_spread_task task) {
+void trs_spread_add_task(trs_task_maker *m, trs_spread_task task) {
   if (m->to->task) m->to->task[m->to->ntasks] = task;
   m->to->ntasks++;
 }
 
 /* The receivers of x. */
-static void list_receivers(maker *m, trs_spread_task *t, int64_t slot) {
+void trs_spread_list_receivers(trs_task_maker *m, trs_spread_task *t, int64_t slot) {
   const trs_sweep *s = m->sweep;
   int32_t c = s->column_of[slot];
   int32_t places = m->part->shape.x * m->part->shape.y;
@@ -144,7 +135,7 @@ static void list_receivers(maker *m, trs_spread_task *t, int64_t slot) {
           s->child[s->column[c].first_child + k] - m->part->z * places;
 }
 
-static trs_spread_task task_of(const maker *m, int64_t slot) {
+trs_spread_task trs_spread_task_of(const trs_task_maker *m, int64_t slot) {
   const trs_rank_part *p = m->part;
   int32_t K = m->numbers->number[slot];
   return (trs_spread_task){.K = K,
@@ -155,14 +146,15 @@ static trs_spread_task task_of(const maker *m, int64_t slot) {
                            .diagonal = -1};
 }
 
-static void add_row(maker *m, int64_t slot, const trs_sweep_row *R) {
+static void add_row(trs_task_maker *m, int64_t slot, const trs_sweep_row *R) {
   const trs_rank_part *p = m->part;
   const trs_local_side *side = &p->side[m->sweep->upper];
-  trs_spread_task t = task_of(m, slot);
+  trs_spread_task t = trs_spread_task_of(m, slot);
   t.children = R->nchildren;
   t.unit = (int32_t)m->to->nunits;
   for (int64_t i = R->items; i < R[1].items; i++)
-    cut_block(m, &side->block[m->sweep->item[i]], m->sweep->column[m->sweep->item_column[i]].slot);
+    trs_spread_cut_block(m, &side->block[m->sweep->item[i]],
+                         m->sweep->column[m->sweep->item_column[i]].slot);
   t.units = (int32_t)(m->to->nunits - t.unit);
   if (R->parent >= 0) {
     int above = trs_tree_at(m->trees, R->index, R->index + 1).parent;
@@ -175,71 +167,41 @@ static void add_row(maker *m, int64_t slot, const trs_sweep_row *R) {
     t.takes = !m->sweep->upper || !below;
     t.diagonal = side->diagonal[slot];
     t.solved = side->solved[slot];
-    list_receivers(m, &t, slot);
+    trs_spread_list_receivers(m, &t, slot);
   }
-  add_task(m, t);
+  trs_spread_add_task(m, t);
 }
 
 /* Products wait for x of other ranks; a rank that sends it on, or has rows for it, has a task. */
-static void add_column(maker *m, int64_t slot) {
-  trs_spread_task t = task_of(m, slot);
+static void add_column(trs_task_maker *m, int64_t slot) {
+  trs_spread_task t = trs_spread_task_of(m, slot);
   if (m->sweep->column_of[slot] < 0 || trs_has_diagonal(m->part, m->part->slot[slot])) return;
   t.kind = TRS_SPREAD_RECEIVE;
-  list_receivers(m, &t, slot);
-  if (t.receivers || (m->sweep->upper && t.row >= 0)) add_task(m, t);
+  trs_spread_list_receivers(m, &t, slot);
+  if (t.receivers || (m->sweep->upper && t.row >= 0)) trs_spread_add_task(m, t);
 }
 
-/* Algorithm 5: x(K) is computed or received, then multiplied with all blocks of the column. */
-static void add_whole_column(maker *m, int64_t slot) {
-  const trs_rank_part *p = m->part;
-  const trs_local_side *side = &p->side[m->sweep->upper];
-  bool own = trs_has_diagonal(p, p->slot[slot]);
-  trs_spread_task t = task_of(m, slot);
-  if (m->sweep->column_of[slot] < 0) return;
-  t.kind = own ? TRS_SPREAD_SOLVE : TRS_SPREAD_RECEIVE;
-  t.unit = (int32_t)m->to->nunits;
-  for (int64_t b = side->ptr[slot]; b < side->ptr[slot + 1]; b++)
-    cut_block(m, &side->block[b], side->block[b].row);
-  t.units = (int32_t)(m->to->nunits - t.unit);
-  t.children = m->units_of_row[slot];
-  t.takes = own;
-  t.diagonal = side->diagonal[slot];
-  t.solved = side->solved[slot];
-  list_receivers(m, &t, slot);
-  add_task(m, t);
-}
-
-static int64_t units_of(const maker *m, const trs_local_block *block) {
-  int64_t lines = m->sweep->upper ? block->k : block->m,
-          terms = m->sweep->upper ? block->m : block->k;
-  return ((lines + TRS_SPREAD_LINES - 1) / TRS_SPREAD_LINES) *
-         ((terms + TRS_SPREAD_TERMS - 1) / TRS_SPREAD_TERMS);
-}
-
-static void count_units_of_rows(maker *m) {
-  const trs_local_side *side = &m->part->side[m->sweep->upper];
-  for (int64_t s = 0; s < m->part->nslots; s++) m->units_of_row[s] = 0;
-  for (int64_t b = 0; b < side->ptr[m->part->nslots]; b++)
-    m->units_of_row[side->block[b].row] += (int32_t)units_of(m, &side->block[b]);
-}
-
-static void list_tasks(maker *m) {
+trs_status trs_spread_list_rows(trs_task_maker *m) {
   const trs_sweep *s = m->sweep;
-  m->to->ntasks = m->to->nunits = m->to->nreceivers = 0;
   for (int64_t i = 0; i < m->part->nslots; i++) {
-    int64_t at = s->upper ? m->part->nslots - 1 - i : i, slot = m->numbers->order[at];
-    if (m->units_of_row) {
-      add_whole_column(m, at); /* by number, as published */
-      continue;
-    }
+    int64_t slot = m->numbers->order[s->upper ? m->part->nslots - 1 - i : i];
     if (s->row_of[slot] >= 0) add_row(m, slot, &s->row[s->row_of[slot]]);
     add_column(m, slot);
   }
+  return TRS_SUCCESS;
 }
 
-static trs_status make(maker *m) {
-  trs_spread_tasks *to = m->to;
-  list_tasks(m);
+static trs_status list_tasks(trs_task_maker *m, trs_spread_list list) {
+  m->to->ntasks = m->to->nunits = m->to->nreceivers = 0;
+  return list(m);
+}
+
+trs_status trs_spread_tasks_make(trs_spread_tasks *to, const trs_rank_part *part,
+                                 const trs_sweep *sweep, const trs_spread_numbers *numbers,
+                                 trs_tree_shape trees, trs_spread_list list) {
+  *to = (trs_spread_tasks){0};
+  trs_task_maker m = {.to = to, .part = part, .sweep = sweep, .numbers = numbers, .trees = trees};
+  TRS_TRY(list_tasks(&m, list));
   if (to->nunits > INT32_MAX)
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
                     "a rank's blocks are %lld pieces of work, more than a GPU's lists have room "
@@ -248,22 +210,7 @@ static trs_status make(maker *m) {
   TRS_TRY(TRS_ALLOC(&to->task, to->ntasks));
   TRS_TRY(TRS_ALLOC(&to->unit, to->nunits));
   TRS_TRY(TRS_ALLOC(&to->receiver, to->nreceivers));
-  list_tasks(m);
-  return TRS_SUCCESS;
-}
-
-trs_status trs_spread_tasks_make(trs_spread_tasks *tasks, const trs_rank_part *part,
-                                 const trs_sweep *sweep, const trs_spread_numbers *numbers,
-                                 trs_tree_shape trees, bool by_columns) {
-  *tasks = (trs_spread_tasks){0};
-  maker m = {.to = tasks, .part = part, .sweep = sweep, .numbers = numbers, .trees = trees};
-  if (by_columns) {
-    TRS_TRY(TRS_ALLOC(&m.units_of_row, part->nslots));
-    count_units_of_rows(&m);
-  }
-  trs_status status = make(&m);
-  trs_free(m.units_of_row);
-  return status;
+  return list_tasks(&m, list);
 }
 
 void trs_spread_tasks_free(trs_spread_tasks *tasks) {

@@ -17,7 +17,8 @@ enum {
   TRS_ROLE_SOLVE = 1,  /* its x is computed here */
   TRS_ROLE_COLUMN = 2, /* its x is multiplied here; if not computed here it is known before */
   TRS_ROLE_ROW = 4,    /* products are added to its sum */
-  TRS_ROLE_ADDS = 8    /* as a column it may have added to sums, now or earlier */
+  TRS_ROLE_ADDS = 8,   /* as a column it may have added to sums, now or earlier */
+  TRS_ROLE_ALL = 15
 };
 
 /* A role depends on the height of a supernode's node, on this grid and on other grids. */
