@@ -3,6 +3,7 @@
 set(TRIREME_PAPER_SOURCES)
 if(TRIREME_WITH_PAPERS)
   set(papers ${CMAKE_CURRENT_LIST_DIR})
+  list(APPEND TRIREME_PAPER_SOURCES ${papers}/L17/levelset_cpu.c)
   if(TRS_HAVE_CUDA)
     foreach(source IN ITEMS levelset.c levelset.cu syncfree.cu syncfree_csc.c syncfree_csc.cu
             syncfree_csc_rhs.c syncfree_csc_rhs.cu syncfree_plan.c)
