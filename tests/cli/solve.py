@@ -265,6 +265,13 @@ j = o.json()
 check("JSON of info", o.code == 0 and at(j, "matrix.n") == N and
       sum(at(j, "lower.level_rows")) == N and at(j, "upper.levels") > 0 and
       at(j, "matrix.symmetric_pattern") is False, o)
+o = run("info", "gen:chain:9", "--json")
+j = o.json()
+check("columns by length: one has 1 entry, eight have 2 to 3", o.code == 0 and
+      at(j, "lower.columns.by_length") == [0, 1, 8] and
+      (at(j, "lower.columns.shortest"), at(j, "lower.columns.longest")) == (1, 2), o)
+o = run("info", "A.mtx")
+check("info tells the lengths of columns", "columns " in o.out and "column lengths" in o.out, o)
 
 # ---- factors
 
