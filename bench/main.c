@@ -10,6 +10,7 @@
 #include "files.h"
 #include "leave.h"
 #include "program.h"
+#include "runner.h"
 #include "settings.h"
 #include "suite.h"
 #include "trireme.h"
@@ -220,12 +221,6 @@ static bool is_list(const char *backend) {
   return !strncmp(backend, "cuda:", 5) && strpbrk(backend, "-,");
 }
 
-static bool is_opencl(const char *backend) {
-  static const char opencl[] = "opencl";
-  const char end = strncmp(backend, opencl, sizeof opencl - 1) ? '?' : backend[sizeof opencl - 1];
-  return !end || end == ':';
-}
-
 /* "cpu", "cuda" or "cuda:N"; the experiment or the suite determines the default. */
 static int parse_backend(const bench_experiment *e, bench_settings *set) {
   static const char cuda[] = "cuda";
@@ -255,7 +250,7 @@ static int complete_place(const bench_experiment *e, bench_settings *set) {
   const char *given = set->backend;
   set->device = 0;
   if (e->place == BENCH_PLACE_OWN) return -1;
-  if (e->place == BENCH_PLACE_DEVICE && given && is_opencl(given)) {
+  if (e->place == BENCH_PLACE_DEVICE && bench_on_opencl(set)) {
     set->device = -1;
     return -1;
   }

@@ -129,7 +129,6 @@ static void prepare(bench_runner *r, const bench_gpu *gpu) {
     return;
   }
   if (!r->ctx) good = bench_cusparse_prepare(&r->cusparse, gpu, algorithm);
-  if (r->by_columns && r->steps) good = time_loading(r, gpu);
   for (int k = 0; good && is_due(k, seconds, spent); spent += k++ ? seconds : 0) {
     good = analyze_once(r, gpu, &seconds);
     if (k == 0)
@@ -138,6 +137,8 @@ static void prepare(bench_runner *r, const bench_gpu *gpu) {
       r->row.analysis = fmin(r->row.analysis, seconds);
     if (good && k > 0 && r->steps) bench_read_steps(&r->row, r->plan);
   }
+  if (good && r->by_columns && r->steps)
+    good = time_loading(r, gpu) && analyze_plan(r, gpu, &seconds);
   spent = 0;
   for (int k = 0; good && is_due(k, 0, spent); k++, spent += seconds) {
     bool updated = update_once(r, gpu, &seconds);

@@ -212,7 +212,10 @@ static int open_on_opencl(bench_runners *all, const bench_settings *set) {
 }
 
 bool bench_on_opencl(const bench_settings *set) {
-  return set->backend && !strncmp(set->backend, "opencl", 6);
+  static const char name[] = "opencl";
+  const size_t length = sizeof name - 1;
+  return set->backend && !strncmp(set->backend, name, length) &&
+         (!set->backend[length] || set->backend[length] == ':');
 }
 
 int bench_runners_reserve(bench_runners *all) {

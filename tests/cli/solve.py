@@ -99,7 +99,7 @@ listed = {part.split(":")[0]: [l.split()[0] for l in part.splitlines()[1:]
                                if l[:1].strip() and not l.startswith("not available")]
           for part in run("methods").out.split("\n\n")}
 on_cpu = listed["Solves on one thread of the CPU"] + listed["Solves on all threads of the CPU"]
-for method in [] if has("papers") else ["levelset", "syncfree-csc", "zerocopy"]:
+for method in [] if has("papers") else ["levelset", "levelset-cpu", "syncfree-csc", "zerocopy"]:
     refuses(f"method {method} in a build without papers", 4, "TRIREME_WITH_PAPERS", "solve",
             "gen:poisson2d5:60", "--uplo", "upper", "--method", method)
 for place in ["Solves on one thread of the CPU", "Solves on all threads of the CPU", "Solves on one GPU",
