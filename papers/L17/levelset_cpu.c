@@ -3,9 +3,10 @@
  *
  * A level's rows are shared equally among the threads.  Every row is summed in the same order by
  * any thread, so the bits do not depend on the number of threads.  The plan takes the time of its
- * preprocessing (levels, and rows in their order) and, in every solve, of each thread inside and
- * outside of the barriers; describe prints those of the last solve.  O(nnz nrhs) work, a barrier
- * per level and tile of right-hand sides. */
+ * preprocessing (levels, and rows in their order) and, in every solve, of each thread between
+ * barriers, its computation; the rest of the solve is synchronisation, the start and end of the
+ * threads included.  describe prints those of the last solve.  O(nnz nrhs) work, a barrier per
+ * level and tile of right-hand sides. */
 #include <complex.h>
 #include <stdio.h>
 
@@ -15,9 +16,9 @@
 #include "plan/plan.h"
 #include "plan/wide.h"
 
-/* Seconds of one thread in the last solve, in a cache line of its own. */
+/* Seconds that one thread computed in the last solve, in a cache line of its own. */
 typedef struct member {
-  _Alignas(64) double synchronisation, compute;
+  _Alignas(64) double compute;
 } member;
 
 typedef struct levelset {
@@ -30,8 +31,7 @@ typedef struct levelset {
   int width;
   trs_barrier *barrier;
   member *member; /* threads */
-  bool solved;
-  double preprocessing; /* seconds */
+  double preprocessing, solve; /* seconds; of the last solve, 0: none yet */
 } levelset;
 
 typedef struct job {
@@ -94,50 +94,44 @@ static trs_status update(trs_plan *plan) {
 
 /* ---- Solve ---- */
 
-typedef struct watch {
-  double last;
-  member spent;
-} watch;
-
-static void wait_for_all(levelset *s, watch *w, int size) {
-  const double arrived = trs_seconds();
+/* *last: when the thread began to compute; set anew behind the barrier. */
+static void wait_for_all(levelset *s, member *own, double *last, int size) {
+  own->compute += trs_seconds() - *last;
   trs_barrier_wait(s->barrier, size);
-  const double left = trs_seconds();
-  w->spent.compute += arrived - w->last;
-  w->spent.synchronisation += left - arrived;
-  w->last = left;
+  *last = trs_seconds();
 }
 
 static void sweep(void *argument, int rank, int size) {
   static move *const moves[] = TRS_TABLE(move_tile);
   static solve_rows *const solves[] = TRS_TABLE(solve_rows);
+  double last = trs_seconds();
   const job *j = argument;
   levelset *s = j->s;
+  member *own = &s->member[rank];
   const trs_scalar scalar = s->host.S.scalar;
-  watch w = {.last = trs_seconds()};
   int64_t begin, end, share, share_end;
   trs_share(s->host.S.n, rank, size, &share, &share_end);
   moves[scalar](j, false, share, share_end);
   for (int32_t l = 0; l < s->levels; l++) {
-    wait_for_all(s, &w, size);
+    wait_for_all(s, own, &last, size);
     trs_share(s->begin[l + 1] - s->begin[l], rank, size, &begin, &end);
     solves[scalar](j, s->begin[l] + begin, s->begin[l] + end);
   }
-  wait_for_all(s, &w, size);
+  wait_for_all(s, own, &last, size);
   moves[scalar](j, true, share, share_end);
-  s->member[rank].compute += w.spent.compute + trs_seconds() - w.last;
-  s->member[rank].synchronisation += w.spent.synchronisation;
+  own->compute += trs_seconds() - last;
 }
 
 static trs_status solve(trs_plan *plan, const trs_rhs *rhs) {
   levelset *s = plan->state;
+  const double start = trs_seconds();
   for (int t = 0; t < s->threads; t++) s->member[t] = (member){0};
   for (job j = {.s = s, .rhs = rhs}; j.column < rhs->nrhs; j.column += j.width) {
     const int64_t left = rhs->nrhs - j.column;
     j.width = left < s->width ? (int)left : s->width;
     trs_team_run(plan->context->team, s->threads, sweep, &j);
   }
-  s->solved = true;
+  s->solve = trs_seconds() - start;
   return TRS_SUCCESS;
 }
 
@@ -154,20 +148,16 @@ static int64_t bytes(const trs_plan *plan) {
 /* Means over the threads. */
 static void describe(const trs_plan *plan, char *text, size_t size) {
   const levelset *s = plan->state;
-  double synchronisation = 0, compute = 0;
+  double compute = 0;
   int used = snprintf(text, size,
                       "%d level%s, a barrier after each, %d thread%s; preprocessing %.6g ms",
                       s->levels, s->levels == 1 ? "" : "s", s->threads, s->threads == 1 ? "" : "s",
                       1e3 * s->preprocessing);
-  for (int t = 0; t < s->threads; t++) {
-    synchronisation += s->member[t].synchronisation;
-    compute += s->member[t].compute;
-  }
-  const double scale = 1e3 / (double)s->threads;
-  if (s->solved && used > 0 && (size_t)used < size)
+  for (int t = 0; t < s->threads; t++) compute += s->member[t].compute / s->threads;
+  if (s->solve > 0 && used > 0 && (size_t)used < size)
     snprintf(text + used, size - (size_t)used,
-             "; last solve: synchronisation %.6g ms, compute %.6g ms", scale * synchronisation,
-             scale * compute);
+             "; last solve: synchronisation %.6g ms, compute %.6g ms", 1e3 * (s->solve - compute),
+             1e3 * compute);
 }
 
 static void free_state(trs_plan *plan) {
