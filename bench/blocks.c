@@ -121,7 +121,7 @@ static trs_status time_solves(blocks_run *run, trs_plan *plan, bench_row *row) {
     seconds[repeats] = seconds_now() - start;
     total += seconds[repeats];
   }
-  bench_row_times(row, seconds, repeats);
+  bench_row_times(row, seconds, repeats, 1);
   return status;
 }
 

@@ -40,7 +40,7 @@ static bool time_solves(bench_row *row, one_solve *solve, void *user) {
     for (int s = 0; s < BATCH && good; s++) good = solve(user);
     seconds[k] = bench_cuda_stop() / BATCH;
   }
-  if (good) bench_row_times(row, seconds, ROUNDS);
+  if (good) bench_row_times(row, seconds, ROUNDS, 1);
   return good;
 }
 

@@ -9,17 +9,18 @@
 
 /* The places of an experiment, selected by --backend. */
 typedef enum bench_place {
-  BENCH_PLACE_ANY,  /* cpu, cuda or cuda:N; the suite's name determines the default */
-  BENCH_PLACE_GPU,  /* cuda or cuda:N */
-  BENCH_PLACE_GPUS, /* all GPUs, or a list such as cuda:0,1 */
-  BENCH_PLACE_LIST, /* cpu, cuda, cuda:N or a list */
-  BENCH_PLACE_OWN   /* the experiment parses it */
+  BENCH_PLACE_ANY,    /* cpu, cuda or cuda:N; the suite's name determines the default */
+  BENCH_PLACE_DEVICE, /* cuda, cuda:N, opencl or opencl:N */
+  BENCH_PLACE_GPUS,   /* all GPUs, or a list such as cuda:0,1 */
+  BENCH_PLACE_LIST,   /* cpu, cuda, cuda:N or a list */
+  BENCH_PLACE_OWN     /* the experiment parses it */
 } bench_place;
 
 typedef struct bench_experiment {
   /* The name that replaces a suite's on the command line, and that its rows have as suite, alone or
    * followed by a word; or "suites". */
   const char *name;
+  const char *suite;        /* the default suite, which has the experiment's name if NULL */
   const char *title, *text; /* text of --help; NULL for suites */
   const char *options;      /* "|methods|seconds|": options that it accepts */
   bench_place place;

@@ -84,6 +84,29 @@ int bench_gpu_open(bench_gpu *gpu, trs_context *ctx, const bench_system *system,
   return code < 0 && ctx ? create(gpu, ctx) : code;
 }
 
+static int upload_columns(bench_gpu *gpu, const trs_matrix *by_columns) {
+  const int64_t *ptr;
+  const int32_t *idx;
+  const void *val;
+  trs_matrix_get_arrays(by_columns, &ptr, &idx, &val);
+  int code = upload_array(gpu, &gpu->column_ptr, ptr, (size_t)(gpu->n + 1) * sizeof *ptr);
+  if (code < 0) code = upload_array(gpu, &gpu->column_idx, idx, (size_t)gpu->nnz * sizeof *idx);
+  return code < 0 ? upload_array(gpu, &gpu->column_val, val, (size_t)gpu->nnz * gpu->size) : code;
+}
+
+int bench_gpu_add_columns(bench_gpu *gpu, trs_context *ctx) {
+  trs_matrix *by_columns;
+  if (trs_matrix_convert(&by_columns, gpu->host, TRS_CSC, gpu->scalar))
+    return leave_library(gpu->system->name);
+  int code = upload_columns(gpu, by_columns);
+  trs_matrix_destroy(by_columns);
+  if (code < 0 &&
+      trs_matrix_create_device(&gpu->columns, ctx, TRS_CSC, gpu->scalar, gpu->n, gpu->n, gpu->nnz,
+                               TRS_PTR64, gpu->column_ptr, gpu->column_idx, gpu->column_val))
+    return leave_library(gpu->system->name);
+  return code;
+}
+
 static void drop_rhs(bench_gpu *gpu) {
   BENCH_CUDA_FREE(gpu->b, gpu->x);
   gpu->b = gpu->x = NULL;
@@ -92,8 +115,10 @@ static void drop_rhs(bench_gpu *gpu) {
 void bench_gpu_close(bench_gpu *gpu) {
   drop_rhs(gpu);
   trs_matrix_destroy(gpu->T);
+  trs_matrix_destroy(gpu->columns);
   trs_matrix_destroy(gpu->converted);
   BENCH_CUDA_FREE(gpu->ptr, gpu->short_ptr, gpu->idx, gpu->val);
+  BENCH_CUDA_FREE(gpu->column_ptr, gpu->column_idx, gpu->column_val);
 }
 
 /* ---- Right-hand sides and solutions ---- */

@@ -19,15 +19,19 @@ typedef struct bench_gpu {
   const trs_matrix *host; /* the matrix that checks use */
   trs_matrix *T;          /* over the device arrays; NULL: only the peer runs */
   void *ptr, *idx, *val;  /* device memory */
-  void *short_ptr;        /* 32-bit row pointers for cuSPARSE; NULL: too many entries */
-  void *b, *x;            /* device memory, n x nrhs */
-  double create, bound;   /* seconds */
-  trs_plan_info info;     /* levels, from a plan on the host */
+  trs_matrix *columns;    /* the same system as CSC over the next three; NULL: not asked for */
+  void *column_ptr, *column_idx, *column_val;
+  void *short_ptr;      /* 32-bit row pointers for cuSPARSE; NULL: too many entries */
+  void *b, *x;          /* device memory, n x nrhs */
+  double create, bound; /* seconds */
+  trs_plan_info info;   /* levels, from a plan on the host */
 } bench_gpu;
 
 /* Uploads a system.  ctx NULL: without a matrix of the library.  Returns -1, or the exit code. */
 int bench_gpu_open(bench_gpu *gpu, trs_context *ctx, const bench_system *system,
                    const bench_settings *set);
+/* Uploads the system by columns too. */
+int bench_gpu_add_columns(bench_gpu *gpu, trs_context *ctx);
 void bench_gpu_close(bench_gpu *gpu);
 /* Random right-hand sides, and memory for the solutions. */
 int bench_gpu_rhs(bench_gpu *gpu, int64_t nrhs);

@@ -314,7 +314,7 @@ static int add_row(bench_rows *rows, const gpus_job *job, gpus_solver *s) {
   row->threads = s->gpus;
   row->wrong |= s->failed;
   if (!s->failed) {
-    bench_row_times(row, s->seconds, s->repeats);
+    bench_row_times(row, s->seconds, s->repeats, s->batch);
     row->gbs = 1e-9 * (double)row->bytes / row->median;
     describe_plan(row, s);
     ask_plan(row, s, job->nrhs);

@@ -10,6 +10,7 @@
 #include "files.h"
 #include "leave.h"
 #include "program.h"
+#include "runner.h"
 #include "settings.h"
 #include "suite.h"
 #include "trireme.h"
@@ -225,7 +226,7 @@ static int parse_backend(const bench_experiment *e, bench_settings *set) {
   static const char cuda[] = "cuda";
   const char *suite = set->suite ? set->suite : "";
   bool for_gpu =
-      e->place == BENCH_PLACE_GPU ||
+      e->place == BENCH_PLACE_DEVICE ||
       (e->place == BENCH_PLACE_ANY && (!strcmp(suite, "gpu") || !strncmp(suite, "gpu-", 4)));
   const char *rest = set->backend ? set->backend : for_gpu ? cuda : "cpu";
   char *end = NULL;
@@ -249,12 +250,16 @@ static int complete_place(const bench_experiment *e, bench_settings *set) {
   const char *given = set->backend;
   set->device = 0;
   if (e->place == BENCH_PLACE_OWN) return -1;
+  if (e->place == BENCH_PLACE_DEVICE && bench_on_opencl(set)) {
+    set->device = -1;
+    return -1;
+  }
   if (e->place == BENCH_PLACE_GPUS && given && strncmp(given, "cuda:", 5) != 0)
     return leave_usage("bench", "%s takes GPUs, such as --backend cuda:0,1", e->name);
   if (e->place == BENCH_PLACE_GPUS || (e->place == BENCH_PLACE_LIST && given && is_list(given)))
     return -1;
   int code = parse_backend(e, set);
-  if (code < 0 && e->place == BENCH_PLACE_GPU && set->device < 0)
+  if (code < 0 && e->place == BENCH_PLACE_DEVICE && set->device < 0)
     return leave_usage("bench", "%s runs on a GPU: leave out --backend cpu", e->name);
   return code;
 }
@@ -311,7 +316,7 @@ static int check_papers(const char *word) {
 static int list(const bench_experiment *e, const bench_settings *set) {
   if (set->svg) return leave_usage("bench", "--svg draws results: leave it out with --list");
   bool own = e != bench_experiments && e->list == bench_list && !set->suite;
-  return e->list(own ? e->name : set->suite);
+  return e->list(!own ? set->suite : e->suite ? e->suite : e->name);
 }
 
 /* Charts are written last; a path that cannot be written is refused before hours of work. */

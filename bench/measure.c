@@ -24,14 +24,21 @@ enum { FRESH = 3 };
 typedef struct measurement {
   bench_runners *all;
   bench_system system; /* T borrows the arrays of the matrix it was copied from */
+  trs_matrix *columns; /* T as CSC, for the runners that take it so; else NULL */
   trs_plan_info info;  /* of a plan of the library, timed or not */
   double *b, *x, create_seconds, peak_bytes;
 } measurement;
 
-/* A peer that refuses a system is left out of it; a refusal by the library is a failure. */
-static int refuse(bench_runner *r, const bench_system *system) {
-  if (r->ctx) return leave_library(system->name);
-  notify("bench: %s: without oneMKL, which refuses it", system->name);
+/* A peer that refuses a system is left out of it; a refusal by the library is a failure, unless it
+ * is of an OpenCL device, which has fewer parameters than a GPU. */
+static int refuse(bench_runner *r, const measurement *m) {
+  const trs_error *error = trs_last_error();
+  bool lacks = error->status == TRS_ERROR_UNSUPPORTED || error->status == TRS_ERROR_ARGUMENT;
+  if (r->ctx && !(r->ctx == m->all->gpu && lacks)) return leave_library(m->system.name);
+  if (r->ctx)
+    notify("bench: %s: without %s: %s", m->system.name, r->method, error->message);
+  else
+    notify("bench: %s: without oneMKL, which refuses it", m->system.name);
   r->out = true;
   return -1;
 }
@@ -58,8 +65,13 @@ static trs_status borrow(measurement *m, trs_matrix **copy) {
   return status;
 }
 
+static const trs_matrix *matrix_of(const bench_runner *r, const measurement *m) {
+  return r->by_columns ? m->columns : m->system.T;
+}
+
 /* The library's peak memory during the analysis, if it exceeds all earlier peaks. */
-static trs_status analyze_once(bench_runner *r, const bench_system *s) {
+static trs_status analyze_once(bench_runner *r, const measurement *m) {
+  const bench_system *s = &m->system;
   int64_t held, peak_before, now, peak;
   trs_options how = {
       .struct_size = sizeof(trs_options), .method = r->asked, .nrhs = s->nrhs, .tune = r->tune};
@@ -67,19 +79,21 @@ static trs_status analyze_once(bench_runner *r, const bench_system *s) {
   r->plan = NULL;
   trs_memory_usage(&held, &peak_before);
   double start = seconds_now();
-  trs_status status = trs_analyze(&r->plan, r->ctx, s->T, s->uplo, TRS_NO_TRANS, s->diag, &how);
+  trs_status status =
+      trs_analyze(&r->plan, r->ctx, matrix_of(r, m), s->uplo, TRS_NO_TRANS, s->diag, &how);
   r->row.analysis = fmin(r->row.analysis, seconds_now() - start);
   trs_memory_usage(&now, &peak);
   if (peak > peak_before) r->row.analysis_peak = (double)(peak - held);
+  if (!status && r->steps) bench_read_steps(&r->row, r->plan);
   return status;
 }
 
-static trs_status analyze_plan(bench_runner *r, const bench_system *s) {
+static trs_status analyze_plan(bench_runner *r, const measurement *m) {
   trs_status status = TRS_SUCCESS;
-  for (int k = 0; k < FRESH && !status; k++) status = analyze_once(r, s);
+  for (int k = 0; k < FRESH && !status; k++) status = analyze_once(r, m);
   for (int k = 0; k < FRESH && !status; k++) {
     double start = seconds_now();
-    status = trs_update(r->plan, s->T);
+    status = trs_update(r->plan, matrix_of(r, m));
     r->row.update = fmin(r->row.update, seconds_now() - start);
   }
   return status;
@@ -104,9 +118,10 @@ static int analyze(measurement *m, bench_runner *r) {
   r->row = bench_row_empty();
   if (r->ctx) r->row.create = m->create_seconds;
   r->repeats = 0;
+  r->parts = (bench_parts){0};
   r->out = false;
-  bool good = r->ctx ? !analyze_plan(r, &m->system) : analyze_mkl(r, &m->system);
-  return good ? -1 : refuse(r, &m->system);
+  bool good = r->ctx ? !analyze_plan(r, m) : analyze_mkl(r, &m->system);
+  return good ? -1 : refuse(r, m);
 }
 
 /* ---- The solves ---- */
@@ -124,7 +139,8 @@ static bool solve(bench_runner *r, measurement *m) {
 }
 
 static int run_block(bench_runner *r, measurement *m, double seconds) {
-  int64_t last = r->repeats + BENCH_MOST_REPEATS / BENCH_ROUNDS;
+  const int64_t solves = m->all->solves / bench_rounds(seconds);
+  int64_t last = r->repeats + (solves ? solves : BENCH_MOST_REPEATS / BENCH_ROUNDS);
   nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
   if (!r->ctx) bench_mkl_threads(r->threads);
   bool good = solve(r, m);
@@ -134,9 +150,11 @@ static int run_block(bench_runner *r, measurement *m, double seconds) {
     good = solve(r, m);
     end = seconds_now();
     r->seconds[r->repeats++] = end - start;
+    if (r->steps) bench_add_parts(&r->parts, r->plan);
+    if (r->steps) end = seconds_now();
     if (end > limit) break;
   }
-  return good ? -1 : refuse(r, &m->system);
+  return good ? -1 : refuse(r, m);
 }
 
 /* The answer that the last block of solves left in x. */
@@ -175,6 +193,13 @@ static int run_rounds(measurement *m, double seconds) {
 
 static trs_status describe_own(bench_runner *r) {
   trs_plan_info info = {.struct_size = sizeof info};
+  if (r->steps) {
+    (void)trs_plan_describe(r->plan, r->row.plan, sizeof r->row.plan);
+    r->row.synchronisation = r->parts.synchronisation / (double)r->repeats;
+    r->row.compute = r->parts.compute / (double)r->repeats;
+  }
+  snprintf(r->row.chosen, sizeof r->row.chosen, "%s", r->asked);
+  if (r->terse) return TRS_SUCCESS;
   trs_status status = trs_plan_get_info(r->plan, &info);
   if (status) return status;
   r->row.plan_bytes = (double)info.plan_bytes;
@@ -195,9 +220,10 @@ static trs_status fill_row(const measurement *m, bench_runner *r) {
   row->threads = r->threads;
   if (m->system.by_rows) snprintf(row->layout, sizeof row->layout, "row");
   row->checked = row->nrhs;
-  bench_row_times(row, r->seconds, r->repeats);
+  bench_row_times(row, r->seconds, r->repeats, 1);
   row->gbs = 1e-9 * (double)row->bytes / row->fastest;
   row->process_peak = m->peak_bytes;
+  if (r->ctx == m->all->gpu && r->ctx) snprintf(row->backend, sizeof row->backend, "opencl");
   if (r->ctx) return describe_own(r);
   describe_mkl(r);
   return TRS_SUCCESS;
@@ -232,6 +258,12 @@ static int measure(bench_rows *rows, measurement *m, double seconds) {
   return code;
 }
 
+static bool take_columns(measurement *m) {
+  bool wanted = false;
+  for (int i = 0; i < m->all->count; i++) wanted |= m->all->runner[i].by_columns;
+  return !wanted || !trs_matrix_convert(&m->columns, m->system.T, TRS_CSC, TRS_DOUBLE);
+}
+
 int bench_measure(bench_rows *rows, bench_runners *all, const bench_system *system,
                   double seconds) {
   measurement m = {.all = all, .system = *system};
@@ -242,13 +274,14 @@ int bench_measure(bench_rows *rows, bench_runners *all, const bench_system *syst
   m.x = malloc((count + 1) * sizeof *m.x);
   if (!m.b || !m.x) {
     code = leave_memory(2.0 * (double)count * sizeof *m.b, "the right-hand sides and solutions");
-  } else if (borrow(&m, &T)) {
+  } else if (borrow(&m, &T) || !take_columns(&m)) {
     code = leave_library(system->name);
   } else {
     m.system.T = T;
     trs_random_fill(m.b, (int64_t)count, TRS_DOUBLE, 1);
     code = measure(rows, &m, seconds);
   }
+  trs_matrix_destroy(m.columns);
   trs_matrix_destroy(T);
   free(m.b);
   free(m.x);

@@ -53,7 +53,12 @@ static bool plays(const bench_runner *r) { return !r->out && !r->failed; }
 
 /* ---- Before the solves ---- */
 
-static bool analyze_plan(bench_runner *r, const bench_gpu *gpu, double *seconds) {
+static const trs_matrix *matrix_of(const bench_runner *r, const bench_gpu *gpu) {
+  return r->by_columns ? gpu->columns : gpu->T;
+}
+
+static bool analyze_matrix(bench_runner *r, const bench_gpu *gpu, const trs_matrix *T,
+                           double *seconds) {
   const bench_system *s = gpu->system;
   trs_options how = {.struct_size = sizeof(trs_options),
                      .method = r->asked,
@@ -64,15 +69,29 @@ static bool analyze_plan(bench_runner *r, const bench_gpu *gpu, double *seconds)
   r->plan = NULL;
   if (!bench_cuda_wait()) return false;
   double start = seconds_now();
-  bool good = !trs_analyze(&r->plan, r->ctx, gpu->T, s->uplo, TRS_NO_TRANS, s->diag, &how) &&
-              bench_cuda_wait();
+  bool good =
+      !trs_analyze(&r->plan, r->ctx, T, s->uplo, TRS_NO_TRANS, s->diag, &how) && bench_cuda_wait();
   *seconds = seconds_now() - start;
   return good;
 }
 
+static bool analyze_plan(bench_runner *r, const bench_gpu *gpu, double *seconds) {
+  return analyze_matrix(r, gpu, matrix_of(r, gpu), seconds);
+}
+
+/* The transposition that a system by rows would cost a method that takes columns. */
+static bool time_loading(bench_runner *r, const bench_gpu *gpu) {
+  double seconds;
+  for (int k = 0; k < FRESH; k++) {
+    if (!analyze_matrix(r, gpu, gpu->T, &seconds)) return false;
+    bench_read_loading(&r->row, r->plan);
+  }
+  return true;
+}
+
 static bool update_plan(bench_runner *r, const bench_gpu *gpu, double *seconds) {
   double start = seconds_now();
-  bool good = !trs_update(r->plan, gpu->T) && bench_cuda_wait();
+  bool good = !trs_update(r->plan, matrix_of(r, gpu)) && bench_cuda_wait();
   *seconds = seconds_now() - start;
   return good;
 }
@@ -116,7 +135,10 @@ static void prepare(bench_runner *r, const bench_gpu *gpu) {
       r->row.first_analysis = seconds;
     else
       r->row.analysis = fmin(r->row.analysis, seconds);
+    if (good && k > 0 && r->steps) bench_read_steps(&r->row, r->plan);
   }
+  if (good && r->by_columns && r->steps)
+    good = time_loading(r, gpu) && analyze_plan(r, gpu, &seconds);
   spent = 0;
   for (int k = 0; good && is_due(k, 0, spent); k++, spent += seconds) {
     bool updated = update_once(r, gpu, &seconds);
@@ -154,11 +176,14 @@ static int64_t batch_for(double seconds) {
   return seconds >= SAMPLE ? 1 : (int64_t)ceil(SAMPLE / seconds);
 }
 
-/* At least one sample, three unless they are long, and more if time permits. */
-static bool run_samples(bench_runner *r, const bench_gpu *gpu, double seconds) {
+/* At least one sample, three unless they are long, and more if time permits; at most `solves`
+ * solves unless that is 0. */
+static bool run_samples(bench_runner *r, const bench_gpu *gpu, double seconds, int64_t solves) {
   int64_t first = r->repeats, most = first + BENCH_MOST_REPEATS / BENCH_ROUNDS;
   if (!solve(r, gpu) || !wait_for(r)) return false; /* not counted */
   if (!r->batch) r->batch = seconds > 0 ? batch_for(time_batch(r, gpu, 2)) : 1;
+  while (solves && solves % r->batch) r->batch--; /* exactly as many */
+  if (solves) most = first + solves / r->batch;
   double begin = seconds_now(), spent = 0;
   while (r->repeats < most &&
          (r->repeats == first || spent < seconds ||
@@ -177,7 +202,7 @@ static void run_rounds(bench_runners *all, const bench_gpu *gpu, double seconds)
     for (int i = 0; i < all->count; i++) {
       bench_runner *r = &all->runner[i];
       bench_tick(gpu->system->name, (double)(round + 1) / (rounds + 1));
-      if (plays(r) && !run_samples(r, gpu, seconds / rounds)) give_up(r, gpu);
+      if (plays(r) && !run_samples(r, gpu, seconds / rounds, all->solves / rounds)) give_up(r, gpu);
     }
 }
 
@@ -192,7 +217,7 @@ static bool time_latency(bench_runner *r, const bench_gpu *gpu) {
     if (!solve(r, gpu) || !wait_for(r)) return false;
     seconds[k] = seconds_now() - start;
   }
-  bench_row_times(&times, seconds, count);
+  bench_row_times(&times, seconds, count, 1);
   r->row.latency = times.median;
   return true;
 }
@@ -244,6 +269,7 @@ static int check_answers(bench_runners *all, const bench_gpu *gpu) {
 
 static void describe_plan(bench_row *row, bench_runner *r) {
   trs_plan_info info = {.struct_size = sizeof info};
+  (void)trs_plan_describe(r->plan, row->plan, sizeof row->plan);
   if (r->terse || trs_plan_get_info(r->plan, &info)) {
     snprintf(row->chosen, sizeof row->chosen, "%s", r->asked);
     return;
@@ -251,7 +277,6 @@ static void describe_plan(bench_row *row, bench_runner *r) {
   row->plan_bytes = (double)info.plan_bytes;
   snprintf(row->chosen, sizeof row->chosen, "%s", info.method);
   snprintf(row->reason, sizeof row->reason, "%s", info.reason);
-  (void)trs_plan_describe(r->plan, row->plan, sizeof row->plan);
 }
 
 static void describe_peer(bench_row *row, const bench_runner *r) {
@@ -285,7 +310,7 @@ static int add_rows(bench_rows *rows, bench_runners *all, bench_gpu *gpu) {
     if (r->failed) {
       r->row.wrong = true;
     } else {
-      bench_row_times(&r->row, r->seconds, r->repeats);
+      bench_row_times(&r->row, r->seconds, r->repeats, r->batch);
       r->row.gbs = 1e-9 * (double)r->row.bytes / r->row.median;
       r->row.create = r->ctx ? gpu->create : NAN;
       if (r->ctx) describe_plan(&r->row, r);

@@ -44,7 +44,11 @@ typedef struct bench_row {
   bool upper;
   int64_t nnz, levels, repeats, checked;
   double parallelism, dependency;
-  double analysis, first_analysis, ask, fastest, median, latency, bound, hop;
+  double analysis, first_analysis, ask, fastest, median, mean, latency, bound, hop;
+  int64_t solves; /* of which mean is the arithmetic mean */
+  /* What a plan tells of its own steps (L17's methods): of the analysis, loading includes a
+   * transposition from CSR to the format of the method; and the parts of a solve. */
+  double preprocessing, loading, allocation, synchronisation, compute;
   double componentwise, normwise;
   double matrix_bytes, plan_bytes, vector_bytes, analysis_peak, process_peak, limit_bytes;
 
@@ -90,8 +94,9 @@ bool bench_on_gpu(const bench_row *row);
 /* The seconds that tables compare: the fastest solve on the CPU, the median on a GPU; the fastest
  * sweep; the solve of the slowest rank. */
 double bench_row_seconds(const bench_row *row);
-/* Sorts the times of the solves and sets the fastest and the median. */
-void bench_row_times(bench_row *row, double *seconds, int64_t repeats);
+/* Sorts the times of the solves, each a mean over batch of them, and sets the fastest, the median
+ * and the mean. */
+void bench_row_times(bench_row *row, double *seconds, int64_t repeats, int64_t batch);
 /* True if both have the same matrix, triangle and type; and the same layout and number of
  * right-hand sides. */
 bool bench_same_matrix(const bench_row *a, const bench_row *b);

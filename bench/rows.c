@@ -46,9 +46,13 @@ double bench_row_seconds(const bench_row *row) {
   return bench_on_gpu(row) ? row->median : row->fastest;
 }
 
-void bench_row_times(bench_row *row, double *seconds, int64_t repeats) {
+void bench_row_times(bench_row *row, double *seconds, int64_t repeats, int64_t batch) {
+  double sum = 0;
   row->repeats = repeats;
+  row->solves = repeats * batch;
   if (!repeats) return;
+  for (int64_t k = 0; k < repeats; k++) sum += seconds[k];
+  row->mean = sum / (double)repeats;
   row->median = sort_median(seconds, repeats);
   row->fastest = seconds[0];
 }
@@ -179,7 +183,14 @@ static const field of_row[] = {
     {"time.latency_s", ROW(latency, REAL), SOLVE, 0},
     {"time.solve_s.min", ROW(fastest, REAL), SOLVE | BLOCKS, SOLVE | BLOCKS},
     {"time.solve_s.median", ROW(median, REAL), SOLVE | BLOCKS, SOLVE | BLOCKS},
+    {"time.solve_s.mean", ROW(mean, REAL), SOLVE, 0},
     {"time.repeats", ROW(repeats, WHOLE), SOLVE | BLOCKS, 0},
+    {"time.solves", ROW(solves, WHOLE), SOLVE, 0},
+    {"time.steps.preprocessing_s", ROW(preprocessing, REAL), SOLVE, 0},
+    {"time.steps.loading_s", ROW(loading, REAL), SOLVE, 0},
+    {"time.steps.allocation_s", ROW(allocation, REAL), SOLVE, 0},
+    {"time.steps.synchronisation_s", ROW(synchronisation, REAL), SOLVE, 0},
+    {"time.steps.compute_s", ROW(compute, REAL), SOLVE, 0},
     {"bytes", ROW(bytes, WHOLE), SOLVE | RELAX | BLOCKS, 0},
     {"bound_s", ROW(bound, REAL), SOLVE, SOLVE},
     {"hop_s", ROW(hop, REAL), SOLVE, 0},

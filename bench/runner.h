@@ -15,6 +15,11 @@
 
 enum { BENCH_MOST_RUNNERS = 32, BENCH_MOST_REPEATS = 1000, BENCH_ROUNDS = 5 };
 
+/* Seconds of solves that a plan divides. */
+typedef struct bench_parts {
+  double synchronisation, compute;
+} bench_parts;
+
 typedef struct bench_runner {
   char method[64]; /* name in tables and results */
   char asked[64];  /* name in the library */
@@ -22,6 +27,8 @@ typedef struct bench_runner {
   trs_store store;
   bool tune;
   bool terse;       /* no look at the plan: it costs the levels of the system, on the host */
+  bool by_columns;  /* takes the system as CSC, not as CSR */
+  bool steps;       /* its plan tells the times of its steps */
   trs_context *ctx; /* NULL: a peer */
   bool out;         /* refused the system */
   bool failed;      /* or failed on it */
@@ -30,13 +37,15 @@ typedef struct bench_runner {
   bench_cusparse cusparse;
   double seconds[BENCH_MOST_REPEATS];
   int64_t repeats, batch; /* batch: solves in a measurement */
+  bench_parts parts;      /* of all of them, on a CPU */
   bench_row row;
 } bench_runner;
 
 typedef struct bench_runners {
   bench_runner *runner;
   int count;
-  trs_context *gpu; /* of all runners on a GPU; NULL: only peers */
+  trs_context *gpu; /* of all runners on a GPU or an OpenCL device; NULL: only peers */
+  int64_t solves;   /* per runner, if they fit its seconds; 0: as many as fit */
 } bench_runners;
 
 /* Allocates runners.  These functions return -1, or the exit code. */
@@ -53,9 +62,17 @@ bool bench_next_method(const char **list, char *name, size_t size);
  */
 int bench_check_methods(const char *list);
 int bench_leave_unknown(const char *name);
+/* True if --backend names an OpenCL device. */
+bool bench_on_opencl(const bench_settings *set);
 
 /* Drift of the machine affects all runners of a round alike.  0 seconds: no timing is wanted. */
 static inline int bench_rounds(double seconds) { return seconds > 0 ? BENCH_ROUNDS : 1; }
+
+/* Reads the least times of the steps of an analysis into the row; the least time of loading a
+ * system of another format; and adds the parts of the last solve. */
+void bench_read_steps(bench_row *row, trs_plan *plan);
+void bench_read_loading(bench_row *row, trs_plan *plan);
+void bench_add_parts(bench_parts *sum, trs_plan *plan);
 
 /* Times every runner on the system and adds a row per runner.  Returns -1, or the exit code. */
 int bench_measure(bench_rows *rows, bench_runners *all, const bench_system *system, double seconds);

@@ -18,7 +18,7 @@ bool bench_is_method(const char *name) {
     const char *absent = strstr(line, "[not in this build");
     bool same = strcspn(line, " \n") == length && !strncmp(line, name, length);
     line += strcspn(line, "\n");
-    if (same) return !absent || absent > line;
+    if (same && (!absent || absent > line)) return true; /* another backend may have the name */
   }
   return false;
 }
@@ -196,6 +196,28 @@ static int open_on_gpu(bench_runners *all, const bench_settings *set) {
   return code < 0 ? check_known(all) : code;
 }
 
+/* ---- On an OpenCL device, from host memory ---- */
+
+static int open_on_opencl(bench_runners *all, const bench_settings *set) {
+  const char *names = set->methods;
+  char name[64];
+  if (trs_context_create(&all->gpu, set->backend)) return leave_library("--backend");
+  while (bench_next_method(&names, name, sizeof name)) {
+    bench_runner *r = bench_runners_add(all, name, 1);
+    if (!r) return LEAVE_USAGE;
+    if (!bench_is_method(name)) return bench_leave_unknown(name);
+    r->ctx = all->gpu;
+  }
+  return -1;
+}
+
+bool bench_on_opencl(const bench_settings *set) {
+  static const char name[] = "opencl";
+  const size_t length = sizeof name - 1;
+  return set->backend && !strncmp(set->backend, name, length) &&
+         (!set->backend[length] || set->backend[length] == ':');
+}
+
 int bench_runners_reserve(bench_runners *all) {
   *all = (bench_runners){.runner = calloc(BENCH_MOST_RUNNERS, sizeof *all->runner)};
   return all->runner ? -1 : leave_memory(BENCH_MOST_RUNNERS * sizeof *all->runner, "the timings");
@@ -205,6 +227,7 @@ int bench_runners_open(bench_runners *all, const bench_settings *set) {
   int code = set->methods ? bench_check_methods(set->methods) : -1;
   if (code < 0) code = bench_runners_reserve(all);
   if (code >= 0) return code;
+  if (bench_on_opencl(set)) return open_on_opencl(all, set);
   return set->device < 0 ? open_on_cpu(all, set) : open_on_gpu(all, set);
 }
 

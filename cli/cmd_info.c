@@ -29,7 +29,8 @@ static const paragraph paragraphs[] = {
     {NULL,
      "Describes a matrix or a file of factors: entries, symmetry, and for each triangle the level "
      "sets that decide how fast it can be solved. Rows of one level are independent. Parallelism "
-     "is the mean number of rows per level, dependency the mean number of entries per row. The "
+     "is the mean number of rows per level, dependency the mean number of entries per row. Columns "
+     "are counted by length: 0 entries, 1, 2 to 3, 4 to 7 and so on. The "
      "reference time is the larger of bytes / bandwidth and levels x latency, measured on this "
      "machine; it is no limit. Triangles of a general matrix are taken as 'trireme solve --uplo "
      "--add-diagonal' takes them. Rows and columns count from 0."},
@@ -90,6 +91,47 @@ static trs_status find_out(info_facts *f) {
   return status;
 }
 
+/* Entries of each column; length: zeros, one per column. */
+static void count_entries(const trs_matrix *T, const trs_matrix_info *m, int32_t *length) {
+  const int64_t *ptr;
+  const int32_t *idx;
+  trs_matrix_get_arrays(T, &ptr, &idx, NULL);
+  if (m->format == TRS_CSC)
+    for (int64_t j = 0; j < m->ncols; j++) length[j] = (int32_t)(ptr[j + 1] - ptr[j]);
+  else
+    for (int64_t p = 0; p < m->nnz; p++) length[idx[p]]++;
+}
+
+/* Returns -1, or the exit code. */
+static int find_columns(info_columns *c, const trs_matrix *T) {
+  trs_matrix_info m = {.struct_size = sizeof m};
+  trs_matrix_get_info(T, &m);
+  int32_t *length = calloc((size_t)m.ncols + 1, sizeof *length);
+  if (!length) return leave_memory((double)m.ncols * sizeof *length, "the lengths of columns");
+  count_entries(T, &m, length);
+  c->shortest = m.ncols ? INT32_MAX : 0;
+  for (int64_t j = 0; j < m.ncols; j++) {
+    int kind = 0;
+    while (length[j] >> kind) kind++;
+    c->count[kind]++;
+    if (kind >= c->kinds) c->kinds = kind + 1;
+    if (length[j] < c->shortest) c->shortest = length[j];
+    if (length[j] > c->longest) c->longest = length[j];
+  }
+  free(length);
+  return -1;
+}
+
+static int find_all_columns(info_facts *f) {
+  int code = -1;
+  for (int i = 0; i < 2 && code < 0; i++) {
+    const trs_matrix *factor = i == 0 ? f->factors.L : f->factors.U;
+    if (f->sweep[i].present)
+      code = find_columns(&f->sweep[i].columns, f->in.F ? factor : f->sweep[i].taken);
+  }
+  return code;
+}
+
 static void forget(info_facts *f) {
   for (int i = 0; i < 2; i++) {
     trs_plan_destroy(f->sweep[i].plan);
@@ -133,6 +175,7 @@ static int draw(const info_facts *f, const char *path) {
 static int tell(info_facts *f, const settings *s) {
   if (find_out(f)) return leave_library(f->in.name);
   int code = f->in.F ? -1 : symmetry_find(&f->symmetry, f->in.A);
+  if (code < 0) code = find_all_columns(f);
   if (code >= 0) return code;
   info_print(f);
   info_report(f);

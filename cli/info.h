@@ -6,6 +6,13 @@
 #include "symmetry.h"
 #include "trireme.h"
 
+/* Columns by their number of entries: count[0] have none, count[k] have 2^(k-1) to 2^k - 1. */
+enum { INFO_LENGTHS = 33 };
+typedef struct info_columns {
+  int64_t shortest, longest, count[INFO_LENGTHS];
+  int kinds; /* of count, up to the last that is not 0 */
+} info_columns;
+
 /* One triangle and its levels. */
 typedef struct info_sweep {
   bool present;
@@ -13,6 +20,7 @@ typedef struct info_sweep {
   trs_plan *plan;
   trs_plan_info info;
   int64_t *rows, levels;
+  info_columns columns;
   double bound;
 } info_sweep;
 

@@ -113,6 +113,15 @@ static void format_extremes(char *text, size_t size, const info_sweep *s) {
            human_count(s->info.max_parallelism).s);
 }
 
+static void format_columns(char *text, size_t size, const info_sweep *s) {
+  snprintf(text, size, "%s to %s entries", human_count(s->columns.shortest).s,
+           human_count(s->columns.longest).s);
+}
+
+static void format_lengths(char *text, size_t size, const info_sweep *s) {
+  widths_line(text, size, s->columns.count, s->columns.kinds, s->columns.kinds);
+}
+
 static void format_bytes(char *text, size_t size, const info_sweep *s) {
   snprintf(text, size, "%s", human_bytes((double)s->info.solve_bytes).s);
 }
@@ -143,6 +152,8 @@ static void print_sweeps(const info_facts *f) {
   print_line(f, "parallelism", format_parallelism);
   print_line(f, "rows in a level", format_extremes);
   print_widths(f, both ? 24 : 56);
+  print_line(f, "columns", format_columns);
+  print_line(f, "column lengths", format_lengths);
   print_line(f, "bytes per solve", format_bytes);
   print_line(f, "reference time", format_reference);
 }
@@ -224,6 +235,12 @@ static void report_sweep(const char *key, const info_sweep *s) {
   report_real(path, s->info.parallelism);
   snprintf(path, sizeof path, "%s.dependency", key);
   report_real(path, s->info.dependency);
+  snprintf(path, sizeof path, "%s.columns.shortest", key);
+  report_count(path, s->columns.shortest);
+  snprintf(path, sizeof path, "%s.columns.longest", key);
+  report_count(path, s->columns.longest);
+  snprintf(path, sizeof path, "%s.columns.by_length", key);
+  report_append(path, s->columns.count, s->columns.kinds);
   snprintf(path, sizeof path, "%s.bound_s", key);
   report_real(path, s->bound);
   snprintf(path, sizeof path, "%s.level_rows", key);

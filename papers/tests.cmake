@@ -9,6 +9,7 @@ function(trireme_paper_test name)
   add_test(NAME papers/${name} COMMAND ${target})
 endfunction()
 
+trireme_paper_test(L17/levelset_cpu support.c)
 trireme_paper_test(X20/tasks support.c)
 if(TRS_HAVE_CUDA) # these need a GPU, and skip where there is none
   trireme_paper_test(L17/syncfree gpu.c support.c)

@@ -44,6 +44,7 @@ static void describe(const trs_plan *plan, char *text, size_t size) {
   const csc_state *s = plan->state;
   snprintf(text, size, "a warp per component, %d per block, %s", warps_of(s),
            s->scratchpad ? "sums within a block in scratchpad" : "no scratchpad");
+  trs_syncfree_describe(&s->base, text, size);
 }
 
 const trs_method trs_method_syncfree_csc = {

@@ -56,6 +56,7 @@ static void describe(const trs_plan *plan, char *text, size_t size) {
   if (s->lanes == TRS_SYNCFREE_ADAPTIVE && used > 0 && (size_t)used < size)
     snprintf(text + used, size - (size_t)used, ", p %lld, q %lld", (long long)s->p,
              (long long)s->q);
+  trs_syncfree_describe(&s->base, text, size);
 }
 
 const trs_method trs_method_syncfree_csc_rhs = {

@@ -1,6 +1,11 @@
 /* syncfree_plan.c - analysis, update and memory of both synchronization-free methods. */
 #include "L17/syncfree_plan.h"
 
+#include <stdio.h>
+#include <string.h>
+
+#include "base/timer.h"
+
 /* The ticket and met, rounded up, so that left_sum behind them is aligned for every scalar. */
 static int64_t counters_bytes(int64_t n) {
   static const int64_t ALIGNMENT = 256;
@@ -41,23 +46,50 @@ trs_status trs_syncfree_begin(const trs_syncfree_plan *p, trs_syncfree *s, trs_g
   return trs_device_fill(p->workspace, 0, workspace_bytes(&p->gpu.system, part.nrhs), stream);
 }
 
+static trs_status take_memory(trs_syncfree_plan *p, trs_plan *plan) {
+  const trs_system *S = &p->gpu.system;
+  TRS_TRY(TRS_DEVICE_ALLOC(p->gpu.device, &p->in_degree, S->n, plan->stream));
+  return trs_device_alloc(p->gpu.device, &p->workspace, workspace_bytes(S, p->width), 1,
+                          plan->stream);
+}
+
 static trs_status count_in_degrees(trs_syncfree_plan *p, trs_plan *plan) {
-  int64_t n = p->gpu.system.n;
-  TRS_TRY(TRS_DEVICE_ALLOC(p->gpu.device, &p->in_degree, n, plan->stream));
-  TRS_TRY(trs_device_fill(p->in_degree, 0, n * (int64_t)sizeof *p->in_degree, plan->stream));
+  const int64_t bytes = p->gpu.system.n * (int64_t)sizeof *p->in_degree;
+  TRS_TRY(trs_device_fill(p->in_degree, 0, bytes, plan->stream));
   trs_syncfree s = look(p);
   return trs_syncfree_count(&s, plan->stream);
 }
 
+/* Ends a step: its seconds since *last. */
+static trs_status end_step(const trs_plan *plan, double *last, double *seconds) {
+  TRS_TRY(trs_device_wait(plan->stream));
+  const double now = trs_seconds();
+  *seconds = now - *last;
+  *last = now;
+  return TRS_SUCCESS;
+}
+
 trs_status trs_syncfree_analyze(trs_plan *plan, trs_gpu_launch launch, int64_t width) {
   trs_syncfree_plan *p = plan->state;
+  double last = trs_seconds();
   p->width = width;
   TRS_TRY(trs_gpu_open(&p->gpu, plan, launch));
+  TRS_TRY(end_step(plan, &last, &p->seconds.memory));
   TRS_TRY(trs_gpu_load(&p->gpu, plan, false, TRS_GPU_PATTERN | TRS_GPU_VALUES));
-  TRS_TRY(trs_device_alloc(p->gpu.device, &p->workspace, workspace_bytes(&p->gpu.system, width), 1,
-                           plan->stream));
+  TRS_TRY(end_step(plan, &last, &p->seconds.load));
+  const double opened = p->seconds.memory;
+  TRS_TRY(take_memory(p, plan));
+  TRS_TRY(end_step(plan, &last, &p->seconds.memory));
+  p->seconds.memory += opened;
   TRS_TRY(count_in_degrees(p, plan));
-  return trs_device_wait(plan->stream);
+  return end_step(plan, &last, &p->seconds.in_degrees);
+}
+
+void trs_syncfree_describe(const trs_syncfree_plan *p, char *text, size_t size) {
+  const size_t used = strlen(text);
+  snprintf(text + used, size - used,
+           "; preprocessing %.6g ms, loading %.6g ms, allocation %.6g ms",
+           1e3 * p->seconds.in_degrees, 1e3 * p->seconds.load, 1e3 * p->seconds.memory);
 }
 
 trs_status trs_syncfree_update(trs_plan *plan) {

@@ -8,8 +8,16 @@
 #include "solve/cuda/gpu.h"
 #include "L17/syncfree.h"
 
+/* Seconds of the steps of an analysis, the device idle before and after each.  The paper's
+ * preprocessing is in_degrees alone: it takes the system by columns, and memory as there. */
+typedef struct trs_syncfree_times {
+  double load; /* uploads and transposition; next to nothing if the system lies there by columns */
+  double memory, in_degrees;
+} trs_syncfree_times;
+
 typedef struct trs_syncfree_plan {
   trs_gpu gpu;
+  trs_syncfree_times seconds;
   int32_t *in_degree; /* n, device memory */
   void *workspace;    /* the ticket, met and left_sum, in this order */
   int64_t width;      /* right-hand sides, at most, of left_sum */
@@ -17,6 +25,9 @@ typedef struct trs_syncfree_plan {
 
 /* Loads the system by columns, counts in-degrees, allocates for `width` right-hand sides. */
 trs_status trs_syncfree_analyze(trs_plan *plan, trs_gpu_launch launch, int64_t width);
+
+/* Appends the times of the analysis to a description. */
+void trs_syncfree_describe(const trs_syncfree_plan *p, char *text, size_t size);
 
 /* Begins a solve of the columns from `first` on, at most p->width: clears the workspace and sets
  * the kernels' arguments. */

@@ -34,6 +34,7 @@ static const backend backends[] = {{"serial", "serial", false, false},
                                    {"threads:3", "columns", false, false},
                                    {"threads:3", "subtrees", false, true},
                                    {"threads:7", "subtrees", false, true},
+                                   {"threads:2", "levelset-cpu", false, false},
                                    {"auto", NULL, false, false},
                                    {"opencl", "syncfree-csc", true, true},
                                    {"opencl", "syncfree-csc-rhs", true, true},
@@ -92,7 +93,9 @@ static bool takes(const variant *v, size_t shape, size_t k) {
   const backend *on = v->on;
   if (SANITIZED && k >= 2) return false;
   if (on->method && !strcmp(on->method, "syncfree-csc") && k >= 3) return false;
-  if (on->method && !strcmp(on->method, "subtrees") && k != 0 && k != 2) return false;
+  const bool waits =
+      on->method && (!strcmp(on->method, "subtrees") || !strcmp(on->method, "levelset-cpu"));
+  if (waits && k != 0 && k != 2) return false;
   return k == 0 || strncmp(on->where, "cuda", 4) != 0 || (shape + k + v->diag) % 2 == 0;
 }
 

@@ -89,6 +89,7 @@ def test_usage():
         refuses(name, 2, said, "bench", *words, env=CLEAN)
     for name, said, words in (
             ("l17 on the CPU", "l17", ("l17", "--backend", "cpu")),
+            ("l17 on no backend", "opencls", ("l17", "--backend", "opencls")),
             ("l17 with methods", "l17", ("l17", "--methods", "auto")),
             ("x20 on the CPU", "x20", ("x20", "--backend", "cpu"))) if PAPERS else ():
         refuses(name, 2, said, "bench", *words, env=CLEAN)
@@ -239,42 +240,74 @@ def test_tables():
 # ---- L17
 
 def l17_rows():
+    """Means in round numbers, medians that no table shows; steps of the synchronization-free methods."""
     rows = []
-    rates = ["cusparse", "auto", "levelset"] + [f"syncfree-csc:warps={w},scratchpad={s}"
-                                    for s in ("yes", "no") for w in (4, 8, 16, 32)]
-    many = ["cusparse", "auto"] + [f"syncfree-csc-rhs:strategy={s}"
-                                   for s in ("adaptive", "rhs", "nnz")]
-    for scalar in ("double", "float"):
+
+    def add(part, matrix, uplo, method, mean, analysis=1e-3, **more):
+        row = made_up(matrix, uplo, method, 7 * mean, analysis, suite="l17 " + part, **more)
+        row["time"]["solve_s"]["mean"] = mean
+        row["time"].update(solves=100, steps=more.get("steps"))
+        if not more.get("steps"):
+            del row["time"]["steps"]
+        row["threads"] = more.get("threads", 1)
+        row["backend"] = "cpu" if part == "host" else "cuda"
+        rows.append(row)
+
+    def steps(seconds):
+        return {"preprocessing_s": seconds, "loading_s": 4e-3, "allocation_s": 5e-4}
+    sizes = [f"syncfree-csc:warps={w},scratchpad={s}" for s in ("yes", "no") for w in (4, 8, 16, 32)]
+    many = [f"syncfree-csc-rhs:strategy={s}" for s in ("adaptive", "rhs", "nnz")]
+    for scale, matrix in ((1, "gen:chain:9"), (3, "gen:kkt3d:50")):
+        for scalar in ("double", "float"):
+            for uplo in ("lower", "upper"):
+                for k, m in enumerate(["cusparse", "auto", "levelset"]):
+                    add("rates", matrix, uplo, m, 1e-4 * (4 - k) * scale, 2e-3 * scale, scalar=scalar)
+                for k, m in enumerate(sizes):
+                    add("rates", matrix, uplo, m, 1e-4 * (1 + k % 4 + 2 * (k > 3) * scale), 8e-3,
+                        scalar=scalar, steps=steps(1e-5 * scale))
         for uplo in ("lower", "upper"):
-            rows += [made_up("gen:chain:9", uplo, m, 1.1e-4 * (k + 1), suite="l17 rates",
-                             scalar=scalar) for k, m in enumerate(rates)]
-    for uplo in ("lower", "upper"):
-        for nrhs in (1, 32, 256):
-            rows += [made_up("gen:chain:9", uplo, m, 1e-4 * nrhs / (k + 1), 2.1e-3,
-                             suite="l17 strategies", nrhs=nrhs) for k, m in enumerate(many)]
-    for nrhs in (2, 64):
-        rows += [made_up("gen:chain:9", "lower", f"syncfree-csc-rhs:p={1 << k}",
-                         1e-4 * nrhs / (k + 1), suite="l17 p", nrhs=nrhs) for k in range(7)]
-    rows += [made_up("gen:chain:9", "upper", f"syncfree-csc-rhs:q={512 << 2 * k}",
-                     1e-4 * 16 / (k + 1), suite="l17 q", nrhs=16) for k in range(3)]
+            for nrhs in (1, 32):
+                for k, m in enumerate(["cusparse", "auto"] + many):
+                    add("strategies", matrix, uplo, m, 1e-4 * nrhs / (k + 1) * scale, 6e-3, nrhs=nrhs,
+                        steps=steps(2e-5) if k > 1 else None)
+                for threads in (1, 4):
+                    add("host", matrix, uplo, "mkl", 1e-2 * scale / threads, 5e-2, nrhs=nrhs,
+                        threads=threads)
+            add("host", matrix, uplo, "serial", 2e-2)
+            add("host", matrix, uplo, "levelset-cpu", 1e-2, 5e-2, threads=4,
+                steps={"preprocessing_s": 4e-2, "synchronisation_s": 8e-3, "compute_s": 2e-3})
+            for nrhs in (2, 64):
+                for k in range(5):
+                    add("p", matrix, uplo, f"syncfree-csc-rhs:p={4 << k}", 1e-4 * nrhs / (1 + k * scale),
+                        nrhs=nrhs)
+        for k in range(11):
+            add("q", matrix, "upper", f"syncfree-csc-rhs:q={16 << k}", 1e-4 * 16 / (k + 1), nrhs=16)
     return rows
 
 
 def test_l17():
     o = bench("--table", write_rows("l17.json", l17_rows()), "--svg", path("l17"))
     check("the tables of L17 are as recorded", o.code == 0 and o.out == expected("l17.txt"), o)
-    for part, words in (("rates", ["engine", "single precision, backward, 1 system"]), ("scratchpad", ["16 warps"]),
+    for part, words in (("rates", ["engine", "median", "single precision, backward, 2 systems"]), ("scratchpad", ["16 warps"]),
                         ("strategies", ["adaptive", "GFlop/s", "polyline"]), ("p", ["p 8"]), ("q", ["q 512"]),
-                        ("preprocessing", ["syncfree-csc"])):
+                        ("preprocessing", ["syncfree-csc", "in-degrees"])):
         svg(f"l17-{part}.svg", o, words)
+    old = [dict(r, time={k: v for k, v in r["time"].items() if k not in ("solves", "steps")})
+           for r in l17_rows()]
+    for r in old:
+        r["time"]["solve_s"] = {k: r["time"]["solve_s"][k] for k in ("min", "median")}
+    o = bench("--table", write_rows("l17_old.json", old))
+    check("without means, tables are of medians and say so", o.code == 0 and
+          "Figure 7: SpTRSV, GFlop/s, single, forward, medians" in o.out, o)
 
 
 def test_l17_runs():
     """Every part of l17 on a small system, both triangles: what is measured, and in which tables."""
     if without_fakes("bench l17"):
         return
-    o = on_fakes("l17", "--suite", "gen:kkt3d:6", "--seconds", "0.0001", "--markdown", "--out",
-                 path("l17_run.json"), "--svg", path("l17_run"))
+    o = on_fakes("l17", "--suite", "gen:kkt3d:6", "--seconds", "0.002", "--markdown", "--out",
+                 path("l17_run.json"), "--svg", path("l17_run"),
+                 env={"TRIREME_MKL": os.environ["FAKE_MKL_PATH"]})
     rows = rows_of("l17_run.json")
 
     def of(part, **like):
@@ -288,12 +321,46 @@ def test_l17_runs():
             len(of("rates", uplo=uplo, scalar="float")) == 11 and
             len(of("strategies", uplo=uplo)) == 5 * 9 and
             {(r["method"].split("=")[1], r["nrhs"]) for r in of("p", uplo=uplo)} ==
-            {(str(p), k) for p in (1, 2, 4, 8, 16, 32, 64) for k in (2, 4, 8, 16, 32, 64)} and
-            len(of("q", uplo=uplo)) == 5 * 3, o)
+            {(str(p), k) for p in (4, 8, 16, 32, 64) for k in (2, 4, 8, 16, 32, 64)} and
+            {int(r["method"].split("=")[1]) for r in of("q", uplo=uplo)} ==
+            {16 << k for k in range(11)} and len(of("q", uplo=uplo)) == 11 * 3 and
+            {r["method"] for r in of("host", uplo=uplo)} == {"serial", "levelset-cpu", "mkl"}, o)
+    syncfree = [r for r in rows if r["method"].startswith("syncfree")]
+    others = [r for r in of("rates") if r["method"] == "levelset"]
+    check("the synchronization-free methods get columns, the others rows",
+          all("by columns of op(A)" in r["plan"] for r in syncfree) and
+          all("by rows of op(A)" in r["plan"] for r in others), o)
+    check("and tell what their preprocessing costs, without transposition and allocation",
+          all((r["time"]["steps"]["preprocessing_s"], r["time"]["steps"]["loading_s"],
+               r["time"]["steps"]["allocation_s"]) == (0.00025, 0.004, 0.0005) for r in syncfree), o)
+    check("means are of at most 100 solves, and of at least one in each of five rounds",
+          all(5 <= r["time"]["solves"] <= 100 and r["time"]["solve_s"]["min"] <=
+              r["time"]["solve_s"]["mean"] for r in rows), o)
+    barriers = of("host", method="levelset-cpu")
+    check("level sets with barriers are broken down", len(barriers) == 4 and all(
+        r["time"]["steps"][k] > 0 for r in barriers
+        for k in ("preprocessing_s", "synchronisation_s", "compute_s")) and all(
+        r["time"]["steps"]["synchronisation_s"] + r["time"]["steps"]["compute_s"] <=
+        1.0001 * r["time"]["solve_s"]["mean"] for r in barriers), o)
     check("l17 prints its figures and tables", all(f"L17, {title}" in o.out for title in (
-        "Figures 7 to 9", "Figure 10", "Figure 11", "Figure 12", "Algorithm 4", "Table IV",
-        "Table V")), o)
+        "Table I:", "Figure 7", "Figure 8", "Figure 9", "Figure 10", "Figure 11", "Figure 12",
+        "section 5.3", "Table IV", "Table V", "section 5.4")), o)
     svg("l17_run-q.svg", o, ["L: forward, U: backward", "q 8192"])
+
+
+def test_l17_opencl():
+    """Without a GPU of CUDA: the synchronization-free methods alone, where OpenCL is."""
+    o = run("solve", "gen:chain:9", "--uplo", "lower", "--backend", "opencl", env=CLEAN)
+    if o.code:
+        skip("bench l17 --backend opencl", "no OpenCL device: " + o.err.strip().splitlines()[-1])
+        return
+    o = bench("l17", "--suite", "gen:kkt3d:4", "--seconds", "0.0001", "--backend", "opencl", "--nrhs",
+              "1,8", "--markdown", "--out", path("l17_opencl.json"))
+    rows = [r for r in rows_of("l17_opencl.json") if r["suite"] != "l17 host"]
+    check("l17 runs on an OpenCL device", o.code == 0 and rows and
+          not any(r["wrong"] for r in rows) and
+          all(r["backend"] == "opencl" and r["method"].startswith("syncfree") for r in rows) and
+          "L17, Figure 12" in o.out, o)
 
 
 # ---- X20
@@ -360,6 +427,7 @@ test_tables()
 if PAPERS:
     test_l17()
     test_l17_runs()
+    test_l17_opencl()
     test_x20()
     test_x20_runs()
 else:

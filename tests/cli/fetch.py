@@ -49,6 +49,13 @@ o = fetch("--into", "some", "ldoor", "bcsstk17")
 check("what is missing is skipped", o.returncode == 1 and "ldoor" in o.stderr and
       os.listdir(path("some")) == ["bcsstk17.mtx.gz"], o)
 check("the suite of L23", "Schenk/nlpkkt80" in fetch("--list", "l23").stdout)
+for suite, count in (("l17", 20), ("x20", 16)):
+    o = fetch("--list", suite)
+    check(f"the matrices of {suite}", o.returncode == 0 and o.stdout.count("tar.gz") == count and
+          "not known" not in o.stderr, o)
+o = fetch("--into", "papers", "l17")
+check("what a suite of a paper lacks is reported and skipped", o.returncode == 1 and
+      o.stderr.count("\n") == 20 and os.listdir(path("papers")) == [], o)
 with open(os.path.join(COLLECTION, "HB", "bcsstk16.tar.gz"), "r+b") as f:
     f.truncate(60)
 o = fetch("--into", "there", "bcsstk16")

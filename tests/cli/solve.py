@@ -99,7 +99,7 @@ listed = {part.split(":")[0]: [l.split()[0] for l in part.splitlines()[1:]
                                if l[:1].strip() and not l.startswith("not available")]
           for part in run("methods").out.split("\n\n")}
 on_cpu = listed["Solves on one thread of the CPU"] + listed["Solves on all threads of the CPU"]
-for method in [] if has("papers") else ["levelset", "syncfree-csc", "zerocopy"]:
+for method in [] if has("papers") else ["levelset", "levelset-cpu", "syncfree-csc", "zerocopy"]:
     refuses(f"method {method} in a build without papers", 4, "TRIREME_WITH_PAPERS", "solve",
             "gen:poisson2d5:60", "--uplo", "upper", "--method", method)
 for place in ["Solves on one thread of the CPU", "Solves on all threads of the CPU", "Solves on one GPU",
@@ -265,6 +265,13 @@ j = o.json()
 check("JSON of info", o.code == 0 and at(j, "matrix.n") == N and
       sum(at(j, "lower.level_rows")) == N and at(j, "upper.levels") > 0 and
       at(j, "matrix.symmetric_pattern") is False, o)
+o = run("info", "gen:chain:9", "--json")
+j = o.json()
+check("columns by length: one has 1 entry, eight have 2 to 3", o.code == 0 and
+      at(j, "lower.columns.by_length") == [0, 1, 8] and
+      (at(j, "lower.columns.shortest"), at(j, "lower.columns.longest")) == (1, 2), o)
+o = run("info", "A.mtx")
+check("info tells the lengths of columns", "columns " in o.out and "column lengths" in o.out, o)
 
 # ---- factors
 

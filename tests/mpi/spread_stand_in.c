@@ -156,7 +156,7 @@ trs_status trs_spread_launch(const trs_spread_args *a, trs_stream stream) {
   return run_blocks(a, do_task);
 }
 
-trs_status trs_spread_launch_columns(const trs_spread_args *a, trs_stream stream, trs_stream side) {
+trs_status trs_l23_launch_columns(const trs_spread_args *a, trs_stream stream, trs_stream side) {
   static void (*const do_column[])(block *) = TRS_TABLE(do_column);
   pthread_t watcher;
   trs_spread_args own = *a;

@@ -311,7 +311,7 @@ static void close_all(x20 *x) {
 int bench_x20(const bench_settings *set) {
   bench_run run;
   x20 x = {.set = set};
-  int code = bench_run_open(&run, set, "x20", &x);
+  int code = bench_run_open(&run, set, "x20-stand-ins", &x);
   if (code < 0) code = open_contexts(&x);
   if (code < 0) code = add_runners(&x);
   if (code < 0) code = bench_out_open(&run.out, set);

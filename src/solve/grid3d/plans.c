@@ -284,7 +284,7 @@ static trs_status make_gpus(plans *s, trs_filler *f, const bool unit[2], const i
                             const trs_sweep *const sweep[2]) {
   const trs_rank_part *p = f->part;
   const trs_spread_way *way =
-      s->set.by_columns ? TRS_PAPER_CUDA_PART(trs_l23_by_columns) : &trs_spread_by_rows;
+      s->set.by_columns ? TRS_PAPER_PART(trs_l23_by_columns) : &trs_spread_by_rows;
   if (!way)
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
                     "Algorithm 5 repeats a paper, and this build leaves papers out: build with "
