@@ -22,6 +22,7 @@ typedef struct bench_runner {
   trs_store store;
   bool tune;
   bool terse;       /* no look at the plan: it costs the levels of the system, on the host */
+  bool together;    /* with other processes: numbers of calls do not depend on times */
   trs_context *ctx; /* NULL: a peer */
   bool out;         /* refused the system */
   bool failed;      /* or failed on it */
