@@ -4,8 +4,8 @@
  * counts them.  A warp that sees the full count passes a fence before it reads the sum.
  *
  * Scopes go by the member that reads, as in the paper's Figure 2: device scope for sums and counts
- * of a member's own components, system scope for counts of those of others.  One fence serves a round of entries, and has system scope if any of them is
- * for another member.
+ * of a member's own components, system scope for counts of those of others.  One fence serves a
+ * round of entries, and has system scope if any of them is for another member.
  *
  * Tickets assign components to warps in the order of the sweep, and tasks run in order.  A warp
  * therefore waits only for a running warp, or for a task of another member that no wait can block.
