@@ -164,6 +164,8 @@ int bench_compare(const char *before, const char *after, const char *svg) {
   if (code < 0) {
     print_pairs(&c);
     print_means(&c);
+    const bench_experiment *e = bench_experiment_of(&old);
+    if (e->compare && e == bench_experiment_of(&new)) e->compare(&old, &new);
   }
   if (code < 0 && svg) code = draw(&c, before, after, svg);
   free(c.pair);

@@ -12,6 +12,7 @@ typedef enum bench_place {
   BENCH_PLACE_ANY,    /* cpu, cuda or cuda:N; the suite's name determines the default */
   BENCH_PLACE_DEVICE, /* cuda, cuda:N, opencl or opencl:N */
   BENCH_PLACE_GPUS,   /* all GPUs, or a list such as cuda:0,1 */
+  BENCH_PLACE_GROUP,  /* the same, or nvshmem: one process per GPU */
   BENCH_PLACE_LIST,   /* cpu, cuda, cuda:N or a list */
   BENCH_PLACE_OWN     /* the experiment parses it */
 } bench_place;
@@ -31,10 +32,15 @@ typedef struct bench_experiment {
   int (*list)(const char *suite);        /* prints its matrices */
   void (*report)(const bench_rows *rows, bool markdown);
   int (*draw)(const bench_rows *rows, const char *path); /* NULL: no chart */
+  /* What --compare adds where both files are of this experiment; NULL: nothing. */
+  void (*compare)(const bench_rows *before, const bench_rows *after);
 } bench_experiment;
 
 /* The first is that of suites; the last has no name and ends the table. */
 extern const bench_experiment bench_experiments[];
+
+/* The experiment of the rows: their suite is its name, alone or followed by a word. */
+const bench_experiment *bench_experiment_of(const bench_rows *rows);
 
 /* Suites. */
 int bench_suites(const bench_settings *set);
@@ -48,6 +54,7 @@ int bench_l17_draw(const bench_rows *rows, const char *prefix);
 int bench_x20(const bench_settings *set);
 void bench_x20_report(const bench_rows *rows, bool markdown);
 int bench_x20_draw(const bench_rows *rows, const char *prefix);
+void bench_x20_compare(const bench_rows *before, const bench_rows *after);
 
 int bench_w21(const bench_settings *set);
 int bench_w21_list(const char *suite);

@@ -25,7 +25,7 @@ const bench_experiment bench_experiments[] = {
     {.name = "gpus",
      .title = "Several GPUs",
      .text =
-         "'trireme bench gpus' compares 2, 4 and 8 GPUs, as many as there are or as --backend "
+         "'trireme bench gpus' compares 2, 4, 8 and 16 GPUs, as many as there are or as --backend "
          "cuda:0-3 "
          "names, with one GPU: auto with b and x on the first GPU, auto with b and x distributed "
          "as "
@@ -68,8 +68,7 @@ const bench_experiment bench_experiments[] = {
 #endif
     {0}};
 
-/* The experiment of the rows: their suite is its name, alone or followed by a word. */
-static const bench_experiment *find(const bench_rows *rows) {
+const bench_experiment *bench_experiment_of(const bench_rows *rows) {
   const char *suite = rows->count ? rows->row[0].suite : "";
   for (const bench_experiment *e = bench_experiments + 1; e->name; e++) {
     size_t length = strlen(e->name);
@@ -81,7 +80,7 @@ static const bench_experiment *find(const bench_rows *rows) {
 int bench_table(const char *path, const char *svg) {
   bench_rows rows;
   int code = bench_rows_read(&rows, path);
-  const bench_experiment *e = find(&rows);
+  const bench_experiment *e = bench_experiment_of(&rows);
   if (code < 0 && svg && !e->draw)
     code = leave_usage("bench", "there is no chart of %s's results: leave out --svg", e->name);
   if (code < 0) e->report(&rows, true);

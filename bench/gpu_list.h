@@ -4,7 +4,7 @@
 
 #include "trireme.h"
 
-enum { BENCH_MOST_GPUS = 8 };
+enum { BENCH_MOST_GPUS = 16 };
 
 /* Numbered as CUDA does. */
 typedef struct bench_gpu_list {

@@ -1,5 +1,5 @@
 /* gpus.c - trireme bench gpus: the gain of several GPUs over one.  On every system of the suite:
- * auto on one GPU; auto on 2, 4 and 8 GPUs, with b and x on the first GPU and with both
+ * auto on one GPU; auto on 2, 4, 8 and 16 GPUs, with b and x on the first GPU and with both
  * distributed; and zerocopy (X20) on as many.  Then many right-hand sides on wide systems, and a
  * system larger than the memory limit of each GPU. */
 #include <math.h>
@@ -13,12 +13,12 @@
 #include "run.h"
 #include "gpus.h"
 
-enum { MOST_GROUPS = 4, WIDE = 5000 }; /* WIDE: rows per level for many right-hand sides */
+enum { MOST_GROUPS = 5, WIDE = 5000 }; /* WIDE: rows per level for many right-hand sides */
 
 typedef struct gpus_run {
   const bench_settings *set;
   bench_gpu_list gpus;
-  trs_context *ctx[MOST_GROUPS]; /* one GPU, 2, 4 and 8 */
+  trs_context *ctx[MOST_GROUPS]; /* one GPU, 2, 4, 8 and 16 */
   int size[MOST_GROUPS], groups;
   gpus_solver *solver; /* at most BENCH_MOST_RUNNERS */
   double hop;

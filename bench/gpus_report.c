@@ -53,7 +53,7 @@ static const bench_row *find(const bench_rows *rows, const bench_row *system,
 
 static const bench_row *find_auto(const bench_rows *rows, const bench_row *system, int64_t gpus,
                                   gpus_place place) {
-  bench_row column = {.threads = gpus, .method = "auto"};
+  bench_row column = {.threads = gpus, .backend = "cuda", .method = "auto"};
   snprintf(column.place, sizeof column.place, "%s", gpus_place_names[place]);
   return find(rows, system, &column);
 }
@@ -188,7 +188,8 @@ static bool takes_many(const bench_row *row) { return row->nrhs == 64 && row->pa
 static bool takes_single(const bench_row *row) { return row->nrhs == 1; }
 
 static double over_zerocopy(const bench_rows *rows, const bench_row *row) {
-  bench_row column = {.threads = row->threads, .method = "zerocopy", .place = "first"};
+  bench_row column = {
+      .threads = row->threads, .backend = "cuda", .method = "zerocopy", .place = "first"};
   const bench_row *other = find(rows, row, &column);
   return other ? other->median / row->median : NAN;
 }

@@ -82,7 +82,8 @@ int bench_distinct(const bench_rows *rows, const char *suite, int64_t nrhs,
 }
 
 bool bench_same_column(const bench_row *a, const bench_row *b) {
-  return a->threads == b->threads && !strcmp(a->method, b->method) && !strcmp(a->place, b->place);
+  return a->threads == b->threads && !strcmp(a->method, b->method) && !strcmp(a->place, b->place) &&
+         !strcmp(a->backend, b->backend);
 }
 
 bool bench_same_nrhs(const bench_row *a, const bench_row *b) { return a->nrhs == b->nrhs; }

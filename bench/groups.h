@@ -49,7 +49,8 @@ bench_column bench_best(const bench_group *group, bench_column first, bench_colu
 int bench_distinct(const bench_rows *rows, const char *suite, int64_t nrhs,
                    bool (*same)(const bench_row *a, const bench_row *b), const bench_row **first,
                    int most);
-bool bench_same_column(const bench_row *a, const bench_row *b); /* method, GPUs and placement */
+bool bench_same_column(const bench_row *a, const bench_row *b); /* method, GPUs, placement and
+                                                                   backend */
 bool bench_same_nrhs(const bench_row *a, const bench_row *b);
 /* The row of a suite with the system of one row and the column of another; NULL: none. */
 const bench_row *bench_at(const bench_rows *rows, const char *suite, const bench_row *system,

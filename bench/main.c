@@ -30,11 +30,13 @@ static const option options[] = {
     TEXT_OPTION("methods", "LIST", "@methods", FIELD(methods),
                 "the methods to time (default: serial,threads,auto on the CPU, auto on a GPU, "
                 "zerocopy beside auto for gpus); some take parameters: syncfree-csc:warps=8"),
-    TEXT_OPTION("backend", "WHERE", "cpu|cuda", FIELD(backend),
-                "cpu (the default), cuda or cuda:N; for " OF_PAPERS("x20, w21 and ",
-                                                                    "") "gpus also several "
-                                                                        "GPUs, such as "
-                                                                        "cuda:0-3"),
+    TEXT_OPTION(
+        "backend", "WHERE", "cpu|cuda", FIELD(backend),
+        "cpu (the default), cuda or cuda:N; for " OF_PAPERS(
+            "x20, w21 and ",
+            "") "gpus also several GPUs, such as cuda:0-3" OF_PAPERS("; for x20 nvshmem with one "
+                                                                     "process per GPU under mpirun",
+                                                                     "")),
     TEXT_OPTION(
         "threads", "LIST", NULL, FIELD(threads),
         "the numbers of threads, such as 1,2,4 (default: all cores); serial uses 1, auto and "
@@ -143,7 +145,8 @@ static const paragraph last_paragraphs[] = {
      "  trireme bench gpu --backend cuda --nrhs 1,8,32,128 --store mixed\n" OF_PAPERS(
          "  trireme bench l17 --markdown --svg l17\n"
          "  trireme bench l23 --out l23.json --svg l23.svg\n"
-         "  trireme bench x20 --out x20.json --svg x20\n",
+         "  trireme bench x20 --out x20.json --svg x20\n"
+         "  mpirun -n 4 trireme bench x20 --backend nvshmem --out x20-nvshmem.json\n",
          "") "  trireme bench gpus --backend cuda:0-3 --out gpus.json --svg gpus.svg"},
     {0}};
 
@@ -254,10 +257,12 @@ static int complete_place(const bench_experiment *e, bench_settings *set) {
     set->device = -1;
     return -1;
   }
-  if (e->place == BENCH_PLACE_GPUS && given && strncmp(given, "cuda:", 5) != 0)
-    return leave_usage("bench", "%s takes GPUs, such as --backend cuda:0,1", e->name);
-  if (e->place == BENCH_PLACE_GPUS || (e->place == BENCH_PLACE_LIST && given && is_list(given)))
-    return -1;
+  const bool group = e->place == BENCH_PLACE_GROUP, gpus = group || e->place == BENCH_PLACE_GPUS;
+  if (group && given && !strcmp(given, "nvshmem")) return -1;
+  if (gpus && given && strncmp(given, "cuda:", 5) != 0)
+    return leave_usage("bench", "%s takes GPUs, such as --backend cuda:0,1%s", e->name,
+                       group ? ", or nvshmem" : "");
+  if (gpus || (e->place == BENCH_PLACE_LIST && given && is_list(given))) return -1;
   int code = parse_backend(e, set);
   if (code < 0 && e->place == BENCH_PLACE_DEVICE && set->device < 0)
     return leave_usage("bench", "%s runs on a GPU: leave out --backend cpu", e->name);

@@ -2,8 +2,9 @@
  * Analyses and updates: by the host's clock, with the device idle before and after; the first of
  * each runner is recorded separately, because it loads kernels and allocates memory.  Solves:
  * batches between two events on the default stream, in rounds that include every runner, so that
- * drift of the machine affects all.  The last round starts with invalid solutions, and ends with
- * their check. */
+ * drift of the machine affects all.  Where several processes solve together, every process makes
+ * the same number of calls, whatever they take.  The last round starts with invalid solutions, and
+ * ends with their check. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,6 +27,7 @@ enum {
   LEAST_SAMPLES = 3,
   MOST_IN_BATCH = 32,
   LATENCIES = 5,
+  TOGETHER = 4, /* samples per round */
   PATIENCE = 4
 };
 static const double SAMPLE = 200e-6, LONG_ANALYSIS = 0.25, FRESH_SECONDS = 10e-3; /* seconds */
@@ -109,7 +111,8 @@ static bool update_once(bench_runner *r, const bench_gpu *gpu, double *seconds) 
 }
 
 /* True if step k of a kind is due.  Short steps are repeated more often: their times vary more. */
-static bool is_due(int k, double last, double spent) {
+static bool is_due(const bench_runner *r, int k, double last, double spent) {
+  if (r->together) return k < FRESH;
   if (k < FRESH) return k < 2 || last < LONG_ANALYSIS;
   return k < MOST_FRESH && spent < FRESH_SECONDS;
 }
@@ -129,7 +132,7 @@ static void prepare(bench_runner *r, const bench_gpu *gpu) {
     return;
   }
   if (!r->ctx) good = bench_cusparse_prepare(&r->cusparse, gpu, algorithm);
-  for (int k = 0; good && is_due(k, seconds, spent); spent += k++ ? seconds : 0) {
+  for (int k = 0; good && is_due(r, k, seconds, spent); spent += k++ ? seconds : 0) {
     good = analyze_once(r, gpu, &seconds);
     if (k == 0)
       r->row.first_analysis = seconds;
@@ -140,7 +143,7 @@ static void prepare(bench_runner *r, const bench_gpu *gpu) {
   if (good && r->by_columns && r->steps)
     good = time_loading(r, gpu) && analyze_plan(r, gpu, &seconds);
   spent = 0;
-  for (int k = 0; good && is_due(k, 0, spent); k++, spent += seconds) {
+  for (int k = 0; good && is_due(r, k, 0, spent); k++, spent += seconds) {
     bool updated = update_once(r, gpu, &seconds);
     if (updated) r->row.update = fmin(r->row.update, seconds);
     if (!updated && !r->ctx) break; /* versions of cuSPARSE without it */
@@ -176,18 +179,24 @@ static int64_t batch_for(double seconds) {
   return seconds >= SAMPLE ? 1 : (int64_t)ceil(SAMPLE / seconds);
 }
 
-/* At least one sample, three unless they are long, and more if time permits; at most `solves`
- * solves unless that is 0. */
+/* At least one sample, three unless they are long, and more if time permits, up to `most`. */
+static bool wants_sample(const bench_runner *r, int64_t taken, int64_t most, double spent,
+                         double seconds) {
+  if (taken == 0) return true;
+  if (r->together) return seconds > 0 && taken < TOGETHER;
+  return taken < most && (spent < seconds || (taken < LEAST_SAMPLES && spent < PATIENCE * seconds));
+}
+
+/* At most `solves` solves unless that is 0. */
 static bool run_samples(bench_runner *r, const bench_gpu *gpu, double seconds, int64_t solves) {
-  int64_t first = r->repeats, most = first + BENCH_MOST_REPEATS / BENCH_ROUNDS;
+  int64_t first = r->repeats, most = BENCH_MOST_REPEATS / BENCH_ROUNDS;
   if (!solve(r, gpu) || !wait_for(r)) return false; /* not counted */
+  if (r->together) r->batch = 1;
   if (!r->batch) r->batch = seconds > 0 ? batch_for(time_batch(r, gpu, 2)) : 1;
   while (solves && solves % r->batch) r->batch--; /* exactly as many */
-  if (solves) most = first + solves / r->batch;
+  if (solves) most = solves / r->batch;
   double begin = seconds_now(), spent = 0;
-  while (r->repeats < most &&
-         (r->repeats == first || spent < seconds ||
-          (r->repeats < first + LEAST_SAMPLES && spent < PATIENCE * seconds))) {
+  while (wants_sample(r, r->repeats - first, most, spent, seconds)) {
     double sample = time_batch(r, gpu, r->batch);
     if (sample < 0) return false;
     r->seconds[r->repeats++] = sample;
@@ -303,7 +312,7 @@ static int add_rows(bench_rows *rows, bench_runners *all, bench_gpu *gpu) {
     if (r->out) continue;
     snprintf(r->row.method, sizeof r->row.method, "%s", r->method);
     bench_describe(&r->row, gpu->system, &gpu->info, gpu->scalar, gpu->nrhs);
-    snprintf(r->row.backend, sizeof r->row.backend, "cuda");
+    snprintf(r->row.backend, sizeof r->row.backend, r->together ? "nvshmem" : "cuda");
     snprintf(r->row.layout, sizeof r->row.layout, gpu->row_major ? "row" : "column");
     r->row.bound = gpu->nrhs == 1 ? gpu->bound : NAN;
     r->row.threads = r->threads;

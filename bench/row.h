@@ -33,7 +33,7 @@ typedef struct bench_row {
   bool wrong;
 
   /* For solves and relaxations; times are seconds, NAN: does not apply. */
-  char backend[8]; /* cpu, cuda */
+  char backend[8]; /* cpu, cuda, nvshmem */
   double create, update, gbs;
 
   /* For solves. */

@@ -37,7 +37,9 @@ bench_row_type bench_type_of(const bench_row *row) {
   return !strcmp(row->suite, "w21") ? BENCH_RELAX_ROW : BENCH_SOLVE_ROW;
 }
 
-bool bench_on_gpu(const bench_row *row) { return !strcmp(row->backend, "cuda"); }
+bool bench_on_gpu(const bench_row *row) {
+  return !strcmp(row->backend, "cuda") || !strcmp(row->backend, "nvshmem");
+}
 
 double bench_row_seconds(const bench_row *row) {
   bench_row_type type = bench_type_of(row);

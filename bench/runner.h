@@ -29,6 +29,7 @@ typedef struct bench_runner {
   bool terse;       /* no look at the plan: it costs the levels of the system, on the host */
   bool by_columns;  /* takes the system as CSC, not as CSR */
   bool steps;       /* its plan tells the times of its steps */
+  bool together;    /* with other processes: numbers of calls do not depend on times */
   trs_context *ctx; /* NULL: a peer */
   bool out;         /* refused the system */
   bool failed;      /* or failed on it */

@@ -1,8 +1,11 @@
-/* component.cuh - device functions that the kernels of both of X20's algorithms share.
+/* component.cuh - device functions that the kernels of X20's algorithms share.
  *
  * Memory order.  The paper's code has none.  Here a warp adds its sums, passes a fence, and then
- * counts them.  A warp that sees the full count passes a fence before it reads the sum.  Fences
- * have system scope if another member may read, else GPU scope.
+ * counts them.  A warp that sees the full count passes a fence before it reads the sum.
+ *
+ * Scopes go by the member that reads, as in the paper's Figure 2: device scope for sums and counts
+ * of a member's own components, system scope for counts of those of others.  One fence serves a
+ * round of entries, and has system scope if any of them is for another member.
  *
  * Tickets assign components to warps in the order of the sweep, and tasks run in order.  A warp
  * therefore waits only for a running warp, or for a task of another member that no wait can block.
@@ -73,6 +76,17 @@ __device__ inline bool in_task(const trs_component_launch &part, int64_t i) {
   return i >= part.begin && i < part.end;
 }
 
+/* The member that solves a component. */
+__device__ inline int owner_of(const trs_component_launch &part, int64_t i) {
+  if (part.members == 1 || in_task(part, i)) return part.me;
+  const auto turn = static_cast<uint32_t>(part.lower ? i : part.n - 1 - i);
+  return __ldg(part.owner + turn / static_cast<uint32_t>(part.task_size));
+}
+
+__device__ inline bool is_near(const trs_component_launch &part, int64_t i) {
+  return owner_of(part, i) == part.me;
+}
+
 /* Off-diagonal entries of component i's column, from the diagonal outwards. */
 __device__ inline column column_of(const trs_component_launch &part, int64_t i) {
   const int64_t own = local_of(part, i);
@@ -98,16 +112,21 @@ __device__ inline S *row_of(const trs_component_launch &part, int64_t i) {
   return static_cast<S *>(part.x) + local_of(part, i) * part.row;
 }
 
-/* The sum over the lanes, in every lane. */
-template <class R>
-__device__ inline R sum_of_lanes(R value) {
-#pragma unroll
-  for (int step = WARP / 2; step > 0; step /= 2) value += shuffle_xor(value, step);
-  return value;
-}
-template <class R>
-__device__ inline complex_of<R> sum_of_lanes(complex_of<R> value) {
-  return {sum_of_lanes(value.re), sum_of_lanes(value.im)};
+/* x[i] of every right-hand side from two sums, one that other members add to and the member's own;
+ * returns that of the first, in every lane. */
+template <class S>
+__device__ inline S solve_from(const trs_component_launch &part, int64_t i, S inverse,
+                               const void *shared, const void *own) {
+  const S *s = static_cast<const S *>(shared) + i * part.width;
+  const S *d = static_cast<const S *>(own) + i * part.width;
+  S *x = row_of<S>(part, i), xi = zero<S>();
+  for (int64_t r = lane_of_thread(); r < part.width; r += WARP) {
+    const S left_sum = load_sum<true>(s + r) + load_sum(d + r);
+    xi = (x[r * part.col] - left_sum) * inverse;
+    x[r * part.col] = xi;
+  }
+  __syncwarp();
+  return shuffle(xi, 0);
 }
 
 /* Calls use(row, r, product) for the entries from .. to - 1 of a column and every right-hand side.

@@ -1,4 +1,4 @@
-/* component.h - the data of one member for the kernels of both of X20's algorithms.  C and CUDA
+/* component.h - the data of one member for the kernels of X20's algorithms.  C and CUDA
  * C++.
  *
  * A member has only the columns of its own components.  A component, once solved, adds its products
@@ -30,10 +30,12 @@ typedef struct trs_component_launch {
   const int32_t *idx; /* components, ascending within a column */
   const void *val;
   int64_t begin, end, local; /* as in trs_component_task */
-  uint32_t *ticket;          /* number of this launch's components that are taken; 0 at the start */
-  void *x;                   /* b, replaced by x: row k of the member's own at x + k * row */
-  int64_t row, col, width;   /* strides in elements; right-hand sides */
-  int32_t blocks;            /* multiprocessors that the launch may occupy */
+  const int32_t *owner;      /* member of each task; device memory */
+  int64_t task_size;
+  uint32_t *ticket;        /* number of this launch's components that are taken; 0 at the start */
+  void *x;                 /* b, replaced by x: row k of the member's own at x + k * row */
+  int64_t row, col, width; /* strides in elements; right-hand sides */
+  int32_t blocks;          /* multiprocessors that the launch may occupy */
   trs_component_fault *fault[TRS_COMPONENT_MEMBERS];
 } trs_component_launch;
 

@@ -15,13 +15,29 @@ _Static_assert((int)TRS_COMPONENT_MEMBERS == (int)TRS_MOST_MEMBERS, "as many mem
 
 uint64_t trs_multi_wait_limit = TRS_WAIT_LIMIT;
 
-enum { MOST_WIDTH = 32 }; /* right-hand sides solved together, each with a sum per member */
+enum {
+  MOST_WIDTH = 32,  /* right-hand sides solved together, each with a sum per member */
+  MOST_TASKS = 1024 /* per member */
+};
 
 static trs_multi *multi_of(const trs_plan *plan) { return plan->state; }
 
 trs_status trs_multi_each(trs_plan *plan, trs_member_step step) {
   trs_group *group = multi_of(plan)->group;
   return trs_group_agree(group, trs_group_each(group, step, plan));
+}
+
+trs_status trs_multi_count(trs_plan *plan, int member, int32_t *in_degree) {
+  const trs_multi *m = multi_of(plan);
+  trs_stream stream = m->portion[member].stream;
+  TRS_TRY(trs_device_fill(in_degree, 0, plan->system.n * (int64_t)sizeof *in_degree, stream));
+  for (int32_t k = 0; k < m->tasks.count; k++) {
+    const trs_component_task *task = &m->tasks.task[k];
+    if (task->member != member || task->begin == task->end) continue;
+    trs_component_launch part = trs_multi_launch_of(plan, k, 1, false);
+    TRS_TRY(trs_component_count(&part, in_degree, stream));
+  }
+  return trs_device_wait(stream);
 }
 
 /* ---- Upload: to every member its own columns, task by task. ---- */
@@ -39,12 +55,25 @@ static int64_t place_columns(const trs_tasks *t, int member, const int64_t *ptr,
   return nnz;
 }
 
+static trs_status load_owners(trs_portion *s, const trs_tasks *t) {
+  int32_t *owner;
+  TRS_TRY(TRS_DEVICE_ALLOC(s->device, &s->owner, t->count, s->stream));
+  TRS_TRY(TRS_ALLOC(&owner, t->count));
+  for (int32_t k = 0; k < t->count; k++) owner[k] = t->task[k].member;
+  trs_status status =
+      trs_device_copy(s->owner, owner, t->count * (int64_t)sizeof *owner, s->stream);
+  if (!status) status = trs_device_wait(s->stream);
+  trs_free(owner);
+  return status;
+}
+
 static trs_status load_pattern(trs_multi *m, trs_portion *s, const trs_tasks *t, int member,
                                const trs_system *c, int64_t *local) {
   s->nnz = place_columns(t, member, c->ptr, local);
   TRS_TRY(TRS_DEVICE_ALLOC(s->device, &s->ptr, t->own[member] + 1, s->stream));
   TRS_TRY(TRS_DEVICE_ALLOC(s->device, &s->idx, s->nnz, s->stream));
   TRS_TRY(TRS_DEVICE_ALLOC(s->device, &s->ticket, t->count, s->stream));
+  TRS_TRY(load_owners(s, t));
   TRS_TRY(trs_device_alloc_host(s->device, (void **)&s->told));
   TRS_TRY(trs_device_copy(s->ptr, local, (t->own[member] + 1) * (int64_t)sizeof *local, s->stream));
   *s->told = (trs_component_fault){.limit = trs_multi_wait_limit};
@@ -119,16 +148,18 @@ static trs_status ask_room(void *argument, int member) {
   return TRS_SUCCESS;
 }
 
-static trs_status deal(trs_plan *plan, int64_t each) {
+static trs_status deal(trs_plan *plan, trs_multi_tasks tasks) {
   trs_multi *m = multi_of(plan);
   room_work work = {.group = m->group};
   TRS_TRY(trs_group_agree(m->group, trs_group_each(m->group, ask_room, &work)));
   TRS_TRY(trs_group_exchange(m->group, work.room, sizeof *work.room));
+  const int members = trs_group_members(m->group);
+  const int64_t count = tasks.total ? tasks.total : tasks.each * members;
   return trs_group_agree(m->group, trs_tasks_create(&m->tasks, plan->system.n, plan->system.lower,
-                                                    trs_group_members(m->group), each, work.room));
+                                                    members, count, work.room));
 }
 
-static trs_status open_locked(trs_plan *plan, int64_t each) {
+static trs_status open_locked(trs_plan *plan, trs_multi_tasks tasks) {
   trs_multi *m = multi_of(plan);
   int64_t most = 0, nrhs = plan->options.nrhs;
   m->width = nrhs < 1 ? 1 : nrhs < MOST_WIDTH ? nrhs : MOST_WIDTH;
@@ -137,7 +168,7 @@ static trs_status open_locked(trs_plan *plan, int64_t each) {
     m->portion[k].device = trs_group_device(m->group, k);
     m->portion[k].stream = trs_group_stream(m->group, k);
   }
-  TRS_TRY(deal(plan, each));
+  TRS_TRY(deal(plan, tasks));
   for (int k = 0; k < m->tasks.members; k++)
     if (m->tasks.own[k] > most) most = m->tasks.own[k];
   TRS_TRY(trs_group_alloc(m->group, &m->fault, sizeof(trs_component_fault)));
@@ -146,11 +177,18 @@ static trs_status open_locked(trs_plan *plan, int64_t each) {
   return load(plan, true);
 }
 
-trs_status trs_multi_open(trs_plan *plan, int64_t each) {
+trs_status trs_multi_parameters(const trs_plan *plan, trs_multi_tasks *tasks) {
+  const trs_parameter table[] = {
+      {.key = "tasks", .most = MOST_TASKS, .value = &tasks->each},
+      {.key = "total", .most = MOST_TASKS * TRS_MOST_MEMBERS, .value = &tasks->total}};
+  return trs_parameters_read(plan, table, sizeof table / sizeof table[0]);
+}
+
+trs_status trs_multi_open(trs_plan *plan, trs_multi_tasks tasks) {
   trs_multi *m = multi_of(plan);
   m->group = trs_group_retain(plan->context->group);
   trs_group_lock(m->group);
-  trs_status status = open_locked(plan, each);
+  trs_status status = open_locked(plan, tasks);
   trs_group_unlock(m->group);
   return status;
 }
@@ -170,6 +208,7 @@ static trs_status free_portion(void *multi, int member) {
   trs_device_free(s->device, s->idx, s->stream);
   trs_device_free(s->device, s->val, s->stream);
   trs_device_free(s->device, s->ticket, s->stream);
+  trs_device_free(s->device, s->owner, s->stream);
   (void)trs_device_wait(s->stream);
   trs_device_free_host(s->device, s->told);
   return TRS_SUCCESS;
@@ -262,6 +301,8 @@ trs_component_launch trs_multi_launch_of(const trs_plan *plan, int index, int64_
                                .begin = task->begin,
                                .end = task->end,
                                .local = task->local,
+                               .owner = portion->owner,
+                               .task_size = m->tasks.size,
                                .ticket = portion->ticket + index,
                                .x = m->stage.base[task->member],
                                .row = row_major ? width : 1,
@@ -413,7 +454,7 @@ int64_t trs_multi_bytes(const trs_multi *m, const trs_system *S) {
   for (int k = 0; k < m->tasks.members; k++)
     if (m->portion[k].device)
       total += (m->tasks.own[k] + 1) * 8 +
-               m->portion[k].nnz * (4 + (int64_t)trs_scalar_size(S->scalar)) + m->tasks.count * 4 +
+               m->portion[k].nnz * (4 + (int64_t)trs_scalar_size(S->scalar)) + m->tasks.count * 8 +
                m->stage.bytes + m->fault.bytes;
   return total;
 }

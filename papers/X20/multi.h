@@ -17,10 +17,11 @@ typedef struct trs_portion {
   trs_device *device;
   trs_stream stream;
   int64_t nnz;
-  int64_t *ptr; /* device memory, these four */
+  int64_t *ptr; /* device memory, these five */
   int32_t *idx;
   void *val;
-  uint32_t *ticket;          /* one per task of the member */
+  uint32_t *ticket;          /* one per task */
+  int32_t *owner;            /* member of each task */
   trs_component_fault *told; /* pinned host memory: copy of its fault after the last solve */
 } trs_portion;
 
@@ -34,15 +35,27 @@ typedef struct trs_multi {
   trs_portion portion[TRS_MOST_MEMBERS];
 } trs_multi;
 
-/* plan->state belongs to a method and is zeroed.  Deals tasks (each: as in trs_tasks_create),
- * uploads columns, and allocates the memory that all methods need.  The caller calls trs_multi_free
- * afterwards, also after failures. */
-trs_status trs_multi_open(trs_plan *plan, int64_t each);
+/* The tasks that a method deals: each per member, or total in all if that is not 0.  Both 0: one
+ * contiguous block of components per member. */
+typedef struct trs_multi_tasks {
+  int64_t each, total;
+} trs_multi_tasks;
+
+/* Reads the parameters `tasks` and `total`; *tasks has the defaults. */
+trs_status trs_multi_parameters(const trs_plan *plan, trs_multi_tasks *tasks);
+
+/* plan->state belongs to a method and is zeroed.  Deals tasks, uploads columns, and allocates the
+ * memory that all methods need.  The caller calls trs_multi_free afterwards, also after failures.
+ */
+trs_status trs_multi_open(trs_plan *plan, trs_multi_tasks tasks);
 trs_status trs_multi_update(trs_plan *plan);
 void trs_multi_free(trs_multi *m);
 
 /* Runs one step per local member, on its stream and device; all processes agree on the status. */
 trs_status trs_multi_each(trs_plan *plan, trs_member_step step); /* the step's work is the plan */
+
+/* Adds a member's in-degrees, from its own columns, to in_degree (n). */
+trs_status trs_multi_count(trs_plan *plan, int member, int32_t *in_degree);
 
 /* A launch's arguments for a task of a local member, with width right-hand sides stored as rows or
  * columns. */

@@ -42,10 +42,11 @@ static void fill(trs_tasks *t, int32_t k, int32_t member) {
   t->held[member]++;
 }
 
-trs_status trs_tasks_create(trs_tasks *t, int64_t n, bool lower, int members, int64_t each,
+trs_status trs_tasks_create(trs_tasks *t, int64_t n, bool lower, int members, int64_t count,
                             const int64_t *room) {
   int32_t weight[TRS_MOST_MEMBERS];
-  int64_t count = each > 0 ? each * members : members;
+  const bool pool = count > 0;
+  if (!pool) count = members;
   memset(t, 0, sizeof *t);
   t->n = n;
   t->lower = lower;
@@ -55,7 +56,7 @@ trs_status trs_tasks_create(trs_tasks *t, int64_t n, bool lower, int members, in
   if (t->size == 0) t->size = 1;
   TRS_TRY(TRS_ALLOC(&t->task, count));
   weigh(weight, members, room);
-  for (int32_t k = 0; k < t->count; k++) fill(t, k, each > 0 ? next_member(t, weight) : k);
+  for (int32_t k = 0; k < t->count; k++) fill(t, k, pool ? next_member(t, weight) : k);
   return TRS_SUCCESS;
 }
 

@@ -25,9 +25,9 @@ typedef struct trs_tasks {
   int32_t held[TRS_MOST_MEMBERS]; /* tasks of each member */
 } trs_tasks;
 
-/* each: average number of tasks per member, dealt round-robin in proportion to room, the free bytes
- * of each member's GPU (NULL: equal).  0: one contiguous block of components per member. */
-trs_status trs_tasks_create(trs_tasks *tasks, int64_t n, bool lower, int members, int64_t each,
+/* count: the number of tasks in all, dealt round-robin in proportion to room, the free bytes of
+ * each member's GPU (NULL: equal).  0: one contiguous block of components per member. */
+trs_status trs_tasks_create(trs_tasks *tasks, int64_t n, bool lower, int members, int64_t count,
                             const int64_t *room);
 void trs_tasks_destroy(trs_tasks *tasks);
 

@@ -5,15 +5,12 @@
 
 typedef struct unified_state {
   trs_multi multi;
-  int64_t each;         /* parameter: tasks per member; 0: one block each */
   int32_t *s_in_degree; /* managed memory, both */
   void *s_left_sum;
   int32_t *initial; /* initial s_in_degree of a solve; memory of member 0 */
-  int32_t *d_in_degree[TRS_MOST_MEMBERS], *owner[TRS_MOST_MEMBERS];
+  int32_t *d_in_degree[TRS_MOST_MEMBERS];
   void *d_left_sum[TRS_MOST_MEMBERS];
 } unified_state;
-
-enum { MOST_TASKS = 1024 };
 
 static const char *refuses(const trs_plan *plan) {
   if (trs_group_one_process(plan->context->group)) return NULL;
@@ -24,21 +21,12 @@ static trs_status make_room(void *work, int member) {
   trs_plan *plan = work;
   unified_state *u = plan->state;
   trs_portion *s = &u->multi.portion[member];
-  const trs_tasks *t = &u->multi.tasks;
   int64_t n = plan->system.n;
   size_t size = trs_scalar_size(plan->system.scalar);
   TRS_TRY(trs_unified_load(plan->system.scalar));
   TRS_TRY(TRS_DEVICE_ALLOC(s->device, &u->d_in_degree[member], n, s->stream));
   TRS_TRY(trs_device_alloc(s->device, &u->d_left_sum[member], n * u->multi.width, size, s->stream));
-  TRS_TRY(TRS_DEVICE_ALLOC(s->device, &u->owner[member], t->count, s->stream));
-  int32_t *owner;
-  TRS_TRY(TRS_ALLOC(&owner, t->count));
-  for (int32_t k = 0; k < t->count; k++) owner[k] = t->task[k].member;
-  trs_status status =
-      trs_device_copy(u->owner[member], owner, t->count * (int64_t)sizeof *owner, s->stream);
-  if (!status) status = trs_device_wait(s->stream);
-  trs_free(owner);
-  if (member > 0 || status) return status;
+  if (member > 0) return TRS_SUCCESS;
   TRS_TRY(TRS_DEVICE_ALLOC(s->device, &u->initial, n, s->stream));
   return trs_device_fill(u->s_in_degree, 0, n * (int64_t)sizeof *u->s_in_degree, s->stream);
 }
@@ -70,9 +58,9 @@ static trs_status analyze(trs_plan *plan) {
   const trs_system *S = &plan->system;
   TRS_TRY(TRS_ALLOC_ZERO(&u, 1));
   plan->state = u;
-  const trs_parameter table[] = {{.key = "tasks", .most = MOST_TASKS, .value = &u->each}};
-  TRS_TRY(trs_parameters_read(plan, table, sizeof table / sizeof table[0]));
-  TRS_TRY(trs_multi_open(plan, u->each));
+  trs_multi_tasks tasks = {0};
+  TRS_TRY(trs_multi_parameters(plan, &tasks));
+  TRS_TRY(trs_multi_open(plan, tasks));
   trs_group *group = u->multi.group;
   TRS_TRY(trs_group_alloc_managed(group, (void **)&u->s_in_degree,
                                   S->n * (int64_t)sizeof *u->s_in_degree));
@@ -103,9 +91,7 @@ static trs_status launch(trs_plan *plan, const trs_component_launch *part, trs_s
                          .s_in_degree = u->s_in_degree,
                          .s_left_sum = u->s_left_sum,
                          .d_in_degree = u->d_in_degree[part->me],
-                         .d_left_sum = u->d_left_sum[part->me],
-                         .owner = u->owner[part->me],
-                         .task_size = u->multi.tasks.size};
+                         .d_left_sum = u->d_left_sum[part->me]};
   return trs_unified_sweep(&s, stream);
 }
 
@@ -131,7 +117,6 @@ static trs_status free_member(void *state, int m) {
   if (!s->device) return TRS_SUCCESS;
   trs_device_free(s->device, u->d_in_degree[m], s->stream);
   trs_device_free(s->device, u->d_left_sum[m], s->stream);
-  trs_device_free(s->device, u->owner[m], s->stream);
   if (m == 0) trs_device_free(s->device, u->initial, s->stream);
   return trs_device_wait(s->stream);
 }

@@ -26,26 +26,6 @@ __device__ void await_in_degree(const trs_unified &s, int64_t i) {
   __syncwarp();
 }
 
-/* x[i] of every right-hand side; returns that of the first, in every lane. */
-template <class S>
-__device__ S solve_row(const trs_unified &s, int64_t i, S inverse) {
-  const S *shared = static_cast<const S *>(s.s_left_sum) + i * s.part.width;
-  const S *near = static_cast<const S *>(s.d_left_sum) + i * s.part.width;
-  S *x = row_of<S>(s.part, i), xi = zero<S>();
-  for (int64_t r = lane_of_thread(); r < s.part.width; r += WARP) {
-    const S left_sum = load_sum<true>(shared + r) + load_sum<true>(near + r);
-    xi = (x[r * s.part.col] - left_sum) * inverse;
-    x[r * s.part.col] = xi;
-  }
-  __syncwarp();
-  return shuffle(xi, 0);
-}
-
-__device__ bool is_near(const trs_unified &s, int64_t row) {
-  return in_task(s.part, row) ||
-         __ldg(s.owner + (s.part.lower ? row : s.part.n - 1 - row) / s.task_size) == s.part.me;
-}
-
 template <class S>
 __device__ void update(const trs_unified &s, const column &c, const S *x, S xi) {
   const trs_component_launch &part = s.part;
@@ -54,7 +34,7 @@ __device__ void update(const trs_unified &s, const column &c, const S *x, S xi) 
     const int64_t to = min(from + ROUND, c.count);
     bool far = false;
     products(part, c, from, to, xi, x, [&](int64_t row, int r, S product) {
-      if (is_near(s, row)) {
+      if (is_near(part, row)) {
         add_to(near + row * part.width + r, product);
       } else {
         add_to<true>(shared + row * part.width + r, product);
@@ -69,7 +49,7 @@ __device__ void update(const trs_unified &s, const column &c, const S *x, S xi) 
       fence_device();
     for (int64_t q = from + lane_of_thread(); q < to; q += WARP) {
       const int64_t row = __ldg(part.idx + c.at(q));
-      if (is_near(s, row))
+      if (is_near(part, row))
         atomicAdd(&s.d_in_degree[row], 1);
       else
         atomicSub_system(&s.s_in_degree[row], 1);
@@ -85,7 +65,7 @@ __global__ void __launch_bounds__(WARPS *WARP) sweep(const __grid_constant__ trs
     const column c = column_of(s.part, i);
     const S inverse = inverse_diagonal<S>(s.part, i);
     await_in_degree(s, i);
-    const S xi = solve_row(s, i, inverse);
+    const S xi = solve_from(s.part, i, inverse, s.s_left_sum, s.d_left_sum);
     update<S>(s, c, row_of<S>(s.part, i), xi);
   }
 }

@@ -13,8 +13,6 @@ typedef struct trs_unified {
   void *s_left_sum;     /* n rows of width, managed memory */
   int32_t *d_in_degree; /* n, the member's device memory */
   void *d_left_sum;     /* n rows of width, the member's device memory */
-  const int32_t *owner; /* member of each task; device memory */
-  int64_t task_size;
 } trs_unified;
 
 #ifdef __cplusplus

@@ -5,12 +5,11 @@
 
 typedef struct zerocopy_state {
   trs_multi multi;
-  int64_t each;                       /* parameter: tasks per member */
   int32_t *initial[TRS_MOST_MEMBERS]; /* n each: initial in_degree of a solve; device memory */
   trs_symmetric in_degree, left_sum;
 } zerocopy_state;
 
-enum { DEFAULT_TASKS = 8, MOST_TASKS = 1024 };
+enum { DEFAULT_TASKS = 8 };
 
 static trs_status count_member(void *work, int member) {
   trs_plan *plan = work;
@@ -19,20 +18,13 @@ static trs_status count_member(void *work, int member) {
   int64_t n = plan->system.n;
   TRS_TRY(trs_zerocopy_load(plan->system.scalar));
   TRS_TRY(TRS_DEVICE_ALLOC(portion->device, &z->initial[member], n, portion->stream));
-  TRS_TRY(trs_device_fill(z->initial[member], 0, n * (int64_t)sizeof(int32_t), portion->stream));
-  for (int32_t k = 0; k < z->multi.tasks.count; k++) {
-    const trs_component_task *task = &z->multi.tasks.task[k];
-    if (task->member != member || task->begin == task->end) continue;
-    trs_component_launch part = trs_multi_launch_of(plan, k, 1, false);
-    TRS_TRY(trs_component_count(&part, z->initial[member], portion->stream));
-  }
-  return trs_device_wait(portion->stream);
+  return trs_multi_count(plan, member, z->initial[member]);
 }
 
-static trs_status build(trs_plan *plan, int64_t each) {
+static trs_status build(trs_plan *plan, trs_multi_tasks tasks) {
   zerocopy_state *z = plan->state;
   const trs_system *S = &plan->system;
-  TRS_TRY(trs_multi_open(plan, each));
+  TRS_TRY(trs_multi_open(plan, tasks));
   TRS_TRY(trs_group_alloc(z->multi.group, &z->in_degree, S->n * (int64_t)sizeof(int32_t)));
   TRS_TRY(trs_group_alloc(z->multi.group, &z->left_sum,
                           S->n * z->multi.width * (int64_t)trs_scalar_size(S->scalar)));
@@ -43,17 +35,16 @@ static trs_status analyze_pool(trs_plan *plan) {
   zerocopy_state *z;
   TRS_TRY(TRS_ALLOC_ZERO(&z, 1));
   plan->state = z;
-  z->each = DEFAULT_TASKS;
-  const trs_parameter table[] = {{.key = "tasks", .most = MOST_TASKS, .value = &z->each}};
-  TRS_TRY(trs_parameters_read(plan, table, sizeof table / sizeof table[0]));
-  return build(plan, z->each);
+  trs_multi_tasks tasks = {.each = DEFAULT_TASKS};
+  TRS_TRY(trs_multi_parameters(plan, &tasks));
+  return build(plan, tasks);
 }
 
 static trs_status analyze_block(trs_plan *plan) {
   zerocopy_state *z;
   TRS_TRY(TRS_ALLOC_ZERO(&z, 1));
   plan->state = z;
-  return build(plan, 0);
+  return build(plan, (trs_multi_tasks){0});
 }
 
 static trs_status restore(trs_plan *plan, int member, int64_t width) {
@@ -67,7 +58,8 @@ static trs_status restore(trs_plan *plan, int member, int64_t width) {
 
 static trs_status launch(trs_plan *plan, const trs_component_launch *part, trs_stream stream) {
   const zerocopy_state *z = plan->state;
-  trs_zerocopy s = {.part = *part};
+  trs_zerocopy s = {.part = *part, .lanes = 1};
+  while (s.lanes < part->members) s.lanes *= 2;
   for (int m = 0; m < part->members; m++) {
     s.in_degree[m] = z->in_degree.base[m];
     s.left_sum[m] = z->left_sum.base[m];

@@ -2,8 +2,9 @@
  *
  * Every member keeps the partial sums and counts from its own columns, for all components.  The
  * warp that solves a component reads them from all members, one lane per member.  It stops reading
- * a member whose count is complete, and adds the sums by shuffles.  Updates are atomics on the
- * member's own memory.
+ * a member whose count is complete (the paper's r.in_degree), and adds the sums by shuffles (its
+ * warp reduction).  Updates are atomics on the member's own memory; the scope of a count is that of
+ * the member that reads it.
  *
  * O(entries) work, n (4 + width scalars) bytes of symmetric memory per member; a component waits
  * for the longest chain before it, and its warp polls each other member's memory until nothing more
@@ -36,34 +37,28 @@ __device__ void await_in_degree(const trs_zerocopy &s, int64_t i) {
   __syncwarp();
 }
 
-/* One right-hand side: each lane has the sum of one member.  Returns x[i], in every lane. */
+/* x[i] of every right-hand side; returns that of the first, in every lane.  As many lanes as there
+ * are members, or up to twice as many, read the sums of one right-hand side and add them by
+ * shuffles; a warp has room for several right-hand sides at a time. */
 template <class S>
-__device__ S solve_one(const trs_zerocopy &s, int64_t i, S inverse) {
-  const int member = lane_of_thread();
-  S left_sum = zero<S>(), xi = zero<S>();
-  if (member < s.part.members)
-    left_sum = load_sum<true>(static_cast<const S *>(s.left_sum[member]) + i);
-  left_sum = sum_of_lanes(left_sum);
-  if (member == 0) {
-    S *x = row_of<S>(s.part, i);
-    xi = (*x - left_sum) * inverse;
-    *x = xi;
-  }
-  return shuffle(xi, 0);
-}
-
-/* Several: one lane per right-hand side. */
-template <class S>
-__device__ void solve_row(const trs_zerocopy &s, int64_t i, S inverse) {
-  S *x = row_of<S>(s.part, i);
-  for (int64_t r = lane_of_thread(); r < s.part.width; r += WARP) {
+__device__ S solve_row(const trs_zerocopy &s, int64_t i, S inverse) {
+  const int width = int(s.part.width), lane = lane_of_thread();
+  const int member = lane % s.lanes, together = WARP / s.lanes;
+  S *x = row_of<S>(s.part, i), xi = zero<S>();
+  for (int first = 0; first < width; first += together) {
+    const int r = first + lane / s.lanes;
     S left_sum = zero<S>();
-    for (int m = 0; m < s.part.members; m++)
-      left_sum =
-          left_sum + load_sum<true>(static_cast<const S *>(s.left_sum[m]) + i * s.part.width + r);
-    x[r * s.part.col] = (x[r * s.part.col] - left_sum) * inverse;
+    if (member < s.part.members && r < width)
+      left_sum = load_sum<true>(static_cast<const S *>(s.left_sum[member]) + i * width + r);
+    for (int step = s.lanes / 2; step > 0; step /= 2)
+      left_sum = left_sum + shuffle_xor(left_sum, step);
+    if (member != 0 || r >= width) continue;
+    const S value = (x[r * s.part.col] - left_sum) * inverse;
+    x[r * s.part.col] = value;
+    if (r == 0) xi = value;
   }
   __syncwarp();
+  return shuffle(xi, 0);
 }
 
 /* Adds the products of x[i] to this member's sums, then updates the counts. */
@@ -77,16 +72,21 @@ __device__ void update(const trs_zerocopy &s, const column &c, const S *x, S xi)
     bool far = false;
     products(part, c, from, to, xi, x, [&](int64_t row, int r, S product) {
       add_to(left_sum + row * part.width + r, product);
-      far |= !in_task(part, row);
+      far |= !is_near(part, row);
     });
     far = __any_sync(ALL_LANES, far);
     __syncwarp(); /* several lanes add an entry's sums, one lane counts it */
-    if (far && part.members > 1)
+    if (far)
       fence_system();
     else
       fence_device();
-    for (int64_t q = from + lane_of_thread(); q < to; q += WARP)
-      atomicSub_system(&in_degree[__ldg(part.idx + c.at(q))], 1);
+    for (int64_t q = from + lane_of_thread(); q < to; q += WARP) {
+      const int64_t row = __ldg(part.idx + c.at(q));
+      if (is_near(part, row))
+        atomicSub(&in_degree[row], 1);
+      else
+        atomicSub_system(&in_degree[row], 1);
+    }
   }
 }
 
@@ -97,12 +97,8 @@ __global__ void __launch_bounds__(WARPS *WARP) sweep(const __grid_constant__ trs
     if (i < 0) return;
     const column c = column_of(s.part, i);
     const S inverse = inverse_diagonal<S>(s.part, i);
-    S xi = zero<S>();
     await_in_degree(s, i);
-    if (s.part.width == 1)
-      xi = solve_one(s, i, inverse);
-    else
-      solve_row(s, i, inverse);
+    const S xi = solve_row(s, i, inverse);
     update<S>(s, c, row_of<S>(s.part, i), xi);
   }
 }

@@ -9,6 +9,7 @@
  * them. */
 typedef struct trs_zerocopy {
   trs_component_launch part;
+  int32_t lanes; /* of a warp that read a sum of each member; a power of two */
   int32_t *in_degree[TRS_COMPONENT_MEMBERS]; /* n */
   void *left_sum[TRS_COMPONENT_MEMBERS];     /* n rows of width */
 } trs_zerocopy;

@@ -82,7 +82,7 @@ static int asked(const char *what) {
 
 /* ---- The runtime ---- */
 
-int cudaSetDevice(int device) { return device < 0 || device > 7; }
+int cudaSetDevice(int device) { return device < 0 || device > 15; }
 
 int cudaMalloc(void **pointer, size_t bytes) {
   *pointer = NULL;

@@ -2,21 +2,26 @@
  * `trireme bench gpus`, `l17` and `x20` are tested where none is: contexts such as cuda:0,1 are of
  * the CPU and have members, `columns` deals right-hand sides, every other method rows in turn.
  * `serial` solves for every method but `auto`, and "device memory" is the host's (fake_cuda.c).
+ * A context of nvshmem is of PMI_SIZE processes, none of which waits for another.
  * FAKE_GPUS: how many there are (2); FAKE_GPUS_WRONG=1: a row of distributed solves is lost;
- * FAKE_GPUS_ROOM=1: a plan with a limit finds no room at first. */
+ * FAKE_GPUS_ROOM=1: a plan with a limit finds no room at first; FAKE_GPUS_SLOW=N: calls that all
+ * processes make together take N milliseconds longer; FAKE_GPUS_CALLS=FILE: the number of each of
+ * these calls. */
 #include <dlfcn.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "trireme.h"
 
-enum { MOST = 64 };
+enum { MOST = 512 };
 
 typedef struct known {
   const void *pointer;
   int members, columns;
-  bool gpu, limited, syncfree;
+  bool gpu, limited, syncfree, together; /* together: of several processes */
 } known;
 
 static known contexts[MOST], plans[MOST];
@@ -41,22 +46,56 @@ static int asked(const char *name) {
   return value && *value ? atoi(value) : 0;
 }
 
+/* Calls of several processes. */
+typedef enum verb { ANALYZE, UPDATE, SOLVE, VERBS } verb;
+
+static int calls[VERBS];
+
+static void write_calls(void) {
+  const char *path = getenv("FAKE_GPUS_CALLS");
+  FILE *file = path ? fopen(path, "w") : NULL;
+  if (!file) return;
+  fprintf(file, "%d %d %d\n", calls[ANALYZE], calls[UPDATE], calls[SOLVE]);
+  (void)fclose(file);
+}
+
+static void note_call(verb of, bool together) {
+  const long slow = asked("FAKE_GPUS_SLOW") * 1000000L;
+  if (!together) return;
+  calls[of]++;
+  if (slow) nanosleep(&(struct timespec){.tv_nsec = slow}, NULL);
+}
+
+TRS_API int trs_context_processes(const trs_context *ctx, int *rank) {
+  const known *c = find(contexts, ctx);
+  *rank = c->together ? asked("PMI_RANK") : 0;
+  return c->together ? c->members : 1;
+}
+
+TRS_API int trs_context_gpu(const trs_context *ctx, int member) {
+  return find(contexts, ctx)->gpu ? member : -1;
+}
+
 TRS_API const char *trs_device_list(void) {
   static char text[256];
   int count = asked("FAKE_GPUS") ? asked("FAKE_GPUS") : 2;
   text[0] = 0;
-  for (int k = 0; k < count && k < 8; k++) strcat(text, "cuda:0  Fake\n");
+  for (int k = 0; k < count && k < 16; k++) strcat(text, "cuda:0  Fake\n");
   return text;
 }
 
 TRS_API trs_status trs_context_create(trs_context **ctx, const char *where) {
   trs_status (*real)(trs_context **, const char *);
-  int members = 1, gpu = where && !strncmp(where, "cuda", 4);
+  int together = where && !strcmp(where, "nvshmem");
+  int members = together && asked("PMI_SIZE") ? asked("PMI_SIZE") : 1;
+  int gpu = together || (where && !strncmp(where, "cuda", 4));
   next(&real, "trs_context_create");
+  if (together) atexit(write_calls);
   for (const char *c = where; gpu && *c; c++) members += *c == ',';
   trs_status status = real(ctx, !gpu ? where : members > 1 ? "threads:2" : "serial");
   if (!status) find(contexts, *ctx)->members = members;
   if (!status) find(contexts, *ctx)->gpu = gpu;
+  if (!status) find(contexts, *ctx)->together = together;
   return status;
 }
 
@@ -83,6 +122,7 @@ TRS_API trs_status trs_analyze(trs_plan **plan, trs_context *ctx, const trs_matr
   int columns = how.method && !strncmp(how.method, "columns", 7);
   bool syncfree = how.method && !strncmp(how.method, "syncfree", 8);
   next(&real, "trs_analyze");
+  note_call(ANALYZE, find(contexts, ctx)->together);
   *plan = NULL;
   if (find(contexts, ctx)->limited && asked("FAKE_GPUS_ROOM") && refusals++ % 3 < 1)
     return TRS_ERROR_MEMORY;
@@ -93,8 +133,25 @@ TRS_API trs_status trs_analyze(trs_plan **plan, trs_context *ctx, const trs_matr
     *find(plans, *plan) = (known){.pointer = *plan,
                                   .members = find(contexts, ctx)->members,
                                   .columns = columns,
-                                  .syncfree = syncfree};
+                                  .syncfree = syncfree,
+
+                                  .together = find(contexts, ctx)->together};
   return status;
+}
+
+TRS_API trs_status trs_update(trs_plan *plan, const trs_matrix *A) {
+  trs_status (*real)(trs_plan *, const trs_matrix *);
+  next(&real, "trs_update");
+  note_call(UPDATE, find(plans, plan)->together);
+  return real(plan, A);
+}
+
+TRS_API trs_status trs_solve(trs_plan *plan, void *x, int64_t ldx, const void *b, int64_t ldb,
+                             int64_t nrhs, trs_layout layout) {
+  trs_status (*real)(trs_plan *, void *, int64_t, const void *, int64_t, int64_t, trs_layout);
+  next(&real, "trs_solve");
+  note_call(SOLVE, find(plans, plan)->together);
+  return real(plan, x, ldx, b, ldb, nrhs, layout);
 }
 
 static int64_t begin_of(int64_t nrhs, int member, int members) {

@@ -127,7 +127,7 @@ def test_gpus():
     o = gpus("--suite", "gen:kkt3d:12", env={"FAKE_GPUS": "1"})
     check("gpus with one GPU", o.code == 4 and "there is one: cuda:0" in o.err, o)
     for name, said, more in (("a list that is none", "cuda:0-3 or cuda:0,2", ("--backend", "cuda:0-")),
-                             ("nine GPUs", "at most 8", ("--backend", "cuda:0-8")),
+                             ("seventeen GPUs", "at most 16", ("--backend", "cuda:0-16")),
                              ("gpus on the CPU", "cuda:0,1", ("--backend", "cpu")),
                              ("an unknown method beside auto", "'fast'", ("--methods", "fast")),
                              ("gpus in float", "--scalar is for suites", ("--scalar", "float"))):
@@ -372,29 +372,70 @@ def x20_rows():
             row = made_up(name, "lower", method, seconds * 1e-3, suite="x20 " + suite)
             row["threads"] = gpus
             rows.append(row)
-        for gpus in (1, 2):
+        for gpus in (1, 2, 3):
             add("unified", "unified", gpus, 4 * gpus)
         for k, method in enumerate(("unified", "unified:tasks=8", "zerocopy-block",
                                     "zerocopy:tasks=8")):
             add("designs", method, 2, 16 / (1 + scale * k))
+        for method, seconds in (("get-update-put", 30), ("zerocopy-block", 3)):
+            add("communication", method, 2, seconds)
         for k, tasks in enumerate((4, 8, 16, 32)):
             add("tasks", f"zerocopy:tasks={tasks}", 2, 8 / (1 << k))
         add("scaling", "cusparse", 1, 5)
         for gpus in (1, 2):
-            add("scaling", f"zerocopy:tasks={32 // gpus}", gpus, 10 / gpus)
+            add("scaling", "zerocopy:total=32", gpus, 10 / gpus)
     return rows
+
+
+def by_processes(rows, gpus):
+    """Rows of a run with a process per GPU, half as fast."""
+    kept = [r for r in rows if r["method"].startswith("zerocopy") and r["threads"] == gpus]
+    return [dict(r, backend="nvshmem", time=dict(r["time"], solve_s={
+        k: 2 * v for k, v in r["time"]["solve_s"].items()})) for r in kept]
 
 
 def test_x20():
     o = bench("--table", write_rows("x20.json", x20_rows()), "--svg", path("x20"))
-    check("the tables of X20", o.code == 0 and "| unified, 1 GPU, ms | unified, 2 GPUs |" in o.out
-          and "| chain:9 L | 5.000 | 0.50 | 1.00 |" in o.out and "Spearman" in o.out
-          and "| geometric mean |  | 2.00 | 4.00 | 8.00 |" in o.out, o)
+    check("the tables of X20", o.code == 0 and "| chain:9 L | 5.000 | 0.50 | 1.00 |" in o.out
+          and "Spearman" in o.out and "| geometric mean |  | 2.00 | 4.00 | 8.00 |" in o.out, o)
+    check("managed memory is compared with two GPUs, and one GPU stands apart",
+          "| unified, 2 GPUs, ms | unified, 3 GPUs | unified, 1 GPU |" in o.out
+          and "| chain:9 L | 8.000 | 0.67 | 2.00 |" in o.out, o)
+    check("read-only communication beside Get-Update-Put",
+          "| get-update-put, 2 GPUs, ms | zerocopy-block, 2 GPUs |" in o.out
+          and "| chain:9 L | 30.00 | 10.0 |" in o.out, o)
+    # 10000 rows, 50000 entries: 120,000 bytes of arrays per GPU beside 840,008
+    check("the share of the intermediate arrays", "arrays, 1 GPU, % | 2 GPUs, % |" in o.out
+          and "| 12 | 22 |" in o.out, o)
     check("Figure 7 is printed with and without the analysis",
           "**X20, Figure 7, analysis and solve" in o.out and "**X20, Figure 7, solve alone" in o.out
           and "| chain:9 L | 17.0" in o.out and "| chain:9 L | 16.0" in o.out, o)
-    for part in ("unified", "designs", "tasks", "scaling"):
+    for part in ("unified", "designs", "communication", "tasks", "scaling"):
         svg(f"x20-{part}.svg", o, ["times as fast as"])
+    both = write_rows("both.json", x20_rows() + by_processes(x20_rows(), 2))
+    o = bench("--table", both)
+    check("rows with a process per GPU have columns of their own", o.code == 0 and
+          "| zerocopy 8, 2 GPUs | zerocopy-block, 2 GPUs, NVSHMEM | zerocopy 8, 2 GPUs, NVSHMEM |"
+          in o.out, o)
+    o = bench("--table", write_rows("processes.json", by_processes(x20_rows(), 2)))
+    check("and tables of their own", o.code == 0 and "zerocopy-block, 2 GPUs, NVSHMEM, ms" in o.out
+          and "zerocopy over unified" not in o.out, o)
+
+
+def test_x20_machines():
+    """Figure 8: two machines from stored results."""
+    twice = [dict(r, time=dict(r["time"], solve_s={"min": 1, "median": r["time"]["solve_s"]["median"] / 2}))
+             for r in x20_rows()]
+    first, second = write_rows("first.json", x20_rows()), write_rows("second.json", twice)
+    o = bench("--compare", first, second, env={"COLUMNS": "200"})
+    said = o.out.partition("Figure 8, solve alone")[2].split("\n")
+    check("two machines are compared as in Figure 8", o.code == 0 and
+          "X20, Figure 8, analysis and solve" in o.out and
+          "unified, 2 GPUs, before, ms  zerocopy 8, 2 GPUs, before  unified, 2 GPUs, after  "
+          "zerocopy 8, 2 GPUs, after" in said[1] and
+          said[2].split() == ["chain:9", "L", "16.00", "4.00", "2.00", "8.00"], o)
+    o = bench("--compare", first, write_rows("gpu_after.json", gpu_rows()))
+    check("other results have no Figure 8", "Figure 8" not in o.out, o)
 
 
 def test_x20_runs():
@@ -410,13 +451,52 @@ def test_x20_runs():
                                               for r in rows] ==
           [("unified", "unified", 1), ("unified", "unified", 2), ("designs", "unified", 2),
            ("designs", "unified:tasks=8", 2), ("designs", "zerocopy-block", 2),
-           ("designs", "zerocopy:tasks=8", 2)] +
+           ("designs", "zerocopy:tasks=8", 2)] + COMMUNICATION +
           [("tasks", f"zerocopy:tasks={t}", 2) for t in (4, 8, 16, 32)] +
-          [("scaling", "cusparse", 1), ("scaling", "auto", 1), ("scaling", "zerocopy:tasks=32", 1),
-           ("scaling", "zerocopy:tasks=16", 2), ("scaling", "auto", 2)], o)
+          [("scaling", "cusparse", 1), ("scaling", "auto", 1), ("scaling", "zerocopy:total=32", 1),
+           ("scaling", "zerocopy:total=32", 2), ("scaling", "auto", 2)], o)
     check("x20 prints its figures and tables", all(f"X20, {title}" in o.out for title in (
-        "Table I", "Figure 3b", "Figure 7, analysis and solve", "Figure 7, solve alone", "Figure 9",
-        "Figure 10")), o)
+        "Table I", "Figure 3b", "Figure 7, analysis and solve", "Figure 7, solve alone", "IV-B",
+        "Figure 9", "Figure 10")), o)
+    o = on_fakes("x20", "--suite", "gen:kkt3d:6", "--seconds", "0", "--backend", "cuda:0-15", "--out",
+                 path("x20_sixteen.json"), env={"FAKE_GPUS": "16"})
+    rows = rows_of("x20_sixteen.json")
+    check("x20 runs on sixteen GPUs", o.code == 0 and
+          [r["threads"] for r in rows if r["method"] == "zerocopy:total=32"] == [*range(1, 17)], o)
+
+
+COMMUNICATION = [("communication", m, 2) for m in (
+    "get-update-put", "get-update-put:tasks=8", "zerocopy-block", "zerocopy:tasks=8")]
+
+
+def test_x20_processes():
+    """x20 with a process per GPU, one after the other: they do not wait for each other here."""
+    words = ("x20", "--backend", "nvshmem", "--suite", "gen:kkt3d:6", "--seconds", "0.0001")
+    if "NVSHMEM" not in bench(*words).err:
+        check("x20 says what is missing for a process per GPU", bench(*words).code == 4)
+    else:
+        refuses("x20 without NVSHMEM or a GPU", 4, "NVSHMEM", "bench", *words, env=CLEAN)
+    refuses("gpus over NVSHMEM", 2, "cuda:0,1", "bench", "gpus", "--backend", "nvshmem", env=CLEAN)
+    if without_fakes("bench x20 with a process per GPU"):
+        return
+    said = []
+    for rank in range(2):
+        env = {"PMI_RANK": str(rank), "PMI_SIZE": "2", "FAKE_GPUS_CALLS": path(f"calls{rank}"),
+               "FAKE_GPUS_SLOW": str(3 * rank)}
+        said.append(on_fakes(*words, "--markdown", "--out", path(f"rank{rank}.json"), env=env))
+    rows = rows_of("rank0.json")
+    check("the first process reports, the other one is silent", said[0].code == said[1].code == 0 and
+          "Figure 7, solve alone" in said[0].out and not said[1].out and
+          not os.path.exists(path("rank1.json")), said[1])
+    check("x20 with a process per GPU measures what it can", [
+        (r["suite"][4:], r["method"], r["threads"]) for r in rows] == [
+        ("designs", "zerocopy-block", 2), ("designs", "zerocopy:tasks=8", 2)] + COMMUNICATION +
+          [("tasks", f"zerocopy:tasks={t}", 2) for t in (4, 8, 16, 32)] +
+          [("scaling", "zerocopy:total=32", 2)] and
+          all(r["backend"] == "nvshmem" and not r["wrong"] for r in rows), said[0])
+    calls = [read(f"calls{rank}") for rank in range(2)]
+    check("every process makes the same calls, however long they take", calls[0] == calls[1] and
+          b"0" not in calls[0].split(), calls)
 
 
 test_peer()
@@ -429,7 +509,9 @@ if PAPERS:
     test_l17_runs()
     test_l17_opencl()
     test_x20()
+    test_x20_machines()
     test_x20_runs()
+    test_x20_processes()
 else:
     skip("l17 and x20", "this build leaves papers out")
 finish()

@@ -11,8 +11,10 @@
 
 static const char *const groups[] = {
     "cuda:0-0", "cuda:0,0", "cuda:0,0,0,0,0,0,0", "cuda:0-1", "cuda:1,0", "cuda:0-3", "cuda:0-7"};
-static const char *const methods[] = {"zerocopy",       "zerocopy:tasks=1", "zerocopy:tasks=32",
-                                      "zerocopy-block", "unified",          "unified:tasks=8"};
+static const char *const methods[] = {
+    "zerocopy",          "zerocopy:tasks=1",      "zerocopy:tasks=32", "zerocopy:total=1",
+    "zerocopy:total=32", "zerocopy-block",        "unified",           "unified:tasks=8",
+    "get-update-put",    "get-update-put:tasks=8"};
 
 static void solve_and_judge(trs_plan *plan, const trs_matrix *A, trs_uplo uplo, int64_t n,
                             int64_t nrhs, int64_t longest) {
