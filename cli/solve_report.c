@@ -88,6 +88,8 @@ static void print_times(const solve_job *job) {
               human_seconds(job->median).s, human_count(job->repeats).s, transfers);
   else
     table_row("solve", "%s, one solve%s", human_seconds(job->fastest).s, transfers);
+  if (i->device_seconds > 0)
+    table_row("", "%s of the last one on the device", human_seconds(i->device_seconds).s);
   table_row("bandwidth", "%s GB/s: %s touched",
             human_times((double)job->bytes / job->fastest * 1e-9).s,
             human_bytes((double)job->bytes).s);
@@ -204,6 +206,7 @@ static void report_times(const solve_job *job) {
     report_real("time.update_s", job->info.update_seconds);
   report_real("time.solve_s.min", job->fastest);
   report_real("time.solve_s.median", job->median);
+  if (job->info.device_seconds > 0) report_real("time.device_s", job->info.device_seconds);
   report_count("time.repeats", job->repeats);
 }
 

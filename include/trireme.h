@@ -547,6 +547,8 @@ typedef struct trs_plan_info {
   int64_t plan_bytes;  /* memory of the plan beyond the matrix; for GPU methods, GPU memory */
   double analysis_seconds, update_seconds; /* of the last call of each */
   const char *device;                      /* the name of the GPU or OpenCL device; else NULL */
+  double device_seconds; /* on an OpenCL device: of the last solve, the device's time without the
+                            copies of b and x; else 0 */
 } trs_plan_info;
 
 /* Facts of a plan.  If the method needed no level statistics, the first call computes them. */

@@ -11,8 +11,13 @@ endfunction()
 
 trireme_paper_test(L17/levelset_cpu support.c)
 trireme_paper_test(X20/tasks support.c)
+set(l17_systems ${PROJECT_SOURCE_DIR}/papers/L17/tests/systems.c)
+if(TRS_HAVE_OPENCL) # skips where there is no device
+  trireme_paper_test(L17/opencl ${l17_systems} support.c)
+  add_test(NAME papers/L17/compile COMMAND ${PROJECT_SOURCE_DIR}/papers/L17/tests/compile)
+endif()
 if(TRS_HAVE_CUDA) # these need a GPU, and skip where there is none
-  trireme_paper_test(L17/syncfree gpu.c support.c)
+  trireme_paper_test(L17/syncfree ${l17_systems} gpu.c support.c)
   trireme_paper_test(X20/x20 support.c)
 endif()
 if(TRS_HAVE_MPI)

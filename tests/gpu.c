@@ -74,6 +74,19 @@ void gpu_solve(trs_plan *plan, void *x, void *to, const void *b, int64_t n, int6
   gpu_fetch(x, to, bytes);
 }
 
+void gpu_solve_repeatedly(trs_plan *plan, double *x, const double *b, int64_t n, int64_t nrhs,
+                          int repeats) {
+  const int64_t bytes = n * nrhs * (int64_t)sizeof *b;
+  double *there = gpu_space((size_t)bytes);
+  for (int k = 0; k < repeats; k++) {
+    assert_success(trs_device_copy(there, b, bytes, NULL));
+    assert_success(trs_solve(plan, there, nrhs, there, nrhs, nrhs, TRS_ROW_MAJOR));
+  }
+  assert_success(trs_plan_wait(plan));
+  gpu_fetch(x, there, (size_t)bytes);
+  gpu_free(there);
+}
+
 void gpu_wait_less(trs_plan *plan) {
   static const uint64_t SOON = 200000000; /* nanoseconds */
   trs_gpu *state = plan->state;

@@ -34,6 +34,10 @@ void gpu_free_system(trs_system *there);
 void gpu_solve(trs_plan *plan, void *x, void *to, const void *b, int64_t n, int64_t nrhs,
                size_t bytes);
 
+/* Solves b by rows in place in device memory, repeatedly without a wait; x: the last solution. */
+void gpu_solve_repeatedly(trs_plan *plan, double *x, const double *b, int64_t n, int64_t nrhs,
+                          int repeats);
+
 /* Kernels of the plan wait 0.2 s at most.  Its state must begin with a trs_gpu. */
 void gpu_wait_less(trs_plan *plan);
 

@@ -25,6 +25,7 @@ static trs_status sweep_facts(trs_plan *plan, trs_plan_info *info) {
     TRS_TRY(gather(plan->sweep[s], &part));
     info->levels += part.levels;
     info->device = part.device;
+    info->device_seconds += part.device_seconds;
     if (part.min_parallelism < info->min_parallelism) info->min_parallelism = part.min_parallelism;
     if (part.max_parallelism > info->max_parallelism) info->max_parallelism = part.max_parallelism;
     if (!info->method || part.threads > 1) {
@@ -50,6 +51,7 @@ static trs_status gather(trs_plan *plan, trs_plan_info *info) {
                           .device = backend->describe ? backend->describe(plan->context) : NULL};
   TRS_TRY(plan->sweep[0] ? sweep_facts(plan, info) : level_facts(plan, info));
   info->plan_bytes = trs_plan_bytes(plan);
+  if (plan->method->device_seconds) info->device_seconds = plan->method->device_seconds(plan);
   int sweeps = plan->sweep[0] ? 2 : 1;
   if (info->levels) info->parallelism = (double)(sweeps * S->n) / (double)info->levels;
   if (S->n) info->dependency = (double)S->nnz / (double)S->n;

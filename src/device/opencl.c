@@ -49,10 +49,10 @@ static bool has_extension(cl_device_id device, const char *extension) {
 
 static trs_status start(trs_opencl *d) {
   cl_int error;
-  size_t most = 1;
+  cl_device_type type = 0;
   clGetDeviceInfo(d->device, CL_DEVICE_NAME, sizeof d->name - 1, d->name, NULL);
-  clGetDeviceInfo(d->device, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof most, &most, NULL);
-  d->lanes = most < TRS_OPENCL_LANES ? most : TRS_OPENCL_LANES;
+  clGetDeviceInfo(d->device, CL_DEVICE_TYPE, sizeof type, &type, NULL);
+  d->is_gpu = type & CL_DEVICE_TYPE_GPU;
   d->has_double = has_extension(d->device, "cl_khr_fp64");
   if (!has_extension(d->device, "cl_khr_int64_base_atomics"))
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
@@ -60,7 +60,7 @@ static trs_status start(trs_opencl *d) {
                     d->name);
   d->context = clCreateContext(NULL, 1, &d->device, NULL, NULL, &error);
   TRS_TRY(trs_opencl_check(error, "creating a context"));
-  d->queue = clCreateCommandQueue(d->context, d->device, 0, &error);
+  d->queue = clCreateCommandQueue(d->context, d->device, CL_QUEUE_PROFILING_ENABLE, &error);
   return trs_opencl_check(error, "creating a queue");
 }
 
@@ -137,6 +137,17 @@ trs_status trs_opencl_program(trs_opencl *d, cl_program *program, const char *so
   *program = d->programs[wide];
   pthread_mutex_unlock(&d->lock);
   return status;
+}
+
+trs_status trs_opencl_elapsed(double *seconds, cl_event first, cl_event last) {
+  cl_ulong begin = 0, end = 0; /* nanoseconds */
+  cl_int error =
+      clGetEventProfilingInfo(first, CL_PROFILING_COMMAND_START, sizeof begin, &begin, NULL);
+  error |= clGetEventProfilingInfo(last, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL);
+  clReleaseEvent(first);
+  clReleaseEvent(last);
+  *seconds = 1e-9 * (double)(end - begin);
+  return trs_opencl_check(error, "the times of a solve");
 }
 
 trs_status trs_opencl_buffer(trs_opencl *d, cl_mem *buffer, const void *from, size_t bytes) {

@@ -12,16 +12,13 @@
 struct trs_opencl {
   cl_device_id device;
   cl_context context;
-  cl_command_queue queue; /* in order */
+  cl_command_queue queue; /* in order; its events have times */
   char name[128];
-  bool has_double;
-  size_t lanes;           /* work items per group: at most TRS_OPENCL_LANES */
+  bool has_double, is_gpu;
   double bandwidth, hop;  /* 0: not measured yet */
   pthread_mutex_t lock;   /* of programs */
   cl_program programs[2]; /* float, double; NULL: not compiled yet */
 };
-
-enum { TRS_OPENCL_LANES = 64 }; /* a wavefront of AMD's GPUs */
 
 /* TRS_SUCCESS, or the failure of a call of OpenCL; what: after "OpenCL: ". */
 trs_status trs_opencl_check(cl_int error, const char *what);
@@ -31,6 +28,10 @@ trs_status trs_opencl_check(cl_int error, const char *what);
  * the compiler's log. */
 trs_status trs_opencl_program(trs_opencl *device, cl_program *program, const char *source,
                               size_t length, trs_scalar scalar);
+
+/* Seconds on the device from the beginning of one command to the end of another, both complete.
+ * Releases both. */
+trs_status trs_opencl_elapsed(double *seconds, cl_event first, cl_event last);
 
 /* A buffer of `bytes`, and at least one byte, with the bytes of from if it is not NULL. */
 trs_status trs_opencl_buffer(trs_opencl *device, cl_mem *buffer, const void *from, size_t bytes);

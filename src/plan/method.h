@@ -48,8 +48,8 @@ typedef struct trs_method {
   /* Cost of analyze in solves by substitution; almost zero for serial. */
   double analysis_solves;
 
-  /* The functions below, except share, threads, bytes and describe, run with the device of the
-   * plan's context as the calling thread's current device: trs_plan_enter. */
+  /* The functions below, except share and those from threads to describe, run with the device of
+   * the plan's context as the calling thread's current device: trs_plan_enter. */
 
   /* Builds plan->state from plan->system.  May use plan->levels.  May decline (choice.h).  After
    * that, and after a failure, the caller calls free. */
@@ -74,8 +74,9 @@ typedef struct trs_method {
    * waits itself. */
   trs_status (*wait)(trs_plan *plan);
 
-  int (*threads)(const trs_plan *plan);   /* threads of a solve; NULL: one */
-  int64_t (*bytes)(const trs_plan *plan); /* bytes of plan->state; NULL: none */
+  int (*threads)(const trs_plan *plan);           /* threads of a solve; NULL: one */
+  int64_t (*bytes)(const trs_plan *plan);         /* bytes of plan->state; NULL: none */
+  double (*device_seconds)(const trs_plan *plan); /* as in trs_plan_info; NULL: 0 */
   void (*describe)(const trs_plan *plan, char *text, size_t size); /* one line; NULL: none */
   void (*free)(trs_plan *plan); /* state may be incomplete or NULL */
 } trs_method;

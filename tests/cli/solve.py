@@ -252,6 +252,15 @@ check("JSON's numbers", at(j, "matrix.n") == 2500 and at(j, "matrix.nnz") == 740
 check("JSON's times", 0 < at(j, "time.solve_s.min") <= at(j, "time.solve_s.median"), o)
 check("JSON's backward error", at(j, "backward_error.componentwise") <=
       at(j, "backward_error.limit") and "error" not in j, o)
+if has("OpenCL"):
+    o = run("solve", "gen:poisson2d5:50", "--uplo", "lower", "--backend", "opencl", "--json")
+    if "there is no OpenCL device" in o.err + o.out:
+        skip("JSON's time on an OpenCL device", "no OpenCL device")
+    else:
+        j = o.json()
+        check("JSON's time on an OpenCL device", o.code == 0 and 0 < at(j, "time.device_s") < 1, o)
+else:
+    skip("JSON's time on an OpenCL device", "no OpenCL")
 o = run("solve", "overflow.mtx", "--json")
 j = o.json()
 check("JSON of a numerical failure", o.code == 1 and at(j, "error.exit_code") == 1 and

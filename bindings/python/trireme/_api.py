@@ -246,6 +246,7 @@ class trs_plan_info(C.Structure):
         ("analysis_seconds", C.c_double),
         ("update_seconds", C.c_double),
         ("device", C.c_char_p),
+        ("device_seconds", C.c_double),
     ]
 
 

@@ -1,7 +1,11 @@
 /* syncfree.c - L17's Algorithms 3 (syncfree-csc) and 4 (syncfree-csc-rhs) on an OpenCL device: one
  * launch of syncfree.cl per right-hand side, or per tile of right-hand sides.
  *
- * The system is brought by columns.  b and x pass through buffers that the plan owns. */
+ * The system is brought by columns.  b and x pass through buffers that the plan owns.  A wavefront
+ * is as wide as the device prefers.  On a GPU a group has 16 of them, the number of the authors'
+ * program, or as many as fit.  On other devices it has one: there a thread runs the work items of a
+ * group one after the other, in an order that OpenCL leaves open.  PoCL and Intel's run-time take
+ * them in ascending order, so that several work too, by the parameter warps. */
 #include <stdio.h>
 #include <string.h>
 
@@ -11,19 +15,33 @@
 #include "plan/parameters.h"
 #include "L17/opencl/syncfree_cl.h" /* made of syncfree.cl */
 
-enum { MOST_WIDTH = 256, COUNTERS = 3 /* two words of the fault, the ticket */ };
+enum {
+  MOST_WIDTH = 256,
+  COUNTERS = 3,   /* two words of the fault, the ticket */
+  MOST_LANES = 64 /* a wavefront of AMD's GPUs */
+};
+
+/* Wavefronts per group; the names of the CUDA methods' parameters. */
+static const char *const warps_words[] = {"1", "2", "4", "8", "16", "32", NULL};
+enum { WARPS_OF_DEVICE = -1, WARPS_16 = 4 };
+
+/* Of one wait: ten seconds and more.  A CPU polls its cache, a GPU its memory. */
+static const cl_long MOST_POLLS_GPU = 1LL << 26, MOST_POLLS_CPU = 1LL << 34;
 
 typedef struct facts { /* as in syncfree.cl */
-  cl_long n;
-  cl_int lower, unit, has_diagonal, width;
+  cl_long n, most_polls;
+  cl_int lower, unit, has_diagonal, width, lanes, scratchpad;
 } facts;
 
 typedef struct syncfree {
   trs_opencl *device;
   facts facts;
   trs_scalar scalar;
-  int64_t nnz, most_width, strategy, p, q; /* the last three: parameters of Algorithm 4 */
-  cl_program program;                      /* the device's */
+  int64_t nnz, most_width;
+  int64_t warps_choice, scratchpad, strategy, p, q; /* parameters */
+  size_t warps;                                     /* per group */
+  double device_seconds;                            /* of the last solve */
+  cl_program program;                               /* the device's */
   cl_kernel kernel;
   cl_mem ptr, idx, val, in_degree, counters, left_sum, x, b;
   void *tile; /* host: n x most_width */
@@ -51,9 +69,10 @@ static trs_status bring(syncfree *s, const trs_system *S) {
   return trs_opencl_buffer(s->device, &s->b, NULL, tile);
 }
 
-static cl_int clear(const syncfree *s, cl_mem buffer, size_t bytes) {
+static cl_int clear(const syncfree *s, cl_mem buffer, size_t bytes, cl_event *event) {
   static const cl_int zero = 0;
-  return clEnqueueFillBuffer(s->device->queue, buffer, &zero, sizeof zero, 0, bytes, 0, NULL, NULL);
+  return clEnqueueFillBuffer(s->device->queue, buffer, &zero, sizeof zero, 0, bytes, 0, NULL,
+                             event);
 }
 
 static trs_status count_in_degrees(const syncfree *s) {
@@ -61,7 +80,7 @@ static trs_status count_in_degrees(const syncfree *s) {
   cl_kernel count;
   if (n == 0) return TRS_SUCCESS;
   TRS_TRY(make_kernel(s, "count_entries", &count));
-  cl_int error = clear(s, s->in_degree, n * sizeof(cl_int));
+  cl_int error = clear(s, s->in_degree, n * sizeof(cl_int), NULL);
   error |= clSetKernelArg(count, 0, sizeof s->facts, &s->facts);
   error |= clSetKernelArg(count, 1, sizeof s->ptr, &s->ptr);
   error |= clSetKernelArg(count, 2, sizeof s->idx, &s->idx);
@@ -71,6 +90,34 @@ static trs_status count_in_degrees(const syncfree *s) {
   if (error == CL_SUCCESS) error = clFinish(s->device->queue);
   clReleaseKernel(count);
   return trs_opencl_check(error, "counting in-degrees");
+}
+
+static trs_status ask_kernel(const syncfree *s, cl_kernel_work_group_info what, size_t *value) {
+  const cl_int error = clGetKernelWorkGroupInfo(s->kernel, s->device->device, what, sizeof *value,
+                                                value, NULL);
+  return trs_opencl_check(error, "the size of a group");
+}
+
+static trs_status shape_groups(syncfree *s, const trs_plan *plan) {
+  size_t lanes, most;
+  TRS_TRY(ask_kernel(s, CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, &lanes));
+  TRS_TRY(ask_kernel(s, CL_KERNEL_WORK_GROUP_SIZE, &most));
+  if (lanes > MOST_LANES) lanes = MOST_LANES;
+  if (lanes > most) lanes = most;
+  if (s->warps_choice != WARPS_OF_DEVICE) {
+    s->warps = (size_t)1 << s->warps_choice;
+    if (s->warps * lanes > most)
+      return trs_fail(TRS_ERROR_ARGUMENT, -1,
+                      "method %s: warps=%zu exceeds what %s runs in a group: %zu warps of %zu",
+                      plan->method->name, s->warps, trs_opencl_name(s->device), most / lanes, lanes);
+  } else {
+    s->warps = s->device->is_gpu ? (size_t)1 << WARPS_16 : 1;
+    while (s->warps * lanes > most) s->warps /= 2;
+  }
+  s->facts.lanes = (cl_int)lanes;
+  s->facts.scratchpad = (cl_int)s->scratchpad;
+  s->facts.most_polls = s->device->is_gpu ? MOST_POLLS_GPU : MOST_POLLS_CPU;
+  return TRS_SUCCESS;
 }
 
 static trs_status set_arguments(const syncfree *s, bool many) {
@@ -92,12 +139,17 @@ static trs_status set_arguments(const syncfree *s, bool many) {
 static trs_status build(syncfree *s, const trs_plan *plan, bool many) {
   const trs_system *S = &plan->system;
   trs_host_system h;
-  s->facts = (facts){S->n, S->lower, S->unit, S->has_diagonal, 1};
+  s->facts = (facts){.n = S->n,
+                     .lower = S->lower,
+                     .unit = S->unit,
+                     .has_diagonal = S->has_diagonal,
+                     .width = 1};
   s->nnz = S->nnz;
   TRS_TRY(trs_alloc(&s->tile, S->n * s->most_width, size_of(s)));
   TRS_TRY(trs_opencl_program(s->device, &s->program, (const char *)trs_syncfree_source,
                              sizeof trs_syncfree_source, s->scalar));
   TRS_TRY(make_kernel(s, many ? "solve_many" : "solve_one", &s->kernel));
+  TRS_TRY(shape_groups(s, plan));
   trs_status status = trs_host_system_create(&h, S, plan->matrix, false, true);
   if (!status) status = bring(s, &h.S);
   trs_host_system_destroy(&h);
@@ -112,15 +164,20 @@ static trs_status begin(trs_plan *plan, syncfree **result, int64_t width) {
   s->device = plan->context->opencl;
   s->scalar = plan->system.scalar;
   s->most_width = width;
+  s->warps_choice = WARPS_OF_DEVICE;
+  s->scratchpad = true;
   s->p = 8; /* L17 */
   s->q = 8192;
   return TRS_SUCCESS;
 }
 
 static trs_status analyze_one(trs_plan *plan) {
+  static const char *const no_yes[] = {"no", "yes", NULL};
   syncfree *s;
   TRS_TRY(begin(plan, &s, 1));
-  TRS_TRY(trs_parameters_read(plan, NULL, 0));
+  const trs_parameter table[] = {{.key = "warps", .words = warps_words, .value = &s->warps_choice},
+                                 {.key = "scratchpad", .words = no_yes, .value = &s->scratchpad}};
+  TRS_TRY(trs_parameters_read(plan, table, sizeof table / sizeof table[0]));
   return build(s, plan, false);
 }
 
@@ -129,7 +186,8 @@ static trs_status analyze_many(trs_plan *plan) {
   const int64_t nrhs = plan->options.nrhs;
   syncfree *s;
   TRS_TRY(begin(plan, &s, nrhs < 1 ? 1 : nrhs < MOST_WIDTH ? nrhs : MOST_WIDTH));
-  const trs_parameter table[] = {{.key = "strategy", .words = words, .value = &s->strategy},
+  const trs_parameter table[] = {{.key = "warps", .words = warps_words, .value = &s->warps_choice},
+                                 {.key = "strategy", .words = words, .value = &s->strategy},
                                  {.key = "p", .most = INT32_MAX, .value = &s->p},
                                  {.key = "q", .most = INT32_MAX, .value = &s->q}};
   TRS_TRY(trs_parameters_read(plan, table, sizeof table / sizeof table[0]));
@@ -172,32 +230,42 @@ static void copy_tile(const syncfree *s, const trs_rhs *rhs, int64_t first, bool
 static trs_status look_for_stall(const syncfree *s, const cl_int fault[2]) {
   if (!fault[0]) return TRS_SUCCESS;
   return trs_fail(TRS_ERROR_STALLED, fault[1],
-                  "row %lld waited too long for the rows it depends on: %s may not run the groups "
-                  "that have begun side by side",
+                  "row %lld waited too long for the rows it depends on: %s may not run the work "
+                  "items that have begun side by side",
                   (long long)fault[1], trs_opencl_name(s->device));
 }
 
-static trs_status solve_tile(const syncfree *s) {
-  const size_t n = (size_t)s->facts.n, lanes = s->device->lanes, items = n * lanes;
+static trs_status solve_tile(syncfree *s) {
+  const size_t n = (size_t)s->facts.n, group = s->warps * (size_t)s->facts.lanes;
+  const size_t items = (n + s->warps - 1) / s->warps * group;
   const size_t bytes = n * (size_t)s->facts.width * size_of(s);
   cl_command_queue queue = s->device->queue;
+  cl_event first = NULL, last = NULL;
   cl_int fault[2] = {0};
+  double seconds;
   cl_int error = clSetKernelArg(s->kernel, 0, sizeof s->facts, &s->facts);
-  error |= clear(s, s->counters, (n + COUNTERS) * sizeof(cl_int));
-  error |= clear(s, s->left_sum, bytes);
   error |= clEnqueueWriteBuffer(queue, s->b, CL_FALSE, 0, bytes, s->tile, 0, NULL, NULL);
+  error |= clear(s, s->counters, (n + COUNTERS) * sizeof(cl_int), &first);
+  error |= clear(s, s->left_sum, bytes, NULL);
   if (error == CL_SUCCESS)
-    error = clEnqueueNDRangeKernel(queue, s->kernel, 1, NULL, &items, &lanes, 0, NULL, NULL);
+    error = clEnqueueNDRangeKernel(queue, s->kernel, 1, NULL, &items, &group, 0, NULL, &last);
   if (error == CL_SUCCESS)
     error = clEnqueueReadBuffer(queue, s->x, CL_FALSE, 0, bytes, s->tile, 0, NULL, NULL);
   if (error == CL_SUCCESS)
     error = clEnqueueReadBuffer(queue, s->counters, CL_TRUE, 0, sizeof fault, fault, 0, NULL, NULL);
-  TRS_TRY(trs_opencl_check(error, "a solve"));
+  if (error != CL_SUCCESS) {
+    if (first) clReleaseEvent(first);
+    if (last) clReleaseEvent(last);
+    return trs_opencl_check(error, "a solve");
+  }
+  TRS_TRY(trs_opencl_elapsed(&seconds, first, last));
+  s->device_seconds += seconds;
   return look_for_stall(s, fault);
 }
 
 static trs_status solve(trs_plan *plan, const trs_rhs *rhs) {
   syncfree *s = plan->state;
+  s->device_seconds = 0;
   if (s->facts.n == 0) return TRS_SUCCESS;
   for (int64_t first = 0; first < rhs->nrhs; first += s->most_width) {
     const int64_t left = rhs->nrhs - first;
@@ -231,11 +299,23 @@ static int64_t bytes(const trs_plan *plan) {
   return (n + 1) * 8 + s->nnz * (4 + size) + (2 * n + COUNTERS) * 4 + 4 * n * s->most_width * size;
 }
 
-static void describe(const trs_plan *plan, char *text, size_t size) {
+static double device_seconds(const trs_plan *plan) {
+  return ((const syncfree *)plan->state)->device_seconds;
+}
+
+static void describe_one(const trs_plan *plan, char *text, size_t size) {
+  const syncfree *s = plan->state;
+  const char *sums = s->scratchpad ? ", sums within a group in scratchpad" : ", no scratchpad";
+  snprintf(text, size, "a warp of %d per component, %zu per group%s", (int)s->facts.lanes, s->warps,
+           s->warps > 1 ? sums : "");
+}
+
+static void describe_many(const trs_plan *plan, char *text, size_t size) {
   const syncfree *s = plan->state;
   snprintf(text, size,
-           "a group of %zu work items per component, up to %lld right-hand side%s at once",
-           s->device->lanes, (long long)s->most_width, s->most_width == 1 ? "" : "s");
+           "a warp of %d per component, %zu per group, up to %lld right-hand side%s at once",
+           (int)s->facts.lanes, s->warps, (long long)s->most_width,
+           s->most_width == 1 ? "" : "s");
 }
 
 static void free_state(trs_plan *plan) {
@@ -252,9 +332,9 @@ static void free_state(trs_plan *plan) {
 
 #define OPENCL_METHOD                                                                             \
   .backend = &trs_backend_opencl, .parameters = true, .refuses = refuses, .analysis_solves = 0.1, \
-  .update = update, .solve = solve, .bytes = bytes, .describe = describe, .free = free_state
+  .update = update, .solve = solve, .bytes = bytes, .device_seconds = device_seconds, .free = free_state
 
 const trs_method trs_method_opencl_syncfree_csc = {
-    .name = "syncfree-csc", OPENCL_METHOD, .estimate = estimate_one, .analyze = analyze_one};
+    .name = "syncfree-csc", OPENCL_METHOD, .estimate = estimate_one, .analyze = analyze_one, .describe = describe_one};
 const trs_method trs_method_opencl_syncfree_csc_rhs = {
-    .name = "syncfree-csc-rhs", OPENCL_METHOD, .estimate = estimate_many, .analyze = analyze_many};
+    .name = "syncfree-csc-rhs", OPENCL_METHOD, .estimate = estimate_many, .analyze = analyze_many, .describe = describe_many};

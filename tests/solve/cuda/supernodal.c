@@ -9,7 +9,8 @@
 #include "matrix/values.h"
 #include "backend/context.h"
 #include "support.h"
-#include "solve/cuda/parameters.h"
+#include "gpu.h"
+#include "parameters.h"
 #include "test.h"
 
 static trs_context *serial;
@@ -264,7 +265,7 @@ TEST(solves_in_device_memory) {
   system_of s = draw(N, 0.1, N, 24, 5);
   trs_plan *plan = make_plan(&s, gpu_context, "supernodal", 2);
   trs_random_fill(b, N * NRHS, TRS_DOUBLE, 36);
-  solve_repeatedly(plan, x, b, N, NRHS, REPEATS);
+  gpu_solve_repeatedly(plan, x, b, N, NRHS, REPEATS);
   judge(&s, "supernodal", x, b, NRHS, NRHS, TRS_ROW_MAJOR);
   trs_plan_destroy(plan);
   forget(&s);
@@ -303,7 +304,8 @@ TEST(plans_say_what_they_found) {
       {"supernodal:width=10,threads=64", "0 % explicit zeros, 64 threads each"},
       {"supernodal:panels=rows,width=128", "1 supernodes by rows in 1 levels, the widest of 100"}};
   system_of s = draw(100, 1, 100, 0, 0);
-  assert_described(s.A, s.uplo, s.trans, s.diag, cases, COUNT(cases), 100 * 101 / 2 * 4);
+  assert_described(gpu_context, s.A, s.uplo, s.trans, s.diag, cases, COUNT(cases),
+                   100 * 101 / 2 * 4);
   forget(&s);
 }
 
@@ -316,7 +318,7 @@ TEST(wrong_parameters_are_refused) {
       {"supernodal:panels=both", "it takes auto, columns, rows"},
       {"supernodal:warps=8", "it has relax, width, threads, panels"}};
   system_of s = draw(50, 0.1, 50, 0, 1);
-  assert_refused(s.A, s.uplo, s.trans, s.diag, wrong, COUNT(wrong));
+  assert_refused(gpu_context, s.A, s.uplo, s.trans, s.diag, wrong, COUNT(wrong));
   forget(&s);
 }
 

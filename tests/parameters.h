@@ -6,8 +6,8 @@
 #include <complex.h>
 #include <math.h>
 
-#include "gpu.h"
 #include "matrix/values.h"
+#include "support.h"
 #include "test.h"
 
 /* Solutions x by a method and y by the serial method differ by this many roundings at most. */
@@ -24,35 +24,21 @@ static inline void assert_close(const void *x, const void *y, int64_t count, trs
              largest);
 }
 
-/* Solves b by rows in place in device memory, repeatedly without a wait; x: the last solution. */
-static inline void solve_repeatedly(trs_plan *plan, double *x, const double *b, int64_t n,
-                                    int64_t nrhs, int repeats) {
-  const int64_t bytes = n * nrhs * (int64_t)sizeof *b;
-  double *there = gpu_space((size_t)bytes);
-  for (int k = 0; k < repeats; k++) {
-    assert_success(trs_device_copy(there, b, bytes, NULL));
-    assert_success(trs_solve(plan, there, nrhs, there, nrhs, nrhs, TRS_ROW_MAJOR));
-  }
-  assert_success(trs_plan_wait(plan));
-  gpu_fetch(x, there, (size_t)bytes);
-  gpu_free(there);
-}
-
 typedef struct method_words {
   const char *method, *words;
 } method_words;
 
 /* A plan by each method has the words in its description, and holds `bytes` or more. */
-static inline void assert_described(const trs_matrix *A, trs_uplo uplo, trs_trans trans,
-                                    trs_diag diag, const method_words *cases, size_t count,
-                                    int64_t bytes) {
+static inline void assert_described(trs_context *ctx, const trs_matrix *A, trs_uplo uplo,
+                                    trs_trans trans, trs_diag diag, const method_words *cases,
+                                    size_t count, int64_t bytes) {
   for (size_t k = 0; k < count; k++) {
     trs_options options = {
         .struct_size = sizeof(trs_options), .method = cases[k].method, .nrhs = 6};
     trs_plan_info info = {.struct_size = sizeof info};
     trs_plan *plan;
     char text[512];
-    assert_success(trs_analyze(&plan, gpu_context, A, uplo, trans, diag, &options));
+    assert_success(trs_analyze(&plan, ctx, A, uplo, trans, diag, &options));
     trs_plan_describe(plan, text, sizeof text);
     if (!strstr(text, cases[k].words)) fail_msg("\"%s\" lacks \"%s\"", text, cases[k].words);
     assert_success(trs_plan_get_info(plan, &info));
@@ -62,13 +48,14 @@ static inline void assert_described(const trs_matrix *A, trs_uplo uplo, trs_tran
 }
 
 /* Each method is refused with the words. */
-static inline void assert_refused(const trs_matrix *A, trs_uplo uplo, trs_trans trans,
-                                  trs_diag diag, const method_words *wrong, size_t count) {
+static inline void assert_refused(trs_context *ctx, const trs_matrix *A, trs_uplo uplo,
+                                  trs_trans trans, trs_diag diag, const method_words *wrong,
+                                  size_t count) {
   for (size_t k = 0; k < count; k++) {
     trs_options options = {.struct_size = sizeof(trs_options), .method = wrong[k].method};
     trs_plan *plan;
     assert_failure(TRS_ERROR_ARGUMENT, wrong[k].words,
-                   trs_analyze(&plan, gpu_context, A, uplo, trans, diag, &options));
+                   trs_analyze(&plan, ctx, A, uplo, trans, diag, &options));
     assert_null(plan);
   }
 }
