@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "analysis/host_system.h"
+#include "base/timer.h"
 #include "device/opencl_state.h"
 #include "matrix/values.h"
 #include "plan/parameters.h"
@@ -41,6 +42,7 @@ typedef struct syncfree {
   int64_t warps_choice, scratchpad, strategy, p, q; /* parameters */
   size_t warps;                                     /* per group */
   double device_seconds;                            /* of the last solve */
+  double preprocessing;                             /* seconds: in-degrees */
   cl_program program;                               /* the device's */
   cl_kernel kernel;
   cl_mem ptr, idx, val, in_degree, counters, left_sum, x, b;
@@ -75,12 +77,14 @@ static cl_int clear(const syncfree *s, cl_mem buffer, size_t bytes, cl_event *ev
                              event);
 }
 
-static trs_status count_in_degrees(const syncfree *s) {
+static trs_status count_in_degrees(syncfree *s) {
   const size_t n = (size_t)s->facts.n;
   cl_kernel count;
   if (n == 0) return TRS_SUCCESS;
   TRS_TRY(make_kernel(s, "count_entries", &count));
-  cl_int error = clear(s, s->in_degree, n * sizeof(cl_int), NULL);
+  cl_int error = clFinish(s->device->queue); /* transfers are not preprocessing */
+  double start = trs_seconds();
+  error |= clear(s, s->in_degree, n * sizeof(cl_int), NULL);
   error |= clSetKernelArg(count, 0, sizeof s->facts, &s->facts);
   error |= clSetKernelArg(count, 1, sizeof s->ptr, &s->ptr);
   error |= clSetKernelArg(count, 2, sizeof s->idx, &s->idx);
@@ -88,13 +92,14 @@ static trs_status count_in_degrees(const syncfree *s) {
   if (error == CL_SUCCESS)
     error = clEnqueueNDRangeKernel(s->device->queue, count, 1, NULL, &n, NULL, 0, NULL, NULL);
   if (error == CL_SUCCESS) error = clFinish(s->device->queue);
+  s->preprocessing = trs_seconds() - start;
   clReleaseKernel(count);
   return trs_opencl_check(error, "counting in-degrees");
 }
 
 static trs_status ask_kernel(const syncfree *s, cl_kernel_work_group_info what, size_t *value) {
-  const cl_int error = clGetKernelWorkGroupInfo(s->kernel, s->device->device, what, sizeof *value,
-                                                value, NULL);
+  const cl_int error =
+      clGetKernelWorkGroupInfo(s->kernel, s->device->device, what, sizeof *value, value, NULL);
   return trs_opencl_check(error, "the size of a group");
 }
 
@@ -109,7 +114,8 @@ static trs_status shape_groups(syncfree *s, const trs_plan *plan) {
     if (s->warps * lanes > most)
       return trs_fail(TRS_ERROR_ARGUMENT, -1,
                       "method %s: warps=%zu exceeds what %s runs in a group: %zu warps of %zu",
-                      plan->method->name, s->warps, trs_opencl_name(s->device), most / lanes, lanes);
+                      plan->method->name, s->warps, trs_opencl_name(s->device), most / lanes,
+                      lanes);
   } else {
     s->warps = s->device->is_gpu ? (size_t)1 << WARPS_16 : 1;
     while (s->warps * lanes > most) s->warps /= 2;
@@ -139,11 +145,8 @@ static trs_status set_arguments(const syncfree *s, bool many) {
 static trs_status build(syncfree *s, const trs_plan *plan, bool many) {
   const trs_system *S = &plan->system;
   trs_host_system h;
-  s->facts = (facts){.n = S->n,
-                     .lower = S->lower,
-                     .unit = S->unit,
-                     .has_diagonal = S->has_diagonal,
-                     .width = 1};
+  s->facts = (facts){
+      .n = S->n, .lower = S->lower, .unit = S->unit, .has_diagonal = S->has_diagonal, .width = 1};
   s->nnz = S->nnz;
   TRS_TRY(trs_alloc(&s->tile, S->n * s->most_width, size_of(s)));
   TRS_TRY(trs_opencl_program(s->device, &s->program, (const char *)trs_syncfree_source,
@@ -306,16 +309,17 @@ static double device_seconds(const trs_plan *plan) {
 static void describe_one(const trs_plan *plan, char *text, size_t size) {
   const syncfree *s = plan->state;
   const char *sums = s->scratchpad ? ", sums within a group in scratchpad" : ", no scratchpad";
-  snprintf(text, size, "a warp of %d per component, %zu per group%s", (int)s->facts.lanes, s->warps,
-           s->warps > 1 ? sums : "");
+  snprintf(text, size, "a warp of %d per component, %zu per group%s; preprocessing %.6g ms",
+           (int)s->facts.lanes, s->warps, s->warps > 1 ? sums : "", 1e3 * s->preprocessing);
 }
 
 static void describe_many(const trs_plan *plan, char *text, size_t size) {
   const syncfree *s = plan->state;
   snprintf(text, size,
-           "a warp of %d per component, %zu per group, up to %lld right-hand side%s at once",
-           (int)s->facts.lanes, s->warps, (long long)s->most_width,
-           s->most_width == 1 ? "" : "s");
+           "a warp of %d per component, %zu per group, up to %lld right-hand side%s at once; "
+           "preprocessing %.6g ms",
+           (int)s->facts.lanes, s->warps, (long long)s->most_width, s->most_width == 1 ? "" : "s",
+           1e3 * s->preprocessing);
 }
 
 static void free_state(trs_plan *plan) {
@@ -332,9 +336,16 @@ static void free_state(trs_plan *plan) {
 
 #define OPENCL_METHOD                                                                             \
   .backend = &trs_backend_opencl, .parameters = true, .refuses = refuses, .analysis_solves = 0.1, \
-  .update = update, .solve = solve, .bytes = bytes, .device_seconds = device_seconds, .free = free_state
+  .update = update, .solve = solve, .bytes = bytes, .device_seconds = device_seconds,             \
+  .free = free_state
 
-const trs_method trs_method_opencl_syncfree_csc = {
-    .name = "syncfree-csc", OPENCL_METHOD, .estimate = estimate_one, .analyze = analyze_one, .describe = describe_one};
-const trs_method trs_method_opencl_syncfree_csc_rhs = {
-    .name = "syncfree-csc-rhs", OPENCL_METHOD, .estimate = estimate_many, .analyze = analyze_many, .describe = describe_many};
+const trs_method trs_method_opencl_syncfree_csc = {.name = "syncfree-csc",
+                                                   OPENCL_METHOD,
+                                                   .estimate = estimate_one,
+                                                   .analyze = analyze_one,
+                                                   .describe = describe_one};
+const trs_method trs_method_opencl_syncfree_csc_rhs = {.name = "syncfree-csc-rhs",
+                                                       OPENCL_METHOD,
+                                                       .estimate = estimate_many,
+                                                       .analyze = analyze_many,
+                                                       .describe = describe_many};
