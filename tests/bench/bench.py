@@ -304,7 +304,7 @@ def test_pictures():
     if PAPERS:
         refuses("a picture of real ranks", 2, "--parts model", "bench", "l23", "--parts", "real",
                 "--svg", "x.svg", env=CLEAN)
-        o = bench("--table", result_of("L17", "l17-h200.json"), "--svg", "seventeen.svg")
+        o = bench("--table", result_of("L17", "l17-h100.json"), "--svg", "seventeen.svg")
         check("several pictures of a name with .svg", o.code == 0 and
               read("seventeen-rates.svg").startswith(b"<svg"), o)
     o = bench("file:none.mtx", "--svg", "none.svg", env={"TRIREME_MATRICES": path("")})
