@@ -3,6 +3,7 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,26 +13,45 @@
 
 static const char *const names[] = {"baseline", "avx2", "avx512"};
 
-/* The instructions that CMake's flags for each level allow (cmake/TriremeCompiler.cmake). */
+/* The instructions that CMake's flags for each level allow (cmake/TriremeCompiler.cmake), by the
+ * processor's own words: __builtin_cpu_supports is always 0 with some compilers' run-times. */
 #if TRS_ISA_LEVELS > 1
-static bool has_f16c(void) { /* older compilers have no name for it in __builtin_cpu_supports */
+typedef struct features {
+  unsigned c1, b7;    /* leaf 1, register c; leaf 7, register b */
+  uint64_t registers; /* that the system saves: bits 1 and 2 SSE and AVX, 5 to 7 AVX-512 */
+} features;
+
+static uint64_t saved_registers(void) {
+  uint32_t low, high;
+  __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+  return (uint64_t)high << 32 | low;
+}
+
+static features ask_processor(void) {
+  features f = {0};
   unsigned a, b, c, d;
-  return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C);
+  if (!__get_cpuid(1, &a, &b, &f.c1, &d)) return (features){0};
+  if (!__get_cpuid_count(7, 0, &a, &f.b7, &c, &d)) f.b7 = 0;
+  if (f.c1 & bit_OSXSAVE) f.registers = saved_registers();
+  return f;
 }
 
-static bool has_avx2(void) {
-  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-         __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") && has_f16c();
+static bool all_in(uint64_t has, uint64_t wanted) { return (has & wanted) == wanted; }
+
+static bool has_avx2(const features *f) {
+  return all_in(f->registers, 0x06) && all_in(f->c1, bit_AVX | bit_FMA | bit_F16C) &&
+         all_in(f->b7, bit_AVX2 | bit_BMI | bit_BMI2);
 }
 
-static bool has_avx512(void) {
-  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
-         __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq");
+static bool has_avx512(const features *f) {
+  return all_in(f->registers, 0xe6) &&
+         all_in(f->b7, bit_AVX512F | bit_AVX512VL | bit_AVX512BW | bit_AVX512DQ);
 }
 
 static trs_isa highest(void) {
-  if (!has_avx2()) return TRS_ISA_BASELINE;
-  return has_avx512() ? TRS_ISA_AVX512 : TRS_ISA_AVX2;
+  const features f = ask_processor();
+  if (!has_avx2(&f)) return TRS_ISA_BASELINE;
+  return has_avx512(&f) ? TRS_ISA_AVX512 : TRS_ISA_AVX2;
 }
 #else
 static trs_isa highest(void) { return TRS_ISA_BASELINE; }

@@ -8,7 +8,8 @@ import numpy as np
 from . import _api
 from ._arrays import DTYPES, stream_address, whole_numbers
 from ._context import context_of
-from ._library import Progress, check, library, make_struct, run, text
+from ._library import (Progress, SingularMatrixError, UnsupportedError, check, features, library,
+                       make_struct, run, text)
 from ._matrix import Matrix, compressed, copy_of, matrix_of, to_scipy
 from ._plan import LONG_ANALYSIS, STORE, TRANS, Solver, make_options, pick, place_of
 
@@ -250,16 +251,62 @@ def ic0(A: Any, *, order: str = "natural", add_diagonal: bool = False,
     return _factor(A, _api.TRS_FACTOR_IC0, order, progress, add_diagonal=int(add_diagonal))
 
 
+# The orders of elimination that SciPy's SuperLU has.
+_SCIPY_ORDERS = {"default": "COLAMD", "amd": "MMD_AT_PLUS_A", "natural": "NATURAL"}
+
+
+def _has(feature: str) -> bool:
+    return any(line.split()[:2] == [feature, "yes"] for line in features().splitlines())
+
+
+def _scales(A: Any, axis: int) -> Any:
+    """1 over the largest magnitude of each row (axis 1) or column (axis 0); 1 for one of zeros."""
+    most = abs(A).max(axis=axis)
+    most = np.asarray(most.todense() if hasattr(most, "todense") else most, np.float64).ravel()
+    return np.divide(1.0, most, out=np.ones_like(most), where=(most > 0) & np.isfinite(most))
+
+
+def _lu_by_scipy(A: Any, order: str, pivot_threshold: float, equilibrate: bool,
+                 progress: Any) -> Factors:
+    """By the SuperLU that is part of SciPy: wheels have none of their own."""
+    from scipy.sparse import csc_array, csr_array, diags
+    from scipy.sparse.linalg import splu
+    parts, told = compressed(A, stacklevel=5), Progress(progress)
+    n = parts.shape[0]
+    if parts.shape[1] != n:
+        raise ValueError(f"A must be a square matrix but its shape is {parts.shape}.")
+    if parts.val.device is not None:
+        raise UnsupportedError("lu of a matrix on a GPU: copy it to the host first")
+    form = csr_array if parts.format == "csr" else csc_array
+    matrix = csc_array(form((parts.val.array, parts.idx.array, parts.ptr.array), shape=parts.shape))
+    rows = columns = None
+    if equilibrate:
+        rows = _scales(matrix, 1)
+        matrix = csc_array(diags(rows) @ matrix)
+        columns = _scales(matrix, 0)
+        matrix = csc_array(matrix @ diags(columns))
+    matrix = matrix.astype(parts.val.dtype, copy=False)
+    try:
+        made = splu(matrix, permc_spec=_SCIPY_ORDERS[order], diag_pivot_thresh=pivot_threshold,
+                    options={"Equil": False})
+    except RuntimeError as error:
+        raise SingularMatrixError(f"A is singular to working precision ({error})") from error
+    told.finish()
+    return from_factors(made.L, made.U, np.argsort(made.perm_r), np.argsort(made.perm_c),
+                        scale_r=rows, scale_c=columns, unit_L=True)
+
+
 def lu(A: Any, *, order: str = "default", pivot_threshold: float = 0.1,
        equilibrate: bool = True, progress: Any = None) -> Factors:
-    """The LU factors of A, by SuperLU in a worker process, where the build has it.
+    """The LU factors of A, by SuperLU in a worker process or, in wheels, by SciPy's SuperLU.
 
     Parameters
     ----------
     A : (n, n) sparse array or matrix
         As `trireme.plan` takes it.
     order : {"default", "nd", "amd", "natural", "rcm", "colour"}, optional
-        The default is nested dissection by METIS.
+        The default is nested dissection by METIS; in wheels, which have no METIS, it is COLAMD,
+        and "nd", "rcm" and "colour" are an `UnsupportedError`.
     pivot_threshold : float, optional
         The diagonal stays pivot above this share of its column.
     equilibrate : bool, optional
@@ -273,8 +320,10 @@ def lu(A: Any, *, order: str = "default", pivot_threshold: float = 0.1,
 
     Notes
     -----
-    Wheels have neither SuperLU nor METIS: there use ``from_factors(scipy.sparse.linalg.splu(A))``.
+    SciPy's SuperLU runs in this process, and Ctrl-C and `progress` wait for its end.
     """
+    if order in _SCIPY_ORDERS and not _has("SuperLU"):
+        return _lu_by_scipy(A, order, pivot_threshold, equilibrate, progress)
     return _factor(A, _api.TRS_FACTOR_LU, order, progress, pivot_threshold=pivot_threshold,
                    no_equilibration=int(not equilibrate))
 
