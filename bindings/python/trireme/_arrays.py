@@ -64,7 +64,7 @@ def _on_device(x: Any, kind: str, device: int) -> Dense:
 
 def _address(array: Any, flags: Any) -> int:
     """Of the first element; the buffer protocol is several times as fast as NumPy's attributes."""
-    if flags.c_contiguous and flags.writeable and array.size:
+    if flags.c_contiguous and flags.writeable and array.size and array.dtype.kind in "biufc":
         return C.addressof(_from_buffer(array))
     return int(array.__array_interface__["data"][0])
 

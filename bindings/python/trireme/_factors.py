@@ -45,6 +45,9 @@ class FactorsPlan(Solver):
                          place.startswith("cuda"), factors._device, stream)
         told.finish()
 
+    def _with_type(self, name: str) -> str:
+        return f"make the factors from a matrix of that type, A.astype({name!r})"
+
     def __reduce__(self) -> Any:
         return _plan_again, (self._factors, self._trans, self._options)
 
@@ -214,7 +217,7 @@ def _factor(A: Any, kind: int, order: str, progress: Any, **fields: Any) -> Fact
     handle = C.c_void_p()
     run(lambda: check(library.trs_factor(C.byref(handle), matrix.handle, C.byref(options)),
                       matrix.handle), matrix.parts.idx.shape[0] >= LONG_ANALYSIS // 20)
-    made = Factors(handle, matrix)
+    made = Factors(handle)
     told.finish()
     return made
 

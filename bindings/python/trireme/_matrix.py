@@ -44,8 +44,10 @@ def _parts(A: Any, stacklevel: int) -> Tuple[str, Any, Any, Any, Any]:
         from scipy.sparse import SparseEfficiencyWarning, csr_array
         warnings.warn("CSC or CSR matrix format is required. Converting to CSR matrix.",
                       SparseEfficiencyWarning, stacklevel=stacklevel)
-        A = A.tocsr() if hasattr(A, "tocsr") else csr_array(np.asarray(A))
-        form = "csr"
+        A = A.tocsr() if hasattr(A, "tocsr") else np.asarray(A)
+        if len(A.shape) != 2:
+            raise ValueError(f"A must have two dimensions, but its shape is {tuple(A.shape)}")
+        A, form = csr_array(A), "csr"
     return form, A.shape, A.indptr, A.indices, A.data
 
 

@@ -8,15 +8,16 @@ for the old one.  Values are read anew in every call.  A plan belongs to one cal
 
 import ctypes as C
 from collections import OrderedDict
+from functools import lru_cache
 from typing import Any, List, NamedTuple, Optional, Tuple
 
 import numpy as np
 
 from . import _api
-from ._arrays import SCALARS, Dense, contiguous, dense
+from ._arrays import SCALARS, Dense, contiguous, dense, library_of
 from ._context import Lock, where
-from ._library import library, run
-from ._matrix import Compressed, compressed, indexing_of
+from ._library import StructureError, library, run
+from ._matrix import Compressed, Matrix, compressed, indexing_of, matrix_arrays
 from ._plan import LONG_SOLVE, Plan
 
 MOST_PLANS = 8
@@ -138,12 +139,33 @@ def _solve(parts: Compressed, b: Any, out: Any, uplo: str, unit: bool) -> Any:
     return x
 
 
-def _matrix_type(A: Any, b: Any) -> Any:
-    """SciPy's type of the result, of which A's values have the precision, complex only if A is."""
-    result = np.promote_types(np.promote_types(A, np.float32), b)
-    if result not in (np.float32, np.float64, np.complex64, np.complex128):
-        raise TypeError(f"A is {A} and b {b}: {result} cannot be solved in")
-    return result if np.dtype(A).kind == "c" else np.empty(0, result).real.dtype
+@lru_cache(maxsize=256)
+def _matrix_type(A: Any, b: Any, unit: bool) -> Any:
+    """SciPy's type of the result, of which A's values have the precision, complex only if A is.
+
+    SciPy divides by the diagonal first, which makes whole numbers float64; not by a unit one.
+    """
+    values = A if unit or A.kind not in "biu" else np.float64
+    try:
+        result = np.promote_types(np.promote_types(values, np.float32), b)
+    except TypeError:
+        result = None
+    if result not in SCALARS:
+        raise TypeError(f"A is {A} and b {b}: numbers that float64 or complex128 holds can be "
+                        "solved with")
+    return result if A.kind == "c" else np.empty(0, result).real.dtype
+
+
+def _without_zeros(parts: Compressed, uplo: str) -> Optional[Compressed]:
+    """The triangle of a matrix whose entries on the other side add up to zeros, else None."""
+    form, shape, ptr, idx, val = matrix_arrays(Matrix(parts, copy=False).handle)
+    vector = np.repeat(np.arange(len(ptr) - 1), np.diff(ptr))
+    across = idx > vector if (uplo == "lower") == (form == "csr") else idx < vector
+    if not across.any() or val[across].any():
+        return None
+    keep = ~across
+    own = np.concatenate([[0], np.cumsum(keep)]).astype(ptr.dtype)[ptr]
+    return Compressed(form, shape, dense(own), dense(idx[keep]), dense(val[keep]))
 
 
 def spsolve_triangular(A: Any, b: Any, lower: bool = True, overwrite_A: bool = False,
@@ -161,14 +183,15 @@ def spsolve_triangular(A: Any, b: Any, lower: bool = True, overwrite_A: bool = F
     overwrite_A : bool, optional
         Taken for SciPy's sake: A is never changed.
     overwrite_b : bool, optional
-        Put the solution into b, if its type can hold it.
+        Put the solution into b, if b has its type.
     unit_diagonal : bool, optional
         Take the diagonal for ones, whatever is stored.
 
     Returns
     -------
     x : (n,) or (n, k) array
-        Of the type that NumPy promotes A's, float32 and b's to.
+        Of b's class, and of the type that NumPy promotes A's, float32 and b's to, where integers
+        of A count as float64 unless `unit_diagonal` is set.
 
     Raises
     ------
@@ -190,30 +213,53 @@ def spsolve_triangular(A: Any, b: Any, lower: bool = True, overwrite_A: bool = F
     right = dense(np.asarray(b) if isinstance(b, (list, tuple)) else b)
     uplo = "lower" if lower else "upper"
     values = getattr(A, "dtype", None)
-    if right.device is not None or not isinstance(values, np.dtype):
+    if values is None:
+        A = A if hasattr(A, "indptr") else np.asarray(A)
+        values = A.data.dtype if hasattr(A, "indptr") else A.dtype
+    if right.device is not None or not isinstance(values, np.dtype) or library_of(A) == "cupy":
         return _solve_elsewhere(A, b, right, uplo, unit_diagonal)
-    parts = compressed(A, _matrix_type(values, right.dtype), stacklevel=3)
+    _check_shapes(A, right)
+    parts = compressed(A, _matrix_type(values, right.dtype, unit_diagonal), stacklevel=3)
     if parts.val.device is not None:
         raise TypeError("A is on a GPU and b in host memory: copy one to the other's place")
-    n = parts.shape[0]
-    if n != parts.shape[1]:
-        raise ValueError(f"A must be a square matrix but its shape is {parts.shape}.")
-    if len(right.shape) not in (1, 2):
-        raise ValueError(f"b must have 1 or 2 dims but its shape is {right.shape}.")
-    if right.shape[0] != n:
-        raise ValueError("The size of the dimensions of A must be equal to the size of the first "
-                         f"dimension of b but the shape of A is {parts.shape} and the shape of b "
-                         f"is {right.shape}.")
     out = None
     if overwrite_b and right.writeable and \
             right.dtype == np.promote_types(parts.val.dtype, right.dtype):
         out = right.array
+    try:
+        x = _solve_host(parts, right, b, out, uplo, unit_diagonal)
+    except StructureError:
+        clean = _without_zeros(parts, uplo)
+        if clean is None:
+            raise
+        x = _solve_host(clean, right, b, out, uplo, unit_diagonal)
+    if type(b) is np.ndarray or not isinstance(b, np.ndarray):
+        return x
+    return b if out is not None else x.view(type(b))
+
+
+def _check_shapes(A: Any, right: Dense) -> None:
+    """SciPy's errors, in its words."""
+    shape = A.shape
+    if len(shape) != 2:
+        raise ValueError(f"A must have two dimensions, but its shape is {shape}")
+    if shape[0] != shape[1]:
+        raise ValueError(f"A must be a square matrix but its shape is {shape}.")
+    if len(right.shape) not in (1, 2):
+        raise ValueError(f"b must have 1 or 2 dims but its shape is {right.shape}.")
+    if right.shape[0] != shape[0]:
+        raise ValueError("The size of the dimensions of A must be equal to the size of the first "
+                         f"dimension of b but the shape of A is {shape} and the shape of b "
+                         f"is {right.shape}.")
+
+
+def _solve_host(parts: Compressed, right: Dense, b: Any, out: Any, uplo: str, unit: bool) -> Any:
     if right.kind == "numpy" and (len(right.shape) == 1 or right.shape[1] == 1) and \
             (right.dtype.kind != "c" or parts.val.dtype.kind == "c"):
-        x = _solve_at_once(parts, right, out, uplo, unit_diagonal)
+        x = _solve_at_once(parts, right, out, uplo, unit)
         if x is not None:
             return x
-    return _solve(parts, right.array if right.kind == "numpy" else b, out, uplo, unit_diagonal)
+    return _solve(parts, right.array if right.kind == "numpy" else b, out, uplo, unit)
 
 
 def _solve_elsewhere(A: Any, b: Any, right: Dense, uplo: str, unit: bool) -> Any:

@@ -145,9 +145,12 @@ class Solver:
         wanted = np.promote_types(self._dtype, dtype)
         if wanted in (self._dtype, complex_type):
             return wanted
-        make = f"make the plan with dtype={wanted.name!r}, or " if wanted in SCALARS else ""
+        make = f"{self._with_type(wanted.name)}, or " if wanted in SCALARS else ""
         raise TypeError(f"b is {dtype} and the plan {self._dtype}, which would lose digits: {make}"
                         f"pass b.astype({(complex_type if dtype.kind == 'c' else self._dtype).name!r})")
+
+    def _with_type(self, name: str) -> str:
+        return f"make the plan with dtype={name!r}"
 
     def _check_place(self, x: Dense, name: str) -> None:
         if x.device is not None and not self._on_gpu:
