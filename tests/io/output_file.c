@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/file.h>
 #include <sys/resource.h>
@@ -77,7 +78,7 @@ TEST(an_old_file_is_replaced_and_keeps_its_mode) {
 /* A file size limit stands in for a full disk. */
 TEST(a_full_disk_leaves_the_old_file_alone) {
   struct rlimit before, limit;
-  signal(SIGXFSZ, SIG_IGN);
+  assert_true(signal(SIGXFSZ, SIG_DFL) != SIG_ERR);
   assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
   for (int k = 0; k < NAMES; k++) {
     static const rlim_t sizes[] = {0, 10, 1000, 20000, 500000};
@@ -207,6 +208,78 @@ TEST(a_link_to_a_pipe_is_written_to) {
   assert_string_equal(text, "words");
   close(ends[0]);
   close(ends[1]);
+}
+
+/* The program neither ignores nor blocks the signal, which would end it. */
+TEST(a_reader_that_has_left_is_an_error) {
+  int ends[2];
+  char file[64];
+  sigset_t pending;
+  if (access("/proc/self/fd", X_OK)) skip_test("no /proc");
+  assert_true(signal(SIGPIPE, SIG_DFL) != SIG_ERR);
+  for (int k = 1; k < NAMES; k++) {
+    assert_int_equal(pipe(ends), 0);
+    snprintf(file, sizeof file, "/proc/self/fd/%d", ends[1]);
+    unlink(scratch(name_of(k)));
+    assert_int_equal(symlink(file, scratch(name_of(k))), 0);
+    close(ends[0]);
+    assert_failure(TRS_ERROR_FILE, "Broken pipe", trs_write_matrix(A, scratch(name_of(k)), NULL));
+    close(ends[1]);
+    unlink(scratch(name_of(k)));
+  }
+  sigpending(&pending);
+  assert_int_equal(sigismember(&pending, SIGPIPE), 0);
+}
+
+static void *read_some(void *fd) {
+  char bytes[100];
+  (void)!read(*(int *)fd, bytes, sizeof bytes);
+  close(*(int *)fd);
+  return NULL;
+}
+
+/* The kernel raises the signal too if a part is written before the reader leaves. */
+TEST(a_reader_that_leaves_is_an_error) {
+  for (int k = 0; k < 200; k++) {
+    int ends[2];
+    char name[64];
+    pthread_t reader;
+    assert_int_equal(pipe(ends), 0);
+    snprintf(name, sizeof name, "/dev/fd/%d", ends[1]);
+    if (access(name, W_OK)) skip_test("no /dev/fd");
+    assert_int_equal(pthread_create(&reader, NULL, read_some, &ends[0]), 0);
+    assert_failure(TRS_ERROR_FILE, "Broken pipe", trs_write_matrix(A, name, NULL));
+    pthread_join(reader, NULL);
+    close(ends[1]);
+  }
+}
+
+static void *read_slowly(void *fd) {
+  static char bytes[1 << 16];
+  int64_t sum = 0;
+  for (ssize_t got; (got = read(*(int *)fd, bytes, sizeof bytes)) > 0;) sum += got;
+  return (void *)(intptr_t)sum;
+}
+
+/* Another program, which has the pipe too, may have made it so. */
+TEST(a_nonblocking_pipe_takes_all) {
+  int ends[2];
+  char name[64];
+  void *sum;
+  size_t length;
+  pthread_t reader;
+  assert_int_equal(pipe(ends), 0);
+  assert_int_equal(fcntl(ends[1], F_SETFL, O_NONBLOCK), 0);
+  snprintf(name, sizeof name, "/dev/fd/%d", ends[1]);
+  if (access(name, W_OK)) skip_test("no /dev/fd");
+  assert_int_equal(pthread_create(&reader, NULL, read_slowly, &ends[0]), 0);
+  assert_success(trs_write_matrix(A, name, NULL));
+  close(ends[1]);
+  pthread_join(reader, &sum);
+  close(ends[0]);
+  assert_success(trs_write_matrix(A, scratch("whole.mtx"), NULL));
+  free(scratch_load(scratch("whole.mtx"), &length));
+  assert_int_equal((intptr_t)sum, length);
 }
 
 /* /dev/stdout is such a link if standard output goes to a file, by > or by >>. */
