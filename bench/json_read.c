@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "output.h"
 
 enum { MOST_DEEP = 8, MOST_TEXT = 2048, MOST_PATH = 256 };
@@ -96,7 +97,7 @@ static bool take_word(reader *r, const char *word) {
 }
 
 static bool take_scalar(reader *r, bench_json_value *value) {
-  char *end;
+  const char *end;
   char first = next(r);
   *value = (bench_json_value){.kind = BENCH_JSON_NULL, .text = ""};
   if (first == '"') {
@@ -110,7 +111,7 @@ static bool take_scalar(reader *r, bench_json_value *value) {
   value->number = 1;
   if (take_word(r, "true")) return true;
   value->kind = BENCH_JSON_NUMBER;
-  value->number = strtod(r->at, &end);
+  value->number = trs_number(r->at, &end);
   if (end == r->at || (first != '-' && (first < '0' || first > '9')))
     return fail(r, "a value is missing");
   r->at = end;

@@ -8,6 +8,7 @@
 #include <sys/utsname.h>
 #include <time.h>
 
+#include "base/text.h"
 #include "commit.h"
 #include "trireme.h"
 
@@ -80,6 +81,7 @@ void bench_peak_reset(void) {
 double bench_peak_bytes(void) {
   char value[64];
   struct rusage usage;
-  if (find_line("/proc/self/status", "VmHWM", value, sizeof value)) return 1024 * atof(value);
+  if (find_line("/proc/self/status", "VmHWM", value, sizeof value))
+    return 1024 * trs_number(value, NULL);
   return getrusage(RUSAGE_SELF, &usage) ? 0 : 1024 * (double)usage.ru_maxrss;
 }

@@ -3,12 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "runner.h"
 
 /* Seconds behind the word; NAN: the plan tells none. */
 static double seconds_after(const char *text, const char *word) {
   const char *at = strstr(text, word);
-  return at ? 1e-3 * strtod(at + strlen(word), NULL) : NAN;
+  return at ? 1e-3 * trs_number(at + strlen(word), NULL) : NAN;
 }
 
 void bench_read_steps(bench_row *row, trs_plan *plan) {

@@ -1,8 +1,8 @@
 /* help.c - --help from a command's table. */
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "command.h"
 #include "leave.h"
 #include "output.h"
@@ -66,7 +66,7 @@ static void print_usage(const command *c) {
            *c->synopsis ? " " : "", c->synopsis);
   printf("Usage: ");
   print_hanging(usage, 7);
-  printf("\n%c%s.\n", toupper((unsigned char)c->summary[0]), c->summary + 1);
+  printf("\n%c%s.\n", trs_upper(c->summary[0]), c->summary + 1);
 }
 
 void help_print(const command *c) {

@@ -1,8 +1,8 @@
 /* manual.c - a manual page (roff, man macros) from a command's table: trireme help --man NAME. */
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "command.h"
 #include "leave.h"
 #include "trireme.h"
@@ -27,7 +27,7 @@ static void put_text(const char *text) { put(text, strlen(text), true); }
 
 static void section(const char *title) {
   printf(".SH ");
-  for (; *title; title++) putchar(toupper((unsigned char)*title));
+  for (; *title; title++) putchar(trs_upper(*title));
   printf("\n");
 }
 
@@ -104,7 +104,7 @@ static void head(const command *c) {
   bool root = c->commands;
   const char *dash = root ? "" : "-";
   printf(".TH \"TRIREME%s", dash);
-  for (const char *p = c->name; *p; p++) putchar(toupper((unsigned char)*p));
+  for (const char *p = c->name; *p; p++) putchar(trs_upper(*p));
   printf("\" 1 \"\" \"Trireme %s\" \"Trireme manual\"\n", trs_version());
   section("name");
   printf("trireme%s%s \\- ", root ? "" : "\\-", c->name);

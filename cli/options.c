@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "command.h"
 #include "leave.h"
 
@@ -81,8 +82,8 @@ static int set_count(const command *c, const option *o, int64_t *field, const ch
 }
 
 static int set_real(const command *c, const option *o, double *field, const char *text) {
-  char *end;
-  double value = strtod(text, &end);
+  const char *end;
+  double value = trs_number(text, &end);
   if (end == text || *end || isnan(value))
     return leave_usage(c->name, "--%s takes a number, not '%s'", o->name, text);
   if (value < o->minimum || value > o->maximum) return out_of_range(c, o, text);

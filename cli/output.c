@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/printable.h"
+#include "base/text.h"
 
 enum { LABEL_WIDTH = 16, PAIR_WIDTH = 30, LIST_FIELDS = 4, TEXT_SIZE = 4096 };
 
@@ -28,10 +29,19 @@ static struct {
 /* Open MPI gives a rank a pseudo-terminal, whatever mpirun's own output is. */
 static bool is_terminal(int file) { return isatty(file) && !getenv("OMPI_COMM_WORLD_SIZE"); }
 
+/* The user's locale decides only whether UTF-8 is understood: setlocale is not called, so that the
+ * numbers that this program and its libraries print and read stay the same. */
+static bool has_unicode(void) {
+  locale_t users = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
+  if (!users) return false;
+  bool unicode = !strcmp(nl_langinfo_l(CODESET, users), "UTF-8");
+  freelocale(users);
+  return unicode;
+}
+
 void output_setup(void) {
   static char buffer[1 << 16];
   const char *term = getenv("TERM"), *no_color = getenv("NO_COLOR");
-  setlocale(LC_CTYPE, "");
   /* elsewhere the output is written at the end, or fails with a reason */
   if (!is_terminal(STDOUT_FILENO)) setvbuf(stdout, buffer, _IOFBF, sizeof buffer);
   bool clever = term && *term && strcmp(term, "dumb") != 0;
@@ -39,7 +49,7 @@ void output_setup(void) {
   out.colour = coloured && is_terminal(STDOUT_FILENO);
   out.colour_errors = coloured && is_terminal(STDERR_FILENO);
   out.draws = clever && is_terminal(STDERR_FILENO);
-  out.unicode = !strcmp(nl_langinfo(CODESET), "UTF-8");
+  out.unicode = has_unicode();
   const char *columns = getenv("COLUMNS");
   struct winsize size;
   if (is_terminal(STDOUT_FILENO) && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_col >= 40) {

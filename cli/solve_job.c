@@ -4,8 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
+#include "base/text.h"
 #include "files.h"
 #include "leave.h"
 #include "output.h"
@@ -148,7 +148,7 @@ static bool may_push(const solve_job *job) {
  * entry. */
 static bool may_exceed_one(const solve_job *job, const char *name) {
   const char *dot = strrchr(name, '.');
-  bool packed = dot && (!strcasecmp(dot, ".gz") || !strcasecmp(dot, ".zst"));
+  bool packed = dot && (trs_same_letters(dot, ".gz", 4) || trs_same_letters(dot, ".zst", 5));
   int gpus;
   if (trs_context_get_kind(job->ctx, &gpus) != TRS_KIND_GPUS || gpus < 2 || !may_push(job))
     return false;

@@ -45,6 +45,7 @@ typedef struct job {
 #include "base/instantiate.h"
 #define TRS_TEMPLATE "L17/levelset_cpu_tmpl.c"
 #include "base/instantiate.h"
+#include "base/text.h"
 
 typedef void move(const job *j, bool store, int64_t begin, int64_t end);
 typedef void solve_rows(const job *j, int64_t begin, int64_t end);
@@ -149,13 +150,13 @@ static int64_t bytes(const trs_plan *plan) {
 static void describe(const trs_plan *plan, char *text, size_t size) {
   const levelset *s = plan->state;
   double compute = 0;
-  int used = snprintf(text, size,
+  int used = trs_print(text, size,
                       "%d level%s, a barrier after each, %d thread%s; preprocessing %.6g ms",
                       s->levels, s->levels == 1 ? "" : "s", s->threads, s->threads == 1 ? "" : "s",
                       1e3 * s->preprocessing);
   for (int t = 0; t < s->threads; t++) compute += s->member[t].compute / s->threads;
   if (s->solve > 0 && used > 0 && (size_t)used < size)
-    snprintf(text + used, size - (size_t)used,
+    trs_print(text + used, size - (size_t)used,
              "; last solve: synchronisation %.6g ms, compute %.6g ms", 1e3 * (s->solve - compute),
              1e3 * compute);
 }

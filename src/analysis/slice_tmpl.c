@@ -66,7 +66,7 @@ static void NAME(invert_column)(NAME(diagonal_block) * D, const block *b, int32_
 /* False if the inverse loses too many digits; block_starts (or NULL) then gets the block's cut. */
 static bool NAME(fill_block)(const work *w, int32_t number, const trs_slice *slice,
                              const trs_slice_arrays *to, uint8_t *block_starts) {
-  static _Thread_local NAME(diagonal_block) D;
+  NAME(diagonal_block) D; /* up to 34 kB */
   const block *b = &w->block[number];
   const trs_slice *last = slice; /* the slice with the inverse */
   while (last->parts < 0) last++;

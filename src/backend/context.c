@@ -2,6 +2,7 @@
  * them. */
 #include "backend/context.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -10,6 +11,7 @@
 #include "base/cpu.h"
 #include "base/memory.h"
 #include "base/process.h"
+#include "base/thread.h"
 
 /* The name of a context up to its colon. */
 static const struct {
@@ -24,16 +26,22 @@ static const trs_backend *const backends[] = {&trs_backend_serial, &trs_backend_
                                               &trs_backend_cuda, &trs_backend_cuda_group,
                                               &trs_backend_opencl};
 
-const char *trs_backend_list(void) {
-  static _Thread_local char text[512];
+static char list[512];
+
+static void write_list(void) {
   size_t used = 0;
-  for (size_t k = 0; k < sizeof backends / sizeof *backends && used < sizeof text; k++) {
-    int more = snprintf(text + used, sizeof text - used, "%-12s%-18s%s\n", backends[k]->name,
+  for (size_t k = 0; k < sizeof backends / sizeof *backends && used < sizeof list; k++) {
+    int more = snprintf(list + used, sizeof list - used, "%-12s%-18s%s\n", backends[k]->name,
                         backends[k]->contexts ? backends[k]->contexts : backends[k]->name,
                         backends[k]->place);
     if (more > 0) used += (size_t)more;
   }
-  return text;
+}
+
+const char *trs_backend_list(void) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, write_list);
+  return list;
 }
 
 trs_status trs_context_unknown(const char *name) {
@@ -69,7 +77,10 @@ static trs_status create(trs_context **result, const char *where) {
   TRS_TRY(trs_isa_check());
   TRS_TRY(make(&context));
   context->cores = trs_cores();
+  sigset_t before;
+  trs_signals_block(&before); /* CUDA and OpenCL start threads, which inherit the mask */
   trs_status status = open_backend(context, where ? where : "auto");
+  trs_signals_restore(&before);
   if (!status && context->threads > 1) status = trs_team_create(&context->team, context->threads);
   if (status)
     trs_context_destroy(context);

@@ -66,7 +66,7 @@ trs_status trs_measure_bandwidth(double *bandwidth, trs_team *team, int size, in
 
 double trs_measure_hop(void) {
   enum { ROWS = 512, REPEATS = 20 };
-  static _Thread_local double x[ROWS + 1];
+  double x[ROWS + 1] = {0};
   volatile double coefficient = 0.5, inverse = 0.75;
   double a = coefficient, d = inverse, best = 1e30;
   for (int repeat = 0; repeat < REPEATS; repeat++) {

@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,15 +89,21 @@ trs_status trs_isa_check(void) {
                   text, TRS_ISA_LEVELS > 1 ? "s baseline, avx2 and avx512" : " baseline alone");
 }
 
+static char shown[64];
+
+static void write_text(void) {
+  if (TRS_ISA_LEVELS > 1)
+    snprintf(shown, sizeof shown, "%s, of baseline, avx2 and avx512", names[trs_isa_now()]);
+  else
+    snprintf(shown, sizeof shown, "baseline alone, compiled for %s",
+             *TRS_ARCH ? TRS_ARCH : "the compiler's default");
+}
+
 const char *trs_isa_text(void) {
-  static _Thread_local char text[64];
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
   const char *asked = getenv("TRIREME_ISA");
   if (asked && *asked && (named() < 0 || named() > (int)highest()))
     return "not available: TRIREME_ISA names no level of this build and processor";
-  if (TRS_ISA_LEVELS > 1)
-    snprintf(text, sizeof text, "%s, of baseline, avx2 and avx512", names[trs_isa_now()]);
-  else
-    snprintf(text, sizeof text, "baseline alone, compiled for %s",
-             *TRS_ARCH ? TRS_ARCH : "the compiler's default");
-  return text;
+  pthread_once(&once, write_text);
+  return shown;
 }

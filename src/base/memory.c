@@ -8,6 +8,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/thread.h"
+
 enum { HEAD = 64 };
 static const size_t HUGE_PAGE = (size_t)2 << 20;
 
@@ -30,15 +32,23 @@ static bool fails_on_purpose(void) {
   return left == 0;
 }
 
-static _Thread_local trs_memory_limit *limit;
+static trs_memory_limit *own_limit(void) {
+  const trs_thread *own = trs_thread_look();
+  return own ? own->limit : NULL;
+}
 
-trs_memory_limit *trs_memory_limit_set(trs_memory_limit *next) {
-  trs_memory_limit *before = limit;
-  limit = next;
-  return before;
+trs_status trs_memory_limit_set(trs_memory_limit *next, trs_memory_limit **before) {
+  trs_thread *own = trs_thread_own();
+  *before = own ? own->limit : NULL;
+  if (own)
+    own->limit = next;
+  else if (next)
+    return trs_fail(TRS_ERROR_MEMORY, -1, "out of memory");
+  return TRS_SUCCESS;
 }
 
 static bool is_too_much(int64_t bytes) {
+  trs_memory_limit *limit = own_limit();
   bool much = limit && bytes > limit->bytes - limit->used;
   if (much && !limit->refused) {
     limit->refused = bytes;
@@ -48,6 +58,7 @@ static bool is_too_much(int64_t bytes) {
 }
 
 static void count(int64_t bytes) {
+  trs_memory_limit *limit = own_limit();
   if (limit) limit->used += bytes;
   int64_t now = atomic_fetch_add(&bytes_now, bytes) + bytes;
   int64_t peak = atomic_load(&bytes_peak);

@@ -41,8 +41,8 @@ typedef struct trs_memory_limit {
   int64_t held;    /* bytes in use at that time */
 } trs_memory_limit;
 
-/* NULL removes the limit.  Returns the previous one. */
-trs_memory_limit *trs_memory_limit_set(trs_memory_limit *limit);
+/* NULL removes the limit, which cannot fail.  *before: the previous one. */
+trs_status trs_memory_limit_set(trs_memory_limit *limit, trs_memory_limit **before);
 
 /* For tests: allocation number n from now (counting from 0) and all later ones fail; -1: none. */
 void trs_memory_fail_after(int64_t n);

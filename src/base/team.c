@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "base/places.h"
 #include "base/process.h"
+#include "base/thread.h"
 #include "base/wait.h"
 
 typedef struct member {
@@ -59,6 +60,7 @@ static void wait_for_run(trs_team *team, unsigned seen) {
 static void *member_main(void *pointer) {
   member *self = pointer;
   trs_team *team = self->team;
+  (void)trs_thread_own(); /* so that waits in a solve allocate nothing */
   for (unsigned seen = self->begin;; seen++) {
     wait_for_run(team, seen);
     if (atomic_load(&team->stop)) return NULL;
@@ -125,7 +127,7 @@ static trs_status start_members(trs_team *team) {
   team->started = 0;
   for (int rank = 1; rank < team->size; rank++) {
     team->members[rank] = (member){.team = team, .rank = rank, .begin = begin};
-    if (pthread_create(&team->members[rank].thread, NULL, member_main, &team->members[rank])) {
+    if (trs_thread_start(&team->members[rank].thread, member_main, &team->members[rank])) {
       stop_members(team);
       return trs_fail(
           TRS_ERROR_MEMORY, -1,

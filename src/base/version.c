@@ -1,4 +1,5 @@
 /* version.c - the version of this build and its optional features. */
+#include <pthread.h>
 #include <stdio.h>
 
 #include "base/cpu.h"
@@ -30,8 +31,9 @@ static const feature features[] = {
 
 const char *trs_version(void) { return TRS_VERSION_TEXT; }
 
-const char *trs_features(void) {
-  static _Thread_local char text[1024];
+static char text[1024];
+
+static void write_features(void) {
   size_t used = 0;
   for (size_t f = 0; f < sizeof features / sizeof features[0] && used < sizeof text; f++) {
     const feature *it = &features[f];
@@ -43,5 +45,10 @@ const char *trs_features(void) {
   }
   if (used < sizeof text)
     snprintf(text + used, sizeof text - used, "kernels  %s\n", trs_isa_text());
+}
+
+const char *trs_features(void) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, write_features);
   return text;
 }

@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "base/cancel.h"
+#include "base/thread.h"
 #include "base/timer.h"
 
 /* A sleep takes at least 60 us.  It begins when that is short against the wait so far, and lasts a
@@ -25,17 +26,21 @@ static const double LATE = 500e-6, BUSY_SECONDS = 20e-3;
  * in turn. */
 static const double SPIN_SECONDS = 80e-6;
 
-static _Thread_local double busy_until;
+static void remember_busy(double until) {
+  trs_thread *own = trs_thread_own();
+  if (own) own->busy_until = until;
+}
 
 bool trs_wait_yield(trs_patience *wait) {
   double now = trs_seconds();
   if (wait->since == 0) wait->since = now;
   wait->waited = now - wait->since;
-  if (now < busy_until) return wait->waited < SPIN_SECONDS;
+  const trs_thread *own = trs_thread_look();
+  if (own && now < own->busy_until) return wait->waited < SPIN_SECONDS;
   if (wait->waited > YIELD_SECONDS) return false;
   sched_yield();
   double back = trs_seconds();
-  if (back - now > LATE) busy_until = back + BUSY_SECONDS;
+  if (back - now > LATE) remember_busy(back + BUSY_SECONDS);
   return true;
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/config.h"
 #include "base/memory.h"
+#include "base/thread.h"
 #include "base/timer.h"
 #include "base/wait.h"
 #include "comm/nvshmem_link.h"
@@ -80,7 +81,7 @@ static trs_status call_guarded(call *given) {
     return trs_fail(TRS_ERROR_STALLED, -1, "a process of this run has ended, and NVSHMEM with it");
   TRS_TRY(TRS_ALLOC(&c, 1));
   *c = *given;
-  if (pthread_create(&thread, NULL, make_call, c)) {
+  if (trs_thread_start(&thread, make_call, c)) {
     trs_free(c);
     return trs_fail(TRS_ERROR_MEMORY, -1, "cannot start a thread");
   }

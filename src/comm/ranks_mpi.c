@@ -17,6 +17,7 @@
 #endif
 
 #include "base/process.h"
+#include "base/setting.h"
 #include "base/timer.h"
 #include "base/wait.h"
 
@@ -245,17 +246,8 @@ static const trs_transport transport = {.name = "mpi",
 /* ---- Opening. ---- */
 
 static trs_status take_limit(double *limit, double asked) {
-  const char *text = getenv("TRIREME_TIMEOUT");
-  char *rest;
   *limit = asked > 0 ? asked : 0;
-  if (asked != 0 || !text || !*text) return TRS_SUCCESS;
-  *limit = strtod(text, &rest);
-  if (rest != text && !*rest && *limit >= 0 && isfinite(*limit)) return TRS_SUCCESS;
-  *limit = 0;
-  return trs_fail(TRS_ERROR_ARGUMENT, -1,
-                  "the environment variable TRIREME_TIMEOUT is \"%s\": it must be a number of "
-                  "seconds, 0 for no limit",
-                  text);
+  return asked != 0 ? TRS_SUCCESS : trs_setting_limit(limit, "TRIREME_TIMEOUT");
 }
 
 /* Buffers that MPI writes into while ranks open.  They outlive an opening that passed its limit; no

@@ -20,6 +20,7 @@
 
 #include "base/counter.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "base/timer.h"
 #include "base/wait.h"
 
@@ -207,10 +208,10 @@ static trs_status make_folder(const char *folder) {
   struct stat about;
   if (mkdir(folder, 0700) && errno != EEXIST)
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "no shared memory (%s): %s", folder,
-                    strerror(errno));
+                    trs_error_text(errno));
   if (lstat(folder, &about))
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "no shared memory (%s): %s", folder,
-                    strerror(errno));
+                    trs_error_text(errno));
   return S_ISDIR(about.st_mode) && is_private(&about)
              ? TRS_SUCCESS
              : fail_not_private(folder, "a folder", &about);
@@ -265,7 +266,8 @@ static trs_status map_board(trs_rendezvous *r, int file) {
   int error = errno;
   (void)close(file);
   if (at == MAP_FAILED)
-    return trs_fail(TRS_ERROR_MEMORY, -1, "no shared memory (%s): %s", r->path, strerror(error));
+    return trs_fail(TRS_ERROR_MEMORY, -1, "no shared memory (%s): %s", r->path,
+                    trs_error_text(error));
   r->board = at;
   r->device = about.st_dev;
   r->inode = about.st_ino;
@@ -290,8 +292,8 @@ static trs_status create_board(trs_rendezvous *r) {
   (void)unlink(making);
   int file = open(making, O_CREAT | O_EXCL | O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (file < 0 || ftruncate(file, sizeof(board)) != 0) {
-    trs_status status =
-        trs_fail(TRS_ERROR_UNSUPPORTED, -1, "no shared memory (%s): %s", making, strerror(errno));
+    trs_status status = trs_fail(TRS_ERROR_UNSUPPORTED, -1, "no shared memory (%s): %s", making,
+                                 trs_error_text(errno));
     if (file >= 0) (void)close(file);
     return status;
   }
@@ -299,7 +301,8 @@ static trs_status create_board(trs_rendezvous *r) {
   atomic_store(&r->board->pid[0], (int32_t)getpid());
   if (!rename(making, r->path)) return TRS_SUCCESS;
   (void)unlink(making);
-  return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "no shared memory (%s): %s", r->path, strerror(errno));
+  return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "no shared memory (%s): %s", r->path,
+                  trs_error_text(errno));
 }
 
 /* One attempt of another rank to find the board.  Success with r->board NULL: it does not exist
@@ -311,7 +314,7 @@ static trs_status find_board(trs_rendezvous *r) {
   if (file < 0 || fstat(file, &about)) {
     if (file >= 0) (void)close(file);
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "no shared memory (%s): %s", r->path,
-                    strerror(errno));
+                    trs_error_text(errno));
   }
   if (!S_ISREG(about.st_mode) || !is_private(&about) || about.st_size != sizeof(board)) {
     (void)close(file);

@@ -10,6 +10,7 @@
 
 #include "base/memory.h"
 #include "base/process.h"
+#include "base/text.h"
 #include "device/shared.h"
 
 enum { MOST_DEVICES = 64, PINNED = 64, STAGES = 16 };
@@ -123,21 +124,28 @@ static trs_status open_new(trs_device **result, int ordinal) {
   return TRS_SUCCESS;
 }
 
-const char *trs_device_list(void) {
-  static _Thread_local char text[4096];
+static char list[4096];
+
+static void write_list(int count) {
   size_t used = 0;
-  int count = 0;
-  text[0] = '\0';
-  if (cudaGetDeviceCount(&count) != cudaSuccess) count = 0;
-  (void)cudaGetLastError();
-  for (int d = 0; d < count && used < sizeof text; d++) {
+  for (int d = 0; d < count && used < sizeof list; d++) {
     struct cudaDeviceProp p;
     if (cudaGetDeviceProperties(&p, d) != cudaSuccess) break;
-    int more = snprintf(text + used, sizeof text - used, "cuda:%-5d%s, %.0f GB\n", d, p.name,
-                        (double)p.totalGlobalMem / 1e9);
+    int more = trs_print(list + used, sizeof list - used, "cuda:%-5d%s, %.0f GB\n", d, p.name,
+                         (double)p.totalGlobalMem / 1e9);
     if (more > 0) used += (size_t)more;
   }
-  return text;
+}
+
+/* The GPUs that CUDA shows to a process do not change. */
+const char *trs_device_list(void) {
+  int count = 0;
+  if (cudaGetDeviceCount(&count) != cudaSuccess) count = 0;
+  (void)cudaGetLastError();
+  pthread_mutex_lock(&lock);
+  if (count && !*list) write_list(count);
+  pthread_mutex_unlock(&lock);
+  return list;
 }
 
 trs_status trs_device_open(trs_device **device, int ordinal) {

@@ -184,7 +184,7 @@ static trs_status read_file(trs_factors **F, const trs_reading *reading) {
   source s = {.reading = reading};
   *F = NULL;
   trs_limit limit;
-  trs_limit_begin(&limit, reading);
+  TRS_TRY(trs_limit_begin(&limit, reading));
   trs_status status = trs_hdf5_open(&s.file, reading);
   if (!status) status = read_parts(&s);
   trs_hdf5_close(s.file);
@@ -238,7 +238,7 @@ trs_status trs_read_factors_part(trs_factors_part *part, const char *path, trs_s
   source s = {.reading = &reading};
   *part = (trs_factors_part){.side = {{.ptr = NULL}}};
   trs_limit limit;
-  trs_limit_begin(&limit, &reading);
+  TRS_TRY(trs_limit_begin(&limit, &reading));
   trs_status status = trs_hdf5_open(&s.file, &reading);
   if (!status) status = read_part(&s, part, number, parts);
   trs_hdf5_close(s.file);

@@ -6,8 +6,7 @@
  *     rows columns entries          (rows columns for an array) */
 #include "io/banner.h"
 
-#include <ctype.h>
-#include <strings.h>
+#include "base/text.h"
 
 typedef struct cursor {
   const char *path;
@@ -18,9 +17,7 @@ typedef struct cursor {
 trs_quote trs_quote_text(const char *text, int64_t length) {
   trs_quote q = {""};
   for (int64_t k = 0; k < length && k < (int64_t)sizeof q.text - 1; k++)
-    q.text[k] = (char)(trs_is_blank(text[k])             ? ' '
-                       : isprint((unsigned char)text[k]) ? text[k]
-                                                         : '?');
+    q.text[k] = (char)(trs_is_blank(text[k]) ? ' ' : trs_is_plain(text[k]) ? text[k] : '?');
   return q;
 }
 
@@ -36,7 +33,7 @@ static int next_word(const char **at, const char *end) {
 
 static int find_word(const char *word, int length, const char *const *names, int count) {
   for (int n = 0; n < count; n++)
-    if ((size_t)length == strlen(names[n]) && !strncasecmp(word, names[n], (size_t)length))
+    if ((size_t)length == strlen(names[n]) && trs_same_letters(word, names[n], (size_t)length))
       return n;
   return -1;
 }
@@ -71,7 +68,7 @@ static trs_status read_words(trs_banner *banner, const cursor *head, const char 
   static const char *const symmetries[] = {"general", "symmetric", "skew-symmetric", "hermitian"};
   const char *at = head->at;
   int object, format, field, symmetry, length = next_word(&at, end);
-  if (length != 14 || strncasecmp(at, "%%MatrixMarket", 14))
+  if (length != 14 || !trs_same_letters(at, "%%MatrixMarket", 14))
     return trs_fail(TRS_ERROR_FORMAT, -1,
                     "%s:1: not a Matrix Market file: the first line must begin with "
                     "%%%%MatrixMarket",

@@ -1,12 +1,12 @@
 /* binsparse.c - reads a matrix from a group of an HDF5 file in the layout of the Binsparse
  * specification: formats CSR, CSC, COO (COOR) and COOC, any structure, complex and constant ("iso")
  * values. */
-#include <ctype.h>
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "io/expand.h"
 #include "io/hdf5.h"
 #include "io/json.h"
@@ -31,7 +31,7 @@ static trs_status bad_descriptor(const container *c, const char *problem) {
 static trs_status unsupported(const container *c, const char *what, char *value,
                               const char *instead) {
   for (char *at = value; *at; at++)
-    if (!isprint((unsigned char)*at)) *at = '?';
+    if (!trs_is_plain(*at)) *at = '?';
   return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "%s: group %s has the %s \"%s\", which is not read%s",
                   c->reading->path, c->group, what, value, instead);
 }

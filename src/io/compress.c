@@ -3,10 +3,10 @@
 
 #include <stdbool.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/config.h"
 #include "base/memory.h"
+#include "base/text.h"
 
 #if TRS_HAVE_ZLIB
 #include <zlib.h>
@@ -26,7 +26,7 @@ trs_status trs_buffer_reserve(trs_buffer *buffer, int64_t room) {
 
 bool trs_ends_with(const char *text, const char *ending) {
   size_t length = strlen(text), tail = strlen(ending);
-  return length >= tail && !strcasecmp(text + length - tail, ending);
+  return length >= tail && trs_same_letters(text + length - tail, ending, tail);
 }
 
 trs_packing trs_packing_of(const char *path) {

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/config.h"
+#include "base/text.h"
 #include "io/compress.h"
 #include "io/hdf5_file.h"
 #include "io/limit.h"
@@ -53,7 +54,7 @@ static trs_status open_both(trs_hdf5_file *file) {
   struct stat about;
   file->fd = open(path, O_RDONLY | O_CLOEXEC);
   if (file->fd < 0 || fstat(file->fd, &about))
-    return trs_fail(TRS_ERROR_FILE, -1, "cannot open %s: %s", path, strerror(errno));
+    return trs_fail(TRS_ERROR_FILE, -1, "cannot open %s: %s", path, trs_error_text(errno));
   file->bytes = about.st_size;
   const trs_worker_job job = {
       .program = "hdf5", .library = "the HDF5 library", .path = path, .file = file->fd};

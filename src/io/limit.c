@@ -13,14 +13,16 @@ int64_t trs_limit_bytes(const trs_reading *reading) {
   return trs_machine_memory() / (trs_is_generated(reading->path) ? 1 : 2);
 }
 
-void trs_limit_begin(trs_limit *l, const trs_reading *reading) {
+trs_status trs_limit_begin(trs_limit *l, const trs_reading *reading) {
   *l = (trs_limit){.limit = {.bytes = trs_limit_bytes(reading)}, .path = reading->path};
+  TRS_TRY(trs_memory_limit_set(&l->limit, &l->before));
   l->cancel = trs_cancel_defer();
-  l->before = trs_memory_limit_set(&l->limit);
+  return TRS_SUCCESS;
 }
 
 trs_status trs_limit_end(trs_limit *l, trs_status status) {
-  (void)trs_memory_limit_set(l->before);
+  trs_memory_limit *own;
+  (void)trs_memory_limit_set(l->before, &own);
   trs_cancel_restore(l->cancel);
   if (status != TRS_ERROR_MEMORY || !l->limit.refused) return status;
   const bool generated = trs_is_generated(l->path);

@@ -17,7 +17,7 @@ int64_t trs_limit_bytes(const trs_reading *reading);
 
 /* Between begin and end, in the same thread, allocations beyond the limit of the reading's options
  * fail, and requests to cancel the thread wait. */
-void trs_limit_begin(trs_limit *l, const trs_reading *reading);
+trs_status trs_limit_begin(trs_limit *l, const trs_reading *reading);
 /* Takes and returns the status of the reading; if the limit caused a failure, sets its message. */
 trs_status trs_limit_end(trs_limit *l, trs_status status);
 

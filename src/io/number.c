@@ -5,16 +5,16 @@
  *   - a 64 x 128 bit product of w with the leading bits of 5^q, whose rounding is undecided in one
  *     recognisable case only (Lemire 2021, "Number parsing at a gigabyte per second"; Mushtak and
  *     Lemire 2023, "Fast number parsing without fallback").
- * With more than 19 digits w and w + 1 usually round to the same double.  Otherwise strtod decides;
- * its digits contain no decimal point, so that the result does not depend on the locale. */
+ * With more than 19 digits w and w + 1 usually round to the same double.  Otherwise the C
+ * library decides. */
 #include "io/number.h"
 
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <strings.h>
 
+#include "base/text.h"
 #include "io/power_table.h"
 
 __extension__ typedef unsigned __int128 u128;
@@ -106,9 +106,9 @@ static inline double nearest(uint64_t w, int64_t q) {
   return w ? from_bits(nearest_bits(w, q)) : 0;
 }
 
-/* The value of the significand [begin, end), digits with at most one point, times 10^q, by strtod
- * on the first 800 digits, more than any half-way point between doubles has, and a 1 for nonzero
- * digits after them. */
+/* The value of the significand [begin, end), digits with at most one point, times 10^q, by the
+ * C library  * on the first 800 digits, more than any half-way point between doubles has, and a 1
+ * for nonzero digits after them. */
 static double decide(const char *begin, const char *end, int64_t q) {
   char digits[DECISIVE_DIGITS + 32];
   int count = 0;
@@ -133,7 +133,7 @@ static double decide(const char *begin, const char *end, int64_t q) {
     q--;
   }
   snprintf(digits + count, sizeof digits - (size_t)count, "e%lld", (long long)q);
-  return strtod(digits, NULL);
+  return trs_number(digits, NULL);
 }
 
 /* The number of significant digits in [begin, end), which contains digits and at most one point. */
@@ -216,7 +216,7 @@ const char *trs_parse_nonfinite(const char *text, double *value) {
   text += negative || *text == '+';
   for (int n = 0; n < 3; n++) {
     size_t length = strlen(names[n]);
-    if (strncasecmp(text, names[n], length)) continue;
+    if (!trs_same_letters(text, names[n], length)) continue;
     double magnitude = n == 2 ? NAN : INFINITY;
     *value = negative ? -magnitude : magnitude;
     return text + length;

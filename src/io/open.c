@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/text.h"
 #include "io/generated.h"
 #include "io/hdf5.h"
 #include "io/io.h"
@@ -37,7 +38,7 @@ static void close_file(void *user) {
 
 static trs_status stat_file(const char *path, struct stat *about) {
   if (stat(path, about))
-    return trs_fail(TRS_ERROR_FILE, -1, "cannot open %s: %s", path, strerror(errno));
+    return trs_fail(TRS_ERROR_FILE, -1, "cannot open %s: %s", path, trs_error_text(errno));
   return TRS_SUCCESS;
 }
 
@@ -136,7 +137,7 @@ static trs_status give(void *user, const trs_matrix *A, int64_t count, const int
   const opened *f = user;
   trs_reading reading = {.path = f->path, .options = f->options};
   trs_limit limit;
-  trs_limit_begin(&limit, &reading);
+  TRS_TRY(trs_limit_begin(&limit, &reading));
   return trs_limit_end(&limit, give_values(f, A, count, vector, val));
 }
 
@@ -235,10 +236,12 @@ trs_status trs_open_matrix(trs_matrix **T, const char *path, trs_format format, 
   if (options) f->options = *options;
   trs_reading reading = {.path = path, .options = f->options};
   trs_limit limit;
-  trs_limit_begin(&limit, &reading);
-  trs_status status = open_file(f, path, team);
-  if (!status) status = read_pattern(f, &selected);
-  status = trs_limit_end(&limit, status);
+  trs_status status = trs_limit_begin(&limit, &reading);
+  if (!status) {
+    status = open_file(f, path, team);
+    if (!status) status = read_pattern(f, &selected);
+    status = trs_limit_end(&limit, status);
+  }
   if (status) {
     close_file(f);
     return status;

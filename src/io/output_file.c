@@ -3,9 +3,11 @@
 
 #include <string.h>
 
+#include "base/text.h"
+
 static trs_status outcome(const trs_output *output, int error) {
   if (!error) return TRS_SUCCESS;
-  return trs_fail(TRS_ERROR_FILE, -1, "cannot write %s: %s", output->path, strerror(error));
+  return trs_fail(TRS_ERROR_FILE, -1, "cannot write %s: %s", output->path, trs_error_text(error));
 }
 
 trs_status trs_output_open(trs_output *output, const char *path) {

@@ -42,7 +42,7 @@ trs_status trs_read_matrix(trs_matrix **A, const char *path, trs_team *team,
   const bool generated = trs_is_generated(path);
   if (!generated) TRS_TRY(trs_hdf5_is_file(path, &hdf5));
   trs_limit limit;
-  trs_limit_begin(&limit, &reading);
+  TRS_TRY(trs_limit_begin(&limit, &reading));
   trs_status status = generated ? generate(A, &reading)
                       : hdf5    ? trs_hdf5_read(A, &reading)
                                 : trs_matrix_market_read(A, &reading);
@@ -58,7 +58,7 @@ trs_status trs_read_vectors(void **values, int64_t *nrows, int64_t *ncols, trs_s
   *nrows = *ncols = 0;
   TRS_TRY(begin_reading(&reading, path, team, options));
   trs_limit limit;
-  trs_limit_begin(&limit, &reading);
+  TRS_TRY(trs_limit_begin(&limit, &reading));
   return trs_limit_end(&limit,
                        trs_matrix_market_read_dense(values, nrows, ncols, scalar, &reading));
 }

@@ -3,13 +3,15 @@
  * system supports it, the temporary file has no name until then, and a killed process leaves
  * nothing behind; otherwise the next writer removes the leftovers.  The file needs the C library
  * alone, because the command links it too. */
-#define _GNU_SOURCE /* O_TMPFILE */
+#define _GNU_SOURCE /* O_TMPFILE, statx */
 #include "io/replace.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/capability.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -17,6 +19,9 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/xattr.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { MOST_TRIES = 1000, MOST_LINKS = 40 };
@@ -109,6 +114,21 @@ static int find_target(trs_replace *output) {
   return realpath(output->path, output->target) ? 0 : failure();
 }
 
+/* Opens the target's folder, so that the names in it may have any length that it allows, and so
+ * that the folder stays the same if the process changes its own. */
+static int open_folder(trs_replace *output) {
+  char path[PATH_MAX + 2];
+  output->name = output->target + directory_length(output->target);
+  snprintf(path, sizeof path, "%.*s.", (int)(output->name - output->target), output->target);
+  output->folder = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+  return output->folder < 0 ? failure() : 0;
+}
+
+static void close_folder(trs_replace *output) {
+  if (output->folder >= 0) close(output->folder);
+  output->folder = -1;
+}
+
 /* .trireme-HOST-, with dots for characters that are special in a path. */
 static void temporary_prefix(char prefix[TRS_REPLACE_NAME]) {
   char host[TRS_REPLACE_NAME - 16] = "";
@@ -118,15 +138,14 @@ static void temporary_prefix(char prefix[TRS_REPLACE_NAME]) {
   snprintf(prefix, TRS_REPLACE_NAME, ".trireme-%s-", host);
 }
 
-/* Chooses DIRECTORY/.trireme-HOST-PROCESS-NUMBER, which no other writer in any process chooses.
- * `make` creates the file under that name; it returns less than 0 on failure. */
+/* Chooses .trireme-HOST-PROCESS-NUMBER, which no other writer in any process chooses.  `make`
+ * creates the file under that name; it returns less than 0 on failure. */
 static bool name_temporary(trs_replace *output, int (*make)(trs_replace *)) {
   static atomic_uint number;
   char prefix[TRS_REPLACE_NAME];
   temporary_prefix(prefix);
   for (int tries = 0; tries < MOST_TRIES; tries++) {
-    snprintf(output->temporary, sizeof output->temporary, "%.*s%s%ld-%u",
-             directory_length(output->target), output->target, prefix, (long)getpid(),
+    snprintf(output->temporary, sizeof output->temporary, "%s%ld-%u", prefix, (long)getpid(),
              atomic_fetch_add(&number, 1));
     if (make(output) >= 0) return true;
     if (errno != EEXIST) break;
@@ -135,7 +154,8 @@ static bool name_temporary(trs_replace *output, int (*make)(trs_replace *)) {
 }
 
 static int open_named(trs_replace *output) {
-  return output->fd = open(output->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  return output->fd = openat(output->folder, output->temporary,
+                             O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, output->mode);
 }
 
 /* True if `name`, of this prefix, was left by a killed process of this user on this machine: the
@@ -158,11 +178,14 @@ static bool is_leftover(int folder, const char *name, const char *prefix) {
 
 /* Removes files that killed writers left beside the target. */
 static void remove_leftovers(const trs_replace *output) {
-  char path[PATH_MAX], prefix[TRS_REPLACE_NAME];
+  char prefix[TRS_REPLACE_NAME];
   temporary_prefix(prefix);
-  snprintf(path, sizeof path, "%.*s.", directory_length(output->target), output->target);
-  DIR *folder = opendir(path);
-  if (!folder) return;
+  int list = openat(output->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  DIR *folder = list < 0 ? NULL : fdopendir(list);
+  if (!folder) {
+    if (list >= 0) close(list);
+    return;
+  }
   for (struct dirent *entry; (entry = readdir(folder));)
     if (is_leftover(dirfd(folder), entry->d_name, prefix))
       (void)unlinkat(dirfd(folder), entry->d_name, 0);
@@ -174,31 +197,85 @@ static const char file_links[] = "/proc/self/fd";
 
 static bool open_nameless(trs_replace *output) {
   if (access(file_links, X_OK)) return false; /* a file without a name could not be linked later */
-  snprintf(output->temporary, sizeof output->temporary, "%.*s.", directory_length(output->target),
-           output->target);
-  output->fd = open(output->temporary, O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
+  output->fd = openat(output->folder, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, output->mode);
   return output->nameless = output->fd >= 0;
 }
 
 static int link_nameless(trs_replace *output) {
   char file[sizeof file_links + 16];
   snprintf(file, sizeof file, "%s/%d", file_links, output->fd);
-  return linkat(AT_FDCWD, file, AT_FDCWD, output->temporary, AT_SYMLINK_FOLLOW);
+  return linkat(AT_FDCWD, file, output->folder, output->temporary, AT_SYMLINK_FOLLOW);
 }
 #else
 static bool open_nameless(trs_replace *output) { return output->nameless = false; }
 static int link_nameless(trs_replace *output) { return output->fd; }
 #endif
 
-static int create_temporary(trs_replace *output, mode_t mode) {
-  remove_leftovers(output);
-  if (open_nameless(output) || name_temporary(output, open_named)) {
-    (void)flock(output->fd, LOCK_EX | LOCK_NB); /* marks the file as being written */
-    if (mode) (void)!fchmod(output->fd, mode);  /* the permissions of the file to be replaced */
-    output->replaces = true;
-    return 0;
+/* ---- The file to be replaced. ---- */
+
+/* True if the process may act for owners of files (CAP_FOWNER). */
+static bool acts_for_owners(void) {
+  struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
+  struct __user_cap_data_struct set[_LINUX_CAPABILITY_U32S_3] = {{0}};
+  if (syscall(SYS_capget, &head, set)) return geteuid() == 0;
+  return set[CAP_TO_INDEX(CAP_FOWNER)].effective & CAP_TO_MASK(CAP_FOWNER);
+}
+
+/* The kernel's reasons to refuse a rename onto an existing file in a folder in which files may be
+ * created: 0, or errno's value. */
+static int refuses_rename(const trs_replace *output, const struct stat *about) {
+  struct statx file, folder;
+  if (!statx(output->folder, output->name, 0, STATX_BASIC_STATS, &file)) {
+    if (file.stx_attributes & (STATX_ATTR_IMMUTABLE | STATX_ATTR_APPEND)) return EPERM;
+#ifdef STATX_ATTR_MOUNT_ROOT
+    if (file.stx_attributes & STATX_ATTR_MOUNT_ROOT) return EBUSY;
+#endif
   }
-  return failure();
+  if (!statx(output->folder, "", AT_EMPTY_PATH, STATX_BASIC_STATS, &folder)) {
+    if (folder.stx_attributes & STATX_ATTR_APPEND) return EPERM;
+    const bool sticky = folder.stx_mode & S_ISVTX;
+    const uid_t me = geteuid();
+    if (sticky && about->st_uid != me && folder.stx_uid != me && !acts_for_owners()) return EPERM;
+  }
+  return 0;
+}
+
+enum { MOST_ACL = 1 << 16 };
+static const char acl_name[] = "system.posix_acl_access";
+
+/* Gives the temporary file the access list of the old one, or none instead of the one that its
+ * folder gives to new files.  False if the old one has a list that cannot be given. */
+static bool copy_access_list(const trs_replace *output) {
+  char *list = malloc(MOST_ACL);
+  ssize_t bytes = list ? getxattr(output->target, acl_name, list, MOST_ACL) : -1;
+  bool good = list && bytes < 0 && (errno == ENODATA || errno == ENOTSUP);
+  if (bytes >= 0) good = !fsetxattr(output->fd, acl_name, list, (size_t)bytes, 0);
+  if (bytes < 0 || !good) (void)fremovexattr(output->fd, acl_name);
+  free(list);
+  return good;
+}
+
+/* The temporary file gets the owner, group, access list and mode of the file to be replaced.  The
+ * rights of a group or a list that the writer cannot give are limited to those of all users. */
+static void copy_rights(const trs_replace *output, const struct stat *about) {
+  struct stat now;
+  mode_t mode = about->st_mode & 0777;
+  if (fstat(output->fd, &now)) return;
+  if (now.st_uid != about->st_uid) (void)!fchown(output->fd, about->st_uid, (gid_t)-1);
+  bool same = now.st_gid == about->st_gid || !fchown(output->fd, (uid_t)-1, about->st_gid);
+  if (!copy_access_list(output)) same = false;
+  if (!same) mode &= (mode_t)(0707 | (mode & 7) << 3);
+  (void)!fchmod(output->fd, mode);
+}
+
+/* old: the file to be replaced, or NULL. */
+static int create_temporary(trs_replace *output, const struct stat *old) {
+  output->mode = old ? 0600 : 0666; /* nobody reads it before it has the rights of the old one */
+  if (!open_nameless(output) && !name_temporary(output, open_named)) return failure();
+  (void)flock(output->fd, LOCK_EX | LOCK_NB); /* marks the file as being written */
+  if (old) copy_rights(output, old);
+  output->replaces = true;
+  return 0;
 }
 
 /* A file that this process has open has a position, after the data written so far; a newly opened
@@ -209,59 +286,93 @@ static int open_again(trs_replace *output) {
   return output->fd < 0 ? failure() : 0;
 }
 
+/* True if the target itself is written, as it has no content that could be replaced. */
+static bool is_written_itself(const trs_replace *output) {
+  struct stat about;
+  return output->open_file ||
+         (!stat(output->target, &about) && !S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode));
+}
+
+/* Creates the temporary file of a target that is a regular file or does not exist. */
+static int begin_replacing(trs_replace *output) {
+  struct stat about;
+  int error = open_folder(output);
+  if (error) return error;
+  bool exists = !fstatat(output->folder, output->name, &about, 0);
+  if (!exists && errno != ENOENT) return failure();
+  if (exists && S_ISDIR(about.st_mode)) return EISDIR;
+  if (!exists && !*output->name) return EISDIR;
+  if (exists) error = refuses_rename(output, &about);
+  return error ? error : create_temporary(output, exists ? &about : NULL);
+}
+
 static int open_target(trs_replace *output) {
-  struct stat about;
   if (output->open_file) return open_again(output);
-  bool exists = !stat(output->target, &about);
-  if (exists && S_ISDIR(about.st_mode)) {
-    errno = EISDIR;
-    return failure();
+  if (is_written_itself(output)) {
+    output->fd = open(output->target, O_WRONLY | O_CLOEXEC);
+    return output->fd < 0 ? failure() : 0;
   }
-  if (!exists || S_ISREG(about.st_mode))
-    return create_temporary(output, exists ? about.st_mode & 0777 : 0);
-  output->fd = open(output->target, O_WRONLY | O_CLOEXEC);
-  return output->fd < 0 ? failure() : 0;
+  int error = begin_replacing(output);
+  if (error) close_folder(output);
+  return error;
 }
 
-/* True if new files can be created in the target's directory. */
-static bool is_writable_folder(trs_replace *output) {
-  char *slash = strrchr(output->target, '/');
-  if (!slash) return !access(".", W_OK | X_OK);
-  slash[slash == output->target] = '\0';
-  return !access(output->target, W_OK | X_OK);
+static int check_itself(const trs_replace *output) {
+  if (output->number < 0) return access(output->path, W_OK) ? failure() : 0;
+  int flags = fcntl(output->number, F_GETFL);
+  return flags >= 0 && (flags & O_ACCMODE) != O_RDONLY ? 0 : EBADF;
 }
 
-static bool is_writable(trs_replace *output) {
-  struct stat about;
-  if (output->number >= 0) {
-    int flags = fcntl(output->number, F_GETFL);
-    errno = EBADF;
-    return flags >= 0 && (flags & O_ACCMODE) != O_RDONLY;
-  }
-  bool exists = !stat(output->target, &about);
-  errno = EISDIR;
-  if (exists && S_ISDIR(about.st_mode)) return false;
-  bool itself = output->open_file || (exists && !S_ISREG(about.st_mode));
-  return itself ? !access(output->path, W_OK) : is_writable_folder(output);
-}
-
+/* Creates the temporary file as the writing will, and drops it. */
 int trs_replace_check(const char *path) {
-  trs_replace output = {.path = path};
+  trs_replace output = {.path = path, .fd = -1, .folder = -1};
   int error = find_target(&output);
-  if (!error && !is_writable(&output)) error = failure();
+  if (error) return error;
+  if (is_written_itself(&output)) return check_itself(&output);
+  error = begin_replacing(&output);
+  if (output.replaces) (void)trs_replace_close(&output, false);
+  close_folder(&output);
   return error;
 }
 
 int trs_replace_open(trs_replace *output, const char *path) {
-  *output = (trs_replace){.path = path, .fd = -1};
+  *output = (trs_replace){.path = path, .fd = -1, .folder = -1};
   int error = find_target(output);
-  return error ? error : open_target(output);
+  if (!error) error = open_target(output);
+  if (!error && output->replaces) remove_leftovers(output);
+  return error;
+}
+
+/* ---- Writing. ---- */
+
+/* As write, but a reader that has left is EPIPE, and the limit on file sizes EFBIG, without the
+ * signals that would end the program: the thread blocks them, and takes those that the write has
+ * caused.  A write of a part also causes SIGPIPE, if the reader leaves meanwhile. */
+static ssize_t write_quietly(int fd, const void *bytes, size_t count) {
+  static const int causes[] = {SIGPIPE, SIGXFSZ};
+  sigset_t caused, pending, before;
+  sigemptyset(&caused);
+  sigpending(&pending);
+  for (int k = 0; k < 2; k++)
+    if (!sigismember(&pending, causes[k])) sigaddset(&caused, causes[k]);
+  pthread_sigmask(SIG_BLOCK, &caused, &before);
+  ssize_t written = write(fd, bytes, count);
+  const int error = errno;
+  if (written < 0 || (size_t)written < count)
+    while (sigtimedwait(&caused, NULL, &(struct timespec){0, 0}) > 0 || errno == EINTR) continue;
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  errno = error;
+  return written;
 }
 
 int trs_replace_write(trs_replace *output, const void *bytes, int64_t count) {
   for (const char *at = bytes; count > 0;) {
-    ssize_t written = write(output->fd, at, (size_t)count);
+    ssize_t written = write_quietly(output->fd, at, (size_t)count);
     if (written < 0 && errno == EINTR) continue;
+    if (written < 0 && errno == EAGAIN) { /* another program has made the pipe nonblocking */
+      (void)poll(&(struct pollfd){.fd = output->fd, .events = POLLOUT}, 1, -1);
+      continue;
+    }
     if (written < 0) return failure();
     at += written;
     count -= written;
@@ -270,10 +381,8 @@ int trs_replace_write(trs_replace *output, const void *bytes, int64_t count) {
 }
 
 /* Flushes the rename to the disk.  A file system that cannot do that is not an error. */
-static void sync_directory(char *path) {
-  char *slash = strrchr(path, '/');
-  if (slash) slash[slash == path] = '\0';
-  int fd = open(slash ? path : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+static void sync_folder(const trs_replace *output) {
+  int fd = openat(output->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd < 0) return;
   (void)!fsync(fd);
   close(fd);
@@ -292,11 +401,14 @@ int trs_replace_close(trs_replace *output, bool keep) {
   int error = keep ? complete(output) : 0;
   if (close(output->fd) && !error) error = failure();
   keep = keep && !error;
-  if (keep && output->replaces && rename(output->temporary, output->target)) {
+  if (keep && output->replaces &&
+      renameat(output->folder, output->temporary, output->folder, output->name)) {
     error = failure();
     keep = false;
   }
-  if (!keep && output->replaces && !output->nameless) unlink(output->temporary);
-  if (keep && output->replaces) sync_directory(output->temporary);
+  if (!keep && output->replaces && !output->nameless)
+    unlinkat(output->folder, output->temporary, 0);
+  if (keep && output->replaces) sync_folder(output);
+  close_folder(output);
   return error;
 }

@@ -12,9 +12,12 @@
 enum { TRS_REPLACE_NAME = 96 }; /* size of the host's name and the prefix in the temporary's name */
 
 typedef struct trs_replace {
-  const char *path;      /* as the caller gave it */
-  char target[PATH_MAX]; /* the file to replace, after following symbolic links */
-  char temporary[PATH_MAX + TRS_REPLACE_NAME + 32]; /* beside the target */
+  const char *path;                      /* as the caller gave it */
+  char target[PATH_MAX];                 /* the file to replace, after following symbolic links */
+  const char *name;                      /* the end of target, behind its folder */
+  int folder;                            /* descriptor of the target's folder, or -1 */
+  char temporary[TRS_REPLACE_NAME + 32]; /* in that folder */
+  unsigned mode;                         /* with which the temporary file is created */
   bool replaces;  /* there is a temporary file; false for targets that cannot be replaced, such as a
                      device or a pipe */
   bool nameless;  /* it has no name yet */
@@ -24,7 +27,8 @@ typedef struct trs_replace {
   int fd;
 } trs_replace;
 
-/* Fails if path cannot be opened, as far as possible without opening it. */
+/* Fails if path cannot be written: creates the temporary file as trs_replace_open does, and removes
+ * it. */
 int trs_replace_check(const char *path);
 
 /* Creates the temporary file, or opens a device or pipe directly. */

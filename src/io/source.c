@@ -4,12 +4,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdatomic.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/text.h"
+
 static trs_status file_error(const char *what, const char *path) {
-  return trs_fail(TRS_ERROR_FILE, -1, "cannot %s %s: %s", what, path, strerror(errno));
+  return trs_fail(TRS_ERROR_FILE, -1, "cannot %s %s: %s", what, path, trs_error_text(errno));
 }
 
 static trs_status open_file(int *fd, struct stat *about, const char *path) {
@@ -35,6 +38,10 @@ static int64_t read_fully(int fd, int64_t at, char *to, int64_t count) {
     size_t rest = (size_t)(count - length);
     ssize_t got = at < 0 ? read(fd, to + length, rest) : pread(fd, to + length, rest, at + length);
     if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && errno == EAGAIN) { /* another program has made the pipe nonblocking */
+      (void)poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, -1);
+      continue;
+    }
     if (got < 0) return -1;
     if (got == 0) break;
     length += got;

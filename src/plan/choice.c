@@ -2,11 +2,13 @@
  * of one solve, which includes the analysis divided by the number of expected solves.  Estimates
  * only compare methods; they do not predict times. */
 #include <math.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/config.h"
+#include "base/text.h"
 #include "plan/choice.h"
 
 /* The list is included twice, each time with another TRS_METHOD. */
@@ -49,11 +51,12 @@ static int number_of(const trs_method *method) {
   return m;
 }
 
-const char *trs_method_list(void) {
-  static _Thread_local char text[4096];
+static char list[4096];
+
+static void write_list(void) {
   size_t used = 0;
-  for (int m = 0; m < NMETHODS && used < sizeof text; m++) {
-    int more = snprintf(text + used, sizeof text - used, "%-18s%-12s%s%s\n", methods[m].name,
+  for (int m = 0; m < NMETHODS && used < sizeof list; m++) {
+    int more = snprintf(list + used, sizeof list - used, "%-18s%-12s%s%s\n", methods[m].name,
                         methods[m].backend, methods[m].summary,
                         methods[m].table ? ""
                         : methods[m].of_paper && !TRS_HAVE_PAPERS
@@ -61,7 +64,12 @@ const char *trs_method_list(void) {
                             : " [not in this build]");
     if (more > 0) used += (size_t)more;
   }
-  return text;
+}
+
+const char *trs_method_list(void) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, write_list);
+  return list;
 }
 
 static bool offered(const trs_plan *plan, const trs_method *method) {
@@ -219,7 +227,7 @@ bool trs_plan_decline(trs_plan *plan, const char *format, ...) {
   trs_verdict *verdict = &plan->choice->verdict;
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(verdict->why, sizeof verdict->why, format, arguments);
+  trs_print_list(verdict->why, sizeof verdict->why, format, arguments);
   va_end(arguments);
   return verdict->declined = true;
 }
@@ -237,7 +245,7 @@ static void add_reason(trs_plan *plan, const char *format, ...) {
   const size_t used = strlen(plan->reason);
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(plan->reason + used, sizeof plan->reason - used, format, arguments);
+  trs_print_list(plan->reason + used, sizeof plan->reason - used, format, arguments);
   va_end(arguments);
 }
 

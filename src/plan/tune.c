@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "plan/choice.h"
 #include "plan/timing.h"
 
@@ -21,8 +22,8 @@ static trs_status time_solves(tuning *t, trs_plan *plan, double *seconds) {
   const int64_t asked = t->plan->options.nrhs, nrhs = asked < 1 ? 1 : asked < MOST ? asked : MOST;
   const size_t used = strlen(t->times);
   TRS_TRY(trs_plan_time(plan, nrhs, TRS_COL_MAJOR, &how, seconds));
-  snprintf(t->times + used, sizeof t->times - used, "%s%s %.3g us", used ? ", " : "",
-           plan->method->name, 1e6 * *seconds);
+  trs_print(t->times + used, sizeof t->times - used, "%s%s %.3g us", used ? ", " : "",
+            plan->method->name, 1e6 * *seconds);
   return TRS_SUCCESS;
 }
 

@@ -28,6 +28,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "worker/worker.h"
 
 enum { STACK = 16384 };
@@ -213,7 +214,7 @@ trs_status trs_worker_launch(trs_worker_process **process, const char *path, con
   trs_worker_finish(p);
   if (status) return status;
   return trs_fail(error == ENOMEM ? TRS_ERROR_MEMORY : TRS_ERROR_FILE, -1, "cannot start %s: %s",
-                  path, strerror(error));
+                  path, trs_error_text(error));
 }
 
 int trs_worker_finish(trs_worker_process *p) {

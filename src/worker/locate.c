@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "worker/folders.h"
 #include "worker/worker.h"
 
@@ -58,7 +59,7 @@ static trs_status find(char *path, const char *program) {
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
                     "%s/trireme-worker-%s: %s; TRIREME_WORKERS names the folder where Trireme's "
                     "worker programs are",
-                    folder_named, program, strerror(errno));
+                    folder_named, program, trs_error_text(errno));
   }
   if (is_near_library(path, program) || is_near_program(path, program) ||
       is_executable(path, TRS_WORKERS_INSTALLED, program))

@@ -23,6 +23,8 @@
 #include <unistd.h>
 
 #include "base/config.h"
+#include "base/setting.h"
+#include "base/text.h"
 
 enum {
   FIRST_FILE = 10,
@@ -45,28 +47,14 @@ struct trs_worker {
 static trs_status cannot(const trs_worker *w, const char *what, int error) {
   trs_status status = error == ENOMEM || error == ENOSPC ? TRS_ERROR_MEMORY : TRS_ERROR_FILE;
   return trs_fail(status, -1, "%s needs a process of its own: cannot %s: %s", w->job.library, what,
-                  strerror(error));
+                  trs_error_text(error));
 }
 
 /* ---- Limits. ---- */
 
-static trs_status take_limit(double *limit, const char *name) {
-  const char *text = getenv(name);
-  char *rest;
-  *limit = 0;
-  if (!text || !*text) return TRS_SUCCESS;
-  double given = strtod(text, &rest);
-  if (rest == text || *rest || !(given >= 0) || !isfinite(given))
-    return trs_fail(TRS_ERROR_ARGUMENT, -1,
-                    "the environment variable %s is \"%s\": it must be a number, 0 for no limit",
-                    name, text);
-  *limit = given;
-  return TRS_SUCCESS;
-}
-
 static trs_status take_limits(trs_worker *w) {
-  TRS_TRY(take_limit(&w->told_seconds, "TRIREME_WORKER_SECONDS"));
-  return take_limit(&w->told_megabytes, "TRIREME_WORKER_MB");
+  TRS_TRY(trs_setting_limit(&w->told_seconds, "TRIREME_WORKER_SECONDS"));
+  return trs_setting_limit(&w->told_megabytes, "TRIREME_WORKER_MB");
 }
 
 void trs_worker_limit(trs_worker *w, double seconds, int64_t bytes) {
@@ -168,8 +156,13 @@ static int read_log(const trs_worker *w, char said[SAID]) {
   return (int)got;
 }
 
+static bool contains(const char *text, const char *word) {
+  while (*text && !trs_same_letters(text, word, strlen(word))) text++;
+  return *text;
+}
+
 static bool speaks_of_memory(const char *said) {
-  return strcasestr(said, "memory") || strcasestr(said, "alloc");
+  return contains(said, "memory") || contains(said, "alloc");
 }
 
 /* Reports how the process ended by itself. */
@@ -181,7 +174,7 @@ static trs_status ended(trs_worker *w) {
     snprintf(how, sizeof how, "ran out of memory");
   else if (WIFSIGNALED(state))
     snprintf(how, sizeof how, "ended with signal %d (%s)%s", WTERMSIG(state),
-             strsignal(WTERMSIG(state)),
+             trs_signal_text(WTERMSIG(state)),
              WTERMSIG(state) == SIGKILL ? ": it was killed, perhaps for want of memory" : "");
   else
     snprintf(how, sizeof how, "ended its process with exit status %d", WEXITSTATUS(state));

@@ -4,11 +4,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
+#include <linux/fs.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/file.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "base/config.h"
@@ -77,7 +82,7 @@ TEST(an_old_file_is_replaced_and_keeps_its_mode) {
 /* A file size limit stands in for a full disk. */
 TEST(a_full_disk_leaves_the_old_file_alone) {
   struct rlimit before, limit;
-  signal(SIGXFSZ, SIG_IGN);
+  assert_true(signal(SIGXFSZ, SIG_DFL) != SIG_ERR);
   assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
   for (int k = 0; k < NAMES; k++) {
     static const rlim_t sizes[] = {0, 10, 1000, 20000, 500000};
@@ -166,6 +171,186 @@ TEST(what_can_be_written_is_told_before) {
   assert_content(scratch("a.mtx"), "old");
 }
 
+/* ---- Rights of the file that is replaced. ---- */
+
+static struct stat stat_of(const char *path) {
+  struct stat about;
+  assert_int_equal(stat(path, &about), 0);
+  return about;
+}
+
+TEST(every_mode_stays) {
+  static const mode_t modes[] = {0, 0400, 0444, 0600, 0640, 0664, 0777, 0707};
+  mode_t before = umask(077);
+  for (size_t k = 0; k < COUNT(modes); k++) {
+    const char *path = scratch_text("mode.mtx", "old");
+    assert_int_equal(chmod(path, modes[k]), 0);
+    assert_int_equal(trs_replace_check(path), 0);
+    assert_success(write_text("new", 3, path));
+    assert_int_equal(stat_of(path).st_mode & 0777, modes[k]);
+    assert_int_equal(chmod(path, 0600), 0);
+    assert_content(path, "new");
+  }
+  umask(before);
+}
+
+enum { STRANGER = 65534, OTHER_GROUP = 100 };
+
+/* What the function returns in a process of another user who is a member of a group, or -1. */
+static int as_stranger(int group, int (*function)(const char *path), const char *path) {
+  int state;
+  pid_t child = fork();
+  if (!child) {
+    gid_t groups[] = {(gid_t)group};
+    if (setgroups(group >= 0, groups) || setgid(STRANGER) || setuid(STRANGER)) _exit(99);
+    _exit(function(path));
+  }
+  assert_int_equal(waitpid(child, &state, 0), child);
+  return WIFEXITED(state) ? WEXITSTATUS(state) : -1;
+}
+
+static int write_new(const char *path) { return (int)write_text("new", 3, path); }
+
+TEST(owner_and_group_stay) {
+  if (geteuid()) skip_test("only root can give files to others");
+  const char *path = scratch_text("owned.mtx", "old");
+  assert_int_equal(chown(path, STRANGER, OTHER_GROUP), 0);
+  assert_int_equal(chmod(path, 0640), 0);
+  assert_success(write_text("new", 3, path));
+  assert_int_equal(stat_of(path).st_uid, STRANGER);
+  assert_int_equal(stat_of(path).st_gid, OTHER_GROUP);
+  assert_int_equal(stat_of(path).st_mode & 0777, 0640);
+  assert_int_equal(chmod(scratch(""), 0777), 0);
+  assert_int_equal(as_stranger(OTHER_GROUP, write_new, path), TRS_SUCCESS);
+  assert_int_equal(stat_of(path).st_gid, OTHER_GROUP);
+  assert_int_equal(stat_of(path).st_mode & 0777, 0640);
+  assert_int_equal(chmod(path, 0664),
+                   0); /* a group that cannot be given: its rights are those of all */
+  assert_int_equal(as_stranger(-1, write_new, path), TRS_SUCCESS);
+  assert_int_equal(stat_of(path).st_gid, STRANGER);
+  assert_int_equal(stat_of(path).st_mode & 0777, 0644);
+  assert_int_equal(chmod(scratch(""), 0700), 0);
+}
+
+TEST(files_of_others_in_a_sticky_folder_are_told_before) {
+  if (geteuid()) skip_test("only root can give files to others");
+  const char *path = scratch_text("theirs.mtx", "old");
+  assert_int_equal(chmod(path, 0666), 0);
+  assert_int_equal(chmod(scratch(""), 01777), 0);
+  assert_int_equal(as_stranger(-1, trs_replace_check, path), EPERM);
+  assert_int_equal(as_stranger(-1, write_new, path), TRS_ERROR_FILE);
+  assert_int_equal(trs_replace_check(path), 0);
+  assert_int_equal(chown(path, STRANGER, STRANGER), 0);
+  assert_int_equal(as_stranger(-1, trs_replace_check, path), 0);
+  assert_int_equal(chmod(scratch(""), 0755), 0);
+  assert_int_equal(as_stranger(-1, trs_replace_check, path), EACCES);
+  assert_int_equal(chmod(scratch(""), 0700), 0);
+}
+
+/* An access list as its extended attribute: version 2, then tag, rights and number of each entry.
+ */
+typedef struct access_list {
+  uint32_t version;
+  struct {
+    uint16_t tag, rights;
+    uint32_t number;
+  } entry[5];
+} access_list;
+
+static const access_list list_of_a_reader = {
+    2, {{1, 6, ~0u}, {2, 4, 1234}, {4, 0, ~0u}, {16, 4, ~0u}, {32, 0, ~0u}}};
+static const char own_list[] = "system.posix_acl_access", of_new[] = "system.posix_acl_default";
+
+TEST(access_lists_stay) {
+  access_list found;
+  const char *path = scratch_text("listed.mtx", "old");
+  if (setxattr(path, own_list, &list_of_a_reader, sizeof list_of_a_reader, 0))
+    skip_test("this file system has no access lists");
+  assert_success(write_text("new", 3, path));
+  assert_int_equal(getxattr(path, own_list, &found, sizeof found), sizeof found);
+  assert_memory_equal(&found, &list_of_a_reader, sizeof found);
+  assert_int_equal(stat_of(path).st_mode & 0777, 0640);
+  /* a list that the folder gives to new files is not that of the old one */
+  const char *plain = scratch_text("unlisted.mtx", "old");
+  assert_int_equal(chmod(plain, 0640), 0);
+  assert_int_equal(setxattr(scratch(""), of_new, &list_of_a_reader, sizeof list_of_a_reader, 0), 0);
+  assert_success(write_text("new", 3, plain));
+  assert_int_equal(getxattr(plain, own_list, &found, sizeof found), -1);
+  assert_int_equal(stat_of(plain).st_mode & 0777, 0640);
+  assert_success(write_text("new", 3, scratch("listed_new.mtx")));
+  assert_int_equal(getxattr(scratch("listed_new.mtx"), own_list, &found, sizeof found),
+                   sizeof found);
+  assert_int_equal(removexattr(scratch(""), of_new), 0);
+}
+
+/* chattr +i */
+static bool set_immutable(const char *path, bool on) {
+  long flags = 0;
+  int fd = open(path, O_RDONLY);
+  bool good = fd >= 0 && !ioctl(fd, FS_IOC_GETFLAGS, &flags);
+  flags = on ? flags | FS_IMMUTABLE_FL : flags & ~FS_IMMUTABLE_FL;
+  good = good && !ioctl(fd, FS_IOC_SETFLAGS, &flags);
+  if (fd >= 0) close(fd);
+  return good;
+}
+
+TEST(immutable_files_are_told_before) {
+  const char *path = scratch_text("immutable.mtx", "old");
+  if (!set_immutable(path, true)) skip_test("files cannot be made immutable here");
+  int error = trs_replace_check(path);
+  trs_status status = write_text("new", 3, path);
+  assert_true(set_immutable(path, false));
+  assert_int_equal(error, EPERM);
+  assert_int_equal(status, TRS_ERROR_FILE);
+  assert_content(path, "old");
+}
+
+TEST(names_that_are_too_long_are_told_before) {
+  char name[300], path[PATH_MAX + 300], folder[201];
+  memset(name, 'n', sizeof name);
+  name[256] = '\0';
+  int files = scratch_count();
+  assert_int_equal(trs_replace_check(scratch(name)), ENAMETOOLONG);
+  assert_failure(TRS_ERROR_FILE, "name too long", write_text("new", 3, scratch(name)));
+  /* the longest path: that of the temporary file would be longer */
+  memset(folder, 'f', sizeof folder - 1);
+  folder[sizeof folder - 1] = '\0';
+  size_t first = strlen(strcpy(path, scratch("")));
+  while (path[first - 1] == '/') path[--first] = '\0';
+  size_t length = first;
+  while (length + sizeof folder < PATH_MAX - 1 - 10) {
+    length += (size_t)snprintf(path + length, sizeof path - length, "/%s", folder);
+    assert_int_equal(mkdir(path, 0700), 0);
+  }
+  memset(name, 'n', sizeof name);
+  const size_t rest = PATH_MAX - 1 - length - 1;
+  assert_true(rest > 0 && rest < 256);
+  name[rest] = '\0';
+  snprintf(path + length, sizeof path - length, "/%s", name);
+  assert_int_equal(strlen(path), PATH_MAX - 1);
+  assert_int_equal(trs_replace_check(path), 0);
+  assert_success(write_text("new", 3, path));
+  assert_success(write_text("new", 3, path));
+  assert_int_equal(unlink(path), 0);
+  for (; length > first; length -= sizeof folder) {
+    path[length] = '\0';
+    assert_int_equal(rmdir(path), 0);
+  }
+  assert_int_equal(scratch_count(), files);
+}
+
+TEST(a_folder_may_go_on_while_the_process_moves) {
+  char before[PATH_MAX];
+  trs_output output;
+  assert_non_null(getcwd(before, sizeof before));
+  assert_int_equal(chdir(scratch("")), 0);
+  assert_success(trs_output_open(&output, "moved.mtx"));
+  assert_int_equal(chdir("/"), 0);
+  assert_success(trs_output_close(&output, trs_output_write(&output, "new", 3)));
+  assert_int_equal(chdir(before), 0);
+  assert_content(scratch("moved.mtx"), "new");
+}
+
 TEST(the_longest_names_are_written) {
   char name[256];
   memset(name, 'n', sizeof name);
@@ -207,6 +392,78 @@ TEST(a_link_to_a_pipe_is_written_to) {
   assert_string_equal(text, "words");
   close(ends[0]);
   close(ends[1]);
+}
+
+/* The program neither ignores nor blocks the signal, which would end it. */
+TEST(a_reader_that_has_left_is_an_error) {
+  int ends[2];
+  char file[64];
+  sigset_t pending;
+  if (access("/proc/self/fd", X_OK)) skip_test("no /proc");
+  assert_true(signal(SIGPIPE, SIG_DFL) != SIG_ERR);
+  for (int k = 1; k < NAMES; k++) {
+    assert_int_equal(pipe(ends), 0);
+    snprintf(file, sizeof file, "/proc/self/fd/%d", ends[1]);
+    unlink(scratch(name_of(k)));
+    assert_int_equal(symlink(file, scratch(name_of(k))), 0);
+    close(ends[0]);
+    assert_failure(TRS_ERROR_FILE, "Broken pipe", trs_write_matrix(A, scratch(name_of(k)), NULL));
+    close(ends[1]);
+    unlink(scratch(name_of(k)));
+  }
+  sigpending(&pending);
+  assert_int_equal(sigismember(&pending, SIGPIPE), 0);
+}
+
+static void *read_some(void *fd) {
+  char bytes[100];
+  (void)!read(*(int *)fd, bytes, sizeof bytes);
+  close(*(int *)fd);
+  return NULL;
+}
+
+/* The kernel raises the signal too if a part is written before the reader leaves. */
+TEST(a_reader_that_leaves_is_an_error) {
+  for (int k = 0; k < 200; k++) {
+    int ends[2];
+    char name[64];
+    pthread_t reader;
+    assert_int_equal(pipe(ends), 0);
+    snprintf(name, sizeof name, "/dev/fd/%d", ends[1]);
+    if (access(name, W_OK)) skip_test("no /dev/fd");
+    assert_int_equal(pthread_create(&reader, NULL, read_some, &ends[0]), 0);
+    assert_failure(TRS_ERROR_FILE, "Broken pipe", trs_write_matrix(A, name, NULL));
+    pthread_join(reader, NULL);
+    close(ends[1]);
+  }
+}
+
+static void *read_slowly(void *fd) {
+  static char bytes[1 << 16];
+  int64_t sum = 0;
+  for (ssize_t got; (got = read(*(int *)fd, bytes, sizeof bytes)) > 0;) sum += got;
+  return (void *)(intptr_t)sum;
+}
+
+/* Another program, which has the pipe too, may have made it so. */
+TEST(a_nonblocking_pipe_takes_all) {
+  int ends[2];
+  char name[64];
+  void *sum;
+  size_t length;
+  pthread_t reader;
+  assert_int_equal(pipe(ends), 0);
+  assert_int_equal(fcntl(ends[1], F_SETFL, O_NONBLOCK), 0);
+  snprintf(name, sizeof name, "/dev/fd/%d", ends[1]);
+  if (access(name, W_OK)) skip_test("no /dev/fd");
+  assert_int_equal(pthread_create(&reader, NULL, read_slowly, &ends[0]), 0);
+  assert_success(trs_write_matrix(A, name, NULL));
+  close(ends[1]);
+  pthread_join(reader, &sum);
+  close(ends[0]);
+  assert_success(trs_write_matrix(A, scratch("whole.mtx"), NULL));
+  free(scratch_load(scratch("whole.mtx"), &length));
+  assert_int_equal((intptr_t)sum, length);
 }
 
 /* /dev/stdout is such a link if standard output goes to a file, by > or by >>. */

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "analysis/host_system.h"
+#include "base/text.h"
 #include "base/timer.h"
 #include "device/opencl_state.h"
 #include "matrix/values.h"
@@ -309,13 +310,13 @@ static double device_seconds(const trs_plan *plan) {
 static void describe_one(const trs_plan *plan, char *text, size_t size) {
   const syncfree *s = plan->state;
   const char *sums = s->scratchpad ? ", sums within a group in scratchpad" : ", no scratchpad";
-  snprintf(text, size, "a warp of %d per component, %zu per group%s; preprocessing %.6g ms",
+  trs_print(text, size, "a warp of %d per component, %zu per group%s; preprocessing %.6g ms",
            (int)s->facts.lanes, s->warps, s->warps > 1 ? sums : "", 1e3 * s->preprocessing);
 }
 
 static void describe_many(const trs_plan *plan, char *text, size_t size) {
   const syncfree *s = plan->state;
-  snprintf(text, size,
+  trs_print(text, size,
            "a warp of %d per component, %zu per group, up to %lld right-hand side%s at once; "
            "preprocessing %.6g ms",
            (int)s->facts.lanes, s->warps, (long long)s->most_width, s->most_width == 1 ? "" : "s",

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "device/fault.h"
 #include "analysis/host_system.h"
 #include "plan/choice.h"
@@ -459,7 +460,7 @@ static int64_t bytes(const trs_plan *plan) {
 static void describe(const trs_plan *plan, char *text, size_t size) {
   const trs_push_state *p = plan->state;
   const double n = plan->system.n > 0 ? (double)plan->system.n : 1;
-  int length = snprintf(
+  int length = trs_print(
       text, size,
       "%d of %d members, partition %s: %.3g pushes a row, balance %.2f (%.2f by levels), %d steps "
       "between members on the longest path; %d levels of %d blocks of up to %d rows, %s "
@@ -473,9 +474,9 @@ static void describe(const trs_plan *plan, char *text, size_t size) {
         snprintf(text + length, size - (size_t)length,
                  "; %lld blocks cut, whose inverses would lose digits", (long long)p->refused);
   if (trs_matrix_is_deferred(plan->matrix) && length > 0 && (size_t)length < size)
-    snprintf(text + length, size - (size_t)length,
-             "; values came member by member, %.3g MB at once at most",
-             (double)plan->matrix->largest_part * 1e-6);
+    trs_print(text + length, size - (size_t)length,
+              "; values came member by member, %.3g MB at once at most",
+              (double)plan->matrix->largest_part * 1e-6);
 }
 
 static void free_state(trs_plan *plan) {

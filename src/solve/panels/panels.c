@@ -7,6 +7,7 @@
  * panels.  Source of the supernodes: Liu, Ng, Peyton 1993 (analysis/panels.h). */
 #include <stdio.h>
 
+#include "base/text.h"
 #include "plan/choice.h"
 #include "solve/panels/kernels.h"
 
@@ -153,9 +154,9 @@ static int64_t bytes(const trs_plan *plan) {
 
 static void describe(const trs_plan *plan, char *text, size_t size) {
   const trs_panels *P = &((const trs_panels_state *)plan->state)->panels;
-  snprintf(text, size, "%lld panels by %s, up to %d wide, %.0f %% zeros", (long long)P->count,
-           P->by_rows ? "rows" : "columns", P->widest,
-           P->entries ? 100.0 * (double)P->zeros / (double)(P->entries + P->zeros) : 0);
+  trs_print(text, size, "%lld panels by %s, up to %d wide, %.0f %% zeros", (long long)P->count,
+            P->by_rows ? "rows" : "columns", P->widest,
+            P->entries ? 100.0 * (double)P->zeros / (double)(P->entries + P->zeros) : 0);
 }
 
 static void free_state(trs_plan *plan) {

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/config.h"
+#include "base/text.h"
 #include "worker/programs/serve.h"
 
 #if defined TRS_SANITIZE_ADDRESS || defined TRS_SANITIZE_THREAD
@@ -62,7 +63,7 @@ trs_status trs_serve_give(void *array, int64_t count, size_t size) {
   int error = bytes ? posix_fallocate(TRS_WORKER_MEMORY, from, bytes) : 0;
   if (error)
     return trs_fail(TRS_ERROR_MEMORY, -1, "out of memory: %.1f MB wanted to share: %s",
-                    (double)bytes / 1e6, strerror(error));
+                    (double)bytes / 1e6, trs_error_text(error));
   shared.out = from + bytes;
   return map(array, from, bytes, MAP_SHARED);
 }
@@ -143,7 +144,9 @@ static void print_peak_memory(int status, void *unused) {
   const char *peak = got < 0 ? NULL : strstr(text, "VmHWM:");
   (void)status, (void)unused;
   fflush(NULL);
-  if (peak) dprintf(STDERR_FILENO, " (after %.3g GB)", strtod(peak + 6, NULL) / 1e6);
+  if (!peak) return;
+  int length = trs_print(text, sizeof text, " (after %.3g GB)", trs_number(peak + 6, NULL) / 1e6);
+  (void)!write(STDERR_FILENO, text, (size_t)length);
 }
 
 int main(void) {

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "plan/timing.h"
 #include "solve/cuda/engine/state.h"
 
@@ -606,8 +607,8 @@ static void describe_substitution(const engine *e, char *text, size_t size) {
   *text = '\0';
   if (!s->order) return;
   int used =
-      snprintf(text, size, "%d levels, of which substitution with %.2g times the entries makes ",
-               e->levels, (double)s->joint.nnz / (double)(S->nnz + (S->has_diagonal ? 0 : S->n)));
+      trs_print(text, size, "%d levels, of which substitution with %.2g times the entries makes ",
+                e->levels, (double)s->joint.nnz / (double)(S->nnz + (S->has_diagonal ? 0 : S->n)));
   if (s->guarded && used > 0 && (size_t)used < size)
     snprintf(text + used, size - (size_t)used, "(%lld rows kept for their digits) ",
              (long long)s->guarded);
@@ -624,12 +625,12 @@ static void describe(const trs_plan *plan, char *text, size_t size) {
     snprintf(cut, sizeof cut, "; %lld blocks cut, whose inverses would lose digits",
              (long long)e->refused);
   describe_substitution(e, substituted, sizeof substituted);
-  snprintf(text, size,
-           "%s%d levels of %d blocks of up to %d rows, %d slices, %d launches, %d levels in one "
-           "block of threads and %d in a cluster, %s %.3g ms%s",
-           substituted, c->slices.nlevels, c->slices.nblocks, c->rules.most_block,
-           c->slices.nslices, c->nranges, levels[TRS_LAUNCH_SINGLE_BLOCK],
-           levels[TRS_LAUNCH_CLUSTER], e->tuned ? "timed at" : "expects", 1e3 * c->seconds, cut);
+  trs_print(text, size,
+            "%s%d levels of %d blocks of up to %d rows, %d slices, %d launches, %d levels in one "
+            "block of threads and %d in a cluster, %s %.3g ms%s",
+            substituted, c->slices.nlevels, c->slices.nblocks, c->rules.most_block,
+            c->slices.nslices, c->nranges, levels[TRS_LAUNCH_SINGLE_BLOCK],
+            levels[TRS_LAUNCH_CLUSTER], e->tuned ? "timed at" : "expects", 1e3 * c->seconds, cut);
 }
 
 static void free_state(trs_plan *plan) {

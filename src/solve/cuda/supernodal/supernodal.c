@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/text.h"
 #include "analysis/host_system.h"
 #include "analysis/panels.h"
 #include "plan/parameters.h"
@@ -308,11 +309,11 @@ static void describe(const trs_plan *plan, char *text, size_t size) {
   if (s->refused)
     snprintf(cut, sizeof cut, "; %lld cut, whose inverses would lose digits",
              (long long)s->refused);
-  snprintf(text, size,
-           "%lld supernodes by %s in %d levels, the widest of %d, %.3g %% explicit zeros, %d "
-           "threads each%s",
-           (long long)P->count, P->by_rows ? "rows" : "columns", P->levels, P->widest,
-           kept ? 100 * (double)P->zeros / (double)kept : 0, s->args.threads, cut);
+  trs_print(text, size,
+            "%lld supernodes by %s in %d levels, the widest of %d, %.3g %% explicit zeros, %d "
+            "threads each%s",
+            (long long)P->count, P->by_rows ? "rows" : "columns", P->levels, P->widest,
+            kept ? 100 * (double)P->zeros / (double)kept : 0, s->args.threads, cut);
 }
 
 static void free_state(trs_plan *plan) {
