@@ -261,7 +261,7 @@ def lu(A: Any, *, order: str = "default", pivot_threshold: float = 0.1,
     order : {"default", "nd", "amd", "natural", "rcm", "colour"}, optional
         The default is nested dissection by METIS.
     pivot_threshold : float, optional
-        The diagonal stays pivot above this share of its column.
+        The diagonal stays pivot above this share of its column, from 0 to 1; 0: if it is not zero.
     equilibrate : bool, optional
         Scale rows and columns first.
     progress : callable or True, optional
@@ -275,7 +275,8 @@ def lu(A: Any, *, order: str = "default", pivot_threshold: float = 0.1,
     -----
     Wheels have neither SuperLU nor METIS: there use ``from_factors(scipy.sparse.linalg.splu(A))``.
     """
-    return _factor(A, _api.TRS_FACTOR_LU, order, progress, pivot_threshold=pivot_threshold,
+    threshold = pivot_threshold if pivot_threshold != 0 else np.finfo(float).tiny  # C: 0 is 0.1
+    return _factor(A, _api.TRS_FACTOR_LU, order, progress, pivot_threshold=threshold,
                    no_equilibration=int(not equilibrate))
 
 
