@@ -21,6 +21,8 @@
  *      trs_options options = {.struct_size = sizeof(trs_options), .nrhs = 8};
  *      trs_plan_info info = {.struct_size = sizeof info};
  *
+ *   A field outside its domain is TRS_ERROR_ARGUMENT, whose message names the field, its value and
+ * the domain.  A field that is described by what 1 does is a flag, 0 or 1.  Numbers are finite.
  *   A later version may add fields at the end.  A program compiled with an older header keeps
  * working: the library reads and writes at most struct_size bytes.  A program compiled with a newer
  * header gets TRS_ERROR_ARGUMENT if it sets a field that the library does not know.
@@ -511,8 +513,12 @@ TRS_API trs_status trs_analyze_factors(trs_plan **plan, trs_context *ctx, const 
  * values.  Solves between that change and this call may use old or new values.  A must be the
  * matrix that the plan was made from, or one with the same pattern.  In host memory the pattern is
  * checked: TRS_ERROR_STRUCTURE names the first row or column that differs.  In device memory only
- * the number of entries is checked.  After a failure the plan's solutions are meaningless until an
- * update succeeds.  A CUDA graph that contains solves of the plan must be captured again. */
+ * the number of entries is checked.
+ *   After a failure, whatever its reason, the plan refuses every solve with the status of that
+ * failure and a message that names the call, until an update succeeds.  Only a call that finds the
+ * plan in use by another call leaves it as it was.  trs_update_factors, trs_update_bsr and updates
+ * of relaxation follow the same rule.  A CUDA graph that contains solves of the plan must be
+ * captured again; a graph that was captured before a failed update is not refused. */
 TRS_API trs_status trs_update(trs_plan *plan, const trs_matrix *A);
 
 /* The same after new values in L or U.  F must be the factors that the plan was made from. */
@@ -524,9 +530,8 @@ TRS_API trs_status trs_update_factors(trs_plan *plan, const trs_factors *F);
  * The blocks lie within the block pattern that was factored; a block that is not given is zero. For
  * a context of a GPU ptr, idx and val may lie in device memory, and are read after the plan's
  * stream; with val there, the GPU factors, and ptr and idx may then be NULL: the pattern of the
- * call before.  The call waits for the result.  After a failure solutions are meaningless until an
- * update succeeds. TRS_ERROR_ZERO_PIVOT, TRS_ERROR_NOT_FINITE and TRS_ERROR_STRUCTURE name the row.
- */
+ * call before.  The call waits for the result.  TRS_ERROR_ZERO_PIVOT, TRS_ERROR_NOT_FINITE and
+ * TRS_ERROR_STRUCTURE name the row. */
 TRS_API trs_status trs_update_bsr(trs_plan *plan, const trs_blocks *blocks);
 
 /* Destroys a plan.  NULL is ignored. */
@@ -582,7 +587,10 @@ TRS_API const char *trs_method_list(void);
  * overlap: with ldx == ldb they may interleave, as columns of one row-major array do; with
  * different leading dimensions their address ranges must be disjoint.
  *   The call allocates nothing.  The same plan and input give the same bits, except with methods
- * whose documentation names atomic sums.
+ * whose documentation names atomic sums.  The bits do not depend on leading dimensions, on the
+ * addresses of x and b, or on whether x is b; with several right-hand sides they may depend on
+ * nrhs, on the layout and on the kind of memory.  Arrays in device memory are aligned to their
+ * elements, of 16 bytes in double complex.
  *   GPU plans take x and b in host or device memory.  With both in device memory the call only
  * launches work on the plan's stream: it returns at once and can be captured into a CUDA graph.
  * trs_plan_wait, a solve with host memory, and all solves after that report a failure.  With host
@@ -667,8 +675,8 @@ typedef struct trs_relax_options {
   int balanced;          /* 1: colours of nearly equal size */
   const int32_t *colour; /* nrows: the caller's colouring, numbered from 0 in the order of a forward
                             sweep; checked and copied. NULL: the library finds one */
-  int64_t nrhs;          /* right-hand sides swept together; 0: 1; on a GPU at most 16384.  A call
-                            with more takes groups */
+  int64_t nrhs;          /* right-hand sides swept together, below 2^31; 0: 1; on a GPU at most
+                            16384.  A call with more takes groups */
   const char *variant;   /* kernels of a GPU; NULL or "auto": the fastest.  Of the library:
                             "slices", for blocks of 1 to 8, also "slices:warps=W,stages=S": W warps
                             (1 to 20) per multiprocessor, each with a ring of S stages (3 to 12).
@@ -698,8 +706,8 @@ TRS_API trs_status trs_relax_create_bsr(trs_relaxation **R, trs_context *ctx,
  * through the host, at creation after the work of the default stream, in updates after the work of
  * the stream of trs_relax_set_stream. */
 
-/* New values in the same pattern; a block that is not given is zero.  After a failure, sweeps give
- * meaningless results until an update succeeds. */
+/* New values in the same pattern; a block that is not given is zero.  After a failure every sweep
+ * fails until an update succeeds, as trs_update says of solves. */
 TRS_API trs_status trs_relax_update(trs_relaxation *R, const trs_matrix *A);
 TRS_API trs_status trs_relax_update_bsr(trs_relaxation *R, const trs_blocks *blocks);
 
@@ -711,7 +719,7 @@ typedef enum trs_sweep_direction {
 
 typedef struct trs_sweep_options {
   size_t struct_size;
-  int64_t sweeps; /* W21's n_iter; 0: 1 */
+  int64_t sweeps; /* W21's n_iter, below 2^31; 0: 1 */
   trs_sweep_direction direction;
   double omega;           /* 0: 1 */
   int keep_x;             /* 1: start from the given x; 0: start from zero */
@@ -734,8 +742,8 @@ TRS_API trs_status trs_relax_sweep(trs_relaxation *R, void *x, int64_t ldx, cons
                                    int64_t ldb, int64_t nrhs, trs_layout layout,
                                    const trs_sweep_options *options);
 
-/* On a GPU: selects other kernels (trs_relax_options.variant) for the same values.  After a
- * failure, R sweeps again after a successful call. */
+/* On a GPU: selects other kernels (trs_relax_options.variant) for the same values.  After a failure
+ * every sweep fails until a call succeeds. */
 TRS_API trs_status trs_relax_set_variant(trs_relaxation *R, const char *variant);
 
 /* On a GPU: the stream (a cudaStream_t) of later sweeps and updates; initially the default stream.

@@ -7,11 +7,12 @@
  *   The conventions of trireme.h apply.  Every call here is collective over the communicator.  A
  * failure is the same on all ranks: that of the first rank that failed, with "rank 3: ..." before
  * its message.  A plan or relaxation that is NULL names no communicator: such a call fails on its
- * own rank with TRS_ERROR_ARGUMENT, and other ranks wait for it. Options and factors are the same
- * on all ranks.  If options, patterns, permutations or scalings differ, an analysis fails with
- * TRS_ERROR_ARGUMENT; values are not compared.  The caller initialises and finalises MPI.  One
- * thread per rank makes the calls. Waits have a limit if trs_mpi_options.timeout_seconds, or
- * TRIREME_TIMEOUT for all calls, sets one.  If a rank does not answer within it (because it was
+ * own rank with TRS_ERROR_ARGUMENT, and other ranks wait for it.  A communicator may
+ * have a topology; an inter-communicator is TRS_ERROR_ARGUMENT on all ranks.  Options and factors
+ * are the same on all ranks.  If options, patterns, permutations or scalings differ, an analysis
+ * fails with TRS_ERROR_ARGUMENT; values are not compared.  The caller initialises and finalises
+ * MPI.  One thread per rank makes the calls. Waits have a limit if trs_mpi_options.timeout_seconds,
+ * or TRIREME_TIMEOUT for all calls, sets one.  If a rank does not answer within it (because it was
  * stopped, for example), all others return TRS_ERROR_STALLED with the number of that rank, at most
  * two seconds after the limit. Objects of these ranks can then only be destroyed, and MPI_Finalize
  * would wait for the lost rank: end with MPI_Abort.  The limit must exceed the longest time that a
@@ -43,7 +44,8 @@ typedef struct trs_mpi_options {
   int px, py, pz;     /* all 0: the library chooses the shape; pz is a power of two */
   int flat_trees;     /* 1: the rank that has a value sends it to all receivers itself */
   int64_t width;      /* most columns of a supernode; 0: 128 */
-  int64_t relax;      /* percent of zeros that joining supernodes may add; 0: 20; -1: none */
+  int64_t relax;      /* percent of zeros that joining supernodes may add, up to 100, which is any
+                         number of them; 0: 20; -1: none */
   int scattered;     /* 1: every supernode is distributed over its grid, as in L23; 0: supernodes at
                         the bottom of the tree lie on one process each, which saves messages */
   trs_scalar scalar; /* element type of values read from a file, as in trs_read_options */
@@ -222,7 +224,8 @@ TRS_API trs_status trs_mpi_relax_create_bsr(trs_mpi_relaxation **R, MPI_Comm com
                                             const trs_blocks *blocks,
                                             const trs_relax_options *options);
 
-/* New values in the same pattern, given as at creation. */
+/* New values in the same pattern, given as at creation.  After a failure every sweep fails on all
+ * ranks until an update succeeds. */
 TRS_API trs_status trs_mpi_relax_update(trs_mpi_relaxation *R, const trs_matrix *A);
 TRS_API trs_status trs_mpi_relax_update_bsr(trs_mpi_relaxation *R, const trs_blocks *blocks);
 

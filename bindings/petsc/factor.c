@@ -44,6 +44,8 @@ static PetscErrorCode read_options(Mat F) {
   PetscCall(PetscOptionsBool("-mat_trireme_block", "Incomplete factors of blocks as whole blocks",
                              "None", f->block, &f->block, NULL));
   PetscOptionsEnd();
+  PetscCheck(f->nrhs >= 1, PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_OUTOFRANGE,
+             "Trireme: -mat_trireme_nrhs is %" PetscInt_FMT ": it must be at least 1", f->nrhs);
   PetscCall(trs_petsc_context(&f->context, f->backend));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

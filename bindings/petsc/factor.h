@@ -25,6 +25,7 @@ typedef struct trs_petsc_factor {
   PetscReal shift;     /* added to its diagonal */
   trs_matrix *L, *U;   /* incomplete factors: they keep their pattern; else NULL */
   trs_factors *factors;
+  bool failed; /* the last numeric phase: there is nothing to solve with */
   bool behind; /* the plan has newer values than the factors: of blocks, after an update */
   trs_petsc_sweeps plain, transposed; /* for A x = b and A^T x = b */
 } trs_petsc_factor;

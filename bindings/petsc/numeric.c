@@ -283,6 +283,7 @@ PetscErrorCode trs_petsc_numeric(Mat F, Mat A, const MatFactorInfo *info) {
   Mat converted;
   PetscFunctionBegin;
   F->factorerrortype = MAT_FACTOR_NOERROR;
+  f->failed = true;
   PetscCall(trs_petsc_convert(f, A, &converted));
   PetscCall(PetscLogEventBegin(trs_petsc_event.factor, F, A, 0, 0));
   PetscCall(factor(&made, F, converted, info, &status));
@@ -294,6 +295,7 @@ PetscErrorCode trs_petsc_numeric(Mat F, Mat A, const MatFactorInfo *info) {
   }
   PetscCall(trs_petsc_check(status));
   PetscCall(adopt(F, made));
+  f->failed = false;
   PetscCall(trs_petsc_need_plan(F, false));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -40,6 +40,13 @@ static PetscErrorCode read_options(PC pc) {
   PetscCall(PetscOptionsBool("-pc_triremerelax_balanced", "Colours of nearly equal size", "None",
                              r->balanced, &r->balanced, NULL));
   PetscOptionsEnd();
+  PetscCheck(r->sweeps >= 1, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
+             "Trireme: -pc_triremerelax_sweeps is %" PetscInt_FMT ": it must be at least 1",
+             r->sweeps);
+  PetscCheck(!PetscIsInfOrNanReal(r->omega) && r->omega != 0, PetscObjectComm((PetscObject)pc),
+             PETSC_ERR_ARG_OUTOFRANGE,
+             "Trireme: -pc_triremerelax_omega is %g: it must be a finite number other than 0",
+             (double)r->omega);
   PetscCall(trs_petsc_context(&r->context, r->backend));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -21,6 +21,9 @@ static PetscErrorCode follow_stream(trs_petsc_sweeps *sweeps) {
 static PetscErrorCode get_sweeps(Mat F, bool transposed, trs_petsc_sweeps **sweeps) {
   trs_petsc_factor *f = F->data;
   PetscFunctionBegin;
+  PetscCheck(!f->failed, PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_WRONGSTATE,
+             "Trireme: the last numeric factorisation of this matrix failed "
+             "(MatLUFactorNumeric or MatCholeskyFactorNumeric): factor it again before it solves");
   PetscCall(trs_petsc_need_plan(F, transposed));
   *sweeps = transposed ? &f->transposed : &f->plain;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -58,6 +58,7 @@ static trs_status solve(trs_plan *plan, void *const *x, int64_t ldx, const void 
   trs_rhs rhs = {0}, all = {0};
   int first, local;
   (void)trs_context_members(plan->context, &first, &local);
+  TRS_TRY(trs_refusal_check(&plan->refusal, "plan"));
   TRS_TRY(check_streams(plan, local));
   for (int k = 0; k < local; k++) {
     trs_plan_share share;

@@ -1,5 +1,6 @@
 /* files.c - reading and writing: argument checks, and a team of threads for readers and writers. */
 #include "base/cancel.h"
+#include "base/options.h"
 #include "base/structs.h"
 #include "factor/file.h"
 #include "io/io.h"
@@ -18,6 +19,10 @@ typedef struct borrowed_team {
 static trs_status borrow_team(borrowed_team *borrowed, const trs_read_options *options) {
   *borrowed = (borrowed_team){0};
   TRS_TRY(TRS_STRUCT_TAKE(trs_read_options, &borrowed->options, options));
+  const trs_option numbers[] = {{"allow_nonfinite", borrowed->options.allow_nonfinite, 0, 1},
+                                {"scalar", (int)borrowed->options.scalar, 0, TRS_DCOMPLEX},
+                                {"max_bytes", borrowed->options.max_bytes, -1, INT64_MAX}};
+  TRS_TRY(trs_options_check("trs_read_options", numbers, sizeof numbers / sizeof *numbers));
   if (borrowed->options.context) TRS_TRY(trs_context_check(borrowed->options.context));
   borrowed->cancel = trs_cancel_defer();
   if (borrowed->options.context) {

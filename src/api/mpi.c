@@ -1,10 +1,13 @@
 /* mpi.c - trireme_mpi.h without relaxation: checks of arguments, then dispatch. */
 #include "trireme_mpi.h"
 
+#include <float.h>
+#include <math.h>
 #include <string.h>
 
 #include "api/mpi.h"
 #include "backend/ranks.h"
+#include "base/options.h"
 #include "base/structs.h"
 #include "comm/ranks_mpi.h"
 #include "matrix/rhs.h"
@@ -105,29 +108,25 @@ static trs_status take_options(trs_grid_options *set, int *chosen, const trs_con
     return trs_fail(TRS_ERROR_ARGUMENT, -1,
                     "Algorithm 5 inverts the triangles of supernodes (blocks), not \"%s\"",
                     inversions[invert]);
-  if (options->nrhs < 0)
-    return trs_fail(TRS_ERROR_ARGUMENT, -1, "nrhs of the options is %lld",
-                    (long long)options->nrhs);
   if ((unsigned)trans > TRS_CONJ_TRANS)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "trans = %d", (int)trans);
-  *set = (trs_grid_options){
-      .algorithm = algorithm_of[method],
-      .trees = options->flat_trees ? TRS_TREE_FLAT : TRS_TREE_BINARY,
-      .shape = {options->px, options->py, options->pz},
-      .one_grid = method == GRID2D,
-      .supernodes = {.width = options->width > 0 ? options->width : DEFAULT_WIDTH,
-                     .relax = options->relax < 0   ? 0
-                              : options->relax > 0 ? options->relax
-                                                   : DEFAULT_RELAX,
-                     .few = options->relax < 0 ? 0 : ZEROS_A_COLUMN,
-                     .scattered = options->scattered || method == ALGORITHM_5,
-                     .invert = (trs_invert)invert},
-      .nrhs = NRHS_AT_ONCE,
-      .in_turn = options->in_turn && ctx,
-      .plans = {.method = method == ALGORITHM_4 ? "supernodal" : NULL,
-                .by_columns = method == ALGORITHM_5,
-                .nrhs = options->nrhs,
-                .mpi_reads_device = trs_mpi_reads_device()}};
+  *set = (trs_grid_options){.algorithm = algorithm_of[method],
+                            .trees = options->flat_trees ? TRS_TREE_FLAT : TRS_TREE_BINARY,
+                            .shape = {options->px, options->py, options->pz},
+                            .one_grid = method == GRID2D,
+                            .supernodes = {.width = options->width ? options->width : DEFAULT_WIDTH,
+                                           .relax = options->relax < 0   ? 0
+                                                    : options->relax > 0 ? options->relax
+                                                                         : DEFAULT_RELAX,
+                                           .few = options->relax < 0 ? 0 : ZEROS_A_COLUMN,
+                                           .scattered = options->scattered || method == ALGORITHM_5,
+                                           .invert = (trs_invert)invert},
+                            .nrhs = NRHS_AT_ONCE,
+                            .in_turn = options->in_turn && ctx,
+                            .plans = {.method = method == ALGORITHM_4 ? "supernodal" : NULL,
+                                      .by_columns = method == ALGORITHM_5,
+                                      .nrhs = options->nrhs,
+                                      .mpi_reads_device = trs_mpi_reads_device()}};
   return TRS_SUCCESS;
 }
 
@@ -183,15 +182,31 @@ trs_status trs_mpi_context_create(trs_context **ctx, MPI_Comm comm, const char *
   return status;
 }
 
-/* own receives the caller's options, converted to the library's version of the struct. */
+/* The caller's options, converted to the library's version of the struct. */
+static trs_status take_struct(trs_mpi_options *own, const trs_mpi_options *options) {
+  TRS_TRY(TRS_STRUCT_TAKE(trs_mpi_options, own, options));
+  const trs_option numbers[] = {
+      {"px", own->px, 0, INT32_MAX},       {"py", own->py, 0, INT32_MAX},
+      {"pz", own->pz, 0, INT32_MAX},       {"flat_trees", own->flat_trees, 0, 1},
+      {"width", own->width, 0, INT32_MAX}, {"relax", own->relax, -1, 100},
+      {"scattered", own->scattered, 0, 1}, {"scalar", (int)own->scalar, 0, TRS_DCOMPLEX},
+      {"nrhs", own->nrhs, 0, INT64_MAX},   {"in_turn", own->in_turn, 0, 1}};
+  TRS_TRY(trs_options_check("trs_mpi_options", numbers, sizeof numbers / sizeof *numbers));
+  if (own->nrhs > INT32_MAX) own->nrhs = INT32_MAX; /* a hint, which estimates multiply */
+  return trs_option_check_real("trs_mpi_options", "timeout_seconds", own->timeout_seconds, -DBL_MAX,
+                               DBL_MAX);
+}
+
+/* The limit of waits is the caller's also where another option is wrong. */
 static trs_status open_plan(trs_mpi_plan **plan, MPI_Comm comm, trs_mpi_options *own,
                             const trs_mpi_options *options) {
   trs_ranks ranks;
   trs_mpi_plan *made = NULL;
   trs_failure wrong = {0};
   if (plan) *plan = NULL;
-  if (TRS_STRUCT_TAKE(trs_mpi_options, own, options)) trs_failure_get(&wrong);
-  TRS_TRY(trs_ranks_open_mpi(&ranks, comm, own->timeout_seconds));
+  if (take_struct(own, options)) trs_failure_get(&wrong);
+  const double limit = isfinite(own->timeout_seconds) ? own->timeout_seconds : 0;
+  TRS_TRY(trs_ranks_open_mpi(&ranks, comm, limit));
   trs_status status = wrong.status ? trs_failure_set(&wrong) : TRS_SUCCESS;
   if (!status)
     status = plan ? TRS_ALLOC_ZERO(&made, 1)

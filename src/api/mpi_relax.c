@@ -3,6 +3,7 @@
 
 #include "api/mpi.h"
 #include "api/relax.h"
+#include "base/refusal.h"
 #include "base/structs.h"
 #include "comm/ranks_mpi.h"
 #include "matrix/matrix.h"
@@ -12,6 +13,7 @@
 
 struct trs_mpi_relaxation {
   trs_ranks_relaxation own;
+  trs_refusal refusal; /* of the last update, if it failed: on all ranks alike */
 };
 
 /* ---- Creation ---- */
@@ -133,7 +135,6 @@ void trs_mpi_relax_destroy(trs_mpi_relaxation *R) {
 /* ---- Values ---- */
 
 static trs_status check_kind(const trs_mpi_relaxation *R, bool dealt) {
-  if (!R) return trs_fail(TRS_ERROR_ARGUMENT, -1, "R is NULL");
   TRS_TRY(trs_mpi_usable(&R->own.ranks));
   if (R->own.dealt == dealt) return TRS_SUCCESS;
   return trs_fail(TRS_ERROR_ARGUMENT, -1,
@@ -141,7 +142,7 @@ static trs_status check_kind(const trs_mpi_relaxation *R, bool dealt) {
                         : "rank 0 brought a matrix: use trs_mpi_relax_update");
 }
 
-trs_status trs_mpi_relax_update(trs_mpi_relaxation *R, const trs_matrix *A) {
+static trs_status update(trs_mpi_relaxation *R, const trs_matrix *A) {
   trs_block_source source;
   trs_matrix *by_rows;
   TRS_TRY(check_kind(R, true));
@@ -157,7 +158,7 @@ trs_status trs_mpi_relax_update(trs_mpi_relaxation *R, const trs_matrix *A) {
   return status;
 }
 
-trs_status trs_mpi_relax_update_bsr(trs_mpi_relaxation *R, const trs_blocks *blocks) {
+static trs_status update_bsr(trs_mpi_relaxation *R, const trs_blocks *blocks) {
   trs_block_source source;
   trs_blocks B;
   void *taken[2] = {NULL, NULL};
@@ -172,6 +173,16 @@ trs_status trs_mpi_relax_update_bsr(trs_mpi_relaxation *R, const trs_blocks *blo
   return status;
 }
 
+trs_status trs_mpi_relax_update(trs_mpi_relaxation *R, const trs_matrix *A) {
+  if (!R) return trs_fail(TRS_ERROR_ARGUMENT, -1, "R is NULL");
+  return trs_refusal_note(&R->refusal, "trs_mpi_relax_update", update(R, A));
+}
+
+trs_status trs_mpi_relax_update_bsr(trs_mpi_relaxation *R, const trs_blocks *blocks) {
+  if (!R) return trs_fail(TRS_ERROR_ARGUMENT, -1, "R is NULL");
+  return trs_refusal_note(&R->refusal, "trs_mpi_relax_update_bsr", update_bsr(R, blocks));
+}
+
 /* ---- Sweeps ---- */
 
 trs_status trs_mpi_relax_sweep(trs_mpi_relaxation *R, void *x, int64_t ldx, const void *b,
@@ -183,7 +194,8 @@ trs_status trs_mpi_relax_sweep(trs_mpi_relaxation *R, void *x, int64_t ldx, cons
   TRS_TRY(trs_mpi_usable(&R->own.ranks));
   const trs_ranks_relaxation *Q = &R->own;
   int64_t rows = !Q->dealt ? Q->nrows : Q->ranks.rank == 0 ? Q->R->ncols : 0;
-  trs_status status = trs_relax_complete(&complete, options);
+  trs_status status = trs_refusal_check(&R->refusal, "relaxation");
+  if (!status) status = trs_relax_complete(&complete, options);
   if (!status && Q->dealt && Q->ranks.rank) {
     if (nrhs < 0) status = trs_fail(TRS_ERROR_ARGUMENT, -1, "nrhs is %lld", (long long)nrhs);
   } else if (!status) {

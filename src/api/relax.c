@@ -1,9 +1,10 @@
 /* relax.c - trs_relax_*: argument checks, then dispatch. */
 #include "api/relax.h"
 
-#include <math.h>
+#include <float.h>
 #include <string.h>
 
+#include "base/options.h"
 #include "base/structs.h"
 #include "matrix/indexing.h"
 #include "matrix/matrix.h"
@@ -13,10 +14,11 @@
 trs_status trs_relax_take_options(trs_relax_options *own, int block_size,
                                   const trs_relax_options *options) {
   TRS_TRY(TRS_STRUCT_TAKE(trs_relax_options, own, options));
-  if ((unsigned)own->store > TRS_STORE_BFLOAT)
-    return trs_fail(TRS_ERROR_ARGUMENT, -1, "store %d is not one of trs_store's", own->store);
+  const trs_option numbers[] = {{"store", (int)own->store, 0, TRS_STORE_BFLOAT},
+                                {"balanced", own->balanced, 0, 1},
+                                {"nrhs", own->nrhs, 0, INT32_MAX}};
+  TRS_TRY(trs_options_check("trs_relax_options", numbers, sizeof numbers / sizeof *numbers));
   if (own->store == TRS_STORE_DEFAULT) own->store = TRS_STORE_MIXED;
-  if (own->nrhs < 0) return trs_fail(TRS_ERROR_ARGUMENT, -1, "nrhs is %lld", (long long)own->nrhs);
   if (block_size < 1 || block_size > TRS_RELAX_MOST_BLOCK)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "the block size is %d; 1 to %d is wanted", block_size,
                     TRS_RELAX_MOST_BLOCK);
@@ -139,11 +141,6 @@ static trs_status update_from(trs_relaxation *R, trs_block_source *source) {
   return status;
 }
 
-static trs_status update_alone(trs_relaxation *R, trs_block_source *source) {
-  TRS_TRY(trs_single_take(&R->user, "relaxation"));
-  return trs_single_give(&R->user, update_from(R, source));
-}
-
 trs_status trs_relax_create(trs_relaxation **R, trs_context *ctx, const trs_matrix *A,
                             int block_size, const trs_relax_options *options) {
   trs_relax_options own;
@@ -174,26 +171,39 @@ trs_status trs_relax_create_bsr(trs_relaxation **R, trs_context *ctx, const trs_
   return create_from(ctx, R, &source, &own);
 }
 
-trs_status trs_relax_update(trs_relaxation *R, const trs_matrix *A) {
+static trs_status update(trs_relaxation *R, const trs_matrix *A) {
   trs_block_source source;
   trs_matrix *by_rows;
-  if (!R || !A) return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", R ? "A" : "R");
+  if (!A) return trs_fail(TRS_ERROR_ARGUMENT, -1, "A is NULL");
   if (A->nrows != R->nrows * R->block || A->scalar != R->scalar)
     return trs_fail(TRS_ERROR_ARGUMENT, -1,
                     "the matrix has %lld rows, or a type, unlike the %lld at creation",
                     (long long)A->nrows, (long long)R->nrows * R->block);
   TRS_TRY(trs_relax_take_matrix(&source, &by_rows, A, R->block));
-  trs_status status = update_alone(R, &source);
+  trs_status status = update_from(R, &source);
   trs_matrix_destroy(by_rows);
   return status;
 }
 
-trs_status trs_relax_update_bsr(trs_relaxation *R, const trs_blocks *blocks) {
+static trs_status update_bsr(trs_relaxation *R, const trs_blocks *blocks) {
   trs_blocks B;
-  if (!R) return trs_fail(TRS_ERROR_ARGUMENT, -1, "R is NULL");
   TRS_TRY(trs_blocks_take_like(&B, blocks, R->scalar, R->nrows, R->nrows, R->block));
   trs_block_source source = blocks_of(&B);
-  return update_alone(R, &source);
+  return update_from(R, &source);
+}
+
+trs_status trs_relax_update(trs_relaxation *R, const trs_matrix *A) {
+  if (!R) return trs_fail(TRS_ERROR_ARGUMENT, -1, "R is NULL");
+  TRS_TRY(trs_single_take(&R->user, "relaxation"));
+  trs_status status = trs_refusal_note(&R->refusal, "trs_relax_update", update(R, A));
+  return trs_single_give(&R->user, status);
+}
+
+trs_status trs_relax_update_bsr(trs_relaxation *R, const trs_blocks *blocks) {
+  if (!R) return trs_fail(TRS_ERROR_ARGUMENT, -1, "R is NULL");
+  TRS_TRY(trs_single_take(&R->user, "relaxation"));
+  trs_status status = trs_refusal_note(&R->refusal, "trs_relax_update_bsr", update_bsr(R, blocks));
+  return trs_single_give(&R->user, status);
 }
 
 /* Values in device memory stay there; ptr NULL: the pattern of the call before. */
@@ -227,21 +237,19 @@ static trs_status update_blocks(trs_plan *plan, const trs_blocks *given) {
 trs_status trs_update_bsr(trs_plan *plan, const trs_blocks *blocks) {
   if (!plan) return trs_fail(TRS_ERROR_ARGUMENT, -1, "plan is NULL");
   TRS_TRY(trs_single_take(&plan->user, "plan"));
-  return trs_single_give(&plan->user, update_blocks(plan, blocks));
+  trs_status status =
+      trs_refusal_note(&plan->refusal, "trs_update_bsr", update_blocks(plan, blocks));
+  return trs_single_give(&plan->user, status);
 }
 
 trs_status trs_relax_complete(trs_sweep_options *options, const trs_sweep_options *given) {
   TRS_TRY(TRS_STRUCT_TAKE(trs_sweep_options, options, given));
-  if (options->sweeps < 0)
-    return trs_fail(TRS_ERROR_ARGUMENT, -1, "sweeps is %lld", (long long)options->sweeps);
-  if (options->residual_every < 0)
-    return trs_fail(TRS_ERROR_ARGUMENT, -1, "residual_every is %lld",
-                    (long long)options->residual_every);
-  if ((unsigned)options->direction > TRS_SWEEP_SYMMETRIC)
-    return trs_fail(TRS_ERROR_ARGUMENT, -1, "direction %d is not one of trs_sweep_direction's",
-                    options->direction);
-  if (!isfinite(options->omega))
-    return trs_fail(TRS_ERROR_ARGUMENT, -1, "omega is %g", options->omega);
+  const trs_option numbers[] = {{"sweeps", options->sweeps, 0, INT32_MAX},
+                                {"direction", (int)options->direction, 0, TRS_SWEEP_SYMMETRIC},
+                                {"keep_x", options->keep_x, 0, 1},
+                                {"residual_every", options->residual_every, 0, INT64_MAX}};
+  TRS_TRY(trs_options_check("trs_sweep_options", numbers, sizeof numbers / sizeof *numbers));
+  TRS_TRY(trs_option_check_real("trs_sweep_options", "omega", options->omega, -DBL_MAX, DBL_MAX));
   if (options->residual_every && !options->residuals)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "residual_every is given, but residuals is NULL");
   if (!options->residual_every) options->residuals = NULL;
@@ -258,7 +266,10 @@ trs_status trs_relax_sweep(trs_relaxation *R, void *x, int64_t ldx, const void *
   TRS_TRY(trs_relax_complete(&complete_options, options));
   TRS_TRY(trs_rhs_make(&rhs, R->nrows * R->block, R->scalar, x, ldx, b, ldb, nrhs, layout));
   TRS_TRY(trs_single_take(&R->user, "relaxation"));
-  return trs_single_give(&R->user, trs_relaxation_sweep(R, &rhs, &complete_options));
+  trs_status status = trs_refusal_check(&R->refusal, "relaxation");
+  if (!status) status = trs_refusal_check(&R->variant_fails, "relaxation");
+  if (!status) status = trs_relaxation_sweep(R, &rhs, &complete_options);
+  return trs_single_give(&R->user, status);
 }
 
 trs_status trs_relax_set_variant(trs_relaxation *R, const char *variant) {
@@ -266,7 +277,10 @@ trs_status trs_relax_set_variant(trs_relaxation *R, const char *variant) {
   TRS_TRY(trs_context_check(R->context));
   if (!R->backend->set_variant)
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "variants are a GPU's; this relaxes on the CPU");
-  return R->backend->set_variant(R, variant);
+  TRS_TRY(trs_single_take(&R->user, "relaxation"));
+  trs_status status = trs_refusal_note(&R->variant_fails, "trs_relax_set_variant",
+                                       R->backend->set_variant(R, variant));
+  return trs_single_give(&R->user, status);
 }
 
 trs_status trs_relax_set_stream(trs_relaxation *R, void *stream) {

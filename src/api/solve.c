@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/cancel.h"
+#include "base/options.h"
 #include "base/structs.h"
 #include "matrix/create.h"
 #include "matrix/indexing.h"
@@ -24,8 +25,6 @@ static trs_status check_diag(trs_diag diag) {
 
 /* A type that the values have anyway is the default. */
 static trs_status take_store(trs_options *own, trs_scalar scalar) {
-  if ((unsigned)own->store > TRS_STORE_BFLOAT)
-    return trs_fail(TRS_ERROR_ARGUMENT, -1, "store %d is not one of trs_store's", own->store);
   if (own->store != TRS_STORE_DOUBLE && own->store != TRS_STORE_FLOAT) return TRS_SUCCESS;
   if ((own->store == TRS_STORE_DOUBLE) != trs_scalar_is_double(scalar))
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
@@ -37,10 +36,13 @@ static trs_status take_store(trs_options *own, trs_scalar scalar) {
 
 static trs_status take_options(trs_options *own, trs_scalar scalar, const trs_options *options) {
   TRS_TRY(TRS_STRUCT_TAKE(trs_options, own, options));
-  if (own->nrhs < 0 || own->solves < 0)
-    return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s of the options is %lld",
-                    own->nrhs < 0 ? "nrhs" : "solves",
-                    (long long)(own->nrhs < 0 ? own->nrhs : own->solves));
+  const trs_option numbers[] = {{"take_triangle", own->take_triangle, 0, 1},
+                                {"nrhs", own->nrhs, 0, INT64_MAX},
+                                {"solves", own->solves, 0, INT64_MAX},
+                                {"store", (int)own->store, 0, TRS_STORE_BFLOAT},
+                                {"tune", own->tune, 0, 1},
+                                {"distributed", own->distributed, 0, 1}};
+  TRS_TRY(trs_options_check("trs_options", numbers, sizeof numbers / sizeof *numbers));
   TRS_TRY(take_store(own, scalar));
   if (own->nrhs > INT32_MAX) own->nrhs = INT32_MAX; /* a hint, which estimates multiply */
   return TRS_SUCCESS;
@@ -111,22 +113,34 @@ static trs_status check_pattern(trs_plan *plan, const trs_matrix *A) {
                   A->format == TRS_CSR ? "row" : "column", (long long)i);
 }
 
-trs_status trs_update(trs_plan *plan, const trs_matrix *A) {
-  if (!plan || !A) return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", plan ? "A" : "plan");
+static trs_status update(trs_plan *plan, const trs_matrix *A) {
+  if (!A) return trs_fail(TRS_ERROR_ARGUMENT, -1, "A is NULL");
   if (trs_plan_factors(plan))
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "a plan over factors: use trs_update_factors");
+  TRS_TRY(check_pattern(plan, A));
+  return trs_plan_refresh(plan, A);
+}
+
+static trs_status update_factors(trs_plan *plan, const trs_factors *F) {
+  if (!F) return trs_fail(TRS_ERROR_ARGUMENT, -1, "F is NULL");
+  if (!trs_plan_factors(plan))
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "a plan over one triangle: use trs_update");
+  return trs_factors_plan_refresh(plan, F);
+}
+
+trs_status trs_update(trs_plan *plan, const trs_matrix *A) {
+  if (!plan) return trs_fail(TRS_ERROR_ARGUMENT, -1, "plan is NULL");
   TRS_TRY(trs_single_take(&plan->user, "plan"));
-  trs_status status = check_pattern(plan, A);
-  if (!status) status = trs_plan_refresh(plan, A);
+  trs_status status = trs_refusal_note(&plan->refusal, "trs_update", update(plan, A));
   return trs_single_give(&plan->user, status);
 }
 
 trs_status trs_update_factors(trs_plan *plan, const trs_factors *F) {
-  if (!plan || !F) return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", plan ? "F" : "plan");
-  if (!trs_plan_factors(plan))
-    return trs_fail(TRS_ERROR_ARGUMENT, -1, "a plan over one triangle: use trs_update");
+  if (!plan) return trs_fail(TRS_ERROR_ARGUMENT, -1, "plan is NULL");
   TRS_TRY(trs_single_take(&plan->user, "plan"));
-  return trs_single_give(&plan->user, trs_factors_plan_refresh(plan, F));
+  trs_status status =
+      trs_refusal_note(&plan->refusal, "trs_update_factors", update_factors(plan, F));
+  return trs_single_give(&plan->user, status);
 }
 
 trs_status trs_solve(trs_plan *plan, void *x, int64_t ldx, const void *b, int64_t ldb, int64_t nrhs,
@@ -134,8 +148,9 @@ trs_status trs_solve(trs_plan *plan, void *x, int64_t ldx, const void *b, int64_
   trs_rhs rhs;
   if (!plan) return trs_fail(TRS_ERROR_ARGUMENT, -1, "plan is NULL");
   TRS_TRY(trs_single_take(&plan->user, "plan"));
-  trs_status status =
-      trs_rhs_make(&rhs, plan->system.n, plan->system.scalar, x, ldx, b, ldb, nrhs, layout);
+  trs_status status = trs_refusal_check(&plan->refusal, "plan");
+  if (!status)
+    status = trs_rhs_make(&rhs, plan->system.n, plan->system.scalar, x, ldx, b, ldb, nrhs, layout);
   if (!status) status = trs_plan_solve(plan, &rhs);
   return trs_single_give(&plan->user, status);
 }

@@ -247,6 +247,8 @@ static const trs_transport transport = {.name = "mpi",
 
 static trs_status take_limit(double *limit, double asked) {
   *limit = asked > 0 ? asked : 0;
+  if (!isfinite(asked))
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "a limit of %g s: it must be a finite number", asked);
   return asked != 0 ? TRS_SUCCESS : trs_setting_limit(limit, "TRIREME_TIMEOUT");
 }
 
@@ -295,15 +297,47 @@ static trs_status make_state(trs_ranks *ranks, double limit) {
   return reserve(ranks, 64);
 }
 
+/* Every rank finds these alone, before it waits for another.  MPI ends the program for a handle
+ * that is none, such as that of a communicator that was freed, unless its handlers of errors
+ * return. */
+static trs_status check_communicator(MPI_Comm comm) {
+  MPI_Comm own[2] = {MPI_COMM_WORLD, MPI_COMM_SELF};
+  MPI_Errhandler before[2];
+  int ready = 0, ended = 0, inter = 0;
+  MPI_Initialized(&ready);
+  if (ready) MPI_Finalized(&ended);
+  if (!ready || ended)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1,
+                    "MPI is %s: call this between MPI_Init and MPI_Finalize",
+                    ready ? "finalised" : "not initialised");
+  if (comm == MPI_COMM_NULL || comm == (MPI_Comm)0)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "comm is MPI_COMM_NULL: this rank is not in it");
+  for (int k = 0; k < 2; k++) {
+    MPI_Comm_get_errhandler(own[k], &before[k]);
+    MPI_Comm_set_errhandler(own[k], MPI_ERRORS_RETURN);
+  }
+  const int code = MPI_Comm_test_inter(comm, &inter);
+  for (int k = 0; k < 2; k++) {
+    MPI_Comm_set_errhandler(own[k], before[k]);
+    MPI_Errhandler_free(&before[k]);
+  }
+  if (code != MPI_SUCCESS)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1,
+                    "comm is no communicator of MPI: it was freed, or never made");
+  if (!inter) return TRS_SUCCESS;
+  return trs_fail(TRS_ERROR_ARGUMENT, -1,
+                  "comm is an inter-communicator: merge its groups (MPI_Intercomm_merge), or pass "
+                  "the communicator of one group");
+}
+
 /* The communicator is duplicated first, so that ranks that cannot allocate still take part in
  * it. */
 trs_status trs_ranks_open_mpi(trs_ranks *ranks, MPI_Comm comm, double asked) {
   MPI_Request request;
   double limit;
   *ranks = (trs_ranks){.transport = &transport, .chunk = CHUNK};
-  if (comm == MPI_COMM_NULL) /* MPI would end the program */
-    return trs_fail(TRS_ERROR_ARGUMENT, -1, "comm is MPI_COMM_NULL: this rank is not in it");
   TRS_TRY(check_opening());
+  TRS_TRY(check_communicator(comm));
   trs_failure failure = {0};
   trs_status status = take_limit(&limit, asked);
   TRS_TRY(trs_mpi_check(MPI_Comm_idup(comm, &opening.comm, &request), "MPI_Comm_idup"));

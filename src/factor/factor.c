@@ -6,6 +6,7 @@
 
 #include "base/cancel.h"
 #include "base/config.h"
+#include "base/options.h"
 #include "base/structs.h"
 #include "matrix/blocks.h"
 #include "matrix/values.h"
@@ -38,20 +39,27 @@ static trs_status complete_block(trs_factor_options *options, const trs_matrix *
   return TRS_SUCCESS;
 }
 
-static trs_status check(const trs_matrix *A, const trs_factor_options *options) {
+static trs_status check_options(const trs_factor_options *o) {
+  const trs_option numbers[] = {{"kind", (int)o->kind, 0, TRS_FACTOR_DILU},
+                                {"order", (int)o->order, 0, TRS_ORDER_COLOUR},
+                                {"tree_leaves", o->tree_leaves, 0, TRS_MAX_LEAVES},
+                                {"no_equilibration", o->no_equilibration, 0, 1},
+                                {"add_diagonal", o->add_diagonal, 0, 1},
+                                {"block_size", o->block_size, 0, TRS_RELAX_MOST_BLOCK}};
+  TRS_TRY(trs_options_check("trs_factor_options", numbers, sizeof numbers / sizeof *numbers));
+  if (o->tree_leaves & (o->tree_leaves - 1))
+    return trs_fail(TRS_ERROR_ARGUMENT, -1,
+                    "tree_leaves is %d: in a trs_factor_options it must be a power of two",
+                    o->tree_leaves);
+  return trs_option_check_real("trs_factor_options", "pivot_threshold", o->pivot_threshold, 0, 1);
+}
+
+static trs_status check(const trs_matrix *A) {
   if (!A) return trs_fail(TRS_ERROR_ARGUMENT, -1, "A is NULL");
   TRS_TRY(trs_matrix_need_host(A, "trs_factor"));
   if (A->nrows != A->ncols)
     return trs_fail(TRS_ERROR_STRUCTURE, -1, "the matrix is %lld x %lld, not square",
                     (long long)A->nrows, (long long)A->ncols);
-  if ((unsigned)options->kind > TRS_FACTOR_DILU)
-    return trs_fail(TRS_ERROR_ARGUMENT, -1, "kind %d is not one of trs_factor_kind's",
-                    options->kind);
-  if (!(options->pivot_threshold >= 0 && options->pivot_threshold <= 1))
-    return trs_fail(TRS_ERROR_ARGUMENT, -1, "pivot_threshold %g is outside 0 .. 1",
-                    options->pivot_threshold);
-  if (options->tree_leaves < 0)
-    return trs_fail(TRS_ERROR_ARGUMENT, -1, "tree_leaves %d is negative", options->tree_leaves);
   return TRS_SUCCESS;
 }
 
@@ -179,8 +187,9 @@ static trs_status check_finite(const trs_matrix *T, const trs_factors *parts) {
 static trs_status create(trs_factors **F, const trs_matrix *A, const trs_factor_options *options) {
   trs_factor_options own;
   TRS_TRY(TRS_STRUCT_TAKE(trs_factor_options, &own, options));
+  TRS_TRY(check_options(&own));
   options = &own;
-  TRS_TRY(check(A, options));
+  TRS_TRY(check(A));
   TRS_TRY(complete_block(&own, A));
   trs_factors parts = {.kind = options->kind, .order = options->order};
   if (parts.order == TRS_ORDER_DEFAULT) parts.order = kinds[options->kind].order;

@@ -74,7 +74,9 @@ static trs_status take_description(trs_blocks *own, const trs_blocks *given) {
   if (!given) return trs_fail(TRS_ERROR_ARGUMENT, -1, "blocks is NULL");
   TRS_TRY(TRS_STRUCT_TAKE(trs_blocks, own, given));
   if ((unsigned)own->layout > TRS_ROW_MAJOR)
-    return trs_fail(TRS_ERROR_ARGUMENT, -1, "layout must be TRS_COL_MAJOR or TRS_ROW_MAJOR");
+    return trs_fail(TRS_ERROR_ARGUMENT, -1,
+                    "layout is %d: in a trs_blocks it must be TRS_COL_MAJOR or TRS_ROW_MAJOR",
+                    (int)own->layout);
   return TRS_SUCCESS;
 }
 

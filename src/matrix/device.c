@@ -221,6 +221,16 @@ static trs_status make_head(trs_matrix **made, trs_device *device, trs_format fo
   return TRS_SUCCESS;
 }
 
+/* Kernels load whole values. */
+static trs_status check_alignment(trs_scalar scalar, const void *val) {
+  const size_t size = trs_scalar_size(scalar);
+  if ((uintptr_t)val % size == 0) return TRS_SUCCESS;
+  return trs_fail(TRS_ERROR_ARGUMENT, -1,
+                  "val in device memory is not aligned to its elements of %zu bytes: copy it into "
+                  "an array that is",
+                  size);
+}
+
 trs_status trs_matrix_make_device(trs_matrix **result, trs_device *device, trs_format format,
                                   trs_scalar scalar, int64_t nrows, int64_t ncols, int64_t nnz,
                                   int indexing, const void *ptr, const void *idx, const void *val) {
@@ -232,6 +242,7 @@ trs_status trs_matrix_make_device(trs_matrix **result, trs_device *device, trs_f
                     "the context has no GPU: make one with \"cuda\" or \"cuda:N\"");
   TRS_TRY(trs_indexing_check(indexing));
   TRS_TRY(trs_matrix_check_shape(format, scalar, nrows, ncols));
+  TRS_TRY(check_alignment(scalar, val));
   TRS_TRY(make_head(&A, device, format, scalar, nrows, ncols));
   A->nnz = nnz;
   A->ptr = (int64_t *)ptr;

@@ -185,6 +185,8 @@ TEST(solves_refuse_null) {
   REFUSED(trs_update(plan, NULL));
   REFUSED(trs_update_factors(NULL, F));
   REFUSED(trs_update_factors(both, NULL));
+  assert_success(trs_update(plan, A)); /* until then they solve nothing */
+  assert_success(trs_update_factors(both, F));
   REFUSED(trs_plan_get_info(NULL, &info));
   REFUSED(trs_plan_get_info(plan, NULL));
   REFUSED(trs_plan_get_levels(NULL, &rows, &levels));

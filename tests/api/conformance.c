@@ -1,5 +1,7 @@
 /* conformance.c - every method with every precision, format, uplo, trans, diag, layout and number
- * of right-hand sides, in place and not, checked by backward error.  GPU methods run if there is a
+ * of right-hand sides, in place and not, checked by backward error.  The bits of x depend on the
+ * plan, b, the number of right-hand sides and, of several, their layout: not on where x and b lie.
+ * Methods that add in the order of arrival (sums_vary) are exempt.  GPU methods run if there is a
  * GPU, those of several GPUs if there are enough. */
 #include <complex.h>
 
@@ -155,6 +157,78 @@ static void *copy_of(const void *array, size_t bytes) {
   return memcpy(malloc(bytes), array, bytes);
 }
 
+/* ---- The bits of x, wherever x and b lie. ---- */
+
+/* The gap behind each column or row, the elements between a 64-byte boundary and the first one, and
+ * whether the layout is the other one, of a single right-hand side. */
+typedef struct place {
+  int gap, shift;
+  bool turned;
+} place;
+
+typedef struct placed {
+  char *memory, *first;
+  int64_t ld, row, col; /* strides in elements */
+  trs_layout layout;
+} placed;
+
+static placed put(place p, int64_t n, int64_t nrhs, trs_layout layout, size_t size) {
+  placed a = {.layout = p.turned ? !layout : layout};
+  const bool columns = a.layout == TRS_COL_MAJOR;
+  a.ld = (columns ? n : nrhs) + p.gap;
+  a.row = columns ? 1 : a.ld;
+  a.col = columns ? a.ld : 1;
+  const size_t bytes = (size_t)(a.ld * (columns ? nrhs : n) + p.shift) * size;
+  a.memory = aligned_alloc(64, (bytes + 127) / 64 * 64);
+  a.first = a.memory + (size_t)p.shift * size;
+  return a;
+}
+
+static char *element(const placed *a, int64_t i, int64_t r, size_t size) {
+  return a->first + (size_t)(i * a->row + r * a->col) * size;
+}
+
+/* A solve with x and b in these places gives the bits of the solve that d has. */
+static void same_bits(trs_plan *plan, const dense *d, int64_t n, int64_t nrhs, trs_layout layout,
+                      size_t size, place at_x, place at_b, bool in_place) {
+  const bool columns = layout == TRS_COL_MAJOR;
+  placed x = put(at_x, n, nrhs, layout, size), b = put(at_b, n, nrhs, layout, size);
+  for (int64_t i = 0; i < n; i++)
+    for (int64_t r = 0; r < nrhs; r++) {
+      const int64_t from = columns ? i + r * d->ldb : i * d->ldb + r;
+      memcpy(element(in_place ? &x : &b, i, r, size), (char *)d->b + (size_t)from * size, size);
+    }
+  const placed *given = in_place ? &x : &b;
+  assert_success(trs_solve(plan, x.first, x.ld, given->first, given->ld, nrhs, x.layout));
+  for (int64_t i = 0; i < n; i++)
+    for (int64_t r = 0; r < nrhs; r++) {
+      const int64_t from = columns ? i + r * d->ldx : i * d->ldx + r;
+      if (memcmp(element(&x, i, r, size), (char *)d->x + (size_t)from * size, size))
+        fail_msg(
+            "n %lld nrhs %lld layout %d: x[%lld] of column %lld has other bits with gaps %d "
+            "and %d, shifts %d and %d, %s, %s",
+            (long long)n, (long long)nrhs, layout, (long long)i, (long long)r, at_x.gap, at_b.gap,
+            at_x.shift, at_b.shift, in_place ? "in place" : "apart",
+            at_x.turned ? "the other layout" : "the same layout");
+    }
+  free(x.memory);
+  free(b.memory);
+}
+
+static void same_bits_everywhere(trs_plan *plan, const dense *d, int64_t n, int64_t nrhs,
+                                 trs_layout layout, size_t size) {
+  static const struct {
+    place x, b;
+    bool in_place;
+  } ways[] = {{{0, 0, false}, {0, 0, false}, false}, {{5, 1, false}, {0, 3, false}, false},
+              {{0, 3, false}, {5, 1, false}, false}, {{1, 1, false}, {1, 1, false}, true},
+              {{0, 0, true}, {0, 0, true}, false},   {{4, 1, true}, {7, 0, true}, false},
+              {{3, 1, true}, {3, 1, true}, true}};
+  const bool few = nrhs > 1; /* one apart, one in place */
+  for (size_t k = few ? 1 : 0; k < (few ? 4 : COUNT(ways)); k += few ? 2 : 1)
+    same_bits(plan, d, n, nrhs, layout, size, ways[k].x, ways[k].b, ways[k].in_place);
+}
+
 /* In-place solves must give the same bits, and only elements of the solution may be written. */
 static void solve_and_check(const variant *v, trs_plan *plan, const trs_matrix *A, int64_t nrhs,
                             trs_layout layout) {
@@ -163,19 +237,21 @@ static void solve_and_check(const variant *v, trs_plan *plan, const trs_matrix *
   const size_t size = scalar_bytes(v->scalar);
   dense d = make_dense(v, info.nrows, nrhs, layout);
   void *before = copy_of(d.x, (size_t)(d.ldx * d.vectors + 1) * size);
-  void *place = copy_of(d.b, (size_t)(d.ldb * d.vectors + 1) * size);
+  void *again = copy_of(d.b, (size_t)(d.ldb * d.vectors + 1) * size);
   assert_success(trs_solve(plan, d.x, d.ldx, d.b, d.ldb, nrhs, layout));
   judge(v, A, d.x, d.ldx, &d, nrhs, layout);
   if (d.length > 0) same_gaps(&d, d.x, d.ldx, before, size);
 
-  assert_success(trs_solve(plan, place, d.ldb, place, d.ldb, nrhs, layout));
-  if (v->on->sums_vary) judge(v, A, place, d.ldb, &d, nrhs, layout);
-  same_gaps(&d, place, d.ldb, d.b, size);
+  assert_success(trs_solve(plan, again, d.ldb, again, d.ldb, nrhs, layout));
+  if (v->on->sums_vary) judge(v, A, again, d.ldb, &d, nrhs, layout);
+  same_gaps(&d, again, d.ldb, d.b, size);
   for (int64_t c = 0; c < d.vectors && !v->on->sums_vary; c++)
     assert_memory_equal((char *)d.x + (size_t)(c * d.ldx) * size,
-                        (char *)place + (size_t)(c * d.ldb) * size, (size_t)d.length * size);
+                        (char *)again + (size_t)(c * d.ldb) * size, (size_t)d.length * size);
+  if (!v->on->sums_vary && info.nrows)
+    same_bits_everywhere(plan, &d, info.nrows, nrhs, layout, size);
   free(before);
-  free(place);
+  free(again);
   free(d.x);
   free(d.b);
 }

@@ -96,6 +96,68 @@ TEST(b_and_x_lie_anywhere) {
   }
 }
 
+/* x of a solve by rows whose arrays in device memory begin `shift` elements behind a 256-byte
+ * boundary and have rows of nrhs + gap. */
+static void solve_by_rows(trs_plan *plan, double *x, const double *b, int64_t n, int64_t nrhs,
+                          int64_t gap, int64_t shift) {
+  const int64_t ld = nrhs + gap;
+  const size_t bytes = (size_t)(ld * n + shift) * sizeof(double);
+  double *wide = malloc(bytes);
+  for (int64_t i = 0; i < n; i++)
+    memcpy(wide + shift + i * ld, b + i * nrhs, (size_t)nrhs * sizeof *b);
+  double *from = gpu_upload(wide, bytes), *to = gpu_space(bytes);
+  assert_success(trs_solve(plan, to + shift, ld, from + shift, ld, nrhs, TRS_ROW_MAJOR));
+  assert_success(trs_plan_wait(plan));
+  gpu_fetch(wide, to, bytes);
+  for (int64_t i = 0; i < n; i++)
+    memcpy(x + i * nrhs, wide + shift + i * ld, (size_t)nrhs * sizeof *x);
+  gpu_free(from);
+  gpu_free(to);
+  free(wide);
+}
+
+TEST(bits_do_not_depend_on_leading_dimensions_or_alignment) {
+  enum { N = 4000, MOST = 64 };
+  static const int64_t counts[] = {2, 8, 16, 32, MOST};
+  both_sides s =
+      both_sides_of(triangle_random(N, 0.1, 60, true, TRS_DOUBLE, false, 3), TRS_CSR, TRS_DOUBLE);
+  double *b = random_values(N * MOST, TRS_DOUBLE, 7);
+  double *x = malloc(N * MOST * sizeof *x), *same = malloc(N * MOST * sizeof *x);
+  for (int c = 0; c < 2 * (int)COUNT(counts); c++) {
+    const int64_t nrhs = counts[c / 2];
+    const trs_options options = {.struct_size = sizeof(trs_options),
+                                 .method = c % 2 ? "engine:rhs=row-groups" : "engine",
+                                 .nrhs = nrhs};
+    trs_plan *plan = analyze(&s, s.there, TRS_NO_TRANS, &options);
+    solve_by_rows(plan, x, b, N, nrhs, 0, 0);
+    judge_x(&s, x, b, nrhs, nrhs, TRS_ROW_MAJOR);
+    for (int k = 1; k < 8; k++) { /* gaps and shifts of an odd and of an even number */
+      solve_by_rows(plan, same, b, N, nrhs, k & 1 ? 1 : k & 4 ? 2 : 0, k & 2 ? 1 : k & 4 ? 2 : 0);
+      assert_memory_equal(same, x, (size_t)(N * nrhs) * sizeof *x);
+    }
+    trs_plan_destroy(plan);
+  }
+  free(b);
+  free(x);
+  free(same);
+  both_sides_free(&s);
+}
+
+TEST(arrays_that_are_not_aligned_to_their_elements_are_refused) {
+  both_sides s = random_system(100, 0.1, TRS_DCOMPLEX, 5);
+  trs_plan *plan = analyze(&s, s.there, TRS_NO_TRANS, NULL);
+  char *x = gpu_space(101 * 16);
+  trs_matrix *A;
+  assert_failure(TRS_ERROR_ARGUMENT, "aligned to its elements of 16 bytes",
+                 trs_solve(plan, x + 8, 100, x + 8, 100, 1, TRS_COL_MAJOR));
+  assert_failure(TRS_ERROR_ARGUMENT, "aligned to its elements of 16 bytes",
+                 trs_matrix_create_device(&A, gpu_context, TRS_CSR, TRS_DCOMPLEX, 100, 100, 0, 0, x,
+                                          x, x + 8));
+  gpu_free(x);
+  trs_plan_destroy(plan);
+  both_sides_free(&s);
+}
+
 /* One column of a row-major b into a dense x. */
 TEST(b_and_x_have_strides_of_their_own) {
   enum { N = 500, LD = 3 };

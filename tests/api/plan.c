@@ -138,7 +138,7 @@ TEST(options_are_checked) {
                              {.struct_size = size, .solves = -1},
                              {.struct_size = size, .store = (trs_store)9},
                              {.nrhs = 1}};
-  const char *const named[] = {"nrhs", "solves", "store 9", "struct_size of a trs_options is 0"};
+  const char *const named[] = {"nrhs", "solves", "store is 9", "struct_size of a trs_options is 0"};
   trs_options stored = {.struct_size = size, .store = TRS_STORE_DOUBLE};
   assert_success(trs_factor(&F, A, &triangles));
   trs_plan *own;
@@ -220,6 +220,7 @@ TEST(an_update_takes_no_other_pattern) {
       assert_failure(TRS_ERROR_STRUCTURE, c ? "column 0 has other" : "row 2 has other",
                      trs_update(plan, turned[2]));
       assert_int_equal(trs_last_error()->row, c ? 0 : 2);
+      assert_success(trs_update(plan, turned[1]));
       assert_success(trs_solve(plan, x, 3, b, 3, 1, TRS_COL_MAJOR));
       for (int i = 0; i < 3; i++) assert_true(x[i] == 1);
       trs_plan_destroy(plan);
@@ -413,32 +414,141 @@ static trs_status gives_nothing(void *user, void *val, int64_t count, const int3
   return trs_fail(TRS_ERROR_FILE, -1, "there are no values");
 }
 
+/* The solve fails as the update did, names the call, and writes nothing. */
+static void solves_nothing(trs_plan *plan, const char *call, trs_status status, int64_t row,
+                           const char *words) {
+  const double b[] = {2, 5, 10};
+  double x[] = {-1, -1, -1};
+  for (int again = 0; again < 2; again++) {
+    assert_failure(status, call, trs_solve(plan, x, 3, b, 3, 1, TRS_COL_MAJOR));
+    assert_non_null(strstr(trs_last_error()->message, words));
+    assert_int_equal(trs_last_error()->row, row);
+    const trs_status distributed =
+        trs_solve_distributed(plan, (void *[]){x}, 3, (const void *[]){b}, 3, 1, TRS_COL_MAJOR);
+    assert_true(distributed == status || distributed == TRS_ERROR_UNSUPPORTED); /* factors */
+  }
+  for (int i = 0; i < 3; i++) assert_true(x[i] == -1);
+}
+
+static void solves(trs_plan *plan) {
+  const double b[] = {2, 5, 10};
+  double x[3];
+  assert_success(trs_solve(plan, x, 3, b, 3, 1, TRS_COL_MAJOR));
+  for (int i = 0; i < 3; i++) assert_true(x[i] == 1);
+}
+
 /* Only the plan keeps the first matrix alive: an array that it lost would be freed memory. */
-TEST(a_refused_update_leaves_the_plan_as_it_was) {
+TEST(after_a_failed_update_a_plan_solves_nothing_until_one_succeeds) {
+  static const struct {
+    double a[9];
+    trs_status status;
+    int64_t row;
+    const char *words;
+  } wrong[] = {{{0}, TRS_ERROR_ARGUMENT, -1, "A is NULL"},
+               {{0}, TRS_ERROR_UNSUPPORTED, -1, "deferred"},
+               {{2, 0, 0, 1, 99, 0, 1, 1, 8}, TRS_ERROR_ZERO_PIVOT, 1, "is zero"},
+               {{2, 0, 0, 1, 4, 0, 1, 1, NAN}, TRS_ERROR_NOT_FINITE, 2, "not finite"},
+               {{2, 0, 0, 1, 4, 0, 1, 0, 8}, TRS_ERROR_ARGUMENT, -1, "analyse it anew"},
+               {{2, 0, 0, 0, 4, 0, 1, 1, 8}, TRS_ERROR_ARGUMENT, -1, "analyse it anew"},
+               {{2, 0, 0, 1, 4, 1, 1, 0, 8}, TRS_ERROR_STRUCTURE, 2, "other entries"}};
   const method_list methods = methods_of("serial threads");
-  trs_matrix *refused[3] = {NULL, dense3((double[]){2, 0, 0, 1, 99, 0, 1, 1, 8}),
-                            dense3((double[]){2, 0, 0, 1, 4, 0, 1, 1, NAN})};
-  static const char *const words[] = {"deferred", "is zero", "not finite"};
   const int64_t *ptr;
   const int32_t *idx;
-  double b[] = {2, 5, 10}, x[3];
-  assert_success(trs_matrix_get_arrays(refused[1], &ptr, &idx, NULL));
-  assert_success(trs_matrix_create_deferred(&refused[0], TRS_CSR, TRS_DOUBLE, 3, 3, TRS_PTR64, ptr,
-                                            idx, TRS_COPY, gives_nothing, NULL));
-  for (size_t k = 0; k < (size_t)methods.count * COUNT(refused); k++) {
-    trs_options options = {.struct_size = sizeof options,
-                           .method = methods.name[k / COUNT(refused)]};
-    trs_matrix *A = dense3((double[]){2, 0, 0, 1, 4, 0, 1, 1, 8});
+  for (size_t k = 0; k < (size_t)methods.count * COUNT(wrong); k++) {
+    const size_t w = k % COUNT(wrong);
+    trs_options options = {.struct_size = sizeof options, .method = methods.name[k / COUNT(wrong)]};
+    trs_matrix *A = dense3((double[]){2, 0, 0, 1, 4, 0, 1, 1, 8}), *other = NULL;
     trs_plan *plan;
     assert_success(trs_analyze(&plan, ctx, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
+    if (w == 1) {
+      assert_success(trs_matrix_get_arrays(A, &ptr, &idx, NULL));
+      assert_success(trs_matrix_create_deferred(&other, TRS_CSR, TRS_DOUBLE, 3, 3, TRS_PTR64, ptr,
+                                                idx, TRS_COPY, gives_nothing, NULL));
+    } else if (w > 1) {
+      other = dense3(wrong[w].a);
+    }
     trs_matrix_destroy(A);
-    assert_int_not_equal(trs_update(plan, refused[k % COUNT(refused)]), TRS_SUCCESS);
-    assert_non_null(strstr(trs_last_error()->message, words[k % COUNT(refused)]));
-    assert_success(trs_solve(plan, x, 3, b, 3, 1, TRS_COL_MAJOR));
-    for (int i = 0; i < 3; i++) assert_true(x[i] == 1);
+    solves(plan);
+    assert_failure(wrong[w].status, wrong[w].words, trs_update(plan, other));
+    solves_nothing(plan, "trs_update of this plan", wrong[w].status, wrong[w].row, wrong[w].words);
+    A = dense3((double[]){2, 0, 0, 1, 4, 0, 1, 1, 8});
+    assert_success(trs_update(plan, A));
+    trs_matrix_destroy(A);
+    solves(plan);
+    trs_plan_destroy(plan);
+    trs_matrix_destroy(other);
+  }
+}
+
+/* With every allocation of an update failing in turn. */
+TEST(after_an_update_without_memory_a_plan_solves_nothing_until_one_succeeds) {
+  const method_list methods = methods_of("serial threads");
+  int failures = 0;
+  for (int m = 0; m < 2 * methods.count; m++) {
+    trs_options options = {
+        .struct_size = sizeof options, .method = methods.name[m / 2], .take_triangle = m % 2};
+    trs_matrix *A = dense3((double[]){2, 0, m % 2, 1, 4, 0, 1, 1, 8}), *T;
+    trs_plan *plan;
+    assert_success(trs_matrix_convert(&T, A, TRS_CSC, TRS_DOUBLE));
+    assert_success(trs_analyze(&plan, ctx, T, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
+    trs_status status = TRS_ERROR_MEMORY;
+    for (int k = 0; status; k++) {
+      trs_matrix *same;
+      assert_success(trs_matrix_convert(&same, A, TRS_CSC, TRS_DOUBLE));
+      trs_memory_fail_after(k);
+      status = trs_update(plan, same);
+      trs_memory_fail_after(-1);
+      trs_matrix_destroy(same);
+      if (!status) break;
+      assert_int_equal(status, TRS_ERROR_MEMORY);
+      solves_nothing(plan, "trs_update of this plan", TRS_ERROR_MEMORY, -1, "");
+      failures++;
+    }
+    solves(plan);
+    trs_plan_destroy(plan);
+    trs_matrix_destroy(A);
+    trs_matrix_destroy(T);
+  }
+  assert_true(failures > 0);
+}
+
+TEST(after_a_failed_update_of_factors_a_plan_solves_nothing_until_one_succeeds) {
+  double lower[] = {2, 1, 4, 1, 1, 8}, one[] = {1, 1, 1};
+  const int64_t ptr[] = {0, 1, 3, 6}, diagonal[] = {0, 1, 2, 3};
+  const int32_t idx[] = {0, 0, 1, 0, 1, 2}, own[] = {0, 1, 2};
+  trs_matrix *L, *U;
+  trs_factors *F, *other;
+  trs_plan *plan;
+  assert_success(
+      trs_matrix_create(&L, TRS_CSR, TRS_DOUBLE, 3, 3, TRS_PTR64, ptr, idx, lower, TRS_BORROW));
+  assert_success(
+      trs_matrix_create(&U, TRS_CSR, TRS_DOUBLE, 3, 3, TRS_PTR64, diagonal, own, one, TRS_BORROW));
+  for (int k = 0; k < 2; k++)
+    assert_success(trs_factors_create(k ? &other : &F, L, TRS_NONUNIT, U, TRS_NONUNIT, NULL, NULL,
+                                      NULL, NULL));
+  for (int trans = 0; trans < 2; trans++) {
+    assert_success(trs_analyze_factors(&plan, ctx, F, trans ? TRS_TRANS : TRS_NO_TRANS, NULL));
+    static const char *const call = "trs_update_factors of this plan";
+    assert_failure(TRS_ERROR_ARGUMENT, "F is NULL", trs_update_factors(plan, NULL));
+    solves_nothing(plan, call, TRS_ERROR_ARGUMENT, -1, "F is NULL");
+    assert_failure(TRS_ERROR_ARGUMENT, "other factors", trs_update_factors(plan, other));
+    solves_nothing(plan, call, TRS_ERROR_ARGUMENT, -1, "other factors");
+    one[1] = 0; /* of either sweep */
+    assert_int_equal(trs_update_factors(plan, F), TRS_ERROR_ZERO_PIVOT);
+    solves_nothing(plan, call, TRS_ERROR_ZERO_PIVOT, 1, "zero");
+    one[1] = 1;
+    assert_failure(TRS_ERROR_ARGUMENT, "use trs_update_factors", trs_update(plan, L));
+    solves_nothing(plan, "trs_update of this plan", TRS_ERROR_ARGUMENT, -1, "over factors");
+    assert_int_equal(trs_update_bsr(plan, NULL), TRS_ERROR_UNSUPPORTED);
+    solves_nothing(plan, "trs_update_bsr of this plan", TRS_ERROR_UNSUPPORTED, -1, "blocks");
+    assert_success(trs_update_factors(plan, F));
+    if (!trans) solves(plan);
     trs_plan_destroy(plan);
   }
-  for (size_t k = 0; k < COUNT(refused); k++) trs_matrix_destroy(refused[k]);
+  trs_factors_destroy(F);
+  trs_factors_destroy(other);
+  trs_matrix_destroy(L);
+  trs_matrix_destroy(U);
 }
 
 TEST(a_plan_outlives_the_matrix_handle_and_the_context) {

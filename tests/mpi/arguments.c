@@ -1,9 +1,11 @@
 /* arguments.c - NULL for every pointer argument of every public function on ranks: an error on all
  * ranks, whether all ranks or one of them pass NULL.  Run by mpirun; rank 0 prints 'ok NAME' and
  * 'not ok NAME'. */
+#include <float.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "api/domains.h"
 #include "mpi/verdict.h"
 #include "bsr.h"
 
@@ -106,6 +108,112 @@ static void relaxations_refuse(int odd) {
   REFUSED("NULL", trs_mpi_relax_sweep(R, x, N, but(b, odd), N, 1, TRS_COL_MAJOR, NULL));
 }
 
+/* Every field of trs_mpi_options, with a value outside its domain on rank `odd`, or on all. */
+static void options_are_checked(int odd) {
+  static const domain fields[] = {WHOLE(trs_mpi_options, px, 0, INT32_MAX),
+                                  WHOLE(trs_mpi_options, py, 0, INT32_MAX),
+                                  WHOLE(trs_mpi_options, pz, 0, INT32_MAX),
+                                  WHOLE(trs_mpi_options, flat_trees, 0, 1),
+                                  WHOLE(trs_mpi_options, width, 0, INT32_MAX),
+                                  WHOLE(trs_mpi_options, relax, -1, 100),
+                                  WHOLE(trs_mpi_options, scattered, 0, 1),
+                                  WHOLE(trs_mpi_options, scalar, 0, TRS_DCOMPLEX),
+                                  REAL(trs_mpi_options, timeout_seconds, -DBL_MAX, DBL_MAX),
+                                  WHOLE(trs_mpi_options, nrhs, 0, INT64_MAX),
+                                  WHOLE(trs_mpi_options, in_turn, 0, 1)};
+  for (size_t k = 0; k < sizeof fields / sizeof *fields; k++)
+    for (int v = 0; v < TRIED; v++) {
+      const trs_mpi_options options = {
+          .struct_size = sizeof(trs_mpi_options), .px = size, .py = 1, .pz = 1};
+      trs_mpi_plan *made;
+      char shown[32], words[64];
+      trs_mpi_options wrong = options;
+      if (!put_tried((char *)&wrong, &fields[k], v, shown, sizeof shown)) continue;
+      snprintf(words, sizeof words, "%s is %s", fields[k].name, shown);
+      REFUSED(words, trs_mpi_analyze(&made, MPI_COMM_WORLD, NULL, F, TRS_NO_TRANS,
+                                     odd < 0 || odd == rank ? &wrong : &options));
+      if (odd >= 0) continue;
+      REFUSED(words,
+              trs_mpi_analyze_file(&made, MPI_COMM_WORLD, NULL, "F.h5", TRS_NO_TRANS, &wrong));
+    }
+}
+
+/* Ranks that pass unlike arguments, each of which would do alone. */
+static void unlike_arguments_are_refused(int odd) {
+  const trs_mpi_options options = {
+      .struct_size = sizeof(trs_mpi_options), .px = size, .py = 1, .pz = 1};
+  const trs_mpi_options grids = {
+      .struct_size = sizeof(trs_mpi_options), .px = 1, .py = 1, .pz = size};
+  trs_mpi_options other[5];
+  trs_mpi_plan *made;
+  trs_mpi_relaxation *relaxed;
+  trs_matrix *small;
+  trs_factors *of_small;
+  if (size == 1 || odd < 0) return;
+  for (int k = 0; k < 5; k++) other[k] = options;
+  other[0].px = 1, other[0].py = size;
+  other[1].width = 7;
+  other[2].relax = 30;
+  other[3].invert = "separators";
+  other[4].nrhs = 9;
+  for (int k = 0; k < 5; k++)
+    REFUSED("the same on all", trs_mpi_analyze(&made, MPI_COMM_WORLD, NULL, F, TRS_NO_TRANS,
+                                               rank == odd ? &other[k] : &options));
+  REFUSED("the same on all", trs_mpi_analyze(&made, MPI_COMM_WORLD, NULL, F,
+                                             rank == odd ? TRS_TRANS : TRS_NO_TRANS, &options));
+  if (size == 2)
+    REFUSED("the same on all", trs_mpi_analyze(&made, MPI_COMM_WORLD, rank == odd ? NULL : ctx, F,
+                                               TRS_NO_TRANS, &grids));
+  must(trs_matrix_read(&small, "gen:poisson2d5:7", NULL), "trs_matrix_read");
+  must(trs_factor(&of_small, small, NULL), "trs_factor");
+  REFUSED("", trs_mpi_analyze(&made, MPI_COMM_WORLD, NULL, rank == odd ? of_small : F, TRS_NO_TRANS,
+                              &options));
+  REFUSED("the same on all",
+          trs_mpi_relax_create(&relaxed, MPI_COMM_WORLD, ctx, A, rank == odd ? 2 : 1, NULL));
+  trs_factors_destroy(of_small);
+  trs_matrix_destroy(small);
+}
+
+/* No rank may wait for another. */
+static void inter_communicators_are_refused(void) {
+  static const char *const words = "inter-communicator";
+  MPI_Comm half, inter;
+  trs_mpi_plan *made;
+  trs_mpi_relaxation *relaxed;
+  trs_context *where;
+  if (size == 1) return;
+  MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
+  MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, rank % 2 ? 0 : 1, 7, &inter);
+  REFUSED(words, trs_mpi_agree(inter, TRS_SUCCESS));
+  REFUSED(words, trs_mpi_context_create(&where, inter, "serial"));
+  REFUSED(words, trs_mpi_analyze(&made, inter, NULL, F, TRS_NO_TRANS, NULL));
+  REFUSED(words, trs_mpi_analyze_file(&made, inter, NULL, "F.h5", TRS_NO_TRANS, NULL));
+  REFUSED(words, trs_mpi_analyze_blocks(&made, inter, NULL, NULL, TRS_NO_TRANS, NULL));
+  REFUSED(words, trs_mpi_relax_create(&relaxed, inter, ctx, A, 1, NULL));
+  REFUSED(words, trs_mpi_relax_create_bsr(&relaxed, inter, ctx, NULL, NULL));
+  REFUSED(words, trs_mpi_agree_f(MPI_Comm_c2f(inter), TRS_SUCCESS));
+  MPI_Comm_free(&inter);
+  MPI_Comm_free(&half);
+}
+
+static void communicators_are_checked(void) {
+  int dims[] = {size, 1}, periods[] = {0, 0};
+  MPI_Comm grid, freed;
+  trs_mpi_plan *made;
+  inter_communicators_are_refused();
+  MPI_Cart_create(MPI_COMM_WORLD, 2, dims, periods, 1, &grid);
+  must(trs_mpi_agree(grid, TRS_SUCCESS), "a Cartesian communicator");
+  must(trs_mpi_analyze(&made, grid, NULL, F, TRS_NO_TRANS, NULL), "a Cartesian communicator");
+  must(trs_mpi_solve(made, x, N, b, N, 1, TRS_COL_MAJOR), "a Cartesian communicator");
+  trs_mpi_plan_destroy(made);
+  MPI_Comm_free(&grid);
+  MPI_Comm_dup(MPI_COMM_WORLD, &freed);
+  const MPI_Fint number = MPI_Comm_c2f(freed);
+  MPI_Comm_free(&freed);
+  REFUSED("MPI_COMM_NULL", trs_mpi_agree(freed, TRS_SUCCESS));
+  REFUSED("comm is", trs_mpi_agree_f(number, TRS_SUCCESS));
+}
+
 static void set_up(void) {
   const trs_mpi_options options = {
       .struct_size = sizeof(trs_mpi_options), .px = size, .py = 1, .pz = 1};
@@ -145,6 +253,12 @@ int main(int argc, char **argv) {
   must(trs_mpi_solve(plan, x, N, b, N, 1, TRS_COL_MAJOR),
        "trs_mpi_solve"); /* none of the calls above has changed anything */
   conclude("plans are not made of NULL");
+  for (int odd = -1; odd < size; odd++) options_are_checked(odd);
+  conclude("options outside their domains are refused on all ranks");
+  for (int odd = -1; odd < size; odd++) unlike_arguments_are_refused(odd);
+  conclude("unlike arguments are refused on all ranks");
+  communicators_are_checked();
+  conclude("communicators are checked");
   tear_down();
   MPI_Finalize();
   return failures != 0;

@@ -271,6 +271,16 @@ static trs_status bring(trs_mpi_relaxation **R, const blocks *A, int block,
       options);
 }
 
+/* The values of the same rows again. */
+static trs_status bring_again(trs_mpi_relaxation *R, const blocks *A, int block) {
+  int64_t first = begin_of(A->n, rank, 0), end = begin_of(A->n, rank + 1, 0), from = A->ptr[first];
+  int64_t ptr[64];
+  for (int64_t i = first; i <= end; i++) ptr[i - first] = A->ptr[i] - from;
+  return trs_mpi_relax_update_bsr(
+      R, BSR(TRS_DOUBLE, end - first, 0, block, TRS_ROW_MAJOR, TRS_PTR64, ptr, A->idx + from,
+             A->val + from * A->b * A->b));
+}
+
 enum { N = 48 }; /* rows of the error tests, in blocks of 2; the last rank makes the errors */
 
 static void bad_values(void) {
@@ -309,7 +319,7 @@ static void bad_arguments(void) {
   trs_relax_options options = {.struct_size = sizeof(trs_relax_options),
                                .store = (trs_store)(rank == last && size > 1 ? 1 : 7)};
   if (size == 1) options.store = (trs_store)7;
-  int good = refused(bring(&R, &A, 2, &options, -1), TRS_ERROR_ARGUMENT, "store 7");
+  int good = refused(bring(&R, &A, 2, &options, -1), TRS_ERROR_ARGUMENT, "store is 7");
   good &= refused(bring(&R, &A, 2, NULL, last), TRS_ERROR_ARGUMENT, "-1 block rows");
   good &= refused(bring(&R, &A, 0, NULL, -1), TRS_ERROR_ARGUMENT, "block size is 0");
   good &= refused(trs_mpi_relax_create(&R, MPI_COMM_WORLD, serial, NULL, 2, NULL),
@@ -344,7 +354,11 @@ static void bad_sweeps(void) {
   good &= refused(
       trs_mpi_relax_sweep(R, rank == last ? NULL : x, 2 * N, b, 2 * N, 1, TRS_COL_MAJOR, NULL),
       TRS_ERROR_ARGUMENT, "NULL");
+  must(trs_mpi_relax_sweep(R, x, 2 * N, b, 2 * N, 1, TRS_COL_MAJOR, NULL), "after errors");
   good &= refused(trs_mpi_relax_update(R, NULL), TRS_ERROR_ARGUMENT, "update_bsr");
+  good &= refused(trs_mpi_relax_sweep(R, x, 2 * N, b, 2 * N, 1, TRS_COL_MAJOR, NULL),
+                  TRS_ERROR_ARGUMENT, "trs_mpi_relax_update of this relaxation failed");
+  must(bring_again(R, &A, 2), "new values");
   must(trs_mpi_relax_sweep(R, x, 2 * N, b, 2 * N, 1, TRS_COL_MAJOR, NULL), "after errors");
   say("sweeps check their arguments", good);
   trs_mpi_relax_destroy(R);
@@ -357,8 +371,12 @@ static void another_type(void) {
   trs_matrix *M = rank ? NULL : blocks_matrix(&A, TRS_DOUBLE, TRS_CSR), *F = NULL;
   if (M) must(trs_matrix_convert(&F, M, TRS_CSR, TRS_FLOAT), "in float");
   must(trs_mpi_relax_create(&R, MPI_COMM_WORLD, serial, M, 2, NULL), "dealt");
+  double x[2 * N], b[2 * N] = {0};
   int good = refused(trs_mpi_relax_update(R, F), TRS_ERROR_ARGUMENT, "or a type, unlike");
+  good &= refused(trs_mpi_relax_sweep(R, x, 2 * N, b, 2 * N, 1, TRS_COL_MAJOR, NULL),
+                  TRS_ERROR_ARGUMENT, "or a type, unlike");
   must(trs_mpi_relax_update(R, M), "after an error");
+  must(trs_mpi_relax_sweep(R, x, 2 * N, b, 2 * N, 1, TRS_COL_MAJOR, NULL), "after new values");
   say("new values of another type", good);
   trs_mpi_relax_destroy(R);
   trs_matrix_destroy(M);

@@ -314,6 +314,41 @@ TEST(test_singular_pivot_block) {
   must(MatDestroy(&A));
 }
 
+/* PETSc's own MatSolve gives infinities then, and MatMatSolve would go on with the old factors. */
+TEST(test_nothing_is_solved_after_a_failed_pivot) {
+  for (int size = 1; size <= 3; size += 2) {
+    Mat A = grid(size > 1 ? MATSEQBAIJ : MATSEQAIJ, 7, size, false), B, X, good;
+    const PetscInt row = 16;
+    const task t = {.type = MAT_FACTOR_ILU};
+    MatFactorError error;
+    PetscReal norm;
+    must(MatDuplicate(A, MAT_COPY_VALUES, &good));
+    Mat F = factor(A, "trireme", &t);
+    must(MatCreateSeqDense(PETSC_COMM_SELF, 49 * size, 2, NULL, &B));
+    must(MatDuplicate(B, MAT_DO_NOT_COPY_VALUES, &X));
+    must(MatSetRandom(B, NULL));
+    must(try_columns(F, B, X));
+    must(MatSetOption(A, MAT_KEEP_NONZERO_PATTERN, PETSC_TRUE));
+    must(MatZeroRows(A, 1, &row, 0, NULL, NULL));
+    factor_again(F, A, &t);
+    must(MatFactorGetError(F, &error));
+    assert_int_equal(error, MAT_FACTOR_NUMERIC_ZEROPIVOT);
+    assert_error(PETSC_ERR_ARG_WRONGSTATE, "factor it again", try_columns(F, B, X));
+    Vec x = solution(F, false);
+    must(VecNorm(x, NORM_INFINITY, &norm));
+    assert_true(PetscIsInfOrNanReal(norm));
+    factor_again(F, good, &t);
+    must(try_columns(F, B, X));
+    assert_true(residual(good, F) < 1);
+    must(VecDestroy(&x));
+    must(MatDestroy(&F));
+    must(MatDestroy(&A));
+    must(MatDestroy(&B));
+    must(MatDestroy(&X));
+    must(MatDestroy(&good));
+  }
+}
+
 TEST(test_zero_pivot) {
   Mat A = grid(MATSEQAIJ, 8, 1, false);
   const PetscInt row = 17;

@@ -36,6 +36,7 @@ void factor_again(Mat F, Mat A, const task *t);
 /* The same, for calls that may fail; their message is not printed. */
 PetscErrorCode try_factor(Mat A, MatSolverType solver, const task *t, Mat *F);
 PetscErrorCode try_again(Mat F, Mat A, const task *t);
+PetscErrorCode try_columns(Mat F, Mat B, Mat X);
 
 /* |b - A x| / |b| for x = F^-1 b. */
 double residual(Mat A, Mat F);

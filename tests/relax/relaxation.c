@@ -393,7 +393,7 @@ TEST(bad_input_is_named_by_its_block_row) {
   assert_success(trs_matrix_convert(&Z, M, TRS_CSR, TRS_DCOMPLEX));
   assert_failure(TRS_ERROR_UNSUPPORTED, "complex", trs_relax_create(&R, one, Z, 3, NULL));
   trs_relax_options options = {.struct_size = sizeof(trs_relax_options), .store = (trs_store)9};
-  assert_failure(TRS_ERROR_ARGUMENT, "store 9", trs_relax_create(&R, one, M, 3, &options));
+  assert_failure(TRS_ERROR_ARGUMENT, "store is 9", trs_relax_create(&R, one, M, 3, &options));
   trs_matrix_destroy(Z);
   trs_matrix_destroy(M);
 
@@ -632,6 +632,48 @@ TEST(sweeps_check_their_arguments) {
   trs_relax_destroy(NULL);
   blocks_free(&A);
   blocks_free(&B);
+}
+
+TEST(after_a_failed_update_a_relaxation_sweeps_no_more_until_one_succeeds) {
+  blocks A = blocks_random(10, 2, 3, 2, 12);
+  trs_matrix *M = blocks_matrix(&A, TRS_DOUBLE, TRS_CSR),
+             *F = blocks_matrix(&A, TRS_FLOAT, TRS_CSR);
+  const size_t bytes = (size_t)A.ptr[10] * 4 * sizeof(double);
+  double *good = memcpy(malloc(bytes), A.val, bytes);
+  const trs_blocks *given =
+      BSR(TRS_DOUBLE, 10, 10, 2, TRS_ROW_MAJOR, TRS_PTR64, A.ptr, A.idx, A.val);
+  trs_relaxation *R;
+  double x[20], y[20], rhs[20];
+  trs_random_fill(rhs, 20, TRS_DOUBLE, 4);
+  assert_success(trs_relax_create_bsr(&R, three, given, NULL));
+  assert_success(trs_relax_sweep(R, x, 20, rhs, 20, 1, TRS_COL_MAJOR, NULL));
+  for (int k = 0; k < 5; k++) {
+    const char *call = k & 1 ? "trs_relax_update of this" : "trs_relax_update_bsr of this";
+    trs_status failed;
+    if (k == 2) memset(A.val, 0, bytes);
+    if (k == 4) trs_memory_fail_after(0);
+    if (k & 1)
+      failed = trs_relax_update(R, k == 1 ? NULL : F);
+    else
+      failed = trs_relax_update_bsr(R, k ? given : NULL);
+    trs_memory_fail_after(-1);
+    memcpy(A.val, good, bytes);
+    assert_int_equal(failed, k == 2   ? TRS_ERROR_ZERO_PIVOT
+                             : k == 4 ? TRS_ERROR_MEMORY
+                                      : TRS_ERROR_ARGUMENT);
+    memcpy(y, rhs, sizeof y);
+    for (int again = 0; again < 2; again++)
+      assert_failure(failed, call, trs_relax_sweep(R, y, 20, rhs, 20, 1, TRS_COL_MAJOR, NULL));
+    assert_memory_equal(y, rhs, sizeof y);
+    assert_success(k & 1 ? trs_relax_update(R, M) : trs_relax_update_bsr(R, given));
+    assert_success(trs_relax_sweep(R, y, 20, rhs, 20, 1, TRS_COL_MAJOR, NULL));
+    assert_memory_equal(y, x, sizeof y);
+  }
+  trs_relax_destroy(R);
+  trs_matrix_destroy(M);
+  trs_matrix_destroy(F);
+  free(good);
+  blocks_free(&A);
 }
 
 typedef struct request {

@@ -311,7 +311,7 @@ def lu(A: Any, *, order: str = "default", pivot_threshold: float = 0.1,
         The default is nested dissection by METIS; in wheels, which have no METIS, it is COLAMD,
         and "nd", "rcm" and "colour" are an `UnsupportedError`.
     pivot_threshold : float, optional
-        The diagonal stays pivot above this share of its column.
+        The diagonal stays pivot above this share of its column, from 0 to 1; 0: if it is not zero.
     equilibrate : bool, optional
         Scale rows and columns first.
     progress : callable or True, optional
@@ -327,7 +327,8 @@ def lu(A: Any, *, order: str = "default", pivot_threshold: float = 0.1,
     """
     if order in _SCIPY_ORDERS and not _has("SuperLU"):
         return _lu_by_scipy(A, order, pivot_threshold, equilibrate, progress)
-    return _factor(A, _api.TRS_FACTOR_LU, order, progress, pivot_threshold=pivot_threshold,
+    threshold = pivot_threshold if pivot_threshold != 0 else np.finfo(float).tiny  # C: 0 is 0.1
+    return _factor(A, _api.TRS_FACTOR_LU, order, progress, pivot_threshold=threshold,
                    no_equilibration=int(not equilibrate))
 
 

@@ -133,6 +133,32 @@ def error_of(status: int, A: Optional[C.c_void_p] = None) -> Exception:
     return error
 
 
+class Refusal:
+    """What the last update of an object raised; the object solves nothing until one succeeds.
+
+    C refuses too, but is not told of values that Python refuses.
+    """
+
+    error: Optional[BaseException] = None
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: Any, error: Optional[BaseException], trace: Any) -> None:
+        self.error = error
+
+    def check(self, name: str) -> None:
+        if self.error is None:
+            return
+        kind = type(self.error) if isinstance(self.error, (LinAlgError, TypeError, ValueError)) \
+            else RuntimeError
+        refused = kind(f"update of this {name} failed, and until it succeeds the {name} solves "
+                       f"nothing; it said: {self.error or type(self.error).__name__}")
+        if isinstance(refused, (StructureError, SingularMatrixError)):
+            refused.row = getattr(self.error, "row", -1)
+        raise refused from self.error
+
+
 def check(status: int, A: Optional[C.c_void_p] = None) -> None:
     if status:
         raise error_of(status, A)

@@ -9,7 +9,8 @@ from . import _api
 from ._arrays import (SCALARS, Dense, as_pairs, assign, common_layout, contiguous, dense,
                       give_back, like, stream_address, stream_of)
 from ._context import Lock, context_of
-from ._library import Progress, StructureError, check, library, make_struct, run, text
+from ._library import (Progress, Refusal, StructureError, check, library, make_struct, run,
+                       text)
 from ._matrix import Matrix, compressed, copy_of, value_type
 from ._picture import level_picture
 
@@ -44,6 +45,7 @@ class Solver:
         self._stream_now = stream_address(stream) or 0
         self._stream_kept = stream  # C uses it until the plan is destroyed
         self._lock = Lock()
+        self._refusal = Refusal()
         self._small = nnz < LONG_SOLVE
         self._shape = (n,)
         self._ld, self._one, self._layout = C.c_int64(max(n, 1)), C.c_int64(1), C.c_int(0)
@@ -111,8 +113,8 @@ class Solver:
                 return self._solve_any(b, out)
             lock = self._lock
             with lock.lock:
-                if self._handle and not lock.broken and b.flags.aligned and out.flags.aligned \
-                        and self._matrix_device is None:
+                if self._handle and not lock.broken and self._refusal.error is None \
+                        and b.flags.aligned and out.flags.aligned and self._matrix_device is None:
                     status = _solve(self._handle, target, self._ld, source, self._ld, self._one,
                                     self._layout)
                     if status:
@@ -211,6 +213,7 @@ class Solver:
         def call() -> None:
             with self._lock.lock:
                 handle = self._ready()
+                self._refusal.check("plan")
                 self._follow_stream(x)
                 check(_solve(handle, x.address, ldx, b.address, ldb, nrhs, layout))
         run(call, self._nnz * nrhs >= LONG_SOLVE)
@@ -381,7 +384,16 @@ class Plan(Solver):
         values : (nnz,) array, or sparse matrix
             In the order of the `data` of the matrix that the plan was made from; of a sparse matrix
             that was given, its `data`, and the pattern is compared.
+
+        Notes
+        -----
+        After an exception, of whatever kind, the plan solves nothing until an update succeeds:
+        `solve` raises what `update` raised.
         """
+        with self._refusal:
+            self._update(values)
+
+    def _update(self, values: Any) -> None:
         if hasattr(values, "indptr") or getattr(values, "layout", None) is not None \
                 and "sparse" in str(values.layout):
             values = self._values_of(compressed(values, self._dtype))

@@ -1,6 +1,7 @@
 """Multicolour relaxation of block systems."""
 
 import ctypes as C
+import operator
 from typing import Any, Dict, Optional
 
 import numpy as np
@@ -8,7 +9,7 @@ import numpy as np
 from . import _api
 from ._arrays import SCALARS, Dense, common_layout, dense, stream_address, whole_numbers
 from ._context import Lock, context_of
-from ._library import check, library, make_struct, run
+from ._library import Refusal, check, library, make_struct, run
 from ._matrix import matrix_of
 from ._plan import LONG_SOLVE, pick, struct_dict
 
@@ -61,7 +62,10 @@ class Relaxation:
                  nrhs: int = 1, balanced: bool = False, colour: Any = None, device: str = "auto",
                  threads: Optional[int] = None, stream: Any = None) -> None:
         self._handle, self._lock = C.c_void_p(), Lock()
+        self._refusal = Refusal()
         context = context_of(device, threads)
+        if block_size is not None and not 1 <= operator.index(block_size) <= 32:
+            raise ValueError(f"block_size is {block_size}: it must be from 1 to 32")
         if colour is not None:
             colour = whole_numbers(colour, "colour")
         options = make_struct(_api.trs_relax_options, store=pick(STORES, "store", store), nrhs=nrhs,
@@ -144,7 +148,9 @@ class Relaxation:
         if layout is None or not own.writeable:
             raise ValueError("x and b must be writable arrays of one order, C or Fortran")
         nrhs = 1 if len(own.shape) == 1 else own.shape[1]
-        every = int(residual_every)
+        if sweeps == 0 or omega == 0:  # C takes 0 for its default
+            raise ValueError(f"{'omega' if sweeps else 'sweeps'} is 0: x would stay as it is")
+        every = operator.index(residual_every)
         residuals = np.zeros((1 + sweeps // every, nrhs)) if every > 0 else None
         options = make_struct(_api.trs_sweep_options, sweeps=sweeps, omega=omega,
                               direction=pick(DIRECTIONS, "direction", direction),
@@ -153,14 +159,18 @@ class Relaxation:
 
         def call() -> None:
             with self._lock.lock:
+                self._refusal.check("relaxation")
                 check(library.trs_relax_sweep(self._ready(), own.address, layout[1], given.address,
                                               layout[2], nrhs, layout[0], C.byref(options)))
         run(call, self._n * nrhs * sweeps >= LONG_SOLVE // 20)
         return residuals
 
     def update(self, A: Any) -> None:
-        """New values in the same pattern, of a matrix of the kind that was given at first."""
-        with self._lock.lock:
+        """New values in the same pattern, of a matrix of the kind that was given at first.
+
+        After an exception the relaxation sweeps no more until an update succeeds.
+        """
+        with self._refusal, self._lock.lock:
             if _is_bsr(A) and A.blocksize[0] == self._block_size:
                 blocks = _Blocks(A)
                 if blocks.rows * blocks.size != self._n or blocks.val.dtype != self._dtype:

@@ -58,8 +58,8 @@ static const trs_method *method_of_one(const trs_plan *plan, double *seconds) {
   return dense ? &trs_method_panels : &trs_method_serial;
 }
 
-/* True if the right-hand sides of a row are adjacent. */
-static bool row_major(const trs_rhs *rhs) { return rhs->x_col < rhs->x_row; }
+/* True if the right-hand sides of a row are adjacent.  One of them has no layout. */
+static bool row_major(const trs_rhs *rhs) { return rhs->nrhs > 1 && rhs->x_col < rhs->x_row; }
 
 /* The right-hand sides of a thread in a call. */
 static int64_t part_in(const trs_system *S, int threads, int64_t nrhs, bool by_rows) {

@@ -161,9 +161,21 @@ static trs_status solve_staged(trs_plan *plan, trs_gpu *gpu, const trs_rhs *rhs)
   return finish(plan, gpu);
 }
 
+/* Kernels load and store whole elements. */
+static trs_status check_alignment(const trs_plan *plan, const trs_rhs *rhs) {
+  const size_t size = trs_scalar_size(plan->system.scalar);
+  const bool x = (uintptr_t)rhs->x % size != 0;
+  if (!x && (uintptr_t)rhs->b % size == 0) return TRS_SUCCESS;
+  return trs_fail(TRS_ERROR_ARGUMENT, -1,
+                  "%s in device memory is not aligned to its elements of %zu bytes: copy it into "
+                  "an array that is",
+                  x ? "x" : "b", size);
+}
+
 trs_status trs_gpu_solve_by(trs_plan *plan, trs_gpu *gpu, const trs_rhs *rhs) {
   TRS_TRY(check_fault(gpu));
   const bool there = trs_device_address(rhs->x) && trs_device_address(rhs->b);
+  if (there) TRS_TRY(check_alignment(plan, rhs));
   return there ? gpu->launch(plan, rhs, plan->stream) : solve_staged(plan, gpu, rhs);
 }
 

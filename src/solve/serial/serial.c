@@ -86,8 +86,7 @@ static trs_serial_tile next_tile(const trs_plan *plan, const trs_rhs *R, int64_t
     t.width = 4;
     return t;
   } else {
-    bool packed = t.xs == 1 && (t.bs == 1 || !S->rows) && S->has_diagonal;
-    t.kind = !packed ? TRS_SERIAL_ONE : state->chained ? TRS_SERIAL_CHAINED : TRS_SERIAL_PACKED;
+    t.kind = state->chained ? TRS_SERIAL_CHAINED : TRS_SERIAL_ONE; /* the same for every stride */
     t.width = 1;
     return t;
   }

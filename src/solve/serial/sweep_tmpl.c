@@ -76,21 +76,22 @@ TRS_INLINE void NAME(rows_one)(const trs_system *S, const NAME(pass) * P, bool l
  * register, and its entry is scaled beforehand, so that only one multiply-add separates two rows.
  */
 TRS_INLINE void NAME(rows_chained)(const trs_system *S, const NAME(pass) * P, bool lower,
-                                   bool conjugate) {
+                                   bool conjugate, bool packed) {
   const int64_t n = S->n, to = P->to, *ptr = S->ptr;
   const int32_t *idx = S->idx;
   const SCALAR *val = S->val, *b = P->b;
-  SCALAR *x = P->x, last = P->from ? x[lower ? P->from - 1 : n - P->from] : 0;
+  const int64_t xs = packed ? 1 : P->xs, bs = packed ? 1 : P->bs;
+  SCALAR *x = P->x, last = P->from ? x[(lower ? P->from - 1 : n - P->from) * xs] : 0;
   for (int64_t k = P->from; k < to; k++) {
     int64_t i = lower ? k : n - 1 - k;
     int64_t begin = ptr[i] + !lower, end = ptr[i + 1] - lower, near = lower ? end - 1 : begin;
     SCALAR inverse = NAME(reciprocal)(val, lower ? end : begin - 1, conjugate);
     bool adjacent = begin < end && idx[near] == (lower ? i - 1 : i + 1);
-    SCALAR sum = NAME(subtract)(b[i], val, idx, x, 1, lower ? begin : end - 1,
+    SCALAR sum = NAME(subtract)(b[i * bs], val, idx, x, xs, lower ? begin : end - 1,
                                 end - begin - adjacent, lower ? 1 : -1, conjugate, NULL, NULL);
     sum = MUL(sum, inverse);
     if (adjacent) sum -= MUL(MUL(NAME(entry)(val, near, conjugate), inverse), last);
-    x[i] = last = sum;
+    x[i * xs] = last = sum;
   }
 }
 
@@ -205,15 +206,18 @@ TRS_INLINE void NAME(columns_wide)(const trs_system *S, const NAME(pass) * P, bo
   }
 }
 
+/* Strides of one have loops of their own, with the same operations in the same order. */
 TRS_INLINE void NAME(run_any)(const trs_system *S, const NAME(pass) * P, trs_serial_kind kind,
                               bool rows, bool lower, bool conjugate) {
+  const bool packed = P->xs == 1 && (P->bs == 1 || !rows) && S->has_diagonal;
   if (kind == TRS_SERIAL_WIDE)
     rows ? NAME(rows_wide)(S, P, lower, conjugate) : NAME(columns_wide)(S, P, lower, conjugate);
   else if (kind == TRS_SERIAL_FOUR)
     rows ? NAME(rows_four)(S, P, lower, conjugate) : NAME(columns_four)(S, P, lower, conjugate);
   else if (kind == TRS_SERIAL_CHAINED && rows)
-    NAME(rows_chained)(S, P, lower, conjugate);
-  else if (kind != TRS_SERIAL_ONE)
+    packed ? NAME(rows_chained)(S, P, lower, conjugate, true)
+           : NAME(rows_chained)(S, P, lower, conjugate, false);
+  else if (packed)
     rows ? NAME(rows_one)(S, P, lower, true, conjugate, true)
          : NAME(columns_one)(S, P, lower, true, conjugate, true);
   else

@@ -91,7 +91,8 @@ trs_status trs_engine_many_rhs(const trs_engine_args *args, trs_scalar scalar,
                                const trs_launch_range *range, int32_t width, trs_stream stream);
 
 /* The same without heavy slices, for blocks of at most TRS_EXACT_BLOCK rows, for rows of b and x
- * that are whole packs (trs_engine_whole_packs).
+ * whose values are adjacent and fill whole packs.  Rows that begin at 16-byte addresses
+ * (trs_engine_whole_packs) move faster.
  * shared_bytes: the largest shared memory of a block of threads. */
 trs_status trs_engine_row_groups(const trs_engine_args *args, trs_scalar scalar,
                                  const trs_launch_range *range, int32_t width, int64_t shared_bytes,

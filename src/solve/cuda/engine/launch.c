@@ -233,12 +233,13 @@ bool trs_engine_whole_packs(const void *first, int64_t row, int64_t column, int3
          width * size % 16 == 0;
 }
 
+/* By the layout and the width alone: the order of sums must not depend on leading dimensions or on
+ * the alignment of b and x. */
 static bool takes_row_groups(const trs_engine *e, const trs_engine_sweep *w,
                              const trs_engine_args *a, trs_scalar scalar,
                              const trs_launch_range *range, int32_t width) {
-  return row_groups_suit(e, w, scalar, range, width) &&
-         trs_engine_whole_packs(a->b, a->b_row, a->b_col, width, scalar) &&
-         trs_engine_whole_packs(a->x, a->x_row, a->x_col, width, scalar);
+  return row_groups_suit(e, w, scalar, range, width) && a->b_col == 1 && a->x_col == 1 &&
+         width * (int64_t)trs_scalar_size(scalar) % 16 == 0;
 }
 
 /* Without in_place every x is written twice, and read from many_rhs_work.  The rows of x must be

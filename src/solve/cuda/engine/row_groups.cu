@@ -44,10 +44,12 @@ enum {
 
 struct row_groups_args {
   trs_engine_args engine;
-  const int32_t *idx;  /* of the entries: places in work */
-  char *work;          /* the x that rows wait for: by position, or of the system's rows */
-  int32_t stride;      /* bytes from one of them to the next */
-  int32_t packs;       /* of all right-hand sides */
+  const int32_t *idx; /* of the entries: places in work */
+  char *work;         /* the x that rows wait for: by position, or of the system's rows */
+  int32_t stride;     /* bytes from one of them to the next */
+  int32_t packs;      /* of all right-hand sides */
+  bool b_packs,
+      x_packs;         /* rows of b, of x, are whole packs in memory too; else values move singly */
   int32_t first_slice; /* of the range */
   int32_t strips;
   int32_t parts; /* blocks of threads that share a slice of the mean number of rows */
@@ -127,9 +129,15 @@ struct row_group {
   /* Begins to copy the lane's pack of b. */
   __device__ void fetch_b(row_memory<S> &into, int32_t of) const {
     const S *b = static_cast<const S *>(a.engine.b) + trs_row_number(of) * a.engine.b_row;
-    if (has_pack())
+    if (!has_pack()) return;
+    if (a.b_packs) {
       __pipeline_memcpy_async(&into.b[threadIdx.x], reinterpret_cast<const pack<S> *>(b) + own,
                               sizeof(pack<S>), trs_row_has_b(of) ? 0 : sizeof(pack<S>));
+      return;
+    }
+    for (int k = 0; k < pack<S>::SIZE; k++)
+      __pipeline_memcpy_async(&into.b[threadIdx.x].of[k], b + own * pack<S>::SIZE + k, sizeof(S),
+                              trs_row_has_b(of) ? 0 : sizeof(S));
   }
   /* Loads the first entries of row r, and begins its copies.  of: of the row, or -1. */
   __device__ row_share<V> begin(row_memory<S> &into, int r, int32_t of) const {
@@ -207,7 +215,11 @@ struct row_group {
     if (h.level + 1 < a.engine.slices.nlevels) publish(x_of(h.first + r), value);
     if (!trs_row_has_x(of)) return;
     S *to = static_cast<S *>(a.engine.x) + trs_row_number(of) * a.engine.x_row;
-    __stcs(reinterpret_cast<float4 *>(to) + own, *reinterpret_cast<const float4 *>(&value));
+    if (a.x_packs) {
+      __stcs(reinterpret_cast<float4 *>(to) + own, *reinterpret_cast<const float4 *>(&value));
+      return;
+    }
+    for (int k = 0; k < pack<S>::SIZE; k++) to[own * pack<S>::SIZE + k] = value.of[k];
   }
 
   /* x of the group's row r from its sum.  of: of the row, or -1 if the group has none. */
@@ -340,6 +352,8 @@ extern "C" trs_status trs_engine_row_groups(const trs_engine_args *a, trs_scalar
                                   static_cast<char *>(a->in_place ? a->x : a->many_rhs_work),
                                   int32_t(a->many_rhs * sizeof(S)),
                                   width / pack<S>::SIZE,
+                                  trs_engine_whole_packs(a->b, a->b_row, a->b_col, width, scalar),
+                                  trs_engine_whole_packs(a->x, a->x_row, a->x_col, width, scalar),
                                   range->slice,
                                   1,
                                   1,
