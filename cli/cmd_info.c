@@ -45,6 +45,9 @@ static trs_status analyze(trs_context *ctx, info_sweep *s, const trs_matrix *T, 
                           trs_diag diag) {
   trs_options how = {.struct_size = sizeof(trs_options), .progress = progress_show};
   trs_status status = trs_analyze(&s->plan, ctx, T, uplo, TRS_NO_TRANS, diag, &how);
+  /* Levels and sizes do not depend on the values of a diagonal that no solve can divide by. */
+  if (status == TRS_ERROR_ZERO_PIVOT || status == TRS_ERROR_NOT_FINITE)
+    status = trs_analyze(&s->plan, ctx, T, uplo, TRS_NO_TRANS, TRS_UNIT, &how);
   s->info.struct_size = sizeof s->info;
   if (!status) status = trs_plan_get_info(s->plan, &s->info);
   if (!status) status = trs_plan_get_levels(s->plan, &s->rows, &s->levels);

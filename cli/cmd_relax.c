@@ -48,7 +48,7 @@ static const option options[] = {
     COUNT_OPTION("residual-every", 0, "K", 1, 1e9, FIELD(every),
                  "print the residual after every K sweeps"),
     RHS_FILE_OPTION(FIELD(rhs_file)),
-    COUNT_OPTION("nrhs", 0, "K", 1, 0x1p31, FIELD(nrhs),
+    COUNT_OPTION("nrhs", 0, "K", 1, 0x1p31 - 1, FIELD(nrhs),
                  "the number of random right-hand sides, uniform in [-1, 1) (default 1)"),
     COUNT_OPTION("seed", 0, "SEED", 0, 0x1p53, FIELD(seed),
                  "the seed of the random right-hand sides (default 1)"),
@@ -293,6 +293,10 @@ static void print(const job *j, bool good) {
             human_times((double)sweep_bytes(j) / j->fastest * 1e-9).s,
             human_bytes((double)sweep_bytes(j)).s);
   table_gap();
+  if (j->n == 0) {
+    table_row("residual", "none: the system has no rows");
+    return;
+  }
   table_styled(good ? STYLE_GOOD : STYLE_BAD, "residual", "%s%s", ratio_text(j->residual).s,
                good ? " of that of x = 0" : ": the sweeps did NOT reduce it");
 }

@@ -75,6 +75,12 @@ int input_rhs(const input *in, const char *path, trs_scalar scalar, int64_t n, v
   progress_begin();
   trs_status status = trs_vectors_read(b, &rows, nrhs, scalar, path, &options);
   progress_end();
+  if (status && scalar < TRS_SCOMPLEX && strstr(trs_last_error()->message, "complex type"))
+    return leave(
+        LEAVE_INPUT, trs_status_name(status), -1,
+        "%s holds complex values and %s real ones: 'trireme solve --precision z' solves in "
+        "complex numbers ('c': in float)",
+        path, in->name);
   if (status) return leave_library(NULL);
   if (rows == n && *nrhs > 0) return -1;
   return leave(LEAVE_INPUT, trs_status_name(TRS_ERROR_FORMAT), -1,

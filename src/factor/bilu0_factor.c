@@ -328,11 +328,16 @@ trs_status trs_factor_blocks(trs_factors *parts, const trs_factor_input *input) 
   if (trs_scalar_is_complex(input->B->scalar))
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "%s: the matrix is complex, and blocks are real",
                     name_of(parts->kind));
-  if (parts->kind == TRS_FACTOR_BIC0)
-    TRS_TRY(trs_factor_check_symmetric(&unpermuted, "block IC(0)"));
-  TRS_TRY(start_team(&team, input->B));
-  trs_status status = factor(parts, &work, input, team);
-  trs_team_destroy(team);
-  trs_bilu0_free(&work);
+  trs_factor_input taken = *input;
+  trs_matrix *S = NULL;
+  if (parts->kind == TRS_FACTOR_BIC0) TRS_TRY(trs_factor_symmetric(&S, &unpermuted, "block IC(0)"));
+  if (S) taken.B = S;
+  trs_status status = start_team(&team, taken.B);
+  if (!status) {
+    status = factor(parts, &work, &taken, team);
+    trs_team_destroy(team);
+    trs_bilu0_free(&work);
+  }
+  trs_matrix_destroy(S);
   return status;
 }

@@ -8,7 +8,10 @@
 
 #include "factor/kinds.h"
 
-enum { ROUNDING = 100 }; /* units of roundoff by which mirrored entries may differ */
+/* Units of roundoff by which mirrored entries may differ, relative to the larger one or to the
+ * geometric mean of their diagonal entries: sums that cancel leave the rounding errors of their
+ * terms, which in a positive definite matrix are as large as that mean at most. */
+enum { ROUNDING = 100 };
 
 /* The position and reason of a failed elimination. */
 typedef struct ic0_failure {
@@ -21,30 +24,86 @@ typedef struct ic0_mirror {
   int64_t *ptr;
   int32_t *idx;
   void *val;
+  double *size; /* n: the root of the diagonal entry's absolute value */
 } ic0_mirror;
+
+/* Of an entry (i, column) and its mirror: their positions, or -1 where a pattern lacks it. */
+typedef struct ic0_pair {
+  int64_t p, q;
+  int32_t column;
+} ic0_pair;
+
+/* The next pair of row i behind *pair; false behind the last one. */
+static bool next_pair(const trs_matrix *B, const ic0_mirror *mirror, int64_t i, int64_t *p,
+                      int64_t *q, ic0_pair *pair) {
+  const bool own = *p < B->ptr[i + 1], other = *q < mirror->ptr[i + 1];
+  if (!own && !other) return false;
+  const int32_t last = INT32_MAX, a = own ? B->idx[*p] : last, b = other ? mirror->idx[*q] : last;
+  *pair = (ic0_pair){a <= b ? (*p)++ : -1, b <= a ? (*q)++ : -1, a < b ? a : b};
+  return true;
+}
 
 #define TRS_TEMPLATE "factor/ic0_tmpl.c"
 #include "base/instantiate.h"
 
 static bool (*const mirrored_of[])(const trs_matrix *, const ic0_mirror *,
                                    ic0_failure *) = TRS_TABLE(mirrored);
+static void (*const join_of[])(const trs_matrix *, const ic0_mirror *, int64_t *, int32_t *,
+                               void *) = TRS_TABLE(join);
 static bool (*const eliminate_of[])(trs_matrix *, int64_t *, ic0_failure *) = TRS_TABLE(eliminate);
 static void (*const conjugate_of[])(void *, int64_t) = TRS_TABLE(conjugate);
 
-trs_status trs_factor_check_symmetric(const trs_factor_input *input, const char *kind) {
-  ic0_mirror mirror;
+static trs_status check(const trs_factor_input *input, const ic0_mirror *mirror, const char *kind) {
   ic0_failure at;
   const trs_matrix *B = input->B;
-  TRS_TRY(trs_transpose_arrays(B, &mirror.ptr, &mirror.idx, &mirror.val));
-  bool same = mirrored_of[B->scalar](B, &mirror, &at);
-  TRS_FREE_ALL(mirror.ptr, mirror.idx, mirror.val);
-  if (same) return TRS_SUCCESS;
+  if (mirrored_of[B->scalar](B, mirror, &at)) return TRS_SUCCESS;
   int64_t row = trs_factor_row(input, at.row);
   return trs_fail(TRS_ERROR_STRUCTURE, row,
                   "%s: the matrix is not %s: the entries at row %lld, column %lld (0-based) and "
                   "at its mirror differ; use ILU(0)",
                   kind, trs_scalar_is_complex(B->scalar) ? "hermitian" : "symmetric",
                   (long long)row, (long long)trs_factor_row(input, at.column));
+}
+
+/* (B + B^H) / 2 on the union of both patterns. */
+static trs_status join(trs_matrix **S, const trs_matrix *B, const ic0_mirror *mirror,
+                       int64_t entries) {
+  int64_t *ptr = NULL;
+  int32_t *idx = NULL;
+  void *val = NULL;
+  trs_status status = TRS_ALLOC(&ptr, B->nrows + 1);
+  if (!status) status = TRS_ALLOC(&idx, entries);
+  if (!status) status = trs_alloc(&val, entries, trs_scalar_size(B->scalar));
+  if (status) {
+    TRS_FREE_ALL(ptr, idx, val);
+    return status;
+  }
+  join_of[B->scalar](B, mirror, ptr, idx, val);
+  return trs_matrix_adopt(S, TRS_CSR, B->scalar, B->nrows, B->nrows, ptr, idx, val);
+}
+
+static trs_status symmetric(trs_matrix **S, const trs_factor_input *input, const char *kind,
+                            ic0_mirror *mirror) {
+  const trs_matrix *B = input->B;
+  ic0_pair pair;
+  int64_t entries = 0;
+  TRS_TRY(trs_transpose_arrays(B, &mirror->ptr, &mirror->idx, &mirror->val));
+  TRS_TRY(TRS_ALLOC(&mirror->size, B->nrows));
+  TRS_TRY(check(input, mirror, kind));
+  for (int64_t i = 0; i < B->nrows; i++)
+    for (int64_t p = B->ptr[i], q = mirror->ptr[i]; next_pair(B, mirror, i, &p, &q, &pair);)
+      entries++;
+  if (entries != B->nnz) return join(S, B, mirror, entries);
+  *S = trs_matrix_retain(B);
+  return TRS_SUCCESS;
+}
+
+trs_status trs_factor_symmetric(trs_matrix **S, const trs_factor_input *input, const char *kind) {
+  ic0_mirror mirror = {0};
+  *S = NULL;
+  trs_status status = symmetric(S, input, kind, &mirror);
+  TRS_FREE_ALL(mirror.ptr, mirror.idx, mirror.val, mirror.size);
+  return status;
 }
 
 /* Fails unless each row of the lower triangle ends in its diagonal. */
@@ -79,8 +138,11 @@ static trs_status conjugate_transpose(trs_matrix **U, const trs_matrix *L) {
 
 trs_status trs_factor_ic0(trs_factors *parts, const trs_factor_input *input) {
   parts->diag_L = parts->diag_U = TRS_NONUNIT;
-  TRS_TRY(trs_factor_check_symmetric(input, "IC(0)"));
-  TRS_TRY(trs_matrix_triangle(&parts->L, input->B, TRS_LOWER, 0));
+  trs_matrix *S;
+  TRS_TRY(trs_factor_symmetric(&S, input, "IC(0)"));
+  trs_status status = trs_matrix_triangle(&parts->L, S, TRS_LOWER, 0);
+  trs_matrix_destroy(S);
+  TRS_TRY(status);
   TRS_TRY(check_diagonal(parts->L, input));
   TRS_TRY(eliminate(parts->L, input));
   return conjugate_transpose(&parts->U, parts->L);

@@ -1,23 +1,51 @@
 /* ic0_tmpl.c - the typed loops of ic0.c, compiled once for each element type. */
 
-static bool NAME(alike)(SCALAR a, SCALAR b) {
-  REAL size = ABS(a) > ABS(b) ? ABS(a) : ABS(b), roundoff = sizeof(REAL) == 4 ? 0x1p-24f : 0x1p-53;
+/* mean: the geometric mean of the diagonal entries of both rows. */
+static bool NAME(alike)(SCALAR a, SCALAR b, double mean) {
+  const double roundoff = sizeof(REAL) == 4 ? 0x1p-24 : 0x1p-53;
+  double size = ABS(a) > ABS(b) ? ABS(a) : ABS(b);
+  if (mean > size) size = mean;
   return !(ABS(a - CONJ(b)) > ROUNDING * roundoff * size); /* the elimination reports NaN */
 }
 
+static void NAME(measure)(const trs_matrix *B, double *size) {
+  const SCALAR *val = B->val;
+  for (int64_t i = 0; i < B->nrows; i++) {
+    size[i] = 0;
+    for (int64_t p = B->ptr[i]; p < B->ptr[i + 1]; p++)
+      if (B->idx[p] == i) size[i] = sqrt((double)ABS(val[p]));
+  }
+}
+
+/* An entry without a mirror has zero for one. */
 static bool NAME(mirrored)(const trs_matrix *B, const ic0_mirror *mirror, ic0_failure *failure) {
   const SCALAR *val = B->val, *other = mirror->val;
-  for (int64_t i = 0; i < B->nrows; i++) {
-    int64_t p = B->ptr[i], q = mirror->ptr[i];
-    for (; p < B->ptr[i + 1] || q < mirror->ptr[i + 1]; p++, q++) {
-      int64_t a = p < B->ptr[i + 1] ? B->idx[p] : B->nrows;
-      int64_t b = q < mirror->ptr[i + 1] ? mirror->idx[q] : B->nrows;
-      if (a == b && NAME(alike)(val[p], other[q])) continue;
-      *failure = (ic0_failure){i, a < b ? a : b, false};
+  ic0_pair pair;
+  NAME(measure)(B, mirror->size);
+  for (int64_t i = 0; i < B->nrows; i++)
+    for (int64_t p = B->ptr[i], q = mirror->ptr[i]; next_pair(B, mirror, i, &p, &q, &pair);) {
+      const SCALAR a = pair.p < 0 ? 0 : val[pair.p], b = pair.q < 0 ? 0 : other[pair.q];
+      if (NAME(alike)(a, b, mirror->size[i] * mirror->size[pair.column])) continue;
+      *failure = (ic0_failure){i, pair.column, false};
       return false;
     }
-  }
   return true;
+}
+
+static void NAME(join)(const trs_matrix *B, const ic0_mirror *mirror, int64_t *ptr, int32_t *idx,
+                       void *values) {
+  const SCALAR *val = B->val, *other = mirror->val;
+  SCALAR *joined = values;
+  ic0_pair pair;
+  int64_t at = 0;
+  for (int64_t i = 0; i < B->nrows; i++) {
+    ptr[i] = at;
+    for (int64_t p = B->ptr[i], q = mirror->ptr[i]; next_pair(B, mirror, i, &p, &q, &pair); at++) {
+      idx[at] = pair.column;
+      joined[at] = ((pair.p < 0 ? 0 : val[pair.p]) + (pair.q < 0 ? 0 : CONJ(other[pair.q]))) / 2;
+    }
+  }
+  ptr[B->nrows] = at;
 }
 
 /* Computes row i up to its diagonal from the finished rows above it.  position[j]: the position of

@@ -28,8 +28,11 @@ trs_status trs_factor_ic0(trs_factors *parts, const trs_factor_input *input);
 trs_status trs_factor_lu(trs_factors *parts, const trs_factor_input *input);
 trs_status trs_factor_blocks(trs_factors *parts, const trs_factor_input *input);
 
-/* Fails unless B is symmetric, or Hermitian; kind is for the message. */
-trs_status trs_factor_check_symmetric(const trs_factor_input *input, const char *kind);
+/* B, if it is symmetric, or Hermitian, up to rounding; its symmetric part if entries without a
+ * mirror make its pattern unsymmetric.  Fails otherwise; kind is for the message.  The caller
+ * destroys S.
+ */
+trs_status trs_factor_symmetric(trs_matrix **S, const trs_factor_input *input, const char *kind);
 
 /* A row this many times as long as the row that it updates is searched, not read: one row with most
  * columns would otherwise be read for every row below it. */

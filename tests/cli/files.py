@@ -62,6 +62,10 @@ for command in ["info", "solve", "relax"]:
 write("vector.mtx", HEAD + "100000 100000 1\n1 1 1\n")
 refuses("a right-hand side beyond the limit", 4, ["vector.mtx", "--max-memory"], "solve",
         "gen:poisson2d5:9", "--uplo", "lower", "-b", "vector.mtx", "--max-memory", "0.05")
+write("tiny.mtx", "%%MatrixMarket matrix coordinate real general\n"
+      "3 3 4\n1 1 2\n2 2 4.9e-324\n3 3 4\n3 1 1e-400\n")
+o = run("info", "tiny.mtx")
+check("info describes a diagonal without a finite reciprocal", o.code == 0 and "levels" in o.out, o)
 refuses("--max-memory 0", 2, "--max-memory", "info", "claims.mtx", "--max-memory", "0")
 o = run("info", "plain.mtx", "--max-memory", "0.05")
 check("what fits is read", o.code == 0, o)

@@ -113,4 +113,8 @@ vectors("huge.mtx", [[1e200, 1e-200], [1e-200, 1e-200]])
 o = run("relax", "small.mtx", "-b", "huge.mtx", "--store", "f64")
 check("residuals whose squares have no place in a double", o.code == 0 and
       "not finite" not in o.out, o)
+matrix("none.mtx", 0, [], kind="real general")
+o = run("relax", "none.mtx")
+check("no rows have no residual", o.code == 0 and "none: the system has no rows" in o.out and
+      "0.00e+00 of" not in o.out, o)
 finish()

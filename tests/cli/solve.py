@@ -86,6 +86,12 @@ for precision, tolerance in [("s", 1e-4), ("d", 1e-12), ("c", 1e-4), ("z", 1e-12
           close(read_vectors("x.mtx")[0], x, tolerance), o)
 o = run("solve", "Z.mtx", "--uplo", "lower", "--trans", "c")
 check("a complex matrix is solved in double complex", o.code == 0 and "double complex" in o.out, o)
+write("bz.mtx", "%%MatrixMarket matrix array complex general\n1 1\n1 2\n")
+write("one.mtx", "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 2\n")
+refuses("a complex right-hand side of a real matrix", 3, ["bz.mtx", "--precision z"], "solve",
+        "one.mtx", "-b", "bz.mtx")
+o = run("solve", "one.mtx", "-b", "bz.mtx", "--precision", "z")
+check("is solved in complex numbers", o.code == 0, o)
 refuses("complex values are not cut down to real", 2, "Z.mtx", "solve", "Z.mtx", "--uplo", "lower",
         "--precision", "d")
 

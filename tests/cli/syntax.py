@@ -154,6 +154,17 @@ refuses("count too large", 2, "--nrhs takes a number", "solve", "a.mtx", "--nrhs
 refuses("bad real", 2, "takes a number", "factor", "a.mtx", "-o", "f.h5", "--pivot-threshold", "x")
 refuses("real out of range", 2, "from 0 to 1", "factor", "a.mtx", "-o", "f.h5",
         "--pivot-threshold", "1.5")
+# Every number of every command: below its domain, above it, no number, and beyond 64 bits.
+NUMBERS = {"solve": ["nrhs", "repeat", "width", "gpu-memory", "max-memory"],
+           "factor": ["leaves", "pivot-threshold", "block-size", "max-memory"],
+           "relax": ["block-size", "sweeps", "omega", "residual-every", "nrhs", "repeat", "max-memory"],
+           "info": ["max-memory"]}
+for command, names in NUMBERS.items():
+    for name in names:
+        for value in ["-1", "nan", "inf", "-inf", "1e999", "9223372036854775808",
+                      "-9223372036854775809", "two", ""]:
+            refuses(f"{command} --{name} {value or 'nothing'}", 2, f"--{name} ", command,
+                    "gen:chain:5", f"--{name}={value}")
 refuses("bad seed", 2, "random:SEED", "solve", "gen:chain:5", "--uplo", "lower", "--rhs",
         "random:x")
 refuses("bad rhs", 2, "random or random:SEED", "solve", "gen:chain:5", "--uplo", "lower", "--rhs",

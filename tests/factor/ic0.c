@@ -120,6 +120,71 @@ TEST(rounding_does_not_unmirror_a_matrix) {
   trs_matrix_destroy(A);
 }
 
+/* A mesh whose couplings cancel: what is left of them, and on which side, is rounding noise. */
+static trs_matrix *with_noise(double noise, bool one_side) {
+  enum { N = 30 };
+  int32_t row[5 * N], col[5 * N];
+  double val[5 * N];
+  int64_t count = 0;
+  for (int32_t i = 0; i < N; i++) {
+    row[count] = col[count] = i, val[count++] = 4 + i % 3;
+    for (int32_t j = i - 1; j <= i + 1; j += 2)
+      if (0 <= j && j < N) row[count] = i, col[count] = j, val[count++] = -1;
+    if (i + 5 < N) row[count] = i, col[count] = i + 5, val[count++] = noise;
+    if (i >= 5 && !one_side) row[count] = i, col[count] = i - 5, val[count++] = -noise / 3;
+  }
+  trs_matrix *A;
+  assert_success(trs_matrix_create_coo(&A, TRS_DOUBLE, N, N, count, TRS_IDX32, row, col, val));
+  return A;
+}
+
+/* The largest difference of two factors L on the entries of the first. */
+static double difference(const trs_factors *F, const trs_factors *G) {
+  trs_factors_info f = {.struct_size = sizeof f}, g = {.struct_size = sizeof g};
+  const int64_t *ptr, *other_ptr;
+  const int32_t *idx, *other_idx;
+  const void *val, *other;
+  double most = 0;
+  assert_success(trs_factors_get_info(F, &f));
+  assert_success(trs_factors_get_info(G, &g));
+  assert_success(trs_matrix_get_arrays(f.L, &ptr, &idx, &val));
+  assert_success(trs_matrix_get_arrays(g.L, &other_ptr, &other_idx, &other));
+  for (int64_t i = 0; i < f.n; i++)
+    for (int64_t p = ptr[i]; p < ptr[i + 1]; p++) {
+      double there = 0;
+      for (int64_t q = other_ptr[i]; q < other_ptr[i + 1]; q++)
+        if (other_idx[q] == idx[p]) there = ((const double *)other)[q];
+      most = fmax(most, fabs(((const double *)val)[p] - there));
+    }
+  return most;
+}
+
+/* Judged against the diagonal: the noise itself has no common digit. */
+TEST(noise_of_couplings_that_cancel_is_no_asymmetry) {
+  static const trs_factor_kind kinds[] = {TRS_FACTOR_IC0, TRS_FACTOR_BIC0};
+  trs_matrix *plain = with_noise(0, false);
+  for (int k = 0; k < 2; k++)
+    for (int one_side = 0; one_side < 2; one_side++) {
+      const trs_factor_options options = {.struct_size = sizeof options, .kind = kinds[k]};
+      trs_matrix *A = with_noise(3e-16, one_side), *zeros = with_noise(0, one_side),
+                 *rough = with_noise(1e-6, one_side);
+      trs_factors *F, *G, *H;
+      assert_success(trs_factor(&F, A, &options));
+      assert_success(trs_factor(&G, plain, &options));
+      assert_success(trs_factor(&H, zeros, &options));
+      assert_true(difference(F, G) < 1e-15);
+      assert_true(difference(F, H) < 1e-15);
+      trs_factors_destroy(F);
+      trs_factors_destroy(G);
+      trs_factors_destroy(H);
+      assert_failure(TRS_ERROR_STRUCTURE, "not symmetric", trs_factor(&F, rough, &options));
+      trs_matrix_destroy(A);
+      trs_matrix_destroy(zeros);
+      trs_matrix_destroy(rough);
+    }
+  trs_matrix_destroy(plain);
+}
+
 static trs_status factor_all(void *A) {
   trs_factors *F;
   TRS_TRY(ic0(&F, A, TRS_HAVE_AMD ? TRS_ORDER_AMD : TRS_ORDER_NATURAL));
