@@ -27,7 +27,8 @@ static const option options[] = {
 static const paragraph paragraphs[] = {
     {NULL,
      "Solves sparse triangular systems op(L) x = b and op(U) x = b, and A x = b with both factors. "
-     "Matrices come from Matrix Market (.mtx, .mtx.gz, .mtx.zst) or HDF5 files, or are generated "
+     "Matrices come from Matrix Market (.mtx, .mtx.gz, .mtx.zst), Rutherford-Boeing (.rb) or HDF5 "
+     "files, or are generated "
      "from a name such as gen:poisson2d5:1000. Every solution is checked: its backward error is "
      "measured in the same run, and a large one is a failure."},
     {"Examples",

@@ -309,7 +309,8 @@ typedef struct trs_read_options {
                         process's control group, all of it for a generator; -1: no limit */
 } trs_read_options;
 
-/* Reads a matrix from Matrix Market (.mtx, .mtx.gz, .mtx.zst) or from a Binsparse HDF5 container
+/* Reads a matrix from Matrix Market (.mtx, .mtx.gz, .mtx.zst), Rutherford-Boeing (.rb) or from a
+ * Binsparse HDF5 container
  * (.h5, .bsp.h5), or generates one from a name "gen:..." (trs_generator_list).  A symmetric,
  * skew-symmetric or Hermitian file becomes a full matrix.  A pattern-only file gets values from the
  * seed: off-diagonal values in [-1, 1], and each diagonal entry present is 1 + the sum of the

@@ -5,6 +5,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/text.h"
+
 static trs_status refuse(const char *structure, const trs_option *o) {
   char domain[64];
   if (o->most == INT64_MAX)
@@ -29,7 +31,7 @@ trs_status trs_option_check_real(const char *structure, const char *name, double
   char domain[80] = "";
   if (value >= least && value <= most && isfinite(value)) return TRS_SUCCESS;
   if (least > -DBL_MAX && most < DBL_MAX)
-    snprintf(domain, sizeof domain, " from %g to %g", least, most);
+    trs_print(domain, sizeof domain, " from %g to %g", least, most);
   return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is %g: in a %s it must be a finite number%s", name,
                   value, structure, domain);
 }

@@ -3,7 +3,9 @@
  *
  *     %%MatrixMarket matrix coordinate real general
  *     % comments, blank lines
- *     rows columns entries          (rows columns for an array) */
+ *     rows columns entries          (rows columns for an array)
+ *
+ * Text may follow on the first and on the last of these lines, as other readers allow. */
 #include "io/banner.h"
 
 #include "base/text.h"
@@ -60,15 +62,18 @@ static trs_status choose(const cursor *head, const char **at, const char *end, c
 }
 
 static trs_status read_words(trs_banner *banner, const cursor *head, const char *end) {
+  /* Collections have files with one percent sign. */
+  static const char *const magic[] = {"%%MatrixMarket", "%MatrixMarket"};
   static const char *const objects[] = {"matrix"};
   static const char *const formats[] = {"coordinate", "array"};
-  static const char *const fields[] = {"real", "double", "integer", "complex", "pattern"};
-  static const trs_field field_codes[] = {TRS_REAL, TRS_REAL, TRS_INTEGER, TRS_COMPLEX,
-                                          TRS_PATTERN};
+  static const char *const fields[] = {"real",    "double", "integer", "unsigned-integer",
+                                       "complex", "pattern"};
+  static const trs_field field_codes[] = {TRS_REAL,    TRS_REAL,    TRS_INTEGER,
+                                          TRS_INTEGER, TRS_COMPLEX, TRS_PATTERN};
   static const char *const symmetries[] = {"general", "symmetric", "skew-symmetric", "hermitian"};
   const char *at = head->at;
   int object, format, field, symmetry, length = next_word(&at, end);
-  if (length != 14 || !trs_same_letters(at, "%%MatrixMarket", 14))
+  if (find_word(at, length, magic, 2) < 0)
     return trs_fail(TRS_ERROR_FORMAT, -1,
                     "%s:1: not a Matrix Market file: the first line must begin with "
                     "%%%%MatrixMarket",
@@ -76,27 +81,25 @@ static trs_status read_words(trs_banner *banner, const cursor *head, const char 
   at += length;
   TRS_TRY(choose(head, &at, end, "object", objects, 1, &object));
   TRS_TRY(choose(head, &at, end, "format", formats, 2, &format));
-  TRS_TRY(choose(head, &at, end, "field", fields, 5, &field));
+  TRS_TRY(choose(head, &at, end, "field", fields, 6, &field));
   TRS_TRY(choose(head, &at, end, "symmetry", symmetries, 4, &symmetry));
-  length = next_word(&at, end);
-  if (length)
-    return trs_fail(TRS_ERROR_FORMAT, -1, "%s:1: \"%s\" follows the banner's symmetry", head->path,
-                    trs_quote_text(at, length).text);
   banner->coordinate = format == 0;
   banner->field = field_codes[field];
   banner->symmetry = (trs_symmetry)symmetry;
   return TRS_SUCCESS;
 }
 
+/* Values that are symmetric under another name: SciPy writes real and pattern files by all names.
+ */
+static void name_symmetry(trs_banner *banner) {
+  if ((banner->symmetry == TRS_HERMITIAN && banner->field != TRS_COMPLEX) ||
+      (banner->symmetry != TRS_UNSYMMETRIC && banner->field == TRS_PATTERN))
+    banner->symmetry = TRS_SYMMETRIC;
+}
+
 static trs_status check_combination(const trs_banner *banner, const char *path) {
-  const char *why = NULL;
-  if (banner->field == TRS_PATTERN && !banner->coordinate)
-    why = "an array has values and cannot be a pattern";
-  if (banner->field == TRS_PATTERN && banner->symmetry > TRS_SYMMETRIC)
-    why = "a pattern can only be general or symmetric";
-  if (banner->symmetry == TRS_HERMITIAN && banner->field != TRS_COMPLEX)
-    why = "only complex values can be hermitian";
-  return why ? trs_fail(TRS_ERROR_FORMAT, -1, "%s:1: %s", path, why) : TRS_SUCCESS;
+  if (banner->field != TRS_PATTERN || banner->coordinate) return TRS_SUCCESS;
+  return trs_fail(TRS_ERROR_FORMAT, -1, "%s:1: an array has values and cannot be a pattern", path);
 }
 
 /* Moves head to the size line, past comments and blank lines.  False if there is none. */
@@ -128,7 +131,9 @@ static trs_status read_sizes(trs_banner *banner, const cursor *head, const char 
     if (after != at + length) return bad_size_line(head, end, banner->coordinate);
     at = after;
   }
-  if (next_word(&at, end)) return bad_size_line(head, end, banner->coordinate);
+  /* Text after the sizes is a remark; another number means another kind of file. */
+  if (next_word(&at, end) && strchr("0123456789+-.", *at))
+    return bad_size_line(head, end, banner->coordinate);
   banner->nrows = sizes[0];
   banner->ncols = sizes[1];
   banner->count = sizes[2];
@@ -161,6 +166,7 @@ trs_status trs_banner_read(trs_banner *banner, const char *text, const char *all
   const char *end = trs_line_end(head.at, head.end);
   TRS_TRY(read_words(banner, &head, end));
   TRS_TRY(check_combination(banner, path));
+  name_symmetry(banner);
   if (!skip_comments(&head))
     return trs_fail(TRS_ERROR_FORMAT, -1, "%s:%lld: the file ends before its size line", path,
                     (long long)head.line);

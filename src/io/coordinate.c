@@ -171,6 +171,14 @@ static void invent_body(void *argument, int rank, int size) {
   for (int64_t i = begin; i < end; i++) invent_row[c->body->scalar](c, i);
 }
 
+void trs_pattern_values(trs_matrix *A, bool symmetric, const trs_reading *reading) {
+  const trs_banner banner = {.symmetry = symmetric ? TRS_SYMMETRIC : TRS_UNSYMMETRIC};
+  const trs_body body = {.reading = reading, .banner = &banner};
+  trs_coordinate c = {
+      .body = &body, .ncols = A->ncols, .ptr = A->ptr, .idx = A->idx, .val = A->val};
+  for (int64_t i = 0; i < A->nrows; i++) invent_row[A->scalar](&c, i);
+}
+
 static void run(trs_coordinate *c, void (*body)(void *, int, int)) {
   trs_team_run(c->body->reading->team, c->body->size, body, c);
 }

@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 
 #include "io/body.h"
+#include "matrix/matrix.h"
 
 typedef struct trs_coordinate {
   const trs_body *body;
@@ -52,6 +53,9 @@ static inline int64_t trs_next_place(int64_t *next, int64_t row, bool alone) {
   if (alone) return next[row]++;
   return atomic_fetch_add_explicit((_Atomic int64_t *)&next[row], 1, memory_order_relaxed);
 }
+
+/* The values of a pattern that was read into a CSR matrix, as those of a Matrix Market file. */
+void trs_pattern_values(trs_matrix *A, bool symmetric, const trs_reading *reading);
 
 /* The rows of member rank, with about as many entries as any other member's. */
 void trs_coordinate_rows(const trs_coordinate *c, int rank, int64_t *begin, int64_t *end);

@@ -4,8 +4,8 @@
 
 /* True if the entry is valid in a file of this symmetry. */
 static bool NAME(allowed)(trs_symmetry symmetry, int64_t i, int64_t j, SCALAR value) {
-  if (i != j) return true;
-  return symmetry == TRS_SYMMETRIC || (symmetry == TRS_HERMITIAN && NAME(is_real)(value));
+  if (i != j || symmetry == TRS_SYMMETRIC) return true;
+  return symmetry == TRS_SKEW_SYMMETRIC ? value == 0 : NAME(is_real)(value);
 }
 
 /* Entries that are read but not stored yet.  Their places are prefetched and arrive in the cache

@@ -5,6 +5,7 @@
 #include "base/config.h"
 #include "base/memory.h"
 #include "io/compress.h"
+#include "io/foreign.h"
 
 #if TRS_HAVE_ZLIB
 #include <zlib.h>
@@ -165,19 +166,21 @@ trs_status trs_packing_known(const trs_source *source) {
                  "7zXZ",
                  ".xz", "xz", "unxz", 5},
                 {"\x5d\0\0", ".lzma", "lzma", "unlzma", 3},
-                {"\x04\x22\x4d\x18", ".lz4", "lz4", "unlz4", 4},
+                {"\x04\x22\x4d\x18", ".lz4", "lz4", "unlz4 -m", 4},
                 {"\x1f\x9d", ".Z", "compress", "uncompress", 2},
                 {"PK\x03\x04", ".zip", "zip", "unzip", 4}};
+  char word[256];
   const char *path = source->reading->path, *dot = strrchr(path, '.');
-  bool text = begins_with(source, "%%", 2) || trs_is_packed(source);
+  const char *name = trs_shell_word(word, sizeof word, path);
+  bool text = begins_with(source, "%", 1) || trs_is_packed(source);
   for (size_t k = 0; k < sizeof others / sizeof *others; k++)
     if (begins_with(source, others[k].magic, others[k].length) ||
         (dot && !text && source->nfirst && !strcmp(dot, others[k].ending)))
       return trs_fail(
           TRS_ERROR_UNSUPPORTED, -1,
-          "%s is compressed by %s, which is not supported: decompress it first (%s), or "
+          "%s is compressed by %s, which is not supported: decompress it first (%s %s), or "
           "compress it by gzip or zstd",
-          path, others[k].name, others[k].remedy);
+          path, others[k].name, others[k].remedy, name ? name : "FILE");
   return TRS_SUCCESS;
 }
 
@@ -206,8 +209,9 @@ trs_status trs_unpacker_open(trs_unpacker *u, trs_source *source) {
   if (!library_for(u))
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
                     "%s is compressed by %s, which this build lacks: install %s and build Trireme "
-                    "again, or decompress it first",
-                    source->reading->path, name_of(u), u->gzip ? "zlib1g-dev" : "libzstd-dev");
+                    "again, or decompress it first (%s)",
+                    source->reading->path, name_of(u), u->gzip ? "zlib1g-dev" : "libzstd-dev",
+                    u->gzip ? "gunzip" : "unzstd");
   TRS_TRY(library_for(u)->open(u));
   return TRS_ALLOC(&u->input, INPUT_BYTES);
 }

@@ -68,7 +68,7 @@ static trs_status check_value(inspection *in, double *value) {
   return TRS_SUCCESS;
 }
 
-static trs_status check_symmetry(inspection *in, double imaginary) {
+static trs_status check_symmetry(inspection *in, double real, double imaginary) {
   static const char *const names[] = {"general", "symmetric", "skew-symmetric", "hermitian"};
   trs_symmetry symmetry = in->body->banner->symmetry;
   const char *problem = NULL;
@@ -76,8 +76,9 @@ static trs_status check_symmetry(inspection *in, double imaginary) {
   in->below |= in->column < in->row;
   if (in->above && in->below)
     problem = "lies across the diagonal from earlier entries: store one triangle only";
-  else if (in->row == in->column && symmetry == TRS_SKEW_SYMMETRIC)
-    problem = "lies on the diagonal, which is zero and must not be stored";
+  else if (in->row == in->column && symmetry == TRS_SKEW_SYMMETRIC &&
+           !(real == 0 && imaginary == 0))
+    problem = "lies on the diagonal but is not zero";
   else if (in->row == in->column && symmetry == TRS_HERMITIAN && imaginary != 0 &&
            !isnan(imaginary))
     problem = "lies on the diagonal but is not real";
@@ -107,7 +108,7 @@ static trs_status check_line(inspection *in) {
   in->at = trs_skip_blanks(in->at);
   if (*in->at == '\r') in->at++;
   if (in->at < in->end) return bad_item(in, "follows the entry");
-  return check_symmetry(in, imaginary);
+  return check_symmetry(in, real, imaginary);
 }
 
 static trs_status too_few(const inspection *in) {

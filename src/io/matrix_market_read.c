@@ -1,6 +1,8 @@
 /* matrix_market_read.c - reads Matrix Market files as a sparse matrix or as a dense array, in
- * either form of the file. */
+ * either form of the file; and hands files in the Harwell-Boeing format to their reader. */
 #include "io/body.h"
+#include "io/foreign.h"
+#include "io/harwell_boeing.h"
 #include "io/matrix_market.h"
 #include "matrix/matrix.h"
 #include "matrix/values.h"
@@ -9,12 +11,16 @@ typedef struct source {
   trs_window window;
   trs_banner banner;
   trs_body body;
+  bool boeing; /* a file of the Harwell-Boeing format: no banner, no body */
 } source;
 
 static trs_status read_head(source *file, const trs_reading *reading) {
   trs_window *w = &file->window;
   if (w->begin == w->end)
     return trs_fail(TRS_ERROR_FORMAT, -1, "%s:1: the file is empty", reading->path);
+  TRS_TRY(trs_foreign_check_text(reading->path, w->begin, w->end - w->begin));
+  file->boeing = trs_is_harwell_boeing(w->begin, w->end);
+  if (file->boeing) return TRS_SUCCESS;
   while (!w->ended && !trs_banner_complete(w->begin, w->end)) TRS_TRY(trs_window_widen(w));
   TRS_TRY(trs_banner_read(&file->banner, w->begin, w->end, reading->path));
   w->head = file->banner.head;
@@ -73,9 +79,15 @@ static trs_status read_array_matrix(trs_matrix **A, const trs_body *body) {
 trs_status trs_matrix_market_read(trs_matrix **A, const trs_reading *reading) {
   source file;
   TRS_TRY(open_body(&file, reading, false));
-  trs_status status = file.banner.coordinate ? trs_coordinate_read(A, &file.body)
-                                             : read_array_matrix(A, &file.body);
+  trs_status status = file.boeing              ? trs_harwell_boeing_read(A, &file.window, reading)
+                      : file.banner.coordinate ? trs_coordinate_read(A, &file.body)
+                                               : read_array_matrix(A, &file.body);
   return trs_window_close(&file.window, status);
+}
+
+static trs_status refuse_boeing(const trs_reading *reading, const char *what) {
+  return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "%s is in the Harwell-Boeing format, %s",
+                  reading->path, what);
 }
 
 static trs_status select_entries(trs_selected *selected, const trs_selection *only,
@@ -101,7 +113,10 @@ trs_status trs_matrix_market_select(trs_selected *selected, const trs_selection 
                                     const trs_reading *reading) {
   source file;
   TRS_TRY(open_body(&file, reading, true));
-  trs_status status = select_entries(selected, only, &file.body);
+  trs_status status = file.boeing ? refuse_boeing(reading,
+                                                  "which cannot be read in parts: read all of it "
+                                                  "(trs_matrix_read)")
+                                  : select_entries(selected, only, &file.body);
   return trs_window_close(&file.window, status);
 }
 
@@ -128,8 +143,11 @@ trs_status trs_matrix_market_read_dense(void **values, int64_t *nrows, int64_t *
   trs_reading typed = *reading;
   typed.options.scalar = scalar;
   TRS_TRY(open_body(&file, &typed, false));
-  trs_status status = file.banner.coordinate ? read_sparse_dense(values, &file.body)
-                                             : trs_array_read(values, &file.body);
+  trs_status status = file.boeing              ? refuse_boeing(reading,
+                                                               "of which only the matrix is read: vectors "
+                                                                            "must be in the Matrix Market format")
+                      : file.banner.coordinate ? read_sparse_dense(values, &file.body)
+                                               : trs_array_read(values, &file.body);
   if (!status) {
     *nrows = file.banner.nrows;
     *ncols = file.banner.ncols;

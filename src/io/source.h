@@ -8,7 +8,7 @@
 #include "io/number.h"
 #include "io/reading.h"
 
-enum { TRS_SOURCE_FIRST = 8 };
+enum { TRS_SOURCE_FIRST = 64 };
 
 typedef struct trs_source {
   const trs_reading *reading;

@@ -3,6 +3,7 @@
 #include "io/window.h"
 
 #include "base/memory.h"
+#include "io/foreign.h"
 
 int64_t trs_window_bytes = 2 << 20;
 
@@ -87,6 +88,7 @@ static trs_status add_block(trs_window *w) {
 }
 
 static trs_status open_text(trs_window *w, bool in_parts) {
+  TRS_TRY(trs_foreign_check(&w->source));
   TRS_TRY(trs_packing_known(&w->source));
   w->packed = trs_is_packed(&w->source);
   w->keep = w->source.size < 0 || (w->packed && !in_parts);

@@ -115,7 +115,7 @@ static void check_texts(void) {
   const trs_factor_options factor = {.struct_size = sizeof factor, .pivot_threshold = 1.5};
   trs_factors *F;
   assert_success(trs_read_matrix(&A, "gen:poisson2d5:5", NULL, NULL));
-  assert_failure(TRS_ERROR_ARGUMENT, "pivot_threshold 1.5", trs_factor(&F, A, &factor));
+  assert_failure(TRS_ERROR_ARGUMENT, "pivot_threshold is 1.5", trs_factor(&F, A, &factor));
   trs_matrix_destroy(A);
   assert_int_equal(trs_print(text, sizeof text, "%g %.2f", 1.5, 0.25), 8);
   assert_string_equal(text, "1.5 0.25");

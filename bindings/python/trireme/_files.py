@@ -44,8 +44,8 @@ def read(path: Any, dtype: Optional[Any] = None, *, allow_nonfinite: bool = Fals
     Parameters
     ----------
     path : str or path
-        Matrix Market (.mtx, .mtx.gz, .mtx.zst) or HDF5 (.h5), as far as the build has zlib, zstd
-        and HDF5.
+        Matrix Market (.mtx, .mtx.gz, .mtx.zst), Rutherford-Boeing (.rb) or HDF5 (.h5), as far as
+        the build has zlib, zstd and HDF5.
     dtype : optional
         The type of the values; without it float64, or complex128 where the file is complex.
     allow_nonfinite : bool, optional
@@ -58,6 +58,12 @@ def read(path: Any, dtype: Optional[Any] = None, *, allow_nonfinite: bool = Fals
     Returns
     -------
     csr_array, csc_array or Factors
+
+    Notes
+    -----
+    A file that has a pattern only gets random values with which either triangle can be solved,
+    the same in every read: entries in [-1, 1], and on the diagonal 1 + the sum of the row's absolute
+    values.  SciPy's `mmread` has ones there: ``A = read(path); A.data[:] = 1``.
     """
     name, told = text(path), Progress(progress)
     options = _options(dtype, told, allow_nonfinite=int(allow_nonfinite), seed=seed)
