@@ -75,8 +75,7 @@ static int read_numbers(const char *at, const char *end, int64_t *numbers, int c
 static bool is_type(const char *at) {
   static const char *const letters[] = {"RCPI", "SUHZR", "AE"};
   for (int k = 0; k < 3; k++)
-    if (!at[k] || !strchr(letters[k], trs_upper(at[k])))
-      return false;
+    if (!at[k] || !strchr(letters[k], trs_upper(at[k]))) return false;
   return trs_is_blank(at[3]);
 }
 
