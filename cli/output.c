@@ -1,5 +1,6 @@
 /* output.c - tables and numbers as the user sees them.  Colour and line drawing only where a
  * terminal shows them; the same words everywhere. */
+#define _GNU_SOURCE /* fopencookie */
 #include "output.h"
 
 #include <errno.h>
@@ -39,9 +40,37 @@ static bool has_unicode(void) {
   return unicode;
 }
 
+/* Another program may have made the pipe or terminal nonblocking, which standard output then is
+ * too: the rest of a write waits for the reader. */
+static ssize_t write_on(void *cookie, const char *bytes, size_t count) {
+  const int file = *(const int *)cookie;
+  size_t done = 0;
+  while (done < count) {
+    ssize_t written = write(file, bytes + done, count - done);
+    if (written >= 0)
+      done += (size_t)written;
+    else if (errno == EAGAIN)
+      (void)poll(&(struct pollfd){.fd = file, .events = POLLOUT}, 1, -1);
+    else if (errno != EINTR)
+      return done ? (ssize_t)done : -1;
+  }
+  return (ssize_t)done;
+}
+
+/* Gives a standard stream this write.  Without memory it stays as it is. */
+static void wait_for_reader(FILE **stream, int *file, int mode) {
+  FILE *waits = fopencookie(file, "w", (cookie_io_functions_t){.write = write_on});
+  if (!waits) return;
+  setvbuf(waits, NULL, mode, BUFSIZ);
+  *stream = waits;
+}
+
 void output_setup(void) {
   static char buffer[1 << 16];
+  static int files[] = {STDOUT_FILENO, STDERR_FILENO};
   const char *term = getenv("TERM"), *no_color = getenv("NO_COLOR");
+  wait_for_reader(&stdout, &files[0], _IOLBF);
+  wait_for_reader(&stderr, &files[1], _IONBF);
   /* elsewhere the output is written at the end, or fails with a reason */
   if (!is_terminal(STDOUT_FILENO)) setvbuf(stdout, buffer, _IOFBF, sizeof buffer);
   bool clever = term && *term && strcmp(term, "dumb") != 0;

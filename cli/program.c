@@ -63,6 +63,12 @@ static bool find(char *path, size_t size, const char *name) {
 
 int program_become(const char *const words[]) {
   char path[1400];
+  program_self(path, sizeof path);
+  if (!*path)
+    return leave(LEAVE_UNAVAILABLE, "unsupported", -1,
+                 "cannot find the folder of this program, which has %s: /proc/self/exe does not "
+                 "exist here",
+                 words[0]);
   if (!find(path, sizeof path, words[0]))
     return leave(LEAVE_UNAVAILABLE, "unsupported", -1,
                  "there is no program %s, nor one in libexec/trireme: install Trireme again, or "

@@ -85,9 +85,9 @@ TRS_API const char *trs_status_name(trs_status status);
 TRS_API const char *trs_version(void);
 TRS_API const char *trs_features(void);
 
-/* Long operations call it from time to time with done in [0, 1], in the thread that called them.
- * The callback must not use the context of the operation and must not read files.  A child forked
- * in the callback must not return from it. */
+/* Long operations call it from time to time with done in [0, 1], in the calling thread.  It must
+ * not use the context of the operation and must not read files, and it must return: no longjmp, no
+ * exception, no end of the thread.  A child forked in the callback must not return from it. */
 typedef void (*trs_progress)(void *user, const char *phase, double done);
 
 /* ---- Context: where work runs --------------------------------------------------------------- */

@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/cancel.h"
@@ -72,6 +73,20 @@ static trs_status make(trs_context **result) {
   return TRS_SUCCESS;
 }
 
+/* True if the caller or the user asks for a number of threads. */
+static bool is_number_given(const char *where) {
+  const char *number = getenv("TRIREME_NUM_THREADS");
+  return (number && *number) || (where && !strncmp(where, "threads:", 8));
+}
+
+/* A default number is a wish: a limit on processes may leave fewer threads. */
+static trs_status start_team(trs_context *context, bool all) {
+  if (context->threads < 2) return TRS_SUCCESS;
+  TRS_TRY((all ? trs_team_create : trs_team_create_any)(&context->team, context->threads));
+  context->threads = trs_team_size(context->team);
+  return TRS_SUCCESS;
+}
+
 static trs_status create(trs_context **result, const char *where) {
   trs_context *context;
   TRS_TRY(trs_isa_check());
@@ -81,7 +96,7 @@ static trs_status create(trs_context **result, const char *where) {
   trs_signals_block(&before); /* CUDA and OpenCL start threads, which inherit the mask */
   trs_status status = open_backend(context, where ? where : "auto");
   trs_signals_restore(&before);
-  if (!status && context->threads > 1) status = trs_team_create(&context->team, context->threads);
+  if (!status) status = start_team(context, is_number_given(where));
   if (status)
     trs_context_destroy(context);
   else

@@ -23,6 +23,7 @@ typedef struct member {
 
 struct trs_team {
   int size, started;
+  bool any;             /* any number of members will do */
   atomic_uint process;  /* the process whose threads the members are */
   atomic_uint renewing; /* the process that is restarting them, during the restart */
   member *members;
@@ -124,18 +125,19 @@ static trs_status start_members(trs_team *team) {
   atomic_store(&team->generation, begin);
   atomic_store(&team->sleeping, 0);
   atomic_store(&team->stop, false);
-  team->started = 0;
-  for (int rank = 1; rank < team->size; rank++) {
+  for (team->started = 0; team->started + 1 < team->size; team->started++) {
+    const int rank = team->started + 1;
     team->members[rank] = (member){.team = team, .rank = rank, .begin = begin};
-    if (trs_thread_start(&team->members[rank].thread, member_main, &team->members[rank])) {
-      stop_members(team);
-      return trs_fail(
-          TRS_ERROR_MEMORY, -1,
-          "cannot start thread %d of %d, for memory or threads are short here (ulimit): "
-          "ask for fewer threads",
-          rank + 1, team->size);
+    if (!trs_thread_start(&team->members[rank].thread, member_main, &team->members[rank])) continue;
+    if (team->any) {
+      team->size = rank;
+      return TRS_SUCCESS;
     }
-    team->started = rank;
+    stop_members(team);
+    return trs_fail(TRS_ERROR_MEMORY, -1,
+                    "cannot start thread %d of %d, for memory or threads are short here (ulimit): "
+                    "ask for fewer threads",
+                    rank + 1, team->size);
   }
   return TRS_SUCCESS;
 }
@@ -158,16 +160,18 @@ trs_status trs_team_renew(trs_team *team) {
   return TRS_SUCCESS;
 }
 
-trs_status trs_team_create(trs_team **result, int size) {
+static trs_status create(trs_team **result, int size, bool any) {
   trs_team *team;
   *result = NULL;
   TRS_TRY(TRS_ALLOC_ZERO(&team, 1));
   team->size = size;
+  team->any = any;
   atomic_init(&team->process, trs_process());
   atomic_init(&team->renewing, trs_process() - 1);
   trs_status status = TRS_ALLOC_ZERO(&team->members, size);
   if (!status) status = trs_places_create(&team->places, size);
   if (!status) status = start_members(team);
+  team->any = false; /* later runs rely on the number */
   if (status) {
     trs_places_destroy(team->places);
     trs_free(team->members);
@@ -177,6 +181,9 @@ trs_status trs_team_create(trs_team **result, int size) {
   *result = team;
   return TRS_SUCCESS;
 }
+
+trs_status trs_team_create(trs_team **team, int size) { return create(team, size, false); }
+trs_status trs_team_create_any(trs_team **team, int size) { return create(team, size, true); }
 
 /* The members of a parent process end with that process. */
 void trs_team_destroy(trs_team *team) {

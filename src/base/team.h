@@ -12,6 +12,8 @@ typedef struct trs_team trs_team;
 
 /* size members, of which the caller is member 0.  size 1 starts no thread. */
 trs_status trs_team_create(trs_team **team, int size);
+/* As trs_team_create, with as many threads up to size as can be started. */
+trs_status trs_team_create_any(trs_team **team, int size);
 void trs_team_destroy(trs_team *team);
 
 /* NULL is a team of one. */

@@ -171,7 +171,9 @@ trs_status trs_bilu0_take_pattern(trs_bilu0 *w, const trs_block_pattern *P) {
   TRS_TRY(TRS_ALLOC(&w->diagonal, n));
   for (int64_t i = 0; i < n; i++) take_row(w, P, i);
   if (__builtin_mul_overflow(w->ptr[n], (int64_t)w->block * w->block, &count))
-    return trs_fail(TRS_ERROR_MEMORY, -1, "more bytes than a computer can count");
+    return trs_fail(TRS_ERROR_MEMORY, -1,
+                    "out of memory: %lld blocks of %d x %d values exceed 2^63 bytes",
+                    (long long)w->ptr[n], w->block, w->block);
   TRS_TRY(TRS_ALLOC(&w->val, count));
   return TRS_ALLOC(&w->pivot, n * w->block);
 }

@@ -316,7 +316,7 @@ static trs_status start_team(trs_team **team, const trs_matrix *B) {
   *team = NULL;
   TRS_TRY(trs_default_threads(&threads));
   if (threads > most) threads = (int)most;
-  return threads > 1 ? trs_team_create(team, threads) : TRS_SUCCESS;
+  return threads > 1 ? trs_team_create_any(team, threads) : TRS_SUCCESS;
 }
 
 trs_status trs_factor_blocks(trs_factors *parts, const trs_factor_input *input) {

@@ -5,8 +5,11 @@
  * O(text) time, and memory for the values and 4 bytes per requested entry; if a diagonal is added,
  * twice that and the values once more. */
 #include <errno.h>
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/text.h"
 #include "io/generated.h"
@@ -211,13 +214,22 @@ static trs_status check_file(const opened *f) {
                   what);
 }
 
-static trs_status open_file(opened *f, const char *path, trs_team *team) {
-  int64_t length = (int64_t)strlen(path) + 1;
+/* The path from the root, since the process may change its folder before it asks for values.  A
+ * folder that cannot be named leaves the path as it is. */
+static trs_status keep_path(opened *f, const char *path) {
+  char folder[PATH_MAX] = "";
+  if (*path != '/' && !getcwd(folder, sizeof folder)) *folder = '\0';
+  const int64_t length = (int64_t)(strlen(folder) + 1 + strlen(path) + 1);
   TRS_TRY(TRS_ALLOC(&f->path, length));
-  memcpy(f->path, path, (size_t)length);
+  snprintf(f->path, (size_t)length, "%s%s%s", folder, *folder ? "/" : "", path);
+  return TRS_SUCCESS;
+}
+
+static trs_status open_file(opened *f, const char *path, trs_team *team) {
+  TRS_TRY(keep_path(f, path));
   TRS_TRY(stat_file(path, &f->about));
   TRS_TRY(check_file(f));
-  return trs_team_create(&f->team, trs_team_size(team));
+  return trs_team_create_any(&f->team, trs_team_size(team));
 }
 
 trs_status trs_open_matrix(trs_matrix **T, const char *path, trs_format format, trs_uplo uplo,

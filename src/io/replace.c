@@ -68,23 +68,25 @@ static bool lists_open_files(const char *folder, bool *own) {
   size_t length = strlen(folder);
   char *self = realpath("/proc/self", NULL);
   size_t start = self ? strlen(self) : 0;
-  *own = !strcmp(folder, "/dev/fd") ||
+  *own = !strcmp(folder, "/dev/fd") || !strcmp(folder, "/proc/self/fd") ||
          (start && !strncmp(folder, self, start) && folder[start] == '/');
   free(self);
-  return !strcmp(folder, "/dev/fd") ||
+  return *own ||
          (!strncmp(folder, "/proc/", 6) && length > 9 && !strcmp(folder + length - 3, "/fd"));
 }
 
-/* Checks whether `at` is a second name of a file that a process has open. */
+/* Checks whether `at` is a second name of a file that a process has open.  Where /proc is missing,
+ * its folders exist by name alone. */
 static void look_for_open_file(trs_replace *output, const char *at) {
   char folder[PATH_MAX], *end;
   int length = directory_length(at);
   bool own;
-  snprintf(folder, sizeof folder, "%.*s", length ? length : 1, length ? at : ".");
-  char *real = realpath(folder, NULL);
   long number = strtol(at + length, &end, 10);
-  output->open_file = real && end > at + length && !*end && lists_open_files(real, &own);
-  if (output->open_file && own && number <= INT_MAX) output->number = (int)number;
+  if (end == at + length || *end) return;
+  snprintf(folder, sizeof folder, "%.*s", length > 1 ? length - 1 : 1, length ? at : ".");
+  char *real = realpath(folder, NULL);
+  output->open_file = lists_open_files(real ? real : folder, &own);
+  if (output->open_file && own && number >= 0 && number <= INT_MAX) output->number = (int)number;
   free(real);
 }
 
@@ -104,10 +106,10 @@ static void find_open_file(trs_replace *output) {
 static int find_target(trs_replace *output) {
   struct stat about;
   output->number = -1;
-  if (lstat(output->path, &about) || !S_ISLNK(about.st_mode))
+  bool found = !lstat(output->path, &about);
+  if (!found || S_ISLNK(about.st_mode)) find_open_file(output);
+  if (!found || !S_ISLNK(about.st_mode) || output->open_file)
     return copy_text(output->target, output->path);
-  find_open_file(output);
-  if (output->open_file) return copy_text(output->target, output->path);
   bool exists = !stat(output->path, &about);
   if (exists && !S_ISREG(about.st_mode)) return copy_text(output->target, output->path);
   if (!exists && errno == ENOENT) return follow_links(output);

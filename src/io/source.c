@@ -4,8 +4,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,8 +19,23 @@ static trs_status file_error(const char *what, const char *path) {
   return trs_fail(TRS_ERROR_FILE, -1, "cannot %s %s: %s", what, path, trs_error_text(errno));
 }
 
+/* A socket cannot be opened by its second name, nor any open file where /proc is missing. */
+static int duplicate_open(const char *path) {
+  static const char folder[] = "/dev/fd/";
+  const bool in_folder = !strncmp(path, folder, sizeof folder - 1);
+  const char *number = in_folder ? path + sizeof folder - 1 : path;
+  char *end = NULL;
+  const int error = errno; /* of the opening, which remains that of a failure */
+  long file = !strcmp(path, "/dev/stdin") ? STDIN_FILENO : strtol(number, &end, 10);
+  const bool none = end && (!in_folder || end == number || *end || file < 0 || file > INT_MAX);
+  const int fd = none ? -1 : fcntl((int)file, F_DUPFD_CLOEXEC, 0);
+  errno = error;
+  return fd;
+}
+
 static trs_status open_file(int *fd, struct stat *about, const char *path) {
   *fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (*fd < 0 && (errno == ENXIO || errno == ENOENT)) *fd = duplicate_open(path);
   if (*fd < 0) return file_error("open", path);
   trs_status status = TRS_SUCCESS;
   if (fstat(*fd, about)) status = file_error("examine", path);

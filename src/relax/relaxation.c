@@ -102,7 +102,9 @@ static trs_status allocate_values(trs_relaxation *R) {
   const trs_relax_kernels *K = trs_relax_kernels_of(R->store);
   int64_t block = (int64_t)R->block * R->block, bytes;
   if (__builtin_mul_overflow(R->noff, block * (int64_t)K->off_size, &bytes))
-    return trs_fail(TRS_ERROR_MEMORY, -1, "more bytes than a computer can count");
+    return trs_fail(TRS_ERROR_MEMORY, -1,
+                    "out of memory: %lld blocks of %d x %d values exceed 2^63 bytes",
+                    (long long)R->noff, R->block, R->block);
   TRS_TRY(trs_alloc(&R->off, bytes + READ_PAST, 1));
   memset((char *)R->off + bytes, 0, READ_PAST);
   if (K->scaled) TRS_TRY(TRS_ALLOC(&R->scale, R->noff));

@@ -230,7 +230,10 @@ static trs_status allocate_vectors(trs_relaxation *R, trs_block_system *system,
   int64_t n;
   (void)system, (void)options;
   if (__builtin_mul_overflow((R->nrows + R->nhalo) * R->block, R->room, &n))
-    return trs_fail(TRS_ERROR_MEMORY, -1, "more bytes than a computer can count");
+    return trs_fail(
+        TRS_ERROR_MEMORY, -1,
+        "out of memory: %lld block rows of %d with %lld right-hand sides exceed 2^63 bytes",
+        (long long)R->nrows, R->block, (long long)R->room);
   TRS_TRY(trs_alloc(&R->x, n, K->x_size));
   TRS_TRY(trs_alloc(&R->r, R->nrows * R->block * R->room, K->r_size));
   TRS_TRY(TRS_ALLOC(&R->squares, R->nrows * R->room));

@@ -213,8 +213,10 @@ trs_status trs_worker_launch(trs_worker_process **process, const char *path, con
   }
   trs_worker_finish(p);
   if (status) return status;
-  return trs_fail(error == ENOMEM ? TRS_ERROR_MEMORY : TRS_ERROR_FILE, -1, "cannot start %s: %s",
-                  path, trs_error_text(error));
+  return trs_fail(
+      error == ENOMEM ? TRS_ERROR_MEMORY : TRS_ERROR_FILE, -1, "cannot start %s: %s%s", path,
+      trs_error_text(error),
+      error == EAGAIN ? ", two more processes are needed than the limit leaves (ulimit -u)" : "");
 }
 
 int trs_worker_finish(trs_worker_process *p) {

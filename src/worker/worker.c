@@ -27,10 +27,11 @@
 #include "base/text.h"
 
 enum {
-  FIRST_FILE = 10,
-  SAID = 200
-}; /* FIRST_FILE: above all descriptors of the worker; SAID:
-      longest text of its log */
+  FIRST_FILE = 10, /* above all descriptors of the worker */
+  MOST_FILES = 6,  /* descriptors from there on, while it starts */
+  SAID = 200,      /* longest text of its log */
+  LIMIT = 120
+};
 
 struct trs_worker {
   trs_worker_job job;
@@ -41,10 +42,22 @@ struct trs_worker {
   double told_seconds, told_megabytes; /* limits of the environment; 0: none */
   double seconds;
   int64_t most_bytes;
-  int cancel; /* the calling thread's cancellation state before */
+  const char *limited_by; /* what sets most_bytes; NULL: the machine has no more */
+  int cancel;             /* the calling thread's cancellation state before */
 };
 
+static trs_status too_few_files(const trs_worker *w) {
+  struct rlimit limit;
+  const bool known = !getrlimit(RLIMIT_NOFILE, &limit);
+  return trs_fail(
+      TRS_ERROR_FILE, -1,
+      "%s needs a process of its own, which starts with %d more open files, from number "
+      "%d on: the limit of %lld does not leave them, raise it (ulimit -n)",
+      w->job.library, MOST_FILES, FIRST_FILE, known ? (long long)limit.rlim_cur : -1);
+}
+
 static trs_status cannot(const trs_worker *w, const char *what, int error) {
+  if (error == EMFILE) return too_few_files(w);
   trs_status status = error == ENOMEM || error == ENOSPC ? TRS_ERROR_MEMORY : TRS_ERROR_FILE;
   return trs_fail(status, -1, "%s needs a process of its own: cannot %s: %s", w->job.library, what,
                   trs_error_text(error));
@@ -59,9 +72,13 @@ static trs_status take_limits(trs_worker *w) {
 
 void trs_worker_limit(trs_worker *w, double seconds, int64_t bytes) {
   const double told_bytes = 1e6 * w->told_megabytes;
+  w->limited_by = bytes > 0 ? "max_bytes, --max-memory" : NULL;
   if (bytes <= 0) bytes = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
   if (w->told_seconds > 0 && (seconds <= 0 || w->told_seconds < seconds)) seconds = w->told_seconds;
-  if (told_bytes > 0 && told_bytes < (double)bytes) bytes = (int64_t)told_bytes;
+  if (told_bytes > 0 && told_bytes < (double)bytes) {
+    bytes = (int64_t)told_bytes;
+    w->limited_by = "TRIREME_WORKER_MB";
+  }
   w->seconds = seconds;
   w->most_bytes = bytes;
 }
@@ -72,6 +89,7 @@ void trs_worker_limit(trs_worker *w, double seconds, int64_t bytes) {
 static int move_up(int file) {
   if (file < 0) return file;
   int moved = fcntl(file, F_DUPFD_CLOEXEC, FIRST_FILE), error = errno;
+  if (moved < 0 && error == EINVAL) error = EMFILE; /* FIRST_FILE is beyond the limit */
   close(file);
   errno = error;
   return moved;
@@ -100,7 +118,10 @@ static trs_status start(trs_worker *w) {
   if (!status) {
     int file = w->job.file < 0 ? -1 : fcntl(w->job.file, F_DUPFD_CLOEXEC, FIRST_FILE);
     int files[TRS_WORKER_FILES] = {none, w->log, w->log, theirs, w->memory, file};
-    status = trs_worker_launch(&w->process, path, files, TRS_WORKER_FILES);
+    if (w->job.file >= 0 && file < 0)
+      status = cannot(w, "pass on the file", errno == EINVAL ? EMFILE : errno);
+    else
+      status = trs_worker_launch(&w->process, path, files, TRS_WORKER_FILES);
     if (file >= 0) close(file);
   }
   if (theirs >= 0) close(theirs);
@@ -165,25 +186,35 @@ static bool speaks_of_memory(const char *said) {
   return contains(said, "memory") || contains(said, "alloc");
 }
 
+/* What else than the machine limits the memory of the process. */
+static void name_limit(const trs_worker *w, char text[LIMIT]) {
+  *text = '\0';
+  if (w->limited_by)
+    trs_print(text, LIMIT, " (%s has %.4g MB at most: %s)", w->job.library,
+              (double)w->most_bytes / 1e6, w->limited_by);
+}
+
 /* Reports how the process ended by itself. */
 static trs_status ended(trs_worker *w) {
-  char said[SAID], how[120];
+  char said[SAID], how[120], limit[LIMIT] = "";
   int state = reap(w), length = read_log(w, said);
   bool memory = speaks_of_memory(said) || (WIFSIGNALED(state) && WTERMSIG(state) == SIGBUS);
   if (memory)
-    snprintf(how, sizeof how, "ran out of memory");
+    trs_print(how, sizeof how, "ran out of memory");
   else if (WIFSIGNALED(state))
     snprintf(how, sizeof how, "ended with signal %d (%s)%s", WTERMSIG(state),
              trs_signal_text(WTERMSIG(state)),
              WTERMSIG(state) == SIGKILL ? ": it was killed, perhaps for want of memory" : "");
   else
     snprintf(how, sizeof how, "ended its process with exit status %d", WEXITSTATUS(state));
+  if (memory || w->told_megabytes > 0) name_limit(w, limit);
   if (w->job.path && !memory)
-    return trs_fail(TRS_ERROR_FORMAT, -1, "%s is damaged: %s %s while it read the file%s%s",
-                    w->job.path, w->job.library, how, length ? ": " : "", said);
-  return trs_fail(memory ? TRS_ERROR_MEMORY : TRS_ERROR_INTERNAL, -1, "%s%s%s %s%s%s",
+    return trs_fail(TRS_ERROR_FORMAT, -1, "%s is damaged%s: %s %s while it read the file%s%s%s",
+                    w->job.path, *limit ? ", or memory is short" : "", w->job.library, how,
+                    length ? ": " : "", said, limit);
+  return trs_fail(memory ? TRS_ERROR_MEMORY : TRS_ERROR_INTERNAL, -1, "%s%s%s %s%s%s%s",
                   w->job.path ? w->job.path : "", w->job.path ? ": " : "", w->job.library, how,
-                  length ? ": " : "", said);
+                  length ? ": " : "", said, limit);
 }
 
 static trs_status too_slow(trs_worker *w) {
@@ -286,8 +317,10 @@ static trs_status check_answer(const trs_worker *w, trs_worker_message *m, ssize
   if (m->fail_after >= 0) trs_memory_fail_after(m->fail_after);
   if (!m->status) return TRS_SUCCESS;
   if (m->status < 0 || m->status > TRS_ERROR_INTERNAL) m->status = TRS_ERROR_INTERNAL;
-  return trs_fail((trs_status)m->status, m->row, "%s%s%s", w->job.path ? w->job.path : "",
-                  w->job.path ? ": " : "", m->text);
+  char limit[LIMIT] = "";
+  if (m->status == TRS_ERROR_MEMORY) name_limit(w, limit);
+  return trs_fail((trs_status)m->status, m->row, "%s%s%s%s", w->job.path ? w->job.path : "",
+                  w->job.path ? ": " : "", m->text, limit);
 }
 
 trs_status trs_worker_ask(trs_worker *w, trs_worker_message *m) {

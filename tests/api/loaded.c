@@ -58,9 +58,10 @@ int posix_memalign(void **block, size_t boundary, size_t bytes) {
 static void *library;
 #define CALL(function) (__extension__(__typeof__(&function)) dlsym(library, #function))
 
-enum { N = 400 };
-static double x[N], b[N];
-static char folder[64], path[96];
+enum { MOST = 30 * 30 };
+static int64_t N;
+static double x[MOST], b[MOST];
+static char folder[64], path[96], matrix[40], where[20];
 
 typedef struct objects {
   trs_context *context;
@@ -74,15 +75,15 @@ typedef struct objects {
 static trs_status use(objects *o) {
   const trs_options options = {.struct_size = sizeof options, .method = "threads"};
   const trs_factor_options factor = {.struct_size = sizeof factor, .kind = TRS_FACTOR_ILU0};
-  trs_status status = CALL(trs_context_create)(&o->context, "threads:3");
-  if (!status) status = CALL(trs_matrix_read)(&o->A, "gen:poisson2d5:20", NULL);
+  trs_status status = CALL(trs_context_create)(&o->context, where);
+  if (!status) status = CALL(trs_matrix_read)(&o->A, matrix, NULL);
   if (!status) status = CALL(trs_matrix_triangle)(&o->T, o->A, TRS_LOWER, 0);
   if (!status)
     status = CALL(trs_analyze)(&o->plan, o->context, o->T, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT,
                                &options);
   if (!status) status = CALL(trs_solve)(o->plan, x, N, b, N, 1, TRS_COL_MAJOR);
   if (!status) status = CALL(trs_factor)(&o->F, o->A, &factor);
-  if (!status) status = CALL(trs_relax_create)(&o->R, o->context, o->A, 4, NULL);
+  if (!status) status = CALL(trs_relax_create)(&o->R, o->context, o->A, 1, NULL);
   if (!status) status = CALL(trs_relax_sweep)(o->R, x, N, b, N, 1, TRS_COL_MAJOR, NULL);
   if (!status) status = CALL(trs_matrix_write)(o->A, path);
   if (!status) status = CALL(trs_matrix_read)(&o->B, path, NULL);
@@ -223,7 +224,13 @@ int main(int count, char **words) {
   snprintf(folder, sizeof folder, "%s/trireme-loaded-XXXXXX", "/tmp");
   if (!mkdtemp(folder)) return printf("not ok folder\n"), 1;
   snprintf(path, sizeof path, "%s/a.mtx", folder);
-  for (int i = 0; i < N; i++) b[i] = 1;
+  /* tests/torture varies the size and the number of threads */
+  const char *seed = getenv("TRIREME_SEED");
+  const long number = seed ? atol(seed) : 0, side = 20 + number % 11 - number / 11 % 19;
+  N = side * side;
+  snprintf(matrix, sizeof matrix, "gen:poisson2d5:%ld", side);
+  snprintf(where, sizeof where, "threads:%ld", 3 + number % 4);
+  for (int i = 0; i < MOST; i++) b[i] = 1;
   check_allocations();
   check("everything_in_this_thread", use(&made) == TRS_SUCCESS);
   check("the_smallest_stack", in_thread(solve_and_fail, PTHREAD_STACK_MIN) == 0);

@@ -1,6 +1,7 @@
 /* open.c - matrices whose values stay in their file: their parts equal those of the whole matrix,
  * to the bit, for every form of file; files that cannot be read in parts, or have changed, are
  * errors. */
+#include <limits.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -246,6 +247,22 @@ TEST(changes_are_noticed) {
   assert_int_equal(unlink(path), 0);
   assert_failure(TRS_ERROR_FILE, "cannot open", ask_first(D));
   trs_matrix_destroy(D);
+}
+
+TEST(the_process_may_change_its_folder) {
+  char before[PATH_MAX];
+  trs_matrix *T;
+  trs_read_options options = {.struct_size = sizeof options};
+  (void)scratch_text("here.mtx", texts[0]);
+  trs_matrix *W = read_whole(scratch("here.mtx"), TRS_CSR, TRS_LOWER, false, &options);
+  assert_non_null(getcwd(before, sizeof before));
+  assert_int_equal(chdir(scratch("")), 0);
+  assert_success(trs_matrix_open(&T, "here.mtx", TRS_CSR, TRS_LOWER, false, &options));
+  assert_int_equal(chdir("/"), 0);
+  for (int part = 0; part < PARTS; part++) compare_part(T, W, part);
+  assert_int_equal(chdir(before), 0);
+  trs_matrix_destroy(T);
+  trs_matrix_destroy(W);
 }
 
 TEST(every_allocation_may_fail) {

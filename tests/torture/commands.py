@@ -397,6 +397,133 @@ class Names(Scenario):
         return [] if good and not evil else [f"{'controls ' + repr(evil) if evil else 'exit code'}: {o}"]
 
 
+class Locales(Scenario):
+    name, share = "locales", 2
+    what = "a command where numbers have commas, and I is not the capital of i: the same file and report"
+    NAMES = ["de_DE", "tr_TR", "ps_AF"]
+    VARIABLES = ["LC_ALL", "LANG", "LC_NUMERIC", "LC_CTYPE"]
+
+    def __init__(self, machine, folder):
+        super().__init__(machine, folder)
+        self.locales = machine.folder("locale")
+        self.made = [n for n in self.NAMES if self.make(n)]
+        if not self.made:
+            raise Skip("no localedef, or no sources of locales (Debian: locales)")
+
+    def make(self, name):
+        to = os.path.join(self.locales, f"{name}.UTF-8")
+        try:
+            self.machine.run(["localedef", "-i", name, "-f", "UTF-8", to], self.folder)
+        except FileNotFoundError:
+            return False
+        return os.path.isdir(to)
+
+    def attempt(self, seed, rng, _):
+        which = seed % len(COMMANDS)
+        chosen = rng.sample(self.VARIABLES, rng.randrange(1, 5))
+        env = {v: f"{rng.choice(self.made)}.UTF-8" for v in chosen}
+        if "LC_ALL" not in env:
+            env["LC_ALL"] = ""
+        o = self.machine.run(self.prepare(which), self.folder, {"LOCPATH": self.locales, **env})
+        if o.code != 0:
+            o.code = None
+        return 1, [f"{env}: {w}" for w in self.judge(which, o)]
+
+
+class Paths(Scenario):
+    """What a command says of a path before its work is what happens in the end, and a file that is
+    replaced keeps its rights."""
+    name, share = "paths", 3
+    what = "output paths: owners, groups, modes, sticky folders, links, long names, immutable files"
+    STRANGERS = [0, 54321, 54322]
+
+    def attempt(self, seed, rng, _):
+        folder = self.path("paths")
+        os.mkdir(folder)
+        try:
+            return 1, self.try_path(folder, rng)
+        finally:
+            for name in os.listdir(folder):
+                if os.path.isfile(os.path.join(folder, name)):
+                    self.immutable(os.path.join(folder, name), "-ia")
+            shutil.rmtree(folder)
+
+    @staticmethod
+    def immutable(path, flag):
+        if shutil.which("chattr"):
+            subprocess.run(["chattr", flag, path], capture_output=True, check=False)
+
+    def owners(self, rng):
+        return [rng.choice(self.STRANGERS) if os.geteuid() == 0 else -1 for _ in range(2)]
+
+    def try_path(self, folder, rng):
+        for above in (self.machine.base, self.folder):
+            os.chmod(above, 0o755)
+        name = rng.choice(["a", "n" * 240, "n" * 251, "n" * 252, "n" * 300, "a b", "\u00e9"]) + ".mtx"
+        path = os.path.join(folder, name)
+        kind = rng.choice(["file"] * 6 + ["none", "link", "dangling", "folder"])
+        if len(name) > 255:
+            kind = "none"
+        done = f"{kind} {name[:20]}"
+        target = path
+        if kind in ("link", "dangling"):
+            target = os.path.join(folder, "target.mtx")
+            os.symlink("target.mtx", path)
+        if kind in ("file", "link"):
+            with open(target, "wb") as f:
+                f.write(OLD)
+            mode = rng.choice([0, 0o400, 0o444, 0o600, 0o640, 0o644, 0o660, 0o664, 0o666, 0o777])
+            owner, group = self.owners(rng)
+            os.chown(target, owner, group)
+            os.chmod(target, mode)
+            done += f", {owner}:{group} {mode:o}"
+            if rng.random() < 0.1:
+                self.immutable(target, rng.choice(["+i", "+a"]))
+        elif kind == "folder":
+            os.mkdir(path)
+        owner, group = self.owners(rng)
+        mode = rng.choice([0o777, 0o1777, 0o755, 0o700, 0o775, 0o2775, 0o1775, 0o555])
+        os.chown(folder, owner, group)
+        os.chmod(folder, mode)
+        user, groups = self.owners(rng)
+        become = [] if user < 0 else ["setpriv", f"--reuid={user}", f"--regid={user}", f"--groups={groups}"]
+        done = f"{done} in {owner}:{group} {mode:o}, by {become[1:]}"
+        return [f"{done}: {w}" for w in self.compare(become, path, target)]
+
+    def compare(self, become, path, target):
+        before = os.stat(target) if os.path.isfile(target) else None
+        check = self.machine.run([*become, self.machine.trireme, "solve", "missing.mtx", "-o", path], self.folder)
+        left = [n for n in os.listdir(os.path.dirname(path)) if n.startswith(".trireme-")]
+        # The same work; that it is ready is known by the message about the missing matrix.
+        allowed = b"missing.mtx" in check.err
+        o = self.machine.run([*become, self.machine.trireme, "gen", SMALL[4:], "-o", path], self.folder)
+        left += [n for n in os.listdir(os.path.dirname(path)) if n.startswith(".trireme-")]
+        wrong = [f"files are left: {left}"] if left else []
+        if (o.code == 0) != allowed:
+            wrong.append(f"before the work: {check}; in the end: {o}")
+        if o.code != 0 and before is not None:
+            after = os.stat(target)
+            if (after.st_mode, after.st_ino) != (before.st_mode, before.st_ino):
+                wrong.append(f"a failure changes the old file: {o}")
+        if o.code == 0 and before is not None:
+            wrong += self.judge_rights(become, before, os.stat(target))
+        return wrong
+
+    @staticmethod
+    def judge_rights(become, before, after):
+        user = int(become[1].split("=")[1]) if become else os.geteuid()
+        group_bits = before.st_mode & 0o777
+        if after.st_gid != before.st_gid:
+            group_bits &= 0o707 | (group_bits & 7) << 3
+        wrong = []
+        if after.st_mode & 0o777 != group_bits:
+            wrong.append(f"mode {before.st_mode & 0o777:o} of group {before.st_gid} is "
+                         f"{after.st_mode & 0o777:o} of {after.st_gid}")
+        if user == 0 and (after.st_uid, after.st_gid) != (before.st_uid, before.st_gid):
+            wrong.append("root has not kept owner and group")
+        return wrong
+
+
 class Ranks(Scenario):
     name, share = "ranks", 7
     what = "a rank of three is stopped for 10 s, or killed, at a random time, and named"
@@ -447,4 +574,4 @@ class Ranks(Scenario):
             pass
 
 
-SCENARIOS = [Allocations, Errors, Kills, Signals, Limits, Names, Ranks]
+SCENARIOS = [Allocations, Errors, Kills, Signals, Limits, Names, Locales, Paths, Ranks]

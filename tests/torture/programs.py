@@ -84,6 +84,19 @@ class Fuzzers(Program):
         return units, [] if o.code == 0 else [f"FUZZ_SEED={seed % 2**31} {o}"]
 
 
+class Loaded(Program):
+    """The tries are the allocations that fail in new threads, and the other cases."""
+    name, share, sanitized = "loaded", 4, False
+    what = "a program that loads the library: allocations fail in new threads, signals, the smallest stack"
+    programs = ("test_api_loaded",)
+
+    def attempt(self, seed, rng, _):
+        library = os.path.join(self.machine.build, "src", "libtrireme.so")
+        o = self.machine.run([*self.paths, library], self.folder, {"TRIREME_SEED": str(seed)}, patience=900)
+        failed = sum(map(int, re.findall(rb"(\d+) allocations failed", o.out)))
+        return failed + o.out.count(b"\nok "), [f"TRIREME_SEED={seed} {o}"] if o.code != 0 else []
+
+
 class Valgrind(Program):
     name, share, what = "valgrind", 4, "test programs under valgrind, kernels without AVX"
     programs = ("test_api_arguments", "test_matrix_create", "test_factor_ilu0", "test_solve_threads_schedule",
@@ -126,7 +139,7 @@ class Analyzer(Program):
 
 
 SCENARIOS = [
-    Fuzzers, Mutations, Valgrind, Analyzer,
+    Fuzzers, Mutations, Valgrind, Analyzer, Loaded,
     program("counters", 1, "counters of solves and sweeps begin just below a wrap", "test_api_counters"),
     # Not under the address sanitizer, whose own lock a child may inherit from a busy thread.
     program("forks", 2, "children of a process that solves, reads and relaxes", "test_api_fork",

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "worker/programs/serve.h"
 
@@ -32,6 +33,9 @@ static trs_status open_file(void) {
   const struct rlimit none = {0, 0};
   char path[32];
   snprintf(path, sizeof path, "/proc/self/fd/%d", TRS_WORKER_FILE);
+  if (access(path, R_OK))
+    return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
+                    "HDF5 files are opened as %s, which does not exist here: mount /proc", path);
   H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
   file = H5Fopen(path, H5F_ACC_RDONLY, access_properties());
   if (file < 0)
