@@ -13,7 +13,6 @@
  * One thread reads; O(text). */
 #include "io/harwell_boeing.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <string.h>
 
@@ -38,6 +37,9 @@ typedef struct head {
   int width[3];   /* of pointers, indices, values */
   bool has_lines; /* of right-hand sides */
 } head;
+
+/* In every locale. */
+static char capital(char c) { return (char)(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c); }
 
 static trs_status bad(const text *t, const char *problem) {
   return trs_fail(TRS_ERROR_FORMAT, -1, "%s:%lld: %s", t->path, (long long)t->line, problem);
@@ -75,8 +77,7 @@ static int read_numbers(const char *at, const char *end, int64_t *numbers, int c
 static bool is_type(const char *at) {
   static const char *const letters[] = {"RCPI", "SUHZR", "AE"};
   for (int k = 0; k < 3; k++)
-    if (!isalpha((unsigned char)at[k]) || !strchr(letters[k], toupper((unsigned char)at[k])))
-      return false;
+    if (!at[k] || !strchr(letters[k], capital(at[k]))) return false;
   return trs_is_blank(at[3]);
 }
 
@@ -98,7 +99,7 @@ static int read_widths(const char *at, const char *end, int *width) {
   int found = 0;
   for (; at < end && found < 3; at++) {
     int64_t number;
-    if (!strchr("IEDFG", toupper((unsigned char)*at)) || !isdigit((unsigned char)at[1])) continue;
+    if (!*at || !strchr("IEDFG", capital(*at)) || at[1] < '0' || at[1] > '9') continue;
     at = trs_parse_index(at + 1, &number);
     if (!at || number < 1 || number > MOST_WIDTH) break;
     width[found++] = (int)number;
@@ -113,7 +114,7 @@ static trs_status read_head(text *t, head *h) {
   read_numbers(t->at, end_of_line(t), lines, 5);
   h->has_lines = lines[4] > 0;
   next_line(t);
-  for (int k = 0; k < 3; k++) h->type[k] = (char)toupper((unsigned char)t->at[k]);
+  for (int k = 0; k < 3; k++) h->type[k] = capital(t->at[k]);
   if (read_numbers(t->at + 3, end_of_line(t), sizes, 3) < 3)
     return bad(t, "the line must be \"type rows columns entries\"");
   if (sizes[0] > INT32_MAX || sizes[1] > INT32_MAX)
