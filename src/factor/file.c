@@ -52,8 +52,8 @@ trs_status trs_write_factors(const trs_factors *F, const char *path, trs_team *t
   trs_hdf5_group root, lower, upper;
   if (!F || !path) return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", F ? "path" : "F");
   if (!trs_hdf5_is_name(path))
-    return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s: factors are written as HDF5: name the file .h5",
-                    path);
+    return trs_fail(TRS_ERROR_ARGUMENT, -1,
+                    "%s: factors are written as HDF5: give a name that ends with .h5", path);
   trs_factors_get_info(F, &info);
   describe(&root, &info);
   trs_hdf5_describe_matrix(&lower, "L", info.L);

@@ -41,7 +41,9 @@ static inline trs_status trs_reading_scalar(const trs_reading *reading, bool fil
   if (!trs_scalar_valid(*scalar))
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "scalar %d is not one of trs_scalar's", *scalar);
   if (file_is_complex && !trs_scalar_is_complex(*scalar))
-    return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s holds complex values: read them as a complex type",
+    return trs_fail(TRS_ERROR_ARGUMENT, -1,
+                    "%s holds complex values: read them as a complex type "
+                    "(--precision z, dtype=\"complex128\", TRS_DCOMPLEX)",
                     reading->path);
   return TRS_SUCCESS;
 }

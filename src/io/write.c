@@ -55,7 +55,9 @@ trs_status trs_write_vectors(const void *values, int64_t nrows, int64_t ncols, i
   TRS_TRY(check_ending(path));
   if (trs_hdf5_is_name(path))
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
-                    "%s: vectors are written as Matrix Market arrays: name the file .mtx", path);
+                    "%s: vectors are written as Matrix Market arrays: give a name that ends with "
+                    ".mtx",
+                    path);
   TRS_TRY(trs_output_open(&output, path));
   return trs_output_close(&output, trs_matrix_market_write_dense(&dense, &output, team));
 }

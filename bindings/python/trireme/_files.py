@@ -38,7 +38,7 @@ def _read_factors(name: bytes, options: Any) -> Factors:
 
 
 def read(path: Any, dtype: Optional[Any] = None, *, allow_nonfinite: bool = False,
-         seed: int = 0, progress: Any = None) -> Any:
+         seed: int = 0, max_bytes: int = 0, progress: Any = None) -> Any:
     """Read a matrix or factors.
 
     Parameters
@@ -52,6 +52,9 @@ def read(path: Any, dtype: Optional[Any] = None, *, allow_nonfinite: bool = Fals
         Accept NaN and infinity as values.
     seed : int, optional
         Of the values made for a file that has a pattern only.
+    max_bytes : int, optional
+        Most memory that the read may take: a file that needs more is a MemoryError.  0 is half of
+        the machine's, -1 no limit.
     progress : callable or True, optional
         Called with (phase, done) now and then.
 
@@ -66,7 +69,8 @@ def read(path: Any, dtype: Optional[Any] = None, *, allow_nonfinite: bool = Fals
     values.  SciPy's `mmread` has ones there: ``A = read(path); A.data[:] = 1``.
     """
     name, told = text(path), Progress(progress)
-    options = _options(dtype, told, allow_nonfinite=int(allow_nonfinite), seed=seed)
+    options = _options(dtype, told, allow_nonfinite=int(allow_nonfinite), seed=seed,
+                       max_bytes=max_bytes)
     content = C.c_int()
     check(library.trs_file_content(C.byref(content), name))
     reader = _read_factors if content.value == _api.TRS_CONTENT_FACTORS else _read_matrix
@@ -84,16 +88,18 @@ def write(path: Any, A: Any) -> None:
     run(lambda: check(library.trs_matrix_write(matrix.handle, name)), True)
 
 
-def generate(name: str, dtype: Optional[Any] = None, *, seed: int = 0,
+def generate(name: str, dtype: Optional[Any] = None, *, seed: int = 0, max_bytes: int = 0,
              progress: Any = None) -> Any:
     """A generated matrix, such as ``generate("poisson3d7:100")``; `generators` lists them.
+
+    `max_bytes` is as `read` takes it, 0 all of the machine's memory.
 
     Returns
     -------
     csr_array
     """
     told = Progress(progress)
-    made = _read_matrix(text("gen:" + name), _options(dtype, told, seed=seed))
+    made = _read_matrix(text("gen:" + name), _options(dtype, told, seed=seed, max_bytes=max_bytes))
     told.finish()
     return made
 

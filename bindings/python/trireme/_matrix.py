@@ -83,6 +83,9 @@ def compressed(A: Any, dtype: Any = None, stacklevel: int = 4) -> Compressed:
         raise ValueError(f"A must have two dimensions, but its shape is {tuple(shape)}")
     ptr, idx, values = _index_array(ptr), _index_array(idx), dense(val)
     wanted = value_type(values.dtype if dtype is None else dtype)
+    if values.dtype.kind == "c" and wanted.kind != "c":
+        raise TypeError(f"values of type {values.dtype} would lose their imaginary parts: pass "
+                        f"dtype={np.promote_types(wanted, np.complex64).name!r}")
     if values.device is None:
         values = contiguous(values, wanted)
     elif values.dtype != wanted:
