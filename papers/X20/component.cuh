@@ -159,10 +159,26 @@ inline unsigned blocks_for(K kernel, const trs_component_launch &part) {
   return static_cast<unsigned>(need < room ? need : room);
 }
 
-template <class K>
-inline cudaError_t load_kernel(K kernel) {
-  cudaFuncAttributes attributes;
-  return cudaFuncGetAttributes(&attributes, kernel);
+/* A member's sweep; kernel_of(S()) is its kernel for scalars S. */
+template <class A, class F>
+inline trs_status launch_sweep(const A &args, trs_stream stream, const char *name, F kernel_of) {
+  const auto launch = [&](auto scalar) {
+    const auto kernel = kernel_of(scalar);
+    kernel<<<blocks_for(kernel, args.part), WARPS * WARP, 0, static_cast<cudaStream_t>(stream)>>>(
+        args);
+    return cudaGetLastError();
+  };
+  return trs_device_check(by_scalar(args.part.scalar, launch), name);
+}
+
+/* Loads the kernel, since loading it may wait for those of other members that run. */
+template <class F>
+inline trs_status load_sweep(trs_scalar scalar, const char *name, F kernel_of) {
+  const auto load = [&](auto s) {
+    cudaFuncAttributes attributes;
+    return cudaFuncGetAttributes(&attributes, kernel_of(s));
+  };
+  return trs_device_check(by_scalar(scalar, load), name);
 }
 
 }  // namespace trs::component

@@ -153,6 +153,8 @@ __global__ void __launch_bounds__(WARPS *WARP)
   }
 }
 
+constexpr auto kernel_of = [](auto scalar) { return sweep<decltype(scalar)>; };
+
 }  // namespace
 
 extern "C" trs_status trs_get_update_put_gather(const trs_get_update_put_counts *c,
@@ -162,16 +164,9 @@ extern "C" trs_status trs_get_update_put_gather(const trs_get_update_put_counts 
 }
 
 extern "C" trs_status trs_get_update_put_sweep(const trs_get_update_put *s, trs_stream stream) {
-  const auto to = static_cast<cudaStream_t>(stream);
-  const auto launch = [&](auto scalar) {
-    const auto kernel = sweep<decltype(scalar)>;
-    kernel<<<blocks_for(kernel, s->part), WARPS * WARP, 0, to>>>(*s);
-    return cudaGetLastError();
-  };
-  return trs_device_check(by_scalar(s->part.scalar, launch), "get-update-put");
+  return launch_sweep(*s, stream, "get-update-put", kernel_of);
 }
 
 extern "C" trs_status trs_get_update_put_load(trs_scalar scalar) {
-  const auto load = [](auto s) { return load_kernel(sweep<decltype(s)>); };
-  return trs_device_check(by_scalar(scalar, load), "get-update-put");
+  return load_sweep(scalar, "get-update-put", kernel_of);
 }

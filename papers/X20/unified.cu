@@ -70,19 +70,14 @@ __global__ void __launch_bounds__(WARPS *WARP) sweep(const __grid_constant__ trs
   }
 }
 
+constexpr auto kernel_of = [](auto scalar) { return sweep<decltype(scalar)>; };
+
 }  // namespace
 
 extern "C" trs_status trs_unified_sweep(const trs_unified *s, trs_stream stream) {
-  const auto to = static_cast<cudaStream_t>(stream);
-  const auto launch = [&](auto scalar) {
-    const auto kernel = sweep<decltype(scalar)>;
-    kernel<<<blocks_for(kernel, s->part), WARPS * WARP, 0, to>>>(*s);
-    return cudaGetLastError();
-  };
-  return trs_device_check(by_scalar(s->part.scalar, launch), "unified");
+  return launch_sweep(*s, stream, "unified", kernel_of);
 }
 
 extern "C" trs_status trs_unified_load(trs_scalar scalar) {
-  const auto load = [](auto s) { return load_kernel(sweep<decltype(s)>); };
-  return trs_device_check(by_scalar(scalar, load), "unified");
+  return load_sweep(scalar, "unified", kernel_of);
 }

@@ -204,14 +204,22 @@ static const library *library_for(const trs_unpacker *u) {
   return NULL;
 }
 
+/* The remedy is a command: a tar file would need a second one if only its compression were undone. */
+static trs_status refuse(const trs_unpacker *u) {
+  char word[256];
+  const char *path = u->source->reading->path, *file = trs_shell_word(word, sizeof word, path);
+  const bool tar = strstr(path, ".tar.") || strstr(path, ".tgz") || strstr(path, ".tzst");
+  return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
+                  "%s is compressed by %s, which this build lacks: install %s and build Trireme "
+                  "again, or %s it first (%s %s)",
+                  path, name_of(u), u->gzip ? "zlib1g-dev" : "libzstd-dev",
+                  tar ? "unpack" : "decompress", tar ? "tar xf" : u->gzip ? "gunzip" : "unzstd",
+                  file ? file : "FILE");
+}
+
 trs_status trs_unpacker_open(trs_unpacker *u, trs_source *source) {
   *u = (trs_unpacker){.source = source, .gzip = is_gzip(source)};
-  if (!library_for(u))
-    return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
-                    "%s is compressed by %s, which this build lacks: install %s and build Trireme "
-                    "again, or decompress it first (%s)",
-                    source->reading->path, name_of(u), u->gzip ? "zlib1g-dev" : "libzstd-dev",
-                    u->gzip ? "gunzip" : "unzstd");
+  if (!library_for(u)) return refuse(u);
   TRS_TRY(library_for(u)->open(u));
   return TRS_ALLOC(&u->input, INPUT_BYTES);
 }

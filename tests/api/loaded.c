@@ -6,7 +6,6 @@
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <dlfcn.h>
-#include <errno.h>
 #include <limits.h>
 #include <malloc.h>
 #include <pthread.h>
@@ -21,11 +20,6 @@
 
 #include "trireme.h"
 
-void *__libc_malloc(size_t bytes);
-void *__libc_calloc(size_t count, size_t bytes);
-void *__libc_realloc(void *old, size_t bytes);
-void *__libc_memalign(size_t boundary, size_t bytes);
-
 static atomic_bool counts; /* allocations are counted, and fail */
 static atomic_long at, fail_at = -1;
 static bool fail_on; /* also all after fail_at */
@@ -33,27 +27,10 @@ static bool fail_on; /* also all after fail_at */
 static bool fails(void) {
   if (!atomic_load(&counts)) return false;
   long now = atomic_fetch_add(&at, 1);
-  if (fail_at < 0 || now < fail_at || (now > fail_at && !fail_on)) return false;
-  errno = ENOMEM;
-  return true;
+  return fail_at >= 0 && (now == fail_at || (now > fail_at && fail_on));
 }
 
-#pragma GCC visibility push(default)
-void *malloc(size_t bytes) { return fails() ? NULL : __libc_malloc(bytes); }
-void *calloc(size_t count, size_t bytes) { return fails() ? NULL : __libc_calloc(count, bytes); }
-void *realloc(void *old, size_t bytes) { return fails() ? NULL : __libc_realloc(old, bytes); }
-void *memalign(size_t boundary, size_t bytes) {
-  return fails() ? NULL : __libc_memalign(boundary, bytes);
-}
-void *aligned_alloc(size_t boundary, size_t bytes) { return memalign(boundary, bytes); }
-
-int posix_memalign(void **block, size_t boundary, size_t bytes) {
-  void *room = memalign(boundary, bytes);
-  if (!room) return ENOMEM;
-  *block = room;
-  return 0;
-}
-#pragma GCC visibility pop
+#include "failing_malloc.h"
 
 static void *library;
 #define CALL(function) (__extension__(__typeof__(&function)) dlsym(library, #function))

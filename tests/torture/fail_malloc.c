@@ -7,7 +7,6 @@
  *   TORTURE_COUNT     a folder in which each process leaves the number of its allocations, 8 bytes
  *                     in a file PROGRAM.PROCESS, however it ends */
 #define _GNU_SOURCE
-#include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -16,11 +15,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-void *__libc_malloc(size_t bytes);
-void *__libc_calloc(size_t count, size_t bytes);
-void *__libc_realloc(void *old, size_t bytes);
-void *__libc_memalign(size_t boundary, size_t bytes);
-
 static atomic_long own, *allocations; /* NULL until the constructor has run */
 static long fail_at = -1;
 static int fail_on;
@@ -28,27 +22,10 @@ static int fail_on;
 static int fails(void) {
   if (!allocations) return 0;
   long number = atomic_fetch_add(allocations, 1);
-  if (fail_at < 0 || number < fail_at || (number > fail_at && !fail_on)) return 0;
-  errno = ENOMEM;
-  return 1;
+  return fail_at >= 0 && (number == fail_at || (number > fail_at && fail_on));
 }
 
-#pragma GCC visibility push(default)
-void *malloc(size_t bytes) { return fails() ? NULL : __libc_malloc(bytes); }
-void *calloc(size_t count, size_t bytes) { return fails() ? NULL : __libc_calloc(count, bytes); }
-void *realloc(void *old, size_t bytes) { return fails() ? NULL : __libc_realloc(old, bytes); }
-void *memalign(size_t boundary, size_t bytes) {
-  return fails() ? NULL : __libc_memalign(boundary, bytes);
-}
-void *aligned_alloc(size_t boundary, size_t bytes) { return memalign(boundary, bytes); }
-
-int posix_memalign(void **block, size_t boundary, size_t bytes) {
-  void *room = memalign(boundary, bytes);
-  if (!room) return ENOMEM;
-  *block = room;
-  return 0;
-}
-#pragma GCC visibility pop
+#include "failing_malloc.h"
 
 static const char *program_name(void) {
   static char path[4096];

@@ -8,7 +8,7 @@
  * (Table II), so that their preprocessing is in-degrees and nothing else.  What a system as CSR
  * would cost, and the allocations, are in rows of their own.  Every method runs L17_SOLVES times,
  * or fewer if --seconds are over; the paper's time is the mean.  With --backend opencl the same
- * methods run from host memory, without cuSPARSE. */
+ * methods run from host memory in double, without cuSPARSE; their time is the device's own. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

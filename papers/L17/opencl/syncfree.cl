@@ -44,31 +44,22 @@ typedef union {
   bits word;
 } exchanged;
 
-inline void add_far(volatile global real *sum, real term) {
-  volatile global bits *at = (volatile global bits *)sum;
-  exchanged old, next;
-  bits seen;
-  old.word = *at;
-  for (;;) {
-    next.number = old.number + term;
-    seen = CAS(at, old.word, next.word);
-    if (seen == old.word) break;
-    old.word = seen;
+/* Adds to a sum in global memory (far) or in scratchpad (near). */
+#define ADD_TO(name, space)                                   \
+  inline void name(volatile space real *sum, real term) {     \
+    volatile space bits *at = (volatile space bits *)sum;     \
+    exchanged old, next;                                      \
+    bits seen;                                                \
+    old.word = *at;                                           \
+    for (;;) {                                                \
+      next.number = old.number + term;                        \
+      seen = CAS(at, old.word, next.word);                    \
+      if (seen == old.word) break;                            \
+      old.word = seen;                                        \
+    }                                                         \
   }
-}
-
-inline void add_near(volatile local real *sum, real term) {
-  volatile local bits *at = (volatile local bits *)sum;
-  exchanged old, next;
-  bits seen;
-  old.word = *at;
-  for (;;) {
-    next.number = old.number + term;
-    seen = CAS(at, old.word, next.word);
-    if (seen == old.word) break;
-    old.word = seen;
-  }
-}
+ADD_TO(add_far, global)
+ADD_TO(add_near, local)
 
 inline real load_sum(volatile global real *sum) {
   exchanged value;
