@@ -95,13 +95,14 @@ def limit(what, value, user=None):
 for files in range(3, 20):
     o = run("info", "A.mtx", setup=limit(resource.RLIMIT_NOFILE, files))
     good = o.code == 0 or o.code == 127 or "open files" in o.err
+    factored = None
     if has("METIS") and not SANITIZED:
-        p = run("factor", "A.mtx", "--kind", "ilu0", "--order", "nd", "-o", "F.h5",
+        factored = run("factor", "A.mtx", "--kind", "ilu0", "--order", "nd", "-o", "F.h5",
                 setup=limit(resource.RLIMIT_NOFILE, files))
-        good = good and (p.code in (0, 127) or "open files" in p.err or "NOFILE" in p.err)
+        good = good and (factored.code in (0, 127) or "open files" in factored.err or "NOFILE" in factored.err)
     if not good:
         break
-check("few open files: it works, or says so", good, f"limit {files}: {o}\n{p if has('METIS') else ''}")
+check("few open files: it works, or says so", good, f"limit {files}: {o}\n{factored or ''}")
 if os.geteuid() == 0 and not SANITIZED:
     os.chmod(FOLDER, 0o755)
     stranger = 54321  # has no other processes
