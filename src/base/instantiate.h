@@ -11,6 +11,8 @@
  *     MUL(a, b)       the product, without the NaN correction of C's complex product
  *     CONJ(a), ABS(a), IS_COMPLEX, LETTER
  *     TRS_INLINE      replaces static inline where literal arguments must reach the loops
+ *     TRS_ROLLED      before a loop over the entries of a row, whose number varies: unrolled, as
+ *                     clang does it, it has one more branch that the processor guesses wrong
  * TRS_TABLE(f) collects the four instances of f in a table indexed by trs_scalar. */
 #include "base/scalar.h"
 
@@ -26,6 +28,11 @@
     [TRS_SCOMPLEX] = TRS_ISA_NAME(f##_c), [TRS_DCOMPLEX] = TRS_ISA_NAME(f##_z) \
   }
 #define TRS_INLINE static inline __attribute__((always_inline))
+#ifdef __clang__
+#define TRS_ROLLED _Pragma("clang loop unroll(disable)")
+#else
+#define TRS_ROLLED
+#endif
 #endif
 
 #define NAME(f) TRS_ISA_NAME(TRS_CONCAT(f, LETTER))

@@ -70,7 +70,7 @@ TRS_INLINE NAME(wide)
 #if IS_COMPLEX
   NAME(wide) turned = {{{0}}};
 #endif
-  for (int64_t p = begin; p < end; p++) {
+  TRS_ROLLED for (int64_t p = begin; p < end; p++) {
     const NAME(vector) *xj = (const NAME(vector) *)(x + idx[p] * ld);
     const REAL *a = (const REAL *)&val[p];
     for (int v = 0; v < VECTORS; v++) {

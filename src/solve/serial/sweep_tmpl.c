@@ -126,18 +126,20 @@ TRS_INLINE void NAME(rows_four)(const trs_system *S, const NAME(pass) * P, bool 
   }
 }
 
-/* TRS_WIDE adjacent right-hand sides. */
+/* TRS_WIDE adjacent right-hand sides.  S is copied: vectors may alias it, so that a compiler would
+ * read it again after each store. */
 TRS_INLINE void NAME(rows_wide)(const trs_system *S, const NAME(pass) * P, bool lower,
                                 bool conjugate) {
-  const int64_t n = S->n, to = P->to, *ptr = S->ptr, ld = P->xs;
-  const SCALAR *val = S->val;
-  const bool unit = S->unit, full = S->has_diagonal;
+  const trs_system own = *S;
+  const int64_t n = own.n, to = P->to, *ptr = own.ptr, ld = P->xs;
+  const SCALAR *val = own.val;
+  const bool unit = own.unit, full = own.has_diagonal;
   SCALAR *x = P->x;
   for (int64_t k = P->from; k < to; k++) {
     int64_t i = lower ? k : n - 1 - k, begin, end;
-    trs_off_diagonal(S, i, lower, full, &begin, &end);
+    trs_off_diagonal(&own, i, lower, full, &begin, &end);
     NAME(wide) sum = NAME(wide_load)(x + i * ld);
-    sum = NAME(wide_row)(sum, val, S->idx, begin, end, x, ld, conjugate);
+    sum = NAME(wide_row)(sum, val, own.idx, begin, end, x, ld, conjugate);
     if (!unit)
       sum = NAME(wide_scaled)(&sum,
                               NAME(reciprocal)(val, lower ? ptr[i + 1] - 1 : ptr[i], conjugate));
@@ -190,19 +192,20 @@ TRS_INLINE void NAME(columns_four)(const trs_system *S, const NAME(pass) * P, bo
 
 TRS_INLINE void NAME(columns_wide)(const trs_system *S, const NAME(pass) * P, bool lower,
                                    bool conjugate) {
-  const int64_t n = S->n, to = P->to, *ptr = S->ptr, ld = P->xs;
-  const SCALAR *val = S->val;
-  const bool unit = S->unit, full = S->has_diagonal;
+  const trs_system own = *S;
+  const int64_t n = own.n, to = P->to, *ptr = own.ptr, ld = P->xs;
+  const SCALAR *val = own.val;
+  const bool unit = own.unit, full = own.has_diagonal;
   SCALAR *x = P->x;
   for (int64_t k = P->from; k < to; k++) {
     int64_t j = lower ? k : n - 1 - k, begin, end;
-    trs_off_diagonal(S, j, !lower, full, &begin, &end);
+    trs_off_diagonal(&own, j, !lower, full, &begin, &end);
     NAME(wide) xj = NAME(wide_load)(x + j * ld);
     if (!unit)
       xj =
           NAME(wide_scaled)(&xj, NAME(reciprocal)(val, lower ? ptr[j] : ptr[j + 1] - 1, conjugate));
     NAME(wide_store)(x + j * ld, &xj);
-    NAME(wide_column)(xj, val, S->idx, begin, end, x, ld, conjugate);
+    NAME(wide_column)(xj, val, own.idx, begin, end, x, ld, conjugate);
   }
 }
 
