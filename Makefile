@@ -15,7 +15,7 @@ cmake = $$(command -v ninja >/dev/null && echo env CMAKE_GENERATOR=Ninja) cmake
 configure = $(cmake) -S . -B $(1) $(2) $(CMAKE_FLAGS) >$(1)/configure.log || { cat $(1)/configure.log; exit 1; }
 build = @mkdir -p $(1) && $(call configure,$(1),$(2)) && cmake --build $(1) -j $(JOBS) $(3)
 
-.PHONY: help run check setup build test bench install uninstall wheel packages format lint analyze asan tsan fuzz torture clean
+.PHONY: help run check setup build test bench install uninstall wheel packages site format lint analyze asan tsan fuzz torture clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -53,6 +53,9 @@ wheel: ## a wheel of the Python package for other machines, in build/wheel
 
 packages: ## Debian packages in build/packages, which lintian accepts (ROOT=TREE tests them there); other recipes are checked
 	@tools/packages $(if $(ROOT),--root $(ROOT))
+
+site: build ## the site in build/site/html: docs, interfaces, search
+	@JOBS=$(JOBS) tools/site $(BUILD)
 
 format: ## put the sources in the project's format
 	@tools/format

@@ -93,7 +93,7 @@ if(Python3_Interpreter_FOUND)
   set(writer ${PROJECT_SOURCE_DIR}/tools/man_pages)
   add_custom_command(OUTPUT man3/trireme.3 VERBATIM WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
     COMMAND ${Python3_EXECUTABLE} ${writer} ${CMAKE_CURRENT_BINARY_DIR}/man3 ${headers}
-    DEPENDS ${writer} ${headers})
+    DEPENDS ${writer} tools/headers.py ${headers})
   add_custom_target(trireme_man3 ALL DEPENDS man3/trireme.3)
   install(DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/man3 DESTINATION ${CMAKE_INSTALL_MANDIR}
           FILES_MATCHING PATTERN "*.3")

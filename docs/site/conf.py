@@ -1,0 +1,60 @@
+"""conf - how Sphinx makes the site of docs/, the headers and the docstrings: make site.
+
+The sources are the whole checkout, so that the pages' links to each other stay as they are; a link
+to another file of the checkout gives that file.
+"""
+
+import os
+import sys
+
+root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path[:0] = [os.path.dirname(os.path.abspath(__file__)), os.path.join(root, "tools"),
+                os.path.join(root, "bindings", "python")]
+import trireme  # noqa: E402  TRIREME_LIBRARY names the library
+
+project = "Trireme"
+copyright = "2026 The Trireme authors"
+release = trireme.version()
+root_doc = "README"
+include_patterns = ["docs/**", "*.md", "papers/**.md", "bench/**.md", "src/**.md", "tests/**.md", "examples/**.md",
+                    "bindings/**.md", "packaging/**.md", "tools/**.md", "cli/**.md"]
+exclude_patterns = ["build", ".*", "docs/site/contents.md"]
+
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "c_header"]
+myst_heading_anchors = 4
+myst_enable_extensions = ["html_image"]
+suppress_warnings = ["myst.header",  # a page may begin with a table or leave a level out
+                     "misc.highlighting_failure",  # languages of our own scripts
+                     "ref.python"]  # attributes of two classes have one name
+autodoc_typehints = "none"  # the docstrings have types with their shapes
+autodoc_mock_imports = ["torch"]
+autodoc_member_order = "groupwise"
+autodoc_class_signature = "separated"  # functions make the objects
+default_role = "py:obj"
+napoleon_google_docstring = False
+napoleon_use_rtype = False
+
+html_theme = "furo"
+html_title = f"Trireme {release}"
+html_extra_path = ["extra"]
+html_show_sourcelink = False
+html_copy_source = False
+html_theme_options = {"light_css_variables": {"color-brand-primary": "#14507a", "color-brand-content": "#14507a"},
+                      "dark_css_variables": {"color-brand-primary": "#7fb8e0", "color-brand-content": "#7fb8e0"}}
+
+
+def with_contents(app, name, source):
+    """The first page is README.md with the contents of the site."""
+    if name == root_doc:
+        with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "contents.md"), encoding="utf-8") as file:
+            source[0] += "\n" + file.read()
+
+
+def without_substitutions(app, what, name, thing, options, lines):
+    """A docstring's |x| is an absolute value."""
+    lines[:] = [line.replace("|", "\\|") for line in lines]
+
+
+def setup(app):
+    app.connect("source-read", with_contents)
+    app.connect("autodoc-process-docstring", without_substitutions)
