@@ -38,9 +38,9 @@ program layout
   call compare(2, "trs_read_options", c_sizeof(read_options), read_options%struct_size, &
                c_loc(read_options), c_loc(read_options%max_bytes))
   call compare(3, "trs_factor_options", c_sizeof(factor_options), factor_options%struct_size, &
-               c_loc(factor_options), c_loc(factor_options%progress_user))
+               c_loc(factor_options), c_loc(factor_options%shift))
   call compare(4, "trs_factors_info", c_sizeof(factors_info), factors_info%struct_size, &
-               c_loc(factors_info), c_loc(factors_info%tree_parent))
+               c_loc(factors_info), c_loc(factors_info%shift))
   call compare(5, "trs_options", c_sizeof(options), options%struct_size, c_loc(options), &
                c_loc(options%distributed))
   call compare(6, "trs_plan_info", c_sizeof(plan_info), plan_info%struct_size, c_loc(plan_info), &
