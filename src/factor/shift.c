@@ -12,11 +12,13 @@ static int64_t diagonal_of(const trs_matrix *B, int64_t i) {
   return p < end && B->idx[p] == i ? p : end;
 }
 
-/* A share of a diagonal entry that is not positive makes it no better. */
+/* A share of a diagonal entry that is not positive makes it no better.  Of block kinds B has A's
+ * own rows. */
 static trs_status check_diagonal(const trs_factors *parts, const trs_factor_input *input) {
   const trs_matrix *B = input->B;
+  const int32_t *perm = parts->kind == TRS_FACTOR_BIC0 ? NULL : input->perm;
   for (int64_t i = 0; i < B->nrows; i++) {
-    const int64_t p = diagonal_of(B, i), row = input->perm ? input->perm[i] : i;
+    const int64_t p = diagonal_of(B, i), row = perm ? perm[i] : i;
     if (p < B->ptr[i + 1] && creal(trs_value_get(B->val, p, B->scalar)) > 0) continue;
     return trs_fail(TRS_ERROR_ZERO_PIVOT, row,
                     "%s: the diagonal entry of row %lld (0-based) is not positive, which no shift "

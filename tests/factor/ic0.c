@@ -417,6 +417,24 @@ TEST(shifts_that_do_not_help_are_errors) {
   trs_matrix_destroy(C);
 }
 
+TEST(the_row_of_a_diagonal_entry_is_that_of_the_matrix) {
+  static const trs_order orders[] = {TRS_ORDER_NATURAL, TRS_ORDER_RCM, TRS_ORDER_COLOUR};
+  for (int c = 0; c < 6; c++)
+    for (int64_t row = 0; row < 24; row += 5) {
+      const trs_factor_options options = {.struct_size = sizeof options,
+                                          .kind = c % 2 ? TRS_FACTOR_BIC0 : TRS_FACTOR_IC0,
+                                          .order = orders[c / 2],
+                                          .shift = 1e-3};
+      trs_matrix *A = ring(TRS_DOUBLE, TRS_CSR);
+      trs_factors *F;
+      for (int64_t p = A->ptr[row]; p < A->ptr[row + 1]; p++)
+        if (A->idx[p] == row) trs_value_set(A->val, p, A->scalar, -1);
+      assert_failure(TRS_ERROR_ZERO_PIVOT, "which no shift", trs_factor(&F, A, &options));
+      assert_int_equal(trs_last_error()->row, row);
+      trs_matrix_destroy(A);
+    }
+}
+
 static trs_status factor_triangle_with_shift(void *A) {
   const trs_factor_options options = {.struct_size = sizeof options,
                                       .kind = TRS_FACTOR_IC0,
