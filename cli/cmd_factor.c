@@ -12,10 +12,10 @@
 #include "report.h"
 
 typedef struct settings {
-  int kind, order, precision;
+  int kind, order, precision, uplo;
   const char *output;
   int64_t leaves, block;
-  double threshold, max_memory;
+  double threshold, shift, max_memory;
   bool add_diagonal, json;
 } settings;
 
@@ -49,6 +49,14 @@ static const option options[] = {
                 "for lu, and for bilu0 and dilu inside diagonal blocks: keep the diagonal entry as "
                 "pivot if "
                 "it is at least T times the largest entry of its column (default 0.1)"),
+    CHOICE_OPTION("uplo", "lower|upper", FIELD(uplo),
+                  "for ic0 and bic0: the triangle of M that stands for both; entries on the other "
+                  "side are ignored"),
+    REAL_OPTION(
+        "shift", "S", 0, 1, FIELD(shift),
+        "for ic0 and bic0: where a pivot is not positive, A + S diag(A) is factored, with S "
+        "doubled until all pivots are positive; 1e-3 is usual (default: such a pivot is an "
+        "error)"),
     FLAG_OPTION(
         "add-diagonal", FIELD(add_diagonal),
         "set each missing or zero diagonal entry to max(1, the sum of the absolute values of "
@@ -63,12 +71,15 @@ static const paragraph paragraphs[] = {
      "Permutes and scales A, factors it into L U, and writes L, U, the permutations, the scalings "
      "and the separator tree to a file. 'trireme solve FILE' then solves A x = b with both "
      "sweeps. The report has the componentwise backward error of one solve with a random b, for "
-     "the product L U and for A as it was read. With incomplete kinds the second is the error of "
-     "the factorisation. 'trireme solve FILE --matrix M' prints both errors for any b."},
+     "the product L U and, without --uplo, for A as it was read. With incomplete kinds the second "
+     "is "
+     "the error of the factorisation. 'trireme solve FILE --matrix M' prints both errors for any "
+     "b."},
     {"Examples",
      "  trireme factor A.mtx -o A.h5\n"
      "  trireme factor gen:poisson3d7:40 -o P.h5 --order nd --leaves 16\n"
      "  trireme factor A.mtx -o A-ilu.h5 --kind ilu0 && trireme solve A-ilu.h5\n"
+     "  trireme factor L.mtx -o C.h5 --kind ic0 --uplo lower --shift 1e-3\n"
      "  trireme factor gen:wingmesh:2000 -o W.h5 --kind bilu0 --block-size 5"},
     {0}};
 
@@ -79,6 +90,7 @@ typedef struct outcome {
   int64_t bytes;
   const char *unsolved; /* NULL, or the reason why no error is known */
   trs_backward_error own, against;
+  bool has_against; /* of factors of the matrix as it was read */
 } outcome;
 
 static bool is_incomplete(trs_factor_kind kind) {
@@ -91,7 +103,7 @@ static void print_errors(const outcome *o) {
     return;
   }
   table_row("backward error", "%.1e of L U x = b, against |L| |U|", o->own.componentwise);
-  if (o->factors.kind != TRS_FACTOR_TRIANGLE)
+  if (o->has_against)
     table_row("", "%.1e of A x = b, against |A|%s", o->against.componentwise,
               is_incomplete(o->factors.kind) ? ": the error of the incomplete factorisation" : "");
 }
@@ -100,7 +112,7 @@ static void report_errors(const outcome *o) {
   static const char *const names[] = {"factors.backward_error", "factors.backward_error_of_A"};
   double errors[] = {o->own.componentwise, o->against.componentwise};
   for (int k = 0; k < 2; k++)
-    if (o->unsolved || (k && o->factors.kind == TRS_FACTOR_TRIANGLE))
+    if (o->unsolved || (k && !o->has_against))
       report_null(names[k]);
     else
       report_real(names[k], errors[k]);
@@ -115,6 +127,7 @@ static void print(const char *name, const settings *s, const outcome *o) {
   if (f->block_size > 1) snprintf(blocks, sizeof blocks, ", blocks of %d", f->block_size);
   table_row("factors", "%s%s, %s order", nth_word(KINDS, (int)f->kind).s, blocks,
             nth_word(ORDERS, (int)(f->order - TRS_ORDER_ND)).s);
+  if (f->shift > 0) table_row("shift", "A + %.4g diag(A) was factored", f->shift);
   table_row("entries", "%s in L, %s in U: %s times the matrix's", human_count(f->nnz_L).s,
             human_count(f->nnz_U).s, human_times(o->fill).s);
   if (f->nsupernodes)
@@ -141,6 +154,7 @@ static void report(const char *name, const settings *s, const outcome *o) {
   report_text("factors.kind", nth_word(KINDS, (int)f->kind).s);
   report_text("factors.order", nth_word(ORDERS, (int)(f->order - TRS_ORDER_ND)).s);
   report_count("factors.block_size", f->block_size);
+  report_real("factors.shift", f->shift);
   report_count("factors.nnz_L", f->nnz_L);
   report_count("factors.nnz_U", f->nnz_U);
   report_real("factors.fill", o->fill);
@@ -166,7 +180,9 @@ static trs_status factor(trs_factors **F, const trs_matrix *A, const settings *s
                                                                   : DBL_MIN,
                             .add_diagonal = s->add_diagonal,
                             .progress = progress_show,
-                            .block_size = (int)s->block};
+                            .block_size = (int)s->block,
+                            .uplo = (trs_uplo)(s->uplo + 1), /* -1: the whole matrix */
+                            .shift = s->shift};
   double start = seconds_now();
   progress_begin();
   trs_status status = trs_factor(F, A, &how);
@@ -194,7 +210,7 @@ static trs_status solve_once(const trs_factors *F, const trs_matrix *A, void *x,
   if (!status) status = trs_solve(plan, x, n, b, n, 1, TRS_COL_MAJOR);
   o->own.struct_size = o->against.struct_size = sizeof o->own;
   if (!status) status = trs_check_factors(&o->own, F, TRS_NO_TRANS, x, n, b, n, 1, TRS_COL_MAJOR);
-  if (!status)
+  if (!status && o->has_against)
     status = trs_check(&o->against, A, TRS_GENERAL, TRS_NO_TRANS, TRS_NONUNIT, x, n, b, n, 1,
                        TRS_COL_MAJOR);
   trs_plan_destroy(plan);
@@ -224,7 +240,7 @@ static int leave_no_diagonal(const input *in, const trs_matrix_info *matrix) {
 }
 
 static int factor_and_write(const input *in, const settings *s) {
-  outcome o = {.read_s = in->seconds};
+  outcome o = {.read_s = in->seconds, .has_against = s->kind != TRS_FACTOR_TRIANGLE && s->uplo < 0};
   trs_factors *F;
   o.matrix.struct_size = sizeof o.matrix;
   trs_matrix_get_info(in->A, &o.matrix);
@@ -260,7 +276,7 @@ static void note_options(const settings *s) {
 }
 
 static int run(int argc, char **argv) {
-  settings s = {.order = -1, .precision = -1, .threshold = -1};
+  settings s = {.order = -1, .precision = -1, .uplo = -1, .threshold = -1};
   input in = {0};
   int code = options_parse(&cmd_factor, &s, &argc, argv);
   if (code >= 0) return code;
@@ -275,6 +291,8 @@ static int run(int argc, char **argv) {
     return leave_usage("factor", "factors are written as HDF5: name the file %s.h5", s.output);
   if (s.block && !is_by_blocks(&s))
     return leave_usage("factor", "--block-size is for --kind bilu0, bic0 and dilu");
+  if ((s.uplo >= 0 || s.shift > 0) && s.kind != TRS_FACTOR_IC0 && s.kind != TRS_FACTOR_BIC0)
+    return leave_usage("factor", "--%s is for --kind ic0 and bic0", s.uplo >= 0 ? "uplo" : "shift");
   note_options(&s);
   code = check_writable(&s.output);
   if (code < 0) code = input_read_matrix(&in, argv[0], s.precision, "trireme factor");

@@ -30,7 +30,9 @@ static const paragraph paragraphs[] = {
      "Describes a matrix or a file of factors: entries, symmetry, and for each triangle the level "
      "sets that decide how fast it can be solved. Rows of one level are independent. Parallelism "
      "is the mean number of rows per level, dependency the mean number of entries per row. Columns "
-     "are counted by length: 0 entries, 1, 2 to 3, 4 to 7 and so on. The "
+     "are counted by length: 0 entries, 1, 2 to 3, 4 to 7 and so on. Symmetry is judged as "
+     "'trireme "
+     "factor --kind ic0' judges it: up to rounding relative to the diagonal. The "
      "reference time is the larger of bytes / bandwidth and levels x latency, measured on this "
      "machine; it is no limit. Triangles of a general matrix are taken as 'trireme solve --uplo "
      "--add-diagonal' takes them. Rows and columns count from 0."},

@@ -203,7 +203,7 @@ static int record_residuals(job *j) {
   if (ranks_any(j->ranks, !j->norms || !j->history))
     return leave_memory((double)(checks * j->nrhs) * 8, "residuals");
   if (run_sweeps(j, j->norms)) return leave_library(j->in.name);
-  j->checks = checks;
+  j->checks = j->n ? checks : 0; /* no rows have no residual */
   for (int64_t k = 0; k < checks; k++)
     for (int64_t c = 0; c < j->nrhs; c++) {
       double ratio = relative(j->norms[k * j->nrhs + c], j->norms[c]);
@@ -338,7 +338,10 @@ static void report(const job *j) {
   report_count("bytes", sweep_bytes(j));
   report_real("bytes_per_s", (double)sweep_bytes(j) / j->fastest);
   report_count("memory.peak_bytes", peak);
-  report_real("residual", j->residual);
+  if (j->n)
+    report_real("residual", j->residual);
+  else
+    report_null("residual");
 }
 
 /* The work of rank 0 before all ranks continue. */

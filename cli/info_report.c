@@ -24,11 +24,12 @@ static const char *kind_of(const trs_matrix_info *m) {
 static const char *symmetry_word(const info_facts *f) {
   const symmetry *s = &f->symmetry;
   bool complex = f->matrix.scalar == TRS_SCOMPLEX || f->matrix.scalar == TRS_DCOMPLEX;
-  if (!s->pattern) return "unsymmetric pattern";
-  if (s->symmetric) return "symmetric";
-  if (s->hermitian && complex) return "hermitian";
+  if (s->exactly_symmetric) return "symmetric";
+  if (s->exactly_hermitian && complex) return "hermitian";
   if (s->skew) return "skew-symmetric";
-  return "symmetric pattern, unsymmetric values";
+  if (s->symmetric) return "symmetric up to rounding";
+  if (s->hermitian && complex) return "hermitian up to rounding";
+  return s->pattern ? "symmetric pattern, unsymmetric values" : "unsymmetric pattern";
 }
 
 static const char *kind_word(trs_factor_kind kind) {
@@ -72,6 +73,7 @@ static void print_factors(const info_facts *f) {
   const trs_factors_info *i = &f->factors;
   table_row("factors", "%s, %s order, %s, %s", kind_word(i->kind), order_word(i->order),
             human_scalar(i->scalar), human_things(i->n, "row", "rows").s);
+  if (i->shift > 0) table_row("shift", "factors of A + %.4g diag(A)", i->shift);
   table_row("entries", "%s in L%s, %s in U%s", human_count(i->nnz_L).s,
             i->diag_L == TRS_UNIT ? " (unit diagonal)" : "", human_count(i->nnz_U).s,
             i->diag_U == TRS_UNIT ? " (unit diagonal)" : "");
@@ -199,6 +201,8 @@ static void report_matrix(const info_facts *f) {
   report_bool("matrix.symmetric_pattern", f->symmetry.pattern);
   report_bool("matrix.symmetric", f->symmetry.symmetric);
   report_bool("matrix.hermitian", f->symmetry.hermitian);
+  report_bool("matrix.exactly_symmetric", f->symmetry.exactly_symmetric);
+  report_bool("matrix.exactly_hermitian", f->symmetry.exactly_hermitian);
   if (m->missing_diagonal < 0)
     report_null("matrix.missing_diagonal");
   else
@@ -213,6 +217,7 @@ static void report_factors(const info_facts *f) {
   report_text("factors.order", order_word(i->order));
   report_text("factors.scalar", human_scalar(i->scalar));
   report_count("factors.n", i->n);
+  report_real("factors.shift", i->shift);
   report_count("factors.nnz_L", i->nnz_L);
   report_count("factors.nnz_U", i->nnz_U);
   report_count("factors.supernodes", i->nsupernodes);

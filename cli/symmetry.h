@@ -7,7 +7,9 @@
 #include "trireme.h"
 
 typedef struct symmetry {
-  bool pattern, symmetric, hermitian, skew; /* the last three by exact values */
+  bool pattern;              /* every stored entry has a stored mirror */
+  bool symmetric, hermitian; /* up to rounding; an entry without a mirror has zero for one */
+  bool exactly_symmetric, exactly_hermitian, skew; /* the same by exact values */
 } symmetry;
 
 /* -1, or the exit code after a failure that it has told. */

@@ -398,6 +398,14 @@ typedef struct trs_factor_options {
   trs_progress progress;
   void *progress_user;
   int block_size; /* BILU0, BIC0 and DILU: 1 to 32, divides the rows of A; 0: that of A */
+  trs_uplo uplo;  /* IC0 and BIC0: TRS_LOWER or TRS_UPPER: only that triangle of A is read, and A is
+                     it with its (conjugate) mirror; entries across the diagonal and imaginary parts
+                     on it are ignored, as LAPACK's potrf does.  TRS_GENERAL: all of A is read, and
+                     must be symmetric, or Hermitian, up to rounding */
+  double shift;   /* IC0 and BIC0, 0 to 1: where a pivot is not positive, A + shift diag(A) is
+                     factored instead (Manteuffel 1980), with the shift doubled up to 39 times until
+                     all pivots are positive; 0: such a pivot is TRS_ERROR_ZERO_PIVOT.  1e-3 is
+                     usual */
 } trs_factor_options;
 
 /* Factors a square matrix.  A is not needed afterwards.  TRS_ERROR_ZERO_PIVOT and
@@ -443,6 +451,7 @@ typedef struct trs_factors_info {
   const int64_t *tree_ptr; /* tree_nodes + 1: node t holds columns tree_ptr[t] .. tree_ptr[t+1] */
   const int32_t *tree_parent; /* tree_nodes: the parent's number, -1 at the root */
   int block_size;             /* of the block kinds; else 1 */
+  double shift; /* IC0 and BIC0: L U are incomplete factors of A + shift diag(A); 0: of A */
 } trs_factors_info;
 
 /* Facts of factors, to which the arrays of the structure belong. */
@@ -527,12 +536,12 @@ TRS_API trs_status trs_update_factors(trs_plan *plan, const trs_factors *F);
 
 /* New values of the matrix, for a plan over factors of the kinds BILU0, BIC0 or DILU that solves by
  * the method "blocks" (not transposed): factors them where the plan solves, level by level, with
- * the order of the factors and the default pivot_threshold.  The factors keep their values.
- * The blocks lie within the block pattern that was factored; a block that is not given is zero. For
- * a context of a GPU ptr, idx and val may lie in device memory, and are read after the plan's
- * stream; with val there, the GPU factors, and ptr and idx may then be NULL: the pattern of the
- * call before.  The call waits for the result.  TRS_ERROR_ZERO_PIVOT, TRS_ERROR_NOT_FINITE and
- * TRS_ERROR_STRUCTURE name the row. */
+ * the order of the factors and the default pivot_threshold; uplo and shift do not apply.  The
+ * factors keep their values.  The blocks lie within the block pattern that was factored; a block
+ * that is not given is zero.  For a context of a GPU ptr, idx and val may lie in device memory, and
+ * are read after the plan's stream; with val there, the GPU factors, and ptr and idx may then be
+ * NULL: the pattern of the call before.  The call waits for the result.  TRS_ERROR_ZERO_PIVOT,
+ * TRS_ERROR_NOT_FINITE and TRS_ERROR_STRUCTURE name the row. */
 TRS_API trs_status trs_update_bsr(trs_plan *plan, const trs_blocks *blocks);
 
 /* Destroys a plan.  NULL is ignored. */

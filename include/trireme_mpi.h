@@ -137,10 +137,11 @@ TRS_API trs_status trs_mpi_set_stream(trs_mpi_plan *plan, void *stream);
 TRS_API trs_status trs_mpi_solve(trs_mpi_plan *plan, void *x, int64_t ldx, const void *b,
                                  int64_t ldb, int64_t nrhs, trs_layout layout);
 
-/* Improves x by at most `steps` further solves, with residuals b - op(A) x in higher precision.
- * rows: this rank's rows of op(A), all columns, in CSR, whatever L and U are factors of; NULL on a
- * rank without rows.  *error: the componentwise backward error of the result.  *taken: the number
- * of steps that reduced it.  Either may be NULL. */
+/* Improves x by at most `steps` further solves, with residuals b - op(A) x in higher precision;
+ * steps is 0 or more, and the same on all ranks.  rows: this rank's rows of op(A), all columns, in
+ * CSR, whatever L and U are factors of; NULL on a rank without rows.  *error: the componentwise
+ * backward error of the result.  *taken: the number of steps that reduced it.  Either may be
+ * NULL. */
 TRS_API trs_status trs_mpi_refine(trs_mpi_plan *plan, void *x, int64_t ldx, double *error,
                                   int *taken, const void *b, int64_t ldb, int64_t nrhs,
                                   trs_layout layout, const trs_matrix *rows, int steps);

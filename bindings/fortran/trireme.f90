@@ -166,7 +166,7 @@ module trireme
   end type trs_read_options
 
   type, bind(C) :: trs_factor_options
-    integer(c_size_t) :: struct_size = 64_c_size_t
+    integer(c_size_t) :: struct_size = 72_c_size_t
     integer(c_int) :: kind = 0
     integer(c_int) :: order = 0
     integer(c_int) :: tree_leaves = 0
@@ -176,10 +176,12 @@ module trireme
     type(c_funptr) :: progress = c_null_funptr
     type(c_ptr) :: progress_user = c_null_ptr
     integer(c_int) :: block_size = 0
+    integer(c_int) :: uplo = 0
+    real(c_double) :: shift = 0.0_c_double
   end type trs_factor_options
 
   type, bind(C) :: trs_factors_info
-    integer(c_size_t) :: struct_size = 152_c_size_t
+    integer(c_size_t) :: struct_size = 160_c_size_t
     integer(c_int) :: kind = 0
     integer(c_int) :: order = 0
     integer(c_int) :: scalar = 0
@@ -200,6 +202,7 @@ module trireme
     type(c_ptr) :: tree_ptr = c_null_ptr
     type(c_ptr) :: tree_parent = c_null_ptr
     integer(c_int) :: block_size = 0
+    real(c_double) :: shift = 0.0_c_double
   end type trs_factors_info
 
   type, bind(C) :: trs_options

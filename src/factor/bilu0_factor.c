@@ -5,12 +5,6 @@
 #include "factor/bilu0.h"
 #include "factor/kinds.h"
 
-static const char *name_of(trs_factor_kind kind) {
-  return kind == TRS_FACTOR_BIC0   ? "block IC(0)"
-         : kind == TRS_FACTOR_DILU ? "DILU"
-                                   : "block ILU(0)";
-}
-
 /* ---- Pattern ---- */
 
 /* The numbers of block rows in A: rows of blocks move whole. */
@@ -50,7 +44,7 @@ static trs_status fail_diagonal(const trs_bilu0 *w) {
   trs_failure failure;
   trs_failure_get(&failure);
   return trs_fail(TRS_ERROR_STRUCTURE, failure.row * w->block,
-                  "%s: block row %lld has no diagonal block (0-based)", name_of(w->kind),
+                  "%s: block row %lld has no diagonal block (0-based)", trs_factor_name(w->kind),
                   (long long)failure.row);
 }
 
@@ -75,13 +69,16 @@ static trs_status fail_pivot(const trs_bilu0 *w, const trs_factor_input *input, 
   if (column < 0)
     return trs_fail(TRS_ERROR_NOT_FINITE, row,
                     "%s: the diagonal block of block row %lld (0-based) is NaN or infinite",
-                    name_of(w->kind), (long long)(row / w->block));
-  return trs_fail(
-      TRS_ERROR_ZERO_PIVOT, row,
-      "%s: the diagonal block of block row %lld (0-based) is %s: no pivot in its column "
-      "%d; another order, or a larger diagonal, may help",
-      name_of(w->kind), (long long)(row / w->block),
-      w->kind == TRS_FACTOR_BIC0 ? "not positive definite" : "singular", column);
+                    trs_factor_name(w->kind), (long long)(row / w->block));
+  if (w->kind == TRS_FACTOR_BIC0)
+    return trs_fail(TRS_ERROR_ZERO_PIVOT, row,
+                    "%s: the diagonal block of block row %lld (0-based) is not positive definite: "
+                    "no pivot in its column %d; use a shift or a larger diagonal",
+                    trs_factor_name(w->kind), (long long)(row / w->block), column);
+  return trs_fail(TRS_ERROR_ZERO_PIVOT, row,
+                  "%s: the diagonal block of block row %lld (0-based) is singular: no pivot in its "
+                  "column %d; another order, or a larger diagonal, may help",
+                  trs_factor_name(w->kind), (long long)(row / w->block), column);
 }
 
 typedef struct elimination {
@@ -321,23 +318,11 @@ static trs_status start_team(trs_team **team, const trs_matrix *B) {
 
 trs_status trs_factor_blocks(trs_factors *parts, const trs_factor_input *input) {
   trs_bilu0 work = {.kind = parts->kind, .threshold = input->pivot_threshold};
-  trs_factor_input unpermuted = *input;
   trs_team *team;
-  unpermuted.perm = NULL;
   parts->diag_L = parts->diag_U = TRS_NONUNIT;
-  if (trs_scalar_is_complex(input->B->scalar))
-    return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "%s: the matrix is complex, and blocks are real",
-                    name_of(parts->kind));
-  trs_factor_input taken = *input;
-  trs_matrix *S = NULL;
-  if (parts->kind == TRS_FACTOR_BIC0) TRS_TRY(trs_factor_symmetric(&S, &unpermuted, "block IC(0)"));
-  if (S) taken.B = S;
-  trs_status status = start_team(&team, taken.B);
-  if (!status) {
-    status = factor(parts, &work, &taken, team);
-    trs_team_destroy(team);
-    trs_bilu0_free(&work);
-  }
-  trs_matrix_destroy(S);
+  TRS_TRY(start_team(&team, input->B));
+  trs_status status = factor(parts, &work, input, team);
+  trs_team_destroy(team);
+  trs_bilu0_free(&work);
   return status;
 }

@@ -13,23 +13,33 @@
 #include "order/order.h"
 
 static const struct {
+  const char *name;
   trs_order order; /* TRS_ORDER_DEFAULT */
   trs_status (*run)(trs_factors *parts, const trs_factor_input *input);
 } kinds[] = {
-    [TRS_FACTOR_LU] = {TRS_ORDER_ND, trs_factor_lu},
-    [TRS_FACTOR_ILU0] = {TRS_ORDER_NATURAL, trs_factor_ilu0},
-    [TRS_FACTOR_IC0] = {TRS_ORDER_NATURAL, trs_factor_ic0},
-    [TRS_FACTOR_TRIANGLE] = {TRS_ORDER_NATURAL, trs_factor_triangle},
-    [TRS_FACTOR_BILU0] = {TRS_ORDER_NATURAL, trs_factor_blocks},
-    [TRS_FACTOR_BIC0] = {TRS_ORDER_NATURAL, trs_factor_blocks},
-    [TRS_FACTOR_DILU] = {TRS_ORDER_NATURAL, trs_factor_blocks},
+    [TRS_FACTOR_LU] = {"LU", TRS_ORDER_ND, trs_factor_lu},
+    [TRS_FACTOR_ILU0] = {"ILU(0)", TRS_ORDER_NATURAL, trs_factor_ilu0},
+    [TRS_FACTOR_IC0] = {"IC(0)", TRS_ORDER_NATURAL, trs_factor_ic0},
+    [TRS_FACTOR_TRIANGLE] = {"triangle", TRS_ORDER_NATURAL, trs_factor_triangle},
+    [TRS_FACTOR_BILU0] = {"block ILU(0)", TRS_ORDER_NATURAL, trs_factor_blocks},
+    [TRS_FACTOR_BIC0] = {"block IC(0)", TRS_ORDER_NATURAL, trs_factor_blocks},
+    [TRS_FACTOR_DILU] = {"DILU", TRS_ORDER_NATURAL, trs_factor_blocks},
 };
+
+const char *trs_factor_name(trs_factor_kind kind) { return kinds[kind].name; }
+
+static bool is_cholesky(trs_factor_kind kind) {
+  return kind == TRS_FACTOR_IC0 || kind == TRS_FACTOR_BIC0;
+}
 
 /* Sets the block size that the caller left open: that of A, or 1 for other than block kinds. */
 static trs_status complete_block(trs_factor_options *options, const trs_matrix *A) {
   const bool blocks = options->kind >= TRS_FACTOR_BILU0;
   if (!blocks && options->block_size)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "block_size is for BILU0, BIC0 and DILU");
+  if (blocks && trs_scalar_is_complex(A->scalar))
+    return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "%s: the matrix is complex, and blocks are real",
+                    trs_factor_name(options->kind));
   if (!options->block_size) options->block_size = blocks && A->block ? A->block : 1;
   if (options->block_size < 1 || options->block_size > TRS_RELAX_MOST_BLOCK ||
       A->nrows % options->block_size)
@@ -45,12 +55,16 @@ static trs_status check_options(const trs_factor_options *o) {
                                 {"tree_leaves", o->tree_leaves, 0, TRS_MAX_LEAVES},
                                 {"no_equilibration", o->no_equilibration, 0, 1},
                                 {"add_diagonal", o->add_diagonal, 0, 1},
-                                {"block_size", o->block_size, 0, TRS_RELAX_MOST_BLOCK}};
+                                {"block_size", o->block_size, 0, TRS_RELAX_MOST_BLOCK},
+                                {"uplo", (int)o->uplo, 0, TRS_UPPER}};
   TRS_TRY(trs_options_check("trs_factor_options", numbers, sizeof numbers / sizeof *numbers));
   if (o->tree_leaves & (o->tree_leaves - 1))
     return trs_fail(TRS_ERROR_ARGUMENT, -1,
                     "tree_leaves is %d: in a trs_factor_options it must be a power of two",
                     o->tree_leaves);
+  TRS_TRY(trs_option_check_real("trs_factor_options", "shift", o->shift, 0, 1));
+  if ((o->uplo || o->shift > 0) && !is_cholesky(o->kind))
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is for IC0 and BIC0", o->uplo ? "uplo" : "shift");
   return trs_option_check_real("trs_factor_options", "pivot_threshold", o->pivot_threshold, 0, 1);
 }
 
@@ -67,22 +81,41 @@ static void report(const trs_factor_options *options, const char *phase, double 
   if (options->progress) options->progress(options->progress_user, phase, done);
 }
 
-/* A by rows, with its diagonal filled in on request; a reference to A itself if nothing has to be
- * done. */
+static void take(trs_matrix **A, trs_matrix *made) {
+  trs_matrix_destroy(*A);
+  *A = made;
+}
+
+static trs_status complete(trs_matrix **A, const trs_factor_options *options) {
+  trs_matrix *made;
+  if (options->uplo) {
+    TRS_TRY(trs_factor_mirror(&made, *A, options->uplo));
+    take(A, made);
+  }
+  if (options->add_diagonal) {
+    TRS_TRY(trs_add_diagonal(&made, *A));
+    take(A, made);
+  }
+  if (is_cholesky(options->kind) && !options->uplo) {
+    TRS_TRY(trs_factor_symmetric(&made, *A, trs_factor_name(options->kind)));
+    take(A, made);
+  }
+  return TRS_SUCCESS;
+}
+
+/* A by rows, with its mirror and its diagonal filled in on request; a reference to A itself if
+ * nothing has to be done. */
 static trs_status prepare(trs_matrix **ready, const trs_matrix *A,
                           const trs_factor_options *options) {
-  trs_matrix *rows = NULL;
   *ready = NULL;
   if (A->format == TRS_CSR)
-    rows = trs_matrix_retain(A);
+    *ready = trs_matrix_retain(A);
   else
-    TRS_TRY(trs_matrix_convert(&rows, A, TRS_CSR, A->scalar));
-  if (!options->add_diagonal) {
-    *ready = rows;
-    return TRS_SUCCESS;
-  }
-  trs_status status = trs_add_diagonal(ready, rows);
-  trs_matrix_destroy(rows);
+    TRS_TRY(trs_matrix_convert(ready, A, TRS_CSR, A->scalar));
+  trs_status status = complete(ready, options);
+  if (!status) return TRS_SUCCESS;
+  trs_matrix_destroy(*ready);
+  *ready = NULL;
   return status;
 }
 
@@ -165,6 +198,8 @@ static trs_status run(trs_factors *parts, const trs_matrix *A, const trs_factor_
     input.B = B;
     input.perm = parts->col_perm; /* pivoting may change the order of the rows */
     status = kinds[parts->kind].run(parts, &input);
+    if (status == TRS_ERROR_ZERO_PIVOT && options->shift > 0)
+      status = trs_factor_shift(parts, &input, options->shift, kinds[parts->kind].run);
     report(options, "factoring", 1);
   }
   trs_matrix_destroy(B);

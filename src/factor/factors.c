@@ -243,6 +243,7 @@ trs_status trs_factors_get_info(const trs_factors *F, trs_factors_info *info) {
                                 .order = F->order,
                                 .scalar = F->scalar,
                                 .block_size = F->L->block ? F->L->block : 1,
+                                .shift = F->shift,
                                 .n = F->n,
                                 .nnz_L = F->L->nnz,
                                 .nnz_U = F->U->nnz,

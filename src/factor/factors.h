@@ -15,6 +15,7 @@ struct trs_factors {
   int64_t n;         /* set by trs_factors_adopt from L */
   trs_matrix *L, *U; /* one reference each */
   trs_diag diag_L, diag_U;
+  double shift;                  /* finite, not negative; L U are factors of A + shift diag(A) */
   int32_t *row_perm, *col_perm;  /* n */
   double *row_scale, *col_scale; /* n */
   int64_t nsupernodes;           /* 0: not known */

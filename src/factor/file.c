@@ -3,10 +3,11 @@
  * the attribute "trireme", in JSON. */
 #include "factor/file.h"
 
-#include <stdio.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/text.h"
 #include "factor/factors.h"
 #include "io/hdf5.h"
 #include "io/json.h"
@@ -31,13 +32,13 @@ static void add_dataset(trs_hdf5_group *group, const char *name, trs_hdf5_type t
 
 static void describe(trs_hdf5_group *root, const trs_factors_info *f) {
   *root = (trs_hdf5_group){.name = "/", .attribute = "trireme"};
-  snprintf(root->text, sizeof root->text,
-           "{\"factors\": {\"version\": %d, \"kind\": \"%s\", \"order\": \"%s\", \"n\": %lld, "
-           "\"diag_L\": \"%s\", \"diag_U\": \"%s\", \"nsupernodes\": %lld, \"tree_nodes\": %lld, "
-           "\"block_size\": %d}}",
-           FILE_VERSION, kind_names[f->kind], order_names[f->order], (long long)f->n,
-           diag_names[f->diag_L], diag_names[f->diag_U], (long long)f->nsupernodes,
-           (long long)f->tree_nodes, f->block_size);
+  trs_print(root->text, sizeof root->text,
+            "{\"factors\": {\"version\": %d, \"kind\": \"%s\", \"order\": \"%s\", \"n\": %lld, "
+            "\"diag_L\": \"%s\", \"diag_U\": \"%s\", \"nsupernodes\": %lld, \"tree_nodes\": %lld, "
+            "\"block_size\": %d, \"shift\": %.17g}}",
+            FILE_VERSION, kind_names[f->kind], order_names[f->order], (long long)f->n,
+            diag_names[f->diag_L], diag_names[f->diag_U], (long long)f->nsupernodes,
+            (long long)f->tree_nodes, f->block_size, f->shift);
   add_dataset(root, "row_perm", TRS_HDF5_I32, f->n, f->row_perm);
   add_dataset(root, "col_perm", TRS_HDF5_I32, f->n, f->col_perm);
   add_dataset(root, "row_scale", TRS_HDF5_F64, f->n, f->row_scale);
@@ -96,6 +97,17 @@ static trs_status get_count(const source *s, trs_json factors, const char *name,
   return TRS_SUCCESS;
 }
 
+/* Files of earlier versions have none: 0. */
+static trs_status get_shift(const source *s, trs_json factors, double *shift) {
+  const trs_json value = trs_json_member(factors, "shift");
+  const char *end;
+  *shift = 0;
+  if (!value.begin) return TRS_SUCCESS;
+  *shift = trs_number(value.begin, &end);
+  return end == value.end && isfinite(*shift) && *shift >= 0 ? TRS_SUCCESS
+                                                             : bad_attribute(s, "shift");
+}
+
 static trs_status read_attribute(source *s, const char *text) {
   trs_factors *f = &s->parts;
   trs_json factors = trs_json_member(trs_json_parse(text, strlen(text)), "factors");
@@ -112,6 +124,7 @@ static trs_status read_attribute(source *s, const char *text) {
   TRS_TRY(get_count(s, factors, "n", &f->n));
   TRS_TRY(get_count(s, factors, "nsupernodes", &f->nsupernodes));
   TRS_TRY(get_count(s, factors, "tree_nodes", &f->tree_nodes));
+  TRS_TRY(get_shift(s, factors, &f->shift));
   if (trs_json_integer(trs_json_member(factors, "block_size"), &s->block) &&
       (s->block < 1 || s->block > TRS_RELAX_MOST_BLOCK || f->n % s->block))
     return bad_attribute(s, "block_size");

@@ -48,26 +48,33 @@ static bool next_pair(const trs_matrix *B, const ic0_mirror *mirror, int64_t i, 
 
 static bool (*const mirrored_of[])(const trs_matrix *, const ic0_mirror *,
                                    ic0_failure *) = TRS_TABLE(mirrored);
-static void (*const join_of[])(const trs_matrix *, const ic0_mirror *, int64_t *, int32_t *,
+static void (*const join_of[])(const trs_matrix *, const ic0_mirror *, bool, int64_t *, int32_t *,
                                void *) = TRS_TABLE(join);
 static bool (*const eliminate_of[])(trs_matrix *, int64_t *, ic0_failure *) = TRS_TABLE(eliminate);
 static void (*const conjugate_of[])(void *, int64_t) = TRS_TABLE(conjugate);
 
-static trs_status check(const trs_factor_input *input, const ic0_mirror *mirror, const char *kind) {
+static trs_status check(const trs_matrix *A, const ic0_mirror *mirror, const char *kind) {
   ic0_failure at;
-  const trs_matrix *B = input->B;
-  if (mirrored_of[B->scalar](B, mirror, &at)) return TRS_SUCCESS;
-  int64_t row = trs_factor_row(input, at.row);
-  return trs_fail(TRS_ERROR_STRUCTURE, row,
+  if (mirrored_of[A->scalar](A, mirror, &at)) return TRS_SUCCESS;
+  return trs_fail(TRS_ERROR_STRUCTURE, at.row,
                   "%s: the matrix is not %s: the entries at row %lld, column %lld (0-based) and "
-                  "at its mirror differ; use ILU(0)",
-                  kind, trs_scalar_is_complex(B->scalar) ? "hermitian" : "symmetric",
-                  (long long)row, (long long)trs_factor_row(input, at.column));
+                  "at its mirror differ; use ILU(0), or say which triangle is stored",
+                  kind, trs_scalar_is_complex(A->scalar) ? "hermitian" : "symmetric",
+                  (long long)at.row, (long long)at.column);
 }
 
-/* (B + B^H) / 2 on the union of both patterns. */
+/* (B + B^H) / 2 on the union of both patterns; of a triangle B the matrix that has it for one. */
 static trs_status join(trs_matrix **S, const trs_matrix *B, const ic0_mirror *mirror,
-                       int64_t entries) {
+                       bool triangle) {
+  ic0_pair pair;
+  int64_t entries = 0;
+  for (int64_t i = 0; i < B->nrows; i++)
+    for (int64_t p = B->ptr[i], q = mirror->ptr[i]; next_pair(B, mirror, i, &p, &q, &pair);)
+      entries++;
+  if (!triangle && entries == B->nnz) {
+    *S = trs_matrix_retain(B);
+    return TRS_SUCCESS;
+  }
   int64_t *ptr = NULL;
   int32_t *idx = NULL;
   void *val = NULL;
@@ -78,31 +85,37 @@ static trs_status join(trs_matrix **S, const trs_matrix *B, const ic0_mirror *mi
     TRS_FREE_ALL(ptr, idx, val);
     return status;
   }
-  join_of[B->scalar](B, mirror, ptr, idx, val);
+  join_of[B->scalar](B, mirror, triangle, ptr, idx, val);
   return trs_matrix_adopt(S, TRS_CSR, B->scalar, B->nrows, B->nrows, ptr, idx, val);
 }
 
-static trs_status symmetric(trs_matrix **S, const trs_factor_input *input, const char *kind,
+static trs_status symmetric(trs_matrix **S, const trs_matrix *A, const char *kind,
                             ic0_mirror *mirror) {
-  const trs_matrix *B = input->B;
-  ic0_pair pair;
-  int64_t entries = 0;
-  TRS_TRY(trs_transpose_arrays(B, &mirror->ptr, &mirror->idx, &mirror->val));
-  TRS_TRY(TRS_ALLOC(&mirror->size, B->nrows));
-  TRS_TRY(check(input, mirror, kind));
-  for (int64_t i = 0; i < B->nrows; i++)
-    for (int64_t p = B->ptr[i], q = mirror->ptr[i]; next_pair(B, mirror, i, &p, &q, &pair);)
-      entries++;
-  if (entries != B->nnz) return join(S, B, mirror, entries);
-  *S = trs_matrix_retain(B);
-  return TRS_SUCCESS;
+  TRS_TRY(trs_transpose_arrays(A, &mirror->ptr, &mirror->idx, &mirror->val));
+  if (kind) TRS_TRY(TRS_ALLOC(&mirror->size, A->nrows));
+  if (kind) TRS_TRY(check(A, mirror, kind));
+  return join(S, A, mirror, !kind);
 }
 
-trs_status trs_factor_symmetric(trs_matrix **S, const trs_factor_input *input, const char *kind) {
+/* A NULL kind: A is a triangle. */
+static trs_status make_symmetric(trs_matrix **S, const trs_matrix *A, const char *kind) {
   ic0_mirror mirror = {0};
   *S = NULL;
-  trs_status status = symmetric(S, input, kind, &mirror);
+  trs_status status = symmetric(S, A, kind, &mirror);
   TRS_FREE_ALL(mirror.ptr, mirror.idx, mirror.val, mirror.size);
+  return status;
+}
+
+trs_status trs_factor_symmetric(trs_matrix **S, const trs_matrix *A, const char *kind) {
+  return make_symmetric(S, A, kind);
+}
+
+trs_status trs_factor_mirror(trs_matrix **S, const trs_matrix *A, trs_uplo uplo) {
+  trs_matrix *T;
+  *S = NULL;
+  TRS_TRY(trs_matrix_triangle(&T, A, uplo, 0));
+  trs_status status = make_symmetric(S, T, NULL);
+  trs_matrix_destroy(T);
   return status;
 }
 
@@ -123,7 +136,7 @@ static trs_status eliminate(trs_matrix *L, const trs_factor_input *input) {
   if (done) return TRS_SUCCESS;
   return trs_fail_pivot(input, "IC(0)", at.row, at.not_finite,
                         "not positive: the matrix is not positive definite, or its incomplete "
-                        "factor is not; use ILU(0) or a larger diagonal");
+                        "factor is not; use a shift, ILU(0) or a larger diagonal");
 }
 
 /* U = L^H: the rows of U are the conjugated columns of L. */
@@ -138,11 +151,7 @@ static trs_status conjugate_transpose(trs_matrix **U, const trs_matrix *L) {
 
 trs_status trs_factor_ic0(trs_factors *parts, const trs_factor_input *input) {
   parts->diag_L = parts->diag_U = TRS_NONUNIT;
-  trs_matrix *S;
-  TRS_TRY(trs_factor_symmetric(&S, input, "IC(0)"));
-  trs_status status = trs_matrix_triangle(&parts->L, S, TRS_LOWER, 0);
-  trs_matrix_destroy(S);
-  TRS_TRY(status);
+  TRS_TRY(trs_matrix_triangle(&parts->L, input->B, TRS_LOWER, 0));
   TRS_TRY(check_diagonal(parts->L, input));
   TRS_TRY(eliminate(parts->L, input));
   return conjugate_transpose(&parts->U, parts->L);

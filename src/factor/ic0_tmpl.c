@@ -32,8 +32,9 @@ static bool NAME(mirrored)(const trs_matrix *B, const ic0_mirror *mirror, ic0_fa
   return true;
 }
 
-static void NAME(join)(const trs_matrix *B, const ic0_mirror *mirror, int64_t *ptr, int32_t *idx,
-                       void *values) {
+/* triangle: B is one; then only its diagonal, which is real, has entries on both sides. */
+static void NAME(join)(const trs_matrix *B, const ic0_mirror *mirror, bool triangle, int64_t *ptr,
+                       int32_t *idx, void *values) {
   const SCALAR *val = B->val, *other = mirror->val;
   SCALAR *joined = values;
   ic0_pair pair;
@@ -41,8 +42,9 @@ static void NAME(join)(const trs_matrix *B, const ic0_mirror *mirror, int64_t *p
   for (int64_t i = 0; i < B->nrows; i++) {
     ptr[i] = at;
     for (int64_t p = B->ptr[i], q = mirror->ptr[i]; next_pair(B, mirror, i, &p, &q, &pair); at++) {
+      const SCALAR a = pair.p < 0 ? 0 : val[pair.p], b = pair.q < 0 ? 0 : CONJ(other[pair.q]);
       idx[at] = pair.column;
-      joined[at] = ((pair.p < 0 ? 0 : val[pair.p]) + (pair.q < 0 ? 0 : CONJ(other[pair.q]))) / 2;
+      joined[at] = !triangle ? (a + b) / 2 : pair.column == i ? (REAL)a : pair.p < 0 ? b : a;
     }
   }
   ptr[B->nrows] = at;

@@ -28,11 +28,21 @@ trs_status trs_factor_ic0(trs_factors *parts, const trs_factor_input *input);
 trs_status trs_factor_lu(trs_factors *parts, const trs_factor_input *input);
 trs_status trs_factor_blocks(trs_factors *parts, const trs_factor_input *input);
 
-/* B, if it is symmetric, or Hermitian, up to rounding; its symmetric part if entries without a
+/* The name of a kind in messages: "block IC(0)". */
+const char *trs_factor_name(trs_factor_kind kind);
+
+/* A, if it is symmetric, or Hermitian, up to rounding; its symmetric part if entries without a
  * mirror make its pattern unsymmetric.  Fails otherwise; kind is for the message.  The caller
- * destroys S.
- */
-trs_status trs_factor_symmetric(trs_matrix **S, const trs_factor_input *input, const char *kind);
+ * destroys S. */
+trs_status trs_factor_symmetric(trs_matrix **S, const trs_matrix *A, const char *kind);
+
+/* The symmetric, or Hermitian, matrix that has the triangle uplo of A. */
+trs_status trs_factor_mirror(trs_matrix **S, const trs_matrix *A, trs_uplo uplo);
+
+/* After a pivot that is not positive: runs the factorisation of B + alpha diag(B), with alpha =
+ * first, 2 first, ... until it succeeds, and sets parts->shift. */
+trs_status trs_factor_shift(trs_factors *parts, const trs_factor_input *input, double first,
+                            trs_status (*run)(trs_factors *, const trs_factor_input *));
 
 /* A row this many times as long as the row that it updates is searched, not read: one row with most
  * columns would otherwise be read for every row below it. */

@@ -101,7 +101,8 @@ FIELDS(trs_factor_options, WHOLE(trs_factor_options, kind, 0, TRS_FACTOR_DILU),
        REAL(trs_factor_options, pivot_threshold, 0, 1),
        WHOLE(trs_factor_options, no_equilibration, 0, 1),
        WHOLE(trs_factor_options, add_diagonal, 0, 1),
-       WHOLE(trs_factor_options, block_size, 0, TRS_RELAX_MOST_BLOCK));
+       WHOLE(trs_factor_options, block_size, 0, TRS_RELAX_MOST_BLOCK),
+       WHOLE(trs_factor_options, uplo, 0, TRS_UPPER), REAL(trs_factor_options, shift, 0, 1));
 FIELDS(trs_relax_options, WHOLE(trs_relax_options, store, 0, TRS_STORE_BFLOAT),
        WHOLE(trs_relax_options, balanced, 0, 1), WHOLE(trs_relax_options, nrhs, 0, INT32_MAX));
 FIELDS(trs_sweep_options, WHOLE(trs_sweep_options, sweeps, 0, INT32_MAX),

@@ -237,6 +237,23 @@ static void *factor_for_ever(void *unused) {
   return NULL;
 }
 
+static void *update_for_ever(void *unused) {
+  for (;;) {
+    if (trs_update(shared, A)) abort();
+    pthread_testcancel();
+  }
+  return NULL;
+}
+
+/* Cancelled before they begin. */
+static trs_relaxation *relaxed;
+static void *update_to_the_end(void *unused) {
+  pthread_cancel(pthread_self());
+  if (trs_update(shared, A) || trs_relax_update(relaxed, A)) abort();
+  pthread_testcancel();
+  return NULL;
+}
+
 static void *end_a_context(void *unused) {
   trs_context *own;
   if (trs_context_create(&own, "threads:3")) abort();
@@ -279,6 +296,15 @@ TEST(cancelled_threads_end_after_the_call) {
     assert_success(analyze(&shared, "threads"));
     cancel(solve_for_ever, 1000 + pause);
     assert_success(solve(shared, x));
+    assert_memory_equal(x, wanted_by("threads"), sizeof x);
+    if (k % 4 == 1) cancel(update_for_ever, pause);
+    if (k % 4 == 2) {
+      assert_success(trs_relax_create(&relaxed, ctx, A, 1, NULL));
+      cancel(update_to_the_end, 0);
+      assert_success(trs_relax_sweep(relaxed, x, N, b, N, 1, TRS_COL_MAJOR, NULL));
+      trs_relax_destroy(relaxed);
+    }
+    assert_success(solve(shared, x)); /* a cancelled update is whole, and is no failure */
     assert_memory_equal(x, wanted_by("threads"), sizeof x);
     trs_plan_destroy(shared);
     if (k % 4) continue;

@@ -117,4 +117,7 @@ matrix("none.mtx", 0, [], kind="real general")
 o = run("relax", "none.mtx")
 check("no rows have no residual", o.code == 0 and "none: the system has no rows" in o.out and
       "0.00e+00 of" not in o.out, o)
+o = run("relax", "none.mtx", "--json", "--sweeps", 2, "--residual-every", 1)
+check("nor in JSON", o.code == 0 and o.json()["residual"] is None and
+      "residuals" not in o.json()["sweeps"], o)
 finish()

@@ -337,6 +337,36 @@ if has("HDF5"):
             "factor", "A.mtx", "-o", "G.h5", "--kind", "ilu0", "--block-size", 2)
     o = run("factor", "A.mtx", "-o", "G.h5", "--kind", "dilu", "--block-size", 2, "--pivot-threshold", 1)
     check("a pivot threshold inside blocks", o.code == 0 and "note" not in o.err, o)
+    kershaw = {(i, i): 3.0 for i in range(4)}
+    kershaw.update({(i, j): -2.0 for i in range(4) for j in range(4) if abs(i - j) == 1})
+    kershaw.update({(0, 3): 2.0, (3, 0): 2.0})
+    for name, T in [("kershaw.mtx", kershaw), ("lower.mtx", triangle(kershaw, True)),
+                    ("upper.mtx", {**triangle(kershaw, False), (3, 0): 7.0})]:
+        matrix(name, 4, [(i + 1, j + 1, v) for (i, j), v in sorted(T.items())], kind="real general")
+    for kind in ("ic0", "bic0"):
+        refuses(f"{kind} of Kershaw's matrix", 1, "use a shift", "factor", "kershaw.mtx", "-o",
+                "G.h5", "--kind", kind)
+        shifts = []
+        for words in (["kershaw.mtx"], ["lower.mtx", "--uplo", "lower"],
+                      ["upper.mtx", "--uplo", "upper"]):
+            o = run("factor", *words, "-o", "G.h5", "--kind", kind, "--shift", "1e-3", "--json")
+            shifts.append(at(o.json(), "factors.shift"))
+            check(f"{kind} of {words[0]} with a shift", o.code == 0 and shifts[-1] > 1e-3 and
+                  at(o.json(), "factors.backward_error") < 1e-14, o)
+            check("the error of A is that of a whole matrix",
+                  (at(o.json(), "factors.backward_error_of_A") is None) == (len(words) > 1), o)
+            check("info tells the shift", f"factors of A + {shifts[-1]:.4g} diag(A)" in
+                  run("info", "G.h5").out, o)
+            vectors("b.mtx", [[1, 2, 3, 4]])
+            check("and solve takes the factors", run("solve", "G.h5", "-b", "b.mtx").code == 0)
+        check("the shift is that of the whole matrix", len(set(shifts)) == 1, shifts)
+        o = run("factor", "kershaw.mtx", "-o", "G.h5", "--kind", kind, "--shift", "1e-3")
+        check("the report tells the shift", f"A + {shifts[0]:.4g} diag(A) was factored" in o.out, o)
+    refuses("one triangle without --uplo", 3, "say which triangle is stored", "factor", "lower.mtx",
+            "-o", "G.h5", "--kind", "ic0")
+    for words in (["--uplo", "lower"], ["--shift", "1e-3"]):
+        refuses(f"{words[0]} with another kind", 2, f"{words[0]} is for --kind ic0 and bic0", "factor",
+                "A.mtx", "-o", "G.h5", "--kind", "ilu0", *words)
     refuses("--uplo with factors", 2, "to which --uplo does not apply", "solve", "F.h5", "--uplo", "lower")
     refuses("--diag with factors", 2, "to which --diag does not apply", "solve", "F.h5", "--diag", "unit")
     refuses("factors of factors", 3, "needs a matrix", "factor", "F.h5", "-o", "G.h5")
@@ -375,6 +405,36 @@ for words, said in [(["A.mtx"], ["general", "unsymmetric pattern"]),
                     (["gap.mtx"], ["1 entry missing, the first in row 1"])]:
     o = run("info", *words)
     check("info " + words[0], o.code == 0 and all(s in o.out for s in said), o)
+
+# Symmetry as IC(0) judges it: 100 units of roundoff, relative to the root of both diagonal entries
+# or to the larger entry.
+UNIT = 2.0 ** -53
+for name, left, right, diagonals, said in [
+        ("equal", 0.5, 0.5, (2, 8), "symmetric"), ("zero", 0.0, None, (2, 8), "symmetric"),
+        ("noise", 300 * UNIT, -90 * UNIT, (2, 8), "symmetric up to rounding"),
+        ("noise without a mirror", 390 * UNIT, None, (2, 8), "symmetric up to rounding"),
+        ("mirror without noise", None, -390 * UNIT, (2, 8), "symmetric up to rounding"),
+        ("a large entry", 64.0, 64 + 64 * 90 * UNIT, (2, 8), "symmetric up to rounding"),
+        ("beyond", 300 * UNIT, -110 * UNIT, (2, 8), "symmetric pattern, unsymmetric values"),
+        ("beyond without a mirror", 410 * UNIT, None, (2, 8), "unsymmetric pattern"),
+        ("a large entry beyond", 64.0, 64 + 64 * 110 * UNIT, (2, 8),
+         "symmetric pattern, unsymmetric values")]:
+    near = [(1, 1, diagonals[0]), (2, 2, diagonals[1]), (2, 3, 1e-3), (3, 2, 1e-3), (3, 3, 1)] + \
+        [(1, 2, repr(left))] * (left is not None) + [(2, 1, repr(right))] * (right is not None)
+    matrix("near.mtx", 3, near, kind="real general")
+    o = run("info", "near.mtx")
+    check(f"info: {name}", o.code == 0 and f", {said}\n" in o.out, o)
+    j = run("info", "near.mtx", "--json").json()
+    taken = run("factor", "near.mtx", "-o", "G.h5", "--kind", "ic0")
+    check("and IC(0) agrees", not has("HDF5") or at(j, "matrix.symmetric") ==
+          ("not symmetric" not in taken.err), taken)
+    check("JSON tells the two apart", at(j, "matrix.symmetric") == ("unsymmetric" not in said) and
+          at(j, "matrix.exactly_symmetric") == (said == "symmetric"), j)
+matrix("near.mtx", 2, [(1, 1, 2, 0), (1, 2, 1, 1 + 4 * UNIT), (2, 1, 1, -1), (2, 2, 2, 0)],
+       kind="complex general")
+check("info: hermitian up to rounding", ", hermitian up to rounding\n" in run("info", "near.mtx").out)
+matrix("near.mtx", 3, [(1, 2, 1), (2, 1, -1), (3, 1, 2), (1, 3, -2)], kind="real general")
+check("info: skew-symmetric", ", skew-symmetric\n" in run("info", "near.mtx").out)
 matrix("wide.mtx", 2, [(1, 1, 1), (2, 5, 1)], columns=5)
 o = run("info", "wide.mtx")
 check("info of a rectangular matrix", o.code == 0 and "rectangular" in o.out, o)

@@ -146,6 +146,44 @@ void test_failures() {
   });
 }
 
+/* After a failed update an object refuses every solve, as in C. */
+void test_failed_updates() {
+  static const trireme::context ctx("serial");
+  static const std::array<int, 3> ptr{0, 1, 2};
+  static const std::array<int, 2> idx{0, 1};
+  static const trireme::matrix A(2, 2, ptr, idx, std::array<double, 2>{2, 4}),
+      zero(2, 2, ptr, idx, std::array<double, 2>{2, 0});
+  static trireme::plan plan(ctx, A, TRS_LOWER);
+  static trireme::relaxation R(ctx, A, 1);
+  static std::array<double, 2> b{2, 8}, x{-1, -1};
+  refuses("an update with a zero pivot", "row 1", [] { plan.update(zero); });
+  refuses("a plan solves nothing after it", "trs_update of this plan failed",
+          [] { plan.solve(b, x); });
+  refuses("an update of a relaxation with a zero block", "row 1", [] { R.update(zero); });
+  refuses("a relaxation solves nothing after it", "trs_relax_update of this relaxation failed",
+          [] { R.sweep(x.data(), 2, b.data(), 2, 1, TRS_COL_MAJOR); });
+  verdict("nothing was written", x[0] == -1 && x[1] == -1);
+  plan.update(A);
+  plan.solve(b, x);
+  verdict("until an update succeeds", x[0] == 1 && x[1] == 2);
+  R.update(A);
+  R.sweep(x.data(), 2, b.data(), 2, 1, TRS_COL_MAJOR);
+  verdict("also of the relaxation", x[0] == 1 && x[1] == 2);
+}
+
+/* Kershaw's matrix, of which the upper triangle is stored. */
+void test_incomplete_cholesky() {
+  const trireme::matrix A(4, 4, std::array<int, 5>{0, 3, 5, 7, 8},
+                          std::array<int, 8>{0, 1, 3, 1, 2, 2, 3, 3},
+                          std::array<double, 8>{3, -2, 2, 3, -2, 3, -2, 3});
+  auto options = trireme::make<trs_factor_options>();
+  options.kind = TRS_FACTOR_IC0;
+  options.uplo = TRS_UPPER;
+  options.shift = 1e-3;
+  const trireme::factors F(A, options);
+  verdict("one triangle and a shift", F.info().shift > 1e-3 && F.info().nnz_L == 8);
+}
+
 }  // namespace
 
 int main() {
@@ -154,5 +192,7 @@ int main() {
   test_factors();
   test_relaxation();
   test_failures();
+  test_failed_updates();
+  test_incomplete_cholesky();
   return failed;
 }

@@ -37,6 +37,7 @@ static void same_factors(const trs_factors *F, const trs_factors *G) {
   assert_int_equal(f.diag_U, g.diag_U);
   assert_int_equal(f.nsupernodes, g.nsupernodes);
   assert_int_equal(f.tree_nodes, g.tree_nodes);
+  assert_true(f.shift == g.shift);
   same_matrix(f.L, g.L);
   same_matrix(f.U, g.U);
   same_array(f.row_perm, g.row_perm, f.n * 4, "row_perm");
@@ -91,7 +92,11 @@ static trs_factors *everything(void) {
   static const int64_t tree_ptr[] = {0, 2, 4, 6}, supernodes[] = {0, 1, 4, 6};
   static const int32_t parents[] = {2, 2, -1};
   double val[8];
-  trs_factors parts = {.kind = TRS_FACTOR_LU, .order = TRS_ORDER_AMD, .diag_L = TRS_UNIT}, *F;
+  trs_factors parts = {.kind = TRS_FACTOR_LU,
+                       .order = TRS_ORDER_AMD,
+                       .diag_L = TRS_UNIT,
+                       .shift = 0.128},
+              *F;
   for (int k = 0; k < 8; k++) val[k] = k + 1;
   assert_success(
       trs_matrix_create_coo(&parts.L, TRS_DOUBLE, N, N, 8, TRS_IDX32, rows, columns, val));

@@ -38,9 +38,9 @@ program layout
   call compare(2, "trs_read_options", c_sizeof(read_options), read_options%struct_size, &
                c_loc(read_options), c_loc(read_options%max_bytes))
   call compare(3, "trs_factor_options", c_sizeof(factor_options), factor_options%struct_size, &
-               c_loc(factor_options), c_loc(factor_options%progress_user))
+               c_loc(factor_options), c_loc(factor_options%shift))
   call compare(4, "trs_factors_info", c_sizeof(factors_info), factors_info%struct_size, &
-               c_loc(factors_info), c_loc(factors_info%tree_parent))
+               c_loc(factors_info), c_loc(factors_info%shift))
   call compare(5, "trs_options", c_sizeof(options), options%struct_size, c_loc(options), &
                c_loc(options%distributed))
   call compare(6, "trs_plan_info", c_sizeof(plan_info), plan_info%struct_size, c_loc(plan_info), &
@@ -56,6 +56,7 @@ program layout
   call compare(11, "trs_backward_error", c_sizeof(backward_error), backward_error%struct_size, &
                c_loc(backward_error), c_loc(backward_error%range_column))
   call calls
+  call failed_updates
   if (failed) error stop
 
 contains
@@ -103,4 +104,42 @@ contains
     call trs_matrix_destroy(matrix)
     call trs_context_destroy(context)
   end subroutine calls
+
+  ! After a failed update an object refuses every solve, as in C.
+  subroutine failed_updates
+    type(c_ptr) :: context, good, zero, plan, relaxation
+    integer(c_int64_t), parameter :: n = 2, one = 1
+    integer(c_int), target :: ptr(3) = [1, 2, 3], idx(2) = [1, 2]
+    real(c_double) :: x(2), b(2)
+    integer(c_int) :: status
+    x = -1
+    b = [2, 8]
+    status = trs_context_create(context, "serial"//c_null_char)
+    status = trs_matrix_create(good, TRS_CSR, TRS_DOUBLE, n, n, ior(TRS_PTR32, TRS_BASE1), ptr, idx, &
+                               [2d0, 4d0], TRS_COPY)
+    status = trs_matrix_create(zero, TRS_CSR, TRS_DOUBLE, n, n, ior(TRS_PTR32, TRS_BASE1), ptr, idx, &
+                               [2d0, 0d0], TRS_COPY)
+    status = trs_analyze(plan, context, good, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT)
+    status = trs_relax_create(relaxation, context, good, 1)
+    call verdict("an update with a zero pivot", trs_update(plan, zero) == TRS_ERROR_ZERO_PIVOT)
+    status = trs_solve(plan, x, n, b, n, one, TRS_COL_MAJOR)
+    call verdict("a plan solves nothing after it", status == TRS_ERROR_ZERO_PIVOT .and. &
+                 index(trs_message(), "trs_update of this plan failed") > 0)
+    call verdict("an update of a relaxation", trs_relax_update(relaxation, zero) == TRS_ERROR_ZERO_PIVOT)
+    status = trs_relax_sweep(relaxation, x, n, b, n, one, TRS_COL_MAJOR)
+    call verdict("a relaxation solves nothing after it", status == TRS_ERROR_ZERO_PIVOT .and. &
+                 index(trs_message(), "trs_relax_update of this relaxation failed") > 0)
+    call verdict("nothing was written", all(x == -1))
+    status = trs_update(plan, good)
+    status = trs_solve(plan, x, n, b, n, one, TRS_COL_MAJOR)
+    call verdict("until an update succeeds", status == TRS_SUCCESS .and. all(x == [1, 2]))
+    status = trs_relax_update(relaxation, good)
+    status = trs_relax_sweep(relaxation, x, n, b, n, one, TRS_COL_MAJOR)
+    call verdict("also of the relaxation", status == TRS_SUCCESS .and. all(x == [1, 2]))
+    call trs_plan_destroy(plan)
+    call trs_relax_destroy(relaxation)
+    call trs_matrix_destroy(good)
+    call trs_matrix_destroy(zero)
+    call trs_context_destroy(context)
+  end subroutine failed_updates
 end program layout

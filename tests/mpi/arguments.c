@@ -2,6 +2,7 @@
  * ranks, whether all ranks or one of them pass NULL.  Run by mpirun; rank 0 prints 'ok NAME' and
  * 'not ok NAME'. */
 #include <float.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -74,6 +75,12 @@ static void plans_are_not_used(int odd) {
   REFUSED("stats is NULL", trs_mpi_get_stats(plan, but(&stats, odd), TRS_MPI_MAX));
   const trs_mpi_over over = odd < 0 || rank == odd ? (trs_mpi_over)3 : TRS_MPI_MAX;
   REFUSED("over = 3", trs_mpi_get_stats(plan, &stats, over));
+  for (int k = 0; k < 2; k++) { /* one rank alone has other steps than the others */
+    const int steps = odd >= 0 && rank != odd ? 1 : k ? INT_MIN : -1;
+    const char *said =
+        odd < 0 || size == 1 ? (k ? "steps is -2147483648" : "steps is -1") : "steps";
+    REFUSED(said, trs_mpi_refine(plan, x, N, NULL, NULL, b, N, 1, TRS_COL_MAJOR, A, steps));
+  }
   if (odd > 0) return; /* ranks without rows take NULL */
   REFUSED("x or b is NULL", trs_mpi_solve(plan, but(x, odd), N, b, N, 1, TRS_COL_MAJOR));
   REFUSED("x or b is NULL", trs_mpi_solve(plan, x, N, but(b, odd), N, 1, TRS_COL_MAJOR));

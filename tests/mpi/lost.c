@@ -82,6 +82,35 @@ static void test_sweeps(void) {
   say("sweeps with another number of right-hand sides on one rank", nrhs);
 }
 
+/* All ranks but the last update; that one waits elsewhere.  The others' relaxation then solves
+ * nothing. */
+static void test_updates(void) {
+  double b[N] = {1}, x[N];
+  char words[64];
+  int good = 1;
+  trs_context *ctx;
+  trs_matrix *A;
+  trs_mpi_relaxation *R;
+  snprintf(words, sizeof words, "rank %d does not answer", size - 1);
+  must(trs_context_create(&ctx, "serial"), "trs_context_create");
+  must(trs_matrix_read(&A, "gen:poisson2d5:20", NULL), "trs_matrix_read");
+  setenv("TRIREME_TIMEOUT", "1", 1);
+  must(trs_mpi_relax_create(&R, MPI_COMM_WORLD, ctx, rank ? NULL : A, 1, NULL),
+       "trs_mpi_relax_create");
+  unsetenv("TRIREME_TIMEOUT");
+  if (rank < size - 1) {
+    good = fails(trs_mpi_relax_update(R, rank ? NULL : A), TRS_ERROR_STALLED, words);
+    for (int again = 0; again < 2; again++)
+      good &= fails(trs_mpi_relax_sweep(R, x, N, b, N, 1, TRS_COL_MAJOR, NULL), TRS_ERROR_STALLED,
+                    words);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  trs_mpi_relax_destroy(R);
+  trs_matrix_destroy(A);
+  trs_context_destroy(ctx);
+  say("after an update that stalls ranks solve nothing", good);
+}
+
 /* All ranks but one solve while that one is stopped.  A child of the stopped rank then lets it
  * continue, so that MPI can be ended. */
 static int leave_a_stopped_rank(const trs_factors *F, int stopped) {
@@ -134,6 +163,7 @@ int main(int argc, char **argv) {
   trs_factors *F = factored();
   test_solves(F);
   test_sweeps();
+  test_updates();
   test_counters(F);
   say("the last rank is stopped: the others leave with its number",
       leave_a_stopped_rank(F, size - 1));

@@ -34,6 +34,42 @@ def test_ilu0_is_exact_on_its_pattern():
     assert P.kind == "ilu0" and P.unit_L and not P.unit_U and P.perm_r is None and P.scale_r is None
 
 
+@pytest.mark.parametrize("form", [sp.csr_array, sp.csc_array])
+def test_ic0_of_one_triangle(form):
+    M = sp.random(60, 60, 0.1, random_state=5) + 1j * sp.random(60, 60, 0.1, random_state=6)
+    M = sp.csr_array(M + M.conj().T + 60 * sp.eye(60))
+    whole = tr.ic0(form(M))
+    for uplo, take in (("lower", sp.tril), ("upper", sp.triu)):
+        other = sp.tril if uplo == "upper" else sp.triu
+        nonsense = form(M + 1e9 * other(M, 1 if uplo == "lower" else -1))
+        for stored in (form(take(M)), nonsense):
+            P = tr.ic0(stored, uplo=uplo)
+            np.testing.assert_array_equal(P.L.toarray(), whole.L.toarray())
+            np.testing.assert_array_equal(P.U.toarray(), whole.U.toarray())
+    with pytest.raises(ValueError, match="uplo is 'L': it must be one of lower, upper"):
+        tr.ic0(M, uplo="L")
+    with pytest.raises(tr.StructureError, match="not hermitian"):
+        tr.ic0(form(sp.tril(M)))
+
+
+def test_ic0_shifts_on_breakdown():
+    kershaw = sp.csr_array(np.array([[3.0, -2, 0, 2], [-2, 3, -2, 0], [0, -2, 3, -2], [2, 0, -2, 3]]))
+    assert np.linalg.eigvalsh(kershaw.toarray()).min() > 0
+    with pytest.raises(tr.SingularMatrixError, match="use a shift"):
+        tr.ic0(kershaw)
+    P = tr.ic0(kershaw, shift=1e-3)
+    doublings = np.log2(P.shift / 1e-3)
+    assert doublings == round(doublings) > 0
+    product = (P.L @ P.U).toarray() - kershaw.toarray() - P.shift * np.diag(kershaw.diagonal())
+    assert np.abs(product[kershaw.toarray() != 0]).max() < 1e-14
+    assert tr.ic0(kershaw, shift=P.shift).shift == P.shift and tr.ic0(A, shift=0.5).shift == 0
+    with pytest.raises(tr.SingularMatrixError):
+        tr.ic0(sp.csr_array(kershaw + P.shift / 2 * sp.diags(kershaw.diagonal())))
+    for wrong in (-1e-3, 2.0, np.nan):
+        with pytest.raises(ValueError, match="shift"):
+            tr.ic0(kershaw, shift=wrong)
+
+
 @pytest.mark.parametrize("trans", "NTH")
 def test_splu_and_spilu_are_taken(trans):
     rng = np.random.default_rng(3)

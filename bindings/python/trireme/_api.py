@@ -182,6 +182,8 @@ class trs_factor_options(C.Structure):
         ("progress", trs_progress),
         ("progress_user", C.c_void_p),
         ("block_size", C.c_int),
+        ("uplo", C.c_int),
+        ("shift", C.c_double),
     ]
 
 
@@ -208,6 +210,7 @@ class trs_factors_info(C.Structure):
         ("tree_ptr", C.c_void_p),
         ("tree_parent", C.c_void_p),
         ("block_size", C.c_int),
+        ("shift", C.c_double),
     ]
 
 

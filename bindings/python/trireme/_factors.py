@@ -11,7 +11,7 @@ from ._context import context_of
 from ._library import (Progress, SingularMatrixError, UnsupportedError, check, features, library,
                        make_struct, run, text)
 from ._matrix import Matrix, compressed, copy_of, matrix_of, to_scipy
-from ._plan import LONG_ANALYSIS, STORE, TRANS, Solver, make_options, pick, place_of
+from ._plan import LONG_ANALYSIS, STORE, TRANS, UPLO, Solver, make_options, pick, place_of
 
 KINDS = {_api.TRS_FACTOR_LU: "lu", _api.TRS_FACTOR_ILU0: "ilu0", _api.TRS_FACTOR_IC0: "ic0",
          _api.TRS_FACTOR_TRIANGLE: "triangle", _api.TRS_FACTOR_BILU0: "bilu0",
@@ -98,6 +98,11 @@ class Factors:
     def kind(self) -> str:
         """"lu", "ilu0", "ic0" or "triangle"; of a file also "bilu0", "bic0" or "dilu"."""
         return KINDS[self._info().kind]
+
+    @property
+    def shift(self) -> float:
+        """`ic0` factored ``A + shift * diag(A)``; 0 if it factored A, and for other kinds."""
+        return float(self._info().shift)
 
     @property
     def L(self) -> Any:
@@ -246,12 +251,28 @@ def ilu0(A: Any, *, order: str = "natural", add_diagonal: bool = False,
 
 
 def ic0(A: Any, *, order: str = "natural", add_diagonal: bool = False,
-        progress: Any = None) -> Factors:
+        uplo: Optional[str] = None, shift: float = 0, progress: Any = None) -> Factors:
     """The incomplete Cholesky factors of A on the pattern of its lower triangle, U = L^H.
 
-    Parameters and result are those of `ilu0`.
+    Parameters
+    ----------
+    A, order, add_diagonal, progress
+        As `ilu0` takes them.
+    uplo : {None, "lower", "upper"}, optional
+        The triangle of A that is read and stands for both, as in LAPACK: entries on the other side
+        are ignored.  None: all of A, which must be Hermitian up to rounding.
+    shift : float, optional
+        Where a pivot is not positive, factor ``A + shift * diag(A)`` instead, with `shift` doubled
+        until all pivots are positive; `Factors.shift` tells it.  0: such a pivot raises
+        SingularMatrixError.  1e-3 is usual; at most 1.
+
+    Returns
+    -------
+    Factors
     """
-    return _factor(A, _api.TRS_FACTOR_IC0, order, progress, add_diagonal=int(add_diagonal))
+    return _factor(A, _api.TRS_FACTOR_IC0, order, progress, add_diagonal=int(add_diagonal),
+                   uplo=_api.TRS_GENERAL if uplo is None else pick(UPLO, "uplo", uplo),
+                   shift=shift)
 
 
 # The orders of elimination that SciPy's SuperLU has.

@@ -22,7 +22,8 @@ typedef struct refinement {
 } refinement;
 
 static trs_status check(const refinement *w, int steps) {
-  if (steps < 0) return trs_fail(TRS_ERROR_ARGUMENT, -1, "steps = %d", steps);
+  if (steps < 0)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "steps is %d: it must be 0 or more", steps);
   if (w->rows == 0) return TRS_SUCCESS;
   if (!w->A) return trs_fail(TRS_ERROR_ARGUMENT, -1, "the rows of A are NULL");
   TRS_TRY(trs_matrix_need_host(w->A, "trs_mpi_refine"));
