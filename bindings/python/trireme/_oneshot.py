@@ -225,7 +225,7 @@ def spsolve_triangular(A: Any, b: Any, lower: bool = True, overwrite_A: bool = F
     >>> tr.spsolve_triangular(sp.csr_array(np.array([[2.0, 0], [1, 4]])), [2.0, 9])
     array([1., 2.])
     """
-    if is_sparse(b) and not is_sparse(A):
+    if type(b) is not np.ndarray and is_sparse(b) and not is_sparse(A):
         raise TypeError(f"A is {named(A)} and b {named(b)}: the order is spsolve_triangular(A, b)")
     right = dense(np.asarray(b) if isinstance(b, (list, tuple)) else b)
     uplo: Uplo = "lower" if lower else "upper"
