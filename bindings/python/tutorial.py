@@ -16,7 +16,7 @@ folder = sys.argv[1] if len(sys.argv) > 1 else "."
 # %% A matrix, its lower triangle, a right-hand side
 A = tr.generate("poisson2d5:60")
 L = tr.triangle(A)
-b = np.random.default_rng(0).uniform(-1, 1, A.shape[0])
+b = np.random.default_rng(0).uniform(-1, 1, 60 * 60)
 
 # %% SciPy's function, faster
 x = tr.spsolve_triangular(L, b)
@@ -56,7 +56,7 @@ print(table)
 
 # %% Pictures: the rows that can be solved at once, and the times
 with open(os.path.join(folder, "levels.svg"), "w", encoding="utf-8") as file:
-    file.write(p._repr_svg_())  # what a notebook shows for a plan
+    file.write(p.picture())  # what a notebook shows for a plan
 try:
     import matplotlib
     matplotlib.use("Agg")

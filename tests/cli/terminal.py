@@ -2,6 +2,7 @@
 
 import os
 import pty
+import re
 import signal
 import subprocess
 import time
@@ -90,6 +91,17 @@ _, (code, text, rest) = long_solve(often, TERM="dumb")
 check("no progress bar on a dumb terminal", code == 0 and text == "", repr(text))
 o = run(*REPEATED, often)
 check("no progress bar without a terminal", o.code == 0 and o.err == "", o)
+
+if has("SuperLU"):
+    for size in (24, 32, 40, 48):  # until SuperLU, which counts nothing, takes more than two seconds
+        begin = time.monotonic()
+        code, text, rest = on_terminal(["factor", f"gen:poisson3d7:{size}", "-o", "F.h5"], out=False)
+        if code != 0 or time.monotonic() - begin > 4:
+            break
+    check("seconds move while a worker factors", code == 0 and re.search(r"%  \d+ s", text) and
+          text.endswith("\r\033[K"), f"{code} {text[-300:]!r} {rest!r}")
+else:
+    skip("seconds move while a worker factors", "SuperLU is not in this build")
 
 if has("MPI") and has("papers"):
     size, shown = 100, ""

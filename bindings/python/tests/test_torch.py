@@ -49,6 +49,44 @@ def test_gradients(trans, lower, unit, shape, dtype):
     assert torch.autograd.gradcheck(solve, (values, b.requires_grad_()))
 
 
+@pytest.mark.parametrize("trans", ["N", "H"])
+@pytest.mark.parametrize("unit", [True, False])
+@pytest.mark.parametrize("dtype", ["float64", "complex128"])
+def test_second_derivatives(trans, unit, dtype):
+    A = make_triangle(5, dtype=dtype, density=0.5)
+    pattern = tensor(A)
+    b = torch.randn(5, 2, dtype=getattr(torch, dtype), generator=torch.Generator().manual_seed(1))
+
+    def solve(values, b):
+        return tr.torch.solve_values(pattern, values, b, trans=trans, unit_diagonal=unit)
+    values = torch.as_tensor(A.data).clone().requires_grad_()
+    assert torch.autograd.gradgradcheck(solve, (values, b.requires_grad_()))
+
+
+def test_other_arguments_are_named():
+    A = make_triangle(6, density=0.5)
+    b = torch.ones(6, dtype=torch.float64)
+    for call in (lambda: tr.torch.solve(A, b),
+                 lambda: tr.torch.solve_values(A, torch.as_tensor(A.data), b)):
+        with pytest.raises(TypeError, match="csr_array.*sparse_csr_tensor"):
+            call()
+    with pytest.raises(TypeError, match="to_sparse_csr"):
+        tr.torch.solve(tensor(A).to_sparse_coo(), b)
+    with pytest.raises(TypeError, match="b is an ndarray"):
+        tr.torch.solve(tensor(A), b.numpy())
+
+
+def test_limits_are_those_of_the_page():
+    """docs/python.md names these errors, and the way round torch.compile."""
+    L, b = tensor(make_triangle(6, density=0.5)), torch.ones(6, dtype=torch.float64)
+    with pytest.raises(RuntimeError, match="setup_context"):
+        torch.func.vmap(lambda b: tr.torch.solve(L, b))(torch.stack([b, b]))
+    if hasattr(torch, "compiler"):
+        outside = torch.compiler.disable(tr.torch.solve)
+        x = torch.compile(lambda b: 2 * outside(L, b), backend="eager")(b)
+        torch.testing.assert_close(x, 2 * tr.torch.solve(L, b))
+
+
 def test_gradient_of_a_sparse_tensor():
     A = make_triangle(6, density=0.5)
     L = tensor(A).requires_grad_()

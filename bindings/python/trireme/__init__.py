@@ -5,21 +5,27 @@ and `from_factors` make factors, whose `as_linear_operator` preconditions SciPy'
 `relaxation` is multicolour Gauss-Seidel.  `trireme.torch.solve` can be differentiated.
 """
 
+from typing import TYPE_CHECKING
+
 from ._bench import bench
 from ._context import get_num_threads, set_num_threads
 from ._factors import Factors, FactorsPlan, from_factors, ic0, ilu0, lu
-from ._files import generate, generators, read, write
+from ._files import generate, read, write
 from ._library import (VERSION, SingularMatrixError, StructureError, UnsupportedError, devices,
-                       features, memory_usage, version)
+                       features, generators, memory_usage, version)
 from ._matrix import triangle
 from ._oneshot import CacheInfo, cache_clear, cache_info, spsolve_triangular
 from ._plan import Plan, methods, plan
 from ._relaxation import Relaxation, relaxation
 from ._threadpool import register as register_threadpoolctl
+from ._words import Name
+
+if TYPE_CHECKING:
+    from . import torch as torch
 
 __version__ = VERSION
-__all__ = ["CacheInfo", "Factors", "FactorsPlan", "Plan", "Relaxation", "SingularMatrixError",
-           "StructureError", "UnsupportedError", "bench", "cache_clear", "cache_info", "devices",
+__all__ = ["CacheInfo", "Factors", "FactorsPlan", "Name", "Plan", "Relaxation",
+           "SingularMatrixError", "StructureError", "UnsupportedError", "bench", "cache_clear", "cache_info", "devices",
            "features", "from_factors", "generate", "generators", "get_num_threads", "ic0", "ilu0",
            "lu", "memory_usage", "methods", "plan", "read", "register_threadpoolctl", "relaxation",
            "set_num_threads", "spsolve_triangular", "triangle", "version", "write"]

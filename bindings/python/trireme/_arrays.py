@@ -44,6 +44,9 @@ def _device_of(x: Any, kind: str) -> Optional[int]:
             raise TypeError(f"a torch tensor on {x.device}: only cpu and cuda can be used")
         return int(x.device.index or 0) if x.device.type == "cuda" else None
     if kind == "jax":
+        if hasattr(x, "aval") and "Tracer" in type(x).__name__:
+            raise TypeError("the array is traced by jax.jit, jax.grad or jax.vmap, which Trireme "
+                            "cannot enter: call it outside, or through jax.pure_callback")
         place = next(iter(x.devices()))
         if place.platform not in ("cpu", "gpu", "cuda"):
             raise TypeError(f"a JAX array on {place}: only CPUs and NVIDIA's GPUs can be used")

@@ -9,6 +9,7 @@ import numpy as np
 from ._arrays import dense
 from ._oneshot import cache_clear, spsolve_triangular
 from ._plan import plan
+from ._words import Shaped, is_sparse, named
 
 
 class Row(NamedTuple):
@@ -50,7 +51,7 @@ def _time(call: Callable[[], Any], seconds: float, kind: str, before: Any = None
     return took, x
 
 
-def bench(L: Any, b: Any, lower: bool = True, unit_diagonal: bool = False,
+def bench(L: Shaped, b: Any, lower: bool = True, unit_diagonal: bool = False,
           seconds: float = 0.3, threads: Optional[int] = None) -> Table:
     """Times of solving L x = b, beside SciPy's `spsolve_triangular`, or CuPy's for arrays of CuPy.
 
@@ -73,6 +74,8 @@ def bench(L: Any, b: Any, lower: bool = True, unit_diagonal: bool = False,
         A list of (name, seconds, repeats, error) that prints as a table; "times" is how many times
         as fast as the last line.
     """
+    if is_sparse(b) and not is_sparse(L):
+        raise TypeError(f"L is {named(L)} and b {named(b)}: the order is bench(L, b)")
     kind = dense(b).kind
     rows: List[Any] = []
     flags = dict(lower=lower, unit_diagonal=unit_diagonal)

@@ -1,13 +1,13 @@
 """Where work runs: one C context per device and number of threads, shared by all plans."""
 
 import ctypes as C
-import operator
 import os
 import threading
 import weakref
 from typing import Any, Dict, Optional
 
 from ._library import check, library, text
+from ._words import device_name, thread_count
 
 _contexts: Dict[str, C.c_void_p] = {}
 _lock = threading.Lock()
@@ -21,10 +21,7 @@ def set_num_threads(threads: Optional[int]) -> None:
     None is the default: TRIREME_NUM_THREADS, or every core that this process may use.
     """
     global _default_threads
-    threads = None if threads is None else operator.index(threads)
-    if threads is not None and threads < 1:
-        raise ValueError(f"threads is {threads}: it must be 1 or more, or None")
-    _default_threads = threads
+    _default_threads = thread_count(threads)
 
 
 def get_num_threads() -> int:
@@ -32,20 +29,19 @@ def get_num_threads() -> int:
     return int(library.trs_context_threads(context_of("auto", None)))
 
 
-def where(device: str, threads: Optional[int]) -> str:
+def where(device: Any, threads: Optional[int]) -> str:
     """The C library's name for a device and a number of threads."""
-    threads = _default_threads if threads is None else threads
+    device = device_name(device)
+    threads = _default_threads if threads is None else thread_count(threads)
     if device in ("auto", "cpu", "threads"):
         if threads is not None:
-            return f"threads:{operator.index(threads)}"
+            return f"threads:{threads}"
         return "auto" if device == "auto" else "threads"
-    return device
+    return str(device)
 
 
-def context_of(device: str, threads: Optional[int]) -> C.c_void_p:
+def context_of(device: Any, threads: Optional[int]) -> C.c_void_p:
     name = where(device, threads)
-    if not isinstance(name, str):
-        raise TypeError(f"device is {name!r}: a name such as \"auto\" is wanted")
     found = _contexts.get(name)
     if found is None:
         with _lock:

@@ -1,17 +1,24 @@
 """Factors: ILU(0), IC(0), LU, or those the caller has; solves by both sweeps."""
 
 import ctypes as C
-from typing import Any, Dict, Optional, Tuple
+from typing import TYPE_CHECKING, Any, Dict, Optional, Tuple, Union, overload
 
 import numpy as np
 
 from . import _api
 from ._arrays import DTYPES, stream_address, whole_numbers
 from ._context import context_of
-from ._library import (Progress, SingularMatrixError, UnsupportedError, check, features, library,
-                       make_struct, run, text)
-from ._matrix import Matrix, compressed, copy_of, matrix_of, to_scipy
-from ._plan import LONG_ANALYSIS, STORE, TRANS, UPLO, Solver, make_options, pick, place_of
+from ._library import (SingularMatrixError, StructureError, Told, UnsupportedError, check,
+                       check_file, features, library, make_struct, run, text)
+from ._matrix import UPLO, Matrix, compressed, copy_of, matrix_of, to_scipy
+from ._plan import LONG_ANALYSIS, STORE, TRANS, Solver, make_options, place_of
+from ._words import (Device, Method, Order, Path, Progress, Shaped, Store, Trans, Uplo, is_sparse,
+                     named, pick)
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    from scipy.sparse import csc_array, csr_array
+    from scipy.sparse.linalg import LinearOperator
 
 KINDS = {_api.TRS_FACTOR_LU: "lu", _api.TRS_FACTOR_ILU0: "ilu0", _api.TRS_FACTOR_IC0: "ic0",
          _api.TRS_FACTOR_TRIANGLE: "triangle", _api.TRS_FACTOR_BILU0: "bilu0",
@@ -24,26 +31,24 @@ ORDERS = {"default": _api.TRS_ORDER_DEFAULT, "nd": _api.TRS_ORDER_ND, "amd": _ap
 class FactorsPlan(Solver):
     """A plan for op(A) x = b by both sweeps over the factors; `Factors.plan` makes it."""
 
-    def __init__(self, factors: "Factors", trans: str = "N", *, device: str = "auto",
-                 threads: Optional[int] = None, method: Optional[str] = None, nrhs: int = 1,
-                 solves: int = 0, store: str = "same", stream: Any = None,
-                 progress: Any = None) -> None:
+    def __init__(self, factors: "Factors", trans: Trans = "N", *, device: Device = "auto",
+                 threads: Optional[int] = None, method: Optional[Method] = None, nrhs: int = 1,
+                 solves: int = 0, store: Store = "same", stream: Any = None,
+                 progress: Optional[Progress] = None) -> None:
         self._factors = factors
-        self._options = dict(device=device, threads=threads, method=method, nrhs=nrhs,
-                             solves=solves, store=store)
         kind, info = pick(TRANS, "trans", trans), factors._info()
-        place = place_of(device, factors._device)
-        address, told = stream_address(stream), Progress(progress)
-        options = make_options(told, method=method, nrhs=nrhs, solves=solves,
-                               store=pick(STORE, "store", store), stream=address)
-        handle = C.c_void_p()
-        nnz = info.nnz_L + info.nnz_U
-        run(lambda: check(library.trs_analyze_factors(
-            C.byref(handle), context_of(place, threads), factors._handle, kind,
-            C.byref(options))), nnz >= LONG_ANALYSIS)
-        super().__init__(handle, factors, info.n, nnz, factors.dtype, trans,
-                         place.startswith("cuda"), factors._device, stream)
-        told.finish()
+        place, address = place_of(device, factors._device), stream_address(stream)
+        self._options: Dict[str, Any] = dict(device=place, threads=threads, method=method, nrhs=nrhs,
+                                             solves=solves, store=store)
+        handle, nnz = C.c_void_p(), info.nnz_L + info.nnz_U
+        with Told(progress, "analysis") as told:
+            options = make_options(told, method, nrhs, solves, store=pick(STORE, "store", store),
+                                   stream=address)
+            run(lambda: check(library.trs_analyze_factors(
+                C.byref(handle), context_of(place, threads), factors._handle, kind,
+                C.byref(options))), nnz >= LONG_ANALYSIS)
+            super().__init__(handle, factors, info.n, nnz, factors.dtype, trans,
+                             place.startswith("cuda"), factors._device, stream)
 
     def _with_type(self, name: str) -> str:
         return f"make the factors from a matrix of that type, A.astype({name!r})"
@@ -52,7 +57,7 @@ class FactorsPlan(Solver):
         return _plan_again, (self._factors, self._trans, self._options)
 
 
-def _plan_again(factors: "Factors", trans: str, options: Dict[str, Any]) -> FactorsPlan:
+def _plan_again(factors: "Factors", trans: Trans, options: Dict[str, Any]) -> FactorsPlan:
     return FactorsPlan(factors, trans, **options)
 
 
@@ -84,9 +89,10 @@ class Factors:
         return (n, n)
 
     @property
-    def dtype(self) -> Any:
+    def dtype(self) -> "np.dtype[Any]":
         """The type of L and U."""
-        return DTYPES[self._info().scalar]
+        found: Any = DTYPES[self._info().scalar]
+        return found
 
     @property
     def nnz(self) -> int:
@@ -105,13 +111,13 @@ class Factors:
         return float(self._info().shift)
 
     @property
-    def L(self) -> Any:
+    def L(self) -> "Union[csr_array, csc_array]":
         """A copy of the lower factor, a SciPy sparse array; a unit diagonal is written out."""
         info = self._info()
         return _with_diagonal(to_scipy(C.c_void_p(info.L)), info.diag_L, "L")
 
     @property
-    def U(self) -> Any:
+    def U(self) -> "Union[csr_array, csc_array]":
         """A copy of the upper factor, a SciPy sparse array; a unit diagonal is written out."""
         info = self._info()
         return _with_diagonal(to_scipy(C.c_void_p(info.U)), info.diag_U, "U")
@@ -132,40 +138,85 @@ class Factors:
         return copy_of(pointer, info.n, dtype) if pointer else None
 
     @property
-    def perm_r(self) -> Any:
+    def perm_r(self) -> "Optional[npt.NDArray[np.int32]]":
         """Row i of L U is row perm_r[i] of A; (n,) int32, or None for the identity."""
         return self._vector("row_perm", np.int32)
 
     @property
-    def perm_c(self) -> Any:
+    def perm_c(self) -> "Optional[npt.NDArray[np.int32]]":
         """Column j of L U is column perm_c[j] of A; (n,) int32, or None for the identity."""
         return self._vector("col_perm", np.int32)
 
     @property
-    def scale_r(self) -> Any:
+    def scale_r(self) -> "Optional[npt.NDArray[np.float64]]":
         """Row scalings, by the rows of A; (n,) float64, or None for ones."""
         return self._vector("row_scale", np.float64)
 
     @property
-    def scale_c(self) -> Any:
+    def scale_c(self) -> "Optional[npt.NDArray[np.float64]]":
         """Column scalings, by the columns of A; (n,) float64, or None for ones."""
         return self._vector("col_scale", np.float64)
 
-    def plan(self, trans: str = "N", **options: Any) -> FactorsPlan:
+    def plan(self, trans: Trans = "N", *, device: Device = "auto", threads: Optional[int] = None,
+             method: Optional[Method] = None, nrhs: int = 1, solves: int = 0, store: Store = "same",
+             stream: Any = None, progress: Optional[Progress] = None) -> FactorsPlan:
         """A plan for ``op(A) x = b``; options as `trireme.plan` has them."""
-        return FactorsPlan(self, trans, **options)
+        return FactorsPlan(self, trans, device=device, threads=threads, method=method, nrhs=nrhs,
+                           solves=solves, store=store, stream=stream, progress=progress)
 
-    def _plan_of(self, trans: str) -> FactorsPlan:
-        found = self._plans.get(trans)
-        if found is None:
-            found = self._plans[trans] = _without_cycle(self.plan(trans))
-        return found
+    def analyze(self, trans: Trans = "N", *, device: Device = "auto",
+                threads: Optional[int] = None, method: Optional[Method] = None, nrhs: int = 1,
+                solves: int = 0, store: Store = "same", stream: Any = None,
+                progress: Optional[Progress] = None) -> "Factors":
+        """Analyse now what the first `solve` for trans would analyse, and with these options.
 
-    def solve(self, b: Any, trans: str = "N", out: Any = None) -> Any:
-        """Solve ``op(A) x = b``, as `Solver.solve`; the first call for each trans analyses."""
+        The analysis of large factors takes seconds.  Without this call the first `solve`, or
+        `as_linear_operator`, takes them.  Options are those of `trireme.plan`; a second call
+        analyses anew.
+
+        Returns
+        -------
+        Factors
+            These: ``F = tr.from_factors(splu(A)).analyze(threads=4)``.
+        """
+        self._plans[trans] = _without_cycle(self.plan(
+            trans, device=device, threads=threads, method=method, nrhs=nrhs, solves=solves,
+            store=store, stream=stream, progress=progress))
+        return self
+
+    def _plan_of(self, trans: Trans) -> FactorsPlan:
+        if trans not in self._plans:
+            self.analyze(trans)
+        return self._plans[trans]
+
+    @overload
+    def solve(self, b: "npt.NDArray[Any]", trans: Trans = "N",
+              out: "Optional[npt.NDArray[Any]]" = None) -> "npt.NDArray[Any]": ...
+
+    @overload
+    def solve(self, b: Any, trans: Trans = "N", out: Any = None) -> Any: ...
+
+    def solve(self, b: Any, trans: Trans = "N", out: Any = None) -> Any:
+        """Solve ``op(A) x = b``, as `Solver.solve`.
+
+        The first call for each trans analyses, unless `analyze` did.
+        """
+        pick(TRANS, "trans", trans)
         return self._plan_of(trans).solve(b, out)
 
-    def as_linear_operator(self) -> Any:
+    @overload
+    def solve_A(self, b: "npt.NDArray[Any]") -> "npt.NDArray[Any]": ...
+
+    @overload
+    def solve_A(self, b: Any) -> Any: ...
+
+    def solve_A(self, b: Any) -> Any:
+        """Solve ``A x = b``: `solve`, by the name that scikit-sparse has."""
+        return self.solve(b)
+
+    __call__ = solve_A
+
+    def as_linear_operator(self) -> "LinearOperator":
         """SciPy's LinearOperator of the inverse, for `M=` of its iterative solvers."""
         from scipy.sparse.linalg import LinearOperator
         forward = self._plan_of("N").as_linear_operator()
@@ -175,9 +226,10 @@ class Factors:
         return LinearOperator(self.shape, matvec=forward.matvec, matmat=forward.matmat,
                               rmatvec=adjoint, dtype=self.dtype)
 
-    def write(self, path: Any) -> None:
+    def write(self, path: Path) -> None:
         """Write to an HDF5 file, which `read` and the command take."""
-        check(library.trs_factors_write(self._handle, text(path)))
+        name = text(path)
+        check_file(library.trs_factors_write(self._handle, name), name, True)
 
     def __repr__(self) -> str:
         n = self.shape[0]
@@ -216,19 +268,17 @@ def _factor(A: Any, kind: int, order: str, progress: Any, **fields: Any) -> Fact
     matrix = matrix_of(A, stacklevel=5)
     if matrix.parts.shape[0] != matrix.parts.shape[1]:
         raise ValueError(f"A must be a square matrix but its shape is {matrix.parts.shape}.")
-    told = Progress(progress)
-    options = make_struct(_api.trs_factor_options, kind=kind, order=pick(ORDERS, "order", order),
-                          progress=told.callback, **fields)
     handle = C.c_void_p()
-    run(lambda: check(library.trs_factor(C.byref(handle), matrix.handle, C.byref(options)),
-                      matrix.handle), matrix.parts.idx.shape[0] >= LONG_ANALYSIS // 20)
-    made = Factors(handle)
-    told.finish()
-    return made
+    with Told(progress, "factoring") as told:
+        options = make_struct(_api.trs_factor_options, kind=kind,
+                              order=pick(ORDERS, "order", order), progress=told.callback, **fields)
+        run(lambda: check(library.trs_factor(C.byref(handle), matrix.handle, C.byref(options)),
+                          matrix.handle), matrix.parts.idx.shape[0] >= LONG_ANALYSIS // 20)
+        return Factors(handle)
 
 
-def ilu0(A: Any, *, order: str = "natural", add_diagonal: bool = False,
-         progress: Any = None) -> Factors:
+def ilu0(A: Shaped, *, order: Order = "natural", add_diagonal: bool = False,
+         progress: Optional[Progress] = None) -> Factors:
     """The incomplete LU factors of A on the pattern of A.
 
     Parameters
@@ -240,7 +290,7 @@ def ilu0(A: Any, *, order: str = "natural", add_diagonal: bool = False,
     add_diagonal : bool, optional
         Give rows without a diagonal entry, or with a zero one, the sum of their absolute values.
     progress : callable or True, optional
-        Called with (phase, done) now and then.
+        As `trireme.plan` takes it.
 
     Returns
     -------
@@ -250,8 +300,9 @@ def ilu0(A: Any, *, order: str = "natural", add_diagonal: bool = False,
     return _factor(A, _api.TRS_FACTOR_ILU0, order, progress, add_diagonal=int(add_diagonal))
 
 
-def ic0(A: Any, *, order: str = "natural", add_diagonal: bool = False,
-        uplo: Optional[str] = None, shift: float = 0, progress: Any = None) -> Factors:
+def ic0(A: Shaped, *, order: Order = "natural", add_diagonal: bool = False,
+        uplo: Optional[Uplo] = None, shift: float = 0,
+        progress: Optional[Progress] = None) -> Factors:
     """The incomplete Cholesky factors of A on the pattern of its lower triangle, U = L^H.
 
     Parameters
@@ -295,7 +346,7 @@ def _lu_by_scipy(A: Any, order: str, pivot_threshold: float, equilibrate: bool,
     """By the SuperLU that is part of SciPy: wheels have none of their own."""
     from scipy.sparse import csc_array, csr_array, diags
     from scipy.sparse.linalg import splu
-    parts, told = compressed(A, stacklevel=5), Progress(progress)
+    parts = compressed(A, stacklevel=5)
     n = parts.shape[0]
     if parts.shape[1] != n:
         raise ValueError(f"A must be a square matrix but its shape is {parts.shape}.")
@@ -310,18 +361,20 @@ def _lu_by_scipy(A: Any, order: str, pivot_threshold: float, equilibrate: bool,
         columns = _scales(matrix, 0)
         matrix = csc_array(matrix @ diags(columns))
     matrix = matrix.astype(parts.val.dtype, copy=False)
-    try:
-        made = splu(matrix, permc_spec=_SCIPY_ORDERS[order], diag_pivot_thresh=pivot_threshold,
-                    options={"Equil": False})
-    except RuntimeError as error:
-        raise SingularMatrixError(f"A is singular to working precision ({error})") from error
-    told.finish()
+    with Told(progress, "factoring"):
+        try:
+            made = run(lambda: splu(
+                matrix, permc_spec=_SCIPY_ORDERS[order], diag_pivot_thresh=pivot_threshold,
+                options={"Equil": False}), matrix.nnz >= LONG_ANALYSIS // 20)
+        except RuntimeError as error:
+            raise SingularMatrixError(
+                f"A is singular to working precision ({error})") from error
     return from_factors(made.L, made.U, np.argsort(made.perm_r), np.argsort(made.perm_c),
                         scale_r=rows, scale_c=columns, unit_L=True)
 
 
-def lu(A: Any, *, order: str = "default", pivot_threshold: float = 0.1,
-       equilibrate: bool = True, progress: Any = None) -> Factors:
+def lu(A: Shaped, *, order: Order = "default", pivot_threshold: float = 0.1,
+       equilibrate: bool = True, progress: Optional[Progress] = None) -> Factors:
     """The LU factors of A, by SuperLU in a worker process or, in wheels, by SciPy's SuperLU.
 
     Parameters
@@ -336,7 +389,7 @@ def lu(A: Any, *, order: str = "default", pivot_threshold: float = 0.1,
     equilibrate : bool, optional
         Scale rows and columns first.
     progress : callable or True, optional
-        Called with (phase, done) now and then.
+        As `trireme.plan` takes it.
 
     Returns
     -------
@@ -344,7 +397,7 @@ def lu(A: Any, *, order: str = "default", pivot_threshold: float = 0.1,
 
     Notes
     -----
-    SciPy's SuperLU runs in this process, and Ctrl-C and `progress` wait for its end.
+    SciPy's SuperLU runs in this process, and tells `progress` of seconds alone.
     """
     if order in _SCIPY_ORDERS and not _has("SuperLU"):
         return _lu_by_scipy(A, order, pivot_threshold, equilibrate, progress)
@@ -399,12 +452,17 @@ def from_factors(L: Any, U: Any = None, perm_r: Any = None, perm_c: Any = None, 
 
     Notes
     -----
+    The first solve analyses both factors, seconds for ten million entries; `Factors.analyze` does
+    it when you choose.
+
     SciPy's ``splu(A)`` has the inverse permutations: there row i of A is row perm_r[i] of L U.  An
     object of `splu` is taken by its own convention.
     """
     if U is None:
         if not all(hasattr(L, name) for name in ("L", "U", "perm_r", "perm_c")):
-            raise TypeError("from_factors needs L and U, or what splu returned")
+            raise TypeError(
+                f"L is {named(L)} and U None: L and U are wanted, or what splu or spilu returned, "
+                "alone" + ("; trireme.lu and trireme.ilu0 factor a matrix" if is_sparse(L) else ""))
         return from_factors(L.L, L.U, np.argsort(L.perm_r), np.argsort(L.perm_c), unit_L=True)
     parts = [compressed(L), compressed(U)]
     if parts[0].shape != parts[1].shape or parts[0].shape[0] != parts[0].shape[1]:
@@ -418,7 +476,12 @@ def from_factors(L: Any, U: Any = None, perm_r: Any = None, perm_c: Any = None, 
     own = [Matrix(part, copy=True, device=place) for part in parts]
     perms = [_permutation(perm_r, n, "perm_r"), _permutation(perm_c, n, "perm_c")]
     scales = [_scaling(scale_r, n, "scale_r"), _scaling(scale_c, n, "scale_c")]
-    handle = C.c_void_p()
+    info, handle = [make_struct(_api.trs_matrix_info) for _ in own], C.c_void_p()
+    for matrix, found in zip(own, info):
+        if device is None:
+            check(library.trs_matrix_get_info(matrix.handle, C.byref(found)))
+    if info[0].nupper and not info[0].nlower and info[1].nlower and not info[1].nupper:
+        raise StructureError("L is upper triangular and U lower: the order is from_factors(L, U)")
     check(library.trs_factors_create(
         C.byref(handle), own[0].handle, int(unit_L), own[1].handle, int(unit_U),
         *map(_address, perms), *map(_address, scales)))

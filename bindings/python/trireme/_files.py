@@ -1,31 +1,29 @@
 """Files and generated matrices."""
 
 import ctypes as C
-from typing import Any, Optional
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, Optional, Union
 
 from . import _api
 from ._arrays import SCALARS
 from ._factors import Factors
-from ._library import Progress, check, library, make_struct, run, text
+from ._library import Told, check_file, library, make_struct, run, text
 from ._matrix import matrix_of, to_scipy
+from ._words import DType, Path, Progress, Shaped, exact_type, is_path, named
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 
-def _options(dtype: Any, told: Progress, **fields: Any) -> Any:
-    scalar = _api.TRS_SCALAR_DEFAULT
-    if dtype is not None:
-        if np.dtype(dtype) not in SCALARS:
-            raise TypeError(f"dtype is {np.dtype(dtype)}: float32, float64, complex64 or "
-                            "complex128 is wanted")
-        scalar = SCALARS[np.dtype(dtype)]
+def _options(dtype: Any, told: Told, **fields: Any) -> Any:
+    scalar = _api.TRS_SCALAR_DEFAULT if dtype is None else SCALARS[exact_type(dtype)]
     return make_struct(_api.trs_read_options, scalar=scalar, progress=told.callback, **fields)
 
 
 def _read_matrix(name: bytes, options: Any) -> Any:
     handle = C.c_void_p()
     try:
-        run(lambda: check(library.trs_matrix_read(C.byref(handle), name, C.byref(options))), True)
+        run(lambda: check_file(library.trs_matrix_read(C.byref(handle), name, C.byref(options)),
+                               name), True)
         return to_scipy(handle)
     finally:
         library.trs_matrix_destroy(handle)
@@ -33,12 +31,13 @@ def _read_matrix(name: bytes, options: Any) -> Any:
 
 def _read_factors(name: bytes, options: Any) -> Factors:
     handle = C.c_void_p()
-    run(lambda: check(library.trs_factors_read(C.byref(handle), name, C.byref(options))), True)
+    run(lambda: check_file(library.trs_factors_read(C.byref(handle), name, C.byref(options)),
+                           name), True)
     return Factors(handle)
 
 
-def read(path: Any, dtype: Optional[Any] = None, *, allow_nonfinite: bool = False,
-         seed: int = 0, max_bytes: int = 0, progress: Any = None) -> Any:
+def read(path: Path, dtype: Optional[DType] = None, *, allow_nonfinite: bool = False,
+         seed: int = 0, max_bytes: int = 0, progress: Optional[Progress] = None) -> Any:
     """Read a matrix or factors.
 
     Parameters
@@ -62,34 +61,47 @@ def read(path: Any, dtype: Optional[Any] = None, *, allow_nonfinite: bool = Fals
     -------
     csr_array, csc_array or Factors
 
+    Raises
+    ------
+    FileNotFoundError, IsADirectoryError, PermissionError
+        As `open` raises them.
+    ValueError
+        The file is not what it says; the message names the line.
+
     Notes
     -----
     A file that has a pattern only gets random values with which either triangle can be solved,
     the same in every read: entries in [-1, 1], and on the diagonal 1 + the sum of the row's absolute
     values.  SciPy's `mmread` has ones there: ``A = read(path); A.data[:] = 1``.
     """
-    name, told = text(path), Progress(progress)
-    options = _options(dtype, told, allow_nonfinite=int(allow_nonfinite), seed=seed,
-                       max_bytes=max_bytes)
-    content = C.c_int()
-    check(library.trs_file_content(C.byref(content), name))
-    reader = _read_factors if content.value == _api.TRS_CONTENT_FACTORS else _read_matrix
-    made = reader(name, options)
-    told.finish()
-    return made
+    if not is_path(path):
+        raise TypeError(f"path is {named(path)}: the name of a file is wanted")
+    name, content = text(path), C.c_int()
+    with Told(progress, "reading") as told:
+        options = _options(dtype, told, allow_nonfinite=int(allow_nonfinite), seed=seed,
+                           max_bytes=max_bytes)
+        check_file(library.trs_file_content(C.byref(content), name), name)
+        reader = _read_factors if content.value == _api.TRS_CONTENT_FACTORS else _read_matrix
+        return reader(name, options)
 
 
-def write(path: Any, A: Any) -> None:
-    """Write a sparse matrix to Matrix Market or HDF5, or factors to HDF5, by the name's ending."""
+def write(path: Path, A: "Union[Shaped, Factors]") -> None:
+    """Write a sparse matrix to Matrix Market or HDF5, or factors to HDF5, by the name's ending.
+
+    A folder that does not exist is a FileNotFoundError, as with `open`.
+    """
+    if not is_path(path):
+        swapped = ": the order is write(path, A)" if is_path(A) else ""
+        raise TypeError(f"path is {named(path)}, the name of a file is wanted{swapped}")
     if isinstance(A, Factors):
         A.write(path)
         return
     matrix, name = matrix_of(A, stacklevel=4), text(path)
-    run(lambda: check(library.trs_matrix_write(matrix.handle, name)), True)
+    run(lambda: check_file(library.trs_matrix_write(matrix.handle, name), name, True), True)
 
 
-def generate(name: str, dtype: Optional[Any] = None, *, seed: int = 0, max_bytes: int = 0,
-             progress: Any = None) -> Any:
+def generate(name: str, dtype: Optional[DType] = None, *, seed: int = 0, max_bytes: int = 0,
+             progress: Optional[Progress] = None) -> "csr_array":
     """A generated matrix, such as ``generate("poisson3d7:100")``; `generators` lists them.
 
     `max_bytes` is as `read` takes it, 0 all of the machine's memory.
@@ -98,12 +110,8 @@ def generate(name: str, dtype: Optional[Any] = None, *, seed: int = 0, max_bytes
     -------
     csr_array
     """
-    told = Progress(progress)
-    made = _read_matrix(text("gen:" + name), _options(dtype, told, seed=seed, max_bytes=max_bytes))
-    told.finish()
-    return made
-
-
-def generators() -> str:
-    """What `generate` makes, one per line."""
-    return str(library.trs_generator_list().decode()).replace("gen:", "")
+    if not isinstance(name, str):
+        raise TypeError(f"name is {named(name)}: a name such as \"poisson3d7:100\" is wanted")
+    with Told(progress, "generating") as told:
+        options = _options(dtype, told, seed=seed, max_bytes=max_bytes)
+        return _read_matrix(text("gen:" + name), options)

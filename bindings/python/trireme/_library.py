@@ -1,15 +1,20 @@
 """The C library: where it is, its functions, its errors, and calls that Ctrl-C can leave."""
 
 import ctypes as C
+import difflib
+import errno
 import glob
 import importlib.util
 import os
+import re
 import threading
+import time
 from typing import Any, Callable, List, Optional, Tuple, Type
 
 from numpy.linalg import LinAlgError
 
 from . import _api
+from ._words import named
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 VERSION = "0.1.0"
@@ -17,6 +22,9 @@ VERSION = "0.1.0"
 
 def text(value: Any) -> bytes:
     """A text or a path for C, which takes a null character for its end."""
+    if not isinstance(value, (str, bytes)) and not hasattr(value, "__fspath__"):
+        raise TypeError(f"{named(value)} in place of a path or name: a text or a pathlib.Path is "
+                        "wanted")
     made = os.fsencode(value)
     if b"\0" in made:
         raise ValueError(f"{value!r} contains a null character")
@@ -96,6 +104,28 @@ def _load() -> C.CDLL:
 
 
 library: Any = _load()
+PACKAGED = any("/trireme" + end in str(library._name) for end in ("/lib/", "_cu13/lib/"))
+
+# C's words for what Python calls otherwise; then those for who has a package and no build folder.
+_IN_PYTHON = [(r"trs_matrix_triangle extracts the triangle", "trireme.triangle extracts it"),
+              (r": in a trs_\w+ it must", ": it must"),
+              (r"\(max_bytes of trs_read_options, --max-memory\)", "(max_bytes)"),
+              (r"\(--precision z, dtype=(\S+), TRS_DCOMPLEX\)", r"(dtype=\1)"),
+              (r" \((?:trs|TRS)_\w+\)", "")]
+_CUDA = ("install the package's GPU part, pip install \"trireme[cu13]\", or build it: pip install . "
+         "-C cmake.define.TRIREME_WITH_CUDA=ON in the checkout, with nvcc")
+_IN_PACKAGES = [(r"install (?:NVIDIA's |the )?CUDA toolkit(?: \(nvcc\)|, which has nvcc,) and build again",
+                 _CUDA),
+                (r"and build (?:Trireme )?again", "and build the package in the checkout, pip install ."),
+                (r"build with -DTRIREME_WITH_PAPERS=ON",
+                 "build it: pip install . -C cmake.define.TRIREME_WITH_PAPERS=ON in the checkout")]
+
+
+def in_python(message: str) -> str:
+    """A message of the C library in this package's words."""
+    for pattern, words in _IN_PYTHON + (_IN_PACKAGES if PACKAGED else []):
+        message = re.sub(pattern, words, message)
+    return message
 
 
 def make_struct(struct: Type[C.Structure], **fields: Any) -> Any:
@@ -124,7 +154,7 @@ def error_of(status: int, A: Optional[C.c_void_p] = None) -> Exception:
     """The exception for this thread's last failure; A is the matrix that it is about."""
     last = library.trs_last_error().contents
     kind = _ERRORS.get(status, RuntimeError)
-    row, message = last.row, last.message.decode(errors="replace")
+    row, message = last.row, in_python(last.message.decode(errors="replace"))
     if status == _api.TRS_ERROR_STRUCTURE and _is_missing_diagonal(A, row):
         kind = SingularMatrixError
     error = kind(message)
@@ -164,6 +194,40 @@ def check(status: int, A: Optional[C.c_void_p] = None) -> None:
         raise error_of(status, A)
 
 
+def check_file(status: int, path: Any, writing: bool = False) -> None:
+    """As `check`; of a file that is not there, not allowed or a folder, Python's own exceptions."""
+    if status != _api.TRS_ERROR_FILE:
+        return check(status)
+    name = os.fsdecode(path)
+    folder = os.path.dirname(name) or "."
+    wanted = folder if writing else name
+    if os.path.isdir(name):
+        code, hint = errno.EISDIR, ""
+    elif not os.path.exists(wanted):
+        code, hint = errno.ENOENT, _hint(name, folder)
+    elif not os.access(name if os.path.exists(name) else folder,
+                       os.W_OK if writing else os.R_OK):
+        code, hint = errno.EACCES, ""
+    else:
+        return check(status)
+    raise OSError(code, os.strerror(code) + hint, name)
+
+
+def _hint(name: str, folder: str) -> str:
+    """What a name that is no file may have meant."""
+    made = [line.split(":")[0] for line in generators().splitlines()]
+    if name.partition(":")[0] in made:
+        return f" (trireme.generate({name!r}) makes that matrix)"
+    files = os.listdir(folder) if os.path.isdir(folder) and os.access(folder, os.R_OK) else []
+    near = difflib.get_close_matches(os.path.basename(name), files, 1, 0.7)
+    return f" (the folder has {near[0]!r})" if near else ""
+
+
+def generators() -> str:
+    """What `generate` makes, one per line."""
+    return str(library.trs_generator_list().decode()).replace("gen:", "")
+
+
 def run(call: Callable[[], Any], long: bool) -> Any:
     """call(), and in the main thread, if it may take long, so that Ctrl-C is answered at once.
 
@@ -192,41 +256,74 @@ def run(call: Callable[[], Any], long: bool) -> Any:
 
 
 _NO_PROGRESS = _api.trs_progress()
+TICK = 1.0  # seconds
 
 
-class Progress:
-    """A caller's progress function, or a bar of tqdm's, as the C library calls it.
+class Told:
+    """A caller's progress function, or a bar of tqdm's, told by the C library and by a clock.
 
-    An exception in the function is raised again once the C call has returned.
+    The C library tells of what it counts.  A phase that it cannot count, such as SuperLU's, is told
+    every second, with the seconds.  An exception in the function is raised once the call is done.
     """
 
-    def __init__(self, told: Any) -> None:
+    def __init__(self, told: Any, phase: str) -> None:
+        if told is not None and not isinstance(told, bool) and not callable(told):
+            raise TypeError(f"progress is {told!r}: a function of (phase, done), or True, is wanted")
         self.told, self.bar = told, None
         self.error: Optional[BaseException] = None
+        self.phase, self.done = phase, 0.0
+        self.lock, self.over = threading.Lock(), threading.Event()
         self.callback = _api.trs_progress(self.call) if told else _NO_PROGRESS
         if told is True:
             try:
                 from tqdm.auto import tqdm
                 self.bar = tqdm(total=1.0, bar_format="{desc}: {percentage:3.0f}%|{bar}|")
             except ImportError:
-                self.callback = _NO_PROGRESS
+                self.told, self.callback = None, _NO_PROGRESS
+
+    def __enter__(self) -> "Told":
+        if self.told:
+            self.began = self.last = time.monotonic()
+            threading.Thread(target=self._tick, name="trireme-progress", daemon=True).start()
+        return self
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        self.over.set()
+        with self.lock:
+            if self.bar is not None:
+                self.bar.close()
+        if kind is None and self.error is not None:
+            raise self.error
 
     def call(self, user: Any, phase: bytes, done: float) -> None:
+        name = phase.decode()
+        with self.lock:
+            self.last = time.monotonic()
+            if name != self.phase:
+                self.phase, self.began = name, self.last
+            self.done = done
+            self._tell(name, done)
+
+    def _tick(self) -> None:
+        while not self.over.wait(TICK):
+            with self.lock:
+                now = time.monotonic()
+                if now - self.last >= TICK:
+                    self._tell(f"{self.phase}, {now - self.began:.0f} s", self.done)
+
+    def _tell(self, phase: str, done: float) -> None:
+        """Inside the lock.  A call that was left by Ctrl-C goes on, and tells no more."""
+        if self.over.is_set() or self.error is not None:
+            return
         try:
             if self.bar is not None:
-                self.bar.set_description(phase.decode(), refresh=False)
+                self.bar.set_description(phase, refresh=False)
                 self.bar.n = done
                 self.bar.refresh()
             else:
-                self.told(phase.decode(), done)
+                self.told(phase, done)
         except BaseException as error:
             self.error = error
-
-    def finish(self) -> None:
-        if self.bar is not None:
-            self.bar.close()
-        if self.error is not None:
-            raise self.error
 
 
 def version() -> str:
@@ -236,7 +333,7 @@ def version() -> str:
 
 def features() -> str:
     """What the build has, one feature per line, and what to install for those it lacks."""
-    return str(library.trs_features().decode())
+    return in_python(str(library.trs_features().decode()))
 
 
 def devices() -> List[str]:

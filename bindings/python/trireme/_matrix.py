@@ -2,7 +2,7 @@
 
 import ctypes as C
 import warnings
-from typing import Any, NamedTuple, Optional, Tuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Tuple, Union
 
 import numpy as np
 
@@ -10,6 +10,12 @@ from . import _api
 from ._arrays import DTYPES, SCALARS, Dense, contiguous, dense, library_of, settle
 from ._context import context_of
 from ._library import check, library, make_struct
+from ._words import Shaped, Uplo, is_path, named, pick, side
+
+if TYPE_CHECKING:
+    from scipy.sparse import csc_array, csr_array
+
+UPLO = {"lower": _api.TRS_LOWER, "upper": _api.TRS_UPPER}
 
 
 class Compressed(NamedTuple):
@@ -31,6 +37,23 @@ def _torch_parts(A: Any) -> Tuple[str, Any, Any, Any]:
     raise TypeError(f"a torch tensor of layout {A.layout}: use A.to_sparse_csr()")
 
 
+def _refuse_others(A: Any) -> None:
+    """An error that names what was given in place of a matrix."""
+    if is_path(A):
+        raise TypeError(f"A is {named(A)}: a matrix is wanted, trireme.read reads one from a file")
+    if hasattr(A, "tocsr") or hasattr(A, "__array__") or \
+            (isinstance(A, (list, tuple)) and A and isinstance(A[0], (list, tuple))):
+        return
+    raise TypeError(f"A is {named(A)}: a sparse matrix is wanted, such as SciPy's csr_array")
+
+
+def _dense_matrix(A: Any) -> Any:
+    made = np.asarray(A)
+    if made.dtype.kind not in "biufc" or (made.dtype.itemsize > 8 and made.dtype.kind == "f"):
+        value_type(made.dtype)  # raises
+    return made
+
+
 def _parts(A: Any, stacklevel: int) -> Tuple[str, Any, Any, Any, Any]:
     """Format, shape and the three arrays; other formats than CSR and CSC are converted."""
     if getattr(A, "format", None) in ("csr", "csc") and hasattr(A, "indptr"):
@@ -42,9 +65,10 @@ def _parts(A: Any, stacklevel: int) -> Tuple[str, Any, Any, Any, Any]:
     form = getattr(A, "format", "csr" if hasattr(A, "indptr") else None)
     if form not in ("csr", "csc") or not hasattr(A, "indptr"):
         from scipy.sparse import SparseEfficiencyWarning, csr_array
+        _refuse_others(A)
         warnings.warn("CSC or CSR matrix format is required. Converting to CSR matrix.",
                       SparseEfficiencyWarning, stacklevel=stacklevel)
-        A = A.tocsr() if hasattr(A, "tocsr") else np.asarray(A)
+        A = A.tocsr() if hasattr(A, "tocsr") else _dense_matrix(A)
         if len(A.shape) != 2:
             raise ValueError(f"A must have two dimensions, but its shape is {tuple(A.shape)}")
         A, form = csr_array(A), "csr"
@@ -192,15 +216,18 @@ def matrix_of(A: Any, dtype: Optional[Any] = None, stacklevel: int = 4) -> Matri
     return Matrix(compressed(A, dtype, stacklevel + 1), copy=False)
 
 
-def triangle(A: Any, uplo: str = "lower", *, add_diagonal: bool = False) -> Any:
+def triangle(A: Shaped, uplo: Optional[Uplo] = None, *, lower: Optional[bool] = None,
+             add_diagonal: bool = False) -> "Union[csr_array, csc_array]":
     """The lower or upper triangle of a matrix, with its diagonal.
 
     Parameters
     ----------
     A : (n, n) sparse array or matrix
         As `trireme.plan` takes it.
-    uplo : {"lower", "upper"}
-        Which.
+    uplo : {"lower", "upper"}, optional
+        Which; without it the lower one.
+    lower : bool, optional
+        In place of `uplo`.
     add_diagonal : bool, optional
         Give rows without a diagonal entry, or with a zero one, the sum of the absolute values of
         the triangle's row, at least 1, so that it can be solved with.
@@ -209,10 +236,8 @@ def triangle(A: Any, uplo: str = "lower", *, add_diagonal: bool = False) -> Any:
     -------
     csr_array or csc_array
     """
+    which = pick(UPLO, "uplo", side(uplo, lower))
     matrix, handle = matrix_of(A), C.c_void_p()
-    which = {"lower": _api.TRS_LOWER, "upper": _api.TRS_UPPER}.get(uplo)
-    if which is None:
-        raise ValueError(f"uplo is {uplo!r}: it must be one of lower, upper")
     check(library.trs_matrix_triangle(C.byref(handle), matrix.handle, which, int(add_diagonal)))
     try:
         return to_scipy(handle)

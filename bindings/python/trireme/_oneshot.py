@@ -9,7 +9,7 @@ for the old one.  Values are read anew in every call.  A plan belongs to one cal
 import ctypes as C
 from collections import OrderedDict
 from functools import lru_cache
-from typing import Any, List, NamedTuple, Optional, Tuple
+from typing import TYPE_CHECKING, Any, List, NamedTuple, Optional, Tuple, overload
 
 import numpy as np
 
@@ -19,6 +19,10 @@ from ._context import Lock, where
 from ._library import StructureError, library, run
 from ._matrix import Compressed, Matrix, compressed, indexing_of, matrix_arrays
 from ._plan import LONG_SOLVE, Plan
+from ._words import Device, Shaped, Uplo, is_sparse, named
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 MOST_PLANS = 8
 MANY = 16  # right-hand sides for which several threads are thought of
@@ -92,7 +96,7 @@ def _put(key: Any, entry: _Entry) -> None:
             dropped.append(old)
 
 
-def _make(parts: Compressed, uplo: str, unit: bool, device: str) -> _Entry:
+def _make(parts: Compressed, uplo: Uplo, unit: bool, device: Device) -> _Entry:
     ptr, idx = dense(parts.ptr.array.copy()), dense(parts.idx.array.copy())
     own = Compressed(parts.format, parts.shape, ptr, idx, parts.val)
     made = Plan(own, uplo, unit_diagonal=unit, solves=1, copy=False, device=device)
@@ -102,7 +106,7 @@ def _make(parts: Compressed, uplo: str, unit: bool, device: str) -> _Entry:
 _once = library.trs_solve_once
 
 
-def _solve_at_once(parts: Compressed, right: Dense, out: Any, uplo: str, unit: bool) -> Any:
+def _solve_at_once(parts: Compressed, right: Dense, out: Any, uplo: Uplo, unit: bool) -> Any:
     """The solution for one right-hand side; None where something is wrong, which plans say better."""
     dtype = parts.val.dtype
     b, x = contiguous(right, dtype), dense(np.empty(right.shape, dtype))
@@ -123,9 +127,9 @@ def _solve_at_once(parts: Compressed, right: Dense, out: Any, uplo: str, unit: b
     return out
 
 
-def _solve(parts: Compressed, b: Any, out: Any, uplo: str, unit: bool) -> Any:
+def _solve(parts: Compressed, b: Any, out: Any, uplo: Uplo, unit: bool) -> Any:
     # One thread is done with few right-hand sides before several have found their levels.
-    device = "serial" if b.ndim == 1 or b.shape[1] < MANY else "auto"
+    device: Device = "serial" if b.ndim == 1 or b.shape[1] < MANY else "auto"
     key = (parts.format, parts.shape, parts.idx.shape, parts.ptr.dtype, parts.idx.dtype,
            parts.val.dtype, uplo, unit, where(device, None))
     entry = _take(key, parts)
@@ -156,7 +160,7 @@ def _matrix_type(A: Any, b: Any, unit: bool) -> Any:
     return result if A.kind == "c" else np.empty(0, result).real.dtype
 
 
-def _without_zeros(parts: Compressed, uplo: str) -> Optional[Compressed]:
+def _without_zeros(parts: Compressed, uplo: Uplo) -> Optional[Compressed]:
     """The triangle of a matrix whose entries on the other side add up to zeros, else None."""
     form, shape, ptr, idx, val = matrix_arrays(Matrix(parts, copy=False).handle)
     vector = np.repeat(np.arange(len(ptr) - 1), np.diff(ptr))
@@ -166,6 +170,17 @@ def _without_zeros(parts: Compressed, uplo: str) -> Optional[Compressed]:
     keep = ~across
     own = np.concatenate([[0], np.cumsum(keep)]).astype(ptr.dtype)[ptr]
     return Compressed(form, shape, dense(own), dense(idx[keep]), dense(val[keep]))
+
+
+@overload
+def spsolve_triangular(A: Shaped, b: "npt.NDArray[Any]", lower: bool = True,
+                       overwrite_A: bool = False, overwrite_b: bool = False,
+                       unit_diagonal: bool = False) -> "npt.NDArray[Any]": ...
+
+
+@overload
+def spsolve_triangular(A: Shaped, b: Any, lower: bool = True, overwrite_A: bool = False,
+                       overwrite_b: bool = False, unit_diagonal: bool = False) -> Any: ...
 
 
 def spsolve_triangular(A: Any, b: Any, lower: bool = True, overwrite_A: bool = False,
@@ -210,8 +225,10 @@ def spsolve_triangular(A: Any, b: Any, lower: bool = True, overwrite_A: bool = F
     >>> tr.spsolve_triangular(sp.csr_array(np.array([[2.0, 0], [1, 4]])), [2.0, 9])
     array([1., 2.])
     """
+    if type(b) is not np.ndarray and is_sparse(b) and not is_sparse(A):
+        raise TypeError(f"A is {named(A)} and b {named(b)}: the order is spsolve_triangular(A, b)")
     right = dense(np.asarray(b) if isinstance(b, (list, tuple)) else b)
-    uplo = "lower" if lower else "upper"
+    uplo: Uplo = "lower" if lower else "upper"
     values = getattr(A, "dtype", None)
     if values is None:
         A = A if hasattr(A, "indptr") else np.asarray(A)
@@ -228,9 +245,14 @@ def spsolve_triangular(A: Any, b: Any, lower: bool = True, overwrite_A: bool = F
         out = right.array
     try:
         x = _solve_host(parts, right, b, out, uplo, unit_diagonal)
-    except StructureError:
+    except StructureError as error:
         clean = _without_zeros(parts, uplo)
         if clean is None:
+            told, remedy, _ = str(error).partition("take that triangle")
+            if remedy:
+                error.args = (f"{told}pass lower={not lower} if A is the other triangle, take one "
+                              "of a general matrix with trireme.triangle, or factor it first "
+                              "(trireme.lu, trireme.ilu0)",)
             raise
         x = _solve_host(clean, right, b, out, uplo, unit_diagonal)
     if type(b) is np.ndarray or not isinstance(b, np.ndarray):
@@ -253,7 +275,7 @@ def _check_shapes(A: Any, right: Dense) -> None:
                          f"is {right.shape}.")
 
 
-def _solve_host(parts: Compressed, right: Dense, b: Any, out: Any, uplo: str, unit: bool) -> Any:
+def _solve_host(parts: Compressed, right: Dense, b: Any, out: Any, uplo: Uplo, unit: bool) -> Any:
     if right.kind == "numpy" and (len(right.shape) == 1 or right.shape[1] == 1) and \
             (right.dtype.kind != "c" or parts.val.dtype.kind == "c"):
         x = _solve_at_once(parts, right, out, uplo, unit)
@@ -262,7 +284,7 @@ def _solve_host(parts: Compressed, right: Dense, b: Any, out: Any, uplo: str, un
     return _solve(parts, right.array if right.kind == "numpy" else b, out, uplo, unit)
 
 
-def _solve_elsewhere(A: Any, b: Any, right: Dense, uplo: str, unit: bool) -> Any:
+def _solve_elsewhere(A: Any, b: Any, right: Dense, uplo: Uplo, unit: bool) -> Any:
     """Of torch, or on a GPU: a plan for this call alone."""
     with Plan(A, uplo, unit_diagonal=unit, solves=1, copy=False) as made:
         x = made.solve(b)

@@ -1,7 +1,7 @@
 """Plans: a system that was analysed once and is solved as often as you like."""
 
 import ctypes as C
-from typing import Any, Dict, Optional
+from typing import TYPE_CHECKING, Any, Dict, Optional, Tuple, overload
 
 import numpy as np
 
@@ -9,12 +9,16 @@ from . import _api
 from ._arrays import (SCALARS, Dense, as_pairs, assign, common_layout, contiguous, dense,
                       give_back, like, stream_address, stream_of)
 from ._context import Lock, context_of
-from ._library import (Progress, Refusal, StructureError, check, library, make_struct, run,
-                       text)
-from ._matrix import Matrix, compressed, copy_of, value_type
+from ._library import Refusal, StructureError, Told, check, library, make_struct, run, text
+from ._matrix import UPLO, Matrix, compressed, copy_of, matrix_of, value_type
 from ._picture import level_picture
+from ._words import (Device, DType, Method, Progress, Shaped, Store, Trans, Uplo, device_name,
+                     exact_type, is_sparse, method_name, named, pick, side, whole)
 
-UPLO = {"lower": _api.TRS_LOWER, "upper": _api.TRS_UPPER}
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    from scipy.sparse.linalg import LinearOperator
+
 TRANS = {"N": _api.TRS_NO_TRANS, "T": _api.TRS_TRANS, "H": _api.TRS_CONJ_TRANS}
 STORE = {"same": _api.TRS_STORE_DEFAULT, "mixed": _api.TRS_STORE_MIXED}
 LONG_ANALYSIS = 2_000_000  # entries from which a call is left to a thread, for Ctrl-C
@@ -23,13 +27,6 @@ LONG_SOLVE = 50_000_000  # entries times right-hand sides
 _ndarray, _byref = np.ndarray, C.byref
 _from_buffer: Any = C.c_char.from_buffer
 _solve = library.trs_solve
-
-
-def pick(table: Dict[str, int], name: str, value: Any) -> int:
-    try:
-        return table[value]
-    except (KeyError, TypeError):
-        raise ValueError(f"{name} is {value!r}: it must be one of {', '.join(table)}") from None
 
 
 class Solver:
@@ -82,6 +79,13 @@ class Solver:
 
     # Solving ---------------------------------------------------------------------------------
 
+    @overload
+    def solve(self, b: "npt.NDArray[Any]",
+              out: "Optional[npt.NDArray[Any]]" = None) -> "npt.NDArray[Any]": ...
+
+    @overload
+    def solve(self, b: Any, out: Any = None) -> Any: ...
+
     def solve(self, b: Any, out: Any = None) -> Any:
         """Solve for one or many right-hand sides.
 
@@ -123,6 +127,9 @@ class Solver:
         return self._solve_any(b, out)
 
     def _solve_any(self, b: Any, out: Any) -> Any:
+        if b is None or is_sparse(b) or isinstance(b, str):
+            raise TypeError(f"b is {named(b)}: a dense array of numbers is wanted, of {self._n} "
+                            f"rows")
         source = dense(b)
         dtype = self._result_type(source.dtype)
         if len(source.shape) not in (1, 2) or source.shape[0] != self._n:
@@ -236,12 +243,12 @@ class Solver:
     # What it is ------------------------------------------------------------------------------
 
     @property
-    def shape(self) -> Any:
+    def shape(self) -> Tuple[int, int]:
         """(n, n)."""
         return (self._n, self._n)
 
     @property
-    def dtype(self) -> Any:
+    def dtype(self) -> "np.dtype[Any]":
         """The type that systems are solved in."""
         return self._dtype
 
@@ -254,7 +261,7 @@ class Solver:
             return struct_dict(info)
 
     @property
-    def levels(self) -> Any:
+    def levels(self) -> "npt.NDArray[np.int64]":
         """Rows in each level: rows of one level can be solved at once."""
         rows, count = C.c_void_p(), C.c_int64()
         with self._lock.lock:
@@ -287,10 +294,17 @@ class Solver:
         return (f"<{type(self).__name__} {self._n} x {self._n}, {self._nnz} entries, "
                 f"{self._dtype}, method {info['method']}, {info['threads']} threads>")
 
-    def _repr_svg_(self) -> str:
+    def picture(self) -> str:
+        """An SVG picture of the rows in each level, which notebooks show for a plan.
+
+        Write it to a file: ``pathlib.Path("levels.svg").write_text(p.picture())``.
+        """
         return level_picture(self.levels)
 
-    def as_linear_operator(self) -> Any:
+    def _repr_svg_(self) -> str:
+        return self.picture()
+
+    def as_linear_operator(self) -> "LinearOperator":
         """SciPy's LinearOperator of the inverse: `M=` of its solvers.
 
         Vectors of a higher precision than the plan's are rounded to it, as preconditioners may.
@@ -321,13 +335,17 @@ def struct_dict(info: Any) -> Dict[str, Any]:
     return {name: v.decode() if isinstance(v, bytes) else v for name, v in values.items()}
 
 
-def make_options(progress: Progress, **fields: Any) -> Any:
-    given = {name: text(v) if name == "method" else v for name, v in fields.items() if v}
-    return make_struct(_api.trs_options, progress=progress.callback, **given)
+def make_options(told: Told, method: Optional[str], nrhs: int, solves: int, **fields: Any) -> Any:
+    name = method_name(method, methods())
+    fields.update(method=None if name is None else text(name), nrhs=whole("nrhs", nrhs),
+                  solves=whole("solves", solves))
+    return make_struct(_api.trs_options, progress=told.callback,
+                       **{name: v for name, v in fields.items() if v})
 
 
-def place_of(device: str, matrix_device: Optional[int]) -> str:
+def place_of(device: Any, matrix_device: Optional[int]) -> str:
     """The device of a plan: that of the matrix where it was left open."""
+    device = device_name(device)
     if matrix_device is None:
         return device
     if device == "auto":
@@ -345,36 +363,38 @@ class Plan(Solver):
     It can be pickled and copied, which keeps matrix and options and analyses again.
     """
 
-    def __init__(self, A: Any, uplo: str = "lower", trans: str = "N", *, unit_diagonal: bool = False,
-                 take_triangle: bool = False, device: str = "auto", threads: Optional[int] = None,
-                 method: Optional[str] = None, nrhs: int = 1, solves: int = 0,
-                 store: str = "same", tune: bool = False, stream: Any = None, dtype: Any = None,
-                 copy: bool = True, progress: Any = None) -> None:
+    def __init__(self, A: Any, uplo: Uplo = "lower", trans: Trans = "N", *,
+                 unit_diagonal: bool = False, take_triangle: bool = False, device: Device = "auto",
+                 threads: Optional[int] = None, method: Optional[Method] = None, nrhs: int = 1,
+                 solves: int = 0, store: Store = "same", tune: bool = False, stream: Any = None,
+                 dtype: Optional[DType] = None, copy: bool = True,
+                 progress: Optional[Progress] = None) -> None:
         self._options: Dict[str, Any] = dict(uplo=uplo, trans=trans, unit_diagonal=unit_diagonal,
                              take_triangle=take_triangle, device=device, threads=threads,
                              method=method, nrhs=nrhs, solves=solves, store=store, tune=tune)
         kind = dict(uplo=pick(UPLO, "uplo", uplo), trans=pick(TRANS, "trans", trans),
                     diag=_api.TRS_UNIT if unit_diagonal else _api.TRS_NONUNIT)
-        parts = A if hasattr(A, "_replace") else compressed(A, dtype)
+        parts = A if hasattr(A, "_replace") else \
+            compressed(A, None if dtype is None else exact_type(dtype))
         if parts.shape[0] != parts.shape[1]:
             raise ValueError(f"A must be a square matrix but its shape is {parts.shape}.")
-        place = place_of(device, parts.val.device)
-        address, told = stream_address(stream), Progress(progress)
-        options = make_options(told, method=method, take_triangle=int(take_triangle), nrhs=nrhs,
-                               solves=solves, store=pick(STORE, "store", store), tune=int(tune),
-                               stream=address)
+        place, address = place_of(device, parts.val.device), stream_address(stream)
+        self._options["device"] = place
         handle = C.c_void_p()
+        with Told(progress, "analysis") as told:
+            options = make_options(told, method, nrhs, solves, take_triangle=int(take_triangle),
+                                   store=pick(STORE, "store", store), tune=int(tune),
+                                   stream=address)
 
-        def analyze() -> Matrix:
-            matrix = Matrix(parts, copy, place)
-            check(library.trs_analyze(C.byref(handle), context_of(place, threads), matrix.handle,
-                                      kind["uplo"], kind["trans"], kind["diag"],
-                                      C.byref(options)), matrix.handle)
-            return matrix
-        matrix = run(analyze, parts.idx.shape[0] >= LONG_ANALYSIS)
-        super().__init__(handle, matrix, parts.shape[0], parts.idx.shape[0], parts.val.dtype,
-                         trans, place.startswith("cuda"), parts.val.device, stream)
-        told.finish()
+            def analyze() -> Matrix:
+                matrix = Matrix(parts, copy, place)
+                check(library.trs_analyze(C.byref(handle), context_of(place, threads),
+                                          matrix.handle, kind["uplo"], kind["trans"], kind["diag"],
+                                          C.byref(options)), matrix.handle)
+                return matrix
+            matrix = run(analyze, parts.idx.shape[0] >= LONG_ANALYSIS)
+            super().__init__(handle, matrix, parts.shape[0], parts.idx.shape[0], parts.val.dtype,
+                             trans, place.startswith("cuda"), parts.val.device, stream)
 
     def update(self, values: Any) -> None:
         """New values in the same pattern.
@@ -394,6 +414,9 @@ class Plan(Solver):
             self._update(values)
 
     def _update(self, values: Any) -> None:
+        if values is None or isinstance(values, str):
+            raise TypeError(f"values is {named(values)}: an array of {self._nnz} numbers or a "
+                            "sparse matrix is wanted")
         if hasattr(values, "indptr") or getattr(values, "layout", None) is not None \
                 and "sparse" in str(values.layout):
             values = self._values_of(compressed(values, self._dtype))
@@ -461,7 +484,27 @@ def _again(form: str, shape: Any, arrays: Any, options: Dict[str, Any]) -> Plan:
     return Plan(Compressed(form, shape, *map(dense, arrays)), **options)
 
 
-def plan(A: Any, uplo: str = "lower", trans: str = "N", **options: Any) -> Plan:
+def _say_which_side(error: StructureError, A: Any, uplo: str) -> None:
+    """The remedies of a wrong side, in this package's words."""
+    told, remedy, _ = str(error).partition("take that triangle")
+    if not remedy:
+        return
+    info, other = make_struct(_api.trs_matrix_info), "upper" if uplo == "lower" else "lower"
+    check(library.trs_matrix_get_info(matrix_of(A).handle, C.byref(info)))
+    if not (info.nlower if uplo == "lower" else info.nupper):
+        told += f"A is {other} triangular, pass uplo=\"{other}\""
+    else:
+        told += (f"pass take_triangle=True to solve with its {uplo} triangle, or factor A first "
+                 "(trireme.lu, trireme.ilu0)")
+    error.args = (told,)
+
+
+def plan(A: Shaped, uplo: Optional[Uplo] = None, trans: Trans = "N", *,
+         lower: Optional[bool] = None, unit_diagonal: bool = False, take_triangle: bool = False,
+         device: Device = "auto", threads: Optional[int] = None, method: Optional[Method] = None,
+         nrhs: int = 1, solves: int = 0, store: Store = "same", tune: bool = False,
+         stream: Any = None, dtype: Optional[DType] = None, copy: bool = True,
+         progress: Optional[Progress] = None) -> Plan:
     """Analyse a triangular system once, to solve it as often as you like.
 
     Parameters
@@ -471,37 +514,42 @@ def plan(A: Any, uplo: str = "lower", trans: str = "N", **options: Any) -> Plan:
         int32 or int64 indices, sorted or not; repeated entries add up.  Other formats are converted
         with a SparseEfficiencyWarning.  float32, float64, complex64 and complex128 are solved as
         they are, integers as float64.
-    uplo : {"lower", "upper"}
-        The triangle that A is.
+    uplo : {"lower", "upper"}, optional
+        The triangle that A is; without it "lower".
     trans : {"N", "T", "H"}
         Solve with A, its transpose, or its conjugate transpose.
+    lower : bool, optional
+        In place of `uplo`, as SciPy's `spsolve_triangular` takes it.
     unit_diagonal : bool, optional
         Take the diagonal for ones, whatever is stored.
     take_triangle : bool, optional
         Use the named triangle of a general matrix; without it entries on the other side are an
         error.
-    device : str, optional
-        "auto", "cpu", "serial", "cuda", "cuda:1", or "cuda:0-3" for several GPUs.
+    device : str, torch.device or cupy.cuda.Device, optional
+        "auto", "cpu", "serial" (one thread of the CPU), "cuda", "cuda:1", or "cuda:0-3" for several
+        GPUs.
     threads : int, optional
         CPU threads; without it `set_num_threads`, TRIREME_NUM_THREADS, or all cores.
     method : str, optional
         A method by name (`trireme.methods()`); without it the one with the lowest estimate.
+        Type checkers take parameters as ``trireme.Name("engine:substitute=0")``.
     nrhs, solves : int, optional
         Right-hand sides expected in a solve, and solves expected (0: many).
     store : {"same", "mixed"}, optional
-        "float": on a GPU, keep off-diagonal values of double systems as floats.
+        "mixed": on a GPU, keep off-diagonal values of double systems as floats.
     tune : bool, optional
         Time the candidates once and keep the fastest: settings on a GPU, methods on a CPU.
     stream : optional
         A stream of CuPy or torch for solves of device arrays; without it they follow the current
         stream of the library that b came from.
     dtype : optional
-        The type to solve in; A's values are converted.
+        The type to solve in, float32, float64, complex64 or complex128; A's values are converted.
     copy : bool, optional
         False: use A's arrays where they lie.  They must then not change while the plan lives.
         Arrays on a GPU are always used where they lie.
     progress : callable or True, optional
-        Called with (phase, done) now and then; True shows a bar where tqdm is there.
+        Called with (phase, done) now and then, from another thread; in a phase that tells nothing
+        for a second the seconds follow its name.  True shows a bar where tqdm is there.
 
     Returns
     -------
@@ -523,7 +571,15 @@ def plan(A: Any, uplo: str = "lower", trans: str = "N", **options: Any) -> Plan:
     >>> x
     array([1., 2.])
     """
-    return Plan(A, uplo, trans, **options)
+    which = side(uplo, lower)
+    try:
+        return Plan(A, which, trans, unit_diagonal=unit_diagonal, take_triangle=take_triangle,
+                    device=device, threads=threads, method=method, nrhs=nrhs, solves=solves,
+                    store=store, tune=tune, stream=stream, dtype=dtype, copy=copy,
+                    progress=progress)
+    except StructureError as error:
+        _say_which_side(error, A, which)
+        raise
 
 
 def methods() -> str:

@@ -2,7 +2,7 @@
 
 import ctypes as C
 import operator
-from typing import Any, Dict, Optional
+from typing import TYPE_CHECKING, Any, Dict, Optional
 
 import numpy as np
 
@@ -11,7 +11,12 @@ from ._arrays import SCALARS, Dense, common_layout, dense, stream_address, whole
 from ._context import Lock, context_of
 from ._library import Refusal, check, library, make_struct, run
 from ._matrix import matrix_of
-from ._plan import LONG_SOLVE, pick, struct_dict
+from ._plan import LONG_SOLVE, struct_dict
+from ._words import Device, Direction, RelaxStore, Shaped, device_name, pick, whole
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    from scipy.sparse.linalg import LinearOperator
 
 STORES = {"mixed": _api.TRS_STORE_MIXED, "double": _api.TRS_STORE_DOUBLE,
           "float": _api.TRS_STORE_FLOAT, "half": _api.TRS_STORE_HALF,
@@ -55,12 +60,29 @@ def _is_bsr(A: Any) -> bool:
     return getattr(A, "format", None) == "bsr"
 
 
-class Relaxation:
-    """Gauss-Seidel by colours on block rows; `trireme.relaxation` makes it."""
+def _copy_of(A: Any) -> Any:
+    """A copy in SciPy's arrays, for pickles; None of a matrix on a GPU."""
+    from scipy.sparse import bsr_array, csc_array, csr_array
+    if _is_bsr(A):
+        return bsr_array((np.array(A.data), np.array(A.indices), np.array(A.indptr)),
+                         shape=A.shape)
+    parts = matrix_of(A).parts
+    if parts.val.device is not None:
+        return None
+    return (csr_array if parts.format == "csr" else csc_array)(
+        tuple(np.array(a.array) for a in (parts.val, parts.idx, parts.ptr)), shape=parts.shape)
 
-    def __init__(self, A: Any, block_size: Optional[int] = None, *, store: str = "mixed",
-                 nrhs: int = 1, balanced: bool = False, colour: Any = None, device: str = "auto",
-                 threads: Optional[int] = None, stream: Any = None) -> None:
+
+class Relaxation:
+    """Gauss-Seidel by colours on block rows; `trireme.relaxation` makes it.
+
+    It can be pickled and copied, which keeps matrix and options and colours again.
+    """
+
+    def __init__(self, A: Any, block_size: Optional[int] = None, *, store: RelaxStore = "mixed",
+                 nrhs: int = 1, balanced: bool = False, colour: Any = None,
+                 device: Device = "auto", threads: Optional[int] = None, stream: Any = None,
+                 copy: bool = True) -> None:
         self._handle, self._lock = C.c_void_p(), Lock()
         self._refusal = Refusal()
         context = context_of(device, threads)
@@ -68,6 +90,9 @@ class Relaxation:
             raise ValueError(f"block_size is {block_size}: it must be from 1 to 32")
         if colour is not None:
             colour = whole_numbers(colour, "colour")
+        self._options: Dict[str, Any] = dict(
+            store=store, nrhs=whole("nrhs", nrhs), balanced=balanced, colour=colour,
+            device=device_name(device), threads=threads)
         options = make_struct(_api.trs_relax_options, store=pick(STORES, "store", store), nrhs=nrhs,
                               balanced=int(balanced),
                               colour=None if colour is None else colour.ctypes.data)
@@ -77,7 +102,8 @@ class Relaxation:
             self._block_size, self._n = blocks.size, blocks.rows * blocks.size
             self._dtype = blocks.val.dtype
             run(lambda: check(library.trs_relax_create_bsr(
-                C.byref(self._handle), context, blocks.described(), C.byref(options))), blocks.val.size >= LONG_SOLVE // 10)
+                C.byref(self._handle), context, blocks.described(), C.byref(options))),
+                blocks.val.size >= LONG_SOLVE // 10)
         else:
             matrix = matrix_of(A.tocsr() if _is_bsr(A) else A, stacklevel=5)
             self._block_size, self._n = block_size or 1, matrix.parts.shape[0]
@@ -86,6 +112,7 @@ class Relaxation:
             run(lambda: check(library.trs_relax_create(
                 C.byref(self._handle), context, matrix.handle, self._block_size,
                 C.byref(options))), matrix.parts.idx.shape[0] >= LONG_SOLVE // 10)
+        self._copies, self._copy = copy, _copy_of(A) if copy else None
         self._stream_kept = stream  # C uses it until the relaxation is destroyed
         if stream is not None:
             check(library.trs_relax_set_stream(self._handle, stream_address(stream)))
@@ -117,8 +144,9 @@ class Relaxation:
                              "wanted")
         return made
 
-    def sweep(self, x: Any, b: Any, sweeps: int = 1, *, direction: str = "forward",
-              omega: float = 1.0, zero: bool = False, residual_every: int = 0) -> Any:
+    def sweep(self, x: Any, b: Any, sweeps: int = 1, *, direction: Direction = "forward",
+              omega: float = 1.0, zero: bool = False,
+              residual_every: int = 0) -> "Optional[npt.NDArray[np.float64]]":
         """Sweep towards the solution of A x = b; x is changed in place.
 
         Parameters
@@ -180,6 +208,7 @@ class Relaxation:
             else:
                 matrix = matrix_of(A, self._dtype)
                 check(library.trs_relax_update(self._ready(), matrix.handle))
+            self._copy = _copy_of(A) if self._copies else None
 
     @property
     def info(self) -> Dict[str, Any]:
@@ -192,16 +221,27 @@ class Relaxation:
             del found[pointer]
         return found
 
-    def as_linear_operator(self, sweeps: int = 1, **options: Any) -> Any:
+    def as_linear_operator(self, sweeps: int = 1, *, direction: Direction = "forward",
+                           omega: float = 1.0) -> "LinearOperator":
         """SciPy's LinearOperator of some sweeps from zero, a preconditioner."""
         from scipy.sparse.linalg import LinearOperator
 
         def apply(v: Any) -> Any:
             b = np.array(v, self._dtype, order="C")
             x = np.zeros_like(b)
-            self.sweep(x, b, sweeps, zero=True, **options)
+            self.sweep(x, b, sweeps, zero=True, direction=direction, omega=omega)
             return x
         return LinearOperator((self._n, self._n), matvec=apply, matmat=apply, dtype=self._dtype)
+
+    def __reduce__(self) -> Any:
+        with self._lock.lock:
+            self._ready()
+            self._refusal.check("relaxation")
+            if self._copy is None:
+                raise TypeError("a relaxation with copy=False, or of a matrix on a GPU, has no copy "
+                                "of the matrix and cannot be pickled: make it with copy=True of a "
+                                "matrix in host memory")
+            return _again, (self._copy, self._block_size, self._options)
 
     def __repr__(self) -> str:
         info = self.info
@@ -209,7 +249,13 @@ class Relaxation:
                 f"{info['colours']} colours, {info['threads']} threads>")
 
 
-def relaxation(A: Any, block_size: Optional[int] = None, **options: Any) -> Relaxation:
+def _again(A: Any, block_size: int, options: Dict[str, Any]) -> Relaxation:
+    return Relaxation(A, block_size, **options)
+
+
+def relaxation(A: Shaped, block_size: Optional[int] = None, *, store: RelaxStore = "mixed",
+               nrhs: int = 1, balanced: bool = False, colour: Any = None, device: Device = "auto",
+               threads: Optional[int] = None, stream: Any = None, copy: bool = True) -> Relaxation:
     """Prepare multicolour Gauss-Seidel relaxation of a block system.
 
     Parameters
@@ -228,9 +274,12 @@ def relaxation(A: Any, block_size: Optional[int] = None, **options: Any) -> Rela
         Your own colouring.
     device, threads, stream : optional
         As `trireme.plan` takes them.
+    copy : bool, optional
+        Keep a copy of A, which pickles of the relaxation need.  Sweeps do not use it.
 
     Returns
     -------
     Relaxation
     """
-    return Relaxation(A, block_size, **options)
+    return Relaxation(A, block_size, store=store, nrhs=nrhs, balanced=balanced, colour=colour,
+                      device=device, threads=threads, stream=stream, copy=copy)

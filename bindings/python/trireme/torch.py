@@ -3,13 +3,15 @@
     x = trireme.torch.solve(L, b)
 
 The gradient of b is L^-H g, that of L's values -(L^-H g) x^H on the pattern of L.
+torch.func, vmap and torch.compile cannot look inside.
 """
 
-from typing import Any, Dict
+from typing import Any, Dict, Optional
 
 import torch
 
 from ._plan import Plan
+from ._words import Device, Method, Store, Trans, named
 
 _FLIP = {"lower": "upper", "upper": "lower"}
 
@@ -67,24 +69,46 @@ class _Solve(torch.autograd.Function):  # type: ignore[misc,unused-ignore]
         values, x = ctx.saved_tensors
         if ctx.options["trans"] == "T":
             raise NotImplementedError("gradients are for trans=\"N\" and \"H\"")
-        L = _with_values(ctx.pattern, values.detach())
         adjoint = dict(ctx.options, trans="H" if ctx.options["trans"] == "N" else "N")
-        g = _run(L, gradient.resolve_conj().contiguous(), adjoint)
+        # By _Solve itself, so that the gradient can be differentiated too.
+        g = _Solve.apply(values, gradient.resolve_conj().contiguous(), ctx.pattern, adjoint)
         wanted, _, _, _ = ctx.needs_input_grad
-        of_values = _gradient_of_values(L, x, g, ctx.options) if wanted else None
+        of_values = _gradient_of_values(ctx.pattern, x, g, ctx.options) if wanted else None
         return of_values, g if ctx.needs_input_grad[1] else None, None, None
 
 
-def solve_values(pattern: Any, values: Any, b: Any, lower: bool = True, trans: str = "N",
-                 unit_diagonal: bool = False, **options: Any) -> Any:
+def _check_tensor(L: Any, name: str) -> None:
+    if not isinstance(L, torch.Tensor):
+        raise TypeError(f"{name} is {named(L)}: a sparse CSR or CSC tensor of torch is wanted, made "
+                        "by torch.sparse_csr_tensor(A.indptr, A.indices, A.data, A.shape)")
+    if L.layout not in (torch.sparse_csr, torch.sparse_csc):
+        raise TypeError(f"{name} is a tensor of layout {L.layout}: make it L.to_sparse_csr()")
+
+
+def _check_dense(x: Any, name: str) -> None:
+    if not isinstance(x, torch.Tensor) or x.is_sparse or x.is_sparse_csr:
+        raise TypeError(f"{name} is {named(x)}: a dense tensor of torch is wanted")
+
+
+def solve_values(pattern: Any, values: Any, b: Any, lower: bool = True, trans: Trans = "N",
+                 unit_diagonal: bool = False, *, device: Device = "auto",
+                 threads: Optional[int] = None, method: Optional[Method] = None, nrhs: int = 1,
+                 solves: int = 1, store: Store = "same", tune: bool = False) -> torch.Tensor:
     """As `solve`, of the matrix with the pattern of one tensor and the values of another."""
-    options = dict(options, uplo="lower" if lower else "upper", trans=trans,
-                   unit_diagonal=unit_diagonal, solves=options.get("solves", 1))
+    _check_tensor(pattern, "pattern")
+    _check_dense(values, "values")
+    _check_dense(b, "b")
+    options: Dict[str, Any] = dict(
+        uplo="lower" if lower else "upper", trans=trans, unit_diagonal=unit_diagonal,
+        device=device, threads=threads, method=method, nrhs=nrhs, solves=solves, store=store,
+        tune=tune)
     return _Solve.apply(values, b, pattern.detach(), options)
 
 
-def solve(L: Any, b: Any, lower: bool = True, trans: str = "N", unit_diagonal: bool = False,
-          **options: Any) -> Any:
+def solve(L: Any, b: Any, lower: bool = True, trans: Trans = "N", unit_diagonal: bool = False, *,
+          device: Device = "auto", threads: Optional[int] = None, method: Optional[Method] = None,
+          nrhs: int = 1, solves: int = 1, store: Store = "same",
+          tune: bool = False) -> torch.Tensor:
     """Solve ``op(L) x = b`` so that torch can differentiate it by L's values and by b.
 
     Parameters
@@ -97,15 +121,17 @@ def solve(L: Any, b: Any, lower: bool = True, trans: str = "N", unit_diagonal: b
         Which triangle, and whether its diagonal is taken for ones.
     trans : {"N", "H", "T"}, optional
         "T" has no gradient.
-    **options
-        Of `trireme.plan`: threads, method.
+    device, threads, method, nrhs, solves, store, tune : optional
+        As `trireme.plan` takes them; solves is 1.
 
     Returns
     -------
     x : tensor of b's shape
     """
+    _check_tensor(L, "L")
     return solve_values(L, _Values.apply(L) if L.requires_grad else L.values(), b, lower, trans,
-                        unit_diagonal, **options)
+                        unit_diagonal, device=device, threads=threads, method=method, nrhs=nrhs,
+                        solves=solves, store=store, tune=tune)
 
 
 class _Values(torch.autograd.Function):  # type: ignore[misc,unused-ignore]
