@@ -204,7 +204,8 @@ static const library *library_for(const trs_unpacker *u) {
   return NULL;
 }
 
-/* The remedy is a command: a tar file would need a second one if only its compression were undone. */
+/* The remedy is a command: a tar file would need a second one if only its compression were undone.
+ */
 static trs_status refuse(const trs_unpacker *u) {
   char word[256];
   const char *path = u->source->reading->path, *file = trs_shell_word(word, sizeof word, path);
@@ -213,7 +214,10 @@ static trs_status refuse(const trs_unpacker *u) {
                   "%s is compressed by %s, which this build lacks: install %s and build Trireme "
                   "again, or %s it first (%s %s)",
                   path, name_of(u), u->gzip ? "zlib1g-dev" : "libzstd-dev",
-                  tar ? "unpack" : "decompress", tar ? "tar xf" : u->gzip ? "gunzip" : "unzstd",
+                  tar ? "unpack" : "decompress",
+                  tar       ? "tar xf"
+                  : u->gzip ? "gunzip"
+                            : "unzstd",
                   file ? file : "FILE");
 }
 

@@ -192,6 +192,8 @@ TABLE = [
     python("too large to be stored as a float: store as double", "tr.relaxation(A)",
            "tr.relaxation(A, store='double')",
            before="A = sp.csr_matrix(np.array([[1e45, 1e40], [1, 1]]))"),
+    python("since it keeps no matrix: make another one of the matrix", "import copy; copy.copy(tr.relaxation(A))",
+           "tr.relaxation(A)", before="A = tr.generate('poisson2d5:5')"),
     # ---- Benchmarks
     cannot("there is no chart of %s's results: leave out --svg", "needs results that take minutes"),
     command("runs on a GPU: leave out --backend cpu", "trireme bench l17 --backend cpu",

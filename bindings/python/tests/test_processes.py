@@ -1,8 +1,10 @@
 """Threads, forks, signals, leaks."""
 
+import copy
 import gc
 import multiprocessing
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -35,6 +37,15 @@ def hammer(work, threads=4):
     for t in crew:
         t.join()
     assert not failures, failures
+
+
+def test_relaxations_are_not_copied():
+    """Two objects would destroy one relaxation of the library."""
+    R = tr.relaxation(L + sp.triu(L.T, 1), store="double")
+    for make in (copy.copy, copy.deepcopy, pickle.dumps):
+        with pytest.raises(TypeError, match="tr.relaxation"):
+            make(R)
+    R.sweep(np.zeros(N), B)
 
 
 def test_threads_on_one_plan():

@@ -99,6 +99,10 @@ class Relaxation:
         if getattr(self, "_handle", None):
             destroy(self._handle)
 
+    def __reduce__(self) -> Any:
+        raise TypeError("a relaxation cannot be copied or pickled, since it keeps no matrix: make "
+                        "another one of the matrix, tr.relaxation(A)")
+
     def _ready(self) -> Any:
         if self._lock.broken:
             raise RuntimeError("the process was forked while another thread was using this "
