@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "io/ending.h"
 #include "io/replace.h"
 #include "leave.h"
@@ -172,7 +173,7 @@ int check_text_writable(const char *path) {
 
 bool names_hdf5(const char *path) {
   const char *dot = strrchr(path, '.');
-  return dot && (!strcmp(dot, ".h5") || !strcmp(dot, ".hdf5"));
+  return dot && (trs_same_letters(dot, ".h5", 4) || trs_same_letters(dot, ".hdf5", 6));
 }
 
 static ssize_t append(void *memory, const char *bytes, size_t count) {

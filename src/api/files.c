@@ -65,6 +65,8 @@ trs_status trs_matrix_open(trs_matrix **T, const char *path, trs_format format, 
   if ((unsigned)format > TRS_CSC || (unsigned)uplo > TRS_UPPER)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is not one of its values",
                     (unsigned)uplo > TRS_UPPER ? "uplo" : "format");
+  if (add_diagonal != 0 && add_diagonal != 1)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "add_diagonal is %d: it must be 0 or 1", add_diagonal);
   if (add_diagonal && uplo == TRS_GENERAL)
     return trs_fail(TRS_ERROR_ARGUMENT, -1,
                     "a diagonal is added to a triangle: uplo must be TRS_LOWER or TRS_UPPER");

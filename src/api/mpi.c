@@ -277,9 +277,10 @@ static trs_status need_plan(const trs_mpi_plan *plan) {
 trs_status trs_mpi_distribute(trs_mpi_plan *plan, int64_t first_row, int64_t rows) {
   trs_status status = TRS_SUCCESS;
   TRS_TRY(need_plan(plan));
-  if (first_row < 0 || rows < 0)
-    status = trs_fail(TRS_ERROR_ARGUMENT, -1, "first_row = %lld, rows = %lld", (long long)first_row,
-                      (long long)rows);
+  const int64_t n = plan->solver.part.layout->n;
+  if (first_row < 0 || rows < 0 || rows > n || (rows && first_row > n - rows))
+    status = trs_fail(TRS_ERROR_ARGUMENT, -1, "first_row = %lld, rows = %lld of the matrix's %lld",
+                      (long long)first_row, (long long)rows, (long long)n);
   TRS_TRY(trs_ranks_agree(&plan->ranks, status));
   return trs_grid_solver_distribute(&plan->solver, first_row, rows);
 }
@@ -340,6 +341,11 @@ void trs_mpi_plan_destroy(trs_mpi_plan *plan) {
 trs_status trs_mpi_agree(MPI_Comm comm, trs_status status) {
   trs_ranks ranks;
   trs_failure own = {0};
+  if ((unsigned)status > TRS_ERROR_INTERNAL)
+    status =
+        trs_fail(TRS_ERROR_ARGUMENT, -1, "status = %d is not one of trs_status's", (int)status);
+  else if (status && status != trs_last_error()->status) /* a failure of the caller's own */
+    (void)trs_fail(status, -1, "%s", trs_status_name(status));
   if (status) trs_failure_get(&own);
   TRS_TRY(trs_ranks_open_mpi(&ranks, comm, 0));
   if (status) trs_failure_set(&own);

@@ -197,7 +197,7 @@ trs_status trs_mpi_relax_sweep(trs_mpi_relaxation *R, void *x, int64_t ldx, cons
   trs_status status = trs_refusal_check(&R->refusal, "relaxation");
   if (!status) status = trs_relax_complete(&complete, options);
   if (!status && Q->dealt && Q->ranks.rank) {
-    if (nrhs < 0) status = trs_fail(TRS_ERROR_ARGUMENT, -1, "nrhs is %lld", (long long)nrhs);
+    status = trs_rhs_make(&rhs, 0, Q->R->scalar, x, ldx, b, ldb, nrhs, layout);
   } else if (!status) {
     status = trs_rhs_make(&rhs, rows * Q->R->block, Q->R->scalar, x, ldx, b, ldb, nrhs, layout);
   }

@@ -299,7 +299,8 @@ static trs_status make_state(trs_ranks *ranks, double limit) {
 
 /* Every rank finds these alone, before it waits for another.  MPI ends the program for a handle
  * that is none, such as that of a communicator that was freed, unless its handlers of errors
- * return. */
+ * return.  A handle of Open MPI is an address, and MPI's check may accept what lies there after the
+ * communicator was freed; the table of Fortran's numbers then no longer has that address. */
 static trs_status check_communicator(MPI_Comm comm) {
   MPI_Comm own[2] = {MPI_COMM_WORLD, MPI_COMM_SELF};
   MPI_Errhandler before[2];
@@ -316,7 +317,8 @@ static trs_status check_communicator(MPI_Comm comm) {
     MPI_Comm_get_errhandler(own[k], &before[k]);
     MPI_Comm_set_errhandler(own[k], MPI_ERRORS_RETURN);
   }
-  const int code = MPI_Comm_test_inter(comm, &inter);
+  const bool known = MPI_Comm_f2c(MPI_Comm_c2f(comm)) == comm;
+  const int code = known ? MPI_Comm_test_inter(comm, &inter) : MPI_ERR_COMM;
   for (int k = 0; k < 2; k++) {
     MPI_Comm_set_errhandler(own[k], before[k]);
     MPI_Errhandler_free(&before[k]);

@@ -26,7 +26,10 @@ static const uint64_t powers_of_ten[] = {1,      10,      100,      1000,     10
 
 static bool is_digit(char c) { return (unsigned char)(c - '0') < 10; }
 
-/* e, or d as Fortran writes doubles. */
+static bool is_sign(char c) { return c == '-' || c == '+'; }
+
+/* e, or d as Fortran writes doubles.  Fortran leaves the letter out before three digits: 0.5-100.
+ */
 static bool begins_exponent(char c) { return (unsigned)((c | 0x20) - 'd') < 2; }
 
 /* Appends digits to *w, which wraps after 19 of them; returns the end of the digits. */
@@ -161,7 +164,7 @@ static __attribute__((noinline)) double long_significand(const char *begin, cons
   return below == above ? from_bits(below) : decide(begin, end, exponent);
 }
 
-/* Reads [+-] digits after an e or d; saturates. */
+/* Reads [+-] digits after an e or d, or in its place; saturates. */
 static __attribute__((noinline)) const char *read_exponent(const char *text, int64_t *exponent) {
   bool negative = *text == '-';
   text += *text == '-' || *text == '+';
@@ -181,7 +184,8 @@ const char *trs_parse_real(const char *text, double *value) {
   int64_t q = 0, exponent = 0;
   text = append_digits(text, &w);
   int64_t count = text - begin;
-  if (*text == '.') {
+  const bool point = *text == '.';
+  if (point) {
     const char *fraction = ++text;
     text = append_digits(text, &w);
     q = fraction - text;
@@ -189,8 +193,8 @@ const char *trs_parse_real(const char *text, double *value) {
   }
   if (count == 0) return NULL;
   const char *end = text;
-  if (begins_exponent(*text)) {
-    text = read_exponent(text + 1, &exponent);
+  if (begins_exponent(*text) || (point && is_sign(*text))) {
+    text = read_exponent(text + !is_sign(*text), &exponent);
     if (!text) return NULL;
     q += exponent;
   }
@@ -206,7 +210,8 @@ bool trs_is_real(const char *text) {
   int64_t points = 0, exponent;
   for (; is_digit(*text) || (*text == '.' && points == 0); text++) points += *text == '.';
   if (text - begin - points == 0) return false;
-  if (begins_exponent(*text)) text = read_exponent(text + 1, &exponent);
+  if (begins_exponent(*text) || (points && is_sign(*text)))
+    text = read_exponent(text + !is_sign(*text), &exponent);
   return text && (*text == '\0' || strchr(" \t\r\n", *text));
 }
 

@@ -223,11 +223,11 @@ static bool acts_for_owners(void) {
   return set[CAP_TO_INDEX(CAP_FOWNER)].effective & CAP_TO_MASK(CAP_FOWNER);
 }
 
-/* The kernel's reasons to refuse a rename onto an existing file in a folder in which files may be
- * created: 0, or errno's value. */
-static int refuses_rename(const trs_replace *output, const struct stat *about) {
+/* The kernel's reasons to refuse a rename in a folder in which files may be created: 0, or errno's
+ * value.  old: the file to be replaced, or NULL. */
+static int refuses_rename(const trs_replace *output, const struct stat *old) {
   struct statx file, folder;
-  if (!statx(output->folder, output->name, 0, STATX_BASIC_STATS, &file)) {
+  if (old && !statx(output->folder, output->name, 0, STATX_BASIC_STATS, &file)) {
     if (file.stx_attributes & (STATX_ATTR_IMMUTABLE | STATX_ATTR_APPEND)) return EPERM;
 #ifdef STATX_ATTR_MOUNT_ROOT
     if (file.stx_attributes & STATX_ATTR_MOUNT_ROOT) return EBUSY;
@@ -237,7 +237,8 @@ static int refuses_rename(const trs_replace *output, const struct stat *about) {
     if (folder.stx_attributes & STATX_ATTR_APPEND) return EPERM;
     const bool sticky = folder.stx_mode & S_ISVTX;
     const uid_t me = geteuid();
-    if (sticky && about->st_uid != me && folder.stx_uid != me && !acts_for_owners()) return EPERM;
+    if (old && sticky && old->st_uid != me && folder.stx_uid != me && !acts_for_owners())
+      return EPERM;
   }
   return 0;
 }
@@ -304,7 +305,7 @@ static int begin_replacing(trs_replace *output) {
   if (!exists && errno != ENOENT) return failure();
   if (exists && S_ISDIR(about.st_mode)) return EISDIR;
   if (!exists && !*output->name) return EISDIR;
-  if (exists) error = refuses_rename(output, &about);
+  error = refuses_rename(output, exists ? &about : NULL);
   return error ? error : create_temporary(output, exists ? &about : NULL);
 }
 
@@ -319,8 +320,18 @@ static int open_target(trs_replace *output) {
   return error;
 }
 
+/* A device without a driver, such as /dev/tty without a terminal, and a socket show only when they
+ * are opened.  A pipe is not opened: its reader would see it close. */
 static int check_itself(const trs_replace *output) {
-  if (output->number < 0) return access(output->path, W_OK) ? failure() : 0;
+  struct stat about;
+  if (output->number < 0) {
+    if (access(output->path, W_OK)) return failure();
+    if (output->open_file || stat(output->target, &about) || S_ISFIFO(about.st_mode)) return 0;
+    int fd = open(output->target, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (fd < 0) return failure();
+    close(fd);
+    return 0;
+  }
   int flags = fcntl(output->number, F_GETFL);
   return flags >= 0 && (flags & O_ACCMODE) != O_RDONLY ? 0 : EBADF;
 }

@@ -140,6 +140,8 @@ trs_status trs_matrix_triangle(trs_matrix **T, const trs_matrix *A, trs_uplo upl
   *T = NULL;
   if (uplo != TRS_LOWER && uplo != TRS_UPPER)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "uplo must be TRS_LOWER or TRS_UPPER");
+  if (add_diagonal != 0 && add_diagonal != 1)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "add_diagonal is %d: it must be 0 or 1", add_diagonal);
   TRS_TRY(trs_matrix_need_host(A, "trs_matrix_triangle"));
   if (A->nrows != A->ncols)
     return trs_fail(TRS_ERROR_STRUCTURE, -1, "the matrix is %lld x %lld, not square",

@@ -183,7 +183,7 @@ static bool contains(const char *text, const char *word) {
 }
 
 static bool speaks_of_memory(const char *said) {
-  return contains(said, "memory") || contains(said, "alloc");
+  return contains(said, "memory") || contains(said, "alloc") || contains(said, "map segment");
 }
 
 /* What else than the machine limits the memory of the process. */

@@ -209,6 +209,7 @@ int main(int count, char **words) {
   snprintf(where, sizeof where, "threads:%ld", 3 + number % 4);
   for (int i = 0; i < MOST; i++) b[i] = 1;
   check_allocations();
+  check("a_small_stack_for_everything", in_thread(use_and_judge, 65536) == 0);
   check("everything_in_this_thread", use(&made) == TRS_SUCCESS);
   check("the_smallest_stack", in_thread(solve_and_fail, PTHREAD_STACK_MIN) == 0);
   check_signals();

@@ -171,4 +171,15 @@ TEST(leaves_of_a_tree_are_a_power_of_two) {
   }
 }
 
+TEST(flags_that_are_arguments_are_0_or_1) {
+  static const int wrong[] = {-1, 2, INT32_MAX, INT32_MIN};
+  trs_matrix *made;
+  for (size_t k = 0; k < COUNT(wrong); k++) {
+    assert_failure(TRS_ERROR_ARGUMENT, "add_diagonal is",
+                   trs_matrix_triangle(&made, A, TRS_LOWER, wrong[k]));
+    assert_failure(TRS_ERROR_ARGUMENT, "add_diagonal is",
+                   trs_matrix_open(&made, "/nowhere", TRS_CSR, TRS_LOWER, wrong[k], NULL));
+  }
+}
+
 const test_program program = {.begin = start, .end = stop};

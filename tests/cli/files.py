@@ -22,6 +22,12 @@ run("solve", "gen:poisson2d5:9", "--uplo", "lower", "-o", "x.mtx")
 check("solve to standard output", o.code == 0 and o.out == read("x.mtx").decode() and "backward" in o.err, o)
 o = run("relax", "gen:poisson2d5:9", "-o", "-")
 check("relax to standard output", o.code == 0 and o.out.startswith("%%MatrixMarket"), o)
+for ending in (".h5", ".H5", ".Hdf5"):
+    for command in ("solve", "relax"):
+        refuses(f"{command} to {ending}: told before the work", 2, "as Matrix Market", command, "missing.mtx",
+                "-o", f"x{ending}")
+refuses("an ending in capitals of a format that is not written", 2, ".NPZ files are not written",
+        "solve", "missing.mtx", "-o", "x.NPZ")
 for words in (["gen", "poisson2d5:300"], ["solve", "gen:poisson2d5:300", "--uplo", "lower"],
               ["relax", "gen:poisson2d5:300"]):
     read_end, write_end = os.pipe()

@@ -170,13 +170,12 @@ TEST(thousands_of_digits) {
 }
 
 TEST(exponents_of_fortran) {
-  static const char *const texts[][2] = {{"1.5D0", "1.5"},
-                                         {"1.5d+03", "1.5e3"},
-                                         {"-.25D-10", "-.25e-10"},
-                                         {"1D308", "1e308"},
-                                         {"4.9D-324", "4.9e-324"},
-                                         {"1.d1 ", "1.e1 "},
-                                         {"123456789012345678901D-5", "123456789012345678901e-5"}};
+  static const char *const texts[][2] = {
+      {"1.5D0", "1.5"},         {"1.5d+03", "1.5e3"},
+      {"-.25D-10", "-.25e-10"}, {"1D308", "1e308"},
+      {"4.9D-324", "4.9e-324"}, {"1.d1 ", "1.e1 "},
+      {"0.5-100", "0.5e-100"},  {"-1.25+100 ", "-1.25e100 "},
+      {"7.-12\n", "7.e-12\n"},  {"123456789012345678901D-5", "123456789012345678901e-5"}};
   for (size_t k = 0; k < COUNT(texts); k++) {
     double value = 0, expected = 1;
     size_t length, expected_length;
@@ -185,7 +184,7 @@ TEST(exponents_of_fortran) {
     assert_true(value == expected);
     assert_int_equal(texts[k][0][length], texts[k][1][expected_length]);
   }
-  static const char *const bad[] = {"1D", "1D+", "D5", "1.5D309"};
+  static const char *const bad[] = {"1D", "1D+", "D5", "1.5D309", "1.5-", "1.5+-3", "1.5+309"};
   for (size_t k = 0; k < COUNT(bad); k++) {
     double value;
     size_t length;

@@ -11,7 +11,9 @@
 #include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -134,7 +136,7 @@ TEST(paths_that_cannot_be_written) {
 }
 
 TEST(endings_that_promise_another_format_are_refused) {
-  static const char *const others[] = {"a.mtx.bz2", "a.mtx.xz", "a.bsp", "a.mat"};
+  static const char *const others[] = {"a.mtx.BZ2", "a.mtx.xz", "a.bsp", "a.mat"};
   double x[2] = {1, 2};
   int files = scratch_count();
   for (int k = 0; k < 4; k++) {
@@ -146,16 +148,36 @@ TEST(endings_that_promise_another_format_are_refused) {
   assert_int_equal(scratch_count(), files);
 }
 
+static const char *scratch_pipe(const char *name) {
+  const char *path = scratch(name);
+  assert_int_equal(mkfifo(path, 0600), 0);
+  return path;
+}
+
+/* A socket on which nobody listens. */
+static const char *scratch_socket(const char *name) {
+  struct sockaddr_un address = {.sun_family = AF_UNIX};
+  const char *path = scratch(name);
+  int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+  snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
+  assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof address), 0);
+  close(fd);
+  return path;
+}
+
 TEST(what_can_be_written_is_told_before) {
   char path[600], before[600], longest[PATH_MAX + 2] = "";
   const char *link = scratch("ahead.mtx");
   snprintf(path, sizeof path, "%s/x", scratch("missing"));
   assert_int_equal(symlink("not_yet.mtx", link), 0);
-  int files = scratch_count();
+  int files = scratch_count() + 2;
   assert_int_equal(trs_replace_check(scratch("new.mtx")), 0);
   assert_int_equal(trs_replace_check(scratch_text("a.mtx", "old")), 0);
   assert_int_equal(trs_replace_check(link), 0);
   assert_int_equal(trs_replace_check("/dev/null"), 0);
+  assert_int_equal(trs_replace_check(scratch_pipe("unread")),
+                   0); /* nobody reads: it does not wait */
+  assert_int_equal(trs_replace_check(scratch_socket("unheard")), ENXIO);
   assert_non_null(getcwd(before, sizeof before));
   assert_int_equal(chdir(scratch("")), 0);
   int here = trs_replace_check("here.mtx");
@@ -283,12 +305,12 @@ TEST(access_lists_stay) {
   assert_int_equal(removexattr(scratch(""), of_new), 0);
 }
 
-/* chattr +i */
-static bool set_immutable(const char *path, bool on) {
+/* chattr +i, +a */
+static bool set_flag(const char *path, long flag, bool on) {
   long flags = 0;
   int fd = open(path, O_RDONLY);
   bool good = fd >= 0 && !ioctl(fd, FS_IOC_GETFLAGS, &flags);
-  flags = on ? flags | FS_IMMUTABLE_FL : flags & ~FS_IMMUTABLE_FL;
+  flags = on ? flags | flag : flags & ~flag;
   good = good && !ioctl(fd, FS_IOC_SETFLAGS, &flags);
   if (fd >= 0) close(fd);
   return good;
@@ -296,13 +318,28 @@ static bool set_immutable(const char *path, bool on) {
 
 TEST(immutable_files_are_told_before) {
   const char *path = scratch_text("immutable.mtx", "old");
-  if (!set_immutable(path, true)) skip_test("files cannot be made immutable here");
+  if (!set_flag(path, FS_IMMUTABLE_FL, true)) skip_test("files cannot be made immutable here");
   int error = trs_replace_check(path);
   trs_status status = write_text("new", 3, path);
-  assert_true(set_immutable(path, false));
+  assert_true(set_flag(path, FS_IMMUTABLE_FL, false));
   assert_int_equal(error, EPERM);
   assert_int_equal(status, TRS_ERROR_FILE);
   assert_content(path, "old");
+}
+
+/* Files may be created in it and not renamed. */
+TEST(a_folder_to_append_to_is_told_before) {
+  char path[600];
+  const char *folder = scratch("appended");
+  assert_int_equal(mkdir(folder, 0700), 0);
+  snprintf(path, sizeof path, "%s/new.mtx", folder);
+  if (!set_flag(folder, FS_APPEND_FL, true)) skip_test("folders cannot be append-only here");
+  int error = trs_replace_check(path);
+  trs_status status = write_text("new", 3, path);
+  assert_true(set_flag(folder, FS_APPEND_FL, false));
+  assert_int_equal(error, EPERM);
+  assert_int_equal(status, TRS_ERROR_FILE);
+  assert_int_equal(rmdir(folder), 0);
 }
 
 TEST(names_that_are_too_long_are_told_before) {

@@ -91,6 +91,29 @@ static void plans_are_not_used(int odd) {
   REFUSED("NULL", trs_mpi_refine(plan, x, N, NULL, NULL, b, N, 1, TRS_COL_MAJOR, but(A, odd), 1));
 }
 
+/* Rows that are not the matrix's, and sums that 64 bits do not hold. */
+static void distributions_are_checked(void) {
+  REFUSED("of the matrix's", trs_mpi_distribute(plan, INT64_MAX, INT64_MAX));
+  REFUSED("of the matrix's", trs_mpi_distribute(plan, 1, N));
+  if (size > 1) REFUSED("those of rank 1 do not begin", trs_mpi_distribute(plan, 0, N));
+  must(trs_mpi_distribute(plan, 0, rank ? 0 : N), "rows on rank 0");
+}
+
+static void layouts_are_checked(int odd) {
+  const trs_layout other = odd < 0 || rank == odd ? (trs_layout)2 : TRS_COL_MAJOR;
+  REFUSED("layout", trs_mpi_solve(plan, x, N, b, N, 1, other));
+  must(trs_mpi_relax_update(R, A), "an update after those that failed");
+  REFUSED("layout", trs_mpi_relax_sweep(R, x, N, b, N, 1, other, NULL));
+}
+
+/* A status that no call in this thread has returned has no message of its own. */
+static void statuses_are_told(void) {
+  const int who = size - 1;
+  REFUSED("status = 77", trs_mpi_agree(MPI_COMM_WORLD, rank == who ? (trs_status)77 : TRS_SUCCESS));
+  trs_status status = trs_mpi_agree(MPI_COMM_WORLD, rank == who ? TRS_ERROR_FILE : TRS_SUCCESS);
+  if (!fails(status, TRS_ERROR_FILE, "file error")) good = 0;
+}
+
 static void relaxations_refuse(int odd) {
   static const int64_t ptr[N + 1];
   static const int32_t idx[1];
@@ -219,6 +242,11 @@ static void communicators_are_checked(void) {
   MPI_Comm_free(&freed);
   REFUSED("MPI_COMM_NULL", trs_mpi_agree(freed, TRS_SUCCESS));
   REFUSED("comm is", trs_mpi_agree_f(number, TRS_SUCCESS));
+  MPI_Comm_dup(MPI_COMM_WORLD, &freed);
+  const MPI_Comm kept = freed; /* a handle that still looks like one */
+  MPI_Comm_free(&freed);
+  REFUSED("it was freed", trs_mpi_agree(kept, TRS_SUCCESS));
+  REFUSED("it was freed", trs_mpi_analyze(&made, kept, NULL, F, TRS_NO_TRANS, NULL));
 }
 
 static void set_up(void) {
@@ -250,7 +278,10 @@ int main(int argc, char **argv) {
   for (int odd = -1; odd < size; odd++) {
     plans_are_not_used(odd);
     relaxations_refuse(odd);
+    layouts_are_checked(odd);
   }
+  distributions_are_checked();
+  statuses_are_told();
   conclude("plans and relaxations refuse NULL");
   trs_mpi_plan *made;
   for (int odd = -1; odd < size; odd++) plans_are_not_made(odd);

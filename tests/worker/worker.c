@@ -93,6 +93,7 @@ TEST(what_ends_it_is_named) {
   } ends[] = {
       {"exit", TRS_ERROR_INTERNAL, "METIS ended its process with exit status 7: no more of this"},
       {"memory", TRS_ERROR_MEMORY, "METIS ran out of memory: malloc fails"},
+      {"mapping", TRS_ERROR_MEMORY, "METIS ran out of memory: x.so: failed to map segment"},
       {"abort", TRS_ERROR_INTERNAL, "METIS ended with signal 6 (Aborted)"},
       {"kill", TRS_ERROR_INTERNAL, "METIS ended with signal 9 (Killed): it was killed, perhaps"},
       {"fault", TRS_ERROR_INTERNAL, "METIS ended with signal 11 (Segmentation fault)"},

@@ -14,7 +14,7 @@ typedef struct share {
 static void follow(const share *of, int size, int64_t *first) {
   first[0] = of[0].first;
   for (int r = 0; r < size; r++) {
-    if (r && of[r].rows && of[r].first != first[r]) first[0] = -1 - r;
+    if (r && of[r].rows && of[r].first != first[r] && first[0] >= 0) first[0] = -1 - r;
     first[r + 1] = r ? first[r] + of[r].rows : of[r].rows;
   }
 }
