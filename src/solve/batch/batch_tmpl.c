@@ -4,7 +4,8 @@
 #define PARTS (1 + IS_COMPLEX)
 #define LANES ((int)(TRS_BATCH_BYTES / sizeof(REAL)))
 #define VECTORS ((int)(TRS_BATCH_BYTES / TRS_VECTOR_BYTES))
-#define NUMBER ((int64_t)PARTS * LANES) /* reals of a number of the group */
+#define NUMBER ((int64_t)PARTS * LANES)               /* reals of a number of the group */
+#define SIDE ((int)(TRS_VECTOR_BYTES / sizeof(REAL))) /* of a square of reals in registers */
 
 typedef REAL NAME(lanes_vector)
     __attribute__((vector_size(TRS_VECTOR_BYTES), aligned(sizeof(REAL)), __may_alias__));
@@ -71,6 +72,45 @@ TRS_INLINE SCALAR NAME(number_at)(const REAL *from, int lane) {
   return value;
 }
 
+/* ---- Squares: SIDE reals of SIDE systems, transposed in registers ---- */
+
+TRS_INLINE void NAME(turn_square)(NAME(lanes_vector) * r) {
+  _Generic((REAL)0, float : trs_transpose_float, double : trs_transpose_double)((void *)r);
+}
+
+/* SIDE consecutive reals of each system, the caller's `from` of the group's first system being
+ * `next` scalars from that of the second: real m at to[m * LANES], lanes first .. first + SIDE - 1.
+ */
+TRS_INLINE void NAME(take_square)(REAL *to, int64_t step, const SCALAR *from, int64_t next,
+                                  int64_t m, int first) {
+  NAME(lanes_vector) r[SIDE];
+  for (int l = 0; l < SIDE; l++)
+    r[l] = *(const NAME(lanes_vector) *)((const REAL *)(from + (first + l) * next) + m);
+  NAME(turn_square)(r);
+  for (int k = 0; k < SIDE; k++) {
+    const int64_t i = (m + k) / PARTS, c = (m + k) % PARTS;
+    *(NAME(lanes_vector) *)(to + i * step + c * LANES + first) = r[k];
+  }
+}
+
+TRS_INLINE void NAME(give_square)(SCALAR *to, int64_t next, const REAL *from, int64_t step,
+                                  int64_t m, int first) {
+  NAME(lanes_vector) r[SIDE];
+  for (int k = 0; k < SIDE; k++) {
+    const int64_t i = (m + k) / PARTS, c = (m + k) % PARTS;
+    r[k] = *(const NAME(lanes_vector) *)(from + i * step + c * LANES + first);
+  }
+  NAME(turn_square)(r);
+  for (int l = 0; l < SIDE; l++)
+    *(NAME(lanes_vector) *)((REAL *)(to + (first + l) * next) + m) = r[l];
+}
+
+/* The numbers of `count` that whole squares have, of a full group. */
+TRS_INLINE int64_t NAME(in_squares)(const trs_batch_group *G, int64_t count) {
+  if (!TRS_TRANSPOSES || G->count < LANES) return 0;
+  return count * PARTS / SIDE * SIDE / PARTS;
+}
+
 /* ---- Values ---- */
 
 TRS_INLINE SCALAR NAME(value_of)(const trs_batch_source *source, const SCALAR *val, int64_t p) {
@@ -87,7 +127,11 @@ static void NAME(batch_fill)(const trs_batch_group *G, const trs_batch_source *s
   const trs_system *S = G->S;
   const bool prefix = trs_system_prefix(S);
   REAL *to = G->val;
-  for (int64_t first = 0; first < S->nnz; first += PIECE) {
+  const int64_t squares = source->from || S->conj ? 0 : NAME(in_squares)(G, S->nnz);
+  for (int64_t m = 0; m < squares * PARTS; m += SIDE)
+    for (int l = 0; l < LANES; l += SIDE)
+      NAME(take_square)(to, NUMBER, source->val, source->stride, m, l);
+  for (int64_t first = squares; first < S->nnz; first += PIECE) {
     const int64_t end = first + PIECE < S->nnz ? first + PIECE : S->nnz;
     for (int l = 0; l < LANES; l++) {
       const SCALAR *val = (const SCALAR *)source->val + l * source->stride;
@@ -120,9 +164,17 @@ enum { NAME(rows_at_once) = 16 };
 /* b to work: number (i, t) at work[(i * width + t) * NUMBER]. */
 TRS_INLINE void NAME(take_b)(const trs_batch_group *G, const trs_rhs *R, int64_t next, int64_t r,
                              int width) {
-  const int64_t n = G->S->n;
+  const int64_t n = G->S->n, squares = R->b_row == 1 ? NAME(in_squares)(G, n) : 0;
   REAL *work = G->work;
-  for (int64_t first = 0; first < n; first += NAME(rows_at_once)) {
+  for (int t = 0; t < width; t++) {
+    const SCALAR *b = (const SCALAR *)R->b + (r + t) * R->b_col;
+    for (int64_t m = 0; m < squares * PARTS; m += SIDE)
+      for (int l = 0; l < LANES; l += SIDE) {
+        REAL *to = work + t * NUMBER;
+        NAME(take_square)(to, width * NUMBER, b, next, m, l);
+      }
+  }
+  for (int64_t first = squares; first < n; first += NAME(rows_at_once)) {
     const int64_t end = first + NAME(rows_at_once) < n ? first + NAME(rows_at_once) : n;
     for (int t = 0; t < width; t++)
       for (int l = 0; l < LANES; l++) {
@@ -138,7 +190,18 @@ TRS_INLINE void NAME(put_x)(const trs_batch_group *G, const trs_rhs *R, int64_t 
                             int width) {
   const int64_t n = G->S->n;
   const REAL *work = G->work;
-  for (int64_t first = 0; first < n; first += NAME(rows_at_once)) {
+  bool all = R->x_row == 1;
+  for (int l = 0; l < G->count; l++) all = all && G->row[l] < 0;
+  const int64_t squares = all ? NAME(in_squares)(G, n) : 0;
+  for (int t = 0; t < width; t++) {
+    SCALAR *x = (SCALAR *)R->x + (r + t) * R->x_col;
+    for (int64_t m = 0; m < squares * PARTS; m += SIDE)
+      for (int l = 0; l < LANES; l += SIDE) {
+        const REAL *from = work + t * NUMBER;
+        NAME(give_square)(x, next, from, width * NUMBER, m, l);
+      }
+  }
+  for (int64_t first = squares; first < n; first += NAME(rows_at_once)) {
     const int64_t end = first + NAME(rows_at_once) < n ? first + NAME(rows_at_once) : n;
     for (int t = 0; t < width; t++)
       for (int l = 0; l < G->count; l++) {
@@ -234,3 +297,4 @@ static void NAME(batch_solve)(const trs_batch_group *G, const trs_rhs *rhs, int6
 #undef LANES
 #undef VECTORS
 #undef NUMBER
+#undef SIDE

@@ -4,7 +4,7 @@
 #include <float.h>
 #include <math.h>
 
-#include "plan/wide.h"
+#include "solve/batch/transpose.h"
 
 #define TRS_TEMPLATE "solve/batch/batch_tmpl.c"
 #include "base/instantiate.h"
