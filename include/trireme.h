@@ -661,6 +661,58 @@ TRS_API trs_status trs_plan_set_streams(trs_plan *plan, void *const *streams);
  * solve passed its limit.  CPU plans return at once. */
 TRS_API trs_status trs_plan_wait(trs_plan *plan);
 
+/* ---- Batches -------------------------------------------------------------------------------- */
+
+/* Many systems op(T) x = b with one pattern, each with values and right-hand sides of its own. */
+typedef struct trs_batch trs_batch;
+
+typedef struct trs_batch_options {
+  size_t struct_size;
+  int take_triangle; /* 1: a matrix with entries on both sides is not an error; as in trs_options */
+  int64_t nrhs;      /* right-hand sides per system in a solve; with 4 or more the workspace has
+                        room for four at a time; any number is solved */
+} trs_batch_options;
+
+/* A batch of `count` systems with the pattern of the triangle uplo of A, a matrix in host memory
+ * whose values are not used.  It serves one call at a time, on the threads of a context of "auto",
+ * "serial" or "threads"; other contexts are TRS_ERROR_UNSUPPORTED.  Systems are solved in groups of
+ * as many as 64 bytes have numbers: 8 in double, 16 in float. */
+TRS_API trs_status trs_batch_create(trs_batch **B, trs_context *ctx, const trs_matrix *A,
+                                    trs_uplo uplo, trs_trans trans, trs_diag diag, int64_t count,
+                                    const trs_batch_options *options);
+
+/* Destroys a batch.  NULL is ignored. */
+TRS_API void trs_batch_destroy(trs_batch *B);
+
+/* The values of all systems, which are copied: those of system s begin at val + s * stride_val
+ * elements, in the order of the arrays that A was created from.  stride_val 0: they follow each
+ * other.
+ *   TRS_ERROR_ZERO_PIVOT and TRS_ERROR_NOT_FINITE name the first system with an unusable diagonal
+ * entry, and its row.  All other systems have their values, and solves of the batch give their x;
+ * they end with the same error, and x of the systems at fault is NaN. */
+TRS_API trs_status trs_batch_update(trs_batch *B, const void *val, int64_t stride_val);
+
+/* x = op(T)^-1 b in each system.  Right-hand sides of system s begin at b + s * stride_b elements,
+ * with ldb, nrhs and layout as in trs_solve; x likewise.  stride 0: systems follow each other.  x
+ * may be b, with the same ld and stride; else their address ranges must not meet.
+ *   The call allocates nothing.  The bits of a system's x depend on its own values and b alone: not
+ * on the other systems, on count, nrhs or threads, or on strides, layout and addresses. */
+TRS_API trs_status trs_batch_solve(trs_batch *B, void *x, int64_t ldx, int64_t stride_x,
+                                   const void *b, int64_t ldb, int64_t stride_b, int64_t nrhs,
+                                   trs_layout layout);
+
+typedef struct trs_batch_info {
+  size_t struct_size;
+  int64_t n, nnz;      /* rows and entries of a system */
+  int64_t count;       /* systems */
+  int systems_at_once; /* of a group */
+  int threads;         /* at most, of a solve */
+  int64_t bytes;       /* memory beside the pattern */
+} trs_batch_info;
+
+/* Facts of a batch. */
+TRS_API trs_status trs_batch_get_info(const trs_batch *B, trs_batch_info *info);
+
 /* ---- Relaxation ----------------------------------------------------------------------------- */
 
 /* Multicolour point-implicit relaxation of A x = b (W21, Algorithm 1).  A is split into its

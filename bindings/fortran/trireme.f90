@@ -247,6 +247,22 @@ module trireme
     integer(c_int64_t) :: ncolumns = 0
   end type trs_plan_share
 
+  type, bind(C) :: trs_batch_options
+    integer(c_size_t) :: struct_size = 24_c_size_t
+    integer(c_int) :: take_triangle = 0
+    integer(c_int64_t) :: nrhs = 0
+  end type trs_batch_options
+
+  type, bind(C) :: trs_batch_info
+    integer(c_size_t) :: struct_size = 48_c_size_t
+    integer(c_int64_t) :: n = 0
+    integer(c_int64_t) :: nnz = 0
+    integer(c_int64_t) :: count = 0
+    integer(c_int) :: systems_at_once = 0
+    integer(c_int) :: threads = 0
+    integer(c_int64_t) :: bytes = 0
+  end type trs_batch_info
+
   type, bind(C) :: trs_relax_options
     integer(c_size_t) :: struct_size = 40_c_size_t
     integer(c_int) :: store = 0
@@ -794,6 +810,55 @@ module trireme
       type(c_ptr), value :: plan
       integer(c_int) :: trs_plan_wait
     end function trs_plan_wait
+
+    function trs_batch_create(B, ctx, A, uplo, trans, diag, count, options) bind(C, &
+        name="trs_batch_create")
+      import
+      type(c_ptr), intent(out) :: B
+      type(c_ptr), value :: ctx
+      type(c_ptr), value :: A
+      integer(c_int), value :: uplo
+      integer(c_int), value :: trans
+      integer(c_int), value :: diag
+      integer(c_int64_t), value :: count
+      type(trs_batch_options), intent(in), optional :: options
+      integer(c_int) :: trs_batch_create
+    end function trs_batch_create
+
+    subroutine trs_batch_destroy(B) bind(C, name="trs_batch_destroy")
+      import
+      type(c_ptr), value :: B
+    end subroutine trs_batch_destroy
+
+    function trs_batch_update(B, val, stride_val) bind(C, name="trs_batch_update")
+      import
+      type(c_ptr), value :: B
+      type(*), dimension(*), intent(in), optional :: val
+      integer(c_int64_t), value :: stride_val
+      integer(c_int) :: trs_batch_update
+    end function trs_batch_update
+
+    function trs_batch_solve(B, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) bind(C, &
+        name="trs_batch_solve")
+      import
+      type(c_ptr), value :: B
+      type(*), dimension(*), intent(inout), optional :: x
+      integer(c_int64_t), value :: ldx
+      integer(c_int64_t), value :: stride_x
+      type(*), dimension(*), intent(in), optional :: b
+      integer(c_int64_t), value :: ldb
+      integer(c_int64_t), value :: stride_b
+      integer(c_int64_t), value :: nrhs
+      integer(c_int), value :: layout
+      integer(c_int) :: trs_batch_solve
+    end function trs_batch_solve
+
+    function trs_batch_get_info(B, info) bind(C, name="trs_batch_get_info")
+      import
+      type(c_ptr), value :: B
+      type(trs_batch_info), intent(inout), optional :: info
+      integer(c_int) :: trs_batch_get_info
+    end function trs_batch_get_info
 
     function trs_relax_create(R, ctx, A, block_size, options) bind(C, name="trs_relax_create")
       import

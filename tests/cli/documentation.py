@@ -20,7 +20,7 @@ trs_matrix *L, *M, *LU;
 trs_plan *plan;
 trs_factors *F;
 trs_relaxation *R;
-int64_t n, nnz, *rows;
+int64_t n, nnz, count, *rows;
 int member;
 void *ptr, *idx, *val, *x, *b, *r, *z, *d_ptr, *d_idx, *d_val, *d_x, *d_b, *stream;
 """

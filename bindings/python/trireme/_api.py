@@ -262,6 +262,26 @@ class trs_plan_share(C.Structure):
     ]
 
 
+class trs_batch_options(C.Structure):
+    _fields_ = [
+        ("struct_size", C.c_size_t),
+        ("take_triangle", C.c_int),
+        ("nrhs", C.c_int64),
+    ]
+
+
+class trs_batch_info(C.Structure):
+    _fields_ = [
+        ("struct_size", C.c_size_t),
+        ("n", C.c_int64),
+        ("nnz", C.c_int64),
+        ("count", C.c_int64),
+        ("systems_at_once", C.c_int),
+        ("threads", C.c_int),
+        ("bytes", C.c_int64),
+    ]
+
+
 class trs_relax_options(C.Structure):
     _fields_ = [
         ("struct_size", C.c_size_t),
@@ -385,6 +405,11 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "trs_plan_set_stream": (C.c_int, [C.c_void_p, C.c_void_p]),
     "trs_plan_set_streams": (C.c_int, [C.c_void_p, C.c_void_p]),
     "trs_plan_wait": (C.c_int, [C.c_void_p]),
+    "trs_batch_create": (C.c_int, [C.c_void_p, C.c_void_p, C.c_void_p, C.c_int, C.c_int, C.c_int, C.c_int64, C.c_void_p]),
+    "trs_batch_destroy": (None, [C.c_void_p]),
+    "trs_batch_update": (C.c_int, [C.c_void_p, C.c_void_p, C.c_int64]),
+    "trs_batch_solve": (C.c_int, [C.c_void_p, C.c_void_p, C.c_int64, C.c_int64, C.c_void_p, C.c_int64, C.c_int64, C.c_int64, C.c_int]),
+    "trs_batch_get_info": (C.c_int, [C.c_void_p, C.c_void_p]),
     "trs_relax_create": (C.c_int, [C.c_void_p, C.c_void_p, C.c_void_p, C.c_int, C.c_void_p]),
     "trs_relax_create_bsr": (C.c_int, [C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p]),
     "trs_relax_update": (C.c_int, [C.c_void_p, C.c_void_p]),

@@ -1,0 +1,100 @@
+"""Batches: each system beside a plan of its own; systems that cannot be solved; misuse."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import trireme as tr
+
+RNG = np.random.default_rng(3)
+
+
+def systems(n, count, dtype, form=sp.csr_array, upper=False):
+    A = sp.random(n, n, 0.2, random_state=4) + sp.eye(n)
+    A = sp.triu(A) if upper else sp.tril(A)
+    L = form(form(A).astype(dtype))
+    L.sort_indices()
+    values = np.repeat(L.data[None], count, 0) * RNG.uniform(1, 2, (count, L.nnz))
+    if np.issubdtype(dtype, np.complexfloating):
+        values = values * np.exp(1j * RNG.uniform(0, 6, (count, L.nnz)))
+    return L, values.astype(dtype)
+
+
+def of(L, values):
+    return type(L)((values, L.indices, L.indptr), shape=L.shape)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex64, np.complex128])
+@pytest.mark.parametrize("form", [sp.csr_array, sp.csc_array])
+@pytest.mark.parametrize("trans", ["N", "T", "H"])
+def test_each_system_is_solved(dtype, form, trans):
+    for upper in False, True:
+        L, values = systems(29, 19, dtype, form, upper)
+        B = tr.batch(L, 19, "upper" if upper else "lower", trans, nrhs=4)
+        B.update(values)
+        for shape in (19, 29), (19, 29, 1), (19, 29, 5):
+            b = RNG.standard_normal(shape).astype(dtype)
+            x = B.solve(b)
+            assert x.shape == shape and x.dtype == dtype
+            for k in range(19):
+                op = of(L, values[k]).toarray()
+                op = op if trans == "N" else op.T if trans == "T" else op.conj().T
+                limit = 100 * np.finfo(dtype).eps * (abs(op) @ abs(x[k]) + abs(b[k]))
+                assert (abs(op @ x[k] - b[k]) <= limit).all()
+            again = b.copy()
+            assert B.solve(again, out=again) is again
+            np.testing.assert_array_equal(again, x)
+
+
+def test_no_system_depends_on_its_neighbours():
+    L, values = systems(40, 33, np.float64)
+    b = RNG.standard_normal((33, 40))
+    B, one = tr.batch(L, 33, threads=2), tr.batch(L, 1)
+    B.update(values)
+    x = B.solve(b)
+    for k in range(33):
+        one.update(values[k:k + 1])
+        np.testing.assert_array_equal(one.solve(b[k:k + 1])[0], x[k])
+
+
+def test_a_zero_pivot_keeps_no_other_system_back():
+    L, values = systems(10, 9, np.float64)
+    values[4, L.indptr[3] - 1] = 0
+    B, b = tr.batch(L, 9), np.ones((9, 10))
+    with pytest.raises(tr.SingularMatrixError, match="row 2 of system 4"):
+        B.update(values)
+    with pytest.raises(tr.SingularMatrixError, match="row 2 of system 4"):
+        B.solve(b)
+    x = B.solve(b, check_pivots=False)
+    assert np.isnan(x[4]).all() and np.isfinite(np.delete(x, 4, 0)).all()
+    B.update(values, check_pivots=False)
+    values[4, L.indptr[3] - 1] = 1
+    B.update(values)
+    assert np.isfinite(B.solve(b)).all()
+
+
+def test_misuse_is_named():
+    L, values = systems(10, 3, np.float64)
+    B, b = tr.batch(L, 3), np.ones((3, 10))
+    with pytest.raises(ValueError, match="trs_batch_update|update"):
+        B.solve(b)
+    with pytest.raises(ValueError, match="values has shape"):
+        B.update(values[:2])
+    with pytest.raises(ValueError, match="update"):
+        B.solve(b)
+    with pytest.raises(TypeError, match="complex128"):
+        B.update(values.astype(complex))
+    B.update(values)
+    with pytest.raises(ValueError, match="b has shape"):
+        B.solve(np.ones(10))
+    with pytest.raises(ValueError, match="out must be"):
+        B.solve(b, out=np.ones((3, 10), np.float32))
+    with pytest.raises(TypeError, match="b is"):
+        B.solve(None)
+    with pytest.raises(ValueError, match="uplo"):
+        tr.batch(L, 3, "middle")
+    with pytest.raises(tr.StructureError):
+        tr.batch(L, 3, lower=False)
+    with pytest.raises(ValueError, match="count"):
+        tr.batch(L, -1)
+    assert "3 systems" in repr(B)

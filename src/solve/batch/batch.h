@@ -1,0 +1,40 @@
+/* batch.h - many systems with one pattern: the object inside the opaque trs_batch. */
+#ifndef TRS_SOLVE_BATCH_BATCH_H
+#define TRS_SOLVE_BATCH_BATCH_H
+
+#include "backend/context.h"
+#include "base/refusal.h"
+#include "matrix/rhs.h"
+#include "solve/batch/kernels.h"
+
+struct trs_batch {
+  trs_single user;     /* the public call that solves or updates */
+  trs_refusal refusal; /* of the last update, unless single systems failed */
+  trs_context *context;
+  trs_matrix *matrix; /* the pattern of the triangle */
+  trs_system system;  /* of matrix, without values */
+  int64_t count, groups;
+  int64_t given; /* entries of a system in the caller's arrays */
+  int width;     /* right-hand sides of a system that the workspaces have room for */
+  int threads;   /* at most; each has a workspace */
+  bool filled;   /* it has values */
+
+  int64_t *from_ptr, *from; /* trs_batch_source; NULL if the caller's arrays are in order */
+  void *val;                /* groups x nnz numbers */
+  void *work;               /* threads x n x width numbers */
+  int64_t *row;             /* groups x lanes: of systems that have no solution, else -1 */
+  trs_pivot *pivot;
+};
+
+/* As trs_batch_create, trs_batch_update and trs_batch_solve, for arguments that are checked. */
+trs_status trs_batch_make(trs_batch **B, trs_context *context, const trs_matrix *A, trs_uplo uplo,
+                          trs_trans trans, trs_diag diag, int64_t count,
+                          const trs_batch_options *options);
+trs_status trs_batch_fill(trs_batch *B, const void *val, int64_t stride);
+
+/* rhs: of the first system; b_next and x_next: elements from one system to the next. */
+trs_status trs_batch_run(trs_batch *B, const trs_rhs *rhs, int64_t b_next, int64_t x_next);
+
+int64_t trs_batch_bytes(const trs_batch *B);
+
+#endif
