@@ -26,7 +26,10 @@ static void draw(const char *phase, double done) {
   int full = (int)(done * CELLS + 0.5);
   const char *on = output_unicode() ? "█" : "#", *off = output_unicode() ? "░" : ".";
   for (int i = 0; i < CELLS; i++) strcat(cells, i < full ? on : off);
-  fprintf(stderr, "\r%-20.20s %s %3.0f%%\033[K", phase ? phase : "", cells, 100 * done);
+  if (done > 0)
+    fprintf(stderr, "\r%-20.20s %s %3.0f%%\033[K", phase ? phase : "", cells, 100 * done);
+  else /* the share may be unknown: the phase alone moves */
+    fprintf(stderr, "\r%.40s\033[K", phase ? phase : "");
   fflush(stderr);
 }
 

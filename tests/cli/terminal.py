@@ -102,6 +102,19 @@ if has("MPI") and has("papers"):
 else:
     skip("a progress bar while other programs work", "MPI or papers are not in this build")
 
+if has("SuperLU"):
+    workers = os.path.join(FOLDER, "workers")
+    os.mkdir(workers)
+    with open(os.path.join(workers, "trireme-worker-superlu"), "w", encoding="utf-8") as f:
+        f.write("#!/bin/sh\nexec sleep 100\n")
+    os.chmod(f.name, 0o755)
+    code, text, rest = on_terminal(["factor", "gen:poisson2d5:9", "-o", "F.h5", "--order", "natural"],
+                                   out=False, TRIREME_WORKERS=workers, TRIREME_WORKER_SECONDS="3.2")
+    check("seconds of a factorisation that cannot say how far it is", code == 1 and
+          "\rfactoring, 2 s\033[K" in text and "%" not in text, f"{code} {text!r} {rest!r}")
+else:
+    skip("seconds of a factorisation", "SuperLU is not in this build")
+
 # ---- output that cannot be written
 
 for words in [SHORT, ["--help"], ["--version"], ["methods"], ["gen", "--list"],
