@@ -1,5 +1,5 @@
 /* progress.h - a progress bar on standard error for operations longer than a second, on terminals
- * only, which moves once a second where nothing is counted. */
+ * only. */
 #ifndef TRIREME_CLI_PROGRESS_H
 #define TRIREME_CLI_PROGRESS_H
 

@@ -101,6 +101,7 @@ else()
   message(STATUS "Manual pages of functions: no Python (Debian: python3)")
 endif()
 
+install(FILES cmake/tsan.supp DESTINATION ${CMAKE_INSTALL_DATADIR}/trireme)
 install(FILES CITATION.cff LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/trireme)
 
 # In the Python package: the library under one name, for archives of Python have no links, and the

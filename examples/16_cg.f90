@@ -1,12 +1,11 @@
 ! 16_cg.f90 - conjugate gradients in Fortran, preconditioned by an incomplete Cholesky factorisation:
 ! every iteration solves L L' z = r by one plan of both triangles.
 program cg
-  use, intrinsic :: iso_fortran_env, only: real64, int32, int64, error_unit
+  use, intrinsic :: iso_fortran_env, only: real64, int32, error_unit
   use trireme
   implicit none
 
   integer, parameter :: side = 60, n = side * side
-  integer(int64), parameter :: n8 = n
   integer(int32) :: ptr(n + 1), idx(5 * n) ! counted from 1
   real(real64) :: val(5 * n), b(n), x(n)
   type(c_ptr) :: context, matrix, factors, plan
@@ -16,8 +15,8 @@ program cg
   call poisson
   call random_number(b)
   options%kind = TRS_FACTOR_IC0
-  call check(trs_context_create(context, "auto"//c_null_char))
-  call check(trs_matrix_create(matrix, TRS_CSR, TRS_DOUBLE, n8, n8, ior(TRS_PTR32, TRS_BASE1), ptr, &
+  call check(trs_context_create(context, "auto"))
+  call check(trs_matrix_create(matrix, TRS_CSR, TRS_DOUBLE, n, n, ior(TRS_PTR32, TRS_BASE1), ptr, &
                                idx, val, TRS_BORROW))
   call check(trs_factor(factors, matrix, options))
   call check(trs_analyze_factors(plan, context, factors, TRS_NO_TRANS))
@@ -86,7 +85,7 @@ contains
         return
       end if
       z = r
-      if (with_factors) call check(trs_solve(plan, z, n8, r, n8, 1_c_int64_t, TRS_COL_MAJOR))
+      if (with_factors) call check(trs_solve(plan, z, n, r, n, 1, TRS_COL_MAJOR))
       rz = dot_product(r, z)
       p = z + rz / rz_before * p
       call multiply(p, q)

@@ -85,8 +85,10 @@ TRS_API const char *trs_status_name(trs_status status);
 TRS_API const char *trs_version(void);
 TRS_API const char *trs_features(void);
 
-/* Long operations call it from time to time with done in [0, 1], in the calling thread.  It must
- * not use the context of the operation and must not read files, and it must return: no longjmp, no
+/* Long operations call it from time to time with done in [0, 1], in the calling thread.  trs_factor
+ * calls it twice a second: where it is not known how much is done, phase becomes "factoring, 12 s"
+ * and done stays as it was; trs_factor then works in a thread of its own.  The callback must not
+ * use the context of the operation and must not read files, and it must return: no longjmp, no
  * exception, no end of the thread.  A child forked in the callback must not return from it. */
 typedef void (*trs_progress)(void *user, const char *phase, double done);
 

@@ -2,7 +2,9 @@
 ! then run it.  The header documents every function.
 !   Compile this file with the compiler of the program; modules do not cross compilers.
 !   Objects are type(c_ptr).  Arrays are of any type that the matrix has, and lie without gaps.
-! Text ends in c_null_char.  An argument that is optional here is NULL in C when it is absent.
+!   Numbers may be of 32 bits, as default integers are, or of 64.  Text ends at its last letter, or
+! before c_null_char.  trs_solve_c and the like are the C functions behind the procedures that see to
+! this.  An argument that is optional here is NULL in C when it is absent.
 ! struct_size is set; it is that of machines with 64-bit pointers.
 !   A device address is passed as an array: call c_f_pointer(address, x, [n]).
 module trireme
@@ -339,12 +341,12 @@ module trireme
       type(c_ptr) :: trs_features
     end function trs_features
 
-    function trs_context_create(ctx, where) bind(C, name="trs_context_create")
+    function trs_context_create_c(ctx, where) bind(C, name="trs_context_create")
       import
       type(c_ptr), intent(out) :: ctx
       character(kind=c_char), dimension(*), intent(in), optional :: where
-      integer(c_int) :: trs_context_create
-    end function trs_context_create
+      integer(c_int) :: trs_context_create_c
+    end function trs_context_create_c
 
     subroutine trs_context_destroy(ctx) bind(C, name="trs_context_destroy")
       import
@@ -379,12 +381,12 @@ module trireme
       integer(c_int) :: trs_context_members
     end function trs_context_members
 
-    function trs_context_set_gpu_memory(ctx, bytes) bind(C, name="trs_context_set_gpu_memory")
+    function trs_context_set_gpu_memory_c(ctx, bytes) bind(C, name="trs_context_set_gpu_memory")
       import
       type(c_ptr), value :: ctx
       integer(c_int64_t), value :: bytes
-      integer(c_int) :: trs_context_set_gpu_memory
-    end function trs_context_set_gpu_memory
+      integer(c_int) :: trs_context_set_gpu_memory_c
+    end function trs_context_set_gpu_memory_c
 
     function trs_context_gpu_memory(ctx) bind(C, name="trs_context_gpu_memory")
       import
@@ -404,7 +406,7 @@ module trireme
       type(c_ptr) :: trs_device_list
     end function trs_device_list
 
-    function trs_matrix_create(A, format, scalar, nrows, ncols, indexing, ptr, idx, val, &
+    function trs_matrix_create_c(A, format, scalar, nrows, ncols, indexing, ptr, idx, val, &
         ownership) bind(C, name="trs_matrix_create")
       import
       type(c_ptr), intent(out) :: A
@@ -413,14 +415,14 @@ module trireme
       integer(c_int64_t), value :: nrows
       integer(c_int64_t), value :: ncols
       integer(c_int), value :: indexing
-      type(*), dimension(*), intent(in), optional :: ptr
-      type(*), dimension(*), intent(in), optional :: idx
-      type(*), dimension(*), intent(in), optional :: val
+      type(c_ptr), value :: ptr
+      type(c_ptr), value :: idx
+      type(c_ptr), value :: val
       integer(c_int), value :: ownership
-      integer(c_int) :: trs_matrix_create
-    end function trs_matrix_create
+      integer(c_int) :: trs_matrix_create_c
+    end function trs_matrix_create_c
 
-    function trs_matrix_create_coo(A, scalar, nrows, ncols, nnz, indexing, row, col, val) &
+    function trs_matrix_create_coo_c(A, scalar, nrows, ncols, nnz, indexing, row, col, val) &
         bind(C, name="trs_matrix_create_coo")
       import
       type(c_ptr), intent(out) :: A
@@ -429,11 +431,11 @@ module trireme
       integer(c_int64_t), value :: ncols
       integer(c_int64_t), value :: nnz
       integer(c_int), value :: indexing
-      type(*), dimension(*), intent(in) :: row
-      type(*), dimension(*), intent(in) :: col
-      type(*), dimension(*), intent(in), optional :: val
-      integer(c_int) :: trs_matrix_create_coo
-    end function trs_matrix_create_coo
+      type(c_ptr), value :: row
+      type(c_ptr), value :: col
+      type(c_ptr), value :: val
+      integer(c_int) :: trs_matrix_create_coo_c
+    end function trs_matrix_create_coo_c
 
     function trs_matrix_create_bsr(A, blocks) bind(C, name="trs_matrix_create_bsr")
       import
@@ -442,8 +444,8 @@ module trireme
       integer(c_int) :: trs_matrix_create_bsr
     end function trs_matrix_create_bsr
 
-    function trs_matrix_create_device(A, ctx, format, scalar, nrows, ncols, nnz, indexing, ptr, &
-        idx, val) bind(C, name="trs_matrix_create_device")
+    function trs_matrix_create_device_c(A, ctx, format, scalar, nrows, ncols, nnz, indexing, &
+        ptr, idx, val) bind(C, name="trs_matrix_create_device")
       import
       type(c_ptr), intent(out) :: A
       type(c_ptr), value :: ctx
@@ -453,13 +455,13 @@ module trireme
       integer(c_int64_t), value :: ncols
       integer(c_int64_t), value :: nnz
       integer(c_int), value :: indexing
-      type(*), dimension(*), intent(in), optional :: ptr
-      type(*), dimension(*), intent(in), optional :: idx
-      type(*), dimension(*), intent(in), optional :: val
-      integer(c_int) :: trs_matrix_create_device
-    end function trs_matrix_create_device
+      type(c_ptr), value :: ptr
+      type(c_ptr), value :: idx
+      type(c_ptr), value :: val
+      integer(c_int) :: trs_matrix_create_device_c
+    end function trs_matrix_create_device_c
 
-    function trs_matrix_create_deferred(A, format, scalar, nrows, ncols, indexing, ptr, idx, &
+    function trs_matrix_create_deferred_c(A, format, scalar, nrows, ncols, indexing, ptr, idx, &
         ownership, give, user) bind(C, name="trs_matrix_create_deferred")
       import
       type(c_ptr), intent(out) :: A
@@ -468,13 +470,13 @@ module trireme
       integer(c_int64_t), value :: nrows
       integer(c_int64_t), value :: ncols
       integer(c_int), value :: indexing
-      type(*), dimension(*), intent(in), optional :: ptr
-      type(*), dimension(*), intent(in), optional :: idx
+      type(c_ptr), value :: ptr
+      type(c_ptr), value :: idx
       integer(c_int), value :: ownership
       type(c_funptr), value :: give
       type(c_ptr), value :: user
-      integer(c_int) :: trs_matrix_create_deferred
-    end function trs_matrix_create_deferred
+      integer(c_int) :: trs_matrix_create_deferred_c
+    end function trs_matrix_create_deferred_c
 
     function trs_matrix_set_values(A, val) bind(C, name="trs_matrix_set_values")
       import
@@ -522,15 +524,15 @@ module trireme
       integer(c_int) :: trs_matrix_triangle
     end function trs_matrix_triangle
 
-    function trs_matrix_read(A, path, options) bind(C, name="trs_matrix_read")
+    function trs_matrix_read_c(A, path, options) bind(C, name="trs_matrix_read")
       import
       type(c_ptr), intent(out) :: A
       character(kind=c_char), dimension(*), intent(in) :: path
       type(trs_read_options), intent(in), optional :: options
-      integer(c_int) :: trs_matrix_read
-    end function trs_matrix_read
+      integer(c_int) :: trs_matrix_read_c
+    end function trs_matrix_read_c
 
-    function trs_matrix_open(T, path, format, uplo, add_diagonal, options) bind(C, &
+    function trs_matrix_open_c(T, path, format, uplo, add_diagonal, options) bind(C, &
         name="trs_matrix_open")
       import
       type(c_ptr), intent(out) :: T
@@ -539,17 +541,17 @@ module trireme
       integer(c_int), value :: uplo
       integer(c_int), value :: add_diagonal
       type(trs_read_options), intent(in), optional :: options
-      integer(c_int) :: trs_matrix_open
-    end function trs_matrix_open
+      integer(c_int) :: trs_matrix_open_c
+    end function trs_matrix_open_c
 
-    function trs_matrix_write(A, path) bind(C, name="trs_matrix_write")
+    function trs_matrix_write_c(A, path) bind(C, name="trs_matrix_write")
       import
       type(c_ptr), value :: A
       character(kind=c_char), dimension(*), intent(in) :: path
-      integer(c_int) :: trs_matrix_write
-    end function trs_matrix_write
+      integer(c_int) :: trs_matrix_write_c
+    end function trs_matrix_write_c
 
-    function trs_vectors_read(values, nrows, ncols, scalar, path, options) bind(C, &
+    function trs_vectors_read_c(values, nrows, ncols, scalar, path, options) bind(C, &
         name="trs_vectors_read")
       import
       type(c_ptr), intent(out) :: values
@@ -558,21 +560,21 @@ module trireme
       integer(c_int), value :: scalar
       character(kind=c_char), dimension(*), intent(in) :: path
       type(trs_read_options), intent(in), optional :: options
-      integer(c_int) :: trs_vectors_read
-    end function trs_vectors_read
+      integer(c_int) :: trs_vectors_read_c
+    end function trs_vectors_read_c
 
-    function trs_vectors_write(values, nrows, ncols, ld, layout, scalar, path) bind(C, &
+    function trs_vectors_write_c(values, nrows, ncols, ld, layout, scalar, path) bind(C, &
         name="trs_vectors_write")
       import
-      type(*), dimension(*), intent(in) :: values
+      type(c_ptr), value :: values
       integer(c_int64_t), value :: nrows
       integer(c_int64_t), value :: ncols
       integer(c_int64_t), value :: ld
       integer(c_int), value :: layout
       integer(c_int), value :: scalar
       character(kind=c_char), dimension(*), intent(in) :: path
-      integer(c_int) :: trs_vectors_write
-    end function trs_vectors_write
+      integer(c_int) :: trs_vectors_write_c
+    end function trs_vectors_write_c
 
     subroutine trs_free(pointer) bind(C, name="trs_free")
       import
@@ -584,13 +586,13 @@ module trireme
       type(c_ptr) :: trs_generator_list
     end function trs_generator_list
 
-    subroutine trs_random_fill(x, count, scalar, seed) bind(C, name="trs_random_fill")
+    subroutine trs_random_fill_c(x, count, scalar, seed) bind(C, name="trs_random_fill")
       import
-      type(*), dimension(*), intent(inout), optional :: x
+      type(c_ptr), value :: x
       integer(c_int64_t), value :: count
       integer(c_int), value :: scalar
       integer(c_int64_t), value :: seed
-    end subroutine trs_random_fill
+    end subroutine trs_random_fill_c
 
     function trs_factor(F, A, options) bind(C, name="trs_factor")
       import
@@ -627,27 +629,27 @@ module trireme
       integer(c_int) :: trs_factors_get_info
     end function trs_factors_get_info
 
-    function trs_factors_read(F, path, options) bind(C, name="trs_factors_read")
+    function trs_factors_read_c(F, path, options) bind(C, name="trs_factors_read")
       import
       type(c_ptr), intent(out) :: F
       character(kind=c_char), dimension(*), intent(in) :: path
       type(trs_read_options), intent(in), optional :: options
-      integer(c_int) :: trs_factors_read
-    end function trs_factors_read
+      integer(c_int) :: trs_factors_read_c
+    end function trs_factors_read_c
 
-    function trs_factors_write(F, path) bind(C, name="trs_factors_write")
+    function trs_factors_write_c(F, path) bind(C, name="trs_factors_write")
       import
       type(c_ptr), value :: F
       character(kind=c_char), dimension(*), intent(in) :: path
-      integer(c_int) :: trs_factors_write
-    end function trs_factors_write
+      integer(c_int) :: trs_factors_write_c
+    end function trs_factors_write_c
 
-    function trs_file_content(content, path) bind(C, name="trs_file_content")
+    function trs_file_content_c(content, path) bind(C, name="trs_file_content")
       import
       integer(c_int), intent(out) :: content
       character(kind=c_char), dimension(*), intent(in) :: path
-      integer(c_int) :: trs_file_content
-    end function trs_file_content
+      integer(c_int) :: trs_file_content_c
+    end function trs_file_content_c
 
     function trs_analyze(plan, ctx, A, uplo, trans, diag, options) bind(C, name="trs_analyze")
       import
@@ -720,13 +722,13 @@ module trireme
       integer(c_int) :: trs_plan_bound
     end function trs_plan_bound
 
-    function trs_plan_describe(plan, text, size) bind(C, name="trs_plan_describe")
+    function trs_plan_describe_c(plan, text, size) bind(C, name="trs_plan_describe")
       import
       type(c_ptr), value :: plan
       character(kind=c_char), dimension(*), intent(inout) :: text
       integer(c_size_t), value :: size
-      integer(c_size_t) :: trs_plan_describe
-    end function trs_plan_describe
+      integer(c_size_t) :: trs_plan_describe_c
+    end function trs_plan_describe_c
 
     function trs_backend_list() bind(C, name="trs_backend_list")
       import
@@ -738,36 +740,36 @@ module trireme
       type(c_ptr) :: trs_method_list
     end function trs_method_list
 
-    function trs_solve(plan, x, ldx, b, ldb, nrhs, layout) bind(C, name="trs_solve")
+    function trs_solve_c(plan, x, ldx, b, ldb, nrhs, layout) bind(C, name="trs_solve")
       import
       type(c_ptr), value :: plan
-      type(*), dimension(*), intent(inout), optional :: x
+      type(c_ptr), value :: x
       integer(c_int64_t), value :: ldx
-      type(*), dimension(*), intent(in), optional :: b
+      type(c_ptr), value :: b
       integer(c_int64_t), value :: ldb
       integer(c_int64_t), value :: nrhs
       integer(c_int), value :: layout
-      integer(c_int) :: trs_solve
-    end function trs_solve
+      integer(c_int) :: trs_solve_c
+    end function trs_solve_c
 
-    function trs_solve_once(x, b, uplo, diag, format, scalar, n, indexing, ptr, idx, val) &
+    function trs_solve_once_c(x, b, uplo, diag, format, scalar, n, indexing, ptr, idx, val) &
         bind(C, name="trs_solve_once")
       import
-      type(*), dimension(*), intent(inout), optional :: x
-      type(*), dimension(*), intent(in), optional :: b
+      type(c_ptr), value :: x
+      type(c_ptr), value :: b
       integer(c_int), value :: uplo
       integer(c_int), value :: diag
       integer(c_int), value :: format
       integer(c_int), value :: scalar
       integer(c_int64_t), value :: n
       integer(c_int), value :: indexing
-      type(*), dimension(*), intent(in), optional :: ptr
-      type(*), dimension(*), intent(in), optional :: idx
-      type(*), dimension(*), intent(in), optional :: val
-      integer(c_int) :: trs_solve_once
-    end function trs_solve_once
+      type(c_ptr), value :: ptr
+      type(c_ptr), value :: idx
+      type(c_ptr), value :: val
+      integer(c_int) :: trs_solve_once_c
+    end function trs_solve_once_c
 
-    function trs_plan_get_share(plan, share, rows, member, nrhs) bind(C, &
+    function trs_plan_get_share_c(plan, share, rows, member, nrhs) bind(C, &
         name="trs_plan_get_share")
       import
       type(c_ptr), value :: plan
@@ -775,10 +777,10 @@ module trireme
       integer(c_int64_t), dimension(*), intent(out), optional :: rows
       integer(c_int), value :: member
       integer(c_int64_t), value :: nrhs
-      integer(c_int) :: trs_plan_get_share
-    end function trs_plan_get_share
+      integer(c_int) :: trs_plan_get_share_c
+    end function trs_plan_get_share_c
 
-    function trs_solve_distributed(plan, x, ldx, b, ldb, nrhs, layout) bind(C, &
+    function trs_solve_distributed_c(plan, x, ldx, b, ldb, nrhs, layout) bind(C, &
         name="trs_solve_distributed")
       import
       type(c_ptr), value :: plan
@@ -788,8 +790,8 @@ module trireme
       integer(c_int64_t), value :: ldb
       integer(c_int64_t), value :: nrhs
       integer(c_int), value :: layout
-      integer(c_int) :: trs_solve_distributed
-    end function trs_solve_distributed
+      integer(c_int) :: trs_solve_distributed_c
+    end function trs_solve_distributed_c
 
     function trs_plan_set_stream(plan, stream) bind(C, name="trs_plan_set_stream")
       import
@@ -811,7 +813,7 @@ module trireme
       integer(c_int) :: trs_plan_wait
     end function trs_plan_wait
 
-    function trs_batch_create(B, ctx, A, uplo, trans, diag, count, options) bind(C, &
+    function trs_batch_create_c(B, ctx, A, uplo, trans, diag, count, options) bind(C, &
         name="trs_batch_create")
       import
       type(c_ptr), intent(out) :: B
@@ -822,36 +824,36 @@ module trireme
       integer(c_int), value :: diag
       integer(c_int64_t), value :: count
       type(trs_batch_options), intent(in), optional :: options
-      integer(c_int) :: trs_batch_create
-    end function trs_batch_create
+      integer(c_int) :: trs_batch_create_c
+    end function trs_batch_create_c
 
     subroutine trs_batch_destroy(B) bind(C, name="trs_batch_destroy")
       import
       type(c_ptr), value :: B
     end subroutine trs_batch_destroy
 
-    function trs_batch_update(B, val, stride_val) bind(C, name="trs_batch_update")
+    function trs_batch_update_c(B, val, stride_val) bind(C, name="trs_batch_update")
       import
       type(c_ptr), value :: B
-      type(*), dimension(*), intent(in), optional :: val
+      type(c_ptr), value :: val
       integer(c_int64_t), value :: stride_val
-      integer(c_int) :: trs_batch_update
-    end function trs_batch_update
+      integer(c_int) :: trs_batch_update_c
+    end function trs_batch_update_c
 
-    function trs_batch_solve(B, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) bind(C, &
+    function trs_batch_solve_c(B, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) bind(C, &
         name="trs_batch_solve")
       import
       type(c_ptr), value :: B
-      type(*), dimension(*), intent(inout), optional :: x
+      type(c_ptr), value :: x
       integer(c_int64_t), value :: ldx
       integer(c_int64_t), value :: stride_x
-      type(*), dimension(*), intent(in), optional :: b
+      type(c_ptr), value :: b
       integer(c_int64_t), value :: ldb
       integer(c_int64_t), value :: stride_b
       integer(c_int64_t), value :: nrhs
       integer(c_int), value :: layout
-      integer(c_int) :: trs_batch_solve
-    end function trs_batch_solve
+      integer(c_int) :: trs_batch_solve_c
+    end function trs_batch_solve_c
 
     function trs_batch_get_info(B, info) bind(C, name="trs_batch_get_info")
       import
@@ -893,26 +895,26 @@ module trireme
       integer(c_int) :: trs_relax_update_bsr
     end function trs_relax_update_bsr
 
-    function trs_relax_sweep(R, x, ldx, b, ldb, nrhs, layout, options) bind(C, &
+    function trs_relax_sweep_c(R, x, ldx, b, ldb, nrhs, layout, options) bind(C, &
         name="trs_relax_sweep")
       import
       type(c_ptr), value :: R
-      type(*), dimension(*), intent(inout), optional :: x
+      type(c_ptr), value :: x
       integer(c_int64_t), value :: ldx
-      type(*), dimension(*), intent(in), optional :: b
+      type(c_ptr), value :: b
       integer(c_int64_t), value :: ldb
       integer(c_int64_t), value :: nrhs
       integer(c_int), value :: layout
       type(trs_sweep_options), intent(in), optional :: options
-      integer(c_int) :: trs_relax_sweep
-    end function trs_relax_sweep
+      integer(c_int) :: trs_relax_sweep_c
+    end function trs_relax_sweep_c
 
-    function trs_relax_set_variant(R, variant) bind(C, name="trs_relax_set_variant")
+    function trs_relax_set_variant_c(R, variant) bind(C, name="trs_relax_set_variant")
       import
       type(c_ptr), value :: R
       character(kind=c_char), dimension(*), intent(in), optional :: variant
-      integer(c_int) :: trs_relax_set_variant
-    end function trs_relax_set_variant
+      integer(c_int) :: trs_relax_set_variant_c
+    end function trs_relax_set_variant_c
 
     function trs_relax_set_stream(R, stream) bind(C, name="trs_relax_set_stream")
       import
@@ -939,7 +941,7 @@ module trireme
       type(c_ptr), value :: R
     end subroutine trs_relax_destroy
 
-    function trs_check(error, A, uplo, trans, diag, x, ldx, b, ldb, nrhs, layout) bind(C, &
+    function trs_check_c(error, A, uplo, trans, diag, x, ldx, b, ldb, nrhs, layout) bind(C, &
         name="trs_check")
       import
       type(trs_backward_error), intent(inout), optional :: error
@@ -947,29 +949,29 @@ module trireme
       integer(c_int), value :: uplo
       integer(c_int), value :: trans
       integer(c_int), value :: diag
-      type(*), dimension(*), intent(in), optional :: x
+      type(c_ptr), value :: x
       integer(c_int64_t), value :: ldx
-      type(*), dimension(*), intent(in), optional :: b
+      type(c_ptr), value :: b
       integer(c_int64_t), value :: ldb
       integer(c_int64_t), value :: nrhs
       integer(c_int), value :: layout
-      integer(c_int) :: trs_check
-    end function trs_check
+      integer(c_int) :: trs_check_c
+    end function trs_check_c
 
-    function trs_check_factors(error, F, trans, x, ldx, b, ldb, nrhs, layout) bind(C, &
+    function trs_check_factors_c(error, F, trans, x, ldx, b, ldb, nrhs, layout) bind(C, &
         name="trs_check_factors")
       import
       type(trs_backward_error), intent(inout), optional :: error
       type(c_ptr), value :: F
       integer(c_int), value :: trans
-      type(*), dimension(*), intent(in), optional :: x
+      type(c_ptr), value :: x
       integer(c_int64_t), value :: ldx
-      type(*), dimension(*), intent(in), optional :: b
+      type(c_ptr), value :: b
       integer(c_int64_t), value :: ldb
       integer(c_int64_t), value :: nrhs
       integer(c_int), value :: layout
-      integer(c_int) :: trs_check_factors
-    end function trs_check_factors
+      integer(c_int) :: trs_check_factors_c
+    end function trs_check_factors_c
 
     subroutine trs_memory_usage(current, peak) bind(C, name="trs_memory_usage")
       import
@@ -977,6 +979,125 @@ module trireme
       integer(c_int64_t), intent(out), optional :: peak
     end subroutine trs_memory_usage
   end interface
+
+  interface trs_context_set_gpu_memory
+    procedure context_set_gpu_memory_4, context_set_gpu_memory_8
+  end interface trs_context_set_gpu_memory
+
+  interface trs_matrix_create
+    procedure matrix_create_44, matrix_create_48, matrix_create_84, matrix_create_88
+  end interface trs_matrix_create
+
+  interface trs_matrix_create_coo
+    procedure matrix_create_coo_444, matrix_create_coo_448, matrix_create_coo_484, &
+        matrix_create_coo_488, matrix_create_coo_844, matrix_create_coo_848, matrix_create_coo_884, &
+        matrix_create_coo_888
+  end interface trs_matrix_create_coo
+
+  interface trs_matrix_create_device
+    procedure matrix_create_device_444, matrix_create_device_448, matrix_create_device_484, &
+        matrix_create_device_488, matrix_create_device_844, matrix_create_device_848, &
+        matrix_create_device_884, matrix_create_device_888
+  end interface trs_matrix_create_device
+
+  interface trs_matrix_create_deferred
+    procedure matrix_create_deferred_44, matrix_create_deferred_48, matrix_create_deferred_84, &
+        matrix_create_deferred_88
+  end interface trs_matrix_create_deferred
+
+  interface trs_vectors_write
+    procedure vectors_write_444, vectors_write_448, vectors_write_484, vectors_write_488, &
+        vectors_write_844, vectors_write_848, vectors_write_884, vectors_write_888
+  end interface trs_vectors_write
+
+  interface trs_random_fill
+    procedure random_fill_44, random_fill_48, random_fill_84, random_fill_88
+  end interface trs_random_fill
+
+  interface trs_plan_describe
+    procedure plan_describe_4, plan_describe_8
+  end interface trs_plan_describe
+
+  interface trs_solve
+    procedure solve_444, solve_448, solve_484, solve_488, solve_844, solve_848, solve_884, &
+        solve_888
+  end interface trs_solve
+
+  interface trs_solve_once
+    procedure solve_once_4, solve_once_8
+  end interface trs_solve_once
+
+  interface trs_plan_get_share
+    procedure plan_get_share_4, plan_get_share_8
+  end interface trs_plan_get_share
+
+  interface trs_solve_distributed
+    procedure solve_distributed_444, solve_distributed_448, solve_distributed_484, &
+        solve_distributed_488, solve_distributed_844, solve_distributed_848, solve_distributed_884, &
+        solve_distributed_888
+  end interface trs_solve_distributed
+
+  interface trs_batch_create
+    procedure batch_create_4, batch_create_8
+  end interface trs_batch_create
+
+  interface trs_batch_update
+    procedure batch_update_4, batch_update_8
+  end interface trs_batch_update
+
+  interface trs_batch_solve
+    procedure batch_solve_44444, batch_solve_44448, batch_solve_44484, batch_solve_44488, &
+        batch_solve_44844, batch_solve_44848, batch_solve_44884, batch_solve_44888, &
+        batch_solve_48444, batch_solve_48448, batch_solve_48484, batch_solve_48488, &
+        batch_solve_48844, batch_solve_48848, batch_solve_48884, batch_solve_48888, &
+        batch_solve_84444, batch_solve_84448, batch_solve_84484, batch_solve_84488, &
+        batch_solve_84844, batch_solve_84848, batch_solve_84884, batch_solve_84888, &
+        batch_solve_88444, batch_solve_88448, batch_solve_88484, batch_solve_88488, &
+        batch_solve_88844, batch_solve_88848, batch_solve_88884, batch_solve_88888
+  end interface trs_batch_solve
+
+  interface trs_relax_sweep
+    procedure relax_sweep_444, relax_sweep_448, relax_sweep_484, relax_sweep_488, &
+        relax_sweep_844, relax_sweep_848, relax_sweep_884, relax_sweep_888
+  end interface trs_relax_sweep
+
+  interface trs_check
+    procedure check_444, check_448, check_484, check_488, check_844, check_848, check_884, &
+        check_888
+  end interface trs_check
+
+  interface trs_check_factors
+    procedure check_factors_444, check_factors_448, check_factors_484, check_factors_488, &
+        check_factors_844, check_factors_848, check_factors_884, check_factors_888
+  end interface trs_check_factors
+
+  private :: context_set_gpu_memory_4, context_set_gpu_memory_8, matrix_create_44, &
+      matrix_create_48, matrix_create_84, matrix_create_88, matrix_create_coo_444, &
+      matrix_create_coo_448, matrix_create_coo_484, matrix_create_coo_488, matrix_create_coo_844, &
+      matrix_create_coo_848, matrix_create_coo_884, matrix_create_coo_888, matrix_create_device_444, &
+      matrix_create_device_448, matrix_create_device_484, matrix_create_device_488, &
+      matrix_create_device_844, matrix_create_device_848, matrix_create_device_884, &
+      matrix_create_device_888, matrix_create_deferred_44, matrix_create_deferred_48, &
+      matrix_create_deferred_84, matrix_create_deferred_88, vectors_write_444, vectors_write_448, &
+      vectors_write_484, vectors_write_488, vectors_write_844, vectors_write_848, vectors_write_884, &
+      vectors_write_888, random_fill_44, random_fill_48, random_fill_84, random_fill_88, &
+      plan_describe_4, plan_describe_8
+  private :: solve_444, solve_448, solve_484, solve_488, solve_844, solve_848, solve_884, &
+      solve_888, solve_once_4, solve_once_8, plan_get_share_4, plan_get_share_8, &
+      solve_distributed_444, solve_distributed_448, solve_distributed_484, solve_distributed_488, &
+      solve_distributed_844, solve_distributed_848, solve_distributed_884, solve_distributed_888, &
+      batch_create_4, batch_create_8, batch_update_4, batch_update_8, batch_solve_44444, &
+      batch_solve_44448, batch_solve_44484, batch_solve_44488, batch_solve_44844, batch_solve_44848, &
+      batch_solve_44884, batch_solve_44888, batch_solve_48444, batch_solve_48448, batch_solve_48484, &
+      batch_solve_48488, batch_solve_48844, batch_solve_48848, batch_solve_48884, batch_solve_48888
+  private :: batch_solve_84444, batch_solve_84448, batch_solve_84484, batch_solve_84488, &
+      batch_solve_84844, batch_solve_84848, batch_solve_84884, batch_solve_84888, batch_solve_88444, &
+      batch_solve_88448, batch_solve_88484, batch_solve_88488, batch_solve_88844, batch_solve_88848, &
+      batch_solve_88884, batch_solve_88888, relax_sweep_444, relax_sweep_448, relax_sweep_484, &
+      relax_sweep_488, relax_sweep_844, relax_sweep_848, relax_sweep_884, relax_sweep_888, &
+      check_444, check_448, check_484, check_488, check_844, check_848, check_884, check_888, &
+      check_factors_444, check_factors_448, check_factors_484, check_factors_488, check_factors_844, &
+      check_factors_848, check_factors_884, check_factors_888
 
 contains
 
@@ -1011,5 +1132,2522 @@ contains
       text(i:i) = characters(i)
     end do
   end function trs_text
+
+  ! The text without what is behind c_null_char or its last letter, then c_null_char.
+  function trs_terminated(text) result(terminated)
+    character(len=*), intent(in) :: text
+    character(kind=c_char, len=:), allocatable :: terminated
+    integer :: length
+    length = index(text, c_null_char) - 1
+    if (length < 0) length = len_trim(text)
+    terminated = text(:length)//c_null_char
+  end function trs_terminated
+
+  function trs_context_create(ctx, where) result(outcome)
+    type(c_ptr), intent(out) :: ctx
+    character(len=*), intent(in), optional :: where
+    character(kind=c_char, len=:), allocatable :: c_where
+    integer(c_int) :: outcome
+    if (present(where)) c_where = trs_terminated(where)
+    outcome = trs_context_create_c(ctx, c_where)
+  end function trs_context_create
+
+  function context_set_gpu_memory_4(ctx, bytes) result(outcome)
+    type(c_ptr), intent(in) :: ctx
+    integer(c_int32_t), intent(in) :: bytes
+    integer(c_int) :: outcome
+    outcome = trs_context_set_gpu_memory_c(ctx, int(bytes, c_int64_t))
+  end function context_set_gpu_memory_4
+
+  function context_set_gpu_memory_8(ctx, bytes) result(outcome)
+    type(c_ptr), intent(in) :: ctx
+    integer(c_int64_t), intent(in) :: bytes
+    integer(c_int) :: outcome
+    outcome = trs_context_set_gpu_memory_c(ctx, int(bytes, c_int64_t))
+  end function context_set_gpu_memory_8
+
+  function matrix_create_44(A, format, scalar, nrows, ncols, indexing, ptr, idx, val, ownership) &
+      result(outcome)
+    type(c_ptr), intent(out) :: A
+    integer(c_int), intent(in) :: format
+    integer(c_int), intent(in) :: scalar
+    integer(c_int32_t), intent(in) :: nrows
+    integer(c_int32_t), intent(in) :: ncols
+    integer(c_int), intent(in) :: indexing
+    type(*), dimension(..), contiguous, intent(in), target, optional :: ptr
+    type(*), dimension(..), contiguous, intent(in), target, optional :: idx
+    type(*), dimension(..), contiguous, intent(in), target, optional :: val
+    integer(c_int), intent(in) :: ownership
+    type(c_ptr) :: at_ptr
+    type(c_ptr) :: at_idx
+    type(c_ptr) :: at_val
+    integer(c_int) :: outcome
+    at_ptr = c_null_ptr
+    if (present(ptr)) at_ptr = c_loc(ptr)
+    at_idx = c_null_ptr
+    if (present(idx)) at_idx = c_loc(idx)
+    at_val = c_null_ptr
+    if (present(val)) at_val = c_loc(val)
+    outcome = trs_matrix_create_c(A, format, scalar, int(nrows, c_int64_t), int(ncols, &
+        c_int64_t), indexing, at_ptr, at_idx, at_val, ownership)
+  end function matrix_create_44
+
+  function matrix_create_48(A, format, scalar, nrows, ncols, indexing, ptr, idx, val, ownership) &
+      result(outcome)
+    type(c_ptr), intent(out) :: A
+    integer(c_int), intent(in) :: format
+    integer(c_int), intent(in) :: scalar
+    integer(c_int32_t), intent(in) :: nrows
+    integer(c_int64_t), intent(in) :: ncols
+    integer(c_int), intent(in) :: indexing
+    type(*), dimension(..), contiguous, intent(in), target, optional :: ptr
+    type(*), dimension(..), contiguous, intent(in), target, optional :: idx
+    type(*), dimension(..), contiguous, intent(in), target, optional :: val
+    integer(c_int), intent(in) :: ownership
+    type(c_ptr) :: at_ptr
+    type(c_ptr) :: at_idx
+    type(c_ptr) :: at_val
+    integer(c_int) :: outcome
+    at_ptr = c_null_ptr
+    if (present(ptr)) at_ptr = c_loc(ptr)
+    at_idx = c_null_ptr
+    if (present(idx)) at_idx = c_loc(idx)
+    at_val = c_null_ptr
+    if (present(val)) at_val = c_loc(val)
+    outcome = trs_matrix_create_c(A, format, scalar, int(nrows, c_int64_t), int(ncols, &
+        c_int64_t), indexing, at_ptr, at_idx, at_val, ownership)
+  end function matrix_create_48
+
+  function matrix_create_84(A, format, scalar, nrows, ncols, indexing, ptr, idx, val, ownership) &
+      result(outcome)
+    type(c_ptr), intent(out) :: A
+    integer(c_int), intent(in) :: format
+    integer(c_int), intent(in) :: scalar
+    integer(c_int64_t), intent(in) :: nrows
+    integer(c_int32_t), intent(in) :: ncols
+    integer(c_int), intent(in) :: indexing
+    type(*), dimension(..), contiguous, intent(in), target, optional :: ptr
+    type(*), dimension(..), contiguous, intent(in), target, optional :: idx
+    type(*), dimension(..), contiguous, intent(in), target, optional :: val
+    integer(c_int), intent(in) :: ownership
+    type(c_ptr) :: at_ptr
+    type(c_ptr) :: at_idx
+    type(c_ptr) :: at_val
+    integer(c_int) :: outcome
+    at_ptr = c_null_ptr
+    if (present(ptr)) at_ptr = c_loc(ptr)
+    at_idx = c_null_ptr
+    if (present(idx)) at_idx = c_loc(idx)
+    at_val = c_null_ptr
+    if (present(val)) at_val = c_loc(val)
+    outcome = trs_matrix_create_c(A, format, scalar, int(nrows, c_int64_t), int(ncols, &
+        c_int64_t), indexing, at_ptr, at_idx, at_val, ownership)
+  end function matrix_create_84
+
+  function matrix_create_88(A, format, scalar, nrows, ncols, indexing, ptr, idx, val, ownership) &
+      result(outcome)
+    type(c_ptr), intent(out) :: A
+    integer(c_int), intent(in) :: format
+    integer(c_int), intent(in) :: scalar
+    integer(c_int64_t), intent(in) :: nrows
+    integer(c_int64_t), intent(in) :: ncols
+    integer(c_int), intent(in) :: indexing
+    type(*), dimension(..), contiguous, intent(in), target, optional :: ptr
+    type(*), dimension(..), contiguous, intent(in), target, optional :: idx
+    type(*), dimension(..), contiguous, intent(in), target, optional :: val
+    integer(c_int), intent(in) :: ownership
+    type(c_ptr) :: at_ptr
+    type(c_ptr) :: at_idx
+    type(c_ptr) :: at_val
+    integer(c_int) :: outcome
+    at_ptr = c_null_ptr
+    if (present(ptr)) at_ptr = c_loc(ptr)
+    at_idx = c_null_ptr
+    if (present(idx)) at_idx = c_loc(idx)
+    at_val = c_null_ptr
+    if (present(val)) at_val = c_loc(val)
+    outcome = trs_matrix_create_c(A, format, scalar, int(nrows, c_int64_t), int(ncols, &
+        c_int64_t), indexing, at_ptr, at_idx, at_val, ownership)
+  end function matrix_create_88
+
+  function matrix_create_coo_444(A, scalar, nrows, ncols, nnz, indexing, row, col, val) &
+      result(outcome)
+    type(c_ptr), intent(out) :: A
+    integer(c_int), intent(in) :: scalar
+    integer(c_int32_t), intent(in) :: nrows
+    integer(c_int32_t), intent(in) :: ncols
+    integer(c_int32_t), intent(in) :: nnz
+    integer(c_int), intent(in) :: indexing
+    type(*), dimension(..), contiguous, intent(in), target :: row
+    type(*), dimension(..), contiguous, intent(in), target :: col
+    type(*), dimension(..), contiguous, intent(in), target, optional :: val
+    type(c_ptr) :: at_row
+    type(c_ptr) :: at_col
+    type(c_ptr) :: at_val
+    integer(c_int) :: outcome
+    at_row = c_loc(row)
+    at_col = c_loc(col)
+    at_val = c_null_ptr
+    if (present(val)) at_val = c_loc(val)
+    outcome = trs_matrix_create_coo_c(A, scalar, int(nrows, c_int64_t), int(ncols, c_int64_t), &
+        int(nnz, c_int64_t), indexing, at_row, at_col, at_val)
+  end function matrix_create_coo_444
+
+  function matrix_create_coo_448(A, scalar, nrows, ncols, nnz, indexing, row, col, val) &
+      result(outcome)
+    type(c_ptr), intent(out) :: A
+    integer(c_int), intent(in) :: scalar
+    integer(c_int32_t), intent(in) :: nrows
+    integer(c_int32_t), intent(in) :: ncols
+    integer(c_int64_t), intent(in) :: nnz
+    integer(c_int), intent(in) :: indexing
+    type(*), dimension(..), contiguous, intent(in), target :: row
+    type(*), dimension(..), contiguous, intent(in), target :: col
+    type(*), dimension(..), contiguous, intent(in), target, optional :: val
+    type(c_ptr) :: at_row
+    type(c_ptr) :: at_col
+    type(c_ptr) :: at_val
+    integer(c_int) :: outcome
+    at_row = c_loc(row)
+    at_col = c_loc(col)
+    at_val = c_null_ptr
+    if (present(val)) at_val = c_loc(val)
+    outcome = trs_matrix_create_coo_c(A, scalar, int(nrows, c_int64_t), int(ncols, c_int64_t), &
+        int(nnz, c_int64_t), indexing, at_row, at_col, at_val)
+  end function matrix_create_coo_448
+
+  function matrix_create_coo_484(A, scalar, nrows, ncols, nnz, indexing, row, col, val) &
+      result(outcome)
+    type(c_ptr), intent(out) :: A
+    integer(c_int), intent(in) :: scalar
+    integer(c_int32_t), intent(in) :: nrows
+    integer(c_int64_t), intent(in) :: ncols
+    integer(c_int32_t), intent(in) :: nnz
+    integer(c_int), intent(in) :: indexing
+    type(*), dimension(..), contiguous, intent(in), target :: row
+    type(*), dimension(..), contiguous, intent(in), target :: col
+    type(*), dimension(..), contiguous, intent(in), target, optional :: val
+    type(c_ptr) :: at_row
+    type(c_ptr) :: at_col
+    type(c_ptr) :: at_val
+    integer(c_int) :: outcome
+    at_row = c_loc(row)
+    at_col = c_loc(col)
+    at_val = c_null_ptr
+    if (present(val)) at_val = c_loc(val)
+    outcome = trs_matrix_create_coo_c(A, scalar, int(nrows, c_int64_t), int(ncols, c_int64_t), &
+        int(nnz, c_int64_t), indexing, at_row, at_col, at_val)
+  end function matrix_create_coo_484
+
+  function matrix_create_coo_488(A, scalar, nrows, ncols, nnz, indexing, row, col, val) &
+      result(outcome)
+    type(c_ptr), intent(out) :: A
+    integer(c_int), intent(in) :: scalar
+    integer(c_int32_t), intent(in) :: nrows
+    integer(c_int64_t), intent(in) :: ncols
+    integer(c_int64_t), intent(in) :: nnz
+    integer(c_int), intent(in) :: indexing
+    type(*), dimension(..), contiguous, intent(in), target :: row
+    type(*), dimension(..), contiguous, intent(in), target :: col
+    type(*), dimension(..), contiguous, intent(in), target, optional :: val
+    type(c_ptr) :: at_row
+    type(c_ptr) :: at_col
+    type(c_ptr) :: at_val
+    integer(c_int) :: outcome
+    at_row = c_loc(row)
+    at_col = c_loc(col)
+    at_val = c_null_ptr
+    if (present(val)) at_val = c_loc(val)
+    outcome = trs_matrix_create_coo_c(A, scalar, int(nrows, c_int64_t), int(ncols, c_int64_t), &
+        int(nnz, c_int64_t), indexing, at_row, at_col, at_val)
+  end function matrix_create_coo_488
+
+  function matrix_create_coo_844(A, scalar, nrows, ncols, nnz, indexing, row, col, val) &
+      result(outcome)
+    type(c_ptr), intent(out) :: A
+    integer(c_int), intent(in) :: scalar
+    integer(c_int64_t), intent(in) :: nrows
+    integer(c_int32_t), intent(in) :: ncols
+    integer(c_int32_t), intent(in) :: nnz
+    integer(c_int), intent(in) :: indexing
+    type(*), dimension(..), contiguous, intent(in), target :: row
+    type(*), dimension(..), contiguous, intent(in), target :: col
+    type(*), dimension(..), contiguous, intent(in), target, optional :: val
+    type(c_ptr) :: at_row
+    type(c_ptr) :: at_col
+    type(c_ptr) :: at_val
+    integer(c_int) :: outcome
+    at_row = c_loc(row)
+    at_col = c_loc(col)
+    at_val = c_null_ptr
+    if (present(val)) at_val = c_loc(val)
+    outcome = trs_matrix_create_coo_c(A, scalar, int(nrows, c_int64_t), int(ncols, c_int64_t), &
+        int(nnz, c_int64_t), indexing, at_row, at_col, at_val)
+  end function matrix_create_coo_844
+
+  function matrix_create_coo_848(A, scalar, nrows, ncols, nnz, indexing, row, col, val) &
+      result(outcome)
+    type(c_ptr), intent(out) :: A
+    integer(c_int), intent(in) :: scalar
+    integer(c_int64_t), intent(in) :: nrows
+    integer(c_int32_t), intent(in) :: ncols
+    integer(c_int64_t), intent(in) :: nnz
+    integer(c_int), intent(in) :: indexing
+    type(*), dimension(..), contiguous, intent(in), target :: row
+    type(*), dimension(..), contiguous, intent(in), target :: col
+    type(*), dimension(..), contiguous, intent(in), target, optional :: val
+    type(c_ptr) :: at_row
+    type(c_ptr) :: at_col
+    type(c_ptr) :: at_val
+    integer(c_int) :: outcome
+    at_row = c_loc(row)
+    at_col = c_loc(col)
+    at_val = c_null_ptr
+    if (present(val)) at_val = c_loc(val)
+    outcome = trs_matrix_create_coo_c(A, scalar, int(nrows, c_int64_t), int(ncols, c_int64_t), &
+        int(nnz, c_int64_t), indexing, at_row, at_col, at_val)
+  end function matrix_create_coo_848
+
+  function matrix_create_coo_884(A, scalar, nrows, ncols, nnz, indexing, row, col, val) &
+      result(outcome)
+    type(c_ptr), intent(out) :: A
+    integer(c_int), intent(in) :: scalar
+    integer(c_int64_t), intent(in) :: nrows
+    integer(c_int64_t), intent(in) :: ncols
+    integer(c_int32_t), intent(in) :: nnz
+    integer(c_int), intent(in) :: indexing
+    type(*), dimension(..), contiguous, intent(in), target :: row
+    type(*), dimension(..), contiguous, intent(in), target :: col
+    type(*), dimension(..), contiguous, intent(in), target, optional :: val
+    type(c_ptr) :: at_row
+    type(c_ptr) :: at_col
+    type(c_ptr) :: at_val
+    integer(c_int) :: outcome
+    at_row = c_loc(row)
+    at_col = c_loc(col)
+    at_val = c_null_ptr
+    if (present(val)) at_val = c_loc(val)
+    outcome = trs_matrix_create_coo_c(A, scalar, int(nrows, c_int64_t), int(ncols, c_int64_t), &
+        int(nnz, c_int64_t), indexing, at_row, at_col, at_val)
+  end function matrix_create_coo_884
+
+  function matrix_create_coo_888(A, scalar, nrows, ncols, nnz, indexing, row, col, val) &
+      result(outcome)
+    type(c_ptr), intent(out) :: A
+    integer(c_int), intent(in) :: scalar
+    integer(c_int64_t), intent(in) :: nrows
+    integer(c_int64_t), intent(in) :: ncols
+    integer(c_int64_t), intent(in) :: nnz
+    integer(c_int), intent(in) :: indexing
+    type(*), dimension(..), contiguous, intent(in), target :: row
+    type(*), dimension(..), contiguous, intent(in), target :: col
+    type(*), dimension(..), contiguous, intent(in), target, optional :: val
+    type(c_ptr) :: at_row
+    type(c_ptr) :: at_col
+    type(c_ptr) :: at_val
+    integer(c_int) :: outcome
+    at_row = c_loc(row)
+    at_col = c_loc(col)
+    at_val = c_null_ptr
+    if (present(val)) at_val = c_loc(val)
+    outcome = trs_matrix_create_coo_c(A, scalar, int(nrows, c_int64_t), int(ncols, c_int64_t), &
+        int(nnz, c_int64_t), indexing, at_row, at_col, at_val)
+  end function matrix_create_coo_888
+
+  function matrix_create_device_444(A, ctx, format, scalar, nrows, ncols, nnz, indexing, ptr, &
+      idx, val) result(outcome)
+    type(c_ptr), intent(out) :: A
+    type(c_ptr), intent(in) :: ctx
+    integer(c_int), intent(in) :: format
+    integer(c_int), intent(in) :: scalar
+    integer(c_int32_t), intent(in) :: nrows
+    integer(c_int32_t), intent(in) :: ncols
+    integer(c_int32_t), intent(in) :: nnz
+    integer(c_int), intent(in) :: indexing
+    type(*), dimension(..), contiguous, intent(in), target, optional :: ptr
+    type(*), dimension(..), contiguous, intent(in), target, optional :: idx
+    type(*), dimension(..), contiguous, intent(in), target, optional :: val
+    type(c_ptr) :: at_ptr
+    type(c_ptr) :: at_idx
+    type(c_ptr) :: at_val
+    integer(c_int) :: outcome
+    at_ptr = c_null_ptr
+    if (present(ptr)) at_ptr = c_loc(ptr)
+    at_idx = c_null_ptr
+    if (present(idx)) at_idx = c_loc(idx)
+    at_val = c_null_ptr
+    if (present(val)) at_val = c_loc(val)
+    outcome = trs_matrix_create_device_c(A, ctx, format, scalar, int(nrows, c_int64_t), &
+        int(ncols, c_int64_t), int(nnz, c_int64_t), indexing, at_ptr, at_idx, at_val)
+  end function matrix_create_device_444
+
+  function matrix_create_device_448(A, ctx, format, scalar, nrows, ncols, nnz, indexing, ptr, &
+      idx, val) result(outcome)
+    type(c_ptr), intent(out) :: A
+    type(c_ptr), intent(in) :: ctx
+    integer(c_int), intent(in) :: format
+    integer(c_int), intent(in) :: scalar
+    integer(c_int32_t), intent(in) :: nrows
+    integer(c_int32_t), intent(in) :: ncols
+    integer(c_int64_t), intent(in) :: nnz
+    integer(c_int), intent(in) :: indexing
+    type(*), dimension(..), contiguous, intent(in), target, optional :: ptr
+    type(*), dimension(..), contiguous, intent(in), target, optional :: idx
+    type(*), dimension(..), contiguous, intent(in), target, optional :: val
+    type(c_ptr) :: at_ptr
+    type(c_ptr) :: at_idx
+    type(c_ptr) :: at_val
+    integer(c_int) :: outcome
+    at_ptr = c_null_ptr
+    if (present(ptr)) at_ptr = c_loc(ptr)
+    at_idx = c_null_ptr
+    if (present(idx)) at_idx = c_loc(idx)
+    at_val = c_null_ptr
+    if (present(val)) at_val = c_loc(val)
+    outcome = trs_matrix_create_device_c(A, ctx, format, scalar, int(nrows, c_int64_t), &
+        int(ncols, c_int64_t), int(nnz, c_int64_t), indexing, at_ptr, at_idx, at_val)
+  end function matrix_create_device_448
+
+  function matrix_create_device_484(A, ctx, format, scalar, nrows, ncols, nnz, indexing, ptr, &
+      idx, val) result(outcome)
+    type(c_ptr), intent(out) :: A
+    type(c_ptr), intent(in) :: ctx
+    integer(c_int), intent(in) :: format
+    integer(c_int), intent(in) :: scalar
+    integer(c_int32_t), intent(in) :: nrows
+    integer(c_int64_t), intent(in) :: ncols
+    integer(c_int32_t), intent(in) :: nnz
+    integer(c_int), intent(in) :: indexing
+    type(*), dimension(..), contiguous, intent(in), target, optional :: ptr
+    type(*), dimension(..), contiguous, intent(in), target, optional :: idx
+    type(*), dimension(..), contiguous, intent(in), target, optional :: val
+    type(c_ptr) :: at_ptr
+    type(c_ptr) :: at_idx
+    type(c_ptr) :: at_val
+    integer(c_int) :: outcome
+    at_ptr = c_null_ptr
+    if (present(ptr)) at_ptr = c_loc(ptr)
+    at_idx = c_null_ptr
+    if (present(idx)) at_idx = c_loc(idx)
+    at_val = c_null_ptr
+    if (present(val)) at_val = c_loc(val)
+    outcome = trs_matrix_create_device_c(A, ctx, format, scalar, int(nrows, c_int64_t), &
+        int(ncols, c_int64_t), int(nnz, c_int64_t), indexing, at_ptr, at_idx, at_val)
+  end function matrix_create_device_484
+
+  function matrix_create_device_488(A, ctx, format, scalar, nrows, ncols, nnz, indexing, ptr, &
+      idx, val) result(outcome)
+    type(c_ptr), intent(out) :: A
+    type(c_ptr), intent(in) :: ctx
+    integer(c_int), intent(in) :: format
+    integer(c_int), intent(in) :: scalar
+    integer(c_int32_t), intent(in) :: nrows
+    integer(c_int64_t), intent(in) :: ncols
+    integer(c_int64_t), intent(in) :: nnz
+    integer(c_int), intent(in) :: indexing
+    type(*), dimension(..), contiguous, intent(in), target, optional :: ptr
+    type(*), dimension(..), contiguous, intent(in), target, optional :: idx
+    type(*), dimension(..), contiguous, intent(in), target, optional :: val
+    type(c_ptr) :: at_ptr
+    type(c_ptr) :: at_idx
+    type(c_ptr) :: at_val
+    integer(c_int) :: outcome
+    at_ptr = c_null_ptr
+    if (present(ptr)) at_ptr = c_loc(ptr)
+    at_idx = c_null_ptr
+    if (present(idx)) at_idx = c_loc(idx)
+    at_val = c_null_ptr
+    if (present(val)) at_val = c_loc(val)
+    outcome = trs_matrix_create_device_c(A, ctx, format, scalar, int(nrows, c_int64_t), &
+        int(ncols, c_int64_t), int(nnz, c_int64_t), indexing, at_ptr, at_idx, at_val)
+  end function matrix_create_device_488
+
+  function matrix_create_device_844(A, ctx, format, scalar, nrows, ncols, nnz, indexing, ptr, &
+      idx, val) result(outcome)
+    type(c_ptr), intent(out) :: A
+    type(c_ptr), intent(in) :: ctx
+    integer(c_int), intent(in) :: format
+    integer(c_int), intent(in) :: scalar
+    integer(c_int64_t), intent(in) :: nrows
+    integer(c_int32_t), intent(in) :: ncols
+    integer(c_int32_t), intent(in) :: nnz
+    integer(c_int), intent(in) :: indexing
+    type(*), dimension(..), contiguous, intent(in), target, optional :: ptr
+    type(*), dimension(..), contiguous, intent(in), target, optional :: idx
+    type(*), dimension(..), contiguous, intent(in), target, optional :: val
+    type(c_ptr) :: at_ptr
+    type(c_ptr) :: at_idx
+    type(c_ptr) :: at_val
+    integer(c_int) :: outcome
+    at_ptr = c_null_ptr
+    if (present(ptr)) at_ptr = c_loc(ptr)
+    at_idx = c_null_ptr
+    if (present(idx)) at_idx = c_loc(idx)
+    at_val = c_null_ptr
+    if (present(val)) at_val = c_loc(val)
+    outcome = trs_matrix_create_device_c(A, ctx, format, scalar, int(nrows, c_int64_t), &
+        int(ncols, c_int64_t), int(nnz, c_int64_t), indexing, at_ptr, at_idx, at_val)
+  end function matrix_create_device_844
+
+  function matrix_create_device_848(A, ctx, format, scalar, nrows, ncols, nnz, indexing, ptr, &
+      idx, val) result(outcome)
+    type(c_ptr), intent(out) :: A
+    type(c_ptr), intent(in) :: ctx
+    integer(c_int), intent(in) :: format
+    integer(c_int), intent(in) :: scalar
+    integer(c_int64_t), intent(in) :: nrows
+    integer(c_int32_t), intent(in) :: ncols
+    integer(c_int64_t), intent(in) :: nnz
+    integer(c_int), intent(in) :: indexing
+    type(*), dimension(..), contiguous, intent(in), target, optional :: ptr
+    type(*), dimension(..), contiguous, intent(in), target, optional :: idx
+    type(*), dimension(..), contiguous, intent(in), target, optional :: val
+    type(c_ptr) :: at_ptr
+    type(c_ptr) :: at_idx
+    type(c_ptr) :: at_val
+    integer(c_int) :: outcome
+    at_ptr = c_null_ptr
+    if (present(ptr)) at_ptr = c_loc(ptr)
+    at_idx = c_null_ptr
+    if (present(idx)) at_idx = c_loc(idx)
+    at_val = c_null_ptr
+    if (present(val)) at_val = c_loc(val)
+    outcome = trs_matrix_create_device_c(A, ctx, format, scalar, int(nrows, c_int64_t), &
+        int(ncols, c_int64_t), int(nnz, c_int64_t), indexing, at_ptr, at_idx, at_val)
+  end function matrix_create_device_848
+
+  function matrix_create_device_884(A, ctx, format, scalar, nrows, ncols, nnz, indexing, ptr, &
+      idx, val) result(outcome)
+    type(c_ptr), intent(out) :: A
+    type(c_ptr), intent(in) :: ctx
+    integer(c_int), intent(in) :: format
+    integer(c_int), intent(in) :: scalar
+    integer(c_int64_t), intent(in) :: nrows
+    integer(c_int64_t), intent(in) :: ncols
+    integer(c_int32_t), intent(in) :: nnz
+    integer(c_int), intent(in) :: indexing
+    type(*), dimension(..), contiguous, intent(in), target, optional :: ptr
+    type(*), dimension(..), contiguous, intent(in), target, optional :: idx
+    type(*), dimension(..), contiguous, intent(in), target, optional :: val
+    type(c_ptr) :: at_ptr
+    type(c_ptr) :: at_idx
+    type(c_ptr) :: at_val
+    integer(c_int) :: outcome
+    at_ptr = c_null_ptr
+    if (present(ptr)) at_ptr = c_loc(ptr)
+    at_idx = c_null_ptr
+    if (present(idx)) at_idx = c_loc(idx)
+    at_val = c_null_ptr
+    if (present(val)) at_val = c_loc(val)
+    outcome = trs_matrix_create_device_c(A, ctx, format, scalar, int(nrows, c_int64_t), &
+        int(ncols, c_int64_t), int(nnz, c_int64_t), indexing, at_ptr, at_idx, at_val)
+  end function matrix_create_device_884
+
+  function matrix_create_device_888(A, ctx, format, scalar, nrows, ncols, nnz, indexing, ptr, &
+      idx, val) result(outcome)
+    type(c_ptr), intent(out) :: A
+    type(c_ptr), intent(in) :: ctx
+    integer(c_int), intent(in) :: format
+    integer(c_int), intent(in) :: scalar
+    integer(c_int64_t), intent(in) :: nrows
+    integer(c_int64_t), intent(in) :: ncols
+    integer(c_int64_t), intent(in) :: nnz
+    integer(c_int), intent(in) :: indexing
+    type(*), dimension(..), contiguous, intent(in), target, optional :: ptr
+    type(*), dimension(..), contiguous, intent(in), target, optional :: idx
+    type(*), dimension(..), contiguous, intent(in), target, optional :: val
+    type(c_ptr) :: at_ptr
+    type(c_ptr) :: at_idx
+    type(c_ptr) :: at_val
+    integer(c_int) :: outcome
+    at_ptr = c_null_ptr
+    if (present(ptr)) at_ptr = c_loc(ptr)
+    at_idx = c_null_ptr
+    if (present(idx)) at_idx = c_loc(idx)
+    at_val = c_null_ptr
+    if (present(val)) at_val = c_loc(val)
+    outcome = trs_matrix_create_device_c(A, ctx, format, scalar, int(nrows, c_int64_t), &
+        int(ncols, c_int64_t), int(nnz, c_int64_t), indexing, at_ptr, at_idx, at_val)
+  end function matrix_create_device_888
+
+  function matrix_create_deferred_44(A, format, scalar, nrows, ncols, indexing, ptr, idx, &
+      ownership, give, user) result(outcome)
+    type(c_ptr), intent(out) :: A
+    integer(c_int), intent(in) :: format
+    integer(c_int), intent(in) :: scalar
+    integer(c_int32_t), intent(in) :: nrows
+    integer(c_int32_t), intent(in) :: ncols
+    integer(c_int), intent(in) :: indexing
+    type(*), dimension(..), contiguous, intent(in), target, optional :: ptr
+    type(*), dimension(..), contiguous, intent(in), target, optional :: idx
+    integer(c_int), intent(in) :: ownership
+    type(c_funptr), intent(in) :: give
+    type(c_ptr), intent(in) :: user
+    type(c_ptr) :: at_ptr
+    type(c_ptr) :: at_idx
+    integer(c_int) :: outcome
+    at_ptr = c_null_ptr
+    if (present(ptr)) at_ptr = c_loc(ptr)
+    at_idx = c_null_ptr
+    if (present(idx)) at_idx = c_loc(idx)
+    outcome = trs_matrix_create_deferred_c(A, format, scalar, int(nrows, c_int64_t), int(ncols, &
+        c_int64_t), indexing, at_ptr, at_idx, ownership, give, user)
+  end function matrix_create_deferred_44
+
+  function matrix_create_deferred_48(A, format, scalar, nrows, ncols, indexing, ptr, idx, &
+      ownership, give, user) result(outcome)
+    type(c_ptr), intent(out) :: A
+    integer(c_int), intent(in) :: format
+    integer(c_int), intent(in) :: scalar
+    integer(c_int32_t), intent(in) :: nrows
+    integer(c_int64_t), intent(in) :: ncols
+    integer(c_int), intent(in) :: indexing
+    type(*), dimension(..), contiguous, intent(in), target, optional :: ptr
+    type(*), dimension(..), contiguous, intent(in), target, optional :: idx
+    integer(c_int), intent(in) :: ownership
+    type(c_funptr), intent(in) :: give
+    type(c_ptr), intent(in) :: user
+    type(c_ptr) :: at_ptr
+    type(c_ptr) :: at_idx
+    integer(c_int) :: outcome
+    at_ptr = c_null_ptr
+    if (present(ptr)) at_ptr = c_loc(ptr)
+    at_idx = c_null_ptr
+    if (present(idx)) at_idx = c_loc(idx)
+    outcome = trs_matrix_create_deferred_c(A, format, scalar, int(nrows, c_int64_t), int(ncols, &
+        c_int64_t), indexing, at_ptr, at_idx, ownership, give, user)
+  end function matrix_create_deferred_48
+
+  function matrix_create_deferred_84(A, format, scalar, nrows, ncols, indexing, ptr, idx, &
+      ownership, give, user) result(outcome)
+    type(c_ptr), intent(out) :: A
+    integer(c_int), intent(in) :: format
+    integer(c_int), intent(in) :: scalar
+    integer(c_int64_t), intent(in) :: nrows
+    integer(c_int32_t), intent(in) :: ncols
+    integer(c_int), intent(in) :: indexing
+    type(*), dimension(..), contiguous, intent(in), target, optional :: ptr
+    type(*), dimension(..), contiguous, intent(in), target, optional :: idx
+    integer(c_int), intent(in) :: ownership
+    type(c_funptr), intent(in) :: give
+    type(c_ptr), intent(in) :: user
+    type(c_ptr) :: at_ptr
+    type(c_ptr) :: at_idx
+    integer(c_int) :: outcome
+    at_ptr = c_null_ptr
+    if (present(ptr)) at_ptr = c_loc(ptr)
+    at_idx = c_null_ptr
+    if (present(idx)) at_idx = c_loc(idx)
+    outcome = trs_matrix_create_deferred_c(A, format, scalar, int(nrows, c_int64_t), int(ncols, &
+        c_int64_t), indexing, at_ptr, at_idx, ownership, give, user)
+  end function matrix_create_deferred_84
+
+  function matrix_create_deferred_88(A, format, scalar, nrows, ncols, indexing, ptr, idx, &
+      ownership, give, user) result(outcome)
+    type(c_ptr), intent(out) :: A
+    integer(c_int), intent(in) :: format
+    integer(c_int), intent(in) :: scalar
+    integer(c_int64_t), intent(in) :: nrows
+    integer(c_int64_t), intent(in) :: ncols
+    integer(c_int), intent(in) :: indexing
+    type(*), dimension(..), contiguous, intent(in), target, optional :: ptr
+    type(*), dimension(..), contiguous, intent(in), target, optional :: idx
+    integer(c_int), intent(in) :: ownership
+    type(c_funptr), intent(in) :: give
+    type(c_ptr), intent(in) :: user
+    type(c_ptr) :: at_ptr
+    type(c_ptr) :: at_idx
+    integer(c_int) :: outcome
+    at_ptr = c_null_ptr
+    if (present(ptr)) at_ptr = c_loc(ptr)
+    at_idx = c_null_ptr
+    if (present(idx)) at_idx = c_loc(idx)
+    outcome = trs_matrix_create_deferred_c(A, format, scalar, int(nrows, c_int64_t), int(ncols, &
+        c_int64_t), indexing, at_ptr, at_idx, ownership, give, user)
+  end function matrix_create_deferred_88
+
+  function trs_matrix_read(A, path, options) result(outcome)
+    type(c_ptr), intent(out) :: A
+    character(len=*), intent(in) :: path
+    type(trs_read_options), intent(in), optional :: options
+    character(kind=c_char, len=:), allocatable :: c_path
+    integer(c_int) :: outcome
+    c_path = trs_terminated(path)
+    outcome = trs_matrix_read_c(A, c_path, options)
+  end function trs_matrix_read
+
+  function trs_matrix_open(T, path, format, uplo, add_diagonal, options) result(outcome)
+    type(c_ptr), intent(out) :: T
+    character(len=*), intent(in) :: path
+    integer(c_int), intent(in) :: format
+    integer(c_int), intent(in) :: uplo
+    integer(c_int), intent(in) :: add_diagonal
+    type(trs_read_options), intent(in), optional :: options
+    character(kind=c_char, len=:), allocatable :: c_path
+    integer(c_int) :: outcome
+    c_path = trs_terminated(path)
+    outcome = trs_matrix_open_c(T, c_path, format, uplo, add_diagonal, options)
+  end function trs_matrix_open
+
+  function trs_matrix_write(A, path) result(outcome)
+    type(c_ptr), intent(in) :: A
+    character(len=*), intent(in) :: path
+    character(kind=c_char, len=:), allocatable :: c_path
+    integer(c_int) :: outcome
+    c_path = trs_terminated(path)
+    outcome = trs_matrix_write_c(A, c_path)
+  end function trs_matrix_write
+
+  function trs_vectors_read(values, nrows, ncols, scalar, path, options) result(outcome)
+    type(c_ptr), intent(out) :: values
+    integer(c_int64_t), intent(out) :: nrows
+    integer(c_int64_t), intent(out) :: ncols
+    integer(c_int), intent(in) :: scalar
+    character(len=*), intent(in) :: path
+    type(trs_read_options), intent(in), optional :: options
+    character(kind=c_char, len=:), allocatable :: c_path
+    integer(c_int) :: outcome
+    c_path = trs_terminated(path)
+    outcome = trs_vectors_read_c(values, nrows, ncols, scalar, c_path, options)
+  end function trs_vectors_read
+
+  function vectors_write_444(values, nrows, ncols, ld, layout, scalar, path) result(outcome)
+    type(*), dimension(..), contiguous, intent(in), target :: values
+    integer(c_int32_t), intent(in) :: nrows
+    integer(c_int32_t), intent(in) :: ncols
+    integer(c_int32_t), intent(in) :: ld
+    integer(c_int), intent(in) :: layout
+    integer(c_int), intent(in) :: scalar
+    character(len=*), intent(in) :: path
+    type(c_ptr) :: at_values
+    character(kind=c_char, len=:), allocatable :: c_path
+    integer(c_int) :: outcome
+    at_values = c_loc(values)
+    c_path = trs_terminated(path)
+    outcome = trs_vectors_write_c(at_values, int(nrows, c_int64_t), int(ncols, c_int64_t), &
+        int(ld, c_int64_t), layout, scalar, c_path)
+  end function vectors_write_444
+
+  function vectors_write_448(values, nrows, ncols, ld, layout, scalar, path) result(outcome)
+    type(*), dimension(..), contiguous, intent(in), target :: values
+    integer(c_int32_t), intent(in) :: nrows
+    integer(c_int32_t), intent(in) :: ncols
+    integer(c_int64_t), intent(in) :: ld
+    integer(c_int), intent(in) :: layout
+    integer(c_int), intent(in) :: scalar
+    character(len=*), intent(in) :: path
+    type(c_ptr) :: at_values
+    character(kind=c_char, len=:), allocatable :: c_path
+    integer(c_int) :: outcome
+    at_values = c_loc(values)
+    c_path = trs_terminated(path)
+    outcome = trs_vectors_write_c(at_values, int(nrows, c_int64_t), int(ncols, c_int64_t), &
+        int(ld, c_int64_t), layout, scalar, c_path)
+  end function vectors_write_448
+
+  function vectors_write_484(values, nrows, ncols, ld, layout, scalar, path) result(outcome)
+    type(*), dimension(..), contiguous, intent(in), target :: values
+    integer(c_int32_t), intent(in) :: nrows
+    integer(c_int64_t), intent(in) :: ncols
+    integer(c_int32_t), intent(in) :: ld
+    integer(c_int), intent(in) :: layout
+    integer(c_int), intent(in) :: scalar
+    character(len=*), intent(in) :: path
+    type(c_ptr) :: at_values
+    character(kind=c_char, len=:), allocatable :: c_path
+    integer(c_int) :: outcome
+    at_values = c_loc(values)
+    c_path = trs_terminated(path)
+    outcome = trs_vectors_write_c(at_values, int(nrows, c_int64_t), int(ncols, c_int64_t), &
+        int(ld, c_int64_t), layout, scalar, c_path)
+  end function vectors_write_484
+
+  function vectors_write_488(values, nrows, ncols, ld, layout, scalar, path) result(outcome)
+    type(*), dimension(..), contiguous, intent(in), target :: values
+    integer(c_int32_t), intent(in) :: nrows
+    integer(c_int64_t), intent(in) :: ncols
+    integer(c_int64_t), intent(in) :: ld
+    integer(c_int), intent(in) :: layout
+    integer(c_int), intent(in) :: scalar
+    character(len=*), intent(in) :: path
+    type(c_ptr) :: at_values
+    character(kind=c_char, len=:), allocatable :: c_path
+    integer(c_int) :: outcome
+    at_values = c_loc(values)
+    c_path = trs_terminated(path)
+    outcome = trs_vectors_write_c(at_values, int(nrows, c_int64_t), int(ncols, c_int64_t), &
+        int(ld, c_int64_t), layout, scalar, c_path)
+  end function vectors_write_488
+
+  function vectors_write_844(values, nrows, ncols, ld, layout, scalar, path) result(outcome)
+    type(*), dimension(..), contiguous, intent(in), target :: values
+    integer(c_int64_t), intent(in) :: nrows
+    integer(c_int32_t), intent(in) :: ncols
+    integer(c_int32_t), intent(in) :: ld
+    integer(c_int), intent(in) :: layout
+    integer(c_int), intent(in) :: scalar
+    character(len=*), intent(in) :: path
+    type(c_ptr) :: at_values
+    character(kind=c_char, len=:), allocatable :: c_path
+    integer(c_int) :: outcome
+    at_values = c_loc(values)
+    c_path = trs_terminated(path)
+    outcome = trs_vectors_write_c(at_values, int(nrows, c_int64_t), int(ncols, c_int64_t), &
+        int(ld, c_int64_t), layout, scalar, c_path)
+  end function vectors_write_844
+
+  function vectors_write_848(values, nrows, ncols, ld, layout, scalar, path) result(outcome)
+    type(*), dimension(..), contiguous, intent(in), target :: values
+    integer(c_int64_t), intent(in) :: nrows
+    integer(c_int32_t), intent(in) :: ncols
+    integer(c_int64_t), intent(in) :: ld
+    integer(c_int), intent(in) :: layout
+    integer(c_int), intent(in) :: scalar
+    character(len=*), intent(in) :: path
+    type(c_ptr) :: at_values
+    character(kind=c_char, len=:), allocatable :: c_path
+    integer(c_int) :: outcome
+    at_values = c_loc(values)
+    c_path = trs_terminated(path)
+    outcome = trs_vectors_write_c(at_values, int(nrows, c_int64_t), int(ncols, c_int64_t), &
+        int(ld, c_int64_t), layout, scalar, c_path)
+  end function vectors_write_848
+
+  function vectors_write_884(values, nrows, ncols, ld, layout, scalar, path) result(outcome)
+    type(*), dimension(..), contiguous, intent(in), target :: values
+    integer(c_int64_t), intent(in) :: nrows
+    integer(c_int64_t), intent(in) :: ncols
+    integer(c_int32_t), intent(in) :: ld
+    integer(c_int), intent(in) :: layout
+    integer(c_int), intent(in) :: scalar
+    character(len=*), intent(in) :: path
+    type(c_ptr) :: at_values
+    character(kind=c_char, len=:), allocatable :: c_path
+    integer(c_int) :: outcome
+    at_values = c_loc(values)
+    c_path = trs_terminated(path)
+    outcome = trs_vectors_write_c(at_values, int(nrows, c_int64_t), int(ncols, c_int64_t), &
+        int(ld, c_int64_t), layout, scalar, c_path)
+  end function vectors_write_884
+
+  function vectors_write_888(values, nrows, ncols, ld, layout, scalar, path) result(outcome)
+    type(*), dimension(..), contiguous, intent(in), target :: values
+    integer(c_int64_t), intent(in) :: nrows
+    integer(c_int64_t), intent(in) :: ncols
+    integer(c_int64_t), intent(in) :: ld
+    integer(c_int), intent(in) :: layout
+    integer(c_int), intent(in) :: scalar
+    character(len=*), intent(in) :: path
+    type(c_ptr) :: at_values
+    character(kind=c_char, len=:), allocatable :: c_path
+    integer(c_int) :: outcome
+    at_values = c_loc(values)
+    c_path = trs_terminated(path)
+    outcome = trs_vectors_write_c(at_values, int(nrows, c_int64_t), int(ncols, c_int64_t), &
+        int(ld, c_int64_t), layout, scalar, c_path)
+  end function vectors_write_888
+
+  subroutine random_fill_44(x, count, scalar, seed)
+    type(*), dimension(..), contiguous, intent(inout), target, optional :: x
+    integer(c_int32_t), intent(in) :: count
+    integer(c_int), intent(in) :: scalar
+    integer(c_int32_t), intent(in) :: seed
+    type(c_ptr) :: at_x
+    at_x = c_null_ptr
+    if (present(x)) at_x = c_loc(x)
+    call trs_random_fill_c(at_x, int(count, c_int64_t), scalar, int(seed, c_int64_t))
+  end subroutine random_fill_44
+
+  subroutine random_fill_48(x, count, scalar, seed)
+    type(*), dimension(..), contiguous, intent(inout), target, optional :: x
+    integer(c_int32_t), intent(in) :: count
+    integer(c_int), intent(in) :: scalar
+    integer(c_int64_t), intent(in) :: seed
+    type(c_ptr) :: at_x
+    at_x = c_null_ptr
+    if (present(x)) at_x = c_loc(x)
+    call trs_random_fill_c(at_x, int(count, c_int64_t), scalar, int(seed, c_int64_t))
+  end subroutine random_fill_48
+
+  subroutine random_fill_84(x, count, scalar, seed)
+    type(*), dimension(..), contiguous, intent(inout), target, optional :: x
+    integer(c_int64_t), intent(in) :: count
+    integer(c_int), intent(in) :: scalar
+    integer(c_int32_t), intent(in) :: seed
+    type(c_ptr) :: at_x
+    at_x = c_null_ptr
+    if (present(x)) at_x = c_loc(x)
+    call trs_random_fill_c(at_x, int(count, c_int64_t), scalar, int(seed, c_int64_t))
+  end subroutine random_fill_84
+
+  subroutine random_fill_88(x, count, scalar, seed)
+    type(*), dimension(..), contiguous, intent(inout), target, optional :: x
+    integer(c_int64_t), intent(in) :: count
+    integer(c_int), intent(in) :: scalar
+    integer(c_int64_t), intent(in) :: seed
+    type(c_ptr) :: at_x
+    at_x = c_null_ptr
+    if (present(x)) at_x = c_loc(x)
+    call trs_random_fill_c(at_x, int(count, c_int64_t), scalar, int(seed, c_int64_t))
+  end subroutine random_fill_88
+
+  function trs_factors_read(F, path, options) result(outcome)
+    type(c_ptr), intent(out) :: F
+    character(len=*), intent(in) :: path
+    type(trs_read_options), intent(in), optional :: options
+    character(kind=c_char, len=:), allocatable :: c_path
+    integer(c_int) :: outcome
+    c_path = trs_terminated(path)
+    outcome = trs_factors_read_c(F, c_path, options)
+  end function trs_factors_read
+
+  function trs_factors_write(F, path) result(outcome)
+    type(c_ptr), intent(in) :: F
+    character(len=*), intent(in) :: path
+    character(kind=c_char, len=:), allocatable :: c_path
+    integer(c_int) :: outcome
+    c_path = trs_terminated(path)
+    outcome = trs_factors_write_c(F, c_path)
+  end function trs_factors_write
+
+  function trs_file_content(content, path) result(outcome)
+    integer(c_int), intent(out) :: content
+    character(len=*), intent(in) :: path
+    character(kind=c_char, len=:), allocatable :: c_path
+    integer(c_int) :: outcome
+    c_path = trs_terminated(path)
+    outcome = trs_file_content_c(content, c_path)
+  end function trs_file_content
+
+  function plan_describe_4(plan, text, size) result(outcome)
+    type(c_ptr), intent(in) :: plan
+    character(len=*), intent(inout) :: text
+    integer(c_int32_t), intent(in) :: size
+    integer(c_size_t) :: outcome
+    outcome = trs_plan_describe_c(plan, text, int(size, c_size_t))
+  end function plan_describe_4
+
+  function plan_describe_8(plan, text, size) result(outcome)
+    type(c_ptr), intent(in) :: plan
+    character(len=*), intent(inout) :: text
+    integer(c_int64_t), intent(in) :: size
+    integer(c_size_t) :: outcome
+    outcome = trs_plan_describe_c(plan, text, int(size, c_size_t))
+  end function plan_describe_8
+
+  function solve_444(plan, x, ldx, b, ldb, nrhs, layout) result(outcome)
+    type(c_ptr), intent(in) :: plan
+    type(*), dimension(..), contiguous, intent(inout), target, optional :: x
+    integer(c_int32_t), intent(in) :: ldx
+    type(*), dimension(..), contiguous, intent(in), target, optional :: b
+    integer(c_int32_t), intent(in) :: ldb
+    integer(c_int32_t), intent(in) :: nrhs
+    integer(c_int), intent(in) :: layout
+    type(c_ptr) :: at_x
+    type(c_ptr) :: at_b
+    integer(c_int) :: outcome
+    at_x = c_null_ptr
+    if (present(x)) at_x = c_loc(x)
+    at_b = c_null_ptr
+    if (present(b)) at_b = c_loc(b)
+    outcome = trs_solve_c(plan, at_x, int(ldx, c_int64_t), at_b, int(ldb, c_int64_t), int(nrhs, &
+        c_int64_t), layout)
+  end function solve_444
+
+  function solve_448(plan, x, ldx, b, ldb, nrhs, layout) result(outcome)
+    type(c_ptr), intent(in) :: plan
+    type(*), dimension(..), contiguous, intent(inout), target, optional :: x
+    integer(c_int32_t), intent(in) :: ldx
+    type(*), dimension(..), contiguous, intent(in), target, optional :: b
+    integer(c_int32_t), intent(in) :: ldb
+    integer(c_int64_t), intent(in) :: nrhs
+    integer(c_int), intent(in) :: layout
+    type(c_ptr) :: at_x
+    type(c_ptr) :: at_b
+    integer(c_int) :: outcome
+    at_x = c_null_ptr
+    if (present(x)) at_x = c_loc(x)
+    at_b = c_null_ptr
+    if (present(b)) at_b = c_loc(b)
+    outcome = trs_solve_c(plan, at_x, int(ldx, c_int64_t), at_b, int(ldb, c_int64_t), int(nrhs, &
+        c_int64_t), layout)
+  end function solve_448
+
+  function solve_484(plan, x, ldx, b, ldb, nrhs, layout) result(outcome)
+    type(c_ptr), intent(in) :: plan
+    type(*), dimension(..), contiguous, intent(inout), target, optional :: x
+    integer(c_int32_t), intent(in) :: ldx
+    type(*), dimension(..), contiguous, intent(in), target, optional :: b
+    integer(c_int64_t), intent(in) :: ldb
+    integer(c_int32_t), intent(in) :: nrhs
+    integer(c_int), intent(in) :: layout
+    type(c_ptr) :: at_x
+    type(c_ptr) :: at_b
+    integer(c_int) :: outcome
+    at_x = c_null_ptr
+    if (present(x)) at_x = c_loc(x)
+    at_b = c_null_ptr
+    if (present(b)) at_b = c_loc(b)
+    outcome = trs_solve_c(plan, at_x, int(ldx, c_int64_t), at_b, int(ldb, c_int64_t), int(nrhs, &
+        c_int64_t), layout)
+  end function solve_484
+
+  function solve_488(plan, x, ldx, b, ldb, nrhs, layout) result(outcome)
+    type(c_ptr), intent(in) :: plan
+    type(*), dimension(..), contiguous, intent(inout), target, optional :: x
+    integer(c_int32_t), intent(in) :: ldx
+    type(*), dimension(..), contiguous, intent(in), target, optional :: b
+    integer(c_int64_t), intent(in) :: ldb
+    integer(c_int64_t), intent(in) :: nrhs
+    integer(c_int), intent(in) :: layout
+    type(c_ptr) :: at_x
+    type(c_ptr) :: at_b
+    integer(c_int) :: outcome
+    at_x = c_null_ptr
+    if (present(x)) at_x = c_loc(x)
+    at_b = c_null_ptr
+    if (present(b)) at_b = c_loc(b)
+    outcome = trs_solve_c(plan, at_x, int(ldx, c_int64_t), at_b, int(ldb, c_int64_t), int(nrhs, &
+        c_int64_t), layout)
+  end function solve_488
+
+  function solve_844(plan, x, ldx, b, ldb, nrhs, layout) result(outcome)
+    type(c_ptr), intent(in) :: plan
+    type(*), dimension(..), contiguous, intent(inout), target, optional :: x
+    integer(c_int64_t), intent(in) :: ldx
+    type(*), dimension(..), contiguous, intent(in), target, optional :: b
+    integer(c_int32_t), intent(in) :: ldb
+    integer(c_int32_t), intent(in) :: nrhs
+    integer(c_int), intent(in) :: layout
+    type(c_ptr) :: at_x
+    type(c_ptr) :: at_b
+    integer(c_int) :: outcome
+    at_x = c_null_ptr
+    if (present(x)) at_x = c_loc(x)
+    at_b = c_null_ptr
+    if (present(b)) at_b = c_loc(b)
+    outcome = trs_solve_c(plan, at_x, int(ldx, c_int64_t), at_b, int(ldb, c_int64_t), int(nrhs, &
+        c_int64_t), layout)
+  end function solve_844
+
+  function solve_848(plan, x, ldx, b, ldb, nrhs, layout) result(outcome)
+    type(c_ptr), intent(in) :: plan
+    type(*), dimension(..), contiguous, intent(inout), target, optional :: x
+    integer(c_int64_t), intent(in) :: ldx
+    type(*), dimension(..), contiguous, intent(in), target, optional :: b
+    integer(c_int32_t), intent(in) :: ldb
+    integer(c_int64_t), intent(in) :: nrhs
+    integer(c_int), intent(in) :: layout
+    type(c_ptr) :: at_x
+    type(c_ptr) :: at_b
+    integer(c_int) :: outcome
+    at_x = c_null_ptr
+    if (present(x)) at_x = c_loc(x)
+    at_b = c_null_ptr
+    if (present(b)) at_b = c_loc(b)
+    outcome = trs_solve_c(plan, at_x, int(ldx, c_int64_t), at_b, int(ldb, c_int64_t), int(nrhs, &
+        c_int64_t), layout)
+  end function solve_848
+
+  function solve_884(plan, x, ldx, b, ldb, nrhs, layout) result(outcome)
+    type(c_ptr), intent(in) :: plan
+    type(*), dimension(..), contiguous, intent(inout), target, optional :: x
+    integer(c_int64_t), intent(in) :: ldx
+    type(*), dimension(..), contiguous, intent(in), target, optional :: b
+    integer(c_int64_t), intent(in) :: ldb
+    integer(c_int32_t), intent(in) :: nrhs
+    integer(c_int), intent(in) :: layout
+    type(c_ptr) :: at_x
+    type(c_ptr) :: at_b
+    integer(c_int) :: outcome
+    at_x = c_null_ptr
+    if (present(x)) at_x = c_loc(x)
+    at_b = c_null_ptr
+    if (present(b)) at_b = c_loc(b)
+    outcome = trs_solve_c(plan, at_x, int(ldx, c_int64_t), at_b, int(ldb, c_int64_t), int(nrhs, &
+        c_int64_t), layout)
+  end function solve_884
+
+  function solve_888(plan, x, ldx, b, ldb, nrhs, layout) result(outcome)
+    type(c_ptr), intent(in) :: plan
+    type(*), dimension(..), contiguous, intent(inout), target, optional :: x
+    integer(c_int64_t), intent(in) :: ldx
+    type(*), dimension(..), contiguous, intent(in), target, optional :: b
+    integer(c_int64_t), intent(in) :: ldb
+    integer(c_int64_t), intent(in) :: nrhs
+    integer(c_int), intent(in) :: layout
+    type(c_ptr) :: at_x
+    type(c_ptr) :: at_b
+    integer(c_int) :: outcome
+    at_x = c_null_ptr
+    if (present(x)) at_x = c_loc(x)
+    at_b = c_null_ptr
+    if (present(b)) at_b = c_loc(b)
+    outcome = trs_solve_c(plan, at_x, int(ldx, c_int64_t), at_b, int(ldb, c_int64_t), int(nrhs, &
+        c_int64_t), layout)
+  end function solve_888
+
+  function solve_once_4(x, b, uplo, diag, format, scalar, n, indexing, ptr, idx, val) &
+      result(outcome)
+    type(*), dimension(..), contiguous, intent(inout), target, optional :: x
+    type(*), dimension(..), contiguous, intent(in), target, optional :: b
+    integer(c_int), intent(in) :: uplo
+    integer(c_int), intent(in) :: diag
+    integer(c_int), intent(in) :: format
+    integer(c_int), intent(in) :: scalar
+    integer(c_int32_t), intent(in) :: n
+    integer(c_int), intent(in) :: indexing
+    type(*), dimension(..), contiguous, intent(in), target, optional :: ptr
+    type(*), dimension(..), contiguous, intent(in), target, optional :: idx
+    type(*), dimension(..), contiguous, intent(in), target, optional :: val
+    type(c_ptr) :: at_x
+    type(c_ptr) :: at_b
+    type(c_ptr) :: at_ptr
+    type(c_ptr) :: at_idx
+    type(c_ptr) :: at_val
+    integer(c_int) :: outcome
+    at_x = c_null_ptr
+    if (present(x)) at_x = c_loc(x)
+    at_b = c_null_ptr
+    if (present(b)) at_b = c_loc(b)
+    at_ptr = c_null_ptr
+    if (present(ptr)) at_ptr = c_loc(ptr)
+    at_idx = c_null_ptr
+    if (present(idx)) at_idx = c_loc(idx)
+    at_val = c_null_ptr
+    if (present(val)) at_val = c_loc(val)
+    outcome = trs_solve_once_c(at_x, at_b, uplo, diag, format, scalar, int(n, c_int64_t), &
+        indexing, at_ptr, at_idx, at_val)
+  end function solve_once_4
+
+  function solve_once_8(x, b, uplo, diag, format, scalar, n, indexing, ptr, idx, val) &
+      result(outcome)
+    type(*), dimension(..), contiguous, intent(inout), target, optional :: x
+    type(*), dimension(..), contiguous, intent(in), target, optional :: b
+    integer(c_int), intent(in) :: uplo
+    integer(c_int), intent(in) :: diag
+    integer(c_int), intent(in) :: format
+    integer(c_int), intent(in) :: scalar
+    integer(c_int64_t), intent(in) :: n
+    integer(c_int), intent(in) :: indexing
+    type(*), dimension(..), contiguous, intent(in), target, optional :: ptr
+    type(*), dimension(..), contiguous, intent(in), target, optional :: idx
+    type(*), dimension(..), contiguous, intent(in), target, optional :: val
+    type(c_ptr) :: at_x
+    type(c_ptr) :: at_b
+    type(c_ptr) :: at_ptr
+    type(c_ptr) :: at_idx
+    type(c_ptr) :: at_val
+    integer(c_int) :: outcome
+    at_x = c_null_ptr
+    if (present(x)) at_x = c_loc(x)
+    at_b = c_null_ptr
+    if (present(b)) at_b = c_loc(b)
+    at_ptr = c_null_ptr
+    if (present(ptr)) at_ptr = c_loc(ptr)
+    at_idx = c_null_ptr
+    if (present(idx)) at_idx = c_loc(idx)
+    at_val = c_null_ptr
+    if (present(val)) at_val = c_loc(val)
+    outcome = trs_solve_once_c(at_x, at_b, uplo, diag, format, scalar, int(n, c_int64_t), &
+        indexing, at_ptr, at_idx, at_val)
+  end function solve_once_8
+
+  function plan_get_share_4(plan, share, rows, member, nrhs) result(outcome)
+    type(c_ptr), intent(in) :: plan
+    type(trs_plan_share), intent(inout) :: share
+    integer(c_int64_t), dimension(*), intent(out), optional :: rows
+    integer(c_int), intent(in) :: member
+    integer(c_int32_t), intent(in) :: nrhs
+    integer(c_int) :: outcome
+    outcome = trs_plan_get_share_c(plan, share, rows, member, int(nrhs, c_int64_t))
+  end function plan_get_share_4
+
+  function plan_get_share_8(plan, share, rows, member, nrhs) result(outcome)
+    type(c_ptr), intent(in) :: plan
+    type(trs_plan_share), intent(inout) :: share
+    integer(c_int64_t), dimension(*), intent(out), optional :: rows
+    integer(c_int), intent(in) :: member
+    integer(c_int64_t), intent(in) :: nrhs
+    integer(c_int) :: outcome
+    outcome = trs_plan_get_share_c(plan, share, rows, member, int(nrhs, c_int64_t))
+  end function plan_get_share_8
+
+  function solve_distributed_444(plan, x, ldx, b, ldb, nrhs, layout) result(outcome)
+    type(c_ptr), intent(in) :: plan
+    type(c_ptr), dimension(*), intent(in), optional :: x
+    integer(c_int32_t), intent(in) :: ldx
+    type(c_ptr), dimension(*), intent(in), optional :: b
+    integer(c_int32_t), intent(in) :: ldb
+    integer(c_int32_t), intent(in) :: nrhs
+    integer(c_int), intent(in) :: layout
+    integer(c_int) :: outcome
+    outcome = trs_solve_distributed_c(plan, x, int(ldx, c_int64_t), b, int(ldb, c_int64_t), &
+        int(nrhs, c_int64_t), layout)
+  end function solve_distributed_444
+
+  function solve_distributed_448(plan, x, ldx, b, ldb, nrhs, layout) result(outcome)
+    type(c_ptr), intent(in) :: plan
+    type(c_ptr), dimension(*), intent(in), optional :: x
+    integer(c_int32_t), intent(in) :: ldx
+    type(c_ptr), dimension(*), intent(in), optional :: b
+    integer(c_int32_t), intent(in) :: ldb
+    integer(c_int64_t), intent(in) :: nrhs
+    integer(c_int), intent(in) :: layout
+    integer(c_int) :: outcome
+    outcome = trs_solve_distributed_c(plan, x, int(ldx, c_int64_t), b, int(ldb, c_int64_t), &
+        int(nrhs, c_int64_t), layout)
+  end function solve_distributed_448
+
+  function solve_distributed_484(plan, x, ldx, b, ldb, nrhs, layout) result(outcome)
+    type(c_ptr), intent(in) :: plan
+    type(c_ptr), dimension(*), intent(in), optional :: x
+    integer(c_int32_t), intent(in) :: ldx
+    type(c_ptr), dimension(*), intent(in), optional :: b
+    integer(c_int64_t), intent(in) :: ldb
+    integer(c_int32_t), intent(in) :: nrhs
+    integer(c_int), intent(in) :: layout
+    integer(c_int) :: outcome
+    outcome = trs_solve_distributed_c(plan, x, int(ldx, c_int64_t), b, int(ldb, c_int64_t), &
+        int(nrhs, c_int64_t), layout)
+  end function solve_distributed_484
+
+  function solve_distributed_488(plan, x, ldx, b, ldb, nrhs, layout) result(outcome)
+    type(c_ptr), intent(in) :: plan
+    type(c_ptr), dimension(*), intent(in), optional :: x
+    integer(c_int32_t), intent(in) :: ldx
+    type(c_ptr), dimension(*), intent(in), optional :: b
+    integer(c_int64_t), intent(in) :: ldb
+    integer(c_int64_t), intent(in) :: nrhs
+    integer(c_int), intent(in) :: layout
+    integer(c_int) :: outcome
+    outcome = trs_solve_distributed_c(plan, x, int(ldx, c_int64_t), b, int(ldb, c_int64_t), &
+        int(nrhs, c_int64_t), layout)
+  end function solve_distributed_488
+
+  function solve_distributed_844(plan, x, ldx, b, ldb, nrhs, layout) result(outcome)
+    type(c_ptr), intent(in) :: plan
+    type(c_ptr), dimension(*), intent(in), optional :: x
+    integer(c_int64_t), intent(in) :: ldx
+    type(c_ptr), dimension(*), intent(in), optional :: b
+    integer(c_int32_t), intent(in) :: ldb
+    integer(c_int32_t), intent(in) :: nrhs
+    integer(c_int), intent(in) :: layout
+    integer(c_int) :: outcome
+    outcome = trs_solve_distributed_c(plan, x, int(ldx, c_int64_t), b, int(ldb, c_int64_t), &
+        int(nrhs, c_int64_t), layout)
+  end function solve_distributed_844
+
+  function solve_distributed_848(plan, x, ldx, b, ldb, nrhs, layout) result(outcome)
+    type(c_ptr), intent(in) :: plan
+    type(c_ptr), dimension(*), intent(in), optional :: x
+    integer(c_int64_t), intent(in) :: ldx
+    type(c_ptr), dimension(*), intent(in), optional :: b
+    integer(c_int32_t), intent(in) :: ldb
+    integer(c_int64_t), intent(in) :: nrhs
+    integer(c_int), intent(in) :: layout
+    integer(c_int) :: outcome
+    outcome = trs_solve_distributed_c(plan, x, int(ldx, c_int64_t), b, int(ldb, c_int64_t), &
+        int(nrhs, c_int64_t), layout)
+  end function solve_distributed_848
+
+  function solve_distributed_884(plan, x, ldx, b, ldb, nrhs, layout) result(outcome)
+    type(c_ptr), intent(in) :: plan
+    type(c_ptr), dimension(*), intent(in), optional :: x
+    integer(c_int64_t), intent(in) :: ldx
+    type(c_ptr), dimension(*), intent(in), optional :: b
+    integer(c_int64_t), intent(in) :: ldb
+    integer(c_int32_t), intent(in) :: nrhs
+    integer(c_int), intent(in) :: layout
+    integer(c_int) :: outcome
+    outcome = trs_solve_distributed_c(plan, x, int(ldx, c_int64_t), b, int(ldb, c_int64_t), &
+        int(nrhs, c_int64_t), layout)
+  end function solve_distributed_884
+
+  function solve_distributed_888(plan, x, ldx, b, ldb, nrhs, layout) result(outcome)
+    type(c_ptr), intent(in) :: plan
+    type(c_ptr), dimension(*), intent(in), optional :: x
+    integer(c_int64_t), intent(in) :: ldx
+    type(c_ptr), dimension(*), intent(in), optional :: b
+    integer(c_int64_t), intent(in) :: ldb
+    integer(c_int64_t), intent(in) :: nrhs
+    integer(c_int), intent(in) :: layout
+    integer(c_int) :: outcome
+    outcome = trs_solve_distributed_c(plan, x, int(ldx, c_int64_t), b, int(ldb, c_int64_t), &
+        int(nrhs, c_int64_t), layout)
+  end function solve_distributed_888
+
+  function batch_create_4(B, ctx, A, uplo, trans, diag, count, options) result(outcome)
+    type(c_ptr), intent(out) :: B
+    type(c_ptr), intent(in) :: ctx
+    type(c_ptr), intent(in) :: A
+    integer(c_int), intent(in) :: uplo
+    integer(c_int), intent(in) :: trans
+    integer(c_int), intent(in) :: diag
+    integer(c_int32_t), intent(in) :: count
+    type(trs_batch_options), intent(in), optional :: options
+    integer(c_int) :: outcome
+    outcome = trs_batch_create_c(B, ctx, A, uplo, trans, diag, int(count, c_int64_t), options)
+  end function batch_create_4
+
+  function batch_create_8(B, ctx, A, uplo, trans, diag, count, options) result(outcome)
+    type(c_ptr), intent(out) :: B
+    type(c_ptr), intent(in) :: ctx
+    type(c_ptr), intent(in) :: A
+    integer(c_int), intent(in) :: uplo
+    integer(c_int), intent(in) :: trans
+    integer(c_int), intent(in) :: diag
+    integer(c_int64_t), intent(in) :: count
+    type(trs_batch_options), intent(in), optional :: options
+    integer(c_int) :: outcome
+    outcome = trs_batch_create_c(B, ctx, A, uplo, trans, diag, int(count, c_int64_t), options)
+  end function batch_create_8
+
+  function batch_update_4(B, val, stride_val) result(outcome)
+    type(c_ptr), intent(in) :: B
+    type(*), dimension(..), contiguous, intent(in), target, optional :: val
+    integer(c_int32_t), intent(in) :: stride_val
+    type(c_ptr) :: at_val
+    integer(c_int) :: outcome
+    at_val = c_null_ptr
+    if (present(val)) at_val = c_loc(val)
+    outcome = trs_batch_update_c(B, at_val, int(stride_val, c_int64_t))
+  end function batch_update_4
+
+  function batch_update_8(B, val, stride_val) result(outcome)
+    type(c_ptr), intent(in) :: B
+    type(*), dimension(..), contiguous, intent(in), target, optional :: val
+    integer(c_int64_t), intent(in) :: stride_val
+    type(c_ptr) :: at_val
+    integer(c_int) :: outcome
+    at_val = c_null_ptr
+    if (present(val)) at_val = c_loc(val)
+    outcome = trs_batch_update_c(B, at_val, int(stride_val, c_int64_t))
+  end function batch_update_8
+
+  function batch_solve_44444(B, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
+      result(outcome)
+    type(c_ptr), intent(in) :: B
+    type(*), dimension(..), contiguous, intent(inout), target, optional :: x
+    integer(c_int32_t), intent(in) :: ldx
+    integer(c_int32_t), intent(in) :: stride_x
+    type(*), dimension(..), contiguous, intent(in), target, optional :: b
+    integer(c_int32_t), intent(in) :: ldb
+    integer(c_int32_t), intent(in) :: stride_b
+    integer(c_int32_t), intent(in) :: nrhs
+    integer(c_int), intent(in) :: layout
+    type(c_ptr) :: at_x
+    type(c_ptr) :: at_b
+    integer(c_int) :: outcome
+    at_x = c_null_ptr
+    if (present(x)) at_x = c_loc(x)
+    at_b = c_null_ptr
+    if (present(b)) at_b = c_loc(b)
+    outcome = trs_batch_solve_c(B, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), at_b, &
+        int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
+  end function batch_solve_44444
+
+  function batch_solve_44448(B, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
+      result(outcome)
+    type(c_ptr), intent(in) :: B
+    type(*), dimension(..), contiguous, intent(inout), target, optional :: x
+    integer(c_int32_t), intent(in) :: ldx
+    integer(c_int32_t), intent(in) :: stride_x
+    type(*), dimension(..), contiguous, intent(in), target, optional :: b
+    integer(c_int32_t), intent(in) :: ldb
+    integer(c_int32_t), intent(in) :: stride_b
+    integer(c_int64_t), intent(in) :: nrhs
+    integer(c_int), intent(in) :: layout
+    type(c_ptr) :: at_x
+    type(c_ptr) :: at_b
+    integer(c_int) :: outcome
+    at_x = c_null_ptr
+    if (present(x)) at_x = c_loc(x)
+    at_b = c_null_ptr
+    if (present(b)) at_b = c_loc(b)
+    outcome = trs_batch_solve_c(B, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), at_b, &
+        int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
+  end function batch_solve_44448
+
+  function batch_solve_44484(B, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
+      result(outcome)
+    type(c_ptr), intent(in) :: B
+    type(*), dimension(..), contiguous, intent(inout), target, optional :: x
+    integer(c_int32_t), intent(in) :: ldx
+    integer(c_int32_t), intent(in) :: stride_x
+    type(*), dimension(..), contiguous, intent(in), target, optional :: b
+    integer(c_int32_t), intent(in) :: ldb
+    integer(c_int64_t), intent(in) :: stride_b
+    integer(c_int32_t), intent(in) :: nrhs
+    integer(c_int), intent(in) :: layout
+    type(c_ptr) :: at_x
+    type(c_ptr) :: at_b
+    integer(c_int) :: outcome
+    at_x = c_null_ptr
+    if (present(x)) at_x = c_loc(x)
+    at_b = c_null_ptr
+    if (present(b)) at_b = c_loc(b)
+    outcome = trs_batch_solve_c(B, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), at_b, &
+        int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
+  end function batch_solve_44484
+
+  function batch_solve_44488(B, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
+      result(outcome)
+    type(c_ptr), intent(in) :: B
+    type(*), dimension(..), contiguous, intent(inout), target, optional :: x
+    integer(c_int32_t), intent(in) :: ldx
+    integer(c_int32_t), intent(in) :: stride_x
+    type(*), dimension(..), contiguous, intent(in), target, optional :: b
+    integer(c_int32_t), intent(in) :: ldb
+    integer(c_int64_t), intent(in) :: stride_b
+    integer(c_int64_t), intent(in) :: nrhs
+    integer(c_int), intent(in) :: layout
+    type(c_ptr) :: at_x
+    type(c_ptr) :: at_b
+    integer(c_int) :: outcome
+    at_x = c_null_ptr
+    if (present(x)) at_x = c_loc(x)
+    at_b = c_null_ptr
+    if (present(b)) at_b = c_loc(b)
+    outcome = trs_batch_solve_c(B, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), at_b, &
+        int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
+  end function batch_solve_44488
+
+  function batch_solve_44844(B, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
+      result(outcome)
+    type(c_ptr), intent(in) :: B
+    type(*), dimension(..), contiguous, intent(inout), target, optional :: x
+    integer(c_int32_t), intent(in) :: ldx
+    integer(c_int32_t), intent(in) :: stride_x
+    type(*), dimension(..), contiguous, intent(in), target, optional :: b
+    integer(c_int64_t), intent(in) :: ldb
+    integer(c_int32_t), intent(in) :: stride_b
+    integer(c_int32_t), intent(in) :: nrhs
+    integer(c_int), intent(in) :: layout
+    type(c_ptr) :: at_x
+    type(c_ptr) :: at_b
+    integer(c_int) :: outcome
+    at_x = c_null_ptr
+    if (present(x)) at_x = c_loc(x)
+    at_b = c_null_ptr
+    if (present(b)) at_b = c_loc(b)
+    outcome = trs_batch_solve_c(B, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), at_b, &
+        int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
+  end function batch_solve_44844
+
+  function batch_solve_44848(B, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
+      result(outcome)
+    type(c_ptr), intent(in) :: B
+    type(*), dimension(..), contiguous, intent(inout), target, optional :: x
+    integer(c_int32_t), intent(in) :: ldx
+    integer(c_int32_t), intent(in) :: stride_x
+    type(*), dimension(..), contiguous, intent(in), target, optional :: b
+    integer(c_int64_t), intent(in) :: ldb
+    integer(c_int32_t), intent(in) :: stride_b
+    integer(c_int64_t), intent(in) :: nrhs
+    integer(c_int), intent(in) :: layout
+    type(c_ptr) :: at_x
+    type(c_ptr) :: at_b
+    integer(c_int) :: outcome
+    at_x = c_null_ptr
+    if (present(x)) at_x = c_loc(x)
+    at_b = c_null_ptr
+    if (present(b)) at_b = c_loc(b)
+    outcome = trs_batch_solve_c(B, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), at_b, &
+        int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
+  end function batch_solve_44848
+
+  function batch_solve_44884(B, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
+      result(outcome)
+    type(c_ptr), intent(in) :: B
+    type(*), dimension(..), contiguous, intent(inout), target, optional :: x
+    integer(c_int32_t), intent(in) :: ldx
+    integer(c_int32_t), intent(in) :: stride_x
+    type(*), dimension(..), contiguous, intent(in), target, optional :: b
+    integer(c_int64_t), intent(in) :: ldb
+    integer(c_int64_t), intent(in) :: stride_b
+    integer(c_int32_t), intent(in) :: nrhs
+    integer(c_int), intent(in) :: layout
+    type(c_ptr) :: at_x
+    type(c_ptr) :: at_b
+    integer(c_int) :: outcome
+    at_x = c_null_ptr
+    if (present(x)) at_x = c_loc(x)
+    at_b = c_null_ptr
+    if (present(b)) at_b = c_loc(b)
+    outcome = trs_batch_solve_c(B, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), at_b, &
+        int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
+  end function batch_solve_44884
+
+  function batch_solve_44888(B, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
+      result(outcome)
+    type(c_ptr), intent(in) :: B
+    type(*), dimension(..), contiguous, intent(inout), target, optional :: x
+    integer(c_int32_t), intent(in) :: ldx
+    integer(c_int32_t), intent(in) :: stride_x
+    type(*), dimension(..), contiguous, intent(in), target, optional :: b
+    integer(c_int64_t), intent(in) :: ldb
+    integer(c_int64_t), intent(in) :: stride_b
+    integer(c_int64_t), intent(in) :: nrhs
+    integer(c_int), intent(in) :: layout
+    type(c_ptr) :: at_x
+    type(c_ptr) :: at_b
+    integer(c_int) :: outcome
+    at_x = c_null_ptr
+    if (present(x)) at_x = c_loc(x)
+    at_b = c_null_ptr
+    if (present(b)) at_b = c_loc(b)
+    outcome = trs_batch_solve_c(B, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), at_b, &
+        int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
+  end function batch_solve_44888
+
+  function batch_solve_48444(B, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
+      result(outcome)
+    type(c_ptr), intent(in) :: B
+    type(*), dimension(..), contiguous, intent(inout), target, optional :: x
+    integer(c_int32_t), intent(in) :: ldx
+    integer(c_int64_t), intent(in) :: stride_x
+    type(*), dimension(..), contiguous, intent(in), target, optional :: b
+    integer(c_int32_t), intent(in) :: ldb
+    integer(c_int32_t), intent(in) :: stride_b
+    integer(c_int32_t), intent(in) :: nrhs
+    integer(c_int), intent(in) :: layout
+    type(c_ptr) :: at_x
+    type(c_ptr) :: at_b
+    integer(c_int) :: outcome
+    at_x = c_null_ptr
+    if (present(x)) at_x = c_loc(x)
+    at_b = c_null_ptr
+    if (present(b)) at_b = c_loc(b)
+    outcome = trs_batch_solve_c(B, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), at_b, &
+        int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
+  end function batch_solve_48444
+
+  function batch_solve_48448(B, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
+      result(outcome)
+    type(c_ptr), intent(in) :: B
+    type(*), dimension(..), contiguous, intent(inout), target, optional :: x
+    integer(c_int32_t), intent(in) :: ldx
+    integer(c_int64_t), intent(in) :: stride_x
+    type(*), dimension(..), contiguous, intent(in), target, optional :: b
+    integer(c_int32_t), intent(in) :: ldb
+    integer(c_int32_t), intent(in) :: stride_b
+    integer(c_int64_t), intent(in) :: nrhs
+    integer(c_int), intent(in) :: layout
+    type(c_ptr) :: at_x
+    type(c_ptr) :: at_b
+    integer(c_int) :: outcome
+    at_x = c_null_ptr
+    if (present(x)) at_x = c_loc(x)
+    at_b = c_null_ptr
+    if (present(b)) at_b = c_loc(b)
+    outcome = trs_batch_solve_c(B, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), at_b, &
+        int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
+  end function batch_solve_48448
+
+  function batch_solve_48484(B, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
+      result(outcome)
+    type(c_ptr), intent(in) :: B
+    type(*), dimension(..), contiguous, intent(inout), target, optional :: x
+    integer(c_int32_t), intent(in) :: ldx
+    integer(c_int64_t), intent(in) :: stride_x
+    type(*), dimension(..), contiguous, intent(in), target, optional :: b
+    integer(c_int32_t), intent(in) :: ldb
+    integer(c_int64_t), intent(in) :: stride_b
+    integer(c_int32_t), intent(in) :: nrhs
+    integer(c_int), intent(in) :: layout
+    type(c_ptr) :: at_x
+    type(c_ptr) :: at_b
+    integer(c_int) :: outcome
+    at_x = c_null_ptr
+    if (present(x)) at_x = c_loc(x)
+    at_b = c_null_ptr
+    if (present(b)) at_b = c_loc(b)
+    outcome = trs_batch_solve_c(B, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), at_b, &
+        int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
+  end function batch_solve_48484
+
+  function batch_solve_48488(B, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
+      result(outcome)
+    type(c_ptr), intent(in) :: B
+    type(*), dimension(..), contiguous, intent(inout), target, optional :: x
+    integer(c_int32_t), intent(in) :: ldx
+    integer(c_int64_t), intent(in) :: stride_x
+    type(*), dimension(..), contiguous, intent(in), target, optional :: b
+    integer(c_int32_t), intent(in) :: ldb
+    integer(c_int64_t), intent(in) :: stride_b
+    integer(c_int64_t), intent(in) :: nrhs
+    integer(c_int), intent(in) :: layout
+    type(c_ptr) :: at_x
+    type(c_ptr) :: at_b
+    integer(c_int) :: outcome
+    at_x = c_null_ptr
+    if (present(x)) at_x = c_loc(x)
+    at_b = c_null_ptr
+    if (present(b)) at_b = c_loc(b)
+    outcome = trs_batch_solve_c(B, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), at_b, &
+        int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
+  end function batch_solve_48488
+
+  function batch_solve_48844(B, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
+      result(outcome)
+    type(c_ptr), intent(in) :: B
+    type(*), dimension(..), contiguous, intent(inout), target, optional :: x
+    integer(c_int32_t), intent(in) :: ldx
+    integer(c_int64_t), intent(in) :: stride_x
+    type(*), dimension(..), contiguous, intent(in), target, optional :: b
+    integer(c_int64_t), intent(in) :: ldb
+    integer(c_int32_t), intent(in) :: stride_b
+    integer(c_int32_t), intent(in) :: nrhs
+    integer(c_int), intent(in) :: layout
+    type(c_ptr) :: at_x
+    type(c_ptr) :: at_b
+    integer(c_int) :: outcome
+    at_x = c_null_ptr
+    if (present(x)) at_x = c_loc(x)
+    at_b = c_null_ptr
+    if (present(b)) at_b = c_loc(b)
+    outcome = trs_batch_solve_c(B, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), at_b, &
+        int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
+  end function batch_solve_48844
+
+  function batch_solve_48848(B, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
+      result(outcome)
+    type(c_ptr), intent(in) :: B
+    type(*), dimension(..), contiguous, intent(inout), target, optional :: x
+    integer(c_int32_t), intent(in) :: ldx
+    integer(c_int64_t), intent(in) :: stride_x
+    type(*), dimension(..), contiguous, intent(in), target, optional :: b
+    integer(c_int64_t), intent(in) :: ldb
+    integer(c_int32_t), intent(in) :: stride_b
+    integer(c_int64_t), intent(in) :: nrhs
+    integer(c_int), intent(in) :: layout
+    type(c_ptr) :: at_x
+    type(c_ptr) :: at_b
+    integer(c_int) :: outcome
+    at_x = c_null_ptr
+    if (present(x)) at_x = c_loc(x)
+    at_b = c_null_ptr
+    if (present(b)) at_b = c_loc(b)
+    outcome = trs_batch_solve_c(B, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), at_b, &
+        int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
+  end function batch_solve_48848
+
+  function batch_solve_48884(B, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
+      result(outcome)
+    type(c_ptr), intent(in) :: B
+    type(*), dimension(..), contiguous, intent(inout), target, optional :: x
+    integer(c_int32_t), intent(in) :: ldx
+    integer(c_int64_t), intent(in) :: stride_x
+    type(*), dimension(..), contiguous, intent(in), target, optional :: b
+    integer(c_int64_t), intent(in) :: ldb
+    integer(c_int64_t), intent(in) :: stride_b
+    integer(c_int32_t), intent(in) :: nrhs
+    integer(c_int), intent(in) :: layout
+    type(c_ptr) :: at_x
+    type(c_ptr) :: at_b
+    integer(c_int) :: outcome
+    at_x = c_null_ptr
+    if (present(x)) at_x = c_loc(x)
+    at_b = c_null_ptr
+    if (present(b)) at_b = c_loc(b)
+    outcome = trs_batch_solve_c(B, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), at_b, &
+        int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
+  end function batch_solve_48884
+
+  function batch_solve_48888(B, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
+      result(outcome)
+    type(c_ptr), intent(in) :: B
+    type(*), dimension(..), contiguous, intent(inout), target, optional :: x
+    integer(c_int32_t), intent(in) :: ldx
+    integer(c_int64_t), intent(in) :: stride_x
+    type(*), dimension(..), contiguous, intent(in), target, optional :: b
+    integer(c_int64_t), intent(in) :: ldb
+    integer(c_int64_t), intent(in) :: stride_b
+    integer(c_int64_t), intent(in) :: nrhs
+    integer(c_int), intent(in) :: layout
+    type(c_ptr) :: at_x
+    type(c_ptr) :: at_b
+    integer(c_int) :: outcome
+    at_x = c_null_ptr
+    if (present(x)) at_x = c_loc(x)
+    at_b = c_null_ptr
+    if (present(b)) at_b = c_loc(b)
+    outcome = trs_batch_solve_c(B, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), at_b, &
+        int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
+  end function batch_solve_48888
+
+  function batch_solve_84444(B, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
+      result(outcome)
+    type(c_ptr), intent(in) :: B
+    type(*), dimension(..), contiguous, intent(inout), target, optional :: x
+    integer(c_int64_t), intent(in) :: ldx
+    integer(c_int32_t), intent(in) :: stride_x
+    type(*), dimension(..), contiguous, intent(in), target, optional :: b
+    integer(c_int32_t), intent(in) :: ldb
+    integer(c_int32_t), intent(in) :: stride_b
+    integer(c_int32_t), intent(in) :: nrhs
+    integer(c_int), intent(in) :: layout
+    type(c_ptr) :: at_x
+    type(c_ptr) :: at_b
+    integer(c_int) :: outcome
+    at_x = c_null_ptr
+    if (present(x)) at_x = c_loc(x)
+    at_b = c_null_ptr
+    if (present(b)) at_b = c_loc(b)
+    outcome = trs_batch_solve_c(B, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), at_b, &
+        int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
+  end function batch_solve_84444
+
+  function batch_solve_84448(B, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
+      result(outcome)
+    type(c_ptr), intent(in) :: B
+    type(*), dimension(..), contiguous, intent(inout), target, optional :: x
+    integer(c_int64_t), intent(in) :: ldx
+    integer(c_int32_t), intent(in) :: stride_x
+    type(*), dimension(..), contiguous, intent(in), target, optional :: b
+    integer(c_int32_t), intent(in) :: ldb
+    integer(c_int32_t), intent(in) :: stride_b
+    integer(c_int64_t), intent(in) :: nrhs
+    integer(c_int), intent(in) :: layout
+    type(c_ptr) :: at_x
+    type(c_ptr) :: at_b
+    integer(c_int) :: outcome
+    at_x = c_null_ptr
+    if (present(x)) at_x = c_loc(x)
+    at_b = c_null_ptr
+    if (present(b)) at_b = c_loc(b)
+    outcome = trs_batch_solve_c(B, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), at_b, &
+        int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
+  end function batch_solve_84448
+
+  function batch_solve_84484(B, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
+      result(outcome)
+    type(c_ptr), intent(in) :: B
+    type(*), dimension(..), contiguous, intent(inout), target, optional :: x
+    integer(c_int64_t), intent(in) :: ldx
+    integer(c_int32_t), intent(in) :: stride_x
+    type(*), dimension(..), contiguous, intent(in), target, optional :: b
+    integer(c_int32_t), intent(in) :: ldb
+    integer(c_int64_t), intent(in) :: stride_b
+    integer(c_int32_t), intent(in) :: nrhs
+    integer(c_int), intent(in) :: layout
+    type(c_ptr) :: at_x
+    type(c_ptr) :: at_b
+    integer(c_int) :: outcome
+    at_x = c_null_ptr
+    if (present(x)) at_x = c_loc(x)
+    at_b = c_null_ptr
+    if (present(b)) at_b = c_loc(b)
+    outcome = trs_batch_solve_c(B, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), at_b, &
+        int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
+  end function batch_solve_84484
+
+  function batch_solve_84488(B, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
+      result(outcome)
+    type(c_ptr), intent(in) :: B
+    type(*), dimension(..), contiguous, intent(inout), target, optional :: x
+    integer(c_int64_t), intent(in) :: ldx
+    integer(c_int32_t), intent(in) :: stride_x
+    type(*), dimension(..), contiguous, intent(in), target, optional :: b
+    integer(c_int32_t), intent(in) :: ldb
+    integer(c_int64_t), intent(in) :: stride_b
+    integer(c_int64_t), intent(in) :: nrhs
+    integer(c_int), intent(in) :: layout
+    type(c_ptr) :: at_x
+    type(c_ptr) :: at_b
+    integer(c_int) :: outcome
+    at_x = c_null_ptr
+    if (present(x)) at_x = c_loc(x)
+    at_b = c_null_ptr
+    if (present(b)) at_b = c_loc(b)
+    outcome = trs_batch_solve_c(B, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), at_b, &
+        int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
+  end function batch_solve_84488
+
+  function batch_solve_84844(B, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
+      result(outcome)
+    type(c_ptr), intent(in) :: B
+    type(*), dimension(..), contiguous, intent(inout), target, optional :: x
+    integer(c_int64_t), intent(in) :: ldx
+    integer(c_int32_t), intent(in) :: stride_x
+    type(*), dimension(..), contiguous, intent(in), target, optional :: b
+    integer(c_int64_t), intent(in) :: ldb
+    integer(c_int32_t), intent(in) :: stride_b
+    integer(c_int32_t), intent(in) :: nrhs
+    integer(c_int), intent(in) :: layout
+    type(c_ptr) :: at_x
+    type(c_ptr) :: at_b
+    integer(c_int) :: outcome
+    at_x = c_null_ptr
+    if (present(x)) at_x = c_loc(x)
+    at_b = c_null_ptr
+    if (present(b)) at_b = c_loc(b)
+    outcome = trs_batch_solve_c(B, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), at_b, &
+        int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
+  end function batch_solve_84844
+
+  function batch_solve_84848(B, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
+      result(outcome)
+    type(c_ptr), intent(in) :: B
+    type(*), dimension(..), contiguous, intent(inout), target, optional :: x
+    integer(c_int64_t), intent(in) :: ldx
+    integer(c_int32_t), intent(in) :: stride_x
+    type(*), dimension(..), contiguous, intent(in), target, optional :: b
+    integer(c_int64_t), intent(in) :: ldb
+    integer(c_int32_t), intent(in) :: stride_b
+    integer(c_int64_t), intent(in) :: nrhs
+    integer(c_int), intent(in) :: layout
+    type(c_ptr) :: at_x
+    type(c_ptr) :: at_b
+    integer(c_int) :: outcome
+    at_x = c_null_ptr
+    if (present(x)) at_x = c_loc(x)
+    at_b = c_null_ptr
+    if (present(b)) at_b = c_loc(b)
+    outcome = trs_batch_solve_c(B, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), at_b, &
+        int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
+  end function batch_solve_84848
+
+  function batch_solve_84884(B, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
+      result(outcome)
+    type(c_ptr), intent(in) :: B
+    type(*), dimension(..), contiguous, intent(inout), target, optional :: x
+    integer(c_int64_t), intent(in) :: ldx
+    integer(c_int32_t), intent(in) :: stride_x
+    type(*), dimension(..), contiguous, intent(in), target, optional :: b
+    integer(c_int64_t), intent(in) :: ldb
+    integer(c_int64_t), intent(in) :: stride_b
+    integer(c_int32_t), intent(in) :: nrhs
+    integer(c_int), intent(in) :: layout
+    type(c_ptr) :: at_x
+    type(c_ptr) :: at_b
+    integer(c_int) :: outcome
+    at_x = c_null_ptr
+    if (present(x)) at_x = c_loc(x)
+    at_b = c_null_ptr
+    if (present(b)) at_b = c_loc(b)
+    outcome = trs_batch_solve_c(B, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), at_b, &
+        int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
+  end function batch_solve_84884
+
+  function batch_solve_84888(B, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
+      result(outcome)
+    type(c_ptr), intent(in) :: B
+    type(*), dimension(..), contiguous, intent(inout), target, optional :: x
+    integer(c_int64_t), intent(in) :: ldx
+    integer(c_int32_t), intent(in) :: stride_x
+    type(*), dimension(..), contiguous, intent(in), target, optional :: b
+    integer(c_int64_t), intent(in) :: ldb
+    integer(c_int64_t), intent(in) :: stride_b
+    integer(c_int64_t), intent(in) :: nrhs
+    integer(c_int), intent(in) :: layout
+    type(c_ptr) :: at_x
+    type(c_ptr) :: at_b
+    integer(c_int) :: outcome
+    at_x = c_null_ptr
+    if (present(x)) at_x = c_loc(x)
+    at_b = c_null_ptr
+    if (present(b)) at_b = c_loc(b)
+    outcome = trs_batch_solve_c(B, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), at_b, &
+        int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
+  end function batch_solve_84888
+
+  function batch_solve_88444(B, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
+      result(outcome)
+    type(c_ptr), intent(in) :: B
+    type(*), dimension(..), contiguous, intent(inout), target, optional :: x
+    integer(c_int64_t), intent(in) :: ldx
+    integer(c_int64_t), intent(in) :: stride_x
+    type(*), dimension(..), contiguous, intent(in), target, optional :: b
+    integer(c_int32_t), intent(in) :: ldb
+    integer(c_int32_t), intent(in) :: stride_b
+    integer(c_int32_t), intent(in) :: nrhs
+    integer(c_int), intent(in) :: layout
+    type(c_ptr) :: at_x
+    type(c_ptr) :: at_b
+    integer(c_int) :: outcome
+    at_x = c_null_ptr
+    if (present(x)) at_x = c_loc(x)
+    at_b = c_null_ptr
+    if (present(b)) at_b = c_loc(b)
+    outcome = trs_batch_solve_c(B, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), at_b, &
+        int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
+  end function batch_solve_88444
+
+  function batch_solve_88448(B, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
+      result(outcome)
+    type(c_ptr), intent(in) :: B
+    type(*), dimension(..), contiguous, intent(inout), target, optional :: x
+    integer(c_int64_t), intent(in) :: ldx
+    integer(c_int64_t), intent(in) :: stride_x
+    type(*), dimension(..), contiguous, intent(in), target, optional :: b
+    integer(c_int32_t), intent(in) :: ldb
+    integer(c_int32_t), intent(in) :: stride_b
+    integer(c_int64_t), intent(in) :: nrhs
+    integer(c_int), intent(in) :: layout
+    type(c_ptr) :: at_x
+    type(c_ptr) :: at_b
+    integer(c_int) :: outcome
+    at_x = c_null_ptr
+    if (present(x)) at_x = c_loc(x)
+    at_b = c_null_ptr
+    if (present(b)) at_b = c_loc(b)
+    outcome = trs_batch_solve_c(B, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), at_b, &
+        int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
+  end function batch_solve_88448
+
+  function batch_solve_88484(B, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
+      result(outcome)
+    type(c_ptr), intent(in) :: B
+    type(*), dimension(..), contiguous, intent(inout), target, optional :: x
+    integer(c_int64_t), intent(in) :: ldx
+    integer(c_int64_t), intent(in) :: stride_x
+    type(*), dimension(..), contiguous, intent(in), target, optional :: b
+    integer(c_int32_t), intent(in) :: ldb
+    integer(c_int64_t), intent(in) :: stride_b
+    integer(c_int32_t), intent(in) :: nrhs
+    integer(c_int), intent(in) :: layout
+    type(c_ptr) :: at_x
+    type(c_ptr) :: at_b
+    integer(c_int) :: outcome
+    at_x = c_null_ptr
+    if (present(x)) at_x = c_loc(x)
+    at_b = c_null_ptr
+    if (present(b)) at_b = c_loc(b)
+    outcome = trs_batch_solve_c(B, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), at_b, &
+        int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
+  end function batch_solve_88484
+
+  function batch_solve_88488(B, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
+      result(outcome)
+    type(c_ptr), intent(in) :: B
+    type(*), dimension(..), contiguous, intent(inout), target, optional :: x
+    integer(c_int64_t), intent(in) :: ldx
+    integer(c_int64_t), intent(in) :: stride_x
+    type(*), dimension(..), contiguous, intent(in), target, optional :: b
+    integer(c_int32_t), intent(in) :: ldb
+    integer(c_int64_t), intent(in) :: stride_b
+    integer(c_int64_t), intent(in) :: nrhs
+    integer(c_int), intent(in) :: layout
+    type(c_ptr) :: at_x
+    type(c_ptr) :: at_b
+    integer(c_int) :: outcome
+    at_x = c_null_ptr
+    if (present(x)) at_x = c_loc(x)
+    at_b = c_null_ptr
+    if (present(b)) at_b = c_loc(b)
+    outcome = trs_batch_solve_c(B, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), at_b, &
+        int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
+  end function batch_solve_88488
+
+  function batch_solve_88844(B, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
+      result(outcome)
+    type(c_ptr), intent(in) :: B
+    type(*), dimension(..), contiguous, intent(inout), target, optional :: x
+    integer(c_int64_t), intent(in) :: ldx
+    integer(c_int64_t), intent(in) :: stride_x
+    type(*), dimension(..), contiguous, intent(in), target, optional :: b
+    integer(c_int64_t), intent(in) :: ldb
+    integer(c_int32_t), intent(in) :: stride_b
+    integer(c_int32_t), intent(in) :: nrhs
+    integer(c_int), intent(in) :: layout
+    type(c_ptr) :: at_x
+    type(c_ptr) :: at_b
+    integer(c_int) :: outcome
+    at_x = c_null_ptr
+    if (present(x)) at_x = c_loc(x)
+    at_b = c_null_ptr
+    if (present(b)) at_b = c_loc(b)
+    outcome = trs_batch_solve_c(B, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), at_b, &
+        int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
+  end function batch_solve_88844
+
+  function batch_solve_88848(B, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
+      result(outcome)
+    type(c_ptr), intent(in) :: B
+    type(*), dimension(..), contiguous, intent(inout), target, optional :: x
+    integer(c_int64_t), intent(in) :: ldx
+    integer(c_int64_t), intent(in) :: stride_x
+    type(*), dimension(..), contiguous, intent(in), target, optional :: b
+    integer(c_int64_t), intent(in) :: ldb
+    integer(c_int32_t), intent(in) :: stride_b
+    integer(c_int64_t), intent(in) :: nrhs
+    integer(c_int), intent(in) :: layout
+    type(c_ptr) :: at_x
+    type(c_ptr) :: at_b
+    integer(c_int) :: outcome
+    at_x = c_null_ptr
+    if (present(x)) at_x = c_loc(x)
+    at_b = c_null_ptr
+    if (present(b)) at_b = c_loc(b)
+    outcome = trs_batch_solve_c(B, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), at_b, &
+        int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
+  end function batch_solve_88848
+
+  function batch_solve_88884(B, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
+      result(outcome)
+    type(c_ptr), intent(in) :: B
+    type(*), dimension(..), contiguous, intent(inout), target, optional :: x
+    integer(c_int64_t), intent(in) :: ldx
+    integer(c_int64_t), intent(in) :: stride_x
+    type(*), dimension(..), contiguous, intent(in), target, optional :: b
+    integer(c_int64_t), intent(in) :: ldb
+    integer(c_int64_t), intent(in) :: stride_b
+    integer(c_int32_t), intent(in) :: nrhs
+    integer(c_int), intent(in) :: layout
+    type(c_ptr) :: at_x
+    type(c_ptr) :: at_b
+    integer(c_int) :: outcome
+    at_x = c_null_ptr
+    if (present(x)) at_x = c_loc(x)
+    at_b = c_null_ptr
+    if (present(b)) at_b = c_loc(b)
+    outcome = trs_batch_solve_c(B, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), at_b, &
+        int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
+  end function batch_solve_88884
+
+  function batch_solve_88888(B, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
+      result(outcome)
+    type(c_ptr), intent(in) :: B
+    type(*), dimension(..), contiguous, intent(inout), target, optional :: x
+    integer(c_int64_t), intent(in) :: ldx
+    integer(c_int64_t), intent(in) :: stride_x
+    type(*), dimension(..), contiguous, intent(in), target, optional :: b
+    integer(c_int64_t), intent(in) :: ldb
+    integer(c_int64_t), intent(in) :: stride_b
+    integer(c_int64_t), intent(in) :: nrhs
+    integer(c_int), intent(in) :: layout
+    type(c_ptr) :: at_x
+    type(c_ptr) :: at_b
+    integer(c_int) :: outcome
+    at_x = c_null_ptr
+    if (present(x)) at_x = c_loc(x)
+    at_b = c_null_ptr
+    if (present(b)) at_b = c_loc(b)
+    outcome = trs_batch_solve_c(B, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), at_b, &
+        int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
+  end function batch_solve_88888
+
+  function relax_sweep_444(R, x, ldx, b, ldb, nrhs, layout, options) result(outcome)
+    type(c_ptr), intent(in) :: R
+    type(*), dimension(..), contiguous, intent(inout), target, optional :: x
+    integer(c_int32_t), intent(in) :: ldx
+    type(*), dimension(..), contiguous, intent(in), target, optional :: b
+    integer(c_int32_t), intent(in) :: ldb
+    integer(c_int32_t), intent(in) :: nrhs
+    integer(c_int), intent(in) :: layout
+    type(trs_sweep_options), intent(in), optional :: options
+    type(c_ptr) :: at_x
+    type(c_ptr) :: at_b
+    integer(c_int) :: outcome
+    at_x = c_null_ptr
+    if (present(x)) at_x = c_loc(x)
+    at_b = c_null_ptr
+    if (present(b)) at_b = c_loc(b)
+    outcome = trs_relax_sweep_c(R, at_x, int(ldx, c_int64_t), at_b, int(ldb, c_int64_t), &
+        int(nrhs, c_int64_t), layout, options)
+  end function relax_sweep_444
+
+  function relax_sweep_448(R, x, ldx, b, ldb, nrhs, layout, options) result(outcome)
+    type(c_ptr), intent(in) :: R
+    type(*), dimension(..), contiguous, intent(inout), target, optional :: x
+    integer(c_int32_t), intent(in) :: ldx
+    type(*), dimension(..), contiguous, intent(in), target, optional :: b
+    integer(c_int32_t), intent(in) :: ldb
+    integer(c_int64_t), intent(in) :: nrhs
+    integer(c_int), intent(in) :: layout
+    type(trs_sweep_options), intent(in), optional :: options
+    type(c_ptr) :: at_x
+    type(c_ptr) :: at_b
+    integer(c_int) :: outcome
+    at_x = c_null_ptr
+    if (present(x)) at_x = c_loc(x)
+    at_b = c_null_ptr
+    if (present(b)) at_b = c_loc(b)
+    outcome = trs_relax_sweep_c(R, at_x, int(ldx, c_int64_t), at_b, int(ldb, c_int64_t), &
+        int(nrhs, c_int64_t), layout, options)
+  end function relax_sweep_448
+
+  function relax_sweep_484(R, x, ldx, b, ldb, nrhs, layout, options) result(outcome)
+    type(c_ptr), intent(in) :: R
+    type(*), dimension(..), contiguous, intent(inout), target, optional :: x
+    integer(c_int32_t), intent(in) :: ldx
+    type(*), dimension(..), contiguous, intent(in), target, optional :: b
+    integer(c_int64_t), intent(in) :: ldb
+    integer(c_int32_t), intent(in) :: nrhs
+    integer(c_int), intent(in) :: layout
+    type(trs_sweep_options), intent(in), optional :: options
+    type(c_ptr) :: at_x
+    type(c_ptr) :: at_b
+    integer(c_int) :: outcome
+    at_x = c_null_ptr
+    if (present(x)) at_x = c_loc(x)
+    at_b = c_null_ptr
+    if (present(b)) at_b = c_loc(b)
+    outcome = trs_relax_sweep_c(R, at_x, int(ldx, c_int64_t), at_b, int(ldb, c_int64_t), &
+        int(nrhs, c_int64_t), layout, options)
+  end function relax_sweep_484
+
+  function relax_sweep_488(R, x, ldx, b, ldb, nrhs, layout, options) result(outcome)
+    type(c_ptr), intent(in) :: R
+    type(*), dimension(..), contiguous, intent(inout), target, optional :: x
+    integer(c_int32_t), intent(in) :: ldx
+    type(*), dimension(..), contiguous, intent(in), target, optional :: b
+    integer(c_int64_t), intent(in) :: ldb
+    integer(c_int64_t), intent(in) :: nrhs
+    integer(c_int), intent(in) :: layout
+    type(trs_sweep_options), intent(in), optional :: options
+    type(c_ptr) :: at_x
+    type(c_ptr) :: at_b
+    integer(c_int) :: outcome
+    at_x = c_null_ptr
+    if (present(x)) at_x = c_loc(x)
+    at_b = c_null_ptr
+    if (present(b)) at_b = c_loc(b)
+    outcome = trs_relax_sweep_c(R, at_x, int(ldx, c_int64_t), at_b, int(ldb, c_int64_t), &
+        int(nrhs, c_int64_t), layout, options)
+  end function relax_sweep_488
+
+  function relax_sweep_844(R, x, ldx, b, ldb, nrhs, layout, options) result(outcome)
+    type(c_ptr), intent(in) :: R
+    type(*), dimension(..), contiguous, intent(inout), target, optional :: x
+    integer(c_int64_t), intent(in) :: ldx
+    type(*), dimension(..), contiguous, intent(in), target, optional :: b
+    integer(c_int32_t), intent(in) :: ldb
+    integer(c_int32_t), intent(in) :: nrhs
+    integer(c_int), intent(in) :: layout
+    type(trs_sweep_options), intent(in), optional :: options
+    type(c_ptr) :: at_x
+    type(c_ptr) :: at_b
+    integer(c_int) :: outcome
+    at_x = c_null_ptr
+    if (present(x)) at_x = c_loc(x)
+    at_b = c_null_ptr
+    if (present(b)) at_b = c_loc(b)
+    outcome = trs_relax_sweep_c(R, at_x, int(ldx, c_int64_t), at_b, int(ldb, c_int64_t), &
+        int(nrhs, c_int64_t), layout, options)
+  end function relax_sweep_844
+
+  function relax_sweep_848(R, x, ldx, b, ldb, nrhs, layout, options) result(outcome)
+    type(c_ptr), intent(in) :: R
+    type(*), dimension(..), contiguous, intent(inout), target, optional :: x
+    integer(c_int64_t), intent(in) :: ldx
+    type(*), dimension(..), contiguous, intent(in), target, optional :: b
+    integer(c_int32_t), intent(in) :: ldb
+    integer(c_int64_t), intent(in) :: nrhs
+    integer(c_int), intent(in) :: layout
+    type(trs_sweep_options), intent(in), optional :: options
+    type(c_ptr) :: at_x
+    type(c_ptr) :: at_b
+    integer(c_int) :: outcome
+    at_x = c_null_ptr
+    if (present(x)) at_x = c_loc(x)
+    at_b = c_null_ptr
+    if (present(b)) at_b = c_loc(b)
+    outcome = trs_relax_sweep_c(R, at_x, int(ldx, c_int64_t), at_b, int(ldb, c_int64_t), &
+        int(nrhs, c_int64_t), layout, options)
+  end function relax_sweep_848
+
+  function relax_sweep_884(R, x, ldx, b, ldb, nrhs, layout, options) result(outcome)
+    type(c_ptr), intent(in) :: R
+    type(*), dimension(..), contiguous, intent(inout), target, optional :: x
+    integer(c_int64_t), intent(in) :: ldx
+    type(*), dimension(..), contiguous, intent(in), target, optional :: b
+    integer(c_int64_t), intent(in) :: ldb
+    integer(c_int32_t), intent(in) :: nrhs
+    integer(c_int), intent(in) :: layout
+    type(trs_sweep_options), intent(in), optional :: options
+    type(c_ptr) :: at_x
+    type(c_ptr) :: at_b
+    integer(c_int) :: outcome
+    at_x = c_null_ptr
+    if (present(x)) at_x = c_loc(x)
+    at_b = c_null_ptr
+    if (present(b)) at_b = c_loc(b)
+    outcome = trs_relax_sweep_c(R, at_x, int(ldx, c_int64_t), at_b, int(ldb, c_int64_t), &
+        int(nrhs, c_int64_t), layout, options)
+  end function relax_sweep_884
+
+  function relax_sweep_888(R, x, ldx, b, ldb, nrhs, layout, options) result(outcome)
+    type(c_ptr), intent(in) :: R
+    type(*), dimension(..), contiguous, intent(inout), target, optional :: x
+    integer(c_int64_t), intent(in) :: ldx
+    type(*), dimension(..), contiguous, intent(in), target, optional :: b
+    integer(c_int64_t), intent(in) :: ldb
+    integer(c_int64_t), intent(in) :: nrhs
+    integer(c_int), intent(in) :: layout
+    type(trs_sweep_options), intent(in), optional :: options
+    type(c_ptr) :: at_x
+    type(c_ptr) :: at_b
+    integer(c_int) :: outcome
+    at_x = c_null_ptr
+    if (present(x)) at_x = c_loc(x)
+    at_b = c_null_ptr
+    if (present(b)) at_b = c_loc(b)
+    outcome = trs_relax_sweep_c(R, at_x, int(ldx, c_int64_t), at_b, int(ldb, c_int64_t), &
+        int(nrhs, c_int64_t), layout, options)
+  end function relax_sweep_888
+
+  function trs_relax_set_variant(R, variant) result(outcome)
+    type(c_ptr), intent(in) :: R
+    character(len=*), intent(in), optional :: variant
+    character(kind=c_char, len=:), allocatable :: c_variant
+    integer(c_int) :: outcome
+    if (present(variant)) c_variant = trs_terminated(variant)
+    outcome = trs_relax_set_variant_c(R, c_variant)
+  end function trs_relax_set_variant
+
+  function check_444(error, A, uplo, trans, diag, x, ldx, b, ldb, nrhs, layout) result(outcome)
+    type(trs_backward_error), intent(inout), optional :: error
+    type(c_ptr), intent(in) :: A
+    integer(c_int), intent(in) :: uplo
+    integer(c_int), intent(in) :: trans
+    integer(c_int), intent(in) :: diag
+    type(*), dimension(..), contiguous, intent(in), target, optional :: x
+    integer(c_int32_t), intent(in) :: ldx
+    type(*), dimension(..), contiguous, intent(in), target, optional :: b
+    integer(c_int32_t), intent(in) :: ldb
+    integer(c_int32_t), intent(in) :: nrhs
+    integer(c_int), intent(in) :: layout
+    type(c_ptr) :: at_x
+    type(c_ptr) :: at_b
+    integer(c_int) :: outcome
+    at_x = c_null_ptr
+    if (present(x)) at_x = c_loc(x)
+    at_b = c_null_ptr
+    if (present(b)) at_b = c_loc(b)
+    outcome = trs_check_c(error, A, uplo, trans, diag, at_x, int(ldx, c_int64_t), at_b, int(ldb, &
+        c_int64_t), int(nrhs, c_int64_t), layout)
+  end function check_444
+
+  function check_448(error, A, uplo, trans, diag, x, ldx, b, ldb, nrhs, layout) result(outcome)
+    type(trs_backward_error), intent(inout), optional :: error
+    type(c_ptr), intent(in) :: A
+    integer(c_int), intent(in) :: uplo
+    integer(c_int), intent(in) :: trans
+    integer(c_int), intent(in) :: diag
+    type(*), dimension(..), contiguous, intent(in), target, optional :: x
+    integer(c_int32_t), intent(in) :: ldx
+    type(*), dimension(..), contiguous, intent(in), target, optional :: b
+    integer(c_int32_t), intent(in) :: ldb
+    integer(c_int64_t), intent(in) :: nrhs
+    integer(c_int), intent(in) :: layout
+    type(c_ptr) :: at_x
+    type(c_ptr) :: at_b
+    integer(c_int) :: outcome
+    at_x = c_null_ptr
+    if (present(x)) at_x = c_loc(x)
+    at_b = c_null_ptr
+    if (present(b)) at_b = c_loc(b)
+    outcome = trs_check_c(error, A, uplo, trans, diag, at_x, int(ldx, c_int64_t), at_b, int(ldb, &
+        c_int64_t), int(nrhs, c_int64_t), layout)
+  end function check_448
+
+  function check_484(error, A, uplo, trans, diag, x, ldx, b, ldb, nrhs, layout) result(outcome)
+    type(trs_backward_error), intent(inout), optional :: error
+    type(c_ptr), intent(in) :: A
+    integer(c_int), intent(in) :: uplo
+    integer(c_int), intent(in) :: trans
+    integer(c_int), intent(in) :: diag
+    type(*), dimension(..), contiguous, intent(in), target, optional :: x
+    integer(c_int32_t), intent(in) :: ldx
+    type(*), dimension(..), contiguous, intent(in), target, optional :: b
+    integer(c_int64_t), intent(in) :: ldb
+    integer(c_int32_t), intent(in) :: nrhs
+    integer(c_int), intent(in) :: layout
+    type(c_ptr) :: at_x
+    type(c_ptr) :: at_b
+    integer(c_int) :: outcome
+    at_x = c_null_ptr
+    if (present(x)) at_x = c_loc(x)
+    at_b = c_null_ptr
+    if (present(b)) at_b = c_loc(b)
+    outcome = trs_check_c(error, A, uplo, trans, diag, at_x, int(ldx, c_int64_t), at_b, int(ldb, &
+        c_int64_t), int(nrhs, c_int64_t), layout)
+  end function check_484
+
+  function check_488(error, A, uplo, trans, diag, x, ldx, b, ldb, nrhs, layout) result(outcome)
+    type(trs_backward_error), intent(inout), optional :: error
+    type(c_ptr), intent(in) :: A
+    integer(c_int), intent(in) :: uplo
+    integer(c_int), intent(in) :: trans
+    integer(c_int), intent(in) :: diag
+    type(*), dimension(..), contiguous, intent(in), target, optional :: x
+    integer(c_int32_t), intent(in) :: ldx
+    type(*), dimension(..), contiguous, intent(in), target, optional :: b
+    integer(c_int64_t), intent(in) :: ldb
+    integer(c_int64_t), intent(in) :: nrhs
+    integer(c_int), intent(in) :: layout
+    type(c_ptr) :: at_x
+    type(c_ptr) :: at_b
+    integer(c_int) :: outcome
+    at_x = c_null_ptr
+    if (present(x)) at_x = c_loc(x)
+    at_b = c_null_ptr
+    if (present(b)) at_b = c_loc(b)
+    outcome = trs_check_c(error, A, uplo, trans, diag, at_x, int(ldx, c_int64_t), at_b, int(ldb, &
+        c_int64_t), int(nrhs, c_int64_t), layout)
+  end function check_488
+
+  function check_844(error, A, uplo, trans, diag, x, ldx, b, ldb, nrhs, layout) result(outcome)
+    type(trs_backward_error), intent(inout), optional :: error
+    type(c_ptr), intent(in) :: A
+    integer(c_int), intent(in) :: uplo
+    integer(c_int), intent(in) :: trans
+    integer(c_int), intent(in) :: diag
+    type(*), dimension(..), contiguous, intent(in), target, optional :: x
+    integer(c_int64_t), intent(in) :: ldx
+    type(*), dimension(..), contiguous, intent(in), target, optional :: b
+    integer(c_int32_t), intent(in) :: ldb
+    integer(c_int32_t), intent(in) :: nrhs
+    integer(c_int), intent(in) :: layout
+    type(c_ptr) :: at_x
+    type(c_ptr) :: at_b
+    integer(c_int) :: outcome
+    at_x = c_null_ptr
+    if (present(x)) at_x = c_loc(x)
+    at_b = c_null_ptr
+    if (present(b)) at_b = c_loc(b)
+    outcome = trs_check_c(error, A, uplo, trans, diag, at_x, int(ldx, c_int64_t), at_b, int(ldb, &
+        c_int64_t), int(nrhs, c_int64_t), layout)
+  end function check_844
+
+  function check_848(error, A, uplo, trans, diag, x, ldx, b, ldb, nrhs, layout) result(outcome)
+    type(trs_backward_error), intent(inout), optional :: error
+    type(c_ptr), intent(in) :: A
+    integer(c_int), intent(in) :: uplo
+    integer(c_int), intent(in) :: trans
+    integer(c_int), intent(in) :: diag
+    type(*), dimension(..), contiguous, intent(in), target, optional :: x
+    integer(c_int64_t), intent(in) :: ldx
+    type(*), dimension(..), contiguous, intent(in), target, optional :: b
+    integer(c_int32_t), intent(in) :: ldb
+    integer(c_int64_t), intent(in) :: nrhs
+    integer(c_int), intent(in) :: layout
+    type(c_ptr) :: at_x
+    type(c_ptr) :: at_b
+    integer(c_int) :: outcome
+    at_x = c_null_ptr
+    if (present(x)) at_x = c_loc(x)
+    at_b = c_null_ptr
+    if (present(b)) at_b = c_loc(b)
+    outcome = trs_check_c(error, A, uplo, trans, diag, at_x, int(ldx, c_int64_t), at_b, int(ldb, &
+        c_int64_t), int(nrhs, c_int64_t), layout)
+  end function check_848
+
+  function check_884(error, A, uplo, trans, diag, x, ldx, b, ldb, nrhs, layout) result(outcome)
+    type(trs_backward_error), intent(inout), optional :: error
+    type(c_ptr), intent(in) :: A
+    integer(c_int), intent(in) :: uplo
+    integer(c_int), intent(in) :: trans
+    integer(c_int), intent(in) :: diag
+    type(*), dimension(..), contiguous, intent(in), target, optional :: x
+    integer(c_int64_t), intent(in) :: ldx
+    type(*), dimension(..), contiguous, intent(in), target, optional :: b
+    integer(c_int64_t), intent(in) :: ldb
+    integer(c_int32_t), intent(in) :: nrhs
+    integer(c_int), intent(in) :: layout
+    type(c_ptr) :: at_x
+    type(c_ptr) :: at_b
+    integer(c_int) :: outcome
+    at_x = c_null_ptr
+    if (present(x)) at_x = c_loc(x)
+    at_b = c_null_ptr
+    if (present(b)) at_b = c_loc(b)
+    outcome = trs_check_c(error, A, uplo, trans, diag, at_x, int(ldx, c_int64_t), at_b, int(ldb, &
+        c_int64_t), int(nrhs, c_int64_t), layout)
+  end function check_884
+
+  function check_888(error, A, uplo, trans, diag, x, ldx, b, ldb, nrhs, layout) result(outcome)
+    type(trs_backward_error), intent(inout), optional :: error
+    type(c_ptr), intent(in) :: A
+    integer(c_int), intent(in) :: uplo
+    integer(c_int), intent(in) :: trans
+    integer(c_int), intent(in) :: diag
+    type(*), dimension(..), contiguous, intent(in), target, optional :: x
+    integer(c_int64_t), intent(in) :: ldx
+    type(*), dimension(..), contiguous, intent(in), target, optional :: b
+    integer(c_int64_t), intent(in) :: ldb
+    integer(c_int64_t), intent(in) :: nrhs
+    integer(c_int), intent(in) :: layout
+    type(c_ptr) :: at_x
+    type(c_ptr) :: at_b
+    integer(c_int) :: outcome
+    at_x = c_null_ptr
+    if (present(x)) at_x = c_loc(x)
+    at_b = c_null_ptr
+    if (present(b)) at_b = c_loc(b)
+    outcome = trs_check_c(error, A, uplo, trans, diag, at_x, int(ldx, c_int64_t), at_b, int(ldb, &
+        c_int64_t), int(nrhs, c_int64_t), layout)
+  end function check_888
+
+  function check_factors_444(error, F, trans, x, ldx, b, ldb, nrhs, layout) result(outcome)
+    type(trs_backward_error), intent(inout), optional :: error
+    type(c_ptr), intent(in) :: F
+    integer(c_int), intent(in) :: trans
+    type(*), dimension(..), contiguous, intent(in), target, optional :: x
+    integer(c_int32_t), intent(in) :: ldx
+    type(*), dimension(..), contiguous, intent(in), target, optional :: b
+    integer(c_int32_t), intent(in) :: ldb
+    integer(c_int32_t), intent(in) :: nrhs
+    integer(c_int), intent(in) :: layout
+    type(c_ptr) :: at_x
+    type(c_ptr) :: at_b
+    integer(c_int) :: outcome
+    at_x = c_null_ptr
+    if (present(x)) at_x = c_loc(x)
+    at_b = c_null_ptr
+    if (present(b)) at_b = c_loc(b)
+    outcome = trs_check_factors_c(error, F, trans, at_x, int(ldx, c_int64_t), at_b, int(ldb, &
+        c_int64_t), int(nrhs, c_int64_t), layout)
+  end function check_factors_444
+
+  function check_factors_448(error, F, trans, x, ldx, b, ldb, nrhs, layout) result(outcome)
+    type(trs_backward_error), intent(inout), optional :: error
+    type(c_ptr), intent(in) :: F
+    integer(c_int), intent(in) :: trans
+    type(*), dimension(..), contiguous, intent(in), target, optional :: x
+    integer(c_int32_t), intent(in) :: ldx
+    type(*), dimension(..), contiguous, intent(in), target, optional :: b
+    integer(c_int32_t), intent(in) :: ldb
+    integer(c_int64_t), intent(in) :: nrhs
+    integer(c_int), intent(in) :: layout
+    type(c_ptr) :: at_x
+    type(c_ptr) :: at_b
+    integer(c_int) :: outcome
+    at_x = c_null_ptr
+    if (present(x)) at_x = c_loc(x)
+    at_b = c_null_ptr
+    if (present(b)) at_b = c_loc(b)
+    outcome = trs_check_factors_c(error, F, trans, at_x, int(ldx, c_int64_t), at_b, int(ldb, &
+        c_int64_t), int(nrhs, c_int64_t), layout)
+  end function check_factors_448
+
+  function check_factors_484(error, F, trans, x, ldx, b, ldb, nrhs, layout) result(outcome)
+    type(trs_backward_error), intent(inout), optional :: error
+    type(c_ptr), intent(in) :: F
+    integer(c_int), intent(in) :: trans
+    type(*), dimension(..), contiguous, intent(in), target, optional :: x
+    integer(c_int32_t), intent(in) :: ldx
+    type(*), dimension(..), contiguous, intent(in), target, optional :: b
+    integer(c_int64_t), intent(in) :: ldb
+    integer(c_int32_t), intent(in) :: nrhs
+    integer(c_int), intent(in) :: layout
+    type(c_ptr) :: at_x
+    type(c_ptr) :: at_b
+    integer(c_int) :: outcome
+    at_x = c_null_ptr
+    if (present(x)) at_x = c_loc(x)
+    at_b = c_null_ptr
+    if (present(b)) at_b = c_loc(b)
+    outcome = trs_check_factors_c(error, F, trans, at_x, int(ldx, c_int64_t), at_b, int(ldb, &
+        c_int64_t), int(nrhs, c_int64_t), layout)
+  end function check_factors_484
+
+  function check_factors_488(error, F, trans, x, ldx, b, ldb, nrhs, layout) result(outcome)
+    type(trs_backward_error), intent(inout), optional :: error
+    type(c_ptr), intent(in) :: F
+    integer(c_int), intent(in) :: trans
+    type(*), dimension(..), contiguous, intent(in), target, optional :: x
+    integer(c_int32_t), intent(in) :: ldx
+    type(*), dimension(..), contiguous, intent(in), target, optional :: b
+    integer(c_int64_t), intent(in) :: ldb
+    integer(c_int64_t), intent(in) :: nrhs
+    integer(c_int), intent(in) :: layout
+    type(c_ptr) :: at_x
+    type(c_ptr) :: at_b
+    integer(c_int) :: outcome
+    at_x = c_null_ptr
+    if (present(x)) at_x = c_loc(x)
+    at_b = c_null_ptr
+    if (present(b)) at_b = c_loc(b)
+    outcome = trs_check_factors_c(error, F, trans, at_x, int(ldx, c_int64_t), at_b, int(ldb, &
+        c_int64_t), int(nrhs, c_int64_t), layout)
+  end function check_factors_488
+
+  function check_factors_844(error, F, trans, x, ldx, b, ldb, nrhs, layout) result(outcome)
+    type(trs_backward_error), intent(inout), optional :: error
+    type(c_ptr), intent(in) :: F
+    integer(c_int), intent(in) :: trans
+    type(*), dimension(..), contiguous, intent(in), target, optional :: x
+    integer(c_int64_t), intent(in) :: ldx
+    type(*), dimension(..), contiguous, intent(in), target, optional :: b
+    integer(c_int32_t), intent(in) :: ldb
+    integer(c_int32_t), intent(in) :: nrhs
+    integer(c_int), intent(in) :: layout
+    type(c_ptr) :: at_x
+    type(c_ptr) :: at_b
+    integer(c_int) :: outcome
+    at_x = c_null_ptr
+    if (present(x)) at_x = c_loc(x)
+    at_b = c_null_ptr
+    if (present(b)) at_b = c_loc(b)
+    outcome = trs_check_factors_c(error, F, trans, at_x, int(ldx, c_int64_t), at_b, int(ldb, &
+        c_int64_t), int(nrhs, c_int64_t), layout)
+  end function check_factors_844
+
+  function check_factors_848(error, F, trans, x, ldx, b, ldb, nrhs, layout) result(outcome)
+    type(trs_backward_error), intent(inout), optional :: error
+    type(c_ptr), intent(in) :: F
+    integer(c_int), intent(in) :: trans
+    type(*), dimension(..), contiguous, intent(in), target, optional :: x
+    integer(c_int64_t), intent(in) :: ldx
+    type(*), dimension(..), contiguous, intent(in), target, optional :: b
+    integer(c_int32_t), intent(in) :: ldb
+    integer(c_int64_t), intent(in) :: nrhs
+    integer(c_int), intent(in) :: layout
+    type(c_ptr) :: at_x
+    type(c_ptr) :: at_b
+    integer(c_int) :: outcome
+    at_x = c_null_ptr
+    if (present(x)) at_x = c_loc(x)
+    at_b = c_null_ptr
+    if (present(b)) at_b = c_loc(b)
+    outcome = trs_check_factors_c(error, F, trans, at_x, int(ldx, c_int64_t), at_b, int(ldb, &
+        c_int64_t), int(nrhs, c_int64_t), layout)
+  end function check_factors_848
+
+  function check_factors_884(error, F, trans, x, ldx, b, ldb, nrhs, layout) result(outcome)
+    type(trs_backward_error), intent(inout), optional :: error
+    type(c_ptr), intent(in) :: F
+    integer(c_int), intent(in) :: trans
+    type(*), dimension(..), contiguous, intent(in), target, optional :: x
+    integer(c_int64_t), intent(in) :: ldx
+    type(*), dimension(..), contiguous, intent(in), target, optional :: b
+    integer(c_int64_t), intent(in) :: ldb
+    integer(c_int32_t), intent(in) :: nrhs
+    integer(c_int), intent(in) :: layout
+    type(c_ptr) :: at_x
+    type(c_ptr) :: at_b
+    integer(c_int) :: outcome
+    at_x = c_null_ptr
+    if (present(x)) at_x = c_loc(x)
+    at_b = c_null_ptr
+    if (present(b)) at_b = c_loc(b)
+    outcome = trs_check_factors_c(error, F, trans, at_x, int(ldx, c_int64_t), at_b, int(ldb, &
+        c_int64_t), int(nrhs, c_int64_t), layout)
+  end function check_factors_884
+
+  function check_factors_888(error, F, trans, x, ldx, b, ldb, nrhs, layout) result(outcome)
+    type(trs_backward_error), intent(inout), optional :: error
+    type(c_ptr), intent(in) :: F
+    integer(c_int), intent(in) :: trans
+    type(*), dimension(..), contiguous, intent(in), target, optional :: x
+    integer(c_int64_t), intent(in) :: ldx
+    type(*), dimension(..), contiguous, intent(in), target, optional :: b
+    integer(c_int64_t), intent(in) :: ldb
+    integer(c_int64_t), intent(in) :: nrhs
+    integer(c_int), intent(in) :: layout
+    type(c_ptr) :: at_x
+    type(c_ptr) :: at_b
+    integer(c_int) :: outcome
+    at_x = c_null_ptr
+    if (present(x)) at_x = c_loc(x)
+    at_b = c_null_ptr
+    if (present(b)) at_b = c_loc(b)
+    outcome = trs_check_factors_c(error, F, trans, at_x, int(ldx, c_int64_t), at_b, int(ldb, &
+        c_int64_t), int(nrhs, c_int64_t), layout)
+  end function check_factors_888
 
 end module trireme

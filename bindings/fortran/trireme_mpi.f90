@@ -94,13 +94,13 @@ module trireme_mpi
   end type trs_mpi_relax_info
 
   interface
-    function trs_mpi_distribute(plan, first_row, rows) bind(C, name="trs_mpi_distribute")
+    function trs_mpi_distribute_c(plan, first_row, rows) bind(C, name="trs_mpi_distribute")
       import
       type(c_ptr), value :: plan
       integer(c_int64_t), value :: first_row
       integer(c_int64_t), value :: rows
-      integer(c_int) :: trs_mpi_distribute
-    end function trs_mpi_distribute
+      integer(c_int) :: trs_mpi_distribute_c
+    end function trs_mpi_distribute_c
 
     function trs_mpi_set_stream(plan, stream) bind(C, name="trs_mpi_set_stream")
       import
@@ -109,34 +109,34 @@ module trireme_mpi
       integer(c_int) :: trs_mpi_set_stream
     end function trs_mpi_set_stream
 
-    function trs_mpi_solve(plan, x, ldx, b, ldb, nrhs, layout) bind(C, name="trs_mpi_solve")
+    function trs_mpi_solve_c(plan, x, ldx, b, ldb, nrhs, layout) bind(C, name="trs_mpi_solve")
       import
       type(c_ptr), value :: plan
-      type(*), dimension(*), intent(inout), optional :: x
+      type(c_ptr), value :: x
       integer(c_int64_t), value :: ldx
-      type(*), dimension(*), intent(in), optional :: b
+      type(c_ptr), value :: b
       integer(c_int64_t), value :: ldb
       integer(c_int64_t), value :: nrhs
       integer(c_int), value :: layout
-      integer(c_int) :: trs_mpi_solve
-    end function trs_mpi_solve
+      integer(c_int) :: trs_mpi_solve_c
+    end function trs_mpi_solve_c
 
-    function trs_mpi_refine(plan, x, ldx, error, taken, b, ldb, nrhs, layout, rows, steps) &
+    function trs_mpi_refine_c(plan, x, ldx, error, taken, b, ldb, nrhs, layout, rows, steps) &
         bind(C, name="trs_mpi_refine")
       import
       type(c_ptr), value :: plan
-      type(*), dimension(*), intent(inout), optional :: x
+      type(c_ptr), value :: x
       integer(c_int64_t), value :: ldx
       real(c_double), intent(out), optional :: error
       integer(c_int), intent(out), optional :: taken
-      type(*), dimension(*), intent(in), optional :: b
+      type(c_ptr), value :: b
       integer(c_int64_t), value :: ldb
       integer(c_int64_t), value :: nrhs
       integer(c_int), value :: layout
       type(c_ptr), value :: rows
       integer(c_int), value :: steps
-      integer(c_int) :: trs_mpi_refine
-    end function trs_mpi_refine
+      integer(c_int) :: trs_mpi_refine_c
+    end function trs_mpi_refine_c
 
     subroutine trs_mpi_plan_destroy(plan) bind(C, name="trs_mpi_plan_destroy")
       import
@@ -165,19 +165,19 @@ module trireme_mpi
       integer(c_int) :: trs_mpi_relax_update_bsr
     end function trs_mpi_relax_update_bsr
 
-    function trs_mpi_relax_sweep(R, x, ldx, b, ldb, nrhs, layout, options) bind(C, &
+    function trs_mpi_relax_sweep_c(R, x, ldx, b, ldb, nrhs, layout, options) bind(C, &
         name="trs_mpi_relax_sweep")
       import
       type(c_ptr), value :: R
-      type(*), dimension(*), intent(inout), optional :: x
+      type(c_ptr), value :: x
       integer(c_int64_t), value :: ldx
-      type(*), dimension(*), intent(in), optional :: b
+      type(c_ptr), value :: b
       integer(c_int64_t), value :: ldb
       integer(c_int64_t), value :: nrhs
       integer(c_int), value :: layout
       type(trs_sweep_options), intent(in), optional :: options
-      integer(c_int) :: trs_mpi_relax_sweep
-    end function trs_mpi_relax_sweep
+      integer(c_int) :: trs_mpi_relax_sweep_c
+    end function trs_mpi_relax_sweep_c
 
     function trs_mpi_relax_get_info(R, whole, info, over) bind(C, name="trs_mpi_relax_get_info")
       import
@@ -193,13 +193,13 @@ module trireme_mpi
       type(c_ptr), value :: R
     end subroutine trs_mpi_relax_destroy
 
-    function trs_mpi_context_create(ctx, comm, where) bind(C, name="trs_mpi_context_create_f")
+    function trs_mpi_context_create_c(ctx, comm, where) bind(C, name="trs_mpi_context_create_f")
       import
       type(c_ptr), intent(out) :: ctx
       integer(c_int), value :: comm
       character(kind=c_char), dimension(*), intent(in), optional :: where
-      integer(c_int) :: trs_mpi_context_create
-    end function trs_mpi_context_create
+      integer(c_int) :: trs_mpi_context_create_c
+    end function trs_mpi_context_create_c
 
     function trs_mpi_analyze(plan, comm, ctx, F, trans, options) bind(C, &
         name="trs_mpi_analyze_f")
@@ -213,7 +213,7 @@ module trireme_mpi
       integer(c_int) :: trs_mpi_analyze
     end function trs_mpi_analyze
 
-    function trs_mpi_analyze_file(plan, comm, ctx, path, trans, options) bind(C, &
+    function trs_mpi_analyze_file_c(plan, comm, ctx, path, trans, options) bind(C, &
         name="trs_mpi_analyze_file_f")
       import
       type(c_ptr), intent(out) :: plan
@@ -222,8 +222,8 @@ module trireme_mpi
       character(kind=c_char), dimension(*), intent(in) :: path
       integer(c_int), value :: trans
       type(trs_mpi_options), intent(in), optional :: options
-      integer(c_int) :: trs_mpi_analyze_file
-    end function trs_mpi_analyze_file
+      integer(c_int) :: trs_mpi_analyze_file_c
+    end function trs_mpi_analyze_file_c
 
     function trs_mpi_analyze_blocks(plan, comm, ctx, blocks, trans, options) bind(C, &
         name="trs_mpi_analyze_blocks_f")
@@ -267,5 +267,593 @@ module trireme_mpi
       integer(c_int) :: trs_mpi_agree
     end function trs_mpi_agree
   end interface
+
+  interface trs_mpi_distribute
+    procedure mpi_distribute_44, mpi_distribute_48, mpi_distribute_84, mpi_distribute_88
+  end interface trs_mpi_distribute
+
+  interface trs_mpi_solve
+    procedure mpi_solve_444, mpi_solve_448, mpi_solve_484, mpi_solve_488, mpi_solve_844, &
+        mpi_solve_848, mpi_solve_884, mpi_solve_888
+  end interface trs_mpi_solve
+
+  interface trs_mpi_refine
+    procedure mpi_refine_444, mpi_refine_448, mpi_refine_484, mpi_refine_488, mpi_refine_844, &
+        mpi_refine_848, mpi_refine_884, mpi_refine_888
+  end interface trs_mpi_refine
+
+  interface trs_mpi_relax_sweep
+    procedure mpi_relax_sweep_444, mpi_relax_sweep_448, mpi_relax_sweep_484, &
+        mpi_relax_sweep_488, mpi_relax_sweep_844, mpi_relax_sweep_848, mpi_relax_sweep_884, &
+        mpi_relax_sweep_888
+  end interface trs_mpi_relax_sweep
+
+  private :: mpi_distribute_44, mpi_distribute_48, mpi_distribute_84, mpi_distribute_88, &
+      mpi_solve_444, mpi_solve_448, mpi_solve_484, mpi_solve_488, mpi_solve_844, mpi_solve_848, &
+      mpi_solve_884, mpi_solve_888, mpi_refine_444, mpi_refine_448, mpi_refine_484, mpi_refine_488, &
+      mpi_refine_844, mpi_refine_848, mpi_refine_884, mpi_refine_888, mpi_relax_sweep_444, &
+      mpi_relax_sweep_448, mpi_relax_sweep_484, mpi_relax_sweep_488, mpi_relax_sweep_844, &
+      mpi_relax_sweep_848, mpi_relax_sweep_884, mpi_relax_sweep_888
+
+contains
+
+  function mpi_distribute_44(plan, first_row, rows) result(outcome)
+    type(c_ptr), intent(in) :: plan
+    integer(c_int32_t), intent(in) :: first_row
+    integer(c_int32_t), intent(in) :: rows
+    integer(c_int) :: outcome
+    outcome = trs_mpi_distribute_c(plan, int(first_row, c_int64_t), int(rows, c_int64_t))
+  end function mpi_distribute_44
+
+  function mpi_distribute_48(plan, first_row, rows) result(outcome)
+    type(c_ptr), intent(in) :: plan
+    integer(c_int32_t), intent(in) :: first_row
+    integer(c_int64_t), intent(in) :: rows
+    integer(c_int) :: outcome
+    outcome = trs_mpi_distribute_c(plan, int(first_row, c_int64_t), int(rows, c_int64_t))
+  end function mpi_distribute_48
+
+  function mpi_distribute_84(plan, first_row, rows) result(outcome)
+    type(c_ptr), intent(in) :: plan
+    integer(c_int64_t), intent(in) :: first_row
+    integer(c_int32_t), intent(in) :: rows
+    integer(c_int) :: outcome
+    outcome = trs_mpi_distribute_c(plan, int(first_row, c_int64_t), int(rows, c_int64_t))
+  end function mpi_distribute_84
+
+  function mpi_distribute_88(plan, first_row, rows) result(outcome)
+    type(c_ptr), intent(in) :: plan
+    integer(c_int64_t), intent(in) :: first_row
+    integer(c_int64_t), intent(in) :: rows
+    integer(c_int) :: outcome
+    outcome = trs_mpi_distribute_c(plan, int(first_row, c_int64_t), int(rows, c_int64_t))
+  end function mpi_distribute_88
+
+  function mpi_solve_444(plan, x, ldx, b, ldb, nrhs, layout) result(outcome)
+    type(c_ptr), intent(in) :: plan
+    type(*), dimension(..), contiguous, intent(inout), target, optional :: x
+    integer(c_int32_t), intent(in) :: ldx
+    type(*), dimension(..), contiguous, intent(in), target, optional :: b
+    integer(c_int32_t), intent(in) :: ldb
+    integer(c_int32_t), intent(in) :: nrhs
+    integer(c_int), intent(in) :: layout
+    type(c_ptr) :: at_x
+    type(c_ptr) :: at_b
+    integer(c_int) :: outcome
+    at_x = c_null_ptr
+    if (present(x)) at_x = c_loc(x)
+    at_b = c_null_ptr
+    if (present(b)) at_b = c_loc(b)
+    outcome = trs_mpi_solve_c(plan, at_x, int(ldx, c_int64_t), at_b, int(ldb, c_int64_t), &
+        int(nrhs, c_int64_t), layout)
+  end function mpi_solve_444
+
+  function mpi_solve_448(plan, x, ldx, b, ldb, nrhs, layout) result(outcome)
+    type(c_ptr), intent(in) :: plan
+    type(*), dimension(..), contiguous, intent(inout), target, optional :: x
+    integer(c_int32_t), intent(in) :: ldx
+    type(*), dimension(..), contiguous, intent(in), target, optional :: b
+    integer(c_int32_t), intent(in) :: ldb
+    integer(c_int64_t), intent(in) :: nrhs
+    integer(c_int), intent(in) :: layout
+    type(c_ptr) :: at_x
+    type(c_ptr) :: at_b
+    integer(c_int) :: outcome
+    at_x = c_null_ptr
+    if (present(x)) at_x = c_loc(x)
+    at_b = c_null_ptr
+    if (present(b)) at_b = c_loc(b)
+    outcome = trs_mpi_solve_c(plan, at_x, int(ldx, c_int64_t), at_b, int(ldb, c_int64_t), &
+        int(nrhs, c_int64_t), layout)
+  end function mpi_solve_448
+
+  function mpi_solve_484(plan, x, ldx, b, ldb, nrhs, layout) result(outcome)
+    type(c_ptr), intent(in) :: plan
+    type(*), dimension(..), contiguous, intent(inout), target, optional :: x
+    integer(c_int32_t), intent(in) :: ldx
+    type(*), dimension(..), contiguous, intent(in), target, optional :: b
+    integer(c_int64_t), intent(in) :: ldb
+    integer(c_int32_t), intent(in) :: nrhs
+    integer(c_int), intent(in) :: layout
+    type(c_ptr) :: at_x
+    type(c_ptr) :: at_b
+    integer(c_int) :: outcome
+    at_x = c_null_ptr
+    if (present(x)) at_x = c_loc(x)
+    at_b = c_null_ptr
+    if (present(b)) at_b = c_loc(b)
+    outcome = trs_mpi_solve_c(plan, at_x, int(ldx, c_int64_t), at_b, int(ldb, c_int64_t), &
+        int(nrhs, c_int64_t), layout)
+  end function mpi_solve_484
+
+  function mpi_solve_488(plan, x, ldx, b, ldb, nrhs, layout) result(outcome)
+    type(c_ptr), intent(in) :: plan
+    type(*), dimension(..), contiguous, intent(inout), target, optional :: x
+    integer(c_int32_t), intent(in) :: ldx
+    type(*), dimension(..), contiguous, intent(in), target, optional :: b
+    integer(c_int64_t), intent(in) :: ldb
+    integer(c_int64_t), intent(in) :: nrhs
+    integer(c_int), intent(in) :: layout
+    type(c_ptr) :: at_x
+    type(c_ptr) :: at_b
+    integer(c_int) :: outcome
+    at_x = c_null_ptr
+    if (present(x)) at_x = c_loc(x)
+    at_b = c_null_ptr
+    if (present(b)) at_b = c_loc(b)
+    outcome = trs_mpi_solve_c(plan, at_x, int(ldx, c_int64_t), at_b, int(ldb, c_int64_t), &
+        int(nrhs, c_int64_t), layout)
+  end function mpi_solve_488
+
+  function mpi_solve_844(plan, x, ldx, b, ldb, nrhs, layout) result(outcome)
+    type(c_ptr), intent(in) :: plan
+    type(*), dimension(..), contiguous, intent(inout), target, optional :: x
+    integer(c_int64_t), intent(in) :: ldx
+    type(*), dimension(..), contiguous, intent(in), target, optional :: b
+    integer(c_int32_t), intent(in) :: ldb
+    integer(c_int32_t), intent(in) :: nrhs
+    integer(c_int), intent(in) :: layout
+    type(c_ptr) :: at_x
+    type(c_ptr) :: at_b
+    integer(c_int) :: outcome
+    at_x = c_null_ptr
+    if (present(x)) at_x = c_loc(x)
+    at_b = c_null_ptr
+    if (present(b)) at_b = c_loc(b)
+    outcome = trs_mpi_solve_c(plan, at_x, int(ldx, c_int64_t), at_b, int(ldb, c_int64_t), &
+        int(nrhs, c_int64_t), layout)
+  end function mpi_solve_844
+
+  function mpi_solve_848(plan, x, ldx, b, ldb, nrhs, layout) result(outcome)
+    type(c_ptr), intent(in) :: plan
+    type(*), dimension(..), contiguous, intent(inout), target, optional :: x
+    integer(c_int64_t), intent(in) :: ldx
+    type(*), dimension(..), contiguous, intent(in), target, optional :: b
+    integer(c_int32_t), intent(in) :: ldb
+    integer(c_int64_t), intent(in) :: nrhs
+    integer(c_int), intent(in) :: layout
+    type(c_ptr) :: at_x
+    type(c_ptr) :: at_b
+    integer(c_int) :: outcome
+    at_x = c_null_ptr
+    if (present(x)) at_x = c_loc(x)
+    at_b = c_null_ptr
+    if (present(b)) at_b = c_loc(b)
+    outcome = trs_mpi_solve_c(plan, at_x, int(ldx, c_int64_t), at_b, int(ldb, c_int64_t), &
+        int(nrhs, c_int64_t), layout)
+  end function mpi_solve_848
+
+  function mpi_solve_884(plan, x, ldx, b, ldb, nrhs, layout) result(outcome)
+    type(c_ptr), intent(in) :: plan
+    type(*), dimension(..), contiguous, intent(inout), target, optional :: x
+    integer(c_int64_t), intent(in) :: ldx
+    type(*), dimension(..), contiguous, intent(in), target, optional :: b
+    integer(c_int64_t), intent(in) :: ldb
+    integer(c_int32_t), intent(in) :: nrhs
+    integer(c_int), intent(in) :: layout
+    type(c_ptr) :: at_x
+    type(c_ptr) :: at_b
+    integer(c_int) :: outcome
+    at_x = c_null_ptr
+    if (present(x)) at_x = c_loc(x)
+    at_b = c_null_ptr
+    if (present(b)) at_b = c_loc(b)
+    outcome = trs_mpi_solve_c(plan, at_x, int(ldx, c_int64_t), at_b, int(ldb, c_int64_t), &
+        int(nrhs, c_int64_t), layout)
+  end function mpi_solve_884
+
+  function mpi_solve_888(plan, x, ldx, b, ldb, nrhs, layout) result(outcome)
+    type(c_ptr), intent(in) :: plan
+    type(*), dimension(..), contiguous, intent(inout), target, optional :: x
+    integer(c_int64_t), intent(in) :: ldx
+    type(*), dimension(..), contiguous, intent(in), target, optional :: b
+    integer(c_int64_t), intent(in) :: ldb
+    integer(c_int64_t), intent(in) :: nrhs
+    integer(c_int), intent(in) :: layout
+    type(c_ptr) :: at_x
+    type(c_ptr) :: at_b
+    integer(c_int) :: outcome
+    at_x = c_null_ptr
+    if (present(x)) at_x = c_loc(x)
+    at_b = c_null_ptr
+    if (present(b)) at_b = c_loc(b)
+    outcome = trs_mpi_solve_c(plan, at_x, int(ldx, c_int64_t), at_b, int(ldb, c_int64_t), &
+        int(nrhs, c_int64_t), layout)
+  end function mpi_solve_888
+
+  function mpi_refine_444(plan, x, ldx, error, taken, b, ldb, nrhs, layout, rows, steps) &
+      result(outcome)
+    type(c_ptr), intent(in) :: plan
+    type(*), dimension(..), contiguous, intent(inout), target, optional :: x
+    integer(c_int32_t), intent(in) :: ldx
+    real(c_double), intent(out), optional :: error
+    integer(c_int), intent(out), optional :: taken
+    type(*), dimension(..), contiguous, intent(in), target, optional :: b
+    integer(c_int32_t), intent(in) :: ldb
+    integer(c_int32_t), intent(in) :: nrhs
+    integer(c_int), intent(in) :: layout
+    type(c_ptr), intent(in) :: rows
+    integer(c_int), intent(in) :: steps
+    type(c_ptr) :: at_x
+    type(c_ptr) :: at_b
+    integer(c_int) :: outcome
+    at_x = c_null_ptr
+    if (present(x)) at_x = c_loc(x)
+    at_b = c_null_ptr
+    if (present(b)) at_b = c_loc(b)
+    outcome = trs_mpi_refine_c(plan, at_x, int(ldx, c_int64_t), error, taken, at_b, int(ldb, &
+        c_int64_t), int(nrhs, c_int64_t), layout, rows, steps)
+  end function mpi_refine_444
+
+  function mpi_refine_448(plan, x, ldx, error, taken, b, ldb, nrhs, layout, rows, steps) &
+      result(outcome)
+    type(c_ptr), intent(in) :: plan
+    type(*), dimension(..), contiguous, intent(inout), target, optional :: x
+    integer(c_int32_t), intent(in) :: ldx
+    real(c_double), intent(out), optional :: error
+    integer(c_int), intent(out), optional :: taken
+    type(*), dimension(..), contiguous, intent(in), target, optional :: b
+    integer(c_int32_t), intent(in) :: ldb
+    integer(c_int64_t), intent(in) :: nrhs
+    integer(c_int), intent(in) :: layout
+    type(c_ptr), intent(in) :: rows
+    integer(c_int), intent(in) :: steps
+    type(c_ptr) :: at_x
+    type(c_ptr) :: at_b
+    integer(c_int) :: outcome
+    at_x = c_null_ptr
+    if (present(x)) at_x = c_loc(x)
+    at_b = c_null_ptr
+    if (present(b)) at_b = c_loc(b)
+    outcome = trs_mpi_refine_c(plan, at_x, int(ldx, c_int64_t), error, taken, at_b, int(ldb, &
+        c_int64_t), int(nrhs, c_int64_t), layout, rows, steps)
+  end function mpi_refine_448
+
+  function mpi_refine_484(plan, x, ldx, error, taken, b, ldb, nrhs, layout, rows, steps) &
+      result(outcome)
+    type(c_ptr), intent(in) :: plan
+    type(*), dimension(..), contiguous, intent(inout), target, optional :: x
+    integer(c_int32_t), intent(in) :: ldx
+    real(c_double), intent(out), optional :: error
+    integer(c_int), intent(out), optional :: taken
+    type(*), dimension(..), contiguous, intent(in), target, optional :: b
+    integer(c_int64_t), intent(in) :: ldb
+    integer(c_int32_t), intent(in) :: nrhs
+    integer(c_int), intent(in) :: layout
+    type(c_ptr), intent(in) :: rows
+    integer(c_int), intent(in) :: steps
+    type(c_ptr) :: at_x
+    type(c_ptr) :: at_b
+    integer(c_int) :: outcome
+    at_x = c_null_ptr
+    if (present(x)) at_x = c_loc(x)
+    at_b = c_null_ptr
+    if (present(b)) at_b = c_loc(b)
+    outcome = trs_mpi_refine_c(plan, at_x, int(ldx, c_int64_t), error, taken, at_b, int(ldb, &
+        c_int64_t), int(nrhs, c_int64_t), layout, rows, steps)
+  end function mpi_refine_484
+
+  function mpi_refine_488(plan, x, ldx, error, taken, b, ldb, nrhs, layout, rows, steps) &
+      result(outcome)
+    type(c_ptr), intent(in) :: plan
+    type(*), dimension(..), contiguous, intent(inout), target, optional :: x
+    integer(c_int32_t), intent(in) :: ldx
+    real(c_double), intent(out), optional :: error
+    integer(c_int), intent(out), optional :: taken
+    type(*), dimension(..), contiguous, intent(in), target, optional :: b
+    integer(c_int64_t), intent(in) :: ldb
+    integer(c_int64_t), intent(in) :: nrhs
+    integer(c_int), intent(in) :: layout
+    type(c_ptr), intent(in) :: rows
+    integer(c_int), intent(in) :: steps
+    type(c_ptr) :: at_x
+    type(c_ptr) :: at_b
+    integer(c_int) :: outcome
+    at_x = c_null_ptr
+    if (present(x)) at_x = c_loc(x)
+    at_b = c_null_ptr
+    if (present(b)) at_b = c_loc(b)
+    outcome = trs_mpi_refine_c(plan, at_x, int(ldx, c_int64_t), error, taken, at_b, int(ldb, &
+        c_int64_t), int(nrhs, c_int64_t), layout, rows, steps)
+  end function mpi_refine_488
+
+  function mpi_refine_844(plan, x, ldx, error, taken, b, ldb, nrhs, layout, rows, steps) &
+      result(outcome)
+    type(c_ptr), intent(in) :: plan
+    type(*), dimension(..), contiguous, intent(inout), target, optional :: x
+    integer(c_int64_t), intent(in) :: ldx
+    real(c_double), intent(out), optional :: error
+    integer(c_int), intent(out), optional :: taken
+    type(*), dimension(..), contiguous, intent(in), target, optional :: b
+    integer(c_int32_t), intent(in) :: ldb
+    integer(c_int32_t), intent(in) :: nrhs
+    integer(c_int), intent(in) :: layout
+    type(c_ptr), intent(in) :: rows
+    integer(c_int), intent(in) :: steps
+    type(c_ptr) :: at_x
+    type(c_ptr) :: at_b
+    integer(c_int) :: outcome
+    at_x = c_null_ptr
+    if (present(x)) at_x = c_loc(x)
+    at_b = c_null_ptr
+    if (present(b)) at_b = c_loc(b)
+    outcome = trs_mpi_refine_c(plan, at_x, int(ldx, c_int64_t), error, taken, at_b, int(ldb, &
+        c_int64_t), int(nrhs, c_int64_t), layout, rows, steps)
+  end function mpi_refine_844
+
+  function mpi_refine_848(plan, x, ldx, error, taken, b, ldb, nrhs, layout, rows, steps) &
+      result(outcome)
+    type(c_ptr), intent(in) :: plan
+    type(*), dimension(..), contiguous, intent(inout), target, optional :: x
+    integer(c_int64_t), intent(in) :: ldx
+    real(c_double), intent(out), optional :: error
+    integer(c_int), intent(out), optional :: taken
+    type(*), dimension(..), contiguous, intent(in), target, optional :: b
+    integer(c_int32_t), intent(in) :: ldb
+    integer(c_int64_t), intent(in) :: nrhs
+    integer(c_int), intent(in) :: layout
+    type(c_ptr), intent(in) :: rows
+    integer(c_int), intent(in) :: steps
+    type(c_ptr) :: at_x
+    type(c_ptr) :: at_b
+    integer(c_int) :: outcome
+    at_x = c_null_ptr
+    if (present(x)) at_x = c_loc(x)
+    at_b = c_null_ptr
+    if (present(b)) at_b = c_loc(b)
+    outcome = trs_mpi_refine_c(plan, at_x, int(ldx, c_int64_t), error, taken, at_b, int(ldb, &
+        c_int64_t), int(nrhs, c_int64_t), layout, rows, steps)
+  end function mpi_refine_848
+
+  function mpi_refine_884(plan, x, ldx, error, taken, b, ldb, nrhs, layout, rows, steps) &
+      result(outcome)
+    type(c_ptr), intent(in) :: plan
+    type(*), dimension(..), contiguous, intent(inout), target, optional :: x
+    integer(c_int64_t), intent(in) :: ldx
+    real(c_double), intent(out), optional :: error
+    integer(c_int), intent(out), optional :: taken
+    type(*), dimension(..), contiguous, intent(in), target, optional :: b
+    integer(c_int64_t), intent(in) :: ldb
+    integer(c_int32_t), intent(in) :: nrhs
+    integer(c_int), intent(in) :: layout
+    type(c_ptr), intent(in) :: rows
+    integer(c_int), intent(in) :: steps
+    type(c_ptr) :: at_x
+    type(c_ptr) :: at_b
+    integer(c_int) :: outcome
+    at_x = c_null_ptr
+    if (present(x)) at_x = c_loc(x)
+    at_b = c_null_ptr
+    if (present(b)) at_b = c_loc(b)
+    outcome = trs_mpi_refine_c(plan, at_x, int(ldx, c_int64_t), error, taken, at_b, int(ldb, &
+        c_int64_t), int(nrhs, c_int64_t), layout, rows, steps)
+  end function mpi_refine_884
+
+  function mpi_refine_888(plan, x, ldx, error, taken, b, ldb, nrhs, layout, rows, steps) &
+      result(outcome)
+    type(c_ptr), intent(in) :: plan
+    type(*), dimension(..), contiguous, intent(inout), target, optional :: x
+    integer(c_int64_t), intent(in) :: ldx
+    real(c_double), intent(out), optional :: error
+    integer(c_int), intent(out), optional :: taken
+    type(*), dimension(..), contiguous, intent(in), target, optional :: b
+    integer(c_int64_t), intent(in) :: ldb
+    integer(c_int64_t), intent(in) :: nrhs
+    integer(c_int), intent(in) :: layout
+    type(c_ptr), intent(in) :: rows
+    integer(c_int), intent(in) :: steps
+    type(c_ptr) :: at_x
+    type(c_ptr) :: at_b
+    integer(c_int) :: outcome
+    at_x = c_null_ptr
+    if (present(x)) at_x = c_loc(x)
+    at_b = c_null_ptr
+    if (present(b)) at_b = c_loc(b)
+    outcome = trs_mpi_refine_c(plan, at_x, int(ldx, c_int64_t), error, taken, at_b, int(ldb, &
+        c_int64_t), int(nrhs, c_int64_t), layout, rows, steps)
+  end function mpi_refine_888
+
+  function mpi_relax_sweep_444(R, x, ldx, b, ldb, nrhs, layout, options) result(outcome)
+    type(c_ptr), intent(in) :: R
+    type(*), dimension(..), contiguous, intent(inout), target, optional :: x
+    integer(c_int32_t), intent(in) :: ldx
+    type(*), dimension(..), contiguous, intent(in), target, optional :: b
+    integer(c_int32_t), intent(in) :: ldb
+    integer(c_int32_t), intent(in) :: nrhs
+    integer(c_int), intent(in) :: layout
+    type(trs_sweep_options), intent(in), optional :: options
+    type(c_ptr) :: at_x
+    type(c_ptr) :: at_b
+    integer(c_int) :: outcome
+    at_x = c_null_ptr
+    if (present(x)) at_x = c_loc(x)
+    at_b = c_null_ptr
+    if (present(b)) at_b = c_loc(b)
+    outcome = trs_mpi_relax_sweep_c(R, at_x, int(ldx, c_int64_t), at_b, int(ldb, c_int64_t), &
+        int(nrhs, c_int64_t), layout, options)
+  end function mpi_relax_sweep_444
+
+  function mpi_relax_sweep_448(R, x, ldx, b, ldb, nrhs, layout, options) result(outcome)
+    type(c_ptr), intent(in) :: R
+    type(*), dimension(..), contiguous, intent(inout), target, optional :: x
+    integer(c_int32_t), intent(in) :: ldx
+    type(*), dimension(..), contiguous, intent(in), target, optional :: b
+    integer(c_int32_t), intent(in) :: ldb
+    integer(c_int64_t), intent(in) :: nrhs
+    integer(c_int), intent(in) :: layout
+    type(trs_sweep_options), intent(in), optional :: options
+    type(c_ptr) :: at_x
+    type(c_ptr) :: at_b
+    integer(c_int) :: outcome
+    at_x = c_null_ptr
+    if (present(x)) at_x = c_loc(x)
+    at_b = c_null_ptr
+    if (present(b)) at_b = c_loc(b)
+    outcome = trs_mpi_relax_sweep_c(R, at_x, int(ldx, c_int64_t), at_b, int(ldb, c_int64_t), &
+        int(nrhs, c_int64_t), layout, options)
+  end function mpi_relax_sweep_448
+
+  function mpi_relax_sweep_484(R, x, ldx, b, ldb, nrhs, layout, options) result(outcome)
+    type(c_ptr), intent(in) :: R
+    type(*), dimension(..), contiguous, intent(inout), target, optional :: x
+    integer(c_int32_t), intent(in) :: ldx
+    type(*), dimension(..), contiguous, intent(in), target, optional :: b
+    integer(c_int64_t), intent(in) :: ldb
+    integer(c_int32_t), intent(in) :: nrhs
+    integer(c_int), intent(in) :: layout
+    type(trs_sweep_options), intent(in), optional :: options
+    type(c_ptr) :: at_x
+    type(c_ptr) :: at_b
+    integer(c_int) :: outcome
+    at_x = c_null_ptr
+    if (present(x)) at_x = c_loc(x)
+    at_b = c_null_ptr
+    if (present(b)) at_b = c_loc(b)
+    outcome = trs_mpi_relax_sweep_c(R, at_x, int(ldx, c_int64_t), at_b, int(ldb, c_int64_t), &
+        int(nrhs, c_int64_t), layout, options)
+  end function mpi_relax_sweep_484
+
+  function mpi_relax_sweep_488(R, x, ldx, b, ldb, nrhs, layout, options) result(outcome)
+    type(c_ptr), intent(in) :: R
+    type(*), dimension(..), contiguous, intent(inout), target, optional :: x
+    integer(c_int32_t), intent(in) :: ldx
+    type(*), dimension(..), contiguous, intent(in), target, optional :: b
+    integer(c_int64_t), intent(in) :: ldb
+    integer(c_int64_t), intent(in) :: nrhs
+    integer(c_int), intent(in) :: layout
+    type(trs_sweep_options), intent(in), optional :: options
+    type(c_ptr) :: at_x
+    type(c_ptr) :: at_b
+    integer(c_int) :: outcome
+    at_x = c_null_ptr
+    if (present(x)) at_x = c_loc(x)
+    at_b = c_null_ptr
+    if (present(b)) at_b = c_loc(b)
+    outcome = trs_mpi_relax_sweep_c(R, at_x, int(ldx, c_int64_t), at_b, int(ldb, c_int64_t), &
+        int(nrhs, c_int64_t), layout, options)
+  end function mpi_relax_sweep_488
+
+  function mpi_relax_sweep_844(R, x, ldx, b, ldb, nrhs, layout, options) result(outcome)
+    type(c_ptr), intent(in) :: R
+    type(*), dimension(..), contiguous, intent(inout), target, optional :: x
+    integer(c_int64_t), intent(in) :: ldx
+    type(*), dimension(..), contiguous, intent(in), target, optional :: b
+    integer(c_int32_t), intent(in) :: ldb
+    integer(c_int32_t), intent(in) :: nrhs
+    integer(c_int), intent(in) :: layout
+    type(trs_sweep_options), intent(in), optional :: options
+    type(c_ptr) :: at_x
+    type(c_ptr) :: at_b
+    integer(c_int) :: outcome
+    at_x = c_null_ptr
+    if (present(x)) at_x = c_loc(x)
+    at_b = c_null_ptr
+    if (present(b)) at_b = c_loc(b)
+    outcome = trs_mpi_relax_sweep_c(R, at_x, int(ldx, c_int64_t), at_b, int(ldb, c_int64_t), &
+        int(nrhs, c_int64_t), layout, options)
+  end function mpi_relax_sweep_844
+
+  function mpi_relax_sweep_848(R, x, ldx, b, ldb, nrhs, layout, options) result(outcome)
+    type(c_ptr), intent(in) :: R
+    type(*), dimension(..), contiguous, intent(inout), target, optional :: x
+    integer(c_int64_t), intent(in) :: ldx
+    type(*), dimension(..), contiguous, intent(in), target, optional :: b
+    integer(c_int32_t), intent(in) :: ldb
+    integer(c_int64_t), intent(in) :: nrhs
+    integer(c_int), intent(in) :: layout
+    type(trs_sweep_options), intent(in), optional :: options
+    type(c_ptr) :: at_x
+    type(c_ptr) :: at_b
+    integer(c_int) :: outcome
+    at_x = c_null_ptr
+    if (present(x)) at_x = c_loc(x)
+    at_b = c_null_ptr
+    if (present(b)) at_b = c_loc(b)
+    outcome = trs_mpi_relax_sweep_c(R, at_x, int(ldx, c_int64_t), at_b, int(ldb, c_int64_t), &
+        int(nrhs, c_int64_t), layout, options)
+  end function mpi_relax_sweep_848
+
+  function mpi_relax_sweep_884(R, x, ldx, b, ldb, nrhs, layout, options) result(outcome)
+    type(c_ptr), intent(in) :: R
+    type(*), dimension(..), contiguous, intent(inout), target, optional :: x
+    integer(c_int64_t), intent(in) :: ldx
+    type(*), dimension(..), contiguous, intent(in), target, optional :: b
+    integer(c_int64_t), intent(in) :: ldb
+    integer(c_int32_t), intent(in) :: nrhs
+    integer(c_int), intent(in) :: layout
+    type(trs_sweep_options), intent(in), optional :: options
+    type(c_ptr) :: at_x
+    type(c_ptr) :: at_b
+    integer(c_int) :: outcome
+    at_x = c_null_ptr
+    if (present(x)) at_x = c_loc(x)
+    at_b = c_null_ptr
+    if (present(b)) at_b = c_loc(b)
+    outcome = trs_mpi_relax_sweep_c(R, at_x, int(ldx, c_int64_t), at_b, int(ldb, c_int64_t), &
+        int(nrhs, c_int64_t), layout, options)
+  end function mpi_relax_sweep_884
+
+  function mpi_relax_sweep_888(R, x, ldx, b, ldb, nrhs, layout, options) result(outcome)
+    type(c_ptr), intent(in) :: R
+    type(*), dimension(..), contiguous, intent(inout), target, optional :: x
+    integer(c_int64_t), intent(in) :: ldx
+    type(*), dimension(..), contiguous, intent(in), target, optional :: b
+    integer(c_int64_t), intent(in) :: ldb
+    integer(c_int64_t), intent(in) :: nrhs
+    integer(c_int), intent(in) :: layout
+    type(trs_sweep_options), intent(in), optional :: options
+    type(c_ptr) :: at_x
+    type(c_ptr) :: at_b
+    integer(c_int) :: outcome
+    at_x = c_null_ptr
+    if (present(x)) at_x = c_loc(x)
+    at_b = c_null_ptr
+    if (present(b)) at_b = c_loc(b)
+    outcome = trs_mpi_relax_sweep_c(R, at_x, int(ldx, c_int64_t), at_b, int(ldb, c_int64_t), &
+        int(nrhs, c_int64_t), layout, options)
+  end function mpi_relax_sweep_888
+
+  function trs_mpi_context_create(ctx, comm, where) result(outcome)
+    type(c_ptr), intent(out) :: ctx
+    integer(c_int), intent(in) :: comm
+    character(len=*), intent(in), optional :: where
+    character(kind=c_char, len=:), allocatable :: c_where
+    integer(c_int) :: outcome
+    if (present(where)) c_where = trs_terminated(where)
+    outcome = trs_mpi_context_create_c(ctx, comm, c_where)
+  end function trs_mpi_context_create
+
+  function trs_mpi_analyze_file(plan, comm, ctx, path, trans, options) result(outcome)
+    type(c_ptr), intent(out) :: plan
+    integer(c_int), intent(in) :: comm
+    type(c_ptr), intent(in) :: ctx
+    character(len=*), intent(in) :: path
+    integer(c_int), intent(in) :: trans
+    type(trs_mpi_options), intent(in), optional :: options
+    character(kind=c_char, len=:), allocatable :: c_path
+    integer(c_int) :: outcome
+    c_path = trs_terminated(path)
+    outcome = trs_mpi_analyze_file_c(plan, comm, ctx, c_path, trans, options)
+  end function trs_mpi_analyze_file
 
 end module trireme_mpi

@@ -8,6 +8,7 @@
 #include "base/config.h"
 #include "base/options.h"
 #include "base/structs.h"
+#include "base/teller.h"
 #include "matrix/blocks.h"
 #include "matrix/values.h"
 #include "order/order.h"
@@ -75,10 +76,6 @@ static trs_status check(const trs_matrix *A) {
     return trs_fail(TRS_ERROR_STRUCTURE, -1, "the matrix is %lld x %lld, not square",
                     (long long)A->nrows, (long long)A->ncols);
   return TRS_SUCCESS;
-}
-
-static void report(const trs_factor_options *options, const char *phase, double done) {
-  if (options->progress) options->progress(options->progress_user, phase, done);
 }
 
 static void take(trs_matrix **A, trs_matrix *made) {
@@ -170,40 +167,15 @@ static trs_status order_blocks(trs_ordering *ordering, const trs_factors *parts,
 static trs_status order_matrix(trs_factors *parts, trs_matrix **B, int64_t *fill,
                                const trs_matrix *A, const trs_factor_options *options) {
   trs_ordering ordering = {0};
-  report(options, "ordering", 0);
   if (parts->order != TRS_ORDER_NATURAL || parts->kind == TRS_FACTOR_LU)
     TRS_TRY(order_blocks(&ordering, parts, A, options));
   *fill = ordering.fill;
   TRS_TRY(hand_over(parts, &ordering, A->nrows, options->block_size));
-  report(options, "ordering", 1);
   if (!parts->row_perm || parts->kind >= TRS_FACTOR_BILU0) {
     *B = trs_matrix_retain(A);
     return TRS_SUCCESS;
   }
   return trs_matrix_permute(B, A, parts->row_perm, parts->row_perm);
-}
-
-static trs_status run(trs_factors *parts, const trs_matrix *A, const trs_factor_options *options) {
-  trs_matrix *ready = NULL, *B = NULL;
-  trs_factor_input input = {.pivot_threshold = options->pivot_threshold == 0
-                                                   ? TRS_FACTOR_THRESHOLD
-                                                   : options->pivot_threshold,
-                            .equilibrate = !options->no_equilibration,
-                            .block = options->block_size};
-  TRS_TRY(prepare(&ready, A, options));
-  trs_status status = order_matrix(parts, &B, &input.fill, ready, options);
-  trs_matrix_destroy(ready);
-  if (!status) {
-    report(options, "factoring", 0);
-    input.B = B;
-    input.perm = parts->col_perm; /* pivoting may change the order of the rows */
-    status = kinds[parts->kind].run(parts, &input);
-    if (status == TRS_ERROR_ZERO_PIVOT && options->shift > 0)
-      status = trs_factor_shift(parts, &input, options->shift, kinds[parts->kind].run);
-    report(options, "factoring", 1);
-  }
-  trs_matrix_destroy(B);
-  return status;
 }
 
 /* Elimination divides by pivots of any size, and incomplete kinds look at no other value. */
@@ -219,6 +191,45 @@ static trs_status check_finite(const trs_matrix *T, const trs_factors *parts) {
                   (long long)i);
 }
 
+static trs_status check_values(const trs_factors *parts) {
+  if (parts->kind == TRS_FACTOR_TRIANGLE) return TRS_SUCCESS;
+  TRS_TRY(check_finite(parts->L, parts));
+  return check_finite(parts->U, parts);
+}
+
+typedef struct factoring {
+  trs_factors *parts;
+  const trs_matrix *A;
+  const trs_factor_options *options;
+} factoring;
+
+static trs_status run(void *argument, trs_teller *teller) {
+  const factoring *f = argument;
+  trs_matrix *ready = NULL, *B = NULL;
+  trs_factor_input input = {.pivot_threshold = f->options->pivot_threshold == 0
+                                                   ? TRS_FACTOR_THRESHOLD
+                                                   : f->options->pivot_threshold,
+                            .equilibrate = !f->options->no_equilibration,
+                            .block = f->options->block_size};
+  trs_teller_phase(teller, "ordering", 0);
+  TRS_TRY(prepare(&ready, f->A, f->options));
+  trs_status status = order_matrix(f->parts, &B, &input.fill, ready, f->options);
+  trs_matrix_destroy(ready);
+  if (!status) {
+    trs_teller_phase(teller, "ordering", 1);
+    trs_teller_phase(teller, "factoring", 0);
+    input.B = B;
+    input.perm = f->parts->col_perm; /* pivoting may change the order of the rows */
+    status = kinds[f->parts->kind].run(f->parts, &input);
+    if (status == TRS_ERROR_ZERO_PIVOT && f->options->shift > 0)
+      status = trs_factor_shift(f->parts, &input, f->options->shift, kinds[f->parts->kind].run);
+    if (!status) status = check_values(f->parts);
+    if (!status) trs_teller_phase(teller, "factoring", 1);
+  }
+  trs_matrix_destroy(B);
+  return status;
+}
+
 static trs_status create(trs_factors **F, const trs_matrix *A, const trs_factor_options *options) {
   trs_factor_options own;
   TRS_TRY(TRS_STRUCT_TAKE(trs_factor_options, &own, options));
@@ -228,11 +239,8 @@ static trs_status create(trs_factors **F, const trs_matrix *A, const trs_factor_
   TRS_TRY(complete_block(&own, A));
   trs_factors parts = {.kind = options->kind, .order = options->order};
   if (parts.order == TRS_ORDER_DEFAULT) parts.order = kinds[options->kind].order;
-  trs_status status = run(&parts, A, options);
-  if (!status && parts.kind != TRS_FACTOR_TRIANGLE) {
-    status = check_finite(parts.L, &parts);
-    if (!status) status = check_finite(parts.U, &parts);
-  }
+  factoring f = {&parts, A, options};
+  trs_status status = trs_tell(options->progress, options->progress_user, run, &f);
   if (status) {
     trs_factors_release_parts(&parts);
     return status;

@@ -29,6 +29,9 @@ void *ptr, *idx, *val, *x, *b, *r, *z, *d_ptr, *d_idx, *d_val, *d_x, *d_b, *stre
 PRELUDE_CPP = """
 #include <vector>
 #include <trireme.hpp>
+#if __has_include(<Eigen/SparseCore>)
+#include <Eigen/SparseCore>
+#endif
 int n;
 std::vector<int> ptr, idx;
 std::vector<double> val, b, x;
@@ -76,9 +79,15 @@ def compile_pieces(language, prelude, compiler, *options):
     if not compiler:
         skip(f"pieces of {language}", "no compiler in PATH")
         return
+    eigen = "/usr/include/eigen3" if os.path.isdir("/usr/include/eigen3") else None
+    if eigen:
+        options += ("-isystem", eigen)
     for page in PAGES:
         for number, piece in enumerate(blocks(page, language), 1):
             body = "".join(line + "\n" for line in piece if line[:1] != "#")
+            if any("<Eigen/" in line for line in piece) and not eigen:
+                skip(f"{page}: piece {number} of {language}", "no Eigen (Debian: libeigen3-dev)")
+                continue
             program = f"{prelude}\nvoid piece(void);\nvoid piece(void) {{\n{body}}}\n"
             done = subprocess.run([*shlex.split(compiler), "-fsyntax-only", "-Wall", "-Werror",
                                    "-Wno-unused-variable", "-I", os.path.join(ROOT, "include"),

@@ -1,5 +1,5 @@
 ! layout.f90 - trireme.f90 beside the C compiler's view of trireme.h: sizes of types, values that
-! cross in both directions, absent arguments, messages.
+! cross in both directions, absent arguments, messages, integers of both sizes and text of any length.
 program layout
   use trireme
   use verdicts
@@ -57,6 +57,7 @@ program layout
                c_loc(backward_error), c_loc(backward_error%range_column))
   call calls
   call failed_updates
+  call plain_calls
   if (failed) error stop
 
 contains
@@ -142,4 +143,56 @@ contains
     call trs_matrix_destroy(zero)
     call trs_context_destroy(context)
   end subroutine failed_updates
+
+  ! Default integers, alone and beside those of 64 bits; text without c_null_char; arrays of any rank,
+  ! with gaps, and from an element on.
+  subroutine plain_calls
+    type(c_ptr) :: context, matrix, plan
+    integer, parameter :: n = 3
+    integer(c_int64_t), parameter :: long = 3
+    integer :: ptr(4) = [1, 2, 4, 5], idx(4) = [1, 1, 2, 3], none(0)
+    real(c_double) :: val(4) = [2, 1, 4, 5], x(3, 2), b(3, 2), rows(2, 3)
+    character(len=30) :: where = "nowhere"
+    character(len=10) :: rubbish = "serial"//c_null_char//"abc"
+    character(len=200) :: text
+    integer(c_size_t) :: length
+    integer :: status
+    status = trs_context_create(context, where)
+    call verdict("text is trimmed", status == TRS_ERROR_ARGUMENT .and. &
+                 index(trs_message(), 'no backend "nowhere"') > 0)
+    status = trs_matrix_read(matrix, "")
+    call verdict("empty text", status /= TRS_SUCCESS .and. index(trs_message(), "empty") > 0)
+    status = trs_context_create(context, rubbish)
+    call verdict("text ends at c_null_char", status == TRS_SUCCESS)
+    status = trs_matrix_create(matrix, TRS_CSR, TRS_DOUBLE, 0, 0, ior(TRS_PTR32, TRS_BASE1), &
+                               ptr(:1), none, val(:0), TRS_COPY)
+    call verdict("empty arrays", status == TRS_SUCCESS)
+    call trs_matrix_destroy(matrix)
+    status = trs_matrix_create(matrix, TRS_CSR, TRS_DOUBLE, n, long, ior(TRS_PTR32, TRS_BASE1), &
+                               ptr, idx, val, TRS_COPY)
+    call verdict("default integers and others", status == TRS_SUCCESS)
+    status = trs_analyze(plan, context, matrix, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT)
+    b(:, 1) = [2, 9, 5]
+    b(:, 2) = 2 * b(:, 1)
+    status = trs_solve(plan, x, n, b, long, 2, TRS_COL_MAJOR)
+    call verdict("a solve of two", status == TRS_SUCCESS .and. all(x(:, 1) == [1, 2, 1]) .and. &
+                 all(x(:, 2) == [2, 4, 2]))
+    rows = transpose(b)
+    x = 0
+    status = trs_solve(plan, x(1, 2), n, rows(1, :), n, 1, TRS_COL_MAJOR)
+    call verdict("from an element on; with gaps", status == TRS_SUCCESS .and. all(x(:, 1) == 0) .and. &
+                 all(x(:, 2) == [1, 2, 1]))
+    rows = 0
+    status = trs_solve(plan, rows(2, :), n, b, n, 1, TRS_COL_MAJOR)
+    call verdict("into gaps", status == TRS_SUCCESS .and. all(rows(1, :) == 0) .and. &
+                 all(rows(2, :) == [1, 2, 1]))
+    status = trs_solve(plan, b=b, ldx=n, ldb=n, nrhs=1, layout=TRS_COL_MAJOR)
+    call verdict("an absent array", status == TRS_ERROR_ARGUMENT .and. &
+                 index(trs_message(), "x is NULL") > 0)
+    length = trs_plan_describe(plan, text, len(text))
+    call verdict("a text as output", length > 5 .and. index(text, "serial") == 1)
+    call trs_plan_destroy(plan)
+    call trs_matrix_destroy(matrix)
+    call trs_context_destroy(context)
+  end subroutine plain_calls
 end program layout

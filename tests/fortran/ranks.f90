@@ -47,7 +47,7 @@ contains
     how%kind = TRS_FACTOR_TRIANGLE
     b = 1
     x = 0
-    status = trs_matrix_read(matrix, "gen:poisson2d5:30"//c_null_char)
+    status = trs_matrix_read(matrix, "gen:poisson2d5:30")
     if (status == TRS_SUCCESS) status = trs_factor(factors, matrix, how)
     options%px = size
     options%py = 1
@@ -56,7 +56,7 @@ contains
       status = trs_mpi_analyze(plan, MPI_COMM_WORLD%MPI_VAL, c_null_ptr, factors, TRS_NO_TRANS, options)
     call verdict("an analysis on ranks", status == TRS_SUCCESS)
     if (status /= TRS_SUCCESS) return
-    status = trs_mpi_solve(plan, x, n, b, n, 1_c_int64_t, TRS_COL_MAJOR)
+    status = trs_mpi_solve(plan, x, int(n), b, n, 1, TRS_COL_MAJOR)
     if (status == TRS_SUCCESS) status = trs_mpi_get_stats(plan, stats, TRS_MPI_MAX)
     call verdict("a solve on ranks", status == TRS_SUCCESS .and. stats%px == size)
     status = trs_check_factors(error, factors, TRS_NO_TRANS, x, n, b, n, 1_c_int64_t, TRS_COL_MAJOR)

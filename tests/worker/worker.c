@@ -55,6 +55,7 @@ static void stand_in(const char *what) {
   static char folder[PATH_MAX];
   if (!*folder) {
     char *slash;
+    assert_int_equal(symlink(TRIREME_STAND_IN, scratch("trireme-worker-superlu")), 0);
     snprintf(folder, sizeof folder, "%s", scratch("trireme-worker-metis"));
     assert_int_equal(symlink(TRIREME_STAND_IN, folder), 0);
     slash = strrchr(folder, '/');
@@ -118,6 +119,47 @@ TEST(one_that_hangs_is_stopped) {
   assert_failure(TRS_ERROR_STALLED, "METIS was stopped after 0.2 seconds", order(&graph));
   assert_true(trs_seconds() - start < 60);
   assert_no_child();
+}
+
+typedef struct listener {
+  const char *phase; /* the longest silence is measured from this phase on */
+  int calls;
+  double last, silence;
+  char text[64];
+} listener;
+
+static void listen(void *user, const char *phase, double done) {
+  listener *l = user;
+  const double now_it_is = trs_seconds();
+  assert_true(done >= 0 && done <= 1);
+  if (strncmp(phase, l->phase, strlen(l->phase))) return;
+  if (l->calls++ && now_it_is - l->last > l->silence) l->silence = now_it_is - l->last;
+  l->last = now_it_is;
+  if (done < 1) snprintf(l->text, sizeof l->text, "%s", phase);
+}
+
+/* A factorisation whose library says nothing for 3.2 seconds, and is then stopped. */
+static void assert_told(trs_order order, const char *phase, const char *words) {
+  listener l = {.phase = phase};
+  const trs_factor_options options = {.struct_size = sizeof(trs_factor_options),
+                                      .order = order,
+                                      .progress = listen,
+                                      .progress_user = &l};
+  trs_factors *F;
+  assert_failure(TRS_ERROR_STALLED, words, trs_factor(&F, small, &options));
+  assert_no_child();
+  if (l.calls < 6 || l.silence > 1) /* a call each half second, on a machine with other work */
+    print_message("%d calls, %g seconds without one\n", l.calls, l.silence);
+  assert_in_range(l.calls, 3, 20);
+  assert_true(strstr(l.text, " s") && strncmp(l.text, phase, strlen(phase)) == 0);
+}
+
+TEST(one_that_is_silent_does_not_silence_the_call) {
+  if (!TRS_HAVE_SUPERLU) skip_test("this build has no SuperLU");
+  stand_in("hang");
+  setenv("TRIREME_WORKER_SECONDS", "3.2", 1);
+  assert_told(TRS_ORDER_NATURAL, "factoring", "SuperLU was stopped after 3.2 seconds");
+  assert_told(TRS_ORDER_ND, "ordering", "METIS was stopped after 3.2 seconds");
 }
 
 TEST(variables_that_are_no_numbers_are_refused) {
