@@ -162,7 +162,8 @@ def _matrix_type(A: Any, b: Any, unit: bool) -> Any:
 
 def _without_zeros(parts: Compressed, uplo: Uplo) -> Optional[Compressed]:
     """The triangle of a matrix whose entries on the other side add up to zeros, else None."""
-    form, shape, ptr, idx, val = matrix_arrays(Matrix(parts, copy=False).handle)
+    matrix = Matrix(parts, copy=False)  # named, so that it outlives the call: its handle keeps nothing
+    form, shape, ptr, idx, val = matrix_arrays(matrix.handle)
     vector = np.repeat(np.arange(len(ptr) - 1), np.diff(ptr))
     across = idx > vector if (uplo == "lower") == (form == "csr") else idx < vector
     if not across.any() or val[across].any():

@@ -490,7 +490,8 @@ def _say_which_side(error: StructureError, A: Any, uplo: str) -> None:
     if not remedy:
         return
     info, other = make_struct(_api.trs_matrix_info), "upper" if uplo == "lower" else "lower"
-    check(library.trs_matrix_get_info(matrix_of(A).handle, C.byref(info)))
+    matrix = matrix_of(A)  # named, so that it outlives the call: its handle keeps nothing
+    check(library.trs_matrix_get_info(matrix.handle, C.byref(info)))
     if not (info.nlower if uplo == "lower" else info.nupper):
         told += f"A is {other} triangular, pass uplo=\"{other}\""
     else:
