@@ -18,7 +18,7 @@ from ._arrays import SCALARS, Dense, contiguous, dense, library_of
 from ._context import Lock, where
 from ._library import StructureError, library, run
 from ._matrix import Compressed, Matrix, compressed, indexing_of, matrix_arrays
-from ._plan import LONG_SOLVE, Plan
+from ._plan import LONG_SOLVE, Plan, say_which_side
 from ._words import Device, Shaped, Uplo, is_sparse, named
 
 if TYPE_CHECKING:
@@ -249,11 +249,8 @@ def spsolve_triangular(A: Any, b: Any, lower: bool = True, overwrite_A: bool = F
     except StructureError as error:
         clean = _without_zeros(parts, uplo)
         if clean is None:
-            told, remedy, _ = str(error).partition("take that triangle")
-            if remedy:
-                error.args = (f"{told}pass lower={not lower} if A is the other triangle, take one "
-                              "of a general matrix with trireme.triangle, or factor it first "
-                              "(trireme.lu, trireme.ilu0)",)
+            say_which_side(error, "take one triangle with trireme.triangle, or factor A first "
+                           "(trireme.lu, trireme.ilu0)", f"lower={not lower}")
             raise
         x = _solve_host(clean, right, b, out, uplo, unit_diagonal)
     if type(b) is np.ndarray or not isinstance(b, np.ndarray):
