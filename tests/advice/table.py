@@ -215,6 +215,7 @@ TABLE = [
     command("--svg draws results: leave it out with --list", "trireme bench --list --svg x.svg",
             "trireme bench --list"),
     cannot("name a newer one by TRIREME_CUSPARSE", "needs a GPU and two versions of cuSPARSE"),
+    elsewhere("start as many (mpirun -np)", "tests/mpi/command", "start as many (mpirun -np)"),
     # ---- Python
     python("{kind[2:]}, pass {other}", "tr.plan(A)", "tr.plan(A, uplo='upper')",
            before="A = sp.csr_matrix(np.array([[4.0, 1], [0, 4]]))",
