@@ -58,10 +58,10 @@ const command *command_find(const char *name) {
 }
 
 int leave_no_command(const char *typed) {
-  char known[256] = "", near[32];
+  char known[256] = "--version", near[32];
   for (int i = 0; commands[i]; i++) {
     size_t used = strlen(known);
-    snprintf(known + used, sizeof known - used, "%s%s", i ? "|" : "", commands[i]->name);
+    snprintf(known + used, sizeof known - used, "|%s", commands[i]->name);
   }
   if (word_near(near, sizeof near, typed, known))
     return leave_usage("", "there is no command '%s'; did you mean %s?", typed, near);

@@ -23,6 +23,16 @@ static const option *find_letter(const command *c, char letter) {
   return NULL;
 }
 
+/* The option that has this word among its choices: --lower is meant for --uplo lower. */
+static const option *option_of_choice(const command *c, const char *name) {
+  for (const option *o = c->options; o->name; o++) {
+    const char *words = o->words ? o->words : "", *word;
+    for (size_t length; (length = next_word(&words, &word));)
+      if (strlen(name) == length && !strncmp(name, word, length)) return o;
+  }
+  return NULL;
+}
+
 static int unknown_option(const command *c, const char *typed) {
   char known[1024] = "help", near[64];
   size_t used = strlen(known);
@@ -30,6 +40,10 @@ static int unknown_option(const command *c, const char *typed) {
     used += (size_t)snprintf(known + used, sizeof known - used, "|%s", o->name);
   char name[64];
   snprintf(name, sizeof name, "%.*s", (int)strcspn(typed + 2, "="), typed + 2);
+  const option *chooses = typed[1] == '-' ? option_of_choice(c, name) : NULL;
+  if (chooses)
+    return leave_usage(c->name, "there is no option --%s; did you mean --%s %s?", name,
+                       chooses->name, name);
   if (typed[1] == '-' && word_near(near, sizeof near, name, known))
     return leave_usage(c->name, "there is no option --%s; did you mean --%s?", name, near);
   return leave_usage(c->name, "there is no option %s", typed);

@@ -40,14 +40,12 @@ static int distance(const char *a, size_t na, const char *b, size_t nb) {
   return d[na][nb];
 }
 
-/* The distance between the word and the typed text; the beginning of a word counts as near. */
+/* The distance between the word and the typed text; none for the beginning of a word. */
 static int far(const char *typed, const char *word, size_t length) {
   size_t typed_length = strlen(typed);
   if (typed_length > LONGEST || length > LONGEST) return LONGEST;
-  int d = distance(typed, typed_length, word, length);
-  if (typed_length >= 2 && typed_length < length && !strncmp(typed, word, typed_length))
-    d = least(d, 1);
-  return d;
+  if (typed_length >= 2 && typed_length < length && !strncmp(typed, word, typed_length)) return 0;
+  return distance(typed, typed_length, word, length);
 }
 
 bool word_near(char *near, size_t size, const char *typed, const char *words) {

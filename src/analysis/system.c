@@ -32,9 +32,12 @@ trs_status trs_system_check_pattern(const trs_matrix *A, trs_uplo uplo, trs_diag
   if (wrong)
     return trs_fail(TRS_ERROR_STRUCTURE, first,
                     "%lld entries lie %s the diagonal of a matrix to be used as %s triangular, the "
-                    "first in %s %lld (0-based): take that triangle of it, or factor it first",
+                    "first in %s %lld (0-based): %s",
                     (long long)wrong, lower ? "above" : "below", lower ? "lower" : "upper",
-                    A->format == TRS_CSR ? "row" : "column", (long long)first);
+                    A->format == TRS_CSR ? "row" : "column", (long long)first,
+                    (lower ? A->nlower : A->nupper) ? "take that triangle of it, or factor it first"
+                    : lower                         ? "it is upper triangular (TRS_UPPER)"
+                                                    : "it is lower triangular (TRS_LOWER)");
   if (diag == TRS_NONUNIT && A->missing_diagonal >= 0)
     return trs_fail(
         TRS_ERROR_STRUCTURE, A->missing_diagonal,

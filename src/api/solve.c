@@ -108,9 +108,11 @@ static trs_status check_pattern(trs_plan *plan, const trs_matrix *A) {
     plan->compared = A->number;
     return TRS_SUCCESS;
   }
-  return trs_fail(TRS_ERROR_STRUCTURE, i,
-                  "%s %lld has other entries than in the matrix analysed: analyse this one anew",
-                  A->format == TRS_CSR ? "row" : "column", (long long)i);
+  return trs_fail(
+      TRS_ERROR_STRUCTURE, i,
+      "%s %lld (0-based) has other entries than in the matrix analysed: analyse this one "
+      "anew",
+      A->format == TRS_CSR ? "row" : "column", (long long)i);
 }
 
 static trs_status update(trs_plan *plan, const trs_matrix *A) {

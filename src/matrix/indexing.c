@@ -21,12 +21,13 @@ static int64_t copy_at(int indexing, const void *ptr, int64_t k) {
   return wide;
 }
 
-/* True if the first bytes of ptr, read in the other width, are valid row pointers.  Reads only
- * bytes that a 32-bit array has. */
+/* True if the first bytes of ptr, read in the other width, are valid row pointers of either base: a
+ * caller who forgot the width may have forgotten the base, too.  Reads only bytes that a 32-bit
+ * array has. */
 static bool fits_other_width(int indexing, const void *ptr, int64_t nvectors) {
   const int other = indexing ^ TRS_PTR32;
   int64_t count = other & TRS_PTR32 ? nvectors + 1 : (nvectors + 1) / 2;
-  if (count < 2 || copy_at(other, ptr, 0) != trs_index_base(indexing)) return false;
+  if (count < 2 || (copy_at(other, ptr, 0) & ~INT64_C(1))) return false;
   for (int64_t k = 1; k < count; k++)
     if (copy_at(other, ptr, k) < copy_at(other, ptr, k - 1)) return false;
   return copy_at(other, ptr, count - 1) < INT32_MAX;

@@ -55,6 +55,10 @@ static void refused(trs_status status, int64_t row, const char *words, const dou
 
 TEST(unsolvable_triangles_are_refused) {
   refused(TRS_ERROR_STRUCTURE, 0, "1 entries lie above", (double[]){1, 0, 2, 0, 1, 0, 1, 1, 1});
+  refused(TRS_ERROR_STRUCTURE, 0, "(0-based): take that triangle of it",
+          (double[]){1, 0, 2, 1, 1, 0, 0, 0, 1});
+  refused(TRS_ERROR_STRUCTURE, 0, "(0-based): it is upper triangular (TRS_UPPER)",
+          (double[]){1, 0, 2, 0, 1, 0, 0, 0, 1});
   refused(TRS_ERROR_STRUCTURE, 1, "row 1 (0-based) has no diagonal",
           (double[]){1, 0, 0, 1, 0, 0, 0, 0, 1});
   refused(TRS_ERROR_ZERO_PIVOT, 2, "row 2 (0-based) is zero",
@@ -64,6 +68,14 @@ TEST(unsolvable_triangles_are_refused) {
   refused(TRS_ERROR_NOT_FINITE, 0, "not finite", (double[]){INFINITY, 0, 0, 0, 1, 0, 0, 0, 1});
   refused(TRS_ERROR_NOT_FINITE, 1, "row 1 (0-based) is too small",
           (double[]){1, 0, 0, 0, -1e-310, 0, 0, 0, 1});
+}
+
+TEST(the_other_triangle_is_named) {
+  trs_matrix *A = dense3((double[]){1, 0, 0, 2, 1, 0, 0, 0, 1});
+  trs_plan *plan;
+  assert_failure(TRS_ERROR_STRUCTURE, "it is lower triangular (TRS_LOWER)",
+                 trs_analyze(&plan, ctx, A, TRS_UPPER, TRS_NO_TRANS, TRS_NONUNIT, NULL));
+  trs_matrix_destroy(A);
 }
 
 /* A 1 x 1 system. */
@@ -217,7 +229,8 @@ TEST(an_update_takes_no_other_pattern) {
       assert_success(
           trs_analyze(&plan, ctx, turned[0], TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
       assert_success(trs_update(plan, turned[1]));
-      assert_failure(TRS_ERROR_STRUCTURE, c ? "column 0 has other" : "row 2 has other",
+      assert_failure(TRS_ERROR_STRUCTURE,
+                     c ? "column 0 (0-based) has other" : "row 2 (0-based) has other",
                      trs_update(plan, turned[2]));
       assert_int_equal(trs_last_error()->row, c ? 0 : 2);
       assert_success(trs_update(plan, turned[1]));

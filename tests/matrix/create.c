@@ -136,6 +136,10 @@ TEST(wrong_indexings_are_named) {
         free(a.ptr);
         free(a.idx);
       }
+  static const int32_t fortran[] = {1, 4, 5, 7, 10}; /* both the width and the base forgotten */
+  assert_failure(TRS_ERROR_STRUCTURE,
+                 "ptr[0] is 17179869185, not 0: a 32-bit array given as 64-bit",
+                 CREATE_AS(TRS_PTR64, fortran, idx));
   static const int32_t falls[] = {0, 3, 2, 6, 9,
                                   0, 3, 2, 6, 9}; /* the second is not aligned for 64 bits */
   for (int k = 0; k < 10; k += 5)

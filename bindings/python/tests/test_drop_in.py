@@ -250,6 +250,23 @@ def test_zeros_across_the_diagonal(zeros, dtype, unit):
                 compare(A, b, lower=lower)
 
 
+# Memory of this size is given back to the system and reused at once, so that a use of it after its
+# end shows as a crash or garbage, which small arrays hide.
+@pytest.mark.parametrize("n", [2500, 200000])
+@pytest.mark.parametrize("form", [sp.csr_array, sp.csc_array])
+def test_zeros_across_the_diagonal_of_large_systems(n, form):
+    T = sp.coo_array(sp.diags([np.ones(n - 1), np.full(n, 3.0), np.ones(n - 1)], [-1, 0, 1]))
+    other = T.copy()
+    T.data[T.row < T.col] = 0
+    for b in (np.ones(n), np.ones((n, 2))):
+        x = tr.spsolve_triangular(form(T), b)
+        np.testing.assert_allclose(form(T) @ x, b, rtol=1e-12)
+        for wrong in (lambda: tr.spsolve_triangular(form(T), b, lower=False),
+                      lambda: tr.spsolve_triangular(form(other), b), lambda: tr.plan(form(other))):
+            with pytest.raises(tr.StructureError, match=f"{n - 1} entries lie"):
+                wrong()
+
+
 def test_zeros_across_the_diagonal_hide_no_other_fault():
     A = zeroed(np.array([[1.0, 0, 0], [1, 0, 0], [1, 1, 1]]))
     with pytest.raises(tr.SingularMatrixError) as told:

@@ -105,7 +105,8 @@ def test_the_wrong_side_names_the_options():
     refused(lambda: tr.plan(L, lower=False), tr.StructureError, 'uplo="lower"')
     error = refused(lambda: tr.plan(A), tr.StructureError, "take_triangle=True", "trireme.lu")
     assert error.row == 0
-    refused(lambda: tr.spsolve_triangular(U, B), tr.StructureError, "lower=False", "trireme.triangle")
+    refused(lambda: tr.spsolve_triangular(U, B), tr.StructureError, "A is upper triangular", "lower=False")
+    refused(lambda: tr.spsolve_triangular(A, B), tr.StructureError, "trireme.triangle", "trireme.lu")
     refused(lambda: tr.from_factors(A, U), tr.StructureError, "trireme.triangle")
 
 

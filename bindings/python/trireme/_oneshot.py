@@ -18,7 +18,7 @@ from ._arrays import SCALARS, Dense, contiguous, dense, library_of
 from ._context import Lock, where
 from ._library import StructureError, library, run
 from ._matrix import Compressed, Matrix, compressed, indexing_of, matrix_arrays
-from ._plan import LONG_SOLVE, Plan
+from ._plan import LONG_SOLVE, Plan, say_which_side
 from ._words import Device, Shaped, Uplo, is_sparse, named
 
 if TYPE_CHECKING:
@@ -162,7 +162,8 @@ def _matrix_type(A: Any, b: Any, unit: bool) -> Any:
 
 def _without_zeros(parts: Compressed, uplo: Uplo) -> Optional[Compressed]:
     """The triangle of a matrix whose entries on the other side add up to zeros, else None."""
-    form, shape, ptr, idx, val = matrix_arrays(Matrix(parts, copy=False).handle)
+    matrix = Matrix(parts, copy=False)  # named, so that it outlives the call: its handle keeps nothing
+    form, shape, ptr, idx, val = matrix_arrays(matrix.handle)
     vector = np.repeat(np.arange(len(ptr) - 1), np.diff(ptr))
     across = idx > vector if (uplo == "lower") == (form == "csr") else idx < vector
     if not across.any() or val[across].any():
@@ -248,11 +249,8 @@ def spsolve_triangular(A: Any, b: Any, lower: bool = True, overwrite_A: bool = F
     except StructureError as error:
         clean = _without_zeros(parts, uplo)
         if clean is None:
-            told, remedy, _ = str(error).partition("take that triangle")
-            if remedy:
-                error.args = (f"{told}pass lower={not lower} if A is the other triangle, take one "
-                              "of a general matrix with trireme.triangle, or factor it first "
-                              "(trireme.lu, trireme.ilu0)",)
+            say_which_side(error, "take one triangle with trireme.triangle, or factor A first "
+                           "(trireme.lu, trireme.ilu0)", f"lower={not lower}")
             raise
         x = _solve_host(clean, right, b, out, uplo, unit_diagonal)
     if type(b) is np.ndarray or not isinstance(b, np.ndarray):

@@ -10,7 +10,7 @@ from ._arrays import (SCALARS, Dense, as_pairs, assign, common_layout, contiguou
                       give_back, like, stream_address, stream_of)
 from ._context import Lock, context_of
 from ._library import Refusal, StructureError, Told, check, library, make_struct, run, text
-from ._matrix import UPLO, Matrix, compressed, copy_of, matrix_of, value_type
+from ._matrix import UPLO, Matrix, compressed, copy_of, value_type
 from ._picture import level_picture
 from ._words import (Device, DType, Method, Progress, Shaped, Store, Trans, Uplo, device_name,
                      exact_type, is_sparse, method_name, named, pick, side, whole)
@@ -484,19 +484,14 @@ def _again(form: str, shape: Any, arrays: Any, options: Dict[str, Any]) -> Plan:
     return Plan(Compressed(form, shape, *map(dense, arrays)), **options)
 
 
-def _say_which_side(error: StructureError, A: Any, uplo: str) -> None:
-    """The remedies of a wrong side, in this package's words."""
-    told, remedy, _ = str(error).partition("take that triangle")
-    if not remedy:
-        return
-    info, other = make_struct(_api.trs_matrix_info), "upper" if uplo == "lower" else "lower"
-    check(library.trs_matrix_get_info(matrix_of(A).handle, C.byref(info)))
-    if not (info.nlower if uplo == "lower" else info.nupper):
-        told += f"A is {other} triangular, pass uplo=\"{other}\""
-    else:
-        told += (f"pass take_triangle=True to solve with its {uplo} triangle, or factor A first "
-                 "(trireme.lu, trireme.ilu0)")
-    error.args = (told,)
+def say_which_side(error: StructureError, general: str, other: str) -> None:
+    """The remedy of a wrong side in this package's words, for a general matrix or for the other
+    triangle."""
+    for kind in ("take that triangle", "it is upper triangular", "it is lower triangular"):
+        before, found, _ = str(error).partition(kind)
+        if found:
+            error.args = (before + (general if kind.startswith("take") else
+                                    f"A{kind[2:]}, pass {other}"),)
 
 
 def plan(A: Shaped, uplo: Optional[Uplo] = None, trans: Trans = "N", *,
@@ -578,7 +573,9 @@ def plan(A: Shaped, uplo: Optional[Uplo] = None, trans: Trans = "N", *,
                     store=store, tune=tune, stream=stream, dtype=dtype, copy=copy,
                     progress=progress)
     except StructureError as error:
-        _say_which_side(error, A, which)
+        say_which_side(error, f"pass take_triangle=True to solve with its {which} triangle, or factor "
+                       "A first (trireme.lu, trireme.ilu0)",
+                       f'uplo="{"upper" if which == "lower" else "lower"}"')
         raise
 
 
