@@ -679,12 +679,12 @@ typedef struct trs_batch_options {
  * whose values are not used.  It serves one call at a time, on the threads of a context of "auto",
  * "serial" or "threads"; other contexts are TRS_ERROR_UNSUPPORTED.  Systems are solved in groups of
  * as many as 64 bytes have numbers: 8 in double, 16 in float. */
-TRS_API trs_status trs_batch_create(trs_batch **B, trs_context *ctx, const trs_matrix *A,
+TRS_API trs_status trs_batch_create(trs_batch **batch, trs_context *ctx, const trs_matrix *A,
                                     trs_uplo uplo, trs_trans trans, trs_diag diag, int64_t count,
                                     const trs_batch_options *options);
 
 /* Destroys a batch.  NULL is ignored. */
-TRS_API void trs_batch_destroy(trs_batch *B);
+TRS_API void trs_batch_destroy(trs_batch *batch);
 
 /* The values of all systems, which are copied: those of system s begin at val + s * stride_val
  * elements, in the order of the arrays that A was created from.  stride_val 0: they follow each
@@ -692,14 +692,14 @@ TRS_API void trs_batch_destroy(trs_batch *B);
  *   TRS_ERROR_ZERO_PIVOT and TRS_ERROR_NOT_FINITE name the first system with an unusable diagonal
  * entry, and its row.  All other systems have their values, and solves of the batch give their x;
  * they end with the same error, and x of the systems at fault is NaN. */
-TRS_API trs_status trs_batch_update(trs_batch *B, const void *val, int64_t stride_val);
+TRS_API trs_status trs_batch_update(trs_batch *batch, const void *val, int64_t stride_val);
 
 /* x = op(T)^-1 b in each system.  Right-hand sides of system s begin at b + s * stride_b elements,
  * with ldb, nrhs and layout as in trs_solve; x likewise.  stride 0: systems follow each other.  x
  * may be b, with the same ld and stride; else their address ranges must not meet.
  *   The call allocates nothing.  The bits of a system's x depend on its own values and b alone: not
  * on the other systems, on count, nrhs or threads, or on strides, layout and addresses. */
-TRS_API trs_status trs_batch_solve(trs_batch *B, void *x, int64_t ldx, int64_t stride_x,
+TRS_API trs_status trs_batch_solve(trs_batch *batch, void *x, int64_t ldx, int64_t stride_x,
                                    const void *b, int64_t ldb, int64_t stride_b, int64_t nrhs,
                                    trs_layout layout);
 
@@ -713,7 +713,7 @@ typedef struct trs_batch_info {
 } trs_batch_info;
 
 /* Facts of a batch. */
-TRS_API trs_status trs_batch_get_info(const trs_batch *B, trs_batch_info *info);
+TRS_API trs_status trs_batch_get_info(const trs_batch *batch, trs_batch_info *info);
 
 /* ---- Relaxation ----------------------------------------------------------------------------- */
 

@@ -813,10 +813,10 @@ module trireme
       integer(c_int) :: trs_plan_wait
     end function trs_plan_wait
 
-    function trs_batch_create_c(B, ctx, A, uplo, trans, diag, count, options) bind(C, &
+    function trs_batch_create_c(batch, ctx, A, uplo, trans, diag, count, options) bind(C, &
         name="trs_batch_create")
       import
-      type(c_ptr), intent(out) :: B
+      type(c_ptr), intent(out) :: batch
       type(c_ptr), value :: ctx
       type(c_ptr), value :: A
       integer(c_int), value :: uplo
@@ -827,23 +827,23 @@ module trireme
       integer(c_int) :: trs_batch_create_c
     end function trs_batch_create_c
 
-    subroutine trs_batch_destroy(B) bind(C, name="trs_batch_destroy")
+    subroutine trs_batch_destroy(batch) bind(C, name="trs_batch_destroy")
       import
-      type(c_ptr), value :: B
+      type(c_ptr), value :: batch
     end subroutine trs_batch_destroy
 
-    function trs_batch_update_c(B, val, stride_val) bind(C, name="trs_batch_update")
+    function trs_batch_update_c(batch, val, stride_val) bind(C, name="trs_batch_update")
       import
-      type(c_ptr), value :: B
+      type(c_ptr), value :: batch
       type(c_ptr), value :: val
       integer(c_int64_t), value :: stride_val
       integer(c_int) :: trs_batch_update_c
     end function trs_batch_update_c
 
-    function trs_batch_solve_c(B, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) bind(C, &
+    function trs_batch_solve_c(batch, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) bind(C, &
         name="trs_batch_solve")
       import
-      type(c_ptr), value :: B
+      type(c_ptr), value :: batch
       type(c_ptr), value :: x
       integer(c_int64_t), value :: ldx
       integer(c_int64_t), value :: stride_x
@@ -855,9 +855,9 @@ module trireme
       integer(c_int) :: trs_batch_solve_c
     end function trs_batch_solve_c
 
-    function trs_batch_get_info(B, info) bind(C, name="trs_batch_get_info")
+    function trs_batch_get_info(batch, info) bind(C, name="trs_batch_get_info")
       import
-      type(c_ptr), value :: B
+      type(c_ptr), value :: batch
       type(trs_batch_info), intent(inout), optional :: info
       integer(c_int) :: trs_batch_get_info
     end function trs_batch_get_info
@@ -2377,8 +2377,8 @@ contains
         int(nrhs, c_int64_t), layout)
   end function solve_distributed_888
 
-  function batch_create_4(B, ctx, A, uplo, trans, diag, count, options) result(outcome)
-    type(c_ptr), intent(out) :: B
+  function batch_create_4(batch, ctx, A, uplo, trans, diag, count, options) result(outcome)
+    type(c_ptr), intent(out) :: batch
     type(c_ptr), intent(in) :: ctx
     type(c_ptr), intent(in) :: A
     integer(c_int), intent(in) :: uplo
@@ -2387,11 +2387,12 @@ contains
     integer(c_int32_t), intent(in) :: count
     type(trs_batch_options), intent(in), optional :: options
     integer(c_int) :: outcome
-    outcome = trs_batch_create_c(B, ctx, A, uplo, trans, diag, int(count, c_int64_t), options)
+    outcome = trs_batch_create_c(batch, ctx, A, uplo, trans, diag, int(count, c_int64_t), &
+        options)
   end function batch_create_4
 
-  function batch_create_8(B, ctx, A, uplo, trans, diag, count, options) result(outcome)
-    type(c_ptr), intent(out) :: B
+  function batch_create_8(batch, ctx, A, uplo, trans, diag, count, options) result(outcome)
+    type(c_ptr), intent(out) :: batch
     type(c_ptr), intent(in) :: ctx
     type(c_ptr), intent(in) :: A
     integer(c_int), intent(in) :: uplo
@@ -2400,34 +2401,35 @@ contains
     integer(c_int64_t), intent(in) :: count
     type(trs_batch_options), intent(in), optional :: options
     integer(c_int) :: outcome
-    outcome = trs_batch_create_c(B, ctx, A, uplo, trans, diag, int(count, c_int64_t), options)
+    outcome = trs_batch_create_c(batch, ctx, A, uplo, trans, diag, int(count, c_int64_t), &
+        options)
   end function batch_create_8
 
-  function batch_update_4(B, val, stride_val) result(outcome)
-    type(c_ptr), intent(in) :: B
+  function batch_update_4(batch, val, stride_val) result(outcome)
+    type(c_ptr), intent(in) :: batch
     type(*), dimension(..), contiguous, intent(in), target, optional :: val
     integer(c_int32_t), intent(in) :: stride_val
     type(c_ptr) :: at_val
     integer(c_int) :: outcome
     at_val = c_null_ptr
     if (present(val)) at_val = c_loc(val)
-    outcome = trs_batch_update_c(B, at_val, int(stride_val, c_int64_t))
+    outcome = trs_batch_update_c(batch, at_val, int(stride_val, c_int64_t))
   end function batch_update_4
 
-  function batch_update_8(B, val, stride_val) result(outcome)
-    type(c_ptr), intent(in) :: B
+  function batch_update_8(batch, val, stride_val) result(outcome)
+    type(c_ptr), intent(in) :: batch
     type(*), dimension(..), contiguous, intent(in), target, optional :: val
     integer(c_int64_t), intent(in) :: stride_val
     type(c_ptr) :: at_val
     integer(c_int) :: outcome
     at_val = c_null_ptr
     if (present(val)) at_val = c_loc(val)
-    outcome = trs_batch_update_c(B, at_val, int(stride_val, c_int64_t))
+    outcome = trs_batch_update_c(batch, at_val, int(stride_val, c_int64_t))
   end function batch_update_8
 
-  function batch_solve_44444(B, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
+  function batch_solve_44444(batch, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
       result(outcome)
-    type(c_ptr), intent(in) :: B
+    type(c_ptr), intent(in) :: batch
     type(*), dimension(..), contiguous, intent(inout), target, optional :: x
     integer(c_int32_t), intent(in) :: ldx
     integer(c_int32_t), intent(in) :: stride_x
@@ -2443,13 +2445,13 @@ contains
     if (present(x)) at_x = c_loc(x)
     at_b = c_null_ptr
     if (present(b)) at_b = c_loc(b)
-    outcome = trs_batch_solve_c(B, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), at_b, &
-        int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
+    outcome = trs_batch_solve_c(batch, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), &
+        at_b, int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
   end function batch_solve_44444
 
-  function batch_solve_44448(B, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
+  function batch_solve_44448(batch, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
       result(outcome)
-    type(c_ptr), intent(in) :: B
+    type(c_ptr), intent(in) :: batch
     type(*), dimension(..), contiguous, intent(inout), target, optional :: x
     integer(c_int32_t), intent(in) :: ldx
     integer(c_int32_t), intent(in) :: stride_x
@@ -2465,13 +2467,13 @@ contains
     if (present(x)) at_x = c_loc(x)
     at_b = c_null_ptr
     if (present(b)) at_b = c_loc(b)
-    outcome = trs_batch_solve_c(B, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), at_b, &
-        int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
+    outcome = trs_batch_solve_c(batch, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), &
+        at_b, int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
   end function batch_solve_44448
 
-  function batch_solve_44484(B, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
+  function batch_solve_44484(batch, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
       result(outcome)
-    type(c_ptr), intent(in) :: B
+    type(c_ptr), intent(in) :: batch
     type(*), dimension(..), contiguous, intent(inout), target, optional :: x
     integer(c_int32_t), intent(in) :: ldx
     integer(c_int32_t), intent(in) :: stride_x
@@ -2487,13 +2489,13 @@ contains
     if (present(x)) at_x = c_loc(x)
     at_b = c_null_ptr
     if (present(b)) at_b = c_loc(b)
-    outcome = trs_batch_solve_c(B, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), at_b, &
-        int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
+    outcome = trs_batch_solve_c(batch, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), &
+        at_b, int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
   end function batch_solve_44484
 
-  function batch_solve_44488(B, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
+  function batch_solve_44488(batch, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
       result(outcome)
-    type(c_ptr), intent(in) :: B
+    type(c_ptr), intent(in) :: batch
     type(*), dimension(..), contiguous, intent(inout), target, optional :: x
     integer(c_int32_t), intent(in) :: ldx
     integer(c_int32_t), intent(in) :: stride_x
@@ -2509,13 +2511,13 @@ contains
     if (present(x)) at_x = c_loc(x)
     at_b = c_null_ptr
     if (present(b)) at_b = c_loc(b)
-    outcome = trs_batch_solve_c(B, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), at_b, &
-        int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
+    outcome = trs_batch_solve_c(batch, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), &
+        at_b, int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
   end function batch_solve_44488
 
-  function batch_solve_44844(B, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
+  function batch_solve_44844(batch, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
       result(outcome)
-    type(c_ptr), intent(in) :: B
+    type(c_ptr), intent(in) :: batch
     type(*), dimension(..), contiguous, intent(inout), target, optional :: x
     integer(c_int32_t), intent(in) :: ldx
     integer(c_int32_t), intent(in) :: stride_x
@@ -2531,13 +2533,13 @@ contains
     if (present(x)) at_x = c_loc(x)
     at_b = c_null_ptr
     if (present(b)) at_b = c_loc(b)
-    outcome = trs_batch_solve_c(B, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), at_b, &
-        int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
+    outcome = trs_batch_solve_c(batch, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), &
+        at_b, int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
   end function batch_solve_44844
 
-  function batch_solve_44848(B, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
+  function batch_solve_44848(batch, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
       result(outcome)
-    type(c_ptr), intent(in) :: B
+    type(c_ptr), intent(in) :: batch
     type(*), dimension(..), contiguous, intent(inout), target, optional :: x
     integer(c_int32_t), intent(in) :: ldx
     integer(c_int32_t), intent(in) :: stride_x
@@ -2553,13 +2555,13 @@ contains
     if (present(x)) at_x = c_loc(x)
     at_b = c_null_ptr
     if (present(b)) at_b = c_loc(b)
-    outcome = trs_batch_solve_c(B, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), at_b, &
-        int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
+    outcome = trs_batch_solve_c(batch, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), &
+        at_b, int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
   end function batch_solve_44848
 
-  function batch_solve_44884(B, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
+  function batch_solve_44884(batch, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
       result(outcome)
-    type(c_ptr), intent(in) :: B
+    type(c_ptr), intent(in) :: batch
     type(*), dimension(..), contiguous, intent(inout), target, optional :: x
     integer(c_int32_t), intent(in) :: ldx
     integer(c_int32_t), intent(in) :: stride_x
@@ -2575,13 +2577,13 @@ contains
     if (present(x)) at_x = c_loc(x)
     at_b = c_null_ptr
     if (present(b)) at_b = c_loc(b)
-    outcome = trs_batch_solve_c(B, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), at_b, &
-        int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
+    outcome = trs_batch_solve_c(batch, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), &
+        at_b, int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
   end function batch_solve_44884
 
-  function batch_solve_44888(B, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
+  function batch_solve_44888(batch, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
       result(outcome)
-    type(c_ptr), intent(in) :: B
+    type(c_ptr), intent(in) :: batch
     type(*), dimension(..), contiguous, intent(inout), target, optional :: x
     integer(c_int32_t), intent(in) :: ldx
     integer(c_int32_t), intent(in) :: stride_x
@@ -2597,13 +2599,13 @@ contains
     if (present(x)) at_x = c_loc(x)
     at_b = c_null_ptr
     if (present(b)) at_b = c_loc(b)
-    outcome = trs_batch_solve_c(B, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), at_b, &
-        int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
+    outcome = trs_batch_solve_c(batch, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), &
+        at_b, int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
   end function batch_solve_44888
 
-  function batch_solve_48444(B, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
+  function batch_solve_48444(batch, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
       result(outcome)
-    type(c_ptr), intent(in) :: B
+    type(c_ptr), intent(in) :: batch
     type(*), dimension(..), contiguous, intent(inout), target, optional :: x
     integer(c_int32_t), intent(in) :: ldx
     integer(c_int64_t), intent(in) :: stride_x
@@ -2619,13 +2621,13 @@ contains
     if (present(x)) at_x = c_loc(x)
     at_b = c_null_ptr
     if (present(b)) at_b = c_loc(b)
-    outcome = trs_batch_solve_c(B, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), at_b, &
-        int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
+    outcome = trs_batch_solve_c(batch, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), &
+        at_b, int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
   end function batch_solve_48444
 
-  function batch_solve_48448(B, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
+  function batch_solve_48448(batch, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
       result(outcome)
-    type(c_ptr), intent(in) :: B
+    type(c_ptr), intent(in) :: batch
     type(*), dimension(..), contiguous, intent(inout), target, optional :: x
     integer(c_int32_t), intent(in) :: ldx
     integer(c_int64_t), intent(in) :: stride_x
@@ -2641,13 +2643,13 @@ contains
     if (present(x)) at_x = c_loc(x)
     at_b = c_null_ptr
     if (present(b)) at_b = c_loc(b)
-    outcome = trs_batch_solve_c(B, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), at_b, &
-        int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
+    outcome = trs_batch_solve_c(batch, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), &
+        at_b, int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
   end function batch_solve_48448
 
-  function batch_solve_48484(B, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
+  function batch_solve_48484(batch, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
       result(outcome)
-    type(c_ptr), intent(in) :: B
+    type(c_ptr), intent(in) :: batch
     type(*), dimension(..), contiguous, intent(inout), target, optional :: x
     integer(c_int32_t), intent(in) :: ldx
     integer(c_int64_t), intent(in) :: stride_x
@@ -2663,13 +2665,13 @@ contains
     if (present(x)) at_x = c_loc(x)
     at_b = c_null_ptr
     if (present(b)) at_b = c_loc(b)
-    outcome = trs_batch_solve_c(B, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), at_b, &
-        int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
+    outcome = trs_batch_solve_c(batch, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), &
+        at_b, int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
   end function batch_solve_48484
 
-  function batch_solve_48488(B, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
+  function batch_solve_48488(batch, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
       result(outcome)
-    type(c_ptr), intent(in) :: B
+    type(c_ptr), intent(in) :: batch
     type(*), dimension(..), contiguous, intent(inout), target, optional :: x
     integer(c_int32_t), intent(in) :: ldx
     integer(c_int64_t), intent(in) :: stride_x
@@ -2685,13 +2687,13 @@ contains
     if (present(x)) at_x = c_loc(x)
     at_b = c_null_ptr
     if (present(b)) at_b = c_loc(b)
-    outcome = trs_batch_solve_c(B, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), at_b, &
-        int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
+    outcome = trs_batch_solve_c(batch, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), &
+        at_b, int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
   end function batch_solve_48488
 
-  function batch_solve_48844(B, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
+  function batch_solve_48844(batch, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
       result(outcome)
-    type(c_ptr), intent(in) :: B
+    type(c_ptr), intent(in) :: batch
     type(*), dimension(..), contiguous, intent(inout), target, optional :: x
     integer(c_int32_t), intent(in) :: ldx
     integer(c_int64_t), intent(in) :: stride_x
@@ -2707,13 +2709,13 @@ contains
     if (present(x)) at_x = c_loc(x)
     at_b = c_null_ptr
     if (present(b)) at_b = c_loc(b)
-    outcome = trs_batch_solve_c(B, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), at_b, &
-        int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
+    outcome = trs_batch_solve_c(batch, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), &
+        at_b, int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
   end function batch_solve_48844
 
-  function batch_solve_48848(B, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
+  function batch_solve_48848(batch, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
       result(outcome)
-    type(c_ptr), intent(in) :: B
+    type(c_ptr), intent(in) :: batch
     type(*), dimension(..), contiguous, intent(inout), target, optional :: x
     integer(c_int32_t), intent(in) :: ldx
     integer(c_int64_t), intent(in) :: stride_x
@@ -2729,13 +2731,13 @@ contains
     if (present(x)) at_x = c_loc(x)
     at_b = c_null_ptr
     if (present(b)) at_b = c_loc(b)
-    outcome = trs_batch_solve_c(B, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), at_b, &
-        int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
+    outcome = trs_batch_solve_c(batch, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), &
+        at_b, int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
   end function batch_solve_48848
 
-  function batch_solve_48884(B, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
+  function batch_solve_48884(batch, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
       result(outcome)
-    type(c_ptr), intent(in) :: B
+    type(c_ptr), intent(in) :: batch
     type(*), dimension(..), contiguous, intent(inout), target, optional :: x
     integer(c_int32_t), intent(in) :: ldx
     integer(c_int64_t), intent(in) :: stride_x
@@ -2751,13 +2753,13 @@ contains
     if (present(x)) at_x = c_loc(x)
     at_b = c_null_ptr
     if (present(b)) at_b = c_loc(b)
-    outcome = trs_batch_solve_c(B, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), at_b, &
-        int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
+    outcome = trs_batch_solve_c(batch, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), &
+        at_b, int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
   end function batch_solve_48884
 
-  function batch_solve_48888(B, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
+  function batch_solve_48888(batch, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
       result(outcome)
-    type(c_ptr), intent(in) :: B
+    type(c_ptr), intent(in) :: batch
     type(*), dimension(..), contiguous, intent(inout), target, optional :: x
     integer(c_int32_t), intent(in) :: ldx
     integer(c_int64_t), intent(in) :: stride_x
@@ -2773,13 +2775,13 @@ contains
     if (present(x)) at_x = c_loc(x)
     at_b = c_null_ptr
     if (present(b)) at_b = c_loc(b)
-    outcome = trs_batch_solve_c(B, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), at_b, &
-        int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
+    outcome = trs_batch_solve_c(batch, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), &
+        at_b, int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
   end function batch_solve_48888
 
-  function batch_solve_84444(B, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
+  function batch_solve_84444(batch, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
       result(outcome)
-    type(c_ptr), intent(in) :: B
+    type(c_ptr), intent(in) :: batch
     type(*), dimension(..), contiguous, intent(inout), target, optional :: x
     integer(c_int64_t), intent(in) :: ldx
     integer(c_int32_t), intent(in) :: stride_x
@@ -2795,13 +2797,13 @@ contains
     if (present(x)) at_x = c_loc(x)
     at_b = c_null_ptr
     if (present(b)) at_b = c_loc(b)
-    outcome = trs_batch_solve_c(B, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), at_b, &
-        int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
+    outcome = trs_batch_solve_c(batch, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), &
+        at_b, int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
   end function batch_solve_84444
 
-  function batch_solve_84448(B, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
+  function batch_solve_84448(batch, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
       result(outcome)
-    type(c_ptr), intent(in) :: B
+    type(c_ptr), intent(in) :: batch
     type(*), dimension(..), contiguous, intent(inout), target, optional :: x
     integer(c_int64_t), intent(in) :: ldx
     integer(c_int32_t), intent(in) :: stride_x
@@ -2817,13 +2819,13 @@ contains
     if (present(x)) at_x = c_loc(x)
     at_b = c_null_ptr
     if (present(b)) at_b = c_loc(b)
-    outcome = trs_batch_solve_c(B, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), at_b, &
-        int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
+    outcome = trs_batch_solve_c(batch, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), &
+        at_b, int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
   end function batch_solve_84448
 
-  function batch_solve_84484(B, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
+  function batch_solve_84484(batch, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
       result(outcome)
-    type(c_ptr), intent(in) :: B
+    type(c_ptr), intent(in) :: batch
     type(*), dimension(..), contiguous, intent(inout), target, optional :: x
     integer(c_int64_t), intent(in) :: ldx
     integer(c_int32_t), intent(in) :: stride_x
@@ -2839,13 +2841,13 @@ contains
     if (present(x)) at_x = c_loc(x)
     at_b = c_null_ptr
     if (present(b)) at_b = c_loc(b)
-    outcome = trs_batch_solve_c(B, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), at_b, &
-        int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
+    outcome = trs_batch_solve_c(batch, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), &
+        at_b, int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
   end function batch_solve_84484
 
-  function batch_solve_84488(B, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
+  function batch_solve_84488(batch, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
       result(outcome)
-    type(c_ptr), intent(in) :: B
+    type(c_ptr), intent(in) :: batch
     type(*), dimension(..), contiguous, intent(inout), target, optional :: x
     integer(c_int64_t), intent(in) :: ldx
     integer(c_int32_t), intent(in) :: stride_x
@@ -2861,13 +2863,13 @@ contains
     if (present(x)) at_x = c_loc(x)
     at_b = c_null_ptr
     if (present(b)) at_b = c_loc(b)
-    outcome = trs_batch_solve_c(B, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), at_b, &
-        int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
+    outcome = trs_batch_solve_c(batch, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), &
+        at_b, int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
   end function batch_solve_84488
 
-  function batch_solve_84844(B, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
+  function batch_solve_84844(batch, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
       result(outcome)
-    type(c_ptr), intent(in) :: B
+    type(c_ptr), intent(in) :: batch
     type(*), dimension(..), contiguous, intent(inout), target, optional :: x
     integer(c_int64_t), intent(in) :: ldx
     integer(c_int32_t), intent(in) :: stride_x
@@ -2883,13 +2885,13 @@ contains
     if (present(x)) at_x = c_loc(x)
     at_b = c_null_ptr
     if (present(b)) at_b = c_loc(b)
-    outcome = trs_batch_solve_c(B, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), at_b, &
-        int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
+    outcome = trs_batch_solve_c(batch, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), &
+        at_b, int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
   end function batch_solve_84844
 
-  function batch_solve_84848(B, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
+  function batch_solve_84848(batch, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
       result(outcome)
-    type(c_ptr), intent(in) :: B
+    type(c_ptr), intent(in) :: batch
     type(*), dimension(..), contiguous, intent(inout), target, optional :: x
     integer(c_int64_t), intent(in) :: ldx
     integer(c_int32_t), intent(in) :: stride_x
@@ -2905,13 +2907,13 @@ contains
     if (present(x)) at_x = c_loc(x)
     at_b = c_null_ptr
     if (present(b)) at_b = c_loc(b)
-    outcome = trs_batch_solve_c(B, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), at_b, &
-        int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
+    outcome = trs_batch_solve_c(batch, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), &
+        at_b, int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
   end function batch_solve_84848
 
-  function batch_solve_84884(B, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
+  function batch_solve_84884(batch, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
       result(outcome)
-    type(c_ptr), intent(in) :: B
+    type(c_ptr), intent(in) :: batch
     type(*), dimension(..), contiguous, intent(inout), target, optional :: x
     integer(c_int64_t), intent(in) :: ldx
     integer(c_int32_t), intent(in) :: stride_x
@@ -2927,13 +2929,13 @@ contains
     if (present(x)) at_x = c_loc(x)
     at_b = c_null_ptr
     if (present(b)) at_b = c_loc(b)
-    outcome = trs_batch_solve_c(B, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), at_b, &
-        int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
+    outcome = trs_batch_solve_c(batch, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), &
+        at_b, int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
   end function batch_solve_84884
 
-  function batch_solve_84888(B, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
+  function batch_solve_84888(batch, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
       result(outcome)
-    type(c_ptr), intent(in) :: B
+    type(c_ptr), intent(in) :: batch
     type(*), dimension(..), contiguous, intent(inout), target, optional :: x
     integer(c_int64_t), intent(in) :: ldx
     integer(c_int32_t), intent(in) :: stride_x
@@ -2949,13 +2951,13 @@ contains
     if (present(x)) at_x = c_loc(x)
     at_b = c_null_ptr
     if (present(b)) at_b = c_loc(b)
-    outcome = trs_batch_solve_c(B, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), at_b, &
-        int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
+    outcome = trs_batch_solve_c(batch, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), &
+        at_b, int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
   end function batch_solve_84888
 
-  function batch_solve_88444(B, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
+  function batch_solve_88444(batch, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
       result(outcome)
-    type(c_ptr), intent(in) :: B
+    type(c_ptr), intent(in) :: batch
     type(*), dimension(..), contiguous, intent(inout), target, optional :: x
     integer(c_int64_t), intent(in) :: ldx
     integer(c_int64_t), intent(in) :: stride_x
@@ -2971,13 +2973,13 @@ contains
     if (present(x)) at_x = c_loc(x)
     at_b = c_null_ptr
     if (present(b)) at_b = c_loc(b)
-    outcome = trs_batch_solve_c(B, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), at_b, &
-        int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
+    outcome = trs_batch_solve_c(batch, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), &
+        at_b, int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
   end function batch_solve_88444
 
-  function batch_solve_88448(B, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
+  function batch_solve_88448(batch, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
       result(outcome)
-    type(c_ptr), intent(in) :: B
+    type(c_ptr), intent(in) :: batch
     type(*), dimension(..), contiguous, intent(inout), target, optional :: x
     integer(c_int64_t), intent(in) :: ldx
     integer(c_int64_t), intent(in) :: stride_x
@@ -2993,13 +2995,13 @@ contains
     if (present(x)) at_x = c_loc(x)
     at_b = c_null_ptr
     if (present(b)) at_b = c_loc(b)
-    outcome = trs_batch_solve_c(B, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), at_b, &
-        int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
+    outcome = trs_batch_solve_c(batch, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), &
+        at_b, int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
   end function batch_solve_88448
 
-  function batch_solve_88484(B, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
+  function batch_solve_88484(batch, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
       result(outcome)
-    type(c_ptr), intent(in) :: B
+    type(c_ptr), intent(in) :: batch
     type(*), dimension(..), contiguous, intent(inout), target, optional :: x
     integer(c_int64_t), intent(in) :: ldx
     integer(c_int64_t), intent(in) :: stride_x
@@ -3015,13 +3017,13 @@ contains
     if (present(x)) at_x = c_loc(x)
     at_b = c_null_ptr
     if (present(b)) at_b = c_loc(b)
-    outcome = trs_batch_solve_c(B, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), at_b, &
-        int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
+    outcome = trs_batch_solve_c(batch, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), &
+        at_b, int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
   end function batch_solve_88484
 
-  function batch_solve_88488(B, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
+  function batch_solve_88488(batch, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
       result(outcome)
-    type(c_ptr), intent(in) :: B
+    type(c_ptr), intent(in) :: batch
     type(*), dimension(..), contiguous, intent(inout), target, optional :: x
     integer(c_int64_t), intent(in) :: ldx
     integer(c_int64_t), intent(in) :: stride_x
@@ -3037,13 +3039,13 @@ contains
     if (present(x)) at_x = c_loc(x)
     at_b = c_null_ptr
     if (present(b)) at_b = c_loc(b)
-    outcome = trs_batch_solve_c(B, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), at_b, &
-        int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
+    outcome = trs_batch_solve_c(batch, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), &
+        at_b, int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
   end function batch_solve_88488
 
-  function batch_solve_88844(B, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
+  function batch_solve_88844(batch, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
       result(outcome)
-    type(c_ptr), intent(in) :: B
+    type(c_ptr), intent(in) :: batch
     type(*), dimension(..), contiguous, intent(inout), target, optional :: x
     integer(c_int64_t), intent(in) :: ldx
     integer(c_int64_t), intent(in) :: stride_x
@@ -3059,13 +3061,13 @@ contains
     if (present(x)) at_x = c_loc(x)
     at_b = c_null_ptr
     if (present(b)) at_b = c_loc(b)
-    outcome = trs_batch_solve_c(B, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), at_b, &
-        int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
+    outcome = trs_batch_solve_c(batch, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), &
+        at_b, int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
   end function batch_solve_88844
 
-  function batch_solve_88848(B, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
+  function batch_solve_88848(batch, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
       result(outcome)
-    type(c_ptr), intent(in) :: B
+    type(c_ptr), intent(in) :: batch
     type(*), dimension(..), contiguous, intent(inout), target, optional :: x
     integer(c_int64_t), intent(in) :: ldx
     integer(c_int64_t), intent(in) :: stride_x
@@ -3081,13 +3083,13 @@ contains
     if (present(x)) at_x = c_loc(x)
     at_b = c_null_ptr
     if (present(b)) at_b = c_loc(b)
-    outcome = trs_batch_solve_c(B, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), at_b, &
-        int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
+    outcome = trs_batch_solve_c(batch, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), &
+        at_b, int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
   end function batch_solve_88848
 
-  function batch_solve_88884(B, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
+  function batch_solve_88884(batch, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
       result(outcome)
-    type(c_ptr), intent(in) :: B
+    type(c_ptr), intent(in) :: batch
     type(*), dimension(..), contiguous, intent(inout), target, optional :: x
     integer(c_int64_t), intent(in) :: ldx
     integer(c_int64_t), intent(in) :: stride_x
@@ -3103,13 +3105,13 @@ contains
     if (present(x)) at_x = c_loc(x)
     at_b = c_null_ptr
     if (present(b)) at_b = c_loc(b)
-    outcome = trs_batch_solve_c(B, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), at_b, &
-        int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
+    outcome = trs_batch_solve_c(batch, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), &
+        at_b, int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
   end function batch_solve_88884
 
-  function batch_solve_88888(B, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
+  function batch_solve_88888(batch, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
       result(outcome)
-    type(c_ptr), intent(in) :: B
+    type(c_ptr), intent(in) :: batch
     type(*), dimension(..), contiguous, intent(inout), target, optional :: x
     integer(c_int64_t), intent(in) :: ldx
     integer(c_int64_t), intent(in) :: stride_x
@@ -3125,8 +3127,8 @@ contains
     if (present(x)) at_x = c_loc(x)
     at_b = c_null_ptr
     if (present(b)) at_b = c_loc(b)
-    outcome = trs_batch_solve_c(B, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), at_b, &
-        int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
+    outcome = trs_batch_solve_c(batch, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), &
+        at_b, int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
   end function batch_solve_88888
 
   function relax_sweep_444(R, x, ldx, b, ldb, nrhs, layout, options) result(outcome)

@@ -30,12 +30,12 @@ static trs_status check_create(const trs_context *ctx, const trs_matrix *A, trs_
   return TRS_SUCCESS;
 }
 
-trs_status trs_batch_create(trs_batch **B, trs_context *ctx, const trs_matrix *A, trs_uplo uplo,
+trs_status trs_batch_create(trs_batch **batch, trs_context *ctx, const trs_matrix *A, trs_uplo uplo,
                             trs_trans trans, trs_diag diag, int64_t count,
                             const trs_batch_options *options) {
-  if (!ctx || !B || !A)
-    return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", !ctx ? "ctx" : !B ? "B" : "A");
-  *B = NULL;
+  if (!ctx || !batch || !A)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", !ctx ? "ctx" : !batch ? "batch" : "A");
+  *batch = NULL;
   trs_batch_options own;
   TRS_TRY(check_create(ctx, A, uplo, trans, diag, count));
   TRS_TRY(TRS_STRUCT_TAKE(trs_batch_options, &own, options));
@@ -43,46 +43,46 @@ trs_status trs_batch_create(trs_batch **B, trs_context *ctx, const trs_matrix *A
                                 {"nrhs", own.nrhs, 0, INT64_MAX}};
   TRS_TRY(trs_options_check("trs_batch_options", numbers, sizeof numbers / sizeof *numbers));
   int cancel = trs_cancel_defer();
-  trs_status status = trs_batch_make(B, ctx, A, uplo, trans, diag, count, &own);
+  trs_status status = trs_batch_make(batch, ctx, A, uplo, trans, diag, count, &own);
   trs_cancel_restore(cancel);
   return status;
 }
 
 /* Bytes from the first element of the first system to the end of the last, of systems that begin
  * *next elements apart and have `own` elements each.  *next 0: they follow each other. */
-static trs_status span(int64_t *bytes, const char *name, const trs_batch *B, const void *array,
+static trs_status span(int64_t *bytes, const char *name, const trs_batch *batch, const void *array,
                        int64_t own, int64_t *next) {
   if (*next == 0) *next = own;
   *bytes = 0;
-  if (B->count == 0 || own == 0) return TRS_SUCCESS;
-  if (B->count > 1 && *next < own)
+  if (batch->count == 0 || own == 0) return TRS_SUCCESS;
+  if (batch->count > 1 && *next < own)
     return trs_fail(TRS_ERROR_ARGUMENT, -1,
                     "stride_%s is %lld, less than the %lld elements of a system", name,
                     (long long)*next, (long long)own);
   if (!array) return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", name);
-  if (trs_extent(bytes, B->count, own, B->count > 1 ? *next : own,
-                 (int64_t)trs_scalar_size(B->system.scalar)) &&
+  if (trs_extent(bytes, batch->count, own, batch->count > 1 ? *next : own,
+                 (int64_t)trs_scalar_size(batch->system.scalar)) &&
       (uintptr_t)*bytes <= UINTPTR_MAX - (uintptr_t)array)
     return TRS_SUCCESS;
   return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s of %lld systems ends beyond the address space", name,
-                  (long long)B->count);
+                  (long long)batch->count);
 }
 
-static trs_status update(trs_batch *B, const void *val, int64_t stride) {
+static trs_status update(trs_batch *batch, const void *val, int64_t stride) {
   int64_t bytes;
   if (stride < 0) return trs_fail(TRS_ERROR_ARGUMENT, -1, "stride_val is %lld", (long long)stride);
-  TRS_TRY(span(&bytes, "val", B, val, B->given, &stride));
-  return trs_batch_fill(B, val, stride);
+  TRS_TRY(span(&bytes, "val", batch, val, batch->given, &stride));
+  return trs_batch_fill(batch, val, stride);
 }
 
-trs_status trs_batch_update(trs_batch *B, const void *val, int64_t stride_val) {
-  if (!B) return trs_fail(TRS_ERROR_ARGUMENT, -1, "B is NULL");
-  TRS_TRY(trs_single_take(&B->user, "batch"));
-  B->filled = false;
-  trs_status status = update(B, val, stride_val);
+trs_status trs_batch_update(trs_batch *batch, const void *val, int64_t stride_val) {
+  if (!batch) return trs_fail(TRS_ERROR_ARGUMENT, -1, "batch is NULL");
+  TRS_TRY(trs_single_take(&batch->user, "batch"));
+  batch->filled = false;
+  trs_status status = update(batch, val, stride_val);
   /* Single systems that cannot be solved keep none of the others back. */
-  trs_refusal_note(&B->refusal, "trs_batch_update", B->filled ? TRS_SUCCESS : status);
-  return trs_single_give(&B->user, status);
+  trs_refusal_note(&batch->refusal, "trs_batch_update", batch->filled ? TRS_SUCCESS : status);
+  return trs_single_give(&batch->user, status);
 }
 
 static trs_status check_apart(const trs_rhs *rhs, int64_t x_bytes, int64_t b_bytes, int64_t x_next,
@@ -97,43 +97,45 @@ static trs_status check_apart(const trs_rhs *rhs, int64_t x_bytes, int64_t b_byt
       "x and b overlap: pass the same array with the same ld and stride, or distinct ones");
 }
 
-static trs_status solve(trs_batch *B, void *x, int64_t ldx, int64_t stride_x, const void *b,
+static trs_status solve(trs_batch *batch, void *x, int64_t ldx, int64_t stride_x, const void *b,
                         int64_t ldb, int64_t stride_b, int64_t nrhs, trs_layout layout) {
   trs_rhs rhs;
   int64_t x_bytes, b_bytes;
-  const int64_t n = B->system.n;
-  TRS_TRY(trs_refusal_check(&B->refusal, "batch"));
-  if (!B->filled && B->count > 0)
+  const int64_t n = batch->system.n;
+  TRS_TRY(trs_refusal_check(&batch->refusal, "batch"));
+  if (!batch->filled && batch->count > 0)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "the batch has no values: call trs_batch_update first");
   if (stride_x < 0 || stride_b < 0)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "stride_%s is %lld", stride_x < 0 ? "x" : "b",
                     (long long)(stride_x < 0 ? stride_x : stride_b));
-  if (B->count == 0) return TRS_SUCCESS;
-  TRS_TRY(trs_rhs_make(&rhs, n, B->system.scalar, x, ldx, b, ldb, nrhs, layout));
+  if (batch->count == 0) return TRS_SUCCESS;
+  TRS_TRY(trs_rhs_make(&rhs, n, batch->system.scalar, x, ldx, b, ldb, nrhs, layout));
   if (n == 0 || nrhs == 0) return TRS_SUCCESS;
   const int64_t runs = layout == TRS_COL_MAJOR ? nrhs : n,
                 inner = layout == TRS_COL_MAJOR ? n : nrhs;
-  TRS_TRY(span(&x_bytes, "x", B, x, (runs - 1) * ldx + inner, &stride_x));
-  TRS_TRY(span(&b_bytes, "b", B, b, (runs - 1) * ldb + inner, &stride_b));
+  TRS_TRY(span(&x_bytes, "x", batch, x, (runs - 1) * ldx + inner, &stride_x));
+  TRS_TRY(span(&b_bytes, "b", batch, b, (runs - 1) * ldb + inner, &stride_b));
   TRS_TRY(check_apart(&rhs, x_bytes, b_bytes, stride_x, stride_b));
-  return trs_batch_run(B, &rhs, stride_b, stride_x);
+  return trs_batch_run(batch, &rhs, stride_b, stride_x);
 }
 
-trs_status trs_batch_solve(trs_batch *B, void *x, int64_t ldx, int64_t stride_x, const void *b,
+trs_status trs_batch_solve(trs_batch *batch, void *x, int64_t ldx, int64_t stride_x, const void *b,
                            int64_t ldb, int64_t stride_b, int64_t nrhs, trs_layout layout) {
-  if (!B) return trs_fail(TRS_ERROR_ARGUMENT, -1, "B is NULL");
-  TRS_TRY(trs_single_take(&B->user, "batch"));
-  return trs_single_give(&B->user, solve(B, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout));
+  if (!batch) return trs_fail(TRS_ERROR_ARGUMENT, -1, "batch is NULL");
+  TRS_TRY(trs_single_take(&batch->user, "batch"));
+  return trs_single_give(&batch->user,
+                         solve(batch, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout));
 }
 
-trs_status trs_batch_get_info(const trs_batch *B, trs_batch_info *info) {
-  if (!B || !info) return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", B ? "info" : "B");
+trs_status trs_batch_get_info(const trs_batch *batch, trs_batch_info *info) {
+  if (!batch || !info)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", batch ? "info" : "batch");
   TRS_TRY(TRS_STRUCT_CHECK(trs_batch_info, info));
-  const trs_batch_info own = {.n = B->system.n,
-                              .nnz = B->system.nnz,
-                              .count = B->count,
-                              .systems_at_once = trs_batch_lanes(B->system.scalar),
-                              .threads = B->threads,
-                              .bytes = trs_batch_bytes(B)};
+  const trs_batch_info own = {.n = batch->system.n,
+                              .nnz = batch->system.nnz,
+                              .count = batch->count,
+                              .systems_at_once = trs_batch_lanes(batch->system.scalar),
+                              .threads = batch->threads,
+                              .bytes = trs_batch_bytes(batch)};
   return TRS_STRUCT_GIVE(trs_batch_info, info, &own);
 }
