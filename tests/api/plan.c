@@ -54,7 +54,7 @@ static void refused(trs_status status, int64_t row, const char *words, const dou
 }
 
 TEST(unsolvable_triangles_are_refused) {
-  refused(TRS_ERROR_STRUCTURE, 0, "1 entries lie above", (double[]){1, 0, 2, 0, 1, 0, 1, 1, 1});
+  refused(TRS_ERROR_STRUCTURE, 0, "1 entry lies above", (double[]){1, 0, 2, 0, 1, 0, 1, 1, 1});
   refused(TRS_ERROR_STRUCTURE, 1, "row 1 (0-based) has no diagonal",
           (double[]){1, 0, 0, 1, 0, 0, 0, 0, 1});
   refused(TRS_ERROR_ZERO_PIVOT, 2, "row 2 (0-based) is zero",

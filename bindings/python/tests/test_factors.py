@@ -46,7 +46,7 @@ def test_ic0_of_one_triangle(form):
             P = tr.ic0(stored, uplo=uplo)
             np.testing.assert_array_equal(P.L.toarray(), whole.L.toarray())
             np.testing.assert_array_equal(P.U.toarray(), whole.U.toarray())
-    with pytest.raises(ValueError, match="uplo is 'L': it must be one of lower, upper"):
+    with pytest.raises(ValueError, match="uplo is 'L': it must be one of 'lower', 'upper'"):
         tr.ic0(M, uplo="L")
     with pytest.raises(tr.StructureError, match="not hermitian"):
         tr.ic0(form(sp.tril(M)))
