@@ -34,8 +34,8 @@ trs_status trs_system_check_pattern(const trs_matrix *A, trs_uplo uplo, trs_diag
                     "%lld entr%s %s the diagonal of a matrix to be used as %s triangular, the "
                     "first in %s %lld (0-based): take that triangle of it, or factor it first",
                     (long long)wrong, wrong == 1 ? "y lies" : "ies lie", lower ? "above" : "below",
-                    lower ? "lower" : "upper",
-                    A->format == TRS_CSR ? "row" : "column", (long long)first);
+                    lower ? "lower" : "upper", A->format == TRS_CSR ? "row" : "column",
+                    (long long)first);
   const int64_t missing = A->nrows - A->ndiagonal;
   if (diag == TRS_NONUNIT && A->missing_diagonal >= 0)
     return trs_fail(TRS_ERROR_STRUCTURE, A->missing_diagonal,

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/cancel.h"
 #include "base/cores.h"
@@ -14,6 +13,7 @@
 #include "base/memory.h"
 #include "base/nearest.h"
 #include "base/process.h"
+#include "base/text.h"
 #include "base/thread.h"
 
 /* The name of a context up to its colon. */
@@ -58,7 +58,8 @@ trs_status trs_context_unknown(const char *name) {
   char word[32], near[32] = "";
   snprintf(word, sizeof word, "%.*s", (int)strcspn(name, ":"), name);
   for (size_t k = 0; k < sizeof elsewhere / sizeof *elsewhere; k++)
-    if (!strcasecmp(elsewhere[k].name, word)) snprintf(near, sizeof near, "%s", elsewhere[k].ours);
+    if (trs_same_letters(elsewhere[k].name, word, sizeof word))
+      snprintf(near, sizeof near, "%s", elsewhere[k].ours);
   const bool found = (*near || trs_nearest(near, sizeof near, word, known)) && strcmp(near, word);
   return trs_fail(TRS_ERROR_ARGUMENT, -1,
                   "no backend \"%s\"%s%s%s: there are auto, serial (one thread of the CPU), "
