@@ -51,7 +51,8 @@ static const char *no_ranks(void) {
   return in_path("mpirun") ? NULL : "there is no mpirun in PATH: install openmpi-bin";
 #else
   (void)in_path;
-  return "this build has no MPI: install libopenmpi-dev and openmpi-bin and build again";
+  return "this build has no MPI: install libopenmpi-dev and openmpi-bin and build Trireme from "
+         "source";
 #endif
 }
 

@@ -171,7 +171,7 @@ static int create(job *j) {
     where = share;
   }
   if (j->ranks ? ranks_context(j->ranks, &j->ctx, where) : trs_context_create(&j->ctx, where))
-    return leave_library(NULL);
+    return leave_library(j->set.backend ? "--backend" : NULL);
   const int block = (int)j->set.block_size;
   trs_status status = j->ranks ? ranks_create(j->ranks, j->ctx, j->in.A, block, &how)
                                : trs_relax_create(&j->R, j->ctx, j->in.A, block, &how);

@@ -95,10 +95,6 @@ typedef struct command {
  * or how to leave: --help was printed, or a mistake was reported. */
 int options_parse(const command *c, void *settings, int *argc, char **argv);
 
-/* Finds the known word nearest to a mistyped one; false if none is near.  words: separated by
- * '|'. */
-bool word_near(char *near, size_t size, const char *typed, const char *words);
-
 void help_print(const command *c);
 void manual_print(const command *c);
 /* The script for a shell, bash, zsh or fish; the part of one command. */
@@ -111,8 +107,7 @@ void command_print(const command *c, const char *what);
 /* "-b, --rhs-file FILE" */
 void option_head(const option *o, char *text, size_t size);
 
-/* The next word of a '|' list: returns its length and its beginning; 0 at the end. */
-size_t next_word(const char **words, const char **begin);
+/* A word of a '|' list. */
 short_text nth_word(const char *words, int position);
 
 #endif

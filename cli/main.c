@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/nearest.h"
 #include "command.h"
 #include "commands.h"
 #include "leave.h"
@@ -63,7 +64,7 @@ int leave_no_command(const char *typed) {
     size_t used = strlen(known);
     snprintf(known + used, sizeof known - used, "|%s", commands[i]->name);
   }
-  if (word_near(near, sizeof near, typed, known))
+  if (trs_nearest(near, sizeof near, typed, known))
     return leave_usage("", "there is no command '%s'; did you mean %s?", typed, near);
   return leave_usage("", "there is no command '%s'", typed);
 }

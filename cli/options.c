@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/nearest.h"
 #include "base/text.h"
 #include "command.h"
 #include "leave.h"
@@ -15,6 +16,15 @@ static const option *find_long(const command *c, const char *name, size_t length
   for (const option *o = c->options; o->name; o++)
     if (strlen(o->name) == length && !strncmp(o->name, name, length)) return o;
   return NULL;
+}
+
+short_text nth_word(const char *words, int position) {
+  const char *word = words;
+  size_t length = 0;
+  short_text t;
+  for (int i = 0; i <= position; i++) length = trs_next_word(&words, &word);
+  snprintf(t.s, sizeof t.s, "%.*s", (int)length, word);
+  return t;
 }
 
 static const option *find_letter(const command *c, char letter) {
@@ -44,7 +54,7 @@ static int unknown_option(const command *c, const char *typed) {
   if (chooses)
     return leave_usage(c->name, "there is no option --%s; did you mean --%s %s?", name,
                        chooses->name, name);
-  if (typed[1] == '-' && word_near(near, sizeof near, name, known))
+  if (typed[1] == '-' && trs_nearest(near, sizeof near, name, known))
     return leave_usage(c->name, "there is no option --%s; did you mean --%s?", name, near);
   return leave_usage(c->name, "there is no option %s", typed);
 }
@@ -52,13 +62,13 @@ static int unknown_option(const command *c, const char *typed) {
 static int bad_choice(const command *c, const option *o, const char *text) {
   char near[64], choices[128], *end = choices;
   const char *words = o->words, *word;
-  for (size_t length; (length = next_word(&words, &word));)
+  for (size_t length; (length = trs_next_word(&words, &word));)
     end += snprintf(end, (size_t)(choices + sizeof choices - end), "%s%.*s",
                     end == choices ? ""
                     : *words       ? ", "
                                    : " or ",
                     (int)length, word);
-  if (word_near(near, sizeof near, text, o->words))
+  if (trs_nearest(near, sizeof near, text, o->words))
     return leave_usage(c->name, "--%s takes %s, not '%s'; did you mean %s?", o->name, choices, text,
                        near);
   return leave_usage(c->name, "--%s takes %s, not '%s'", o->name, choices, text);
@@ -67,7 +77,7 @@ static int bad_choice(const command *c, const option *o, const char *text) {
 static int set_choice(const command *c, const option *o, int *field, const char *text) {
   const char *words = o->words, *word;
   int position = 0;
-  for (size_t length; (length = next_word(&words, &word)); position++)
+  for (size_t length; (length = trs_next_word(&words, &word)); position++)
     if (strlen(text) == length && !strncmp(text, word, length)) {
       *field = position;
       return -1;

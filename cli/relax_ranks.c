@@ -192,7 +192,7 @@ int ranks_join(relax_ranks **ranks) {
   if (!is_among_ranks()) return -1;
   return leave(LEAVE_UNAVAILABLE, trs_status_name(TRS_ERROR_UNSUPPORTED), -1,
                "several ranks need MPI, which is not in this build: install libopenmpi-dev and "
-               "openmpi-bin and build again");
+               "openmpi-bin and build Trireme from source");
 }
 
 /* Without MPI no process has ranks. */

@@ -307,7 +307,7 @@ static void join_processes(solve_job *job) {
 int solve_open(solve_job *job) {
   if (trs_context_create(&job->ctx, job->set.backend) ||
       trs_context_set_gpu_memory(job->ctx, (int64_t)(1e9 * job->set.gpu_memory)))
-    return leave_library(NULL);
+    return leave_library(job->set.backend ? "--backend" : NULL);
   join_processes(job);
   return -1;
 }
@@ -317,7 +317,8 @@ int solve_measure(solve_job *job) {
   trs_status status = analyze(job);
   if (!status && !job->in.deferred) status = update(job); /* it would read all values again */
   progress_end();
-  if (status) return leave_library(job->in.name);
+  const bool named = status == TRS_ERROR_ARGUMENT && job->set.method;
+  if (status) return leave_library(named ? "--method" : job->in.name);
   int code = measure_solves(job);
   if (code >= 0) return code;
   job->info.struct_size = sizeof job->info;

@@ -372,7 +372,7 @@ int solve_on_ranks(solve_job *job, const char *name) {
   (void)name;
   return leave(LEAVE_UNAVAILABLE, trs_status_name(TRS_ERROR_UNSUPPORTED), -1,
                "--grid needs MPI, which is not in this build: install libopenmpi-dev and "
-               "openmpi-bin and build again");
+               "openmpi-bin and build Trireme from source");
 }
 
 #endif

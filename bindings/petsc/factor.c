@@ -46,7 +46,7 @@ static PetscErrorCode read_options(Mat F) {
   PetscOptionsEnd();
   PetscCheck(f->nrhs >= 1, PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_OUTOFRANGE,
              "Trireme: -mat_trireme_nrhs is %" PetscInt_FMT ": it must be at least 1", f->nrhs);
-  PetscCall(trs_petsc_context(&f->context, f->backend));
+  PetscCall(trs_petsc_context(&f->context, f->backend, "-mat_trireme_backend"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

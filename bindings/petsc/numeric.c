@@ -269,8 +269,11 @@ PetscErrorCode trs_petsc_need_plan(Mat F, bool transposed) {
   options.stream = sweeps->stream;
   PetscCall(trs_petsc_check(catch_up(F)));
   PetscCall(PetscLogEventBegin(trs_petsc_event.analyze, F, 0, 0, 0));
-  PetscCall(trs_petsc_check(trs_analyze_factors(&sweeps->plan, f->context, f->factors,
-                                                transposed ? TRS_TRANS : TRS_NO_TRANS, &options)));
+  const trs_status status = trs_analyze_factors(&sweeps->plan, f->context, f->factors,
+                                                transposed ? TRS_TRANS : TRS_NO_TRANS, &options);
+  if (status == TRS_ERROR_ARGUMENT && options.method)
+    PetscCall(trs_petsc_check_option(status, "-mat_trireme_method"));
+  PetscCall(trs_petsc_check(status));
   PetscCall(PetscLogEventEnd(trs_petsc_event.analyze, F, 0, 0, 0));
   PetscCall(trs_petsc_check(find_place(sweeps, f->context)));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -38,6 +38,13 @@ PetscErrorCode trs_petsc_check(trs_status status) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode trs_petsc_check_option(trs_status status, const char *option) {
+  PetscFunctionBegin;
+  PetscCheck(!status, PETSC_COMM_SELF, code_of(status), "Trireme: %s: %s", option,
+             trs_last_error()->message);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode trs_petsc_default_backend(char backend[TRS_PETSC_NAME]) {
   PetscMPIInt processes;
   PetscFunctionBegin;
@@ -57,7 +64,7 @@ static PetscErrorCode destroy_contexts(void) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode trs_petsc_context(trs_context **context, const char *backend) {
+PetscErrorCode trs_petsc_context(trs_context **context, const char *backend, const char *option) {
   shared_context *it = contexts;
   PetscBool same = PETSC_FALSE;
   PetscFunctionBegin;
@@ -67,7 +74,7 @@ PetscErrorCode trs_petsc_context(trs_context **context, const char *backend) {
   }
   if (!it) {
     trs_context *made;
-    PetscCall(trs_petsc_check(trs_context_create(&made, backend)));
+    PetscCall(trs_petsc_check_option(trs_context_create(&made, backend), option));
     PetscCall(PetscNew(&it));
     PetscCall(PetscStrncpy(it->backend, backend, sizeof it->backend));
     it->context = made;

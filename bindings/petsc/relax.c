@@ -47,7 +47,7 @@ static PetscErrorCode read_options(PC pc) {
              PETSC_ERR_ARG_OUTOFRANGE,
              "Trireme: -pc_triremerelax_omega is %g: it must be a finite number other than 0",
              (double)r->omega);
-  PetscCall(trs_petsc_context(&r->context, r->backend));
+  PetscCall(trs_petsc_context(&r->context, r->backend, "-pc_triremerelax_backend"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -41,8 +41,12 @@ PetscErrorCode trs_petsc_check(trs_status status);
  * core each. */
 PetscErrorCode trs_petsc_default_backend(char backend[TRS_PETSC_NAME]);
 
-/* The context of that name, one for all factors of a process; PetscFinalize destroys it. */
-PetscErrorCode trs_petsc_context(trs_context **context, const char *backend);
+/* As trs_petsc_check; the message begins with the option that it is about. */
+PetscErrorCode trs_petsc_check_option(trs_status status, const char *option);
+
+/* The context that the option names, one for all factors of a process; PetscFinalize destroys it.
+ */
+PetscErrorCode trs_petsc_context(trs_context **context, const char *backend, const char *option);
 
 /* The stream that PETSc orders its work on, a cudaStream_t; NULL: the default stream. */
 PetscErrorCode trs_petsc_stream(void **stream);

@@ -31,19 +31,20 @@ trs_status trs_system_check_pattern(const trs_matrix *A, trs_uplo uplo, trs_diag
   int64_t first = lower ? A->first_upper : A->first_lower;
   if (wrong)
     return trs_fail(TRS_ERROR_STRUCTURE, first,
-                    "%lld entries lie %s the diagonal of a matrix to be used as %s triangular, the "
+                    "%lld entr%s %s the diagonal of a matrix to be used as %s triangular, the "
                     "first in %s %lld (0-based): %s",
-                    (long long)wrong, lower ? "above" : "below", lower ? "lower" : "upper",
-                    A->format == TRS_CSR ? "row" : "column", (long long)first,
+                    (long long)wrong, wrong == 1 ? "y lies" : "ies lie", lower ? "above" : "below",
+                    lower ? "lower" : "upper", A->format == TRS_CSR ? "row" : "column",
+                    (long long)first,
                     (lower ? A->nlower : A->nupper) ? "take that triangle of it, or factor it first"
                     : lower                         ? "it is upper triangular (TRS_UPPER)"
                                                     : "it is lower triangular (TRS_LOWER)");
+  const int64_t missing = A->nrows - A->ndiagonal;
   if (diag == TRS_NONUNIT && A->missing_diagonal >= 0)
-    return trs_fail(
-        TRS_ERROR_STRUCTURE, A->missing_diagonal,
-        "row %lld (0-based) has no diagonal entry, the first of %lld such rows: add one, "
-        "or solve with a unit diagonal",
-        (long long)A->missing_diagonal, (long long)(A->nrows - A->ndiagonal));
+    return trs_fail(TRS_ERROR_STRUCTURE, A->missing_diagonal,
+                    "row %lld (0-based) has no diagonal entry, the first of %lld such row%s: add "
+                    "one, or solve with a unit diagonal",
+                    (long long)A->missing_diagonal, (long long)missing, missing == 1 ? "" : "s");
   return TRS_SUCCESS;
 }
 

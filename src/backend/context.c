@@ -11,7 +11,9 @@
 #include "base/cores.h"
 #include "base/cpu.h"
 #include "base/memory.h"
+#include "base/nearest.h"
 #include "base/process.h"
+#include "base/text.h"
 #include "base/thread.h"
 
 /* The name of a context up to its colon. */
@@ -45,11 +47,25 @@ const char *trs_backend_list(void) {
   return list;
 }
 
+/* What other programs call the same. */
+static const struct {
+  const char *name, *ours;
+} elsewhere[] = {{"cpu", "threads"}, {"host", "threads"}, {"openmp", "threads"}, {"omp", "threads"},
+                 {"gpu", "cuda"},    {"device", "cuda"},  {"nvidia", "cuda"}};
+static const char known[] = "auto|serial|threads|cuda|nvshmem|opencl";
+
 trs_status trs_context_unknown(const char *name) {
+  char word[32], near[32] = "";
+  snprintf(word, sizeof word, "%.*s", (int)strcspn(name, ":"), name);
+  for (size_t k = 0; k < sizeof elsewhere / sizeof *elsewhere; k++)
+    if (trs_same_letters(elsewhere[k].name, word, sizeof word))
+      snprintf(near, sizeof near, "%s", elsewhere[k].ours);
+  const bool found = (*near || trs_nearest(near, sizeof near, word, known)) && strcmp(near, word);
   return trs_fail(TRS_ERROR_ARGUMENT, -1,
-                  "no backend \"%s\": there are auto, serial, threads, threads:T, cuda, cuda:N, "
-                  "cuda:0-3 or cuda:0,2 for several GPUs, nvshmem, opencl and opencl:N",
-                  name);
+                  "no backend \"%s\"%s%s%s: there are auto, serial (one thread of the CPU), "
+                  "threads (every thread) or threads:T, cuda or cuda:N, cuda:0-3 or cuda:0,2 for "
+                  "several GPUs, nvshmem and opencl or opencl:N",
+                  name, found ? ", did you mean " : "", found ? near : "", found ? "?" : "");
 }
 
 static trs_status open_backend(trs_context *context, const char *name) {

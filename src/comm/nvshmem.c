@@ -234,7 +234,7 @@ static trs_status load(void) {
   if (!library && !TRS_HAVE_NVSHMEM)
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
                     "NVSHMEM is not in this build: `pip install nvidia-nvshmem-cu13` "
-                    "and build again; or use peer memory in one process: "
+                    "and build Trireme from source; or use peer memory in one process: "
                     "cuda:0-3");
   if (!library)
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "NVSHMEM is in this build but cannot be loaded: %s",

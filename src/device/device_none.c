@@ -10,8 +10,9 @@ static trs_status none(void) {
 trs_status trs_device_open(trs_device **device, int ordinal) {
   (void)ordinal;
   *device = NULL;
-  return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
-                  "this build has no CUDA: install the CUDA toolkit (nvcc) and build again");
+  return trs_fail(
+      TRS_ERROR_UNSUPPORTED, -1,
+      "this build has no CUDA: install the CUDA toolkit (nvcc) and build Trireme from source");
 }
 
 const char *trs_device_list(void) { return ""; }

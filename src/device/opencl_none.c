@@ -4,8 +4,9 @@
 trs_status trs_opencl_open(trs_opencl **device, int number) {
   (void)number;
   *device = NULL;
-  return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
-                  "this build has no OpenCL: install ocl-icd-opencl-dev and build again");
+  return trs_fail(
+      TRS_ERROR_UNSUPPORTED, -1,
+      "this build has no OpenCL: install ocl-icd-opencl-dev and build Trireme from source");
 }
 
 void trs_opencl_close(trs_opencl *device) { (void)device; }

@@ -228,7 +228,7 @@ trs_status trs_factor_lu(trs_factors *parts, const trs_factor_input *input) {
   if (!TRS_HAVE_SUPERLU)
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
                     "complete LU needs SuperLU, which is not in this build: install "
-                    "libsuperlu-dev and build again, or use ILU(0)");
+                    "libsuperlu-dev and build Trireme from source, or use ILU(0)");
   parts->diag_L = TRS_UNIT;
   parts->diag_U = TRS_NONUNIT;
   if (work.n == 0) { /* SuperLU does not accept an empty matrix */

@@ -36,10 +36,10 @@ trs_packing trs_packing_of(const char *path) {
 
 trs_status trs_packing_check(trs_packing packing, const char *path) {
   if ((packing == TRS_GZIP && !TRS_HAVE_ZLIB) || (packing == TRS_ZSTD && !TRS_HAVE_ZSTD))
-    return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
-                    "cannot write %s: this build lacks %s: install %s and build Trireme again",
-                    path, packing == TRS_GZIP ? "gzip" : "zstd",
-                    packing == TRS_GZIP ? "zlib1g-dev" : "libzstd-dev");
+    return trs_fail(
+        TRS_ERROR_UNSUPPORTED, -1,
+        "cannot write %s: this build lacks %s: install %s and build Trireme from source", path,
+        packing == TRS_GZIP ? "gzip" : "zstd", packing == TRS_GZIP ? "zlib1g-dev" : "libzstd-dev");
   return TRS_SUCCESS;
 }
 

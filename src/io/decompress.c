@@ -212,7 +212,7 @@ static trs_status refuse(const trs_unpacker *u) {
   const bool tar = strstr(path, ".tar.") || strstr(path, ".tgz") || strstr(path, ".tzst");
   return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
                   "%s is compressed by %s, which this build lacks: install %s and build Trireme "
-                  "again, or %s it first (%s %s)",
+                  "from source, or %s it first (%s %s)",
                   path, name_of(u), u->gzip ? "zlib1g-dev" : "libzstd-dev",
                   tar ? "unpack" : "decompress",
                   tar       ? "tar xf"

@@ -68,7 +68,7 @@ trs_status trs_hdf5_open(trs_hdf5_file **result, const trs_reading *reading) {
   if (!TRS_HAVE_HDF5)
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
                     "%s is an HDF5 file, which this build cannot read: install libhdf5-dev and "
-                    "build Trireme again",
+                    "build Trireme from source",
                     reading->path);
   TRS_TRY(TRS_ALLOC_ZERO(&file, 1));
   file->reading = reading;

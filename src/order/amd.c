@@ -30,7 +30,7 @@ trs_status trs_order_amd(int32_t *perm, const trs_graph *graph) {
   (void)graph;
   return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
                   "this order needs AMD, which is not in this build: install libsuitesparse-dev "
-                  "and build again, or order by nested dissection");
+                  "and build Trireme from source, or order by nested dissection");
 }
 
 #endif

@@ -31,7 +31,7 @@ trs_status trs_order_metis(int32_t *perm, const trs_graph *graph) {
   if (!TRS_HAVE_METIS)
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
                     "nested dissection needs METIS, which is not in this build: install "
-                    "libmetis-dev and build again, or order by AMD");
+                    "libmetis-dev and build Trireme from source, or order by AMD");
   if (graph->ptr[graph->n] == 0) {
     for (int64_t k = 0; k < graph->n; k++) perm[k] = (int32_t)k;
     return TRS_SUCCESS;
@@ -46,7 +46,7 @@ trs_status trs_graph_split(int32_t *part, const trs_graph *graph, const int32_t 
   if (!TRS_HAVE_METIS)
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
                     "a partition by the graph needs METIS, which is not in this build: install "
-                    "libmetis-dev and build again, or take another partition");
+                    "libmetis-dev and build Trireme from source, or take another partition");
   TRS_TRY(run(part, graph, weight, &message));
   for (int64_t k = 0; k < graph->n; k++)
     if (part[k] < 0 || part[k] >= parts)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/config.h"
+#include "base/nearest.h"
 #include "base/text.h"
 #include "plan/choice.h"
 
@@ -108,6 +109,27 @@ static trs_status take_method(trs_plan *plan, const trs_method *method, const ch
   return TRS_SUCCESS;
 }
 
+static void add_word(char *text, size_t size, const char *word, const char *between) {
+  const size_t used = strlen(text);
+  snprintf(text + used, size - used, "%s%s", used ? between : "", word);
+}
+
+/* The message lists the methods that the context offers; the suggestion may be another one, whose
+ * own message says what it needs. */
+static trs_status unknown_method(const trs_plan *plan, const char *given, size_t length) {
+  char offers[512] = "", all[1024] = "", typed[64], near[64];
+  for (int m = 0; m < NMETHODS; m++) {
+    const trs_method *method = methods[m].table;
+    add_word(all, sizeof all, methods[m].name, "|");
+    if (method && offered(plan, method)) add_word(offers, sizeof offers, method->name, ", ");
+  }
+  snprintf(typed, sizeof typed, "%.*s", (int)length, given);
+  const bool found = trs_nearest(near, sizeof near, typed, all);
+  return trs_fail(TRS_ERROR_ARGUMENT, -1, "no method \"%.*s\"%s%s%s: there are auto, %s",
+                  (int)length, given, found ? ", did you mean " : "", found ? near : "",
+                  found ? "?" : "", offers);
+}
+
 /* "name" or "name:parameters" */
 static trs_status take_named(trs_plan *plan, const char *given) {
   size_t length = strcspn(given, ":");
@@ -128,11 +150,9 @@ static trs_status take_named(trs_plan *plan, const char *given) {
   if (found >= 0)
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
                     "method %s needs CUDA, which this build does not have: install the CUDA "
-                    "toolkit (nvcc) and build again",
+                    "toolkit (nvcc) and build Trireme from source",
                     methods[found].name);
-  return trs_fail(TRS_ERROR_ARGUMENT, -1,
-                  "no method \"%.*s\": trs_method_list and `trireme methods` name them",
-                  (int)length, given);
+  return unknown_method(plan, given, length);
 }
 
 /* Computing levels costs about one solve.  It does not pay if a solve ends before a team of threads

@@ -54,7 +54,7 @@ static void refused(trs_status status, int64_t row, const char *words, const dou
 }
 
 TEST(unsolvable_triangles_are_refused) {
-  refused(TRS_ERROR_STRUCTURE, 0, "1 entries lie above", (double[]){1, 0, 2, 0, 1, 0, 1, 1, 1});
+  refused(TRS_ERROR_STRUCTURE, 0, "1 entry lies above", (double[]){1, 0, 2, 0, 1, 0, 1, 1, 1});
   refused(TRS_ERROR_STRUCTURE, 0, "(0-based): take that triangle of it",
           (double[]){1, 0, 2, 1, 1, 0, 0, 0, 1});
   refused(TRS_ERROR_STRUCTURE, 0, "(0-based): it is upper triangular (TRS_UPPER)",
@@ -595,9 +595,25 @@ TEST(dense_arguments_are_checked) {
   assert_success(trs_solve(plan, NULL, 3, NULL, 4, 0, TRS_COL_MAJOR));
   trs_plan_destroy(plan);
   trs_options options = {.struct_size = sizeof(trs_options), .method = "magic"};
-  assert_failure(TRS_ERROR_ARGUMENT, "no method \"magic\"",
+  assert_failure(TRS_ERROR_ARGUMENT, "no method \"magic\": there are auto, serial, panels",
+                 trs_analyze(&plan, ctx, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
+  options.method = "panel:x";
+  assert_failure(TRS_ERROR_ARGUMENT, "no method \"panel\", did you mean panels?: there are auto",
                  trs_analyze(&plan, ctx, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
   trs_matrix_destroy(A);
+}
+
+TEST(unknown_backends_are_told_the_known_ones) {
+  static const struct {
+    const char *given, *told;
+  } of[] = {{"gpu", "no backend \"gpu\", did you mean cuda?: there are auto, serial"},
+            {"CPU", "no backend \"CPU\", did you mean threads?: there are"},
+            {"thread:2", "no backend \"thread:2\", did you mean threads?: there are"},
+            {"xyz", "no backend \"xyz\": there are auto, serial (one thread of the CPU), threads"},
+            {"serial:2", "no backend \"serial:2\": there are"}};
+  for (size_t k = 0; k < COUNT(of); k++)
+    assert_failure(TRS_ERROR_ARGUMENT, of[k].told,
+                   trs_context_create(&(trs_context *){0}, of[k].given));
 }
 
 TEST(contexts_have_names) {

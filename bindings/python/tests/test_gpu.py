@@ -1,5 +1,8 @@
 """Arrays of CuPy and torch on a GPU: they stay there."""
 
+import gc
+import weakref
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -50,6 +53,17 @@ def test_one_shot_update_and_host_vectors(cupy):
     q = tr.plan(L, device="cuda")
     np.testing.assert_allclose(L @ q.solve(np.ones(N)), 1)
     assert "cuda" in q.info["backend"] and q.info["device"]
+
+
+def test_a_plan_keeps_its_stream_alive(cupy):
+    stream = cupy.cuda.Stream(non_blocking=True)
+    p, kept = tr.plan(L, device="cuda", stream=stream), weakref.ref(stream)
+    del stream
+    assert kept() is not None
+    p.solve(np.ones(N))
+    del p
+    gc.collect()
+    assert kept() is None
 
 
 def test_streams_and_graphs(cupy):

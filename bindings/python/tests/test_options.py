@@ -61,6 +61,69 @@ def test_options_of_factors(name, values):
         refuses(lambda: tr.lu(A, **{name: value}), name, value)
 
 
+NO_NUMBER = ["", [], {}, b"", object(), 1j]
+NO_INTEGER = NO_NUMBER + [1.5, NAN, INF]
+NO_FLAG = NO_INTEGER + [2, WIDE, None]
+
+
+def calls():
+    """Every option of every function, as (kinds of wrong values, name, call)."""
+    A, L = system()
+    F, R, n = tr.ilu0(A), tr.relaxation(A), A.shape[0]
+    p = tr.plan(L)
+
+    def sweep(**options):
+        return R.sweep(np.zeros(n), np.ones(n), **options)
+
+    def error(**options):
+        return p.backward_error(np.ones(n), np.ones(n), **options)
+
+    def given(function, *arguments):
+        return lambda **options: function(*arguments, **options)
+
+    of = {tr.plan: (L,), tr.relaxation: (A,), tr.ilu0: (A,), tr.ic0: (A,), tr.lu: (A,),
+          tr.triangle: (A,), tr.bench: (L, np.ones(n)), tr.from_factors: (F.L, F.U),
+          tr.generate: ("poisson2d5:3",), tr.set_num_threads: ()}
+    rows = [(NO_FLAG, tr.plan, "unit_diagonal take_triangle tune copy"),
+            (NO_INTEGER, tr.plan, "threads nrhs solves"), (NO_NUMBER + [NAN], tr.plan, "stream"),
+            (NO_INTEGER + [2.5], tr.plan, "dtype"), (NO_INTEGER, tr.plan, "method device store"),
+            (NO_FLAG, tr.relaxation, "balanced copy"),
+            (NO_INTEGER, tr.relaxation, "block_size nrhs threads store device colour"),
+            (NO_FLAG, tr.ilu0, "add_diagonal"), (NO_FLAG, tr.ic0, "add_diagonal"),
+            (NO_NUMBER + [NAN, INF, 10 ** 400], tr.ic0, "shift"), (NO_FLAG, tr.lu, "equilibrate"),
+            (NO_INTEGER, tr.lu, "order"), (NO_NUMBER + [INF, 10 ** 400], tr.lu, "pivot_threshold"),
+            (NO_FLAG, tr.triangle, "add_diagonal"), (NO_FLAG, tr.bench, "lower unit_diagonal"),
+            (NO_NUMBER + [INF], tr.bench, "seconds"), (NO_FLAG, tr.from_factors, "unit_L unit_U"),
+            (NO_INTEGER + [2 ** 200], tr.from_factors, "perm_r perm_c"),
+            (NO_NUMBER, tr.from_factors, "scale_r scale_c"),
+            (NO_INTEGER + [2 ** 64], tr.generate, "seed"), (NO_INTEGER, tr.generate, "max_bytes"),
+            (NO_INTEGER + [WIDE, 0, -1], tr.set_num_threads, "threads")]
+    rows = [(values, given(function, *of[function]), names) for values, function, names in rows]
+    rows += [(NO_FLAG, sweep, "zero"), (NO_INTEGER, sweep, "sweeps residual_every direction"),
+             (NO_NUMBER + [10 ** 400], sweep, "omega"), (NO_FLAG, error, "normwise"),
+             (NO_INTEGER, F.plan, "threads nrhs solves stream trans")]
+    for values, function, names in rows:
+        for name in names.split():
+            yield name, function, values
+
+
+def test_what_is_no_option_is_refused_by_name():
+    for name, call, values in calls():
+        for value in values:
+            if name == "stream" and isinstance(value, float) and value != value:
+                continue
+            with pytest.raises((ValueError, TypeError), match=name):
+                call(**{name: value})
+
+
+def test_flags_are_true_or_false():
+    A, L = system()
+    for true in (True, 1, np.bool_(True)):
+        assert tr.plan(L, unit_diagonal=true).solve(np.ones(L.shape[0]))[0] == 1
+    for false in (False, 0, np.bool_(False)):
+        assert tr.plan(L, unit_diagonal=false).solve(np.ones(L.shape[0]))[0] != 1
+
+
 def test_a_threshold_of_zero_keeps_the_diagonal():
     A = sp.csr_array(np.array([[1e-3, 1], [1, 1.0]]))
     if "SuperLU  no" in tr.features():

@@ -97,6 +97,9 @@ def dense(x: Any) -> Dense:
 def whole_numbers(values: Any, name: str) -> Any:
     """The values as int32, if that changes none of them."""
     given = np.asarray(values)
+    if given.dtype.kind not in "biuf":
+        large = given.dtype.kind == "O" and all(isinstance(v, int) for v in given.ravel())
+        raise (ValueError if large else TypeError)(f"{name} is not of whole numbers below 2^31")
     with np.errstate(invalid="ignore"):
         made = np.array(given, np.int32, order="C")
     if not np.array_equal(made, given):
@@ -172,6 +175,22 @@ def leading(x: Dense, row_major: bool) -> Optional[int]:
     return max(1, outer // size)
 
 
+def overlaps(x: Dense) -> bool:
+    """Whether two elements of x share bytes, as strides of 0 and sliding windows make them."""
+    steps = sorted((abs(s), n) for s, n in zip(x.strides, x.shape) if n > 1)
+    if 0 in x.shape or not steps:
+        return False
+    if steps[0][0] < x.dtype.itemsize:
+        return True
+    if len(steps) < 2 or steps[1][0] >= steps[0][0] * steps[0][1]:
+        return False
+    (inner, count), (outer, rows) = steps
+    places = np.arange(1, rows, dtype=np.int64) * outer  # row 0 reaches to inner * (count - 1)
+    nearest = np.minimum(places // inner, count - 1) * inner, \
+        np.minimum(places // inner + 1, count - 1) * inner
+    return any(bool((np.abs(places - at) < x.dtype.itemsize).any()) for at in nearest)
+
+
 def common_layout(x: Dense, b: Dense) -> Optional[Tuple[int, int, int]]:
     """The layout that both have, with their leading dimensions."""
     for layout in (_api.TRS_COL_MAJOR, _api.TRS_ROW_MAJOR):
@@ -212,6 +231,8 @@ def settle(x: Dense) -> None:
 def stream_address(stream: Any) -> Optional[int]:
     """A stream of CuPy's or torch's, or an address."""
     if stream is None or isinstance(stream, int):
+        if stream and not 0 <= stream < 2**64:
+            raise ValueError(f"stream is {stream}, which is no address")
         return stream
     for name in ("ptr", "cuda_stream"):
         if hasattr(stream, name):

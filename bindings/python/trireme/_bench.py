@@ -9,7 +9,7 @@ import numpy as np
 from ._arrays import dense
 from ._oneshot import cache_clear, spsolve_triangular
 from ._plan import plan
-from ._words import Shaped, is_sparse, named
+from ._words import Shaped, flag, is_sparse, named, real
 
 
 class Row(NamedTuple):
@@ -76,9 +76,9 @@ def bench(L: Shaped, b: Any, lower: bool = True, unit_diagonal: bool = False,
     """
     if is_sparse(b) and not is_sparse(L):
         raise TypeError(f"L is {named(L)} and b {named(b)}: the order is bench(L, b)")
-    kind = dense(b).kind
+    seconds, kind = real("seconds", seconds), dense(b).kind
     rows: List[Any] = []
-    flags = dict(lower=lower, unit_diagonal=unit_diagonal)
+    flags = dict(lower=flag("lower", lower), unit_diagonal=flag("unit_diagonal", unit_diagonal))
     if kind == "numpy":
         rows.append(("Trireme, first call", *_time(lambda: spsolve_triangular(L, b, **flags),
                                                    seconds, kind, cache_clear)))

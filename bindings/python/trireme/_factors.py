@@ -11,9 +11,10 @@ from ._context import context_of
 from ._library import (SingularMatrixError, StructureError, Told, UnsupportedError, check,
                        check_file, features, library, make_struct, run, text)
 from ._matrix import UPLO, Matrix, compressed, copy_of, matrix_of, to_scipy
-from ._plan import LONG_ANALYSIS, STORE, TRANS, Solver, make_options, place_of
-from ._words import (Device, Method, Order, Path, Progress, Shaped, Store, Trans, Uplo, is_sparse,
-                     named, pick)
+from ._plan import (LONG_ANALYSIS, STORE, TRANS, Solver, make_options,
+                    place_of)
+from ._words import (Device, Method, Order, Path, Progress, Shaped, Store, Trans, Uplo, flag, is_sparse,
+                     named, pick, real)
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -297,7 +298,8 @@ def ilu0(A: Shaped, *, order: Order = "natural", add_diagonal: bool = False,
     Factors
         `P.as_linear_operator()` is a preconditioner for SciPy's solvers.
     """
-    return _factor(A, _api.TRS_FACTOR_ILU0, order, progress, add_diagonal=int(add_diagonal))
+    return _factor(A, _api.TRS_FACTOR_ILU0, order, progress,
+                   add_diagonal=int(flag("add_diagonal", add_diagonal)))
 
 
 def ic0(A: Shaped, *, order: Order = "natural", add_diagonal: bool = False,
@@ -321,9 +323,10 @@ def ic0(A: Shaped, *, order: Order = "natural", add_diagonal: bool = False,
     -------
     Factors
     """
-    return _factor(A, _api.TRS_FACTOR_IC0, order, progress, add_diagonal=int(add_diagonal),
+    return _factor(A, _api.TRS_FACTOR_IC0, order, progress,
+                   add_diagonal=int(flag("add_diagonal", add_diagonal)),
                    uplo=_api.TRS_GENERAL if uplo is None else pick(UPLO, "uplo", uplo),
-                   shift=shift)
+                   shift=real("shift", shift))
 
 
 # The orders of elimination that SciPy's SuperLU has.
@@ -399,6 +402,9 @@ def lu(A: Shaped, *, order: Order = "default", pivot_threshold: float = 0.1,
     -----
     SciPy's SuperLU runs in this process, and tells `progress` of seconds alone.
     """
+    pivot_threshold = real("pivot_threshold", pivot_threshold, 0, 1)
+    equilibrate = flag("equilibrate", equilibrate)
+    pick(ORDERS, "order", order)
     if order in _SCIPY_ORDERS and not _has("SuperLU"):
         return _lu_by_scipy(A, order, pivot_threshold, equilibrate, progress)
     threshold = pivot_threshold if pivot_threshold != 0 else np.finfo(float).tiny  # C: 0 is 0.1
@@ -418,7 +424,10 @@ def _permutation(perm: Any, n: int, name: str) -> Any:
 def _scaling(scale: Any, n: int, name: str) -> Any:
     if scale is None:
         return None
-    made = np.ascontiguousarray(scale, np.float64)
+    try:
+        made = np.ascontiguousarray(scale, np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise TypeError(f"{name} is {named(scale)}: an array of real numbers is wanted") from None
     if made.shape != (n,):
         raise ValueError(f"{name} has shape {made.shape}: ({n},) is wanted")
     return made
@@ -464,6 +473,7 @@ def from_factors(L: Any, U: Any = None, perm_r: Any = None, perm_c: Any = None, 
                 f"L is {named(L)} and U None: L and U are wanted, or what splu or spilu returned, "
                 "alone" + ("; trireme.lu and trireme.ilu0 factor a matrix" if is_sparse(L) else ""))
         return from_factors(L.L, L.U, np.argsort(L.perm_r), np.argsort(L.perm_c), unit_L=True)
+    unit_L, unit_U = flag("unit_L", unit_L), flag("unit_U", unit_U)
     parts = [compressed(L), compressed(U)]
     if parts[0].shape != parts[1].shape or parts[0].shape[0] != parts[0].shape[1]:
         raise ValueError(f"L has shape {parts[0].shape} and U {parts[1].shape}: they must be "

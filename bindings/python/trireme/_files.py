@@ -8,15 +8,17 @@ from ._arrays import SCALARS
 from ._factors import Factors
 from ._library import Told, check_file, library, make_struct, run, text
 from ._matrix import matrix_of, to_scipy
-from ._words import DType, Path, Progress, Shaped, exact_type, is_path, named
+from ._words import DType, Path, Progress, Shaped, exact_type, flag, is_path, named, whole
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 
-def _options(dtype: Any, told: Told, **fields: Any) -> Any:
+def _options(dtype: Any, told: Told, seed: Any, max_bytes: Any, **fields: Any) -> Any:
     scalar = _api.TRS_SCALAR_DEFAULT if dtype is None else SCALARS[exact_type(dtype)]
-    return make_struct(_api.trs_read_options, scalar=scalar, progress=told.callback, **fields)
+    made = {"seed": whole("seed", seed, 0, 2**64 - 1),
+            "max_bytes": whole("max_bytes", max_bytes, -1)}
+    return make_struct(_api.trs_read_options, scalar=scalar, progress=told.callback, **made, **fields)
 
 
 def _read_matrix(name: bytes, options: Any) -> Any:
@@ -78,8 +80,8 @@ def read(path: Path, dtype: Optional[DType] = None, *, allow_nonfinite: bool = F
         raise TypeError(f"path is {named(path)}: the name of a file is wanted")
     name, content = text(path), C.c_int()
     with Told(progress, "reading") as told:
-        options = _options(dtype, told, allow_nonfinite=int(allow_nonfinite), seed=seed,
-                           max_bytes=max_bytes)
+        options = _options(dtype, told, seed, max_bytes,
+                           allow_nonfinite=int(flag("allow_nonfinite", allow_nonfinite)))
         check_file(library.trs_file_content(C.byref(content), name), name)
         reader = _read_factors if content.value == _api.TRS_CONTENT_FACTORS else _read_matrix
         return reader(name, options)
@@ -113,5 +115,5 @@ def generate(name: str, dtype: Optional[DType] = None, *, seed: int = 0, max_byt
     if not isinstance(name, str):
         raise TypeError(f"name is {named(name)}: a name such as \"poisson3d7:100\" is wanted")
     with Told(progress, "generating") as told:
-        options = _options(dtype, told, seed=seed, max_bytes=max_bytes)
+        options = _options(dtype, told, seed, max_bytes)
         return _read_matrix(text("gen:" + name), options)

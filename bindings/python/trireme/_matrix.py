@@ -10,7 +10,7 @@ from . import _api
 from ._arrays import DTYPES, SCALARS, Dense, contiguous, dense, library_of, settle
 from ._context import context_of
 from ._library import check, library, make_struct
-from ._words import Shaped, Uplo, is_path, named, pick, side
+from ._words import Shaped, Uplo, flag, is_path, named, pick, side
 
 if TYPE_CHECKING:
     from scipy.sparse import csc_array, csr_array
@@ -238,7 +238,8 @@ def triangle(A: Shaped, uplo: Optional[Uplo] = None, *, lower: Optional[bool] = 
     """
     which = pick(UPLO, "uplo", side(uplo, lower))
     matrix, handle = matrix_of(A), C.c_void_p()
-    check(library.trs_matrix_triangle(C.byref(handle), matrix.handle, which, int(add_diagonal)))
+    check(library.trs_matrix_triangle(C.byref(handle), matrix.handle, which,
+                                      int(flag("add_diagonal", add_diagonal))))
     try:
         return to_scipy(handle)
     finally:

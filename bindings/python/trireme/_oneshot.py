@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, List, NamedTuple, Optional, Tuple, overlo
 import numpy as np
 
 from . import _api
-from ._arrays import SCALARS, Dense, contiguous, dense, library_of
+from ._arrays import SCALARS, Dense, contiguous, dense, library_of, overlaps
 from ._context import Lock, where
 from ._library import StructureError, library, run
 from ._matrix import Compressed, Matrix, compressed, indexing_of, matrix_arrays
@@ -241,7 +241,7 @@ def spsolve_triangular(A: Any, b: Any, lower: bool = True, overwrite_A: bool = F
     if parts.val.device is not None:
         raise TypeError("A is on a GPU and b in host memory: copy one to the other's place")
     out = None
-    if overwrite_b and right.writeable and \
+    if overwrite_b and right.writeable and not overlaps(right) and \
             right.dtype == np.promote_types(parts.val.dtype, right.dtype):
         out = right.array
     try:

@@ -7,13 +7,13 @@ import numpy as np
 
 from . import _api
 from ._arrays import (SCALARS, Dense, as_pairs, assign, common_layout, contiguous, dense,
-                      give_back, like, stream_address, stream_of)
+                      give_back, like, overlaps, stream_address, stream_of)
 from ._context import Lock, context_of
 from ._library import Refusal, StructureError, Told, check, library, make_struct, run, text
 from ._matrix import UPLO, Matrix, compressed, copy_of, value_type
 from ._picture import level_picture
 from ._words import (Device, DType, Method, Progress, Shaped, Store, Trans, Uplo, device_name,
-                     exact_type, is_sparse, method_name, named, pick, side, whole)
+                     exact_type, flag, is_sparse, method_name, named, pick, side, whole)
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -46,6 +46,8 @@ class Solver:
         self._small = nnz < LONG_SOLVE
         self._shape = (n,)
         self._ld, self._one, self._layout = C.c_int64(max(n, 1)), C.c_int64(1), C.c_int(0)
+        if stream is not None and not on_gpu and not self.info["device"]:
+            refuse_stream()
 
     # Life ------------------------------------------------------------------------------------
 
@@ -180,6 +182,9 @@ class Solver:
             raise TypeError(f"out is {out.dtype}: {dtype} is wanted")
         if not out.writeable:
             raise ValueError("out cannot be written to")
+        if overlaps(out):
+            raise ValueError(f"out has strides {out.strides}, with which elements share memory: pass "
+                             "an array of its own")
 
     def _solve_into(self, x: Dense, b: Dense) -> None:
         """x = op(T)^-1 b, for arrays that were checked."""
@@ -356,6 +361,11 @@ def place_of(device: Any, matrix_device: Optional[int]) -> str:
     return device
 
 
+def refuse_stream() -> None:
+    raise ValueError("stream is given, but the work is on the CPU, which has no streams: leave it "
+                     "out, or pass device=\"cuda\"")
+
+
 class Plan(Solver):
     """A triangular system op(T) x = b that was analysed; `trireme.plan` makes it.
 
@@ -369,6 +379,9 @@ class Plan(Solver):
                  solves: int = 0, store: Store = "same", tune: bool = False, stream: Any = None,
                  dtype: Optional[DType] = None, copy: bool = True,
                  progress: Optional[Progress] = None) -> None:
+        unit_diagonal = flag("unit_diagonal", unit_diagonal)
+        take_triangle, tune = flag("take_triangle", take_triangle), flag("tune", tune)
+        copy = flag("copy", copy)
         self._options: Dict[str, Any] = dict(uplo=uplo, trans=trans, unit_diagonal=unit_diagonal,
                              take_triangle=take_triangle, device=device, threads=threads,
                              method=method, nrhs=nrhs, solves=solves, store=store, tune=tune)
@@ -455,7 +468,7 @@ class Plan(Solver):
         With `normwise` the ratio of the largest of each.  Residuals are accumulated in a higher
         precision than x.
         """
-        error = make_struct(_api.trs_backward_error)
+        error, normwise = make_struct(_api.trs_backward_error), flag("normwise", normwise)
         own = [np.asarray(a, self._dtype).reshape(self._n, -1, order="A") for a in (x, b)]
         own = [np.asfortranarray(a) for a in own]
         options = self._options
@@ -536,7 +549,7 @@ def plan(A: Shaped, uplo: Optional[Uplo] = None, trans: Trans = "N", *,
         Time the candidates once and keep the fastest: settings on a GPU, methods on a CPU.
     stream : optional
         A stream of CuPy or torch for solves of device arrays; without it they follow the current
-        stream of the library that b came from.
+        stream of the library that b came from.  A plan on the CPU has no streams: ValueError.
     dtype : optional
         The type to solve in, float32, float64, complex64 or complex128; A's values are converted.
     copy : bool, optional

@@ -1,7 +1,6 @@
 """Multicolour relaxation of block systems."""
 
 import ctypes as C
-import operator
 from typing import TYPE_CHECKING, Any, Dict, Optional
 
 import numpy as np
@@ -11,8 +10,8 @@ from ._arrays import SCALARS, Dense, common_layout, dense, stream_address, whole
 from ._context import Lock, context_of
 from ._library import Refusal, check, library, make_struct, run
 from ._matrix import matrix_of
-from ._plan import LONG_SOLVE, struct_dict
-from ._words import Device, Direction, RelaxStore, Shaped, device_name, pick, whole
+from ._plan import LONG_SOLVE, refuse_stream, struct_dict
+from ._words import Device, Direction, RelaxStore, Shaped, device_name, flag, pick, real, whole
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -86,8 +85,9 @@ class Relaxation:
         self._handle, self._lock = C.c_void_p(), Lock()
         self._refusal = Refusal()
         context = context_of(device, threads)
-        if block_size is not None and not 1 <= operator.index(block_size) <= 32:
-            raise ValueError(f"block_size is {block_size}: it must be from 1 to 32")
+        if block_size is not None:
+            block_size = whole("block_size", block_size, 1, 32)
+        balanced, copy = flag("balanced", balanced), flag("copy", copy)
         if colour is not None:
             colour = whole_numbers(colour, "colour")
         self._options: Dict[str, Any] = dict(
@@ -115,7 +115,10 @@ class Relaxation:
         self._copies, self._copy = copy, _copy_of(A) if copy else None
         self._stream_kept = stream  # C uses it until the relaxation is destroyed
         if stream is not None:
-            check(library.trs_relax_set_stream(self._handle, stream_address(stream)))
+            status = library.trs_relax_set_stream(self._handle, stream_address(stream))
+            if status == _api.TRS_ERROR_UNSUPPORTED:
+                refuse_stream()
+            check(status)
 
     @staticmethod
     def _check_colour(colour: Any, rows: int) -> None:
@@ -176,13 +179,14 @@ class Relaxation:
         if layout is None or not own.writeable:
             raise ValueError("x and b must be writable arrays of one order, C or Fortran")
         nrhs = 1 if len(own.shape) == 1 else own.shape[1]
+        sweeps, omega = whole("sweeps", sweeps), real("omega", omega)
         if sweeps == 0 or omega == 0:  # C takes 0 for its default
             raise ValueError(f"{'omega' if sweeps else 'sweeps'} is 0: x would stay as it is")
-        every = operator.index(residual_every)
+        every = whole("residual_every", residual_every)
         residuals = np.zeros((1 + sweeps // every, nrhs)) if every > 0 else None
         options = make_struct(_api.trs_sweep_options, sweeps=sweeps, omega=omega,
                               direction=pick(DIRECTIONS, "direction", direction),
-                              keep_x=int(not zero), residual_every=every,
+                              keep_x=int(not flag("zero", zero)), residual_every=every,
                               residuals=None if residuals is None else residuals.ctypes.data)
 
         def call() -> None:

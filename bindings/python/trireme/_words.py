@@ -4,6 +4,7 @@ The tests compare the lists with those of the C library.
 """
 
 import difflib
+import math
 import operator
 import os
 from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, Literal, NewType, Optional, Union
@@ -103,9 +104,8 @@ def side(uplo: Optional[str], lower: Optional[bool]) -> Any:
     """uplo, or SciPy's lower in its place."""
     if lower is None:
         return "lower" if uplo is None else uplo
-    if not isinstance(lower, (bool, np.bool_)):
-        raise TypeError(f"lower is {lower!r}: it must be True or False")
-    if uplo is not None and (uplo == "lower") != bool(lower):
+    lower = flag("lower", lower)
+    if uplo is not None and (uplo == "lower") != lower:
         raise ValueError(f"uplo is {uplo!r} and lower is {lower}: give one of them")
     return "lower" if lower else "upper"
 
@@ -145,15 +145,38 @@ def thread_count(threads: Any) -> Optional[int]:
     return made
 
 
-def whole(name: str, value: Any) -> int:
-    """A number of right-hand sides or solves."""
+def whole(name: str, value: Any, low: int = 0, high: int = 2**63 - 1) -> int:
+    """An integer, such as a number of right-hand sides."""
     try:
         made = operator.index(value)
     except TypeError:
         raise TypeError(f"{name} is {value!r}: an integer is wanted") from None
-    if not 0 <= made < 2**63:
-        raise ValueError(f"{name} is {made}: it must be from 0 to {2**63 - 1}")
+    if not low <= made <= high:
+        raise ValueError(f"{name} is {made}: it must be from {low} to {high}")
     return made
+
+
+def real(name: str, value: Any, low: float = -math.inf, high: float = math.inf) -> float:
+    """A finite number."""
+    try:
+        if isinstance(value, (str, bytes)):
+            raise TypeError
+        made = float(value)
+    except TypeError:
+        raise TypeError(f"{name} is {value!r}: a number is wanted") from None
+    except OverflowError:
+        made = math.inf
+    if not (math.isfinite(made) and low <= made <= high):
+        domain = f"from {low} to {high}" if math.isfinite(high) else "finite"
+        raise ValueError(f"{name} is {value!r}: it must be {domain}")
+    return made
+
+
+def flag(name: str, value: Any) -> bool:
+    """True or False, or 1 or 0."""
+    if isinstance(value, (bool, np.bool_)) or (isinstance(value, int) and value in (0, 1)):
+        return bool(value)
+    raise TypeError(f"{name} is {value!r}: it must be True or False")
 
 
 def method_name(method: Any, methods: str) -> Optional[str]:
@@ -175,7 +198,7 @@ def method_name(method: Any, methods: str) -> Optional[str]:
 def exact_type(dtype: Any) -> Any:
     """The dtype that a caller asks for, one of the four."""
     try:
-        made = np.dtype(dtype)
+        made = np.dtype(dtype) if isinstance(dtype, (str, type, np.dtype)) else None
     except TypeError:
         made = None
     if made is None or made.name not in get_args(TypeName):

@@ -11,7 +11,7 @@ from typing import Any, Dict, Optional
 import torch
 
 from ._plan import Plan
-from ._words import Device, Method, Store, Trans, named
+from ._words import Device, Method, Store, Trans, named, side
 
 _FLIP = {"lower": "upper", "upper": "lower"}
 
@@ -99,7 +99,7 @@ def solve_values(pattern: Any, values: Any, b: Any, lower: bool = True, trans: T
     _check_dense(values, "values")
     _check_dense(b, "b")
     options: Dict[str, Any] = dict(
-        uplo="lower" if lower else "upper", trans=trans, unit_diagonal=unit_diagonal,
+        uplo=side(None, lower), trans=trans, unit_diagonal=unit_diagonal,
         device=device, threads=threads, method=method, nrhs=nrhs, solves=solves, store=store,
         tune=tune)
     return _Solve.apply(values, b, pattern.detach(), options)

@@ -45,8 +45,7 @@ static void copy_values(l23_row *row, l23_value to, const trs_mpi_stats *t, size
   const double *of[3];
   for (int k = 0; k < 3; k++) of[k] = (const double *)(const void *)((const char *)&t[k] + offset);
   for (int k = 0; k < count; k++)
-    row->value[to + k] =
-        (l23_spread){of[TRS_MPI_MIN][k], of[TRS_MPI_MEAN][k], of[TRS_MPI_MAX][k]};
+    row->value[to + k] = (l23_spread){of[TRS_MPI_MIN][k], of[TRS_MPI_MEAN][k], of[TRS_MPI_MAX][k]};
 }
 
 /* t: three structures, by trs_mpi_over. */
@@ -141,7 +140,8 @@ static trs_status run_way(solver *s, const way *w, int pz) {
   how.scalar = scalar;
   how.invert = w->inverted ? "separators" : "blocks";
   l23_square(s->size / pz, &how.px, &how.py);
-  trs_status status = trs_mpi_analyze_file(&plan, MPI_COMM_WORLD, NULL, s->factors, TRS_NO_TRANS, &how);
+  trs_status status =
+      trs_mpi_analyze_file(&plan, MPI_COMM_WORLD, NULL, s->factors, TRS_NO_TRANS, &how);
   if (!status) status = trs_mpi_distribute(plan, s->first, s->rows);
   for (int k = 0; k < s->set->nrhs.count && !status; k++) {
     int64_t nrhs = s->set->nrhs.value[k];
@@ -316,7 +316,8 @@ int l23_real(const bench_settings *set, const char *factors, const char *name, b
              void (*put)(void *user, const l23_row *row), void *user) {
   (void)set, (void)factors, (void)name, (void)gpu, (void)put, (void)user;
   return leave(LEAVE_UNAVAILABLE, "unsupported", -1,
-               "l23 needs MPI, which is not in this build: install libopenmpi-dev and build again");
+               "l23 needs MPI, which is not in this build: install libopenmpi-dev and build "
+               "Trireme from source");
 }
 
 #endif

@@ -1,27 +1,16 @@
-/* suggest.c - the nearest known word to a mistyped one, by the optimal string alignment distance
+/* nearest.c - the nearest known word to a mistyped one, by the optimal string alignment distance
  * (insert, delete, replace, swap neighbours).  O(length^2) a word. */
-#include <stdio.h>
-#include <string.h>
+#include "base/nearest.h"
 
-#include "command.h"
-#include "output.h"
+#include <string.h>
 
 enum { LONGEST = 40 };
 
-size_t next_word(const char **words, const char **begin) {
+size_t trs_next_word(const char **words, const char **begin) {
   *begin = *words;
   size_t length = strcspn(*words, "|");
   *words += length + ((*words)[length] == '|');
   return length;
-}
-
-short_text nth_word(const char *words, int position) {
-  const char *word = words;
-  size_t length = 0;
-  short_text t;
-  for (int i = 0; i <= position; i++) length = next_word(&words, &word);
-  snprintf(t.s, sizeof t.s, "%.*s", (int)length, word);
-  return t;
 }
 
 static int least(int a, int b) { return a < b ? a : b; }
@@ -48,11 +37,11 @@ static int far(const char *typed, const char *word, size_t length) {
   return distance(typed, typed_length, word, length);
 }
 
-bool word_near(char *near, size_t size, const char *typed, const char *words) {
+bool trs_nearest(char *near, size_t size, const char *typed, const char *words) {
   const char *word;
   int best = 1 + (int)strlen(typed) / 3 + 1;
   bool found = false;
-  for (size_t length; (length = next_word(&words, &word));) {
+  for (size_t length; (length = trs_next_word(&words, &word));) {
     int d = far(typed, word, length);
     if (d >= best || length >= size) continue;
     best = d;
