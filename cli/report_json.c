@@ -13,7 +13,8 @@
 enum { INDENT = 2 };
 
 typedef struct member {
-  char *path, *value; /* value: as it is printed */
+  char path[64]; /* names in this program, which are shorter */
+  char *value;   /* as it is printed */
 } member;
 
 static struct {
@@ -52,12 +53,12 @@ static bool insert(const char *path, char *value) {
     report.list = larger;
     report.room = room;
   }
-  char *copy = strdup(path);
-  if (!copy) return false;
   size_t index = index_of(path);
   memmove(report.list + index + 1, report.list + index,
           (report.count - index) * sizeof *report.list);
-  report.list[index] = (member){copy, value};
+  member *made = report.list + index;
+  snprintf(made->path, sizeof made->path, "%s", path);
+  made->value = value;
   report.count++;
   return true;
 }
@@ -178,7 +179,6 @@ int report_print(int code) {
     print_members();
   putchar('\n');
   for (size_t k = 0; k < report.count; k++) {
-    free(report.list[k].path);
     free(report.list[k].value);
   }
   free(report.list);
