@@ -178,9 +178,7 @@ int report_print(int code) {
   else
     print_members();
   putchar('\n');
-  for (size_t k = 0; k < report.count; k++) {
-    free(report.list[k].value);
-  }
+  for (size_t k = 0; k < report.count; k++) free(report.list[k].value);
   free(report.list);
   memset(&report, 0, sizeof report);
   return code;
