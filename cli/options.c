@@ -37,7 +37,7 @@ static const option *find_letter(const command *c, char letter) {
 static const option *option_of_choice(const command *c, const char *name) {
   for (const option *o = c->options; o->name; o++) {
     const char *words = o->words ? o->words : "", *word;
-    for (size_t length; (length = next_word(&words, &word));)
+    for (size_t length; (length = trs_next_word(&words, &word));)
       if (strlen(name) == length && !strncmp(name, word, length)) return o;
   }
   return NULL;
