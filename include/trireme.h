@@ -98,7 +98,8 @@ typedef struct trs_context trs_context;
 
 /* A context at the place that `where` names:
  *   - "auto" or NULL: threads, and the first GPU for solves large enough to gain from it.  The
- *     number of threads is TRIREME_NUM_THREADS, or every core that affinity and cgroups leave.
+ *     number of threads is TRIREME_NUM_THREADS, or every core that affinity and cgroups leave, or
+ *     fewer if OMP_NUM_THREADS, LOKY_MAX_CPU_COUNT or SLURM_CPUS_PER_TASK is less.
  *   - "serial", "threads", "threads:8".
  *   - "cuda" (the first GPU), "cuda:1".
  *   - "cuda:0-3", "cuda:0,2": several GPUs of one machine, in one process.

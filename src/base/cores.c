@@ -1,4 +1,5 @@
-/* cores.c - the affinity mask and the processor time that cgroups allow.
+/* cores.c - the affinity mask, the processor time that cgroups allow, and the limits of the
+ * environment.
  *
  * /proc/self/cgroup names the group.  Version 2 has "QUOTA PERIOD" in cpu.max; version 1 has the
  * two numbers in cpu.cfs_quota_us and cpu.cfs_period_us.  Limits of the groups above apply too.
@@ -101,10 +102,38 @@ int trs_quota_cores(const char *root) {
 
 int trs_cores(void) { return smaller_limit(affinity_cores(), trs_quota_cores("")); }
 
+/* A limit that OpenMP, joblib or Slurm was given; 0: none.  Of a list, which OpenMP takes for
+ * nested regions, the first number.  What is no such list is ignored, as OpenMP does. */
+static int limit_of_variable(const char *name) {
+  const char *text = getenv(name);
+  int first = 0;
+  while (text && *text) {
+    char *rest;
+    text += strspn(text, " \t");
+    if (*text < '0' || *text > '9') return 0;
+    const unsigned long number = strtoul(text, &rest, 10); /* ULONG_MAX if it is larger */
+    if (number == 0) return 0;
+    if (!first) first = number < TRS_MOST_THREADS ? (int)number : TRS_MOST_THREADS;
+    rest += strspn(rest, " \t");
+    if (*rest && (*rest != ',' || !rest[1])) return 0;
+    text = rest + (*rest == ',');
+  }
+  return first;
+}
+
+static int default_cores(void) {
+  static const char *const names[] = {"OMP_NUM_THREADS", "LOKY_MAX_CPU_COUNT",
+                                      "SLURM_CPUS_PER_TASK"};
+  int cores = trs_cores();
+  for (size_t k = 0; k < sizeof names / sizeof *names; k++)
+    cores = smaller_limit(cores, limit_of_variable(names[k]));
+  return cores;
+}
+
 trs_status trs_default_threads(int *threads) {
   const char *text = getenv("TRIREME_NUM_THREADS");
   char *rest;
-  *threads = trs_cores();
+  *threads = default_cores();
   if (!text || !*text) return TRS_SUCCESS;
   long given = strtol(text, &rest, 10);
   if (rest == text || *rest || given < 1 || given > TRS_MOST_THREADS)

@@ -10,7 +10,8 @@ enum { TRS_MOST_THREADS = 1024 };
  * up). */
 int trs_cores(void);
 
-/* TRIREME_NUM_THREADS if it is set, else trs_cores(). */
+/* TRIREME_NUM_THREADS if it is set, else trs_cores(), or fewer if OMP_NUM_THREADS (of a list, the
+ * first number), LOKY_MAX_CPU_COUNT (joblib) or SLURM_CPUS_PER_TASK is less. */
 trs_status trs_default_threads(int *threads);
 
 /* The number of cores that cgroup limits (version 1 or 2) allow; 0: no limit.  root is a prefix of

@@ -1,4 +1,5 @@
-/* cores.c - limits of cgroups in an imitated system, and TRIREME_NUM_THREADS. */
+/* cores.c - limits of cgroups in an imitated system, TRIREME_NUM_THREADS, and the limits of other
+ * programs. */
 #define _GNU_SOURCE
 #include "base/cores.h"
 
@@ -94,6 +95,38 @@ TEST(the_environment_sets_the_default) {
   assert_success(trs_context_create(&ctx, "threads"));
   assert_int_equal(trs_context_threads(ctx), trs_cores());
   trs_context_destroy(ctx);
+}
+
+TEST(limits_of_other_programs_lower_the_default) {
+  static const char *const names[] = {"OMP_NUM_THREADS", "LOKY_MAX_CPU_COUNT",
+                                      "SLURM_CPUS_PER_TASK"};
+  static const struct {
+    const char *text;
+    int most; /* 0: ignored */
+  } of[] = {{"1", 1},   {"1,2", 1}, {" 1 , 4", 1}, {"99999", 0}, {"99999999999999999999999", 0},
+            {"", 0},    {"0", 0},   {"-1", 0},     {"abc", 0},   {"1x", 0},
+            {"1.5", 0}, {"1,", 0},  {"1,,2", 0},   {"1,0", 0},   {"4,2", 4},
+            {" ", 0},   {"+1", 0},  {"2", 2},      {"1 2", 0}};
+  trs_context *ctx;
+  for (size_t v = 0; v < COUNT(names); v++) {
+    for (size_t k = 0; k < COUNT(of); k++) {
+      const int cores = trs_cores(), most = of[k].most;
+      setenv(names[v], of[k].text, 1);
+      assert_success(trs_context_create(&ctx, k % 2 ? "threads" : NULL));
+      assert_int_equal(trs_context_threads(ctx), most && most < cores ? most : cores);
+      trs_context_destroy(ctx);
+    }
+    setenv(names[v], "1", 1);
+    setenv("TRIREME_NUM_THREADS", "3", 1); /* takes precedence, as a number in the name does */
+    assert_success(trs_context_create(&ctx, "threads"));
+    assert_int_equal(trs_context_threads(ctx), 3);
+    trs_context_destroy(ctx);
+    unsetenv("TRIREME_NUM_THREADS");
+    assert_success(trs_context_create(&ctx, "threads:2"));
+    assert_int_equal(trs_context_threads(ctx), 2);
+    trs_context_destroy(ctx);
+    unsetenv(names[v]);
+  }
 }
 
 TEST(too_many_threads_are_told) {

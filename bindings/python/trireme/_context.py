@@ -18,7 +18,8 @@ _locked: "weakref.WeakSet[Any]" = weakref.WeakSet()
 def set_num_threads(threads: Optional[int]) -> None:
     """The threads of plans made from now on that do not ask for a number.
 
-    None is the default: TRIREME_NUM_THREADS, or every core that this process may use.
+    None is the default: TRIREME_NUM_THREADS, or every core that this process may use, or as many as
+    OMP_NUM_THREADS, LOKY_MAX_CPU_COUNT or SLURM_CPUS_PER_TASK says.
     """
     global _default_threads
     _default_threads = thread_count(threads)

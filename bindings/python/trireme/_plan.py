@@ -537,7 +537,8 @@ def plan(A: Shaped, uplo: Optional[Uplo] = None, trans: Trans = "N", *,
         "auto", "cpu", "serial" (one thread of the CPU), "cuda", "cuda:1", or "cuda:0-3" for several
         GPUs.
     threads : int, optional
-        CPU threads; without it `set_num_threads`, TRIREME_NUM_THREADS, or all cores.
+        CPU threads; without it `set_num_threads`, TRIREME_NUM_THREADS, or all cores, or as many as
+        OMP_NUM_THREADS, LOKY_MAX_CPU_COUNT or SLURM_CPUS_PER_TASK says.
     method : str, optional
         A method by name (`trireme.methods()`); without it the one with the lowest estimate.
         Type checkers take parameters as ``trireme.Name("engine:substitute=0")``.

@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 
 #include "base/cpu.h"
+#include "base/pace.h"
 #include "plan/plan.h"
 #include "plan/wide.h"
 #include "solve/threads/schedule.h"
@@ -26,6 +27,8 @@ typedef struct trs_threads_state {
   void *work;     /* n x TRS_WIDE: x by position; one right-hand side uses the first n */
   trs_threads_progress *done; /* one per thread */
   uint64_t solves;
+  trs_pace pace[2]; /* of one right-hand side, and of TRS_WIDE */
+  trs_losses losses;
 } trs_threads_state;
 
 /* One team run: the analysis fills the copy, a solve sweeps one tile. */
@@ -56,6 +59,8 @@ typedef struct trs_threads_kernels {
   void (*make_slices[TRS_NSCALARS])(trs_threads_job *job, int rank);
   /* Runs the tasks of thread rank for the job's right-hand sides. */
   void (*sweep[TRS_NSCALARS])(const trs_threads_job *job, int rank);
+  /* Runs the tasks of all threads: the same sums in the same order. */
+  void (*sweep_alone[TRS_NSCALARS])(const trs_threads_job *job);
 } trs_threads_kernels;
 
 extern const trs_threads_kernels trs_threads_kernels_baseline, trs_threads_kernels_avx2,

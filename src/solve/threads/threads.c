@@ -4,9 +4,12 @@
  * the matrix in schedule order. */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/counter.h"
 #include "base/machine_model.h"
+#include "base/thread.h"
+#include "base/timer.h"
 #include "plan/choice.h"
 #include "solve/threads/grow.h"
 #include "solve/threads/kernels.h"
@@ -318,6 +321,7 @@ static trs_status analyze(trs_plan *plan) {
   int32_t *length = NULL;
   TRS_TRY(TRS_ALLOC_ZERO(&s, 1));
   plan->state = s;
+  (void)trs_thread_own(); /* a solve allocates nothing: trs_losses_note */
   TRS_TRY(trs_plan_need_levels(plan));
   s->chained = trs_system_chained(&plan->system);
   trs_status status = row_lengths(&length, &plan->system);
@@ -341,6 +345,23 @@ static void sweep_share(void *argument, int rank, int size) {
   (void)size;
   const trs_threads_job *j = argument;
   kernels()->sweep[j->plan->system.scalar](j, rank);
+  trs_losses_note(&j->state->losses);
+}
+
+/* One tile, by the team or by the calling thread alone: the bits are the same. */
+static void sweep_tile(trs_threads_job *j) {
+  trs_threads_state *s = j->state;
+  const int threads = s->schedule.threads;
+  trs_pace *pace = &s->pace[j->width > 1];
+  const double start = trs_seconds();
+  s->solves++;
+  if (trs_pace_is_alone(pace))
+    kernels()->sweep_alone[j->plan->system.scalar](j);
+  else
+    trs_team_run(j->plan->context->team, threads, sweep_share, j);
+  if (threads == 1) return;
+  const double end = trs_seconds();
+  trs_pace_ran(pace, end, end - start, atomic_load_explicit(&s->losses, memory_order_relaxed));
 }
 
 static trs_status solve(trs_plan *plan, const trs_rhs *rhs) {
@@ -349,8 +370,7 @@ static trs_status solve(trs_plan *plan, const trs_rhs *rhs) {
   const bool brief = trs_wide_brief(&plan->system);
   for (; j.column < rhs->nrhs; j.column += j.width) {
     j.width = trs_wide_next(rhs->nrhs - j.column, brief);
-    s->solves++;
-    trs_team_run(plan->context->team, s->schedule.threads, sweep_share, &j);
+    sweep_tile(&j);
   }
   return TRS_SUCCESS;
 }
@@ -373,6 +393,11 @@ static void describe(const trs_plan *plan, char *text, size_t size) {
   snprintf(text, size, "%d levels, %lld steps, %lld split over %d threads, %lld task%s, %lld waits",
            plan->levels->count, (long long)s->steps, (long long)s->split_steps, s->schedule.threads,
            tasks, tasks == 1 ? "" : "s", (long long)s->schedule.nwaits);
+  const size_t used = strlen(text);
+  const int64_t alone = s->pace[0].alone_runs + s->pace[1].alone_runs;
+  if (alone && used < size)
+    snprintf(text + used, size - used, "; %lld sweeps by one thread, for other programs had cores",
+             (long long)alone);
 }
 
 static void free_state(trs_plan *plan) {

@@ -297,3 +297,25 @@ static void NAME(sweep)(const trs_threads_job *j, int rank) {
                           memory_order_release);
   }
 }
+
+/* The tasks of each thread in turn, up to the first one that needs a task of another. */
+static void NAME(sweep_alone)(const trs_threads_job *j) {
+  trs_threads_state *s = j->state;
+  const trs_schedule *order = &s->schedule;
+  for (bool left = true; left;) {
+    left = false;
+    for (int rank = 0; rank < order->threads; rank++) {
+      const int64_t first = order->task_ptr[rank], end = order->task_ptr[rank + 1];
+      const uint64_t begin = s->solves << 32;
+      uint64_t done = atomic_load_explicit(&s->done[rank].value, memory_order_relaxed);
+      if (!trs_counter_reached(done, begin)) done = begin;
+      for (int64_t k = first + (int64_t)(done - begin); k < end; k++) {
+        if (!is_ready(s, &order->tasks[k])) break;
+        NAME(run_task)(j, &order->tasks[k], j->column, j->width, s->work);
+        done++;
+        atomic_store_explicit(&s->done[rank].value, done, memory_order_relaxed);
+      }
+      left |= first + (int64_t)(done - begin) < end;
+    }
+  }
+}

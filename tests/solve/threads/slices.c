@@ -130,6 +130,42 @@ TEST(bits_do_not_depend_on_threads) {
   }
 }
 
+/* x of a plan whose caller does the work of all threads, or of its team. */
+static void solve_by(trs_plan *plan, void *x, const void *b, int64_t n, int64_t nrhs, bool alone) {
+  trs_threads_state *s = plan->state;
+  for (int k = 0; k < 2; k++)
+    s->pace[k] = (trs_pace){.state = alone ? TRS_PACE_ALONE : TRS_PACE_TEAM, .until = INFINITY};
+  assert_success(trs_solve(plan, x, n, b, n, nrhs, TRS_COL_MAJOR));
+  assert_int_equal(s->pace[0].alone_runs + s->pace[1].alone_runs > 0, alone);
+}
+
+TEST(one_thread_does_the_work_of_all_with_the_same_bits) {
+  (void)state;
+  enum { NRHS = 9 };
+  const int64_t before = trs_schedule_part_work;
+  trs_schedule_part_work = 40;
+  for (int c = 0; c < 4 * NGRIDS; c++) {
+    const trs_uplo uplo = c % 2 ? TRS_UPPER : TRS_LOWER;
+    const trs_scalar scalar = c % 4 < 2 ? TRS_DOUBLE : TRS_DCOMPLEX;
+    trs_matrix *T = read_triangle(grids[c / 4], uplo, scalar);
+    trs_plan *plan = analyse(T, uplo, c % 3 ? TRS_TRANS : TRS_NO_TRANS, 2 + c % 3);
+    const int64_t n = plan->system.n;
+    const size_t size = (size_t)n * NRHS * trs_scalar_size(scalar);
+    char *b = malloc(size), *x = malloc(size), *y = malloc(size);
+    trs_random_fill(b, n * NRHS, scalar, 5);
+    for (int turn = 0; turn < 4; turn++) { /* each after the other */
+      const int64_t nrhs = turn % 2 ? NRHS : 1;
+      solve_by(plan, x, b, n, nrhs, false);
+      solve_by(plan, y, b, n, nrhs, true);
+      assert_memory_equal(x, y, (size_t)(n * nrhs) * trs_scalar_size(scalar));
+    }
+    free(b), free(x), free(y);
+    trs_plan_destroy(plan);
+    trs_matrix_destroy(T);
+  }
+  trs_schedule_part_work = before;
+}
+
 TEST(updates_reach_slices) {
   (void)state;
   for (int c = 0; c < 2 * NGRIDS; c++) {
