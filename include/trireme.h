@@ -677,7 +677,8 @@ typedef struct trs_batch_options {
 } trs_batch_options;
 
 /* A batch of `count` systems with the pattern of the triangle uplo of A, a matrix in host memory
- * whose values are not used.  It serves one call at a time, on the threads of a context of "auto",
+ * whose values are not used.  The pattern is copied: A and its arrays are not needed afterwards.
+ * The batch serves one call at a time, on the threads of a context of "auto",
  * "serial" or "threads"; other contexts are TRS_ERROR_UNSUPPORTED.  Systems are solved in groups of
  * as many as 64 bytes have numbers: 8 in double, 16 in float. */
 TRS_API trs_status trs_batch_create(trs_batch **batch, trs_context *ctx, const trs_matrix *A,
@@ -710,7 +711,7 @@ typedef struct trs_batch_info {
   int64_t count;       /* systems */
   int systems_at_once; /* of a group */
   int threads;         /* at most, of a solve */
-  int64_t bytes;       /* memory beside the pattern */
+  int64_t bytes;       /* memory that it holds */
 } trs_batch_info;
 
 /* Facts of a batch. */

@@ -221,6 +221,28 @@ TEST(a_zero_pivot_names_its_system_and_row_and_all_others_are_solved) {
   drop(&s);
 }
 
+TEST(borrowed_arrays_may_go_before_the_batch) {
+  int64_t *ptr = malloc(3 * sizeof *ptr);
+  int32_t *idx = malloc(3 * sizeof *idx);
+  double val[] = {2, 1, 4}, b[] = {2, 9}, x[2];
+  trs_matrix *T;
+  trs_batch *B;
+  memcpy(ptr, (int64_t[]){0, 1, 3}, 3 * sizeof *ptr);
+  memcpy(idx, (int32_t[]){0, 0, 1}, 3 * sizeof *idx);
+  assert_success(
+      trs_matrix_create(&T, TRS_CSR, TRS_DOUBLE, 2, 2, TRS_PTR64, ptr, idx, val, TRS_BORROW));
+  assert_success(trs_batch_create(&B, ctx, T, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, 1, NULL));
+  trs_matrix_destroy(T);
+  memset(ptr, 0x55, 3 * sizeof *ptr);
+  memset(idx, 0x55, 3 * sizeof *idx);
+  free(ptr);
+  free(idx);
+  assert_success(trs_batch_update(B, val, 0));
+  assert_success(trs_batch_solve(B, x, 2, 0, b, 2, 0, 1, TRS_COL_MAJOR));
+  assert_true(x[0] == 1 && x[1] == 2);
+  trs_batch_destroy(B);
+}
+
 TEST(misuse_is_refused_by_name) {
   systems s = make(4, TRS_DOUBLE, TRS_CSR, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, 3);
   trs_matrix *T = matrix_of(&s, 0);

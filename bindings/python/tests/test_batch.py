@@ -73,6 +73,19 @@ def test_a_zero_pivot_keeps_no_other_system_back():
     assert np.isfinite(B.solve(b)).all()
 
 
+def test_the_matrix_is_not_needed_afterwards():
+    L, values = systems(3000, 2, np.float64)
+    kept, b = L.copy(), np.ones((2, 3000))
+    B = tr.batch(L, 2)
+    L.indices[:] = 0
+    L.indptr[:] = 0
+    del L
+    B.update(values)
+    x = B.solve(b)
+    for k in range(2):
+        assert np.allclose(of(kept, values[k]) @ x[k], b[k])
+
+
 def test_misuse_is_named():
     L, values = systems(10, 3, np.float64)
     B, b = tr.batch(L, 3), np.ones((3, 10))

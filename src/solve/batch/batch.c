@@ -46,18 +46,37 @@ static trs_status find_sources(trs_batch *B, const trs_matrix *T, const trs_matr
   return TRS_SUCCESS;
 }
 
-static trs_status take_pattern(trs_batch *B, const trs_matrix *A, trs_uplo uplo, trs_trans trans,
-                               trs_diag diag, bool take_triangle) {
-  const int64_t wrong = uplo == TRS_LOWER ? A->nupper : A->nlower;
-  if (take_triangle && wrong > 0 && A->nrows == A->ncols)
-    TRS_TRY(trs_matrix_cut(&B->matrix, A, uplo));
-  else
-    B->matrix = trs_matrix_retain(A);
-  TRS_TRY(trs_system_check_pattern(B->matrix, uplo, diag));
-  B->system = trs_system_of(B->matrix, uplo, trans, diag);
+/* The caller's arrays may be borrowed by the matrix, and gone before the batch is. */
+static trs_status copy_pattern(trs_batch *B, const trs_matrix *T) {
+  TRS_TRY(TRS_ALLOC(&B->ptr, T->nvectors + 1));
+  TRS_TRY(TRS_ALLOC(&B->idx, T->nnz));
+  memcpy(B->ptr, T->ptr, (size_t)(T->nvectors + 1) * sizeof *T->ptr);
+  if (T->nnz) memcpy(B->idx, T->idx, (size_t)T->nnz * sizeof *T->idx);
+  B->system.ptr = B->ptr;
+  B->system.idx = B->idx;
   B->system.val = NULL;
+  return TRS_SUCCESS;
+}
+
+/* T: A, or a triangle cut from it. */
+static trs_status take_triangle(trs_batch *B, const trs_matrix *T, const trs_matrix *A,
+                                trs_uplo uplo, trs_trans trans, trs_diag diag) {
+  TRS_TRY(trs_system_check_pattern(T, uplo, diag));
+  B->system = trs_system_of(T, uplo, trans, diag);
   B->given = A->source ? A->user_nnz : A->nnz;
-  return find_sources(B, B->matrix, A);
+  TRS_TRY(copy_pattern(B, T));
+  return find_sources(B, T, A);
+}
+
+static trs_status take_pattern(trs_batch *B, const trs_matrix *A, trs_uplo uplo, trs_trans trans,
+                               trs_diag diag, bool cut) {
+  const int64_t wrong = uplo == TRS_LOWER ? A->nupper : A->nlower;
+  if (!cut || wrong == 0 || A->nrows != A->ncols) return take_triangle(B, A, A, uplo, trans, diag);
+  trs_matrix *T;
+  TRS_TRY(trs_matrix_cut(&T, A, uplo));
+  trs_status status = take_triangle(B, T, A, uplo, trans, diag);
+  trs_matrix_destroy(T);
+  return status;
 }
 
 static trs_status allocate(trs_batch *B, int64_t nrhs) {
@@ -97,9 +116,8 @@ trs_status trs_batch_make(trs_batch **result, trs_context *context, const trs_ma
 
 void trs_batch_destroy(trs_batch *B) {
   if (!B) return;
-  trs_matrix_destroy(B->matrix);
   trs_context_destroy(B->context);
-  TRS_FREE_ALL(B->from_ptr, B->from, B->val, B->work, B->row, B->pivot, B);
+  TRS_FREE_ALL(B->ptr, B->idx, B->from_ptr, B->from, B->val, B->work, B->row, B->pivot, B);
 }
 
 /* Work on all groups, dealt to threads. */
@@ -208,5 +226,5 @@ trs_status trs_batch_run(trs_batch *B, const trs_rhs *rhs, int64_t b_next, int64
 }
 
 int64_t trs_batch_bytes(const trs_batch *B) {
-  return TRS_HELD(B, B->from_ptr, B->from, B->val, B->work, B->row, B->pivot);
+  return TRS_HELD(B, B->ptr, B->idx, B->from_ptr, B->from, B->val, B->work, B->row, B->pivot);
 }

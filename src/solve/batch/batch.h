@@ -11,8 +11,9 @@ struct trs_batch {
   trs_single user;     /* the public call that solves or updates */
   trs_refusal refusal; /* of the last update, unless single systems failed */
   trs_context *context;
-  trs_matrix *matrix; /* the pattern of the triangle */
-  trs_system system;  /* of matrix, without values */
+  int64_t *ptr; /* the pattern of the triangle */
+  int32_t *idx;
+  trs_system system; /* of ptr and idx, without values */
   int64_t count, groups;
   int64_t given; /* entries of a system in the caller's arrays */
   int width;     /* right-hand sides of a system that the workspaces have room for */
