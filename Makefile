@@ -14,6 +14,8 @@ export TRIREME_MATRICES
 cmake = $$(command -v ninja >/dev/null && echo env CMAKE_GENERATOR=Ninja) cmake
 configure = $(cmake) -S . -B $(1) $(2) $(CMAKE_FLAGS) >$(1)/configure.log || { cat $(1)/configure.log; exit 1; }
 build = @mkdir -p $(1) && $(call configure,$(1),$(2)) && cmake --build $(1) -j $(JOBS) $(3)
+# A build to use has kernels for the GPUs of this machine; one to test has those that CMake chooses.
+use = $(call build,$(BUILD),-DTRIREME_BUILD_TESTS=OFF $$(tools/gpu_flags $(CMAKE_FLAGS)))
 
 .PHONY: help run check setup build test bench install uninstall wheel packages site format lint analyze asan tsan fuzz torture clean
 .DEFAULT_GOAL := help
@@ -23,7 +25,7 @@ help: ## this list
 	@echo "Variables: BUILD=$(BUILD) PREFIX=$(PREFIX) JOBS=$(JOBS) CMAKE_FLAGS='-DTRIREME_WITH_HDF5=OFF ...'"
 
 run: setup ## install what is missing, build for this machine, show a solve
-	$(call build,$(BUILD),-DTRIREME_BUILD_TESTS=OFF $$(tools/gpu_flags))
+	$(use)
 	@tools/demo $(BUILD)/cli/trireme $(BUILD)/demo
 
 check: setup test ## install what is missing, build, test
@@ -31,8 +33,8 @@ check: setup test ## install what is missing, build, test
 setup: ## install what is missing
 	@tools/setup
 
-build: ## build the library and the command
-	$(call build,$(BUILD),-DTRIREME_BUILD_TESTS=OFF -DTRIREME_WITH_CUDA=ON)
+build: ## build the library and the command for this machine
+	$(use)
 
 test: ## build and run the tests (TESTS='-R io/')
 	$(call build,$(BUILD),-DTRIREME_BUILD_TESTS=ON -DTRIREME_WITH_CUDA=ON)
@@ -63,7 +65,8 @@ format: ## put the sources in the project's format
 lint: ## layers, format, shell scripts
 	@tools/lint
 
-analyze: build ## gcc's static analyzer
+analyze: ## gcc's static analyzer
+	$(call build,$(BUILD),-DTRIREME_BUILD_TESTS=OFF -DTRIREME_WITH_CUDA=ON)
 	@JOBS=$(JOBS) tools/analyze $(BUILD)
 
 asan: ## the tests under the address and undefined-behaviour sanitizers
