@@ -302,4 +302,4 @@ static int run(int argc, char **argv) {
 }
 
 const command cmd_factor =
-    COMMAND_OF("factor", "[OPTIONS] M -o FILE", "factor a matrix into L and U", "file", 1, 1);
+    COMMAND_OF("factor", "[OPTIONS] M -o FILE", "factor a matrix into L and U", "matrix", 1, 1);

@@ -200,5 +200,5 @@ static int run(int argc, char **argv) {
   return code;
 }
 
-const command cmd_info =
-    COMMAND_OF("info", "[OPTIONS] M", "describe a matrix or factors, and draw them", "file", 1, 1);
+const command cmd_info = COMMAND_OF("info", "[OPTIONS] M",
+                                    "describe a matrix or factors, and draw them", "matrix", 1, 1);

@@ -412,4 +412,4 @@ static int run(int argc, char **argv) {
 }
 
 const command cmd_relax =
-    COMMAND_OF("relax", "[OPTIONS] M", "relax A x = b in blocks, by colours", "file", 1, 1);
+    COMMAND_OF("relax", "[OPTIONS] M", "relax A x = b in blocks, by colours", "matrix", 1, 1);

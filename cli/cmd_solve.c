@@ -188,4 +188,4 @@ static int run(int argc, char **argv) {
 }
 
 const command cmd_solve = COMMAND_OF(
-    "solve", "[OPTIONS] M", "solve a triangular system, or A x = b from factors", "file", 1, 1);
+    "solve", "[OPTIONS] M", "solve a triangular system, or A x = b from factors", "matrix", 1, 1);

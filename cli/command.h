@@ -74,7 +74,8 @@ typedef struct command {
   const char *name;
   const char *synopsis; /* the text after "trireme NAME" */
   const char *summary;  /* one line */
-  const char *operand;  /* "file", or words to complete operands with, or NULL */
+  const char *operand;  /* "matrix" (a file or a generator), "file", or words to complete operands
+                           with, or NULL */
   int min_operands, max_operands;
   const option *options;             /* ends with a NULL name; --help is understood besides */
   const paragraph *paragraphs;       /* end with a NULL text */

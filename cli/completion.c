@@ -15,12 +15,14 @@ static void print_escaped(const char *text, size_t length, const char *escaped) 
   }
 }
 
-/* Prints the library's generators, "gen:NAME:ARGUMENTS   summary" per line, as "NAME:". */
-static void print_generators(const char *escaped) {
+/* Prints the library's generators, "gen:NAME:ARGUMENTS   summary" per line, as "NAME:" after
+ * before. */
+static void print_generators(const char *before, const char *escaped) {
   static const char prefix[] = "gen:";
   for (const char *line = trs_generator_list(); *line;) {
     if (!strncmp(line, prefix, sizeof prefix - 1)) line += sizeof prefix - 1;
     size_t name = strcspn(line, ": \n");
+    fputs(before, stdout);
     print_escaped(line, name + (line[name] == ':'), escaped);
     putchar(' ');
     line += strcspn(line, "\n");
@@ -40,13 +42,18 @@ static void print_methods(void) {
 /* Of the script that is printed; NULL while another program prints its part. */
 static const command *const *commands;
 
+static bool takes_matrix(const command *c) { return c->operand && !strcmp(c->operand, "matrix"); }
+static bool takes_files(const command *c) {
+  return c->operand && (takes_matrix(c) || !strcmp(c->operand, "file"));
+}
+
 /* The words of a '|' list with blanks between; @methods and @generators come from the library,
  * @commands from here. */
 static void print_words(const char *words, const char *escaped) {
   if (!strcmp(words, "@methods")) {
     print_methods();
   } else if (!strcmp(words, "@generators")) {
-    print_generators(escaped);
+    print_generators("", escaped);
   } else if (!strcmp(words, "@commands")) {
     for (int i = 0; commands && commands[i]; i++) printf("%s ", commands[i]->name);
   } else {
@@ -91,12 +98,17 @@ static void bash_command(const command *c) {
   printf("      esac\n      options='");
   for (const option *o = c->options; o->name; o++) printf("--%s ", o->name);
   printf("--help'");
-  if (c->operand && strcmp(c->operand, "file") != 0) {
+  if (takes_files(c)) {
+    printf(" files=yes");
+  } else if (c->operand) {
     printf(" operands='");
     print_words(c->operand, "");
     printf("'");
-  } else if (c->operand) {
-    printf(" files=yes");
+  }
+  if (takes_matrix(c)) {
+    printf(" generators='");
+    print_generators("", "");
+    printf("'");
   }
   printf(" ;;\n");
 }
@@ -106,7 +118,7 @@ static void bash_begin(void) {
       "# bash completion for trireme; made by 'trireme completion bash'.\n"
       "_trireme() {\n"
       "  local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
-      "  local command=${COMP_WORDS[1]} options='' operands='' files=''\n"
+      "  local command=${COMP_WORDS[1]} options='' operands='' files='' generators=''\n"
       "  COMPREPLY=()\n"
       "  if ((COMP_CWORD == 1)); then\n"
       "    COMPREPLY=($(compgen -W '");
@@ -114,14 +126,25 @@ static void bash_begin(void) {
   printf("--help --version' -- \"$cur\"))\n    return\n  fi\n  case $command in\n");
 }
 
+/* Bash splits words at ':' unless COMP_WORDBREAKS says otherwise, and then wants the part after it.
+ */
 static void bash_end(void) {
   printf(
       "  esac\n"
+      "  local word=$cur before=''\n"
+      "  [[ $cur == : ]] && word=$prev:\n"
+      "  [[ $prev == : ]] && word=${COMP_WORDS[COMP_CWORD-2]}:$cur\n"
+      "  [[ $cur == gen:* ]] && before=gen:\n"
       "  if [[ $cur == -* ]]; then\n"
       "    COMPREPLY=($(compgen -W \"$options\" -- \"$cur\"))\n"
+      "  elif [[ $generators && $word == gen:* ]]; then\n"
+      "    compopt -o nospace\n"
+      "    COMPREPLY=($(compgen -P \"$before\" -W \"$generators\" -- \"${word#gen:}\"))\n"
       "  elif [[ $files ]]; then\n"
-      "    compopt -o filenames\n"
       "    COMPREPLY=($(compgen -f -- \"$cur\"))\n"
+      "    local names=${#COMPREPLY[@]}\n"
+      "    [[ $generators && gen: == \"$cur\"* ]] && COMPREPLY+=(gen:)\n"
+      "    if ((names)); then compopt -o filenames; else compopt -o nospace; fi\n"
       "  else\n"
       "    COMPREPLY=($(compgen -W \"$operands\" -- \"$cur\"))\n"
       "  fi\n"
@@ -159,7 +182,9 @@ static void zsh_command(const command *c) {
   printf("    %s)\n      _arguments \\\n", c->name);
   for (const option *o = c->options; o->name; o++) zsh_option(o);
   printf("        '(-h --help)'{-h,--help}'[print help]'");
-  if (c->operand && !strcmp(c->operand, "file")) {
+  if (takes_matrix(c)) {
+    printf(" \\\n        '*:matrix:_trireme_matrix'");
+  } else if (takes_files(c)) {
     printf(" \\\n        '*:file:_files'");
   } else if (c->operand) {
     printf(" \\\n        '1:name:(");
@@ -173,6 +198,13 @@ static void zsh_begin(void) {
   printf(
       "#compdef trireme\n"
       "# zsh completion for trireme; made by 'trireme completion zsh'.\n"
+      "_trireme_matrix() {\n"
+      "  _files\n"
+      "  compadd -S '' -- ");
+  print_generators("gen:", "");
+  printf(
+      "\n"
+      "}\n"
       "_trireme() {\n"
       "  local -a commands=(\n");
   for (int i = 0; commands[i]; i++) {
@@ -212,7 +244,11 @@ static void fish_option(const command *c, const option *o) {
 }
 
 static void fish_command(const command *c) {
-  if (c->operand && strcmp(c->operand, "file") != 0) {
+  if (takes_matrix(c)) {
+    printf("complete -c trireme -n '__fish_seen_subcommand_from %s' -a '", c->name);
+    print_generators("gen:", "");
+    printf("'\n");
+  } else if (c->operand && !takes_files(c)) {
     printf("complete -c trireme -n '__fish_seen_subcommand_from %s' -f -a '", c->name);
     print_words(c->operand, "");
     printf("'\n");

@@ -78,12 +78,18 @@ if shutil.which("bash"):
                                            complete(script, "gen", "poi")))
     check("bash completes files", path("completion.bash") in
           complete(script, "solve", path("completion.b")))
+    for c in ["solve", "factor", "relax", "info"]:
+        check(f"bash completes generators as the matrix of {c}", complete(script, c, "ge") == ["gen:"] and
+              complete(script, c, "gen:poisson2d5") == ["gen:poisson2d5:"] and
+              complete(script, c, "gen", ":", "poisson2d5") == ["poisson2d5:"] and
+              "poisson2d5:" in complete(script, c, "gen", ":"))
 else:
     skip("bash completion", "no bash")
 for shell in ["zsh", "fish"]:
     o = run("completion", shell)
     check(f"{shell} script knows every option", o.code == 0 and
           all(x[2:] in o.out for c in COMMANDS for x in options[c]), o)
+    check(f"{shell} script knows generators", "gen:poisson2d5:" in o.out, o)
     if not shutil.which(shell):
         skip(f"{shell} accepts its script", f"no {shell}")
         continue
@@ -93,9 +99,9 @@ for shell in ["zsh", "fish"]:
 if shutil.which("fish"):
     done = subprocess.run(["fish", "-c", f"source {path('completion.fish')}; "
                            "complete -C 'trireme solve --up'; complete -C 'trireme so'; "
-                           "complete -C 'trireme solve --uplo l'"], capture_output=True, text=True)
+                           "complete -C 'trireme solve --uplo l'; complete -C 'trireme solve gen:poisson2d5'"], capture_output=True, text=True)
     check("fish completes commands, options and choices",
-          [l.split("\t")[0] for l in done.stdout.splitlines()] == ["--uplo", "solve", "lower"],
+          [l.split("\t")[0] for l in done.stdout.splitlines()] == ["--uplo", "solve", "lower", "gen:poisson2d5:"],
           done.stdout + done.stderr)
 
 # ---- lists
