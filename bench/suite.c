@@ -10,6 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/nearest.h"
+#include "experiment.h"
 #include "leave.h"
 #include "output.h"
 #include "program.h"
@@ -44,6 +46,29 @@ static int add(bench_suite *suite, const char *text) {
   return -1;
 }
 
+static int is_suite(const struct dirent *file) { return is_path(file->d_name); }
+
+/* No suite and no benchmark has this name. */
+static int unknown(const char *name, const char *folder) {
+  char known[1024] = "", near[64];
+  size_t used = 0;
+  struct dirent **file;
+  int count = scandir(folder, &file, is_suite, alphasort);
+  for (int i = 0; i < count; i++) {
+    if (used < sizeof known)
+      used += (size_t)snprintf(known + used, sizeof known - used, "%.*s|",
+                               (int)strlen(file[i]->d_name) - 4, file[i]->d_name);
+    free(file[i]);
+  }
+  if (count >= 0) free(file);
+  for (const bench_experiment *e = bench_experiments; e->name && used < sizeof known; e++)
+    used += (size_t)snprintf(known + used, sizeof known - used, "%s|", e->name);
+  bool found = trs_nearest(near, sizeof near, name, known);
+  return leave(LEAVE_INPUT, trs_status_name(TRS_ERROR_FILE), -1,
+               "there is no suite %s in %s%s%s%s ('trireme bench --list' lists the suites)", name,
+               folder, found ? "; did you mean " : "", found ? near : "", found ? "?" : "");
+}
+
 static int read_lines(bench_suite *suite, const char *path) {
   FILE *file = fopen(path, "r");
   if (!file)
@@ -69,6 +94,7 @@ int bench_suite_read(bench_suite *suite, const char *name) {
   if (is_entry(name)) return add(suite, name);
   folder_path(folder, sizeof folder);
   snprintf(path, sizeof path, "%s/%s.txt", folder, name);
+  if (!is_path(name) && access(path, F_OK)) return unknown(name, folder);
   return read_lines(suite, is_path(name) ? name : path);
 }
 
@@ -76,8 +102,6 @@ void bench_suite_free(bench_suite *suite) {
   for (int64_t i = 0; i < suite->count; i++) free(suite->entry[i]);
   free(suite->entry);
 }
-
-static int is_suite(const struct dirent *file) { return is_path(file->d_name); }
 
 static int list_suites(void) {
   char folder[1200];

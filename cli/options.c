@@ -59,6 +59,15 @@ static int unknown_option(const command *c, const char *typed) {
   return leave_usage(c->name, "there is no option %s", typed);
 }
 
+/* What other programs call the same. */
+static const char *elsewhere(const char *text) {
+  static const char *const words[][2] = {
+      {"metis", "nd"}, {"none", "natural"}, {"color", "colour"}, {"single", "float"}};
+  for (size_t k = 0; k < sizeof words / sizeof *words; k++)
+    if (!strcmp(text, words[k][0])) return words[k][1];
+  return text;
+}
+
 static int bad_choice(const command *c, const option *o, const char *text) {
   char near[64], choices[128], *end = choices;
   const char *words = o->words, *word;
@@ -68,7 +77,7 @@ static int bad_choice(const command *c, const option *o, const char *text) {
                     : *words       ? ", "
                                    : " or ",
                     (int)length, word);
-  if (trs_nearest(near, sizeof near, text, o->words))
+  if (trs_nearest(near, sizeof near, elsewhere(text), o->words))
     return leave_usage(c->name, "--%s takes %s, not '%s'; did you mean %s?", o->name, choices, text,
                        near);
   return leave_usage(c->name, "--%s takes %s, not '%s'", o->name, choices, text);

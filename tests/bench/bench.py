@@ -173,6 +173,7 @@ def test_missing():
     check("a matrix that fails is told, the others run", o.code == 3 and "bad.mtx:3" in o.err
           and "1 failed" in o.err and "poisson2d5:20 L" in o.out, o)
     refuses("a suite that is not there", 3, "--list", "bench", "nothing")
+    refuses("a mistyped suite", 3, "did you mean quick?", "bench", "quik")
 
 
 def test_suites():

@@ -153,6 +153,7 @@ refuses("value for a flag", 2, "takes no value", "solve", "a.mtx", "--add-diagon
 refuses("bad choice", 2, ["lower or upper", "did you mean lower?"], "solve", "a.mtx", "--uplo",
         "lowr")
 refuses("bad choice, the beginning of one", 2, "did you mean ilu0?", "factor", "a.mtx", "-o", "f.h5", "--kind", "ilu")
+refuses("bad choice, METIS's name", 2, "did you mean nd?", "factor", "a.mtx", "-o", "f.h5", "--order", "metis")
 refuses("a choice as an option", 2, "no option --lower; did you mean --uplo lower?", "solve", "a.mtx", "--lower")
 refuses("an option as a command", 2, "did you mean --version?", "version")
 refuses("bad choice, nothing near", 2, "n, t or c, not 'xyz'", "solve", "a.mtx", "--trans=xyz")

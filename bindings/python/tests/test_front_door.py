@@ -78,6 +78,11 @@ def test_devices_may_be_objects():
         refused(lambda: tr.plan(L, device=gpu), tr.UnsupportedError, "CUDA")
 
 
+def test_fields_have_descriptions():
+    for thing in (tr.CacheInfo, type(tr.bench(L, B, seconds=0)[0])):
+        assert all("Alias for" not in getattr(thing, field).__doc__ for field in thing._fields)
+
+
 # ---- Arguments --------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("value, words", [
@@ -93,6 +98,9 @@ def test_swapped_arguments_are_named():
     refused(lambda: tr.write(L, "a.mtx"), TypeError, "csr_array", "write(path, A)")
     refused(lambda: tr.spsolve_triangular(B, L), TypeError, "spsolve_triangular(A, b)")
     refused(lambda: tr.bench(B, L), TypeError, "bench(L, b)")
+    for call in (tr.plan, tr.relaxation, tr.batch):
+        for b in (B, L):
+            refused(lambda: call(L, b), TypeError, "of shape", "plan(A).solve(b)")
     refused(lambda: tr.from_factors(U, L), tr.StructureError, "from_factors(L, U)")
     refused(lambda: tr.from_factors(L), TypeError, "splu", "trireme.lu")
     for b in (L, None, "b"):

@@ -16,9 +16,15 @@ class Row(NamedTuple):
     """A line of `bench`."""
 
     name: str
-    seconds: float  # the median
+    seconds: float
     repeats: int
-    error: float  # the largest difference from the first line's answer, relative
+    error: float
+
+
+Row.name.__doc__ = "The function that solved."
+Row.seconds.__doc__ = "The median of its times."
+Row.repeats.__doc__ = "How often it was timed."
+Row.error.__doc__ = "The largest difference from the first line's answer, relative."
 
 
 class Table(List[Row]):

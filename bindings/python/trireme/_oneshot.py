@@ -52,6 +52,12 @@ class CacheInfo(NamedTuple):
     bytes: int
 
 
+CacheInfo.hits.__doc__ = "Calls that found a plan."
+CacheInfo.misses.__doc__ = "Calls that made one."
+CacheInfo.plans.__doc__ = "Plans that are kept."
+CacheInfo.bytes.__doc__ = "Bytes of the patterns of these plans."
+
+
 def cache_info() -> CacheInfo:
     """Calls of `spsolve_triangular` that found a plan or made one, plans kept, and bytes of their
     patterns."""

@@ -91,10 +91,18 @@ _ELSEWHERE = {"l": "lower", "u": "upper", "lo": "lower", "up": "upper", "c": "H"
               "colamd": "default", "natural": "natural"}
 
 
+def no_array(name: str, value: Any) -> None:
+    """An array where an option belongs, such as the b of plan(A, b)."""
+    if getattr(value, "shape", ()) != ():
+        raise TypeError(f"{name} is an array of shape {tuple(value.shape)}, where an option belongs: "
+                        "right-hand sides go to a method of the result, as in plan(A).solve(b)")
+
+
 def pick(table: Dict[str, int], name: str, value: Any) -> int:
     try:
         return table[value]
     except (KeyError, TypeError):
+        no_array(name, value)
         known = {k: v for k, v in _ELSEWHERE.items() if v in table}
         raise ValueError(f"{name} is {value!r}: it must be one of {listed(table)}"
                          f"{suggestion(value, table, known)}") from None
@@ -150,6 +158,7 @@ def whole(name: str, value: Any, low: int = 0, high: int = 2**63 - 1) -> int:
     try:
         made = operator.index(value)
     except TypeError:
+        no_array(name, value)
         raise TypeError(f"{name} is {value!r}: an integer is wanted") from None
     if not low <= made <= high:
         raise ValueError(f"{name} is {made}: it must be from {low} to {high}")
