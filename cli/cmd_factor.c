@@ -193,7 +193,9 @@ static trs_status factor(trs_factors **F, const trs_matrix *A, const settings *s
 
 static trs_status write_factors(const trs_factors *F, const settings *s, outcome *o) {
   double start = seconds_now();
+  progress_begin_clock("writing");
   trs_status status = trs_factors_write(F, s->output);
+  progress_end();
   o->write_s = seconds_now() - start;
   o->bytes = file_bytes(s->output);
   return status;

@@ -126,7 +126,8 @@ static const paragraph paragraphs[] = {
      "The reference time is the larger of two estimates: bytes touched / bandwidth, and levels x "
      "latency of one dependency. Both rates are measured on this machine in the same run. It is no "
      "limit: a solve can be faster where the method merges levels or the machine was busy during "
-     "the measurement. Times are those of the analysis (once per pattern), of an update with new "
+     "the measurement, and then it tells nothing about the method. Times are those of the "
+     "analysis (once per pattern), of an update with new "
      "values, and of the solve, without reading and checking. On a GPU the solve includes the "
      "transfers of b and x. Rows and columns count from 0."},
     {"JSON",

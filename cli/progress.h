@@ -8,6 +8,8 @@ void progress_show(void *user, const char *phase, double done);
 
 /* _begin starts the clock of a new operation and removes the last bar. */
 void progress_begin(void);
+/* Begins an operation that cannot tell how far it is: the phase and its seconds are drawn. */
+void progress_begin_clock(const char *phase);
 void progress_end(void);
 
 double seconds_now(void);

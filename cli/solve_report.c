@@ -69,9 +69,14 @@ static void print_plan(const solve_job *job) {
 }
 
 static void print_reference(const solve_job *job) {
-  table_row("reference time", "%s%s; the best solve took %s times that",
-            human_seconds(job->bound).s, job->nrhs > 1 ? " for one right-hand side" : "",
-            human_times(job->fastest / job->bound).s);
+  const char *of = job->nrhs > 1 ? " for one right-hand side" : "";
+  if (job->fastest <
+      job->bound) /* levels were merged, or the machine was busy as it was measured */
+    table_row("reference time", "%s%s; the best solve took less than that",
+              human_seconds(job->bound).s, of);
+  else
+    table_row("reference time", "%s%s; the best solve took %s times that",
+              human_seconds(job->bound).s, of, human_times(job->fastest / job->bound).s);
 }
 
 static void print_times(const solve_job *job) {

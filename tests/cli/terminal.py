@@ -3,6 +3,7 @@
 import os
 import pty
 import re
+import shutil
 import signal
 import subprocess
 import time
@@ -115,6 +116,20 @@ if has("SuperLU"):
           "\rfactoring, 2 s\033[K" in text and "%" not in text, f"{code} {text!r} {rest!r}")
 else:
     skip("seconds of a factorisation", "SuperLU is not in this build")
+
+with open(os.path.join(FOLDER, "slow.c"), "w", encoding="utf-8") as f:
+    f.write("unsigned sleep(unsigned);\nint fsync(int fd) { return (int)(sleep(3) + 0 * fd); }\n")
+slow = os.path.join(FOLDER, "slow.so")
+if not has("HDF5") or not shutil.which("cc"):
+    skip("seconds of a file that is being written", "no HDF5 in this build, or no cc")
+elif subprocess.run(["cc", "-shared", "-fPIC", "-o", slow, f.name], check=False).returncode == 0:
+    code, text, rest = on_terminal(["factor", "gen:poisson2d5:9", "-o", "F.h5", "--kind", "ilu0"],
+                                   out=False, LD_PRELOAD=slow, ASAN_OPTIONS=os.environ.get("ASAN_OPTIONS", "") +
+                                   ":verify_asan_link_order=0")
+    check("seconds of a file that is being written", code == 0 and "\rwriting, 2 s\033[K" in text and
+          "%" not in text, f"{code} {text!r} {rest!r}")
+else:
+    skip("seconds of a file that is being written", "cc makes no shared library")
 
 # ---- output that cannot be written
 
