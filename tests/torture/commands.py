@@ -559,11 +559,12 @@ class Ranks(Scenario):
 
     @staticmethod
     def is_good(o, rank, kills):
-        """Who is named is the right one; of killed ranks mpirun says it."""
+        """Who is named is the right one; of killed ranks mpirun says it.  A rank that has not come
+        to MPI_Init, or to the opening of the ranks, has no name yet."""
         if o.code == 0:
             return b"backward error" in o.out
         named = set(re.findall(rb"rank (\d+) (?:does not answer|with PID)", o.err))
-        early = not kills and b"not all ranks have come" in o.err
+        early = (b"Primary job" if kills else b"not all ranks made") in o.err
         return bool(o.code) and (named == {b"%d" % rank} or early and not named)
 
     @staticmethod
