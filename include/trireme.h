@@ -376,7 +376,8 @@ typedef enum trs_factor_kind {
 } trs_factor_kind;
 
 typedef enum trs_order {
-  TRS_ORDER_DEFAULT = 0, /* LU: TRS_ORDER_ND; the other kinds: TRS_ORDER_NATURAL */
+  TRS_ORDER_DEFAULT = 0, /* LU: TRS_ORDER_ND, or TRS_ORDER_AMD if the pattern of its factors is much
+                            smaller; the other kinds: TRS_ORDER_NATURAL */
   TRS_ORDER_ND,          /* nested dissection by METIS, keeps the separator tree */
   TRS_ORDER_AMD,         /* approximate minimum degree */
   TRS_ORDER_NATURAL,     /* the order of A */

@@ -134,6 +134,48 @@ static trs_status hand_over(trs_factors *parts, trs_ordering *o, int64_t n, int 
   return status;
 }
 
+/* ---- Rows of LU by a matching. ---- */
+
+static bool lacks_pivots(const trs_matrix *A) {
+  for (int64_t i = 0; i < A->nrows; i++) {
+    bool found = false;
+    for (int64_t p = A->ptr[i]; p < A->ptr[i + 1] && !found; p++)
+      found = A->idx[p] == i && trs_value_abs(A->val, p, A->scalar) > 0;
+    if (!found) return true;
+  }
+  return false;
+}
+
+/* For complete LU of a matrix with a zero on its diagonal: exchanges rows, so that row[i] of A
+ * becomes row i and none is left.  Orders look at the pattern of A + A^T and count on pivots of the
+ * diagonal: without them L and U have many times the entries.  The natural order leaves all to
+ * pivoting. */
+static trs_status match_rows(int32_t **row, trs_matrix **A, const trs_factors *parts) {
+  trs_matrix *made;
+  *row = NULL;
+  if (parts->kind != TRS_FACTOR_LU || parts->order == TRS_ORDER_NATURAL || !lacks_pivots(*A) ||
+      trs_values_not_finite((*A)->val, (*A)->nnz, (*A)->scalar) < (*A)->nnz)
+    return TRS_SUCCESS;
+  TRS_TRY(trs_match_rows(row, *A));
+  TRS_TRY(trs_matrix_permute(&made, *A, *row, NULL));
+  take(A, made);
+  return TRS_SUCCESS;
+}
+
+/* Converts the results of the matrix with exchanged rows to A's numbering. */
+static trs_status unmatch_rows(trs_factors *parts, const int32_t *row, int64_t n) {
+  double *scale = NULL;
+  if (!row) return TRS_SUCCESS;
+  if (parts->row_scale) {
+    TRS_TRY(TRS_ALLOC(&scale, n));
+    for (int64_t i = 0; i < n; i++) scale[row[i]] = parts->row_scale[i];
+    trs_free(parts->row_scale);
+    parts->row_scale = scale;
+  }
+  for (int64_t k = 0; k < n; k++) parts->row_perm[k] = row[parts->row_perm[k]];
+  return TRS_SUCCESS;
+}
+
 /* The pattern of A's blocks as a matrix, for orderings. */
 static trs_status find_block_graph(trs_matrix **G, const trs_matrix *A, int block) {
   const trs_block_source source = trs_block_source_of(A, block);
@@ -161,6 +203,27 @@ static trs_status order_blocks(trs_ordering *ordering, const trs_factors *parts,
   return status;
 }
 
+/* Complete LU by default: nested dissection, or AMD where its factors are much smaller.  The
+ * former's broad trees let threads and GPUs work apart. */
+static trs_status order_by_fill(trs_ordering *ordering, trs_factors *parts, const trs_matrix *A,
+                                const trs_factor_options *options) {
+  static const double MUCH = 0.85;
+  trs_ordering amd = {0};
+  TRS_TRY(order_blocks(ordering, parts, A, options));
+  if (parts->kind != TRS_FACTOR_LU || options->order != TRS_ORDER_DEFAULT || !TRS_HAVE_AMD)
+    return TRS_SUCCESS;
+  trs_status status = trs_ordering_compute(&amd, A, TRS_ORDER_AMD, options->tree_leaves);
+  if (!status && (double)amd.fill < MUCH * (double)ordering->fill) {
+    const trs_ordering replaced = *ordering;
+    *ordering = amd;
+    amd = replaced;
+    parts->order = TRS_ORDER_AMD;
+  }
+  trs_ordering_free(&amd);
+  if (status) trs_ordering_free(ordering);
+  return status;
+}
+
 /* Orders A; *B is the matrix in the new order, but A itself for block kinds, which permute blocks.
  * Incomplete factors in the natural order need no
  * graph and therefore have none of its limits. */
@@ -168,7 +231,7 @@ static trs_status order_matrix(trs_factors *parts, trs_matrix **B, int64_t *fill
                                const trs_matrix *A, const trs_factor_options *options) {
   trs_ordering ordering = {0};
   if (parts->order != TRS_ORDER_NATURAL || parts->kind == TRS_FACTOR_LU)
-    TRS_TRY(order_blocks(&ordering, parts, A, options));
+    TRS_TRY(order_by_fill(&ordering, parts, A, options));
   *fill = ordering.fill;
   TRS_TRY(hand_over(parts, &ordering, A->nrows, options->block_size));
   if (!parts->row_perm || parts->kind >= TRS_FACTOR_BILU0) {
@@ -213,7 +276,9 @@ static trs_status run(void *argument, trs_teller *teller) {
                             .block = f->options->block_size};
   trs_teller_phase(teller, "ordering", 0);
   TRS_TRY(prepare(&ready, f->A, f->options));
-  trs_status status = order_matrix(f->parts, &B, &input.fill, ready, f->options);
+  int32_t *row = NULL;
+  trs_status status = match_rows(&row, &ready, f->parts);
+  if (!status) status = order_matrix(f->parts, &B, &input.fill, ready, f->options);
   trs_matrix_destroy(ready);
   if (!status) {
     trs_teller_phase(teller, "ordering", 1);
@@ -223,10 +288,12 @@ static trs_status run(void *argument, trs_teller *teller) {
     status = kinds[f->parts->kind].run(f->parts, &input);
     if (status == TRS_ERROR_ZERO_PIVOT && f->options->shift > 0)
       status = trs_factor_shift(f->parts, &input, f->options->shift, kinds[f->parts->kind].run);
+    if (!status) status = unmatch_rows(f->parts, row, f->A->nrows);
     if (!status) status = check_values(f->parts);
     if (!status) trs_teller_phase(teller, "factoring", 1);
   }
   trs_matrix_destroy(B);
+  trs_free(row);
   return status;
 }
 

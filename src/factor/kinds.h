@@ -39,6 +39,10 @@ trs_status trs_factor_symmetric(trs_matrix **S, const trs_matrix *A, const char 
 /* The symmetric, or Hermitian, matrix that has the triangle uplo of A. */
 trs_status trs_factor_mirror(trs_matrix **S, const trs_matrix *A, trs_uplo uplo);
 
+/* row[j]: the row of A whose entry in column j belongs to the matching of greatest product; the
+ * caller frees it.  TRS_ERROR_ZERO_PIVOT names a row that no matching of all rows has. */
+trs_status trs_match_rows(int32_t **row, const trs_matrix *A);
+
 /* After a pivot that is not positive: runs the factorisation of B + alpha diag(B), with alpha =
  * first, 2 first, ... until it succeeds, and sets parts->shift. */
 trs_status trs_factor_shift(trs_factors *parts, const trs_factor_input *input, double first,

@@ -3,7 +3,8 @@
  *
  * SuperLU reads and writes past the end of a column that has no row left as a pivot.  A diagonal
  * entry in every column, possibly zero, ensures that there is one: a row that an earlier column
- * took as its pivot passed its pattern on to the row that it displaced. */
+ * took as its pivot passed its pattern on to the row that it displaced.  Such zeros cost fill; rows
+ * that a matching has exchanged (match.c) need none. */
 #include <math.h>
 
 #include "base/config.h"

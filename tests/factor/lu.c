@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "base/config.h"
+#include "factor/kinds.h"
 #include "matrix/matrix.h"
 #include "matrix/values.h"
 #include "order/order.h"
@@ -242,6 +243,83 @@ TEST(structurally_singular_matrices_are_refused) {
     trs_matrix_destroy(A);
   }
   assert_true(singular > 100);
+}
+
+static int64_t fill_of(const trs_matrix *A, trs_order order) {
+  trs_factors *F;
+  assert_success(lu(&F, A, order, 4));
+  assert_product(F, A, 1e4 * scalar_eps(A->scalar), false);
+  const trs_factors_info f = factors_info(F);
+  const int64_t nnz = f.L->nnz + f.U->nnz;
+  trs_factors_destroy(F);
+  return nnz;
+}
+
+/* Exchanged rows cost nothing: LU finds the rows that belong on the diagonal. */
+TEST(exchanged_rows_leave_the_fill) {
+  for (int c = 0; c < 8; c++) {
+    trs_matrix *A = sparse_grid(15, 12 + c, 1, c % 2 ? 0.25 : 0, (trs_scalar)(TRS_FLOAT + c / 2)),
+               *B;
+    int32_t row[300];
+    uint64_t seed = 77 + (uint64_t)c;
+    for (int64_t i = 0; i < A->nrows; i++) row[i] = (int32_t)i;
+    for (int64_t i = A->nrows - 1; i > 0; i--) {
+      seed = seed * 6364136223846793005u + 1442695040888963407u;
+      const int64_t k = (int64_t)((seed >> 33) % (uint64_t)(i + 1));
+      const int32_t kept = row[i];
+      row[i] = row[k];
+      row[k] = kept;
+    }
+    assert_success(trs_matrix_permute(&B, A, row, NULL));
+    if (TRS_HAVE_METIS) assert_true(fill_of(B, TRS_ORDER_ND) <= fill_of(A, TRS_ORDER_ND));
+    if (TRS_HAVE_AMD) assert_true(fill_of(B, TRS_ORDER_AMD) <= fill_of(A, TRS_ORDER_AMD));
+    trs_matrix_destroy(A);
+    trs_matrix_destroy(B);
+  }
+}
+
+/* The row and the column of the matching: every permutation of up to six rows with random values,
+ * by trying all, against the product of the matched entries. */
+static double best_product(const double *a, int n, int i, unsigned used) {
+  double best = 0;
+  if (i == n) return 1;
+  for (int j = 0; j < n; j++)
+    if (!(used >> j & 1))
+      best = fmax(best, fabs(a[i * n + j]) * best_product(a, n, i + 1, used | 1u << j));
+  return best;
+}
+
+TEST(matchings_have_the_greatest_product) {
+  int matched = 0;
+  for (int c = 0; c < 600; c++) {
+    const int n = 1 + c % 6;
+    double a[36] = {0}, product = 1;
+    trs_matrix *A =
+        sparse_random(n, 0.15 * (1 + c % 6),
+                      (sparse_kind){.scalar = TRS_DOUBLE, .no_diagonal = c % 2}, (uint64_t)c);
+    for (int64_t i = 0; i < n; i++)
+      for (int64_t p = A->ptr[i]; p < A->ptr[i + 1]; p++) {
+        if (c % 5 == 0 && p % 3 == 0) ((double *)A->val)[p] = 0;
+        a[i * n + A->idx[p]] = ((double *)A->val)[p];
+      }
+    const double best = best_product(a, n, 0, 0);
+    int32_t *row;
+    const trs_status status = trs_match_rows(&row, A);
+    assert_int_equal(status, best > 0 ? TRS_SUCCESS : TRS_ERROR_ZERO_PIVOT);
+    if (!status) {
+      unsigned used = 0;
+      for (int j = 0; j < n; j++) {
+        used |= 1u << row[j];
+        product *= fabs(a[row[j] * n + j]);
+      }
+      assert_int_equal(used, (1u << n) - 1);
+      assert_true(product >= best * (1 - 1e-12));
+      trs_free(row);
+      matched++;
+    }
+    trs_matrix_destroy(A);
+  }
+  assert_in_range(matched, 100, 599);
 }
 
 TEST(values_that_are_not_finite_are_refused) {

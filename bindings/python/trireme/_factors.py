@@ -385,7 +385,8 @@ def lu(A: Shaped, *, order: Order = "default", pivot_threshold: float = 0.1,
     A : (n, n) sparse array or matrix
         As `trireme.plan` takes it.
     order : {"default", "nd", "amd", "natural", "rcm", "colour"}, optional
-        The default is nested dissection by METIS; in wheels, which have no METIS, it is COLAMD,
+        The default is nested dissection by METIS, or AMD where its factors are much smaller; in
+        wheels, which have no METIS, it is COLAMD,
         and "nd", "rcm" and "colour" are an `UnsupportedError`.
     pivot_threshold : float, optional
         The diagonal stays pivot above this share of its column, from 0 to 1; 0: if it is not zero.
