@@ -114,6 +114,9 @@ def test_types_are_promoted():
         assert abs(residual).max() <= limit * max(1, abs(right).max())
     with pytest.raises(TypeError, match="float16.*astype"):
         tr.jax.solve(L, A.data.astype("f2"), np.ones(20, "f2"))
+    values, b = A.data.astype("f2"), np.ones(20, "f2")
+    x = tr.jax.solve(L, values.astype("float32"), b.astype("float32"))
+    assert x.dtype == "float32"
 
 
 def differences(f, arguments, ways, h=1e-6):
