@@ -27,7 +27,7 @@ suppress_warnings = ["myst.header",  # a page may begin with a table or leave a 
                      "misc.highlighting_failure",  # languages of our own scripts
                      "ref.python"]  # attributes of two classes have one name
 autodoc_typehints = "none"  # the docstrings have types with their shapes
-autodoc_mock_imports = ["torch"]
+autodoc_mock_imports = ["jax", "torch"]
 autodoc_member_order = "groupwise"
 autodoc_class_signature = "separated"  # functions make the objects
 default_role = "py:obj"

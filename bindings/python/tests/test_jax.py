@@ -1,34 +1,343 @@
-"""Arrays of JAX on the CPU."""
+"""JAX: arrays in and out, and trireme.jax inside jit, grad and vmap."""
+
+import gc
+import os
+import subprocess
+import sys
+import threading
+import weakref
 
 import numpy as np
 import pytest
-from conftest import make_triangle
+from conftest import make_triangle, tolerance
 
 import trireme as tr
 
+# Two devices of the CPU stand in for a CPU and a GPU.
+os.environ["XLA_FLAGS"] = os.environ.get("XLA_FLAGS", "") + \
+    " --xla_force_host_platform_device_count=2"
 jax = pytest.importorskip("jax", reason="no jax")
+from trireme import _arrays  # noqa: E402
+
+jnp = jax.numpy
+jax.config.update("jax_enable_x64", True)
+HERE = os.path.dirname(os.path.abspath(__file__))
+EXAMPLES = os.path.join(HERE, "..", "..", "..", "examples")
+needs_handler = pytest.mark.skipif(not tr.jax.features().startswith("ffi"),
+                                   reason=tr.jax.features())
 
 
 def test_arrays_in_arrays_out():
     A = make_triangle(30, dtype="float32")
-    b = jax.numpy.ones(30, dtype="float32")
+    b = jnp.ones(30, dtype="float32")
     x = tr.spsolve_triangular(A, b)
-    assert isinstance(x, jax.Array)
+    assert isinstance(x, jax.Array) and x.devices() == b.devices()
     np.testing.assert_allclose(A @ np.asarray(x), 1, rtol=1e-5)
+    on_host = jax.device_put(b, jax.devices("cpu")[0])
     with pytest.raises(ValueError, match="written"):
-        tr.plan(A).solve(b, out=b)
+        tr.plan(A).solve(on_host, out=on_host)
 
 
-def test_traced_arrays_are_refused_and_a_callback_works():
+def test_the_solution_lies_where_b_lies(monkeypatch):
+    """As on a GPU: b goes through host memory."""
+    A, place = make_triangle(30), jax.devices("cpu")[-1]
+    b = jax.device_put(jnp.ones((30, 2)), place)
+    for pretend in False, True:
+        if pretend:
+            device_of = _arrays._device_of
+            monkeypatch.setattr(_arrays, "_device_of",
+                                lambda x, kind: 0 if kind == "jax" else device_of(x, kind))
+            monkeypatch.setattr(_arrays, "_on_device", lambda x, kind, device: _arrays.Dense(
+                x, kind, 0, x.shape, (16, 8), x.dtype, False, device))
+        for x in tr.spsolve_triangular(A, b), tr.plan(A).solve(b), tr.ilu0(A @ A.T).solve(b):
+            assert x.devices() == {place}
+        np.testing.assert_allclose(A @ np.asarray(tr.plan(A).solve(b)), 1, rtol=1e-12)
+
+
+def test_traced_arrays_are_refused_and_the_remedy_works():
     A = make_triangle(30, dtype="float32")
-    p, b = tr.plan(A), jax.numpy.ones(30, dtype="float32")
+    p, b = tr.plan(A), jnp.ones(30, dtype="float32")
     for call in (lambda: jax.jit(p.solve)(b), lambda: jax.grad(lambda b: p.solve(b).sum())(b),
-                 lambda: jax.vmap(p.solve)(jax.numpy.stack([b, b])),
+                 lambda: jax.vmap(p.solve)(jnp.stack([b, b])),
                  lambda: jax.jit(lambda b: tr.spsolve_triangular(A, b))(b)):
-        with pytest.raises(TypeError, match="traced by jax.jit.*pure_callback"):
+        with pytest.raises(TypeError, match="traced by jax.jit.*use trireme.jax.solve"):
+            call()
+    x = jax.jit(lambda b: tr.jax.solve(p, A.data, b))(b)
+    np.testing.assert_allclose(x, p.solve(b), rtol=1e-6)
+
+
+def op(A, values, trans, unit=False):
+    full = type(A)((np.asarray(values), A.indices, A.indptr), A.shape).toarray()
+    if unit:
+        np.fill_diagonal(full, 1)
+    return {"N": full, "T": full.T, "H": full.conj().T}[trans]
+
+
+@pytest.mark.parametrize("trans", ["N", "T", "H"])
+@pytest.mark.parametrize("uplo", ["lower", "upper"])
+@pytest.mark.parametrize("form", ["csr", "csc"])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
+def test_solves_in_programs(dtype, form, uplo, trans):
+    A = make_triangle(40, uplo, dtype, form)
+    for unit in False, True:
+        L = tr.jax.pattern(A, uplo, unit_diagonal=unit)
+        for shape in (40,), (40, 3):
+            b = np.random.default_rng(1).standard_normal(shape).astype(dtype)
+            x = jax.jit(lambda v, b: tr.jax.solve(L, v, b, trans))(A.data, b)
+            assert x.dtype == dtype and x.shape == shape
+            full = op(A, A.data, trans, unit)
+            np.testing.assert_allclose(x, np.linalg.solve(full, b), atol=tolerance(dtype))
+
+
+def test_sizes_of_one_and_none():
+    A = make_triangle(20)
+    L = tr.jax.pattern(A)
+    for shape in (20, 1), (20, 0):
+        assert tr.jax.solve(L, A.data, np.ones(shape)).shape == shape
+    none = tr.jax.pattern(make_triangle(1)[:0, :0])
+    assert tr.jax.solve(none, np.ones(0), np.ones(0)).shape == (0,)
+
+
+def test_types_are_promoted():
+    A = make_triangle(20)
+    L = tr.jax.pattern(A)
+    b = np.random.default_rng(2).standard_normal((20, 2))
+    for values, right, wanted in (
+            (A.data.astype("f4"), b, "float64"), (A.data, b + 1j * b[::-1], "complex128"),
+            (A.data.astype("f4"), (b + 1j).astype("c8"), "complex64"),
+            (A.data + 0j, b, "complex128"), (A.data, np.arange(40).reshape(20, 2), "float64"),
+            (np.ones(A.nnz, int), np.ones(20, int), "float64")):
+        x = jax.jit(lambda v, b: tr.jax.solve(L, v, b))(values, right)
+        assert x.dtype == wanted
+        limit = 1e-4 if "f4" in str(values.dtype.str) else 1e-11
+        residual = op(A, values, "N") @ np.asarray(x) - right
+        assert abs(residual).max() <= limit * max(1, abs(right).max())
+    with pytest.raises(TypeError, match="float16.*astype"):
+        tr.jax.solve(L, A.data.astype("f2"), np.ones(20, "f2"))
+    values, b = A.data.astype("f2"), np.ones(20, "f2")
+    x = tr.jax.solve(L, values.astype("float32"), b.astype("float32"))
+    assert x.dtype == "float32"
+
+
+def differences(f, arguments, ways, h=1e-6):
+    """The derivative of f along the ways, by central differences."""
+    up, down = ([a + s * h * w for a, w in zip(arguments, ways)] for s in (1, -1))
+    return (f(*up) - f(*down)) / (2 * h)
+
+
+@pytest.mark.parametrize("trans", ["N", "T", "H"])
+@pytest.mark.parametrize("uplo", ["lower", "upper"])
+@pytest.mark.parametrize("unit,take", [(False, False), (True, False), (True, True)])
+@pytest.mark.parametrize("dtype", ["float64", "complex128"])
+def test_derivatives(dtype, unit, take, uplo, trans):
+    """Forward, reverse and second derivatives beside central differences."""
+    rng = np.random.default_rng(3)
+    A = make_triangle(7, uplo, dtype, density=0.6)
+    A = (A + 0.1 * A.T).tocsr() if take else A
+    L = tr.jax.pattern(A, uplo, unit_diagonal=unit, take_triangle=take)
+
+    def some(shape):
+        made = rng.standard_normal(shape)
+        return jnp.asarray(made + 1j * rng.standard_normal(shape) if dtype[0] == "c" else made)
+    for shape in (7,), (7, 3):
+        weight, values = some(shape), jnp.asarray(A.data)
+        given, ways = (values, some(shape)), (some(A.nnz), some(shape))
+
+        @jax.jit
+        def f(values, b):
+            return jnp.sum(weight * tr.jax.solve(L, values, b, trans)**2)
+
+        def along(values, b):
+            return jax.jvp(f, (values, b), ways)[1]
+        first = differences(f, given, ways)
+        np.testing.assert_allclose(along(*given), first, rtol=1e-6)
+        # JAX's gradient of a real function; of a complex one, its parts.
+        for part in (jnp.real, jnp.imag) if dtype[0] == "c" else (jnp.real,):
+            slopes = jax.grad(lambda *a: part(f(*a)), (0, 1))(*given)
+            got = sum(jnp.real(jnp.sum(s * w)) for s, w in zip(slopes, ways))
+            np.testing.assert_allclose(got, part(first), rtol=1e-6)
+        if len(shape) == 1:
+            continue
+        np.testing.assert_allclose(jax.jit(lambda *a: jax.jvp(along, a, ways)[1])(*given),
+                                   differences(along, given, ways), rtol=1e-5)
+        if dtype[0] != "c":  # reverse over reverse
+            def slope(*a):
+                return sum(jnp.sum(s * w) for s, w in
+                           zip(jax.grad(f, (0, 1))(*a), ways))
+            second = jax.jit(jax.grad(slope, (0, 1)))(*given)
+            np.testing.assert_allclose(sum(jnp.sum(s * w) for s, w in zip(second, ways)),
+                                       differences(slope, given, ways), rtol=1e-5)
+
+
+@pytest.mark.parametrize("trans", ["N", "T"])
+@pytest.mark.parametrize("shape", [(15,), (15, 2)])
+def test_vmap(shape, trans):
+    rng = np.random.default_rng(4)
+    A = make_triangle(15)
+    L = tr.jax.pattern(A)
+    values = jnp.asarray(A.data * rng.uniform(1, 2, (6, A.nnz)))
+    b = jnp.asarray(rng.standard_normal((6, *shape)))
+
+    def solve(v, b):
+        return tr.jax.solve(L, v, b, trans)
+    for axes, given in (((0, 0), (values, b)), ((0, None), (values, b[0])),
+                        ((None, 0), (values[0], b)), ((1, -1), (values.T, jnp.moveaxis(b, 0, -1)))):
+        x = jax.jit(jax.vmap(solve, axes))(*given)
+        for k in range(6):
+            own = values[k] if axes[0] is not None else values[0]
+            right = b[k] if axes[1] is not None else b[0]
+            np.testing.assert_allclose(op(A, own, trans) @ x[k], right, atol=1e-12)
+    # Twice, and with a gradient inside and outside.
+    twice = jax.vmap(jax.vmap(solve, (None, 0)), (0, None))(values, b)
+    assert twice.shape == (6, 6, *shape)
+    np.testing.assert_allclose(op(A, values[3], trans) @ twice[3, 2], b[2], atol=1e-12)
+    inside = jax.vmap(jax.grad(lambda v, b: solve(v, b).sum(), (0, 1)))(values, b)
+    outside = jax.grad(lambda v, b: jax.vmap(solve)(v, b).sum(), (0, 1))(values, b)
+    for one, other in zip(inside, outside):
+        np.testing.assert_allclose(one, other, rtol=1e-10, atol=1e-12)
+    assert jax.vmap(solve)(values[:0], b[:0]).shape == (0, *shape)
+
+
+def without_row(A, row):
+    """A's values with a zero pivot there."""
+    made = A.copy()
+    made[row, row] = 0
+    return made.data
+
+
+# JAX raises one or the other, by where it learns of the error.
+ERRORS = (RuntimeError, ValueError)
+
+
+def test_a_zero_pivot_is_named_and_the_program_goes_on():
+    A, b = make_triangle(20), np.ones(20)
+    L = tr.jax.pattern(A)
+    f = jax.jit(lambda v, b: tr.jax.solve(L, v, b))
+    good = f(A.data, b)
+    for _ in range(2):
+        with pytest.raises(ERRORS, match="row 7 "):
+            f(without_row(A, 7), b).block_until_ready()
+    np.testing.assert_array_equal(f(A.data, b), good)
+    values, right = np.stack([A.data, without_row(A, 7)]), np.stack([b, b])
+    with pytest.raises(ERRORS, match="row 7 of system 1"):
+        jax.block_until_ready(jax.vmap(f)(values, right))
+
+    def quiet(v, b):
+        return tr.jax.solve(L, v, b, check_pivots=False)
+    assert np.isnan(jax.jit(quiet)(without_row(A, 7), b)).all()
+    x = jax.jit(jax.vmap(quiet))(values, right)
+    assert np.isnan(x[1]).all()
+    np.testing.assert_allclose(x[0], good, rtol=1e-12)
+
+
+def test_calls_from_many_threads():
+    A = make_triangle(500, density=0.02)
+    L = tr.jax.pattern(A)
+    f, wrong = jax.jit(lambda v, b: tr.jax.solve(L, v, b)), []
+    wanted = {k: np.asarray(f(A.data * k, np.ones(500))) for k in (1.0, 2.0, 3.0, 4.0)}
+
+    def work(k):
+        for _ in range(50):
+            if not np.array_equal(f(A.data * k, np.ones(500)), wanted[k]):
+                wrong.append(k)
+    threads = [threading.Thread(target=work, args=(k,)) for k in wanted]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_a_program_keeps_its_plans_and_no_longer():
+    A, b = make_triangle(20), np.ones(20)
+    L = tr.jax.pattern(A)
+    f = jax.jit(lambda v, b, L=L: tr.jax.solve(L, v, b))
+    x = f(A.data, b)
+    watch = weakref.ref(next(iter(L._solvers.values())))
+    del L
+    gc.collect()
+    np.testing.assert_array_equal(f(A.data, b), x)
+    assert watch() is not None
+    del f
+    jax.clear_caches()
+    gc.collect()
+    assert watch() is None
+
+
+def test_patterns_of_plans_and_of_bcsr():
+    A, b = make_triangle(20, "upper"), np.ones(20)
+    for trans in "N", "T", "H":
+        p = tr.plan(A, "upper", trans)
+        np.testing.assert_allclose(tr.jax.solve(p, A.data, b), p.solve(b), rtol=1e-12)
+        assert tr.jax._pattern_of(p) is tr.jax._pattern_of(p)
+    sparse = pytest.importorskip("jax.experimental.sparse")
+    B = sparse.BCSR.from_scipy_sparse(A)
+    L = tr.jax.pattern(B, lower=False)
+    np.testing.assert_allclose(tr.jax.solve(L, B.data, b), tr.plan(A, "upper").solve(b), rtol=1e-12)
+
+
+def test_mistakes_are_named():
+    A, b = make_triangle(6, density=0.9), np.ones(6)
+    L = tr.jax.pattern(A)
+    assert L.shape == (6, 6) and L.nnz == A.nnz and "lower" in repr(L)
+    for kind, words, call in (
+            (TypeError, "pattern is a csr_array.*trireme.jax.pattern", lambda: tr.jax.solve(A, A.data, b)),
+            (ValueError, "values has shape", lambda: tr.jax.solve(L, A.data[1:], b)),
+            (ValueError, "b has shape", lambda: tr.jax.solve(L, A.data, b[1:])),
+            (ValueError, "trans is 'C'", lambda: tr.jax.solve(L, A.data, b, "C")),
+            (tr.StructureError, 'uplo="lower"', lambda: tr.jax.pattern(A, "upper")),
+            (tr.UnsupportedError, "device is 'cuda'.*on the CPU",
+             lambda: tr.jax.pattern(A, device="cuda")),
+            (ValueError, "square", lambda: tr.jax.pattern(A[:3]))):
+        with pytest.raises(kind, match=words):
             call()
 
-    def solve(b):
-        return jax.pure_callback(lambda b: p.solve(np.asarray(b)),
-                                 jax.ShapeDtypeStruct(b.shape, b.dtype), b)
-    np.testing.assert_array_equal(jax.jit(solve)(b), p.solve(b))
+
+PROGRAM = """
+import numpy as np, jax, trireme as tr
+jax.config.update("jax_enable_x64", True)
+A = tr.triangle(tr.generate("poisson2d5:12"))
+L, b = tr.jax.pattern(A), np.ones((3, 144))
+f = jax.jit(jax.vmap(lambda v, b: tr.jax.solve(L, v, b), (None, 0)))
+g = jax.jit(jax.vmap(jax.grad(lambda v, b: tr.jax.solve(L, v, b).sum(), (0, 1))))
+print(tr.jax.features())
+print(abs(A @ np.asarray(f(A.data, b)).T - 1).max() < 1e-10)
+print([part.shape for part in g(np.stack([A.data] * 3), b)])
+try:
+    jax.block_until_ready(f(0 * A.data, b))
+except (RuntimeError, ValueError) as error:
+    print("row 0 " in str(error))
+"""
+
+
+def run_program(**environment):
+    given = dict(os.environ, PYTHONPATH=os.path.dirname(os.path.dirname(tr.__file__)),
+                 **environment)
+    run = subprocess.run([sys.executable, "-c", PROGRAM], env=given, capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    lines = run.stdout.splitlines()
+    assert lines[1:] == ["True", "[(3, 408), (3, 144)]", "True"]
+    return lines[0]
+
+
+def test_without_a_compiler(tmp_path):
+    line = run_program(PATH="", CC="", XDG_CACHE_HOME=str(tmp_path))
+    assert line.startswith("pure_callback: no C compiler")
+    assert "C compiler failed" in run_program(CC="false", XDG_CACHE_HOME=str(tmp_path))
+    assert run_program(TRIREME_JAX_FFI="0") == "pure_callback: TRIREME_JAX_FFI is 0"
+
+
+@needs_handler
+def test_the_handler_is_compiled_once(tmp_path):
+    first = run_program(XDG_CACHE_HOME=str(tmp_path))
+    assert first.startswith(f"ffi: {tmp_path}")
+    assert run_program(XDG_CACHE_HOME=str(tmp_path), PATH="", CC="") == first
+
+
+@pytest.mark.skipif(not os.path.exists(EXAMPLES), reason="not in a checkout")
+@pytest.mark.parametrize("name", ["18_jax_newton.py", "19_jax_river.py"])
+def test_examples(name):
+    given = dict(os.environ, PYTHONPATH=os.path.dirname(os.path.dirname(tr.__file__)))
+    run = subprocess.run([sys.executable, os.path.join(EXAMPLES, name)], env=given,
+                         capture_output=True, text=True)
+    assert run.returncode == 0 and "central differences" in run.stdout, run.stderr

@@ -6,7 +6,7 @@ from conftest import make_triangle
 
 import trireme as tr
 
-torch = pytest.importorskip("torch", reason="no torch")
+torch = pytest.importorskip("torch", "2.4", reason="no torch 2.4 or newer")
 
 
 def tensor(A):
@@ -31,7 +31,7 @@ def test_tensors_in_tensors_out(dtype):
         tr.plan(A).solve(b.clone().requires_grad_())
 
 
-@pytest.mark.parametrize("trans", ["N", "H"])
+@pytest.mark.parametrize("trans", ["N", "T", "H"])
 @pytest.mark.parametrize("lower", [True, False])
 @pytest.mark.parametrize("unit", [True, False])
 @pytest.mark.parametrize("shape", [(6,), (6, 2)])
@@ -49,7 +49,7 @@ def test_gradients(trans, lower, unit, shape, dtype):
     assert torch.autograd.gradcheck(solve, (values, b.requires_grad_()))
 
 
-@pytest.mark.parametrize("trans", ["N", "H"])
+@pytest.mark.parametrize("trans", ["N", "T", "H"])
 @pytest.mark.parametrize("unit", [True, False])
 @pytest.mark.parametrize("dtype", ["float64", "complex128"])
 def test_second_derivatives(trans, unit, dtype):
@@ -74,17 +74,82 @@ def test_other_arguments_are_named():
         tr.torch.solve(tensor(A).to_sparse_coo(), b)
     with pytest.raises(TypeError, match="b is an ndarray"):
         tr.torch.solve(tensor(A), b.numpy())
+    with pytest.raises(ValueError, match=r"b has shape \(5,\)"):
+        tr.torch.solve(tensor(A), b[1:])
+    with pytest.raises(TypeError, match=r"float16.*values.float\(\)"):
+        tr.torch.solve_values(tensor(A), torch.as_tensor(A.data).half(), b.half())
+    values, b = torch.as_tensor(A.data).half(), b.half()
+    assert tr.torch.solve_values(tensor(A), values.float(), b.float()).dtype == torch.float32
+
+
+def system(n=6):
+    """A pattern, its values and a right-hand side."""
+    A = make_triangle(n, density=0.5)
+    return tr.torch.pattern(tensor(A)), torch.as_tensor(A.data).clone(), \
+        torch.linspace(1, 2, n, dtype=torch.float64)
+
+
+@pytest.mark.parametrize("trans", ["N", "T"])
+@pytest.mark.parametrize("columns", [(), (2,)])
+def test_vmap(trans, columns):
+    P, values, b = system()
+    b = torch.stack([b] * 2, 1) if columns else b
+    many, right = torch.stack([values, 2 * values, 3 * values]), torch.stack([b, 2 * b, 4 * b])
+
+    def solve(values, b):
+        return tr.torch.solve_values(P, values, b, trans=trans)
+    x = solve(values, b)
+    vmap = torch.func.vmap
+    for got, factors in ((vmap(solve)(many, right), (1, 1, 4 / 3)),
+                         (vmap(solve, (None, 0))(values, right), (1, 2, 4)),
+                         (vmap(solve, (0, None))(many, b), (1, 1 / 2, 1 / 3)),
+                         (vmap(solve, (1, -1))(many.T, right.movedim(0, -1)), (1, 1, 4 / 3))):
+        torch.testing.assert_close(got, torch.stack([f * x for f in factors]))
+    twice = vmap(vmap(solve, (None, 0)), (0, None))(many, right)
+    torch.testing.assert_close(twice[2, 1], 2 / 3 * x)
+    slopes = vmap(torch.func.grad(lambda v, b: solve(v, b).sum(), (0, 1)))(many, right)
+    for k in range(3):
+        v, r = many[k].clone().requires_grad_(), right[k].clone().requires_grad_()
+        solve(v, r).sum().backward()
+        torch.testing.assert_close(slopes[0][k], v.grad)
+        torch.testing.assert_close(slopes[1][k], r.grad)
+
+
+def test_transforms_of_torch_func():
+    P, values, b = system()
+
+    def loss(values, b):
+        return (tr.torch.solve_values(P, values, b)**2).sum()
+    v = values.clone().requires_grad_()
+    loss(v, b).backward()
+    torch.testing.assert_close(torch.func.grad(loss)(values, b), v.grad)
+    second = torch.func.jacrev(torch.func.jacrev(loss))(values, b)
+    torch.testing.assert_close(
+        second, torch.autograd.functional.hessian(lambda v: loss(v, b), values))
+
+
+def test_compile():
+    P, values, b = system()
+
+    def loss(values, b):
+        return (2 * tr.torch.solve_values(P, values, b)).sum()
+    compiled = torch.compile(loss, fullgraph=True, backend="aot_eager")
+    v = values.clone().requires_grad_()
+    x = compiled(v, b)
+    x.backward()
+    torch.testing.assert_close(x.detach(), loss(values, b))
+    torch.testing.assert_close(v.grad, torch.func.grad(loss)(values, b))
 
 
 def test_limits_are_those_of_the_page():
-    """docs/python.md names these errors, and the way round torch.compile."""
-    L, b = tensor(make_triangle(6, density=0.5)), torch.ones(6, dtype=torch.float64)
-    with pytest.raises(RuntimeError, match="setup_context"):
-        torch.func.vmap(lambda b: tr.torch.solve(L, b))(torch.stack([b, b]))
-    if hasattr(torch, "compiler"):
-        outside = torch.compiler.disable(tr.torch.solve)
-        x = torch.compile(lambda b: 2 * outside(L, b), backend="eager")(b)
-        torch.testing.assert_close(x, 2 * tr.torch.solve(L, b))
+    """docs/python.md names these errors, and the ways round them."""
+    P, values, b = system()
+    with pytest.raises(NotImplementedError, match="jvp"):
+        torch.func.jvp(lambda b: tr.torch.solve_values(P, values, b), (b,), (b,))
+    L = tensor(make_triangle(6, density=0.5))
+    outside = torch.compiler.disable(tr.torch.solve)
+    x = torch.compile(lambda b: 2 * outside(L, b), backend="eager")(b)
+    torch.testing.assert_close(x, 2 * tr.torch.solve(L, b))
 
 
 def test_gradient_of_a_sparse_tensor():

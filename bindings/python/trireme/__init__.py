@@ -2,7 +2,8 @@
 
 `spsolve_triangular` replaces SciPy's.  `plan` analyses once and solves often.  `ilu0`, `ic0`, `lu`
 and `from_factors` make factors, whose `as_linear_operator` preconditions SciPy's solvers.
-`relaxation` is multicolour Gauss-Seidel.  `trireme.torch.solve` can be differentiated.
+`relaxation` is multicolour Gauss-Seidel.  `trireme.torch.solve` can be differentiated, and
+`trireme.jax.solve` compiled and mapped, too.
 """
 
 from typing import TYPE_CHECKING
@@ -22,6 +23,7 @@ from ._threadpool import register as register_threadpoolctl
 from ._words import Name
 
 if TYPE_CHECKING:
+    from . import jax as jax
     from . import torch as torch
 
 __version__ = VERSION
@@ -34,8 +36,8 @@ __all__ = ["Batch", "CacheInfo", "Factors", "FactorsPlan", "Name", "Plan", "Rela
 
 
 def __getattr__(name: str) -> object:
-    """trireme.torch is imported when it is asked for."""
-    if name == "torch":
+    """trireme.jax and trireme.torch are imported when they are asked for."""
+    if name in ("jax", "torch"):
         import importlib
-        return importlib.import_module(".torch", __name__)
+        return importlib.import_module("." + name, __name__)
     raise AttributeError(f"module 'trireme' has no attribute {name!r}")

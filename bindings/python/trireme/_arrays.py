@@ -45,8 +45,8 @@ def _device_of(x: Any, kind: str) -> Optional[int]:
         return int(x.device.index or 0) if x.device.type == "cuda" else None
     if kind == "jax":
         if hasattr(x, "aval") and "Tracer" in type(x).__name__:
-            raise TypeError("the array is traced by jax.jit, jax.grad or jax.vmap, which Trireme "
-                            "cannot enter: call it outside, or through jax.pure_callback")
+            raise TypeError("the array is traced by jax.jit, jax.grad or jax.vmap: use "
+                            "trireme.jax.solve there")
         place = next(iter(x.devices()))
         if place.platform not in ("cpu", "gpu", "cuda"):
             raise TypeError(f"a JAX array on {place}: only CPUs and NVIDIA's GPUs can be used")
@@ -134,14 +134,21 @@ def like(x: Dense, dtype: Any) -> Dense:
                     "torch, and b through cupy.from_dlpack(b)")
 
 
-def give_back(x: Dense) -> Any:
-    """The array, as an array of the library that b came from."""
+def on_host(x: Dense) -> Dense:
+    """An array of JAX on a GPU, which nobody may write to, as a copy in host memory."""
+    if x.kind != "jax" or x.device is None:
+        return x
+    return dense(np.asarray(x.array))._replace(kind="jax", writeable=False)
+
+
+def give_back(x: Dense, b: Any) -> Any:
+    """The array, as an array of the library that b came from; JAX's lie where b lies."""
     if x.device is None and x.kind == "torch":
         import torch
         return torch.from_numpy(x.array)
     if x.device is None and x.kind == "jax":
-        import jax.numpy
-        return jax.numpy.asarray(x.array)
+        import jax
+        return jax.device_put(x.array, b.sharding)
     if x.device is None and x.kind == "cupy":
         raise TypeError("host memory cannot become an array of CuPy")
     return x.array

@@ -1,7 +1,7 @@
 """Batches: many systems with one pattern."""
 
 import ctypes as C
-from typing import Any, Optional
+from typing import TYPE_CHECKING, Any, Optional
 
 import numpy as np
 
@@ -10,7 +10,10 @@ from ._context import Lock, context_of
 from ._library import Refusal, check, library, make_struct, run
 from ._matrix import UPLO, matrix_of
 from ._plan import LONG_SOLVE, TRANS
-from ._words import Array, Device, Shaped, Trans, Uplo, named, pick, side, whole
+from ._words import Device, Shaped, Trans, Uplo, named, pick, side, whole
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 
 class Batch:
@@ -74,7 +77,7 @@ class Batch:
                 check(status)
         self._tell(status, check_pivots)
 
-    def solve(self, b: Any, out: Optional[Any] = None, *, check_pivots: bool = True) -> Array:
+    def solve(self, b: Any, out: Optional[Any] = None, *, check_pivots: bool = True) -> "npt.NDArray[Any]":
         """Solve every system.
 
         Parameters

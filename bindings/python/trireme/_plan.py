@@ -7,7 +7,7 @@ import numpy as np
 
 from . import _api
 from ._arrays import (SCALARS, Dense, as_pairs, assign, common_layout, contiguous, dense,
-                      give_back, like, overlaps, stream_address, stream_of)
+                      give_back, like, on_host, overlaps, stream_address, stream_of)
 from ._context import Lock, context_of
 from ._library import Refusal, StructureError, Told, check, library, make_struct, run, text
 from ._matrix import UPLO, Matrix, compressed, copy_of, value_type
@@ -95,6 +95,7 @@ class Solver:
         ----------
         b : (n,) or (n, k) array
             Right-hand sides, of NumPy, CuPy, torch or JAX, in C or F order or with other strides.
+            JAX's on a GPU are copied to host memory and x back, unless the matrix is on the GPU.
         out : (n,) or (n, k) array, optional
             Where the solution goes; `b` itself for a solve in place.  With contiguous arrays of the
             plan's dtype nothing is allocated.
@@ -133,6 +134,8 @@ class Solver:
             raise TypeError(f"b is {named(b)}: a dense array of numbers is wanted, of {self._n} "
                             f"rows")
         source = dense(b)
+        if out is None and self._matrix_device is None:
+            source = on_host(source)
         dtype = self._result_type(source.dtype)
         if len(source.shape) not in (1, 2) or source.shape[0] != self._n:
             raise ValueError(f"b has shape {source.shape}: ({self._n},) or ({self._n}, k) is "
@@ -144,7 +147,7 @@ class Solver:
             target = dense(out)
             self._check_out(target, source, dtype)
         self._solve_into(target, source)
-        return give_back(target) if out is None else out
+        return give_back(target, b) if out is None else out
 
     def _result_type(self, dtype: Any) -> Any:
         dtype = np.dtype(dtype)

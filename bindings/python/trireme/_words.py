@@ -66,7 +66,6 @@ DType = Union[TypeName, "np.dtype[Any]", "type[np.float32]", "type[np.float64]",
               "type[np.complex64]", "type[np.complex128]", "type[float]", "type[complex]"]
 Progress = Union[Callable[[str, float], Any], bool]
 Path = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
-Array = "npt.NDArray[Any]"
 
 MOST_THREADS = 1024
 
