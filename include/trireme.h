@@ -436,6 +436,31 @@ TRS_API trs_status trs_factors_create(trs_factors **F, const trs_matrix *L, trs_
                                       const trs_matrix *U, trs_diag diag_U, const int32_t *row_perm,
                                       const int32_t *col_perm, const double *row_scale,
                                       const double *col_scale);
+/* What the pivots of trs_factors_refactor are worth. */
+typedef struct trs_pivots {
+  size_t struct_size;
+  double least_share; /* the least |pivot| / largest entry below it when it is eliminated, at
+                         most 1. trs_factor keeps it above pivot_threshold (0.1); one far below it
+                         loses as many digits, and asks for a new trs_factor */
+  int64_t row;        /* of A, of that pivot; -1: there is nothing below any pivot */
+} trs_pivots;
+
+/* L and U of new values of A in place of the old ones, in the same patterns, with the same order of
+ * pivots and the same scalings.  For complete LU (trs_factor, a file, or trs_factors_create with
+ * one unit diagonal) in host memory, on the threads of ctx; NULL: one thread.  Plans of the factors
+ * follow by trs_update_factors.  pivots may be NULL.
+ *   The first call reads the patterns, and the first with another pattern of A that one: later ones
+ * take the time of the arithmetic alone.  The bits do not depend on the number of threads.  Factors
+ * of trs_factors_create get copies of L and U in the first call, which never writes to the
+ * caller's; trs_factors_get_info then gives the copies. TRS_ERROR_STRUCTURE: A has an entry outside
+ * the patterns of L and U, which the message names, or these lack an entry that elimination fills.
+ * TRS_ERROR_ZERO_PIVOT and TRS_ERROR_NOT_FINITE name the row of A.  After a failure, whatever its
+ * reason, the factors and their plans refuse every use with that status until a call succeeds; only
+ * a call that finds them in use leaves them as they were.  The factors may not be in use by other
+ * threads. */
+TRS_API trs_status trs_factors_refactor(trs_factors *F, trs_pivots *pivots, trs_context *ctx,
+                                        const trs_matrix *A);
+
 /* Destroys factors.  NULL is ignored.  Plans of the factors keep them alive. */
 TRS_API void trs_factors_destroy(trs_factors *F);
 
@@ -448,7 +473,7 @@ typedef struct trs_factors_info {
   trs_diag diag_L, diag_U;
   int64_t nsupernodes;                 /* 0: not known */
   int64_t tree_nodes;                  /* nodes of the separator tree; 0: no tree */
-  const trs_matrix *L, *U;             /* valid while the factors live */
+  const trs_matrix *L, *U;             /* valid while the factors live; see trs_factors_refactor */
   const int32_t *row_perm, *col_perm;  /* n each, or NULL */
   const double *row_scale, *col_scale; /* n each, or NULL */
   const int64_t *supernode_ptr;        /* nsupernodes + 1: first columns, or NULL */

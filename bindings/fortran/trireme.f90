@@ -182,6 +182,12 @@ module trireme
     real(c_double) :: shift = 0.0_c_double
   end type trs_factor_options
 
+  type, bind(C) :: trs_pivots
+    integer(c_size_t) :: struct_size = 24_c_size_t
+    real(c_double) :: least_share = 0.0_c_double
+    integer(c_int64_t) :: row = 0
+  end type trs_pivots
+
   type, bind(C) :: trs_factors_info
     integer(c_size_t) :: struct_size = 160_c_size_t
     integer(c_int) :: kind = 0
@@ -616,6 +622,15 @@ module trireme
       real(c_double), dimension(*), intent(in), optional :: col_scale
       integer(c_int) :: trs_factors_create
     end function trs_factors_create
+
+    function trs_factors_refactor(F, pivots, ctx, A) bind(C, name="trs_factors_refactor")
+      import
+      type(c_ptr), value :: F
+      type(trs_pivots), intent(inout) :: pivots
+      type(c_ptr), value :: ctx
+      type(c_ptr), value :: A
+      integer(c_int) :: trs_factors_refactor
+    end function trs_factors_refactor
 
     subroutine trs_factors_destroy(F) bind(C, name="trs_factors_destroy")
       import

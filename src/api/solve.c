@@ -85,6 +85,7 @@ trs_status trs_analyze_factors(trs_plan **plan, trs_context *ctx, const trs_fact
   TRS_TRY(check_trans(trans));
   trs_options own;
   TRS_TRY(take_options(&own, F->L->scalar, options));
+  TRS_TRY(trs_factors_check(F));
   TRS_TRY(check_place(ctx, F->L));
   int cancel = trs_cancel_defer();
   trs_status status = trs_factors_plan_create(plan, ctx, F, trans, &own);

@@ -204,8 +204,11 @@ trs_status trs_factors_create(trs_factors **F, const trs_matrix *L, trs_diag dia
                               const double *col_scale) {
   if (!F) return trs_fail(TRS_ERROR_ARGUMENT, -1, "F is NULL");
   *F = NULL;
-  trs_factors parts = {
-      .kind = TRS_FACTOR_LU, .order = TRS_ORDER_NATURAL, .diag_L = diag_L, .diag_U = diag_U};
+  trs_factors parts = {.kind = TRS_FACTOR_LU,
+                       .order = TRS_ORDER_NATURAL,
+                       .lent = true,
+                       .diag_L = diag_L,
+                       .diag_U = diag_U};
   trs_status status = check_enums(&parts);
   if (!status) status = take_matrices(&parts, L, U);
   int64_t n = status ? 0 : parts.L->nrows;
@@ -220,7 +223,17 @@ trs_status trs_factors_create(trs_factors **F, const trs_matrix *L, trs_diag dia
   return trs_factors_adopt(F, &parts);
 }
 
+trs_status trs_factors_check(const trs_factors *F) {
+  const trs_refusal *refusal = &F->refusal;
+  if (!refusal->call) return TRS_SUCCESS;
+  return trs_fail(refusal->why.status, refusal->why.row,
+                  "%s of these factors failed, and until it succeeds nothing is solved with them; "
+                  "it said: %s",
+                  refusal->call, refusal->why.message);
+}
+
 trs_status trs_factors_need_host(const trs_factors *F, const char *what) {
+  TRS_TRY(trs_factors_check(F));
   TRS_TRY(trs_matrix_need_host(F->L, what));
   return trs_matrix_need_host(F->U, what);
 }
@@ -233,6 +246,7 @@ trs_factors *trs_factors_retain(const trs_factors *F) {
 
 void trs_factors_destroy(trs_factors *F) {
   if (!F || atomic_fetch_sub(&F->references, 1) > 1) return;
+  trs_refactoring_destroy(F->refactoring);
   trs_factors_release_parts(F);
   trs_free(F);
 }

@@ -2,7 +2,12 @@
 #ifndef TRS_FACTOR_FACTORS_H
 #define TRS_FACTOR_FACTORS_H
 
+#include "base/refusal.h"
 #include "matrix/matrix.h"
+
+/* What refactorisation keeps between calls: refactor.c. */
+typedef struct trs_refactoring trs_refactoring;
+void trs_refactoring_destroy(trs_refactoring *r);
 
 /* L U = P_r D_r A D_c P_c^T, as trireme.h defines it.  Arrays come from trs_alloc; unknown ones are
  * NULL. Both matrices are n x n, of one scalar type and of either format.  Their diagonals are
@@ -14,6 +19,7 @@ struct trs_factors {
   trs_scalar scalar; /* set by trs_factors_adopt from L */
   int64_t n;         /* set by trs_factors_adopt from L */
   trs_matrix *L, *U; /* one reference each */
+  bool lent;         /* L and U are the caller's: refactorisation makes copies first */
   trs_diag diag_L, diag_U;
   double shift;                  /* finite, not negative; L U are factors of A + shift diag(A) */
   int32_t *row_perm, *col_perm;  /* n */
@@ -23,6 +29,9 @@ struct trs_factors {
   int64_t tree_nodes;            /* 0: no tree */
   int64_t *tree_ptr;             /* tree_nodes + 1, in postorder: children before parents, */
   int32_t *tree_parent;          /* tree_nodes        a subtree's columns contiguous */
+  trs_refactoring *refactoring;  /* NULL until trs_factors_refactor */
+  trs_single user;               /* the call that refactors */
+  trs_refusal refusal;           /* of a refactorisation that failed */
 };
 
 /* Creates factors that take ownership of everything in *parts; parts->references, scalar and n are
@@ -35,7 +44,11 @@ trs_status trs_factors_adopt(trs_factors **F, const trs_factors *parts);
 /* Releases the content of *parts, not the struct itself, when there is no adoption. */
 void trs_factors_release_parts(const trs_factors *parts);
 
-/* trs_matrix_need_host for L and U. */
+/* Fails if the last refactorisation did: every function that reads L and U for the user calls it.
+ */
+trs_status trs_factors_check(const trs_factors *F);
+
+/* The same, and trs_matrix_need_host for L and U. */
 trs_status trs_factors_need_host(const trs_factors *F, const char *what);
 
 /* Adds a reference; destroy releases one. */

@@ -6,6 +6,7 @@
  * took as its pivot passed its pattern on to the row that it displaced.  Such zeros cost fill; rows
  * that a matching has exchanged (match.c) need none. */
 #include <math.h>
+#include <string.h>
 
 #include "base/config.h"
 #include "factor/kinds.h"
@@ -18,7 +19,7 @@ typedef struct lu_work {
   size_t size;        /* of a value in bytes */
   int32_t *ptr, *idx; /* the matrix by columns, as SuperLU needs it */
   void *val;
-  bool padded;     /* with zeros on the diagonal */
+  bool padded;     /* with zeros on the diagonal, whose fill L and U omit */
   int32_t *perm_r; /* row i of B becomes row perm_r[i] */
 } lu_work;
 
@@ -163,7 +164,6 @@ static trs_status ask(trs_factors *parts, lu_work *w) {
                           .number = {[TRS_LU_SCALAR] = w->input->B->scalar,
                                      [TRS_LU_N] = w->n,
                                      [TRS_LU_ENTRIES] = w->ptr[w->n],
-                                     [TRS_LU_PADDED] = w->padded,
                                      [TRS_LU_FILL] = w->input->fill}};
   trs_worker *worker;
   TRS_TRY(trs_worker_start(&worker, &job));
@@ -196,8 +196,86 @@ static trs_status set_row_perm(trs_factors *parts, const lu_work *w, bool *diago
   return TRS_SUCCESS;
 }
 
+/* ---- L and U without the fill of the padding: the entries that elimination of B's own pattern
+ * fills, whatever their values, so that other values find their places. ---- */
+
+typedef struct trimming {
+  const lu_work *w;
+  int32_t *mark, *row; /* mark[j] == i: row i has column j; row i is row row[i] of B */
+  int64_t *ptr[2];     /* of L and U as trimmed */
+} trimming;
+
+static void mark_all(int32_t *mark, int64_t i, const int32_t *idx, int64_t begin, int64_t end) {
+  for (int64_t p = begin; p < end; p++) mark[idx[p]] = (int32_t)i;
+}
+
+/* Moves the marked entries of row i to the end of those kept before. */
+static void keep(trs_matrix *T, int64_t *ptr, const int32_t *mark, int64_t i, size_t size) {
+  int64_t at = ptr[i];
+  char *val = T->val;
+  for (int64_t p = T->ptr[i]; p < T->ptr[i + 1]; p++) {
+    if (mark[T->idx[p]] != i) continue;
+    T->idx[at] = T->idx[p];
+    memmove(val + (size_t)at++ * size, val + (size_t)p * size, size);
+  }
+  ptr[i + 1] = at;
+}
+
+static void trim_rows(const trimming *t, trs_matrix *L, trs_matrix *U) {
+  const trs_matrix *B = t->w->input->B;
+  t->ptr[0][0] = t->ptr[1][0] = 0;
+  for (int64_t i = 0; i < t->w->n; i++) {
+    mark_all(t->mark, i, B->idx, B->ptr[t->row[i]], B->ptr[t->row[i] + 1]);
+    for (int64_t p = L->ptr[i]; p < L->ptr[i + 1]; p++) {
+      const int32_t k = L->idx[p];
+      if (t->mark[k] == i) mark_all(t->mark, i, U->idx, t->ptr[1][k], t->ptr[1][k + 1]);
+    }
+    keep(L, t->ptr[0], t->mark, i, t->w->size);
+    keep(U, t->ptr[1], t->mark, i, t->w->size);
+  }
+}
+
+/* The matrix of T's first entries, with these pointers. */
+static trs_status cut(trs_matrix **T, int64_t **ptr, const lu_work *w) {
+  const int64_t nnz = (*ptr)[w->n];
+  int64_t *own = *ptr;
+  int32_t *idx = NULL;
+  void *val = NULL;
+  trs_status status = TRS_ALLOC(&idx, nnz);
+  if (!status) status = trs_alloc(&val, nnz, w->size);
+  if (status) {
+    trs_free(idx);
+    return status;
+  }
+  memcpy(idx, (*T)->idx, (size_t)nnz * sizeof *idx);
+  memcpy(val, (*T)->val, (size_t)nnz * w->size);
+  *ptr = NULL;
+  trs_matrix_destroy(*T);
+  *T = NULL;
+  return trs_matrix_adopt(T, TRS_CSR, w->input->B->scalar, w->n, w->n, own, idx, val);
+}
+
+static trs_status trim(trs_factors *parts, const lu_work *w) {
+  trimming t = {.w = w};
+  if (!w->padded) return TRS_SUCCESS;
+  trs_status status = TRS_ALLOC(&t.mark, w->n);
+  if (!status) status = TRS_ALLOC(&t.row, w->n);
+  for (int s = 0; s < 2; s++)
+    if (!status) status = TRS_ALLOC(&t.ptr[s], w->n + 2);
+  if (!status) {
+    memset(t.mark, 0xff, (size_t)w->n * sizeof *t.mark);
+    for (int64_t i = 0; i < w->n; i++) t.row[w->perm_r[i]] = (int32_t)i;
+    trim_rows(&t, parts->L, parts->U);
+    status = cut(&parts->L, &t.ptr[0], w);
+  }
+  if (!status) status = cut(&parts->U, &t.ptr[1], w);
+  TRS_FREE_ALL(t.mark, t.row, t.ptr[0], t.ptr[1]);
+  return status;
+}
+
 static trs_status finish(trs_factors *parts, const lu_work *w) {
   bool diagonal;
+  TRS_TRY(trim(parts, w));
   TRS_TRY(set_row_perm(parts, w, &diagonal));
   return diagonal ? TRS_SUCCESS : trs_collapse_tree(parts);
 }

@@ -149,6 +149,27 @@ def test_lu_or_what_to_install():
     np.testing.assert_allclose(A @ pickle.loads(pickle.dumps(P)).solve(B), B, atol=1e-12)
 
 
+def test_refactor_and_plans_follow():
+    S = sp.csc_matrix(A)
+    F = tr.from_factors(sla.splu(S))
+    plan, other = F.plan(), sp.csc_matrix(S + 0.5 * sp.diags(np.arange(N)))
+    x = F.solve(B)
+    assert F.refactor(other) is F and 0.1 < F.least_share <= 1
+    for solved in (F.solve(B), plan.solve(B), F.plan("T").solve(B)):
+        assert np.abs(other @ solved - B).max() < 1e-12
+    with pytest.raises(tr.StructureError, match=r"entry \(0, 399\)") as caught:
+        F.refactor(sp.csc_matrix(S + sp.coo_matrix(([1.0], ([0], [399])), S.shape)))
+    assert caught.value.row == 0
+    for use in (lambda: plan.solve(B), lambda: F.solve(B), F.plan):
+        with pytest.raises(tr.StructureError, match="until it succeeds"):
+            use()
+    np.testing.assert_allclose(F.refactor(S, threads=2).solve(B), x, rtol=1e-12)
+    with pytest.raises(TypeError):
+        F.refactor("A")
+    with pytest.raises(tr.UnsupportedError, match="factor the matrix anew"):
+        tr.ilu0(A).refactor(A)
+
+
 def test_singular_matrices_cannot_be_factored():
     with pytest.raises(tr.SingularMatrixError):
         tr.ilu0(sp.csr_array(np.array([[1.0, 0], [1, 0]])))

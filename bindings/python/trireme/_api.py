@@ -187,6 +187,14 @@ class trs_factor_options(C.Structure):
     ]
 
 
+class trs_pivots(C.Structure):
+    _fields_ = [
+        ("struct_size", C.c_size_t),
+        ("least_share", C.c_double),
+        ("row", C.c_int64),
+    ]
+
+
 class trs_factors_info(C.Structure):
     _fields_ = [
         ("struct_size", C.c_size_t),
@@ -381,6 +389,7 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "trs_random_fill": (None, [C.c_void_p, C.c_int64, C.c_int, C.c_uint64]),
     "trs_factor": (C.c_int, [C.c_void_p, C.c_void_p, C.c_void_p]),
     "trs_factors_create": (C.c_int, [C.c_void_p, C.c_void_p, C.c_int, C.c_void_p, C.c_int, C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p]),
+    "trs_factors_refactor": (C.c_int, [C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p]),
     "trs_factors_destroy": (None, [C.c_void_p]),
     "trs_factors_get_info": (C.c_int, [C.c_void_p, C.c_void_p]),
     "trs_factors_read": (C.c_int, [C.c_void_p, C.c_char_p, C.c_void_p]),

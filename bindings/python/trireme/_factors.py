@@ -1,6 +1,7 @@
 """Factors: ILU(0), IC(0), LU, or those the caller has; solves by both sweeps."""
 
 import ctypes as C
+import weakref
 from typing import TYPE_CHECKING, Any, Dict, Optional, Tuple, Union, overload
 
 import numpy as np
@@ -50,6 +51,12 @@ class FactorsPlan(Solver):
                 C.byref(options))), nnz >= LONG_ANALYSIS)
             super().__init__(handle, factors, info.n, nnz, factors.dtype, trans,
                              place.startswith("cuda"), factors._device, stream)
+        factors._followers.add(self)
+
+    def _follow(self, factors: C.c_void_p) -> None:
+        with self._lock.lock:
+            if self._handle:
+                check(library.trs_update_factors(self._ready(), factors))
 
     def _with_type(self, name: str) -> str:
         return f"make the factors from a matrix of that type, A.astype({name!r})"
@@ -73,6 +80,8 @@ class Factors:
     def __init__(self, handle: C.c_void_p, keep: Any = None, device: Optional[int] = None) -> None:
         self._handle, self._keep, self._device = handle, keep, device
         self._plans: Dict[str, FactorsPlan] = {}
+        self._followers: "weakref.WeakSet[FactorsPlan]" = weakref.WeakSet()
+        self._least_share = 1.0
 
     def __del__(self, destroy: Any = library.trs_factors_destroy) -> None:
         if getattr(self, "_handle", None):
@@ -184,6 +193,57 @@ class Factors:
             trans, device=device, threads=threads, method=method, nrhs=nrhs, solves=solves,
             store=store, stream=stream, progress=progress))
         return self
+
+    def refactor(self, A: Shaped, *, threads: Optional[int] = None) -> "Factors":
+        """L and U of new values of A, in the patterns and with the pivots of the old ones.
+
+        For complete LU: of `lu`, of `read`, or of `from_factors` with one unit diagonal.  Plans of
+        these factors follow.
+
+        Parameters
+        ----------
+        A : (n, n) sparse array or matrix
+            As `trireme.plan` takes it.  An entry that L and U have no place for is a
+            `StructureError`, and a pivot of zero a `SingularMatrixError`, each with the row.
+        threads : int, optional
+            The default is every core.
+
+        Returns
+        -------
+        Factors
+            These: ``x = F.refactor(A).solve(b)``.
+
+        Notes
+        -----
+        The pivots are not chosen anew: `least_share` tells what they are worth.  After an
+        exception nothing is solved with these factors until a call succeeds.
+        """
+        followers = list(self._followers)
+        try:
+            matrix, pivots = matrix_of(A, self.dtype), make_struct(_api.trs_pivots)
+            run(lambda: check(library.trs_factors_refactor(
+                self._handle, C.byref(pivots), context_of("threads", threads), matrix.handle),
+                matrix.handle), self.nnz >= LONG_ANALYSIS // 20)
+            for plan in followers:
+                plan._follow(self._handle)
+        except BaseException as error:
+            for plan in followers:
+                plan._refusal.error = error
+            raise
+        for plan in followers:
+            plan._refusal.error = None
+        self._least_share = float(pivots.least_share)
+        return self
+
+    @property
+    def least_share(self) -> float:
+        """The least size of a pivot over the largest entry below it when it is eliminated, of the last
+        `refactor`; 1 before.
+
+        `lu` keeps it above its `pivot_threshold`.  One far below that loses as many digits: factor
+        anew by `lu`.
+        """
+        return self._least_share
 
     def _plan_of(self, trans: Trans) -> FactorsPlan:
         if trans not in self._plans:

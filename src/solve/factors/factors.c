@@ -80,7 +80,9 @@ static const trs_mover host_mover = {
 /* ---- The plan ---- */
 
 static trs_status solve(trs_plan *plan, const trs_rhs *rhs) {
-  return ((const trs_two_sweeps *)plan->state)->mover->solve(plan, rhs);
+  const trs_two_sweeps *state = plan->state;
+  TRS_TRY(trs_factors_check(state->F)); /* the sweeps may read their values in place */
+  return state->mover->solve(plan, rhs);
 }
 
 static int threads(const trs_plan *plan) {
@@ -253,6 +255,7 @@ trs_status trs_factors_plan_refresh(trs_plan *plan, const trs_factors *F) {
   if (F != state->F)
     return trs_fail(TRS_ERROR_ARGUMENT, -1,
                     "the plan was made for other factors: update those, or analyse these");
+  TRS_TRY(trs_factors_check(F));
   TRS_TRY(trs_plan_refresh(plan->sweep[lower], F->L));
   TRS_TRY(trs_plan_refresh(plan->sweep[1 - lower], F->U));
   plan->update_seconds = trs_seconds() - start;

@@ -30,7 +30,6 @@ typedef struct work {
   trs_scalar scalar;
   size_t size; /* of a value */
   int64_t n, entries, fill;
-  bool padded; /* with zeros on the diagonal, which L and U omit */
   int *ptr, *idx;
   void *val;
   int *perm_c, *perm_r, *etree;
@@ -68,7 +67,6 @@ static trs_status receive_matrix(work *w, const trs_worker_message *m) {
   w->size = trs_scalar_size(w->scalar);
   w->n = m->number[TRS_LU_N];
   w->entries = m->number[TRS_LU_ENTRIES];
-  w->padded = m->number[TRS_LU_PADDED];
   w->fill = m->number[TRS_LU_FILL];
   TRS_TRY(check_limits(w));
   TRS_TRY(trs_serve_take(&w->ptr, w->n + 1, sizeof(int)));
@@ -120,20 +118,8 @@ typedef struct rows {
   char *val;
 } rows;
 
-static bool is_zero(const char *value, trs_scalar scalar) {
-  double parts[2] = {0};
-  float narrow[2] = {0};
-  size_t size = trs_scalar_size(scalar);
-  if (trs_scalar_is_double(scalar))
-    memcpy(parts, value, size);
-  else
-    memcpy(narrow, value, size);
-  return parts[0] == 0 && parts[1] == 0 && narrow[0] == 0 && narrow[1] == 0;
-}
-
 /* Counts an entry in the first pass (idx is NULL); stores it in the second. */
 static void add_entry(const work *w, rows *to, int row, int column, const char *value) {
-  if (w->padded && is_zero(value, w->scalar)) return;
   if (!to->idx) {
     to->ptr[row + 2]++;
     return;

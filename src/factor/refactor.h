@@ -1,0 +1,67 @@
+/* refactor.h - what a refactorisation keeps between calls: L and U by rows, where the entries of A
+ * go, the schedule of threads; and its kernels. */
+#ifndef TRS_FACTOR_REFACTOR_H
+#define TRS_FACTOR_REFACTOR_H
+
+#include <stdatomic.h>
+
+#include "base/cpu.h"
+#include "base/scalar.h"
+#include "base/status.h"
+#include "base/wait.h"
+
+/* Rows of U that are applied together, at most. */
+enum { TRS_LU_RUN = 4 };
+
+/* L or U without its diagonal: entries begin[i] .. end[i] of row i, columns ascending. */
+typedef struct trs_lu_side {
+  int64_t *begin, *end; /* n */
+  int64_t *pivot;       /* n: the places of the diagonal; NULL if it is ones */
+  int32_t *idx;
+  void *val;
+  int64_t *place; /* of a factor stored by columns: entry p of it is entry place[p] of val, which is
+                     then a copy; else NULL */
+  int64_t *ptr;   /* of the copy */
+} trs_lu_side;
+
+/* What the kernels read and write.  L has a unit diagonal, or U has (crout). */
+typedef struct trs_lu {
+  int64_t n;
+  bool crout;
+  trs_lu_side L, U;
+  uint8_t *run; /* n: rows k .. k + run[k] - 1 of U have one pattern, except in their own columns */
+  void *inverse;                       /* n: of the pivots */
+  int64_t *from_ptr, *from;            /* row i has the entries from[from_ptr[i]] .. of A */
+  int32_t *to;                         /* their columns in L U */
+  const double *row_scale, *col_scale; /* in the order of L U, or NULL */
+  const void *val;                     /* of A */
+} trs_lu;
+
+/* A member's part, and what it found. */
+typedef struct trs_lu_member {
+  _Alignas(64) void *x; /* n zeros */
+  double most;          /* the largest |l|^2 of a unit L */
+  int64_t most_at;      /* the pivot by which it was divided */
+  int64_t fault;        /* the first row without a usable pivot, or n */
+  trs_status why;
+} trs_lu_member;
+
+/* Rows that a member eliminates: first those of its list, which depend on no other list; then some
+ * of those that all members share, in ascending order. */
+typedef struct trs_lu_rows {
+  int64_t nown, nshared;
+  const int32_t *own, *shared; /* own NULL: rows 0 .. nown - 1 */
+  atomic_uint *done; /* n: equal to round once the row is done; NULL: nobody waits for rows */
+  unsigned round;
+} trs_lu_rows;
+
+typedef struct trs_lu_kernels {
+  void (*own[TRS_NSCALARS])(const trs_lu *F, const trs_lu_rows *rows, trs_lu_member *m);
+  /* The shared rows; ticket gives the next one. */
+  void (*shared[TRS_NSCALARS])(const trs_lu *F, const trs_lu_rows *rows, trs_lu_member *m,
+                               atomic_llong *ticket);
+} trs_lu_kernels;
+
+extern const trs_lu_kernels trs_lu_kernels_baseline, trs_lu_kernels_avx2, trs_lu_kernels_avx512;
+
+#endif

@@ -1,0 +1,181 @@
+/* refactor_tmpl.c - row i of L U = A by rows (up-looking): x = row i of A; for every k < i in L's
+ * pattern, l = x[k] / U[k][k] and x -= l U[k]; the rest of x is row i of U.  Rows of U with one
+ * pattern are applied together, which reads and writes x once for all. */
+
+TRS_INLINE double NAME(size2)(SCALAR v) {
+#if IS_COMPLEX
+  return (double)creal(v) * (double)creal(v) + (double)cimag(v) * (double)cimag(v);
+#else
+  return (double)v * (double)v;
+#endif
+}
+
+/* Of a unit L: |l|^2, and the pivot by which it was divided. */
+typedef struct NAME(largest) {
+  double size;
+  int64_t at;
+} NAME(largest);
+
+/* x -= l[0] U[k] + ... + l[width - 1] U[k + width - 1] beyond column k + width - 1. */
+TRS_INLINE void NAME(apply_rest)(const trs_lu *F, int64_t k, int width, const SCALAR *l,
+                                 SCALAR *restrict x) {
+  enum { SHORT = 8 };
+  const int64_t *begin = F->U.begin + k;
+  const int64_t count = F->U.end[k + width - 1] - begin[width - 1];
+  const int32_t *restrict idx = F->U.idx + begin[width - 1];
+  const SCALAR *restrict u[TRS_LU_RUN];
+  for (int a = 0; a < width; a++) u[a] = (const SCALAR *)F->U.val + begin[a] + (width - 1 - a);
+  if (count >= SHORT && idx[count - 1] - idx[0] == count - 1) {
+    SCALAR *restrict y = x + idx[0];
+    for (int64_t q = 0; q < count; q++) {
+      SCALAR s = y[q];
+      for (int a = 0; a < width; a++) s -= MUL(l[a], u[a][q]);
+      y[q] = s;
+    }
+    return;
+  }
+  TRS_ROLLED
+  for (int64_t q = 0; q < count; q++) {
+    SCALAR s = x[idx[q]];
+    for (int a = 0; a < width; a++) s -= MUL(l[a], u[a][q]);
+    x[idx[q]] = s;
+  }
+}
+
+/* Eliminates the columns k .. k + width - 1, which are entries p .. of L's row. */
+TRS_INLINE void NAME(apply)(const trs_lu *F, int64_t k, int64_t p, int width, bool crout, SCALAR *x,
+                            SCALAR *odd, NAME(largest) * m) {
+  SCALAR l[TRS_LU_RUN];
+  const SCALAR *inverse = F->inverse, *u = F->U.val;
+  SCALAR *to = (SCALAR *)F->L.val + p;
+  for (int a = 0; a < width; a++) {
+    const SCALAR y = x[k + a], unit = MUL(y, inverse[k + a]);
+    const double size = NAME(size2)(unit);
+    x[k + a] = 0;
+    l[a] = crout ? y : unit;
+    to[a] = l[a];
+    *odd += l[a] - l[a];
+    if (size >= m->size && (size > m->size || k + a < m->at)) {
+      m->size = size;
+      m->at = k + a;
+    }
+    for (int b = a + 1; b < width; b++) x[k + b] -= MUL(l[a], u[F->U.begin[k + a] + (b - a - 1)]);
+  }
+  NAME(apply_rest)(F, k, width, l, x);
+}
+
+TRS_INLINE void NAME(take_row)(const trs_lu *F, int64_t i, SCALAR *x) {
+  const SCALAR *val = F->val;
+  const int64_t end = F->from_ptr[i + 1];
+  if (!F->row_scale && !F->col_scale) {
+    for (int64_t q = F->from_ptr[i]; q < end; q++) x[F->to[q]] = val[F->from[q]];
+    return;
+  }
+  const double row = F->row_scale ? F->row_scale[i] : 1;
+  for (int64_t q = F->from_ptr[i]; q < end; q++) {
+    const int32_t j = F->to[q];
+    const double column = F->col_scale ? F->col_scale[j] : 1;
+#if IS_COMPLEX
+    const SCALAR v = val[F->from[q]];
+    const double re = (double)creal(v) * row * column, im = (double)cimag(v) * row * column;
+    x[j] = sizeof(REAL) == sizeof(float) ? (SCALAR)CMPLXF(re, im) : (SCALAR)CMPLX(re, im);
+#else
+    x[j] = (SCALAR)((double)val[F->from[q]] * row * column);
+#endif
+  }
+}
+
+/* The pivot, and the row of U.  False: the pivot is of no use; its inverse is then 0, so that later
+ * rows do not divide by it. */
+TRS_INLINE bool NAME(end_row)(const trs_lu *F, int64_t i, bool crout, SCALAR *x, SCALAR odd,
+                              trs_lu_member *m) {
+  const SCALAR pivot = x[i];
+  SCALAR *inverse = F->inverse, *u = F->U.val, by = 0;
+  x[i] = 0;
+  if (pivot != 0) by = 1 / pivot;
+  ((SCALAR *)(crout ? F->L.val : F->U.val))[(crout ? F->L.pivot : F->U.pivot)[i]] = pivot;
+  odd += (pivot - pivot) + (by - by);
+  TRS_ROLLED
+  for (int64_t p = F->U.begin[i]; p < F->U.end[i]; p++) {
+    const int32_t j = F->U.idx[p];
+    const SCALAR v = crout ? MUL(x[j], by) : x[j];
+    x[j] = 0;
+    u[p] = v;
+    odd += v - v;
+  }
+  inverse[i] = by;
+  if (pivot != 0 && odd == 0) return true;
+  inverse[i] = 0;
+  if (i >= m->fault) return false;
+  m->fault = i;
+  m->why = odd == 0 ? TRS_ERROR_ZERO_PIVOT : TRS_ERROR_NOT_FINITE;
+  return false;
+}
+
+TRS_INLINE void NAME(await)(const trs_lu_rows *rows, int64_t k, int width) {
+  for (int a = 0; a < width; a++) {
+    trs_patience wait = {0};
+    while (atomic_load_explicit(&rows->done[k + a], memory_order_acquire) != rows->round)
+      trs_wait_turn(&wait);
+  }
+}
+
+/* rows: of which some may not be done yet, or NULL. */
+TRS_INLINE bool NAME(refactor_row)(const trs_lu *F, int64_t i, bool crout, const trs_lu_rows *rows,
+                                   trs_lu_member *m) {
+  SCALAR *x = m->x, odd = 0;
+  NAME(largest) most = {m->most, m->most_at};
+  NAME(take_row)(F, i, x);
+  const int64_t end = F->L.end[i];
+  for (int64_t p = F->L.begin[i]; p < end;) {
+    const int64_t k = F->L.idx[p];
+    const int width = i - k < F->run[k] ? (int)(i - k) : F->run[k];
+    if (rows) NAME(await)(rows, k, width);
+    if (width == 1)
+      NAME(apply)(F, k, p, 1, crout, x, &odd, &most);
+    else if (width == 2)
+      NAME(apply)(F, k, p, 2, crout, x, &odd, &most);
+    else if (width == 3)
+      NAME(apply)(F, k, p, 3, crout, x, &odd, &most);
+    else
+      NAME(apply)(F, k, p, TRS_LU_RUN, crout, x, &odd, &most);
+    p += width;
+  }
+  m->most = most.size;
+  m->most_at = most.at;
+  return NAME(end_row)(F, i, crout, x, odd, m);
+}
+
+TRS_INLINE void NAME(own_rows)(const trs_lu *lu, const trs_lu_rows *rows, bool crout,
+                               trs_lu_member *m) {
+  const trs_lu own = *lu, *F = &own; /* values cannot alias it */
+  for (int64_t r = 0; r < rows->nown; r++) {
+    const int64_t i = rows->own ? rows->own[r] : r;
+    const bool good = NAME(refactor_row)(F, i, crout, NULL, m);
+    if (rows->done) /* after a fault too: other members wait for the row */
+      atomic_store_explicit(&rows->done[i], rows->round, memory_order_release);
+    else if (!good)
+      return;
+  }
+}
+
+static void NAME(refactor_own)(const trs_lu *F, const trs_lu_rows *rows, trs_lu_member *m) {
+  if (F->crout)
+    NAME(own_rows)(F, rows, true, m);
+  else
+    NAME(own_rows)(F, rows, false, m);
+}
+
+static void NAME(refactor_shared)(const trs_lu *F, const trs_lu_rows *rows, trs_lu_member *m,
+                                  atomic_llong *ticket) {
+  for (;;) {
+    const int64_t r = atomic_fetch_add_explicit(ticket, 1, memory_order_relaxed);
+    if (r >= rows->nshared) return;
+    const int32_t i = rows->shared[r];
+    if (F->crout)
+      (void)NAME(refactor_row)(F, i, true, rows, m);
+    else
+      (void)NAME(refactor_row)(F, i, false, rows, m);
+    atomic_store_explicit(&rows->done[i], rows->round, memory_order_release);
+  }
+}
