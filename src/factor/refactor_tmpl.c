@@ -120,9 +120,11 @@ TRS_INLINE void NAME(await)(const trs_lu_rows *rows, int64_t k, int width) {
   }
 }
 
-/* rows: of which some may not be done yet, or NULL. */
-TRS_INLINE bool NAME(refactor_row)(const trs_lu *F, int64_t i, bool crout, const trs_lu_rows *rows,
-                                   trs_lu_member *m) {
+/* rows: of which some may not be done yet, or NULL.  One function for all callers: four inlined
+ * ones would add 200 kB to the library. */
+static bool NAME(refactor_row)(const trs_lu *F, int64_t i, const trs_lu_rows *rows,
+                               trs_lu_member *m) {
+  const bool crout = F->crout;
   SCALAR *x = m->x, odd = 0;
   NAME(largest) most = {m->most, m->most_at};
   NAME(take_row)(F, i, x);
@@ -146,24 +148,15 @@ TRS_INLINE bool NAME(refactor_row)(const trs_lu *F, int64_t i, bool crout, const
   return NAME(end_row)(F, i, crout, x, odd, m);
 }
 
-TRS_INLINE void NAME(own_rows)(const trs_lu *lu, const trs_lu_rows *rows, bool crout,
-                               trs_lu_member *m) {
-  const trs_lu own = *lu, *F = &own; /* values cannot alias it */
+static void NAME(refactor_own)(const trs_lu *F, const trs_lu_rows *rows, trs_lu_member *m) {
   for (int64_t r = 0; r < rows->nown; r++) {
     const int64_t i = rows->own ? rows->own[r] : r;
-    const bool good = NAME(refactor_row)(F, i, crout, NULL, m);
+    const bool good = NAME(refactor_row)(F, i, NULL, m);
     if (rows->done) /* after a fault too: other members wait for the row */
       atomic_store_explicit(&rows->done[i], rows->round, memory_order_release);
     else if (!good)
       return;
   }
-}
-
-static void NAME(refactor_own)(const trs_lu *F, const trs_lu_rows *rows, trs_lu_member *m) {
-  if (F->crout)
-    NAME(own_rows)(F, rows, true, m);
-  else
-    NAME(own_rows)(F, rows, false, m);
 }
 
 static void NAME(refactor_shared)(const trs_lu *F, const trs_lu_rows *rows, trs_lu_member *m,
@@ -172,10 +165,7 @@ static void NAME(refactor_shared)(const trs_lu *F, const trs_lu_rows *rows, trs_
     const int64_t r = atomic_fetch_add_explicit(ticket, 1, memory_order_relaxed);
     if (r >= rows->nshared) return;
     const int32_t i = rows->shared[r];
-    if (F->crout)
-      (void)NAME(refactor_row)(F, i, true, rows, m);
-    else
-      (void)NAME(refactor_row)(F, i, false, rows, m);
+    (void)NAME(refactor_row)(F, i, rows, m);
     atomic_store_explicit(&rows->done[i], rows->round, memory_order_release);
   }
 }
