@@ -16,7 +16,7 @@ PRELUDE = """
 #include <stdio.h>
 #include <trireme.h>
 trs_context *ctx;
-trs_matrix *L, *M, *LU;
+trs_matrix *A, *L, *M, *LU;
 trs_plan *plan;
 trs_factors *F;
 trs_relaxation *R;
