@@ -11,6 +11,7 @@ root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 sys.path[:0] = [os.path.dirname(os.path.abspath(__file__)), os.path.join(root, "tools"),
                 os.path.join(root, "bindings", "python")]
 import trireme  # noqa: E402  TRIREME_LIBRARY names the library
+from sphinx.ext.autodoc.mock import _MockObject  # noqa: E402
 
 project = "Trireme"
 copyright = "2026 The Trireme authors"
@@ -28,6 +29,8 @@ suppress_warnings = ["myst.header",  # a page may begin with a table or leave a 
                      "ref.python"]  # attributes of two classes have one name
 autodoc_typehints = "none"  # the docstrings have types with their shapes
 autodoc_mock_imports = ["jax", "torch"]
+# trireme.jax registers its rules in tables of JAX, whose stand-in takes no items by itself.
+_MockObject.__setitem__ = lambda self, key, value: None
 autodoc_member_order = "groupwise"
 autodoc_class_signature = "separated"  # functions make the objects
 default_role = "py:obj"

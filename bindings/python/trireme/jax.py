@@ -210,10 +210,9 @@ def _vmap(arguments: Any, dims: Any, **given: Any) -> Any:
 
 _solve_p.def_impl(jax.jit(_traced, static_argnames=("pattern", "trans", "check")))
 _solve_p.def_abstract_eval(lambda values, b, **given: b.update(weak_type=False))
-# By calls: `make site` reads this module without JAX, and its stand-in has no item assignment.
-ad.primitive_jvps.update({_solve_p: _jvp})
-ad.primitive_transposes.update({_solve_p: _transpose})
-batching.primitive_batchers.update({_solve_p: _vmap})
+ad.primitive_jvps[_solve_p] = _jvp
+ad.primitive_transposes[_solve_p] = _transpose
+batching.primitive_batchers[_solve_p] = _vmap
 
 _kept: List[Any] = []
 
