@@ -40,12 +40,6 @@ static void copy_row(filled *f, int64_t i) {
   }
 }
 
-static bool has_diagonal(const trs_matrix *A, int64_t i) {
-  for (int64_t p = A->ptr[i]; p < A->ptr[i + 1]; p++)
-    if (A->idx[p] == i) return true;
-  return false;
-}
-
 trs_status trs_add_diagonal(trs_matrix **result, const trs_matrix *A) {
   filled f = {.A = A};
   int64_t n = A->nrows;
@@ -54,7 +48,7 @@ trs_status trs_add_diagonal(trs_matrix **result, const trs_matrix *A) {
   if (!status) {
     f.ptr[0] = 0;
     for (int64_t i = 0; i < n; i++)
-      f.ptr[i + 1] = f.ptr[i] + A->ptr[i + 1] - A->ptr[i] + !has_diagonal(A, i);
+      f.ptr[i + 1] = f.ptr[i] + A->ptr[i + 1] - A->ptr[i] + (trs_factor_diagonal(A, i) < 0);
     status = TRS_ALLOC(&f.idx, f.ptr[n]);
   }
   if (!status) status = trs_alloc(&f.val, f.ptr[n], trs_scalar_size(A->scalar));

@@ -138,10 +138,8 @@ static trs_status hand_over(trs_factors *parts, trs_ordering *o, int64_t n, int 
 
 static bool lacks_pivots(const trs_matrix *A) {
   for (int64_t i = 0; i < A->nrows; i++) {
-    bool found = false;
-    for (int64_t p = A->ptr[i]; p < A->ptr[i + 1] && !found; p++)
-      found = A->idx[p] == i && trs_value_abs(A->val, p, A->scalar) > 0;
-    if (!found) return true;
+    const int64_t p = trs_factor_diagonal(A, i);
+    if (p < 0 || trs_value_abs(A->val, p, A->scalar) == 0) return true;
   }
   return false;
 }

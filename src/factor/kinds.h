@@ -77,6 +77,12 @@ trs_status trs_fail_no_diagonal(const trs_factor_input *input, const char *kind,
 trs_status trs_fail_pivot(const trs_factor_input *input, const char *kind, int64_t i,
                           bool not_finite, const char *zero);
 
+/* The position of entry (i, i) of a CSR matrix, or -1. */
+static inline int64_t trs_factor_diagonal(const trs_matrix *A, int64_t i) {
+  const int64_t p = trs_factor_seek(A->idx, A->ptr[i], A->ptr[i + 1], (int32_t)i);
+  return p < A->ptr[i + 1] && A->idx[p] == i ? p : -1;
+}
+
 /* Row i of B in A's numbering, for messages. */
 static inline int64_t trs_factor_row(const trs_factor_input *input, int64_t i) {
   return input->perm ? input->perm[i] : i;

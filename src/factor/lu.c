@@ -37,12 +37,6 @@ static trs_status check_finite(const trs_factor_input *input) {
   return TRS_SUCCESS;
 }
 
-static bool has_diagonal(const trs_matrix *B, int64_t i) {
-  for (int64_t p = B->ptr[i]; p < B->ptr[i + 1]; p++)
-    if (B->idx[p] == i) return true;
-  return false;
-}
-
 /* Column pointers of 32 bits, shifted by one place for the fill that follows. */
 static trs_status count_columns(lu_work *w) {
   const trs_matrix *B = w->input->B;
@@ -54,7 +48,7 @@ static trs_status count_columns(lu_work *w) {
   TRS_TRY(TRS_ALLOC_ZERO(&w->ptr, w->n + 2));
   for (int64_t p = 0; p < B->nnz; p++) w->ptr[B->idx[p] + 2]++;
   for (int64_t i = 0; i < w->n; i++)
-    if (!has_diagonal(B, i)) {
+    if (trs_factor_diagonal(B, i) < 0) {
       w->ptr[i + 2]++;
       w->padded = true;
     }
@@ -77,7 +71,7 @@ static trs_status make_columns(lu_work *w, const double *row_scale, const double
       if (col_scale) value *= col_scale[j];
       trs_value_set(w->val, at, B->scalar, value);
     }
-    if (has_diagonal(B, i)) continue;
+    if (trs_factor_diagonal(B, i) >= 0) continue;
     int32_t at = w->ptr[i + 1]++;
     w->idx[at] = (int32_t)i;
     trs_value_set(w->val, at, B->scalar, 0);

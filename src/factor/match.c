@@ -5,6 +5,7 @@
  * augmenting paths with dual variables (Duff and Koster, On algorithms for permuting large entries
  * to the diagonal of a sparse matrix, SIAM J. Matrix Anal. Appl. 22, 2001).  Most rows find a free
  * column in the first pass.  O(n nnz log n) at most, in practice near O(nnz). */
+#include <float.h>
 #include <math.h>
 
 #include "factor/kinds.h"
@@ -55,15 +56,19 @@ static int32_t take_nearest(matching *m) {
 
 /* ---- Costs and the first pass. ---- */
 
+/* Finite: the modulus of a complex entry can overflow. */
+static double size_of(const trs_matrix *A, int64_t p) {
+  return fmin(trs_value_abs(A->val, p, A->scalar), DBL_MAX);
+}
+
 static void find_costs(matching *m) {
   const trs_matrix *A = m->A;
   double *largest = m->distance;
   for (int64_t j = 0; j < A->nrows; j++) largest[j] = 0;
-  for (int64_t p = 0; p < A->nnz; p++)
-    largest[A->idx[p]] = fmax(largest[A->idx[p]], trs_value_abs(A->val, p, A->scalar));
+  for (int64_t p = 0; p < A->nnz; p++) largest[A->idx[p]] = fmax(largest[A->idx[p]], size_of(A, p));
   for (int64_t j = 0; j < A->nrows; j++) largest[j] = log(largest[j]);
   for (int64_t p = 0; p < A->nnz; p++) {
-    const double size = trs_value_abs(A->val, p, A->scalar);
+    const double size = size_of(A, p);
     m->cost[p] = size > 0 ? largest[A->idx[p]] - log(size) : INFINITY;
   }
 }

@@ -124,8 +124,8 @@ static trs_status not_closed(const trs_factors *F, int64_t i, int64_t j) {
   return trs_fail(
       TRS_ERROR_STRUCTURE, row,
       "%s lacks entry (%lld, %lld) of L U, which elimination fills; it is entry (%lld, %lld) of "
-      "the "
-      "matrix (0-based): the factors are incomplete, or entries with the value zero were left out",
+      "the matrix (0-based): the factors are incomplete, or entries with the value zero were left "
+      "out",
       j < i ? "L" : "U", (long long)i, (long long)j, (long long)row, (long long)column_of(F, j));
 }
 

@@ -322,6 +322,21 @@ TEST(matchings_have_the_greatest_product) {
   assert_in_range(matched, 100, 599);
 }
 
+/* The moduli of these entries overflow; the matrix is a permutation all the same. */
+TEST(moduli_beyond_the_largest_number_are_matched) {
+  double complex val[] = {CMPLX(1.7e308, 1.7e308), CMPLX(1.7e308, -1.7e308)};
+  int64_t ptr[] = {0, 1, 2};
+  int32_t idx[] = {1, 0}, *row;
+  trs_matrix *A;
+  assert_success(
+      trs_matrix_create(&A, TRS_CSR, TRS_DCOMPLEX, 2, 2, TRS_PTR64, ptr, idx, val, TRS_COPY));
+  assert_success(trs_match_rows(&row, A));
+  assert_int_equal(row[0], 1);
+  assert_int_equal(row[1], 0);
+  trs_free(row);
+  trs_matrix_destroy(A);
+}
+
 TEST(values_that_are_not_finite_are_refused) {
   trs_matrix *A = sparse_grid(4, 4, 1, 0, TRS_FLOAT);
   ((float *)A->val)[A->ptr[6]] = NAN;
