@@ -22,6 +22,8 @@ typedef struct matching {
   int64_t heaped;
   int32_t *reached; /* columns of this search */
   int64_t nreached;
+  int32_t end; /* the nearest free column so far, -1: none, and its distance */
+  double length;
 } matching;
 
 enum { NOT_REACHED = -1, FINAL = -2 };
@@ -106,6 +108,13 @@ static void reach(matching *m, int64_t i, double before) {
     const int32_t j = A->idx[p];
     if (m->place[j] == FINAL || m->cost[p] == INFINITY) continue;
     const double distance = before + reduced(m, i, p);
+    if (distance >= m->length) continue;
+    if (m->row_of[j] < 0) {
+      m->end = j;
+      m->length = distance;
+      m->from[j] = (int32_t)i;
+      continue;
+    }
     if (m->place[j] == NOT_REACHED) {
       m->reached[m->nreached++] = j;
       m->place[j] = (int32_t)m->heaped++;
@@ -118,33 +127,32 @@ static void reach(matching *m, int64_t i, double before) {
   }
 }
 
-/* The free column nearest to row i, or -1. */
-static int32_t search(matching *m, int64_t i) {
-  double before = 0;
+/* Finds the free column nearest to row i. */
+static void search(matching *m, int64_t i) {
   m->heaped = m->nreached = 0;
-  for (;;) {
-    reach(m, i, before);
-    if (!m->heaped) return -1;
+  m->end = -1;
+  m->length = INFINITY;
+  reach(m, i, 0);
+  while (m->heaped && m->distance[m->heap[0]] < m->length) {
     const int32_t j = take_nearest(m);
-    if (m->row_of[j] < 0) return j;
-    i = m->row_of[j];
-    before = m->distance[j];
+    reach(m, m->row_of[j], m->distance[j]);
   }
 }
 
-/* Final columns are nearer than end; their duals fall so that the path's entries become tight. */
-static void change_duals(matching *m, int64_t start, int32_t end) {
-  const double length = m->distance[end];
-  m->row[start] += length;
+/* Final columns are nearer than the end; their duals fall so that the path's entries become tight.
+ */
+static void change_duals(matching *m, int64_t start) {
+  m->row[start] += m->length;
   for (int64_t k = 0; k < m->nreached; k++) {
     const int32_t j = m->reached[k];
-    if (m->place[j] != FINAL || j == end) continue;
-    m->col[j] -= length - m->distance[j];
-    m->row[m->row_of[j]] += length - m->distance[j];
+    if (m->place[j] != FINAL) continue;
+    m->col[j] -= m->length - m->distance[j];
+    m->row[m->row_of[j]] += m->length - m->distance[j];
   }
 }
 
-static void augment(matching *m, int64_t start, int32_t j) {
+static void augment(matching *m, int64_t start) {
+  int32_t j = m->end;
   for (int64_t i = -1; i != start;) {
     i = m->from[j];
     const int32_t before = m->col_of[i];
@@ -168,14 +176,14 @@ static trs_status match(matching *m) {
   match_cheapest(m);
   for (int64_t i = 0; i < n; i++) {
     if (m->col_of[i] >= 0) continue;
-    const int32_t end = search(m, i);
-    if (end < 0)
+    search(m, i);
+    if (m->end < 0)
       return trs_fail(TRS_ERROR_ZERO_PIVOT, i,
                       "LU: row %lld (0-based) has no column left for its pivot, whatever the "
                       "values of its entries: the matrix is structurally singular",
                       (long long)i);
-    change_duals(m, i, end);
-    augment(m, i, end);
+    change_duals(m, i);
+    augment(m, i);
     forget(m);
   }
   return TRS_SUCCESS;
