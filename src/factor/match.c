@@ -5,7 +5,8 @@
  * augmenting paths with dual variables (Duff and Koster, On algorithms for permuting large entries
  * to the diagonal of a sparse matrix, SIAM J. Matrix Anal. Appl. 22, 2001).  Most rows find a free
  * column in the first pass.  O(n nnz log n) at most, in practice near O(nnz);
- * 38 s for a random graph of 320,009 rows with three equal entries each, whose factors would not fit. */
+ * 38 s for a random graph of 320,009 rows with three equal entries each, whose factors would not
+ * fit. */
 #include <float.h>
 #include <math.h>
 
