@@ -3,6 +3,7 @@
 
 #include <cuda.h>
 #include <cuda_runtime_api.h>
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -380,8 +381,21 @@ bool trs_device_busy(trs_stream stream) {
   return busy;
 }
 
+/* True if the process has the driver's library, without which there is no device memory.  Asking
+ * CUDA would load it: a tenth of a second, and the end of a process that is short of memory. */
+static bool has_driver(void) {
+  static atomic_bool found;
+  if (atomic_load_explicit(&found, memory_order_relaxed)) return true;
+  void *driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+  if (!driver) return false;
+  dlclose(driver);
+  atomic_store_explicit(&found, true, memory_order_relaxed);
+  return true;
+}
+
 bool trs_device_address(const void *pointer) {
   struct cudaPointerAttributes attributes;
+  if (!has_driver()) return false;
   if (cudaPointerGetAttributes(&attributes, pointer) != cudaSuccess) {
     (void)cudaGetLastError();
     return false;

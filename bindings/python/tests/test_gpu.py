@@ -108,7 +108,7 @@ def test_torch_on_the_gpu():
     with tr.plan(A.detach()) as p:
         out = torch.empty(N, dtype=torch.float64, device="cuda")
         p.solve(b.detach(), out=out)
-        assert torch.equal(out, x.detach())
+        torch.testing.assert_close(out, x.detach())  # of another plan: other bits
 
 
 def test_a_forked_child_raises():

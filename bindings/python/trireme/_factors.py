@@ -424,7 +424,8 @@ def _lu_by_scipy(A: Any, order: str, pivot_threshold: float, equilibrate: bool,
         columns = _scales(matrix, 0)
         matrix = csc_array(matrix @ diags(columns))
     matrix = matrix.astype(parts.val.dtype, copy=False)
-    with Told(progress, "factoring"):
+    with Told(progress, "factoring") as told:
+        told.tell("factoring", 0.0)
         try:
             made = run(lambda: splu(
                 matrix, permc_spec=_SCIPY_ORDERS[order], diag_pivot_thresh=pivot_threshold,
@@ -432,6 +433,7 @@ def _lu_by_scipy(A: Any, order: str, pivot_threshold: float, equilibrate: bool,
         except RuntimeError as error:
             raise SingularMatrixError(
                 f"A is singular to working precision ({error})") from error
+        told.tell("factoring", 1.0)
     return from_factors(made.L, made.U, np.argsort(made.perm_r), np.argsort(made.perm_c),
                         scale_r=rows, scale_c=columns, unit_L=True)
 

@@ -299,7 +299,11 @@ class Told:
             raise self.error
 
     def call(self, user: Any, phase: bytes, done: float) -> None:
-        name = phase.decode()
+        self.tell(phase.decode(), done)
+
+    def tell(self, name: str, done: float) -> None:
+        if not self.told:
+            return
         with self.lock:
             self.last = time.monotonic()
             if name != self.phase:

@@ -121,7 +121,10 @@ class _Solve(torch.autograd.Function):  # type: ignore[misc,unused-ignore]
         trans = ctx.trans
         form, _, unit_diagonal = ctx.options[:3]
         right = gradient.conj() if trans == "T" else gradient  # conj(L)^-1 g = conj(L^-1 conj(g))
-        g = _Solve.apply(ptr, idx, values, right, _ADJOINT[trans], *ctx.options)
+        # torch.compile traces no function inside a rule before torch 2.12, and has no second
+        # derivatives, for which the function is here.
+        solve = torch.ops.trireme.solve if torch.compiler.is_compiling() else _Solve.apply
+        g = solve(ptr, idx, values, right, _ADJOINT[trans], *ctx.options)
         g = g.conj() if trans == "T" else g
         of_values = None
         if ctx.needs_input_grad[2]:
