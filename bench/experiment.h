@@ -6,6 +6,7 @@
 
 #include "row.h"
 #include "settings.h"
+#include "suite.h"
 
 /* The places of an experiment, selected by --backend. */
 typedef enum bench_place {
@@ -29,7 +30,9 @@ typedef struct bench_experiment {
   bench_counts nrhs;       /* default of --nrhs */
   const char *first_chart; /* charts of several files: FILE-rates.svg; NULL: one chart */
   int (*run)(const bench_settings *set); /* returns the exit code */
-  int (*list)(const char *suite);        /* prints its matrices */
+  int (*list)(const char *suite);        /* prints its matrices; NULL: those it draws */
+  /* Draws its suite.  Returns -1, or the exit code.  NULL: the suite is read. */
+  int (*draw_suite)(bench_suite *suite, const bench_settings *set);
   void (*report)(const bench_rows *rows, bool markdown);
   int (*draw)(const bench_rows *rows, const char *path); /* NULL: no chart */
   /* What --compare adds where both files are of this experiment; NULL: nothing. */
@@ -46,6 +49,10 @@ const bench_experiment *bench_experiment_of(const bench_rows *rows);
 int bench_suites(const bench_settings *set);
 void bench_suites_report(const bench_rows *rows, bool markdown);
 int bench_suites_draw(const bench_rows *rows, const char *path);
+
+/* The systems that a seed draws. */
+int bench_lot(const bench_settings *set);
+void bench_lot_report(const bench_rows *rows, bool markdown);
 
 int bench_l17(const bench_settings *set);
 void bench_l17_report(const bench_rows *rows, bool markdown);

@@ -5,6 +5,7 @@
 
 #include "experiment.h"
 #include "leave.h"
+#include "lot.h"
 #include "row.h"
 #include "suite.h"
 #if TRIREME_BENCH_PAPERS
@@ -47,6 +48,26 @@ const bench_experiment bench_experiments[] = {
      .list = bench_list,
      .report = bench_gpus_report,
      .draw = bench_gpus_draw},
+    {.name = "lot",
+     .title = "Systems drawn by lot",
+     .text =
+         "'trireme bench lot --seed N' times systems that nobody chose: the seed draws generators, "
+         "sizes, shapes, orders, kinds of factors, one triangle of each, and files of the folder "
+         "TRIREME_MATRICES, a fifth of the systems. The same seed and the same names of files give "
+         "the same systems; --systems K takes the first K of them. --list prints the list, which "
+         "is "
+         "a suite in a file of its own. After the means the report has a table of the classes of "
+         "systems and one of the ten worst systems, against the best peer: cuSPARSE on a GPU, "
+         "oneMKL on the CPU, or, without it, the faster of serial and threads. Files that are no "
+         "systems are skipped; larger files than 64 MB (16 MB compressed) are not drawn.",
+     .options = "|out|methods|backend|threads|uplo|seconds|nrhs|peer|scalar|layout|store|tune|seed|"
+                "systems|svg|list|json|",
+     .place = BENCH_PLACE_ANY,
+     .nrhs = {{1}, 1, 1},
+     .run = bench_lot,
+     .draw_suite = bench_lot_draw,
+     .report = bench_lot_report,
+     .draw = bench_suites_draw},
     {.name = "blocks",
      .title = "Block ILU(0)",
      .text =

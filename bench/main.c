@@ -64,6 +64,10 @@ static const option options[] = {
     FILE_OPTION("suite", 0, "SUITE", FIELD(suite),
                 "the suite for " OF_PAPERS("l17, x20 and ", "") "gpus; for " OF_PAPERS(
                     "w21, l23 and ", "") "blocks the matrix"),
+    COUNT_OPTION("seed", 0, "N", 0, 4294967295, FIELD(seed),
+                 "for lot: the number that draws the systems"),
+    COUNT_OPTION("systems", 0, "K", 1, 1000, FIELD(systems),
+                 "for lot: the number of systems to draw (default 60)"),
 #if TRIREME_BENCH_PAPERS
     TEXT_OPTION(
         "parts", "LIST", "real|model|simulation", FIELD(parts),
@@ -142,7 +146,8 @@ static const paragraph last_paragraphs[] = {
      "  trireme bench --compare before.json after.json --svg gain.svg\n"
      "  trireme bench factor:lu:nd:gen:poisson2d5:300 --threads 1,2 --nrhs 8\n"
      "  trireme bench --table after.json --svg bars.svg\n"
-     "  trireme bench gpu --backend cuda --nrhs 1,8,32,128 --store mixed\n" OF_PAPERS(
+     "  trireme bench gpu --backend cuda --nrhs 1,8,32,128 --store mixed\n"
+     "  trireme bench lot --seed 7 --backend cuda --out lot.json\n" OF_PAPERS(
          "  trireme bench l17 --markdown --svg l17\n"
          "  trireme bench l23 --out l23.json --svg l23.svg\n"
          "  trireme bench x20 --out x20.json --svg x20\n"
@@ -155,7 +160,7 @@ static paragraph paragraphs[24];
 
 static const command cmd_bench = {.name = "bench",
                                   .synopsis =
-                                      "[OPTIONS] [SUITE | " OF_PAPERS("l17 | l23 | x20 | w21 | ", "") "gpus | blocks] | "
+                                      "[OPTIONS] [SUITE | " OF_PAPERS("l17 | l23 | x20 | w21 | ", "") "gpus | lot | blocks] | "
                                       "--compare OLD NEW | --table FILE",
                                   .summary = "time every method, and compare results",
                                   .operand = "file",
@@ -200,9 +205,11 @@ static bool is_given(const option *o, const bench_settings *set) {
     case OPTION_FLAG:
       return *(const bool *)field;
     case OPTION_CHOICE: /* "both" is the default of --uplo, the last of its words */
-      return *(const int *)field != (o->offset == FIELD(uplo) ? 2 : 0);
+      return *(const int *)field != (o->offset == FIELD(uplo) ? BENCH_BOTH : 0);
     case OPTION_REAL:
       return *(const double *)field >= 0;
+    case OPTION_COUNT:
+      return *(const int64_t *)field >= 0;
     default:
       return *(const char *const *)field != NULL;
   }
@@ -320,6 +327,15 @@ static int check_papers(const char *word) {
 
 static int list(const bench_experiment *e, const bench_settings *set) {
   if (set->svg) return leave_usage("bench", "--svg draws results: leave it out with --list");
+  bench_suite suite;
+  int code = check_options(e, set);
+  if (code >= 0) return code;
+  if (e->draw_suite) {
+    code = e->draw_suite(&suite, set);
+    if (code < 0) bench_suite_print(&suite);
+    bench_suite_free(&suite);
+    return code < 0 ? LEAVE_SOLVED : code;
+  }
   bool own = e != bench_experiments && e->list == bench_list && !set->suite;
   return e->list(!own ? set->suite : e->suite ? e->suite : e->name);
 }
@@ -353,7 +369,7 @@ static int run_experiment(const bench_experiment *e, bench_settings *set) {
 }
 
 static int run(int argc, char **argv) {
-  bench_settings set = {.uplo = 2, .seconds = -1};
+  bench_settings set = {.uplo = BENCH_BOTH, .seconds = -1, .seed = -1, .systems = -1};
   fill_paragraphs();
   if (argc == 2 && !strcmp(argv[0], "--print")) {
     command_print(&cmd_bench, argv[1]);

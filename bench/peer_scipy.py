@@ -39,7 +39,9 @@ def factor(entry):
     """The factors that "factor:KIND[:ORDER]:MATRIX" names."""
     kind, entry = entry[len("factor:"):].split(":", 1)
     options = {}
-    if entry.split(":")[0] in ("nd", "amd", "natural"):
+    if kind == "triangle":
+        raise RuntimeError("the Python package makes no triangles of a reordered matrix")
+    if entry.split(":")[0] in ("nd", "amd", "natural", "rcm", "colour"):
         options["order"], entry = entry.split(":", 1)
     return {"lu": tr.lu, "ilu0": tr.ilu0, "ic0": tr.ic0}[kind](read_matrix(entry), **options)
 

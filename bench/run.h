@@ -25,8 +25,8 @@ typedef int bench_step(bench_run *run, bench_system *system);
 
 /* Opens the suite of that name, unless the settings name another.  Returns -1, or the exit code. */
 int bench_run_open(bench_run *run, const bench_settings *set, const char *suite, void *own);
-/* Calls step for every entry's triangles: the lower one (uplo 0), the upper one (1) or both (2).  A
- * failed entry is reported and counted; the run continues. */
+/* Calls step for every entry's triangles: the lower one (uplo 0), the upper one (1) or those of the
+ * suite, both as a rule (2).  A failed entry is reported and counted; the run continues. */
 void bench_run_systems(bench_run *run, int uplo, bench_step *step);
 /* The same for one entry.  Returns -1, or the exit code. */
 int bench_run_entry(bench_run *run, const char *entry, int uplo, bench_step *step);

@@ -15,11 +15,12 @@ typedef struct bench_settings {
   const char *suite, *out, *methods, *threads, *compare, *table, *svg, *backend, *nrhs_list;
   const char *parts, *ranks, *grids, *work; /* l23 */
   bench_counts rank_counts;
-  int uplo;   /* lower, upper, both */
-  int peer;   /* auto, none */
-  int scalar; /* double, float: GPU only */
-  int layout; /* column, row */
-  int store;  /* same, mixed: GPU only */
+  int64_t seed, systems; /* lot; -1: not given */
+  int uplo;              /* lower, upper, both */
+  int peer;              /* auto, none */
+  int scalar;            /* double, float: GPU only */
+  int layout;            /* column, row */
+  int store;             /* same, mixed: GPU only */
   double seconds;
   bench_counts nrhs;
   int device; /* the GPU's number; -1: the run is on the CPU */

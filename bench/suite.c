@@ -34,14 +34,18 @@ static bool is_path(const char *name) {
   return strchr(name, '/') || (length > 4 && !strcmp(name + length - 4, ".txt"));
 }
 
-static int add(bench_suite *suite, const char *text) {
+int bench_suite_add(bench_suite *suite, const char *text, bench_triangles triangles) {
   if (strcmp(text, human_name(text).s) != 0)
     return leave(LEAVE_INPUT, trs_status_name(TRS_ERROR_FORMAT), -1,
                  "the name %s has a character that is not printable", text);
-  char **entry = realloc(suite->entry, (size_t)(suite->count + 1) * sizeof *entry);
+  const size_t count = (size_t)suite->count + 1;
+  char **entry = realloc(suite->entry, count * sizeof *entry);
   if (entry) suite->entry = entry;
-  char *copy = entry ? strdup(text) : NULL;
+  bench_triangles *which = realloc(suite->triangles, count * sizeof *which);
+  if (which) suite->triangles = which;
+  char *copy = entry && which ? strdup(text) : NULL;
   if (!copy) return leave_memory((double)strlen(text), "the suite");
+  suite->triangles[suite->count] = triangles;
   suite->entry[suite->count++] = copy;
   return -1;
 }
@@ -78,7 +82,7 @@ static int read_lines(bench_suite *suite, const char *path) {
   int code = -1;
   while (code < 0 && fgets(line, sizeof line, file)) {
     line[strcspn(line, "#")] = 0;
-    if (sscanf(line, "%1023s", word) == 1) code = add(suite, word);
+    if (sscanf(line, "%1023s", word) == 1) code = bench_suite_add(suite, word, BENCH_BOTH);
   }
   fclose(file);
   if (code < 0 && !suite->count)
@@ -91,7 +95,7 @@ int bench_suite_read(bench_suite *suite, const char *name) {
   const char *slash = strrchr(name, '/');
   *suite = (bench_suite){0};
   snprintf(suite->name, sizeof suite->name, "%s", is_path(name) && slash ? slash + 1 : name);
-  if (is_entry(name)) return add(suite, name);
+  if (is_entry(name)) return bench_suite_add(suite, name, BENCH_BOTH);
   folder_path(folder, sizeof folder);
   snprintf(path, sizeof path, "%s/%s.txt", folder, name);
   if (!is_path(name) && access(path, F_OK)) return unknown(name, folder);
@@ -101,6 +105,7 @@ int bench_suite_read(bench_suite *suite, const char *name) {
 void bench_suite_free(bench_suite *suite) {
   for (int64_t i = 0; i < suite->count; i++) free(suite->entry[i]);
   free(suite->entry);
+  free(suite->triangles);
 }
 
 static int list_suites(void) {
@@ -120,11 +125,17 @@ static int list_suites(void) {
   return LEAVE_SOLVED;
 }
 
+void bench_suite_print(const bench_suite *suite) {
+  static const char *const mark[] = {"  # lower", "  # upper", ""};
+  for (int64_t i = 0; i < suite->count; i++)
+    printf("%s%s\n", suite->entry[i], mark[suite->triangles[i]]);
+}
+
 int bench_list(const char *name) {
   bench_suite suite;
   if (!name) return list_suites();
   int code = bench_suite_read(&suite, name);
-  for (int64_t i = 0; code < 0 && i < suite.count; i++) printf("%s\n", suite.entry[i]);
+  if (code < 0) bench_suite_print(&suite);
   bench_suite_free(&suite);
   return code < 0 ? LEAVE_SOLVED : code;
 }

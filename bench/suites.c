@@ -7,6 +7,7 @@
 #include "gpu_system.h"
 #include "groups.h"
 #include "leave.h"
+#include "lot.h"
 #include "machine.h"
 #include "output.h"
 #include "row.h"
@@ -59,7 +60,10 @@ static int run_on_cpu(bench_run *run, bench_system *system) {
   return code;
 }
 
-static int sum_up(const bench_run *run) {
+/* What follows the means; NULL: nothing. */
+typedef void tables(const bench_groups *groups, bool gpu, bool markdown);
+
+static int sum_up(const bench_run *run, tables *last) {
   const bench_settings *set = run->set;
   bool gpu = set->device >= 0;
   bench_groups groups = {0};
@@ -69,6 +73,7 @@ static int sum_up(const bench_run *run) {
       bench_gpu_means(&groups, false);
     else
       bench_means_print(&groups, false);
+    if (last) last(&groups, gpu, false);
   }
   if (code < 0 && set->svg && groups.count) code = bench_draw(&groups, gpu, set->svg);
   if (code < 0 && set->svg && !groups.count)
@@ -77,35 +82,59 @@ static int sum_up(const bench_run *run) {
   return code;
 }
 
-static int run_all(bench_run *run) {
+static int run_all(bench_run *run, tables *last) {
   bool gpu = run->set->device >= 0;
   if (!gpu) warn_of_load();
   if (!run->set->json && gpu) bench_gpu_live_head(run->own);
   if (!run->set->json && !gpu) bench_live_head(run->own);
   bench_run_systems(run, run->set->uplo, gpu ? run_on_gpu : run_on_cpu);
-  return sum_up(run);
+  return sum_up(run, last);
+}
+
+/* Of a run with its suite, or with the exit code of what failed. */
+static int measure(bench_run *run, int code, tables *last) {
+  bench_runners runners = {0};
+  run->own = &runners;
+  if (code < 0) code = bench_runners_open(&runners, run->set);
+  if (code < 0) code = bench_out_open(&run->out, run->set);
+  if (code < 0) code = run_all(run, last);
+  bench_runners_close(&runners);
+  return bench_run_close(run, code);
 }
 
 int bench_suites(const bench_settings *set) {
   bench_run run;
-  bench_runners runners = {0};
-  int code = bench_run_open(&run, set, set->device < 0 ? "cpu" : "gpu", &runners);
-  if (code < 0) code = bench_runners_open(&runners, set);
-  if (code < 0) code = bench_out_open(&run.out, set);
-  if (code < 0) code = run_all(&run);
-  bench_runners_close(&runners);
-  return bench_run_close(&run, code);
+  int code = bench_run_open(&run, set, set->device < 0 ? "cpu" : "gpu", NULL);
+  return measure(&run, code, NULL);
+}
+
+int bench_lot(const bench_settings *set) {
+  bench_run run = {.set = set};
+  int code = bench_lot_draw(&run.suite, set);
+  return measure(&run, code, bench_lot_tables);
 }
 
 /* Rows of CPU and GPU in one file are reported in sequence. */
-void bench_suites_report(const bench_rows *rows, bool markdown) {
-  (void)markdown; /* as always from a file */
+static void report(const bench_rows *rows, tables *last) {
   bench_groups groups[2] = {0};
   for (int gpu = 0; gpu < 2; gpu++)
     if (bench_groups_make(&groups[gpu], rows, gpu == 1) >= 0) groups[gpu].count = 0;
   if (groups[0].count) bench_cpu_tables(&groups[0]);
   if (groups[1].count) bench_gpu_tables(&groups[1], rows);
+  for (int gpu = 0; gpu < 2 && last; gpu++)
+    if (groups[gpu].count) last(&groups[gpu], gpu == 1, true);
   for (int k = 0; k < 2; k++) free(groups[k].group);
+}
+
+/* Tables of a file are always Markdown. */
+void bench_suites_report(const bench_rows *rows, bool markdown) {
+  (void)markdown;
+  report(rows, NULL);
+}
+
+void bench_lot_report(const bench_rows *rows, bool markdown) {
+  (void)markdown;
+  report(rows, bench_lot_tables);
 }
 
 /* The GPU's rows if the file has both. */

@@ -3,8 +3,9 @@
  *   file:NAME                   a file in the folder TRIREME_MATRICES; file:/PATH, any file
  *   factor:KIND[:ORDER]:ENTRY   L and U of that entry; KIND lu ilu0 ic0 triangle, ORDER nd amd
  *                               natural rcm colour
- * Of matrices both triangles are taken, diagonals added where they are missing.  Where the folder
- * TRIREME_FACTORS has a file of L + U's pattern (bench/make_factors), it stands for the factors. */
+ * Of matrices both triangles are taken, in any order, with diagonals added where they are missing.
+ * Where the folder TRIREME_FACTORS has a file of L + U's pattern (bench/make_factors), it stands
+ * for the factors. */
 #include "system.h"
 
 #include <stdio.h>
@@ -115,24 +116,36 @@ void bench_source_close(bench_source *source) {
   trs_factors_destroy(source->F);
 }
 
+/* All methods are timed on the same arrays, and MKL wants rows.  Triangles of a matrix may lack
+ * diagonal entries. */
+static trs_status take_factor(bench_system *system, const trs_factors *F, trs_uplo uplo) {
+  trs_factors_info factors = {.struct_size = sizeof factors};
+  trs_matrix *rows = NULL;
+  trs_factors_get_info(F, &factors);
+  system->T = uplo == TRS_LOWER ? factors.L : factors.U;
+  system->diag = uplo == TRS_LOWER ? factors.diag_L : factors.diag_U;
+  system->info.struct_size = sizeof system->info;
+  trs_matrix_get_info(system->T, &system->info);
+  trs_status status = TRS_SUCCESS;
+  if (system->info.format != TRS_CSR)
+    status = trs_matrix_convert(&rows, system->T, TRS_CSR, TRS_DOUBLE);
+  system->cut = rows;
+  if (status || factors.kind != TRS_FACTOR_TRIANGLE) return status;
+  status = trs_matrix_triangle(&system->cut, rows ? rows : system->T, uplo, 1);
+  trs_matrix_destroy(rows);
+  return status;
+}
+
 trs_status bench_system_take(bench_system *system, const bench_source *source, trs_uplo uplo) {
   trs_status status = TRS_SUCCESS;
   system->uplo = uplo;
   system->drawn = source->drawn;
   system->diag = TRS_NONUNIT;
   system->cut = NULL;
-  if (source->F) {
-    trs_factors_info factors = {.struct_size = sizeof factors};
-    trs_factors_get_info(source->F, &factors);
-    system->T = uplo == TRS_LOWER ? factors.L : factors.U;
-    system->diag = uplo == TRS_LOWER ? factors.diag_L : factors.diag_U;
-    system->info.struct_size = sizeof system->info;
-    trs_matrix_get_info(system->T, &system->info);
-    if (system->info.format != TRS_CSR) /* all are timed on the same arrays, and MKL wants rows */
-      status = trs_matrix_convert(&system->cut, system->T, TRS_CSR, TRS_DOUBLE);
-  } else {
+  if (source->F)
+    status = take_factor(system, source->F, uplo);
+  else
     status = trs_matrix_triangle(&system->cut, source->A, uplo, 1);
-  }
   if (status) return status;
   if (system->cut) system->T = system->cut;
   system->info.struct_size = sizeof system->info;

@@ -2,7 +2,8 @@
 ! then run it.  The header documents every function.
 !   Compile this file with the compiler of the program; modules do not cross compilers.
 !   Objects are type(c_ptr).  Arrays are of any type that the matrix has, and lie without gaps.
-!   Numbers may be of 32 bits, as default integers are, or of 64.  Text ends at its last letter, or
+!   Numbers may be of 32 bits, as default integers are, or of 64, also those that come back, except
+! bytes; what 32 bits do not hold comes back as huge(0).  Text ends at its last letter, or
 ! before c_null_char.  trs_solve_c and the like are the C functions behind the procedures that see to
 ! this.  An argument that is optional here is NULL in C when it is absent.
 ! struct_size is set; it is that of machines with 64-bit pointers.
@@ -561,8 +562,8 @@ module trireme
         name="trs_vectors_read")
       import
       type(c_ptr), intent(out) :: values
-      integer(c_int64_t), intent(out) :: nrows
-      integer(c_int64_t), intent(out) :: ncols
+      integer(c_int64_t), intent(inout) :: nrows
+      integer(c_int64_t), intent(inout) :: ncols
       integer(c_int), value :: scalar
       character(kind=c_char), dimension(*), intent(in) :: path
       type(trs_read_options), intent(in), optional :: options
@@ -722,13 +723,13 @@ module trireme
       integer(c_int) :: trs_plan_get_info
     end function trs_plan_get_info
 
-    function trs_plan_get_levels(plan, rows, levels) bind(C, name="trs_plan_get_levels")
+    function trs_plan_get_levels_c(plan, rows, levels) bind(C, name="trs_plan_get_levels")
       import
       type(c_ptr), value :: plan
       type(c_ptr), intent(out), optional :: rows
-      integer(c_int64_t), intent(out), optional :: levels
-      integer(c_int) :: trs_plan_get_levels
-    end function trs_plan_get_levels
+      integer(c_int64_t), intent(inout), optional :: levels
+      integer(c_int) :: trs_plan_get_levels_c
+    end function trs_plan_get_levels_c
 
     function trs_plan_bound(plan, seconds) bind(C, name="trs_plan_bound")
       import
@@ -789,7 +790,7 @@ module trireme
       import
       type(c_ptr), value :: plan
       type(trs_plan_share), intent(inout) :: share
-      integer(c_int64_t), dimension(*), intent(out), optional :: rows
+      integer(c_int64_t), dimension(*), intent(inout), optional :: rows
       integer(c_int), value :: member
       integer(c_int64_t), value :: nrhs
       integer(c_int) :: trs_plan_get_share_c
@@ -1020,6 +1021,10 @@ module trireme
         matrix_create_deferred_88
   end interface trs_matrix_create_deferred
 
+  interface trs_vectors_read
+    procedure vectors_read_44, vectors_read_48, vectors_read_84, vectors_read_88
+  end interface trs_vectors_read
+
   interface trs_vectors_write
     procedure vectors_write_444, vectors_write_448, vectors_write_484, vectors_write_488, &
         vectors_write_844, vectors_write_848, vectors_write_884, vectors_write_888
@@ -1028,6 +1033,10 @@ module trireme
   interface trs_random_fill
     procedure random_fill_44, random_fill_48, random_fill_84, random_fill_88
   end interface trs_random_fill
+
+  interface trs_plan_get_levels
+    procedure plan_get_levels_4, plan_get_levels_8
+  end interface trs_plan_get_levels
 
   interface trs_plan_describe
     procedure plan_describe_4, plan_describe_8
@@ -1043,7 +1052,7 @@ module trireme
   end interface trs_solve_once
 
   interface trs_plan_get_share
-    procedure plan_get_share_4, plan_get_share_8
+    procedure plan_get_share_44, plan_get_share_48, plan_get_share_84, plan_get_share_88
   end interface trs_plan_get_share
 
   interface trs_solve_distributed
@@ -1093,26 +1102,29 @@ module trireme
       matrix_create_device_448, matrix_create_device_484, matrix_create_device_488, &
       matrix_create_device_844, matrix_create_device_848, matrix_create_device_884, &
       matrix_create_device_888, matrix_create_deferred_44, matrix_create_deferred_48, &
-      matrix_create_deferred_84, matrix_create_deferred_88, vectors_write_444, vectors_write_448, &
-      vectors_write_484, vectors_write_488, vectors_write_844, vectors_write_848, vectors_write_884, &
-      vectors_write_888, random_fill_44, random_fill_48, random_fill_84, random_fill_88, &
-      plan_describe_4, plan_describe_8
-  private :: solve_444, solve_448, solve_484, solve_488, solve_844, solve_848, solve_884, &
-      solve_888, solve_once_4, solve_once_8, plan_get_share_4, plan_get_share_8, &
-      solve_distributed_444, solve_distributed_448, solve_distributed_484, solve_distributed_488, &
-      solve_distributed_844, solve_distributed_848, solve_distributed_884, solve_distributed_888, &
-      batch_create_4, batch_create_8, batch_update_4, batch_update_8, batch_solve_44444, &
-      batch_solve_44448, batch_solve_44484, batch_solve_44488, batch_solve_44844, batch_solve_44848, &
-      batch_solve_44884, batch_solve_44888, batch_solve_48444, batch_solve_48448, batch_solve_48484, &
-      batch_solve_48488, batch_solve_48844, batch_solve_48848, batch_solve_48884, batch_solve_48888
-  private :: batch_solve_84444, batch_solve_84448, batch_solve_84484, batch_solve_84488, &
-      batch_solve_84844, batch_solve_84848, batch_solve_84884, batch_solve_84888, batch_solve_88444, &
-      batch_solve_88448, batch_solve_88484, batch_solve_88488, batch_solve_88844, batch_solve_88848, &
-      batch_solve_88884, batch_solve_88888, relax_sweep_444, relax_sweep_448, relax_sweep_484, &
-      relax_sweep_488, relax_sweep_844, relax_sweep_848, relax_sweep_884, relax_sweep_888, &
-      check_444, check_448, check_484, check_488, check_844, check_848, check_884, check_888, &
-      check_factors_444, check_factors_448, check_factors_484, check_factors_488, check_factors_844, &
-      check_factors_848, check_factors_884, check_factors_888
+      matrix_create_deferred_84, matrix_create_deferred_88, vectors_read_44, vectors_read_48, &
+      vectors_read_84, vectors_read_88, vectors_write_444, vectors_write_448, vectors_write_484, &
+      vectors_write_488, vectors_write_844, vectors_write_848, vectors_write_884, vectors_write_888, &
+      random_fill_44, random_fill_48
+  private :: random_fill_84, random_fill_88, plan_get_levels_4, plan_get_levels_8, &
+      plan_describe_4, plan_describe_8, solve_444, solve_448, solve_484, solve_488, solve_844, &
+      solve_848, solve_884, solve_888, solve_once_4, solve_once_8, plan_get_share_44, &
+      plan_get_share_48, plan_get_share_84, plan_get_share_88, solve_distributed_444, &
+      solve_distributed_448, solve_distributed_484, solve_distributed_488, solve_distributed_844, &
+      solve_distributed_848, solve_distributed_884, solve_distributed_888, batch_create_4, &
+      batch_create_8, batch_update_4, batch_update_8, batch_solve_44444, batch_solve_44448, &
+      batch_solve_44484, batch_solve_44488, batch_solve_44844, batch_solve_44848, batch_solve_44884, &
+      batch_solve_44888
+  private :: batch_solve_48444, batch_solve_48448, batch_solve_48484, batch_solve_48488, &
+      batch_solve_48844, batch_solve_48848, batch_solve_48884, batch_solve_48888, batch_solve_84444, &
+      batch_solve_84448, batch_solve_84484, batch_solve_84488, batch_solve_84844, batch_solve_84848, &
+      batch_solve_84884, batch_solve_84888, batch_solve_88444, batch_solve_88448, batch_solve_88484, &
+      batch_solve_88488, batch_solve_88844, batch_solve_88848, batch_solve_88884, batch_solve_88888, &
+      relax_sweep_444, relax_sweep_448, relax_sweep_484, relax_sweep_488, relax_sweep_844, &
+      relax_sweep_848, relax_sweep_884, relax_sweep_888, check_444, check_448, check_484, check_488, &
+      check_844, check_848, check_884, check_888
+  private :: check_factors_444, check_factors_448, check_factors_484, check_factors_488, &
+      check_factors_844, check_factors_848, check_factors_884, check_factors_888
 
 contains
 
@@ -1147,6 +1159,13 @@ contains
       text(i:i) = characters(i)
     end do
   end function trs_text
+
+  ! A number for a caller's integer of 32 bits; the largest one if it has more.
+  elemental function trs_narrowed(number) result(narrow)
+    integer(c_int64_t), intent(in) :: number
+    integer(c_int32_t) :: narrow
+    narrow = int(min(number, int(huge(narrow), c_int64_t)), c_int32_t)
+  end function trs_narrowed
 
   ! The text without what is behind c_null_char or its last letter, then c_null_char.
   function trs_terminated(text) result(terminated)
@@ -1813,7 +1832,58 @@ contains
     outcome = trs_matrix_write_c(A, c_path)
   end function trs_matrix_write
 
-  function trs_vectors_read(values, nrows, ncols, scalar, path, options) result(outcome)
+  function vectors_read_44(values, nrows, ncols, scalar, path, options) result(outcome)
+    type(c_ptr), intent(out) :: values
+    integer(c_int32_t), intent(out) :: nrows
+    integer(c_int32_t), intent(out) :: ncols
+    integer(c_int), intent(in) :: scalar
+    character(len=*), intent(in) :: path
+    type(trs_read_options), intent(in), optional :: options
+    integer(c_int64_t) :: wide_nrows
+    integer(c_int64_t) :: wide_ncols
+    character(kind=c_char, len=:), allocatable :: c_path
+    integer(c_int) :: outcome
+    wide_nrows = 0
+    wide_ncols = 0
+    c_path = trs_terminated(path)
+    outcome = trs_vectors_read_c(values, wide_nrows, wide_ncols, scalar, c_path, options)
+    nrows = trs_narrowed(wide_nrows)
+    ncols = trs_narrowed(wide_ncols)
+  end function vectors_read_44
+
+  function vectors_read_48(values, nrows, ncols, scalar, path, options) result(outcome)
+    type(c_ptr), intent(out) :: values
+    integer(c_int32_t), intent(out) :: nrows
+    integer(c_int64_t), intent(out) :: ncols
+    integer(c_int), intent(in) :: scalar
+    character(len=*), intent(in) :: path
+    type(trs_read_options), intent(in), optional :: options
+    integer(c_int64_t) :: wide_nrows
+    character(kind=c_char, len=:), allocatable :: c_path
+    integer(c_int) :: outcome
+    wide_nrows = 0
+    c_path = trs_terminated(path)
+    outcome = trs_vectors_read_c(values, wide_nrows, ncols, scalar, c_path, options)
+    nrows = trs_narrowed(wide_nrows)
+  end function vectors_read_48
+
+  function vectors_read_84(values, nrows, ncols, scalar, path, options) result(outcome)
+    type(c_ptr), intent(out) :: values
+    integer(c_int64_t), intent(out) :: nrows
+    integer(c_int32_t), intent(out) :: ncols
+    integer(c_int), intent(in) :: scalar
+    character(len=*), intent(in) :: path
+    type(trs_read_options), intent(in), optional :: options
+    integer(c_int64_t) :: wide_ncols
+    character(kind=c_char, len=:), allocatable :: c_path
+    integer(c_int) :: outcome
+    wide_ncols = 0
+    c_path = trs_terminated(path)
+    outcome = trs_vectors_read_c(values, nrows, wide_ncols, scalar, c_path, options)
+    ncols = trs_narrowed(wide_ncols)
+  end function vectors_read_84
+
+  function vectors_read_88(values, nrows, ncols, scalar, path, options) result(outcome)
     type(c_ptr), intent(out) :: values
     integer(c_int64_t), intent(out) :: nrows
     integer(c_int64_t), intent(out) :: ncols
@@ -1824,7 +1894,7 @@ contains
     integer(c_int) :: outcome
     c_path = trs_terminated(path)
     outcome = trs_vectors_read_c(values, nrows, ncols, scalar, c_path, options)
-  end function trs_vectors_read
+  end function vectors_read_88
 
   function vectors_write_444(values, nrows, ncols, ld, layout, scalar, path) result(outcome)
     type(*), dimension(..), contiguous, intent(in), target :: values
@@ -2033,6 +2103,25 @@ contains
     c_path = trs_terminated(path)
     outcome = trs_file_content_c(content, c_path)
   end function trs_file_content
+
+  function plan_get_levels_4(plan, rows, levels) result(outcome)
+    type(c_ptr), intent(in) :: plan
+    type(c_ptr), intent(out), optional :: rows
+    integer(c_int32_t), intent(out) :: levels
+    integer(c_int64_t) :: wide_levels
+    integer(c_int) :: outcome
+    wide_levels = 0
+    outcome = trs_plan_get_levels_c(plan, rows, wide_levels)
+    levels = trs_narrowed(wide_levels)
+  end function plan_get_levels_4
+
+  function plan_get_levels_8(plan, rows, levels) result(outcome)
+    type(c_ptr), intent(in) :: plan
+    type(c_ptr), intent(out), optional :: rows
+    integer(c_int64_t), intent(out), optional :: levels
+    integer(c_int) :: outcome
+    outcome = trs_plan_get_levels_c(plan, rows, levels)
+  end function plan_get_levels_8
 
   function plan_describe_4(plan, text, size) result(outcome)
     type(c_ptr), intent(in) :: plan
@@ -2268,7 +2357,33 @@ contains
         indexing, at_ptr, at_idx, at_val)
   end function solve_once_8
 
-  function plan_get_share_4(plan, share, rows, member, nrhs) result(outcome)
+  function plan_get_share_44(plan, share, rows, member, nrhs) result(outcome)
+    type(c_ptr), intent(in) :: plan
+    type(trs_plan_share), intent(inout) :: share
+    integer(c_int32_t), intent(inout) :: rows(:)
+    integer(c_int), intent(in) :: member
+    integer(c_int32_t), intent(in) :: nrhs
+    integer(c_int64_t), allocatable :: wide_rows(:)
+    integer(c_int) :: outcome
+    allocate (wide_rows, source=int(rows, c_int64_t))
+    outcome = trs_plan_get_share_c(plan, share, wide_rows, member, int(nrhs, c_int64_t))
+    rows = trs_narrowed(wide_rows)
+  end function plan_get_share_44
+
+  function plan_get_share_48(plan, share, rows, member, nrhs) result(outcome)
+    type(c_ptr), intent(in) :: plan
+    type(trs_plan_share), intent(inout) :: share
+    integer(c_int32_t), intent(inout) :: rows(:)
+    integer(c_int), intent(in) :: member
+    integer(c_int64_t), intent(in) :: nrhs
+    integer(c_int64_t), allocatable :: wide_rows(:)
+    integer(c_int) :: outcome
+    allocate (wide_rows, source=int(rows, c_int64_t))
+    outcome = trs_plan_get_share_c(plan, share, wide_rows, member, int(nrhs, c_int64_t))
+    rows = trs_narrowed(wide_rows)
+  end function plan_get_share_48
+
+  function plan_get_share_84(plan, share, rows, member, nrhs) result(outcome)
     type(c_ptr), intent(in) :: plan
     type(trs_plan_share), intent(inout) :: share
     integer(c_int64_t), dimension(*), intent(out), optional :: rows
@@ -2276,9 +2391,9 @@ contains
     integer(c_int32_t), intent(in) :: nrhs
     integer(c_int) :: outcome
     outcome = trs_plan_get_share_c(plan, share, rows, member, int(nrhs, c_int64_t))
-  end function plan_get_share_4
+  end function plan_get_share_84
 
-  function plan_get_share_8(plan, share, rows, member, nrhs) result(outcome)
+  function plan_get_share_88(plan, share, rows, member, nrhs) result(outcome)
     type(c_ptr), intent(in) :: plan
     type(trs_plan_share), intent(inout) :: share
     integer(c_int64_t), dimension(*), intent(out), optional :: rows
@@ -2286,7 +2401,7 @@ contains
     integer(c_int64_t), intent(in) :: nrhs
     integer(c_int) :: outcome
     outcome = trs_plan_get_share_c(plan, share, rows, member, int(nrhs, c_int64_t))
-  end function plan_get_share_8
+  end function plan_get_share_88
 
   function solve_distributed_444(plan, x, ldx, b, ldb, nrhs, layout) result(outcome)
     type(c_ptr), intent(in) :: plan

@@ -191,6 +191,75 @@ def test_suites():
     check("TRIREME_SUITES is looked into", o.out == SMALL + "\n", o)
 
 
+def test_lot():
+    """Systems that a seed draws: the list, a run, its tables, and files that are no systems."""
+    def drawn(seed, *words, env=None):
+        o = bench("lot", "--list", "--seed", str(seed), *words, env=env)
+        check(f"--list lists the systems of seed {seed} {' '.join(words)}", o.code == 0, o)
+        return o.out.splitlines()
+
+    first, other = drawn(7), drawn(8)
+    check("the same seed gives the same systems", first == drawn(7) and len(first) == 60, first)
+    check("another seed gives others", len(set(first) & set(other)) < 10, other)
+    check("a shorter lot is the beginning", drawn(7, "--systems", "9") == first[:9], first)
+    check("both triangles and every class are drawn", all(
+        any(word in line for line in first) for word in (
+            "# lower", "# upper", "gen:poisson", "gen:powerlaw", "factor:triangle:", "factor:lu:",
+            "factor:i")), first)
+    os.makedirs(path("lot"), exist_ok=True)
+    matrix("lot/one.mtx", 3, [(1, 1, 2), (2, 1, 1), (2, 2, 2), (3, 2, 1), (1, 3, 1), (2, 3, 1)])
+    write("lot/sides.mtx", "%%MatrixMarket matrix coordinate real general\n3 2 2\n1 1 1\n3 2 1\n")
+    write("lot/notes.txt", "no matrix\n")
+    write("lot/one.mtx.gz", "a twin\n")
+    there = {"TRIREME_MATRICES": path("lot")}
+    lot = drawn(7, env=there)
+    files = [line for line in lot if "file:" in line]
+    check("every file of a format that is read is drawn once", sorted(
+        line.split("  ")[0].split("file:")[1] for line in files) == ["one.mtx", "sides.mtx"], files)
+    write("lot.txt", "".join(line + "\n" for line in first))
+    o = bench(path("lot.txt"), "--list")
+    check("the list is a suite", o.code == 0 and
+          o.out.splitlines() == [line.split()[0] for line in first], o)
+    run_lot(there)
+
+
+def run_lot(there):
+    seed = 689  # draws a chain of 13,362 rows and both files in their own order
+    words = ("lot", "--seed", str(seed), "--systems", "3", "--seconds", "0", "--threads", "2")
+    o = bench(*words, "--out", path("lot.json"), env=there)
+    rows = lines(read("lot.json").decode())
+    check("a lot is timed, one triangle of each system", o.code == 0 and len(rows) == 6 and
+          all(r["suite"] == f"lot {seed}" and not r["wrong"] for r in rows), o)
+    check("a file that is no system is skipped", "skipped file:sides.mtx: it has 3 rows and 2 columns" in
+          o.err and "1 of 3 matrices skipped, 0 failed" in o.err, o)
+    check("its tables: classes, their least, the worst", all(text in o.out for text in (
+        "auto against the faster of serial and threads", "files ", "The worst", "one ")), o)
+    o = bench("--table", path("lot.json"))
+    check("--table makes them again", o.code == 0 and "| class | systems | mean | least | where |"
+          in o.out and "| system | times as fast | ms | peer, ms | peer |" in o.out, o)
+    write("lot_gpu.json", read(os.path.join(RESULTS, "gpu-h100-cusparse-12.9.json")).replace(
+        b'"suite":"gpu"', b'"suite":"lot 7"').decode())
+    o = bench("--table", path("lot_gpu.json"))
+    check("on a GPU the peer is cuSPARSE", o.code == 0 and
+          "**By class: the engine against cuSPARSE, 1 right-hand side**" in o.out and
+          "| L and U, complete | 6 |" in o.out and "| cusparse:alg" in o.out, o)
+    o = bench("factor:triangle:rcm:file:one.mtx", "--seconds", "0", env=there)
+    check("reordered triangles get missing diagonal entries", o.code == 0 and "one L" in o.out, o)
+    o = bench(*words, "--json", env=dict(there, TRIREME_MKL=FAKE))
+    check("oneMKL is the peer if it is found", o.code == 0 and
+          any(r["method"] == "mkl" for r in lines(o.out)), o)
+    o = bench(*words, "--uplo", "both", env=dict(there, TRIREME_MKL=FAKE))
+    check("and is named", o.code == 0 and "auto against the best peer" in o.out, o)
+    for name, words in (("no seed", ("lot",)), ("no seed of a list", ("lot", "--list")),
+                        ("a seed that is no number", ("lot", "--seed", "x")),
+                        ("a seed below zero", ("lot", "--seed", "-1")),
+                        ("a seed that is too large", ("lot", "--seed", "4294967296")),
+                        ("a seed of a suite", ("quick", "--seed", "1")),
+                        ("a seed of a suite's list", ("quick", "--seed", "1", "--list"))):
+        refuses(f"{name} is refused", 2, "--seed", "bench", *words)
+    refuses("no systems", 2, "--systems", "bench", "lot", "--seed", "1", "--systems", "0")
+
+
 def test_compare():
     o = bench("--compare", data("before.json"), data("after.json"), "--svg", path("gain.svg"))
     check("a comparison is as recorded", o.code == 0 and o.out == expected("compare.txt"), o)
@@ -386,6 +455,7 @@ def test_program():
 
 test_program()
 test_suites()
+test_lot()
 test_lists()
 test_without_gpu()
 test_pictures()

@@ -191,8 +191,46 @@ contains
                  index(trs_message(), "x is NULL") > 0)
     length = trs_plan_describe(plan, text, len(text))
     call verdict("a text as output", length > 5 .and. index(text, "serial") == 1)
+    call outputs(plan)
     call trs_plan_destroy(plan)
     call trs_matrix_destroy(matrix)
     call trs_context_destroy(context)
   end subroutine plain_calls
+
+  ! Numbers that come back, as default integers and others, absent or not.
+  subroutine outputs(plan)
+    type(c_ptr), intent(in) :: plan
+    type(c_ptr) :: rows, values
+    type(trs_plan_share) :: share
+    integer :: levels, nrows, ncols, status, mine(5) = -7, unit
+    integer(c_int64_t) :: wide_levels, wide, own(5) = -7
+    status = trs_plan_get_levels(plan, rows, levels)
+    call verdict("levels as a default integer", status == TRS_SUCCESS .and. levels == 2)
+    call trs_free(rows)
+    status = trs_plan_get_levels(plan, rows, wide_levels)
+    call verdict("and as one of 64 bits", status == TRS_SUCCESS .and. wide_levels == 2)
+    call trs_free(rows)
+    status = trs_plan_get_levels(c_null_ptr, rows, levels)
+    call verdict("a call that fails", status == TRS_ERROR_ARGUMENT .and. levels == 0)
+    open (newunit=unit, file="fortran_outputs.mtx")
+    write (unit, "(a)") "%%MatrixMarket matrix array real general", "3 2", "1", "2", "3", "4", "5", "6"
+    close (unit)
+    status = trs_vectors_read(values, nrows, ncols, TRS_DOUBLE, "fortran_outputs.mtx")
+    call verdict("sizes as default integers", status == TRS_SUCCESS .and. nrows == 3 .and. ncols == 2)
+    call trs_free(values)
+    status = trs_vectors_read(values, wide, ncols, TRS_DOUBLE, "fortran_outputs.mtx")
+    call verdict("each for itself", status == TRS_SUCCESS .and. wide == 3 .and. ncols == 2)
+    call trs_free(values)
+    open (newunit=unit, file="fortran_outputs.mtx")
+    close (unit, status="delete")
+    status = trs_plan_get_share(plan, share, mine, 0, 1)
+    call verdict("rows of a share as default integers, and no others", status == TRS_SUCCESS .and. &
+                 all(mine == [0, 1, 2, -7, -7]))
+    status = trs_plan_get_share(plan, share, own, 0, 1)
+    call verdict("the same of 64 bits", status == TRS_SUCCESS .and. all(own == mine))
+    status = trs_plan_get_share(plan, share, member=0, nrhs=1)
+    call verdict("and absent", status == TRS_SUCCESS .and. share%nrows == 3)
+    call verdict("more than 32 bits hold", all(trs_narrowed([2_c_int64_t**40, -3_c_int64_t]) == &
+                                               [huge(levels), -3]))
+  end subroutine outputs
 end program layout

@@ -342,6 +342,27 @@ def single_precision():
     assert theirs(small("f4"), np.ones(3, "f4")).dtype == ("f8" if VERSION < (1, 14) else "f4")
 
 
+def no_flags():
+    L, b = small("f8"), np.ones(3)
+    for value, name in ((b, "an ndarray"), (np.ones(1), "an ndarray"), ([True], "a list"),
+                        (L, f"a {type(L).__name__}")):
+        with pytest.raises(TypeError, match=f"lower is True or False, not {name}: .*overwrite_b=True"):
+            tr.spsolve_triangular(L, b, value)
+    with pytest.raises(TypeError, match="unit_diagonal is True or False, not an ndarray"):
+        tr.spsolve_triangular(L, b, unit_diagonal=b)
+    for value in ("upper", b"U"):
+        with pytest.raises(TypeError, match="not .*: lower=False solves with the upper triangle"):
+            tr.spsolve_triangular(L, b, value)
+    with pytest.raises(TypeError, match="overwrite_b is True or False, not 'no'$"):
+        tr.spsolve_triangular(L, b, overwrite_b="no")
+    x = theirs(L, b)
+    for value in (True, np.True_, 1, np.array(True)):
+        np.testing.assert_allclose(tr.spsolve_triangular(L, b, value), x)
+    for value in (False, 0, None):
+        np.testing.assert_allclose(tr.spsolve_triangular(sp.csr_array(L.T), b, value),
+                                   theirs(sp.csr_array(L.T), b, value))
+
+
 DIFFERENCES = {
     "other side": other_side,
     "not finite": diagonal_not_finite,
@@ -352,6 +373,7 @@ DIFFERENCES = {
     "NaN and infinity in b": not_finite_b,
     "numpy.matrix": matrix_class,
     "single precision": single_precision,
+    "truth value": no_flags,
 }
 
 

@@ -234,6 +234,9 @@ def spsolve_triangular(A: Any, b: Any, lower: bool = True, overwrite_A: bool = F
     """
     if type(b) is not np.ndarray and is_sparse(b) and not is_sparse(A):
         raise TypeError(f"A is {named(A)} and b {named(b)}: the order is spsolve_triangular(A, b)")
+    if not type(lower) is type(overwrite_A) is type(overwrite_b) is type(unit_diagonal) is bool:
+        _check_flags(lower=lower, overwrite_A=overwrite_A, overwrite_b=overwrite_b,
+                     unit_diagonal=unit_diagonal)
     right = dense(np.asarray(b) if isinstance(b, (list, tuple)) else b)
     uplo: Uplo = "lower" if lower else "upper"
     values = getattr(A, "dtype", None)
@@ -262,6 +265,17 @@ def spsolve_triangular(A: Any, b: Any, lower: bool = True, overwrite_A: bool = F
     if type(b) is np.ndarray or not isinstance(b, np.ndarray):
         return x
     return b if out is not None else x.view(type(b))
+
+
+def _check_flags(**flags: Any) -> None:
+    """As SciPy takes them: any value that is true or false, but no array and no word."""
+    for name, value in flags.items():
+        if isinstance(value, (list, tuple)) or getattr(value, "shape", ()) != ():
+            raise TypeError(f"{name} is True or False, not {named(value)}: x is what the call returns; "
+                            "pass overwrite_b=True to put it into b")
+        if isinstance(value, (str, bytes)):
+            more = ": lower=False solves with the upper triangle" if name == "lower" else ""
+            raise TypeError(f"{name} is True or False, not {value!r}{more}")
 
 
 def _check_shapes(A: Any, right: Dense) -> None:
