@@ -79,8 +79,8 @@ trs_status trs_device_fill(void *pointer, int byte, int64_t bytes, trs_stream st
 trs_status trs_device_wait(trs_stream stream);
 bool trs_device_busy(trs_stream stream); /* true if work in the stream is not complete */
 
-/* True if kernels can read this address: device and managed memory, no host memory.  Loads no driver:
- * a process without one has host memory alone. */
+/* True if kernels can read this address: device and managed memory, no host memory.  Loads no
+ * driver: a process without one has host memory alone. */
 bool trs_device_address(const void *pointer);
 /* True if this GPU allocated the address as memory of its own: not managed, not of another GPU. */
 bool trs_device_owns(const trs_device *device, const void *pointer);

@@ -183,8 +183,8 @@ static XLA_FFI_Error *execute(XLA_FFI_CallFrame *frame) {
   return error;
 }
 
-/* XLA asks once for the version that the handler was compiled with.  The type of the list's elements
- * has another name from version 0.4 of its interface on. */
+/* XLA asks once for the version that the handler was compiled with.  The type of the list's
+ * elements has another name from version 0.4 of its interface on. */
 EXPORT XLA_FFI_Error *trireme_jax_solve(XLA_FFI_CallFrame *frame) {
   for (__typeof__(frame->extension_start) at = frame->extension_start; at; at = at->next) {
     if (at->type != XLA_FFI_Extension_Metadata) continue;
