@@ -214,11 +214,21 @@ static int run_case(blocks_run *run, const char *name) {
   return code;
 }
 
+/* Before minutes of factoring; the library first, as a build without CUDA needs no runtime. */
+static int check_gpu(int device) {
+  trs_context *ctx;
+  char where[32];
+  snprintf(where, sizeof where, "cuda:%d", device);
+  if (trs_context_create(&ctx, where)) return leave_library("--backend");
+  trs_context_destroy(ctx);
+  return bench_cuda_open(device);
+}
+
 int bench_blocks(const bench_settings *set) {
   blocks_run run = {.set = set};
   int code = bench_out_open(&run.out, set);
   if (code >= 0) return code;
-  if (set->device >= 0) code = bench_cuda_open(set->device); /* before minutes of factoring */
+  if (set->device >= 0) code = check_gpu(set->device);
   if (code < 0 && set->suite) code = run_case(&run, set->suite);
   for (int k = 0; k < 2 && code < 0 && !set->suite; k++) code = run_case(&run, cases[k]);
   if (code < 0) code = run.wrong ? LEAVE_NUMERICAL : LEAVE_SOLVED;

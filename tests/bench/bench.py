@@ -358,12 +358,13 @@ def test_without_gpu():
         skip("benchmarks of a GPU without one", "this build has CUDA")
         return
     for words in (["gpu"], ["gpu-quick"], ["l17"], ["x20"], ["gpus"],
-                  ["w21", "--backend", "cuda:0-1"], ["blocks", "--backend", "cuda"]):
+                  ["w21", "--backend", "cuda"], ["w21", "--backend", "cuda:0-1"],
+                  ["blocks", "--backend", "cuda"]):
         if is_of_paper(words[0]) and not PAPERS:
             continue
         o = bench(*words)
         check("says at once that there is no GPU: " + " ".join(words), o.code == 4 and
-              "CUDA" in o.err and not o.out, o)
+              "this build has no CUDA" in o.err and not o.out, o)
     o = bench("gpu-quick", "--backend", "cpu", "--methods", "nothing")
     check("a suite of GPUs on the CPU, if asked", o.code == 2 and "nothing" in o.err, o)
 

@@ -53,8 +53,8 @@ if has("OpenCL"):
 else:
     skip("relaxation on an OpenCL device", "no OpenCL")
 if has("papers"):
-    refuses("bench w21 without the CUDA runtime", 4, "the CUDA runtime", "bench", "w21", "--backend",
-            "cuda", "--suite", "gen:wingmesh:500", env={"TRIREME_CUDART": "/none"})
+    refuses("bench w21 without CUDA or its runtime", 4, "CUDA", "bench", "w21", "--backend", "cuda",
+            "--suite", "gen:wingmesh:500", env={"TRIREME_CUDART": "/none"})
     refuses("threads of bench w21 on a GPU", 2, "--threads are the CPU's", "bench", "w21", "--backend",
             "cuda", "--threads", "2")
     refuses("variants of bench w21 on the CPU", 2, "a GPU's variants", "bench", "w21", "--methods",

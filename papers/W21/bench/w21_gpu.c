@@ -388,9 +388,10 @@ int w21_on_gpu(w21_run *run) {
   bench_case c = {.run = run};
   char where[32];
   snprintf(where, sizeof where, "cuda:%d", run->set->device);
-  int code = bench_cuda_open(run->set->device);
-  if (code < 0 && (trs_context_create(&c.gpu, where) || trs_context_create(&c.cpu, "threads")))
-    code = leave_library(NULL);
+  int code = -1; /* the library first: a build without CUDA needs no runtime */
+  if (trs_context_create(&c.gpu, where) || trs_context_create(&c.cpu, "threads"))
+    code = leave_library("--backend");
+  if (code < 0) code = bench_cuda_open(run->set->device);
   if (code < 0) code = w21_read(run);
   if (code < 0) code = run_all(&c);
   trs_context_destroy(c.cpu);
