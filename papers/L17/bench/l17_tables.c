@@ -2,7 +2,7 @@
  *
  * The statistics are the paper's: the arithmetic mean of a method's solves on a system, the
  * harmonic mean over systems, and in Tables IV and V the ratio of harmonic means.  (The paper's
- * mean speedups of preprocessing, 48.4 and 322.9, are such ratios to 2 %, not means of ratios.) */
+ * mean speedups of preprocessing, 48.4 and 322.9, are the means of such ratios of both tables.) */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
