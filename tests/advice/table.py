@@ -111,6 +111,7 @@ TABLE = [
     cannot("LU: %lld entries are too many", SHORT),
     cannot("too large for SuperLU's 32-bit integers; use ILU(0)", SHORT),
     cannot("out of memory in AMD", SHORT),
+    cannot("too many for COLAMD's 32-bit integers: use the natural order", SHORT),
     cannot("orderings take up to 2147483647: use the natural order", SHORT),
     elsewhere("factors are written as HDF5: give a name", C, "names_of_files_say_the_format"),
     elsewhere("which is not in the pattern of the factors: factor it anew", "tests/factor/refactor.c",
