@@ -214,7 +214,7 @@ static trs_status order_matrix(trs_factors *parts, trs_matrix **B, int64_t *fill
                              matching, options->tree_leaves));
   else if (parts->order != TRS_ORDER_NATURAL || parts->kind == TRS_FACTOR_LU)
     TRS_TRY(order_blocks(&ordering, parts, A, options));
-  *fill = ordering.fill;
+  *fill = parts->order == TRS_ORDER_COLAMD ? 0 : ordering.fill; /* a bound is no prediction */
   TRS_TRY(hand_over(parts, &ordering, A->nrows, options->block_size));
   if (!parts->row_perm || parts->kind >= TRS_FACTOR_BILU0) {
     *B = trs_matrix_retain(A);
