@@ -86,7 +86,7 @@ static trs_status forgive(trs_status status, char *skipped, size_t size) {
 trs_status bench_source_open(bench_source *source, const char *entry, char *skipped, size_t size) {
   static const char *const factor[] = {"factor"},
                            *const kinds[] = {"lu", "ilu0", "ic0", "triangle"},
-                           *const orders[] = {"nd", "amd", "natural", "rcm", "colour"};
+                           *const orders[] = {"nd", "amd", "natural", "rcm", "colour", "colamd"};
   char pattern[1024];
   *source = (bench_source){0};
   *skipped = 0;
@@ -98,7 +98,7 @@ trs_status bench_source_open(bench_source *source, const char *entry, char *skip
     return forgive(status, skipped, size);
   }
   int kind = take_word(&entry, factor, 1) < 0 ? -1 : take_word(&entry, kinds, 4);
-  int order = kind < 0 ? -1 : take_word(&entry, orders, 5);
+  int order = kind < 0 ? -1 : take_word(&entry, orders, 6);
   trs_status status = read_matrix(&source->A, entry, skipped, size);
   if (!status && source->A && kind >= 0) {
     trs_factor_options how = {.struct_size = sizeof(trs_factor_options),

@@ -21,7 +21,7 @@ typedef struct settings {
 
 #define FIELD(member) offsetof(settings, member)
 #define KINDS "lu|ilu0|ic0|triangle|bilu0|bic0|dilu"
-#define ORDERS "nd|amd|natural|rcm|colour"
+#define ORDERS "nd|amd|natural|rcm|colour|colamd"
 
 /* The words of kind and order are in the order of trs_factor_kind and trs_order. */
 static const option options[] = {
@@ -37,13 +37,14 @@ static const option options[] = {
                  "for bilu0, bic0 and dilu: rows of a block (default: those of the matrix, or 1)"),
     CHOICE_OPTION(
         "order", ORDERS, FIELD(order),
-        "fill-reducing order: nested dissection (nd, the default for lu), approximate minimum "
-        "degree (amd), or the order of the file (natural, the default for the others); without "
+        "fill-reducing order: nested dissection (nd), approximate minimum degree (amd), that of "
+        "columns (colamd, for lu alone), or the order of the file (natural, the default for all "
+        "but lu, which takes the best of the first three by its prediction); without "
         "regard to fill: reverse Cuthill-McKee (rcm), or by colours (colour), which gives few "
         "levels; of blocks for block kinds"),
     COUNT_OPTION(
         "leaves", 0, "K", 1, 0x1p30, FIELD(leaves),
-        "for the orders nd and amd: the number of leaves of the separator tree, a power of "
+        "for the orders nd, amd and colamd: the number of leaves of the separator tree, a power of "
         "two (default 8)"),
     REAL_OPTION("pivot-threshold", "T", 0, 1, FIELD(threshold),
                 "for lu, and for bilu0 and dilu inside diagonal blocks: keep the diagonal entry as "
@@ -90,6 +91,7 @@ typedef struct outcome {
   int64_t bytes;
   const char *unsolved; /* NULL, or the reason why no error is known */
   trs_backward_error own, against;
+  double condition; /* of complete LU; negative: not known */
   bool has_against; /* of factors of the matrix as it was read */
 } outcome;
 
@@ -127,6 +129,7 @@ static void print(const char *name, const settings *s, const outcome *o) {
   if (f->block_size > 1) snprintf(blocks, sizeof blocks, ", blocks of %d", f->block_size);
   table_row("factors", "%s%s, %s order", nth_word(KINDS, (int)f->kind).s, blocks,
             nth_word(ORDERS, (int)(f->order - TRS_ORDER_ND)).s);
+  if (*f->choice) table_row("order", "%s", f->choice);
   if (f->shift > 0) table_row("shift", "A + %.4g diag(A) was factored", f->shift);
   table_row("entries", "%s in L, %s in U: %s times the matrix's", human_count(f->nnz_L).s,
             human_count(f->nnz_U).s, human_times(o->fill).s);
@@ -136,6 +139,7 @@ static void print(const char *name, const settings *s, const outcome *o) {
   if (f->tree_nodes)
     table_row("separator tree", "%s", human_things(f->tree_nodes, "node", "nodes").s);
   print_errors(o);
+  if (o->condition >= 0) table_row("condition", "%.1e, estimated in the 1-norm", o->condition);
   table_row("time", "%s to read, %s to factor, %s to write", human_seconds(o->read_s).s,
             human_seconds(o->factor_s).s, human_seconds(o->write_s).s);
   print_written(s->output);
@@ -153,6 +157,7 @@ static void report(const char *name, const settings *s, const outcome *o) {
   report_count("matrix.nnz", o->matrix.nnz);
   report_text("factors.kind", nth_word(KINDS, (int)f->kind).s);
   report_text("factors.order", nth_word(ORDERS, (int)(f->order - TRS_ORDER_ND)).s);
+  report_text("factors.choice", f->choice);
   report_count("factors.block_size", f->block_size);
   report_real("factors.shift", f->shift);
   report_count("factors.nnz_L", f->nnz_L);
@@ -161,6 +166,10 @@ static void report(const char *name, const settings *s, const outcome *o) {
   report_count("factors.supernodes", f->nsupernodes);
   report_count("factors.tree_nodes", f->tree_nodes);
   report_errors(o);
+  if (o->condition >= 0)
+    report_real("factors.condition", o->condition);
+  else
+    report_null("factors.condition");
   report_real("time.read_s", o->read_s);
   report_real("time.factor_s", o->factor_s);
   report_real("time.write_s", o->write_s);
@@ -241,6 +250,11 @@ static int leave_no_diagonal(const input *in, const trs_matrix_info *matrix) {
                (long long)matrix->missing_diagonal);
 }
 
+static void estimate_condition(const trs_factors *F, outcome *o) {
+  if (o->factors.kind != TRS_FACTOR_LU || trs_factors_condition(&o->condition, F))
+    o->condition = -1;
+}
+
 static int factor_and_write(const input *in, const settings *s) {
   outcome o = {.read_s = in->seconds, .has_against = s->kind != TRS_FACTOR_TRIANGLE && s->uplo < 0};
   trs_factors *F;
@@ -255,6 +269,7 @@ static int factor_and_write(const input *in, const settings *s) {
   o.fill = o.matrix.nnz ? (double)(o.factors.nnz_L + o.factors.nnz_U) / (double)o.matrix.nnz : 0;
   int code = write_factors(F, s, &o) ? leave_library(NULL) : measure_errors(F, in->A, &o);
   if (code < 0) {
+    estimate_condition(F, &o);
     print(in->name, s, &o);
     report(in->name, s, &o);
   }
@@ -270,7 +285,7 @@ static void note_options(const settings *s) {
                     : s->kind == TRS_FACTOR_LU ? TRS_ORDER_ND
                                                : TRS_ORDER_NATURAL;
   const bool pivots = s->kind == TRS_FACTOR_LU || (is_by_blocks(s) && s->kind != TRS_FACTOR_BIC0);
-  if (s->leaves && order != TRS_ORDER_ND && order != TRS_ORDER_AMD)
+  if (s->leaves && order != TRS_ORDER_ND && order != TRS_ORDER_AMD && order != TRS_ORDER_COLAMD)
     notify("note: --leaves has no effect with --order %s",
            nth_word(ORDERS, order - TRS_ORDER_ND).s);
   if (s->threshold >= 0 && !pivots)
@@ -295,6 +310,8 @@ static int run(int argc, char **argv) {
     return leave_usage("factor", "--block-size is for --kind bilu0, bic0 and dilu");
   if ((s.uplo >= 0 || s.shift > 0) && s.kind != TRS_FACTOR_IC0 && s.kind != TRS_FACTOR_BIC0)
     return leave_usage("factor", "--%s is for --kind ic0 and bic0", s.uplo >= 0 ? "uplo" : "shift");
+  if (s.order == TRS_ORDER_COLAMD - TRS_ORDER_ND && s.kind != TRS_FACTOR_LU)
+    return leave_usage("factor", "--order colamd is for --kind lu");
   note_options(&s);
   code = check_writable(&s.output);
   if (code < 0) code = input_read_matrix(&in, argv[0], s.precision, "trireme factor");

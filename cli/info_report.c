@@ -42,11 +42,9 @@ const char *info_kind(const info_facts *f) {
 }
 
 static const char *order_word(trs_order order) {
-  static const char *const words[] = {[TRS_ORDER_ND] = "nd",
-                                      [TRS_ORDER_AMD] = "amd",
-                                      [TRS_ORDER_NATURAL] = "natural",
-                                      [TRS_ORDER_RCM] = "rcm",
-                                      [TRS_ORDER_COLOUR] = "colour"};
+  static const char *const words[] = {
+      [TRS_ORDER_ND] = "nd",   [TRS_ORDER_AMD] = "amd",       [TRS_ORDER_NATURAL] = "natural",
+      [TRS_ORDER_RCM] = "rcm", [TRS_ORDER_COLOUR] = "colour", [TRS_ORDER_COLAMD] = "colamd"};
   return words[order];
 }
 

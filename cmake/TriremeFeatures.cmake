@@ -44,6 +44,8 @@ include(${CMAKE_CURRENT_LIST_DIR}/TriremeHdf5Archive.cmake)
 trireme_feature(METIS WORKER HEADER metis.h LIBS metis DEBIAN libmetis-dev)
 trireme_feature(AMD HEADER amd.h LIBS amd suitesparseconfig SUFFIXES suitesparse
                 DEBIAN libsuitesparse-dev)
+trireme_feature(COLAMD HEADER colamd.h LIBS colamd suitesparseconfig SUFFIXES suitesparse
+                DEBIAN libsuitesparse-dev)
 trireme_feature(SUPERLU WORKER HEADER slu_ddefs.h LIBS superlu SUFFIXES superlu SuperLU
                 DEBIAN libsuperlu-dev)
 # Only L17's methods use OpenCL.  Drivers of its devices are not compiled for the sanitizers.

@@ -376,14 +376,17 @@ typedef enum trs_factor_kind {
 } trs_factor_kind;
 
 typedef enum trs_order {
-  TRS_ORDER_DEFAULT = 0, /* LU: TRS_ORDER_ND, or TRS_ORDER_AMD if the pattern of its factors is much
-                            smaller; the other kinds: TRS_ORDER_NATURAL */
+  TRS_ORDER_DEFAULT = 0, /* LU: TRS_ORDER_ND, TRS_ORDER_AMD or TRS_ORDER_COLAMD by the predicted
+                            fill and time, see trs_factors_info.choice; the other kinds:
+                            TRS_ORDER_NATURAL */
   TRS_ORDER_ND,          /* nested dissection by METIS, keeps the separator tree */
   TRS_ORDER_AMD,         /* approximate minimum degree */
   TRS_ORDER_NATURAL,     /* the order of A */
   TRS_ORDER_RCM,         /* reverse Cuthill-McKee: a small bandwidth (George & Liu 1981) */
-  TRS_ORDER_COLOUR /* rows by colours, as in relaxation: as many levels as colours, at the cost
-                      of weaker incomplete factors */
+  TRS_ORDER_COLOUR, /* rows by colours, as in relaxation: as many levels as colours, at the cost
+                       of weaker incomplete factors */
+  TRS_ORDER_COLAMD  /* LU alone: columns by approximate minimum degree in A^T A, for patterns that
+                       are far from symmetric; pivots from any row */
 } trs_order;
 
 typedef struct trs_factor_options {
@@ -480,11 +483,20 @@ typedef struct trs_factors_info {
   const int64_t *tree_ptr; /* tree_nodes + 1: node t holds columns tree_ptr[t] .. tree_ptr[t+1] */
   const int32_t *tree_parent; /* tree_nodes: the parent's number, -1 at the root */
   int block_size;             /* of the block kinds; else 1 */
-  double shift; /* IC0 and BIC0: L U are incomplete factors of A + shift diag(A); 0: of A */
+  double shift;       /* IC0 and BIC0: L U are incomplete factors of A + shift diag(A); 0: of A */
+  const char *choice; /* what trs_factor chose for complete LU by default, and why, in one line; ""
+                         for other factors and those of a file */
 } trs_factors_info;
 
 /* Facts of factors, to which the arrays of the structure belong. */
 TRS_API trs_status trs_factors_get_info(const trs_factors *F, trs_factors_info *info);
+
+/* An estimate of the condition number of A, |A|_1 |A^-1|_1, from products and solves with the
+ * factors in host memory, as LAPACK's gecon: seldom below a third of it, never above but for
+ * rounding.  Infinite: a pivot is zero, or the estimate overflows.  Of A as trs_factors defines it:
+ * for incomplete factors that of the preconditioner.  Some twenty sweeps over L and U, on one
+ * thread. */
+TRS_API trs_status trs_factors_condition(double *condition, const trs_factors *F);
 
 /* Factors with their permutations, scalings and separator tree, from and to an HDF5 container. */
 TRS_API trs_status trs_factors_read(trs_factors **F, const char *path,

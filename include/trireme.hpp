@@ -206,6 +206,13 @@ class factors : public handle<trs_factors, trs_factors_destroy> {
     return made;
   }
 
+  /* An estimate of |A|_1 |A^-1|_1. */
+  double condition() const {
+    double made = 0;
+    check(trs_factors_condition(&made, get()));
+    return made;
+  }
+
   /* L and U of new values of A, on the threads of ctx; plans follow by plan::update. */
   trs_pivots refactor(const context &ctx, const matrix &A) {
     auto made = make<trs_pivots>();

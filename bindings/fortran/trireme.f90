@@ -92,6 +92,7 @@ module trireme
   integer(c_int), parameter :: TRS_ORDER_NATURAL = 3
   integer(c_int), parameter :: TRS_ORDER_RCM = 4
   integer(c_int), parameter :: TRS_ORDER_COLOUR = 5
+  integer(c_int), parameter :: TRS_ORDER_COLAMD = 6
 
   ! trs_content
   integer(c_int), parameter :: TRS_CONTENT_MATRIX = 0
@@ -190,7 +191,7 @@ module trireme
   end type trs_pivots
 
   type, bind(C) :: trs_factors_info
-    integer(c_size_t) :: struct_size = 160_c_size_t
+    integer(c_size_t) :: struct_size = 168_c_size_t
     integer(c_int) :: kind = 0
     integer(c_int) :: order = 0
     integer(c_int) :: scalar = 0
@@ -212,6 +213,7 @@ module trireme
     type(c_ptr) :: tree_parent = c_null_ptr
     integer(c_int) :: block_size = 0
     real(c_double) :: shift = 0.0_c_double
+    type(c_ptr) :: choice = c_null_ptr
   end type trs_factors_info
 
   type, bind(C) :: trs_options
@@ -644,6 +646,13 @@ module trireme
       type(trs_factors_info), intent(inout), optional :: info
       integer(c_int) :: trs_factors_get_info
     end function trs_factors_get_info
+
+    function trs_factors_condition(condition, F) bind(C, name="trs_factors_condition")
+      import
+      real(c_double), dimension(*), intent(out) :: condition
+      type(c_ptr), value :: F
+      integer(c_int) :: trs_factors_condition
+    end function trs_factors_condition
 
     function trs_factors_read_c(F, path, options) bind(C, name="trs_factors_read")
       import

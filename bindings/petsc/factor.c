@@ -2,9 +2,9 @@
  * (numeric.c) and solves (solve.c). */
 #include "factor.h"
 
-enum { ORDERS = 6, STORES = 4, MOST_BLOCK = 32 };
-static const char *const orders[] = {"default", "nd",        "amd", "natural", "rcm",
-                                     "colour",  "trs_order", "",    NULL};
+enum { ORDERS = 7, STORES = 4, MOST_BLOCK = 32 };
+static const char *const orders[] = {"default", "nd",     "amd",       "natural", "rcm",
+                                     "colour",  "colamd", "trs_order", "",        NULL};
 static const char *const stores[] = {"same", "mixed", "half", "bfloat", "trs_store", "", NULL};
 
 bool trs_petsc_is_complete(Mat F) {

@@ -20,6 +20,8 @@ static const feature features[] = {
      "install libmetis-dev and build Trireme from source"},
     {"AMD", TRS_HAVE_AMD, "minimum degree ordering",
      "install libsuitesparse-dev and build Trireme from source"},
+    {"COLAMD", TRS_HAVE_COLAMD, "column ordering of LU",
+     "install libsuitesparse-dev and build Trireme from source"},
     {"CUDA", TRS_HAVE_CUDA, "solves on a GPU",
      "install NVIDIA's CUDA toolkit, which has nvcc, and build Trireme from source"},
     {"NVSHMEM", TRS_HAVE_NVSHMEM, "one process per GPU",

@@ -6,11 +6,9 @@
 #include "factor/kinds.h"
 #include "matrix/values.h"
 
-/* 2^-exponent of size, in the range of the scalar type and of its reciprocal. */
-static double power(double size, trs_scalar scalar) {
-  int limit = trs_scalar_is_double(scalar) ? 1020 : 124;
-  int exponent = -ilogb(size);
-  return ldexp(1, exponent > limit ? limit : exponent < -limit ? -limit : exponent);
+double trs_power_of_two(double exponent, trs_scalar scalar) {
+  const double limit = trs_scalar_is_double(scalar) ? 1020 : 124;
+  return ldexp(1, (int)lround(fmax(-limit, fmin(exponent, limit))));
 }
 
 /* Largest absolute value of each row, or of each column of the row-scaled matrix. */
@@ -48,7 +46,7 @@ static void to_scale(double **size, int64_t n, trs_scalar scalar) {
     *size = NULL;
     return;
   }
-  for (int64_t i = 0; i < n; i++) (*size)[i] = power((*size)[i], scalar);
+  for (int64_t i = 0; i < n; i++) (*size)[i] = trs_power_of_two(-ilogb((*size)[i]), scalar);
 }
 
 trs_status trs_equilibrate(double **row_scale, double **col_scale, const trs_factor_input *input) {

@@ -52,7 +52,7 @@ static trs_status complete_block(trs_factor_options *options, const trs_matrix *
 
 static trs_status check_options(const trs_factor_options *o) {
   const trs_option numbers[] = {{"kind", (int)o->kind, 0, TRS_FACTOR_DILU},
-                                {"order", (int)o->order, 0, TRS_ORDER_COLOUR},
+                                {"order", (int)o->order, 0, TRS_ORDER_COLAMD},
                                 {"tree_leaves", o->tree_leaves, 0, TRS_MAX_LEAVES},
                                 {"no_equilibration", o->no_equilibration, 0, 1},
                                 {"add_diagonal", o->add_diagonal, 0, 1},
@@ -64,6 +64,8 @@ static trs_status check_options(const trs_factor_options *o) {
                     "tree_leaves is %d: in a trs_factor_options it must be a power of two",
                     o->tree_leaves);
   TRS_TRY(trs_option_check_real("trs_factor_options", "shift", o->shift, 0, 1));
+  if (o->order == TRS_ORDER_COLAMD && o->kind != TRS_FACTOR_LU)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "order COLAMD is for LU");
   if ((o->uplo || o->shift > 0) && !is_cholesky(o->kind))
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is for IC0 and BIC0", o->uplo ? "uplo" : "shift");
   return trs_option_check_real("trs_factor_options", "pivot_threshold", o->pivot_threshold, 0, 1);
@@ -148,14 +150,13 @@ static bool lacks_pivots(const trs_matrix *A) {
  * becomes row i and none is left.  Orders look at the pattern of A + A^T and count on pivots of the
  * diagonal: without them L and U have many times the entries.  The natural order leaves all to
  * pivoting. */
-static trs_status match_rows(int32_t **row, trs_matrix **A, const trs_factors *parts) {
+static trs_status match_rows(trs_matching *m, trs_matrix **A, const trs_factors *parts) {
   trs_matrix *made;
-  *row = NULL;
   if (parts->kind != TRS_FACTOR_LU || parts->order == TRS_ORDER_NATURAL || !lacks_pivots(*A) ||
       trs_values_not_finite((*A)->val, (*A)->nnz, (*A)->scalar) < (*A)->nnz)
     return TRS_SUCCESS;
-  TRS_TRY(trs_match_rows(row, *A));
-  TRS_TRY(trs_matrix_permute(&made, *A, *row, NULL));
+  TRS_TRY(trs_match_rows(m, *A));
+  TRS_TRY(trs_matrix_permute(&made, *A, m->row, NULL));
   take(A, made);
   return TRS_SUCCESS;
 }
@@ -201,36 +202,19 @@ static trs_status order_blocks(trs_ordering *ordering, const trs_factors *parts,
   return status;
 }
 
-/* Complete LU by default: nested dissection, or AMD where its factors are much smaller.  The
- * former's broad trees let threads and GPUs work apart. */
-static trs_status order_by_fill(trs_ordering *ordering, trs_factors *parts, const trs_matrix *A,
-                                const trs_factor_options *options) {
-  static const double MUCH = 0.85;
-  trs_ordering amd = {0};
-  TRS_TRY(order_blocks(ordering, parts, A, options));
-  if (parts->kind != TRS_FACTOR_LU || options->order != TRS_ORDER_DEFAULT || !TRS_HAVE_AMD)
-    return TRS_SUCCESS;
-  trs_status status = trs_ordering_compute(&amd, A, TRS_ORDER_AMD, options->tree_leaves);
-  if (!status && (double)amd.fill < MUCH * (double)ordering->fill) {
-    const trs_ordering replaced = *ordering;
-    *ordering = amd;
-    amd = replaced;
-    parts->order = TRS_ORDER_AMD;
-  }
-  trs_ordering_free(&amd);
-  if (status) trs_ordering_free(ordering);
-  return status;
-}
-
 /* Orders A; *B is the matrix in the new order, but A itself for block kinds, which permute blocks.
  * Incomplete factors in the natural order need no
  * graph and therefore have none of its limits. */
 static trs_status order_matrix(trs_factors *parts, trs_matrix **B, int64_t *fill,
-                               const trs_matrix *A, const trs_factor_options *options) {
+                               const trs_matrix *A, const trs_matching *matching,
+                               const trs_factor_options *options) {
   trs_ordering ordering = {0};
-  if (parts->order != TRS_ORDER_NATURAL || parts->kind == TRS_FACTOR_LU)
-    TRS_TRY(order_by_fill(&ordering, parts, A, options));
-  *fill = ordering.fill;
+  if (parts->kind == TRS_FACTOR_LU && options->order == TRS_ORDER_DEFAULT)
+    TRS_TRY(trs_choose_order(&ordering, &parts->order, parts->choice, sizeof parts->choice, A,
+                             matching, options->tree_leaves));
+  else if (parts->order != TRS_ORDER_NATURAL || parts->kind == TRS_FACTOR_LU)
+    TRS_TRY(order_blocks(&ordering, parts, A, options));
+  *fill = parts->order == TRS_ORDER_COLAMD ? 0 : ordering.fill; /* a bound is no prediction */
   TRS_TRY(hand_over(parts, &ordering, A->nrows, options->block_size));
   if (!parts->row_perm || parts->kind >= TRS_FACTOR_BILU0) {
     *B = trs_matrix_retain(A);
@@ -274,9 +258,10 @@ static trs_status run(void *argument, trs_teller *teller) {
                             .block = f->options->block_size};
   trs_teller_phase(teller, "ordering", 0);
   TRS_TRY(prepare(&ready, f->A, f->options));
-  int32_t *row = NULL;
-  trs_status status = match_rows(&row, &ready, f->parts);
-  if (!status) status = order_matrix(f->parts, &B, &input.fill, ready, f->options);
+  trs_matching matching = {0};
+  trs_status status = match_rows(&matching, &ready, f->parts);
+  if (matching.row) input.matching = &matching;
+  if (!status) status = order_matrix(f->parts, &B, &input.fill, ready, input.matching, f->options);
   trs_matrix_destroy(ready);
   if (!status) {
     trs_teller_phase(teller, "ordering", 1);
@@ -286,12 +271,12 @@ static trs_status run(void *argument, trs_teller *teller) {
     status = kinds[f->parts->kind].run(f->parts, &input);
     if (status == TRS_ERROR_ZERO_PIVOT && f->options->shift > 0)
       status = trs_factor_shift(f->parts, &input, f->options->shift, kinds[f->parts->kind].run);
-    if (!status) status = unmatch_rows(f->parts, row, f->A->nrows);
+    if (!status) status = unmatch_rows(f->parts, matching.row, f->A->nrows);
     if (!status) status = check_values(f->parts);
     if (!status) trs_teller_phase(teller, "factoring", 1);
   }
   trs_matrix_destroy(B);
-  trs_free(row);
+  trs_matching_free(&matching);
   return status;
 }
 

@@ -41,7 +41,7 @@ static trs_status check_matrices(const trs_factors *f) {
 
 static trs_status check_enums(const trs_factors *f) {
   if ((unsigned)f->kind > TRS_FACTOR_DILU || f->order <= TRS_ORDER_DEFAULT ||
-      f->order > TRS_ORDER_COLOUR)
+      f->order > TRS_ORDER_COLAMD)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "kind %d or order %d is not one of the public ones",
                     f->kind, f->order);
   if ((unsigned)f->diag_L > TRS_UNIT || (unsigned)f->diag_U > TRS_UNIT)
@@ -258,6 +258,7 @@ trs_status trs_factors_get_info(const trs_factors *F, trs_factors_info *info) {
                                 .scalar = F->scalar,
                                 .block_size = F->L->block ? F->L->block : 1,
                                 .shift = F->shift,
+                                .choice = F->choice,
                                 .n = F->n,
                                 .nnz_L = F->L->nnz,
                                 .nnz_U = F->U->nnz,

@@ -16,6 +16,7 @@ struct trs_factors {
   atomic_int references;
   trs_factor_kind kind;
   trs_order order;
+  char choice[160];  /* of LU's order and rows, and its reason; "" */
   trs_scalar scalar; /* set by trs_factors_adopt from L */
   int64_t n;         /* set by trs_factors_adopt from L */
   trs_matrix *L, *U; /* one reference each */

@@ -14,11 +14,9 @@
 #include "io/limit.h"
 
 static const char *const kind_names[] = {"lu", "ilu0", "ic0", "triangle", "bilu0", "bic0", "dilu"};
-static const char *const order_names[] = {[TRS_ORDER_ND] = "nd",
-                                          [TRS_ORDER_AMD] = "amd",
-                                          [TRS_ORDER_NATURAL] = "natural",
-                                          [TRS_ORDER_RCM] = "rcm",
-                                          [TRS_ORDER_COLOUR] = "colour"};
+static const char *const order_names[] = {
+    [TRS_ORDER_ND] = "nd",   [TRS_ORDER_AMD] = "amd",       [TRS_ORDER_NATURAL] = "natural",
+    [TRS_ORDER_RCM] = "rcm", [TRS_ORDER_COLOUR] = "colour", [TRS_ORDER_COLAMD] = "colamd"};
 static const char *const diag_names[] = {"nonunit", "unit"};
 
 enum { FILE_VERSION = 1 };
@@ -118,7 +116,7 @@ static trs_status read_attribute(source *s, const char *text) {
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "%s holds factors in version %lld, not %d",
                     s->reading->path, (long long)version, FILE_VERSION);
   TRS_TRY(get_choice(s, factors, "kind", kind_names, TRS_FACTOR_DILU + 1, &kind));
-  TRS_TRY(get_choice(s, factors, "order", order_names + TRS_ORDER_ND, TRS_ORDER_COLOUR, &order));
+  TRS_TRY(get_choice(s, factors, "order", order_names + TRS_ORDER_ND, TRS_ORDER_COLAMD, &order));
   TRS_TRY(get_choice(s, factors, "diag_L", diag_names, 2, &diag_L));
   TRS_TRY(get_choice(s, factors, "diag_U", diag_names, 2, &diag_U));
   TRS_TRY(get_count(s, factors, "n", &f->n));

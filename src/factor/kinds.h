@@ -3,10 +3,21 @@
 #define TRS_FACTOR_KINDS_H
 
 #include "factor/factors.h"
+#include "order/order.h"
 
 /* Of a column's largest entry, the least that a diagonal entry must have to stay pivot, unless the
  * caller says otherwise. */
 #define TRS_FACTOR_THRESHOLD 0.1
+
+/* row[j]: the row of A whose entry in column j belongs to the matching of greatest product.
+ * row_scale[j], of row row[j], and col_scale[j]: powers of two that bring matched entries near one,
+ * and others near or below it. */
+typedef struct trs_matching {
+  int32_t *row;
+  double *row_scale, *col_scale;
+  double rivals; /* of the other entries, the share of those at least half as large as the scaled
+                    matched entry of their column */
+} trs_matching;
 
 /* The input of each factorisation.  B, a square CSR matrix, is A with renumbered rows and columns:
  * row i of B is row perm[i] of A; a NULL perm is the identity.  For block kinds B is A itself, and
@@ -16,6 +27,7 @@ typedef struct trs_factor_input {
   const int32_t *perm;
   double pivot_threshold;
   bool equilibrate;
+  const trs_matching *matching; /* of the rows of B before perm, whose scaling equilibrates; NULL */
   int64_t fill; /* entries of the complete L if all pivots stay on the diagonal; 0: not known */
   int block;    /* rows of a block; 1 for other than block kinds */
 } trs_factor_input;
@@ -39,9 +51,17 @@ trs_status trs_factor_symmetric(trs_matrix **S, const trs_matrix *A, const char 
 /* The symmetric, or Hermitian, matrix that has the triangle uplo of A. */
 trs_status trs_factor_mirror(trs_matrix **S, const trs_matrix *A, trs_uplo uplo);
 
-/* row[j]: the row of A whose entry in column j belongs to the matching of greatest product; the
- * caller frees it.  TRS_ERROR_ZERO_PIVOT names a row that no matching of all rows has. */
-trs_status trs_match_rows(int32_t **row, const trs_matrix *A);
+/* TRS_ERROR_ZERO_PIVOT names a row that no matching of all rows has. */
+trs_status trs_match_rows(trs_matching *matching, const trs_matrix *A);
+void trs_matching_free(trs_matching *matching);
+
+/* An order for complete LU of A, whose rows are matched (NULL: as they were), with the reason in
+ * one line. */
+trs_status trs_choose_order(trs_ordering *ordering, trs_order *order, char *why, size_t size,
+                            const trs_matrix *A, const trs_matching *matching, int leaves);
+
+/* 2^exponent, rounded, in the range of the scalar type and of its reciprocal. */
+double trs_power_of_two(double exponent, trs_scalar scalar);
 
 /* After a pivot that is not positive: runs the factorisation of B + alpha diag(B), with alpha =
  * first, 2 first, ... until it succeeds, and sets parts->shift. */

@@ -285,10 +285,23 @@ static trs_status renumber_scale(double **scale, const trs_factor_input *input) 
   return TRS_SUCCESS;
 }
 
+/* A matching's scales make its entries the largest, so that pivots stay on them. */
+static trs_status find_scales(trs_factors *parts, const trs_factor_input *input) {
+  const trs_matching *m = input->matching;
+  if (!m) return trs_equilibrate(&parts->row_scale, &parts->col_scale, input);
+  TRS_TRY(TRS_ALLOC(&parts->row_scale, input->B->nrows));
+  TRS_TRY(TRS_ALLOC(&parts->col_scale, input->B->nrows));
+  for (int64_t i = 0; i < input->B->nrows; i++) {
+    parts->row_scale[i] = m->row_scale[trs_factor_row(input, i)];
+    parts->col_scale[i] = m->col_scale[trs_factor_row(input, i)];
+  }
+  return TRS_SUCCESS;
+}
+
 static trs_status run(trs_factors *parts, lu_work *w) {
   const trs_factor_input *input = w->input;
   TRS_TRY(check_finite(input));
-  if (input->equilibrate) TRS_TRY(trs_equilibrate(&parts->row_scale, &parts->col_scale, input));
+  if (input->equilibrate) TRS_TRY(find_scales(parts, input));
   TRS_TRY(make_columns(w, parts->row_scale, parts->col_scale));
   TRS_TRY(renumber_scale(&parts->row_scale, input));
   TRS_TRY(renumber_scale(&parts->col_scale, input));

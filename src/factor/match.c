@@ -65,11 +65,15 @@ static double size_of(const trs_matrix *A, int64_t p) {
   return fmin(trs_value_abs(A->val, p, A->scalar), DBL_MAX);
 }
 
+static void find_largest(double *largest, const trs_matrix *A) {
+  for (int64_t j = 0; j < A->nrows; j++) largest[j] = 0;
+  for (int64_t p = 0; p < A->nnz; p++) largest[A->idx[p]] = fmax(largest[A->idx[p]], size_of(A, p));
+}
+
 static void find_costs(matching *m) {
   const trs_matrix *A = m->A;
   double *largest = m->distance;
-  for (int64_t j = 0; j < A->nrows; j++) largest[j] = 0;
-  for (int64_t p = 0; p < A->nnz; p++) largest[A->idx[p]] = fmax(largest[A->idx[p]], size_of(A, p));
+  find_largest(largest, A);
   for (int64_t j = 0; j < A->nrows; j++) largest[j] = log(largest[j]);
   for (int64_t p = 0; p < A->nnz; p++) {
     const double size = size_of(A, p);
@@ -191,22 +195,65 @@ static trs_status match(matching *m) {
   return TRS_SUCCESS;
 }
 
-trs_status trs_match_rows(int32_t **row, const trs_matrix *A) {
-  const int64_t n = A->nrows;
+/* An entry a of row i and column j of cost c has |a| = largest_j exp(-c), and c >= row_i + col_j.
+ */
+static trs_status find_scales(trs_matching *to, const matching *m) {
+  const trs_matrix *A = m->A;
+  double *largest = m->distance;
+  TRS_TRY(TRS_ALLOC(&to->row_scale, A->nrows));
+  TRS_TRY(TRS_ALLOC(&to->col_scale, A->nrows));
+  find_largest(largest, A);
+  for (int64_t j = 0; j < A->nrows; j++) {
+    to->row_scale[j] = trs_power_of_two(m->row[m->row_of[j]] / log(2), A->scalar);
+    to->col_scale[j] = trs_power_of_two((m->col[j] - log(largest[j])) / log(2), A->scalar);
+  }
+  return TRS_SUCCESS;
+}
+
+static double share_of_rivals(const matching *m) {
+  int64_t rivals = 0, others = 0;
+  for (int64_t i = 0; i < m->A->nrows; i++)
+    for (int64_t p = m->A->ptr[i]; p < m->A->ptr[i + 1]; p++) {
+      if (m->A->idx[p] == m->col_of[i]) continue;
+      others++;
+      rivals += reduced(m, i, p) <= log(2);
+    }
+  return others ? (double)rivals / (double)others : 0;
+}
+
+static trs_status allocate(matching *m) {
+  const int64_t n = m->A->nrows;
+  TRS_TRY(TRS_ALLOC(&m->cost, m->A->nnz));
+  TRS_TRY(TRS_ALLOC(&m->row, n));
+  TRS_TRY(TRS_ALLOC(&m->col, n));
+  TRS_TRY(TRS_ALLOC(&m->row_of, n));
+  TRS_TRY(TRS_ALLOC(&m->col_of, n));
+  TRS_TRY(TRS_ALLOC(&m->distance, n));
+  TRS_TRY(TRS_ALLOC(&m->from, n));
+  TRS_TRY(TRS_ALLOC(&m->heap, n));
+  TRS_TRY(TRS_ALLOC(&m->place, n));
+  return TRS_ALLOC(&m->reached, n);
+}
+
+trs_status trs_match_rows(trs_matching *matched, const trs_matrix *A) {
   matching m = {.A = A};
-  trs_status status = TRS_ALLOC(&m.cost, A->nnz);
-  if (!status) status = TRS_ALLOC(&m.row, n);
-  if (!status) status = TRS_ALLOC(&m.col, n);
-  if (!status) status = TRS_ALLOC(&m.row_of, n);
-  if (!status) status = TRS_ALLOC(&m.col_of, n);
-  if (!status) status = TRS_ALLOC(&m.distance, n);
-  if (!status) status = TRS_ALLOC(&m.from, n);
-  if (!status) status = TRS_ALLOC(&m.heap, n);
-  if (!status) status = TRS_ALLOC(&m.place, n);
-  if (!status) status = TRS_ALLOC(&m.reached, n);
+  *matched = (trs_matching){0};
+  trs_status status = allocate(&m);
   if (!status) status = match(&m);
-  *row = status ? NULL : m.row_of;
-  if (status) trs_free(m.row_of);
-  TRS_FREE_ALL(m.cost, m.row, m.col, m.col_of, m.distance, m.from, m.heap, m.place, m.reached);
+  if (!status) status = find_scales(matched, &m);
+  if (!status) {
+    matched->rivals = share_of_rivals(&m);
+    matched->row = m.row_of;
+    m.row_of = NULL;
+  } else {
+    trs_matching_free(matched);
+  }
+  TRS_FREE_ALL(m.cost, m.row, m.col, m.row_of, m.col_of, m.distance, m.from, m.heap, m.place,
+               m.reached);
   return status;
+}
+
+void trs_matching_free(trs_matching *matched) {
+  TRS_FREE_ALL(matched->row, matched->row_scale, matched->col_scale);
+  *matched = (trs_matching){0};
 }

@@ -1,5 +1,5 @@
 /* graph.c - the pattern of A + A^T: merges each row of A with the same row of A^T, both ascending.
- * O(n + nnz). */
+ * The graph of columns for A^T A.  O(n + nnz). */
 #include "order/graph.h"
 
 typedef struct pattern {
@@ -32,14 +32,17 @@ static int64_t merge_row(int32_t *to, const trs_matrix *A, const pattern *B, int
   return count;
 }
 
+static trs_status too_many(const char *of, int64_t entries) {
+  return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
+                  "the graph of %s has %lld entries; orderings take up to 2147483647: use "
+                  "the natural order",
+                  of, (long long)entries);
+}
+
 static trs_status merge(trs_graph *graph, const trs_matrix *A, const pattern *B) {
   int64_t total = 0;
   for (int64_t i = 0; i < graph->n; i++) total += merge_row(NULL, A, B, i);
-  if (total > INT32_MAX)
-    return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
-                    "the graph of A + A^T has %lld entries; orderings take up to 2147483647: use "
-                    "the natural order",
-                    (long long)total);
+  if (total > INT32_MAX) return too_many("A + A^T", total);
   TRS_TRY(TRS_ALLOC(&graph->ptr, graph->n + 1));
   TRS_TRY(TRS_ALLOC(&graph->adjacent, total));
   int32_t at = 0;
@@ -66,6 +69,49 @@ trs_status trs_graph_build(trs_graph *graph, const trs_matrix *A) {
   trs_free(turned.ptr);
   trs_free(turned.idx);
   if (status) trs_graph_free(graph);
+  return status;
+}
+
+/* ---- Columns. ---- */
+
+static int32_t first_column(const trs_matrix *A, int64_t i, const int32_t *inverse) {
+  int32_t first = A->idx[A->ptr[i]];
+  for (int64_t p = A->ptr[i]; p < A->ptr[i + 1]; p++)
+    if (inverse[A->idx[p]] < inverse[first]) first = A->idx[p];
+  return first;
+}
+
+/* Counts edges in ptr, shifted by two places; with adjacent, stores them and shifts ptr back by
+ * one. */
+static void join_columns(trs_graph *graph, const trs_matrix *A, const int32_t *inverse) {
+  for (int64_t i = 0; i < A->nrows; i++) {
+    if (A->ptr[i] == A->ptr[i + 1]) continue;
+    const int32_t first = first_column(A, i, inverse);
+    for (int64_t p = A->ptr[i]; p < A->ptr[i + 1]; p++) {
+      const int32_t j = A->idx[p];
+      if (j == first) continue;
+      if (graph->adjacent) {
+        graph->adjacent[graph->ptr[first + 1]++] = j;
+        graph->adjacent[graph->ptr[j + 1]++] = first;
+      } else {
+        graph->ptr[first + 2]++;
+        graph->ptr[j + 2]++;
+      }
+    }
+  }
+}
+
+trs_status trs_graph_build_columns(trs_graph *graph, const trs_matrix *A, const int32_t *inverse) {
+  *graph = (trs_graph){.n = A->ncols};
+  if (2 * A->nnz > INT32_MAX) return too_many("A^T A", 2 * A->nnz);
+  TRS_TRY(TRS_ALLOC_ZERO(&graph->ptr, graph->n + 2));
+  join_columns(graph, A, inverse);
+  for (int64_t j = 0; j < graph->n; j++) graph->ptr[j + 2] += graph->ptr[j + 1];
+  trs_status status = TRS_ALLOC(&graph->adjacent, graph->ptr[graph->n + 1] + 1);
+  if (status)
+    trs_graph_free(graph);
+  else
+    join_columns(graph, A, inverse);
   return status;
 }
 

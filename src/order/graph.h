@@ -14,6 +14,11 @@ typedef struct trs_graph {
 
 /* The pattern of A + A^T without its diagonal.  TRS_ERROR_UNSUPPORTED from 2^31 entries on. */
 trs_status trs_graph_build(trs_graph *graph, const trs_matrix *A);
+
+/* A graph with the elimination tree and the filled graph of A^T A if columns are eliminated in the
+ * order inverse[]: each row of A joins its first column to its others, and the first column's
+ * elimination joins these to each other.  At most nnz edges, some of them twice, in no order. */
+trs_status trs_graph_build_columns(trs_graph *graph, const trs_matrix *A, const int32_t *inverse);
 void trs_graph_free(trs_graph *graph);
 
 #endif

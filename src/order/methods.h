@@ -9,6 +9,10 @@ trs_status trs_order_metis(int32_t *perm, const trs_graph *graph);
 trs_status trs_order_amd(int32_t *perm, const trs_graph *graph);
 trs_status trs_order_rcm(int32_t *perm, const trs_graph *graph);
 
+/* perm[ncols]: an order of A's columns, by its pattern, for elimination with pivots from any row.
+ */
+trs_status trs_order_colamd(int32_t *perm, const trs_matrix *A);
+
 /* part[n]: 0 to parts - 1.  The parts have similar weight (weight[n], per vertex) and few edges
  * between them.  By METIS; TRS_ERROR_UNSUPPORTED if it is missing. */
 trs_status trs_graph_split(int32_t *part, const trs_graph *graph, const int32_t *weight,

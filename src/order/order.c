@@ -39,17 +39,25 @@ static trs_status order_by_colour(int32_t *perm, const trs_graph *graph) {
   return status;
 }
 
-static trs_status first_permutation(ordering_work *w, trs_order order) {
+static void invert(ordering_work *w) {
+  for (int64_t k = 0; k < w->graph.n; k++) w->inverse[w->perm[k]] = (int32_t)k;
+}
+
+/* The order of the columns, then the graph of A^T A in that order. */
+static trs_status order_columns(ordering_work *w, const trs_matrix *A) {
+  TRS_TRY(trs_order_colamd(w->perm, A));
+  invert(w);
+  return trs_graph_build_columns(&w->graph, A, w->inverse);
+}
+
+static trs_status first_permutation(ordering_work *w, const trs_matrix *A, trs_order order) {
+  if (order == TRS_ORDER_COLAMD) return order_columns(w, A);
   if (order == TRS_ORDER_ND) return trs_order_metis(w->perm, &w->graph);
   if (order == TRS_ORDER_AMD) return trs_order_amd(w->perm, &w->graph);
   if (order == TRS_ORDER_RCM) return trs_order_rcm(w->perm, &w->graph);
   if (order == TRS_ORDER_COLOUR) return order_by_colour(w->perm, &w->graph);
   for (int64_t k = 0; k < w->graph.n; k++) w->perm[k] = (int32_t)k;
   return TRS_SUCCESS;
-}
-
-static void invert(ordering_work *w) {
-  for (int64_t k = 0; k < w->graph.n; k++) w->inverse[w->perm[k]] = (int32_t)k;
 }
 
 /* array[k] = array[step[k]] */
@@ -84,17 +92,21 @@ static trs_status hand_over(trs_ordering *o, ordering_work *w) {
   return TRS_SUCCESS;
 }
 
-static trs_status compute(trs_ordering *o, ordering_work *w, trs_order order, int64_t leaves) {
+static trs_status compute(trs_ordering *o, ordering_work *w, const trs_matrix *A, trs_order order,
+                          int64_t leaves) {
   int64_t n = w->graph.n;
   TRS_TRY(allocate(w));
-  TRS_TRY(first_permutation(w, order));
+  TRS_TRY(first_permutation(w, A, order));
   if (order == TRS_ORDER_RCM || order == TRS_ORDER_COLOUR) return hand_over(o, w);
   invert(w);
   TRS_TRY(trs_etree(w->etree, &w->graph, w->perm, w->inverse));
   TRS_TRY(trs_postorder(w->step, w->etree, n));
   renumber(w);
   TRS_TRY(trs_column_counts(w->count, &w->graph, w->perm, w->inverse, w->etree));
-  for (int64_t j = 0; j < n; j++) o->fill += w->count[j];
+  for (int64_t j = 0; j < n; j++) {
+    o->fill += w->count[j];
+    o->operations += 2 * (double)w->count[j] * w->count[j];
+  }
   if (order == TRS_ORDER_NATURAL) return TRS_SUCCESS;
   TRS_TRY(trs_tree_cut(&o->tree, w->step, w->etree, w->count, n, leaves));
   renumber(w);
@@ -107,7 +119,7 @@ static void release(ordering_work *w) {
 }
 
 static trs_status check(trs_order order, int64_t leaves) {
-  if (order <= TRS_ORDER_DEFAULT || order > TRS_ORDER_COLOUR)
+  if (order <= TRS_ORDER_DEFAULT || order > TRS_ORDER_COLAMD)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "order %d is not one of trs_order's", order);
   if (leaves < 1 || leaves > TRS_MAX_LEAVES || (leaves & (leaves - 1)))
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "%lld tree leaves: expected a power of two up to %d",
@@ -121,8 +133,12 @@ trs_status trs_ordering_compute(trs_ordering *ordering, const trs_matrix *A, trs
   *ordering = (trs_ordering){0};
   if (leaves == 0) leaves = TRS_DEFAULT_LEAVES;
   TRS_TRY(check(order, leaves));
-  trs_status status = trs_graph_build(&work.graph, A);
-  if (!status) status = compute(ordering, &work, order, leaves);
+  trs_status status = TRS_SUCCESS;
+  if (order == TRS_ORDER_COLAMD)
+    work.graph.n = A->ncols;
+  else
+    status = trs_graph_build(&work.graph, A);
+  if (!status) status = compute(ordering, &work, A, order, leaves);
   release(&work);
   if (status) trs_ordering_free(ordering);
   return status;

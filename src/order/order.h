@@ -7,9 +7,10 @@
 
 typedef struct trs_ordering {
   int32_t *perm; /* new row and column k is old row and column perm[k]; NULL: the natural order */
-  int64_t fill;  /* entries of the Cholesky factor of the pattern of A + A^T in this order; 0: not
-                    known (RCM, colours) */
-  trs_tree tree; /* empty for the natural order, RCM and colours */
+  int64_t fill;  /* entries of the Cholesky factor of the pattern of A + A^T in this order, of that
+                    of A^T A for COLAMD; 0: not known (RCM, colours) */
+  double operations; /* of LU in this order while pivots stay on the diagonal; 0: as fill */
+  trs_tree tree;     /* empty for the natural order, RCM and colours */
 } trs_ordering;
 
 enum { TRS_DEFAULT_LEAVES = 8, TRS_MAX_LEAVES = 65536 };

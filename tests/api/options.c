@@ -96,7 +96,7 @@ FIELDS(trs_options, WHOLE(trs_options, take_triangle, 0, 1), WHOLE(trs_options, 
        WHOLE(trs_options, solves, 0, INT64_MAX), WHOLE(trs_options, store, 0, TRS_STORE_BFLOAT),
        WHOLE(trs_options, tune, 0, 1), WHOLE(trs_options, distributed, 0, 1));
 FIELDS(trs_factor_options, WHOLE(trs_factor_options, kind, 0, TRS_FACTOR_DILU),
-       WHOLE(trs_factor_options, order, 0, TRS_ORDER_COLOUR),
+       WHOLE(trs_factor_options, order, 0, TRS_ORDER_COLAMD),
        WHOLE(trs_factor_options, tree_leaves, 0, 65536),
        REAL(trs_factor_options, pivot_threshold, 0, 1),
        WHOLE(trs_factor_options, no_equilibration, 0, 1),

@@ -86,16 +86,48 @@ TEST(triangles_follow_an_order_if_asked) {
   trs_matrix_destroy(L);
 }
 
-TEST(no_options_mean_lu_by_nested_dissection) {
-  if (!TRS_HAVE_SUPERLU || !TRS_HAVE_METIS) skip_test("this build has no SuperLU or no METIS");
-  trs_matrix *A = sparse_grid(9, 9, 1, 0.25, TRS_DOUBLE);
+static void check_default(const trs_matrix *A, trs_order order, const char *why) {
   trs_factors *F;
   assert_success(trs_factor(&F, A, NULL));
   trs_factors_info f = factors_info(F);
   assert_int_equal(f.kind, TRS_FACTOR_LU);
-  assert_int_equal(f.order, TRS_ORDER_ND);
+  assert_int_equal(f.order, order);
   assert_int_equal(f.tree_nodes, 15);
+  assert_non_null(strstr(f.choice, why));
   trs_factors_destroy(F);
+}
+
+/* A band whose entries are all equal, without its diagonal: no entry is a better pivot. */
+static trs_matrix *equal_entries(void) {
+  enum { N = 400 };
+  static const int offsets[] = {-21, -20, -1, 1, 20, 21};
+  int32_t row[6 * N], col[6 * N];
+  double val[6 * N];
+  int64_t count = 0;
+  trs_matrix *A;
+  for (int i = 0; i < N; i++)
+    for (int k = 0; k < 6; k++) {
+      if (i + offsets[k] < 0 || i + offsets[k] >= N) continue;
+      row[count] = i;
+      col[count] = i + offsets[k];
+      val[count++] = 1;
+    }
+  assert_success(trs_matrix_create_coo(&A, TRS_DOUBLE, N, N, count, TRS_IDX32, row, col, val));
+  return A;
+}
+
+/* By predicted fill and time, with the reason. */
+TEST(no_options_mean_lu_in_an_order_of_its_choice) {
+  if (!TRS_HAVE_SUPERLU || !TRS_HAVE_METIS || !TRS_HAVE_AMD || !TRS_HAVE_COLAMD)
+    skip_test("this build has no SuperLU, METIS, AMD or COLAMD");
+  trs_matrix *A = sparse_grid(9, 9, 1, 0.25, TRS_DOUBLE);
+  check_default(A, TRS_ORDER_AMD, "sooner than a nested dissection");
+  trs_matrix_destroy(A);
+  A = sparse_grid(18, 18, 18, 0, TRS_DOUBLE);
+  check_default(A, TRS_ORDER_ND, "predicted: nested dissection ");
+  trs_matrix_destroy(A);
+  A = equal_entries();
+  check_default(A, TRS_ORDER_COLAMD, "100 % of the entries rival the pivots");
   trs_matrix_destroy(A);
 }
 

@@ -13,6 +13,19 @@
 #include "support.h"
 #include "test.h"
 
+static const trs_order lu_orders[] = {
+#if TRS_HAVE_COLAMD
+    TRS_ORDER_COLAMD,
+#endif
+#if TRS_HAVE_AMD
+    TRS_ORDER_AMD,
+#endif
+#if TRS_HAVE_METIS
+    TRS_ORDER_ND,
+#endif
+    TRS_ORDER_NATURAL};
+enum { NLU = sizeof lu_orders / sizeof *lu_orders };
+
 static trs_status lu(trs_factors **F, const trs_matrix *A, trs_order order, int leaves) {
   trs_factor_options options = {
       .struct_size = sizeof(trs_factor_options), .order = order, .tree_leaves = leaves};
@@ -46,7 +59,7 @@ TEST(random_matrices_are_factored) {
     int64_t n = c < 40 ? c / 4 : 10 + c % 50;
     trs_matrix *A = sparse_random(n, 0.03 * (c % 11), kind, (uint64_t)c);
     trs_factors *F;
-    trs_order order = orders[c % NORDERS];
+    trs_order order = lu_orders[c % NLU];
     assert_success(lu(&F, A, order, 1 << c % 5));
     check_info(F, order);
     assert_product(F, A, ((double)n + 8) * 8 * scalar_eps(kind.scalar), false);
@@ -62,12 +75,12 @@ TEST(matrices_without_a_diagonal_are_factored) {
     sparse_kind kind = {.scalar = (trs_scalar)(TRS_FLOAT + c % 4), .no_diagonal = true};
     trs_matrix *A = sparse_random(2 + c % 30, 0.25, kind, (uint64_t)c);
     trs_factors *F;
-    trs_status status = lu(&F, A, orders[c % NORDERS], 4);
+    trs_status status = lu(&F, A, lu_orders[c % NLU], 4);
     if (status) {
       assert_int_equal(status, TRS_ERROR_ZERO_PIVOT);
     } else {
       factored++;
-      check_info(F, orders[c % NORDERS]);
+      check_info(F, lu_orders[c % NLU]);
       assert_product(F, A, 400 * scalar_eps(kind.scalar), false);
       trs_factors_destroy(F);
     }
@@ -278,6 +291,31 @@ TEST(exchanged_rows_leave_the_fill) {
   }
 }
 
+/* Of a grid whose rows and columns are scaled by up to 2^20 and whose rows are exchanged, the
+ * matching's scales undo both: pivots stay, and the fill is the grid's. */
+TEST(a_matching_scales_its_rows_and_columns) {
+  for (int c = 0; c < 8; c++) {
+    trs_matrix *A = sparse_grid(20, 20, 1, 0, (trs_scalar)(TRS_FLOAT + c % 4)), *B;
+    int32_t row[400];
+    for (int64_t i = 0; i < 400; i++) row[i] = (int32_t)((i * 171 + 7 * c) % 400);
+    for (int64_t i = 0; i < 400; i++)
+      for (int64_t p = A->ptr[i]; p < A->ptr[i + 1]; p++) {
+        const int power = (int)(i * 37 % 41) - 20 + (int)(A->idx[p] * 29 % 41) - 20;
+        trs_value_set(A->val, p, A->scalar, ldexp(1, power) * trs_value_get(A->val, p, A->scalar));
+      }
+    assert_success(trs_matrix_permute(&B, A, row, NULL));
+    for (int r = 0; r < NORDERS; r++) {
+      trs_ordering o;
+      if (orders[r] == TRS_ORDER_NATURAL) continue;
+      assert_success(trs_ordering_compute(&o, A, orders[r], 4));
+      assert_true((double)fill_of(B, orders[r]) < 1.2 * 2 * (double)o.fill);
+      trs_ordering_free(&o);
+    }
+    trs_matrix_destroy(A);
+    trs_matrix_destroy(B);
+  }
+}
+
 /* The row and the column of the matching: every permutation of up to six rows with random values,
  * by trying all, against the product of the matched entries. */
 static double best_product(const double *a, int n, int i, unsigned used) {
@@ -287,6 +325,17 @@ static double best_product(const double *a, int n, int i, unsigned used) {
     if (!(used >> j & 1))
       best = fmax(best, fabs(a[i * n + j]) * best_product(a, n, i + 1, used | 1u << j));
   return best;
+}
+
+/* Scaled, matched entries lie within a power of two of one, and no entry lies far above it. */
+static void check_scales(const trs_matrix *A, const trs_matching *m) {
+  for (int32_t j = 0; j < A->nrows; j++)
+    for (int64_t p = A->ptr[m->row[j]]; p < A->ptr[m->row[j] + 1]; p++) {
+      const double size =
+          trs_value_abs(A->val, p, A->scalar) * m->row_scale[j] * m->col_scale[A->idx[p]];
+      assert_true(size < 4.1);
+      if (A->idx[p] == j) assert_true(size > 0.24);
+    }
 }
 
 TEST(matchings_have_the_greatest_product) {
@@ -303,18 +352,19 @@ TEST(matchings_have_the_greatest_product) {
         a[i * n + A->idx[p]] = ((double *)A->val)[p];
       }
     const double best = best_product(a, n, 0, 0);
-    int32_t *row;
-    const trs_status status = trs_match_rows(&row, A);
+    trs_matching m;
+    const trs_status status = trs_match_rows(&m, A);
     assert_int_equal(status, best > 0 ? TRS_SUCCESS : TRS_ERROR_ZERO_PIVOT);
     if (!status) {
       unsigned used = 0;
       for (int j = 0; j < n; j++) {
-        used |= 1u << row[j];
-        product *= fabs(a[row[j] * n + j]);
+        used |= 1u << m.row[j];
+        product *= fabs(a[m.row[j] * n + j]);
       }
       assert_int_equal(used, (1u << n) - 1);
       assert_true(product >= best * (1 - 1e-12));
-      trs_free(row);
+      check_scales(A, &m);
+      trs_matching_free(&m);
       matched++;
     }
     trs_matrix_destroy(A);
@@ -326,14 +376,15 @@ TEST(matchings_have_the_greatest_product) {
 TEST(moduli_beyond_the_largest_number_are_matched) {
   double complex val[] = {CMPLX(1.7e308, 1.7e308), CMPLX(1.7e308, -1.7e308)};
   int64_t ptr[] = {0, 1, 2};
-  int32_t idx[] = {1, 0}, *row;
+  int32_t idx[] = {1, 0};
+  trs_matching m;
   trs_matrix *A;
   assert_success(
       trs_matrix_create(&A, TRS_CSR, TRS_DCOMPLEX, 2, 2, TRS_PTR64, ptr, idx, val, TRS_COPY));
-  assert_success(trs_match_rows(&row, A));
-  assert_int_equal(row[0], 1);
-  assert_int_equal(row[1], 0);
-  trs_free(row);
+  assert_success(trs_match_rows(&m, A));
+  assert_int_equal(m.row[0], 1);
+  assert_int_equal(m.row[1], 0);
+  trs_matching_free(&m);
   trs_matrix_destroy(A);
 }
 

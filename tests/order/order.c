@@ -63,6 +63,57 @@ static void check(const trs_matrix *A, trs_order order, int64_t leaves) {
   trs_graph_free(&g);
 }
 
+/* The graph of A^T A: a row of A joins all its columns. */
+static trs_matrix *square(const trs_matrix *A) {
+  int64_t count = 0, at = 0;
+  trs_matrix *S;
+  for (int64_t i = 0; i < A->nrows; i++)
+    count += (A->ptr[i + 1] - A->ptr[i]) * (A->ptr[i + 1] - A->ptr[i]);
+  int32_t *row = malloc((size_t)count * sizeof *row + 1);
+  int32_t *col = malloc((size_t)count * sizeof *col + 1);
+  double *val = calloc((size_t)count + 1, sizeof *val);
+  for (int64_t i = 0; i < A->nrows; i++)
+    for (int64_t p = A->ptr[i]; p < A->ptr[i + 1]; p++)
+      for (int64_t q = A->ptr[i]; q < A->ptr[i + 1]; q++) {
+        row[at] = A->idx[p];
+        col[at++] = A->idx[q];
+      }
+  assert_success(
+      trs_matrix_create_coo(&S, TRS_DOUBLE, A->nrows, A->nrows, count, TRS_IDX32, row, col, val));
+  free(row);
+  free(col);
+  free(val);
+  return S;
+}
+
+static void check_columns(const trs_matrix *A, int64_t leaves) {
+  trs_matrix *S = square(A);
+  trs_ordering o;
+  trs_graph g;
+  assert_success(trs_graph_build(&g, S));
+  assert_success(trs_ordering_compute(&o, A, TRS_ORDER_COLAMD, leaves));
+  assert_int_equal(o.fill, count_fill(&g, o.perm));
+  assert_success(trs_permutation_check(o.perm, g.n, "perm"));
+  assert_int_equal(o.tree.nodes, 2 * leaves - 1);
+  check_tree(&o, &g);
+  trs_ordering_free(&o);
+  trs_graph_free(&g);
+  trs_matrix_destroy(S);
+}
+
+/* The fill and the tree are those of A^T A, which is never formed. */
+TEST(columns_are_ordered) {
+  if (!TRS_HAVE_COLAMD) skip_test("this build has no COLAMD");
+  for (int c = 0; c < 60; c++) {
+    static const int64_t sizes[] = {0, 1, 2, 3, 7, 50, 90};
+    sparse_kind kind = {
+        .scalar = TRS_FLOAT, .no_diagonal = c & 2, .components = c % 3 ? 1 : 1 + c % 11};
+    trs_matrix *A = sparse_random(sizes[c % 7], c % 5 * 0.02, kind, (uint64_t)c);
+    check_columns(A, 1 << c % 6);
+    trs_matrix_destroy(A);
+  }
+}
+
 TEST(random_graphs_are_ordered) {
   for (int r = 0; r < NORDERS; r++)
     for (int c = 0; c < 60; c++) {
@@ -159,6 +210,9 @@ TEST(bad_requests_are_refused) {
   if (!TRS_HAVE_AMD)
     assert_failure(TRS_ERROR_UNSUPPORTED, "libsuitesparse-dev",
                    trs_ordering_compute(&o, A, TRS_ORDER_AMD, 2));
+  if (!TRS_HAVE_COLAMD)
+    assert_failure(TRS_ERROR_UNSUPPORTED, "libsuitesparse-dev",
+                   trs_ordering_compute(&o, A, TRS_ORDER_COLAMD, 2));
   trs_matrix_destroy(A);
 }
 
@@ -179,5 +233,7 @@ TEST(failing_allocations_are_reported) {
   trs_matrix *A = sparse_grid(6, 6, 1, 0, TRS_DOUBLE);
   for (int r = 0; r < NORDERS; r++)
     assert_survives_failing_allocations(compute, &(request){A, orders[r]});
+  if (TRS_HAVE_COLAMD)
+    assert_survives_failing_allocations(compute, &(request){A, TRS_ORDER_COLAMD});
   trs_matrix_destroy(A);
 }

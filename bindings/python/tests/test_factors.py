@@ -149,6 +149,22 @@ def test_lu_or_what_to_install():
     np.testing.assert_allclose(A @ pickle.loads(pickle.dumps(P)).solve(B), B, atol=1e-12)
 
 
+def test_lu_tells_its_order_and_its_condition():
+    if "SuperLU  yes" not in tr.features():
+        pytest.skip("this build has no SuperLU")
+    rng = np.random.default_rng(5)
+    for n in (1, 2, 7, 40):
+        D = rng.standard_normal((n, n)) * 10.0 ** rng.integers(-3, 3, n)
+        F = tr.lu(sp.csr_array(D))
+        assert F.order in ("nd", "amd", "colamd") and F.choice
+        right = np.linalg.cond(D, 1)
+        assert right / 10 <= F.condition() <= right * (1 + 1e-6)
+    if "COLAMD   yes" in tr.features():
+        F = tr.lu(sp.csr_array(D), order="colamd")
+        assert F.order == "colamd" and F.choice == ""
+        np.testing.assert_allclose(D @ F.solve(np.ones(n)), np.ones(n), atol=1e-6)
+
+
 def test_refactor_and_plans_follow():
     S = sp.csc_matrix(A)
     F = tr.from_factors(sla.splu(S))

@@ -85,6 +85,7 @@ TRS_ORDER_AMD = 2
 TRS_ORDER_NATURAL = 3
 TRS_ORDER_RCM = 4
 TRS_ORDER_COLOUR = 5
+TRS_ORDER_COLAMD = 6
 
 # trs_content
 TRS_CONTENT_MATRIX = 0
@@ -219,6 +220,7 @@ class trs_factors_info(C.Structure):
         ("tree_parent", C.c_void_p),
         ("block_size", C.c_int),
         ("shift", C.c_double),
+        ("choice", C.c_char_p),
     ]
 
 
@@ -392,6 +394,7 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "trs_factors_refactor": (C.c_int, [C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p]),
     "trs_factors_destroy": (None, [C.c_void_p]),
     "trs_factors_get_info": (C.c_int, [C.c_void_p, C.c_void_p]),
+    "trs_factors_condition": (C.c_int, [C.c_void_p, C.c_void_p]),
     "trs_factors_read": (C.c_int, [C.c_void_p, C.c_char_p, C.c_void_p]),
     "trs_factors_write": (C.c_int, [C.c_void_p, C.c_char_p]),
     "trs_file_content": (C.c_int, [C.c_void_p, C.c_char_p]),

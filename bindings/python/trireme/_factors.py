@@ -27,7 +27,7 @@ KINDS = {_api.TRS_FACTOR_LU: "lu", _api.TRS_FACTOR_ILU0: "ilu0", _api.TRS_FACTOR
          _api.TRS_FACTOR_BIC0: "bic0", _api.TRS_FACTOR_DILU: "dilu"}
 ORDERS = {"default": _api.TRS_ORDER_DEFAULT, "nd": _api.TRS_ORDER_ND, "amd": _api.TRS_ORDER_AMD,
           "natural": _api.TRS_ORDER_NATURAL, "rcm": _api.TRS_ORDER_RCM,
-          "colour": _api.TRS_ORDER_COLOUR}
+          "colour": _api.TRS_ORDER_COLOUR, "colamd": _api.TRS_ORDER_COLAMD}
 
 
 class FactorsPlan(Solver):
@@ -114,6 +114,17 @@ class Factors:
     def kind(self) -> str:
         """"lu", "ilu0", "ic0" or "triangle"; of a file also "bilu0", "bic0" or "dilu"."""
         return KINDS[self._info().kind]
+
+    @property
+    def order(self) -> str:
+        """The order of elimination, one of those that `lu` takes."""
+        found = self._info().order
+        return next(name for name, order in ORDERS.items() if order == found)
+
+    @property
+    def choice(self) -> str:
+        """What `lu` chose by default, and why; "" for other factors."""
+        return str(self._info().choice.decode())
 
     @property
     def shift(self) -> float:
@@ -244,6 +255,22 @@ class Factors:
         anew by `lu`.
         """
         return self._least_share
+
+    def condition(self) -> float:
+        """An estimate of A's condition number in the 1-norm, as LAPACK's gecon makes it.
+
+        From some twenty sweeps over L and U: seldom below a third of
+        ``np.linalg.cond(A.todense(), 1)``, never above but for rounding.  `np.inf` if A is singular
+        to working precision.
+
+        Returns
+        -------
+        float
+        """
+        made = C.c_double()
+        run(lambda: check(library.trs_factors_condition(C.byref(made), self._handle)),
+            self.nnz >= LONG_ANALYSIS // 20)
+        return made.value
 
     def _plan_of(self, trans: Trans) -> FactorsPlan:
         if trans not in self._plans:
@@ -390,7 +417,7 @@ def ic0(A: Shaped, *, order: Order = "natural", add_diagonal: bool = False,
 
 
 # The orders of elimination that SciPy's SuperLU has.
-_SCIPY_ORDERS = {"default": "COLAMD", "amd": "MMD_AT_PLUS_A", "natural": "NATURAL"}
+_SCIPY_ORDERS = {"default": "COLAMD", "colamd": "COLAMD", "amd": "MMD_AT_PLUS_A", "natural": "NATURAL"}
 
 
 def _has(feature: str) -> bool:
@@ -446,9 +473,9 @@ def lu(A: Shaped, *, order: Order = "default", pivot_threshold: float = 0.1,
     ----------
     A : (n, n) sparse array or matrix
         As `trireme.plan` takes it.
-    order : {"default", "nd", "amd", "natural", "rcm", "colour"}, optional
-        The default is nested dissection by METIS, or AMD where its factors are much smaller; in
-        wheels, which have no METIS, it is COLAMD,
+    order : {"default", "nd", "amd", "colamd", "natural", "rcm", "colour"}, optional
+        The default is nested dissection by METIS, AMD or COLAMD, by the predicted fill and time:
+        `Factors.choice` says why.  In wheels, which have no METIS, it is COLAMD,
         and "nd", "rcm" and "colour" are an `UnsupportedError`.
     pivot_threshold : float, optional
         The diagonal stays pivot above this share of its column, from 0 to 1; 0: if it is not zero.

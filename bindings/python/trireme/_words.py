@@ -24,7 +24,7 @@ Trans = Literal["N", "T", "H"]
 Store = Literal["same", "mixed"]
 RelaxStore = Literal["mixed", "double", "float", "half", "bfloat16"]
 Direction = Literal["forward", "backward", "symmetric"]
-Order = Literal["default", "nd", "amd", "natural", "rcm", "colour"]
+Order = Literal["default", "nd", "amd", "natural", "rcm", "colour", "colamd"]
 MethodName = Literal[
     "serial", "panels", "threads", "blocks", "subtrees", "columns", "levelset-cpu", "engine",
     "pull", "levelset", "syncfree-csc", "syncfree-csc-rhs", "supernodal", "push", "unified",

@@ -44,14 +44,38 @@ static void (*const gstrf_of[])(superlu_options_t *, SuperMatrix *, int, int, in
                                 SuperLUStat_t *, int *) = {
     [TRS_FLOAT] = sgstrf, [TRS_DOUBLE] = dgstrf, [TRS_SCOMPLEX] = cgstrf, [TRS_DCOMPLEX] = zgstrf};
 
-/* SuperLU counts in 32 bits, including its first estimate of the fill. */
+/* SuperLU's parameters, in place of its own function: with its 30 times the matrix's entries as the
+ * first estimate of the fill, large matrices with little fill would not fit 32 bits. */
+static int fill_ratio = 30;
+
+__attribute__((visibility("default"))) int sp_ienv(int which) {
+  static const int own[] = {[TUNED_PANEL] = 20, 10, 200, 200, 100, 0, 10};
+  return which == TUNED_FILL                                    ? fill_ratio
+         : which > 0 && which < (int)(sizeof own / sizeof *own) ? own[which]
+                                                                : 0;
+}
+
+/* SuperLU counts the entries of L, with the upper triangles of its supernodes, and those of U in 32
+ * bits, its estimates of both too. */
 static trs_status check_limits(const work *w) {
-  if (w->entries * sp_ienv(TUNED_FILL) > INT32_MAX || 2 * w->fill > INT32_MAX)
+  if (w->fill + w->fill / 4 > INT32_MAX || w->entries > INT32_MAX)
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
                     "LU: %lld entries, factors of some %.3g: too large for SuperLU's 32-bit "
-                    "integers; use ILU(0), or pass factors from another library",
+                    "integers, which count up to 2147483647 in each; use ILU(0), or pass factors "
+                    "from another library",
                     (long long)w->entries, 2 * (double)w->fill);
   return TRS_SUCCESS;
+}
+
+/* Of large matrices, room for half more than the predicted fill: SuperLU extends it if pivots move.
+ */
+static void choose_ratio(const work *w) {
+  static const int64_t LARGE = 1 << 28;
+  if (fill_ratio * w->entries <= LARGE) return;
+  const int64_t needed = w->fill ? w->fill * 3 / 2 / w->entries + 1 : fill_ratio;
+  const int64_t most = INT32_MAX / w->entries;
+  if (needed < fill_ratio) fill_ratio = (int)needed;
+  if (most < fill_ratio) fill_ratio = (int)most;
 }
 
 /* Checks for memory: SuperLU's first estimate or the final factors, old and new copy of the largest
@@ -69,6 +93,7 @@ static trs_status receive_matrix(work *w, const trs_worker_message *m) {
   w->entries = m->number[TRS_LU_ENTRIES];
   w->fill = m->number[TRS_LU_FILL];
   TRS_TRY(check_limits(w));
+  choose_ratio(w);
   TRS_TRY(trs_serve_take(&w->ptr, w->n + 1, sizeof(int)));
   TRS_TRY(trs_serve_take(&w->idx, w->entries, sizeof(int)));
   return trs_serve_take(&w->val, w->entries, w->size);

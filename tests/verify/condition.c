@@ -1,0 +1,145 @@
+/* condition.c - the estimate beside the condition number by a dense inverse: never above, seldom
+ * far below; of factors in every order, scaled and exchanged, and of one matrix that holds both. */
+#include <complex.h>
+#include <math.h>
+
+#include "base/config.h"
+#include "matrix/matrix.h"
+#include "matrix/values.h"
+#include "sparse.h"
+#include "support.h"
+#include "test.h"
+
+enum { MOST = 40 };
+
+typedef double complex dense[MOST][MOST];
+
+static double norm(dense A, int n) {
+  double most = 0;
+  for (int j = 0; j < n; j++) {
+    double sum = 0;
+    for (int i = 0; i < n; i++) sum += cabs(A[i][j]);
+    most = fmax(most, sum);
+  }
+  return most;
+}
+
+static void exchange(dense A, int a, int b, int n) {
+  for (int j = 0; j < n; j++) {
+    const double complex kept = A[a][j];
+    A[a][j] = A[b][j];
+    A[b][j] = kept;
+  }
+}
+
+/* By Gauss and Jordan. */
+static void invert(dense inverse, dense A, int n) {
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n; j++) inverse[i][j] = i == j;
+  for (int k = 0; k < n; k++) {
+    int best = k;
+    for (int i = k; i < n; i++)
+      if (cabs(A[i][k]) > cabs(A[best][k])) best = i;
+    exchange(A, k, best, n);
+    exchange(inverse, k, best, n);
+    for (int i = 0; i < n; i++) {
+      const double complex l = i == k ? 0 : A[i][k] / A[k][k];
+      for (int j = 0; j < n && l != 0; j++) {
+        A[i][j] -= l * A[k][j];
+        inverse[i][j] -= l * inverse[k][j];
+      }
+    }
+  }
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n; j++) inverse[i][j] /= A[i][i];
+}
+
+static double exact(const trs_matrix *A) {
+  static dense D, inverse;
+  const int n = (int)A->nrows;
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n; j++) D[i][j] = 0;
+  for (int i = 0; i < n; i++)
+    for (int64_t p = A->ptr[i]; p < A->ptr[i + 1]; p++)
+      if (A->format == TRS_CSR)
+        D[i][A->idx[p]] = trs_value_get(A->val, p, A->scalar);
+      else
+        D[A->idx[p]][i] = trs_value_get(A->val, p, A->scalar);
+  const double size = norm(D, n);
+  invert(inverse, D, n);
+  return size * norm(inverse, n);
+}
+
+static double estimate(const trs_factors *F) {
+  double made = -1;
+  assert_success(trs_factors_condition(&made, F));
+  return made;
+}
+
+TEST(the_estimate_is_close_to_the_condition_number) {
+  int cases = 0, close = 0;
+  if (!TRS_HAVE_SUPERLU) skip_test("this build has no SuperLU");
+  for (int c = 0; c < 400; c++) {
+    sparse_kind kind = sparse_case(c);
+    kind.dominant = c & 16;
+    kind.no_diagonal = c & 32;
+    trs_matrix *A = sparse_random(1 + c % MOST, 0.1 + 0.03 * (c % 9), kind, (uint64_t)c);
+    trs_factor_options how = {.struct_size = sizeof how,
+                              .order = c & 1 ? TRS_ORDER_NATURAL : TRS_ORDER_DEFAULT,
+                              .no_equilibration = c & 2};
+    if (!TRS_HAVE_METIS && !TRS_HAVE_AMD) how.order = TRS_ORDER_NATURAL;
+    trs_factors *F;
+    const trs_status status = trs_factor(&F, A, &how);
+    if (!status) {
+      const double right = exact(A), found = estimate(F), eps = scalar_eps(A->scalar);
+      if (right >= 1 && right * eps < 1e-4) { /* not singular to working precision */
+        const double rounding = 1 + 1000 * eps * right;
+        assert_true(found <= right * rounding);
+        assert_true(found * rounding >= right / 10);
+        close += found * rounding >= right / 3;
+        cases++;
+      }
+      trs_factors_destroy(F);
+    }
+    trs_matrix_destroy(A);
+  }
+  assert_in_range(cases, 100, 400);
+  assert_in_range(close, cases * 9 / 10, cases);
+}
+
+/* L and U in one matrix, by rows and by columns. */
+TEST(factors_in_every_form_have_one_estimate) {
+  int32_t row[] = {0, 0, 1, 1, 1, 2, 2, 2}, col[] = {0, 1, 0, 1, 2, 0, 1, 2};
+  double val[] = {2, -1, 0.5, 3, 1, -0.25, 0.5, 4};
+  trs_matrix *both, *columns;
+  trs_factors *F;
+  double found[2];
+  assert_success(trs_matrix_create_coo(&both, TRS_DOUBLE, 3, 3, 8, TRS_IDX32, row, col, val));
+  assert_success(trs_matrix_convert(&columns, both, TRS_CSC, TRS_DOUBLE));
+  for (int k = 0; k < 2; k++) {
+    trs_matrix *M = k ? columns : both;
+    assert_success(trs_factors_create(&F, M, TRS_UNIT, M, TRS_NONUNIT, NULL, NULL, NULL, NULL));
+    found[k] = estimate(F);
+    trs_factors_destroy(F);
+  }
+  /* A = L U */
+  const double L[3][3] = {{1}, {0.5, 1}, {-0.25, 0.5, 1}},
+               U[3][3] = {{2, -1}, {0, 3, 1}, {0, 0, 4}};
+  static dense A, inverse;
+  for (int i = 0; i < 3; i++)
+    for (int j = 0; j < 3; j++) {
+      A[i][j] = 0;
+      for (int k = 0; k < 3; k++) A[i][j] += L[i][k] * U[k][j];
+    }
+  const double size = norm(A, 3);
+  invert(inverse, A, 3);
+  const double right = size * norm(inverse, 3);
+  for (int k = 0; k < 2; k++) assert_true(found[k] > 0.9 * right && found[k] < right);
+  trs_matrix_destroy(both);
+  trs_matrix_destroy(columns);
+}
+
+TEST(missing_arguments_are_refused) {
+  double made;
+  assert_failure(TRS_ERROR_ARGUMENT, "F is NULL", trs_factors_condition(&made, NULL));
+}
