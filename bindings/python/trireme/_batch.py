@@ -164,7 +164,7 @@ class Batch:
     @staticmethod
     def _share(x: Dense, b: Dense) -> bool:
         size = x.dtype.itemsize * int(np.prod(x.shape))
-        return x.address < b.address + size and b.address < x.address + size
+        return bool(x.address < b.address + size and b.address < x.address + size)
 
     def __repr__(self) -> str:
         return f"<Batch of {self._count} systems, {self._n} x {self._n}, {self._nnz} entries>"
