@@ -209,7 +209,7 @@ static double memory_seconds(const problem *p, double passes) {
 static double lanes_seconds(const problem *p, const trs_batch_way *way) {
   const double blocks = up((double)p->count, 32) * (double)p->nrhs, m = multiprocessors(p);
   const double entries = (double)p->s->entries, n = (double)p->s->n;
-  const double room = m * resident(p, 32, 64, trs_batch_lanes_bytes(p->size, way->window));
+  const double room = m * resident(p, 32, 96, trs_batch_lanes_bytes(p->size, way->window));
   const double chain = up(blocks, room) * (n * LANE_ROW + (entries - n) * LANE_ENTRY);
   const double work = blocks * entries * LANE_ENTRY_WORK / (m * INSTRUCTIONS);
   return LAUNCH + most(chain, most(work, memory_seconds(p, 1)));
@@ -229,10 +229,9 @@ static double levels_seconds(const problem *p, const trs_batch_way *way) {
   const double passes = up((double)p->nrhs, way->width), m = multiprocessors(p);
   const double groups = up((double)p->count, systems), side = (double)way->threads / systems;
   const double rounds = rounds_of(s, way->threads >> way->log_systems), mean = entries / n - 1;
-  const double registers = (way->width > 1 ? 100 : 64) * (p->size > 8 ? 1.25 : 1);
   const int64_t shared =
       way->shared ? trs_batch_levels_bytes(p->size, s->n, way->log_systems, way->width) : 0;
-  const double room = m * resident(p, way->threads, registers, shared);
+  const double room = m * resident(p, way->threads, 128, shared);
   const double chain =
       s->levels * (way->threads > 32 ? BARRIER : WARP_BARRIER) +
       rounds * (way->shared ? SHARED_ROW : GLOBAL_ROW) +

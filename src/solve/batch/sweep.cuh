@@ -128,14 +128,14 @@ class batch_lane {
     last_ = S{};
     bring(0);
     bring(1);
-    for (int c = 0; c < TRS_BATCH_CHUNKS; c++) start_copy(c);
-    const int64_t chunks = a_.entries / TRS_BATCH_CHUNK;
+    for (uint32_t c = 0; c < TRS_BATCH_CHUNKS; c++) start_copy(c);
+    const auto chunks = uint32_t(a_.entries / TRS_BATCH_CHUNK);
     await_groups_of_copies<TRS_BATCH_CHUNKS - 1>();
     __syncwarp();
     sum_ = tile_[lane_];
     chunk now, next;
     take(now, 0);
-    for (int64_t c = 0; c < chunks; c++) {
+    for (uint32_t c = 0; c < chunks; c++) {
       /* Of TRS_BATCH_CHUNKS + c groups the first c + 2 are complete. */
       await_groups_of_copies<TRS_BATCH_CHUNKS - 2>();
       __syncwarp();
@@ -163,27 +163,27 @@ class batch_lane {
   const S *val_;
   const S *b_;
   S *x_;
-  int64_t k_; /* rows solved */
+  uint32_t k_; /* rows solved */
   S sum_, last_;
 
   __device__ int64_t natural(int64_t k) const { return a_.lower ? k : a_.n - 1 - k; }
   __device__ bool exists(int s) const { return ((a_.first + group_) << 5) + s < a_.count; }
 
   /* The slot's former entries are in registers of all lanes.  Past the end an empty group. */
-  __device__ void start_copy(int64_t c) {
-    if (c * CHUNK < a_.entries) {
-      const int slot = int(c % TRS_BATCH_CHUNKS) * CHUNK;
+  __device__ void start_copy(uint32_t c) {
+    if (int64_t(c) * CHUNK < a_.entries) {
+      const uint32_t slot = c % TRS_BATCH_CHUNKS * CHUNK;
 #pragma unroll
       for (int u = 0; u < CHUNK; u++)
         copy_later<int(sizeof(S))>(ring_ + (slot + u) * BATCH_WARP + lane_,
-                                   val_ + (c * CHUNK + u) * BATCH_WARP);
-      if (lane_ == 0) copy_later<CHUNK * 4>(code_ + slot, a_.distance + c * CHUNK);
+                                   val_ + (int64_t(c) * CHUNK + u) * BATCH_WARP);
+      if (lane_ == 0) copy_later<CHUNK * 4>(code_ + slot, a_.distance + int64_t(c) * CHUNK);
     }
     end_group_of_copies();
   }
   /* Past the end what the slot had. */
-  __device__ void take(chunk &e, int64_t c) const {
-    const int slot = int(c % TRS_BATCH_CHUNKS) * CHUNK;
+  __device__ void take(chunk &e, uint32_t c) const {
+    const uint32_t slot = c % TRS_BATCH_CHUNKS * CHUNK;
 #pragma unroll
     for (int u = 0; u < CHUNK; u++) {
       e.distance[u] = code_[slot + u];
@@ -193,9 +193,9 @@ class batch_lane {
 
   /* Starts to bring b of tile j, a row per lane.  The copies end with the group of the next chunk
    * but one that is started: at least 32 entries, or eight chunks, before the tile is read. */
-  __device__ void bring(int64_t j) {
+  __device__ void bring(uint32_t j) {
     S *to = tile_ + (j % 2) * BATCH_TILE + lane_ * (BATCH_WARP + 1);
-    const int64_t k = j * TRS_BATCH_ROWS + lane_;
+    const int64_t k = int64_t(j) * TRS_BATCH_ROWS + lane_;
     const S *from = b_ + natural(k) * a_.b_row;
 #pragma unroll 4
     for (int s = 0; s < BATCH_WARP; s++) {
@@ -206,9 +206,9 @@ class batch_lane {
     }
   }
   /* x of tile j to the caller.  Afterwards the tile is free. */
-  __device__ void give(int64_t j) const {
+  __device__ void give(uint32_t j) const {
     const S *from = tile_ + (j % 2) * BATCH_TILE + lane_ * (BATCH_WARP + 1);
-    const int64_t k = j * TRS_BATCH_ROWS + lane_;
+    const int64_t k = int64_t(j) * TRS_BATCH_ROWS + lane_;
     S *to = x_ + natural(k) * a_.x_row;
     const int64_t system = (a_.first + group_) << 5;
     __syncwarp();
@@ -219,8 +219,8 @@ class batch_lane {
     __syncwarp();
   }
 
-  __device__ S known(int64_t k) const {
-    return window_[int(k & (a_.window - 1)) * BATCH_WARP + lane_];
+  __device__ S known(uint32_t k) const {
+    return window_[(k & unsigned(a_.window - 1)) * BATCH_WARP + lane_];
   }
 
   /* x of rows before the chunk is loaded first, all at once. */
@@ -251,23 +251,23 @@ class batch_lane {
     }
   }
   __device__ void finish_row(S inverse) {
-    const int at = int(k_ % TRS_BATCH_ROWS) * (BATCH_WARP + 1) + lane_;
+    const uint32_t at = k_ % TRS_BATCH_ROWS * (BATCH_WARP + 1) + lane_;
     last_ = batch_product(sum_, inverse);
-    window_[int(k_ & (a_.window - 1)) * BATCH_WARP + lane_] = last_;
+    window_[(k_ & unsigned(a_.window - 1)) * BATCH_WARP + lane_] = last_;
     tile_[(k_ / TRS_BATCH_ROWS % 2) * BATCH_TILE + at] = last_;
     k_++;
     if (k_ % TRS_BATCH_ROWS == 0) {
-      const int64_t j = k_ / TRS_BATCH_ROWS - 1;
+      const uint32_t j = k_ / TRS_BATCH_ROWS - 1;
       give(j);
       bring(j + 2);
     }
-    sum_ = tile_[(k_ / TRS_BATCH_ROWS % 2) * BATCH_TILE +
-                 int(k_ % TRS_BATCH_ROWS) * (BATCH_WARP + 1) + lane_];
+    sum_ = tile_[(k_ / TRS_BATCH_ROWS % 2) * BATCH_TILE + k_ % TRS_BATCH_ROWS * (BATCH_WARP + 1) +
+                 lane_];
   }
 };
 
 template <class S>
-__global__ void __launch_bounds__(BATCH_WARP)
+__global__ void __launch_bounds__(BATCH_WARP, 16)
     batch_lanes(const __grid_constant__ trs_batch_sweep a) {
   batch_lane<S> me(a);
   me.solve(int64_t(blockIdx.y));
@@ -307,10 +307,22 @@ class batch_thread {
   }
 
  private:
-  static constexpr int AHEAD = 4;
+  /* More rows ahead would not fit the registers. */
+  static constexpr int AHEAD = W > 1 ? 2 : 4,
+                       DEPTH = sizeof(S) > 8 ? 1
+                               : W > 1       ? 2
+                                             : 3,
+                       TOGETHER = W > 1 ? 1 : 4;
+  struct bounds {
+    int32_t begin, end;
+  };
+  struct head {
+    int64_t begin, end; /* of a row's entries without the diagonal one */
+    int32_t i;          /* -1: no row */
+  };
   struct row {
-    int64_t begin, end;
-    int32_t i, col[AHEAD];
+    head at;
+    int32_t col[AHEAD];
     S value[AHEAD], inverse;
   };
 
@@ -332,10 +344,10 @@ class batch_thread {
     if (!a_.work && step == 1 && systems_ >= 8) {
       const int lane = int(threadIdx.x) % BATCH_WARP, warps = int(blockDim.x) / BATCH_WARP;
       for (int s = int(threadIdx.x) / BATCH_WARP; s < systems_; s += warps)
-#pragma unroll 4
+#pragma unroll(TOGETHER)
         for (int64_t i = lane; i < a_.n; i += BATCH_WARP) move(i, s);
     } else {
-#pragma unroll 4
+#pragma unroll(TOGETHER)
       for (int64_t i = slot_; i < a_.n; i += slots_) move(i, s_);
     }
   }
@@ -363,30 +375,29 @@ class batch_thread {
   }
 
   /* What does not depend on other rows. */
-  __device__ void load(row &own, int64_t k) const {
-    own.begin = __ldg(a_.ptr + k);
-    own.end = __ldg(a_.ptr + k + 1) - 1;
-    own.i = __ldg(a_.row + k);
-    if (a_.ahead && own.begin + a_.ahead < a_.entries)
-      fetch_ahead(val_ + (own.begin + a_.ahead) * systems_);
+  __device__ void load(row &own, const head &at) const {
+    own.at = at;
+    if (at.i < 0) return;
+    if (a_.ahead && at.begin + a_.ahead < a_.entries)
+      fetch_ahead(val_ + (at.begin + a_.ahead) * systems_);
 #pragma unroll
     for (int u = 0; u < AHEAD; u++) {
-      const bool there = own.begin + u < own.end;
-      own.col[u] = there ? __ldg(a_.col + own.begin + u) : -1;
-      own.value[u] = there ? read_constant(val_ + (own.begin + u) * systems_) : S{};
+      const bool there = at.begin + u < at.end;
+      own.col[u] = there ? __ldg(a_.col + at.begin + u) : -1;
+      own.value[u] = there ? read_constant(val_ + (at.begin + u) * systems_) : S{};
     }
-    own.inverse = a_.unit ? one<S>() : read_constant(val_ + own.end * systems_);
+    own.inverse = a_.unit ? one<S>() : read_constant(val_ + at.end * systems_);
   }
   __device__ void finish(const row &own) const {
     S sum[W];
-    S *x = at(own.i, s_);
+    S *x = at(own.at.i, s_);
 #pragma unroll
     for (int t = 0; t < W; t++) sum[t] = x[t * systems_];
 #pragma unroll
     for (int u = 0; u < AHEAD; u++)
       if (own.col[u] >= 0) subtract(sum, own.value[u], own.col[u]);
-#pragma unroll 4
-    for (int64_t p = own.begin + AHEAD; p < own.end; p++)
+#pragma unroll(TOGETHER)
+    for (int64_t p = own.at.begin + AHEAD; p < own.at.end; p++)
       subtract(sum, read_constant(val_ + p * systems_), __ldg(a_.col + p));
 #pragma unroll
     for (int t = 0; t < W; t++) x[t * systems_] = batch_product(sum[t], own.inverse);
@@ -397,22 +408,47 @@ class batch_thread {
     for (int t = 0; t < W; t++) sum[t] = batch_subtract(value, x[t * systems_], sum[t]);
   }
 
-  /* A thread loads its next row before the barrier behind which the row may be finished. */
+  /* A thread's first row of a level is loaded in three steps, a level apart: where the level lies,
+   * where the row's entries lie, the entries.  The last is DEPTH levels ahead of the row's turn. */
+  __device__ bounds look_at_level(int level) const {
+    if (level >= a_.levels) return {0, 0};
+    return {__ldg(a_.level_ptr + level), __ldg(a_.level_ptr + level + 1)};
+  }
+  __device__ head look_at_row(int64_t k, int64_t end) const {
+    if (k >= end) return {0, 0, -1};
+    return {__ldg(a_.ptr + k), __ldg(a_.ptr + k + 1) - 1, __ldg(a_.row + k)};
+  }
+  __device__ head look_at_first(bounds of) const { return look_at_row(of.begin + slot_, of.end); }
+
+  /* The rows of a level after a thread's first one. */
+  __device__ void finish_others(bounds of) const {
+    int64_t k = of.begin + slot_ + slots_;
+    if (k >= of.end) return;
+    row now = {}, next = {};
+    load(next, look_at_row(k, of.end));
+    for (; k < of.end; k += slots_) {
+      now = next;
+      load(next, look_at_row(k + slots_, of.end));
+      finish(now);
+    }
+  }
+
   __device__ void sweep() const {
-    row own = {};
-    int64_t end = __ldg(a_.level_ptr + 1), next = a_.levels > 1 ? __ldg(a_.level_ptr + 2) : end;
-    int64_t k = slot_;
-    if (k < end) load(own, k);
+    row ahead[DEPTH] = {};
+#pragma unroll
+    for (int d = 0; d < DEPTH; d++) load(ahead[d], look_at_first(look_at_level(d)));
+    head far = look_at_first(look_at_level(DEPTH));
+    bounds farther = look_at_level(DEPTH + 1), here = look_at_level(0);
     for (int level = 0; level < a_.levels; level++) {
-      while (k < end) {
-        finish(own);
-        k += slots_;
-        if (k < end) load(own, k);
-      }
-      k = end + slot_;
-      end = next;
-      if (level + 3 <= a_.levels) next = __ldg(a_.level_ptr + level + 3);
-      if (level + 1 < a_.levels && k < end) load(own, k);
+      const bounds next = look_at_level(level + 1);
+      if (ahead[0].at.i >= 0) finish(ahead[0]);
+      finish_others(here);
+      here = next;
+#pragma unroll
+      for (int d = 0; d + 1 < DEPTH; d++) ahead[d] = ahead[d + 1];
+      load(ahead[DEPTH - 1], far);
+      far = look_at_first(farther);
+      farther = look_at_level(level + DEPTH + 2);
       batch_barrier();
     }
   }
