@@ -342,6 +342,6 @@ int bench_batches(const bench_settings *set) {
 int bench_batches_list(const char *suite) {
   (void)suite;
   for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
-    printf("%s (%s)\n", cases[k].name, cases[k].matrix);
+    printf("%s%s\n", cases[k].factor ? "factor:lu:" : "", cases[k].matrix);
   return LEAVE_SOLVED;
 }
