@@ -84,6 +84,19 @@ const bench_experiment bench_experiments[] = {
      .run = bench_blocks,
      .list = bench_blocks_list,
      .report = bench_blocks_report},
+    {.name = "batches",
+     .title = "Batches on a GPU",
+     .text =
+         "'trireme bench batches' solves 10 to 10,000 systems with one pattern, in double "
+         "precision with values, b and x in device memory, and compares with a plan of the "
+         "block-diagonal matrix and with the fastest algorithm of cuSPARSE's SpSV on it. It prints "
+         "a line per pattern and number of systems: the time of a solve, how many times as fast it "
+         "is as both, the bandwidth in percent of a copy's with values, b and x counted once, the "
+         "time of new values, the largest backward error of three systems, and the kernel.",
+     .options = "|backend|peer|list|",
+     .place = BENCH_PLACE_DEVICE,
+     .run = bench_batches,
+     .list = bench_batches_list},
 #if TRIREME_BENCH_PAPERS
 #include "experiments.def"
 #endif

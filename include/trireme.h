@@ -716,9 +716,9 @@ typedef struct trs_batch_options {
 
 /* A batch of `count` systems with the pattern of the triangle uplo of A, a matrix in host memory
  * whose values are not used.  The pattern is copied: A and its arrays are not needed afterwards.
- * The batch serves one call at a time, on the threads of a context of "auto",
- * "serial" or "threads"; other contexts are TRS_ERROR_UNSUPPORTED.  Systems are solved in groups of
- * as many as 64 bytes have numbers: 8 in double, 16 in float. */
+ * The batch serves one call at a time, on the threads of a context of "auto", "serial" or
+ * "threads", or on the GPU of one of "cuda"; other contexts are TRS_ERROR_UNSUPPORTED.  On threads
+ * systems are solved in groups of as many as 64 bytes have numbers: 8 in double, 16 in float. */
 TRS_API trs_status trs_batch_create(trs_batch **batch, trs_context *ctx, const trs_matrix *A,
                                     trs_uplo uplo, trs_trans trans, trs_diag diag, int64_t count,
                                     const trs_batch_options *options);
@@ -728,7 +728,7 @@ TRS_API void trs_batch_destroy(trs_batch *batch);
 
 /* The values of all systems, which are copied: those of system s begin at val + s * stride_val
  * elements, in the order of the arrays that A was created from.  stride_val 0: they follow each
- * other.
+ * other.  With a GPU val may be in its memory; the call waits until the values are taken.
  *   TRS_ERROR_ZERO_PIVOT and TRS_ERROR_NOT_FINITE name the first system with an unusable diagonal
  * entry, and its row.  All other systems have their values, and solves of the batch give their x;
  * they end with the same error, and x of the systems at fault is NaN. */
@@ -737,19 +737,28 @@ TRS_API trs_status trs_batch_update(trs_batch *batch, const void *val, int64_t s
 /* x = op(T)^-1 b in each system.  Right-hand sides of system s begin at b + s * stride_b elements,
  * with ldb, nrhs and layout as in trs_solve; x likewise.  stride 0: systems follow each other.  x
  * may be b, with the same ld and stride; else their address ranges must not meet.
- *   The call allocates nothing.  The bits of a system's x depend on its own values and b alone: not
- * on the other systems, on count, nrhs or threads, or on strides, layout and addresses. */
+ *   On a GPU with x and b in its memory the call only launches, in the batch's stream, and it may
+ * be captured into a graph.  Otherwise it returns when x is complete; the first such solve, and one
+ * with more right-hand sides, allocate device memory.
+ *   Other calls allocate nothing.  The bits of a system's x depend on its own values and b alone:
+ * not on the other systems, on count, nrhs or threads, or on strides, layout and addresses. */
 TRS_API trs_status trs_batch_solve(trs_batch *batch, void *x, int64_t ldx, int64_t stride_x,
                                    const void *b, int64_t ldb, int64_t stride_b, int64_t nrhs,
                                    trs_layout layout);
+
+/* GPU batches: the stream of later updates and solves (a cudaStream_t; NULL: the default stream).
+ * The call waits for work launched before.  The stream must exist until the batch gets another one
+ * or is destroyed.  On a CPU without effect. */
+TRS_API trs_status trs_batch_set_stream(trs_batch *batch, void *stream);
 
 typedef struct trs_batch_info {
   size_t struct_size;
   int64_t n, nnz;      /* rows and entries of a system */
   int64_t count;       /* systems */
   int systems_at_once; /* of a group */
-  int threads;         /* at most, of a solve */
+  int threads;         /* at most, of a solve; on a GPU of a block */
   int64_t bytes;       /* memory that it holds */
+  const char *method;  /* how it is solved: "groups" on a CPU; "lanes" or "levels..." on a GPU */
 } trs_batch_info;
 
 /* Facts of a batch. */

@@ -265,13 +265,14 @@ module trireme
   end type trs_batch_options
 
   type, bind(C) :: trs_batch_info
-    integer(c_size_t) :: struct_size = 48_c_size_t
+    integer(c_size_t) :: struct_size = 56_c_size_t
     integer(c_int64_t) :: n = 0
     integer(c_int64_t) :: nnz = 0
     integer(c_int64_t) :: count = 0
     integer(c_int) :: systems_at_once = 0
     integer(c_int) :: threads = 0
     integer(c_int64_t) :: bytes = 0
+    type(c_ptr) :: method = c_null_ptr
   end type trs_batch_info
 
   type, bind(C) :: trs_relax_options
@@ -879,6 +880,13 @@ module trireme
       integer(c_int), value :: layout
       integer(c_int) :: trs_batch_solve_c
     end function trs_batch_solve_c
+
+    function trs_batch_set_stream(batch, stream) bind(C, name="trs_batch_set_stream")
+      import
+      type(c_ptr), value :: batch
+      type(c_ptr), value :: stream
+      integer(c_int) :: trs_batch_set_stream
+    end function trs_batch_set_stream
 
     function trs_batch_get_info(batch, info) bind(C, name="trs_batch_get_info")
       import

@@ -23,10 +23,10 @@ static trs_status check_create(const trs_context *ctx, const trs_matrix *A, trs_
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
                     "the matrix is in device memory: a batch takes a pattern in host memory");
   const trs_context_kind kind = trs_context_get_kind(ctx, NULL);
-  if (kind != TRS_KIND_AUTO && kind != TRS_KIND_THREADS)
+  if (kind != TRS_KIND_AUTO && kind != TRS_KIND_THREADS && kind != TRS_KIND_GPU)
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
-                    "batches are solved on the CPU: create the context by \"auto\", \"serial\" or "
-                    "\"threads\"");
+                    "batches are solved on the CPU or on one GPU: create the context by \"auto\", "
+                    "\"serial\", \"threads\" or \"cuda\"");
   return TRS_SUCCESS;
 }
 
@@ -127,15 +127,26 @@ trs_status trs_batch_solve(trs_batch *batch, void *x, int64_t ldx, int64_t strid
                          solve(batch, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout));
 }
 
+trs_status trs_batch_set_stream(trs_batch *batch, void *stream) {
+  if (!batch) return trs_fail(TRS_ERROR_ARGUMENT, -1, "batch is NULL");
+  if (!batch->gpu) return TRS_SUCCESS;
+  TRS_TRY(trs_single_take(&batch->user, "batch"));
+  trs_status status = trs_context_check(batch->context);
+  if (!status) status = trs_batch_gpu_use_stream(batch, stream);
+  return trs_single_give(&batch->user, status);
+}
+
 trs_status trs_batch_get_info(const trs_batch *batch, trs_batch_info *info) {
   if (!batch || !info)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", batch ? "info" : "batch");
   TRS_TRY(TRS_STRUCT_CHECK(trs_batch_info, info));
-  const trs_batch_info own = {.n = batch->system.n,
-                              .nnz = batch->system.nnz,
-                              .count = batch->count,
-                              .systems_at_once = trs_batch_lanes(batch->system.scalar),
-                              .threads = batch->threads,
-                              .bytes = trs_batch_bytes(batch)};
+  trs_batch_info own = {.n = batch->system.n,
+                        .nnz = batch->system.nnz,
+                        .count = batch->count,
+                        .systems_at_once = trs_batch_lanes(batch->system.scalar),
+                        .threads = batch->threads,
+                        .bytes = trs_batch_bytes(batch),
+                        .method = "groups"};
+  if (batch->gpu) trs_batch_gpu_info(batch, &own);
   return TRS_STRUCT_GIVE(trs_batch_info, info, &own);
 }

@@ -222,9 +222,11 @@ TABLE = [
     python("the batch has no values: call trs_batch_update first", "tr.batch(A, 2, uplo='lower', take_triangle=True).solve(np.ones((2, 25)))",
            "B = tr.batch(A, 2, uplo='lower', take_triangle=True); B.update(np.ones((2, A.nnz))); B.solve(np.ones((2, 25)))",
            before="A = tr.generate('poisson2d5:5')", shown="the batch has no values"),
-    elsewhere('batches are solved on the CPU: create the context by \"auto\"', "tests/solve/batch.c", "threads:2"),
+    elsewhere('batches are solved on the CPU or on one GPU: create the context by \"auto\"', "tests/solve/batch/batch.c", "threads:2"),
     # ---- Benchmarks
     cannot("there is no chart of %s's results: leave out --svg", "needs results that take minutes"),
+    command("batches runs through CUDA: leave out --backend opencl", "trireme bench batches --backend opencl",
+            "trireme bench batches --list"),
     command("runs on a GPU: leave out --backend cpu", "trireme bench l17 --backend cpu",
             "trireme bench l17 --list"),
     command("--threads are the CPU's: leave it out with --backend cuda",

@@ -87,6 +87,21 @@ def test_the_matrix_is_not_needed_afterwards():
         assert np.allclose(of(kept, values[k]) @ x[k], b[k])
 
 
+def test_overlapping_arrays_and_other_orders():
+    L, values = systems(20, 5, np.float64)
+    B = tr.batch(L, 5)
+    B.update(np.asfortranarray(values))
+    b = RNG.standard_normal((5, 20, 3))
+    x = B.solve(b)
+    np.testing.assert_array_equal(B.solve(np.asfortranarray(b)), x)
+    room = np.zeros(b.size + 7)
+    near, out = room[:b.size].reshape(b.shape), room[7:].reshape(b.shape)
+    near[...] = b
+    assert B.solve(near, out=out) is out
+    np.testing.assert_array_equal(out, x)
+    np.testing.assert_array_equal(B.solve(b.tolist()), x)
+
+
 def test_misuse_is_named():
     L, values = systems(10, 3, np.float64)
     B, b = tr.batch(L, 3), np.ones((3, 10))

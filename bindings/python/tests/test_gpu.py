@@ -42,6 +42,49 @@ def test_arrays_stay_on_the_gpu(cupy, dtype, order):
         tr.plan(L, threads=1).solve(cupy.ones(N))
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
+def test_batches_take_arrays_of_the_gpu_and_of_the_host(cupy, dtype):
+    rng = np.random.default_rng(3)
+    A = L.astype(dtype)
+    values = (A.data[None] * rng.uniform(1, 2, (40, A.nnz))).astype(dtype)
+    B = tr.batch(A, 40, device="cuda", nrhs=3)
+    for shape in (40, N), (40, N, 3):
+        b = rng.standard_normal(shape).astype(dtype)
+        B.update(values)
+        x = B.solve(b)
+        assert isinstance(x, np.ndarray)
+        for k in 0, 39:
+            own = sp.csr_array((values[k], A.indices, A.indptr), shape=A.shape)
+            np.testing.assert_allclose(own @ x[k], b[k], rtol=2e-3, atol=1e-3)
+        with cupy.cuda.Stream(non_blocking=True) as stream:
+            B.update(cupy.asarray(values))
+            for order in "CF":
+                y = B.solve(cupy.asarray(b, order=order))
+                assert isinstance(y, cupy.ndarray)
+                out = cupy.asarray(b)
+                assert B.solve(out, out=out) is out
+                stream.synchronize()
+                np.testing.assert_array_equal(y.get(), x)
+                np.testing.assert_array_equal(out.get(), x)
+    with pytest.raises(TypeError, match="different memories"):
+        B.solve(b, out=cupy.asarray(b))
+    with pytest.raises(TypeError, match="batch on the CPU"):
+        tr.batch(A, 40).update(cupy.asarray(values))
+
+
+def test_batches_of_torch():
+    torch = pytest.importorskip("torch", reason="no torch")
+    if not torch.cuda.is_available():
+        pytest.skip("torch has no GPU")
+    values = np.stack([L.data, 2 * L.data])
+    B = tr.batch(L, 2, device="cuda")
+    B.update(torch.from_numpy(values).cuda())
+    x = B.solve(torch.ones(2, N, dtype=torch.float64).cuda())
+    assert x.is_cuda
+    np.testing.assert_allclose(L @ x[0].cpu().numpy(), 1)
+    np.testing.assert_allclose(x[1].cpu().numpy(), x[0].cpu().numpy() / 2)
+
+
 def test_one_shot_update_and_host_vectors(cupy):
     from cupyx.scipy.sparse import csr_matrix
     A, b = csr_matrix(sp.csr_matrix(L)), cupy.ones(N)

@@ -289,6 +289,7 @@ class trs_batch_info(C.Structure):
         ("systems_at_once", C.c_int),
         ("threads", C.c_int),
         ("bytes", C.c_int64),
+        ("method", C.c_char_p),
     ]
 
 
@@ -421,6 +422,7 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "trs_batch_destroy": (None, [C.c_void_p]),
     "trs_batch_update": (C.c_int, [C.c_void_p, C.c_void_p, C.c_int64]),
     "trs_batch_solve": (C.c_int, [C.c_void_p, C.c_void_p, C.c_int64, C.c_int64, C.c_void_p, C.c_int64, C.c_int64, C.c_int64, C.c_int]),
+    "trs_batch_set_stream": (C.c_int, [C.c_void_p, C.c_void_p]),
     "trs_batch_get_info": (C.c_int, [C.c_void_p, C.c_void_p]),
     "trs_relax_create": (C.c_int, [C.c_void_p, C.c_void_p, C.c_void_p, C.c_int, C.c_void_p]),
     "trs_relax_create_bsr": (C.c_int, [C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p]),

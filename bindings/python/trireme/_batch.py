@@ -1,19 +1,28 @@
 """Batches: many systems with one pattern."""
 
 import ctypes as C
-from typing import TYPE_CHECKING, Any, Optional
+from typing import Any, Optional
 
 import numpy as np
 
 from . import _api
+from ._arrays import (Dense, assign, contiguous, dense, give_back, like, on_host, stream_address,
+                      stream_of)
 from ._context import Lock, context_of
 from ._library import Refusal, check, library, make_struct, run
 from ._matrix import UPLO, matrix_of
 from ._plan import LONG_SOLVE, TRANS
-from ._words import Device, Shaped, Trans, Uplo, named, pick, side, whole
+from ._words import Device, Shaped, Trans, Uplo, device_name, named, pick, side, whole
 
-if TYPE_CHECKING:
-    import numpy.typing as npt
+
+def _in_order(x: Dense) -> bool:
+    """Whether its elements follow each other in C order."""
+    step = x.dtype.itemsize
+    for length, stride in zip(x.shape[::-1], x.strides[::-1]):
+        if length > 1 and stride != step:
+            return False
+        step *= length
+    return bool(x.address % x.dtype.itemsize == 0)
 
 
 class Batch:
@@ -29,6 +38,8 @@ class Batch:
             raise TypeError("a batch takes a matrix in host memory")
         self._count, self._n = whole("count", count), parts.shape[0]
         self._nnz, self._dtype = parts.idx.shape[0], parts.val.dtype
+        self._on_gpu = device_name(device).startswith("cuda")
+        self._stream_now, self._stream_kept = 0, None  # the stream must outlive the batch's use of it
         options = make_struct(_api.trs_batch_options, take_triangle=int(take_triangle),
                               nrhs=whole("nrhs", nrhs))
         run(lambda: check(library.trs_batch_create(
@@ -41,16 +52,39 @@ class Batch:
         if getattr(self, "_handle", None):
             destroy(self._handle)
 
-    def _array(self, given: Any, name: str, shape: Any) -> Any:
-        """A contiguous array of the batch's type."""
+    def _array(self, given: Any, name: str, shape: Any) -> Dense:
+        """An array in C order, of the batch's type; JAX's on a GPU in host memory."""
         if not hasattr(given, "__array__") and not isinstance(given, (list, tuple)):
             raise TypeError(f"{name} is {named(given)}: an array is wanted")
-        made = np.asarray(given)
-        if made.shape[:len(shape)] != shape or made.ndim > 3:
-            raise ValueError(f"{name} has shape {made.shape}: {shape} is wanted, systems first")
-        if made.dtype != self._dtype and not np.can_cast(made.dtype, self._dtype, "same_kind"):
-            raise TypeError(f"{name} is of type {made.dtype}: the batch has {self._dtype}")
-        return np.ascontiguousarray(made, self._dtype)
+        source = on_host(dense(given))
+        if source.shape[:len(shape)] != shape or len(source.shape) > 3:
+            raise ValueError(f"{name} has shape {source.shape}: {shape} is wanted, systems first")
+        if source.dtype != self._dtype and \
+                not np.can_cast(source.dtype, self._dtype, "same_kind"):
+            raise TypeError(f"{name} is of type {source.dtype}: the batch has {self._dtype}")
+        if source.device is None:
+            return contiguous(source, self._dtype)._replace(kind=source.kind)
+        self._check_place(source, name)
+        if source.dtype == self._dtype and _in_order(source):
+            return source
+        fresh = like(source._replace(strides=(2, 1)), self._dtype)
+        assign(fresh, source)
+        return fresh
+
+    def _check_place(self, x: Dense, name: str) -> None:
+        if not self._on_gpu:
+            raise TypeError(f"{name} is on a GPU, the batch on the CPU: copy {name} to host memory, "
+                            "or make the batch with device=\"cuda\"")
+
+    def _follow_stream(self, x: Dense) -> None:
+        """Work on device arrays follows their library's stream."""
+        if x.device is None:
+            return
+        stream = stream_of(x)
+        address = stream_address(stream) or 0
+        if address != self._stream_now:
+            check(library.trs_batch_set_stream(self._handle, address))
+            self._stream_now, self._stream_kept = address, stream
 
     @staticmethod
     def _tell(status: int, check_pivots: bool) -> None:
@@ -64,7 +98,7 @@ class Batch:
         ----------
         values : (count, nnz) array
             Row s has those of system s, in the order of the `data` of the matrix that the batch was
-            made from.  They are copied.
+            made from.  They are copied.  With device="cuda" they may be CuPy's or torch's on the GPU.
         check_pivots : bool, optional
             Raise SingularMatrixError if a diagonal entry of a system is zero or not finite; it names
             system and row.  False: `solve` returns NaN for these systems.  All others are solved in
@@ -72,44 +106,65 @@ class Batch:
         """
         own = self._array(values, "values", (self._count, self._nnz))
         with self._refusal, self._lock.lock:
-            status = library.trs_batch_update(self._handle, own.ctypes.data, 0)
+            self._follow_stream(own)
+            status = library.trs_batch_update(self._handle, own.address, 0)
             if status not in (_api.TRS_ERROR_ZERO_PIVOT, _api.TRS_ERROR_NOT_FINITE):
                 check(status)
         self._tell(status, check_pivots)
 
-    def solve(self, b: Any, out: Optional[Any] = None, *, check_pivots: bool = True) -> "npt.NDArray[Any]":
+    def solve(self, b: Any, out: Optional[Any] = None, *, check_pivots: bool = True) -> Any:
         """Solve every system.
 
         Parameters
         ----------
         b : (count, n) or (count, n, k) array
-            Right-hand sides of each system.
+            Right-hand sides of each system.  With device="cuda" it may be CuPy's or torch's on the
+            GPU, and stays there: the call then only launches, in the library's current stream.
         out : array of b's shape, optional
-            Where the solution goes: C-contiguous, of the batch's dtype; `b` itself for a solve in
-            place.
+            Where the solution goes: C-contiguous, of the batch's dtype, in b's memory; `b` itself for
+            a solve in place.
         check_pivots : bool, optional
             Raise SingularMatrixError if a system cannot be solved.  False: its x is NaN.
 
         Returns
         -------
         x : array of b's shape
+            Of b's library, or `out`.
         """
-        own = self._array(b, "b", (self._count, self._n))
+        source = self._array(b, "b", (self._count, self._n))
         if out is None:
-            out = np.empty(own.shape, self._dtype)
-        elif not isinstance(out, np.ndarray) or out.shape != own.shape or \
-                out.dtype != self._dtype or not out.flags.c_contiguous or not out.flags.writeable:
-            raise ValueError(f"out must be a writeable C-contiguous array of shape {own.shape} and "
-                             f"type {self._dtype}")
-        if own is not out and np.shares_memory(own, out):
-            own = own.copy()
-        nrhs = 1 if own.ndim == 2 else own.shape[2]
+            target = like(source._replace(strides=(2, 1)), self._dtype)
+        else:
+            target = self._place_for(out, source)
+            if target.address != source.address and self._share(target, source):
+                source = dense(source.array.copy() if source.kind != "torch" or source.device is None
+                               else source.array.clone())
+        nrhs = 1 if len(source.shape) == 2 else source.shape[2]
         with self._lock.lock:
             self._refusal.check("batch")
-            status = library.trs_batch_solve(self._handle, out.ctypes.data, nrhs, 0,
-                                             own.ctypes.data, nrhs, 0, nrhs, _api.TRS_ROW_MAJOR)
+            self._follow_stream(target)
+            status = library.trs_batch_solve(self._handle, target.address, nrhs, 0, source.address,
+                                             nrhs, 0, nrhs, _api.TRS_ROW_MAJOR)
         self._tell(status, check_pivots)
-        return out
+        return give_back(target, b) if out is None else out
+
+    def _place_for(self, out: Any, source: Dense) -> Dense:
+        wanted = (f"out must be a writeable C-contiguous array of shape {source.shape} and type "
+                  f"{self._dtype}")
+        if not hasattr(out, "__array__"):
+            raise ValueError(wanted)
+        target = dense(out)
+        if target.shape != source.shape or target.dtype != self._dtype or not _in_order(target) or \
+                not target.writeable:
+            raise ValueError(wanted)
+        if target.device != source.device:
+            raise TypeError("b and out lie in different memories: put both on one device")
+        return target
+
+    @staticmethod
+    def _share(x: Dense, b: Dense) -> bool:
+        size = x.dtype.itemsize * int(np.prod(x.shape))
+        return bool(x.address < b.address + size and b.address < x.address + size)
 
     def __repr__(self) -> str:
         return f"<Batch of {self._count} systems, {self._n} x {self._n}, {self._nnz} entries>"
@@ -118,7 +173,7 @@ class Batch:
 def batch(A: Shaped, count: int, uplo: Optional[Uplo] = None, trans: Trans = "N", *,
           lower: Optional[bool] = None, unit_diagonal: bool = False, take_triangle: bool = False,
           nrhs: int = 1, device: Device = "auto", threads: Optional[int] = None) -> Batch:
-    """Many systems with one pattern, each with values and right-hand sides of its own, on the CPU.
+    """Many systems with one pattern, each with values and right-hand sides of its own.
 
     Parameters
     ----------
@@ -127,7 +182,7 @@ def batch(A: Shaped, count: int, uplo: Optional[Uplo] = None, trans: Trans = "N"
     count : int
         Systems.
     uplo, trans, lower, unit_diagonal, take_triangle, device, threads
-        As in `plan`; device is "auto", "cpu" or "serial".
+        As in `plan`; device is "auto" (the CPU), "cpu", "serial", or "cuda" for one GPU.
     nrhs : int, optional
         Right-hand sides per system that solves will have; any number is solved.
 

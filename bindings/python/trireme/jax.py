@@ -140,7 +140,7 @@ class _Solver:
         with self.lock:
             if self.batch is not None:
                 self.batch.update(values, check_pivots=check)
-                return self.batch.solve(b, check_pivots=check)
+                return np.asarray(self.batch.solve(b, check_pivots=check))
             assert self.plan is not None
             try:
                 self.plan.update(values[0])

@@ -62,12 +62,13 @@ def _forward(ptr: torch.Tensor, idx: torch.Tensor, values: torch.Tensor, b: torc
     if 0 in b.shape:
         return torch.empty_like(b)
     parts = [Compressed(form, (n, n), dense(ptr), dense(idx), dense(own)) for own in values]
-    if len(parts) > 1 and not b.is_cuda and _batches(given):
+    if len(parts) > 1 and _batches(given) and (given["device"] == "auto" or not b.is_cuda):
         batch = Batch(_Host(parts[0]), len(parts), given["uplo"], given["trans"],
                       unit_diagonal=given["unit_diagonal"], nrhs=b.shape[2],
-                      device=given["device"], threads=given["threads"])
-        batch.update(values.numpy())
-        return torch.from_numpy(batch.solve(b.numpy()))
+                      device=b.device if b.is_cuda else given["device"], threads=given["threads"])
+        batch.update(values)
+        x: torch.Tensor = batch.solve(b)
+        return x
     return torch.stack([_run(own, right, given) for own, right in zip(parts, b)])
 
 
@@ -76,7 +77,8 @@ class _Host:
 
     def __init__(self, parts: Compressed) -> None:
         self.format, self.shape = parts.format, parts.shape
-        self.indptr, self.indices, self.data = (a.array for a in parts[2:])
+        self.indptr, self.indices, self.data = (
+            a.array if a.device is None else a.array.cpu().numpy() for a in parts[2:])
 
 
 def _batches(options: Dict[str, Any]) -> bool:

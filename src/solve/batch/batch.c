@@ -1,4 +1,5 @@
-/* batch.c - many systems with one pattern, on the threads of a context: systems in groups, whose
+/* batch.c - many systems with one pattern, on the threads of a context, or by gpu.c on its GPU.  On
+ * threads: systems in groups, whose
  * values and right-hand sides are interleaved so that one instruction works on a number of each.
  * O(count nnz nrhs); memory for the values, and for one group's right-hand sides per thread. */
 #include "solve/batch/batch.h"
@@ -96,6 +97,18 @@ static trs_status allocate(trs_batch *B, int64_t nrhs) {
   return trs_alloc(&B->work, room, (size_t)number_bytes(B));
 }
 
+/* The GPU has the pattern in its own orders. */
+static trs_status allocate_on_gpu(trs_batch *B, int64_t nrhs) {
+  TRS_TRY(TRS_ALLOC(&B->row, B->count));
+  TRS_TRY(TRS_ALLOC(&B->pivot, B->count));
+  for (int64_t s = 0; s < B->count; s++) B->row[s] = -1;
+  TRS_TRY(trs_batch_gpu_make(B, nrhs));
+  TRS_FREE_ALL(B->ptr, B->idx, B->from_ptr, B->from);
+  B->system.ptr = B->ptr = B->from_ptr = B->from = NULL;
+  B->system.idx = B->idx = NULL;
+  return TRS_SUCCESS;
+}
+
 trs_status trs_batch_make(trs_batch **result, trs_context *context, const trs_matrix *A,
                           trs_uplo uplo, trs_trans trans, trs_diag diag, int64_t count,
                           const trs_batch_options *options) {
@@ -105,7 +118,8 @@ trs_status trs_batch_make(trs_batch **result, trs_context *context, const trs_ma
   B->context = trs_context_retain(context);
   B->count = count;
   trs_status status = take_pattern(B, A, uplo, trans, diag, options->take_triangle);
-  if (!status) status = allocate(B, options->nrhs);
+  const bool gpu = trs_context_get_kind(context, NULL) == TRS_KIND_GPU;
+  if (!status) status = gpu ? allocate_on_gpu(B, options->nrhs) : allocate(B, options->nrhs);
   if (status) {
     trs_batch_destroy(B);
     return status;
@@ -116,6 +130,7 @@ trs_status trs_batch_make(trs_batch **result, trs_context *context, const trs_ma
 
 void trs_batch_destroy(trs_batch *B) {
   if (!B) return;
+  trs_batch_gpu_drop(B);
   trs_context_destroy(B->context);
   TRS_FREE_ALL(B->ptr, B->idx, B->from_ptr, B->from, B->val, B->work, B->row, B->pivot, B);
 }
@@ -195,13 +210,8 @@ static trs_status tell_fault(const trs_batch *B) {
       [TRS_PIVOT_ZERO] = "zero",
       [TRS_PIVOT_NOT_FINITE] = "not finite",
       [TRS_PIVOT_EXTREME] = "too small, or too large, for its reciprocal"};
-  int64_t first = -1, others = -1;
-  for (int64_t s = 0; s < B->count; s++)
-    if (B->row[s] >= 0) {
-      if (first < 0) first = s;
-      others++;
-    }
-  if (first < 0) return TRS_SUCCESS;
+  if (B->faults == 0) return TRS_SUCCESS;
+  const int64_t first = B->first_fault, others = B->faults - 1;
   const trs_pivot pivot = B->pivot[first];
   return trs_fail(
       pivot == TRS_PIVOT_ZERO ? TRS_ERROR_ZERO_PIVOT : TRS_ERROR_NOT_FINITE, B->row[first],
@@ -210,10 +220,23 @@ static trs_status tell_fault(const trs_batch *B) {
       (long long)B->row[first], (long long)first, words[pivot], (long long)others);
 }
 
+static void count_faults(trs_batch *B) {
+  B->faults = 0;
+  for (int64_t s = B->count - 1; s >= 0; s--)
+    if (B->row[s] >= 0) {
+      B->first_fault = s;
+      B->faults++;
+    }
+}
+
 trs_status trs_batch_fill(trs_batch *B, const void *val, int64_t stride) {
   job j = {.B = B, .val = val, .stride = stride};
   TRS_TRY(trs_context_check(B->context));
-  run(B, fill_share, &j, 1);
+  if (B->gpu)
+    TRS_TRY(trs_batch_gpu_fill(B, val, stride));
+  else
+    run(B, fill_share, &j, 1);
+  count_faults(B);
   B->filled = true;
   return tell_fault(B);
 }
@@ -221,7 +244,12 @@ trs_status trs_batch_fill(trs_batch *B, const void *val, int64_t stride) {
 trs_status trs_batch_run(trs_batch *B, const trs_rhs *rhs, int64_t b_next, int64_t x_next) {
   job j = {.B = B, .rhs = rhs, .b_next = b_next, .x_next = x_next};
   TRS_TRY(trs_context_check(B->context));
-  if (B->system.n > 0 && rhs->nrhs > 0) run(B, solve_share, &j, rhs->nrhs);
+  if (B->system.n > 0 && rhs->nrhs > 0) {
+    if (B->gpu)
+      TRS_TRY(trs_batch_gpu_run(B, rhs, b_next, x_next));
+    else
+      run(B, solve_share, &j, rhs->nrhs);
+  }
   return tell_fault(B);
 }
 

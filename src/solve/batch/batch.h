@@ -7,6 +7,8 @@
 #include "matrix/rhs.h"
 #include "solve/batch/kernels.h"
 
+typedef struct trs_batch_gpu trs_batch_gpu; /* gpu.c */
+
 struct trs_batch {
   trs_single user;     /* the public call that solves or updates */
   trs_refusal refusal; /* of the last update, unless single systems failed */
@@ -25,6 +27,9 @@ struct trs_batch {
   void *work;               /* threads x n x width numbers */
   int64_t *row;             /* groups x lanes: of systems that have no solution, else -1 */
   trs_pivot *pivot;
+  int64_t first_fault, faults; /* the first system that has no solution; how many */
+
+  trs_batch_gpu *gpu; /* of a context with a GPU; else NULL: values and work are there */
 };
 
 /* As trs_batch_create, trs_batch_update and trs_batch_solve, for arguments that are checked. */
@@ -35,6 +40,14 @@ trs_status trs_batch_fill(trs_batch *B, const void *val, int64_t stride);
 
 /* rhs: of the first system; b_next and x_next: elements from one system to the next. */
 trs_status trs_batch_run(trs_batch *B, const trs_rhs *rhs, int64_t b_next, int64_t x_next);
+
+/* What the context's GPU does for the functions above. */
+trs_status trs_batch_gpu_make(trs_batch *B, int64_t nrhs);
+void trs_batch_gpu_drop(trs_batch *B); /* gpu may be NULL or incomplete */
+trs_status trs_batch_gpu_fill(trs_batch *B, const void *val, int64_t stride);
+trs_status trs_batch_gpu_run(trs_batch *B, const trs_rhs *rhs, int64_t b_next, int64_t x_next);
+trs_status trs_batch_gpu_use_stream(trs_batch *B, trs_stream stream);
+void trs_batch_gpu_info(const trs_batch *B, trs_batch_info *info);
 
 int64_t trs_batch_bytes(const trs_batch *B);
 

@@ -1,0 +1,347 @@
+/* batches.c - trireme bench batches: many systems with one pattern on a GPU, each with values and a
+ * right-hand side of its own, beside solves with the block-diagonal matrix of them all: by a plan,
+ * and by every algorithm of cuSPARSE.  Values, b and x are in device memory. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "copy.h"
+#include "cuda.h"
+#include "cusparse.h"
+#include "experiment.h"
+#include "leave.h"
+#include "progress.h"
+#include "run.h"
+
+/* MOST_BYTES: of the values of a case.  SHORT: seconds of a round of solves. */
+enum { ROUNDS = 5, MOST_REPEATS = 200, CHECKED = 3, MOST_BYTES = 1000000000 };
+#define SHORT 2e-3
+#define MOST_SECONDS 100 /* after which no further case begins */
+
+static const struct {
+  const char *name, *matrix;
+  bool factor; /* L of its LU factors; else its lower triangle */
+} cases[] = {{"tridiagonal, 30", "gen:chain:30", false},
+             {"tridiagonal, 1000", "gen:chain:1000", false},
+             {"2D grid, 15 x 15", "gen:poisson2d5:15", false},
+             {"2D grid, 100 x 100", "gen:poisson2d5:100", false},
+             {"L of LU, power law, 1000", "gen:powerlaw:1000", true}};
+static const int64_t counts[] = {10, 100, 1000, 10000};
+
+/* The systems of a case: patterns on the host, everything else in device memory. */
+typedef struct batch_case {
+  const bench_settings *set;
+  trs_context *ctx;
+  const char *name;
+  const trs_matrix *L;
+  trs_diag diag;
+  int64_t n, nnz, count;
+  double *val_here, *b_here, *x_here; /* count x nnz, count x n */
+  void *val, *b, *x, *ptr, *idx;      /* ptr and idx: of the block-diagonal matrix, 32 bits */
+  double copy_gbs;
+} batch_case;
+
+static int leave_cuda(const batch_case *c) {
+  const char *why = bench_cuda_error();
+  return leave(LEAVE_UNAVAILABLE, "unsupported", -1, "%s: CUDA says %s", c->name,
+               why ? why : "nothing, but it failed");
+}
+
+/* ---- Arrays ---- */
+
+/* A number from -1 to 1. */
+static double noise(uint64_t *state) {
+  *state = *state * 6364136223846793005u + 1442695040888963407u;
+  return (double)(int64_t)(*state >> 11) * 0x1p-52 - 1;
+}
+
+static void fill(batch_case *c, const double *val) {
+  uint64_t state = 1;
+  for (int64_t s = 0; s < c->count; s++)
+    for (int64_t p = 0; p < c->nnz; p++)
+      c->val_here[s * c->nnz + p] = val[p] * (1 + 0.1 * noise(&state));
+  for (int64_t k = 0; k < c->count * c->n; k++) c->b_here[k] = noise(&state);
+}
+
+static bool upload_pattern(batch_case *c, const int64_t *ptr, const int32_t *idx) {
+  int32_t *all_ptr = malloc((size_t)(c->count * c->n + 1) * sizeof *all_ptr);
+  int32_t *all_idx = malloc((size_t)(c->count * c->nnz) * sizeof *all_idx);
+  bool good = all_ptr && all_idx;
+  for (int64_t s = 0; s < c->count && good; s++) {
+    for (int64_t i = 0; i <= c->n; i++) all_ptr[s * c->n + i] = (int32_t)(s * c->nnz + ptr[i]);
+    for (int64_t p = 0; p < c->nnz; p++) all_idx[s * c->nnz + p] = (int32_t)(s * c->n + idx[p]);
+  }
+  good = good &&
+         bench_cuda_upload(&c->ptr, all_ptr, (size_t)(c->count * c->n + 1) * sizeof *all_ptr) &&
+         bench_cuda_upload(&c->idx, all_idx, (size_t)(c->count * c->nnz) * sizeof *all_idx);
+  free(all_ptr);
+  free(all_idx);
+  return good;
+}
+
+static void close_case(batch_case *c) {
+  BENCH_CUDA_FREE(c->val, c->b, c->x, c->ptr, c->idx);
+  free(c->val_here);
+  free(c->b_here);
+  free(c->x_here);
+}
+
+static int open_case(batch_case *c) {
+  const size_t values = (size_t)(c->count * c->nnz) * sizeof(double);
+  const size_t rows = (size_t)(c->count * c->n) * sizeof(double);
+  const int64_t *ptr;
+  const int32_t *idx;
+  const void *val;
+  trs_matrix_get_arrays(c->L, &ptr, &idx, &val);
+  c->val_here = malloc(values);
+  c->b_here = malloc(rows);
+  c->x_here = malloc(rows);
+  if (!c->val_here || !c->b_here || !c->x_here)
+    return leave_memory((double)(values + 2 * rows), "a batch");
+  fill(c, val);
+  const bool good = bench_cuda_upload(&c->val, c->val_here, values) &&
+                    bench_cuda_upload(&c->b, c->b_here, rows) && bench_cuda_alloc(&c->x, rows) &&
+                    upload_pattern(c, ptr, idx);
+  return good ? -1 : leave_cuda(c);
+}
+
+/* ---- Times and errors ---- */
+
+typedef bool one_solve(void *user);
+
+static int compare(const void *a, const void *b) {
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+static double time_some(one_solve *solve, void *user, int repeats) {
+  bool good = bench_cuda_start();
+  for (int k = 0; k < repeats && good; k++) good = solve(user);
+  const double seconds = bench_cuda_stop();
+  return good && seconds >= 0 ? seconds / repeats : NAN;
+}
+
+/* The median of a solve's time; NAN: a failure. */
+static double time_solves(one_solve *solve, void *user) {
+  double seconds[ROUNDS];
+  const double first = solve(user) && bench_cuda_wait() ? time_some(solve, user, 1) : NAN;
+  if (isnan(first)) return NAN;
+  const double wanted = SHORT / first;
+  const int repeats = wanted < 1 ? 1 : wanted < MOST_REPEATS ? (int)wanted : MOST_REPEATS;
+  for (int k = 0; k < ROUNDS; k++) {
+    seconds[k] = time_some(solve, user, repeats);
+    if (isnan(seconds[k])) return NAN;
+  }
+  qsort(seconds, ROUNDS, sizeof *seconds, compare);
+  return seconds[ROUNDS / 2];
+}
+
+/* The largest backward error of the first, the middle and the last system; NAN: a failure. */
+static double error_of(const batch_case *c) {
+  const int64_t *ptr;
+  const int32_t *idx;
+  double largest = 0;
+  trs_matrix_get_arrays(c->L, &ptr, &idx, NULL);
+  if (!bench_cuda_get(c->x_here, c->x, (size_t)(c->count * c->n) * sizeof(double))) return NAN;
+  for (int k = 0; k < CHECKED; k++) {
+    const int64_t s = (c->count - 1) * k / (CHECKED - 1);
+    trs_backward_error error = {.struct_size = sizeof error};
+    trs_matrix *own = NULL;
+    trs_status status = trs_matrix_create(&own, TRS_CSR, TRS_DOUBLE, c->n, c->n, TRS_PTR64, ptr,
+                                          idx, c->val_here + s * c->nnz, TRS_BORROW);
+    if (!status)
+      status = trs_check(&error, own, TRS_LOWER, TRS_NO_TRANS, c->diag, c->x_here + s * c->n, c->n,
+                         c->b_here + s * c->n, c->n, 1, TRS_COL_MAJOR);
+    trs_matrix_destroy(own);
+    if (status) return NAN;
+    largest = fmax(largest, error.componentwise);
+  }
+  return largest;
+}
+
+/* ---- The batch ---- */
+
+typedef struct by_batch {
+  batch_case *c;
+  trs_batch *B;
+} by_batch;
+
+static bool solve_batch(void *user) {
+  const by_batch *s = user;
+  const batch_case *c = s->c;
+  return !trs_batch_solve(s->B, c->x, c->n, c->n, c->b, c->n, c->n, 1, TRS_COL_MAJOR);
+}
+
+/* How a batch was solved. */
+typedef struct batch_times {
+  double solve, update, error;
+  trs_batch_info info;
+} batch_times;
+
+static int run_batch(batch_case *c, batch_times *t) {
+  by_batch s = {.c = c};
+  t->info.struct_size = sizeof t->info;
+  trs_status status =
+      trs_batch_create(&s.B, c->ctx, c->L, TRS_LOWER, TRS_NO_TRANS, c->diag, c->count, NULL);
+  if (!status) status = trs_batch_update(s.B, c->val, 0);
+  const double start = seconds_now();
+  if (!status) status = trs_batch_update(s.B, c->val, 0);
+  t->update = seconds_now() - start;
+  if (!status) status = trs_batch_get_info(s.B, &t->info);
+  if (!status) t->solve = time_solves(solve_batch, &s);
+  if (!status) t->error = error_of(c);
+  trs_batch_destroy(s.B);
+  if (status) return leave_library(c->name);
+  return isnan(t->solve) ? leave_cuda(c) : -1;
+}
+
+/* ---- The block-diagonal matrix ---- */
+
+typedef struct by_plan {
+  batch_case *c;
+  trs_plan *plan;
+} by_plan;
+
+static bool solve_plan(void *user) {
+  const by_plan *s = user;
+  const int64_t n = s->c->n * s->c->count;
+  return !trs_solve(s->plan, s->c->x, n, s->c->b, n, 1, TRS_COL_MAJOR);
+}
+
+static int run_plan(batch_case *c, double *seconds) {
+  by_plan s = {.c = c};
+  const int64_t n = c->n * c->count;
+  trs_matrix *A = NULL;
+  trs_status status = trs_matrix_create_device(
+      &A, c->ctx, TRS_CSR, TRS_DOUBLE, n, n, c->nnz * c->count, TRS_PTR32, c->ptr, c->idx, c->val);
+  if (!status) status = trs_analyze(&s.plan, c->ctx, A, TRS_LOWER, TRS_NO_TRANS, c->diag, NULL);
+  if (!status) *seconds = time_solves(solve_plan, &s);
+  if (!status) status = trs_plan_wait(s.plan);
+  trs_plan_destroy(s.plan);
+  trs_matrix_destroy(A);
+  return status ? leave_library(c->name) : -1;
+}
+
+static bool solve_peer(void *user) { return bench_cusparse_solve(user); }
+
+/* The fastest algorithm of cuSPARSE; NAN: none worked. */
+static void run_peer(batch_case *c, double *least) {
+  const bench_system system = {.name = c->name, .uplo = TRS_LOWER, .diag = c->diag, .nrhs = 1};
+  bench_gpu gpu = {.system = &system,
+                   .scalar = TRS_DOUBLE,
+                   .size = sizeof(double),
+                   .n = c->n * c->count,
+                   .nnz = c->nnz * c->count,
+                   .nrhs = 1,
+                   .short_ptr = c->ptr,
+                   .idx = c->idx,
+                   .val = c->val,
+                   .b = c->b,
+                   .x = c->x};
+  *least = NAN;
+  for (int k = 0; k < bench_cusparse_known(); k++) {
+    bench_cusparse peer;
+    double ask, analysis;
+    if (bench_cusparse_prepare(&peer, &gpu, k) && bench_cusparse_analyze(&peer, &ask, &analysis))
+      *least = fmin(*least, time_solves(solve_peer, &peer));
+    else
+      bench_notice(bench_cusparse_name[k], bench_cusparse_error());
+    bench_cusparse_free(&peer);
+  }
+}
+
+/* ---- All cases ---- */
+
+static void show(const batch_case *c, const batch_times *t, double plan, double peer) {
+  const double bytes = (double)c->count * 8 * (double)(c->nnz + 2 * c->n);
+  printf("%-26s %6lld  %9.4f  %6.2f  %6.2f  %5.1f  %9.4f  %8.1e  %s, %d systems, %d threads\n",
+         c->name, (long long)c->count, 1e3 * t->solve, plan / t->solve, peer / t->solve,
+         100e-9 * bytes / t->solve / c->copy_gbs, 1e3 * t->update, t->error, t->info.method,
+         t->info.systems_at_once, t->info.threads);
+  fflush(stdout);
+}
+
+static int run_count(batch_case *c, bool has_peer) {
+  batch_times t = {0};
+  double plan = NAN, peer = NAN;
+  int code = open_case(c);
+  if (code < 0) code = run_batch(c, &t);
+  if (code < 0) code = run_plan(c, &plan);
+  if (code < 0 && has_peer) run_peer(c, &peer);
+  if (code < 0) show(c, &t, plan, peer);
+  close_case(c);
+  if (code < 0 && !(t.error < 1e-12))
+    code = leave(LEAVE_NUMERICAL, "numerical", -1, "%s: backward error %g", c->name, t.error);
+  return code;
+}
+
+static int run_counts(batch_case *c, bool has_peer, double end) {
+  trs_matrix_info info = {.struct_size = sizeof info};
+  trs_matrix_get_info(c->L, &info);
+  for (size_t k = 0; k < sizeof counts / sizeof *counts; k++) {
+    batch_case one = *c;
+    one.n = info.nrows;
+    one.nnz = info.nnz;
+    one.count = counts[k];
+    if (one.count * one.nnz * 8 > MOST_BYTES || seconds_now() > end) continue;
+    const int code = run_count(&one, has_peer);
+    if (code >= 0) return code;
+  }
+  return -1;
+}
+
+static int run_case(batch_case *c, const char *matrix, bool factor, bool has_peer, double end) {
+  trs_matrix *A = NULL, *T = NULL;
+  trs_factors *F = NULL;
+  trs_factors_info info = {.struct_size = sizeof info};
+  const trs_factor_options how = {.struct_size = sizeof how, .add_diagonal = 1};
+  trs_status status = trs_matrix_read(&A, matrix, NULL);
+  if (!status && factor) status = trs_factor(&F, A, &how);
+  if (!status && factor) status = trs_factors_get_info(F, &info);
+  if (!status && !factor) status = trs_matrix_triangle(&T, A, TRS_LOWER, 1);
+  int code = status ? leave_library(matrix) : -1;
+  c->L = factor ? info.L : T;
+  c->diag = factor ? info.diag_L : TRS_NONUNIT;
+  trs_matrix *rows = NULL;
+  if (code < 0 && trs_matrix_convert(&rows, c->L, TRS_CSR, TRS_DOUBLE))
+    code = leave_library(matrix);
+  c->L = rows;
+  if (code < 0) code = run_counts(c, has_peer, end);
+  trs_matrix_destroy(rows);
+  trs_matrix_destroy(T);
+  trs_matrix_destroy(A);
+  trs_factors_destroy(F);
+  return code;
+}
+
+int bench_batches(const bench_settings *set) {
+  batch_case c = {.set = set};
+  char where[32];
+  if (set->device < 0)
+    return leave_usage("bench", "batches runs through CUDA: leave out --backend opencl");
+  int code = bench_cuda_open(set->device);
+  if (code >= 0) return code;
+  snprintf(where, sizeof where, "cuda:%d", set->device);
+  if (trs_context_create(&c.ctx, where)) return leave_library(where);
+  const char *missing = set->peer ? "left out" : bench_cusparse_load();
+  const double end = seconds_now() + MOST_SECONDS;
+  if (missing && !set->peer) bench_notice("cusparse", missing);
+  c.copy_gbs = bench_copy_gpu();
+  printf("%s%s%s, a copy: %.0f GB/s\n", bench_cuda_device(), missing ? "" : ", ",
+         missing ? "" : bench_cusparse_version(), c.copy_gbs);
+  printf("%-26s %6s  %9s  %6s  %6s  %5s  %9s  %8s  by\n", "pattern", "count", "solve, ms", "/plan",
+         "/SpSV", "copy%", "update", "error");
+  for (size_t k = 0; k < sizeof cases / sizeof *cases && code < 0; k++) {
+    c.name = cases[k].name;
+    code = run_case(&c, cases[k].matrix, cases[k].factor, !missing, end);
+  }
+  trs_context_destroy(c.ctx);
+  return code < 0 ? LEAVE_SOLVED : code;
+}
+
+int bench_batches_list(const char *suite) {
+  (void)suite;
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
+    printf("%s%s\n", cases[k].factor ? "factor:lu:" : "", cases[k].matrix);
+  return LEAVE_SOLVED;
+}
