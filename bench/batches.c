@@ -319,10 +319,13 @@ int bench_batches(const bench_settings *set) {
   char where[32];
   if (set->device < 0)
     return leave_usage("bench", "batches runs through CUDA: leave out --backend opencl");
-  int code = bench_cuda_open(set->device);
-  if (code >= 0) return code;
   snprintf(where, sizeof where, "cuda:%d", set->device);
-  if (trs_context_create(&c.ctx, where)) return leave_library(where);
+  if (trs_context_create(&c.ctx, where)) return leave_library("--backend");
+  int code = bench_cuda_open(set->device);
+  if (code >= 0) {
+    trs_context_destroy(c.ctx);
+    return code;
+  }
   const char *missing = set->peer ? "left out" : bench_cusparse_load();
   const double end = seconds_now() + MOST_SECONDS;
   if (missing && !set->peer) bench_notice("cusparse", missing);

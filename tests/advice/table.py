@@ -305,6 +305,7 @@ TABLE = [
     cannot("in device memory: {wanted} is wanted", TORCH),
     cannot("put all on one device", TORCH),
     cannot("lu of a matrix on a GPU: copy it to the host first", TORCH),
+    cannot("to host memory, or make the batch with device", TORCH),
     cannot("copy it into an array that is", "needs a GPU; tests/api/device.c gets it there"),
     elsewhere("does not leave them, raise it (ulimit -n)", "tests/cli/environment.py", "few open files"),
     cannot("put both on one device", TORCH),

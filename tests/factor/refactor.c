@@ -184,7 +184,7 @@ TEST_IF(TRS_HAVE_SUPERLU, bits_do_not_depend_on_threads) {
     trs_factors *one = lu(A, TRS_ORDER_ND, false);
     assert_success(trs_factors_refactor(one, NULL, NULL, B));
     for (int threads = 2; threads < 6; threads++) {
-      char where[16];
+      char where[32];
       trs_context *ctx;
       trs_factors *F = lu(A, TRS_ORDER_ND, false);
       snprintf(where, sizeof where, "threads:%d", threads);
