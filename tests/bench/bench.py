@@ -388,12 +388,12 @@ def test_w21_table():
         skip("tables of w21", "this build leaves papers out")
         return
     for name, said in (("w21-xeon-16-cores", "| threads | 16 | 5 | f16 |"),
-                       ("w21-h200", "| warp-six-rows-l2 | - | 5 | mixed |"),
-                       ("w21-h200-x4", "| slices | 4 | 5 | mixed |")):
+                       ("w21-h100", "| warp-six-rows-l2 | 1 | 5 | mixed |"),
+                       ("w21-h100-x4", "| slices | 4 | 5 | mixed |")):
         o = bench("--table", result_of("W21", name + ".json"))
         check(f"--table of {name}", o.code == 0 and said in o.out, o)
     refuses("a chart of w21", 2, "no chart", "bench", "--table",
-            result_of("W21", "w21-h200.json"), "--svg", "x.svg", env=CLEAN)
+            result_of("W21", "w21-h100.json"), "--svg", "x.svg", env=CLEAN)
 
 
 def test_blocks():
@@ -430,7 +430,7 @@ def test_every_file():
         check(f"{name} compared with itself", o.code == 0 and gains and
               set(gains) <= {"1.00", "WRONG"}, o)
     refuses("relaxations and solves have nothing in common", 3, "in common", "bench", "--compare",
-            result_of("W21", "w21-h200.json"), os.path.join(RESULTS, "gpu-h200.json"))
+            result_of("W21", "w21-h100.json"), os.path.join(RESULTS, "gpu-h200.json"))
 
 
 def test_widths():
