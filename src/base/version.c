@@ -38,7 +38,7 @@ static const feature features[] = {
 
 const char *trs_version(void) { return TRS_VERSION_TEXT; }
 
-static char text[1024];
+static char text[2048]; /* each line and its remedy at most, with room for a few more features */
 
 static void write_features(void) {
   size_t used = 0;

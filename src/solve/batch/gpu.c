@@ -137,18 +137,19 @@ static trs_status make_schedule(schedule *s, const trs_system *S) {
 
 /* ---- The choice.  The time of a way is the largest of: bytes over the memory's rate,
  * instructions over their rate, and the steps that one block takes one after the other, times the
- * number of turns in which the blocks find room.  Constants are estimates for an H100. ---- */
+ * number of turns in which the blocks find room.  Constants are fitted to one H100: 26 cases, every
+ * setting (docs/experiments.md). ---- */
 
 /* Seconds. */
-#define LAUNCH 2.5e-6     /* of a solve: the launch, the first and the last access to memory */
-#define LANE_ROW 15e-9    /* lanes: a row that follows its dependency */
-#define LANE_ENTRY 10e-9  /* and an entry */
-#define BARRIER 25e-9     /* levels: of a block of several warps */
-#define WARP_BARRIER 8e-9 /* the same of one warp */
-#define SHARED_ROW 60e-9  /* a row per thread, with x in shared memory */
-#define GLOBAL_ROW 300e-9 /* the same with x in global memory */
-#define SHARED_ENTRY 5e-9 /* an entry of such a row */
-#define GLOBAL_ENTRY 25e-9
+#define LAUNCH 2.5e-6      /* of a solve: the launch, the first and the last access to memory */
+#define LANE_ROW 170e-9    /* lanes: a row that follows its dependency */
+#define LANE_ENTRY 70e-9   /* and an entry */
+#define BARRIER 25e-9      /* levels: of a block of several warps */
+#define WARP_BARRIER 8e-9  /* the same of one warp */
+#define SHARED_ROW 380e-9  /* a row per thread, with x in shared memory */
+#define GLOBAL_ROW 400e-9  /* the same with x in global memory */
+#define SHARED_ENTRY 60e-9 /* an entry of such a row */
+#define GLOBAL_ENTRY 100e-9
 #define MOVED_ROW 8e-9      /* a number of b and x per thread */
 #define INSTRUCTIONS 5e9    /* of warps, per second and multiprocessor */
 #define LANE_ENTRY_WORK 22. /* instructions: lanes, an entry of 32 systems */
