@@ -216,7 +216,7 @@ static trs_status tell_fault(const trs_batch *B) {
   return trs_fail(
       pivot == TRS_PIVOT_ZERO ? TRS_ERROR_ZERO_PIVOT : TRS_ERROR_NOT_FINITE, B->row[first],
       "the diagonal entry of row %lld of system %lld (0-based) is %s; %lld more systems "
-      "have such an entry; all others are solved",
+      "have such an entry; the others can be solved",
       (long long)B->row[first], (long long)first, words[pivot], (long long)others);
 }
 
