@@ -135,8 +135,7 @@ static trs_status eliminate(trs_matrix *L, const trs_factor_input *input) {
   trs_free(position);
   if (done) return TRS_SUCCESS;
   return trs_fail_pivot(input, "IC(0)", at.row, at.not_finite,
-                        "not positive: the matrix is not positive definite, or its incomplete "
-                        "factor is not; use a shift, ILU(0) or a larger diagonal");
+                        TRS_IC0_ADVICE);
 }
 
 /* U = L^H: the rows of U are the conjugated columns of L. */
