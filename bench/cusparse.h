@@ -26,8 +26,8 @@ int bench_cusparse_known(void);
 /* The number of the algorithm of that name; -1: no algorithm of cuSPARSE. */
 int bench_cusparse_algorithm(const char *name);
 const char *bench_cusparse_error(void);
-/* For its other functions, once it is loaded: their addresses, the handle, and a status of one: true
- * if it is 0, else bench_cusparse_error explains it. */
+/* For its other functions, once it is loaded: their addresses, the handle, and a status of one:
+ * true if it is 0, else bench_cusparse_error explains it. */
 bool bench_cusparse_find(void *function, const char *name);
 void *bench_cusparse_handle(void);
 bool bench_cusparse_good(int error);

@@ -50,11 +50,10 @@ const char *bench_incomplete_load(void) {
 bool bench_incomplete_analyze(bench_incomplete *s, double *seconds) {
   int bytes = 0;
   void *handle = bench_cusparse_handle();
-  bool good =
-      bench_cusparse_good(legacy.of[s->cholesky].create(&s->info)) &&
-      bench_cusparse_good(legacy.of[s->cholesky].ask(handle, s->n, s->nnz, legacy.matrix, s->val,
-                                                     s->ptr, s->idx, s->info, &bytes)) &&
-      bench_cuda_alloc(&s->buffer, (size_t)bytes) && bench_cuda_wait();
+  bool good = bench_cusparse_good(legacy.of[s->cholesky].create(&s->info)) &&
+              bench_cusparse_good(legacy.of[s->cholesky].ask(
+                  handle, s->n, s->nnz, legacy.matrix, s->val, s->ptr, s->idx, s->info, &bytes)) &&
+              bench_cuda_alloc(&s->buffer, (size_t)bytes) && bench_cuda_wait();
   const double start = seconds_now();
   good = good &&
          bench_cusparse_good(legacy.of[s->cholesky].analyze(handle, s->n, s->nnz, legacy.matrix,
@@ -70,12 +69,11 @@ bool bench_incomplete_factor(const bench_incomplete *s, double *seconds) {
   int place = -1;
   void *handle = bench_cusparse_handle();
   const double start = seconds_now();
-  const bool good =
-      bench_cusparse_good(legacy.of[s->cholesky].factor(handle, s->n, s->nnz, legacy.matrix, s->val,
-                                                        s->ptr, s->idx, s->info, s->by_levels,
-                                                        s->buffer)) &&
-      bench_cusparse_good(legacy.of[s->cholesky].pivot(handle, s->info, &place)) &&
-      bench_cuda_wait();
+  const bool good = bench_cusparse_good(legacy.of[s->cholesky].factor(
+                        handle, s->n, s->nnz, legacy.matrix, s->val, s->ptr, s->idx, s->info,
+                        s->by_levels, s->buffer)) &&
+                    bench_cusparse_good(legacy.of[s->cholesky].pivot(handle, s->info, &place)) &&
+                    bench_cuda_wait();
   *seconds = seconds_now() - start;
   return good && place < 0;
 }

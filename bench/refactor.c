@@ -19,12 +19,18 @@ enum { ROUNDS = 9 };
 static const struct {
   const char *matrix;
   bool definite; /* and symmetric */
-} cases[] = {{"gen:poisson2d5:317", true},     {"gen:poisson2d5:1021", true},
-             {"gen:poisson2d9:517", true},     {"gen:poisson3d7:53", true},
-             {"gen:poisson3d7:117", true},     {"gen:poisson3d27:43", true},
-             {"gen:elasticity3d:13,11,67", true}, {"gen:random:300007,6", true},
-             {"gen:delaunay:100003", true},    {"gen:powerlaw:50021", false},
-             {"gen:wingmesh:5003", false},     {"gen:kkt3d:37", false},
+} cases[] = {{"gen:poisson2d5:317", true},
+             {"gen:poisson2d5:1021", true},
+             {"gen:poisson2d9:517", true},
+             {"gen:poisson3d7:53", true},
+             {"gen:poisson3d7:117", true},
+             {"gen:poisson3d27:43", true},
+             {"gen:elasticity3d:13,11,67", true},
+             {"gen:random:300007,6", true},
+             {"gen:delaunay:100003", true},
+             {"gen:powerlaw:50021", false},
+             {"gen:wingmesh:5003", false},
+             {"gen:kkt3d:37", false},
              {"gen:chain:10007", true}};
 
 typedef struct refactor_case {
@@ -230,12 +236,16 @@ static void run_peer(const refactor_case *c, refactor_times *t) {
 /* ---- All cases ---- */
 
 static void show(const refactor_case *c, const refactor_times *t) {
-  printf("%-26s %-4s %8lld %9lld  %9.4f  %8.4f %-6s  %6.2f  %8.2f  %6.1f  %9.4f  %8.2f  %8.2f  "
-         "%8.1e\n",
-         c->name, c->cholesky ? "IC" : "ILU", (long long)c->n, (long long)c->nnz, 1e3 * t->ours,
-         1e3 * t->peer, isnan(t->peer) ? "" : t->by_levels ? "levels" : "free", t->peer / t->ours,
-         1e3 * t->cpu, t->cpu / (t->ours + t->update), 1e3 * t->update, 1e3 * t->first,
-         1e3 * t->peer_analysis, t->off);
+  printf(
+      "%-26s %-4s %8lld %9lld  %9.4f  %8.4f %-6s  %6.2f  %8.2f  %6.1f  %9.4f  %8.2f  %8.2f  "
+      "%8.1e\n",
+      c->name, c->cholesky ? "IC" : "ILU", (long long)c->n, (long long)c->nnz, 1e3 * t->ours,
+      1e3 * t->peer,
+      isnan(t->peer) ? ""
+      : t->by_levels ? "levels"
+                     : "free",
+      t->peer / t->ours, 1e3 * t->cpu, t->cpu / (t->ours + t->update), 1e3 * t->update,
+      1e3 * t->first, 1e3 * t->peer_analysis, t->off);
   fflush(stdout);
 }
 

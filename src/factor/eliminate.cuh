@@ -103,9 +103,9 @@ struct incomplete_row {
   static constexpr unsigned LANES = 32;
 
   const trs_incomplete_args &a;
-  const S *read; /* what rows read of each other */
-  int lanes, lane, first; /* of the group; within it; the group's first lane in the warp */
-  int64_t row;            /* -1: none */
+  const S *read;                   /* what rows read of each other */
+  int lanes, lane, first;          /* of the group; within it; the group's first lane in the warp */
+  int64_t row;                     /* -1: none */
   int64_t begin, L_begin, U_begin; /* the row's first entry in from, L and U */
   int count, diagonal;
   S *x;
@@ -189,41 +189,41 @@ struct incomplete_row {
       peek_if(b.there && is_pending(b.value), read + b.step.from, b.value);
   }
 
-  /* Divisions of a batch follow one another, each before the products with its quotient. */
+  /* Divisions of a batch take turns, each before the products with its quotient.  Quotients of
+   * entries as they came from A are known at once. */
   __device__ void apply(const batch &b, S &multiplier) const {
     const bool divides = b.there && b.step.at < 0;
+    const bool changed = divides && (~b.step.at & TRS_INCOMPLETE_CHANGED);
+    const int at = b.step.at < 0 ? ~b.step.at & ~TRS_INCOMPLETE_CHANGED : b.step.at;
     const unsigned mine = ~0u >> (LANES - unsigned(lanes)) << first;
-    const unsigned divisions = __ballot_sync(ALL_LANES, divides) & mine;
+    unsigned divisions = __ballot_sync(ALL_LANES, divides) & mine;
     const int turn = __popc(divisions >> first & ((2u << lane) - 1u));
     const int turns = int(__reduce_max_sync(ALL_LANES, unsigned(__popc(divisions))));
+    S own = S{};
+    if (divides && !changed) own = quotient(x[at], b.value);
     for (int t = 0; t <= turns; t++) {
       if (t > 0) {
-        if (divides && turn == t) divide(~b.step.at, b.value, multiplier);
-        const unsigned now = __ballot_sync(ALL_LANES, divides && turn == t) & mine;
-        const int from = now ? __ffs(int(now)) - 1 : int(threadIdx.x % LANES);
-        multiplier = shuffle(multiplier, from);
+        if (divides && turn == t) {
+          if (changed) own = quotient(x[at], b.value);
+          x[at] = own;
+          if (a.cholesky) x[diagonal] = minus(x[diagonal], times(own, conjugate_of(own)));
+        }
+        const int from = divisions ? __ffs(int(divisions)) - 1 : 0;
+        const S next = shuffle(own, from);
+        if (divisions) multiplier = next;
+        divisions &= divisions - 1;
       }
       if (b.there && !divides && turn == t)
-        x[b.step.at] = minus(x[b.step.at], product(multiplier, b.value));
+        x[at] = minus(x[at], times(multiplier, a.cholesky ? conjugate_of(b.value) : b.value));
       __syncwarp();
     }
   }
 
-  __device__ S product(S multiplier, S value) const {
-    return times(multiplier, a.cholesky ? conjugate_of(value) : value);
-  }
-
-  __device__ void divide(int at, S pivot, S &multiplier) const {
-    if (!a.cholesky) {
-      x[at] = multiplier = over(x[at], pivot);
-      return;
+  __device__ S quotient(S v, S pivot) const {
+    if constexpr (element<S>::is_complex) {
+      if (a.cholesky) return {over(v.re, pivot.re), over(v.im, pivot.re)};
     }
-    if constexpr (element<S>::is_complex)
-      multiplier = {over(x[at].re, pivot.re), over(x[at].im, pivot.re)};
-    else
-      multiplier = over(x[at], pivot);
-    x[at] = multiplier;
-    x[diagonal] = minus(x[diagonal], times(multiplier, conjugate_of(multiplier)));
+    return over(v, pivot);
   }
 
   __device__ void eliminate() const {
@@ -243,39 +243,39 @@ struct incomplete_row {
 
   /* ---- To L and U ---- */
 
-  __device__ void judge() const {
-    if (lane != 0 || row < 0) return;
-    const S pivot = x[diagonal];
+  __device__ void judge(S pivot) const {
     if (!is_finite(pivot))
       note(&a.found->pivot, TRS_INCOMPLETE_NOT_FINITE);
     else if (a.cholesky ? !(real_of(pivot) > 0) : is_zero(pivot))
       note(&a.found->pivot, TRS_INCOMPLETE_ZERO);
-    if (!a.cholesky) return;
-    S root = S{};
-    if constexpr (element<S>::is_complex)
-      root.re = root_of(pivot.re);
-    else
-      root = root_of(pivot);
-    x[diagonal] = root;
   }
 
+  __device__ S root(S square) const {
+    S made = S{};
+    if constexpr (element<S>::is_complex)
+      made.re = root_of(square.re);
+    else
+      made = root_of(square);
+    return made;
+  }
+
+  /* Values that others wait for come first. */
   __device__ void give() const {
-    judge();
-    __syncwarp();
     S *L = static_cast<S *>(a.L), *U = static_cast<S *>(a.U);
+    for (int e = lane; e < count; e += lanes)
+      if (a.cholesky)
+        publish(L + L_begin + e, encode(e == diagonal ? root(x[e]) : x[e]));
+      else if (e >= diagonal)
+        publish(U + U_begin + (e - diagonal), encode(x[e]));
     for (int e = lane; e < count; e += lanes) {
-      const S v = encode(x[e]);
-      const bool below = a.cholesky || e < diagonal;
-      if (!has_finite_parts(v))
-        note(below ? &a.found->L : &a.found->U, TRS_INCOMPLETE_NOT_FINITE);
-      if (a.cholesky) {
-        publish(L + L_begin + e, v);
+      const bool pivot = e == diagonal, below = a.cholesky || e < diagonal;
+      const S v = a.cholesky && pivot ? root(x[e]) : x[e];
+      if (pivot) judge(x[e]);
+      if (!has_finite_parts(v)) note(below ? &a.found->L : &a.found->U, TRS_INCOMPLETE_NOT_FINITE);
+      if (a.cholesky)
         U[a.mirror[L_begin + e]] = conjugate_of(v);
-      } else if (below) {
+      else if (below)
         L[L_begin + e] = v;
-      } else {
-        publish(U + U_begin + (e - diagonal), v);
-      }
     }
   }
 };

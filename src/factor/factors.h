@@ -41,11 +41,11 @@ struct trs_factors {
   int64_t *tree_ptr;             /* tree_nodes + 1, in postorder: children before parents, */
   int32_t *tree_parent;          /* tree_nodes        a subtree's columns contiguous */
   trs_factor_recipe recipe;
-  trs_refactoring *refactoring;  /* of LU; NULL until trs_factors_refactor */
-  trs_incomplete_gpu *gpu;       /* of ILU(0) and IC(0); NULL until they are refactored on one */
-  trs_matrix *L_here, *U_here;   /* then: L and U as they were in host memory; else NULL */
-  trs_single user;               /* the call that refactors */
-  trs_refusal refusal;           /* of a refactorisation that failed */
+  trs_refactoring *refactoring; /* of LU; NULL until trs_factors_refactor */
+  trs_incomplete_gpu *gpu;      /* of ILU(0) and IC(0); NULL until they are refactored on one */
+  trs_matrix *L_here, *U_here;  /* then: L and U as they were in host memory; else NULL */
+  trs_single user;              /* the call that refactors */
+  trs_refusal refusal;          /* of a refactorisation that failed */
 };
 
 /* Creates factors that take ownership of everything in *parts; parts->references, scalar and n are

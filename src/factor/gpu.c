@@ -1,9 +1,10 @@
-/* gpu.c - ILU(0) and IC(0) of new values on a GPU: the steps of each row, found on the host once for
- * a pattern; device memory; and the launch.
+/* gpu.c - ILU(0) and IC(0) of new values on a GPU: the steps of each row, found on the host once
+ * for a pattern; device memory; and the launch.
  *
  * Device memory: L and U with their patterns; 8 bytes for each division and each product of the
  * elimination; 4 for each entry of L and U (the place in A, unless A is stored as L U is; of IC(0)
- * twice for L); 8 to 16 per row.  Rows that shared memory cannot hold need their values once more. */
+ * twice for L); 8 to 16 per row.  Rows that shared memory cannot hold need their values once more.
+ */
 #include "factor/gpu.h"
 
 #include <string.h>
@@ -110,8 +111,9 @@ typedef struct pattern {
   bool cholesky;
   const trs_matrix *L, *U;
   int32_t *mirror, *back; /* IC(0): the place in U of each entry of L, and the reverse */
-  int64_t *position;      /* n: of a column in the current row, from that row's beginning in `begin`
-                             on; less: it has none */
+  int64_t *changed;  /* n: the last row in which a product changes the entry of a column, or -1 */
+  int64_t *position; /* n: of a column in the current row, from that row's beginning in `begin`
+                        on; less: it has none */
 } pattern;
 
 /* Of the row's entries, in the order of rows. */
@@ -123,8 +125,7 @@ static void enter_row(const pattern *p, int64_t i) {
   const trs_matrix *L = p->L, *U = p->U;
   int64_t at = begin_of(p, i);
   for (int64_t q = L->ptr[i]; q < L->ptr[i + 1]; q++) p->position[L->idx[q]] = at++;
-  for (int64_t q = U->ptr[i]; !p->cholesky && q < U->ptr[i + 1]; q++)
-    p->position[U->idx[q]] = at++;
+  for (int64_t q = U->ptr[i]; !p->cholesky && q < U->ptr[i + 1]; q++) p->position[U->idx[q]] = at++;
 }
 
 static trs_status take_mirror(pattern *p) {
@@ -154,6 +155,17 @@ static void add(step_list *s, int64_t from, int64_t at) {
   s->count++;
 }
 
+/* Entry q of U, in the place of `at` of row i. */
+static void add_product(step_list *s, const pattern *p, int64_t i, int64_t q, int64_t at) {
+  p->changed[p->U->idx[q]] = i;
+  add(s, p->cholesky ? p->back[q] : q, at);
+}
+
+static void add_division(step_list *s, const pattern *p, int64_t i, int64_t k, int64_t at) {
+  const int64_t pivot = p->cholesky ? p->L->ptr[k + 1] - 1 : p->U->ptr[k];
+  add(s, pivot, ~(at | (p->changed[k] == i ? TRS_INCOMPLETE_CHANGED : 0)));
+}
+
 /* The products with entry (i, k), of column j > k, in ascending order of j. */
 static void add_products(step_list *s, const pattern *p, int64_t i, int64_t k, int64_t own) {
   const trs_matrix *U = p->U;
@@ -166,27 +178,27 @@ static void add_products(step_list *s, const pattern *p, int64_t i, int64_t k, i
       const int32_t j = at - first < below ? p->L->idx[p->L->ptr[i] + (at - first)]
                                            : U->idx[U->ptr[i] + (at - first - below)];
       q = trs_factor_seek(U->idx, q, end, j);
-      if (q < end && U->idx[q] == j) add(s, p->cholesky ? p->back[q] : q, at - first);
+      if (q < end && U->idx[q] == j) add_product(s, p, i, q, at - first);
     }
     return;
   }
   for (; q < end; q++) {
     const int64_t at = p->position[U->idx[q]];
-    if (at > own && at < last) add(s, p->cholesky ? p->back[q] : q, at - first);
+    if (at > own && at < last) add_product(s, p, i, q, at - first);
   }
 }
 
 /* ptr: n + 1, the steps before each row. */
 static void list_steps(step_list *s, const pattern *p, int64_t *ptr) {
   const trs_matrix *L = p->L;
-  for (int64_t j = 0; j < p->n; j++) p->position[j] = -1;
+  for (int64_t j = 0; j < p->n; j++) p->position[j] = p->changed[j] = -1;
   s->count = ptr[0] = 0;
   for (int64_t i = 0; i < p->n; i++) {
     enter_row(p, i);
     const int64_t first = begin_of(p, i), end = L->ptr[i + 1] - p->cholesky;
     for (int64_t q = L->ptr[i]; q < end; q++) {
       const int64_t k = L->idx[q], own = first + (q - L->ptr[i]);
-      add(s, p->cholesky ? L->ptr[k + 1] - 1 : p->U->ptr[k], ~(own - first));
+      add_division(s, p, i, k, own - first);
       add_products(s, p, i, k, own);
     }
     ptr[i + 1] = s->count;
@@ -261,6 +273,7 @@ static trs_status take_room(trs_incomplete_gpu *g, const pattern *p, size_t size
 static trs_status fill_in(trs_incomplete_gpu *g, const trs_factors *F, pattern *p) {
   trs_incomplete_args *a = &g->args;
   TRS_TRY(TRS_ALLOC(&p->position, p->n));
+  TRS_TRY(TRS_ALLOC(&p->changed, p->n));
   TRS_TRY(take_mirror(p));
   TRS_TRY(take_steps(g, p));
   TRS_TRY(take_rows(g, p));
@@ -297,7 +310,7 @@ static trs_status create(trs_factors *F, trs_device *device) {
   g->args.cholesky = p.cholesky;
   g->args.real_diagonal = p.cholesky && F->recipe.uplo != TRS_GENERAL;
   trs_status status = fill_in(g, F, &p);
-  TRS_FREE_ALL(p.position, p.mirror, p.back);
+  TRS_FREE_ALL(p.position, p.changed, p.mirror, p.back);
   if (status)
     trs_incomplete_gpu_destroy(g);
   else

@@ -12,7 +12,9 @@
 
 /* A step of a row's elimination, in the order of factor/ilu0.c and factor/ic0.c: reads value `from`
  * of U or L.  at >= 0: subtracts its product with the multiplier of the last division from entry
- * `at` of the row.  at < 0: divides entry ~at by it, which gives the next multiplier. */
+ * `at` of the row.  at < 0: divides an entry of the row by it, which gives the next multiplier: ~at
+ * is the entry, plus TRS_INCOMPLETE_CHANGED if a step before changes it. */
+enum { TRS_INCOMPLETE_CHANGED = 1 << 30 };
 typedef struct trs_incomplete_step {
   int32_t from, at;
 } trs_incomplete_step;

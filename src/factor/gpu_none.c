@@ -1,5 +1,5 @@
-/* gpu_none.c - refactorisation on a GPU in a build without CUDA: no matrix lies in device memory, so
- * nothing here is called. */
+/* gpu_none.c - refactorisation on a GPU in a build without CUDA: no matrix lies in device memory,
+ * so nothing here is called. */
 #include "factor/incomplete.h"
 
 trs_status trs_incomplete_gpu_take(trs_factors *F, const trs_matrix *A) {

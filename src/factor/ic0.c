@@ -134,8 +134,7 @@ static trs_status eliminate(trs_matrix *L, const trs_factor_input *input) {
   bool done = eliminate_of[L->scalar](L, position, &at);
   trs_free(position);
   if (done) return TRS_SUCCESS;
-  return trs_fail_pivot(input, "IC(0)", at.row, at.not_finite,
-                        TRS_IC0_ADVICE);
+  return trs_fail_pivot(input, "IC(0)", at.row, at.not_finite, TRS_IC0_ADVICE);
 }
 
 /* U = L^H: the rows of U are the conjugated columns of L. */

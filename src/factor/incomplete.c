@@ -1,6 +1,6 @@
 /* incomplete.c - ILU(0) and IC(0) of new values of A.  On the host the factorisation runs again in
- * the old order; on a GPU gpu.c runs it.  Both give the same bits.  Cost: that of trs_factor without
- * its order. */
+ * the old order; on a GPU gpu.c runs it.  Both give the same bits.  Cost: that of trs_factor
+ * without its order. */
 #include "factor/incomplete.h"
 
 #include <string.h>

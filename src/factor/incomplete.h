@@ -1,5 +1,5 @@
-/* incomplete.h - ILU(0) and IC(0) of new values of A within the patterns of L and U, on the host or,
- * of values in a GPU's memory, there. */
+/* incomplete.h - ILU(0) and IC(0) of new values of A within the patterns of L and U, on the host
+ * or, of values in a GPU's memory, there. */
 #ifndef TRS_FACTOR_INCOMPLETE_H
 #define TRS_FACTOR_INCOMPLETE_H
 

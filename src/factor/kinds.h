@@ -97,7 +97,7 @@ trs_status trs_fail_no_diagonal(const trs_factor_input *input, const char *kind,
 trs_status trs_fail_pivot(const trs_factor_input *input, const char *kind, int64_t i,
                           bool not_finite, const char *zero);
 #define TRS_ILU0_ADVICE "zero; another order, or a larger diagonal, may help"
-#define TRS_IC0_ADVICE                                                   \
+#define TRS_IC0_ADVICE                                                    \
   "not positive: the matrix is not positive definite, or its incomplete " \
   "factor is not; use a shift, ILU(0) or a larger diagonal"
 

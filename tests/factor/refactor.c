@@ -408,8 +408,8 @@ TEST(incomplete_factors_of_new_values) {
     sparse_kind kind = sparse_case(c);
     const bool cholesky = kind.symmetric;
     trs_matrix *A = sparse_random(5 + c, 0.1, kind, (uint64_t)c);
-    const trs_order order = orders[c % NORDERS] == TRS_ORDER_COLAMD ? TRS_ORDER_NATURAL
-                                                                    : orders[c % NORDERS];
+    const trs_order order =
+        orders[c % NORDERS] == TRS_ORDER_COLAMD ? TRS_ORDER_NATURAL : orders[c % NORDERS];
     const trs_factor_options options = {.struct_size = sizeof options,
                                         .kind = cholesky ? TRS_FACTOR_IC0 : TRS_FACTOR_ILU0,
                                         .order = order,
@@ -433,4 +433,37 @@ TEST(incomplete_factors_of_new_values) {
     trs_matrix_destroy(A);
   }
   trs_context_destroy(ctx);
+}
+
+TEST(the_remedy_for_other_patterns) {
+  trs_matrix *A = sparse_grid(6, 5, 1, 0, TRS_DOUBLE), *B = sparse_grid(5, 6, 1, 0, TRS_DOUBLE);
+  const trs_factor_options ilu = {.struct_size = sizeof ilu, .kind = TRS_FACTOR_ILU0};
+  trs_factors *F, *anew;
+  assert_success(trs_factor(&F, A, &ilu));
+  assert_failure(TRS_ERROR_STRUCTURE, "factor this one anew",
+                 trs_factors_refactor(F, NULL, NULL, B));
+  assert_success(trs_factor(&anew, B, &ilu));
+  assert_success(trs_factors_refactor(anew, NULL, NULL, B));
+  trs_factors_destroy(F);
+  trs_factors_destroy(anew);
+  trs_matrix_destroy(A);
+  trs_matrix_destroy(B);
+}
+
+/* A file may hold L by columns. */
+TEST(factors_in_another_form) {
+  trs_matrix *A = sparse_grid(6, 5, 1, 0, TRS_DOUBLE), *L;
+  const trs_factor_options ilu = {.struct_size = sizeof ilu, .kind = TRS_FACTOR_ILU0};
+  trs_factors *F;
+  assert_success(trs_factor(&F, A, &ilu));
+  assert_success(trs_matrix_convert(&L, F->L, TRS_CSC, TRS_DOUBLE));
+  trs_matrix_destroy(F->L);
+  F->L = L;
+  assert_failure(TRS_ERROR_UNSUPPORTED, "factor the matrix anew",
+                 trs_factors_refactor(F, NULL, NULL, A));
+  trs_factors_destroy(F);
+  assert_success(trs_factor(&F, A, &ilu));
+  assert_success(trs_factors_refactor(F, NULL, NULL, A));
+  trs_factors_destroy(F);
+  trs_matrix_destroy(A);
 }
