@@ -127,7 +127,7 @@ TABLE = [
     elsewhere("as trs_factor stores %s: factor the matrix anew", "tests/factor/refactor.c",
               "factors_in_another_form"),
     python("pass the matrix with its new values", "F.refactor(A.data)", "F.refactor(A)",
-           before="A = sp.csc_matrix(np.eye(3)); F = tr.from_factors(A, A, unit_L=True)"),
+           before="A = sp.csr_matrix(np.eye(3)); F = tr.ilu0(A)"),
     cannot("of {self.dtype} are wanted, convert them there", TORCH),
     cannot("entries: give new values in host memory", SHORT),
     elsewhere("a plan over factors: use trs_update_factors", C, "each_plan_has_its_update"),

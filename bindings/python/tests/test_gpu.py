@@ -155,6 +155,8 @@ def test_refactor_where_the_values_are(cupy, kind, order):
             with pytest.raises(tr.UnsupportedError, match="device memory"):
                 F.condition()
     assert (F.L != new.L).nnz == 0 and (F.U != new.U).nnz == 0
+    with pytest.raises(TypeError, match="pass the matrix"):
+        make(A).refactor(cupy.asarray(other.data))
     bad = cupy.asarray(other.data)
     bad[int(other.indptr[7]):int(other.indptr[8])] = 0
     with pytest.raises(tr.SingularMatrixError) as caught:
@@ -171,9 +173,11 @@ def test_refactor_of_values_of_torch():
     if not torch.cuda.is_available():
         pytest.skip("torch has no GPU")
     A = sp.csr_array(tr.generate("poisson2d5:47,31"))
-    F = tr.ilu0(A)
+    F, values = tr.ilu0(A), torch.as_tensor(2 * A.data, device="cuda")
     plan, b = F.plan(device="cuda"), torch.ones(A.shape[0], dtype=torch.float64, device="cuda")
-    F.refactor(torch.as_tensor(2 * A.data, device="cuda"))
+    F.refactor(torch.sparse_csr_tensor(torch.as_tensor(A.indptr, device="cuda"),
+                                       torch.as_tensor(A.indices, device="cuda"), values, A.shape))
+    F.refactor(values)
     np.testing.assert_allclose(2 * plan.solve(b).cpu().numpy(), tr.ilu0(A).solve(np.ones(A.shape[0])),
                                rtol=1e-10)
 

@@ -134,18 +134,6 @@ def like(x: Dense, dtype: Any) -> Dense:
                     "torch, and b through cupy.from_dlpack(b)")
 
 
-def beside(x: Dense, other: Dense) -> Dense:
-    """x of host memory as a copy of other's library where other lies; x itself for host memory."""
-    if other.device is None or x.device is not None:
-        return x
-    if other.kind == "torch":
-        import torch
-        return dense(torch.as_tensor(x.array, device=f"cuda:{other.device}"))
-    import cupy
-    with cupy.cuda.Device(other.device):
-        return dense(cupy.asarray(x.array))
-
-
 def on_host(x: Dense) -> Dense:
     """An array of JAX on a GPU, which nobody may write to, as a copy in host memory."""
     if x.kind != "jax" or x.device is None:

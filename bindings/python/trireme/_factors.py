@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any, Dict, Optional, Tuple, Union, overload
 import numpy as np
 
 from . import _api
-from ._arrays import (DTYPES, Dense, beside, contiguous, dense, settle, stream_address,
-                      whole_numbers)
+from ._arrays import DTYPES, Dense, dense, settle, stream_address, whole_numbers
 from ._context import context_of
 from ._library import (SingularMatrixError, StructureError, Told, UnsupportedError, check,
                        check_file, features, library, make_struct, run, text)
-from ._matrix import UPLO, Compressed, Matrix, compressed, copy_of, matrix_of, to_scipy
+from ._matrix import UPLO, Matrix, compressed, copy_of, matrix_of, to_scipy
 from ._plan import (LONG_ANALYSIS, STORE, TRANS, Solver, make_options,
                     place_of)
 from ._words import (Device, Method, Order, Path, Progress, Shaped, Store, Trans, Uplo, flag, is_sparse,
@@ -83,8 +82,7 @@ class Factors:
         self._plans: Dict[str, FactorsPlan] = {}
         self._followers: "weakref.WeakSet[FactorsPlan]" = weakref.WeakSet()
         self._least_share = 1.0
-        self._pattern: Optional[Compressed] = None  # of the matrix that was factored
-        self._again: Dict[Optional[int], Matrix] = {}  # that new values go to, by their device
+        self._again: Dict[int, Matrix] = {}  # on GPUs, that were refactored
 
     def __del__(self, destroy: Any = library.trs_factors_destroy) -> None:
         if getattr(self, "_handle", None):
@@ -218,9 +216,9 @@ class Factors:
         Parameters
         ----------
         A : (n, n) sparse array or matrix, or (nnz,) array
-            As `trireme.plan` takes it; or the new values alone, in the order of the matrix that was
-            factored.  Of `ilu0` and `ic0` it may be on a GPU (CuPy, torch): that GPU then factors,
-            with the same bits.  An entry that L and U have no place for is a `StructureError`, and
+            As `trireme.plan` takes it.  Of `ilu0` and `ic0` it may be on a GPU (CuPy, torch): that
+            GPU then factors, with the same bits.  After such a call the values alone are enough, in
+            the order of that matrix's.  An entry that L and U have no place for is a `StructureError`, and
             a pivot of zero a `SingularMatrixError`, each with the row.
         threads : int, optional
             Of complete LU.  The default is every core.
@@ -266,9 +264,9 @@ class Factors:
         if len(getattr(A, "shape", ())) == 1 and not is_sparse(A):
             return self._matrix_of_values(dense(A))
         parts = compressed(A, self.dtype)
-        kept = self._again.get(parts.val.device)
         if parts.val.device is None:
             return Matrix(parts, copy=False)
+        kept = self._again.get(parts.val.device)
         if kept is None or any(getattr(kept.parts, name).address != getattr(parts, name).address
                                for name in ("ptr", "idx")) or kept.count != parts.val.shape:
             kept = self._again[parts.val.device] = Matrix(parts, copy=False,
@@ -278,25 +276,14 @@ class Factors:
         return kept
 
     def _matrix_of_values(self, val: Dense) -> Matrix:
-        if self._pattern is None:
-            raise TypeError("A is an array of values, but these factors do not know their matrix: "
+        kept = None if val.device is None else self._again.get(val.device)
+        if kept is None:
+            raise TypeError("A is an array of values, and no call before gave a matrix on their GPU: "
                             "pass the matrix with its new values")
-        if val.shape != self._pattern.idx.shape:
-            raise ValueError(f"{val.shape[0]} values for a pattern of {self._pattern.idx.shape[0]} "
-                             "entries")
-        if val.device is None:
-            val = contiguous(val, self.dtype)
-        elif val.dtype != self.dtype or val.strides != (val.dtype.itemsize,):
+        if val.dtype != self.dtype or val.strides != (val.dtype.itemsize,):
             raise TypeError(f"values of type {val.dtype} on a GPU: contiguous ones of {self.dtype} "
                             "are wanted, convert them there")
-        else:
-            settle(val)
-        kept = self._again.get(val.device)
-        if kept is None or kept.count != val.shape:
-            form, shape, ptr, idx = self._pattern[:4]
-            kept = self._again[val.device] = Matrix(
-                Compressed(form, shape, beside(ptr, val), beside(idx, val), val), copy=False,
-                device="auto" if val.device is None else f"cuda:{val.device}")
+        settle(val)
         kept.set_values(val)
         return kept
 
@@ -416,9 +403,7 @@ def _factor(A: Any, kind: int, order: str, progress: Any, **fields: Any) -> Fact
                               order=pick(ORDERS, "order", order), progress=told.callback, **fields)
         run(lambda: check(library.trs_factor(C.byref(handle), matrix.handle, C.byref(options)),
                           matrix.handle), matrix.parts.idx.shape[0] >= LONG_ANALYSIS // 20)
-        made = Factors(handle)
-        made._pattern = matrix.parts._replace(val=None)
-        return made
+        return Factors(handle)
 
 
 def ilu0(A: Shaped, *, order: Order = "natural", add_diagonal: bool = False,
