@@ -2,7 +2,7 @@
  *
  * A group of lanes takes a row: entries of A come into shared memory, steps change them there in
  * the order of the CPU, and the row leaves as L and U.  Lanes read the values of as many steps at
- * once, one batch ahead.  Operations are those of the CPU, none fused: the bits are the same.
+ * once, some batches ahead.  Operations are those of the CPU, none fused: the bits are the same.
  * Blocks take slices by ticket in the order of the levels, and rows wait for single values, so that
  * one launch does all.  O(steps) reads, mostly from L2. */
 #ifndef TRS_FACTOR_ELIMINATE_CUH
@@ -176,12 +176,16 @@ struct incomplete_row {
     bool there;
   };
 
-  __device__ batch ask(const trs_incomplete_step *steps, int k, int end) const {
+  /* Values are asked for AHEAD batches before their use, and steps as many before them. */
+  static constexpr int AHEAD = 3;
+
+  __device__ batch read_steps(const trs_incomplete_step *steps, int k, int end) const {
     batch b = {{0, 0}, S{}, k + lane < end};
     if (b.there) b.step = steps[k + lane];
-    peek_if(b.there, read + b.step.from, b.value);
     return b;
   }
+
+  __device__ void ask(batch &b) const { peek_if(b.there, read + b.step.from, b.value); }
 
   __device__ void await(batch &b) const {
     warp_wait w(a.fault);
@@ -232,12 +236,25 @@ struct incomplete_row {
     const int most = int(__reduce_max_sync(ALL_LANES, unsigned(end)));
     const trs_incomplete_step *steps = a.step + start;
     S multiplier = S{};
-    batch now = ask(steps, 0, end);
-    for (int k = 0; k < most; k += lanes) {
-      await(now);
-      const batch next = ask(steps, k + lanes, end);
-      apply(now, multiplier);
-      now = next;
+    batch near[AHEAD], far[AHEAD];
+#pragma unroll
+    for (int r = 0; r < AHEAD; r++) near[r] = read_steps(steps, r * lanes, end);
+#pragma unroll
+    for (int r = 0; r < AHEAD; r++) {
+      ask(near[r]);
+      far[r] = read_steps(steps, (AHEAD + r) * lanes, end);
+    }
+    for (int k = 0; k < most;) {
+#pragma unroll
+      for (int r = 0; r < AHEAD; r++, k += lanes) {
+        if (k >= most) break;
+        await(near[r]);
+        const batch now = near[r];
+        near[r] = far[r];
+        ask(near[r]);
+        far[r] = read_steps(steps, k + 2 * AHEAD * lanes, end);
+        apply(now, multiplier);
+      }
     }
   }
 

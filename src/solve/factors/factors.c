@@ -250,7 +250,8 @@ trs_status trs_factors_plan_create(trs_plan **result, trs_context *context, cons
 
 /* The GPU that holds refactored L and U solves with them. */
 static trs_status check_place(const trs_plan *plan, const trs_factors *F) {
-  const bool there = on_gpu(plan->sweep[0]) && plan->context->device == F->L->device;
+  const bool there =
+      on_gpu(plan->sweep[0]) && !plan->context->group && plan->context->device == F->L->device;
   if (!F->L->on_device || there) return TRS_SUCCESS;
   return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
                   "L and U are in the memory of a GPU, where they were refactored, and this plan "
