@@ -188,7 +188,7 @@ struct incomplete_row {
   __device__ void ask(batch &b) const { peek_if(b.there, read + b.step.from, b.value); }
 
   __device__ void await(batch &b) const {
-    warp_wait w(a.fault);
+    warp_wait w(&a.found->fault);
     while (__any_sync(ALL_LANES, b.there && is_pending(b.value)) && w.goes_on(row))
       peek_if(b.there && is_pending(b.value), read + b.step.from, b.value);
   }

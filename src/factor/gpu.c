@@ -22,7 +22,7 @@ struct trs_incomplete_gpu {
   int64_t bytes;
   uint64_t number; /* of the matrix whose pattern is taken; 0: none */
   int32_t *from;   /* device memory, for every entry: args.from, unless that is the identity */
-  void *told;      /* pinned: a trs_incomplete_found, or a trs_fault */
+  trs_incomplete_found *told; /* pinned */
 };
 
 /* ---- Device memory ---- */
@@ -280,8 +280,7 @@ static trs_status fill_in(trs_incomplete_gpu *g, const trs_factors *F, pattern *
   TRS_TRY(take_room(g, p, trs_scalar_size(F->scalar)));
   if (p->cholesky) TRS_TRY(upload(g, &a->mirror, p->mirror, p->L->nnz, sizeof *p->mirror));
   TRS_TRY(reserve(g, &a->found, 1, sizeof *a->found));
-  TRS_TRY(reserve(g, &a->fault, 1, sizeof *a->fault));
-  TRS_TRY(trs_device_alloc_host(g->device, &g->told));
+  TRS_TRY(trs_device_alloc_host(g->device, (void **)&g->told));
   TRS_TRY(make_there(&g->L, p->L, g->device));
   TRS_TRY(make_there(&g->U, p->U, g->device));
   a->L_ptr = g->L->ptr;
@@ -427,64 +426,58 @@ trs_status trs_incomplete_gpu_take(trs_factors *F, const trs_matrix *A) {
 
 /* ---- A run ---- */
 
-static trs_status tell(trs_incomplete_gpu *g, void *to, const void *from, size_t size) {
-  TRS_TRY(trs_device_copy(g->told, from, (int64_t)size, NULL));
-  TRS_TRY(trs_device_wait(NULL));
-  memcpy(to, g->told, size);
-  return TRS_SUCCESS;
-}
+#define NONE (~0ull)
+_Static_assert(sizeof(trs_incomplete_found) <= TRS_PINNED_BYTES, "in a piece of pinned memory");
 
 /* Values that rows wait for are pending; words that rows write are none. */
 static trs_status launch(trs_incomplete_gpu *g, trs_scalar scalar) {
   const trs_matrix *read = g->args.cholesky ? g->L : g->U;
-  const trs_fault fault = {.row = -1, .limit = TRS_WAIT_LIMIT};
-  trs_incomplete_found none;
-  memset(&none, 0xff, sizeof none);
-  none.ticket = 0;
   const int64_t bytes = read->nnz * (int64_t)trs_scalar_size(scalar);
+  *g->told = (trs_incomplete_found){.pivot = NONE,
+                                    .L = NONE,
+                                    .U = NONE,
+                                    .start = NONE,
+                                    .fault = {.row = -1, .limit = TRS_WAIT_LIMIT}};
+  TRS_TRY(trs_device_copy(g->args.found, g->told, sizeof *g->told, NULL));
   TRS_TRY(trs_device_fill(read->val, 0xff, bytes, NULL));
-  TRS_TRY(trs_device_copy(g->args.found, &none, sizeof none, NULL));
-  TRS_TRY(trs_device_copy(g->args.fault, &fault, sizeof fault, NULL));
-  return trs_incomplete_launch(&g->args, scalar, NULL);
+  TRS_TRY(trs_incomplete_launch(&g->args, scalar, NULL));
+  TRS_TRY(trs_device_copy(g->told, g->args.found, sizeof *g->told, NULL));
+  return trs_device_wait(NULL);
 }
 
-static trs_status check_fault(trs_incomplete_gpu *g) {
-  trs_fault fault;
-  TRS_TRY(tell(g, &fault, g->args.fault, sizeof fault));
-  if (!fault.stalled) return TRS_SUCCESS;
-  return trs_fail(TRS_ERROR_STALLED, fault.row,
+static trs_status check_fault(const trs_incomplete_gpu *g) {
+  const trs_fault *fault = &g->told->fault;
+  if (!fault->stalled) return TRS_SUCCESS;
+  return trs_fail(TRS_ERROR_STALLED, fault->row,
                   "GPU %d: row %lld of L U waited more than %.3g s for the rows it depends on "
                   "(0-based)",
-                  trs_device_look(g->device)->ordinal, (long long)fault.row,
-                  1e-9 * (double)fault.limit);
+                  trs_device_look(g->device)->ordinal, (long long)fault->row,
+                  1e-9 * (double)fault->limit);
 }
 
 static void judge(trs_incomplete_run *run, const trs_incomplete_found *found) {
-  const unsigned long long none = ~0ull;
   run->outcome = TRS_RUN_DONE;
   run->row = -1;
-  run->start = found->start == none ? -1 : (int64_t)(found->start / TRS_INCOMPLETE_KINDS);
+  run->start = found->start == NONE ? -1 : (int64_t)(found->start / TRS_INCOMPLETE_KINDS);
   unsigned long long word = found->pivot;
-  if (word != none) {
+  if (word != NONE) {
     run->outcome =
         word % TRS_INCOMPLETE_KINDS == TRS_INCOMPLETE_ZERO ? TRS_RUN_ZERO : TRS_RUN_NOT_FINITE;
   } else {
-    word = found->L != none ? found->L : found->U;
-    if (word != none) run->outcome = TRS_RUN_OVERFLOW;
+    word = found->L != NONE ? found->L : found->U;
+    if (word != NONE) run->outcome = TRS_RUN_OVERFLOW;
   }
-  if (word != none) run->row = (int64_t)(word / TRS_INCOMPLETE_KINDS);
+  if (word != NONE) run->row = (int64_t)(word / TRS_INCOMPLETE_KINDS);
 }
 
 static trs_status run_there(const trs_factors *F, const trs_matrix *A, trs_incomplete_run *run) {
   trs_incomplete_gpu *g = F->gpu;
-  trs_incomplete_found found;
   TRS_TRY(trs_matrix_renew_on(A, NULL));
   g->args.A = A->val;
   g->args.scale = 1 + run->shift;
   TRS_TRY(launch(g, F->scalar));
-  TRS_TRY(tell(g, &found, g->args.found, sizeof found));
   TRS_TRY(check_fault(g));
-  judge(run, &found);
+  judge(run, g->told);
   return TRS_SUCCESS;
 }
 

@@ -32,6 +32,7 @@ typedef struct trs_incomplete_found {
   unsigned long long start; /* rows of A whose diagonal entry is not positive */
   unsigned ticket;
   unsigned reserved;
+  trs_fault fault;
 } trs_incomplete_found;
 
 enum {
@@ -60,7 +61,6 @@ typedef struct trs_incomplete_args {
   int room;      /* entries of a row that shared memory holds */
   void *scratch; /* of longer rows: all entries; NULL: none is longer */
   trs_incomplete_found *found;
-  trs_fault *fault;
 } trs_incomplete_args;
 
 static inline int64_t trs_incomplete_shared(const trs_incomplete_args *a, int64_t size) {
@@ -72,7 +72,7 @@ static inline int64_t trs_incomplete_shared(const trs_incomplete_args *a, int64_
 extern "C" {
 #endif
 
-/* One launch.  The values that rows read of each other, and the words of found but ticket, have all
+/* One launch.  The values that rows read of each other, and the words of rows in found, have all
  * bits set; ticket is zero. */
 trs_status trs_incomplete_launch(const trs_incomplete_args *a, trs_scalar scalar,
                                  trs_stream stream);
