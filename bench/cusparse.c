@@ -86,6 +86,10 @@ static bool good(int error) {
   return !error;
 }
 
+bool bench_cusparse_good(int error) { return good(error); }
+bool bench_cusparse_find(void *function, const char *name) { return find(function, name); }
+void *bench_cusparse_handle(void) { return sparse.handle; }
+
 const char *bench_cusparse_error(void) {
   int error = sparse.error;
   const char *why = bench_cuda_error();

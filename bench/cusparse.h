@@ -26,6 +26,11 @@ int bench_cusparse_known(void);
 /* The number of the algorithm of that name; -1: no algorithm of cuSPARSE. */
 int bench_cusparse_algorithm(const char *name);
 const char *bench_cusparse_error(void);
+/* For its other functions, once it is loaded: their addresses, the handle, and a status of one:
+ * true if it is 0, else bench_cusparse_error explains it. */
+bool bench_cusparse_find(void *function, const char *name);
+void *bench_cusparse_handle(void);
+bool bench_cusparse_good(int error);
 bool bench_cusparse_prepare(bench_cusparse *s, const bench_gpu *gpu, int algorithm);
 /* Creates everything from nothing.  The query of the buffer's size and the analysis are timed
  * separately; the allocation of the buffer is not timed. */

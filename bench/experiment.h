@@ -74,6 +74,9 @@ void bench_blocks_report(const bench_rows *rows, bool markdown);
 int bench_batches(const bench_settings *set);
 int bench_batches_list(const char *suite);
 
+int bench_refactor(const bench_settings *set);
+int bench_refactor_list(const char *suite);
+
 int bench_gpus(const bench_settings *set);
 void bench_gpus_report(const bench_rows *rows, bool markdown);
 int bench_gpus_draw(const bench_rows *rows, const char *path);

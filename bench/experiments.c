@@ -97,6 +97,20 @@ const bench_experiment bench_experiments[] = {
      .place = BENCH_PLACE_DEVICE,
      .run = bench_batches,
      .list = bench_batches_list},
+    {.name = "refactor",
+     .title = "Incomplete factors of new values on a GPU",
+     .text =
+         "'trireme bench refactor' computes ILU(0) and IC(0) of new values in device memory, in "
+         "double precision, and compares with csrilu02 and csric02 of cuSPARSE by the faster of "
+         "their policies, and with the factorisation on the CPU. It prints a line per matrix and "
+         "kind: the times of a caller who waits until the pivots are known, how many times as fast "
+         "that is; that of the CPU with its update of a plan on the GPU; the update from device "
+         "memory; the first call and cuSPARSE's analysis; and the largest difference from its "
+         "factors over the largest value. --suite takes one other matrix, for ILU(0).",
+     .options = "|backend|peer|suite|list|",
+     .place = BENCH_PLACE_DEVICE,
+     .run = bench_refactor,
+     .list = bench_refactor_list},
 #if TRIREME_BENCH_PAPERS
 #include "experiments.def"
 #endif

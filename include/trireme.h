@@ -460,7 +460,22 @@ typedef struct trs_pivots {
  * TRS_ERROR_ZERO_PIVOT and TRS_ERROR_NOT_FINITE name the row of A.  After a failure, whatever its
  * reason, the factors and their plans refuse every use with that status until a call succeeds; only
  * a call that finds them in use leaves them as they were.  The factors may not be in use by other
- * threads. */
+ * threads.
+ *
+ *   ILU0 and IC0 of trs_factor follow the same rules, with the order, uplo, add_diagonal and first
+ * shift that they were made with, and get the bits that trs_factor would give them.  A has the
+ * pattern that was factored.  With A in host memory one thread factors.
+ *   With A in device memory (trs_matrix_create_device) its GPU factors, in one launch; ctx may be
+ * NULL or one of that GPU.  A is read, and L and U are written, on the default stream: solves of
+ * plans that read values in place ("pull") must be complete or ordered before it.  The call waits
+ * for the result.  L and U then lie in the memory of that GPU, until a call with A in host memory:
+ * functions that read them on the host return TRS_ERROR_UNSUPPORTED, and plans of that GPU follow
+ * wherever L and U lay when they were made.  The first call lists the steps of the elimination on
+ * the host, and the first with another matrix object reads its pattern: later ones take new values
+ * by trs_matrix_set_values or in place.  Beside L and U the GPU holds 8 bytes per division and
+ * product of the elimination, 4 to 8 per entry and 12 per row.  There IC0 does not check that A is
+ * symmetric: without uplo it reads the lower triangle of the reordered A; and add_diagonal is
+ * TRS_ERROR_UNSUPPORTED. */
 TRS_API trs_status trs_factors_refactor(trs_factors *F, trs_pivots *pivots, trs_context *ctx,
                                         const trs_matrix *A);
 

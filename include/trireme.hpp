@@ -213,7 +213,8 @@ class factors : public handle<trs_factors, trs_factors_destroy> {
     return made;
   }
 
-  /* L and U of new values of A, on the threads of ctx; plans follow by plan::update. */
+  /* L and U of new values of A, on the threads of ctx or, of incomplete factors, where A lies;
+   * plans follow by plan::update. */
   trs_pivots refactor(const context &ctx, const matrix &A) {
     auto made = make<trs_pivots>();
     check(trs_factors_refactor(get(), &made, ctx.get(), A.get()));

@@ -7,5 +7,6 @@
 #undef WIDE_REAL
 #undef IS_COMPLEX
 #undef MUL
+#undef DIV
 #undef CONJ
 #undef ABS

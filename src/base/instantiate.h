@@ -9,6 +9,7 @@
  *     WIDE, WIDE_REAL a type of higher precision to accumulate residuals in
  *     NAME(f)         f_s, f_d, f_c, f_z; in a kernels.c (base/cpu.h) f_s_avx2, ...
  *     MUL(a, b)       the product, without the NaN correction of C's complex product
+ *     DIV(a, b)       the quotient, likewise
  *     CONJ(a), ABS(a), IS_COMPLEX, LETTER
  *     TRS_INLINE      replaces static inline where literal arguments must reach the loops
  *     TRS_ROLLED      before a loop over the entries of a row, whose number varies: unrolled, as
@@ -44,6 +45,7 @@
 #define WIDE_REAL double
 #define IS_COMPLEX 0
 #define MUL(a, b) ((a) * (b))
+#define DIV(a, b) ((a) / (b))
 #define CONJ(a) (a)
 #define ABS(a) fabsf(a)
 #include "base/instance.h"
@@ -55,6 +57,7 @@
 #define WIDE_REAL long double
 #define IS_COMPLEX 0
 #define MUL(a, b) ((a) * (b))
+#define DIV(a, b) ((a) / (b))
 #define CONJ(a) (a)
 #define ABS(a) fabs(a)
 #include "base/instance.h"
@@ -66,6 +69,7 @@
 #define WIDE_REAL double
 #define IS_COMPLEX 1
 #define MUL(a, b) trs_mul_c(a, b)
+#define DIV(a, b) trs_div_c(a, b)
 #define CONJ(a) conjf(a)
 #define ABS(a) cabsf(a)
 #include "base/instance.h"
@@ -77,6 +81,7 @@
 #define WIDE_REAL long double
 #define IS_COMPLEX 1
 #define MUL(a, b) trs_mul_z(a, b)
+#define DIV(a, b) trs_div_z(a, b)
 #define CONJ(a) conj(a)
 #define ABS(a) cabs(a)
 #include "base/instance.h"

@@ -57,4 +57,25 @@ static inline double complex trs_mul_z(double complex a, double complex b) {
                creal(a) * cimag(b) + cimag(a) * creal(b));
 }
 
+/* The quotient, scaled against overflow (Smith 1962), without the library routine's corrections. */
+static inline float complex trs_div_c(float complex a, float complex b) {
+  const float re = crealf(b), im = cimagf(b);
+  if ((re < 0 ? -re : re) >= (im < 0 ? -im : im)) {
+    const float ratio = im / re, scale = re + im * ratio;
+    return CMPLXF((crealf(a) + cimagf(a) * ratio) / scale, (cimagf(a) - crealf(a) * ratio) / scale);
+  }
+  const float ratio = re / im, scale = re * ratio + im;
+  return CMPLXF((crealf(a) * ratio + cimagf(a)) / scale, (cimagf(a) * ratio - crealf(a)) / scale);
+}
+
+static inline double complex trs_div_z(double complex a, double complex b) {
+  const double re = creal(b), im = cimag(b);
+  if ((re < 0 ? -re : re) >= (im < 0 ? -im : im)) {
+    const double ratio = im / re, scale = re + im * ratio;
+    return CMPLX((creal(a) + cimag(a) * ratio) / scale, (cimag(a) - creal(a) * ratio) / scale);
+  }
+  const double ratio = re / im, scale = re * ratio + im;
+  return CMPLX((creal(a) * ratio + cimag(a)) / scale, (cimag(a) * ratio - creal(a)) / scale);
+}
+
 #endif

@@ -65,6 +65,16 @@ __device__ inline void publish(S *p, S v) {
   }
 }
 
+/* A wait of the lanes of a warp, which go on together: wait::all_go_on. */
+class warp_wait {
+ public:
+  __device__ explicit warp_wait(trs_fault *fault) : wait_(fault) {}
+  __device__ bool goes_on(long long row) { return wait_.all_go_on(row); }
+
+ private:
+  wait wait_;
+};
+
 }  // namespace trs
 
 #endif

@@ -223,12 +223,7 @@ static trs_status order_matrix(trs_factors *parts, trs_matrix **B, int64_t *fill
   return trs_matrix_permute(B, A, parts->row_perm, parts->row_perm);
 }
 
-/* Elimination divides by pivots of any size, and incomplete kinds look at no other value. */
-static trs_status check_finite(const trs_matrix *T, const trs_factors *parts) {
-  const int64_t p = trs_values_not_finite(T->val, T->nnz, T->scalar);
-  int64_t i = 0;
-  if (p == T->nnz) return TRS_SUCCESS;
-  while (T->ptr[i + 1] <= p) i++;
+trs_status trs_fail_not_finite(const trs_factors *parts, int64_t i) {
   if (parts->row_perm) i = parts->row_perm[i];
   return trs_fail(TRS_ERROR_NOT_FINITE, i,
                   "the factors have a value that is NaN or infinite in row %lld (0-based): the "
@@ -236,10 +231,50 @@ static trs_status check_finite(const trs_matrix *T, const trs_factors *parts) {
                   (long long)i);
 }
 
+/* Elimination divides by pivots of any size, and incomplete kinds look at no other value. */
+static trs_status check_finite(const trs_matrix *T, const trs_factors *parts) {
+  const int64_t p = trs_values_not_finite(T->val, T->nnz, T->scalar);
+  int64_t i = 0;
+  if (p == T->nnz) return TRS_SUCCESS;
+  while (T->ptr[i + 1] <= p) i++;
+  return trs_fail_not_finite(parts, i);
+}
+
 static trs_status check_values(const trs_factors *parts) {
   if (parts->kind == TRS_FACTOR_TRIANGLE) return TRS_SUCCESS;
   TRS_TRY(check_finite(parts->L, parts));
   return check_finite(parts->U, parts);
+}
+
+/* By one of the kinds, with a shift where Cholesky needs one. */
+static trs_status run_kind(trs_factors *parts, const trs_factor_input *input, double shift) {
+  trs_status status = kinds[parts->kind].run(parts, input);
+  if (status == TRS_ERROR_ZERO_PIVOT && shift > 0)
+    status = trs_factor_shift(parts, input, shift, kinds[parts->kind].run);
+  return status;
+}
+
+/* made has the permutations of F while it runs, for messages. */
+trs_status trs_factor_again(trs_factors *made, const trs_factors *F, const trs_matrix *A) {
+  const trs_factor_options options = {.kind = F->kind,
+                                      .uplo = F->recipe.uplo,
+                                      .add_diagonal = F->recipe.add_diagonal,
+                                      .block_size = 1};
+  trs_matrix *ready, *B = NULL;
+  *made = (trs_factors){.kind = F->kind, .row_perm = F->row_perm, .col_perm = F->col_perm};
+  TRS_TRY(prepare(&ready, A, &options));
+  trs_status status = TRS_SUCCESS;
+  if (F->row_perm)
+    status = trs_matrix_permute(&B, ready, F->row_perm, F->row_perm);
+  else
+    B = trs_matrix_retain(ready);
+  trs_matrix_destroy(ready);
+  const trs_factor_input input = {.B = B, .perm = F->col_perm, .block = 1};
+  if (!status) status = run_kind(made, &input, F->recipe.shift);
+  if (!status) status = check_values(made);
+  trs_matrix_destroy(B);
+  made->row_perm = made->col_perm = NULL;
+  return status;
 }
 
 typedef struct factoring {
@@ -268,9 +303,7 @@ static trs_status run(void *argument, trs_teller *teller) {
     trs_teller_phase(teller, "factoring", 0);
     input.B = B;
     input.perm = f->parts->col_perm; /* pivoting may change the order of the rows */
-    status = kinds[f->parts->kind].run(f->parts, &input);
-    if (status == TRS_ERROR_ZERO_PIVOT && f->options->shift > 0)
-      status = trs_factor_shift(f->parts, &input, f->options->shift, kinds[f->parts->kind].run);
+    status = run_kind(f->parts, &input, f->options->shift);
     if (!status) status = unmatch_rows(f->parts, matching.row, f->A->nrows);
     if (!status) status = check_values(f->parts);
     if (!status) trs_teller_phase(teller, "factoring", 1);
@@ -287,7 +320,11 @@ static trs_status create(trs_factors **F, const trs_matrix *A, const trs_factor_
   options = &own;
   TRS_TRY(check(A));
   TRS_TRY(complete_block(&own, A));
-  trs_factors parts = {.kind = options->kind, .order = options->order};
+  trs_factors parts = {
+      .kind = options->kind,
+      .order = options->order,
+      .recipe = {options->uplo, options->add_diagonal != 0, options->shift},
+  };
   if (parts.order == TRS_ORDER_DEFAULT) parts.order = kinds[options->kind].order;
   factoring f = {&parts, A, options};
   trs_status status = trs_tell(options->progress, options->progress_user, run, &f);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/structs.h"
+#include "factor/incomplete.h"
 
 static trs_status check_triangle(const trs_matrix *T, const char *name, bool lower) {
   if (!T) return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", name);
@@ -247,6 +248,9 @@ trs_factors *trs_factors_retain(const trs_factors *F) {
 void trs_factors_destroy(trs_factors *F) {
   if (!F || atomic_fetch_sub(&F->references, 1) > 1) return;
   trs_refactoring_destroy(F->refactoring);
+  trs_incomplete_gpu_destroy(F->gpu);
+  trs_matrix_destroy(F->L_here);
+  trs_matrix_destroy(F->U_here);
   trs_factors_release_parts(F);
   trs_free(F);
 }

@@ -9,6 +9,16 @@
 typedef struct trs_refactoring trs_refactoring;
 void trs_refactoring_destroy(trs_refactoring *r);
 
+/* What it keeps on a GPU: gpu.c. */
+typedef struct trs_incomplete_gpu trs_incomplete_gpu;
+
+/* The options of trs_factor that new values meet again; zeros if unknown. */
+typedef struct trs_factor_recipe {
+  trs_uplo uplo;
+  bool add_diagonal;
+  double shift; /* the first one */
+} trs_factor_recipe;
+
 /* L U = P_r D_r A D_c P_c^T, as trireme.h defines it.  Arrays come from trs_alloc; unknown ones are
  * NULL. Both matrices are n x n, of one scalar type and of either format.  Their diagonals are
  * stored unless unit. */
@@ -30,9 +40,12 @@ struct trs_factors {
   int64_t tree_nodes;            /* 0: no tree */
   int64_t *tree_ptr;             /* tree_nodes + 1, in postorder: children before parents, */
   int32_t *tree_parent;          /* tree_nodes        a subtree's columns contiguous */
-  trs_refactoring *refactoring;  /* NULL until trs_factors_refactor */
-  trs_single user;               /* the call that refactors */
-  trs_refusal refusal;           /* of a refactorisation that failed */
+  trs_factor_recipe recipe;
+  trs_refactoring *refactoring; /* of LU; NULL until trs_factors_refactor */
+  trs_incomplete_gpu *gpu;      /* of ILU(0) and IC(0); NULL until they are refactored on one */
+  trs_matrix *L_here, *U_here;  /* then: L and U as they were in host memory; else NULL */
+  trs_single user;              /* the call that refactors */
+  trs_refusal refusal;          /* of a refactorisation that failed */
 };
 
 /* Creates factors that take ownership of everything in *parts; parts->references, scalar and n are

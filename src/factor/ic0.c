@@ -134,9 +134,7 @@ static trs_status eliminate(trs_matrix *L, const trs_factor_input *input) {
   bool done = eliminate_of[L->scalar](L, position, &at);
   trs_free(position);
   if (done) return TRS_SUCCESS;
-  return trs_fail_pivot(input, "IC(0)", at.row, at.not_finite,
-                        "not positive: the matrix is not positive definite, or its incomplete "
-                        "factor is not; use a shift, ILU(0) or a larger diagonal");
+  return trs_fail_pivot(input, "IC(0)", at.row, at.not_finite, TRS_IC0_ADVICE);
 }
 
 /* U = L^H: the rows of U are the conjugated columns of L. */

@@ -68,7 +68,7 @@ static SCALAR NAME(row)(trs_matrix *L, int64_t i, int64_t *position) {
         int64_t at = position[L->idx[q]];
         if (at >= begin) val[p] -= MUL(val[at], CONJ(val[q]));
       }
-    val[p] /= val[pivot];
+    val[p] /= (REAL)val[pivot];
     val[last] -= MUL(val[p], CONJ(val[p]));
   }
   return val[last];

@@ -42,8 +42,7 @@ static trs_status find_diagonals(ilu0_work *w, const trs_factor_input *input) {
 static trs_status eliminate(ilu0_work *w, const trs_factor_input *input) {
   ilu0_failure failure = {-1, false};
   if (eliminate_of[input->B->scalar](w, &failure)) return TRS_SUCCESS;
-  return trs_fail_pivot(input, "ILU(0)", failure.row, failure.not_finite,
-                        "zero; another order, or a larger diagonal, may help");
+  return trs_fail_pivot(input, "ILU(0)", failure.row, failure.not_finite, TRS_ILU0_ADVICE);
 }
 
 /* A matrix of the entries of each row strictly below the diagonal (lower), or from the diagonal

@@ -25,7 +25,7 @@ static bool NAME(eliminate)(ilu0_work *w, ilu0_failure *failure) {
     for (int64_t p = w->ptr[i]; p < w->ptr[i + 1]; p++) w->position[w->idx[p]] = p;
     for (int64_t p = w->ptr[i]; p < w->diagonal[i]; p++) {
       int64_t k = w->idx[p];
-      val[p] /= val[w->diagonal[k]];
+      val[p] = DIV(val[p], val[w->diagonal[k]]);
       NAME(subtract)(w, i, k, p);
     }
     REAL size = ABS(val[w->diagonal[i]]);

@@ -96,6 +96,23 @@ static inline int64_t trs_factor_seek(const int32_t *idx, int64_t begin, int64_t
 trs_status trs_fail_no_diagonal(const trs_factor_input *input, const char *kind, int64_t i);
 trs_status trs_fail_pivot(const trs_factor_input *input, const char *kind, int64_t i,
                           bool not_finite, const char *zero);
+#define TRS_ILU0_ADVICE "zero; another order, or a larger diagonal, may help"
+#define TRS_IC0_ADVICE                                                    \
+  "not positive: the matrix is not positive definite, or its incomplete " \
+  "factor is not; use a shift, ILU(0) or a larger diagonal"
+
+/* Row i of L or U has a value that is not finite. */
+trs_status trs_fail_not_finite(const trs_factors *parts, int64_t i);
+
+/* Errors of the shift: the diagonal entry of row i of B, which perm numbers, is not positive; the
+ * pivot of a row of A is not with any shift. */
+enum { TRS_SHIFT_TRIES = 40 };
+trs_status trs_fail_shift_start(trs_factor_kind kind, const int32_t *perm, int64_t i);
+trs_status trs_fail_shift(trs_factor_kind kind, int64_t row, double first, double last);
+
+/* L, U and shift of new values of A, in the order and by the recipe of F, of ILU(0) or IC(0). After
+ * a failure, too, the caller destroys L and U. */
+trs_status trs_factor_again(trs_factors *made, const trs_factors *F, const trs_matrix *A);
 
 /* The position of entry (i, i) of a CSR matrix, or -1. */
 static inline int64_t trs_factor_diagonal(const trs_matrix *A, int64_t i) {

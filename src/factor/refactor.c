@@ -15,7 +15,7 @@
 #include "backend/context.h"
 #include "base/cancel.h"
 #include "base/structs.h"
-#include "factor/factors.h"
+#include "factor/incomplete.h"
 #include "factor/kinds.h"
 #include "matrix/values.h"
 
@@ -533,20 +533,24 @@ static trs_status own_values(trs_factors *F) {
   return TRS_SUCCESS;
 }
 
+static bool is_incomplete(const trs_factors *F) {
+  return F->kind == TRS_FACTOR_ILU0 || F->kind == TRS_FACTOR_IC0;
+}
+
 static trs_status check(const trs_factors *F, const trs_matrix *A) {
   if (!A) return trs_fail(TRS_ERROR_ARGUMENT, -1, "A is NULL");
-  if (F->kind != TRS_FACTOR_LU)
+  if (F->kind != TRS_FACTOR_LU && !is_incomplete(F))
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
-                    "factors of the kind %s are not refactored, complete LU is: factor the matrix "
-                    "anew",
+                    "factors of the kind %s are not refactored, those of LU, ILU0 and IC0 are: "
+                    "factor the matrix anew",
                     trs_factor_name(F->kind));
-  if ((F->diag_L == TRS_UNIT) == (F->diag_U == TRS_UNIT))
+  if (!is_incomplete(F) && (F->diag_L == TRS_UNIT) == (F->diag_U == TRS_UNIT))
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
                     "%s L and U has a unit diagonal: refactorisation needs one diagonal of ones "
                     "and one of pivots",
                     F->diag_L == TRS_UNIT ? "each of" : "neither of");
-  TRS_TRY(trs_matrix_need_host(F->L, "trs_factors_refactor"));
-  TRS_TRY(trs_matrix_need_host(A, "trs_factors_refactor"));
+  if (!is_incomplete(F)) TRS_TRY(trs_matrix_need_host(F->L, "trs_factors_refactor"));
+  if (!is_incomplete(F) || !A->on_device) TRS_TRY(trs_matrix_need_host(A, "trs_factors_refactor"));
   if (A->nrows != F->n || A->ncols != F->n)
     return trs_fail(TRS_ERROR_ARGUMENT, -1,
                     "the matrix is %lld x %lld, but the factors have %lld rows",
@@ -563,6 +567,10 @@ static trs_status refactor(trs_factors *F, trs_pivots *pivots, trs_context *ctx,
                            const trs_matrix *A) {
   TRS_TRY(check(F, A));
   if (ctx) TRS_TRY(trs_context_check(ctx));
+  if (is_incomplete(F)) {
+    if (ctx && A->on_device) trs_context_limit_gpus(ctx);
+    return trs_incomplete_refactor(F, A);
+  }
   TRS_TRY(own_values(F));
   TRS_TRY(make(F));
   TRS_TRY(take_pattern(F->refactoring, F, A));

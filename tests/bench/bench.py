@@ -339,7 +339,7 @@ def is_of_paper(what):
 def test_lists():
     for what, entry in (("l17", "gen:poisson2d5:400"), ("x20", "gen:chain:100000"),
                         ("gpus", "gen:kkt3d:151"), ("w21", "gen:wingmesh:1100000"),
-                        ("batches", "gen:chain:1000"),
+                        ("batches", "gen:chain:1000"), ("refactor", "gen:poisson3d7:117"),
                         ("blocks", "gen:wingmesh:60000"), ("blocks", "gen:wingmesh:1100000"),
                         ("l23", "gen:poisson2d9:2048"), ("quick", "gen:poisson2d5:150")):
         if is_of_paper(what) and not PAPERS:
@@ -358,7 +358,7 @@ def test_without_gpu():
     if has("CUDA"):
         skip("benchmarks of a GPU without one", "this build has CUDA")
         return
-    for words in (["gpu"], ["gpu-quick"], ["l17"], ["x20"], ["gpus"], ["batches"],
+    for words in (["gpu"], ["gpu-quick"], ["l17"], ["x20"], ["gpus"], ["batches"], ["refactor"],
                   ["w21", "--backend", "cuda"], ["w21", "--backend", "cuda:0-1"],
                   ["blocks", "--backend", "cuda"]):
         if is_of_paper(words[0]) and not PAPERS:

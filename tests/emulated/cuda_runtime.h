@@ -51,7 +51,6 @@ struct cudaLaunchConfig_t {
   cudaLaunchAttribute *attrs;
   unsigned numAttrs;
 };
-bool __all_sync(unsigned mask, bool mine);
 int atomicExch(int *to, int value);
 
 inline dim3 threadIdx, blockIdx, blockDim, gridDim;
@@ -59,6 +58,11 @@ inline dim3 threadIdx, blockIdx, blockDim, gridDim;
 template <class T>
 T __ldg(const T *from) {
   return *from;
+}
+inline unsigned atomicAdd(unsigned *to, unsigned value) {
+  const unsigned before = *to;
+  *to += value;
+  return before;
 }
 inline unsigned long long atomicMin(unsigned long long *to, unsigned long long value) {
   const unsigned long long before = *to;
@@ -70,7 +74,7 @@ namespace trs {
 
 /* Shared memory of the block that runs; it begins full of NaN. */
 enum { SHARED_BYTES = 227 << 10 };
-__align__(16) inline unsigned char batch_shared[SHARED_BYTES];
+__align__(16) inline unsigned char block_shared[SHARED_BYTES];
 
 class emulated_block {
  public:
@@ -89,7 +93,7 @@ class emulated_block {
 
   void run(uint64_t *seed) {
     running_ = this;
-    memset(batch_shared, 0xff, sizeof batch_shared);
+    memset(block_shared, 0xff, sizeof block_shared);
     const auto threads = unsigned(thread_.size());
     for (bool any = true; any;) {
       any = false;
@@ -110,6 +114,33 @@ class emulated_block {
   static emulated_block &running() { return *running_; }
   void wait_for_block() { wait(all_); }
   void wait_for_warp() { wait(warp_[here_ / 32]); }
+  /* Between looks at memory that other threads write. */
+  void rest() { give_away(); }
+
+  /* What the thread of a lane of the warp brings, to all of them. */
+  template <class T>
+  T exchange(T mine, unsigned lane) {
+    static_assert(sizeof(T) <= sizeof warp_[0].word[0], "a machine word");
+    warp_barrier &w = warp_[here_ / 32];
+    T theirs;
+    memcpy(&w.word[here_ % 32], &mine, sizeof mine);
+    wait(w);
+    memcpy(&theirs, &w.word[lane % 32], sizeof theirs);
+    wait(w);
+    return theirs;
+  }
+  template <class F>
+  void for_all_lanes(unsigned mine, F f) {
+    warp_barrier &w = warp_[here_ / 32];
+    memcpy(&w.word[here_ % 32], &mine, sizeof mine);
+    wait(w);
+    for (unsigned lane = 0; lane < w.members; lane++) {
+      unsigned theirs;
+      memcpy(&theirs, &w.word[lane], sizeof theirs);
+      f(lane, theirs);
+    }
+    wait(w);
+  }
 
   /* Copies are made where they are awaited. */
   void copy(void *to, const void *from, int bytes) {
@@ -140,6 +171,9 @@ class emulated_block {
   struct barrier {
     unsigned members = 0, arrived = 0, round = 0;
   };
+  struct warp_barrier : barrier {
+    uint64_t word[32];
+  };
 
   /* Kept for the blocks that follow. */
   static char *stack_of(unsigned thread) {
@@ -162,7 +196,7 @@ class emulated_block {
   static inline emulated_block *running_;
   std::function<void()> work_;
   std::vector<thread> thread_;
-  std::vector<barrier> warp_;
+  std::vector<warp_barrier> warp_;
   barrier all_;
   ucontext_t caller_;
   unsigned here_ = 0;
@@ -182,5 +216,39 @@ inline void launch_emulated(dim3 blocks, unsigned threads, std::function<void()>
 
 inline void __syncthreads() { trs::emulated_block::running().wait_for_block(); }
 inline void __syncwarp() { trs::emulated_block::running().wait_for_warp(); }
+
+/* Of whole warps. */
+template <class T>
+T __shfl_sync(unsigned, T mine, int lane) {
+  return trs::emulated_block::running().exchange(mine, unsigned(lane));
+}
+inline unsigned __ballot_sync(unsigned, bool mine) {
+  unsigned lanes = 0;
+  trs::emulated_block::running().for_all_lanes(
+      mine, [&](unsigned lane, unsigned theirs) { lanes |= theirs << lane; });
+  return lanes;
+}
+inline bool __any_sync(unsigned mask, bool mine) { return __ballot_sync(mask, mine) != 0; }
+inline bool __all_sync(unsigned mask, bool mine) { return __ballot_sync(mask, !mine) == 0; }
+inline unsigned __reduce_max_sync(unsigned, unsigned mine) {
+  unsigned most = 0;
+  trs::emulated_block::running().for_all_lanes(
+      mine, [&](unsigned, unsigned theirs) { most = std::max(most, theirs); });
+  return most;
+}
+inline int __popc(unsigned bits) { return __builtin_popcount(bits); }
+inline int __ffs(int bits) { return __builtin_ffs(bits); }
+
+/* Operations that the compiler neither joins nor replaces. */
+inline float __fmul_rn(float a, float b) { return a * b; }
+inline float __fadd_rn(float a, float b) { return a + b; }
+inline float __fsub_rn(float a, float b) { return a - b; }
+inline float __fdiv_rn(float a, float b) { return a / b; }
+inline float __fsqrt_rn(float a) { return sqrtf(a); }
+inline double __dmul_rn(double a, double b) { return a * b; }
+inline double __dadd_rn(double a, double b) { return a + b; }
+inline double __dsub_rn(double a, double b) { return a - b; }
+inline double __ddiv_rn(double a, double b) { return a / b; }
+inline double __dsqrt_rn(double a) { return sqrt(a); }
 
 #endif

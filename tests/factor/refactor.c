@@ -285,9 +285,9 @@ TEST_IF(TRS_HAVE_SUPERLU, the_remedy_is_to_factor_anew) {
   const double ones[] = {1, 1};
   assert_success(trs_matrix_create_coo(&D, TRS_DOUBLE, 2, 2, 2, TRS_IDX32, at, at, ones));
   trs_factors *F = lu(A, TRS_ORDER_NATURAL, false), *of_D = lu(D, TRS_ORDER_NATURAL, false);
-  const trs_factor_options ilu = {.struct_size = sizeof ilu, .kind = TRS_FACTOR_ILU0};
+  const trs_factor_options dilu = {.struct_size = sizeof dilu, .kind = TRS_FACTOR_DILU};
   trs_factors *incomplete;
-  assert_success(trs_factor(&incomplete, A, &ilu));
+  assert_success(trs_factor(&incomplete, A, &dilu));
   const struct {
     trs_factors *F;
     trs_matrix *B;
@@ -340,9 +340,9 @@ TEST_IF(TRS_HAVE_SUPERLU, entries_outside_the_pattern_are_named) {
 TEST(other_factors_are_refused) {
   trs_matrix *A = sparse_grid(6, 5, 1, 0, TRS_DOUBLE), *L, *U;
   trs_factors *F;
-  const trs_factor_options ilu = {.struct_size = sizeof ilu, .kind = TRS_FACTOR_ILU0};
-  assert_success(trs_factor(&F, A, &ilu));
-  assert_failure(TRS_ERROR_UNSUPPORTED, "ILU(0)", trs_factors_refactor(F, NULL, NULL, A));
+  const trs_factor_options dilu = {.struct_size = sizeof dilu, .kind = TRS_FACTOR_DILU};
+  assert_success(trs_factor(&F, A, &dilu));
+  assert_failure(TRS_ERROR_UNSUPPORTED, "DILU", trs_factors_refactor(F, NULL, NULL, A));
   trs_factors_destroy(F);
   assert_success(trs_matrix_triangle(&L, A, TRS_LOWER, 0));
   assert_success(trs_matrix_triangle(&U, A, TRS_UPPER, 0));
@@ -357,6 +357,29 @@ TEST(other_factors_are_refused) {
   trs_matrix_destroy(A);
   trs_matrix_destroy(L);
   trs_matrix_destroy(U);
+}
+
+TEST(failing_allocations_of_incomplete_factors) {
+  trs_matrix *A = sparse_grid(6, 5, 1, 0, TRS_DOUBLE);
+  for (int64_t n = 0, done = 0; done < 2; n++) {
+    const trs_factor_options options = {.struct_size = sizeof options,
+                                        .kind = done ? TRS_FACTOR_IC0 : TRS_FACTOR_ILU0,
+                                        .order = TRS_ORDER_RCM};
+    trs_factors *F;
+    assert_success(trs_factor(&F, A, &options));
+    trs_memory_fail_after(n);
+    const trs_status status = trs_factors_refactor(F, NULL, NULL, A);
+    trs_memory_fail_after(-1);
+    if (status) {
+      assert_int_equal(status, TRS_ERROR_MEMORY);
+      assert_success(trs_factors_refactor(F, NULL, NULL, A));
+    } else {
+      done++;
+      n = -1;
+    }
+    trs_factors_destroy(F);
+  }
+  trs_matrix_destroy(A);
 }
 
 TEST(failing_allocations_are_reported) {
@@ -374,5 +397,73 @@ TEST(failing_allocations_are_reported) {
     trs_factors_destroy(F);
     if (!status) break;
   }
+  trs_matrix_destroy(A);
+}
+
+/* The host runs the factorisation of trs_factor again; plans follow. */
+TEST(incomplete_factors_of_new_values) {
+  trs_context *ctx;
+  assert_success(trs_context_create(&ctx, "threads:2"));
+  for (int c = 0; c < 96; c++) {
+    sparse_kind kind = sparse_case(c);
+    const bool cholesky = kind.symmetric;
+    trs_matrix *A = sparse_random(5 + c, 0.1, kind, (uint64_t)c);
+    const trs_order order =
+        orders[c % NORDERS] == TRS_ORDER_COLAMD ? TRS_ORDER_NATURAL : orders[c % NORDERS];
+    const trs_factor_options options = {.struct_size = sizeof options,
+                                        .kind = cholesky ? TRS_FACTOR_IC0 : TRS_FACTOR_ILU0,
+                                        .order = order,
+                                        .uplo = cholesky ? (trs_uplo)(c % 3) : TRS_GENERAL,
+                                        .shift = cholesky ? 1e-3 : 0};
+    trs_factors *F, *anew;
+    trs_plan *plan;
+    assert_success(trs_factor(&F, A, &options));
+    assert_success(trs_analyze_factors(&plan, ctx, F, TRS_NO_TRANS, NULL));
+    for (int64_t p = 0; p < A->nnz; p++)
+      trs_value_set(A->val, p, A->scalar, 1.25 * trs_value_get(A->val, p, A->scalar));
+    assert_success(trs_factors_refactor(F, NULL, ctx, A));
+    assert_success(trs_factor(&anew, A, &options));
+    assert_same_matrix(F->L, anew->L);
+    assert_same_matrix(F->U, anew->U);
+    assert_success(trs_update_factors(plan, F));
+    (void)solve_error(plan, anew, A, TRS_NO_TRANS);
+    trs_plan_destroy(plan);
+    trs_factors_destroy(anew);
+    trs_factors_destroy(F);
+    trs_matrix_destroy(A);
+  }
+  trs_context_destroy(ctx);
+}
+
+TEST(the_remedy_for_other_patterns) {
+  trs_matrix *A = sparse_grid(6, 5, 1, 0, TRS_DOUBLE), *B = sparse_grid(5, 6, 1, 0, TRS_DOUBLE);
+  const trs_factor_options ilu = {.struct_size = sizeof ilu, .kind = TRS_FACTOR_ILU0};
+  trs_factors *F, *anew;
+  assert_success(trs_factor(&F, A, &ilu));
+  assert_failure(TRS_ERROR_STRUCTURE, "factor this one anew",
+                 trs_factors_refactor(F, NULL, NULL, B));
+  assert_success(trs_factor(&anew, B, &ilu));
+  assert_success(trs_factors_refactor(anew, NULL, NULL, B));
+  trs_factors_destroy(F);
+  trs_factors_destroy(anew);
+  trs_matrix_destroy(A);
+  trs_matrix_destroy(B);
+}
+
+/* A file may hold L by columns. */
+TEST(factors_in_another_form) {
+  trs_matrix *A = sparse_grid(6, 5, 1, 0, TRS_DOUBLE), *L;
+  const trs_factor_options ilu = {.struct_size = sizeof ilu, .kind = TRS_FACTOR_ILU0};
+  trs_factors *F;
+  assert_success(trs_factor(&F, A, &ilu));
+  assert_success(trs_matrix_convert(&L, F->L, TRS_CSC, TRS_DOUBLE));
+  trs_matrix_destroy(F->L);
+  F->L = L;
+  assert_failure(TRS_ERROR_UNSUPPORTED, "factor the matrix anew",
+                 trs_factors_refactor(F, NULL, NULL, A));
+  trs_factors_destroy(F);
+  assert_success(trs_factor(&F, A, &ilu));
+  assert_success(trs_factors_refactor(F, NULL, NULL, A));
+  trs_factors_destroy(F);
   trs_matrix_destroy(A);
 }

@@ -182,8 +182,34 @@ def test_refactor_and_plans_follow():
     np.testing.assert_allclose(F.refactor(S, threads=2).solve(B), x, rtol=1e-12)
     with pytest.raises(TypeError):
         F.refactor("A")
-    with pytest.raises(tr.UnsupportedError, match="factor the matrix anew"):
-        tr.ilu0(A).refactor(A)
+
+
+@pytest.mark.parametrize("kind", ["ilu0", "ic0"])
+@pytest.mark.parametrize("order", ["natural", "rcm"])
+def test_refactor_of_incomplete_factors(kind, order):
+    make = getattr(tr, kind)
+    S = sp.csr_array(A)
+    other = sp.csr_array(S + sp.diags(np.linspace(0.5, 1, N)))
+    F, new = make(S, order=order), make(other, order=order)
+    plan, x = F.plan(), new.solve(B)
+    for again in (other, sp.csc_array(other), sp.csr_matrix(other)):
+        F.refactor(S)
+        assert F.refactor(again) is F
+        assert (F.L != new.L).nnz == 0 and (F.U != new.U).nnz == 0
+        np.testing.assert_array_equal(plan.solve(B), F.solve(B))
+        np.testing.assert_allclose(F.solve(B), x, rtol=1e-12)
+    with pytest.raises(TypeError, match="pass the matrix"):
+        F.refactor(other.data)
+    F.refactor(other)
+    bad = other.copy()
+    bad.data[other.indptr[7]:other.indptr[8]] = 0
+    with pytest.raises((tr.SingularMatrixError, tr.StructureError)) as caught:
+        F.refactor(bad)
+    with pytest.raises(type(caught.value), match="until it succeeds"):
+        plan.solve(B)
+    F.refactor(other)
+    with pytest.raises(tr.StructureError, match="other entries"):
+        F.refactor(sp.csr_array(sp.eye(N)))
 
 
 def test_singular_matrices_cannot_be_factored():

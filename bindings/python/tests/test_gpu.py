@@ -135,6 +135,53 @@ def test_streams_and_graphs(cupy):
     np.testing.assert_allclose(y.get(), 2 * wanted)
 
 
+@pytest.mark.parametrize("kind", ["ilu0", "ic0"])
+@pytest.mark.parametrize("order", ["natural", "rcm"])
+def test_refactor_where_the_values_are(cupy, kind, order):
+    from cupyx.scipy.sparse import csr_matrix
+    make = getattr(tr, kind)
+    A = sp.csr_array(tr.generate("poisson2d5:47,31"))
+    other = sp.csr_array(A + sp.diags(np.linspace(0.5, 1, A.shape[0])))
+    F, new = make(A, order=order), make(other, order=order)
+    plan, b = F.plan(device="cuda"), np.ones(A.shape[0])
+    x = new.solve(b)
+    there = csr_matrix(sp.csr_matrix(other))
+    for again in (there, there, cupy.asarray(other.data), other):
+        F.refactor(A)
+        assert F.refactor(again) is F
+        np.testing.assert_allclose(plan.solve(cupy.asarray(b)).get(), x, rtol=1e-10)
+        if again is not other:
+            np.testing.assert_allclose(F.plan().solve(cupy.asarray(b)).get(), x, rtol=1e-10)
+            with pytest.raises(tr.UnsupportedError, match="device memory"):
+                F.condition()
+    assert (F.L != new.L).nnz == 0 and (F.U != new.U).nnz == 0
+    with pytest.raises(TypeError, match="pass the matrix"):
+        make(A).refactor(cupy.asarray(other.data))
+    bad = cupy.asarray(other.data)
+    bad[int(other.indptr[7]):int(other.indptr[8])] = 0
+    with pytest.raises(tr.SingularMatrixError) as caught:
+        F.refactor(bad)
+    assert caught.value.row is not None
+    with pytest.raises(tr.SingularMatrixError, match="until it succeeds"):
+        plan.solve(cupy.asarray(b))
+    F.refactor(cupy.asarray(other.data))
+    np.testing.assert_allclose(plan.solve(cupy.asarray(b)).get(), x, rtol=1e-10)
+
+
+def test_refactor_of_values_of_torch():
+    torch = pytest.importorskip("torch", reason="no torch")
+    if not torch.cuda.is_available():
+        pytest.skip("torch has no GPU")
+    A = sp.csr_array(tr.generate("poisson2d5:47,31"))
+    F, values = tr.ilu0(A), torch.as_tensor(2 * A.data, device="cuda")
+    plan, b = F.plan(device="cuda"), torch.ones(A.shape[0], dtype=torch.float64, device="cuda")
+    F.refactor(torch.sparse_csr_tensor(torch.as_tensor(A.indptr, device="cuda"),
+                                       torch.as_tensor(A.indices, device="cuda"), values, A.shape))
+    F.refactor(values)
+    np.testing.assert_allclose(2 * plan.solve(b).cpu().numpy(), tr.ilu0(A).solve(np.ones(A.shape[0])),
+                               rtol=1e-10)
+
+
 def test_torch_on_the_gpu():
     torch = pytest.importorskip("torch", reason="no torch")
     if not torch.cuda.is_available():

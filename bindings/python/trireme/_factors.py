@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Dict, Optional, Tuple, Union, overload
 import numpy as np
 
 from . import _api
-from ._arrays import DTYPES, stream_address, whole_numbers
+from ._arrays import DTYPES, Dense, dense, settle, stream_address, whole_numbers
 from ._context import context_of
 from ._library import (SingularMatrixError, StructureError, Told, UnsupportedError, check,
                        check_file, features, library, make_struct, run, text)
@@ -82,6 +82,7 @@ class Factors:
         self._plans: Dict[str, FactorsPlan] = {}
         self._followers: "weakref.WeakSet[FactorsPlan]" = weakref.WeakSet()
         self._least_share = 1.0
+        self._again: Dict[int, Matrix] = {}  # on GPUs, that were refactored
 
     def __del__(self, destroy: Any = library.trs_factors_destroy) -> None:
         if getattr(self, "_handle", None):
@@ -205,19 +206,22 @@ class Factors:
             store=store, stream=stream, progress=progress))
         return self
 
-    def refactor(self, A: Shaped, *, threads: Optional[int] = None) -> "Factors":
+    def refactor(self, A: "Union[Shaped, npt.NDArray[Any], Any]", *,
+                 threads: Optional[int] = None) -> "Factors":
         """L and U of new values of A, in the patterns and with the pivots of the old ones.
 
-        For complete LU: of `lu`, of `read`, or of `from_factors` with one unit diagonal.  Plans of
-        these factors follow.
+        For complete LU, of `lu`, of `read`, or of `from_factors` with one unit diagonal, and for
+        `ilu0` and `ic0`.  Plans of these factors follow.
 
         Parameters
         ----------
-        A : (n, n) sparse array or matrix
-            As `trireme.plan` takes it.  An entry that L and U have no place for is a
-            `StructureError`, and a pivot of zero a `SingularMatrixError`, each with the row.
+        A : (n, n) sparse array or matrix, or (nnz,) array
+            As `trireme.plan` takes it.  Of `ilu0` and `ic0` it may be on a GPU (CuPy, torch): that
+            GPU then factors, with the same bits.  After such a call the values alone are enough, in
+            the order of that matrix's.  An entry that L and U have no place for is a `StructureError`, and
+            a pivot of zero a `SingularMatrixError`, each with the row.
         threads : int, optional
-            The default is every core.
+            Of complete LU.  The default is every core.
 
         Returns
         -------
@@ -226,15 +230,22 @@ class Factors:
 
         Notes
         -----
-        The pivots are not chosen anew: `least_share` tells what they are worth.  After an
-        exception nothing is solved with these factors until a call succeeds.
+        The pivots of complete LU are not chosen anew: `least_share` tells what they are worth.
+        After an exception nothing is solved with these factors until a call succeeds.
+
+        After values on a GPU, L and U are there, until a call with values in host memory.  Plans
+        made with ``device="cuda"`` follow, wherever L and U were then; `L`, `U`, `condition` and
+        `write` need them in host memory.  Index arrays on a GPU that are given again must not have
+        changed.
         """
         followers = list(self._followers)
         try:
-            matrix, pivots = matrix_of(A, self.dtype), make_struct(_api.trs_pivots)
+            matrix, pivots = self._matrix_again(A), make_struct(_api.trs_pivots)
+            device = matrix.val.device
+            place = "threads" if device is None else f"cuda:{device}"
             run(lambda: check(library.trs_factors_refactor(
-                self._handle, C.byref(pivots), context_of("threads", threads), matrix.handle),
-                matrix.handle), self.nnz >= LONG_ANALYSIS // 20)
+                self._handle, C.byref(pivots), context_of(place, threads if device is None else None),
+                matrix.handle), matrix.handle), self.nnz >= LONG_ANALYSIS // 20)
             for plan in followers:
                 plan._follow(self._handle)
         except BaseException as error:
@@ -243,8 +254,38 @@ class Factors:
             raise
         for plan in followers:
             plan._refusal.error = None
+        if self._keep is None:
+            self._device = device
         self._least_share = float(pivots.least_share)
         return self
+
+    def _matrix_again(self, A: Any) -> Matrix:
+        """The matrix of a refactorisation; one on a GPU is kept, so that C knows its pattern."""
+        if len(getattr(A, "shape", ())) == 1 and not is_sparse(A):
+            return self._matrix_of_values(dense(A))
+        parts = compressed(A, self.dtype)
+        if parts.val.device is None:
+            return Matrix(parts, copy=False)
+        kept = self._again.get(parts.val.device)
+        if kept is None or any(getattr(kept.parts, name).address != getattr(parts, name).address
+                               for name in ("ptr", "idx")) or kept.count != parts.val.shape:
+            kept = self._again[parts.val.device] = Matrix(parts, copy=False,
+                                                          device=f"cuda:{parts.val.device}")
+        settle(parts.val)
+        kept.set_values(parts.val)
+        return kept
+
+    def _matrix_of_values(self, val: Dense) -> Matrix:
+        kept = None if val.device is None else self._again.get(val.device)
+        if kept is None:
+            raise TypeError("A is an array of values, and no call before gave a matrix on their GPU: "
+                            "pass the matrix with its new values")
+        if val.dtype != self.dtype or val.strides != (val.dtype.itemsize,):
+            raise TypeError(f"values of type {val.dtype} on a GPU: contiguous ones of {self.dtype} "
+                            "are wanted, convert them there")
+        settle(val)
+        kept.set_values(val)
+        return kept
 
     @property
     def least_share(self) -> float:

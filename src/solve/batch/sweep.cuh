@@ -13,8 +13,8 @@ constexpr int BATCH_WARP = 32, BATCH_TILE = TRS_BATCH_ROWS * (BATCH_WARP + 1);
 
 template <class S>
 __device__ inline S *batch_memory() {
-  extern __shared__ __align__(16) unsigned char batch_shared[];
-  return reinterpret_cast<S *>(batch_shared);
+  extern __shared__ __align__(16) unsigned char block_shared[];
+  return reinterpret_cast<S *>(block_shared);
 }
 
 /* sum - a x.  Here and below the operations are spelt out, so that all kernels round alike. */

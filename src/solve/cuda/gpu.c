@@ -109,6 +109,8 @@ trs_status trs_gpu_load(trs_gpu *gpu, trs_plan *plan, bool rows, int what) {
   bool transposes = plan->system.rows != rows;
   if (plan->matrix->on_device)
     what |= TRS_GPU_PATTERN; /* costs only pointers, which may have changed */
+  else if (ptr != gpu->owned[0])
+    what |= TRS_GPU_PATTERN; /* those of a matrix in device memory before this one */
   if (transposes) {
     trs_gpu_unload(gpu, plan);
     what |= TRS_GPU_PATTERN;

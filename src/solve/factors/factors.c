@@ -248,6 +248,16 @@ trs_status trs_factors_plan_create(trs_plan **result, trs_context *context, cons
   return TRS_SUCCESS;
 }
 
+/* The GPU that holds refactored L and U solves with them. */
+static trs_status check_place(const trs_plan *plan, const trs_factors *F) {
+  const bool there =
+      on_gpu(plan->sweep[0]) && !plan->context->group && plan->context->device == F->L->device;
+  if (!F->L->on_device || there) return TRS_SUCCESS;
+  return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
+                  "L and U are in the memory of a GPU, where they were refactored, and this plan "
+                  "does not solve there: analyse the factors in a context of that GPU");
+}
+
 trs_status trs_factors_plan_refresh(trs_plan *plan, const trs_factors *F) {
   double start = trs_seconds();
   const trs_two_sweeps *state = plan->state;
@@ -256,6 +266,7 @@ trs_status trs_factors_plan_refresh(trs_plan *plan, const trs_factors *F) {
     return trs_fail(TRS_ERROR_ARGUMENT, -1,
                     "the plan was made for other factors: update those, or analyse these");
   TRS_TRY(trs_factors_check(F));
+  TRS_TRY(check_place(plan, F));
   TRS_TRY(trs_plan_refresh(plan->sweep[lower], F->L));
   TRS_TRY(trs_plan_refresh(plan->sweep[1 - lower], F->U));
   plan->update_seconds = trs_seconds() - start;
