@@ -18,7 +18,7 @@ enum { STAGE_BYTES = 64 << 20 };
 typedef struct form {
   trs_batch_way way;
   int64_t entries; /* of a system: lanes: a multiple of TRS_BATCH_CHUNK */
-  int64_t rows, packets, zeros;
+  int64_t rows, packets, pieces, zeros;
   int64_t *source;
   int32_t *pivot_row, *distance, *col, *b_to, *x_from, *zero;
   trs_batch_packet *packet;
@@ -110,6 +110,7 @@ static trs_status upload_program(trs_batch_gpu *g, form *f, const trs_batch_prog
   f->entries = p->entries;
   f->rows = p->rows;
   f->packets = p->packets;
+  f->pieces = p->pieces;
   f->zeros = p->zeros;
   TRS_TRY(UPLOAD(g, &f->source, p->source, p->entries));
   TRS_TRY(UPLOAD(g, &f->pivot_row, p->pivot_row, p->entries));
@@ -426,6 +427,7 @@ static trs_status launch_form(const trs_batch *B, const form *f, const trs_rhs *
                              .zero = f->zero,
                              .rows = f->rows,
                              .packets = f->packets,
+                             .pieces = f->pieces,
                              .zeros = f->zeros,
                              .threads = way->threads,
                              .room = way->room,

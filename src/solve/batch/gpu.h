@@ -16,7 +16,7 @@ enum {
   TRS_BATCH_STAGES = 4,        /* packets that `levels` has in shared memory at a time */
   TRS_BATCH_PIECES = 32,       /* pieces of a packet, at most */
   TRS_BATCH_LOG_MOST = 5,      /* a group has up to 32 systems */
-  TRS_BATCH_MOST_THREADS = 512 /* of a block */
+  TRS_BATCH_MOST_THREADS = 256 /* of a block */
 };
 
 /* How a batch is solved. */
@@ -98,7 +98,7 @@ typedef struct trs_batch_sweep {
   const trs_batch_packet *packet; /* levels, and those below: see trs_batch_program */
   const trs_batch_piece *piece;
   const int32_t *col, *b_to, *x_from, *zero;
-  int64_t rows, packets, zeros;
+  int64_t rows, packets, pieces, zeros;
   int threads, room;
   int64_t stage_bytes;
   int64_t pitch; /* numbers from one row of x to the next */

@@ -5,6 +5,8 @@
 
 #include <float.h>
 
+#include <type_traits>
+
 #include "device/later.cuh"
 #include "matrix/pivot.cuh"
 #include "solve/batch/gpu.h"
@@ -425,18 +427,22 @@ struct batch_packet {
   trs_batch_piece piece[TRS_BATCH_PIECES];
 };
 
-template <class S, int W>
+/* SHARED: x is in shared memory, where 32 bits count its bytes. */
+template <class S, int W, bool SHARED>
 class batch_thread {
  public:
   /* x: the group's; stage: shared memory. */
   __device__ batch_thread(const trs_batch_sweep &a, S *x, S *stage)
       : a_(a),
-        systems_(1 << a.log_systems),
+        systems_(in_register(1 << a.log_systems)),
         s_(int(threadIdx.x) & (systems_ - 1)),
         slot_(int(threadIdx.x) >> a.log_systems),
         slots_(int(blockDim.x) >> a.log_systems),
+        room_(in_register(a.room)),
+        packets_(in_register(int(a.packets))),
         group_(blockIdx.x),
-        x_(x),
+        pitch_(SHARED ? place(in_register(int(a.pitch))) : place(a.pitch)),
+        x_(x + s_),
         value_(stage),
         val_(static_cast<const S *>(a.val) + (a.first + group_) * a.entries * systems_),
         col_(reinterpret_cast<int32_t *>(stage + STAGES * a.room * systems_)),
@@ -461,30 +467,38 @@ class batch_thread {
   }
 
  private:
-  static constexpr int TOGETHER = W > 1 ? 1 : 4, STAGES = TRS_BATCH_STAGES, AHEAD = W > 1 ? 2 : 4;
+  static constexpr int TOGETHER = W > 1 ? 1 : 4, STAGES = TRS_BATCH_STAGES,
+                       AHEAD = (W > 1 ? 2 : 4) / (sizeof(S) > 8 ? 2 : 1);
+
+  using place = std::conditional_t<SHARED, int, int64_t>;
 
   /* A thread's first row of a piece: what does not depend on x. */
   struct row {
-    int width, rows;
-    S *x;
-    const S *value; /* of entry AHEAD */
-    const int32_t *col;
-    int32_t own_col[AHEAD];
-    S own_value[AHEAD], inverse;
+    int width, rows, first; /* number of its first entry in the stages */
+    place x;                /* where its x is, from x_ on */
+    int32_t col[AHEAD];
+    S value[AHEAD], inverse;
+  };
+
+  /* x that a row needs, and its b. */
+  struct needs {
+    S sum[W], x[AHEAD][W];
   };
 
   const trs_batch_sweep &a_;
-  int systems_, s_, slot_, slots_;
+  int systems_, s_, slot_, slots_, room_, packets_;
   int64_t group_;
-  S *x_, *value_;
+  place pitch_;
+  S *x_, *value_; /* x_: of this thread's system */
   const S *val_;
   int32_t *col_;
   batch_packet *packet_;
+  int q_, k_, pieces_; /* the packet, the piece in it, and its number of pieces */
 
   __device__ bool exists(int s) const {
     return ((a_.first + group_) << a_.log_systems) + s < a_.count;
   }
-  __device__ S *at(int32_t i, int s) const { return x_ + int64_t(i) * a_.pitch + s; }
+  __device__ S *at(int32_t i, int s) const { return x_ + i * pitch_ + (s - s_); }
 
   /* ---- b and x ---- */
 
@@ -538,17 +552,17 @@ class batch_thread {
       copy_later<BYTES>(static_cast<char *>(to) + k, static_cast<const char *>(from) + k);
   }
   /* Starts to copy packet q.  Past the last one an empty group. */
-  __device__ void start_copy(const trs_batch_packet &packet, int64_t q) const {
-    if (q < a_.packets) {
-      const int stage = int(q % STAGES);
-      S *value = value_ + stage * a_.room * systems_;
+  __device__ void start_copy(const trs_batch_packet &packet, int q) const {
+    if (q < packets_) {
+      const int stage = int(unsigned(q) % STAGES);
+      S *value = value_ + stage * room_ * systems_;
       const S *from = val_ + int64_t(packet.entry) * systems_;
       const int bytes = packet.entries * systems_ * int(sizeof(S));
       if (sizeof(S) >= 8 || systems_ > 1)
         copy_all<16>(value, from, bytes);
       else
         copy_all<8>(value, from, bytes);
-      copy_all<8>(col_ + stage * a_.room, a_.col + packet.entry, packet.entries * 4);
+      copy_all<8>(col_ + stage * room_, a_.col + packet.entry, packet.entries * 4);
       copy_all<16>(packet_[stage].piece, a_.piece + packet.piece,
                    packet.pieces * int(sizeof(trs_batch_piece)));
       if (threadIdx.x == 0) {
@@ -558,7 +572,7 @@ class batch_thread {
     }
     end_group_of_copies();
   }
-  __device__ void start_first(int64_t q) const {
+  __device__ void start_first(int q) const {
     const trs_batch_packet *p = a_.packet + q;
     start_copy({__ldg(&p->entry), __ldg(&p->entries), __ldg(&p->piece), __ldg(&p->pieces)}, q);
   }
@@ -568,87 +582,112 @@ class batch_thread {
   /* Packets q and q + 1 are there when q begins, so that the row after the one that is finished
    * can be looked at.  The barrier before a piece makes x of the former one visible; that before a
    * packet also frees the stage of the former one. */
-  __device__ void finish_all() const {
-    row now = {}, next = {};
-    for (int64_t q = 0; q < a_.packets; q++) {
-      const int stage = int(q % STAGES), stage_then = int((q + 1) % STAGES);
+  __device__ void finish_all() {
+    row even, odd;
+    q_ = k_ = pieces_ = 0;
+    await_groups_of_copies<STAGES - 3>();
+    batch_barrier();
+    even = look(0, 0);
+    for (int left = in_register(int(a_.pieces)); left > 0; left -= 2) {
+      finish_piece(even, odd);
+      if (left > 1) finish_piece(odd, even);
+    }
+  }
+  __device__ void finish_piece(const row &now, row &next) {
+    const int stage = int(unsigned(q_) % STAGES), stage_then = int(unsigned(q_ + 1) % STAGES);
+    if (k_ == 0) {
       await_groups_of_copies<STAGES - 3>();
       batch_barrier();
-      if (q == 0) now = look(0, 0);
-      start_copy(packet_[stage].then, q + STAGES - 1);
-      const int pieces = packet_[stage].now.pieces;
-      for (int k = 0; k < pieces; k++) {
-        if (k > 0) batch_barrier();
-        if (k + 1 < pieces)
-          next = look(stage, k + 1);
-        else if (q + 1 < a_.packets)
-          next = look(stage_then, 0);
-        finish(now);
-        now = next;
-      }
+      start_copy(packet_[stage].then, q_ + STAGES - 1);
+      pieces_ = packet_[stage].now.pieces;
+    } else {
+      batch_barrier();
     }
+    needs there = fetch(now); /* while these come, the next row is looked at */
+    const bool last = ++k_ == pieces_;
+    if (last) {
+      k_ = 0;
+      q_++;
+    }
+    if (!last || q_ < packets_) next = look(last ? stage_then : stage, k_);
+    finish(now, there);
   }
 
   /* The thread's first row of piece k of the packet in a stage. */
   __device__ row look(int stage, int k) const {
     const trs_batch_piece piece = packet_[stage].piece[k];
-    row own = {};
+    row own;
     own.width = piece.width;
     own.rows = piece.rows;
-    if (slot_ >= piece.rows) return own;
-    const int first = stage * a_.room + piece.entry + slot_;
-    own.value = value_ + first * systems_ + s_;
-    own.col = col_ + first;
-    own.x = at(piece.row + slot_, s_);
-    const int step = piece.rows * systems_;
+    own.first = stage * room_ + piece.entry + slot_;
+    own.x = (piece.row + slot_) * pitch_;
+    if (slot_ < piece.rows) {
+      const int32_t *col = col_ + own.first;
+      const S *value = value_ + own.first * systems_ + s_;
+      const int step = piece.rows * systems_;
 #pragma unroll
-    for (int u = 0; u < AHEAD; u++) {
-      if (u == piece.width) break;
-      own.own_col[u] = own.col[u * piece.rows];
-      own.own_value[u] = own.value[u * step];
+      for (int u = 0; u < AHEAD; u++) {
+        if (u == piece.width) break;
+        own.col[u] = col[u * piece.rows];
+        own.value[u] = value[u * step];
+      }
+      own.inverse = value[piece.width * step];
     }
-    own.inverse = own.value[piece.width * step];
     return own;
   }
 
-  __device__ void subtract(S *sum, S a, int32_t col) const {
-    const S *other = at(col, s_);
+  __device__ void subtract(S *sum, S a, place other) const {
 #pragma unroll
-    for (int t = 0; t < W; t++) sum[t] = batch_subtract(a, other[t * systems_], sum[t]);
+    for (int t = 0; t < W; t++) sum[t] = batch_subtract(a, x_[other + t * systems_], sum[t]);
+  }
+  /* The entries of a row from number u on, r rows after `own`. */
+  __device__ void subtract_others(S *sum, int u, const row &own, int r) const {
+    int e = own.first + u * own.rows + r;
+#pragma unroll(TOGETHER)
+    for (; u < own.width; u++, e += own.rows)
+      subtract(sum, value_[e * systems_ + s_], col_[e] * pitch_);
   }
 
-  /* The rows of a piece, of which `own` is the first of this thread. */
-  __device__ void finish(const row &own) const {
-    if (slot_ >= own.rows) return;
-    S sum[W];
+  __device__ needs fetch(const row &own) const {
+    needs there;
+    if (slot_ >= own.rows) return there;
 #pragma unroll
-    for (int t = 0; t < W; t++) sum[t] = own.x[t * systems_];
+    for (int t = 0; t < W; t++) there.sum[t] = x_[own.x + t * systems_];
 #pragma unroll
     for (int u = 0; u < AHEAD; u++) {
       if (u == own.width) break;
-      subtract(sum, own.own_value[u], own.own_col[u]);
+#pragma unroll
+      for (int t = 0; t < W; t++) there.x[u][t] = x_[own.col[u] * pitch_ + t * systems_];
     }
-    subtract_others(sum, AHEAD, own, 0);
-#pragma unroll
-    for (int t = 0; t < W; t++) own.x[t * systems_] = batch_product(sum[t], own.inverse);
-    for (int r = slots_; slot_ + r < own.rows; r += slots_) finish_other(own, r);
+    return there;
   }
-  __device__ void subtract_others(S *sum, int u, const row &own, int r) const {
-    const S *value = own.value + (u * own.rows + r) * systems_;
-    const int32_t *col = own.col + u * own.rows + r;
-#pragma unroll(TOGETHER)
-    for (; u < own.width; u++, value += own.rows * systems_, col += own.rows)
-      subtract(sum, *value, *col);
+
+  /* The rows of a piece, of which `own` is the first of this thread. */
+  __device__ void finish(const row &own, needs &there) const {
+    if (slot_ >= own.rows) return;
+#pragma unroll
+    for (int u = 0; u < AHEAD; u++) {
+      if (u == own.width) break;
+#pragma unroll
+      for (int t = 0; t < W; t++)
+        there.sum[t] = batch_subtract(own.value[u], there.x[u][t], there.sum[t]);
+    }
+    if (own.width > AHEAD) subtract_others(there.sum, AHEAD, own, 0);
+#pragma unroll
+    for (int t = 0; t < W; t++)
+      x_[own.x + t * systems_] = batch_product(there.sum[t], own.inverse);
+    if (slot_ + slots_ < own.rows) finish_others(own);
   }
-  /* The row r rows after it. */
-  __device__ void finish_other(const row &own, int r) const {
-    S sum[W], *x = own.x + int64_t(r) * a_.pitch;
+  __device__ void finish_others(const row &own) const {
+    for (int r = slots_; slot_ + r < own.rows; r += slots_) {
+      S sum[W], *x = x_ + (own.x + r * pitch_);
 #pragma unroll
-    for (int t = 0; t < W; t++) sum[t] = x[t * systems_];
-    subtract_others(sum, 0, own, r);
-    const S inverse = own.value[(own.width * own.rows + r) * systems_];
+      for (int t = 0; t < W; t++) sum[t] = x[t * systems_];
+      subtract_others(sum, 0, own, r);
+      const S inverse = value_[(own.first + own.width * own.rows + r) * systems_ + s_];
 #pragma unroll
-    for (int t = 0; t < W; t++) x[t * systems_] = batch_product(sum[t], inverse);
+      for (int t = 0; t < W; t++) x[t * systems_] = batch_product(sum[t], inverse);
+    }
   }
 };
 
@@ -661,7 +700,7 @@ __global__ void __launch_bounds__(TRS_BATCH_MOST_THREADS, 1)
     x = stage + a.stage_bytes / int64_t(sizeof(S));
   else
     x = static_cast<S *>(a.work) + (a.first + int64_t(blockIdx.x)) * (a.rows + 1) * a.pitch;
-  batch_thread<S, W> me(a, x, stage);
+  batch_thread<S, W, SHARED> me(a, x, stage);
   if (!me.is_wanted()) return;
   for (int64_t r = int64_t(blockIdx.y) * W; r < a.nrhs; r += int64_t(gridDim.y) * W) me.solve(r);
 }

@@ -159,7 +159,7 @@ static const trs_batch_way ways[] = {
     {.log_systems = 1, .threads = 64, .shared = true, .width = 4},
     {.log_systems = 2, .threads = 32, .width = 1},
     {.log_systems = 3, .threads = 128, .shared = true, .width = 1},
-    {.log_systems = 4, .threads = 512, .width = 1},
+    {.log_systems = 4, .threads = 256, .width = 1},
     {.log_systems = 5, .threads = 32, .shared = true, .width = 4},
     {.log_systems = 5, .threads = 256, .width = 4},
     {.log_systems = 0, .threads = 64, .shared = true, .width = 1, .depth = 2},
