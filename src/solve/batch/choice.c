@@ -7,26 +7,27 @@
 
 /* ---- The choice.  The time of a way is the largest of: bytes over the memory's rate,
  * instructions over their rate, and the steps that one block takes one after the other, times the
- * number of turns in which the blocks find room.  Constants are fitted to one H100: 26 cases, every
+ * number of turns in which the blocks find room.  Constants are fitted to one H100: 25 cases, every
  * setting (docs/experiments.md). ---- */
 
 /* Seconds. */
-#define LAUNCH 2.5e-6      /* of a solve: the launch, the first and the last access to memory */
+#define LAUNCH 3.4e-6      /* of a solve: the launch, the first and the last access to memory */
 #define LANE_ROW 170e-9    /* lanes: a row that follows its dependency */
-#define LANE_ENTRY 70e-9   /* and an entry */
-#define PIECE 80e-9        /* levels: of a block of several warps */
-#define WARP_PIECE 60e-9   /* the same of one warp */
-#define SHARED_ROW 30e-9   /* a row per thread, with x in shared memory */
-#define GLOBAL_ROW 400e-9  /* the same with x in global memory */
-#define SHARED_ENTRY 25e-9 /* an entry of such a row */
-#define GLOBAL_ENTRY 100e-9
-#define MOVED_ROW 8e-9      /* a number of b and x per thread */
+#define LANE_ENTRY 97e-9   /* and an entry */
+#define PIECE 210e-9       /* levels: of a block of several warps */
+#define WARP_PIECE 190e-9  /* the same of one warp */
+#define SHARED_ROW 77e-9   /* a row per thread, with x in shared memory */
+#define GLOBAL_ROW 690e-9  /* the same with x in global memory */
+#define SHARED_ENTRY 24e-9 /* an entry of such a row */
+#define GLOBAL_ENTRY 45e-9
+#define COPY 150e-9         /* 16 bytes of values into shared memory */
+#define MOVED_ROW 170e-9    /* a number of b and x per thread */
 #define INSTRUCTIONS 5e9    /* of warps, per second and multiprocessor */
 #define LANE_ENTRY_WORK 22. /* instructions: lanes, an entry of 32 systems */
 #define ROW_WORK 70.        /* levels: a row per thread */
 #define ENTRY_WORK 12.      /* and an entry */
 #define FEWEST_LEVELS 7     /* that are worth a substitution */
-#define MEMORY_RATE 0.85    /* of the memory's peak */
+#define MEMORY_RATE 0.52    /* of the memory's peak */
 #define CACHE_RATE 2.       /* the same for what fits the second-level cache */
 
 typedef struct problem {
@@ -58,8 +59,7 @@ int64_t trs_batch_pitch(int log_systems, int width, bool shared) {
 int64_t trs_batch_stage_bytes(int64_t size, const trs_batch_way *way) {
   const int64_t entry = (size << way->log_systems) + (int64_t)sizeof(int32_t);
   const int64_t pieces = TRS_BATCH_PIECES * (int64_t)sizeof(trs_batch_piece);
-  return TRS_BATCH_STAGES *
-         (way->room * entry + pieces + 2 * (int64_t)sizeof(trs_batch_packet));
+  return TRS_BATCH_STAGES * (way->room * entry + pieces + 2 * (int64_t)sizeof(trs_batch_packet));
 }
 
 int64_t trs_batch_levels_bytes(int64_t size, int64_t rows, const trs_batch_way *way, int width) {
@@ -109,10 +109,10 @@ static double chain_seconds(const problem *p, const trs_batch_way *way) {
   for (int32_t l = 0; l < p->rows->levels; l++) {
     const double rows = (double)p->rows_of[l], width = (double)p->entries_of[l] / rows;
     const double pieces = up(rows * (width + 1), way->room), rounds = up(rows, slots);
-    seconds += pieces * (way->threads > 32 ? PIECE : WARP_PIECE) +
-               rounds * (way->shared ? SHARED_ROW : GLOBAL_ROW) +
-               rounds * width * (way->shared ? SHARED_ENTRY : GLOBAL_ENTRY) *
-                   (way->width > 1 ? 2 : 1);
+    seconds +=
+        pieces * (way->threads > 32 ? PIECE : WARP_PIECE) +
+        rounds * (way->shared ? SHARED_ROW : GLOBAL_ROW) +
+        rounds * width * (way->shared ? SHARED_ENTRY : GLOBAL_ENTRY) * (way->width > 1 ? 2 : 1);
   }
   return seconds;
 }
@@ -122,8 +122,10 @@ static double levels_seconds(const problem *p, const trs_batch_way *way) {
   const double passes = up((double)p->nrhs, way->width), m = multiprocessors(p);
   const double groups = up((double)p->count, systems), side = (double)way->threads / systems;
   const int64_t shared = trs_batch_levels_bytes(p->size, p->rows->count, way, way->width);
-  const double room = m * resident(p, way->threads, 64, shared);
-  const double chain = chain_seconds(p, way) + 2 * n / side * way->width * MOVED_ROW;
+  const double room = m * resident(p, way->threads, 144, shared);
+  const double copies = entries_of(p) / side * (double)p->size / 16; /* of 16 bytes, per thread */
+  const double chain =
+      chain_seconds(p, way) + copies * COPY + 2 * n / side * way->width * MOVED_ROW;
   const double turns = way->shared ? up(groups * passes, room) : up(groups, room) * passes;
   const double work = groups * systems / 32 * passes * way->width *
                       (n * ROW_WORK + entries_of(p) * ENTRY_WORK) / (m * INSTRUCTIONS);
@@ -136,8 +138,7 @@ static double seconds_of(const problem *p, const trs_batch_way *way) {
 
 static bool is_possible(const problem *p, const trs_batch_way *way) {
   const int64_t room = p->facts->shared_bytes;
-  if (way->lanes)
-    return p->has_lanes && trs_batch_lanes_bytes(p->size, way->window) <= room;
+  if (way->lanes) return p->has_lanes && trs_batch_lanes_bytes(p->size, way->window) <= room;
   return 1 << way->log_systems <= way->threads &&
          trs_batch_levels_bytes(p->size, p->rows->count, way, way->width) <= room;
 }

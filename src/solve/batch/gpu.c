@@ -31,8 +31,8 @@ struct trs_batch_gpu {
   trs_stream stream;
   int64_t groups;
   form main;
-  form rest;       /* without substitution, of the same groups; made when a system needs it */
-  bool any_plain;  /* some systems are solved by `rest` */
+  form rest;      /* without substitution, of the same groups; made when a system needs it */
+  bool any_plain; /* some systems are solved by `rest` */
   bool substitutes;
   trs_batch_joint joint; /* without val */
 
@@ -124,8 +124,8 @@ static trs_status upload_program(trs_batch_gpu *g, form *f, const trs_batch_prog
 
 static trs_status upload_joint(trs_batch_gpu *g, const trs_batch_substitution *s, int64_t count) {
   trs_batch_joint *j = &g->joint;
-  const int64_t l = s->l_ptr[s->n], m = s->m_ptr[s->n], systems = g->groups
-                                                                  << g->main.way.log_systems;
+  const int64_t l = s->l_ptr[s->n], m = s->m_ptr[s->n],
+                systems = g->groups << g->main.way.log_systems;
   *j = (trs_batch_joint){.count = count,
                          .entries = g->main.entries,
                          .n = s->n,
@@ -159,8 +159,8 @@ static trs_status upload_joint(trs_batch_gpu *g, const trs_batch_substitution *s
 static trs_status upload_levels(trs_batch_gpu *g, form *f, const trs_batch_rows *r,
                                 const trs_batch *B, trs_batch_substitution *s) {
   trs_batch_program p;
-  trs_status status = trs_batch_program_make(&p, r, &B->system, f->way.room,
-                                             f->way.threads >> f->way.log_systems);
+  trs_status status =
+      trs_batch_program_make(&p, r, &B->system, f->way.room, f->way.threads >> f->way.log_systems);
   if (!status) status = upload_program(g, f, &p, B->system.n);
   if (!status && s) {
     trs_batch_substitution_place(s, &p);
@@ -218,8 +218,8 @@ static trs_status build(trs_batch_gpu *g, const trs_batch *B, int64_t nrhs) {
 }
 
 static void drop_form(trs_batch_gpu *g, form *f) {
-  void *arrays[] = {f->source, f->pivot_row, f->distance, f->col,   f->b_to, f->x_from,
-                    f->zero,   f->packet,    f->piece,    f->val,   f->work};
+  void *arrays[] = {f->source, f->pivot_row, f->distance, f->col, f->b_to, f->x_from,
+                    f->zero,   f->packet,    f->piece,    f->val, f->work};
   for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
     trs_device_free(g->device, arrays[k], g->stream);
   *f = (form){0};
@@ -253,10 +253,10 @@ bool trs_batch_gpu_keeps_pattern(const trs_batch *B) { return B->gpu->substitute
 
 static void drop_joint(trs_batch_gpu *g) {
   const trs_batch_joint *j = &g->joint;
-  const void *arrays[] = {j->step_entry, j->step_row,   j->row,   j->to,       j->ptr,
-                          j->a,          j->inverse,    j->m,     j->l_ptr,    j->l_at,
+  const void *arrays[] = {j->step_entry, j->step_row,   j->row,   j->to,        j->ptr,
+                          j->a,          j->inverse,    j->m,     j->l_ptr,     j->l_at,
                           j->l_col,      j->column_ptr, j->m_ptr, j->column_at, j->column_row,
-                          j->m_at,       j->m_col,      j->room,  j->plain,    j->diagonal};
+                          j->m_at,       j->m_col,      j->room,  j->plain,     j->diagonal};
   for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
     trs_device_free(g->device, (void *)arrays[k], g->stream);
 }
@@ -339,9 +339,8 @@ static trs_status take_from_host(trs_batch *B, const form *f, const char *val, i
   TRS_TRY(need_stage(g, own, &most_groups));
   for (int64_t first = 0; first < g->groups; first += most_groups) {
     const int64_t groups = g->groups - first < most_groups ? g->groups - first : most_groups;
-    TRS_TRY(trs_device_copy_rows(g->stage, own,
-                                 val + (first << f->way.log_systems) * stride * size, stride * size,
-                                 own, systems_in(B, first, groups), g->stream));
+    TRS_TRY(trs_device_copy_rows(g->stage, own, val + (first << f->way.log_systems) * stride * size,
+                                 stride * size, own, systems_in(B, first, groups), g->stream));
     TRS_TRY(take_part(B, f, g->stage, B->given, first, groups));
   }
   return TRS_SUCCESS;
@@ -415,8 +414,9 @@ static trs_status launch_form(const trs_batch *B, const form *f, const trs_rhs *
                              .unit = B->system.unit,
                              .val = f->val,
                              .fault = g->fault,
-                             .plain = g->any_plain ? g->joint.plain : NULL,
+                             .plain = g->substitutes ? g->joint.plain : NULL,
                              .takes_plain = f == &g->rest,
+                             .has_rest = g->any_plain,
                              .distance = f->distance,
                              .window = way->window,
                              .packet = f->packet,
@@ -536,10 +536,10 @@ void trs_batch_gpu_info(const trs_batch *B, trs_batch_info *info) {
   info->systems_at_once = 1 << g->main.way.log_systems;
   info->threads = g->main.way.threads;
   info->bytes += g->bytes + TRS_HELD(g->fault_here) + TRS_HELD(g->plain_here);
-  info->method = g->main.way.lanes ? "lanes"
-                 : g->substitutes
-                     ? g->main.way.shared ? "levels with substitution, x in shared memory"
-                                          : "levels with substitution"
+  info->method = g->main.way.lanes    ? "lanes"
+                 : g->substitutes     ? g->main.way.shared
+                                            ? "levels with substitution, x in shared memory"
+                                            : "levels with substitution"
                  : g->main.way.shared ? "levels, x in shared memory"
                                       : "levels";
 }

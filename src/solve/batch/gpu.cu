@@ -59,13 +59,13 @@ extern "C" trs_status trs_batch_take_values(const trs_batch_values *v, trs_scala
 extern "C" trs_status trs_batch_take_joint(const trs_batch_joint *v, trs_scalar scalar,
                                            trs_stream stream) {
   auto to = static_cast<cudaStream_t>(stream);
-  return trs_device_check(
-      by_scalar(scalar,
-                [&](auto s) {
-                  batch_take_joint<decltype(s)><<<unsigned(v->groups), FILL_THREADS, 0, to>>>(*v);
-                  return cudaGetLastError();
-                }),
-      "substituting in a batch");
+  return trs_device_check(by_scalar(scalar,
+                                    [&](auto s) {
+                                      batch_take_joint<decltype(s)>
+                                          <<<unsigned(v->groups), FILL_THREADS, 0, to>>>(*v);
+                                      return cudaGetLastError();
+                                    }),
+                          "substituting in a batch");
 }
 
 extern "C" trs_status trs_batch_lanes_sweep(const trs_batch_sweep *a, trs_scalar scalar,

@@ -90,6 +90,8 @@ typedef struct trs_batch_sweep {
   const uint64_t *fault;
   const uint8_t *plain; /* NULL, or only systems for which it is `takes_plain` are solved */
   bool takes_plain;
+  bool has_rest; /* x of the others comes from another launch; else it becomes NaN, so that a graph
+                    whose plain systems are not those of the last update is no silent error */
 
   const int32_t *distance; /* lanes: entries: rows back to the dependency; 0: the diagonal entry,
                               which ends a row; -1: none */

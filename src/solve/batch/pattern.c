@@ -187,8 +187,8 @@ static void split_row(trs_batch_rows *to, const trs_batch_rows *r, int64_t k, co
   for (int64_t t = 0; t < count; t++) {
     const int64_t p = r->ptr[k] + t;
     const int32_t other = place[r->to[p]];
-    terms[t] = (term){
-        .to = other, .level = to->level[other], .source = r->source[p], .id = r->id[p]};
+    terms[t] =
+        (term){.to = other, .level = to->level[other], .source = r->source[p], .id = r->id[p]};
   }
   if (count > TRS_BATCH_LONGEST) {
     qsort(terms, (size_t)count, sizeof *terms, by_level);
@@ -241,8 +241,7 @@ trs_status trs_batch_rows_split(trs_batch_rows *r) {
 /* ---- Pieces ---- */
 
 void trs_batch_program_drop(trs_batch_program *p) {
-  TRS_FREE_ALL(p->packet, p->piece, p->col, p->source, p->pivot_row, p->b, p->x, p->zero,
-               p->at);
+  TRS_FREE_ALL(p->packet, p->piece, p->col, p->source, p->pivot_row, p->b, p->x, p->zero, p->at);
   *p = (trs_batch_program){0};
 }
 
@@ -325,7 +324,8 @@ static int64_t pack(trs_batch_packet *packet, trs_batch_piece *piece, int64_t pi
 }
 
 static void put_row(trs_batch_program *p, const trs_batch_piece *piece, int32_t slot,
-                    const trs_batch_rows *r, const trs_system *S, int32_t k, const int32_t *number) {
+                    const trs_batch_rows *r, const trs_system *S, int32_t k,
+                    const int32_t *number) {
   const int64_t entries = r->ptr[k + 1] - r->ptr[k];
   for (int32_t u = 0; u < piece->width; u++) {
     const int64_t at = piece->entry + (int64_t)u * piece->rows + slot, from = r->ptr[k] + u;

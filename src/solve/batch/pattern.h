@@ -47,12 +47,12 @@ typedef struct trs_batch_program {
   int64_t rows, entries, pieces, packets;
   trs_batch_packet *packet; /* packets, and TRS_BATCH_STAGES empty ones */
   trs_batch_piece *piece;   /* pieces, and an empty one */
-  int32_t *col;           /* entries: the row that an entry multiplies */
-  int64_t *source;        /* entries: as in trs_batch_rows */
-  int32_t *pivot_row;     /* entries: of a diagonal entry of the triangle its row of T; else -1 */
-  int32_t *b, *x;         /* n, by rows of T: where its b goes, where its x is */
-  int32_t *zero;          /* zeros: rows that start from zero */
-  int32_t *at;            /* ids: where the entry of that number is */
+  int32_t *col;             /* entries: the row that an entry multiplies */
+  int64_t *source;          /* entries: as in trs_batch_rows */
+  int32_t *pivot_row;       /* entries: of a diagonal entry of the triangle its row of T; else -1 */
+  int32_t *b, *x;           /* n, by rows of T: where its b goes, where its x is */
+  int32_t *zero;            /* zeros: rows that start from zero */
+  int32_t *at;              /* ids: where the entry of that number is */
   int64_t zeros;
   int32_t levels;
 } trs_batch_program;

@@ -88,7 +88,7 @@ typedef struct work {
   const trs_joint *joint;
   parts *part;
   int32_t *row_of_y;
-  int32_t *step;  /* of each row */
+  int32_t *step; /* of each row */
 } work;
 
 static trs_status begin(work *w) {
@@ -194,7 +194,9 @@ static trs_status make_rows(trs_batch_rows *to, const work *w) {
 
 /* ---- Operations ---- */
 
-static int32_t column_of(const work *w, int64_t e) { return w->joint->system.idx[e] - w->joint->ny; }
+static int32_t column_of(const work *w, int64_t e) {
+  return w->joint->system.idx[e] - w->joint->ny;
+}
 
 /* Products of row k, in the order of its entries of M; without s->to they are counted. */
 static void list_row(trs_batch_substitution *s, const work *w, int64_t k, int64_t *count) {
@@ -324,8 +326,8 @@ trs_status trs_batch_substitute(trs_batch_rows *rows, trs_batch_substitution *s,
   *s = (trs_batch_substitution){.n = rows->count};
   trs_status status = make_joint(&joint, rows, depth, gpu);
   if (!status && joint.system.nnz >= INT32_MAX)
-    status = trs_fail(TRS_ERROR_UNSUPPORTED, -1, "the joint system has more than %d entries",
-                      INT32_MAX);
+    status =
+        trs_fail(TRS_ERROR_UNSUPPORTED, -1, "the joint system has more than %d entries", INT32_MAX);
   if (!status) status = begin(&w);
   if (!status) status = make_rows(&to, &w);
   if (!status) status = order_steps(s, &w);
@@ -345,10 +347,9 @@ void trs_batch_substitution_place(trs_batch_substitution *s, const trs_batch_pro
   const struct {
     int32_t *at;
     int64_t count;
-  } lists[] = {{s->to, s->entries},         {s->a, s->products},
-               {s->inverse, s->products},   {s->m, s->products},
-               {s->l_at, s->l_ptr[s->n]},   {s->column_at, s->l_ptr[s->n]},
-               {s->m_at, s->m_ptr[s->n]},   {s->diagonal, s->n}};
+  } lists[] = {{s->to, s->entries},       {s->a, s->products},       {s->inverse, s->products},
+               {s->m, s->products},       {s->l_at, s->l_ptr[s->n]}, {s->column_at, s->l_ptr[s->n]},
+               {s->m_at, s->m_ptr[s->n]}, {s->diagonal, s->n}};
   for (size_t l = 0; l < sizeof lists / sizeof *lists; l++)
     for (int64_t k = 0; k < lists[l].count; k++) lists[l].at[k] = program->at[lists[l].at[k]];
 }

@@ -535,8 +535,9 @@ class batch_thread {
     const int64_t system = (a_.first + group_) << a_.log_systems;
     each(a_.x_row, [=](int64_t i, int s) {
       S *to = x + s * a_.x_next + i * a_.x_row;
-      if (!exists(s) || !batch_wants(a_, system + s)) return;
-      const bool solved = batch_solved(a_, system + s);
+      const bool wanted = batch_wants(a_, system + s);
+      if (!exists(s) || (!wanted && a_.has_rest)) return;
+      const bool solved = wanted && batch_solved(a_, system + s);
       const int32_t from = __ldg(a_.x_from + i);
 #pragma unroll
       for (int t = 0; t < W; t++)
@@ -674,8 +675,7 @@ class batch_thread {
     }
     if (own.width > AHEAD) subtract_others(there.sum, AHEAD, own, 0);
 #pragma unroll
-    for (int t = 0; t < W; t++)
-      x_[own.x + t * systems_] = batch_product(there.sum[t], own.inverse);
+    for (int t = 0; t < W; t++) x_[own.x + t * systems_] = batch_product(there.sum[t], own.inverse);
     if (slot_ + slots_ < own.rows) finish_others(own);
   }
   __device__ void finish_others(const row &own) const {

@@ -176,7 +176,9 @@ static trs_batch_way simple_of(const trs_batch_way *way, const trs_batch *B) {
   return (trs_batch_way){.log_systems = 0,
                          .threads = 32,
                          .width = 1,
-                         .depth = !substitutes ? 0 : way ? way->depth : -1};
+                         .depth = !substitutes ? 0
+                                  : way        ? way->depth
+                                               : -1};
 }
 
 static const trs_batch_way *way_of(int c) {
@@ -516,6 +518,40 @@ TEST(solves_become_a_graph_in_a_stream_of_the_caller) {
     assert_success(trs_device_copy(again, there, sizeof b, stream));
     assert_success(trs_device_wait(stream));
     assert_memory_equal(again, x, sizeof x);
+  }
+  gpu_graph_free(graph);
+  trs_batch_destroy(B);
+  gpu_free(there);
+  gpu_stream_free(stream);
+  drop(&s);
+}
+
+/* A graph knows the systems that are solved without substitution when it is captured. */
+TEST(a_graph_gives_nan_for_systems_that_came_to_need_another_kernel) {
+  enum { N = 60, SYSTEMS = 20, GROWN = 7 };
+  systems s = make(N, 1, 2, plain, SYSTEMS);
+  static double b[N * SYSTEMS], x[N * SYSTEMS], again[N * SYSTEMS];
+  const trs_batch_way way = {.log_systems = 1, .threads = 64, .shared = true, .width = 1, .depth = -1};
+  trs_stream stream = gpu_stream();
+  void *there = gpu_space(sizeof b);
+  trs_batch *B = batch_of(&s, SYSTEMS, 1, &way);
+  trs_random_fill(b, N * SYSTEMS, TRS_DOUBLE, 5);
+  assert_success(trs_batch_set_stream(B, stream));
+  assert_success(trs_batch_update(B, s.val, 0));
+  gpu_capture_begin(stream);
+  assert_success(trs_batch_solve(B, there, N, 0, there, N, 0, 1, TRS_COL_MAJOR));
+  gpu_graph graph = gpu_capture_end(stream);
+  for (int64_t e = 0; e < s.nnz; e++)
+    if (s.t.ptr[s.t.idx[e] + 1] - 1 != e) ((double *)s.val)[GROWN * s.nnz + e] *= 50;
+  assert_success(trs_batch_update(B, s.val, 0));
+  assert_success(trs_batch_solve(B, x, N, 0, b, N, 0, 1, TRS_COL_MAJOR));
+  assert_success(trs_device_copy(there, b, sizeof b, stream));
+  gpu_replay(graph, stream);
+  assert_success(trs_device_copy(again, there, sizeof b, stream));
+  assert_success(trs_device_wait(stream));
+  for (int k = 0; k < SYSTEMS; k++) {
+    for (int i = 0; i < N && k == GROWN; i++) assert_true(isnan(again[N * k + i]));
+    if (k != GROWN) assert_memory_equal(again + N * k, x + N * k, N * sizeof *x);
   }
   gpu_graph_free(graph);
   trs_batch_destroy(B);
