@@ -755,8 +755,13 @@ TRS_API trs_status trs_batch_update(trs_batch *batch, const void *val, int64_t s
  *   On a GPU with x and b in its memory the call only launches, in the batch's stream, and it may
  * be captured into a graph.  Otherwise it returns when x is complete; the first such solve, and one
  * with more right-hand sides, allocate device memory.
- *   Other calls allocate nothing.  The bits of a system's x depend on its own values and b alone:
- * not on the other systems, on count, nrhs or threads, or on strides, layout and addresses. */
+ *   Other calls allocate nothing.  The bits of a system's x depend on the batch and on the system's
+ * own values and b alone: not on the values of other systems, on nrhs or threads, or on strides,
+ * layout and addresses.  On the CPU they do not depend on count either; with a GPU count and the
+ * options are among what decides how the batch solves.
+ *   On a GPU an update may find that a system would lose digits by substitution, and have another
+ * kernel solve it.  A CUDA graph that was captured before gives NaN for such a system: capture the
+ * solve again. */
 TRS_API trs_status trs_batch_solve(trs_batch *batch, void *x, int64_t ldx, int64_t stride_x,
                                    const void *b, int64_t ldb, int64_t stride_b, int64_t nrhs,
                                    trs_layout layout);

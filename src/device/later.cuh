@@ -27,6 +27,14 @@ __device__ inline void await_groups_of_copies() {
   asm volatile("cp.async.wait_group %0;" ::"n"(MOST) : "memory");
 }
 
+/* A number that stays in a register: a parameter of a kernel would be loaded again and again from
+ * constant memory where registers are short, which takes as long as a load from shared memory. */
+__device__ inline int in_register(int number) {
+  int here;
+  asm volatile("mov.b32 %0, %1;" : "=r"(here) : "r"(number));
+  return here;
+}
+
 }  // namespace trs
 
 #endif

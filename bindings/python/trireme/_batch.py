@@ -193,7 +193,7 @@ def batch(A: Shaped, count: int, uplo: Optional[Uplo] = None, trans: Trans = "N"
 
     Notes
     -----
-    The bits of a system's x do not depend on the other systems.
+    The bits of a system's x do not depend on the values of the other systems.
 
     Examples
     --------

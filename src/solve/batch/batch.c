@@ -97,14 +97,17 @@ static trs_status allocate(trs_batch *B, int64_t nrhs) {
   return trs_alloc(&B->work, room, (size_t)number_bytes(B));
 }
 
-/* The GPU has the pattern in its own orders. */
+/* The GPU has the pattern in its own orders, and may need one more. */
 static trs_status allocate_on_gpu(trs_batch *B, int64_t nrhs) {
   TRS_TRY(TRS_ALLOC(&B->row, B->count));
   TRS_TRY(TRS_ALLOC(&B->pivot, B->count));
   for (int64_t s = 0; s < B->count; s++) B->row[s] = -1;
   TRS_TRY(trs_batch_gpu_make(B, nrhs));
-  TRS_FREE_ALL(B->ptr, B->idx, B->from_ptr, B->from);
-  B->system.ptr = B->ptr = B->from_ptr = B->from = NULL;
+  TRS_FREE_ALL(B->from_ptr, B->from);
+  B->from_ptr = B->from = NULL;
+  if (trs_batch_gpu_keeps_pattern(B)) return TRS_SUCCESS;
+  TRS_FREE_ALL(B->ptr, B->idx);
+  B->system.ptr = B->ptr = NULL;
   B->system.idx = B->idx = NULL;
   return TRS_SUCCESS;
 }

@@ -43,6 +43,7 @@ trs_status trs_batch_run(trs_batch *B, const trs_rhs *rhs, int64_t b_next, int64
 
 /* What the context's GPU does for the functions above. */
 trs_status trs_batch_gpu_make(trs_batch *B, int64_t nrhs);
+bool trs_batch_gpu_keeps_pattern(const trs_batch *B);
 void trs_batch_gpu_drop(trs_batch *B); /* gpu may be NULL or incomplete */
 trs_status trs_batch_gpu_fill(trs_batch *B, const void *val, int64_t stride);
 trs_status trs_batch_gpu_run(trs_batch *B, const trs_rhs *rhs, int64_t b_next, int64_t x_next);

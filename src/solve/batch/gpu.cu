@@ -21,12 +21,13 @@ template <class S>
 cudaError_t allow_all(int64_t bytes) {
   cudaError_t error = allow(batch_lanes<S>, bytes);
   if (!error) error = allow(batch_levels<S, 1, true>, bytes);
-  return error ? error : allow(batch_levels<S, 4, true>, bytes);
+  if (!error) error = allow(batch_levels<S, 4, true>, bytes);
+  if (!error) error = allow(batch_levels<S, 1, false>, bytes);
+  return error ? error : allow(batch_levels<S, 4, false>, bytes);
 }
 
 template <class S>
-void launch_levels(const trs_batch_sweep &a, int width, cudaStream_t stream) {
-  const int64_t bytes = a.work ? 0 : trs_batch_levels_bytes(sizeof(S), a.n, a.log_systems, width);
+void launch_levels(const trs_batch_sweep &a, int width, int64_t bytes, cudaStream_t stream) {
   auto kernel = width == 1 ? a.work ? batch_levels<S, 1, false> : batch_levels<S, 1, true>
                 : a.work ? batch_levels<S, 4, false>
                            : batch_levels<S, 4, true>;
@@ -55,6 +56,18 @@ extern "C" trs_status trs_batch_take_values(const trs_batch_values *v, trs_scala
       "taking the values of a batch");
 }
 
+extern "C" trs_status trs_batch_take_joint(const trs_batch_joint *v, trs_scalar scalar,
+                                           trs_stream stream) {
+  auto to = static_cast<cudaStream_t>(stream);
+  return trs_device_check(by_scalar(scalar,
+                                    [&](auto s) {
+                                      batch_take_joint<decltype(s)>
+                                          <<<unsigned(v->groups), FILL_THREADS, 0, to>>>(*v);
+                                      return cudaGetLastError();
+                                    }),
+                          "substituting in a batch");
+}
+
 extern "C" trs_status trs_batch_lanes_sweep(const trs_batch_sweep *a, trs_scalar scalar,
                                             trs_stream stream) {
   auto to = static_cast<cudaStream_t>(stream);
@@ -74,12 +87,12 @@ extern "C" trs_status trs_batch_lanes_sweep(const trs_batch_sweep *a, trs_scalar
   return trs_device_check(error, "launching a batch by lanes");
 }
 
-extern "C" trs_status trs_batch_levels_sweep(const trs_batch_sweep *a, int width, trs_scalar scalar,
-                                             trs_stream stream) {
+extern "C" trs_status trs_batch_levels_sweep(const trs_batch_sweep *a, int width, int64_t bytes,
+                                             trs_scalar scalar, trs_stream stream) {
   auto to = static_cast<cudaStream_t>(stream);
   return trs_device_check(by_scalar(scalar,
                                     [&](auto s) {
-                                      launch_levels<decltype(s)>(*a, width, to);
+                                      launch_levels<decltype(s)>(*a, width, bytes, to);
                                       return cudaGetLastError();
                                     }),
                           "launching a batch by levels");

@@ -5,6 +5,10 @@ trs_status trs_batch_gpu_make(trs_batch *B, int64_t nrhs) {
   (void)B, (void)nrhs;
   return TRS_SUCCESS;
 }
+bool trs_batch_gpu_keeps_pattern(const trs_batch *B) {
+  (void)B;
+  return false;
+}
 void trs_batch_gpu_drop(trs_batch *B) { (void)B; }
 trs_status trs_batch_gpu_fill(trs_batch *B, const void *val, int64_t stride) {
   (void)B, (void)val, (void)stride;

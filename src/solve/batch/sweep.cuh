@@ -3,6 +3,10 @@
 #ifndef TRS_SOLVE_BATCH_SWEEP_CUH
 #define TRS_SOLVE_BATCH_SWEEP_CUH
 
+#include <float.h>
+
+#include <type_traits>
+
 #include "device/later.cuh"
 #include "matrix/pivot.cuh"
 #include "solve/batch/gpu.h"
@@ -48,12 +52,19 @@ __device__ inline bool batch_solved(const trs_batch_sweep &a, int64_t system) {
   return __ldg(a.fault + system) == ~uint64_t(0);
 }
 
+__device__ inline bool batch_wants(const trs_batch_sweep &a, int64_t system) {
+  return !a.plain || bool(a.plain[system]) == a.takes_plain;
+}
+
 /* ---- Values: tiles of 32 entries of every system of a group, transposed in shared memory. ---- */
 
 template <class S>
 __device__ inline S batch_value(const trs_batch_values &v, const S *val, int64_t source) {
   if (source == TRS_BATCH_ONE) return one<S>();
-  if (source < 0) return S{};
+  if (source == TRS_BATCH_MINUS_ONE) return S{} - one<S>();
+  if (source == TRS_BATCH_ZERO) return S{};
+  const bool less = source <= TRS_BATCH_LESS;
+  if (less) source = TRS_BATCH_LESS - source;
   S sum = S{};
   if (!v.from) {
     sum = val[source];
@@ -63,7 +74,7 @@ __device__ inline S batch_value(const trs_batch_values &v, const S *val, int64_t
   }
   if constexpr (element<S>::is_complex)
     if (v.conj) sum.im = -sum.im;
-  return sum;
+  return less ? S{} - sum : sum;
 }
 
 /* On the diagonal the reciprocal, or zero. */
@@ -102,6 +113,131 @@ __global__ void __launch_bounds__(256) batch_fill(const __grid_constant__ trs_ba
     }
     __syncthreads();
   }
+}
+
+/* ---- The values of the joint system: a block per group, as analysis/substitute_tmpl.c. ---- */
+
+template <class S>
+__device__ inline double batch_size(S a) {
+  if constexpr (element<S>::is_complex)
+    return hypot(double(a.re), double(a.im));
+  else
+    return fabs(double(a));
+}
+
+/* True if a product of numbers other than zero has lost digits to underflow. */
+template <class S>
+__device__ inline bool batch_underflows(S product, S a, S b) {
+  const double tiny = sizeof(typename element<S>::real) == 4 ? double(FLT_MIN) / FLT_EPSILON
+                                                             : DBL_MIN / DBL_EPSILON;
+  return batch_size(a) != 0 && batch_size(b) != 0 && !(batch_size(product) >= tiny);
+}
+
+template <class S>
+class batch_joint {
+ public:
+  __device__ explicit batch_joint(const trs_batch_joint &v)
+      : v_(v),
+        systems_(1 << v.log_systems),
+        slot_(int(threadIdx.x) >> v.log_systems),
+        slots_(int(blockDim.x) >> v.log_systems) {
+    const int64_t group = v.first + int64_t(blockIdx.x), s = int(threadIdx.x) & (systems_ - 1);
+    system_ = (group << v.log_systems) + s;
+    val_ = static_cast<S *>(v.val) + group * v.entries * systems_ + s;
+    size_ = v.room + group * 3 * v.n * systems_ + s;
+    largest_ = size_ + v.n * systems_;
+    own_ = largest_ + v.n * systems_;
+  }
+
+  __device__ void take() {
+    find_sizes();
+    for (int t = 0; t < v_.steps; t++) {
+      each(v_.step_entry[t], v_.step_entry[t + 1], [&](int64_t e) { find_entry(e); });
+      __syncthreads();
+      each(v_.step_row[t], v_.step_row[t + 1], [&](int64_t k) { check_row(v_.row[k]); });
+      __syncthreads();
+    }
+    if (lost_ && system_ < v_.count) v_.plain[system_] = 1;
+  }
+
+ private:
+  const trs_batch_joint &v_;
+  int systems_, slot_, slots_;
+  int64_t system_;
+  S *val_;
+  double *size_, *largest_, *own_; /* of x, of the sum of |M| times sizes, of |L| times sizes */
+  bool lost_ = false;
+
+  template <class F>
+  __device__ void each(int64_t begin, int64_t end, F work) {
+    for (int64_t k = begin + slot_; k < end; k += slots_) work(k);
+  }
+  __device__ S value(int32_t at) const { return val_[int64_t(at) * systems_]; }
+  __device__ double &of(double *numbers, int64_t k) const { return numbers[k * systems_]; }
+  __device__ double diagonal(int64_t k) const { return 1 / batch_size(value(v_.diagonal[k])); }
+
+  __device__ void find_sizes() {
+    each(0, v_.n, [&](int64_t k) {
+      double most = diagonal(k);
+      for (int64_t p = v_.l_ptr[k]; p < v_.l_ptr[k + 1]; p++)
+        most = fmax(most, batch_size(value(v_.l_at[p])));
+      of(own_, k) = most;
+    });
+    __syncthreads();
+    each(0, v_.n, [&](int64_t c) {
+      double size = diagonal(c) / of(own_, c);
+      for (int64_t p = v_.column_ptr[c]; p < v_.column_ptr[c + 1]; p++)
+        size = fmax(size, batch_size(value(v_.column_at[p])) / of(own_, v_.column_row[p]));
+      of(size_, c) = 1 / size;
+    });
+    __syncthreads();
+    each(0, v_.n, [&](int64_t k) {
+      double own = diagonal(k) * of(size_, k);
+      for (int64_t p = v_.l_ptr[k]; p < v_.l_ptr[k + 1]; p++) {
+        const int32_t c = v_.l_col[p] < 0 ? ~v_.l_col[p] : v_.l_col[p];
+        own += batch_size(value(v_.l_at[p])) * of(size_, c);
+      }
+      of(own_, k) = own;
+    });
+    __syncthreads();
+  }
+
+  __device__ void find_entry(int64_t e) {
+    S sum = value(v_.to[e]);
+    for (int64_t q = v_.ptr[e]; q < v_.ptr[e + 1]; q++) {
+      const S a = value(v_.a[q]), inverse = value(v_.inverse[q]), m = value(v_.m[q]);
+      const S factor = batch_product(a, inverse);
+      lost_ |= batch_underflows(factor, a, inverse) ||
+               batch_underflows(batch_product(factor, m), factor, m);
+      sum = batch_subtract(factor, m, sum);
+    }
+    val_[int64_t(v_.to[e]) * systems_] = sum;
+  }
+
+  __device__ void check_row(int32_t k) {
+    const S inverse = value(v_.diagonal[k]);
+    double sum = of(size_, k), bound = 0;
+    bool substitutes = false;
+    for (int64_t p = v_.m_ptr[k]; p < v_.m_ptr[k + 1]; p++) {
+      const S m = value(v_.m_at[p]), scaled = batch_product(m, inverse);
+      lost_ |= batch_underflows(scaled, m, inverse);
+      sum += batch_size(scaled) * of(size_, v_.m_col[p]);
+    }
+    of(largest_, k) = sum;
+    for (int64_t p = v_.l_ptr[k]; p < v_.l_ptr[k + 1]; p++) {
+      if (v_.l_col[p] >= 0) continue;
+      substitutes = true;
+      bound += batch_size(value(v_.l_at[p])) * of(largest_, ~v_.l_col[p]);
+    }
+    bound += diagonal(k) * sum;
+    lost_ |= substitutes && !(bound <= v_.most_growth * of(own_, k));
+  }
+};
+
+template <class S>
+__global__ void __launch_bounds__(256) batch_take_joint(const __grid_constant__ trs_batch_joint v) {
+  batch_joint<S> me(v);
+  me.take();
 }
 
 /* ---- Lanes: one warp, a system in each lane, rows in natural order.  No lane waits for another.
@@ -273,8 +409,8 @@ __global__ void __launch_bounds__(BATCH_WARP, 16)
   me.solve(int64_t(blockIdx.y));
 }
 
-/* ---- Levels: a block, its threads side by side on the systems of a group and the rows of a level.
- * ---- */
+/* ---- Levels: a block, its threads side by side on the systems of a group and the rows of a piece.
+ * Packets of pieces with their values and columns come into shared memory meanwhile. ---- */
 
 /* A block of one warp needs no barrier of a block. */
 __device__ inline void batch_barrier() {
@@ -284,61 +420,90 @@ __device__ inline void batch_barrier() {
     __syncthreads();
 }
 
-template <class S, int W>
+/* What a stage holds beside values and columns: its packet, the one that takes its place when it is
+ * done, and its pieces. */
+struct batch_packet {
+  trs_batch_packet now, then;
+  trs_batch_piece piece[TRS_BATCH_PIECES];
+};
+
+/* SHARED: x is in shared memory, where 32 bits count its bytes. */
+template <class S, int W, bool SHARED>
 class batch_thread {
  public:
-  __device__ batch_thread(const trs_batch_sweep &a, S *x)
+  /* x: the group's; stage: shared memory. */
+  __device__ batch_thread(const trs_batch_sweep &a, S *x, S *stage)
       : a_(a),
-        systems_(1 << a.log_systems),
+        systems_(in_register(1 << a.log_systems)),
         s_(int(threadIdx.x) & (systems_ - 1)),
         slot_(int(threadIdx.x) >> a.log_systems),
         slots_(int(blockDim.x) >> a.log_systems),
+        room_(in_register(a.room)),
+        packets_(in_register(int(a.packets))),
         group_(blockIdx.x),
-        x_(x),
-        val_(static_cast<const S *>(a.val) + (a.first + group_) * a.entries * systems_ + s_) {}
+        pitch_(SHARED ? place(in_register(int(a.pitch))) : place(a.pitch)),
+        x_(x + s_),
+        value_(stage),
+        val_(static_cast<const S *>(a.val) + (a.first + group_) * a.entries * systems_),
+        col_(reinterpret_cast<int32_t *>(stage + STAGES * a.room * systems_)),
+        packet_(reinterpret_cast<batch_packet *>(col_ + STAGES * a.room)) {}
 
+  /* True if the group has a system to solve. */
+  __device__ bool is_wanted() const {
+    bool any = !a_.takes_plain;
+    for (int s = 0; s < systems_ && !any; s++)
+      any = exists(s) && batch_wants(a_, ((a_.first + group_) << a_.log_systems) + s);
+    return any;
+  }
   __device__ void solve(int64_t r) {
     const int width = a_.nrhs - r < W ? int(a_.nrhs - r) : W;
+    for (int q = 0; q < STAGES - 1; q++) start_first(q);
     take_b(r, width);
+    finish_all();
+    await_groups_of_copies<0>();
     batch_barrier();
-    sweep();
     give_x(r, width);
     batch_barrier();
   }
 
  private:
-  /* More rows ahead would not fit the registers. */
-  static constexpr int AHEAD = W > 1 ? 2 : 4,
-                       DEPTH = sizeof(S) > 8 ? 1
-                               : W > 1       ? 2
-                                             : 3,
-                       TOGETHER = W > 1 ? 1 : 4;
-  struct bounds {
-    int32_t begin, end;
-  };
-  struct head {
-    int64_t begin, end; /* of a row's entries without the diagonal one */
-    int32_t i;          /* -1: no row */
-  };
+  static constexpr int TOGETHER = W > 1 ? 1 : 4, STAGES = TRS_BATCH_STAGES,
+                       AHEAD = (W > 1 ? 2 : 4) / (sizeof(S) > 8 ? 2 : 1);
+
+  using place = std::conditional_t<SHARED, int, int64_t>;
+
+  /* A thread's first row of a piece: what does not depend on x. */
   struct row {
-    head at;
+    int width, rows, first; /* number of its first entry in the stages */
+    place x;                /* where its x is, from x_ on */
     int32_t col[AHEAD];
     S value[AHEAD], inverse;
   };
 
+  /* x that a row needs, and its b. */
+  struct needs {
+    S sum[W], x[AHEAD][W];
+  };
+
   const trs_batch_sweep &a_;
-  int systems_, s_, slot_, slots_;
+  int systems_, s_, slot_, slots_, room_, packets_;
   int64_t group_;
-  S *x_;
+  place pitch_;
+  S *x_, *value_; /* x_: of this thread's system */
   const S *val_;
+  int32_t *col_;
+  batch_packet *packet_;
+  int q_, k_, pieces_; /* the packet, the piece in it, and its number of pieces */
 
   __device__ bool exists(int s) const {
     return ((a_.first + group_) << a_.log_systems) + s < a_.count;
   }
-  __device__ S *at(int64_t i, int s) const { return x_ + i * a_.pitch + s; }
+  __device__ S *at(int32_t i, int s) const { return x_ + i * pitch_ + (s - s_); }
+
+  /* ---- b and x ---- */
 
   /* Calls move(i, s) for each row and system: lanes along the rows where these lie side by side
-   * outside and cost no bank conflicts inside, else along the systems. */
+   * outside, else along the systems. */
   template <class F>
   __device__ void each(int64_t step, F move) const {
     if (!a_.work && step == 1 && systems_ >= 8) {
@@ -356,111 +521,187 @@ class batch_thread {
         static_cast<const S *>(a_.b) + r * a_.b_col + (group_ << a_.log_systems) * a_.b_next;
     each(a_.b_row, [=](int64_t i, int s) {
       const S *from = b + s * a_.b_next + i * a_.b_row;
+      const int32_t to = __ldg(a_.b_to + i);
 #pragma unroll
       for (int t = 0; t < W; t++)
-        at(i, s)[t * systems_] = t < width && exists(s) ? from[t * a_.b_col] : S{};
+        at(to, s)[t * systems_] = t < width && exists(s) ? from[t * a_.b_col] : S{};
     });
+    for (int64_t k = slot_; k < a_.zeros; k += slots_)
+#pragma unroll
+      for (int t = 0; t < W; t++) at(__ldg(a_.zero + k), s_)[t * systems_] = S{};
   }
   __device__ void give_x(int64_t r, int width) const {
     S *x = static_cast<S *>(a_.x) + r * a_.x_col + (group_ << a_.log_systems) * a_.x_next;
     const int64_t system = (a_.first + group_) << a_.log_systems;
     each(a_.x_row, [=](int64_t i, int s) {
       S *to = x + s * a_.x_next + i * a_.x_row;
-      if (!exists(s)) return;
-      const bool solved = batch_solved(a_, system + s);
+      const bool wanted = batch_wants(a_, system + s);
+      if (!exists(s) || (!wanted && a_.has_rest)) return;
+      const bool solved = wanted && batch_solved(a_, system + s);
+      const int32_t from = __ldg(a_.x_from + i);
 #pragma unroll
       for (int t = 0; t < W; t++)
-        if (t < width) to[t * a_.x_col] = solved ? at(i, s)[t * systems_] : batch_nan<S>();
+        if (t < width) to[t * a_.x_col] = solved ? at(from, s)[t * systems_] : batch_nan<S>();
     });
   }
 
-  /* What does not depend on other rows. */
-  __device__ void load(row &own, const head &at) const {
-    own.at = at;
-    if (at.i < 0) return;
-    if (a_.ahead && at.begin + a_.ahead < a_.entries)
-      fetch_ahead(val_ + (at.begin + a_.ahead) * systems_);
+  /* ---- Packets ---- */
+
+  template <int BYTES>
+  __device__ void copy_all(void *to, const void *from, int bytes) const {
+    for (int k = int(threadIdx.x) * BYTES; k < bytes; k += int(blockDim.x) * BYTES)
+      copy_later<BYTES>(static_cast<char *>(to) + k, static_cast<const char *>(from) + k);
+  }
+  /* Starts to copy packet q.  Past the last one an empty group. */
+  __device__ void start_copy(const trs_batch_packet &packet, int q) const {
+    if (q < packets_) {
+      const int stage = int(unsigned(q) % STAGES);
+      S *value = value_ + stage * room_ * systems_;
+      const S *from = val_ + int64_t(packet.entry) * systems_;
+      const int bytes = packet.entries * systems_ * int(sizeof(S));
+      if (sizeof(S) >= 8 || systems_ > 1)
+        copy_all<16>(value, from, bytes);
+      else
+        copy_all<8>(value, from, bytes);
+      copy_all<8>(col_ + stage * room_, a_.col + packet.entry, packet.entries * 4);
+      copy_all<16>(packet_[stage].piece, a_.piece + packet.piece,
+                   packet.pieces * int(sizeof(trs_batch_piece)));
+      if (threadIdx.x == 0) {
+        copy_later<16>(&packet_[stage].now, a_.packet + q);
+        copy_later<16>(&packet_[stage].then, a_.packet + q + STAGES - 1);
+      }
+    }
+    end_group_of_copies();
+  }
+  __device__ void start_first(int q) const {
+    const trs_batch_packet *p = a_.packet + q;
+    start_copy({__ldg(&p->entry), __ldg(&p->entries), __ldg(&p->piece), __ldg(&p->pieces)}, q);
+  }
+
+  /* ---- Rows ---- */
+
+  /* Packets q and q + 1 are there when q begins, so that the row after the one that is finished
+   * can be looked at.  The barrier before a piece makes x of the former one visible; that before a
+   * packet also frees the stage of the former one. */
+  __device__ void finish_all() {
+    row even, odd;
+    q_ = k_ = pieces_ = 0;
+    await_groups_of_copies<STAGES - 3>();
+    batch_barrier();
+    even = look(0, 0);
+    for (int left = in_register(int(a_.pieces)); left > 0; left -= 2) {
+      finish_piece(even, odd);
+      if (left > 1) finish_piece(odd, even);
+    }
+  }
+  __device__ void finish_piece(const row &now, row &next) {
+    const int stage = int(unsigned(q_) % STAGES), stage_then = int(unsigned(q_ + 1) % STAGES);
+    if (k_ == 0) {
+      await_groups_of_copies<STAGES - 3>();
+      batch_barrier();
+      start_copy(packet_[stage].then, q_ + STAGES - 1);
+      pieces_ = packet_[stage].now.pieces;
+    } else {
+      batch_barrier();
+    }
+    needs there = fetch(now); /* while these come, the next row is looked at */
+    const bool last = ++k_ == pieces_;
+    if (last) {
+      k_ = 0;
+      q_++;
+    }
+    if (!last || q_ < packets_) next = look(last ? stage_then : stage, k_);
+    finish(now, there);
+  }
+
+  /* The thread's first row of piece k of the packet in a stage. */
+  __device__ row look(int stage, int k) const {
+    const trs_batch_piece piece = packet_[stage].piece[k];
+    row own;
+    own.width = piece.width;
+    own.rows = piece.rows;
+    own.first = stage * room_ + piece.entry + slot_;
+    own.x = (piece.row + slot_) * pitch_;
+    if (slot_ < piece.rows) {
+      const int32_t *col = col_ + own.first;
+      const S *value = value_ + own.first * systems_ + s_;
+      const int step = piece.rows * systems_;
+#pragma unroll
+      for (int u = 0; u < AHEAD; u++) {
+        if (u == piece.width) break;
+        own.col[u] = col[u * piece.rows];
+        own.value[u] = value[u * step];
+      }
+      own.inverse = value[piece.width * step];
+    }
+    return own;
+  }
+
+  __device__ void subtract(S *sum, S a, place other) const {
+#pragma unroll
+    for (int t = 0; t < W; t++) sum[t] = batch_subtract(a, x_[other + t * systems_], sum[t]);
+  }
+  /* The entries of a row from number u on, r rows after `own`. */
+  __device__ void subtract_others(S *sum, int u, const row &own, int r) const {
+    int e = own.first + u * own.rows + r;
+#pragma unroll(TOGETHER)
+    for (; u < own.width; u++, e += own.rows)
+      subtract(sum, value_[e * systems_ + s_], col_[e] * pitch_);
+  }
+
+  __device__ needs fetch(const row &own) const {
+    needs there;
+    if (slot_ >= own.rows) return there;
+#pragma unroll
+    for (int t = 0; t < W; t++) there.sum[t] = x_[own.x + t * systems_];
 #pragma unroll
     for (int u = 0; u < AHEAD; u++) {
-      const bool there = at.begin + u < at.end;
-      own.col[u] = there ? __ldg(a_.col + at.begin + u) : -1;
-      own.value[u] = there ? read_constant(val_ + (at.begin + u) * systems_) : S{};
+      if (u == own.width) break;
+#pragma unroll
+      for (int t = 0; t < W; t++) there.x[u][t] = x_[own.col[u] * pitch_ + t * systems_];
     }
-    own.inverse = a_.unit ? one<S>() : read_constant(val_ + at.end * systems_);
-  }
-  __device__ void finish(const row &own) const {
-    S sum[W];
-    S *x = at(own.at.i, s_);
-#pragma unroll
-    for (int t = 0; t < W; t++) sum[t] = x[t * systems_];
-#pragma unroll
-    for (int u = 0; u < AHEAD; u++)
-      if (own.col[u] >= 0) subtract(sum, own.value[u], own.col[u]);
-#pragma unroll(TOGETHER)
-    for (int64_t p = own.at.begin + AHEAD; p < own.at.end; p++)
-      subtract(sum, read_constant(val_ + p * systems_), __ldg(a_.col + p));
-#pragma unroll
-    for (int t = 0; t < W; t++) x[t * systems_] = batch_product(sum[t], own.inverse);
-  }
-  __device__ void subtract(S *sum, S value, int32_t col) const {
-    const S *x = at(col, s_);
-#pragma unroll
-    for (int t = 0; t < W; t++) sum[t] = batch_subtract(value, x[t * systems_], sum[t]);
+    return there;
   }
 
-  /* A thread's first row of a level is loaded in three steps, a level apart: where the level lies,
-   * where the row's entries lie, the entries.  The last is DEPTH levels ahead of the row's turn. */
-  __device__ bounds look_at_level(int level) const {
-    if (level >= a_.levels) return {0, 0};
-    return {__ldg(a_.level_ptr + level), __ldg(a_.level_ptr + level + 1)};
-  }
-  __device__ head look_at_row(int64_t k, int64_t end) const {
-    if (k >= end) return {0, 0, -1};
-    return {__ldg(a_.ptr + k), __ldg(a_.ptr + k + 1) - 1, __ldg(a_.row + k)};
-  }
-  __device__ head look_at_first(bounds of) const { return look_at_row(of.begin + slot_, of.end); }
-
-  /* The rows of a level after a thread's first one. */
-  __device__ void finish_others(bounds of) const {
-    int64_t k = of.begin + slot_ + slots_;
-    if (k >= of.end) return;
-    row now = {}, next = {};
-    load(next, look_at_row(k, of.end));
-    for (; k < of.end; k += slots_) {
-      now = next;
-      load(next, look_at_row(k + slots_, of.end));
-      finish(now);
+  /* The rows of a piece, of which `own` is the first of this thread. */
+  __device__ void finish(const row &own, needs &there) const {
+    if (slot_ >= own.rows) return;
+#pragma unroll
+    for (int u = 0; u < AHEAD; u++) {
+      if (u == own.width) break;
+#pragma unroll
+      for (int t = 0; t < W; t++)
+        there.sum[t] = batch_subtract(own.value[u], there.x[u][t], there.sum[t]);
     }
+    if (own.width > AHEAD) subtract_others(there.sum, AHEAD, own, 0);
+#pragma unroll
+    for (int t = 0; t < W; t++) x_[own.x + t * systems_] = batch_product(there.sum[t], own.inverse);
+    if (slot_ + slots_ < own.rows) finish_others(own);
   }
-
-  __device__ void sweep() const {
-    row ahead[DEPTH] = {};
+  __device__ void finish_others(const row &own) const {
+    for (int r = slots_; slot_ + r < own.rows; r += slots_) {
+      S sum[W], *x = x_ + (own.x + r * pitch_);
 #pragma unroll
-    for (int d = 0; d < DEPTH; d++) load(ahead[d], look_at_first(look_at_level(d)));
-    head far = look_at_first(look_at_level(DEPTH));
-    bounds farther = look_at_level(DEPTH + 1), here = look_at_level(0);
-    for (int level = 0; level < a_.levels; level++) {
-      const bounds next = look_at_level(level + 1);
-      if (ahead[0].at.i >= 0) finish(ahead[0]);
-      finish_others(here);
-      here = next;
+      for (int t = 0; t < W; t++) sum[t] = x[t * systems_];
+      subtract_others(sum, 0, own, r);
+      const S inverse = value_[(own.first + own.width * own.rows + r) * systems_ + s_];
 #pragma unroll
-      for (int d = 0; d + 1 < DEPTH; d++) ahead[d] = ahead[d + 1];
-      load(ahead[DEPTH - 1], far);
-      far = look_at_first(farther);
-      farther = look_at_level(level + DEPTH + 2);
-      batch_barrier();
+      for (int t = 0; t < W; t++) x[t * systems_] = batch_product(sum[t], inverse);
     }
   }
 };
 
+/* Shared memory: the stages, and then x. */
 template <class S, int W, bool SHARED>
-__global__ void __launch_bounds__(TRS_BATCH_MOST_THREADS)
+__global__ void __launch_bounds__(TRS_BATCH_MOST_THREADS, 1)
     batch_levels(const __grid_constant__ trs_batch_sweep a) {
-  S *x = batch_memory<S>();
-  if constexpr (!SHARED)
-    x = static_cast<S *>(a.work) + (a.first + int64_t(blockIdx.x)) * a.n * a.pitch;
-  batch_thread<S, W> me(a, x);
+  S *stage = batch_memory<S>(), *x;
+  if constexpr (SHARED)
+    x = stage + a.stage_bytes / int64_t(sizeof(S));
+  else
+    x = static_cast<S *>(a.work) + (a.first + int64_t(blockIdx.x)) * (a.rows + 1) * a.pitch;
+  batch_thread<S, W, SHARED> me(a, x, stage);
+  if (!me.is_wanted()) return;
   for (int64_t r = int64_t(blockIdx.y) * W; r < a.nrhs; r += int64_t(gridDim.y) * W) me.solve(r);
 }
 

@@ -159,12 +159,27 @@ static const trs_batch_way ways[] = {
     {.log_systems = 1, .threads = 64, .shared = true, .width = 4},
     {.log_systems = 2, .threads = 32, .width = 1},
     {.log_systems = 3, .threads = 128, .shared = true, .width = 1},
-    {.log_systems = 4, .threads = 512, .width = 1},
+    {.log_systems = 4, .threads = 256, .width = 1},
     {.log_systems = 5, .threads = 32, .shared = true, .width = 4},
     {.log_systems = 5, .threads = 256, .width = 4},
+    {.log_systems = 0, .threads = 64, .shared = true, .width = 1, .depth = 2},
+    {.log_systems = 3, .threads = 256, .width = 4, .depth = -1},
+    {.log_systems = 5, .threads = 128, .shared = true, .width = 1, .depth = 5},
 };
 enum { WAYS = COUNT(ways) };
-static const trs_batch_way simple = {.log_systems = 0, .threads = 32, .width = 1};
+
+/* One thread per row of a system alone, with the substitution of another way. */
+static trs_batch_way simple_of(const trs_batch_way *way, const trs_batch *B) {
+  trs_batch_info info = {.struct_size = sizeof info};
+  assert_success(trs_batch_get_info(B, &info));
+  const bool substitutes = strstr(info.method, "substitution") != NULL;
+  return (trs_batch_way){.log_systems = 0,
+                         .threads = 32,
+                         .width = 1,
+                         .depth = !substitutes ? 0
+                                  : way        ? way->depth
+                                               : -1};
+}
 
 static const trs_batch_way *way_of(int c) {
   return c % (WAYS + 1) ? &ways[c % (WAYS + 1) - 1] : NULL;
@@ -172,14 +187,14 @@ static const trs_batch_way *way_of(int c) {
 
 /* x against those of batches of one by one kernel, and b, all in host memory.  Of a thousand
  * systems some. */
-static void check(const systems *s, const void *x, const void *b, int64_t ld, int64_t next,
-                  int64_t nrhs) {
+static void check(const systems *s, const trs_batch_way *simple, const void *x, const void *b,
+                  int64_t ld, int64_t next, int64_t nrhs) {
   const trs_scalar scalar = s->k.scalar;
   const size_t bytes = scalar_bytes(scalar);
   const int64_t n = s->t.n, step = s->count > 100 ? 37 : EMULATED && s->count > 7 ? 6 : 1;
   const bool columns = s->k.layout == TRS_COL_MAJOR;
   const int64_t row = columns ? 1 : ld, col = columns ? ld : 1;
-  trs_batch *one = batch_of(s, 1, 1, &simple);
+  trs_batch *one = batch_of(s, 1, 1, simple);
   void *own = malloc((size_t)n * bytes + 1), *from = malloc((size_t)n * bytes + 1);
   for (int64_t k = 0; k < s->count; k += step) {
     trs_backward_error error = {.struct_size = sizeof error};
@@ -226,7 +241,8 @@ static void solve_and_check(const systems *s, int64_t nrhs, const trs_batch_way 
   get(same, b_at, bytes);
   assert_memory_equal(same, x, bytes); /* gaps too: x began as b */
   lie(false);
-  check(s, x, b, ld, next, nrhs);
+  const trs_batch_way simple = simple_of(way, B);
+  check(s, &simple, x, b, ld, next, nrhs);
   trs_batch_destroy(B);
   give_back(val_at, val_there);
   give_back(b_at, b_there);
@@ -359,6 +375,46 @@ TEST(a_zero_pivot_names_its_system_and_row_and_all_others_are_solved) {
   drop(&s);
 }
 
+/* Systems whose values grow in a substitution have the bits of a batch without one, beside others
+ * that keep theirs, in every memory and in place; the next values may change that. */
+TEST(systems_that_would_lose_digits_are_solved_as_they_are) {
+  enum { N = 60, SYSTEMS = 40 };
+  static double b[N * SYSTEMS], x[N * SYSTEMS], as_it_is[N * SYSTEMS], all[N * SYSTEMS];
+  systems s = make(N, 1, 2, plain, SYSTEMS);
+  const trs_batch_way flat = {.log_systems = 2, .threads = 64, .shared = true, .width = 1};
+  double *val = malloc((size_t)(SYSTEMS * s.nnz) * sizeof *val);
+  trs_random_fill(b, N * SYSTEMS, TRS_DOUBLE, 8);
+  for (int w = 0; w < WAYS; w++) {
+    if (!ways[w].depth) continue;
+    trs_batch *B = batch_of(&s, SYSTEMS, 1, &ways[w]), *F = batch_of(&s, SYSTEMS, 1, &flat);
+    for (int round = 0; round < 3; round++) {
+      memcpy(val, s.val, (size_t)(SYSTEMS * s.nnz) * sizeof *val);
+      assert_success(trs_batch_update(B, val, 0));
+      assert_success(trs_batch_solve(B, all, N, 0, b, N, 0, 1, TRS_COL_MAJOR));
+      const int step = round == 1 ? 1000 : 7 + round; /* in the second round no system grows */
+      for (int k = 3; k < SYSTEMS; k += step)
+        for (int64_t e = 0; e < s.nnz && round != 1; e++)
+          if (s.t.ptr[s.t.idx[e] + 1] - 1 != e) val[k * s.nnz + e] *= 50;
+      assert_success(trs_batch_update(B, val, 0));
+      assert_success(trs_batch_update(F, val, 0));
+      assert_success(trs_batch_solve(F, as_it_is, N, 0, b, N, 0, 1, TRS_COL_MAJOR));
+      memcpy(x, b, sizeof x);
+      assert_success(trs_batch_solve(B, x, N, 0, x, N, 0, 1, TRS_COL_MAJOR));
+      int grown = 0;
+      for (int k = 0; k < SYSTEMS; k++) {
+        const bool grows = round != 1 && k >= 3 && (k - 3) % step == 0;
+        grown += grows;
+        assert_memory_equal(x + N * k, (grows ? as_it_is : all) + N * k, N * sizeof *x);
+      }
+      assert_true(round == 1 || grown > 3);
+    }
+    trs_batch_destroy(B);
+    trs_batch_destroy(F);
+  }
+  free(val);
+  drop(&s);
+}
+
 TEST(empty_systems_and_batches) {
   const int64_t ptr[] = {0, 0, 0, 0};
   const int32_t idx[] = {0};
@@ -462,6 +518,40 @@ TEST(solves_become_a_graph_in_a_stream_of_the_caller) {
     assert_success(trs_device_copy(again, there, sizeof b, stream));
     assert_success(trs_device_wait(stream));
     assert_memory_equal(again, x, sizeof x);
+  }
+  gpu_graph_free(graph);
+  trs_batch_destroy(B);
+  gpu_free(there);
+  gpu_stream_free(stream);
+  drop(&s);
+}
+
+/* A graph knows the systems that are solved without substitution when it is captured. */
+TEST(a_graph_gives_nan_for_systems_that_came_to_need_another_kernel) {
+  enum { N = 60, SYSTEMS = 20, GROWN = 7 };
+  systems s = make(N, 1, 2, plain, SYSTEMS);
+  static double b[N * SYSTEMS], x[N * SYSTEMS], again[N * SYSTEMS];
+  const trs_batch_way way = {.log_systems = 1, .threads = 64, .shared = true, .width = 1, .depth = -1};
+  trs_stream stream = gpu_stream();
+  void *there = gpu_space(sizeof b);
+  trs_batch *B = batch_of(&s, SYSTEMS, 1, &way);
+  trs_random_fill(b, N * SYSTEMS, TRS_DOUBLE, 5);
+  assert_success(trs_batch_set_stream(B, stream));
+  assert_success(trs_batch_update(B, s.val, 0));
+  gpu_capture_begin(stream);
+  assert_success(trs_batch_solve(B, there, N, 0, there, N, 0, 1, TRS_COL_MAJOR));
+  gpu_graph graph = gpu_capture_end(stream);
+  for (int64_t e = 0; e < s.nnz; e++)
+    if (s.t.ptr[s.t.idx[e] + 1] - 1 != e) ((double *)s.val)[GROWN * s.nnz + e] *= 50;
+  assert_success(trs_batch_update(B, s.val, 0));
+  assert_success(trs_batch_solve(B, x, N, 0, b, N, 0, 1, TRS_COL_MAJOR));
+  assert_success(trs_device_copy(there, b, sizeof b, stream));
+  gpu_replay(graph, stream);
+  assert_success(trs_device_copy(again, there, sizeof b, stream));
+  assert_success(trs_device_wait(stream));
+  for (int k = 0; k < SYSTEMS; k++) {
+    for (int i = 0; i < N && k == GROWN; i++) assert_true(isnan(again[N * k + i]));
+    if (k != GROWN) assert_memory_equal(again + N * k, x + N * k, N * sizeof *x);
   }
   gpu_graph_free(graph);
   trs_batch_destroy(B);
