@@ -531,7 +531,8 @@ TEST(a_graph_gives_nan_for_systems_that_came_to_need_another_kernel) {
   enum { N = 60, SYSTEMS = 20, GROWN = 7 };
   systems s = make(N, 1, 2, plain, SYSTEMS);
   static double b[N * SYSTEMS], x[N * SYSTEMS], again[N * SYSTEMS];
-  const trs_batch_way way = {.log_systems = 1, .threads = 64, .shared = true, .width = 1, .depth = -1};
+  const trs_batch_way way = {
+      .log_systems = 1, .threads = 64, .shared = true, .width = 1, .depth = -1};
   trs_stream stream = gpu_stream();
   void *there = gpu_space(sizeof b);
   trs_batch *B = batch_of(&s, SYSTEMS, 1, &way);
