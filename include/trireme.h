@@ -365,7 +365,8 @@ TRS_API void trs_random_fill(void *x, int64_t count, trs_scalar scalar, uint64_t
 typedef struct trs_factors trs_factors;
 
 typedef enum trs_factor_kind {
-  TRS_FACTOR_LU = 0,   /* complete, by SuperLU, with threshold pivoting that prefers the diagonal */
+  TRS_FACTOR_LU = 0,   /* complete, with threshold pivoting that prefers the diagonal; large systems
+                          by   SuperLU */
   TRS_FACTOR_ILU0,     /* incomplete, with the pattern of A */
   TRS_FACTOR_IC0,      /* incomplete Cholesky, with the pattern of the lower triangle of A */
   TRS_FACTOR_TRIANGLE, /* L = lower triangle of A, U = its upper triangle, no factorisation */
@@ -377,8 +378,8 @@ typedef enum trs_factor_kind {
 
 typedef enum trs_order {
   TRS_ORDER_DEFAULT = 0, /* LU: TRS_ORDER_ND, TRS_ORDER_AMD or TRS_ORDER_COLAMD by the predicted
-                            fill and time, see trs_factors_info.choice; the other kinds:
-                            TRS_ORDER_NATURAL */
+                            fill and time, another where pivots move and L and U grow, see
+                            trs_factors_info.choice; the other kinds: TRS_ORDER_NATURAL */
   TRS_ORDER_ND,          /* nested dissection by METIS, keeps the separator tree */
   TRS_ORDER_AMD,         /* approximate minimum degree */
   TRS_ORDER_NATURAL,     /* the order of A */
@@ -395,8 +396,9 @@ typedef struct trs_factor_options {
   trs_order order;
   int tree_leaves;        /* leaves of the separator tree, a power of two; 0: 8 */
   double pivot_threshold; /* LU, and BILU0 and DILU inside diagonal blocks: a diagonal entry stays
-                             pivot if it exceeds this share of its column's largest entry; 0: 0.1;
-                             DBL_MIN: every nonzero diagonal entry stays pivot */
+                             pivot if it exceeds this share of its column's largest entry; 0: 0.1,
+                             or 0.01 where TRS_ORDER_DEFAULT finds that pivots move; DBL_MIN: every
+                             nonzero diagonal entry stays pivot */
   int no_equilibration;   /* LU: 1: rows and columns are not scaled */
   int add_diagonal;       /* 1: rows of A without a diagonal entry, or with a zero one, get max(1,
                              sum of the absolute values of the row in all of A); for every kind,

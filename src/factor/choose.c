@@ -3,10 +3,17 @@
  * Nested dissection has broad trees, so that threads and GPUs work apart, and the least fill on
  * meshes; AMD has less on circuits and networks, and takes a hundredth of the time.  The column
  * counts of A + A^T tell the fill of both exactly while pivots stay on the diagonal.  Where many
- * entries rival the pivots, these move, and only COLAMD bounds the fill. */
+ * entries rival the pivots, these move, and only COLAMD bounds the fill.
+ *
+ * Pivots also move where nothing tells in advance.  Light factorisations are therefore made in
+ * AMD's order with a limit on their entries, and made again in other ways where they reach it. */
+#include "factor/choose.h"
+
+#include <math.h>
+#include <string.h>
+
 #include "base/config.h"
 #include "base/text.h"
-#include "factor/kinds.h"
 
 /* Dissection takes some 1.5 us per entry, and SuperLU some 1 ns per operation: below so many
  * operations per entry the whole factorisation in AMD's order is done before METIS is. */
@@ -19,63 +26,19 @@ static const double RIVALS = 0.5;
 /* COLAMD's fill is a bound for every choice of pivots, twice what they need or more; a row with
  * many entries makes it useless. */
 static const double MOST_BOUND = 4;
-
-typedef struct choice {
-  trs_ordering amd, nd, columns;
-  const trs_matrix *A;
-  const trs_matching *matching;
-  int leaves;
-  char *why;
-  size_t size;
-} choice;
+/* Entries, over AMD's predicted ones, at which attempts stop: pivots that stay near the diagonal,
+ * and other orders. */
+static const double MORE = 1.4, MOST = 2.8;
+/* A trial of COLAMD must have less than this share of AMD's predicted entries, and take less than
+ * this share of its operations. */
+static const double TRIAL_ENTRIES = 0.7, TRIAL_OPERATIONS = 0.05;
+/* Diagonal entries stay pivots down to this share of their column's largest one in attempts after
+ * the first: errors grow, by less than the share. */
+static const double LOW_THRESHOLD = 0.01;
 
 /* Entries of L and U, the unit diagonal left out. */
-static double entries(const choice *c, const trs_ordering *o) {
+static double entries(const trs_choice *c, const trs_ordering *o) {
   return 2 * (double)o->fill - (double)c->A->nrows;
-}
-
-/* *order is COLAMD or stays. */
-static trs_status try_columns(choice *c, trs_order *order) {
-  if (!TRS_HAVE_COLAMD || !c->matching || c->matching->rivals < RIVALS) return TRS_SUCCESS;
-  TRS_TRY(trs_ordering_compute(&c->columns, c->A, TRS_ORDER_COLAMD, c->leaves));
-  if ((double)c->columns.fill > MOST_BOUND * (double)c->amd.fill) return TRS_SUCCESS;
-  *order = TRS_ORDER_COLAMD;
-  trs_print(c->why, c->size,
-            "COLAMD: %.0f %% of the entries rival the pivots, which will move; at most %.3g "
-            "entries in L and U",
-            100 * c->matching->rivals, entries(c, &c->columns));
-  return TRS_SUCCESS;
-}
-
-static trs_status try_dissection(choice *c, trs_order *order) {
-  *order = TRS_ORDER_AMD;
-  if (c->amd.operations < OPERATIONS * (double)c->A->nnz) {
-    trs_print(c->why, c->size,
-              "AMD: %.3g entries in L and U predicted, made sooner than a nested dissection",
-              entries(c, &c->amd));
-    return TRS_SUCCESS;
-  }
-  TRS_TRY(trs_ordering_compute(&c->nd, c->A, TRS_ORDER_ND, c->leaves));
-  if ((double)c->amd.fill >= MUCH * (double)c->nd.fill) *order = TRS_ORDER_ND;
-  trs_print(c->why, c->size, "%s: entries in L and U predicted: nested dissection %.3g, AMD %.3g",
-            *order == TRS_ORDER_ND ? "nested dissection" : "AMD", entries(c, &c->nd),
-            entries(c, &c->amd));
-  return TRS_SUCCESS;
-}
-
-static trs_status choose(choice *c, trs_order *order) {
-  if (!TRS_HAVE_AMD) {
-    *order = TRS_ORDER_ND;
-    trs_print(c->why, c->size, "nested dissection: this build has no AMD");
-    return trs_ordering_compute(&c->nd, c->A, TRS_ORDER_ND, c->leaves);
-  }
-  TRS_TRY(trs_ordering_compute(&c->amd, c->A, TRS_ORDER_AMD, c->leaves));
-  TRS_TRY(try_columns(c, order));
-  if (*order == TRS_ORDER_COLAMD) return TRS_SUCCESS;
-  if (TRS_HAVE_METIS) return try_dissection(c, order);
-  *order = TRS_ORDER_AMD;
-  trs_print(c->why, c->size, "AMD: this build has no METIS");
-  return TRS_SUCCESS;
 }
 
 static void move(trs_ordering *to, trs_ordering *from) {
@@ -83,17 +46,143 @@ static void move(trs_ordering *to, trs_ordering *from) {
   *from = (trs_ordering){0};
 }
 
-trs_status trs_choose_order(trs_ordering *ordering, trs_order *order, char *why, size_t size,
-                            const trs_matrix *A, const trs_matching *matching, int leaves) {
-  choice c = {.A = A, .matching = matching, .leaves = leaves, .why = why, .size = size};
-  *ordering = (trs_ordering){0};
-  trs_status status = choose(&c, order);
-  if (!status)
-    move(ordering, *order == TRS_ORDER_ND       ? &c.nd
-                   : *order == TRS_ORDER_COLAMD ? &c.columns
-                                                : &c.amd);
-  trs_ordering_free(&c.amd);
-  trs_ordering_free(&c.nd);
-  trs_ordering_free(&c.columns);
-  return status;
+static trs_status order(trs_choice *c, trs_ordering *to, trs_order by) {
+  return trs_ordering_compute(to, c->A, by, c->leaves);
 }
+
+/* ---- The first attempt. ---- */
+
+/* Whether pivots will move: COLAMD. */
+static trs_status try_columns(trs_choice *c, trs_attempt *a) {
+  trs_ordering columns = {0};
+  if (!TRS_HAVE_COLAMD || c->rivals < RIVALS) return TRS_SUCCESS;
+  TRS_TRY(order(c, &columns, TRS_ORDER_COLAMD));
+  if (c->zeros && (double)columns.fill > MOST_BOUND * (double)c->amd.fill) {
+    trs_ordering_free(&columns);
+    return TRS_SUCCESS;
+  }
+  a->order = TRS_ORDER_COLAMD;
+  trs_print(a->why, sizeof a->why,
+            "COLAMD: %.0f %% of the entries rival the pivots, which will move; at most %.3g "
+            "entries in L and U",
+            100 * c->rivals, entries(c, &columns));
+  move(&a->ordering, &columns);
+  return TRS_SUCCESS;
+}
+
+static trs_status use_amd(trs_choice *c, trs_attempt *a) {
+  a->order = TRS_ORDER_AMD;
+  move(&a->ordering, &c->amd);
+  return TRS_SUCCESS;
+}
+
+static trs_status compare_dissection(trs_choice *c, trs_attempt *a) {
+  trs_ordering nd;
+  if (!TRS_HAVE_METIS) {
+    trs_print(a->why, sizeof a->why, "AMD: this build has no METIS");
+    return use_amd(c, a);
+  }
+  TRS_TRY(order(c, &nd, TRS_ORDER_ND));
+  a->order = (double)c->amd.fill >= MUCH * (double)nd.fill ? TRS_ORDER_ND : TRS_ORDER_AMD;
+  trs_print(
+      a->why, sizeof a->why, "%s: entries in L and U predicted: nested dissection %.3g, AMD %.3g",
+      a->order == TRS_ORDER_ND ? "nested dissection" : "AMD", entries(c, &nd), entries(c, &c->amd));
+  move(&a->ordering, a->order == TRS_ORDER_ND ? &nd : &c->amd);
+  trs_ordering_free(&nd);
+  return TRS_SUCCESS;
+}
+
+/* AMD, to be followed by others where its factors grow. */
+static trs_status try_light(trs_choice *c, trs_attempt *a) {
+  a->most_entries = MORE * c->predicted;
+  trs_print(a->why, sizeof a->why,
+            "AMD: %.3g entries in L and U predicted, made sooner than a nested dissection",
+            c->predicted);
+  a->most_operations = MORE * MORE * c->most_operations;
+  if (c->light) c->next = c->fixed_threshold ? TRS_CHOICE_COLUMNS : TRS_CHOICE_LOWER;
+  return use_amd(c, a);
+}
+
+static trs_status first_attempt(trs_choice *c, trs_attempt *a) {
+  c->next = TRS_CHOICE_NONE;
+  if (!TRS_HAVE_AMD) {
+    a->order = TRS_ORDER_ND;
+    trs_print(a->why, sizeof a->why, "nested dissection: this build has no AMD");
+    return order(c, &a->ordering, TRS_ORDER_ND);
+  }
+  if (!c->zeros) TRS_TRY(try_columns(c, a));
+  if (a->order == TRS_ORDER_COLAMD) return TRS_SUCCESS;
+  TRS_TRY(order(c, &c->amd, TRS_ORDER_AMD));
+  if (c->zeros) TRS_TRY(try_columns(c, a));
+  if (a->order == TRS_ORDER_COLAMD) return TRS_SUCCESS;
+  c->predicted = entries(c, &c->amd);
+  c->most_operations = trs_lu_light(c->amd.fill);
+  c->light = c->amd.operations / 2 <= c->most_operations;
+  if (c->light || c->amd.operations < OPERATIONS * (double)c->A->nnz) return try_light(c, a);
+  if (!TRS_HAVE_COLAMD || !c->zeros) return compare_dissection(c, a);
+  c->next = TRS_CHOICE_DISSECTION;
+  a->order = TRS_ORDER_COLAMD;
+  a->most_entries = TRIAL_ENTRIES * c->predicted;
+  a->most_operations = TRIAL_OPERATIONS * c->amd.operations;
+  trs_print(a->why, sizeof a->why, "COLAMD: fewer entries in L and U than AMD, %.3g predicted",
+            c->predicted);
+  return order(c, &a->ordering, TRS_ORDER_COLAMD);
+}
+
+/* ---- The others. ---- */
+
+static void say_moved(const trs_choice *c, trs_attempt *a, const char *name) {
+  trs_print(a->why, sizeof a->why,
+            "%s: pivots moved in AMD's order: more than the %.3g entries predicted", name,
+            c->predicted);
+}
+
+/* Pivots stay down to the lower threshold, unless the caller has said otherwise. */
+static void lower(const trs_choice *c, trs_attempt *a) {
+  const size_t length = strlen(a->why);
+  if (c->fixed_threshold) return;
+  a->threshold = LOW_THRESHOLD;
+  trs_print(a->why + length, sizeof a->why - length, "; diagonal entries stay pivots down to 0.01");
+}
+
+static trs_status again(trs_choice *c, trs_attempt *a, trs_order by, const char *name,
+                        double most) {
+  a->order = by;
+  a->most_entries = most * c->predicted;
+  a->most_operations = most * most * c->most_operations;
+  say_moved(c, a, name);
+  return order(c, &a->ordering, by);
+}
+
+trs_status trs_choice_next(trs_choice *c, trs_attempt *a) {
+  *a = (trs_attempt){.most_entries = INFINITY, .most_operations = INFINITY};
+  switch (c->next) {
+    case TRS_CHOICE_FIRST:
+      return first_attempt(c, a);
+    case TRS_CHOICE_DISSECTION:
+      c->next = TRS_CHOICE_NONE;
+      return compare_dissection(c, a);
+    case TRS_CHOICE_LOWER:
+      c->next = TRS_HAVE_COLAMD  ? TRS_CHOICE_COLUMNS
+                : TRS_HAVE_METIS ? TRS_CHOICE_PARTS
+                                 : TRS_CHOICE_LAST;
+      TRS_TRY(again(c, a, TRS_ORDER_AMD, "AMD", MORE));
+      break;
+    case TRS_CHOICE_COLUMNS:
+      c->next = TRS_HAVE_METIS ? TRS_CHOICE_PARTS : TRS_CHOICE_LAST;
+      return again(c, a, TRS_ORDER_COLAMD, "COLAMD", MOST);
+    case TRS_CHOICE_PARTS:
+      c->next = TRS_CHOICE_LAST;
+      TRS_TRY(again(c, a, TRS_ORDER_ND, "nested dissection", MOST));
+      break;
+    default:
+      c->next = TRS_CHOICE_NONE;
+      TRS_TRY(again(c, a, TRS_ORDER_AMD, "AMD", INFINITY));
+  }
+  lower(c, a);
+  return TRS_SUCCESS;
+}
+
+bool trs_choice_has_next(const trs_choice *c) { return c->next != TRS_CHOICE_NONE; }
+
+void trs_choice_end(trs_choice *c) { trs_ordering_free(&c->amd); }

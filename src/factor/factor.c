@@ -1,5 +1,5 @@
 /* factor.c - trs_factor: orders the matrix, then factors it in that order. */
-#include "factor/kinds.h"
+#include "factor/choose.h"
 
 #include <math.h>
 #include <string.h>
@@ -8,6 +8,7 @@
 #include "base/config.h"
 #include "base/options.h"
 #include "base/structs.h"
+#include "base/text.h"
 #include "base/teller.h"
 #include "matrix/blocks.h"
 #include "matrix/values.h"
@@ -138,6 +139,10 @@ static trs_status hand_over(trs_factors *parts, trs_ordering *o, int64_t n, int 
 
 /* ---- Rows of LU by a matching. ---- */
 
+static bool is_finite(const trs_matrix *A) {
+  return trs_values_not_finite(A->val, A->nnz, A->scalar) == A->nnz;
+}
+
 static bool lacks_pivots(const trs_matrix *A) {
   for (int64_t i = 0; i < A->nrows; i++) {
     const int64_t p = trs_factor_diagonal(A, i);
@@ -152,10 +157,12 @@ static bool lacks_pivots(const trs_matrix *A) {
  * pivoting. */
 static trs_status match_rows(trs_matching *m, trs_matrix **A, const trs_factors *parts) {
   trs_matrix *made;
-  if (parts->kind != TRS_FACTOR_LU || parts->order == TRS_ORDER_NATURAL || !lacks_pivots(*A) ||
-      trs_values_not_finite((*A)->val, (*A)->nnz, (*A)->scalar) < (*A)->nnz)
-    return TRS_SUCCESS;
+  if (parts->kind != TRS_FACTOR_LU || !lacks_pivots(*A) || !is_finite(*A)) return TRS_SUCCESS;
   TRS_TRY(trs_match_rows(m, *A));
+  if (parts->order == TRS_ORDER_NATURAL) {
+    trs_matching_free(m);
+    return TRS_SUCCESS;
+  }
   TRS_TRY(trs_matrix_permute(&made, *A, m->row, NULL));
   take(A, made);
   return TRS_SUCCESS;
@@ -202,25 +209,25 @@ static trs_status order_blocks(trs_ordering *ordering, const trs_factors *parts,
   return status;
 }
 
-/* Orders A; *B is the matrix in the new order, but A itself for block kinds, which permute blocks.
- * Incomplete factors in the natural order need no
- * graph and therefore have none of its limits. */
-static trs_status order_matrix(trs_factors *parts, trs_matrix **B, int64_t *fill,
-                               const trs_matrix *A, const trs_matching *matching,
-                               const trs_factor_options *options) {
-  trs_ordering ordering = {0};
-  if (parts->kind == TRS_FACTOR_LU && options->order == TRS_ORDER_DEFAULT)
-    TRS_TRY(trs_choose_order(&ordering, &parts->order, parts->choice, sizeof parts->choice, A,
-                             matching, options->tree_leaves));
-  else if (parts->order != TRS_ORDER_NATURAL || parts->kind == TRS_FACTOR_LU)
-    TRS_TRY(order_blocks(&ordering, parts, A, options));
-  *fill = parts->order == TRS_ORDER_COLAMD ? 0 : ordering.fill; /* a bound is no prediction */
-  TRS_TRY(hand_over(parts, &ordering, A->nrows, options->block_size));
+/* *B is A in the new order, but A itself for block kinds, which permute blocks. */
+static trs_status apply(trs_factors *parts, trs_matrix **B, trs_factor_input *input,
+                        trs_ordering *ordering, const trs_matrix *A, int block) {
+  /* COLAMD's fill is a bound, and no prediction. */
+  input->fill = parts->order == TRS_ORDER_COLAMD ? 0 : ordering->fill;
+  input->operations = ordering->operations;
+  TRS_TRY(hand_over(parts, ordering, A->nrows, block));
   if (!parts->row_perm || parts->kind >= TRS_FACTOR_BILU0) {
     *B = trs_matrix_retain(A);
     return TRS_SUCCESS;
   }
   return trs_matrix_permute(B, A, parts->row_perm, parts->row_perm);
+}
+
+/* Incomplete factors in the natural order need no graph and therefore have none of its limits. */
+static trs_status order_matrix(trs_ordering *ordering, const trs_factors *parts,
+                               const trs_matrix *A, const trs_factor_options *options) {
+  if (parts->order == TRS_ORDER_NATURAL && parts->kind != TRS_FACTOR_LU) return TRS_SUCCESS;
+  return order_blocks(ordering, parts, A, options);
 }
 
 trs_status trs_fail_not_finite(const trs_factors *parts, int64_t i) {
@@ -281,34 +288,141 @@ typedef struct factoring {
   trs_factors *parts;
   const trs_matrix *A;
   const trs_factor_options *options;
+  trs_teller *teller;
 } factoring;
 
-static trs_status run(void *argument, trs_teller *teller) {
-  const factoring *f = argument;
-  trs_matrix *ready = NULL, *B = NULL;
+static trs_status factor_in_order(const factoring *f, trs_factor_input *input,
+                                  trs_ordering *ordering, const trs_matrix *A) {
+  trs_matrix *B;
+  trs_factors *parts = f->parts;
+  TRS_TRY(apply(parts, &B, input, ordering, A, f->options->block_size));
+  trs_teller_phase(f->teller, "ordering", 1);
+  trs_teller_phase(f->teller, "factoring", 0);
+  input->B = B;
+  input->perm = parts->col_perm; /* pivoting may change the order of the rows */
+  trs_status status = run_kind(parts, input, f->options->shift);
+  trs_matrix_destroy(B);
+  return status;
+}
+
+/* ---- Complete LU in an order of the library's choice. ---- */
+
+static void forget(trs_factors *parts) {
+  trs_factors_release_parts(parts);
+  *parts = (trs_factors){.kind = parts->kind, .recipe = parts->recipe};
+}
+
+static trs_status attempt(const factoring *f, trs_factor_input input, trs_choice *choice,
+                          bool *stopped) {
+  trs_attempt a;
+  trs_status status = trs_choice_next(choice, &a);
+  *stopped = false;
+  if (!status) {
+    f->parts->order = a.order;
+    memcpy(f->parts->choice, a.why, sizeof a.why);
+    input.most_entries = a.most_entries;
+    input.most_operations = a.most_operations;
+    if (trs_choice_has_next(choice)) input.stopped = stopped;
+    if (a.threshold > 0) input.pivot_threshold = a.threshold;
+    status = factor_in_order(f, &input, &a.ordering, choice->A);
+  }
+  trs_ordering_free(&a.ordering);
+  return status;
+}
+
+static trs_status factor_by_choice(const factoring *f, const trs_factor_input *input,
+                                   const trs_matrix *A) {
+  trs_choice choice = {.A = A,
+                       .zeros = input->matching,
+                       .rivals = input->matching ? input->matching->rivals : 0,
+                       .leaves = f->options->tree_leaves,
+                       .fixed_threshold = f->options->pivot_threshold != 0};
+  bool stopped = true;
+  trs_status status = TRS_SUCCESS;
+  if (!choice.zeros && !lacks_pivots(A) && is_finite(A))
+    status = trs_find_rivals(&choice.rivals, A, input->equilibrate);
+  while (!status && stopped) {
+    forget(f->parts);
+    trs_teller_phase(f->teller, "ordering", 0);
+    status = attempt(f, *input, &choice, &stopped);
+  }
+  trs_choice_end(&choice);
+  return status;
+}
+
+/* L is the identity, and U is A, in the order of columns col. */
+static trs_status factor_triangular(const factoring *f, trs_factor_input *input, int32_t **col,
+                                    const trs_matrix *A) {
+  trs_ordering ordering = {.perm = *col, .fill = A->nrows};
+  *col = NULL;
+  f->parts->order = TRS_ORDER_COLAMD;
+  trs_print(f->parts->choice, sizeof f->parts->choice,
+            "the matrix is triangular but for the order of rows and columns: no fill");
+  trs_status status = factor_in_order(f, input, &ordering, A);
+  trs_ordering_free(&ordering);
+  return status;
+}
+
+/* Sets row of the matching, and col, if A is triangular in some order of both. */
+static trs_status find_triangle(trs_matching *m, int32_t **col, trs_matrix **A) {
+  trs_matrix *made;
+  int32_t *row = NULL;
+  bool found = false;
+  trs_status status = TRS_ALLOC(&row, (*A)->nrows);
+  if (!status) status = TRS_ALLOC(col, (*A)->nrows);
+  if (!status) status = TRS_ALLOC(&m->row, (*A)->nrows);
+  if (!status) status = trs_find_triangle(&found, row, *col, *A);
+  for (int64_t k = 0; found && k < (*A)->nrows; k++) m->row[(*col)[k]] = row[k];
+  if (!status && found) status = trs_matrix_permute(&made, *A, m->row, NULL);
+  if (!status && found) take(A, made);
+  trs_free(row);
+  if (status || !found) {
+    TRS_FREE_ALL(*col, m->row);
+    *col = m->row = NULL;
+  }
+  return status;
+}
+
+/* ---- All kinds. ---- */
+
+static trs_status factor(const factoring *f, trs_matching *matching, trs_matrix **A) {
+  trs_factors *parts = f->parts;
+  const bool choose = parts->kind == TRS_FACTOR_LU && f->options->order == TRS_ORDER_DEFAULT;
+  trs_ordering ordering = {0};
+  int32_t *col = NULL;
   trs_factor_input input = {.pivot_threshold = f->options->pivot_threshold == 0
                                                    ? TRS_FACTOR_THRESHOLD
                                                    : f->options->pivot_threshold,
                             .equilibrate = !f->options->no_equilibration,
                             .block = f->options->block_size};
+  if (choose && (*A)->nrows) TRS_TRY(find_triangle(matching, &col, A));
+  trs_status status = col ? TRS_SUCCESS : match_rows(matching, A, parts);
+  if (matching->row) input.matching = matching;
+  if (!status && col)
+    status = factor_triangular(f, &input, &col, *A);
+  else if (!status && choose)
+    status = factor_by_choice(f, &input, *A);
+  else if (!status) {
+    status = order_matrix(&ordering, parts, *A, f->options);
+    if (!status) status = factor_in_order(f, &input, &ordering, *A);
+    trs_ordering_free(&ordering);
+  }
+  trs_free(col);
+  return status;
+}
+
+static trs_status run(void *argument, trs_teller *teller) {
+  factoring *f = argument;
+  trs_matrix *ready = NULL;
+  trs_matching matching = {0};
+  f->teller = teller;
   trs_teller_phase(teller, "ordering", 0);
   TRS_TRY(prepare(&ready, f->A, f->options));
-  trs_matching matching = {0};
-  trs_status status = match_rows(&matching, &ready, f->parts);
-  if (matching.row) input.matching = &matching;
-  if (!status) status = order_matrix(f->parts, &B, &input.fill, ready, input.matching, f->options);
+  trs_status status = factor(f, &matching, &ready);
   trs_matrix_destroy(ready);
-  if (!status) {
-    trs_teller_phase(teller, "ordering", 1);
-    trs_teller_phase(teller, "factoring", 0);
-    input.B = B;
-    input.perm = f->parts->col_perm; /* pivoting may change the order of the rows */
-    status = run_kind(f->parts, &input, f->options->shift);
-    if (!status) status = unmatch_rows(f->parts, matching.row, f->A->nrows);
-    if (!status) status = check_values(f->parts);
-    if (!status) trs_teller_phase(teller, "factoring", 1);
-  }
-  trs_matrix_destroy(B);
+  if (!status) status = unmatch_rows(f->parts, matching.row, f->A->nrows);
+  if (!status) status = check_values(f->parts);
+  if (!status) trs_teller_phase(teller, "factoring", 1);
   trs_matching_free(&matching);
   return status;
 }
@@ -326,7 +440,7 @@ static trs_status create(trs_factors **F, const trs_matrix *A, const trs_factor_
       .recipe = {options->uplo, options->add_diagonal != 0, options->shift},
   };
   if (parts.order == TRS_ORDER_DEFAULT) parts.order = kinds[options->kind].order;
-  factoring f = {&parts, A, options};
+  factoring f = {&parts, A, options, NULL};
   trs_status status = trs_tell(options->progress, options->progress_user, run, &f);
   if (status) {
     trs_factors_release_parts(&parts);

@@ -11,7 +11,7 @@
 
 /* row[j]: the row of A whose entry in column j belongs to the matching of greatest product.
  * row_scale[j], of row row[j], and col_scale[j]: powers of two that bring matched entries near one,
- * and others near or below it. */
+ * and others near or below it; NULL for a triangle, which needs none. */
 typedef struct trs_matching {
   int32_t *row;
   double *row_scale, *col_scale;
@@ -29,7 +29,10 @@ typedef struct trs_factor_input {
   bool equilibrate;
   const trs_matching *matching; /* of the rows of B before perm, whose scaling equilibrates; NULL */
   int64_t fill; /* entries of the complete L if all pivots stay on the diagonal; 0: not known */
-  int block;    /* rows of a block; 1 for other than block kinds */
+  double operations;                    /* of the complete LU as well; 0: not known */
+  double most_entries, most_operations; /* with stopped: where complete LU stops */
+  bool *stopped;                        /* complete LU has reached them; NULL: no limits */
+  int block;                            /* rows of a block; 1 for other than block kinds */
 } trs_factor_input;
 
 /* Each sets L, U, diag_L and diag_U of *parts; LU also sets permutations and supernodes.  After a
@@ -55,10 +58,20 @@ trs_status trs_factor_mirror(trs_matrix **S, const trs_matrix *A, trs_uplo uplo)
 trs_status trs_match_rows(trs_matching *matching, const trs_matrix *A);
 void trs_matching_free(trs_matching *matching);
 
-/* An order for complete LU of A, whose rows are matched (NULL: as they were), with the reason in
- * one line. */
-trs_status trs_choose_order(trs_ordering *ordering, trs_order *order, char *why, size_t size,
-                            const trs_matrix *A, const trs_matching *matching, int leaves);
+/* The share of rivals of the diagonal, which has no zeros, once rows and columns are scaled. */
+trs_status trs_find_rivals(double *rivals, const trs_matrix *A, bool equilibrate);
+
+/* Whether A is triangular but for the order of its rows and columns: row row[k] and column col[k]
+ * become row and column k of an upper triangle. */
+trs_status trs_find_triangle(bool *found, int32_t *row, int32_t *col, const trs_matrix *A);
+
+/* So many multiplications with a subtraction complete LU makes in this process, given the entries
+ * of L; what needs more is for SuperLU. */
+double trs_lu_light(int64_t fill);
+
+/* For tests: SuperLU makes every complete LU; the number that its integers count to. */
+extern bool trs_lu_by_superlu;
+extern int64_t trs_lu_most;
 
 /* 2^exponent, rounded, in the range of the scalar type and of its reciprocal. */
 double trs_power_of_two(double exponent, trs_scalar scalar);

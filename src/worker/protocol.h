@@ -35,7 +35,13 @@ enum {
 
 /* trireme-worker-superlu has one job.  The matrix arrives by columns, as SuperLU needs it; the
  * factors are returned by rows. */
-enum { TRS_LU_SCALAR, TRS_LU_N, TRS_LU_ENTRIES, TRS_LU_FILL };
+enum {
+  TRS_LU_SCALAR,
+  TRS_LU_N,
+  TRS_LU_ENTRIES,
+  TRS_LU_FILL,
+  TRS_LU_MOST /* that SuperLU's integers count: 2147483647, less in tests */
+};
 enum { TRS_LU_ZERO_PIVOT, TRS_LU_SUPERNODES, TRS_LU_NNZ_L, TRS_LU_NNZ_U };
 
 /* trireme-worker-hdf5. */

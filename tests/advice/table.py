@@ -109,7 +109,7 @@ TABLE = [
            "R, C = sp.diags([1, 1e-200, 1e200]), sp.diags([1, 1e200, 1e-200]); tr.ilu0(sp.csr_matrix(R @ A @ C))",
            before="A = sp.csr_matrix(np.array([[1, 0, 1e200], [1e200, 1, 1], [0, 0, 1]]))"),
     cannot("LU: %lld entries are too many", SHORT),
-    cannot("which count up to 2147483647 in each; use ILU(0)", SHORT),
+    cannot("which count up to %lld in each; use ILU(0)", SHORT),
     cannot("out of memory in AMD", SHORT),
     cannot("too many for COLAMD's 32-bit integers: use the natural order", SHORT),
     cannot("orderings take up to 2147483647: use the natural order", SHORT),

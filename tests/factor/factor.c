@@ -1,5 +1,6 @@
 /* factor.c - the options of trs_factor, its triangles, progress, and invalid input. */
 #include "base/config.h"
+#include "factor/kinds.h"
 #include "matrix/matrix.h"
 #include "matrix/values.h"
 #include "sparse.h"
@@ -131,6 +132,71 @@ TEST(no_options_mean_lu_in_an_order_of_its_choice) {
   trs_matrix_destroy(A);
 }
 
+/* 2 - c on the diagonal of a grid: far from definite, so that pivots become small in the course of
+ * the elimination. */
+static trs_matrix *indefinite(int64_t n, double shift) {
+  trs_matrix *A = sparse_grid(n, n, 1, 0, TRS_DOUBLE);
+  for (int64_t i = 0; i < A->nrows; i++)
+    for (int64_t p = A->ptr[i]; p < A->ptr[i + 1]; p++)
+      ((double *)A->val)[p] = A->idx[p] == i ? 4 - shift : -1;
+  return A;
+}
+
+static int64_t entries_by_default(const trs_matrix *A, const char *why) {
+  trs_factors *F;
+  assert_success(trs_factor(&F, A, NULL));
+  const trs_factors_info f = factors_info(F);
+  if (!strstr(f.choice, why)) fail_msg("%s: not %s", f.choice, why);
+  assert_product(F, A, 1e-10, false);
+  trs_factors_destroy(F);
+  return f.nnz_L + f.nnz_U;
+}
+
+/* Pivots that move in AMD's order make its factors grow; another attempt has fewer entries. */
+TEST(where_pivots_move_lu_is_made_again) {
+  if (!TRS_HAVE_AMD || !TRS_HAVE_COLAMD) skip_test("this build has no AMD or COLAMD");
+  trs_matrix *A = indefinite(50, 1.99);
+  trs_factors *F;
+  trs_factor_options options = {.struct_size = sizeof(trs_factor_options), .order = TRS_ORDER_AMD};
+  assert_success(trs_factor(&F, A, &options));
+  const trs_factors_info f = factors_info(F);
+  assert_true(2 * entries_by_default(A, "pivots moved") < f.nnz_L + f.nnz_U);
+  trs_factors_destroy(F);
+  trs_matrix_destroy(A);
+}
+
+/* Also with its rows and columns in any order: its factors are the matrix itself. */
+TEST(a_triangle_is_not_filled) {
+  for (int c = 0; c < 4; c++) {
+    trs_matrix *A = sparse_random(60, 0.2, (sparse_kind){.scalar = TRS_DOUBLE}, (uint64_t)c + 1),
+               *T, *P;
+    int32_t row[60], col[60];
+    assert_success(trs_matrix_triangle(&T, A, c % 2 ? TRS_UPPER : TRS_LOWER, 0));
+    for (int32_t k = 0; k < 60; k++) {
+      row[k] = (k * 7 + c) % 60;
+      col[k] = (k * 13 + 5 * c) % 60;
+    }
+    assert_success(trs_matrix_permute(&P, T, c < 2 ? NULL : row, c < 2 ? NULL : col));
+    assert_int_equal(entries_by_default(P, "triangular"), T->nnz);
+    trs_matrix_destroy(A);
+    trs_matrix_destroy(T);
+    trs_matrix_destroy(P);
+  }
+}
+
+/* A full diagonal that its column's entries rival does not keep its pivots either. */
+TEST(rivals_of_a_full_diagonal_count) {
+  if (!TRS_HAVE_COLAMD) skip_test("this build has no COLAMD");
+  trs_matrix *A = sparse_random(300, 0.02, (sparse_kind){.scalar = TRS_DOUBLE}, 3);
+  for (int64_t p = 0; p < A->nnz; p++) ((double *)A->val)[p] = 1 + 0.01 * (double)(p % 17);
+  trs_factors *F;
+  assert_success(trs_factor(&F, A, NULL));
+  assert_int_equal(factors_info(F).order, TRS_ORDER_COLAMD);
+  assert_non_null(strstr(factors_info(F).choice, "100 % of the entries rival"));
+  trs_factors_destroy(F);
+  trs_matrix_destroy(A);
+}
+
 typedef struct heard {
   int calls;
   char last[16];
@@ -194,11 +260,13 @@ TEST(wrong_options_are_refused) {
                             &(trs_factor_options){.struct_size = sizeof(trs_factor_options),
                                                   .tree_leaves = 6}));
   assert_null(F);
+  trs_lu_by_superlu = true;
   if (!TRS_HAVE_SUPERLU)
     assert_failure(TRS_ERROR_UNSUPPORTED, "libsuperlu-dev",
                    trs_factor(&F, A,
                               &(trs_factor_options){.struct_size = sizeof(trs_factor_options),
                                                     .order = TRS_ORDER_NATURAL}));
+  trs_lu_by_superlu = false;
   trs_matrix_destroy(A);
   trs_matrix_destroy(wide);
 }

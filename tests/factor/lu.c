@@ -26,7 +26,10 @@ static const trs_order lu_orders[] = {
     TRS_ORDER_NATURAL};
 enum { NLU = sizeof lu_orders / sizeof *lu_orders };
 
+/* By SuperLU and in this process, three calls each. */
 static trs_status lu(trs_factors **F, const trs_matrix *A, trs_order order, int leaves) {
+  static int calls;
+  trs_lu_by_superlu = calls++ / 3 % 2;
   trs_factor_options options = {
       .struct_size = sizeof(trs_factor_options), .order = order, .tree_leaves = leaves};
   return trs_factor(F, A, &options);
@@ -202,10 +205,12 @@ TEST(extreme_values_are_within_reach) {
 
 static void refused(trs_status status, int64_t row, const char *words, const trs_matrix *A) {
   for (int r = 0; r < NORDERS; r++)
-    for (int plain = 0; plain < 2; plain++) {
+    for (int plain = 0; plain < 4; plain++) {
       trs_factors *F;
-      trs_factor_options options = {
-          .struct_size = sizeof(trs_factor_options), .order = orders[r], .no_equilibration = plain};
+      trs_factor_options options = {.struct_size = sizeof(trs_factor_options),
+                                    .order = orders[r],
+                                    .no_equilibration = plain % 2};
+      trs_lu_by_superlu = plain / 2;
       assert_failure(status, words, trs_factor(&F, A, &options));
       if (row >= 0) assert_int_equal(trs_last_error()->row, row);
       assert_null(F);
@@ -483,6 +488,56 @@ TEST(failing_allocations_are_reported) {
   for (int64_t p = 0; p < A->nnz; p++)
     if (p % 3 == 0) trs_value_set(A->val, p, A->scalar, 1e4 * trs_value_get(A->val, p, A->scalar));
   assert_survives_failing_allocations(factor_all, A);
+  trs_matrix_destroy(A);
+}
+
+/* SuperLU's first estimate, 30 times the entries, does not fit integers that count to 200,000; the
+ * factors do, until these count less than they have. */
+TEST(estimates_fit_the_integers) {
+  trs_matrix *A = sparse_grid(90, 90, 1, 0.25, TRS_DOUBLE);
+  trs_factors *F;
+  trs_ordering o;
+  trs_factor_options options = {.struct_size = sizeof(trs_factor_options), .order = orders[0]};
+  trs_lu_by_superlu = true;
+  assert_success(trs_ordering_compute(&o, A, orders[0], 8));
+  assert_true(A->nnz * 30 > 1000000);
+  for (trs_lu_most = 1000000; trs_lu_most > o.fill + o.fill / 4; trs_lu_most -= trs_lu_most / 5) {
+    assert_success(trs_factor(&F, A, &options));
+    assert_int_equal(factors_info(F).nnz_L + A->nrows, o.fill);
+    trs_factors_destroy(F);
+  }
+  assert_failure(TRS_ERROR_UNSUPPORTED, "too large for SuperLU's 32-bit",
+                 trs_factor(&F, A, &options));
+  trs_lu_most = INT32_MAX;
+  trs_ordering_free(&o);
+  trs_matrix_destroy(A);
+}
+
+/* Zeros on the diagonal get no place in L and U, also in the order of A: a cycle has none. */
+TEST(zeros_on_the_diagonal_are_not_filled) {
+  enum { N = 50 };
+  int32_t row[2 * N], col[2 * N];
+  double val[2 * N];
+  trs_matrix *A;
+  for (int k = 0; k < N; k++) {
+    row[k] = row[N + k] = k;
+    col[k] = (k + 1) % N;
+    col[N + k] = (k + 2) % N;
+    val[k] = 2;
+    val[N + k] = 1;
+  }
+  assert_success(trs_matrix_create_coo(&A, TRS_DOUBLE, N, N, 2 * N, TRS_IDX32, row, col, val));
+  for (int superlu = 0; superlu < 2; superlu++) {
+    trs_factors *F;
+    trs_factor_options options = {.struct_size = sizeof(trs_factor_options),
+                                  .order = TRS_ORDER_NATURAL};
+    trs_lu_by_superlu = superlu;
+    assert_success(trs_factor(&F, A, &options));
+    const trs_factors_info f = factors_info(F);
+    assert_in_range(f.nnz_L + f.nnz_U, 2 * N, 5 * N);
+    assert_product(F, A, 1e-13, false);
+    trs_factors_destroy(F);
+  }
   trs_matrix_destroy(A);
 }
 

@@ -17,6 +17,7 @@
 #include "base/memory.h"
 #include "base/random.h"
 #include "base/timer.h"
+#include "factor/kinds.h"
 #include "io/generated.h"
 #include "io/scratch.h"
 #include "matrix/matrix.h"
@@ -146,7 +147,9 @@ static void assert_told(trs_order order, const char *phase, const char *words) {
                                       .progress = listen,
                                       .progress_user = &l};
   trs_factors *F;
+  trs_lu_by_superlu = true;
   assert_failure(TRS_ERROR_STALLED, words, trs_factor(&F, small, &options));
+  trs_lu_by_superlu = false;
   assert_no_child();
   if (l.calls < 6 || l.silence > 1) /* a call each half second, on a machine with other work */
     print_message("%d calls, %g seconds without one\n", l.calls, l.silence);
@@ -427,6 +430,7 @@ TEST(short_memory_is_an_error) {
 #if TRS_HAVE_SUPERLU
   trs_factors *F;
   int refused = 0, factored = 0;
+  trs_lu_by_superlu = true;
   for (int mb = 10; !factored; mb += mb / 4) {
     char text[16];
     snprintf(text, sizeof text, "%d", mb);
@@ -437,6 +441,7 @@ TEST(short_memory_is_an_error) {
     refused += !factored;
     if (factored) trs_factors_destroy(F);
   }
+  trs_lu_by_superlu = false;
   assert_true(refused > 5);
 #endif
 }

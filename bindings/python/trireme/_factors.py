@@ -506,9 +506,9 @@ def _lu_by_scipy(A: Any, order: str, pivot_threshold: float, equilibrate: bool,
                         scale_r=rows, scale_c=columns, unit_L=True)
 
 
-def lu(A: Shaped, *, order: Order = "default", pivot_threshold: float = 0.1,
+def lu(A: Shaped, *, order: Order = "default", pivot_threshold: Optional[float] = None,
        equilibrate: bool = True, progress: Optional[Progress] = None) -> Factors:
-    """The LU factors of A, by SuperLU in a worker process or, in wheels, by SciPy's SuperLU.
+    """The LU factors of A, large ones by SuperLU in a worker process or, in wheels, by SciPy's SuperLU.
 
     Parameters
     ----------
@@ -520,6 +520,7 @@ def lu(A: Shaped, *, order: Order = "default", pivot_threshold: float = 0.1,
         and "nd", "rcm" and "colour" are an `UnsupportedError`.
     pivot_threshold : float, optional
         The diagonal stays pivot above this share of its column, from 0 to 1; 0: if it is not zero.
+        By default 0.1, and 0.01 where `Factors.choice` says so.
     equilibrate : bool, optional
         Scale rows and columns first.
     progress : callable or True, optional
@@ -533,12 +534,13 @@ def lu(A: Shaped, *, order: Order = "default", pivot_threshold: float = 0.1,
     -----
     SciPy's SuperLU runs in this process, and tells `progress` of seconds alone.
     """
-    pivot_threshold = real("pivot_threshold", pivot_threshold, 0, 1)
+    threshold = 0.0  # C: the default
+    if pivot_threshold is not None:
+        threshold = real("pivot_threshold", pivot_threshold, 0, 1) or np.finfo(float).tiny
     equilibrate = flag("equilibrate", equilibrate)
     pick(ORDERS, "order", order)
     if order in _SCIPY_ORDERS and not _has("SuperLU"):
-        return _lu_by_scipy(A, order, pivot_threshold, equilibrate, progress)
-    threshold = pivot_threshold if pivot_threshold != 0 else np.finfo(float).tiny  # C: 0 is 0.1
+        return _lu_by_scipy(A, order, threshold or 0.1, equilibrate, progress)
     return _factor(A, _api.TRS_FACTOR_LU, order, progress, pivot_threshold=threshold,
                    no_equilibration=int(not equilibrate))
 

@@ -29,7 +29,7 @@ static const int64_t BLAS_BUFFERS = 256 << 20;
 typedef struct work {
   trs_scalar scalar;
   size_t size; /* of a value */
-  int64_t n, entries, fill;
+  int64_t n, entries, fill, most;
   int *ptr, *idx;
   void *val;
   int *perm_c, *perm_r, *etree;
@@ -58,22 +58,21 @@ __attribute__((visibility("default"))) int sp_ienv(int which) {
 /* SuperLU counts the entries of L, with the upper triangles of its supernodes, and those of U in 32
  * bits, its estimates of both too. */
 static trs_status check_limits(const work *w) {
-  if (w->fill + w->fill / 4 > INT32_MAX || w->entries > INT32_MAX)
+  if (w->fill + w->fill / 4 > w->most || w->entries > w->most)
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
                     "LU: %lld entries, factors of some %.3g: too large for SuperLU's 32-bit "
-                    "integers, which count up to 2147483647 in each; use ILU(0), or pass factors "
-                    "from another library",
-                    (long long)w->entries, 2 * (double)w->fill);
+                    "integers, which count up to %lld in each; use ILU(0), or pass factors from "
+                    "another library",
+                    (long long)w->entries, 2 * (double)w->fill, (long long)w->most);
   return TRS_SUCCESS;
 }
 
 /* Of large matrices, room for half more than the predicted fill: SuperLU extends it if pivots move.
  */
 static void choose_ratio(const work *w) {
-  static const int64_t LARGE = 1 << 28;
-  if (fill_ratio * w->entries <= LARGE) return;
+  if (fill_ratio * w->entries <= w->most / 8) return;
   const int64_t needed = w->fill ? w->fill * 3 / 2 / w->entries + 1 : fill_ratio;
-  const int64_t most = INT32_MAX / w->entries;
+  const int64_t most = w->most / w->entries;
   if (needed < fill_ratio) fill_ratio = (int)needed;
   if (most < fill_ratio) fill_ratio = (int)most;
 }
@@ -92,6 +91,7 @@ static trs_status receive_matrix(work *w, const trs_worker_message *m) {
   w->n = m->number[TRS_LU_N];
   w->entries = m->number[TRS_LU_ENTRIES];
   w->fill = m->number[TRS_LU_FILL];
+  w->most = m->number[TRS_LU_MOST];
   TRS_TRY(check_limits(w));
   choose_ratio(w);
   TRS_TRY(trs_serve_take(&w->ptr, w->n + 1, sizeof(int)));
