@@ -265,7 +265,7 @@ module trireme
   end type trs_batch_options
 
   type, bind(C) :: trs_batch_info
-    integer(c_size_t) :: struct_size = 56_c_size_t
+    integer(c_size_t) :: struct_size = 72_c_size_t
     integer(c_int64_t) :: n = 0
     integer(c_int64_t) :: nnz = 0
     integer(c_int64_t) :: count = 0
@@ -273,6 +273,8 @@ module trireme
     integer(c_int) :: threads = 0
     integer(c_int64_t) :: bytes = 0
     type(c_ptr) :: method = c_null_ptr
+    integer(c_int64_t) :: faults = 0
+    integer(c_int64_t) :: first_fault = 0
   end type trs_batch_info
 
   type, bind(C) :: trs_relax_options

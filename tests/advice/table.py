@@ -222,6 +222,10 @@ TABLE = [
     python("the batch has no values: call trs_batch_update first", "tr.batch(A, 2, uplo='lower', take_triangle=True).solve(np.ones((2, 25)))",
            "B = tr.batch(A, 2, uplo='lower', take_triangle=True); B.update(np.ones((2, A.nnz))); B.solve(np.ones((2, 25)))",
            before="A = tr.generate('poisson2d5:5')", shown="the batch has no values"),
+    python("make the batch of a matrix of that type, L.astype({given!r})", "B.update(v)",
+           "B = tr.batch(L.astype('complex128'), 2); B.update(v); B.solve(np.ones((2, 2)))",
+           before="L = sp.csr_matrix(np.eye(2)); v = np.ones((2, 2)) * 1j; B = tr.batch(L, 2)",
+           shown="make the batch of a matrix of that type, L.astype('complex128')"),
     elsewhere('batches are solved on the CPU or on one GPU: create the context by \"auto\"', "tests/solve/batch/batch.c", "threads:2"),
     # ---- Benchmarks
     cannot("there is no chart of %s's results: leave out --svg", "needs results that take minutes"),
@@ -316,5 +320,6 @@ TABLE = [
     elsewhere("use -pc_factor_mat_ordering_type instead", "tests/petsc/options", "pc_factor_mat_ordering_type"),
     elsewhere("than in the symbolic factorisation: call that again", "tests/petsc/factors.c", "another pattern"),
     elsewhere("factor it again before it solves", "tests/petsc/factors.c", "factor it again"),
+    elsewhere("set it up again before it is applied", "tests/petsc/factors.c", "set it up again"),
     cannot("build PETSc with double or single", "needs another PETSc"),
 ]

@@ -290,6 +290,8 @@ class trs_batch_info(C.Structure):
         ("threads", C.c_int),
         ("bytes", C.c_int64),
         ("method", C.c_char_p),
+        ("faults", C.c_int64),
+        ("first_fault", C.c_int64),
     ]
 
 

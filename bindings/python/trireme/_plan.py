@@ -42,7 +42,7 @@ class Solver:
         self._stream_now = stream_address(stream) or 0
         self._stream_kept = stream  # C uses it until the plan is destroyed
         self._lock = Lock()
-        self._refusal = Refusal()
+        self._refusal = Refusal("plan")
         self._small = nnz < LONG_SOLVE
         self._shape = (n,)
         self._ld, self._one, self._layout = C.c_int64(max(n, 1)), C.c_int64(1), C.c_int(0)
@@ -228,7 +228,7 @@ class Solver:
         def call() -> None:
             with self._lock.lock:
                 handle = self._ready()
-                self._refusal.check("plan")
+                self._refusal.check()
                 self._follow_stream(x)
                 check(_solve(handle, x.address, ldx, b.address, ldb, nrhs, layout))
         run(call, self._nnz * nrhs >= LONG_SOLVE)
@@ -487,6 +487,7 @@ class Plan(Solver):
     def __reduce__(self) -> Any:
         with self._lock.lock:
             self._ready()
+            self._refusal.check()
             parts = self._keep.parts
             if parts.val.device is not None:
                 raise TypeError("a plan of a matrix on a GPU cannot be pickled: pickle one of a "
