@@ -69,7 +69,7 @@ static int unknown(const char *name, const char *folder) {
     used += (size_t)snprintf(known + used, sizeof known - used, "%s|", e->name);
   bool found = trs_nearest(near, sizeof near, name, known);
   return leave(LEAVE_INPUT, trs_status_name(TRS_ERROR_FILE), -1,
-               "there is no suite %s in %s%s%s%s ('trireme bench --list' lists the suites)", name,
+               "there is no suite %s in %s%s%s%s ('trireme bench --list' lists suites and benchmarks)", name,
                folder, found ? "; did you mean " : "", found ? near : "", found ? "?" : "");
 }
 
@@ -77,7 +77,7 @@ static int read_lines(bench_suite *suite, const char *path) {
   FILE *file = fopen(path, "r");
   if (!file)
     return leave(LEAVE_INPUT, trs_status_name(TRS_ERROR_FILE), -1,
-                 "%s: %s ('trireme bench --list' lists the suites)", path, strerror(errno));
+                 "%s: %s ('trireme bench --list' lists suites and benchmarks)", path, strerror(errno));
   char line[1024], word[1024];
   int code = -1;
   while (code < 0 && fgets(line, sizeof line, file)) {
@@ -108,7 +108,15 @@ void bench_suite_free(bench_suite *suite) {
   free(suite->triangles);
 }
 
-static int list_suites(void) {
+static bool is_experiment(const char *name) {
+  const bench_experiment *e = bench_experiments + 1;
+  while (e->name && strcmp(e->name, name) != 0) e++;
+  return e->name != NULL;
+}
+
+/* All names that `trireme bench` takes: suites, and experiments, some of which have a suite of that
+ * name. */
+static int list_names(void) {
   char folder[1200];
   struct dirent **file;
   folder_path(folder, sizeof folder);
@@ -118,10 +126,12 @@ static int list_suites(void) {
                  "no suites in %s: %s; TRIREME_SUITES names another folder", folder,
                  strerror(errno));
   for (int i = 0; i < count; i++) {
-    printf("%.*s\n", (int)strlen(file[i]->d_name) - 4, file[i]->d_name);
+    file[i]->d_name[strlen(file[i]->d_name) - 4] = '\0';
+    if (!is_experiment(file[i]->d_name)) puts(file[i]->d_name);
     free(file[i]);
   }
   free(file);
+  for (const bench_experiment *e = bench_experiments + 1; e->name; e++) puts(e->name);
   return LEAVE_SOLVED;
 }
 
@@ -133,7 +143,7 @@ void bench_suite_print(const bench_suite *suite) {
 
 int bench_list(const char *name) {
   bench_suite suite;
-  if (!name) return list_suites();
+  if (!name) return list_names();
   int code = bench_suite_read(&suite, name);
   if (code < 0) bench_suite_print(&suite);
   bench_suite_free(&suite);

@@ -178,9 +178,18 @@ def test_missing():
 
 def test_suites():
     o = bench("--list")
-    check("suites are listed", o.code == 0 and o.out.split() ==
-          ["cpu", "gpu-quick", "gpu-rhs", "gpu", "gpus"] + ["l17-stand-ins", "l17", "l23"] * PAPERS +
-          ["quick"] + ["x20-stand-ins", "x20"] * PAPERS, o)
+    check("suites and benchmarks are listed, each once", o.code == 0 and o.out.split() ==
+          ["cpu", "gpu-quick", "gpu-rhs", "gpu"] + ["l17-stand-ins"] * PAPERS + ["quick"] +
+          ["x20-stand-ins"] * PAPERS + ["gpus", "lot", "blocks", "batches"] +
+          ["l17", "l23", "x20", "w21"] * PAPERS, o)
+    usage = bench("--help").out.split("]")[1]
+    listed = o.out.split()
+    check("the usage names the benchmarks", all(
+        word in usage.replace("|", " ").split() for word in listed[listed.index("gpus"):]), usage)
+    for name in listed:
+        given = ["--seed", "1"] if name == "lot" else []
+        o = bench(name, "--list", *given)
+        check(f"bench takes {name} of its list", o.code == 0 and o.out != "", o)
     o = bench("quick", "--list")
     check("a suite is listed", o.code == 0 and len(o.out.split()) == 6, o)
     o = bench("cpu", "--list")

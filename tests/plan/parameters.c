@@ -47,8 +47,11 @@ TEST(words_and_numbers_are_read) {
 TEST(others_are_refused) {
   static const struct {
     const char *text, *words;
-  } wrong[] = {{"fla=no", "thing has no parameter \"fla\": it has flag, size, number"},
-               {"flags=no", "no parameter \"flags\""},
+  } wrong[] = {{"fla=no",
+                "thing has no parameter \"fla\", did you mean flag?: it has flag, size, number"},
+               {"flags=no", "no parameter \"flags\", did you mean flag?"},
+               {"nubmer=3", "no parameter \"nubmer\", did you mean number?"},
+               {"colour=3", "no parameter \"colour\": it has"},
                {"=no", "no parameter \"\""},
                {",flag=no", "no parameter \"\""},
                {"flag=", "flag=: it takes no, yes"},

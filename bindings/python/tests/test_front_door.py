@@ -47,7 +47,8 @@ def test_lower_is_accepted_where_uplo_is():
     (dict(trans="C"), ["trans", "'N', 'T', 'H'", "did you mean 'H'"]),
     (dict(store="float"), ["store", "'same', 'mixed'"]),
     (dict(method="thread"), ["method", "'serial'", "'columns'", "did you mean 'threads'"]),
-    (dict(method="engin"), ["did you mean 'engine'"]),
+    (dict(method="engin"), ["'engine', 'pull'", "did you mean 'engine'"]),
+    (dict(method="engine?:"), ["'engine', 'pull'", "did you mean 'engine'"]),
     (dict(device="gpu"), ["device", '"cpu"', '"cuda:0-3"', "did you mean 'cuda'"]),
     (dict(device="cuda:x"), ["device", '"cuda:1"']), (dict(device="cpu:2"), ["device"]),
     (dict(threads=0), ["threads is 0", "1 to 1024"]), (dict(nrhs=-1), ["nrhs is -1", "from 0"])])
@@ -106,6 +107,16 @@ def test_swapped_arguments_are_named():
     for b in (L, None, "b"):
         refused(lambda: tr.plan(L).solve(b), TypeError, "b is", "dense array", str(N))
     refused(lambda: tr.plan(L).update(None), TypeError, "values is None")
+
+
+def test_a_misspelt_generator_is_suggested():
+    for call in (tr.generate, lambda name: tr.read("gen:" + name)):
+        refused(lambda: call("poison3d7:50"), ValueError, "poison3d7:50: no such generator",
+                "poisson3d7?", "poisson2d5, poisson2d9")
+    assert "gen:" not in str(refused(lambda: tr.generate("poison3d7:50"), ValueError))
+    assert "gen:" not in str(refused(lambda: tr.generate("poisson3d7:x"), ValueError))
+    for order in ("COLAMD", "colmad"):
+        refused(lambda: tr.lu(A, order=order), ValueError, "did you mean 'colamd'")
 
 
 def test_the_wrong_side_names_the_options():
