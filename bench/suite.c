@@ -68,16 +68,18 @@ static int unknown(const char *name, const char *folder) {
   for (const bench_experiment *e = bench_experiments; e->name && used < sizeof known; e++)
     used += (size_t)snprintf(known + used, sizeof known - used, "%s|", e->name);
   bool found = trs_nearest(near, sizeof near, name, known);
-  return leave(LEAVE_INPUT, trs_status_name(TRS_ERROR_FILE), -1,
-               "there is no suite %s in %s%s%s%s ('trireme bench --list' lists suites and benchmarks)", name,
-               folder, found ? "; did you mean " : "", found ? near : "", found ? "?" : "");
+  return leave(
+      LEAVE_INPUT, trs_status_name(TRS_ERROR_FILE), -1,
+      "there is no suite %s in %s%s%s%s ('trireme bench --list' lists suites and benchmarks)", name,
+      folder, found ? "; did you mean " : "", found ? near : "", found ? "?" : "");
 }
 
 static int read_lines(bench_suite *suite, const char *path) {
   FILE *file = fopen(path, "r");
   if (!file)
     return leave(LEAVE_INPUT, trs_status_name(TRS_ERROR_FILE), -1,
-                 "%s: %s ('trireme bench --list' lists suites and benchmarks)", path, strerror(errno));
+                 "%s: %s ('trireme bench --list' lists suites and benchmarks)", path,
+                 strerror(errno));
   char line[1024], word[1024];
   int code = -1;
   while (code < 0 && fgets(line, sizeof line, file)) {

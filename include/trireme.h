@@ -515,7 +515,8 @@ typedef struct trs_plan trs_plan;
  * scale factor per block.  Values beyond the range of float are TRS_ERROR_UNSUPPORTED in relaxation
  * and in the method "blocks"; elsewhere they become zero or infinite.
  *   Plans: TRS_STORE_MIXED on a GPU and in "blocks", TRS_STORE_HALF and TRS_STORE_BFLOAT in
- * "blocks"; other methods keep the values.  TRS_STORE_DOUBLE and TRS_STORE_FLOAT must be the type
+ * "blocks"; other methods keep the values, which trs_plan_info.store and trs_plan_describe say.
+ *   TRS_STORE_DOUBLE and TRS_STORE_FLOAT must be the type
  * of the matrix, or the analysis fails with TRS_ERROR_UNSUPPORTED. */
 typedef enum trs_store {
   TRS_STORE_DEFAULT = 0, /* plans: values keep their type; relaxation: TRS_STORE_MIXED */
@@ -605,6 +606,8 @@ typedef struct trs_plan_info {
   const char *device;                      /* the name of the GPU or OpenCL device; else NULL */
   double device_seconds; /* on an OpenCL device: of the last solve, the device's time without the
                             copies of b and x; else 0 */
+  trs_store store; /* how it keeps values: trs_options.store, or TRS_STORE_DEFAULT where the method
+                      keeps their type */
 } trs_plan_info;
 
 /* Facts of a plan.  If the method needed no level statistics, the first call computes them. */

@@ -231,7 +231,7 @@ module trireme
   end type trs_options
 
   type, bind(C) :: trs_plan_info
-    integer(c_size_t) :: struct_size = 144_c_size_t
+    integer(c_size_t) :: struct_size = 152_c_size_t
     type(c_ptr) :: backend = c_null_ptr
     type(c_ptr) :: method = c_null_ptr
     type(c_ptr) :: reason = c_null_ptr
@@ -249,6 +249,7 @@ module trireme
     real(c_double) :: update_seconds = 0.0_c_double
     type(c_ptr) :: device = c_null_ptr
     real(c_double) :: device_seconds = 0.0_c_double
+    integer(c_int) :: store = 0
   end type trs_plan_info
 
   type, bind(C) :: trs_plan_share

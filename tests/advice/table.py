@@ -206,6 +206,10 @@ TABLE = [
             "trireme solve gen:poisson2d5:5 --uplo lower -o b.mtx && "
             "trireme solve gen:poisson2d5:5 --uplo lower -b b.mtx --nrhs 2",
             "trireme solve gen:poisson2d5:5 --uplo lower -b b.mtx && trireme relax gen:poisson2d5:5 -b b.mtx"),
+    command("--%s is for random right-hand sides: leave it out with -b FILE",
+            "trireme solve gen:poisson2d5:5 --uplo lower -o c.mtx && "
+            "trireme relax gen:poisson2d5:5 -b c.mtx --seed 1",
+            "trireme relax gen:poisson2d5:5 -b c.mtx", shown="--seed is for random right-hand sides: leave it out"),
     command("give a name such as x.mtx", "trireme solve gen:poisson2d5:5 --uplo lower -o x.h5",
             "trireme solve gen:poisson2d5:5 --uplo lower -o x.mtx"),
     command("give -o a file", "trireme solve gen:poisson2d5:5 --uplo lower -o - --json",
@@ -278,6 +282,9 @@ TABLE = [
     cannot("make it L.to_sparse_csr()", TORCH),
     elsewhere("pass values.float() and b.float()", "bindings/python/tests/test_torch.py", "values.float(), b.float()"),
     elsewhere("call trireme.torch.solve in a loop", "bindings/python/tests/test_torch.py", "solve(v, r).sum().backward()"),
+    python("or \"cpu\"; leave threads out", "tr.plan(A, device='serial', threads=4)",
+           "tr.plan(A, device='serial'); tr.plan(A, device='cpu', threads=4)",
+           before="A = sp.csr_matrix(np.eye(2))", shown="leave threads out"),
     python("{make}pass b.astype(", "p.solve(np.ones(2))",
            "p.solve(np.ones(2).astype('float32')); tr.plan(A, dtype='float64').solve(np.ones(2))",
            before="A = sp.csr_matrix(np.eye(2, dtype='f4')); p = tr.plan(A)",

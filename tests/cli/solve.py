@@ -156,11 +156,26 @@ else:
     skip("solves on a GPU", run("solve", "gen:chain:5", "--uplo", "lower", "--backend", "cuda").err
          .strip())
     o = run("solve", "gen:poisson2d5:60", "--uplo", "lower", "--store", "mixed")
-    check("an option of GPUs without one", o.code == 0 and "--store has no effect" in o.err
-          and "stored as floats" not in o.out, o)
+    check("an option of GPUs without one", o.code == 0 and "--store has no effect: serial keeps" in o.err
+          and "stored as floats" not in o.out and "stored: values in their own type" in o.out, o)
     o = run("solve", "gen:poisson2d5:60", "--uplo", "lower", "--gpu-memory", "1")
     check("--gpu-memory without a GPU", o.code == 0 and "--gpu-memory has no effect" in o.err,
           o)
+o = run("solve", "gen:poisson2d5:60", "--uplo", "lower", "--method", "serial", "--tune")
+check("--tune of one method", o.code == 0 and "--tune has no effect with --method serial" in o.err, o)
+o = run("solve", "gen:poisson2d5:60", "--uplo", "lower", "--tune")
+check("--tune of all methods", o.code == 0 and o.err == "", o)
+o = run("solve", "gen:wingmesh:300", "--uplo", "lower", "--method", "blocks", "--store", "mixed", "--json")
+check("a method that stores as floats says so", o.code == 0 and o.err == "" and
+      o.json()["plan"]["store"] == "mixed", o)
+for backend in ["serial", "opencl"]:
+    o = run("solve", "gen:poisson2d5:60", "--uplo", "lower", "--backend", backend, "--store", "mixed",
+            "--gpu-memory", "1", "--json")
+    if o.code == 4:
+        skip("options of GPUs on an OpenCL device", o.err.strip())
+        continue
+    check(f"options of GPUs on the backend {backend}", o.code == 0 and "--store has no effect" in o.err and
+          "--gpu-memory has no effect" in o.err and o.json()["plan"]["store"] == "same", o)
 for name, more in [("trees", ["flat"]), ("scattered", []), ("invert", ["blocks"]), ("width", ["8"])]:
     o = run("solve", "gen:poisson2d5:60", "--uplo", "lower", "--" + name, *more)
     check(f"--{name} without --grid", o.code == 0 and

@@ -126,6 +126,21 @@ def test_flags_are_true_or_false():
         assert tr.plan(L, unit_diagonal=false).solve(np.ones(L.shape[0]))[0] != 1
 
 
+def test_options_without_effect_are_errors_or_told():
+    A, L = system()
+    for call in (tr.plan, tr.relaxation, lambda L, **options: tr.batch(L, 2, **options),
+                 lambda L, **options: tr.ilu0(A).plan(**options)):
+        for device in "serial", "cuda", "opencl:0":
+            with pytest.raises(ValueError, match="threads is 4 and device"):
+                call(L, device=device, threads=4)
+        call(L, device="serial", threads=1)
+    for p in tr.plan(L, store="mixed"), tr.ilu0(A).plan(store="mixed"):
+        assert p.info["store"] == "same" and "values in their own type" in str(p)
+    p = tr.plan(L, store="mixed", method="blocks:size=1")
+    assert p.info["store"] == "mixed" and "own type" not in str(p)
+    assert tr.plan(L).info["store"] == "same" and "own type" not in str(tr.plan(L))
+
+
 def test_a_threshold_of_zero_keeps_the_diagonal():
     A = sp.csr_array(np.array([[1e-3, 1], [1, 1.0]]))
     if "SuperLU  no" in tr.features():

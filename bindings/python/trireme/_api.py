@@ -260,6 +260,7 @@ class trs_plan_info(C.Structure):
         ("update_seconds", C.c_double),
         ("device", C.c_char_p),
         ("device_seconds", C.c_double),
+        ("store", C.c_int),
     ]
 
 

@@ -262,11 +262,17 @@ class Solver:
 
     @property
     def info(self) -> Dict[str, Any]:
-        """Method, reason, threads, levels and sizes, by the names of trs_plan_info."""
+        """Method, reason, threads, levels and sizes, by the names of trs_plan_info.
+
+        "store" is "mixed" if the plan keeps values as floats, and "same" if the method keeps their
+        type, whatever was asked for.
+        """
         info = make_struct(_api.trs_plan_info)
         with self._lock.lock:
             check(library.trs_plan_get_info(self._ready(), C.byref(info)))
-            return struct_dict(info)
+            found = struct_dict(info)
+        found["store"] = next(word for word, value in STORE.items() if value == info.store)
+        return found
 
     @property
     def levels(self) -> "npt.NDArray[np.int64]":
@@ -549,7 +555,8 @@ def plan(A: Shaped, uplo: Optional[Uplo] = None, trans: Trans = "N", *,
     nrhs, solves : int, optional
         Right-hand sides expected in a solve, and solves expected (0: many).
     store : {"same", "mixed"}, optional
-        "mixed": on a GPU, keep off-diagonal values of double systems as floats.
+        "mixed": keep off-diagonal values of double systems as floats, on a GPU and in the method
+        "blocks".  Other methods keep their type; `info["store"]` and ``print(plan)`` say so.
     tune : bool, optional
         Time the candidates once and keep the fastest: settings on a GPU, methods on a CPU.
     stream : optional
