@@ -11,7 +11,7 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, os.pardir, "cli"))
 
-from harness import (TRIREME, check, finish, has, matrix, path, read, refuses, run, skip,  # noqa: E402
+from harness import (FOLDER, TRIREME, check, finish, has, matrix, path, read, refuses, run, skip,  # noqa: E402
                      write)
 from recorded import data, expected, svg  # noqa: E402
 
@@ -130,7 +130,10 @@ def test_table_on_terminal():
     check("a line a triangle and the means", o.code == 0 and "poisson2d5:20 L" in o.out
           and "poisson2d5:20 U" in o.out and "Geometric means, 2 systems, 2 threads" in o.out
           and "auto against serial" in o.out, o)
-    check("a peer that is not there is said", "without oneMKL" in o.err, o)
+    check("a peer that is not there is said", "without oneMKL: TRIREME_MKL=/none: No such file" in o.err, o)
+    write("libmkl_rt.so.2", "no library\n")
+    o = bench(SMALL, *SHORT, env={"TRIREME_MKL": "", "LD_LIBRARY_PATH": FOLDER})
+    check("a peer that cannot be loaded: why", "libmkl_rt.so.2: file too short" in o.err, o)
 
 
 def test_peer():
