@@ -86,12 +86,12 @@ static int choose_triangle(solve_job *job, const trs_matrix_info *info) {
 /* Reported here, because the library does not know the options that help. */
 static int leave_no_diagonal(const solve_job *job, const trs_matrix_info *info) {
   int64_t others = info->nrows - info->ndiagonal - 1;
-  return leave(
-      LEAVE_INPUT, trs_status_name(TRS_ERROR_STRUCTURE), info->missing_diagonal,
-      "%s: row %lld has no diagonal entry%s%s: --add-diagonal adds missing entries, --diag "
-      "unit takes ones",
-      job->in.name, (long long)info->missing_diagonal, others ? ", nor have " : "",
-      others ? human_things(others, "other", "others").s : "");
+  return leave(LEAVE_INPUT, trs_status_name(TRS_ERROR_STRUCTURE), info->missing_diagonal,
+               "%s: row %lld (0-based) has no diagonal entry%s%s: --add-diagonal adds missing "
+               "entries, --diag "
+               "unit takes ones",
+               job->in.name, (long long)info->missing_diagonal, others ? ", nor have " : "",
+               others ? human_things(others, "other", "others").s : "");
 }
 
 static int take_triangle(solve_job *job) {
@@ -412,7 +412,7 @@ static int leave_not_finite(const solve_job *job) {
   const trs_backward_error *e = &job->error;
   bool overflow = e->range == TRS_RANGE_PIVOT || e->range == TRS_RANGE_OVERFLOW;
   return leave(LEAVE_NUMERICAL, overflow ? "overflow" : "backward error", e->range_row,
-               "x %s %s: first in row %lld of right-hand side %lld, where %s%s",
+               "x %s %s: first in row %lld of right-hand side %lld (0-based), where %s%s",
                overflow ? "overflows" : "is not finite in", human_scalar(job->scalar),
                (long long)e->range_row, (long long)e->range_column, causes[e->range],
                job->set.output ? "; no solution is written" : "");
@@ -421,7 +421,7 @@ static int leave_not_finite(const solve_job *job) {
 static int leave_inaccurate(const solve_job *job) {
   if (job->error.range) return leave_not_finite(job);
   return leave(LEAVE_NUMERICAL, "backward error", job->error.worst_row,
-               "the backward error, %.3g, is above %.3g (worst row %lld)%s",
+               "the backward error, %.3g, is above %.3g (worst row %lld, 0-based)%s",
                job->error.componentwise, job->limit, (long long)job->error.worst_row,
                job->set.output ? "; no solution is written" : "");
 }

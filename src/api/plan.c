@@ -123,7 +123,8 @@ size_t trs_plan_describe(trs_plan *plan, char *text, size_t size) {
              "\nwarning: %d threads share %d core%s: they wait for each other's turns", threads,
              cores, cores > 1 ? "s" : "");
   if (plan->options.store && !trs_plan_store(plan))
-    snprintf(stored, sizeof stored, "\nstored: values in their own type, for this method has no other");
+    snprintf(stored, sizeof stored,
+             "\nstored: values in their own type, for this method has no other");
   int length = snprintf(text, size, "%s: %s\nchosen: %s%s%s", plan->method->name, line,
                         plan->reason, stored, warning);
   return length > 0 ? (size_t)length : 0;

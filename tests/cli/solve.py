@@ -231,7 +231,7 @@ for uplo in [[], ["--uplo", "lower"], ["--uplo", "upper"]]:
 matrix("overflow.mtx", 3, [(1, 1, 1e-300), (2, 1, 1e300), (2, 2, 1), (3, 2, 1), (3, 3, 1)])
 before = os.listdir(FOLDER)
 o = refuses("a solution that overflows", 1,
-            ["x overflows double: first in row 1 of right-hand side 0", "no solution is written"],
+            ["x overflows double: first in row 1 of right-hand side 0 (0-based)", "no solution is written"],
             "solve", "overflow.mtx", "-o", "bad.mtx")
 check("a wrong solution is not written", not leftovers(before), leftovers(before))
 check("and the table says so", "NOT small" in o.out, o)
@@ -417,7 +417,7 @@ for words, said in [(["A.mtx"], ["general", "unsymmetric pattern"]),
                     (["L.mtx"], ["lower triangular"]),
                     (["U.mtx"], ["upper triangular"]),
                     (["diagonal.mtx"], ["diagonal"]),
-                    (["gap.mtx"], ["1 entry missing, the first in row 1"])]:
+                    (["gap.mtx"], ["1 entry missing, the first in row 1 (0-based)"])]:
     o = run("info", *words)
     check("info " + words[0], o.code == 0 and all(s in o.out for s in said), o)
 
