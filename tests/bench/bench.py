@@ -11,8 +11,8 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, os.pardir, "cli"))
 
-from harness import (FOLDER, TRIREME, check, finish, has, matrix, path, read, refuses, run, skip,  # noqa: E402
-                     write)
+from harness import (FOLDER, TRIREME, check, finish, has, has_nan, matrix, path, read,  # noqa: E402
+                     refuses, run, skip, write)
 from recorded import data, expected, svg  # noqa: E402
 
 FAKE = os.environ["FAKE_MKL_PATH"]
@@ -30,7 +30,10 @@ KEYS = ["commit", "dirty", "date", "machine.cpu", "machine.cores", "machine.os",
 
 
 def bench(*words, env=None, **more):
-    return run("bench", *words, env=dict(CLEAN, **(env or {})), **more)
+    o = run("bench", *words, env=dict(CLEAN, **(env or {})), **more)
+    if has_nan(o):
+        check(f"no number of bench {' '.join(words)} is nan", False, o)
+    return o
 
 
 def lines(text):
