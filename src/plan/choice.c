@@ -162,8 +162,7 @@ static trs_status take_named(trs_plan *plan, const char *given) {
                     methods[found].name);
   if (found >= 0)
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
-                    "method %s needs CUDA, which this build does not have: install the CUDA "
-                    "toolkit (nvcc) and build Trireme from source",
+                    "method %s needs CUDA, which this build does not have: " TRS_GET_CUDA,
                     methods[found].name);
   return unknown_method(plan, given, length);
 }

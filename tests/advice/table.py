@@ -10,7 +10,7 @@ words is a part of the message as it stands in the source; shown is what appears
 from types import SimpleNamespace
 
 # Messages that name a missing library: the names of packages and options are checked.
-REBUILD = r"install [\w %'()-]+(?:, which has nvcc,)? and build|build with -DTRIREME_"
+REBUILD = r"install [\w %'()-]+ and build|build with -DTRIREME_"
 
 # Folders whose messages need a GPU, or several: names are checked, the tests of GPUs get them.
 DEVICES = ("src/device/", "src/comm/", "src/solve/cuda/", "src/solve/multigpu/", "src/relax/cuda/",

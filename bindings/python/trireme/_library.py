@@ -120,7 +120,8 @@ _IN_PYTHON = [(r"trs_matrix_triangle extracts the triangle", "trireme.triangle e
               (r" \((?:trs|TRS)_\w+\)", "")]
 _CUDA = ("install the package's GPU part, pip install \"trireme[cu13]\", or build it: pip install . "
          "-C cmake.define.TRIREME_WITH_CUDA=ON in the checkout, with nvcc")
-_IN_PACKAGES = [(r"install (?:NVIDIA's |the )?CUDA toolkit(?: \(nvcc\)|, which has nvcc,) and build Trireme from source",
+_IN_PACKAGES = [(r"install the CUDA toolkit \(nvcc\) and build Trireme from source|"
+                 r"build with -DTRIREME_WITH_CUDA=ON, for which the CUDA toolkit \(nvcc\) is needed",
                  _CUDA),
                 ("and build Trireme from source", "and build the package in the checkout, pip install ."),
                 (r"build with -DTRIREME_WITH_PAPERS=ON",
