@@ -111,7 +111,7 @@ class Batch:
             return None
         error: Any = error_of(status)
         error.system = int(self._info().first_fault)
-        return error  # type: ignore[no-any-return]
+        return error
 
     @property
     def info(self) -> Dict[str, Any]:

@@ -34,7 +34,7 @@ def where(device: Any, given: Optional[int]) -> str:
     """The C library's name for a device and a number of threads."""
     device = device_name(device)
     threads = _default_threads if given is None else thread_count(given)
-    if given is not None and device not in ("auto", "cpu", "threads") and threads > 1:
+    if given is not None and threads != 1 and device not in ("auto", "cpu", "threads"):
         raise ValueError(f"threads is {threads} and device {device!r}: threads are the CPU's, of "
                          "device=\"auto\" or \"cpu\"; leave threads out")
     if device in ("auto", "cpu", "threads"):
