@@ -8,7 +8,7 @@ import numpy as np
 from . import _api
 from ._arrays import (Dense, assign, contiguous, dense, give_back, like, on_host, stream_address,
                       stream_of)
-from ._context import Lock, context_of
+from ._context import Lock, check_threads, context_of
 from ._library import Refusal, check, error_of, library, make_struct, run
 from ._matrix import UPLO, matrix_of
 from ._plan import LONG_SOLVE, TRANS, struct_dict
@@ -37,6 +37,7 @@ class Batch:
                  unit_diagonal: bool = False, take_triangle: bool = False, nrhs: int = 1,
                  device: Device = "auto", threads: Optional[int] = None) -> None:
         self._handle, self._lock, self._refusal = C.c_void_p(), Lock(), Refusal("batch")
+        check_threads(device, threads)
         matrix = matrix_of(A)
         parts = matrix.parts
         if parts.val.device is not None:

@@ -30,13 +30,18 @@ def get_num_threads() -> int:
     return int(library.trs_context_threads(context_of("auto", None)))
 
 
-def where(device: Any, given: Optional[int]) -> str:
-    """The C library's name for a device and a number of threads."""
+def check_threads(device: Any, threads: Optional[int]) -> None:
+    """A caller's number of threads beside a device that has none of them."""
     device = device_name(device)
-    threads = _default_threads if given is None else thread_count(given)
-    if given is not None and threads != 1 and device not in ("auto", "cpu", "threads"):
+    if threads is not None and thread_count(threads) != 1 and device not in ("auto", "cpu", "threads"):
         raise ValueError(f"threads is {threads} and device {device!r}: threads are the CPU's, of "
                          "device=\"auto\" or \"cpu\"; leave threads out")
+
+
+def where(device: Any, threads: Optional[int]) -> str:
+    """The C library's name for a device and a number of threads."""
+    device = device_name(device)
+    threads = _default_threads if threads is None else thread_count(threads)
     if device in ("auto", "cpu", "threads"):
         if threads is not None:
             return f"threads:{threads}"

@@ -8,7 +8,7 @@ import numpy as np
 
 from . import _api
 from ._arrays import DTYPES, stream_address, whole_numbers
-from ._context import context_of
+from ._context import check_threads, context_of
 from ._library import (Refusal, SingularMatrixError, StructureError, Told, UnsupportedError, check,
                        check_file, features, library, make_struct, run, text)
 from ._matrix import UPLO, Matrix, compressed, copy_of, matrix_of, to_scipy
@@ -38,6 +38,7 @@ class FactorsPlan(Solver):
                  solves: int = 0, store: Store = "same", stream: Any = None,
                  progress: Optional[Progress] = None) -> None:
         factors._refusal.check()
+        check_threads(device, threads)
         self._factors = factors
         kind, info = pick(TRANS, "trans", trans), factors._info()
         place, address = place_of(device, factors._device), stream_address(stream)

@@ -8,7 +8,7 @@ import numpy as np
 from . import _api
 from ._arrays import (SCALARS, Dense, as_pairs, assign, common_layout, contiguous, dense,
                       give_back, like, on_host, overlaps, stream_address, stream_of)
-from ._context import Lock, context_of
+from ._context import Lock, check_threads, context_of
 from ._library import Refusal, StructureError, Told, check, library, make_struct, run, text
 from ._matrix import UPLO, Matrix, compressed, copy_of, value_type
 from ._picture import level_picture
@@ -400,6 +400,7 @@ class Plan(Solver):
             compressed(A, None if dtype is None else exact_type(dtype))
         if parts.shape[0] != parts.shape[1]:
             raise ValueError(f"A must be a square matrix but its shape is {parts.shape}.")
+        check_threads(device, threads)
         place, address = place_of(device, parts.val.device), stream_address(stream)
         self._options["device"] = place
         handle = C.c_void_p()

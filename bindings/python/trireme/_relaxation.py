@@ -7,7 +7,7 @@ import numpy as np
 
 from . import _api
 from ._arrays import SCALARS, Dense, common_layout, dense, stream_address, whole_numbers
-from ._context import Lock, context_of
+from ._context import Lock, check_threads, context_of
 from ._library import Refusal, check, library, make_struct, run
 from ._matrix import matrix_of
 from ._plan import LONG_SOLVE, refuse_stream, struct_dict
@@ -84,6 +84,7 @@ class Relaxation:
                  copy: bool = True) -> None:
         self._handle, self._lock = C.c_void_p(), Lock()
         self._refusal = Refusal("relaxation")
+        check_threads(device, threads)
         context = context_of(device, threads)
         if block_size is not None:
             block_size = whole("block_size", block_size, 1, 32)
