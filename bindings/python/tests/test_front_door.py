@@ -170,6 +170,7 @@ def test_remedies_of_a_package_are_pips(monkeypatch, message, words):
 def test_features_have_no_other_remedy_in_a_package(monkeypatch):
     monkeypatch.setattr(_library, "PACKAGED", True)
     assert "from source" not in tr.features()
+    assert "MPI" not in tr.features() and "zlib" in tr.features()
 
 
 def test_names_of_c_are_not_told():

@@ -348,8 +348,12 @@ def version() -> str:
 
 
 def features() -> str:
-    """What the build has, one feature per line, and what to install for those it lacks."""
-    return in_python(str(library.trs_features().decode()))
+    """What the build has, one feature per line, and what to install for those it lacks.
+
+    Without MPI, which this package does not use.
+    """
+    told = in_python(str(library.trs_features().decode()))
+    return "".join(line for line in told.splitlines(True) if not line.startswith("MPI "))
 
 
 def devices() -> List[str]:
