@@ -12,6 +12,7 @@
 
 #include "base/nearest.h"
 #include "experiment.h"
+#include "files.h"
 #include "leave.h"
 #include "output.h"
 #include "program.h"
@@ -92,12 +93,34 @@ static int read_lines(bench_suite *suite, const char *path) {
   return code;
 }
 
+/* A matrix by the name that other commands take. */
+static bool is_matrix(const char *name) {
+  static const char *const endings[] = {".mtx", ".mtx.gz", ".mtx.zst", ".rb", ".h5"};
+  const size_t length = strlen(name);
+  for (size_t k = 0; k < sizeof endings / sizeof *endings; k++) {
+    const size_t own = strlen(endings[k]);
+    if (length > own && !strcmp(name + length - own, endings[k])) return true;
+  }
+  return false;
+}
+
+static int leave_matrix(const char *name) {
+  char *path = realpath(name, NULL);
+  const int code = path ? leave_usage("bench", "%s is a matrix: file:%s times it", name, path)
+                        : leave(LEAVE_INPUT, trs_status_name(TRS_ERROR_FILE), -1,
+                                "cannot open %s: %s", name, strerror(errno));
+  free(path);
+  return code;
+}
+
 int bench_suite_read(bench_suite *suite, const char *name) {
   char path[1400], folder[1200];
   const char *slash = strrchr(name, '/');
   *suite = (bench_suite){0};
   snprintf(suite->name, sizeof suite->name, "%s", is_path(name) && slash ? slash + 1 : name);
   if (is_entry(name)) return bench_suite_add(suite, name, BENCH_BOTH);
+  if (names_generator(name)) return leave_usage("bench", "the generated matrix is gen:%s", name);
+  if (is_matrix(name)) return leave_matrix(name);
   folder_path(folder, sizeof folder);
   snprintf(path, sizeof path, "%s/%s.txt", folder, name);
   if (!is_path(name) && access(path, F_OK)) return unknown(name, folder);

@@ -57,8 +57,7 @@ trs_status input_open(input *in, const char *name, int precision, trs_format for
   return status;
 }
 
-/* Whether the name is a generator's without "gen:". */
-static bool is_generator(const char *name) {
+bool names_generator(const char *name) {
   const size_t length = strcspn(name, ":");
   for (const char *line = trs_generator_list(); line; line = strchr(line, '\n')) {
     line += *line == '\n';
@@ -71,7 +70,7 @@ static bool is_generator(const char *name) {
 
 int input_leave(const char *name) {
   const trs_error *error = trs_last_error();
-  if (error->status != TRS_ERROR_FILE || !is_generator(name)) return leave_library(NULL);
+  if (error->status != TRS_ERROR_FILE || !names_generator(name)) return leave_library(NULL);
   return leave(LEAVE_INPUT, trs_status_name(error->status), -1,
                "%s; the generated matrix is gen:%s", error->message, name);
 }

@@ -180,6 +180,13 @@ def test_missing():
           and "1 failed" in o.err and "poisson2d5:20 L" in o.out, o)
     refuses("a suite that is not there", 3, "--list", "bench", "nothing")
     refuses("a mistyped suite", 3, "did you mean quick?", "bench", "quik")
+    refuses("a generator without gen:", 2, "the generated matrix is gen:poisson2d5:20", "bench", "poisson2d5:20")
+    there = matrix("there.mtx", 2, [(1, 1, 2), (2, 1, 1), (2, 2, 4)])
+    refuses("a matrix in place of a suite", 2, f"there.mtx is a matrix: file:{os.path.realpath(there)} times it",
+            "bench", there)
+    o = bench(f"file:{os.path.realpath(there)}", "--peer", "none", *SHORT)
+    check("which it does", o.code == 0 and ".. L " in o.out, o)
+    refuses("a matrix that is not there", 3, "cannot open nowhere.mtx: No such file", "bench", "nowhere.mtx")
 
 
 def test_suites():
