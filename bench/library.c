@@ -16,7 +16,19 @@ bool bench_library_find(void *library, void *function, const char *name) {
   return address != NULL;
 }
 
-static void *open_one(const char *path) { return dlopen(path, RTLD_NOW | RTLD_GLOBAL); }
+static char failed[512]; /* why a library that is there was not loaded; "" */
+
+/* The loader's words for a file that is not there begin with that file; those for another library
+ * that it needs, or for want of memory, with another name or cause. */
+static void *open_one(const char *path) {
+  void *library = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
+  const char *said = library ? NULL : dlerror();
+  char absent[1200];
+  snprintf(absent, sizeof absent, "%s: cannot open shared object file: No such file", path);
+  if (said && strncmp(said, absent, strlen(absent)) != 0)
+    snprintf(failed, sizeof failed, "%s", said);
+  return library;
+}
 
 /* The first file that matches a pattern of folders and can be opened. */
 static void *open_in(const char *folders, const char *name) {
@@ -61,9 +73,11 @@ static void *open_in_python(const char *name) {
 /* "libmkl_rt" of "libmkl_rt.so.3" */
 static const char *explain(const char *variable, const char *name) {
   static char text[512];
-  const char *path = getenv(variable), *said = dlerror();
-  if (path && *path && said)
-    snprintf(text, sizeof text, "%s", said);
+  const char *path = getenv(variable);
+  if (*failed)
+    snprintf(text, sizeof text, "%s", failed);
+  else if (path && *path)
+    snprintf(text, sizeof text, "%s=%s: No such file or directory", variable, path);
   else
     snprintf(text, sizeof text, "no %.*s was found; %s=PATH names one", (int)strcspn(name, "."),
              name, variable);
@@ -73,6 +87,7 @@ static const char *explain(const char *variable, const char *name) {
 void *bench_library_open(const char *variable, const char *const names[], const char **missing) {
   const char *path = getenv(variable);
   void *library = NULL;
+  failed[0] = '\0';
   if (path && *path) {
     library = open_one(path);
   } else {

@@ -95,7 +95,7 @@ static const option options[] = {
             "; l17 and x20 draw several, FILE-rates.svg or FILE-designs.svg and others", "")),
     FLAG_OPTION(
         "list", FIELD(list),
-        "list the suites, or the matrices of the suite or benchmark that is named; runs nothing"),
+        "list the suites and benchmarks, or the matrices of the one that is named; runs nothing"),
     FLAG_OPTION("json", FIELD(json), "print the results as JSON lines and failures as JSON"),
     {0}};
 
@@ -160,7 +160,7 @@ static paragraph paragraphs[24];
 
 static const command cmd_bench = {.name = "bench",
                                   .synopsis =
-                                      "[OPTIONS] [SUITE | " OF_PAPERS("l17 | l23 | x20 | w21 | ", "") "gpus | lot | blocks] | "
+                                      "[OPTIONS] [SUITE | " OF_PAPERS("l17 | l23 | x20 | w21 | ", "") "gpus | lot | blocks | batches] | "
                                       "--compare OLD NEW | --table FILE",
                                   .summary = "time every method, and compare results",
                                   .operand = "file",

@@ -12,6 +12,7 @@
 
 #include "base/nearest.h"
 #include "experiment.h"
+#include "files.h"
 #include "leave.h"
 #include "output.h"
 #include "program.h"
@@ -68,16 +69,18 @@ static int unknown(const char *name, const char *folder) {
   for (const bench_experiment *e = bench_experiments; e->name && used < sizeof known; e++)
     used += (size_t)snprintf(known + used, sizeof known - used, "%s|", e->name);
   bool found = trs_nearest(near, sizeof near, name, known);
-  return leave(LEAVE_INPUT, trs_status_name(TRS_ERROR_FILE), -1,
-               "there is no suite %s in %s%s%s%s ('trireme bench --list' lists the suites)", name,
-               folder, found ? "; did you mean " : "", found ? near : "", found ? "?" : "");
+  return leave(
+      LEAVE_INPUT, trs_status_name(TRS_ERROR_FILE), -1,
+      "there is no suite %s in %s%s%s%s ('trireme bench --list' lists suites and benchmarks)", name,
+      folder, found ? "; did you mean " : "", found ? near : "", found ? "?" : "");
 }
 
 static int read_lines(bench_suite *suite, const char *path) {
   FILE *file = fopen(path, "r");
   if (!file)
     return leave(LEAVE_INPUT, trs_status_name(TRS_ERROR_FILE), -1,
-                 "%s: %s ('trireme bench --list' lists the suites)", path, strerror(errno));
+                 "%s: %s ('trireme bench --list' lists suites and benchmarks)", path,
+                 strerror(errno));
   char line[1024], word[1024];
   int code = -1;
   while (code < 0 && fgets(line, sizeof line, file)) {
@@ -90,12 +93,34 @@ static int read_lines(bench_suite *suite, const char *path) {
   return code;
 }
 
+/* A matrix by the name that other commands take. */
+static bool is_matrix(const char *name) {
+  static const char *const endings[] = {".mtx", ".mtx.gz", ".mtx.zst", ".rb", ".h5"};
+  const size_t length = strlen(name);
+  for (size_t k = 0; k < sizeof endings / sizeof *endings; k++) {
+    const size_t own = strlen(endings[k]);
+    if (length > own && !strcmp(name + length - own, endings[k])) return true;
+  }
+  return false;
+}
+
+static int leave_matrix(const char *name) {
+  char *path = realpath(name, NULL);
+  const int code = path ? leave_usage("bench", "%s is a matrix: file:%s times it", name, path)
+                        : leave(LEAVE_INPUT, trs_status_name(TRS_ERROR_FILE), -1,
+                                "cannot open %s: %s", name, strerror(errno));
+  free(path);
+  return code;
+}
+
 int bench_suite_read(bench_suite *suite, const char *name) {
   char path[1400], folder[1200];
   const char *slash = strrchr(name, '/');
   *suite = (bench_suite){0};
   snprintf(suite->name, sizeof suite->name, "%s", is_path(name) && slash ? slash + 1 : name);
   if (is_entry(name)) return bench_suite_add(suite, name, BENCH_BOTH);
+  if (names_generator(name)) return leave_usage("bench", "the generated matrix is gen:%s", name);
+  if (is_matrix(name)) return leave_matrix(name);
   folder_path(folder, sizeof folder);
   snprintf(path, sizeof path, "%s/%s.txt", folder, name);
   if (!is_path(name) && access(path, F_OK)) return unknown(name, folder);
@@ -108,7 +133,15 @@ void bench_suite_free(bench_suite *suite) {
   free(suite->triangles);
 }
 
-static int list_suites(void) {
+static bool is_experiment(const char *name) {
+  const bench_experiment *e = bench_experiments + 1;
+  while (e->name && strcmp(e->name, name) != 0) e++;
+  return e->name != NULL;
+}
+
+/* All names that `trireme bench` takes: suites, and experiments, some of which have a suite of that
+ * name. */
+static int list_names(void) {
   char folder[1200];
   struct dirent **file;
   folder_path(folder, sizeof folder);
@@ -118,10 +151,12 @@ static int list_suites(void) {
                  "no suites in %s: %s; TRIREME_SUITES names another folder", folder,
                  strerror(errno));
   for (int i = 0; i < count; i++) {
-    printf("%.*s\n", (int)strlen(file[i]->d_name) - 4, file[i]->d_name);
+    file[i]->d_name[strlen(file[i]->d_name) - 4] = '\0';
+    if (!is_experiment(file[i]->d_name)) puts(file[i]->d_name);
     free(file[i]);
   }
   free(file);
+  for (const bench_experiment *e = bench_experiments + 1; e->name; e++) puts(e->name);
   return LEAVE_SOLVED;
 }
 
@@ -133,7 +168,7 @@ void bench_suite_print(const bench_suite *suite) {
 
 int bench_list(const char *name) {
   bench_suite suite;
-  if (!name) return list_suites();
+  if (!name) return list_names();
   int code = bench_suite_read(&suite, name);
   if (code < 0) bench_suite_print(&suite);
   bench_suite_free(&suite);

@@ -246,8 +246,8 @@ static int measure_errors(const trs_factors *F, const trs_matrix *A, outcome *o)
 /* Reported here, because the library does not know the option that helps. */
 static int leave_no_diagonal(const input *in, const trs_matrix_info *matrix) {
   return leave(LEAVE_INPUT, trs_status_name(TRS_ERROR_STRUCTURE), matrix->missing_diagonal,
-               "%s: row %lld has no diagonal entry: --add-diagonal adds missing entries", in->name,
-               (long long)matrix->missing_diagonal);
+               "%s: row %lld (0-based) has no diagonal entry: --add-diagonal adds missing entries",
+               in->name, (long long)matrix->missing_diagonal);
 }
 
 static void estimate_condition(const trs_factors *F, outcome *o) {

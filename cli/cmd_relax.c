@@ -366,11 +366,13 @@ static int leave_unsolved(const job *j, const char *name) {
 }
 
 static int relax(job *j, const char *name) {
-  if (j->set.rhs_file && j->set.nrhs)
-    return leave_usage("relax", "--nrhs is for random right-hand sides: leave it out with -b FILE");
+  if (j->set.rhs_file && (j->set.nrhs || j->set.seed >= 0))
+    return leave_usage("relax", "--%s is for random right-hand sides: leave it out with -b FILE",
+                       j->set.nrhs ? "nrhs" : "seed");
   if (j->set.output && names_hdf5(j->set.output))
     return leave_usage("relax", "x is written as Matrix Market: give a name such as x.mtx");
   if (!j->set.nrhs) j->set.nrhs = 1;
+  if (j->set.seed < 0) j->set.seed = 1;
   progress_begin();
   int code = ranks_agree(j->ranks, ranks_speaks(j->ranks) ? prepare(j, name) : -1);
   j->nrhs = ranks_share(j->ranks, j->nrhs);
@@ -395,7 +397,7 @@ static int relax(job *j, const char *name) {
 
 static int run(int argc, char **argv) {
   job j = {
-      .set = {.precision = -1, .block_size = 1, .sweeps = 15, .omega = 1, .seed = 1, .repeat = 3}};
+      .set = {.precision = -1, .block_size = 1, .sweeps = 15, .omega = 1, .seed = -1, .repeat = 3}};
   int code = ranks_join(&j.ranks);
   if (code < 0) code = options_parse(&cmd_relax, &j.set, &argc, argv);
   files_limit_memory(j.set.max_memory);

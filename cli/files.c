@@ -57,8 +57,26 @@ trs_status input_open(input *in, const char *name, int precision, trs_format for
   return status;
 }
 
+bool names_generator(const char *name) {
+  const size_t length = strcspn(name, ":");
+  for (const char *line = trs_generator_list(); line; line = strchr(line, '\n')) {
+    line += *line == '\n';
+    if (!strncmp(line, "gen:", 4) && strcspn(line + 4, ":") == length &&
+        !strncmp(line + 4, name, length))
+      return true;
+  }
+  return false;
+}
+
+int input_leave(const char *name) {
+  const trs_error *error = trs_last_error();
+  if (error->status != TRS_ERROR_FILE || !names_generator(name)) return leave_library(NULL);
+  return leave(LEAVE_INPUT, trs_status_name(error->status), -1,
+               "%s; the generated matrix is gen:%s", error->message, name);
+}
+
 int input_read(input *in, const char *name, int precision) {
-  return input_try(in, name, precision) ? leave_library(NULL) : -1;
+  return input_try(in, name, precision) ? input_leave(name) : -1;
 }
 
 int input_read_matrix(input *in, const char *name, int precision, const char *task) {

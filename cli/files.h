@@ -24,6 +24,10 @@ trs_scalar scalar_chosen(int precision);
 int input_read(input *in, const char *name, int precision);
 /* As input_read, but prints nothing. */
 trs_status input_try(input *in, const char *name, int precision);
+/* Whether the name is that of a generated matrix without "gen:". */
+bool names_generator(const char *name);
+/* How to leave after input_try has failed. */
+int input_leave(const char *name);
 /* A square matrix, or a triangle of one, with only its pattern read. */
 trs_status input_open(input *in, const char *name, int precision, trs_format format, trs_uplo uplo,
                       bool add_diagonal);

@@ -168,7 +168,7 @@ static void print_diagonal(const info_facts *f) {
     table_row("diagonal", "complete");
     return;
   }
-  table_row("diagonal", "%s missing, the first in row %lld; added to the triangles below",
+  table_row("diagonal", "%s missing, the first in row %lld (0-based); added to the triangles below",
             human_things(m->nrows - m->ndiagonal, "entry", "entries").s,
             (long long)m->missing_diagonal);
 }

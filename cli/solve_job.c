@@ -86,12 +86,12 @@ static int choose_triangle(solve_job *job, const trs_matrix_info *info) {
 /* Reported here, because the library does not know the options that help. */
 static int leave_no_diagonal(const solve_job *job, const trs_matrix_info *info) {
   int64_t others = info->nrows - info->ndiagonal - 1;
-  return leave(
-      LEAVE_INPUT, trs_status_name(TRS_ERROR_STRUCTURE), info->missing_diagonal,
-      "%s: row %lld has no diagonal entry%s%s: --add-diagonal adds missing entries, --diag "
-      "unit takes ones",
-      job->in.name, (long long)info->missing_diagonal, others ? ", nor have " : "",
-      others ? human_things(others, "other", "others").s : "");
+  return leave(LEAVE_INPUT, trs_status_name(TRS_ERROR_STRUCTURE), info->missing_diagonal,
+               "%s: row %lld (0-based) has no diagonal entry%s%s: --add-diagonal adds missing "
+               "entries, --diag "
+               "unit takes ones",
+               job->in.name, (long long)info->missing_diagonal, others ? ", nor have " : "",
+               others ? human_things(others, "other", "others").s : "");
 }
 
 static int take_triangle(solve_job *job) {
@@ -276,18 +276,32 @@ bool solve_is_by_blocks(const solve_job *job) {
   return job->info.method && strcmp(job->info.method, "blocks") == 0;
 }
 
+/* A method that has neither settings to choose among, as the engine has, nor other methods beside
+ * it. */
+static bool is_named_alone(const char *method) {
+  static const char *const tuned[] = {"auto", "engine", "columns"};
+  if (!method) return false;
+  for (size_t k = 0; k < sizeof tuned / sizeof *tuned; k++)
+    if (!strncmp(method, tuned[k], strlen(tuned[k]))) return false;
+  return true;
+}
+
 /* Prints notes about options without effect. */
 static void note_options(const solve_job *job) {
   const solve_settings *s = &job->set;
-  const char *gpu = s->store ? "store" : s->gpu_memory > 0 ? "gpu-memory" : NULL;
   const char *grid = s->trees         ? "trees"
                      : s->scattered   ? "scattered"
                      : s->invert >= 0 ? "invert"
                      : s->width       ? "width"
                                       : NULL;
-  const bool kept = s->store && solve_is_by_blocks(job);
-  if (gpu && !job->info.device && !kept)
-    notify("note: --%s has no effect: this solve is not on a GPU", gpu);
+  if (s->store && !job->info.store)
+    notify("note: --store has no effect: %s keeps values in their own type", job->info.method);
+  if (s->gpu_memory > 0 && trs_context_get_kind(job->ctx, NULL) == TRS_KIND_OPENCL)
+    notify("note: --gpu-memory has no effect on an OpenCL device");
+  else if (s->gpu_memory > 0 && !job->info.device)
+    notify("note: --gpu-memory has no effect: this solve is not on a GPU");
+  if (s->tune && is_named_alone(s->method))
+    notify("note: --tune has no effect with --method %s", s->method);
   if (grid) notify("note: --%s has no effect without --grid", grid);
   if (!job->together && ranks_first_of_several())
     notify(
@@ -354,13 +368,11 @@ static int check_matrix_error(solve_job *job) {
 }
 
 /* The loss that storing values in the type asked for allows. */
-static double rounding_of(const solve_job *job, bool single) {
+static double rounding_of(const solve_job *job) {
   static const double units[] = {
       [TRS_STORE_MIXED] = FLT_EPSILON, [TRS_STORE_HALF] = 0x1p-10, [TRS_STORE_BFLOAT] = 0x1p-7};
   enum { ROUNDINGS = 8 }; /* of blocks, x and sums over blocks */
-  const trs_store store = solve_stores[job->set.store];
-  if (solve_is_by_blocks(job)) return ROUNDINGS * units[store];
-  return store == TRS_STORE_MIXED && job->info.device && !single ? FLT_EPSILON : 0;
+  return solve_is_by_blocks(job) ? ROUNDINGS * units[job->info.store] : units[job->info.store];
 }
 
 int solve_judge(solve_job *job) {
@@ -373,7 +385,7 @@ int solve_judge(solve_job *job) {
                           : trs_check(&job->error, job->in.A, job->uplo, job->trans, job->diag,
                                       job->x, job->n, job->b, job->n, job->nrhs, TRS_COL_MAJOR);
   if (status) return leave_library(job->in.name);
-  job->rounding = rounding_of(job, single);
+  job->rounding = rounding_of(job);
   job->limit = 50 * eps * (double)(job->longest_row + 1) + job->rounding;
   job->good = isfinite(job->error.normwise) && job->error.componentwise <= job->limit;
   return check_matrix_error(job);
@@ -400,7 +412,7 @@ static int leave_not_finite(const solve_job *job) {
   const trs_backward_error *e = &job->error;
   bool overflow = e->range == TRS_RANGE_PIVOT || e->range == TRS_RANGE_OVERFLOW;
   return leave(LEAVE_NUMERICAL, overflow ? "overflow" : "backward error", e->range_row,
-               "x %s %s: first in row %lld of right-hand side %lld, where %s%s",
+               "x %s %s: first in row %lld of right-hand side %lld (0-based), where %s%s",
                overflow ? "overflows" : "is not finite in", human_scalar(job->scalar),
                (long long)e->range_row, (long long)e->range_column, causes[e->range],
                job->set.output ? "; no solution is written" : "");
@@ -409,7 +421,7 @@ static int leave_not_finite(const solve_job *job) {
 static int leave_inaccurate(const solve_job *job) {
   if (job->error.range) return leave_not_finite(job);
   return leave(LEAVE_NUMERICAL, "backward error", job->error.worst_row,
-               "the backward error, %.3g, is above %.3g (worst row %lld)%s",
+               "the backward error, %.3g, is above %.3g (worst row %lld, 0-based)%s",
                job->error.componentwise, job->limit, (long long)job->error.worst_row,
                job->set.output ? "; no solution is written" : "");
 }

@@ -75,7 +75,7 @@ static int take_factors(ranks_job *r, const char *name) {
   solve_job *job = r->job;
   job->in.name = name;
   if (r->rank) return -1;
-  if (input_try(&job->in, name, job->set.precision)) return leave_library(NULL);
+  if (input_try(&job->in, name, job->set.precision)) return input_leave(name);
   if (!job->in.F)
     return leave(LEAVE_INPUT, trs_status_name(TRS_ERROR_FORMAT), -1,
                  "%s is a matrix; --grid solves with factors: trireme factor %s -o FACTORS.h5",

@@ -113,7 +113,7 @@ static const char *stored_as(const solve_job *job) {
                                       [TRS_STORE_MIXED] = "floats",
                                       [TRS_STORE_HALF] = "halfs",
                                       [TRS_STORE_BFLOAT] = "bfloats"};
-  return words[job->rounding > 0 ? solve_stores[job->set.store] : TRS_STORE_DEFAULT];
+  return words[job->info.store];
 }
 
 void solve_print_error(const solve_job *job) {
@@ -193,7 +193,7 @@ static void report_plan(const solve_job *job) {
   report_text("plan.method", i->method);
   report_text("plan.reason", i->reason);
   report_text("plan.description", text);
-  report_text("plan.store", nth_word(SOLVE_STORES, job->rounding > 0 ? job->set.store : 0).s);
+  report_text("plan.store", nth_word(SOLVE_STORES, job->info.store ? job->set.store : 0).s);
   if (i->device)
     report_text("plan.device", i->device);
   else

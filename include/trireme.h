@@ -532,7 +532,8 @@ typedef struct trs_plan trs_plan;
  * scale factor per block.  Values beyond the range of float are TRS_ERROR_UNSUPPORTED in relaxation
  * and in the method "blocks"; elsewhere they become zero or infinite.
  *   Plans: TRS_STORE_MIXED on a GPU and in "blocks", TRS_STORE_HALF and TRS_STORE_BFLOAT in
- * "blocks"; other methods keep the values.  TRS_STORE_DOUBLE and TRS_STORE_FLOAT must be the type
+ * "blocks"; other methods keep the values, which trs_plan_info.store and trs_plan_describe say.
+ *   TRS_STORE_DOUBLE and TRS_STORE_FLOAT must be the type
  * of the matrix, or the analysis fails with TRS_ERROR_UNSUPPORTED. */
 typedef enum trs_store {
   TRS_STORE_DEFAULT = 0, /* plans: values keep their type; relaxation: TRS_STORE_MIXED */
@@ -622,6 +623,8 @@ typedef struct trs_plan_info {
   const char *device;                      /* the name of the GPU or OpenCL device; else NULL */
   double device_seconds; /* on an OpenCL device: of the last solve, the device's time without the
                             copies of b and x; else 0 */
+  trs_store store; /* how it keeps values: trs_options.store, or TRS_STORE_DEFAULT where the method
+                      keeps their type */
 } trs_plan_info;
 
 /* Facts of a plan.  If the method needed no level statistics, the first call computes them. */
@@ -733,6 +736,8 @@ typedef struct trs_batch_options {
 
 /* A batch of `count` systems with the pattern of the triangle uplo of A, a matrix in host memory
  * whose values are not used.  The pattern is copied: A and its arrays are not needed afterwards.
+ * With count 0 updates and solves succeed and touch no array, so that a part of a split work may be
+ * empty.
  * The batch serves one call at a time, on the threads of a context of "auto", "serial" or
  * "threads", or on the GPU of one of "cuda"; other contexts are TRS_ERROR_UNSUPPORTED.  On threads
  * systems are solved in groups of as many as 64 bytes have numbers: 8 in double, 16 in float. */
@@ -747,8 +752,8 @@ TRS_API void trs_batch_destroy(trs_batch *batch);
  * elements, in the order of the arrays that A was created from.  stride_val 0: they follow each
  * other.  With a GPU val may be in its memory; the call waits until the values are taken.
  *   TRS_ERROR_ZERO_PIVOT and TRS_ERROR_NOT_FINITE name the first system with an unusable diagonal
- * entry, and its row.  All other systems have their values, and solves of the batch give their x;
- * they end with the same error, and x of the systems at fault is NaN. */
+ * entry (trs_batch_info.first_fault), and its row.  All other systems have their values, and solves
+ * of the batch give their x; they end with the same error, and x of the systems at fault is NaN. */
 TRS_API trs_status trs_batch_update(trs_batch *batch, const void *val, int64_t stride_val);
 
 /* x = op(T)^-1 b in each system.  Right-hand sides of system s begin at b + s * stride_b elements,
@@ -781,6 +786,8 @@ typedef struct trs_batch_info {
   int threads;         /* at most, of a solve; on a GPU of a block */
   int64_t bytes;       /* memory that it holds */
   const char *method;  /* how it is solved: "groups" on a CPU; "lanes" or "levels..." on a GPU */
+  int64_t faults;      /* systems whose values have an unusable diagonal entry; their x is NaN */
+  int64_t first_fault; /* the first of them, which errors name, or -1 */
 } trs_batch_info;
 
 /* Facts of a batch. */

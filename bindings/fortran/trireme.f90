@@ -231,7 +231,7 @@ module trireme
   end type trs_options
 
   type, bind(C) :: trs_plan_info
-    integer(c_size_t) :: struct_size = 144_c_size_t
+    integer(c_size_t) :: struct_size = 152_c_size_t
     type(c_ptr) :: backend = c_null_ptr
     type(c_ptr) :: method = c_null_ptr
     type(c_ptr) :: reason = c_null_ptr
@@ -249,6 +249,7 @@ module trireme
     real(c_double) :: update_seconds = 0.0_c_double
     type(c_ptr) :: device = c_null_ptr
     real(c_double) :: device_seconds = 0.0_c_double
+    integer(c_int) :: store = 0
   end type trs_plan_info
 
   type, bind(C) :: trs_plan_share
@@ -265,7 +266,7 @@ module trireme
   end type trs_batch_options
 
   type, bind(C) :: trs_batch_info
-    integer(c_size_t) :: struct_size = 56_c_size_t
+    integer(c_size_t) :: struct_size = 72_c_size_t
     integer(c_int64_t) :: n = 0
     integer(c_int64_t) :: nnz = 0
     integer(c_int64_t) :: count = 0
@@ -273,6 +274,8 @@ module trireme
     integer(c_int) :: threads = 0
     integer(c_int64_t) :: bytes = 0
     type(c_ptr) :: method = c_null_ptr
+    integer(c_int64_t) :: faults = 0
+    integer(c_int64_t) :: first_fault = 0
   end type trs_batch_info
 
   type, bind(C) :: trs_relax_options

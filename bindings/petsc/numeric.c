@@ -141,9 +141,9 @@ static PetscErrorCode report_pivot(Mat F, Mat A) {
   PetscFunctionBegin;
   if (f->P.row && row >= 0 && row < f->P.n) row = f->P.row[row];
   PetscCheck(!A->erroriffailure, PETSC_COMM_SELF, PETSC_ERR_MAT_LU_ZRPVT,
-             "Trireme: %s (row %" PetscInt_FMT " of the matrix)", error->message, row);
-  PetscCall(
-      PetscInfo(F, "Trireme: %s (row %" PetscInt_FMT " of the matrix)\n", error->message, row));
+             "Trireme: %s (row %" PetscInt_FMT " of the matrix, 0-based)", error->message, row);
+  PetscCall(PetscInfo(F, "Trireme: %s (row %" PetscInt_FMT " of the matrix, 0-based)\n",
+                      error->message, row));
   F->factorerrortype = MAT_FACTOR_NUMERIC_ZEROPIVOT;
   F->factorerror_zeropivot_row = row;
   F->factorerror_zeropivot_value = 0;

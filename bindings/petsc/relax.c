@@ -12,6 +12,7 @@ typedef struct relax {
   PetscInt blocks; /* entries, or blocks, of the matrix that R was made from */
   trs_context *context;
   trs_relaxation *R;
+  bool failed; /* the last set-up, of which the solver may have been told alone */
   bool on_gpu;
 } relax;
 
@@ -108,6 +109,7 @@ static PetscErrorCode set_up(PC pc) {
   trs_status status;
   PetscFunctionBegin;
   pc->failedreason = PC_NOERROR;
+  r->failed = true;
   if (!r->context) PetscCall(read_options(pc));
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATSEQBAIJ, &blocks));
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATSEQAIJ, &rows));
@@ -126,6 +128,7 @@ static PetscErrorCode set_up(PC pc) {
   }
   r->blocks = ptr[n];
   status = take(r, blocks, n, size, ptr, idx, val);
+  r->failed = status != TRS_SUCCESS;
   find_place(r);
   PetscCall(blocks ? MatSeqBAIJRestoreArray(A, &val)
                    : MatSeqAIJRestoreArrayRead(A, (const PetscScalar **)&val));
@@ -143,6 +146,9 @@ static PetscErrorCode sweep(PC pc, Vec b, Vec x, const trs_sweep_options *option
   PetscInt n;
   trs_status status;
   PetscFunctionBegin;
+  PetscCheck(!r->failed, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE,
+             "Trireme: the last set-up of this preconditioner failed (PCSetUp): set it up again "
+             "before it is applied");
   PetscCall(PetscLogEventBegin(trs_petsc_event.relax, pc, b, x, 0));
   PetscCall(VecGetLocalSize(b, &n));
   PetscCall(r->on_gpu ? VecGetArrayReadAndMemType(b, &from, NULL) : VecGetArrayRead(b, &from));

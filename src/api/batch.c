@@ -79,6 +79,7 @@ trs_status trs_batch_update(trs_batch *batch, const void *val, int64_t stride_va
   if (!batch) return trs_fail(TRS_ERROR_ARGUMENT, -1, "batch is NULL");
   TRS_TRY(trs_single_take(&batch->user, "batch"));
   batch->filled = false;
+  batch->faults = 0;
   trs_status status = update(batch, val, stride_val);
   /* Single systems that cannot be solved keep none of the others back. */
   trs_refusal_note(&batch->refusal, "trs_batch_update", batch->filled ? TRS_SUCCESS : status);
@@ -146,7 +147,9 @@ trs_status trs_batch_get_info(const trs_batch *batch, trs_batch_info *info) {
                         .systems_at_once = trs_batch_lanes(batch->system.scalar),
                         .threads = batch->threads,
                         .bytes = trs_batch_bytes(batch),
-                        .method = "groups"};
+                        .method = "groups",
+                        .faults = batch->faults,
+                        .first_fault = batch->faults ? batch->first_fault : -1};
   if (batch->gpu) trs_batch_gpu_info(batch, &own);
   return TRS_STRUCT_GIVE(trs_batch_info, info, &own);
 }

@@ -48,6 +48,7 @@ static trs_status gather(trs_plan *plan, trs_plan_info *info) {
                           .solve_bytes = trs_plan_solve_bytes(plan),
                           .analysis_seconds = plan->analysis_seconds,
                           .update_seconds = plan->update_seconds,
+                          .store = trs_plan_store(plan),
                           .device = backend->describe ? backend->describe(plan->context) : NULL};
   TRS_TRY(plan->sweep[0] ? sweep_facts(plan, info) : level_facts(plan, info));
   info->plan_bytes = trs_plan_bytes(plan);
@@ -115,13 +116,16 @@ size_t trs_plan_describe(trs_plan *plan, char *text, size_t size) {
   if (text && size) *text = '\0';
   if (!plan || (!text && size)) return 0;
   if (plan->method->describe) plan->method->describe(plan, line, sizeof line);
-  char warning[128] = "";
+  char warning[128] = "", stored[96] = "";
   int threads = trs_plan_threads(plan), cores = plan->context->cores;
   if (threads > cores)
     snprintf(warning, sizeof warning,
              "\nwarning: %d threads share %d core%s: they wait for each other's turns", threads,
              cores, cores > 1 ? "s" : "");
-  int length =
-      snprintf(text, size, "%s: %s\nchosen: %s%s", plan->method->name, line, plan->reason, warning);
+  if (plan->options.store && !trs_plan_store(plan))
+    snprintf(stored, sizeof stored,
+             "\nstored: values in their own type, for this method has no other");
+  int length = snprintf(text, size, "%s: %s\nchosen: %s%s%s", plan->method->name, line,
+                        plan->reason, stored, warning);
   return length > 0 ? (size_t)length : 0;
 }

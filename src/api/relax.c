@@ -63,10 +63,11 @@ trs_status trs_relax_take_matrix(trs_block_source *source, trs_matrix **by_rows,
     return trs_fail(TRS_ERROR_STRUCTURE, -1, "the matrix is %lld x %lld, not square",
                     (long long)A->nrows, (long long)A->ncols);
   if (A->nrows % block_size)
-    return trs_fail(TRS_ERROR_ARGUMENT, -1,
-                    "blocks of %d do not divide the %lld rows: block row %lld would have %lld",
-                    block_size, (long long)A->nrows, (long long)(A->nrows / block_size),
-                    (long long)(A->nrows % block_size));
+    return trs_fail(
+        TRS_ERROR_ARGUMENT, -1,
+        "blocks of %d do not divide the %lld rows: block row %lld (0-based) would have %lld",
+        block_size, (long long)A->nrows, (long long)(A->nrows / block_size),
+        (long long)(A->nrows % block_size));
   if (A->format != TRS_CSR) TRS_TRY(trs_matrix_convert(by_rows, A, TRS_CSR, A->scalar));
   const trs_matrix *B = *by_rows ? *by_rows : A;
   *source = trs_block_source_of(B, block_size);

@@ -2,6 +2,7 @@
  * (insert, delete, replace, swap neighbours).  O(length^2) a word. */
 #include "base/nearest.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { LONGEST = 40 };
@@ -50,4 +51,12 @@ bool trs_nearest(char *near, size_t size, const char *typed, const char *words) 
     near[length] = 0;
   }
   return found;
+}
+
+const char *trs_suggestion(char *text, size_t size, const char *typed, const char *words) {
+  char near[LONGEST + 1];
+  text[0] = '\0';
+  if (trs_nearest(near, sizeof near, typed, words))
+    snprintf(text, size, ", did you mean %s?", near);
+  return text;
 }

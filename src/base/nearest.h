@@ -9,6 +9,10 @@
  * '|'. */
 bool trs_nearest(char *near, size_t size, const char *typed, const char *words);
 
+/* ", did you mean WORD?" for the known word nearest to a mistyped one; "" if none is near.  Returns
+ * text. */
+const char *trs_suggestion(char *text, size_t size, const char *typed, const char *words);
+
 /* The next of words separated by '|'; its length, 0 behind the last. */
 size_t trs_next_word(const char **words, const char **begin);
 

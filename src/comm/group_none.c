@@ -2,15 +2,14 @@
  * called. */
 #include <string.h>
 
+#include "base/config.h"
 #include "comm/group.h"
 
 trs_status trs_group_open(trs_group **group, const char *where) {
   int ordinals[TRS_MOST_MEMBERS], count;
   *group = NULL;
   if (strcmp(where, "nvshmem") != 0) TRS_TRY(trs_group_parse(where, ordinals, &count));
-  return trs_fail(
-      TRS_ERROR_UNSUPPORTED, -1,
-      "this build has no CUDA: install the CUDA toolkit (nvcc) and build Trireme from source");
+  return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "this build has no CUDA: " TRS_GET_CUDA);
 }
 
 trs_group *trs_group_retain(trs_group *group) { return group; }

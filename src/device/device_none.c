@@ -1,5 +1,6 @@
 /* device_none.c - device.h in a build without CUDA: opening a GPU fails.  Functions that need an
  * open device exist only if a linker needs them, and fail. */
+#include "base/config.h"
 #include "device/shared.h"
 
 /* The failure of functions that need an open device. */
@@ -10,9 +11,7 @@ static trs_status none(void) {
 trs_status trs_device_open(trs_device **device, int ordinal) {
   (void)ordinal;
   *device = NULL;
-  return trs_fail(
-      TRS_ERROR_UNSUPPORTED, -1,
-      "this build has no CUDA: install the CUDA toolkit (nvcc) and build Trireme from source");
+  return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "this build has no CUDA: " TRS_GET_CUDA);
 }
 
 const char *trs_device_list(void) { return ""; }

@@ -1,5 +1,8 @@
 /* opencl.c - finds and opens OpenCL devices, compiles kernels, and measures the device's rates. */
+#include <dlfcn.h>
+#include <glob.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -16,25 +19,80 @@ trs_status trs_opencl_check(cl_int error, const char *what) {
                   (int)error);
 }
 
+/* ---- Why there is no device ---- */
+
+/* The first line of a file that names a driver. */
+static bool read_name(char *name, int size, const char *path) {
+  FILE *file = fopen(path, "re");
+  const bool read = file && fgets(name, size, file);
+  if (file) fclose(file);
+  if (read) name[strcspn(name, "\r\n")] = '\0';
+  return read && *name;
+}
+
+/* The OpenCL loader leaves out in silence a driver that it cannot load, for want of memory or of
+ * another library: the same attempt says why.  Success: the driver loads, and stays loaded, because
+ * not every driver survives its end. */
+static trs_status try_driver(const char *path) {
+  char name[512];
+  if (!read_name(name, sizeof name, path)) return TRS_SUCCESS;
+  const char *said = dlopen(name, RTLD_LAZY | RTLD_LOCAL) ? NULL : dlerror();
+  if (!said) return TRS_SUCCESS;
+  return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "the OpenCL driver that %s names cannot be loaded: %s",
+                  path, said);
+}
+
+/* In the folder where the loader looks for drivers. */
+static trs_status try_drivers(size_t *count) {
+  const char *folder = getenv("OCL_ICD_VENDORS");
+  char pattern[1024];
+  glob_t found;
+  trs_status status = TRS_SUCCESS;
+  *count = 0;
+  snprintf(pattern, sizeof pattern, "%s/*.icd", folder && *folder ? folder : "/etc/OpenCL/vendors");
+  if (!glob(pattern, 0, NULL, &found)) *count = found.gl_pathc;
+  for (size_t k = 0; k < *count && !status; k++) status = try_driver(found.gl_pathv[k]);
+  globfree(&found);
+  return status;
+}
+
+/* error: of the last call that found none. */
+static trs_status no_device(cl_int error) {
+  size_t drivers;
+  const bool none = error == CL_SUCCESS || error == CL_DEVICE_NOT_FOUND ||
+                    error == -1001; /* CL_PLATFORM_NOT_FOUND_KHR */
+  if (!none) return trs_opencl_check(error, "looking for devices");
+  TRS_TRY(try_drivers(&drivers));
+  if (drivers == 0)
+    return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
+                    "there is no OpenCL device: install its driver (for CPUs pocl-opencl-icd)");
+  return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
+                  "there is no OpenCL device: a driver is installed and finds none (clinfo says "
+                  "more)");
+}
+
 /* ---- Finding a device ---- */
 
-/* The devices of all platforms: GPUs, then all others. */
-static int find_devices(cl_device_id *devices) {
+/* The devices of all platforms: GPUs, then all others.  *error: of a call that failed. */
+static int find_devices(cl_device_id *devices, cl_int *error) {
   static const cl_device_type types[] = {
       CL_DEVICE_TYPE_GPU, CL_DEVICE_TYPE_CPU | CL_DEVICE_TYPE_ACCELERATOR | CL_DEVICE_TYPE_CUSTOM};
   cl_platform_id platforms[MOST_PLATFORMS];
   cl_uint nplatforms = 0;
   int count = 0;
-  if (clGetPlatformIDs(MOST_PLATFORMS, platforms, &nplatforms) != CL_SUCCESS) return 0;
+  *error = clGetPlatformIDs(MOST_PLATFORMS, platforms, &nplatforms);
+  if (*error != CL_SUCCESS) return 0;
   if (nplatforms > MOST_PLATFORMS) nplatforms = MOST_PLATFORMS;
   for (int t = 0; t < 2; t++)
     for (cl_uint p = 0; p < nplatforms; p++) {
       const cl_uint room = (cl_uint)(MOST_DEVICES - count);
       cl_uint found = 0;
-      if (room == 0 ||
-          clGetDeviceIDs(platforms[p], types[t], room, devices + count, &found) != CL_SUCCESS)
-        continue;
-      count += (int)(found < room ? found : room);
+      if (room == 0) continue;
+      const cl_int told = clGetDeviceIDs(platforms[p], types[t], room, devices + count, &found);
+      if (told == CL_SUCCESS)
+        count += (int)(found < room ? found : room);
+      else if (told != CL_DEVICE_NOT_FOUND)
+        *error = told;
     }
   return count;
 }
@@ -66,12 +124,11 @@ static trs_status start(trs_opencl *d) {
 
 trs_status trs_opencl_open(trs_opencl **result, int number) {
   cl_device_id devices[MOST_DEVICES];
-  const int count = find_devices(devices);
+  cl_int error;
+  const int count = find_devices(devices, &error);
   trs_opencl *d;
   *result = NULL;
-  if (count == 0)
-    return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
-                    "there is no OpenCL device: install its driver (for CPUs pocl-opencl-icd)");
+  if (count == 0) return no_device(error);
   if (number >= count)
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "there is no OpenCL device %d: there are %d, from 0",
                     number, count);

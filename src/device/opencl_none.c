@@ -1,12 +1,11 @@
 /* opencl_none.c - replaces opencl.c in builds without OpenCL. */
+#include "base/config.h"
 #include "device/opencl.h"
 
 trs_status trs_opencl_open(trs_opencl **device, int number) {
   (void)number;
   *device = NULL;
-  return trs_fail(
-      TRS_ERROR_UNSUPPORTED, -1,
-      "this build has no OpenCL: install ocl-icd-opencl-dev and build Trireme from source");
+  return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "this build has no OpenCL: " TRS_GET_OPENCL);
 }
 
 void trs_opencl_close(trs_opencl *device) { (void)device; }

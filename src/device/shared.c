@@ -12,6 +12,7 @@ trs_status trs_device_total(int *count) {
   cudaError_t error = cudaGetDeviceCount(count);
   if (error == cudaSuccess && *count > 0) return TRS_SUCCESS;
   (void)cudaGetLastError();
+  if (error == cudaErrorMemoryAllocation) return trs_device_check(error, "looking for GPUs");
   return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "no CUDA device on this machine (CUDA says %s)",
                   error ? cudaGetErrorString(error) : "there are none");
 }

@@ -44,7 +44,7 @@ static trs_status fail_diagonal(const trs_bilu0 *w) {
   trs_failure failure;
   trs_failure_get(&failure);
   return trs_fail(TRS_ERROR_STRUCTURE, failure.row * w->block,
-                  "%s: block row %lld has no diagonal block (0-based)", trs_factor_name(w->kind),
+                  "%s: block row %lld (0-based) has no diagonal block", trs_factor_name(w->kind),
                   (long long)failure.row);
 }
 

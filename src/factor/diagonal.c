@@ -63,7 +63,7 @@ trs_status trs_add_diagonal(trs_matrix **result, const trs_matrix *A) {
 
 trs_status trs_fail_no_diagonal(const trs_factor_input *input, const char *kind, int64_t i) {
   int64_t row = trs_factor_row(input, i);
-  return trs_fail(TRS_ERROR_STRUCTURE, row, "%s: row %lld has no diagonal entry (0-based)", kind,
+  return trs_fail(TRS_ERROR_STRUCTURE, row, "%s: row %lld (0-based) has no diagonal entry", kind,
                   (long long)row);
 }
 

@@ -17,7 +17,7 @@ static trs_status check_triangle(const trs_matrix *T, const char *name, bool low
   int64_t vector = lower ? T->first_upper : T->first_lower;
   if (vector >= 0)
     return trs_fail(TRS_ERROR_STRUCTURE, T->format == TRS_CSR ? vector : -1,
-                    "%s is not %s triangular: %s %lld has an entry %s the diagonal; "
+                    "%s is not %s triangular: %s %lld (0-based) has an entry %s the diagonal; "
                     "trs_matrix_triangle extracts the triangle",
                     name, lower ? "lower" : "upper", T->format == TRS_CSR ? "row" : "column",
                     (long long)vector, lower ? "above" : "below");
@@ -82,9 +82,10 @@ static trs_status find_subtrees(const int32_t *parent, int64_t nodes, int32_t *f
   for (int64_t t = 0; t < nodes; t++) {
     if (parent[t] == -1) continue;
     if (parent[t] <= t || parent[t] >= nodes)
-      return trs_fail(TRS_ERROR_STRUCTURE, -1,
-                      "the separator tree's node %lld has parent %d; children come before parents",
-                      (long long)t, parent[t]);
+      return trs_fail(
+          TRS_ERROR_STRUCTURE, -1,
+          "the separator tree's node %lld has parent %d (0-based); children come before parents",
+          (long long)t, parent[t]);
     if (first[t] < first[parent[t]]) first[parent[t]] = first[t];
   }
   for (int64_t t = 0; t < nodes; t++)
@@ -92,7 +93,7 @@ static trs_status find_subtrees(const int32_t *parent, int64_t nodes, int32_t *f
       if (parent[child] != t)
         return trs_fail(TRS_ERROR_STRUCTURE, -1,
                         "the separator tree is not postordered: node %lld lies in the subtree of "
-                        "node %lld but its parent is %d",
+                        "node %lld but its parent is %d (0-based)",
                         (long long)child, (long long)t, parent[child]);
   return TRS_SUCCESS;
 }
@@ -104,10 +105,11 @@ static trs_status check_coupling(const trs_matrix *T, const char *name, const in
     for (int64_t p = T->ptr[i]; p < T->ptr[i + 1]; p++) {
       int64_t high = i > T->idx[p] ? i : T->idx[p], low = i > T->idx[p] ? T->idx[p] : i;
       if (low < subtree[high])
-        return trs_fail(TRS_ERROR_STRUCTURE, -1,
-                        "an entry of %s couples columns %lld and %lld, which lie in different "
-                        "subtrees of the separator tree",
-                        name, (long long)low, (long long)high);
+        return trs_fail(
+            TRS_ERROR_STRUCTURE, -1,
+            "an entry of %s couples columns %lld and %lld (0-based), which lie in different "
+            "subtrees of the separator tree",
+            name, (long long)low, (long long)high);
     }
   return TRS_SUCCESS;
 }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/nearest.h"
 #include "generate/request.h"
 #include "io/generated.h"
 
@@ -42,6 +43,18 @@ static const trs_generator *find(const char *name, size_t length) {
   return NULL;
 }
 
+static trs_status unknown(const char *name, const char *kind, size_t length) {
+  char words[512] = "", typed[64], near[64];
+  size_t used = 0;
+  pthread_once(&list_once, make_list);
+  for (int g = 0; g < NGENERATORS; g++)
+    used += (size_t)snprintf(words + used, sizeof words - used, "%s|", generators[g]->name);
+  snprintf(typed, sizeof typed, "%.*s", (int)length, kind);
+  const bool found = trs_nearest(near, sizeof near, typed, words);
+  return trs_fail(TRS_ERROR_ARGUMENT, -1, "%.99s: no such generator%s%s%s: there are %s", name,
+                  found ? ", did you mean gen:" : "", found ? near : "", found ? "?" : "", names);
+}
+
 static trs_status make(trs_matrix **A, const char *name, trs_team *team, trs_progress progress,
                        void *user) {
   *A = NULL;
@@ -51,10 +64,7 @@ static trs_status make(trs_matrix **A, const char *name, trs_team *team, trs_pro
   const char *kind = name + strlen(trs_generated.prefix);
   size_t length = strcspn(kind, ":");
   const trs_generator *generator = find(kind, length);
-  if (!generator) {
-    pthread_once(&list_once, make_list);
-    return trs_fail(TRS_ERROR_ARGUMENT, -1, "%.99s: no such generator; there are %s", name, names);
-  }
+  if (!generator) return unknown(name, kind, length);
   trs_request request = {.name = name, .team = team, .progress = progress, .user = user};
   const char *text = kind[length] ? kind + length + 1 : kind + length;
   TRS_TRY(trs_request_parse(&request, generator, text));

@@ -83,7 +83,8 @@ static trs_status check_symmetry(inspection *in, double real, double imaginary) 
            !isnan(imaginary))
     problem = "lies on the diagonal but is not real";
   if (!problem || symmetry == TRS_UNSYMMETRIC) return TRS_SUCCESS;
-  return trs_fail(TRS_ERROR_FORMAT, in->row - 1, "%s:%lld: entry (%lld, %lld) of a %s matrix %s",
+  return trs_fail(TRS_ERROR_FORMAT, in->row - 1,
+                  "%s:%lld: entry (%lld, %lld) (1-based) of a %s matrix %s",
                   in->body->reading->path, (long long)in->line, (long long)in->row,
                   (long long)in->column, names[symmetry], problem);
 }

@@ -83,8 +83,9 @@ static trs_status check_diagonal(const trs_entries *e) {
     double complex value = trs_value_get(e->val, k, e->scalar);
     if (skew ? value != 0 : cimag(value) != 0 && !isnan(cimag(value)))
       return trs_fail(TRS_ERROR_STRUCTURE, e->major[k],
-                      "entry (%d, %d) on the diagonal of a %s matrix is not %s", e->major[k],
-                      e->minor[k], skew ? "skew-symmetric" : "hermitian", skew ? "zero" : "real");
+                      "entry (%d, %d) (0-based) on the diagonal of a %s matrix is not %s",
+                      e->major[k], e->minor[k], skew ? "skew-symmetric" : "hermitian",
+                      skew ? "zero" : "real");
   }
   return TRS_SUCCESS;
 }
@@ -94,9 +95,10 @@ static trs_status check_triangle(const trs_entries *e) {
   TRS_TRY(check_diagonal(e));
   for (int64_t k = 0; k < e->count; k++)
     if (e->upper ? e->major[k] > e->minor[k] : e->major[k] < e->minor[k])
-      return trs_fail(TRS_ERROR_STRUCTURE, e->major[k],
-                      "entry (%d, %d) of a symmetric structure lies outside its %s triangle",
-                      e->major[k], e->minor[k], e->upper ? "upper" : "lower");
+      return trs_fail(
+          TRS_ERROR_STRUCTURE, e->major[k],
+          "entry (%d, %d) (0-based) of a symmetric structure lies outside its %s triangle",
+          e->major[k], e->minor[k], e->upper ? "upper" : "lower");
   return TRS_SUCCESS;
 }
 

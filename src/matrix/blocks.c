@@ -53,7 +53,7 @@ static trs_status check_diagonal(const scan *s, int size) {
     if (s->missing[rank] < n) {
       int64_t row = trs_block_source_name(s->source, s->missing[rank]);
       return trs_fail(TRS_ERROR_STRUCTURE, row,
-                      "block row %lld has no diagonal block: every block row needs one",
+                      "block row %lld (0-based) has no diagonal block: every block row needs one",
                       (long long)row);
     }
   return TRS_SUCCESS;
@@ -229,10 +229,11 @@ static inline double element(const trs_block_source *S, int64_t p) {
 }
 
 static trs_status new_block(const trs_block_source *S, int64_t i, int32_t j) {
-  return trs_fail(TRS_ERROR_STRUCTURE, trs_block_source_name(S, i),
-                  "block row %lld has a block in column %d that was not there at creation: new "
-                  "values must keep the pattern",
-                  (long long)trs_block_source_name(S, i), j);
+  return trs_fail(
+      TRS_ERROR_STRUCTURE, trs_block_source_name(S, i),
+      "block row %lld has a block in column %d (0-based) that was not there at creation: new "
+      "values must keep the pattern",
+      (long long)trs_block_source_name(S, i), j);
 }
 
 /* b is S->block, as a literal for small blocks. */

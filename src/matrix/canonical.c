@@ -143,11 +143,12 @@ static trs_status name_disorder(const trs_matrix *A) {
   for (int64_t i = 0; i < A->nvectors; i++)
     for (int64_t p = A->ptr[i] + 1; p < A->ptr[i + 1]; p++)
       if (A->idx[p] <= A->idx[p - 1])
-        return trs_fail(TRS_ERROR_STRUCTURE, i,
-                        "%s %lld has index %d after %d (entry %lld, 0-based): with deferred values "
-                        "%s indices must ascend without repeats; sort and merge them first",
-                        trs_vector_word(A), (long long)i, A->idx[p], A->idx[p - 1], (long long)p,
-                        trs_vector_word(A));
+        return trs_fail(
+            TRS_ERROR_STRUCTURE, i,
+            "%s %lld has index %d after %d (entry %lld; all 0-based): with deferred values "
+            "%s indices must ascend without repeats; sort and merge them first",
+            trs_vector_word(A), (long long)i, A->idx[p], A->idx[p - 1], (long long)p,
+            trs_vector_word(A));
   return trs_fail(TRS_ERROR_INTERNAL, -1, "the indices changed during the check");
 }
 

@@ -145,15 +145,17 @@ trs_status trs_colour_check(const int32_t *colour, int32_t *count, const trs_blo
   const trs_block_pattern *P = graph->reads;
   for (int64_t v = 0; v < P->n; v++)
     if (colour[v] < 0 || colour[v] >= P->n)
-      return trs_fail(TRS_ERROR_ARGUMENT, v, "block row %lld has colour %d, outside 0 .. %lld",
-                      (long long)v, colour[v], (long long)P->n - 1);
+      return trs_fail(TRS_ERROR_ARGUMENT, v,
+                      "block row %lld (0-based) has colour %d, outside 0 .. %lld", (long long)v,
+                      colour[v], (long long)P->n - 1);
   for (int64_t v = 0; v < P->n; v++)
     for (int64_t p = P->ptr[v]; p < P->ptr[v + 1]; p++)
       if (colour[P->idx[p]] == colour[v])
-        return trs_fail(TRS_ERROR_ARGUMENT, v,
-                        "block rows %lld and %d both have colour %d, but the first reads the "
-                        "second: not a colouring",
-                        (long long)v, P->idx[p], colour[v]);
+        return trs_fail(
+            TRS_ERROR_ARGUMENT, v,
+            "block rows %lld and %d (0-based) both have colour %d, but the first reads the "
+            "second: not a colouring",
+            (long long)v, P->idx[p], colour[v]);
   *count = count_colours(colour, P->n);
   return TRS_SUCCESS;
 }

@@ -114,20 +114,33 @@ static void add_word(char *text, size_t size, const char *word, const char *betw
   snprintf(text + used, size - used, "%s%s", used ? between : "", word);
 }
 
-/* The message lists the methods that the context offers; the suggestion may be another one, whose
- * own message says what it needs. */
+/* Whether the context offers a method of this name, on any of its backends. */
+static bool offers_name(const trs_plan *plan, const char *name) {
+  for (int m = 0; m < NMETHODS; m++)
+    if (methods[m].table && !strcmp(methods[m].name, name) && offered(plan, methods[m].table))
+      return true;
+  return false;
+}
+
+/* The message lists the methods that the context offers, then the others, whose own messages say
+ * what they need: the suggestion may be any of them. */
 static trs_status unknown_method(const trs_plan *plan, const char *given, size_t length) {
-  char offers[512] = "", all[1024] = "", typed[64], near[64];
+  char offers[256] = "", others[256] = "", all[1024] = "auto", typed[64], near[64];
   for (int m = 0; m < NMETHODS; m++) {
-    const trs_method *method = methods[m].table;
-    add_word(all, sizeof all, methods[m].name, "|");
-    if (method && offered(plan, method)) add_word(offers, sizeof offers, method->name, ", ");
+    const char *name = methods[m].name;
+    int same = 0;
+    while (strcmp(methods[same].name, name) != 0) same++;
+    if (same < m) continue; /* of another backend, too */
+    add_word(all, sizeof all, name, "|");
+    if (offers_name(plan, name))
+      add_word(offers, sizeof offers, name, ", ");
+    else
+      add_word(others, sizeof others, name, ", ");
   }
   snprintf(typed, sizeof typed, "%.*s", (int)length, given);
-  const bool found = trs_nearest(near, sizeof near, typed, all);
-  return trs_fail(TRS_ERROR_ARGUMENT, -1, "no method \"%.*s\"%s%s%s: there are auto, %s",
-                  (int)length, given, found ? ", did you mean " : "", found ? near : "",
-                  found ? "?" : "", offers);
+  return trs_fail(TRS_ERROR_ARGUMENT, -1,
+                  "no method \"%s\"%s: there are auto, %s here, and elsewhere %s", typed,
+                  trs_suggestion(near, sizeof near, typed, all), offers, others);
 }
 
 /* "name" or "name:parameters" */
@@ -149,8 +162,7 @@ static trs_status take_named(trs_plan *plan, const char *given) {
                     methods[found].name);
   if (found >= 0)
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
-                    "method %s needs CUDA, which this build does not have: install the CUDA "
-                    "toolkit (nvcc) and build Trireme from source",
+                    "method %s needs CUDA, which this build does not have: " TRS_GET_CUDA,
                     methods[found].name);
   return unknown_method(plan, given, length);
 }

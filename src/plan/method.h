@@ -77,6 +77,7 @@ typedef struct trs_method {
   int (*threads)(const trs_plan *plan);           /* threads of a solve; NULL: one */
   int64_t (*bytes)(const trs_plan *plan);         /* bytes of plan->state; NULL: none */
   double (*device_seconds)(const trs_plan *plan); /* as in trs_plan_info; NULL: 0 */
+  trs_store (*store)(const trs_plan *plan);       /* the same; NULL: values keep their type */
   void (*describe)(const trs_plan *plan, char *text, size_t size); /* one line; NULL: none */
   void (*free)(trs_plan *plan); /* state may be incomplete or NULL */
 } trs_method;

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/nearest.h"
+
 static trs_status bad_value(const char *name, const trs_parameter *it, const char *value,
                             size_t length) {
   char domain[256];
@@ -35,13 +37,17 @@ static trs_status set(const char *name, const trs_parameter *it, const char *val
 
 static trs_status unknown(const char *name, const trs_parameter *table, int count, const char *key,
                           size_t length) {
-  char known[256] = "none";
-  size_t used = 0;
-  for (int k = 0; k < count && used < sizeof known; k++)
+  char known[256] = "none", words[256] = "", typed[64], near[64];
+  size_t used = 0, words_used = 0;
+  for (int k = 0; k < count && used < sizeof known; k++) {
     used +=
         (size_t)snprintf(known + used, sizeof known - used, "%s%s", k ? ", " : "", table[k].key);
-  return trs_fail(TRS_ERROR_ARGUMENT, -1, "method %s has no parameter \"%.*s\": it has %s", name,
-                  (int)length, key, known);
+    words_used +=
+        (size_t)snprintf(words + words_used, sizeof words - words_used, "%s|", table[k].key);
+  }
+  snprintf(typed, sizeof typed, "%.*s", (int)length, key);
+  return trs_fail(TRS_ERROR_ARGUMENT, -1, "method %s has no parameter \"%s\"%s: it has %s", name,
+                  typed, trs_suggestion(near, sizeof near, typed, words), known);
 }
 
 trs_status trs_parameters_parse(const char *name, const char *text, const trs_parameter *table,

@@ -347,6 +347,18 @@ int64_t trs_plan_solve_bytes(const trs_plan *plan) {
          2 * S->n * value;
 }
 
+trs_store trs_plan_store(const trs_plan *plan) {
+  for (int s = 0; s < 2; s++)
+    if (plan->sweep[s] && trs_plan_store(plan->sweep[s])) return trs_plan_store(plan->sweep[s]);
+  return plan->method->store ? plan->method->store(plan) : TRS_STORE_DEFAULT;
+}
+
+trs_store trs_store_mixed(const trs_plan *plan) {
+  const bool mixed =
+      plan->options.store == TRS_STORE_MIXED && trs_scalar_is_double(plan->system.scalar);
+  return mixed ? TRS_STORE_MIXED : TRS_STORE_DEFAULT;
+}
+
 trs_status trs_plan_solve(trs_plan *plan, const trs_rhs *rhs) {
   TRS_TRY(trs_plan_check(plan));
   if (plan->system.n == 0 || rhs->nrhs == 0) return TRS_SUCCESS;

@@ -84,6 +84,12 @@ void trs_plan_leave(const trs_plan *plan, int before);
 /* Bytes that one solve must read or write: matrix, b and x once each. */
 int64_t trs_plan_solve_bytes(const trs_plan *plan);
 
+/* How a plan keeps values; of factors, the sweep that follows options.store. */
+trs_store trs_plan_store(const trs_plan *plan);
+
+/* The store of methods that keep the values of double systems as floats, and nothing else. */
+trs_store trs_store_mixed(const trs_plan *plan);
+
 /* Solves with checked, strided arguments. */
 trs_status trs_plan_solve(trs_plan *plan, const trs_rhs *rhs);
 

@@ -144,10 +144,11 @@ static void read_share(void *argument, int rank, int size) {
 }
 
 trs_status trs_refactor_new_block(int64_t own) {
-  return trs_fail(TRS_ERROR_STRUCTURE, own,
-                  "block row %lld has a block that was not there when the matrix was factored: new "
-                  "values must keep the pattern",
-                  (long long)own);
+  return trs_fail(
+      TRS_ERROR_STRUCTURE, own,
+      "block row %lld (0-based) has a block that was not there when the matrix was factored: new "
+      "values must keep the pattern",
+      (long long)own);
 }
 
 static trs_status read_values(job *j, trs_team *team) {
@@ -169,9 +170,10 @@ static void eliminate_share(void *argument, int rank, int size) {
 trs_status trs_refactor_fail(const trs_refactor *f, int64_t i, int column) {
   int64_t row = 0;
   while (f->place[row] != i) row++;
-  return trs_fail(column < 0 ? TRS_ERROR_NOT_FINITE : TRS_ERROR_ZERO_PIVOT, row * f->w.block,
-                  "the diagonal block of block row %lld is %s: the plan needs other values",
-                  (long long)row, column < 0 ? "NaN or infinite" : "singular");
+  return trs_fail(
+      column < 0 ? TRS_ERROR_NOT_FINITE : TRS_ERROR_ZERO_PIVOT, row * f->w.block,
+      "the diagonal block of block row %lld (0-based) is %s: the plan needs other values",
+      (long long)row, column < 0 ? "NaN or infinite" : "singular");
 }
 
 /* L's levels are those of the elimination. */

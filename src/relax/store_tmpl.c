@@ -3,12 +3,13 @@
 
 TRS_RARE trs_status NAME(refuse)(const trs_relaxation *R, int64_t p, double value) {
   if (isfinite(value))
-    return trs_fail(TRS_ERROR_UNSUPPORTED, R->row[p],
-                    "block row %d has the value %g, too large to be stored as a float: store as "
-                    "double",
-                    R->row[p], value);
-  return trs_fail(TRS_ERROR_NOT_FINITE, R->row[p], "block row %d has a value that is %s", R->row[p],
-                  isnan(value) ? "NaN" : "infinite");
+    return trs_fail(
+        TRS_ERROR_UNSUPPORTED, R->row[p],
+        "block row %d (0-based) has the value %g, too large to be stored as a float: store as "
+        "double",
+        R->row[p], value);
+  return trs_fail(TRS_ERROR_NOT_FINITE, R->row[p], "block row %d (0-based) has a value that is %s",
+                  R->row[p], isnan(value) ? "NaN" : "infinite");
 }
 
 /* Number of independent lanes of sums and maxima, which need not wait for each other. */
@@ -39,8 +40,8 @@ TRS_INLINE float NAME(factor_of)(const double *values, int64_t count) {
 }
 
 TRS_RARE trs_status NAME(too_far)(const trs_relaxation *R, int64_t p, const char *what) {
-  return trs_fail(TRS_ERROR_UNSUPPORTED, R->row[p], "the diagonal block of block row %d %s: %s",
-                  R->row[p], what,
+  return trs_fail(TRS_ERROR_UNSUPPORTED, R->row[p],
+                  "the diagonal block of block row %d (0-based) %s: %s", R->row[p], what,
                   sizeof(SUM) == sizeof(float) ? "store as double" : "scale the matrix");
 }
 
@@ -120,9 +121,10 @@ static trs_status NAME(factor)(const trs_relaxation *R, int64_t p, const double 
     int best = NAME(find_pivot)(d, values, pivot, (k + 1) * most, k, b);
     if (best == b) return NAME(too_far)(R, p, "overflows when factored");
     if (d[k * b + best] == 0)
-      return trs_fail(TRS_ERROR_ZERO_PIVOT, R->row[p],
-                      "the diagonal block of block row %d is singular%s: no pivot in its column %d",
-                      R->row[p], sizeof(SUM) == sizeof(float) ? " as floats" : "", k);
+      return trs_fail(
+          TRS_ERROR_ZERO_PIVOT, R->row[p],
+          "the diagonal block of block row %d (0-based) is singular%s: no pivot in its column %d",
+          R->row[p], sizeof(SUM) == sizeof(float) ? " as floats" : "", k);
     SUM inverse = 1 / d[k * b + best];
     if (!isfinite(inverse)) return NAME(too_far)(R, p, "has a pivot too small to be inverted");
     NAME(exchange)(d, pivot, k, best, b);

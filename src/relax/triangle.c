@@ -181,9 +181,11 @@ static void free_state(trs_plan *plan) {
   plan->state = NULL;
 }
 
+static trs_store asked_for(const trs_plan *plan) { return plan->options.store; }
+
 #define BLOCKS                                                                       \
   .name = "blocks", .parameters = true, .estimate = estimate, .analysis_solves = 20, \
-  TRS_METHOD_STEPS, .solve = solve
+  .store = asked_for, TRS_METHOD_STEPS, .solve = solve
 
 const trs_method trs_method_blocks = {BLOCKS, .backend = &trs_backend_serial,
                                       .refuses = refuses_on_cpu, .threads = threads};

@@ -1,4 +1,4 @@
-"""The messages of the sources that advise something, and the names that they may use."""
+"""The messages of the sources that advise something, and those that number rows."""
 
 import glob
 import os
@@ -18,7 +18,7 @@ save scale select set shorten solve start store take try unpack update use write
 REMEDY = re.compile(r"(?:[:;,(] (?:\{make\})?(?:or |and |first |then )*(?:%s)|[.] (?:%s))\b" %
                     ("|".join(VERBS), "|".join(verb.capitalize() for verb in VERBS)))
 PART = re.compile(r"(?:make|pass|use) the \w+ .*\{\w+!r\}")
-LITERALS = re.compile(r'(?:[fr]*"(?:[^"\\\n]|\\.)*"(?:\s|\\\n|(?:PRI\w+))*)+')
+LITERALS = re.compile(r'(?:[fr]*"(?:[^"\\\n]|\\.)*"(?:\s|\\\n|(?:PRI\w+|PetscInt_FMT))*)+')
 
 
 def literals(path):
@@ -34,13 +34,27 @@ def literals(path):
         yield "".join(parts).replace('\\"', '"')
 
 
-def advice():
-    """(path, message) of every literal that advises something."""
+def messages():
+    """(path, literal) of the sources."""
     for pattern in SOURCES:
         for path in sorted(glob.glob(os.path.join(ROOT, pattern), recursive=True)):
             path = os.path.relpath(path, ROOT)
-            if "/tests/" in path or path in GENERATED:
-                continue
-            for text in literals(path):
-                if REMEDY.search(text) or (path.endswith(".py") and PART.match(text)):
-                    yield path, text
+            if "/tests/" not in path and path not in GENERATED:
+                yield from ((path, text) for text in literals(path))
+
+
+def advice():
+    """(path, message) of every literal that advises something."""
+    for path, text in messages():
+        if REMEDY.search(text) or (path.endswith(".py") and PART.match(text)):
+            yield path, text
+
+
+# "(%s)" is the base of the caller's arrays, "0-based" or "1-based".
+NUMBER = re.compile(r"\b(?:row|column|system|vector|triplet)s? (?:%|\{)|\b(?:entry|entries|block) \(%")
+BASE = re.compile(r"[01]-based|count(?:ed)? from 0|\(%s\)")
+
+
+def without_base():
+    """(path, message) of those that number rows and do not say from where they count."""
+    return [(path, text) for path, text in messages() if NUMBER.search(text) and not BASE.search(text)]

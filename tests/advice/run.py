@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""run.py - every message that advises something is in the table, and its remedy works.
+"""run.py - every message that advises something is in the table, and its remedy works; messages that
+number rows say from where they count.
 
     run.py TRIREME LIBTRIREME
 
@@ -19,7 +20,7 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
-from messages import ROOT, advice  # noqa: E402
+from messages import ROOT, advice, without_base  # noqa: E402
 from table import DEVICES, NAMES, NOT_ADVICE, REBUILD, TABLE  # noqa: E402
 
 TRIREME, LIBRARY = map(os.path.abspath, sys.argv[1:3])
@@ -191,6 +192,8 @@ def main():
     python, messages = has_python(), list(advice())
     check_table(messages)
     check_names(messages, python)
+    unclear = [f"{path}: {text}" for path, text in without_base()]
+    check("messages that number rows say whether they count from 0", not unclear, "\n".join(unclear))
     with tempfile.TemporaryDirectory(prefix="trireme-advice-") as folder, \
             contextlib.redirect_stderr(io.StringIO()):
         for row in TABLE:

@@ -10,7 +10,7 @@ words is a part of the message as it stands in the source; shown is what appears
 from types import SimpleNamespace
 
 # Messages that name a missing library: the names of packages and options are checked.
-REBUILD = r"install [\w %'()-]+(?:, which has nvcc,)? and build|build with -DTRIREME_"
+REBUILD = r"install [\w %'()-]+ and build|build with -DTRIREME_"
 
 # Folders whose messages need a GPU, or several: names are checked, the tests of GPUs get them.
 DEVICES = ("src/device/", "src/comm/", "src/solve/cuda/", "src/solve/multigpu/", "src/relax/cuda/",
@@ -214,6 +214,10 @@ TABLE = [
             "trireme solve gen:poisson2d5:5 --uplo lower -o b.mtx && "
             "trireme solve gen:poisson2d5:5 --uplo lower -b b.mtx --nrhs 2",
             "trireme solve gen:poisson2d5:5 --uplo lower -b b.mtx && trireme relax gen:poisson2d5:5 -b b.mtx"),
+    command("--%s is for random right-hand sides: leave it out with -b FILE",
+            "trireme solve gen:poisson2d5:5 --uplo lower -o c.mtx && "
+            "trireme relax gen:poisson2d5:5 -b c.mtx --seed 1",
+            "trireme relax gen:poisson2d5:5 -b c.mtx", shown="--seed is for random right-hand sides: leave it out"),
     command("give a name such as x.mtx", "trireme solve gen:poisson2d5:5 --uplo lower -o x.h5",
             "trireme solve gen:poisson2d5:5 --uplo lower -o x.mtx"),
     command("give -o a file", "trireme solve gen:poisson2d5:5 --uplo lower -o - --json",
@@ -230,6 +234,10 @@ TABLE = [
     python("the batch has no values: call trs_batch_update first", "tr.batch(A, 2, uplo='lower', take_triangle=True).solve(np.ones((2, 25)))",
            "B = tr.batch(A, 2, uplo='lower', take_triangle=True); B.update(np.ones((2, A.nnz))); B.solve(np.ones((2, 25)))",
            before="A = tr.generate('poisson2d5:5')", shown="the batch has no values"),
+    python("make the batch of a matrix of that type, L.astype({given!r})", "B.update(v)",
+           "B = tr.batch(L.astype('complex128'), 2); B.update(v); B.solve(np.ones((2, 2)))",
+           before="L = sp.csr_matrix(np.eye(2)); v = np.ones((2, 2)) * 1j; B = tr.batch(L, 2)",
+           shown="make the batch of a matrix of that type, L.astype('complex128')"),
     elsewhere('batches are solved on the CPU or on one GPU: create the context by \"auto\"', "tests/solve/batch/batch.c", "threads:2"),
     # ---- Benchmarks
     cannot("there is no chart of %s's results: leave out --svg", "needs results that take minutes"),
@@ -284,6 +292,9 @@ TABLE = [
     cannot("make it L.to_sparse_csr()", TORCH),
     elsewhere("pass values.float() and b.float()", "bindings/python/tests/test_torch.py", "values.float(), b.float()"),
     elsewhere("call trireme.torch.solve in a loop", "bindings/python/tests/test_torch.py", "solve(v, r).sum().backward()"),
+    python("or \"cpu\"; leave threads out", "tr.plan(A, device='serial', threads=4)",
+           "tr.plan(A, device='serial'); tr.plan(A, device='cpu', threads=4)",
+           before="A = sp.csr_matrix(np.eye(2))", shown="leave threads out"),
     python("{make}pass b.astype(", "p.solve(np.ones(2))",
            "p.solve(np.ones(2).astype('float32')); tr.plan(A, dtype='float64').solve(np.ones(2))",
            before="A = sp.csr_matrix(np.eye(2, dtype='f4')); p = tr.plan(A)",
@@ -326,5 +337,6 @@ TABLE = [
     elsewhere("use -pc_factor_mat_ordering_type instead", "tests/petsc/options", "pc_factor_mat_ordering_type"),
     elsewhere("than in the symbolic factorisation: call that again", "tests/petsc/factors.c", "another pattern"),
     elsewhere("factor it again before it solves", "tests/petsc/factors.c", "factor it again"),
+    elsewhere("set it up again before it is applied", "tests/petsc/factors.c", "set it up again"),
     cannot("build PETSc with double or single", "needs another PETSc"),
 ]

@@ -597,6 +597,16 @@ TEST(dense_arguments_are_checked) {
   trs_options options = {.struct_size = sizeof(trs_options), .method = "magic"};
   assert_failure(TRS_ERROR_ARGUMENT, "no method \"magic\": there are auto, serial, panels",
                  trs_analyze(&plan, ctx, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
+  static const char *const typos[] = {"engine?:", "puls", "syncfre-csc", "seral", "colunms", "aut"};
+  for (size_t k = 0; k < COUNT(typos); k++) { /* the list has what is suggested */
+    char near[64];
+    options.method = typos[k];
+    assert_failure(TRS_ERROR_ARGUMENT, ", did you mean ",
+                   trs_analyze(&plan, ctx, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
+    const char *message = trs_last_error()->message;
+    assert_int_equal(sscanf(strstr(message, "mean "), "mean %63[^?]", near), 1);
+    if (!strstr(strstr(message, "there are"), near)) fail_msg("not in the list: %s", message);
+  }
   options.method = "panel:x";
   assert_failure(TRS_ERROR_ARGUMENT, "no method \"panel\", did you mean panels?: there are auto",
                  trs_analyze(&plan, ctx, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));

@@ -11,8 +11,8 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, os.pardir, "cli"))
 
-from harness import (TRIREME, check, finish, has, matrix, path, read, refuses, run, skip,  # noqa: E402
-                     write)
+from harness import (FOLDER, TRIREME, check, finish, has, has_nan, matrix, path, read,  # noqa: E402
+                     refuses, run, skip, write)
 from recorded import data, expected, svg  # noqa: E402
 
 FAKE = os.environ["FAKE_MKL_PATH"]
@@ -30,7 +30,10 @@ KEYS = ["commit", "dirty", "date", "machine.cpu", "machine.cores", "machine.os",
 
 
 def bench(*words, env=None, **more):
-    return run("bench", *words, env=dict(CLEAN, **(env or {})), **more)
+    o = run("bench", *words, env=dict(CLEAN, **(env or {})), **more)
+    if has_nan(o):
+        check(f"no number of bench {' '.join(words)} is nan", False, o)
+    return o
 
 
 def lines(text):
@@ -130,7 +133,10 @@ def test_table_on_terminal():
     check("a line a triangle and the means", o.code == 0 and "poisson2d5:20 L" in o.out
           and "poisson2d5:20 U" in o.out and "Geometric means, 2 systems, 2 threads" in o.out
           and "auto against serial" in o.out, o)
-    check("a peer that is not there is said", "without oneMKL" in o.err, o)
+    check("a peer that is not there is said", "without oneMKL: TRIREME_MKL=/none: No such file" in o.err, o)
+    write("libmkl_rt.so.2", "no library\n")
+    o = bench(SMALL, *SHORT, env={"TRIREME_MKL": "", "LD_LIBRARY_PATH": FOLDER})
+    check("a peer that cannot be loaded: why", "libmkl_rt.so.2: file too short" in o.err, o)
 
 
 def test_peer():
@@ -174,13 +180,29 @@ def test_missing():
           and "1 failed" in o.err and "poisson2d5:20 L" in o.out, o)
     refuses("a suite that is not there", 3, "--list", "bench", "nothing")
     refuses("a mistyped suite", 3, "did you mean quick?", "bench", "quik")
+    refuses("a generator without gen:", 2, "the generated matrix is gen:poisson2d5:20", "bench", "poisson2d5:20")
+    there = matrix("there.mtx", 2, [(1, 1, 2), (2, 1, 1), (2, 2, 4)])
+    refuses("a matrix in place of a suite", 2, f"there.mtx is a matrix: file:{os.path.realpath(there)} times it",
+            "bench", there)
+    o = bench(f"file:{os.path.realpath(there)}", "--peer", "none", *SHORT)
+    check("which it does", o.code == 0 and ".. L " in o.out, o)
+    refuses("a matrix that is not there", 3, "cannot open nowhere.mtx: No such file", "bench", "nowhere.mtx")
 
 
 def test_suites():
     o = bench("--list")
-    check("suites are listed", o.code == 0 and o.out.split() ==
-          ["cpu", "gpu-quick", "gpu-rhs", "gpu", "gpus"] + ["l17-stand-ins", "l17", "l23"] * PAPERS +
-          ["quick"] + ["x20-stand-ins", "x20"] * PAPERS, o)
+    check("suites and benchmarks are listed, each once", o.code == 0 and o.out.split() ==
+          ["cpu", "gpu-quick", "gpu-rhs", "gpu"] + ["l17-stand-ins"] * PAPERS + ["quick"] +
+          ["x20-stand-ins"] * PAPERS + ["gpus", "lot", "blocks", "batches"] +
+          ["l17", "l23", "x20", "w21"] * PAPERS, o)
+    usage = bench("--help").out.split("]")[1]
+    listed = o.out.split()
+    check("the usage names the benchmarks", all(
+        word in usage.replace("|", " ").split() for word in listed[listed.index("gpus"):]), usage)
+    for name in listed:
+        given = ["--seed", "1"] if name == "lot" else []
+        o = bench(name, "--list", *given)
+        check(f"bench takes {name} of its list", o.code == 0 and o.out != "", o)
     o = bench("quick", "--list")
     check("a suite is listed", o.code == 0 and len(o.out.split()) == 6, o)
     o = bench("cpu", "--list")

@@ -8,8 +8,8 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, os.pardir, "cli"))
 
-from harness import (SANITIZED, check, finish, has, path, read, refuses, run, skip,  # noqa: E402
-                     write)
+from harness import (SANITIZED, check, finish, has, has_nan, path, read, refuses, run,  # noqa: E402
+                     skip, write)
 from recorded import expected, svg  # noqa: E402
 
 FAKE = os.environ["FAKE_CUDA_PATH"]
@@ -22,7 +22,10 @@ PEER = ("--backend", "cuda", "--methods", "cusparse", *SHORT)
 
 
 def bench(*words, env=None, **more):
-    return run("bench", *words, env=dict(CLEAN, **(env or {})), **more)
+    o = run("bench", *words, env=dict(CLEAN, **(env or {})), **more)
+    if has_nan(o):
+        check(f"no number of bench {' '.join(words)} is nan", False, o)
+    return o
 
 
 def rows_of(name):
@@ -412,6 +415,15 @@ def test_x20():
           and "| chain:9 L | 17.0" in o.out and "| chain:9 L | 16.0" in o.out, o)
     for part in ("unified", "designs", "communication", "tasks", "scaling"):
         svg(f"x20-{part}.svg", o, ["times as fast as"])
+    one = [r for r in x20_rows() if r["matrix"] == "gen:chain:9"]
+    o = bench("--table", write_rows("one.json", one))
+    check("a rank correlation of one system is left out, which is said", o.code == 0 and
+          "Rank correlation of the gain with X20's metrics (Spearman): left out, for it takes two systems"
+          in o.out and "with parallelism" not in o.out, o)
+    alike = one + [dict(r, matrix="gen:chain:8") for r in one]
+    o = bench("--table", write_rows("alike.json", alike))
+    check("of systems that are alike there is none", o.code == 0 and
+          "| zerocopy over unified | - | - | 2 |" in o.out, o)
     both = write_rows("both.json", x20_rows() + by_processes(x20_rows(), 2))
     o = bench("--table", both)
     check("rows with a process per GPU have columns of their own", o.code == 0 and

@@ -124,6 +124,28 @@ if has("METIS") and not SANITIZED:
             env={"TRIREME_WORKER_MB": "5"})
     check("a worker's limit of memory is named", o.code == 4 and "5 MB at most: TRIREME_WORKER_MB" in o.err, o)
 
+# ---- no OpenCL device, for one cause or another
+
+if has("OpenCL") and not SANITIZED:
+    opencl = ["solve", "gen:chain:5", "--uplo", "lower", "--backend", "opencl"]
+    drivers = path("drivers")
+    os.mkdir(drivers)
+    o = run(*opencl, env={"OCL_ICD_VENDORS": drivers})
+    check("no OpenCL driver: one is to be installed", o.code == 4 and "install its driver" in o.err, o)
+    write("drivers/broken.icd", "/no/such/driver.so\n")
+    o = run(*opencl, env={"OCL_ICD_VENDORS": drivers})
+    check("an OpenCL driver that does not load: why", o.code == 4 and "install" not in o.err and
+          "broken.icd names cannot be loaded: /no/such/driver.so" in o.err, o)
+    write("drivers/broken.icd", "libc.so.6\n")
+    o = run(*opencl, env={"OCL_ICD_VENDORS": drivers})
+    check("an OpenCL driver without a device", o.code == 4 and "a driver is installed and finds none" in o.err, o)
+    if run(*opencl).code == 0:
+        o = run(*opencl, setup=limit(resource.RLIMIT_AS, 150 << 20))
+        check("no memory for an OpenCL driver: nothing is to be installed", o.code not in (0, 2) and
+              "install its driver" not in o.err, o)
+else:
+    skip("causes of no OpenCL device", "this build has no OpenCL, or a sanitizer")
+
 # ---- no /proc
 
 HIDE = ["unshare", "-m", "sh", "-c", 'mount --make-rprivate / && mount -t tmpfs none /proc && exec "$@"', "sh"]

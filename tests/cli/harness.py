@@ -6,6 +6,7 @@ Only Python's standard library is used.
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -46,6 +47,11 @@ def run(*words, env=None, setup=None, cwd=None, **more):
                           cwd=cwd or FOLDER, capture_output=True, timeout=PATIENCE, **more)
     return Outcome(done.returncode, done.stdout.decode("utf-8", "replace"),
                    done.stderr.decode("utf-8", "replace"))
+
+
+def has_nan(o):
+    """Whether a number in the output is NaN."""
+    return re.search(r"(?<![\w.:/-])-?nan\b", o.out) is not None
 
 
 def check(name, good, outcome=""):

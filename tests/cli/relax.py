@@ -67,11 +67,11 @@ refuses("block size does not divide", 2, "blocks of 4 do not divide the 30 rows:
 refuses("block size too large", 2, "--block-size takes a number", "relax", "A.mtx", "--block-size",
         33)
 matrix("hole.mtx", 4, [(1, 1, 1), (2, 2, 1), (3, 1, 1), (4, 2, 1)], kind="real general")
-refuses("no diagonal block", 3, "block row 1 has no diagonal block", "relax", "hole.mtx",
+refuses("no diagonal block", 3, "block row 1 (0-based) has no diagonal block", "relax", "hole.mtx",
         "--block-size", 2)
 matrix("singular.mtx", 4, [(1, 1, 1), (2, 2, 1), (3, 3, 1), (3, 4, 2), (4, 3, 2), (4, 4, 4)],
        kind="real general")
-refuses("singular diagonal block", 1, "diagonal block of block row 1 is singular", "relax",
+refuses("singular diagonal block", 1, "diagonal block of block row 1 (0-based) is singular", "relax",
         "singular.mtx", "--block-size", 2)
 matrix("complex.mtx", 400, [(i, i, 1, 2) for i in range(1, 401)], kind="complex general")
 for more in ([], ["--block-size", 2, "--nrhs", 3], ["-b", path("b.mtx")]):

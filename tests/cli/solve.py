@@ -156,11 +156,26 @@ else:
     skip("solves on a GPU", run("solve", "gen:chain:5", "--uplo", "lower", "--backend", "cuda").err
          .strip())
     o = run("solve", "gen:poisson2d5:60", "--uplo", "lower", "--store", "mixed")
-    check("an option of GPUs without one", o.code == 0 and "--store has no effect" in o.err
-          and "stored as floats" not in o.out, o)
+    check("an option of GPUs without one", o.code == 0 and "--store has no effect: serial keeps" in o.err
+          and "stored as floats" not in o.out and "stored: values in their own type" in o.out, o)
     o = run("solve", "gen:poisson2d5:60", "--uplo", "lower", "--gpu-memory", "1")
     check("--gpu-memory without a GPU", o.code == 0 and "--gpu-memory has no effect" in o.err,
           o)
+o = run("solve", "gen:poisson2d5:60", "--uplo", "lower", "--method", "serial", "--tune")
+check("--tune of one method", o.code == 0 and "--tune has no effect with --method serial" in o.err, o)
+o = run("solve", "gen:poisson2d5:60", "--uplo", "lower", "--tune")
+check("--tune of all methods", o.code == 0 and o.err == "", o)
+o = run("solve", "gen:wingmesh:300", "--uplo", "lower", "--method", "blocks", "--store", "mixed", "--json")
+check("a method that stores as floats says so", o.code == 0 and o.err == "" and
+      o.json()["plan"]["store"] == "mixed", o)
+for backend in ["serial", "opencl"]:
+    o = run("solve", "gen:poisson2d5:60", "--uplo", "lower", "--backend", backend, "--store", "mixed",
+            "--gpu-memory", "1", "--json")
+    if o.code == 4:
+        skip("options of GPUs on an OpenCL device", o.err.strip())
+        continue
+    check(f"options of GPUs on the backend {backend}", o.code == 0 and "--store has no effect" in o.err and
+          "--gpu-memory has no effect" in o.err and o.json()["plan"]["store"] == "same", o)
 for name, more in [("trees", ["flat"]), ("scattered", []), ("invert", ["blocks"]), ("width", ["8"])]:
     o = run("solve", "gen:poisson2d5:60", "--uplo", "lower", "--" + name, *more)
     check(f"--{name} without --grid", o.code == 0 and
@@ -216,7 +231,7 @@ for uplo in [[], ["--uplo", "lower"], ["--uplo", "upper"]]:
 matrix("overflow.mtx", 3, [(1, 1, 1e-300), (2, 1, 1e300), (2, 2, 1), (3, 2, 1), (3, 3, 1)])
 before = os.listdir(FOLDER)
 o = refuses("a solution that overflows", 1,
-            ["x overflows double: first in row 1 of right-hand side 0", "no solution is written"],
+            ["x overflows double: first in row 1 of right-hand side 0 (0-based)", "no solution is written"],
             "solve", "overflow.mtx", "-o", "bad.mtx")
 check("a wrong solution is not written", not leftovers(before), leftovers(before))
 check("and the table says so", "NOT small" in o.out, o)
@@ -402,7 +417,7 @@ for words, said in [(["A.mtx"], ["general", "unsymmetric pattern"]),
                     (["L.mtx"], ["lower triangular"]),
                     (["U.mtx"], ["upper triangular"]),
                     (["diagonal.mtx"], ["diagonal"]),
-                    (["gap.mtx"], ["1 entry missing, the first in row 1"])]:
+                    (["gap.mtx"], ["1 entry missing, the first in row 1 (0-based)"])]:
     o = run("info", *words)
     check("info " + words[0], o.code == 0 and all(s in o.out for s in said), o)
 

@@ -196,6 +196,16 @@ refuses("a solution into .h5", 2, "Matrix Market", "solve", "gen:chain:5", "-o",
 refuses("gen without -o", 2, "-o FILE is missing", "gen", "gen:chain:5")
 refuses("gen without a name", 2, "a name is missing", "gen")
 refuses("unknown generator", 2, "gen:poison", "gen", "poison:3", "-o", "x.mtx")
+for words in (("solve", "--uplo", "lower"), ("gen", "-o", "x.mtx"), ("info",), ("relax",)):
+    refuses(f"a misspelt generator of {words[0]}", 2, "did you mean gen:poisson3d7?", words[0],
+            "gen:poison3d7:50", *words[1:])
+for words in (("solve", "--uplo", "lower"), ("factor", "--kind", "ilu0", "-o", "f.h5"), ("info",), ("relax",)):
+    refuses(f"a generator of {words[0]} without gen:", 3, "No such file or directory; the generated matrix is "
+            "gen:poisson2d5:9", words[0], "poisson2d5:9", *words[1:])
+o = refuses("another file that is missing", 3, "No such file", "solve", "poisson2d:9")
+check("it is not taken for a generator", "generated" not in o.err, o)
+refuses("a method of another build or backend", 2, ["did you mean engine?", "here, and elsewhere engine, pull"],
+        "solve", "gen:chain:5", "--uplo", "lower", "--method", "engine?:")
 refuses("generator without size", 2, "gen:poisson2d5", "solve", "gen:poisson2d5")
 refuses("unknown shell", 2, "bash, zsh and fish", "completion", "tcsh")
 o = refuses("mistakes point to --help", 2, "Try 'trireme solve --help'.", "solve")

@@ -162,7 +162,16 @@ void test_failed_updates() {
   refuses("an update of a relaxation with a zero block", "row 1", [] { R.update(zero); });
   refuses("a relaxation solves nothing after it", "trs_relax_update of this relaxation failed",
           [] { R.sweep(x.data(), 2, b.data(), 2, 1, TRS_COL_MAJOR); });
+  static trireme::factors F(A, TRS_UNIT, A, TRS_NONUNIT);
+  static trireme::plan sweeps(ctx, F);
+  refuses("a refactorisation with a zero pivot", "row 1", [] { F.refactor(ctx, zero); });
+  refuses("plans of the factors solve nothing after it",
+          "trs_factors_refactor of these factors failed", [] { sweeps.solve(b, x); });
   verdict("nothing was written", x[0] == -1 && x[1] == -1);
+  F.refactor(ctx, A);
+  sweeps.update(F);
+  sweeps.solve(b, x);
+  verdict("until a refactorisation succeeds", x[0] == 1 && x[1] == 2);
   plan.update(A);
   plan.solve(b, x);
   verdict("until an update succeeds", x[0] == 1 && x[1] == 2);

@@ -275,7 +275,8 @@ TEST(unusable_matrices_are_refused_with_their_row) {
   assert_success(trs_matrix_create_coo(&holes, TRS_DOUBLE, 4, 4, 2, TRS_IDX32, row, col, val));
   refused(TRS_ERROR_ZERO_PIVOT, 3, "block row 1 (0-based) is singular: no pivot in its column 1", A,
           TRS_FACTOR_DILU, 2);
-  refused(TRS_ERROR_STRUCTURE, 2, "block row 1 has no diagonal block", holes, TRS_FACTOR_BILU0, 2);
+  refused(TRS_ERROR_STRUCTURE, 2, "block row 1 (0-based) has no diagonal block", holes,
+          TRS_FACTOR_BILU0, 2);
   refused(TRS_ERROR_STRUCTURE, 2, "not symmetric", A, TRS_FACTOR_BIC0, 2);
   refused(TRS_ERROR_ARGUMENT, -1, "block_size 3", A, TRS_FACTOR_BILU0, 3);
   refused(TRS_ERROR_ARGUMENT, -1, "block_size is for", A, TRS_FACTOR_ILU0, 2);

@@ -207,7 +207,7 @@ TEST(supernodes_and_trees_are_checked) {
   assert_failure(
       TRS_ERROR_STRUCTURE, "not postordered",
       adopt(&(shape){.tree_nodes = 4, .tree = {0, 1, 2, 3, 4}, .parent = {2, 3, 3, -1}}));
-  assert_failure(TRS_ERROR_STRUCTURE, "couples columns 0 and 2",
+  assert_failure(TRS_ERROR_STRUCTURE, "couples columns 0 and 2 (0-based)",
                  adopt(&(shape){.tree_nodes = 3, .tree = {0, 2, 3, 4}, .parent = {2, 2, -1}}));
   assert_failure(TRS_ERROR_STRUCTURE, "couples columns",
                  adopt(&(shape){.tree_nodes = 2, .tree = {0, 2, 4}, .parent = {-1, -1}}));

@@ -260,7 +260,8 @@ TEST(a_triangle_without_a_diagonal_gets_that_of_the_whole_matrix) {
   options.add_diagonal = 0;
   options.uplo = TRS_UPPER;
   trs_factors *F;
-  assert_failure(TRS_ERROR_STRUCTURE, "row 0 has no diagonal", trs_factor(&F, A, &options));
+  assert_failure(TRS_ERROR_STRUCTURE, "row 0 (0-based) has no diagonal",
+                 trs_factor(&F, A, &options));
   trs_matrix_destroy(A);
 }
 

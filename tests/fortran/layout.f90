@@ -108,7 +108,8 @@ contains
 
   ! After a failed update an object refuses every solve, as in C.
   subroutine failed_updates
-    type(c_ptr) :: context, good, zero, plan, relaxation
+    type(c_ptr) :: context, good, zero, plan, relaxation, factors, sweeps
+    type(trs_pivots) :: pivots
     integer(c_int64_t), parameter :: n = 2, one = 1
     integer(c_int), target :: ptr(3) = [1, 2, 3], idx(2) = [1, 2]
     real(c_double) :: x(2), b(2)
@@ -130,7 +131,20 @@ contains
     status = trs_relax_sweep(relaxation, x, n, b, n, one, TRS_COL_MAJOR)
     call verdict("a relaxation solves nothing after it", status == TRS_ERROR_ZERO_PIVOT .and. &
                  index(trs_message(), "trs_relax_update of this relaxation failed") > 0)
+    status = trs_factors_create(factors, good, TRS_UNIT, good, TRS_NONUNIT)
+    status = trs_analyze_factors(sweeps, context, factors, TRS_NO_TRANS)
+    call verdict("a refactorisation with a zero pivot", &
+                 trs_factors_refactor(factors, pivots, context, zero) == TRS_ERROR_ZERO_PIVOT)
+    status = trs_solve(sweeps, x, n, b, n, one, TRS_COL_MAJOR)
+    call verdict("plans of the factors solve nothing after it", status == TRS_ERROR_ZERO_PIVOT .and. &
+                 index(trs_message(), "trs_factors_refactor of these factors failed") > 0)
     call verdict("nothing was written", all(x == -1))
+    status = trs_factors_refactor(factors, pivots, context, good)
+    status = trs_update_factors(sweeps, factors)
+    status = trs_solve(sweeps, x, n, b, n, one, TRS_COL_MAJOR)
+    call verdict("until a refactorisation succeeds", status == TRS_SUCCESS .and. all(x == [1, 2]))
+    call trs_plan_destroy(sweeps)
+    call trs_factors_destroy(factors)
     status = trs_update(plan, good)
     status = trs_solve(plan, x, n, b, n, one, TRS_COL_MAJOR)
     call verdict("until an update succeeds", status == TRS_SUCCESS .and. all(x == [1, 2]))

@@ -311,8 +311,10 @@ static const struct {
 } bad[] = {
     {"poisson2d5:4", "starts with 'gen:'"},
     {"gen:", "poisson2d5, poisson2d9, poisson3d7"},
-    {"gen:poisson", "no such generator; there are poisson2d5"},
-    {"gen:poisson2d55:3", "no such generator"},
+    {"gen:poisson", "no such generator, did you mean gen:poisson2d5?: there are poisson2d5, "},
+    {"gen:poisson2d55:3", "no such generator, did you mean gen:poisson2d5?"},
+    {"gen:poison3d7:50", "gen:poison3d7:50: no such generator, did you mean gen:poisson3d7?"},
+    {"gen:dragon:50", "no such generator: there are poisson2d5, poisson2d9, "},
     {"gen:poisson2d5", "NX is ''"},
     {"gen:poisson2d5:", "NX is ''"},
     {"gen:poisson2d5:0", "NX is '0'"},

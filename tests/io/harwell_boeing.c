@@ -163,9 +163,9 @@ static const struct {
     {SMALL("rua 3 3 2 0", GOOD_FORMATS, "  1  3  3  3\n  1  1\n  1.0     2.0\n"),
      "a.rb: 1 of 2 entries repeat others"},
     {SMALL("rsa 3 3 2 0", GOOD_FORMATS, "  1  2  3  3\n  1  1\n  1.0     2.0\n"),
-     "a.rb: entry (0, 1) of a symmetric structure lies outside its lower triangle"},
+     "a.rb: entry (0, 1) (0-based) of a symmetric structure lies outside its lower triangle"},
     {SMALL("rza 3 3 2 0", GOOD_FORMATS, "  1  2  3  3\n  1  3\n  1.0     2.0\n"),
-     "a.rb: entry (0, 0) on the diagonal of a skew-symmetric matrix is not zero"},
+     "a.rb: entry (0, 0) (0-based) on the diagonal of a skew-symmetric matrix is not zero"},
 };
 
 TEST(bad_files_are_refused) {

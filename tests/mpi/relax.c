@@ -296,8 +296,9 @@ static void bad_values(void) {
     if (what == 0) A.val[4 * p] = NAN;
     if (what == 1) memset(A.val + 4 * p, 0, sizeof kept);
     if (what == 2) A.idx[p] = A.idx[p == A.ptr[N - 1] ? p + 1 : p - 1];
-    static const char *const says[] = {"block row 47 has a value that is NaN",
-                                       "block row 47 is singular", "block row 47 has no diagonal"};
+    static const char *const says[] = {"block row 47 (0-based) has a value that is NaN",
+                                       "block row 47 (0-based) is singular",
+                                       "block row 47 (0-based) has no diagonal"};
     static const trs_status statuses[] = {TRS_ERROR_NOT_FINITE, TRS_ERROR_ZERO_PIVOT,
                                           TRS_ERROR_STRUCTURE};
     if (what < 2 || A.ptr[N] - A.ptr[N - 1] > 1) {

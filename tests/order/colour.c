@@ -106,11 +106,11 @@ TEST(a_colouring_that_is_none_is_refused) {
   graph g = graph_make(6, path);
   trs_block_graph G = {&g.reads, &g.read_by};
   int32_t count, colour[6] = {0, 1, 0, 0, 1, 0};
-  assert_failure(TRS_ERROR_ARGUMENT, "block rows 2 and 3 both have colour 0",
+  assert_failure(TRS_ERROR_ARGUMENT, "block rows 2 and 3 (0-based) both have colour 0",
                  trs_colour_check(colour, &count, &G));
   assert_int_equal(trs_last_error()->row, 2);
   colour[3] = -4;
-  assert_failure(TRS_ERROR_ARGUMENT, "block row 3 has colour -4",
+  assert_failure(TRS_ERROR_ARGUMENT, "block row 3 (0-based) has colour -4",
                  trs_colour_check(colour, &count, &G));
   colour[3] = 5;
   assert_success(trs_colour_check(colour, &count, &G));

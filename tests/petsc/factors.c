@@ -501,17 +501,35 @@ TEST(test_richardson) {
   must(MatDestroy(&A));
 }
 
-TEST(test_singular_block) {
-  Mat A = grid(MATSEQAIJ, 8, 1, false);
-  const PetscInt row = 3;
-  PCFailedReason reason;
-  must(MatSetOption(A, MAT_KEEP_NONZERO_PATTERN, PETSC_TRUE));
-  must(MatZeroRows(A, 1, &row, 0, NULL, NULL));
-  PC pc = relaxation(A, "");
-  must(PCGetFailedReason(pc, &reason));
-  assert_int_equal(reason, PC_FACTOR_NUMERIC_ZEROPIVOT);
-  must(PCDestroy(&pc));
-  must(MatDestroy(&A));
+/* At first, and when it has a relaxation of earlier values. */
+TEST(test_nothing_is_relaxed_after_a_singular_block) {
+  for (int later = 0; later < 2; later++) {
+    Mat A = grid(MATSEQAIJ, 8, 1, false), good;
+    const PetscInt row = 3;
+    PCFailedReason reason;
+    Vec b, x;
+    must(MatDuplicate(A, MAT_COPY_VALUES, &good));
+    PC pc = later ? relaxation(A, "") : NULL;
+    must(MatSetOption(A, MAT_KEEP_NONZERO_PATTERN, PETSC_TRUE));
+    must(MatZeroRows(A, 1, &row, 0, NULL, NULL));
+    if (later)
+      must(PCSetUp(pc));
+    else
+      pc = relaxation(A, "");
+    must(PCGetFailedReason(pc, &reason));
+    assert_int_equal(reason, PC_FACTOR_NUMERIC_ZEROPIVOT);
+    must(MatCreateVecs(A, &x, &b));
+    fill_vector(b);
+    assert_error(PETSC_ERR_ARG_WRONGSTATE, "(PCSetUp): set it up again", try_apply(pc, b, x));
+    must(MatCopy(good, A, SAME_NONZERO_PATTERN));
+    must(PCSetUp(pc));
+    must(try_apply(pc, b, x));
+    must(VecDestroy(&b));
+    must(VecDestroy(&x));
+    must(PCDestroy(&pc));
+    must(MatDestroy(&A));
+    must(MatDestroy(&good));
+  }
 }
 
 const test_program program = {.begin = start_petsc, .end = stop_petsc};

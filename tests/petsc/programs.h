@@ -2,7 +2,7 @@
 #ifndef TRS_TEST_PETSC_PROGRAMS_H
 #define TRS_TEST_PETSC_PROGRAMS_H
 
-#include <petscmat.h>
+#include <petscpc.h>
 #include <stdbool.h>
 
 /* How a matrix is factored. */
@@ -37,6 +37,7 @@ void factor_again(Mat F, Mat A, const task *t);
 PetscErrorCode try_factor(Mat A, MatSolverType solver, const task *t, Mat *F);
 PetscErrorCode try_again(Mat F, Mat A, const task *t);
 PetscErrorCode try_columns(Mat F, Mat B, Mat X);
+PetscErrorCode try_apply(PC pc, Vec b, Vec x);
 
 /* |b - A x| / |b| for x = F^-1 b. */
 double residual(Mat A, Mat F);

@@ -47,21 +47,24 @@ TEST(words_and_numbers_are_read) {
 TEST(others_are_refused) {
   static const struct {
     const char *text, *words;
-  } wrong[] = {{"fla=no", "thing has no parameter \"fla\": it has flag, size, number"},
-               {"flags=no", "no parameter \"flags\""},
-               {"=no", "no parameter \"\""},
-               {",flag=no", "no parameter \"\""},
-               {"flag=", "flag=: it takes no, yes"},
-               {"flag", "flag=: it takes no, yes"},
-               {"flag=y", "flag=y: it takes no, yes"},
-               {"flag=yess", "it takes no, yes"},
-               {"size=5", "size=5: it takes 4, 8, 16"},
-               {"number=", "number=: it takes a number from -3 to 70"},
-               {"number=71", "a number from -3 to 70"},
-               {"number=-4", "a number from -3 to 70"},
-               {"number=7x", "number=7x: it takes"},
-               {"number=9999999999999999999999", "a number from -3 to 70"},
-               {"flag=no,number=x,size=4", "number=x: it takes"}};
+  } wrong[] = {
+      {"fla=no", "thing has no parameter \"fla\", did you mean flag?: it has flag, size, number"},
+      {"flags=no", "no parameter \"flags\", did you mean flag?"},
+      {"nubmer=3", "no parameter \"nubmer\", did you mean number?"},
+      {"colour=3", "no parameter \"colour\": it has"},
+      {"=no", "no parameter \"\""},
+      {",flag=no", "no parameter \"\""},
+      {"flag=", "flag=: it takes no, yes"},
+      {"flag", "flag=: it takes no, yes"},
+      {"flag=y", "flag=y: it takes no, yes"},
+      {"flag=yess", "it takes no, yes"},
+      {"size=5", "size=5: it takes 4, 8, 16"},
+      {"number=", "number=: it takes a number from -3 to 70"},
+      {"number=71", "a number from -3 to 70"},
+      {"number=-4", "a number from -3 to 70"},
+      {"number=7x", "number=7x: it takes"},
+      {"number=9999999999999999999999", "a number from -3 to 70"},
+      {"flag=no,number=x,size=4", "number=x: it takes"}};
   values v;
   for (size_t k = 0; k < COUNT(wrong); k++)
     assert_failure(TRS_ERROR_ARGUMENT, wrong[k].words, read(&v, wrong[k].text));

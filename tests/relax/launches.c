@@ -40,6 +40,9 @@ static void run(outcome *o, const char *where, const blocks *A, int variant, int
   for (int round = 0; round < 2; round++) { /* steps count on */
     trs_random_fill(o->x, n * nrhs, TRS_DOUBLE, 4);
     assert_success(trs_relax_sweep(R, o->x, n, b, n, nrhs, TRS_COL_MAJOR, &sweeps));
+    assert_failure(TRS_ERROR_ARGUMENT,
+                   "no variant \"warp-six-row:x\", did you mean warp-six-rows?: there are auto, ",
+                   trs_relax_set_variant(R, "warp-six-row:x"));
     assert_success(trs_relax_set_variant(R, "warp-six-rows"));
     assert_success(trs_relax_update_bsr(
         R, BSR((trs_scalar)0, 0, 0, 0, TRS_ROW_MAJOR, TRS_PTR64, A->ptr, A->idx, A->val)));

@@ -403,13 +403,16 @@ TEST(bad_input_is_named_by_its_block_row) {
                        options)
   for (int64_t p = A.ptr[13]; p < A.ptr[14]; p++)
     for (int e = 0; e < 3 && A.idx[p] == 13; e++) A.val[9 * p + 3 * e + 1] = 0;
-  assert_failure(TRS_ERROR_ZERO_PIVOT, "diagonal block of block row 13 is singular", CREATE(NULL));
+  assert_failure(TRS_ERROR_ZERO_PIVOT, "diagonal block of block row 13 (0-based) is singular",
+                 CREATE(NULL));
   assert_int_equal(trs_last_error()->row, 13);
   double kept = A.val[9 * A.ptr[11]];
   A.val[9 * A.ptr[11]] = NAN;
-  assert_failure(TRS_ERROR_NOT_FINITE, "block row 11 has a value that is NaN", CREATE(NULL));
+  assert_failure(TRS_ERROR_NOT_FINITE, "block row 11 (0-based) has a value that is NaN",
+                 CREATE(NULL));
   A.val[9 * A.ptr[11]] = -INFINITY;
-  assert_failure(TRS_ERROR_NOT_FINITE, "block row 11 has a value that is infinite", CREATE(NULL));
+  assert_failure(TRS_ERROR_NOT_FINITE, "block row 11 (0-based) has a value that is infinite",
+                 CREATE(NULL));
   A.val[9 * A.ptr[11]] = kept;
   int64_t off = -1;
   for (int64_t i = 0; i < 6 && off < 0; i++)
@@ -421,7 +424,7 @@ TEST(bad_input_is_named_by_its_block_row) {
   A.val[9 * off] = 0;
   for (int64_t p = A.ptr[6]; p < A.ptr[7]; p++)
     if (A.idx[p] == 6) A.idx[p] = 7;
-  assert_failure(TRS_ERROR_STRUCTURE, "block row 6 has no diagonal block", CREATE(NULL));
+  assert_failure(TRS_ERROR_STRUCTURE, "block row 6 (0-based) has no diagonal block", CREATE(NULL));
   assert_int_equal(trs_last_error()->row, 6);
   A.idx[A.ptr[3]] = 20;
   assert_failure(TRS_ERROR_STRUCTURE, "block column 20 in block row 3", CREATE(NULL));
@@ -450,7 +453,7 @@ TEST(what_rounding_leaves_is_no_pivot) {
   for (int store = TRS_STORE_MIXED; store <= TRS_STORE_BFLOAT; store++) {
     const double *const singular[] = {rows, two, twice};
     for (int k = 0; k < 3; k++) {
-      assert_failure(TRS_ERROR_ZERO_PIVOT, "diagonal block of block row 1 is singular",
+      assert_failure(TRS_ERROR_ZERO_PIVOT, "diagonal block of block row 1 (0-based) is singular",
                      create_with(&R, k == 1 ? 2 : 3, singular[k], (trs_store)store));
       assert_int_equal(trs_last_error()->row, 1);
     }
@@ -502,7 +505,7 @@ TEST(factors_that_overflow_are_refused) {
                       none[] = {1e-50, 0, 0, 1e-50}, above[] = {1, 1, 3e38, -1, 1, 3e38, 0, 1, 1},
                       wide[] = {1, 1e308, -1, 1.7e308}, tiny[] = {1e-310, 0, 0, 1};
   trs_relaxation *R;
-  const char *overflow = "block row 1 overflows when factored: store as double";
+  const char *overflow = "block row 1 (0-based) overflows when factored: store as double";
   assert_failure(TRS_ERROR_UNSUPPORTED, overflow, create_with(&R, 2, last, TRS_STORE_FLOAT));
   assert_int_equal(trs_last_error()->row, 1);
   assert_failure(TRS_ERROR_UNSUPPORTED, overflow, create_with(&R, 3, above, TRS_STORE_FLOAT));

@@ -215,7 +215,7 @@ TEST(bad_values_name_their_row) {
   double *zeros = calloc(1, bytes);
   gpu_free(val);
   val = gpu_upload(zeros, bytes);
-  assert_failure(TRS_ERROR_ZERO_PIVOT, "block row 0 is singular",
+  assert_failure(TRS_ERROR_ZERO_PIVOT, "block row 0 (0-based) is singular",
                  trs_update_bsr(plan, BSR((trs_scalar)0, 0, 0, 0, TRS_ROW_MAJOR, TRS_PTR64, A.ptr,
                                           A.idx, val)));
   assert_success(trs_update_bsr(

@@ -61,16 +61,58 @@ def test_a_zero_pivot_keeps_no_other_system_back():
     L, values = systems(10, 9, np.float64)
     values[4, L.indptr[3] - 1] = 0
     B, b = tr.batch(L, 9), np.ones((9, 10))
-    with pytest.raises(tr.SingularMatrixError, match="row 2 of system 4"):
-        B.update(values)
-    with pytest.raises(tr.SingularMatrixError, match="row 2 of system 4"):
-        B.solve(b)
+    values[7, L.indptr[1] - 1] = np.inf
+    for call in lambda: B.update(values), lambda: B.solve(b):
+        with pytest.raises(tr.SingularMatrixError, match="row 2 of system 4.*1 more system has") as caught:
+            call()
+        assert (caught.value.system, caught.value.row) == (4, 2)
+    assert (B.info["faults"], B.info["first_fault"], B.info["count"]) == (2, 4, 9)
+    values[7] = L.data
+    B.update(values, check_pivots=False)
     x = B.solve(b, check_pivots=False)
     assert np.isnan(x[4]).all() and np.isfinite(np.delete(x, 4, 0)).all()
     B.update(values, check_pivots=False)
     values[4, L.indptr[3] - 1] = 1
     B.update(values)
     assert np.isfinite(B.solve(b)).all()
+    assert (B.info["faults"], B.info["first_fault"]) == (0, -1)
+    with pytest.raises(tr.SingularMatrixError) as caught:
+        tr.plan(of(L, 0 * L.data))
+    assert caught.value.system == -1 and caught.value.row == 0
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_complex_right_hand_side_of_real_systems(dtype):
+    L, values = systems(21, 11, dtype)
+    B = tr.batch(L, 11)
+    B.update(values)
+    complex_type = np.result_type(dtype, np.complex64)
+    for shape in (11, 21), (11, 21, 3):
+        b = (RNG.standard_normal(shape) + 1j * RNG.standard_normal(shape)).astype(complex_type)
+        x = B.solve(b)
+        assert x.dtype == complex_type and x.shape == shape
+        np.testing.assert_array_equal(x.real, B.solve(np.ascontiguousarray(b.real)))
+        np.testing.assert_array_equal(x.imag, B.solve(np.ascontiguousarray(b.imag)))
+        assert B.solve(b, out=b) is b
+        np.testing.assert_array_equal(b, x)
+    with pytest.raises(ValueError, match=f"out must be.*{np.dtype(complex_type)}"):
+        B.solve(b, out=np.empty(b.shape, dtype))
+
+
+@pytest.mark.parametrize("form", [sp.csr_array, sp.csc_array])
+def test_of_no_systems_there_is_an_empty_solution(form):
+    L, values = systems(10, 3, np.float64, form)
+    B = tr.batch(L, 0)
+    for _ in range(2):
+        for shape in (0, 10), (0, 10, 4):
+            x = B.solve(np.ones(shape))
+            assert x.shape == shape and x.dtype == np.float64
+            assert B.solve(x, out=x) is x
+        assert B.solve(np.ones((0, 10), complex)).dtype == complex
+        B.update(values[:0])
+    with pytest.raises(ValueError, match=r"b has shape \(1, 10\)"):
+        B.solve(np.ones((1, 10)))
+    assert B.info["count"] == 0 and "0 systems" in repr(B)
 
 
 def test_the_matrix_is_not_needed_afterwards():
@@ -109,10 +151,14 @@ def test_misuse_is_named():
         B.solve(b)
     with pytest.raises(ValueError, match="values has shape"):
         B.update(values[:2])
-    with pytest.raises(ValueError, match="update"):
+    with pytest.raises(ValueError, match="update of this batch failed.*values has shape"):
         B.solve(b)
-    with pytest.raises(TypeError, match="complex128"):
+    with pytest.raises(TypeError, match=r"complex128.*L.astype\('complex128'\)"):
         B.update(values.astype(complex))
+    with pytest.raises(TypeError, match="of type object.*array of numbers"):
+        B.update(values.astype(object))
+    with pytest.raises(TypeError, match="update of this batch failed.*of type object"):
+        B.solve(b)
     B.update(values)
     with pytest.raises(ValueError, match="b has shape"):
         B.solve(np.ones(10))
@@ -124,6 +170,7 @@ def test_misuse_is_named():
         tr.batch(L, 3, "middle")
     with pytest.raises(tr.StructureError):
         tr.batch(L, 3, lower=False)
-    with pytest.raises(ValueError, match="count"):
-        tr.batch(L, -1)
+    for count in -1, 2 ** 31:
+        with pytest.raises(ValueError, match=f"count is {count}: it must be from 0 to 2147483647"):
+            tr.batch(L, count)
     assert "3 systems" in repr(B)

@@ -165,6 +165,17 @@ def test_lu_tells_its_order_and_its_condition():
         np.testing.assert_allclose(D @ F.solve(np.ones(n)), np.ones(n), atol=1e-6)
 
 
+def test_what_is_stored_is_an_attribute_and_what_computes_a_method():
+    """As the docstrings say, also of incomplete factors."""
+    P = tr.ilu0(A)
+    assert P.least_share == 1 and P.shift == 0 and P.choice == ""
+    product = (P.L @ P.U).toarray()
+    right = np.linalg.cond(product, 1)
+    assert right / 10 <= P.condition() <= right * (1 + 1e-6)
+    for word in "condition()", "refactor", "least_share", "shift", "choice":
+        assert word in tr.ilu0.__doc__, word
+
+
 def test_refactor_and_plans_follow():
     S = sp.csc_matrix(A)
     F = tr.from_factors(sla.splu(S))
@@ -176,12 +187,21 @@ def test_refactor_and_plans_follow():
     with pytest.raises(tr.StructureError, match=r"entry \(0, 399\)") as caught:
         F.refactor(sp.csc_matrix(S + sp.coo_matrix(([1.0], ([0], [399])), S.shape)))
     assert caught.value.row == 0
-    for use in (lambda: plan.solve(B), lambda: F.solve(B), F.plan):
-        with pytest.raises(tr.StructureError, match="until it succeeds"):
+    for use in (lambda: plan.solve(B), lambda: F.solve(B), F.plan, F.condition, lambda: F.L,
+                lambda: F.U, lambda: F.write("f.h5"), lambda: pickle.dumps(F),
+                lambda: pickle.dumps(plan), lambda: F.plan("T")):
+        with pytest.raises(tr.StructureError, match="^refactor of these factors failed, and until it "
+                           r"succeeds nothing .*entry \(0, 399\)") as caught:
             use()
+        assert caught.value.row == 0
     np.testing.assert_allclose(F.refactor(S, threads=2).solve(B), x, rtol=1e-12)
     with pytest.raises(TypeError):
         F.refactor("A")
+    for use in (lambda: plan.solve(B), F.plan, F.condition, lambda: pickle.dumps(F)):
+        with pytest.raises(TypeError, match="refactor of these factors failed.*the text 'A'"):
+            use()
+    np.testing.assert_allclose(F.refactor(S).solve(B), x, rtol=1e-12)
+    np.testing.assert_array_equal(plan.solve(B), F.solve(B))
 
 
 @pytest.mark.parametrize("kind", ["ilu0", "ic0"])

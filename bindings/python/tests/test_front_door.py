@@ -47,7 +47,8 @@ def test_lower_is_accepted_where_uplo_is():
     (dict(trans="C"), ["trans", "'N', 'T', 'H'", "did you mean 'H'"]),
     (dict(store="float"), ["store", "'same', 'mixed'"]),
     (dict(method="thread"), ["method", "'serial'", "'columns'", "did you mean 'threads'"]),
-    (dict(method="engin"), ["did you mean 'engine'"]),
+    (dict(method="engin"), ["'engine', 'pull'", "did you mean 'engine'"]),
+    (dict(method="engine?:"), ["'engine', 'pull'", "did you mean 'engine'"]),
     (dict(device="gpu"), ["device", '"cpu"', '"cuda:0-3"', "did you mean 'cuda'"]),
     (dict(device="cuda:x"), ["device", '"cuda:1"']), (dict(device="cpu:2"), ["device"]),
     (dict(threads=0), ["threads is 0", "1 to 1024"]), (dict(nrhs=-1), ["nrhs is -1", "from 0"])])
@@ -108,6 +109,16 @@ def test_swapped_arguments_are_named():
     refused(lambda: tr.plan(L).update(None), TypeError, "values is None")
 
 
+def test_a_misspelt_generator_is_suggested():
+    for call in (tr.generate, lambda name: tr.read("gen:" + name)):
+        refused(lambda: call("poison3d7:50"), ValueError, "poison3d7:50: no such generator",
+                "poisson3d7?", "poisson2d5, poisson2d9")
+    assert "gen:" not in str(refused(lambda: tr.generate("poison3d7:50"), ValueError))
+    assert "gen:" not in str(refused(lambda: tr.generate("poisson3d7:x"), ValueError))
+    for order in ("COLAMD", "colmad"):
+        refused(lambda: tr.lu(A, order=order), ValueError, "did you mean 'colamd'")
+
+
 def test_the_wrong_side_names_the_options():
     refused(lambda: tr.plan(U), tr.StructureError, 'uplo="upper"')
     refused(lambda: tr.plan(L, lower=False), tr.StructureError, 'uplo="lower"')
@@ -141,6 +152,10 @@ def test_files_raise_what_open_raises(tmp_path, monkeypatch):
 @pytest.mark.parametrize("message, words", [
     ("this build has no CUDA: install the CUDA toolkit (nvcc) and build Trireme from source",
      ["trireme[cu13]", "TRIREME_WITH_CUDA=ON"]),
+    ("this build has no CUDA: build with -DTRIREME_WITH_CUDA=ON, for which the CUDA toolkit (nvcc) is needed",
+     ["trireme[cu13]", "pip install . -C cmake.define.TRIREME_WITH_CUDA=ON"]),
+    ("this build has no OpenCL: install ocl-icd-opencl-dev and build with -DTRIREME_WITH_PAPERS=ON",
+     ["ocl-icd-opencl-dev", "pip install . -C cmake.define.TRIREME_WITH_PAPERS=ON"]),
     ("a.h5 is an HDF5 file, which this build cannot read: install libhdf5-dev and build Trireme from source",
      ["libhdf5-dev", "pip install ."]),
     ("method levelset repeats a paper, and this build leaves papers out: build with "
@@ -155,6 +170,7 @@ def test_remedies_of_a_package_are_pips(monkeypatch, message, words):
 def test_features_have_no_other_remedy_in_a_package(monkeypatch):
     monkeypatch.setattr(_library, "PACKAGED", True)
     assert "from source" not in tr.features()
+    assert "MPI" not in tr.features() and "zlib" in tr.features()
 
 
 def test_names_of_c_are_not_told():

@@ -66,6 +66,10 @@ def test_batches_take_arrays_of_the_gpu_and_of_the_host(cupy, dtype):
                 stream.synchronize()
                 np.testing.assert_array_equal(y.get(), x)
                 np.testing.assert_array_equal(out.get(), x)
+        if np.dtype(dtype).kind == "f":
+            y = B.solve(cupy.asarray(b) * (1 + 2j)).get()
+            np.testing.assert_array_equal(y.real, x)
+            np.testing.assert_array_equal(y.imag, 2 * x)
     with pytest.raises(TypeError, match="different memories"):
         B.solve(b, out=cupy.asarray(b))
     with pytest.raises(TypeError, match="batch on the CPU"):

@@ -1,5 +1,7 @@
 """Options outside their domains are errors that name the option; a failed update is remembered."""
 
+import pickle
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -124,6 +126,21 @@ def test_flags_are_true_or_false():
         assert tr.plan(L, unit_diagonal=false).solve(np.ones(L.shape[0]))[0] != 1
 
 
+def test_options_without_effect_are_errors_or_told():
+    A, L = system()
+    for call in (tr.plan, tr.relaxation, lambda L, **options: tr.batch(L, 2, **options),
+                 lambda L, **options: tr.ilu0(A).plan(**options)):
+        for device in "serial", "cuda", "opencl:0":
+            with pytest.raises(ValueError, match="threads is 4 and device"):
+                call(L, device=device, threads=4)
+        call(L, device="serial", threads=1)
+    for p in tr.plan(L, store="mixed"), tr.ilu0(A).plan(store="mixed"):
+        assert p.info["store"] == "same" and "values in their own type" in str(p)
+    p = tr.plan(L, store="mixed", method="blocks:size=1")
+    assert p.info["store"] == "mixed" and "own type" not in str(p)
+    assert tr.plan(L).info["store"] == "same" and "own type" not in str(tr.plan(L))
+
+
 def test_a_threshold_of_zero_keeps_the_diagonal():
     A = sp.csr_array(np.array([[1e-3, 1], [1, 1.0]]))
     if "SuperLU  no" in tr.features():
@@ -155,12 +172,14 @@ def test_after_a_failed_update_a_plan_solves_nothing(method, threads, shape):
             with pytest.raises(error):
                 p.update(values)
             for _ in range(2):
-                with pytest.raises(error, match="update.*solves nothing.*" + words) as refused:
+                with pytest.raises(error, match="^update of this plan .*solves nothing.*" + words) as refused:
                     p.solve(b)
                 out = b.copy()
                 with pytest.raises(error):
                     p.solve(out, out=out)
                 np.testing.assert_array_equal(out, b)
+            with pytest.raises(error, match="solves nothing"):
+                pickle.dumps(p)
             if words in ("zero", "finite"):
                 assert refused.value.row == half
             p.update(M.data)
@@ -179,7 +198,7 @@ def test_after_a_failed_update_a_relaxation_sweeps_no_more():
         with pytest.raises(error):
             R.update(wrong)
         x = np.zeros(n)
-        with pytest.raises(error, match="update.*solves nothing"):
+        with pytest.raises(error, match="^update of this relaxation .*solves nothing"):
             R.sweep(x, b)
         assert not x.any()
         R.update(A)

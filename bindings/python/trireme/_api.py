@@ -260,6 +260,7 @@ class trs_plan_info(C.Structure):
         ("update_seconds", C.c_double),
         ("device", C.c_char_p),
         ("device_seconds", C.c_double),
+        ("store", C.c_int),
     ]
 
 
@@ -290,6 +291,8 @@ class trs_batch_info(C.Structure):
         ("threads", C.c_int),
         ("bytes", C.c_int64),
         ("method", C.c_char_p),
+        ("faults", C.c_int64),
+        ("first_fault", C.c_int64),
     ]
 
 

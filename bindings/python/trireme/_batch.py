@@ -1,22 +1,27 @@
 """Batches: many systems with one pattern."""
 
 import ctypes as C
-from typing import Any, Optional
+from typing import Any, Dict, Optional
 
 import numpy as np
 
 from . import _api
 from ._arrays import (Dense, assign, contiguous, dense, give_back, like, on_host, stream_address,
                       stream_of)
-from ._context import Lock, context_of
-from ._library import Refusal, check, library, make_struct, run
+from ._context import Lock, check_threads, context_of
+from ._library import Refusal, check, error_of, library, make_struct, run
 from ._matrix import UPLO, matrix_of
-from ._plan import LONG_SOLVE, TRANS
+from ._plan import LONG_SOLVE, TRANS, struct_dict
 from ._words import Device, Shaped, Trans, Uplo, device_name, named, pick, side, whole
+
+
+_PIVOTS = (_api.TRS_ERROR_ZERO_PIVOT, _api.TRS_ERROR_NOT_FINITE)
 
 
 def _in_order(x: Dense) -> bool:
     """Whether its elements follow each other in C order."""
+    if 0 in x.shape:  # NumPy's strides of those are any
+        return True
     step = x.dtype.itemsize
     for length, stride in zip(x.shape[::-1], x.strides[::-1]):
         if length > 1 and stride != step:
@@ -31,12 +36,13 @@ class Batch:
     def __init__(self, A: Any, count: int, uplo: Uplo = "lower", trans: Trans = "N", *,
                  unit_diagonal: bool = False, take_triangle: bool = False, nrhs: int = 1,
                  device: Device = "auto", threads: Optional[int] = None) -> None:
-        self._handle, self._lock, self._refusal = C.c_void_p(), Lock(), Refusal()
+        self._handle, self._lock, self._refusal = C.c_void_p(), Lock(), Refusal("batch")
+        check_threads(device, threads)
         matrix = matrix_of(A)
         parts = matrix.parts
         if parts.val.device is not None:
             raise TypeError("a batch takes a matrix in host memory")
-        self._count, self._n = whole("count", count), parts.shape[0]
+        self._count, self._n = whole("count", count, 0, 2**31 - 1), parts.shape[0]
         self._nnz, self._dtype = parts.idx.shape[0], parts.val.dtype
         self._on_gpu = device_name(device).startswith("cuda")
         self._stream_now, self._stream_kept = 0, None  # the stream must outlive the batch's use of it
@@ -53,21 +59,29 @@ class Batch:
             destroy(self._handle)
 
     def _array(self, given: Any, name: str, shape: Any) -> Dense:
-        """An array in C order, of the batch's type; JAX's on a GPU in host memory."""
+        """An array in C order, of the batch's type; JAX's on a GPU in host memory.
+
+        A complex b of a real batch stays complex: it is twice as many real right-hand sides.
+        """
         if not hasattr(given, "__array__") and not isinstance(given, (list, tuple)):
             raise TypeError(f"{name} is {named(given)}: an array is wanted")
         source = on_host(dense(given))
         if source.shape[:len(shape)] != shape or len(source.shape) > 3:
             raise ValueError(f"{name} has shape {source.shape}: {shape} is wanted, systems first")
-        if source.dtype != self._dtype and \
-                not np.can_cast(source.dtype, self._dtype, "same_kind"):
-            raise TypeError(f"{name} is of type {source.dtype}: the batch has {self._dtype}")
+        dtype = self._dtype
+        if name == "b" and source.dtype.kind == "c":
+            dtype = np.promote_types(dtype, np.complex64)
+        if source.dtype != dtype and not np.can_cast(source.dtype, dtype, "same_kind"):
+            given = source.dtype.name
+            wanted = f"make the batch of a matrix of that type, L.astype({given!r})" \
+                if source.dtype.kind == "c" else "an array of numbers is wanted"
+            raise TypeError(f"{name} is of type {source.dtype}, the batch of {dtype}: {wanted}")
         if source.device is None:
-            return contiguous(source, self._dtype)._replace(kind=source.kind)
+            return contiguous(source, dtype)._replace(kind=source.kind)
         self._check_place(source, name)
-        if source.dtype == self._dtype and _in_order(source):
+        if source.dtype == dtype and _in_order(source):
             return source
-        fresh = like(source._replace(strides=(2, 1)), self._dtype)
+        fresh = like(source._replace(strides=(2, 1)), dtype)
         assign(fresh, source)
         return fresh
 
@@ -86,10 +100,25 @@ class Batch:
             check(library.trs_batch_set_stream(self._handle, address))
             self._stream_now, self._stream_kept = address, stream
 
-    @staticmethod
-    def _tell(status: int, check_pivots: bool) -> None:
-        if check_pivots or status not in (_api.TRS_ERROR_ZERO_PIVOT, _api.TRS_ERROR_NOT_FINITE):
+    def _info(self) -> Any:
+        info = make_struct(_api.trs_batch_info)
+        check(library.trs_batch_get_info(self._handle, C.byref(info)))
+        return info
+
+    def _error(self, status: int) -> Optional[Exception]:
+        """Of systems that cannot be solved, in the lock; every other failure is raised."""
+        if status not in _PIVOTS:
             check(status)
+            return None
+        error: Any = error_of(status)
+        error.system = int(self._info().first_fault)
+        return error
+
+    @property
+    def info(self) -> Dict[str, Any]:
+        """Sizes, method, and the systems that cannot be solved, by the names of trs_batch_info."""
+        with self._lock.lock:
+            return struct_dict(self._info())
 
     def update(self, values: Any, *, check_pivots: bool = True) -> None:
         """The values of all systems.
@@ -100,17 +129,20 @@ class Batch:
             Row s has those of system s, in the order of the `data` of the matrix that the batch was
             made from.  They are copied.  With device="cuda" they may be CuPy's or torch's on the GPU.
         check_pivots : bool, optional
-            Raise SingularMatrixError if a diagonal entry of a system is zero or not finite; it names
-            system and row.  False: `solve` returns NaN for these systems.  All others are solved in
-            either case.
+            Raise SingularMatrixError if a diagonal entry of a system is zero or not finite; its
+            `system` and `row` are the first one's.  False: `solve` returns NaN for these systems.
+            All others are solved in either case.
+
+        Notes
+        -----
+        After any other exception the batch solves nothing until an update succeeds.
         """
-        own = self._array(values, "values", (self._count, self._nnz))
         with self._refusal, self._lock.lock:
+            own = self._array(values, "values", (self._count, self._nnz))
             self._follow_stream(own)
-            status = library.trs_batch_update(self._handle, own.address, 0)
-            if status not in (_api.TRS_ERROR_ZERO_PIVOT, _api.TRS_ERROR_NOT_FINITE):
-                check(status)
-        self._tell(status, check_pivots)
+            error = self._error(library.trs_batch_update(self._handle, own.address, 0))
+        if error is not None and check_pivots:
+            raise error
 
     def solve(self, b: Any, out: Optional[Any] = None, *, check_pivots: bool = True) -> Any:
         """Solve every system.
@@ -118,43 +150,49 @@ class Batch:
         Parameters
         ----------
         b : (count, n) or (count, n, k) array
-            Right-hand sides of each system.  With device="cuda" it may be CuPy's or torch's on the
-            GPU, and stays there: the call then only launches, in the library's current stream.
+            Right-hand sides of each system, which are rounded to the batch's precision.  With
+            device="cuda" it may be CuPy's or torch's on the GPU, and stays there: the call then
+            only launches, in the library's current stream.
         out : array of b's shape, optional
-            Where the solution goes: C-contiguous, of the batch's dtype, in b's memory; `b` itself for
-            a solve in place.
+            Where the solution goes: C-contiguous, of x's dtype, in b's memory; `b` itself for a
+            solve in place.
         check_pivots : bool, optional
-            Raise SingularMatrixError if a system cannot be solved.  False: its x is NaN.
+            Raise SingularMatrixError if a system cannot be solved; its `system` and `row` are the
+            first one's.  False: its x is NaN.
 
         Returns
         -------
         x : array of b's shape
-            Of b's library, or `out`.
+            Of b's library, or `out`.  Its dtype is the batch's, or the complex one of the same
+            precision where b is complex.
         """
         source = self._array(b, "b", (self._count, self._n))
         if out is None:
-            target = like(source._replace(strides=(2, 1)), self._dtype)
+            target = like(source._replace(strides=(2, 1)), source.dtype)
         else:
             target = self._place_for(out, source)
             if target.address != source.address and self._share(target, source):
                 source = dense(source.array.copy() if source.kind != "torch" or source.device is None
                                else source.array.clone())
         nrhs = 1 if len(source.shape) == 2 else source.shape[2]
+        nrhs *= source.dtype.itemsize // self._dtype.itemsize  # 2: the parts of a complex b
         with self._lock.lock:
-            self._refusal.check("batch")
+            self._refusal.check()
             self._follow_stream(target)
-            status = library.trs_batch_solve(self._handle, target.address, nrhs, 0, source.address,
-                                             nrhs, 0, nrhs, _api.TRS_ROW_MAJOR)
-        self._tell(status, check_pivots)
+            error = self._error(library.trs_batch_solve(
+                self._handle, target.address, nrhs, 0, source.address, nrhs, 0, nrhs,
+                _api.TRS_ROW_MAJOR))
+        if error is not None and check_pivots:
+            raise error
         return give_back(target, b) if out is None else out
 
     def _place_for(self, out: Any, source: Dense) -> Dense:
         wanted = (f"out must be a writeable C-contiguous array of shape {source.shape} and type "
-                  f"{self._dtype}")
+                  f"{source.dtype}")
         if not hasattr(out, "__array__"):
             raise ValueError(wanted)
         target = dense(out)
-        if target.shape != source.shape or target.dtype != self._dtype or not _in_order(target) or \
+        if target.shape != source.shape or target.dtype != source.dtype or not _in_order(target) or \
                 not target.writeable:
             raise ValueError(wanted)
         if target.device != source.device:
@@ -180,7 +218,7 @@ def batch(A: Shaped, count: int, uplo: Optional[Uplo] = None, trans: Trans = "N"
     A : sparse matrix
         The pattern, and the type; its values are not used.
     count : int
-        Systems.
+        Systems.  Of 0 systems `update` takes a (0, nnz) array and `solve` returns an empty one.
     uplo, trans, lower, unit_diagonal, take_triangle, device, threads
         As in `plan`; device is "auto" (the CPU), "cpu", "serial", or "cuda" for one GPU.
     nrhs : int, optional

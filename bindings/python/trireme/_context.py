@@ -30,6 +30,14 @@ def get_num_threads() -> int:
     return int(library.trs_context_threads(context_of("auto", None)))
 
 
+def check_threads(device: Any, threads: Optional[int]) -> None:
+    """A caller's number of threads beside a device that has none of them."""
+    device = device_name(device)
+    if threads is not None and thread_count(threads) != 1 and device not in ("auto", "cpu", "threads"):
+        raise ValueError(f"threads is {threads} and device {device!r}: threads are the CPU's, of "
+                         "device=\"auto\" or \"cpu\"; leave threads out")
+
+
 def where(device: Any, threads: Optional[int]) -> str:
     """The C library's name for a device and a number of threads."""
     device = device_name(device)

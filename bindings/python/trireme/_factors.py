@@ -8,8 +8,8 @@ import numpy as np
 
 from . import _api
 from ._arrays import DTYPES, Dense, dense, settle, stream_address, whole_numbers
-from ._context import context_of
-from ._library import (SingularMatrixError, StructureError, Told, UnsupportedError, check,
+from ._context import check_threads, context_of
+from ._library import (Refusal, SingularMatrixError, StructureError, Told, UnsupportedError, check,
                        check_file, features, library, make_struct, run, text)
 from ._matrix import UPLO, Matrix, compressed, copy_of, matrix_of, to_scipy
 from ._plan import (LONG_ANALYSIS, STORE, TRANS, Solver, make_options,
@@ -37,6 +37,8 @@ class FactorsPlan(Solver):
                  threads: Optional[int] = None, method: Optional[Method] = None, nrhs: int = 1,
                  solves: int = 0, store: Store = "same", stream: Any = None,
                  progress: Optional[Progress] = None) -> None:
+        factors._refusal.check()
+        check_threads(device, threads)
         self._factors = factors
         kind, info = pick(TRANS, "trans", trans), factors._info()
         place, address = place_of(device, factors._device), stream_address(stream)
@@ -51,6 +53,7 @@ class FactorsPlan(Solver):
                 C.byref(options))), nnz >= LONG_ANALYSIS)
             super().__init__(handle, factors, info.n, nnz, factors.dtype, trans,
                              place.startswith("cuda"), factors._device, stream)
+        self._refusal = factors._refusal
         factors._followers.add(self)
 
     def _follow(self, factors: C.c_void_p) -> None:
@@ -75,13 +78,16 @@ class Factors:
     Made by `ilu0`, `ic0`, `lu`, `from_factors` and `read`.  The product is
     ``L U = (P_r D_r A D_c P_c^T)``, where row i of it is row ``perm_r[i]`` of A and column j is
     column ``perm_c[j]``.
+
+    What is stored is an attribute (`nnz`, `shift`, `least_share`); what computes is a method
+    (`condition()`).
     """
 
     def __init__(self, handle: C.c_void_p, keep: Any = None, device: Optional[int] = None) -> None:
         self._handle, self._keep, self._device = handle, keep, device
         self._plans: Dict[str, FactorsPlan] = {}
         self._followers: "weakref.WeakSet[FactorsPlan]" = weakref.WeakSet()
-        self._least_share = 1.0
+        self._least_share, self._refusal = 1.0, Refusal("factors", "refactor")
         self._again: Dict[int, Matrix] = {}  # on GPUs, that were refactored
 
     def __del__(self, destroy: Any = library.trs_factors_destroy) -> None:
@@ -135,12 +141,14 @@ class Factors:
     @property
     def L(self) -> "Union[csr_array, csc_array]":
         """A copy of the lower factor, a SciPy sparse array; a unit diagonal is written out."""
+        self._refusal.check()
         info = self._info()
         return _with_diagonal(to_scipy(C.c_void_p(info.L)), info.diag_L, "L")
 
     @property
     def U(self) -> "Union[csr_array, csc_array]":
         """A copy of the upper factor, a SciPy sparse array; a unit diagonal is written out."""
+        self._refusal.check()
         info = self._info()
         return _with_diagonal(to_scipy(C.c_void_p(info.U)), info.diag_U, "U")
 
@@ -238,22 +246,15 @@ class Factors:
         `write` need them in host memory.  Index arrays on a GPU that are given again must not have
         changed.
         """
-        followers = list(self._followers)
-        try:
+        with self._refusal:
             matrix, pivots = self._matrix_again(A), make_struct(_api.trs_pivots)
             device = matrix.val.device
             place = "threads" if device is None else f"cuda:{device}"
             run(lambda: check(library.trs_factors_refactor(
                 self._handle, C.byref(pivots), context_of(place, threads if device is None else None),
                 matrix.handle), matrix.handle), self.nnz >= LONG_ANALYSIS // 20)
-            for plan in followers:
+            for plan in list(self._followers):
                 plan._follow(self._handle)
-        except BaseException as error:
-            for plan in followers:
-                plan._refusal.error = error
-            raise
-        for plan in followers:
-            plan._refusal.error = None
         if self._keep is None:
             self._device = device
         self._least_share = float(pivots.least_share)
@@ -290,25 +291,26 @@ class Factors:
     @property
     def least_share(self) -> float:
         """The least size of a pivot over the largest entry below it when it is eliminated, of the last
-        `refactor`; 1 before.
+        `refactor`; 1 before, and for factors that `refactor` does not take.
 
         `lu` keeps it above its `pivot_threshold`.  One far below that loses as many digits: factor
-        anew by `lu`.
+        anew by `lu`.  It is an attribute, since `refactor` has stored it.
         """
         return self._least_share
 
     def condition(self) -> float:
         """An estimate of A's condition number in the 1-norm, as LAPACK's gecon makes it.
 
-        From some twenty sweeps over L and U: seldom below a third of
+        From some twenty sweeps over L and U, so it is a method: seldom below a third of
         ``np.linalg.cond(A.todense(), 1)``, never above but for rounding.  `np.inf` if A is singular
-        to working precision.
+        to working precision.  Of incomplete factors it is the condition of their product L U.
 
         Returns
         -------
         float
         """
         made = C.c_double()
+        self._refusal.check()
         run(lambda: check(library.trs_factors_condition(C.byref(made), self._handle)),
             self.nnz >= LONG_ANALYSIS // 20)
         return made.value
@@ -358,6 +360,7 @@ class Factors:
     def write(self, path: Path) -> None:
         """Write to an HDF5 file, which `read` and the command take."""
         name = text(path)
+        self._refusal.check()
         check_file(library.trs_factors_write(self._handle, name), name, True)
 
     def __repr__(self) -> str:
@@ -367,6 +370,7 @@ class Factors:
     def __reduce__(self) -> Any:
         if self._device is not None:
             raise TypeError("factors on a GPU cannot be pickled: pickle those in host memory")
+        self._refusal.check()
         return _factors_again, (self.L, self.U, self.perm_r, self.perm_c, self.scale_r,
                                 self.scale_c, self.unit_L, self.unit_U)
 
@@ -425,6 +429,12 @@ def ilu0(A: Shaped, *, order: Order = "natural", add_diagonal: bool = False,
     -------
     Factors
         `P.as_linear_operator()` is a preconditioner for SciPy's solvers.
+
+    Notes
+    -----
+    `P.condition()` estimates the condition number of L U, the preconditioner, not of A.  `refactor`
+    takes complete factors alone: for new values call `ilu0` again; `P.least_share` is 1, `P.shift` 0
+    and `P.choice` empty.
     """
     return _factor(A, _api.TRS_FACTOR_ILU0, order, progress,
                    add_diagonal=int(flag("add_diagonal", add_diagonal)))

@@ -116,4 +116,8 @@ def generate(name: str, dtype: Optional[DType] = None, *, seed: int = 0, max_byt
         raise TypeError(f"name is {named(name)}: a name such as \"poisson3d7:100\" is wanted")
     with Told(progress, "generating") as told:
         options = _options(dtype, told, seed, max_bytes)
-        return _read_matrix(text("gen:" + name), options)
+        try:
+            return _read_matrix(text("gen:" + name), options)
+        except ValueError as error:  # in the names that this function takes
+            error.args = (str(error).replace("gen:", ""),)
+            raise

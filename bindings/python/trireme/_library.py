@@ -50,9 +50,12 @@ class SingularMatrixError(LinAlgError):
     ----------
     row : int
         The row at fault, or -1.
+    system : int
+        The system of a `Batch` that is at fault, or -1.
     """
 
     row = -1
+    system = -1
 
 
 class UnsupportedError(RuntimeError):
@@ -117,7 +120,8 @@ _IN_PYTHON = [(r"trs_matrix_triangle extracts the triangle", "trireme.triangle e
               (r" \((?:trs|TRS)_\w+\)", "")]
 _CUDA = ("install the package's GPU part, pip install \"trireme[cu13]\", or build it: pip install . "
          "-C cmake.define.TRIREME_WITH_CUDA=ON in the checkout, with nvcc")
-_IN_PACKAGES = [(r"install (?:NVIDIA's |the )?CUDA toolkit(?: \(nvcc\)|, which has nvcc,) and build Trireme from source",
+_IN_PACKAGES = [(r"install the CUDA toolkit \(nvcc\) and build Trireme from source|"
+                 r"build with -DTRIREME_WITH_CUDA=ON, for which the CUDA toolkit \(nvcc\) is needed",
                  _CUDA),
                 ("and build Trireme from source", "and build the package in the checkout, pip install ."),
                 (r"build with -DTRIREME_WITH_PAPERS=ON",
@@ -169,10 +173,15 @@ def error_of(status: int, A: Optional[C.c_void_p] = None) -> Exception:
 class Refusal:
     """What the last update of an object raised; the object solves nothing until one succeeds.
 
-    C refuses too, but is not told of values that Python refuses.
+    C refuses too, but is not told of values that Python refuses.  Plans of factors have the refusal
+    of their factors.
     """
 
     error: Optional[BaseException] = None
+
+    def __init__(self, name: str, call: str = "update") -> None:
+        self.call = f"{call} of {'these' if name == 'factors' else 'this'} {name}"
+        self.then = "nothing is solved with them" if name == "factors" else f"the {name} solves nothing"
 
     def __enter__(self) -> None:
         pass
@@ -180,13 +189,13 @@ class Refusal:
     def __exit__(self, kind: Any, error: Optional[BaseException], trace: Any) -> None:
         self.error = error
 
-    def check(self, name: str) -> None:
+    def check(self) -> None:
         if self.error is None:
             return
         kind = type(self.error) if isinstance(self.error, (LinAlgError, TypeError, ValueError)) \
             else RuntimeError
-        refused = kind(f"update of this {name} failed, and until it succeeds the {name} solves "
-                       f"nothing; it said: {self.error or type(self.error).__name__}")
+        said = str(self.error) or type(self.error).__name__
+        refused = kind(f"{self.call} failed, and until it succeeds {self.then}; it said: {said}")
         if isinstance(refused, (StructureError, SingularMatrixError)):
             refused.row = getattr(self.error, "row", -1)
         raise refused from self.error
@@ -339,8 +348,12 @@ def version() -> str:
 
 
 def features() -> str:
-    """What the build has, one feature per line, and what to install for those it lacks."""
-    return in_python(str(library.trs_features().decode()))
+    """What the build has, one feature per line, and what to install for those it lacks.
+
+    Without MPI, which this package does not use.
+    """
+    told = in_python(str(library.trs_features().decode()))
+    return "".join(line for line in told.splitlines(True) if not line.startswith("MPI "))
 
 
 def devices() -> List[str]:

@@ -8,7 +8,7 @@ import numpy as np
 from . import _api
 from ._arrays import (SCALARS, Dense, as_pairs, assign, common_layout, contiguous, dense,
                       give_back, like, on_host, overlaps, stream_address, stream_of)
-from ._context import Lock, context_of
+from ._context import Lock, check_threads, context_of
 from ._library import Refusal, StructureError, Told, check, library, make_struct, run, text
 from ._matrix import UPLO, Matrix, compressed, copy_of, value_type
 from ._picture import level_picture
@@ -42,7 +42,7 @@ class Solver:
         self._stream_now = stream_address(stream) or 0
         self._stream_kept = stream  # C uses it until the plan is destroyed
         self._lock = Lock()
-        self._refusal = Refusal()
+        self._refusal = Refusal("plan")
         self._small = nnz < LONG_SOLVE
         self._shape = (n,)
         self._ld, self._one, self._layout = C.c_int64(max(n, 1)), C.c_int64(1), C.c_int(0)
@@ -228,7 +228,7 @@ class Solver:
         def call() -> None:
             with self._lock.lock:
                 handle = self._ready()
-                self._refusal.check("plan")
+                self._refusal.check()
                 self._follow_stream(x)
                 check(_solve(handle, x.address, ldx, b.address, ldb, nrhs, layout))
         run(call, self._nnz * nrhs >= LONG_SOLVE)
@@ -262,11 +262,17 @@ class Solver:
 
     @property
     def info(self) -> Dict[str, Any]:
-        """Method, reason, threads, levels and sizes, by the names of trs_plan_info."""
+        """Method, reason, threads, levels and sizes, by the names of trs_plan_info.
+
+        "store" is "mixed" if the plan keeps values as floats, and "same" if the method keeps their
+        type, whatever was asked for.
+        """
         info = make_struct(_api.trs_plan_info)
         with self._lock.lock:
             check(library.trs_plan_get_info(self._ready(), C.byref(info)))
-            return struct_dict(info)
+            found = struct_dict(info)
+        found["store"] = next(word for word, value in STORE.items() if value == info.store)
+        return found
 
     @property
     def levels(self) -> "npt.NDArray[np.int64]":
@@ -394,6 +400,7 @@ class Plan(Solver):
             compressed(A, None if dtype is None else exact_type(dtype))
         if parts.shape[0] != parts.shape[1]:
             raise ValueError(f"A must be a square matrix but its shape is {parts.shape}.")
+        check_threads(device, threads)
         place, address = place_of(device, parts.val.device), stream_address(stream)
         self._options["device"] = place
         handle = C.c_void_p()
@@ -487,6 +494,7 @@ class Plan(Solver):
     def __reduce__(self) -> Any:
         with self._lock.lock:
             self._ready()
+            self._refusal.check()
             parts = self._keep.parts
             if parts.val.device is not None:
                 raise TypeError("a plan of a matrix on a GPU cannot be pickled: pickle one of a "
@@ -548,7 +556,8 @@ def plan(A: Shaped, uplo: Optional[Uplo] = None, trans: Trans = "N", *,
     nrhs, solves : int, optional
         Right-hand sides expected in a solve, and solves expected (0: many).
     store : {"same", "mixed"}, optional
-        "mixed": on a GPU, keep off-diagonal values of double systems as floats.
+        "mixed": keep off-diagonal values of double systems as floats, on a GPU and in the method
+        "blocks".  Other methods keep their type; `info["store"]` and ``print(plan)`` say so.
     tune : bool, optional
         Time the candidates once and keep the fastest: settings on a GPU, methods on a CPU.
     stream : optional

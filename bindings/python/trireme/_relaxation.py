@@ -7,7 +7,7 @@ import numpy as np
 
 from . import _api
 from ._arrays import SCALARS, Dense, common_layout, dense, stream_address, whole_numbers
-from ._context import Lock, context_of
+from ._context import Lock, check_threads, context_of
 from ._library import Refusal, check, library, make_struct, run
 from ._matrix import matrix_of
 from ._plan import LONG_SOLVE, refuse_stream, struct_dict
@@ -83,7 +83,8 @@ class Relaxation:
                  device: Device = "auto", threads: Optional[int] = None, stream: Any = None,
                  copy: bool = True) -> None:
         self._handle, self._lock = C.c_void_p(), Lock()
-        self._refusal = Refusal()
+        self._refusal = Refusal("relaxation")
+        check_threads(device, threads)
         context = context_of(device, threads)
         if block_size is not None:
             block_size = whole("block_size", block_size, 1, 32)
@@ -191,7 +192,7 @@ class Relaxation:
 
         def call() -> None:
             with self._lock.lock:
-                self._refusal.check("relaxation")
+                self._refusal.check()
                 check(library.trs_relax_sweep(self._ready(), own.address, layout[1], given.address,
                                               layout[2], nrhs, layout[0], C.byref(options)))
         run(call, self._n * nrhs * sweeps >= LONG_SOLVE // 20)
@@ -240,7 +241,7 @@ class Relaxation:
     def __reduce__(self) -> Any:
         with self._lock.lock:
             self._ready()
-            self._refusal.check("relaxation")
+            self._refusal.check()
             if self._copy is None:
                 raise TypeError("a relaxation with copy=False, or of a matrix on a GPU, has no copy "
                                 "of the matrix and cannot be pickled: make it with copy=True of a "

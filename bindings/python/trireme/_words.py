@@ -86,8 +86,7 @@ def listed(words: Iterable[str]) -> str:
 # What other packages call the same.
 _ELSEWHERE = {"l": "lower", "u": "upper", "lo": "lower", "up": "upper", "c": "H",
               "gpu": "cuda", "host": "cpu", "n": "N", "t": "T", "h": "H",
-              "conj": "H", "metis": "nd", "color": "colour", "single": "float",
-              "colamd": "default", "natural": "natural"}
+              "conj": "H", "metis": "nd", "color": "colour", "single": "float"}
 
 
 def no_array(name: str, value: Any) -> None:
@@ -198,7 +197,9 @@ def method_name(method: Any, methods: str) -> Optional[str]:
     if name not in known and "\0" not in method:  # which C's text refuses
         usable = list(dict.fromkeys(line.split()[0] for line in methods.splitlines()
                                     if "[not in this build" not in line))
-        raise ValueError(f"method is {method!r}: it must be one of {listed(usable)}, which "
+        others = [word for word in known if word not in usable]
+        elsewhere = f", in other builds {listed(others)}" if others else ""
+        raise ValueError(f"method is {method!r}: it must be one of {listed(usable)}{elsewhere}, which "
                          f"trireme.methods() describes, or None{suggestion(name, known)}")
     return method
 

@@ -65,7 +65,8 @@ def _forward(ptr: torch.Tensor, idx: torch.Tensor, values: torch.Tensor, b: torc
     if len(parts) > 1 and _batches(given) and (given["device"] == "auto" or not b.is_cuda):
         batch = Batch(_Host(parts[0]), len(parts), given["uplo"], given["trans"],
                       unit_diagonal=given["unit_diagonal"], nrhs=b.shape[2],
-                      device=b.device if b.is_cuda else given["device"], threads=given["threads"])
+                      device=b.device if b.is_cuda else given["device"],
+                      threads=None if b.is_cuda else given["threads"])
         batch.update(values)
         x: torch.Tensor = batch.solve(b)
         return x

@@ -234,7 +234,7 @@ static void copy_tile(const syncfree *s, const trs_rhs *rhs, int64_t first, bool
 static trs_status look_for_stall(const syncfree *s, const cl_int fault[2]) {
   if (!fault[0]) return TRS_SUCCESS;
   return trs_fail(TRS_ERROR_STALLED, fault[1],
-                  "row %lld waited too long for the rows it depends on: %s may not run the work "
+                  "row %lld (0-based) waited too long for the rows it depends on: %s may not run the work "
                   "items that have begun side by side",
                   (long long)fault[1], trs_opencl_name(s->device));
 }

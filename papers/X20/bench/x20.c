@@ -151,6 +151,7 @@ static void rank(const double *value, int count, double *ranks) {
   }
 }
 
+/* Not finite if all of one of them are equal. */
 static double correlation(const double *a, const double *b, int count) {
   double ra[MOST_SYSTEMS], rb[MOST_SYSTEMS], mean = 0.5 * (count - 1), ab = 0, aa = 0, bb = 0;
   rank(a, count, ra);
@@ -168,11 +169,21 @@ static bool is_zerocopy(const bench_row *column, const bench_row *beside) {
   return !strncmp(column->method, "zerocopy", 8) && by_processes(column) == by_processes(beside);
 }
 
+static void put_correlation(bench_grid *grid, const double *gain, const double *metric, int count) {
+  const double value = correlation(gain, metric, count);
+  if (isfinite(value))
+    bench_grid_put(grid, "%.2f", value);
+  else
+    bench_grid_add(grid, "-");
+}
+
 static void print_correlation(const bench_rows *rows, bool markdown) {
+  static const char *const title = "Rank correlation of the gain with X20's metrics (Spearman)";
   static const char *const heads[] = {"gain", "with parallelism", "with dependency", "systems"};
   static const x20_part parts[] = {X20_DESIGNS, X20_SCALING};
   const bench_row *system[MOST_SYSTEMS], *column[MOST_COLUMNS];
   bench_grid grid = {0};
+  bool too_few = false;
   bench_grid_head(&grid, heads, 4);
   for (int e = 0; e < 2; e++) {
     int all = systems_of(rows, parts[e], system), count = 0;
@@ -189,12 +200,15 @@ static void print_correlation(const bench_rows *rows, bool markdown) {
       dependency[count] = system[s]->dependency;
       count += isfinite(gain[count]);
     }
+    too_few |= count < 2;
+    if (count < 2) continue;
     bench_grid_add(&grid, e ? "zerocopy, most GPUs over one" : "zerocopy over unified");
-    bench_grid_put(&grid, "%.2f", correlation(gain, parallelism, count));
-    bench_grid_put(&grid, "%.2f", correlation(gain, dependency, count));
+    put_correlation(&grid, gain, parallelism, count);
+    put_correlation(&grid, gain, dependency, count);
     bench_grid_add(&grid, human_count(count).s);
   }
-  bench_grid_print(&grid, "Rank correlation of the gain with X20's metrics (Spearman)", markdown);
+  bench_grid_print(&grid, title, markdown);
+  if (too_few) printf("\n%s: left out, for it takes two systems\n", title);
 }
 
 static const char *const titles[] = {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/config.h"
+#include "base/nearest.h"
 #include "plan/parameters.h"
 #include "relax/cuda/backend_state.h"
 #include "relax/kernels.h"
@@ -64,17 +65,22 @@ static bool is_named(const trs_relax_variant *v, const char *name, size_t length
 }
 
 static trs_status no_variant(const char *name) {
-  char known[512] = "auto";
-  size_t used = 4;
-  for (int k = 0; k < VARIANTS && used < sizeof known; k++)
+  char known[512] = "auto", words[512] = "auto", typed[64], near[64];
+  size_t used = 4, words_used = 4;
+  for (int k = 0; k < VARIANTS && used < sizeof known; k++) {
     used += (size_t)snprintf(known + used, sizeof known - used, ", %s", variants[k].name);
+    words_used +=
+        (size_t)snprintf(words + words_used, sizeof words - words_used, "|%s", variants[k].name);
+  }
   for (int k = VARIANTS; k < ALL_VARIANTS; k++)
     if (is_named(&variants[k], name, strcspn(name, ":")))
       return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
                       "variant %s repeats a paper, and this build leaves papers out: build with "
                       "-DTRIREME_WITH_PAPERS=ON",
                       variants[k].name);
-  return trs_fail(TRS_ERROR_ARGUMENT, -1, "no variant \"%s\": there are %s", name, known);
+  snprintf(typed, sizeof typed, "%.*s", (int)strcspn(name, ":"), name);
+  return trs_fail(TRS_ERROR_ARGUMENT, -1, "no variant \"%s\"%s: there are %s", name,
+                  trs_suggestion(near, sizeof near, typed, words), known);
 }
 
 static trs_status prepare_rows(trs_relaxation *R) {

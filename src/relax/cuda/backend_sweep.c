@@ -24,10 +24,11 @@ static trs_status finish(const trs_relaxation *R) {
   if (slices) TRS_TRY(trs_device_copy(g->told, g->slices.fault, sizeof *g->told, g->stream));
   TRS_TRY(trs_device_wait(g->stream));
   if (slices && g->told->stalled && R->triangle)
-    return trs_fail(TRS_ERROR_STALLED, -1,
-                    "block row %lld waited %.3g s for x of other block rows: x is not complete, "
-                    "make the plan anew",
-                    (long long)g->told->row, 1e-9 * (double)TRS_WAIT_LIMIT);
+    return trs_fail(
+        TRS_ERROR_STALLED, -1,
+        "block row %lld (0-based) waited %.3g s for x of other block rows: x is not complete, "
+        "make the plan anew",
+        (long long)g->told->row, 1e-9 * (double)TRS_WAIT_LIMIT);
   if (slices && g->told->stalled)
     return trs_fail(TRS_ERROR_STALLED, -1,
                     "blocks of threads waited for each other for %.3g s behind step %lld of a "

@@ -207,10 +207,11 @@ static trs_status find_sources(const trs_refactor *f, const trs_block_source *S,
       const int64_t at = trs_refactor_find(f, own, S->idx[p]);
       if (at < 0) return trs_refactor_new_block(own);
       if (source[at] >= 0)
-        return trs_fail(TRS_ERROR_UNSUPPORTED, own,
-                        "block row %lld has the block of column %d twice: give new values in host "
-                        "memory",
-                        (long long)own, S->idx[p]);
+        return trs_fail(
+            TRS_ERROR_UNSUPPORTED, own,
+            "block row %lld has the block of column %d (0-based) twice: give new values in host "
+            "memory",
+            (long long)own, S->idx[p]);
       source[at] = (int32_t)p;
     }
   return TRS_SUCCESS;

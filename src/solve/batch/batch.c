@@ -4,6 +4,7 @@
  * O(count nnz nrhs); memory for the values, and for one group's right-hand sides per thread. */
 #include "solve/batch/batch.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -216,11 +217,14 @@ static trs_status tell_fault(const trs_batch *B) {
   if (B->faults == 0) return TRS_SUCCESS;
   const int64_t first = B->first_fault, others = B->faults - 1;
   const trs_pivot pivot = B->pivot[first];
+  char more[60] = "";
+  if (others)
+    snprintf(more, sizeof more, "; %lld more %s such an entry", (long long)others,
+             others == 1 ? "system has" : "systems have");
   return trs_fail(
       pivot == TRS_PIVOT_ZERO ? TRS_ERROR_ZERO_PIVOT : TRS_ERROR_NOT_FINITE, B->row[first],
-      "the diagonal entry of row %lld of system %lld (0-based) is %s; %lld more systems "
-      "have such an entry; the others can be solved",
-      (long long)B->row[first], (long long)first, words[pivot], (long long)others);
+      "the diagonal entry of row %lld of system %lld (0-based) is %s%s; the others can be solved",
+      (long long)B->row[first], (long long)first, words[pivot], more);
 }
 
 static void count_faults(trs_batch *B) {

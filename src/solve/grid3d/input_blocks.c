@@ -41,10 +41,11 @@ typedef void (*visitor)(void *state, bool upper, int64_t I, int64_t K, const voi
 static bool on_grid(const blocks *b) { return b->rank < b->of.px * b->of.py; }
 
 static trs_status bad_block(bool upper, int64_t I, int64_t K) {
-  return trs_fail(TRS_ERROR_ARGUMENT, -1,
-                  "blocks: supernodes, numbers of rows or indices of %c's block (%lld, %lld) are "
-                  "out of range",
-                  upper ? 'U' : 'L', (long long)I, (long long)K);
+  return trs_fail(
+      TRS_ERROR_ARGUMENT, -1,
+      "blocks: supernodes, numbers of rows or indices of %c's block (%lld, %lld) (0-based) are "
+      "out of range",
+      upper ? 'U' : 'L', (long long)I, (long long)K);
 }
 
 static trs_status visit_lower(const blocks *b, visitor visit, void *state) {

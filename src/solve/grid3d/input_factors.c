@@ -29,8 +29,9 @@ trs_status trs_input_put(const trs_grid_input *in, trs_filler *f, bool upper, in
       at[k] = in->transposed ? trs_fill_offset(f, to, column, row)
                              : trs_fill_offset(f, to, row, column);
       if (at[k] == -2)
-        return trs_fail(TRS_ERROR_INTERNAL, row, "entry (%lld, %lld) of %c is not in its pattern",
-                        (long long)row, (long long)column, upper ? 'U' : 'L');
+        return trs_fail(TRS_ERROR_INTERNAL, row,
+                        "entry (%lld, %lld) (0-based) of %c is not in its pattern", (long long)row,
+                        (long long)column, upper ? 'U' : 'L');
     }
     f->part->ops->scatter(some, at, (const char *)values + (size_t)from * size, in->conjugated,
                           f->dense[to]);

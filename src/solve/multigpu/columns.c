@@ -543,5 +543,6 @@ const trs_method trs_method_columns = {
     .estimate = estimate,
     .analysis_solves = 2,
     .solve = solve,
+    .store = trs_store_mixed,
     TRS_METHOD_STEPS,
 };

@@ -359,8 +359,7 @@ static trs_status analyze(trs_plan *plan) {
   trs_host_system h = {0};
   TRS_TRY(TRS_ALLOC_ZERO(&p, 1));
   plan->state = p;
-  p->float_values =
-      plan->options.store == TRS_STORE_MIXED && trs_scalar_is_double(plan->system.scalar);
+  p->float_values = trs_store_mixed(plan) == TRS_STORE_MIXED;
   TRS_TRY(read_parameters(p, plan));
   trs_status status = build(p, plan, &h);
   trs_host_system_destroy(&h);
@@ -503,5 +502,6 @@ const trs_method trs_method_push = {
     .estimate = estimate,
     .analysis_solves = 10,
     .solve = trs_push_solve,
+    .store = trs_store_mixed,
     TRS_METHOD_STEPS,
 };

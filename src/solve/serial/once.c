@@ -22,9 +22,9 @@ static trs_status explain(const trs_once *o, bool rows) {
     const int64_t given = trs_idx_at(o->indexing, o->idx, p - base);
     const int64_t index = trs_from_base(given, base);
     if (index < 0 || index >= o->n)
-      return trs_fail(TRS_ERROR_STRUCTURE, i, "index %lld in %s %lld is outside %lld .. %lld",
+      return trs_fail(TRS_ERROR_STRUCTURE, i, "index %lld in %s %lld is outside %lld .. %lld (%s)",
                       (long long)given, word, (long long)(i + base), (long long)base,
-                      (long long)(o->n - 1 + base));
+                      (long long)(o->n - 1 + base), base ? "1-based" : "0-based");
     if (before ? index > i : index < i)
       return trs_fail(TRS_ERROR_STRUCTURE, i,
                       "%s %lld (0-based) has an entry %s the diagonal of a matrix to be used as %s "

@@ -109,7 +109,7 @@ trs_status clear_state(const cut &c) {
 trs_status stalled(const cut &c, int64_t row) {
   return trs_fail(TRS_ERROR_STALLED, -1,
                   "GPU %d: the analysis waited more than %.3g s for the levels of what block %lld "
-                  "depends on",
+                  "(0-based) depends on",
                   trs_device_look(c.device)->ordinal, 1e-9 * double(TRS_WAIT_LIMIT),
                   (long long)(row));
 }

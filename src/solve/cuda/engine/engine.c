@@ -525,7 +525,7 @@ static trs_status recut_unstable_blocks(engine *e, trs_plan *plan) {
 
 static trs_status prepare_while_device_works(engine *e, trs_plan *plan) {
   const trs_scalar scalar = plan->system.scalar;
-  e->float_values = plan->options.store == TRS_STORE_MIXED && trs_scalar_is_double(scalar);
+  e->float_values = trs_store_mixed(plan) == TRS_STORE_MIXED;
   TRS_TRY(trs_engine_prepare_shared_x(scalar, e->float_values, overlaps(e), &e->clusters));
   TRS_TRY(trs_device_alloc_host(e->gpu.device, (void **)&e->found));
   *e->found = (trs_engine_found){0};
@@ -651,5 +651,6 @@ const trs_method trs_method_engine = {
     .checks_diagonal = true,
     .estimate = estimate,
     .analysis_solves = 2,
+    .store = trs_store_mixed,
     TRS_METHOD_STEPS,
 };
