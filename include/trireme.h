@@ -586,8 +586,9 @@ TRS_API trs_status trs_analyze_factors(trs_plan **plan, trs_context *ctx, const 
  *   After a failure, whatever its reason, the plan refuses every solve with the status of that
  * failure and a message that names the call, until an update succeeds.  Only a call that finds the
  * plan in use by another call leaves it as it was.  trs_update_factors, trs_update_bsr and updates
- * of relaxation follow the same rule.  A CUDA graph that contains solves of the plan must be
- * captured again; a graph that was captured before a failed update is not refused. */
+ * of relaxation and of batches (but for single systems) follow the same rule.  A CUDA graph that
+ * contains solves of the plan must be captured again; a graph that was captured before a failed
+ * update is not refused. */
 TRS_API trs_status trs_update(trs_plan *plan, const trs_matrix *A);
 
 /* The same after new values in L or U.  F must be the factors that the plan was made from. */
