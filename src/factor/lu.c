@@ -62,7 +62,8 @@ void trs_lu_free_columns(lu_work *w) {
 
 trs_status trs_lu_singular(const lu_work *w, int64_t column) {
   if (column < 0 || column >= w->n)
-    return trs_fail(TRS_ERROR_INTERNAL, -1, "LU: there is no column %lld", (long long)column);
+    return trs_fail(TRS_ERROR_INTERNAL, -1, "LU: there is no column %lld (0-based)",
+                    (long long)column);
   int64_t row = trs_factor_row(w->input, column);
   return trs_fail(TRS_ERROR_ZERO_PIVOT, row,
                   "LU: every pivot left in column %lld (0-based) is zero: the matrix is singular",

@@ -193,7 +193,7 @@ def test_suites():
     o = bench("--list")
     check("suites and benchmarks are listed, each once", o.code == 0 and o.out.split() ==
           ["cpu", "gpu-quick", "gpu-rhs", "gpu"] + ["l17-stand-ins"] * PAPERS + ["quick"] +
-          ["x20-stand-ins"] * PAPERS + ["gpus", "lot", "blocks", "batches"] +
+          ["x20-stand-ins"] * PAPERS + ["gpus", "lot", "blocks", "batches", "refactor"] +
           ["l17", "l23", "x20", "w21"] * PAPERS, o)
     usage = bench("--help").out.split("]")[1]
     listed = o.out.split()
