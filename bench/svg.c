@@ -25,9 +25,11 @@ static const char style_sheet[] =
     ".grid{stroke:#eaeef2;fill:none}.axis{stroke:#57606a;fill:none}.band{fill:#f6f8fa}\n"
     "polyline{fill:none;stroke-width:2}\n"
     ".s0{stroke:#1c5f9f}.s1{stroke:#d9722f}.s2{stroke:#1a7f37}.s3{stroke:#949ca6}"
-    ".s4{stroke:#8250df}.s5{stroke:#bf3989}.s6{stroke:#9a6700}.s7{stroke:#424a53}\n"
+    ".s4{stroke:#8250df}.s5{stroke:#bf3989}.s6{stroke:#9a6700}.s7{stroke:#424a53}"
+    ".s8{stroke:#0a7ea4}.s9{stroke:#cf222e}.s10{stroke:#6e9e3a}.s11{stroke:#c08bff}\n"
     ".d0{fill:#1c5f9f}.d1{fill:#d9722f}.d2{fill:#1a7f37}.d3{fill:#949ca6}"
-    ".d4{fill:#8250df}.d5{fill:#bf3989}.d6{fill:#9a6700}.d7{fill:#424a53}\n"
+    ".d4{fill:#8250df}.d5{fill:#bf3989}.d6{fill:#9a6700}.d7{fill:#424a53}"
+    ".d8{fill:#0a7ea4}.d9{fill:#cf222e}.d10{fill:#6e9e3a}.d11{fill:#c08bff}\n"
     "</style>\n";
 
 void svg_text(FILE *svg, const char *class, double x, double y, const char *anchor,
@@ -183,8 +185,9 @@ void svg_frame(FILE *svg, const svg_panel *p, const char *label, const char *x_a
 
 /* As many numbers of a decade as the axis has space for; 0 ends them. */
 static const double *numbers_of(double low, double high, double pixels) {
-  static const double tenths[] = {1, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.7, 1.8, 1.9,
-                                  2, 2.5, 3,   4,   5,   6,   7,   8,   9,   0},
+  static const double tenths[] = {1,   1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.7, 1.8, 1.9, 2,
+                                  2.2, 2.4, 2.6, 2.8, 3,   3.2, 3.5, 3.8, 4,   4.4, 4.8,
+                                  5,   5.5, 6,   6.5, 7,   7.5, 8,   8.5, 9,   9.5, 0},
                       many[] = {1, 1.5, 2, 3, 4, 5, 7, 0}, few[] = {1, 2, 5, 0}, one[] = {1, 0};
   double decade = pixels / log10(high / low);
   return decade < 60 ? one : high / low < 1.7 ? tenths : high / low < 4 ? many : few;
