@@ -604,7 +604,8 @@ class batch_thread {
     } else {
       batch_barrier();
     }
-    needs there = fetch(now); /* while these come, the next row is looked at */
+    needs there;
+    fetch(there, now); /* while these come, the next row is looked at */
     const bool last = ++k_ == pieces_;
     if (last) {
       k_ = 0;
@@ -649,9 +650,8 @@ class batch_thread {
       subtract(sum, value_[e * systems_ + s_], col_[e] * pitch_);
   }
 
-  __device__ needs fetch(const row &own) const {
-    needs there;
-    if (slot_ >= own.rows) return there;
+  __device__ void fetch(needs &there, const row &own) const {
+    if (slot_ >= own.rows) return;
 #pragma unroll
     for (int t = 0; t < W; t++) there.sum[t] = x_[own.x + t * systems_];
 #pragma unroll
@@ -660,7 +660,6 @@ class batch_thread {
 #pragma unroll
       for (int t = 0; t < W; t++) there.x[u][t] = x_[own.col[u] * pitch_ + t * systems_];
     }
-    return there;
   }
 
   /* The rows of a piece, of which `own` is the first of this thread. */
