@@ -204,7 +204,7 @@ for words in (("solve", "--uplo", "lower"), ("factor", "--kind", "ilu0", "-o", "
             "gen:poisson2d5:9", words[0], "poisson2d5:9", *words[1:])
 o = refuses("another file that is missing", 3, "No such file", "solve", "poisson2d:9")
 check("it is not taken for a generator", "generated" not in o.err, o)
-refuses("a method of another build or backend", 2, ["did you mean engine?", "here, and elsewhere engine, pull"],
+refuses("a method of another build or backend", 2, ["did you mean engine?", "here, and elsewhere ", "engine, pull"],
         "solve", "gen:chain:5", "--uplo", "lower", "--method", "engine?:")
 refuses("generator without size", 2, "gen:poisson2d5", "solve", "gen:poisson2d5")
 refuses("unknown shell", 2, "bash, zsh and fish", "completion", "tcsh")

@@ -4,6 +4,8 @@
  * single systems; new values; graphs. */
 #include "solve/batch/gpu.h"
 
+#include <math.h>
+
 #include "backend/context.h"
 #include "base/random.h"
 #include "systems.h"
