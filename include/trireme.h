@@ -511,8 +511,8 @@ TRS_API trs_status trs_factors_get_info(const trs_factors *F, trs_factors_info *
 /* An estimate of the condition number of A, |A|_1 |A^-1|_1, from products and solves with the
  * factors in host memory, as LAPACK's gecon: seldom below a third of it, never above but for
  * rounding.  Infinite: a pivot is zero, or the estimate overflows.  Of A as trs_factors defines it:
- * for incomplete factors that of the preconditioner.  Some twenty sweeps over L and U, on one
- * thread. */
+ * for incomplete factors that of the preconditioner.  At most some seventy products and solves with
+ * L U, on one thread. */
 TRS_API trs_status trs_factors_condition(double *condition, const trs_factors *F);
 
 /* Factors with their permutations, scalings and separator tree, from and to an HDF5 container. */

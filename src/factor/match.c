@@ -185,8 +185,9 @@ static trs_status match(matching *m) {
     search(m, i);
     if (m->end < 0)
       return trs_fail(TRS_ERROR_ZERO_PIVOT, i,
-                      "LU: row %lld (0-based) has no column left for its pivot, whatever the "
-                      "values of its entries: the matrix is structurally singular",
+                      "LU: row %lld (0-based) has no column left for its pivot: it and other rows "
+                      "have nonzero entries in fewer columns than they are, so that the matrix is "
+                      "singular whatever their values",
                       (long long)i);
     change_duals(m, i);
     augment(m, i);

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "base/config.h"
+#include "base/random.h"
 #include "matrix/matrix.h"
 #include "matrix/values.h"
 #include "sparse.h"
@@ -105,6 +106,42 @@ TEST(the_estimate_is_close_to_the_condition_number) {
   }
   assert_in_range(cases, 100, 400);
   assert_in_range(close, cases * 9 / 10, cases);
+}
+
+/* Networks of resistors with a few large conductances: rows add up to nearly zero, and the largest
+ * column is found from no vector of equal numbers. */
+TEST(networks_whose_rows_add_up_to_nothing) {
+  enum { N = 24, CASES = 200 };
+  int close = 0;
+  if (!TRS_HAVE_SUPERLU) skip_test("this build has no SuperLU");
+  for (int c = 0; c < CASES; c++) {
+    double draw[4 * N];
+    int32_t row[6 * N], col[6 * N];
+    double val[6 * N], own[N] = {0};
+    int64_t nnz = 0;
+    trs_random_fill(draw, 4 * N, TRS_DOUBLE, (uint64_t)c);
+    for (int k = 0; k < 2 * N; k++) {
+      const int i = k < N - 1 ? k : (int)(fabs(draw[k]) * 0.999 * N);
+      const int j = k < N - 1 ? k + 1 : (int)(fabs(draw[2 * N + k]) * 0.999 * N);
+      if (i == j) continue;
+      const double conductance = k % 12 ? 1 : pow(10, 6 * fabs(draw[(7 * k) % (4 * N)]));
+      own[i] += conductance;
+      own[j] += conductance;
+      row[nnz] = i, col[nnz] = j, val[nnz++] = -conductance;
+      row[nnz] = j, col[nnz] = i, val[nnz++] = -conductance;
+    }
+    for (int i = 0; i < N; i++) row[nnz] = col[nnz] = i, val[nnz++] = own[i] + 1e-3;
+    trs_matrix *A;
+    trs_factors *F;
+    assert_success(trs_matrix_create_coo(&A, TRS_DOUBLE, N, N, nnz, TRS_IDX32, row, col, val));
+    assert_success(trs_factor(&F, A, NULL));
+    const double right = exact(A), found = estimate(F);
+    assert_true(found <= right * (1 + 1e-12 * right));
+    close += found >= right / 3;
+    trs_factors_destroy(F);
+    trs_matrix_destroy(A);
+  }
+  assert_in_range(close, CASES * 98 / 100, CASES);
 }
 
 /* L and U in one matrix, by rows and by columns. */

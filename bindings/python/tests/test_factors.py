@@ -1,6 +1,7 @@
 """Factors, relaxation, files."""
 
 import pickle
+import threading
 
 import numpy as np
 import pytest
@@ -202,6 +203,37 @@ def test_refactor_and_plans_follow():
             use()
     np.testing.assert_allclose(F.refactor(S).solve(B), x, rtol=1e-12)
     np.testing.assert_array_equal(plan.solve(B), F.solve(B))
+
+
+@pytest.mark.parametrize("kind", ["lu", "ilu0", "ic0"])
+def test_refactor_beside_solves_of_other_threads(kind):
+    S = sp.csr_array(tr.generate("poisson2d5:30"))
+    F, b = getattr(tr, kind)(S), np.ones(900)
+    plan, wrong, done = F.plan(threads=1), [], threading.Event()
+    old, new = F.solve(b), F.refactor(2 * S).solve(b)
+
+    def change():
+        for k in range(300):
+            F.refactor((1 + k % 2) * S)
+        done.set()
+
+    thread = threading.Thread(target=change)
+    thread.start()
+    while not done.is_set():
+        for x in (F.solve(b), plan.solve(b)):
+            if not (np.allclose(x, old, rtol=1e-9) or np.allclose(x, new, rtol=1e-9)):
+                wrong.append(x)
+    thread.join()
+    assert not wrong
+
+
+def test_values_without_their_matrix_and_complex_ones_are_refused_by_refactor():
+    F = tr.lu(A)
+    with pytest.raises(TypeError, match="in host memory: pass the matrix"):
+        F.refactor(sp.csr_array(A).data)
+    with pytest.raises(TypeError, match="A is complex, and the factors are float64: factor A anew"):
+        F.refactor(sp.csr_array(A) * 1j)
+    F.refactor(A)
 
 
 @pytest.mark.parametrize("kind", ["ilu0", "ic0"])

@@ -2,13 +2,14 @@
 
 import ctypes as C
 import weakref
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, Dict, Optional, Tuple, Union, overload
 
 import numpy as np
 
 from . import _api
 from ._arrays import DTYPES, Dense, dense, settle, stream_address, whole_numbers
-from ._context import check_threads, context_of
+from ._context import Lock, check_threads, context_of
 from ._library import (Refusal, SingularMatrixError, StructureError, Told, UnsupportedError, check,
                        check_file, features, library, make_struct, run, text)
 from ._matrix import UPLO, Matrix, compressed, copy_of, matrix_of, to_scipy
@@ -45,7 +46,7 @@ class FactorsPlan(Solver):
         self._options: Dict[str, Any] = dict(device=place, threads=threads, method=method, nrhs=nrhs,
                                              solves=solves, store=store)
         handle, nnz = C.c_void_p(), info.nnz_L + info.nnz_U
-        with Told(progress, "analysis") as told:
+        with Told(progress, "analysis") as told, factors._lock.lock:
             options = make_options(told, method, nrhs, solves, store=pick(STORE, "store", store),
                                    stream=address)
             run(lambda: check(library.trs_analyze_factors(
@@ -53,13 +54,13 @@ class FactorsPlan(Solver):
                 C.byref(options))), nnz >= LONG_ANALYSIS)
             super().__init__(handle, factors, info.n, nnz, factors.dtype, trans,
                              place.startswith("cuda"), factors._device, stream)
-        self._refusal = factors._refusal
-        factors._followers.add(self)
+            self._refusal = factors._refusal
+            factors._followers.add(self)
 
     def _follow(self, factors: C.c_void_p) -> None:
-        with self._lock.lock:
-            if self._handle:
-                check(library.trs_update_factors(self._ready(), factors))
+        """Inside the lock."""
+        if self._handle:
+            check(library.trs_update_factors(self._ready(), factors))
 
     def _with_type(self, name: str) -> str:
         return f"make the factors from a matrix of that type, A.astype({name!r})"
@@ -89,6 +90,7 @@ class Factors:
         self._followers: "weakref.WeakSet[FactorsPlan]" = weakref.WeakSet()
         self._least_share, self._refusal = 1.0, Refusal("factors", "refactor")
         self._again: Dict[int, Matrix] = {}  # on GPUs, that were refactored
+        self._lock = Lock()  # held while L and U change, and while they are read
 
     def __del__(self, destroy: Any = library.trs_factors_destroy) -> None:
         if getattr(self, "_handle", None):
@@ -141,16 +143,18 @@ class Factors:
     @property
     def L(self) -> "Union[csr_array, csc_array]":
         """A copy of the lower factor, a SciPy sparse array; a unit diagonal is written out."""
-        self._refusal.check()
-        info = self._info()
-        return _with_diagonal(to_scipy(C.c_void_p(info.L)), info.diag_L, "L")
+        with self._lock.lock:
+            self._refusal.check()
+            info = self._info()
+            return _with_diagonal(to_scipy(C.c_void_p(info.L)), info.diag_L, "L")
 
     @property
     def U(self) -> "Union[csr_array, csc_array]":
         """A copy of the upper factor, a SciPy sparse array; a unit diagonal is written out."""
-        self._refusal.check()
-        info = self._info()
-        return _with_diagonal(to_scipy(C.c_void_p(info.U)), info.diag_U, "U")
+        with self._lock.lock:
+            self._refusal.check()
+            info = self._info()
+            return _with_diagonal(to_scipy(C.c_void_p(info.U)), info.diag_U, "U")
 
     @property
     def unit_L(self) -> bool:
@@ -250,11 +254,20 @@ class Factors:
             matrix, pivots = self._matrix_again(A), make_struct(_api.trs_pivots)
             device = matrix.val.device
             place = "threads" if device is None else f"cuda:{device}"
-            run(lambda: check(library.trs_factors_refactor(
-                self._handle, C.byref(pivots), context_of(place, threads if device is None else None),
-                matrix.handle), matrix.handle), self.nnz >= LONG_ANALYSIS // 20)
-            for plan in list(self._followers):
-                plan._follow(self._handle)
+            context = context_of(place, threads if device is None else None)
+
+            def refactor() -> None:  # plans may solve with L and U where these lie
+                with ExitStack() as held:
+                    held.enter_context(self._lock.lock)
+                    plans = sorted(self._followers, key=id)
+                    for plan in plans:
+                        held.enter_context(plan._lock.lock)
+                    check(library.trs_factors_refactor(self._handle, C.byref(pivots), context,
+                                                       matrix.handle), matrix.handle)
+                    for plan in plans:
+                        plan._follow(self._handle)
+
+            run(refactor, self.nnz >= LONG_ANALYSIS // 20)
         if self._keep is None:
             self._device = device
         self._least_share = float(pivots.least_share)
@@ -264,6 +277,8 @@ class Factors:
         """The matrix of a refactorisation; one on a GPU is kept, so that C knows its pattern."""
         if len(getattr(A, "shape", ())) == 1 and not is_sparse(A):
             return self._matrix_of_values(dense(A))
+        if getattr(getattr(A, "dtype", None), "kind", "") == "c" and self.dtype.kind != "c":
+            raise TypeError(f"A is complex, and the factors are {self.dtype}: factor A anew")
         parts = compressed(A, self.dtype)
         if parts.val.device is None:
             return Matrix(parts, copy=False)
@@ -277,7 +292,10 @@ class Factors:
         return kept
 
     def _matrix_of_values(self, val: Dense) -> Matrix:
-        kept = None if val.device is None else self._again.get(val.device)
+        if val.device is None:
+            raise TypeError("A is an array of values in host memory: pass the matrix with its new values; "
+                            "values alone are taken on a GPU")
+        kept = self._again.get(val.device)
         if kept is None:
             raise TypeError("A is an array of values, and no call before gave a matrix on their GPU: "
                             "pass the matrix with its new values")
@@ -301,7 +319,7 @@ class Factors:
     def condition(self) -> float:
         """An estimate of A's condition number in the 1-norm, as LAPACK's gecon makes it.
 
-        From some twenty sweeps over L and U, so it is a method: seldom below a third of
+        From at most some seventy products and solves with L U, so it is a method: seldom below a third of
         ``np.linalg.cond(A.todense(), 1)``, never above but for rounding.  `np.inf` if A is singular
         to working precision.  Of incomplete factors it is the condition of their product L U.
 
@@ -310,9 +328,10 @@ class Factors:
         float
         """
         made = C.c_double()
-        self._refusal.check()
-        run(lambda: check(library.trs_factors_condition(C.byref(made), self._handle)),
-            self.nnz >= LONG_ANALYSIS // 20)
+        with self._lock.lock:
+            self._refusal.check()
+            run(lambda: check(library.trs_factors_condition(C.byref(made), self._handle)),
+                self.nnz >= LONG_ANALYSIS // 20)
         return made.value
 
     def _plan_of(self, trans: Trans) -> FactorsPlan:
@@ -360,8 +379,9 @@ class Factors:
     def write(self, path: Path) -> None:
         """Write to an HDF5 file, which `read` and the command take."""
         name = text(path)
-        self._refusal.check()
-        check_file(library.trs_factors_write(self._handle, name), name, True)
+        with self._lock.lock:
+            self._refusal.check()
+            check_file(library.trs_factors_write(self._handle, name), name, True)
 
     def __repr__(self) -> str:
         n = self.shape[0]
@@ -397,6 +417,9 @@ def _factors_again(L: Any, U: Any, perm_r: Any, perm_c: Any, scale_r: Any, scale
                         unit_L=unit_L, unit_U=unit_U)
 
 
+LONG_FACTORING = 2000  # entries, whose fill may take seconds
+
+
 def _factor(A: Any, kind: int, order: str, progress: Any, **fields: Any) -> Factors:
     matrix = matrix_of(A, stacklevel=5)
     if matrix.parts.shape[0] != matrix.parts.shape[1]:
@@ -406,7 +429,7 @@ def _factor(A: Any, kind: int, order: str, progress: Any, **fields: Any) -> Fact
         options = make_struct(_api.trs_factor_options, kind=kind,
                               order=pick(ORDERS, "order", order), progress=told.callback, **fields)
         run(lambda: check(library.trs_factor(C.byref(handle), matrix.handle, C.byref(options)),
-                          matrix.handle), matrix.parts.idx.shape[0] >= LONG_ANALYSIS // 20)
+                          matrix.handle), matrix.parts.idx.shape[0] >= LONG_FACTORING)
         return Factors(handle)
 
 
@@ -432,9 +455,8 @@ def ilu0(A: Shaped, *, order: Order = "natural", add_diagonal: bool = False,
 
     Notes
     -----
-    `P.condition()` estimates the condition number of L U, the preconditioner, not of A.  `refactor`
-    takes complete factors alone: for new values call `ilu0` again; `P.least_share` is 1, `P.shift` 0
-    and `P.choice` empty.
+    `P.condition()` estimates the condition number of L U, the preconditioner, not of A.
+    `P.refactor(A)` takes new values.  `P.least_share` is 1, `P.shift` 0 and `P.choice` empty.
     """
     return _factor(A, _api.TRS_FACTOR_ILU0, order, progress,
                    add_diagonal=int(flag("add_diagonal", add_diagonal)))
