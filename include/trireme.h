@@ -562,9 +562,12 @@ typedef struct trs_options {
   int tune;     /* 1: candidates are timed on this system once and the fastest stays: on a GPU the
                    engine's settings, on a CPU the methods that auto compares */
   void *stream; /* a cudaStream_t for GPU methods; NULL: the default stream */
-  int distributed; /* 1: the caller will use trs_solve_distributed; auto then times several GPUs
-                      with b and x on the GPUs that solve them; 0: auto times them with b and x on
-                      the first GPU */
+  int distributed;    /* 1: the caller will use trs_solve_distributed; auto then times several GPUs
+                         with b and x on the GPUs that solve them; 0: auto times them with b and x on
+                         the first GPU */
+  int launch_updates; /* 1: trs_update only launches, as trs_solve does with x and b in device
+                         memory, so that a CUDA graph can contain updates and solves.  For a matrix
+                         in device memory and the method "engine"; see trs_update */
 } trs_options;
 
 /* A plan for op(T) x = b, where T is the lower or upper triangle (uplo) of the square matrix A.
@@ -588,7 +591,16 @@ TRS_API trs_status trs_analyze_factors(trs_plan **plan, trs_context *ctx, const 
  * plan in use by another call leaves it as it was.  trs_update_factors, trs_update_bsr and updates
  * of relaxation and of batches (but for single systems) follow the same rule.  A CUDA graph that
  * contains solves of the plan must be captured again; a graph that was captured before a failed
- * update is not refused. */
+ * update is not refused.
+ *   With trs_options.launch_updates the call launches work on the plan's stream and returns; it may
+ * be captured into a graph, alone or before solves.  That work, and each replay of it, reads the
+ * arrays of A as they then are, so the caller writes new values into the array that A has, and
+ * keeps A's arrays and the plan.  The solves behind it give the bits that they give after an
+ * update that waits.  Values that such an update would refuse, or because of which it would make
+ * the plan anew (docs/gpu.md), make x NaN where it depends on them.  trs_plan_wait and later calls
+ * then report TRS_ERROR_ZERO_PIVOT, TRS_ERROR_NOT_FINITE or TRS_ERROR_UNSUPPORTED; the next
+ * trs_update outside a capture waits, and makes the plan fit its values.  After
+ * TRS_ERROR_UNSUPPORTED graphs must then be captured again. */
 TRS_API trs_status trs_update(trs_plan *plan, const trs_matrix *A);
 
 /* The same after new values in L or U.  F must be the factors that the plan was made from. */

@@ -228,6 +228,7 @@ module trireme
     integer(c_int) :: tune = 0
     type(c_ptr) :: stream = c_null_ptr
     integer(c_int) :: distributed = 0
+    integer(c_int) :: launch_updates = 0
   end type trs_options
 
   type, bind(C) :: trs_plan_info

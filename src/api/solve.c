@@ -41,7 +41,8 @@ static trs_status take_options(trs_options *own, trs_scalar scalar, const trs_op
                                 {"solves", own->solves, 0, INT64_MAX},
                                 {"store", (int)own->store, 0, TRS_STORE_BFLOAT},
                                 {"tune", own->tune, 0, 1},
-                                {"distributed", own->distributed, 0, 1}};
+                                {"distributed", own->distributed, 0, 1},
+                                {"launch_updates", own->launch_updates, 0, 1}};
   TRS_TRY(trs_options_check("trs_options", numbers, sizeof numbers / sizeof *numbers));
   TRS_TRY(take_store(own, scalar));
   if (own->nrhs > INT32_MAX) own->nrhs = INT32_MAX; /* a hint, which estimates multiply */
@@ -116,6 +117,14 @@ static trs_status check_pattern(trs_plan *plan, const trs_matrix *A) {
       A->format == TRS_CSR ? "row" : "column", (long long)i);
 }
 
+/* An update that waits would end the capture with an error of CUDA. */
+static trs_status check_capture(const trs_plan *plan) {
+  if (plan->options.launch_updates || !trs_device_capturing(plan->stream)) return TRS_SUCCESS;
+  return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
+                  "an update waits, so a stream that is being captured cannot contain it: analyse "
+                  "with trs_options.launch_updates, or update outside the capture");
+}
+
 static trs_status update(trs_plan *plan, const trs_matrix *A) {
   if (!A) return trs_fail(TRS_ERROR_ARGUMENT, -1, "A is NULL");
   if (trs_plan_factors(plan))
@@ -134,15 +143,17 @@ static trs_status update_factors(trs_plan *plan, const trs_factors *F) {
 trs_status trs_update(trs_plan *plan, const trs_matrix *A) {
   if (!plan) return trs_fail(TRS_ERROR_ARGUMENT, -1, "plan is NULL");
   TRS_TRY(trs_single_take(&plan->user, "plan"));
-  trs_status status = trs_refusal_note(&plan->refusal, "trs_update", update(plan, A));
+  trs_status status = check_capture(plan);
+  if (!status) status = trs_refusal_note(&plan->refusal, "trs_update", update(plan, A));
   return trs_single_give(&plan->user, status);
 }
 
 trs_status trs_update_factors(trs_plan *plan, const trs_factors *F) {
   if (!plan) return trs_fail(TRS_ERROR_ARGUMENT, -1, "plan is NULL");
   TRS_TRY(trs_single_take(&plan->user, "plan"));
-  trs_status status =
-      trs_refusal_note(&plan->refusal, "trs_update_factors", update_factors(plan, F));
+  trs_status status = check_capture(plan);
+  if (!status)
+    status = trs_refusal_note(&plan->refusal, "trs_update_factors", update_factors(plan, F));
   return trs_single_give(&plan->user, status);
 }
 

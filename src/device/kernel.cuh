@@ -41,6 +41,14 @@ __host__ __device__ inline S one() {
     s = 1;
   return s;
 }
+template <class S>
+__device__ inline S not_a_number() {
+  const auto nan = typename element<S>::real(NAN);
+  if constexpr (element<S>::is_complex)
+    return {nan, nan};
+  else
+    return nan;
+}
 
 template <class R>
 __host__ __device__ inline complex_of<R> operator+(complex_of<R> a, complex_of<R> b) {

@@ -84,6 +84,10 @@ const char *trs_plan_refuses(const trs_plan *plan, const trs_method *method) {
   if (trs_matrix_is_deferred(plan->matrix) && !method->deferred)
     return "the values of the matrix are deferred, which is for \"push\" on several GPUs: read it "
            "whole (trs_matrix_read)";
+  if (plan->options.launch_updates && !method->launches_updates)
+    return "its updates wait, which launch_updates excludes: take method engine on one GPU";
+  if (plan->options.launch_updates && !plan->matrix->on_device)
+    return "launch_updates is for a matrix in device memory";
   return method->refuses ? method->refuses(plan) : NULL;
 }
 

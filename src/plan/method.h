@@ -36,6 +36,7 @@ typedef struct trs_method {
   /* analyze and update fail with TRS_ERROR_ZERO_PIVOT, without a row, if a diagonal entry in device
    * memory is unusable; the caller finds the row. */
   bool checks_diagonal;
+  bool launches_updates; /* heeds trs_options.launch_updates */
 
   /* NULL if the method can solve this plan's system here, else the reason as half a sentence.  Has
    * no side effects.  The context offers the method's backend.  NULL: nothing is refused. */

@@ -22,7 +22,9 @@ trs_factors *F;
 trs_relaxation *R;
 int64_t n, nnz, count, *rows;
 int member;
-void *ptr, *idx, *val, *x, *b, *r, *z, *d_ptr, *d_idx, *d_val, *d_x, *d_b, *stream;
+void *ptr, *idx, *val, *x, *b, *r, *z, *d_ptr, *d_idx, *d_val, *d_x, *d_b, *stream, *graph;
+enum { cudaStreamCaptureModeGlobal };
+int cudaStreamBeginCapture(void *stream, int mode), cudaStreamEndCapture(void *stream, void **graph);
 """
 
 # The same for the pieces of C++.

@@ -139,6 +139,32 @@ def test_streams_and_graphs(cupy):
     np.testing.assert_allclose(y.get(), 2 * wanted)
 
 
+def test_a_graph_takes_new_values(cupy):
+    from cupyx.scipy.sparse import csr_matrix
+    A = csr_matrix(sp.csr_matrix(L))
+    stream = cupy.cuda.Stream(non_blocking=True)
+    with stream:
+        b, x = cupy.ones(N), cupy.empty(N)
+        p = tr.plan(A, stream=stream, launch_updates=True)
+        stream.synchronize()
+        stream.begin_capture()
+        p.update(A.data)
+        p.solve(b, out=x)
+        graph = stream.end_capture()
+        for factor in 2.0, 4.0:
+            A.data *= 2
+            graph.launch(stream)
+            p.wait()
+            np.testing.assert_allclose(factor * (L @ x.get()), b.get(), rtol=1e-10)
+        A.data[A.indptr[8] - 1] = 0
+        graph.launch(stream)
+        with pytest.raises(tr.SingularMatrixError) as error:
+            p.wait()
+        assert error.value.row == 7 and bool(cupy.isnan(x[7]))
+    with pytest.raises(tr.UnsupportedError, match="launch_updates"):
+        tr.plan(L, device="cuda", launch_updates=True)
+
+
 @pytest.mark.parametrize("kind", ["ilu0", "ic0"])
 @pytest.mark.parametrize("order", ["natural", "rcm"])
 def test_refactor_where_the_values_are(cupy, kind, order):

@@ -86,7 +86,7 @@ def calls():
     of = {tr.plan: (L,), tr.relaxation: (A,), tr.ilu0: (A,), tr.ic0: (A,), tr.lu: (A,),
           tr.triangle: (A,), tr.bench: (L, np.ones(n)), tr.from_factors: (F.L, F.U),
           tr.generate: ("poisson2d5:3",), tr.set_num_threads: ()}
-    rows = [(NO_FLAG, tr.plan, "unit_diagonal take_triangle tune copy"),
+    rows = [(NO_FLAG, tr.plan, "unit_diagonal take_triangle tune copy launch_updates"),
             (NO_INTEGER, tr.plan, "threads nrhs solves"), (NO_NUMBER + [NAN], tr.plan, "stream"),
             (NO_INTEGER + [2.5], tr.plan, "dtype"), (NO_INTEGER, tr.plan, "method device store"),
             (NO_FLAG, tr.relaxation, "balanced copy"),

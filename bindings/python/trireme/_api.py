@@ -237,6 +237,7 @@ class trs_options(C.Structure):
         ("tune", C.c_int),
         ("stream", C.c_void_p),
         ("distributed", C.c_int),
+        ("launch_updates", C.c_int),
     ]
 
 

@@ -386,14 +386,16 @@ class Plan(Solver):
                  unit_diagonal: bool = False, take_triangle: bool = False, device: Device = "auto",
                  threads: Optional[int] = None, method: Optional[Method] = None, nrhs: int = 1,
                  solves: int = 0, store: Store = "same", tune: bool = False, stream: Any = None,
-                 dtype: Optional[DType] = None, copy: bool = True,
+                 dtype: Optional[DType] = None, copy: bool = True, launch_updates: bool = False,
                  progress: Optional[Progress] = None) -> None:
         unit_diagonal = flag("unit_diagonal", unit_diagonal)
         take_triangle, tune = flag("take_triangle", take_triangle), flag("tune", tune)
+        launch_updates = flag("launch_updates", launch_updates)
         copy = flag("copy", copy)
         self._options: Dict[str, Any] = dict(uplo=uplo, trans=trans, unit_diagonal=unit_diagonal,
                              take_triangle=take_triangle, device=device, threads=threads,
-                             method=method, nrhs=nrhs, solves=solves, store=store, tune=tune)
+                             method=method, nrhs=nrhs, solves=solves, store=store, tune=tune,
+                             launch_updates=launch_updates)
         kind = dict(uplo=pick(UPLO, "uplo", uplo), trans=pick(TRANS, "trans", trans),
                     diag=_api.TRS_UNIT if unit_diagonal else _api.TRS_NONUNIT)
         parts = A if hasattr(A, "_replace") else \
@@ -407,7 +409,7 @@ class Plan(Solver):
         with Told(progress, "analysis") as told:
             options = make_options(told, method, nrhs, solves, take_triangle=int(take_triangle),
                                    store=pick(STORE, "store", store), tune=int(tune),
-                                   stream=address)
+                                   launch_updates=int(launch_updates), stream=address)
 
             def analyze() -> Matrix:
                 matrix = Matrix(parts, copy, place)
@@ -523,7 +525,7 @@ def plan(A: Shaped, uplo: Optional[Uplo] = None, trans: Trans = "N", *,
          device: Device = "auto", threads: Optional[int] = None, method: Optional[Method] = None,
          nrhs: int = 1, solves: int = 0, store: Store = "same", tune: bool = False,
          stream: Any = None, dtype: Optional[DType] = None, copy: bool = True,
-         progress: Optional[Progress] = None) -> Plan:
+         launch_updates: bool = False, progress: Optional[Progress] = None) -> Plan:
     """Analyse a triangular system once, to solve it as often as you like.
 
     Parameters
@@ -568,6 +570,9 @@ def plan(A: Shaped, uplo: Optional[Uplo] = None, trans: Trans = "N", *,
     copy : bool, optional
         False: use A's arrays where they lie.  They must then not change while the plan lives.
         Arrays on a GPU are always used where they lie.
+    launch_updates : bool, optional
+        For a matrix on a GPU: `update` only launches, so that a CUDA graph can contain it together
+        with solves.  `wait` and later calls raise what was wrong with the values; x is NaN then.
     progress : callable or True, optional
         Called with (phase, done) now and then, from another thread; in a phase that tells nothing
         for a second the seconds follow its name.  True shows a bar where tqdm is there.
@@ -597,7 +602,7 @@ def plan(A: Shaped, uplo: Optional[Uplo] = None, trans: Trans = "N", *,
         return Plan(A, which, trans, unit_diagonal=unit_diagonal, take_triangle=take_triangle,
                     device=device, threads=threads, method=method, nrhs=nrhs, solves=solves,
                     store=store, tune=tune, stream=stream, dtype=dtype, copy=copy,
-                    progress=progress)
+                    launch_updates=launch_updates, progress=progress)
     except StructureError as error:
         say_which_side(error, f"pass take_triangle=True to solve with its {which} triangle, or factor "
                        "A first (trireme.lu, trireme.ilu0)",

@@ -38,16 +38,6 @@ __device__ inline S batch_product(S a, S x) {
     return a * x;
 }
 
-template <class S>
-__device__ inline S batch_nan() {
-  using R = typename element<S>::real;
-  const R nan = R(NAN);
-  if constexpr (element<S>::is_complex)
-    return {nan, nan};
-  else
-    return nan;
-}
-
 __device__ inline bool batch_solved(const trs_batch_sweep &a, int64_t system) {
   return __ldg(a.fault + system) == ~uint64_t(0);
 }
@@ -351,7 +341,7 @@ class batch_lane {
 #pragma unroll 4
     for (int s = 0; s < BATCH_WARP; s++)
       if (k < a_.n && exists(s))
-        to[s * a_.x_next] = batch_solved(a_, system + s) ? from[s] : batch_nan<S>();
+        to[s * a_.x_next] = batch_solved(a_, system + s) ? from[s] : not_a_number<S>();
     __syncwarp();
   }
 
@@ -541,7 +531,7 @@ class batch_thread {
       const int32_t from = __ldg(a_.x_from + i);
 #pragma unroll
       for (int t = 0; t < W; t++)
-        if (t < width) to[t * a_.x_col] = solved ? at(from, s)[t * systems_] : batch_nan<S>();
+        if (t < width) to[t * a_.x_col] = solved ? at(from, s)[t * systems_] : not_a_number<S>();
     });
   }
 

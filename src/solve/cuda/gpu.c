@@ -34,16 +34,20 @@ static void drop(trs_gpu *gpu, int which, trs_stream stream) {
   gpu->owned[which] = NULL;
 }
 
-void trs_gpu_unload(trs_gpu *gpu, trs_plan *plan) {
-  for (int k = 0; k < 3; k++) drop(gpu, k, plan->stream);
+static void drop_system(trs_gpu *gpu, trs_stream stream) {
+  for (int k = 0; k < 4; k++) drop(gpu, k, stream);
   gpu->system.ptr = NULL;
   gpu->system.idx = NULL;
   gpu->system.val = NULL;
 }
 
+void trs_gpu_unload(trs_gpu *gpu, trs_plan *plan) {
+  if (!plan->options.launch_updates) drop_system(gpu, plan->stream);
+}
+
 void trs_gpu_free(trs_gpu *gpu, trs_plan *plan) {
   if (!gpu->device) return;
-  trs_gpu_unload(gpu, plan);
+  drop_system(gpu, plan->stream);
   trs_device_free(gpu->device, gpu->stage, plan->stream);
   gpu->stage = NULL;
   trs_device_free(gpu->device, gpu->fault, plan->stream);
@@ -56,7 +60,8 @@ int64_t trs_gpu_bytes(const trs_gpu *gpu) {
   const trs_system *S = &gpu->system;
   int64_t size = (int64_t)trs_scalar_size(S->scalar);
   return (gpu->owned[0] ? (S->n + 1) * 8 : 0) + (gpu->owned[1] ? S->nnz * 4 : 0) +
-         (gpu->owned[2] ? S->nnz * size : 0) + S->n * gpu->stage_width * size;
+         (gpu->owned[2] ? S->nnz * size : 0) + (gpu->owned[3] ? S->nnz * 8 : 0) +
+         S->n * gpu->stage_width * size;
 }
 
 /* Array `which` of the plan's system (0 ptr, 1 idx, 2 val) in device memory: the caller's if it
@@ -78,11 +83,13 @@ static trs_status transpose(trs_gpu *gpu, trs_plan *plan, int what) {
   trs_system *S = &gpu->system;
   trs_transposed other = {0};
   TRS_TRY(trs_gpu_transpose(&other, gpu->device, S->n, S->nnz, S->scalar, S->ptr, S->idx,
-                            what & TRS_GPU_VALUES ? S->val : NULL, plan->stream));
-  trs_gpu_unload(gpu, plan);
+                            what & TRS_GPU_VALUES ? S->val : NULL, plan->options.launch_updates,
+                            plan->stream));
+  drop_system(gpu, plan->stream);
   gpu->owned[0] = other.ptr;
   gpu->owned[1] = other.idx;
   gpu->owned[2] = other.val;
+  gpu->owned[3] = other.entry;
   S->ptr = other.ptr;
   S->idx = other.idx;
   S->val = other.val;
@@ -95,9 +102,10 @@ static trs_status conjugate(trs_gpu *gpu, trs_plan *plan) {
   trs_system *S = &gpu->system;
   S->conj = false;
   if (!trs_scalar_is_complex(S->scalar) || !S->val) return TRS_SUCCESS;
-  if (!gpu->owned[2]) {
-    int64_t bytes = S->nnz * (int64_t)trs_scalar_size(S->scalar);
-    TRS_TRY(trs_device_alloc(gpu->device, &gpu->owned[2], bytes, 1, plan->stream));
+  if (S->val != gpu->owned[2]) {
+    const int64_t bytes = S->nnz * (int64_t)trs_scalar_size(S->scalar);
+    if (!gpu->owned[2])
+      TRS_TRY(trs_device_alloc(gpu->device, &gpu->owned[2], bytes, 1, plan->stream));
     TRS_TRY(trs_device_copy(gpu->owned[2], S->val, bytes, plan->stream));
     S->val = gpu->owned[2];
   }
@@ -112,7 +120,7 @@ trs_status trs_gpu_load(trs_gpu *gpu, trs_plan *plan, bool rows, int what) {
   else if (ptr != gpu->owned[0])
     what |= TRS_GPU_PATTERN; /* those of a matrix in device memory before this one */
   if (transposes) {
-    trs_gpu_unload(gpu, plan);
+    drop_system(gpu, plan->stream);
     what |= TRS_GPU_PATTERN;
   }
   if (what & TRS_GPU_PATTERN) {
@@ -126,6 +134,22 @@ trs_status trs_gpu_load(trs_gpu *gpu, trs_plan *plan, bool rows, int what) {
   gpu->system.val = val;
   if (transposes) TRS_TRY(transpose(gpu, plan, what));
   return gpu->system.conj ? conjugate(gpu, plan) : TRS_SUCCESS;
+}
+
+trs_status trs_gpu_load_values(trs_gpu *gpu, trs_plan *plan) {
+  const trs_system *given = &plan->system;
+  trs_system *S = &gpu->system;
+  if (gpu->owned[3]) {
+    TRS_TRY(trs_gpu_transpose_values(gpu->owned[2], given->val, gpu->owned[3], S->nnz, S->scalar,
+                                     plan->stream));
+    S->val = gpu->owned[2];
+  } else {
+    S->ptr = given->ptr;
+    S->idx = given->idx;
+    S->val = given->val;
+  }
+  S->conj = given->conj;
+  return S->conj ? conjugate(gpu, plan) : TRS_SUCCESS;
 }
 
 /* ---- Solving. ---- */

@@ -14,7 +14,8 @@ typedef struct trs_gpu {
   trs_gpu_launch launch;
   trs_system system; /* device arrays by rows or by columns, as trs_gpu_load was called; values are
                         conjugated already, and system.conj is false */
-  void *owned[3];    /* device memory: ptr, idx and val, where the plan owns them; else NULL */
+  void *owned[4];    /* device memory: ptr, idx, val, and the given entry of each after a
+                        transposition, where the plan owns them; else NULL */
   void *stage;       /* n x stage_width: right-hand sides from host memory */
   int64_t stage_width;
   trs_fault *fault;      /* device memory, for the kernels */
@@ -48,7 +49,11 @@ trs_status trs_gpu_arm(trs_gpu *gpu, const trs_plan *plan);
  * vector; uploads, transposes and conjugates as needed.  what: TRS_GPU_PATTERN, TRS_GPU_VALUES or
  * both.  Runs on plan->stream. */
 trs_status trs_gpu_load(trs_gpu *gpu, trs_plan *plan, bool rows, int what);
-/* Frees the loaded arrays that the plan owns, once a method has packed its own. */
+/* New values for a system in device memory that is still loaded, with trs_options.launch_updates.
+ * Launches only. */
+trs_status trs_gpu_load_values(trs_gpu *gpu, trs_plan *plan);
+/* Frees the loaded arrays that the plan owns, once a method has packed its own.  With
+ * trs_options.launch_updates they stay. */
 void trs_gpu_unload(trs_gpu *gpu, trs_plan *plan);
 void trs_gpu_free(trs_gpu *gpu, trs_plan *plan);
 

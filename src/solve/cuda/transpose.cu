@@ -94,27 +94,27 @@ trs_status fill(workspace *w, trs_transposed *result, int64_t n, int64_t nnz, tr
       "sorting"));
   find_vectors<<<blocks_for(nnz + 1), BLOCK, 0, stream>>>(n, nnz, w->key, result->ptr);
   gather_indices<<<blocks_for(nnz), BLOCK, 0, stream>>>(nnz, w->sorted, w->row, result->idx);
-  if (val)
-    trs::by_scalar(scalar, [&](auto s) {
-      using S = decltype(s);
-      gather_values<<<blocks_for(nnz), BLOCK, 0, stream>>>(
-          nnz, w->sorted, static_cast<const S *>(val), static_cast<S *>(result->val));
-      return cudaSuccess;
-    });
-  return trs_device_check(cudaGetLastError(), "transposing");
+  TRS_TRY(trs_device_check(cudaGetLastError(), "transposing"));
+  if (!val) return TRS_SUCCESS;
+  return trs_gpu_transpose_values(result->val, val, w->sorted, nnz, scalar, stream);
 }
 
 }  // namespace
 
 extern "C" trs_status trs_gpu_transpose(trs_transposed *result, trs_device *device, int64_t n,
                                         int64_t nnz, trs_scalar scalar, const int64_t *ptr,
-                                        const int32_t *idx, const void *val, trs_stream stream) {
+                                        const int32_t *idx, const void *val, bool keep_entry,
+                                        trs_stream stream) {
   workspace w = {};
   *result = trs_transposed{};
   size_t size = val ? size_t(trs::size_of_scalar(scalar)) : 0;
   trs_status status = allocate(&w, result, device, n, nnz, size, stream);
   if (!status)
     status = fill(&w, result, n, nnz, scalar, ptr, idx, val, static_cast<cudaStream_t>(stream));
+  if (keep_entry && !status) {
+    result->entry = w.sorted;
+    w.sorted = nullptr;
+  }
   void *done[] = {w.row, w.key, w.entry, w.sorted, w.sort};
   for (void *pointer : done) trs_device_free(device, pointer, stream);
   if (status) {
@@ -124,6 +124,21 @@ extern "C" trs_status trs_gpu_transpose(trs_transposed *result, trs_device *devi
     *result = trs_transposed{};
   }
   return status;
+}
+
+extern "C" trs_status trs_gpu_transpose_values(void *to, const void *val, const int64_t *entry,
+                                               int64_t nnz, trs_scalar scalar, trs_stream stream) {
+  if (nnz == 0) return TRS_SUCCESS;
+  return trs_device_check(
+      trs::by_scalar(
+          scalar,
+          [&](auto s) {
+            using S = decltype(s);
+            gather_values<<<blocks_for(nnz), BLOCK, 0, static_cast<cudaStream_t>(stream)>>>(
+                nnz, entry, static_cast<const S *>(val), static_cast<S *>(to));
+            return cudaGetLastError();
+          }),
+      "transposing");
 }
 
 extern "C" trs_status trs_gpu_conjugate(void *val, int64_t count, trs_scalar scalar,

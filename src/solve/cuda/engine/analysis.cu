@@ -265,7 +265,7 @@ trs_status build(const cut &c, trs_slices &s, trs_slices_map &map, bool store_fl
   map.nheavy = c.numbers.nheavy;
   map.overlaps = overlaps(c);
   TRS_TRY(lay_slices(c, s, map, blank));
-  return fill_slices(s, map, c.system, store_float, c.position, {found, nullptr, nullptr},
+  return fill_slices(s, map, c.system, store_float, c.position, {found, nullptr, nullptr, false},
                      c.stream);
 }
 

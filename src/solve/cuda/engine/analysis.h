@@ -17,6 +17,7 @@ typedef struct trs_gpu_verdict {
   trs_gpu_found *found;
   uint8_t *block_starts; /* device, or NULL: cuts the blocks of refused inverses */
   int32_t *count;        /* device, with block_starts: their number is added */
+  bool poisons;          /* the rows of refused inverses become NaN */
 } trs_gpu_verdict;
 
 /* What belongs to the slices; device arrays, NULL where they would be trivial. */

@@ -77,8 +77,9 @@ template <class S>
 __device__ S reciprocal_diagonal(const fill_view &v, const S *val, const row_view &row) {
   if (v.unit) return one<S>();
   const S pivot = val[row.diagonal];
-  if (pivot_of(pivot) != TRS_PIVOT_GOOD) v.verdict.found->bad_pivot = 1;
-  return reciprocal(pivot);
+  if (pivot_of(pivot) == TRS_PIVOT_GOOD) return reciprocal(pivot);
+  v.verdict.found->bad_pivot = 1;
+  return not_a_number<S>();
 }
 
 /* For slices whose blocks have one row. */
@@ -212,22 +213,23 @@ __device__ unsigned bad_rows(const diagonal_blocks<S, ROWS> &blocks, const row_p
 }
 
 /* Reports inverses that lose too many digits, and cuts their blocks as trs_growth_cut does.  first:
- * place in the sweep of the block's first row. */
+ * place in the sweep of the block's first row.  True for the rows of a refused inverse. */
 template <class S, int ROWS>
-__device__ void judge(const fill_view &v, const diagonal_blocks<S, ROWS> &blocks,
+__device__ bool judge(const fill_view &v, const diagonal_blocks<S, ROWS> &blocks,
                       const row_place &r, int most, unsigned known, int64_t first) {
   const bool refused = bad_rows(blocks, r, WARP, most, known) != 0;
-  if (!__any_sync(~0u, refused)) return;
+  if (!__any_sync(~0u, refused)) return false;
   if (r.t == 0) v.verdict.found->refused = 1;
-  if (!v.verdict.block_starts) return;
+  if (!v.verdict.block_starts) return refused;
   int size = 1;
   for (int s = WARP / 2; s > 1; s /= 2)
     if (bad_rows(blocks, r, s, most, known) == 0 && size == 1) size = s;
-  if (!refused) return;
+  if (!refused) return false;
   if (r.p > 0 && r.p % size == 0) v.verdict.block_starts[first + r.p] = 1;
-  if (r.p > 0) return;
+  if (r.p > 0) return true;
   if (first + r.rows < v.s.n) v.verdict.block_starts[first + r.rows] = 1;
   atomicAdd(v.verdict.count, 1);
+  return true;
 }
 
 /* By a warp: one lane per row, then one lane per column. */
@@ -249,7 +251,8 @@ __device__ void invert_blocks(const fill_view &v, const trs_slice &h, const S *v
   if (there) known = blocks.invert(out, h, t, r.place, rows);
   __syncwarp();
   const row_place mine = {t, there ? r.place : 0, there ? rows : 1, there};
-  judge(v, blocks, mine, h.block, known, first);
+  const bool refused = judge(v, blocks, mine, h.block, known, first);
+  if (v.verdict.poisons && refused && there) out[trs_inverse_at(&h, t, 0)] = not_a_number<S>();
 }
 
 enum { WARPS = 4, THREADS = WARP * WARPS };

@@ -155,6 +155,12 @@ static void drop_cut(candidate *c) {
   c->cut = NULL;
 }
 
+/* Updates that only launch need the joint system's arrays again. */
+static void drop_joint_arrays(engine *e, const trs_plan *plan) {
+  if (!plan->options.launch_updates)
+    trs_gpu_substitution_drop_arrays(&e->substitution, e->gpu.device, plan->stream);
+}
+
 /* Builds the slices of a cut and allocates what its solves need. */
 static trs_status complete(engine *e, trs_plan *plan, candidate *chosen) {
   sweep *w = &e->sweep;
@@ -302,7 +308,12 @@ static trs_status substitute(engine *e, trs_plan *plan, const candidate *plain, 
   if (!status && made && joint.seconds < a.seconds) {
     e->levels = plain->slices.nlevels;
     status = complete(e, plan, &joint);
-    trs_gpu_substitution_drop_arrays(&e->substitution, e->gpu.device, plan->stream);
+    if (!status && plan->options.launch_updates) {
+      status =
+          trs_gpu_substitution_keep(&e->substitution, e->gpu.device, &e->gpu.system, plan->stream);
+      e->found->substitution.guarded = 0; /* from now on: found by updates */
+    }
+    drop_joint_arrays(e, plan);
   }
   drop_candidate(e, &joint, plan->stream);
   if (status || !e->made) drop_solves(e, plan->stream);
@@ -466,7 +477,7 @@ static trs_status mark_blocks(engine *e, trs_plan *plan) {
     TRS_TRY(trs_device_fill(e->block_starts, 0, bytes, plan->stream));
   }
   const trs_gpu_verdict verdict = {&e->found->fill, e->block_starts,
-                                   (int32_t *)(void *)(e->block_starts + bytes)};
+                                   (int32_t *)(void *)(e->block_starts + bytes), false};
   TRS_TRY(trs_device_fill(verdict.count, 0, word, plan->stream));
   TRS_TRY(trs_gpu_slices_fill(&e->sweep.c.slices, &e->sweep.c.map, &e->gpu.system, e->float_values,
                               &verdict, plan->stream));
@@ -558,7 +569,7 @@ static trs_status analyze(trs_plan *plan) {
 /* The new values lose too many digits in some rows: others are substituted.  After a failure e is
  * as before. */
 static trs_status substitute_others(engine *e, trs_plan *plan) {
-  trs_gpu_substitution_drop_arrays(&e->substitution, e->gpu.device, plan->stream);
+  drop_joint_arrays(e, plan);
   engine fresh = without_solves(e);
   const trs_slice_rules rules =
       trs_rows_rules((double)plan->system.nnz / (double)plan->system.n, plan->options.nrhs > 1);
@@ -570,8 +581,9 @@ static trs_status refill(engine *e, trs_plan *plan) {
   const candidate *c = &e->sweep.c;
   const trs_system *system = &e->gpu.system;
   if (e->substitution.order) {
-    TRS_TRY(trs_gpu_substitution_restore(&e->substitution, e->gpu.device, &c->slices, &c->map,
-                                         e->sweep.row, plan->stream));
+    if (!e->substitution.memory)
+      TRS_TRY(trs_gpu_substitution_restore(&e->substitution, e->gpu.device, &c->slices, &c->map,
+                                           e->sweep.row, plan->stream));
     TRS_TRY(trs_gpu_substitute_again(&e->substitution, e->gpu.device, system,
                                      &e->found->substitution, plan->stream));
     if (e->found->substitution.guarded) return substitute_others(e, plan);
@@ -580,12 +592,71 @@ static trs_status refill(engine *e, trs_plan *plan) {
   return trs_gpu_slices_fill(&c->slices, &c->map, system, e->float_values, &verdict, plan->stream);
 }
 
+/* ---- Updates that only launch (trs_options.launch_updates).  What they find stays until an update
+ * that waits. ---- */
+
+static bool has_lost_digits(const engine *e) {
+  return e->found->fill.refused || (e->substitution.order && e->found->substitution.guarded);
+}
+
+/* With the row, if its diagonal entry is unusable now. */
+static trs_status name_pivot(const trs_plan *plan) {
+  trs_diagonal_look look;
+  if (!trs_device_capturing(plan->stream)) {
+    TRS_TRY(trs_system_begin_diagonal(&look, &plan->system, plan->stream));
+    TRS_TRY(trs_system_end_diagonal(&look));
+  }
+  return trs_fail(TRS_ERROR_ZERO_PIVOT, -1,
+                  "a diagonal entry was unusable in an update that has only launched");
+}
+
+/* What updates have found so far. */
+static trs_status look_at_updates(const trs_plan *plan) {
+  const engine *e = plan->state;
+  if (!plan->options.launch_updates) return TRS_SUCCESS;
+  if (e->found->fill.bad_pivot) return name_pivot(plan);
+  if (!has_lost_digits(e)) return TRS_SUCCESS;
+  return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
+                  "with the values of an update the plan would lose too many digits, so x has NaN: "
+                  "call trs_update outside graphs, which makes the plan anew, and capture again");
+}
+
+static trs_status launch_update(engine *e, trs_plan *plan) {
+  const trs_gpu_verdict verdict = {.found = &e->found->fill, .poisons = true};
+  const candidate *c = &e->sweep.c;
+  const trs_system *system = &e->gpu.system;
+  TRS_TRY(trs_gpu_load_values(&e->gpu, plan));
+  if (e->substitution.order) {
+    TRS_TRY(trs_gpu_substitution_launch(&e->substitution, e->gpu.device, system,
+                                        &e->found->substitution, plan->stream));
+    system = &e->substitution.joint;
+  }
+  return trs_gpu_slices_fill(&c->slices, &c->map, system, e->float_values, &verdict, plan->stream);
+}
+
+static trs_status wait(trs_plan *plan) {
+  TRS_TRY(trs_gpu_wait(plan));
+  return look_at_updates(plan);
+}
+
+static trs_status solve(trs_plan *plan, const trs_rhs *rhs) {
+  TRS_TRY(look_at_updates(plan));
+  TRS_TRY(trs_gpu_solve(plan, rhs));
+  const bool waited = !trs_device_address(rhs->x) || !trs_device_address(rhs->b);
+  return waited ? look_at_updates(plan) : TRS_SUCCESS;
+}
+
 static trs_status update(trs_plan *plan) {
   engine *e = plan->state;
+  if (plan->options.launch_updates) {
+    const bool finds = e->found->fill.bad_pivot || has_lost_digits(e);
+    if (!finds) return launch_update(e, plan);
+    if (trs_device_capturing(plan->stream)) return look_at_updates(plan);
+  }
   TRS_TRY(trs_gpu_load(&e->gpu, plan, true, TRS_GPU_PATTERN | TRS_GPU_VALUES));
   e->found->fill = (trs_gpu_found){0};
   trs_status status = refill(e, plan);
-  trs_gpu_substitution_drop_arrays(&e->substitution, e->gpu.device, plan->stream);
+  drop_joint_arrays(e, plan);
   if (!status) status = recut_unstable_blocks(e, plan);
   trs_gpu_unload(&e->gpu, plan);
   return status;
@@ -647,8 +718,13 @@ static void free_state(trs_plan *plan) {
 
 const trs_method trs_method_engine = {
     .name = "engine",
-    TRS_GPU_METHOD,
+    .backend = &trs_backend_cuda,
+    .parameters = true,
     .checks_diagonal = true,
+    .launches_updates = true,
+    .refuses = trs_gpu_refuses,
+    .solve = solve,
+    .wait = wait,
     .estimate = estimate,
     .analysis_solves = 2,
     .store = trs_store_mixed,

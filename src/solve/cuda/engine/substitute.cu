@@ -147,6 +147,8 @@ struct pass_view {
   int32_t *in_D = nullptr;    /* by entry of the system: the numbers of the row's entries in D */
   int32_t *d_count = nullptr; /* n: their number */
   int32_t *has_y = nullptr;   /* n: 1 if a row substitutes this one */
+  /* In an update: */
+  bool poisons = false; /* rows whose growth is too large become NaN */
 };
 
 /* Shared memory of a team. */
@@ -481,7 +483,10 @@ __device__ void row_maker<S, M, T>::renew() {
     const int32_t at = lower_bound(m.entry, substituted, e);
     return at == substituted || m.entry[at] != e;
   });
-  if (!good && lane == 0) atomicAdd(&v.found->guarded, 1);
+  if (!good && lane == 0) {
+    atomicAdd(&v.found->guarded, 1);
+    if (v.poisons) v.rows.value(d, 0) = not_a_number<S>();
+  }
   for (int32_t e = lane; e < count; e += LANES) v.rows.value(its, e) = m.sum[e];
 }
 
@@ -1023,17 +1028,36 @@ trs_status make(const cut &c, const trs_bands &bands, const work_arrays &w, trs_
   return by_type(c, [&](auto element) { return end_pass<decltype(element)>(c, w, r); });
 }
 
+/* What an update needs; found: zero at first. */
+struct renewal_arrays {
+  int64_t n, real_bytes;
+  char *size, *largest;
+  trs_substitution_found *found;
+
+  explicit renewal_arrays(const trs_system &s) : n(s.n), real_bytes(bytes_of_real(s.scalar)) {}
+  void operator()(arena &a) {
+    a.take(&size, n * real_bytes);
+    a.take(&largest, n * real_bytes);
+    a.take(&found, 1);
+  }
+  void place(void *memory) {
+    arena a(memory);
+    (*this)(a);
+  }
+};
+
 template <class S>
-cudaError_t renew(const trs_gpu_substitution &r, const trs_system &s, bool overlaps, void *size,
-                  void *largest, trs_substitution_found *found, cudaStream_t stream) {
+cudaError_t renew(const trs_gpu_substitution &r, const trs_system &s, bool overlaps,
+                  const renewal_arrays &w, bool poisons, cudaStream_t stream) {
   using real = typename element<S>::real;
+  auto *size = reinterpret_cast<real *>(w.size);
   cudaError_t error = cudaMemsetAsync(size, 0, size_t(s.n) * sizeof(real), stream);
   if (error) return error;
-  launch_sizes<S>(s, static_cast<real *>(size), stream);
-  invert_sizes<<<blocks_for(s.n), ANALYSIS_THREADS, 0, stream>>>(s.n, static_cast<real *>(size));
+  launch_sizes<S>(s, size, stream);
+  invert_sizes<<<blocks_for(s.n), ANALYSIS_THREADS, 0, stream>>>(s.n, size);
   error = cudaGetLastError();
   if (error) return error;
-  const pass_view<S, packed<S>> v = {
+  pass_view<S, packed<S>> v = {
       pattern_view(s),
       static_cast<const S *>(s.val),
       s.unit,
@@ -1041,10 +1065,29 @@ cudaError_t renew(const trs_gpu_substitution &r, const trs_system &s, bool overl
       r.order,
       {r.joint.ptr, r.joint.idx, r.of, static_cast<S *>(const_cast<void *>(r.joint.val)), r.ny,
        !s.unit, r.narrow},
-      static_cast<const real *>(size),
-      static_cast<real *>(largest),
-      found};
+      size,
+      reinterpret_cast<real *>(w.largest),
+      w.found};
+  v.poisons = poisons;
   return launch_pass(v, overlaps, r, stream);
+}
+
+trs_status launch_renewal(const trs_gpu_substitution &r, trs_device *device,
+                          const trs_system &system, const renewal_arrays &w, bool poisons,
+                          trs_substitution_found *found, trs_stream stream) {
+  const bool overlaps = trs_device_look(device)->capability >= 9;
+  TRS_TRY(trs_device_check(by_scalar(system.scalar,
+                                     [&](auto element) {
+                                       return renew<decltype(element)>(
+                                           r, system, overlaps, w, poisons,
+                                           static_cast<cudaStream_t>(stream));
+                                     }),
+                           "substituting rows"));
+  return trs_device_copy(found, w.found, sizeof *found, stream);
+}
+
+trs_status clear_found(const renewal_arrays &w, trs_stream stream) {
+  return trs_device_fill(w.found, 0, sizeof *w.found, stream);
 }
 
 __global__ void take_rows(int64_t n, const int32_t *row, const int32_t *of, int32_t *to) {
@@ -1099,29 +1142,33 @@ extern "C" trs_status trs_gpu_substitute(trs_gpu_substitution *result, bool *mad
 extern "C" trs_status trs_gpu_substitute_again(const trs_gpu_substitution *r, trs_device *device,
                                                const trs_system *system,
                                                trs_substitution_found *found, trs_stream stream) {
-  const int64_t real = bytes_of_real(system->scalar);
-  const bool overlaps = trs_device_look(device)->capability >= 9;
-  void *memory;
-  char *sizes, *largest;
-  trs_substitution_found *there;
-  TRS_TRY(allocate(device, &memory, stream, [&](arena &a) {
-    a.take(&sizes, system->n * real);
-    a.take(&largest, system->n * real);
-    a.take(&there, 1);
-  }));
-  trs_status status = trs_device_fill(there, 0, sizeof *there, stream);
-  if (!status)
-    status = trs_device_check(by_scalar(system->scalar,
-                                        [&](auto element) {
-                                          return renew<decltype(element)>(
-                                              *r, *system, overlaps, sizes, largest, there,
-                                              static_cast<cudaStream_t>(stream));
-                                        }),
-                              "substituting rows");
-  if (!status) status = trs_device_copy(found, there, sizeof *found, stream);
+  renewal_arrays w(*system);
+  void *memory = r->kept;
+  if (memory)
+    w.place(memory);
+  else
+    TRS_TRY(allocate(device, &memory, stream, [&](arena &a) { w(a); }));
+  trs_status status = clear_found(w, stream);
+  if (!status) status = launch_renewal(*r, device, *system, w, false, found, stream);
   if (!status) status = trs_device_wait(stream);
-  trs_device_free(device, memory, stream);
+  if (!r->kept) trs_device_free(device, memory, stream);
   return status;
+}
+
+extern "C" trs_status trs_gpu_substitution_keep(trs_gpu_substitution *r, trs_device *device,
+                                                const trs_system *system, trs_stream stream) {
+  renewal_arrays w(*system);
+  TRS_TRY(allocate(device, &r->kept, stream, [&](arena &a) { w(a); }));
+  return clear_found(w, stream);
+}
+
+extern "C" trs_status trs_gpu_substitution_launch(const trs_gpu_substitution *r, trs_device *device,
+                                                  const trs_system *system,
+                                                  trs_substitution_found *found,
+                                                  trs_stream stream) {
+  renewal_arrays w(*system);
+  w.place(r->kept);
+  return launch_renewal(*r, device, *system, w, true, found, stream);
 }
 
 extern "C" trs_status trs_gpu_substitution_rows(const trs_gpu_substitution *s, const int32_t *row,
@@ -1162,9 +1209,15 @@ extern "C" void trs_gpu_substitution_free(trs_gpu_substitution *s, trs_device *d
                                           trs_stream stream) {
   trs_gpu_substitution_drop_arrays(s, device, stream);
   trs_device_free(device, s->order, stream);
+  trs_device_free(device, s->kept, stream);
   *s = trs_gpu_substitution{};
 }
 
 extern "C" int64_t trs_gpu_substitution_bytes(const trs_gpu_substitution *s, int64_t n) {
-  return s->order ? n * int64_t(sizeof *s->order) : 0;
+  if (!s->order) return 0;
+  int64_t bytes = n * int64_t(sizeof *s->order);
+  const trs_system &to = s->joint;
+  if (s->memory) bytes += (to.n + 1) * 8 + to.nnz * (4 + size_of_scalar(to.scalar)) + to.n * 4;
+  if (s->kept) bytes += 2 * n * bytes_of_real(to.scalar);
+  return bytes;
 }

@@ -39,6 +39,7 @@ typedef struct trs_gpu_substitution {
   int32_t nsteps, most; /* most: entries of a row that substitutes, at most */
   int64_t guarded;
   bool narrow; /* made for entries that are stored as floats */
+  void *kept;  /* memory for updates; NULL: each allocates it */
 } trs_gpu_substitution;
 
 #ifdef __cplusplus
@@ -74,6 +75,15 @@ trs_status trs_gpu_substitution_restore(trs_gpu_substitution *s, trs_device *dev
 trs_status trs_gpu_substitute_again(const trs_gpu_substitution *s, trs_device *device,
                                     const trs_system *system, trs_substitution_found *found,
                                     trs_stream stream);
+
+/* Memory for updates that only launch: trs_gpu_substitution_launch. */
+trs_status trs_gpu_substitution_keep(trs_gpu_substitution *s, trs_device *device,
+                                     const trs_system *system, trs_stream stream);
+/* As trs_gpu_substitute_again, but launches only.  Rows whose growth is too large become NaN, and
+ * are added to found->guarded, which trs_gpu_substitute_again clears. */
+trs_status trs_gpu_substitution_launch(const trs_gpu_substitution *s, trs_device *device,
+                                       const trs_system *system, trs_substitution_found *found,
+                                       trs_stream stream);
 
 void trs_gpu_substitution_free(trs_gpu_substitution *s, trs_device *device, trs_stream stream);
 int64_t trs_gpu_substitution_bytes(const trs_gpu_substitution *s,

@@ -247,7 +247,9 @@ static int32_t mark(const both *b, uint8_t *block_starts) {
   const size_t n = (size_t)b->S.n;
   int32_t count = 0;
   memset(block_starts, 0, n);
-  trs_gpu_verdict v = {found, gpu_upload(block_starts, n), gpu_upload(&count, sizeof count)};
+  trs_gpu_verdict v = {.found = found,
+                       .block_starts = gpu_upload(block_starts, n),
+                       .count = gpu_upload(&count, sizeof count)};
   assert_success(trs_gpu_slices_fill(&b->there, &b->map, &b->p, b->store_float, &v, NULL));
   gpu_fetch(block_starts, v.block_starts, n);
   gpu_fetch(&count, v.count, sizeof count);
