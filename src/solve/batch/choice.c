@@ -11,9 +11,11 @@
  * setting (docs/experiments.md). ---- */
 
 /* Seconds. */
-#define LAUNCH 3.4e-6      /* of a solve: the launch, the first and the last access to memory */
-#define LANE_ROW 170e-9    /* lanes: a row that follows its dependency */
-#define LANE_ENTRY 97e-9   /* and an entry */
+#define LAUNCH 3.4e-6     /* of a solve: the launch, the first and the last access to memory */
+#define LANE_ROW 170e-9   /* lanes: a row that follows its dependency */
+#define LANE_ENTRY 97e-9  /* and an entry */
+#define NARROW_ROW 150e-9 /* the same of narrow rows */
+#define NARROW_ENTRY 8e-9
 #define PIECE 210e-9       /* levels: of a block of several warps */
 #define WARP_PIECE 190e-9  /* the same of one warp */
 #define SHARED_ROW 77e-9   /* a row per thread, with x in shared memory */
@@ -46,9 +48,15 @@ static double up(double a, double b) {
   return whole * b < a ? whole + 1 : whole;
 }
 
-int64_t trs_batch_lanes_bytes(int64_t size, int window) {
-  const int ring = TRS_BATCH_CHUNKS * TRS_BATCH_CHUNK, tiles = 2 * TRS_BATCH_ROWS * 33;
-  return size * (32 * (ring + window) + tiles) + 4 * ring;
+int trs_batch_chunk(int narrow) {
+  return narrow ? TRS_BATCH_NARROW_ROWS * (narrow + 1) : TRS_BATCH_CHUNK;
+}
+
+static int chunks_of(int narrow) { return narrow > 2 ? TRS_BATCH_CHUNKS / 2 : TRS_BATCH_CHUNKS; }
+
+int64_t trs_batch_lanes_bytes(int64_t size, int window, int narrow) {
+  const int ring = chunks_of(narrow) * trs_batch_chunk(narrow), tiles = 2 * TRS_BATCH_ROWS * 33;
+  return size * (32 * (ring + window + 1) + tiles) + 4 * ring;
 }
 
 int64_t trs_batch_pitch(int log_systems, int width, bool shared) {
@@ -96,10 +104,14 @@ static double memory_seconds(const problem *p, double passes) {
 static double lanes_seconds(const problem *p, const trs_batch_way *way) {
   const double blocks = up((double)p->count, 32) * (double)p->nrhs, m = multiprocessors(p);
   const double entries = entries_of(p), n = (double)p->rows->count;
-  const double room = m * resident(p, 32, 96, trs_batch_lanes_bytes(p->size, way->window));
-  const double chain = up(blocks, room) * (n * LANE_ROW + (entries - n) * LANE_ENTRY);
-  const double work = blocks * entries * LANE_ENTRY_WORK / (m * INSTRUCTIONS);
-  return LAUNCH + most(chain, most(work, memory_seconds(p, 1)));
+  const double room =
+      m * resident(p, 32, 96, trs_batch_lanes_bytes(p->size, way->window, way->narrow));
+  const double row = way->narrow ? NARROW_ROW + way->narrow * NARROW_ENTRY
+                                 : LANE_ROW + (entries / n - 1) * LANE_ENTRY;
+  const double filled = way->narrow ? n * (way->narrow + 1) : entries;
+  const double work = blocks * filled * LANE_ENTRY_WORK / (m * INSTRUCTIONS);
+  const double passes = filled / entries;
+  return LAUNCH + most(up(blocks, room) * n * row, most(work, memory_seconds(p, passes)));
 }
 
 /* The time of one block for all its pieces. */
@@ -138,7 +150,8 @@ static double seconds_of(const problem *p, const trs_batch_way *way) {
 
 static bool is_possible(const problem *p, const trs_batch_way *way) {
   const int64_t room = p->facts->shared_bytes;
-  if (way->lanes) return p->has_lanes && trs_batch_lanes_bytes(p->size, way->window) <= room;
+  if (way->lanes)
+    return p->has_lanes && trs_batch_lanes_bytes(p->size, way->window, way->narrow) <= room;
   return 1 << way->log_systems <= way->threads &&
          trs_batch_levels_bytes(p->size, p->rows->count, way, way->width) <= room;
 }
@@ -175,12 +188,24 @@ static void consider(const problem *p, const trs_batch_way *way, trs_batch_way *
 
 static bool is_asked_for(const problem *p, trs_batch_way *way) {
   if (!has_preferred) return false;
-  const int window = way->window;
+  const int window = way->window, narrow = way->narrow;
   *way = preferred;
   way->window = window;
+  way->narrow = preferred.narrow < 0 ? 0 : narrow;
   way->depth = p->depth;
   if (!way->lanes && !way->room) set_room(p, way);
   return is_possible(p, way);
+}
+
+/* The entries of narrow rows, if these are not many more than there are; else 0. */
+static int narrow_of(const problem *p) {
+  static const double FILLED = 1.5;
+  const trs_batch_rows *r = p->rows;
+  int64_t longest = 1;
+  for (int64_t k = 0; k < r->count; k++)
+    if (r->ptr[k + 1] - r->ptr[k] > longest) longest = r->ptr[k + 1] - r->ptr[k];
+  const bool fills = (double)(r->count * (longest + 1)) > FILLED * entries_of(p);
+  return longest <= TRS_BATCH_NARROW && !fills ? (int)longest : 0;
 }
 
 /* Without a change where no way is better. */
@@ -189,6 +214,8 @@ static void choose(const problem *p, trs_batch_way *best, double *least) {
   const int64_t farthest = trs_batch_rows_farthest(p->rows);
   while (way.window < farthest && way.window < 1 << 20) way.window *= 2;
   consider(p, &way, best, least);
+  way.narrow = narrow_of(p);
+  if (way.narrow) consider(p, &way, best, least);
   if (is_asked_for(p, &way)) {
     *best = way;
     return;

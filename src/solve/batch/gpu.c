@@ -17,7 +17,7 @@ enum { STAGE_BYTES = 64 << 20 };
  * trs_batch_joint. */
 typedef struct form {
   trs_batch_way way;
-  int64_t entries; /* of a system: lanes: a multiple of TRS_BATCH_CHUNK */
+  int64_t entries; /* of a system: lanes: a multiple of trs_batch_chunk */
   int64_t rows, packets, pieces, zeros;
   int64_t *source;
   int32_t *pivot_row, *distance, *col, *b_to, *x_from, *zero;
@@ -89,14 +89,37 @@ static void fill_lanes(const lane_tables *t, const trs_batch_rows *r, const trs_
   while (at < entries) put_entry(t, at++, TRS_BATCH_ZERO, -1, -1);
 }
 
+/* The same with as many entries in each row, and rows of zeros behind the last. */
+static void fill_narrow_lanes(const lane_tables *t, const trs_batch_rows *r, const trs_system *S,
+                              int64_t entries, const trs_batch_way *way) {
+  int64_t at = 0;
+  for (int64_t k = 0; k < r->count; k++) {
+    for (int u = 0; u < way->narrow; u++) {
+      const int64_t p = r->ptr[k] + u;
+      const bool there = p < r->ptr[k + 1];
+      put_entry(t, at++, there ? r->source[p] : TRS_BATCH_ZERO, -1,
+                there ? r->to[p] & (way->window - 1) : way->window);
+    }
+    put_entry(t, at++, r->diagonal[k], S->unit ? -1 : (int32_t)trs_in_sweep(S, k), 0);
+  }
+  while (at < entries) put_entry(t, at++, TRS_BATCH_ZERO, -1, way->window);
+}
+
+static int64_t lane_entries(const trs_batch_rows *r, int narrow) {
+  const int64_t entries = narrow ? r->count * (narrow + 1) : r->entries + r->count;
+  const int64_t chunk = trs_batch_chunk(narrow);
+  return (entries + chunk - 1) / chunk * chunk;
+}
+
 static trs_status upload_lanes(trs_batch_gpu *g, form *f, const trs_batch_rows *r,
                                const trs_system *S) {
   lane_tables t = {0};
-  f->entries = (r->entries + r->count + TRS_BATCH_CHUNK - 1) / TRS_BATCH_CHUNK * TRS_BATCH_CHUNK;
+  f->entries = lane_entries(r, f->way.narrow);
   trs_status status = TRS_ALLOC(&t.source, f->entries);
   if (!status) status = TRS_ALLOC(&t.pivot_row, f->entries);
   if (!status) status = TRS_ALLOC(&t.distance, f->entries);
-  if (!status) fill_lanes(&t, r, S, f->entries);
+  if (!status && f->way.narrow) fill_narrow_lanes(&t, r, S, f->entries, &f->way);
+  if (!status && !f->way.narrow) fill_lanes(&t, r, S, f->entries);
   if (!status) status = UPLOAD(g, &f->source, t.source, f->entries);
   if (!status) status = UPLOAD(g, &f->pivot_row, t.pivot_row, f->entries);
   if (!status) status = UPLOAD(g, &f->distance, t.distance, f->entries);
@@ -419,6 +442,7 @@ static trs_status launch_form(const trs_batch *B, const form *f, const trs_rhs *
                              .has_rest = g->any_plain,
                              .distance = f->distance,
                              .window = way->window,
+                             .narrow = way->narrow,
                              .packet = f->packet,
                              .piece = f->piece,
                              .col = f->col,

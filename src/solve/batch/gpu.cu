@@ -19,7 +19,9 @@ cudaError_t allow(K kernel, int64_t bytes) {
 
 template <class S>
 cudaError_t allow_all(int64_t bytes) {
-  cudaError_t error = allow(batch_lanes<S>, bytes);
+  cudaError_t error = cudaSuccess;
+  for (int narrow = 0; narrow <= TRS_BATCH_NARROW && !error; narrow++)
+    error = allow(batch_lanes_kernel<S>(narrow), bytes);
   if (!error) error = allow(batch_levels<S, 1, true>, bytes);
   if (!error) error = allow(batch_levels<S, 4, true>, bytes);
   if (!error) error = allow(batch_levels<S, 1, false>, bytes);
@@ -71,7 +73,7 @@ extern "C" trs_status trs_batch_take_joint(const trs_batch_joint *v, trs_scalar 
 extern "C" trs_status trs_batch_lanes_sweep(const trs_batch_sweep *a, trs_scalar scalar,
                                             trs_stream stream) {
   auto to = static_cast<cudaStream_t>(stream);
-  const int64_t bytes = trs_batch_lanes_bytes(size_of_scalar(scalar), a->window);
+  const int64_t bytes = trs_batch_lanes_bytes(size_of_scalar(scalar), a->window, a->narrow);
   trs_batch_sweep part = *a;
   cudaError_t error = cudaSuccess;
   for (int64_t r = 0; r < a->nrhs && !error; r += MOST_Y) {
@@ -80,7 +82,7 @@ extern "C" trs_status trs_batch_lanes_sweep(const trs_batch_sweep *a, trs_scalar
       using S = decltype(s);
       part.b = static_cast<const S *>(a->b) + r * a->b_col;
       part.x = static_cast<S *>(a->x) + r * a->x_col;
-      batch_lanes<S><<<blocks, BATCH_WARP, size_t(bytes), to>>>(part);
+      batch_lanes_kernel<S>(a->narrow)<<<blocks, BATCH_WARP, size_t(bytes), to>>>(part);
       return cudaGetLastError();
     });
   }

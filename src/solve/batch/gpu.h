@@ -12,6 +12,8 @@
 enum {
   TRS_BATCH_CHUNK = 4,         /* entries that `lanes` takes at a time */
   TRS_BATCH_CHUNKS = 8,        /* in flight */
+  TRS_BATCH_NARROW = 4,        /* `lanes` with rows of at most so many entries off the diagonal */
+  TRS_BATCH_NARROW_ROWS = 4,   /* takes so many rows at a time */
   TRS_BATCH_ROWS = 32,         /* rows of b and x that `lanes` moves at a time */
   TRS_BATCH_STAGES = 4,        /* packets that `levels` has in shared memory at a time */
   TRS_BATCH_PIECES = 32,       /* pieces of a packet, at most */
@@ -31,6 +33,9 @@ typedef struct trs_batch_way {
   int width;       /* levels: right-hand sides at a time in solves with several, 1 or 4 */
   int room;        /* levels: entries of a packet at most, an even number; 0: as suits */
   int window;      /* lanes: rows of x in shared memory, a power of two */
+  int narrow;      /* lanes: the entries off the diagonal of every row, of which shorter ones are
+                      filled up, so that no instruction depends on a row's length; 0: rows as they
+                      are; in trs_batch_prefer below zero: never narrow */
 } trs_batch_way;
 
 /* Levels: some rows of one level.  Entry u of row r of the piece is number entry + u * rows + r of
@@ -94,8 +99,9 @@ typedef struct trs_batch_sweep {
                     whose plain systems are not those of the last update is no silent error */
 
   const int32_t *distance; /* lanes: entries: rows back to the dependency; 0: the diagonal entry,
-                              which ends a row; -1: none */
-  int window;
+                              which ends a row; -1: none.  Narrow rows: the place of the dependency
+                              in the window, whose place `window` is a zero */
+  int window, narrow;
 
   const trs_batch_packet *packet; /* levels, and those below: see trs_batch_program */
   const trs_batch_piece *piece;
@@ -125,7 +131,9 @@ trs_status trs_batch_levels_sweep(const trs_batch_sweep *a, int width, int64_t b
                                   trs_scalar scalar, trs_stream stream);
 
 /* Shared memory of a block. */
-int64_t trs_batch_lanes_bytes(int64_t size, int window);
+int64_t trs_batch_lanes_bytes(int64_t size, int window, int narrow);
+/* Entries that `lanes` takes at a time. */
+int trs_batch_chunk(int narrow);
 int64_t trs_batch_levels_bytes(int64_t size, int64_t rows, const trs_batch_way *way, int width);
 /* Of these the part for the stages, before x. */
 int64_t trs_batch_stage_bytes(int64_t size, const trs_batch_way *way);

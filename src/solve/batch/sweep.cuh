@@ -232,9 +232,11 @@ __global__ void __launch_bounds__(256) batch_take_joint(const __grid_constant__ 
 
 /* ---- Lanes: one warp, a system in each lane, rows in natural order.  No lane waits for another.
  * Values and the pattern come through a ring in shared memory, filled ahead; x of the last rows
- * stays in a window there; b and x of 32 rows at a time are transposed in tiles. ---- */
+ * stays in a window there; b and x of 32 rows at a time are transposed in tiles.
+ * K: entries off the diagonal of every row; 0: rows differ, and each entry tells what it is. ----
+ */
 
-template <class S>
+template <class S, int K>
 class batch_lane {
  public:
   __device__ explicit batch_lane(const trs_batch_sweep &a)
@@ -242,7 +244,7 @@ class batch_lane {
         ring_(batch_memory<S>()),
         tile_(ring_ + RING * BATCH_WARP),
         window_(tile_ + 2 * BATCH_TILE),
-        code_(reinterpret_cast<int32_t *>(window_ + a.window * BATCH_WARP)),
+        code_(reinterpret_cast<int32_t *>(window_ + (a.window + 1) * BATCH_WARP)),
         lane_(int(threadIdx.x)),
         group_(blockIdx.x),
         val_(static_cast<const S *>(a.val) + (a.first + group_) * a.entries * BATCH_WARP + lane_) {}
@@ -252,22 +254,26 @@ class batch_lane {
     x_ = static_cast<S *>(a_.x) + r * a_.x_col + (group_ << 5) * a_.x_next;
     k_ = 0;
     last_ = S{};
+    window_[a_.window * BATCH_WARP + lane_] = S{};
     bring(0);
     bring(1);
-    for (uint32_t c = 0; c < TRS_BATCH_CHUNKS; c++) start_copy(c);
-    const auto chunks = uint32_t(a_.entries / TRS_BATCH_CHUNK);
-    await_groups_of_copies<TRS_BATCH_CHUNKS - 1>();
+    for (uint32_t c = 0; c < CHUNKS; c++) start_copy(c);
+    const auto chunks = uint32_t(a_.entries / CHUNK);
+    await_groups_of_copies<CHUNKS - 1>();
     __syncwarp();
     sum_ = tile_[lane_];
     chunk now, next;
     take(now, 0);
     for (uint32_t c = 0; c < chunks; c++) {
-      /* Of TRS_BATCH_CHUNKS + c groups the first c + 2 are complete. */
-      await_groups_of_copies<TRS_BATCH_CHUNKS - 2>();
+      /* Of CHUNKS + c groups the first c + 2 are complete. */
+      await_groups_of_copies<CHUNKS - 2>();
       __syncwarp();
       take(next, c + 1);
-      start_copy(c + TRS_BATCH_CHUNKS);
-      work(now);
+      start_copy(c + CHUNKS);
+      if constexpr (K > 0)
+        work_on_rows(now);
+      else
+        work(now);
       now = next;
     }
     await_groups_of_copies<0>();
@@ -275,7 +281,9 @@ class batch_lane {
   }
 
  private:
-  static constexpr int CHUNK = TRS_BATCH_CHUNK, RING = TRS_BATCH_CHUNKS * CHUNK;
+  static constexpr int ROWS = TRS_BATCH_NARROW_ROWS, CHUNK = K ? ROWS * (K + 1) : TRS_BATCH_CHUNK,
+                       CHUNKS = K > 2 ? TRS_BATCH_CHUNKS / 2 : TRS_BATCH_CHUNKS,
+                       RING = CHUNKS * CHUNK;
   struct chunk {
     int32_t distance[CHUNK];
     S value[CHUNK];
@@ -298,18 +306,19 @@ class batch_lane {
   /* The slot's former entries are in registers of all lanes.  Past the end an empty group. */
   __device__ void start_copy(uint32_t c) {
     if (int64_t(c) * CHUNK < a_.entries) {
-      const uint32_t slot = c % TRS_BATCH_CHUNKS * CHUNK;
+      const uint32_t slot = c % CHUNKS * CHUNK;
 #pragma unroll
       for (int u = 0; u < CHUNK; u++)
         copy_later<int(sizeof(S))>(ring_ + (slot + u) * BATCH_WARP + lane_,
                                    val_ + (int64_t(c) * CHUNK + u) * BATCH_WARP);
-      if (lane_ == 0) copy_later<CHUNK * 4>(code_ + slot, a_.distance + int64_t(c) * CHUNK);
+      if (lane_ < CHUNK)
+        copy_later<4>(code_ + slot + lane_, a_.distance + int64_t(c) * CHUNK + lane_);
     }
     end_group_of_copies();
   }
   /* Past the end what the slot had. */
   __device__ void take(chunk &e, uint32_t c) const {
-    const uint32_t slot = c % TRS_BATCH_CHUNKS * CHUNK;
+    const uint32_t slot = c % CHUNKS * CHUNK;
 #pragma unroll
     for (int u = 0; u < CHUNK; u++) {
       e.distance[u] = code_[slot + u];
@@ -349,6 +358,32 @@ class batch_lane {
     return window_[(k & unsigned(a_.window - 1)) * BATCH_WARP + lane_];
   }
 
+  /* Rows of K entries each; those of a chunk are in one tile. */
+  __device__ void work_on_rows(const chunk &e) {
+    S *row = tile_ + (k_ / TRS_BATCH_ROWS % 2) * BATCH_TILE +
+             k_ % TRS_BATCH_ROWS * (BATCH_WARP + 1) + lane_;
+    S sum[ROWS];
+#pragma unroll
+    for (int r = 0; r < ROWS; r++) sum[r] = row[r * (BATCH_WARP + 1)];
+#pragma unroll
+    for (int r = 0; r < ROWS; r++) {
+#pragma unroll
+      for (int u = r * (K + 1); u < r * (K + 1) + K; u++)
+        sum[r] = batch_subtract(e.value[u], window_[e.distance[u] * BATCH_WARP + lane_], sum[r]);
+      const S x = batch_product(sum[r], e.value[r * (K + 1) + K]);
+      window_[((k_ + r) & unsigned(a_.window - 1)) * BATCH_WARP + lane_] = x;
+      row[r * (BATCH_WARP + 1)] = x;
+    }
+    k_ += ROWS;
+    if (k_ % TRS_BATCH_ROWS == 0) go_on();
+  }
+  /* The tile of the last 32 rows goes, and another comes in its place. */
+  __device__ void go_on() {
+    const uint32_t j = k_ / TRS_BATCH_ROWS - 1;
+    give(j);
+    bring(j + 2);
+  }
+
   /* x of rows before the chunk is loaded first, all at once. */
   __device__ void work(const chunk &e) {
     S before[CHUNK];
@@ -382,21 +417,34 @@ class batch_lane {
     window_[(k_ & unsigned(a_.window - 1)) * BATCH_WARP + lane_] = last_;
     tile_[(k_ / TRS_BATCH_ROWS % 2) * BATCH_TILE + at] = last_;
     k_++;
-    if (k_ % TRS_BATCH_ROWS == 0) {
-      const uint32_t j = k_ / TRS_BATCH_ROWS - 1;
-      give(j);
-      bring(j + 2);
-    }
+    if (k_ % TRS_BATCH_ROWS == 0) go_on();
     sum_ = tile_[(k_ / TRS_BATCH_ROWS % 2) * BATCH_TILE + k_ % TRS_BATCH_ROWS * (BATCH_WARP + 1) +
                  lane_];
   }
 };
 
-template <class S>
+template <class S, int K>
 __global__ void __launch_bounds__(BATCH_WARP, 16)
     batch_lanes(const __grid_constant__ trs_batch_sweep a) {
-  batch_lane<S> me(a);
+  batch_lane<S, K> me(a);
   me.solve(int64_t(blockIdx.y));
+}
+
+/* The kernel for rows of so many entries, or of any. */
+template <class S>
+auto batch_lanes_kernel(int narrow) {
+  switch (narrow) {
+    case 1:
+      return batch_lanes<S, 1>;
+    case 2:
+      return batch_lanes<S, 2>;
+    case 3:
+      return batch_lanes<S, 3>;
+    case 4:
+      return batch_lanes<S, 4>;
+    default:
+      return batch_lanes<S, 0>;
+  }
 }
 
 /* ---- Levels: a block, its threads side by side on the systems of a group and the rows of a piece.
@@ -447,8 +495,8 @@ class batch_thread {
   }
   __device__ void solve(int64_t r) {
     const int width = a_.nrhs - r < W ? int(a_.nrhs - r) : W;
-    for (int q = 0; q < STAGES - 1; q++) start_first(q);
     take_b(r, width);
+    for (int q = 0; q < STAGES - 1; q++) start_first(q);
     finish_all();
     await_groups_of_copies<0>();
     batch_barrier();
@@ -457,7 +505,7 @@ class batch_thread {
   }
 
  private:
-  static constexpr int TOGETHER = W > 1 ? 1 : 4, STAGES = TRS_BATCH_STAGES,
+  static constexpr int TOGETHER = W > 1 ? 1 : 4, MOVED = W > 1 ? 2 : 8, STAGES = TRS_BATCH_STAGES,
                        AHEAD = (W > 1 ? 2 : 4) / (sizeof(S) > 8 ? 2 : 1);
 
   using place = std::conditional_t<SHARED, int, int64_t>;
@@ -492,6 +540,16 @@ class batch_thread {
 
   /* ---- b and x ---- */
 
+  /* b to its place, or zero: with x in shared memory a copy that ends with the group that begins
+   * now. */
+  __device__ void bring(S *to, const S *from, bool there) const {
+    if (!there)
+      *to = S{};
+    else if constexpr (SHARED)
+      copy_later<int(sizeof(S))>(to, from);
+    else
+      *to = *from;
+  }
   /* Calls move(i, s) for each row and system: lanes along the rows where these lie side by side
    * outside, else along the systems. */
   template <class F>
@@ -499,10 +557,10 @@ class batch_thread {
     if (!a_.work && step == 1 && systems_ >= 8) {
       const int lane = int(threadIdx.x) % BATCH_WARP, warps = int(blockDim.x) / BATCH_WARP;
       for (int s = int(threadIdx.x) / BATCH_WARP; s < systems_; s += warps)
-#pragma unroll(TOGETHER)
+#pragma unroll(MOVED)
         for (int64_t i = lane; i < a_.n; i += BATCH_WARP) move(i, s);
     } else {
-#pragma unroll(TOGETHER)
+#pragma unroll(MOVED)
       for (int64_t i = slot_; i < a_.n; i += slots_) move(i, s_);
     }
   }
@@ -514,11 +572,12 @@ class batch_thread {
       const int32_t to = __ldg(a_.b_to + i);
 #pragma unroll
       for (int t = 0; t < W; t++)
-        at(to, s)[t * systems_] = t < width && exists(s) ? from[t * a_.b_col] : S{};
+        bring(at(to, s) + t * systems_, from + t * a_.b_col, t < width && exists(s));
     });
     for (int64_t k = slot_; k < a_.zeros; k += slots_)
 #pragma unroll
       for (int t = 0; t < W; t++) at(__ldg(a_.zero + k), s_)[t * systems_] = S{};
+    end_group_of_copies();
   }
   __device__ void give_x(int64_t r, int width) const {
     S *x = static_cast<S *>(a_.x) + r * a_.x_col + (group_ << a_.log_systems) * a_.x_next;

@@ -39,10 +39,10 @@ extern "C" trs_status trs_batch_take_joint(const trs_batch_joint *v, trs_scalar 
 
 extern "C" trs_status trs_batch_lanes_sweep(const trs_batch_sweep *a, trs_scalar scalar,
                                             trs_stream) {
-  if (trs_batch_lanes_bytes(size_of_scalar(scalar), a->window) > SHARED_BYTES) abort();
+  if (trs_batch_lanes_bytes(size_of_scalar(scalar), a->window, a->narrow) > SHARED_BYTES) abort();
   by_scalar(scalar, [&](auto s) {
     launch_emulated({unsigned(a->groups), unsigned(a->nrhs)}, 32,
-                    [&] { batch_lanes<decltype(s)>(*a); });
+                    [&] { batch_lanes_kernel<decltype(s)>(a->narrow)(*a); });
     return cudaSuccess;
   });
   return TRS_SUCCESS;

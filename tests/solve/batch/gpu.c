@@ -96,6 +96,7 @@ static trs_batch *batch_of(const systems *s, int64_t count, int64_t nrhs,
 /* NULL first: as chosen. */
 static const trs_batch_way ways[] = {
     {.lanes = true, .log_systems = 5, .threads = 32, .width = 1},
+    {.lanes = true, .narrow = -1, .log_systems = 5, .threads = 32, .width = 1},
     {.log_systems = 0, .threads = 32, .shared = true, .width = 1},
     {.log_systems = 0, .threads = 256, .width = 4},
     {.log_systems = 1, .threads = 64, .shared = true, .width = 4},
@@ -189,7 +190,7 @@ TEST(patterns_and_sizes) {
   static const struct {
     double density;
     int64_t band; /* 0: n */
-  } patterns[] = {{0, 1}, {1, 1}, {1, 2}, {1, 5}, {0.6, 40}, {0.02, 0}, {1, 0}};
+  } patterns[] = {{0, 1}, {1, 1}, {1, 2}, {0.8, 3}, {1, 4}, {1, 5}, {0.6, 40}, {0.02, 0}, {1, 0}};
   int c = 0;
   for (size_t k = 0; k < COUNT(sizes); k++)
     for (size_t p = 0; p < COUNT(patterns); p++)
