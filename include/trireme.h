@@ -223,10 +223,12 @@ typedef struct trs_blocks {
  * and trs_factor know the block size.  TRS_ERROR_STRUCTURE names the block row at fault. */
 TRS_API trs_status trs_matrix_create_bsr(trs_matrix **A, const trs_blocks *blocks);
 
-/* As trs_matrix_create, with arrays in device memory of the context's GPU.  The arrays are
- * borrowed; conversion and sorting make copies in device memory.  The library reads the arrays on
- * the default stream: the work that fills them must be complete or ordered before that stream.
- * Only GPU methods solve with such a matrix.  Functions that read arrays on the host, including
+/* As trs_matrix_create, with values in device memory of the context's GPU, which are borrowed.  ptr
+ * and idx may each lie there too, and are then borrowed, or in host memory, from which the call
+ * copies them.  Conversion and sorting make copies in device memory.  The call reads the arrays on
+ * the default stream: the work that fills ptr and idx must be complete or ordered before that
+ * stream.  trs_analyze and trs_update read the values after the work in the plan's stream.
+ *   Only GPU methods solve with such a matrix.  Functions that read arrays on the host, including
  * trs_check, return TRS_ERROR_UNSUPPORTED.  trs_matrix_get_arrays returns device pointers;
  * trs_matrix_set_values takes one. */
 TRS_API trs_status trs_matrix_create_device(trs_matrix **A, trs_context *ctx, trs_format format,

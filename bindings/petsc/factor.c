@@ -184,6 +184,8 @@ static PetscErrorCode print(Mat F, PetscViewer viewer) {
       viewer,
       "  levels of both triangles: %lld, memory of the plan beside the factors: %lld bytes\n",
       (long long)info.levels, (long long)info.plan_bytes));
+  if (f->made_there)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  the present values were factored on the GPU\n"));
   if (f->shift > 0)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  added to the diagonal: %g\n", (double)f->shift));
   if (f->why)

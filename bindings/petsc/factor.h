@@ -18,15 +18,17 @@ typedef struct trs_petsc_factor {
   PetscInt nrhs, order, store; /* trs_options, trs_order, a position in stores */
   PetscBool block;             /* the option: blocks stay whole */
   trs_context *context;
-  bool whole;          /* blocks stay whole: SeqBAIJ is factored, else SeqAIJ */
-  const char *why;     /* why blocks are factored as rows of numbers, or NULL */
-  Mat converted;       /* the matrix in that form if it came in another one, else NULL */
-  trs_petsc_pattern P; /* what is factored */
-  PetscReal shift;     /* added to its diagonal */
-  trs_matrix *L, *U;   /* incomplete factors: they keep their pattern; else NULL */
-  trs_factors *factors;
-  bool failed; /* the last numeric phase: there is nothing to solve with */
-  bool behind; /* the plan has newer values than the factors: of blocks, after an update */
+  bool whole;           /* blocks stay whole: SeqBAIJ is factored, else SeqAIJ */
+  const char *why;      /* why blocks are factored as rows of numbers, or NULL */
+  Mat converted;        /* the matrix in that form if it came in another one, else NULL */
+  trs_petsc_pattern P;  /* what is factored */
+  PetscReal shift;      /* added to its diagonal */
+  trs_factors *made;    /* incomplete factors of P.matrix, which take new values; else NULL */
+  trs_factors *factors; /* of the plans: made, or its L and U with PETSc's permutations */
+  trs_matrix *there;    /* P's pattern with PETSc's values in the memory of a GPU, or NULL */
+  bool made_there;      /* the last numeric phase ran on a GPU */
+  bool failed;          /* the last numeric phase: there is nothing to solve with */
+  bool behind;          /* the plan has newer values than the factors: of blocks, after an update */
   trs_petsc_sweeps plain, transposed; /* for A x = b and A^T x = b */
 } trs_petsc_factor;
 

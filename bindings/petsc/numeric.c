@@ -1,5 +1,5 @@
 /* numeric.c - the numeric phase: factors of the present values, and a plan that is updated where
- * the pattern of the factors stays. */
+ * the pattern of the factors stays.  Incomplete factors take new values where PETSc has them. */
 #include "factor.h"
 
 /* PETSc's search for a shift of the diagonal, as in MatPivotCheck_nz and MatPivotCheck_pd. Positive
@@ -56,8 +56,13 @@ static bool is_pivot_failure(trs_status status) {
  * row and lose most digits, so it stands for Trireme's default. */
 static const PetscReal petsc_column_pivot = (PetscReal)1e-6;
 
+/* Incomplete factors take new values, unless these make another pattern. */
 static trs_status factor_numbers(trs_factors **made, Mat F, const MatFactorInfo *info) {
   trs_petsc_factor *f = F->data;
+  if (f->made) {
+    const trs_status status = trs_factors_refactor(f->made, NULL, NULL, f->P.matrix);
+    if (status != TRS_ERROR_STRUCTURE) return status;
+  }
   trs_factor_options options = {.struct_size = sizeof(trs_factor_options),
                                 .order = (trs_order)f->order};
   if (trs_petsc_is_complete(F)) {
@@ -115,13 +120,65 @@ static PetscErrorCode update_blocks(Mat F, trs_status *status) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* ---- Values in the memory of a GPU ---- */
+
+static bool is_on_gpu(const trs_petsc_sweeps *sweeps) { return !sweeps->plan || sweeps->on_gpu; }
+
+/* Whether new values may be factored on the GPU where PETSc has them: its entries are those of P,
+ * and the plans solve there. */
+static bool can_refactor_there(const trs_petsc_factor *f) {
+  return f->made && f->made == f->factors && !f->P.place && f->plain.plan && is_on_gpu(&f->plain) &&
+         is_on_gpu(&f->transposed);
+}
+
+static trs_status refactor_there(trs_petsc_factor *f, const PetscScalar *val) {
+  const trs_petsc_pattern *P = &f->P;
+  const trs_status status =
+      f->there ? trs_matrix_set_values(f->there, val)
+               : trs_matrix_create_device(&f->there, f->context, TRS_CSR, TRS_PETSC_SCALAR, P->n,
+                                          P->n, P->given, TRS_PTR64, P->ptr, P->idx, val);
+  return status ? status : trs_factors_refactor(f->made, NULL, f->context, f->there);
+}
+
+/* *status: TRS_ERROR_UNSUPPORTED if the values must come through host memory. */
+static PetscErrorCode factor_there(Mat F, Mat A, trs_status *status) {
+  trs_petsc_factor *f = F->data;
+  PetscBool cusparse;
+  PetscMemType type;
+  PetscScalar *val;
+  PetscFunctionBegin;
+  *status = TRS_ERROR_UNSUPPORTED;
+  f->made_there = false;
+  PetscCall(PetscObjectTypeCompare((PetscObject)A, MATSEQAIJCUSPARSE, &cusparse));
+  if (!cusparse || !can_refactor_there(f)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(trs_petsc_pattern_check(&f->P, A));
+  PetscCall(MatSeqAIJGetCSRAndMemType(A, NULL, NULL, &val, &type));
+  if (!PetscMemTypeCUDA(type)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(trs_petsc_settle()); /* Trireme reads val on the default stream */
+  f->shift = 0;
+  *status = refactor_there(f, val);
+  f->made_there = !*status;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Whether that status is the last word: other failures may end otherwise on the host, where a
+ * shift is searched. */
+static bool is_final(trs_status status, const MatFactorInfo *info) {
+  return !status || status == TRS_ERROR_NOT_FINITE ||
+         (status == TRS_ERROR_ZERO_PIVOT && (int)info->shifttype == (int)MAT_SHIFT_NONE);
+}
+
+/* ---- All kinds ---- */
+
 /* Factors, with the diagonal shifted where pivots fail and the caller wants that.  *status says how
- * it ended; *made stays NULL if the plan has the new values. */
+ * it ended; *made stays NULL if the factors, or the plan of blocks, have the new values. */
 static PetscErrorCode factor(trs_factors **made, Mat F, Mat A, const MatFactorInfo *info,
                              trs_status *status) {
   trs_petsc_factor *f = F->data;
   shift_search s = {0};
   PetscFunctionBegin;
+  PetscCall(factor_there(F, A, status));
+  if (is_final(*status, info)) PetscFunctionReturn(PETSC_SUCCESS);
   do {
     PetscCall(trs_petsc_pattern_fill(&f->P, A, s.amount));
     f->shift = s.amount;
@@ -153,79 +210,59 @@ static PetscErrorCode report_pivot(Mat F, Mat A) {
 void trs_petsc_drop_factors(trs_petsc_factor *f) {
   trs_plan_destroy(f->plain.plan);
   trs_plan_destroy(f->transposed.plan);
+  if (f->made != f->factors) trs_factors_destroy(f->made);
   trs_factors_destroy(f->factors);
-  trs_matrix_destroy(f->L);
-  trs_matrix_destroy(f->U);
+  trs_matrix_destroy(f->there);
   f->plain = f->transposed = (trs_petsc_sweeps){0};
-  f->factors = NULL;
-  f->L = f->U = NULL;
+  f->factors = f->made = NULL;
+  f->there = NULL;
   f->behind = false;
 }
 
-static trs_status copy(trs_matrix **result, const trs_matrix *T) {
-  trs_matrix_info info = {.struct_size = sizeof info};
-  const int64_t *ptr;
-  const int32_t *idx;
-  const void *val;
-  trs_status status = trs_matrix_get_info(T, &info);
-  if (!status) status = trs_matrix_get_arrays(T, &ptr, &idx, &val);
-  if (status) return status;
-  return trs_matrix_create(result, info.format, info.scalar, info.nrows, info.ncols, TRS_PTR64, ptr,
-                           idx, val, TRS_COPY);
-}
-
-static trs_status set_values(trs_matrix *mine, const trs_matrix *T) {
-  const void *val;
-  trs_status status = trs_matrix_get_arrays(T, NULL, NULL, &val);
-  return status ? status : trs_matrix_set_values(mine, val);
-}
-
-/* Incomplete factors: f has matrices of its own, whose values change and whose pattern stays. */
-static trs_status keep(trs_petsc_factor *f, const trs_factors *made) {
+/* Incomplete factors of numbers, with PETSc's order where it has one: its L and U are those of
+ * made, whose values change in place. */
+static trs_status keep(trs_petsc_factor *f, trs_factors *made) {
   trs_factors_info info = {.struct_size = sizeof info};
+  f->made = made;
+  if (!f->P.row) {
+    f->factors = made;
+    return TRS_SUCCESS;
+  }
   trs_status status = trs_factors_get_info(made, &info);
-  if (!status) status = copy(&f->L, info.L);
-  if (!status) status = copy(&f->U, info.U);
-  if (status) return status;
-  return trs_factors_create(&f->factors, f->L, info.diag_L, f->U, info.diag_U,
-                            f->P.row ? f->P.row : info.row_perm,
-                            f->P.col ? f->P.col : info.col_perm, NULL, NULL);
+  return status ? status
+                : trs_factors_create(&f->factors, info.L, info.diag_L, info.U, info.diag_U,
+                                     f->P.row, f->P.col, NULL, NULL);
 }
 
-static trs_status renew(trs_petsc_factor *f, const trs_factors *made) {
-  trs_factors_info info = {.struct_size = sizeof info};
-  trs_status status = trs_factors_get_info(made, &info);
-  if (!status) status = set_values(f->L, info.L);
-  if (!status) status = set_values(f->U, info.U);
-  if (!status && f->plain.plan) status = trs_update_factors(f->plain.plan, f->factors);
+static trs_status update_plans(trs_petsc_factor *f) {
+  trs_status status = TRS_SUCCESS;
+  if (f->plain.plan) status = trs_update_factors(f->plain.plan, f->factors);
   if (!status && f->transposed.plan) status = trs_update_factors(f->transposed.plan, f->factors);
   return status;
 }
 
-/* Takes over the factors just made. */
+/* Takes over the factors just made, or the new values of those before. */
 static PetscErrorCode adopt(Mat F, trs_factors *made) {
   trs_petsc_factor *f = F->data;
   trs_status status = TRS_SUCCESS;
   PetscFunctionBegin;
-  if (!made) { /* the plan has been updated */
+  if (!made && f->P.size > 1) { /* the plan has been updated */
     trs_plan_destroy(f->transposed.plan);
     f->transposed = (trs_petsc_sweeps){0};
     f->behind = true;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  if (trs_petsc_is_complete(F) || f->P.size > 1) { /* pivoting may have changed the pattern */
+  if (made) {
     trs_petsc_drop_factors(f);
-    f->factors = made;
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  if (f->L) {
-    PetscCall(PetscLogEventBegin(trs_petsc_event.update, F, 0, 0, 0));
-    status = renew(f, made);
-    PetscCall(PetscLogEventEnd(trs_petsc_event.update, F, 0, 0, 0));
+    if (trs_petsc_is_complete(F) || f->P.size > 1)
+      f->factors = made;
+    else
+      status = keep(f, made);
   } else {
-    status = keep(f, made);
+    PetscCall(PetscLogEventBegin(trs_petsc_event.update, F, 0, 0, 0));
+    status = update_plans(f);
+    PetscCall(PetscLogEventEnd(trs_petsc_event.update, F, 0, 0, 0));
   }
-  trs_factors_destroy(made);
   if (status) trs_petsc_drop_factors(f);
   PetscCall(trs_petsc_check(status));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -186,10 +186,9 @@ static void add_to_diagonal(trs_petsc_pattern *P, PetscReal shift) {
         for (PetscInt r = 0; r < size; r++) P->val[(p * size + r) * size + r] += shift;
 }
 
-PetscErrorCode trs_petsc_pattern_fill(trs_petsc_pattern *P, Mat A, PetscReal shift) {
+PetscErrorCode trs_petsc_pattern_check(const trs_petsc_pattern *P, Mat A) {
   given_rows rows;
   PetscInt given;
-  PetscScalar *val;
   PetscFunctionBegin;
   PetscCall(get_rows(A, &rows));
   given = rows.n == P->n ? rows.ptr[rows.n] : -1;
@@ -198,11 +197,20 @@ PetscErrorCode trs_petsc_pattern_fill(trs_petsc_pattern *P, Mat A, PetscReal shi
       given == P->given, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE,
       "Trireme: the matrix has another pattern than in the symbolic factorisation: call that "
       "again");
-  PetscCall(rows.blocks ? MatSeqBAIJGetArray(A, &val)
-                        : MatSeqAIJGetArrayRead(A, (const PetscScalar **)&val));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode trs_petsc_pattern_fill(trs_petsc_pattern *P, Mat A, PetscReal shift) {
+  PetscBool blocks;
+  PetscScalar *val;
+  PetscFunctionBegin;
+  PetscCall(trs_petsc_pattern_check(P, A));
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATSEQBAIJ, &blocks));
+  PetscCall(blocks ? MatSeqBAIJGetArray(A, &val)
+                   : MatSeqAIJGetArrayRead(A, (const PetscScalar **)&val));
   PetscCall(copy_values(P, val));
-  PetscCall(rows.blocks ? MatSeqBAIJRestoreArray(A, &val)
-                        : MatSeqAIJRestoreArrayRead(A, (const PetscScalar **)&val));
+  PetscCall(blocks ? MatSeqBAIJRestoreArray(A, &val)
+                   : MatSeqAIJRestoreArrayRead(A, (const PetscScalar **)&val));
   if (shift != 0) add_to_diagonal(P, shift);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -30,6 +30,9 @@ PetscErrorCode trs_petsc_pattern_destroy(trs_petsc_pattern *P);
 int64_t trs_petsc_pattern_rows(const trs_petsc_pattern *P);
 int64_t trs_petsc_pattern_numbers(const trs_petsc_pattern *P);
 
+/* An error if A has another number of entries than the pattern. */
+PetscErrorCode trs_petsc_pattern_check(const trs_petsc_pattern *P, Mat A);
+
 /* New values, with shift added to the diagonal. */
 PetscErrorCode trs_petsc_pattern_fill(trs_petsc_pattern *P, Mat A, PetscReal shift);
 

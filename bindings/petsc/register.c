@@ -99,6 +99,16 @@ PetscErrorCode trs_petsc_stream(void **stream) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode trs_petsc_settle(void) {
+  PetscFunctionBegin;
+#if PetscDefined(HAVE_CUDA) && PETSC_VERSION_GE(3, 19, 0)
+  PetscDeviceContext device;
+  PetscCall(PetscDeviceContextGetCurrentContext(&device));
+  PetscCall(PetscDeviceContextSynchronize(device));
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* A program may finalise PETSc and initialise it again: events and types are then registered anew.
  */
 PetscErrorCode PetscDLLibraryRegister_trireme_petsc(void) {

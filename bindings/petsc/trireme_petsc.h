@@ -51,6 +51,9 @@ PetscErrorCode trs_petsc_context(trs_context **context, const char *backend, con
 /* The stream that PETSc orders its work on, a cudaStream_t; NULL: the default stream. */
 PetscErrorCode trs_petsc_stream(void **stream);
 
+/* Waits for the work in that stream, unless it is the default one. */
+PetscErrorCode trs_petsc_settle(void);
+
 /* Registers all of it; PETSc calls the function by its name. */
 PETSC_EXTERN PetscErrorCode PetscDLLibraryRegister_trireme_petsc(void);
 PetscErrorCode trs_petsc_register_factors(void);

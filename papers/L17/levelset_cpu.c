@@ -84,13 +84,13 @@ static trs_status analyze(trs_plan *plan) {
   TRS_TRY(TRS_ALLOC_ZERO(&s->barrier, 1));
   TRS_TRY(TRS_ALLOC_ZERO(&s->member, s->threads));
   TRS_TRY(trs_alloc(&s->work, plan->system.n * s->width, trs_scalar_size(plan->system.scalar)));
-  return trs_host_system_create(&s->host, &plan->system, plan->matrix, true, true);
+  return trs_host_system_create(&s->host, &plan->system, plan->matrix, true, true, plan->stream);
 }
 
 static trs_status update(trs_plan *plan) {
   levelset *s = plan->state;
   trs_host_system_destroy(&s->host);
-  return trs_host_system_create(&s->host, &plan->system, plan->matrix, true, true);
+  return trs_host_system_create(&s->host, &plan->system, plan->matrix, true, true, plan->stream);
 }
 
 /* ---- Solve ---- */

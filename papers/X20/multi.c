@@ -128,7 +128,7 @@ static trs_status load(trs_plan *plan, bool pattern) {
   trs_group *group = multi_of(plan)->group;
   load_work work = {.plan = plan, .pattern = pattern};
   trs_status status =
-      trs_host_system_create(&work.columns, &plan->system, plan->matrix, false, true);
+      trs_host_system_create(&work.columns, &plan->system, plan->matrix, false, true, plan->stream);
   if (!status) status = trs_group_each(group, load_member, &work);
   trs_host_system_destroy(&work.columns);
   return trs_group_agree(group, status);

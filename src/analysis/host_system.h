@@ -12,10 +12,11 @@ typedef struct trs_host_system {
   void *val;
 } trs_host_system;
 
-/* The system S of matrix A.  values: S.val is valid too, except deferred values.  The caller
- * destroys h, also after a failure; a zeroed h may be destroyed. */
+/* The system S of matrix A.  values: S.val is valid too, except deferred values; from device memory
+ * they are read after the work of the stream.  The caller destroys h, also after a failure; a
+ * zeroed h may be destroyed. */
 trs_status trs_host_system_create(trs_host_system *h, const trs_system *S, const trs_matrix *A,
-                                  bool rows, bool values);
+                                  bool rows, bool values, trs_stream stream);
 void trs_host_system_destroy(trs_host_system *h);
 
 #endif

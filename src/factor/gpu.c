@@ -405,7 +405,7 @@ static trs_status take_pattern(trs_factors *F, const trs_matrix *A) {
   trs_matrix *here;
   if (F->gpu->number == A->number) return TRS_SUCCESS;
   F->gpu->number = 0;
-  TRS_TRY(trs_matrix_download(&here, A, false));
+  TRS_TRY(trs_matrix_download(&here, A, false, NULL));
   trs_status status = take_places(F, here);
   trs_matrix_destroy(here);
   if (!status) F->gpu->number = A->number;

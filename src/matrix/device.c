@@ -1,6 +1,6 @@
-/* device.c - matrices in device memory: borrowed arrays, checked there (device.cu).  If the check
- * fails, the pattern is checked again on the host, so that the error names the first fault as for
- * any other matrix. */
+/* device.c - matrices in device memory: borrowed arrays, checked there (device.cu); a pattern in
+ * host memory is copied there first.  If the check fails, the pattern is checked again on the host,
+ * so that the error names the first fault as for any other matrix. */
 #include "matrix/device.h"
 
 #include "matrix/indexing.h"
@@ -8,20 +8,23 @@
 
 /* ---- Copies to the host ---- */
 
-static trs_status fetch(void **to, const void *from, int64_t count, size_t size) {
+static trs_status fetch(void **to, const void *from, int64_t count, size_t size,
+                        trs_stream stream) {
   TRS_TRY(trs_alloc(to, count, size));
-  TRS_TRY(trs_device_copy(*to, from, count * (int64_t)size, NULL));
-  return trs_device_wait(NULL);
+  TRS_TRY(trs_device_copy(*to, from, count * (int64_t)size, stream));
+  return trs_device_wait(stream);
 }
 
-static trs_status fetch_arrays(trs_matrix *to, const trs_matrix *from, bool values) {
-  TRS_TRY(fetch((void **)&to->ptr, from->ptr, from->nvectors + 1, sizeof *from->ptr));
-  TRS_TRY(fetch((void **)&to->idx, from->idx, from->nnz, sizeof *from->idx));
-  return values ? fetch(&to->val, from->val, from->nnz, trs_scalar_size(from->scalar))
+static trs_status fetch_arrays(trs_matrix *to, const trs_matrix *from, bool values,
+                               trs_stream stream) {
+  TRS_TRY(fetch((void **)&to->ptr, from->ptr, from->nvectors + 1, sizeof *from->ptr, stream));
+  TRS_TRY(fetch((void **)&to->idx, from->idx, from->nnz, sizeof *from->idx, stream));
+  return values ? fetch(&to->val, from->val, from->nnz, trs_scalar_size(from->scalar), stream)
                 : TRS_SUCCESS;
 }
 
-trs_status trs_matrix_download(trs_matrix **B, const trs_matrix *A, bool values) {
+trs_status trs_matrix_download(trs_matrix **B, const trs_matrix *A, bool values,
+                               trs_stream stream) {
   trs_matrix *made;
   *B = NULL;
   TRS_TRY(TRS_ALLOC_ZERO(&made, 1));
@@ -38,7 +41,7 @@ trs_status trs_matrix_download(trs_matrix **B, const trs_matrix *A, bool values)
   made->lent = NULL;
   made->parent = NULL;
   int before = trs_device_enter(A->device);
-  trs_status status = fetch_arrays(made, A, values);
+  trs_status status = fetch_arrays(made, A, values, stream);
   trs_device_leave(before);
   if (status)
     trs_matrix_destroy(made);
@@ -84,7 +87,7 @@ static trs_status name_fault(const trs_matrix *A, const given_arrays *given) {
   const int64_t base = trs_index_base(given->indexing);
   int64_t *own = NULL;
   trs_status status =
-      fetch(&ptr, given->ptr, A->nvectors + 1, (size_t)trs_ptr_bytes(given->indexing));
+      fetch(&ptr, given->ptr, A->nvectors + 1, (size_t)trs_ptr_bytes(given->indexing), NULL);
   if (!status) status = trs_indexing_check_ptr(given->indexing, ptr, A->nvectors);
   if (!status) status = TRS_ALLOC(&own, A->nvectors + 1);
   if (!status) trs_indexing_take_ptr(own, given->indexing, ptr, A->nvectors);
@@ -92,7 +95,8 @@ static trs_status name_fault(const trs_matrix *A, const given_arrays *given) {
     status =
         trs_fail(TRS_ERROR_STRUCTURE, -1, "ptr[%lld] is %lld, but nnz is %lld",
                  (long long)A->nvectors, (long long)(own[A->nvectors] + base), (long long)A->nnz);
-  if (!status) status = fetch(&idx, given->idx, A->nnz, (size_t)trs_idx_bytes(given->indexing));
+  if (!status)
+    status = fetch(&idx, given->idx, A->nnz, (size_t)trs_idx_bytes(given->indexing), NULL);
   copy.ptr = own;
   if (!status) status = trs_matrix_check_indices(&copy, given->indexing, idx);
   if (!status) status = trs_fail(TRS_ERROR_INTERNAL, -1, "the arrays changed during the check");
@@ -100,20 +104,48 @@ static trs_status name_fault(const trs_matrix *A, const given_arrays *given) {
   return status;
 }
 
-/* ---- Arrays of other widths, another base or another order ---- */
+/* ---- Arrays in host memory, of other widths, another base or another order ---- */
+
+/* *copy: NULL if the array lies in device memory, else a copy of it there. */
+static trs_status bring(void **copy, trs_device *device, const void *array, int64_t bytes) {
+  *copy = NULL;
+  if (bytes == 0 || trs_device_address(array)) return TRS_SUCCESS;
+  TRS_TRY(trs_device_alloc(device, copy, bytes, 1, NULL));
+  trs_status status = trs_device_copy(*copy, array, bytes, NULL);
+  if (!status) return TRS_SUCCESS;
+  trs_device_free(device, *copy, NULL);
+  *copy = NULL;
+  return status;
+}
 
 static trs_status take_ptr(trs_matrix *A, const given_arrays *given) {
-  if (!(given->indexing & (TRS_PTR32 | TRS_BASE1))) return TRS_SUCCESS;
+  const bool converts = given->indexing & (TRS_PTR32 | TRS_BASE1);
+  void *copy;
+  TRS_TRY(bring(&copy, A->device, given->ptr, (A->nvectors + 1) * trs_ptr_bytes(given->indexing)));
+  if (!converts && !copy) return TRS_SUCCESS;
   A->hold_ptr = TRS_OWNED;
-  TRS_TRY(TRS_DEVICE_ALLOC(A->device, &A->ptr, A->nvectors + 1, NULL));
-  return trs_launch_take_ptr(A->ptr, given->indexing, given->ptr, A->nvectors);
+  A->ptr = copy;
+  if (!converts) return TRS_SUCCESS;
+  trs_status status = TRS_DEVICE_ALLOC(A->device, &A->ptr, A->nvectors + 1, NULL);
+  if (!status)
+    status = trs_launch_take_ptr(A->ptr, given->indexing, copy ? copy : given->ptr, A->nvectors);
+  trs_device_free(A->device, copy, NULL);
+  return status;
 }
 
 static trs_status take_idx(trs_matrix *A, const given_arrays *given) {
-  if (!(given->indexing & (TRS_IDX64 | TRS_BASE1))) return TRS_SUCCESS;
+  const bool converts = given->indexing & (TRS_IDX64 | TRS_BASE1);
+  void *copy;
+  TRS_TRY(bring(&copy, A->device, given->idx, A->nnz * trs_idx_bytes(given->indexing)));
+  if (!converts && !copy) return TRS_SUCCESS;
   A->hold_idx = TRS_OWNED;
-  TRS_TRY(TRS_DEVICE_ALLOC(A->device, &A->idx, A->nnz, NULL));
-  return trs_launch_take_idx(A->idx, given->indexing, given->idx, A->nnz);
+  A->idx = copy;
+  if (!converts) return TRS_SUCCESS;
+  trs_status status = TRS_DEVICE_ALLOC(A->device, &A->idx, A->nnz, NULL);
+  if (!status)
+    status = trs_launch_take_idx(A->idx, given->indexing, copy ? copy : given->idx, A->nnz);
+  trs_device_free(A->device, copy, NULL);
+  return status;
 }
 
 /* Moves the new arrays, complete or not, to A; the values follow. */
@@ -164,12 +196,16 @@ static trs_status check_and_count(trs_matrix *A, const given_arrays *given) {
   return TRS_SUCCESS;
 }
 
-static trs_status check_address(const void *pointer, int64_t count, const char *name) {
-  if (count == 0 || trs_device_address(pointer)) return TRS_SUCCESS;
-  return trs_fail(
-      TRS_ERROR_ARGUMENT, -1,
-      pointer ? "%s is not device memory: trs_matrix_create takes host arrays" : "%s is NULL",
-      name);
+static trs_status check_given(const void *pointer, int64_t count, const char *name) {
+  if (count == 0 || pointer) return TRS_SUCCESS;
+  return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", name);
+}
+
+static trs_status check_values(const void *val, int64_t count) {
+  TRS_TRY(check_given(val, count, "val"));
+  if (count == 0 || trs_device_address(val)) return TRS_SUCCESS;
+  return trs_fail(TRS_ERROR_ARGUMENT, -1,
+                  "val is not device memory: trs_matrix_create takes host arrays");
 }
 
 /* Elements wider than the caller's would be read beyond the end of the array. */
@@ -193,9 +229,9 @@ static trs_status check_rooms(const trs_matrix *A, const given_arrays *given) {
 
 static trs_status take_arrays(trs_matrix *A, const given_arrays *given) {
   if (A->nnz < 0) return trs_fail(TRS_ERROR_ARGUMENT, -1, "nnz is %lld", (long long)A->nnz);
-  TRS_TRY(check_address(given->ptr, A->nvectors + 1, "ptr"));
-  TRS_TRY(check_address(given->idx, A->nnz, "idx"));
-  TRS_TRY(check_address(A->val, A->nnz, "val"));
+  TRS_TRY(check_given(given->ptr, A->nvectors + 1, "ptr"));
+  TRS_TRY(check_given(given->idx, A->nnz, "idx"));
+  TRS_TRY(check_values(A->val, A->nnz));
   TRS_TRY(check_rooms(A, given));
   TRS_TRY(take_ptr(A, given));
   TRS_TRY(take_idx(A, given));

@@ -6,8 +6,9 @@
 #include "matrix/look.h"
 #include "matrix/matrix.h"
 
-/* A matrix on borrowed device arrays.  They are checked there, and converted or sorted in a copy
- * there if needed.  Fails if device is NULL: the context has no GPU. */
+/* A matrix on borrowed device arrays; ptr and idx may lie in host memory, from which they are
+ * copied.  The arrays are checked on the device, and converted or sorted in a copy there if needed.
+ * Fails if device is NULL: the context has no GPU. */
 trs_status trs_matrix_make_device(trs_matrix **A, trs_device *device, trs_format format,
                                   trs_scalar scalar, int64_t nrows, int64_t ncols, int64_t nnz,
                                   int indexing, const void *ptr, const void *idx, const void *val);
@@ -26,8 +27,9 @@ void trs_matrix_settle(const trs_matrix *A, trs_stream stream);
  * default stream. */
 void trs_matrix_free_on_device(trs_matrix *A);
 
-/* A copy in host memory of a matrix in device memory.  Without values, its val is NULL. */
-trs_status trs_matrix_download(trs_matrix **B, const trs_matrix *A, bool values);
+/* A copy in host memory of a matrix in device memory, after the work of the stream.  Without
+ * values, its val is NULL. */
+trs_status trs_matrix_download(trs_matrix **B, const trs_matrix *A, bool values, trs_stream stream);
 
 /* A check of the diagonal entries, the last of each vector (prefix) or the first.  begin launches
  * it; end waits for the stream and returns the first vector whose entry is not TRS_PIVOT_GOOD, if

@@ -31,8 +31,9 @@ void trs_matrix_settle(const trs_matrix *A, trs_stream stream) { (void)A, (void)
 
 void trs_matrix_free_on_device(trs_matrix *A) { (void)A; }
 
-trs_status trs_matrix_download(trs_matrix **B, const trs_matrix *A, bool values) {
-  (void)A, (void)values;
+trs_status trs_matrix_download(trs_matrix **B, const trs_matrix *A, bool values,
+                               trs_stream stream) {
+  (void)A, (void)values, (void)stream;
   *B = NULL;
   return no_device();
 }

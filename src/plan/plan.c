@@ -12,6 +12,17 @@
 #include "plan/choice.h"
 #include "plan/tune.h"
 
+/* In device memory the cut takes values on the default stream, and again after the plan's. */
+static trs_status cut_triangle(trs_plan *plan, const trs_matrix *A) {
+  TRS_TRY(trs_matrix_cut(&plan->matrix, A, plan->uplo));
+  if (!A->on_device) return TRS_SUCCESS;
+  trs_status status = trs_matrix_renew_on(plan->matrix, plan->stream);
+  if (!status) return TRS_SUCCESS;
+  trs_matrix_destroy(plan->matrix);
+  plan->matrix = NULL;
+  return status;
+}
+
 /* The source of the triangle: the matrix itself, or a triangle extracted from a general matrix,
  * whose values then follow those of the general matrix. */
 static trs_status take_matrix(trs_plan *plan, const trs_matrix *A) {
@@ -24,7 +35,7 @@ static trs_status take_matrix(trs_plan *plan, const trs_matrix *A) {
     trs_matrix_retain(plan->matrix);
     return TRS_SUCCESS;
   }
-  if (plan->cut) return trs_matrix_cut(&plan->matrix, A, plan->uplo);
+  if (plan->cut) return cut_triangle(plan, A);
   TRS_TRY(trs_matrix_renew_on(A, plan->stream));
   plan->matrix = trs_matrix_retain(A);
   return TRS_SUCCESS;
@@ -40,8 +51,8 @@ static void drop_matrix(const trs_plan *plan, trs_matrix *A) {
 static trs_status compute_levels(trs_plan *plan) {
   trs_host_system h;
   TRS_TRY(TRS_ALLOC_ZERO(&plan->levels, 1));
-  trs_status status =
-      trs_host_system_create(&h, &plan->system, plan->matrix, plan->system.rows, false);
+  trs_status status = trs_host_system_create(&h, &plan->system, plan->matrix, plan->system.rows,
+                                             false, plan->stream);
   if (!status) status = trs_levels_create(plan->levels, &h.S);
   trs_host_system_destroy(&h);
   if (!status) return TRS_SUCCESS;

@@ -112,7 +112,8 @@ static trs_status analyze(trs_plan *plan) {
   TRS_TRY(TRS_ALLOC_ZERO(&t, 1));
   plan->state = t;
   trs_relax_options options = {.store = store_of(plan), .nrhs = group_of(plan)};
-  trs_status status = trs_host_system_create(&h, &plan->system, plan->matrix, true, true);
+  trs_status status =
+      trs_host_system_create(&h, &plan->system, plan->matrix, true, true, plan->stream);
   const trs_system *S = &h.S;
   const trs_block_source source =
       trs_block_source_by_entries(S->scalar, S->n, S->n, S->ptr, S->idx, S->val, (int)size);
@@ -129,7 +130,8 @@ static trs_relaxation *relaxation_of(const trs_plan *plan) {
 static trs_status update(trs_plan *plan) {
   trs_host_system h = {0};
   trs_relaxation *R = relaxation_of(plan);
-  trs_status status = trs_host_system_create(&h, &plan->system, plan->matrix, true, true);
+  trs_status status =
+      trs_host_system_create(&h, &plan->system, plan->matrix, true, true, plan->stream);
   const trs_system *S = &h.S;
   const trs_block_source source =
       trs_block_source_by_entries(S->scalar, S->n, S->n, S->ptr, S->idx, S->val, R->block);

@@ -95,7 +95,7 @@ static trs_matrix *fetch(const trs_factors *F, bool lower) {
   trs_matrix *here;
   const trs_matrix *T = lower ? F->L : F->U;
   assert_true(T->on_device);
-  assert_success(trs_matrix_download(&here, T, true));
+  assert_success(trs_matrix_download(&here, T, true, NULL));
   return here;
 }
 

@@ -238,10 +238,14 @@ static int times(const char *event) {
 TEST(test_new_values) {
   static const task tasks[] = {{.type = MAT_FACTOR_ILU, .levels = 1, .order = "rcm"},
                                {.type = MAT_FACTOR_ILU},
-                               {.type = MAT_FACTOR_ICC, .no_transpose = true}};
-  for (int k = 0; k < 3; k++) {
+                               {.type = MAT_FACTOR_ICC, .no_transpose = true},
+                               {.type = MAT_FACTOR_ILU},
+                               {.type = MAT_FACTOR_ILU, .levels = 2},
+                               {.type = MAT_FACTOR_ICC, .order = "rcm", .no_transpose = true}};
+  for (int k = 0; k < 6; k++) {
     const bool by_blocks = k == 1 && !PetscDefined(USE_COMPLEX);
-    Mat A = grid(k == 1 ? MATSEQBAIJ : MATSEQAIJ, 9, k == 1 ? 3 : 1, k == 2);
+    Mat A =
+        grid(k == 1 ? MATSEQBAIJ : MATSEQAIJ, 9, k == 1 ? 3 : 1, tasks[k].type == MAT_FACTOR_ICC);
     Mat F = factor(A, "trireme", &tasks[k]);
     must(VecDestroy(&(Vec){solution(F, true)}));
     int analyses = times("TriremeAnalyze"), updates = times("TriremeUpdate");
@@ -263,6 +267,128 @@ TEST(test_new_values) {
     must(MatDestroy(&F));
     must(MatDestroy(&A));
   }
+}
+
+static void set_first(Mat A, PetscScalar value) {
+  must(MatSetValue(A, 0, 0, value, INSERT_VALUES));
+  must(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  must(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+}
+
+/* New values that need a shift, and some after them that need none: each starts without one. */
+TEST(test_new_values_with_shifts) {
+  static const task tasks[] = {
+      {.type = MAT_FACTOR_ILU, .shift = MAT_SHIFT_NONZERO, .amount = 0.5},
+      {.type = MAT_FACTOR_ILU, .shift = MAT_SHIFT_NONZERO, .amount = 0.5, .order = "rcm"},
+      {.type = MAT_FACTOR_ICC, .shift = MAT_SHIFT_POSITIVE_DEFINITE, .no_transpose = true}};
+  for (int k = 0; k < 3; k++) {
+    Mat A = grid(MATSEQAIJ, 8, 1, true), F = factor(A, "trireme", &tasks[k]);
+    for (int step = 0; step < 4; step++) {
+      set_first(A, step % 2 ? 5 : k < 2 ? 0 : -1);
+      factor_again(F, A, &tasks[k]);
+      Mat fresh = factor(A, "petsc", &tasks[k]);
+      Vec x = solution(F, false), y = solution(fresh, false);
+      assert_same(x, y);
+      must(VecDestroy(&x));
+      must(VecDestroy(&y));
+      must(MatDestroy(&fresh));
+    }
+    must(MatDestroy(&F));
+    must(MatDestroy(&A));
+  }
+}
+
+#if PetscDefined(HAVE_CUDA)
+static bool is_made_there(Mat F) {
+  char text[4096] = "";
+  FILE *file = tmpfile();
+  PetscViewer viewer;
+  assert_non_null(file);
+  must(PetscViewerASCIIOpenWithFILE(PETSC_COMM_SELF, file, &viewer));
+  must(PetscViewerPushFormat(viewer, PETSC_VIEWER_ASCII_INFO));
+  must(MatView(F, viewer));
+  must(PetscViewerFlush(viewer));
+  rewind(file);
+  text[fread(text, 1, sizeof text - 1, file)] = '\0';
+  must(PetscViewerDestroy(&viewer));
+  (void)fclose(file);
+  return strstr(text, "factored on the GPU") != NULL;
+}
+
+static void same_solutions(Mat F, Mat A, const task *t) {
+  Mat fresh = factor(A, "petsc", t);
+  for (int transposed = 0; transposed <= !t->no_transpose; transposed++) {
+    Vec x = solution(F, transposed), y = solution(fresh, transposed), host;
+    must(VecDuplicate(y, &host));
+    must(VecCopy(x, host)); /* x lies on the GPU */
+    assert_same(host, y);
+    must(VecDestroy(&host));
+    must(VecDestroy(&x));
+    must(VecDestroy(&y));
+  }
+  must(MatDestroy(&fresh));
+}
+#endif
+
+/* New values of aijcusparse are factored on the GPU, unless PETSc's order, levels of fill or a
+ * shift need the host. */
+TEST(test_new_values_on_a_gpu) {
+#if PetscDefined(HAVE_CUDA)
+  static const struct {
+    task t;
+    const char *options;
+    bool there;
+  } cases[] = {{{.type = MAT_FACTOR_ILU}, "", true},
+               {{.type = MAT_FACTOR_ICC, .no_transpose = true}, "", true},
+               {{.type = MAT_FACTOR_ILU}, "-mat_trireme_method pull", true},
+               {{.type = MAT_FACTOR_ILU, .order = "rcm"}, "", false},
+               {{.type = MAT_FACTOR_ILU, .levels = 1}, "", false}};
+  if (!*trs_device_list()) skip_test("no GPU");
+  for (int k = 0; k < 5; k++) {
+    const task *t = &cases[k].t;
+    const bool symmetric = t->type == MAT_FACTOR_ICC;
+    Mat A = grid(MATSEQAIJ, 40, 1, symmetric), G;
+    must(MatConvert(A, MATSEQAIJCUSPARSE, MAT_INITIAL_MATRIX, &G));
+    must(PetscOptionsInsertString(NULL, "-mat_trireme_backend cuda"));
+    must(PetscOptionsInsertString(NULL, cases[k].options));
+    Mat F = factor(G, "trireme", t);
+    assert_false(is_made_there(F));
+    for (int step = 1; step <= 3; step++) {
+      must(MatShift(A, step));
+      must(MatScale(A, 1.5));
+      must(MatShift(G, step));
+      must(MatScale(G, 1.5)); /* on the GPU */
+      factor_again(F, G, t);
+      assert_int_equal(is_made_there(F), cases[k].there);
+      same_solutions(F, A, t);
+    }
+    if (!t->order) { /* else row 0 is not the first, and its pivot not zero */
+      task shifted = *t;
+      MatFactorError error;
+      set_first(A, 0);
+      set_first(G, 0);
+      factor_again(F, G, t);
+      must(MatFactorGetError(F, &error));
+      assert_int_equal(error, MAT_FACTOR_NUMERIC_ZEROPIVOT);
+      shifted.shift = symmetric ? MAT_SHIFT_POSITIVE_DEFINITE : MAT_SHIFT_NONZERO;
+      shifted.amount = 0.5;
+      factor_again(F, G, &shifted);
+      assert_false(is_made_there(F));
+      same_solutions(F, A, &shifted);
+    }
+    set_first(A, 9);
+    set_first(G, 9);
+    factor_again(F, G, t);
+    assert_int_equal(is_made_there(F), cases[k].there);
+    same_solutions(F, A, t);
+    must(MatDestroy(&F));
+    must(MatDestroy(&G));
+    must(MatDestroy(&A));
+    must(PetscOptionsClear(NULL));
+  }
+#else
+  skip_test("this PETSc has no CUDA");
+#endif
 }
 
 /* A symmetric matrix that is not definite: PETSc's shifts make it so. */

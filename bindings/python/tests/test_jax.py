@@ -1,5 +1,9 @@
-"""JAX: arrays in and out, and trireme.jax inside jit, grad and vmap."""
+"""JAX: arrays in and out, and trireme.jax inside jit, grad and vmap.
 
+test_jax_gpu.py has what needs a GPU.  Here the custom call of GPUs is called in a stand-in for XLA.
+"""
+
+import ctypes as C
 import gc
 import os
 import subprocess
@@ -17,14 +21,15 @@ import trireme as tr
 os.environ["XLA_FLAGS"] = os.environ.get("XLA_FLAGS", "") + \
     " --xla_force_host_platform_device_count=2"
 jax = pytest.importorskip("jax", reason="no jax")
-from trireme import _arrays  # noqa: E402
+from trireme import _arrays, _jax_ffi  # noqa: E402
+from trireme._library import library  # noqa: E402
 
 jnp = jax.numpy
 jax.config.update("jax_enable_x64", True)
 HERE = os.path.dirname(os.path.abspath(__file__))
 EXAMPLES = os.path.join(HERE, "..", "..", "..", "examples")
-needs_handler = pytest.mark.skipif(not tr.jax.features().startswith("ffi"),
-                                   reason=tr.jax.features())
+needs_handler = pytest.mark.skipif(not tr.jax.features("cpu").startswith("ffi"),
+                                   reason=tr.jax.features("cpu"))
 
 
 def test_arrays_in_arrays_out():
@@ -286,11 +291,246 @@ def test_mistakes_are_named():
             (ValueError, "b has shape", lambda: tr.jax.solve(L, A.data, b[1:])),
             (ValueError, "trans is 'C'", lambda: tr.jax.solve(L, A.data, b, "C")),
             (tr.StructureError, 'uplo="lower"', lambda: tr.jax.pattern(A, "upper")),
-            (tr.UnsupportedError, "device is 'cuda'.*on the CPU",
-             lambda: tr.jax.pattern(A, device="cuda")),
+            (tr.UnsupportedError, "device is 'cuda:0-1': trireme.jax solves on",
+             lambda: tr.jax.pattern(A, device="cuda:0-1")),
+            (ValueError, "platform is 'tpu'", lambda: tr.jax.features("tpu")),
             (ValueError, "square", lambda: tr.jax.pattern(A[:3]))):
         with pytest.raises(kind, match=words):
             call()
+
+
+# ---- GPUs, without one --------------------------------------------------------------------------
+
+def test_a_gpu_that_jax_lacks(monkeypatch):
+    A, b = make_triangle(6), np.ones(6)
+    if not tr.jax._jax_has_gpu():
+        for device in "cuda", "cuda:1":
+            with pytest.raises(tr.UnsupportedError, match="JAX has no NVIDIA GPU.*leave device out"):
+                tr.jax.pattern(A, device=device)
+    np.testing.assert_allclose(A @ np.asarray(tr.jax.solve(tr.jax.pattern(A), A.data, b)), b)
+    monkeypatch.setattr(tr.jax, "_jax_has_gpu", lambda: True)
+    monkeypatch.setattr(_jax_ffi.handler(), "_lacks_gpu", "no CUDA")
+    with pytest.raises(tr.UnsupportedError, match="no CUDA"):
+        tr.jax.pattern(A, device="cuda")
+    assert tr.jax.features("cuda").startswith("pure_callback")
+    # The structure is checked outside, and programs on the CPU are refused.
+    monkeypatch.setattr(_jax_ffi.handler(), "_lacks_gpu", "")
+    with pytest.raises(tr.StructureError, match="above|below"):
+        tr.jax.pattern(A, "upper", device="cuda")
+    L = tr.jax.pattern(A, device="cuda")
+    assert not L._solvers
+    with jax.default_device(jax.devices("cpu")[0]), \
+            pytest.raises(tr.UnsupportedError, match="runs on the CPU: leave device out"):
+        jax.jit(lambda v, b: tr.jax.solve(L, v, b))(A.data, b)
+
+
+@needs_handler
+def test_programs_for_gpus_have_the_custom_call(monkeypatch):
+    A, b = make_triangle(6), np.ones((3, 6))
+    values = np.stack([A.data] * 3)
+
+    def called_back(*given, **more):  # JAX lowers callbacks for its own platform alone
+        raise NotImplementedError("a callback")
+    monkeypatch.setattr(tr.jax, "_lower_callback", called_back)
+    for device, lacks, calls in (("auto", "", True), ("auto", "no CUDA", False), ("cpu", "", False)):
+        monkeypatch.setattr(_jax_ffi.handler(), "_lacks_gpu", lacks)
+        L = tr.jax.pattern(A, device=device)
+        for quiet in False, True:
+            def solve(v, b, L=L, quiet=quiet):
+                return tr.jax.solve(L, v, b, check_pivots=not quiet)
+            for f, given in ((solve, (values[0], b[0])), (jax.vmap(solve), (values, b)),
+                             (jax.vmap(solve, (None, 0)), (values[0], b)),
+                             (jax.grad(lambda v, b: solve(v, b).sum(), (0, 1)), (values[0], b[0]))):
+                traced = jax.jit(f).trace(*given)
+                if calls:
+                    text = traced.lower(lowering_platforms=("cuda",)).as_text()
+                    assert "custom_call @trireme_solve" in text
+                else:
+                    with pytest.raises(NotImplementedError, match="a callback"):
+                        traced.lower(lowering_platforms=("cuda",))
+        text = jax.jit(solve).trace(values[0], b[0]).lower(lowering_platforms=("cpu",)).as_text()
+        assert "custom_call @trireme_solve" in text
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
+def test_pivots_that_a_gpu_cannot_divide_by(dtype):
+    """As the library judges them, which names them on the CPU."""
+    A = make_triangle(8, dtype=dtype)
+    tiny, huge = np.finfo(dtype).tiny, np.finfo(dtype).max
+    L = tr.jax.pattern(A)
+    for pivot in (1, 0, np.nan, np.inf, -np.inf, tiny, tiny / 64, huge, -huge, 1j, 0j, tiny * 1j,
+                  tiny / 64 * 1j, huge * (1 + 1j), complex(0, np.inf), complex(1, np.nan)):
+        if np.iscomplexobj(pivot) and A.dtype.kind != "c":
+            continue
+        values = A.copy()
+        values[3, 3] = pivot
+        b = np.ones((1, 8, 1), dtype)
+        with np.errstate(all="ignore"):
+            good = bool(L._usable(jnp.asarray(values.data[None]))[0])
+        wanted = tr.jax.solve(L, values.data, b[0, :, 0], check_pivots=False)
+        assert good == (not np.isnan(wanted).all()), pivot
+        x = tr.jax._guarded(jnp.asarray(values.data[None]), jnp.asarray(b), L, "N")
+        np.testing.assert_array_equal(x[0, :, 0], wanted if good else np.full(8, np.nan))
+
+
+class StandIn(_jax_ffi.Handler):
+    """The custom call, and XLA and a GPU's memory in the host's: jax_ffi_gpu.c."""
+
+    def __init__(self, path):
+        self.path, self.lacks, self._lacks_gpu, self._library = path, "", "", C.CDLL(path)
+        self._declare()
+        lib = self._library
+        lib.stand_in_begin.argtypes = [C.c_void_p, C.c_void_p, C.c_int64]
+        lib.stand_in_begin(*(C.cast(getattr(library, name), C.c_void_p)
+                             for name in ("trs_context_create", "trs_matrix_create")),
+                           tr._api.trs_options.stream.offset)
+        lib.stand_in_told.restype = C.c_char_p
+        lib.stand_in_call.restype = None
+        lib.stand_in_call.argtypes = [C.c_char_p, C.c_int64, C.c_int64, C.c_int, C.c_int64,
+                                      C.c_int] + [C.c_int64] * 4 + [C.c_void_p] * 3
+
+    def told(self):
+        return self._library.stand_in_told().decode().split()
+
+    def call(self, solver, values, b, check=True, gpu=0, stream=1):
+        """x and the error of a call, for arrays (count, nnz) and (count, n, k)."""
+        values, b = (np.ascontiguousarray(a) for a in (values, b))
+        x, text = np.empty_like(b), C.create_string_buffer(512)
+        self._library.stand_in_call(text, solver if isinstance(solver, int) else solver.key, check,
+                                    gpu, stream, _jax_ffi.TYPES[b.dtype], *values.shape,
+                                    *b.shape[1:], x.ctypes.data, values.ctypes.data, b.ctypes.data)
+        return x, text.value.decode()
+
+
+@pytest.fixture(scope="module")
+def compiled_stand_in(tmp_path_factory):
+    if _jax_ffi.handler().lacks:
+        pytest.skip(_jax_ffi.handler().lacks)
+    include, header = _jax_ffi._headers()
+    if _jax_ffi._ORDINAL not in header:
+        pytest.skip("this jaxlib does not name the GPU")
+    path = str(tmp_path_factory.mktemp("stand_in") / "stand_in.so")
+    subprocess.run(_jax_ffi._compiler() + [
+        "-std=c11", "-Wall", "-Werror", "-shared", "-fPIC", "-pthread", "-DTRIREME_DEVICE_ORDINAL",
+        "-I", os.path.dirname(_jax_ffi.SOURCE), "-isystem", include, "-o", path,
+        os.path.join(HERE, "jax_ffi_gpu.c")], check=True)
+    return StandIn(path)
+
+
+@pytest.fixture
+def stand_in(compiled_stand_in, monkeypatch):
+    monkeypatch.setattr(_jax_ffi, "_handler", compiled_stand_in)
+    compiled_stand_in.told()
+    yield compiled_stand_in
+    gc.collect()  # what the test made, before the library of the stand-in
+
+
+def gpu_solver(A, count=1, trans="N", device="auto", **options):
+    L = tr.jax.pattern(A, **options)
+    L._options["device"] = device
+    return L._solver(trans, np.dtype(A.dtype), count, True)
+
+
+@pytest.mark.parametrize("trans", ["N", "T"])
+@pytest.mark.parametrize("uplo", ["lower", "upper"])
+@pytest.mark.parametrize("form", ["csr", "csc"])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
+def test_calls_on_a_gpu(stand_in, dtype, form, uplo, trans):
+    A = make_triangle(40, uplo, dtype, form)
+    full = (A + 0.1 * A.T).asformat(form)
+    for matrix, unit, take in ((A, False, False), (A, True, False), (full, False, True)):
+        b = np.random.default_rng(1).standard_normal((3, 40, 2)).astype(dtype)
+        values = np.stack([matrix.data, matrix.data * 2, matrix.data * 3]).astype(dtype)
+        for count in 1, 3:
+            solver = gpu_solver(matrix.astype(dtype), count, trans, uplo=uplo, unit_diagonal=unit,
+                                take_triangle=take)
+            for first in range(0, 3, count):
+                part = slice(first, first + count)
+                x, error = stand_in.call(solver, values[part], b[part])
+                assert not error
+                for k in range(count):
+                    own = op(matrix, values[first + k], "N")
+                    own = np.tril(own) if uplo == "lower" else np.triu(own)
+                    if unit:
+                        np.fill_diagonal(own, 1)
+                    own = own.T if trans == "T" else own
+                    np.testing.assert_allclose(x[k], np.linalg.solve(own, b[first + k]),
+                                               atol=tolerance(dtype), rtol=tolerance(dtype))
+
+
+def test_the_first_call_analyses_and_streams_are_set_when_they_change(stand_in):
+    A = make_triangle(20)
+    b = np.ones((1, 20, 1))
+    solver = gpu_solver(A)
+    assert stand_in.told() == []
+    # Of these GPUs no other test makes contexts.
+    for gpu, stream, what in ((3, 5, ["context:cuda:3", "matrix", "analyze:5"]), (3, 5, ["wait"]),
+                              (3, 7, ["stream:7"]), (3, 7, ["wait"]),
+                              (4, 9, ["context:cuda:4", "matrix", "analyze:9"]), (3, 7, ["wait"])):
+        values = A.data[None] * (1 + stream)
+        x, error = stand_in.call(solver, values, b, gpu=gpu, stream=stream)
+        assert not error and stand_in.told() == what
+        np.testing.assert_allclose(A @ x[0] * (1 + stream), b[0], rtol=1e-12)
+    several, both = gpu_solver(A, 2), np.ones((2, 20, 1))
+    for stream, what in (5, ["stream:5"]), (5, []), (6, ["stream:6"]):
+        x, error = stand_in.call(several, np.stack([A.data, 2 * A.data]), both, gpu=3, stream=stream)
+        assert not error and stand_in.told() == what
+    # At the end of the process plans leave XLA's streams.
+    stand_in._library.trireme_jax_leave_streams()
+    assert sorted(stand_in.told()) == ["stream:0"] * 3
+    assert not stand_in.call(solver, A.data[None], b, gpu=3, stream=7)[1]
+    assert stand_in.told() == ["stream:7"]
+
+
+def test_errors_of_calls_on_a_gpu(stand_in):
+    A = make_triangle(20)
+    b = np.ones((1, 20, 1))
+    solver, bad = gpu_solver(A), without_row(A, 7)[None]
+    for _ in range(2):  # no plan is made of such values
+        assert "row 7 " in stand_in.call(solver, bad, b)[1]
+        assert stand_in.told()[-2:] == ["matrix", "analyze:1"]
+    x, error = stand_in.call(solver, A.data[None], b)
+    assert not error and stand_in.told() == ["matrix", "analyze:1"]
+    for _ in range(2):  # the plan stays
+        assert "row 7 " in stand_in.call(solver, bad, b)[1]
+        np.testing.assert_array_equal(stand_in.call(solver, A.data[None], b)[0], x)
+        assert stand_in.told() == ["wait", "wait"]
+    stand_in._library.stand_in_fail()  # as after a kernel that stalled
+    assert stand_in.call(solver, A.data[None], b)[1]
+    assert not stand_in.call(solver, A.data[None], b)[1]
+    assert stand_in.told() == ["wait", "matrix", "analyze:1"]
+    several = gpu_solver(A, 2)
+    values, both = np.stack([A.data, bad[0]]), np.ones((2, 20, 1))
+    assert "row 7 of system 1" in stand_in.call(several, values, both)[1]
+    found, error = stand_in.call(several, values, both, check=False)
+    assert not error and np.isnan(found[1]).all()
+    np.testing.assert_allclose(found[0], x[0], rtol=1e-12)
+    only = gpu_solver(A, device="cuda:1", nrhs=2)  # another key
+    assert "runs on GPU 0, the pattern's device is cuda:1" in stand_in.call(only, A.data[None], b)[1]
+    assert not stand_in.call(only, A.data[None], b, gpu=1)[1]
+    assert "other shapes" in stand_in.call(solver, A.data[None, 1:], b)[1]
+    key = only.key
+    del only
+    gc.collect()
+    assert "another process" in stand_in.call(key, A.data[None], b)[1]
+
+
+def test_calls_on_gpus_from_many_threads(stand_in):
+    A = make_triangle(200, density=0.05)
+    solver, b, wrong = gpu_solver(A), np.ones((1, 200, 1)), []
+    wanted = {k: stand_in.call(solver, A.data[None] * k, b)[0] for k in (1.0, 2.0, 3.0, 4.0)}
+
+    def work(k):
+        for turn in range(50):
+            x, error = stand_in.call(solver, A.data[None] * k, b, gpu=turn % 2, stream=int(k))
+            if error or not np.array_equal(x, wanted[k]):
+                wrong.append(error)
+    threads = [threading.Thread(target=work, args=(k,)) for k in wanted]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
 
 
 PROGRAM = """
@@ -300,7 +540,7 @@ A = tr.triangle(tr.generate("poisson2d5:12"))
 L, b = tr.jax.pattern(A), np.ones((3, 144))
 f = jax.jit(jax.vmap(lambda v, b: tr.jax.solve(L, v, b), (None, 0)))
 g = jax.jit(jax.vmap(jax.grad(lambda v, b: tr.jax.solve(L, v, b).sum(), (0, 1))))
-print(tr.jax.features())
+print(tr.jax.features("cpu"))
 print(abs(A @ np.asarray(f(A.data, b)).T - 1).max() < 1e-10)
 print([part.shape for part in g(np.stack([A.data] * 3), b)])
 try:

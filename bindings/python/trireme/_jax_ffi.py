@@ -1,5 +1,7 @@
-"""XLA's custom call for trireme.jax: compiled once, kept in the user's cache folder."""
+"""XLA's custom call for trireme.jax, on the CPU and on GPUs: compiled once, kept in the user's cache
+folder."""
 
+import atexit
 import ctypes as C
 import hashlib
 import os
@@ -13,13 +15,19 @@ from typing import Any, List, Optional, Tuple
 import numpy as np
 
 from . import _api
+from ._context import context_of
 from ._library import HERE, library
 
 TARGET = "trireme_solve"
 SOURCE = os.path.join(HERE, "jax_ffi.c")
 # XLA's numbers of the four types.
 TYPES = {np.dtype("f4"): 11, np.dtype("f8"): 12, np.dtype("c8"): 15, np.dtype("c16"): 18}
-_NAMES = ["trs_update", "trs_solve", "trs_batch_update", "trs_batch_solve", "trs_last_error"]
+_NAMES = ["trs_update", "trs_solve", "trs_batch_update", "trs_batch_solve", "trs_last_error",
+          "trs_context_create", "trs_matrix_create_device", "trs_matrix_set_values",
+          "trs_matrix_destroy", "trs_analyze", "trs_plan_set_stream", "trs_plan_wait",
+          "trs_plan_destroy", "trs_batch_create", "trs_batch_set_stream", "trs_batch_destroy"]
+# By this function a program says which GPU it runs on.
+_ORDINAL = b"XLA_FFI_DeviceOrdinal_Get"
 
 
 class _Functions(C.Structure):
@@ -27,37 +35,72 @@ class _Functions(C.Structure):
         [(name, C.c_int) for name in ("zero_pivot", "not_finite", "row_major")]
 
 
+class Recipe(C.Structure):
+    """What the first call on a GPU makes its plan or batch from: trireme_recipe."""
+
+    _fields_ = [(name, C.c_void_p) for name in ("ptr", "idx", "matrix", "options")] + \
+        [(name, C.c_int64) for name in ("options_size", "stream_at")] + \
+        [(name, C.c_int) for name in ("format", "scalar", "indexing", "uplo", "trans", "diag",
+                                      "only")]
+
+
 class Handler:
     """The compiled custom call, or why there is none."""
 
     def __init__(self) -> None:
         self.path, self.lacks = "", ""
+        self._lacks_gpu: Optional[str] = None
         try:
             self.path = _build()
             self._library = C.CDLL(self.path)
+            self._declare()
             self._register()
         except (OSError, RuntimeError, ImportError, AttributeError) as error:
             self.lacks = str(error) or type(error).__name__
 
-    def _register(self) -> None:
-        import jax
-        lib = self._library
-        address = C.c_void_p
+    def _declare(self) -> None:
+        lib, address = self._library, C.c_void_p
         lib.trireme_jax_bind.argtypes, lib.trireme_jax_bind.restype = [C.POINTER(_Functions)], None
         lib.trireme_jax_add.restype = address
         lib.trireme_jax_add.argtypes = [C.c_int64, address, address, address, address, C.c_int64,
-                                        C.c_int64, C.c_int64, C.c_int]
+                                        C.c_int64, C.c_int64, C.c_int, C.POINTER(Recipe)]
         lib.trireme_jax_remove.argtypes, lib.trireme_jax_remove.restype = [address], None
         lib.trireme_jax_bind(_Functions(
             *(C.cast(getattr(library, name), address) for name in _NAMES),
             _api.TRS_ERROR_ZERO_PIVOT, _api.TRS_ERROR_NOT_FINITE, _api.TRS_ROW_MAJOR))
+
+    def _register(self) -> None:
+        import jax
         ffi: Any = jax.ffi
-        ffi.register_ffi_target(TARGET, ffi.pycapsule(lib.trireme_jax_solve), platform="cpu")
+        for platform in "cpu", "CUDA":
+            ffi.register_ffi_target(TARGET, ffi.pycapsule(self._library.trireme_jax_solve),
+                                    platform=platform)
+        # At the end the last function runs first: this one before JAX destroys its streams.
+        atexit.register(self._leave_streams, os.getpid())
+
+    def _leave_streams(self, process: int) -> None:
+        if os.getpid() == process:
+            self._library.trireme_jax_leave_streams()
+
+    @property
+    def lacks_gpu(self) -> str:
+        """Why programs on GPUs call Python; "" if they need not."""
+        if self.lacks:
+            return self.lacks
+        if self._lacks_gpu is None:
+            try:
+                context_of("cuda", None)
+                self._lacks_gpu = "" if _ORDINAL in _headers()[1] else \
+                    "this jaxlib does not tell custom calls which GPU they run on (JAX 0.6.2 is new enough)"
+            except (RuntimeError, MemoryError) as error:
+                self._lacks_gpu = str(error)
+        return self._lacks_gpu
 
     def add(self, key: int, handles: Any, values: int, n: int, nnz: int,
-            count: int, dtype: Any) -> int:
+            count: int, dtype: Any, recipe: Optional[Recipe] = None) -> int:
         made = self._library.trireme_jax_add(key, *handles, values, n, nnz, count,
-                                             TYPES[dtype])
+                                             TYPES[dtype],
+                                             None if recipe is None else C.byref(recipe))
         if not made:
             raise MemoryError("no memory for a plan of trireme.jax")
         return int(made)
@@ -121,8 +164,9 @@ def _build() -> str:
         handle, fresh = tempfile.mkstemp(".so", "jax_ffi-", folder)
         os.close(handle)
         run = subprocess.run(
-            _compiler() + ["-std=c11", "-O2", "-shared", "-fPIC", "-fvisibility=hidden", "-pthread",
-                           "-isystem", include, "-o", fresh, SOURCE],
+            _compiler() + ["-std=c11", "-O2", "-shared", "-fPIC", "-fvisibility=hidden", "-pthread"]
+            + ["-DTRIREME_DEVICE_ORDINAL"] * (_ORDINAL in header)
+            + ["-isystem", include, "-o", fresh, SOURCE],
             capture_output=True, text=True)
         if run.returncode:
             os.unlink(fresh)

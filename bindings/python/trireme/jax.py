@@ -3,15 +3,17 @@
     L = trireme.jax.pattern(A)                  # outside: analysed once
     x = trireme.jax.solve(L, values, b)         # inside
 
-On the CPU a compiled program calls the plan through XLA's foreign function interface.  For that a
-C file of the package is compiled at the first use, against the headers of the installed jaxlib.
-Without a C compiler, and on a GPU, programs call Python (jax.pure_callback); `features` says which.
+A compiled program solves where it runs, on the CPU or on a GPU: it calls the plan through XLA's
+foreign function interface.  For that a C file of the package is compiled at the first use, against
+the headers of the installed jaxlib.  Without a C compiler, and on a GPU without CUDA in this build,
+programs call Python (jax.pure_callback); `features` says which.
 
 One primitive has all rules: values (S, nnz) and b (S, n, k) are S systems with k right-hand sides.
 vmap over b alone makes columns of one system, vmap over values makes systems of a batch.
 The derivative is dx = op(A)^-1 (db - op(dA) x), by the primitive itself, so that every order exists.
 """
 
+import ctypes as C
 import hashlib
 import threading
 import weakref
@@ -24,12 +26,12 @@ import numpy as np
 from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
-from . import _jax_ffi
+from . import _api, _jax_ffi
 from ._arrays import SCALARS, dense, library_of
 from ._batch import Batch
-from ._library import SingularMatrixError, StructureError, UnsupportedError
-from ._matrix import UPLO, Compressed, compressed
-from ._plan import TRANS, Plan, say_which_side
+from ._library import SingularMatrixError, StructureError, Told, UnsupportedError, make_struct
+from ._matrix import UPLO, Compressed, Matrix, compressed, indexing_of
+from ._plan import TRANS, Plan, make_options, say_which_side
 from ._words import Device, Method, Shaped, Trans, Uplo, device_name, flag, named, pick, side
 
 
@@ -56,7 +58,25 @@ class Pattern:
         self._lock = threading.Lock()
         self._used: Optional[np.ndarray] = None
         self._entries_used()
-        self._solver("N" if trans == "N" else "T", np.dtype(jax.dtypes.canonicalize_dtype(parts.val.dtype)), 1)
+        dtype = np.dtype(jax.dtypes.canonicalize_dtype(parts.val.dtype))
+        if _by_default_on_gpu(options["device"]):
+            self._check_structure(dtype)
+        else:
+            self._solver("N" if trans == "N" else "T", dtype, 1)
+
+    def _with_values(self, values: np.ndarray) -> Compressed:
+        return Compressed(self._format, self._shape, self._ptr, self._idx, dense(values))
+
+    def _ones(self, dtype: Any) -> np.ndarray:
+        """Values for an analysis of the pattern: ones on the diagonal."""
+        return np.where(self._row == self._column, 1, 0).astype(dtype)
+
+    def _check_structure(self, dtype: Any) -> None:
+        """The errors of an analysis, which a GPU leaves to the first call there."""
+        given = self._options
+        Plan(self._with_values(self._ones(dtype)), given["uplo"], device="serial", method="serial",
+             copy=False, unit_diagonal=given["unit_diagonal"],
+             take_triangle=given["take_triangle"]).close()
 
     def _entries_used(self) -> None:
         """None: the solution depends on all entries."""
@@ -69,10 +89,24 @@ class Pattern:
         if not keep.all():
             self._used = np.flatnonzero(keep)
 
-    def _solver(self, trans: str, dtype: Any, count: int) -> "_Solver":
+    def _usable(self, values: Any) -> Any:
+        """Whether each system's diagonal entries can be divided by, as the library judges them."""
+        at = np.flatnonzero(self._row == self._column)
+        pivots = jnp.zeros((values.shape[0], self._shape[0]), values.dtype)
+        pivots = pivots.at[:, self._row[at]].add(values[:, at])
+        parts = jnp.abs(jnp.real(pivots)), jnp.abs(jnp.imag(pivots))
+        large, small = jnp.maximum(*parts), jnp.minimum(*parts)
+        divisor = large + small * (small / large)
+        return (jnp.isfinite(large) & jnp.isfinite(divisor) & jnp.isfinite(1 / divisor)).all(1)
+
+    def _solver(self, trans: str, dtype: Any, count: int, gpu: bool = False) -> "_Solver":
         """The plan, or the batch, for systems of that kind."""
+        if not gpu and self._options["device"].startswith("cuda"):
+            raise UnsupportedError(f"device is {self._options['device']!r}, and the program runs on "
+                                   "the CPU: leave device out, then the pattern solves where the "
+                                   "program runs")
         with self._lock:
-            key = (trans, dtype, count)
+            key = (trans, dtype, count, gpu)
             found = self._solvers.get(key)
             if found is None:
                 found = self._solvers[key] = _Solver(self, *key)
@@ -94,39 +128,68 @@ class Pattern:
 
 
 class _Solver:
-    """A plan or a batch with what calls from XLA's threads need."""
+    """A plan or a batch with what calls from XLA's threads need; on GPUs they make it."""
 
-    def __init__(self, pattern: Pattern, trans: str, dtype: Any, count: int) -> None:
-        options, self._n = pattern._options, pattern._shape[0]
+    def __init__(self, pattern: Pattern, trans: str, dtype: Any, count: int, gpu: bool) -> None:
+        self._n = pattern._shape[0]
         self.lock = threading.Lock()
         self._native: Optional[int] = None
-        # Ones on the diagonal: the analysis is of the pattern, and every call brings its values.
-        self._values = np.where(pattern._row == pattern._column, 1, 0).astype(dtype)
+        self._values = pattern._ones(dtype)  # the analysis is of the pattern; calls bring values
         self.plan: Optional[Plan] = None
         self.batch: Optional[Batch] = None
-        handles: List[Any]
-        if count == 1:
-            parts = Compressed(pattern._format, pattern._shape, pattern._ptr, pattern._idx,
-                               dense(self._values))
-            self.plan = Plan(parts, options["uplo"], trans,  # type: ignore[arg-type]
-                             copy=False,
-                             **{k: v for k, v in options.items() if k != "uplo"})
-            handles = [self.plan._handle, self.plan._keep.handle, None]
+        self._recipe: Optional[_jax_ffi.Recipe] = None
+        handles: List[Any] = [None, None, None]
+        if gpu:
+            self._recipe = self._recipe_of(pattern, trans, count)
         else:
-            A = SimpleNamespace(format=pattern._format, shape=pattern._shape, data=self._values,
-                                indptr=pattern._ptr.array, indices=pattern._idx.array)
-            self.batch = Batch(A, count, options["uplo"], trans,  # type: ignore[arg-type]
-                               unit_diagonal=options["unit_diagonal"],
-                               take_triangle=options["take_triangle"], nrhs=options["nrhs"],
-                               device=options["device"], threads=options["threads"])
-            handles = [None, None, self.batch._handle]
+            handles = self._make(pattern, trans, count)
         digest = pattern._digest.copy()
-        digest.update(repr((trans, dtype.str, count)).encode())
+        digest.update(repr((trans, dtype.str, count, gpu)).encode())
         self.key = int.from_bytes(digest.digest()[:8], "little", signed=True)
         self._handler = _jax_ffi.handler()
         if not self._handler.lacks:
             self._native = self._handler.add(self.key, handles, self._values.ctypes.data, self._n,
-                                             pattern._nnz, count, dtype)
+                                             pattern._nnz, count, dtype, self._recipe)
+
+    def _make(self, pattern: Pattern, trans: str, count: int) -> List[Any]:
+        options = dict(pattern._options)
+        if options["device"] == "auto":
+            options["device"] = "cpu"
+        if count == 1:
+            self.plan = Plan(pattern._with_values(self._values), options.pop("uplo"),
+                             trans, copy=False, **options)  # type: ignore[arg-type]
+            return [self.plan._handle, self.plan._keep.handle, None]
+        A = SimpleNamespace(format=pattern._format, shape=pattern._shape, data=self._values,
+                            indptr=pattern._ptr.array, indices=pattern._idx.array)
+        self.batch = Batch(A, count, options["uplo"], trans,  # type: ignore[arg-type]
+                           unit_diagonal=options["unit_diagonal"],
+                           take_triangle=options["take_triangle"], nrhs=options["nrhs"],
+                           device=options["device"], threads=options["threads"])
+        return [None, None, self.batch._handle]
+
+    def _recipe_of(self, pattern: Pattern, trans: str, count: int) -> _jax_ffi.Recipe:
+        given, parts = pattern._options, pattern._with_values(self._values)
+        self._parts = parts  # the recipe has their addresses
+        take, ordinal = int(given["take_triangle"]), given["device"].partition(":")[2]
+        made = _jax_ffi.Recipe(
+            ptr=parts.ptr.address, idx=parts.idx.address, indexing=indexing_of(parts),
+            format=_api.TRS_CSR if parts.format == "csr" else _api.TRS_CSC,
+            scalar=SCALARS[parts.val.dtype], uplo=UPLO[given["uplo"]], trans=TRANS[trans],
+            diag=_api.TRS_UNIT if given["unit_diagonal"] else _api.TRS_NONUNIT,
+            only=int(ordinal) if ordinal else -1)
+        if count == 1:
+            with Told(None, "analysis") as told:
+                self._given = make_options(told, given["method"], given["nrhs"], given["solves"],
+                                           take_triangle=take)
+            made.options_size = C.sizeof(self._given)
+            made.stream_at = _api.trs_options.stream.offset
+        else:
+            self._given = make_struct(_api.trs_batch_options, take_triangle=take,
+                                      nrhs=given["nrhs"])
+            self._matrix = Matrix(parts, copy=False)
+            made.matrix = self._matrix.handle.value
+        made.options = C.addressof(self._given)
+        return made
 
     def __del__(self) -> None:
         """First no call finds the plan any more, then it goes."""
@@ -223,9 +286,9 @@ def _keep(context: Any, solver: _Solver) -> None:
     add(solver)
 
 
-def _solver_of(context: Any, pattern: Pattern, trans: str) -> _Solver:
+def _solver_of(context: Any, pattern: Pattern, trans: str, gpu: bool = False) -> _Solver:
     values = context.avals_in[0]
-    return pattern._solver(trans, np.dtype(values.dtype), values.shape[0])
+    return pattern._solver(trans, np.dtype(values.dtype), values.shape[0], gpu)
 
 
 def _lower_callback(context: Any, *operands: Any, pattern: Pattern, trans: str, check: bool) -> Any:
@@ -241,30 +304,95 @@ def _lower_cpu(context: Any, *operands: Any, pattern: Pattern, trans: str, check
     solver = _solver_of(context, pattern, trans)
     if solver._native is None:
         return _lower_callback(context, *operands, pattern=pattern, trans=trans, check=check)
+    return _custom_call(context, solver, operands, check)
+
+
+def _custom_call(context: Any, solver: _Solver, operands: Any, check: bool) -> Any:
     _keep(context, solver)
     return jax.ffi.ffi_lowering(_jax_ffi.TARGET)(context, *operands, key=np.int64(solver.key),
                                                  check=np.int64(check))
 
 
+def _guarded(values: Any, b: Any, pattern: Pattern, trans: str) -> Any:
+    """x, and NaN where a diagonal entry cannot be divided by: a plan refuses such values."""
+    usable = pattern._usable(values)
+    values = jnp.where(usable[:, None], values, pattern._ones(values.dtype))
+    x = _solve_p.bind(values, b, pattern=pattern, trans=trans, check=True)
+    return jnp.where(usable[:, None, None], x, jnp.nan)
+
+
+def _lower_cuda(context: Any, *operands: Any, pattern: Pattern, trans: str, check: bool) -> Any:
+    if not _can_solve_on_gpu(pattern._options["device"]):
+        return _lower_callback(context, *operands, pattern=pattern, trans=trans, check=check)
+    one = context.avals_in[0].shape[0] == 1
+    if one and not check and not pattern._options["unit_diagonal"]:
+        def call(values: Any, b: Any) -> Any:
+            return _guarded(values, b, pattern, trans)
+        return mlir.lower_fun(call, multiple_results=False)(context, *operands)
+    return _custom_call(context, _solver_of(context, pattern, trans, True), operands, check)
+
+
 mlir.register_lowering(_solve_p, _lower_callback)
 mlir.register_lowering(_solve_p, _lower_cpu, platform="cpu")
+mlir.register_lowering(_solve_p, _lower_cuda, platform="cuda")
 
 
 # ---- For callers ---------------------------------------------------------------------------------
 
-def features() -> str:
-    """How compiled programs on the CPU call the library, and what to install where Python does it."""
+def features(platform: Optional[str] = None) -> str:
+    """How compiled programs call the library, and what to install where Python does it.
+
+    Parameters
+    ----------
+    platform : {"cpu", "cuda"}, optional
+        Where the programs run; without it on JAX's default backend.
+
+    Returns
+    -------
+    str
+        "ffi: " and the path of the custom call, or "pure_callback: " and the reason.
+    """
+    if platform is None:
+        platform = "cuda" if jax.default_backend() == "gpu" else "cpu"
+    if platform not in ("cpu", "cuda"):
+        raise ValueError(f"platform is {platform!r}: it must be \"cpu\" or \"cuda\"")
     made = _jax_ffi.handler()
-    return f"pure_callback: {made.lacks}" if made.lacks else f"ffi: {made.path}"
+    lacks = made.lacks if platform == "cpu" else made.lacks_gpu
+    return f"pure_callback: {lacks}" if lacks else f"ffi: {made.path}"
+
+
+def _jax_has_gpu() -> bool:
+    try:
+        return bool(jax.devices("cuda"))
+    except RuntimeError:
+        return False
+
+
+def _can_solve_on_gpu(device: str) -> bool:
+    """Whether a program on a GPU solves there."""
+    return device not in ("cpu", "serial") and not _jax_ffi.handler().lacks_gpu
+
+
+def _by_default_on_gpu(device: str) -> bool:
+    return device.startswith("cuda") or (device == "auto" and jax.default_backend() == "gpu" and
+                                         _can_solve_on_gpu(device))
 
 
 def _place(device: Any) -> str:
     name = device_name(device)
-    if name not in ("auto", "cpu", "serial"):
-        raise UnsupportedError(f"device is {name!r}: trireme.jax solves on the CPU, whose device is "
-                               "\"auto\", \"cpu\" or \"serial\"; arrays on a GPU are copied to it "
-                               "and back")
-    return "cpu" if name == "auto" else name
+    if name in ("auto", "cpu", "serial"):
+        return name
+    kind, _, number = name.partition(":")
+    if kind != "cuda" or not (number.isdigit() or not number):
+        raise UnsupportedError(f"device is {name!r}: trireme.jax solves on \"auto\" (where the "
+                               "program runs), \"cpu\", \"serial\", \"cuda\" or \"cuda:1\"")
+    if not _jax_has_gpu():
+        raise UnsupportedError(f"device is {name!r}, but JAX has no NVIDIA GPU: install jax[cuda13] "
+                               "on a machine with one, or leave device out")
+    if _jax_ffi.handler().lacks_gpu:
+        raise UnsupportedError(f"device is {name!r}, but programs cannot solve there: "
+                               f"{_jax_ffi.handler().lacks_gpu}")
+    return name
 
 
 def _on_host(A: Any) -> Any:
@@ -294,13 +422,16 @@ def pattern(A: Shaped, uplo: Optional[Uplo] = None, *, lower: Optional[bool] = N
     uplo, lower, unit_diagonal, take_triangle, threads, method, nrhs, solves : optional
         As in `trireme.plan`.
     device : str, optional
-        "auto", "cpu" or "serial".
+        "auto": where the program runs, on the CPU or on whichever GPU.  "cpu", "serial": there, with
+        copies of the arrays of a program on a GPU.  "cuda", "cuda:1": programs on GPUs, or on that
+        one, alone.
 
     Returns
     -------
     Pattern
-        It keeps one plan per element type, transpose and size of a batch.  A compiled program keeps
-        the plans that it calls; `jax.clear_caches()` lets go of programs.
+        It keeps one plan per element type, transpose, size of a batch, and place; on a GPU the first
+        call makes it.  A compiled program keeps the plans that it calls; `jax.clear_caches()` lets
+        go of programs.
 
     Examples
     --------

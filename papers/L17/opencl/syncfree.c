@@ -154,7 +154,7 @@ static trs_status build(syncfree *s, const trs_plan *plan, bool many) {
                              sizeof trs_syncfree_source, s->scalar));
   TRS_TRY(make_kernel(s, many ? "solve_many" : "solve_one", &s->kernel));
   TRS_TRY(shape_groups(s, plan));
-  trs_status status = trs_host_system_create(&h, S, plan->matrix, false, true);
+  trs_status status = trs_host_system_create(&h, S, plan->matrix, false, true, plan->stream);
   if (!status) status = bring(s, &h.S);
   trs_host_system_destroy(&h);
   if (!status) status = count_in_degrees(s);
@@ -202,7 +202,7 @@ static trs_status update(trs_plan *plan) {
   const syncfree *s = plan->state;
   trs_host_system h;
   cl_int error = CL_SUCCESS;
-  trs_status status = trs_host_system_create(&h, &plan->system, plan->matrix, false, true);
+  trs_status status = trs_host_system_create(&h, &plan->system, plan->matrix, false, true, plan->stream);
   if (!status && s->nnz > 0)
     error = clEnqueueWriteBuffer(s->device->queue, s->val, CL_TRUE, 0, (size_t)s->nnz * size_of(s),
                                  h.S.val, 0, NULL, NULL);

@@ -333,7 +333,7 @@ static bool half_may_gain(const trs_push_state *p) {
 }
 
 static trs_status take_rows(trs_host_system *h, const trs_plan *plan) {
-  return trs_host_system_create(h, &plan->system, plan->matrix, true, true);
+  return trs_host_system_create(h, &plan->system, plan->matrix, true, true, plan->stream);
 }
 
 static trs_status build(trs_push_state *p, trs_plan *plan, trs_host_system *h) {

@@ -274,8 +274,8 @@ static trs_status analyze(trs_plan *plan) {
   TRS_TRY(trs_gpu_open(&s->gpu, plan, launch));
   s->gpu.system.n = plan->system.n; /* for trs_gpu_bytes; nothing is loaded */
   s->gpu.system.scalar = plan->system.scalar;
-  trs_status status =
-      trs_host_system_create(&h, &plan->system, plan->matrix, plan->system.rows, true);
+  trs_status status = trs_host_system_create(&h, &plan->system, plan->matrix, plan->system.rows,
+                                             true, plan->stream);
   if (!status) status = find_panels(s, &h.S);
   if (!status) status = fill_well(s, plan, &h.S, true);
   trs_host_system_destroy(&h);
@@ -285,8 +285,8 @@ static trs_status analyze(trs_plan *plan) {
 static trs_status update(trs_plan *plan) {
   supernodal *s = plan->state;
   trs_host_system h;
-  trs_status status =
-      trs_host_system_create(&h, &plan->system, plan->matrix, plan->system.rows, true);
+  trs_status status = trs_host_system_create(&h, &plan->system, plan->matrix, plan->system.rows,
+                                             true, plan->stream);
   if (!status) status = fill_well(s, plan, &h.S, false);
   trs_host_system_destroy(&h);
   return status;
