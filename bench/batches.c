@@ -11,11 +11,12 @@
 #include "experiment.h"
 #include "leave.h"
 #include "progress.h"
+#include "repeat.h"
 #include "run.h"
+#include "spsv_graph.h"
 
-/* MOST_BYTES: of the values of a case.  SHORT: seconds of a round of solves. */
-enum { ROUNDS = 5, MOST_REPEATS = 200, CHECKED = 3, MOST_BYTES = 1000000000 };
-#define SHORT 2e-3
+/* MOST_BYTES: of the values of a case.  MOST_IN_GRAPH: systems that a graph solves one by one. */
+enum { CHECKED = 3, MOST_BYTES = 1000000000, MOST_IN_GRAPH = 1000 };
 #define MOST_SECONDS 100 /* after which no further case begins */
 
 static const struct {
@@ -25,7 +26,9 @@ static const struct {
              {"tridiagonal, 1000", "gen:chain:1000", false},
              {"2D grid, 15 x 15", "gen:poisson2d5:15", false},
              {"2D grid, 100 x 100", "gen:poisson2d5:100", false},
-             {"L of LU, power law, 1000", "gen:powerlaw:1000", true}};
+             {"2D grid, 149 x 149", "gen:poisson2d5:149", false},
+             {"L of LU, power law, 1000", "gen:powerlaw:1000", true},
+             {"L of LU, Delaunay, 997", "gen:delaunay:997", true}};
 static const int64_t counts[] = {10, 100, 1000, 10000};
 
 /* The systems of a case: patterns on the host, everything else in device memory. */
@@ -49,18 +52,12 @@ static int leave_cuda(const batch_case *c) {
 
 /* ---- Arrays ---- */
 
-/* A number from -1 to 1. */
-static double noise(uint64_t *state) {
-  *state = *state * 6364136223846793005u + 1442695040888963407u;
-  return (double)(int64_t)(*state >> 11) * 0x1p-52 - 1;
-}
-
 static void fill(batch_case *c, const double *val) {
   uint64_t state = 1;
   for (int64_t s = 0; s < c->count; s++)
     for (int64_t p = 0; p < c->nnz; p++)
-      c->val_here[s * c->nnz + p] = val[p] * (1 + 0.1 * noise(&state));
-  for (int64_t k = 0; k < c->count * c->n; k++) c->b_here[k] = noise(&state);
+      c->val_here[s * c->nnz + p] = val[p] * (1 + 0.1 * bench_noise(&state));
+  for (int64_t k = 0; k < c->count * c->n; k++) c->b_here[k] = bench_noise(&state);
 }
 
 static bool upload_pattern(batch_case *c, const int64_t *ptr, const int32_t *idx) {
@@ -106,35 +103,6 @@ static int open_case(batch_case *c) {
 }
 
 /* ---- Times and errors ---- */
-
-typedef bool one_solve(void *user);
-
-static int compare(const void *a, const void *b) {
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
-static double time_some(one_solve *solve, void *user, int repeats) {
-  bool good = bench_cuda_start();
-  for (int k = 0; k < repeats && good; k++) good = solve(user);
-  const double seconds = bench_cuda_stop();
-  return good && seconds >= 0 ? seconds / repeats : NAN;
-}
-
-/* The median of a solve's time; NAN: a failure. */
-static double time_solves(one_solve *solve, void *user) {
-  double seconds[ROUNDS];
-  const double first = solve(user) && bench_cuda_wait() ? time_some(solve, user, 1) : NAN;
-  if (isnan(first)) return NAN;
-  const double wanted = SHORT / first;
-  const int repeats = wanted < 1 ? 1 : wanted < MOST_REPEATS ? (int)wanted : MOST_REPEATS;
-  for (int k = 0; k < ROUNDS; k++) {
-    seconds[k] = time_some(solve, user, repeats);
-    if (isnan(seconds[k])) return NAN;
-  }
-  qsort(seconds, ROUNDS, sizeof *seconds, compare);
-  return seconds[ROUNDS / 2];
-}
 
 /* The largest backward error of the first, the middle and the last system; NAN: a failure. */
 static double error_of(const batch_case *c) {
@@ -188,7 +156,7 @@ static int run_batch(batch_case *c, batch_times *t) {
   if (!status) status = trs_batch_update(s.B, c->val, 0);
   t->update = seconds_now() - start;
   if (!status) status = trs_batch_get_info(s.B, &t->info);
-  if (!status) t->solve = time_solves(solve_batch, &s);
+  if (!status) t->solve = bench_repeat(solve_batch, &s);
   if (!status) t->error = error_of(c);
   trs_batch_destroy(s.B);
   if (status) return leave_library(c->name);
@@ -215,7 +183,7 @@ static int run_plan(batch_case *c, double *seconds) {
   trs_status status = trs_matrix_create_device(
       &A, c->ctx, TRS_CSR, TRS_DOUBLE, n, n, c->nnz * c->count, TRS_PTR32, c->ptr, c->idx, c->val);
   if (!status) status = trs_analyze(&s.plan, c->ctx, A, TRS_LOWER, TRS_NO_TRANS, c->diag, NULL);
-  if (!status) *seconds = time_solves(solve_plan, &s);
+  if (!status) *seconds = bench_repeat(solve_plan, &s);
   if (!status) status = trs_plan_wait(s.plan);
   trs_plan_destroy(s.plan);
   trs_matrix_destroy(A);
@@ -224,26 +192,49 @@ static int run_plan(batch_case *c, double *seconds) {
 
 static bool solve_peer(void *user) { return bench_cusparse_solve(user); }
 
-/* The fastest algorithm of cuSPARSE; NAN: none worked. */
+/* The first `count` systems as one, for cuSPARSE. */
+static bench_gpu gpu_of(const batch_case *c, const bench_system *system, int64_t count) {
+  return (bench_gpu){.system = system,
+                     .scalar = TRS_DOUBLE,
+                     .size = sizeof(double),
+                     .n = c->n * count,
+                     .nnz = c->nnz * count,
+                     .nrhs = 1,
+                     .short_ptr = c->ptr,
+                     .idx = c->idx,
+                     .val = c->val,
+                     .b = c->b,
+                     .x = c->x};
+}
+
+static bool solve_graph(void *user) { return bench_spsv_graph_launch(user); }
+
+/* A graph of solves of each system by the fastest algorithm; NAN: there is none. */
+static void run_graph(batch_case *c, double *least) {
+  const bench_system system = {.name = c->name, .uplo = TRS_LOWER, .diag = c->diag, .nrhs = 1};
+  const bench_gpu first = gpu_of(c, &system, 1);
+  *least = NAN;
+  if (c->count > MOST_IN_GRAPH || bench_spsv_graph_load()) return;
+  for (int k = 0; k < bench_cusparse_known(); k++) {
+    bench_spsv_graph g;
+    if (bench_spsv_graph_make(&g, &first, c->count, k))
+      *least = fmin(*least, bench_repeat(solve_graph, &g));
+    else
+      bench_notice("a graph", bench_cusparse_error());
+    bench_spsv_graph_free(&g);
+  }
+}
+
+/* The fastest algorithm of cuSPARSE on the block-diagonal matrix; NAN: none worked. */
 static void run_peer(batch_case *c, double *least) {
   const bench_system system = {.name = c->name, .uplo = TRS_LOWER, .diag = c->diag, .nrhs = 1};
-  bench_gpu gpu = {.system = &system,
-                   .scalar = TRS_DOUBLE,
-                   .size = sizeof(double),
-                   .n = c->n * c->count,
-                   .nnz = c->nnz * c->count,
-                   .nrhs = 1,
-                   .short_ptr = c->ptr,
-                   .idx = c->idx,
-                   .val = c->val,
-                   .b = c->b,
-                   .x = c->x};
+  const bench_gpu gpu = gpu_of(c, &system, c->count);
   *least = NAN;
   for (int k = 0; k < bench_cusparse_known(); k++) {
     bench_cusparse peer;
     double ask, analysis;
     if (bench_cusparse_prepare(&peer, &gpu, k) && bench_cusparse_analyze(&peer, &ask, &analysis))
-      *least = fmin(*least, time_solves(solve_peer, &peer));
+      *least = fmin(*least, bench_repeat(solve_peer, &peer));
     else
       bench_notice(bench_cusparse_name[k], bench_cusparse_error());
     bench_cusparse_free(&peer);
@@ -252,23 +243,26 @@ static void run_peer(batch_case *c, double *least) {
 
 /* ---- All cases ---- */
 
-static void show(const batch_case *c, const batch_times *t, double plan, double peer) {
+static void show(const batch_case *c, const batch_times *t, double plan, double peer,
+                 double graph) {
   const double bytes = (double)c->count * 8 * (double)(c->nnz + 2 * c->n);
-  printf("%-26s %6lld  %9.4f  %6.2f  %6.2f  %5.1f  %9.4f  %8.1e  %s, %d systems, %d threads\n",
-         c->name, (long long)c->count, 1e3 * t->solve, plan / t->solve, peer / t->solve,
-         100e-9 * bytes / t->solve / c->copy_gbs, 1e3 * t->update, t->error, t->info.method,
-         t->info.systems_at_once, t->info.threads);
+  printf(
+      "%-26s %6lld  %9.4f  %6.2f  %6.2f  %6.1f  %5.1f  %9.4f  %8.1e  %s, %d systems, %d threads\n",
+      c->name, (long long)c->count, 1e3 * t->solve, plan / t->solve, peer / t->solve,
+      graph / t->solve, 100e-9 * bytes / t->solve / c->copy_gbs, 1e3 * t->update, t->error,
+      t->info.method, t->info.systems_at_once, t->info.threads);
   fflush(stdout);
 }
 
 static int run_count(batch_case *c, bool has_peer) {
   batch_times t = {0};
-  double plan = NAN, peer = NAN;
+  double plan = NAN, peer = NAN, graph = NAN;
   int code = open_case(c);
   if (code < 0) code = run_batch(c, &t);
   if (code < 0) code = run_plan(c, &plan);
   if (code < 0 && has_peer) run_peer(c, &peer);
-  if (code < 0) show(c, &t, plan, peer);
+  if (code < 0 && has_peer) run_graph(c, &graph);
+  if (code < 0) show(c, &t, plan, peer, graph);
   close_case(c);
   if (code < 0 && !(t.error < 1e-12))
     code = leave(LEAVE_NUMERICAL, "numerical", -1, "%s: backward error %g", c->name, t.error);
@@ -316,24 +310,16 @@ static int run_case(batch_case *c, const char *matrix, bool factor, bool has_pee
 
 int bench_batches(const bench_settings *set) {
   batch_case c = {.set = set};
-  char where[32];
-  if (set->device < 0)
-    return leave_usage("bench", "batches runs through CUDA: leave out --backend opencl");
-  snprintf(where, sizeof where, "cuda:%d", set->device);
-  if (trs_context_create(&c.ctx, where)) return leave_library("--backend");
-  int code = bench_cuda_open(set->device);
-  if (code >= 0) {
-    trs_context_destroy(c.ctx);
-    return code;
-  }
+  int code = bench_context_open(&c.ctx, set, "batches");
+  if (code >= 0) return code;
   const char *missing = set->peer ? "left out" : bench_cusparse_load();
   const double end = seconds_now() + MOST_SECONDS;
   if (missing && !set->peer) bench_notice("cusparse", missing);
   c.copy_gbs = bench_copy_gpu();
   printf("%s%s%s, a copy: %.0f GB/s\n", bench_cuda_device(), missing ? "" : ", ",
          missing ? "" : bench_cusparse_version(), c.copy_gbs);
-  printf("%-26s %6s  %9s  %6s  %6s  %5s  %9s  %8s  by\n", "pattern", "count", "solve, ms", "/plan",
-         "/SpSV", "copy%", "update", "error");
+  printf("%-26s %6s  %9s  %6s  %6s  %6s  %5s  %9s  %8s  by\n", "pattern", "count", "solve, ms",
+         "/plan", "/SpSV", "/graph", "copy%", "update", "error");
   for (size_t k = 0; k < sizeof cases / sizeof *cases && code < 0; k++) {
     c.name = cases[k].name;
     code = run_case(&c, cases[k].matrix, cases[k].factor, !missing, end);

@@ -57,6 +57,9 @@ static bool good(int error) {
   return !error;
 }
 
+bool bench_cuda_find(void *function, const char *name) { return find(function, name); }
+bool bench_cuda_good(int error) { return good(error); }
+
 const char *bench_cuda_error(void) {
   int error = cuda.error;
   cuda.error = 0;

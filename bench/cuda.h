@@ -11,6 +11,10 @@ int bench_cuda_open(int device);
 bool bench_cuda_use(int device);     /* switches to another GPU */
 const char *bench_cuda_device(void); /* its name and the versions */
 const char *bench_cuda_error(void);  /* the failure since the last call; NULL: none */
+/* For its other functions, once it is open: their addresses, and a status of one: true if it is 0,
+ * else bench_cuda_error explains it. */
+bool bench_cuda_find(void *function, const char *name);
+bool bench_cuda_good(int error);
 bool bench_cuda_alloc(void *pointer, size_t bytes); /* pointer: address of a pointer */
 /* BENCH_CUDA_FREE(a, b): frees each; NULL is fine. */
 #define BENCH_CUDA_FREE(...)                    \

@@ -74,6 +74,9 @@ void bench_blocks_report(const bench_rows *rows, bool markdown);
 int bench_batches(const bench_settings *set);
 int bench_batches_list(const char *suite);
 
+int bench_factors(const bench_settings *set);
+int bench_factors_list(const char *suite);
+
 int bench_refactor(const bench_settings *set);
 int bench_refactor_list(const char *suite);
 

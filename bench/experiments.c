@@ -89,14 +89,31 @@ const bench_experiment bench_experiments[] = {
      .text =
          "'trireme bench batches' solves 10 to 10,000 systems with one pattern, in double "
          "precision with values, b and x in device memory, and compares with a plan of the "
-         "block-diagonal matrix and with the fastest algorithm of cuSPARSE's SpSV on it. It prints "
+         "block-diagonal matrix, with the fastest algorithm of cuSPARSE's SpSV on it, and with a "
+         "CUDA "
+         "graph of an SpSV per system, for up to 1000. It prints "
          "a line per pattern and number of systems: the time of a solve, how many times as fast it "
-         "is as both, the bandwidth in percent of a copy's with values, b and x counted once, the "
+         "is as these, the bandwidth in percent of a copy's with values, b and x counted once, the "
          "time of new values, the largest backward error of three systems, and the kernel.",
      .options = "|backend|peer|list|",
      .place = BENCH_PLACE_DEVICE,
      .run = bench_batches,
      .list = bench_batches_list},
+    {.name = "factors",
+     .title = "LU factors on a GPU",
+     .text =
+         "'trireme bench factors' solves with the LU factors of a matrix, for 1 and 64 right-hand "
+         "sides, and of 10 to 10,000 matrices with one pattern, in double precision with b and x "
+         "in "
+         "device memory, and compares with the solve phase of cuDSS with its own factors of the "
+         "same matrices (TRIREME_CUDSS). It prints a line per case: the time of a solve, how many "
+         "times as fast it is, the entries of both factors, the backward errors for A, and the "
+         "times of the analysis and of cuDSS's analysis and factorisation. --suite takes one other "
+         "matrix.",
+     .options = "|backend|peer|suite|list|",
+     .place = BENCH_PLACE_DEVICE,
+     .run = bench_factors,
+     .list = bench_factors_list},
     {.name = "refactor",
      .title = "Incomplete factors of new values on a GPU",
      .text =

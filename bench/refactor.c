@@ -11,6 +11,7 @@
 #include "incomplete.h"
 #include "leave.h"
 #include "progress.h"
+#include "repeat.h"
 #include "run.h"
 
 enum { ROUNDS = 9 };
@@ -316,16 +317,8 @@ static int run_all(refactor_case *c, const char *only, bool has_peer) {
 
 int bench_refactor(const bench_settings *set) {
   refactor_case c = {0};
-  char where[32];
-  if (set->device < 0)
-    return leave_usage("bench", "refactor runs through CUDA: leave out --backend opencl");
-  snprintf(where, sizeof where, "cuda:%d", set->device);
-  if (trs_context_create(&c.ctx, where)) return leave_library("--backend");
-  int code = bench_cuda_open(set->device);
-  if (code >= 0) {
-    trs_context_destroy(c.ctx);
-    return code;
-  }
+  int code = bench_context_open(&c.ctx, set, "refactor");
+  if (code >= 0) return code;
   const char *missing = set->peer ? "left out" : bench_cusparse_load();
   if (!missing) missing = bench_incomplete_load();
   if (missing && !set->peer) bench_notice("cusparse", missing);

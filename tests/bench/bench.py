@@ -193,7 +193,7 @@ def test_suites():
     o = bench("--list")
     check("suites and benchmarks are listed, each once", o.code == 0 and o.out.split() ==
           ["cpu", "gpu-quick", "gpu-rhs", "gpu"] + ["l17-stand-ins"] * PAPERS + ["quick"] +
-          ["x20-stand-ins"] * PAPERS + ["gpus", "lot", "blocks", "batches", "refactor"] +
+          ["x20-stand-ins"] * PAPERS + ["gpus", "lot", "blocks", "batches", "factors", "refactor"] +
           ["l17", "l23", "x20", "w21"] * PAPERS, o)
     usage = bench("--help").out.split("]")[1]
     listed = o.out.split()
@@ -361,7 +361,7 @@ def is_of_paper(what):
 def test_lists():
     for what, entry in (("l17", "gen:poisson2d5:400"), ("x20", "gen:chain:100000"),
                         ("gpus", "gen:kkt3d:151"), ("w21", "gen:wingmesh:1100000"),
-                        ("batches", "gen:chain:1000"), ("refactor", "gen:poisson3d7:117"),
+                        ("batches", "gen:chain:1000"), ("factors", "factor:lu:gen:poisson2d5:317"), ("refactor", "gen:poisson3d7:117"),
                         ("blocks", "gen:wingmesh:60000"), ("blocks", "gen:wingmesh:1100000"),
                         ("l23", "gen:poisson2d9:2048"), ("quick", "gen:poisson2d5:150")):
         if is_of_paper(what) and not PAPERS:
@@ -380,7 +380,7 @@ def test_without_gpu():
     if has("CUDA"):
         skip("benchmarks of a GPU without one", "this build has CUDA")
         return
-    for words in (["gpu"], ["gpu-quick"], ["l17"], ["x20"], ["gpus"], ["batches"], ["refactor"],
+    for words in (["gpu"], ["gpu-quick"], ["l17"], ["x20"], ["gpus"], ["batches"], ["factors"], ["refactor"],
                   ["w21", "--backend", "cuda"], ["w21", "--backend", "cuda:0-1"],
                   ["blocks", "--backend", "cuda"]):
         if is_of_paper(words[0]) and not PAPERS:
