@@ -48,6 +48,20 @@ __device__ inline S batch_nan() {
     return nan;
 }
 
+template <class S>
+__device__ inline S batch_scaled(typename element<S>::real factor, S value) {
+  if constexpr (element<S>::is_complex)
+    return {factor * value.re, factor * value.im};
+  else
+    return factor * value;
+}
+/* A number of row `row` of b or x.  scale: NULL for ones. */
+template <class S>
+__device__ inline S batch_scaled(const double *scale, int64_t row, S value) {
+  using R = typename element<S>::real;
+  return scale ? batch_scaled<S>(R(__ldg(scale + row)), value) : value;
+}
+
 __device__ inline bool batch_solved(const trs_batch_sweep &a, int64_t system) {
   return __ldg(a.fault + system) == ~uint64_t(0);
 }
@@ -268,7 +282,7 @@ class batch_lane {
     const auto chunks = uint32_t(a_.entries / TRS_BATCH_CHUNK);
     await_groups_of_copies<TRS_BATCH_CHUNKS - 1>();
     __syncwarp();
-    sum_ = tile_[lane_];
+    sum_ = taken(tile_[lane_]);
     chunk now, next;
     take(now, 0);
     for (uint32_t c = 0; c < chunks; c++) {
@@ -301,9 +315,22 @@ class batch_lane {
   S *x_;
   uint32_t k_; /* rows solved */
   S sum_, last_;
+  typename element<S>::real scale_,
+      then_; /* of b: of row `lane` of this tile and of the next one */
 
   __device__ int64_t natural(int64_t k) const { return a_.lower ? k : a_.n - 1 - k; }
+  /* The caller's row of row k of the sweep. */
+  __device__ int64_t row_of(const int32_t *at, int64_t k) const {
+    if (k >= a_.n) return 0; /* of a lane that moves nothing */
+    return at ? __ldg(at + k) : natural(k);
+  }
   __device__ bool exists(int s) const { return ((a_.first + group_) << 5) + s < a_.count; }
+
+  /* b of row k_ from the tile: another lane has read its factor. */
+  __device__ S taken(S value) const {
+    if (!a_.b_scale) return value;
+    return batch_scaled<S>(__shfl_sync(0xffffffffu, scale_, int(k_ % TRS_BATCH_ROWS)), value);
+  }
 
   /* The slot's former entries are in registers of all lanes.  Past the end an empty group. */
   __device__ void start_copy(uint32_t c) {
@@ -332,7 +359,12 @@ class batch_lane {
   __device__ void bring(uint32_t j) {
     S *to = tile_ + (j % 2) * BATCH_TILE + lane_ * (BATCH_WARP + 1);
     const int64_t k = int64_t(j) * TRS_BATCH_ROWS + lane_;
-    const S *from = b_ + natural(k) * a_.b_row;
+    const int64_t row = row_of(a_.b_at, k);
+    const S *from = b_ + row * a_.b_row;
+    if (a_.b_scale) {
+      scale_ = then_;
+      then_ = typename element<S>::real(__ldg(a_.b_scale + row));
+    }
 #pragma unroll 4
     for (int s = 0; s < BATCH_WARP; s++) {
       if (k < a_.n && exists(s))
@@ -345,13 +377,14 @@ class batch_lane {
   __device__ void give(uint32_t j) const {
     const S *from = tile_ + (j % 2) * BATCH_TILE + lane_ * (BATCH_WARP + 1);
     const int64_t k = int64_t(j) * TRS_BATCH_ROWS + lane_;
-    S *to = x_ + natural(k) * a_.x_row;
-    const int64_t system = (a_.first + group_) << 5;
+    const int64_t row = row_of(a_.x_at, k), system = (a_.first + group_) << 5;
+    S *to = x_ + row * a_.x_row;
     __syncwarp();
 #pragma unroll 4
     for (int s = 0; s < BATCH_WARP; s++)
       if (k < a_.n && exists(s))
-        to[s * a_.x_next] = batch_solved(a_, system + s) ? from[s] : batch_nan<S>();
+        to[s * a_.x_next] =
+            batch_solved(a_, system + s) ? batch_scaled(a_.x_scale, row, from[s]) : batch_nan<S>();
     __syncwarp();
   }
 
@@ -397,8 +430,8 @@ class batch_lane {
       give(j);
       bring(j + 2);
     }
-    sum_ = tile_[(k_ / TRS_BATCH_ROWS % 2) * BATCH_TILE + k_ % TRS_BATCH_ROWS * (BATCH_WARP + 1) +
-                 lane_];
+    sum_ = taken(tile_[(k_ / TRS_BATCH_ROWS % 2) * BATCH_TILE +
+                       k_ % TRS_BATCH_ROWS * (BATCH_WARP + 1) + lane_]);
   }
 };
 
@@ -524,7 +557,8 @@ class batch_thread {
       const int32_t to = __ldg(a_.b_to + i);
 #pragma unroll
       for (int t = 0; t < W; t++)
-        at(to, s)[t * systems_] = t < width && exists(s) ? from[t * a_.b_col] : S{};
+        at(to, s)[t * systems_] =
+            t < width && exists(s) ? batch_scaled(a_.b_scale, i, from[t * a_.b_col]) : S{};
     });
     for (int64_t k = slot_; k < a_.zeros; k += slots_)
 #pragma unroll
@@ -541,7 +575,9 @@ class batch_thread {
       const int32_t from = __ldg(a_.x_from + i);
 #pragma unroll
       for (int t = 0; t < W; t++)
-        if (t < width) to[t * a_.x_col] = solved ? at(from, s)[t * systems_] : batch_nan<S>();
+        if (t < width)
+          to[t * a_.x_col] =
+              solved ? batch_scaled(a_.x_scale, i, at(from, s)[t * systems_]) : batch_nan<S>();
     });
   }
 
