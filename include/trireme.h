@@ -739,7 +739,8 @@ TRS_API trs_status trs_plan_wait(trs_plan *plan);
 
 /* ---- Batches -------------------------------------------------------------------------------- */
 
-/* Many systems op(T) x = b with one pattern, each with values and right-hand sides of its own. */
+/* Many systems op(T) x = b with one pattern, each with values and right-hand sides of its own; or
+ * op(A) x = b, from factors of each A. */
 typedef struct trs_batch trs_batch;
 
 typedef struct trs_batch_options {
@@ -747,6 +748,8 @@ typedef struct trs_batch_options {
   int take_triangle; /* 1: a matrix with entries on both sides is not an error; as in trs_options */
   int64_t nrhs;      /* right-hand sides per system in a solve; with 4 or more the workspace has
                         room for four at a time; any number is solved */
+  int hermitian;     /* factors: 1: U = L^H, as Cholesky's: updates take the values of L alone.  IC0
+                        and BIC0 are so without it */
 } trs_batch_options;
 
 /* A batch of `count` systems with the pattern of the triangle uplo of A, a matrix in host memory
@@ -760,6 +763,16 @@ TRS_API trs_status trs_batch_create(trs_batch **batch, trs_context *ctx, const t
                                     trs_uplo uplo, trs_trans trans, trs_diag diag, int64_t count,
                                     const trs_batch_options *options);
 
+/* A batch of `count` systems op(A) x = b with the patterns of F's L and U, their unit diagonals,
+ * and F's permutations and scalings: solves make both sweeps, as plans of trs_analyze_factors do.
+ * Every kind of factors in host memory is taken; those that were refactored on a GPU are.  F's
+ * values are not used, and F is not needed afterwards.  The pivots, permutations and scalings are
+ * those of F in all systems: factors of trs_factors_refactor are such.  Where each system has
+ * scalings of its own, leave them out of F, and scale b and x. */
+TRS_API trs_status trs_batch_create_factors(trs_batch **batch, trs_context *ctx,
+                                            const trs_factors *F, trs_trans trans, int64_t count,
+                                            const trs_batch_options *options);
+
 /* Destroys a batch.  NULL is ignored. */
 TRS_API void trs_batch_destroy(trs_batch *batch);
 
@@ -771,19 +784,27 @@ TRS_API void trs_batch_destroy(trs_batch *batch);
  * of the batch give their x; they end with the same error, and x of the systems at fault is NaN. */
 TRS_API trs_status trs_batch_update(trs_batch *batch, const void *val, int64_t stride_val);
 
-/* x = op(T)^-1 b in each system.  Right-hand sides of system s begin at b + s * stride_b elements,
- * with ldb, nrhs and layout as in trs_solve; x likewise.  stride 0: systems follow each other.  x
- * may be b, with the same ld and stride; else their address ranges must not meet.
- *   On a GPU with x and b in its memory the call only launches, in the batch's stream, and it may
- * be captured into a graph.  Otherwise it returns when x is complete; the first such solve, and one
- * with more right-hand sides, allocate device memory.
- *   Other calls allocate nothing.  The bits of a system's x depend on the batch and on the system's
- * own values and b alone: not on the values of other systems, on nrhs or threads, or on strides,
- * layout and addresses.  On the CPU they do not depend on count either; with a GPU count and the
- * options are among what decides how the batch solves.
- *   On a GPU an update may find that a system would lose digits by substitution, and have another
- * kernel solve it.  A CUDA graph that was captured before gives NaN for such a system: capture the
- * solve again. */
+/* The same for a batch of factors: the values of L and of U, each in the order of the arrays that
+ * the matrix of trs_factors_info was created from; for those that trs_factor or
+ * trs_factors_refactor made this is the order of trs_matrix_get_arrays.  Of factors that were
+ * created from one matrix that holds both, its arrays are passed twice.  Where U = L^H
+ * (trs_batch_options.hermitian, IC0, BIC0) U_val is NULL. Errors also name the factor; the row is
+ * one of L U.  A system with unusable entries in both counts once, and L is named. */
+TRS_API trs_status trs_batch_update_factors(trs_batch *batch, const void *L_val, int64_t stride_L,
+                                            const void *U_val, int64_t stride_U);
+
+/* x = op(T)^-1 b in each system, or op(A)^-1 b.  Right-hand sides of system s begin at b + s *
+ * stride_b elements, with ldb, nrhs and layout as in trs_solve; x likewise.  stride 0: systems
+ * follow each other.  x may be b, with the same ld and stride; else their address ranges must not
+ * meet. On a GPU with x and b in its memory the call only launches, in the batch's stream, and it
+ * may be captured into a graph.  Otherwise it returns when x is complete; the first such solve, and
+ * one with more right-hand sides, allocate device memory. Other calls allocate nothing.  The bits
+ * of a system's x depend on the batch and on the system's own values and b alone: not on the values
+ * of other systems, on nrhs or threads, or on strides, layout and addresses.  On the CPU they do
+ * not depend on count either; with a GPU count and the options are among what decides how the batch
+ * solves. On a GPU an update may find that a system would lose digits by substitution, and have
+ * another kernel solve it.  A CUDA graph that was captured before gives NaN for such a system:
+ * capture the solve again. */
 TRS_API trs_status trs_batch_solve(trs_batch *batch, void *x, int64_t ldx, int64_t stride_x,
                                    const void *b, int64_t ldb, int64_t stride_b, int64_t nrhs,
                                    trs_layout layout);
@@ -795,12 +816,13 @@ TRS_API trs_status trs_batch_set_stream(trs_batch *batch, void *stream);
 
 typedef struct trs_batch_info {
   size_t struct_size;
-  int64_t n, nnz;      /* rows and entries of a system */
+  int64_t n, nnz;      /* rows and entries of a system; of factors those of L and U together */
   int64_t count;       /* systems */
-  int systems_at_once; /* of a group */
-  int threads;         /* at most, of a solve; on a GPU of a block */
+  int systems_at_once; /* of a group; of factors on a GPU the larger one of L and U */
+  int threads;         /* at most, of a solve; on a GPU of a block, the larger one of L and U */
   int64_t bytes;       /* memory that it holds */
-  const char *method;  /* how it is solved: "groups" on a CPU; "lanes" or "levels..." on a GPU */
+  const char *method;  /* how it is solved: "groups" on a CPU; "lanes" or "levels..." on a GPU, of
+                          factors "L by lanes, U by levels..."; the text lives as the batch does */
   int64_t faults;      /* systems whose values have an unusable diagonal entry; their x is NaN */
   int64_t first_fault; /* the first of them, which errors name, or -1 */
 } trs_batch_info;

@@ -261,9 +261,10 @@ module trireme
   end type trs_plan_share
 
   type, bind(C) :: trs_batch_options
-    integer(c_size_t) :: struct_size = 24_c_size_t
+    integer(c_size_t) :: struct_size = 32_c_size_t
     integer(c_int) :: take_triangle = 0
     integer(c_int64_t) :: nrhs = 0
+    integer(c_int) :: hermitian = 0
   end type trs_batch_options
 
   type, bind(C) :: trs_batch_info
@@ -857,6 +858,18 @@ module trireme
       integer(c_int) :: trs_batch_create_c
     end function trs_batch_create_c
 
+    function trs_batch_create_factors_c(batch, ctx, F, trans, count, options) bind(C, &
+        name="trs_batch_create_factors")
+      import
+      type(c_ptr), intent(out) :: batch
+      type(c_ptr), value :: ctx
+      type(c_ptr), value :: F
+      integer(c_int), value :: trans
+      integer(c_int64_t), value :: count
+      type(trs_batch_options), intent(in), optional :: options
+      integer(c_int) :: trs_batch_create_factors_c
+    end function trs_batch_create_factors_c
+
     subroutine trs_batch_destroy(batch) bind(C, name="trs_batch_destroy")
       import
       type(c_ptr), value :: batch
@@ -869,6 +882,17 @@ module trireme
       integer(c_int64_t), value :: stride_val
       integer(c_int) :: trs_batch_update_c
     end function trs_batch_update_c
+
+    function trs_batch_update_factors_c(batch, L_val, stride_L, U_val, stride_U) bind(C, &
+        name="trs_batch_update_factors")
+      import
+      type(c_ptr), value :: batch
+      type(c_ptr), value :: L_val
+      integer(c_int64_t), value :: stride_L
+      type(c_ptr), value :: U_val
+      integer(c_int64_t), value :: stride_U
+      integer(c_int) :: trs_batch_update_factors_c
+    end function trs_batch_update_factors_c
 
     function trs_batch_solve_c(batch, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) bind(C, &
         name="trs_batch_solve")
@@ -1086,9 +1110,18 @@ module trireme
     procedure batch_create_4, batch_create_8
   end interface trs_batch_create
 
+  interface trs_batch_create_factors
+    procedure batch_create_factors_4, batch_create_factors_8
+  end interface trs_batch_create_factors
+
   interface trs_batch_update
     procedure batch_update_4, batch_update_8
   end interface trs_batch_update
+
+  interface trs_batch_update_factors
+    procedure batch_update_factors_44, batch_update_factors_48, batch_update_factors_84, &
+        batch_update_factors_88
+  end interface trs_batch_update_factors
 
   interface trs_batch_solve
     procedure batch_solve_44444, batch_solve_44448, batch_solve_44484, batch_solve_44488, &
@@ -1133,19 +1166,20 @@ module trireme
       plan_get_share_48, plan_get_share_84, plan_get_share_88, solve_distributed_444, &
       solve_distributed_448, solve_distributed_484, solve_distributed_488, solve_distributed_844, &
       solve_distributed_848, solve_distributed_884, solve_distributed_888, batch_create_4, &
-      batch_create_8, batch_update_4, batch_update_8, batch_solve_44444, batch_solve_44448, &
-      batch_solve_44484, batch_solve_44488, batch_solve_44844, batch_solve_44848, batch_solve_44884, &
-      batch_solve_44888
-  private :: batch_solve_48444, batch_solve_48448, batch_solve_48484, batch_solve_48488, &
-      batch_solve_48844, batch_solve_48848, batch_solve_48884, batch_solve_48888, batch_solve_84444, &
-      batch_solve_84448, batch_solve_84484, batch_solve_84488, batch_solve_84844, batch_solve_84848, &
-      batch_solve_84884, batch_solve_84888, batch_solve_88444, batch_solve_88448, batch_solve_88484, &
-      batch_solve_88488, batch_solve_88844, batch_solve_88848, batch_solve_88884, batch_solve_88888, &
-      relax_sweep_444, relax_sweep_448, relax_sweep_484, relax_sweep_488, relax_sweep_844, &
-      relax_sweep_848, relax_sweep_884, relax_sweep_888, check_444, check_448, check_484, check_488, &
-      check_844, check_848, check_884, check_888
-  private :: check_factors_444, check_factors_448, check_factors_484, check_factors_488, &
-      check_factors_844, check_factors_848, check_factors_884, check_factors_888
+      batch_create_8, batch_create_factors_4, batch_create_factors_8, batch_update_4, &
+      batch_update_8, batch_update_factors_44, batch_update_factors_48, batch_update_factors_84, &
+      batch_update_factors_88, batch_solve_44444, batch_solve_44448
+  private :: batch_solve_44484, batch_solve_44488, batch_solve_44844, batch_solve_44848, &
+      batch_solve_44884, batch_solve_44888, batch_solve_48444, batch_solve_48448, batch_solve_48484, &
+      batch_solve_48488, batch_solve_48844, batch_solve_48848, batch_solve_48884, batch_solve_48888, &
+      batch_solve_84444, batch_solve_84448, batch_solve_84484, batch_solve_84488, batch_solve_84844, &
+      batch_solve_84848, batch_solve_84884, batch_solve_84888, batch_solve_88444, batch_solve_88448, &
+      batch_solve_88484, batch_solve_88488, batch_solve_88844, batch_solve_88848, batch_solve_88884, &
+      batch_solve_88888, relax_sweep_444, relax_sweep_448, relax_sweep_484, relax_sweep_488, &
+      relax_sweep_844, relax_sweep_848, relax_sweep_884, relax_sweep_888, check_444, check_448
+  private :: check_484, check_488, check_844, check_848, check_884, check_888, &
+      check_factors_444, check_factors_448, check_factors_484, check_factors_488, check_factors_844, &
+      check_factors_848, check_factors_884, check_factors_888
 
 contains
 
@@ -2556,6 +2590,28 @@ contains
         options)
   end function batch_create_8
 
+  function batch_create_factors_4(batch, ctx, F, trans, count, options) result(outcome)
+    type(c_ptr), intent(out) :: batch
+    type(c_ptr), intent(in) :: ctx
+    type(c_ptr), intent(in) :: F
+    integer(c_int), intent(in) :: trans
+    integer(c_int32_t), intent(in) :: count
+    type(trs_batch_options), intent(in), optional :: options
+    integer(c_int) :: outcome
+    outcome = trs_batch_create_factors_c(batch, ctx, F, trans, int(count, c_int64_t), options)
+  end function batch_create_factors_4
+
+  function batch_create_factors_8(batch, ctx, F, trans, count, options) result(outcome)
+    type(c_ptr), intent(out) :: batch
+    type(c_ptr), intent(in) :: ctx
+    type(c_ptr), intent(in) :: F
+    integer(c_int), intent(in) :: trans
+    integer(c_int64_t), intent(in) :: count
+    type(trs_batch_options), intent(in), optional :: options
+    integer(c_int) :: outcome
+    outcome = trs_batch_create_factors_c(batch, ctx, F, trans, int(count, c_int64_t), options)
+  end function batch_create_factors_8
+
   function batch_update_4(batch, val, stride_val) result(outcome)
     type(c_ptr), intent(in) :: batch
     type(*), dimension(..), contiguous, intent(in), target, optional :: val
@@ -2577,6 +2633,74 @@ contains
     if (present(val)) at_val = c_loc(val)
     outcome = trs_batch_update_c(batch, at_val, int(stride_val, c_int64_t))
   end function batch_update_8
+
+  function batch_update_factors_44(batch, L_val, stride_L, U_val, stride_U) result(outcome)
+    type(c_ptr), intent(in) :: batch
+    type(*), dimension(..), contiguous, intent(in), target, optional :: L_val
+    integer(c_int32_t), intent(in) :: stride_L
+    type(*), dimension(..), contiguous, intent(in), target, optional :: U_val
+    integer(c_int32_t), intent(in) :: stride_U
+    type(c_ptr) :: at_L_val
+    type(c_ptr) :: at_U_val
+    integer(c_int) :: outcome
+    at_L_val = c_null_ptr
+    if (present(L_val)) at_L_val = c_loc(L_val)
+    at_U_val = c_null_ptr
+    if (present(U_val)) at_U_val = c_loc(U_val)
+    outcome = trs_batch_update_factors_c(batch, at_L_val, int(stride_L, c_int64_t), at_U_val, &
+        int(stride_U, c_int64_t))
+  end function batch_update_factors_44
+
+  function batch_update_factors_48(batch, L_val, stride_L, U_val, stride_U) result(outcome)
+    type(c_ptr), intent(in) :: batch
+    type(*), dimension(..), contiguous, intent(in), target, optional :: L_val
+    integer(c_int32_t), intent(in) :: stride_L
+    type(*), dimension(..), contiguous, intent(in), target, optional :: U_val
+    integer(c_int64_t), intent(in) :: stride_U
+    type(c_ptr) :: at_L_val
+    type(c_ptr) :: at_U_val
+    integer(c_int) :: outcome
+    at_L_val = c_null_ptr
+    if (present(L_val)) at_L_val = c_loc(L_val)
+    at_U_val = c_null_ptr
+    if (present(U_val)) at_U_val = c_loc(U_val)
+    outcome = trs_batch_update_factors_c(batch, at_L_val, int(stride_L, c_int64_t), at_U_val, &
+        int(stride_U, c_int64_t))
+  end function batch_update_factors_48
+
+  function batch_update_factors_84(batch, L_val, stride_L, U_val, stride_U) result(outcome)
+    type(c_ptr), intent(in) :: batch
+    type(*), dimension(..), contiguous, intent(in), target, optional :: L_val
+    integer(c_int64_t), intent(in) :: stride_L
+    type(*), dimension(..), contiguous, intent(in), target, optional :: U_val
+    integer(c_int32_t), intent(in) :: stride_U
+    type(c_ptr) :: at_L_val
+    type(c_ptr) :: at_U_val
+    integer(c_int) :: outcome
+    at_L_val = c_null_ptr
+    if (present(L_val)) at_L_val = c_loc(L_val)
+    at_U_val = c_null_ptr
+    if (present(U_val)) at_U_val = c_loc(U_val)
+    outcome = trs_batch_update_factors_c(batch, at_L_val, int(stride_L, c_int64_t), at_U_val, &
+        int(stride_U, c_int64_t))
+  end function batch_update_factors_84
+
+  function batch_update_factors_88(batch, L_val, stride_L, U_val, stride_U) result(outcome)
+    type(c_ptr), intent(in) :: batch
+    type(*), dimension(..), contiguous, intent(in), target, optional :: L_val
+    integer(c_int64_t), intent(in) :: stride_L
+    type(*), dimension(..), contiguous, intent(in), target, optional :: U_val
+    integer(c_int64_t), intent(in) :: stride_U
+    type(c_ptr) :: at_L_val
+    type(c_ptr) :: at_U_val
+    integer(c_int) :: outcome
+    at_L_val = c_null_ptr
+    if (present(L_val)) at_L_val = c_loc(L_val)
+    at_U_val = c_null_ptr
+    if (present(U_val)) at_U_val = c_loc(U_val)
+    outcome = trs_batch_update_factors_c(batch, at_L_val, int(stride_L, c_int64_t), at_U_val, &
+        int(stride_U, c_int64_t))
+  end function batch_update_factors_88
 
   function batch_solve_44444(batch, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
       result(outcome)

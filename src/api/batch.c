@@ -1,27 +1,24 @@
-/* batch.c - trs_batch_create, trs_batch_update and trs_batch_solve: argument checks, then dispatch.
- */
+/* batch.c - trs_batch_create, trs_batch_update, trs_batch_solve and their likes for factors:
+ * argument checks, then dispatch. */
 #include "solve/batch/batch.h"
 
 #include "base/cancel.h"
 #include "base/extent.h"
 #include "base/options.h"
 #include "base/structs.h"
+#include "factor/factors.h"
 #include "matrix/matrix.h"
 
-static trs_status check_create(const trs_context *ctx, const trs_matrix *A, trs_uplo uplo,
-                               trs_trans trans, trs_diag diag, int64_t count) {
-  if (uplo != TRS_LOWER && uplo != TRS_UPPER)
-    return trs_fail(TRS_ERROR_ARGUMENT, -1, "uplo must be TRS_LOWER or TRS_UPPER");
+static trs_status check_create(const trs_context *ctx, trs_trans trans, int64_t count,
+                               bool on_device, const char *what) {
   if ((unsigned)trans > TRS_CONJ_TRANS)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "trans %d is not one of trs_trans's", trans);
-  if ((unsigned)diag > TRS_UNIT)
-    return trs_fail(TRS_ERROR_ARGUMENT, -1, "diag must be TRS_NONUNIT or TRS_UNIT");
   if (count < 0 || count > INT32_MAX)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "count is %lld: it must be from 0 to %d",
                     (long long)count, INT32_MAX);
-  if (A->on_device)
+  if (on_device)
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
-                    "the matrix is in device memory: a batch takes a pattern in host memory");
+                    "%s in device memory: a batch takes a pattern in host memory", what);
   const trs_context_kind kind = trs_context_get_kind(ctx, NULL);
   if (kind != TRS_KIND_AUTO && kind != TRS_KIND_THREADS && kind != TRS_KIND_GPU)
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
@@ -30,49 +27,119 @@ static trs_status check_create(const trs_context *ctx, const trs_matrix *A, trs_
   return TRS_SUCCESS;
 }
 
+static trs_status take_options(trs_batch_options *own, const trs_batch_options *options) {
+  TRS_TRY(TRS_STRUCT_TAKE(trs_batch_options, own, options));
+  const trs_option numbers[] = {{"take_triangle", own->take_triangle, 0, 1},
+                                {"nrhs", own->nrhs, 0, INT64_MAX},
+                                {"hermitian", own->hermitian, 0, 1}};
+  return trs_options_check("trs_batch_options", numbers, sizeof numbers / sizeof *numbers);
+}
+
 trs_status trs_batch_create(trs_batch **batch, trs_context *ctx, const trs_matrix *A, trs_uplo uplo,
                             trs_trans trans, trs_diag diag, int64_t count,
                             const trs_batch_options *options) {
   if (!ctx || !batch || !A)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", !ctx ? "ctx" : !batch ? "batch" : "A");
   *batch = NULL;
+  if (uplo != TRS_LOWER && uplo != TRS_UPPER)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "uplo must be TRS_LOWER or TRS_UPPER");
+  if ((unsigned)diag > TRS_UNIT)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "diag must be TRS_NONUNIT or TRS_UNIT");
   trs_batch_options own;
-  TRS_TRY(check_create(ctx, A, uplo, trans, diag, count));
-  TRS_TRY(TRS_STRUCT_TAKE(trs_batch_options, &own, options));
-  const trs_option numbers[] = {{"take_triangle", own.take_triangle, 0, 1},
-                                {"nrhs", own.nrhs, 0, INT64_MAX}};
-  TRS_TRY(trs_options_check("trs_batch_options", numbers, sizeof numbers / sizeof *numbers));
+  TRS_TRY(check_create(ctx, trans, count, A->on_device, "the matrix is"));
+  TRS_TRY(take_options(&own, options));
   int cancel = trs_cancel_defer();
   trs_status status = trs_batch_make(batch, ctx, A, uplo, trans, diag, count, &own);
   trs_cancel_restore(cancel);
   return status;
 }
 
+/* Options of factors: IC0 and BIC0 make U = L^H. */
+static trs_status take_factors_options(trs_batch_options *own, const trs_factors *F,
+                                       const trs_batch_options *options) {
+  TRS_TRY(take_options(own, options));
+  if (own->take_triangle)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1,
+                    "take_triangle is for a batch of a matrix: leave it out for factors");
+  if (F->kind == TRS_FACTOR_IC0 || F->kind == TRS_FACTOR_BIC0) own->hermitian = 1;
+  if (own->hermitian && (F->L->nnz != F->U->nnz || F->diag_L != F->diag_U))
+    return trs_fail(TRS_ERROR_ARGUMENT, -1,
+                    "hermitian is 1, and U is not L^H: they have %lld and %lld entries, and %s",
+                    (long long)F->U->nnz, (long long)F->L->nnz,
+                    F->diag_L == F->diag_U ? "equal diagonals" : "one of them a unit diagonal");
+  return TRS_SUCCESS;
+}
+
+trs_status trs_batch_create_factors(trs_batch **batch, trs_context *ctx, const trs_factors *F,
+                                    trs_trans trans, int64_t count,
+                                    const trs_batch_options *options) {
+  if (!ctx || !batch || !F)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", !ctx ? "ctx" : !batch ? "batch" : "F");
+  *batch = NULL;
+  trs_batch_options own;
+  TRS_TRY(trs_factors_check(F));
+  TRS_TRY(check_create(ctx, trans, count, F->L->on_device && !F->L_here, "L and U are"));
+  TRS_TRY(take_factors_options(&own, F, options));
+  int cancel = trs_cancel_defer();
+  trs_status status = trs_batch_make_factors(batch, ctx, F, trans, count, &own);
+  trs_cancel_restore(cancel);
+  return status;
+}
+
 /* Bytes from the first element of the first system to the end of the last, of systems that begin
  * *next elements apart and have `own` elements each.  *next 0: they follow each other. */
-static trs_status span(int64_t *bytes, const char *name, const trs_batch *batch, const void *array,
-                       int64_t own, int64_t *next) {
+static trs_status span(int64_t *bytes, const char *name, const char *stride, const trs_batch *batch,
+                       const void *array, int64_t own, int64_t *next) {
+  if (*next < 0) return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is %lld", stride, (long long)*next);
   if (*next == 0) *next = own;
   *bytes = 0;
   if (batch->count == 0 || own == 0) return TRS_SUCCESS;
   if (batch->count > 1 && *next < own)
-    return trs_fail(TRS_ERROR_ARGUMENT, -1,
-                    "stride_%s is %lld, less than the %lld elements of a system", name,
-                    (long long)*next, (long long)own);
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is %lld, less than the %lld elements of a system",
+                    stride, (long long)*next, (long long)own);
   if (!array) return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", name);
   if (trs_extent(bytes, batch->count, own, batch->count > 1 ? *next : own,
-                 (int64_t)trs_scalar_size(batch->system.scalar)) &&
+                 (int64_t)trs_scalar_size(batch->scalar)) &&
       (uintptr_t)*bytes <= UINTPTR_MAX - (uintptr_t)array)
     return TRS_SUCCESS;
   return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s of %lld systems ends beyond the address space", name,
                   (long long)batch->count);
 }
 
-static trs_status update(trs_batch *batch, const void *val, int64_t stride) {
+static trs_status update(trs_batch *batch, trs_batch_given *given) {
   int64_t bytes;
-  if (stride < 0) return trs_fail(TRS_ERROR_ARGUMENT, -1, "stride_val is %lld", (long long)stride);
-  TRS_TRY(span(&bytes, "val", batch, val, batch->given, &stride));
-  return trs_batch_fill(batch, val, stride);
+  if (batch->triangles == 2)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1,
+                    "the batch is of factors: call trs_batch_update_factors");
+  TRS_TRY(span(&bytes, "val", "stride_val", batch, given->val, batch->triangle[0].given,
+               &given->stride));
+  return trs_batch_fill(batch, given);
+}
+
+static trs_status update_factors(trs_batch *batch, trs_batch_given *of_L, trs_batch_given *of_U) {
+  int64_t bytes;
+  if (batch->triangles == 1)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "the batch is of one triangle: call trs_batch_update");
+  if (batch->hermitian && of_U->val)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1,
+                    "U is L^H in this batch: its values are those of L, pass NULL as U_val");
+  TRS_TRY(span(&bytes, "L_val", "stride_L", batch, of_L->val, batch->triangle[batch->of_L].given,
+               &of_L->stride));
+  if (batch->hermitian)
+    *of_U = *of_L;
+  else
+    TRS_TRY(span(&bytes, "U_val", "stride_U", batch, of_U->val, batch->triangle[batch->of_U].given,
+                 &of_U->stride));
+  trs_batch_given given[2];
+  given[batch->of_L] = *of_L;
+  given[batch->of_U] = *of_U;
+  return trs_batch_fill(batch, given);
+}
+
+/* Single systems that cannot be solved keep none of the others back. */
+static trs_status end_update(trs_batch *batch, const char *call, trs_status status) {
+  trs_refusal_note(&batch->refusal, call, batch->filled ? TRS_SUCCESS : status);
+  return trs_single_give(&batch->user, status);
 }
 
 trs_status trs_batch_update(trs_batch *batch, const void *val, int64_t stride_val) {
@@ -80,10 +147,18 @@ trs_status trs_batch_update(trs_batch *batch, const void *val, int64_t stride_va
   TRS_TRY(trs_single_take(&batch->user, "batch"));
   batch->filled = false;
   batch->faults = 0;
-  trs_status status = update(batch, val, stride_val);
-  /* Single systems that cannot be solved keep none of the others back. */
-  trs_refusal_note(&batch->refusal, "trs_batch_update", batch->filled ? TRS_SUCCESS : status);
-  return trs_single_give(&batch->user, status);
+  trs_batch_given given = {val, stride_val};
+  return end_update(batch, "trs_batch_update", update(batch, &given));
+}
+
+trs_status trs_batch_update_factors(trs_batch *batch, const void *L_val, int64_t stride_L,
+                                    const void *U_val, int64_t stride_U) {
+  if (!batch) return trs_fail(TRS_ERROR_ARGUMENT, -1, "batch is NULL");
+  TRS_TRY(trs_single_take(&batch->user, "batch"));
+  batch->filled = false;
+  batch->faults = 0;
+  trs_batch_given of_L = {L_val, stride_L}, of_U = {U_val, stride_U};
+  return end_update(batch, "trs_batch_update_factors", update_factors(batch, &of_L, &of_U));
 }
 
 static trs_status check_apart(const trs_rhs *rhs, int64_t x_bytes, int64_t b_bytes, int64_t x_next,
@@ -102,20 +177,21 @@ static trs_status solve(trs_batch *batch, void *x, int64_t ldx, int64_t stride_x
                         int64_t ldb, int64_t stride_b, int64_t nrhs, trs_layout layout) {
   trs_rhs rhs;
   int64_t x_bytes, b_bytes;
-  const int64_t n = batch->system.n;
+  const int64_t n = batch->n;
   TRS_TRY(trs_refusal_check(&batch->refusal, "batch"));
   if (!batch->filled && batch->count > 0)
-    return trs_fail(TRS_ERROR_ARGUMENT, -1, "the batch has no values: call trs_batch_update first");
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "the batch has no values: call %s first",
+                    batch->triangles == 1 ? "trs_batch_update" : "trs_batch_update_factors");
   if (stride_x < 0 || stride_b < 0)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "stride_%s is %lld", stride_x < 0 ? "x" : "b",
                     (long long)(stride_x < 0 ? stride_x : stride_b));
   if (batch->count == 0) return TRS_SUCCESS;
-  TRS_TRY(trs_rhs_make(&rhs, n, batch->system.scalar, x, ldx, b, ldb, nrhs, layout));
+  TRS_TRY(trs_rhs_make(&rhs, n, batch->scalar, x, ldx, b, ldb, nrhs, layout));
   if (n == 0 || nrhs == 0) return TRS_SUCCESS;
   const int64_t runs = layout == TRS_COL_MAJOR ? nrhs : n,
                 inner = layout == TRS_COL_MAJOR ? n : nrhs;
-  TRS_TRY(span(&x_bytes, "x", batch, x, (runs - 1) * ldx + inner, &stride_x));
-  TRS_TRY(span(&b_bytes, "b", batch, b, (runs - 1) * ldb + inner, &stride_b));
+  TRS_TRY(span(&x_bytes, "x", "stride_x", batch, x, (runs - 1) * ldx + inner, &stride_x));
+  TRS_TRY(span(&b_bytes, "b", "stride_b", batch, b, (runs - 1) * ldb + inner, &stride_b));
   TRS_TRY(check_apart(&rhs, x_bytes, b_bytes, stride_x, stride_b));
   return trs_batch_run(batch, &rhs, stride_b, stride_x);
 }
@@ -141,10 +217,10 @@ trs_status trs_batch_get_info(const trs_batch *batch, trs_batch_info *info) {
   if (!batch || !info)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", batch ? "info" : "batch");
   TRS_TRY(TRS_STRUCT_CHECK(trs_batch_info, info));
-  trs_batch_info own = {.n = batch->system.n,
-                        .nnz = batch->system.nnz,
+  trs_batch_info own = {.n = batch->n,
+                        .nnz = batch->triangle[0].system.nnz + batch->triangle[1].system.nnz,
                         .count = batch->count,
-                        .systems_at_once = trs_batch_lanes(batch->system.scalar),
+                        .systems_at_once = trs_batch_lanes(batch->scalar),
                         .threads = batch->threads,
                         .bytes = trs_batch_bytes(batch),
                         .method = "groups",

@@ -174,3 +174,171 @@ def test_misuse_is_named():
         with pytest.raises(ValueError, match=f"count is {count}: it must be from 0 to 2147483647"):
             tr.batch(L, count)
     assert "3 systems" in repr(B)
+
+
+# ---- Factors
+
+def matrix(n, dtype, count, form=sp.csc_array):
+    """A, and the values of `count` matrices with its pattern."""
+    A = sp.random(n, n, 0.1, random_state=5) + 4 * sp.eye(n)
+    A = form((A + A.T).astype(dtype))
+    A.sort_indices()
+    values = A.data[None] * RNG.uniform(0.9, 1.1, (count, A.nnz))
+    if np.issubdtype(dtype, np.complexfloating):
+        values = values * np.exp(1j * RNG.uniform(0, 0.2, (count, A.nnz)))
+    return A, values.astype(dtype)
+
+
+def factors_of(A, values, F):
+    """L_values and U_values by refactorisation."""
+    pairs = []
+    for own in values:
+        F.refactor(of(A, own))
+        pairs.append((F.L.data, F.U.data))
+    return np.stack([L for L, _ in pairs]), np.stack([U for _, U in pairs])
+
+
+def op_of(A, trans):
+    return A if trans == "N" else A.T if trans == "T" else A.conj().T
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex64, np.complex128])
+@pytest.mark.parametrize("trans", ["N", "T", "H"])
+def test_each_system_of_factors_is_solved(dtype, trans):
+    A, values = matrix(31, dtype, 11)
+    F = tr.lu(A)
+    L_values, U_values = factors_of(A, values, F)
+    B = tr.batch(F, 11, trans=trans, nrhs=4)
+    B.update(L_values, U_values)
+    for shape in (11, 31), (11, 31, 5):
+        b = RNG.standard_normal(shape).astype(dtype)
+        x = B.solve(b)
+        assert x.shape == shape and x.dtype == dtype
+        for k in range(11):
+            np.testing.assert_allclose(op_of(of(A, values[k]), trans) @ x[k], b[k],
+                                       atol=300 * np.finfo(dtype).eps)
+        again = b.copy()
+        assert B.solve(again, out=again) is again
+        np.testing.assert_array_equal(again, x)
+    assert B.info["count"] == 11 and B.info["n"] == 31 and "11 systems" in repr(B)
+
+
+def test_factors_of_other_libraries_with_permutations_and_scalings():
+    n, count = 25, 9
+    L, L_values = systems(n, count, np.float64)
+    U, U_values = systems(n, count, np.float64, sp.csc_array, upper=True)
+    perm_r, perm_c = RNG.permutation(n), RNG.permutation(n)
+    scale_r, scale_c = RNG.uniform(0.5, 2, n), RNG.uniform(0.5, 2, n)
+    F = tr.from_factors(L, U, perm_r, perm_c, scale_r=scale_r, scale_c=scale_c)
+    one = lambda k: tr.from_factors(of(L, L_values[k]), of(U, U_values[k]), perm_r, perm_c,  # noqa: E731
+                                    scale_r=scale_r, scale_c=scale_c)
+    for trans in "N", "T", "H":
+        B, b = tr.batch(F, count, trans=trans), RNG.standard_normal((count, n))
+        B.update(L_values, U_values)
+        x = B.solve(b)
+        for k in range(count):
+            np.testing.assert_allclose(x[k], one(k).solve(b[k], trans), rtol=1e-10, atol=1e-12)
+
+
+def test_values_stand_as_in_the_factors_that_are_seen():
+    """A unit diagonal that is not stored has its places, which are not read."""
+    n, count = 20, 5
+    L, L_values = systems(n, count, np.float64)
+    U, U_values = systems(n, count, np.float64, upper=True)
+    strict = sp.csr_array(sp.tril(L, -1))
+    F = tr.from_factors(strict, U, unit_L=True)
+    assert F.L.nnz == strict.nnz + n
+    rows = np.repeat(np.arange(n), np.diff(F.L.indptr))
+    L_values = np.where(rows == F.L.indices, np.nan, 0.5)[None] * np.ones((count, 1))
+    B, b = tr.batch(F, count), RNG.standard_normal((count, n))
+    B.update(L_values, U_values)
+    x = B.solve(b)
+    own = sp.csr_array(F.L)
+    own.data[:] = np.where(rows == own.indices, 1, 0.5)
+    for k in range(count):
+        np.testing.assert_allclose(own @ (of(U, U_values[k]) @ x[k]), b[k], atol=1e-10)
+    with pytest.raises(ValueError, match=rf"L_values has shape.*\({count}, {F.L.nnz}\) is wanted"):
+        B.update(L_values[:, n:], U_values)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.complex128])
+def test_of_hermitian_factors_the_values_of_L_are_enough(dtype):
+    n, count = 30, 10
+    A, _ = matrix(n, dtype, 1)
+    if dtype == np.complex128:
+        A = A + 0.1j * sp.triu(A, 1) - 0.1j * sp.tril(A, -1)
+    F = tr.ic0(A)
+    L_values = F.L.data[None] * RNG.uniform(0.9, 1.1, (count, F.L.nnz))
+    L = sp.csr_array(F.L) if F.L.format == "csr" else sp.csc_array(F.L)
+    b = RNG.standard_normal((count, n)).astype(dtype)
+    for trans in "N", "T", "H":
+        B = tr.batch(F, count, trans=trans)
+        B.update(L_values)
+        C = tr.batch(tr.from_factors(L, L.conj().T), count, trans=trans, hermitian=True)
+        C.update(L_values)
+        x = B.solve(b)
+        np.testing.assert_array_equal(C.solve(b), x)
+        for k in range(count):
+            own = of(L, L_values[k])
+            np.testing.assert_allclose(op_of(own @ own.conj().T, trans) @ x[k], b[k], atol=1e-10)
+    with pytest.raises(ValueError, match="leave U_values out"):
+        B.update(L_values, L_values)
+    B.update(L_values)
+    B.solve(b)
+
+
+def test_a_zero_pivot_of_factors_names_the_factor():
+    A, values = matrix(20, np.float64, 6)
+    F = tr.ilu0(A)
+    L_values, U_values = factors_of(A, values, F)
+    U = F.U
+    at = next(p for p in range(U.nnz)
+              if U.indices[p] == 7 and np.searchsorted(U.indptr, p, "right") - 1 == 7)
+    good, U_values[2, at] = U_values[2, at], 0
+    B, b = tr.batch(F, 6), np.ones((6, 20))
+    for call in lambda: B.update(L_values, U_values), lambda: B.solve(b):
+        with pytest.raises(tr.SingularMatrixError, match="row 7 of U of system 2") as caught:
+            call()
+        assert (caught.value.system, caught.value.row) == (2, 7)
+    x = B.solve(b, check_pivots=False)
+    assert np.isnan(x[2]).all() and np.isfinite(np.delete(x, 2, 0)).all()
+    U_values[2, at] = good
+    B.update(L_values, U_values)
+    np.testing.assert_array_equal(np.delete(B.solve(b), 2, 0), np.delete(x, 2, 0))
+
+
+def test_complex_right_hand_sides_and_no_systems_of_factors():
+    A, values = matrix(20, np.float64, 3)
+    F = tr.lu(A)
+    L_values, U_values = factors_of(A, values, F)
+    B = tr.batch(F, 3)
+    B.update(L_values, U_values)
+    b = RNG.standard_normal((3, 20)) + 1j * RNG.standard_normal((3, 20))
+    x = B.solve(b)
+    np.testing.assert_array_equal(x.real, B.solve(np.ascontiguousarray(b.real)))
+    none = tr.batch(F, 0)
+    none.update(L_values[:0], U_values[:0])
+    assert none.solve(b.real[:0]).shape == (0, 20)
+
+
+def test_misuse_of_factors_is_named():
+    A, values = matrix(10, np.float64, 3)
+    F = tr.lu(A)
+    L_values, U_values = factors_of(A, values, F)
+    B, b = tr.batch(F, 3), np.ones((3, 10))
+    with pytest.raises(ValueError, match="has no values: call update first"):
+        B.solve(b)
+    with pytest.raises(TypeError, match="U_values is None"):
+        B.update(L_values)
+    with pytest.raises(TypeError, match="update of this batch failed.*U_values is None"):
+        B.solve(b)
+    with pytest.raises(TypeError, match=r"A.astype\('complex128'\)"):
+        B.update(L_values.astype(complex), U_values)
+    for option in dict(uplo="lower"), dict(lower=True), dict(unit_diagonal=True), dict(take_triangle=True):
+        with pytest.raises(TypeError, match=f"{next(iter(option))} is for a batch of a matrix"):
+            tr.batch(F, 3, **option)
+    with pytest.raises(TypeError, match="hermitian is for a batch of factors"):
+        tr.batch(sp.csr_array(np.eye(3)), 3, hermitian=True)
+    with pytest.raises(ValueError, match="U is not L\\^H"):
+        tr.batch(tr.from_factors(sp.csr_array(np.tril(np.ones((3, 3)))), sp.csr_array(np.eye(3))), 3,
+                 hermitian=True)

@@ -89,6 +89,24 @@ def test_batches_of_torch():
     np.testing.assert_allclose(x[1].cpu().numpy(), x[0].cpu().numpy() / 2)
 
 
+def test_batches_of_factors(cupy):
+    rng = np.random.default_rng(4)
+    F = tr.lu(sp.csc_array(L + L.T))
+    L_values = F.L.data[None] * rng.uniform(0.9, 1.1, (40, F.L.nnz))
+    U_values = F.U.data[None] * rng.uniform(0.9, 1.1, (40, F.U.nnz))
+    b = rng.standard_normal((40, N, 3))
+    for trans in "N", "T":
+        here, there = tr.batch(F, 40, trans=trans, nrhs=3), tr.batch(F, 40, trans=trans, nrhs=3,
+                                                                     device="cuda")
+        here.update(L_values, U_values)
+        there.update(cupy.asarray(L_values), U_values)
+        x = here.solve(b)
+        y = there.solve(cupy.asarray(b))
+        assert isinstance(y, cupy.ndarray)
+        np.testing.assert_allclose(y.get(), x, rtol=1e-6, atol=1e-8 * abs(x).max())
+        np.testing.assert_array_equal(there.solve(b), y.get())
+
+
 def test_one_shot_update_and_host_vectors(cupy):
     from cupyx.scipy.sparse import csr_matrix
     A, b = csr_matrix(sp.csr_matrix(L)), cupy.ones(N)

@@ -87,9 +87,10 @@ reveal_type(tr.lu(L)(b))
 reveal_type(tr.lu(L).solve_A(b))
 reveal_type(tr.spsolve_triangular(L, b))
 reveal_type(tr.relaxation(L, 4, store="half"))
+reveal_type(tr.batch(tr.lu(L), 3, trans="H", device="cuda"))
 """
 SEEN = ["Plan", "Plan", "ndarray", "ndarray", "ndarray", r"tuple\[.*int.*int", "str", "Factors",
-        "ndarray", "ndarray", "ndarray", "Relaxation"]
+        "ndarray", "ndarray", "ndarray", "Relaxation", "FactorsBatch"]
 
 
 def mypy(folder, text):

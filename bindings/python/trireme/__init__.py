@@ -8,7 +8,7 @@ and `from_factors` make factors, whose `as_linear_operator` preconditions SciPy'
 
 from typing import TYPE_CHECKING
 
-from ._batch import Batch, batch
+from ._batch import Batch, FactorsBatch, batch
 from ._bench import bench
 from ._context import get_num_threads, set_num_threads
 from ._factors import Factors, FactorsPlan, from_factors, ic0, ilu0, lu
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from . import torch as torch
 
 __version__ = VERSION
-__all__ = ["Batch", "CacheInfo", "Factors", "FactorsPlan", "Name", "Plan", "Relaxation",
-           "SingularMatrixError", "StructureError", "UnsupportedError", "batch", "bench",
+__all__ = ["Batch", "CacheInfo", "Factors", "FactorsBatch", "FactorsPlan", "Name", "Plan",
+           "Relaxation", "SingularMatrixError", "StructureError", "UnsupportedError", "batch", "bench",
            "cache_clear", "cache_info", "devices", "features", "from_factors", "generate",
            "generators", "get_num_threads", "ic0", "ilu0", "lu", "memory_usage", "methods", "plan",
            "read", "register_threadpoolctl", "relaxation", "set_num_threads", "spsolve_triangular",

@@ -279,6 +279,7 @@ class trs_batch_options(C.Structure):
         ("struct_size", C.c_size_t),
         ("take_triangle", C.c_int),
         ("nrhs", C.c_int64),
+        ("hermitian", C.c_int),
     ]
 
 
@@ -423,8 +424,10 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "trs_plan_set_streams": (C.c_int, [C.c_void_p, C.c_void_p]),
     "trs_plan_wait": (C.c_int, [C.c_void_p]),
     "trs_batch_create": (C.c_int, [C.c_void_p, C.c_void_p, C.c_void_p, C.c_int, C.c_int, C.c_int, C.c_int64, C.c_void_p]),
+    "trs_batch_create_factors": (C.c_int, [C.c_void_p, C.c_void_p, C.c_void_p, C.c_int, C.c_int64, C.c_void_p]),
     "trs_batch_destroy": (None, [C.c_void_p]),
     "trs_batch_update": (C.c_int, [C.c_void_p, C.c_void_p, C.c_int64]),
+    "trs_batch_update_factors": (C.c_int, [C.c_void_p, C.c_void_p, C.c_int64, C.c_void_p, C.c_int64]),
     "trs_batch_solve": (C.c_int, [C.c_void_p, C.c_void_p, C.c_int64, C.c_int64, C.c_void_p, C.c_int64, C.c_int64, C.c_int64, C.c_int]),
     "trs_batch_set_stream": (C.c_int, [C.c_void_p, C.c_void_p]),
     "trs_batch_get_info": (C.c_int, [C.c_void_p, C.c_void_p]),

@@ -1,7 +1,7 @@
 """Batches: many systems with one pattern."""
 
 import ctypes as C
-from typing import Any, Dict, Optional
+from typing import Any, Dict, Optional, Union, overload
 
 import numpy as np
 
@@ -9,10 +9,11 @@ from . import _api
 from ._arrays import (Dense, assign, contiguous, dense, give_back, like, on_host, stream_address,
                       stream_of)
 from ._context import Lock, check_threads, context_of
+from ._factors import Factors, factors_again
 from ._library import Refusal, check, error_of, library, make_struct, run
 from ._matrix import UPLO, matrix_of
 from ._plan import LONG_SOLVE, TRANS, struct_dict
-from ._words import Device, Shaped, Trans, Uplo, device_name, named, pick, side, whole
+from ._words import Device, Shaped, Trans, Uplo, device_name, flag, named, pick, side, whole
 
 
 _PIVOTS = (_api.TRS_ERROR_ZERO_PIVOT, _api.TRS_ERROR_NOT_FINITE)
@@ -36,16 +37,12 @@ class Batch:
     def __init__(self, A: Any, count: int, uplo: Uplo = "lower", trans: Trans = "N", *,
                  unit_diagonal: bool = False, take_triangle: bool = False, nrhs: int = 1,
                  device: Device = "auto", threads: Optional[int] = None) -> None:
-        self._handle, self._lock, self._refusal = C.c_void_p(), Lock(), Refusal("batch")
-        check_threads(device, threads)
         matrix = matrix_of(A)
         parts = matrix.parts
         if parts.val.device is not None:
             raise TypeError("a batch takes a matrix in host memory")
-        self._count, self._n = whole("count", count, 0, 2**31 - 1), parts.shape[0]
-        self._nnz, self._dtype = parts.idx.shape[0], parts.val.dtype
-        self._on_gpu = device_name(device).startswith("cuda")
-        self._stream_now, self._stream_kept = 0, None  # the stream must outlive the batch's use of it
+        self._begin(count, parts.shape[0], parts.val.dtype, device, threads)
+        self._nnz = parts.idx.shape[0]
         options = make_struct(_api.trs_batch_options, take_triangle=int(take_triangle),
                               nrhs=whole("nrhs", nrhs))
         run(lambda: check(library.trs_batch_create(
@@ -53,6 +50,14 @@ class Batch:
             pick(UPLO, "uplo", uplo), pick(TRANS, "trans", trans),
             _api.TRS_UNIT if unit_diagonal else _api.TRS_NONUNIT, self._count,
             C.byref(options)), matrix.handle), self._nnz >= LONG_SOLVE // 10)
+
+    def _begin(self, count: int, n: int, dtype: Any, device: Device,
+               threads: Optional[int]) -> None:
+        self._handle, self._lock, self._refusal = C.c_void_p(), Lock(), Refusal("batch")
+        check_threads(device, threads)
+        self._count, self._n, self._dtype = whole("count", count, 0, 2**31 - 1), n, dtype
+        self._on_gpu = device_name(device).startswith("cuda")
+        self._stream_now, self._stream_kept = 0, None  # the stream must outlive the batch's use of it
 
     def __del__(self, destroy: Any = library.trs_batch_destroy) -> None:
         if getattr(self, "_handle", None):
@@ -73,8 +78,8 @@ class Batch:
             dtype = np.promote_types(dtype, np.complex64)
         if source.dtype != dtype and not np.can_cast(source.dtype, dtype, "same_kind"):
             given = source.dtype.name
-            wanted = f"make the batch of a matrix of that type, L.astype({given!r})" \
-                if source.dtype.kind == "c" else "an array of numbers is wanted"
+            wanted = self._with_type(given) if source.dtype.kind == "c" else \
+                "an array of numbers is wanted"
             raise TypeError(f"{name} is of type {source.dtype}, the batch of {dtype}: {wanted}")
         if source.device is None:
             return contiguous(source, dtype)._replace(kind=source.kind)
@@ -84,6 +89,10 @@ class Batch:
         fresh = like(source._replace(strides=(2, 1)), dtype)
         assign(fresh, source)
         return fresh
+
+    @staticmethod
+    def _with_type(given: str) -> str:
+        return f"make the batch of a matrix of that type, L.astype({given!r})"
 
     def _check_place(self, x: Dense, name: str) -> None:
         if not self._on_gpu:
@@ -208,26 +217,112 @@ class Batch:
         return f"<Batch of {self._count} systems, {self._n} x {self._n}, {self._nnz} entries>"
 
 
+class FactorsBatch(Batch):
+    """Many systems op(A) x = b with factors of one pattern; `trireme.batch` makes it of `Factors`."""
+
+    def __init__(self, factors: Factors, count: int, trans: Trans = "N", *,
+                 hermitian: bool = False, nrhs: int = 1, device: Device = "auto",
+                 threads: Optional[int] = None) -> None:
+        factors._refusal.check()
+        if factors._device is not None:
+            raise TypeError("a batch takes factors in host memory")
+        # Of factors with the matrices that the caller sees, whose order of entries is theirs.
+        L, U = factors.L, factors.U
+        seen = factors_again(L, U, factors.perm_r, factors.perm_c, factors.scale_r, factors.scale_c,
+                             factors.unit_L, factors.unit_U)
+        self._begin(count, L.shape[0], factors.dtype, device, threads)
+        self._nnz_L, self._nnz_U = L.nnz, U.nnz
+        self._hermitian = flag("hermitian", hermitian) or factors.kind in ("ic0", "bic0")
+        options = make_struct(_api.trs_batch_options, nrhs=whole("nrhs", nrhs),
+                              hermitian=int(self._hermitian))
+        run(lambda: check(library.trs_batch_create_factors(
+            C.byref(self._handle), context_of(device, threads), seen._handle,
+            pick(TRANS, "trans", trans), self._count, C.byref(options))),
+            L.nnz + U.nnz >= LONG_SOLVE // 10)
+
+    @staticmethod
+    def _with_type(given: str) -> str:
+        return f"make the batch of factors of a matrix of that type, A.astype({given!r})"
+
+    def update(self, L_values: Any, U_values: Any = None, *, check_pivots: bool = True) -> None:
+        """The values of all systems.
+
+        Parameters
+        ----------
+        L_values, U_values : (count, nnz) array
+            Row s has those of system s, in the order of ``F.L.data`` and ``F.U.data``, of the
+            factors that the batch was made from; a unit diagonal is there, and is not read.  They
+            are copied.  U_values is None where U = L^H: of `ic0`, or with hermitian=True.  With
+            device="cuda" both may be CuPy's or torch's on the GPU.
+        check_pivots : bool, optional
+            Raise SingularMatrixError if a diagonal entry of a system is zero or not finite; its
+            `system` and `row` are the first one's, and the message names the factor.  False:
+            `solve` returns NaN for these systems.  All others are solved in either case.
+
+        Notes
+        -----
+        After any other exception the batch solves nothing until an update succeeds.
+        """
+        with self._refusal, self._lock.lock:
+            own = self._array(L_values, "L_values", (self._count, self._nnz_L))
+            self._follow_stream(own)
+            if self._hermitian:
+                if U_values is not None:
+                    raise ValueError("U is L^H in this batch: its values are those of L, leave "
+                                     "U_values out")
+                other, address = own, None
+            else:
+                other = self._array(U_values, "U_values", (self._count, self._nnz_U))
+                self._follow_stream(other)
+                address = other.address
+            error = self._error(library.trs_batch_update_factors(
+                self._handle, own.address, 0, address, 0))
+        if error is not None and check_pivots:
+            raise error
+
+    def __repr__(self) -> str:
+        return (f"<FactorsBatch of {self._count} systems, {self._n} x {self._n}, "
+                f"{self._nnz_L + self._nnz_U} entries in L and U>")
+
+
+@overload
+def batch(A: Factors, count: int, *, trans: Trans = "N", hermitian: bool = False, nrhs: int = 1,
+          device: Device = "auto", threads: Optional[int] = None) -> FactorsBatch: ...
+
+
+@overload
 def batch(A: Shaped, count: int, uplo: Optional[Uplo] = None, trans: Trans = "N", *,
           lower: Optional[bool] = None, unit_diagonal: bool = False, take_triangle: bool = False,
-          nrhs: int = 1, device: Device = "auto", threads: Optional[int] = None) -> Batch:
+          nrhs: int = 1, device: Device = "auto", threads: Optional[int] = None) -> Batch: ...
+
+
+def batch(A: "Union[Shaped, Factors]", count: int, uplo: Optional[Uplo] = None, trans: Trans = "N",
+          *, lower: Optional[bool] = None, unit_diagonal: bool = False, take_triangle: bool = False,
+          hermitian: bool = False, nrhs: int = 1, device: Device = "auto",
+          threads: Optional[int] = None) -> Batch:
     """Many systems with one pattern, each with values and right-hand sides of its own.
 
     Parameters
     ----------
-    A : sparse matrix
-        The pattern, and the type; its values are not used.
+    A : sparse matrix, or Factors
+        The pattern, and the type; its values are not used.  Of factors the patterns of L and U,
+        and the permutations and scalings, which all systems share.
     count : int
         Systems.  Of 0 systems `update` takes a (0, nnz) array and `solve` returns an empty one.
-    uplo, trans, lower, unit_diagonal, take_triangle, device, threads
+    uplo, lower, unit_diagonal, take_triangle
+        Of a matrix, as in `plan`.
+    hermitian : bool, optional
+        Of factors: U = L^H, and `update` takes the values of L alone; so it is of `ic0` without it.
+    trans, device, threads
         As in `plan`; device is "auto" (the CPU), "cpu", "serial", or "cuda" for one GPU.
     nrhs : int, optional
         Right-hand sides per system that solves will have; any number is solved.
 
     Returns
     -------
-    Batch
-        `update(values)` takes the values, `solve(b)` solves.
+    Batch or FactorsBatch
+        `update(values)`, of factors `update(L_values, U_values)`, takes the values, `solve(b)`
+        solves ``op(A) x = b``.
 
     Notes
     -----
@@ -238,6 +333,17 @@ def batch(A: Shaped, count: int, uplo: Optional[Uplo] = None, trans: Trans = "N"
     >>> B = tr.batch(L, len(values))
     >>> B.update(values)                      # (count, nnz)
     >>> x = B.solve(b)                        # (count, n)
+    >>> B = tr.batch(F, len(L_values))        # factors: tr.lu(A), tr.from_factors(L, U)
+    >>> B.update(L_values, U_values)          # (count, F.L.nnz), (count, F.U.nnz)
     """
+    if isinstance(A, Factors):
+        for name, given in (("uplo", uplo), ("lower", lower), ("unit_diagonal", unit_diagonal or None),
+                            ("take_triangle", take_triangle or None)):
+            if given is not None:
+                raise TypeError(f"{name} is for a batch of a matrix: leave it out for factors")
+        return FactorsBatch(A, count, trans, hermitian=hermitian, nrhs=nrhs, device=device,
+                            threads=threads)
+    if hermitian:
+        raise TypeError("hermitian is for a batch of factors: leave it out for a matrix")
     return Batch(A, count, side(uplo, lower), trans, unit_diagonal=unit_diagonal,
                  take_triangle=take_triangle, nrhs=nrhs, device=device, threads=threads)

@@ -391,7 +391,7 @@ class Factors:
         if self._device is not None:
             raise TypeError("factors on a GPU cannot be pickled: pickle those in host memory")
         self._refusal.check()
-        return _factors_again, (self.L, self.U, self.perm_r, self.perm_c, self.scale_r,
+        return factors_again, (self.L, self.U, self.perm_r, self.perm_c, self.scale_r,
                                 self.scale_c, self.unit_L, self.unit_U)
 
 
@@ -411,7 +411,7 @@ def _without_cycle(plan: FactorsPlan) -> FactorsPlan:
     return plan
 
 
-def _factors_again(L: Any, U: Any, perm_r: Any, perm_c: Any, scale_r: Any, scale_c: Any,
+def factors_again(L: Any, U: Any, perm_r: Any, perm_c: Any, scale_r: Any, scale_c: Any,
                    unit_L: bool, unit_U: bool) -> Factors:
     return from_factors(L, U, perm_r, perm_c, scale_r=scale_r, scale_c=scale_c,
                         unit_L=unit_L, unit_U=unit_U)

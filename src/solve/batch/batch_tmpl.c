@@ -78,27 +78,36 @@ TRS_INLINE void NAME(turn_square)(NAME(lanes_vector) * r) {
   _Generic((REAL)0, float : trs_transpose_float, double : trs_transpose_double)((void *)r);
 }
 
+/* The row of the sweep that row i of the caller's array is. */
+TRS_INLINE int64_t NAME(place_of)(const trs_batch_order *order, int64_t i) {
+  return order && order->place ? order->place[i] : i;
+}
+
 /* SIDE consecutive reals of each system, the caller's `from` of the group's first system being
  * `next` scalars from that of the second: real m at to[m * LANES], lanes first .. first + SIDE - 1.
+ * order: of the numbers, or NULL.
  */
 TRS_INLINE void NAME(take_square)(REAL *to, int64_t step, const SCALAR *from, int64_t next,
-                                  int64_t m, int first) {
+                                  int64_t m, int first, const trs_batch_order *order) {
   NAME(lanes_vector) r[SIDE];
   for (int l = 0; l < SIDE; l++)
     r[l] = *(const NAME(lanes_vector) *)((const REAL *)(from + (first + l) * next) + m);
   NAME(turn_square)(r);
   for (int k = 0; k < SIDE; k++) {
     const int64_t i = (m + k) / PARTS, c = (m + k) % PARTS;
-    *(NAME(lanes_vector) *)(to + i * step + c * LANES + first) = r[k];
+    if (order && order->scale) r[k] *= (REAL)order->scale[i];
+    *(NAME(lanes_vector) *)(to + NAME(place_of)(order, i) * step + c * LANES + first) = r[k];
   }
 }
 
 TRS_INLINE void NAME(give_square)(SCALAR *to, int64_t next, const REAL *from, int64_t step,
-                                  int64_t m, int first) {
+                                  int64_t m, int first, const trs_batch_order *order) {
   NAME(lanes_vector) r[SIDE];
   for (int k = 0; k < SIDE; k++) {
     const int64_t i = (m + k) / PARTS, c = (m + k) % PARTS;
-    r[k] = *(const NAME(lanes_vector) *)(from + i * step + c * LANES + first);
+    r[k] =
+        *(const NAME(lanes_vector) *)(from + NAME(place_of)(order, i) * step + c * LANES + first);
+    if (order && order->scale) r[k] *= (REAL)order->scale[i];
   }
   NAME(turn_square)(r);
   for (int l = 0; l < SIDE; l++)
@@ -130,7 +139,7 @@ static void NAME(batch_fill)(const trs_batch_group *G, const trs_batch_source *s
   const int64_t squares = source->from || S->conj ? 0 : NAME(in_squares)(G, S->nnz);
   for (int64_t m = 0; m < squares * PARTS; m += SIDE)
     for (int l = 0; l < LANES; l += SIDE)
-      NAME(take_square)(to, NUMBER, source->val, source->stride, m, l);
+      NAME(take_square)(to, NUMBER, source->val, source->stride, m, l, NULL);
   for (int64_t first = squares; first < S->nnz; first += PIECE) {
     const int64_t end = first + PIECE < S->nnz ? first + PIECE : S->nnz;
     for (int l = 0; l < LANES; l++) {
@@ -161,9 +170,15 @@ static void NAME(batch_fill)(const trs_batch_group *G, const trs_batch_source *s
 
 enum { NAME(rows_at_once) = 16 };
 
-/* b to work: number (i, t) at work[(i * width + t) * NUMBER]. */
-TRS_INLINE void NAME(take_b)(const trs_batch_group *G, const trs_rhs *R, int64_t next, int64_t r,
-                             int width) {
+TRS_INLINE SCALAR NAME(scaled)(const trs_batch_order *order, int64_t i, SCALAR value) {
+  return order && order->scale ? (REAL)order->scale[i] * value : value;
+}
+
+/* b to work: row i of the sweep, right-hand side t, at work[(i * width + t) * NUMBER].  order: NULL
+ * as a literal for rows as they are. */
+TRS_INLINE void NAME(take_b)(const trs_batch_group *G, const trs_batch_vectors *V, int64_t r,
+                             int width, const trs_batch_order *order) {
+  const trs_rhs *R = &V->rhs;
   const int64_t n = G->S->n, squares = R->b_row == 1 ? NAME(in_squares)(G, n) : 0;
   REAL *work = G->work;
   for (int t = 0; t < width; t++) {
@@ -171,45 +186,57 @@ TRS_INLINE void NAME(take_b)(const trs_batch_group *G, const trs_rhs *R, int64_t
     for (int64_t m = 0; m < squares * PARTS; m += SIDE)
       for (int l = 0; l < LANES; l += SIDE) {
         REAL *to = work + t * NUMBER;
-        NAME(take_square)(to, width * NUMBER, b, next, m, l);
+        NAME(take_square)(to, width * NUMBER, b, V->b_next, m, l, order);
       }
   }
   for (int64_t first = squares; first < n; first += NAME(rows_at_once)) {
     const int64_t end = first + NAME(rows_at_once) < n ? first + NAME(rows_at_once) : n;
     for (int t = 0; t < width; t++)
       for (int l = 0; l < LANES; l++) {
-        const SCALAR *b = (const SCALAR *)R->b + l * next + (r + t) * R->b_col;
-        for (int64_t i = first; i < end; i++)
-          NAME(put_number)(work + (i * width + t) * NUMBER, l, l < G->count ? b[i * R->b_row] : 0);
+        const SCALAR *b = (const SCALAR *)R->b + l * V->b_next + (r + t) * R->b_col;
+        for (int64_t i = first; i < end; i++) {
+          const int64_t at = NAME(place_of)(order, i) * width + t;
+          NAME(put_number)
+          (work + at * NUMBER, l, l < G->count ? NAME(scaled)(order, i, b[i * R->b_row]) : 0);
+        }
       }
   }
 }
 
 /* Of a system without a solution x is NaN. */
-TRS_INLINE void NAME(put_x)(const trs_batch_group *G, const trs_rhs *R, int64_t next, int64_t r,
-                            int width) {
+TRS_INLINE bool NAME(is_solved)(const trs_batch_group *G, int sweeps, int lane) {
+  bool solved = true;
+  for (int k = 0; k < sweeps; k++) solved = solved && G[k].row[lane] < 0;
+  return solved;
+}
+
+TRS_INLINE void NAME(put_x)(const trs_batch_group *G, int sweeps, const trs_batch_vectors *V,
+                            int64_t r, int width, const trs_batch_order *order) {
+  const trs_rhs *R = &V->rhs;
   const int64_t n = G->S->n;
   const REAL *work = G->work;
   bool all = R->x_row == 1;
-  for (int l = 0; l < G->count; l++) all = all && G->row[l] < 0;
+  for (int l = 0; l < G->count; l++) all = all && NAME(is_solved)(G, sweeps, l);
   const int64_t squares = all ? NAME(in_squares)(G, n) : 0;
   for (int t = 0; t < width; t++) {
     SCALAR *x = (SCALAR *)R->x + (r + t) * R->x_col;
     for (int64_t m = 0; m < squares * PARTS; m += SIDE)
       for (int l = 0; l < LANES; l += SIDE) {
         const REAL *from = work + t * NUMBER;
-        NAME(give_square)(x, next, from, width * NUMBER, m, l);
+        NAME(give_square)(x, V->x_next, from, width * NUMBER, m, l, order);
       }
   }
   for (int64_t first = squares; first < n; first += NAME(rows_at_once)) {
     const int64_t end = first + NAME(rows_at_once) < n ? first + NAME(rows_at_once) : n;
     for (int t = 0; t < width; t++)
       for (int l = 0; l < G->count; l++) {
-        SCALAR *x = (SCALAR *)R->x + l * next + (r + t) * R->x_col;
-        const bool solved = G->row[l] < 0;
-        for (int64_t i = first; i < end; i++)
+        SCALAR *x = (SCALAR *)R->x + l * V->x_next + (r + t) * R->x_col;
+        const bool solved = NAME(is_solved)(G, sweeps, l);
+        for (int64_t i = first; i < end; i++) {
+          const int64_t at = NAME(place_of)(order, i) * width + t;
           x[i * R->x_row] =
-              solved ? NAME(number_at)(work + (i * width + t) * NUMBER, l) : (SCALAR)NAN;
+              solved ? NAME(scaled)(order, i, NAME(number_at)(work + at * NUMBER, l)) : (SCALAR)NAN;
+        }
       }
   }
 }
@@ -280,17 +307,25 @@ TRS_INLINE void NAME(batch_sweep)(const trs_batch_group *G, int width) {
     NAME(batch_columns)(G, false, width);
 }
 
-static void NAME(batch_solve)(const trs_batch_group *G, const trs_rhs *rhs, int64_t b_next,
-                              int64_t x_next, int64_t r, int width) {
-  if (width == 1) {
-    NAME(take_b)(G, rhs, b_next, r, 1);
-    NAME(batch_sweep)(G, 1);
-    NAME(put_x)(G, rhs, x_next, r, 1);
-  } else {
-    NAME(take_b)(G, rhs, b_next, r, TRS_BATCH_WIDTH);
-    NAME(batch_sweep)(G, TRS_BATCH_WIDTH);
-    NAME(put_x)(G, rhs, x_next, r, TRS_BATCH_WIDTH);
-  }
+TRS_INLINE void NAME(batch_solve_width)(const trs_batch_group *G, int sweeps,
+                                        const trs_batch_vectors *V, int64_t r, int width) {
+  if (V->b_order.place || V->b_order.scale)
+    NAME(take_b)(G, V, r, width, &V->b_order);
+  else
+    NAME(take_b)(G, V, r, width, NULL);
+  for (int k = 0; k < sweeps; k++) NAME(batch_sweep)(&G[k], width);
+  if (V->x_order.place || V->x_order.scale)
+    NAME(put_x)(G, sweeps, V, r, width, &V->x_order);
+  else
+    NAME(put_x)(G, sweeps, V, r, width, NULL);
+}
+
+static void NAME(batch_solve)(const trs_batch_group *G, int sweeps, const trs_batch_vectors *V,
+                              int64_t r, int width) {
+  if (width == 1)
+    NAME(batch_solve_width)(G, sweeps, V, r, 1);
+  else
+    NAME(batch_solve_width)(G, sweeps, V, r, TRS_BATCH_WIDTH);
 }
 
 #undef PARTS

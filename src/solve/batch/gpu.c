@@ -1,7 +1,10 @@
-/* gpu.c - batches on one GPU: the pattern as the two kernels want it, values and right-hand sides
- * from either memory. */
+/* gpu.c - batches on one GPU: the patterns as the two kernels want them, values and right-hand
+ * sides from either memory.  Of factors the sweeps follow each other in the stream.  The first one
+ * reads b in its order of rows, the second one writes x in its own; between them the vectors lie in
+ * x, or in a workspace where a warp of `lanes` would read rows of x that it has written. */
 #include "solve/batch/batch.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "analysis/substitute.h"
@@ -21,14 +24,14 @@ typedef struct form {
   int64_t rows, packets, pieces, zeros;
   int64_t *source;
   int32_t *pivot_row, *distance, *col, *b_to, *x_from, *zero;
+  int32_t *b_at, *x_at;
   trs_batch_packet *packet;
   trs_batch_piece *piece;
   void *val, *work;
 } form;
 
-struct trs_batch_gpu {
-  trs_device *device;
-  trs_stream stream;
+/* A triangle of all systems. */
+typedef struct part {
   int64_t groups;
   form main;
   form rest;      /* without substitution, of the same groups; made when a system needs it */
@@ -39,11 +42,22 @@ struct trs_batch_gpu {
   /* Device memory. */
   int64_t *from_ptr, *from;
   uint64_t *fault;
-  void *stage;
-  int64_t stage_bytes, bytes;
 
   uint64_t *fault_here; /* host memory */
   uint8_t *plain_here;
+} part;
+
+struct trs_batch_gpu {
+  trs_device *device;
+  trs_stream stream;
+  part part[2];
+  char method[120];
+
+  /* Device memory. */
+  double *b_scale, *x_scale;
+  void *room; /* systems x width x n numbers, or NULL */
+  void *stage;
+  int64_t stage_bytes, bytes;
 };
 
 /* ---- Device memory ---- */
@@ -62,6 +76,29 @@ static trs_status upload(trs_batch_gpu *g, void *pointer, const void *from, int6
 
 #define UPLOAD(g, pointer, from, count) \
   upload((g), (void *)(pointer), (from), (count), (int64_t)sizeof **(pointer))
+
+/* Triangle t of a batch. */
+typedef struct side {
+  const trs_batch *B;
+  const trs_batch_triangle *own;
+  part *part;
+  const trs_system *system;
+  const int32_t *b_place, *x_place;
+  const char *name; /* of its values, for messages */
+} side;
+
+static side side_of(const trs_batch *B, int t) {
+  const bool first = t == 0, last = t == B->triangles - 1;
+  return (side){.B = B,
+                .own = &B->triangle[t],
+                .part = &B->gpu->part[t],
+                .system = &B->triangle[t].system,
+                .b_place = first ? B->b_place : NULL,
+                .x_place = last ? B->x_place : NULL,
+                .name = B->triangles == 1              ? "val"
+                        : t == B->of_L || B->hermitian ? "L_val"
+                                                       : "U_val"};
+}
 
 /* ---- Lanes: rows in the order of the sweep, each with its dependencies, the farthest first, and
  * then its diagonal entry. ---- */
@@ -111,8 +148,20 @@ static int64_t lane_entries(const trs_batch_rows *r, int narrow) {
   return (entries + chunk - 1) / chunk * chunk;
 }
 
-static trs_status upload_lanes(trs_batch_gpu *g, form *f, const trs_batch_rows *r,
-                               const trs_system *S) {
+/* The caller's row of each row of the sweep; nothing without a permutation. */
+static trs_status upload_rows(trs_batch_gpu *g, int32_t **at, const int32_t *place,
+                              const trs_system *S) {
+  int32_t *rows;
+  if (!place) return TRS_SUCCESS;
+  TRS_TRY(TRS_ALLOC(&rows, S->n));
+  for (int64_t i = 0; i < S->n; i++) rows[trs_in_sweep(S, place[i])] = (int32_t)i;
+  trs_status status = UPLOAD(g, at, rows, S->n);
+  trs_free(rows);
+  return status;
+}
+
+static trs_status upload_lanes(trs_batch_gpu *g, form *f, const trs_batch_rows *r, const side *T) {
+  const trs_system *S = T->system;
   lane_tables t = {0};
   f->entries = lane_entries(r, f->way.narrow);
   trs_status status = TRS_ALLOC(&t.source, f->entries);
@@ -124,12 +173,26 @@ static trs_status upload_lanes(trs_batch_gpu *g, form *f, const trs_batch_rows *
   if (!status) status = UPLOAD(g, &f->pivot_row, t.pivot_row, f->entries);
   if (!status) status = UPLOAD(g, &f->distance, t.distance, f->entries);
   TRS_FREE_ALL(t.source, t.pivot_row, t.distance);
-  return status;
+  if (!status) status = upload_rows(g, &f->b_at, T->b_place, S);
+  return status ? status : upload_rows(g, &f->x_at, T->x_place, S);
 }
 
 /* ---- Levels ---- */
 
-static trs_status upload_program(trs_batch_gpu *g, form *f, const trs_batch_program *p, int64_t n) {
+/* Where the rows of b and x are: by the caller's rows, through a permutation. */
+static trs_status upload_places(trs_batch_gpu *g, int32_t **to, const int32_t *number,
+                                const int32_t *place, int64_t n) {
+  int32_t *of_caller;
+  if (!place) return UPLOAD(g, to, number, n);
+  TRS_TRY(TRS_ALLOC(&of_caller, n));
+  for (int64_t i = 0; i < n; i++) of_caller[i] = number[place[i]];
+  trs_status status = UPLOAD(g, to, of_caller, n);
+  trs_free(of_caller);
+  return status;
+}
+
+static trs_status upload_program(trs_batch_gpu *g, form *f, const trs_batch_program *p,
+                                 const side *T) {
   f->entries = p->entries;
   f->rows = p->rows;
   f->packets = p->packets;
@@ -140,19 +203,20 @@ static trs_status upload_program(trs_batch_gpu *g, form *f, const trs_batch_prog
   TRS_TRY(UPLOAD(g, &f->col, p->col, p->entries));
   TRS_TRY(UPLOAD(g, &f->packet, p->packet, p->packets + TRS_BATCH_STAGES));
   TRS_TRY(UPLOAD(g, &f->piece, p->piece, p->pieces + 1));
-  TRS_TRY(UPLOAD(g, &f->b_to, p->b, n));
-  TRS_TRY(UPLOAD(g, &f->x_from, p->x, n));
+  TRS_TRY(upload_places(g, &f->b_to, p->b, T->b_place, T->system->n));
+  TRS_TRY(upload_places(g, &f->x_from, p->x, T->x_place, T->system->n));
   return UPLOAD(g, &f->zero, p->zero, p->zeros);
 }
 
-static trs_status upload_joint(trs_batch_gpu *g, const trs_batch_substitution *s, int64_t count) {
-  trs_batch_joint *j = &g->joint;
+static trs_status upload_joint(trs_batch_gpu *g, part *p, const trs_batch_substitution *s,
+                               int64_t count) {
+  trs_batch_joint *j = &p->joint;
   const int64_t l = s->l_ptr[s->n], m = s->m_ptr[s->n],
-                systems = g->groups << g->main.way.log_systems;
+                systems = p->groups << p->main.way.log_systems;
   *j = (trs_batch_joint){.count = count,
-                         .entries = g->main.entries,
+                         .entries = p->main.entries,
                          .n = s->n,
-                         .log_systems = g->main.way.log_systems,
+                         .log_systems = p->main.way.log_systems,
                          .steps = s->steps,
                          .most_growth = TRS_SUBSTITUTION_GROWTH};
   TRS_TRY(UPLOAD(g, &j->step_entry, s->step_entry, s->steps + 1));
@@ -175,90 +239,132 @@ static trs_status upload_joint(trs_batch_gpu *g, const trs_batch_substitution *s
   TRS_TRY(UPLOAD(g, &j->diagonal, s->diagonal, s->n));
   TRS_TRY(reserve(g, &j->room, 3 * s->n * systems, sizeof *j->room));
   TRS_TRY(reserve(g, &j->plain, systems, sizeof *j->plain));
-  return TRS_ALLOC_ZERO(&g->plain_here, count);
+  return TRS_ALLOC_ZERO(&p->plain_here, count);
 }
 
 /* s: NULL, or the substitution of these rows. */
-static trs_status upload_levels(trs_batch_gpu *g, form *f, const trs_batch_rows *r,
-                                const trs_batch *B, trs_batch_substitution *s) {
+static trs_status upload_levels(trs_batch_gpu *g, form *f, const trs_batch_rows *r, const side *T,
+                                trs_batch_substitution *s) {
   trs_batch_program p;
   trs_status status =
-      trs_batch_program_make(&p, r, &B->system, f->way.room, f->way.threads >> f->way.log_systems);
-  if (!status) status = upload_program(g, f, &p, B->system.n);
+      trs_batch_program_make(&p, r, T->system, f->way.room, f->way.threads >> f->way.log_systems);
+  if (!status) status = upload_program(g, f, &p, T);
   if (!status && s) {
     trs_batch_substitution_place(s, &p);
-    status = upload_joint(g, s, B->count);
+    status = upload_joint(g, T->part, s, T->B->count);
   }
   trs_batch_program_drop(&p);
   return status;
 }
 
-static trs_status reserve_numbers(trs_batch_gpu *g, form *f, const trs_batch *B) {
-  const int64_t size = (int64_t)trs_scalar_size(B->system.scalar);
-  const int64_t systems = g->groups << f->way.log_systems;
+static trs_status reserve_numbers(trs_batch_gpu *g, form *f, const side *T) {
+  const int64_t size = (int64_t)trs_scalar_size(T->B->scalar);
+  const int64_t systems = T->part->groups << f->way.log_systems;
   int64_t values, rows;
   if (__builtin_mul_overflow(systems, f->entries, &values) ||
       __builtin_mul_overflow(systems * f->way.width, f->rows + 1, &rows))
     return trs_fail(TRS_ERROR_MEMORY, -1, "%lld systems of %lld entries exceed the address space",
-                    (long long)B->count, (long long)B->system.nnz);
+                    (long long)T->B->count, (long long)T->system->nnz);
   TRS_TRY(reserve(g, &f->val, values, size));
   if (!f->way.lanes && !f->way.shared) return reserve(g, &f->work, rows, size);
   return TRS_SUCCESS;
 }
 
-static trs_status bring(trs_batch_gpu *g, const trs_batch *B, trs_batch_pattern *pattern) {
-  form *f = &g->main;
-  g->groups = (B->count + (1 << f->way.log_systems) - 1) >> f->way.log_systems;
-  g->substitutes = f->way.depth > 0;
-  TRS_TRY(trs_batch_prepare(B->system.scalar, trs_device_look(g->device)->shared_bytes));
-  TRS_TRY(f->way.lanes ? upload_lanes(g, f, &pattern->rows, &B->system)
-                       : upload_levels(g, f, &pattern->rows, B,
-                                       g->substitutes ? &pattern->substitution : NULL));
-  if (B->from) {
-    TRS_TRY(UPLOAD(g, &g->from_ptr, B->from_ptr, B->system.nnz + 1));
-    TRS_TRY(UPLOAD(g, &g->from, B->from, B->from_ptr[B->system.nnz]));
+static trs_status bring(trs_batch_gpu *g, const side *T, trs_batch_pattern *pattern) {
+  part *p = T->part;
+  form *f = &p->main;
+  const trs_batch_triangle *own = T->own;
+  p->groups = (T->B->count + (1 << f->way.log_systems) - 1) >> f->way.log_systems;
+  p->substitutes = f->way.depth > 0;
+  TRS_TRY(trs_batch_prepare(T->B->scalar, trs_device_look(g->device)->shared_bytes));
+  TRS_TRY(f->way.lanes ? upload_lanes(g, f, &pattern->rows, T)
+                       : upload_levels(g, f, &pattern->rows, T,
+                                       p->substitutes ? &pattern->substitution : NULL));
+  if (own->from) {
+    TRS_TRY(UPLOAD(g, &p->from_ptr, own->from_ptr, T->system->nnz + 1));
+    TRS_TRY(UPLOAD(g, &p->from, own->from, own->from_ptr[T->system->nnz]));
   }
-  TRS_TRY(reserve(g, &g->fault, g->groups << f->way.log_systems, sizeof *g->fault));
-  TRS_TRY(reserve_numbers(g, f, B));
-  return TRS_ALLOC(&g->fault_here, B->count);
+  TRS_TRY(reserve(g, &p->fault, p->groups << f->way.log_systems, sizeof *p->fault));
+  TRS_TRY(reserve_numbers(g, f, T));
+  return TRS_ALLOC(&p->fault_here, T->B->count);
 }
 
-static trs_batch_case case_of(const trs_batch_gpu *g, const trs_batch *B, int64_t nrhs) {
-  return (trs_batch_case){.system = &B->system,
+static trs_batch_case case_of(const trs_batch_gpu *g, const side *T, int64_t nrhs) {
+  return (trs_batch_case){.system = T->system,
                           .facts = trs_device_look(g->device),
-                          .count = B->count,
+                          .count = T->B->count,
                           .nrhs = nrhs > 1 ? nrhs : 1};
 }
 
-static trs_status build(trs_batch_gpu *g, const trs_batch *B, int64_t nrhs) {
-  const trs_batch_case about = case_of(g, B, nrhs);
+static trs_status build_part(trs_batch_gpu *g, const side *T, int64_t nrhs) {
+  const trs_batch_case about = case_of(g, T, nrhs);
   trs_batch_pattern pattern = {0};
-  if (B->system.n == 0) return TRS_SUCCESS;
-  trs_status status = trs_batch_choose(&g->main.way, &pattern, &about);
-  if (!status) status = bring(g, B, &pattern);
+  trs_status status = trs_batch_choose(&T->part->main.way, &pattern, &about);
+  if (!status) status = bring(g, T, &pattern);
   trs_batch_pattern_drop(&pattern);
   return status;
 }
 
+/* Lanes write rows of x before they have read all rows of b: in another order of rows x is not b.
+ */
+static trs_status reserve_room(trs_batch_gpu *g, const trs_batch *B) {
+  const bool reads = g->part[0].main.way.lanes && B->b_place,
+             writes = g->part[B->triangles - 1].main.way.lanes && B->x_place;
+  int64_t rows;
+  if (!reads && !writes) return TRS_SUCCESS;
+  if (__builtin_mul_overflow(B->count * B->width, B->n, &rows))
+    return trs_fail(TRS_ERROR_MEMORY, -1, "%lld systems of %lld rows exceed the address space",
+                    (long long)B->count, (long long)B->n);
+  return reserve(g, &g->room, rows, (int64_t)trs_scalar_size(B->scalar));
+}
+
+static trs_status build(trs_batch_gpu *g, const trs_batch *B, int64_t nrhs) {
+  for (int t = 0; t < B->triangles; t++) {
+    const side T = side_of(B, t);
+    TRS_TRY(build_part(g, &T, nrhs));
+  }
+  if (B->b_scale) TRS_TRY(UPLOAD(g, &g->b_scale, B->b_scale, B->n));
+  if (B->x_scale) TRS_TRY(UPLOAD(g, &g->x_scale, B->x_scale, B->n));
+  return reserve_room(g, B);
+}
+
 static void drop_form(trs_batch_gpu *g, form *f) {
-  void *arrays[] = {f->source, f->pivot_row, f->distance, f->col, f->b_to, f->x_from,
-                    f->zero,   f->packet,    f->piece,    f->val, f->work};
+  void *arrays[] = {f->source, f->pivot_row, f->distance, f->col,   f->b_to, f->x_from, f->zero,
+                    f->b_at,   f->x_at,      f->packet,   f->piece, f->val,  f->work};
   for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
     trs_device_free(g->device, arrays[k], g->stream);
   *f = (form){0};
 }
 
 /* The form without substitution. */
-static trs_status build_rest(trs_batch_gpu *g, const trs_batch *B) {
-  const trs_batch_case about = case_of(g, B, g->main.way.width);
+static trs_status build_rest(trs_batch_gpu *g, const side *T) {
+  part *p = T->part;
+  const trs_batch_case about = case_of(g, T, p->main.way.width);
   trs_batch_pattern pattern = {0};
-  if (g->rest.val) return TRS_SUCCESS;
-  trs_status status = trs_batch_choose_rest(&g->rest.way, &pattern, &about, &g->main.way);
-  if (!status) status = upload_levels(g, &g->rest, &pattern.rows, B, NULL);
-  if (!status) status = reserve_numbers(g, &g->rest, B);
-  if (status) drop_form(g, &g->rest);
+  if (p->rest.val) return TRS_SUCCESS;
+  trs_status status = trs_batch_choose_rest(&p->rest.way, &pattern, &about, &p->main.way);
+  if (!status) status = upload_levels(g, &p->rest, &pattern.rows, T, NULL);
+  if (!status) status = reserve_numbers(g, &p->rest, T);
+  if (status) drop_form(g, &p->rest);
   trs_batch_pattern_drop(&pattern);
   return status;
+}
+
+static const char *name_of(const part *p) {
+  const trs_batch_way *way = &p->main.way;
+  if (way->lanes) return "lanes";
+  if (p->substitutes)
+    return way->shared ? "levels with substitution, x in shared memory"
+                       : "levels with substitution";
+  return way->shared ? "levels, x in shared memory" : "levels";
+}
+
+static void name_method(trs_batch_gpu *g, const trs_batch *B) {
+  if (B->triangles == 1)
+    snprintf(g->method, sizeof g->method, "%s", name_of(&g->part[0]));
+  else
+    snprintf(g->method, sizeof g->method, "L by %s, U by %s", name_of(&g->part[B->of_L]),
+             name_of(&g->part[B->of_U]));
 }
 
 trs_status trs_batch_gpu_make(trs_batch *B, int64_t nrhs) {
@@ -267,15 +373,17 @@ trs_status trs_batch_gpu_make(trs_batch *B, int64_t nrhs) {
   g->device = B->context->device;
   trs_context_limit_gpus(B->context);
   const int before = trs_device_enter(g->device);
-  trs_status status = B->count > 0 ? build(g, B, nrhs) : TRS_SUCCESS;
+  trs_status status = B->count > 0 && B->n > 0 ? build(g, B, nrhs) : TRS_SUCCESS;
   trs_device_leave(before);
+  name_method(g, B);
   return status;
 }
 
-bool trs_batch_gpu_keeps_pattern(const trs_batch *B) { return B->gpu->substitutes; }
+bool trs_batch_gpu_keeps_pattern(const trs_batch *B, int triangle) {
+  return B->gpu->part[triangle].substitutes;
+}
 
-static void drop_joint(trs_batch_gpu *g) {
-  const trs_batch_joint *j = &g->joint;
+static void drop_joint(trs_batch_gpu *g, const trs_batch_joint *j) {
   const void *arrays[] = {j->step_entry, j->step_row,   j->row,   j->to,        j->ptr,
                           j->a,          j->inverse,    j->m,     j->l_ptr,     j->l_at,
                           j->l_col,      j->column_ptr, j->m_ptr, j->column_at, j->column_row,
@@ -284,28 +392,36 @@ static void drop_joint(trs_batch_gpu *g) {
     trs_device_free(g->device, (void *)arrays[k], g->stream);
 }
 
+static void drop_part(trs_batch_gpu *g, part *p) {
+  void *arrays[] = {p->from_ptr, p->from, p->fault};
+  drop_form(g, &p->main);
+  drop_form(g, &p->rest);
+  drop_joint(g, &p->joint);
+  for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
+    trs_device_free(g->device, arrays[k], g->stream);
+}
+
 /* In a forked process CUDA is lost, and the memory with it. */
 void trs_batch_gpu_drop(trs_batch *B) {
   trs_batch_gpu *g = B->gpu;
   if (!g) return;
   if (!trs_context_is_inherited(B->context)) {
-    void *arrays[] = {g->from_ptr, g->from, g->fault, g->stage};
+    void *arrays[] = {g->b_scale, g->x_scale, g->room, g->stage};
     const int before = trs_device_enter(g->device);
-    drop_form(g, &g->main);
-    drop_form(g, &g->rest);
-    drop_joint(g);
+    for (int t = 0; t < 2; t++) drop_part(g, &g->part[t]);
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
       trs_device_free(g->device, arrays[k], g->stream);
     trs_device_leave(before);
   }
-  TRS_FREE_ALL(g->fault_here, g->plain_here, g);
+  for (int t = 0; t < 2; t++) TRS_FREE_ALL(g->part[t].fault_here, g->part[t].plain_here);
+  trs_free(g);
   B->gpu = NULL;
 }
 
 /* ---- Arrays of the caller: those in device memory as they lie, others through a stage. ---- */
 
 static trs_status check_alignment(const trs_batch *B, const char *name, const void *array) {
-  const size_t size = trs_scalar_size(B->system.scalar);
+  const size_t size = trs_scalar_size(B->scalar);
   if ((uintptr_t)array % size == 0) return TRS_SUCCESS;
   return trs_fail(TRS_ERROR_ARGUMENT, -1,
                   "%s in device memory is not aligned to its elements of %zu bytes: copy it into "
@@ -313,172 +429,226 @@ static trs_status check_alignment(const trs_batch *B, const char *name, const vo
                   name, size);
 }
 
-/* Room for some whole groups of systems of `own` bytes each; *groups: how many. */
-static trs_status need_stage(trs_batch_gpu *g, int64_t own, int64_t *groups) {
-  const int64_t group = own << g->main.way.log_systems;
-  *groups = group < STAGE_BYTES ? STAGE_BYTES / group : 1;
-  if (*groups > g->groups) *groups = g->groups;
-  if (*groups * group <= g->stage_bytes) return TRS_SUCCESS;
+/* Room for some whole groups of 2^log systems of `own` bytes each; *systems: how many. */
+static trs_status need_stage(trs_batch_gpu *g, int64_t own, int log, int64_t count,
+                             int64_t *systems) {
+  const int64_t group = own << log, all = (count + (1 << log) - 1) >> log;
+  int64_t groups = group < STAGE_BYTES ? STAGE_BYTES / group : 1;
+  if (groups > all) groups = all;
+  *systems = groups << log;
+  if (groups * group <= g->stage_bytes) return TRS_SUCCESS;
   trs_device_free(g->device, g->stage, g->stream);
   g->bytes -= g->stage_bytes;
   g->stage = NULL;
   g->stage_bytes = 0;
-  TRS_TRY(reserve(g, &g->stage, *groups * group, 1));
-  g->stage_bytes = *groups * group;
+  TRS_TRY(reserve(g, &g->stage, groups * group, 1));
+  g->stage_bytes = groups * group;
   return TRS_SUCCESS;
 }
 
-/* A part of the groups; how many systems it has. */
-static int64_t systems_in(const trs_batch *B, int64_t first, int64_t groups) {
-  const int log = B->gpu->main.way.log_systems;
-  const int64_t left = B->count - (first << log), all = groups << log;
-  return left < all ? left : all;
+/* Some of the systems. */
+typedef struct range {
+  int64_t first, count; /* first: at the beginning of a group */
+} range;
+
+static range range_from(const trs_batch *B, int64_t first, int64_t most) {
+  return (range){first, B->count - first < most ? B->count - first : most};
 }
 
-static trs_status take_part(trs_batch *B, const form *f, const void *val, int64_t stride,
-                            int64_t first, int64_t groups) {
-  const trs_batch_gpu *g = B->gpu;
-  const trs_batch_values v = {.count = B->count,
-                              .first = first,
-                              .groups = groups,
+static int64_t groups_in(range r, int log) { return (r.count + (1 << log) - 1) >> log; }
+
+static trs_status take_part(const side *T, const form *f, const void *val, int64_t stride,
+                            range r) {
+  const part *p = T->part;
+  const int log = f->way.log_systems;
+  const trs_batch_values v = {.count = T->B->count,
+                              .first = r.first >> log,
+                              .groups = groups_in(r, log),
                               .entries = f->entries,
-                              .log_systems = f->way.log_systems,
-                              .conj = B->system.conj,
+                              .log_systems = log,
+                              .conj = T->system->conj,
                               .source = f->source,
                               .pivot_row = f->pivot_row,
-                              .from_ptr = g->from_ptr,
-                              .from = g->from,
+                              .from_ptr = p->from_ptr,
+                              .from = p->from,
                               .val = val,
                               .stride = stride,
                               .to = f->val,
-                              .fault = g->fault};
-  return trs_batch_take_values(&v, B->system.scalar, g->stream);
+                              .fault = p->fault};
+  return trs_batch_take_values(&v, T->B->scalar, T->B->gpu->stream);
 }
 
-static trs_status take_from_host(trs_batch *B, const form *f, const char *val, int64_t stride) {
-  trs_batch_gpu *g = B->gpu;
-  const int64_t size = (int64_t)trs_scalar_size(B->system.scalar), own = B->given * size;
-  int64_t most_groups;
-  TRS_TRY(need_stage(g, own, &most_groups));
-  for (int64_t first = 0; first < g->groups; first += most_groups) {
-    const int64_t groups = g->groups - first < most_groups ? g->groups - first : most_groups;
-    TRS_TRY(trs_device_copy_rows(g->stage, own, val + (first << f->way.log_systems) * stride * size,
-                                 stride * size, own, systems_in(B, first, groups), g->stream));
-    TRS_TRY(take_part(B, f, g->stage, B->given, first, groups));
+static trs_status take_from_host(const side *T, const form *f, const char *val, int64_t stride) {
+  trs_batch_gpu *g = T->B->gpu;
+  const int64_t size = (int64_t)trs_scalar_size(T->B->scalar), own = T->own->given * size;
+  int64_t most;
+  TRS_TRY(need_stage(g, own, f->way.log_systems, T->B->count, &most));
+  for (int64_t first = 0; first < T->B->count; first += most) {
+    const range r = range_from(T->B, first, most);
+    TRS_TRY(trs_device_copy_rows(g->stage, own, val + first * stride * size, stride * size, own,
+                                 r.count, g->stream));
+    TRS_TRY(take_part(T, f, g->stage, T->own->given, r));
   }
   return TRS_SUCCESS;
 }
 
-static trs_status take_form(trs_batch *B, const form *f, const void *val, int64_t stride) {
-  if (B->given == 0 || trs_device_address(val)) {
-    TRS_TRY(check_alignment(B, "val", val));
-    return take_part(B, f, val, stride, 0, B->gpu->groups);
+static trs_status take_form(const side *T, const form *f, const trs_batch_given *given) {
+  if (T->own->given == 0 || trs_device_address(given->val)) {
+    TRS_TRY(check_alignment(T->B, T->name, given->val));
+    return take_part(T, f, given->val, given->stride, (range){0, T->B->count});
   }
-  return take_from_host(B, f, val, stride);
+  return take_from_host(T, f, given->val, given->stride);
 }
 
-static trs_status substitute(trs_batch *B) {
-  trs_batch_gpu *g = B->gpu;
-  trs_batch_joint v = g->joint;
-  v.groups = g->groups;
-  v.val = g->main.val;
-  TRS_TRY(trs_device_fill(v.plain, 0, g->groups << v.log_systems, g->stream));
-  TRS_TRY(trs_batch_take_joint(&v, B->system.scalar, g->stream));
-  return trs_device_copy(g->plain_here, v.plain, B->count, g->stream);
+static trs_status substitute(const side *T) {
+  const trs_batch_gpu *g = T->B->gpu;
+  const part *p = T->part;
+  trs_batch_joint v = p->joint;
+  v.groups = p->groups;
+  v.val = p->main.val;
+  TRS_TRY(trs_device_fill(v.plain, 0, p->groups << v.log_systems, g->stream));
+  TRS_TRY(trs_batch_take_joint(&v, T->B->scalar, g->stream));
+  return trs_device_copy(p->plain_here, v.plain, T->B->count, g->stream);
 }
 
-static trs_status take_values(trs_batch *B, const void *val, int64_t stride) {
-  trs_batch_gpu *g = B->gpu;
-  const int64_t bytes = (g->groups << g->main.way.log_systems) * (int64_t)sizeof *g->fault;
-  TRS_TRY(trs_device_fill(g->fault, 0xff, bytes, g->stream));
-  TRS_TRY(take_form(B, &g->main, val, stride));
-  if (g->substitutes) TRS_TRY(substitute(B));
+static trs_status take_values(const side *T, const trs_batch_given *given) {
+  trs_batch_gpu *g = T->B->gpu;
+  part *p = T->part;
+  const int64_t bytes = (p->groups << p->main.way.log_systems) * (int64_t)sizeof *p->fault;
+  TRS_TRY(trs_device_fill(p->fault, 0xff, bytes, g->stream));
+  TRS_TRY(take_form(T, &p->main, given));
+  if (p->substitutes) TRS_TRY(substitute(T));
   TRS_TRY(
-      trs_device_copy(g->fault_here, g->fault, B->count * (int64_t)sizeof *g->fault, g->stream));
+      trs_device_copy(p->fault_here, p->fault, T->B->count * (int64_t)sizeof *p->fault, g->stream));
   TRS_TRY(trs_device_wait(g->stream));
-  g->any_plain = false;
-  for (int64_t s = 0; s < B->count; s++) {
-    const bool none = g->fault_here[s] == UINT64_MAX;
-    B->row[s] = none ? -1 : (int64_t)(g->fault_here[s] / 4);
-    B->pivot[s] = none ? TRS_PIVOT_GOOD : (trs_pivot)(g->fault_here[s] % 4);
-    g->any_plain |= g->substitutes && none && g->plain_here[s];
+  p->any_plain = false;
+  for (int64_t s = 0; s < T->B->count; s++) {
+    const bool none = p->fault_here[s] == UINT64_MAX;
+    T->own->row[s] = none ? -1 : (int64_t)(p->fault_here[s] / 4);
+    T->own->pivot[s] = none ? TRS_PIVOT_GOOD : (trs_pivot)(p->fault_here[s] % 4);
+    p->any_plain |= p->substitutes && none && p->plain_here[s];
   }
-  if (!g->any_plain) return TRS_SUCCESS;
-  TRS_TRY(build_rest(g, B));
-  TRS_TRY(take_form(B, &g->rest, val, stride));
+  if (!p->any_plain) return TRS_SUCCESS;
+  TRS_TRY(build_rest(g, T));
+  TRS_TRY(take_form(T, &p->rest, given));
   return trs_device_wait(g->stream);
 }
 
-trs_status trs_batch_gpu_fill(trs_batch *B, const void *val, int64_t stride) {
-  if (B->count == 0) return TRS_SUCCESS;
-  if (B->system.n == 0) return TRS_SUCCESS;
+trs_status trs_batch_gpu_fill(trs_batch *B, const trs_batch_given *given) {
+  trs_status status = TRS_SUCCESS;
+  if (B->count == 0 || B->n == 0) return TRS_SUCCESS;
   trs_context_limit_gpus(B->context);
   const int before = trs_device_enter(B->gpu->device);
-  trs_status status = take_values(B, val, stride);
+  for (int t = 0; t < B->triangles && !status; t++) {
+    const side T = side_of(B, t);
+    status = take_values(&T, &given[t]);
+  }
   trs_device_leave(before);
   return status;
 }
 
 /* ---- Solving ---- */
 
-static trs_status launch_form(const trs_batch *B, const form *f, const trs_rhs *rhs, int64_t b_next,
-                              int64_t x_next, int64_t first, int64_t groups) {
+/* Vectors of the systems of a range, in device memory. */
+typedef struct vectors {
+  trs_rhs rhs;
+  int64_t b_next, x_next;
+} vectors;
+
+static trs_status launch_form(const side *T, const form *f, const vectors *v, range r) {
+  const trs_batch *B = T->B;
   const trs_batch_gpu *g = B->gpu;
+  const part *p = T->part;
   const trs_batch_way *way = &f->way;
-  const int width = rhs->nrhs > 1 ? way->width : 1;
-  const int64_t size = (int64_t)trs_scalar_size(B->system.scalar);
-  const trs_batch_sweep a = {.n = B->system.n,
-                             .entries = f->entries,
-                             .count = B->count,
-                             .first = first,
-                             .groups = groups,
-                             .log_systems = way->log_systems,
-                             .lower = B->system.lower,
-                             .unit = B->system.unit,
-                             .val = f->val,
-                             .fault = g->fault,
-                             .plain = g->substitutes ? g->joint.plain : NULL,
-                             .takes_plain = f == &g->rest,
-                             .has_rest = g->any_plain,
-                             .distance = f->distance,
-                             .window = way->window,
-                             .narrow = way->narrow,
-                             .packet = f->packet,
-                             .piece = f->piece,
-                             .col = f->col,
-                             .b_to = f->b_to,
-                             .x_from = f->x_from,
-                             .zero = f->zero,
-                             .rows = f->rows,
-                             .packets = f->packets,
-                             .pieces = f->pieces,
-                             .zeros = f->zeros,
-                             .threads = way->threads,
-                             .room = way->room,
-                             .stage_bytes = trs_batch_stage_bytes(size, way),
-                             .pitch = trs_batch_pitch(way->log_systems, width, way->shared),
-                             .work = f->work,
-                             .x = rhs->x,
-                             .b = rhs->b,
-                             .nrhs = rhs->nrhs,
-                             .x_next = x_next,
-                             .x_row = rhs->x_row,
-                             .x_col = rhs->x_col,
-                             .b_next = b_next,
-                             .b_row = rhs->b_row,
-                             .b_col = rhs->b_col};
-  if (way->lanes) return trs_batch_lanes_sweep(&a, B->system.scalar, g->stream);
+  const int width = v->rhs.nrhs > 1 ? way->width : 1;
+  const int64_t size = (int64_t)trs_scalar_size(B->scalar);
+  const trs_batch_sweep a = {
+      .n = B->n,
+      .entries = f->entries,
+      .count = B->count,
+      .first = r.first >> way->log_systems,
+      .groups = groups_in(r, way->log_systems),
+      .log_systems = way->log_systems,
+      .lower = T->system->lower,
+      .unit = T->system->unit,
+      .val = f->val,
+      .fault = p->fault,
+      .plain = p->substitutes ? p->joint.plain : NULL,
+      .takes_plain = f == &p->rest,
+      .has_rest = p->any_plain,
+      .distance = f->distance,
+      .window = way->window,
+      .b_at = f->b_at,
+      .x_at = f->x_at,
+      .packet = f->packet,
+      .piece = f->piece,
+      .col = f->col,
+      .b_to = f->b_to,
+      .x_from = f->x_from,
+      .zero = f->zero,
+      .rows = f->rows,
+      .packets = f->packets,
+      .pieces = f->pieces,
+      .zeros = f->zeros,
+      .threads = way->threads,
+      .room = way->room,
+      .stage_bytes = trs_batch_stage_bytes(size, way),
+      .pitch = trs_batch_pitch(way->log_systems, width, way->shared),
+      .work = f->work,
+      .b_scale = T->own == &B->triangle[0] ? g->b_scale : NULL,
+      .x_scale = T->own == &B->triangle[B->triangles - 1] ? g->x_scale : NULL,
+      .x = v->rhs.x,
+      .b = v->rhs.b,
+      .nrhs = v->rhs.nrhs,
+      .x_next = v->x_next,
+      .x_row = v->rhs.x_row,
+      .x_col = v->rhs.x_col,
+      .b_next = v->b_next,
+      .b_row = v->rhs.b_row,
+      .b_col = v->rhs.b_col};
+  if (way->lanes) return trs_batch_lanes_sweep(&a, B->scalar, g->stream);
   return trs_batch_levels_sweep(&a, width, trs_batch_levels_bytes(size, f->rows, way, width),
-                                B->system.scalar, g->stream);
+                                B->scalar, g->stream);
 }
 
-/* rhs: of the first system of the part. */
-static trs_status launch(const trs_batch *B, const trs_rhs *rhs, int64_t b_next, int64_t x_next,
-                         int64_t first, int64_t groups) {
-  const trs_batch_gpu *g = B->gpu;
-  TRS_TRY(launch_form(B, &g->main, rhs, b_next, x_next, first, groups));
-  if (!g->any_plain) return TRS_SUCCESS;
-  return launch_form(B, &g->rest, rhs, b_next, x_next, first, groups);
+static trs_status launch_sweep(const trs_batch *B, int t, const vectors *v, range r) {
+  const side T = side_of(B, t);
+  TRS_TRY(launch_form(&T, &T.part->main, v, r));
+  return T.part->any_plain ? launch_form(&T, &T.part->rest, v, r) : TRS_SUCCESS;
+}
+
+static trs_status launch_two(const trs_batch *B, const vectors *first, const vectors *second,
+                             range r) {
+  TRS_TRY(launch_sweep(B, 0, first, r));
+  return launch_sweep(B, 1, second, r);
+}
+
+/* As many right-hand sides at a time as the workspace has room for. */
+static trs_status launch_in_room(const trs_batch *B, const vectors *v, range r) {
+  void *room = B->gpu->room;
+  for (int64_t k = 0; k < v->rhs.nrhs; k += B->width) {
+    vectors first = *v, second;
+    first.rhs = trs_rhs_columns(&v->rhs, B->scalar, k, B->width);
+    second = first;
+    first.rhs.x = room;
+    second.rhs.b = room;
+    first.rhs.x_row = second.rhs.b_row = 1;
+    first.rhs.x_col = second.rhs.b_col = B->n;
+    first.x_next = second.b_next = B->n * B->width;
+    TRS_TRY(launch_two(B, &first, &second, r));
+  }
+  return TRS_SUCCESS;
+}
+
+static trs_status launch(const trs_batch *B, const vectors *v, range r) {
+  if (B->triangles == 1) return launch_sweep(B, 0, v, r);
+  if (B->gpu->room) return launch_in_room(B, v, r);
+  vectors second = *v;
+  second.rhs.b = v->rhs.x;
+  second.rhs.b_row = v->rhs.x_row;
+  second.rhs.b_col = v->rhs.x_col;
+  second.b_next = v->x_next;
+  return launch_two(B, v, &second, r);
 }
 
 /* Dense arrays of some systems, n x nrhs each. */
@@ -498,50 +668,59 @@ static trs_status copy_systems(const dense *to, const dense *from, int64_t runs,
   return TRS_SUCCESS;
 }
 
-static trs_status solve_staged(trs_batch *B, const trs_rhs *rhs, int64_t b_next, int64_t x_next) {
+/* Systems in parts of whole groups of all kernels. */
+static int log_of(const trs_batch *B) {
+  int log = 0;
+  for (int t = 0; t < B->triangles; t++)
+    if (B->gpu->part[t].main.way.log_systems > log) log = B->gpu->part[t].main.way.log_systems;
+  return log;
+}
+
+static trs_status solve_staged(trs_batch *B, const vectors *v) {
   trs_batch_gpu *g = B->gpu;
-  const int64_t size = (int64_t)trs_scalar_size(B->system.scalar), n = B->system.n;
+  const trs_rhs *rhs = &v->rhs;
+  const int64_t size = (int64_t)trs_scalar_size(B->scalar), n = B->n;
   const bool columns = rhs->x_row == 1 && rhs->b_row == 1;
   const int64_t runs = columns ? rhs->nrhs : n, run = (columns ? n : rhs->nrhs) * size;
   const int64_t own = n * rhs->nrhs;
-  int64_t most_groups;
-  TRS_TRY(need_stage(g, own * size, &most_groups));
+  int64_t most;
+  TRS_TRY(need_stage(g, own * size, log_of(B), B->count, &most));
   const dense stage = {.at = g->stage, .next = own * size, .ld = run};
-  const trs_rhs there = {.x = g->stage,
-                         .b = g->stage,
-                         .nrhs = rhs->nrhs,
-                         .x_row = columns ? 1 : rhs->nrhs,
-                         .b_row = columns ? 1 : rhs->nrhs,
-                         .x_col = columns ? n : 1,
-                         .b_col = columns ? n : 1};
-  for (int64_t first = 0; first < g->groups; first += most_groups) {
-    const int64_t groups = g->groups - first < most_groups ? g->groups - first : most_groups;
-    const int64_t systems = systems_in(B, first, groups), from = first << g->main.way.log_systems;
-    const dense b = {.at = (char *)rhs->b + from * b_next * size,
-                     .next = b_next * size,
+  const vectors there = {.rhs = {.x = g->stage,
+                                 .b = g->stage,
+                                 .nrhs = rhs->nrhs,
+                                 .x_row = columns ? 1 : rhs->nrhs,
+                                 .b_row = columns ? 1 : rhs->nrhs,
+                                 .x_col = columns ? n : 1,
+                                 .b_col = columns ? n : 1},
+                         .b_next = own,
+                         .x_next = own};
+  for (int64_t first = 0; first < B->count; first += most) {
+    const range r = range_from(B, first, most);
+    const dense b = {.at = (char *)rhs->b + first * v->b_next * size,
+                     .next = v->b_next * size,
                      .ld = (columns ? rhs->b_col : rhs->b_row) * size};
-    const dense x = {.at = (char *)rhs->x + from * x_next * size,
-                     .next = x_next * size,
+    const dense x = {.at = (char *)rhs->x + first * v->x_next * size,
+                     .next = v->x_next * size,
                      .ld = (columns ? rhs->x_col : rhs->x_row) * size};
-    TRS_TRY(copy_systems(&stage, &b, runs, run, systems, g->stream));
-    TRS_TRY(launch(B, &there, own, own, first, groups));
-    TRS_TRY(copy_systems(&x, &stage, runs, run, systems, g->stream));
+    TRS_TRY(copy_systems(&stage, &b, runs, run, r.count, g->stream));
+    TRS_TRY(launch(B, &there, r));
+    TRS_TRY(copy_systems(&x, &stage, runs, run, r.count, g->stream));
   }
   return trs_device_wait(g->stream);
 }
 
-static trs_status solve_where_they_lie(trs_batch *B, const trs_rhs *rhs, int64_t b_next,
-                                       int64_t x_next) {
-  if (!trs_device_address(rhs->x) || !trs_device_address(rhs->b))
-    return solve_staged(B, rhs, b_next, x_next);
-  TRS_TRY(check_alignment(B, "x", rhs->x));
-  TRS_TRY(check_alignment(B, "b", rhs->b));
-  return launch(B, rhs, b_next, x_next, 0, B->gpu->groups);
+static trs_status solve_where_they_lie(trs_batch *B, const vectors *v) {
+  if (!trs_device_address(v->rhs.x) || !trs_device_address(v->rhs.b)) return solve_staged(B, v);
+  TRS_TRY(check_alignment(B, "x", v->rhs.x));
+  TRS_TRY(check_alignment(B, "b", v->rhs.b));
+  return launch(B, v, (range){0, B->count});
 }
 
 trs_status trs_batch_gpu_run(trs_batch *B, const trs_rhs *rhs, int64_t b_next, int64_t x_next) {
+  const vectors v = {.rhs = *rhs, .b_next = b_next, .x_next = x_next};
   const int before = trs_device_enter(B->gpu->device);
-  trs_status status = solve_where_they_lie(B, rhs, b_next, x_next);
+  trs_status status = solve_where_they_lie(B, &v);
   trs_device_leave(before);
   return status;
 }
@@ -557,13 +736,13 @@ trs_status trs_batch_gpu_use_stream(trs_batch *B, trs_stream stream) {
 
 void trs_batch_gpu_info(const trs_batch *B, trs_batch_info *info) {
   const trs_batch_gpu *g = B->gpu;
-  info->systems_at_once = 1 << g->main.way.log_systems;
-  info->threads = g->main.way.threads;
-  info->bytes += g->bytes + TRS_HELD(g->fault_here) + TRS_HELD(g->plain_here);
-  info->method = g->main.way.lanes    ? "lanes"
-                 : g->substitutes     ? g->main.way.shared
-                                            ? "levels with substitution, x in shared memory"
-                                            : "levels with substitution"
-                 : g->main.way.shared ? "levels, x in shared memory"
-                                      : "levels";
+  info->systems_at_once = 1 << log_of(B);
+  info->threads = 0;
+  info->bytes += g->bytes;
+  for (int t = 0; t < B->triangles; t++) {
+    const part *p = &g->part[t];
+    if (p->main.way.threads > info->threads) info->threads = p->main.way.threads;
+    info->bytes += TRS_HELD(p->fault_here, p->plain_here);
+  }
+  info->method = g->method;
 }

@@ -102,15 +102,20 @@ typedef struct trs_batch_sweep {
                               which ends a row; -1: none.  Narrow rows: the place of the dependency
                               in the window, whose place `window` is a zero */
   int window, narrow;
+  const int32_t *b_at, *x_at; /* lanes: n: the row of b, of x, of each row of the sweep; NULL: the
+                                 rows as they are.  With one of them x is not b */
 
   const trs_batch_packet *packet; /* levels, and those below: see trs_batch_program */
   const trs_batch_piece *piece;
-  const int32_t *col, *b_to, *x_from, *zero;
+  const int32_t *col, *zero;
+  const int32_t *b_to, *x_from; /* n: by the rows of b and of x */
   int64_t rows, packets, pieces, zeros;
   int threads, room;
   int64_t stage_bytes;
   int64_t pitch; /* numbers from one row of x to the next */
   void *work;    /* x of all groups, rows + 1 each; NULL: in shared memory */
+
+  const double *b_scale, *x_scale; /* n: factors of the rows of b and of x; NULL: ones */
 
   void *x; /* of system first << log_systems */
   const void *b;

@@ -5,13 +5,13 @@ trs_status trs_batch_gpu_make(trs_batch *B, int64_t nrhs) {
   (void)B, (void)nrhs;
   return TRS_SUCCESS;
 }
-bool trs_batch_gpu_keeps_pattern(const trs_batch *B) {
-  (void)B;
+bool trs_batch_gpu_keeps_pattern(const trs_batch *B, int triangle) {
+  (void)B, (void)triangle;
   return false;
 }
 void trs_batch_gpu_drop(trs_batch *B) { (void)B; }
-trs_status trs_batch_gpu_fill(trs_batch *B, const void *val, int64_t stride) {
-  (void)B, (void)val, (void)stride;
+trs_status trs_batch_gpu_fill(trs_batch *B, const trs_batch_given *given) {
+  (void)B, (void)given;
   return TRS_SUCCESS;
 }
 trs_status trs_batch_gpu_run(trs_batch *B, const trs_rhs *rhs, int64_t b_next, int64_t x_next) {

@@ -40,14 +40,27 @@ typedef struct trs_batch_group {
   void *work;          /* n x TRS_BATCH_WIDTH numbers */
 } trs_batch_group;
 
+/* Row i of an array, times scale[i], is row place[i] of a sweep.  NULL: the same row, ones. */
+typedef struct trs_batch_order {
+  const int32_t *place;
+  const double *scale;
+} trs_batch_order;
+
+/* b and x of the group's first system. */
+typedef struct trs_batch_vectors {
+  trs_rhs rhs;
+  int64_t b_next, x_next;           /* elements from one system to the next */
+  trs_batch_order b_order, x_order; /* of b for the first sweep, of x for the last one */
+} trs_batch_vectors;
+
 typedef struct trs_batch_kernels {
   /* Takes the values of the group's systems, and looks at their diagonals. */
   void (*fill[TRS_NSCALARS])(const trs_batch_group *G, const trs_batch_source *source);
 
-  /* Solves for right-hand sides r .. r + width - 1 of each system; width is 1 or TRS_BATCH_WIDTH.
-   * rhs: of the group's first system; b_next, x_next: elements from one system to the next. */
-  void (*solve[TRS_NSCALARS])(const trs_batch_group *G, const trs_rhs *rhs, int64_t b_next,
-                              int64_t x_next, int64_t r, int width);
+  /* Solves for right-hand sides r .. r + width - 1 of each system, by sweeps over G[0] ..
+   * G[sweeps - 1], the same systems with one workspace; width is 1 or TRS_BATCH_WIDTH. */
+  void (*solve[TRS_NSCALARS])(const trs_batch_group *G, int sweeps, const trs_batch_vectors *V,
+                              int64_t r, int width);
 } trs_batch_kernels;
 
 extern const trs_batch_kernels trs_batch_kernels_baseline, trs_batch_kernels_avx2,

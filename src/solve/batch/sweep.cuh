@@ -38,6 +38,20 @@ __device__ inline S batch_product(S a, S x) {
     return a * x;
 }
 
+template <class S>
+__device__ inline S batch_scaled(typename element<S>::real factor, S value) {
+  if constexpr (element<S>::is_complex)
+    return {factor * value.re, factor * value.im};
+  else
+    return factor * value;
+}
+/* A number of row `row` of b or x.  scale: NULL for ones. */
+template <class S>
+__device__ inline S batch_scaled(const double *scale, int64_t row, S value) {
+  using R = typename element<S>::real;
+  return scale ? batch_scaled<S>(R(__ldg(scale + row)), value) : value;
+}
+
 __device__ inline bool batch_solved(const trs_batch_sweep &a, int64_t system) {
   return __ldg(a.fault + system) == ~uint64_t(0);
 }
@@ -261,7 +275,7 @@ class batch_lane {
     const auto chunks = uint32_t(a_.entries / CHUNK);
     await_groups_of_copies<CHUNKS - 1>();
     __syncwarp();
-    sum_ = tile_[lane_];
+    sum_ = taken(0, tile_[lane_]);
     chunk now, next;
     take(now, 0);
     for (uint32_t c = 0; c < chunks; c++) {
@@ -299,9 +313,22 @@ class batch_lane {
   S *x_;
   uint32_t k_; /* rows solved */
   S sum_, last_;
+  typename element<S>::real scale_,
+      then_; /* of b: of row `lane` of this tile and of the next one */
 
   __device__ int64_t natural(int64_t k) const { return a_.lower ? k : a_.n - 1 - k; }
+  /* The caller's row of row k of the sweep. */
+  __device__ int64_t row_of(const int32_t *at, int64_t k) const {
+    if (k >= a_.n) return 0; /* of a lane that moves nothing */
+    return at ? __ldg(at + k) : natural(k);
+  }
   __device__ bool exists(int s) const { return ((a_.first + group_) << 5) + s < a_.count; }
+
+  /* b of row k from the tile: another lane has read its factor. */
+  __device__ S taken(uint32_t k, S value) const {
+    if (!a_.b_scale) return value;
+    return batch_scaled<S>(__shfl_sync(0xffffffffu, scale_, int(k % TRS_BATCH_ROWS)), value);
+  }
 
   /* The slot's former entries are in registers of all lanes.  Past the end an empty group. */
   __device__ void start_copy(uint32_t c) {
@@ -331,7 +358,12 @@ class batch_lane {
   __device__ void bring(uint32_t j) {
     S *to = tile_ + (j % 2) * BATCH_TILE + lane_ * (BATCH_WARP + 1);
     const int64_t k = int64_t(j) * TRS_BATCH_ROWS + lane_;
-    const S *from = b_ + natural(k) * a_.b_row;
+    const int64_t row = row_of(a_.b_at, k);
+    const S *from = b_ + row * a_.b_row;
+    if (a_.b_scale) {
+      scale_ = then_;
+      then_ = typename element<S>::real(__ldg(a_.b_scale + row));
+    }
 #pragma unroll 4
     for (int s = 0; s < BATCH_WARP; s++) {
       if (k < a_.n && exists(s))
@@ -344,13 +376,14 @@ class batch_lane {
   __device__ void give(uint32_t j) const {
     const S *from = tile_ + (j % 2) * BATCH_TILE + lane_ * (BATCH_WARP + 1);
     const int64_t k = int64_t(j) * TRS_BATCH_ROWS + lane_;
-    S *to = x_ + natural(k) * a_.x_row;
-    const int64_t system = (a_.first + group_) << 5;
+    const int64_t row = row_of(a_.x_at, k), system = (a_.first + group_) << 5;
+    S *to = x_ + row * a_.x_row;
     __syncwarp();
 #pragma unroll 4
     for (int s = 0; s < BATCH_WARP; s++)
       if (k < a_.n && exists(s))
-        to[s * a_.x_next] = batch_solved(a_, system + s) ? from[s] : not_a_number<S>();
+        to[s * a_.x_next] = batch_solved(a_, system + s) ? batch_scaled(a_.x_scale, row, from[s])
+                                                         : not_a_number<S>();
     __syncwarp();
   }
 
@@ -364,7 +397,7 @@ class batch_lane {
              k_ % TRS_BATCH_ROWS * (BATCH_WARP + 1) + lane_;
     S sum[ROWS];
 #pragma unroll
-    for (int r = 0; r < ROWS; r++) sum[r] = row[r * (BATCH_WARP + 1)];
+    for (int r = 0; r < ROWS; r++) sum[r] = taken(k_ + r, row[r * (BATCH_WARP + 1)]);
 #pragma unroll
     for (int r = 0; r < ROWS; r++) {
 #pragma unroll
@@ -418,8 +451,8 @@ class batch_lane {
     tile_[(k_ / TRS_BATCH_ROWS % 2) * BATCH_TILE + at] = last_;
     k_++;
     if (k_ % TRS_BATCH_ROWS == 0) go_on();
-    sum_ = tile_[(k_ / TRS_BATCH_ROWS % 2) * BATCH_TILE + k_ % TRS_BATCH_ROWS * (BATCH_WARP + 1) +
-                 lane_];
+    sum_ = taken(k_, tile_[(k_ / TRS_BATCH_ROWS % 2) * BATCH_TILE +
+                           k_ % TRS_BATCH_ROWS * (BATCH_WARP + 1) + lane_]);
   }
 };
 
@@ -495,8 +528,8 @@ class batch_thread {
   }
   __device__ void solve(int64_t r) {
     const int width = a_.nrhs - r < W ? int(a_.nrhs - r) : W;
-    take_b(r, width);
     for (int q = 0; q < STAGES - 1; q++) start_first(q);
+    take_b(r, width);
     finish_all();
     await_groups_of_copies<0>();
     batch_barrier();
@@ -505,7 +538,7 @@ class batch_thread {
   }
 
  private:
-  static constexpr int TOGETHER = W > 1 ? 1 : 4, MOVED = W > 1 ? 2 : 8, STAGES = TRS_BATCH_STAGES,
+  static constexpr int TOGETHER = W > 1 ? 1 : 4, STAGES = TRS_BATCH_STAGES,
                        AHEAD = (W > 1 ? 2 : 4) / (sizeof(S) > 8 ? 2 : 1);
 
   using place = std::conditional_t<SHARED, int, int64_t>;
@@ -540,16 +573,6 @@ class batch_thread {
 
   /* ---- b and x ---- */
 
-  /* b to its place, or zero: with x in shared memory a copy that ends with the group that begins
-   * now. */
-  __device__ void bring(S *to, const S *from, bool there) const {
-    if (!there)
-      *to = S{};
-    else if constexpr (SHARED)
-      copy_later<int(sizeof(S))>(to, from);
-    else
-      *to = *from;
-  }
   /* Calls move(i, s) for each row and system: lanes along the rows where these lie side by side
    * outside, else along the systems. */
   template <class F>
@@ -557,10 +580,10 @@ class batch_thread {
     if (!a_.work && step == 1 && systems_ >= 8) {
       const int lane = int(threadIdx.x) % BATCH_WARP, warps = int(blockDim.x) / BATCH_WARP;
       for (int s = int(threadIdx.x) / BATCH_WARP; s < systems_; s += warps)
-#pragma unroll(MOVED)
+#pragma unroll(TOGETHER)
         for (int64_t i = lane; i < a_.n; i += BATCH_WARP) move(i, s);
     } else {
-#pragma unroll(MOVED)
+#pragma unroll(TOGETHER)
       for (int64_t i = slot_; i < a_.n; i += slots_) move(i, s_);
     }
   }
@@ -572,12 +595,12 @@ class batch_thread {
       const int32_t to = __ldg(a_.b_to + i);
 #pragma unroll
       for (int t = 0; t < W; t++)
-        bring(at(to, s) + t * systems_, from + t * a_.b_col, t < width && exists(s));
+        at(to, s)[t * systems_] =
+            t < width && exists(s) ? batch_scaled(a_.b_scale, i, from[t * a_.b_col]) : S{};
     });
     for (int64_t k = slot_; k < a_.zeros; k += slots_)
 #pragma unroll
       for (int t = 0; t < W; t++) at(__ldg(a_.zero + k), s_)[t * systems_] = S{};
-    end_group_of_copies();
   }
   __device__ void give_x(int64_t r, int width) const {
     S *x = static_cast<S *>(a_.x) + r * a_.x_col + (group_ << a_.log_systems) * a_.x_next;
@@ -590,7 +613,9 @@ class batch_thread {
       const int32_t from = __ldg(a_.x_from + i);
 #pragma unroll
       for (int t = 0; t < W; t++)
-        if (t < width) to[t * a_.x_col] = solved ? at(from, s)[t * systems_] : not_a_number<S>();
+        if (t < width)
+          to[t * a_.x_col] =
+              solved ? batch_scaled(a_.x_scale, i, at(from, s)[t * systems_]) : not_a_number<S>();
     });
   }
 

@@ -1,7 +1,11 @@
 /* batch.c - batches: every system has the x of a batch of that system alone, bit by bit, for all
  * types, triangles, formats, numbers of systems and of right-hand sides; faults of single systems;
- * misuse. */
+ * misuse; the same of factors, with permutations and scalings. */
+#include <math.h>
+
 #include "base/random.h"
+#include "factored.h"
+#include "sparse.h"
 #include "systems.h"
 #include "test.h"
 
@@ -147,3 +151,197 @@ TEST(misuse_is_refused_by_name) {
 }
 
 TEST(every_allocation_may_fail) { assert_batch_survives(ctx); }
+
+/* ---- Factors ---- */
+
+static void solve_and_check_factored(const factored *f, int64_t nrhs) {
+  const trs_layout layout = f->kind.layout;
+  const int64_t n = f->n, ld = (layout == TRS_COL_MAJOR ? n : nrhs) + 1;
+  const int64_t next = ld * (layout == TRS_COL_MAJOR ? nrhs : n) + 3;
+  const size_t bytes = (size_t)(next * f->count) * scalar_bytes(f->kind.scalar);
+  void *b = malloc(bytes + 1), *x = malloc(bytes + 1), *place = malloc(bytes + 1);
+  trs_batch *B = factored_batch(ctx, f, f->count, nrhs), *one = factored_batch(ctx, f, 1, 1);
+  trs_random_fill(b, next * f->count, f->kind.scalar, 3);
+  memcpy(place, b, bytes);
+  memcpy(x, b, bytes);
+  assert_success(factored_update(B, f, 0));
+  assert_success(trs_batch_solve(B, x, ld, next, b, ld, next, nrhs, layout));
+  assert_success(trs_batch_solve(B, place, ld, next, place, ld, next, nrhs, layout));
+  assert_memory_equal(x, place, bytes);
+  assert_factored_solved(f, one, 1, x, b, ld, next, nrhs);
+  trs_batch_destroy(B);
+  trs_batch_destroy(one);
+  free(b);
+  free(x);
+  free(place);
+}
+
+TEST(every_system_of_factors_has_the_x_of_a_batch_of_its_own) {
+  static const int64_t counts[] = {1, 7, 8, 9, 17, 33}, numbers[] = {1, 3, 4, 5, 9};
+  for (int c = 0; c < 240; c++) {
+    const int64_t n = c % 11 == 0 ? 1 : c % 13 == 0 ? 40 : 23;
+    factored f = factored_random(n, 0.1, n, factored_case(c), counts[c % 6]);
+    solve_and_check_factored(&f, numbers[c / 6 % 5]);
+    factored_free(&f);
+  }
+}
+
+TEST(threads_share_the_systems_of_factors) {
+  factored f = factored_random(200, 0.1, 200, factored_case(9), 100);
+  solve_and_check_factored(&f, 4);
+  factored_free(&f);
+}
+
+/* Strides may leave gaps between the values of systems. */
+TEST(values_of_factors_may_have_gaps) {
+  enum { N = 23, SYSTEMS = 11 };
+  factored f = factored_random(N, 0.1, N, factored_case(1), SYSTEMS);
+  const int64_t next_L = f.nnz_L + 3, next_U = f.nnz_U + 5;
+  double *L_val = calloc((size_t)(SYSTEMS * next_L), sizeof *L_val),
+         *U_val = calloc((size_t)(SYSTEMS * next_U), sizeof *U_val), b[N * SYSTEMS], x[N * SYSTEMS],
+         near[N * SYSTEMS];
+  assert_int_equal(f.kind.scalar, TRS_DOUBLE);
+  for (int64_t s = 0; s < SYSTEMS; s++) {
+    memcpy(L_val + s * next_L, element(f.L_val, s * f.nnz_L, TRS_DOUBLE), (size_t)f.nnz_L * 8);
+    memcpy(U_val + s * next_U, element(f.U_val, s * f.nnz_U, TRS_DOUBLE), (size_t)f.nnz_U * 8);
+  }
+  trs_random_fill(b, N * SYSTEMS, TRS_DOUBLE, 4);
+  trs_batch *B = factored_batch(ctx, &f, SYSTEMS, 1);
+  assert_success(factored_update(B, &f, 0));
+  assert_success(trs_batch_solve(B, near, N, 0, b, N, 0, 1, TRS_COL_MAJOR));
+  assert_success(trs_batch_update_factors(B, L_val, next_L, U_val, next_U));
+  assert_success(trs_batch_solve(B, x, N, 0, b, N, 0, 1, TRS_COL_MAJOR));
+  assert_memory_equal(x, near, sizeof x);
+  trs_batch_destroy(B);
+  free(L_val);
+  free(U_val);
+  factored_free(&f);
+}
+
+TEST(one_matrix_may_hold_both_factors) { assert_common_matrix_taken(ctx); }
+
+TEST(every_kind_of_factors_is_solved) { assert_kinds_are_solved(ctx); }
+
+TEST(a_zero_pivot_of_factors_names_its_system_factor_and_row) {
+  assert_faults_of_factors_are_told(ctx);
+}
+
+/* The values of trs_factors_refactor are those of a batch with the pivots and scalings of the first
+ * factors. */
+TEST(a_batch_takes_the_values_of_refactored_factors) {
+  enum { N = 60, SYSTEMS = 10 };
+  static double b[N * SYSTEMS], x[N * SYSTEMS], alone[N];
+  trs_matrix *A = sparse_random(N, 0.05, (sparse_kind){.scalar = TRS_DOUBLE}, 8), *again;
+  const int64_t *ptr;
+  const int32_t *idx;
+  const void *of_A, *of_L, *of_U;
+  trs_factors *F;
+  trs_batch *B;
+  trs_plan *plan;
+  assert_success(trs_factor(&F, A, NULL));
+  assert_success(trs_matrix_get_arrays(A, &ptr, &idx, &of_A));
+  const trs_factors_info info = factors_info(F);
+  assert_true(info.row_perm && info.col_perm);
+  double *L_val = malloc((size_t)(SYSTEMS * info.nnz_L) * sizeof *L_val);
+  double *U_val = malloc((size_t)(SYSTEMS * info.nnz_U) * sizeof *U_val);
+  double *val = malloc((size_t)ptr[N] * sizeof *val);
+  trs_random_fill(b, N * SYSTEMS, TRS_DOUBLE, 3);
+  assert_success(trs_batch_create_factors(&B, ctx, F, TRS_TRANS, SYSTEMS, NULL));
+  assert_success(trs_analyze_factors(&plan, ctx, F, TRS_TRANS, NULL));
+  for (int pass = 0; pass < 2; pass++) { /* values into the batch, then x beside the plan's */
+    for (int s = 0; s < SYSTEMS; s++) {
+      for (int64_t e = 0; e < ptr[N]; e++)
+        val[e] = ((const double *)of_A)[e] * (1 + 0.01 * s * ((double)(e % 7) - 3));
+      assert_success(
+          trs_matrix_create(&again, TRS_CSR, TRS_DOUBLE, N, N, TRS_PTR64, ptr, idx, val, TRS_COPY));
+      assert_success(trs_factors_refactor(F, NULL, ctx, again));
+      trs_matrix_destroy(again);
+      if (pass == 0) {
+        const trs_factors_info now = factors_info(F);
+        assert_success(trs_matrix_get_arrays(now.L, NULL, NULL, &of_L));
+        assert_success(trs_matrix_get_arrays(now.U, NULL, NULL, &of_U));
+        memcpy(L_val + s * info.nnz_L, of_L, (size_t)info.nnz_L * sizeof *L_val);
+        memcpy(U_val + s * info.nnz_U, of_U, (size_t)info.nnz_U * sizeof *U_val);
+        continue;
+      }
+      assert_success(trs_update_factors(plan, F));
+      assert_success(trs_solve(plan, alone, N, b + N * s, N, 1, TRS_COL_MAJOR));
+      for (int i = 0; i < N; i++)
+        assert_true(fabs(alone[i] - x[N * s + i]) <= 1e-10 * (1 + fabs(alone[i])));
+    }
+    if (pass) continue;
+    assert_success(trs_batch_update_factors(B, L_val, 0, U_val, 0));
+    assert_success(trs_batch_solve(B, x, N, 0, b, N, 0, 1, TRS_COL_MAJOR));
+  }
+  trs_plan_destroy(plan);
+  trs_batch_destroy(B);
+  trs_factors_destroy(F);
+  trs_matrix_destroy(A);
+  free(L_val);
+  free(U_val);
+  free(val);
+}
+
+TEST(misuse_of_factors_is_refused_by_name) {
+  enum { N = 6 };
+  factored f = factored_random(N, 0.3, N, factored_case(1), 3);
+  systems s = systems_random(4, 0.1, 4, plain_kind, 3);
+  trs_factors *F = factored_factors(&f, 0);
+  double b[3 * N] = {0}, x[3 * N];
+  trs_batch *B, *T;
+  trs_batch_options cut = {.struct_size = sizeof cut, .take_triangle = 1},
+                    wrong = {.struct_size = sizeof wrong, .hermitian = 2},
+                    hermitian = {.struct_size = sizeof hermitian, .hermitian = 1};
+  assert_failure(TRS_ERROR_ARGUMENT, "F is NULL",
+                 trs_batch_create_factors(&B, ctx, NULL, TRS_NO_TRANS, 3, NULL));
+  assert_failure(TRS_ERROR_ARGUMENT, "count is -1",
+                 trs_batch_create_factors(&B, ctx, F, TRS_NO_TRANS, -1, NULL));
+  assert_null(B);
+  assert_failure(TRS_ERROR_ARGUMENT, "trans 3",
+                 trs_batch_create_factors(&B, ctx, F, (trs_trans)3, 3, NULL));
+  assert_failure(TRS_ERROR_ARGUMENT, "leave it out for factors",
+                 trs_batch_create_factors(&B, ctx, F, TRS_NO_TRANS, 3, &cut));
+  assert_failure(TRS_ERROR_ARGUMENT, "hermitian",
+                 trs_batch_create_factors(&B, ctx, F, TRS_NO_TRANS, 3, &wrong));
+  assert_failure(TRS_ERROR_ARGUMENT, "U is not L^H",
+                 trs_batch_create_factors(&B, ctx, F, TRS_NO_TRANS, 3, &hermitian));
+  assert_success(trs_batch_create_factors(&B, ctx, F, TRS_NO_TRANS, 3, NULL));
+  T = systems_batch(ctx, &s, 3, 1);
+  assert_failure(TRS_ERROR_ARGUMENT, "call trs_batch_update_factors first",
+                 trs_batch_solve(B, x, N, 0, b, N, 0, 1, TRS_COL_MAJOR));
+  assert_failure(TRS_ERROR_ARGUMENT, "is of factors: call trs_batch_update_factors",
+                 trs_batch_update(B, f.L_val, 0));
+  assert_failure(TRS_ERROR_ARGUMENT, "is of one triangle: call trs_batch_update",
+                 trs_batch_update_factors(T, s.val, 0, s.val, 0));
+  assert_failure(TRS_ERROR_ARGUMENT, "stride_L is 1, less",
+                 trs_batch_update_factors(B, f.L_val, 1, f.U_val, 0));
+  assert_failure(TRS_ERROR_ARGUMENT, "stride_U is -2",
+                 trs_batch_update_factors(B, f.L_val, 0, f.U_val, -2));
+  assert_failure(TRS_ERROR_ARGUMENT, "U_val is NULL",
+                 trs_batch_update_factors(B, f.L_val, 0, NULL, 0));
+  assert_failure(TRS_ERROR_ARGUMENT, "trs_batch_update_factors of this batch failed",
+                 trs_batch_solve(B, x, N, 0, b, N, 0, 1, TRS_COL_MAJOR));
+  assert_success(factored_update(B, &f, 0));
+  assert_success(trs_batch_solve(B, x, N, 0, b, N, 0, 1, TRS_COL_MAJOR));
+  trs_batch_destroy(B);
+  trs_batch_destroy(T);
+  assert_success(trs_batch_create_factors(&B, ctx, F, TRS_NO_TRANS, 0, NULL));
+  assert_success(trs_batch_update_factors(B, NULL, 0, NULL, 0));
+  assert_success(trs_batch_solve(B, NULL, N, 0, NULL, N, 0, 1, TRS_COL_MAJOR));
+  trs_batch_destroy(B);
+  trs_factors_destroy(F);
+  systems_free(&s);
+  factored_free(&f);
+}
+
+TEST(factors_without_rows) {
+  factored f = factored_random(0, 0.1, 0, factored_case(4), 3);
+  double x[1];
+  trs_batch *B = factored_batch(ctx, &f, 3, 1);
+  assert_success(factored_update(B, &f, 0));
+  assert_success(trs_batch_solve(B, x, 0, 0, x, 0, 0, 1, TRS_COL_MAJOR));
+  trs_batch_destroy(B);
+  factored_free(&f);
+}
+
+TEST(every_allocation_of_factors_may_fail) { assert_factored_survives(ctx); }

@@ -1,13 +1,14 @@
 /* gpu.c - batches on a GPU, or on emulated threads in a build without CUDA: every kernel gives
  * every system the bits of a batch of that system alone, small backward errors, for all types,
  * triangles, formats, layouts, memories, numbers of systems and of right-hand sides; faults of
- * single systems; new values; graphs. */
+ * single systems; new values; graphs; the same of factors, with permutations and scalings. */
 #include "solve/batch/gpu.h"
 
 #include <math.h>
 
 #include "backend/context.h"
 #include "base/random.h"
+#include "factored.h"
 #include "systems.h"
 #include "test.h"
 #ifdef TRS_EMULATED
@@ -330,6 +331,182 @@ TEST(the_kernel_is_chosen_by_shape) {
 
 TEST(every_allocation_may_fail) { assert_batch_survives(ctx); }
 
+/* ---- Factors ---- */
+
+static trs_batch *factored_of(const factored *f, int64_t count, int64_t nrhs,
+                              const trs_batch_way *way) {
+  trs_batch_prefer(way);
+  trs_batch *B = factored_batch(ctx, f, count, nrhs);
+  trs_batch_prefer(NULL);
+  return B;
+}
+
+/* Without a preference L may be solved with substitution, and U without. */
+static bool one_is_alike(const trs_batch_way *way, const trs_batch *B) {
+  trs_batch_info info = {.struct_size = sizeof info};
+  assert_success(trs_batch_get_info(B, &info));
+  const char *of_U = strstr(info.method, ", U by ");
+  assert_non_null(of_U);
+  const bool first =
+      strstr(info.method, "substitution") && strstr(info.method, "substitution") < of_U;
+  return way || first == (strstr(of_U, "substitution") != NULL);
+}
+
+static void check_factored(const factored *f, const trs_batch_way *way, const trs_batch *B,
+                           const void *x, const void *b, int64_t ld, int64_t next, int64_t nrhs) {
+  const int64_t step = f->count > 100 ? 37 : EMULATED && f->count > 7 ? 6 : 1;
+  const trs_batch_way simple = simple_of(way, B);
+  trs_batch *one = one_is_alike(way, B) ? factored_of(f, 1, 1, &simple) : NULL;
+  assert_factored_solved(f, one, step, x, b, ld, next, nrhs);
+  trs_batch_destroy(one);
+}
+
+/* As solve_and_check. */
+static void solve_and_check_factored(const factored *f, int64_t nrhs, const trs_batch_way *way,
+                                     int memory) {
+  const bool val_there = memory & 1, b_there = memory & 2, x_there = memory & 4;
+  const trs_layout layout = f->kind.layout;
+  const int64_t n = f->n, ld = (layout == TRS_COL_MAJOR ? n : nrhs) + 1;
+  const int64_t next = ld * (layout == TRS_COL_MAJOR ? nrhs : n) + 3;
+  const size_t size = scalar_bytes(f->kind.scalar), bytes = (size_t)(next * f->count) * size;
+  void *b = malloc(bytes + 1), *x = malloc(bytes + 1), *same = malloc(bytes + 1);
+  factored there = *f;
+  trs_batch *B = factored_of(f, f->count, nrhs, way);
+  trs_random_fill(b, next * f->count, f->kind.scalar, 3);
+  there.L_val = put(f->L_val, (size_t)(f->count * f->nnz_L) * size, val_there);
+  there.U_val =
+      f->kind.hermitian ? NULL : put(f->U_val, (size_t)(f->count * f->nnz_U) * size, val_there);
+  void *b_at = put(b, bytes, b_there), *x_at = put(b, bytes, x_there);
+  lie(val_there);
+  assert_success(factored_update(B, &there, 0));
+  lie(b_there && x_there);
+  assert_success(trs_batch_solve(B, x_at, ld, next, b_at, ld, next, nrhs, layout));
+  get(x, x_at, bytes);
+  get(same, b_at, bytes);
+  assert_memory_equal(same, b, bytes);
+  lie(b_there);
+  assert_success(trs_batch_solve(B, b_at, ld, next, b_at, ld, next, nrhs, layout));
+  get(same, b_at, bytes);
+  assert_memory_equal(same, x, bytes);
+  lie(false);
+  check_factored(f, way, B, x, b, ld, next, nrhs);
+  trs_batch_destroy(B);
+  give_back(there.L_val, val_there);
+  if (there.U_val) give_back(there.U_val, val_there);
+  give_back(b_at, b_there);
+  give_back(x_at, x_there);
+  free(b);
+  free(x);
+  free(same);
+}
+
+TEST(every_kernel_gives_every_system_of_factors_the_x_of_a_batch_of_its_own) {
+  static const int64_t counts[] = {1, 2, 31, 32, 33}, numbers[] = {1, 2, 5}, sizes[] = {23, 1, 70};
+  for (int c = 0; c < 240; c += EMULATED ? 3 : 1) {
+    const int64_t n = sizes[c / 2 % 3];
+    factored f = factored_random(n, 0.1, n, factored_case(c), counts[c % 5]);
+    solve_and_check_factored(&f, numbers[c / 3 % 3], way_of(c), (c / 2) % 8);
+    factored_free(&f);
+  }
+}
+
+/* Lanes, whose vectors between the sweeps have a workspace if rows are permuted, with groups of all
+ * sizes, and beside levels where U has long rows. */
+TEST(lanes_solve_permuted_factors) {
+  const trs_batch_way *lanes = &ways[0];
+  for (int c = 0; c < 48; c++) {
+    factored_kind kind = factored_case(c);
+    kind.full_U = c % 3 == 1;
+    kind.hermitian = kind.hermitian && !kind.full_U;
+    factored f = factored_random(c % 2 ? 100 : 33, 0.1, 10, kind, c % 4 ? 33 : 70);
+    trs_batch_info info = {.struct_size = sizeof info};
+    trs_batch *B = factored_of(&f, f.count, 1, lanes);
+    assert_success(trs_batch_get_info(B, &info));
+    assert_non_null(strstr(info.method, "L by lanes, U by"));
+    assert_true((strcmp(info.method, "L by lanes, U by lanes") == 0) == !kind.full_U);
+    trs_batch_destroy(B);
+    if (!EMULATED || c % 7 == 1) solve_and_check_factored(&f, c % 3 ? 1 : 6, lanes, c / 2 % 8);
+    factored_free(&f);
+  }
+}
+
+TEST(one_matrix_may_hold_both_factors) {
+  for (int w = 0; w <= (int)WAYS; w++) {
+    trs_batch_prefer(way_of(w));
+    assert_common_matrix_taken(ctx);
+    trs_batch_prefer(NULL);
+  }
+}
+
+TEST(every_kind_of_factors_is_solved) {
+  for (int w = 0; w <= (int)WAYS; w += EMULATED ? 5 : 1) {
+    trs_batch_prefer(way_of(w));
+    assert_kinds_are_solved(ctx);
+    trs_batch_prefer(NULL);
+  }
+}
+
+TEST(a_zero_pivot_of_factors_names_its_system_factor_and_row) {
+  for (int w = 0; w <= (int)WAYS; w += EMULATED ? 3 : 1) {
+    trs_batch_prefer(way_of(w));
+    assert_faults_of_factors_are_told(ctx);
+    trs_batch_prefer(NULL);
+  }
+}
+
+/* Systems of which L alone, U alone, or both grow in a substitution have small errors beside others
+ * that keep their bits. */
+TEST(factors_that_would_lose_digits_are_solved_as_they_are) {
+  enum { N = 60, SYSTEMS = 24 };
+  static double b[N * SYSTEMS], x[N * SYSTEMS], all[N * SYSTEMS];
+  const factored_kind kind = {.scalar = TRS_DOUBLE,
+                              .format_L = TRS_CSR,
+                              .format_U = TRS_CSR,
+                              .row_perm = true,
+                              .col_perm = true,
+                              .row_scale = true,
+                              .col_scale = true};
+  trs_random_fill(b, N * SYSTEMS, TRS_DOUBLE, 8);
+  for (int w = 0; w < WAYS; w++) {
+    if (!ways[w].depth) continue;
+    factored f = factored_random(N, 1, 2, kind, SYSTEMS);
+    trs_batch *B = factored_of(&f, SYSTEMS, 1, &ways[w]);
+    assert_success(factored_update(B, &f, 0));
+    assert_success(trs_batch_solve(B, all, N, 0, b, N, 0, 1, TRS_COL_MAJOR));
+    for (int k = 0; k < SYSTEMS; k++) {
+      double *L = (double *)f.L_val + k * f.nnz_L, *U = (double *)f.U_val + k * f.nnz_U;
+      for (int64_t i = 0; i < N; i++) {
+        for (int64_t e = f.L.ptr[i]; e < f.L.ptr[i + 1] - 1 && (k % 5 == 1 || k % 5 == 3); e++)
+          L[e] *= 50;
+        for (int64_t e = f.U.ptr[i] + 1; e < f.U.ptr[i + 1] && (k % 5 == 2 || k % 5 == 3); e++)
+          U[e] *= 50;
+      }
+    }
+    assert_success(factored_update(B, &f, 0));
+    memcpy(x, b, sizeof x);
+    assert_success(trs_batch_solve(B, x, N, 0, x, N, 0, 1, TRS_COL_MAJOR));
+    assert_factored_solved(&f, NULL, 1, x, b, N, N, 1);
+    for (int k = 0; k < SYSTEMS; k++)
+      if (k % 5 == 0 || k % 5 == 4) assert_memory_equal(x + N * k, all + N * k, N * sizeof *x);
+    trs_batch_destroy(B);
+    factored_free(&f);
+  }
+}
+
+TEST(factors_without_rows_or_systems) {
+  for (int64_t n = 0; n <= 3; n += 3) {
+    factored f = factored_random(n, 0.1, n, factored_case(4), 3);
+    trs_batch *B = factored_batch(ctx, &f, n ? 0 : 3, 1);
+    double x[1];
+    assert_success(factored_update(B, &f, 0));
+    assert_success(trs_batch_solve(B, x, n, 0, x, n, 0, 1, TRS_COL_MAJOR));
+    trs_batch_destroy(B);
+    factored_free(&f);
+  }
+}
+
+TEST(every_allocation_of_factors_may_fail) { assert_factored_survives(ctx); }
+
 #ifndef TRS_EMULATED
 static trs_status update_and_solve(void *S) {
   const systems *s = S;
@@ -380,6 +557,65 @@ TEST(solves_become_a_graph_in_a_stream_of_the_caller) {
   gpu_free(there);
   gpu_stream_free(stream);
   systems_free(&s);
+}
+
+static trs_status update_and_solve_factored(void *F) {
+  const factored *f = F;
+  trs_batch_options options = {.struct_size = sizeof options, .nrhs = 1};
+  trs_factors *first = factored_factors(f, 0);
+  trs_batch *B;
+  trs_status status = trs_batch_create_factors(&B, ctx, first, f->kind.trans, f->count, &options);
+  trs_factors_destroy(first);
+  if (status) return status;
+  double *b = calloc((size_t)(f->count * f->n), sizeof *b);
+  status = factored_update(B, f, 0);
+  if (!status) status = trs_batch_solve(B, b, f->n, 0, b, f->n, 0, 1, TRS_COL_MAJOR);
+  free(b);
+  trs_batch_destroy(B);
+  return status;
+}
+
+TEST(the_memory_of_the_gpu_may_end_anywhere_for_factors) {
+  factored_kind kind = {.scalar = TRS_DOUBLE, .row_perm = true, .col_scale = true};
+  factored f = factored_random(100, 0.1, 100, kind, 100);
+  gpu_assert_survives_limits(update_and_solve_factored, &f, 50000);
+  factored_free(&f);
+}
+
+/* Of lanes, with a workspace, and of levels. */
+TEST(solves_with_factors_become_a_graph) {
+  enum { N = 100, SYSTEMS = 50 };
+  const factored_kind kind = {.scalar = TRS_DOUBLE,
+                              .row_perm = true,
+                              .col_perm = true,
+                              .row_scale = true,
+                              .col_scale = true};
+  static double b[N * SYSTEMS], x[N * SYSTEMS], again[N * SYSTEMS];
+  for (int w = 0; w < 6; w++) {
+    factored f = factored_random(N, 0.05, 30, kind, SYSTEMS);
+    trs_stream stream = gpu_stream();
+    void *there = gpu_space(sizeof b);
+    trs_batch *B = factored_of(&f, SYSTEMS, 1, way_of(w));
+    assert_success(trs_batch_set_stream(B, stream));
+    assert_success(factored_update(B, &f, 0));
+    gpu_capture_begin(stream);
+    assert_success(trs_batch_solve(B, there, N, 0, there, N, 0, 1, TRS_COL_MAJOR));
+    gpu_graph graph = gpu_capture_end(stream);
+    for (uint64_t seed = 0; seed < 3; seed++) {
+      trs_random_fill(b, N * SYSTEMS, TRS_DOUBLE, seed);
+      assert_success(trs_batch_solve(B, x, N, 0, b, N, 0, 1, TRS_COL_MAJOR));
+      assert_success(trs_device_copy(there, b, sizeof b, stream));
+      gpu_replay(graph, stream);
+      assert_success(trs_device_copy(again, there, sizeof b, stream));
+      assert_success(trs_device_wait(stream));
+      assert_memory_equal(again, x, sizeof x);
+    }
+    gpu_graph_free(graph);
+    trs_batch_destroy(B);
+    gpu_free(there);
+    gpu_stream_free(stream);
+    factored_free(&f);
+  }
 }
 
 /* A graph knows the systems that are solved without substitution when it is captured. */
