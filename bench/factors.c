@@ -153,29 +153,32 @@ static bool solve_ours(void *user) {
   return !trs_batch_solve(s->B, c->x_there, n, 0, c->b_there, n, 0, c->nrhs, TRS_COL_MAJOR);
 }
 
-static trs_status make_ours(our_solve *s, factors_times *t) {
+static trs_status make_batch(our_solve *s, factors_times *t) {
   const factors_case *c = s->c;
-  if (c->count > 1) {
-    const trs_batch_options options = {.struct_size = sizeof options, .nrhs = c->nrhs};
-    trs_batch_info info = {.struct_size = sizeof info};
-    TRS_TRY(trs_batch_create_factors(&s->B, c->ctx, c->F, TRS_NO_TRANS, c->count, &options));
-    TRS_TRY(trs_batch_update_factors(s->B, c->L, 0, c->U, 0));
-    TRS_TRY(trs_batch_get_info(s->B, &info));
-    snprintf(t->method, sizeof t->method, "%s", info.method);
-    return TRS_SUCCESS;
-  }
+  const trs_batch_options options = {.struct_size = sizeof options, .nrhs = c->nrhs};
+  trs_batch_info info = {.struct_size = sizeof info};
+  trs_status status =
+      trs_batch_create_factors(&s->B, c->ctx, c->F, TRS_NO_TRANS, c->count, &options);
+  if (!status) status = trs_batch_update_factors(s->B, c->L, 0, c->U, 0);
+  if (!status) status = trs_batch_get_info(s->B, &info);
+  snprintf(t->method, sizeof t->method, "%s", status ? "" : info.method);
+  return status;
+}
+
+static trs_status make_plan(our_solve *s, factors_times *t) {
+  const factors_case *c = s->c;
   const trs_options options = {.struct_size = sizeof options, .nrhs = c->nrhs};
   trs_plan_info info = {.struct_size = sizeof info};
-  TRS_TRY(trs_analyze_factors(&s->plan, c->ctx, c->F, TRS_NO_TRANS, &options));
-  TRS_TRY(trs_plan_get_info(s->plan, &info));
-  snprintf(t->method, sizeof t->method, "%s", info.method);
-  return TRS_SUCCESS;
+  trs_status status = trs_analyze_factors(&s->plan, c->ctx, c->F, TRS_NO_TRANS, &options);
+  if (!status) status = trs_plan_get_info(s->plan, &info);
+  snprintf(t->method, sizeof t->method, "%s", status ? "" : info.method);
+  return status;
 }
 
 static int run_ours(factors_case *c, factors_times *t) {
   our_solve s = {.c = c};
   const double start = seconds_now();
-  trs_status status = make_ours(&s, t);
+  trs_status status = c->count > 1 ? make_batch(&s, t) : make_plan(&s, t);
   t->analysis = seconds_now() - start;
   t->ours = status ? NAN : bench_repeat(solve_ours, &s);
   if (!status && s.plan) status = trs_plan_wait(s.plan);
