@@ -23,8 +23,10 @@ static short_text milliseconds(const bench_row *row) {
 
 /* ---- During a run ---- */
 
-static const bench_column live[] = {BENCH_SERIAL, BENCH_THREADS, BENCH_AUTO, BENCH_MKL_ONE,
-                                    BENCH_MKL_ALL};
+static const bench_column live[] = {BENCH_SERIAL,  BENCH_THREADS, BENCH_AUTO,
+                                    BENCH_MKL_ONE, BENCH_MKL_ALL, BENCH_OTHER};
+
+static int columns_of(const bench_runners *all) { return all->set && all->set->programs ? 6 : 5; }
 
 /* Gains need more than 80 columns; the last column has space for "WRONG". */
 enum { GAINS_FROM = 100 };
@@ -45,7 +47,7 @@ void bench_live_head(const bench_runners *all) {
   printf("%s%-33s%s%s%s\n", style_on(STYLE_DIM), "", "milliseconds of the fastest solve",
          shows_gains() ? "        times as fast" : "", style_off());
   printf("%s%-25s%7s", style_on(STYLE_BOLD), "matrix", "par");
-  for (int c = 0; c < 5; c++) {
+  for (int c = 0; c < columns_of(all); c++) {
     bench_column_name(name, sizeof name, live[c], most);
     printf(" %7s", name);
   }
@@ -58,7 +60,7 @@ void bench_live_head(const bench_runners *all) {
 }
 
 /* The line of the system whose rows start at first. */
-void bench_live_line(const bench_rows *rows, int64_t first) {
+void bench_live_line(const bench_runners *all, const bench_rows *rows, int64_t first) {
   bench_groups groups;
   char label[25];
   bool wrong = false;
@@ -67,7 +69,7 @@ void bench_live_line(const bench_rows *rows, int64_t first) {
   const bench_group *g = groups.group;
   bench_label(label, sizeof label, g->first);
   printf("%-25s%7s", label, human_real(g->first->parallelism).s);
-  for (int c = 0; c < 5; c++) printf(" %7s", milliseconds(g->column[live[c]]).s);
+  for (int c = 0; c < columns_of(all); c++) printf(" %7s", milliseconds(g->column[live[c]]).s);
   for (int64_t i = 0; i < part.count; i++) wrong |= part.row[i].wrong;
   if (shows_gains()) print_gains(g);
   printf("%s%s%s\n", style_on(STYLE_BAD), wrong ? " WRONG" : "", style_off());
@@ -122,7 +124,7 @@ static void add_group(bench_grid *grid, const bench_group *g, const bool used[BE
   bench_grid_ratios(grid, ratios, 5);
 }
 
-void bench_cpu_tables(const bench_groups *groups) {
+void bench_cpu_tables(const bench_groups *groups, const bench_rows *rows) {
   bool used[BENCH_CPU_COLUMNS] = {0};
   bench_grid grid = {0};
   for (int64_t g = 0; g < groups->count; g++)
@@ -134,6 +136,7 @@ void bench_cpu_tables(const bench_groups *groups) {
       "\nMilliseconds of the fastest solve, ! marks a wrong answer; a : b says how many times as "
       "fast a is as b.\n");
   bench_means_print(groups, true);
+  bench_peer_tables(groups, rows, true);
 }
 
 /* ---- The chart ---- */

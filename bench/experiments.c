@@ -14,9 +14,9 @@
 
 const bench_experiment bench_experiments[] = {
     {.name = "suites",
-     .options =
-         "|out|methods|backend|threads|uplo|seconds|nrhs|peer|scalar|layout|store|tune|suite|"
-         "compare|table|svg|list|json|",
+     .options = "|out|methods|backend|threads|uplo|seconds|nrhs|peer|peer-seconds|scalar|layout|"
+                "store|tune|"
+                "suite|compare|table|svg|list|json|",
      .place = BENCH_PLACE_ANY,
      .nrhs = {{1}, 1, 1},
      .run = bench_suites,
@@ -60,8 +60,9 @@ const bench_experiment bench_experiments[] = {
          "systems and one of the ten worst systems, against the best peer: cuSPARSE on a GPU, "
          "oneMKL on the CPU, or, without it, the faster of serial and threads. Files that are no "
          "systems are skipped; larger files than 64 MB (16 MB compressed) are not drawn.",
-     .options = "|out|methods|backend|threads|uplo|seconds|nrhs|peer|scalar|layout|store|tune|seed|"
-                "systems|svg|list|json|",
+     .options = "|out|methods|backend|threads|uplo|seconds|nrhs|peer|peer-seconds|scalar|layout|"
+                "store|tune|"
+                "seed|systems|svg|list|json|",
      .place = BENCH_PLACE_ANY,
      .nrhs = {{1}, 1, 1},
      .run = bench_lot,

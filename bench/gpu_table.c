@@ -12,7 +12,7 @@
 #include "runner.h"
 #include "tables.h"
 
-enum { MOST_OTHERS = 12, LABEL = 26 };
+enum { MOST_OTHERS = 24, LABEL = 26 };
 
 /* Milliseconds of a solve; "!" marks a wrong answer, "failed" a missing one. */
 static short_text solve_text(const bench_row *row) {
@@ -26,18 +26,24 @@ static short_text solve_text(const bench_row *row) {
 
 /* ---- During a run ---- */
 
-static int width_of(const bench_runner *r) {
-  int length = (int)strlen(r->method);
+static int width_of(const char *method) {
+  int length = (int)strlen(method);
   return length < 9 ? 9 : length;
 }
+
+static int programs_of(const bench_runners *all) { return all->set ? all->set->programs : 0; }
 
 void bench_gpu_live_head(const bench_runners *all) {
   printf("%s%*s%s%s\n", style_on(STYLE_DIM), LABEL, "", "milliseconds of a solve, the median",
          style_off());
   printf("%s%-*s", style_on(STYLE_BOLD), LABEL, "matrix");
   for (int i = 0; i < all->count; i++)
-    printf(" %*s", width_of(&all->runner[i]), all->runner[i].method);
-  printf(" %8s %8s %8s%s\n", "ref.", ":cusp", ":ref.", style_off());
+    printf(" %*s", width_of(all->runner[i].method), all->runner[i].method);
+  for (int k = 0; k < programs_of(all); k++)
+    printf(" %*s", width_of(all->set->program[k].name), all->set->program[k].name);
+  printf(" %8s %8s", "ref.", ":cusp");
+  if (programs_of(all)) printf(" %8s", ":prog");
+  printf(" %8s%s\n", ":ref.", style_off());
   fflush(stdout);
 }
 
@@ -57,10 +63,15 @@ void bench_gpu_live_line(const bench_runners *all, const bench_rows *rows, int64
   bench_label(label, sizeof label, g.first);
   printf("%-*s", LABEL, label);
   for (int i = 0; i < all->count; i++)
-    printf(" %*s", width_of(&all->runner[i]), solve_text(row_of(&part, all->runner[i].method)).s);
+    printf(" %*s", width_of(all->runner[i].method),
+           solve_text(row_of(&part, all->runner[i].method)).s);
+  for (int k = 0; k < programs_of(all); k++)
+    printf(" %*s", width_of(all->set->program[k].name),
+           solve_text(row_of(&part, all->set->program[k].name)).s);
   for (int64_t i = 0; i < part.count; i++) wrong |= part.row[i].wrong;
   printf(" %8s %8s", bench_milliseconds(g.first->bound).s,
          bench_ratio(bench_gain(&g, BENCH_ENGINE, BENCH_CUSPARSE)).s);
+  if (programs_of(all)) printf(" %8s", bench_ratio(bench_gain(&g, BENCH_ENGINE, BENCH_OTHER)).s);
   printf(" %8s", bench_ratio(bench_over_reference(&g)).s);
   printf("%s%s%s\n", style_on(STYLE_BAD), wrong ? " WRONG" : "", style_off());
   fflush(stdout);
@@ -95,23 +106,28 @@ static bool any(const bench_groups *groups, bench_column column) {
   return false;
 }
 
-static void add_solve_heads(bench_grid *grid, const others *o, bool narrow) {
+static void add_solve_heads(bench_grid *grid, const others *o, bool narrow, bool programs) {
   static const char *const first[] = {"system",        "n",         "nnz", "levels",
                                       "reference, ms", "engine, ms"};
-  static const char *const last[] = {"engine : cuSPARSE", "engine : reference", "chosen"};
+  static const char *const last[] = {"engine : cuSPARSE", "engine : reference", "chosen"},
+                           *const program[] = {"engine : fastest program"};
   static const char *const f32[] = {"engine+f32, ms"}, *const peer[] = {"cuSPARSE, ms"};
   bench_grid_head(grid, first, 6);
   bench_grid_head(grid, f32, narrow);
   bench_grid_head(grid, peer, 1);
   for (int k = 0; k < o->count; k++) bench_grid_put(grid, "%s, ms", o->method[k]);
   grid->columns += o->count;
-  bench_grid_head(grid, last, 3);
+  bench_grid_head(grid, last, 1);
+  bench_grid_head(grid, program, programs);
+  bench_grid_head(grid, last + 1, 2);
 }
 
 static void add_solve(bench_grid *grid, const bench_group *g, const bench_rows *rows,
-                      const others *o, bool narrow) {
+                      const others *o, bool narrow, bool programs) {
   const bench_row *first = g->first, *engine = g->column[BENCH_ENGINE];
-  const double ratios[] = {bench_gain(g, BENCH_ENGINE, BENCH_CUSPARSE), bench_over_reference(g)};
+  const double cusparse = bench_gain(g, BENCH_ENGINE, BENCH_CUSPARSE),
+               program = bench_gain(g, BENCH_ENGINE, BENCH_OTHER),
+               reference = bench_over_reference(g);
   char label[64];
   bench_label(label, sizeof label, first);
   bench_grid_add(grid, label);
@@ -124,16 +140,19 @@ static void add_solve(bench_grid *grid, const bench_group *g, const bench_rows *
   bench_grid_add(grid, solve_text(g->column[BENCH_CUSPARSE]).s);
   for (int k = 0; k < o->count; k++)
     bench_grid_add(grid, solve_text(bench_find(rows, first, o->method[k])).s);
-  bench_grid_ratios(grid, ratios, 2);
+  bench_grid_ratios(grid, &cusparse, 1);
+  bench_grid_ratios(grid, &program, programs);
+  bench_grid_ratios(grid, &reference, 1);
   bench_grid_add(grid, engine ? engine->chosen : "-");
 }
 
 static void print_solves(const bench_groups *groups, const bench_rows *rows) {
   others o = find_others(rows);
-  bool narrow = any(groups, BENCH_ENGINE_F32);
+  bool narrow = any(groups, BENCH_ENGINE_F32), programs = any(groups, BENCH_OTHER);
   bench_grid grid = {.text_last = true};
-  add_solve_heads(&grid, &o, narrow);
-  for (int64_t i = 0; i < groups->count; i++) add_solve(&grid, &groups->group[i], rows, &o, narrow);
+  add_solve_heads(&grid, &o, narrow, programs);
+  for (int64_t i = 0; i < groups->count; i++)
+    add_solve(&grid, &groups->group[i], rows, &o, narrow, programs);
   bench_grid_print(&grid, NULL, true);
 }
 
@@ -217,4 +236,5 @@ void bench_gpu_tables(const bench_groups *groups, const bench_rows *rows) {
       "at each. Ahead after: solves until engine and analysis together are faster than every "
       "algorithm with its analysis.\n");
   bench_gpu_means(groups, true);
+  bench_peer_tables(groups, rows, true);
 }

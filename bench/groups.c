@@ -27,6 +27,7 @@ static int column_of(const bench_row *row, int64_t most) {
                  {"auto", false, -1, BENCH_AUTO},     {"mkl", false, BENCH_MKL_ONE, BENCH_MKL_ALL},
                  {"scipy", false, BENCH_SCIPY, -1},   {"engine", true, BENCH_ENGINE, -1},
                  {"auto", true, BENCH_ENGINE, -1},    {"engine+f32", true, BENCH_ENGINE_F32, -1}};
+  if (*row->program) return BENCH_OTHER;
   if (bench_on_gpu(row) && bench_cusparse_algorithm(row->method) >= 0) return BENCH_CUSPARSE;
   for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
     if (columns[i].gpu == bench_on_gpu(row) && !strcmp(row->method, columns[i].method)) {

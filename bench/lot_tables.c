@@ -26,7 +26,16 @@ static const struct {
                {"", "meshes of space"}};
 enum { CLASSES = sizeof classes / sizeof *classes };
 
-static const char *class_of(const bench_group *g) {
+const char *bench_class(int64_t k) {
+  int at = 0;
+  for (; at < CLASSES; at++) {
+    if (at && classes[at].name == classes[at - 1].name) continue;
+    if (!k--) return classes[at].name;
+  }
+  return NULL;
+}
+
+const char *bench_class_of(const bench_group *g) {
   int k = 0;
   while (!strstr(g->first->matrix, classes[k].word)) k++;
   return classes[k].name;
@@ -64,7 +73,7 @@ static bench_mean mean_of(const bench_groups *groups, const contest *c, int64_t 
   bench_mean mean = {0};
   for (int64_t i = 0; i < groups->count; i++) {
     const bench_group *g = &groups->group[i];
-    if (g->first->nrhs == nrhs && (!class || class == class_of(g)))
+    if (g->first->nrhs == nrhs && (!class || class == bench_class_of(g)))
       bench_mean_add(&mean, gain_of(g, c), i);
   }
   return mean;
@@ -87,10 +96,10 @@ static void print_classes(const bench_groups *groups, const contest *c, int64_t 
   static const char *const heads[] = {"class", "systems", "mean", "least", "where"};
   bench_grid grid = {.text_last = true};
   bench_grid_head(&grid, heads, sizeof heads / sizeof *heads);
-  for (int k = 0; k < CLASSES; k++) {
-    if (k && classes[k].name == classes[k - 1].name) continue;
-    bench_mean mean = mean_of(groups, c, nrhs, classes[k].name);
-    add_class(&grid, classes[k].name, &mean, groups);
+  const char *class;
+  for (int k = 0; (class = bench_class(k)); k++) {
+    bench_mean mean = mean_of(groups, c, nrhs, class);
+    add_class(&grid, class, &mean, groups);
   }
   bench_mean all = mean_of(groups, c, nrhs, NULL);
   add_class(&grid, "all", &all, groups);

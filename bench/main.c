@@ -9,6 +9,7 @@
 #include "experiment.h"
 #include "files.h"
 #include "leave.h"
+#include "peer.h"
 #include "program.h"
 #include "runner.h"
 #include "settings.h"
@@ -49,10 +50,13 @@ static const option options[] = {
         "(default 0.3; on a GPU 0.05, for gpus 0.2)"),
     TEXT_OPTION("nrhs", "LIST", NULL, FIELD(nrhs_list),
                 "the numbers of right-hand sides, such as 1,8,32 (default 1; for gpus 1,64)"),
-    CHOICE_OPTION(
-        "peer", "auto|none", FIELD(peer),
+    TEXTS_OPTION(
+        "peer", "WHICH", "auto|none", FIELD(peers),
         "none: do not time oneMKL, or cuSPARSE on a GPU, beside Trireme (default auto: time "
-        "it if it is found)"),
+        "it if it is found); NAME=PROGRAM: time a program too, as NAME; can be repeated"),
+    REAL_OPTION("peer-seconds", "S", 0.01, 86400, FIELD(peer_seconds),
+                "stop a program of --peer that takes longer than S seconds for a system (default "
+                "60)"),
     CHOICE_OPTION("scalar", "double|float", FIELD(scalar), "GPU: the precision (default double)"),
     CHOICE_OPTION("layout", "column|row", FIELD(layout),
                   "the layout of several right-hand sides, column- or row-major (default column)"),
@@ -126,6 +130,13 @@ static const paragraph first_paragraphs[] = {
     {0}};
 
 static const paragraph last_paragraphs[] = {
+    {"Programs as peers",
+     "--peer NAME=PROGRAM runs 'PROGRAM FILE OUT' for each system with one right-hand side, alone "
+     "and after the methods. FILE has a lower triangle and b in binary; an upper triangle is "
+     "written in reverse order. The program writes x to OUT and prints one line with solve_ms= "
+     "and, if it likes, analysis_ms=, setting=, version= and threads=. The benchmark checks x. A "
+     "program that crashes, hangs or prints something else has a row with the reason, which "
+     "counts as WRONG. bench/README.md describes the file."},
     {"Results",
      "One JSON object per matrix, triangle, method, number of threads and number of right-hand "
      "sides, with commit, machine, time {create_s, analysis_s, update_s, solve_s {min, median}, "
@@ -152,7 +163,8 @@ static const paragraph last_paragraphs[] = {
          "  trireme bench l23 --out l23.json --svg l23.svg\n"
          "  trireme bench x20 --out x20.json --svg x20\n"
          "  mpirun -n 4 trireme bench x20 --backend nvshmem --out x20-nvshmem.json\n",
-         "") "  trireme bench gpus --backend cuda:0-3 --out gpus.json --svg gpus.svg"},
+         "") "  trireme bench gpu --backend cuda --peer other=./other --out gpu.json\n"
+             "  trireme bench gpus --backend cuda:0-3 --out gpus.json --svg gpus.svg"},
     {0}};
 
 /* In the order of the text; filled at program start. */
@@ -206,6 +218,8 @@ static bool is_given(const option *o, const bench_settings *set) {
       return *(const bool *)field;
     case OPTION_CHOICE: /* "both" is the default of --uplo, the last of its words */
       return *(const int *)field != (o->offset == FIELD(uplo) ? BENCH_BOTH : 0);
+    case OPTION_TEXTS:
+      return ((const option_texts *)field)->count > 0;
     case OPTION_REAL:
       return *(const double *)field >= 0;
     case OPTION_COUNT:
@@ -217,6 +231,10 @@ static bool is_given(const option *o, const bench_settings *set) {
 
 static int check_options(const bench_experiment *e, const bench_settings *set) {
   char takers[128];
+  if (set->programs && !lists(e->options, "peer-seconds")) {
+    name_takers(takers, sizeof takers, "peer-seconds");
+    return leave_usage("bench", "--peer NAME=PROGRAM is for %s, not for %s", takers, e->name);
+  }
   for (const option *o = options; o->name; o++) {
     if (!is_given(o, set) || lists(e->options, o->name)) continue;
     name_takers(takers, sizeof takers, o->name);
@@ -276,6 +294,18 @@ static int complete_place(const bench_experiment *e, bench_settings *set) {
   return code;
 }
 
+/* A program gets doubles and one right-hand side. */
+static int check_programs(const bench_settings *set) {
+  bool one = false;
+  for (int k = 0; k < set->nrhs.count; k++) one |= set->nrhs.value[k] == 1;
+  if (set->programs && set->scalar)
+    return leave_usage("bench", "--peer NAME=PROGRAM solves in double: leave out --scalar float");
+  if (set->programs && !one)
+    return leave_usage("bench",
+                       "--peer NAME=PROGRAM solves for one right-hand side: add 1 to --nrhs");
+  return -1;
+}
+
 static int check_place(const bench_settings *set) {
   if (set->device < 0 && (set->scalar || set->store))
     return leave_usage("bench", "--scalar and --store are for a GPU: --backend cuda");
@@ -291,6 +321,7 @@ static int complete(const bench_experiment *e, bench_settings *set) {
   if (code < 0) code = bench_counts_parse(&set->nrhs, "nrhs", set->nrhs_list, MOST_NRHS);
   if (code < 0) code = bench_counts_parse(&set->rank_counts, "ranks", set->ranks, MOST_RANKS);
   if (set->seconds < 0) set->seconds = e->seconds > 0 ? e->seconds : set->device < 0 ? 0.3 : 0.05;
+  if (set->peer_seconds < 0) set->peer_seconds = 60;
   if (!set->nrhs.count) set->nrhs = e->nrhs;
   return code;
 }
@@ -365,11 +396,13 @@ static int run_experiment(const bench_experiment *e, bench_settings *set) {
   if (code < 0) code = check_picture(e, set->svg);
   if (code < 0) code = complete(e, set);
   if (code < 0) code = check_place(set);
+  if (code < 0) code = check_programs(set);
   return code < 0 ? e->run(set) : code;
 }
 
 static int run(int argc, char **argv) {
-  bench_settings set = {.uplo = BENCH_BOTH, .seconds = -1, .seed = -1, .systems = -1};
+  bench_settings set = {
+      .uplo = BENCH_BOTH, .seconds = -1, .seed = -1, .systems = -1, .peer_seconds = -1};
   fill_paragraphs();
   if (argc == 2 && !strcmp(argv[0], "--print")) {
     command_print(&cmd_bench, argv[1]);
@@ -377,6 +410,8 @@ static int run(int argc, char **argv) {
   }
   int code = options_parse(&cmd_bench, &set, &argc, argv);
   if (code < 0) code = check_papers(argc ? argv[0] : NULL);
+  if (code >= 0) return code;
+  code = bench_peers_take(&set);
   if (code >= 0) return code;
   if (set.compare || set.table) return run_files(&set, argc, argv);
   const bench_experiment *e = experiment_of(argc ? argv[0] : NULL);

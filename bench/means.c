@@ -88,6 +88,10 @@ static double solve_gain(const bench_group *g) {
   return bench_gain(g, BENCH_ENGINE, BENCH_CUSPARSE);
 }
 
+static double program_gain(const bench_group *g) {
+  return bench_gain(g, BENCH_ENGINE, BENCH_OTHER);
+}
+
 static double analysis_gain(const bench_group *g) {
   const bench_row *engine = g->column[BENCH_ENGINE], *peer = bench_fastest_analysis(g);
   return engine && !engine->wrong && peer ? peer->analysis / engine->analysis : NAN;
@@ -115,6 +119,8 @@ static double narrow_gain(const bench_group *g) {
 static const line of_one[] = {
     {"engine against cuSPARSE SpSV, a solve", solve_gain, MEAN, false},
     {"engine against cuSPARSE SpSV, the least", solve_gain, SMALLEST, false},
+    {"engine against the fastest program, a solve", program_gain, MEAN, false},
+    {"engine against the fastest program, the least", program_gain, SMALLEST, false},
     {"engine : reference time", bench_over_reference, MEAN, false},
     {"engine : reference time, the most", bench_over_reference, LARGEST, false},
     {"analysis, times as fast as cuSPARSE's", analysis_gain, MEAN, false},

@@ -13,6 +13,7 @@
 #include "leave.h"
 #include "machine.h"
 #include "mkl.h"
+#include "peer.h"
 #include "progress.h"
 #include "row.h"
 #include "run.h"
@@ -237,6 +238,13 @@ static trs_status fill_row(const measurement *m, bench_runner *r) {
   return TRS_SUCCESS;
 }
 
+/* That of the first plan, if there is one. */
+static double bound_of(const bench_runners *all) {
+  for (int i = 0; i < all->count; i++)
+    if (all->runner[i].plan && !all->runner[i].out) return all->runner[i].row.bound;
+  return NAN;
+}
+
 static int add_rows(bench_rows *rows, measurement *m) {
   int code = bench_system_survey(&m->system, m->system.T, &m->info);
   for (int i = 0; i < m->all->count && code < 0; i++) {
@@ -244,6 +252,9 @@ static int add_rows(bench_rows *rows, measurement *m) {
     if (r->out) continue;
     code = fill_row(m, r) ? leave_library(m->system.name) : bench_rows_add(rows, &r->row);
   }
+  if (code < 0 && m->system.nrhs == 1)
+    code = bench_peers_measure(rows, m->all->set,
+                               &(bench_peer_job){&m->system, &m->info, "cpu", bound_of(m->all)});
   return code;
 }
 

@@ -39,6 +39,7 @@ typedef struct bench_row {
   /* For solves. */
   char chosen[64], scalar[16], reason[320];
   char layout[8], values[8]; /* column, row; own, drawn */
+  char program[64];          /* the file of a program that is no part of Trireme; "" */
   char place[8];             /* several GPUs: location of b and x: first (GPU), spread */
   char plan[512];            /* the plan's description */
   bool upper;

@@ -156,6 +156,7 @@ static const field of_row[] = {
     {"variant", ROW(method, TEXT), RELAX, 0},
     {"store", ROW(store, TEXT), RELAX | BLOCKS, 0},
     {"chosen", ROW(chosen, TEXT), SOLVE, 0},
+    {"program", ROW(program, TEXT), SOLVE, 0},
     {"plan", ROW(plan, TEXT), SOLVE, 0},
     {"threads", ROW(threads, WHOLE), SOLVE | RELAX | BLOCKS, SOLVE},
     {"gpus", ROW(threads, WHOLE), 0, 0}, /* in older relaxations */

@@ -45,8 +45,9 @@ typedef struct bench_runner {
 typedef struct bench_runners {
   bench_runner *runner;
   int count;
-  trs_context *gpu; /* of all runners on a GPU or an OpenCL device; NULL: only peers */
-  int64_t solves;   /* per runner, if they fit its seconds; 0: as many as fit */
+  trs_context *gpu;          /* of all runners on a GPU or an OpenCL device; NULL: only peers */
+  const bench_settings *set; /* its programs are timed after the runners; NULL: none */
+  int64_t solves;            /* per runner, if they fit its seconds; 0: as many as fit */
 } bench_runners;
 
 /* Allocates runners.  These functions return -1, or the exit code. */

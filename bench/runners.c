@@ -227,6 +227,7 @@ int bench_runners_open(bench_runners *all, const bench_settings *set) {
   int code = set->methods ? bench_check_methods(set->methods) : -1;
   if (code < 0) code = bench_runners_reserve(all);
   if (code >= 0) return code;
+  all->set = set;
   if (bench_on_opencl(set)) return open_on_opencl(all, set);
   return set->device < 0 ? open_on_cpu(all, set) : open_on_gpu(all, set);
 }

@@ -30,7 +30,7 @@ static void publish(bench_run *run, int64_t first) {
   if (run->set->device >= 0)
     bench_gpu_live_line(all, &run->rows, first);
   else
-    bench_live_line(&run->rows, first);
+    bench_live_line(all, &run->rows, first);
 }
 
 static int run_on_gpu(bench_run *run, bench_system *system) {
@@ -73,6 +73,7 @@ static int sum_up(const bench_run *run, tables *last) {
       bench_gpu_means(&groups, false);
     else
       bench_means_print(&groups, false);
+    bench_peer_tables(&groups, &run->rows, false);
     if (last) last(&groups, gpu, false);
   }
   if (code < 0 && set->svg && groups.count) code = bench_draw(&groups, gpu, set->svg);
@@ -119,7 +120,7 @@ static void report(const bench_rows *rows, tables *last) {
   bench_groups groups[2] = {0};
   for (int gpu = 0; gpu < 2; gpu++)
     if (bench_groups_make(&groups[gpu], rows, gpu == 1) >= 0) groups[gpu].count = 0;
-  if (groups[0].count) bench_cpu_tables(&groups[0]);
+  if (groups[0].count) bench_cpu_tables(&groups[0], rows);
   if (groups[1].count) bench_gpu_tables(&groups[1], rows);
   for (int gpu = 0; gpu < 2 && last; gpu++)
     if (groups[gpu].count) last(&groups[gpu], gpu == 1, true);

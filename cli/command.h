@@ -12,11 +12,17 @@
 typedef enum option_kind {
   OPTION_FLAG,   /* a bool */
   OPTION_TEXT,   /* a const char * */
+  OPTION_TEXTS,  /* an option_texts: the texts of an option that can be given several times */
   OPTION_FILE,   /* a const char *, completed as a file name */
   OPTION_CHOICE, /* an int: the position in words */
   OPTION_COUNT,  /* an int64_t from minimum to maximum */
   OPTION_REAL    /* a double from minimum to maximum */
 } option_kind;
+
+typedef struct option_texts {
+  const char *text[16];
+  int count;
+} option_texts;
 
 typedef struct option {
   const char *name; /* without the dashes */
@@ -36,6 +42,11 @@ typedef struct option {
   {                                                                                             \
     .name = (label), .kind = OPTION_TEXT, .value = (what), .words = (known), .offset = (field), \
     .help = (text)                                                                              \
+  }
+#define TEXTS_OPTION(label, what, known, field, text)                                            \
+  {                                                                                              \
+    .name = (label), .kind = OPTION_TEXTS, .value = (what), .words = (known), .offset = (field), \
+    .help = (text)                                                                               \
   }
 #define FILE_OPTION(label, sign, what, field, text)                                             \
   {                                                                                             \

@@ -124,6 +124,14 @@ static int set_real(const command *c, const option *o, double *field, const char
   return -1;
 }
 
+static int add_text(const command *c, const option *o, option_texts *texts, const char *text) {
+  enum { MOST = sizeof texts->text / sizeof *texts->text };
+  if (texts->count == MOST)
+    return leave_usage(c->name, "--%s can be given %d times at most", o->name, MOST);
+  texts->text[texts->count++] = text;
+  return -1;
+}
+
 static int set(const command *c, const option *o, void *settings, const char *text) {
   void *field = (char *)settings + o->offset;
   if (o->kind != OPTION_FLAG && !*text)
@@ -136,6 +144,8 @@ static int set(const command *c, const option *o, void *settings, const char *te
     case OPTION_FILE:
       *(const char **)field = text;
       return -1;
+    case OPTION_TEXTS:
+      return add_text(c, o, field, text);
     case OPTION_CHOICE:
       return set_choice(c, o, field, text);
     case OPTION_COUNT:

@@ -50,6 +50,7 @@ def cannot(words, why):
 GENERAL = "printf '%%%%MatrixMarket matrix coordinate real general\\n%s' "
 A = "trireme gen poisson2d5:5 -o A.mtx && "
 F = "trireme factor gen:poisson2d5:5 --kind ilu0 -o F.h5 && "
+PROGRAM = "printf '#!/bin/sh\\nexit 1\\n' > p && chmod +x p && "
 C = "tests/api/advice.c"
 MPI = "needs ranks whose GPUs, or whose grid, no test machine of CI has"
 SHORT = "needs a matrix, or a want of memory, beyond a test"
@@ -278,6 +279,14 @@ TABLE = [
     command("--svg draws results: leave it out with --list", "trireme bench --list --svg x.svg",
             "trireme bench --list"),
     cannot("name a newer one by TRIREME_CUSPARSE", "needs a GPU and two versions of cuSPARSE"),
+    command("solves in double: leave out --scalar float", PROGRAM + "trireme bench quick --backend cuda --peer "
+            "p=./p --scalar float", "trireme bench quick --peer p=./p --list"),
+    command("solves for one right-hand side: add 1 to --nrhs", PROGRAM + "trireme bench gen:poisson2d5:9 --seconds 0 "
+            "--peer none --peer p=./p --nrhs 2",
+            "trireme bench gen:poisson2d5:9 --seconds 0 --peer none --peer p=./p --nrhs 1,2 "
+            "|| test $? = 1"),
+    command("the name '%s' is taken: choose another", PROGRAM + "trireme bench quick --peer serial=./p",
+            "trireme bench quick --peer p=./p --list", shown="the name 'serial' is taken: choose another"),
     elsewhere("start as many (mpirun -np)", "tests/mpi/command", "start as many (mpirun -np)"),
     # ---- Python
     python("{kind[2:]}, pass {other}", "tr.plan(A)", "tr.plan(A, uplo='upper')",

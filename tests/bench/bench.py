@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, os.pardir, "cli"))
@@ -16,6 +17,7 @@ from harness import (FOLDER, TRIREME, check, finish, has, has_nan, matrix, path,
 from recorded import data, expected, svg  # noqa: E402
 
 FAKE = os.environ["FAKE_MKL_PATH"]
+EXAMPLE = os.environ["PEER_EXAMPLE_PATH"]
 PAPERS = has("papers")
 CLEAN = {"TRIREME_MATRICES": "", "TRIREME_FACTORS": "", "TRIREME_SUITES": "",
          "TRIREME_COMMIT": "", "TRIREME_MKL": "/none"}
@@ -155,6 +157,112 @@ def test_peer():
           and "2 results are WRONG" in o.err, o)
     o = bench(SMALL, "--threads", "2", *SHORT, env=dict(fake, FAKE_MKL="refuse"))
     check("a peer that refuses is left out", o.code == 0 and "refuses" in o.err, o)
+
+
+def program(name, body):
+    """A program that takes FILE OUT, as a shell script."""
+    os.chmod(write(name, "#!/bin/sh\n" + body), 0o755)
+    return f"{name}={path(name)}"
+
+
+def test_programs():
+    """Programs as peers: one that is right, and whatever else a program may do."""
+    bad = {"crash": ("kill -SEGV $$", "ended by signal 11"),
+           "code": ("exit 3", "left with code 3"),
+           "silent": (f"{EXAMPLE} $1 $2 > /dev/null", "printed no line with solve_ms="),
+           "nonsense": (f"{EXAMPLE} $1 $2 > /dev/null; echo solve_ms=fast", "printed no time"),
+           "negative": (f"{EXAMPLE} $1 $2 > /dev/null; echo solve_ms=-1", "printed no time"),
+           "short": ("echo > $2; echo solve_ms=1", "wrote no x of 400 doubles"),
+           "none": ("echo solve_ms=1", "wrote no x of 400 doubles"),
+           "endless": ("exec yes", "ended by signal 25")}
+    wrong = "head -c 3200 /dev/zero > $2; echo analysis_ms=2 solve_ms=0.5 setting=zeros"
+    chatty = f"echo solve_ms=none; {EXAMPLE} $1 $2; echo threads=9 is no result"
+    words = [f"example={EXAMPLE}", program("chatty", chatty), program("wrong", wrong),
+             *(program(name, body) for name, (body, _) in bad.items())]
+    o = bench(SMALL, "--methods", "auto", "--out", path("programs.json"), "--peer", "none",
+              *(w for p in words for w in ("--peer", p)), *SHORT, env={"TMPDIR": FOLDER})
+    rows = [r for r in lines(read("programs.json").decode()) if r["program"]]
+    right = [r for r in rows if r["method"] in ("example", "chatty")]
+    check("programs have rows, in their order, for both triangles", o.code == 1 and
+          [(r["uplo"], r["method"]) for r in rows] ==
+          [(u, p.split("=")[0]) for u in ("lower", "upper") for p in words], o)
+    check("right programs are right, also when they say more", len(right) == 4 and all(
+        not r["wrong"] and r["backward_error"]["componentwise"] < 1e-13 and r["threads"] == 1 and
+        r["chosen"] == "rows" and r["reason"] == "example" and
+        r["time"]["analysis_s"] == 0 and r["time"]["solve_s"]["median"] > 0 for r in right), rows)
+    check("the benchmark finds a wrong answer itself", all(
+        r["wrong"] and r["time"]["solve_s"]["median"] == 5e-4 and r["chosen"] == "zeros" and
+        r["backward_error"]["componentwise"] > 0.1 for r in rows if r["method"] == "wrong"), rows)
+    for name, (_, reason) in bad.items():
+        mine = [r for r in rows if r["method"] == name]
+        check(f"a program without an answer is recorded: {name}", len(mine) == 2 and all(
+            r["wrong"] and reason in r["reason"] and r["time"]["solve_s"]["median"] is None
+            for r in mine) and f"{SMALL}: {name} {reason}" in o.err, mine)
+    check("nothing is left of them", not glob.glob(path("trireme-peer-*")), os.listdir(FOLDER))
+    check("a run ends with the programs' tables", "Programs as peers" in o.out and
+          "By class: auto against programs" in o.out and "18 results are WRONG" in o.err, o)
+    o = bench("--table", path("programs.json"))
+    check("tables show programs and the fastest of them", o.code == 0 and "other, ms" in o.out and
+          "| example | 2 | 0 | 0 | - | example |" in o.out and "| wrong | 0 | 2 | 0 |" in o.out and
+          "| crash | 0 | 0 | 2 |" in o.out and "| class | systems | example |" in o.out, o)
+    o = bench("factor:ilu0:gen:poisson2d5:10", "--methods", "serial", "--peer", "none", "--peer",
+              f"example={EXAMPLE}", "--nrhs", "1,2", "--json", *SHORT)
+    check("a unit diagonal is written; several right-hand sides are not asked for", o.code == 0 and
+          [r["nrhs"] for r in lines(o.out) if r["program"]] == [1, 1], o)
+
+
+def test_programs_stopped():
+    """A program that hangs is stopped with what it started."""
+    before = time.monotonic()
+    o = bench(SMALL, "--uplo", "lower", "--methods", "serial", "--peer", "none", "--peer",
+              program("hang", f"sleep 3600 & echo $! > {path('sleeper')}; wait"), "--peer",
+              f"example={EXAMPLE}", "--peer-seconds", "0.5", "--out", path("hang.json"), *SHORT)
+    rows = [r for r in lines(read("hang.json").decode()) if r["program"]]
+    check("a program that hangs is stopped, and the next one runs", o.code == 1 and
+          [(r["method"], r["wrong"]) for r in rows] == [("hang", True), ("example", False)] and
+          rows[0]["reason"] == "stopped after 0.5 seconds" and time.monotonic() - before < 600, o)
+    check("what it started is stopped too", not is_running(int(read("sleeper"))), o)
+    o = bench(SMALL, "--uplo", "lower", "--methods", "serial", "--peer", "none", "--peer",
+              program("leave", f"sleep 3600 & echo $! > {path('sleeper')}; {EXAMPLE} $1 $2"),
+              "--json", *SHORT)
+    check("what a program leaves behind is stopped", o.code == 0 and
+          not is_running(int(read("sleeper"))), o)
+
+
+def is_running(process):
+    """A killed process may wait for its parent as a zombie."""
+    for _ in range(600):
+        try:
+            with open(f"/proc/{process}/stat", encoding="utf-8") as stat:
+                if stat.read().rsplit(")", 1)[1].split()[0] in "ZX":
+                    return False
+        except OSError:
+            return False
+        time.sleep(0.1)
+    return True
+
+
+def test_programs_usage():
+    example = "=" + EXAMPLE
+    for name, code, said, words in (
+            ("a name of a method", 2, "'auto' is taken", ("--peer", "auto" + example)),
+            ("a name of a library", 2, "'cusparse' is taken", ("--peer", "cusparse" + example)),
+            ("a name twice", 2, "'a' is taken", ("--peer", "a" + example, "--peer", "a" + example)),
+            ("no name", 2, "--peer: a name", ("--peer", example)),
+            ("a long name", 2, "--peer: a name", ("--peer", 40 * "a" + example)),
+            ("a program that is not there", 3, "cannot be run", ("--peer", "a=/none/such")),
+            ("neither", 2, "auto, none or NAME=PROGRAM, not 'nobody'", ("--peer", "nobody")),
+            ("many right-hand sides", 2, "add 1 to --nrhs", ("--peer", "a" + example, "--nrhs", "2")),
+            ("floats", 2, "leave out --scalar float",
+             ("--peer", "a" + example, "--backend", "cuda", "--scalar", "float")),
+            ("no time", 2, "--peer-seconds", ("--peer", "a" + example, "--peer-seconds", "0"))):
+        refuses(f"programs: {name}", code, said, "bench", SMALL, *words, env=CLEAN)
+    refuses("programs beside blocks", 2, "is for suites and lot, not for blocks", "bench", "blocks",
+            "--peer", "a" + example, env=CLEAN)
+    many = [w for k in range(13) for w in ("--peer", f"p{k}{example}")]
+    refuses("thirteen programs", 2, "12 programs at most", "bench", SMALL, *many, env=CLEAN)
+    many = ["--peer", "none"] * 17
+    refuses("an option too often", 2, "16 times at most", "bench", SMALL, *many, env=CLEAN)
 
 
 def test_missing():
@@ -497,5 +605,8 @@ test_factors()
 test_quick()
 test_rows()
 test_peer()
+test_programs()
+test_programs_stopped()
+test_programs_usage()
 test_bad_files()
 finish()

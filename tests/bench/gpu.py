@@ -13,6 +13,7 @@ from harness import (SANITIZED, check, finish, has, has_nan, path, read, refuses
 from recorded import expected, svg  # noqa: E402
 
 FAKE = os.environ["FAKE_CUDA_PATH"]
+EXAMPLE = os.environ["PEER_EXAMPLE_PATH"]
 PAPERS = has("papers")
 CLEAN = {"TRIREME_MATRICES": "", "TRIREME_SUITES": "", "TRIREME_COMMIT": "", "TRIREME_FACTORS": "",
          "TRIREME_CUDART": FAKE, "TRIREME_CUSPARSE": FAKE, "FAKE_CUDA": "",
@@ -62,6 +63,17 @@ def test_peer():
     o = bench("factor:ilu0:gen:poisson2d5:10", *PEER, "--out", path("unit.json"))
     check("a unit diagonal is told to cuSPARSE", o.code == 0 and
           not any(r["wrong"] for r in rows_of("unit.json")), o)
+
+
+def test_programs():
+    os.chmod(write("crash", "#!/bin/sh\nexit 1\n"), 0o755)
+    o = bench(SMALL, *PEER, "--nrhs", "1,3", "--peer", f"example={EXAMPLE}", "--peer",
+              f"lost={path('crash')}", "--out", path("programs.json"))
+    rows = [r for r in rows_of("programs.json") if r["program"]]
+    check("programs beside cuSPARSE", o.code == 1 and [(r["method"], r["wrong"]) for r in rows] ==
+          2 * [("example", False), ("lost", True)] and all(
+              r["backend"] == "cuda" and r["nrhs"] == 1 for r in rows) and
+          o.out.count(" failed ") == 2 and "2 results are WRONG" in o.err, o)
 
 
 def test_failures():
@@ -226,6 +238,26 @@ def gpu_rows():
              made_up("gen:lost:1", "lower", "auto", None, wrong=True),
              made_up("gen:lost:1", "lower", "cusparse", 1e-3)]
     return rows
+
+
+def test_tables_of_programs():
+    rows = []
+    for matrix, engine, fast, slow in (("gen:poisson2d5:100", 1e-4, 4e-4, 8e-4),
+                                       ("file:wave.mtx.gz", 2e-4, 1e-4, None)):
+        rows += [made_up(matrix, "lower", "auto", engine, 1e-3),
+                 made_up(matrix, "lower", "cusparse", 2e-4),
+                 dict(made_up(matrix, "lower", "fast", fast, 2e-3), program="fast.x", reason="v1"),
+                 dict(made_up(matrix, "lower", "slow", slow, 4e-3, wrong=slow is None),
+                      program="slow.x", reason="v2" if slow else "left with code 1")]
+    o = bench("--table", write_rows("programs.json", rows))
+    check("a table of programs", o.code == 0 and "| fast, ms | slow, ms |" in o.out and
+          "| engine : fastest program | engine : reference |" in o.out and
+          "| engine against the fastest program, a solve | 1.41 | 2 |" in o.out and
+          "| engine against the fastest program, the least | 0.50 | 2 | wave L |" in o.out and
+          "| fast | 2 | 0 | 0 | 2.00 | v1 |" in o.out and
+          "| slow | 1 | 0 | 1 | 4.00 | v2 |" in o.out and
+          "| files | 1 | 0.50 | - | 0.50 | 0.50 | wave L |" in o.out and
+          "| all | 2 | 1.41 | 8.00 | 1.41 | 0.50 | wave L |" in o.out, o)
 
 
 def test_tables():
@@ -512,10 +544,12 @@ def test_x20_processes():
 
 
 test_peer()
+test_programs()
 test_failures()
 test_gpus()
 test_usage()
 test_tables()
+test_tables_of_programs()
 if PAPERS:
     test_l17()
     test_l17_runs()
