@@ -469,7 +469,8 @@ def is_of_paper(what):
 def test_lists():
     for what, entry in (("l17", "gen:poisson2d5:400"), ("x20", "gen:chain:100000"),
                         ("gpus", "gen:kkt3d:151"), ("w21", "gen:wingmesh:1100000"),
-                        ("batches", "gen:chain:1000"), ("factors", "factor:lu:gen:poisson2d5:317"), ("refactor", "gen:poisson3d7:117"),
+                        ("batches", "gen:chain:1000"), ("refactor", "gen:poisson3d7:117"),
+                        ("factors", "factor:lu:gen:poisson2d5:317"),
                         ("blocks", "gen:wingmesh:60000"), ("blocks", "gen:wingmesh:1100000"),
                         ("l23", "gen:poisson2d9:2048"), ("quick", "gen:poisson2d5:150")):
         if is_of_paper(what) and not PAPERS:
