@@ -20,9 +20,10 @@ trs_matrix *A, *L, *M, *LU;
 trs_plan *plan;
 trs_factors *F;
 trs_relaxation *R;
+trs_batch *B;
 int64_t n, nnz, count, *rows;
 int member;
-void *ptr, *idx, *val, *x, *b, *r, *z, *d_ptr, *d_idx, *d_val, *d_x, *d_b, *stream, *graph;
+void *ptr, *idx, *val, *x, *b, *r, *z, *d_ptr, *d_idx, *d_val, *d_x, *d_b, *L_val, *U_val, *stream, *graph;
 enum { cudaStreamCaptureModeGlobal };
 int cudaStreamBeginCapture(void *stream, int mode), cudaStreamEndCapture(void *stream, void **graph);
 """
