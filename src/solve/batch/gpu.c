@@ -578,6 +578,7 @@ static trs_status launch_form(const side *T, const form *f, const vectors *v, ra
       .has_rest = p->any_plain,
       .distance = f->distance,
       .window = way->window,
+      .narrow = way->narrow,
       .b_at = f->b_at,
       .x_at = f->x_at,
       .packet = f->packet,
