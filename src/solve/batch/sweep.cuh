@@ -276,7 +276,8 @@ class batch_lane {
     const auto chunks = uint32_t(a_.entries / CHUNK);
     await_groups_of_copies<CHUNKS - 1>();
     __syncwarp();
-    sum_ = taken(0, tile_[lane_]);
+    scale(0);
+    sum_ = tile_[lane_];
     chunk now, next;
     take(now, 0);
     for (uint32_t c = 0; c < chunks; c++) {
@@ -314,8 +315,6 @@ class batch_lane {
   S *x_;
   uint32_t k_; /* rows solved */
   S sum_, last_;
-  typename element<S>::real scale_,
-      then_; /* of b: of row `lane` of this tile and of the next one */
 
   __device__ int64_t natural(int64_t k) const { return a_.lower ? k : a_.n - 1 - k; }
   /* The caller's row of row k of the sweep. */
@@ -324,12 +323,6 @@ class batch_lane {
     return at ? __ldg(at + k) : natural(k);
   }
   __device__ bool exists(int s) const { return ((a_.first + group_) << 5) + s < a_.count; }
-
-  /* b of row k from the tile: another lane has read its factor. */
-  __device__ S taken(uint32_t k, S value) const {
-    if (!a_.b_scale) return value;
-    return batch_scaled<S>(__shfl_sync(0xffffffffu, scale_, int(k % TRS_BATCH_ROWS)), value);
-  }
 
   /* The slot's former entries are in registers of all lanes.  Past the end an empty group. */
   __device__ void start_copy(uint32_t c) {
@@ -359,12 +352,7 @@ class batch_lane {
   __device__ void bring(uint32_t j) {
     S *to = tile_ + (j % 2) * BATCH_TILE + lane_ * (BATCH_WARP + 1);
     const int64_t k = int64_t(j) * TRS_BATCH_ROWS + lane_;
-    const int64_t row = row_of(a_.b_at, k);
-    const S *from = b_ + row * a_.b_row;
-    if (a_.b_scale) {
-      scale_ = then_;
-      then_ = typename element<S>::real(__ldg(a_.b_scale + row));
-    }
+    const S *from = b_ + row_of(a_.b_at, k) * a_.b_row;
 #pragma unroll 4
     for (int s = 0; s < BATCH_WARP; s++) {
       if (k < a_.n && exists(s))
@@ -372,6 +360,15 @@ class batch_lane {
       else
         to[s] = S{};
     }
+  }
+  /* Scales b of tile j, which is there: a row per lane, as it was brought. */
+  __device__ void scale(uint32_t j) const {
+    if (!a_.b_scale) return;
+    S *at = tile_ + (j % 2) * BATCH_TILE + lane_ * (BATCH_WARP + 1);
+    const int64_t row = row_of(a_.b_at, int64_t(j) * TRS_BATCH_ROWS + lane_);
+#pragma unroll 4
+    for (int s = 0; s < BATCH_WARP; s++) at[s] = batch_scaled(a_.b_scale, row, at[s]);
+    __syncwarp();
   }
   /* x of tile j to the caller.  Afterwards the tile is free. */
   __device__ void give(uint32_t j) const {
@@ -398,7 +395,7 @@ class batch_lane {
              k_ % TRS_BATCH_ROWS * (BATCH_WARP + 1) + lane_;
     S sum[ROWS];
 #pragma unroll
-    for (int r = 0; r < ROWS; r++) sum[r] = taken(k_ + r, row[r * (BATCH_WARP + 1)]);
+    for (int r = 0; r < ROWS; r++) sum[r] = row[r * (BATCH_WARP + 1)];
 #pragma unroll
     for (int r = 0; r < ROWS; r++) {
 #pragma unroll
@@ -411,11 +408,12 @@ class batch_lane {
     k_ += ROWS;
     if (k_ % TRS_BATCH_ROWS == 0) go_on();
   }
-  /* The tile of the last 32 rows goes, and another comes in its place. */
+  /* The tile of the last 32 rows goes, another comes in its place, and the next one is ready. */
   __device__ void go_on() {
     const uint32_t j = k_ / TRS_BATCH_ROWS - 1;
     give(j);
     bring(j + 2);
+    scale(j + 1);
   }
 
   /* x of rows before the chunk is loaded first, all at once. */
@@ -452,8 +450,8 @@ class batch_lane {
     tile_[(k_ / TRS_BATCH_ROWS % 2) * BATCH_TILE + at] = last_;
     k_++;
     if (k_ % TRS_BATCH_ROWS == 0) go_on();
-    sum_ = taken(k_, tile_[(k_ / TRS_BATCH_ROWS % 2) * BATCH_TILE +
-                           k_ % TRS_BATCH_ROWS * (BATCH_WARP + 1) + lane_]);
+    sum_ = tile_[(k_ / TRS_BATCH_ROWS % 2) * BATCH_TILE + k_ % TRS_BATCH_ROWS * (BATCH_WARP + 1) +
+                 lane_];
   }
 };
 
