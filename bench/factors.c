@@ -288,7 +288,7 @@ int bench_factors(const bench_settings *set) {
   factors_case c = {0};
   int code = bench_context_open(&c.ctx, set, "factors");
   if (code >= 0) return code;
-  if (trs_context_create(&c.host, "cpu")) code = leave_library("--backend");
+  if (trs_context_create(&c.host, "threads")) code = leave_library("--backend");
   const char *missing = set->peer ? "left out" : bench_cudss_load();
   const double end = seconds_now() + MOST_SECONDS;
   if (missing && !set->peer) bench_notice("cudss", missing);

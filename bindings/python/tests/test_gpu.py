@@ -157,6 +157,20 @@ def test_streams_and_graphs(cupy):
     np.testing.assert_allclose(y.get(), 2 * wanted)
 
 
+def test_a_plan_and_its_stream_may_be_garbage_of_one_cycle(cupy):
+    """Python finalises the objects of a cycle in any order."""
+    from cupyx.scipy.sparse import csr_matrix
+    A = csr_matrix(sp.csr_matrix(L))
+    for _ in range(20):
+        cycle = {"stream": cupy.cuda.Stream(non_blocking=True)}
+        cycle["plan"] = tr.plan(A, stream=cycle["stream"])
+        cycle["x"] = cycle["plan"].solve(cupy.ones(N))
+        cycle["self"] = cycle
+        del cycle
+    gc.collect()
+    np.testing.assert_allclose(L @ tr.plan(A).solve(cupy.ones(N)).get(), 1)
+
+
 def test_a_graph_takes_new_values(cupy):
     from cupyx.scipy.sparse import csr_matrix
     A = csr_matrix(sp.csr_matrix(L))

@@ -2,7 +2,7 @@
 
 import ctypes as C
 import sys
-from typing import Any, NamedTuple, Optional, Tuple
+from typing import Any, Dict, NamedTuple, Optional, Tuple
 
 import numpy as np
 
@@ -233,6 +233,26 @@ def settle(x: Dense) -> None:
     stream: Any = None if x.device is None else stream_of(x)
     if stream_address(stream):
         stream.synchronize()
+
+
+# By the address of the object that C uses them for.  A stream that only its plan held could be gone
+# before the plan, where both are garbage of one cycle.
+_streams: Dict[int, Any] = {}
+
+
+def keep_stream(handle: Any, stream: Any) -> None:
+    """Keeps a stream until another one takes its place, or until destroy_with_stream."""
+    if stream is not None:
+        _streams[handle.value] = stream
+    else:
+        _streams.pop(handle.value, None)
+
+
+def destroy_with_stream(destroy: Any, handle: Any, streams: Dict[int, Any] = _streams) -> None:
+    """Destroys an object of C, and then lets go of its stream."""
+    address = handle.value
+    destroy(handle)
+    streams.pop(address, None)
 
 
 def stream_address(stream: Any) -> Optional[int]:

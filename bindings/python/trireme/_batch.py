@@ -6,8 +6,8 @@ from typing import Any, Dict, Optional, Union, overload
 import numpy as np
 
 from . import _api
-from ._arrays import (Dense, assign, contiguous, dense, give_back, like, on_host, stream_address,
-                      stream_of)
+from ._arrays import (Dense, assign, contiguous, dense, destroy_with_stream, give_back,
+                      keep_stream, like, on_host, stream_address, stream_of)
 from ._context import Lock, check_threads, context_of
 from ._factors import Factors, factors_again
 from ._library import Refusal, check, error_of, library, make_struct, run
@@ -57,11 +57,12 @@ class Batch:
         check_threads(device, threads)
         self._count, self._n, self._dtype = whole("count", count, 0, 2**31 - 1), n, dtype
         self._on_gpu = device_name(device).startswith("cuda")
-        self._stream_now, self._stream_kept = 0, None  # the stream must outlive the batch's use of it
+        self._stream_now = 0
 
-    def __del__(self, destroy: Any = library.trs_batch_destroy) -> None:
+    def __del__(self, destroy: Any = library.trs_batch_destroy,
+                with_stream: Any = destroy_with_stream) -> None:
         if getattr(self, "_handle", None):
-            destroy(self._handle)
+            with_stream(destroy, self._handle)
 
     def _array(self, given: Any, name: str, shape: Any) -> Dense:
         """An array in C order, of the batch's type; JAX's on a GPU in host memory.
@@ -107,7 +108,8 @@ class Batch:
         address = stream_address(stream) or 0
         if address != self._stream_now:
             check(library.trs_batch_set_stream(self._handle, address))
-            self._stream_now, self._stream_kept = address, stream
+            self._stream_now = address
+            keep_stream(self._handle, stream)
 
     def _info(self) -> Any:
         info = make_struct(_api.trs_batch_info)

@@ -7,7 +7,8 @@ import numpy as np
 
 from . import _api
 from ._arrays import (SCALARS, Dense, as_pairs, assign, common_layout, contiguous, dense,
-                      give_back, like, on_host, overlaps, stream_address, stream_of)
+                      destroy_with_stream, give_back, keep_stream, like, on_host, overlaps,
+                      stream_address, stream_of)
 from ._context import Lock, check_threads, context_of
 from ._library import Refusal, StructureError, Told, check, library, make_struct, run, text
 from ._matrix import UPLO, Matrix, compressed, copy_of, value_type
@@ -40,7 +41,7 @@ class Solver:
         self._trans, self._on_gpu, self._matrix_device = trans, on_gpu, matrix_device
         self._stream = stream
         self._stream_now = stream_address(stream) or 0
-        self._stream_kept = stream  # C uses it until the plan is destroyed
+        keep_stream(handle, stream)
         self._lock = Lock()
         self._refusal = Refusal("plan")
         self._small = nnz < LONG_SOLVE
@@ -56,7 +57,7 @@ class Solver:
         with self._lock.lock:
             handle, self._handle = self._handle, None
             if handle:
-                library.trs_plan_destroy(handle)
+                destroy_with_stream(library.trs_plan_destroy, handle)
             self._keep = None
 
     def __enter__(self) -> Any:
@@ -65,10 +66,11 @@ class Solver:
     def __exit__(self, *error: Any) -> None:
         self.close()
 
-    def __del__(self, destroy: Any = library.trs_plan_destroy) -> None:
+    def __del__(self, destroy: Any = library.trs_plan_destroy,
+                with_stream: Any = destroy_with_stream) -> None:
         handle = getattr(self, "_handle", None)
         if handle:
-            destroy(handle)
+            with_stream(destroy, handle)
 
     def _ready(self) -> Any:
         """The handle, inside the lock."""
@@ -241,7 +243,8 @@ class Solver:
         address = stream_address(stream) or 0
         if address != self._stream_now:
             check(library.trs_plan_set_stream(self._handle, address))
-            self._stream_now, self._stream_kept = address, stream
+            self._stream_now = address
+            keep_stream(self._handle, stream)
 
     def wait(self) -> None:
         """Wait for solves of device arrays, and raise what failed in them."""

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, Dict, Optional
 import numpy as np
 
 from . import _api
-from ._arrays import SCALARS, Dense, common_layout, dense, stream_address, whole_numbers
+from ._arrays import (SCALARS, Dense, common_layout, dense, destroy_with_stream, keep_stream,
+                      stream_address, whole_numbers)
 from ._context import Lock, check_threads, context_of
 from ._library import Refusal, check, library, make_struct, run
 from ._matrix import matrix_of
@@ -114,7 +115,7 @@ class Relaxation:
                 C.byref(self._handle), context, matrix.handle, self._block_size,
                 C.byref(options))), matrix.parts.idx.shape[0] >= LONG_SOLVE // 10)
         self._copies, self._copy = copy, _copy_of(A) if copy else None
-        self._stream_kept = stream  # C uses it until the relaxation is destroyed
+        keep_stream(self._handle, stream)
         if stream is not None:
             status = library.trs_relax_set_stream(self._handle, stream_address(stream))
             if status == _api.TRS_ERROR_UNSUPPORTED:
@@ -126,9 +127,10 @@ class Relaxation:
         if colour is not None and colour.shape != (rows,):
             raise ValueError(f"colour has shape {colour.shape}: ({rows},) is wanted")
 
-    def __del__(self, destroy: Any = library.trs_relax_destroy) -> None:
+    def __del__(self, destroy: Any = library.trs_relax_destroy,
+                with_stream: Any = destroy_with_stream) -> None:
         if getattr(self, "_handle", None):
-            destroy(self._handle)
+            with_stream(destroy, self._handle)
 
     def _ready(self) -> Any:
         if self._lock.broken:
