@@ -268,7 +268,6 @@ class batch_lane {
     x_ = static_cast<S *>(a_.x) + r * a_.x_col + (group_ << 5) * a_.x_next;
     k_ = 0;
     last_ = S{};
-    then_ = 0;
     window_[a_.window * BATCH_WARP + lane_] = S{};
     bring(0);
     bring(1);
