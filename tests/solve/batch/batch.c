@@ -238,7 +238,9 @@ TEST(a_batch_takes_the_values_of_refactored_factors) {
   trs_factors *F;
   trs_batch *B;
   trs_plan *plan;
-  assert_success(trs_factor(&F, A, NULL));
+  assert_success(trs_factor(
+      &F, A,
+      &(trs_factor_options){.struct_size = sizeof(trs_factor_options), .order = TRS_ORDER_RCM}));
   assert_success(trs_matrix_get_arrays(A, &ptr, &idx, &of_A));
   const trs_factors_info info = factors_info(F);
   assert_true(info.row_perm && info.col_perm);

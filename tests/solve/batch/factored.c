@@ -250,10 +250,11 @@ void assert_kinds_are_solved(trs_context *ctx) {
         if (blocks && scalar == TRS_DCOMPLEX) continue;
         const sparse_kind of_A = {
             .scalar = (trs_scalar)scalar, .symmetric = true, .dominant = true};
-        trs_factor_options options = {.struct_size = sizeof options,
-                                      .kind = (trs_factor_kind)kind,
-                                      .block_size = blocks ? 3 : 0,
-                                      .order = kind % 2 ? TRS_ORDER_RCM : TRS_ORDER_DEFAULT};
+        trs_factor_options options = {
+            .struct_size = sizeof options,
+            .kind = (trs_factor_kind)kind,
+            .block_size = blocks ? 3 : 0,
+            .order = kind % 2 || kind == TRS_FACTOR_LU ? TRS_ORDER_RCM : TRS_ORDER_DEFAULT};
         trs_matrix *A = sparse_random(24, 0.15, of_A, 5);
         trs_factors *F;
         assert_success(trs_factor(&F, A, &options));
