@@ -144,6 +144,7 @@ static bool solve_batch(void *user) {
 typedef struct batch_times {
   double solve, update, error;
   trs_batch_info info;
+  char method[96]; /* info.method, which goes with the batch */
 } batch_times;
 
 static int run_batch(batch_case *c, batch_times *t) {
@@ -156,6 +157,7 @@ static int run_batch(batch_case *c, batch_times *t) {
   if (!status) status = trs_batch_update(s.B, c->val, 0);
   t->update = seconds_now() - start;
   if (!status) status = trs_batch_get_info(s.B, &t->info);
+  if (!status) snprintf(t->method, sizeof t->method, "%s", t->info.method);
   if (!status) t->solve = bench_repeat(solve_batch, &s);
   if (!status) t->error = error_of(c);
   trs_batch_destroy(s.B);
@@ -250,7 +252,7 @@ static void show(const batch_case *c, const batch_times *t, double plan, double 
       "%-26s %6lld  %9.4f  %6.2f  %6.2f  %6.1f  %5.1f  %9.4f  %8.1e  %s, %d systems, %d threads\n",
       c->name, (long long)c->count, 1e3 * t->solve, plan / t->solve, peer / t->solve,
       graph / t->solve, 100e-9 * bytes / t->solve / c->copy_gbs, 1e3 * t->update, t->error,
-      t->info.method, t->info.systems_at_once, t->info.threads);
+      t->method, t->info.systems_at_once, t->info.threads);
   fflush(stdout);
 }
 

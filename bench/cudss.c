@@ -15,7 +15,7 @@ enum { LU_NNZ = 1 };                                    /* cudssDataParam_t */
 
 static struct {
   void *library, *handle;
-  int (*create)(void **);
+  int (*create)(void **), (*destroy)(void *);
   int (*property)(int, int *);
   int (*create_config)(void **), (*destroy_config)(void *);
   int (*set_config)(void *, int, const void *, size_t);
@@ -39,8 +39,8 @@ static bool find(void *function, const char *name) {
 }
 
 static bool find_all(void) {
-  return find(&dss.create, "cudssCreate") && find(&dss.property, "cudssGetProperty") &&
-         find(&dss.create_config, "cudssConfigCreate") &&
+  return find(&dss.create, "cudssCreate") && find(&dss.destroy, "cudssDestroy") &&
+         find(&dss.property, "cudssGetProperty") && find(&dss.create_config, "cudssConfigCreate") &&
          find(&dss.destroy_config, "cudssConfigDestroy") &&
          find(&dss.set_config, "cudssConfigSet") && find(&dss.create_data, "cudssDataCreate") &&
          find(&dss.destroy_data, "cudssDataDestroy") && find(&dss.get_data, "cudssDataGet") &&
@@ -59,6 +59,11 @@ const char *bench_cudss_load(void) {
   if (!find_all()) return "libcudss lacks functions of version 1";
   if (!good(dss.property(0, &major)) || major != 1) return "libcudss is not of version 1";
   return good(dss.create(&dss.handle)) ? NULL : bench_cudss_error();
+}
+
+void bench_cudss_unload(void) {
+  if (dss.handle) (void)good(dss.destroy(dss.handle));
+  dss.handle = NULL;
 }
 
 const char *bench_cudss_version(void) {

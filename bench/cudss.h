@@ -29,5 +29,7 @@ const char *bench_cudss_error(void);
 bool bench_cudss_factor(bench_cudss *s, const bench_cudss_systems *systems);
 bool bench_cudss_solve(const bench_cudss *s); /* launches */
 void bench_cudss_free(bench_cudss *s);
+/* Gives back the library's handle; before the context of the GPU goes. */
+void bench_cudss_unload(void);
 
 #endif

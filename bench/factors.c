@@ -300,6 +300,7 @@ int bench_factors(const bench_settings *set) {
   if (set->suite && code < 0) code = run_case(&c, set->suite, false, !missing, end);
   for (size_t k = 0; k < sizeof cases / sizeof *cases && code < 0 && !set->suite; k++)
     if (seconds_now() < end) code = run_case(&c, cases[k].matrix, cases[k].batch, !missing, end);
+  bench_cudss_unload();
   trs_context_destroy(c.host);
   trs_context_destroy(c.ctx);
   return code < 0 ? LEAVE_SOLVED : code;

@@ -527,11 +527,17 @@ class batch_thread {
   __device__ void solve(int64_t r) {
     const int width = a_.nrhs - r < W ? int(a_.nrhs - r) : W;
     for (int q = 0; q < STAGES - 1; q++) start_first(q);
-    take_b(r, width);
+    if (a_.b_scale)
+      take_b<true>(r, width);
+    else
+      take_b<false>(r, width);
     finish_all();
     await_groups_of_copies<0>();
     batch_barrier();
-    give_x(r, width);
+    if (a_.x_scale)
+      give_x<true>(r, width);
+    else
+      give_x<false>(r, width);
     batch_barrier();
   }
 
@@ -585,6 +591,15 @@ class batch_thread {
       for (int64_t i = slot_; i < a_.n; i += slots_) move(i, s_);
     }
   }
+  /* Without a branch in the loop the loads of several rows are in flight. */
+  template <bool SCALED>
+  __device__ S scaled(const double *scale, int64_t row, S value) const {
+    if constexpr (SCALED)
+      return batch_scaled(scale, row, value);
+    else
+      return value;
+  }
+  template <bool SCALED>
   __device__ void take_b(int64_t r, int width) const {
     const S *b =
         static_cast<const S *>(a_.b) + r * a_.b_col + (group_ << a_.log_systems) * a_.b_next;
@@ -594,12 +609,13 @@ class batch_thread {
 #pragma unroll
       for (int t = 0; t < W; t++)
         at(to, s)[t * systems_] =
-            t < width && exists(s) ? batch_scaled(a_.b_scale, i, from[t * a_.b_col]) : S{};
+            t < width && exists(s) ? scaled<SCALED>(a_.b_scale, i, from[t * a_.b_col]) : S{};
     });
     for (int64_t k = slot_; k < a_.zeros; k += slots_)
 #pragma unroll
       for (int t = 0; t < W; t++) at(__ldg(a_.zero + k), s_)[t * systems_] = S{};
   }
+  template <bool SCALED>
   __device__ void give_x(int64_t r, int width) const {
     S *x = static_cast<S *>(a_.x) + r * a_.x_col + (group_ << a_.log_systems) * a_.x_next;
     const int64_t system = (a_.first + group_) << a_.log_systems;
@@ -613,7 +629,7 @@ class batch_thread {
       for (int t = 0; t < W; t++)
         if (t < width)
           to[t * a_.x_col] =
-              solved ? batch_scaled(a_.x_scale, i, at(from, s)[t * systems_]) : not_a_number<S>();
+              solved ? scaled<SCALED>(a_.x_scale, i, at(from, s)[t * systems_]) : not_a_number<S>();
     });
   }
 
