@@ -21,11 +21,12 @@ int main(int argc, char **argv) {
   enum { REPEATS = 20 };
   FILE *file = argc == 3 ? fopen(argv[1], "rb") : NULL;
   if (!file) return 1;
-  const int64_t *head = take(file, 3, 8); /* a mark, n, nnz */
+  int64_t *head = take(file, 3, 8); /* a mark, n, nnz */
   const size_t n = (size_t)head[1], nnz = (size_t)head[2];
-  const int64_t *ptr = take(file, n + 1, 8);
-  const double *val = take(file, nnz, 8), *b = take(file, n, 8);
-  const int32_t *idx = take(file, nnz, 4);
+  int64_t *ptr = take(file, n + 1, 8);
+  double *val = take(file, nnz, 8), *b = take(file, n, 8);
+  int32_t *idx = take(file, nnz, 4);
+  fclose(file);
   double *x = calloc(n, 8), best = 1e300;
   for (int repeat = 0; repeat < REPEATS && x; repeat++) {
     const double start = now();
@@ -40,5 +41,7 @@ int main(int argc, char **argv) {
   file = fopen(argv[2], "wb");
   if (!x || !file || fwrite(x, 8, n, file) != n || fclose(file)) return 1;
   printf("analysis_ms=0 solve_ms=%.6f setting=rows version=example\n", best > 0 ? best : 1e-6);
+  void *arrays[] = {head, ptr, val, b, idx, x};
+  for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) free(arrays[k]);
   return 0;
 }
