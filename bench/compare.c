@@ -94,6 +94,15 @@ static int make_pairs(comparison *c, const bench_rows *before, const bench_rows 
                "the files have no system, method and thread count in common");
 }
 
+/* Milliseconds; "-": a program gave no answer. */
+static void print_milliseconds(const bench_row *row) {
+  const double seconds = bench_row_seconds(row);
+  if (isnan(seconds))
+    printf(" %10s", "-");
+  else
+    printf(" %10.4f", 1e3 * seconds);
+}
+
 static void print_pairs(const comparison *c) {
   char label[37];
   printf("%s%-36s %-12s %10s %10s %8s%s\n", style_on(STYLE_BOLD), "system", "method", "before, ms",
@@ -101,9 +110,10 @@ static void print_pairs(const comparison *c) {
   for (int64_t i = 0; i < c->count; i++) {
     const pair *p = &c->pair[i];
     bench_label(label, sizeof label, p->before);
-    printf("%-36s %-12s %10.4f %10.4f %8s\n", label, c->name[p->method],
-           1e3 * bench_row_seconds(p->before), 1e3 * bench_row_seconds(p->after),
-           isnan(gain(p)) ? "WRONG" : human_times(gain(p)).s);
+    printf("%-36s %-12s", label, c->name[p->method]);
+    print_milliseconds(p->before);
+    print_milliseconds(p->after);
+    printf(" %8s\n", isnan(gain(p)) ? "WRONG" : human_times(gain(p)).s);
   }
 }
 
