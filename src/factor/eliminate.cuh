@@ -2,7 +2,11 @@
  *
  * A group of lanes takes a row: entries of A come into shared memory, steps change them there in
  * the order of the CPU, and the row leaves as L and U.  Lanes read the values of as many steps at
- * once, some batches ahead.  Operations are those of the CPU, none fused: the bits are the same.
+ * once, some batches ahead.  Steps of a batch that do not depend on each other are done at once.
+ * Operations are those of the CPU, none fused: the bits are the same.  IC(0) goes by the
+ * rows of U = L^H, that is by columns of L: an entry takes the same products in the same order, and
+ * all products of a step that leads are with one earlier row of U.  A row's numbers are those of L.
+ *
  * Blocks take slices by ticket in the order of the levels, and rows wait for single values, so that
  * one launch does all.  O(steps) reads, mostly from L2. */
 #ifndef TRS_FACTOR_ELIMINATE_CUH
@@ -112,7 +116,7 @@ struct incomplete_row {
 
   __device__ incomplete_row(const trs_incomplete_args &args, int64_t slice)
       : a(args),
-        read(static_cast<const S *>(args.cholesky ? args.L : args.U)),
+        read(static_cast<const S *>(args.U)),
         lanes(1 << a.log_lanes),
         lane(int(threadIdx.x) & (lanes - 1)),
         first(int(threadIdx.x % LANES) - lane),
@@ -128,10 +132,9 @@ struct incomplete_row {
     if (row < 0) return;
     L_begin = a.L_ptr[row];
     U_begin = a.U_ptr[row];
-    begin = a.cholesky ? L_begin : L_begin + U_begin;
-    const int below = int(a.L_ptr[row + 1] - L_begin);
-    count = a.cholesky ? below : below + int(a.U_ptr[row + 1] - U_begin);
-    diagonal = a.cholesky ? below - 1 : below;
+    begin = a.cholesky ? U_begin : L_begin + U_begin;
+    diagonal = a.cholesky ? 0 : int(a.L_ptr[row + 1] - L_begin);
+    count = diagonal + int(a.U_ptr[row + 1] - U_begin);
     const int warp = int(threadIdx.x / LANES);
     if (count <= a.room)
       x = reinterpret_cast<S *>(block_memory<S>() + TRS_INCOMPLETE_HEAD) +
@@ -164,9 +167,10 @@ struct incomplete_row {
     __syncwarp();
   }
 
-  __device__ void note(unsigned long long *word, int kind) const {
-    atomicMin(word, (unsigned long long)row * TRS_INCOMPLETE_KINDS + unsigned(kind));
+  __device__ static void note(unsigned long long *word, int kind, int64_t of_row) {
+    atomicMin(word, (unsigned long long)of_row * TRS_INCOMPLETE_KINDS + unsigned(kind));
   }
+  __device__ void note(unsigned long long *word, int kind) const { note(word, kind, row); }
 
   /* ---- Steps.  All lanes of the warp go through them together. ---- */
 
@@ -180,8 +184,9 @@ struct incomplete_row {
   static constexpr int AHEAD = 3;
 
   __device__ batch read_steps(const trs_incomplete_step *steps, int k, int end) const {
-    batch b = {{0, 0}, S{}, k + lane < end};
-    if (b.there) b.step = steps[k + lane];
+    batch b = {{TRS_INCOMPLETE_IDLE, 0}, S{}, false};
+    if (k + lane < end) b.step = steps[k + lane];
+    b.there = b.step.from != TRS_INCOMPLETE_IDLE;
     return b;
   }
 
@@ -193,42 +198,40 @@ struct incomplete_row {
       peek_if(b.there && is_pending(b.value), read + b.step.from, b.value);
   }
 
-  /* Divisions of a batch take turns, each before the products with its quotient.  Quotients of
-   * entries as they came from A are known at once. */
+  /* The steps of a turn depend on those of earlier turns only.  multiplier: of the last multiplier
+   * step so far. */
   __device__ void apply(const batch &b, S &multiplier) const {
-    const bool divides = b.there && b.step.at < 0;
-    const bool changed = divides && (~b.step.at & TRS_INCOMPLETE_CHANGED);
-    const int at = b.step.at < 0 ? ~b.step.at & ~TRS_INCOMPLETE_CHANGED : b.step.at;
+    const auto what = unsigned(b.step.what);
+    const bool leads = b.there && (what & TRS_INCOMPLETE_LEADS), follows = b.there && !leads;
+    const int turn = int(what >> TRS_INCOMPLETE_ENTRY_BITS & (TRS_INCOMPLETE_MOST_LANES - 1)),
+              at = int(what & (TRS_INCOMPLETE_MOST_ROW - 1));
     const unsigned mine = ~0u >> (LANES - unsigned(lanes)) << first;
-    unsigned divisions = __ballot_sync(ALL_LANES, divides) & mine;
-    const int turn = __popc(divisions >> first & ((2u << lane) - 1u));
-    const int turns = int(__reduce_max_sync(ALL_LANES, unsigned(__popc(divisions))));
-    S own = S{};
-    if (divides && !changed) own = quotient(x[at], b.value);
+    const unsigned leaders = __ballot_sync(ALL_LANES, leads) & mine,
+                   before = leaders & ((1u << (first + lane)) - 1u);
+    const int turns = int(__reduce_max_sync(ALL_LANES, unsigned(b.there ? turn : 0)));
+    const int leader = before ? last_of(before) : first + lane;
+    S own = b.value;
     for (int t = 0; t <= turns; t++) {
-      if (t > 0) {
-        if (divides && turn == t) {
-          if (changed) own = quotient(x[at], b.value);
+      if (leads && turn == t) {
+        if (a.cholesky) {
+          x[at] = minus(x[at], times(conjugate_of(own), own));
+        } else {
+          own = over(x[at], b.value);
           x[at] = own;
-          if (a.cholesky) x[diagonal] = minus(x[diagonal], times(own, conjugate_of(own)));
         }
-        const int from = divisions ? __ffs(int(divisions)) - 1 : 0;
-        const S next = shuffle(own, from);
-        if (divisions) multiplier = next;
-        divisions &= divisions - 1;
       }
-      if (b.there && !divides && turn == t)
-        x[at] = minus(x[at], times(multiplier, a.cholesky ? conjugate_of(b.value) : b.value));
+      const S led = shuffle(own, leader);
+      if (follows && turn == t) {
+        const S m = before ? led : multiplier;
+        x[at] = minus(x[at], a.cholesky ? times(conjugate_of(b.value), m) : times(m, b.value));
+      }
       __syncwarp();
     }
+    const S last = shuffle(own, leaders ? last_of(leaders) : first);
+    if (leaders) multiplier = last;
   }
 
-  __device__ S quotient(S v, S pivot) const {
-    if constexpr (element<S>::is_complex) {
-      if (a.cholesky) return {over(v.re, pivot.re), over(v.im, pivot.re)};
-    }
-    return over(v, pivot);
-  }
+  __device__ static int last_of(unsigned lanes) { return 31 - __clz(int(lanes)); }
 
   __device__ void eliminate() const {
     const int64_t start = row < 0 ? 0 : a.step_ptr[row];
@@ -276,23 +279,45 @@ struct incomplete_row {
     return made;
   }
 
+  __device__ S over_real(S v, S pivot) const {
+    if constexpr (element<S>::is_complex)
+      return {over(v.re, pivot.re), over(v.im, pivot.re)};
+    else
+      return over(v, pivot);
+  }
+
   /* Values that others wait for come first. */
   __device__ void give() const {
+    if (count > 0 && lane == 0) judge(x[diagonal]);
+    if (a.cholesky)
+      give_cholesky();
+    else
+      give_both();
+  }
+
+  __device__ void give_both() const {
     S *L = static_cast<S *>(a.L), *U = static_cast<S *>(a.U);
-    for (int e = lane; e < count; e += lanes)
-      if (a.cholesky)
-        publish(L + L_begin + e, encode(e == diagonal ? root(x[e]) : x[e]));
-      else if (e >= diagonal)
-        publish(U + U_begin + (e - diagonal), encode(x[e]));
+    for (int e = diagonal + lane; e < count; e += lanes)
+      publish(U + U_begin + (e - diagonal), encode(x[e]));
     for (int e = lane; e < count; e += lanes) {
-      const bool pivot = e == diagonal, below = a.cholesky || e < diagonal;
-      const S v = a.cholesky && pivot ? root(x[e]) : x[e];
-      if (pivot) judge(x[e]);
-      if (!has_finite_parts(v)) note(below ? &a.found->L : &a.found->U, TRS_INCOMPLETE_NOT_FINITE);
-      if (a.cholesky)
-        U[a.mirror[L_begin + e]] = conjugate_of(v);
-      else if (below)
-        L[L_begin + e] = v;
+      if (!has_finite_parts(x[e]))
+        note(e < diagonal ? &a.found->L : &a.found->U, TRS_INCOMPLETE_NOT_FINITE);
+      if (e < diagonal) L[L_begin + e] = x[e];
+    }
+  }
+
+  __device__ void give_cholesky() const {
+    S *L = static_cast<S *>(a.L), *U = static_cast<S *>(a.U);
+    const S pivot = count > 0 ? root(x[0]) : S{};
+    __syncwarp();
+    for (int e = lane; e < count; e += lanes) {
+      x[e] = e == 0 ? pivot : over_real(x[e], pivot);
+      publish(U + U_begin + e, encode(conjugate_of(x[e])));
+    }
+    for (int e = lane; e < count; e += lanes) {
+      L[a.mirror[U_begin + e]] = x[e];
+      if (!has_finite_parts(x[e]))
+        note(&a.found->L, TRS_INCOMPLETE_NOT_FINITE, a.U_idx[U_begin + e]);
     }
   }
 };

@@ -2,8 +2,9 @@
  * for a pattern; device memory; and the launch.
  *
  * Device memory: L and U with their patterns; 8 bytes for each division and each product of the
- * elimination; 4 for each entry of L and U (the place in A, unless A is stored as L U is; of IC(0)
- * twice for L); 8 to 16 per row.  Rows that shared memory cannot hold need their values once more.
+ * elimination, at most twice as many; 4 for each entry of L and U (the place in A, unless A is
+ * stored as L U is; of IC(0) twice for U); 8 to 16 per row.  Rows that shared memory cannot hold
+ * need their values once more.
  */
 #include "factor/gpu.h"
 
@@ -110,99 +111,148 @@ typedef struct pattern {
   int64_t n;
   bool cholesky;
   const trs_matrix *L, *U;
-  int32_t *mirror, *back; /* IC(0): the place in U of each entry of L, and the reverse */
-  int64_t *changed;  /* n: the last row in which a product changes the entry of a column, or -1 */
-  int64_t *position; /* n: of a column in the current row, from that row's beginning in `begin`
-                        on; less: it has none */
+  int32_t *in_U, *mirror; /* IC(0): the place in U of each entry of L, and the reverse */
+  int64_t *position;      /* n: of a column in the current row, from that row's beginning in `begin`
+                             on; less: it has none */
+  int32_t *level;         /* n: of each row */
+  int32_t levels;
 } pattern;
 
 /* Of the row's entries, in the order of rows. */
 static int64_t begin_of(const pattern *p, int64_t i) {
-  return p->cholesky ? p->L->ptr[i] : p->L->ptr[i] + p->U->ptr[i];
+  return p->cholesky ? p->U->ptr[i] : p->L->ptr[i] + p->U->ptr[i];
 }
 
 static void enter_row(const pattern *p, int64_t i) {
   const trs_matrix *L = p->L, *U = p->U;
   int64_t at = begin_of(p, i);
-  for (int64_t q = L->ptr[i]; q < L->ptr[i + 1]; q++) p->position[L->idx[q]] = at++;
-  for (int64_t q = U->ptr[i]; !p->cholesky && q < U->ptr[i + 1]; q++) p->position[U->idx[q]] = at++;
+  for (int64_t q = L->ptr[i]; !p->cholesky && q < L->ptr[i + 1]; q++) p->position[L->idx[q]] = at++;
+  for (int64_t q = U->ptr[i]; q < U->ptr[i + 1]; q++) p->position[U->idx[q]] = at++;
 }
 
 static trs_status take_mirror(pattern *p) {
   const trs_matrix *L = p->L, *U = p->U;
   int64_t *next;
   if (!p->cholesky) return TRS_SUCCESS;
-  TRS_TRY(TRS_ALLOC(&p->mirror, L->nnz));
-  TRS_TRY(TRS_ALLOC(&p->back, U->nnz));
+  TRS_TRY(TRS_ALLOC(&p->in_U, L->nnz));
+  TRS_TRY(TRS_ALLOC(&p->mirror, U->nnz));
   TRS_TRY(TRS_ALLOC(&next, p->n + 1));
   memcpy(next, U->ptr, (size_t)(p->n + 1) * sizeof *next);
   for (int64_t q = 0; q < L->nnz; q++) {
     const int64_t at = next[L->idx[q]]++;
-    p->mirror[q] = (int32_t)at;
-    p->back[at] = (int32_t)q;
+    p->in_U[q] = (int32_t)at;
+    p->mirror[at] = (int32_t)q;
   }
   trs_free(next);
   return TRS_SUCCESS;
 }
 
+static trs_status take_levels(pattern *p) {
+  const trs_matrix *L = p->L;
+  TRS_TRY(TRS_ALLOC(&p->level, p->n));
+  for (int64_t i = 0; i < p->n; i++) {
+    int32_t level = 0;
+    for (int64_t q = L->ptr[i]; q < L->ptr[i + 1]; q++)
+      if (L->idx[q] < i && p->level[L->idx[q]] >= level) level = p->level[L->idx[q]] + 1;
+    p->level[i] = level;
+    if (level >= p->levels) p->levels = level + 1;
+  }
+  return TRS_SUCCESS;
+}
+
+/* The steps of rows, and the turns of those of the current batch. */
 typedef struct step_list {
   trs_incomplete_step *step; /* NULL: steps are only counted */
-  int64_t count;
+  int64_t count, row_begin;
+  int lanes;       /* steps of a batch */
+  int leader_turn; /* of the last step that leads; that of an earlier batch: 0 */
+  int64_t *batch;  /* n: the batch that last changed an entry of the row, numbered over all rows */
+  uint8_t *turn;   /* n: and the last turn that did */
+  int64_t batches; /* that have begun */
 } step_list;
 
-static void add(step_list *s, int64_t from, int64_t at) {
-  if (s->step) s->step[s->count] = (trs_incomplete_step){(int32_t)from, (int32_t)at};
+static void begin_batch(step_list *s) {
+  s->batches++;
+  s->leader_turn = 0;
+}
+
+/* follows_leader: the multiplier is not known before the leader's turn. */
+static void add(step_list *s, int64_t from, int64_t at, bool leads, bool follows_leader) {
+  if (s->step) {
+    if ((s->count - s->row_begin) % s->lanes == 0) begin_batch(s);
+    int turn = follows_leader ? s->leader_turn : 0;
+    if (s->batch[at] == s->batches && s->turn[at] >= turn) turn = s->turn[at] + 1;
+    s->batch[at] = s->batches;
+    s->turn[at] = (uint8_t)turn;
+    if (leads) s->leader_turn = turn;
+    s->step[s->count] = (trs_incomplete_step){
+        (int32_t)from, (leads ? TRS_INCOMPLETE_LEADS : 0) |
+                           (uint32_t)turn << TRS_INCOMPLETE_ENTRY_BITS | (uint32_t)at};
+  }
   s->count++;
 }
 
-/* Entry q of U, in the place of `at` of row i. */
-static void add_product(step_list *s, const pattern *p, int64_t i, int64_t q, int64_t at) {
-  p->changed[p->U->idx[q]] = i;
-  add(s, p->cholesky ? p->back[q] : q, at);
+/* Steps that wait for the last rows begin a batch of their own, so that those before them do not
+ * wait, too. */
+static void fill_batch(step_list *s) {
+  if (!s->step) return;
+  while ((s->count - s->row_begin) % s->lanes)
+    s->step[s->count++] = (trs_incomplete_step){.from = TRS_INCOMPLETE_IDLE};
 }
 
-static void add_division(step_list *s, const pattern *p, int64_t i, int64_t k, int64_t at) {
-  const int64_t pivot = p->cholesky ? p->L->ptr[k + 1] - 1 : p->U->ptr[k];
-  add(s, pivot, ~(at | (p->changed[k] == i ? TRS_INCOMPLETE_CHANGED : 0)));
-}
-
-/* The products with entry (i, k), of column j > k, in ascending order of j. */
-static void add_products(step_list *s, const pattern *p, int64_t i, int64_t k, int64_t own) {
-  const trs_matrix *U = p->U;
-  const int64_t first = begin_of(p, i), end = U->ptr[k + 1];
-  const int64_t last = p->cholesky ? p->L->ptr[i + 1] - 1 : begin_of(p, i + 1);
+/* The products with entry (i, k), of columns j > k, of IC(0) j > i, in ascending order of j.
+ * U_ik: of the entry, or before the first such one, in row k of U.  first: among the entries of the
+ * row the first one after it. */
+static void add_products(step_list *s, const pattern *p, int64_t i, int64_t k, int64_t first) {
+  const trs_matrix *L = p->L, *U = p->U;
+  const int64_t begin = begin_of(p, i), last = begin_of(p, i + 1), end = U->ptr[k + 1];
   int64_t q = U->ptr[k] + 1;
-  if ((end - q) / TRS_FACTOR_LONG > last - own) {
-    const int64_t below = p->L->ptr[i + 1] - p->L->ptr[i];
-    for (int64_t at = own + 1; at < last; at++) {
-      const int32_t j = at - first < below ? p->L->idx[p->L->ptr[i] + (at - first)]
-                                           : U->idx[U->ptr[i] + (at - first - below)];
+  if ((end - q) / TRS_FACTOR_LONG > last - first) {
+    const int64_t below = p->cholesky ? 0 : L->ptr[i + 1] - L->ptr[i];
+    for (int64_t at = first; at < last; at++) {
+      const int32_t j = at - begin < below ? L->idx[L->ptr[i] + (at - begin)]
+                                           : U->idx[U->ptr[i] + (at - begin - below)];
       q = trs_factor_seek(U->idx, q, end, j);
-      if (q < end && U->idx[q] == j) add_product(s, p, i, q, at - first);
+      if (q < end && U->idx[q] == j) add(s, q, at - begin, false, !p->cholesky);
     }
     return;
   }
   for (; q < end; q++) {
     const int64_t at = p->position[U->idx[q]];
-    if (at > own && at < last) add_product(s, p, i, q, at - first);
+    if (at >= first && at < last) add(s, q, at - begin, false, !p->cholesky);
   }
 }
 
 /* ptr: n + 1, the steps before each row. */
 static void list_steps(step_list *s, const pattern *p, int64_t *ptr) {
-  const trs_matrix *L = p->L;
-  for (int64_t j = 0; j < p->n; j++) p->position[j] = p->changed[j] = -1;
+  const trs_matrix *L = p->L, *U = p->U;
+  for (int64_t j = 0; j < p->n; j++) p->position[j] = -1;
   s->count = ptr[0] = 0;
   for (int64_t i = 0; i < p->n; i++) {
+    const int64_t begin = begin_of(p, i), end = L->ptr[i + 1] - p->cholesky;
+    bool waits = false;
+    s->row_begin = s->count;
     enter_row(p, i);
-    const int64_t first = begin_of(p, i), end = L->ptr[i + 1] - p->cholesky;
     for (int64_t q = L->ptr[i]; q < end; q++) {
-      const int64_t k = L->idx[q], own = first + (q - L->ptr[i]);
-      add_division(s, p, i, k, own - first);
-      add_products(s, p, i, k, own);
+      const int64_t k = L->idx[q], own = q - L->ptr[i];
+      if (!waits && p->level[k] + 1 == p->level[i]) {
+        waits = true;
+        fill_batch(s);
+      }
+      add(s, p->cholesky ? p->in_U[q] : U->ptr[k], p->cholesky ? 0 : own, true, false);
+      add_products(s, p, i, k, begin + (p->cholesky ? 1 : own + 1));
     }
     ptr[i + 1] = s->count;
   }
+}
+
+static trs_status fill_steps(trs_incomplete_gpu *g, const pattern *p, step_list *s, int64_t *ptr) {
+  const int64_t most = s->count + p->n * (s->lanes - 1);
+  TRS_TRY(TRS_ALLOC(&s->step, most));
+  TRS_TRY(TRS_ALLOC(&s->turn, p->n));
+  TRS_TRY(TRS_ALLOC_ZERO(&s->batch, p->n));
+  list_steps(s, p, ptr);
+  return upload(g, &g->args.step, s->step, s->count, sizeof *s->step);
 }
 
 static trs_status take_steps(trs_incomplete_gpu *g, const pattern *p) {
@@ -213,9 +263,9 @@ static trs_status take_steps(trs_incomplete_gpu *g, const pattern *p) {
   /* A row's lanes read as many steps at a time: about the mean of a row. */
   g->args.log_lanes = 2;
   while (g->args.log_lanes < 5 && (p->n << g->args.log_lanes) < s.count) g->args.log_lanes++;
-  trs_status status = TRS_ALLOC(&s.step, s.count);
-  if (!status) list_steps(&s, p, ptr);
-  if (!status) status = move(g, &g->args.step, s.step, s.count, sizeof *s.step);
+  s.lanes = 1 << g->args.log_lanes;
+  trs_status status = fill_steps(g, p, &s, ptr);
+  TRS_FREE_ALL(s.step, s.turn, s.batch);
   const trs_status moved = move(g, &g->args.step_ptr, ptr, p->n + 1, sizeof *ptr);
   return status ? status : moved;
 }
@@ -242,19 +292,9 @@ static trs_status sort_rows(int32_t **rows, int64_t *slices, const int32_t *leve
 }
 
 static trs_status take_rows(trs_incomplete_gpu *g, const pattern *p) {
-  const trs_matrix *L = p->L;
-  int32_t *level, *rows = NULL, levels = 0;
-  TRS_TRY(TRS_ALLOC(&level, p->n));
-  for (int64_t i = 0; i < p->n; i++) {
-    level[i] = 0;
-    for (int64_t q = L->ptr[i]; q < L->ptr[i + 1]; q++)
-      if (L->idx[q] < i && level[L->idx[q]] >= level[i]) level[i] = level[L->idx[q]] + 1;
-    if (level[i] >= levels) levels = level[i] + 1;
-  }
   const int64_t width = 32 >> g->args.log_lanes;
-  trs_status status = sort_rows(&rows, &g->args.slices, level, p->n, levels, width);
-  trs_free(level);
-  TRS_TRY(status);
+  int32_t *rows;
+  TRS_TRY(sort_rows(&rows, &g->args.slices, p->level, p->n, p->levels, width));
   return move(g, &g->args.row, rows, g->args.slices * width, sizeof *rows);
 }
 
@@ -266,6 +306,10 @@ static trs_status take_room(trs_incomplete_gpu *g, const pattern *p, size_t size
     const int64_t count = begin_of(p, i + 1) - begin_of(p, i);
     if (count > longest) longest = count;
   }
+  if (longest > TRS_INCOMPLETE_MOST_ROW)
+    return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
+                    "a row has more than %d entries: give new values in host memory",
+                    TRS_INCOMPLETE_MOST_ROW);
   g->args.room = (int)(longest < most ? longest : most);
   return longest <= most ? TRS_SUCCESS : reserve(g, &g->args.scratch, begin_of(p, p->n), size);
 }
@@ -273,18 +317,19 @@ static trs_status take_room(trs_incomplete_gpu *g, const pattern *p, size_t size
 static trs_status fill_in(trs_incomplete_gpu *g, const trs_factors *F, pattern *p) {
   trs_incomplete_args *a = &g->args;
   TRS_TRY(TRS_ALLOC(&p->position, p->n));
-  TRS_TRY(TRS_ALLOC(&p->changed, p->n));
   TRS_TRY(take_mirror(p));
+  TRS_TRY(take_levels(p));
   TRS_TRY(take_steps(g, p));
   TRS_TRY(take_rows(g, p));
   TRS_TRY(take_room(g, p, trs_scalar_size(F->scalar)));
-  if (p->cholesky) TRS_TRY(upload(g, &a->mirror, p->mirror, p->L->nnz, sizeof *p->mirror));
+  if (p->cholesky) TRS_TRY(upload(g, &a->mirror, p->mirror, p->U->nnz, sizeof *p->mirror));
   TRS_TRY(reserve(g, &a->found, 1, sizeof *a->found));
   TRS_TRY(trs_device_alloc_host(g->device, (void **)&g->told));
   TRS_TRY(make_there(&g->L, p->L, g->device));
   TRS_TRY(make_there(&g->U, p->U, g->device));
   a->L_ptr = g->L->ptr;
   a->U_ptr = g->U->ptr;
+  a->U_idx = g->U->idx;
   a->L = g->L->val;
   a->U = g->U->val;
   return TRS_SUCCESS;
@@ -309,7 +354,7 @@ static trs_status create(trs_factors *F, trs_device *device) {
   g->args.cholesky = p.cholesky;
   g->args.real_diagonal = p.cholesky && F->recipe.uplo != TRS_GENERAL;
   trs_status status = fill_in(g, F, &p);
-  TRS_FREE_ALL(p.position, p.changed, p.mirror, p.back);
+  TRS_FREE_ALL(p.position, p.level, p.mirror, p.in_U);
   if (status)
     trs_incomplete_gpu_destroy(g);
   else
@@ -327,15 +372,17 @@ static trs_status differs(const trs_factors *F, int64_t i) {
                   (long long)row);
 }
 
-/* The place of entry (i, j) of L U among the entries of the rows, or -1. */
+/* The place of entry (i, j) among the entries of the rows, or -1; of IC(0) i <= j. */
 static int64_t place_of(const pattern *p, int64_t i, int64_t j) {
-  const trs_matrix *T = j < i || p->cholesky ? p->L : p->U;
+  const trs_matrix *T = j < i ? p->L : p->U;
   const int64_t q = trs_factor_seek(T->idx, T->ptr[i], T->ptr[i + 1], (int32_t)j);
   if (q == T->ptr[i + 1] || T->idx[q] != j) return -1;
-  return T == p->U || p->cholesky ? q + (p->cholesky ? 0 : p->L->ptr[i + 1]) : q + p->U->ptr[i];
+  if (p->cholesky) return q;
+  return T == p->U ? q + p->L->ptr[i + 1] : q + p->U->ptr[i];
 }
 
-/* from: for every place the entry of A.  *at_fault: a row that differs. */
+/* from: for every place the entry of A.  IC(0) takes the lower triangle of a whole A.
+ * *at_fault: a row that differs. */
 static bool find_places(const pattern *p, const trs_factors *F, const trs_matrix *A,
                         const int32_t *inverse, int32_t *from, int64_t *at_fault) {
   const trs_uplo uplo = F->recipe.uplo;
@@ -346,22 +393,22 @@ static bool find_places(const pattern *p, const trs_factors *F, const trs_matrix
       if (p->cholesky && uplo != TRS_GENERAL && (uplo == TRS_LOWER ? column > row : column < row))
         continue;
       int64_t i = inverse ? inverse[row] : row, j = inverse ? inverse[column] : column;
-      const bool turned = p->cholesky && j > i;
+      *at_fault = i > j || !p->cholesky ? i : j;
+      const bool turned = p->cholesky && i > j;
       if (turned) {
         const int64_t k = i;
         i = j;
         j = k;
       }
       const int64_t place = place_of(p, i, j);
-      *at_fault = i;
       if (place < 0) return false;
-      if (!turned || uplo != TRS_GENERAL)
-        from[place] = (int32_t)(turned ? TRS_INCOMPLETE_MIRRORED - e : e);
+      if (!p->cholesky || turned || i == j || uplo != TRS_GENERAL)
+        from[place] = (int32_t)(!p->cholesky || turned || i == j ? e : TRS_INCOMPLETE_MIRRORED - e);
     }
   const int64_t count = begin_of(p, p->n);
   for (int64_t q = 0, i = 0; q < count; q++) {
     while (begin_of(p, i + 1) <= q) i++;
-    *at_fault = i;
+    *at_fault = p->cholesky ? p->U->idx[q] : i;
     if (from[q] == TRS_INCOMPLETE_NONE) return false;
   }
   return true;
@@ -431,15 +478,14 @@ _Static_assert(sizeof(trs_incomplete_found) <= TRS_PINNED_BYTES, "in a piece of 
 
 /* Values that rows wait for are pending; words that rows write are none. */
 static trs_status launch(trs_incomplete_gpu *g, trs_scalar scalar) {
-  const trs_matrix *read = g->args.cholesky ? g->L : g->U;
-  const int64_t bytes = read->nnz * (int64_t)trs_scalar_size(scalar);
+  const int64_t bytes = g->U->nnz * (int64_t)trs_scalar_size(scalar);
   *g->told = (trs_incomplete_found){.pivot = NONE,
                                     .L = NONE,
                                     .U = NONE,
                                     .start = NONE,
                                     .fault = {.row = -1, .limit = TRS_WAIT_LIMIT}};
   TRS_TRY(trs_device_copy(g->args.found, g->told, sizeof *g->told, NULL));
-  TRS_TRY(trs_device_fill(read->val, 0xff, bytes, NULL));
+  TRS_TRY(trs_device_fill(g->U->val, 0xff, bytes, NULL));
   TRS_TRY(trs_incomplete_launch(&g->args, scalar, NULL));
   TRS_TRY(trs_device_copy(g->told, g->args.found, sizeof *g->told, NULL));
   return trs_device_wait(NULL);

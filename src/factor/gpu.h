@@ -1,9 +1,9 @@
 /* gpu.h - ILU(0) and IC(0) of new values on a GPU: what the host part gives the kernel of gpu.cu.
  * C and CUDA C++.
  *
- * A row of L U has its entries in ascending order: of ILU(0) those of L and then those of U, of
- * IC(0) those of L.  Later rows read U, of IC(0) L, whose values carry their own readiness
- * (device/ready.cuh). */
+ * A row has its entries in ascending order: of ILU(0) those of L and then those of U, of IC(0)
+ * those of U = L^H.  Later rows read U, whose values carry their own readiness (device/ready.cuh).
+ */
 #ifndef TRS_FACTOR_GPU_H
 #define TRS_FACTOR_GPU_H
 
@@ -11,12 +11,22 @@
 #include "device/fault.h"
 
 /* A step of a row's elimination, in the order of factor/ilu0.c and factor/ic0.c: reads value `from`
- * of U or L.  at >= 0: subtracts its product with the multiplier of the last division from entry
- * `at` of the row.  at < 0: divides an entry of the row by it, which gives the next multiplier: ~at
- * is the entry, plus TRS_INCOMPLETE_CHANGED if a step before changes it. */
-enum { TRS_INCOMPLETE_CHANGED = 1 << 30 };
+ * of U, and changes an entry of the row.
+ * what, from bit 0 on: the entry, 26 bits; the turn among the steps of its batch, 5 bits: the steps
+ * on which it depends have earlier ones; and whether it leads, in the sign.
+ * A step that leads gives the multiplier of the steps after it: ILU(0) divides the entry by the
+ * value; IC(0) takes the value, and subtracts its squared size from the entry, which is the
+ * diagonal one.  The others subtract the product of multiplier and value. */
+enum {
+  TRS_INCOMPLETE_IDLE = -1, /* from: of a step that does nothing */
+  TRS_INCOMPLETE_ENTRY_BITS = 26,
+  TRS_INCOMPLETE_MOST_ROW = 1 << TRS_INCOMPLETE_ENTRY_BITS,
+  TRS_INCOMPLETE_MOST_LANES = 32
+};
+#define TRS_INCOMPLETE_LEADS 0x80000000u
 typedef struct trs_incomplete_step {
-  int32_t from, at;
+  int32_t from;
+  uint32_t what;
 } trs_incomplete_step;
 
 /* What a launch finds.  Words of a row: row * TRS_INCOMPLETE_KINDS + kind, the least one; all bits
@@ -50,7 +60,8 @@ typedef struct trs_incomplete_args {
   double scale;                 /* of the diagonal of A: 1 + shift */
   const int64_t *L_ptr, *U_ptr; /* n + 1 */
   void *L, *U;
-  const int32_t *mirror; /* IC(0): the place in U of each entry of L */
+  const int32_t *mirror; /* IC(0): the place in L of each entry of U */
+  const int32_t *U_idx;  /* IC(0) */
   const int32_t *row;    /* rows of slices, a level after the other; -1: none */
   int64_t slices;        /* a warp's rows, 32 >> log_lanes each, which do not wait for each other */
   int log_lanes;         /* lanes of a row */

@@ -238,6 +238,7 @@ inline unsigned __reduce_max_sync(unsigned, unsigned mine) {
 }
 inline int __popc(unsigned bits) { return __builtin_popcount(bits); }
 inline int __ffs(int bits) { return __builtin_ffs(bits); }
+inline int __clz(int bits) { return bits ? __builtin_clz(unsigned(bits)) : 32; }
 
 /* Operations that the compiler neither joins nor replaces. */
 inline float __fmul_rn(float a, float b) { return a * b; }
