@@ -22,15 +22,16 @@
 #define GLOBAL_ROW 690e-9  /* the same with x in global memory */
 #define SHARED_ENTRY 24e-9 /* an entry of such a row */
 #define GLOBAL_ENTRY 45e-9
-#define COPY 150e-9         /* 16 bytes of values into shared memory */
-#define MOVED_ROW 170e-9    /* a number of b and x per thread */
-#define INSTRUCTIONS 5e9    /* of warps, per second and multiprocessor */
-#define LANE_ENTRY_WORK 22. /* instructions: lanes, an entry of 32 systems */
-#define ROW_WORK 70.        /* levels: a row per thread */
-#define ENTRY_WORK 12.      /* and an entry */
-#define FEWEST_LEVELS 7     /* that are worth a substitution */
-#define MEMORY_RATE 0.52    /* of the memory's peak */
-#define CACHE_RATE 2.       /* the same for what fits the second-level cache */
+#define COPY 150e-9            /* 16 bytes of values into shared memory */
+#define MOVED_ROW 170e-9       /* a number of b and x per thread */
+#define INSTRUCTIONS 5e9       /* of warps, per second and multiprocessor */
+#define LANE_ENTRY_WORK 22.    /* instructions: lanes, an entry of 32 systems */
+#define ROW_WORK 70.           /* levels: a row per thread */
+#define ENTRY_WORK 12.         /* and an entry */
+#define FEWEST_LEVELS 7        /* that are worth a substitution */
+#define LANES_MEMORY_RATE 0.52 /* of the memory's peak */
+#define LEVELS_MEMORY_RATE 0.4
+#define CACHE_RATE 2. /* the same for what fits the second-level cache */
 
 typedef struct problem {
   const trs_batch_rows *rows;
@@ -93,11 +94,11 @@ static double resident(const problem *p, int threads, double registers, int64_t 
 /* With diagonal entries. */
 static double entries_of(const problem *p) { return (double)(p->rows->entries + p->rows->count); }
 
-static double memory_seconds(const problem *p, double passes) {
+static double memory_seconds(const problem *p, double passes, double memory_rate) {
   const double size = (double)p->size, count = (double)p->count;
   const double bytes =
       count * size * (entries_of(p) * passes + 2 * (double)p->rows->count * (double)p->nrhs);
-  const double rate = bytes < 0.7 * (double)p->facts->l2_bytes ? CACHE_RATE : MEMORY_RATE;
+  const double rate = bytes < 0.7 * (double)p->facts->l2_bytes ? CACHE_RATE : memory_rate;
   return bytes / (rate * p->facts->costs.memory_bandwidth);
 }
 
@@ -111,7 +112,8 @@ static double lanes_seconds(const problem *p, const trs_batch_way *way) {
   const double filled = way->narrow ? n * (way->narrow + 1) : entries;
   const double work = blocks * filled * LANE_ENTRY_WORK / (m * INSTRUCTIONS);
   const double passes = filled / entries;
-  return LAUNCH + most(up(blocks, room) * n * row, most(work, memory_seconds(p, passes)));
+  return LAUNCH +
+         most(up(blocks, room) * n * row, most(work, memory_seconds(p, passes, LANES_MEMORY_RATE)));
 }
 
 /* The time of one block for all its pieces. */
@@ -141,7 +143,7 @@ static double levels_seconds(const problem *p, const trs_batch_way *way) {
   const double turns = way->shared ? up(groups * passes, room) : up(groups, room) * passes;
   const double work = groups * systems / 32 * passes * way->width *
                       (n * ROW_WORK + entries_of(p) * ENTRY_WORK) / (m * INSTRUCTIONS);
-  return LAUNCH + most(turns * chain, most(work, memory_seconds(p, passes)));
+  return LAUNCH + most(turns * chain, most(work, memory_seconds(p, passes, LEVELS_MEMORY_RATE)));
 }
 
 static double seconds_of(const problem *p, const trs_batch_way *way) {
