@@ -86,18 +86,18 @@ const bench_experiment bench_experiments[] = {
      .list = bench_blocks_list,
      .report = bench_blocks_report},
     {.name = "batches",
-     .title = "Batches on a GPU",
+     .title = "Batches",
      .text =
          "'trireme bench batches' solves 10 to 10,000 systems with one pattern, in double "
-         "precision with values, b and x in device memory, and compares with a plan of the "
-         "block-diagonal matrix, with the fastest algorithm of cuSPARSE's SpSV on it, and with a "
-         "CUDA "
-         "graph of an SpSV per system, for up to 1000. It prints "
-         "a line per pattern and number of systems: the time of a solve, how many times as fast it "
-         "is as these, the bandwidth in percent of a copy's with values, b and x counted once, the "
-         "time of new values, the largest backward error of three systems, and the kernel.",
-     .options = "|backend|peer|list|",
-     .place = BENCH_PLACE_DEVICE,
+         "precision. It prints a line per pattern and number of systems: the time of a solve, how "
+         "many times as fast it is as others, the bandwidth with values, b and x counted once, the "
+         "time of new values, and the largest backward error of three systems. The others are, "
+         "with --backend cuda and all arrays in device memory, a plan of the block-diagonal "
+         "matrix, the fastest algorithm of cuSPARSE's SpSV on it, and a CUDA graph of an SpSV per "
+         "system, for up to 1000; on the CPU that plan, and, for up to 1000, a loop over a plan "
+         "and over a handle of oneMKL per system.",
+     .options = "|backend|threads|peer|list|",
+     .place = BENCH_PLACE_ANY,
      .run = bench_batches,
      .list = bench_batches_list},
     {.name = "factors",

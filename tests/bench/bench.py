@@ -489,9 +489,9 @@ def test_without_gpu():
     if has("CUDA"):
         skip("benchmarks of a GPU without one", "this build has CUDA")
         return
-    for words in (["gpu"], ["gpu-quick"], ["l17"], ["x20"], ["gpus"], ["batches"], ["factors"], ["refactor"],
+    for words in (["gpu"], ["gpu-quick"], ["l17"], ["x20"], ["gpus"], ["factors"], ["refactor"],
                   ["w21", "--backend", "cuda"], ["w21", "--backend", "cuda:0-1"],
-                  ["blocks", "--backend", "cuda"]):
+                  ["blocks", "--backend", "cuda"], ["batches", "--backend", "cuda"]):
         if is_of_paper(words[0]) and not PAPERS:
             continue
         o = bench(*words)
