@@ -5,7 +5,7 @@
 #include "solve/cuda/move.h"
 
 /* Bounds of the right-hand sides in the workspace.  Between them: as many as the plan expects. */
-enum { LEAST_TOGETHER = 8, MOST_TOGETHER = 32 };
+enum { LEAST_TOGETHER = 8, MOST_TOGETHER = 64 };
 
 typedef struct room {
   trs_gpu gpu;
@@ -39,11 +39,12 @@ static trs_status fill(room *r, trs_plan *plan) {
   return trs_device_wait(plan->stream);
 }
 
-/* True if the sweeps read b and write x in the caller's order. */
-static bool sweeps_reorder(const trs_plan *plan) {
+/* True if the sweeps read b and write x in the caller's order.  Many right-hand sides are faster
+ * row-major. */
+static bool sweeps_reorder(const trs_plan *plan, int64_t nrhs) {
   const room *r = room_of(plan);
-  return plan->sweep[0]->method->reorders && plan->sweep[1]->method->reorders && !r->in_scale &&
-         !r->out_scale;
+  return nrhs < LEAST_TOGETHER && plan->sweep[0]->method->reorders &&
+         plan->sweep[1]->method->reorders && !r->in_scale && !r->out_scale;
 }
 
 static trs_status launch_reordering(trs_plan *plan, const trs_rhs *rhs) {
@@ -79,8 +80,8 @@ static trs_status launch(trs_plan *plan, const trs_rhs *rhs, trs_stream stream) 
   int64_t together = room_of(plan)->together;
   for (int64_t first = 0; first < rhs->nrhs; first += together) {
     const trs_rhs columns = trs_rhs_columns(rhs, plan->system.scalar, first, together);
-    TRS_TRY(sweeps_reorder(plan) ? launch_reordering(plan, &columns)
-                                 : launch_together(plan, &columns, stream));
+    TRS_TRY(sweeps_reorder(plan, columns.nrhs) ? launch_reordering(plan, &columns)
+                                               : launch_together(plan, &columns, stream));
   }
   return TRS_SUCCESS;
 }
