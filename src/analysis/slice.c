@@ -32,12 +32,14 @@ typedef struct trs_outline {
   trs_slices *slices;
   const uint8_t *block_starts; /* n, or NULL: 1 where a block must begin */
   block *block;
-  uint8_t *begins;   /* n: 1 where a block begins at a row of the sweep */
-  int32_t *order;    /* nblocks: by level, slab, class, place in the sweep */
-  int32_t *position; /* n: of each row */
-  int32_t *begin;    /* nslices + 1: begin of each slice's blocks in order; a heavy block belongs
-                        to its first slice */
+  int32_t nblocks, nlevels, longest; /* as in slices */
+  uint8_t *begins;                   /* n: 1 where a block begins at a row of the sweep */
+  int32_t *order;                    /* nblocks: by level, slab, class, place in the sweep */
+  int32_t *position;                 /* n: of each row */
+  int32_t *begin; /* nslices + 1: begin of each slice's blocks in order; a heavy block belongs
+                     to its first slice */
   /* During the construction only: */
+  const struct trs_outline *like;
   trs_team *team;
   int threads, sweepers, sorters; /* threads that sweep, and those that sort, may be fewer */
   int32_t nslabs, nclasses;
@@ -526,18 +528,55 @@ static void drop_aids(work *w) {
   w->level_rows = w->count = w->kind_begin = NULL;
 }
 
-static trs_status outline(work *w) {
+/* The blocks and levels of another outline, in the slabs of this one. */
+static void take_blocks(void *argument, int rank, int size) {
+  work *w = argument;
+  int64_t begin, end;
+  int32_t slab = 0;
+  trs_share(w->slices->nblocks, rank, size, &begin, &end);
+  for (int64_t k = begin; k < end; k++) {
+    const block *b = &w->like->block[k];
+    while (slab + 1 < w->nslabs && b->start >= w->cut[slab + 1]) slab++;
+    w->block[k] = (block){.start = b->start,
+                          .level = b->level,
+                          .length = b->length,
+                          .rows = b->rows,
+                          .slab = (uint8_t)slab};
+  }
+}
+
+static trs_status take_levels(work *w) {
   trs_slices *s = w->slices;
-  int64_t n = w->S.n;
-  TRS_TRY(TRS_ALLOC_ZERO(&w->tally, w->threads));
-  TRS_TRY(TRS_ALLOC(&w->begins, n));
-  TRS_TRY(trs_alloc((void **)&w->level_of, n, sizeof *w->level_of));
+  s->nblocks = w->like->nblocks;
+  s->nlevels = w->like->nlevels;
+  s->longest = w->like->longest;
+  TRS_TRY(TRS_ALLOC(&w->block, s->nblocks));
+  memcpy(w->begins, w->like->begins, (size_t)w->S.n);
+  on_team(w, w->threads, take_blocks);
+  return TRS_SUCCESS;
+}
+
+static trs_status make_levels(work *w) {
+  trs_slices *s = w->slices;
+  TRS_TRY(trs_alloc((void **)&w->level_of, w->S.n, sizeof *w->level_of));
   TRS_TRY(find_blocks(w));
   on_team(w, w->sweepers, find_levels);
   for (int t = 0; t < w->threads; t++) {
     if (w->tally[t].levels > s->nlevels) s->nlevels = w->tally[t].levels;
     if (w->tally[t].longest > s->longest) s->longest = w->tally[t].longest;
   }
+  return TRS_SUCCESS;
+}
+
+static trs_status outline(work *w) {
+  trs_slices *s = w->slices;
+  int64_t n = w->S.n;
+  TRS_TRY(TRS_ALLOC_ZERO(&w->tally, w->threads));
+  TRS_TRY(TRS_ALLOC(&w->begins, n));
+  TRS_TRY(w->like ? take_levels(w) : make_levels(w));
+  w->nblocks = s->nblocks;
+  w->nlevels = s->nlevels;
+  w->longest = s->longest;
   TRS_TRY(find_classes(w));
   TRS_TRY(TRS_ALLOC(&w->order, s->nblocks));
   TRS_TRY(order_blocks(w));
@@ -561,7 +600,8 @@ void trs_outline_destroy(trs_outline *outline) {
 
 trs_status trs_outline_create(trs_outline **result, trs_slices *slices, const trs_system *S,
                               const trs_slice_rules *rules, const uint8_t *block_starts,
-                              int32_t nslabs, const int64_t *cut, trs_team *team) {
+                              const trs_outline *like, int32_t nslabs, const int64_t *cut,
+                              trs_team *team) {
   work *w;
   *result = NULL;
   *slices = (trs_slices){.n = S->n};
@@ -569,6 +609,7 @@ trs_status trs_outline_create(trs_outline **result, trs_slices *slices, const tr
   w->S = *S;
   w->rules = *rules;
   w->block_starts = block_starts;
+  w->like = like;
   w->nslabs = nslabs;
   w->cut = cut;
   w->slices = slices;
@@ -578,6 +619,7 @@ trs_status trs_outline_create(trs_outline **result, trs_slices *slices, const tr
   trs_status status = outline(w);
   drop_aids(w);
   w->slices = NULL;
+  w->like = NULL;
   w->block_starts = NULL;
   w->cut = NULL;
   w->team = NULL;

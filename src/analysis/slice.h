@@ -14,6 +14,9 @@ void trs_slices_destroy(trs_slices *slices);
  *
  * block_starts[k] is 1 where row k of the sweep must begin a block; NULL: the rules alone decide.
  *
+ * like: NULL, or an outline of the same system, rules and block_starts, whatever its slabs, whose
+ * blocks and levels are taken over.
+ *
  * The sweep is cut in slabs, rows [cut[k], cut[k + 1]) each; cut[0] is 0 and cut[nslabs] is n.  The
  * blocks of a level stand by slab.  No slice has blocks of two slabs.  Heavy blocks come first in
  * each slab of a level.  The result does not depend on the team (NULL: one thread).
@@ -21,7 +24,8 @@ void trs_slices_destroy(trs_slices *slices);
 typedef struct trs_outline trs_outline;
 trs_status trs_outline_create(trs_outline **outline, trs_slices *slices, const trs_system *S,
                               const trs_slice_rules *rules, const uint8_t *block_starts,
-                              int32_t nslabs, const int64_t *cut, trs_team *team);
+                              const trs_outline *like, int32_t nslabs, const int64_t *cut,
+                              trs_team *team);
 void trs_outline_destroy(trs_outline *outline); /* NULL is fine */
 /* Replaces the system: the same pattern with new values, or with arrays elsewhere. */
 void trs_outline_renew(trs_outline *outline, const trs_system *S);

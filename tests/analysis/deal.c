@@ -62,8 +62,8 @@ static void deal_out(dealt *d, const trs_slice_rules *rules, int members, trs_de
   int64_t cut[MOST + 1] = {0, d->S.n};
   bool slabs = how == TRS_DEAL_SLABS && d->cuts;
   if (slabs) trs_deal_slabs(cut, &d->S, members);
-  assert_success(
-      trs_outline_create(&d->outline, &d->s, &d->S, rules, NULL, slabs ? members : 1, cut, NULL));
+  assert_success(trs_outline_create(&d->outline, &d->s, &d->S, rules, NULL, NULL,
+                                    slabs ? members : 1, cut, NULL));
   d->position = trs_outline_positions(d->outline);
   assert_success(trs_deal_create(&d->deal, &d->S, &d->s, d->outline, members, how, 0,
                                  &trs_gpu_measured, NULL));
@@ -502,9 +502,10 @@ static bool same_slice(const trs_slice *a, const trs_slice *b) {
          a->log_lanes == b->log_lanes && a->block == b->block && a->heavy == b->heavy;
 }
 
-/* Slices and shares do not depend on the number of threads. */
-static void same_by_a_team(const trs_system *S, const trs_slice_rules *rules, trs_deal_rule how,
-                           trs_team *team) {
+/* Slices and shares do not depend on the number of threads, nor on whether the team takes the
+ * blocks and levels of another outline (or NULL). */
+static void same_as_like(const trs_system *S, const trs_slice_rules *rules, trs_deal_rule how,
+                         trs_team *team, const trs_outline *like) {
   enum { MEMBERS = 3 };
   trs_slices s[2];
   trs_outline *outline[2];
@@ -513,7 +514,8 @@ static void same_by_a_team(const trs_system *S, const trs_slice_rules *rules, tr
   trs_deal_slabs(cut, S, MEMBERS);
   for (int k = 0; k < 2; k++) {
     trs_team *by = k == 0 ? NULL : team;
-    assert_success(trs_outline_create(&outline[k], &s[k], S, rules, NULL, MEMBERS, cut, by));
+    assert_success(trs_outline_create(&outline[k], &s[k], S, rules, NULL, k == 0 ? NULL : like,
+                                      MEMBERS, cut, by));
     assert_success(
         trs_deal_create(&deal[k], S, &s[k], outline[k], MEMBERS, how, 0, &trs_gpu_measured, by));
   }
@@ -536,6 +538,39 @@ static void same_by_a_team(const trs_system *S, const trs_slice_rules *rules, tr
   }
 }
 
+static void same_by_a_team(const trs_system *S, const trs_slice_rules *rules, trs_deal_rule how,
+                           trs_team *team) {
+  const int64_t whole[] = {0, S->n};
+  trs_outline *like;
+  trs_slices s;
+  same_as_like(S, rules, how, team, NULL);
+  assert_success(trs_outline_create(&like, &s, S, rules, NULL, NULL, 1, whole, team));
+  same_as_like(S, rules, how, team, like);
+  trs_slices_destroy(&s);
+  trs_outline_destroy(like);
+}
+
+/* Large levels of rows that need the row before them: the team walks by levels. */
+TEST(a_team_walks_by_levels_as_one_thread_walks_along_rows) {
+  trs_matrix *A, *T;
+  trs_matrix_info info = {.struct_size = sizeof info};
+  trs_team *team;
+  trs_system S = {.scalar = TRS_DOUBLE, .lower = true, .rows = true, .has_diagonal = true};
+  assert_success(trs_matrix_read(&A, "gen:poisson3d7:74", NULL));
+  assert_success(trs_matrix_triangle(&T, A, TRS_LOWER, 1));
+  assert_success(trs_matrix_get_info(T, &info));
+  assert_success(trs_matrix_get_arrays(T, &S.ptr, &S.idx, &S.val));
+  assert_success(trs_team_create(&team, 8));
+  S.n = info.nrows;
+  S.nnz = info.nnz;
+  assert_int_equal(trs_sweepers(&S, team), 1);
+  same_as_like(&S, &all_rules[0], TRS_DEAL_SLABS, team, NULL);
+  same_as_like(&S, &all_rules[0], TRS_DEAL_CYCLIC, team, NULL);
+  trs_team_destroy(team);
+  trs_matrix_destroy(T);
+  trs_matrix_destroy(A);
+}
+
 TEST(a_team_deals_as_one_thread_does) {
   trs_team *team;
   const int64_t alone = trs_slices_alone;
@@ -556,7 +591,8 @@ TEST(a_team_deals_as_one_thread_does) {
 TEST(members_beyond_the_limit_are_refused) {
   dealt d = {.S = shape_system(SHAPE_GRID, 33, TRS_DOUBLE, true, true)};
   const int64_t whole[] = {0, d.S.n};
-  assert_success(trs_outline_create(&d.outline, &d.s, &d.S, &all_rules[0], NULL, 1, whole, NULL));
+  assert_success(
+      trs_outline_create(&d.outline, &d.s, &d.S, &all_rules[0], NULL, NULL, 1, whole, NULL));
   assert_int_equal(trs_deal_create(&d.deal, &d.S, &d.s, d.outline, TRS_MOST_MEMBERS + 1,
                                    TRS_DEAL_AUTO, 0, &trs_gpu_measured, NULL),
                    TRS_ERROR_UNSUPPORTED);
@@ -579,7 +615,8 @@ TEST(every_allocation_may_fail) {
   dealt d = {.S = shape_system(SHAPE_NODES, 97, TRS_DOUBLE, true, true)};
   int64_t before, after, peak, n = 0;
   const int64_t whole[] = {0, d.S.n};
-  assert_success(trs_outline_create(&d.outline, &d.s, &d.S, &all_rules[3], NULL, 1, whole, NULL));
+  assert_success(
+      trs_outline_create(&d.outline, &d.s, &d.S, &all_rules[3], NULL, NULL, 1, whole, NULL));
   d.position = trs_outline_positions(d.outline);
   trs_memory_usage(&before, &peak);
   for (trs_status status = TRS_ERROR_MEMORY; status; n++) {

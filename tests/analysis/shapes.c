@@ -195,7 +195,7 @@ trs_status shape_slices_cut(trs_slices *slices, const trs_system *S, const trs_s
                             const uint8_t *block_starts, uint8_t *cut, int64_t *refused) {
   const int64_t whole[] = {0, S->n};
   trs_outline *outline;
-  TRS_TRY(trs_outline_create(&outline, slices, S, rules, block_starts, 1, whole, NULL));
+  TRS_TRY(trs_outline_create(&outline, slices, S, rules, block_starts, NULL, 1, whole, NULL));
   trs_status status = fill(slices, outline, S->scalar, cut, refused);
   trs_outline_destroy(outline);
   if (status) trs_slices_destroy(slices);

@@ -43,7 +43,8 @@ static void make_shares(const trs_matrix *A, int members) {
   trs_slices s;
   trs_deal deal;
   trs_deal_slabs(cut, &S, members);
-  assert_success(trs_outline_create(&outline, &s, &S, &all_rules[0], NULL, members, cut, NULL));
+  assert_success(
+      trs_outline_create(&outline, &s, &S, &all_rules[0], NULL, NULL, members, cut, NULL));
   assert_success(
       trs_deal_create(&deal, &S, &s, outline, members, TRS_DEAL_SLABS, 0, &trs_gpu_measured, NULL));
   for (int m = 0; m < members; m++) {
@@ -169,7 +170,7 @@ static void compare_system(const trs_system *S, const trs_slice_rules *rules, in
   trs_deal deal;
   bool slabs = how == TRS_DEAL_SLABS;
   if (slabs) trs_deal_slabs(cut, S, members);
-  assert_success(trs_outline_create(&outline, &s, S, rules, NULL, slabs ? members : 1,
+  assert_success(trs_outline_create(&outline, &s, S, rules, NULL, NULL, slabs ? members : 1,
                                     slabs ? cut : whole, NULL));
   assert_success(trs_deal_create(&deal, S, &s, outline, members, how, 0, &trs_gpu_measured, NULL));
   for (int m = 0; m < members; m++) {
@@ -207,7 +208,7 @@ static trs_status share_first(lender *l) {
   trs_deal deal;
   trs_deal_share share;
   trs_share_rows rows;
-  assert_success(trs_outline_create(&outline, &s, l->S, &all_rules[0], NULL, 1, whole, NULL));
+  assert_success(trs_outline_create(&outline, &s, l->S, &all_rules[0], NULL, NULL, 1, whole, NULL));
   assert_success(
       trs_deal_create(&deal, l->S, &s, outline, 1, TRS_DEAL_BANDS, 0, &trs_gpu_measured, NULL));
   assert_success(trs_deal_share_create(&share, &deal, &s, 0, 0));
@@ -250,7 +251,7 @@ TEST(every_allocation_may_fail) {
   trs_slices s;
   trs_deal deal;
   trs_deal_share share;
-  assert_success(trs_outline_create(&outline, &s, &S, &all_rules[0], NULL, 1, whole, NULL));
+  assert_success(trs_outline_create(&outline, &s, &S, &all_rules[0], NULL, NULL, 1, whole, NULL));
   assert_success(
       trs_deal_create(&deal, &S, &s, outline, 2, TRS_DEAL_CYCLIC, 0, &trs_gpu_measured, NULL));
   assert_success(trs_deal_share_create(&share, &deal, &s, 1, 0));

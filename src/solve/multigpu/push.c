@@ -119,11 +119,11 @@ static void drop_deal(trs_push_state *p) {
 
 /* Slabs have separate slices; other rules use those of the whole system. */
 static trs_status try_rule(trs_push_state *p, const trs_system *S, trs_deal_rule rule,
-                           int32_t members) {
+                           int32_t members, const trs_outline *like) {
   int64_t cut[TRS_MOST_MEMBERS + 1] = {0, S->n};
   const bool slabs = rule == TRS_DEAL_SLABS;
   if (slabs) trs_deal_slabs(cut, S, members);
-  TRS_TRY(trs_outline_create(&p->outline, &p->slices, S, &p->rules, p->verdict->block_starts,
+  TRS_TRY(trs_outline_create(&p->outline, &p->slices, S, &p->rules, p->verdict->block_starts, like,
                              slabs ? members : 1, cut, p->team));
   return trs_deal_create(&p->deal, S, &p->slices, p->outline, members, rule,
                          p->races ? p->alone : 0, p->gpu, p->team);
@@ -136,7 +136,7 @@ static trs_status try_another(trs_push_state *p, const trs_system *S, trs_deal_r
   p->deal = (trs_deal){0};
   p->outline = NULL;
   p->slices = (trs_slices){0};
-  trs_status status = try_rule(p, S, rule, members);
+  trs_status status = try_rule(p, S, rule, members, before.outline);
   bool better = !status && p->deal.seconds < before.deal.seconds;
   drop_deal(better ? &before : p);
   if (better) return TRS_SUCCESS;
@@ -152,8 +152,8 @@ static trs_status find_rule(trs_push_state *p, const trs_plan *plan, const trs_s
   static const double NEARLY_IDEAL = 1.15;
   int32_t members = p->use > 0 && p->use < p->members ? (int32_t)p->use : p->members;
   if (p->rule != TRS_DEAL_AUTO || members == 1)
-    return try_rule(p, S, (trs_deal_rule)p->rule, members);
-  TRS_TRY(try_rule(p, S, TRS_DEAL_SLABS, members));
+    return try_rule(p, S, (trs_deal_rule)p->rule, members, NULL);
+  TRS_TRY(try_rule(p, S, TRS_DEAL_SLABS, members, NULL));
   if (p->deal.seconds < NEARLY_IDEAL * p->deal.alone / members) return TRS_SUCCESS;
   TRS_TRY(try_another(p, S, TRS_DEAL_AUTO, members));
   if (p->use == 0 && members >= 4 && trs_alone_fits(plan, 1))
