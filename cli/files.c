@@ -100,6 +100,11 @@ int input_rhs(const input *in, const char *path, trs_scalar scalar, int64_t n, v
         "%s holds complex values and %s real ones: 'trireme solve --precision z' solves in "
         "complex numbers ('c': in float)",
         path, in->name);
+  if (status == TRS_ERROR_MEMORY && strcmp(path, in->name) == 0)
+    return leave(LEAVE_INPUT, trs_status_name(status), -1,
+                 "%s is the matrix, of which -b would make %s dense right-hand sides: name a file "
+                 "of right-hand sides, or leave -b out for a random one",
+                 path, human_count(n).s);
   if (status) return leave_library(NULL);
   if (rows == n && *nrhs > 0) return -1;
   return leave(LEAVE_INPUT, trs_status_name(TRS_ERROR_FORMAT), -1,

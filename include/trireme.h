@@ -605,7 +605,8 @@ TRS_API trs_status trs_analyze_factors(trs_plan **plan, trs_context *ctx, const 
  * TRS_ERROR_UNSUPPORTED graphs must then be captured again. */
 TRS_API trs_status trs_update(trs_plan *plan, const trs_matrix *A);
 
-/* The same after new values in L or U.  F must be the factors that the plan was made from. */
+/* The same after new values in L or U, with trs_options.launch_updates too.  F must be the factors
+ * that the plan was made from. */
 TRS_API trs_status trs_update_factors(trs_plan *plan, const trs_factors *F);
 
 /* New values of the matrix, for a plan over factors of the kinds BILU0, BIC0 or DILU that solves by

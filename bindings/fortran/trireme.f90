@@ -655,7 +655,7 @@ module trireme
 
     function trs_factors_condition(condition, F) bind(C, name="trs_factors_condition")
       import
-      real(c_double), dimension(*), intent(out) :: condition
+      real(c_double), intent(out) :: condition
       type(c_ptr), value :: F
       integer(c_int) :: trs_factors_condition
     end function trs_factors_condition

@@ -27,6 +27,9 @@ trs_status trs_places_create(trs_places **result, int size) {
   trs_places *places;
   *result = NULL;
   if (text && strcmp(text, "0") == 0) return TRS_SUCCESS;
+  if (text && *text && strcmp(text, "1") != 0)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1,
+                    "the environment variable TRIREME_SPREAD is \"%s\": it must be 0 or 1", text);
   TRS_TRY(TRS_ALLOC_ZERO(&places, 1));
   places->size = size;
   trs_status status = TRS_ALLOC_ZERO(&places->of, size);

@@ -11,7 +11,8 @@
 
 typedef struct trs_places trs_places;
 
-/* *places is NULL if the environment variable TRIREME_SPREAD is 0. */
+/* *places is NULL if the environment variable TRIREME_SPREAD is 0.  It may be unset, empty, 0 or 1.
+ */
 trs_status trs_places_create(trs_places **places, int size);
 void trs_places_destroy(trs_places *places);
 

@@ -5,7 +5,8 @@
  *     % comments, blank lines
  *     rows columns entries          (rows columns for an array)
  *
- * Text may follow on the first and on the last of these lines, as other readers allow. */
+ * Text may follow on the first and on the last of these lines, as other readers allow.  Editors may
+ * put the mark of UTF-8 before the first. */
 #include "io/banner.h"
 
 #include "base/text.h"
@@ -162,7 +163,9 @@ bool trs_banner_complete(const char *text, const char *end) {
 
 trs_status trs_banner_read(trs_banner *banner, const char *text, const char *all,
                            const char *path) {
+  static const char mark[] = "\xef\xbb\xbf";
   cursor head = {.path = path, .at = text, .end = all, .line = 1};
+  if (all - text >= 3 && memcmp(text, mark, 3) == 0) head.at += 3;
   const char *end = trs_line_end(head.at, head.end);
   TRS_TRY(read_words(banner, &head, end));
   TRS_TRY(check_combination(banner, path));

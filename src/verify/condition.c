@@ -30,6 +30,7 @@ static void (*const sweep_of[])(const trs_triangle_view *, bool,
 typedef struct estimate {
   const trs_factors *F;
   bool inverse;
+  double scale;             /* of vectors that op(A) or its inverse is applied to */
   double complex *x, *work; /* n */
 } estimate;
 
@@ -62,12 +63,14 @@ static void give(double complex *to, const double complex *from, const int32_t *
   }
 }
 
-/* x becomes A x, A^H x, A^-1 x or A^-H x.  A maps the numbering of columns to that of rows. */
+/* x becomes scale times A x, A^H x, A^-1 x or A^-H x.  A maps the numbering of columns to that of
+ * rows. */
 static void apply(const estimate *e, bool adjoint) {
   const trs_factors *F = e->F;
   const bool from_rows = e->inverse != adjoint;
   const trs_triangle_view L = view(F->L, true, F->diag_L, adjoint),
                           U = view(F->U, false, F->diag_U, adjoint);
+  for (int64_t i = 0; i < F->n; i++) e->x[i] *= e->scale;
   take(e->work, e->x, from_rows ? F->row_perm : F->col_perm,
        from_rows ? F->row_scale : F->col_scale, e->inverse, F->n);
   sweep_of[F->scalar](from_rows ? &L : &U, e->inverse, e->work);
@@ -162,14 +165,15 @@ static double estimate_norm(const estimate *e) {
 }
 
 static trs_status run(double *condition, const trs_factors *F) {
-  estimate e = {.F = F};
+  estimate e = {.F = F, .scale = 1};
   TRS_TRY(trs_factors_need_host(F, "trs_factors_condition"));
   trs_status status = TRS_ALLOC(&e.x, F->n);
   if (!status) status = TRS_ALLOC(&e.work, F->n);
   if (!status) {
     const double norm = estimate_norm(&e);
     e.inverse = true;
-    *condition = F->n ? norm * estimate_norm(&e) : 0;
+    e.scale = fmin(norm, 1); /* the inverse of a small A would overflow */
+    *condition = F->n ? norm / e.scale * estimate_norm(&e) : 0;
     if (isnan(*condition)) *condition = INFINITY; /* a pivot of zero, or overflow */
   }
   trs_free(e.x);

@@ -86,5 +86,17 @@ TEST(a_variable_turns_it_off) {
   assert_success(trs_places_create(&places, 2));
   assert_null(places);
   trs_places_take(places, 1);
+  static const char *const wrong[] = {"x", "off", "00", "2"}, *const right[] = {"", "1"};
+  for (size_t k = 0; k < COUNT(wrong); k++) {
+    setenv("TRIREME_SPREAD", wrong[k], 1);
+    assert_failure(TRS_ERROR_ARGUMENT, "TRIREME_SPREAD is \"", trs_places_create(&places, 2));
+    assert_null(places);
+  }
+  for (size_t k = 0; k < COUNT(right); k++) {
+    setenv("TRIREME_SPREAD", right[k], 1);
+    assert_success(trs_places_create(&places, 2));
+    assert_non_null(places);
+    trs_places_destroy(places);
+  }
   unsetenv("TRIREME_SPREAD");
 }

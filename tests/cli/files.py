@@ -68,6 +68,10 @@ for command in ["info", "solve", "relax"]:
 write("vector.mtx", HEAD + "100000 100000 1\n1 1 1\n")
 refuses("a right-hand side beyond the limit", 4, ["vector.mtx", "--max-memory"], "solve",
         "gen:poisson2d5:9", "--uplo", "lower", "-b", "vector.mtx", "--max-memory", "0.05")
+run("gen", "poisson2d5:40", "-o", "grid.mtx")  # 1600 right-hand sides of 1600 rows are 20 MB
+refuses("the matrix as its own right-hand sides, beyond the limit", 3,
+        ["is the matrix", "1,600 dense right-hand sides", "leave -b out"], "solve", "grid.mtx", "--uplo", "lower",
+        "-b", "grid.mtx", "--max-memory", "0.005")
 write("tiny.mtx", "%%MatrixMarket matrix coordinate real general\n"
       "3 3 4\n1 1 2\n2 2 4.9e-324\n3 3 4\n3 1 1e-400\n")
 o = run("info", "tiny.mtx")

@@ -359,44 +359,47 @@ TEST(other_factors_are_refused) {
   trs_matrix_destroy(U);
 }
 
-TEST(failing_allocations_of_incomplete_factors) {
-  trs_matrix *A = sparse_grid(6, 5, 1, 0, TRS_DOUBLE);
-  for (int64_t n = 0, done = 0; done < 2; n++) {
-    const trs_factor_options options = {.struct_size = sizeof options,
-                                        .kind = done ? TRS_FACTOR_IC0 : TRS_FACTOR_ILU0,
-                                        .order = TRS_ORDER_RCM};
-    trs_factors *F;
-    assert_success(trs_factor(&F, A, &options));
+static trs_factors *incomplete(const trs_matrix *A, trs_factor_kind kind) {
+  const trs_factor_options options = {
+      .struct_size = sizeof options, .kind = kind, .order = TRS_ORDER_RCM};
+  trs_factors *F;
+  assert_success(trs_factor(&F, A, &options));
+  return F;
+}
+
+static trs_factors *ilu0(const trs_matrix *A) { return incomplete(A, TRS_FACTOR_ILU0); }
+static trs_factors *ic0(const trs_matrix *A) { return incomplete(A, TRS_FACTOR_IC0); }
+
+static trs_factors *of_caller(const trs_matrix *A) {
+  trs_factors *F;
+  assert_success(trs_factors_create(&F, A, TRS_UNIT, A, TRS_NONUNIT, NULL, NULL, NULL, NULL));
+  return F;
+}
+
+/* The next call, which gets its memory, succeeds. */
+static void assert_refactors_after_failures(const trs_matrix *A,
+                                            trs_factors *(*make)(const trs_matrix *)) {
+  trs_status status = TRS_ERROR_MEMORY;
+  for (int64_t n = 0; status; n++) {
+    trs_factors *F = make(A);
     trs_memory_fail_after(n);
-    const trs_status status = trs_factors_refactor(F, NULL, NULL, A);
+    status = trs_factors_refactor(F, NULL, NULL, A);
     trs_memory_fail_after(-1);
     if (status) {
       assert_int_equal(status, TRS_ERROR_MEMORY);
       assert_success(trs_factors_refactor(F, NULL, NULL, A));
-    } else {
-      done++;
-      n = -1;
     }
     trs_factors_destroy(F);
   }
-  trs_matrix_destroy(A);
 }
 
 TEST(failing_allocations_are_reported) {
-  trs_matrix *A = sparse_random(20, 0, (sparse_kind){.scalar = TRS_DOUBLE, .dominant = true}, 1);
-  for (int64_t n = 0;; n++) {
-    trs_factors *F;
-    assert_success(trs_factors_create(&F, A, TRS_UNIT, A, TRS_NONUNIT, NULL, NULL, NULL, NULL));
-    trs_memory_fail_after(n);
-    const trs_status status = trs_factors_refactor(F, NULL, NULL, A);
-    trs_memory_fail_after(-1);
-    if (status) {
-      assert_int_equal(status, TRS_ERROR_MEMORY);
-      assert_success(trs_factors_refactor(F, NULL, NULL, A));
-    }
-    trs_factors_destroy(F);
-    if (!status) break;
-  }
+  trs_matrix *A = sparse_grid(6, 5, 1, 0, TRS_DOUBLE);
+  assert_refactors_after_failures(A, ilu0);
+  assert_refactors_after_failures(A, ic0);
+  trs_matrix_destroy(A);
+  A = sparse_random(20, 0, (sparse_kind){.scalar = TRS_DOUBLE, .dominant = true}, 1);
+  assert_refactors_after_failures(A, of_caller);
   trs_matrix_destroy(A);
 }
 

@@ -112,7 +112,7 @@ contains
     type(trs_pivots) :: pivots
     integer(c_int64_t), parameter :: n = 2, one = 1
     integer(c_int), target :: ptr(3) = [1, 2, 3], idx(2) = [1, 2]
-    real(c_double) :: x(2), b(2)
+    real(c_double) :: x(2), b(2), condition
     integer(c_int) :: status
     x = -1
     b = [2, 8]
@@ -144,15 +144,17 @@ contains
     status = trs_solve(sweeps, x, n, b, n, one, TRS_COL_MAJOR)
     call verdict("until a refactorisation succeeds", status == TRS_SUCCESS .and. all(x == [1, 2]))
     call trs_plan_destroy(sweeps)
-    call trs_factors_destroy(factors)
     status = trs_update(plan, good)
     status = trs_solve(plan, x, n, b, n, one, TRS_COL_MAJOR)
     call verdict("until an update succeeds", status == TRS_SUCCESS .and. all(x == [1, 2]))
     status = trs_relax_update(relaxation, good)
     status = trs_relax_sweep(relaxation, x, n, b, n, one, TRS_COL_MAJOR)
     call verdict("also of the relaxation", status == TRS_SUCCESS .and. all(x == [1, 2]))
+    call verdict("a condition number", trs_factors_condition(condition, factors) == TRS_SUCCESS .and. &
+                 condition == 2)
     call trs_plan_destroy(plan)
     call trs_relax_destroy(relaxation)
+    call trs_factors_destroy(factors)
     call trs_matrix_destroy(good)
     call trs_matrix_destroy(zero)
     call trs_context_destroy(context)

@@ -484,6 +484,20 @@ TEST(patterns_of_every_symmetry_are_symmetric) {
   }
 }
 
+#define UTF8_MARK "\xef\xbb\xbf"
+
+/* Editors write it; line numbers and the rest of the file stay as they are. */
+TEST(the_mark_of_utf8_is_passed_over) {
+  trs_matrix *A;
+  assert_success(trs_read_matrix(
+      &A,
+      scratch_text("a.mtx", UTF8_MARK "%%MatrixMarket matrix coordinate real general\n2 2 1\n2 1 "
+                                      "3\n"),
+      NULL, NULL));
+  assert_true(A->nnz == 1 && entry_of(A, 1, 0) == 3);
+  trs_matrix_destroy(A);
+}
+
 /* ---- Errors and their positions ------------------------------------------------------------ */
 
 #define MM "%%MatrixMarket matrix "
@@ -494,6 +508,11 @@ static const struct {
 } bad_files[] = {
     {"", "a.mtx:1: the file is empty"},
     {"\n", "a.mtx:1: not a Matrix Market file"},
+    {UTF8_MARK, "a.mtx:1: not a Matrix Market file"},
+    {UTF8_MARK UTF8_MARK MM "coordinate real general\n1 1 0\n",
+     "a.mtx:1: not a Matrix Market file"},
+    {UTF8_MARK MM "coordinate real general\n2 2\n",
+     "a.mtx:2: the size line must be \"rows columns entries\""},
     {"%%MatrixMarkt matrix coordinate real general\n", "a.mtx:1: not a Matrix Market file"},
     {"%%MatrixMarketmatrix coordinate real general\n", "a.mtx:1: not a Matrix Market file"},
     {"\x7f"

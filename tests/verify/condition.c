@@ -144,6 +144,25 @@ TEST(networks_whose_rows_add_up_to_nothing) {
   assert_in_range(close, CASES * 98 / 100, CASES);
 }
 
+/* Norms of A, or of its inverse, near the ends of the range; of 1e-310 with subnormal values. */
+TEST(the_unit_of_A_does_not_matter) {
+  static const double units[] = {1e307, 1e290, 1e-290, 1e-307, 1e-310};
+  trs_factor_options ilu = {.struct_size = sizeof ilu, .kind = TRS_FACTOR_ILU0};
+  double first = 0;
+  for (size_t k = 0; k <= COUNT(units); k++) {
+    trs_matrix *A = sparse_grid(30, 1, 1, 0.25, TRS_DOUBLE);
+    double *val = A->val;
+    trs_factors *F;
+    for (int64_t p = 0; p < A->nnz && k; p++) val[p] *= units[k - 1];
+    assert_success(trs_factor(&F, A, &ilu));
+    const double found = estimate(F);
+    if (!k) first = found;
+    assert_true(fabs(found - first) < 1e-9 * first);
+    trs_factors_destroy(F);
+    trs_matrix_destroy(A);
+  }
+}
+
 /* L and U in one matrix, by rows and by columns. */
 TEST(factors_in_every_form_have_one_estimate) {
   int32_t row[] = {0, 0, 1, 1, 1, 2, 2, 2}, col[] = {0, 1, 0, 1, 2, 0, 1, 2};

@@ -1,8 +1,12 @@
 """What the tests share: systems and a limit of time for what might hang."""
 
 import faulthandler
+import gc
 import os
+import subprocess
 import sys
+import threading
+import weakref
 
 import numpy as np
 import pytest
@@ -36,3 +40,55 @@ def make_triangle(n, uplo="lower", dtype="float64", form="csr", density=0.2, see
 
 def tolerance(dtype):
     return 200 * np.finfo(dtype).eps
+
+
+def without_row(A, row):
+    """A's values with a zero pivot there."""
+    made = A.copy()
+    made[row, row] = 0
+    return made.data
+
+
+def in_threads(work, arguments):
+    """Calls work(argument) in a thread for each of them, and waits."""
+    threads = [threading.Thread(target=work, args=(k,)) for k in arguments]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def run_python(*words, **environment):
+    """The lines that a Python with this package prints."""
+    import trireme
+    given = dict(os.environ, PYTHONPATH=os.path.dirname(os.path.dirname(trireme.__file__)),
+                 **environment)
+    run = subprocess.run([sys.executable, *words], env=given, capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    return run.stdout.splitlines()
+
+
+def jax_program(A, **options):
+    """A's pattern, and a program that solves with it."""
+    import jax
+    import trireme as tr
+    L = tr.jax.pattern(A, **options)
+    return L, jax.jit(lambda v, b: tr.jax.solve(L, v, b))
+
+
+def assert_a_program_keeps_its_plans_and_no_longer(put):
+    """put: where arrays are to lie."""
+    import jax
+    A = make_triangle(20)
+    values, b = put(A.data), put(np.ones(20))
+    L, f = jax_program(A)
+    x = np.asarray(f(values, b))
+    watch = weakref.ref(next(iter(L._solvers.values())))
+    del L
+    gc.collect()
+    np.testing.assert_array_equal(f(values, b), x)
+    assert watch() is not None
+    del f
+    jax.clear_caches()
+    gc.collect()
+    assert watch() is None

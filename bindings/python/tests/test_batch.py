@@ -1,5 +1,8 @@
 """Batches: each system beside a plan of its own; systems that cannot be solved; misuse."""
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -79,6 +82,26 @@ def test_a_zero_pivot_keeps_no_other_system_back():
     with pytest.raises(tr.SingularMatrixError) as caught:
         tr.plan(of(L, 0 * L.data))
     assert caught.value.system == -1 and caught.value.row == 0
+
+
+def test_batches_are_not_copied():
+    L, values = systems(10, 2, np.float64)
+    F = tr.lu(of(L, values[0]))
+    for B in tr.batch(L, 2), tr.batch(F, 2):
+        for call in pickle.dumps, copy.copy, copy.deepcopy:
+            with pytest.raises(TypeError, match="pickle the matrix or the factors"):
+                call(B)
+    again = tr.batch(pickle.loads(pickle.dumps(L)), 2)
+    again.update(values)
+    assert np.isfinite(again.solve(np.ones((2, 10)))).all()
+
+
+def test_devices_of_a_batch_are_named():
+    L, _ = systems(10, 2, np.float64)
+    for A in L, tr.lu(L):
+        with pytest.raises(ValueError, match="device is 'gpu'.*did you mean 'cuda'") as caught:
+            tr.batch(A, 2, device="gpu")
+        assert "several" not in str(caught.value)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

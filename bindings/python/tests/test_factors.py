@@ -1,5 +1,6 @@
 """Factors, relaxation, files."""
 
+import copy
 import pickle
 import threading
 
@@ -148,6 +149,21 @@ def test_lu_or_what_to_install():
         return
     np.testing.assert_allclose(A @ P.solve(B), B, atol=1e-12)
     np.testing.assert_allclose(A @ pickle.loads(pickle.dumps(P)).solve(B), B, atol=1e-12)
+
+
+def test_copies_keep_the_name_of_their_kind():
+    for make in tr.ilu0, tr.ic0, tr.lu:
+        F = make(A)
+        for again in pickle.loads(pickle.dumps(F)), copy.copy(F), copy.deepcopy(copy.copy(F)):
+            assert again.kind == F.kind
+            np.testing.assert_allclose(again.solve(B), F.solve(B), rtol=1e-12)
+            if F.kind == "lu":
+                again.refactor(A)
+                continue
+            with pytest.raises(tr.UnsupportedError, match=f"copy of {F.kind}.*factor A anew"):
+                again.refactor(A)
+            np.testing.assert_allclose(again.solve(B), F.solve(B), rtol=1e-12)
+            make(A).refactor(A)
 
 
 def test_lu_tells_its_order_and_its_condition():

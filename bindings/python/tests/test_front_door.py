@@ -127,6 +127,31 @@ def test_the_wrong_side_names_the_options():
     refused(lambda: tr.spsolve_triangular(U, B), tr.StructureError, "A is upper triangular", "lower=False")
     refused(lambda: tr.spsolve_triangular(A, B), tr.StructureError, "trireme.triangle", "trireme.lu")
     refused(lambda: tr.from_factors(A, U), tr.StructureError, "trireme.triangle")
+    refused(lambda: tr.batch(U, 2), tr.StructureError, 'A is upper triangular, pass uplo="upper"')
+    refused(lambda: tr.batch(A, 2), tr.StructureError, "take_triangle=True", "trireme.lu")
+
+
+def test_zeros_on_the_wrong_side_are_named():
+    """New values may be no zeros there: a plan passes over them where the caller says so."""
+    Z = A.copy()
+    Z.data[Z.indices > np.repeat(np.arange(Z.shape[0]), np.diff(Z.indptr))] = 0
+    for make in tr.plan, lambda Z, **more: tr.batch(Z, 2, **more):
+        for form in "csr", "csc", "coo":
+            said = str(refused(lambda: make(Z.asformat(form)), tr.StructureError,
+                               "all of them are zeros, pass take_triangle=True"))
+            assert "factor" not in said
+        make(Z, take_triangle=True)
+    np.testing.assert_allclose(tr.plan(Z, take_triangle=True).solve(B), tr.spsolve_triangular(Z, B))
+
+
+def test_arrays_that_count_from_one():
+    class Own:
+        format, shape, data = "csr", L.shape, L.data
+        indptr, indices = L.indptr + 1, L.indices + 1
+    for call in (lambda: tr.plan(Own()), lambda: tr.spsolve_triangular(Own(), B), lambda: tr.lu(Own())):
+        refused(call, ValueError, "indptr begins with 1", "pass indptr - 1 and indices - 1")
+    Own.indptr, Own.indices = Own.indptr - 1, Own.indices - 1
+    np.testing.assert_array_equal(tr.plan(Own()).solve(B), tr.plan(L).solve(B))
 
 
 # ---- Files --------------------------------------------------------------------------------------------

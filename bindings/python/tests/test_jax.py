@@ -7,13 +7,11 @@ import ctypes as C
 import gc
 import os
 import subprocess
-import sys
-import threading
-import weakref
 
 import numpy as np
 import pytest
-from conftest import make_triangle, tolerance
+from conftest import (assert_a_program_keeps_its_plans_and_no_longer, in_threads, jax_program,
+                      make_triangle, run_python, tolerance, without_row)
 
 import trireme as tr
 
@@ -203,21 +201,13 @@ def test_vmap(shape, trans):
     assert jax.vmap(solve)(values[:0], b[:0]).shape == (0, *shape)
 
 
-def without_row(A, row):
-    """A's values with a zero pivot there."""
-    made = A.copy()
-    made[row, row] = 0
-    return made.data
-
-
 # JAX raises one or the other, by where it learns of the error.
 ERRORS = (RuntimeError, ValueError)
 
 
 def test_a_zero_pivot_is_named_and_the_program_goes_on():
     A, b = make_triangle(20), np.ones(20)
-    L = tr.jax.pattern(A)
-    f = jax.jit(lambda v, b: tr.jax.solve(L, v, b))
+    L, f = jax_program(A)
     good = f(A.data, b)
     for _ in range(2):
         with pytest.raises(ERRORS, match="row 7 "):
@@ -237,36 +227,19 @@ def test_a_zero_pivot_is_named_and_the_program_goes_on():
 
 def test_calls_from_many_threads():
     A = make_triangle(500, density=0.02)
-    L = tr.jax.pattern(A)
-    f, wrong = jax.jit(lambda v, b: tr.jax.solve(L, v, b)), []
+    (_, f), wrong = jax_program(A), []
     wanted = {k: np.asarray(f(A.data * k, np.ones(500))) for k in (1.0, 2.0, 3.0, 4.0)}
 
     def work(k):
         for _ in range(50):
             if not np.array_equal(f(A.data * k, np.ones(500)), wanted[k]):
                 wrong.append(k)
-    threads = [threading.Thread(target=work, args=(k,)) for k in wanted]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(work, wanted)
     assert not wrong
 
 
 def test_a_program_keeps_its_plans_and_no_longer():
-    A, b = make_triangle(20), np.ones(20)
-    L = tr.jax.pattern(A)
-    f = jax.jit(lambda v, b, L=L: tr.jax.solve(L, v, b))
-    x = f(A.data, b)
-    watch = weakref.ref(next(iter(L._solvers.values())))
-    del L
-    gc.collect()
-    np.testing.assert_array_equal(f(A.data, b), x)
-    assert watch() is not None
-    del f
-    jax.clear_caches()
-    gc.collect()
-    assert watch() is None
+    assert_a_program_keeps_its_plans_and_no_longer(lambda a: a)
 
 
 def test_patterns_of_plans_and_of_bcsr():
@@ -317,11 +290,11 @@ def test_a_gpu_that_jax_lacks(monkeypatch):
     monkeypatch.setattr(_jax_ffi.handler(), "_lacks_gpu", "")
     with pytest.raises(tr.StructureError, match="above|below"):
         tr.jax.pattern(A, "upper", device="cuda")
-    L = tr.jax.pattern(A, device="cuda")
+    L, f = jax_program(A, device="cuda")
     assert not L._solvers
     with jax.default_device(jax.devices("cpu")[0]), \
             pytest.raises(tr.UnsupportedError, match="runs on the CPU: leave device out"):
-        jax.jit(lambda v, b: tr.jax.solve(L, v, b))(A.data, b)
+        f(A.data, b)
 
 
 @needs_handler
@@ -525,11 +498,7 @@ def test_calls_on_gpus_from_many_threads(stand_in):
             x, error = stand_in.call(solver, A.data[None] * k, b, gpu=turn % 2, stream=int(k))
             if error or not np.array_equal(x, wanted[k]):
                 wrong.append(error)
-    threads = [threading.Thread(target=work, args=(k,)) for k in wanted]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(work, wanted)
     assert not wrong
 
 
@@ -551,11 +520,7 @@ except (RuntimeError, ValueError) as error:
 
 
 def run_program(**environment):
-    given = dict(os.environ, PYTHONPATH=os.path.dirname(os.path.dirname(tr.__file__)),
-                 **environment)
-    run = subprocess.run([sys.executable, "-c", PROGRAM], env=given, capture_output=True, text=True)
-    assert run.returncode == 0, run.stderr
-    lines = run.stdout.splitlines()
+    lines = run_python("-c", PROGRAM, **environment)
     assert lines[1:] == ["True", "[(3, 408), (3, 144)]", "True"]
     return lines[0]
 
@@ -577,7 +542,4 @@ def test_the_handler_is_compiled_once(tmp_path):
 @pytest.mark.skipif(not os.path.exists(EXAMPLES), reason="not in a checkout")
 @pytest.mark.parametrize("name", ["18_jax_newton.py", "19_jax_river.py"])
 def test_examples(name):
-    given = dict(os.environ, PYTHONPATH=os.path.dirname(os.path.dirname(tr.__file__)))
-    run = subprocess.run([sys.executable, os.path.join(EXAMPLES, name)], env=given,
-                         capture_output=True, text=True)
-    assert run.returncode == 0 and "central differences" in run.stdout, run.stderr
+    assert "central differences" in " ".join(run_python(os.path.join(EXAMPLES, name)))

@@ -1,16 +1,10 @@
 """trireme.jax in programs on a GPU: arrays stay there, and XLA's stream orders the work."""
 
-import gc
-import os
-import subprocess
-import sys
-import threading
-import weakref
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from conftest import make_triangle, tolerance
+from conftest import (assert_a_program_keeps_its_plans_and_no_longer, in_threads, jax_program,
+                      make_triangle, run_python, tolerance, without_row)
 
 import trireme as tr
 
@@ -165,17 +159,10 @@ def test_vmap_and_derivatives_are_the_cpus(trans):
             np.testing.assert_allclose(np.asarray(one), np.asarray(other), rtol=1e-9, atol=1e-11)
 
 
-def without_row(A, row):
-    made = A.copy()
-    made[row, row] = 0
-    return made.data
-
-
 def test_errors_name_the_row_and_the_program_goes_on():
     A, b = make_triangle(20), np.ones(20)
     for first in "bad", "good":  # with and without a plan that was made before
-        L = tr.jax.pattern(A)
-        f = jax.jit(lambda v, b, L=L: tr.jax.solve(L, v, b))
+        L, f = jax_program(A)
         if first == "good":
             good = np.asarray(f(there(A.data), there(b)))
         for _ in range(2):
@@ -211,18 +198,14 @@ def test_programs_in_many_threads():
         for turn in range(40):
             if not np.array_equal(programs[turn % 2](values, b), wanted[k][turn % 2]):
                 wrong.append(k)
-    threads = [threading.Thread(target=work, args=(k,)) for k in wanted]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(work, wanted)
     assert not wrong
 
 
 @pytest.mark.skipif(len(GPUS) < 2, reason="one GPU")
 def test_programs_solve_on_the_gpu_that_they_run_on():
     A, b = make_triangle(20), np.ones(20)
-    f = jax.jit(lambda v, b, L=tr.jax.pattern(A): tr.jax.solve(L, v, b))
+    _, f = jax_program(A)
     for turn in range(6):
         gpu = turn % 2
         x = f(there(A.data * (1 + turn), gpu), there(b, gpu))
@@ -251,19 +234,7 @@ def test_devices_that_are_named(monkeypatch):
 
 
 def test_a_program_keeps_its_plans_and_no_longer():
-    A, b = make_triangle(20), np.ones(20)
-    L = tr.jax.pattern(A)
-    f = jax.jit(lambda v, b, L=L: tr.jax.solve(L, v, b))
-    x = np.asarray(f(there(A.data), there(b)))
-    watch = weakref.ref(next(iter(L._solvers.values())))
-    del L
-    gc.collect()
-    np.testing.assert_array_equal(f(there(A.data), there(b)), x)
-    assert watch() is not None
-    del f
-    jax.clear_caches()
-    gc.collect()
-    assert watch() is None
+    assert_a_program_keeps_its_plans_and_no_longer(there)
 
 
 PROGRAM = """
@@ -280,6 +251,4 @@ print(abs(A @ np.asarray(y[1]) - 0.5).max() < 1e-9)
 
 
 def test_a_process_ends_with_solves_in_flight():
-    given = dict(os.environ, PYTHONPATH=os.path.dirname(os.path.dirname(tr.__file__)))
-    run = subprocess.run([sys.executable, "-c", PROGRAM], env=given, capture_output=True, text=True)
-    assert run.returncode == 0 and run.stdout.split() == ["True"], run.stderr
+    assert run_python("-c", PROGRAM) == ["True"]

@@ -10,9 +10,9 @@ from ._arrays import (Dense, assign, contiguous, dense, destroy_with_stream, giv
                       keep_stream, like, on_host, stream_address, stream_of)
 from ._context import Lock, check_threads, context_of
 from ._factors import Factors, factors_again
-from ._library import Refusal, check, error_of, library, make_struct, run
+from ._library import (Refusal, StructureError, check, error_of, library, make_struct, run)
 from ._matrix import UPLO, matrix_of
-from ._plan import LONG_SOLVE, TRANS, struct_dict
+from ._plan import LONG_SOLVE, TRANS, struct_dict, tell_triangle
 from ._words import Device, Shaped, Trans, Uplo, device_name, flag, named, pick, side, whole
 
 
@@ -54,15 +54,19 @@ class Batch:
     def _begin(self, count: int, n: int, dtype: Any, device: Device,
                threads: Optional[int]) -> None:
         self._handle, self._lock, self._refusal = C.c_void_p(), Lock(), Refusal("batch")
+        self._on_gpu = device_name(device, several=False).startswith("cuda")
         check_threads(device, threads)
         self._count, self._n, self._dtype = whole("count", count, 0, 2**31 - 1), n, dtype
-        self._on_gpu = device_name(device).startswith("cuda")
         self._stream_now = 0
 
     def __del__(self, destroy: Any = library.trs_batch_destroy,
                 with_stream: Any = destroy_with_stream) -> None:
         if getattr(self, "_handle", None):
             with_stream(destroy, self._handle)
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a batch cannot be pickled or copied: pickle the matrix or the factors, and "
+                        "call trireme.batch with them")
 
     def _array(self, given: Any, name: str, shape: Any) -> Dense:
         """An array in C order, of the batch's type; JAX's on a GPU in host memory.
@@ -347,5 +351,10 @@ def batch(A: "Union[Shaped, Factors]", count: int, uplo: Optional[Uplo] = None, 
                             threads=threads)
     if hermitian:
         raise TypeError("hermitian is for a batch of factors: leave it out for a matrix")
-    return Batch(A, count, side(uplo, lower), trans, unit_diagonal=unit_diagonal,
-                 take_triangle=take_triangle, nrhs=nrhs, device=device, threads=threads)
+    which = side(uplo, lower)
+    try:
+        return Batch(A, count, which, trans, unit_diagonal=unit_diagonal,
+                     take_triangle=take_triangle, nrhs=nrhs, device=device, threads=threads)
+    except StructureError as error:
+        tell_triangle(error, A, which)
+        raise

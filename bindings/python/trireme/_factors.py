@@ -89,6 +89,7 @@ class Factors:
         self._plans: Dict[str, FactorsPlan] = {}
         self._followers: "weakref.WeakSet[FactorsPlan]" = weakref.WeakSet()
         self._least_share, self._refusal = 1.0, Refusal("factors", "refactor")
+        self._copied = ""  # the kind of the factors that these are a pickle's copy of
         self._again: Dict[int, Matrix] = {}  # on GPUs, that were refactored
         self._lock = Lock()  # held while L and U change, and while they are read
 
@@ -122,7 +123,7 @@ class Factors:
     @property
     def kind(self) -> str:
         """"lu", "ilu0", "ic0" or "triangle"; of a file also "bilu0", "bic0" or "dilu"."""
-        return KINDS[self._info().kind]
+        return self._copied or KINDS[self._info().kind]
 
     @property
     def order(self) -> str:
@@ -250,6 +251,9 @@ class Factors:
         `write` need them in host memory.  Index arrays on a GPU that are given again must not have
         changed.
         """
+        if self._copied:
+            raise UnsupportedError(f"a pickle's copy of {self._copied} has its L and U, and not how they "
+                                   "were made: factor A anew")
         with self._refusal:
             matrix, pivots = self._matrix_again(A), make_struct(_api.trs_pivots)
             device = matrix.val.device
@@ -392,7 +396,7 @@ class Factors:
             raise TypeError("factors on a GPU cannot be pickled: pickle those in host memory")
         self._refusal.check()
         return factors_again, (self.L, self.U, self.perm_r, self.perm_c, self.scale_r,
-                                self.scale_c, self.unit_L, self.unit_U)
+                                self.scale_c, self.unit_L, self.unit_U, self.kind)
 
 
 def _with_diagonal(T: Any, unit: int, name: str) -> Any:
@@ -412,9 +416,11 @@ def _without_cycle(plan: FactorsPlan) -> FactorsPlan:
 
 
 def factors_again(L: Any, U: Any, perm_r: Any, perm_c: Any, scale_r: Any, scale_c: Any,
-                   unit_L: bool, unit_U: bool) -> Factors:
-    return from_factors(L, U, perm_r, perm_c, scale_r=scale_r, scale_c=scale_c,
+                   unit_L: bool, unit_U: bool, kind: str = "lu") -> Factors:
+    made = from_factors(L, U, perm_r, perm_c, scale_r=scale_r, scale_c=scale_c,
                         unit_L=unit_L, unit_U=unit_U)
+    made._copied = "" if kind == "lu" else kind
+    return made
 
 
 LONG_FACTORING = 2000  # entries, whose fill may take seconds

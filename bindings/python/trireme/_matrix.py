@@ -121,6 +121,9 @@ def compressed(A: Any, dtype: Any = None, stacklevel: int = 4) -> Compressed:
     if ptr.shape != (nvec + 1,) or idx.shape != values.shape:
         raise ValueError(f"indptr has shape {ptr.shape}, indices {idx.shape} and data "
                          f"{values.shape}: {(nvec + 1,)} and two of one length are wanted")
+    if values.device is None and nvec and int(ptr.array[0]) == 1:
+        raise ValueError("indptr begins with 1, as arrays that count from 1 do: pass indptr - 1 and "
+                         "indices - 1")
     if values.device is None and idx.shape[0] < (int(ptr.array[-1]) if nvec else 0):
         raise ValueError(f"indptr ends with {int(ptr.array[-1])}, but indices and data have "
                          f"{idx.shape[0]} entries")
@@ -193,6 +196,19 @@ def matrix_arrays(A: Any) -> Tuple[str, Tuple[int, int], np.ndarray, np.ndarray,
     narrow = np.int32 if info.nnz < 2**31 else np.int64
     return (form, (info.nrows, info.ncols), copy_of(ptr, nvec + 1, np.int64).astype(narrow),
             copy_of(idx, info.nnz, np.int32), copy_of(val, info.nnz, DTYPES[info.scalar]))
+
+
+def without_zeros(parts: Compressed, uplo: Uplo) -> Optional[Compressed]:
+    """The triangle of a matrix whose entries on the other side add up to zeros, else None."""
+    matrix = Matrix(parts, copy=False)  # named, so that it outlives the call: its handle keeps nothing
+    form, shape, ptr, idx, val = matrix_arrays(matrix.handle)
+    vector = np.repeat(np.arange(len(ptr) - 1), np.diff(ptr))
+    across = idx > vector if (uplo == "lower") == (form == "csr") else idx < vector
+    if not across.any() or val[across].any():
+        return None
+    keep = ~across
+    own = np.concatenate([[0], np.cumsum(keep)]).astype(ptr.dtype)[ptr]
+    return Compressed(form, shape, dense(own), dense(idx[keep]), dense(val[keep]))
 
 
 def copy_of(pointer: Any, count: int, dtype: Any) -> np.ndarray:

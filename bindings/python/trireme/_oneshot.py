@@ -17,7 +17,7 @@ from . import _api
 from ._arrays import SCALARS, Dense, contiguous, dense, library_of, overlaps
 from ._context import Lock, where
 from ._library import StructureError, library, run
-from ._matrix import Compressed, Matrix, compressed, indexing_of, matrix_arrays
+from ._matrix import Compressed, Matrix, compressed, indexing_of, without_zeros
 from ._plan import LONG_SOLVE, Plan, say_which_side
 from ._words import Device, Shaped, Uplo, is_sparse, named
 
@@ -166,19 +166,6 @@ def _matrix_type(A: Any, b: Any, unit: bool) -> Any:
     return result if A.kind == "c" else np.empty(0, result).real.dtype
 
 
-def _without_zeros(parts: Compressed, uplo: Uplo) -> Optional[Compressed]:
-    """The triangle of a matrix whose entries on the other side add up to zeros, else None."""
-    matrix = Matrix(parts, copy=False)  # named, so that it outlives the call: its handle keeps nothing
-    form, shape, ptr, idx, val = matrix_arrays(matrix.handle)
-    vector = np.repeat(np.arange(len(ptr) - 1), np.diff(ptr))
-    across = idx > vector if (uplo == "lower") == (form == "csr") else idx < vector
-    if not across.any() or val[across].any():
-        return None
-    keep = ~across
-    own = np.concatenate([[0], np.cumsum(keep)]).astype(ptr.dtype)[ptr]
-    return Compressed(form, shape, dense(own), dense(idx[keep]), dense(val[keep]))
-
-
 @overload
 def spsolve_triangular(A: Shaped, b: "npt.NDArray[Any]", lower: bool = True,
                        overwrite_A: bool = False, overwrite_b: bool = False,
@@ -256,7 +243,7 @@ def spsolve_triangular(A: Any, b: Any, lower: bool = True, overwrite_A: bool = F
     try:
         x = _solve_host(parts, right, b, out, uplo, unit_diagonal)
     except StructureError as error:
-        clean = _without_zeros(parts, uplo)
+        clean = without_zeros(parts, uplo)
         if clean is None:
             say_which_side(error, "take one triangle with trireme.triangle, or factor A first "
                            "(trireme.lu, trireme.ilu0)", f"lower={not lower}")

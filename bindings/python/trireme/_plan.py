@@ -1,6 +1,7 @@
 """Plans: a system that was analysed once and is solved as often as you like."""
 
 import ctypes as C
+import warnings
 from typing import TYPE_CHECKING, Any, Dict, Optional, Tuple, overload
 
 import numpy as np
@@ -11,7 +12,8 @@ from ._arrays import (SCALARS, Dense, as_pairs, assign, common_layout, contiguou
                       stream_address, stream_of)
 from ._context import Lock, check_threads, context_of
 from ._library import Refusal, StructureError, Told, check, library, make_struct, run, text
-from ._matrix import UPLO, Matrix, compressed, copy_of, value_type
+from ._matrix import (UPLO, Compressed, Matrix, compressed, copy_of, value_type,
+                      without_zeros)
 from ._picture import level_picture
 from ._words import (Device, DType, Method, Progress, Shaped, Store, Trans, Uplo, device_name,
                      exact_type, flag, is_sparse, method_name, named, pick, side, whole)
@@ -509,7 +511,6 @@ class Plan(Solver):
 
 
 def _again(form: str, shape: Any, arrays: Any, options: Dict[str, Any]) -> Plan:
-    from ._matrix import Compressed
     return Plan(Compressed(form, shape, *map(dense, arrays)), **options)
 
 
@@ -521,6 +522,18 @@ def say_which_side(error: StructureError, general: str, other: str) -> None:
         if found:
             error.args = (before + (general if kind.startswith("take") else
                                     f"A{kind[2:]}, pass {other}"),)
+
+
+def tell_triangle(error: StructureError, A: Any, which: Uplo, dtype: Any = None) -> None:
+    """The remedy of a wrong side where take_triangle is an option; A may be `Compressed`."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        parts = A if isinstance(A, Compressed) else compressed(A, dtype)
+    zeros = parts.val.device is None and without_zeros(parts, which) is not None
+    say_which_side(error, f"all of them are zeros, pass take_triangle=True for its {which} triangle"
+                   if zeros else f"pass take_triangle=True to solve with its {which} triangle, or "
+                   "factor A first (trireme.lu, trireme.ilu0)",
+                   f'uplo="{"upper" if which == "lower" else "lower"}"')
 
 
 def plan(A: Shaped, uplo: Optional[Uplo] = None, trans: Trans = "N", *,
@@ -607,9 +620,7 @@ def plan(A: Shaped, uplo: Optional[Uplo] = None, trans: Trans = "N", *,
                     store=store, tune=tune, stream=stream, dtype=dtype, copy=copy,
                     launch_updates=launch_updates, progress=progress)
     except StructureError as error:
-        say_which_side(error, f"pass take_triangle=True to solve with its {which} triangle, or factor "
-                       "A first (trireme.lu, trireme.ilu0)",
-                       f'uplo="{"upper" if which == "lower" else "lower"}"')
+        tell_triangle(error, A, which, dtype)
         raise
 
 

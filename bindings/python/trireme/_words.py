@@ -119,8 +119,10 @@ def side(uplo: Optional[str], lower: Optional[bool]) -> Any:
 _PLACES = {"auto", "cpu", "serial", "threads", "cuda", "nvshmem", "opencl"}
 
 
-def device_name(device: Any) -> str:
-    """The C library's name for a device, that may be an object of torch's or CuPy's."""
+def device_name(device: Any, several: bool = True) -> str:
+    """The C library's name for a device, that may be an object of torch's or CuPy's.
+
+    several: messages name several GPUs, too."""
     if not isinstance(device, str):
         kind = getattr(device, "type", None)
         if isinstance(kind, str):
@@ -133,7 +135,8 @@ def device_name(device: Any) -> str:
             (place == "cuda" and (device.endswith(":") or set(rest) - set("0123456789-,"))):
         kind = TypeError if not isinstance(device, str) else ValueError
         raise kind(f"device is {device!r}: it must be \"auto\", \"cpu\", \"serial\" (one thread of "
-                   "the CPU), \"cuda\", \"cuda:1\" for another GPU, or \"cuda:0-3\" for several"
+                   "the CPU), \"cuda\", " + ("\"cuda:1\" for another GPU, or \"cuda:0-3\" for several"
+                                           if several else "or \"cuda:1\" for another GPU") +
                    f"{suggestion(device, ('auto', 'cpu', 'serial', 'cuda'), _ELSEWHERE)}")
     return str(device)
 

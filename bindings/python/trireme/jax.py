@@ -31,7 +31,7 @@ from ._arrays import SCALARS, dense, library_of
 from ._batch import Batch
 from ._library import SingularMatrixError, StructureError, Told, UnsupportedError, make_struct
 from ._matrix import UPLO, Compressed, Matrix, compressed, indexing_of
-from ._plan import TRANS, Plan, make_options, say_which_side
+from ._plan import TRANS, Plan, make_options, tell_triangle
 from ._words import Device, Method, Shaped, Trans, Uplo, device_name, flag, named, pick, side
 
 
@@ -450,9 +450,7 @@ def pattern(A: Shaped, uplo: Optional[Uplo] = None, *, lower: Optional[bool] = N
     try:
         return Pattern(parts, options, "N")
     except StructureError as error:
-        say_which_side(error, "pass take_triangle=True to solve with its "
-                       f"{which} triangle, or factor A first (trireme.lu, trireme.ilu0)",
-                       f'uplo="{"upper" if which == "lower" else "lower"}"')
+        tell_triangle(error, parts, which)
         raise
 
 

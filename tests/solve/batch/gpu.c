@@ -533,31 +533,56 @@ TEST(the_memory_of_the_gpu_may_end_anywhere) {
   systems_free(&s);
 }
 
-TEST(solves_become_a_graph_in_a_stream_of_the_caller) {
-  enum { N = 100, SYSTEMS = 50 };
-  systems s = systems_random(N, 0.1, N, plain_kind, SYSTEMS);
-  static double b[N * SYSTEMS], x[N * SYSTEMS], again[N * SYSTEMS];
-  trs_stream stream = gpu_stream();
-  void *there = gpu_space(sizeof b);
-  trs_batch *B = batch_of(&s, SYSTEMS, 1, NULL);
-  assert_success(trs_batch_set_stream(B, stream));
-  assert_success(trs_batch_update(B, s.val, 0));
+/* A captured solve of b in place, in device memory. */
+static gpu_graph captured(trs_batch *B, double *there, int64_t n, trs_stream stream) {
   gpu_capture_begin(stream);
-  assert_success(trs_batch_solve(B, there, N, 0, there, N, 0, 1, TRS_COL_MAJOR));
-  gpu_graph graph = gpu_capture_end(stream);
+  assert_success(trs_batch_solve(B, there, n, 0, there, n, 0, 1, TRS_COL_MAJOR));
+  return gpu_capture_end(stream);
+}
+
+/* x by a replay. */
+static void replay(gpu_graph graph, double *x, const double *b, double *there, int64_t numbers,
+                   trs_stream stream) {
+  const int64_t bytes = numbers * (int64_t)sizeof *b;
+  assert_success(trs_device_copy(there, b, bytes, stream));
+  gpu_replay(graph, stream);
+  assert_success(trs_device_copy(x, there, bytes, stream));
+  assert_success(trs_device_wait(stream));
+}
+
+enum { GRAPH_ROWS = 100, GRAPH_SYSTEMS = 50 };
+
+/* Of a batch of GRAPH_SYSTEMS systems of GRAPH_ROWS rows in double.  `update` is called once the
+ * batch has its stream. */
+static void assert_solves_become_a_graph(trs_batch *B,
+                                         trs_status (*update)(trs_batch *, const void *),
+                                         const void *from) {
+  enum { ALL = GRAPH_ROWS * GRAPH_SYSTEMS };
+  static double b[ALL], x[ALL], again[ALL];
+  trs_stream stream = gpu_stream();
+  double *there = gpu_space(sizeof b);
+  assert_success(trs_batch_set_stream(B, stream));
+  assert_success(update(B, from));
+  gpu_graph graph = captured(B, there, GRAPH_ROWS, stream);
   for (uint64_t seed = 0; seed < 3; seed++) {
-    trs_random_fill(b, N * SYSTEMS, TRS_DOUBLE, seed);
-    assert_success(trs_batch_solve(B, x, N, 0, b, N, 0, 1, TRS_COL_MAJOR));
-    assert_success(trs_device_copy(there, b, sizeof b, stream));
-    gpu_replay(graph, stream);
-    assert_success(trs_device_copy(again, there, sizeof b, stream));
-    assert_success(trs_device_wait(stream));
+    trs_random_fill(b, ALL, TRS_DOUBLE, seed);
+    assert_success(trs_batch_solve(B, x, GRAPH_ROWS, 0, b, GRAPH_ROWS, 0, 1, TRS_COL_MAJOR));
+    replay(graph, again, b, there, ALL, stream);
     assert_memory_equal(again, x, sizeof x);
   }
   gpu_graph_free(graph);
   trs_batch_destroy(B);
   gpu_free(there);
   gpu_stream_free(stream);
+}
+
+static trs_status update_systems(trs_batch *B, const void *S) {
+  return trs_batch_update(B, ((const systems *)S)->val, 0);
+}
+
+TEST(solves_become_a_graph_in_a_stream_of_the_caller) {
+  systems s = systems_random(GRAPH_ROWS, 0.1, GRAPH_ROWS, plain_kind, GRAPH_SYSTEMS);
+  assert_solves_become_a_graph(batch_of(&s, GRAPH_SYSTEMS, 1, NULL), update_systems, &s);
   systems_free(&s);
 }
 
@@ -584,38 +609,18 @@ TEST(the_memory_of_the_gpu_may_end_anywhere_for_factors) {
   factored_free(&f);
 }
 
+static trs_status update_factored(trs_batch *B, const void *F) { return factored_update(B, F, 0); }
+
 /* Of lanes, with a workspace, and of levels. */
 TEST(solves_with_factors_become_a_graph) {
-  enum { N = 100, SYSTEMS = 50 };
   const factored_kind kind = {.scalar = TRS_DOUBLE,
                               .row_perm = true,
                               .col_perm = true,
                               .row_scale = true,
                               .col_scale = true};
-  static double b[N * SYSTEMS], x[N * SYSTEMS], again[N * SYSTEMS];
   for (int w = 0; w < 6; w++) {
-    factored f = factored_random(N, 0.05, 30, kind, SYSTEMS);
-    trs_stream stream = gpu_stream();
-    void *there = gpu_space(sizeof b);
-    trs_batch *B = factored_of(&f, SYSTEMS, 1, way_of(w));
-    assert_success(trs_batch_set_stream(B, stream));
-    assert_success(factored_update(B, &f, 0));
-    gpu_capture_begin(stream);
-    assert_success(trs_batch_solve(B, there, N, 0, there, N, 0, 1, TRS_COL_MAJOR));
-    gpu_graph graph = gpu_capture_end(stream);
-    for (uint64_t seed = 0; seed < 3; seed++) {
-      trs_random_fill(b, N * SYSTEMS, TRS_DOUBLE, seed);
-      assert_success(trs_batch_solve(B, x, N, 0, b, N, 0, 1, TRS_COL_MAJOR));
-      assert_success(trs_device_copy(there, b, sizeof b, stream));
-      gpu_replay(graph, stream);
-      assert_success(trs_device_copy(again, there, sizeof b, stream));
-      assert_success(trs_device_wait(stream));
-      assert_memory_equal(again, x, sizeof x);
-    }
-    gpu_graph_free(graph);
-    trs_batch_destroy(B);
-    gpu_free(there);
-    gpu_stream_free(stream);
+    factored f = factored_random(GRAPH_ROWS, 0.05, 30, kind, GRAPH_SYSTEMS);
+    assert_solves_become_a_graph(factored_of(&f, GRAPH_SYSTEMS, 1, way_of(w)), update_factored, &f);
     factored_free(&f);
   }
 }
@@ -628,22 +633,17 @@ TEST(a_graph_gives_nan_for_systems_that_came_to_need_another_kernel) {
   const trs_batch_way way = {
       .log_systems = 1, .threads = 64, .shared = true, .width = 1, .depth = -1};
   trs_stream stream = gpu_stream();
-  void *there = gpu_space(sizeof b);
+  double *there = gpu_space(sizeof b);
   trs_batch *B = batch_of(&s, SYSTEMS, 1, &way);
   trs_random_fill(b, N * SYSTEMS, TRS_DOUBLE, 5);
   assert_success(trs_batch_set_stream(B, stream));
   assert_success(trs_batch_update(B, s.val, 0));
-  gpu_capture_begin(stream);
-  assert_success(trs_batch_solve(B, there, N, 0, there, N, 0, 1, TRS_COL_MAJOR));
-  gpu_graph graph = gpu_capture_end(stream);
+  gpu_graph graph = captured(B, there, N, stream);
   for (int64_t e = 0; e < s.nnz; e++)
     if (s.t.ptr[s.t.idx[e] + 1] - 1 != e) ((double *)s.val)[GROWN * s.nnz + e] *= 50;
   assert_success(trs_batch_update(B, s.val, 0));
   assert_success(trs_batch_solve(B, x, N, 0, b, N, 0, 1, TRS_COL_MAJOR));
-  assert_success(trs_device_copy(there, b, sizeof b, stream));
-  gpu_replay(graph, stream);
-  assert_success(trs_device_copy(again, there, sizeof b, stream));
-  assert_success(trs_device_wait(stream));
+  replay(graph, again, b, there, N * SYSTEMS, stream);
   for (int k = 0; k < SYSTEMS; k++) {
     for (int i = 0; i < N && k == GROWN; i++) assert_true(isnan(again[N * k + i]));
     if (k != GROWN) assert_memory_equal(again + N * k, x + N * k, N * sizeof *x);

@@ -8,20 +8,24 @@
 #include "sparse.h"
 #include "test.h"
 
+void *values_near(const triangle *t, trs_scalar scalar, int64_t count, uint64_t seed) {
+  const int64_t nnz = t->ptr[t->n], all = count * nnz;
+  void *val = malloc((size_t)(all + 1) * scalar_bytes(scalar));
+  double *noise = malloc((size_t)(all + 1) * sizeof *noise);
+  trs_random_fill(noise, all, TRS_DOUBLE, seed);
+  for (int64_t e = 0; e < all; e++)
+    trs_value_set(val, e, scalar, trs_value_get(t->val, e % nnz, scalar) * (1 + 0.2 * noise[e]));
+  free(noise);
+  return val;
+}
+
 systems systems_random(int64_t n, double density, int64_t band, system_kind kind, int64_t count) {
   const bool prefix = (kind.uplo == TRS_LOWER) == (kind.format == TRS_CSR);
   systems s = {.t = triangle_random(n, density, band, prefix, kind.scalar, false, 7),
                .kind = kind,
                .count = count};
   s.nnz = s.t.ptr[n];
-  const int64_t all = count * s.nnz;
-  s.val = malloc((size_t)(all + 1) * scalar_bytes(kind.scalar));
-  double *noise = malloc((size_t)(all + 1) * sizeof *noise);
-  trs_random_fill(noise, all, TRS_DOUBLE, 11);
-  for (int64_t e = 0; e < all; e++)
-    trs_value_set(s.val, e, kind.scalar,
-                  trs_value_get(s.t.val, e % s.nnz, kind.scalar) * (1 + 0.2 * noise[e]));
-  free(noise);
+  s.val = values_near(&s.t, kind.scalar, count, 11);
   return s;
 }
 
@@ -66,28 +70,31 @@ static void assert_small_error(const systems *s, int64_t k, const void *x, const
   trs_matrix_destroy(T);
 }
 
+void assert_bits_of_one(trs_batch *one, const void *x, const void *b, trs_scalar scalar, int64_t n,
+                        int64_t ld, int64_t nrhs, trs_layout layout) {
+  const size_t bytes = scalar_bytes(scalar);
+  const int64_t row = layout == TRS_COL_MAJOR ? 1 : ld, col = layout == TRS_COL_MAJOR ? ld : 1;
+  void *own = malloc((size_t)n * bytes + 1), *from = malloc((size_t)n * bytes + 1);
+  for (int64_t r = 0; r < nrhs; r++) {
+    for (int64_t i = 0; i < n; i++)
+      memcpy(element(from, i, scalar), element(b, i * row + r * col, scalar), bytes);
+    assert_success(trs_batch_solve(one, own, n, 0, from, n, 0, 1, TRS_COL_MAJOR));
+    for (int64_t i = 0; i < n; i++)
+      assert_memory_equal(element(own, i, scalar), element(x, i * row + r * col, scalar), bytes);
+  }
+  free(own);
+  free(from);
+}
+
 void assert_systems_solved(const systems *s, trs_batch *one, int64_t step, const void *x,
                            const void *b, int64_t ld, int64_t next, int64_t nrhs) {
   const trs_scalar scalar = s->kind.scalar;
-  const size_t bytes = scalar_bytes(scalar);
-  const int64_t n = s->t.n;
-  const bool columns = s->kind.layout == TRS_COL_MAJOR;
-  const int64_t row = columns ? 1 : ld, col = columns ? ld : 1;
-  void *own = malloc((size_t)n * bytes + 1), *from = malloc((size_t)n * bytes + 1);
   for (int64_t k = 0; k < s->count; k += step) {
     const void *xk = element(x, k * next, scalar), *bk = element(b, k * next, scalar);
     assert_small_error(s, k, xk, bk, ld, nrhs);
     assert_success(trs_batch_update(one, element(s->val, k * s->nnz, scalar), 0));
-    for (int64_t r = 0; r < nrhs; r++) {
-      for (int64_t i = 0; i < n; i++)
-        memcpy(element(from, i, scalar), element(bk, i * row + r * col, scalar), bytes);
-      assert_success(trs_batch_solve(one, own, n, 0, from, n, 0, 1, TRS_COL_MAJOR));
-      for (int64_t i = 0; i < n; i++)
-        assert_memory_equal(element(own, i, scalar), element(xk, i * row + r * col, scalar), bytes);
-    }
+    assert_bits_of_one(one, xk, bk, scalar, s->t.n, ld, nrhs, s->kind.layout);
   }
-  free(own);
-  free(from);
 }
 
 void assert_whole_matrix_taken(trs_context *ctx) {
@@ -120,7 +127,7 @@ void assert_whole_matrix_taken(trs_context *ctx) {
   trs_matrix_destroy(A);
 }
 
-static void assert_info(const trs_batch *B, int64_t faults, int64_t first_fault) {
+void assert_batch_faults(const trs_batch *B, int64_t faults, int64_t first_fault) {
   trs_batch_info info = {.struct_size = sizeof info};
   assert_success(trs_batch_get_info(B, &info));
   assert_int_equal(info.faults, faults);
@@ -137,14 +144,14 @@ void assert_faults_are_told(const systems *s, trs_batch *B) {
   memcpy(val, s->val, (size_t)(COUNT_OF * s->nnz) * sizeof *val);
   assert_success(trs_batch_update(B, val, 0));
   assert_success(trs_batch_solve(B, good, N, 0, b, N, 0, 1, TRS_COL_MAJOR));
-  assert_info(B, 0, -1);
+  assert_batch_faults(B, 0, -1);
   *zero = 0;
   *late = INFINITY;
   *nan = NAN;
   assert_failure(TRS_ERROR_ZERO_PIVOT, "row 5 of system 3 (0-based) is zero; 1 more system has",
                  trs_batch_update(B, val, 0));
   assert_int_equal(trs_last_error()->row, 5);
-  assert_info(B, 2, 3);
+  assert_batch_faults(B, 2, 3);
   assert_failure(TRS_ERROR_ZERO_PIVOT, "row 5 of system 3",
                  trs_batch_solve(B, x, N, 0, b, N, 0, 1, TRS_COL_MAJOR));
   for (int e = 0; e < ALL; e++) {
@@ -158,11 +165,11 @@ void assert_faults_are_told(const systems *s, trs_batch *B) {
   *zero = *late = *third = 1;
   assert_failure(TRS_ERROR_NOT_FINITE, "row 0 of system 33 (0-based) is not finite; the others",
                  trs_batch_update(B, val, 0));
-  assert_info(B, 1, 33);
+  assert_batch_faults(B, 1, 33);
   *nan = 2;
   assert_success(trs_batch_update(B, val, 0));
   assert_success(trs_batch_solve(B, x, N, 0, b, N, 0, 1, TRS_COL_MAJOR));
-  assert_info(B, 0, -1);
+  assert_batch_faults(B, 0, -1);
   free(val);
 }
 

@@ -24,6 +24,9 @@ typedef struct systems {
   void *val; /* count x nnz */
 } systems;
 
+/* Values of `count` systems that differ from the triangle's by up to a fifth.  Freed by free. */
+void *values_near(const triangle *t, trs_scalar scalar, int64_t count, uint64_t seed);
+
 /* Systems whose values differ by up to a fifth; density and band as in triangle_random.  Freed by
  * systems_free. */
 systems systems_random(int64_t n, double density, int64_t band, system_kind kind, int64_t count);
@@ -38,6 +41,11 @@ trs_matrix *systems_matrix(const systems *s, int64_t k);
 /* A batch of `count` systems of their kind. */
 trs_batch *systems_batch(trs_context *ctx, const systems *s, int64_t count, int64_t nrhs);
 
+/* x, nrhs columns of n rows, has the bits that `one`, a batch of one system with its values, gives.
+ */
+void assert_bits_of_one(trs_batch *one, const void *x, const void *b, trs_scalar scalar, int64_t n,
+                        int64_t ld, int64_t nrhs, trs_layout layout);
+
 /* The x of every step-th system, `next` elements apart, has a small backward error, and the bits
  * that `one`, a batch of one system, gives.  Arrays are in host memory. */
 void assert_systems_solved(const systems *s, trs_batch *one, int64_t step, const void *x,
@@ -45,6 +53,9 @@ void assert_systems_solved(const systems *s, trs_batch *one, int64_t step, const
 
 /* Entries that repeat, in any order, on both sides of the diagonal. */
 void assert_whole_matrix_taken(trs_context *ctx);
+
+/* What trs_batch_info says of faults. */
+void assert_batch_faults(const trs_batch *B, int64_t faults, int64_t first_fault);
 
 /* Faults of single systems: of B, FAULTY_COUNT real lower systems of FAULTY_ROWS rows (CSR). */
 enum { FAULTY_COUNT = 40, FAULTY_ROWS = 23 };

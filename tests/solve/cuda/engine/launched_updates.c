@@ -1,6 +1,6 @@
 /* launched_updates.c - updates that only launch: the bits of updates that wait, in calls and in ten
  * thousand replays of a graph; unusable diagonal entries, values that would lose digits, and the
- * calls that cannot be served. */
+ * calls that cannot be served; the same of plans over factors. */
 #include <math.h>
 
 #include "gpu.h"
@@ -9,9 +9,11 @@
 
 enum { N = 2000, RHS = 3 };
 
-/* A system, its plan of either kind, and vectors in device memory. */
+/* A system, its plan of either kind, and vectors in device memory.  With factors the plans are over
+ * them: U is s, and L is a matrix of its own, or s holds both. */
 typedef struct both_plans {
-  both_sides s;
+  both_sides s, L; /* L.there NULL: none */
+  trs_factors *F;
   trs_trans trans;
   trs_stream stream;
   trs_plan *launches, *waits;
@@ -29,17 +31,35 @@ static trs_status analyze(trs_plan **plan, const both_sides *s, const char *meth
   return trs_analyze(plan, gpu_context, s->there, s->uplo, trans, TRS_NONUNIT, &options);
 }
 
+static trs_status analyze_factors(trs_plan **plan, const trs_factors *F, const char *method,
+                                  trs_trans trans, trs_stream stream, int launch_updates) {
+  trs_options options = {.struct_size = sizeof options,
+                         .method = method,
+                         .nrhs = RHS,
+                         .stream = stream,
+                         .launch_updates = launch_updates};
+  return trs_analyze_factors(plan, gpu_context, F, trans, &options);
+}
+
+static void make_plans(both_plans *p, const char *method) {
+  trs_plan **plans[] = {&p->waits, &p->launches};
+  p->stream = gpu_stream();
+  p->bytes = N * RHS * scalar_bytes(p->s.scalar);
+  for (int launches = 0; launches < 2; launches++)
+    assert_success(
+        p->F ? analyze_factors(plans[launches], p->F, method, p->trans, p->stream, launches)
+             : analyze(plans[launches], &p->s, method, p->trans, p->stream, launches));
+  void *b = malloc(p->bytes);
+  trs_random_fill(b, N * RHS, p->s.scalar, 11);
+  p->b = gpu_upload(b, p->bytes);
+  p->x = gpu_space(p->bytes);
+  free(b);
+}
+
 static both_plans both_plans_of(triangle t, trs_format format, trs_scalar scalar,
                                 const char *method, trs_trans trans) {
-  both_plans p = {.s = both_sides_of(t, format, scalar), .trans = trans, .stream = gpu_stream()};
-  p.bytes = N * RHS * scalar_bytes(scalar);
-  assert_success(analyze(&p.launches, &p.s, method, trans, p.stream, 1));
-  assert_success(analyze(&p.waits, &p.s, method, trans, p.stream, 0));
-  void *b = malloc(p.bytes);
-  trs_random_fill(b, N * RHS, scalar, 11);
-  p.b = gpu_upload(b, p.bytes);
-  p.x = gpu_space(p.bytes);
-  free(b);
+  both_plans p = {.s = both_sides_of(t, format, scalar), .trans = trans};
+  make_plans(&p, method);
   return p;
 }
 
@@ -49,17 +69,22 @@ static void both_plans_free(both_plans *p) {
   gpu_free(p->b);
   gpu_free(p->x);
   gpu_stream_free(p->stream);
+  trs_factors_destroy(p->F);
+  if (p->L.there) both_sides_free(&p->L);
   both_sides_free(&p->s);
 }
 
-/* Values number `set`, in the array that the matrix has. */
-static void set_values(both_plans *p, int set) {
-  const int64_t nnz = p->s.t.ptr[p->s.t.n];
-  const size_t size = scalar_bytes(p->s.scalar);
-  const bool narrow = p->s.scalar == TRS_FLOAT || p->s.scalar == TRS_SCOMPLEX;
+static trs_status update(const both_plans *p, trs_plan *plan) {
+  return p->F ? trs_update_factors(plan, p->F) : trs_update(plan, p->s.there);
+}
+
+static void set_side(const both_sides *s, int set) {
+  const int64_t nnz = s->t.ptr[s->t.n];
+  const size_t size = scalar_bytes(s->scalar);
+  const bool narrow = s->scalar == TRS_FLOAT || s->scalar == TRS_SCOMPLEX;
   const int64_t numbers = nnz * (int64_t)size / (narrow ? 4 : 8);
   char *val = malloc((size_t)nnz * size);
-  memcpy(val, p->s.t.val, (size_t)nnz * size);
+  memcpy(val, s->t.val, (size_t)nnz * size);
   for (int64_t k = 0; k < numbers; k++) {
     const double factor = 1 + 0.001 * (double)((k * 7 + set * 13) % 50);
     if (narrow)
@@ -67,9 +92,15 @@ static void set_values(both_plans *p, int set) {
     else
       ((double *)(void *)val)[k] *= factor;
   }
-  assert_success(trs_device_copy(p->s.val, val, nnz * (int64_t)size, NULL));
+  assert_success(trs_device_copy(s->val, val, nnz * (int64_t)size, NULL));
   assert_success(trs_device_wait(NULL));
   free(val);
+}
+
+/* Values number `set`, in the arrays that the matrices have. */
+static void set_values(const both_plans *p, int set) {
+  set_side(&p->s, set);
+  if (p->L.there) set_side(&p->L, set + 1);
 }
 
 /* x of a solve by a plan; with `graph` by a replay. */
@@ -85,9 +116,9 @@ static void *solve(const both_plans *p, trs_plan *plan, int64_t nrhs, gpu_graph 
 }
 
 static void same_bits(const both_plans *p, int64_t nrhs, gpu_graph graph, const char *what) {
-  assert_success(trs_update(p->waits, p->s.there));
+  assert_success(update(p, p->waits));
   void *wanted = solve(p, p->waits, nrhs, NULL);
-  if (!graph) assert_success(trs_update(p->launches, p->s.there));
+  if (!graph) assert_success(update(p, p->launches));
   void *x = solve(p, p->launches, nrhs, graph);
   if (memcmp(x, wanted, p->bytes / RHS * (size_t)nrhs)) fail_msg("%s: other bits", what);
   free(wanted);
@@ -120,7 +151,7 @@ TEST(bits_are_those_of_updates_that_wait) {
 
 static gpu_graph capture(const both_plans *p, int64_t nrhs) {
   gpu_capture_begin(p->stream);
-  assert_success(trs_update(p->launches, p->s.there));
+  assert_success(update(p, p->launches));
   assert_success(trs_solve(p->launches, p->x, N, p->b, N, nrhs, TRS_COL_MAJOR));
   return gpu_capture_end(p->stream);
 }
@@ -194,16 +225,16 @@ TEST(an_unusable_pivot_is_told) {
       if (k % 2)
         gpu_replay(graph, p.stream);
       else {
-        assert_success(trs_update(p.launches, p.s.there));
+        assert_success(update(&p, p.launches));
         assert_success(trs_solve(p.launches, p.x, N, p.b, N, 1, TRS_COL_MAJOR));
       }
       assert_refuses(&p, wanted, row);
       gpu_fetch(&x, (double *)p.x + row, sizeof x);
       assert_true(isnan(x));
-      assert_int_equal(trs_update(p.launches, p.s.there), wanted);
+      assert_int_equal(update(&p, p.launches), wanted);
       assert_int_equal(trs_last_error()->row, row);
       set_values(&p, 2);
-      assert_success(trs_update(p.launches, p.s.there));
+      assert_success(update(&p, p.launches));
       same_bits(&p, 1, NULL, "after a pivot");
       same_bits(&p, 1, graph, "a graph after a pivot");
       gpu_graph_free(graph);
@@ -229,7 +260,7 @@ TEST(values_that_would_lose_digits_are_told) {
     both_plans p =
         both_plans_of(random_triangle(TRS_DOUBLE), TRS_CSR, TRS_DOUBLE, methods[m], TRS_NO_TRANS);
     set_entries(&p, 1e7);
-    assert_success(trs_update(p.launches, p.s.there));
+    assert_success(update(&p, p.launches));
     assert_success(trs_solve(p.launches, p.x, N, p.b, N, 1, TRS_COL_MAJOR));
     if (trs_plan_wait(p.launches)) {
       int64_t nans = 0;
@@ -240,16 +271,99 @@ TEST(values_that_would_lose_digits_are_told) {
       free(x);
       assert_refuses(&p, TRS_ERROR_UNSUPPORTED, -1);
       assert_non_null(strstr(trs_last_error()->message, "call trs_update outside graphs"));
-      assert_success(trs_update(p.launches, p.s.there));
+      assert_success(update(&p, p.launches));
       told++;
     }
     set_entries(&p, 0.5);
-    assert_success(trs_update(p.launches, p.s.there));
+    assert_success(update(&p, p.launches));
     void *x = solve(&p, p.launches, 1, NULL);
     free(x);
     both_plans_free(&p);
   }
   assert_true(told >= 2); /* substituted rows, and inverses of blocks */
+}
+
+/* ---- Plans over factors: both sweeps take new values in one graph. ---- */
+
+/* Further entries right of the diagonal: both factors in one matrix.  Those left of it are small,
+ * since L's diagonal is one, so that no values lose digits. */
+static triangle with_upper(triangle L) {
+  const int64_t most = L.ptr[N] + 2 * N;
+  triangle both = {.n = N,
+                   .ptr = calloc(N + 1, sizeof *both.ptr),
+                   .idx = malloc((size_t)most * sizeof *both.idx),
+                   .val = malloc((size_t)most * sizeof(double))};
+  for (int64_t i = 0, nnz = 0; i < N; i++) {
+    for (int64_t e = L.ptr[i]; e < L.ptr[i + 1]; e++, nnz++) {
+      both.idx[nnz] = L.idx[e];
+      ((double *)both.val)[nnz] = ((const double *)L.val)[e] * (L.idx[e] < i ? 0.3 : 1);
+    }
+    for (int64_t j = i + 1; j < N && j <= i + 8; j += 7, nnz++) {
+      both.idx[nnz] = (int32_t)j;
+      ((double *)both.val)[nnz] = 0.1;
+    }
+    both.ptr[i + 1] = nnz;
+  }
+  triangle_free(&L);
+  return both;
+}
+
+static both_plans factor_plans(const char *method, trs_trans trans, bool together, bool permuted) {
+  static int32_t backwards[N];
+  static double scale[N];
+  for (int32_t i = 0; i < N; i++) backwards[i] = N - 1 - i;
+  for (int i = 0; i < N; i++) scale[i] = 1 + 0.25 * (i % 3);
+  const int32_t *perm = permuted ? backwards : NULL;
+  both_plans p = {.trans = trans};
+  if (together)
+    p.s = both_sides_of(with_upper(random_triangle(TRS_DOUBLE)), TRS_CSR, TRS_DOUBLE);
+  else {
+    p.L = both_sides_of(random_triangle(TRS_DOUBLE), TRS_CSR, TRS_DOUBLE);
+    p.s = both_sides_of(random_triangle(TRS_DOUBLE), TRS_CSC, TRS_DOUBLE);
+  }
+  assert_success(trs_factors_create(&p.F, together ? p.s.there : p.L.there,
+                                    together ? TRS_UNIT : TRS_NONUNIT, p.s.there, TRS_NONUNIT, perm,
+                                    perm, permuted ? scale : NULL, NULL));
+  make_plans(&p, method);
+  return p;
+}
+
+TEST(factors_take_new_values) {
+  for (size_t m = 0; m < COUNT(methods); m++)
+    for (int c = 0; c < 8; c++) {
+      both_plans p = factor_plans(methods[m], c & 1 ? TRS_TRANS : TRS_NO_TRANS, c & 2, c & 4);
+      const int64_t nrhs = m % 2 ? RHS : 1;
+      gpu_graph graph = capture(&p, nrhs);
+      for (int set = 0; set < 4; set++) {
+        set_values(&p, set);
+        same_bits(&p, nrhs, graph, methods[m]);
+        set_values(&p, set + 10);
+        same_bits(&p, nrhs, NULL, methods[m]);
+      }
+      gpu_graph_free(graph);
+      both_plans_free(&p);
+    }
+}
+
+/* Of U, in the second sweep. */
+TEST(an_unusable_pivot_of_factors_is_told) {
+  const int64_t row = 77;
+  const double zero = 0;
+  both_plans p = factor_plans("engine", TRS_NO_TRANS, false, true);
+  gpu_graph graph = capture(&p, 1);
+  set_values(&p, 1);
+  double *there = (double *)p.s.val + p.s.t.ptr[row + 1] - 1;
+  assert_success(trs_device_copy(there, &zero, sizeof zero, NULL));
+  assert_success(trs_device_wait(NULL));
+  gpu_replay(graph, p.stream);
+  assert_refuses(&p, TRS_ERROR_ZERO_PIVOT, row);
+  assert_int_equal(update(&p, p.launches), TRS_ERROR_ZERO_PIVOT);
+  set_values(&p, 2);
+  assert_success(update(&p, p.launches));
+  same_bits(&p, 1, NULL, "after a pivot of factors");
+  same_bits(&p, 1, graph, "a graph after a pivot of factors");
+  gpu_graph_free(graph);
+  both_plans_free(&p);
 }
 
 /* ---- Calls that cannot be served. ---- */
@@ -271,6 +385,12 @@ TEST(what_cannot_be_is_refused) {
   assert_int_equal(
       trs_analyze(&plan, gpu_context, s.there, s.uplo, TRS_NO_TRANS, TRS_NONUNIT, &options),
       TRS_ERROR_ARGUMENT);
+  trs_factors *F;
+  assert_success(
+      trs_factors_create(&F, s.here, TRS_UNIT, s.here, TRS_NONUNIT, NULL, NULL, NULL, NULL));
+  assert_unsupported(analyze_factors(&plan, F, NULL, TRS_NO_TRANS, NULL, 1),
+                     "launch_updates is for a matrix in device memory");
+  trs_factors_destroy(F);
   both_sides_free(&s);
 }
 
@@ -279,7 +399,7 @@ TEST(an_update_that_waits_is_not_captured) {
   both_plans p =
       both_plans_of(random_triangle(TRS_DOUBLE), TRS_CSR, TRS_DOUBLE, "engine", TRS_NO_TRANS);
   gpu_capture_begin(p.stream);
-  assert_unsupported(trs_update(p.waits, p.s.there), "launch_updates");
+  assert_unsupported(update(&p, p.waits), "launch_updates");
   assert_success(trs_solve(p.waits, p.x, N, p.b, N, 1, TRS_COL_MAJOR));
   gpu_graph graph = gpu_capture_end(p.stream);
   void *x = solve(&p, p.waits, 1, graph);
