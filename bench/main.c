@@ -132,11 +132,12 @@ static const paragraph first_paragraphs[] = {
 static const paragraph last_paragraphs[] = {
     {"Programs as peers",
      "--peer NAME=PROGRAM runs 'PROGRAM FILE OUT' for each system with one right-hand side, alone "
-     "and after the methods. FILE has a lower triangle and b in binary; an upper triangle is "
-     "written in reverse order. The program writes x to OUT and prints one line with solve_ms= "
-     "and, if it likes, analysis_ms=, setting=, version= and threads=. The benchmark checks x. A "
-     "program that crashes, hangs or prints something else has a row with the reason, which "
-     "counts as WRONG. bench/README.md describes the file."},
+     "and after the methods; on the CPU a third argument is the largest number of --threads. FILE "
+     "has a lower triangle and b in binary; an upper triangle is written in reverse order. The "
+     "program writes x to OUT and prints one line with solve_ms= and, if it likes, analysis_ms=, "
+     "setting=, version= and threads=. The benchmark checks x. A program that crashes, hangs or "
+     "prints something else has a row with the reason, which counts as WRONG. bench/README.md "
+     "describes the file."},
     {"Results",
      "One JSON object per matrix, triangle, method, number of threads and number of right-hand "
      "sides, with commit, machine, time {create_s, analysis_s, update_s, solve_s {min, median}, "

@@ -254,7 +254,11 @@ static int add_rows(bench_rows *rows, measurement *m) {
   }
   if (code < 0 && m->system.nrhs == 1)
     code = bench_peers_measure(rows, m->all->set,
-                               &(bench_peer_job){&m->system, &m->info, "cpu", bound_of(m->all)});
+                               &(bench_peer_job){.system = &m->system,
+                                                 .info = &m->info,
+                                                 .backend = "cpu",
+                                                 .threads = m->all->threads,
+                                                 .bound = bound_of(m->all)});
   return code;
 }
 

@@ -342,8 +342,10 @@ int bench_measure_gpu(bench_rows *rows, bench_runners *all, bench_gpu *gpu, int6
   if (code < 0) code = check_answers(all, gpu);
   if (code < 0) code = add_rows(rows, all, gpu);
   if (code < 0 && nrhs == 1)
-    code = bench_peers_measure(rows, all->set,
-                               &(bench_peer_job){gpu->system, &gpu->info, "cuda", gpu->bound});
+    code = bench_peers_measure(
+        rows, all->set,
+        &(bench_peer_job){
+            .system = gpu->system, .info = &gpu->info, .backend = "cuda", .bound = gpu->bound});
   for (int i = 0; i < all->count; i++) {
     bench_cusparse_free(&all->runner[i].cusparse);
     trs_plan_destroy(all->runner[i].plan);

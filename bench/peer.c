@@ -271,7 +271,9 @@ static void judge(bench_row *row, const bench_system *s, const arrays *a) {
 
 static void run_program(bench_row *row, const bench_program *p, const files *f, arrays *a,
                         const bench_peer_job *job, double seconds) {
-  const char *const words[] = {p->path, f->system, f->answer, NULL};
+  char threads[16];
+  snprintf(threads, sizeof threads, "%d", job->threads);
+  const char *const words[] = {p->path, f->system, f->answer, job->threads ? threads : NULL, NULL};
   const bool upper = job->system->uplo == TRS_UPPER;
   bench_launch launch = {.words = words,
                          .said = f->said,

@@ -14,6 +14,7 @@ typedef struct bench_peer_job {
   const bench_system *system;
   const trs_plan_info *info;
   const char *backend; /* of the rows */
+  int threads;         /* of the CPU, which programs are told; 0: they run on a GPU */
   double bound;        /* seconds; NAN: unknown */
 } bench_peer_job;
 

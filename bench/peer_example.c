@@ -1,5 +1,6 @@
 /* peer_example.c - a program for trireme bench --peer NAME=PROGRAM: plain substitution.
- * It is called as PROGRAM FILE OUT; README.md describes both files and the line that it prints. */
+ * It is called as PROGRAM FILE OUT; README.md describes both files and the line that it prints.
+ * On the CPU a third argument is the number of threads, which this program has no use for. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +20,7 @@ static double now(void) { /* milliseconds */
 
 int main(int argc, char **argv) {
   enum { REPEATS = 20 };
-  FILE *file = argc == 3 ? fopen(argv[1], "rb") : NULL;
+  FILE *file = argc >= 3 ? fopen(argv[1], "rb") : NULL;
   if (!file) return 1;
   int64_t *head = take(file, 3, 8); /* a mark, n, nnz */
   const size_t n = (size_t)head[1], nnz = (size_t)head[2];

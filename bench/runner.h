@@ -47,6 +47,7 @@ typedef struct bench_runners {
   int count;
   trs_context *gpu;          /* of all runners on a GPU or an OpenCL device; NULL: only peers */
   const bench_settings *set; /* its programs are timed after the runners; NULL: none */
+  int threads;               /* the largest number of --threads; 0: on a GPU */
   int64_t solves;            /* per runner, if they fit its seconds; 0: as many as fit */
 } bench_runners;
 

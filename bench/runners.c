@@ -111,6 +111,7 @@ static int open_on_cpu(bench_runners *all, const bench_settings *set) {
   int code = bench_counts_parse(&threads, "threads", set->threads, MOST_THREADS);
   if (code < 0 && !threads.count)
     threads = (bench_counts){{bench_machine_look()->cores}, bench_machine_look()->cores, 1};
+  all->threads = (int)threads.most;
   while (code < 0 && bench_next_method(&names, name, sizeof name))
     code = add_method(all, set, name, &threads);
   return code < 0 && !set->peer ? add_mkl(all, &threads) : code;

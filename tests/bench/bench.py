@@ -205,6 +205,12 @@ def test_programs():
     check("tables show programs and the fastest of them", o.code == 0 and "other, ms" in o.out and
           "| example | 2 | 0 | 0 | - | example |" in o.out and "| wrong | 0 | 2 | 0 |" in o.out and
           "| crash | 0 | 0 | 2 |" in o.out and "| class | systems | example |" in o.out, o)
+    told = program("told", f'{EXAMPLE} "$@" | sed "s/$/ threads=$3/"')
+    for asked, most in (("1", 1), ("1,3,2", 3)):
+        o = bench(SMALL, "--threads", asked, "--peer", "none", "--peer", told, "--json", *SHORT)
+        check(f"programs are told the threads: {asked}", o.code == 0 and
+              [(r["threads"], r["wrong"]) for r in lines(o.out) if r["program"]] ==
+              2 * [(most, False)], o)
     o = bench("factor:ilu0:gen:poisson2d5:10", "--methods", "serial", "--peer", "none", "--peer",
               f"example={EXAMPLE}", "--nrhs", "1,2", "--json", *SHORT)
     check("a unit diagonal is written; several right-hand sides are not asked for", o.code == 0 and

@@ -67,7 +67,8 @@ def test_peer():
 
 def test_programs():
     os.chmod(write("crash", "#!/bin/sh\nexit 1\n"), 0o755)
-    o = bench(SMALL, *PEER, "--nrhs", "1,3", "--peer", f"example={EXAMPLE}", "--peer",
+    os.chmod(write("two", f'#!/bin/sh\ntest $# = 2 && exec {EXAMPLE} "$@"\n'), 0o755)
+    o = bench(SMALL, *PEER, "--nrhs", "1,3", "--peer", f"example={path('two')}", "--peer",
               f"lost={path('crash')}", "--out", path("programs.json"))
     rows = [r for r in rows_of("programs.json") if r["program"]]
     check("programs beside cuSPARSE", o.code == 1 and [(r["method"], r["wrong"]) for r in rows] ==
