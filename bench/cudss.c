@@ -9,13 +9,15 @@
 
 enum { REAL_64 = 1, INTEGER_32 = 10 }; /* cudaDataType_t */
 enum { GENERAL = 0, FULL = 0, BASE_ZERO = 0, COLUMNS = 0 };
-enum { ANALYSIS = 3, FACTORIZATION = 4, SOLVE = 1008 }; /* cudssPhase_t, of version 1 */
-enum { UBATCH_SIZE = 18 };                              /* cudssConfigParam_t, of version 1 */
-enum { LU_NNZ = 1 };                                    /* cudssDataParam_t */
+enum { ANALYSIS = 3, FACTORIZATION = 4, SOLVE = 1008 };            /* cudssPhase_t, of version 1 */
+enum { UBATCH_SIZE = 18, DEVICE_COUNT = 21, DEVICE_INDICES = 22 }; /* cudssConfigParam_t, 1 */
+enum { LU_NNZ = 1 };                                               /* cudssDataParam_t */
 
 static struct {
   void *library, *handle;
+  bench_gpu_list gpus; /* count 0: one */
   int (*create)(void **), (*destroy)(void *);
+  int (*create_several)(void **, int, const int *);
   int (*property)(int, int *);
   int (*create_config)(void **), (*destroy_config)(void *);
   int (*set_config)(void *, int, const void *, size_t);
@@ -40,7 +42,8 @@ static bool find(void *function, const char *name) {
 
 static bool find_all(void) {
   return find(&dss.create, "cudssCreate") && find(&dss.destroy, "cudssDestroy") &&
-         find(&dss.property, "cudssGetProperty") && find(&dss.create_config, "cudssConfigCreate") &&
+         find(&dss.create_several, "cudssCreateMg") && find(&dss.property, "cudssGetProperty") &&
+         find(&dss.create_config, "cudssConfigCreate") &&
          find(&dss.destroy_config, "cudssConfigDestroy") &&
          find(&dss.set_config, "cudssConfigSet") && find(&dss.create_data, "cudssDataCreate") &&
          find(&dss.destroy_data, "cudssDataDestroy") && find(&dss.get_data, "cudssDataGet") &&
@@ -66,6 +69,13 @@ void bench_cudss_unload(void) {
   dss.handle = NULL;
 }
 
+bool bench_cudss_take_gpus(const bench_gpu_list *gpus) {
+  bench_cudss_unload();
+  dss.gpus = *gpus;
+  return good(gpus->count > 1 ? dss.create_several(&dss.handle, gpus->count, gpus->number)
+                              : dss.create(&dss.handle));
+}
+
 const char *bench_cudss_version(void) {
   static char text[40];
   int part[3] = {0};
@@ -89,9 +99,19 @@ static bool execute(const bench_cudss *s, int phase) {
   return good(dss.execute(dss.handle, phase, s->config, s->data, s->matrix, s->x, s->b));
 }
 
+/* What the handle of several GPUs knows already, the configuration must say again. */
+static bool name_gpus(const bench_cudss *s) {
+  const bench_gpu_list *g = &dss.gpus;
+  if (g->count < 2) return true;
+  const size_t bytes = (size_t)g->count * sizeof *g->number;
+  return good(dss.set_config(s->config, DEVICE_COUNT, &g->count, sizeof g->count)) &&
+         good(dss.set_config(s->config, DEVICE_INDICES, g->number, bytes));
+}
+
 static bool describe(bench_cudss *s, const bench_cudss_systems *c) {
   const int count = (int)c->count;
   return good(dss.create_config(&s->config)) && good(dss.create_data(dss.handle, &s->data)) &&
+         name_gpus(s) &&
          (count == 1 || good(dss.set_config(s->config, UBATCH_SIZE, &count, sizeof count))) &&
          good(dss.create_csr(&s->matrix, c->n, c->n, c->nnz, c->ptr, NULL, c->idx, c->val,
                              INTEGER_32, INTEGER_32, REAL_64, GENERAL, FULL, BASE_ZERO)) &&

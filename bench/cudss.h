@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "gpu_list.h"
+
 /* Systems with one pattern; device memory, except for numbers. */
 typedef struct bench_cudss_systems {
   int64_t n, nnz, count, nrhs;
@@ -25,6 +27,9 @@ const char *bench_cudss_load(void);
 const char *bench_cudss_version(void);
 /* The last failure. */
 const char *bench_cudss_error(void);
+/* Later factors are on these GPUs, the current one first; on it alone before the first call.  No
+ * factors may be left. */
+bool bench_cudss_take_gpus(const bench_gpu_list *gpus);
 /* Analyses and factors. */
 bool bench_cudss_factor(bench_cudss *s, const bench_cudss_systems *systems);
 bool bench_cudss_solve(const bench_cudss *s); /* launches */

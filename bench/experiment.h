@@ -10,12 +10,13 @@
 
 /* The places of an experiment, selected by --backend. */
 typedef enum bench_place {
-  BENCH_PLACE_ANY,    /* cpu, cuda or cuda:N; the suite's name determines the default */
-  BENCH_PLACE_DEVICE, /* cuda, cuda:N, opencl or opencl:N */
-  BENCH_PLACE_GPUS,   /* all GPUs, or a list such as cuda:0,1 */
-  BENCH_PLACE_GROUP,  /* the same, or nvshmem: one process per GPU */
-  BENCH_PLACE_LIST,   /* cpu, cuda, cuda:N or a list */
-  BENCH_PLACE_OWN     /* the experiment parses it */
+  BENCH_PLACE_ANY,     /* cpu, cuda or cuda:N; the suite's name determines the default */
+  BENCH_PLACE_DEVICE,  /* cuda, cuda:N, opencl or opencl:N */
+  BENCH_PLACE_DEVICES, /* cuda, cuda:N or a list such as cuda:0,1 */
+  BENCH_PLACE_GPUS,    /* all GPUs, or a list such as cuda:0,1 */
+  BENCH_PLACE_GROUP,   /* the same, or nvshmem: one process per GPU */
+  BENCH_PLACE_LIST,    /* cpu, cuda, cuda:N or a list */
+  BENCH_PLACE_OWN      /* the experiment parses it */
 } bench_place;
 
 typedef struct bench_experiment {

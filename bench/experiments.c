@@ -109,10 +109,11 @@ const bench_experiment bench_experiments[] = {
          "device memory, and compares with the solve phase of cuDSS with its own factors of the "
          "same matrices (TRIREME_CUDSS). It prints a line per case: the time of a solve, how many "
          "times as fast it is, the entries of both factors, the backward errors for A, and the "
-         "times of the analysis and of cuDSS's analysis and factorisation. --suite takes one other "
-         "matrix.",
+         "times of the analysis and of cuDSS's analysis and factorisation. A list of GPUs, "
+         "--backend cuda:0-3, compares 1, 2, 4, 8 and 16 of them, without the batches; the host's "
+         "clock then times solves. --suite takes one other matrix.",
      .options = "|backend|peer|suite|list|",
-     .place = BENCH_PLACE_DEVICE,
+     .place = BENCH_PLACE_DEVICES,
      .run = bench_factors,
      .list = bench_factors_list},
     {.name = "refactor",

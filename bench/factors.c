@@ -1,6 +1,7 @@
 /* factors.c - trireme bench factors: solves with LU factors on a GPU, of one matrix or of a batch
- * with one pattern, beside the solve phase of cuDSS with its own factors of the same matrices.  b
- * and x are in device memory. */
+ * with one pattern, beside the solve phase of cuDSS with its own factors of the same matrices; with
+ * a list of GPUs, of one matrix on 1, 2, 4, 8 and 16 of them.  b and x are in device memory, on the
+ * first GPU. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,7 @@
 #include "run.h"
 
 /* CHECKED: systems; MOST_BYTES: of the values of a case. */
-enum { CHECKED = 3, MOST_BYTES = 1000000000, MANY = 64 };
+enum { CHECKED = 3, MOST_BYTES = 1000000000, MANY = 64, MOST_GROUPS = 5 };
 #define MOST_SECONDS 200 /* after which no further case begins */
 
 static const struct {
@@ -27,8 +28,17 @@ static const struct {
              {"gen:poisson2d5:37", true},        {"gen:delaunay:997", true},
              {"gen:powerlaw:1009", true}};
 
+/* The places of a run: one GPU, or the first 1, 2, 4 ... of a list. */
+typedef struct factors_places {
+  trs_context *ctx[MOST_GROUPS];
+  bench_gpu_list gpus[MOST_GROUPS];
+  int groups;
+} factors_places;
+
 typedef struct factors_case {
   trs_context *ctx, *host;
+  bench_gpu_list gpus; /* of ctx */
+  bool by_host;        /* the host's clock times solves */
   const char *name;
   const trs_matrix *A;
   trs_factors *F;
@@ -175,12 +185,16 @@ static trs_status make_plan(our_solve *s, factors_times *t) {
   return status;
 }
 
+static double repeat(const factors_case *c, bench_launch *solve, void *user) {
+  return c->by_host ? bench_repeat_on(&c->gpus, solve, user) : bench_repeat(solve, user);
+}
+
 static int run_ours(factors_case *c, factors_times *t) {
   our_solve s = {.c = c};
   const double start = seconds_now();
   trs_status status = c->count > 1 ? make_batch(&s, t) : make_plan(&s, t);
   t->analysis = seconds_now() - start;
-  t->ours = status ? NAN : bench_repeat(solve_ours, &s);
+  t->ours = status ? NAN : repeat(c, solve_ours, &s);
   if (!status && s.plan) status = trs_plan_wait(s.plan);
   if (!status) t->error = error_of(c);
   trs_plan_destroy(s.plan);
@@ -203,10 +217,11 @@ static void run_peer(factors_case *c, factors_times *t) {
                                        .val = c->val_there,
                                        .b = c->b_there,
                                        .x = c->x_there};
-  bench_cudss s;
-  if (bench_cuda_fill(c->x_there, 0xff, (size_t)(c->count * c->n * c->nrhs) * sizeof(double)) &&
+  bench_cudss s = {0};
+  if (bench_cudss_take_gpus(&c->gpus) &&
+      bench_cuda_fill(c->x_there, 0xff, (size_t)(c->count * c->n * c->nrhs) * sizeof(double)) &&
       bench_cudss_factor(&s, &systems)) {
-    t->peer = bench_repeat(solve_peer, &s);
+    t->peer = repeat(c, solve_peer, &s);
     t->peer_entries = s.entries;
     t->peer_analysis = s.analysis;
     t->peer_factorization = s.factorization;
@@ -221,9 +236,9 @@ static void run_peer(factors_case *c, factors_times *t) {
 
 static void show(const factors_case *c, const factors_times *t) {
   printf(
-      "%-24s %6lld %4lld  %9.4f  %9.4f  %6.2f  %9.3g  %9.3g  %8.1e  %8.1e  %9.2f  %9.2f  %9.2f  "
-      "%s\n",
-      c->name, (long long)c->count, (long long)c->nrhs, 1e3 * t->ours, 1e3 * t->peer,
+      "%-24s %4d %6lld %4lld  %9.4f  %9.4f  %6.2f  %9.3g  %9.3g  %8.1e  %8.1e  %9.2f  %9.2f  %9.2f "
+      " %s\n",
+      c->name, c->gpus.count, (long long)c->count, (long long)c->nrhs, 1e3 * t->ours, 1e3 * t->peer,
       t->peer / t->ours, (double)(c->nnz_L + c->nnz_U), (double)t->peer_entries, t->error,
       t->peer_error, 1e3 * t->analysis, 1e3 * t->peer_analysis, 1e3 * t->peer_factorization,
       t->method);
@@ -246,18 +261,33 @@ static int run_one(factors_case *c, int64_t count, int64_t nrhs, bool has_peer) 
   return code;
 }
 
-static int run_counts(factors_case *c, bool batch, bool has_peer, double end) {
+/* One matrix, in each place. */
+static int run_places(factors_case *c, const factors_places *p, int64_t nrhs, bool has_peer) {
+  int code = -1;
+  for (int k = 0; k < p->groups && code < 0; k++) {
+    c->ctx = p->ctx[k];
+    c->gpus = p->gpus[k];
+    code = run_one(c, 1, nrhs, has_peer);
+  }
+  return code;
+}
+
+static int run_counts(factors_case *c, const factors_places *p, bool batch, bool has_peer,
+                      double end) {
   int code = -1;
   if (!batch) {
-    code = run_one(c, 1, 1, has_peer);
-    return code < 0 ? run_one(c, 1, MANY, has_peer) : code;
+    code = run_places(c, p, 1, has_peer);
+    return code < 0 ? run_places(c, p, MANY, has_peer) : code;
   }
+  c->ctx = p->ctx[0];
+  c->gpus = p->gpus[0];
   for (int64_t count = 10; count <= 10000 && code < 0 && seconds_now() < end; count *= 10)
     code = run_one(c, count, 1, has_peer);
   return code;
 }
 
-static int run_case(factors_case *c, const char *matrix, bool batch, bool has_peer, double end) {
+static int run_case(factors_case *c, const factors_places *p, const char *matrix, bool batch,
+                    bool has_peer, double end) {
   trs_matrix *read = NULL, *A = NULL;
   trs_factors_info info = {.struct_size = sizeof info};
   /* Nested dissection gives the fewest levels, and cuDSS orders by it, too. */
@@ -278,7 +308,7 @@ static int run_case(factors_case *c, const char *matrix, bool batch, bool has_pe
     c->nnz = of.nnz;
     c->nnz_L = info.nnz_L;
     c->nnz_U = info.nnz_U;
-    code = run_counts(c, batch, has_peer, end);
+    code = run_counts(c, p, batch, has_peer, end);
   }
   trs_factors_destroy(c->F);
   trs_matrix_destroy(A);
@@ -286,25 +316,53 @@ static int run_case(factors_case *c, const char *matrix, bool batch, bool has_pe
   return code;
 }
 
-int bench_factors(const bench_settings *set) {
-  factors_case c = {0};
-  int code = bench_context_open(&c.ctx, set, "factors");
-  if (code >= 0) return code;
-  if (trs_context_create(&c.host, "threads")) code = leave_library("--backend");
+static bool is_list(const bench_settings *set) {
+  return set->backend && strpbrk(set->backend, "-,") != NULL;
+}
+
+static int open_list(factors_places *p, const char *backend) {
+  bench_gpu_list all;
+  int code = bench_gpu_list_find(&all, backend);
+  for (int size = 1; code < 0 && size <= all.count && p->groups < MOST_GROUPS; size *= 2) {
+    p->gpus[p->groups] = all;
+    p->gpus[p->groups].count = size;
+    code = bench_gpu_list_open(&all, size, &p->ctx[p->groups++]);
+  }
+  return code < 0 ? bench_cuda_open(all.number[0]) : code;
+}
+
+static int open_places(factors_places *p, const bench_settings *set) {
+  if (is_list(set)) return open_list(p, set->backend);
+  p->gpus[0] = (bench_gpu_list){.number = {set->device}, .count = 1};
+  p->groups = 1;
+  return bench_context_open(&p->ctx[0], set, "factors");
+}
+
+static int run_all(const factors_places *p, const bench_settings *set) {
+  factors_case c = {.by_host = is_list(set)};
+  int code = trs_context_create(&c.host, "threads") ? leave_library("--backend") : -1;
   const char *missing = set->peer ? "left out" : bench_cudss_load();
   const double end = seconds_now() + MOST_SECONDS;
   if (missing && !set->peer) bench_notice("cudss", missing);
   printf("%s%s%s\n", bench_cuda_device(), missing ? "" : ", ",
          missing ? "" : bench_cudss_version());
-  printf("%-24s %6s %4s  %9s  %9s  %6s  %9s  %9s  %8s  %8s  %9s  %9s  %9s  by\n", "A", "count",
-         "nrhs", "solve, ms", "cuDSS", "/cuDSS", "L + U", "its", "error", "its", "analysis", "its",
-         "factors");
-  if (set->suite && code < 0) code = run_case(&c, set->suite, false, !missing, end);
+  printf("%-24s %4s %6s %4s  %9s  %9s  %6s  %9s  %9s  %8s  %8s  %9s  %9s  %9s  by\n", "A", "GPUs",
+         "count", "nrhs", "solve, ms", "cuDSS", "/cuDSS", "L + U", "its", "error", "its",
+         "analysis", "its", "factors");
+  if (set->suite && code < 0) code = run_case(&c, p, set->suite, false, !missing, end);
   for (size_t k = 0; k < sizeof cases / sizeof *cases && code < 0 && !set->suite; k++)
-    if (seconds_now() < end) code = run_case(&c, cases[k].matrix, cases[k].batch, !missing, end);
+    if (seconds_now() < end && !(c.by_host && cases[k].batch))
+      code = run_case(&c, p, cases[k].matrix, cases[k].batch, !missing, end);
   bench_cudss_unload();
   trs_context_destroy(c.host);
-  trs_context_destroy(c.ctx);
+  return code;
+}
+
+int bench_factors(const bench_settings *set) {
+  factors_places p = {0};
+  int code = open_places(&p, set);
+  if (code < 0) code = run_all(&p, set);
+  while (p.groups) trs_context_destroy(p.ctx[--p.groups]);
   return code < 0 ? LEAVE_SOLVED : code;
 }
 

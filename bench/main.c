@@ -255,7 +255,7 @@ static int parse_backend(const bench_experiment *e, bench_settings *set) {
   static const char cuda[] = "cuda";
   const char *suite = set->suite ? set->suite : "";
   bool for_gpu =
-      e->place == BENCH_PLACE_DEVICE ||
+      e->place == BENCH_PLACE_DEVICE || e->place == BENCH_PLACE_DEVICES ||
       (e->place == BENCH_PLACE_ANY && (!strcmp(suite, "gpu") || !strncmp(suite, "gpu-", 4)));
   const char *rest = set->backend ? set->backend : for_gpu ? cuda : "cpu";
   char *end = NULL;
@@ -279,7 +279,8 @@ static int complete_place(const bench_experiment *e, bench_settings *set) {
   const char *given = set->backend;
   set->device = 0;
   if (e->place == BENCH_PLACE_OWN) return -1;
-  if (e->place == BENCH_PLACE_DEVICE && bench_on_opencl(set)) {
+  const bool device = e->place == BENCH_PLACE_DEVICE || e->place == BENCH_PLACE_DEVICES;
+  if (device && bench_on_opencl(set)) {
     set->device = -1;
     return -1;
   }
@@ -288,9 +289,10 @@ static int complete_place(const bench_experiment *e, bench_settings *set) {
   if (gpus && given && strncmp(given, "cuda:", 5) != 0)
     return leave_usage("bench", "%s takes GPUs, such as --backend cuda:0,1%s", e->name,
                        group ? ", or nvshmem" : "");
-  if (gpus || (e->place == BENCH_PLACE_LIST && given && is_list(given))) return -1;
+  const bool lists = e->place == BENCH_PLACE_LIST || e->place == BENCH_PLACE_DEVICES;
+  if (gpus || (lists && given && is_list(given))) return -1;
   int code = parse_backend(e, set);
-  if (code < 0 && e->place == BENCH_PLACE_DEVICE && set->device < 0)
+  if (code < 0 && device && set->device < 0)
     return leave_usage("bench", "%s runs on a GPU: leave out --backend cpu", e->name);
   return code;
 }

@@ -1,4 +1,4 @@
-/* repeat.c - what experiments on one GPU share. */
+/* repeat.c - what experiments that repeat a solve on a GPU share. */
 #include "repeat.h"
 
 #include <math.h>
@@ -7,6 +7,7 @@
 
 #include "cuda.h"
 #include "leave.h"
+#include "progress.h"
 
 enum { ROUNDS = 5, MOST_REPEATS = 200 };
 #define SHORT 2e-3 /* seconds of a round */
@@ -16,21 +17,32 @@ static int compare(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-static double time_some(bench_launch *solve, void *user, int repeats) {
-  bool good = bench_cuda_start();
+static bool wait_all(const bench_gpu_list *gpus) {
+  bool good = true;
+  for (int k = gpus->count; k-- > 0;)
+    good = bench_cuda_use(gpus->number[k]) && bench_cuda_wait() && good;
+  return good;
+}
+
+/* gpus NULL: by the clock of the current GPU. */
+static double time_some(const bench_gpu_list *gpus, bench_launch *solve, void *user, int repeats) {
+  bool good = gpus ? wait_all(gpus) : bench_cuda_start();
+  const double start = seconds_now();
   for (int k = 0; k < repeats && good; k++) good = solve(user);
-  const double seconds = bench_cuda_stop();
+  const double seconds = !gpus ? bench_cuda_stop() : wait_all(gpus) ? seconds_now() - start : -1;
   return good && seconds >= 0 ? seconds / repeats : NAN;
 }
 
-double bench_repeat(bench_launch *solve, void *user) {
+double bench_repeat(bench_launch *solve, void *user) { return bench_repeat_on(NULL, solve, user); }
+
+double bench_repeat_on(const bench_gpu_list *gpus, bench_launch *solve, void *user) {
   double seconds[ROUNDS];
-  const double first = solve(user) && bench_cuda_wait() ? time_some(solve, user, 1) : NAN;
+  const double first = solve(user) && bench_cuda_wait() ? time_some(gpus, solve, user, 1) : NAN;
   if (isnan(first)) return NAN;
   const double wanted = SHORT / first;
   const int repeats = wanted < 1 ? 1 : wanted < MOST_REPEATS ? (int)wanted : MOST_REPEATS;
   for (int k = 0; k < ROUNDS; k++) {
-    seconds[k] = time_some(solve, user, repeats);
+    seconds[k] = time_some(gpus, solve, user, repeats);
     if (isnan(seconds[k])) return NAN;
   }
   qsort(seconds, ROUNDS, sizeof *seconds, compare);

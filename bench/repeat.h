@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 
+#include "gpu_list.h"
 #include "settings.h"
 #include "trireme.h"
 
@@ -12,6 +13,10 @@ typedef bool bench_launch(void *user);
 
 /* The median over some rounds of a solve's time on the GPU; NAN: a failure. */
 double bench_repeat(bench_launch *solve, void *user);
+
+/* The same by the host's clock, from idle GPUs to idle GPUs, for solves on several.  Leaves the
+ * first of them as the current one. */
+double bench_repeat_on(const bench_gpu_list *gpus, bench_launch *solve, void *user);
 
 /* A number from -1 to 1. */
 double bench_noise(uint64_t *state);

@@ -445,6 +445,9 @@ def test_usage():
             ("compare and table", "not both", ("--compare", "a.json", "b.json", "--table", "c")),
             ("right-hand sides that are no number", "--nrhs", ("--nrhs", "1,x")),
             ("two suites", "two suites", ("quick", "--suite", "cpu")),
+            ("a list of GPUs that is none", "cuda:0-3 or cuda:0,2", ("factors", "--backend", "cuda:3-0")),
+            ("factors on the CPU", "leave out --backend cpu", ("factors", "--backend", "cpu")),
+            ("factors on OpenCL", "leave out --backend opencl", ("factors", "--backend", "opencl")),
             ("Markdown of a suite", "gpus, l17, l23 and x20" if PAPERS else "gpus",
              ("quick", "--markdown")),
             ("svg of a list", "--svg", ("--list", "--svg", "a.svg"))):
