@@ -17,24 +17,19 @@ enum {
   SMALL_GRAPH = 200000, /* auto tries METIS up to this number of slices */
   FEW_NEIGHBOURS = 24,  /* needs per slice, mean, up to which auto tries METIS: beyond, it takes
                            long and gains nothing */
-  MOST_THREADS = 256,
-  /* Rows that a thread of a walk takes at a time, and a block more. */
-  SWEEP_GRAIN = 2 * TRS_BLOCK_WINDOW,
-  LEVEL_GRAIN = 128
+  MOST_THREADS = 256
 };
 
 typedef struct dealing {
   const trs_system *S;
   const trs_slices *s;
   const int32_t *position; /* n: of each row */
-  const uint8_t *begins;   /* n: 1 where a row of the sweep is the first of a block */
   int32_t members;
   double alone;       /* seconds of one GPU, measured; 0: unknown */
   int64_t most_edges; /* of the graph for METIS */
   const trs_gpu_costs *gpu;
   trs_team *team;
-  int threads;   /* of a walk along dependencies */
-  bool by_level; /* it goes through the positions; else through the sweep */
+  trs_walk walk;
 } dealing;
 
 static int64_t entries_of(const trs_slice *h) { return (int64_t)h->width * trs_slice_stride(h); }
@@ -142,13 +137,12 @@ typedef struct seen {
   int32_t owner;
 } seen;
 
-/* A walk over all rows.  Threads take rows by ticket in the order of the sweep or of the levels, so
- * a thread waits only for rows that another thread has taken. */
+/* A walk over all rows. */
 typedef struct look {
   const dealing *d;
   trs_deal *deal;
   seen *row; /* n */
-  atomic_int ticket;
+  _Atomic int64_t ticket;
   int64_t pushes[MOST_THREADS];
   path longest[MOST_THREADS];
 } look;
@@ -228,27 +222,21 @@ static int64_t look_at_block(look *it, int64_t k, int64_t end, path *longest) {
   return pushes;
 }
 
-/* The place in the sweep of the row at place k of the walk. */
-static int64_t in_walk(const dealing *d, int64_t k) {
-  return d->by_level ? trs_in_sweep(d->S, d->s->row[k]) : k;
-}
-
 static void look_at_rows(void *argument, int rank, int size) {
   look *it = argument;
   const dealing *d = it->d;
-  const int64_t n = d->S->n, grain = d->by_level ? LEVEL_GRAIN : SWEEP_GRAIN;
+  const int64_t n = d->S->n;
   int64_t pushes = 0;
   path longest = {0, 0};
   (void)size;
   for (;;) {
-    int64_t k = grain * atomic_fetch_add(&it->ticket, 1);
+    const int64_t part = atomic_fetch_add(&it->ticket, 1);
+    int64_t k = trs_walk_begin(&d->walk, part);
+    const int64_t stop = trs_walk_begin(&d->walk, part + 1);
     if (k >= n) break;
-    const int64_t stop = k + grain;
-    while (k < n && !d->begins[in_walk(d, k)]) k++;
-    for (int64_t end; k < n && k < stop; k = end) {
-      const int64_t first = in_walk(d, k);
-      for (end = k + 1; end < n && !d->begins[in_walk(d, end)];) end++;
-      pushes += look_at_block(it, first, first + (end - k), &longest);
+    for (int64_t end; k < stop; k = end) {
+      for (end = k + 1; end < n && !d->walk.begins[end];) end++;
+      pushes += look_at_block(it, k, end, &longest);
     }
   }
   it->pushes[rank] = pushes;
@@ -263,9 +251,9 @@ static trs_status look_at_all(const dealing *d, trs_deal *deal, double *seconds)
   path longest = {0, 0};
   TRS_TRY(TRS_ALLOC(&it.row, n));
   trs_team_run(d->team, all, spread_owners, &it);
-  trs_team_run(d->team, d->threads, look_at_rows, &it);
+  trs_team_run(d->team, d->walk.threads, look_at_rows, &it);
   trs_team_run(d->team, all, place_masks, &it);
-  for (int t = 0; t < d->threads; t++) {
+  for (int t = 0; t < d->walk.threads; t++) {
     deal->pushes += it.pushes[t];
     if (seconds_along(d, it.longest[t]) > seconds_along(d, longest)) longest = it.longest[t];
   }
@@ -360,35 +348,19 @@ static trs_status try_all(const dealing *d, trs_deal *best) {
   return TRS_SUCCESS;
 }
 
-/* Where rows need those just before them, the threads of a walk through the sweep would wait for
- * each other.  A walk through large levels does not wait, but takes three times the processor time,
- * as it finds fewer rows in the caches. */
-static void choose_walk(dealing *d) {
-  enum { WORTH = 8 }; /* threads */
-  const int64_t rows = d->s->nlevels > 0 ? d->S->n / d->s->nlevels : 0;
-  d->threads = trs_sweepers(d->S, d->team);
-  int most = trs_team_size(d->team);
-  if (rows / LEVEL_GRAIN < most) most = (int)(rows / LEVEL_GRAIN);
-  if (d->threads == 1 && most >= WORTH && d->S->n >= trs_slices_alone) {
-    d->by_level = true;
-    d->threads = most;
-  }
-  if (d->threads > MOST_THREADS) d->threads = MOST_THREADS;
-}
-
 trs_status trs_deal_create(trs_deal *deal, const trs_system *S, const trs_slices *s,
                            const trs_outline *outline, int32_t members, trs_deal_rule rule,
                            double alone, const trs_gpu_costs *gpu, trs_team *team) {
   dealing d = {.S = S,
                .s = s,
                .position = trs_outline_positions(outline),
-               .begins = trs_outline_begins(outline),
                .members = members,
                .alone = alone,
                .gpu = gpu,
                .most_edges = INT64_MAX,
                .team = team};
-  choose_walk(&d);
+  d.walk = trs_walk_of(S, trs_outline_begins(outline), team);
+  if (d.walk.threads > MOST_THREADS) d.walk.threads = MOST_THREADS;
   *deal = (trs_deal){0};
   if (members < 1 || members > TRS_MOST_MEMBERS)
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "%d members: 1 to %d can solve together", members,

@@ -41,13 +41,14 @@ typedef struct trs_outline {
   /* During the construction only: */
   const struct trs_outline *like;
   trs_team *team;
-  int threads, sweepers, sorters; /* threads that sweep, and those that sort, may be fewer */
+  int threads, sorters; /* those that sort may be fewer */
+  trs_walk walk;
   int32_t nslabs, nclasses;
   int64_t nkinds;
   const int64_t *cut;        /* nslabs + 1 */
   tally *tally;              /* threads */
   _Atomic int32_t *level_of; /* n: level of each row, -1: unknown */
-  atomic_int ticket;
+  _Atomic int64_t ticket;
   int32_t *level_rows;              /* nlevels */
   int32_t dense_class[TRS_CLASSES]; /* numbers of the classes that occur */
   int32_t *count;                   /* sorters x nkinds: where each sorter's next block of each
@@ -196,18 +197,28 @@ static void look_at_block(work *w, block *b) {
     atomic_store_explicit(&w->level_of[trs_in_sweep(S, b->start + r)], level, memory_order_relaxed);
 }
 
-/* Threads take blocks by ticket in the order of the sweep, so a thread waits only for blocks that
- * another thread has taken. */
+/* The block that begins at row k of the sweep, or behind the last one. */
+static int64_t block_at(const work *w, int64_t k) {
+  int64_t low = 0, high = w->slices->nblocks;
+  while (low < high) {
+    const int64_t middle = low + (high - low) / 2;
+    if (w->block[middle].start < k)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
 static void find_levels(void *argument, int rank, int size) {
-  enum { GRAIN = 256 };
   work *w = argument;
   int32_t levels = 0, longest = 0;
   (void)size;
   for (;;) {
-    int64_t begin = (int64_t)GRAIN * atomic_fetch_add(&w->ticket, 1), end = begin + GRAIN;
-    if (begin >= w->slices->nblocks) break;
-    if (end > w->slices->nblocks) end = w->slices->nblocks;
-    for (int64_t b = begin; b < end; b++) {
+    const int64_t part = atomic_fetch_add(&w->ticket, 1), k = trs_walk_begin(&w->walk, part);
+    const int64_t end = trs_walk_begin(&w->walk, part + 1);
+    if (k >= w->S.n) break;
+    for (int64_t b = block_at(w, k); b < w->slices->nblocks && w->block[b].start < end; b++) {
       look_at_block(w, &w->block[b]);
       if (w->block[b].level >= levels) levels = w->block[b].level + 1;
       if (w->block[b].length > longest) longest = w->block[b].length;
@@ -560,7 +571,8 @@ static trs_status make_levels(work *w) {
   trs_slices *s = w->slices;
   TRS_TRY(trs_alloc((void **)&w->level_of, w->S.n, sizeof *w->level_of));
   TRS_TRY(find_blocks(w));
-  on_team(w, w->sweepers, find_levels);
+  w->walk = trs_walk_of(&w->S, w->begins, w->team);
+  on_team(w, w->walk.threads, find_levels);
   for (int t = 0; t < w->threads; t++) {
     if (w->tally[t].levels > s->nlevels) s->nlevels = w->tally[t].levels;
     if (w->tally[t].longest > s->longest) s->longest = w->tally[t].longest;
@@ -615,7 +627,6 @@ trs_status trs_outline_create(trs_outline **result, trs_slices *slices, const tr
   w->slices = slices;
   w->team = team;
   w->threads = S->n < trs_slices_alone ? 1 : trs_team_size(team);
-  w->sweepers = trs_sweepers(S, team);
   trs_status status = outline(w);
   drop_aids(w);
   w->slices = NULL;
@@ -645,19 +656,39 @@ void trs_slices_destroy(trs_slices *slices) {
 
 /* ---- A sample of rows. ---- */
 
-int trs_sweepers(const trs_system *S, const trs_team *team) {
-  static const double CHAINED = 0.3;
+trs_walk trs_walk_of(const trs_system *S, const uint8_t *begins, const trs_team *team) {
+  enum { LEAST = 32, MOST = 2048 }; /* rows of a part */
+  trs_walk w = {.S = S, .begins = begins, .grain = LEAST, .threads = trs_team_size(team)};
   double length, chained, run;
-  if (trs_slices_alone == 0) return trs_team_size(team);
-  if (S->n < trs_slices_alone || trs_team_size(team) == 1) return 1;
+  if (trs_slices_alone == 0 || w.threads == 1) return w;
   trs_slices_sample(S, &length, &chained, &run);
-  return chained > CHAINED ? 1 : trs_team_size(team);
+  const double chain = chained < 1 ? 1 / (1 - chained) : MOST;
+  if (S->n < trs_slices_alone || chain >= MOST)
+    w.threads = 1;
+  else if (chain > LEAST)
+    w.grain = (int64_t)chain;
+  return w;
+}
+
+int64_t trs_walk_begin(const trs_walk *w, int64_t part) {
+  const trs_system *S = w->S;
+  int64_t k = part < S->n / w->grain + 1 ? part * w->grain : S->n;
+  const int64_t limit = k + TRS_CHAIN_LOOK < S->n ? k + TRS_CHAIN_LOOK : S->n;
+  if (k == 0 || k >= S->n) return k < S->n ? k : S->n;
+  int64_t at = k;
+  while (at < limit && !(w->begins[at] && run_before(S, at, 1) == 0)) at++;
+  if (at < limit) return at;
+  while (k < S->n && !w->begins[k]) k++;
+  return k;
 }
 
 void trs_slices_sample(const trs_system *S, double *row_length, double *chained, double *run) {
   enum { ROWS = 1 << 16 };
   int64_t step = S->n > ROWS ? S->n / ROWS : 1, rows = 0, entries = 0, chains = 0, runs = 0;
-  for (int64_t k = 0; k < S->n; k += step) {
+  /* Not at equal distances, which may be those of a grid's lines. */
+  for (int64_t at = 0, turn = 0; at < S->n; at += step, turn++) {
+    const int64_t jump = (int64_t)((uint64_t)turn * 0x9e3779b97f4a7c15u >> 32) % step;
+    const int64_t k = at + jump < S->n ? at + jump : at;
     int64_t begin, end, before = k < TRS_MOST_BLOCK ? k : TRS_MOST_BLOCK;
     trs_off_diagonal(S, trs_in_sweep(S, k), S->lower, S->has_diagonal, &begin, &end);
     int32_t own = run_before(S, k, (int32_t)before);

@@ -53,9 +53,19 @@ int64_t trs_outline_fill(const trs_outline *outline, const trs_slice *slice, con
 /* Systems of fewer rows are cut by one thread.  The tests set 0, so that all threads work. */
 extern int64_t trs_slices_alone;
 
-/* Threads for a walk along dependencies.  One where rows depend on the rows just before them,
- * since the other threads would only wait. */
-int trs_sweepers(const trs_system *S, const trs_team *team);
+/* A walk along dependencies by several threads.  They take parts of the sweep by ticket, in its
+ * order, so that a thread waits only for rows that another thread has taken.  Part t is rows
+ * [trs_walk_begin(w, t), trs_walk_begin(w, t + 1)): about `grain` rows, few, as a row often depends
+ * on one of the parts in work; but whole chains of rows that depend on the row before, so that
+ * lines of a grid are walked side by side.  Where chains are long, one thread walks. */
+typedef struct trs_walk {
+  const trs_system *S;
+  const uint8_t *begins; /* n: parts begin where it is 1 */
+  int64_t grain;
+  int threads;
+} trs_walk;
+trs_walk trs_walk_of(const trs_system *S, const uint8_t *begins, const trs_team *team);
+int64_t trs_walk_begin(const trs_walk *w, int64_t part); /* n: there is none from here on */
 
 /* Means over rows spread over the triangle: entries off the diagonal, share of rows that depend on
  * the row just before them, length of the run of rows just before a row that it depends on. */

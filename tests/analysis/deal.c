@@ -550,20 +550,21 @@ static void same_by_a_team(const trs_system *S, const trs_slice_rules *rules, tr
   trs_outline_destroy(like);
 }
 
-/* Large levels of rows that need the row before them: the team walks by levels. */
-TEST(a_team_walks_by_levels_as_one_thread_walks_along_rows) {
+/* Rows that need the row before them, in lines of a grid: the team walks along several lines. */
+TEST(a_team_walks_along_lines_as_one_thread_does) {
   trs_matrix *A, *T;
   trs_matrix_info info = {.struct_size = sizeof info};
   trs_team *team;
   trs_system S = {.scalar = TRS_DOUBLE, .lower = true, .rows = true, .has_diagonal = true};
-  assert_success(trs_matrix_read(&A, "gen:poisson3d7:74", NULL));
+  assert_success(trs_matrix_read(&A, "gen:poisson3d7:48", NULL));
   assert_success(trs_matrix_triangle(&T, A, TRS_LOWER, 1));
   assert_success(trs_matrix_get_info(T, &info));
   assert_success(trs_matrix_get_arrays(T, &S.ptr, &S.idx, &S.val));
   assert_success(trs_team_create(&team, 8));
   S.n = info.nrows;
   S.nnz = info.nnz;
-  assert_int_equal(trs_sweepers(&S, team), 1);
+  assert_int_equal(trs_walk_of(&S, NULL, team).threads, 8);
+  assert_in_range(trs_walk_of(&S, NULL, team).grain, 40, 56);
   same_as_like(&S, &all_rules[0], TRS_DEAL_SLABS, team, NULL);
   same_as_like(&S, &all_rules[0], TRS_DEAL_CYCLIC, team, NULL);
   trs_team_destroy(team);
