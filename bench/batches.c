@@ -84,8 +84,10 @@ double bench_batch_error(const bench_batch *c) {
   return largest;
 }
 
+bool bench_batch_is_right(double error) { return error < TOLERANCE; }
+
 int bench_batch_judge(const bench_batch *c, double error) {
-  if (error < TOLERANCE) return -1;
+  if (bench_batch_is_right(error)) return -1;
   return leave(LEAVE_NUMERICAL, "numerical", -1, "%s: backward error %g", c->name, error);
 }
 

@@ -31,6 +31,7 @@ void bench_batch_close(bench_batch *c);
 /* The largest backward error in x of the first, the middle and the last system; NAN: a failure. */
 double bench_batch_error(const bench_batch *c);
 
+bool bench_batch_is_right(double error);
 /* -1 if the error is good, else the exit code. */
 int bench_batch_judge(const bench_batch *c, double error);
 
