@@ -265,8 +265,8 @@ TABLE = [
     elsewhere('batches are solved on the CPU or on one GPU: create the context by \"auto\"', "tests/solve/batch/batch.c", "threads:2"),
     # ---- Benchmarks
     cannot("there is no chart of %s's results: leave out --svg", "needs results that take minutes"),
-    command("%s runs through CUDA: leave out --backend opencl", "trireme bench batches --backend opencl",
-            "trireme bench batches --list", shown="batches runs through CUDA: leave out --backend opencl"),
+    command("%s runs through CUDA: leave out --backend opencl", "trireme bench factors --backend opencl",
+            "trireme bench factors --list", shown="factors runs through CUDA: leave out --backend opencl"),
     command("runs on a GPU: leave out --backend cpu", "trireme bench l17 --backend cpu",
             "trireme bench l17 --list"),
     command("--threads are the CPU's: leave it out with --backend cuda",
