@@ -192,8 +192,8 @@ static void add(step_list *s, int64_t from, int64_t at, bool leads, bool follows
   s->count++;
 }
 
-/* Steps that wait for the last rows begin a batch of their own, so that those before them do not
- * wait, too. */
+/* The next step begins a batch: it waits for a row of the level before, and those before it need
+ * not wait, too. */
 static void fill_batch(step_list *s) {
   if (!s->step) return;
   while ((s->count - s->row_begin) % s->lanes)
@@ -201,8 +201,7 @@ static void fill_batch(step_list *s) {
 }
 
 /* The products with entry (i, k), of columns j > k, of IC(0) j > i, in ascending order of j.
- * U_ik: of the entry, or before the first such one, in row k of U.  first: among the entries of the
- * row the first one after it. */
+ * first: the row's first entry of such a column, in the order of rows. */
 static void add_products(step_list *s, const pattern *p, int64_t i, int64_t k, int64_t first) {
   const trs_matrix *L = p->L, *U = p->U;
   const int64_t begin = begin_of(p, i), last = begin_of(p, i + 1), end = U->ptr[k + 1];
