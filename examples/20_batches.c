@@ -97,7 +97,9 @@ static void solve_triangles(trs_context *ctx, const trs_matrix *A) {
 static void solve_factors(trs_context *ctx, trs_matrix *A) {
   trs_factors *F;
   trs_batch *batch;
-  trireme(trs_factor(&F, A, NULL));
+  const trs_factor_options tridiagonal = {.struct_size = sizeof tridiagonal,
+                                          .order = TRS_ORDER_NATURAL};
+  trireme(trs_factor(&F, A, &tridiagonal));
   trireme(trs_batch_create_factors(&batch, ctx, F, TRS_NO_TRANS, COUNT, NULL));
   double *L = NULL, *U = NULL;
   trs_factors_info info = {.struct_size = sizeof info};
