@@ -256,6 +256,7 @@ int bench_batches_cpu(const bench_settings *set) {
   bench_counts threads;
   int code = bench_counts_parse(&threads, "threads", set->threads, MOST_THREADS);
   if (!threads.count) threads = (bench_counts){{1, 2}, 2, 2};
+  if (code >= 0) return code;
   const char *missing = set->peer ? "left out" : bench_mkl_load();
   if (missing && !set->peer) bench_notice("oneMKL", missing);
   c.has_mkl = !missing;

@@ -2,10 +2,12 @@
  * is killed when the program has ended or its time is over.  A thread waits for the end, because
  * waiting for a process has no time limit; it leaves the process as a zombie, so that its number
  * belongs to nothing else when its group is killed. */
+#define _GNU_SOURCE
 #include "launch.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -35,8 +37,9 @@ static bool put(const char *path, int flags, int as) {
 }
 
 /* Ends with this process, which a key of the terminal may interrupt. */
-static void be_program(const bench_launch *l) {
+static void be_program(const bench_launch *l, const sigset_t *mask) {
   setpgid(0, 0);
+  sigprocmask(SIG_SETMASK, mask, NULL);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   signal(SIGPIPE, SIG_DFL);
   signal(SIGXFSZ, SIG_DFL);
@@ -79,6 +82,71 @@ static bool wait_until(watch *w, const struct timespec *limit) {
   return ended;
 }
 
+/* ---- Signals that end this process: a thread takes them meanwhile, since what they do is more
+ * than a handler may. ---- */
+
+static int remove_one(const char *path, const struct stat *about, int kind, struct FTW *place) {
+  (void)about, (void)place;
+  if (kind == FTW_DP)
+    (void)rmdir(path);
+  else
+    (void)unlink(path);
+  return 0;
+}
+
+void bench_launch_clear(const char *folder) {
+  (void)nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+typedef struct guard {
+  pthread_t thread;
+  sigset_t ends, before;
+  pid_t child;
+  const char *scratch;
+  bool runs;
+} guard;
+
+static void *wait_for_signal(void *argument) {
+  guard *g = argument;
+  int number = 0;
+  if (sigwait(&g->ends, &number) || number == SIGUSR2) return NULL;
+  kill(-g->child, SIGKILL);
+  kill(g->child, SIGKILL);
+  if (g->scratch) bench_launch_clear(g->scratch);
+  signal(number, SIG_DFL);
+  sigset_t own;
+  sigemptyset(&own);
+  sigaddset(&own, number);
+  pthread_sigmask(SIG_UNBLOCK, &own, NULL);
+  raise(number);
+  return NULL;
+}
+
+/* Before the fork, so that no signal is lost; be_program takes the mask back. */
+static void block_signals(guard *g) {
+  static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
+  struct sigaction now;
+  sigemptyset(&g->ends);
+  for (size_t k = 0; k < sizeof ends / sizeof *ends; k++)
+    if (!sigaction(ends[k], NULL, &now) && now.sa_handler != SIG_IGN) sigaddset(&g->ends, ends[k]);
+  sigaddset(&g->ends, SIGUSR2); /* ends the thread */
+  pthread_sigmask(SIG_BLOCK, &g->ends, &g->before);
+}
+
+static void begin_guard(guard *g, pid_t child, const char *scratch) {
+  g->child = child;
+  g->scratch = scratch;
+  g->runs = !pthread_create(&g->thread, NULL, wait_for_signal, g);
+}
+
+static void end_guard(guard *g) {
+  if (g->runs) {
+    pthread_kill(g->thread, SIGUSR2);
+    pthread_join(g->thread, NULL);
+  }
+  pthread_sigmask(SIG_SETMASK, &g->before, NULL);
+}
+
 static void watch_over(bench_launch *l, watch *w) {
   const struct timespec end = after(l->seconds);
   pthread_t waiter;
@@ -95,6 +163,7 @@ static void watch_over(bench_launch *l, watch *w) {
 
 void bench_launch_run(bench_launch *l) {
   watch w = {.lock = PTHREAD_MUTEX_INITIALIZER};
+  guard g = {0};
   pthread_condattr_t by_clock;
   l->error = l->state = 0;
   l->late = false;
@@ -102,12 +171,16 @@ void bench_launch_run(bench_launch *l) {
   pthread_condattr_setclock(&by_clock, CLOCK_MONOTONIC);
   pthread_cond_init(&w.end, &by_clock);
   fflush(NULL);
+  block_signals(&g);
   w.child = fork();
-  if (w.child == 0) be_program(l);
-  if (w.child > 0)
+  if (w.child == 0) be_program(l, &g.before);
+  if (w.child > 0) {
+    begin_guard(&g, w.child, l->scratch);
     watch_over(l, &w);
-  else
+  } else {
     l->error = errno;
+  }
+  end_guard(&g);
   pthread_cond_destroy(&w.end);
   pthread_condattr_destroy(&by_clock);
 }

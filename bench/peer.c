@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -72,7 +73,10 @@ int bench_peers_take(bench_settings *set) {
 
 /* ---- The files ---- */
 
-enum { SPARE = 64 << 20 }; /* bytes of a file, beyond those of x, that stop a program */
+enum {
+  SPARE = 64 << 20,     /* bytes of a file, beyond those of x, that stop a program */
+  MOST_THREADS = 100000 /* that a program may claim */
+};
 
 typedef struct files {
   char folder[1024], system[1100], answer[1100], said[1100];
@@ -94,12 +98,7 @@ static int open_files(files *f) {
   return -1;
 }
 
-static void close_files(const files *f) {
-  unlink(f->system);
-  unlink(f->answer);
-  unlink(f->said);
-  rmdir(f->folder);
-}
+static void close_files(const files *f) { bench_launch_clear(f->folder); }
 
 /* The arrays of the file, and b in the order of the system itself. */
 typedef struct arrays {
@@ -207,6 +206,13 @@ static double seconds_of(const char *line, const char *key) {
   return end != text && !*end && value >= 0 && !isinf(value) ? 1e-3 * value : NAN;
 }
 
+/* 1 where the text is no number of threads. */
+static int64_t threads_of(const char *text) {
+  char *end;
+  const long value = strtol(text, &end, 10);
+  return end != text && !*end && value > 0 && value < MOST_THREADS ? value : 1;
+}
+
 /* The last line with solve_ms counts. */
 static bool read_said(bench_row *row, const char *path) {
   FILE *file = fopen(path, "r");
@@ -220,7 +226,7 @@ static bool read_said(bench_row *row, const char *path) {
     row->analysis = seconds_of(line, "analysis_ms");
     if (!find_value(line, "setting", row->chosen, sizeof row->chosen)) *row->chosen = 0;
     if (!find_value(line, "version", row->reason, sizeof row->reason)) *row->reason = 0;
-    if (find_value(line, "threads", text, sizeof text)) row->threads = strtol(text, NULL, 10);
+    if (find_value(line, "threads", text, sizeof text)) row->threads = threads_of(text);
   }
   if (file) fclose(file);
   free(line);
@@ -277,9 +283,9 @@ static void run_program(bench_row *row, const bench_program *p, const files *f, 
   const bool upper = job->system->uplo == TRS_UPPER;
   bench_launch launch = {.words = words,
                          .said = f->said,
+                         .scratch = f->folder,
                          .seconds = seconds,
                          .bytes = a->n * (int64_t)sizeof(double) + SPARE};
-  unlink(f->answer);
   bench_launch_run(&launch);
   if (ended_well(row, &launch) && read_said(row, f->said) &&
       read_answer(row, f->answer, a, upper)) {
@@ -305,12 +311,28 @@ static bench_row row_of(const bench_program *p, const bench_settings *set,
   return row;
 }
 
+/* The folder with the system alone, whatever the program before has left there. */
+static int renew_files(const files *f, arrays *a, bool upper) {
+  const int64_t bytes = 24 + 8 * (a->n + 1) + 12 * a->nnz + 8 * a->n;
+  struct stat now;
+  const bool whole = !lstat(f->system, &now) && S_ISREG(now.st_mode) && now.st_size == bytes;
+  if (whole) {
+    bench_launch_clear(f->answer);
+    unlink(f->said);
+    return -1;
+  }
+  bench_launch_clear(f->folder);
+  return mkdir(f->folder, 0700) ? leave_file(f->folder) : write_system(f->system, a, upper);
+}
+
 static int run_all(bench_rows *rows, const bench_settings *set, const bench_peer_job *job,
                    const files *f, arrays *a) {
   int code = -1;
   for (int k = 0; k < set->programs && code < 0; k++) {
     bench_row row = row_of(&set->program[k], set, job);
     bench_tick(job->system->name, 1);
+    code = renew_files(f, a, job->system->uplo == TRS_UPPER);
+    if (code >= 0) break;
     run_program(&row, &set->program[k], f, a, job, set->peer_seconds);
     row.gbs = 1e-9 * (double)row.bytes / row.median;
     code = bench_rows_add(rows, &row);
@@ -325,7 +347,6 @@ int bench_peers_measure(bench_rows *rows, const bench_settings *set, const bench
   int code = open_files(&f);
   if (code >= 0) return code;
   code = make_arrays(&a, job->system);
-  if (code < 0) code = write_system(f.system, &a, job->system->uplo == TRS_UPPER);
   if (code < 0) code = run_all(rows, set, job, &f, &a);
   close_files(&f);
   free_arrays(&a);

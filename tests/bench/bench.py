@@ -5,6 +5,7 @@ import glob
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -233,6 +234,43 @@ def test_programs_stopped():
               "--json", *SHORT)
     check("what a program leaves behind is stopped", o.code == 0 and
           not is_running(int(read("sleeper"))), o)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        stop_by(number)
+
+
+def stop_by(number):
+    """A signal stops the benchmark, its programs and what these started, and leaves no files."""
+    if os.path.exists(path("sleeper")):
+        os.remove(path("sleeper"))
+    begun = program("wait", f"sleep 3600 & echo $! > {path('began')}; mv {path('began')} "
+                    f"{path('sleeper')}; wait")
+    with subprocess.Popen([TRIREME, "bench", SMALL, "--methods", "serial", "--peer", "none", "--peer",
+                           begun, *SHORT], env=dict(os.environ, **CLEAN, TMPDIR=FOLDER),
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+        while running.poll() is None and not os.path.exists(path("sleeper")):
+            time.sleep(0.01)
+        running.send_signal(number)
+        said = running.communicate()
+    check(f"{number.name} stops programs, too", running.returncode == -number and
+          not is_running(int(read("sleeper"))) and not glob.glob(path("trireme-peer-*")),
+          (running.returncode, said, os.listdir(FOLDER)))
+
+
+def test_programs_that_spoil():
+    """What a program does to the files is not the next one's fault."""
+    folder = "mkdir $2; echo threads=999999999999 solve_ms=1"
+    cut = f"{EXAMPLE} $1 $2; : > $1; echo threads=few solve_ms=1"
+    o = bench(SMALL, "--uplo", "lower", "--methods", "serial", "--peer", "none", "--peer",
+              program("folder", folder), "--peer", program("cut", cut), "--peer",
+              program("gone", "rm -r $(dirname $1); exit 1"), "--peer", f"example={EXAMPLE}",
+              "--out", path("spoil.json"), *SHORT, env={"TMPDIR": FOLDER})
+    rows = [r for r in lines(read("spoil.json").decode()) if r["program"]]
+    check("a program is not told by the one before", o.code == 1 and
+          [(r["method"], r["wrong"]) for r in rows] ==
+          [("folder", True), ("cut", False), ("gone", True), ("example", False)], o)
+    check("a number of threads that is none is 1", [r["threads"] for r in rows[:2]] == [1, 1], o)
+    check("the folder goes whatever is in it", not glob.glob(path("trireme-peer-*")),
+          os.listdir(FOLDER))
 
 
 def is_running(process):
@@ -617,6 +655,7 @@ test_rows()
 test_peer()
 test_programs()
 test_programs_stopped()
+test_programs_that_spoil()
 test_programs_usage()
 test_bad_files()
 finish()

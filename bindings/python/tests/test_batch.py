@@ -365,3 +365,15 @@ def test_misuse_of_factors_is_named():
     with pytest.raises(ValueError, match="U is not L\\^H"):
         tr.batch(tr.from_factors(sp.csr_array(np.tril(np.ones((3, 3)))), sp.csr_array(np.eye(3))), 3,
                  hermitian=True)
+
+
+@pytest.mark.parametrize("wrong", ["no", 2, None, [], 1.0])
+def test_flags_are_true_or_false(wrong):
+    L = tr.triangle(tr.generate("poisson2d5:4"))
+    B = tr.batch(L, 1)
+    values = L.data[None, :]
+    for call in (lambda: tr.batch(L, 1, unit_diagonal=wrong), lambda: tr.batch(L, 1, take_triangle=wrong),
+                 lambda: tr.batch(L, 1, hermitian=wrong), lambda: B.update(values, check_pivots=wrong),
+                 lambda: B.solve(np.ones((1, 16)), check_pivots=wrong)):
+        with pytest.raises(TypeError, match="it must be True or False"):
+            call()

@@ -37,6 +37,8 @@ class Batch:
     def __init__(self, A: Any, count: int, uplo: Uplo = "lower", trans: Trans = "N", *,
                  unit_diagonal: bool = False, take_triangle: bool = False, nrhs: int = 1,
                  device: Device = "auto", threads: Optional[int] = None) -> None:
+        unit_diagonal = flag("unit_diagonal", unit_diagonal)
+        take_triangle = flag("take_triangle", take_triangle)
         matrix = matrix_of(A)
         parts = matrix.parts
         if parts.val.device is not None:
@@ -152,11 +154,12 @@ class Batch:
         -----
         After any other exception the batch solves nothing until an update succeeds.
         """
+        checks = flag("check_pivots", check_pivots)
         with self._refusal, self._lock.lock:
             own = self._array(values, "values", (self._count, self._nnz))
             self._follow_stream(own)
             error = self._error(library.trs_batch_update(self._handle, own.address, 0))
-        if error is not None and check_pivots:
+        if error is not None and checks:
             raise error
 
     def solve(self, b: Any, out: Optional[Any] = None, *, check_pivots: bool = True) -> Any:
@@ -181,6 +184,7 @@ class Batch:
             Of b's library, or `out`.  Its dtype is the batch's, or the complex one of the same
             precision where b is complex.
         """
+        checks = flag("check_pivots", check_pivots)
         source = self._array(b, "b", (self._count, self._n))
         if out is None:
             target = like(source._replace(strides=(2, 1)), source.dtype)
@@ -197,7 +201,7 @@ class Batch:
             error = self._error(library.trs_batch_solve(
                 self._handle, target.address, nrhs, 0, source.address, nrhs, 0, nrhs,
                 _api.TRS_ROW_MAJOR))
-        if error is not None and check_pivots:
+        if error is not None and checks:
             raise error
         return give_back(target, b) if out is None else out
 
@@ -269,6 +273,7 @@ class FactorsBatch(Batch):
         -----
         After any other exception the batch solves nothing until an update succeeds.
         """
+        checks = flag("check_pivots", check_pivots)
         with self._refusal, self._lock.lock:
             own = self._array(L_values, "L_values", (self._count, self._nnz_L))
             self._follow_stream(own)
@@ -283,7 +288,7 @@ class FactorsBatch(Batch):
                 address = other.address
             error = self._error(library.trs_batch_update_factors(
                 self._handle, own.address, 0, address, 0))
-        if error is not None and check_pivots:
+        if error is not None and checks:
             raise error
 
     def __repr__(self) -> str:
@@ -343,13 +348,14 @@ def batch(A: "Union[Shaped, Factors]", count: int, uplo: Optional[Uplo] = None, 
     >>> B.update(L_values, U_values)          # (count, F.L.nnz), (count, F.U.nnz)
     """
     if isinstance(A, Factors):
-        for name, given in (("uplo", uplo), ("lower", lower), ("unit_diagonal", unit_diagonal or None),
-                            ("take_triangle", take_triangle or None)):
+        for name, given in (("uplo", uplo), ("lower", lower),
+                            ("unit_diagonal", flag("unit_diagonal", unit_diagonal) or None),
+                            ("take_triangle", flag("take_triangle", take_triangle) or None)):
             if given is not None:
                 raise TypeError(f"{name} is for a batch of a matrix: leave it out for factors")
         return FactorsBatch(A, count, trans, hermitian=hermitian, nrhs=nrhs, device=device,
                             threads=threads)
-    if hermitian:
+    if flag("hermitian", hermitian):
         raise TypeError("hermitian is for a batch of factors: leave it out for a matrix")
     which = side(uplo, lower)
     try:
