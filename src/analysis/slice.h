@@ -55,9 +55,10 @@ extern int64_t trs_slices_alone;
 
 /* A walk along dependencies by several threads.  They take parts of the sweep by ticket, in its
  * order, so that a thread waits only for rows that another thread has taken.  Part t is rows
- * [trs_walk_begin(w, t), trs_walk_begin(w, t + 1)): about `grain` rows, few, as a row often depends
- * on one of the parts in work; but whole chains of rows that depend on the row before, so that
- * lines of a grid are walked side by side.  Where chains are long, one thread walks. */
+ * [trs_walk_begin(w, t), trs_walk_begin(w, t + 1)), about `grain` of them.  Parts are small,
+ * because rows of a large part would wait for those of other large parts.  A chain of rows that
+ * each depend on the one before is in one part, so threads walk along the lines of a grid side by
+ * side.  Where chains have thousands of rows, one thread walks. */
 typedef struct trs_walk {
   const trs_system *S;
   const uint8_t *begins; /* n: parts begin where it is 1 */

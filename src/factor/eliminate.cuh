@@ -3,9 +3,11 @@
  * A group of lanes takes a row: entries of A come into shared memory, steps change them there in
  * the order of the CPU, and the row leaves as L and U.  Lanes read the values of as many steps at
  * once, some batches ahead.  Steps of a batch that do not depend on each other are done at once.
- * Operations are those of the CPU, none fused: the bits are the same.  IC(0) goes by the
- * rows of U = L^H, that is by columns of L: an entry takes the same products in the same order, and
- * all products of a step that leads are with one earlier row of U.  A row's numbers are those of L.
+ * Operations are those of the CPU, none fused: the bits are the same.
+ *
+ * IC(0) goes by the rows of U = L^H, that is by columns of L.  An entry takes the same products in
+ * the same order as by rows of L.  All products with one multiplier read one earlier row of U, so
+ * they do not wait for later rows.  In shared memory a row has the numbers of L.
  *
  * Blocks take slices by ticket in the order of the levels, and rows wait for single values, so that
  * one launch does all.  O(steps) reads, mostly from L2. */
