@@ -50,7 +50,7 @@ trs_status trs_gpu_arm(trs_gpu *gpu, const trs_plan *plan);
  * both.  Runs on plan->stream. */
 trs_status trs_gpu_load(trs_gpu *gpu, trs_plan *plan, bool rows, int what);
 /* New values for a system in device memory that is still loaded, with trs_options.launch_updates.
- * Launches only. */
+ * Launches only, and keeps the addresses of the loaded arrays. */
 trs_status trs_gpu_load_values(trs_gpu *gpu, trs_plan *plan);
 /* Frees the loaded arrays that the plan owns, once a method has packed its own.  With
  * trs_options.launch_updates they stay. */

@@ -646,6 +646,12 @@ static trs_status solve(trs_plan *plan, const trs_rhs *rhs) {
   return waited ? look_at_updates(plan) : TRS_SUCCESS;
 }
 
+/* Graphs hold the addresses of arrays that an update that launches fills, so these arrays stay. */
+static trs_status load_again(engine *e, trs_plan *plan) {
+  if (plan->options.launch_updates) return trs_gpu_load_values(&e->gpu, plan);
+  return trs_gpu_load(&e->gpu, plan, true, TRS_GPU_PATTERN | TRS_GPU_VALUES);
+}
+
 static trs_status update(trs_plan *plan) {
   engine *e = plan->state;
   if (plan->options.launch_updates) {
@@ -653,7 +659,7 @@ static trs_status update(trs_plan *plan) {
     if (!finds) return launch_update(e, plan);
     if (trs_device_capturing(plan->stream)) return look_at_updates(plan);
   }
-  TRS_TRY(trs_gpu_load(&e->gpu, plan, true, TRS_GPU_PATTERN | TRS_GPU_VALUES));
+  TRS_TRY(load_again(e, plan));
   e->found->fill = (trs_gpu_found){0};
   trs_status status = refill(e, plan);
   drop_joint_arrays(e, plan);

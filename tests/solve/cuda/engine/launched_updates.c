@@ -214,8 +214,8 @@ TEST(an_unusable_pivot_is_told) {
   for (size_t m = 0; m < COUNT(methods); m++)
     for (size_t k = 0; k < COUNT(pivots); k++) {
       const int64_t row = 77;
-      both_plans p =
-          both_plans_of(random_triangle(TRS_DOUBLE), TRS_CSR, TRS_DOUBLE, methods[m], TRS_NO_TRANS);
+      both_plans p = both_plans_of(random_triangle(TRS_DOUBLE), k == 1 ? TRS_CSC : TRS_CSR,
+                                   TRS_DOUBLE, methods[m], k < 2 ? TRS_NO_TRANS : TRS_TRANS);
       gpu_graph graph = capture(&p, 1);
       const trs_status wanted = pivots[k] == 0 ? TRS_ERROR_ZERO_PIVOT : TRS_ERROR_NOT_FINITE;
       double *there = (double *)p.s.val + p.s.t.ptr[row + 1] - 1, x;
