@@ -17,7 +17,8 @@ enum {
   SMALL_GRAPH = 200000, /* auto tries METIS up to this number of slices */
   FEW_NEIGHBOURS = 24,  /* needs per slice, mean, up to which auto tries METIS: beyond, it takes
                            long and gains nothing */
-  MOST_THREADS = 256
+  MOST_THREADS = 256,
+  MOST_AT_ONCE = 2 /* deals that are looked at together */
 };
 
 typedef struct dealing {
@@ -123,46 +124,46 @@ static trs_status deal_slices(const dealing *d, trs_deal_rule rule, int32_t *own
   return TRS_SUCCESS;
 }
 
-/* ---- The cost of a deal. ---- */
+/* ---- The cost of a deal: values to send, and the longest path. ---- */
 
-/* The longest path to a block.  steps is at least 1 once the path is known. */
-typedef struct path {
-  int32_t steps, peer_steps;
-} path;
+/* The longest path to a block, and the member that solves the block: from the highest bit on, the
+ * time in units (32 bits, at least one step), the steps between members (27), the member (5).  0:
+ * unknown.  One comparison finds the longer of two. */
+typedef uint64_t path;
 
-/* Per row, contiguous, since each entry reads all of it. */
-typedef struct seen {
-  _Atomic uint64_t path; /* of its block; 0: unknown */
-  _Atomic uint32_t mask;
-  int32_t owner;
-} seen;
+enum { MEMBER_BITS = 5, TIME_AT = 32 };
+static const path MEMBER = (1 << MEMBER_BITS) - 1;
+_Static_assert(TRS_MOST_MEMBERS <= 1 << MEMBER_BITS, "a path names its member");
 
-/* A walk over all rows. */
+static int32_t peer_steps_of(path it) { return (int32_t)((uint32_t)it >> MEMBER_BITS); }
+
+/* What a step adds to a path, and a step between members beyond it.  The longest path that there
+ * can be has less than 2^31 units. */
+typedef struct steps {
+  double unit; /* seconds */
+  path step, peer;
+} steps;
+
+static steps steps_of(const dealing *d) {
+  const double most = (d->gpu->group_hop + d->gpu->peer_hop) * (d->s->nlevels + 1);
+  const double unit = most / INT32_MAX;
+  return (steps){unit, (path)fmax(d->gpu->group_hop / unit, 1) << TIME_AT,
+                 ((path)(d->gpu->peer_hop / unit) << TIME_AT) + ((path)1 << MEMBER_BITS)};
+}
+
+/* Deals over the same slices, whose paths one walk finds. */
 typedef struct look {
   const dealing *d;
-  trs_deal *deal;
-  seen *row; /* n */
+  int count;
+  trs_deal *deal[MOST_AT_ONCE];
+  uint8_t *owner[MOST_AT_ONCE]; /* n: of each row */
+  _Atomic uint32_t *mask;       /* n: of each row, of deal[0] */
+  steps steps;
+  _Atomic path *path; /* n x count: of the block of each row */
   _Atomic int64_t ticket;
   int64_t pushes[MOST_THREADS];
-  path longest[MOST_THREADS];
+  path longest[MOST_AT_ONCE][MOST_THREADS];
 } look;
-
-static path load_path(const seen *row) {
-  uint64_t bits;
-  path it;
-  trs_patience wait = {0};
-  while (!(bits = atomic_load_explicit(&row->path, memory_order_relaxed))) trs_wait_turn(&wait);
-  memcpy(&it, &bits, sizeof it);
-  return it;
-}
-static void store_path(seen *row, path it) {
-  uint64_t bits;
-  memcpy(&bits, &it, sizeof bits);
-  atomic_store_explicit(&row->path, bits, memory_order_relaxed);
-}
-static double seconds_along(const dealing *d, path it) {
-  return d->gpu->group_hop * it.steps + d->gpu->peer_hop * it.peer_steps;
-}
 
 /* Copies the owners of slices to their rows. */
 static void spread_owners(void *argument, int rank, int size) {
@@ -171,12 +172,32 @@ static void spread_owners(void *argument, int rank, int size) {
   int64_t begin, end;
   trs_share(s->nslices, rank, size, &begin, &end);
   for (int64_t k = begin; k < end; k++)
-    for (int32_t r = 0; r < s->slice[k].rows && !trs_slice_is_part(&s->slice[k]); r++) {
-      seen *row = &it->row[s->row[s->slice[k].first + r]];
-      atomic_init(&row->path, 0);
-      atomic_init(&row->mask, 0);
-      row->owner = it->deal->owner[k];
-    }
+    for (int32_t r = 0; r < s->slice[k].rows && !trs_slice_is_part(&s->slice[k]); r++)
+      for (int c = 0; c < it->count; c++)
+        it->owner[c][s->row[s->slice[k].first + r]] = (uint8_t)it->deal[c]->owner[k];
+}
+
+/* Marks the row as needed by member.  True if the mark is new. */
+static bool need_row(_Atomic uint32_t *mask, int32_t member) {
+  const uint32_t bit = 1u << member;
+  if (atomic_load_explicit(mask, memory_order_relaxed) & bit) return false;
+  return !(atomic_fetch_or_explicit(mask, bit, memory_order_relaxed) & bit);
+}
+
+/* Masks by rows: rows need those of other members that they depend on. */
+static void mark_needs(void *argument, int rank, int size) {
+  look *it = argument;
+  const trs_system *S = it->d->S;
+  const uint8_t *owner = it->owner[0];
+  int64_t begin, end, pushes = 0;
+  trs_share(S->n, rank, size, &begin, &end);
+  for (int64_t i = begin; i < end; i++) {
+    int64_t p, stop;
+    trs_off_diagonal(S, i, S->lower, S->has_diagonal, &p, &stop);
+    for (; p < stop; p++)
+      if (owner[S->idx[p]] != owner[i]) pushes += need_row(&it->mask[S->idx[p]], owner[i]);
+  }
+  it->pushes[rank] = pushes;
 }
 
 /* Copies the masks of rows to their positions. */
@@ -185,49 +206,50 @@ static void place_masks(void *argument, int rank, int size) {
   int64_t begin, end;
   trs_share(it->d->s->n, rank, size, &begin, &end);
   for (int64_t k = begin; k < end; k++)
-    it->deal->mask[k] = atomic_load_explicit(&it->row[it->d->s->row[k]].mask, memory_order_relaxed);
+    it->deal[0]->mask[k] = atomic_load_explicit(&it->mask[it->d->s->row[k]], memory_order_relaxed);
 }
 
-/* Marks the row as needed by member.  True if the mark is new. */
-static bool need_row(seen *row, int32_t member) {
-  const uint32_t bit = 1u << member;
-  if (atomic_load_explicit(&row->mask, memory_order_relaxed) & bit) return false;
-  return !(atomic_fetch_or_explicit(&row->mask, bit, memory_order_relaxed) & bit);
+static path await_path(const _Atomic path *from) {
+  path it;
+  trs_patience wait = {0};
+  while (!(it = atomic_load_explicit(from, memory_order_relaxed))) trs_wait_turn(&wait);
+  return it;
 }
 
-/* Rows [k, end) of the sweep, which are one block.  Returns the number of values to send. */
-static int64_t look_at_block(look *it, int64_t k, int64_t end, path *longest) {
+static path longer(path a, path b) { return a > b ? a : b; }
+
+/* Rows [k, end) of the sweep, which are one block. */
+static void look_at_block(look *it, int64_t k, int64_t end, int rank) {
   const trs_system *S = it->d->S;
   const int64_t first = trs_in_sweep(S, k);
-  const int32_t own = it->row[first].owner;
-  path latest = {0, 0};
-  int64_t pushes = 0;
+  const int count = it->count;
+  path own[MOST_AT_ONCE], latest[MOST_AT_ONCE] = {0};
+  for (int c = 0; c < count; c++) own[c] = it->owner[c][first];
   for (int64_t row = k; row < end; row++) {
     int64_t begin, stop;
     trs_off_diagonal(S, trs_in_sweep(S, row), S->lower, S->has_diagonal, &begin, &stop);
     for (int64_t p = begin; p < stop; p++) {
       if (S->lower ? S->idx[p] >= first : S->idx[p] <= first) continue; /* within the block */
-      seen *other = &it->row[S->idx[p]];
-      path there = load_path(other);
-      if (other->owner != own) {
-        there.peer_steps++;
-        pushes += need_row(other, own);
+      for (int c = 0; c < count; c++) {
+        const path there = await_path(&it->path[(int64_t)S->idx[p] * count + c]);
+        const path crossing = (there & MEMBER) == own[c] ? 0 : it->steps.peer;
+        latest[c] = longer(latest[c], (there & ~MEMBER) + crossing);
       }
-      if (seconds_along(it->d, there) > seconds_along(it->d, latest)) latest = there;
     }
   }
-  latest.steps++;
-  for (int64_t row = k; row < end; row++) store_path(&it->row[trs_in_sweep(S, row)], latest);
-  if (seconds_along(it->d, latest) > seconds_along(it->d, *longest)) *longest = latest;
-  return pushes;
+  for (int c = 0; c < count; c++) {
+    latest[c] += it->steps.step;
+    it->longest[c][rank] = longer(it->longest[c][rank], latest[c]);
+    for (int64_t row = k; row < end; row++)
+      atomic_store_explicit(&it->path[trs_in_sweep(S, row) * count + c], latest[c] | own[c],
+                            memory_order_relaxed);
+  }
 }
 
 static void look_at_rows(void *argument, int rank, int size) {
   look *it = argument;
   const dealing *d = it->d;
   const int64_t n = d->S->n;
-  int64_t pushes = 0;
-  path longest = {0, 0};
   (void)size;
   for (;;) {
     const int64_t part = atomic_fetch_add(&it->ticket, 1);
@@ -236,31 +258,74 @@ static void look_at_rows(void *argument, int rank, int size) {
     if (k >= n) break;
     for (int64_t end; k < stop; k = end) {
       for (end = k + 1; end < n && !d->walk.begins[end];) end++;
-      pushes += look_at_block(it, k, end, &longest);
+      look_at_block(it, k, end, rank);
     }
   }
-  it->pushes[rank] = pushes;
-  it->longest[rank] = longest;
 }
 
-/* Finds masks, pushes and the longest path.  seconds: the steps of that path only. */
-static trs_status look_at_all(const dealing *d, trs_deal *deal, double *seconds) {
-  const int64_t n = d->S->n;
-  const int all = n < trs_slices_alone ? 1 : trs_team_size(d->team);
-  look it = {.d = d, .deal = deal};
-  path longest = {0, 0};
-  TRS_TRY(TRS_ALLOC(&it.row, n));
-  trs_team_run(d->team, all, spread_owners, &it);
-  trs_team_run(d->team, d->walk.threads, look_at_rows, &it);
-  trs_team_run(d->team, all, place_masks, &it);
-  for (int t = 0; t < d->walk.threads; t++) {
-    deal->pushes += it.pushes[t];
-    if (seconds_along(d, it.longest[t]) > seconds_along(d, longest)) longest = it.longest[t];
-  }
-  deal->peer_steps = longest.peer_steps;
-  *seconds = seconds_along(d, longest);
-  trs_free(it.row);
+static int all_threads(const dealing *d) {
+  if (d->S->n < trs_slices_alone) return 1;
+  return trs_team_size(d->team) < MOST_THREADS ? trs_team_size(d->team) : MOST_THREADS;
+}
+
+/* Finds masks and pushes of a deal. */
+static trs_status count_pushes(const look *owners, int which) {
+  look it = {
+      .d = owners->d, .count = 1, .deal = {owners->deal[which]}, .owner = {owners->owner[which]}};
+  const int all = all_threads(it.d);
+  TRS_TRY(trs_alloc_zero((void **)&it.mask, it.d->S->n, sizeof *it.mask));
+  trs_team_run(it.d->team, all, mark_needs, &it);
+  trs_team_run(it.d->team, all, place_masks, &it);
+  for (int t = 0; t < all; t++) it.deal[0]->pushes += it.pushes[t];
+  trs_free((void *)it.mask);
   return TRS_SUCCESS;
+}
+
+static trs_status walk_paths(look *it, path *longest) {
+  const dealing *d = it->d;
+  TRS_TRY(trs_alloc_zero((void **)&it->path, d->S->n * it->count, sizeof *it->path));
+  trs_team_run(d->team, d->walk.threads, look_at_rows, it);
+  for (int c = 0; c < it->count; c++)
+    for (int t = 0; t < d->walk.threads; t++) longest[c] = longer(longest[c], it->longest[c][t]);
+  trs_free((void *)it->path);
+  return TRS_SUCCESS;
+}
+
+/* A path enters each slab once, so the longest one needs no walk. */
+static path along_slabs(const look *it) {
+  const trs_deal *deal = it->deal[0];
+  const int32_t nlevels = it->d->s->nlevels;
+  int32_t entered = -1;
+  for (int32_t m = 0; m < deal->members; m++) entered += deal->rows[m] > 0;
+  if (entered > nlevels - 1) entered = nlevels - 1;
+  if (deal->pushes == 0) entered = 0;
+  return it->steps.step * (path)nlevels + it->steps.peer * (path)entered;
+}
+
+static trs_status find_owners(look *it) {
+  for (int c = 0; c < it->count; c++) TRS_TRY(TRS_ALLOC(&it->owner[c], it->d->S->n));
+  trs_team_run(it->d->team, all_threads(it->d), spread_owners, it);
+  return TRS_SUCCESS;
+}
+
+/* Finds masks, pushes and the longest path of deals over the same slices, after their rows are
+ * counted.  seconds: the steps of that path only. */
+static trs_status look_at_all(const dealing *d, trs_deal *deals, int count, double *seconds) {
+  look it = {.d = d, .count = count, .steps = steps_of(d)};
+  path longest[MOST_AT_ONCE] = {0};
+  for (int c = 0; c < count; c++) it.deal[c] = &deals[c];
+  trs_status status = find_owners(&it);
+  for (int c = 0; c < count && !status; c++) status = count_pushes(&it, c);
+  if (!status && deals->rule == TRS_DEAL_SLABS)
+    longest[0] = along_slabs(&it);
+  else if (!status)
+    status = walk_paths(&it, longest);
+  for (int c = 0; c < count; c++) {
+    deals[c].peer_steps = peer_steps_of(longest[c]);
+    seconds[c] = it.steps.unit * (double)(longest[c] >> TIME_AT);
+    trs_free(it.owner[c]);
+  }
+  return status;
 }
 
 /* The launch and the steps from level to level of one GPU. */
@@ -302,50 +367,62 @@ static double scale_of(const dealing *d, double expected) {
   return fmin(fmax((d->alone - d->gpu->group_launch - levels) / expected, LEAST), MOST);
 }
 
-static trs_status judge(const dealing *d, trs_deal *deal) {
-  double fullest, mean, along;
-  TRS_TRY(look_at_all(d, deal, &along));
-  weigh_levels(d, deal, &fullest, &mean);
-  double scale = scale_of(d, mean * d->members);
-  deal->seconds = d->gpu->group_launch + along + scale * fullest +
-                  d->gpu->push * (double)deal->pushes / d->members;
-  deal->alone = seconds_of_levels(d) + scale * mean * d->members;
+static trs_status judge(const dealing *d, trs_deal *deals, int count) {
+  double fullest[MOST_AT_ONCE], mean[MOST_AT_ONCE], along[MOST_AT_ONCE];
+  for (int c = 0; c < count; c++) weigh_levels(d, &deals[c], &fullest[c], &mean[c]);
+  TRS_TRY(look_at_all(d, deals, count, along));
+  for (int c = 0; c < count; c++) {
+    const double scale = scale_of(d, mean[c] * d->members);
+    deals[c].seconds = d->gpu->group_launch + along[c] + scale * fullest[c] +
+                       d->gpu->push * (double)deals[c].pushes / d->members;
+    deals[c].alone = seconds_of_levels(d) + scale * mean[c] * d->members;
+  }
   return TRS_SUCCESS;
 }
 
-static trs_status try_rule(const dealing *d, trs_deal_rule rule, trs_deal *deal) {
-  *deal = (trs_deal){.members = d->members, .rule = rule};
-  trs_status status = TRS_ALLOC(&deal->owner, d->s->nslices);
-  if (!status) status = TRS_ALLOC(&deal->mask, d->s->n);
-  if (!status) status = deal_slices(d, rule, deal->owner);
-  if (!status) status = judge(d, deal);
-  if (status) trs_deal_destroy(deal);
+static trs_status try_rules(const dealing *d, const trs_deal_rule *rules, trs_deal *deals,
+                            int count) {
+  trs_status status = TRS_SUCCESS;
+  for (int c = 0; c < count; c++) deals[c] = (trs_deal){.members = d->members, .rule = rules[c]};
+  for (int c = 0; c < count && !status; c++) {
+    status = TRS_ALLOC(&deals[c].owner, d->s->nslices);
+    if (!status) status = TRS_ALLOC(&deals[c].mask, d->s->n);
+    if (!status) status = deal_slices(d, rules[c], deals[c].owner);
+  }
+  if (!status) status = judge(d, deals, count);
+  for (int c = 0; c < count && status; c++) trs_deal_destroy(&deals[c]);
   return status;
 }
 
-/* The rule with the lowest expected time.  METIS only where it is fast and neighbours matter.
- */
-static trs_status try_all(const dealing *d, trs_deal *best) {
-  static const trs_deal_rule all[] = {TRS_DEAL_BANDS, TRS_DEAL_SLABS, TRS_DEAL_CYCLIC,
-                                      TRS_DEAL_GRAPH};
+static void keep_faster(trs_deal *best, trs_deal *other) {
+  const bool better = other->seconds < best->seconds;
+  trs_deal_destroy(better ? best : other);
+  if (better) *best = *other;
+}
+
+/* METIS only where it is fast and neighbours matter. */
+static trs_status try_graph(const dealing *d, trs_deal *best) {
   static const double NEARLY_IDEAL = 1.1;
-  TRS_TRY(try_rule(d, all[0], best));
-  for (size_t k = 1; k < sizeof all / sizeof *all && d->members > 1; k++) {
-    trs_deal other;
-    double ideal = seconds_of_levels(d) + (best->alone - d->gpu->group_launch) / d->members;
-    if (best->seconds < NEARLY_IDEAL * ideal && k >= 2) break;
-    if (all[k] == TRS_DEAL_GRAPH && d->s->nslices > SMALL_GRAPH) break;
-    trs_status status = try_rule(d, all[k], &other);
-    if (status == TRS_ERROR_UNSUPPORTED) continue;
-    if (status) {
-      trs_deal_destroy(best);
-      return status;
-    }
-    bool better = other.seconds < best->seconds;
-    trs_deal_destroy(better ? best : &other);
-    if (better) *best = other;
-  }
-  return TRS_SUCCESS;
+  static const trs_deal_rule graph = TRS_DEAL_GRAPH;
+  trs_deal other;
+  const double ideal = seconds_of_levels(d) + (best->alone - d->gpu->group_launch) / d->members;
+  if (best->seconds < NEARLY_IDEAL * ideal || d->s->nslices > SMALL_GRAPH) return TRS_SUCCESS;
+  trs_status status = try_rules(d, &graph, &other, 1);
+  if (!status) keep_faster(best, &other);
+  return status == TRS_ERROR_UNSUPPORTED ? TRS_SUCCESS : status;
+}
+
+/* The rule with the lowest expected time, but for slabs. */
+static trs_status try_all(const dealing *d, trs_deal *best) {
+  static const trs_deal_rule by_level[MOST_AT_ONCE] = {TRS_DEAL_BANDS, TRS_DEAL_CYCLIC};
+  trs_deal deals[MOST_AT_ONCE];
+  if (d->members == 1) return try_rules(d, by_level, best, 1);
+  TRS_TRY(try_rules(d, by_level, deals, MOST_AT_ONCE));
+  *best = deals[0];
+  keep_faster(best, &deals[1]);
+  trs_status status = try_graph(d, best);
+  if (status) trs_deal_destroy(best);
+  return status;
 }
 
 trs_status trs_deal_create(trs_deal *deal, const trs_system *S, const trs_slices *s,
@@ -365,7 +442,7 @@ trs_status trs_deal_create(trs_deal *deal, const trs_system *S, const trs_slices
   if (members < 1 || members > TRS_MOST_MEMBERS)
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "%d members: 1 to %d can solve together", members,
                     (int)TRS_MOST_MEMBERS);
-  if (rule != TRS_DEAL_AUTO) return try_rule(&d, rule, deal);
+  if (rule != TRS_DEAL_AUTO) return try_rules(&d, &rule, deal, 1);
   d.most_edges = FEW_NEIGHBOURS * (int64_t)s->nslices;
   return try_all(&d, deal);
 }

@@ -8,7 +8,8 @@
  * A rule says which slices a member gets.  The slices of a heavy block stay together.
  *   cyclic   round-robin within each level: perfect balance, many pushes;
  *   bands    each level in equal parts, in the order of the sweep: neighbours stay together;
- *   slabs    parts of the sweep with equal entries: a path enters each slab only once;
+ *   slabs    parts of the sweep with equal entries: a path enters each slab only once, for the
+ *            slices are those of an outline with these slabs;
  *   graph    METIS on the graph of slices.
  *
  * The expected time of a solve is the sum of three terms: the longest path, in which a step
@@ -51,9 +52,9 @@ typedef struct trs_deal {
  * has rows of two slabs. */
 void trs_deal_slabs(int64_t *cut, const trs_system *S, int32_t members);
 
-/* S is stored by rows.  s and outline: its slices, without idx, val and inverse.  alone: measured
- * seconds of one GPU, or 0.  gpu: the same in all processes of a group.  O(nnz) per rule that
- * is tried, by the team. */
+/* S is stored by rows.  s and outline: its slices, without idx, val and inverse.  auto tries all
+ * rules but slabs.  alone: measured seconds of one GPU, or 0.  gpu: the same in all processes of a
+ * group.  O(nnz) per rule that is tried, by the team. */
 trs_status trs_deal_create(trs_deal *deal, const trs_system *S, const trs_slices *s,
                            const trs_outline *outline, int32_t members, trs_deal_rule rule,
                            double alone, const trs_gpu_costs *gpu, trs_team *team);

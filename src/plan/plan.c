@@ -131,6 +131,17 @@ static const char *why_not(const trs_plan *plan, trs_status status) {
   return lacks ? trs_last_error()->message : NULL;
 }
 
+/* Takes the state of choice->made if that is a plan of plan->method. */
+static bool take_made(trs_plan *plan) {
+  trs_plan *made = plan->choice->made;
+  if (!made || made->method != plan->method) return false;
+  plan->state = made->state;
+  made->state = NULL;
+  trs_plan_destroy(made);
+  plan->choice->made = NULL;
+  return true;
+}
+
 /* The next best method replaces one that declines or fails, and the plan's reason says so.  The
  * first failure counts if none is left. */
 static trs_status analyze_next(trs_plan *plan, trs_status status) {
@@ -148,7 +159,7 @@ static trs_status analyze_next(trs_plan *plan, trs_status status) {
     plan->method = next;
     size_t used = strlen(plan->reason);
     snprintf(plan->reason + used, sizeof plan->reason - used, "%s", text);
-    status = run_on_device(plan, plan->method->analyze);
+    status = take_made(plan) ? TRS_SUCCESS : run_on_device(plan, plan->method->analyze);
   }
   return status;
 }
@@ -228,6 +239,7 @@ static trs_status build_by_choice(trs_plan *plan, const trs_matrix *A, bool on_c
   plan->choice = &choice;
   trs_status status = build(plan, A);
   trs_panels_destroy(&choice.found);
+  trs_plan_destroy(choice.made);
   plan->choice = NULL;
   return status;
 }

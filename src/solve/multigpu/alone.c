@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "device/shared.h"
 #include "plan/timing.h"
+#include "solve/cuda/engine/state.h"
 
 /* A matrix in device memory is read on its own GPU, where the member's stream does not exist; the
  * default stream is valid for both. */
@@ -23,6 +24,13 @@ trs_status trs_alone_create(trs_plan **alone, const trs_plan *plan, trs_device *
   trs_context_destroy(context); /* the plan keeps it */
   if (!status) trs_plan_use_stream(*alone, stream);
   return status;
+}
+
+int32_t trs_alone_levels(const trs_plan *alone) {
+  const trs_engine *e = alone->state;
+  const trs_engine_candidate *c = &e->sweep.c;
+  if (e->substitution.order) return e->levels;
+  return c->rules.most_block == 1 ? c->slices.nlevels : 0;
 }
 
 /* The analysis needs 2.5 times the memory of the matrix. */

@@ -9,6 +9,9 @@
 trs_status trs_alone_create(trs_plan **alone, const trs_plan *plan, trs_device *device,
                             trs_stream stream, int64_t nrhs);
 
+/* The levels of its rows; 0: unknown. */
+int32_t trs_alone_levels(const trs_plan *alone);
+
 /* True if the engine's analysis of the whole system has room on each of the first `members` GPUs,
  * as far as their memory is known.  The same in all processes. */
 bool trs_alone_fits(const trs_plan *plan, int members);

@@ -46,7 +46,11 @@ static trs_status expect_of_one(trs_push_state *p, trs_scalar scalar) {
  * are sometimes wrong by a factor of two, and the one-GPU analysis is a fraction of this one. */
 static trs_status measure_one(trs_push_state *p, const trs_plan *plan) {
   trs_device *device = p->member[0].device;
-  double next, seconds[TRS_MOST_MEMBERS] = {0};
+  double next;
+  struct {
+    double seconds;
+    int64_t levels;
+  } found[TRS_MOST_MEMBERS] = {{0, 0}};
   trs_plan *alone = NULL;
   trs_status status = TRS_SUCCESS;
   p->races = trs_plan_chosen(plan, &next) && p->members > 1 && plan->system.n > 0 &&
@@ -55,14 +59,19 @@ static trs_status measure_one(trs_push_state *p, const trs_plan *plan) {
   if (p->member[0].number == 0) {
     status = trs_alone_create(&alone, plan, device, p->member[0].stream, 1);
     const trs_alone_arrays here = {.device = {device}, .count = 1};
-    if (!status) status = trs_alone_time(alone, &here, 1, &seconds[0]);
-    trs_plan_destroy(alone);
+    if (!status) status = trs_alone_time(alone, &here, 1, &found[0].seconds);
+    if (!status) found[0].levels = trs_alone_levels(alone);
+    if (!status && plan->options.nrhs <= 1 && trs_alone_fits(plan, 1))
+      plan->choice->made = alone; /* there is room for both */
+    else
+      trs_plan_destroy(alone);
   }
   status = trs_group_agree(p->group, status);
   p->races = status != TRS_ERROR_MEMORY; /* one GPU lacks the memory after all */
   if (status) return p->races ? status : TRS_SUCCESS;
-  TRS_TRY(trs_group_exchange(p->group, seconds, sizeof *seconds));
-  p->alone = seconds[0];
+  TRS_TRY(trs_group_exchange(p->group, found, sizeof *found));
+  p->alone = found[0].seconds;
+  p->alone_levels = (int32_t)found[0].levels;
   return TRS_SUCCESS;
 }
 
@@ -85,8 +94,20 @@ static bool is_short(const trs_push_state *p, trs_plan *plan) {
                           1e3 * p->alone);
 }
 
+/* The expected time of several GPUs over the time of one from which on they are not measured. */
+static const double HOPELESS = 1.2;
+
+/* Declines if the steps from level to level alone would take longer than one GPU does, which
+ * substitutes rows and so has fewer. */
+static bool has_too_many_levels(const trs_push_state *p, trs_plan *plan, int32_t nlevels) {
+  const double seconds = p->gpu->group_launch + p->gpu->group_hop * nlevels;
+  if (!p->races || seconds < HOPELESS * p->alone) return false;
+  return trs_plan_decline(
+      plan, "%d levels would take %d GPUs %.3g ms a solve at least, one takes %.3g ms",
+      (int)nlevels, p->members, 1e3 * seconds, 1e3 * p->alone);
+}
+
 static bool has_no_gain(const trs_push_state *p, trs_plan *plan) {
-  static const double HOPELESS = 1.2;
   if (!p->races || p->deal.seconds < HOPELESS * p->alone) return false;
   return decline(p, plan, "would take", p->deal.seconds);
 }
@@ -118,25 +139,26 @@ static void drop_deal(trs_push_state *p) {
 }
 
 /* Slabs have separate slices; other rules use those of the whole system. */
-static trs_status try_rule(trs_push_state *p, const trs_system *S, trs_deal_rule rule,
-                           int32_t members, const trs_outline *like) {
+static trs_status try_rule(trs_push_state *p, trs_plan *plan, const trs_system *S,
+                           trs_deal_rule rule, int32_t members, const trs_outline *like) {
   int64_t cut[TRS_MOST_MEMBERS + 1] = {0, S->n};
   const bool slabs = rule == TRS_DEAL_SLABS;
   if (slabs) trs_deal_slabs(cut, S, members);
   TRS_TRY(trs_outline_create(&p->outline, &p->slices, S, &p->rules, p->verdict->block_starts, like,
                              slabs ? members : 1, cut, p->team));
+  if (!like && has_too_many_levels(p, plan, p->slices.nlevels)) return TRS_SUCCESS;
   return trs_deal_create(&p->deal, S, &p->slices, p->outline, members, rule,
                          p->races ? p->alone : 0, p->gpu, p->team);
 }
 
 /* Tries another rule and keeps the better of the two. */
-static trs_status try_another(trs_push_state *p, const trs_system *S, trs_deal_rule rule,
-                              int32_t members) {
+static trs_status try_another(trs_push_state *p, trs_plan *plan, const trs_system *S,
+                              trs_deal_rule rule, int32_t members) {
   trs_push_state before = *p;
   p->deal = (trs_deal){0};
   p->outline = NULL;
   p->slices = (trs_slices){0};
-  trs_status status = try_rule(p, S, rule, members, before.outline);
+  trs_status status = try_rule(p, plan, S, rule, members, before.outline);
   bool better = !status && p->deal.seconds < before.deal.seconds;
   drop_deal(better ? &before : p);
   if (better) return TRS_SUCCESS;
@@ -148,16 +170,17 @@ static trs_status try_another(trs_push_state *p, const trs_system *S, trs_deal_r
 
 /* Auto: slabs over all members.  If their time is far from ideal, also the other rules, and
  * slabs over half as many members if one GPU could hold the whole system. */
-static trs_status find_rule(trs_push_state *p, const trs_plan *plan, const trs_system *S) {
+static trs_status find_rule(trs_push_state *p, trs_plan *plan, const trs_system *S) {
   static const double NEARLY_IDEAL = 1.15;
   int32_t members = p->use > 0 && p->use < p->members ? (int32_t)p->use : p->members;
   if (p->rule != TRS_DEAL_AUTO || members == 1)
-    return try_rule(p, S, (trs_deal_rule)p->rule, members, NULL);
-  TRS_TRY(try_rule(p, S, TRS_DEAL_SLABS, members, NULL));
+    return try_rule(p, plan, S, (trs_deal_rule)p->rule, members, NULL);
+  TRS_TRY(try_rule(p, plan, S, TRS_DEAL_SLABS, members, NULL));
+  if (trs_plan_declined(plan)) return TRS_SUCCESS;
   if (p->deal.seconds < NEARLY_IDEAL * p->deal.alone / members) return TRS_SUCCESS;
-  TRS_TRY(try_another(p, S, TRS_DEAL_AUTO, members));
+  TRS_TRY(try_another(p, plan, S, TRS_DEAL_AUTO, members));
   if (p->use == 0 && members >= 4 && trs_alone_fits(plan, 1))
-    return try_another(p, S, TRS_DEAL_SLABS, members / 2);
+    return try_another(p, plan, S, TRS_DEAL_SLABS, members / 2);
   return TRS_SUCCESS;
 }
 
@@ -176,7 +199,9 @@ static trs_status deal_rows(trs_push_state *p, trs_plan *plan, const trs_system 
   trs_slices_sample(S, &features.row_length, &features.chained, &features.run);
   (void)trs_choose_rules(rules, &features, true); /* a plan is for any number of right-hand sides */
   p->rules = rules[0];
+  if (p->rules.most_block == 1 && has_too_many_levels(p, plan, p->alone_levels)) return TRS_SUCCESS;
   TRS_TRY(find_rule(p, plan, S));
+  if (trs_plan_declined(plan)) return TRS_SUCCESS;
   if (!p->races) TRS_TRY(expect_of_one(p, S->scalar));
   if (has_no_gain(p, plan)) return TRS_SUCCESS;
   return trs_group_each_by_team(p->group, p->team, make_share, plan);

@@ -50,9 +50,10 @@ typedef struct trs_push_state {
   trs_outline *outline;
   trs_slices slices; /* host; without entries */
   trs_deal deal;
-  double alone;    /* seconds of the one-GPU engine: measured where this is auto's choice, else
-                      expected */
-  double together; /* measured seconds of this plan; 0: not measured */
+  double alone;         /* seconds of the one-GPU engine: measured where this is auto's choice, else
+                           expected */
+  int32_t alone_levels; /* of rows, if that is measured; 0: unknown */
+  double together;      /* measured seconds of this plan; 0: not measured */
   trs_symmetric
       shared; /* at every member: work, counts, fault, and a stage with several processes */
   int64_t finished_at, fault_at;

@@ -289,6 +289,10 @@ trs_status trs_alone_create(trs_plan **alone, const trs_plan *plan, trs_device *
   *alone = NULL;
   return TRS_SUCCESS;
 }
+int32_t trs_alone_levels(const trs_plan *alone) {
+  (void)alone;
+  return 0;
+}
 bool trs_alone_fits(const trs_plan *plan, int members) {
   (void)plan, (void)members;
   return true;
