@@ -405,6 +405,29 @@ TEST(members_race_against_one) {
   trs_context_destroy(context);
 }
 
+/* 119 levels of rows: 0.06 ms by the modelled hop.  Slabs are dealt only if one GPU takes longer. */
+TEST(levels_decide_before_rows_are_dealt) {
+  static const double fast[] = {40e-6}, slow[] = {1e-3, 0.5e-3};
+  trs_context *context = context_of("cuda:0-3");
+  trs_matrix *T = triangle_of("gen:poisson2d5:60", TRS_LOWER);
+  const trs_options options = {.struct_size = sizeof(trs_options)};
+  trs_plan plan;
+  push_seconds = fast;
+  assert_success(push_plan(&plan, context, T, TRS_LOWER, &options, ""));
+  assert_true(push_verdict.declined);
+  assert_non_null(strstr(push_verdict.why, "levels would take 4 GPUs 0.0"));
+  assert_null(((trs_push_state *)plan.state)->deal.owner);
+  drop(&plan);
+  push_seconds = slow;
+  assert_success(push_plan(&plan, context, T, TRS_LOWER, &options, ""));
+  assert_false(push_verdict.declined);
+  solve_often(&plan, 1, 3, "few levels beside one GPU's time");
+  drop(&plan);
+  push_seconds = NULL;
+  trs_matrix_destroy(T);
+  trs_context_destroy(context);
+}
+
 TEST(every_kind_of_launch_was_met) {
   for (int k = 0; k < 4; k++) assert_true(push_launches[k] > 0);
 }
