@@ -6,10 +6,10 @@ static trs_pivot NAME(pivot)(const trs_system *S, int64_t p) {
   return NAME(look_at_pivot)(((const SCALAR *)S->val)[p]);
 }
 
-/* The first vector whose diagonal entry is not good, or -1. */
-static int64_t NAME(first_bad_diagonal)(const trs_system *S) {
+/* The first vector from begin to end whose diagonal entry is not good, or -1. */
+static int64_t NAME(first_bad_diagonal)(const trs_system *S, int64_t begin, int64_t end) {
   bool prefix = trs_system_prefix(S);
-  for (int64_t i = 0; i < S->n; i++)
+  for (int64_t i = begin; i < end; i++)
     if (NAME(pivot)(S, prefix ? S->ptr[i + 1] - 1 : S->ptr[i]) != TRS_PIVOT_GOOD) return i;
   return -1;
 }

@@ -656,9 +656,18 @@ void trs_slices_destroy(trs_slices *slices) {
 
 /* ---- A sample of rows. ---- */
 
+/* Walkers wait for each other, so one that has lost its core stops them all.  Of many cores, half
+ * are left to whatever else runs. */
+static int walkers(const trs_team *team) {
+  enum { FEW = 8, MOST = 32 };
+  const int size = trs_team_size(team), half = size / 2;
+  if (size <= FEW) return size;
+  return half < FEW ? FEW : half > MOST ? MOST : half;
+}
+
 trs_walk trs_walk_of(const trs_system *S, const uint8_t *begins, const trs_team *team) {
   enum { LEAST = 32, MOST = 2048 }; /* rows of a part */
-  trs_walk w = {.S = S, .begins = begins, .grain = LEAST, .threads = trs_team_size(team)};
+  trs_walk w = {.S = S, .begins = begins, .grain = LEAST, .threads = walkers(team)};
   double length, chained, run;
   if (trs_slices_alone == 0 || w.threads == 1) return w;
   trs_slices_sample(S, &length, &chained, &run);

@@ -58,7 +58,8 @@ extern int64_t trs_slices_alone;
  * [trs_walk_begin(w, t), trs_walk_begin(w, t + 1)), about `grain` of them.  Parts are small,
  * because rows of a large part would wait for those of other large parts.  A chain of rows that
  * each depend on the one before is in one part, so threads walk along the lines of a grid side by
- * side.  Where chains have thousands of rows, one thread walks. */
+ * side.  Where chains have thousands of rows, one thread walks.  Of more than eight threads half
+ * walk. */
 typedef struct trs_walk {
   const trs_system *S;
   const uint8_t *begins; /* n: parts begin where it is 1 */

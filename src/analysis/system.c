@@ -5,6 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+enum { MOST_THREADS = 256 };
+
 trs_system trs_system_of(const trs_matrix *T, trs_uplo uplo, trs_trans trans, trs_diag diag) {
   bool plain = trans == TRS_NO_TRANS;
   return (trs_system){.n = T->nrows,
@@ -67,16 +69,40 @@ trs_status trs_system_check_pivot(const trs_system *S, int64_t row) {
   return trs_system_tell_pivot(row, pivot_of[S->scalar](S, at));
 }
 
-trs_status trs_system_begin_diagonal(trs_diagonal_look *look, const trs_system *S,
+/* The first row with a bad diagonal entry in each thread's part, or -1. */
+typedef struct diagonals {
+  const trs_system *S;
+  int64_t first_bad[MOST_THREADS];
+} diagonals;
+
+static void look_at_diagonal(void *argument, int rank, int size) {
+  static int64_t (*const first_bad_of[])(const trs_system *, int64_t, int64_t) =
+      TRS_TABLE(first_bad_diagonal);
+  diagonals *it = argument;
+  int64_t begin, end;
+  trs_share(it->S->n, rank, size, &begin, &end);
+  it->first_bad[rank] = first_bad_of[it->S->scalar](it->S, begin, end);
+}
+
+static trs_status check_diagonal(const trs_system *S, trs_team *team) {
+  enum { SMALL = 1 << 16 };
+  diagonals it = {.S = S};
+  const int all = trs_team_size(team) < MOST_THREADS ? trs_team_size(team) : MOST_THREADS;
+  const int threads = S->n < SMALL ? 1 : all;
+  trs_team_run(team, threads, look_at_diagonal, &it);
+  for (int t = 0; t < threads; t++)
+    if (it.first_bad[t] >= 0) return trs_system_check_pivot(S, it.first_bad[t]);
+  return TRS_SUCCESS;
+}
+
+trs_status trs_system_begin_diagonal(trs_diagonal_look *look, const trs_system *S, trs_team *team,
                                      trs_stream stream) {
-  static int64_t (*const first_bad_of[])(const trs_system *) = TRS_TABLE(first_bad_diagonal);
   *look = (trs_diagonal_look){0};
   if (S->unit || S->n == 0 || !S->val) return TRS_SUCCESS;
   if (S->device)
     return trs_device_begin_diagonal(look, S->device, S->n, trs_system_prefix(S), S->scalar, S->ptr,
                                      S->val, stream);
-  int64_t row = first_bad_of[S->scalar](S);
-  return row < 0 ? TRS_SUCCESS : trs_system_check_pivot(S, row);
+  return check_diagonal(S, team);
 }
 
 trs_status trs_system_end_diagonal(trs_diagonal_look *look) {

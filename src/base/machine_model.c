@@ -56,7 +56,6 @@ const trs_gpu_costs trs_gpu_measured = {
 
     /* "Several GPUs": two and four H200s, 2026-11-21. */
     .group_start = 40e-6,
-    .group_level = 0.65e-6,
     .group_launch = 4e-6,
     .group_hop = 0.46e-6,
     .peer_hop = 0.35e-6,

@@ -61,7 +61,6 @@ typedef struct trs_gpu_costs {
 
   /* ---- Several GPUs with NVLink. ---- */
   double group_start;     /* as start */
-  double group_level;     /* as level */
   double group_launch;    /* of a solve with b and x in device memory */
   double group_hop;       /* a step from level to level on one GPU */
   double peer_hop;        /* more if it is from one GPU to another */

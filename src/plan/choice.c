@@ -172,15 +172,11 @@ static trs_status take_named(trs_plan *plan, const char *given) {
 }
 
 /* Computing levels costs about one solve.  It does not pay if a solve ends before a team of threads
- * has started.  GPU methods compute their own levels.  With several GPUs, the levels decide whether
- * several GPUs are faster than one. */
+ * has started.  GPU methods compute their own levels. */
 static trs_status look_at_levels(trs_plan *plan) {
   static const int64_t SMALL = 20000;
-  const trs_group *group = plan->context->group;
-  bool several = group && trs_group_members(group) > 1;
-  if (plan->context->backend->gpu && !several) return TRS_SUCCESS;
-  if ((plan->context->threads == 1 && !several) || plan->system.n + plan->system.nnz < SMALL)
-    return TRS_SUCCESS;
+  if (plan->context->backend->gpu || plan->context->threads == 1) return TRS_SUCCESS;
+  if (plan->system.n + plan->system.nnz < SMALL) return TRS_SUCCESS;
   return trs_plan_need_levels(plan);
 }
 

@@ -205,7 +205,7 @@ static bool method_checks_diagonal(const trs_plan *plan) {
 static trs_status begin_diagonal(trs_diagonal_look *look, const trs_plan *plan) {
   *look = (trs_diagonal_look){0};
   if (method_checks_diagonal(plan)) return TRS_SUCCESS;
-  return trs_system_begin_diagonal(look, &plan->system, plan->stream);
+  return trs_system_begin_diagonal(look, &plan->system, plan->context->team, plan->stream);
 }
 
 /* An error of the diagonal takes precedence over a failure of the method, which it may have caused.
@@ -213,7 +213,7 @@ static trs_status begin_diagonal(trs_diagonal_look *look, const trs_plan *plan) 
 static trs_status end_diagonal(trs_diagonal_look *look, const trs_plan *plan, trs_status status) {
   const bool unknown = plan->system.device && !look->device;
   if (unknown && (status || !method_checks_diagonal(plan)))
-    TRS_TRY(trs_system_begin_diagonal(look, &plan->system, plan->stream));
+    TRS_TRY(trs_system_begin_diagonal(look, &plan->system, plan->context->team, plan->stream));
   trs_status diagonal = trs_system_end_diagonal(look);
   return diagonal ? diagonal : status;
 }

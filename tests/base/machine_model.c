@@ -33,7 +33,7 @@ TEST(a_gpu_has_plausible_rates) {
 
 TEST(a_gpu_has_plausible_times) {
   const trs_gpu_costs *m = &trs_gpu_measured;
-  const double hops[] = {m->hop, m->level, m->group_hop, m->group_level, m->groups_level};
+  const double hops[] = {m->hop, m->level, m->group_hop, m->groups_level};
   for (size_t k = 0; k < sizeof hops / sizeof hops[0]; k++)
     assert_true(within(hops[k], 0.1e-6, 3e-6));
   assert_true(m->block_level < m->cluster_level && m->cluster_level < m->hop);

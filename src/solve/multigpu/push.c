@@ -97,10 +97,14 @@ static bool is_short(const trs_push_state *p, trs_plan *plan) {
 /* The expected time of several GPUs over the time of one from which on they are not measured. */
 static const double HOPELESS = 1.2;
 
+static double seconds_of_levels(const trs_push_state *p, int32_t nlevels) {
+  return p->gpu->group_launch + p->gpu->group_hop * nlevels;
+}
+
 /* Declines if the steps from level to level alone would take longer than one GPU does, which
  * substitutes rows and so has fewer. */
 static bool has_too_many_levels(const trs_push_state *p, trs_plan *plan, int32_t nlevels) {
-  const double seconds = p->gpu->group_launch + p->gpu->group_hop * nlevels;
+  const double seconds = seconds_of_levels(p, nlevels);
   if (!p->races || seconds < HOPELESS * p->alone) return false;
   return trs_plan_decline(
       plan, "%d levels would take %d GPUs %.3g ms a solve at least, one takes %.3g ms",
@@ -168,6 +172,14 @@ static trs_status try_another(trs_push_state *p, trs_plan *plan, const trs_syste
   return status;
 }
 
+/* True if half of the members could be faster than this deal over all of them: their levels take as
+ * long, and their rows at least as long as if they were shared evenly. */
+static bool half_may_be_faster(const trs_push_state *p, const trs_plan *plan, int32_t members) {
+  const double levels = seconds_of_levels(p, p->slices.nlevels);
+  const double least = levels + (p->deal.alone - levels) / (members / 2);
+  return p->use == 0 && members >= 4 && p->deal.seconds > least && trs_alone_fits(plan, 1);
+}
+
 /* Auto: slabs over all members.  If their time is far from ideal, also the other rules, and
  * slabs over half as many members if one GPU could hold the whole system. */
 static trs_status find_rule(trs_push_state *p, trs_plan *plan, const trs_system *S) {
@@ -179,7 +191,7 @@ static trs_status find_rule(trs_push_state *p, trs_plan *plan, const trs_system 
   if (trs_plan_declined(plan)) return TRS_SUCCESS;
   if (p->deal.seconds < NEARLY_IDEAL * p->deal.alone / members) return TRS_SUCCESS;
   TRS_TRY(try_another(p, plan, S, TRS_DEAL_AUTO, members));
-  if (p->use == 0 && members >= 4 && trs_alone_fits(plan, 1))
+  if (half_may_be_faster(p, plan, members))
     return try_another(p, plan, S, TRS_DEAL_SLABS, members / 2);
   return TRS_SUCCESS;
 }
@@ -245,17 +257,9 @@ static trs_status solve_nothing(const trs_plan *plan, const trs_push_member *m) 
   return trs_device_wait(m->stream);
 }
 
-static trs_status equip_member(void *plan, int number) {
-  trs_push_state *p = ((const trs_plan *)plan)->state;
-  return trs_push_equip(p, plan, trs_push_member_of(p, number));
-}
 static trs_status warm_member(void *plan, int number) {
   const trs_push_state *p = ((const trs_plan *)plan)->state;
   return solve_nothing(plan, trs_push_member_of(p, number));
-}
-static trs_status renew_member(void *plan, int number) {
-  const trs_push_state *p = ((const trs_plan *)plan)->state;
-  return trs_push_send_entries(p, plan, trs_push_member_of(p, number));
 }
 
 /* The number of right-hand sides solved together: as many as expected, limited by the memory that
@@ -299,7 +303,7 @@ static trs_status deal(trs_push_state *p, trs_plan *plan, const trs_host_system 
   choose_columns(p, plan);
   TRS_TRY(trs_push_share_memory(p, plan));
   p->verdict->refused = 0;
-  return trs_group_agree(p->group, trs_group_each(p->group, equip_member, plan));
+  return trs_group_agree(p->group, trs_push_equip(p, plan));
 }
 
 /* ---- Inverses that lose too many digits (analysis/growth.h). ---- */
@@ -396,7 +400,7 @@ static trs_status renew(trs_push_state *p, trs_plan *plan, const trs_host_system
   int64_t count;
   trs_outline_renew(p->outline, &h->S);
   p->verdict->refused = 0;
-  TRS_TRY(trs_group_agree(p->group, trs_group_each(p->group, renew_member, plan)));
+  TRS_TRY(trs_group_agree(p->group, trs_push_renew(p, plan)));
   TRS_TRY(count_refused(p, &count));
   if (count == 0) return TRS_SUCCESS;
   if (plan->options.distributed)
@@ -456,13 +460,12 @@ static const char *refuses(const trs_plan *plan) {
   return NULL;
 }
 
-/* The one-GPU engine's estimate divided by the members, plus occasional steps between GPUs.  A
- * matrix that does not fit one GPU has no alternative to compare. */
+/* The one-GPU engine's estimate divided by the members: the analysis declines soon if levels rule
+ * the solve.  A matrix that does not fit one GPU has no alternative to compare. */
 static trs_estimate estimate(const trs_plan *plan) {
   const trs_gpu_costs *gpu = trs_context_gpu_costs(plan->context);
   const trs_system *S = &plan->system;
   const int members = trs_group_members(plan->context->group);
-  double levels = plan->levels ? plan->levels->count : 0;
   double moved = 2.0 * (double)S->n * (double)trs_scalar_size(S->scalar);
   if (!trs_alone_fits(plan, 1))
     return (trs_estimate){.preference = TRS_PREFERENCE_ONLY,
@@ -471,7 +474,7 @@ static trs_estimate estimate(const trs_plan *plan) {
     return (trs_estimate){.preference = TRS_PREFERENCE_LAST};
   double bytes = (double)trs_plan_solve_bytes(plan) / members;
   return (trs_estimate){.seconds = gpu->group_start + moved / gpu->bus_bandwidth +
-                                   levels * gpu->group_level + bytes / gpu->stored_bandwidth};
+                                   bytes / gpu->stored_bandwidth};
 }
 
 static int64_t bytes(const trs_plan *plan) {

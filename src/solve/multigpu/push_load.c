@@ -1,4 +1,4 @@
-/* push_load.c - the memory of a member: its share of the entries, packed piece by piece into two
+/* push_load.c - the memory of a member: its share of the entries, packed piece by piece into
  * buffers of limited size and uploaded, so that no GPU ever holds the whole matrix, nor does the
  * host if values are deferred; and n (3 values + 8 bytes). */
 #include <string.h>
@@ -8,9 +8,66 @@
 #include "solve/multigpu/push_state.h"
 
 enum {
-  PIECE_BYTES = 16 << 20, /* size of a buffer for entries, unless one block needs more */
+  PIECE_BYTES = 16 << 20, /* size of a buffer, unless one block of rows needs more */
+  BUFFERS = 2,
   ALIGNED = 256
 };
+
+/* ---- What the members are sent goes through pinned buffers: the host fills one while others are
+ * uploaded, to any member. ---- */
+
+typedef struct feed {
+  trs_push_state *p;
+  const trs_plan *plan;
+  char *memory;                    /* pinned, BUFFERS x bytes */
+  int64_t bytes;                   /* of a buffer */
+  int64_t entries, inverses;       /* of the largest piece of entries, which fit a buffer */
+  trs_device_event **sent;         /* local members x BUFFERS */
+  trs_device_event *last[BUFFERS]; /* the last upload from each; NULL: none */
+  int64_t turn;
+} feed;
+
+/* The next buffer, once its last upload has ended. */
+static trs_status feed_take(feed *f, char **buffer) {
+  const int k = (int)(f->turn % BUFFERS);
+  *buffer = f->memory + k * f->bytes;
+  return f->last[k] ? trs_device_event_wait(f->last[k]) : TRS_SUCCESS;
+}
+
+/* After the copies of what is in that buffer are in the member's stream. */
+static trs_status feed_sent(feed *f, const trs_push_member *m) {
+  const int k = (int)(f->turn++ % BUFFERS);
+  f->last[k] = f->sent[(m - f->p->member) * BUFFERS + k];
+  return trs_device_event_record(f->last[k], m->stream);
+}
+
+typedef struct bytes_of {
+  char *to;
+  const char *from;
+  int64_t count;
+} bytes_of;
+
+static void copy_bytes(void *argument, int rank, int size) {
+  const bytes_of *it = argument;
+  int64_t begin, end;
+  trs_share(it->count, rank, size, &begin, &end);
+  if (end > begin) memcpy(it->to + begin, it->from + begin, (size_t)(end - begin));
+}
+
+static trs_status feed_array(feed *f, const trs_push_member *m, void *to, const void *from,
+                             int64_t bytes) {
+  enum { SMALL = 1 << 16 };
+  trs_team *team = f->p->team;
+  for (int64_t at = 0; at < bytes; at += f->bytes) {
+    bytes_of it = {.from = (const char *)from + at, .count = bytes - at};
+    if (it.count > f->bytes) it.count = f->bytes;
+    TRS_TRY(feed_take(f, &it.to));
+    trs_team_run(team, it.count < SMALL ? 1 : trs_team_size(team), copy_bytes, &it);
+    TRS_TRY(trs_device_copy((char *)to + at, it.to, it.count, m->stream));
+    TRS_TRY(feed_sent(f, m));
+  }
+  return TRS_SUCCESS;
+}
 
 /* ---- Memory. ---- */
 
@@ -26,16 +83,15 @@ trs_status trs_push_share_memory(trs_push_state *p, const trs_plan *plan) {
   return trs_group_alloc(p->group, &p->shared, p->stage_at + stages);
 }
 
-static trs_status clear_shared(const trs_push_state *p, const trs_push_member *m) {
+static trs_status clear_shared(feed *f, const trs_push_member *m) {
+  const trs_push_state *p = f->p;
   char *own = p->shared.base[m->number];
   TRS_TRY(trs_device_fill(own, 0xff, p->finished_at, m->stream));
   unsigned long long finished[TRS_MOST_MEMBERS];
   for (int k = 0; k < p->members; k++) finished[k] = trs_counters_begin;
-  TRS_TRY(trs_device_copy(own + p->finished_at, finished, p->members * (int64_t)sizeof *finished,
-                          m->stream));
-  if (m->number == 0)
-    TRS_TRY(trs_device_copy(own + p->fault_at, p->host_fault, sizeof *p->host_fault, m->stream));
-  return trs_device_wait(m->stream);
+  TRS_TRY(feed_array(f, m, own + p->finished_at, finished, p->members * (int64_t)sizeof *finished));
+  return m->number > 0 ? TRS_SUCCESS
+                       : feed_array(f, m, own + p->fault_at, p->host_fault, sizeof *p->host_fault);
 }
 
 /* The member's arrays, one after the other; with memory NULL, only their size. */
@@ -65,24 +121,23 @@ static void place_arrays(const trs_push_state *p, const trs_plan *plan, trs_push
   }
 }
 
-static trs_status send_arrays(const trs_push_state *p, const trs_plan *plan,
-                              const trs_push_member *m) {
+static trs_status send_arrays(feed *f, const trs_push_member *m) {
+  const trs_push_state *p = f->p;
   const trs_deal_share *share = &m->share;
   const trs_push_args *a = &m->args;
-  const int64_t n = plan->system.n, size = (int64_t)trs_scalar_size(plan->system.scalar);
+  const int64_t n = f->plan->system.n, size = (int64_t)trs_scalar_size(f->plan->system.scalar);
   const int64_t parts = (int64_t)TRS_PUSH_THIRDS * p->most * share->nparts * TRS_SLICE_LANES;
-  TRS_TRY(trs_device_copy(a->slices.slice, share->slice,
-                          share->nslices * (int64_t)sizeof *share->slice, m->stream));
-  TRS_TRY(trs_device_copy(a->slices.chunk, share->chunk,
-                          (share->nchunks + 1) * (int64_t)sizeof *share->chunk, m->stream));
-  TRS_TRY(trs_device_copy(a->slices.row, p->slices.row, n * (int64_t)sizeof(int32_t), m->stream));
-  TRS_TRY(trs_device_copy((void *)a->mask, p->deal.mask, n * (int64_t)sizeof *a->mask, m->stream));
-  TRS_TRY(trs_device_copy((void *)a->clear, share->clear,
-                          share->nclear * (int64_t)sizeof *share->clear, m->stream));
-  TRS_TRY(trs_device_fill(a->parts, 0xff, parts * size, m->stream));
   const trs_push_counters counters = {.solve = trs_counters_begin};
-  TRS_TRY(trs_device_copy(a->counters, &counters, sizeof counters, m->stream));
-  return trs_device_wait(m->stream);
+  TRS_TRY(feed_array(f, m, a->slices.slice, share->slice,
+                     share->nslices * (int64_t)sizeof *share->slice));
+  TRS_TRY(feed_array(f, m, a->slices.chunk, share->chunk,
+                     (share->nchunks + 1) * (int64_t)sizeof *share->chunk));
+  TRS_TRY(feed_array(f, m, a->slices.row, p->slices.row, n * (int64_t)sizeof(int32_t)));
+  TRS_TRY(feed_array(f, m, (void *)a->mask, p->deal.mask, n * (int64_t)sizeof *a->mask));
+  TRS_TRY(feed_array(f, m, (void *)a->clear, share->clear,
+                     share->nclear * (int64_t)sizeof *share->clear));
+  TRS_TRY(feed_array(f, m, a->counters, &counters, sizeof counters));
+  return trs_device_fill(a->parts, 0xff, parts * size, m->stream);
 }
 
 /* All blocks of threads that wait must run at once.  If several members have the same GPU, none may
@@ -179,36 +234,26 @@ static void narrow(void *val, int64_t count, trs_scalar scalar) {
   }
 }
 
-/* Two buffers: the host fills one while the other is uploaded. */
-typedef struct buffers {
-  char *memory; /* pinned */
-  trs_device_event *sent[2];
-  int64_t entries, inverses; /* of the largest piece */
-} buffers;
-
-static int64_t buffer_bytes(const buffers *b, int64_t size) {
-  return aligned((b->entries + b->inverses) * size + b->entries * (int64_t)sizeof(int32_t));
-}
-
-static void place_piece(const buffers *b, piece *it, int64_t turn, int64_t size) {
-  char *at = b->memory + turn % 2 * buffer_bytes(b, size);
-  it->to.val = at;
-  it->to.inverse = at + b->entries * size;
-  it->to.idx = (int32_t *)(at + (b->entries + b->inverses) * size);
+static void place_piece(const feed *f, piece *it, char *buffer) {
+  const int64_t size = (int64_t)trs_scalar_size(f->plan->system.scalar);
+  it->to.val = buffer;
+  it->to.inverse = buffer + f->entries * size;
+  it->to.idx = (int32_t *)(void *)(buffer + (f->entries + f->inverses) * size);
   it->to.entries = entries_at(it->share, it->begin);
   it->to.inverses = inverses_at(it->share, it->begin);
 }
 
-static trs_status send_piece(const trs_push_state *p, const trs_plan *plan,
-                             const trs_push_member *m, piece *it) {
-  const int64_t size = (int64_t)trs_scalar_size(plan->system.scalar);
+static trs_status send_piece(const feed *f, const trs_push_member *m, piece *it) {
+  const trs_push_state *p = f->p;
+  const trs_scalar scalar = f->plan->system.scalar;
+  const int64_t size = (int64_t)trs_scalar_size(scalar);
   const int64_t stored = p->float_values ? size / 2 : size;
   const trs_slices *s = &m->args.slices;
   trs_slice_arrays *to = &it->to;
   int64_t entries = entries_at(it->share, it->end) - to->entries;
   int64_t inverses = inverses_at(it->share, it->end) - to->inverses;
   trs_team_run(p->team, trs_team_size(p->team), fill_piece, it);
-  if (p->float_values) narrow(to->val, entries, plan->system.scalar);
+  if (p->float_values) narrow(to->val, entries, scalar);
   TRS_TRY(trs_device_copy(s->idx + to->entries, to->idx, entries * 4, m->stream));
   TRS_TRY(
       trs_device_copy((char *)s->val + to->entries * stored, to->val, entries * stored, m->stream));
@@ -216,63 +261,99 @@ static trs_status send_piece(const trs_push_state *p, const trs_plan *plan,
                          m->stream);
 }
 
-static trs_status send_pieces(const trs_push_state *p, const trs_plan *plan,
-                              const trs_push_member *m, const buffers *b) {
-  const int64_t size = (int64_t)trs_scalar_size(plan->system.scalar);
-  piece it = {.p = p, .share = &m->share};
-  for (int64_t turn = 0; it.begin < m->share.nslices; it.begin = it.end, turn++) {
+static trs_status send_pieces(feed *f, const trs_push_member *m) {
+  const int64_t size = (int64_t)trs_scalar_size(f->plan->system.scalar);
+  piece it = {.p = f->p, .share = &m->share};
+  for (; it.begin < m->share.nslices; it.begin = it.end) {
+    char *buffer;
     it.end = piece_end(&m->share, it.begin, size);
-    place_piece(b, &it, turn, size);
-    TRS_TRY(trs_device_event_wait(b->sent[turn % 2]));
-    TRS_TRY(send_piece(p, plan, m, &it));
-    TRS_TRY(trs_device_event_record(b->sent[turn % 2], m->stream));
+    TRS_TRY(feed_take(f, &buffer));
+    place_piece(f, &it, buffer);
+    TRS_TRY(send_piece(f, m, &it));
+    TRS_TRY(feed_sent(f, m));
   }
-  return trs_device_wait(m->stream);
+  return TRS_SUCCESS;
 }
 
-static void measure_pieces(buffers *b, const trs_deal_share *share, int64_t size) {
+static void measure_pieces(feed *f, const trs_deal_share *share) {
+  const int64_t size = (int64_t)trs_scalar_size(f->plan->system.scalar);
   for (int32_t k = 0, end; k < share->nslices; k = end) {
     end = piece_end(share, k, size);
     int64_t entries = entries_at(share, end) - entries_at(share, k);
     int64_t inverses = inverses_at(share, end) - inverses_at(share, k);
-    if (entries > b->entries) b->entries = entries;
-    if (inverses > b->inverses) b->inverses = inverses;
+    if (entries > f->entries) f->entries = entries;
+    if (inverses > f->inverses) f->inverses = inverses;
   }
 }
 
-static trs_status send_entries(const trs_push_state *p, const trs_plan *plan,
-                               const trs_push_member *m) {
+static trs_status feed_create(feed *f, trs_push_state *p, const trs_plan *plan) {
   const int64_t size = (int64_t)trs_scalar_size(plan->system.scalar);
-  buffers b = {0};
-  measure_pieces(&b, &m->share, size);
-  trs_status status = trs_device_alloc_pinned((void **)&b.memory, 2 * buffer_bytes(&b, size));
-  for (int k = 0; k < 2 && !status; k++) status = trs_device_event_create(m->device, &b.sent[k]);
-  if (!status) status = send_pieces(p, plan, m, &b);
-  if (status) (void)trs_device_wait(m->stream); /* wait for copies from the buffers */
-  for (int k = 0; k < 2; k++) trs_device_event_destroy(b.sent[k]);
-  trs_device_free_pinned(b.memory);
+  *f = (feed){.p = p, .plan = plan};
+  for (int k = 0; k < p->local; k++) measure_pieces(f, &p->member[k].share);
+  f->bytes = aligned((f->entries + f->inverses) * size + f->entries * (int64_t)sizeof(int32_t));
+  const int64_t rows = ALIGNED + aligned(plan->system.n * (int64_t)sizeof(int32_t));
+  if (f->bytes < rows) f->bytes = rows < PIECE_BYTES ? rows : PIECE_BYTES;
+  TRS_TRY(TRS_ALLOC_ZERO(&f->sent, p->local * BUFFERS));
+  for (int k = 0; k < p->local * BUFFERS; k++)
+    TRS_TRY(trs_device_event_create(p->member[k / BUFFERS].device, &f->sent[k]));
+  return trs_device_alloc_pinned((void **)&f->memory, BUFFERS * f->bytes);
+}
+
+/* Waits until all is sent. */
+static trs_status feed_destroy(feed *f, trs_status status) {
+  for (int k = 0; k < f->p->local; k++) {
+    const trs_status sent = trs_device_wait(f->p->member[k].stream);
+    if (!status) status = sent;
+  }
+  for (int k = 0; f->sent && k < f->p->local * BUFFERS; k++) trs_device_event_destroy(f->sent[k]);
+  trs_device_free_pinned(f->memory);
+  trs_free(f->sent);
   return status;
 }
 
 /* Deferred values of one member are requested here, and freed once they are sent. */
-trs_status trs_push_send_entries(const trs_push_state *p, const trs_plan *plan,
-                                 const trs_push_member *m) {
+static trs_status send_entries(feed *f, const trs_push_member *m) {
+  const trs_push_state *p = f->p;
+  const trs_plan *plan = f->plan;
   trs_share_rows rows;
-  if (!trs_matrix_is_deferred(plan->matrix)) return send_entries(p, plan, m);
+  if (!trs_matrix_is_deferred(plan->matrix)) return send_pieces(f, m);
   TRS_TRY(trs_share_rows_create(&rows, &plan->system, plan->matrix, &p->slices, &m->share));
   trs_outline_renew(p->outline, &rows.S);
-  trs_status status = send_entries(p, plan, m);
+  trs_status status = send_pieces(f, m);
   trs_outline_renew(p->outline, &plan->system);
   trs_share_rows_destroy(&rows);
   return status;
 }
 
-trs_status trs_push_equip(const trs_push_state *p, const trs_plan *plan, trs_push_member *m) {
-  place_arrays(p, plan, m);
+static trs_status renew_member(void *argument, int number) {
+  feed *f = argument;
+  return send_entries(f, trs_push_member_of(f->p, number));
+}
+
+static trs_status equip_member(void *argument, int number) {
+  feed *f = argument;
+  const trs_push_state *p = f->p;
+  trs_push_member *m = trs_push_member_of((trs_push_state *)p, number);
+  place_arrays(p, f->plan, m);
   TRS_TRY(trs_device_alloc(m->device, &m->memory, m->bytes, 1, m->stream));
-  place_arrays(p, plan, m);
-  TRS_TRY(clear_shared(p, m));
-  TRS_TRY(send_arrays(p, plan, m));
-  TRS_TRY(trs_push_send_entries(p, plan, m));
-  return fill_args(p, plan, m);
+  place_arrays(p, f->plan, m);
+  TRS_TRY(clear_shared(f, m));
+  TRS_TRY(send_arrays(f, m));
+  TRS_TRY(send_entries(f, m));
+  return fill_args(p, f->plan, m);
+}
+
+static trs_status for_each_member(trs_push_state *p, const trs_plan *plan,
+                                  trs_status (*body)(void *feed, int number)) {
+  feed f;
+  trs_status status = feed_create(&f, p, plan);
+  if (!status) status = trs_group_each(p->group, body, &f);
+  return feed_destroy(&f, status);
+}
+
+trs_status trs_push_equip(trs_push_state *p, const trs_plan *plan) {
+  return for_each_member(p, plan, equip_member);
+}
+trs_status trs_push_renew(trs_push_state *p, const trs_plan *plan) {
+  return for_each_member(p, plan, renew_member);
 }

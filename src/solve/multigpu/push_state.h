@@ -83,12 +83,11 @@ trs_status trs_push_cut(trs_push_run **run, int32_t *nruns, const trs_deal_share
 /* Excludes from clearing what only later runs of the member itself need. */
 trs_status trs_push_spare(trs_push_member *m, const trs_deal *deal, const trs_slices *s);
 
-/* The memory that members share; a local member's own memory, with its data; the upload of its
- * entries.  The member's device must be current. */
+/* The memory that members share; the local members' own memory, with their data; the upload of
+ * their entries again. */
 trs_status trs_push_share_memory(trs_push_state *p, const trs_plan *plan);
-trs_status trs_push_equip(const trs_push_state *p, const trs_plan *plan, trs_push_member *m);
-trs_status trs_push_send_entries(const trs_push_state *p, const trs_plan *plan,
-                                 const trs_push_member *m);
+trs_status trs_push_equip(trs_push_state *p, const trs_plan *plan);
+trs_status trs_push_renew(trs_push_state *p, const trs_plan *plan);
 
 trs_status trs_push_solve(trs_plan *plan, const trs_rhs *rhs);
 /* Waits for the plan's stream, which waits for all members. */

@@ -405,7 +405,8 @@ TEST(members_race_against_one) {
   trs_context_destroy(context);
 }
 
-/* 119 levels of rows: 0.06 ms by the modelled hop.  Slabs are dealt only if one GPU takes longer. */
+/* 119 levels of rows: 0.06 ms by the modelled hop.  Slabs are dealt only if one GPU takes longer.
+ */
 TEST(levels_decide_before_rows_are_dealt) {
   static const double fast[] = {40e-6}, slow[] = {1e-3, 0.5e-3};
   trs_context *context = context_of("cuda:0-3");

@@ -603,7 +603,7 @@ static bool has_lost_digits(const engine *e) {
 static trs_status name_pivot(const trs_plan *plan) {
   trs_diagonal_look look;
   if (!trs_device_capturing(plan->stream)) {
-    TRS_TRY(trs_system_begin_diagonal(&look, &plan->system, plan->stream));
+    TRS_TRY(trs_system_begin_diagonal(&look, &plan->system, NULL, plan->stream));
     TRS_TRY(trs_system_end_diagonal(&look));
   }
   return trs_fail(TRS_ERROR_ZERO_PIVOT, -1,
