@@ -7,11 +7,9 @@
 #include "base/counter.h"
 #include "solve/multigpu/push_state.h"
 
-enum {
-  PIECE_BYTES = 16 << 20, /* size of a buffer, unless one block of rows needs more */
-  BUFFERS = 2,
-  ALIGNED = 256
-};
+enum { BUFFERS = 2, ALIGNED = 256 };
+
+int64_t trs_push_piece_bytes = 16 << 20;
 
 /* ---- What the members are sent goes through pinned buffers: the host fills one while others are
  * uploaded, to any member. ---- */
@@ -204,7 +202,7 @@ static int32_t piece_end(const trs_deal_share *share, int32_t begin, int64_t siz
     next = whole_blocks(share, end + 1);
     if ((entries_at(share, next) - entries_at(share, begin)) * (size + 4) +
             (inverses_at(share, next) - inverses_at(share, begin)) * size >
-        PIECE_BYTES)
+        trs_push_piece_bytes)
       break;
   }
   return end;
@@ -291,8 +289,10 @@ static trs_status feed_create(feed *f, trs_push_state *p, const trs_plan *plan) 
   *f = (feed){.p = p, .plan = plan};
   for (int k = 0; k < p->local; k++) measure_pieces(f, &p->member[k].share);
   f->bytes = aligned((f->entries + f->inverses) * size + f->entries * (int64_t)sizeof(int32_t));
-  const int64_t rows = ALIGNED + aligned(plan->system.n * (int64_t)sizeof(int32_t));
-  if (f->bytes < rows) f->bytes = rows < PIECE_BYTES ? rows : PIECE_BYTES;
+  int64_t least =
+      ALIGNED + plan->system.n * (int64_t)sizeof(int32_t); /* arrays of n in one piece */
+  if (least > trs_push_piece_bytes) least = trs_push_piece_bytes;
+  if (f->bytes < least) f->bytes = aligned(least);
   TRS_TRY(TRS_ALLOC_ZERO(&f->sent, p->local * BUFFERS));
   for (int k = 0; k < p->local * BUFFERS; k++)
     TRS_TRY(trs_device_event_create(p->member[k / BUFFERS].device, &f->sent[k]));

@@ -88,6 +88,8 @@ trs_status trs_push_spare(trs_push_member *m, const trs_deal *deal, const trs_sl
 trs_status trs_push_share_memory(trs_push_state *p, const trs_plan *plan);
 trs_status trs_push_equip(trs_push_state *p, const trs_plan *plan);
 trs_status trs_push_renew(trs_push_state *p, const trs_plan *plan);
+/* Size of a pinned buffer, unless one block of rows needs more.  The tests set less. */
+extern int64_t trs_push_piece_bytes;
 
 trs_status trs_push_solve(trs_plan *plan, const trs_rhs *rhs);
 /* Waits for the plan's stream, which waits for all members. */

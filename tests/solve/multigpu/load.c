@@ -72,6 +72,41 @@ TEST(members_get_the_bytes_of_the_whole) {
   assert_int_equal(stand_in_held(), 0);
 }
 
+/* All arrays of the members, if each needs many pieces, or one block of rows is a piece. */
+TEST(small_pieces_send_the_same) {
+  static const char *const systems[] = {"gen:poisson2d5:40", "gen:elasticity3d:5,5,5",
+                                        "gen:powerlaw:3000"};
+  static const int64_t sizes[] = {1, 600, 5000, 100000};
+  const int64_t usual = trs_push_piece_bytes;
+  for (size_t k = 0; k < COUNT(systems) * COUNT(sizes); k++) {
+    trs_plan one, many;
+    trs_matrix *A, *T;
+    assert_success(trs_matrix_read(&A, systems[k / COUNT(sizes)], NULL));
+    assert_success(trs_matrix_triangle(&T, A, TRS_LOWER, 1));
+    assert_success(make_plan(&one, T, TRS_LOWER, "partition=bands"));
+    trs_push_piece_bytes = sizes[k % COUNT(sizes)];
+    assert_success(make_plan(&many, T, TRS_LOWER, "partition=bands"));
+    assert_success(trs_method_push.update(&many));
+    trs_push_piece_bytes = usual;
+    compare_members(&one, &many);
+    for (int m = 0; m < MEMBERS; m++) {
+      const trs_push_member *a = &((trs_push_state *)one.state)->member[m],
+                            *b = &((trs_push_state *)many.state)->member[m];
+      const size_t rows = (size_t)T->nrows * sizeof(int32_t);
+      assert_memory_equal(a->args.slices.row, b->args.slices.row, rows);
+      assert_memory_equal(a->args.mask, b->args.mask, rows);
+      assert_int_equal(a->share.nslices, b->share.nslices);
+      assert_memory_equal(b->args.slices.slice, b->share.slice,
+                          (size_t)b->share.nslices * sizeof *b->share.slice);
+    }
+    trs_method_push.free(&many);
+    trs_method_push.free(&one);
+    trs_matrix_destroy(T);
+    trs_matrix_destroy(A);
+  }
+  assert_int_equal(stand_in_held(), 0);
+}
+
 static trs_status fail_later(void *user, void *val, int64_t count, const int32_t *vector) {
   int *calls = user;
   (void)vector;
