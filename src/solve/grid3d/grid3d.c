@@ -314,7 +314,7 @@ int64_t trs_grid_buffer_bytes(const trs_grid_solver *s) {
 
 static trs_status reserve(trs_grid_solver *s, int64_t nrhs) {
   TRS_TRY(trs_part_reserve(&s->part, nrhs));
-  TRS_TRY(trs_row_moves_reserve(&s->moves, &s->part));
+  TRS_TRY(trs_row_moves_reserve(&s->moves, &s->part, s->ranks));
   int64_t bytes = trs_grid_buffer_bytes(s);
   if (s->part.largest > s->ranks->chunk)
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "a message of %lld bytes is too long",

@@ -138,13 +138,26 @@ static trs_status make_room(char **buffer, int64_t *have, int64_t bytes) {
   return TRS_SUCCESS;
 }
 
-trs_status trs_row_moves_reserve(trs_row_moves *m, const trs_rank_part *p) {
-  int me = trs_rank_at(p->shape, p->x, p->y, p->z);
+/* Most rows per message.  If a process cannot read another's memory, MPI moves a long message
+ * in parts, and only while both processes call it.  A rank that waits for long sleeps for longer
+ * between two calls (base/wait.h), so that one long message takes many times as long as short
+ * ones. */
+static int64_t rows_at_once(const trs_rank_part *p) {
+  enum { BYTES = 1 << 18 };
+  int64_t rows = BYTES / trs_row_bytes(p);
+  return rows > 0 ? rows : 1;
+}
+
+static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+
+trs_status trs_row_moves_reserve(trs_row_moves *m, const trs_rank_part *p, trs_ranks *ranks) {
+  int me = ranks->rank;
   if (m->nrhs == p->nrhs) return TRS_SUCCESS;
   m->nrhs = 0;
-  int64_t outer = (m->first[me + 1] - m->first[me]) * trs_row_bytes(p);
-  TRS_TRY(make_room(&m->outer, &m->outer_bytes, outer));
+  int64_t rows = m->first[me + 1] - m->first[me], most = rows > m->nowned ? rows : m->nowned;
+  TRS_TRY(make_room(&m->outer, &m->outer_bytes, rows * trs_row_bytes(p)));
   TRS_TRY(make_room(&m->inner, &m->inner_bytes, m->nowned * trs_row_bytes(p)));
+  TRS_TRY(trs_ranks_reserve(ranks, most / rows_at_once(p) + ranks->size));
   find_rows(m, p, me);
   m->nrhs = p->nrhs;
   return TRS_SUCCESS;
@@ -154,24 +167,28 @@ trs_status trs_row_moves_take(trs_row_moves *m, const trs_rank_part *p, const tr
                               trs_ranks *ranks, const void *b, int64_t ldb) {
   const trs_row_move *move = &m->b;
   int me = ranks->rank;
-  int64_t row = trs_row_bytes(p);
+  int64_t row = trs_row_bytes(p), most = rows_at_once(p);
   const double *scale = maps->row_scale ? maps->row_scale + m->first[me] : NULL;
   for (int r = 0; r < ranks->size; r++) {
-    int64_t from = move->outer_ptr[r], count = move->outer_ptr[r + 1] - from;
-    if (r == me || count == 0) continue;
-    p->ops->take(count, p->nrhs, move->outer + from, scale, b, ldb, NULL, NULL,
-                 m->outer + from * row);
-    TRS_TRY(trs_ranks_send(ranks, r, TRS_TAG_MOVE, m->outer + from * row, count * row));
+    int64_t end = move->outer_ptr[r + 1];
+    for (int64_t from = move->outer_ptr[r], count; r != me && from < end; from += count) {
+      count = smaller(end - from, most);
+      p->ops->take(count, p->nrhs, move->outer + from, scale, b, ldb, NULL, NULL,
+                   m->outer + from * row);
+      TRS_TRY(trs_ranks_send(ranks, r, TRS_TAG_MOVE, m->outer + from * row, count * row));
+    }
   }
   p->ops->take(move->outer_ptr[me + 1] - move->outer_ptr[me], p->nrhs,
                move->outer + move->outer_ptr[me], scale, b, ldb, move->inner + move->inner_ptr[me],
                m->at_sum, p->base);
   for (int r = 0; r < ranks->size; r++) {
-    int64_t from = move->inner_ptr[r], count = move->inner_ptr[r + 1] - from;
-    if (r == me || count == 0) continue;
-    TRS_TRY(trs_ranks_receive(ranks, r, TRS_TAG_MOVE, m->inner, count * row));
-    for (int64_t i = 0; i < count; i++)
-      memcpy(p->base + m->at_sum[move->inner[from + i]], m->inner + i * row, (size_t)row);
+    int64_t end = move->inner_ptr[r + 1];
+    for (int64_t from = move->inner_ptr[r], count; r != me && from < end; from += count) {
+      count = smaller(end - from, most);
+      TRS_TRY(trs_ranks_receive(ranks, r, TRS_TAG_MOVE, m->inner, count * row));
+      for (int64_t i = 0; i < count; i++)
+        memcpy(p->base + m->at_sum[move->inner[from + i]], m->inner + i * row, (size_t)row);
+    }
   }
   return trs_ranks_finish(ranks);
 }
@@ -180,23 +197,27 @@ trs_status trs_row_moves_put(trs_row_moves *m, const trs_rank_part *p, const trs
                              trs_ranks *ranks, void *x, int64_t ldx) {
   const trs_row_move *move = &m->x;
   int me = ranks->rank;
-  int64_t row = trs_row_bytes(p);
+  int64_t row = trs_row_bytes(p), most = rows_at_once(p);
   const double *scale = maps->col_scale ? maps->col_scale + m->first[me] : NULL;
   for (int r = 0; r < ranks->size; r++) {
-    int64_t from = move->inner_ptr[r], count = move->inner_ptr[r + 1] - from;
-    if (r == me || count == 0) continue;
-    for (int64_t i = 0; i < count; i++)
-      memcpy(m->inner + (from + i) * row, p->base + m->at_x[move->inner[from + i]], (size_t)row);
-    TRS_TRY(trs_ranks_send(ranks, r, TRS_TAG_MOVE, m->inner + from * row, count * row));
+    int64_t end = move->inner_ptr[r + 1];
+    for (int64_t from = move->inner_ptr[r], count; r != me && from < end; from += count) {
+      count = smaller(end - from, most);
+      for (int64_t i = 0; i < count; i++)
+        memcpy(m->inner + (from + i) * row, p->base + m->at_x[move->inner[from + i]], (size_t)row);
+      TRS_TRY(trs_ranks_send(ranks, r, TRS_TAG_MOVE, m->inner + from * row, count * row));
+    }
   }
   p->ops->put(move->outer_ptr[me + 1] - move->outer_ptr[me], p->nrhs,
               move->outer + move->outer_ptr[me], scale, move->inner + move->inner_ptr[me], m->at_x,
               p->base, x, ldx);
   for (int r = 0; r < ranks->size; r++) {
-    int64_t from = move->outer_ptr[r], count = move->outer_ptr[r + 1] - from;
-    if (r == me || count == 0) continue;
-    TRS_TRY(trs_ranks_receive(ranks, r, TRS_TAG_MOVE, m->outer, count * row));
-    p->ops->put(count, p->nrhs, move->outer + from, scale, NULL, NULL, m->outer, x, ldx);
+    int64_t end = move->outer_ptr[r + 1];
+    for (int64_t from = move->outer_ptr[r], count; r != me && from < end; from += count) {
+      count = smaller(end - from, most);
+      TRS_TRY(trs_ranks_receive(ranks, r, TRS_TAG_MOVE, m->outer, count * row));
+      p->ops->put(count, p->nrhs, move->outer + from, scale, NULL, NULL, m->outer, x, ldx);
+    }
   }
   return trs_ranks_finish(ranks);
 }

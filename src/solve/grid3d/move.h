@@ -42,7 +42,7 @@ void trs_row_moves_destroy(trs_row_moves *moves);
 
 /* Allocates for as many right-hand sides as the part is laid out for.  Not collective; like
  * trs_part_reserve it can fail only if this number has grown. */
-trs_status trs_row_moves_reserve(trs_row_moves *moves, const trs_rank_part *part);
+trs_status trs_row_moves_reserve(trs_row_moves *moves, const trs_rank_part *part, trs_ranks *ranks);
 
 /* Moves b to the sums, which must be zero, and x from the part.  b and x are stored by columns,
  * from this rank's first row on. */
