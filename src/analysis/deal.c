@@ -328,9 +328,8 @@ static trs_status look_at_all(const dealing *d, trs_deal *deals, int count, doub
   return status;
 }
 
-/* The launch and the steps from level to level of one GPU. */
-static double seconds_of_levels(const dealing *d) {
-  return d->gpu->group_launch + d->gpu->group_hop * d->s->nlevels;
+double trs_deal_level_seconds(const trs_gpu_costs *gpu, int32_t nlevels) {
+  return gpu->group_launch + gpu->group_hop * nlevels;
 }
 
 static double most_of(const double *load, int32_t members) {
@@ -375,7 +374,7 @@ static trs_status judge(const dealing *d, trs_deal *deals, int count) {
     const double scale = scale_of(d, mean[c] * d->members);
     deals[c].seconds = d->gpu->group_launch + along[c] + scale * fullest[c] +
                        d->gpu->push * (double)deals[c].pushes / d->members;
-    deals[c].alone = seconds_of_levels(d) + scale * mean[c] * d->members;
+    deals[c].alone = trs_deal_level_seconds(d->gpu, d->s->nlevels) + scale * mean[c] * d->members;
   }
   return TRS_SUCCESS;
 }
@@ -405,7 +404,8 @@ static trs_status try_graph(const dealing *d, trs_deal *best) {
   static const double NEARLY_IDEAL = 1.1;
   static const trs_deal_rule graph = TRS_DEAL_GRAPH;
   trs_deal other;
-  const double ideal = seconds_of_levels(d) + (best->alone - d->gpu->group_launch) / d->members;
+  const double ideal = trs_deal_level_seconds(d->gpu, d->s->nlevels) +
+                       (best->alone - d->gpu->group_launch) / d->members;
   if (best->seconds < NEARLY_IDEAL * ideal || d->s->nslices > SMALL_GRAPH) return TRS_SUCCESS;
   trs_status status = try_rules(d, &graph, &other, 1);
   if (!status) keep_faster(best, &other);

@@ -48,6 +48,9 @@ typedef struct trs_deal {
   double alone;                   /* the same for one member with all slices */
 } trs_deal;
 
+/* The launch and the steps from level to level of one GPU: no deal of these levels is faster. */
+double trs_deal_level_seconds(const trs_gpu_costs *gpu, int32_t nlevels);
+
 /* The slabs' bounds in the sweep, cut[members + 1], for trs_outline_create: then no slice
  * has rows of two slabs. */
 void trs_deal_slabs(int64_t *cut, const trs_system *S, int32_t members);

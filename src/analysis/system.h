@@ -35,9 +35,9 @@ static inline void trs_off_diagonal(const trs_system *S, int64_t i, bool prefix,
 trs_status trs_system_check_pattern(const trs_matrix *A, trs_uplo uplo, trs_diag diag);
 
 /* Checks that every diagonal value has a reciprocal.  A unit diagonal needs no check.  Deferred
- * values are checked when they are read (share.h).  The team looks at arrays of the host.  begin
- * only launches on the stream if the
- * arrays are in device memory; end waits and reports.  Call end only after begin succeeded. */
+ * values are checked when they are read (share.h).  The team looks at arrays in host memory.  For
+ * arrays in device memory begin only launches on the stream, and end waits and reports.  Call end
+ * only after begin succeeded. */
 trs_status trs_system_begin_diagonal(trs_diagonal_look *look, const trs_system *S, trs_team *team,
                                      trs_stream stream);
 trs_status trs_system_end_diagonal(trs_diagonal_look *look);

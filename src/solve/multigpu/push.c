@@ -97,14 +97,10 @@ static bool is_short(const trs_push_state *p, trs_plan *plan) {
 /* The expected time of several GPUs over the time of one from which on they are not measured. */
 static const double HOPELESS = 1.2;
 
-static double seconds_of_levels(const trs_push_state *p, int32_t nlevels) {
-  return p->gpu->group_launch + p->gpu->group_hop * nlevels;
-}
-
 /* Declines if the steps from level to level alone would take longer than one GPU does, which
  * substitutes rows and so has fewer. */
 static bool has_too_many_levels(const trs_push_state *p, trs_plan *plan, int32_t nlevels) {
-  const double seconds = seconds_of_levels(p, nlevels);
+  const double seconds = trs_deal_level_seconds(p->gpu, nlevels);
   if (!p->races || seconds < HOPELESS * p->alone) return false;
   return trs_plan_decline(
       plan, "%d levels would take %d GPUs %.3g ms a solve at least, one takes %.3g ms",
@@ -175,7 +171,7 @@ static trs_status try_another(trs_push_state *p, trs_plan *plan, const trs_syste
 /* True if half of the members could be faster than this deal over all of them: their levels take as
  * long, and their rows at least as long as if they were shared evenly. */
 static bool half_may_be_faster(const trs_push_state *p, const trs_plan *plan, int32_t members) {
-  const double levels = seconds_of_levels(p, p->slices.nlevels);
+  const double levels = trs_deal_level_seconds(p->gpu, p->slices.nlevels);
   const double least = levels + (p->deal.alone - levels) / (members / 2);
   return p->use == 0 && members >= 4 && p->deal.seconds > least && trs_alone_fits(plan, 1);
 }
