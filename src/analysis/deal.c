@@ -25,6 +25,7 @@ typedef struct dealing {
   const trs_system *S;
   const trs_slices *s;
   const int32_t *position; /* n: of each row */
+  const int64_t *slabs;    /* members + 1: those of the outline, or NULL: it has others */
   int32_t members;
   double alone;       /* seconds of one GPU, measured; 0: unknown */
   int64_t most_edges; /* of the graph for METIS */
@@ -93,10 +94,12 @@ void trs_deal_slabs(int64_t *cut, const trs_system *S, int32_t members) {
   cut[members] = S->n;
 }
 
-/* Parts of the sweep of equal weight.  The first row of a slice decides its member. */
+/* The outline's slabs, or parts of the sweep of equal weight.  The first row of a slice decides its
+ * member. */
 static void deal_slabs(const dealing *d, int32_t *owner) {
-  int64_t cut[TRS_MOST_MEMBERS + 1];
-  trs_deal_slabs(cut, d->S, d->members);
+  int64_t equal[TRS_MOST_MEMBERS + 1];
+  const int64_t *cut = d->slabs ? d->slabs : equal;
+  if (!d->slabs) trs_deal_slabs(equal, d->S, d->members);
   for (int32_t k = 0; k < d->s->nslices; k++) {
     int64_t at = trs_in_sweep(d->S, d->s->row[d->s->slice[k].first]);
     int32_t member = 0;
@@ -436,6 +439,9 @@ trs_status trs_deal_create(trs_deal *deal, const trs_system *S, const trs_slices
                .gpu = gpu,
                .most_edges = INT64_MAX,
                .team = team};
+  int32_t nslabs;
+  d.slabs = trs_outline_slabs(outline, &nslabs);
+  if (nslabs != members) d.slabs = NULL;
   d.walk = trs_walk_of(S, trs_outline_begins(outline), team);
   if (d.walk.threads > MOST_THREADS) d.walk.threads = MOST_THREADS;
   *deal = (trs_deal){0};

@@ -38,14 +38,15 @@ typedef struct trs_outline {
   int32_t *position;                 /* n: of each row */
   int32_t *begin; /* nslices + 1: begin of each slice's blocks in order; a heavy block belongs
                      to its first slice */
+  int32_t nslabs;
+  int64_t *cut; /* nslabs + 1 */
   /* During the construction only: */
   const struct trs_outline *like;
   trs_team *team;
   int threads, sorters; /* those that sort may be fewer */
   trs_walk walk;
-  int32_t nslabs, nclasses;
+  int32_t nclasses;
   int64_t nkinds;
-  const int64_t *cut;        /* nslabs + 1 */
   tally *tally;              /* threads */
   _Atomic int32_t *level_of; /* n: level of each row, -1: unknown */
   _Atomic int64_t ticket;
@@ -580,10 +581,12 @@ static trs_status make_levels(work *w) {
   return TRS_SUCCESS;
 }
 
-static trs_status outline(work *w) {
+static trs_status outline(work *w, const int64_t *cut) {
   trs_slices *s = w->slices;
   int64_t n = w->S.n;
   TRS_TRY(TRS_ALLOC_ZERO(&w->tally, w->threads));
+  TRS_TRY(TRS_ALLOC(&w->cut, w->nslabs + 1));
+  memcpy(w->cut, cut, (size_t)(w->nslabs + 1) * sizeof *cut);
   TRS_TRY(TRS_ALLOC(&w->begins, n));
   TRS_TRY(w->like ? take_levels(w) : make_levels(w));
   w->nblocks = s->nblocks;
@@ -607,7 +610,7 @@ void trs_outline_destroy(trs_outline *outline) {
   if (!outline) return;
   drop_aids(outline);
   TRS_FREE_ALL(outline->block, outline->begins, outline->order, outline->position, outline->begin,
-               outline);
+               outline->cut, outline);
 }
 
 trs_status trs_outline_create(trs_outline **result, trs_slices *slices, const trs_system *S,
@@ -623,16 +626,14 @@ trs_status trs_outline_create(trs_outline **result, trs_slices *slices, const tr
   w->block_starts = block_starts;
   w->like = like;
   w->nslabs = nslabs;
-  w->cut = cut;
   w->slices = slices;
   w->team = team;
   w->threads = S->n < trs_slices_alone ? 1 : trs_team_size(team);
-  trs_status status = outline(w);
+  trs_status status = outline(w, cut);
   drop_aids(w);
   w->slices = NULL;
   w->like = NULL;
   w->block_starts = NULL;
-  w->cut = NULL;
   w->team = NULL;
   if (status) {
     trs_slices_destroy(slices);
@@ -643,10 +644,66 @@ trs_status trs_outline_create(trs_outline **result, trs_slices *slices, const tr
   return TRS_SUCCESS;
 }
 
+typedef struct naming {
+  work *w;
+  const uint32_t *known;
+  int32_t *longest; /* of each thread */
+} naming;
+
+static void name_levels(void *argument, int rank, int size) {
+  const naming *it = argument;
+  const trs_system *S = &it->w->S;
+  int64_t begin, end, first, stop;
+  trs_share(S->n, rank, size, &begin, &end);
+  for (int64_t k = begin; k < end; k++) {
+    trs_off_diagonal(S, trs_in_sweep(S, k), S->lower, S->has_diagonal, &first, &stop);
+    const int32_t length = (int32_t)(stop - first);
+    it->w->block[k] = (block){.start = (int32_t)k,
+                              .level = (int32_t)it->known[trs_in_sweep(S, k)] - 1,
+                              .length = length,
+                              .rows = 1};
+    if (length > it->longest[rank]) it->longest[rank] = length;
+  }
+}
+
+static trs_status take_known(work *w, const uint32_t *known, trs_team *team) {
+  const int threads = trs_team_size(team);
+  naming it = {w, known, NULL};
+  TRS_TRY(TRS_ALLOC(&w->begins, w->S.n));
+  TRS_TRY(TRS_ALLOC(&w->block, w->S.n));
+  TRS_TRY(TRS_ALLOC_ZERO(&it.longest, threads));
+  memset(w->begins, 1, (size_t)w->S.n);
+  trs_team_run(team, threads, name_levels, &it);
+  for (int t = 0; t < threads; t++)
+    if (it.longest[t] > w->longest) w->longest = it.longest[t];
+  trs_free(it.longest);
+  return TRS_SUCCESS;
+}
+
+trs_status trs_outline_of_levels(trs_outline **outline, const trs_system *S, const uint32_t *known,
+                                 int32_t nlevels, trs_team *team) {
+  work *w;
+  *outline = NULL;
+  TRS_TRY(TRS_ALLOC_ZERO(&w, 1));
+  w->S = *S;
+  w->nblocks = (int32_t)S->n;
+  w->nlevels = nlevels;
+  const trs_status status = take_known(w, known, team);
+  if (status)
+    trs_outline_destroy(w);
+  else
+    *outline = w;
+  return status;
+}
+
 void trs_outline_renew(trs_outline *outline, const trs_system *S) { outline->S = *S; }
 
 const int32_t *trs_outline_positions(const trs_outline *outline) { return outline->position; }
 const uint8_t *trs_outline_begins(const trs_outline *outline) { return outline->begins; }
+const int64_t *trs_outline_slabs(const trs_outline *outline, int32_t *nslabs) {
+  *nslabs = outline->nslabs;
+  return outline->cut;
+}
 
 void trs_slices_destroy(trs_slices *slices) {
   TRS_FREE_ALL(slices->slice, slices->chunk, slices->level, slices->row, slices->idx, slices->val,

@@ -26,12 +26,17 @@ trs_status trs_outline_create(trs_outline **outline, trs_slices *slices, const t
                               const trs_slice_rules *rules, const uint8_t *block_starts,
                               const trs_outline *like, int32_t nslabs, const int64_t *cut,
                               trs_team *team);
+/* For `like`: single rows with these levels, plus one, of which there are nlevels.  A level may be
+ * later than what a row depends on asks for. */
+trs_status trs_outline_of_levels(trs_outline **outline, const trs_system *S, const uint32_t *known,
+                                 int32_t nlevels, trs_team *team);
 void trs_outline_destroy(trs_outline *outline); /* NULL is fine */
 /* Replaces the system: the same pattern with new values, or with arrays elsewhere. */
 void trs_outline_renew(trs_outline *outline, const trs_system *S);
 const int32_t *trs_outline_positions(const trs_outline *outline); /* n: of each row */
 const uint8_t *trs_outline_begins(const trs_outline *outline);    /* n: 1 where a row of the sweep
                                                                      begins    a block */
+const int64_t *trs_outline_slabs(const trs_outline *outline, int32_t *nslabs); /* nslabs + 1 */
 
 /* Destination of entries and inverses.  entries and inverses: offsets of element 0. */
 typedef struct trs_slice_arrays {

@@ -8,6 +8,7 @@
 
 #include "analysis/system.h"
 #include "base/memory.h"
+#include "base/team.h"
 
 static int32_t least(double a, double b) { return (int32_t)(a < b ? a : b); }
 
@@ -384,6 +385,65 @@ trs_status trs_substitute(trs_joint *result, const trs_system *S, const trs_band
   void *arrays[] = {w.row, w.idx, w.val, w.in_D, w.size, w.largest, w.at};
   for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++) trs_free(arrays[k]);
   if (status) trs_joint_destroy(result);
+  return status;
+}
+
+/* ---- Each y beside its x. ---- */
+
+typedef struct pairing {
+  const trs_joint *from;
+  trs_joint *to;
+  int32_t *place; /* the new number of each row */
+  size_t size;
+} pairing;
+
+static void number_pairs(const pairing *it) {
+  const trs_joint *j = it->from;
+  const int64_t n = j->system.n - j->ny;
+  for (int64_t k = 0, ny = 0; k < n; k++) {
+    if (!trs_row_has_b(j->of[j->ny + k])) it->place[ny] = (int32_t)(k + ny), ny++;
+    it->place[j->ny + k] = (int32_t)(k + ny);
+  }
+}
+
+static void count_entries(const pairing *it) {
+  const trs_system *S = &it->from->system;
+  int64_t *ptr = (int64_t *)it->to->system.ptr;
+  ptr[0] = 0;
+  for (int64_t r = 0; r < S->n; r++) ptr[it->place[r] + 1] = S->ptr[r + 1] - S->ptr[r];
+  for (int64_t r = 0; r < S->n; r++) ptr[r + 1] += ptr[r];
+}
+
+static void move_rows(void *argument, int rank, int size) {
+  const pairing *it = argument;
+  const trs_system *S = &it->from->system, *T = &it->to->system;
+  int64_t begin, end;
+  trs_share(S->n, rank, size, &begin, &end);
+  for (int64_t r = begin; r < end; r++) {
+    const int64_t from = S->ptr[r], count = S->ptr[r + 1] - from, to = T->ptr[it->place[r]];
+    for (int64_t e = 0; e < count; e++) ((int32_t *)T->idx)[to + e] = it->place[S->idx[from + e]];
+    memcpy((char *)T->val + to * (int64_t)it->size, (const char *)S->val + from * (int64_t)it->size,
+           (size_t)count * it->size);
+    it->to->of[it->place[r]] = it->from->of[r];
+    it->to->known[it->place[r]] = it->from->known[r];
+  }
+}
+
+trs_status trs_joint_pair(trs_joint *joint, trs_team *team) {
+  trs_joint paired = {.ny = joint->ny, .nlevels = joint->nlevels, .guarded = joint->guarded};
+  pairing it = {joint, &paired, NULL, trs_scalar_size(joint->system.scalar)};
+  trs_status status = TRS_ALLOC(&it.place, joint->system.n);
+  if (!status) status = allocate(&paired, &joint->system, joint->system.n, joint->system.nnz);
+  if (!status) {
+    number_pairs(&it);
+    count_entries(&it);
+    trs_team_run(team, trs_team_size(team), move_rows, &it);
+    trs_joint_destroy(joint);
+    *joint = paired;
+  } else {
+    trs_joint_destroy(&paired);
+  }
+  trs_free(it.place);
   return status;
 }
 

@@ -106,6 +106,11 @@ typedef struct trs_joint {
 trs_status trs_substitute(trs_joint *result, const trs_system *S, const trs_bands *bands);
 void trs_joint_destroy(trs_joint *result);
 
+/* Puts the y of each row just before its x, so that each part of the sweep has both.  Entries of a
+ * row stay as they are: y first.  By the team (NULL: one thread). */
+struct trs_team;
+trs_status trs_joint_pair(trs_joint *joint, struct trs_team *team);
+
 #ifdef __cplusplus
 }
 #endif

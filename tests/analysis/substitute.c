@@ -468,10 +468,58 @@ static trs_status substitute(void *argument) {
   TRS_TRY(shape_slices(&slices, S, &shape_rules[0]));
   trs_status status = trs_bands_create(&bands, slices.level, slices.nlevels, 8, &trs_gpu_measured);
   if (!status) status = trs_substitute(&s, S, &bands);
-  if (!status) trs_joint_destroy(&s);
+  if (!status) {
+    status = trs_joint_pair(&s, NULL);
+    trs_joint_destroy(&s);
+  }
   trs_bands_destroy(&bands);
   trs_slices_destroy(&slices);
   return status;
+}
+
+/* Every row of the paired system is the row of the joint system with other numbers. */
+static void pair(const trs_system *S, const char *name) {
+  trs_joint j, paired;
+  trs_bands bands;
+  if (S->n == 0) return;
+  make(&j, &bands, S, 5);
+  assert_success(trs_substitute(&paired, S, &bands));
+  assert_success(trs_joint_pair(&paired, NULL));
+  assert_int_equal(paired.system.nnz, j.system.nnz);
+  int32_t *place = malloc((size_t)j.system.n * sizeof *place), ny = 0, x = 0;
+  for (int64_t k = 0; k < j.system.n; k++) {
+    const int32_t of = paired.of[k];
+    place[trs_row_has_x(of) ? j.ny + x++ : ny++] = (int32_t)k;
+    if (trs_row_has_x(of) || k + 1 == j.system.n) continue;
+    assert_int_equal(trs_row_number(paired.of[k + 1]), trs_row_number(of));
+    assert_true(trs_row_has_x(paired.of[k + 1]) && !trs_row_has_b(paired.of[k + 1]));
+  }
+  assert_int_equal(ny, j.ny);
+  for (int64_t r = 0; r < j.system.n; r++) {
+    const trs_system *A = &j.system, *B = &paired.system;
+    const int64_t from = A->ptr[r], to = B->ptr[place[r]];
+    assert_int_equal(A->ptr[r + 1] - from, B->ptr[place[r] + 1] - to);
+    assert_int_equal(j.of[r], paired.of[place[r]]);
+    assert_int_equal(j.known[r], paired.known[place[r]]);
+    for (int64_t e = 0; e < A->ptr[r + 1] - from; e++) {
+      if (B->idx[to + e] != place[A->idx[from + e]] || B->idx[to + e] > place[r])
+        fail_msg("%s: row %d", name, (int)r);
+      assert_true(value(A, from + e) == value(B, to + e));
+    }
+  }
+  free(place);
+  trs_joint_destroy(&paired);
+  drop(&j, &bands);
+}
+
+TEST(pairs_keep_the_system) {
+  static const int64_t sizes[] = {1, 2, 33, 400};
+  for (shape kind = 0; kind < SHAPES; kind++)
+    for (size_t k = 0; k < COUNT(sizes); k++) {
+      trs_system S = shape_system(kind, sizes[k], TRS_DOUBLE, k % 2, true);
+      pair(&S, shape_name(kind));
+      shape_free(&S);
+    }
 }
 
 TEST(failing_allocations_leave_nothing) {

@@ -33,6 +33,11 @@ int32_t trs_alone_levels(const trs_plan *alone) {
   return c->rules.most_block == 1 ? c->slices.nlevels : 0;
 }
 
+int32_t trs_alone_joint_levels(const trs_plan *alone) {
+  const trs_engine *e = alone->state;
+  return e->substitution.order ? e->sweep.c.slices.nlevels : 0;
+}
+
 /* The analysis needs 2.5 times the memory of the matrix. */
 bool trs_alone_fits(const trs_plan *plan, int members) {
   const trs_group *group = plan->context->group;

@@ -11,6 +11,8 @@ trs_status trs_alone_create(trs_plan **alone, const trs_plan *plan, trs_device *
 
 /* The levels of its rows; 0: unknown. */
 int32_t trs_alone_levels(const trs_plan *alone);
+/* The levels of the joint system that it solves; 0: it substitutes no row. */
+int32_t trs_alone_joint_levels(const trs_plan *alone);
 
 /* True if the engine's analysis of the whole system has room on each of the first `members` GPUs,
  * as far as their memory is known.  The same in all processes. */

@@ -40,12 +40,14 @@ struct view {
 
   __device__ uint32_t look(int32_t position) const { return silent ? 0 : __ldg(a.mask + position); }
 
-  __device__ void finish(int32_t position, int32_t row, S value, uint32_t needed) const {
+  __device__ void finish(int32_t position, int32_t of, S value, uint32_t needed) const {
     value = encode(value);
     if (!silent) publish(work + position, value);
     for (; needed; needed &= needed - 1)
       publish<true>(static_cast<S *>(a.peer[__ffs(int(needed)) - 1]) + place * s.n + position,
                     value);
+    if (!trs_row_has_x(of)) return;
+    const int64_t row = trs_row_number(of);
     if (a.spread_at == 0) {
       rhs.x[row * rhs.x_row] = value;
       return;

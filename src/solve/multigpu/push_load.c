@@ -73,7 +73,8 @@ static int64_t aligned(int64_t bytes) { return (bytes + ALIGNED - 1) / ALIGNED *
 
 trs_status trs_push_share_memory(trs_push_state *p, const trs_plan *plan) {
   int64_t values = plan->system.n * (int64_t)trs_scalar_size(plan->system.scalar);
-  p->finished_at = aligned(TRS_PUSH_THIRDS * p->most * values);
+  p->finished_at =
+      aligned(TRS_PUSH_THIRDS * p->most * p->n * (int64_t)trs_scalar_size(plan->system.scalar));
   p->fault_at = p->finished_at + aligned(p->members * (int64_t)sizeof(unsigned long long));
   p->b_at = p->fault_at + ALIGNED;
   p->stage_at = p->b_at + (p->one_process ? 0 : aligned(p->most * values));
@@ -96,7 +97,7 @@ static trs_status clear_shared(feed *f, const trs_push_member *m) {
 static void place_arrays(const trs_push_state *p, const trs_plan *plan, trs_push_member *m) {
   const trs_deal_share *share = &m->share;
   trs_slices *s = &m->args.slices;
-  const int64_t n = plan->system.n, size = (int64_t)trs_scalar_size(plan->system.scalar);
+  const int64_t n = p->n, size = (int64_t)trs_scalar_size(plan->system.scalar);
   const int64_t parts = (int64_t)TRS_PUSH_THIRDS * p->most * share->nparts * TRS_SLICE_LANES;
   const struct {
     void *at;
@@ -123,7 +124,7 @@ static trs_status send_arrays(feed *f, const trs_push_member *m) {
   const trs_push_state *p = f->p;
   const trs_deal_share *share = &m->share;
   const trs_push_args *a = &m->args;
-  const int64_t n = f->plan->system.n, size = (int64_t)trs_scalar_size(f->plan->system.scalar);
+  const int64_t n = p->n, size = (int64_t)trs_scalar_size(f->plan->system.scalar);
   const int64_t parts = (int64_t)TRS_PUSH_THIRDS * p->most * share->nparts * TRS_SLICE_LANES;
   const trs_push_counters counters = {.solve = trs_counters_begin};
   TRS_TRY(feed_array(f, m, a->slices.slice, share->slice,
@@ -155,7 +156,7 @@ static trs_status limit_run(const trs_push_state *p, const trs_plan *plan, const
 
 static trs_status fill_args(const trs_push_state *p, const trs_plan *plan, trs_push_member *m) {
   trs_push_args *a = &m->args;
-  a->slices.n = plan->system.n;
+  a->slices.n = p->n;
   a->slices.nslices = m->share.nslices;
   a->slices.nchunks = m->share.nchunks;
   a->slices.nparts = m->share.nparts;
@@ -289,8 +290,7 @@ static trs_status feed_create(feed *f, trs_push_state *p, const trs_plan *plan) 
   *f = (feed){.p = p, .plan = plan};
   for (int k = 0; k < p->local; k++) measure_pieces(f, &p->member[k].share);
   f->bytes = aligned((f->entries + f->inverses) * size + f->entries * (int64_t)sizeof(int32_t));
-  int64_t least =
-      ALIGNED + plan->system.n * (int64_t)sizeof(int32_t); /* arrays of n in one piece */
+  int64_t least = ALIGNED + p->n * (int64_t)sizeof(int32_t); /* arrays of n in one piece */
   if (least > trs_push_piece_bytes) least = trs_push_piece_bytes;
   if (f->bytes < least) f->bytes = aligned(least);
   TRS_TRY(TRS_ALLOC_ZERO(&f->sent, p->local * BUFFERS));

@@ -5,17 +5,24 @@
 
 enum { MOST_STAGED = 16 }; /* right-hand sides copied from the host at a time */
 
-static trs_status check_fault(const trs_plan *plan, const trs_push_state *p) {
+/* The position of a row's x; -1: there is none. */
+static int64_t position_of(const trs_push_state *p, int64_t row) {
+  for (int64_t k = 0; k < p->n; k++)
+    if (trs_row_has_x(p->slices.row[k]) && trs_row_number(p->slices.row[k]) == row) return k;
+  return -1;
+}
+
+static trs_status check_fault(const trs_push_state *p) {
   const trs_fault *found = p->host_fault;
   int32_t owner = -1;
+  const int64_t position = found->stalled ? position_of(p, found->row) : -1;
   if (p->broken)
     return trs_fail(TRS_ERROR_STALLED, -1,
                     "a solve or an update before failed on its way, and members no longer agree; "
                     "analyse anew");
   if (!found->stalled) return TRS_SUCCESS;
-  for (int32_t k = 0; k < p->slices.nslices && found->row >= 0 && found->row < plan->system.n; k++)
-    if (p->slices.slice[k].first <= trs_outline_positions(p->outline)[found->row])
-      owner = p->deal.owner[k];
+  for (int32_t k = 0; k < p->slices.nslices && p->slices.slice[k].first <= position; k++)
+    owner = p->deal.owner[k];
   if (owner < 0)
     return trs_fail(TRS_ERROR_STALLED, -1,
                     "a member of %d waited more than %.3g s for the others to finish a solve; x is "
@@ -48,7 +55,7 @@ trs_status trs_push_finish(const trs_plan *plan, trs_push_state *p) {
   TRS_TRY(trs_device_copy(p->host_fault, fault, sizeof *p->host_fault, plan->stream));
   TRS_TRY(trs_group_wait(p->group, plan->stream, fault));
   p->in_own_streams = false;
-  return check_fault(plan, p);
+  return check_fault(p);
 }
 
 /* All members of one process have finished the previous call, unless it was made in several
@@ -178,7 +185,7 @@ trs_status trs_push_solve(trs_plan *plan, const trs_rhs *rhs) {
   trs_push_state *p = plan->state;
   const bool there =
       rhs->x_of || (p->one_process && trs_device_address(rhs->x) && trs_device_address(rhs->b));
-  trs_status refused = check_fault(plan, p); /* possibly in some processes only */
+  trs_status refused = check_fault(p); /* possibly in some processes only */
   if (!refused) refused = check_capture(plan, p, there);
   TRS_TRY(there ? refused : trs_group_agree(p->group, refused));
   trs_group_lock(p->group);

@@ -9,6 +9,7 @@
 #include "analysis/slice.h"
 #include "device/shared.h"
 #include "plan/plan.h"
+#include "solve/multigpu/joint.h"
 #include "solve/multigpu/push.h"
 
 enum { TRS_PUSH_STAGES = 2 };
@@ -44,16 +45,21 @@ typedef struct trs_push_state {
   bool in_own_streams; /* a solve since the last wait was made in several streams */
   int32_t most;        /* right-hand sides solved together */
   int64_t rule, use;   /* parameters; use: members that get rows, 0: chosen */
+  int64_t substitute;  /* likewise: levels of a band, 0: no row is substituted, -1: chosen */
   trs_slice_rules rules;
   trs_push_verdict *verdict;
   int64_t refused; /* blocks that the analysis cut because of their inverses */
   trs_outline *outline;
-  trs_slices slices; /* host; without entries */
+  trs_slices slices; /* host; without entries; row: as in trs_joint.of */
+  int64_t n;         /* positions: rows of the system that is dealt */
+  trs_joint joint;   /* that system if rows are substituted: without values once they are sent */
+  bool rejoins;      /* substitutes again, after new values have changed the pattern */
   trs_deal deal;
   double alone;         /* seconds of the one-GPU engine: measured where this is auto's choice, else
                            expected */
   int32_t alone_levels; /* of rows, if that is measured; 0: unknown */
-  double together;      /* measured seconds of this plan; 0: not measured */
+  int32_t alone_joint_levels; /* of the joint system that it solves; 0: it substitutes no row */
+  double together;            /* measured seconds of this plan; 0: not measured */
   trs_symmetric
       shared; /* at every member: work, counts, fault, and a stage with several processes */
   int64_t finished_at, fault_at;

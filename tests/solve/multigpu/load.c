@@ -41,7 +41,7 @@ static void compare_members(const trs_plan *whole, const trs_plan *parts) {
 
 TEST(members_get_the_bytes_of_the_whole) {
   static const char *const partitions[] = {"partition=cyclic", "partition=bands", "partition=slabs",
-                                           "partition=slabs,members=2", ""};
+                                           "partition=slabs,members=2", "substitute=0"};
   static const char *const systems[] = {"gen:poisson2d5:40", "gen:chain:500", "gen:powerlaw:3000"};
   for (int s = 0; s < 3 * 5; s++) {
     trs_plan whole, parts;

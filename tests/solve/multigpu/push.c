@@ -17,12 +17,19 @@
 
 static const char *const groups[] = {
     "cuda:0-0", "cuda:0,0", "cuda:0,0,0,0,0,0,0", "cuda:0-1", "cuda:1,0", "cuda:0-3", "cuda:0-7"};
-static const char *const partitions[] = {"push:partition=cyclic",
-                                         "push:partition=bands",
-                                         "push:partition=slabs",
-                                         "push:partition=graph",
-                                         "push",
-                                         "push:members=2"};
+static const char *const partitions[] = {"push:partition=cyclic", "push:partition=bands",
+                                         "push:partition=slabs",  "push:partition=graph",
+                                         "push:substitute=0",     "push:substitute=0,members=2"};
+/* Those, and rows that are substituted. */
+static const char *const deals[] = {"push:partition=cyclic",
+                                    "push:partition=bands",
+                                    "push:partition=slabs",
+                                    "push:partition=graph",
+                                    "push:substitute=0",
+                                    "push:substitute=0,members=2",
+                                    "push",
+                                    "push:substitute=6",
+                                    "push:partition=slabs,substitute=32"};
 static const char *const systems[] = {"gen:poisson2d5:60", "gen:chain:3000", "gen:poisson3d7:24",
                                       "gen:powerlaw:20000"};
 
@@ -125,11 +132,11 @@ static void solve_on_device(const trs_context *ctx, trs_plan *plan, problem *p, 
 static void solves_have_the_same_bits(void **state) {
   trs_context *ctx = open_context(*state);
   for (size_t s = 0; s < COUNT(systems); s++)
-    for (size_t m = 0; m < COUNT(partitions); m++) {
+    for (size_t m = 0; m < COUNT(deals); m++) {
       trs_uplo uplo = m % 2 ? TRS_UPPER : TRS_LOWER;
       problem p = make_problem(systems[s], uplo);
       const int64_t nrhs = 5 * (m % 3) + 1; /* 11: eight together, then three */
-      trs_plan *plan = analyze(ctx, &p, uplo, partitions[m], m < 3 ? nrhs : 1);
+      trs_plan *plan = analyze(ctx, &p, uplo, deals[m], m < 3 ? nrhs : 1);
       if (plan) {
         solve_from_host(plan, &p, uplo, nrhs);
         solve_on_device(ctx, plan, &p, nrhs);
@@ -157,7 +164,7 @@ static void counters_pass_32_bits(void **state) {
   for (int k = 0; k < COUNTER_BEGINS; k++) {
     problem p = make_problem("gen:poisson2d5:60", TRS_LOWER);
     trs_counters_begin = counter_begins[k];
-    trs_plan *plan = analyze(ctx, &p, TRS_LOWER, partitions[k], 1);
+    trs_plan *plan = analyze(ctx, &p, TRS_LOWER, deals[k], 1);
     trs_counters_begin = 0;
     if (plan) solve_often(plan, &p, TRS_LOWER, 1, 12);
     trs_plan_destroy(plan);
@@ -206,7 +213,7 @@ static void large_levels_have_the_same_bits(void **state) {
     const trs_uplo uplo = m % 2 ? TRS_UPPER : TRS_LOWER;
     problem p = make_problem("gen:kkt3d:60", uplo);
     const int64_t nrhs = 10 * (m % 2) + 1;
-    trs_plan *plan = analyze(ctx, &p, uplo, partitions[m], nrhs);
+    trs_plan *plan = analyze(ctx, &p, uplo, deals[m], nrhs);
     solve_from_host(plan, &p, uplo, nrhs);
     solve_on_device(ctx, plan, &p, nrhs);
     trs_plan_destroy(plan);

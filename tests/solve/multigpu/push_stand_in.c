@@ -10,13 +10,16 @@
 #include "base/timer.h"
 #include "comm/transport.h"
 #include "device_stand_in.h"
+#include "analysis/slice.h"
 #include "solve/multigpu/alone.h"
+#include "solve/multigpu/joint.h"
 #include "test.h"
 
 trs_verdict push_verdict;
 int64_t push_launches[4], push_fails_after = -1;
 bool push_keeps;
 const double *push_seconds;
+int32_t push_joint_levels;
 
 static const uint64_t EMPTY = UINT64_MAX;
 enum { MOST_LAUNCHES = 4096 };
@@ -92,11 +95,13 @@ static double lane_sum(const turn *t, const trs_slice *h, int lane, int64_t row)
 
 static void finish(const turn *t, int32_t position, double x) {
   const trs_push_args *a = t->a;
-  const int64_t row = a->slices.row[position];
+  const int32_t of = a->slices.row[position];
+  const int64_t row = trs_row_number(of);
   if (!t->run->silent) put(&t->work[position], x);
   for (int m = 0; m < a->members && !t->run->silent; m++)
     if (a->mask[position] >> m & 1)
       put((double *)a->peer[m] + t->place * a->slices.n + position, x);
+  if (!trs_row_has_x(of)) return;
   if (a->spread_at == 0)
     ((double *)a->x)[row * a->x_row + t->column * a->x_col] = x;
   else
@@ -108,8 +113,10 @@ static void solve_rows(const turn *t, const trs_slice *h, const double *sum) {
   const trs_push_args *a = t->a;
   double residual[TRS_SLICE_LANES];
   for (int r = 0; r < h->rows; r++) {
-    const int64_t row = a->slices.row[h->first + r];
-    residual[r] = ((const double *)a->b)[row * a->b_row + t->column * a->b_col];
+    const int32_t of = a->slices.row[h->first + r];
+    const int64_t row = trs_row_number(of);
+    residual[r] =
+        trs_row_has_b(of) ? ((const double *)a->b)[row * a->b_row + t->column * a->b_col] : 0;
   }
   subtract_lanes(residual, h, sum);
   for (int r = 0; r < h->rows; r++)
@@ -117,7 +124,7 @@ static void solve_rows(const turn *t, const trs_slice *h, const double *sum) {
 }
 
 static void solve_slice(const turn *t, const trs_slice *h) {
-  const int64_t row = t->a->slices.row[h->first];
+  const int64_t row = trs_row_number(t->a->slices.row[h->first]);
   double sum[TRS_SLICE_LANES];
   if (h->early_poll >= 0) (void)await(t, &t->work[h->early_poll], row);
   for (int lane = 0; lane < TRS_SLICE_LANES; lane++) sum[lane] = lane_sum(t, h, lane, row);
@@ -292,6 +299,38 @@ trs_status trs_alone_create(trs_plan **alone, const trs_plan *plan, trs_device *
 int32_t trs_alone_levels(const trs_plan *alone) {
   (void)alone;
   return 0;
+}
+int32_t trs_alone_joint_levels(const trs_plan *alone) {
+  (void)alone;
+  return push_joint_levels;
+}
+
+/* joint.c in plain C. */
+trs_status trs_joint_create(trs_joint *joint, bool *made, const trs_system *S,
+                            const trs_joint_way *way) {
+  const trs_slice_rules rules = {.most_block = 1,
+                                 .lane_length = INT32_MAX,
+                                 .large_level_lane_length = INT32_MAX,
+                                 .large_level_rows = INT32_MAX,
+                                 .small_level_heavy_width = INT32_MAX,
+                                 .other_heavy_width = INT32_MAX};
+  const int64_t cut[] = {0, S->n};
+  trs_outline *outline;
+  trs_slices slices;
+  trs_bands bands = {0};
+  *made = false;
+  *joint = (trs_joint){0};
+  TRS_TRY(trs_outline_create(&outline, &slices, S, &rules, NULL, NULL, 1, cut, NULL));
+  const int32_t depth = way->depth > 0 ? way->depth : trs_substitution_depth(slices.nlevels);
+  trs_status status = trs_bands_create(&bands, slices.level, slices.nlevels, depth, way->gpu);
+  if (!status && slices.nlevels > 1) {
+    status = trs_substitute(joint, S, &bands);
+    *made = !status;
+  }
+  trs_bands_destroy(&bands);
+  trs_slices_destroy(&slices);
+  trs_outline_destroy(outline);
+  return status;
 }
 bool trs_alone_fits(const trs_plan *plan, int members) {
   (void)plan, (void)members;

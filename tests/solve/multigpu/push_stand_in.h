@@ -26,5 +26,6 @@ extern bool push_keeps;          /* damage: nothing is emptied */
 /* The times that the analysis measures for the engine on one GPU and then for each comparison;
  * negative: out of memory. Each entry is used once. */
 extern const double *push_seconds;
+extern int32_t push_joint_levels; /* what trs_alone_joint_levels says */
 
 #endif

@@ -98,6 +98,16 @@ static void solve_often(trs_plan *plan, int64_t nrhs, int times, const char *wha
 static const char *const partitions[] = {"", "partition=cyclic", "partition=bands",
                                          "partition=slabs", "partition=slabs,members=2"};
 
+/* partitions, and rows substituted in slabs. */
+static const char *const ways[] = {"",
+                                   "partition=cyclic",
+                                   "partition=bands",
+                                   "partition=slabs",
+                                   "partition=slabs,members=2",
+                                   "substitute=2",
+                                   "partition=slabs,substitute=12",
+                                   "substitute=64,members=2"};
+
 /* Blocks whose inverses lose digits are cut: after the analysis, and after an update. */
 static void cut_weak_blocks(const char *where, const char *partition, bool by_update) {
   trs_system S = shape_system(SHAPE_SUPERNODES, 400, TRS_DOUBLE, true, true);
@@ -158,14 +168,14 @@ static void solve_shape(shape kind, const char *where, const char *partition, bo
   shape_free(&S);
 }
 
-TEST(every_partition_solves) {
+TEST(every_way_solves) {
   static const char *const contexts[] = {"cuda:0-1", "cuda:0-2", "cuda:0-7", "cuda:0,1,0"};
   static const int64_t columns[] = {1, 3, MOST, MOST + 3};
   int c = 0;
   for (shape kind = 0; kind < SHAPES; kind++)
-    for (size_t k = 0; k < COUNT(partitions); k++, c++)
+    for (size_t k = 0; k < COUNT(ways); k++, c++)
       for (int w = SANITIZED ? (c + 3 * (c / 4)) % 4 : c % 2; w < 4; w += SANITIZED ? 4 : 2)
-        solve_shape(kind, contexts[w], partitions[k], c / 2 % 2, columns[(c + c / 4) % 4]);
+        solve_shape(kind, contexts[w], ways[k], c / 2 % 2, columns[(c + c / 4) % 4]);
   assert_int_equal(stand_in_held(), 0);
 }
 
@@ -274,14 +284,14 @@ TEST(members_of_sources_and_of_sinks) {
 }
 
 /* Each member's rows from its own arrays, into its own arrays. */
-TEST(vectors_may_lie_with_the_members) {
+static void solve_distributed(const char *way) {
   enum { MEMBERS = 3 };
   trs_context *context = context_of("cuda:0-2");
   trs_matrix *T = triangle_of("gen:poisson2d5:30", TRS_UPPER);
   const int64_t n = T->nrows;
   int64_t *rows = malloc((size_t)n * sizeof *rows), solved = 0;
   trs_plan plan;
-  make_plan(&plan, context, T, TRS_UPPER, "");
+  make_plan(&plan, context, T, TRS_UPPER, way);
   for (int turn = 0; turn < 4; turn++) {
     vectors all = make_vectors(n, 1, n, n, TRS_COL_MAJOR, 2 + (uint64_t)turn), of[MEMBERS];
     void *x[MEMBERS];
@@ -314,6 +324,68 @@ TEST(vectors_may_lie_with_the_members) {
   drop(&plan);
   trs_matrix_destroy(T);
   trs_context_destroy(context);
+}
+
+TEST(vectors_may_lie_with_the_members) {
+  for (size_t k = 0; k < COUNT(ways); k++) solve_distributed(ways[k]);
+}
+
+static void solve_by_values(trs_plan *plan, const trs_system *S) {
+  vectors v = make_vectors(S->n, 1, S->n, S->n, TRS_COL_MAJOR, 5);
+  memset(v.b, 0, (size_t)S->n * sizeof *v.b); /* of a random solution */
+  for (int64_t i = 0; i < S->n; i++)
+    for (int64_t p = S->ptr[i]; p < S->ptr[i + 1]; p++)
+      v.b[i] += ((const double *)S->val)[p] * trs_random_signed(3, (uint64_t)S->idx[p]);
+  const trs_rhs rhs = rhs_of(&v);
+  assert_success(trs_method_push.solve(plan, &rhs));
+  assert_true(error_of(plan, &v) < 1e-12);
+  free_vectors(&v);
+}
+
+/* New values: other ones for the rows that are substituted already, then some with which other rows
+ * keep their entries, and back. */
+TEST(substituted_rows_get_new_values) {
+  for (int distributed = 0; distributed < 2; distributed++) {
+    trs_system S = shape_system(SHAPE_SUPERNODES, 600, TRS_DOUBLE, true, true);
+    const size_t bytes = (size_t)S.nnz * sizeof(double);
+    const trs_options options = {
+        .struct_size = sizeof(trs_options), .method = "push", .distributed = distributed};
+    double *val = (double *)S.val, *first = malloc(bytes);
+    trs_context *context = context_of("cuda:0-3");
+    trs_matrix *T;
+    trs_plan plan;
+    memcpy(first, val, bytes);
+    assert_success(trs_matrix_create(&T, TRS_CSR, TRS_DOUBLE, S.n, S.n, TRS_PTR64, S.ptr, S.idx,
+                                     S.val, TRS_BORROW));
+    assert_success(push_plan(&plan, context, T, TRS_LOWER, &options, "substitute=6"));
+    const trs_push_state *p = plan.state;
+    assert_true(p->joint.ny > 0);
+    assert_null(p->joint.system.val);
+    solve_by_values(&plan, &S);
+    for (int64_t k = 0; k < S.nnz; k++) val[k] *= 1 + 1e-3 * (double)(k % 7);
+    assert_success(trs_method_push.update(&plan));
+    solve_by_values(&plan, &S);
+    const int64_t guarded = p->joint.guarded;
+    shape_weaken(&S);
+    if (distributed) {
+      assert_failure(TRS_ERROR_UNSUPPORTED, "analyse the matrix again",
+                     trs_method_push.update(&plan));
+    } else {
+      assert_success(trs_method_push.update(&plan));
+      assert_true(p->joint.guarded > guarded);
+      solve_by_values(&plan, &S);
+    }
+    memcpy(val, first, bytes);
+    assert_success(trs_method_push.update(&plan));
+    assert_int_equal(p->joint.guarded, guarded);
+    solve_by_values(&plan, &S);
+    drop(&plan);
+    trs_matrix_destroy(T);
+    trs_context_destroy(context);
+    free(first);
+    shape_free(&S);
+  }
+  assert_int_equal(stand_in_held(), 0);
 }
 
 /* The first, the second, ... launch of a solve fails: the solve returns an error, and so does every
@@ -424,6 +496,33 @@ TEST(levels_decide_before_rows_are_dealt) {
   assert_false(push_verdict.declined);
   solve_often(&plan, 1, 3, "few levels beside one GPU's time");
   drop(&plan);
+  push_seconds = NULL;
+  trs_matrix_destroy(T);
+  trs_context_destroy(context);
+}
+
+/* Where one GPU substitutes rows, so do several, if their levels leave something to gain. */
+TEST(several_substitute_where_one_does) {
+  static const double one_and_all[] = {1e-3, 0.5e-3}, one[] = {100e-6};
+  trs_context *context = context_of("cuda:0-3");
+  trs_matrix *T = triangle_of("gen:poisson2d5:60", TRS_LOWER);
+  const trs_options options = {.struct_size = sizeof(trs_options)};
+  trs_plan plan;
+  char text[1024];
+  push_joint_levels = 20;
+  push_seconds = one_and_all;
+  assert_success(push_plan(&plan, context, T, TRS_LOWER, &options, ""));
+  assert_false(push_verdict.declined);
+  trs_method_push.describe(&plan, text, sizeof text);
+  assert_non_null(strstr(text, "have substituted rows"));
+  solve_often(&plan, 1, 3, "substituted");
+  drop(&plan);
+  push_joint_levels = 10000;
+  push_seconds = one;
+  assert_success(push_plan(&plan, context, T, TRS_LOWER, &options, ""));
+  assert_null(((trs_push_state *)plan.state)->joint.of);
+  drop(&plan);
+  push_joint_levels = 0;
   push_seconds = NULL;
   trs_matrix_destroy(T);
   trs_context_destroy(context);
