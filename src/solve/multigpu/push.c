@@ -671,9 +671,9 @@ static void describe(const trs_plan *plan, char *text, size_t size) {
       1e3 * (p->together > 0 ? p->together : p->deal.seconds), 1e3 * p->alone);
   if (p->joint.of && length > 0 && (size_t)length < size)
     length +=
-        snprintf(text + length, size - (size_t)length,
-                 "; these levels have substituted rows, with %.2g times the entries",
-                 (double)p->joint.system.nnz / (double)(plan->system.nnz ? plan->system.nnz : 1));
+        trs_print(text + length, size - (size_t)length,
+                  "; these levels have substituted rows, with %.2g times the entries",
+                  (double)p->joint.system.nnz / (double)(plan->system.nnz ? plan->system.nnz : 1));
   if (p->refused && length > 0 && (size_t)length < size)
     length +=
         snprintf(text + length, size - (size_t)length,
