@@ -17,8 +17,7 @@ enum {
   SMALL_GRAPH = 200000, /* auto tries METIS up to this number of slices */
   FEW_NEIGHBOURS = 24,  /* needs per slice, mean, up to which auto tries METIS: beyond, it takes
                            long and gains nothing */
-  MOST_THREADS = 256,
-  MOST_AT_ONCE = 2 /* deals that are looked at together */
+  MOST_THREADS = 256
 };
 
 typedef struct dealing {
@@ -154,18 +153,16 @@ static steps steps_of(const dealing *d) {
                  ((path)(d->gpu->peer_hop / unit) << TIME_AT) + ((path)1 << MEMBER_BITS)};
 }
 
-/* Deals over the same slices, whose paths one walk finds. */
 typedef struct look {
   const dealing *d;
-  int count;
-  trs_deal *deal[MOST_AT_ONCE];
-  uint8_t *owner[MOST_AT_ONCE]; /* n: of each row */
-  _Atomic uint32_t *mask;       /* n: of each row, of deal[0] */
+  trs_deal *deal;
+  uint8_t *owner;         /* n: of each row */
+  _Atomic uint32_t *mask; /* n: of each row */
   steps steps;
-  _Atomic path *path; /* n x count: of the block of each row */
+  _Atomic path *path; /* n: of the block of each row */
   _Atomic int64_t ticket;
   int64_t pushes[MOST_THREADS];
-  path longest[MOST_AT_ONCE][MOST_THREADS];
+  path longest[MOST_THREADS];
 } look;
 
 /* Copies the owners of slices to their rows. */
@@ -176,8 +173,7 @@ static void spread_owners(void *argument, int rank, int size) {
   trs_share(s->nslices, rank, size, &begin, &end);
   for (int64_t k = begin; k < end; k++)
     for (int32_t r = 0; r < s->slice[k].rows && !trs_slice_is_part(&s->slice[k]); r++)
-      for (int c = 0; c < it->count; c++)
-        it->owner[c][s->row[s->slice[k].first + r]] = (uint8_t)it->deal[c]->owner[k];
+      it->owner[s->row[s->slice[k].first + r]] = (uint8_t)it->deal->owner[k];
 }
 
 /* Marks the row as needed by member.  True if the mark is new. */
@@ -191,7 +187,7 @@ static bool need_row(_Atomic uint32_t *mask, int32_t member) {
 static void mark_needs(void *argument, int rank, int size) {
   look *it = argument;
   const trs_system *S = it->d->S;
-  const uint8_t *owner = it->owner[0];
+  const uint8_t *owner = it->owner;
   int64_t begin, end, pushes = 0;
   trs_share(S->n, rank, size, &begin, &end);
   for (int64_t i = begin; i < end; i++) {
@@ -209,7 +205,7 @@ static void place_masks(void *argument, int rank, int size) {
   int64_t begin, end;
   trs_share(it->d->s->n, rank, size, &begin, &end);
   for (int64_t k = begin; k < end; k++)
-    it->deal[0]->mask[k] = atomic_load_explicit(&it->mask[it->d->s->row[k]], memory_order_relaxed);
+    it->deal->mask[k] = atomic_load_explicit(&it->mask[it->d->s->row[k]], memory_order_relaxed);
 }
 
 static path await_path(const _Atomic path *from) {
@@ -225,28 +221,22 @@ static path longer(path a, path b) { return a > b ? a : b; }
 static void look_at_block(look *it, int64_t k, int64_t end, int rank) {
   const trs_system *S = it->d->S;
   const int64_t first = trs_in_sweep(S, k);
-  const int count = it->count;
-  path own[MOST_AT_ONCE], latest[MOST_AT_ONCE] = {0};
-  for (int c = 0; c < count; c++) own[c] = it->owner[c][first];
+  const path own = it->owner[first];
+  path latest = 0;
   for (int64_t row = k; row < end; row++) {
     int64_t begin, stop;
     trs_off_diagonal(S, trs_in_sweep(S, row), S->lower, S->has_diagonal, &begin, &stop);
     for (int64_t p = begin; p < stop; p++) {
       if (S->lower ? S->idx[p] >= first : S->idx[p] <= first) continue; /* within the block */
-      for (int c = 0; c < count; c++) {
-        const path there = await_path(&it->path[(int64_t)S->idx[p] * count + c]);
-        const path crossing = (there & MEMBER) == own[c] ? 0 : it->steps.peer;
-        latest[c] = longer(latest[c], (there & ~MEMBER) + crossing);
-      }
+      const path there = await_path(&it->path[S->idx[p]]);
+      const path crossing = (there & MEMBER) == own ? 0 : it->steps.peer;
+      latest = longer(latest, (there & ~MEMBER) + crossing);
     }
   }
-  for (int c = 0; c < count; c++) {
-    latest[c] += it->steps.step;
-    it->longest[c][rank] = longer(it->longest[c][rank], latest[c]);
-    for (int64_t row = k; row < end; row++)
-      atomic_store_explicit(&it->path[trs_in_sweep(S, row) * count + c], latest[c] | own[c],
-                            memory_order_relaxed);
-  }
+  latest += it->steps.step;
+  it->longest[rank] = longer(it->longest[rank], latest);
+  for (int64_t row = k; row < end; row++)
+    atomic_store_explicit(&it->path[trs_in_sweep(S, row)], latest | own, memory_order_relaxed);
 }
 
 static void look_at_rows(void *argument, int rank, int size) {
@@ -271,32 +261,29 @@ static int all_threads(const dealing *d) {
   return trs_team_size(d->team) < MOST_THREADS ? trs_team_size(d->team) : MOST_THREADS;
 }
 
-/* Finds masks and pushes of a deal. */
-static trs_status count_pushes(const look *owners, int which) {
-  look it = {
-      .d = owners->d, .count = 1, .deal = {owners->deal[which]}, .owner = {owners->owner[which]}};
-  const int all = all_threads(it.d);
-  TRS_TRY(trs_alloc_zero((void **)&it.mask, it.d->S->n, sizeof *it.mask));
-  trs_team_run(it.d->team, all, mark_needs, &it);
-  trs_team_run(it.d->team, all, place_masks, &it);
-  for (int t = 0; t < all; t++) it.deal[0]->pushes += it.pushes[t];
-  trs_free((void *)it.mask);
+/* Finds masks and pushes. */
+static trs_status count_pushes(look *it) {
+  const int all = all_threads(it->d);
+  TRS_TRY(trs_alloc_zero((void **)&it->mask, it->d->S->n, sizeof *it->mask));
+  trs_team_run(it->d->team, all, mark_needs, it);
+  trs_team_run(it->d->team, all, place_masks, it);
+  for (int t = 0; t < all; t++) it->deal->pushes += it->pushes[t];
+  trs_free((void *)it->mask);
   return TRS_SUCCESS;
 }
 
 static trs_status walk_paths(look *it, path *longest) {
   const dealing *d = it->d;
-  TRS_TRY(trs_alloc_zero((void **)&it->path, d->S->n * it->count, sizeof *it->path));
+  TRS_TRY(trs_alloc_zero((void **)&it->path, d->S->n, sizeof *it->path));
   trs_team_run(d->team, d->walk.threads, look_at_rows, it);
-  for (int c = 0; c < it->count; c++)
-    for (int t = 0; t < d->walk.threads; t++) longest[c] = longer(longest[c], it->longest[c][t]);
+  for (int t = 0; t < d->walk.threads; t++) *longest = longer(*longest, it->longest[t]);
   trs_free((void *)it->path);
   return TRS_SUCCESS;
 }
 
 /* A path enters each slab once, so the longest one needs no walk. */
 static path along_slabs(const look *it) {
-  const trs_deal *deal = it->deal[0];
+  const trs_deal *deal = it->deal;
   const int32_t nlevels = it->d->s->nlevels;
   int32_t entered = -1;
   for (int32_t m = 0; m < deal->members; m++) entered += deal->rows[m] > 0;
@@ -306,28 +293,25 @@ static path along_slabs(const look *it) {
 }
 
 static trs_status find_owners(look *it) {
-  for (int c = 0; c < it->count; c++) TRS_TRY(TRS_ALLOC(&it->owner[c], it->d->S->n));
+  TRS_TRY(TRS_ALLOC(&it->owner, it->d->S->n));
   trs_team_run(it->d->team, all_threads(it->d), spread_owners, it);
   return TRS_SUCCESS;
 }
 
-/* Finds masks, pushes and the longest path of deals over the same slices, after their rows are
- * counted.  seconds: the steps of that path only. */
-static trs_status look_at_all(const dealing *d, trs_deal *deals, int count, double *seconds) {
-  look it = {.d = d, .count = count, .steps = steps_of(d)};
-  path longest[MOST_AT_ONCE] = {0};
-  for (int c = 0; c < count; c++) it.deal[c] = &deals[c];
+/* Finds masks, pushes and the longest path, after the rows are counted.  seconds: the steps of that
+ * path only. */
+static trs_status look_at_deal(const dealing *d, trs_deal *deal, double *seconds) {
+  look it = {.d = d, .deal = deal, .steps = steps_of(d)};
+  path longest = 0;
   trs_status status = find_owners(&it);
-  for (int c = 0; c < count && !status; c++) status = count_pushes(&it, c);
-  if (!status && deals->rule == TRS_DEAL_SLABS)
-    longest[0] = along_slabs(&it);
+  if (!status) status = count_pushes(&it);
+  if (!status && deal->rule == TRS_DEAL_SLABS)
+    longest = along_slabs(&it);
   else if (!status)
-    status = walk_paths(&it, longest);
-  for (int c = 0; c < count; c++) {
-    deals[c].peer_steps = peer_steps_of(longest[c]);
-    seconds[c] = it.steps.unit * (double)(longest[c] >> TIME_AT);
-    trs_free(it.owner[c]);
-  }
+    status = walk_paths(&it, &longest);
+  deal->peer_steps = peer_steps_of(longest);
+  *seconds = it.steps.unit * (double)(longest >> TIME_AT);
+  trs_free(it.owner);
   return status;
 }
 
@@ -369,30 +353,24 @@ static double scale_of(const dealing *d, double expected) {
   return fmin(fmax((d->alone - d->gpu->group_launch - levels) / expected, LEAST), MOST);
 }
 
-static trs_status judge(const dealing *d, trs_deal *deals, int count) {
-  double fullest[MOST_AT_ONCE], mean[MOST_AT_ONCE], along[MOST_AT_ONCE];
-  for (int c = 0; c < count; c++) weigh_levels(d, &deals[c], &fullest[c], &mean[c]);
-  TRS_TRY(look_at_all(d, deals, count, along));
-  for (int c = 0; c < count; c++) {
-    const double scale = scale_of(d, mean[c] * d->members);
-    deals[c].seconds = d->gpu->group_launch + along[c] + scale * fullest[c] +
-                       d->gpu->push * (double)deals[c].pushes / d->members;
-    deals[c].alone = trs_deal_level_seconds(d->gpu, d->s->nlevels) + scale * mean[c] * d->members;
-  }
+static trs_status judge(const dealing *d, trs_deal *deal) {
+  double fullest, mean, along;
+  weigh_levels(d, deal, &fullest, &mean);
+  TRS_TRY(look_at_deal(d, deal, &along));
+  const double scale = scale_of(d, mean * d->members);
+  deal->seconds = d->gpu->group_launch + along + scale * fullest +
+                  d->gpu->push * (double)deal->pushes / d->members;
+  deal->alone = trs_deal_level_seconds(d->gpu, d->s->nlevels) + scale * mean * d->members;
   return TRS_SUCCESS;
 }
 
-static trs_status try_rules(const dealing *d, const trs_deal_rule *rules, trs_deal *deals,
-                            int count) {
-  trs_status status = TRS_SUCCESS;
-  for (int c = 0; c < count; c++) deals[c] = (trs_deal){.members = d->members, .rule = rules[c]};
-  for (int c = 0; c < count && !status; c++) {
-    status = TRS_ALLOC(&deals[c].owner, d->s->nslices);
-    if (!status) status = TRS_ALLOC(&deals[c].mask, d->s->n);
-    if (!status) status = deal_slices(d, rules[c], deals[c].owner);
-  }
-  if (!status) status = judge(d, deals, count);
-  for (int c = 0; c < count && status; c++) trs_deal_destroy(&deals[c]);
+static trs_status try_rule(const dealing *d, trs_deal_rule rule, trs_deal *deal) {
+  *deal = (trs_deal){.members = d->members, .rule = rule};
+  trs_status status = TRS_ALLOC(&deal->owner, d->s->nslices);
+  if (!status) status = TRS_ALLOC(&deal->mask, d->s->n);
+  if (!status) status = deal_slices(d, rule, deal->owner);
+  if (!status) status = judge(d, deal);
+  if (status) trs_deal_destroy(deal);
   return status;
 }
 
@@ -405,24 +383,20 @@ static void keep_faster(trs_deal *best, trs_deal *other) {
 /* METIS only where it is fast and neighbours matter. */
 static trs_status try_graph(const dealing *d, trs_deal *best) {
   static const double NEARLY_IDEAL = 1.1;
-  static const trs_deal_rule graph = TRS_DEAL_GRAPH;
   trs_deal other;
   const double ideal = trs_deal_level_seconds(d->gpu, d->s->nlevels) +
                        (best->alone - d->gpu->group_launch) / d->members;
   if (best->seconds < NEARLY_IDEAL * ideal || d->s->nslices > SMALL_GRAPH) return TRS_SUCCESS;
-  trs_status status = try_rules(d, &graph, &other, 1);
+  trs_status status = try_rule(d, TRS_DEAL_GRAPH, &other);
   if (!status) keep_faster(best, &other);
   return status == TRS_ERROR_UNSUPPORTED ? TRS_SUCCESS : status;
 }
 
-/* The rule with the lowest expected time, but for slabs. */
+/* The better of bands and graph.  Where slices in turn cost less than bands, in 3D grids, slabs
+ * cost less than either (docs/experiments.md). */
 static trs_status try_all(const dealing *d, trs_deal *best) {
-  static const trs_deal_rule by_level[MOST_AT_ONCE] = {TRS_DEAL_BANDS, TRS_DEAL_CYCLIC};
-  trs_deal deals[MOST_AT_ONCE];
-  if (d->members == 1) return try_rules(d, by_level, best, 1);
-  TRS_TRY(try_rules(d, by_level, deals, MOST_AT_ONCE));
-  *best = deals[0];
-  keep_faster(best, &deals[1]);
+  TRS_TRY(try_rule(d, TRS_DEAL_BANDS, best));
+  if (d->members == 1) return TRS_SUCCESS;
   trs_status status = try_graph(d, best);
   if (status) trs_deal_destroy(best);
   return status;
@@ -448,7 +422,7 @@ trs_status trs_deal_create(trs_deal *deal, const trs_system *S, const trs_slices
   if (members < 1 || members > TRS_MOST_MEMBERS)
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "%d members: 1 to %d can solve together", members,
                     (int)TRS_MOST_MEMBERS);
-  if (rule != TRS_DEAL_AUTO) return try_rules(&d, &rule, deal, 1);
+  if (rule != TRS_DEAL_AUTO) return try_rule(&d, rule, deal);
   d.most_edges = FEW_NEIGHBOURS * (int64_t)s->nslices;
   return try_all(&d, deal);
 }

@@ -55,9 +55,9 @@ double trs_deal_level_seconds(const trs_gpu_costs *gpu, int32_t nlevels);
  * has rows of two slabs. */
 void trs_deal_slabs(int64_t *cut, const trs_system *S, int32_t members);
 
-/* S is stored by rows.  s and outline: its slices, without idx, val and inverse.  auto tries all
- * rules but slabs.  alone: measured seconds of one GPU, or 0.  gpu: the same in all processes of a
- * group.  O(nnz) per rule that is tried, by the team. */
+/* S is stored by rows.  s and outline: its slices, without idx, val and inverse.  auto tries
+ * bands and, where it is fast, graph.  alone: measured seconds of one GPU, or 0.  gpu: the same in
+ * all processes of a group.  O(nnz) per rule that is tried, by the team. */
 trs_status trs_deal_create(trs_deal *deal, const trs_system *S, const trs_slices *s,
                            const trs_outline *outline, int32_t members, trs_deal_rule rule,
                            double alone, const trs_gpu_costs *gpu, trs_team *team);

@@ -182,24 +182,28 @@ static trs_status try_another(trs_push_state *p, trs_plan *plan, const trs_syste
   return status;
 }
 
-/* True if half of the members could be faster than this deal over all of them: their levels take as
- * long, and their rows at least as long as if they were shared evenly. */
-static bool half_may_be_faster(const trs_push_state *p, const trs_plan *plan, int32_t members) {
+/* What any deal over so many members takes at least: its levels, and its rows shared evenly. */
+static double least_of(const trs_push_state *p, int32_t members) {
   const double levels = trs_deal_level_seconds(p->gpu, p->slices.nlevels);
-  const double least = levels + (p->deal.alone - levels) / (members / 2);
-  return p->use == 0 && members >= 4 && p->deal.seconds > least && trs_alone_fits(plan, 1);
+  return levels + (p->deal.alone - levels) / members;
+}
+
+/* True if half of the members could be faster than this deal over all of them. */
+static bool half_may_be_faster(const trs_push_state *p, const trs_plan *plan, int32_t members) {
+  return p->use == 0 && members >= 4 && p->deal.seconds > least_of(p, members / 2) &&
+         trs_alone_fits(plan, 1);
 }
 
 /* Auto: slabs over all members.  If their time is far from ideal, also the other rules, and
  * slabs over half as many members if one GPU could hold the whole system. */
 static trs_status find_rule(trs_push_state *p, trs_plan *plan, const trs_system *S) {
-  static const double NEARLY_IDEAL = 1.15;
+  static const double NEARLY_IDEAL = 1.1;
   int32_t members = p->use > 0 && p->use < p->members ? (int32_t)p->use : p->members;
   if (p->rule != TRS_DEAL_AUTO || members == 1)
     return try_rule(p, plan, S, (trs_deal_rule)p->rule, members, NULL);
   TRS_TRY(try_rule(p, plan, S, TRS_DEAL_SLABS, members, NULL));
   if (trs_plan_declined(plan)) return TRS_SUCCESS;
-  if (p->deal.seconds < NEARLY_IDEAL * p->deal.alone / members) return TRS_SUCCESS;
+  if (p->deal.seconds < NEARLY_IDEAL * least_of(p, members)) return TRS_SUCCESS;
   TRS_TRY(try_another(p, plan, S, TRS_DEAL_AUTO, members));
   if (half_may_be_faster(p, plan, members))
     return try_another(p, plan, S, TRS_DEAL_SLABS, members / 2);

@@ -120,19 +120,37 @@ static void place_arrays(const trs_push_state *p, const trs_plan *plan, trs_push
   }
 }
 
+/* What all members hold comes from the host once, for the first, and from there to the others. */
+static trs_status send_common(feed *f, const trs_push_member *m) {
+  const trs_push_state *p = f->p;
+  const trs_push_member *first = &p->member[0];
+  const int64_t rows = p->n * (int64_t)sizeof *p->slices.row,
+                masks = p->n * (int64_t)sizeof *p->deal.mask;
+  if (m == first) {
+    TRS_TRY(feed_array(f, m, m->args.slices.row, p->slices.row, rows));
+    return feed_array(f, m, (void *)m->args.mask, p->deal.mask, masks);
+  }
+  const int before = trs_device_enter(first->device);
+  const trs_status status = trs_device_event_record(first->done, first->stream);
+  trs_device_leave(before);
+  TRS_TRY(status);
+  TRS_TRY(trs_device_event_follow(first->done, m->stream));
+  TRS_TRY(trs_device_copy(m->args.slices.row, first->args.slices.row, rows, m->stream));
+  return trs_device_copy((void *)m->args.mask, first->args.mask, masks, m->stream);
+}
+
 static trs_status send_arrays(feed *f, const trs_push_member *m) {
   const trs_push_state *p = f->p;
   const trs_deal_share *share = &m->share;
   const trs_push_args *a = &m->args;
-  const int64_t n = p->n, size = (int64_t)trs_scalar_size(f->plan->system.scalar);
+  const int64_t size = (int64_t)trs_scalar_size(f->plan->system.scalar);
   const int64_t parts = (int64_t)TRS_PUSH_THIRDS * p->most * share->nparts * TRS_SLICE_LANES;
   const trs_push_counters counters = {.solve = trs_counters_begin};
   TRS_TRY(feed_array(f, m, a->slices.slice, share->slice,
                      share->nslices * (int64_t)sizeof *share->slice));
   TRS_TRY(feed_array(f, m, a->slices.chunk, share->chunk,
                      (share->nchunks + 1) * (int64_t)sizeof *share->chunk));
-  TRS_TRY(feed_array(f, m, a->slices.row, p->slices.row, n * (int64_t)sizeof(int32_t)));
-  TRS_TRY(feed_array(f, m, (void *)a->mask, p->deal.mask, n * (int64_t)sizeof *a->mask));
+  TRS_TRY(send_common(f, m));
   TRS_TRY(feed_array(f, m, (void *)a->clear, share->clear,
                      share->nclear * (int64_t)sizeof *share->clear));
   TRS_TRY(feed_array(f, m, a->counters, &counters, sizeof counters));
