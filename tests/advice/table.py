@@ -209,7 +209,7 @@ TABLE = [
     cannot("relaxation on several GPUs works within one process", MPI),
     elsewhere("use a context of \"cuda\" or \"cuda:N\"", "tests/cli/relax.py", "is a GPU's"),
     cannot("more than a message holds: take more ranks", SHORT),
-    cannot("factor with more leaves, or take a smaller Pz", MPI),
+    elsewhere("factor with more leaves, or take a smaller Pz", "tests/mpi/command", "the grids after more leaves"),
     command("with --grid ranks solve: leave out --%s", F + "trireme solve F.h5 --grid 1x1x1 --tune",
             "trireme solve F.h5 --grid 1x1x1", shown="with --grid ranks solve: leave out --tune"),
     # ---- The command
