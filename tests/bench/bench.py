@@ -118,9 +118,9 @@ def test_factors():
 def other_libraries():
     """Rows of other libraries, as bench/README.md describes them: the fastest one counts."""
     serial = json.loads(expected("before.json").splitlines()[0])
-    rows = [serial]
+    rows = [serial, dict(serial, method="auto", threads=2)]
     for method, threads, share, wrong in (("slow", 1, 0.5, False), ("fast", 2, 0.25, False),
-                                          ("lost", 1, 0.125, True)):
+                                          ("mkl", 1, 0.2, False), ("lost", 1, 0.125, True)):
         seconds = share * serial["time"]["solve_s"]["min"]
         times = dict(serial["time"], solve_s={"min": seconds, "median": seconds})
         rows.append(dict(serial, method=method, threads=threads, wrong=wrong, time=times))
@@ -129,6 +129,9 @@ def other_libraries():
     check("the fastest other library is named",
           o.code == 0 and "other, ms" in o.out and "0.1000 (fast:2) |" in o.out
           and "slow" not in o.out and "lost" not in o.out, o)
+    check("auto is compared with others, without MKL and with it",
+          "| auto against the fastest library but MKL | 0.25 | 1 |" in o.out and
+          "| auto against the fastest library, MKL among them | 0.20 | 1 |" in o.out, o)
 
 
 def test_table_on_terminal():
