@@ -7,6 +7,7 @@
  * panels.  Source of the supernodes: Liu, Ng, Peyton 1993 (analysis/panels.h). */
 #include <stdio.h>
 
+#include "base/machine_model.h"
 #include "base/text.h"
 #include "plan/choice.h"
 #include "solve/panels/kernels.h"
@@ -53,13 +54,20 @@ static trs_panels_source source_of(const trs_system *S) {
   return (trs_panels_source){S->n, S->ptr, S->idx, S->rows, S->lower};
 }
 
-static const double FORWARD = 0.8, BACKWARD = 0.88;
+static const double FORWARD = 0.8, LARGE = 0.92, BACKWARD = 0.88;
+
+/* A forward sweep over more than the caches hold reads a third fewer bytes in panels. */
+static double forward(const trs_plan *plan) {
+  const bool large = (double)trs_plan_solve_bytes(plan) > trs_cpu_generic.cache_bytes;
+  return large ? LARGE : FORWARD;
+}
 
 /* Of the estimated time of substitution; from the last row to the first it takes longer than
  * estimated.  There panels replace it, but no method that auto has not tried yet. */
 static double worth_it(const trs_plan *plan, double next, double serial) {
   const bool untried = next < serial && !trs_plan_knows(plan, &trs_method_threads);
-  return plan->system.lower || untried ? FORWARD : BACKWARD;
+  if (untried) return FORWARD;
+  return plan->system.lower ? forward(plan) : BACKWARD;
 }
 
 static void decline_if_slow(trs_plan *plan, const trs_panels *P) {
@@ -118,7 +126,7 @@ trs_status trs_panels_complete(trs_plan *plan) {
 /* Supersteps can be faster than the estimate of several threads, which counts levels.  A plan with
  * several workspaces has one thread for each. */
 static bool gives_way(trs_plan *plan) {
-  const double bar = plan->system.lower ? FORWARD : BACKWARD;
+  const double bar = plan->system.lower ? forward(plan) : BACKWARD;
   const trs_panels *P = trs_plan_found(plan);
   double next;
   if (plan->spaces || !trs_plan_chosen(plan, &next) ||
