@@ -35,12 +35,13 @@ static const option options[] = {
         "write the solution x to FILE, but only if its backward error is small; - is standard "
         "output"),
     TEXT_OPTION(
-        "backend", "serial|threads[:T]|cuda[:N]|cuda:N-N|nvshmem|opencl[:N]|auto",
-        "serial|threads|cuda|nvshmem|opencl|auto", FIELD(backend),
+        "backend", "serial|threads[:T]|cuda[:N]|cuda:N-N|hip|nvshmem|opencl[:N]|auto",
+        "serial|threads|cuda|hip|nvshmem|opencl|auto", FIELD(backend),
         "where to solve: one core (serial), T threads, the first GPU (cuda), GPU N, counted "
         "from 0 (cuda:N), several GPUs of this machine (cuda:0-3 or cuda:0,2; nvshmem for one "
-        "process per GPU under mpirun), an OpenCL device (opencl), or the fastest of CPU and GPU "
-        "(auto, the default)"),
+        "process per GPU under mpirun), a GPU of AMD (hip), an OpenCL device (opencl), or the "
+        "fastest "
+        "of CPU and GPU (auto, the default)"),
     TEXT_OPTION("method", "NAME[:KEY=VALUE,...]", "@methods", FIELD(method),
                 "use this method ('trireme methods' lists them); some take parameters: "
                 "syncfree-csc:warps=8"),

@@ -105,10 +105,12 @@ typedef struct trs_context trs_context;
  *   - "cuda:0-3", "cuda:0,2": several GPUs of one machine, in one process.
  *   - "nvshmem": several GPUs of one machine, one process per GPU, started by mpirun.  All
  *     processes call the same functions with the same arguments, and each gets the whole of x.
+ *   - "hip", "hip:1": one GPU of AMD, in a build with HIP; never run on one.  Matrices are in host
+ *     memory.
  *   - "opencl", "opencl:1": an OpenCL device, counted over all platforms, GPUs first.  It has L17's
  *     methods for real systems; matrices, x and b are in host memory.
- * TRS_ERROR_UNSUPPORTED: this build has no CUDA (NVSHMEM, OpenCL), the machine has no driver or no
- * such device, or the GPUs cannot reach each other's memory. */
+ * TRS_ERROR_UNSUPPORTED: this build has no CUDA (HIP, NVSHMEM, OpenCL), the machine has no driver
+ * or no such device, or the GPUs cannot reach each other's memory. */
 TRS_API trs_status trs_context_create(trs_context **ctx, const char *where);
 /* Destroys a context.  NULL is ignored.  Plans of the context keep it alive. */
 TRS_API void trs_context_destroy(trs_context *ctx);
@@ -117,7 +119,7 @@ typedef enum trs_context_kind {
   TRS_KIND_NONE = 0, /* of NULL */
   TRS_KIND_AUTO,     /* threads, and the first GPU for large solves: "auto" */
   TRS_KIND_THREADS,  /* threads of the host: "serial", "threads:8" */
-  TRS_KIND_GPU,      /* one GPU: "cuda:1" */
+  TRS_KIND_GPU,      /* one GPU: "cuda:1", "hip" */
   TRS_KIND_GPUS,     /* several GPUs of one machine: "cuda:0-3", "nvshmem" */
   TRS_KIND_OPENCL    /* an OpenCL device: "opencl" */
 } trs_context_kind;

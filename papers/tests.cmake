@@ -16,8 +16,11 @@ if(TRS_HAVE_OPENCL) # skips where there is no device
   trireme_paper_test(L17/opencl ${l17_systems} support.c)
   add_test(NAME papers/L17/compile COMMAND ${PROJECT_SOURCE_DIR}/papers/L17/tests/compile)
 endif()
-if(TRS_HAVE_CUDA) # these need a GPU, and skip where there is none
+# These need a GPU, and skip where there is none.
+if(TRS_HAVE_GPU)
   trireme_paper_test(L17/syncfree ${l17_systems} gpu.c support.c)
+endif()
+if(TRS_HAVE_CUDA)
   trireme_paper_test(X20/x20 support.c)
 endif()
 if(TRS_HAVE_MPI)

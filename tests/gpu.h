@@ -46,7 +46,7 @@ trs_stream gpu_stream(void);
 void gpu_stream_free(trs_stream stream);
 
 /* A graph of the calls between begin and end, on a stream that they use. */
-typedef struct CUgraphExec_st *gpu_graph;
+typedef void *gpu_graph; /* a cudaGraphExec_t or hipGraphExec_t */
 void gpu_capture_begin(trs_stream stream);
 gpu_graph gpu_capture_end(trs_stream stream);
 /* A solve of x in place. */
@@ -61,7 +61,8 @@ int64_t gpu_held(void);
  * failure must be TRS_ERROR_MEMORY, and no memory may stay allocated. */
 void gpu_assert_survives_limits(trs_status (*call)(void *argument), void *argument, int64_t step);
 
-/* A triangle as a matrix in host memory and as one in device memory. */
+/* A triangle as a matrix in host memory and as one in device memory, which builds with HIP have in
+ * host memory too. */
 typedef struct both_sides {
   triangle t;
   trs_scalar scalar;

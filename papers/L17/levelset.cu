@@ -10,7 +10,7 @@ namespace {
 
 using namespace trs;
 
-constexpr int WARP = 32, LOG_WARP = 5, WARPS = 8;
+constexpr int LOG_WARP = WARP == 64 ? 6 : 5, WARPS = 8;
 constexpr int64_t MOST_ROUNDS = 65535; /* blocks of a grid in its second dimension */
 
 template <class S>
@@ -51,7 +51,7 @@ extern "C" trs_status trs_levelset_level(const trs_levelset *s, int64_t begin, i
       static_cast<unsigned>(s->columns.width < MOST_ROUNDS ? s->columns.width : MOST_ROUNDS));
   if (begin == end || s->columns.width == 0) return TRS_SUCCESS;
   const auto launch = [&](auto scalar) {
-    solve_level<decltype(scalar)><<<grid, WARPS * WARP, 0, to>>>(*s, begin, end);
+    solve_level<decltype(scalar)><<<grid, WARPS * warp_of_device(), 0, to>>>(*s, begin, end);
     return cudaGetLastError();
   };
   return trs_device_check(by_scalar(s->system.scalar, launch), "levelset");

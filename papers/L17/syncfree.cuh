@@ -12,8 +12,6 @@
 
 namespace trs::syncfree {
 
-constexpr int WARP = 32;
-
 /* Entries of a column per fence.  Several rounds let the first components of a long column start
  * early. */
 constexpr int64_t ROUND = 256;

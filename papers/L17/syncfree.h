@@ -47,7 +47,8 @@ extern "C" {
 /* Counts into in_degree, which is zero. */
 trs_status trs_syncfree_count(const trs_syncfree *s, trs_stream stream);
 
-/* Algorithm 3 for one right-hand side.  warps: per block, at most 32. */
+/* Algorithm 3 for one right-hand side.  warps: per block, at most 32; with warps of 64
+ * lanes at most 16. */
 trs_status trs_syncfree_sweep(const trs_syncfree *s, const trs_gpu_columns *rhs, int warps,
                               bool scratchpad, trs_stream stream);
 

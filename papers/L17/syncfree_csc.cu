@@ -15,7 +15,7 @@ namespace {
 using namespace trs;
 using namespace trs::syncfree;
 
-enum { MOST_WARPS = 32 };
+enum { MOST_WARPS = 32, MOST_THREADS = 1024 }; /* per block */
 
 template <class S>
 struct scratchpad {
@@ -94,7 +94,7 @@ __device__ void count_met(const trs_syncfree &s, scratchpad<S> &pad, const colum
 }
 
 template <class S, bool SCRATCHPAD>
-__global__ void __launch_bounds__(MOST_WARPS *WARP) sweep(trs_syncfree s, trs_gpu_columns rhs) {
+__global__ void __launch_bounds__(MOST_THREADS) sweep(trs_syncfree s, trs_gpu_columns rhs) {
   __shared__ scratchpad<S> pad;
   if (threadIdx.x < MOST_WARPS) {
     pad.left_sum[threadIdx.x] = zero<S>();
@@ -109,7 +109,7 @@ __global__ void __launch_bounds__(MOST_WARPS *WARP) sweep(trs_syncfree s, trs_gp
   for (int64_t from = 0; from < c.count; from += ROUND) {
     const int64_t to = min(from + ROUND, c.count);
     const bool far = add_products<S, SCRATCHPAD>(s, pad, c, from, to, block_first, xi);
-    if (__any_sync(ALL_LANES, far))
+    if (any_lane(far))
       fence_device();
     else
       fence_block();
@@ -121,8 +121,10 @@ __global__ void __launch_bounds__(MOST_WARPS *WARP) sweep(trs_syncfree s, trs_gp
 
 extern "C" trs_status trs_syncfree_sweep(const trs_syncfree *s, const trs_gpu_columns *rhs,
                                          int warps, bool use_scratchpad, trs_stream stream) {
+  const auto warp = static_cast<int>(warp_of_device());
+  if (warps > MOST_THREADS / warp) warps = MOST_THREADS / warp;
   const auto blocks = static_cast<unsigned>((s->n + warps - 1) / warps);
-  const auto threads = static_cast<unsigned>(warps * WARP);
+  const auto threads = static_cast<unsigned>(warps * warp);
   const auto to = static_cast<cudaStream_t>(stream);
   const auto launch = [&](auto scalar) {
     using S = decltype(scalar);

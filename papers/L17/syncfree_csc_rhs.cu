@@ -116,7 +116,7 @@ extern "C" trs_status trs_syncfree_sweep_rhs(const trs_syncfree *s, const trs_gp
   const auto blocks = static_cast<unsigned>((s->n + WARPS - 1) / WARPS);
   const auto to = static_cast<cudaStream_t>(stream);
   const auto launch = [&](auto scalar) {
-    sweep<decltype(scalar)><<<blocks, WARPS * WARP, 0, to>>>(*s, *rhs, *strategy);
+    sweep<decltype(scalar)><<<blocks, WARPS * warp_of_device(), 0, to>>>(*s, *rhs, *strategy);
     return cudaGetLastError();
   };
   return trs_device_check(by_scalar(s->scalar, launch), "syncfree-csc-rhs");

@@ -327,7 +327,7 @@ static trs_status order_blocks(work *w) {
 
 static bool begins_slice(const work *w, int64_t k) {
   const block *b = &w->block[w->order[k]];
-  return (k - w->kind_begin[kind_of(w, b)]) % trs_class_blocks(b->class_number) == 0;
+  return (k - w->kind_begin[kind_of(w, b)]) % trs_class_blocks(b->class_number, w->rules.wide) == 0;
 }
 
 /* A thread's part of the order: whole slices. */

@@ -6,8 +6,8 @@
  * rows on, so that the blocks of the lines of a grid stand side by side, whatever the length of a
  * line. Full blocks begin with a window of rows.  A class is the number of lanes that share a row,
  * which follows from the row's length, and the size of the block.  The blocks of one level and
- * class are cut in slices of 32 / lanes rows, whole blocks only.  Positions number the rows in this
- * order.
+ * class are cut in slices of 32 / lanes rows (64 / lanes for GPUs whose warps have 64), whole
+ * blocks only.  Positions number the rows in this order.
  *
  * Lane l of a slice with lanes = 2^log_lanes works on row r = l >> log_lanes of the slice, at
  * position first + r.  Its entry k is element entries + k trs_slice_stride + l.  idx is the
@@ -35,7 +35,7 @@
 #endif
 
 enum {
-  TRS_SLICE_LANES = 32,   /* a warp */
+  TRS_SLICE_LANES = 32,   /* a warp; twice as many with trs_slice_rules.wide */
   TRS_CHUNK_SLICES = 8,   /* slices per block of threads */
   TRS_MOST_BLOCK = 32,    /* rows in a block */
   TRS_BLOCK_CLASSES = 8,  /* sizes up to 1, 2, 3, 4, 6, 8, 16, 32 */
@@ -72,6 +72,7 @@ typedef struct trs_slice_rules {
   int32_t other_heavy_width;       /* in the other levels */
   int32_t small_level_rows;
   int32_t early_poll; /* levels from a slice up to the position it polls; 0: no early poll */
+  int32_t wide; /* 1: a slice has 64 lanes, for warps of 64; a row has at most 32 all the same */
 } trs_slice_rules;
 
 /* The begin of a level. */
@@ -144,17 +145,17 @@ TRS_SLICES_INLINE int32_t trs_class_lanes(int32_t number) {
                                  : TRS_LANE_CLASSES - 1 - number / TRS_BLOCK_CLASSES;
 }
 /* Blocks of a class per slice. */
-TRS_SLICES_INLINE int32_t trs_class_blocks(int32_t number) {
+TRS_SLICES_INLINE int32_t trs_class_blocks(int32_t number, int32_t wide) {
   return trs_class_heavy(number) ? 1
-                                 : (TRS_SLICE_LANES >> trs_class_lanes(number)) /
+                                 : (TRS_SLICE_LANES << wide >> trs_class_lanes(number)) /
                                        trs_block_class_rows(number % TRS_BLOCK_CLASSES);
 }
 /* Lanes with a row, and so the distance between a lane's entries. */
 TRS_SLICES_INLINE int32_t trs_slice_stride(const trs_slice *h) { return h->rows << h->log_lanes; }
 
-/* r / h->block, for r up to 32 and blocks of up to TRS_EXACT_BLOCK rows. */
+/* r / h->block, for r up to 64 and blocks of up to TRS_EXACT_BLOCK rows. */
 TRS_SLICES_INLINE int32_t trs_blocks_before(const trs_slice *h, int32_t r) {
-  return h->block == 3 ? r * 11 >> 5 : r >> (h->block >> 1);
+  return h->block == 3 ? r * 43 >> 7 : r >> (h->block >> 1);
 }
 /* Offset of coefficient d of row r.  Packed triangles, by distance, if all blocks of the slice
  * have one size; else rectangles.  -1 if the row's block does not reach back d rows.  d = 0 is at

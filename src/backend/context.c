@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/cancel.h"
+#include "base/config.h"
 #include "base/cores.h"
 #include "base/cpu.h"
 #include "base/memory.h"
@@ -20,9 +21,10 @@
 static const struct {
   const char *name;
   const trs_backend *backend;
-} names[] = {{"auto", &trs_backend_auto},          {"serial", &trs_backend_serial},
-             {"threads", &trs_backend_threads},    {"cuda", &trs_backend_cuda},
-             {"nvshmem", &trs_backend_cuda_group}, {"opencl", &trs_backend_opencl}};
+} names[] = {{"auto", &trs_backend_auto},       {"serial", &trs_backend_serial},
+             {"threads", &trs_backend_threads}, {"cuda", &trs_backend_cuda},
+             {"hip", &trs_backend_cuda},        {"nvshmem", &trs_backend_cuda_group},
+             {"opencl", &trs_backend_opencl}};
 
 /* Those that have methods of their own. */
 static const trs_backend *const backends[] = {&trs_backend_serial, &trs_backend_threads,
@@ -50,9 +52,10 @@ const char *trs_backend_list(void) {
 /* What other programs call the same. */
 static const struct {
   const char *name, *ours;
-} elsewhere[] = {{"cpu", "threads"}, {"host", "threads"}, {"openmp", "threads"}, {"omp", "threads"},
-                 {"gpu", "cuda"},    {"device", "cuda"},  {"nvidia", "cuda"}};
-static const char known[] = "auto|serial|threads|cuda|nvshmem|opencl";
+} elsewhere[] = {{"cpu", "threads"}, {"host", "threads"},      {"openmp", "threads"},
+                 {"omp", "threads"}, {"gpu", TRS_GPU_BACKEND}, {"device", TRS_GPU_BACKEND},
+                 {"nvidia", "cuda"}, {"amd", "hip"},           {"rocm", "hip"}};
+static const char known[] = "auto|serial|threads|cuda|hip|nvshmem|opencl";
 
 trs_status trs_context_unknown(const char *name) {
   char word[32], near[32] = "";
@@ -64,7 +67,7 @@ trs_status trs_context_unknown(const char *name) {
   return trs_fail(TRS_ERROR_ARGUMENT, -1,
                   "no backend \"%s\"%s%s%s: there are auto, serial (one thread of the CPU), "
                   "threads (every thread) or threads:T, cuda or cuda:N, cuda:0-3 or cuda:0,2 for "
-                  "several GPUs, nvshmem and opencl or opencl:N",
+                  "several GPUs, hip or hip:N, nvshmem and opencl or opencl:N",
                   name, found ? ", did you mean " : "", found ? near : "", found ? "?" : "");
 }
 

@@ -1,9 +1,10 @@
-/* cuda.c - the backends of NVIDIA GPUs: "cuda[:N]" is one GPU, "cuda:0-3" and "nvshmem" are groups.
- */
+/* cuda.c - the backends of GPUs: "cuda[:N]" is one GPU, "cuda:0-3" and "nvshmem" are groups.  In a
+ * build with HIP "hip[:N]" is one GPU. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "backend/context.h"
+#include "base/config.h"
 #include "base/cores.h"
 #include "device/speed.h"
 
@@ -21,14 +22,25 @@ static trs_status open_one(trs_context *context, const char *name, const char *n
   char *rest = NULL;
   long ordinal = number ? strtol(number, &rest, 10) : 0;
   if (number && (!*number || *rest || ordinal < 0 || ordinal > MOST_DEVICES))
-    return trs_fail(TRS_ERROR_ARGUMENT, -1, "\"%s\": a GPU's number follows cuda:, from 0", name);
+    return trs_fail(TRS_ERROR_ARGUMENT, -1,
+                    "\"%s\": a GPU's number follows " TRS_GPU_BACKEND ":, from 0", name);
   trs_device *device;
   TRS_TRY(trs_device_open(&device, (int)ordinal));
   context->device = device;
   return TRS_SUCCESS;
 }
 
+/* A build has the GPUs of one runtime. */
+static trs_status check_runtime(const char *name) {
+  const bool hip = !strncmp(name, "hip", 3);
+  if (hip == (TRS_HAVE_HIP != 0)) return TRS_SUCCESS;
+  if (hip) return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "this build has no HIP: " TRS_GET_HIP);
+  return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
+                  "this build has HIP, and no CUDA: use \"hip\" for one of its GPUs");
+}
+
 static trs_status open_cuda(trs_context *context, const char *name, const char *argument) {
+  TRS_TRY(check_runtime(name));
   TRS_TRY(trs_default_threads(&context->threads));
   if (argument && strpbrk(argument, "-,")) return open_group(context, argument);
   return open_one(context, name, argument);
@@ -77,7 +89,7 @@ static const trs_backend *const several_gpus[] = {&trs_backend_cuda, &trs_backen
   .hop = hop
 
 const trs_backend trs_backend_cuda = {
-    .name = "cuda",
+    .name = TRS_GPU_BACKEND,
     .place = "one GPU",
     .kind = TRS_KIND_GPU,
     CUDA_BACKEND,

@@ -23,6 +23,7 @@ static const feature features[] = {
     {"COLAMD", TRS_HAVE_COLAMD, "column ordering of LU",
      "install libsuitesparse-dev and build Trireme from source"},
     {"CUDA", TRS_HAVE_CUDA, "solves on a GPU", TRS_GET_CUDA},
+    {"HIP", TRS_HAVE_HIP, "solves on one GPU of AMD", TRS_GET_HIP},
     {"NVSHMEM", TRS_HAVE_NVSHMEM, "one process per GPU",
      "install nvidia-nvshmem-cu13 with pip and build Trireme from source"},
     {"OpenCL", TRS_HAVE_OPENCL, "L17 on an OpenCL device", TRS_GET_OPENCL},

@@ -9,6 +9,9 @@ trs_status trs_group_open(trs_group **group, const char *where) {
   int ordinals[TRS_MOST_MEMBERS], count;
   *group = NULL;
   if (strcmp(where, "nvshmem") != 0) TRS_TRY(trs_group_parse(where, ordinals, &count));
+  if (TRS_HAVE_HIP)
+    return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
+                    "this build has HIP, and several GPUs need CUDA: use one GPU, \"hip:N\"");
   return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "this build has no CUDA: " TRS_GET_CUDA);
 }
 

@@ -1,6 +1,5 @@
 /* add.cu - sums of arrays: the contribution of another rank's GPU is added to this one's. */
-#include <cuda_runtime.h>
-
+#include "device/gpu.cuh"
 #include "device/shared.h"
 
 namespace {

@@ -1,8 +1,6 @@
-/* device.c - the CUDA runtime behind device.h. */
+/* device.c - the runtime of the GPU's vendor behind device.h. */
 #include "device/device.h"
 
-#include <cuda.h>
-#include <cuda_runtime_api.h>
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -12,6 +10,7 @@
 #include "base/memory.h"
 #include "base/process.h"
 #include "base/text.h"
+#include "device/gpu.h"
 #include "device/shared.h"
 
 enum { MOST_DEVICES = 64, PINNED = 64, STAGES = 16 };
@@ -48,17 +47,19 @@ trs_status trs_device_check(int error, const char *what) {
   trs_status status = error == cudaErrorMemoryAllocation         ? TRS_ERROR_MEMORY
                       : error == cudaErrorNoKernelImageForDevice ? TRS_ERROR_UNSUPPORTED
                                                                  : TRS_ERROR_INTERNAL;
-  return trs_fail(status, -1, "%s: CUDA says %s", what, cudaGetErrorString((cudaError_t)error));
+  return trs_fail(status, -1, "%s: " TRS_GPU_RUNTIME " says %s", what,
+                  cudaGetErrorString((cudaError_t)error));
 }
 
-/* CUDA belongs to the process that used it first; in a forked child its state is invalid. */
+/* The runtime belongs to the process that used it first; in a forked child its state is invalid. */
 static trs_status check_process(void) {
   static atomic_uint first; /* the number of that process, plus one; 0: none yet */
   unsigned none = 0, own = trs_process() + 1;
   if (atomic_compare_exchange_strong(&first, &none, own) || none == own) return TRS_SUCCESS;
   return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
-                  "CUDA was used before this process was forked, and does not survive a fork: use "
-                  "GPUs in the child alone, or start it with exec");
+                  TRS_GPU_RUNTIME
+                  " was used before this process was forked, and does not survive a fork: "
+                  "use GPUs in the child alone, or start it with exec");
 }
 
 /* The peak of the device's memory, bytes per second: two transfers per cycle.  0: unknown. */
@@ -72,6 +73,25 @@ static double memory_bandwidth(int ordinal) {
   return 2e3 * kilohertz * bits / 8;
 }
 
+/* What only NVIDIA's GPUs have, and which of them kernels are compiled for. */
+#if TRS_GPU_AMD
+static trs_status look_at_vendor(trs_device_facts *facts, const struct cudaDeviceProp *p) {
+  facts->shared_bytes = (int64_t)p->sharedMemPerBlock;
+  return TRS_SUCCESS;
+}
+#else
+static trs_status look_at_vendor(trs_device_facts *facts, const struct cudaDeviceProp *p) {
+  facts->capability = p->major;
+  facts->shared_bytes = (int64_t)p->sharedMemPerBlockOptin;
+  facts->persisting_bytes = p->persistingL2CacheMaxSize;
+  facts->window_bytes = p->accessPolicyMaxWindowSize;
+  if (p->major >= 8) return TRS_SUCCESS;
+  return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
+                  "GPU %d (%s) has compute capability %d.%d: 8.0 or newer is needed",
+                  facts->ordinal, facts->name, p->major, p->minor);
+}
+#endif
+
 static trs_status look(trs_device *device, int ordinal) {
   struct cudaDeviceProp p;
   TRS_TRY(trs_device_check(cudaGetDeviceProperties(&p, ordinal), "looking at the device"));
@@ -79,18 +99,12 @@ static trs_status look(trs_device *device, int ordinal) {
   facts->ordinal = ordinal;
   snprintf(facts->name, sizeof facts->name, "%.63s", p.name);
   facts->multiprocessors = p.multiProcessorCount;
-  facts->capability = p.major;
+  facts->warp = p.warpSize;
   facts->threads_per_multiprocessor = p.maxThreadsPerMultiProcessor;
-  facts->shared_bytes = (int64_t)p.sharedMemPerBlockOptin;
   facts->l2_bytes = p.l2CacheSize;
   facts->memory_bytes = (int64_t)p.totalGlobalMem;
-  facts->persisting_bytes = p.persistingL2CacheMaxSize;
-  facts->window_bytes = p.accessPolicyMaxWindowSize;
   facts->costs = trs_gpu_costs_of(facts->name, memory_bandwidth(ordinal), facts->multiprocessors);
-  if (p.major >= 8) return TRS_SUCCESS;
-  return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
-                  "GPU %d (%s) has compute capability %d.%d: 8.0 or newer is needed", ordinal,
-                  facts->name, p.major, p.minor);
+  return look_at_vendor(facts, &p);
 }
 
 static trs_status make_pool(trs_device *device) {
@@ -132,13 +146,13 @@ static void write_list(int count) {
   for (int d = 0; d < count && used < sizeof list; d++) {
     struct cudaDeviceProp p;
     if (cudaGetDeviceProperties(&p, d) != cudaSuccess) break;
-    int more = trs_print(list + used, sizeof list - used, "cuda:%-5d%s, %.0f GB\n", d, p.name,
-                         (double)p.totalGlobalMem / 1e9);
+    int more = trs_print(list + used, sizeof list - used, TRS_GPU_BACKEND ":%-5d%s, %.0f GB\n", d,
+                         p.name, (double)p.totalGlobalMem / 1e9);
     if (more > 0) used += (size_t)more;
   }
 }
 
-/* The GPUs that CUDA shows to a process do not change. */
+/* The GPUs that the runtime shows to a process do not change. */
 const char *trs_device_list(void) {
   int count = 0;
   if (cudaGetDeviceCount(&count) != cudaSuccess) count = 0;
@@ -155,8 +169,8 @@ trs_status trs_device_open(trs_device **device, int ordinal) {
   TRS_TRY(check_process());
   TRS_TRY(trs_device_total(&count));
   if (ordinal < 0 || ordinal >= count || ordinal >= MOST_DEVICES)
-    return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "no GPU %d: CUDA shows %d, counted from 0", ordinal,
-                    count);
+    return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
+                    "no GPU %d: " TRS_GPU_RUNTIME " shows %d, counted from 0", ordinal, count);
   trs_status status = TRS_SUCCESS;
   pthread_mutex_lock(&lock);
   if (opened[ordinal]) {
@@ -316,6 +330,14 @@ void trs_device_free_stage(trs_device *device, void *pointer) {
   give_piece_back(&device->stages, pointer);
 }
 
+#if TRS_GPU_AMD /* sets nothing aside */
+int64_t trs_device_persist(trs_device *device) {
+  (void)device;
+  return 0;
+}
+
+void trs_device_unpersist(trs_device *device) { (void)device; }
+#else
 int64_t trs_device_persist(trs_device *device) {
   size_t bytes = 0;
   pthread_mutex_lock(&lock);
@@ -339,6 +361,7 @@ void trs_device_unpersist(trs_device *device) {
   }
   pthread_mutex_unlock(&lock);
 }
+#endif
 
 /* ---- Copies. ---- */
 
@@ -382,11 +405,13 @@ bool trs_device_busy(trs_stream stream) {
 }
 
 /* True if the process has the driver's library, without which there is no device memory.  Asking
- * CUDA would load it: a tenth of a second, and the end of a process that is short of memory. */
+ * the runtime would load it: a tenth of a second, and the end of a process that is short of memory.
+ */
 static bool has_driver(void) {
   static atomic_bool found;
   if (atomic_load_explicit(&found, memory_order_relaxed)) return true;
-  void *driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+  void *driver =
+      dlopen(TRS_GPU_AMD ? "libhsa-runtime64.so.1" : "libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
   if (!driver) return false;
   dlclose(driver);
   atomic_store_explicit(&found, true, memory_order_relaxed);
@@ -394,24 +419,28 @@ static bool has_driver(void) {
 }
 
 bool trs_device_address(const void *pointer) {
-  struct cudaPointerAttributes attributes;
-  if (!has_driver()) return false;
-  if (cudaPointerGetAttributes(&attributes, pointer) != cudaSuccess) {
-    (void)cudaGetLastError();
-    return false;
-  }
-  return attributes.type == cudaMemoryTypeDevice || attributes.type == cudaMemoryTypeManaged;
+  int ordinal;
+  const trs_device_memory kind = has_driver() ? trs_device_memory_of(pointer, &ordinal) : 0;
+  return kind == TRS_DEVICE_MEMORY || kind == TRS_MANAGED_MEMORY;
 }
 
 bool trs_device_owns(const trs_device *device, const void *pointer) {
-  struct cudaPointerAttributes attributes;
-  if (cudaPointerGetAttributes(&attributes, pointer) != cudaSuccess) {
-    (void)cudaGetLastError();
-    return false;
-  }
-  return attributes.type == cudaMemoryTypeDevice && attributes.device == device->facts.ordinal;
+  int ordinal;
+  return trs_device_memory_of(pointer, &ordinal) == TRS_DEVICE_MEMORY &&
+         ordinal == device->facts.ordinal;
 }
 
+#if TRS_GPU_AMD
+int64_t trs_device_extent(const void *pointer, int64_t wanted) {
+  hipDeviceptr_t base;
+  size_t size;
+  (void)wanted;
+  if (hipMemGetAddressRange(&base, &size, (hipDeviceptr_t)pointer) == hipSuccess)
+    return (int64_t)((const char *)base + size - (const char *)pointer);
+  (void)hipGetLastError();
+  return INT64_MAX;
+}
+#else
 /* A function of the driver, which programs do not link.  NULL: the driver has none of that name. */
 static void *driver_function(const char *name) {
   enum cudaDriverEntryPointQueryResult how;
@@ -452,6 +481,7 @@ int64_t trs_device_extent(const void *pointer, int64_t wanted) {
     end = base + size;
   return end > at ? (int64_t)(end - at) : INT64_MAX;
 }
+#endif
 
 bool trs_device_capturing(trs_stream stream) {
   enum cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;

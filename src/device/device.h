@@ -1,7 +1,8 @@
-/* device.h - one GPU: every call of the CUDA runtime except kernel launches.
+/* device.h - one GPU: every call of the runtime of its vendor except kernel launches.
  *
- * In a build without CUDA device_none.c replaces it: opening a GPU fails with the reason, and no
- * other function is called.  A stream is a cudaStream_t; NULL is the device's default stream. */
+ * In a build without CUDA and HIP device_none.c replaces it: opening a GPU fails with the reason,
+ * and no other function is called.  A stream is a cudaStream_t or a hipStream_t; NULL is the
+ * device's default stream. */
 #ifndef TRS_DEVICE_DEVICE_H
 #define TRS_DEVICE_DEVICE_H
 
@@ -24,7 +25,8 @@ typedef struct trs_device_facts {
   int ordinal;
   char name[64];
   int multiprocessors;
-  int capability; /* major compute capability */
+  int capability; /* major compute capability; 0 on AMD's */
+  int warp;       /* threads of a warp: 32 or 64 */
   int threads_per_multiprocessor;
   int64_t shared_bytes; /* largest shared memory of a block */
   int64_t l2_bytes, memory_bytes;
@@ -33,8 +35,8 @@ typedef struct trs_device_facts {
   trs_gpu_costs costs;                    /* its row of the machine model */
 } trs_device_facts;
 
-/* Opens the GPU of this CUDA ordinal.  All opens of one GPU share one object.
- * TRS_ERROR_UNSUPPORTED: no CUDA in the build, no driver, no such GPU. */
+/* Opens the GPU of this ordinal.  All opens of one GPU share one object.
+ * TRS_ERROR_UNSUPPORTED: neither CUDA nor HIP in the build, no driver, no such GPU. */
 trs_status trs_device_open(trs_device **device, int ordinal);
 trs_device *trs_device_retain(trs_device *device);
 void trs_device_close(trs_device *device); /* NULL is fine */
@@ -100,7 +102,7 @@ enum { TRS_STAGE_BYTES = 1 << 17 };
 trs_status trs_device_alloc_stage(trs_device *device, void **pointer);
 void trs_device_free_stage(trs_device *device, void *pointer); /* NULL is allowed */
 
-/* Checks a cudaError_t of a launch or of a library call; 0 is success. */
+/* Checks a cudaError_t or hipError_t of a launch or of a library call; 0 is success. */
 trs_status trs_device_check(int error, const char *what);
 
 /* Seconds between two points of a stream, measured by events; for tuning and benchmarks. */

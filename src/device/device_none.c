@@ -1,5 +1,5 @@
-/* device_none.c - device.h in a build without CUDA: opening a GPU fails.  Functions that need an
- * open device exist only if a linker needs them, and fail. */
+/* device_none.c - device.h in a build without CUDA and HIP: opening a GPU fails.  Functions that
+ * need an open device exist only if a linker needs them, and fail. */
 #include "base/config.h"
 #include "device/shared.h"
 

@@ -8,8 +8,6 @@
 
 namespace trs {
 
-constexpr unsigned ALL_LANES = ~0u;
-
 /* f of each part of a number, or of each word of a struct. */
 template <class T, class F>
 __device__ inline T by_parts(T value, F f) {
@@ -29,21 +27,19 @@ __device__ inline T by_parts(T value, F f) {
 
 template <class T>
 __device__ inline T shuffle(T value, int lane) {
-  return by_parts(value, [lane](auto part) { return __shfl_sync(ALL_LANES, part, lane); });
+  return by_parts(value, [lane](auto part) { return part_of_lane(part, lane); });
 }
 template <class T>
 __device__ inline T shuffle_xor(T value, int mask) {
-  return by_parts(value, [mask](auto part) { return __shfl_xor_sync(ALL_LANES, part, mask); });
+  return by_parts(value, [mask](auto part) { return part_xor(part, mask); });
 }
 template <class T>
 __device__ inline T shuffle_up(T value, unsigned distance) {
-  return by_parts(value,
-                  [distance](auto part) { return __shfl_up_sync(ALL_LANES, part, distance); });
+  return by_parts(value, [distance](auto part) { return part_up(part, distance); });
 }
 template <class T>
 __device__ inline T shuffle_down(T value, unsigned distance) {
-  return by_parts(value,
-                  [distance](auto part) { return __shfl_down_sync(ALL_LANES, part, distance); });
+  return by_parts(value, [distance](auto part) { return part_down(part, distance); });
 }
 
 }  // namespace trs

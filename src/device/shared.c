@@ -1,10 +1,10 @@
-/* shared.c - the CUDA runtime behind shared.h. */
+/* shared.c - the runtime of the GPU's vendor behind shared.h. */
 #include "device/shared.h"
 
-#include <cuda_runtime_api.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "device/gpu.h"
 
 static int ordinal_of(const trs_device *device) { return trs_device_look(device)->ordinal; }
 
@@ -13,7 +13,8 @@ trs_status trs_device_total(int *count) {
   if (error == cudaSuccess && *count > 0) return TRS_SUCCESS;
   (void)cudaGetLastError();
   if (error == cudaErrorMemoryAllocation) return trs_device_check(error, "looking for GPUs");
-  return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "no CUDA device on this machine (CUDA says %s)",
+  return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
+                  "no " TRS_GPU_RUNTIME " device on this machine (" TRS_GPU_RUNTIME " says %s)",
                   error ? cudaGetErrorString(error) : "there are none");
 }
 
@@ -50,13 +51,38 @@ trs_status trs_device_reach(const trs_device *device, const trs_device *other) {
   return trs_device_check(error, "opening a GPU's memory to another");
 }
 
-int trs_device_of(const void *pointer) {
-  struct cudaPointerAttributes attributes;
-  if (cudaPointerGetAttributes(&attributes, pointer) != cudaSuccess) {
-    (void)cudaGetLastError();
-    return -1;
+#if TRS_GPU_AMD
+trs_device_memory trs_device_memory_of(const void *pointer, int *ordinal) {
+  hipPointerAttribute_t found;
+  if (hipPointerGetAttributes(&found, pointer) != hipSuccess) {
+    (void)hipGetLastError();
+    return TRS_HOST_MEMORY;
   }
-  return attributes.type == cudaMemoryTypeDevice ? attributes.device : -1;
+  *ordinal = found.device;
+  if (found.isManaged) return TRS_MANAGED_MEMORY;
+#if HIP_VERSION_MAJOR >= 6
+  return found.type == hipMemoryTypeDevice ? TRS_DEVICE_MEMORY : TRS_HOST_MEMORY;
+#else
+  return found.memoryType == hipMemoryTypeDevice ? TRS_DEVICE_MEMORY : TRS_HOST_MEMORY;
+#endif
+}
+#else
+trs_device_memory trs_device_memory_of(const void *pointer, int *ordinal) {
+  struct cudaPointerAttributes found;
+  if (cudaPointerGetAttributes(&found, pointer) != cudaSuccess) {
+    (void)cudaGetLastError();
+    return TRS_HOST_MEMORY;
+  }
+  *ordinal = found.device;
+  return found.type == cudaMemoryTypeDevice    ? TRS_DEVICE_MEMORY
+         : found.type == cudaMemoryTypeManaged ? TRS_MANAGED_MEMORY
+                                               : TRS_HOST_MEMORY;
+}
+#endif
+
+int trs_device_of(const void *pointer) {
+  int ordinal;
+  return trs_device_memory_of(pointer, &ordinal) == TRS_DEVICE_MEMORY ? ordinal : -1;
 }
 
 trs_status trs_device_alloc_plain(trs_device *device, void **pointer, int64_t bytes) {

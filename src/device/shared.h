@@ -1,6 +1,6 @@
-/* shared.h - the functions of the CUDA runtime that several GPUs need to work together: access to
- * each other's memory, streams that wait for each other.  As device.h, never called without
- * CUDA. */
+/* shared.h - the functions of the runtime that several GPUs need to work together: access to each
+ * other's memory, streams that wait for each other.  As device.h, never called without a runtime.
+ */
 #ifndef TRS_DEVICE_SHARED_H
 #define TRS_DEVICE_SHARED_H
 
@@ -14,7 +14,15 @@ extern "C" {
  * pool and from the default pool.  TRS_ERROR_UNSUPPORTED: no peer access. */
 trs_status trs_device_reach(const trs_device *device, const trs_device *other);
 
-void *trs_device_pool(const trs_device *device); /* the device's cudaMemPool_t */
+void *trs_device_pool(const trs_device *device); /* the device's memory pool */
+
+/* What an address is of, and of device memory the ordinal of its GPU. */
+typedef enum trs_device_memory {
+  TRS_HOST_MEMORY,
+  TRS_DEVICE_MEMORY,
+  TRS_MANAGED_MEMORY
+} trs_device_memory;
+trs_device_memory trs_device_memory_of(const void *pointer, int *ordinal);
 
 /* The ordinal of the GPU whose memory this is; -1: host or managed memory. */
 int trs_device_of(const void *pointer);
@@ -50,7 +58,7 @@ trs_status trs_device_room(const trs_device *device, int64_t *bytes);
 /* A number of the GPU, the same in every process of this machine. */
 trs_status trs_device_identity(const trs_device *device, int64_t *identity);
 
-/* The number of GPUs that CUDA shows.  TRS_ERROR_UNSUPPORTED: none. */
+/* The number of GPUs that the runtime shows.  TRS_ERROR_UNSUPPORTED: none. */
 trs_status trs_device_total(int *count);
 
 trs_status trs_device_stream_create(const trs_device *device, trs_stream *stream);

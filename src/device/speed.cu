@@ -30,14 +30,6 @@ pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* ---- Bandwidth ---- */
 
-__device__ uint4 load_past_l1(const uint4 *p) {
-  uint4 v;
-  asm volatile("ld.global.cg.v4.u32 {%0, %1, %2, %3}, [%4];"
-               : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
-               : "l"(p));
-  return v;
-}
-
 /* Consecutive threads read consecutive words and continue at the start of the buffer after its
  * end. */
 __global__ void __launch_bounds__(BLOCK)
@@ -48,7 +40,7 @@ __global__ void __launch_bounds__(BLOCK)
     uint4 v[UNROLL];
 #pragma unroll
     for (int u = 0; u < UNROLL; u++) {
-      v[u] = load_past_l1(data + at);
+      v[u] = trs::load_past_l1(data + at);
       at += step;
       if (at >= count) at -= count;
     }

@@ -2,8 +2,6 @@
  * side of the diagonal.  All threads together read the entries once; then one thread per vector
  * finds the diagonal by bisection.  O(nnz + n log longest) work, 12 bytes read per pattern
  * entry. */
-#include <cuda_runtime.h>
-
 #include "device/lanes.cuh"
 #include "matrix/look.h"
 #include "matrix/pivot.cuh"

@@ -4,8 +4,8 @@
 
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
-#include <cuda_runtime.h>
 
+#include "device/gpu.cuh"
 #include "matrix/position.cuh"
 
 namespace {

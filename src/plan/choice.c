@@ -14,14 +14,18 @@
 
 /* The list is included twice, each time with another TRS_METHOD. */
 #define TRS_METHOD(id, name, backend, summary) extern const trs_method trs_method_##id;
+#define TRS_METHOD_GPU TRS_METHOD
 #define TRS_METHOD_CUDA TRS_METHOD
 #define TRS_PAPER_CPU TRS_METHOD
+#define TRS_PAPER_GPU TRS_METHOD
 #define TRS_PAPER_CUDA TRS_METHOD
 #define TRS_PAPER_OPENCL TRS_METHOD
 #include "plan/methods.def"
 #undef TRS_METHOD
+#undef TRS_METHOD_GPU
 #undef TRS_METHOD_CUDA
 #undef TRS_PAPER_CPU
+#undef TRS_PAPER_GPU
 #undef TRS_PAPER_CUDA
 #undef TRS_PAPER_OPENCL
 
@@ -31,10 +35,14 @@ static const struct {
   bool of_paper; /* of papers/ */
 } methods[] = {
 #define TRS_METHOD(id, name, backend, summary) {&trs_method_##id, name, backend, summary, false},
+#define TRS_METHOD_GPU(id, name, backend, summary) \
+  {TRS_GPU_PART(trs_method_##id), name, backend, summary, false},
 #define TRS_METHOD_CUDA(id, name, backend, summary) \
   {TRS_CUDA_PART(trs_method_##id), name, backend, summary, false},
 #define TRS_PAPER_CPU(id, name, backend, summary) \
   {TRS_PAPER_PART(trs_method_##id), name, backend, summary, true},
+#define TRS_PAPER_GPU(id, name, backend, summary) \
+  {TRS_PAPER_GPU_PART(trs_method_##id), name, backend, summary, true},
 #define TRS_PAPER_CUDA(id, name, backend, summary) \
   {TRS_PAPER_CUDA_PART(trs_method_##id), name, backend, summary, true},
 #define TRS_PAPER_OPENCL(id, name, backend, summary) \

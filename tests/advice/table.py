@@ -156,6 +156,7 @@ TABLE = [
     cannot("CUDA and OpenCL do not survive a fork", "needs a GPU; tests/api/fork.c"),
     cannot("take a context such as \"cuda:0-3\", or \"cuda:0-0\" for one", "needs a GPU"),
     cannot("the context has no GPU: make one with", "needs a GPU; tests/api/device.c"),
+    cannot("this build has HIP, and no CUDA: use", "needs a build with HIP and a GPU"),
     cannot("solves in several streams", "needs several GPUs"),
     # ---- Files
     elsewhere("decompress it first (%s %s)", "tests/cli/convert.py", "unpacks("),

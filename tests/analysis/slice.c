@@ -40,7 +40,7 @@ static bool check_slices(checked *c) {
     if (h->entries != entries || h->inverse != inverses) return FAULT(c, "offsets of slice %d", k);
     if (h->first != position) return FAULT(c, "slice %d begins at %d", k, h->first);
     if (h->level != level && h->level != ++level) return FAULT(c, "level of slice %d", k);
-    if (h->rows < 1 || h->rows << h->log_lanes > TRS_SLICE_LANES)
+    if (h->rows < 1 || h->rows << h->log_lanes > TRS_SLICE_LANES << c->rules.wide)
       return FAULT(c, "slice %d has %d rows", k, h->rows);
     if (trs_slice_is_part(h) &&
         (!h->heavy || h->width != TRS_PART_WIDTH || h->block || h->part != parts))
@@ -199,7 +199,7 @@ static const char *fault_of(const trs_slices *s, const trs_system *S,
 
 /* ---- The interpreter: doubles; all bits set: pending. ---- */
 
-enum { MOST_TURNS = 4000000 }; /* per wait; more is a stall */
+enum { MOST_TURNS = 4000000 /* per wait; more is a stall */, MOST_LANES = 2 * TRS_SLICE_LANES };
 
 typedef struct interpreter {
   const trs_slices *s;
@@ -223,16 +223,16 @@ static double lane_sum(interpreter *in, const trs_slice *h, int lane) {
       sum += ((const double *)in->s->val)[at] * value_of(in, &in->work[in->s->idx[at]]);
   }
   for (int32_t p = 0; p < h->parts; p++)
-    sum += value_of(in, &in->parts[(int64_t)(h->part + p) * TRS_SLICE_LANES + lane]);
+    sum += value_of(in, &in->parts[(int64_t)(h->part + p) * MOST_LANES + lane]);
   return sum;
 }
 
 static void solve_slice(interpreter *in, const trs_slice *h) {
-  double sum[TRS_SLICE_LANES], residual[TRS_SLICE_LANES];
+  double sum[MOST_LANES], residual[MOST_LANES];
   if (h->early_poll >= 0) (void)value_of(in, &in->work[h->early_poll]);
-  for (int lane = 0; lane < TRS_SLICE_LANES; lane++) sum[lane] = lane_sum(in, h, lane);
-  for (int lane = 0; lane < TRS_SLICE_LANES && trs_slice_is_part(h); lane++)
-    publish(&in->parts[(int64_t)h->part * TRS_SLICE_LANES + lane], sum[lane]);
+  for (int lane = 0; lane < MOST_LANES; lane++) sum[lane] = lane_sum(in, h, lane);
+  for (int lane = 0; lane < MOST_LANES && trs_slice_is_part(h); lane++)
+    publish(&in->parts[(int64_t)h->part * MOST_LANES + lane], sum[lane]);
   if (trs_slice_is_part(h)) return;
   for (int r = 0; r < h->rows; r++) residual[r] = in->b[in->s->row[h->first + r]];
   subtract_lanes(residual, h, sum);
@@ -256,7 +256,7 @@ static void work_on_chunks(void *argument, int rank, int size) {
 static bool interpret(const trs_slices *s, double *x, const double *b, trs_team *team, int threads,
                       int most_turns) {
   interpreter in = {.s = s, .b = b, .x = x, .most_turns = most_turns};
-  int64_t parts = (int64_t)s->nparts * TRS_SLICE_LANES;
+  int64_t parts = (int64_t)s->nparts * MOST_LANES;
   in.work = malloc((size_t)(s->n + 1) * sizeof *in.work);
   in.parts = malloc((size_t)(parts + 1) * sizeof *in.parts);
   for (int64_t k = 0; k < s->n; k++) atomic_init(&in.work[k], EMPTY);
@@ -281,10 +281,12 @@ static void need_sound(const trs_slices *s, const trs_system *S, const trs_slice
 
 static void plan_is_sound(shape kind, const trs_system *S, int number) {
   (void)number;
-  for (size_t r = 0; r < SHAPE_RULES; r++) {
+  for (size_t r = 0; r < 2 * SHAPE_RULES; r++) {
     trs_slices s;
-    assert_success(shape_slices(&s, S, &shape_rules[r]));
-    need_sound(&s, S, &shape_rules[r], shape_name(kind));
+    trs_slice_rules rules = shape_rules[r / 2];
+    rules.wide = r % 2;
+    assert_success(shape_slices(&s, S, &rules));
+    need_sound(&s, S, &rules, shape_name(kind));
     trs_slices_destroy(&s);
   }
 }
@@ -358,7 +360,9 @@ TEST(threads_solve_by_the_plan) {
       trs_system S = shape_system(kind, ROWS, TRS_DOUBLE, way & 1, way & 2);
       for (size_t r = 0; r < SHAPE_RULES; r++) {
         trs_slices s;
-        assert_success(shape_slices(&s, &S, &shape_rules[r]));
+        trs_slice_rules rules = shape_rules[r];
+        rules.wide = (r + (size_t)way) % 2;
+        assert_success(shape_slices(&s, &S, &rules));
         need_solution(&s, &S, team, r % 3 == 0 ? 1 : TEAM, shape_name(kind));
         trs_slices_destroy(&s);
       }
@@ -409,7 +413,7 @@ static int32_t levels_of_grid(const char *grid, int line, const trs_slice_rules 
  * have no fewer levels for their length than others, also where a line is longer than a window. */
 TEST(no_length_of_lines_is_favoured) {
   enum { MOST_LENGTHS = 8, NEXT = 3 };
-  static const trs_slice_rules chains = {4, 0, 4, 16, 16384, 32, 32, 0, 2};
+  static const trs_slice_rules chains = {4, 0, 4, 16, 16384, 32, 32, 0, 2, 0};
   static const struct {
     const char *grid;
     int line, lengths;

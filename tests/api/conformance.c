@@ -6,6 +6,7 @@
 #include <complex.h>
 
 #include "analysis/subtrees.h"
+#include "base/config.h"
 #include "solve/threads/schedule.h"
 #include "support.h"
 #include "test.h"
@@ -40,14 +41,14 @@ static const backend backends[] = {{"serial", "serial", false, false},
                                    {"auto", NULL, false, false},
                                    {"opencl", "syncfree-csc", true, true},
                                    {"opencl", "syncfree-csc-rhs", true, true},
-                                   {"cuda", NULL, false, false},
-                                   {"cuda", "engine", false, false},
-                                   {"cuda", "pull", false, false},
-                                   {"cuda", "blocks:size=1", false, true},
-                                   {"cuda", "levelset", false, false},
-                                   {"cuda", "syncfree-csc", true, true},
-                                   {"cuda", "syncfree-csc-rhs", true, true},
-                                   {"cuda", "supernodal", true, true},
+                                   {TRS_GPU_BACKEND, NULL, false, false},
+                                   {TRS_GPU_BACKEND, "engine", false, false},
+                                   {TRS_GPU_BACKEND, "pull", false, false},
+                                   {TRS_GPU_BACKEND, "blocks:size=1", false, true},
+                                   {TRS_GPU_BACKEND, "levelset", false, false},
+                                   {TRS_GPU_BACKEND, "syncfree-csc", true, true},
+                                   {TRS_GPU_BACKEND, "syncfree-csc-rhs", true, true},
+                                   {TRS_GPU_BACKEND, "supernodal", true, true},
                                    {"cuda:0,0", NULL, false, false},
                                    {"cuda:0,0", "columns", false, false},
                                    {"cuda:0,0,0", "columns:block=2", false, false},
@@ -102,7 +103,7 @@ static bool takes(const variant *v, size_t shape, size_t k) {
   const bool waits =
       on->method && (!strcmp(on->method, "subtrees") || !strcmp(on->method, "levelset-cpu"));
   if (waits && k != 0 && k != 2) return false;
-  return k == 0 || strncmp(on->where, "cuda", 4) != 0 || (shape + k + v->diag) % 2 == 0;
+  return k == 0 || strncmp(on->where, TRS_GPU_BACKEND, 3) != 0 || (shape + k + v->diag) % 2 == 0;
 }
 
 enum { PAD = 3 };
@@ -326,7 +327,7 @@ static const struct {
   const char *backend, *plainest;
 } places[] = {{"serial", "serial"},
               {"threads", "threads:3"},
-              {"cuda", "cuda"},
+              {TRS_GPU_BACKEND, TRS_GPU_BACKEND},
               {"cuda-group", "cuda:0,0,0"},
               {"opencl", "opencl"}};
 

@@ -3,8 +3,7 @@
  * kernels which rely on an order of blocks or lanes, a busy GPU. */
 #include <math.h>
 
-#include <cuda_runtime_api.h>
-
+#include "device/gpu.h"
 #include "analysis/growth.h"
 #include "analysis/shapes.h"
 #include "api/hog.h"

@@ -13,6 +13,7 @@
 #include <cstring>
 #include <functional>
 #include <memory>
+#include <type_traits>
 #include <vector>
 
 #define __device__
@@ -24,10 +25,17 @@
 #define __launch_bounds__(...)
 #define __align__(bytes) __attribute__((aligned(bytes)))
 
+#define TRS_GPU_PLAIN      /* device/gpu.cuh */
+#ifndef TRS_EMULATED_WIDTH /* lanes of a warp: 32 or 64 */
+#define TRS_EMULATED_WIDTH 32
+#endif
+
 enum cudaError_t { cudaSuccess };
 typedef void *cudaStream_t;
 struct dim3 {
-  unsigned x = 1, y = 1, z = 1;
+  unsigned x, y, z;
+  dim3(unsigned width = 1, unsigned height = 1, unsigned depth = 1)
+      : x(width), y(height), z(depth) {}
 };
 struct float2 {
   float x, y;
@@ -79,7 +87,7 @@ __align__(16) inline unsigned char block_shared[SHARED_BYTES];
 class emulated_block {
  public:
   emulated_block(unsigned threads, std::function<void()> work)
-      : work_(work), thread_(threads), warp_((threads + 31) / 32) {
+      : work_(work), thread_(threads), warp_((threads + WIDTH - 1) / WIDTH) {
     for (unsigned t = 0; t < threads; t++) {
       thread &own = thread_[t];
       getcontext(&own.context);
@@ -88,7 +96,8 @@ class emulated_block {
       makecontext(&own.context, begin, 0);
     }
     all_.members = threads;
-    for (unsigned w = 0; w < warp_.size(); w++) warp_[w].members = std::min(32u, threads - 32 * w);
+    for (unsigned w = 0; w < warp_.size(); w++)
+      warp_[w].members = std::min(WIDTH, threads - WIDTH * w);
   }
 
   void run(uint64_t *seed) {
@@ -103,6 +112,8 @@ class emulated_block {
         here_ = (first + k) % threads;
         if (thread_[here_].ended) continue;
         any = true;
+        const int looping = warp_[here_ / WIDTH].looping;
+        if (looping >= 0 && looping != int(here_)) continue;
         threadIdx.x = here_;
         swapcontext(&caller_, &thread_[here_].context);
       }
@@ -113,26 +124,32 @@ class emulated_block {
 
   static emulated_block &running() { return *running_; }
   void wait_for_block() { wait(all_); }
-  void wait_for_warp() { wait(warp_[here_ / 32]); }
+  void wait_for_warp() { wait(warp_[here_ / WIDTH]); }
   /* Between looks at memory that other threads write. */
   void rest() { give_away(); }
+  /* The same of warps whose lanes run in step: until the caller waits for its warp or its block, or
+   * ends, no other lane of its warp runs. */
+  void loop() {
+    warp_[here_ / WIDTH].looping = int(here_);
+    give_away();
+  }
 
   /* What the thread of a lane of the warp brings, to all of them. */
   template <class T>
   T exchange(T mine, unsigned lane) {
     static_assert(sizeof(T) <= sizeof warp_[0].word[0], "a machine word");
-    warp_barrier &w = warp_[here_ / 32];
+    warp_barrier &w = warp_[here_ / WIDTH];
     T theirs;
-    memcpy(&w.word[here_ % 32], &mine, sizeof mine);
+    memcpy(&w.word[here_ % WIDTH], &mine, sizeof mine);
     wait(w);
-    memcpy(&theirs, &w.word[lane % 32], sizeof theirs);
+    memcpy(&theirs, &w.word[lane % WIDTH], sizeof theirs);
     wait(w);
     return theirs;
   }
   template <class F>
   void for_all_lanes(unsigned mine, F f) {
-    warp_barrier &w = warp_[here_ / 32];
-    memcpy(&w.word[here_ % 32], &mine, sizeof mine);
+    warp_barrier &w = warp_[here_ / WIDTH];
+    memcpy(&w.word[here_ % WIDTH], &mine, sizeof mine);
     wait(w);
     for (unsigned lane = 0; lane < w.members; lane++) {
       unsigned theirs;
@@ -156,6 +173,7 @@ class emulated_block {
   }
 
  private:
+  static constexpr unsigned WIDTH = TRS_EMULATED_WIDTH;
   enum { STACK_BYTES = 64 << 10 };
   struct copy_of {
     void *to;
@@ -172,7 +190,8 @@ class emulated_block {
     unsigned members = 0, arrived = 0, round = 0;
   };
   struct warp_barrier : barrier {
-    uint64_t word[32];
+    uint64_t word[WIDTH];
+    int looping = -1; /* a thread: device/gpu.cuh, rest_between_looks */
   };
 
   /* Kept for the blocks that follow. */
@@ -184,11 +203,13 @@ class emulated_block {
   static void begin() {
     running_->work_();
     running_->thread_[running_->here_].ended = true;
+    running_->warp_[running_->here_ / WIDTH].looping = -1;
     running_->give_away();
   }
   void give_away() { swapcontext(&thread_[here_].context, &caller_); }
   void wait(barrier &b) {
     const unsigned round = b.round;
+    warp_[here_ / WIDTH].looping = -1;
     if (++b.arrived == b.members) b.arrived = 0, b.round++;
     while (b.round == round) give_away();
   }
@@ -219,17 +240,34 @@ inline void __syncwarp() { trs::emulated_block::running().wait_for_warp(); }
 
 /* Of whole warps. */
 template <class T>
-T __shfl_sync(unsigned, T mine, int lane) {
+T __shfl_sync(unsigned long long, T mine, int lane) {
   return trs::emulated_block::running().exchange(mine, unsigned(lane));
 }
-inline unsigned __ballot_sync(unsigned, bool mine) {
-  unsigned lanes = 0;
+template <class T>
+T __shfl_xor_sync(unsigned long long, T mine, int mask) {
+  const unsigned lane = threadIdx.x % TRS_EMULATED_WIDTH;
+  return trs::emulated_block::running().exchange(mine, lane ^ unsigned(mask));
+}
+template <class T>
+T __shfl_up_sync(unsigned long long, T mine, unsigned distance) {
+  const unsigned lane = threadIdx.x % TRS_EMULATED_WIDTH;
+  return trs::emulated_block::running().exchange(mine, lane < distance ? lane : lane - distance);
+}
+template <class T>
+T __shfl_down_sync(unsigned long long, T mine, unsigned distance) {
+  const unsigned lane = threadIdx.x % TRS_EMULATED_WIDTH, other = lane + distance;
+  return trs::emulated_block::running().exchange(mine, other < TRS_EMULATED_WIDTH ? other : lane);
+}
+using emulated_mask =
+    std::conditional<TRS_EMULATED_WIDTH == 64, unsigned long long, unsigned>::type;
+inline emulated_mask __ballot_sync(emulated_mask, bool mine) {
+  emulated_mask lanes = 0;
   trs::emulated_block::running().for_all_lanes(
-      mine, [&](unsigned lane, unsigned theirs) { lanes |= theirs << lane; });
+      mine, [&](unsigned lane, unsigned theirs) { lanes |= emulated_mask(theirs) << lane; });
   return lanes;
 }
-inline bool __any_sync(unsigned mask, bool mine) { return __ballot_sync(mask, mine) != 0; }
-inline bool __all_sync(unsigned mask, bool mine) { return __ballot_sync(mask, !mine) == 0; }
+inline bool __any_sync(emulated_mask mask, bool mine) { return __ballot_sync(mask, mine) != 0; }
+inline bool __all_sync(emulated_mask mask, bool mine) { return __ballot_sync(mask, !mine) == 0; }
 inline unsigned __reduce_max_sync(unsigned, unsigned mine) {
   unsigned most = 0;
   trs::emulated_block::running().for_all_lanes(
@@ -238,6 +276,7 @@ inline unsigned __reduce_max_sync(unsigned, unsigned mine) {
 }
 inline int __popc(unsigned bits) { return __builtin_popcount(bits); }
 inline int __ffs(int bits) { return __builtin_ffs(bits); }
+inline int __ffsll(unsigned long long bits) { return __builtin_ffsll((long long)(bits)); }
 inline int __clz(int bits) { return bits ? __builtin_clz(unsigned(bits)) : 32; }
 
 /* Operations that the compiler neither joins nor replaces. */

@@ -1,9 +1,9 @@
 /* cuda.c - relaxation on a GPU against the CPU's serial sweep: every variant, storage and block
  * size; the same bits in every run; streams, graphs, memory of either side, and failures. */
-#include <cuda_runtime_api.h>
 #include <math.h>
 #include <stdbool.h>
 
+#include "device/gpu.h"
 #include "api/hog.h"
 #include "bsr.h"
 #include "gpu.h"

@@ -1,9 +1,9 @@
 /* group.c - relaxation on the available GPUs, also with several domains per GPU: the bits of one
  * GPU for every variant, storage and block size; norms, memory of either side, new values, bad
  * input, little memory, and a wait that passes its limit. */
+#include "device/gpu.h"
 #include "relax/cuda/group.h"
 
-#include <cuda_runtime_api.h>
 #include <math.h>
 #include <stdio.h>
 

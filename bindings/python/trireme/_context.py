@@ -81,7 +81,7 @@ class Lock:
 def _after_fork() -> None:
     global _lock
     _lock = threading.Lock()
-    for name in [name for name in _contexts if name.startswith(("cuda", "auto", "nvshmem"))]:
+    for name in [name for name in _contexts if name.startswith(("cuda", "hip", "auto", "nvshmem"))]:
         del _contexts[name]  # its GPU did not survive the fork; plans of it keep it alive
     for lock in list(_locked):
         lock.renew()

@@ -116,7 +116,7 @@ def side(uplo: Optional[str], lower: Optional[bool]) -> Any:
     return "lower" if lower else "upper"
 
 
-_PLACES = {"auto", "cpu", "serial", "threads", "cuda", "nvshmem", "opencl"}
+_PLACES = {"auto", "cpu", "serial", "threads", "cuda", "hip", "nvshmem", "opencl"}
 
 
 def device_name(device: Any, several: bool = True) -> str:

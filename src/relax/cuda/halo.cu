@@ -1,6 +1,5 @@
 /* halo.cu - packs and unpacks rows of x that are sent between ranks. */
-#include <cuda_runtime.h>
-
+#include "device/gpu.cuh"
 #include "relax/cuda/halo.h"
 
 namespace {

@@ -13,8 +13,6 @@
 
 namespace trs {
 
-constexpr unsigned WARP = 32;
-
 /* ---- Storage formats, as relax/instantiate.h defines them for the CPU. ---- */
 
 /* Sums and the diagonal have type `sum`.  Products, and the sum of one block's products, may have

@@ -1,6 +1,7 @@
 /* gpu.c - the system, right-hand sides and failures between host and device. */
 #include "solve/cuda/gpu.h"
 
+#include "base/config.h"
 #include "device/fault.h"
 #include "solve/cuda/span.h"
 #include "solve/cuda/transpose.h"
@@ -9,7 +10,8 @@ enum { MOST_STAGED = 64 }; /* right-hand sides in the stage at once */
 
 const char *trs_gpu_refuses(const trs_plan *plan) {
   if (plan->context->device) return NULL;
-  return "the context has no GPU: make one with \"cuda\" or \"cuda:N\"";
+  return "the context has no GPU: make one with \"" TRS_GPU_BACKEND "\" or \"" TRS_GPU_BACKEND
+         ":N\"";
 }
 
 void trs_gpu_begin(trs_gpu *gpu, const trs_plan *plan, trs_gpu_launch launch) {

@@ -56,6 +56,19 @@ __device__ inline pack<S> pending_pack() {
 }
 
 /* One load, if wanted, and one store of words that each carry their own readiness. */
+#if TRS_GPU_AMD
+template <class S>
+__device__ inline void peek_if(bool wanted, const pack<S> *p, pack<S> &x) {
+  auto *word = reinterpret_cast<unsigned long long *>(&x);
+  for (int k = 0; k < 2; k++)
+    load_relaxed_if(wanted, reinterpret_cast<const unsigned long long *>(p) + k, word[k]);
+}
+template <class S>
+__device__ inline void publish(pack<S> *p, pack<S> x) {
+  const auto *word = reinterpret_cast<const unsigned long long *>(&x);
+  for (int k = 0; k < 2; k++) store_relaxed(reinterpret_cast<unsigned long long *>(p) + k, word[k]);
+}
+#else
 #define TRS_LOAD_PACK(name, how)                                                \
   template <class S>                                                            \
   __device__ inline void name(bool wanted, const pack<S> *p, pack<S> &x) {      \
@@ -95,6 +108,8 @@ __device__ inline void publish(pack<S> *p, pack<S> x) {
                  : "memory");
   }
 }
+#endif
+
 }  // namespace trs
 
 #endif

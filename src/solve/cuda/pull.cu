@@ -16,7 +16,7 @@ namespace {
 
 using namespace trs;
 
-constexpr int WARP = 32, THREADS = 256, BATCH = TRS_PULL_BATCH;
+constexpr int THREADS = 256, BATCH = TRS_PULL_BATCH;
 
 /* Off-diagonal entries of a row, from the farthest dependency to the nearest.  Entry q is at first
  * + q step. */
@@ -86,6 +86,7 @@ class share {
       coefficient_[u] = there ? val_[e_.at(q)] : S{};
       value_[u] = there ? pending_value<S>() : S{};
     }
+    await_loads(col_);
   }
   __device__ void add() {
 #pragma unroll
@@ -125,12 +126,12 @@ template <class S, int LANES>
 __device__ void solve_rows(const trs_pull &a, share<S, LANES> &mine, const equation<S> &own) {
   constexpr int LOG_LANES = LANES == 1 ? 0 : LANES == 4 ? 2 : LANES == 8 ? 3 : 5;
   const int lane = int(threadIdx.x) % LANES, first = int(threadIdx.x) % WARP - lane;
-  const unsigned row_lanes = (ALL_LANES >> (WARP - LANES)) << first;
+  const lane_mask row_lanes = (ALL_LANES >> (WARP - LANES)) << first;
   bool done = own.row < 0;
-  while (!__all_sync(ALL_LANES, done)) {
+  while (!all_lanes(done)) {
     mine.step();
-    bool complete = (~__ballot_sync(ALL_LANES, mine.over()) & row_lanes) == 0 && !done;
-    if (!__any_sync(ALL_LANES, complete)) continue;
+    bool complete = (~lanes_where(mine.over()) & row_lanes) == 0 && !done;
+    if (!any_lane(complete)) continue;
     S sum = sum_lanes(mine.sum(), LOG_LANES);
     if (complete && lane == 0) own.finish(a, sum);
     done |= complete;
@@ -153,22 +154,20 @@ __global__ void __launch_bounds__(THREADS) pull(const __grid_constant__ trs_pull
 }
 
 template <class S>
-void launch(const trs_pull &a, int lanes, cudaStream_t stream) {
+cudaError_t launch(const trs_pull &a, int lanes, cudaStream_t stream) {
   auto kernel = lanes == 1   ? pull<S, 1>
                 : lanes == 4 ? pull<S, 4>
                 : lanes == 8 ? pull<S, 8>
                              : pull<S, 32>;
   const auto blocks = static_cast<unsigned>((a.system.n * lanes + THREADS - 1) / THREADS);
-  kernel<<<blocks, THREADS, 0, stream>>>(a);
+  return launch_behind(false, kernel, blocks, THREADS, 0, stream, a);
 }
 
 }  // namespace
 
 extern "C" trs_status trs_pull_sweep(const trs_pull *a, int lanes, trs_stream stream) {
   auto to = static_cast<cudaStream_t>(stream);
-  cudaError_t error = by_scalar(a->system.scalar, [&](auto element) {
-    launch<decltype(element)>(*a, lanes, to);
-    return cudaGetLastError();
-  });
+  cudaError_t error = by_scalar(
+      a->system.scalar, [&](auto element) { return launch<decltype(element)>(*a, lanes, to); });
   return trs_device_check(error, "launching the pull kernel");
 }

@@ -162,7 +162,7 @@ static void make_reason(trs_plan *plan) {
 }
 
 static const trs_mover *mover_for(const trs_plan *plan) {
-  return on_gpu(plan->sweep[0]) ? TRS_CUDA_PART(trs_mover_cuda) : &host_mover;
+  return on_gpu(plan->sweep[0]) ? TRS_GPU_PART(trs_mover_cuda) : &host_mover;
 }
 
 static trs_status make_sweeps(trs_plan *plan, const trs_options *options) {

@@ -3,8 +3,6 @@
 #ifndef TRS_SOLVE_GRID3D_SPREAD_CUH
 #define TRS_SOLVE_GRID3D_SPREAD_CUH
 
-#include <cuda_pipeline.h>
-
 #include "device/lanes.cuh"
 #include "device/ready.cuh"
 #include "solve/grid3d/spread.h"

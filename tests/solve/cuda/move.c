@@ -1,7 +1,7 @@
 /* move.c - plans over factors whose sweeps both run on a GPU.  Permutations and scalings give the
  * same as on the host, with arrays on either side, in place and in a graph. */
-#include <cuda_runtime_api.h>
 
+#include "device/gpu.h"
 #include "base/random.h"
 #include "factor/factors.h"
 #include "gpu.h"

@@ -1,9 +1,9 @@
 /* pull.c - the method without analysis with every number of lanes: sizes around warps and blocks,
  * rows of one warp that depend on each other, NaN with all bits set, graphs, a dependency that
  * never comes.  Types, formats and layouts in every combination are in api/conformance.c. */
-#include <cuda_runtime_api.h>
 #include <math.h>
 
+#include "device/gpu.h"
 #include "base/scalar.h"
 #include "gpu.h"
 #include "test.h"

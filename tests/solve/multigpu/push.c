@@ -1,12 +1,11 @@
 /* push.c - `push` and `columns` on the available GPUs: the same bits in every solve and with every
  * partition, arrays in device memory and on a stream, many solves in sequence, stored floats,
  * little memory, a stall, graphs. api/conformance.c covers types, formats and layouts. */
+#include "device/gpu.h"
 #include "solve/multigpu/push.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-
-#include <cuda_runtime_api.h>
 
 #include "counters.h"
 #include "io/scratch.h"

@@ -22,7 +22,6 @@ namespace trs {
 
 enum {
   ANALYSIS_THREADS = 256,
-  WARP = 32,
   ANALYSIS_WARPS = ANALYSIS_THREADS / WARP,
   SHARED_ALWAYS = 48 << 10, /* bytes of shared memory that a kernel may have without a request */
   SORT_BITS = 8,            /* per digit */

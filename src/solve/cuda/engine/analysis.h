@@ -105,6 +105,11 @@ trs_status trs_gpu_slices_fill(const trs_slices *slices, const trs_slices_map *m
                                const trs_system *system, int store_float,
                                const trs_gpu_verdict *verdict, trs_stream stream);
 
+/* The same with idx, of new slices.  position: device, n: of each row. */
+trs_status trs_gpu_slices_enter(const trs_slices *slices, const trs_slices_map *map,
+                                const trs_system *system, int store_float, const int32_t *position,
+                                const trs_gpu_verdict *verdict, trs_stream stream);
+
 /* The pattern of the system of single rows that has these slices, in device memory: ptr[n + 1] and
  * idx, as in trs_system.  full: each row ends with its diagonal entry. */
 trs_status trs_gpu_slices_pattern(const trs_slices *slices, const trs_slices_map *map, int full,

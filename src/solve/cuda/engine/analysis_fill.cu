@@ -92,15 +92,17 @@ __device__ void invert_rows(const fill_view &v, const trs_slice &h, const S *val
 }
 
 /* The diagonal blocks of a slice, of up to ROWS rows, and the columns of their inverses.  Element
- * k of row or column t of the slice is at k * TRS_SLICE_LANES + t; k counts within the block.  The
+ * k of row or column t of the slice is at k * STRIDE + t; k counts within the block.  The
  * diagonal entries are reciprocals. */
 template <class S, int ROWS>
 struct diagonal_blocks {
   /* Entries of a row, and terms of a sum, that are loaded at once.  Registers are scarce where
    * other warps hide the loads. */
   enum { LOADS = ROWS > TRS_LIGHT_BLOCK ? 8 : 1, TERMS = ROWS > TRS_LIGHT_BLOCK ? 4 : 1 };
-  S value[ROWS * TRS_SLICE_LANES], inverse[ROWS * TRS_SLICE_LANES];
-  unsigned mask[TRS_SLICE_LANES]; /* bit c: row t has entry c */
+  /* A slice of small blocks has a row per lane, a larger block at most that many rows. */
+  enum { STRIDE = ROWS > TRS_LIGHT_BLOCK ? int(TRS_MOST_BLOCK) : int(WARP) };
+  S value[ROWS * STRIDE], inverse[ROWS * STRIDE];
+  unsigned mask[WARP]; /* bit c: row t has entry c */
 
   __device__ void load(const fill_view &v, const S *val, const placed_row &r, int32_t first,
                        int t) {
@@ -117,11 +119,11 @@ struct diagonal_blocks {
 #pragma unroll
       for (int u = 0; u < LOADS; u++)
         if (e + u < r.row.count) {
-          value[c[u] * TRS_SLICE_LANES + t] = loaded[u];
+          value[c[u] * STRIDE + t] = loaded[u];
           found |= 1u << c[u];
         }
     }
-    value[r.place * TRS_SLICE_LANES + t] = reciprocal_diagonal(v, val, r.row);
+    value[r.place * STRIDE + t] = reciprocal_diagonal(v, val, r.row);
     mask[t] = found;
   }
 
@@ -141,15 +143,15 @@ struct diagonal_blocks {
 #pragma unroll
         for (int u = 0; u < TERMS; u++)
           if (k + u < r && (terms >> (k + u) & 1)) {
-            row[u] = value[(k + u) * TRS_SLICE_LANES + base + r];
-            column[u] = inverse[(k + u) * TRS_SLICE_LANES + t];
+            row[u] = value[(k + u) * STRIDE + base + r];
+            column[u] = inverse[(k + u) * STRIDE + t];
           }
 #pragma unroll
         for (int u = 0; u < TERMS; u++)
           if (k + u < r && (terms >> (k + u) & 1)) sum = multiply_add(row[u], column[u], sum);
       }
-      S y = (S{} - sum) * value[r * TRS_SLICE_LANES + base + r];
-      inverse[r * TRS_SLICE_LANES + t] = y;
+      S y = (S{} - sum) * value[r * STRIDE + base + r];
+      inverse[r * STRIDE + t] = y;
       out[trs_inverse_at(&h, base + r, r - c)] = y;
       known |= 1u << r;
     }
@@ -160,33 +162,33 @@ struct diagonal_blocks {
 
   /* The magnitude of entry c of row t, off the diagonal. */
   __device__ real size(int t, int c) const {
-    return mask[t] >> c & 1 ? magnitude(value[c * TRS_SLICE_LANES + t]) : real(0);
+    return mask[t] >> c & 1 ? magnitude(value[c * STRIDE + t]) : real(0);
   }
 
   /* True if row t, at place p of its block, has too large a growth (analysis/growth.h) in the
    * inverse of rows from .. to of the block.  known: of column t.  By a warp; `rows`: the most of a
    * block.  Each step takes one distance, so that the lanes read different banks. */
   __device__ bool loses_digits(int t, int p, int from, int to, int rows, unsigned known) const {
-    const real own = real(1) / magnitude(value[p * TRS_SLICE_LANES + t]);
+    const real own = real(1) / magnitude(value[p * STRIDE + t]);
     real largest = own;
     for (int c = from; c < p; c++) largest = fmax(largest, size(t, c));
     const real scale = real(1) / largest;
     real x = own * scale;
     for (int d = 1; d < rows; d++) {
-      const real other = __shfl_down_sync(~0u, scale, unsigned(d));
+      const real other = shuffle_down(scale, unsigned(d));
       if (p + d < to) x = fmax(x, size(t + d, p) * other);
     }
     x = real(1) / x;
     real sum = own * x;
     for (int d = 1; d < rows; d++) {
-      const real other = __shfl_up_sync(~0u, x, unsigned(d));
+      const real other = shuffle_up(x, unsigned(d));
       if (p - d >= from) sum += size(t, p - d) * other;
     }
     real growth = 0;
     for (int d = 0; d < rows; d++) {
-      const real other = __shfl_up_sync(~0u, sum, unsigned(d));
-      const bool there = __shfl_up_sync(~0u, known, unsigned(d)) >> p & 1;
-      if (p - d >= from && there) growth += magnitude(inverse[p * TRS_SLICE_LANES + t - d]) * other;
+      const real other = shuffle_up(sum, unsigned(d));
+      const bool there = shuffle_up(known, unsigned(d)) >> p & 1;
+      if (p - d >= from && there) growth += magnitude(inverse[p * STRIDE + t - d]) * other;
     }
     return !(growth <= TRS_MOST_GROWTH * x);
   }
@@ -198,18 +200,18 @@ struct row_place {
   bool there;
 
   __device__ int base() const { return t - p; }
-  __device__ unsigned lanes(int from, int to) const {
-    return there ? (~0u >> (WARP - (to - from))) << (base() + from) : 0;
+  __device__ lane_mask lanes(int from, int to) const {
+    return there ? (ALL_LANES >> (WARP - (to - from))) << (base() + from) : 0;
   }
 };
 
 /* The lanes with too large a growth in the row's block, if each block is cut every `size` rows. */
 template <class S, int ROWS>
-__device__ unsigned bad_rows(const diagonal_blocks<S, ROWS> &blocks, const row_place &r, int size,
-                             int most, unsigned known) {
+__device__ lane_mask bad_rows(const diagonal_blocks<S, ROWS> &blocks, const row_place &r, int size,
+                              int most, unsigned known) {
   const int from = r.p & ~(size - 1), to = min(from + size, r.rows);
   const bool bad = blocks.loses_digits(r.t, r.p, from, to, most, known);
-  return __ballot_sync(~0u, r.there && bad) & r.lanes(from, to);
+  return lanes_where(r.there && bad) & r.lanes(from, to);
 }
 
 /* Reports inverses that lose too many digits, and cuts their blocks as trs_growth_cut does.  first:
@@ -217,12 +219,12 @@ __device__ unsigned bad_rows(const diagonal_blocks<S, ROWS> &blocks, const row_p
 template <class S, int ROWS>
 __device__ bool judge(const fill_view &v, const diagonal_blocks<S, ROWS> &blocks,
                       const row_place &r, int most, unsigned known, int64_t first) {
-  const bool refused = bad_rows(blocks, r, WARP, most, known) != 0;
-  if (!__any_sync(~0u, refused)) return false;
+  const bool refused = bad_rows(blocks, r, TRS_MOST_BLOCK, most, known) != 0;
+  if (!any_lane(refused)) return false;
   if (r.t == 0) v.verdict.found->refused = 1;
   if (!v.verdict.block_starts) return refused;
   int size = 1;
-  for (int s = WARP / 2; s > 1; s /= 2)
+  for (int s = TRS_MOST_BLOCK / 2; s > 1; s /= 2)
     if (bad_rows(blocks, r, s, most, known) == 0 && size == 1) size = s;
   if (!refused) return false;
   if (r.p > 0 && r.p % size == 0) v.verdict.block_starts[first + r.p] = 1;
@@ -244,8 +246,8 @@ __device__ void invert_blocks(const fill_view &v, const trs_slice &h, const S *v
   placed_row r = row_at(v, position);
   const int32_t first = v.t.mirror(v.s.row[position]) - r.place;
   if (there) blocks.load(v, val, r, first, t);
-  unsigned begins = __ballot_sync(~0u, there && r.place == 0), behind = begins & ~1u << t;
-  int end = behind ? __ffs(int(behind)) - 1 : h.rows, rows = end - (t - r.place);
+  lane_mask begins = lanes_where(there && r.place == 0), behind = begins & ~lane_mask(1) << t;
+  int end = behind ? lowest_lane(behind) : h.rows, rows = end - (t - r.place);
   unsigned known = 0;
   __syncwarp();
   if (there) known = blocks.invert(out, h, t, r.place, rows);
@@ -255,7 +257,7 @@ __device__ void invert_blocks(const fill_view &v, const trs_slice &h, const S *v
   if (v.verdict.poisons && refused && there) out[trs_inverse_at(&h, t, 0)] = not_a_number<S>();
 }
 
-enum { WARPS = 4, THREADS = WARP * WARPS };
+enum { THREADS = 128, WARPS = THREADS / WARP };
 
 /* BLOCKS: some blocks have several rows.  position: of each row, to fill idx; NULL: only values. */
 template <class S, class V, bool BLOCKS>
@@ -292,14 +294,15 @@ __global__ void __launch_bounds__(WARP)
 template <class S, class V>
 cudaError_t launch_fill(const fill_view &v, const S *val, const int32_t *position,
                         cudaStream_t stream) {
-  const unsigned grid = unsigned((int64_t(v.s.nslices) + WARPS - 1) / WARPS);
+  const unsigned warp = warp_of_device(), warps = THREADS / warp;
+  const unsigned grid = unsigned((int64_t(v.s.nslices) + warps - 1) / warps);
   const bool blocks = v.map.place != nullptr;
   if (blocks)
     fill_entries<S, V, true><<<grid, THREADS, 0, stream>>>(v, val, position);
   else
     fill_entries<S, V, false><<<grid, THREADS, 0, stream>>>(v, val, position);
   if (!blocks || v.map.nheavy == 0) return cudaGetLastError();
-  return launch_behind(v.map.overlaps, invert_heavy<S>, unsigned(v.map.nheavy), WARP, 0, stream, v,
+  return launch_behind(v.map.overlaps, invert_heavy<S>, unsigned(v.map.nheavy), warp, 0, stream, v,
                        val);
 }
 
@@ -333,5 +336,13 @@ extern "C" trs_status trs_gpu_slices_fill(const trs_slices *slices, const trs_sl
                                           const trs_system *system, int store_float,
                                           const trs_gpu_verdict *verdict, trs_stream stream) {
   return fill_slices(*slices, *map, *system, store_float != 0, nullptr, *verdict,
+                     static_cast<cudaStream_t>(stream));
+}
+
+extern "C" trs_status trs_gpu_slices_enter(const trs_slices *slices, const trs_slices_map *map,
+                                           const trs_system *system, int store_float,
+                                           const int32_t *position, const trs_gpu_verdict *verdict,
+                                           trs_stream stream) {
+  return fill_slices(*slices, *map, *system, store_float != 0, position, *verdict,
                      static_cast<cudaStream_t>(stream));
 }

@@ -335,7 +335,7 @@ __device__ void cutter<K>::count_slices() {
       int32_t kind = m.number[keys[u] % nclasses];
       int32_t width = width_of(length[u], trs_class_lanes(kind));
       int32_t slices = trs_class_heavy(kind) ? trs_heavy_slices(width)
-                                             : (k - my_run) % trs_class_blocks(kind) == 0;
+                                             : (k - my_run) % trs_class_blocks(kind, 0) == 0;
       v.o.width[k] = width;
       v.o.rows[k] = uint8_t(rows[u]);
       v.o.upto[k] = slices;

@@ -30,6 +30,7 @@ static const trs_gpu_costs *costs_of(const engine *e) {
 /* The rules with the parameters that the caller gave. */
 static trs_slice_rules with_parameters(const engine *e, trs_slice_rules rules) {
   const trs_engine_parameters *p = &e->asked;
+  rules.wide = trs_device_look(e->gpu.device)->warp > TRS_SLICE_LANES;
   if (p->block > 0) rules.most_block = (int32_t)p->block;
   if (p->dense >= 0) rules.dense = (int32_t)p->dense;
   if (p->small_level_rows >= 0) rules.small_level_rows = (int32_t)p->small_level_rows;
@@ -65,10 +66,11 @@ static trs_status make_work(const engine *e, sweep *w, const trs_plan *plan, trs
   a->fault = e->gpu.fault;
   a->overlaps = overlaps(e);
   a->columns = 1;
+  a->lanes = facts->warp;
   a->buffers = 2 * n * size <= facts->l2_bytes / 4 ? 2 : 1;
   if (e->asked.double_buffer >= 0) a->buffers = 1 + (int32_t)e->asked.double_buffer;
   a->work_shift = work_shift(e, w, a->buffers * n * size);
-  int64_t parts = (int64_t)w->c.slices.nparts * TRS_SLICE_LANES, positions = n << a->work_shift;
+  int64_t parts = (int64_t)w->c.slices.nparts * facts->warp, positions = n << a->work_shift;
   int64_t work_bytes = a->buffers * positions * size,
           bytes = a->buffers * (positions + parts) * size;
   int64_t counters_at = (bytes + (int64_t)sizeof(int64_t) - 1) / 8 * 8;
@@ -562,6 +564,11 @@ static trs_status analyze(trs_plan *plan) {
   TRS_TRY(TRS_ALLOC_ZERO(&e, 1));
   plan->state = e;
   TRS_TRY(trs_engine_parameters_read(&e->asked, plan));
+  if (TRS_ENGINE_WARP_SLICE_ALONE) {
+    e->asked.ranges = TRS_RANGES_WARP_SLICE;
+    e->asked.rhs = TRS_RHS_BATCHED;
+    e->asked.substitute = 0;
+  }
   trs_gpu_begin(&e->gpu, plan, trs_engine_launch);
   return analyze_on_device(e, plan);
 }

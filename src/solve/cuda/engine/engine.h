@@ -5,8 +5,13 @@
 #include <stdbool.h>
 
 #include "analysis/slices.h"
+#include "base/config.h"
 #include "device/device.h"
 #include "device/fault.h"
+
+/* True in builds with HIP, whose engine has the warp-per-slice kernel, and no other and no
+ * substitution (left_out.c). */
+enum { TRS_ENGINE_WARP_SLICE_ALONE = TRS_HAVE_HIP };
 
 /* A launch range is a run of levels that one launch solves. */
 typedef enum trs_launch_kind {
@@ -52,8 +57,9 @@ typedef struct trs_engine_args {
                       solve */
   int32_t work_shift; /* x of neighbouring positions are 2^work_shift elements apart */
   void *work;         /* buffers x slices.n << work_shift: x by position; all bits set: pending */
-  void *parts;        /* buffers x nparts x TRS_SLICE_LANES: sums of parts, likewise */
+  void *parts;        /* buffers x nparts x lanes of a slice: sums of parts, likewise */
   const int32_t *level_slice; /* nlevels + 1: first slice of each */
+  int32_t lanes;              /* of a slice: a warp */
   int32_t overlaps;           /* the device can start a kernel before its predecessor ends */
   trs_engine_counters *counters;
   trs_fault *fault;

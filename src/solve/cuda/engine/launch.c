@@ -31,7 +31,7 @@ static const double MOSTLY_APART = 0.5, SHORT_RUNS = 7.0 / 8;
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
 static int64_t work_bytes(const trs_engine_args *a, trs_scalar scalar) {
-  int64_t parts = (int64_t)a->slices.nparts * TRS_SLICE_LANES;
+  int64_t parts = (int64_t)a->slices.nparts * a->lanes;
   return (a->slices.n + parts) * (int64_t)trs_scalar_size(scalar);
 }
 
@@ -186,8 +186,8 @@ static trs_status clear_work(const trs_engine_sweep *w, const trs_engine_args *a
     TRS_TRY(trs_device_fill((char *)a->work + begin * pitch, 0xff, (end - begin) * pitch, stream));
   }
   if (a->slices.nparts == 0) return TRS_SUCCESS;
-  return trs_device_fill(a->parts, 0xff,
-                         a->columns * (int64_t)a->slices.nparts * TRS_SLICE_LANES * size, stream);
+  return trs_device_fill(a->parts, 0xff, a->columns * (int64_t)a->slices.nparts * a->lanes * size,
+                         stream);
 }
 
 /* The right-hand side in a. */

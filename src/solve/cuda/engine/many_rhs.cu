@@ -18,8 +18,6 @@
  * Readiness, order and tickets are those of warp_slice.cu.  Each slice of a heavy block sums all
  * entries of its rows, for its share of the strips.  The order of a row's sum is always the same.
  */
-#include <cuda_pipeline.h>
-
 #include "solve/cuda/pack.cuh"
 #include "solve/cuda/engine/slice.cuh"
 

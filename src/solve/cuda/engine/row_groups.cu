@@ -23,8 +23,6 @@
  *
  * Readiness, order and tickets are those of warp_slice.cu.  The order of a row's sum is always the
  * same. */
-#include <cuda_pipeline.h>
-
 #include "solve/cuda/pack.cuh"
 #include "solve/cuda/engine/slice.cuh"
 

@@ -90,6 +90,7 @@ struct batch {
         val[u] = all_val[int64_t(at) * distance];
       }
     }
+    await_loads(idx);
   }
 
   /* The entries at all_idx and all_val and every `step` elements behind them: the u-th if
@@ -105,6 +106,7 @@ struct batch {
         val[u] = all_val[u * step];
       }
     }
+    await_loads(idx);
   }
 
   /* sum + entries times x.  Waits for each x; adds in the order of the entries, whatever arrives
@@ -208,7 +210,7 @@ struct coefficients {
     for (int d = 1; d < FIRST; d++) c[d] = one(inverse, h, r, d);
     for (int d = FIRST; d < h.block; d++) {
       int32_t at = trs_inverse_at(&h, r, d);
-      if (at >= 0) asm volatile("prefetch.global.L1 [%0];" ::"l"(inverse + at));
+      if (at >= 0) prefetch_near(inverse + at);
     }
   }
 
@@ -244,7 +246,7 @@ struct coefficients {
 
  private:
   __device__ static void add(S &x, S coefficient, S residual, int distance) {
-    S other = shuffle_up(residual, distance & 31);
+    S other = shuffle_up(residual, distance & (WARP - 1));
     if (!is_pending(coefficient)) x = multiply_add(coefficient, other, x);
   }
 };

@@ -59,7 +59,6 @@ __global__ void __launch_bounds__(THREADS, resident<S>(WAITS))
                    int32_t last) {
   __shared__ int32_t taken;
   __shared__ S partial[WAITS == waits::heavy ? THREADS : 1];
-  extern __shared__ __align__(16) unsigned char shared[];
   int32_t ticket = int32_t(blockIdx.x);
   if (WAITS == waits::rows || WAITS == waits::heavy) {
     if (threadIdx.x == 0) taken = int32_t(atomicInc(tickets, gridDim.x - 1));
@@ -68,14 +67,14 @@ __global__ void __launch_bounds__(THREADS, resident<S>(WAITS))
   }
   const int32_t column = a.columns > 1 ? ticket % a.columns : 0;
   if (a.columns > 1) ticket /= a.columns;
-  warp_lane at = {int(threadIdx.x) % 32, int(threadIdx.x) / 32};
+  warp_lane at = {int(threadIdx.x) % WARP, int(threadIdx.x) / WARP};
   int32_t slice, end;
   find_slices<WAITS == waits::heavy>(a.slices, range, ticket, &slice, &end);
   const trs_slice h = a.slices.slice[min(slice + at.warp, end - 1)];
   await_kernel_before();
   uint32_t parity = a.buffers == 2 ? a.counters->parity : 0;
   S *work = static_cast<S *>(a.work), *parts = static_cast<S *>(a.parts);
-  int64_t nparts = int64_t(a.slices.nparts) * TRS_SLICE_LANES;
+  int64_t nparts = int64_t(a.slices.nparts) * WARP;
   const int64_t place_of_work = parity + column;
   const int64_t size = a.slices.n << a.work_shift;
   view<S, V> v = {a.slices,
@@ -92,7 +91,7 @@ __global__ void __launch_bounds__(THREADS, resident<S>(WAITS))
     h.block == 1 && h.log_lanes > 0 ? solve_latest_last(v, h, at.lane)
                                     : solve_waiting(v, h, at.lane, a.chains);
   else if (slice + at.warp < end)
-    solve_slice<WAITS>(v, h, at.lane, reinterpret_cast<ring<S, V> *>(shared));
+    solve_slice<WAITS>(v, h, at.lane, reinterpret_cast<ring<S, V> *>(dynamic_shared()));
   if (!last) return;
   __syncthreads();
   if (threadIdx.x == 0 && atomicInc(&a.counters->finished, gridDim.x - 1) == gridDim.x - 1)
@@ -115,8 +114,9 @@ cudaError_t launch(waits w, const trs_engine_args &a, const trs_launch_range &ra
                 : w == waits::rows ? warp_per_slice<S, V, waits::rows>
                 : w == waits::bare ? warp_per_slice<S, V, waits::bare>
                                    : warp_per_slice<S, V, waits::none>;
-  return launch_behind(a.overlaps, kernel, unsigned(blocks) * unsigned(a.columns), THREADS,
-                       w == waits::none ? sizeof(ring<S, V>) : 0, stream, a, range, tickets, last);
+  return launch_behind(a.overlaps, kernel, unsigned(blocks) * unsigned(a.columns),
+                       WARPS * warp_of_device(), w == waits::none ? ring<S, V>::bytes() : 0, stream,
+                       a, range, tickets, last);
 }
 
 }  // namespace

@@ -8,14 +8,12 @@
 #ifndef TRS_SOLVE_CUDA_ENGINE_WARP_SLICE_CUH
 #define TRS_SOLVE_CUDA_ENGINE_WARP_SLICE_CUH
 
-#include <cuda_pipeline.h>
-
 #include "solve/cuda/engine/slice.cuh"
 
 namespace trs {
 namespace warp_slice {
 
-enum { WARPS = TRS_CHUNK_SLICES, THREADS = 32 * WARPS, BATCH = 4 };
+enum { WARPS = TRS_CHUNK_SLICES, THREADS = WARP * WARPS, BATCH = 4 };
 
 template <class S>
 struct one_rhs {
@@ -76,6 +74,24 @@ __device__ typename W::scalar lane_sum(const W &v, const trs_slice &h, int lane,
   return sum;
 }
 
+/* The same sum with waits for every x. */
+template <class W>
+__device__ typename W::scalar patient_sum(const W &v, const int32_t *idx,
+                                          const typename W::stored *val, int width, int distance,
+                                          int32_t row) {
+  using S = typename W::scalar;
+  wait w(v.fault);
+  S sum = S{};
+#pragma unroll 1
+  for (int k = 0; k < width; k += BATCH) {
+    batch<S, typename W::stored, BATCH> now;
+    now.load(idx, val, k, 1, width, distance);
+    sum = now.template add<W::system>(sum, v.work, w, row);
+  }
+  return sum;
+}
+
+#if TRS_HAVE_COPIES_LATER
 /* Entries of a settled range on their way through shared memory.  Each lane has places of its own:
  * more than registers hold, and no lane waits for another. */
 template <class S, class V>
@@ -83,6 +99,8 @@ struct ring {
   enum { STAGES = sizeof(V) == 16 ? 2 : 3, ROOM = STAGES * BATCH };
   V val[ROOM][THREADS];
   int32_t idx[ROOM][THREADS];
+
+  static constexpr size_t bytes() { return sizeof(ring); } /* of shared memory */
 
   __device__ void ask(const int32_t *all_idx, const V *all_val, int stage, int k, int width,
                       int distance) {
@@ -106,23 +124,6 @@ struct ring {
     return b;
   }
 };
-
-/* The same sum with waits for every x. */
-template <class W>
-__device__ typename W::scalar patient_sum(const W &v, const int32_t *idx,
-                                          const typename W::stored *val, int width, int distance,
-                                          int32_t row) {
-  using S = typename W::scalar;
-  wait w(v.fault);
-  S sum = S{};
-#pragma unroll 1
-  for (int k = 0; k < width; k += BATCH) {
-    batch<S, typename W::stored, BATCH> now;
-    now.load(idx, val, k, 1, width, distance);
-    sum = now.template add<W::system>(sum, v.work, w, row);
-  }
-  return sum;
-}
 
 /* lane_sum for a settled range. */
 template <class W>
@@ -150,6 +151,36 @@ __device__ typename W::scalar settled_sum(const W &v, const trs_slice &h, int la
   __syncwarp();
   return sum;
 }
+#else
+template <class S, class V>
+struct ring {
+  static constexpr size_t bytes() { return 0; }
+};
+
+/* lane_sum for a settled range: the entries of the next batch are on their way while this one is
+ * added. */
+template <class W>
+__device__ typename W::scalar settled_sum(const W &v, const trs_slice &h, int lane, int32_t row,
+                                          ring<typename W::scalar, typename W::stored> &) {
+  using S = typename W::scalar;
+  using V = typename W::stored;
+  const int distance = trs_slice_stride(&h), width = lane < distance ? h.width : 0;
+  const int32_t *idx = v.s.idx + h.entries + lane;
+  const V *val = static_cast<const V *>(v.s.val) + h.entries + lane;
+  batch<S, V, BATCH> next;
+  next.load(idx, val, 0, 1, width, distance);
+  S sum = S{};
+  bool missing = false;
+  for (int k = 0; k < width; k += BATCH) {
+    const batch<S, V, BATCH> now = next;
+    next.load(idx, val, k + BATCH, 1, width, distance);
+    sum = now.add_settled(sum, v.work, &missing);
+  }
+  if (W::system && missing) sum = patient_sum(v, idx, val, width, distance, row);
+  __syncwarp();
+  return sum;
+}
+#endif
 
 template <waits WAITS, class W, class R>
 __device__ typename W::scalar row_sum(const W &v, const trs_slice &h, int lane, int32_t row,
@@ -184,10 +215,10 @@ __device__ void solve_slice(const W &v, const trs_slice &h, int lane, R *ring_of
 
 /* The lanes whose rows leave together: those of the block of row r.  All, if blocks of the slice
  * differ in size. */
-__device__ inline unsigned lanes_of_block(const trs_slice &h, int r) {
+__device__ inline lane_mask lanes_of_block(const trs_slice &h, int r) {
   const int lanes = h.block << h.log_lanes;
-  if (h.block > TRS_EXACT_BLOCK || lanes >= TRS_SLICE_LANES) return ~0u;
-  return ((1u << lanes) - 1) << (trs_blocks_before(&h, r) * h.block << h.log_lanes);
+  if (h.block > TRS_EXACT_BLOCK || lanes >= WARP) return ALL_LANES;
+  return ((lane_mask(1) << lanes) - 1) << (trs_blocks_before(&h, r) * h.block << h.log_lanes);
 }
 
 /* solve_slice for rows that wait.  A block of rows leaves as soon as all its x are there, whatever
@@ -200,7 +231,7 @@ __device__ void solve_waiting(const W &v, const trs_slice &h, int lane, bool set
   const bool there = r < h.rows;
   const int32_t position = h.first + (there ? r : 0), of = __ldg(v.s.row + position),
                 row = trs_row_number(of);
-  const unsigned together = lanes_of_block(h, r);
+  const lane_mask together = lanes_of_block(h, r);
   const auto early = v.look(position);
   const S b = b_of(v.rhs, of);
   const S *inverse = static_cast<const S *>(v.s.inverse) + h.inverse;
@@ -215,26 +246,26 @@ __device__ void solve_waiting(const W &v, const trs_slice &h, int lane, bool set
   last.expect(value);
   __syncwarp();
   bool open = there;
-  unsigned known = 0;
+  lane_mask known = 0;
   do {
     last.template request<W::system>(value, v.work);
-    const unsigned now = __ballot_sync(~0u, !last.lacks(value));
-    const bool settled = !settle || now == known || now == ~0u;
+    const lane_mask now = lanes_where(!last.lacks(value));
+    const bool settled = !settle || now == known || now == ALL_LANES;
     const bool leaves = open && settled && (now & together) == together;
-    if (__any_sync(~0u, leaves)) {
+    if (any_lane(leaves)) {
       const S residual = b - sum_lanes(before + last.products(value), h.log_lanes);
       const S x = c.apply(residual, inverse, h, r);
       if (leaves && leads) v.finish(position, of, x, early);
       open = open && !leaves;
     }
     known = now;
-  } while (w.all_go_on(row) && __any_sync(~0u, open));
+  } while (w.all_go_on(row) && any_lane(open));
 }
 
 /* The highest of the lanes of a row. */
 __device__ inline int32_t highest_of_row(int32_t mine, int log_lanes) {
   for (int step = 1 << log_lanes >> 1; step > 0; step /= 2)
-    mine = max(mine, __shfl_xor_sync(~0u, mine, step));
+    mine = max(mine, shuffle_xor(mine, step));
   return mine;
 }
 
@@ -248,7 +279,7 @@ __device__ void solve_latest_last(const W &v, const trs_slice &h, int lane) {
   const bool there = r < h.rows;
   const int32_t position = h.first + (there ? r : 0), of = __ldg(v.s.row + position),
                 row = trs_row_number(of);
-  const unsigned together = lanes_of_block(h, r);
+  const lane_mask together = lanes_of_block(h, r);
   const auto early = v.look(position);
   const S b = b_of(v.rhs, of);
   const S inverse = static_cast<const S *>(v.s.inverse)[h.inverse + (there ? r : 0)];
@@ -269,17 +300,17 @@ __device__ void solve_latest_last(const W &v, const trs_slice &h, int lane) {
     bool missing;
     last.template request<W::system>(value, v.work);
     x = last.take_out(latest, value, others, &coefficient, &missing);
-    const unsigned known = __ballot_sync(~0u, !missing);
+    const lane_mask known = lanes_where(!missing);
     const bool now = !summed && (known & together) == together;
-    if (__any_sync(~0u, now)) {
+    if (any_lane(now)) {
       const S all = sum_lanes(before + last.products(others), h.log_lanes);
       if (now) sum = all;
       summed |= now;
     }
     leave(open && summed && !is_pending(x));
     goes_on = w.all_go_on(row);
-  } while (goes_on && __any_sync(~0u, open && !summed));
-  while (goes_on && __any_sync(~0u, open)) {
+  } while (goes_on && any_lane(open && !summed));
+  while (goes_on && any_lane(open)) {
     peek_if<W::system>(open, v.work + (open ? latest : 0), x);
     leave(open && !is_pending(x));
     goes_on = w.all_go_on(row);
@@ -293,7 +324,7 @@ __device__ typename W::scalar sum_parts(const W &v, const trs_slice &h, warp_lan
   wait w(v.fault);
   S sum = S{};
   for (int k = at.warp; k < h.parts; k += WARPS) {
-    const S *part = v.parts + int64_t(h.part + k) * TRS_SLICE_LANES + at.lane;
+    const S *part = v.parts + int64_t(h.part + k) * WARP + at.lane;
     S value = peek(part);
     while (is_pending(value) && w.goes_on(row)) value = peek(part);
     sum = sum + value;
@@ -305,7 +336,7 @@ __device__ typename W::scalar sum_parts(const W &v, const trs_slice &h, warp_lan
 template <class S>
 __device__ S sum_warps(const S *partial, int lane) {
   S sum = partial[lane];
-  for (int w = 1; w < WARPS; w++) sum = sum + partial[w * 32 + lane];
+  for (int w = 1; w < WARPS; w++) sum = sum + partial[w * WARP + lane];
   return sum;
 }
 
@@ -314,7 +345,7 @@ __device__ void leave_part(const W &v, const trs_slice &h, warp_lane at,
                            const typename W::scalar *partial) {
   using S = typename W::scalar;
   if (at.warp > 0) return;
-  int64_t where = int64_t(h.part) * TRS_SLICE_LANES + at.lane;
+  int64_t where = int64_t(h.part) * WARP + at.lane;
   publish(v.parts + where, encode(sum_warps(partial, at.lane)));
   if (v.other_parts) v.other_parts[where] = pending_value<S>();
 }
@@ -336,7 +367,7 @@ struct diagonals {
     S x = S{};
 #pragma unroll
     for (int k = 0; k < OWN; k++) {
-      S other = shuffle_up(residual, ((warp + k * WARPS) << h.log_lanes) & 31);
+      S other = shuffle_up(residual, ((warp + k * WARPS) << h.log_lanes) & (WARP - 1));
       if (!is_pending(c[k])) x = multiply_add(c[k], other, x);
     }
     return x;
