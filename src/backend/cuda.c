@@ -18,18 +18,6 @@ static trs_status open_group(trs_context *context, const char *members) {
   return TRS_SUCCESS;
 }
 
-static trs_status open_one(trs_context *context, const char *name, const char *number) {
-  char *rest = NULL;
-  long ordinal = number ? strtol(number, &rest, 10) : 0;
-  if (number && (!*number || *rest || ordinal < 0 || ordinal > MOST_DEVICES))
-    return trs_fail(TRS_ERROR_ARGUMENT, -1,
-                    "\"%s\": a GPU's number follows " TRS_GPU_BACKEND ":, from 0", name);
-  trs_device *device;
-  TRS_TRY(trs_device_open(&device, (int)ordinal));
-  context->device = device;
-  return TRS_SUCCESS;
-}
-
 /* A build has the GPUs of one runtime. */
 static trs_status check_runtime(const char *name) {
   const bool hip = !strncmp(name, "hip", 3);
@@ -39,8 +27,20 @@ static trs_status check_runtime(const char *name) {
                   "this build has HIP, and no CUDA: use \"hip\" for one of its GPUs");
 }
 
-static trs_status open_cuda(trs_context *context, const char *name, const char *argument) {
+static trs_status open_one(trs_context *context, const char *name, const char *number) {
+  char *rest = NULL;
+  long ordinal = number ? strtol(number, &rest, 10) : 0;
+  if (number && (!*number || *rest || ordinal < 0 || ordinal > MOST_DEVICES))
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "\"%s\": a GPU's number follows %.*s:, from 0", name,
+                    (int)strcspn(name, ":"), name);
+  trs_device *device;
   TRS_TRY(check_runtime(name));
+  TRS_TRY(trs_device_open(&device, (int)ordinal));
+  context->device = device;
+  return TRS_SUCCESS;
+}
+
+static trs_status open_cuda(trs_context *context, const char *name, const char *argument) {
   TRS_TRY(trs_default_threads(&context->threads));
   if (argument && strpbrk(argument, "-,")) return open_group(context, argument);
   return open_one(context, name, argument);

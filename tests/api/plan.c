@@ -616,7 +616,7 @@ TEST(dense_arguments_are_checked) {
 TEST(unknown_backends_are_told_the_known_ones) {
   static const struct {
     const char *given, *told;
-  } of[] = {{"gpu", "no backend \"gpu\", did you mean cuda?: there are auto, serial"},
+  } of[] = {{"gpu", "no backend \"gpu\", did you mean " TRS_GPU_BACKEND "?: there are auto"},
             {"CPU", "no backend \"CPU\", did you mean threads?: there are"},
             {"thread:2", "no backend \"thread:2\", did you mean threads?: there are"},
             {"xyz", "no backend \"xyz\": there are auto, serial (one thread of the CPU), threads"},
@@ -701,13 +701,13 @@ TEST(one_thread_looks_for_a_gpu_while_another_analyses) {
 
 TEST(a_gpu_is_asked_for_in_vain) {
   trs_context *own;
-  if (trs_context_create(&own, "cuda") == TRS_SUCCESS) {
+  if (trs_context_create(&own, TRS_GPU_BACKEND) == TRS_SUCCESS) {
     trs_context_destroy(own);
     skip_test("there is a GPU");
   }
-  static const char *const where[] = {"cuda", "cuda:0", "cuda:1"};
+  static const char *const where[] = {TRS_GPU_BACKEND, TRS_GPU_BACKEND ":0", TRS_GPU_BACKEND ":1"};
   for (int k = 0; k < 3; k++) {
-    assert_failure(TRS_ERROR_UNSUPPORTED, "CUDA", trs_context_create(&own, where[k]));
+    assert_failure(TRS_ERROR_UNSUPPORTED, TRS_GPU_RUNTIME, trs_context_create(&own, where[k]));
     assert_null(own);
   }
   assert_string_equal(trs_device_list(), "");
@@ -715,7 +715,7 @@ TEST(a_gpu_is_asked_for_in_vain) {
   const int64_t ptr[] = {0};
   assert_success(trs_context_create(&own, "auto"));
   assert_failure(
-      TRS_ERROR_UNSUPPORTED, "CUDA",
+      TRS_ERROR_UNSUPPORTED, TRS_GPU_RUNTIME,
       trs_matrix_create_device(&A, own, TRS_CSR, TRS_DOUBLE, 0, 0, 0, TRS_PTR64, ptr, NULL, NULL));
   assert_null(A);
   trs_context_destroy(own);
