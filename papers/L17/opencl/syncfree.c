@@ -26,6 +26,8 @@ enum {
 /* Wavefronts per group; the names of the CUDA methods' parameters. */
 static const char *const warps_words[] = {"1", "2", "4", "8", "16", "32", NULL};
 enum { WARPS_OF_DEVICE = -1, WARPS_16 = 4 };
+/* Work items of a wavefront; auto: as many as the device prefers, 64 at most. */
+static const char *const lanes_words[] = {"auto", "32", "64", NULL};
 
 /* Of one wait: ten seconds and more.  A CPU polls its cache, a GPU its memory. */
 static const cl_long MOST_POLLS_GPU = 1LL << 26, MOST_POLLS_CPU = 1LL << 34;
@@ -40,7 +42,7 @@ typedef struct syncfree {
   facts facts;
   trs_scalar scalar;
   int64_t nnz, most_width;
-  int64_t warps_choice, scratchpad, strategy, p, q; /* parameters */
+  int64_t warps_choice, lanes_choice, scratchpad, strategy, p, q; /* parameters */
   size_t warps;                                     /* per group */
   double device_seconds;                            /* of the last solve */
   double preprocessing;                             /* seconds: in-degrees */
@@ -108,6 +110,7 @@ static trs_status shape_groups(syncfree *s, const trs_plan *plan) {
   size_t lanes, most;
   TRS_TRY(ask_kernel(s, CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, &lanes));
   TRS_TRY(ask_kernel(s, CL_KERNEL_WORK_GROUP_SIZE, &most));
+  if (s->lanes_choice) lanes = s->lanes_choice == 1 ? 32 : 64;
   if (lanes > MOST_LANES) lanes = MOST_LANES;
   if (lanes > most) lanes = most;
   if (s->warps_choice != WARPS_OF_DEVICE) {
@@ -180,6 +183,7 @@ static trs_status analyze_one(trs_plan *plan) {
   syncfree *s;
   TRS_TRY(begin(plan, &s, 1));
   const trs_parameter table[] = {{.key = "warps", .words = warps_words, .value = &s->warps_choice},
+                                 {.key = "lanes", .words = lanes_words, .value = &s->lanes_choice},
                                  {.key = "scratchpad", .words = no_yes, .value = &s->scratchpad}};
   TRS_TRY(trs_parameters_read(plan, table, sizeof table / sizeof table[0]));
   return build(s, plan, false);
@@ -191,6 +195,7 @@ static trs_status analyze_many(trs_plan *plan) {
   syncfree *s;
   TRS_TRY(begin(plan, &s, nrhs < 1 ? 1 : nrhs < MOST_WIDTH ? nrhs : MOST_WIDTH));
   const trs_parameter table[] = {{.key = "warps", .words = warps_words, .value = &s->warps_choice},
+                                 {.key = "lanes", .words = lanes_words, .value = &s->lanes_choice},
                                  {.key = "strategy", .words = words, .value = &s->strategy},
                                  {.key = "p", .most = INT32_MAX, .value = &s->p},
                                  {.key = "q", .most = INT32_MAX, .value = &s->q}};

@@ -27,6 +27,11 @@ static const char *const all_methods[] = {
     "syncfree-csc-rhs:warps=4,strategy=rhs",
     "syncfree-csc-rhs:warps=16,strategy=nnz",
     "syncfree-csc-rhs:p=2,q=3,warps=2",
+    "syncfree-csc:lanes=64", /* as on AMD's GPUs */
+    "syncfree-csc:lanes=64,warps=8",
+    "syncfree-csc-rhs:lanes=64,warps=4,strategy=rhs",
+    "syncfree-csc-rhs:lanes=64,warps=2,strategy=nnz",
+    "syncfree-csc:lanes=32,warps=8",
 };
 
 /* False: the device's groups are smaller than the method asks for, which is said once. */
@@ -129,8 +134,8 @@ TEST(wrong_parameters_are_refused) {
   static const method_words wrong[] = {
       {"syncfree-csc:warps=5", "it takes 1, 2, 4, 8, 16, 32"},
       {"syncfree-csc:scratchpad=maybe", "it takes no, yes"},
-      {"syncfree-csc:p=8", "it has warps, scratchpad"},
-      {"syncfree-csc-rhs:scratchpad=no", "it has warps, strategy, p, q"}};
+      {"syncfree-csc:p=8", "it has warps, lanes, scratchpad"},
+      {"syncfree-csc-rhs:scratchpad=no", "it has warps, lanes, strategy, p, q"}};
   system_of s = varied_system(RANDOM, 50, 0, 2);
   assert_refused(context, s.A, s.uplo, s.trans, s.diag, wrong, COUNT(wrong));
   trs_matrix_destroy(s.A);
