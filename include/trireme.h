@@ -621,6 +621,22 @@ TRS_API trs_status trs_update_factors(trs_plan *plan, const trs_factors *F);
  * TRS_ERROR_NOT_FINITE and TRS_ERROR_STRUCTURE name the row. */
 TRS_API trs_status trs_update_bsr(trs_plan *plan, const trs_blocks *blocks);
 
+/* Another plan for the same system, which shares with the first one all that solves only read (the
+ * matrix or its copy, schedules, factors' panels) and has a workspace of its own: threads that
+ * solve at once each take one.  x has the bits that the first plan gives it.  In a context of
+ * several threads the solves of "threads", "subtrees" and "columns" take turns: analyse for
+ * concurrent solves in a context of "serial".  On a GPU a clone begins with the plan's stream
+ * (trs_plan_set_stream).
+ *   The call waits for another one that uses the plan, which a solve of the plan meanwhile does not
+ * (TRS_ERROR_ARGUMENT), and on a GPU for launched solves.  A clone may be cloned, and all may be
+ * destroyed in any order.  While clones exist, updates of the plan, and
+ * always those of a clone, are TRS_ERROR_ARGUMENT and leave all of them as they were: destroy the
+ * clones, update, and clone again.  After trs_factors_refactor clones may solve with old or new
+ * values.
+ *   TRS_ERROR_UNSUPPORTED: several GPUs, launch_updates, OpenCL, methods of papers, and "blocks"
+ * and "supernodal" on a GPU. */
+TRS_API trs_status trs_plan_clone(trs_plan **clone, trs_plan *plan);
+
 /* Destroys a plan.  NULL is ignored. */
 TRS_API void trs_plan_destroy(trs_plan *plan);
 

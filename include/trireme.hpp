@@ -257,6 +257,14 @@ class plan : public handle<trs_plan, trs_plan_destroy> {
     scalar_ = info.scalar;
   }
 
+  /* For another thread: shares what solves only read, and has a workspace of its own. */
+  plan clone() const {
+    plan made(copy(get()));
+    made.n_ = n_;
+    made.scalar_ = scalar_;
+    return made;
+  }
+
   void update(const matrix &A) { check(trs_update(get(), A.get())); }
   void update(const factors &F) { check(trs_update_factors(get(), F.get())); }
 
@@ -295,9 +303,16 @@ class plan : public handle<trs_plan, trs_plan_destroy> {
   template <class C>
   using value_of = std::remove_const_t<std::remove_pointer_t<decltype(std::declval<C &>().data())>>;
 
+  explicit plan(trs_plan *taken) noexcept : handle(taken) {}
+
   void describe(const trs_matrix_info &info) noexcept {
     n_ = info.nrows;
     scalar_ = info.scalar;
+  }
+  static trs_plan *copy(trs_plan *origin) {
+    trs_plan *made = nullptr;
+    check(trs_plan_clone(&made, origin));
+    return made;
   }
   static trs_plan *analyze(const context &ctx, const matrix &A, trs_uplo uplo, trs_trans trans,
                            trs_diag diag, const trs_options *options) {

@@ -726,6 +726,13 @@ module trireme
       integer(c_int) :: trs_update_bsr
     end function trs_update_bsr
 
+    function trs_plan_clone(clone, plan) bind(C, name="trs_plan_clone")
+      import
+      type(c_ptr), intent(out) :: clone
+      type(c_ptr), value :: plan
+      integer(c_int) :: trs_plan_clone
+    end function trs_plan_clone
+
     subroutine trs_plan_destroy(plan) bind(C, name="trs_plan_destroy")
       import
       type(c_ptr), value :: plan

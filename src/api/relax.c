@@ -238,8 +238,9 @@ static trs_status update_blocks(trs_plan *plan, const trs_blocks *given) {
 trs_status trs_update_bsr(trs_plan *plan, const trs_blocks *blocks) {
   if (!plan) return trs_fail(TRS_ERROR_ARGUMENT, -1, "plan is NULL");
   TRS_TRY(trs_single_take(&plan->user, "plan"));
-  trs_status status =
-      trs_refusal_note(&plan->refusal, "trs_update_bsr", update_blocks(plan, blocks));
+  trs_status status = trs_plan_check_unshared(plan);
+  if (!status)
+    status = trs_refusal_note(&plan->refusal, "trs_update_bsr", update_blocks(plan, blocks));
   return trs_single_give(&plan->user, status);
 }
 

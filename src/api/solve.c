@@ -94,6 +94,37 @@ trs_status trs_analyze_factors(trs_plan **plan, trs_context *ctx, const trs_fact
   return status;
 }
 
+/* A call that waits would end the capture with an error of CUDA. */
+static trs_status check_clone(const trs_plan *origin, trs_stream stream) {
+  TRS_TRY(trs_plan_check(origin));
+  const char *why = trs_plan_clone_refuses(origin);
+  if (why) return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "the plan cannot be cloned: %s", why);
+  if (!trs_device_capturing(stream) && !trs_device_capturing(origin->stream)) return TRS_SUCCESS;
+  return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
+                  "a clone waits, so a stream that is being captured cannot contain it: clone "
+                  "outside the capture");
+}
+
+static trs_status clone_unused(trs_plan **clone, trs_plan *origin, trs_stream stream) {
+  TRS_TRY(trs_refusal_check(&origin->refusal, "plan"));
+  TRS_TRY(trs_plan_finish(origin));
+  trs_context_limit_gpus(origin->context);
+  const int cancel = trs_cancel_defer();
+  trs_status status = trs_plan_create_clone(clone, origin, stream);
+  trs_cancel_restore(cancel);
+  return status;
+}
+
+trs_status trs_plan_clone(trs_plan **clone, trs_plan *plan) {
+  if (!clone || !plan)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", plan ? "clone" : "plan");
+  *clone = NULL;
+  trs_plan *origin = plan->origin ? plan->origin : plan;
+  TRS_TRY(check_clone(origin, plan->stream));
+  trs_single_wait(&origin->user);
+  return trs_single_give(&origin->user, clone_unused(clone, origin, plan->stream));
+}
+
 /* Checks the pattern of a matrix other than the analysed one; the plan reports different
  * dimensions. */
 static trs_status check_pattern(trs_plan *plan, const trs_matrix *A) {
@@ -140,10 +171,16 @@ static trs_status update_factors(trs_plan *plan, const trs_factors *F) {
   return trs_factors_plan_refresh(plan, F);
 }
 
+/* What leaves the plan as it was. */
+static trs_status check_update(const trs_plan *plan) {
+  TRS_TRY(trs_plan_check_unshared(plan));
+  return check_capture(plan);
+}
+
 trs_status trs_update(trs_plan *plan, const trs_matrix *A) {
   if (!plan) return trs_fail(TRS_ERROR_ARGUMENT, -1, "plan is NULL");
   TRS_TRY(trs_single_take(&plan->user, "plan"));
-  trs_status status = check_capture(plan);
+  trs_status status = check_update(plan);
   if (!status) status = trs_refusal_note(&plan->refusal, "trs_update", update(plan, A));
   return trs_single_give(&plan->user, status);
 }
@@ -151,7 +188,7 @@ trs_status trs_update(trs_plan *plan, const trs_matrix *A) {
 trs_status trs_update_factors(trs_plan *plan, const trs_factors *F) {
   if (!plan) return trs_fail(TRS_ERROR_ARGUMENT, -1, "plan is NULL");
   TRS_TRY(trs_single_take(&plan->user, "plan"));
-  trs_status status = check_capture(plan);
+  trs_status status = check_update(plan);
   if (!status)
     status = trs_refusal_note(&plan->refusal, "trs_update_factors", update_factors(plan, F));
   return trs_single_give(&plan->user, status);

@@ -56,6 +56,10 @@ typedef struct trs_method {
    * that, and after a failure, the caller calls free. */
   trs_status (*analyze)(trs_plan *plan);
 
+  /* Builds clone->state: what solves only read is that of clone->origin, which free then leaves
+   * alone, and the workspace its own.  NULL: plans by the method are not cloned. */
+  trs_status (*clone)(trs_plan *clone);
+
   /* plan->system has new values.  NULL if the method keeps no copy of them. */
   trs_status (*update)(trs_plan *plan);
 

@@ -77,7 +77,7 @@ static void drop_level_of_rows(trs_plan *plan) {
 }
 
 static void drop_levels(trs_plan *plan) {
-  if (!plan->levels || plan->root) return;
+  if (!plan->levels || plan->root || plan->borrows) return;
   trs_levels_destroy(plan->levels);
   trs_free(plan->levels);
 }
@@ -338,8 +338,20 @@ trs_status trs_plan_check(const trs_plan *plan) {
   return trs_context_check(plan->context);
 }
 
-void trs_plan_destroy(trs_plan *plan) {
-  if (!plan) return;
+/* The stream of a plan need not outlive the caller's call that destroys it; its clones do. */
+static void leave_stream(trs_plan *plan) {
+  trs_failure before;
+  if (is_lost(plan)) return;
+  trs_failure_get(&before);
+  (void)trs_plan_finish(plan);
+  trs_failure_set(&before);
+  trs_plan_use_stream(plan, NULL);
+}
+
+/* Frees the plan once neither the caller nor a clone has it. */
+static void release(trs_plan *plan) {
+  if (atomic_fetch_sub(&plan->clones, 1) > 0) return;
+  trs_plan *origin = plan->origin;
   if (plan->method && !is_lost(plan)) free_state(plan);
   drop_levels(plan);
   drop_matrix(plan, plan->matrix);
@@ -347,6 +359,13 @@ void trs_plan_destroy(trs_plan *plan) {
   trs_plan_destroy(plan->sweep[1]);
   trs_context_destroy(plan->context);
   TRS_FREE_ALL(plan->member_stream, plan);
+  if (origin) release(origin);
+}
+
+void trs_plan_destroy(trs_plan *plan) {
+  if (!plan) return;
+  if (atomic_load(&plan->clones) > 0) leave_stream(plan);
+  release(plan);
 }
 
 int trs_plan_threads(const trs_plan *plan) {
@@ -357,6 +376,7 @@ int64_t trs_plan_bytes(const trs_plan *plan) {
   const trs_matrix *T = plan->matrix;
   int64_t bytes = plan->method->bytes ? plan->method->bytes(plan) : 0;
   if (plan->sweep[0] || plan->method->backend->gpu) return bytes;
+  if (plan->origin) return bytes;
   if (plan->levels) bytes += TRS_HELD(plan->levels->ptr, plan->levels->entries);
   return bytes + (plan->cut ? TRS_HELD(T, T->ptr, T->idx, T->val, T->source) : 0);
 }

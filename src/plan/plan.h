@@ -18,6 +18,9 @@ struct trs_plan {
       *parameters; /* the text behind the method's name, during analysis; or NULL: parameters.h */
   trs_choice *choice; /* during analysis; or NULL */
   trs_plan *root;     /* of a child: the plan that its system is from; it has the levels */
+  trs_plan *origin;   /* of a clone: the plan that was analysed, which it keeps alive; else NULL */
+  bool borrows;       /* a clone whose levels are those of its origin */
+  atomic_int clones;  /* plans that have this one as their origin */
   trs_stream stream;  /* the stream of GPU methods; NULL: the default stream */
   /* Streams of distributed solves, one per member of this process; NULL: they too take stream. */
   trs_stream *member_stream;
@@ -63,6 +66,16 @@ trs_status trs_plan_analyze_child(trs_plan *child, trs_choice *choice);
 
 /* Gives the child the new values of its plan. */
 trs_status trs_plan_update_child(trs_plan *child, const trs_plan *plan);
+
+/* A plan that solves with what the other one, which no call uses, has analysed, in a workspace of
+ * its own (clone.c). */
+trs_status trs_plan_create_clone(trs_plan **clone, trs_plan *origin, trs_stream stream);
+
+/* NULL if a plan can be cloned, else the reason as half a sentence. */
+const char *trs_plan_clone_refuses(const trs_plan *plan);
+
+/* Fails if the plan shares its values with clones. */
+trs_status trs_plan_check_unshared(const trs_plan *plan);
 
 /* Computes plan->levels if they are missing. */
 trs_status trs_plan_need_levels(trs_plan *plan);

@@ -80,6 +80,11 @@ trs_status trs_relaxation_update(trs_relaxation *R, const trs_block_source *sour
 trs_status trs_relaxation_sweep(trs_relaxation *R, const trs_rhs *rhs,
                                 const trs_sweep_options *options);
 
+/* For another R on a CPU with the same pattern and values: forgets the arrays that sweeps write,
+ * and frees R with its own ones alone. */
+void trs_relaxation_leave_vectors(trs_relaxation *R);
+void trs_relaxation_free_vectors(trs_relaxation *R);
+
 /* Bytes of host memory that R holds. */
 int64_t trs_relaxation_held(const trs_relaxation *R);
 

@@ -123,6 +123,18 @@ static trs_status analyze(trs_plan *plan) {
   return status;
 }
 
+/* On a CPU, where create makes the vectors alone. */
+static trs_status clone_on_cpu(trs_plan *plan) {
+  const trs_triangle *origin = plan->origin->state;
+  trs_triangle *t;
+  TRS_TRY(TRS_ALLOC_ZERO(&t, 1));
+  plan->state = t;
+  TRS_TRY(TRS_ALLOC_ZERO(&t->R, 1));
+  *t->R = *origin->R;
+  trs_relaxation_leave_vectors(t->R);
+  return t->R->backend->create(t->R, NULL, NULL);
+}
+
 static trs_relaxation *relaxation_of(const trs_plan *plan) {
   return ((const trs_triangle *)plan->state)->R;
 }
@@ -159,6 +171,8 @@ static int64_t bytes(const trs_plan *plan) {
   trs_relax_info info = {0};
   t->R->backend->describe(t->R, &info);
   if (info.device_bytes) return info.device_bytes;
+  if (plan->origin)
+    return TRS_HELD(t, t->R, t->R->x, t->R->r, t->R->squares, t->R->partial, t->R->total);
   return TRS_HELD(t) + trs_relaxation_held(t->R) + trs_refactor_held(t->refactor);
 }
 
@@ -178,7 +192,10 @@ static void free_state(trs_plan *plan) {
   trs_triangle *t = plan->state;
   if (!t) return;
   trs_refactor_free(t->refactor);
-  trs_relax_destroy(t->R);
+  if (plan->origin && t->R)
+    trs_relaxation_free_vectors(t->R);
+  else
+    trs_relax_destroy(t->R);
   trs_free(t);
   plan->state = NULL;
 }
@@ -190,7 +207,8 @@ static trs_store asked_for(const trs_plan *plan) { return plan->options.store; }
   .store = asked_for, TRS_METHOD_STEPS, .solve = solve
 
 const trs_method trs_method_blocks = {BLOCKS, .backend = &trs_backend_serial,
-                                      .refuses = refuses_on_cpu, .threads = threads};
+                                      .refuses = refuses_on_cpu, .threads = threads,
+                                      .clone = clone_on_cpu};
 
 const trs_method trs_method_blocks_cuda = {BLOCKS, .backend = &trs_backend_cuda, .reorders = true,
                                            .refuses = refuses_on_gpu, .wait = wait};

@@ -87,6 +87,11 @@ void test_factors() {
                            b.data(), 900, 2, TRS_COL_MAJOR));
   verdict("two right-hand sides", error.componentwise < 1 && x[0] == x[900] && x[0] != 0);
   verdict("information", plan.info().n == 900);
+  trireme::plan clone = plan.clone();
+  plan = trireme::plan();
+  std::vector<double> y(2 * 900);
+  clone.solve(b, y);
+  verdict("a clone", x == y && clone.n() == 900);
 }
 
 void test_relaxation() {

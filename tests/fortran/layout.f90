@@ -77,7 +77,7 @@ contains
   end subroutine compare
 
   subroutine calls
-    type(c_ptr) :: context, matrix, plan
+    type(c_ptr) :: context, matrix, plan, clone
     integer(c_int64_t), parameter :: n = 3
     character(kind=c_char, len=7), target :: serial = "serial"//c_null_char
     complex(c_double_complex) :: x(3, 2), b(3, 2)
@@ -101,7 +101,12 @@ contains
                  all(x(:, 2) == cmplx(0, 1, c_double_complex) * x(:, 1)))
     status = trs_plan_get_info(plan, plan_info)
     call verdict("information", plan_info%n == 3 .and. trs_text(plan_info%method) == "serial")
+    status = trs_plan_clone(clone, plan)
     call trs_plan_destroy(plan)
+    x = 0
+    if (status == TRS_SUCCESS) status = trs_solve(clone, x, n, b, n, 2, TRS_COL_MAJOR)
+    call verdict("a clone", status == TRS_SUCCESS .and. all(x(:, 1) == [1, 2, 1]))
+    call trs_plan_destroy(clone)
     call trs_matrix_destroy(matrix)
     call trs_context_destroy(context)
   end subroutine calls

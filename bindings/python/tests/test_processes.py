@@ -3,6 +3,7 @@
 import gc
 import multiprocessing
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -257,3 +258,59 @@ def test_threadpoolctl():
     with control.threadpool_limits(1, user_api="trireme"):
         assert tr.get_num_threads() == 1
     tr.set_num_threads(None)
+
+
+@pytest.mark.parametrize("make", [lambda: tr.plan(L, device="serial"),
+                                  lambda: tr.lu(L @ L.T).plan(device="serial")])
+def test_clones_solve_in_threads(make):
+    p = make()
+    x = p.solve(B)
+    clones = [p.clone() for _ in range(4)]
+    assert type(clones[0]) is type(p)
+
+    def work(k):
+        with clones[k % 4].clone() as mine:
+            for _ in range(20):
+                np.testing.assert_array_equal(mine.solve(B), x)
+    hammer(work)
+    p.close()
+    np.testing.assert_array_equal(clones[0].solve(B), x)
+    assert clones[0].info["method"] and not pickle.loads(pickle.dumps(clones[1]))._origin
+    clones[0].close()
+    with pytest.raises(ValueError, match="the plan is closed"):
+        clones[0].clone()
+
+
+def test_a_plan_with_clones_takes_no_new_values():
+    p = tr.plan(L, device="serial")
+    x, clone = p.solve(B), p.clone()
+    for values in (2 * L.data, "text"):
+        with pytest.raises(ValueError, match="with 1 clone: close the clones, update, and clone again"):
+            p.update(values)
+        with pytest.raises(ValueError, match="a clone has the values of the plan"):
+            clone.update(values)
+    np.testing.assert_array_equal(p.solve(B), x)  # all are as they were
+    np.testing.assert_array_equal(clone.solve(B), x)
+    clone.close()
+    p.update(2 * L.data)
+    again = p.clone()
+    del clone
+    np.testing.assert_array_equal(again.solve(B), p.solve(B))
+    assert abs(2 * again.solve(B) - x).max() < 1e-12 * abs(x).max()
+    del again  # what is garbage is no clone
+    gc.collect()
+    p.update(L.data)
+
+
+def test_factors_whose_plans_have_clones_are_not_refactored():
+    A = sp.csr_array(L @ L.T)
+    F = tr.lu(A)
+    p = F.plan(device="serial")
+    x, clones = p.solve(B), [p.clone(), p.clone()]
+    p.close()
+    with pytest.raises(ValueError, match="2 clones of plans solve with these factors: close the clones"):
+        F.refactor(2 * A)
+    np.testing.assert_array_equal(clones[0].solve(B), x)
+    for clone in clones:
+        clone.close()
+    np.testing.assert_allclose(2 * F.refactor(2 * A).solve(B), x, rtol=1e-9)

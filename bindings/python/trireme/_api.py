@@ -409,6 +409,7 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "trs_update": (C.c_int, [C.c_void_p, C.c_void_p]),
     "trs_update_factors": (C.c_int, [C.c_void_p, C.c_void_p]),
     "trs_update_bsr": (C.c_int, [C.c_void_p, C.c_void_p]),
+    "trs_plan_clone": (C.c_int, [C.c_void_p, C.c_void_p]),
     "trs_plan_destroy": (None, [C.c_void_p]),
     "trs_plan_get_info": (C.c_int, [C.c_void_p, C.c_void_p]),
     "trs_plan_get_levels": (C.c_int, [C.c_void_p, C.c_void_p, C.c_void_p]),

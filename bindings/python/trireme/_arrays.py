@@ -248,6 +248,11 @@ def keep_stream(handle: Any, stream: Any) -> None:
         _streams.pop(handle.value, None)
 
 
+def share_stream(handle: Any, other: Any) -> None:
+    """Keeps the stream of another object for this one, too."""
+    keep_stream(handle, _streams.get(other.value))
+
+
 def destroy_with_stream(destroy: Any, handle: Any, streams: Dict[int, Any] = _streams) -> None:
     """Destroys an object of C, and then lets go of its stream."""
     address = handle.value

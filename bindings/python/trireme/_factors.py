@@ -10,7 +10,7 @@ import numpy as np
 from . import _api
 from ._arrays import DTYPES, Dense, dense, settle, stream_address, whole_numbers
 from ._context import Lock, check_threads, context_of
-from ._library import (Refusal, SingularMatrixError, StructureError, Told, UnsupportedError, check,
+from ._library import (Refusal, Shared, SingularMatrixError, StructureError, Told, UnsupportedError, check,
                        check_file, features, library, make_struct, run, text)
 from ._matrix import UPLO, Matrix, compressed, copy_of, matrix_of, to_scipy
 from ._plan import (LONG_ANALYSIS, STORE, TRANS, Solver, make_options,
@@ -56,6 +56,14 @@ class FactorsPlan(Solver):
                              place.startswith("cuda"), factors._device, stream)
             self._refusal = factors._refusal
             factors._followers.add(self)
+
+    def clone(self) -> "FactorsPlan":
+        with self._factors._lock.lock:
+            made = super().clone()
+            self._factors._followers.add(made)
+        return made
+
+    clone.__doc__ = Solver.clone.__doc__
 
     def _follow(self, factors: C.c_void_p) -> None:
         """Inside the lock."""
@@ -244,7 +252,8 @@ class Factors:
         Notes
         -----
         The pivots of complete LU are not chosen anew: `least_share` tells what they are worth.
-        After an exception nothing is solved with these factors until a call succeeds.
+        After an exception nothing is solved with these factors until a call succeeds.  Clones of their
+        plans, which `close` ends, are a ValueError before anything changes.
 
         After values on a GPU, L and U are there, until a call with values in host memory.  Plans
         made with ``device="cuda"`` follow, wherever L and U were then; `L`, `U`, `condition` and
@@ -254,6 +263,7 @@ class Factors:
         if self._copied:
             raise UnsupportedError(f"a pickle's copy of {self._copied} has its L and U, and not how they "
                                    "were made: factor A anew")
+        self._check_unshared()
         with self._refusal:
             matrix, pivots = self._matrix_again(A), make_struct(_api.trs_pivots)
             device = matrix.val.device
@@ -266,6 +276,7 @@ class Factors:
                     plans = sorted(self._followers, key=id)
                     for plan in plans:
                         held.enter_context(plan._lock.lock)
+                    self._check_unshared()
                     check(library.trs_factors_refactor(self._handle, C.byref(pivots), context,
                                                        matrix.handle), matrix.handle)
                     for plan in plans:
@@ -276,6 +287,12 @@ class Factors:
             self._device = device
         self._least_share = float(pivots.least_share)
         return self
+
+    def _check_unshared(self) -> None:
+        count = sum(plan._origin is not None and plan._handle is not None for plan in self._followers)
+        if count:
+            raise Shared(f"{count} clone{'s' * (count > 1)} of plans solve with these factors: close the "
+                         "clones, refactor, and clone again")
 
     def _matrix_again(self, A: Any) -> Matrix:
         """The matrix of a refactorisation; one on a GPU is kept, so that C knows its pattern."""

@@ -170,6 +170,10 @@ def error_of(status: int, A: Optional[C.c_void_p] = None) -> Exception:
     return error
 
 
+class Shared(ValueError):
+    """An update of what clones share, which leaves all of them as they were."""
+
+
 class Refusal:
     """What the last update of an object raised; the object solves nothing until one succeeds.
 
@@ -187,7 +191,8 @@ class Refusal:
         pass
 
     def __exit__(self, kind: Any, error: Optional[BaseException], trace: Any) -> None:
-        self.error = error
+        if not isinstance(error, Shared):
+            self.error = error
 
     def check(self) -> None:
         if self.error is None:

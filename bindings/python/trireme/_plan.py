@@ -2,16 +2,17 @@
 
 import ctypes as C
 import warnings
-from typing import TYPE_CHECKING, Any, Dict, Optional, Tuple, overload
+import weakref
+from typing import TYPE_CHECKING, Any, Dict, Optional, Tuple, TypeVar, overload
 
 import numpy as np
 
 from . import _api
 from ._arrays import (SCALARS, Dense, as_pairs, assign, common_layout, contiguous, dense,
                       destroy_with_stream, give_back, keep_stream, like, on_host, overlaps,
-                      stream_address, stream_of)
+                      share_stream, stream_address, stream_of)
 from ._context import Lock, check_threads, context_of
-from ._library import Refusal, StructureError, Told, check, library, make_struct, run, text
+from ._library import Refusal, Shared, StructureError, Told, check, library, make_struct, run, text
 from ._matrix import (UPLO, Compressed, Matrix, compressed, copy_of, value_type,
                       without_zeros)
 from ._picture import level_picture
@@ -27,6 +28,7 @@ STORE = {"same": _api.TRS_STORE_DEFAULT, "mixed": _api.TRS_STORE_MIXED}
 LONG_ANALYSIS = 2_000_000  # entries from which a call is left to a thread, for Ctrl-C
 LONG_SOLVE = 50_000_000  # entries times right-hand sides
 
+Self = TypeVar("Self", bound="Solver")
 _ndarray, _byref = np.ndarray, C.byref
 _from_buffer: Any = C.c_char.from_buffer
 _solve = library.trs_solve
@@ -46,6 +48,8 @@ class Solver:
         keep_stream(handle, stream)
         self._lock = Lock()
         self._refusal = Refusal("plan")
+        self._origin: Optional[Solver] = None  # of a clone
+        self._clones: "weakref.WeakSet[Solver]" = weakref.WeakSet()  # of the origin, shared by all
         self._small = nnz < LONG_SOLVE
         self._shape = (n,)
         self._ld, self._one, self._layout = C.c_int64(max(n, 1)), C.c_int64(1), C.c_int(0)
@@ -53,6 +57,49 @@ class Solver:
             refuse_stream()
 
     # Life ------------------------------------------------------------------------------------
+
+    def clone(self: Self) -> Self:
+        """A plan for another thread, which solves at the same time as this one.
+
+        It shares all that solves only read, and has a workspace of its own: the memory of some
+        right-hand sides.  While a plan has clones, it takes no new values, nor do they, and factors
+        are not refactored: `close` them first.  On several GPUs, and of some methods on a GPU, it is an
+        `UnsupportedError`.
+
+        Returns
+        -------
+        Plan
+            Of this class.
+
+        Examples
+        --------
+        >>> from concurrent.futures import ThreadPoolExecutor
+        >>> import numpy as np, scipy.sparse as sp, trireme as tr
+        >>> L = sp.csr_array(np.array([[2.0, 0], [1, 4]]))
+        >>> p = tr.plan(L, device="serial")
+        >>> with ThreadPoolExecutor(2) as pool:
+        ...     list(pool.map(lambda q: q.solve(np.array([2.0, 9])), [p.clone(), p.clone()]))
+        [array([1., 2.]), array([1., 2.])]
+        """
+        made, handle = object.__new__(type(self)), C.c_void_p()
+        with self._lock.lock:
+            self._refusal.check()
+            check(library.trs_plan_clone(C.byref(handle), self._ready()))
+            made.__dict__.update(self.__dict__)
+            made._handle, made._lock, made._origin = handle, Lock(), self._origin or self
+            made._clones.add(made)
+            share_stream(handle, self._handle)
+        return made
+
+    def _check_unshared(self) -> None:
+        """Before new values, which neither a clone takes nor a plan with clones."""
+        if self._origin is not None:
+            raise Shared("a clone has the values of the plan that it was made from: close the clones, "
+                         "update that plan, and clone it again")
+        count = sum(clone._handle is not None for clone in self._clones)
+        if count:
+            raise Shared(f"the plan shares its values with {count} clone{'s' * (count > 1)}: close the "
+                         "clones, update, and clone again")
 
     def close(self) -> None:
         """Frees the plan; closing it again does nothing."""
@@ -438,8 +485,10 @@ class Plan(Solver):
         Notes
         -----
         After an exception, of whatever kind, the plan solves nothing until an update succeeds:
-        `solve` raises what `update` raised.
+        `solve` raises what `update` raised.  A plan with clones, and a clone, raise ValueError and stay as they
+        were.
         """
+        self._check_unshared()
         with self._refusal:
             self._update(values)
 
@@ -463,6 +512,7 @@ class Plan(Solver):
         def call() -> None:
             with self._lock.lock:
                 handle = self._ready()
+                self._check_unshared()
                 self._follow_stream(new)
                 self._keep.set_values(new)
                 check(library.trs_update(handle, self._keep.handle), self._keep.handle)

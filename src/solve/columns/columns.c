@@ -145,6 +145,18 @@ static trs_status analyze(trs_plan *plan) {
   return analyze_all(plan);
 }
 
+static trs_status clone(trs_plan *plan) {
+  const columns_state *origin = plan->origin->state;
+  columns_state *s;
+  TRS_TRY(TRS_ALLOC_ZERO(&s, 1));
+  plan->state = s;
+  s->seconds = origin->seconds;
+  s->all_seconds = origin->all_seconds;
+  TRS_TRY(trs_plan_create_clone(&s->one, origin->one, plan->stream));
+  if (!origin->all) return TRS_SUCCESS;
+  return trs_plan_create_clone(&s->all, origin->all, plan->stream);
+}
+
 /* Neither part keeps arrays of the matrix before, even if the update of one fails. */
 static trs_status update(trs_plan *plan) {
   const columns_state *s = plan->state;
@@ -209,4 +221,5 @@ const trs_method trs_method_columns_cpu = {
     TRS_CPU_METHOD("columns", threads, 1),
     .refuses = trs_host_refuses,
     .threads = most_threads,
+    .clone = clone,
 };

@@ -58,6 +58,14 @@ void trs_gpu_free(trs_gpu *gpu, trs_plan *plan) {
   gpu->fault = gpu->host_fault = NULL;
 }
 
+trs_status trs_gpu_separate(trs_gpu *gpu, const trs_plan *clone) {
+  for (int k = 0; k < 4; k++) gpu->owned[k] = NULL;
+  gpu->stage = NULL;
+  gpu->stage_width = 0;
+  gpu->fault = gpu->host_fault = NULL;
+  return trs_gpu_arm(gpu, clone);
+}
+
 int64_t trs_gpu_bytes(const trs_gpu *gpu) {
   const trs_system *S = &gpu->system;
   int64_t size = (int64_t)trs_scalar_size(S->scalar);

@@ -57,6 +57,10 @@ trs_status trs_gpu_load_values(trs_gpu *gpu, trs_plan *plan);
 void trs_gpu_unload(trs_gpu *gpu, trs_plan *plan);
 void trs_gpu_free(trs_gpu *gpu, trs_plan *plan);
 
+/* For a clone, whose gpu is a copy of its origin's: the system stays the origin's, and the stage
+ * and the record of failures are its own. */
+trs_status trs_gpu_separate(trs_gpu *gpu, const trs_plan *clone);
+
 /* Device memory of the arrays that the plan owns, and of the stage. */
 int64_t trs_gpu_bytes(const trs_gpu *gpu);
 

@@ -24,16 +24,30 @@ static trs_status upload(room *r, trs_plan *plan, void **to, const void *from, s
   return trs_device_copy(*to, from, n * (int64_t)size, plan->stream);
 }
 
-static trs_status fill(room *r, trs_plan *plan) {
+static trs_status upload_orders(room *r, trs_plan *plan) {
   const trs_two_sweeps *m = plan->state;
+  TRS_TRY(upload(r, plan, (void **)&r->in_perm, m->in.perm, sizeof *m->in.perm));
+  TRS_TRY(upload(r, plan, (void **)&r->out_perm, m->out.perm, sizeof *m->out.perm));
+  TRS_TRY(upload(r, plan, (void **)&r->in_scale, m->in.scale, sizeof *m->in.scale));
+  return upload(r, plan, (void **)&r->out_scale, m->out.scale, sizeof *m->out.scale);
+}
+
+/* Those of a clone are its origin's. */
+static trs_status share_orders(room *r, const trs_plan *plan) {
+  const room *origin = room_of(plan->origin);
+  r->in_perm = origin->in_perm;
+  r->out_perm = origin->out_perm;
+  r->in_scale = origin->in_scale;
+  r->out_scale = origin->out_scale;
+  return TRS_SUCCESS;
+}
+
+static trs_status fill(room *r, trs_plan *plan) {
   int64_t hint = plan->options.nrhs;
   r->together = hint < LEAST_TOGETHER  ? LEAST_TOGETHER
                 : hint > MOST_TOGETHER ? MOST_TOGETHER
                                        : hint;
-  TRS_TRY(upload(r, plan, (void **)&r->in_perm, m->in.perm, sizeof *m->in.perm));
-  TRS_TRY(upload(r, plan, (void **)&r->out_perm, m->out.perm, sizeof *m->out.perm));
-  TRS_TRY(upload(r, plan, (void **)&r->in_scale, m->in.scale, sizeof *m->in.scale));
-  TRS_TRY(upload(r, plan, (void **)&r->out_scale, m->out.scale, sizeof *m->out.scale));
+  TRS_TRY(plan->origin ? share_orders(r, plan) : upload_orders(r, plan));
   TRS_TRY(trs_device_alloc(r->gpu.device, &r->work, plan->system.n * r->together,
                            trs_scalar_size(plan->system.scalar), plan->stream));
   return trs_device_wait(plan->stream);
@@ -107,8 +121,9 @@ static trs_status solve(trs_plan *plan, const trs_rhs *rhs) {
 static int64_t bytes(const trs_plan *plan) {
   const room *r = room_of(plan);
   int64_t row = r->together * (int64_t)trs_scalar_size(plan->system.scalar);
-  row +=
-      (r->in_perm ? 4 : 0) + (r->out_perm ? 4 : 0) + (r->in_scale ? 8 : 0) + (r->out_scale ? 8 : 0);
+  if (!plan->origin)
+    row += (r->in_perm ? 4 : 0) + (r->out_perm ? 4 : 0) + (r->in_scale ? 8 : 0) +
+           (r->out_scale ? 8 : 0);
   return plan->system.n * row + trs_gpu_bytes(&r->gpu);
 }
 
@@ -116,9 +131,9 @@ static void free_room(trs_plan *plan) {
   room *r = room_of(plan);
   if (!r) return;
   if (r->gpu.device) {
-    void *arrays[] = {r->in_perm, r->out_perm, r->in_scale, r->out_scale, r->work};
-    for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++)
-      trs_device_free(r->gpu.device, arrays[k], plan->stream);
+    void *arrays[] = {r->work, r->in_perm, r->out_perm, r->in_scale, r->out_scale};
+    const size_t count = plan->origin ? 1 : sizeof arrays / sizeof arrays[0];
+    for (size_t k = 0; k < count; k++) trs_device_free(r->gpu.device, arrays[k], plan->stream);
     trs_gpu_free(&r->gpu, plan);
   }
   trs_free(r);

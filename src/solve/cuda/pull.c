@@ -39,6 +39,17 @@ static trs_status build(pull *s, trs_plan *plan) {
   return trs_device_wait(plan->stream);
 }
 
+static trs_status clone(trs_plan *plan) {
+  pull *s;
+  TRS_TRY(TRS_ALLOC_ZERO(&s, 1));
+  plan->state = s;
+  *s = *(const pull *)plan->origin->state;
+  s->work = NULL;
+  TRS_TRY(trs_gpu_separate(&s->gpu, plan));
+  TRS_TRY(trs_device_alloc(s->gpu.device, &s->work, work_bytes(&s->gpu.system), 1, plan->stream));
+  return trs_device_wait(plan->stream);
+}
+
 static trs_status launch(trs_plan *plan, const trs_rhs *rhs, trs_stream stream) {
   const pull *s = plan->state;
   const trs_system *S = &s->gpu.system;
@@ -107,5 +118,6 @@ const trs_method trs_method_pull = {
     TRS_GPU_METHOD,
     .estimate = estimate,
     .analysis_solves = 0.1,
+    .clone = clone,
     TRS_METHOD_STEPS,
 };

@@ -85,6 +85,18 @@ static trs_status solve(trs_plan *plan, const trs_rhs *rhs) {
   return state->mover->solve(plan, rhs);
 }
 
+/* The sweeps are cloned. */
+static trs_status clone(trs_plan *plan) {
+  const trs_two_sweeps *origin = plan->origin->state;
+  trs_two_sweeps *state;
+  TRS_TRY(TRS_ALLOC_ZERO(&state, 1));
+  plan->state = state;
+  *state = *origin;
+  state->room = NULL;
+  state->F = trs_factors_retain(origin->F);
+  return state->mover->create(plan);
+}
+
 static int threads(const trs_plan *plan) {
   int first = trs_plan_threads(plan->sweep[0]), second = trs_plan_threads(plan->sweep[1]);
   return first > second ? first : second;
@@ -118,6 +130,7 @@ static const trs_method sweeps = {
     .bytes = bytes,
     .describe = describe,
     .free = free_state,
+    .clone = clone,
 };
 
 const trs_factors *trs_plan_factors(const trs_plan *plan) {

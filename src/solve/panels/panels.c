@@ -78,11 +78,16 @@ static void decline_if_slow(trs_plan *plan, const trs_panels *P) {
                    ratio);
 }
 
+static trs_status allocate_work(trs_panels_state *s, const trs_system *S) {
+  return trs_alloc(&s->work, s->spaces * (S->n * TRS_WIDE + TRS_PANELS_LINES),
+                   trs_scalar_size(S->scalar));
+}
+
 static trs_status allocate(trs_panels_state *s, const trs_system *S) {
   const size_t size = trs_scalar_size(S->scalar);
   const int64_t vector = 4 * TRS_VECTOR_MOST / (int64_t)size; /* read past the last panel */
   TRS_TRY(trs_alloc(&s->values, s->panels.nvalues + vector, size));
-  TRS_TRY(trs_alloc(&s->work, s->spaces * (S->n * TRS_WIDE + TRS_PANELS_LINES), size));
+  TRS_TRY(allocate_work(s, S));
   for (size_t k = 0; k < (size_t)vector * size; k++)
     ((char *)s->values)[(size_t)s->panels.nvalues * size + k] = 0;
   if (S->lower) return TRS_SUCCESS;
@@ -141,6 +146,15 @@ static trs_status analyze(trs_plan *plan) {
   return trs_panels_complete(plan);
 }
 
+static trs_status clone(trs_plan *plan) {
+  trs_panels_state *s;
+  TRS_TRY(TRS_ALLOC_ZERO(&s, 1));
+  plan->state = s;
+  *s = *(const trs_panels_state *)plan->origin->state;
+  s->work = NULL;
+  return allocate_work(s, &plan->system);
+}
+
 static trs_status solve_in(trs_plan *plan, const trs_rhs *rhs, int space) {
   for (int64_t r = 0; r < rhs->nrhs;) {
     int width = trs_wide_next(rhs->nrhs - r, false);
@@ -156,7 +170,9 @@ static int64_t bytes(const trs_plan *plan) {
   const trs_panels_state *s = plan->state;
   const trs_panels *P = &s->panels;
   const int64_t size = (int64_t)trs_scalar_size(plan->system.scalar);
-  return size * (P->nvalues + s->spaces * P->n * TRS_WIDE) + 4 * (P->nlist + P->nlines + 2 * P->n) +
+  const int64_t work = size * s->spaces * P->n * TRS_WIDE;
+  if (plan->origin) return work;
+  return work + size * P->nvalues + 4 * (P->nlist + P->nlines + 2 * P->n) +
          P->count * (int64_t)sizeof *P->panel + P->nblocks * (int64_t)sizeof *P->block;
 }
 
@@ -170,12 +186,16 @@ static void describe(const trs_plan *plan, char *text, size_t size) {
 static void free_state(trs_plan *plan) {
   trs_panels_state *s = plan->state;
   if (!s) return;
-  trs_panels_destroy(&s->panels);
-  TRS_FREE_ALL(s->values, s->work, s->row, s);
+  if (!plan->origin) {
+    trs_panels_destroy(&s->panels);
+    TRS_FREE_ALL(s->values, s->row);
+  }
+  TRS_FREE_ALL(s->work, s);
 }
 
 const trs_method trs_method_panels = {
     TRS_CPU_METHOD("panels", serial, 12),
     .refuses = refuses,
     .solve_in = solve_in,
+    .clone = clone,
 };

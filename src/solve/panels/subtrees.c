@@ -96,6 +96,11 @@ static int64_t vectors(const trs_subtrees_state *s) {
   return s->panels->panels.by_rows ? 2 : s->trees.threads + 1;
 }
 
+static trs_status allocate_work(trs_subtrees_state *s, const trs_system *S) {
+  TRS_TRY(TRS_ALLOC_ZERO(&s->barrier, 1));
+  return trs_alloc(&s->work, vectors(s) * (S->n + TRS_PANELS_LINES), trs_scalar_size(S->scalar));
+}
+
 static bool is_slow(trs_plan *plan, const trs_subtrees_state *s) {
   static const double WORTH_IT = 0.85; /* of the time of one thread */
   double next,
@@ -119,9 +124,19 @@ static trs_status analyze(trs_plan *plan) {
   TRS_TRY(trs_panels_complete(own->one));
   s->panels = own->one->state;
   if (s->panels->panels.by_rows) TRS_TRY(make_pieces(s));
-  TRS_TRY(TRS_ALLOC_ZERO(&s->barrier, 1));
-  return trs_alloc(&s->work, vectors(s) * (plan->system.n + TRS_PANELS_LINES),
-                   trs_scalar_size(plan->system.scalar));
+  return allocate_work(s, &plan->system);
+}
+
+/* Its panels are those of the child of its origin. */
+static trs_status clone(trs_plan *plan) {
+  const state *origin = plan->origin->state;
+  state *own;
+  TRS_TRY(TRS_ALLOC_ZERO(&own, 1));
+  plan->state = own;
+  own->s = origin->s;
+  own->s.work = NULL;
+  own->s.barrier = NULL;
+  return allocate_work(&own->s, &plan->system);
 }
 
 static trs_status update(trs_plan *plan) {
@@ -154,12 +169,14 @@ static int64_t bytes(const trs_plan *plan) {
   const trs_subtrees_state *s = &own->s;
   const int64_t size = (int64_t)trs_scalar_size(plan->system.scalar);
   const int64_t ntop = s->trees.ntop, npieces = s->piece_ptr ? s->piece_ptr[ntop] : 0;
-  return trs_method_panels.bytes(own->one) + size * vectors(s) * plan->system.n +
-         4 * s->panels->panels.count + npieces * (int64_t)sizeof *s->piece;
+  const int64_t work = size * vectors(s) * plan->system.n;
+  if (plan->origin) return work;
+  return work + trs_method_panels.bytes(own->one) + 4 * s->panels->panels.count +
+         npieces * (int64_t)sizeof *s->piece;
 }
 
 static void describe(const trs_plan *plan, char *text, size_t size) {
-  const state *own = plan->state;
+  const state *own = plan->origin ? plan->origin->state : plan->state;
   const trs_subtrees *T = &own->s.trees;
   int used = snprintf(text, size, "%lld subtrees on %d threads, %lld panels shared; ",
                       (long long)T->nroots, T->threads, (long long)T->ntop);
@@ -170,13 +187,17 @@ static void describe(const trs_plan *plan, char *text, size_t size) {
 static void free_state(trs_plan *plan) {
   state *own = plan->state;
   if (!own) return;
-  trs_plan_destroy(own->one);
-  trs_subtrees_destroy(&own->s.trees);
-  TRS_FREE_ALL(own->s.piece, own->s.piece_ptr, own->s.column, own->s.work, own->s.barrier, own);
+  if (!plan->origin) {
+    trs_plan_destroy(own->one);
+    trs_subtrees_destroy(&own->s.trees);
+    TRS_FREE_ALL(own->s.piece, own->s.piece_ptr, own->s.column);
+  }
+  TRS_FREE_ALL(own->s.work, own->s.barrier, own);
 }
 
 const trs_method trs_method_subtrees = {
     TRS_CPU_METHOD("subtrees", threads, 13),
     .refuses = refuses,
     .threads = threads,
+    .clone = clone,
 };

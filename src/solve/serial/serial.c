@@ -35,6 +35,18 @@ static trs_status analyze(trs_plan *plan) {
   return trs_alloc(&state->work, state->spaces * S->n * TRS_WIDE, trs_scalar_size(S->scalar));
 }
 
+static trs_status clone(trs_plan *plan) {
+  const serial_state *origin = plan->origin->state;
+  const trs_system *S = &plan->system;
+  serial_state *state;
+  TRS_TRY(TRS_ALLOC_ZERO(&state, 1));
+  plan->state = state;
+  state->chained = origin->chained;
+  if (!origin->work) return TRS_SUCCESS;
+  state->spaces = origin->spaces;
+  return trs_alloc(&state->work, state->spaces * S->n * TRS_WIDE, trs_scalar_size(S->scalar));
+}
+
 static int64_t bytes(const trs_plan *plan) {
   const serial_state *state = plan->state;
   const trs_system *S = &plan->system;
@@ -126,5 +138,6 @@ const trs_method trs_method_serial = {
     .estimate = estimate,
     .solve = solve,
     .solve_in = solve_in,
+    .clone = clone,
     TRS_METHOD_STATE,
 };

@@ -92,6 +92,15 @@ static trs_status row_lengths(int32_t **length, const trs_system *S) {
   return TRS_SUCCESS;
 }
 
+/* What a solve writes. */
+static trs_status allocate_work(trs_threads_state *s, const trs_system *S) {
+  TRS_TRY(trs_alloc(&s->work, S->n * TRS_WIDE, trs_scalar_size(S->scalar)));
+  TRS_TRY(TRS_ALLOC_ZERO(&s->done, s->schedule.threads));
+  s->solves = trs_counters_begin;
+  for (int t = 0; t < s->schedule.threads; t++) atomic_init(&s->done[t].value, s->solves << 32);
+  return TRS_SUCCESS;
+}
+
 static trs_status allocate(trs_plan *plan, trs_threads_state *s) {
   const trs_system *S = &plan->system;
   int64_t n = S->n, nnz = s->schedule.entries[s->schedule.threads];
@@ -100,11 +109,26 @@ static trs_status allocate(trs_plan *plan, trs_threads_state *s) {
   TRS_TRY(TRS_ALLOC(&s->idx, nnz));
   TRS_TRY(trs_alloc(&s->val, nnz, size));
   if (!S->unit) TRS_TRY(trs_alloc(&s->inverse, n, size));
-  TRS_TRY(trs_alloc(&s->work, n * TRS_WIDE, size));
-  TRS_TRY(TRS_ALLOC_ZERO(&s->done, s->schedule.threads));
-  s->solves = trs_counters_begin;
-  for (int t = 0; t < s->schedule.threads; t++) atomic_init(&s->done[t].value, s->solves << 32);
-  return TRS_SUCCESS;
+  return allocate_work(s, S);
+}
+
+static trs_status clone(trs_plan *plan) {
+  const trs_threads_state *origin = plan->origin->state;
+  trs_threads_state *s;
+  TRS_TRY(TRS_ALLOC_ZERO(&s, 1));
+  plan->state = s;
+  (void)trs_thread_own(); /* as in analyze */
+  s->schedule = origin->schedule;
+  s->steps = origin->steps;
+  s->split_steps = origin->split_steps;
+  s->span = origin->span;
+  s->chained = origin->chained;
+  s->sliced = origin->sliced;
+  s->count = origin->count;
+  s->idx = origin->idx;
+  s->val = origin->val;
+  s->inverse = origin->inverse;
+  return allocate_work(s, &plan->system);
 }
 
 /* Thread rank is the first to touch its memory. */
@@ -382,6 +406,7 @@ static int most_threads(const trs_plan *plan) {
 static int64_t bytes(const trs_plan *plan) {
   const trs_threads_state *s = plan->state;
   const trs_schedule *order = &s->schedule;
+  if (plan->origin) return TRS_HELD(s, s->work, s->done);
   return TRS_HELD(s, s->count, s->idx, s->val, s->inverse, s->work, s->done) +
          TRS_HELD(order->row, order->position, order->first, order->entries, order->task_ptr,
                   order->tasks, order->waits);
@@ -403,12 +428,16 @@ static void describe(const trs_plan *plan, char *text, size_t size) {
 static void free_state(trs_plan *plan) {
   trs_threads_state *s = plan->state;
   if (!s) return;
-  trs_schedule_destroy(&s->schedule);
-  TRS_FREE_ALL(s->count, s->idx, s->val, s->inverse, s->work, s->done, s);
+  if (!plan->origin) {
+    trs_schedule_destroy(&s->schedule);
+    TRS_FREE_ALL(s->count, s->idx, s->val, s->inverse);
+  }
+  TRS_FREE_ALL(s->work, s->done, s);
 }
 
 const trs_method trs_method_threads = {
     TRS_CPU_METHOD("threads", threads, 8),
     .refuses = trs_host_refuses,
     .threads = most_threads,
+    .clone = clone,
 };

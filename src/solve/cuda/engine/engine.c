@@ -573,6 +573,30 @@ static trs_status analyze(trs_plan *plan) {
   return analyze_on_device(e, plan);
 }
 
+/* Slices, ranges and maps are the origin's. */
+static trs_status clone(trs_plan *plan) {
+  engine *e;
+  trs_gpu_blank blank;
+  TRS_TRY(TRS_ALLOC_ZERO(&e, 1));
+  plan->state = e;
+  const engine *origin = plan->origin->state;
+  *e = *origin;
+  e->sweep.memory = e->sweep.args.many_rhs_work = e->sweep.transposed = NULL;
+  TRS_TRY(trs_gpu_separate(&e->gpu, plan));
+  TRS_TRY(make_work(e, &e->sweep, plan, &blank));
+  TRS_TRY(trs_engine_prepare_rhs_again(e, &e->sweep, &origin->sweep, plan));
+  TRS_TRY(trs_gpu_clear(&blank, plan->stream));
+  return trs_device_wait(plan->stream);
+}
+
+static void free_clone(engine *e, trs_plan *plan) {
+  void *arrays[] = {e->sweep.memory, e->sweep.args.many_rhs_work, e->sweep.transposed};
+  for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++)
+    trs_device_free(e->gpu.device, arrays[k], plan->stream);
+  trs_gpu_free(&e->gpu, plan);
+  trs_free(e);
+}
+
 /* The new values lose too many digits in some rows: others are substituted.  After a failure e is
  * as before. */
 static trs_status substitute_others(engine *e, trs_plan *plan) {
@@ -720,6 +744,10 @@ static void describe(const trs_plan *plan, char *text, size_t size) {
 static void free_state(trs_plan *plan) {
   engine *e = plan->state;
   if (!e) return;
+  if (plan->origin) {
+    free_clone(e, plan);
+    return;
+  }
   if (e->gpu.device) {
     drop_solves(e, plan->stream);
     trs_device_free(e->gpu.device, e->block_starts, plan->stream);
@@ -741,5 +769,6 @@ const trs_method trs_method_engine = {
     .estimate = estimate,
     .analysis_solves = 2,
     .store = trs_store_mixed,
+    .clone = clone,
     TRS_METHOD_STEPS,
 };

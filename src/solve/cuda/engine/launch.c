@@ -137,6 +137,27 @@ static int32_t least_for_groups(const trs_engine *e, const trs_engine_sweep *w, 
   return groups;
 }
 
+static trs_status allocate_transposed(const trs_engine *e, trs_engine_sweep *w,
+                                      const trs_plan *plan) {
+  const int64_t bytes =
+      w->args.many_rhs * w->args.n * (int64_t)trs_scalar_size(plan->system.scalar);
+  w->bytes += bytes;
+  return trs_device_alloc(e->gpu.device, &w->transposed, bytes, 1, plan->stream);
+}
+
+static trs_status allocate_many(const trs_engine *e, trs_engine_sweep *w, const trs_plan *plan) {
+  const int64_t one = work_bytes(&w->args, plan->system.scalar);
+  w->bytes += w->args.many_rhs * one;
+  return trs_device_alloc(e->gpu.device, &w->args.many_rhs_work, w->args.many_rhs, (size_t)one,
+                          plan->stream);
+}
+
+trs_status trs_engine_prepare_rhs_again(const trs_engine *e, trs_engine_sweep *w,
+                                        const trs_engine_sweep *origin, const trs_plan *clone) {
+  if (origin->args.many_rhs_work) TRS_TRY(allocate_many(e, w, clone));
+  return origin->transposed ? allocate_transposed(e, w, clone) : TRS_SUCCESS;
+}
+
 /* For as many right-hand sides together as the plan expects, as far as memory allows. */
 trs_status trs_engine_prepare_rhs(const trs_engine *e, trs_engine_sweep *w, const trs_plan *plan) {
   const trs_scalar scalar = plan->system.scalar;
@@ -147,9 +168,7 @@ trs_status trs_engine_prepare_rhs(const trs_engine *e, trs_engine_sweep *w, cons
   if (width >= WORTH_TRANSPOSING) TRS_TRY(find_rows_near(w, plan->stream, &near));
   w->most_batched = most_batched(e, w, scalar, near < MOSTLY_APART);
   w->args.many_rhs = whole_packs(width, scalar);
-  w->bytes += w->args.many_rhs * one;
-  TRS_TRY(trs_device_alloc(e->gpu.device, &w->args.many_rhs_work, w->args.many_rhs, (size_t)one,
-                           plan->stream));
+  TRS_TRY(allocate_many(e, w, plan));
   TRS_TRY(trs_many_rhs_ranges(&w->many_ranges, &w->many_nranges, w->c.level, w->args.slices.nlevels,
                               width * (int64_t)trs_scalar_size(scalar)));
   if (width <= w->most_batched) return TRS_SUCCESS;
@@ -159,9 +178,7 @@ trs_status trs_engine_prepare_rhs(const trs_engine *e, trs_engine_sweep *w, cons
   w->least_transposed =
       w->rows_scattered ? WORTH_TRANSPOSING : least_for_groups(e, w, scalar, (int32_t)width);
   if (w->least_transposed > width) return TRS_SUCCESS;
-  int64_t bytes = w->args.many_rhs * w->args.n * (int64_t)trs_scalar_size(scalar);
-  w->bytes += bytes;
-  return trs_device_alloc(e->gpu.device, &w->transposed, bytes, 1, plan->stream);
+  return allocate_transposed(e, w, plan);
 }
 
 /* Positions begin .. end - 1 whose x may be waited for: all of launches of several levels but the

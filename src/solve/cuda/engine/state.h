@@ -63,6 +63,10 @@ typedef struct trs_engine {
  * within limits. */
 trs_status trs_engine_prepare_rhs(const trs_engine *e, trs_engine_sweep *w, const trs_plan *plan);
 
+/* The same memory again, for a clone.  w is a copy of the origin's without memory. */
+trs_status trs_engine_prepare_rhs_again(const trs_engine *e, trs_engine_sweep *w,
+                                        const trs_engine_sweep *origin, const trs_plan *clone);
+
 /* Expected seconds of a solve of nrhs right-hand sides, or as many of them as go together. */
 double trs_engine_expect_several(const trs_engine *e, const trs_engine_candidate *c,
                                  trs_scalar scalar, int64_t nrhs);
