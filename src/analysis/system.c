@@ -122,15 +122,16 @@ static int64_t sampled(int64_t k, int64_t rows, int64_t samples) {
 
 bool trs_system_chained(const trs_system *S) {
   enum { SAMPLES = 1024 };
-  int64_t adjacent = 0, samples = S->n < SAMPLES ? S->n : SAMPLES;
+  const int64_t samples = S->n < SAMPLES ? S->n : SAMPLES;
+  int64_t others = 0;
   bool prefix = trs_system_prefix(S);
   if (S->n < 2) return false;
-  for (int64_t k = 0; k < samples; k++) {
+  for (int64_t k = 0; k < samples && others * 100 <= samples * 5; k++) {
     int64_t i = sampled(k, S->n, samples), begin, end;
     trs_off_diagonal(S, i, prefix, S->has_diagonal, &begin, &end);
-    adjacent += begin < end && S->idx[prefix ? end - 1 : begin] == (prefix ? i - 1 : i + 1);
+    others += begin == end || S->idx[prefix ? end - 1 : begin] != (prefix ? i - 1 : i + 1);
   }
-  return adjacent * 100 >= samples * 95;
+  return others * 100 <= samples * 5;
 }
 
 /* The pattern of row i + shift is that of row i, moved by shift. */
@@ -146,9 +147,10 @@ static bool is_moved(const trs_system *S, int64_t i, int64_t shift) {
 bool trs_system_moved(const trs_system *S, int64_t shift) {
   enum { SAMPLES = 1024 };
   const int64_t rows = S->n - shift, samples = rows < SAMPLES ? rows : SAMPLES;
-  int64_t moved = 0;
-  for (int64_t k = 0; k < samples; k++) moved += is_moved(S, sampled(k, rows, samples), shift);
-  return moved * 10 >= samples * 7 && samples > 0;
+  int64_t others = 0;
+  for (int64_t k = 0; k < samples && others * 10 <= samples * 3; k++)
+    others += !is_moved(S, sampled(k, rows, samples), shift);
+  return others * 10 <= samples * 3 && samples > 0;
 }
 
 bool trs_system_regular(const trs_system *S) {

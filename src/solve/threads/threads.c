@@ -238,26 +238,27 @@ static bool exceeds_caches(const trs_system *S) {
  * rows are in slices.  Few threads are faster in natural order if rows are short and chained, most
  * of all if b and x come from memory.  In the levels of other systems whose rows need neighbours, b
  * and x are scattered and the lengths of rows vary. */
-static int level_percent(const trs_plan *plan, bool chained) {
+static int level_percent(const trs_plan *plan, bool chained, bool local) {
   enum { SLICED = 60, SCATTERED = 150, MANY_THREADS = 8 };
   const trs_system *S = &plan->system;
   const bool few = chained && plan->context->threads < MANY_THREADS;
   if (few && exceeds_caches(S)) return SCATTERED;
   if (trs_system_regular(S)) return wants_slices(plan) && !few ? SLICED : 100;
-  return trs_system_local(S) ? SCATTERED : 100;
+  return local ? SCATTERED : 100;
 }
 
 /* True if rows are short and nearly every one needs the x of the row before it. */
-static bool has_short_chains(const trs_system *S) {
+static bool has_short_chains(const trs_plan *plan) {
   enum { SHORT = 8 };
-  return S->nnz < SHORT * S->n && trs_system_chained(S);
+  const trs_threads_state *s = plan->state;
+  return plan->system.nnz < SHORT * plan->system.n && s->chained;
 }
 
 /* The span of levels, as a multiple of the work of a thread, above which supersteps may be taken:
  * growing them costs several solves, and dozens if rows need distant ones. */
-static double least_to_grow(const trs_system *S, bool chained, int percent) {
+static double least_to_grow(bool local, bool chained, int percent) {
   static const double CHAINED = 0.93, OTHER = 1.25, SLICED = 2, DISTANT = 2;
-  if (!trs_system_local(S)) return DISTANT;
+  if (!local) return DISTANT;
   return chained ? CHAINED : percent < 100 ? SLICED : OTHER;
 }
 
@@ -277,8 +278,8 @@ static trs_status choose_parts(trs_parts *parts, int *threads, const trs_plan *p
                                const int32_t *length) {
   static const double CHAINED = 1.1, OTHER = 0.8;
   const trs_system *S = &plan->system;
-  const bool chains = has_short_chains(S);
-  const int percent = level_percent(plan, chains);
+  const bool chains = has_short_chains(plan), local = trs_system_local(S);
+  const int percent = level_percent(plan, chains, local);
   const bool chained = chains && percent >= 100;
   const int all = plan->context->threads;
   const double least = work_of(S) / all;
@@ -286,7 +287,7 @@ static trs_status choose_parts(trs_parts *parts, int *threads, const trs_plan *p
   const trs_grow_limits limits = {.worth = (int64_t)((chained ? CHAINED : OTHER) * (double)span),
                                   .most = most_span(plan)};
   *threads = all;
-  if ((double)span > least_to_grow(S, chained, percent) * least) {
+  if ((double)span > least_to_grow(local, chained, percent) * least) {
     TRS_TRY(grow(parts, threads, S, length, &limits));
     if (!parts->given_up && parts->span < limits.worth) return TRS_SUCCESS;
     trs_parts_destroy(parts);
@@ -317,7 +318,7 @@ static trs_status build(trs_plan *plan, trs_parts *parts, int threads, const int
   s->split_steps = parts->split_steps;
   s->span = parts->span;
   /* In natural order short chained rows find hardly any slice. */
-  s->sliced = wants_slices(plan) && !(parts->natural && has_short_chains(&plan->system));
+  s->sliced = wants_slices(plan) && !(parts->natural && has_short_chains(plan));
   trs_status status = trs_schedule_create(&s->schedule, parts, &plan->system, threads);
   trs_free(parts->part); /* the copy needs the part of each row only */
   parts->part = NULL;
