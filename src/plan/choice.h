@@ -19,6 +19,7 @@ struct trs_choice {
   uint32_t excluded;   /* one bit per method: auto chose it, and its analysis declined or failed */
   double known[TRS_MOST_METHODS]; /* seconds of one solve by methods whose analysis knows them */
   trs_panels found;               /* supernodes that an analysis has found and none has taken yet */
+  int dense;      /* 1: neighbours often share their patterns; -1: seldom; 0: not known yet */
   trs_plan *made; /* a plan of another method for the same system and options, which an analysis
                      made to time it; or NULL.  If auto takes that method, it need not analyse */
 };

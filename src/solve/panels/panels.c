@@ -27,7 +27,7 @@ static const char *refuses(const trs_plan *plan) {
 
 /* The share of entries with a neighbour in their row or column, of a sample. */
 static double dense_share(const trs_system *S) {
-  enum { SAMPLES = 512 };
+  enum { SAMPLES = 256 };
   int64_t entries = 0, adjacent = 0, samples = S->n < SAMPLES ? S->n : SAMPLES;
   for (int64_t k = 0; k < samples; k++) {
     int64_t i = S->n * k / samples;
@@ -38,13 +38,26 @@ static double dense_share(const trs_system *S) {
   return entries ? (double)adjacent / (double)entries : 0;
 }
 
+/* Runs of three entries and more in the mean: of systems with shorter ones, no panels paid. */
+static bool is_dense(const trs_system *S) {
+  static const double DENSE = 0.7;
+  enum { LONG = 10 };
+  return S->nnz >= LONG * S->n && !S->device && dense_share(S) >= DENSE && !trs_system_moved(S, 1);
+}
+
+/* Estimates are compared several times in a choice. */
+static bool looks_dense(const trs_plan *plan) {
+  trs_choice *choice = (plan->root ? plan->root : plan)->choice;
+  if (!choice) return is_dense(&plan->system);
+  if (!choice->dense) choice->dense = is_dense(&plan->system) ? 1 : -1;
+  return choice->dense > 0;
+}
+
 /* Panels take half to two thirds of the time of substitution where they pay; the analysis finds
  * them, and declines if they do not pay. */
 static trs_estimate estimate(const trs_plan *plan) {
-  static const double PAYS = 0.7, DENSE = 0.6;
-  enum { LONG = 10 };
-  const trs_system *S = &plan->system;
-  if (S->nnz < LONG * S->n || S->device || dense_share(S) < DENSE || trs_system_moved(S, 1))
+  static const double PAYS = 0.7;
+  if (!looks_dense(plan))
     return (trs_estimate){.preference = TRS_PREFERENCE_LAST,
                           .because = "neighbours seldom share their patterns"};
   return (trs_estimate){.seconds = PAYS * trs_method_serial.estimate(plan).seconds};

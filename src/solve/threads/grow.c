@@ -11,20 +11,23 @@ enum { MOST_LAYERS = 6 };
 typedef struct place_set {
   uint64_t *layer[MOST_LAYERS]; /* bit k of layer l + 1: word k of layer l is not zero */
   int layers;
+  int64_t first; /* no earlier word of layer 0 has a place */
 } place_set;
 
-/* Thread t of the superstep has the number base + 1 + t; base alone marks a row that needs two
- * threads. */
+/* Thread t of the superstep has the number base + 1 + t.  A row waits for one of its dependencies
+ * that no thread has taken yet, looked for from the nearest on, and looks on once that is taken. */
 typedef struct row_state {
-  int32_t missing; /* dependencies that no thread has taken yet */
-  uint32_t fill;   /* that took the last one; base if two threads did in the same superstep */
+  int32_t left;  /* dependencies that it has not looked at */
+  uint32_t fill; /* that took the others of this superstep; base if two threads did */
+  int32_t next;  /* that waits for the same one, or -1 */
 } row_state;
 
 typedef struct grower {
-  const trs_system *S;
+  const trs_system *S; /* by rows */
   const int32_t *length;
-  const trs_dependents *after;
   row_state *at;
+  uint32_t *owner; /* n: the number of the thread that took a place, or 0 */
+  int32_t *waits;  /* n: the first place that waits for a place, or -1 */
   place_set ready; /* all dependencies were taken in earlier supersteps */
   place_set own;   /* ready for the thread that is being filled; all behind its last place */
   int64_t
@@ -52,6 +55,7 @@ static void destroy_set(place_set *set) {
 }
 
 static void insert(place_set *set, int64_t k) {
+  if (k / 64 < set->first) set->first = k / 64;
   for (int l = 0; l < set->layers; l++, k /= 64) {
     uint64_t *word = &set->layer[l][k / 64], before = *word;
     *word |= (uint64_t)1 << k % 64;
@@ -72,10 +76,13 @@ static bool contains(const place_set *set, int64_t k) {
 }
 
 /* The smallest place, or -1. */
-static int64_t first_of(const place_set *set) {
+static int64_t first_of(place_set *set) {
+  const uint64_t word = set->layer[0][set->first];
   int64_t k = 0;
+  if (word) return 64 * set->first + __builtin_ctzll(word);
   if (!set->layer[set->layers - 1][0]) return -1;
   for (int l = set->layers - 1; l >= 0; l--) k = 64 * k + __builtin_ctzll(set->layer[l][k]);
+  set->first = k / 64;
   return k;
 }
 
@@ -90,23 +97,39 @@ static void hand_on(grower *g, int32_t other, int32_t k, bool own) {
     insert(&g->own, other);
 }
 
-/* Gives place k to the thread with that fill.  Returns its work.  lower is that of the system, as a
- * literal. */
+/* Looks on at the dependencies of place `other`.  True if all are taken.  lower is that of the
+ * system, as a literal. */
+TRS_GROW_INLINE bool look_on(grower *g, int32_t other, bool lower) {
+  const trs_system *S = g->S;
+  const int32_t last = (int32_t)(S->n - 1), i = lower ? other : last - other;
+  const uint32_t base = g->base;
+  row_state it = g->at[other];
+  int64_t begin, end;
+  trs_off_diagonal(S, i, lower, S->has_diagonal, &begin, &end);
+  for (; it.left > 0; it.left--) {
+    const int32_t needed = lower ? S->idx[begin + it.left - 1] : last - S->idx[end - it.left];
+    const uint32_t fill = g->owner[needed];
+    if (!fill) {
+      it.next = g->waits[needed];
+      g->waits[needed] = other;
+      g->at[other] = it;
+      return false;
+    }
+    if (fill >= base) it.fill = it.fill >= base && it.fill != fill ? base : fill;
+  }
+  g->at[other].fill = it.fill;
+  return true;
+}
+
+/* Gives place k to the thread with that fill.  Returns its work. */
 TRS_GROW_INLINE int64_t take(grower *g, int32_t k, uint32_t fill, bool lower) {
   const int32_t last = (int32_t)(g->S->n - 1), i = lower ? k : last - k;
-  const int32_t *row = g->after->row;
-  const uint32_t base = g->base;
-  row_state *at = g->at;
   g->parts->of[i] = (int32_t)(g->parts->count - 1);
+  g->owner[k] = fill;
   g->follower = -1;
-  for (int64_t p = g->after->ptr[i], end = g->after->ptr[i + 1]; p < end; p++) {
-    const int32_t other = lower ? row[p] : last - row[p];
-    if (other == k) continue; /* the diagonal */
-    row_state it = at[other];
-    it.fill = it.fill >= base && it.fill != fill ? base : fill;
-    it.missing--;
-    at[other] = it;
-    if (it.missing == 0) hand_on(g, other, k, it.fill == fill);
+  for (int32_t other = g->waits[k], next; other >= 0; other = next) {
+    next = g->at[other].next;
+    if (look_on(g, other, lower)) hand_on(g, other, k, g->at[other].fill == fill);
   }
   return g->length[i] + TRS_ROW_WORK;
 }
@@ -216,23 +239,27 @@ static trs_status grow(grower *g, int32_t *claimed, int threads, const trs_grow_
 static trs_status prepare(grower *g, int threads) {
   const trs_system *S = g->S;
   TRS_TRY(TRS_ALLOC(&g->at, S->n));
+  TRS_TRY(TRS_ALLOC_ZERO(&g->owner, S->n));
+  TRS_TRY(TRS_ALLOC(&g->waits, S->n));
   TRS_TRY(create_set(&g->ready, S->n));
   TRS_TRY(create_set(&g->own, S->n));
   TRS_TRY(TRS_ALLOC(&g->next, S->n));
   TRS_TRY(TRS_ALLOC(&g->last, threads));
   for (int t = 0; t < threads; t++) g->last[t] = -1;
+  for (int64_t k = 0; k < S->n; k++) g->waits[k] = -1;
   for (int64_t k = 0; k < S->n; k++) {
-    int32_t missing = g->length[trs_in_sweep(S, k)];
-    g->at[k] = (row_state){.missing = missing};
-    g->work += missing + TRS_ROW_WORK;
-    if (!missing) insert(&g->ready, k);
+    const int32_t count = g->length[trs_in_sweep(S, k)];
+    g->at[k] = (row_state){.left = count};
+    g->work += count + TRS_ROW_WORK;
+    if (S->lower ? look_on(g, (int32_t)k, true) : look_on(g, (int32_t)k, false))
+      insert(&g->ready, k);
   }
   return TRS_SUCCESS;
 }
 
-trs_status trs_grow_parts(trs_parts *parts, const trs_system *S, const int32_t *length,
-                          const trs_dependents *after, int threads, const trs_grow_limits *limits) {
-  grower g = {.S = S, .length = length, .after = after, .parts = parts};
+trs_status trs_grow_parts(trs_parts *parts, const trs_system *S, const int32_t *length, int threads,
+                          const trs_grow_limits *limits) {
+  grower g = {.S = S, .length = length, .parts = parts};
   int32_t *claimed = NULL;
   *parts = (trs_parts){.capacity = 1024, .natural = true};
   trs_status status = TRS_ALLOC(&parts->part, parts->capacity);
@@ -240,7 +267,7 @@ trs_status trs_grow_parts(trs_parts *parts, const trs_system *S, const int32_t *
   if (!status) status = TRS_ALLOC(&claimed, threads);
   if (!status) status = prepare(&g, threads);
   if (!status) status = grow(&g, claimed, threads, limits);
-  TRS_FREE_ALL(claimed, g.at, g.next, g.last);
+  TRS_FREE_ALL(claimed, g.at, g.owner, g.waits, g.next, g.last);
   destroy_set(&g.ready);
   destroy_set(&g.own);
   if (status) trs_parts_destroy(parts);

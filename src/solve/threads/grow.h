@@ -12,7 +12,6 @@
 #ifndef TRS_SOLVE_THREADS_GROW_H
 #define TRS_SOLVE_THREADS_GROW_H
 
-#include "analysis/dependents.h"
 #include "solve/threads/schedule.h"
 
 /* Spans (trs_parts) beyond which the caller does not want supersteps.  Growing ends as soon as the
@@ -21,11 +20,10 @@ typedef struct trs_grow_limits {
   int64_t worth, most;
 } trs_grow_limits;
 
-/* One part per thread and superstep, in the order of the supersteps.  length: off-diagonal entries
- * per row.  If a limit ends the growth, parts->given_up is true, and parts describes the first
- * supersteps only.  O(n log n + nnz). */
-trs_status trs_grow_parts(trs_parts *parts, const trs_system *S, const int32_t *length,
-                          const trs_dependents *dependents, int threads,
+/* One part per thread and superstep, in the order of the supersteps.  S: by rows.  length:
+ * off-diagonal entries per row.  If a limit ends the growth, parts->given_up is true, and parts
+ * describes the first supersteps only.  O(n log n + nnz). */
+trs_status trs_grow_parts(trs_parts *parts, const trs_system *S, const int32_t *length, int threads,
                           const trs_grow_limits *limits);
 
 #endif

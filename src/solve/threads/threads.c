@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/dependents.h"
 #include "base/counter.h"
 #include "base/machine_model.h"
 #include "base/thread.h"
@@ -194,14 +195,13 @@ static trs_status copy(trs_threads_job *j, int64_t nparts) {
 /* Grown with fewer threads if `all` find too few rows at a time.  The first attempt has to end, or
  * the system to be large: fewer threads gain little. */
 static trs_status grow_by(trs_parts *parts, int *threads, const trs_system *S,
-                          const int32_t *length, const trs_dependents *after,
-                          const trs_grow_limits *limits) {
+                          const int32_t *length, const trs_grow_limits *limits) {
   enum { LARGE = 200000 };
   trs_parts fewer;
-  TRS_TRY(trs_grow_parts(parts, S, length, after, *threads, limits));
+  TRS_TRY(trs_grow_parts(parts, S, length, *threads, limits));
   int few = parts->steps ? 1 + (int)(parts->count * 5 / (parts->steps * 4)) : 1;
   if (few * 2 >= *threads || (parts->given_up && S->nnz < LARGE)) return TRS_SUCCESS;
-  trs_status status = trs_grow_parts(&fewer, S, length, after, few, limits);
+  trs_status status = trs_grow_parts(&fewer, S, length, few, limits);
   if (!status && !fewer.given_up && (parts->given_up || fewer.span <= parts->span)) {
     trs_parts worse = *parts;
     *parts = fewer;
@@ -215,10 +215,18 @@ static trs_status grow_by(trs_parts *parts, int *threads, const trs_system *S,
 
 static trs_status grow(trs_parts *parts, int *threads, const trs_system *S, const int32_t *length,
                        const trs_grow_limits *limits) {
-  trs_dependents after;
-  TRS_TRY(trs_dependents_create(&after, S));
-  trs_status status = grow_by(parts, threads, S, length, &after, limits);
-  trs_dependents_destroy(&after);
+  trs_dependents turned;
+  trs_system by_rows = *S;
+  if (S->rows) return grow_by(parts, threads, S, length, limits);
+  by_rows.rows = true;
+  by_rows.lower = !S->lower; /* columns of op(T) are rows of its transpose */
+  TRS_TRY(trs_dependents_create(&turned, &by_rows));
+  by_rows.lower = S->lower;
+  by_rows.has_diagonal = false;
+  by_rows.ptr = turned.ptr;
+  by_rows.idx = turned.row;
+  trs_status status = grow_by(parts, threads, &by_rows, length, limits);
+  trs_dependents_destroy(&turned);
   return status;
 }
 

@@ -40,12 +40,8 @@ static void note_needs(const fixture *f, trs_needs *needs, int t) {
 }
 
 static trs_status grow(trs_parts *parts, const fixture *f, int threads, int64_t most) {
-  trs_dependents after;
   const trs_grow_limits limits = {most, most};
-  TRS_TRY(trs_dependents_create(&after, &f->S));
-  trs_status status = trs_grow_parts(parts, &f->S, f->length, &after, threads, &limits);
-  trs_dependents_destroy(&after);
-  return status;
+  return trs_grow_parts(parts, &f->S, f->length, threads, &limits);
 }
 
 static void make(fixture *f, bool grown, int64_t n, double density, int64_t band, trs_uplo uplo,
