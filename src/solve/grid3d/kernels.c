@@ -17,6 +17,9 @@ enum { VECTOR_BYTES = 32, MOST_VECTORS = 2, REGISTERS = 16 };
 enum { VECTOR_BYTES = 16, MOST_VECTORS = 2, REGISTERS = 16 };
 #endif
 
+/* Of right-hand sides between columns and rows. */
+enum { ROWS_AT_ONCE = 8, GROUPS_AHEAD = 4, FEW_COLUMNS = 4 };
+
 #define TRS_TEMPLATE "solve/grid3d/ops_tmpl.c"
 #include "base/instantiate.h"
 

@@ -37,46 +37,62 @@ static int owner_of(const trs_rank_part *p, int64_t K) {
   return p->layout->lo[K] * p->shape.x * p->shape.y + trs_place_of_block(p, TRS_L, K, K);
 }
 
-static int holder_of(const int64_t *first, int size, int64_t row) {
-  return (int)trs_search_64(first, 1, size, row + 1) - 1;
-}
+/* Of each row of the application: the rank that owns it, and its number among the rows that this
+ * rank owns, or -1. */
+typedef struct place {
+  int32_t owner, owned;
+} place;
 
-/* Counts both lists (lists is NULL), or fills them. */
-static void visit(const trs_rank_part *p, const int64_t *first, int me, int size,
-                  const int32_t *perm, const trs_row_move *move, int64_t *outer, int64_t *inner) {
+static void find_places(place *of, const trs_rank_part *p, int me, const int32_t *perm) {
   const trs_grid_layout *l = p->layout;
-  int64_t owned = 0;
+  int32_t owned = 0;
   for (int64_t K = 0; K < l->count; K++) {
-    int owner = owner_of(p, K);
+    const int owner = owner_of(p, K);
     if (trs_half(l, K) == TRS_HALF_ABOVE) continue;
-    for (int64_t i = trs_origin(l, K); i < trs_origin(l, K) + trs_width(l, K); i++) {
-      int64_t row = perm ? perm[i] : i;
-      if (row >= first[me] && row < first[me + 1]) {
-        int64_t at = outer[owner]++;
-        if (move->outer) move->outer[at] = (int32_t)(row - first[me]);
-      }
-      if (owner != me) continue;
-      int64_t at = inner[holder_of(first, size, row)]++;
-      if (move->inner) move->inner[at] = (int32_t)owned;
-      owned++;
-    }
+    for (int64_t i = trs_origin(l, K); i < trs_origin(l, K) + trs_width(l, K); i++)
+      of[perm ? perm[i] : i] = (place){owner, owner == me ? owned++ : -1};
   }
 }
 
-static trs_status list(trs_row_move *move, const trs_rank_part *p, const int64_t *first,
-                       const trs_ranks *ranks, const int32_t *perm) {
+/* Counts both lists (lists is NULL), or fills them. */
+static void visit(const place *of, const int64_t *first, int me, int size, const trs_row_move *move,
+                  int64_t *outer, int64_t *inner) {
+  for (int holder = 0; holder < size; holder++)
+    for (int64_t row = first[holder]; row < first[holder + 1]; row++) {
+      if (holder == me) {
+        const int64_t at = outer[of[row].owner]++;
+        if (move->outer) move->outer[at] = (int32_t)(row - first[me]);
+      }
+      if (of[row].owner != me) continue;
+      const int64_t at = inner[holder]++;
+      if (move->inner) move->inner[at] = of[row].owned;
+    }
+}
+
+static trs_status list_places(trs_row_move *move, const place *of, const int64_t *first,
+                              const trs_ranks *ranks) {
   int size = ranks->size, me = ranks->rank;
   TRS_TRY(TRS_ALLOC_ZERO(&move->outer_ptr, size + 2));
   TRS_TRY(TRS_ALLOC_ZERO(&move->inner_ptr, size + 2));
-  visit(p, first, me, size, perm, move, move->outer_ptr + 2, move->inner_ptr + 2);
+  visit(of, first, me, size, move, move->outer_ptr + 2, move->inner_ptr + 2);
   for (int r = 0; r < size; r++) {
     move->outer_ptr[r + 2] += move->outer_ptr[r + 1];
     move->inner_ptr[r + 2] += move->inner_ptr[r + 1];
   }
   TRS_TRY(TRS_ALLOC(&move->outer, move->outer_ptr[size + 1]));
   TRS_TRY(TRS_ALLOC(&move->inner, move->inner_ptr[size + 1]));
-  visit(p, first, me, size, perm, move, move->outer_ptr + 1, move->inner_ptr + 1);
+  visit(of, first, me, size, move, move->outer_ptr + 1, move->inner_ptr + 1);
   return TRS_SUCCESS;
+}
+
+static trs_status list(trs_row_move *move, const trs_rank_part *p, const int64_t *first,
+                       const trs_ranks *ranks, const int32_t *perm) {
+  place *of;
+  TRS_TRY(TRS_ALLOC(&of, p->layout->n));
+  find_places(of, p, ranks->rank, perm);
+  trs_status status = list_places(move, of, first, ranks);
+  trs_free(of);
+  return status;
 }
 
 static trs_status make(trs_row_moves *m, const trs_rank_part *p, const trs_grid_maps *maps,

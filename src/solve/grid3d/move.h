@@ -16,7 +16,7 @@ typedef struct trs_grid_maps {
 } trs_grid_maps;
 
 /* The application's rows on this rank, by owner; and the rows that this rank owns, by the rank that
- * has them in the application.  Both are in the order of L's rows. */
+ * has them in the application.  Both ascend in the application's rows. */
 typedef struct trs_row_move {
   int64_t *outer_ptr, *inner_ptr; /* ranks + 1 */
   int32_t *outer;                 /* rows, relative to this rank's first row */

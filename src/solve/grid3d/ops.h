@@ -65,7 +65,7 @@ typedef struct trs_block_ops {
   int64_t (*bad_diagonal)(int64_t width, const void *D, bool *zero);
   /* Rows of out = scale[rows[i]] * in[rows[i], j], in by columns, and the reverse; scale may be
    * NULL.  Rows not stored by columns are packed, or (position) row i is at[position[i]] bytes from
-   * the beginning. */
+   * the beginning.  Rows ascend, for speed alone. */
   void (*take)(int64_t count, int64_t n, const int32_t *rows, const double *scale, const void *in,
                int64_t ldin, const int32_t *position, const int64_t *at, void *out);
   void (*put)(int64_t count, int64_t n, const int32_t *rows, const double *scale,

@@ -540,25 +540,104 @@ TRS_INLINE int64_t NAME(row_at)(int64_t i, int64_t n, const int32_t *position, c
   return position ? at[position[i]] : i * n * (int64_t)sizeof(SCALAR);
 }
 
+/* Some rows at a time, so that a line of memory of each column is met once: rows ascend, and are
+ * mostly neighbours.  Lines of columns are fetched some groups ahead, and the next group's by rows:
+ * the processor foresees neither. */
+typedef struct NAME(group) {
+  int64_t count;
+  int64_t column[ROWS_AT_ONCE]; /* the rows in columns */
+  int64_t row[ROWS_AT_ONCE];    /* where they are by rows, in bytes */
+  int64_t next[ROWS_AT_ONCE];   /* the same of the next group */
+  int64_t ahead;                /* the first row of a later group, in columns */
+  int64_t lines;                /* of memory, by rows */
+  REAL factor[ROWS_AT_ONCE];
+} NAME(group);
+
+TRS_INLINE int64_t NAME(least)(int64_t a, int64_t b) { return a < b ? a : b; }
+
+TRS_INLINE NAME(group)
+    NAME(group_of)(int64_t from, int64_t count, int64_t n, const int32_t *rows, const double *scale,
+                   const int32_t *position, const int64_t *at) {
+  enum { LINE = 64 };
+  const int64_t left = count - from, last = count - 1;
+  NAME(group)
+  g = {.count = NAME(least)(left, ROWS_AT_ONCE),
+       .ahead = rows[NAME(least)(from + GROUPS_AHEAD * ROWS_AT_ONCE, last)],
+       .lines = (n * (int64_t)sizeof(SCALAR) + 2 * LINE - 1) / LINE};
+  for (int64_t k = 0; k < g.count; k++) {
+    g.column[k] = rows[from + k];
+    g.row[k] = NAME(row_at)(from + k, n, position, at);
+    g.next[k] = NAME(row_at)(NAME(least)(from + k + ROWS_AT_ONCE, last), n, position, at);
+    g.factor[k] = scale ? (REAL)scale[rows[from + k]] : 1;
+  }
+  return g;
+}
+
+/* Line j of the next group's rows.  store: a literal, 1 if they are written. */
+TRS_INLINE void NAME(fetch_rows)(const NAME(group) * g, int64_t j, int64_t rows, const char *base,
+                                 bool store) {
+  if (j >= g->lines) return;
+  for (int64_t k = 0; k < rows; k++) {
+    if (store)
+      __builtin_prefetch(base + g->next[k] + 64 * j, 1);
+    else
+      __builtin_prefetch(base + g->next[k] + 64 * j, 0);
+  }
+}
+
+TRS_INLINE void NAME(take_group)(const NAME(group) * g, int64_t rows, int64_t n, const SCALAR *in,
+                                 int64_t ldin, char *out) {
+  for (int64_t j = 0; j < n; j++, in += ldin) {
+    __builtin_prefetch(in + g->ahead, 0);
+    NAME(fetch_rows)(g, j, rows, out, true);
+    for (int64_t k = 0; k < rows; k++)
+      ((SCALAR *)(out + g->row[k]))[j] = g->factor[k] * in[g->column[k]];
+  }
+}
+
 static void NAME(take)(int64_t count, int64_t n, const int32_t *rows, const double *scale,
                        const void *in, int64_t ldin, const int32_t *position, const int64_t *at,
                        void *out) {
-  for (int64_t i = 0; i < count; i++) {
+  for (int64_t i = 0; i < count && n < FEW_COLUMNS; i++) {
     const SCALAR *from = (const SCALAR *)in + rows[i];
     SCALAR *to = (SCALAR *)((char *)out + NAME(row_at)(i, n, position, at));
-    REAL factor = scale ? (REAL)scale[rows[i]] : 1;
+    const REAL factor = scale ? (REAL)scale[rows[i]] : 1;
     for (int64_t j = 0; j < n; j++) to[j] = factor * from[j * ldin];
+  }
+  for (int64_t i = 0; i < count && n >= FEW_COLUMNS; i += ROWS_AT_ONCE) {
+    const NAME(group) g = NAME(group_of)(i, count, n, rows, scale, position, at);
+    if (g.count == ROWS_AT_ONCE)
+      NAME(take_group)(&g, ROWS_AT_ONCE, n, in, ldin, out);
+    else
+      NAME(take_group)(&g, g.count, n, in, ldin, out);
+  }
+}
+
+TRS_INLINE void NAME(put_group)(const NAME(group) * g, int64_t rows, int64_t n, const char *in,
+                                SCALAR *out, int64_t ldout) {
+  for (int64_t j = 0; j < n; j++, out += ldout) {
+    __builtin_prefetch(out + g->ahead, 1);
+    NAME(fetch_rows)(g, j, rows, in, false);
+    for (int64_t k = 0; k < rows; k++)
+      out[g->column[k]] = g->factor[k] * ((const SCALAR *)(in + g->row[k]))[j];
   }
 }
 
 static void NAME(put)(int64_t count, int64_t n, const int32_t *rows, const double *scale,
                       const int32_t *position, const int64_t *at, const void *in, void *out,
                       int64_t ldout) {
-  for (int64_t i = 0; i < count; i++) {
+  for (int64_t i = 0; i < count && n < FEW_COLUMNS; i++) {
     const SCALAR *from = (const SCALAR *)((const char *)in + NAME(row_at)(i, n, position, at));
     SCALAR *to = (SCALAR *)out + rows[i];
-    REAL factor = scale ? (REAL)scale[rows[i]] : 1;
+    const REAL factor = scale ? (REAL)scale[rows[i]] : 1;
     for (int64_t j = 0; j < n; j++) to[j * ldout] = factor * from[j];
+  }
+  for (int64_t i = 0; i < count && n >= FEW_COLUMNS; i += ROWS_AT_ONCE) {
+    const NAME(group) g = NAME(group_of)(i, count, n, rows, scale, position, at);
+    if (g.count == ROWS_AT_ONCE)
+      NAME(put_group)(&g, ROWS_AT_ONCE, n, in, out, ldout);
+    else
+      NAME(put_group)(&g, g.count, n, in, out, ldout);
   }
 }
 

@@ -25,12 +25,14 @@ static bool on_gpu(const trs_grid_solver *s) {
 /* to[i + j rows] = from[i ld + j], or the reverse. */
 static inline void turn(const columns *v, char *by_rows, int64_t ld, char *by_columns, bool out,
                         size_t size) {
-  for (int64_t i = 0; i < v->rows; i++)
-    for (int64_t j = 0; j < v->nrhs; j++) {
-      char *row = by_rows + (size_t)(i * ld + j) * size;
-      char *column = by_columns + (size_t)(i + j * v->rows) * size;
-      memcpy(out ? row : column, out ? column : row, size);
-    }
+  enum { ROWS_AT_ONCE = 8 }; /* of each column a line of memory */
+  for (int64_t from = 0; from < v->rows; from += ROWS_AT_ONCE)
+    for (int64_t j = 0; j < v->nrhs; j++)
+      for (int64_t i = from; i < v->rows && i < from + ROWS_AT_ONCE; i++) {
+        char *row = by_rows + (size_t)(i * ld + j) * size;
+        char *column = by_columns + (size_t)(i + j * v->rows) * size;
+        memcpy(out ? row : column, out ? column : row, size);
+      }
 }
 
 static void turn_any(const columns *v, void *by_rows, int64_t ld, void *by_columns, bool out) {
