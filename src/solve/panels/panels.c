@@ -38,9 +38,9 @@ static double dense_share(const trs_system *S) {
   return entries ? (double)adjacent / (double)entries : 0;
 }
 
-/* Runs of three entries and more in the mean: of systems with shorter ones, no panels paid. */
+/* Runs of nearly four entries in the mean: of systems with shorter ones, no panels paid. */
 static bool is_dense(const trs_system *S) {
-  static const double DENSE = 0.7;
+  static const double DENSE = 0.73;
   enum { LONG = 10 };
   return S->nnz >= LONG * S->n && !S->device && dense_share(S) >= DENSE && !trs_system_moved(S, 1);
 }
