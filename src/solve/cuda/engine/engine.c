@@ -703,6 +703,7 @@ static int64_t bytes(const trs_plan *plan) {
   const engine *e = plan->state;
   const trs_scalar scalar = plan->system.scalar;
   const sweep *w = &e->sweep;
+  if (plan->origin) return trs_gpu_bytes(&e->gpu) + w->bytes;
   return trs_gpu_bytes(&e->gpu) + trs_gpu_substitution_bytes(&e->substitution, plan->system.n) +
          (e->block_starts ? plan->system.n : 0) + w->bytes +
          trs_gpu_slices_bytes(&w->c.slices, &w->c.map, scalar, e->float_values);
