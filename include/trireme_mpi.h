@@ -121,8 +121,37 @@ TRS_API trs_status trs_mpi_analyze_blocks(trs_mpi_plan **plan, MPI_Comm comm, tr
                                           const trs_mpi_blocks *blocks, trs_trans trans,
                                           const trs_mpi_options *options);
 
+/* One rank's rows of L and U, of factors of any origin, distributed as PETSc's MPIAIJ distributes a
+ * matrix: the ranks' ranges of rows follow each other in the order of the ranks, and cover all n.
+ */
+typedef struct trs_mpi_rows {
+  size_t struct_size;
+  int64_t n;               /* rows and columns of L and U; the same on all ranks */
+  int64_t first_row;       /* of this rank's rows, 0-based */
+  const trs_matrix *L, *U; /* this rank's rows, rows x n, CSR in host memory; column indices are
+                              those of the whole factors.  Both NULL: this rank has no rows */
+  trs_diag diag_L, diag_U; /* the same on all ranks; TRS_NONUNIT: every row has its diagonal */
+  const int32_t *row_perm, *col_perm;  /* whole, n, as in trs_factors_create, or NULL; */
+  const double *row_scale, *col_scale; /* as the permutations, those of rank 0 are used */
+} trs_mpi_rows;
+
+/* A plan from rows that each rank brings; they are not needed afterwards.  The values go from their
+ * rank to the ranks that own them.  During the analysis rank 0 has the whole pattern: 4 bytes for
+ * each entry of L and U, and 16 for each row.  There is no separator tree: grids are cut by the
+ * pattern, and without a context px = py = pz = 0 is one grid.
+ *   After this analysis b and x are distributed like the rows: each rank has rows first_row ..
+ * first_row + rows - 1 of both, until trs_mpi_distribute says otherwise.
+ *   TRS_ERROR_ARGUMENT: n, diag or the element types differ between ranks, ranges do not follow
+ * each other, or a matrix is not as described.  TRS_ERROR_STRUCTURE: a row of L or U has an entry
+ * on the wrong side of the diagonal, or no diagonal entry.  TRS_ERROR_UNSUPPORTED: a matrix lies in
+ * device memory or has deferred values.  Messages name the rank and the row of the factors. */
+TRS_API trs_status trs_mpi_analyze_rows(trs_mpi_plan **plan, MPI_Comm comm, trs_context *ctx,
+                                        const trs_mpi_rows *rows, trs_trans trans,
+                                        const trs_mpi_options *options);
+
 /* The distribution of b and x in later calls: this rank has rows first_row .. first_row + rows - 1,
- * and the ranks' ranges follow each other.  Until the first call all rows lie on rank 0. */
+ * and the ranks' ranges follow each other.  Until the first call all rows lie on rank 0, or where
+ * trs_mpi_analyze_rows has found them. */
 TRS_API trs_status trs_mpi_distribute(trs_mpi_plan *plan, int64_t first_row, int64_t rows);
 
 /* With a context of a GPU: the stream (a cudaStream_t; NULL: the default stream) of b and x in
@@ -270,6 +299,9 @@ TRS_API trs_status trs_mpi_analyze_file_f(trs_mpi_plan **plan, MPI_Fint comm, tr
 TRS_API trs_status trs_mpi_analyze_blocks_f(trs_mpi_plan **plan, MPI_Fint comm, trs_context *ctx,
                                             const trs_mpi_blocks *blocks, trs_trans trans,
                                             const trs_mpi_options *options);
+TRS_API trs_status trs_mpi_analyze_rows_f(trs_mpi_plan **plan, MPI_Fint comm, trs_context *ctx,
+                                          const trs_mpi_rows *rows, trs_trans trans,
+                                          const trs_mpi_options *options);
 TRS_API trs_status trs_mpi_relax_create_f(trs_mpi_relaxation **R, MPI_Fint comm, trs_context *ctx,
                                           const trs_matrix *A, int block_size,
                                           const trs_relax_options *options);

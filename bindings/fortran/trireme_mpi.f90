@@ -49,6 +49,20 @@ module trireme_mpi
     type(c_ptr) :: U_values = c_null_ptr
   end type trs_mpi_blocks
 
+  type, bind(C) :: trs_mpi_rows
+    integer(c_size_t) :: struct_size = 80_c_size_t
+    integer(c_int64_t) :: n = 0
+    integer(c_int64_t) :: first_row = 0
+    type(c_ptr) :: L = c_null_ptr
+    type(c_ptr) :: U = c_null_ptr
+    integer(c_int) :: diag_L = 0
+    integer(c_int) :: diag_U = 0
+    type(c_ptr) :: row_perm = c_null_ptr
+    type(c_ptr) :: col_perm = c_null_ptr
+    type(c_ptr) :: row_scale = c_null_ptr
+    type(c_ptr) :: col_scale = c_null_ptr
+  end type trs_mpi_rows
+
   type, bind(C) :: trs_mpi_stats
     integer(c_size_t) :: struct_size = 320_c_size_t
     type(c_ptr) :: method = c_null_ptr
@@ -236,6 +250,18 @@ module trireme_mpi
       type(trs_mpi_options), intent(in), optional :: options
       integer(c_int) :: trs_mpi_analyze_blocks
     end function trs_mpi_analyze_blocks
+
+    function trs_mpi_analyze_rows(plan, comm, ctx, rows, trans, options) bind(C, &
+        name="trs_mpi_analyze_rows_f")
+      import
+      type(c_ptr), intent(out) :: plan
+      integer(c_int), value :: comm
+      type(c_ptr), value :: ctx
+      type(trs_mpi_rows), intent(in), optional :: rows
+      integer(c_int), value :: trans
+      type(trs_mpi_options), intent(in), optional :: options
+      integer(c_int) :: trs_mpi_analyze_rows
+    end function trs_mpi_analyze_rows
 
     function trs_mpi_relax_create(R, comm, ctx, A, block_size, options) bind(C, &
         name="trs_mpi_relax_create_f")

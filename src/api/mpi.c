@@ -269,6 +269,12 @@ trs_status trs_mpi_analyze_blocks(trs_mpi_plan **plan, MPI_Comm comm, trs_contex
   return analyze(plan, comm, ctx, TRS_INPUT_BLOCKS, blocks, trans, options);
 }
 
+trs_status trs_mpi_analyze_rows(trs_mpi_plan **plan, MPI_Comm comm, trs_context *ctx,
+                                const trs_mpi_rows *rows, trs_trans trans,
+                                const trs_mpi_options *options) {
+  return analyze(plan, comm, ctx, TRS_INPUT_ROWS, rows, trans, options);
+}
+
 static trs_status need_plan(const trs_mpi_plan *plan) {
   if (plan) return trs_mpi_usable(&plan->ranks);
   return trs_fail(TRS_ERROR_ARGUMENT, -1, "the plan is NULL");

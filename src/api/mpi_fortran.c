@@ -23,6 +23,12 @@ trs_status trs_mpi_analyze_blocks_f(trs_mpi_plan **plan, MPI_Fint comm, trs_cont
   return trs_mpi_analyze_blocks(plan, MPI_Comm_f2c(comm), ctx, blocks, trans, options);
 }
 
+trs_status trs_mpi_analyze_rows_f(trs_mpi_plan **plan, MPI_Fint comm, trs_context *ctx,
+                                  const trs_mpi_rows *rows, trs_trans trans,
+                                  const trs_mpi_options *options) {
+  return trs_mpi_analyze_rows(plan, MPI_Comm_f2c(comm), ctx, rows, trans, options);
+}
+
 trs_status trs_mpi_relax_create_f(trs_mpi_relaxation **R, MPI_Fint comm, trs_context *ctx,
                                   const trs_matrix *A, int block_size,
                                   const trs_relax_options *options) {

@@ -50,7 +50,7 @@ static trs_status check_enums(const trs_factors *f) {
   return TRS_SUCCESS;
 }
 
-static trs_status check_scale(const double *scale, int64_t n, const char *name) {
+trs_status trs_scaling_check(const double *scale, int64_t n, const char *name) {
   for (int64_t i = 0; scale && i < n; i++)
     if (!isfinite(scale[i]) || scale[i] == 0)
       return trs_fail(TRS_ERROR_ARGUMENT, i, "%s[%lld] is %g; scalings must be finite and not zero",
@@ -146,8 +146,8 @@ static trs_status check_parts(const trs_factors *f) {
   int64_t n = f->L->nrows;
   if (f->row_perm) TRS_TRY(trs_permutation_check(f->row_perm, n, "row_perm"));
   if (f->col_perm) TRS_TRY(trs_permutation_check(f->col_perm, n, "col_perm"));
-  TRS_TRY(check_scale(f->row_scale, n, "row_scale"));
-  TRS_TRY(check_scale(f->col_scale, n, "col_scale"));
+  TRS_TRY(trs_scaling_check(f->row_scale, n, "row_scale"));
+  TRS_TRY(trs_scaling_check(f->col_scale, n, "col_scale"));
   TRS_TRY(check_partition(f->supernode_ptr, f->nsupernodes, n, "supernode_ptr"));
   return check_tree(f, n);
 }

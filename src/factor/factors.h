@@ -55,6 +55,9 @@ struct trs_factors {
  * + nnz). */
 trs_status trs_factors_adopt(trs_factors **F, const trs_factors *parts);
 
+/* Fails unless scale[n] is NULL or finite and not zero.  The name goes into the message. */
+trs_status trs_scaling_check(const double *scale, int64_t n, const char *name);
+
 /* Releases the content of *parts, not the struct itself, when there is no adoption. */
 void trs_factors_release_parts(const trs_factors *parts);
 

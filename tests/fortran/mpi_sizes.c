@@ -5,6 +5,7 @@ size_t mpi_size_in_c(int k);
 
 size_t mpi_size_in_c(int k) {
   static const size_t sizes[] = {sizeof(trs_mpi_options), sizeof(trs_mpi_blocks),
-                                 sizeof(trs_mpi_stats), sizeof(trs_mpi_relax_info)};
+                                 sizeof(trs_mpi_stats), sizeof(trs_mpi_relax_info),
+                                 sizeof(trs_mpi_rows)};
   return sizes[k];
 }

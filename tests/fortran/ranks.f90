@@ -19,6 +19,7 @@ program ranks
   type(trs_mpi_blocks) :: blocks
   type(trs_mpi_stats) :: stats
   type(trs_mpi_relax_info) :: relax_info
+  type(trs_mpi_rows) :: rows
   integer :: rank, size
 
   call MPI_Init
@@ -29,6 +30,7 @@ program ranks
   call verdict("trs_mpi_blocks", blocks%struct_size == mpi_size_in_c(1))
   call verdict("trs_mpi_stats", stats%struct_size == mpi_size_in_c(2))
   call verdict("trs_mpi_relax_info", relax_info%struct_size == mpi_size_in_c(3))
+  call verdict("trs_mpi_rows", rows%struct_size == mpi_size_in_c(4))
   call solve
   call refuse
   call MPI_Finalize

@@ -49,12 +49,17 @@ static void plans_are_not_made(int odd) {
                                  .py = 1,
                                  .n = N,
                                  .nsupers = 1};
+  const trs_mpi_rows rows = {.struct_size = sizeof(trs_mpi_rows)};
   REFUSED("plan is NULL",
           trs_mpi_analyze(but(&made, odd), MPI_COMM_WORLD, NULL, F, TRS_NO_TRANS, &options));
   REFUSED("plan is NULL", trs_mpi_analyze_file(but(&made, odd), MPI_COMM_WORLD, NULL, "F.h5",
                                                TRS_NO_TRANS, &options));
   REFUSED("plan is NULL", trs_mpi_analyze_blocks(but(&made, odd), MPI_COMM_WORLD, NULL, &blocks,
                                                  TRS_NO_TRANS, &options));
+  REFUSED("plan is NULL", trs_mpi_analyze_rows(but(&made, odd), MPI_COMM_WORLD, NULL, &rows,
+                                               TRS_NO_TRANS, &options));
+  REFUSED("rows is NULL", trs_mpi_analyze_rows(&made, MPI_COMM_WORLD, NULL, but(&rows, odd),
+                                               TRS_NO_TRANS, &options));
   REFUSED("blocks is NULL", trs_mpi_analyze_blocks(&made, MPI_COMM_WORLD, NULL, but(&blocks, odd),
                                                    TRS_NO_TRANS, &options));
   if (odd > 0) return; /* only rank 0's argument is used */
@@ -219,6 +224,7 @@ static void inter_communicators_are_refused(void) {
   REFUSED(words, trs_mpi_analyze(&made, inter, NULL, F, TRS_NO_TRANS, NULL));
   REFUSED(words, trs_mpi_analyze_file(&made, inter, NULL, "F.h5", TRS_NO_TRANS, NULL));
   REFUSED(words, trs_mpi_analyze_blocks(&made, inter, NULL, NULL, TRS_NO_TRANS, NULL));
+  REFUSED(words, trs_mpi_analyze_rows(&made, inter, NULL, NULL, TRS_NO_TRANS, NULL));
   REFUSED(words, trs_mpi_relax_create(&relaxed, inter, ctx, A, 1, NULL));
   REFUSED(words, trs_mpi_relax_create_bsr(&relaxed, inter, ctx, NULL, NULL));
   REFUSED(words, trs_mpi_agree_f(MPI_Comm_c2f(inter), TRS_SUCCESS));

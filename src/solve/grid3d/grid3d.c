@@ -252,6 +252,7 @@ static trs_status set_up(trs_grid_solver *s, const trs_grid_input *in, trs_fille
     status = s->set.plans.context ? make_plans(s, in, f) : trs_fill_end(f, in->unit, in->row_perm);
   if (!status) status = trs_ranks_reserve(s->ranks, s->ranks->size);
   TRS_TRY(trs_ranks_agree(s->ranks, status));
+  if (in->distributed) return trs_grid_solver_distribute(s, in->first_row, in->rows);
   return trs_grid_solver_distribute(s, 0, s->ranks->rank ? 0 : s->layout.n);
 }
 

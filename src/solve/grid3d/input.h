@@ -1,7 +1,9 @@
 /* input.h - the sources of a distributed solve's factors: a layout, and entries for a filler.
  *   input_factors.c   factors that every rank has whole
  *   input_file.c      a factor file, of which every rank reads a part of the entries
- *   input_blocks.c    blocks distributed over ranks by SuperLU_DIST */
+ *   input_blocks.c    blocks distributed over ranks by SuperLU_DIST
+ *   input_rows.c      rows that each rank brings
+ * input_lists.c makes the layout where rank 0 alone has the pattern. */
 #ifndef TRS_SOLVE_GRID3D_INPUT_H
 #define TRS_SOLVE_GRID3D_INPUT_H
 
@@ -19,6 +21,8 @@ struct trs_grid_input {
   /* As in trs_factors; valid until close. */
   const int32_t *row_perm, *col_perm;
   const double *row_scale, *col_scale;
+  bool distributed;        /* b and x lie at first on all ranks; else on rank 0 */
+  int64_t first_row, rows; /* if distributed: this rank's rows of them */
   /* Solve with A^T, or A^H: L' = U^T, U' = L^T. */
   bool transposed, conjugated;
   /* Collective, but the status may differ between ranks. */
@@ -33,8 +37,13 @@ struct trs_grid_input {
 /* Transposes the input: L, U, permutations and scalings then describe A^T or A^H. */
 void trs_input_transpose(trs_grid_input *in, bool conjugate);
 
-/* The kinds of sources: trs_factors *, the path of a file, trs_mpi_blocks *. */
-typedef enum trs_input_kind { TRS_INPUT_FACTORS, TRS_INPUT_FILE, TRS_INPUT_BLOCKS } trs_input_kind;
+/* The kinds of sources. */
+typedef enum trs_input_kind {
+  TRS_INPUT_FACTORS, /* trs_factors * */
+  TRS_INPUT_FILE,    /* the path of a file */
+  TRS_INPUT_BLOCKS,  /* trs_mpi_blocks * */
+  TRS_INPUT_ROWS     /* trs_mpi_rows * */
+} trs_input_kind;
 
 /* Opens a source, by one of the functions below, and transposes it as trans says.  Collective; all
  * ranks have the same status.  The caller must close the input, also after a failure. */
@@ -48,12 +57,22 @@ trs_status trs_input_factors(trs_grid_input *in, const trs_factors *F);
 trs_status trs_input_file(trs_grid_input *in, const char *path, trs_scalar scalar,
                           trs_ranks *ranks);
 trs_status trs_input_blocks(trs_grid_input *in, const trs_mpi_blocks *blocks, trs_ranks *ranks);
+trs_status trs_input_rows(trs_grid_input *in, const trs_mpi_rows *rows, trs_ranks *ranks);
 
 /* Sets everything except the functions for entries; does not read F's matrices. */
 void trs_input_describe(trs_grid_input *in, const trs_factors *F);
 
 /* The patterns of the factors, transposed if the input is; F may be NULL. */
 trs_grid_pattern trs_input_pattern(const trs_grid_input *in, const trs_factors *F);
+
+/* Transposes a pattern if the input is transposed. */
+void trs_input_turn(const trs_grid_input *in, trs_grid_pattern *pattern);
+
+/* A layout of the pattern of rank 0.  Other ranks pass n and the tree.  Collective, but the status
+ * may differ between ranks. */
+trs_status trs_input_share_layout(trs_ranks *ranks, trs_grid_layout *layout,
+                                  const trs_grid_pattern *pattern, int pz,
+                                  const trs_layout_options *options);
 
 /* Adds entries (i, j) of L or U, given for A, to the filler's panels; all of them are in the
  * pattern. */

@@ -41,18 +41,21 @@ trs_status trs_input_put(const trs_grid_input *in, trs_filler *f, bool upper, in
 
 /* ---- Factors. ---- */
 
+void trs_input_turn(const trs_grid_input *in, trs_grid_pattern *pattern) {
+  if (!in->transposed) return;
+  trs_panels_source L = pattern->L;
+  pattern->L = pattern->U;
+  pattern->U = L;
+  pattern->L.rows = !pattern->L.rows;
+  pattern->U.rows = !pattern->U.rows;
+  pattern->L.lower = true;
+  pattern->U.lower = false;
+}
+
 trs_grid_pattern trs_input_pattern(const trs_grid_input *in, const trs_factors *F) {
   trs_grid_pattern pattern = {.L = {.n = in->n}, .U = {.n = in->n}};
   if (F) pattern = trs_grid_pattern_of(F);
-  if (in->transposed) {
-    trs_panels_source L = pattern.L;
-    pattern.L = pattern.U;
-    pattern.U = L;
-    pattern.L.rows = !pattern.L.rows;
-    pattern.U.rows = !pattern.U.rows;
-    pattern.L.lower = true;
-    pattern.U.lower = false;
-  }
+  trs_input_turn(in, &pattern);
   return pattern;
 }
 
@@ -114,9 +117,12 @@ trs_status trs_input_open(trs_grid_input *in, trs_input_kind kind, const void *s
   *in = (trs_grid_input){0};
   if (kind == TRS_INPUT_FACTORS)
     TRS_TRY(trs_ranks_agree(ranks, trs_input_factors(in, source)));
+  else if (kind == TRS_INPUT_FILE)
+    TRS_TRY(trs_input_file(in, source, scalar, ranks));
+  else if (kind == TRS_INPUT_BLOCKS)
+    TRS_TRY(trs_input_blocks(in, source, ranks));
   else
-    TRS_TRY(kind == TRS_INPUT_FILE ? trs_input_file(in, source, scalar, ranks)
-                                   : trs_input_blocks(in, source, ranks));
+    TRS_TRY(trs_input_rows(in, source, ranks));
   if (trans != TRS_NO_TRANS) trs_input_transpose(in, trans == TRS_CONJ_TRANS);
   return TRS_SUCCESS;
 }

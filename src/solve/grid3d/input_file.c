@@ -140,55 +140,16 @@ static trs_status fill(const trs_grid_input *in, trs_filler *f, trs_ranks *ranks
   return trs_deliver_all(in, f, ranks, produce, in->state);
 }
 
-/* ---- The layout: rank 0 provides supernodes and lists. ---- */
-
-static trs_status share_lists(trs_ranks *ranks, int64_t **first, trs_grid_lists lists[2],
-                              int64_t count) {
-  int64_t length[2] = {0, 0};
-  for (int k = 0; k < 2; k++)
-    if (!ranks->rank) length[k] = lists[k].ptr[count];
-  TRS_TRY(trs_ranks_broadcast(ranks, length, sizeof length));
-  trs_status status = TRS_SUCCESS;
-  if (ranks->rank) {
-    status = TRS_ALLOC(first, count + 1);
-    for (int k = 0; k < 2 && !status; k++) {
-      status = TRS_ALLOC(&lists[k].ptr, count + 1);
-      if (!status) status = TRS_ALLOC(&lists[k].idx, length[k]);
-    }
-  }
-  TRS_TRY(trs_ranks_agree(ranks, status));
-  int64_t pointers = (count + 1) * (int64_t)sizeof **first;
-  TRS_TRY(trs_ranks_broadcast(ranks, *first, pointers));
-  for (int k = 0; k < 2; k++) {
-    TRS_TRY(trs_ranks_broadcast(ranks, lists[k].ptr, pointers));
-    TRS_TRY(trs_ranks_broadcast(ranks, lists[k].idx, length[k] * (int64_t)sizeof *lists[k].idx));
-  }
-  return TRS_SUCCESS;
-}
+/* ---- The layout. ---- */
 
 static trs_status make_layout(const trs_grid_input *in, trs_ranks *ranks, trs_grid_layout *layout,
                               int pz, const trs_layout_options *options) {
   const reader *r = in->state;
   trs_grid_pattern pattern = trs_input_pattern(in, ranks->rank ? NULL : r->F);
-  trs_grid_lists lists[2] = {{0}};
-  int64_t *first = NULL, count = 0;
-  trs_status status = TRS_SUCCESS;
-  if (!ranks->rank) status = trs_grid_layout_lists(&pattern, pz, options, &count, &first, lists);
-  status = trs_ranks_agree(ranks, status);
-  if (!status) status = trs_ranks_broadcast(ranks, &count, sizeof count);
-  if (!status) status = share_lists(ranks, &first, lists, count);
-  if (!status) {
-    pattern.tree_nodes = r->part.F.tree_nodes;
-    pattern.tree_ptr = r->part.F.tree_ptr;
-    pattern.tree_parent = r->part.F.tree_parent;
-    return trs_grid_layout_adopt(layout, count, first, lists, &pattern, pz, options);
-  }
-  trs_free(first);
-  for (int k = 0; k < 2; k++) {
-    trs_free(lists[k].ptr);
-    trs_free(lists[k].idx);
-  }
-  return status;
+  pattern.tree_nodes = r->part.F.tree_nodes;
+  pattern.tree_ptr = r->part.F.tree_ptr;
+  pattern.tree_parent = r->part.F.tree_parent;
+  return trs_input_share_layout(ranks, layout, &pattern, pz, options);
 }
 
 /* ---- The input. ---- */
