@@ -144,7 +144,8 @@ typedef struct trs_mpi_rows {
  *   TRS_ERROR_ARGUMENT: n, diag or the element types differ between ranks, ranges do not follow
  * each other, or a matrix is not as described.  TRS_ERROR_STRUCTURE: a row of L or U has an entry
  * on the wrong side of the diagonal, or no diagonal entry.  TRS_ERROR_UNSUPPORTED: a matrix lies in
- * device memory or has deferred values.  Messages name the rank and the row of the factors. */
+ * device memory or has deferred values.  These messages name the rank and the row of the factors.
+ * TRS_ERROR_ZERO_PIVOT, TRS_ERROR_NOT_FINITE: a diagonal entry; the message names the row of A. */
 TRS_API trs_status trs_mpi_analyze_rows(trs_mpi_plan **plan, MPI_Comm comm, trs_context *ctx,
                                         const trs_mpi_rows *rows, trs_trans trans,
                                         const trs_mpi_options *options);
