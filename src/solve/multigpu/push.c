@@ -212,9 +212,10 @@ static trs_status find_rule(trs_push_state *p, trs_plan *plan, const trs_system 
 
 /* ---- Substitution of rows (analysis/substitute.h). ---- */
 
-/* Of one GPU's time: what several that share its bytes, and not its levels, may take at most.  On
- * four H100 systems with up to 0.56 gained, on two some with 0.65 did not. */
-static const double SUBSTITUTED = 0.7;
+/* Of one GPU's time: what several that share its bytes, and not its levels, may take at most.  Of
+ * five systems on two and four H100 those with up to 0.56 gained, of three with 0.65 to 0.71 one.
+ * Of the expected time: what levels take, without a measurement. */
+static const double SUBSTITUTED = 0.75, LEVELS = 0.75;
 
 /* Slabs keep the y and the x of a row together, so that its member reads b and stores x.  Without a
  * measurement rows are substituted if levels take most of the expected time, and if one GPU has
@@ -227,7 +228,7 @@ static bool may_substitute(const trs_push_state *p, const trs_plan *plan) {
   if (p->substitute > 0 || p->rejoins) return true;
   if (!p->races)
     return p->rule == TRS_DEAL_AUTO && trs_alone_fits(plan, 1) &&
-           2 * trs_deal_level_seconds(p->gpu, p->slices.nlevels) > p->deal.seconds;
+           trs_deal_level_seconds(p->gpu, p->slices.nlevels) > LEVELS * p->deal.seconds;
   const double levels = trs_deal_level_seconds(p->gpu, p->alone_joint_levels);
   return p->alone_joint_levels > 0 &&
          levels + (p->alone - levels) / p->members < SUBSTITUTED * p->alone;
