@@ -237,6 +237,9 @@ __device__ inline P part_down(P part, unsigned distance) {
   return __shfl_down(part, distance);
 }
 
+/* The same of the lanes of a mask, which call this function and no others. */
+__device__ inline bool all_of_lanes(lane_mask, bool mine) { return all_lanes(mine); }
+
 /* A wavefront's lanes run in step; what they write to shared memory is kept in order. */
 __device__ inline void __syncwarp() {
   __builtin_amdgcn_fence(__ATOMIC_RELEASE, "wavefront");
@@ -247,6 +250,7 @@ __device__ inline void __syncwarp() {
 __device__ inline lane_mask lanes_where(bool mine) { return __ballot_sync(ALL_LANES, mine); }
 __device__ inline bool any_lane(bool mine) { return __any_sync(ALL_LANES, mine); }
 __device__ inline bool all_lanes(bool mine) { return __all_sync(ALL_LANES, mine); }
+__device__ inline bool all_of_lanes(lane_mask lanes, bool mine) { return __all_sync(lanes, mine); }
 
 template <class P>
 __device__ inline P part_of_lane(P part, int lane) {
@@ -317,7 +321,86 @@ inline cudaError_t launch_behind(bool overlaps, void (*kernel)(P...), dim3 block
 #endif
 }
 
+/* A launch whose blocks of threads are all resident if `waits`, since they wait for each other. */
+template <class... P, class... A>
+inline cudaError_t launch_resident(bool waits, void (*kernel)(P...), dim3 blocks, unsigned threads,
+                                   size_t shared_bytes, cudaStream_t stream,
+                                   const A &...arguments) {
+#if TRS_GPU_AMD
+  if (!waits)
+    return launch_behind(false, kernel, blocks, threads, shared_bytes, stream, arguments...);
+  return [&](P... given) {
+    void *all[] = {static_cast<void *>(&given)...};
+    return hipLaunchCooperativeKernel(reinterpret_cast<const void *>(kernel), blocks, dim3(threads),
+                                      all, unsigned(shared_bytes), stream);
+  }(P(arguments)...);
+#else
+  cudaLaunchAttribute together = {};
+  together.id = cudaLaunchAttributeCooperative;
+  together.val.cooperative = 1;
+  cudaLaunchConfig_t config = {};
+  config.gridDim = blocks;
+  config.blockDim = threads;
+  config.dynamicSmemBytes = shared_bytes;
+  config.stream = stream;
+  config.attrs = &together;
+  config.numAttrs = waits ? 1 : 0;
+  return cudaLaunchKernelEx(&config, kernel, P(arguments)...);
+#endif
+}
+
+/* Lets a kernel have so much shared memory beyond what its launch may always ask for.  AMD's may
+ * always have all. */
+template <class K>
+inline cudaError_t allow_shared(K *kernel, int bytes) {
+#if TRS_GPU_AMD
+  (void)kernel, (void)bytes;
+  return cudaSuccess;
+#else
+  return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+#endif
+}
+/* A preference that affects only speed: the part of a multiprocessor's memory that is shared
+ * memory, in percent; the rest caches. */
+template <class K>
+inline cudaError_t prefer_shared(K *kernel, int percent) {
+#if TRS_GPU_AMD
+  (void)kernel, (void)percent;
+  return cudaSuccess;
+#else
+  return cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout, percent);
+#endif
+}
+
 /* ---- Time and caches. ---- */
+
+/* Of an array that no kernel writes meanwhile, where HIP's __ldg takes no template's type. */
+template <class V>
+__device__ inline V load_constant(const V *p) {
+#if TRS_GPU_AMD
+  return *p;
+#else
+  return __ldg(p);
+#endif
+}
+
+/* Of numbers that are read or written once. */
+template <class V>
+__device__ inline V load_once(const V *p) {
+#if TRS_GPU_AMD
+  return __builtin_nontemporal_load(p);
+#else
+  return __ldcs(p);
+#endif
+}
+template <class V>
+__device__ inline void store_once(V *p, V value) {
+#if TRS_GPU_AMD
+  __builtin_nontemporal_store(value, p);
+#else
+  __stcs(p, value);
+#endif
+}
 
 /* The GPU's clock.  AMD's counts 100 MHz; where it counts more slowly, a wait lasts longer before
  * it fails. */

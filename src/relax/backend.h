@@ -45,6 +45,7 @@ void trs_relaxation_drop_values(trs_relaxation *R);
 const trs_relax_backend *trs_relax_backend_for(const trs_context *context);
 
 extern const trs_relax_backend trs_relax_cpu;
-extern const trs_relax_backend trs_relax_gpu_backend, trs_relax_group_backend; /* with CUDA */
+extern const trs_relax_backend trs_relax_gpu_backend,
+    trs_relax_group_backend; /* with CUDA; the first with HIP, too */
 
 #endif

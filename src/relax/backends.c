@@ -5,6 +5,6 @@
 
 const trs_relax_backend *trs_relax_backend_for(const trs_context *context) {
   if (context->group) return TRS_CUDA_PART(trs_relax_group_backend);
-  if (context->backend->gpu) return TRS_CUDA_PART(trs_relax_gpu_backend);
+  if (context->backend->gpu) return TRS_GPU_PART(trs_relax_gpu_backend);
   return &trs_relax_cpu;
 }

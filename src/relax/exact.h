@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#ifdef __CUDACC__
+#if defined(__CUDACC__) || defined(__HIPCC__)
 #define TRS_EXACT static __host__ __device__ inline
 #else
 #define TRS_EXACT static inline

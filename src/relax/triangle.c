@@ -5,6 +5,7 @@
  * Levels: Anderson & Saad 1989. */
 #include <stdio.h>
 
+#include "base/config.h"
 #include "analysis/host_system.h"
 #include "plan/parameters.h"
 #include "relax/backend.h"
@@ -35,7 +36,7 @@ static const char *refuses_on_cpu(const trs_plan *plan) {
 
 static const char *refuses_on_gpu(const trs_plan *plan) {
   if (!plan->context->backend->gpu || plan->context->group)
-    return "it works on one GPU, of a context such as \"cuda\"";
+    return "it works on one GPU, of a context such as \"" TRS_GPU_BACKEND "\"";
   return refuses(plan);
 }
 

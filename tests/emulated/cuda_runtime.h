@@ -45,11 +45,16 @@ struct double2 {
 };
 
 /* Launches that are not emulated, and waits. */
-enum { cudaLaunchAttributeProgrammaticStreamSerialization };
+enum {
+  cudaLaunchAttributeProgrammaticStreamSerialization,
+  cudaLaunchAttributeCooperative,
+  cudaFuncAttributeMaxDynamicSharedMemorySize,
+  cudaFuncAttributePreferredSharedMemoryCarveout
+};
 struct cudaLaunchAttribute {
   int id;
   struct {
-    int programmaticStreamSerializationAllowed;
+    int programmaticStreamSerializationAllowed, cooperative;
   } val;
 };
 struct cudaLaunchConfig_t {

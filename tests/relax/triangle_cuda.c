@@ -38,7 +38,7 @@ static trs_plan *analyze(const trs_factors *F, trs_store store, trs_trans trans)
   assert_success(trs_analyze_factors(&plan, gpu_context, F, trans, &options));
   trs_plan_get_info(plan, &info);
   assert_string_equal(info.method, "blocks");
-  assert_string_equal(info.backend, "cuda");
+  assert_string_equal(info.backend, TRS_GPU_BACKEND);
   return plan;
 }
 

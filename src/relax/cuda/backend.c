@@ -29,7 +29,7 @@ static const trs_relax_variant variants[] = {
 enum {
   ALL_VARIANTS = sizeof variants / sizeof *variants,
   OWN_VARIANTS = 3, /* that every build has */
-  VARIANTS = TRS_HAVE_PAPERS ? ALL_VARIANTS : OWN_VARIANTS
+  VARIANTS = TRS_HAVE_PAPERS && !TRS_HAVE_HIP ? ALL_VARIANTS : OWN_VARIANTS
 };
 
 /* ---- Memory ---- */
@@ -73,7 +73,10 @@ static trs_status no_variant(const char *name) {
         (size_t)snprintf(words + words_used, sizeof words - words_used, "|%s", variants[k].name);
   }
   for (int k = VARIANTS; k < ALL_VARIANTS; k++)
-    if (is_named(&variants[k], name, strcspn(name, ":")))
+    if (is_named(&variants[k], name, strcspn(name, ":")) && TRS_HAVE_HIP)
+      return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "a build with HIP has no variant %s",
+                      variants[k].name);
+    else if (is_named(&variants[k], name, strcspn(name, ":")))
       return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
                       "variant %s repeats a paper, and this build leaves papers out: build with "
                       "-DTRIREME_WITH_PAPERS=ON",

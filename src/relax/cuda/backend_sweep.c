@@ -6,7 +6,7 @@
 
 /* Relaxes rows begin to end - 1 by a launch. */
 static trs_status run_rows(const trs_relax_gpu *g, int64_t begin, int64_t end) {
-#if TRS_HAVE_PAPERS
+#if TRS_HAVE_PAPERS && !TRS_HAVE_HIP
   return trs_w21_rows_run(&g->args, &g->rows, begin, end, g->stream);
 #else
   return trs_relax_rows_run(&g->args, &g->rows, begin, end, g->stream);

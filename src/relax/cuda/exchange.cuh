@@ -60,7 +60,7 @@ class exchange {
   }
   /* Before a warp sends. */
   __device__ void await_accepted() const {
-    while (!*static_cast<volatile int32_t *>(&sent().accepted)) continue;
+    while (!*static_cast<volatile int32_t *>(&sent().accepted)) rest_between_looks();
     __threadfence_block();
   }
   /* Stores component i of a row's x in the receivers' memory. */

@@ -3,13 +3,12 @@
 #ifndef TRS_RELAX_CUDA_ROW_CUH
 #define TRS_RELAX_CUDA_ROW_CUH
 
-#include <cuda_fp16.h>
-
 #include <type_traits>
 
+#include "device/half.cuh"
+#include "device/lanes.cuh"
 #include "relax/cuda/args.h"
 #include "relax/exact.h"
-#include "device/lanes.cuh"
 
 namespace trs {
 
@@ -97,6 +96,13 @@ cudaError_t by_size(int block, F f) {
 
 /* ---- Asynchronous copies to shared memory ---- */
 
+#ifdef TRS_GPU_PLAIN
+template <class S>
+__device__ inline void copy_async(S *shared, const S *global) {
+  *shared = *global;
+}
+__device__ inline void commit_copies() {}
+#else
 template <class S>
 __device__ inline void copy_async(S *shared, const S *global) {
   auto to = static_cast<unsigned>(__cvta_generic_to_shared(shared));
@@ -105,6 +111,7 @@ __device__ inline void copy_async(S *shared, const S *global) {
                : "memory");
 }
 __device__ inline void commit_copies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+#endif
 /* Begins a warp's copy of count elements; empty copies count as one too. */
 template <class S>
 __device__ inline void begin_copy(S *shared, const S *global, int count) {
@@ -115,7 +122,9 @@ __device__ inline void begin_copy(S *shared, const S *global, int count) {
 /* Waits for all copies of the warp but the LEFT latest. */
 template <int LEFT>
 __device__ inline void await_copies() {
+#ifndef TRS_GPU_PLAIN
   asm volatile("cp.async.wait_group %0;" ::"n"(LEFT) : "memory");
+#endif
   __syncwarp();
 }
 

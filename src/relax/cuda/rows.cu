@@ -10,7 +10,7 @@ extern "C" trs_status trs_relax_rows_run(const trs_relax_args *a, const trs_rela
   const launcher launch = {*a, *how, begin, end, static_cast<cudaStream_t>(stream)};
   const cudaError_t error = by_store(a->store, [&](auto store) {
     return launch(relax_by_warps<decltype(store)::value, 0, true, NONE>,
-                  int64_t(WARPS) * rows_of_warp(true, a->block));
+                  rows_of_block(true, a->block));
   });
   return trs_device_check(error, "launching a relaxation kernel");
 }

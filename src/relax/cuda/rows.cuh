@@ -17,6 +17,11 @@ constexpr int THREADS = 256, WARPS = THREADS / int(WARP);
 constexpr int NONE = TRS_RELAX_COPY_NOTHING, DIAGONAL = TRS_RELAX_COPY_DIAGONAL;
 
 __host__ __device__ inline int rows_of_warp(bool six, int b) { return six ? int(WARP) / b : 1; }
+/* The same of a block of threads, for host code. */
+inline int64_t rows_of_block(bool six, int b) {
+  const int warp = int(warp_of_device());
+  return int64_t(THREADS / warp) * (six ? warp / b : 1);
+}
 /* Elements of shared memory that a warp needs. */
 __host__ __device__ inline int room_of_warp(int copies, int rows, int b) {
   return copies == DIAGONAL ? rows * b * b : 0;
@@ -92,6 +97,10 @@ struct launcher {
 
   template <class K>
   cudaError_t operator()(K kernel, int64_t each, size_t shared = 0, int threads = THREADS) const {
+    const dim3 grid(static_cast<unsigned>((end - begin + each - 1) / each), unsigned(a.nrhs));
+#if TRS_GPU_AMD
+    return launch_behind(false, kernel, grid, unsigned(threads), shared, stream, a, begin, end);
+#else
     cudaLaunchAttribute keep = {};
     keep.id = cudaLaunchAttributeAccessPolicyWindow;
     keep.val.accessPolicyWindow.base_ptr = a.x;
@@ -100,7 +109,7 @@ struct launcher {
     keep.val.accessPolicyWindow.hitProp = cudaAccessPropertyPersisting;
     keep.val.accessPolicyWindow.missProp = cudaAccessPropertyStreaming;
     cudaLaunchConfig_t config = {};
-    config.gridDim = dim3(static_cast<unsigned>((end - begin + each - 1) / each), unsigned(a.nrhs));
+    config.gridDim = grid;
     config.blockDim = unsigned(threads);
     config.dynamicSmemBytes = shared;
     config.stream = stream;
@@ -112,6 +121,7 @@ struct launcher {
       if (error != cudaSuccess) return error;
     }
     return cudaLaunchKernelEx(&config, kernel, a, begin, end);
+#endif
   }
 };
 

@@ -34,6 +34,7 @@ namespace trs {
 namespace slices {
 
 constexpr int MOST_WARPS = 20, LEAST_STAGES = 3, MOST_STAGES = 12;
+constexpr int MOST_THREADS = WARP == 64 ? 1024 : MOST_WARPS * WARP; /* of a block */
 
 /* ---- Between steps ---- */
 
@@ -93,13 +94,12 @@ class colour_barrier {
 };
 
 template <int STORE, int B>
-__global__ void __launch_bounds__(MOST_WARPS *int(WARP), 1)
+__global__ void __launch_bounds__(MOST_THREADS, 1)
     relax_slices(const __grid_constant__ trs_relax_args a,
                  const __grid_constant__ trs_relax_slices s,
                  const __grid_constant__ trs_relax_peer_sync m,
                  const __grid_constant__ sweep_range t, int rhs, int stages) {
-  extern __shared__ uint4 shared[];
-  const auto at = static_cast<unsigned>(__cvta_generic_to_shared(shared));
+  const unsigned at = begin_of_shared();
   stream<STORE, B> own(a, s, m, t, rhs, stages, at);
   colour_barrier barrier(s, m);
   own.begin();
@@ -114,13 +114,12 @@ static __constant__ trs_relax_peer_sync no_peers; /* zeros */
 /* All rows of a triangle.  The last block of threads that ends lets the next launch write the other
  * x. */
 template <int STORE, int B>
-__global__ void __launch_bounds__(MOST_WARPS *int(WARP), 1)
+__global__ void __launch_bounds__(MOST_THREADS, 1)
     solve_slices(const __grid_constant__ trs_relax_args a,
                  const __grid_constant__ trs_relax_slices s,
                  const __grid_constant__ trs_relax_vectors v, const __grid_constant__ sweep_range t,
                  int rhs, int stages) {
-  extern __shared__ uint4 shared[];
-  const auto at = static_cast<unsigned>(__cvta_generic_to_shared(shared));
+  const unsigned at = begin_of_shared();
   stream<STORE, B, slices_in_turn> own(a, s, no_peers, t, rhs, stages, at);
   own.begin();
   own.run([](const slices_in_turn &) {}, [&](bool more) { own.solve_slice(more, v); });
@@ -132,14 +131,13 @@ __global__ void __launch_bounds__(MOST_WARPS *int(WARP), 1)
 }
 
 template <int STORE, int B>
-__global__ void __launch_bounds__(MOST_WARPS *int(WARP), 1)
+__global__ void __launch_bounds__(MOST_THREADS, 1)
     square_slices(const __grid_constant__ trs_relax_args a,
                   const __grid_constant__ trs_relax_slices s,
                   const __grid_constant__ trs_relax_peer_sync m,
                   const __grid_constant__ sweep_range t, int rhs, int stages) {
-  extern __shared__ uint4 shared[];
   __shared__ uint64_t words[TRS_EXACT_WORDS];
-  const auto at = static_cast<unsigned>(__cvta_generic_to_shared(shared));
+  const unsigned at = begin_of_shared();
   for (unsigned k = threadIdx.x; k < TRS_EXACT_WORDS; k += blockDim.x) words[k] = 0;
   __syncthreads();
   stream<STORE, B> own(a, s, m, t, rhs, stages, at);
@@ -164,15 +162,9 @@ cudaError_t allow_memory(int *room) {
   if (error == cudaSuccess)
     error = cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
   *room = bytes - STATIC_BYTES;
-  if (error == cudaSuccess)
-    error = cudaFuncSetAttribute(relax_slices<STORE, B>,
-                                 cudaFuncAttributeMaxDynamicSharedMemorySize, *room);
-  if (error == cudaSuccess)
-    error = cudaFuncSetAttribute(solve_slices<STORE, B>,
-                                 cudaFuncAttributeMaxDynamicSharedMemorySize, *room);
-  if (error == cudaSuccess)
-    error = cudaFuncSetAttribute(square_slices<STORE, B>,
-                                 cudaFuncAttributeMaxDynamicSharedMemorySize, *room);
+  if (error == cudaSuccess) error = allow_shared(relax_slices<STORE, B>, *room);
+  if (error == cudaSuccess) error = allow_shared(solve_slices<STORE, B>, *room);
+  if (error == cudaSuccess) error = allow_shared(square_slices<STORE, B>, *room);
   return error;
 }
 
@@ -181,17 +173,9 @@ cudaError_t allow_memory(int *room) {
 template <class FORM, class K, class M>
 cudaError_t launch_range(K kernel, const trs_relax_args *a, const trs_relax_slices *s, const M &m,
                          const sweep_range &t, bool waits, int rhs, cudaStream_t stream) {
-  cudaLaunchAttribute together = {};
-  together.id = cudaLaunchAttributeCooperative;
-  together.val.cooperative = 1;
-  cudaLaunchConfig_t config = {};
-  config.gridDim = unsigned(s->blocks);
-  config.blockDim = unsigned(s->warps) * WARP;
-  config.dynamicSmemBytes = size_t(s->warps) * size_t(s->stages) * FORM::STAGE;
-  config.stream = stream;
-  config.attrs = &together;
-  config.numAttrs = waits ? 1 : 0;
-  return cudaLaunchKernelEx(&config, kernel, *a, *s, m, t, rhs, int(s->stages));
+  return launch_resident(waits, kernel, unsigned(s->blocks), unsigned(s->warps) * warp_of_device(),
+                         size_t(s->warps) * size_t(s->stages) * FORM::STAGE, stream, *a, *s, m, t,
+                         rhs, int(s->stages));
 }
 
 /* The launches of a storage format. */
@@ -205,6 +189,7 @@ struct launches_of {
       const int room = bytes / shape<STORE, B>::STAGE;
       int64_t warps = s->warps ? s->warps : USUAL_WARPS;
       if (warps > room / LEAST_STAGES) warps = room / LEAST_STAGES;
+      if (warp_of_device() > 32 && warps > 16) warps = 16; /* 1024 threads */
       if (warps < 1) return e == cudaSuccess ? cudaErrorInvalidConfiguration : e;
       const int64_t stages = s->stages ? s->stages : USUAL_STAGES;
       s->warps = warps;
@@ -213,12 +198,8 @@ struct launches_of {
       const int64_t percent = (100 * taken + bytes) / (bytes + STATIC_BYTES);
       /* A preference that affects only speed: memory that the rings do not use caches x. */
       const int carveout = int(percent < 100 ? percent : 100);
-      if (e == cudaSuccess)
-        e = cudaFuncSetAttribute(relax_slices<STORE, B>,
-                                 cudaFuncAttributePreferredSharedMemoryCarveout, carveout);
-      if (e == cudaSuccess)
-        e = cudaFuncSetAttribute(solve_slices<STORE, B>,
-                                 cudaFuncAttributePreferredSharedMemoryCarveout, carveout);
+      if (e == cudaSuccess) e = prefer_shared(relax_slices<STORE, B>, carveout);
+      if (e == cudaSuccess) e = prefer_shared(solve_slices<STORE, B>, carveout);
       return e;
     });
   }
@@ -259,7 +240,7 @@ struct launches_of {
     });
   }
 
-  static constexpr launches all() { return {prepare, relax, solve, square}; }
+  static launches all() { return {prepare, relax, solve, square}; }
 };
 
 }  // namespace slices

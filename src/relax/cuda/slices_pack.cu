@@ -56,9 +56,10 @@ __device__ void pack_tail(const trs_relax_args &a, int32_t position, bool invert
   const sum *d = static_cast<const sum *>(a.diagonal) + int64_t(position) * B * B;
   const uint8_t *pivot = a.pivot + int64_t(position) * B;
   auto *to = reinterpret_cast<sum *>(tail) + lane;
-  const unsigned lanes = FORM::LANES == WARP ? ALL_LANES : (1u << FORM::LANES % WARP) - 1;
+  const lane_mask lanes =
+      FORM::LANES == WARP ? ALL_LANES : (lane_mask(1) << FORM::LANES % WARP) - 1;
   sum v[B];
-  if (inverts) inverts = __all_sync(lanes, invert_row<B>(d, i, v) < MOST_GROWTH);
+  if (inverts) inverts = all_of_lanes(lanes, invert_row<B>(d, i, v) < MOST_GROWTH);
 #pragma unroll
   for (int j = 0; j < B; j++)
     to[(inverts ? pivot[j] : j) * FORM::LANES] = inverts ? v[j] : d[j * B + i];
@@ -75,7 +76,7 @@ __device__ void pack_blocks(const OFF *blocks, int count, int nvectors, int lane
 #pragma unroll
     for (int k = 0; k < FORM::EACH; k++) {
       const int e = vector * FORM::EACH + k;
-      part[k] = e < count * B ? __ldg(blocks + int64_t(e / B) * B * B + e % B) : OFF(0);
+      part[k] = e < count * B ? load_constant(blocks + int64_t(e / B) * B * B + e % B) : OFF(0);
     }
     *reinterpret_cast<uint4 *>(slice + FORM::vector_at(vector) + lane * 16) =
         *reinterpret_cast<const uint4 *>(part);
@@ -129,8 +130,8 @@ trs_status move_blocks(const trs_relax_args *a, const trs_relax_slices *s, bool 
   if (s->nslices == 0) return TRS_SUCCESS;
   cudaError_t error = by_shape(a, [&](auto store, auto block) {
     pack_slices<decltype(store)::value, decltype(block)::value>
-        <<<unsigned((s->nslices + PACK_WARPS - 1) / PACK_WARPS), PACK_WARPS * WARP, 0, to>>>(*a, *s,
-                                                                                             back);
+        <<<unsigned((s->nslices + PACK_WARPS - 1) / PACK_WARPS), PACK_WARPS * warp_of_device(), 0,
+           to>>>(*a, *s, back);
     return cudaGetLastError();
   });
   return trs_device_check(error, "packing the blocks of a relaxation");

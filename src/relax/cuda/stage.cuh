@@ -9,6 +9,26 @@ namespace slices {
 
 /* ---- Shared memory by 32-bit addresses: pointers would be recomputed at every use. ---- */
 
+#ifdef TRS_GPU_PLAIN /* from the begin of the block's dynamic shared memory */
+__device__ inline unsigned begin_of_shared() { return 0; }
+template <class T>
+__device__ inline T *in_shared(unsigned at) {
+  return reinterpret_cast<T *>(dynamic_shared() + at);
+}
+__device__ inline uint4 shared_vector(unsigned at) { return *in_shared<const uint4>(at); }
+__device__ inline unsigned shared_word(unsigned at) { return *in_shared<const unsigned>(at); }
+template <class T>
+__device__ inline void shared_value(unsigned at, T &v) {
+  v = *in_shared<const T>(at);
+}
+template <class T>
+__device__ inline void shared_store(unsigned at, T v) {
+  *in_shared<T>(at) = v;
+}
+#else
+__device__ inline unsigned begin_of_shared() {
+  return static_cast<unsigned>(__cvta_generic_to_shared(dynamic_shared()));
+}
 __device__ inline uint4 shared_vector(unsigned at) {
   uint4 v;
   asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
@@ -34,10 +54,29 @@ __device__ inline void shared_store(unsigned at, double v) {
 __device__ inline void shared_store(unsigned at, float v) {
   asm volatile("st.shared.f32 [%0], %1;" ::"r"(at), "f"(v) : "memory");
 }
+#endif
 
 /* ---- Copies of whole stages, each with a barrier: bulk copies by lane 0 from sm_90 on;
- * asynchronous copies by all lanes on older devices. ---- */
+ * asynchronous copies by all lanes on older devices; copies that are complete when they return in
+ * plain builds. ---- */
 
+#ifdef TRS_GPU_PLAIN
+__device__ inline uint64_t read_once_policy() { return 0; }
+__device__ inline void init_barrier(unsigned) {}
+__device__ inline void show_barriers() {}
+__device__ inline void show_stores() { __syncwarp(); }
+__device__ inline void await_barrier(unsigned, unsigned) { __syncwarp(); }
+__device__ inline void copy_stage(unsigned to, const char *from, int bytes, unsigned, int lane,
+                                  uint64_t) {
+  for (int at = lane * 16; at < bytes; at += WARP * 16)
+    *in_shared<uint4>(to + unsigned(at)) = *reinterpret_cast<const uint4 *>(from + at);
+}
+#else
+__device__ inline uint64_t read_once_policy() {
+  uint64_t policy;
+  asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+  return policy;
+}
 __device__ inline void init_barrier(unsigned barrier) {
 #if __CUDA_ARCH__ >= 900
   asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(barrier) : "memory");
@@ -94,6 +133,7 @@ __device__ inline void copy_stage(unsigned to, const char *from, int bytes, unsi
   asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(barrier) : "memory");
 #endif
 }
+#endif
 
 /* Element e of packed words in a storage format. */
 template <int STORE>

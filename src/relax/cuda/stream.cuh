@@ -40,7 +40,7 @@ class stream {
     first_ = shared + unsigned(int(threadIdx.x / WARP) * stages * form::STAGE);
     end_ = first_ + unsigned(stages * form::STAGE);
     at_ = {first_, 0};
-    asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(once_));
+    once_ = read_once_policy();
     x_ = static_cast<X *>(a.x) + rhs * a.x_stride;
     if constexpr (WAITS) {
       const int turn = int(*s.turn);
@@ -49,8 +49,10 @@ class stream {
     }
     r_ = static_cast<const sum *>(a.r) + rhs * a.r_stride;
     own_x_ = x_ + l_.i;
+#ifndef TRS_GPU_PLAIN
     /* Keeps these in registers, so that they are not recomputed at every use. */
     asm volatile("" : "+r"(first_), "+r"(end_), "+l"(own_x_));
+#endif
   }
 
   /* Requests the first stages. */
@@ -123,7 +125,7 @@ class stream {
     const X x = X(z);
     const int64_t at = int64_t(now_.position) * B + l_.i;
     publish(x_ + at, encode(x));
-    __stcs(next_x_ + at, pending_value<X>());
+    store_once(next_x_ + at, pending_value<X>());
     store_vector(v, to, x);
   }
 
@@ -185,12 +187,12 @@ class stream {
 
   __device__ int64_t place_of(const int32_t *perm, int32_t row) const {
     const int64_t at = int64_t(row) * B + l_.i;
-    return perm ? __ldcs(perm + at) : at;
+    return perm ? load_once(perm + at) : at;
   }
   __device__ static sum load_vector(const trs_relax_vectors &v, int64_t at) {
     at *= v.b_row;
-    return v.wide ? sum(__ldcs(static_cast<const double *>(v.b) + at))
-                  : sum(__ldcs(static_cast<const float *>(v.b) + at));
+    return v.wide ? sum(load_once(static_cast<const double *>(v.b) + at))
+                  : sum(load_once(static_cast<const float *>(v.b) + at));
   }
   __device__ static void store_vector(const trs_relax_vectors &v, int64_t at, X x) {
     at *= v.x_row;
@@ -268,7 +270,7 @@ class stream {
     bool missing = false;
 #pragma unroll
     for (int u = 0; u < CHUNK; u++) missing |= is_pending(x_now_[u]);
-    if (!__any_sync(ALL_LANES, missing)) return;
+    if (!any_lane(missing)) return;
     const unsigned idx = at_.at + 16 + unsigned(l_.slot * CHUNK * 4);
     wait w(s_.fault);
     do {
@@ -279,7 +281,7 @@ class stream {
           x_now_[u] = load_relaxed(own_x_ + shared_word(idx + unsigned(u * 4)));
         missing |= is_pending(x_now_[u]);
       }
-    } while (__any_sync(ALL_LANES, missing) && w.all_go_on(now_.row));
+    } while (any_lane(missing) && w.all_go_on(now_.row));
   }
 
   /* part += the present chunk's blocks times x_now_; left: number of remaining blocks. */
