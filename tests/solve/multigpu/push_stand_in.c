@@ -308,12 +308,13 @@ int32_t trs_alone_joint_levels(const trs_plan *alone) {
 /* joint.c in plain C. */
 trs_status trs_joint_create(trs_joint *joint, bool *made, const trs_system *S,
                             const trs_joint_way *way) {
+  enum { LONG = 1 << 20 }; /* no row is split */
   const trs_slice_rules rules = {.most_block = 1,
-                                 .lane_length = INT32_MAX,
-                                 .large_level_lane_length = INT32_MAX,
-                                 .large_level_rows = INT32_MAX,
-                                 .small_level_heavy_width = INT32_MAX,
-                                 .other_heavy_width = INT32_MAX};
+                                 .lane_length = LONG,
+                                 .large_level_lane_length = LONG,
+                                 .large_level_rows = LONG,
+                                 .small_level_heavy_width = LONG,
+                                 .other_heavy_width = LONG};
   const int64_t cut[] = {0, S->n};
   trs_outline *outline;
   trs_slices slices;
