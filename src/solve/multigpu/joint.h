@@ -1,5 +1,5 @@
 /* joint.h - a system with substituted rows (analysis/substitute.h) for several GPUs: made on one of
- * them, kept on the host, with each y just before its x. */
+ * them by the engine's kernels, in host memory.  O(nnz of M) bytes cross the bus. */
 #ifndef TRS_SOLVE_MULTIGPU_JOINT_H
 #define TRS_SOLVE_MULTIGPU_JOINT_H
 

@@ -226,6 +226,7 @@ static bool may_substitute(const trs_push_state *p, const trs_plan *plan) {
       plan->system.n > TRS_MOST_JOINT_ROWS)
     return false;
   if (p->substitute > 0 || p->rejoins) return true;
+  if (!p->one_process) return false; /* processes would have to agree on want of memory first */
   if (!p->races)
     return p->rule == TRS_DEAL_AUTO && trs_alone_fits(plan, 1) &&
            trs_deal_level_seconds(p->gpu, p->slices.nlevels) > LEVELS * p->deal.seconds;
