@@ -503,14 +503,14 @@ TEST(levels_decide_before_rows_are_dealt) {
 
 /* Where one GPU substitutes rows, so do several, if their levels leave something to gain. */
 TEST(several_substitute_where_one_does) {
-  static const double one_and_all[] = {1e-3, 0.5e-3}, one[] = {100e-6};
+  static const double gain[] = {1e-3, 0.5e-3}, no_gain[] = {100e-6, 90e-6};
   trs_context *context = context_of("cuda:0-3");
   trs_matrix *T = triangle_of("gen:poisson2d5:60", TRS_LOWER);
   const trs_options options = {.struct_size = sizeof(trs_options)};
   trs_plan plan;
   char text[1024];
   push_joint_levels = 20;
-  push_seconds = one_and_all;
+  push_seconds = gain;
   assert_success(push_plan(&plan, context, T, TRS_LOWER, &options, ""));
   assert_false(push_verdict.declined);
   trs_method_push.describe(&plan, text, sizeof text);
@@ -518,7 +518,7 @@ TEST(several_substitute_where_one_does) {
   solve_often(&plan, 1, 3, "substituted");
   drop(&plan);
   push_joint_levels = 10000;
-  push_seconds = one;
+  push_seconds = no_gain;
   assert_success(push_plan(&plan, context, T, TRS_LOWER, &options, ""));
   assert_null(((trs_push_state *)plan.state)->joint.of);
   drop(&plan);
