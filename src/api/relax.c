@@ -211,7 +211,7 @@ trs_status trs_relax_update_bsr(trs_relaxation *R, const trs_blocks *blocks) {
 static trs_status bring_pattern(trs_block_source *source, void *copies[COPIES],
                                 const trs_plan *plan) {
   const void *val = source->val;
-  const bool stays = plan->context->backend->gpu && trs_device_address(val);
+  const bool stays = trs_refactor_takes(plan, val);
   for (int k = 0; k < COPIES; k++) copies[k] = NULL;
   if (stays && !source->ptr) return TRS_SUCCESS;
   if (stays) source->val = NULL;

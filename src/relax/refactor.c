@@ -244,12 +244,17 @@ static trs_status on_host(trs_refactor *f, trs_relaxation *L, trs_relaxation *U,
   job j = {.f = f, .threads = L->context->threads, .source = source};
   if (!source->ptr)
     return trs_fail(TRS_ERROR_ARGUMENT, -1,
-                    "ptr is NULL, which is for new values in device memory alone");
+                    "ptr is NULL, which is for new values in device memory of an NVIDIA GPU alone");
   atomic_init(&j.failed, f->w.n);
   TRS_TRY(read_values(&j, L->context->team));
   TRS_TRY(eliminate(&j, L));
   TRS_TRY(store(L, &f->w, true));
   return store(U, &f->w, false);
+}
+
+bool trs_refactor_takes(const trs_plan *plan, const void *val) {
+  return TRS_CUDA_PART(trs_refactor_cuda) && trs_triangle_of(plan->sweep[0])->R->gpu &&
+         trs_triangle_of(plan->sweep[1])->R->gpu && trs_device_address(val);
 }
 
 trs_status trs_refactor_blocks(trs_plan *plan, const trs_block_source *source) {
@@ -263,7 +268,7 @@ trs_status trs_refactor_blocks(trs_plan *plan, const trs_block_source *source) {
     *U->backend->stream(U) = plan->stream;
     *L->R->backend->stream(L->R) = plan->stream;
   }
-  const bool there = device && L->R->gpu && U->gpu && trs_device_address(source->val);
+  const bool there = trs_refactor_takes(plan, source->val);
   TRS_TRY((there ? device->run : on_host)(L->refactor, L->R, U, source));
   plan->update_seconds = trs_seconds() - start;
   return TRS_SUCCESS;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "gpu.h"
+#include "base/config.h"
 #include "bsr.h"
 #include "relax/blocks.h"
 #include "test.h"
@@ -157,10 +158,10 @@ static void check_update(const blocks *old, const blocks *fresh, trs_factor_kind
   void *val = gpu_upload(fresh->val, bytes);
   trs_random_fill(b, n, TRS_DOUBLE, 3);
   for (int time = 0; time < 3; time++) { /* the second knows the pattern; the third by the host */
-    const bool host = time == 2;
+    const bool host = time == 2, known = time == 1 && !TRS_HAVE_HIP;
     assert_success(trs_update_bsr(
-        plan, BSR((trs_scalar)0, 0, 0, 0, TRS_ROW_MAJOR, TRS_PTR64, time == 1 ? NULL : fresh->ptr,
-                  time == 1 ? NULL : fresh->idx, host ? (void *)fresh->val : val)));
+        plan, BSR((trs_scalar)0, 0, 0, 0, TRS_ROW_MAJOR, TRS_PTR64, known ? NULL : fresh->ptr,
+                  known ? NULL : fresh->idx, host ? (void *)fresh->val : val)));
     assert_success(trs_solve(plan, x, n, b, n, 1, TRS_COL_MAJOR));
     snprintf(what, sizeof what, "block %d, kind %d, store %d, time %d", old->b, kind, store, time);
     assert_solved(G, TRS_NO_TRANS, x, b, n, 1, limits[store], what);
@@ -218,8 +219,9 @@ TEST(bad_values_name_their_row) {
   assert_failure(TRS_ERROR_ZERO_PIVOT, "block row 0 (0-based) is singular",
                  trs_update_bsr(plan, BSR((trs_scalar)0, 0, 0, 0, TRS_ROW_MAJOR, TRS_PTR64, A.ptr,
                                           A.idx, val)));
-  assert_success(trs_update_bsr(
-      plan, BSR((trs_scalar)0, 0, 0, 0, TRS_ROW_MAJOR, TRS_PTR64, NULL, NULL, good)));
+  assert_success(
+      trs_update_bsr(plan, BSR((trs_scalar)0, 0, 0, 0, TRS_ROW_MAJOR, TRS_PTR64,
+                               TRS_HAVE_HIP ? A.ptr : NULL, TRS_HAVE_HIP ? A.idx : NULL, good)));
   free(zeros);
   gpu_free(val);
   gpu_free(good);

@@ -69,7 +69,7 @@ static trs_plan *analyze(const factors_case *f, trs_trans trans, trs_options opt
   trs_plan_info info = {.struct_size = sizeof info};
   assert_success(trs_analyze_factors(&plan, gpu_context, f->F, trans, &options));
   assert_success(trs_plan_get_info(plan, &info));
-  assert_string_equal(info.backend, "cuda");
+  assert_string_equal(info.backend, TRS_HAVE_HIP ? "hip" : "cuda");
   assert_non_null(info.device);
   return plan;
 }

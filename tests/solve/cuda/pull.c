@@ -178,6 +178,8 @@ TEST(solves_become_a_graph) {
 TEST(a_dependency_that_never_comes) {
   enum { N = 2000 };
   static double b[N], x[N];
+  if (TRS_HAVE_HIP)
+    skip_test("a build with HIP reads a copy of the matrix, which nobody can spoil");
   both_sides s = make_system(N, 1, 1, TRS_DOUBLE - TRS_FLOAT);
   trs_random_fill(b, N, TRS_DOUBLE, 22);
   for (size_t m = 0; m < COUNT(choices); m++) {
