@@ -32,7 +32,20 @@ static const char *no_context(const char *name) {
   return status ? why : NULL;
 }
 
-static const char *no_gpu(void) { return *trs_device_list() ? NULL : no_context("cuda"); }
+/* Of trs_features. */
+static bool has(const char *feature) {
+  const size_t length = strlen(feature);
+  for (const char *line = trs_features(); *line; line += line[strcspn(line, "\n")] != 0) {
+    if (!strncmp(line, feature, length) && line[length] == ' ')
+      return !strncmp(line + length + strspn(line + length, " "), "yes", 3);
+    line += strcspn(line, "\n");
+  }
+  return false;
+}
+
+/* A build has the GPUs of one vendor. */
+static const char *gpu_context(void) { return has("HIP") ? "hip" : "cuda"; }
+static const char *no_gpu(void) { return *trs_device_list() ? NULL : no_context(gpu_context()); }
 
 static bool in_path(const char *program) {
   const char *path = getenv("PATH");
@@ -126,6 +139,7 @@ static void print_backends(void) {
     int got = sscanf(line, "%31s %63s %63[^\n]", backend, contexts, place);
     line += strcspn(line, "\n");
     if (got != 3) continue;
+    if (!strcmp(backend, "cuda")) snprintf(contexts, sizeof contexts, "%s", gpu_context());
     collect(list, sizeof list, backend);
     snprintf(title, sizeof title, "Solves on %s", place);
     snprintf(call, sizeof call, "trireme solve --backend %s", contexts);
@@ -154,19 +168,17 @@ static void print_left_out(void) {
   print_hanging(text, 0);
 }
 
-static bool has_papers(void) {
-  const char *line = strstr(trs_features(), "papers ");
-  return line && strstr(line, " yes ");
-}
-
 static int run(int argc, char **argv) {
   int code = options_parse(&cmd_methods, NULL, &argc, argv);
   if (code >= 0) return code;
   print_backends();
   for (size_t k = 0; k < sizeof groups / sizeof *groups; k++) {
     if (k) printf("\n");
-    print_group(groups[k].title, groups[k].call, groups[k].list, groups[k].refuses());
-    if (has_papers()) print_list(groups[k].of_papers);
+    const bool on_amd = groups[k].refuses == no_gpu && has("HIP");
+    print_group(groups[k].title,
+                on_amd ? "trireme relax --backend hip --variant NAME" : groups[k].call,
+                groups[k].list, groups[k].refuses());
+    if (has("papers")) print_list(groups[k].of_papers);
   }
   print_left_out();
   return LEAVE_SOLVED;
