@@ -11,73 +11,133 @@
 /* A thread that loses its core gets it back after some 3 ms: a tenth of the time is lost if there
  * is a loss in 30 ms. */
 enum { MANY_LOSSES = 3, LEAST_RUNS = 3 };
-static const double WINDOW = 50e-3, OFTEN = 30e-3;
+static const double OFTEN = 30e-3, LATE = 3;
 
-/* A trial is long enough for losses to happen in it, and over after LEAST_RUNS if it is hopeless.
- * A trial that changes nothing doubles the time to the next one. */
-static const double TRIAL = 20e-3, HOPELESS = 2, FIRST_HOLD = 0.1, LONGEST_HOLD = 5;
+/* The first runs of a plan, and the first one after a change of members, wait for threads that
+ * sleep and for caches. */
+enum { WARM = 2 };
+
+/* A window and a trial are long enough for losses to happen in them.  A trial is over after
+ * LEAST_RUNS if it is hopeless, or after one long run. */
+static const double WINDOW = 20e-3, LONGEST_WINDOW = 90e-3, TRIAL = 20e-3, LONG_TRIAL = 0.1,
+                    HOPELESS = 2;
+
+/* A trial that changes nothing doubles the time to the next one of its kind.  One for which runs
+ * give no reason waits UNASKED times as long, and LONG runs at least. */
+static const double FIRST_HOLD = 0.1, LONGEST_HOLD = 5, UNASKED = 4, LONG = 100;
 
 /* The least time between two trials, as a multiple of the last one's. */
 static const double TRIALS_APART = 10;
 
-/* The team has to be faster by this much to return: it keeps more cores busy. */
+/* More members have to be faster by this much, since they keep more cores busy.  Fewer have to be
+ * as much faster if nothing was wrong with the members in use. */
 static const double BETTER = 0.95;
 
-static void go(trs_pace *pace, trs_pace_state state, int64_t losses) {
-  pace->state = state;
+static int in_use(const trs_pace *pace, int all) {
+  return pace->members > 0 && pace->members < all ? pace->members : all;
+}
+
+int trs_pace_members(const trs_pace *pace, int all) {
+  return pace->trying > 0 && pace->trying <= all ? pace->trying : in_use(pace, all);
+}
+
+static void begin_window(trs_pace *pace, int64_t losses) {
   pace->spent = 0;
   pace->runs = 0;
   pace->seen = losses;
 }
 
-static void hold(trs_pace *pace, double now, bool longer) {
-  const double next = longer ? 2 * pace->hold : FIRST_HOLD;
-  pace->hold = fmin(fmax(next, FIRST_HOLD), LONGEST_HOLD);
-  pace->until = now + fmax(pace->hold, TRIALS_APART * pace->spent);
+static void hold(trs_pace_way *way, double now, double spent, bool longer) {
+  way->hold = fmin(fmax((longer ? 2 : 1) * way->hold, FIRST_HOLD), LONGEST_HOLD);
+  way->until = now + fmax(way->hold, TRIALS_APART * spent);
 }
 
-static void watch(trs_pace *pace, double now, int64_t losses) {
+static void begin_trial(trs_pace *pace, int members, bool asked, int64_t losses) {
+  pace->usual = pace->spent / (double)pace->runs;
+  pace->trying = members;
+  pace->asked = asked;
+  pace->warm = WARM - 1;
+  begin_window(pace, losses);
+}
+
+static void watch(trs_pace *pace, int all, double now, int64_t losses) {
+  const int members = in_use(pace, all), half = members / 2, twice = 2 * members;
   const int64_t lost = losses - pace->seen;
-  if (lost >= MANY_LOSSES && OFTEN * (double)lost >= pace->spent && now >= pace->until) {
-    pace->team = pace->spent / (double)pace->runs;
-    go(pace, TRS_PACE_TRY_ALONE, losses);
-  } else if (pace->spent > WINDOW && pace->runs >= LEAST_RUNS) {
-    go(pace, TRS_PACE_TEAM, losses);
-  }
+  if (pace->spent < WINDOW || pace->runs < LEAST_RUNS) return;
+  const bool often = lost >= MANY_LOSSES && OFTEN * (double)lost >= pace->spent;
+  const bool late = pace->spent > LATE * pace->least * (double)pace->runs;
+  const double since = now - pace->fewer.until;
+  const bool unasked =
+      since >= UNASKED * pace->fewer.hold && since * (double)pace->runs >= LONG * pace->spent;
+  if (members < all && now >= pace->more.until)
+    begin_trial(pace, pace->more.far || twice > all ? all : twice, false, losses);
+  else if (members > 1 && (often || late) && since >= 0)
+    begin_trial(pace, pace->fewer.far ? 1 : half, true, losses);
+  else if (members > 1 && unasked)
+    begin_trial(pace, half, false, losses);
+  else if (pace->spent > LONGEST_WINDOW)
+    begin_window(pace, losses);
 }
 
-static bool is_over(const trs_pace *pace, double other) {
-  if (pace->spent > HOPELESS * other * LEAST_RUNS) return true;
-  return pace->runs >= LEAST_RUNS && pace->spent > TRIAL;
+static bool is_over(const trs_pace *pace) {
+  if (pace->spent > HOPELESS * pace->usual * LEAST_RUNS) return true;
+  return pace->spent > (pace->runs < LEAST_RUNS ? LONG_TRIAL : TRIAL);
 }
 
-static void end_trial(trs_pace *pace, double now, int64_t losses) {
+/* After a change the next trial on the same way may follow at once, and one on the way back waits
+ * for longer if the change before was on that way. */
+static void end_trial(trs_pace *pace, int all, double now, int64_t losses) {
+  const bool fewer = pace->trying < in_use(pace, all);
   const double mean = pace->spent / (double)pace->runs;
-  const bool tried_alone = pace->state == TRS_PACE_TRY_ALONE;
-  *(tried_alone ? &pace->alone : &pace->team) = mean;
-  const bool alone = tried_alone ? mean < pace->team : mean >= BETTER * pace->alone;
-  hold(pace, now, alone != tried_alone);
-  go(pace, alone ? TRS_PACE_ALONE : TRS_PACE_TEAM, losses);
+  const double bar = fewer && pace->asked ? 1 : BETTER;
+  const bool taken = mean < bar * pace->usual;
+  trs_pace_way *way = fewer ? &pace->fewer : &pace->more,
+               *back = fewer ? &pace->more : &pace->fewer;
+  way->far = !taken && !way->far;
+  hold(way, now, pace->spent, !taken);
+  if (taken) {
+    pace->members = pace->trying;
+    way->until = now;
+    hold(back, now, pace->spent, back->last);
+    way->last = true;
+    back->last = false;
+  }
+  pace->trying = 0;
+  pace->warm = taken ? WARM : WARM - 1;
+  begin_window(pace, losses);
 }
 
-void trs_pace_ran(trs_pace *pace, double now, double seconds, int64_t losses) {
+void trs_pace_ran(trs_pace *pace, int all, double now, double seconds, int64_t losses) {
+  pace->fewer_runs += trs_pace_members(pace, all) < all;
+  if (pace->least == 0) {
+    pace->least = seconds;
+    hold(&pace->fewer, now, 0, false);
+    pace->fewer.until = now;
+  }
+  pace->least = fmin(pace->least, seconds);
+  const bool cold = pace->warm < WARM;
+  pace->warm += cold;
+  if (cold && !(pace->trying && seconds > LONG_TRIAL)) {
+    begin_window(pace, losses);
+    return;
+  }
   pace->spent += seconds;
   pace->runs++;
-  pace->alone_runs += trs_pace_is_alone(pace);
-  switch (pace->state) {
-    case TRS_PACE_TEAM:
-      watch(pace, now, losses);
-      break;
-    case TRS_PACE_ALONE:
-      if (now >= pace->until) go(pace, TRS_PACE_TRY_TEAM, losses);
-      break;
-    case TRS_PACE_TRY_ALONE:
-      if (is_over(pace, pace->team)) end_trial(pace, now, losses);
-      break;
-    case TRS_PACE_TRY_TEAM:
-      if (is_over(pace, pace->alone)) end_trial(pace, now, losses);
-      break;
-  }
+  if (!pace->trying)
+    watch(pace, all, now, losses);
+  else if (is_over(pace))
+    end_trial(pace, all, now, losses);
+}
+
+/* Longer than between two questions in solves one behind the other. */
+static const double STALE = 5e-3;
+
+void trs_losses_begin(double now) {
+  trs_thread *own = trs_thread_look();
+  struct rusage usage;
+  if (!own || now < own->asked + STALE || getrusage(RUSAGE_THREAD, &usage)) return;
+  own->asked = now;
+  own->lost = usage.ru_nivcsw;
 }
 
 void trs_losses_note(trs_losses *losses) {

@@ -1,11 +1,12 @@
-/* pace.h - whether the members of a team run a solve, or the calling thread alone does the work of
- * all.  Where other programs use the cores, a member that loses its core keeps the others waiting
- * for milliseconds.
+/* pace.h - how many members of a team run a solve.  Where other programs use the cores, a member
+ * that loses its core keeps the others waiting for milliseconds; and a team can be too large for
+ * the work.
  *
- * The kernel counts how often a thread loses its core.  If the members lose theirs several times in
- * a short time, a trial compares the mean time of runs by the caller alone with those of the team,
- * and the faster way stays for a while.  A team that is alone on the machine never tries.  For work
- * whose result does not depend on who does it. */
+ * A trial compares the mean time of runs by half of the members, by one alone, or by more again,
+ * with that of the number in use, and the faster number stays.  Trials down begin where the members
+ * often lose their cores, which the kernel counts, or where runs take much longer than the fastest
+ * one did.  A steady team is asked seldom.  For work whose result does not depend on who does it.
+ */
 #ifndef TRS_BASE_PACE_H
 #define TRS_BASE_PACE_H
 
@@ -13,33 +14,39 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-typedef enum trs_pace_state {
-  TRS_PACE_TEAM,
-  TRS_PACE_TRY_ALONE,
-  TRS_PACE_ALONE,
-  TRS_PACE_TRY_TEAM
-} trs_pace_state;
+/* Trials of fewer members, or of more. */
+typedef struct trs_pace_way {
+  double hold, until; /* the time between two trials; no trial before */
+  bool far;           /* the next one is of one member, or of all, instead of half or twice */
+  bool last;          /* the last change was on this way */
+} trs_pace_way;
 
 /* All zero at first. */
 typedef struct trs_pace {
-  trs_pace_state state;
-  double spent; /* seconds in the runs of this state, or of this window in it */
+  int members;  /* in use; 0: all */
+  int trying;   /* in a trial; 0: none */
+  bool asked;   /* the trial of fewer began because runs were late */
+  int warm;     /* runs that do not count, of those needed before others do */
+  double spent; /* seconds in the runs of this trial, or of this window */
   int64_t runs;
-  double team, alone; /* mean seconds of a run */
-  double until, hold; /* no trial before; the time between two trials */
+  double usual; /* mean seconds of a run before the trial */
+  double least; /* seconds of the fastest run of all */
+  trs_pace_way fewer, more;
   int64_t seen;       /* losses at the beginning of the window */
-  int64_t alone_runs; /* of all */
+  int64_t fewer_runs; /* runs of all by fewer members */
 } trs_pace;
 
 /* How often the members of a team lost their cores. */
 typedef _Atomic int64_t trs_losses;
 
-static inline bool trs_pace_is_alone(const trs_pace *pace) {
-  return pace->state == TRS_PACE_TRY_ALONE || pace->state == TRS_PACE_ALONE;
-}
+/* The number of members, out of all, for the next run. */
+int trs_pace_members(const trs_pace *pace, int all);
 
 /* After a run that ended at `now`. */
-void trs_pace_ran(trs_pace *pace, double now, double seconds, int64_t losses);
+void trs_pace_ran(trs_pace *pace, int all, double now, double seconds, int64_t losses);
+
+/* The calling thread's losses count from here on, unless trs_losses_note was called just before. */
+void trs_losses_begin(double now);
 
 /* Adds the losses of the calling thread since its last call.  Asks the kernel once in a
  * millisecond, and allocates nothing. */

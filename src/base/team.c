@@ -1,5 +1,6 @@
-/* team.c - the thread team: a generation counter starts a run; a counter of the members still at
- * work ends it. */
+/* team.c - the thread team: a word with the number and the size of a run starts it; a counter of
+ * the members still at work ends it.  Members without a part in a run neither wake nor hold it up.
+ */
 #include "base/team.h"
 
 #include <pthread.h>
@@ -7,6 +8,7 @@
 #include <stdbool.h>
 
 #include "base/cancel.h"
+#include "base/cores.h"
 #include "base/counter.h"
 #include "base/memory.h"
 #include "base/places.h"
@@ -18,7 +20,10 @@ typedef struct member {
   struct trs_team *team;
   pthread_t thread;
   int rank;
-  unsigned begin; /* of the team's generations, when the member was started */
+  uint64_t begin; /* the team's run when the member was started */
+  pthread_mutex_t lock;
+  pthread_cond_t wake;
+  atomic_bool asleep;
 } member;
 
 struct trs_team {
@@ -28,33 +33,58 @@ struct trs_team {
   atomic_uint renewing; /* the process that is restarting them, during the restart */
   member *members;
   trs_places *places;
-  pthread_mutex_t callers; /* held for a whole run: callers run one after the other */
-  pthread_mutex_t lock;    /* guards sleeping */
-  pthread_cond_t wake;
-  _Alignas(64) atomic_uint generation; /* number of the run in progress; members compare it with the
-                                          last one they saw */
+  pthread_mutex_t callers;           /* held for a whole run: callers run one after the other */
+  int last;                          /* the size of the last run */
+  _Alignas(64) _Atomic uint64_t run; /* its number << SIZE_BITS | its size */
   _Alignas(64) atomic_int sleeping;
   _Alignas(64) atomic_int working;
   atomic_bool stop;
   void (*body)(void *argument, int rank, int size);
   void *argument;
-  int body_size;
 };
 
-static void sleep_until_change(trs_team *team, unsigned seen) {
-  pthread_mutex_lock(&team->lock);
-  atomic_fetch_add(&team->sleeping, 1);
-  while (atomic_load(&team->generation) == seen) pthread_cond_wait(&team->wake, &team->lock);
-  atomic_fetch_sub(&team->sleeping, 1);
-  pthread_mutex_unlock(&team->lock);
+/* The caller waits for all members of a run, so a member misses only runs without it. */
+enum { SIZE_BITS = 16 };
+_Static_assert(TRS_MOST_THREADS < 1 << SIZE_BITS, "a run's word holds the size of every team");
+
+static int size_of(uint64_t run) { return (int)(run & ((1u << SIZE_BITS) - 1)); }
+
+static bool has_part(const member *self, uint64_t run, uint64_t seen) {
+  return run != seen && self->rank < size_of(run);
 }
 
-static void wait_for_run(trs_team *team, unsigned seen) {
+static void sleep_until_run(member *self, uint64_t seen) {
+  trs_team *team = self->team;
+  pthread_mutex_lock(&self->lock);
+  atomic_store(&self->asleep, true);
+  atomic_fetch_add(&team->sleeping, 1);
+  while (!has_part(self, atomic_load(&team->run), seen))
+    pthread_cond_wait(&self->wake, &self->lock);
+  atomic_fetch_sub(&team->sleeping, 1);
+  atomic_store(&self->asleep, false);
+  pthread_mutex_unlock(&self->lock);
+}
+
+/* Returns the next run in which the member has a part. */
+static uint64_t wait_for_run(member *self, uint64_t seen) {
   trs_patience wait = {0};
-  while (atomic_load_explicit(&team->generation, memory_order_acquire) == seen) {
-    if (trs_wait_briefly(&wait)) continue;
-    sleep_until_change(team, seen);
-    return;
+  for (;;) {
+    const uint64_t run = atomic_load_explicit(&self->team->run, memory_order_acquire);
+    if (has_part(self, run, seen)) return run;
+    if (!trs_wait_briefly(&wait)) sleep_until_run(self, seen);
+  }
+}
+
+/* Members wake each other in the shape of a binary tree: one that woke them all would still be at
+ * it when the first ones have done their shares. */
+static void wake_next(trs_team *team, int rank, int size) {
+  if (atomic_load(&team->sleeping) == 0) return;
+  for (int next = 2 * rank + 1; next <= 2 * rank + 2 && next < size; next++) {
+    member *other = &team->members[next];
+    if (!atomic_load(&other->asleep)) continue;
+    pthread_mutex_lock(&other->lock);
+    pthread_cond_signal(&other->wake);
+    pthread_mutex_unlock(&other->lock);
   }
 }
 
@@ -62,26 +92,24 @@ static void *member_main(void *pointer) {
   member *self = pointer;
   trs_team *team = self->team;
   (void)trs_thread_own(); /* so that waits in a solve allocate nothing */
-  for (unsigned seen = self->begin;; seen++) {
-    wait_for_run(team, seen);
+  for (uint64_t seen = self->begin;;) {
+    seen = wait_for_run(self, seen);
+    wake_next(team, self->rank, size_of(seen));
     if (atomic_load(&team->stop)) return NULL;
-    if (self->rank < team->body_size) {
-      trs_places_take(team->places, self->rank);
-      team->body(team->argument, self->rank, team->body_size);
-    } else {
-      trs_places_leave(team->places, self->rank);
-    }
+    trs_places_take(team->places, self->rank);
+    team->body(team->argument, self->rank, size_of(seen));
     atomic_fetch_sub_explicit(&team->working, 1, memory_order_release);
   }
 }
 
-static void start_run(trs_team *team) {
-  atomic_fetch_add(&team->generation, 1);
-  if (atomic_load(&team->sleeping) == 0) return;
-  pthread_mutex_lock(&team->lock);
-  pthread_cond_broadcast(&team->wake);
-  pthread_mutex_unlock(&team->lock);
+static void start_run(trs_team *team, int size) {
+  const uint64_t number = (atomic_load_explicit(&team->run, memory_order_relaxed) >> SIZE_BITS) + 1;
+  for (int rank = size; rank < team->last; rank++) trs_places_leave(team->places, rank);
+  team->last = size;
+  atomic_store(&team->run, number << SIZE_BITS | (unsigned)size);
+  wake_next(team, 0, size);
 }
+
 int trs_team_size(const trs_team *team) { return team ? team->size : 1; }
 
 void trs_team_run(trs_team *team, int size, void (*body)(void *, int, int), void *argument) {
@@ -94,10 +122,9 @@ void trs_team_run(trs_team *team, int size, void (*body)(void *, int, int), void
   pthread_mutex_lock(&team->callers);
   team->body = body;
   team->argument = argument;
-  team->body_size = size;
   trs_places_take(team->places, 0);
-  atomic_store(&team->working, team->size - 1);
-  start_run(team);
+  atomic_store(&team->working, size - 1);
+  start_run(team, size);
   body(argument, 0, size);
   wait = (trs_patience){0};
   while (atomic_load_explicit(&team->working, memory_order_acquire)) trs_wait_turn(&wait);
@@ -107,11 +134,14 @@ void trs_team_run(trs_team *team, int size, void (*body)(void *, int, int), void
 static void stop_members(trs_team *team) {
   int cancel = trs_cancel_defer();
   atomic_store(&team->stop, true);
-  start_run(team);
-  for (int rank = 1; rank <= team->started; rank++) pthread_join(team->members[rank].thread, NULL);
+  start_run(team, team->started + 1);
+  for (int rank = 1; rank <= team->started; rank++) {
+    member *other = &team->members[rank];
+    pthread_join(other->thread, NULL);
+    pthread_cond_destroy(&other->wake);
+    pthread_mutex_destroy(&other->lock);
+  }
   trs_cancel_restore(cancel);
-  pthread_cond_destroy(&team->wake);
-  pthread_mutex_destroy(&team->lock);
   pthread_mutex_destroy(&team->callers);
 }
 
@@ -119,16 +149,20 @@ static void stop_members(trs_team *team) {
  * of the fork. */
 static trs_status start_members(trs_team *team) {
   pthread_mutex_init(&team->callers, NULL);
-  pthread_mutex_init(&team->lock, NULL);
-  pthread_cond_init(&team->wake, NULL);
-  const unsigned begin = (unsigned)trs_counters_begin;
-  atomic_store(&team->generation, begin);
+  const uint64_t begin = trs_counters_begin << SIZE_BITS;
+  team->last = 0;
+  atomic_store(&team->run, begin);
   atomic_store(&team->sleeping, 0);
   atomic_store(&team->stop, false);
   for (team->started = 0; team->started + 1 < team->size; team->started++) {
     const int rank = team->started + 1;
-    team->members[rank] = (member){.team = team, .rank = rank, .begin = begin};
-    if (!trs_thread_start(&team->members[rank].thread, member_main, &team->members[rank])) continue;
+    member *next = &team->members[rank];
+    *next = (member){.team = team, .rank = rank, .begin = begin};
+    pthread_mutex_init(&next->lock, NULL);
+    pthread_cond_init(&next->wake, NULL);
+    if (!trs_thread_start(&next->thread, member_main, next)) continue;
+    pthread_cond_destroy(&next->wake);
+    pthread_mutex_destroy(&next->lock);
     if (team->any) {
       team->size = rank;
       return TRS_SUCCESS;

@@ -29,12 +29,12 @@ static inline __attribute__((always_inline)) void wait_for_tasks(const trs_threa
   }
 }
 
-/* True if other threads have completed what the task needs. */
+/* True if all threads have completed what the task needs. */
 static bool is_ready(const trs_threads_state *s, const trs_task *task) {
   for (int64_t w = task->wait; w < task->wait_end; w++) {
     const trs_wait *it = &s->schedule.waits[w];
     const uint64_t goal = (s->solves << 32) + (uint64_t)it->tasks;
-    const uint64_t done = atomic_load_explicit(&s->done[it->thread].value, memory_order_relaxed);
+    const uint64_t done = atomic_load_explicit(&s->done[it->thread].value, memory_order_acquire);
     if (!trs_counter_reached(done, goal)) return false;
   }
   return true;
@@ -57,5 +57,5 @@ const trs_threads_kernels TRS_ISA_NAME(trs_threads_kernels) = {
               [TRS_DOUBLE] = REGISTER / (int)sizeof(double)},
     .make_slices = TRS_TABLE(make_slices),
     .sweep = TRS_TABLE(sweep),
-    .sweep_alone = TRS_TABLE(sweep_alone),
+    .sweep_several = TRS_TABLE(sweep_several),
 };

@@ -45,6 +45,7 @@ typedef struct trs_threads_job {
   const trs_rhs *rhs;
   int64_t column;
   int width;
+  double start; /* of this tile */
 } trs_threads_job;
 
 typedef struct trs_threads_kernels {
@@ -59,8 +60,8 @@ typedef struct trs_threads_kernels {
   void (*make_slices[TRS_NSCALARS])(trs_threads_job *job, int rank);
   /* Runs the tasks of thread rank for the job's right-hand sides. */
   void (*sweep[TRS_NSCALARS])(const trs_threads_job *job, int rank);
-  /* Runs the tasks of all threads: the same sums in the same order. */
-  void (*sweep_alone[TRS_NSCALARS])(const trs_threads_job *job);
+  /* Runs the tasks of the threads begin .. end - 1: the same sums in the same order. */
+  void (*sweep_several[TRS_NSCALARS])(const trs_threads_job *job, int begin, int end);
 } trs_threads_kernels;
 
 extern const trs_threads_kernels trs_threads_kernels_baseline, trs_threads_kernels_avx2,

@@ -374,27 +374,33 @@ static trs_status update(trs_plan *plan) {
   return TRS_SUCCESS;
 }
 
+/* A member does the shares of adjacent threads of the schedule. */
 static void sweep_share(void *argument, int rank, int size) {
-  (void)size;
   const trs_threads_job *j = argument;
-  kernels()->sweep[j->plan->system.scalar](j, rank);
+  const trs_scalar scalar = j->plan->system.scalar;
+  const int threads = j->state->schedule.threads;
+  int64_t begin, end;
+  trs_losses_begin(j->start);
+  trs_share(threads, rank, size, &begin, &end);
+  if (size == threads)
+    kernels()->sweep[scalar](j, rank);
+  else
+    kernels()->sweep_several[scalar](j, (int)begin, (int)end);
   trs_losses_note(&j->state->losses);
 }
 
-/* One tile, by the team or by the calling thread alone: the bits are the same. */
+/* One tile, by as many members as the pace says: the bits are the same. */
 static void sweep_tile(trs_threads_job *j) {
   trs_threads_state *s = j->state;
   const int threads = s->schedule.threads;
   trs_pace *pace = &s->pace[j->width > 1];
-  const double start = trs_seconds();
+  j->start = trs_seconds();
   s->solves++;
-  if (trs_pace_is_alone(pace))
-    kernels()->sweep_alone[j->plan->system.scalar](j);
-  else
-    trs_team_run(j->plan->context->team, threads, sweep_share, j);
+  trs_team_run(j->plan->context->team, trs_pace_members(pace, threads), sweep_share, j);
   if (threads == 1) return;
   const double end = trs_seconds();
-  trs_pace_ran(pace, end, end - start, atomic_load_explicit(&s->losses, memory_order_relaxed));
+  trs_pace_ran(pace, threads, end, end - j->start,
+               atomic_load_explicit(&s->losses, memory_order_relaxed));
 }
 
 static trs_status solve(trs_plan *plan, const trs_rhs *rhs) {
@@ -428,10 +434,10 @@ static void describe(const trs_plan *plan, char *text, size_t size) {
            plan->levels->count, (long long)s->steps, (long long)s->split_steps, s->schedule.threads,
            tasks, tasks == 1 ? "" : "s", (long long)s->schedule.nwaits);
   const size_t used = strlen(text);
-  const int64_t alone = s->pace[0].alone_runs + s->pace[1].alone_runs;
-  if (alone && used < size)
-    snprintf(text + used, size - used, "; %lld sweeps by one thread, for other programs had cores",
-             (long long)alone);
+  const int64_t fewer = s->pace[0].fewer_runs + s->pace[1].fewer_runs;
+  if (fewer && used < size)
+    snprintf(text + used, size - used, "; %lld sweeps by fewer, which were tried or faster",
+             (long long)fewer);
 }
 
 static void free_state(trs_plan *plan) {

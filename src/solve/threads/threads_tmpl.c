@@ -298,24 +298,33 @@ static void NAME(sweep)(const trs_threads_job *j, int rank) {
   }
 }
 
-/* The tasks of each thread in turn, up to the first one that needs a task of another. */
-static void NAME(sweep_alone)(const trs_threads_job *j) {
+/* The tasks of one thread, from the first that is not done, up to one that another thread holds up.
+ * Returns 2 if some remain, plus 1 if some were done. */
+static int NAME(run_ready)(const trs_threads_job *j, int rank) {
   trs_threads_state *s = j->state;
   const trs_schedule *order = &s->schedule;
-  for (bool left = true; left;) {
-    left = false;
-    for (int rank = 0; rank < order->threads; rank++) {
-      const int64_t first = order->task_ptr[rank], end = order->task_ptr[rank + 1];
-      const uint64_t begin = s->solves << 32;
-      uint64_t done = atomic_load_explicit(&s->done[rank].value, memory_order_relaxed);
-      if (!trs_counter_reached(done, begin)) done = begin;
-      for (int64_t k = first + (int64_t)(done - begin); k < end; k++) {
-        if (!is_ready(s, &order->tasks[k])) break;
-        NAME(run_task)(j, &order->tasks[k], j->column, j->width, s->work);
-        done++;
-        atomic_store_explicit(&s->done[rank].value, done, memory_order_relaxed);
-      }
-      left |= first + (int64_t)(done - begin) < end;
-    }
+  const int64_t first = order->task_ptr[rank], end = order->task_ptr[rank + 1];
+  const uint64_t begin = s->solves << 32;
+  uint64_t done = atomic_load_explicit(&s->done[rank].value, memory_order_relaxed);
+  if (!trs_counter_reached(done, begin)) done = begin;
+  int64_t k = first + (int64_t)(done - begin);
+  const int64_t before = k;
+  for (; k < end && is_ready(s, &order->tasks[k]); k++) {
+    NAME(run_task)(j, &order->tasks[k], j->column, j->width, s->work);
+    atomic_store_explicit(&s->done[rank].value, ++done, memory_order_release);
+  }
+  return (k > before) + 2 * (k < end);
+}
+
+/* Each thread's tasks in turn. */
+static void NAME(sweep_several)(const trs_threads_job *j, int begin, int end) {
+  trs_patience wait = {0};
+  for (int left = 2; left & 2;) {
+    left = 0;
+    for (int rank = begin; rank < end; rank++) left |= NAME(run_ready)(j, rank);
+    if (left & 1)
+      wait = (trs_patience){0};
+    else if (left)
+      trs_wait_turn(&wait);
   }
 }

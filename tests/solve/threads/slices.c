@@ -130,16 +130,16 @@ TEST(bits_do_not_depend_on_threads) {
   }
 }
 
-/* x of a plan whose caller does the work of all threads, or of its team. */
-static void solve_by(trs_plan *plan, void *x, const void *b, int64_t n, int64_t nrhs, bool alone) {
+/* x of a plan of which so many members do the work of all threads. */
+static void solve_by(trs_plan *plan, void *x, const void *b, int64_t n, int64_t nrhs, int members) {
   trs_threads_state *s = plan->state;
-  for (int k = 0; k < 2; k++)
-    s->pace[k] = (trs_pace){.state = alone ? TRS_PACE_ALONE : TRS_PACE_TEAM, .until = INFINITY};
+  for (int k = 0; k < 2; k++) s->pace[k] = (trs_pace){.members = members};
   assert_success(trs_solve(plan, x, n, b, n, nrhs, TRS_COL_MAJOR));
-  assert_int_equal(s->pace[0].alone_runs + s->pace[1].alone_runs > 0, alone);
+  assert_int_equal(s->pace[0].fewer_runs + s->pace[1].fewer_runs > 0,
+                   members < s->schedule.threads);
 }
 
-TEST(one_thread_does_the_work_of_all_with_the_same_bits) {
+TEST(fewer_members_do_the_work_of_all_with_the_same_bits) {
   (void)state;
   enum { NRHS = 9 };
   const int64_t before = trs_schedule_part_work;
@@ -148,15 +148,16 @@ TEST(one_thread_does_the_work_of_all_with_the_same_bits) {
     const trs_uplo uplo = c % 2 ? TRS_UPPER : TRS_LOWER;
     const trs_scalar scalar = c % 4 < 2 ? TRS_DOUBLE : TRS_DCOMPLEX;
     trs_matrix *T = read_triangle(grids[c / 4], uplo, scalar);
-    trs_plan *plan = analyse(T, uplo, c % 3 ? TRS_TRANS : TRS_NO_TRANS, 2 + c % 3);
+    trs_plan *plan = analyse(T, uplo, c % 3 ? TRS_TRANS : TRS_NO_TRANS, 2 + c % 5);
     const int64_t n = plan->system.n;
+    const int threads = ((const trs_threads_state *)plan->state)->schedule.threads;
     const size_t size = (size_t)n * NRHS * trs_scalar_size(scalar);
     char *b = malloc(size), *x = malloc(size), *y = malloc(size);
     trs_random_fill(b, n * NRHS, scalar, 5);
-    for (int turn = 0; turn < 4; turn++) { /* each after the other */
+    for (int turn = 0; turn < 8; turn++) { /* each after the other */
       const int64_t nrhs = turn % 2 ? NRHS : 1;
-      solve_by(plan, x, b, n, nrhs, false);
-      solve_by(plan, y, b, n, nrhs, true);
+      solve_by(plan, x, b, n, nrhs, threads);
+      solve_by(plan, y, b, n, nrhs, 1 + turn / 2 % threads);
       assert_memory_equal(x, y, (size_t)(n * nrhs) * trs_scalar_size(scalar));
     }
     free(b), free(x), free(y);
