@@ -57,7 +57,7 @@ TEST(an_undisturbed_team_tries_fewer_seldom) {
       trs_pace pace = {0};
       machine m = {.all = sizes[t], .team = seconds_of_runs[k], .losses = 5};
       m.alone = m.team * (1 + 0.5 * m.all);
-      const shares first = run(&pace, &m, 2), later = run(&pace, &m, 200);
+      const shares first = run(&pace, &m, 2), later = run(&pace, &m, 60);
       assert_true(first.seconds < 1.1 * m.team);
       assert_true(later.fewer > 0 && later.seconds < 1.02 * m.team);
     }
