@@ -7,7 +7,11 @@
 #endif
 
 #include "base/counter.h"
+#include "base/team.h"
 #include "base/wait.h"
+
+/* Which of b and x a row reads and writes itself.  The others pass through the workspace. */
+enum { NEITHER = 0, BOTH = 1, B_ALONE = 2 };
 
 /* Rows that are moved at a time; the longest rows in slices; bytes of a register, 0 if they are too
  * few for slices to be faster than rows. */
@@ -17,15 +21,26 @@ enum {
   REGISTER = (int)TRS_VECTOR_BYTES < 32 ? 0 : TRS_VECTOR_BYTES
 };
 
+static inline __attribute__((always_inline)) void wait_for(const trs_threads_state *s, int thread,
+                                                           int64_t tasks) {
+  const uint64_t goal = (s->solves << 32) + (uint64_t)tasks;
+  trs_patience wait = {0};
+  while (!trs_counter_reached(atomic_load_explicit(&s->done[thread].value, memory_order_acquire),
+                              goal))
+    trs_wait_turn(&wait);
+}
+
 static inline __attribute__((always_inline)) void wait_for_tasks(const trs_threads_state *s,
                                                                  const trs_task *task) {
-  for (int64_t w = task->wait; w < task->wait_end; w++) {
-    const trs_wait *it = &s->schedule.waits[w];
-    uint64_t goal = (s->solves << 32) + (uint64_t)it->tasks;
-    trs_patience wait = {0};
-    while (!trs_counter_reached(
-        atomic_load_explicit(&s->done[it->thread].value, memory_order_acquire), goal))
-      trs_wait_turn(&wait);
+  for (int64_t w = task->wait; w < task->wait_end; w++)
+    wait_for(s, s->schedule.waits[w].thread, s->schedule.waits[w].tasks);
+}
+
+/* A thread without tasks counts nothing. */
+static void wait_for_all(const trs_threads_state *s) {
+  for (int t = 0; t < s->schedule.threads; t++) {
+    const int64_t tasks = s->schedule.task_ptr[t + 1] - s->schedule.task_ptr[t];
+    if (tasks > 0) wait_for(s, t, tasks);
   }
 }
 

@@ -20,6 +20,8 @@ typedef struct trs_threads_state {
   int64_t steps, split_steps, span; /* of the parts that it was made from */
   bool chained;                     /* nearly every row needs the x of the row before it */
   bool sliced;                      /* there may be slices */
+  bool x_last; /* x is written behind all rows, for rows next to each other are of different steps
+                */
   int32_t *count; /* n: off-diagonal entries of the row at each position; slices: slices_tmpl.c */
   int32_t *idx;   /* positions */
   void *val;      /* already conjugated if op conjugates */
@@ -58,7 +60,7 @@ typedef struct trs_threads_kernels {
   int lanes[TRS_NSCALARS]; /* rows of a slice; 0: make_slices is not called */
   /* Turns rows of thread rank into slices, once columns are filled and needs are recorded. */
   void (*make_slices[TRS_NSCALARS])(trs_threads_job *job, int rank);
-  /* Runs the tasks of thread rank for the job's right-hand sides. */
+  /* Runs the tasks of thread rank for the job's right-hand sides, and writes its share of x. */
   void (*sweep[TRS_NSCALARS])(const trs_threads_job *job, int rank);
   /* Runs the tasks of the threads begin .. end - 1: the same sums in the same order. */
   void (*sweep_several[TRS_NSCALARS])(const trs_threads_job *job, int begin, int end);

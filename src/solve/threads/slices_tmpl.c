@@ -11,8 +11,9 @@
  *
  * Source: the format SELL, Monakov, Lokhmotov and Avetisyan 2010. */
 
-/* Where the rows of one right-hand side lie.  direct: adjacent rows, not reordered, are read and
- * written as they are solved; others are loaded into work before, and stored after. */
+/* Where the rows of one right-hand side lie.  direct: BOTH: adjacent rows, not reordered, are read
+ * and written as they are solved; B_ALONE: they are read so; NEITHER: they are loaded into work
+ * before, and stored after. */
 typedef struct NAME(column) {
   const SCALAR *b;
   SCALAR *x, *work;
@@ -136,7 +137,7 @@ TRS_INLINE NAME(lanes) NAME(subtract_slots)(NAME(lanes) sum, const NAME(lanes) *
  * last product, as in rows_chained.  Inlined, it would slow the rows between slices. */
 static __attribute__((noinline)) void NAME(solve_slice)(const trs_threads_state *s,
                                                         const NAME(column) * c, int64_t k,
-                                                        int64_t at, bool unit, bool direct,
+                                                        int64_t at, bool unit, int direct,
                                                         bool chained) {
   const int32_t *row = s->schedule.row + k, *idx = s->idx + at;
   const NAME(lanes) *val = (const NAME(lanes) *)((const SCALAR *)s->val + at);
@@ -152,7 +153,7 @@ static __attribute__((noinline)) void NAME(solve_slice)(const trs_threads_state 
     sum -= a * NAME(slot)(&idx, c->work);
   }
   *own = sum;
-  if (!direct) return;
+  if (direct != BOTH) return;
   for (int l = 0; l < LANES; l++) c->x[row[l]] = sum[l];
 }
 
@@ -179,7 +180,7 @@ TRS_INLINE void NAME(solve_slice_wide)(const trs_threads_state *s, SCALAR *work,
 static void NAME(make_slices)(trs_threads_job *j, int rank) { (void)j, (void)rank; }
 
 TRS_INLINE void NAME(solve_slice)(const trs_threads_state *s, const NAME(column) * c, int64_t k,
-                                  int64_t at, bool unit, bool direct, bool chained) {
+                                  int64_t at, bool unit, int direct, bool chained) {
   (void)s, (void)c, (void)k, (void)at, (void)unit, (void)direct, (void)chained;
 }
 

@@ -125,6 +125,7 @@ static trs_status clone(trs_plan *plan) {
   s->span = origin->span;
   s->chained = origin->chained;
   s->sliced = origin->sliced;
+  s->x_last = origin->x_last;
   s->count = origin->count;
   s->idx = origin->idx;
   s->val = origin->val;
@@ -318,6 +319,20 @@ static bool gives_way(trs_plan *plan, const trs_parts *parts) {
                           (long long)parts->steps, seconds / next);
 }
 
+/* True if rows next to each other are mostly of different steps.  Written as they are solved, their
+ * x would share lines that go from thread to thread, and to memory, several times.  Where rows are
+ * long this costs less than one more pass over x.  One line in APART is looked at. */
+static bool scatters(const trs_threads_state *s, const trs_system *S, const trs_parts *parts) {
+  enum { SHORT = 8, LINE = 8, APART = 16, LEAST = 2 };
+  const int32_t *position = s->schedule.position;
+  int64_t lines = 0, changes = 0;
+  if (parts->natural || S->nnz >= SHORT * S->n) return false;
+  for (int64_t i = 0; i + LINE <= S->n; i += APART * LINE, lines++)
+    for (int64_t k = i + 1; k < i + LINE; k++)
+      changes += position[k] != position[k - 1] + 1 && position[k] != position[k - 1] - 1;
+  return changes >= LEAST * lines;
+}
+
 /* The schedule and the copy of the matrix. */
 static trs_status build(trs_plan *plan, trs_parts *parts, int threads, const int32_t *length) {
   trs_threads_state *s = plan->state;
@@ -328,6 +343,7 @@ static trs_status build(trs_plan *plan, trs_parts *parts, int threads, const int
   /* In natural order short chained rows find hardly any slice. */
   s->sliced = wants_slices(plan) && !(parts->natural && has_short_chains(plan));
   trs_status status = trs_schedule_create(&s->schedule, parts, &plan->system, threads);
+  s->x_last = !status && scatters(s, &plan->system, parts);
   trs_free(parts->part); /* the copy needs the part of each row only */
   parts->part = NULL;
   if (!status) status = allocate(plan, s);

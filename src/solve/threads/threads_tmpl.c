@@ -140,16 +140,16 @@ TRS_INLINE SCALAR NAME(subtract)(SCALAR sum, const SCALAR *val, const int32_t *i
   return sum;
 }
 
-TRS_INLINE void NAME(put)(const NAME(column) * c, const int32_t *row, int64_t k, bool direct,
+TRS_INLINE void NAME(put)(const NAME(column) * c, const int32_t *row, int64_t k, int direct,
                           SCALAR value) {
   c->work[k] = value;
-  if (direct) c->x[row[k]] = value;
+  if (direct == BOTH) c->x[row[k]] = value;
 }
 
 /* x[k] = (b[k] - sum of T[k][j] x[j]) / T[k][k] for the rows [begin, end); at: their first entry.
  * Returns the entry behind their last one. */
 TRS_INLINE int64_t NAME(rows_one)(const trs_threads_state *s, const NAME(column) * c, int64_t begin,
-                                  int64_t end, int64_t at, bool unit, bool direct, bool sliced) {
+                                  int64_t end, int64_t at, bool unit, int direct, bool sliced) {
   const int32_t *idx = s->idx, *count = s->count, *row = s->schedule.row;
   const SCALAR *val = s->val, *inverse = s->inverse;
   for (int64_t k = begin; k < end; k++) {
@@ -171,8 +171,8 @@ TRS_INLINE int64_t NAME(rows_one)(const trs_threads_state *s, const NAME(column)
  * product of a row has its entry scaled beforehand, and is taken from a register if it is with the
  * x computed just before: one multiply-add then separates two rows. */
 TRS_INLINE int64_t NAME(rows_chained)(const trs_threads_state *s, const NAME(column) * c,
-                                      int64_t begin, int64_t end, int64_t at, bool unit,
-                                      bool direct, bool sliced) {
+                                      int64_t begin, int64_t end, int64_t at, bool unit, int direct,
+                                      bool sliced) {
   const int32_t *idx = s->idx, *count = s->count, *row = s->schedule.row;
   const SCALAR *val = s->val, *inverse = s->inverse;
   SCALAR last = 0;
@@ -219,24 +219,30 @@ typedef int64_t NAME(rows)(const trs_threads_state *s, const NAME(column) * c, i
   ROWS(loop, 0, 0, 1)  \
   ROWS(loop, 0, 1, 0)  \
   ROWS(loop, 0, 1, 1)  \
+  ROWS(loop, 0, 2, 0)  \
+  ROWS(loop, 0, 2, 1)  \
   ROWS(loop, 1, 0, 0)  \
   ROWS(loop, 1, 0, 1)  \
   ROWS(loop, 1, 1, 0)  \
-  ROWS(loop, 1, 1, 1)
+  ROWS(loop, 1, 1, 1)  \
+  ROWS(loop, 1, 2, 0)  \
+  ROWS(loop, 1, 2, 1)
 ALL_ROWS(rows_one)
 ALL_ROWS(rows_chained)
 #undef ALL_ROWS
 #undef ROWS
 
 TRS_INLINE int64_t NAME(rows_any)(const trs_threads_state *s, const NAME(column) * c, int64_t begin,
-                                  int64_t end, int64_t at, bool direct) {
+                                  int64_t end, int64_t at, int direct) {
 #define LAST(name) \
   { NAME(name##0), NAME(name##1) }
-#define ALL(loop)                                                            \
-  {                                                                          \
-    {LAST(loop##_00), LAST(loop##_01)}, { LAST(loop##_10), LAST(loop##_11) } \
+#define ALL(loop)                                          \
+  {                                                        \
+    {LAST(loop##_00), LAST(loop##_01), LAST(loop##_02)}, { \
+      LAST(loop##_10), LAST(loop##_11), LAST(loop##_12)    \
+    }                                                      \
   }
-  static NAME(rows) *const rows[2][2][2][2] = {ALL(rows_one), ALL(rows_chained)};
+  static NAME(rows) *const rows[2][2][3][2] = {ALL(rows_one), ALL(rows_chained)};
 #undef ALL
 #undef LAST
   return rows[s->chained][!s->inverse][direct][s->sliced](s, c, begin, end, at);
@@ -262,6 +268,13 @@ TRS_INLINE int64_t NAME(rows_wide)(const trs_threads_state *s, SCALAR *work, int
   return at;
 }
 
+/* True if a row reads its b, and perhaps writes its x, itself. */
+TRS_INLINE bool NAME(is_direct)(const trs_threads_job *j) {
+  const trs_rhs *R = j->rhs;
+  return j->width == 1 && R->x_row == 1 && R->b_row == 1 && !trs_reorders(&R->b_order) &&
+         !trs_reorders(&R->x_order);
+}
+
 /* Right-hand sides r .. r + width - 1. */
 static void NAME(run_task)(const trs_threads_job *j, const trs_task *task, int64_t r, int width,
                            SCALAR *work) {
@@ -271,9 +284,8 @@ static void NAME(run_task)(const trs_threads_job *j, const trs_task *task, int64
   const int ld = width == 1 ? 1 : TRS_WIDE;
   NAME(column)
   c = {(const SCALAR *)R->b + r * R->b_col, (SCALAR *)R->x + r * R->x_col, work};
-  if (width == 1 && R->x_row == 1 && R->b_row == 1 && !trs_reorders(&R->b_order) &&
-      !trs_reorders(&R->x_order)) {
-    NAME(rows_any)(s, &c, task->begin, task->end, task->entry, true);
+  if (NAME(is_direct)(j)) {
+    NAME(rows_any)(s, &c, task->begin, task->end, task->entry, s->x_last ? B_ALONE : BOTH);
     return;
   }
   for (int64_t begin = task->begin, at = task->entry, end; begin < task->end; begin = end) {
@@ -281,9 +293,27 @@ static void NAME(run_task)(const trs_threads_job *j, const trs_task *task, int64
     if (end > task->end) end = task->end;
     NAME(load_rows)(R, r, width, ld, row, begin, end, work, ld);
     at = width > 1 ? NAME(rows_wide)(s, work, begin, end, at)
-                   : NAME(rows_any)(s, &c, begin, end, at, false);
+                   : NAME(rows_any)(s, &c, begin, end, at, NEITHER);
     NAME(store_rows)(R, r, width, row, begin, end, work, ld);
   }
+}
+
+/* The shares of x of the threads begin .. end - 1: each line of x is written once, whole, by one
+ * thread. */
+static void NAME(write_x)(const trs_threads_job *j, int begin, int end) {
+  enum { LINE = 64 / sizeof(SCALAR) };
+  const trs_threads_state *s = j->state;
+  const int32_t *position = s->schedule.position;
+  const SCALAR *work = s->work;
+  SCALAR *x = (SCALAR *)j->rhs->x + j->column * j->rhs->x_col;
+  int64_t first, last, unused;
+  if (!s->x_last || !NAME(is_direct)(j)) return;
+  trs_share((s->schedule.n + LINE - 1) / LINE, begin, s->schedule.threads, &first, &unused);
+  trs_share((s->schedule.n + LINE - 1) / LINE, end - 1, s->schedule.threads, &unused, &last);
+  first *= LINE, last *= LINE;
+  if (last > s->schedule.n) last = s->schedule.n;
+  wait_for_all(s);
+  for (int64_t i = first; i < last; i++) x[i] = work[position[i]];
 }
 
 static void NAME(sweep)(const trs_threads_job *j, int rank) {
@@ -296,6 +326,7 @@ static void NAME(sweep)(const trs_threads_job *j, int rank) {
                           (s->solves << 32) + (uint64_t)(k + 1 - task_ptr[rank]),
                           memory_order_release);
   }
+  NAME(write_x)(j, rank, rank + 1);
 }
 
 /* The tasks of one thread, from the first that is not done, up to one that another thread holds up.
@@ -327,4 +358,5 @@ static void NAME(sweep_several)(const trs_threads_job *j, int begin, int end) {
     else if (left)
       trs_wait_turn(&wait);
   }
+  NAME(write_x)(j, begin, end);
 }

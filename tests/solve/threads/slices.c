@@ -167,6 +167,37 @@ TEST(fewer_members_do_the_work_of_all_with_the_same_bits) {
   trs_schedule_part_work = before;
 }
 
+/* In levels of short rows whose neighbours lie elsewhere; in place and for each of several columns,
+ * with the bits of rows that write their own x. */
+TEST(x_is_written_behind_all_rows_where_levels_scatter_it) {
+  (void)state;
+  const int64_t before = trs_schedule_part_work;
+  trs_schedule_part_work = 40;
+  for (int c = 0; c < NGRIDS; c++) {
+    enum { THREADS = 9, NRHS = 2 };
+    trs_matrix *T = read_triangle(grids[c], TRS_LOWER, TRS_DOUBLE);
+    trs_plan *plan = analyse(T, TRS_LOWER, TRS_NO_TRANS, THREADS);
+    trs_threads_state *s = plan->state;
+    const int64_t n = plan->system.n, count = n * NRHS;
+    if (c < 2) assert_int_equal(s->x_last, c == 1); /* 13 entries per row, and 4 */
+    double *b = malloc((size_t)count * sizeof *b), *x = malloc((size_t)count * sizeof *x);
+    double *y = malloc((size_t)count * sizeof *y);
+    trs_random_fill(b, count, TRS_DOUBLE, 5);
+    for (int members = 1; members <= THREADS; members += 4) {
+      s->x_last = false;
+      solve_by(plan, x, b, n, NRHS, members);
+      s->x_last = true;
+      memcpy(y, b, (size_t)count * sizeof *y);
+      solve_by(plan, y, y, n, NRHS, members);
+      assert_memory_equal(x, y, (size_t)count * sizeof *x);
+    }
+    free(b), free(x), free(y);
+    trs_plan_destroy(plan);
+    trs_matrix_destroy(T);
+  }
+  trs_schedule_part_work = before;
+}
+
 TEST(updates_reach_slices) {
   (void)state;
   for (int c = 0; c < 2 * NGRIDS; c++) {
