@@ -199,13 +199,23 @@ static void mark_needs(void *argument, int rank, int size) {
   it->pushes[rank] = pushes;
 }
 
+static int64_t groups_of(const trs_slices *s) {
+  return (s->n + TRS_CLEAR_ROWS - 1) / TRS_CLEAR_ROWS;
+}
+
 /* Copies the masks of rows to their positions. */
 static void place_masks(void *argument, int rank, int size) {
   look *it = argument;
+  const trs_slices *s = it->d->s;
   int64_t begin, end;
-  trs_share(it->d->s->n, rank, size, &begin, &end);
-  for (int64_t k = begin; k < end; k++)
-    it->deal->mask[k] = atomic_load_explicit(&it->mask[it->d->s->row[k]], memory_order_relaxed);
+  trs_share(groups_of(s), rank, size, &begin, &end);
+  for (int64_t g = begin; g < end; g++) {
+    uint32_t all = 0;
+    for (int64_t k = g * TRS_CLEAR_ROWS; k < s->n && k < (g + 1) * TRS_CLEAR_ROWS; k++)
+      all |= it->deal->mask[k] =
+          atomic_load_explicit(&it->mask[s->row[k]], memory_order_relaxed);
+    it->deal->group_mask[g] = all;
+  }
 }
 
 static path await_path(const _Atomic path *from) {
@@ -292,6 +302,12 @@ static path along_slabs(const look *it) {
   return it->steps.step * (path)nlevels + it->steps.peer * (path)entered;
 }
 
+/* Gives the seconds of the longest path's steps. */
+static double take_path(const look *it, path longest) {
+  it->deal->peer_steps = peer_steps_of(longest);
+  return it->steps.unit * (double)(longest >> TIME_AT);
+}
+
 static trs_status find_owners(look *it) {
   TRS_TRY(TRS_ALLOC(&it->owner, it->d->S->n));
   trs_team_run(it->d->team, all_threads(it->d), spread_owners, it);
@@ -309,8 +325,7 @@ static trs_status look_at_deal(const dealing *d, trs_deal *deal, double *seconds
     longest = along_slabs(&it);
   else if (!status)
     status = walk_paths(&it, &longest);
-  deal->peer_steps = peer_steps_of(longest);
-  *seconds = it.steps.unit * (double)(longest >> TIME_AT);
+  *seconds = take_path(&it, longest);
   trs_free(it.owner);
   return status;
 }
@@ -353,21 +368,37 @@ static double scale_of(const dealing *d, double expected) {
   return fmin(fmax((d->alone - d->gpu->group_launch - levels) / expected, LEAST), MOST);
 }
 
-static trs_status judge(const dealing *d, trs_deal *deal) {
-  double fullest, mean, along;
-  weigh_levels(d, deal, &fullest, &mean);
-  TRS_TRY(look_at_deal(d, deal, &along));
+/* The longest path takes `along` seconds. */
+static void set_seconds(const dealing *d, trs_deal *deal, double along, double fullest,
+                        double mean) {
   const double scale = scale_of(d, mean * d->members);
   deal->seconds = d->gpu->group_launch + along + scale * fullest +
                   d->gpu->push * (double)deal->pushes / d->members;
   deal->alone = trs_deal_level_seconds(d->gpu, d->s->nlevels) + scale * mean * d->members;
+}
+
+static trs_status judge(const dealing *d, trs_deal *deal) {
+  double fullest, mean, along;
+  weigh_levels(d, deal, &fullest, &mean);
+  TRS_TRY(look_at_deal(d, deal, &along));
+  set_seconds(d, deal, along, fullest, mean);
   return TRS_SUCCESS;
+}
+
+void trs_deal_judge_slabs(trs_deal *deal, const trs_slices *s, double alone,
+                          const trs_gpu_costs *gpu) {
+  const dealing d = {.s = s, .members = deal->members, .alone = alone, .gpu = gpu};
+  const look it = {.d = &d, .deal = deal, .steps = steps_of(&d)};
+  double fullest, mean;
+  weigh_levels(&d, deal, &fullest, &mean);
+  set_seconds(&d, deal, take_path(&it, along_slabs(&it)), fullest, mean);
 }
 
 static trs_status try_rule(const dealing *d, trs_deal_rule rule, trs_deal *deal) {
   *deal = (trs_deal){.members = d->members, .rule = rule};
   trs_status status = TRS_ALLOC(&deal->owner, d->s->nslices);
   if (!status) status = TRS_ALLOC(&deal->mask, d->s->n);
+  if (!status) status = TRS_ALLOC(&deal->group_mask, groups_of(d->s));
   if (!status) status = deal_slices(d, rule, deal->owner);
   if (!status) status = judge(d, deal);
   if (status) trs_deal_destroy(deal);
@@ -428,8 +459,7 @@ trs_status trs_deal_create(trs_deal *deal, const trs_system *S, const trs_slices
 }
 
 void trs_deal_destroy(trs_deal *deal) {
-  trs_free(deal->owner);
-  trs_free(deal->mask);
+  TRS_FREE_ALL(deal->owner, deal->mask, deal->group_mask);
   *deal = (trs_deal){0};
 }
 
@@ -487,12 +517,11 @@ static void take_early_polls(trs_deal_share *share, int32_t early_poll) {
 static trs_status take(trs_deal_share *share, const trs_deal *deal, const trs_slices *s,
                        int32_t member, int32_t early_poll) {
   int32_t count = 0;
-  int64_t groups = (s->n + TRS_CLEAR_ROWS - 1) / TRS_CLEAR_ROWS;
   for (int32_t k = 0; k < s->nslices; k++) count += deal->owner[k] == member;
   TRS_TRY(TRS_ALLOC(&share->slice, count));
   TRS_TRY(TRS_ALLOC(&share->number, count));
   TRS_TRY(TRS_ALLOC(&share->chunk, count + 1));
-  TRS_TRY(TRS_ALLOC(&share->clear, groups));
+  TRS_TRY(TRS_ALLOC(&share->clear, groups_of(s)));
   take_slices(share, deal, s, member);
   take_chunks(share);
   take_early_polls(share, early_poll);
@@ -501,7 +530,7 @@ static trs_status take(trs_deal_share *share, const trs_deal *deal, const trs_sl
 
 trs_status trs_deal_share_clear(trs_deal_share *share, const trs_deal *deal, const trs_slices *s,
                                 int32_t member, const uint8_t *spared) {
-  const int64_t groups = (s->n + TRS_CLEAR_ROWS - 1) / TRS_CLEAR_ROWS;
+  const int64_t groups = groups_of(s);
   uint8_t *held;
   TRS_TRY(TRS_ALLOC_ZERO(&held, groups));
   for (int32_t k = 0; k < share->nslices; k++) {
@@ -509,11 +538,9 @@ trs_status trs_deal_share_clear(trs_deal_share *share, const trs_deal *deal, con
     int32_t first = share->slice[k].first, last = first + share->slice[k].rows - 1;
     held[first / TRS_CLEAR_ROWS] = held[last / TRS_CLEAR_ROWS] = 1;
   }
-  for (int64_t k = 0; k < s->n; k++)
-    if (deal->mask[k] >> member & 1) held[k / TRS_CLEAR_ROWS] = 1;
   share->nclear = 0;
   for (int32_t k = 0; k < groups; k++)
-    if (held[k]) share->clear[share->nclear++] = k;
+    if (held[k] || deal->group_mask[k] >> member & 1) share->clear[share->nclear++] = k;
   trs_free(held);
   return TRS_SUCCESS;
 }

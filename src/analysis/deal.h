@@ -37,7 +37,8 @@ typedef struct trs_deal {
   trs_deal_rule rule;             /* never auto */
   int32_t *owner;                 /* nslices: member of each slice */
   uint32_t *mask;                 /* n: the other members that need the row at a position, one bit
-                                     each */
+                                     each; NULL if the deal was made on a GPU */
+  uint32_t *group_mask;           /* of each group of TRS_CLEAR_ROWS positions: the bits of all */
   int64_t rows[TRS_MOST_MEMBERS]; /* per member */
   int64_t pushes;                 /* values sent per solve */
   double balance;                 /* entries of the fullest member over the mean */
@@ -61,6 +62,10 @@ void trs_deal_slabs(int64_t *cut, const trs_system *S, int32_t members);
 trs_status trs_deal_create(trs_deal *deal, const trs_system *S, const trs_slices *s,
                            const trs_outline *outline, int32_t members, trs_deal_rule rule,
                            double alone, const trs_gpu_costs *gpu, trs_team *team);
+/* Judges slabs that were found elsewhere: sets rows, balance, level_balance, peer_steps, seconds
+ * and alone of a deal that has members, owner and pushes.  O(nslices). */
+void trs_deal_judge_slabs(trs_deal *deal, const trs_slices *s, double alone,
+                          const trs_gpu_costs *gpu);
 void trs_deal_destroy(trs_deal *deal);
 
 /* deal_graph.c: owners of the slices that are not parts, by METIS.  TRS_ERROR_UNSUPPORTED if this

@@ -21,6 +21,8 @@ struct trs_context {
                                    member of this process */
   trs_group *group;             /* several GPUs; else NULL */
   struct trs_opencl *opencl;    /* of "opencl"; else NULL */
+  bool keeps_systems;           /* an analysis of the engine leaves the system in device memory for
+                                   who made the plan (solve/multigpu/alone.h) */
   _Atomic int64_t gpu_memory;   /* limit on the bytes that the library holds per GPU; 0: no limit */
   trs_single looking;           /* the thread that looks for a device */
   atomic_bool looked;           /* trs_context_find_device has run */

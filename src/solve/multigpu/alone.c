@@ -1,6 +1,8 @@
 /* alone.c - the engine on one GPU of a group, and the time of its solves. */
 #include "solve/multigpu/alone.h"
 
+#include <string.h>
+
 #include "base/memory.h"
 #include "device/shared.h"
 #include "plan/timing.h"
@@ -19,11 +21,21 @@ trs_status trs_alone_create(trs_plan **alone, const trs_plan *plan, trs_device *
                          .stream = plan->matrix->on_device ? NULL : stream};
   *alone = NULL;
   TRS_TRY(trs_context_of_device(&context, device, plan->context));
+  context->keeps_systems = true;
   trs_status status =
       trs_plan_create(alone, context, plan->matrix, plan->uplo, plan->trans, plan->diag, &options);
   trs_context_destroy(context); /* the plan keeps it */
   if (!status) trs_plan_use_stream(*alone, stream);
   return status;
+}
+
+void trs_alone_take(trs_plan *alone, trs_gpu *gpu) {
+  trs_gpu *own = &((trs_engine *)alone->state)->gpu;
+  *gpu = (trs_gpu){.device = own->device, .system = own->system};
+  memcpy(gpu->owned, own->owned, sizeof own->owned);
+  memset(own->owned, 0, sizeof own->owned);
+  trs_gpu_unload(own, alone);
+  alone->context->keeps_systems = false;
 }
 
 int32_t trs_alone_levels(const trs_plan *alone) {

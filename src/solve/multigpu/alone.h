@@ -4,10 +4,15 @@
 
 #include "comm/group.h"
 #include "plan/plan.h"
+#include "solve/cuda/gpu.h"
 
 /* The engine's plan for plan's system on the given GPU and stream; nrhs is a hint. */
 trs_status trs_alone_create(trs_plan **alone, const trs_plan *plan, trs_device *device,
                             trs_stream stream, int64_t nrhs);
+
+/* The system by rows in device memory, which the plan's analysis has kept for this call: gpu gets
+ * its arrays and frees them (trs_gpu_unload).  Call once. */
+void trs_alone_take(trs_plan *alone, trs_gpu *gpu);
 
 /* The levels of its rows; 0: unknown. */
 int32_t trs_alone_levels(const trs_plan *alone);

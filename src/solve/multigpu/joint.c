@@ -9,7 +9,7 @@
 
 typedef struct making {
   const trs_joint_way *way;
-  const trs_system *S; /* host */
+  const trs_system *S;
   trs_system system;   /* device */
   trs_gpu_cut *cut;    /* into single rows */
   trs_slices slices;   /* its counts */
@@ -35,7 +35,7 @@ static trs_status load(making *m) {
   TRS_TRY(upload(m, &T->val, S->val, S->nnz * (int64_t)trs_scalar_size(S->scalar)));
   if (S->conj) TRS_TRY(trs_gpu_conjugate((void *)T->val, S->nnz, S->scalar, m->way->stream));
   T->conj = false;
-  return trs_device_alloc_host(m->way->device, (void **)&m->found);
+  return TRS_SUCCESS;
 }
 
 static trs_status find_levels(making *m) {
@@ -93,10 +93,15 @@ static trs_status download(const making *m, trs_joint *j) {
   return trs_device_wait(stream);
 }
 
+static trs_status make_there(making *m, bool *made) {
+  TRS_TRY(trs_device_alloc_host(m->way->device, (void **)&m->found));
+  TRS_TRY(find_levels(m));
+  return substitute(m, made);
+}
+
 static trs_status make(making *m, trs_joint *joint, bool *made) {
   TRS_TRY(load(m));
-  TRS_TRY(find_levels(m));
-  TRS_TRY(substitute(m, made));
+  TRS_TRY(make_there(m, made));
   return *made ? download(m, joint) : TRS_SUCCESS;
 }
 
@@ -126,5 +131,24 @@ trs_status trs_joint_create(trs_joint *joint, bool *made, const trs_system *S,
   if (!status) status = waited;
   if (status || !*made) trs_joint_destroy(joint);
   *made = *made && !status;
+  return status;
+}
+
+trs_status trs_joint_create_there(trs_gpu_substitution *joint, bool *made, const trs_system *system,
+                                  const trs_joint_way *way) {
+  making m = {.way = way, .S = system, .system = *system};
+  *joint = (trs_gpu_substitution){0};
+  *made = false;
+  if (system->n == 0 || system->n > TRS_MOST_JOINT_ROWS) return TRS_SUCCESS;
+  const int before = trs_device_enter(way->device);
+  trs_status status = make_there(&m, made);
+  const trs_status waited = trs_device_wait(way->stream);
+  if (!status) status = waited;
+  *made = *made && !status;
+  if (*made) *joint = m.result;
+  if (*made) m.result = (trs_gpu_substitution){0};
+  m.system.ptr = NULL, m.system.idx = NULL, m.system.val = NULL; /* the caller's */
+  clean(&m);
+  trs_device_leave(before);
   return status;
 }

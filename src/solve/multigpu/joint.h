@@ -5,6 +5,7 @@
 
 #include "analysis/substitute.h"
 #include "device/device.h"
+#include "solve/cuda/engine/substitute.h"
 
 /* How a joint system is made. */
 typedef struct trs_joint_way {
@@ -22,5 +23,10 @@ typedef struct trs_joint_way {
  * The result depends on the system alone, and on way. */
 trs_status trs_joint_create(trs_joint *joint, bool *made, const trs_system *S,
                             const trs_joint_way *way);
+
+/* The same of a system in the memory of way->device, for a joint system that stays there.  The
+ * caller frees it with trs_gpu_substitution_free. */
+trs_status trs_joint_create_there(trs_gpu_substitution *joint, bool *made, const trs_system *system,
+                                  const trs_joint_way *way);
 
 #endif

@@ -1,9 +1,10 @@
 /* push.c - `push`: distributes the rows of one system over several GPUs; every solved x is pushed
  * once to each member that needs it (push.cu).
  *
- * The analysis runs on the host: slices and levels of the whole system (analysis/slice.h), a
- * rule that deals them (analysis/deal.h), then the upload of every member's share
- * (push_load.c). */
+ * The first GPU deals slabs if all members are of one process and it has room for the whole system
+ * (first.h): it cuts the slices, and fills those of every member.  In all other cases the analysis
+ * runs on the host: slices and levels of the whole system (analysis/slice.h), a rule that deals
+ * them (analysis/deal.h), then the upload of every member's share (push_load.c). */
 #include <stdio.h>
 #include <string.h>
 
@@ -17,6 +18,12 @@
 #include "solve/multigpu/push_state.h"
 
 _Static_assert((int)TRS_PUSH_ROWS == (int)TRS_CLEAR_ROWS, "deal.h and push.h agree");
+
+void (*trs_push_phase)(const char *phase);
+
+static void end_phase(const char *phase) {
+  if (trs_push_phase) trs_push_phase(phase);
+}
 
 /* ---- Analysis: rows are dealt. ---- */
 
@@ -61,14 +68,17 @@ static trs_status measure_one(trs_push_state *p, const trs_plan *plan) {
   if (p->member[0].number == 0) {
     status = trs_alone_create(&alone, plan, device, p->member[0].stream, 1);
     const trs_alone_arrays here = {.device = {device}, .count = 1};
+    end_phase("one GPU: analysis");
     if (!status) status = trs_alone_time(alone, &here, 1, &found[0].seconds);
     if (!status) found[0].levels = trs_alone_levels(alone);
     if (!status) found[0].joint_levels = trs_alone_joint_levels(alone);
+    if (!status) trs_alone_take(alone, &p->loaded);
     if (!status && plan->options.nrhs <= 1 && trs_alone_fits(plan, 1))
       plan->choice->made = alone; /* there is room for both */
     else
       trs_plan_destroy(alone);
   }
+  end_phase("one GPU: timing");
   status = trs_group_agree(p->group, status);
   p->races = status != TRS_ERROR_MEMORY; /* one GPU lacks the memory after all */
   if (status) return p->races ? status : TRS_SUCCESS;
@@ -140,6 +150,7 @@ static void drop_deal(trs_push_state *p) {
   trs_outline_destroy(p->outline);
   trs_slices_destroy(&p->slices);
   trs_joint_destroy(&p->joint);
+  trs_first_drop(&p->first);
   p->outline = NULL;
 }
 
@@ -194,10 +205,12 @@ static bool half_may_be_faster(const trs_push_state *p, const trs_plan *plan, in
          trs_alone_fits(plan, 1);
 }
 
+/* Auto tries other rules than slabs unless their time is nearly ideal. */
+static const double NEARLY_IDEAL = 1.1;
+
 /* Auto: slabs over all members.  If their time is far from ideal, also the other rules, and
  * slabs over half as many members if one GPU could hold the whole system. */
 static trs_status find_rule(trs_push_state *p, trs_plan *plan, const trs_system *S) {
-  static const double NEARLY_IDEAL = 1.1;
   int32_t members = p->use > 0 && p->use < p->members ? (int32_t)p->use : p->members;
   if (p->rule != TRS_DEAL_AUTO || members == 1)
     return try_rule(p, plan, S, (trs_deal_rule)p->rule, members, NULL);
@@ -238,14 +251,7 @@ static bool may_substitute(const trs_push_state *p, const trs_plan *plan) {
 /* With every y just before its x. */
 static trs_status make_joint(const trs_push_state *p, trs_joint *joint, bool *made,
                              const trs_system *S) {
-  enum { MOST_FILL = 3 };
-  const trs_joint_way way = {.depth = p->substitute > 0 ? (int32_t)p->substitute : 0,
-                             .members = p->use > 0 ? (int32_t)p->use : p->members,
-                             .most = p->substitute > 0 ? INT64_MAX : MOST_FILL * (S->nnz + S->n),
-                             .store_float = p->float_values,
-                             .gpu = p->gpu,
-                             .device = p->member[0].device,
-                             .stream = p->member[0].stream};
+  const trs_joint_way way = trs_push_joint_way(p, S);
   TRS_TRY(trs_joint_create(joint, made, S, &way));
   return *made ? trs_joint_pair(joint, p->team) : TRS_SUCCESS;
 }
@@ -289,8 +295,63 @@ static trs_status deal_joint(trs_push_state *p, trs_plan *plan, const trs_system
   return TRS_SUCCESS;
 }
 
+/* ---- The same by the first GPU. ---- */
+
+static bool may_deal_first(const trs_push_state *p, const trs_plan *plan) {
+  const trs_system *S = &plan->system;
+  const bool slabs = p->rule == TRS_DEAL_AUTO || p->rule == TRS_DEAL_SLABS;
+  if (!p->one_process || !slabs || p->on_host || S->n == 0) return false;
+  if (trs_matrix_is_deferred(plan->matrix) || !trs_alone_fits(plan, 1)) return false;
+  const trs_device *device = p->member[0].device;
+  return !plan->matrix->on_device ||
+         (trs_device_owns(device, S->ptr) && trs_device_owns(device, S->idx) &&
+          trs_device_owns(device, S->val));
+}
+
+/* Slabs of p->first.system, which is set. */
+static trs_status try_slabs_first(trs_push_state *p, trs_plan *plan, int32_t members) {
+  trs_first *f = &p->first;
+  f->device = p->member[0].device;
+  f->stream = p->member[0].stream;
+  f->members = members;
+  f->lower = p->loaded.system.lower;
+  p->n = f->system.n;
+  TRS_TRY(trs_first_cut(f, &p->slices, &p->rules));
+  end_phase("cut");
+  if (!f->joins && has_too_many_levels(p, plan, p->slices.nlevels)) return TRS_SUCCESS;
+  TRS_TRY(trs_first_deal(f, &p->deal, &p->slices));
+  end_phase("masks, slices to the host");
+  int64_t rows[TRS_MOST_MEMBERS];
+  memcpy(rows, p->deal.rows, sizeof rows);
+  memset(p->deal.rows, 0, sizeof rows);
+  trs_deal_judge_slabs(&p->deal, &p->slices, p->races ? p->alone : 0, p->gpu);
+  memcpy(p->deal.rows, rows, sizeof rows); /* without rows of y */
+  end_phase("judgement");
+  return TRS_SUCCESS;
+}
+
+static trs_status deal_joint_first(trs_push_state *p, trs_plan *plan, bool *made) {
+  const int32_t members = p->use > 0 && p->use < p->members ? (int32_t)p->use : p->members;
+  trs_first *f = &p->first;
+  TRS_TRY(trs_push_join(p, f, made));
+  end_phase("joint system");
+  if (!*made) return TRS_SUCCESS;
+  f->joins = true;
+  f->system = f->joint.joint;
+  f->device = p->member[0].device; /* so that it is dropped after failures */
+  f->stream = p->member[0].stream;
+  p->joint.system = f->system;
+  p->joint.system.ptr = NULL, p->joint.system.idx = NULL, p->joint.system.val = NULL;
+  p->joint.ny = f->joint.ny;
+  p->rules =
+      trs_rows_rules((double)f->system.nnz / (double)f->system.n - f->system.has_diagonal, true);
+  p->rules.most_block = 1;
+  return try_slabs_first(p, plan, members);
+}
+
 /* Deals the system with substituted rows, and keeps the better of this deal and the one before, if
- * there is one that has not declined.  For lack of memory it keeps that one. */
+ * there is one that has not declined.  For lack of memory it keeps that one.  S: NULL if the first
+ * GPU makes the deal. */
 static trs_status try_substitution(trs_push_state *p, trs_plan *plan, const trs_system *S) {
   const trs_verdict none = {0}, verdict = plan->choice ? plan->choice->verdict : none;
   if (verdict.declined) drop_deal(p);
@@ -301,9 +362,11 @@ static trs_status try_substitution(trs_push_state *p, trs_plan *plan, const trs_
   p->outline = NULL;
   p->slices = (trs_slices){0};
   p->joint = (trs_joint){0};
-  const trs_status status = deal_joint(p, plan, S, &made);
+  p->first = (trs_first){0};
+  const trs_status status =
+      S ? deal_joint(p, plan, S, &made) : deal_joint_first(p, plan, &made);
   const bool better = !status && made && !trs_plan_declined(plan) &&
-                      (!before.outline || p->deal.seconds < before.deal.seconds);
+                      (!trs_push_is_dealt(&before) || p->deal.seconds < before.deal.seconds);
   drop_deal(better ? &before : p);
   if (!better) {
     *p = before;
@@ -321,6 +384,43 @@ static trs_status make_share(void *plan, int number) {
   return trs_push_spare(m, &p->deal, &p->slices);
 }
 
+/* As deal_rows, for the cases that need slabs only.  *done is false, without a deal, if other rules
+ * may do better than slabs. */
+static trs_status deal_rows_first(trs_push_state *p, trs_plan *plan, bool *done) {
+  const int32_t members = p->use > 0 && p->use < p->members ? (int32_t)p->use : p->members;
+  const bool one_rule = p->rule != TRS_DEAL_AUTO || members == 1;
+  trs_pattern_features features = {0};
+  trs_slice_rules rules[TRS_MOST_CANDIDATES];
+  double least = 0;
+  TRS_TRY(trs_push_load(p, plan));
+  end_phase("load");
+  TRS_TRY(trs_push_features(p, &features));
+  (void)trs_choose_rules(rules, &features, true);
+  p->rules = rules[0];
+  const bool hopeless = p->rules.most_block == 1 && has_too_many_levels(p, plan, p->alone_levels);
+  for (int turn = 0; turn < 2; turn++) {
+    const bool plain = !hopeless && p->substitute <= 0 && !p->rejoins;
+    if (!trs_push_is_dealt(p) && !trs_plan_declined(plan) && (turn > 0 || plain)) {
+      p->first.system = p->loaded.system;
+      TRS_TRY(try_slabs_first(p, plan, members));
+      least = trs_plan_declined(plan) ? 0 : least_of(p, members);
+      if (!one_rule && !trs_plan_declined(plan) && p->deal.seconds >= NEARLY_IDEAL * least)
+        *done = false;
+    }
+    if (turn == 0 && may_substitute(p, plan)) TRS_TRY(try_substitution(p, plan, NULL));
+  }
+  /* No deal without substitution takes less than `least`. */
+  if (p->first.joins && p->deal.seconds < least) *done = true;
+  if (!*done) drop_deal(p);
+  return TRS_SUCCESS;
+}
+
+static trs_status make_shares(trs_push_state *p, trs_plan *plan) {
+  if (!p->races) TRS_TRY(expect_of_one(p, plan->system.scalar));
+  if (has_no_gain(p, plan)) return TRS_SUCCESS;
+  return trs_group_each_by_team(p->group, p->team, make_share, plan);
+}
+
 static trs_status deal_rows(trs_push_state *p, trs_plan *plan, const trs_system *S) {
   trs_pattern_features features = {.n = S->n};
   trs_slice_rules rules[TRS_MOST_CANDIDATES];
@@ -331,10 +431,7 @@ static trs_status deal_rows(trs_push_state *p, trs_plan *plan, const trs_system 
   if (!hopeless && p->substitute <= 0 && !p->rejoins) TRS_TRY(find_rule(p, plan, S));
   if (may_substitute(p, plan)) TRS_TRY(try_substitution(p, plan, S));
   if (!p->outline && !trs_plan_declined(plan)) TRS_TRY(find_rule(p, plan, S));
-  if (trs_plan_declined(plan)) return TRS_SUCCESS;
-  if (!p->races) TRS_TRY(expect_of_one(p, S->scalar));
-  if (has_no_gain(p, plan)) return TRS_SUCCESS;
-  return trs_group_each_by_team(p->group, p->team, make_share, plan);
+  return trs_plan_declined(plan) ? TRS_SUCCESS : make_shares(p, plan);
 }
 
 static trs_status open_members(trs_push_state *p, trs_plan *plan) {
@@ -420,14 +517,46 @@ static void drop_values(trs_joint *joint) {
   joint->system.val = NULL;
 }
 
+/* The system by rows on the host, if it is not there yet. */
+static trs_status need_host(const trs_push_state *p, trs_host_system *h, const trs_plan *plan) {
+  trs_status status = TRS_SUCCESS;
+  if (!h->S.ptr)
+    status = trs_host_system_create(h, &plan->system, plan->matrix, true, true, plan->stream);
+  return trs_group_agree(p->group, status);
+}
+
+/* By the first GPU, if it can; else *done is false.  Lack of memory is no failure. */
+static trs_status try_first(trs_push_state *p, trs_plan *plan, bool *done) {
+  *done = may_deal_first(p, plan);
+  if (!*done) trs_push_unload(p, plan);
+  if (!*done) return TRS_SUCCESS;
+  trs_status status = deal_rows_first(p, plan, done);
+  if (!status && *done && !trs_plan_declined(plan)) status = make_shares(p, plan);
+  if (status != TRS_ERROR_MEMORY) return status;
+  p->on_host = true;
+  *done = false;
+  if (plan->choice) plan->choice->verdict.declined = false;
+  undo_deal(p);
+  trs_push_unload(p, plan);
+  return TRS_SUCCESS;
+}
+
 /* Processes agree after each step that can fail in only one of them. */
-static trs_status deal(trs_push_state *p, trs_plan *plan, const trs_host_system *h) {
-  TRS_TRY(trs_group_agree(p->group, deal_rows(p, plan, &h->S)));
+static trs_status deal(trs_push_state *p, trs_plan *plan, trs_host_system *h) {
+  bool first;
+  TRS_TRY(trs_group_agree(p->group, try_first(p, plan, &first)));
+  if (!first) {
+    TRS_TRY(need_host(p, h, plan));
+    TRS_TRY(trs_group_agree(p->group, deal_rows(p, plan, &h->S)));
+  }
+  end_phase("shares");
   if (trs_plan_declined(plan)) return TRS_SUCCESS;
   choose_columns(p, plan);
   TRS_TRY(trs_push_share_memory(p, plan));
+  end_phase("shared memory");
   p->verdict->refused = 0;
   TRS_TRY(trs_group_agree(p->group, trs_push_equip(p, plan)));
+  end_phase("equipment");
   drop_values(&p->joint);
   return TRS_SUCCESS;
 }
@@ -460,24 +589,32 @@ static trs_status unite_verdicts(const trs_push_state *p, int64_t n) {
 
 /* Deals again, with these blocks cut, if the values that were loaded need it.  Until it succeeds
  * the plan cannot solve. */
-static trs_status recut_unstable_blocks(trs_push_state *p, trs_plan *plan,
-                                        const trs_host_system *h) {
+static trs_status recut_unstable_blocks(trs_push_state *p, trs_plan *plan, trs_host_system *h) {
   int64_t count;
   TRS_TRY(count_refused(p, &count));
   if (count == 0) return TRS_SUCCESS;
+  if (p->first.device) { /* the host finds out where to cut */
+    p->on_host = true;
+    undo_deal(p);
+    TRS_TRY(deal(p, plan, h));
+    return trs_plan_declined(plan) ? TRS_SUCCESS : recut_unstable_blocks(p, plan, h);
+  }
   TRS_TRY(unite_verdicts(p, plan->system.n));
   p->refused += count;
   undo_deal(p);
   return deal(p, plan, h);
 }
 
-static trs_status deal_and_race(trs_push_state *p, trs_plan *plan, const trs_host_system *h) {
+static trs_status deal_and_race(trs_push_state *p, trs_plan *plan, trs_host_system *h) {
   TRS_TRY(deal(p, plan, h));
   if (trs_plan_declined(plan)) return TRS_SUCCESS;
   TRS_TRY(recut_unstable_blocks(p, plan, h));
   if (trs_plan_declined(plan)) return TRS_SUCCESS;
   TRS_TRY(trs_group_agree(p->group, trs_group_each(p->group, warm_member, plan)));
-  return race(p, plan);
+  end_phase("kernels loaded");
+  const trs_status status = race(p, plan);
+  end_phase("race");
+  return status;
 }
 
 /* If all members together are a little slower than one GPU, half as many may be faster. */
@@ -487,16 +624,12 @@ static bool half_may_gain(const trs_push_state *p) {
   return p->races && p->deal.members >= 4 && seconds < NEAR * p->alone;
 }
 
-static trs_status take_rows(trs_host_system *h, const trs_plan *plan) {
-  return trs_host_system_create(h, &plan->system, plan->matrix, true, true, plan->stream);
-}
-
 static trs_status build(trs_push_state *p, trs_plan *plan, trs_host_system *h) {
   trs_status status = open_members(p, plan);
   TRS_TRY(trs_group_agree(p->group, status));
+  end_phase("members opened");
   TRS_TRY(measure_one(p, plan));
   if (is_short(p, plan)) return TRS_SUCCESS;
-  TRS_TRY(trs_group_agree(p->group, take_rows(h, plan)));
   status = trs_alloc_zero((void **)&p->verdict, 1, sizeof *p->verdict + (size_t)plan->system.n);
   TRS_TRY(trs_group_agree(p->group, status));
   status = deal_and_race(p, plan, h);
@@ -517,7 +650,9 @@ static trs_status analyze(trs_plan *plan) {
   p->float_values = trs_store_mixed(plan) == TRS_STORE_MIXED;
   TRS_TRY(read_parameters(p, plan));
   trs_status status = build(p, plan, &h);
+  trs_push_unload(p, plan);
   trs_host_system_destroy(&h);
+  end_phase("end");
   return status;
 }
 
@@ -558,7 +693,7 @@ static trs_status renew_joint(trs_push_state *p, const trs_host_system *h, bool 
 }
 
 /* New values whose joint system has another pattern, since other rows keep their entries. */
-static trs_status rejoin(trs_push_state *p, trs_plan *plan, const trs_host_system *h) {
+static trs_status rejoin(trs_push_state *p, trs_plan *plan, trs_host_system *h) {
   if (plan->options.distributed)
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
                     "with the new values, substitution would lose digits in other rows than "
@@ -569,13 +704,45 @@ static trs_status rejoin(trs_push_state *p, trs_plan *plan, const trs_host_syste
   return deal_again(p, plan, deal(p, plan, h));
 }
 
+/* The values of a deal by the first GPU. */
+static trs_status load_again(trs_push_state *p, const trs_plan *plan, bool *same) {
+  trs_first *f = &p->first;
+  uint64_t pattern;
+  TRS_TRY(trs_push_load(p, plan));
+  f->system = p->loaded.system;
+  if (!f->joins) return TRS_SUCCESS;
+  trs_first joined = *f;
+  TRS_TRY(trs_push_join(p, &joined, same));
+  if (!*same) return TRS_SUCCESS;
+  f->joint = joined.joint;
+  f->system = f->joint.joint;
+  *same = f->system.n == p->joint.system.n && f->system.nnz == p->joint.system.nnz;
+  if (!*same) return TRS_SUCCESS;
+  TRS_TRY(trs_first_pattern(f, &pattern));
+  *same = pattern == f->pattern;
+  return TRS_SUCCESS;
+}
+
+/* The first GPU lacks the memory now. */
+static trs_status leave_first(trs_push_state *p, trs_plan *plan, trs_host_system *h) {
+  p->on_host = true;
+  p->rejoins = p->first.joins;
+  p->races = false;
+  undo_deal(p);
+  trs_push_unload(p, plan);
+  return deal_again(p, plan, deal(p, plan, h));
+}
+
 /* Rows of a distributed plan stay where they are, so it is not dealt again. */
-static trs_status renew(trs_push_state *p, trs_plan *plan, const trs_host_system *h) {
+static trs_status renew(trs_push_state *p, trs_plan *plan, trs_host_system *h) {
   int64_t count;
   bool same = true;
+  const trs_status loaded = p->first.device ? load_again(p, plan, &same) : TRS_SUCCESS;
+  if (loaded == TRS_ERROR_MEMORY && !plan->options.distributed) return leave_first(p, plan, h);
+  TRS_TRY(loaded);
   if (p->joint.of)
     TRS_TRY(renew_joint(p, h, &same));
-  else
+  else if (p->outline)
     trs_outline_renew(p->outline, &h->S);
   if (!same) return rejoin(p, plan, h);
   p->verdict->refused = 0;
@@ -595,10 +762,10 @@ static trs_status renew(trs_push_state *p, trs_plan *plan, const trs_host_system
 static trs_status update(trs_plan *plan) {
   trs_push_state *p = plan->state;
   trs_host_system h = {0};
-  trs_status status = trs_push_finish(plan, p);
-  if (!status) status = take_rows(&h, plan);
-  status = trs_group_agree(p->group, status);
+  trs_status status = trs_group_agree(p->group, trs_push_finish(plan, p));
+  if (!status && !p->first.device) status = need_host(p, &h, plan);
   if (!status) status = renew(p, plan, &h);
+  trs_push_unload(p, plan);
   trs_host_system_destroy(&h);
   return status;
 }
@@ -607,9 +774,10 @@ static trs_status wait(trs_plan *plan) { return trs_push_finish(plan, plan->stat
 
 /* ---- Shares. ---- */
 
-static trs_status list_rows(const trs_push_state *p, int which, int64_t n, int64_t *rows) {
+static trs_status list_rows(trs_push_state *p, int which, int64_t n, int64_t *rows) {
   const trs_slices *s = &p->slices;
   char *own;
+  TRS_TRY(trs_push_need_rows(p));
   TRS_TRY(TRS_ALLOC_ZERO(&own, n));
   for (int32_t k = 0; k < s->nslices; k++)
     for (int32_t r = 0; p->deal.owner[k] == which && r < s->slice[k].rows; r++) {
@@ -624,7 +792,7 @@ static trs_status list_rows(const trs_push_state *p, int which, int64_t n, int64
 
 static trs_status share(const trs_plan *plan, int which, int64_t nrhs, trs_plan_share *share,
                         int64_t *rows) {
-  const trs_push_state *p = plan->state;
+  trs_push_state *p = plan->state;
   *share = (trs_plan_share){.nrows = p->deal.rows[which], .ncolumns = nrhs};
   if (share->nrows == 0) share->ncolumns = 0;
   return rows ? list_rows(p, which, plan->system.n, rows) : TRS_SUCCESS;
@@ -660,6 +828,7 @@ static int64_t bytes(const trs_plan *plan) {
   const trs_push_state *p = plan->state;
   int64_t total = p->stage_width * plan->system.n * (int64_t)trs_scalar_size(plan->system.scalar);
   for (int k = 0; k < p->local; k++) total += p->member[k].bytes + p->shared.bytes;
+  if (p->first.place) total += p->n;
   return total;
 }
 
@@ -675,7 +844,7 @@ static void describe(const trs_plan *plan, char *text, size_t size) {
       p->deal.balance, p->deal.level_balance, (int)p->deal.peer_steps, p->slices.nlevels,
       p->slices.nblocks, p->rules.most_block, p->together > 0 ? "took" : "expects",
       1e3 * (p->together > 0 ? p->together : p->deal.seconds), 1e3 * p->alone);
-  if (p->joint.of && length > 0 && (size_t)length < size)
+  if (p->joint.system.n > 0 && length > 0 && (size_t)length < size)
     length +=
         trs_print(text + length, size - (size_t)length,
                   "; these levels have substituted rows, with %.2g times the entries",

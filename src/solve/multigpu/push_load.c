@@ -1,6 +1,7 @@
 /* push_load.c - the memory of a member: its share of the entries, packed piece by piece into
  * buffers of limited size and uploaded, so that no GPU ever holds the whole matrix, nor does the
- * host if values are deferred; and n (3 values + 8 bytes). */
+ * host if values are deferred, unless the first GPU made the deal and fills them; and n (3 values +
+ * 8 bytes). */
 #include <string.h>
 
 #include "analysis/share.h"
@@ -17,7 +18,9 @@ int64_t trs_push_piece_bytes = 16 << 20;
 typedef struct feed {
   trs_push_state *p;
   const trs_plan *plan;
-  char *memory;                    /* pinned, BUFFERS x bytes */
+  char *memory;                    /* pinned, BUFFERS x bytes; NULL if the first GPU made the deal:
+                                      what is still sent is little */
+  const int32_t *row;              /* device, n: by the first GPU; or NULL */
   int64_t bytes;                   /* of a buffer */
   int64_t entries, inverses;       /* of the largest piece of entries, which fit a buffer */
   trs_device_event **sent;         /* local members x BUFFERS */
@@ -56,6 +59,7 @@ static trs_status feed_array(feed *f, const trs_push_member *m, void *to, const 
                              int64_t bytes) {
   enum { SMALL = 1 << 16 };
   trs_team *team = f->p->team;
+  if (!f->memory) return trs_device_copy(to, from, bytes, m->stream);
   for (int64_t at = 0; at < bytes; at += f->bytes) {
     bytes_of it = {.from = (const char *)from + at, .count = bytes - at};
     if (it.count > f->bytes) it.count = f->bytes;
@@ -120,21 +124,31 @@ static void place_arrays(const trs_push_state *p, const trs_plan *plan, trs_push
   }
 }
 
-/* What all members hold comes from the host once, for the first, and from there to the others. */
+/* The stream continues after the work so far in another member's. */
+static trs_status follow(const trs_push_member *before, trs_stream stream) {
+  const int device = trs_device_enter(before->device);
+  const trs_status status = trs_device_event_record(before->done, before->stream);
+  trs_device_leave(device);
+  return status ? status : trs_device_event_follow(before->done, stream);
+}
+
+/* What all members hold comes from the host once, for the first, and from there to the others; or
+ * the first GPU has it. */
 static trs_status send_common(feed *f, const trs_push_member *m) {
   const trs_push_state *p = f->p;
   const trs_push_member *first = &p->member[0];
   const int64_t rows = p->n * (int64_t)sizeof *p->slices.row,
                 masks = p->n * (int64_t)sizeof *p->deal.mask;
+  if (f->row) {
+    if (m != first) TRS_TRY(follow(first, m->stream));
+    TRS_TRY(trs_device_copy(m->args.slices.row, f->row, rows, m->stream));
+    return trs_device_copy((void *)m->args.mask, p->first.mask, masks, m->stream);
+  }
   if (m == first) {
     TRS_TRY(feed_array(f, m, m->args.slices.row, p->slices.row, rows));
     return feed_array(f, m, (void *)m->args.mask, p->deal.mask, masks);
   }
-  const int before = trs_device_enter(first->device);
-  const trs_status status = trs_device_event_record(first->done, first->stream);
-  trs_device_leave(before);
-  TRS_TRY(status);
-  TRS_TRY(trs_device_event_follow(first->done, m->stream));
+  TRS_TRY(follow(first, m->stream));
   TRS_TRY(trs_device_copy(m->args.slices.row, first->args.slices.row, rows, m->stream));
   return trs_device_copy((void *)m->args.mask, first->args.mask, masks, m->stream);
 }
@@ -306,6 +320,7 @@ static void measure_pieces(feed *f, const trs_deal_share *share) {
 static trs_status feed_create(feed *f, trs_push_state *p, const trs_plan *plan) {
   const int64_t size = (int64_t)trs_scalar_size(plan->system.scalar);
   *f = (feed){.p = p, .plan = plan};
+  if (p->first.device) return TRS_SUCCESS;
   for (int k = 0; k < p->local; k++) measure_pieces(f, &p->member[k].share);
   f->bytes = aligned((f->entries + f->inverses) * size + f->entries * (int64_t)sizeof(int32_t));
   int64_t least = ALIGNED + p->n * (int64_t)sizeof(int32_t); /* arrays of n in one piece */
@@ -357,7 +372,7 @@ static trs_status equip_member(void *argument, int number) {
   place_arrays(p, f->plan, m);
   TRS_TRY(clear_shared(f, m));
   TRS_TRY(send_arrays(f, m));
-  TRS_TRY(send_entries(f, m));
+  if (!p->first.device) TRS_TRY(send_entries(f, m));
   return fill_args(p, f->plan, m);
 }
 
@@ -369,9 +384,76 @@ static trs_status for_each_member(trs_push_state *p, const trs_plan *plan,
   return feed_destroy(&f, status);
 }
 
+/* ---- A deal by the first GPU, which fills the slices of all members. ---- */
+
+/* All members' memory is there before, and complete behind, in the order of their streams. */
+static trs_status fill_members(trs_push_state *p, const int32_t *row, const int32_t *position) {
+  const trs_push_member *first = &p->member[0];
+  for (int k = 1; k < p->local; k++) TRS_TRY(follow(&p->member[k], first->stream));
+  for (int k = 0; k < p->local; k++) {
+    trs_slices to = p->member[k].args.slices;
+    to.row = (int32_t *)row;
+    TRS_TRY(trs_first_fill(&p->first, k, &to, p->float_values, position));
+  }
+  for (int k = 1; k < p->local; k++) TRS_TRY(follow(first, p->member[k].stream));
+  TRS_TRY(trs_device_wait(first->stream));
+  p->verdict->refused = p->first.found->refused;
+  return TRS_SUCCESS;
+}
+
+/* Waits for the fill before, and then for all members. */
+static trs_status equip_first(trs_push_state *p, const trs_plan *plan) {
+  trs_first *first = &p->first;
+  int32_t *named = NULL;
+  feed f;
+  const int before = trs_device_enter(first->device);
+  trs_status status = feed_create(&f, p, plan);
+  if (!status) status = trs_first_rows(first, &f.row, &named);
+  if (!status) status = trs_first_keep_place(first);
+  for (int k = 0; k < p->local && !status; k++)
+    status = trs_first_keep_heavy(first, k, &p->member[k].share);
+  if (!status) status = trs_group_each(p->group, equip_member, &f);
+  if (!status) status = fill_members(p, first->slices.row, first->position);
+  status = feed_destroy(&f, status);
+  trs_device_free(first->device, named, first->stream);
+  trs_device_leave(before);
+  trs_first_settle(first);
+  return status;
+}
+
+static trs_status renew_first(trs_push_state *p) {
+  trs_first *first = &p->first;
+  const int32_t *row = p->member[0].args.slices.row;
+  int32_t *own = NULL;
+  const int before = trs_device_enter(first->device);
+  trs_status status = TRS_SUCCESS;
+  *first->found = (trs_gpu_found){0};
+  if (first->joins) status = trs_first_joint_rows(first, &own, row);
+  if (!status) status = fill_members(p, own ? own : row, NULL);
+  if (status) (void)trs_device_wait(first->stream);
+  trs_device_free(first->device, own, first->stream);
+  trs_device_leave(before);
+  trs_first_settle(first);
+  return status;
+}
+
 trs_status trs_push_equip(trs_push_state *p, const trs_plan *plan) {
-  return for_each_member(p, plan, equip_member);
+  return p->first.device ? equip_first(p, plan) : for_each_member(p, plan, equip_member);
 }
 trs_status trs_push_renew(trs_push_state *p, const trs_plan *plan) {
-  return for_each_member(p, plan, renew_member);
+  return p->first.device ? renew_first(p) : for_each_member(p, plan, renew_member);
+}
+
+trs_status trs_push_need_rows(trs_push_state *p) {
+  const trs_push_member *m = &p->member[0];
+  if (p->slices.row || p->n == 0) return TRS_SUCCESS;
+  TRS_TRY(TRS_ALLOC(&p->slices.row, p->n));
+  const int before = trs_device_enter(m->device);
+  trs_status status = trs_device_copy(p->slices.row, m->args.slices.row,
+                                      p->n * (int64_t)sizeof *p->slices.row, m->stream);
+  if (!status) status = trs_device_wait(m->stream);
+  trs_device_leave(before);
+  if (status) trs_free(p->slices.row);
+  if (status) p->slices.row = NULL;
+  return status;
 }

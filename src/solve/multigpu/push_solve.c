@@ -6,13 +6,14 @@
 enum { MOST_STAGED = 16 }; /* right-hand sides copied from the host at a time */
 
 /* The position of a row's x; -1: there is none. */
-static int64_t position_of(const trs_push_state *p, int64_t row) {
+static int64_t position_of(trs_push_state *p, int64_t row) {
+  if (trs_push_need_rows(p)) return -1;
   for (int64_t k = 0; k < p->n; k++)
     if (trs_row_has_x(p->slices.row[k]) && trs_row_number(p->slices.row[k]) == row) return k;
   return -1;
 }
 
-static trs_status check_fault(const trs_push_state *p) {
+static trs_status check_fault(trs_push_state *p) {
   const trs_fault *found = p->host_fault;
   int32_t owner = -1;
   const int64_t position = found->stalled ? position_of(p, found->row) : -1;

@@ -8,7 +8,9 @@
 #include "analysis/deal.h"
 #include "analysis/slice.h"
 #include "device/shared.h"
+#include "solve/cuda/gpu.h"
 #include "plan/plan.h"
+#include "solve/multigpu/first.h"
 #include "solve/multigpu/joint.h"
 #include "solve/multigpu/push.h"
 
@@ -50,9 +52,15 @@ typedef struct trs_push_state {
   trs_push_verdict *verdict;
   int64_t refused; /* blocks that the analysis cut because of their inverses */
   trs_outline *outline;
-  trs_slices slices; /* host; without entries; row: as in trs_joint.of */
+  trs_slices slices; /* host; without entries; row: as in trs_joint.of, NULL until it is needed
+                        (trs_push_need_rows) if the first GPU made the deal */
   int64_t n;         /* positions: rows of the system that is dealt */
-  trs_joint joint;   /* that system if rows are substituted: without values once they are sent */
+  trs_joint joint;   /* that system if rows are substituted: without values once they are sent;
+                        without any array if the first GPU made the deal */
+  trs_gpu loaded;    /* during an analysis and an update: the system by rows on the first GPU; no
+                        device: it is not there */
+  trs_first first;   /* the deal, if the first GPU made it: then there is no outline */
+  bool on_host;      /* the first GPU cannot make it */
   bool rejoins;      /* substitutes again, after new values have changed the pattern */
   trs_deal deal;
   double alone;         /* seconds of the one-GPU engine: measured where this is auto's choice, else
@@ -76,6 +84,11 @@ static inline void *trs_push_shared_at(const trs_push_state *p, int number, int6
   return (char *)p->shared.base[number] + offset;
 }
 
+/* True if there is a deal. */
+static inline bool trs_push_is_dealt(const trs_push_state *p) {
+  return p->outline || p->first.device;
+}
+
 /* A member that this process runs, by its number in the group. */
 static inline trs_push_member *trs_push_member_of(const trs_push_state *p, int number) {
   return &p->member[number - trs_group_first(p->group)];
@@ -96,6 +109,31 @@ trs_status trs_push_equip(trs_push_state *p, const trs_plan *plan);
 trs_status trs_push_renew(trs_push_state *p, const trs_plan *plan);
 /* Size of a pinned buffer, unless one block of rows needs more.  The tests set less. */
 extern int64_t trs_push_piece_bytes;
+
+/* The system by rows in the first GPU's memory, and out of it. */
+trs_status trs_push_load(trs_push_state *p, const trs_plan *plan);
+void trs_push_unload(trs_push_state *p, const trs_plan *plan);
+/* Features of the loaded system. */
+trs_status trs_push_features(trs_push_state *p, trs_pattern_features *features);
+/* The joint system of the loaded system, in first->joint. */
+trs_status trs_push_join(trs_push_state *p, trs_first *first, bool *made);
+
+static inline trs_joint_way trs_push_joint_way(const trs_push_state *p, const trs_system *S) {
+  enum { MOST_FILL = 3 };
+  return (trs_joint_way){.depth = p->substitute > 0 ? (int32_t)p->substitute : 0,
+                         .members = p->use > 0 ? (int32_t)p->use : p->members,
+                         .most = p->substitute > 0 ? INT64_MAX : MOST_FILL * (S->nnz + S->n),
+                         .store_float = p->float_values,
+                         .gpu = p->gpu,
+                         .device = p->member[0].device,
+                         .stream = p->member[0].stream};
+}
+
+/* slices.row. */
+trs_status trs_push_need_rows(trs_push_state *p);
+
+/* Called at the end of each phase of an analysis, for developers; or NULL. */
+extern void (*trs_push_phase)(const char *phase);
 
 trs_status trs_push_solve(trs_plan *plan, const trs_rhs *rhs);
 /* Waits for the plan's stream, which waits for all members. */

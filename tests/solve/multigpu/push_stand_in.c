@@ -13,6 +13,7 @@
 #include "analysis/slice.h"
 #include "solve/multigpu/alone.h"
 #include "solve/multigpu/joint.h"
+#include "solve/multigpu/push_state.h"
 #include "test.h"
 
 trs_verdict push_verdict;
@@ -304,6 +305,58 @@ int32_t trs_alone_joint_levels(const trs_plan *alone) {
   (void)alone;
   return push_joint_levels;
 }
+
+void trs_alone_take(trs_plan *alone, trs_gpu *gpu) { (void)alone, (void)gpu; }
+
+/* The host makes all deals: no GPU has room for the system. */
+trs_status trs_push_load(trs_push_state *p, const trs_plan *plan) {
+  (void)p, (void)plan;
+  return trs_fail(TRS_ERROR_MEMORY, -1, "no room for the system");
+}
+void trs_push_unload(trs_push_state *p, const trs_plan *plan) { (void)p, (void)plan; }
+trs_status trs_push_features(trs_push_state *p, trs_pattern_features *features) {
+  (void)p, (void)features;
+  return TRS_ERROR_INTERNAL;
+}
+trs_status trs_push_join(trs_push_state *p, trs_first *first, bool *made) {
+  (void)p, (void)first, (void)made;
+  return TRS_ERROR_INTERNAL;
+}
+trs_status trs_first_cut(trs_first *first, trs_slices *s, const trs_slice_rules *rules) {
+  (void)first, (void)s, (void)rules;
+  return TRS_ERROR_INTERNAL;
+}
+trs_status trs_first_deal(trs_first *first, trs_deal *deal, trs_slices *s) {
+  (void)first, (void)deal, (void)s;
+  return TRS_ERROR_INTERNAL;
+}
+trs_status trs_first_rows(trs_first *first, const int32_t **row, int32_t **named) {
+  (void)first, (void)row, (void)named;
+  return TRS_ERROR_INTERNAL;
+}
+trs_status trs_first_keep_heavy(trs_first *first, int32_t member, const trs_deal_share *share) {
+  (void)first, (void)member, (void)share;
+  return TRS_ERROR_INTERNAL;
+}
+trs_status trs_first_keep_place(trs_first *first) {
+  (void)first;
+  return TRS_ERROR_INTERNAL;
+}
+trs_status trs_first_fill(trs_first *first, int32_t member, const trs_slices *slices,
+                          bool store_float, const int32_t *position) {
+  (void)first, (void)member, (void)slices, (void)store_float, (void)position;
+  return TRS_ERROR_INTERNAL;
+}
+trs_status trs_first_joint_rows(const trs_first *first, int32_t **row, const int32_t *named) {
+  (void)first, (void)row, (void)named;
+  return TRS_ERROR_INTERNAL;
+}
+trs_status trs_first_pattern(const trs_first *first, uint64_t *pattern) {
+  (void)first, (void)pattern;
+  return TRS_ERROR_INTERNAL;
+}
+void trs_first_settle(trs_first *first) { (void)first; }
+void trs_first_drop(trs_first *first) { (void)first; }
 
 /* joint.c in plain C. */
 trs_status trs_joint_create(trs_joint *joint, bool *made, const trs_system *S,

@@ -225,13 +225,15 @@ struct built_arrays {
   trs_slices &s;
   trs_slices_map &map;
   bool blocks;
-  int64_t scalar_size, stored_size;
+  int64_t scalar_size, stored_size; /* 0: without idx, val and inverse */
   void operator()(arena &a) const {
-    char *val, *inverse;
+    char *val = nullptr, *inverse = nullptr;
     a.take(&s.slice, found.nslices);
-    a.take(&s.idx, found.entries);
-    a.take(&val, found.entries * stored_size);
-    a.take(&inverse, found.inverses * scalar_size);
+    if (scalar_size > 0) {
+      a.take(&s.idx, found.entries);
+      a.take(&val, found.entries * stored_size);
+      a.take(&inverse, found.inverses * scalar_size);
+    }
     a.take(&s.row, s.n);
     a.take(&s.chunk, int64_t(found.nchunks) + 1);
     a.take(&map.level_slice, int64_t(found.nlevels) + 1);
@@ -248,14 +250,9 @@ int64_t size_of_stored(trs_scalar scalar, bool store_float) {
   return trs::size_of_scalar(scalar) / (halved ? 2 : 1);
 }
 
-trs_status build(const cut &c, trs_slices &s, trs_slices_map &map, bool store_float,
-                 const trs_gpu_blank &blank, trs_gpu_found *found) {
-  const built_arrays layout = {c.numbers,
-                               s,
-                               map,
-                               c.start != nullptr,
-                               trs::size_of_scalar(c.system.scalar),
-                               size_of_stored(c.system.scalar, store_float)};
+trs_status lay(const cut &c, trs_slices &s, trs_slices_map &map, int64_t scalar_size,
+               int64_t stored_size, const trs_gpu_blank &blank) {
+  const built_arrays layout = {c.numbers, s, map, c.start != nullptr, scalar_size, stored_size};
   TRS_TRY(allocate(c.device, &map.memory, c.stream, layout));
   if (s.n == 0) { /* one chunk boundary and one level boundary */
     TRS_TRY(trs_gpu_clear(&blank, c.stream));
@@ -264,7 +261,14 @@ trs_status build(const cut &c, trs_slices &s, trs_slices_map &map, bool store_fl
   }
   map.nheavy = c.numbers.nheavy;
   map.overlaps = overlaps(c);
-  TRS_TRY(lay_slices(c, s, map, blank));
+  return lay_slices(c, s, map, blank);
+}
+
+trs_status build(const cut &c, trs_slices &s, trs_slices_map &map, bool store_float,
+                 const trs_gpu_blank &blank, trs_gpu_found *found) {
+  TRS_TRY(lay(c, s, map, trs::size_of_scalar(c.system.scalar),
+              size_of_stored(c.system.scalar, store_float), blank));
+  if (s.n == 0) return TRS_SUCCESS;
   return fill_slices(s, map, c.system, store_float, c.position, {found, nullptr, nullptr, false},
                      c.stream);
 }
@@ -280,29 +284,52 @@ trs::analysis_state trs::fresh_state(const cut &c) {
   return fresh;
 }
 
-extern "C" trs_status trs_gpu_cut_begin(trs_gpu_cut **result, trs_device *device,
-                                        const trs_system *system, const uint8_t *block_starts,
-                                        const trs_slice_rules *rules, const trs_gpu_cut *rival,
-                                        const trs_known_levels *levels, trs_stream stream) {
+static trs_status begin_cut(trs_gpu_cut **result, const cut &asked,
+                            const trs_known_levels *levels) {
   cut *c;
   *result = nullptr;
   TRS_TRY(TRS_ALLOC_ZERO(&c, 1));
-  c->device = device;
-  c->stream = static_cast<cudaStream_t>(stream);
-  c->system = *system;
-  c->block_starts = block_starts;
-  c->rules = *rules;
-  c->rival = rival;
+  *c = asked;
   if (levels) {
     c->known = levels->level;
     c->known_levels = levels->count;
   }
-  trs_status status = system->n > 0 ? begin(*c) : TRS_SUCCESS;
+  trs_status status = c->system.n > 0 ? begin(*c) : TRS_SUCCESS;
   if (status)
     trs_gpu_cut_free(c);
   else
     *result = c;
   return status;
+}
+
+extern "C" trs_status trs_gpu_cut_begin(trs_gpu_cut **result, trs_device *device,
+                                        const trs_system *system, const uint8_t *block_starts,
+                                        const trs_slice_rules *rules, const trs_gpu_cut *rival,
+                                        const trs_known_levels *levels, trs_stream stream) {
+  cut asked = {};
+  asked.device = device;
+  asked.stream = static_cast<cudaStream_t>(stream);
+  asked.system = *system;
+  asked.block_starts = block_starts;
+  asked.rules = *rules;
+  asked.rival = rival;
+  asked.slabs.count = 1;
+  return begin_cut(result, asked, levels);
+}
+
+extern "C" trs_status trs_gpu_cut_begin_slabs(trs_gpu_cut **result, trs_device *device,
+                                              const trs_system *system, const uint8_t *block_starts,
+                                              const trs_slice_rules *rules,
+                                              const trs_gpu_slabs *slabs,
+                                              const trs_known_levels *levels, trs_stream stream) {
+  cut asked = {};
+  asked.device = device;
+  asked.stream = static_cast<cudaStream_t>(stream);
+  asked.system = *system;
+  asked.block_starts = block_starts;
+  asked.rules = *rules;
+  asked.slabs = *slabs;
+  return begin_cut(result, asked, levels);
 }
 
 extern "C" trs_status trs_gpu_cut_finish(trs_gpu_cut *c, trs_slices *slices,
@@ -332,6 +359,15 @@ extern "C" trs_status trs_gpu_cut_build(trs_gpu_cut *c, trs_slices *slices, trs_
   *map = trs_slices_map{};
   const trs_gpu_blank none = {};
   trs_status status = build(*c, *slices, *map, store_float != 0, blank ? *blank : none, found);
+  if (status) trs_gpu_slices_free(slices, map, c->device, c->stream);
+  return status;
+}
+
+extern "C" trs_status trs_gpu_cut_lay(trs_gpu_cut *c, trs_slices *slices, trs_slices_map *map,
+                                      const int32_t **position) {
+  *map = trs_slices_map{};
+  *position = c->position;
+  trs_status status = lay(*c, *slices, *map, 0, 0, trs_gpu_blank{});
   if (status) trs_gpu_slices_free(slices, map, c->device, c->stream);
   return status;
 }

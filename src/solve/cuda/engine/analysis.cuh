@@ -156,7 +156,8 @@ trs_status allocate(trs_device *device, void **memory, trs_stream stream, F layo
 /* Order, slices and levels: device arrays. */
 struct order_arrays {
   uint8_t *kind;            /* class of each block */
-  void *key[2];             /* level * classes + class: uint32_t, or uint64_t for long_keys */
+  void *key[2];             /* (level * slabs + slab) * classes + class: uint32_t, or uint64_t for
+                               long_keys */
   int32_t *order[2];        /* blocks; in the end in the order of their keys */
   int32_t *level_rows;      /* rows of each level */
   int32_t *digits;          /* of the sort, per block of threads */
@@ -182,6 +183,7 @@ struct trs_gpu_cut {
   const uint8_t *block_starts; /* rows that must begin a block, or NULL */
   trs_slice_rules rules;
   const trs_gpu_cut *rival;
+  trs_gpu_slabs slabs;  /* count 1: of is not read */
   int32_t known_levels; /* number of levels that the caller gave; 0: none */
   bool dropped;         /* abandoned */
   unsigned grid;        /* blocks of threads that cut slices */
@@ -209,8 +211,10 @@ namespace trs {
 
 using cut = trs_gpu_cut;
 
-/* True if a level and a class of so many blocks do not fit a key of 32 bits. */
-inline bool long_keys(const cut &c) { return c.system.n > int64_t(UINT32_MAX / TRS_CLASSES); }
+/* True if a level, a slab and a class of so many blocks do not fit a key of 32 bits. */
+inline bool long_keys(const cut &c) {
+  return c.system.n > int64_t(UINT32_MAX / TRS_CLASSES) / c.slabs.count;
+}
 
 /* True if a kernel can start before its predecessor ends, and if the device has clusters. */
 inline bool overlaps(const cut &c) { return trs_device_look(c.device)->capability >= 9; }

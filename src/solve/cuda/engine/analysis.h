@@ -59,6 +59,13 @@ typedef struct trs_known_levels {
   int32_t count;
 } trs_known_levels;
 
+/* Slabs of the sweep, as in analysis/slice.h. */
+typedef struct trs_gpu_slabs {
+  int32_t count;
+  const uint8_t *of; /* device, n: the slab of each row of the sweep; a block has that of its first
+                        row */
+} trs_gpu_slabs;
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -88,6 +95,12 @@ trs_status trs_gpu_cut_begin(trs_gpu_cut **cut, trs_device *device, const trs_sy
                              const uint8_t *block_starts, const trs_slice_rules *rules,
                              const trs_gpu_cut *rival, const trs_known_levels *levels,
                              trs_stream stream);
+/* The same without a rival, with the blocks of a level by slab and no slice of two slabs.  Chunks
+ * are those of an order in which heavy slices come first in each level, so they are of no use. */
+trs_status trs_gpu_cut_begin_slabs(trs_gpu_cut **cut, trs_device *device, const trs_system *system,
+                                   const uint8_t *block_starts, const trs_slice_rules *rules,
+                                   const trs_gpu_slabs *slabs, const trs_known_levels *levels,
+                                   trs_stream stream);
 /* Sets the counts of slices, with NULL arrays.  *level[nlevels + 1] is host memory to free with
  * trs_free; NULL if the cut was abandoned. */
 trs_status trs_gpu_cut_finish(trs_gpu_cut *cut, trs_slices *slices, trs_slice_level **level);
@@ -97,6 +110,10 @@ trs_status trs_gpu_cut_finish(trs_gpu_cut *cut, trs_slices *slices, trs_slice_le
  * at the return. */
 trs_status trs_gpu_cut_build(trs_gpu_cut *cut, trs_slices *slices, trs_slices_map *map,
                              int store_float, const trs_gpu_blank *blank, trs_gpu_found *found);
+/* Makes the arrays of slices and map but idx, val and inverse.  *position: device, n: of each row;
+ * until the cut is freed. */
+trs_status trs_gpu_cut_lay(trs_gpu_cut *cut, trs_slices *slices, trs_slices_map *map,
+                           const int32_t **position);
 trs_status trs_gpu_clear(const trs_gpu_blank *blank, trs_stream stream); /* launches only */
 void trs_gpu_cut_free(trs_gpu_cut *cut);                                 /* NULL is fine */
 

@@ -1,10 +1,9 @@
-/* analysis_slices.cu - blocks in order of level and class, cut in slices and chunks.
+/* analysis_slices.cu - blocks in order of level, slab and class, cut in slices and chunks.
  *
  * One kernel, of as many blocks of threads as run at once and with barriers between its steps:
  *   counts the rows of each level, which give the class of each block;
- *   sorts by level and class: a stable radix sort of only the bits that levels and classes need,
- *     in
- *   which a warp counts the digits of its share and puts its elements behind those of earlier
+ *   sorts by level, slab and class: a stable radix sort of only the bits that these need, in which
+ *     a warp counts the digits of its share and puts its elements behind those of earlier
  *     warps;
  *   counts slices, and the rows and slices before each block, by scans along the order;
  *   sums the sizes of slices, which give the begins of levels, and counts the chunks of levels.
@@ -31,6 +30,7 @@ struct cut_view {
   pattern_view t;
   blocks_view blocks;
   trs_slice_rules rules;
+  trs_gpu_slabs slabs;
   analysis_state *state;
   const uint32_t *known; /* levels plus one */
   const int32_t *length;
@@ -63,7 +63,9 @@ struct cutter {
   __device__ cutter(const cut_view &view, cut_memory &memory)
       : v(view), m(memory), count(view.state->nblocks), nlevels(view.state->nlevels) {}
 
-  __device__ int32_t level(int64_t k) const { return int32_t(key[k] / nclasses); }
+  __device__ int32_t level(int64_t k) const {
+    return int32_t(key[k] / nclasses / uint32_t(v.slabs.count));
+  }
   __device__ int32_t class_number(int64_t k) const { return m.number[key[k] % nclasses]; }
 
   /* ---- Classes. ---- */
@@ -179,11 +181,12 @@ __device__ void cutter<K>::take_classes() {
   __syncthreads();
 }
 
-/* ---- The sort.  A key is level * classes + class; the first pass computes it. ---- */
+/* ---- The sort.  A key is (level * slabs + slab) * classes + class; the first pass computes it.
+ * ---- */
 
 template <class K>
 __device__ int cutter<K>::passes() const {
-  const uint64_t most = uint64_t(nlevels) * nclasses - 1;
+  const uint64_t most = uint64_t(nlevels) * uint32_t(v.slabs.count) * nclasses - 1;
   int n = 1;
   while (most >> SORT_BITS * n) n++;
   return n;
@@ -193,7 +196,9 @@ template <class K>
 __device__ K cutter<K>::key_at(int pass, int64_t k) const {
   if (pass > 0) return static_cast<const K *>(v.o.key[(pass - 1) & 1])[k];
   uint64_t below = (uint64_t(1) << v.o.kind[k]) - 1;
-  return K(v.known[k] - 1) * nclasses + K(__popcll(classes & below));
+  K group = K(v.known[k] - 1);
+  if (v.slabs.count > 1) group = group * K(v.slabs.count) + v.slabs.of[v.blocks.first(int32_t(k))];
+  return group * nclasses + K(__popcll(classes & below));
 }
 
 template <class K>
@@ -665,6 +670,7 @@ cut_view view_of(const cut &c) {
   return {pattern_view(c.system),
           {c.start},
           c.rules,
+          c.slabs,
           c.state,
           c.known,
           c.length,

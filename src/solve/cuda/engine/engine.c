@@ -555,7 +555,7 @@ static trs_status analyze_on_device(engine *e, trs_plan *plan) {
   TRS_TRY(status);
   TRS_TRY(choose(e, plan, &features));
   TRS_TRY(recut_unstable_blocks(e, plan));
-  trs_gpu_unload(&e->gpu, plan);
+  if (!plan->context->keeps_systems) trs_gpu_unload(&e->gpu, plan);
   return TRS_SUCCESS;
 }
 
