@@ -212,8 +212,7 @@ static void place_masks(void *argument, int rank, int size) {
   for (int64_t g = begin; g < end; g++) {
     uint32_t all = 0;
     for (int64_t k = g * TRS_CLEAR_ROWS; k < s->n && k < (g + 1) * TRS_CLEAR_ROWS; k++)
-      all |= it->deal->mask[k] =
-          atomic_load_explicit(&it->mask[s->row[k]], memory_order_relaxed);
+      all |= it->deal->mask[k] = atomic_load_explicit(&it->mask[s->row[k]], memory_order_relaxed);
     it->deal->group_mask[g] = all;
   }
 }

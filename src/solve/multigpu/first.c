@@ -11,8 +11,7 @@ enum { ALIGNED = 256 };
 static int64_t groups_of(int64_t n) { return (n + TRS_CLEAR_ROWS - 1) / TRS_CLEAR_ROWS; }
 
 static trs_first_joint joint_of(const trs_first *f) {
-  return (trs_first_joint){f->joins ? f->joint.of : NULL, f->joins ? f->joint.ny : 0,
-                           f->lower};
+  return (trs_first_joint){f->joins ? f->joint.of : NULL, f->joins ? f->joint.ny : 0, f->lower};
 }
 
 /* With memory NULL, only their size.  What begins as zeros stands together, at the end. */
@@ -78,8 +77,7 @@ static trs_status find_deal(trs_first *f, trs_deal *deal, trs_slices *s) {
   TRS_TRY(trs_first_sum_needs(f->group_mask, f->pushes, f->mask, n, f->stream));
   if (f->joins) TRS_TRY(trs_first_hash(f->hash, &f->system, joint_of(f), f->stream));
   TRS_TRY(TRS_DEVICE_ALLOC(f->device, &owner, s->nslices, f->stream));
-  trs_status status =
-      trs_first_find_owners(owner, &f->slices, &f->system, f->slab, f->stream);
+  trs_status status = trs_first_find_owners(owner, &f->slices, &f->system, f->slab, f->stream);
   if (!status) status = TRS_ALLOC(&deal->owner, s->nslices);
   if (!status) status = TRS_ALLOC(&deal->group_mask, groups);
   if (!status) status = TRS_ALLOC(&s->slice, s->nslices);

@@ -28,9 +28,9 @@ typedef struct trs_first {
   trs_slices_map map;
   const int32_t *position; /* n: of each row */
   void *memory;            /* of the arrays below */
-  int32_t *bound;          /* members + 1: bounds of the slabs in the sweep of the caller's system */
-  uint8_t *slab;           /* n: of each row of the sweep of `system` */
-  uint32_t *mask;          /* n, as in trs_deal */
+  int32_t *bound; /* members + 1: bounds of the slabs in the sweep of the caller's system */
+  uint8_t *slab;  /* n: of each row of the sweep of `system` */
+  uint32_t *mask; /* n, as in trs_deal */
   uint32_t *group_mask;
   uint64_t *pushes, *hash; /* 1 each */
   /* For updates: */

@@ -10,9 +10,9 @@
 typedef struct making {
   const trs_joint_way *way;
   const trs_system *S;
-  trs_system system;   /* device */
-  trs_gpu_cut *cut;    /* into single rows */
-  trs_slices slices;   /* its counts */
+  trs_system system; /* device */
+  trs_gpu_cut *cut;  /* into single rows */
+  trs_slices slices; /* its counts */
   trs_slice_level *level;
   trs_gpu_substitution result;
   trs_substitution_found *found; /* pinned */

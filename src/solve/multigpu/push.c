@@ -20,6 +20,7 @@
 _Static_assert((int)TRS_PUSH_ROWS == (int)TRS_CLEAR_ROWS, "deal.h and push.h agree");
 
 void (*trs_push_phase)(const char *phase);
+bool trs_push_on_host;
 
 static void end_phase(const char *phase) {
   if (trs_push_phase) trs_push_phase(phase);
@@ -300,7 +301,7 @@ static trs_status deal_joint(trs_push_state *p, trs_plan *plan, const trs_system
 static bool may_deal_first(const trs_push_state *p, const trs_plan *plan) {
   const trs_system *S = &plan->system;
   const bool slabs = p->rule == TRS_DEAL_AUTO || p->rule == TRS_DEAL_SLABS;
-  if (!p->one_process || !slabs || p->on_host || S->n == 0) return false;
+  if (!p->one_process || !slabs || p->on_host || trs_push_on_host || S->n == 0) return false;
   if (trs_matrix_is_deferred(plan->matrix) || !trs_alone_fits(plan, 1)) return false;
   const trs_device *device = p->member[0].device;
   return !plan->matrix->on_device ||
@@ -363,8 +364,7 @@ static trs_status try_substitution(trs_push_state *p, trs_plan *plan, const trs_
   p->slices = (trs_slices){0};
   p->joint = (trs_joint){0};
   p->first = (trs_first){0};
-  const trs_status status =
-      S ? deal_joint(p, plan, S, &made) : deal_joint_first(p, plan, &made);
+  const trs_status status = S ? deal_joint(p, plan, S, &made) : deal_joint_first(p, plan, &made);
   const bool better = !status && made && !trs_plan_declined(plan) &&
                       (!trs_push_is_dealt(&before) || p->deal.seconds < before.deal.seconds);
   drop_deal(better ? &before : p);

@@ -132,6 +132,9 @@ static inline trs_joint_way trs_push_joint_way(const trs_push_state *p, const tr
 /* slices.row. */
 trs_status trs_push_need_rows(trs_push_state *p);
 
+/* The tests set it: the host makes all deals. */
+extern bool trs_push_on_host;
+
 /* Called at the end of each phase of an analysis, for developers; or NULL. */
 extern void (*trs_push_phase)(const char *phase);
 
