@@ -57,15 +57,14 @@ static int32_t same_class(const trs_slices *s, int32_t k, int32_t *count) {
 
 /* Each member gets the same number of slices: round-robin by a few neighbours, or in one stretch.
  */
-static void deal_by_level(const dealing *d, int32_t *owner, bool stretches) {
-  const trs_slices *s = d->s;
+static void deal_by_level(const trs_slices *s, int32_t members, int32_t *owner, bool stretches) {
   int32_t count;
   for (int32_t k = 0, end; k < s->nslices; k = end) {
     end = same_class(s, k, &count);
-    int32_t grain = count / (4 * d->members), at = 0;
+    int32_t grain = count / (4 * members), at = 0;
     grain = grain < 1 ? 1 : grain < TRS_CHUNK_SLICES ? grain : TRS_CHUNK_SLICES;
     for (int32_t j = k; j < end; j++) {
-      owner[j] = stretches ? (int32_t)((int64_t)at * d->members / count) : at / grain % d->members;
+      owner[j] = stretches ? (int32_t)((int64_t)at * members / count) : at / grain % members;
       at += !trs_slice_is_part(&s->slice[j]);
     }
   }
@@ -110,8 +109,18 @@ static void deal_slabs(const dealing *d, int32_t *owner) {
 static trs_status deal_by_graph(const dealing *d, int32_t *owner) {
   if (d->s->nslices >= FEW_SLICES * d->members && d->members > 1)
     return trs_deal_graph(owner, d->S, d->s, d->position, d->members, d->most_edges);
-  deal_by_level(d, owner, true);
+  deal_by_level(d->s, d->members, owner, true);
   return TRS_SUCCESS;
+}
+
+static void own_parts(const trs_slices *s, int32_t *owner) {
+  for (int32_t k = s->nslices - 2; k >= 0; k--)
+    if (trs_slice_is_part(&s->slice[k])) owner[k] = owner[k + 1];
+}
+
+void trs_deal_owners(int32_t *owner, const trs_slices *s, int32_t members, trs_deal_rule rule) {
+  deal_by_level(s, members, owner, rule == TRS_DEAL_BANDS);
+  own_parts(s, owner);
 }
 
 static trs_status deal_slices(const dealing *d, trs_deal_rule rule, int32_t *owner) {
@@ -120,9 +129,8 @@ static trs_status deal_slices(const dealing *d, trs_deal_rule rule, int32_t *own
   else if (rule == TRS_DEAL_SLABS)
     deal_slabs(d, owner);
   else
-    deal_by_level(d, owner, rule == TRS_DEAL_BANDS);
-  for (int32_t k = d->s->nslices - 2; k >= 0; k--)
-    if (trs_slice_is_part(&d->s->slice[k])) owner[k] = owner[k + 1];
+    deal_by_level(d->s, d->members, owner, rule == TRS_DEAL_BANDS);
+  own_parts(d->s, owner);
   return TRS_SUCCESS;
 }
 
@@ -301,6 +309,12 @@ static path along_slabs(const look *it) {
   return it->steps.step * (path)nlevels + it->steps.peer * (path)entered;
 }
 
+/* A step between members from each level to the next: no path has more. */
+static path along_levels(const look *it) {
+  const path nlevels = (path)it->d->s->nlevels;
+  return it->steps.step * nlevels + it->steps.peer * (it->deal->pushes > 0 ? nlevels - 1 : 0);
+}
+
 /* Gives the seconds of the longest path's steps. */
 static double take_path(const look *it, path longest) {
   it->deal->peer_steps = peer_steps_of(longest);
@@ -384,13 +398,13 @@ static trs_status judge(const dealing *d, trs_deal *deal) {
   return TRS_SUCCESS;
 }
 
-void trs_deal_judge_slabs(trs_deal *deal, const trs_slices *s, double alone,
-                          const trs_gpu_costs *gpu) {
+void trs_deal_judge(trs_deal *deal, const trs_slices *s, double alone, const trs_gpu_costs *gpu) {
   const dealing d = {.s = s, .members = deal->members, .alone = alone, .gpu = gpu};
   const look it = {.d = &d, .deal = deal, .steps = steps_of(&d)};
   double fullest, mean;
   weigh_levels(&d, deal, &fullest, &mean);
-  set_seconds(&d, deal, take_path(&it, along_slabs(&it)), fullest, mean);
+  const path longest = deal->rule == TRS_DEAL_SLABS ? along_slabs(&it) : along_levels(&it);
+  set_seconds(&d, deal, take_path(&it, longest), fullest, mean);
 }
 
 static trs_status try_rule(const dealing *d, trs_deal_rule rule, trs_deal *deal) {

@@ -44,7 +44,8 @@ typedef struct trs_deal {
   double balance;                 /* entries of the fullest member over the mean */
   double level_balance;           /* sum over the levels of the fullest member's entries, over the
                                      sum of the means */
-  int32_t peer_steps;             /* steps between members on the longest path */
+  int32_t peer_steps;             /* steps between members on the longest path; the most there can
+                                     be, if no walk has found it */
   double seconds;                 /* expected time of a solve */
   double alone;                   /* the same for one member with all slices */
 } trs_deal;
@@ -62,10 +63,12 @@ void trs_deal_slabs(int64_t *cut, const trs_system *S, int32_t members);
 trs_status trs_deal_create(trs_deal *deal, const trs_system *S, const trs_slices *s,
                            const trs_outline *outline, int32_t members, trs_deal_rule rule,
                            double alone, const trs_gpu_costs *gpu, trs_team *team);
-/* Judges slabs that were found elsewhere: sets rows, balance, level_balance, peer_steps, seconds
- * and alone of a deal that has members, owner and pushes.  O(nslices). */
-void trs_deal_judge_slabs(trs_deal *deal, const trs_slices *s, double alone,
-                          const trs_gpu_costs *gpu);
+/* The owners of all slices by bands or cyclic, owner[nslices].  O(nslices). */
+void trs_deal_owners(int32_t *owner, const trs_slices *s, int32_t members, trs_deal_rule rule);
+/* Judges a deal that was made elsewhere: sets rows, balance, level_balance, peer_steps, seconds and
+ * alone of a deal that has members, rule, owner and pushes.  No walk finds the longest path: but for
+ * slabs, it may go to another member at every level.  O(nslices). */
+void trs_deal_judge(trs_deal *deal, const trs_slices *s, double alone, const trs_gpu_costs *gpu);
 void trs_deal_destroy(trs_deal *deal);
 
 /* deal_graph.c: owners of the slices that are not parts, by METIS.  TRS_ERROR_UNSUPPORTED if this

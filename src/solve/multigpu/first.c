@@ -1,4 +1,4 @@
-/* first.c - slabs that the first GPU deals. */
+/* first.c - a deal by the first GPU. */
 #include "solve/multigpu/first.h"
 
 #include <string.h>
@@ -21,7 +21,7 @@ static int64_t place_arrays(trs_first *f, int64_t *zeros) {
     void *at;
     int64_t bytes;
   } arrays[] = {{&f->bound, (f->members + 1) * (int64_t)sizeof *f->bound},
-                {&f->slab, n},
+                {&f->member, n},
                 {&f->group_mask, groups_of(n) * (int64_t)sizeof *f->group_mask},
                 {&f->mask, n * (int64_t)sizeof *f->mask},
                 {&f->pushes, (int64_t)sizeof *f->pushes},
@@ -49,8 +49,11 @@ static trs_status cut(trs_first *f, trs_slices *s, const trs_slice_rules *rules)
   TRS_TRY(trs_device_alloc_host(f->device, (void **)&f->found));
   *f->found = (trs_gpu_found){0};
   TRS_TRY(make_arrays(f));
-  TRS_TRY(trs_first_find_slabs(f->bound, f->slab, &f->system, joint_of(f), f->members, f->stream));
-  const trs_gpu_slabs slabs = {f->members, f->slab};
+  const bool cuts = f->rule == TRS_DEAL_SLABS;
+  if (cuts)
+    TRS_TRY(
+        trs_first_find_slabs(f->bound, f->member, &f->system, joint_of(f), f->members, f->stream));
+  const trs_gpu_slabs slabs = {cuts ? f->members : 1, f->member};
   const trs_known_levels known = {f->joint.known, f->joint.nlevels};
   TRS_TRY(trs_gpu_cut_begin_slabs(&f->cut, f->device, &f->system, NULL, rules, &slabs,
                                   f->joins ? &known : NULL, f->stream));
@@ -68,41 +71,62 @@ trs_status trs_first_cut(trs_first *f, trs_slices *s, const trs_slice_rules *rul
   return status;
 }
 
+static trs_status take_slices(const trs_first *f, const trs_slices *s) {
+  return trs_device_copy(s->slice, f->slices.slice, s->nslices * (int64_t)sizeof *s->slice,
+                         f->stream);
+}
+
+/* Other rules than slabs need the slices on the host. */
+static trs_status find_owners(const trs_first *f, const trs_deal *deal, const trs_slices *s,
+                              int32_t *owner) {
+  const int64_t bytes = s->nslices * (int64_t)sizeof *owner;
+  if (f->rule == TRS_DEAL_SLABS) {
+    TRS_TRY(trs_first_find_owners(owner, &f->slices, &f->system, f->member, f->stream));
+    TRS_TRY(trs_device_copy(deal->owner, owner, bytes, f->stream));
+    return take_slices(f, s);
+  }
+  TRS_TRY(take_slices(f, s));
+  TRS_TRY(trs_device_wait(f->stream));
+  trs_deal_owners(deal->owner, s, f->members, f->rule);
+  return trs_device_copy(owner, deal->owner, bytes, f->stream);
+}
+
+static trs_status find_needs(trs_first *f, const int32_t *owner) {
+  const int64_t n = f->system.n;
+  TRS_TRY(trs_first_spread_owners(f->member, owner, &f->slices, &f->system, f->stream));
+  TRS_TRY(trs_first_mark_needs(f->mask, &f->system, f->member, f->position, f->stream));
+  TRS_TRY(trs_first_sum_needs(f->group_mask, f->pushes, f->mask, n, f->stream));
+  return f->joins ? trs_first_hash(f->hash, &f->system, joint_of(f), f->stream) : TRS_SUCCESS;
+}
+
 static trs_status find_deal(trs_first *f, trs_deal *deal, trs_slices *s) {
   int32_t *owner, bound[TRS_MOST_MEMBERS + 1];
-  const int64_t n = f->system.n, groups = groups_of(n);
+  const int64_t groups = groups_of(f->system.n);
   uint64_t pushes = 0;
   TRS_TRY(trs_gpu_cut_lay(f->cut, &f->slices, &f->map, &f->position));
-  TRS_TRY(trs_first_mark_needs(f->mask, &f->system, f->slab, f->position, f->stream));
-  TRS_TRY(trs_first_sum_needs(f->group_mask, f->pushes, f->mask, n, f->stream));
-  if (f->joins) TRS_TRY(trs_first_hash(f->hash, &f->system, joint_of(f), f->stream));
+  TRS_TRY(TRS_ALLOC(&deal->owner, s->nslices));
+  TRS_TRY(TRS_ALLOC(&deal->group_mask, groups));
+  TRS_TRY(TRS_ALLOC(&s->slice, s->nslices));
   TRS_TRY(TRS_DEVICE_ALLOC(f->device, &owner, s->nslices, f->stream));
-  trs_status status = trs_first_find_owners(owner, &f->slices, &f->system, f->slab, f->stream);
-  if (!status) status = TRS_ALLOC(&deal->owner, s->nslices);
-  if (!status) status = TRS_ALLOC(&deal->group_mask, groups);
-  if (!status) status = TRS_ALLOC(&s->slice, s->nslices);
-  if (!status)
-    status = trs_device_copy(deal->owner, owner, s->nslices * (int64_t)sizeof *owner, f->stream);
+  trs_status status = find_owners(f, deal, s, owner);
+  if (!status) status = find_needs(f, owner);
   if (!status)
     status = trs_device_copy(deal->group_mask, f->group_mask,
                              groups * (int64_t)sizeof *f->group_mask, f->stream);
-  if (!status)
-    status = trs_device_copy(s->slice, f->slices.slice, s->nslices * (int64_t)sizeof *s->slice,
-                             f->stream);
   if (!status) status = trs_device_copy(&pushes, f->pushes, sizeof pushes, f->stream);
   if (!status) status = trs_device_copy(&f->pattern, f->hash, sizeof f->pattern, f->stream);
-  if (!status)
+  if (!status && f->joins)
     status = trs_device_copy(bound, f->bound, (f->members + 1) * (int64_t)sizeof *bound, f->stream);
   trs_device_free(f->device, owner, f->stream);
   const trs_status waited = trs_device_wait(f->stream);
   if (status || waited) return status ? status : waited;
   deal->pushes = (int64_t)pushes;
-  for (int32_t m = 0; m < f->members; m++) deal->rows[m] = bound[m + 1] - bound[m];
+  for (int32_t m = 0; m < f->members && f->joins; m++) deal->rows[m] = bound[m + 1] - bound[m];
   return TRS_SUCCESS;
 }
 
 trs_status trs_first_deal(trs_first *f, trs_deal *deal, trs_slices *s) {
-  *deal = (trs_deal){.members = f->members, .rule = TRS_DEAL_SLABS};
+  *deal = (trs_deal){.members = f->members, .rule = f->rule};
   const int before = trs_device_enter(f->device);
   const trs_status status = find_deal(f, deal, s);
   trs_device_leave(before);

@@ -1,5 +1,5 @@
-/* first.cu - slabs on one GPU: their bounds, the members that need each row, the owners of slices.
- * Two passes over the pattern at most, and some over the rows. */
+/* first.cu - a deal on one GPU: the bounds of slabs, the owners of slices, the members that need
+ * each row.  One pass over the pattern, another for its number, and some over the rows. */
 #include "solve/cuda/engine/analysis.cuh"
 #include "solve/multigpu/first_kernels.h"
 #include "solve/multigpu/push.h"
@@ -68,17 +68,33 @@ __global__ void __launch_bounds__(THREADS)
   slab[k] = uint8_t(m);
 }
 
+__global__ void __launch_bounds__(THREADS)
+    find_owners(int32_t *owner, trs_slices s, pattern_view t, const uint8_t *slab) {
+  const int64_t k = this_thread();
+  if (k < s.nslices) owner[k] = slab[t.mirror(s.row[s.slice[k].first])];
+}
+
+/* A warp per slice. */
+__global__ void __launch_bounds__(THREADS)
+    spread_owners(uint8_t *member, const int32_t *owner, trs_slices s, pattern_view t) {
+  const int64_t k = this_thread() / WARP;
+  if (k >= s.nslices || trs_slice_is_part(&s.slice[k])) return;
+  const int32_t first = s.slice[k].first, end = first + s.slice[k].rows;
+  for (int32_t p = first + this_lane(); p < end; p += WARP)
+    member[t.mirror(s.row[p])] = uint8_t(owner[k]);
+}
+
 /* LANES threads per row. */
 template <int LANES>
 __global__ void __launch_bounds__(THREADS)
-    mark_needs(uint32_t *mask, pattern_view t, const uint8_t *slab, const int32_t *position) {
+    mark_needs(uint32_t *mask, pattern_view t, const uint8_t *member, const int32_t *position) {
   const int64_t k = this_thread() / LANES;
   if (k >= t.n) return;
   const row_view row = t.row(k);
-  const uint8_t own = slab[k];
+  const uint8_t own = member[k];
   for (int32_t e = int32_t(threadIdx.x) % LANES; e < row.count; e += LANES) {
     const int32_t place = t.column(row.origin, e);
-    if (slab[place] == own) continue;
+    if (member[place] == own) continue;
     uint32_t *to = mask + position[t.mirror(place)];
     if (!(load_relaxed(to) >> own & 1)) atomicOr(to, 1u << own);
   }
@@ -100,12 +116,6 @@ __global__ void __launch_bounds__(THREADS)
   if (this_lane() > 0) return;
   group_mask[group] = all;
   if (count > 0) atomicAdd(pushes, (unsigned long long)count);
-}
-
-__global__ void __launch_bounds__(THREADS)
-    find_owners(int32_t *owner, trs_slices s, pattern_view t, const uint8_t *slab) {
-  const int64_t k = this_thread();
-  if (k < s.nslices) owner[k] = slab[t.mirror(s.row[s.slice[k].first])];
 }
 
 __global__ void __launch_bounds__(THREADS)
@@ -143,7 +153,7 @@ void launch_hash(uint64_t *hash, const T *element, int64_t count, uint64_t salt,
                                       salt);
 }
 
-trs_status launched() { return trs_device_check(cudaGetLastError(), "dealing slabs"); }
+trs_status launched() { return trs_device_check(cudaGetLastError(), "dealing slices"); }
 
 }  // namespace
 
@@ -157,16 +167,16 @@ extern "C" trs_status trs_first_find_slabs(int32_t *bound, uint8_t *slab, const 
 }
 
 extern "C" trs_status trs_first_mark_needs(uint32_t *mask, const trs_system *system,
-                                           const uint8_t *slab, const int32_t *position,
+                                           const uint8_t *member, const int32_t *position,
                                            trs_stream stream) {
   const pattern_view t(*system);
   const int lanes = lanes_for(entries_a_row(*system));
   const unsigned blocks = blocks_for(system->n * lanes);
   auto s = static_cast<cudaStream_t>(stream);
-  if (lanes == 1) mark_needs<1><<<blocks, THREADS, 0, s>>>(mask, t, slab, position);
-  if (lanes == 4) mark_needs<4><<<blocks, THREADS, 0, s>>>(mask, t, slab, position);
-  if (lanes == 8) mark_needs<8><<<blocks, THREADS, 0, s>>>(mask, t, slab, position);
-  if (lanes == WARP) mark_needs<WARP><<<blocks, THREADS, 0, s>>>(mask, t, slab, position);
+  if (lanes == 1) mark_needs<1><<<blocks, THREADS, 0, s>>>(mask, t, member, position);
+  if (lanes == 4) mark_needs<4><<<blocks, THREADS, 0, s>>>(mask, t, member, position);
+  if (lanes == 8) mark_needs<8><<<blocks, THREADS, 0, s>>>(mask, t, member, position);
+  if (lanes == WARP) mark_needs<WARP><<<blocks, THREADS, 0, s>>>(mask, t, member, position);
   return launched();
 }
 
@@ -183,6 +193,15 @@ extern "C" trs_status trs_first_find_owners(int32_t *owner, const trs_slices *sl
                                             trs_stream stream) {
   find_owners<<<blocks_for(slices->nslices), THREADS, 0, static_cast<cudaStream_t>(stream)>>>(
       owner, *slices, pattern_view(*system), slab);
+  return launched();
+}
+
+extern "C" trs_status trs_first_spread_owners(uint8_t *member, const int32_t *owner,
+                                              const trs_slices *slices, const trs_system *system,
+                                              trs_stream stream) {
+  spread_owners<<<blocks_for(int64_t(slices->nslices) * WARP), THREADS, 0,
+                  static_cast<cudaStream_t>(stream)>>>(member, owner, *slices,
+                                                       pattern_view(*system));
   return launched();
 }
 

@@ -1,7 +1,7 @@
-/* first.h - slabs that the first GPU of a group deals: the system of rows, or the joint system, is
- * in its memory, and so are the slices that members are equipped from.  The result is that of
- * analysis/slice.h and analysis/deal.h on the host, but for the order of y and x within a level of
- * a joint system.  For one process. */
+/* first.h - a deal by the first GPU of a group: the system of rows, or the joint system, is in its
+ * memory, and so are the slices that members are equipped from.  Slabs, bands or cyclic; the result
+ * is that of analysis/slice.h and analysis/deal.h on the host, but for the order of y and x within a
+ * level of a joint system, and but for the longest path (trs_deal_judge).  For one process. */
 #ifndef TRS_SOLVE_MULTIGPU_FIRST_H
 #define TRS_SOLVE_MULTIGPU_FIRST_H
 
@@ -18,6 +18,7 @@ typedef struct trs_first {
   trs_device *device; /* NULL: there is no such deal */
   trs_stream stream;
   int32_t members;
+  trs_deal_rule rule;         /* slabs, if rows are substituted */
   bool joins;                 /* rows are substituted */
   trs_gpu_substitution joint; /* if they are; its arrays until the members are equipped */
   trs_system system;          /* that is dealt: the caller's, or joint's; device arrays */
@@ -28,9 +29,9 @@ typedef struct trs_first {
   trs_slices_map map;
   const int32_t *position; /* n: of each row */
   void *memory;            /* of the arrays below */
-  int32_t *bound; /* members + 1: bounds of the slabs in the sweep of the caller's system */
-  uint8_t *slab;  /* n: of each row of the sweep of `system` */
-  uint32_t *mask; /* n, as in trs_deal */
+  int32_t *bound;  /* members + 1: bounds of the slabs in the sweep of the caller's system */
+  uint8_t *member; /* n: of each row of the sweep of `system`; before the deal, its slab */
+  uint32_t *mask;  /* n, as in trs_deal */
   uint32_t *group_mask;
   uint64_t *pushes, *hash; /* 1 each */
   /* For updates: */
@@ -40,10 +41,11 @@ typedef struct trs_first {
   trs_gpu_found *found; /* pinned */
 } trs_first;
 
-/* Cuts the system into slabs and slices.  `first` is zero but for device, stream, members, joint
- * and system.  s: counts and levels, on the host.  After a failure too, trs_first_drop is due. */
+/* Cuts the system into slices, and slabs.  `first` is zero but for device, stream, members, rule,
+ * joint and system.  s: counts and levels, on the host.  After a failure too, trs_first_drop is due. */
 trs_status trs_first_cut(trs_first *first, trs_slices *s, const trs_slice_rules *rules);
-/* Deals them: owner, group_mask and pushes of the deal; the slices of s, on the host.  Waits. */
+/* Deals them: owner, group_mask and pushes of the deal, and the rows of a joint system; the slices
+ * of s, on the host.  Waits. */
 trs_status trs_first_deal(trs_first *first, trs_deal *deal, trs_slices *s);
 /* The rows of b and x of all positions, in device memory; *named is theirs to free, or NULL. */
 trs_status trs_first_rows(trs_first *first, const int32_t **row, int32_t **named);

@@ -309,12 +309,14 @@ static bool may_deal_first(const trs_push_state *p, const trs_plan *plan) {
           trs_device_owns(device, S->val));
 }
 
-/* Slabs of p->first.system, which is set. */
-static trs_status try_slabs_first(trs_push_state *p, trs_plan *plan, int32_t members) {
+/* A deal of p->first.system, which is set. */
+static trs_status try_rule_first(trs_push_state *p, trs_plan *plan, trs_deal_rule rule,
+                                 int32_t members) {
   trs_first *f = &p->first;
   f->device = p->member[0].device;
   f->stream = p->member[0].stream;
   f->members = members;
+  f->rule = rule;
   f->lower = p->loaded.system.lower;
   p->n = f->system.n;
   TRS_TRY(trs_first_cut(f, &p->slices, &p->rules));
@@ -325,8 +327,8 @@ static trs_status try_slabs_first(trs_push_state *p, trs_plan *plan, int32_t mem
   int64_t rows[TRS_MOST_MEMBERS];
   memcpy(rows, p->deal.rows, sizeof rows);
   memset(p->deal.rows, 0, sizeof rows);
-  trs_deal_judge_slabs(&p->deal, &p->slices, p->races ? p->alone : 0, p->gpu);
-  memcpy(p->deal.rows, rows, sizeof rows); /* without rows of y */
+  trs_deal_judge(&p->deal, &p->slices, p->races ? p->alone : 0, p->gpu);
+  if (f->joins) memcpy(p->deal.rows, rows, sizeof rows); /* without rows of y */
   end_phase("judgement");
   return TRS_SUCCESS;
 }
@@ -347,7 +349,7 @@ static trs_status deal_joint_first(trs_push_state *p, trs_plan *plan, bool *made
   p->rules =
       trs_rows_rules((double)f->system.nnz / (double)f->system.n - f->system.has_diagonal, true);
   p->rules.most_block = 1;
-  return try_slabs_first(p, plan, members);
+  return try_rule_first(p, plan, TRS_DEAL_SLABS, members);
 }
 
 /* Deals the system with substituted rows, and keeps the better of this deal and the one before, if
@@ -402,7 +404,7 @@ static trs_status deal_rows_first(trs_push_state *p, trs_plan *plan, bool *done)
     const bool plain = !hopeless && p->substitute <= 0 && !p->rejoins;
     if (!trs_push_is_dealt(p) && !trs_plan_declined(plan) && (turn > 0 || plain)) {
       p->first.system = p->loaded.system;
-      TRS_TRY(try_slabs_first(p, plan, members));
+      TRS_TRY(try_rule_first(p, plan, TRS_DEAL_SLABS, members));
       least = trs_plan_declined(plan) ? 0 : least_of(p, members);
       if (!one_rule && !trs_plan_declined(plan) && p->deal.seconds >= NEARLY_IDEAL * least)
         *done = false;

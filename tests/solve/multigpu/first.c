@@ -51,8 +51,8 @@ static void fail_at(const problem *p, const char *what, int64_t k) {
 
 typedef enum change { TURNED, SCALED, WEAKENED } change;
 
-/* Entries off the diagonal of complex matrices are turned; or all are scaled; or some pivots are
- * tiny, so that inverses of blocks lose digits. */
+/* Entries off the diagonal of complex matrices are turned; or all are scaled; or three pivots are
+ * tiny, so that inverses of blocks lose digits.  More would let x overflow along a path. */
 static trs_matrix *changed(const trs_matrix *A, trs_format format, change how) {
   trs_matrix_info info = {.struct_size = sizeof info};
   const int64_t *ptr;
@@ -62,14 +62,15 @@ static trs_matrix *changed(const trs_matrix *A, trs_format format, change how) {
   trs_matrix_get_info(A, &info);
   assert_success(trs_matrix_get_arrays(A, &ptr, &idx, &val));
   void *to = malloc((size_t)info.nnz * scalar_bytes(info.scalar) + 1);
-  const double tiny = trs_scalar_is_double(info.scalar) ? 1e-9 : 1e-6;
+  const int64_t apart = info.nrows / 4 + 1;
+  const double tiny = trs_scalar_is_double(info.scalar) ? 1e-9 : 1e-5;
   for (int64_t i = 0; i < info.nrows; i++)
     for (int64_t k = ptr[i]; k < ptr[i + 1]; k++) {
       double complex value = trs_value_get(val, k, info.scalar);
       if (how == TURNED && idx[k] != i && trs_scalar_is_complex(info.scalar))
         value *= cexp(I * (double)(k % 13));
       if (how == SCALED) value *= idx[k] == i ? 1.5 : 0.75;
-      if (how == WEAKENED && idx[k] == i && i % 29 == 0) value *= tiny;
+      if (how == WEAKENED && idx[k] == i && i > 0 && i % apart == 0) value *= tiny;
       trs_value_set(to, k, info.scalar, value);
     }
   assert_success(trs_matrix_create(&B, format, info.scalar, info.nrows, info.ncols,
@@ -137,8 +138,10 @@ static void solve(trs_plan *plan, const problem *p, const trs_matrix *T) {
   const trs_scalar stored = p->is.store != TRS_STORE_MIXED        ? p->is.scalar
                             : trs_scalar_is_complex(p->is.scalar) ? TRS_SCOMPLEX
                                                                   : TRS_FLOAT;
-  if (!(error.componentwise <= 2 * error_limit(stored, p->longest)))
-    fail_at(p, "backward error over 1e-20", (int64_t)(error.componentwise * 1e20));
+  if (error.componentwise <= 2 * error_limit(stored, p->longest)) return;
+  printf("backward error %g on the %s\n", error.componentwise,
+         ((trs_push_state *)plan->state)->first.device ? "GPU's deal" : "host's deal");
+  fail_at(p, "backward error", -1);
 }
 
 /* ---- Comparisons. ---- */
