@@ -1,9 +1,9 @@
 /* push.c - `push`: distributes the rows of one system over several GPUs; every solved x is pushed
  * once to each member that needs it (push.cu).
  *
- * The first GPU deals slabs if all members are of one process and it has room for the whole system
- * (first.h): it cuts the slices, and fills those of every member.  In all other cases the analysis
- * runs on the host: slices and levels of the whole system (analysis/slice.h), a rule that deals
+ * The first GPU deals, by any rule but graph, if all members are of one process and it has room for
+ * the whole system (first.h): it cuts the slices, and fills those of every member.  In all other
+ * cases the analysis runs on the host: slices and levels of the whole system (analysis/slice.h), a rule that deals
  * them (analysis/deal.h), then the upload of every member's share (push_load.c). */
 #include <stdio.h>
 #include <string.h>
@@ -300,8 +300,8 @@ static trs_status deal_joint(trs_push_state *p, trs_plan *plan, const trs_system
 
 static bool may_deal_first(const trs_push_state *p, const trs_plan *plan) {
   const trs_system *S = &plan->system;
-  const bool slabs = p->rule == TRS_DEAL_AUTO || p->rule == TRS_DEAL_SLABS;
-  if (!p->one_process || !slabs || p->on_host || trs_push_on_host || S->n == 0) return false;
+  if (!p->one_process || p->on_host || trs_push_on_host || S->n == 0) return false;
+  if (p->rule == TRS_DEAL_GRAPH) return false; /* METIS runs on the host */
   if (trs_matrix_is_deferred(plan->matrix) || !trs_alone_fits(plan, 1)) return false;
   const trs_device *device = p->member[0].device;
   return !plan->matrix->on_device ||
@@ -330,6 +330,45 @@ static trs_status try_rule_first(trs_push_state *p, trs_plan *plan, trs_deal_rul
   trs_deal_judge(&p->deal, &p->slices, p->races ? p->alone : 0, p->gpu);
   if (f->joins) memcpy(p->deal.rows, rows, sizeof rows); /* without rows of y */
   end_phase("judgement");
+  return TRS_SUCCESS;
+}
+
+/* As try_another; keeps the first deal for lack of memory too. */
+static trs_status try_another_first(trs_push_state *p, trs_plan *plan, trs_deal_rule rule,
+                                    int32_t members) {
+  trs_push_state before = *p;
+  p->deal = (trs_deal){0};
+  p->slices = (trs_slices){0};
+  p->first = (trs_first){.system = before.first.system};
+  const trs_status status = try_rule_first(p, plan, rule, members);
+  const bool better = !status && p->deal.seconds < before.deal.seconds;
+  drop_deal(better ? &before : p);
+  if (better) return TRS_SUCCESS;
+  p->deal = before.deal;
+  p->slices = before.slices;
+  p->first = before.first;
+  return status == TRS_ERROR_MEMORY ? TRS_SUCCESS : status;
+}
+
+/* Up to that many levels auto tries bands on the first GPU.  No walk counts their steps between
+ * members: every level may add one, 37 us in all here.  With more levels slabs were the faster
+ * (2D and 3D grids, elasticity, delaunay); kkt3d:136 has 2, random:4000000,8 some 20. */
+enum { FEW_LEVELS = 64 };
+
+/* As find_rule, with bands as the only other rule. */
+static trs_status find_rule_first(trs_push_state *p, trs_plan *plan) {
+  const int32_t members = p->use > 0 && p->use < p->members ? (int32_t)p->use : p->members;
+  const bool chooses = p->rule == TRS_DEAL_AUTO && members > 1;
+  p->first.system = p->loaded.system;
+  if (!chooses)
+    return try_rule_first(p, plan, p->rule ? (trs_deal_rule)p->rule : TRS_DEAL_BANDS, members);
+  TRS_TRY(try_rule_first(p, plan, TRS_DEAL_SLABS, members));
+  if (trs_plan_declined(plan) || p->deal.seconds < NEARLY_IDEAL * least_of(p, members))
+    return TRS_SUCCESS;
+  if (p->slices.nlevels <= FEW_LEVELS)
+    TRS_TRY(try_another_first(p, plan, TRS_DEAL_BANDS, members));
+  if (half_may_be_faster(p, plan, members))
+    return try_another_first(p, plan, TRS_DEAL_SLABS, members / 2);
   return TRS_SUCCESS;
 }
 
@@ -386,34 +425,19 @@ static trs_status make_share(void *plan, int number) {
   return trs_push_spare(m, &p->deal, &p->slices);
 }
 
-/* As deal_rows, for the cases that need slabs only.  *done is false, without a deal, if other rules
- * may do better than slabs. */
-static trs_status deal_rows_first(trs_push_state *p, trs_plan *plan, bool *done) {
-  const int32_t members = p->use > 0 && p->use < p->members ? (int32_t)p->use : p->members;
-  const bool one_rule = p->rule != TRS_DEAL_AUTO || members == 1;
+/* As deal_rows. */
+static trs_status deal_rows_first(trs_push_state *p, trs_plan *plan) {
   trs_pattern_features features = {0};
   trs_slice_rules rules[TRS_MOST_CANDIDATES];
-  double least = 0;
   TRS_TRY(trs_push_load(p, plan));
   end_phase("load");
   TRS_TRY(trs_push_features(p, &features));
   (void)trs_choose_rules(rules, &features, true);
   p->rules = rules[0];
   const bool hopeless = p->rules.most_block == 1 && has_too_many_levels(p, plan, p->alone_levels);
-  for (int turn = 0; turn < 2; turn++) {
-    const bool plain = !hopeless && p->substitute <= 0 && !p->rejoins;
-    if (!trs_push_is_dealt(p) && !trs_plan_declined(plan) && (turn > 0 || plain)) {
-      p->first.system = p->loaded.system;
-      TRS_TRY(try_rule_first(p, plan, TRS_DEAL_SLABS, members));
-      least = trs_plan_declined(plan) ? 0 : least_of(p, members);
-      if (!one_rule && !trs_plan_declined(plan) && p->deal.seconds >= NEARLY_IDEAL * least)
-        *done = false;
-    }
-    if (turn == 0 && may_substitute(p, plan)) TRS_TRY(try_substitution(p, plan, NULL));
-  }
-  /* No deal without substitution takes less than `least`. */
-  if (p->first.joins && p->deal.seconds < least) *done = true;
-  if (!*done) drop_deal(p);
+  if (!hopeless && p->substitute <= 0 && !p->rejoins) TRS_TRY(find_rule_first(p, plan));
+  if (may_substitute(p, plan)) TRS_TRY(try_substitution(p, plan, NULL));
+  if (!trs_push_is_dealt(p) && !trs_plan_declined(plan)) return find_rule_first(p, plan);
   return TRS_SUCCESS;
 }
 
@@ -532,8 +556,8 @@ static trs_status try_first(trs_push_state *p, trs_plan *plan, bool *done) {
   *done = may_deal_first(p, plan);
   if (!*done) trs_push_unload(p, plan);
   if (!*done) return TRS_SUCCESS;
-  trs_status status = deal_rows_first(p, plan, done);
-  if (!status && *done && !trs_plan_declined(plan)) status = make_shares(p, plan);
+  trs_status status = deal_rows_first(p, plan);
+  if (!status && !trs_plan_declined(plan)) status = make_shares(p, plan);
   if (status != TRS_ERROR_MEMORY) return status;
   p->on_host = true;
   *done = false;
