@@ -66,8 +66,8 @@ trs_status trs_deal_create(trs_deal *deal, const trs_system *S, const trs_slices
 /* The owners of all slices by bands or cyclic, owner[nslices].  O(nslices). */
 void trs_deal_owners(int32_t *owner, const trs_slices *s, int32_t members, trs_deal_rule rule);
 /* Judges a deal that was made elsewhere: sets rows, balance, level_balance, peer_steps, seconds and
- * alone of a deal that has members, rule, owner and pushes.  No walk finds the longest path: but for
- * slabs, it may go to another member at every level.  O(nslices). */
+ * alone of a deal that has members, rule, owner and pushes.  No walk finds the longest path: but
+ * for slabs, it may go to another member at every level.  O(nslices). */
 void trs_deal_judge(trs_deal *deal, const trs_slices *s, double alone, const trs_gpu_costs *gpu);
 void trs_deal_destroy(trs_deal *deal);
 

@@ -85,7 +85,8 @@ static void free_zeros(void *zeros, trs_device *device, int64_t bytes) {
  * sides are timed fewer times: they take longer, and vary less. */
 trs_status trs_alone_time(trs_plan *plan, const trs_alone_arrays *where, int64_t nrhs,
                           double *seconds) {
-  static const trs_timing one = {.rounds = 3, .solves = 5}, many = {.rounds = 1, .solves = 2};
+  static const trs_timing one = {.rounds = 2, .more = 1, .solves = 5},
+                          many = {.rounds = 1, .solves = 2};
   const int64_t n = plan->system.n,
                 bytes = n * nrhs * (int64_t)trs_scalar_size(plan->system.scalar);
   void *zeros[TRS_MOST_MEMBERS] = {NULL};

@@ -1,7 +1,7 @@
 /* first.h - a deal by the first GPU of a group: the system of rows, or the joint system, is in its
  * memory, and so are the slices that members are equipped from.  Slabs, bands or cyclic; the result
- * is that of analysis/slice.h and analysis/deal.h on the host, but for the order of y and x within a
- * level of a joint system, and but for the longest path (trs_deal_judge).  For one process. */
+ * is that of analysis/slice.h and analysis/deal.h on the host, but for the order of y and x within
+ * a level of a joint system, and but for the longest path (trs_deal_judge).  For one process. */
 #ifndef TRS_SOLVE_MULTIGPU_FIRST_H
 #define TRS_SOLVE_MULTIGPU_FIRST_H
 
@@ -42,7 +42,8 @@ typedef struct trs_first {
 } trs_first;
 
 /* Cuts the system into slices, and slabs.  `first` is zero but for device, stream, members, rule,
- * joint and system.  s: counts and levels, on the host.  After a failure too, trs_first_drop is due. */
+ * joint and system.  s: counts and levels, on the host.  After a failure too, trs_first_drop is
+ * due. */
 trs_status trs_first_cut(trs_first *first, trs_slices *s, const trs_slice_rules *rules);
 /* Deals them: owner, group_mask and pushes of the deal, and the rows of a joint system; the slices
  * of s, on the host.  Waits. */

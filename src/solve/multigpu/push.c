@@ -3,8 +3,8 @@
  *
  * The first GPU deals, by any rule but graph, if all members are of one process and it has room for
  * the whole system (first.h): it cuts the slices, and fills those of every member.  In all other
- * cases the analysis runs on the host: slices and levels of the whole system (analysis/slice.h), a rule that deals
- * them (analysis/deal.h), then the upload of every member's share (push_load.c). */
+ * cases the analysis runs on the host: slices and levels of the whole system (analysis/slice.h), a
+ * rule that deals them (analysis/deal.h), then the upload of every member's share (push_load.c). */
 #include <stdio.h>
 #include <string.h>
 
@@ -365,8 +365,7 @@ static trs_status find_rule_first(trs_push_state *p, trs_plan *plan) {
   TRS_TRY(try_rule_first(p, plan, TRS_DEAL_SLABS, members));
   if (trs_plan_declined(plan) || p->deal.seconds < NEARLY_IDEAL * least_of(p, members))
     return TRS_SUCCESS;
-  if (p->slices.nlevels <= FEW_LEVELS)
-    TRS_TRY(try_another_first(p, plan, TRS_DEAL_BANDS, members));
+  if (p->slices.nlevels <= FEW_LEVELS) TRS_TRY(try_another_first(p, plan, TRS_DEAL_BANDS, members));
   if (half_may_be_faster(p, plan, members))
     return try_another_first(p, plan, TRS_DEAL_SLABS, members / 2);
   return TRS_SUCCESS;
