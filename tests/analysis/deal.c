@@ -469,6 +469,35 @@ TEST(numbers_are_as_expected) {
   shape_free(&d.S);
 }
 
+/* Judged without a walk: the same, but with as many steps between members as levels allow. */
+static void judge_again(const trs_system *S, trs_deal_rule how) {
+  enum { MEMBERS = 4 };
+  dealt d = {.S = *S};
+  deal_out(&d, &all_rules[3], MEMBERS, how);
+  int32_t *owner = malloc((size_t)d.s.nslices * sizeof *owner + 1);
+  trs_deal other = {
+      .members = MEMBERS, .rule = d.deal.rule, .owner = owner, .pushes = d.deal.pushes};
+  trs_deal_owners(owner, &d.s, MEMBERS, how);
+  assert_memory_equal(owner, d.deal.owner, (size_t)d.s.nslices * sizeof *owner);
+  trs_deal_judge(&other, &d.s, 0, &trs_gpu_measured);
+  for (int m = 0; m < MEMBERS; m++) assert_int_equal(other.rows[m], d.deal.rows[m]);
+  assert_true(other.balance == d.deal.balance && other.level_balance == d.deal.level_balance);
+  assert_int_equal(other.peer_steps, d.deal.pushes > 0 ? d.s.nlevels - 1 : 0);
+  assert_true(other.peer_steps >= d.deal.peer_steps && other.seconds >= d.deal.seconds);
+  free(owner);
+  gather_in(&d);
+}
+
+TEST(owners_are_judged_without_a_walk) {
+  static const shape shapes[] = {SHAPE_GRID, SHAPE_RANDOM, SHAPE_LONG_ROWS};
+  for (size_t k = 0; k < COUNT(shapes); k++) {
+    trs_system S = shape_system(shapes[k], 3001, TRS_DOUBLE, k % 2 == 0, true);
+    judge_again(&S, TRS_DEAL_BANDS);
+    judge_again(&S, TRS_DEAL_CYCLIC);
+    shape_free(&S);
+  }
+}
+
 TEST(large_graphs_are_split_by_metis) {
   if (!graph_is_there(TRS_DEAL_GRAPH)) skip_test("this build has no METIS");
   dealt d = {.S = shape_system(SHAPE_BOX, 20000, TRS_DOUBLE, true, true)};
