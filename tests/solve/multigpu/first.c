@@ -18,7 +18,7 @@ static const char *const groups[] = {"cuda:0-0", "cuda:0,0", "cuda:0,0,0", "cuda
 static const char *const systems[] = {
     "gen:poisson2d5:61,53", "gen:chain:3001",     "gen:poisson3d7:23,19,29",
     "gen:poisson3d27:11",   "gen:powerlaw:20011", "gen:random:30011,7",
-    "gen:kkt3d:17",         "gen:delaunay:4999",  "gen:elasticity3d:7",
+    "gen:kkt3d:17",         "gen:delaunay:4999",  "gen:elasticity3d:7,8,9",
     "gen:wingmesh:4001",    "gen:random:60013,2", "gen:poisson3d7:70"};
 static const char *const methods[] = {"push:partition=slabs,substitute=0",
                                       "push:partition=slabs,substitute=7", "push:partition=bands",
