@@ -44,8 +44,9 @@ typedef struct trs_subtrees_state {
 } trs_subtrees_state;
 
 /* The two halves of the analysis by panels: the pattern (trs_plan_found), which decides, and the
- * values.  The second one takes the pattern into a new state. */
-trs_status trs_panels_find(trs_plan *plan);
+ * values.  The second one takes the pattern into a new state.  bar: of the estimated time of
+ * substitution, the share from which on auto's choice declines; 0: that of one thread. */
+trs_status trs_panels_find(trs_plan *plan, double bar);
 trs_status trs_panels_complete(trs_plan *plan);
 
 typedef struct trs_panels_kernels {

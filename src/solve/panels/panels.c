@@ -25,24 +25,43 @@ static const char *refuses(const trs_plan *plan) {
   return trs_host_refuses(plan);
 }
 
-/* The share of entries with a neighbour in their row or column, of a sample. */
-static double dense_share(const trs_system *S) {
-  enum { SAMPLES = 256 };
-  int64_t entries = 0, adjacent = 0, samples = S->n < SAMPLES ? S->n : SAMPLES;
-  for (int64_t k = 0; k < samples; k++) {
-    int64_t i = S->n * k / samples;
-    entries += S->ptr[i + 1] - S->ptr[i];
-    for (int64_t p = S->ptr[i] + 1; p < S->ptr[i + 1]; p++)
-      adjacent += S->idx[p] == S->idx[p - 1] + 1;
-  }
-  return entries ? (double)adjacent / (double)entries : 0;
+/* True if vector i + 1 has the pattern of vector i behind the diagonal: one supernode. */
+static bool goes_on(const trs_system *S, int64_t i) {
+  int64_t begin, end, next, last;
+  if (i + 1 >= S->n) return false;
+  trs_off_diagonal(S, i, false, S->has_diagonal, &begin, &end);
+  trs_off_diagonal(S, i + 1, false, S->has_diagonal, &next, &last);
+  return begin < end && S->idx[begin] == i + 1 && last - next == end - begin - 1;
 }
 
-/* Runs of nearly four entries in the mean: of systems with shorter ones, no panels paid. */
+/* Of a sample: the share of entries with a neighbour in their vector (a row, or a column if op(T)
+ * is stored by them), and that of entries in vectors whose supernode goes on.  Vectors that end
+ * with the diagonal lie along supernodes, which the first shows; the others across, and only the
+ * second shows it. */
+static void dense_shares(const trs_system *S, double *adjacent, double *going_on) {
+  enum { SAMPLES = 256 };
+  const bool across = !trs_system_prefix(S);
+  int64_t entries = 0, beside = 0, along = 0, samples = S->n < SAMPLES ? S->n : SAMPLES;
+  for (int64_t k = 0; k < samples; k++) {
+    const int64_t i = S->n * k / samples, length = S->ptr[i + 1] - S->ptr[i];
+    entries += length;
+    for (int64_t p = S->ptr[i] + 1; p < S->ptr[i + 1]; p++)
+      beside += S->idx[p] == S->idx[p - 1] + 1;
+    if (across && goes_on(S, i)) along += length;
+  }
+  *adjacent = entries ? (double)beside / (double)entries : 0;
+  *going_on = entries ? (double)along / (double)entries : 0;
+}
+
+/* Runs of nearly four entries in the mean, or supernodes of three vectors: of systems with fewer,
+ * no panels paid. */
 static bool is_dense(const trs_system *S) {
-  static const double DENSE = 0.73;
+  static const double DENSE = 0.73, GOES_ON = 0.67;
   enum { LONG = 10 };
-  return S->nnz >= LONG * S->n && !S->device && dense_share(S) >= DENSE && !trs_system_moved(S, 1);
+  double adjacent, going_on;
+  if (S->nnz < LONG * S->n || S->device) return false;
+  dense_shares(S, &adjacent, &going_on);
+  return (adjacent >= DENSE || going_on >= GOES_ON) && !trs_system_moved(S, 1);
 }
 
 /* Estimates are compared several times in a choice. */
@@ -83,10 +102,11 @@ static double worth_it(const trs_plan *plan, double next, double serial) {
   return plan->system.lower ? forward(plan) : BACKWARD;
 }
 
-static void decline_if_slow(trs_plan *plan, const trs_panels *P) {
+static void decline_if_slow(trs_plan *plan, const trs_panels *P, double bar) {
   const double serial = trs_method_serial.estimate(plan).seconds;
   double next, ratio = trs_panels_seconds(P) / serial;
-  if (!trs_plan_chosen(plan, &next) || ratio < worth_it(plan, next, serial)) return;
+  if (!trs_plan_chosen(plan, &next) || ratio < (bar > 0 ? bar : worth_it(plan, next, serial)))
+    return;
   trs_plan_decline(plan, "its %lld panels would take %.2f times as long", (long long)P->count,
                    ratio);
 }
@@ -118,14 +138,14 @@ static trs_status update(trs_plan *plan) {
   return TRS_SUCCESS;
 }
 
-trs_status trs_panels_find(trs_plan *plan) {
+trs_status trs_panels_find(trs_plan *plan, double bar) {
   const trs_system *S = &plan->system;
   trs_panels *P = trs_plan_found(plan);
   trs_panels_source T = source_of(S);
   trs_panels_options options = by_columns;
   options.by_rows = !S->lower;
   if (!P->panel) TRS_TRY(trs_panels_create(P, &T, &options));
-  decline_if_slow(plan, P);
+  decline_if_slow(plan, P, bar);
   return TRS_SUCCESS;
 }
 
@@ -154,7 +174,7 @@ static bool gives_way(trs_plan *plan) {
 }
 
 static trs_status analyze(trs_plan *plan) {
-  TRS_TRY(trs_panels_find(plan));
+  TRS_TRY(trs_panels_find(plan, 0));
   if (trs_plan_declined(plan) || gives_way(plan)) return TRS_SUCCESS;
   return trs_panels_complete(plan);
 }

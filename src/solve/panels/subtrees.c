@@ -111,12 +111,19 @@ static bool is_slow(trs_plan *plan, const trs_subtrees_state *s) {
                           (long long)s->trees.nroots, ratio);
 }
 
+/* Panels that gain nothing on one thread still have subtrees for several, and their tree is judged
+ * once it is known.  On two threads `threads` is about as fast. */
+static double bar_of_panels(const trs_plan *plan) {
+  enum { MANY = 4 };
+  return plan->context->threads >= MANY ? 1 : 0;
+}
+
 static trs_status analyze(trs_plan *plan) {
   state *own;
   TRS_TRY(TRS_ALLOC_ZERO(&own, 1));
   plan->state = own;
   trs_subtrees_state *s = &own->s;
-  TRS_TRY(trs_panels_find(plan));
+  TRS_TRY(trs_panels_find(plan, bar_of_panels(plan)));
   if (trs_plan_declined(plan)) return TRS_SUCCESS;
   TRS_TRY(trs_subtrees_create(&s->trees, trs_plan_found(plan), plan->context->threads));
   if (is_slow(plan, s)) return TRS_SUCCESS;
