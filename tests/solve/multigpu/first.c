@@ -52,9 +52,10 @@ static void fail_at(const problem *p, const char *what, int64_t k) {
 
 typedef enum change { TURNED, SCALED, WEAKENED } change;
 
-/* Entries off the diagonal of complex matrices are turned; or all are scaled; or three pivots are
+/* diag: unit diagonals have small entries beside them; of a matrix that has them, TRS_NONUNIT.
+ * Entries off the diagonal of complex matrices are turned; or all are scaled; or three pivots are
  * tiny, so that inverses of blocks lose digits.  More would let x overflow along a path. */
-static trs_matrix *changed(const trs_matrix *A, trs_format format, change how) {
+static trs_matrix *changed(const trs_matrix *A, trs_format format, trs_diag diag, change how) {
   trs_matrix_info info = {.struct_size = sizeof info};
   const int64_t *ptr;
   const int32_t *idx;
@@ -68,6 +69,7 @@ static trs_matrix *changed(const trs_matrix *A, trs_format format, change how) {
   for (int64_t i = 0; i < info.nrows; i++)
     for (int64_t k = ptr[i]; k < ptr[i + 1]; k++) {
       double complex value = trs_value_get(val, k, info.scalar);
+      if (diag == TRS_UNIT && idx[k] != i) value *= 0.125; /* else x grows beyond a float */
       if (how == TURNED && idx[k] != i && trs_scalar_is_complex(info.scalar))
         value *= cexp(I * (double)(k % 13));
       if (how == SCALED) value *= idx[k] == i ? 1.5 : 0.75;
@@ -102,7 +104,7 @@ static problem make_problem(const variant *v) {
   assert_success(trs_matrix_read(&A, v->system, NULL));
   assert_success(trs_matrix_triangle(&T, A, v->uplo, 1));
   assert_success(trs_matrix_convert(&U, T, v->format, v->scalar));
-  p.T = changed(U, v->format, TURNED);
+  p.T = changed(U, v->format, v->diag, TURNED);
   trs_matrix_destroy(A);
   trs_matrix_destroy(T);
   trs_matrix_destroy(U);
@@ -283,7 +285,7 @@ static void same_shares(const problem *p, trs_plan *host, trs_plan *gpu, int mem
 /* ---- Tests. ---- */
 
 static void update_both(const problem *p, trs_plan *host, trs_plan *gpu, change how, bool same) {
-  trs_matrix *T = changed(p->T, p->is.format, how);
+  trs_matrix *T = changed(p->T, p->is.format, TRS_NONUNIT, how);
   assert_success(trs_update(host, T));
   assert_success(trs_update(gpu, T));
   solve(host, p, T);
