@@ -253,7 +253,8 @@ static trs_status on_host(trs_refactor *f, trs_relaxation *L, trs_relaxation *U,
 }
 
 bool trs_refactor_takes(const trs_plan *plan, const void *val) {
-  return TRS_CUDA_PART(trs_refactor_cuda) && trs_triangle_of(plan->sweep[0])->R->gpu &&
+  const trs_refactor_device *device = TRS_CUDA_PART(trs_refactor_cuda);
+  return device && trs_triangle_of(plan->sweep[0])->R->gpu &&
          trs_triangle_of(plan->sweep[1])->R->gpu && trs_device_address(val);
 }
 
