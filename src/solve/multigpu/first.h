@@ -35,8 +35,9 @@ typedef struct trs_first {
   uint32_t *group_mask;
   uint64_t *pushes, *hash; /* 1 each */
   /* For updates: */
-  uint64_t pattern; /* of a joint system: a number that other patterns do not have */
-  uint8_t *place;   /* as in trs_slices_map */
+  uint64_t
+      pattern;    /* of a joint system: a hash, which another pattern has by chance once in 2^64 */
+  uint8_t *place; /* as in trs_slices_map */
   trs_first_heavy heavy[TRS_MOST_MEMBERS];
   trs_gpu_found *found; /* pinned */
 } trs_first;
@@ -62,7 +63,7 @@ trs_status trs_first_fill(trs_first *first, int32_t member, const trs_slices *sl
 /* After an update: the rows of the joint system by position, to free with trs_device_free, from
  * those of b and x. */
 trs_status trs_first_joint_rows(const trs_first *first, int32_t **row, const int32_t *named);
-/* The number of a joint system's pattern.  Waits. */
+/* The hash of a joint system's pattern.  Waits. */
 trs_status trs_first_pattern(const trs_first *first, uint64_t *pattern);
 
 /* Frees what only the equipment of members needs; all work that uses it has ended. */

@@ -19,12 +19,7 @@
 
 _Static_assert((int)TRS_PUSH_ROWS == (int)TRS_CLEAR_ROWS, "deal.h and push.h agree");
 
-void (*trs_push_phase)(const char *phase);
 bool trs_push_on_host;
-
-static void end_phase(const char *phase) {
-  if (trs_push_phase) trs_push_phase(phase);
-}
 
 /* ---- Analysis: rows are dealt. ---- */
 
@@ -69,7 +64,6 @@ static trs_status measure_one(trs_push_state *p, const trs_plan *plan) {
   if (p->member[0].number == 0) {
     status = trs_alone_create(&alone, plan, device, p->member[0].stream, 1);
     const trs_alone_arrays here = {.device = {device}, .count = 1};
-    end_phase("one GPU: analysis");
     if (!status) status = trs_alone_time(alone, &here, 1, &found[0].seconds);
     if (!status) found[0].levels = trs_alone_levels(alone);
     if (!status) found[0].joint_levels = trs_alone_joint_levels(alone);
@@ -79,7 +73,6 @@ static trs_status measure_one(trs_push_state *p, const trs_plan *plan) {
     else
       trs_plan_destroy(alone);
   }
-  end_phase("one GPU: timing");
   status = trs_group_agree(p->group, status);
   p->races = status != TRS_ERROR_MEMORY; /* one GPU lacks the memory after all */
   if (status) return p->races ? status : TRS_SUCCESS;
@@ -320,16 +313,13 @@ static trs_status try_rule_first(trs_push_state *p, trs_plan *plan, trs_deal_rul
   f->lower = p->loaded.system.lower;
   p->n = f->system.n;
   TRS_TRY(trs_first_cut(f, &p->slices, &p->rules));
-  end_phase("cut");
   if (!f->joins && has_too_many_levels(p, plan, p->slices.nlevels)) return TRS_SUCCESS;
   TRS_TRY(trs_first_deal(f, &p->deal, &p->slices));
-  end_phase("masks, slices to the host");
   int64_t rows[TRS_MOST_MEMBERS];
   memcpy(rows, p->deal.rows, sizeof rows);
   memset(p->deal.rows, 0, sizeof rows);
   trs_deal_judge(&p->deal, &p->slices, p->races ? p->alone : 0, p->gpu);
   if (f->joins) memcpy(p->deal.rows, rows, sizeof rows); /* without rows of y */
-  end_phase("judgement");
   return TRS_SUCCESS;
 }
 
@@ -375,7 +365,6 @@ static trs_status deal_joint_first(trs_push_state *p, trs_plan *plan, bool *made
   const int32_t members = p->use > 0 && p->use < p->members ? (int32_t)p->use : p->members;
   trs_first *f = &p->first;
   TRS_TRY(trs_push_join(p, f, made));
-  end_phase("joint system");
   if (!*made) return TRS_SUCCESS;
   f->joins = true;
   f->system = f->joint.joint;
@@ -429,7 +418,6 @@ static trs_status deal_rows_first(trs_push_state *p, trs_plan *plan) {
   trs_pattern_features features = {0};
   trs_slice_rules rules[TRS_MOST_CANDIDATES];
   TRS_TRY(trs_push_load(p, plan));
-  end_phase("load");
   TRS_TRY(trs_push_features(p, &features));
   (void)trs_choose_rules(rules, &features, true);
   p->rules = rules[0];
@@ -574,14 +562,11 @@ static trs_status deal(trs_push_state *p, trs_plan *plan, trs_host_system *h) {
     TRS_TRY(need_host(p, h, plan));
     TRS_TRY(trs_group_agree(p->group, deal_rows(p, plan, &h->S)));
   }
-  end_phase("shares");
   if (trs_plan_declined(plan)) return TRS_SUCCESS;
   choose_columns(p, plan);
   TRS_TRY(trs_push_share_memory(p, plan));
-  end_phase("shared memory");
   p->verdict->refused = 0;
   TRS_TRY(trs_group_agree(p->group, trs_push_equip(p, plan)));
-  end_phase("equipment");
   drop_values(&p->joint);
   return TRS_SUCCESS;
 }
@@ -636,9 +621,7 @@ static trs_status deal_and_race(trs_push_state *p, trs_plan *plan, trs_host_syst
   TRS_TRY(recut_unstable_blocks(p, plan, h));
   if (trs_plan_declined(plan)) return TRS_SUCCESS;
   TRS_TRY(trs_group_agree(p->group, trs_group_each(p->group, warm_member, plan)));
-  end_phase("kernels loaded");
   const trs_status status = race(p, plan);
-  end_phase("race");
   return status;
 }
 
@@ -652,7 +635,6 @@ static bool half_may_gain(const trs_push_state *p) {
 static trs_status build(trs_push_state *p, trs_plan *plan, trs_host_system *h) {
   trs_status status = open_members(p, plan);
   TRS_TRY(trs_group_agree(p->group, status));
-  end_phase("members opened");
   TRS_TRY(measure_one(p, plan));
   if (is_short(p, plan)) return TRS_SUCCESS;
   status = trs_alloc_zero((void **)&p->verdict, 1, sizeof *p->verdict + (size_t)plan->system.n);
@@ -677,7 +659,6 @@ static trs_status analyze(trs_plan *plan) {
   trs_status status = build(p, plan, &h);
   trs_push_unload(p, plan);
   trs_host_system_destroy(&h);
-  end_phase("end");
   return status;
 }
 

@@ -135,9 +135,6 @@ trs_status trs_push_need_rows(trs_push_state *p);
 /* The tests set it: the host makes all deals. */
 extern bool trs_push_on_host;
 
-/* Called at the end of each phase of an analysis, for developers; or NULL. */
-extern void (*trs_push_phase)(const char *phase);
-
 trs_status trs_push_solve(trs_plan *plan, const trs_rhs *rhs);
 /* Waits for the plan's stream, which waits for all members. */
 trs_status trs_push_finish(const trs_plan *plan, trs_push_state *p);
