@@ -37,7 +37,7 @@ static inline __attribute__((always_inline)) void wait_for_tasks(const trs_threa
 }
 
 /* A thread without tasks counts nothing. */
-static void wait_for_all(const trs_threads_state *s) {
+static inline __attribute__((always_inline)) void wait_for_all(const trs_threads_state *s) {
   for (int t = 0; t < s->schedule.threads; t++) {
     const int64_t tasks = s->schedule.task_ptr[t + 1] - s->schedule.task_ptr[t];
     if (tasks > 0) wait_for(s, t, tasks);
