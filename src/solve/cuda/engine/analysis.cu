@@ -284,12 +284,20 @@ trs::analysis_state trs::fresh_state(const cut &c) {
   return fresh;
 }
 
-static trs_status begin_cut(trs_gpu_cut **result, const cut &asked,
-                            const trs_known_levels *levels) {
+static trs_status begin_cut(trs_gpu_cut **result, trs_device *device, const trs_system *system,
+                            const uint8_t *block_starts, const trs_slice_rules *rules,
+                            const trs_gpu_cut *rival, const trs_gpu_slabs &slabs,
+                            const trs_known_levels *levels, trs_stream stream) {
   cut *c;
   *result = nullptr;
   TRS_TRY(TRS_ALLOC_ZERO(&c, 1));
-  *c = asked;
+  c->device = device;
+  c->stream = static_cast<cudaStream_t>(stream);
+  c->system = *system;
+  c->block_starts = block_starts;
+  c->rules = *rules;
+  c->rival = rival;
+  c->slabs = slabs;
   if (levels) {
     c->known = levels->level;
     c->known_levels = levels->count;
@@ -306,15 +314,8 @@ extern "C" trs_status trs_gpu_cut_begin(trs_gpu_cut **result, trs_device *device
                                         const trs_system *system, const uint8_t *block_starts,
                                         const trs_slice_rules *rules, const trs_gpu_cut *rival,
                                         const trs_known_levels *levels, trs_stream stream) {
-  cut asked = {};
-  asked.device = device;
-  asked.stream = static_cast<cudaStream_t>(stream);
-  asked.system = *system;
-  asked.block_starts = block_starts;
-  asked.rules = *rules;
-  asked.rival = rival;
-  asked.slabs.count = 1;
-  return begin_cut(result, asked, levels);
+  const trs_gpu_slabs whole = {1, nullptr};
+  return begin_cut(result, device, system, block_starts, rules, rival, whole, levels, stream);
 }
 
 extern "C" trs_status trs_gpu_cut_begin_slabs(trs_gpu_cut **result, trs_device *device,
@@ -322,14 +323,7 @@ extern "C" trs_status trs_gpu_cut_begin_slabs(trs_gpu_cut **result, trs_device *
                                               const trs_slice_rules *rules,
                                               const trs_gpu_slabs *slabs,
                                               const trs_known_levels *levels, trs_stream stream) {
-  cut asked = {};
-  asked.device = device;
-  asked.stream = static_cast<cudaStream_t>(stream);
-  asked.system = *system;
-  asked.block_starts = block_starts;
-  asked.rules = *rules;
-  asked.slabs = *slabs;
-  return begin_cut(result, asked, levels);
+  return begin_cut(result, device, system, block_starts, rules, nullptr, *slabs, levels, stream);
 }
 
 extern "C" trs_status trs_gpu_cut_finish(trs_gpu_cut *c, trs_slices *slices,
