@@ -1,6 +1,7 @@
 /* kernels.c - fills the copy in schedule order, and sweeps over it. */
 #include "solve/threads/kernels.h"
 
+#include <math.h>
 #include <string.h>
 #ifdef __AVX512F__
 #include <immintrin.h>
@@ -10,8 +11,18 @@
 #include "base/team.h"
 #include "base/wait.h"
 
-/* Which of b and x a row reads and writes itself.  The others pass through the workspace. */
-enum { NEITHER = 0, BOTH = 1, B_ALONE = 2 };
+/* Which of b and x a row reads and writes itself: adjacent rows, not reordered, are read and
+ * written as they are solved (BOTH) or read so (B_ALONE); the others are loaded into the workspace
+ * before, and stored after.  AWAITED: rows wait for values (values_tmpl.c). */
+enum { NEITHER = 0, BOTH = 1, B_ALONE = 2, BOTH_AWAITED = 3, B_ALONE_AWAITED = 4 };
+
+static inline __attribute__((always_inline)) bool awaits(int way) { return way >= BOTH_AWAITED; }
+static inline __attribute__((always_inline)) bool writes_x(int way) {
+  return way == BOTH || way == BOTH_AWAITED;
+}
+
+/* A quiet NaN that no computation makes; its upper half is one of floats. */
+#define ABSENT UINT64_C(0x7ff8747273616273)
 
 /* Rows that are moved at a time; the longest rows in slices; bytes of a register, 0 if they are too
  * few for slices to be faster than rows. */
@@ -20,6 +31,19 @@ enum {
   MOST_SLOTS = 128,
   REGISTER = (int)TRS_VECTOR_BYTES < 32 ? 0 : TRS_VECTOR_BYTES
 };
+
+/* The thread sanitizer sees a race where rows wait for values. */
+#ifdef __has_feature
+#if __has_feature(thread_sanitizer)
+#define BY_VALUES false
+#endif
+#endif
+#ifdef __SANITIZE_THREAD__
+#define BY_VALUES false
+#endif
+#ifndef BY_VALUES
+#define BY_VALUES true
+#endif
 
 static inline __attribute__((always_inline)) void wait_for(const trs_threads_state *s, int thread,
                                                            int64_t tasks) {
@@ -59,6 +83,8 @@ static bool is_ready(const trs_threads_state *s, const trs_task *task) {
 #include "base/instantiate.h"
 #define TRS_TEMPLATE "plan/wide_tmpl.c"
 #include "base/instantiate.h"
+#define TRS_TEMPLATE "solve/threads/values_tmpl.c"
+#include "base/instantiate.h"
 #define TRS_TEMPLATE "solve/threads/slices_tmpl.c"
 #include "base/instantiate.h"
 #define TRS_TEMPLATE "solve/threads/threads_tmpl.c"
@@ -73,4 +99,5 @@ const trs_threads_kernels TRS_ISA_NAME(trs_threads_kernels) = {
     .make_slices = TRS_TABLE(make_slices),
     .sweep = TRS_TABLE(sweep),
     .sweep_several = TRS_TABLE(sweep_several),
+    .by_values = {[TRS_FLOAT] = BY_VALUES, [TRS_DOUBLE] = BY_VALUES},
 };

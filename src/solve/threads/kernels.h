@@ -15,6 +15,17 @@ typedef struct trs_threads_progress {
   _Alignas(64) _Atomic uint64_t value; /* number of the solve << 32 | tasks done in it; wraps */
 } trs_threads_progress;
 
+/* The parts of the workspace that one right-hand side uses: in solves by values two in turn. */
+enum { TRS_THREADS_BY_TASKS = 2 };
+
+/* How threads wait for each other with one right-hand side: for counts of finished tasks, or for x
+ * itself (values_tmpl.c).  Which is faster depends on the system and on the machine, so the first
+ * solves try both; their bits are the same. */
+typedef struct trs_threads_trial {
+  int runs;        /* until it is over */
+  double least[2]; /* seconds of the fastest solve by tasks, by values */
+} trs_threads_trial;
+
 typedef struct trs_threads_state {
   trs_schedule schedule;
   int64_t steps, split_steps, span; /* of the parts that it was made from */
@@ -26,8 +37,11 @@ typedef struct trs_threads_state {
   int32_t *idx;   /* positions */
   void *val;      /* already conjugated if op conjugates */
   void *inverse;  /* n reciprocal diagonals; NULL for a unit diagonal */
-  void *work;     /* n x TRS_WIDE: x by position; one right-hand side uses the first n */
+  void *work;     /* n x TRS_WIDE: x by position; one right-hand side uses a TRS_THREADS_PART */
   trs_threads_progress *done; /* one per thread */
+  int turn;                   /* of the two parts, the one for the next solve by values */
+  bool erased;                /* it is ready for that */
+  trs_threads_trial trial;
   uint64_t solves;
   trs_pace pace[2]; /* of one right-hand side, and of TRS_WIDE */
   trs_losses losses;
@@ -42,13 +56,23 @@ typedef struct trs_threads_job {
    * per task the entry behind those that were copied. */
   const int32_t *task_of, *part_of;
   trs_needs *needs;
+  _Atomic bool *is_read; /* n: by other threads; or NULL */
   int64_t *next;
   bool alone; /* the calling thread does the work of all */
   const trs_rhs *rhs;
   int64_t column;
   int width;
-  double start; /* of this tile */
+  double start;   /* of this tile */
+  bool by_values; /* rows wait for values */
+  bool erases;    /* the part for the next solve by values */
 } trs_threads_job;
+
+/* True if rows read b themselves, and write x themselves or behind all rows. */
+static inline __attribute__((always_inline)) bool trs_threads_direct(const trs_threads_job *j) {
+  const trs_rhs *R = j->rhs;
+  return j->width == 1 && R->x_row == 1 && R->b_row == 1 && !trs_reorders(&R->b_order) &&
+         !trs_reorders(&R->x_order);
+}
 
 typedef struct trs_threads_kernels {
   /* The analysis, for op(T) stored by rows: copies the rows of tasks begin .. end - 1. */
@@ -64,6 +88,7 @@ typedef struct trs_threads_kernels {
   void (*sweep[TRS_NSCALARS])(const trs_threads_job *job, int rank);
   /* Runs the tasks of the threads begin .. end - 1: the same sums in the same order. */
   void (*sweep_several[TRS_NSCALARS])(const trs_threads_job *job, int begin, int end);
+  bool by_values[TRS_NSCALARS]; /* sweep can wait for values */
 } trs_threads_kernels;
 
 extern const trs_threads_kernels trs_threads_kernels_baseline, trs_threads_kernels_avx2,

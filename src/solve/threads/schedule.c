@@ -166,7 +166,8 @@ trs_status trs_schedule_create(trs_schedule *s, const trs_parts *parts, const tr
 }
 
 void trs_schedule_destroy(trs_schedule *s) {
-  TRS_FREE_ALL(s->row, s->position, s->first, s->entries, s->task_ptr, s->tasks, s->waits);
+  TRS_FREE_ALL(s->row, s->position, s->first, s->entries, s->task_ptr, s->tasks, s->waits, s->read,
+               s->read_ptr);
   *s = (trs_schedule){0};
 }
 
@@ -286,4 +287,19 @@ trs_status trs_schedule_wait(trs_schedule *s, const trs_needs *needs) {
   }
   TRS_FREE_ALL(reached, renumber, old_ptr, awaited);
   return status;
+}
+
+trs_status trs_schedule_find_read(trs_schedule *s, const _Atomic bool *is_read) {
+  int64_t count = 0;
+  for (int64_t k = 0; k < s->n; k++) count += is_read[k];
+  TRS_TRY(TRS_ALLOC(&s->read, count));
+  TRS_TRY(TRS_ALLOC(&s->read_ptr, s->threads + 1));
+  count = 0;
+  for (int t = 0; t < s->threads; t++) {
+    s->read_ptr[t] = count;
+    for (int64_t k = s->first[t]; k < s->first[t + 1]; k++)
+      if (is_read[k]) s->read[count++] = (int32_t)k;
+  }
+  s->read_ptr[s->threads] = count;
+  return TRS_SUCCESS;
 }

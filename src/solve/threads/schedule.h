@@ -40,6 +40,8 @@ typedef struct trs_schedule {
   trs_task *tasks;   /* by thread, in its order */
   trs_wait *waits;
   int64_t nwaits;
+  int32_t *read;     /* the positions that other threads read, ascending; NULL: not asked for */
+  int64_t *read_ptr; /* threads + 1: those of each thread */
 } trs_schedule;
 
 /* Work of a row in units of one entry: its entries plus a constant per row. */
@@ -119,6 +121,9 @@ void trs_note_need(trs_needs *needs, int64_t task, int thread, int32_t end);
 /* Converts the needs of all threads to waits, drops redundant ones and merges tasks that no other
  * thread distinguishes. */
 trs_status trs_schedule_wait(trs_schedule *schedule, const trs_needs *needs);
+
+/* Finds the positions that other threads read.  is_read: n flags. */
+trs_status trs_schedule_find_read(trs_schedule *schedule, const _Atomic bool *is_read);
 
 void trs_schedule_destroy(trs_schedule *schedule);
 

@@ -11,14 +11,6 @@
  *
  * Source: the format SELL, Monakov, Lokhmotov and Avetisyan 2010. */
 
-/* Where the rows of one right-hand side lie.  direct: BOTH: adjacent rows, not reordered, are read
- * and written as they are solved; B_ALONE: they are read so; NEITHER: they are loaded into work
- * before, and stored after. */
-typedef struct NAME(column) {
-  const SCALAR *b;
-  SCALAR *x, *work;
-} NAME(column);
-
 #define LANES ((int)(TRS_VECTOR_BYTES / sizeof(SCALAR)))
 
 /* The number of rows that begin at position k together: LANES for a slice. */
@@ -133,27 +125,60 @@ TRS_INLINE NAME(lanes) NAME(subtract_slots)(NAME(lanes) sum, const NAME(lanes) *
   return sum;
 }
 
+/* True if a lane holds a NaN. */
+TRS_INLINE bool NAME(any_nan)(NAME(lanes) v) {
+#ifdef __AVX512F__
+  if (sizeof(SCALAR) == 8)
+    return __builtin_expect(_mm512_cmp_pd_mask((__m512d)v, (__m512d)v, _CMP_UNORD_Q), 0);
+  return __builtin_expect(_mm512_cmp_ps_mask((__m512)v, (__m512)v, _CMP_UNORD_Q), 0);
+#else
+  bool any = false;
+  for (int l = 0; l < LANES; l++) any |= v[l] != v[l];
+  return __builtin_expect(any, 0);
+#endif
+}
+
+static __attribute__((noinline)) void NAME(wait_for_slice)(const NAME(column) * c,
+                                                           const int32_t *idx, int64_t slots) {
+  for (int64_t e = 0; e < slots; e++) {
+    const bool consecutive = *idx < 0;
+    for (int l = 0; l < LANES; l++) NAME(wait_for_x)(c, consecutive ? ~*idx + l : idx[l]);
+    idx += consecutive ? 1 : LANES;
+  }
+  __asm__ volatile("" ::: "memory");
+}
+
 /* The slice at position k, whose entries begin at `at`.  chained: its rows are scaled before their
  * last product, as in rows_chained.  Inlined, it would slow the rows between slices. */
 static __attribute__((noinline)) void NAME(solve_slice)(const trs_threads_state *s,
                                                         const NAME(column) * c, int64_t k,
-                                                        int64_t at, bool unit, int direct,
+                                                        int64_t at, bool unit, int way,
                                                         bool chained) {
-  const int32_t *row = s->schedule.row + k, *idx = s->idx + at;
+  const int32_t *row = s->schedule.row + k, *idx;
   const NAME(lanes) *val = (const NAME(lanes) *)((const SCALAR *)s->val + at);
   const int64_t slots = ~s->count[k], far = slots - (chained && slots > 0);
   NAME(lanes) *own = (NAME(lanes) *)(c->work + k), scale = {0};
-  NAME(lanes) sum = direct ? NAME(gather)(c->b, row) : *own;
+  NAME(lanes) sum;
   if (!unit) scale = *(const NAME(lanes) *)((const SCALAR *)s->inverse + k);
-  sum = NAME(subtract_slots)(sum, val, &idx, c->work, far);
-  if (!unit) sum *= scale;
-  if (far < slots) {
-    NAME(lanes) a = val[far];
-    if (!unit) a *= scale;
-    sum -= a * NAME(slot)(&idx, c->work);
+  for (bool waited = !awaits(way);; waited = true) {
+    idx = s->idx + at;
+    sum = way == NEITHER ? *own : NAME(gather)(c->b, row);
+    sum = NAME(subtract_slots)(sum, val, &idx, c->work, far);
+    if (!unit) sum *= scale;
+    if (far < slots) {
+      NAME(lanes) a = val[far];
+      if (!unit) a *= scale;
+      sum -= a * NAME(slot)(&idx, c->work);
+    }
+    if (!awaits(way) || !NAME(any_nan)(sum)) break;
+    if (waited) {
+      for (int l = 0; l < LANES; l++) sum[l] = NAME(solved)(sum[l]);
+      break;
+    }
+    NAME(wait_for_slice)(c, s->idx + at, slots);
   }
   *own = sum;
-  if (direct != BOTH) return;
+  if (!writes_x(way)) return;
   for (int l = 0; l < LANES; l++) c->x[row[l]] = sum[l];
 }
 
@@ -180,8 +205,8 @@ TRS_INLINE void NAME(solve_slice_wide)(const trs_threads_state *s, SCALAR *work,
 static void NAME(make_slices)(trs_threads_job *j, int rank) { (void)j, (void)rank; }
 
 TRS_INLINE void NAME(solve_slice)(const trs_threads_state *s, const NAME(column) * c, int64_t k,
-                                  int64_t at, bool unit, int direct, bool chained) {
-  (void)s, (void)c, (void)k, (void)at, (void)unit, (void)direct, (void)chained;
+                                  int64_t at, bool unit, int way, bool chained) {
+  (void)s, (void)c, (void)k, (void)at, (void)unit, (void)way, (void)chained;
 }
 
 TRS_INLINE void NAME(solve_slice_wide)(const trs_threads_state *s, SCALAR *work, int64_t k,

@@ -37,6 +37,17 @@ static void note_all_needs(const trs_threads_job *j, int rank) {
   }
 }
 
+/* Thread rank marks what it reads of other threads.  Several may mark the same position. */
+static void mark_read(const trs_threads_job *j, int rank) {
+  const trs_schedule *plan = &j->state->schedule;
+  const int32_t least = (int32_t)plan->first[rank], most = (int32_t)plan->first[rank + 1] - 1;
+  if (!j->is_read) return;
+  for (int64_t p = plan->entries[rank]; p < plan->entries[rank + 1]; p++) {
+    const int32_t at = j->state->idx[p];
+    if (at < least || at > most) atomic_store_explicit(&j->is_read[at], true, memory_order_relaxed);
+  }
+}
+
 static const trs_threads_kernels *kernels(void) {
   static const trs_threads_kernels *const of_isa[] = TRS_ISA_TABLE(trs_threads_kernels);
   return of_isa[trs_isa_now()];
@@ -156,6 +167,7 @@ static void complete_share(void *argument, int rank, int size) {
   const int64_t *task = j->state->schedule.task_ptr;
   if (S->rows && !j->alone) kernels()->copy_rows[S->scalar](j, task[rank], task[rank + 1]);
   note_all_needs(j, rank);
+  mark_read(j, rank);
   if (j->state->sliced) kernels()->make_slices[S->scalar](j, rank);
 }
 
@@ -333,10 +345,18 @@ static bool scatters(const trs_threads_state *s, const trs_system *S, const trs_
   return changes >= LEAST * lines;
 }
 
+/* One right-hand side is solved by values only alone, and waits only for other threads. */
+static bool wants_values(const trs_plan *plan) {
+  const trs_threads_state *s = plan->state;
+  return kernels()->by_values[plan->system.scalar] && s->schedule.threads > 1 &&
+         plan->options.nrhs < TRS_WIDE_LEAST;
+}
+
 /* The schedule and the copy of the matrix. */
 static trs_status build(trs_plan *plan, trs_parts *parts, int threads, const int32_t *length) {
   trs_threads_state *s = plan->state;
   trs_needs *needs = NULL;
+  _Atomic bool *is_read = NULL;
   s->steps = parts->steps;
   s->split_steps = parts->split_steps;
   s->span = parts->span;
@@ -348,18 +368,23 @@ static trs_status build(trs_plan *plan, trs_parts *parts, int threads, const int
   parts->part = NULL;
   if (!status) status = allocate(plan, s);
   if (!status) status = trs_needs_create(&needs, s->schedule.threads);
+  if (!status && wants_values(plan)) status = TRS_ALLOC_ZERO(&is_read, plan->system.n);
   if (!status) {
     trs_threads_job j = {.plan = plan,
                          .state = s,
                          .length = length,
                          .part_of = parts->of,
                          .needs = needs,
+                         .is_read = is_read,
                          .alone = plan->system.nnz < trs_schedule_alone};
     status = copy(&j, parts->count);
   }
   trs_parts_destroy(parts);
   if (!status) status = trs_schedule_wait(&s->schedule, needs);
+  if (!status && is_read)
+    status = trs_schedule_find_read(&s->schedule, is_read);
   trs_needs_destroy(needs, s->schedule.threads);
+  trs_free(is_read);
   return status;
 }
 
@@ -405,6 +430,31 @@ static void sweep_share(void *argument, int rank, int size) {
   trs_losses_note(&j->state->losses);
 }
 
+/* Solves that a trial does not count, for the caches are cold, and those that it does. */
+enum { COLD = 2, COUNTED = 8 };
+
+static bool tries(const trs_threads_state *s) { return s->trial.runs < COLD + COUNTED; }
+
+/* What a tile of one right-hand side by all threads does.  The part for a solve by values is ready
+ * if the last such solve erased it, or one by tasks. */
+static void choose_way(trs_threads_job *j) {
+  const trs_threads_state *s = j->state;
+  const trs_threads_trial *trial = &s->trial;
+  const bool faster = tries(s) ? trial->runs % 2 : trial->least[1] < trial->least[0];
+  j->by_values = faster && s->erased;
+  j->erases = j->by_values || (!s->erased && (tries(s) || faster));
+}
+
+static void note_way(const trs_threads_job *j, double seconds) {
+  trs_threads_state *s = j->state;
+  trs_threads_trial *trial = &s->trial;
+  double *least = &trial->least[j->by_values];
+  if (tries(s) && j->by_values == trial->runs % 2) {
+    if (trial->runs >= COLD && (*least == 0 || seconds < *least)) *least = seconds;
+    trial->runs++;
+  }
+}
+
 /* One tile, by as many members as the pace says: the bits are the same. */
 static void sweep_tile(trs_threads_job *j) {
   trs_threads_state *s = j->state;
@@ -412,9 +462,16 @@ static void sweep_tile(trs_threads_job *j) {
   trs_pace *pace = &s->pace[j->width > 1];
   j->start = trs_seconds();
   s->solves++;
-  trs_team_run(j->plan->context->team, trs_pace_members(pace, threads), sweep_share, j);
+  const int members = trs_pace_members(pace, threads);
+  const bool both_ways = s->schedule.read && members == threads && trs_threads_direct(j);
+  j->by_values = j->erases = false;
+  if (both_ways) choose_way(j);
+  trs_team_run(j->plan->context->team, members, sweep_share, j);
   if (threads == 1) return;
   const double end = trs_seconds();
+  s->turn ^= j->by_values;
+  s->erased = j->erases || (s->erased && j->width == 1);
+  if (both_ways) note_way(j, end - j->start);
   trs_pace_ran(pace, threads, end, end - j->start,
                atomic_load_explicit(&s->losses, memory_order_relaxed));
 }
@@ -440,7 +497,7 @@ static int64_t bytes(const trs_plan *plan) {
   if (plan->origin) return TRS_HELD(s, s->work, s->done);
   return TRS_HELD(s, s->count, s->idx, s->val, s->inverse, s->work, s->done) +
          TRS_HELD(order->row, order->position, order->first, order->entries, order->task_ptr,
-                  order->tasks, order->waits);
+                  order->tasks, order->waits, order->read, order->read_ptr);
 }
 
 static void describe(const trs_plan *plan, char *text, size_t size) {
@@ -449,7 +506,10 @@ static void describe(const trs_plan *plan, char *text, size_t size) {
   snprintf(text, size, "%d levels, %lld steps, %lld split over %d threads, %lld task%s, %lld waits",
            plan->levels->count, (long long)s->steps, (long long)s->split_steps, s->schedule.threads,
            tasks, tasks == 1 ? "" : "s", (long long)s->schedule.nwaits);
-  const size_t used = strlen(text);
+  size_t used = strlen(text);
+  if (!tries(s) && s->trial.least[1] < s->trial.least[0] && used < size)
+    snprintf(text + used, size - used, "; rows wait for x itself, not for tasks");
+  used = strlen(text);
   const int64_t fewer = s->pace[0].fewer_runs + s->pace[1].fewer_runs;
   if (fewer && used < size)
     snprintf(text + used, size - used, "; %lld sweeps by fewer, which were tried or faster",

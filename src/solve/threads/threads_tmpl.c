@@ -140,28 +140,39 @@ TRS_INLINE SCALAR NAME(subtract)(SCALAR sum, const SCALAR *val, const int32_t *i
   return sum;
 }
 
-TRS_INLINE void NAME(put)(const NAME(column) * c, const int32_t *row, int64_t k, int direct,
+TRS_INLINE void NAME(put)(const NAME(column) * c, const int32_t *row, int64_t k, int way,
                           SCALAR value) {
   c->work[k] = value;
-  if (direct == BOTH) c->x[row[k]] = value;
+  if (writes_x(way)) c->x[row[k]] = value;
+}
+
+/* b[k] minus the sum of T[k][j] x[j], divided by T[k][k]. */
+TRS_INLINE SCALAR NAME(row_one)(const trs_threads_state *s, const NAME(column) * c, int64_t k,
+                                int64_t at, bool unit, int way) {
+  const SCALAR *inverse = s->inverse;
+  SCALAR sum = way == NEITHER ? c->work[k] : c->b[s->schedule.row[k]];
+  sum = NAME(subtract)(sum, s->val, s->idx, c->work, at, at + s->count[k]);
+  return unit ? sum : MUL(sum, inverse[k]);
 }
 
 /* x[k] = (b[k] - sum of T[k][j] x[j]) / T[k][k] for the rows [begin, end); at: their first entry.
  * Returns the entry behind their last one. */
 TRS_INLINE int64_t NAME(rows_one)(const trs_threads_state *s, const NAME(column) * c, int64_t begin,
-                                  int64_t end, int64_t at, bool unit, int direct, bool sliced) {
-  const int32_t *idx = s->idx, *count = s->count, *row = s->schedule.row;
-  const SCALAR *val = s->val, *inverse = s->inverse;
+                                  int64_t end, int64_t at, bool unit, int way, bool sliced) {
+  const int32_t *count = s->count;
   for (int64_t k = begin; k < end; k++) {
     if (sliced && count[k] < 0) {
-      NAME(solve_slice)(s, c, k, at, unit, direct, false);
+      NAME(solve_slice)(s, c, k, at, unit, way, false);
       at += ~count[k] * (int64_t)LANES;
       k += LANES - 1;
       continue;
     }
-    SCALAR sum = direct ? c->b[row[k]] : c->work[k];
-    sum = NAME(subtract)(sum, val, idx, c->work, at, at + count[k]);
-    NAME(put)(c, row, k, direct, unit ? sum : MUL(sum, inverse[k]));
+    SCALAR x = NAME(row_one)(s, c, k, at, unit, way);
+    if (awaits(way) && NAME(is_nan)(x)) {
+      NAME(wait_for_row)(c, s->idx + at, count[k]);
+      x = NAME(solved)(NAME(row_one)(s, c, k, at, unit, way));
+    }
+    NAME(put)(c, s->schedule.row, k, way, x);
     at += count[k];
   }
   return at;
@@ -169,36 +180,44 @@ TRS_INLINE int64_t NAME(rows_one)(const trs_threads_state *s, const NAME(column)
 
 /* The same for systems in which nearly every row needs the x of the row before it.  The last
  * product of a row has its entry scaled beforehand, and is taken from a register if it is with the
- * x computed just before: one multiply-add then separates two rows. */
-TRS_INLINE int64_t NAME(rows_chained)(const trs_threads_state *s, const NAME(column) * c,
-                                      int64_t begin, int64_t end, int64_t at, bool unit, int direct,
-                                      bool sliced) {
-  const int32_t *idx = s->idx, *count = s->count, *row = s->schedule.row;
+ * x computed just before: one multiply-add then separates two rows.  before: the position of that
+ * x, `last`. */
+TRS_INLINE SCALAR NAME(row_chained)(const trs_threads_state *s, const NAME(column) * c, int64_t k,
+                                    int64_t at, bool unit, int way, int64_t before, SCALAR last) {
+  const int32_t *idx = s->idx;
   const SCALAR *val = s->val, *inverse = s->inverse;
+  const int64_t near = at + s->count[k] - 1;
+  const SCALAR scale = unit ? 1 : inverse[k];
+  SCALAR sum = way == NEITHER ? c->work[k] : c->b[s->schedule.row[k]];
+  sum = NAME(subtract)(sum, val, idx, c->work, at, near);
+  if (!unit) sum = MUL(sum, scale);
+  if (at > near) return sum;
+  const SCALAR a = unit ? val[near] : MUL(val[near], scale);
+  return sum - MUL(a, idx[near] == before ? last : c->work[idx[near]]);
+}
+
+TRS_INLINE int64_t NAME(rows_chained)(const trs_threads_state *s, const NAME(column) * c,
+                                      int64_t begin, int64_t end, int64_t at, bool unit, int way,
+                                      bool sliced) {
+  const int32_t *count = s->count;
   SCALAR last = 0;
-  int64_t before = -1; /* the position of last */
+  int64_t before = -1;
   for (int64_t k = begin; k < end; k++) {
     if (sliced && count[k] < 0) {
-      NAME(solve_slice)(s, c, k, at, unit, direct, true);
+      NAME(solve_slice)(s, c, k, at, unit, way, true);
       at += ~count[k] * (int64_t)LANES;
       k += LANES - 1;
       continue;
     }
-    const int64_t near = at + count[k] - 1;
-    SCALAR sum = direct ? c->b[row[k]] : c->work[k], scale = unit ? 1 : inverse[k];
-    sum = NAME(subtract)(sum, val, idx, c->work, at, near);
-    if (!unit) sum = MUL(sum, scale);
-    if (at <= near) {
-      SCALAR a = unit ? val[near] : MUL(val[near], scale);
-      if (idx[near] == before)
-        sum -= MUL(a, last);
-      else
-        sum -= MUL(a, c->work[idx[near]]);
+    SCALAR x = NAME(row_chained)(s, c, k, at, unit, way, before, last);
+    if (awaits(way) && NAME(is_nan)(x)) {
+      NAME(wait_for_row)(c, s->idx + at, count[k]);
+      x = NAME(solved)(NAME(row_chained)(s, c, k, at, unit, way, before, last));
     }
-    last = sum;
-    NAME(put)(c, row, k, direct, sum);
+    last = x;
     before = k;
-    at = near + 1;
+    NAME(put)(c, s->schedule.row, k, way, x);
+    at += count[k];
   }
   return at;
 }
@@ -208,44 +227,42 @@ TRS_INLINE int64_t NAME(rows_chained)(const trs_threads_state *s, const NAME(col
 typedef int64_t NAME(rows)(const trs_threads_state *s, const NAME(column) * c, int64_t begin,
                            int64_t end, int64_t at);
 
-#define ROWS(loop, unit, direct, sliced)                                              \
-  static __attribute__((noinline)) int64_t NAME(loop##_##unit##direct##sliced)(       \
+#define ROWS(loop, unit, way, sliced)                                                 \
+  static __attribute__((noinline)) int64_t NAME(loop##_##unit##way##sliced)(          \
       const trs_threads_state *s, const NAME(column) * c, int64_t begin, int64_t end, \
       int64_t at) {                                                                   \
-    return NAME(loop)(s, c, begin, end, at, unit, direct, sliced);                    \
+    return NAME(loop)(s, c, begin, end, at, unit, way, sliced);                       \
   }
+#define ALL_WAYS(loop, unit, sliced) \
+  ROWS(loop, unit, 0, sliced) \
+  ROWS(loop, unit, 1, sliced) \
+  ROWS(loop, unit, 2, sliced) \
+  ROWS(loop, unit, 3, sliced) \
+  ROWS(loop, unit, 4, sliced)
 #define ALL_ROWS(loop) \
-  ROWS(loop, 0, 0, 0)  \
-  ROWS(loop, 0, 0, 1)  \
-  ROWS(loop, 0, 1, 0)  \
-  ROWS(loop, 0, 1, 1)  \
-  ROWS(loop, 0, 2, 0)  \
-  ROWS(loop, 0, 2, 1)  \
-  ROWS(loop, 1, 0, 0)  \
-  ROWS(loop, 1, 0, 1)  \
-  ROWS(loop, 1, 1, 0)  \
-  ROWS(loop, 1, 1, 1)  \
-  ROWS(loop, 1, 2, 0)  \
-  ROWS(loop, 1, 2, 1)
+  ALL_WAYS(loop, 0, 0) \
+  ALL_WAYS(loop, 0, 1) \
+  ALL_WAYS(loop, 1, 0) \
+  ALL_WAYS(loop, 1, 1)
 ALL_ROWS(rows_one)
 ALL_ROWS(rows_chained)
 #undef ALL_ROWS
+#undef ALL_WAYS
 #undef ROWS
 
 TRS_INLINE int64_t NAME(rows_any)(const trs_threads_state *s, const NAME(column) * c, int64_t begin,
-                                  int64_t end, int64_t at, int direct) {
+                                  int64_t end, int64_t at, int way) {
 #define LAST(name) \
   { NAME(name##0), NAME(name##1) }
-#define ALL(loop)                                          \
-  {                                                        \
-    {LAST(loop##_00), LAST(loop##_01), LAST(loop##_02)}, { \
-      LAST(loop##_10), LAST(loop##_11), LAST(loop##_12)    \
-    }                                                      \
-  }
-  static NAME(rows) *const rows[2][2][3][2] = {ALL(rows_one), ALL(rows_chained)};
+#define WAYS(name) \
+  { LAST(name##0), LAST(name##1), LAST(name##2), LAST(name##3), LAST(name##4) }
+#define ALL(loop) \
+  { WAYS(loop##_0), WAYS(loop##_1) }
+  static NAME(rows) *const rows[2][2][5][2] = {ALL(rows_one), ALL(rows_chained)};
 #undef ALL
+#undef WAYS
 #undef LAST
-  return rows[s->chained][!s->inverse][direct][s->sliced](s, c, begin, end, at);
+  return rows[s->chained][!s->inverse][way][s->sliced](s, c, begin, end, at);
 }
 
 /* The same for TRS_WIDE right-hand sides. */
@@ -268,33 +285,44 @@ TRS_INLINE int64_t NAME(rows_wide)(const trs_threads_state *s, SCALAR *work, int
   return at;
 }
 
-/* True if a row reads its b, and perhaps writes its x, itself. */
-TRS_INLINE bool NAME(is_direct)(const trs_threads_job *j) {
-  const trs_rhs *R = j->rhs;
-  return j->width == 1 && R->x_row == 1 && R->b_row == 1 && !trs_reorders(&R->b_order) &&
-         !trs_reorders(&R->x_order);
+/* The part of the workspace that a solve with one right-hand side uses. */
+TRS_INLINE SCALAR *NAME(part)(const trs_threads_state *s, int part) {
+  return (SCALAR *)s->work + part * s->schedule.n;
 }
 
-/* Right-hand sides r .. r + width - 1. */
-static void NAME(run_task)(const trs_threads_job *j, const trs_task *task, int64_t r, int width,
-                           SCALAR *work) {
+TRS_INLINE SCALAR *NAME(workspace)(const trs_threads_job *j) {
+  return NAME(part)(j->state, j->width > 1   ? 0
+                              : j->by_values ? j->state->turn
+                                             : TRS_THREADS_BY_TASKS);
+}
+
+TRS_INLINE NAME(column) NAME(column_of)(const trs_threads_job *j, NAME(erasing) * erasing) {
+  const trs_rhs *R = j->rhs;
+  return (NAME(column)){.b = (const SCALAR *)R->b + j->column * R->b_col,
+                        .x = (SCALAR *)R->x + j->column * R->x_col,
+                        .work = NAME(workspace)(j),
+                        .erasing = erasing};
+}
+
+/* Right-hand sides column .. column + width - 1. */
+static void NAME(run_task)(const trs_threads_job *j, const trs_task *task) {
   const trs_threads_state *s = j->state;
   const trs_rhs *R = j->rhs;
   const int32_t *row = s->schedule.row;
-  const int ld = width == 1 ? 1 : TRS_WIDE;
-  NAME(column)
-  c = {(const SCALAR *)R->b + r * R->b_col, (SCALAR *)R->x + r * R->x_col, work};
-  if (NAME(is_direct)(j)) {
+  const int64_t r = j->column;
+  const int width = j->width, ld = width == 1 ? 1 : TRS_WIDE;
+  const NAME(column) c = NAME(column_of)(j, NULL);
+  if (trs_threads_direct(j)) {
     NAME(rows_any)(s, &c, task->begin, task->end, task->entry, s->x_last ? B_ALONE : BOTH);
     return;
   }
   for (int64_t begin = task->begin, at = task->entry, end; begin < task->end; begin = end) {
     end = begin - begin % BLOCK + BLOCK;
     if (end > task->end) end = task->end;
-    NAME(load_rows)(R, r, width, ld, row, begin, end, work, ld);
-    at = width > 1 ? NAME(rows_wide)(s, work, begin, end, at)
+    NAME(load_rows)(R, r, width, ld, row, begin, end, c.work, ld);
+    at = width > 1 ? NAME(rows_wide)(s, c.work, begin, end, at)
                    : NAME(rows_any)(s, &c, begin, end, at, NEITHER);
-    NAME(store_rows)(R, r, width, row, begin, end, work, ld);
+    NAME(store_rows)(R, r, width, row, begin, end, c.work, ld);
   }
 }
 
@@ -304,10 +332,10 @@ static void NAME(write_x)(const trs_threads_job *j, int begin, int end) {
   enum { LINE = 64 / sizeof(SCALAR) };
   const trs_threads_state *s = j->state;
   const int32_t *position = s->schedule.position;
-  const SCALAR *work = s->work;
+  const SCALAR *work = NAME(workspace)(j);
   SCALAR *x = (SCALAR *)j->rhs->x + j->column * j->rhs->x_col;
   int64_t first, last, unused;
-  if (!s->x_last || !NAME(is_direct)(j)) return;
+  if (!s->x_last || !trs_threads_direct(j)) return;
   trs_share((s->schedule.n + LINE - 1) / LINE, begin, s->schedule.threads, &first, &unused);
   trs_share((s->schedule.n + LINE - 1) / LINE, end - 1, s->schedule.threads, &unused, &last);
   first *= LINE, last *= LINE;
@@ -316,16 +344,33 @@ static void NAME(write_x)(const trs_threads_job *j, int begin, int end) {
   for (int64_t i = first; i < last; i++) x[i] = work[position[i]];
 }
 
+TRS_INLINE void NAME(note_done)(trs_threads_state *s, int rank, int64_t tasks) {
+  atomic_store_explicit(&s->done[rank].value, (s->solves << 32) + (uint64_t)tasks,
+                        memory_order_release);
+}
+
 static void NAME(sweep)(const trs_threads_job *j, int rank) {
   trs_threads_state *s = j->state;
-  const int64_t *task_ptr = s->schedule.task_ptr;
-  for (int64_t k = task_ptr[rank]; k < task_ptr[rank + 1]; k++) {
-    wait_for_tasks(s, &s->schedule.tasks[k]);
-    NAME(run_task)(j, &s->schedule.tasks[k], j->column, j->width, s->work);
-    atomic_store_explicit(&s->done[rank].value,
-                          (s->solves << 32) + (uint64_t)(k + 1 - task_ptr[rank]),
-                          memory_order_release);
+  const trs_schedule *plan = &s->schedule;
+  const int64_t first = plan->task_ptr[rank], end = plan->task_ptr[rank + 1];
+  NAME(erasing)
+  erasing = {NAME(part)(s, j->by_values ? !s->turn : s->turn), NULL, NULL};
+  if (j->erases) {
+    erasing.at = plan->read + plan->read_ptr[rank];
+    erasing.end = plan->read + plan->read_ptr[rank + 1];
   }
+  if (j->by_values && first < end) {
+    const NAME(column) c = NAME(column_of)(j, &erasing);
+    NAME(rows_any)(s, &c, plan->first[rank], plan->first[rank + 1], plan->entries[rank],
+                   s->x_last ? B_ALONE_AWAITED : BOTH_AWAITED);
+    NAME(note_done)(s, rank, end - first);
+  }
+  for (int64_t k = first; k < end && !j->by_values; k++) {
+    wait_for_tasks(s, &plan->tasks[k]);
+    NAME(run_task)(j, &plan->tasks[k]);
+    NAME(note_done)(s, rank, k + 1 - first);
+  }
+  if (j->erases) NAME(erase)(&erasing, INT64_MAX);
   NAME(write_x)(j, rank, rank + 1);
 }
 
@@ -341,7 +386,7 @@ static int NAME(run_ready)(const trs_threads_job *j, int rank) {
   int64_t k = first + (int64_t)(done - begin);
   const int64_t before = k;
   for (; k < end && is_ready(s, &order->tasks[k]); k++) {
-    NAME(run_task)(j, &order->tasks[k], j->column, j->width, s->work);
+    NAME(run_task)(j, &order->tasks[k]);
     atomic_store_explicit(&s->done[rank].value, ++done, memory_order_release);
   }
   return (k > before) + 2 * (k < end);

@@ -1,0 +1,98 @@
+/* values_tmpl.c - x as its own flag: a row reads the x of other threads at once, and waits only if
+ * one of them is absent.
+ *
+ * An x that other threads read is a certain NaN, ABSENT, until it is solved.  A row sums what it
+ * finds.  If the result is a NaN, the row waits until no x that it needs is ABSENT, and sums once
+ * more.  Thus nothing but x goes from thread to thread, and no row waits for more than it needs.
+ * The sums and their order are those of any other sweep, and so are the bits.
+ *
+ * Every result that is a NaN takes this way, so a solution never holds ABSENT: not for a NaN in b
+ * or in the matrix, whatever its bits.
+ *
+ * Two vectors take turns: a solve reads and writes one, and writes ABSENT into the other one for
+ * the next solve, best while it waits.  The members of a team meet between solves, so nobody reads
+ * that one then.
+ *
+ * Other threads write an x while it is read.  The language calls this a race; in the machine the
+ * load of an aligned element is whole, in a vector too, and the order of two x does not matter,
+ * since each is checked by itself. */
+
+/* What thread writes into the vector of the next solve: ABSENT at the places *at, up to end. */
+typedef struct NAME(erasing) {
+  SCALAR *x;
+  const int32_t *at, *end;
+} NAME(erasing);
+
+/* Where the rows of one right-hand side lie.  erasing: NULL unless rows wait for values. */
+typedef struct NAME(column) {
+  const SCALAR *b;
+  SCALAR *x, *work;
+  NAME(erasing) * erasing;
+} NAME(column);
+
+#if !IS_COMPLEX
+
+TRS_INLINE SCALAR NAME(absent)(void) {
+  SCALAR value;
+  const uint64_t of_double = ABSENT;
+  const uint32_t of_float = ABSENT >> 32;
+  if (sizeof value == sizeof of_double)
+    memcpy(&value, &of_double, sizeof value);
+  else
+    memcpy(&value, &of_float, sizeof value);
+  return value;
+}
+
+TRS_INLINE bool NAME(is_absent)(const SCALAR *x) {
+  const void *at = x;
+  if (sizeof *x == sizeof(uint64_t)) return *(const volatile uint64_t *)at == ABSENT;
+  return *(const volatile uint32_t *)at == ABSENT >> 32;
+}
+
+TRS_INLINE bool NAME(is_nan)(SCALAR x) { return __builtin_expect(x != x, 0); }
+
+/* Writes ABSENT at the next places, `most` at most. */
+TRS_INLINE void NAME(erase)(NAME(erasing) * erasing, int64_t most) {
+  const int32_t *at = erasing->at;
+  const int32_t *end = erasing->end - at > most ? at + most : erasing->end;
+  for (; at < end; at++) erasing->x[*at] = NAME(absent)();
+  erasing->at = end;
+}
+
+TRS_INLINE void NAME(wait_for_x)(const NAME(column) * c, int64_t at) {
+  enum { MEANWHILE = 16 };
+  trs_patience wait = {0};
+  while (NAME(is_absent)(c->work + at))
+    if (c->erasing->at < c->erasing->end)
+      NAME(erase)(c->erasing, MEANWHILE);
+    else
+      trs_wait_turn(&wait);
+}
+
+/* Until the x at these positions are solved.  The compiler may not keep any of them in a register
+ * meanwhile. */
+static __attribute__((noinline)) void NAME(wait_for_row)(const NAME(column) * c, const int32_t *idx,
+                                                         int64_t count) {
+  for (int64_t p = 0; p < count; p++) NAME(wait_for_x)(c, idx[p]);
+  __asm__ volatile("" ::: "memory");
+}
+
+/* A NaN of the system's own, which must not be taken for an absent x. */
+TRS_INLINE SCALAR NAME(solved)(SCALAR x) { return NAME(is_absent)(&x) ? (SCALAR)NAN : x; }
+
+#else /* a complex x has two parts, which do not arrive together */
+
+TRS_INLINE bool NAME(is_nan)(SCALAR x) {
+  (void)x;
+  return false;
+}
+
+TRS_INLINE void NAME(erase)(NAME(erasing) * erasing, int64_t most) { (void)erasing, (void)most; }
+
+TRS_INLINE void NAME(wait_for_row)(const NAME(column) * c, const int32_t *idx, int64_t count) {
+  (void)c, (void)idx, (void)count;
+}
+
+TRS_INLINE SCALAR NAME(solved)(SCALAR x) { return x; }
+
+#endif
