@@ -21,8 +21,6 @@ static inline __attribute__((always_inline)) bool writes_x(int way) {
   return way == BOTH || way == BOTH_AWAITED;
 }
 
-/* A quiet NaN that no computation makes; its upper half is one of floats. */
-#define ABSENT UINT64_C(0x7ff8747273616273)
 
 /* Rows that are moved at a time; the longest rows in slices; bytes of a register, 0 if they are too
  * few for slices to be faster than rows. */

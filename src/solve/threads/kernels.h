@@ -15,6 +15,10 @@ typedef struct trs_threads_progress {
   _Alignas(64) _Atomic uint64_t value; /* number of the solve << 32 | tasks done in it; wraps */
 } trs_threads_progress;
 
+/* The bits of an x that is not solved yet (values_tmpl.c): a quiet NaN that no computation makes
+ * from numbers.  The upper half is one of floats. */
+#define TRS_THREADS_ABSENT UINT64_C(0x7ff8747273616273)
+
 /* The parts of the workspace that one right-hand side uses: in solves by values two in turn. */
 enum { TRS_THREADS_BY_TASKS = 2 };
 

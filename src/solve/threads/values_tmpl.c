@@ -34,8 +34,8 @@ typedef struct NAME(column) {
 
 TRS_INLINE SCALAR NAME(absent)(void) {
   SCALAR value;
-  const uint64_t of_double = ABSENT;
-  const uint32_t of_float = ABSENT >> 32;
+  const uint64_t of_double = TRS_THREADS_ABSENT;
+  const uint32_t of_float = TRS_THREADS_ABSENT >> 32;
   if (sizeof value == sizeof of_double)
     memcpy(&value, &of_double, sizeof value);
   else
@@ -45,8 +45,8 @@ TRS_INLINE SCALAR NAME(absent)(void) {
 
 TRS_INLINE bool NAME(is_absent)(const SCALAR *x) {
   const void *at = x;
-  if (sizeof *x == sizeof(uint64_t)) return *(const volatile uint64_t *)at == ABSENT;
-  return *(const volatile uint32_t *)at == ABSENT >> 32;
+  if (sizeof *x == sizeof(uint64_t)) return *(const volatile uint64_t *)at == TRS_THREADS_ABSENT;
+  return *(const volatile uint32_t *)at == TRS_THREADS_ABSENT >> 32;
 }
 
 TRS_INLINE bool NAME(is_nan)(SCALAR x) { return __builtin_expect(x != x, 0); }
