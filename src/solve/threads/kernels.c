@@ -21,7 +21,6 @@ static inline __attribute__((always_inline)) bool writes_x(int way) {
   return way == BOTH || way == BOTH_AWAITED;
 }
 
-
 /* Rows that are moved at a time; the longest rows in slices; bytes of a register, 0 if they are too
  * few for slices to be faster than rows. */
 enum {

@@ -381,8 +381,7 @@ static trs_status build(trs_plan *plan, trs_parts *parts, int threads, const int
   }
   trs_parts_destroy(parts);
   if (!status) status = trs_schedule_wait(&s->schedule, needs);
-  if (!status && is_read)
-    status = trs_schedule_find_read(&s->schedule, is_read);
+  if (!status && is_read) status = trs_schedule_find_read(&s->schedule, is_read);
   trs_needs_destroy(needs, s->schedule.threads);
   trs_free(is_read);
   return status;

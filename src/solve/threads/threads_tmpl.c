@@ -234,10 +234,10 @@ typedef int64_t NAME(rows)(const trs_threads_state *s, const NAME(column) * c, i
     return NAME(loop)(s, c, begin, end, at, unit, way, sliced);                       \
   }
 #define ALL_WAYS(loop, unit, sliced) \
-  ROWS(loop, unit, 0, sliced) \
-  ROWS(loop, unit, 1, sliced) \
-  ROWS(loop, unit, 2, sliced) \
-  ROWS(loop, unit, 3, sliced) \
+  ROWS(loop, unit, 0, sliced)        \
+  ROWS(loop, unit, 1, sliced)        \
+  ROWS(loop, unit, 2, sliced)        \
+  ROWS(loop, unit, 3, sliced)        \
   ROWS(loop, unit, 4, sliced)
 #define ALL_ROWS(loop) \
   ALL_WAYS(loop, 0, 0) \
@@ -361,8 +361,9 @@ static void NAME(sweep)(const trs_threads_job *j, int rank) {
   }
   if (j->by_values && first < end) {
     const NAME(column) c = NAME(column_of)(j, &erasing);
-    NAME(rows_any)(s, &c, plan->first[rank], plan->first[rank + 1], plan->entries[rank],
-                   s->x_last ? B_ALONE_AWAITED : BOTH_AWAITED);
+    NAME(rows_any)
+    (s, &c, plan->first[rank], plan->first[rank + 1], plan->entries[rank],
+     s->x_last ? B_ALONE_AWAITED : BOTH_AWAITED);
     NAME(note_done)(s, rank, end - first);
   }
   for (int64_t k = first; k < end && !j->by_values; k++) {
