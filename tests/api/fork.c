@@ -1,6 +1,7 @@
 /* fork.c - a forked child has none of its parent's threads.  The parent's objects work there as in
  * the parent, or return an error with the reason.  Children report by their exit status; one that
  * hangs is killed. */
+#include <math.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -11,6 +12,7 @@
 #include "backend/context.h"
 #include "plan/plan.h"
 #include "relax/relaxation.h"
+#include "solve/threads/kernels.h"
 #include "test.h"
 
 enum { PATIENCE = 120 /* seconds, on a busy machine */ };
@@ -69,9 +71,9 @@ static void in_child(int (*work)(void)) {
 }
 
 static int child_solves(void) {
-  for (int k = 0; k < 20; k++)
-    if (solve_anew(plan)) return solve_anew(plan);
-  return 0;
+  int code = 0;
+  for (int k = 0; k < 20 && !code; k++) code = solve_anew(plan);
+  return code;
 }
 
 static int child_destroys(void) {
@@ -168,19 +170,40 @@ static void *solve_for_a_while(void *stop) {
   return NULL;
 }
 
-TEST(a_fork_in_the_middle_of_a_solve) {
+/* Another b than the parent's, so that an x which the parent's solve left behind is wrong. */
+static int child_solves_twice_as_much(void) {
+  for (int64_t i = 0; i < n; i++) b[i] *= 2;
+  for (int64_t i = 0; i < n; i++) wanted[i] *= 2;
+  return child_solves();
+}
+
+/* by_values: rows wait for x itself. */
+static void fork_in_the_middle(const char *where, const char *system, bool by_values) {
   pthread_t other;
   atomic_bool stop = false;
-  set_up("threads:3", "threads", "gen:poisson2d5:60");
+  set_up(where, "threads", system);
+  if (by_values) {
+    trs_threads_state *s = plan->state;
+    s->trial = (trs_threads_trial){.runs = 1000, .least = {1, 0.5}};
+    s->pace[0] = (trs_pace){.least = 1, .fewer.until = INFINITY}; /* all members, always */
+  }
   assert_int_equal(pthread_create(&other, NULL, solve_for_a_while, &stop), 0);
   for (int k = 0; k < 20; k++) {
     usleep((unsigned)trs_random_below(test_seed(), (uint64_t)k, 3000));
-    in_child(child_solves);
+    in_child(child_solves_twice_as_much);
   }
   atomic_store(&stop, true);
   pthread_join(other, NULL);
   assert_int_equal(solve_anew(plan), 0);
   tear_down();
+}
+
+TEST(a_fork_in_the_middle_of_a_solve) {
+  fork_in_the_middle("threads:3", "gen:poisson2d5:60", false);
+}
+
+TEST(a_fork_in_the_middle_of_a_solve_by_values) {
+  fork_in_the_middle("threads:5", "gen:poisson3d27:20", true);
 }
 
 /* ---- Progress ---- */

@@ -345,10 +345,12 @@ static bool scatters(const trs_threads_state *s, const trs_system *S, const trs_
   return changes >= LEAST * lines;
 }
 
-/* One right-hand side is solved by values only alone, and waits only for other threads. */
-static bool wants_values(const trs_plan *plan) {
+/* Rows may wait for values where right-hand sides are solved one by one.  Two threads seldom wait
+ * for each other, and lose more by a second vector of x than they gain (docs/experiments.md). */
+static bool may_await(const trs_plan *plan) {
+  enum { LEAST_THREADS = 4 };
   const trs_threads_state *s = plan->state;
-  return kernels()->by_values[plan->system.scalar] && s->schedule.threads > 1 &&
+  return kernels()->by_values[plan->system.scalar] && s->schedule.threads >= LEAST_THREADS &&
          plan->options.nrhs < TRS_WIDE_LEAST;
 }
 
@@ -368,7 +370,7 @@ static trs_status build(trs_plan *plan, trs_parts *parts, int threads, const int
   parts->part = NULL;
   if (!status) status = allocate(plan, s);
   if (!status) status = trs_needs_create(&needs, s->schedule.threads);
-  if (!status && wants_values(plan)) status = TRS_ALLOC_ZERO(&is_read, plan->system.n);
+  if (!status && may_await(plan)) status = TRS_ALLOC_ZERO(&is_read, plan->system.n);
   if (!status) {
     trs_threads_job j = {.plan = plan,
                          .state = s,
@@ -465,11 +467,13 @@ static void sweep_tile(trs_threads_job *j) {
   const bool both_ways = s->schedule.read && members == threads && trs_threads_direct(j);
   j->by_values = j->erases = false;
   if (both_ways) choose_way(j);
+  const bool erased = j->erases || (s->erased && j->width == 1);
+  s->erased = false; /* in a child that is forked meanwhile */
   trs_team_run(j->plan->context->team, members, sweep_share, j);
   if (threads == 1) return;
   const double end = trs_seconds();
   s->turn ^= j->by_values;
-  s->erased = j->erases || (s->erased && j->width == 1);
+  s->erased = erased;
   if (both_ways) note_way(j, end - j->start);
   trs_pace_ran(pace, threads, end, end - j->start,
                atomic_load_explicit(&s->losses, memory_order_relaxed));
