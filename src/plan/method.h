@@ -88,8 +88,9 @@ typedef struct trs_method {
 } trs_method;
 
 /* The method that others are compared with, and the other one of one thread: "columns" runs either
- * on every thread, or "threads" for all right-hand sides. */
-extern const trs_method trs_method_serial, trs_method_panels, trs_method_threads;
+ * on every thread, or "threads" for all right-hand sides.  Methods of several GPUs run the engine.
+ */
+extern const trs_method trs_method_serial, trs_method_panels, trs_method_threads, trs_method_engine;
 
 /* Entries of a table whose functions have these names in the method's file: those of every method,
  * and those of a method that keeps a copy of the values. */

@@ -8,24 +8,48 @@
 #include "plan/timing.h"
 #include "solve/cuda/engine/state.h"
 
-/* A matrix in device memory is read on its own GPU, where the member's stream does not exist; the
- * default stream is valid for both. */
-trs_status trs_alone_create(trs_plan **alone, const trs_plan *plan, trs_device *device,
-                            trs_stream stream, int64_t nrhs) {
+/* Arrays in device memory are complete in the plan's stream. */
+static trs_status wait_for_matrix(const trs_plan *plan) {
+  const trs_matrix *A = plan->matrix;
+  if (!A->on_device) return TRS_SUCCESS;
+  const int before = trs_device_enter(A->device);
+  const trs_status status = trs_device_wait(plan->stream);
+  trs_device_leave(before);
+  return status;
+}
+
+/* A child of the plan, which has renewed the matrix and checks its diagonal by all threads. */
+trs_status trs_alone_create(trs_plan **alone, trs_plan *plan, trs_device *device, trs_stream stream,
+                            int64_t nrhs, bool keeps_system) {
   trs_context *context;
-  trs_options options = {.method = "engine",
-                         .nrhs = nrhs,
-                         .solves = plan->options.solves,
-                         .store = plan->options.store,
-                         .tune = plan->options.tune,
-                         .stream = plan->matrix->on_device ? NULL : stream};
   *alone = NULL;
+  TRS_TRY(wait_for_matrix(plan));
   TRS_TRY(trs_context_of_device(&context, device, plan->context));
-  context->keeps_systems = true;
-  trs_status status =
-      trs_plan_create(alone, context, plan->matrix, plan->uplo, plan->trans, plan->diag, &options);
-  trs_context_destroy(context); /* the plan keeps it */
-  if (!status) trs_plan_use_stream(*alone, stream);
+  context->keeps_systems = keeps_system;
+  trs_status status = trs_plan_child(alone, plan, &trs_method_engine, nrhs);
+  trs_plan *made = *alone;
+  if (status) {
+    trs_context_destroy(context);
+    return status;
+  }
+  trs_context_destroy(made->context);
+  made->context = context;
+  made->stream = stream;
+  const int before = trs_plan_enter(made);
+  status = trs_plan_analyze_child(made, NULL);
+  trs_plan_leave(made, before);
+  if (!status) return TRS_SUCCESS;
+  trs_plan_destroy(made);
+  *alone = NULL;
+  return status;
+}
+
+trs_status trs_alone_update(trs_plan *alone, const trs_plan *plan) {
+  TRS_TRY(trs_plan_finish(alone));
+  TRS_TRY(wait_for_matrix(plan));
+  const int before = trs_plan_enter(alone);
+  const trs_status status = trs_plan_update_child(alone, plan);
+  trs_plan_leave(alone, before);
   return status;
 }
 

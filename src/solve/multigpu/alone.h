@@ -6,9 +6,13 @@
 #include "plan/plan.h"
 #include "solve/cuda/gpu.h"
 
-/* The engine's plan for plan's system on the given GPU and stream; nrhs is a hint. */
-trs_status trs_alone_create(trs_plan **alone, const trs_plan *plan, trs_device *device,
-                            trs_stream stream, int64_t nrhs);
+/* The engine's plan for plan's system on the given GPU and stream; nrhs is a hint.  plan outlives
+ * it.  keeps_system: for trs_alone_take. */
+trs_status trs_alone_create(trs_plan **alone, trs_plan *plan, trs_device *device, trs_stream stream,
+                            int64_t nrhs, bool keeps_system);
+
+/* Gives it the new values of plan. */
+trs_status trs_alone_update(trs_plan *alone, const trs_plan *plan);
 
 /* The system by rows in device memory, which the plan's analysis has kept for this call: gpu gets
  * its arrays and frees them (trs_gpu_unload).  Call once. */

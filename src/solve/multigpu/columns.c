@@ -117,11 +117,11 @@ static int64_t block_width(const columns_state *c, int64_t columns) {
 
 static trs_status analyze_member(void *argument, int which) {
   joint_work *work = argument;
-  const trs_plan *plan = work->plan;
+  trs_plan *plan = work->plan;
   member *m = &work->c->member[which];
   int64_t nrhs = shared_out(plan->options.nrhs, work->c->members);
   if (nrhs < work->c->block) nrhs = work->c->block;
-  TRS_TRY(trs_alone_create(&m->plan, plan, m->device, m->stream, nrhs));
+  TRS_TRY(trs_alone_create(&m->plan, plan, m->device, m->stream, nrhs, false));
   if (plan->options.nrhs <= 1 || m->device == work->c->member[0].device || !work->c->one_process)
     return TRS_SUCCESS;
   int64_t width = block_width(work->c, nrhs);
@@ -173,12 +173,7 @@ static trs_status analyze(trs_plan *plan) {
 
 static trs_status update_member(void *argument, int which) {
   joint_work *work = argument;
-  const member *m = &work->c->member[which];
-  TRS_TRY(trs_plan_finish(m->plan));
-  if (work->plan->matrix->on_device) trs_plan_use_stream(m->plan, NULL);
-  trs_status status = trs_plan_refresh(m->plan, work->plan->matrix);
-  trs_plan_use_stream(m->plan, m->stream);
-  return status;
+  return trs_alone_update(work->c->member[which].plan, work->plan);
 }
 
 static trs_status update(trs_plan *plan) {

@@ -49,7 +49,7 @@ static trs_status expect_of_one(trs_push_state *p, trs_scalar scalar) {
 
 /* If auto chose this method, measures the one-GPU engine, and so knows the possible gain: models
  * are sometimes wrong by a factor of two, and the one-GPU analysis is a fraction of this one. */
-static trs_status measure_one(trs_push_state *p, const trs_plan *plan) {
+static trs_status measure_one(trs_push_state *p, trs_plan *plan) {
   trs_device *device = p->member[0].device;
   double next;
   struct {
@@ -62,7 +62,7 @@ static trs_status measure_one(trs_push_state *p, const trs_plan *plan) {
              !trs_matrix_is_deferred(plan->matrix) && trs_alone_fits(plan, 1);
   if (!p->races) return TRS_SUCCESS;
   if (p->member[0].number == 0) {
-    status = trs_alone_create(&alone, plan, device, p->member[0].stream, 1);
+    status = trs_alone_create(&alone, plan, device, p->member[0].stream, 1, true);
     const trs_alone_arrays here = {.device = {device}, .count = 1};
     if (!status) status = trs_alone_time(alone, &here, 1, &found[0].seconds);
     if (!status) found[0].levels = trs_alone_levels(alone);

@@ -26,11 +26,15 @@ trs_status trs_nvshmem_open(trs_group *group) {
   (void)group;
   return TRS_ERROR_UNSUPPORTED;
 }
-trs_status trs_alone_create(trs_plan **alone, const trs_plan *plan, trs_device *device,
-                            trs_stream stream, int64_t nrhs) {
-  (void)device, (void)stream, (void)nrhs;
+trs_status trs_alone_create(trs_plan **alone, trs_plan *plan, trs_device *device, trs_stream stream,
+                            int64_t nrhs, bool keeps_system) {
+  (void)device, (void)stream, (void)nrhs, (void)keeps_system;
   return trs_plan_create(alone, serial, plan->matrix, plan->uplo, plan->trans, plan->diag,
                          &(trs_options){.struct_size = sizeof(trs_options), .method = "serial"});
+}
+trs_status trs_alone_update(trs_plan *alone, const trs_plan *of) {
+  (void)alone, (void)of;
+  return TRS_ERROR_UNSUPPORTED;
 }
 bool trs_alone_fits(const trs_plan *plan, int members) {
   (void)plan, (void)members;
@@ -106,7 +110,7 @@ static void solve(const shape *s) {
   assert_success(trs_rhs_make(&rhs, ROWS, TRS_DOUBLE, x, s->ldx, b, s->ldb, s->nrhs, s->layout));
   assert_success(trs_method_columns.solve(&plan, &rhs));
   assert_success(trs_method_columns.wait(&plan));
-  assert_success(trs_alone_create(&judge, &plan, NULL, NULL, 1));
+  assert_success(trs_alone_create(&judge, &plan, NULL, NULL, 1, false));
   for (int64_t c = 0; c < s->nrhs; c++) {
     for (int64_t i = 0; i < ROWS; i++) y[i] = b[at(s, s->ldb, i, c)];
     assert_success(trs_solve(judge, y, ROWS, y, ROWS, 1, TRS_COL_MAJOR));
@@ -169,7 +173,7 @@ TEST(columns_of_the_members) {
   const void *b_of[MEMBERS];
   trs_plan *judge;
   open_plan(&(setting){"cuda:0-2", "", 7, 0});
-  assert_success(trs_alone_create(&judge, &plan, NULL, NULL, 1));
+  assert_success(trs_alone_create(&judge, &plan, NULL, NULL, 1, false));
   for (int64_t nrhs = 1; nrhs <= MOST; nrhs += 5) {
     int64_t next = 0;
     for (int m = 0; m < MEMBERS; m++) {

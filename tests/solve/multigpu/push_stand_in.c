@@ -291,9 +291,9 @@ trs_status trs_nvshmem_open(trs_group *group) {
   return TRS_ERROR_UNSUPPORTED;
 }
 
-trs_status trs_alone_create(trs_plan **alone, const trs_plan *plan, trs_device *device,
-                            trs_stream stream, int64_t nrhs) {
-  (void)plan, (void)device, (void)stream, (void)nrhs;
+trs_status trs_alone_create(trs_plan **alone, trs_plan *plan, trs_device *device, trs_stream stream,
+                            int64_t nrhs, bool keeps_system) {
+  (void)plan, (void)device, (void)stream, (void)nrhs, (void)keeps_system;
   *alone = NULL;
   return TRS_SUCCESS;
 }
