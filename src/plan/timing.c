@@ -17,11 +17,10 @@ static trs_status time_round(trs_plan *plan, const trs_rhs *rhs, int solves, dou
 
 trs_status trs_plan_time_rhs(trs_plan *plan, const trs_rhs *rhs, const trs_timing *how,
                              double *seconds) {
-  static const double LONG = 0.01;
   double took;
   TRS_TRY(time_round(plan, rhs, 1, seconds));
   *seconds = INFINITY;
-  const double end = trs_seconds() + LONG;
+  const double end = trs_seconds() + how->seconds;
   for (int k = 0; k < how->rounds || (k < how->rounds + how->more && trs_seconds() < end); k++) {
     TRS_TRY(time_round(plan, rhs, how->solves, &took));
     *seconds = fmin(*seconds, took);

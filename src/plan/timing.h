@@ -6,8 +6,9 @@
 
 /* After a first solve come rounds of solves.  Each round ends when its solves are complete. */
 typedef struct trs_timing {
-  int rounds, more; /* rounds; more of them follow until 10 ms have passed */
+  int rounds, more; /* more rounds follow until `seconds` have passed */
   int solves;       /* per round */
+  double seconds;
 } trs_timing;
 
 /* Seconds of a solve of these right-hand sides, in the fastest round. */

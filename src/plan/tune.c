@@ -18,7 +18,7 @@ typedef struct tuning {
 
 static trs_status time_solves(tuning *t, trs_plan *plan, double *seconds) {
   enum { MOST = 64 };
-  static const trs_timing how = {.rounds = 3, .more = 27, .solves = 1};
+  static const trs_timing how = {.rounds = 3, .more = 27, .solves = 1, .seconds = 0.01};
   const int64_t asked = t->plan->options.nrhs, nrhs = asked < 1 ? 1 : asked < MOST ? asked : MOST;
   const size_t used = strlen(t->times);
   TRS_TRY(trs_plan_time(plan, nrhs, TRS_COL_MAJOR, &how, seconds));

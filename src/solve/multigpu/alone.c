@@ -90,27 +90,29 @@ bool trs_alone_fits(const trs_plan *plan, int members) {
   return true;
 }
 
+/* From the pool, which keeps it for the next measurement; it is open to the other members. */
 static trs_status make_zeros(void **zeros, trs_device *device, int64_t bytes) {
   int before = trs_device_enter(device);
-  trs_status status = trs_device_alloc_plain(device, zeros, bytes);
+  trs_status status = trs_device_alloc(device, zeros, bytes, 1, NULL);
   if (!status) status = trs_device_fill(*zeros, 0, bytes, NULL);
   if (!status) status = trs_device_wait(NULL);
   trs_device_leave(before);
   return status;
 }
 
-static void free_zeros(void *zeros, trs_device *device, int64_t bytes) {
+static void free_zeros(void *zeros, trs_device *device) {
   int before = trs_device_enter(device);
-  trs_device_free_plain(device, zeros, bytes);
+  trs_device_free(device, zeros, NULL);
   trs_device_leave(before);
 }
 
-/* One array of zeros serves as both b and x; a solve leaves it zero.  Solves of many right-hand
- * sides are timed fewer times: they take longer, and vary less. */
+/* One array of zeros serves as both b and x; a solve leaves it zero.  Long solves are timed fewer
+ * times, as are those of many right-hand sides: they vary less.  Processes make as many solves as
+ * each other. */
 trs_status trs_alone_time(trs_plan *plan, const trs_alone_arrays *where, int64_t nrhs,
                           double *seconds) {
-  static const trs_timing one = {.rounds = 2, .more = 1, .solves = 5},
-                          many = {.rounds = 1, .solves = 2};
+  static const trs_timing one = {.rounds = 2, .more = 6, .solves = 3, .seconds = 1e-3},
+                          shared = {.rounds = 3, .solves = 3}, many = {.rounds = 1, .solves = 2};
   const int64_t n = plan->system.n,
                 bytes = n * nrhs * (int64_t)trs_scalar_size(plan->system.scalar);
   void *zeros[TRS_MOST_MEMBERS] = {NULL};
@@ -125,10 +127,11 @@ trs_status trs_alone_time(trs_plan *plan, const trs_alone_arrays *where, int64_t
     if (where->spread) rhs.x_of = zeros;
     if (where->spread) rhs.b_of = (const void *const *)zeros;
     int before = trs_device_enter(where->device[0]);
-    status = trs_plan_time_rhs(plan, &rhs, nrhs > 1 ? &many : &one, seconds);
+    const trs_timing *how = nrhs > 1 ? &many : where->spread ? &shared : &one;
+    status = trs_plan_time_rhs(plan, &rhs, how, seconds);
     (void)trs_plan_finish(plan);
     trs_device_leave(before);
   }
-  for (int k = 0; k < where->count; k++) free_zeros(zeros[k], where->device[k], bytes);
+  for (int k = 0; k < where->count; k++) free_zeros(zeros[k], where->device[k]);
   return status;
 }
