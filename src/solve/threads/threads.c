@@ -432,7 +432,7 @@ static void sweep_share(void *argument, int rank, int size) {
 }
 
 /* Solves that a trial does not count, for the caches are cold, and those that it does. */
-enum { COLD = 2, COUNTED = 8 };
+enum { COLD = 4, COUNTED = 12 };
 
 static bool tries(const trs_threads_state *s) { return s->trial.runs < COLD + COUNTED; }
 
