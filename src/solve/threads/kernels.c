@@ -13,13 +13,9 @@
 
 /* Which of b and x a row reads and writes itself: adjacent rows, not reordered, are read and
  * written as they are solved (BOTH) or read so (B_ALONE); the others are loaded into the workspace
- * before, and stored after.  AWAITED: rows wait for values (values_tmpl.c). */
-enum { NEITHER = 0, BOTH = 1, B_ALONE = 2, BOTH_AWAITED = 3, B_ALONE_AWAITED = 4 };
-
-static inline __attribute__((always_inline)) bool awaits(int way) { return way >= BOTH_AWAITED; }
-static inline __attribute__((always_inline)) bool writes_x(int way) {
-  return way == BOTH || way == BOTH_AWAITED;
-}
+ * before, and stored after.  AWAITED: rows wait for values (values_tmpl.c), and read b; they write
+ * x unless the column has none. */
+enum { NEITHER = 0, BOTH = 1, B_ALONE = 2, AWAITED = 3 };
 
 /* Rows that are moved at a time; the longest rows in slices; bytes of a register, 0 if they are too
  * few for slices to be faster than rows. */

@@ -160,7 +160,7 @@ static __attribute__((noinline)) void NAME(solve_slice)(const trs_threads_state 
   NAME(lanes) *own = (NAME(lanes) *)(c->work + k), scale = {0};
   NAME(lanes) sum;
   if (!unit) scale = *(const NAME(lanes) *)((const SCALAR *)s->inverse + k);
-  for (bool waited = !awaits(way);; waited = true) {
+  for (bool waited = way != AWAITED;; waited = true) {
     idx = s->idx + at;
     sum = way == NEITHER ? *own : NAME(gather)(c->b, row);
     sum = NAME(subtract_slots)(sum, val, &idx, c->work, far);
@@ -170,7 +170,7 @@ static __attribute__((noinline)) void NAME(solve_slice)(const trs_threads_state 
       if (!unit) a *= scale;
       sum -= a * NAME(slot)(&idx, c->work);
     }
-    if (!awaits(way) || !NAME(any_nan)(sum)) break;
+    if (way != AWAITED || !NAME(any_nan)(sum)) break;
     if (waited) {
       for (int l = 0; l < LANES; l++) sum[l] = NAME(solved)(sum[l]);
       break;
@@ -178,7 +178,7 @@ static __attribute__((noinline)) void NAME(solve_slice)(const trs_threads_state 
     NAME(wait_for_slice)(c, s->idx + at, slots);
   }
   *own = sum;
-  if (!writes_x(way)) return;
+  if (!NAME(writes_x)(c, way)) return;
   for (int l = 0; l < LANES; l++) c->x[row[l]] = sum[l];
 }
 

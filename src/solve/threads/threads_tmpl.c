@@ -143,7 +143,7 @@ TRS_INLINE SCALAR NAME(subtract)(SCALAR sum, const SCALAR *val, const int32_t *i
 TRS_INLINE void NAME(put)(const NAME(column) * c, const int32_t *row, int64_t k, int way,
                           SCALAR value) {
   c->work[k] = value;
-  if (writes_x(way)) c->x[row[k]] = value;
+  if (NAME(writes_x)(c, way)) c->x[row[k]] = value;
 }
 
 /* b[k] minus the sum of T[k][j] x[j], divided by T[k][k]. */
@@ -168,7 +168,7 @@ TRS_INLINE int64_t NAME(rows_one)(const trs_threads_state *s, const NAME(column)
       continue;
     }
     SCALAR x = NAME(row_one)(s, c, k, at, unit, way);
-    if (awaits(way) && NAME(is_nan)(x)) {
+    if (way == AWAITED && NAME(is_nan)(x)) {
       NAME(wait_for_row)(c, s->idx + at, count[k]);
       x = NAME(solved)(NAME(row_one)(s, c, k, at, unit, way));
     }
@@ -210,7 +210,7 @@ TRS_INLINE int64_t NAME(rows_chained)(const trs_threads_state *s, const NAME(col
       continue;
     }
     SCALAR x = NAME(row_chained)(s, c, k, at, unit, way, before, last);
-    if (awaits(way) && NAME(is_nan)(x)) {
+    if (way == AWAITED && NAME(is_nan)(x)) {
       NAME(wait_for_row)(c, s->idx + at, count[k]);
       x = NAME(solved)(NAME(row_chained)(s, c, k, at, unit, way, before, last));
     }
@@ -233,12 +233,20 @@ typedef int64_t NAME(rows)(const trs_threads_state *s, const NAME(column) * c, i
       int64_t at) {                                                                   \
     return NAME(loop)(s, c, begin, end, at, unit, way, sliced);                       \
   }
+/* Complex rows never wait for values. */
+#if IS_COMPLEX
+#define AWAITED_ROWS(loop, unit, sliced)
+#define AWAITED_LAST(name) \
+  { NULL, NULL }
+#else
+#define AWAITED_ROWS(loop, unit, sliced) ROWS(loop, unit, 3, sliced)
+#define AWAITED_LAST(name) LAST(name##3)
+#endif
 #define ALL_WAYS(loop, unit, sliced) \
   ROWS(loop, unit, 0, sliced)        \
   ROWS(loop, unit, 1, sliced)        \
   ROWS(loop, unit, 2, sliced)        \
-  ROWS(loop, unit, 3, sliced)        \
-  ROWS(loop, unit, 4, sliced)
+  AWAITED_ROWS(loop, unit, sliced)
 #define ALL_ROWS(loop) \
   ALL_WAYS(loop, 0, 0) \
   ALL_WAYS(loop, 0, 1) \
@@ -248,6 +256,7 @@ ALL_ROWS(rows_one)
 ALL_ROWS(rows_chained)
 #undef ALL_ROWS
 #undef ALL_WAYS
+#undef AWAITED_ROWS
 #undef ROWS
 
 TRS_INLINE int64_t NAME(rows_any)(const trs_threads_state *s, const NAME(column) * c, int64_t begin,
@@ -255,13 +264,14 @@ TRS_INLINE int64_t NAME(rows_any)(const trs_threads_state *s, const NAME(column)
 #define LAST(name) \
   { NAME(name##0), NAME(name##1) }
 #define WAYS(name) \
-  { LAST(name##0), LAST(name##1), LAST(name##2), LAST(name##3), LAST(name##4) }
+  { LAST(name##0), LAST(name##1), LAST(name##2), AWAITED_LAST(name) }
 #define ALL(loop) \
   { WAYS(loop##_0), WAYS(loop##_1) }
-  static NAME(rows) *const rows[2][2][5][2] = {ALL(rows_one), ALL(rows_chained)};
+  static NAME(rows) *const rows[2][2][4][2] = {ALL(rows_one), ALL(rows_chained)};
 #undef ALL
 #undef WAYS
 #undef LAST
+#undef AWAITED_LAST
   return rows[s->chained][!s->inverse][way][s->sliced](s, c, begin, end, at);
 }
 
@@ -360,10 +370,9 @@ static void NAME(sweep)(const trs_threads_job *j, int rank) {
     erasing.end = plan->read + plan->read_ptr[rank + 1];
   }
   if (j->by_values && first < end) {
-    const NAME(column) c = NAME(column_of)(j, &erasing);
-    NAME(rows_any)
-    (s, &c, plan->first[rank], plan->first[rank + 1], plan->entries[rank],
-     s->x_last ? B_ALONE_AWAITED : BOTH_AWAITED);
+    NAME(column) c = NAME(column_of)(j, &erasing);
+    if (s->x_last) c.x = NULL;
+    NAME(rows_any)(s, &c, plan->first[rank], plan->first[rank + 1], plan->entries[rank], AWAITED);
     NAME(note_done)(s, rank, end - first);
   }
   for (int64_t k = first; k < end && !j->by_values; k++) {

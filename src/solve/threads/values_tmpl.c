@@ -23,12 +23,17 @@ typedef struct NAME(erasing) {
   const int32_t *at, *end;
 } NAME(erasing);
 
-/* Where the rows of one right-hand side lie.  erasing: NULL unless rows wait for values. */
+/* Where the rows of one right-hand side lie.  x: NULL if it is written behind all rows that wait
+ * for values.  erasing: NULL unless rows do. */
 typedef struct NAME(column) {
   const SCALAR *b;
   SCALAR *x, *work;
   NAME(erasing) * erasing;
 } NAME(column);
+
+TRS_INLINE bool NAME(writes_x)(const NAME(column) * c, int way) {
+  return way == BOTH || (way == AWAITED && c->x);
+}
 
 #if !IS_COMPLEX
 
