@@ -431,13 +431,14 @@ static void sweep_share(void *argument, int rank, int size) {
   trs_losses_note(&j->state->losses);
 }
 
-/* Solves that a trial does not count, for the caches are cold, and those that it does. */
+/* The first solves of a trial do not count, for the caches are cold. */
 enum { COLD = 4, COUNTED = 12 };
 
 static bool tries(const trs_threads_state *s) { return s->trial.runs < COLD + COUNTED; }
 
-/* What a tile of one right-hand side by all threads does.  The part for a solve by values is ready
- * if the last such solve erased it, or one by tasks. */
+/* The way of waiting of a tile with one right-hand side, by all threads.  A solve by values needs a
+ * part of the workspace that is erased: each such solve erases the part of the next one.  If none
+ * is, a solve by tasks erases it. */
 static void choose_way(trs_threads_job *j) {
   const trs_threads_state *s = j->state;
   const trs_threads_trial *trial = &s->trial;

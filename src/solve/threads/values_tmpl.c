@@ -15,9 +15,12 @@
  *
  * Other threads write an x while it is read.  The language calls this a race; in the machine the
  * load of an aligned element is whole, in a vector too, and the order of two x does not matter,
- * since each is checked by itself. */
+ * since each is checked by itself.
+ *
+ * Cost: one comparison per row, and one store per x that other threads read.  Source: rows that
+ * wait for single results, on GPUs, L17; there a row waits before it sums, for a counter. */
 
-/* What thread writes into the vector of the next solve: ABSENT at the places *at, up to end. */
+/* What a thread writes into the vector of the next solve: ABSENT at the places *at, up to end. */
 typedef struct NAME(erasing) {
   SCALAR *x;
   const int32_t *at, *end;

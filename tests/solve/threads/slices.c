@@ -5,34 +5,12 @@
 #include "plan/plan.h"
 #include "solve/threads/kernels.h"
 #include "solve/threads/schedule.h"
-#include "support.h"
-#include "test.h"
+#include "plans.h"
 
 static const char *const grids[] = {"gen:poisson3d27:12",     "gen:poisson3d7:14",
                                     "gen:poisson2d9:40",      "gen:kkt3d:9",
                                     "gen:elasticity3d:6,6,6", "gen:powerlaw:3000"};
 enum { NGRIDS = sizeof grids / sizeof grids[0] };
-
-static trs_matrix *read_triangle(const char *name, trs_uplo uplo, trs_scalar scalar) {
-  trs_matrix *A, *T;
-  trs_read_options how = {.struct_size = sizeof how, .scalar = scalar};
-  assert_success(trs_matrix_read(&A, name, &how));
-  assert_success(trs_matrix_triangle(&T, A, uplo, 1));
-  trs_matrix_destroy(A);
-  return T;
-}
-
-static trs_plan *analyse(const trs_matrix *T, trs_uplo uplo, trs_trans trans, int threads) {
-  char where[32];
-  trs_context *ctx;
-  trs_plan *plan;
-  trs_options how = {.struct_size = sizeof how, .method = "threads"};
-  snprintf(where, sizeof where, "threads:%d", threads);
-  assert_success(trs_context_create(&ctx, where));
-  assert_success(trs_analyze(&plan, ctx, T, uplo, trans, TRS_NONUNIT, &how));
-  trs_context_destroy(ctx);
-  return plan;
-}
 
 static int lanes_of(trs_scalar scalar) {
   static const trs_threads_kernels *const of_isa[] = TRS_ISA_TABLE(trs_threads_kernels);

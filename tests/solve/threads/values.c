@@ -4,34 +4,12 @@
 
 #include "plan/plan.h"
 #include "solve/threads/kernels.h"
-#include "support.h"
-#include "test.h"
+#include "plans.h"
 
 static const char *const grids[] = {"gen:poisson3d27:12", "gen:poisson2d5:50",
                                     "gen:poisson3d7:14",  "gen:elasticity3d:6,6,6",
                                     "gen:powerlaw:3000",  "gen:chain:2000"};
 enum { NGRIDS = sizeof grids / sizeof grids[0] };
-
-static trs_matrix *read_triangle(const char *name, trs_uplo uplo, trs_scalar scalar) {
-  trs_matrix *A, *T;
-  trs_read_options how = {.struct_size = sizeof how, .scalar = scalar};
-  assert_success(trs_matrix_read(&A, name, &how));
-  assert_success(trs_matrix_triangle(&T, A, uplo, 1));
-  trs_matrix_destroy(A);
-  return T;
-}
-
-static trs_plan *analyse(const trs_matrix *T, trs_uplo uplo, trs_trans trans, int threads) {
-  char where[32];
-  trs_context *ctx;
-  trs_plan *plan;
-  trs_options how = {.struct_size = sizeof how, .method = "threads"};
-  snprintf(where, sizeof where, "threads:%d", threads);
-  assert_success(trs_context_create(&ctx, where));
-  assert_success(trs_analyze(&plan, ctx, T, uplo, trans, TRS_NONUNIT, &how));
-  trs_context_destroy(ctx);
-  return plan;
-}
 
 /* From now on by values, or by tasks. */
 static void solve_so(trs_plan *plan, bool by_values) {
@@ -50,7 +28,8 @@ static bool has_values(const trs_plan *plan) {
   return ((const trs_threads_state *)plan->state)->schedule.read;
 }
 
-/* Solves in which values are waited for, in between others that use the workspace. */
+/* Solves in which values are waited for, in between others that use the workspace, of a plan and of
+ * its clone. */
 TEST(both_ways_have_the_same_bits) {
   (void)state;
   enum { NRHS = 9, TURNS = 24 };
@@ -59,9 +38,12 @@ TEST(both_ways_have_the_same_bits) {
     const trs_uplo uplo = c % 2 ? TRS_UPPER : TRS_LOWER;
     const trs_scalar scalar = c % 4 < 2 ? TRS_DOUBLE : TRS_FLOAT;
     trs_matrix *T = read_triangle(grids[c / 4], uplo, scalar);
-    trs_plan *plan = analyse(T, uplo, c % 3 ? TRS_TRANS : TRS_NO_TRANS, 4 + c % 5);
-    trs_plan *one = analyse(T, uplo, c % 3 ? TRS_TRANS : TRS_NO_TRANS, 1);
+    const trs_trans trans = c % 3 ? TRS_TRANS : TRS_NO_TRANS;
+    const trs_diag diag = c % 5 ? TRS_NONUNIT : TRS_UNIT;
+    trs_plan *plan = analyse_with(T, uplo, trans, diag, 4 + c % 5), *clone;
+    trs_plan *one = analyse_with(T, uplo, trans, diag, 1);
     const trs_threads_state *s = plan->state;
+    assert_success(trs_plan_clone(&clone, plan));
     const int64_t n = plan->system.n;
     const size_t size = (size_t)n * NRHS * trs_scalar_size(scalar);
     char *b = malloc(size), *x = malloc(size), *y = malloc(size);
@@ -75,12 +57,16 @@ TEST(both_ways_have_the_same_bits) {
       if (turn % 2) memcpy(x, b, size);
       solve(plan, x, turn % 2 ? x : b, nrhs); /* in place too */
       assert_memory_equal(x, y, (size_t)(n * nrhs) * trs_scalar_size(scalar));
+      solve_so(clone, turn % 4 > 0);
+      solve(clone, x, b, nrhs);
+      assert_memory_equal(x, y, (size_t)(n * nrhs) * trs_scalar_size(scalar));
       by_values += s->turn != before;
     }
     /* Of 21 solves 14 are by values, but for the first and those behind the three wide ones. */
     if (has_values(plan)) assert_true(by_values >= 10);
     plans += has_values(plan);
     free(b), free(x), free(y);
+    trs_plan_destroy(clone);
     trs_plan_destroy(plan);
     trs_plan_destroy(one);
     trs_matrix_destroy(T);
