@@ -184,7 +184,7 @@ static void fork_in_the_middle(const char *where, const char *system, bool by_va
   set_up(where, "threads", system);
   if (by_values) {
     trs_threads_state *s = plan->state;
-    s->trial = (trs_threads_trial){.runs = 1000, .least = {1, 0.5}};
+    s->trial = (trs_threads_trial){.runs = 1000, .way = TRS_THREADS_BY_VALUES};
     s->pace[0] = (trs_pace){.least = 1, .fewer.until = INFINITY}; /* all members, always */
   }
   assert_int_equal(pthread_create(&other, NULL, solve_for_a_while, &stop), 0);

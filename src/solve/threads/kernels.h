@@ -22,12 +22,16 @@ typedef struct trs_threads_progress {
 /* The parts of the workspace that one right-hand side uses: in solves by values two in turn. */
 enum { TRS_THREADS_BY_TASKS = 2 };
 
-/* How threads wait for each other with one right-hand side: for counts of finished tasks, or for x
- * itself (values_tmpl.c).  Which is faster depends on the system and on the machine, so the first
- * solves try both; their bits are the same. */
+/* The ways to solve one right-hand side, whose bits are the same: the sum of two choices.
+ * BY_VALUES: rows wait for x itself (values_tmpl.c), not for counts of finished tasks.  X_LAST: x
+ * is written behind all rows, each line of it by one thread, not with each row.  Which is faster
+ * depends on the system and on the machine, so the first solves try all ways that a plan has. */
+enum { TRS_THREADS_BY_VALUES = 1, TRS_THREADS_X_LAST = 2, TRS_THREADS_WAYS = 4 };
+
 typedef struct trs_threads_trial {
-  int runs;        /* until it is over */
-  double least[2]; /* seconds of the fastest solve by tasks, by values */
+  int runs;                       /* until it is over */
+  int way;                        /* that is tried next; in the end the fastest */
+  double least[TRS_THREADS_WAYS]; /* seconds of the fastest solve in each way; 0: none */
 } trs_threads_trial;
 
 typedef struct trs_threads_state {
@@ -35,8 +39,7 @@ typedef struct trs_threads_state {
   int64_t steps, split_steps, span; /* of the parts that it was made from */
   bool chained;                     /* nearly every row needs the x of the row before it */
   bool sliced;                      /* there may be slices */
-  bool x_last; /* x is written behind all rows, for rows next to each other are of different steps
-                */
+  unsigned ways;                    /* bit w: way w may be taken */
   int32_t *count; /* n: off-diagonal entries of the row at each position; slices: slices_tmpl.c */
   int32_t *idx;   /* positions */
   void *val;      /* already conjugated if op conjugates */
@@ -69,9 +72,10 @@ typedef struct trs_threads_job {
   double start;   /* of this tile */
   bool by_values; /* rows wait for values */
   bool erases;    /* the part for the next solve by values */
+  bool x_last;    /* x is written behind all rows */
 } trs_threads_job;
 
-/* True if rows read b themselves, and write x themselves or behind all rows. */
+/* True if rows read b themselves, and x is written with each row or behind all. */
 static inline __attribute__((always_inline)) bool trs_threads_direct(const trs_threads_job *j) {
   const trs_rhs *R = j->rhs;
   return j->width == 1 && R->x_row == 1 && R->b_row == 1 && !trs_reorders(&R->b_order) &&

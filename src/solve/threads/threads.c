@@ -124,6 +124,8 @@ static trs_status allocate(trs_plan *plan, trs_threads_state *s) {
   return allocate_work(s, S);
 }
 
+static int first_way(unsigned ways) { return __builtin_ctz(ways); }
+
 static trs_status clone(trs_plan *plan) {
   const trs_threads_state *origin = plan->origin->state;
   trs_threads_state *s;
@@ -136,7 +138,8 @@ static trs_status clone(trs_plan *plan) {
   s->span = origin->span;
   s->chained = origin->chained;
   s->sliced = origin->sliced;
-  s->x_last = origin->x_last;
+  s->ways = origin->ways;
+  s->trial.way = first_way(s->ways);
   s->count = origin->count;
   s->idx = origin->idx;
   s->val = origin->val;
@@ -275,6 +278,22 @@ static bool has_short_chains(const trs_plan *plan) {
   return plan->system.nnz < SHORT * plan->system.n && s->chained;
 }
 
+/* Rows may wait for values where right-hand sides are solved one by one.  Two threads seldom wait
+ * for each other, and lose more by a second vector of x than they gain (docs/experiments.md). */
+static bool may_await(const trs_plan *plan, int threads) {
+  enum { LEAST_THREADS = 4 };
+  return kernels()->by_values[plan->system.scalar] && threads >= LEAST_THREADS &&
+         plan->options.nrhs < TRS_WIDE_LEAST;
+}
+
+/* Work that a thread could do during the waits of one step, at most: rows that wait for values take
+ * no longer with more threads. */
+static double wait_work(const trs_plan *plan, int threads) {
+  static const double BY_VALUES = 550;
+  const double by_tasks = (double)trs_wait_work(threads);
+  return may_await(plan, threads) ? fmin(by_tasks, BY_VALUES) : by_tasks;
+}
+
 /* The span of levels, as a multiple of the work of a thread, above which supersteps may be taken:
  * growing them costs several solves, and dozens if rows need distant ones. */
 static double least_to_grow(bool local, bool chained, int percent) {
@@ -283,12 +302,13 @@ static double least_to_grow(bool local, bool chained, int percent) {
   return chained ? CHAINED : percent < 100 ? SLICED : OTHER;
 }
 
-/* The span of supersteps from which on the next best method is faster; no limit if the caller names
- * this one. */
-static int64_t most_span(const trs_plan *plan) {
+/* The span of supersteps from which on the next best method is faster whatever the share of waits
+ * in it; no limit if the caller names this one. */
+static int64_t most_span(const trs_plan *plan, int threads) {
   double next;
   if (!trs_plan_chosen(plan, &next)) return INT64_MAX;
-  return (int64_t)((next / (KNOWN * scattering(plan, true)) - cpu->start) / cpu->entry);
+  const double most = (next / (KNOWN * scattering(plan, true)) - cpu->start) / cpu->entry;
+  return (int64_t)(most * (double)trs_wait_work(threads) / wait_work(plan, threads));
 }
 
 /* Supersteps, or levels if these are as good.  Neighbours stay together in supersteps, which is
@@ -306,7 +326,7 @@ static trs_status choose_parts(trs_parts *parts, int *threads, const trs_plan *p
   const double least = work_of(S) / all;
   const int64_t span = trs_level_span(plan->levels, all, percent);
   const trs_grow_limits limits = {.worth = (int64_t)((chained ? CHAINED : OTHER) * (double)span),
-                                  .most = most_span(plan)};
+                                  .most = most_span(plan, all)};
   *threads = all;
   if ((double)span > least_to_grow(local, chained, percent) * least) {
     TRS_TRY(grow(parts, threads, S, length, &limits));
@@ -321,9 +341,10 @@ static trs_status choose_parts(trs_parts *parts, int *threads, const trs_plan *p
 
 /* If auto chose this method and its schedule turns out slower than the next best method, auto takes
  * that, or comes back if that declines. */
-static bool gives_way(trs_plan *plan, const trs_parts *parts) {
+static bool gives_way(trs_plan *plan, const trs_parts *parts, int threads) {
+  const double saved = (double)trs_wait_work(threads) - wait_work(plan, threads);
   double next, seconds = KNOWN * scattering(plan, parts->natural);
-  seconds *= cpu->start + cpu->entry * (double)parts->span;
+  seconds *= cpu->start + cpu->entry * ((double)parts->span - saved * (double)parts->split_steps);
   plan->choice->seconds = seconds;
   if (!trs_plan_chosen(plan, &next) || seconds <= next) return false;
   (void)trs_plan_gives_way(plan, seconds);
@@ -331,27 +352,34 @@ static bool gives_way(trs_plan *plan, const trs_parts *parts) {
                           (long long)parts->steps, seconds / next);
 }
 
-/* True if rows next to each other are mostly of different steps.  Written as they are solved, their
- * x would share lines that go from thread to thread, and to memory, several times.  Where rows are
- * long this costs less than one more pass over x.  One line in APART is looked at. */
-static bool scatters(const trs_threads_state *s, const trs_system *S, const trs_parts *parts) {
-  enum { SHORT = 8, LINE = 8, APART = 16, LEAST = 2 };
-  const int32_t *position = s->schedule.position;
-  int64_t lines = 0, changes = 0;
-  if (parts->natural || S->nnz >= SHORT * S->n) return false;
-  for (int64_t i = 0; i + LINE <= S->n; i += APART * LINE, lines++)
-    for (int64_t k = i + 1; k < i + LINE; k++)
-      changes += position[k] != position[k - 1] + 1 && position[k] != position[k - 1] - 1;
-  return changes >= LEAST * lines;
+static int thread_at(const trs_schedule *schedule, int32_t position) {
+  int thread = 0;
+  while (position >= schedule->first[thread + 1]) thread++;
+  return thread;
 }
 
-/* Rows may wait for values where right-hand sides are solved one by one.  Two threads seldom wait
- * for each other, and lose more by a second vector of x than they gain (docs/experiments.md). */
-static bool may_await(const trs_plan *plan) {
-  enum { LEAST_THREADS = 4 };
-  const trs_threads_state *s = plan->state;
-  return kernels()->by_values[plan->system.scalar] && s->schedule.threads >= LEAST_THREADS &&
-         plan->options.nrhs < TRS_WIDE_LEAST;
+/* When x may be written, as sets of ways that wait for tasks.  Where rows next to each other are of
+ * different steps or threads, x written with each row shares lines that go from thread to thread,
+ * and to memory, several times.  In levels of short rows that costs more than one more pass over x;
+ * otherwise a trial decides.  One line in APART is looked at. */
+static unsigned ways_of_x(const trs_threads_state *s, const trs_system *S, const trs_parts *parts) {
+  enum { SHORT = 8, LINE = 8, APART = 16, SCATTERED = 2, SHARED = 1 };
+  enum { AT_ONCE = 1 << 0, LAST = 1 << TRS_THREADS_X_LAST };
+  const int32_t *position = s->schedule.position;
+  int64_t lines = 0, steps = 0, threads = 0;
+  for (int64_t i = 0; i + LINE <= S->n; i += APART * LINE, lines++) {
+    int thread = thread_at(&s->schedule, position[i]);
+    for (int64_t k = i + 1; k < i + LINE; k++) {
+      const int before = thread;
+      const int64_t apart = (int64_t)position[k] - position[k - 1];
+      if (apart == 1 || apart == -1) continue;
+      steps++;
+      thread = thread_at(&s->schedule, position[k]);
+      threads += thread != before;
+    }
+  }
+  if (!parts->natural && S->nnz < SHORT * S->n && steps >= SCATTERED * lines) return LAST;
+  return threads >= SHARED * lines && threads > 0 ? AT_ONCE | LAST : AT_ONCE;
 }
 
 /* The schedule and the copy of the matrix. */
@@ -365,12 +393,13 @@ static trs_status build(trs_plan *plan, trs_parts *parts, int threads, const int
   /* In natural order short chained rows find hardly any slice. */
   s->sliced = wants_slices(plan) && !(parts->natural && has_short_chains(plan));
   trs_status status = trs_schedule_create(&s->schedule, parts, &plan->system, threads);
-  s->x_last = !status && scatters(s, &plan->system, parts);
+  if (!status) s->ways = ways_of_x(s, &plan->system, parts);
   trs_free(parts->part); /* the copy needs the part of each row only */
   parts->part = NULL;
   if (!status) status = allocate(plan, s);
   if (!status) status = trs_needs_create(&needs, s->schedule.threads);
-  if (!status && may_await(plan)) status = TRS_ALLOC_ZERO(&is_read, plan->system.n);
+  if (!status && may_await(plan, s->schedule.threads))
+    status = TRS_ALLOC_ZERO(&is_read, plan->system.n);
   if (!status) {
     trs_threads_job j = {.plan = plan,
                          .state = s,
@@ -384,6 +413,8 @@ static trs_status build(trs_plan *plan, trs_parts *parts, int threads, const int
   trs_parts_destroy(parts);
   if (!status) status = trs_schedule_wait(&s->schedule, needs);
   if (!status && is_read) status = trs_schedule_find_read(&s->schedule, is_read);
+  if (!status && s->schedule.read) s->ways |= s->ways << TRS_THREADS_BY_VALUES;
+  if (!status) s->trial.way = first_way(s->ways);
   trs_needs_destroy(needs, s->schedule.threads);
   trs_free(is_read);
   return status;
@@ -401,7 +432,7 @@ static trs_status analyze(trs_plan *plan) {
   s->chained = trs_system_chained(&plan->system);
   trs_status status = row_lengths(&length, &plan->system);
   if (!status) status = choose_parts(&parts, &threads, plan, length);
-  if (!status && !gives_way(plan, &parts)) status = build(plan, &parts, threads, length);
+  if (!status && !gives_way(plan, &parts, threads)) status = build(plan, &parts, threads, length);
   trs_parts_destroy(&parts);
   trs_free(length);
   return status;
@@ -431,30 +462,43 @@ static void sweep_share(void *argument, int rank, int size) {
   trs_losses_note(&j->state->losses);
 }
 
-/* The first solves of a trial do not count, for the caches are cold. */
-enum { COLD = 4, COUNTED = 12 };
+/* Solves in each way.  The first ones of a trial do not count, for the caches are cold. */
+enum { COLD = 2, COUNTED = 6 };
 
-static bool tries(const trs_threads_state *s) { return s->trial.runs < COLD + COUNTED; }
+static bool tries(const trs_threads_state *s) {
+  const int ways = __builtin_popcount(s->ways);
+  return ways > 1 && s->trial.runs < (COLD + COUNTED) * ways;
+}
 
-/* The way of waiting of a tile with one right-hand side, by all threads.  A solve by values needs a
- * part of the workspace that is erased: each such solve erases the part of the next one.  If none
- * is, a solve by tasks erases it. */
+/* The way of a tile with one right-hand side, by all threads.  A solve by values needs a part of
+ * the workspace that is erased: each such solve erases the part of the next one.  If none is, a
+ * solve by tasks erases it. */
 static void choose_way(trs_threads_job *j) {
   const trs_threads_state *s = j->state;
-  const trs_threads_trial *trial = &s->trial;
-  const bool faster = tries(s) ? trial->runs % 2 : trial->least[1] < trial->least[0];
+  const bool faster = s->trial.way & TRS_THREADS_BY_VALUES;
+  const bool awaits = faster || (tries(s) && s->schedule.read);
+  j->x_last = s->trial.way & TRS_THREADS_X_LAST;
   j->by_values = faster && s->erased;
-  j->erases = j->by_values || (!s->erased && (tries(s) || faster));
+  j->erases = j->by_values || (!s->erased && awaits);
+}
+
+static int fastest_way(const trs_threads_trial *trial, unsigned ways) {
+  int fastest = first_way(ways);
+  for (int way = fastest + 1; way < TRS_THREADS_WAYS; way++)
+    if (ways >> way & 1 && trial->least[way] < trial->least[fastest]) fastest = way;
+  return fastest;
 }
 
 static void note_way(const trs_threads_job *j, double seconds) {
   trs_threads_state *s = j->state;
   trs_threads_trial *trial = &s->trial;
-  double *least = &trial->least[j->by_values];
-  if (tries(s) && j->by_values == trial->runs % 2) {
-    if (trial->runs >= COLD && (*least == 0 || seconds < *least)) *least = seconds;
-    trial->runs++;
-  }
+  const int ways = __builtin_popcount(s->ways);
+  double *least = &trial->least[trial->way];
+  if (!tries(s) || j->by_values != (trial->way & TRS_THREADS_BY_VALUES)) return;
+  if (trial->runs++ >= COLD * ways && (*least == 0 || seconds < *least)) *least = seconds;
+  do trial->way = (trial->way + 1) % TRS_THREADS_WAYS;
+  while (!(s->ways >> trial->way & 1));
+  if (!tries(s)) trial->way = fastest_way(trial, s->ways);
 }
 
 /* One tile, by as many members as the pace says: the bits are the same. */
@@ -465,9 +509,10 @@ static void sweep_tile(trs_threads_job *j) {
   j->start = trs_seconds();
   s->solves++;
   const int members = trs_pace_members(pace, threads);
-  const bool both_ways = s->schedule.read && members == threads && trs_threads_direct(j);
+  const bool any_way = members == threads && trs_threads_direct(j);
   j->by_values = j->erases = false;
-  if (both_ways) choose_way(j);
+  j->x_last = first_way(s->ways) & TRS_THREADS_X_LAST;
+  if (any_way) choose_way(j);
   const bool erased = j->erases || (s->erased && j->width == 1);
   s->erased = false; /* in a child that is forked meanwhile */
   trs_team_run(j->plan->context->team, members, sweep_share, j);
@@ -475,7 +520,7 @@ static void sweep_tile(trs_threads_job *j) {
   const double end = trs_seconds();
   s->turn ^= j->by_values;
   s->erased = erased;
-  if (both_ways) note_way(j, end - j->start);
+  if (any_way) note_way(j, end - j->start);
   trs_pace_ran(pace, threads, end, end - j->start,
                atomic_load_explicit(&s->losses, memory_order_relaxed));
 }
@@ -511,8 +556,11 @@ static void describe(const trs_plan *plan, char *text, size_t size) {
            plan->levels->count, (long long)s->steps, (long long)s->split_steps, s->schedule.threads,
            tasks, tasks == 1 ? "" : "s", (long long)s->schedule.nwaits);
   size_t used = strlen(text);
-  if (!tries(s) && s->trial.least[1] < s->trial.least[0] && used < size)
+  if (!tries(s) && s->trial.way & TRS_THREADS_BY_VALUES && used < size)
     snprintf(text + used, size - used, "; rows wait for x itself, not for tasks");
+  used = strlen(text);
+  if (!tries(s) && s->trial.way & TRS_THREADS_X_LAST && used < size)
+    snprintf(text + used, size - used, "; x is written behind all rows");
   used = strlen(text);
   const int64_t fewer = s->pace[0].fewer_runs + s->pace[1].fewer_runs;
   if (fewer && used < size)

@@ -323,7 +323,7 @@ static void NAME(run_task)(const trs_threads_job *j, const trs_task *task) {
   const int width = j->width, ld = width == 1 ? 1 : TRS_WIDE;
   const NAME(column) c = NAME(column_of)(j, NULL);
   if (trs_threads_direct(j)) {
-    NAME(rows_any)(s, &c, task->begin, task->end, task->entry, s->x_last ? B_ALONE : BOTH);
+    NAME(rows_any)(s, &c, task->begin, task->end, task->entry, j->x_last ? B_ALONE : BOTH);
     return;
   }
   for (int64_t begin = task->begin, at = task->entry, end; begin < task->end; begin = end) {
@@ -345,7 +345,7 @@ static void NAME(write_x)(const trs_threads_job *j, int begin, int end) {
   const SCALAR *work = NAME(workspace)(j);
   SCALAR *x = (SCALAR *)j->rhs->x + j->column * j->rhs->x_col;
   int64_t first, last, unused;
-  if (!s->x_last || !trs_threads_direct(j)) return;
+  if (!j->x_last || !trs_threads_direct(j)) return;
   trs_share((s->schedule.n + LINE - 1) / LINE, begin, s->schedule.threads, &first, &unused);
   trs_share((s->schedule.n + LINE - 1) / LINE, end - 1, s->schedule.threads, &unused, &last);
   first *= LINE, last *= LINE;
@@ -371,7 +371,7 @@ static void NAME(sweep)(const trs_threads_job *j, int rank) {
   }
   if (j->by_values && first < end) {
     NAME(column) c = NAME(column_of)(j, &erasing);
-    if (s->x_last) c.x = NULL;
+    if (j->x_last) c.x = NULL;
     NAME(rows_any)(s, &c, plan->first[rank], plan->first[rank + 1], plan->entries[rank], AWAITED);
     NAME(note_done)(s, rank, end - first);
   }

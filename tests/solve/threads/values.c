@@ -1,5 +1,6 @@
-/* values.c - rows that wait for x itself: the same bits as by counts of tasks, in any order of
- * solves, and an end of every wait, whatever NaN the system holds. */
+/* values.c - the ways of one right-hand side: rows that wait for x itself or for counts of tasks, x
+ * written with each row or behind all.  The same bits in any order of solves, and an end of every
+ * wait, whatever NaN the system holds. */
 #include <math.h>
 
 #include "plan/plan.h"
@@ -11,10 +12,13 @@ static const char *const grids[] = {"gen:poisson3d27:12", "gen:poisson2d5:50",
                                     "gen:powerlaw:3000",  "gen:chain:2000"};
 enum { NGRIDS = sizeof grids / sizeof grids[0] };
 
-/* From now on by values, or by tasks. */
-static void solve_so(trs_plan *plan, bool by_values) {
+/* From now on by values if the plan can, or by tasks; x behind all rows, or with each. */
+static void solve_so(trs_plan *plan, bool by_values, bool x_last) {
   trs_threads_state *s = plan->state;
-  s->trial = (trs_threads_trial){.runs = 1000, .least = {1, by_values ? 0.5 : 2}};
+  s->trial =
+      (trs_threads_trial){.runs = 1000,
+                          .way = (by_values && s->schedule.read ? TRS_THREADS_BY_VALUES : 0) +
+                                 (x_last ? TRS_THREADS_X_LAST : 0)};
 }
 
 static void solve(trs_plan *plan, void *x, const void *b, int64_t nrhs) {
@@ -51,13 +55,13 @@ TEST(both_ways_have_the_same_bits) {
     for (int turn = 0; turn < TURNS; turn++) {
       const int64_t nrhs = turn % 7 == 6 ? NRHS : 1;
       const int before = s->turn;
-      solve_so(plan, turn % 3 < 2);
+      solve_so(plan, turn % 3 < 2, turn % 5 < 2);
       trs_random_fill(b, n * NRHS, scalar, (uint64_t)turn);
       solve(one, y, b, nrhs);
       if (turn % 2) memcpy(x, b, size);
       solve(plan, x, turn % 2 ? x : b, nrhs); /* in place too */
       assert_memory_equal(x, y, (size_t)(n * nrhs) * trs_scalar_size(scalar));
-      solve_so(clone, turn % 4 > 0);
+      solve_so(clone, turn % 4 > 0, turn % 3 > 0);
       solve(clone, x, b, nrhs);
       assert_memory_equal(x, y, (size_t)(n * nrhs) * trs_scalar_size(scalar));
       by_values += s->turn != before;
@@ -108,7 +112,7 @@ TEST(a_nan_of_the_system_is_no_absence) {
     trs_plan *one = analyse(T, TRS_LOWER, TRS_NO_TRANS, 1);
     solve(one, y, b, 1);
     for (int turn = 0; turn < 6; turn++) {
-      solve_so(plan, turn > 0);
+      solve_so(plan, turn > 0, turn % 2);
       solve(plan, x, b, 1);
       for (int64_t i = 0; i < n; i++) {
         assert_int_equal(isnan(x[i]), isnan(y[i]));
@@ -157,30 +161,49 @@ TEST(positions_that_others_read) {
   }
 }
 
-/* The first solves try both ways and keep the faster one, which the plan then tells. */
-TEST(a_trial_ends_and_is_told) {
-  (void)state;
-  trs_matrix *T = read_triangle(grids[0], TRS_LOWER, TRS_DOUBLE);
-  trs_plan *plan = analyse(T, TRS_LOWER, TRS_NO_TRANS, 4);
+/* The first solves try all ways of the plan and keep the fastest one, which the plan then tells. */
+static void try_all_ways(const char *system, int threads, unsigned ways) {
+  trs_matrix *T = read_triangle(system, TRS_LOWER, TRS_DOUBLE);
+  trs_plan *plan = analyse(T, TRS_LOWER, TRS_NO_TRANS, threads);
   trs_threads_state *s = plan->state;
   const int64_t n = plan->system.n;
   double *b = calloc((size_t)n, sizeof *b), *x = malloc((size_t)n * sizeof *x);
   char text[256];
-  if (!has_values(plan)) skip_test("rows wait for tasks alone in a build for the thread sanitizer");
-  for (int k = 0; k < 40; k++) solve(plan, x, b, 1);
-  assert_true(s->trial.least[0] > 0);
-  assert_true(s->trial.least[1] > 0);
-  for (int by_values = 0; by_values < 2; by_values++) {
+  assert_int_equal(s->ways, ways);
+  for (int k = 0; k < 60; k++) solve(plan, x, b, 1);
+  double least = INFINITY;
+  for (int way = 0; way < TRS_THREADS_WAYS; way++) {
+    assert_int_equal(s->trial.least[way] > 0, ways >> way & 1);
+    if (ways >> way & 1) least = fmin(least, s->trial.least[way]);
+  }
+  assert_true(s->trial.least[s->trial.way] == least);
+  for (int way = 0; way < TRS_THREADS_WAYS; way++) {
     const int turn = s->turn;
-    solve_so(plan, by_values);
+    if (!(ways >> way & 1)) continue;
+    solve_so(plan, way & TRS_THREADS_BY_VALUES, way & TRS_THREADS_X_LAST);
     for (int k = 0; k < 3; k++) solve(plan, x, b, 1);
-    assert_int_equal(s->turn != turn, by_values);
+    assert_int_equal(s->turn != turn, (way & TRS_THREADS_BY_VALUES) != 0);
     plan->method->describe(plan, text, sizeof text);
-    assert_int_equal(strstr(text, "wait for x itself") != NULL, by_values);
+    assert_int_equal(strstr(text, "wait for x itself") != NULL, (way & TRS_THREADS_BY_VALUES) != 0);
+    assert_int_equal(strstr(text, "behind all rows") != NULL, (way & TRS_THREADS_X_LAST) != 0);
   }
   free(b), free(x);
   trs_plan_destroy(plan);
   trs_matrix_destroy(T);
+}
+
+/* Rows of a thread beside each other; levels of short rows; levels of long rows. */
+TEST(a_trial_ends_and_is_told) {
+  (void)state;
+  trs_matrix *T = read_triangle(grids[0], TRS_LOWER, TRS_DOUBLE);
+  trs_plan *plan = analyse(T, TRS_LOWER, TRS_NO_TRANS, 4);
+  const bool values = has_values(plan);
+  trs_plan_destroy(plan);
+  trs_matrix_destroy(T);
+  if (!values) skip_test("rows wait for tasks alone in a build for the thread sanitizer");
+  try_all_ways("gen:kkt3d:12", 4, 1 + 2);
+  try_all_ways("gen:poisson3d7:14", 4, 4 + 8);
+  try_all_ways("gen:poisson3d27:12", 4, 1 + 2 + 4 + 8);
 }
 
 static int begin(void **state) {
