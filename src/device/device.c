@@ -244,6 +244,11 @@ int64_t trs_device_limit_left(const trs_device *device) {
   return held < limit ? limit - held : 0;
 }
 
+static bool exceeds(const trs_device *device, int64_t bytes) {
+  const int64_t limit = limit_of(device);
+  return limit && trs_device_held(device) + bytes > limit;
+}
+
 static trs_status no_memory(const trs_device *device, int64_t bytes, const char *why) {
   return trs_fail(
       TRS_ERROR_MEMORY, -1, "GPU %d cannot give %.1f MB more (plans on it hold %.1f MB): %s",
@@ -251,8 +256,7 @@ static trs_status no_memory(const trs_device *device, int64_t bytes, const char 
 }
 
 trs_status trs_device_count(trs_device *device, int64_t bytes) {
-  int64_t limit = limit_of(device);
-  if (bytes > 0 && limit && trs_device_held(device) + bytes > limit)
+  if (bytes > 0 && exceeds(device, bytes))
     return no_memory(device, bytes, "the request exceeds the limit set for it");
   atomic_fetch_add(&device->plain, bytes);
   return TRS_SUCCESS;
@@ -260,13 +264,15 @@ trs_status trs_device_count(trs_device *device, int64_t bytes) {
 
 trs_status trs_device_alloc(trs_device *device, void **pointer, int64_t count, size_t size,
                             trs_stream stream) {
-  int64_t bytes, limit = limit_of(device);
+  int64_t bytes;
   *pointer = NULL;
   if (count < 0 || __builtin_mul_overflow(count, (int64_t)size, &bytes))
     return trs_fail(TRS_ERROR_MEMORY, -1, "%lld elements of %zu bytes are more than fit",
                     (long long)count, size);
   if (bytes == 0) bytes = 1;
-  if (limit && trs_device_held(device) + bytes > limit)
+  /* What the stream frees counts as held until it gets there. */
+  if (exceeds(device, bytes) && !trs_device_capturing(stream)) TRS_TRY(trs_device_wait(stream));
+  if (exceeds(device, bytes))
     return no_memory(device, bytes, "the request exceeds the limit set for it");
   cudaError_t error = cudaMallocFromPoolAsync(pointer, (size_t)bytes, device->pool, stream);
   if (!error) return TRS_SUCCESS;

@@ -555,7 +555,7 @@ static trs_status try_first(trs_push_state *p, trs_plan *plan, bool *done) {
 }
 
 /* Processes agree after each step that can fail in only one of them. */
-static trs_status deal(trs_push_state *p, trs_plan *plan, trs_host_system *h) {
+static trs_status deal_once(trs_push_state *p, trs_plan *plan, trs_host_system *h) {
   bool first;
   TRS_TRY(trs_group_agree(p->group, try_first(p, plan, &first)));
   if (!first) {
@@ -569,6 +569,27 @@ static trs_status deal(trs_push_state *p, trs_plan *plan, trs_host_system *h) {
   TRS_TRY(trs_group_agree(p->group, trs_push_equip(p, plan)));
   drop_values(&p->joint);
   return TRS_SUCCESS;
+}
+
+/* Frees what the first GPU holds besides its share: the system, and the plan of one GPU that was
+ * timed.  False if it holds neither. */
+static bool make_room(trs_push_state *p, trs_plan *plan) {
+  trs_plan **made = plan->choice ? &plan->choice->made : NULL;
+  const bool holds = !p->on_host || (made && *made);
+  if (made && *made) {
+    trs_plan_destroy(*made);
+    *made = NULL;
+  }
+  p->on_host = true;
+  undo_deal(p);
+  trs_push_unload(p, plan);
+  return holds;
+}
+
+static trs_status deal(trs_push_state *p, trs_plan *plan, trs_host_system *h) {
+  const trs_status status = deal_once(p, plan, h);
+  if (status != TRS_ERROR_MEMORY || !p->one_process || !make_room(p, plan)) return status;
+  return deal_once(p, plan, h);
 }
 
 /* ---- Inverses that lose too many digits (analysis/growth.h). ---- */
