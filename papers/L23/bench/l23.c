@@ -79,11 +79,12 @@ static void add(words *w, const char *word) {
 static char *new_text(words *w) { return w->text[w->texts < MOST_SOLVES ? w->texts++ : 0]; }
 
 static void be_program(const words *w, int output) {
-  /* settings of Open MPI for more ranks than cores, for root, and for containers; other MPI
-   * libraries ignore them */
+  /* Settings of Open MPI for more ranks than cores, for few ranks, whose analyses take all cores, for
+   * root, and for containers; other MPI libraries ignore them. */
   static const char *const set[][2] = {{"OMPI_ALLOW_RUN_AS_ROOT", "1"},
                                        {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"},
                                        {"OMPI_MCA_rmaps_base_oversubscribe", "1"},
+                                       {"OMPI_MCA_hwloc_base_binding_policy", "none"},
                                        {"OMPI_MCA_mpi_yield_when_idle", "1"},
                                        {"OMPI_MCA_btl_vader_single_copy_mechanism", "none"}};
   for (size_t k = 0; k < sizeof set / sizeof *set; k++) setenv(set[k][0], set[k][1], 0);
@@ -136,7 +137,9 @@ static int run_program(l23 *run, words *w, int (*take)(l23 *, const char *)) {
     return leave(LEAVE_UNAVAILABLE, "unsupported", -1, "there is no program %s", w->at[0]);
   if (code < 0 && (!WIFEXITED(state) || WEXITSTATUS(state) != 0))
     return leave(WIFEXITED(state) && WEXITSTATUS(state) < 6 ? WEXITSTATUS(state) : LEAVE_BUG,
-                 "internal", -1, "%s %s failed", w->at[0], w->count > 1 ? w->at[1] : "");
+                 "internal", -1, "%s%s%s%s%s failed", w->at[0], w->count > 1 ? " " : "",
+                 w->count > 1 ? w->at[1] : "", w->count > 2 ? " " : "",
+                 w->count > 2 ? w->at[2] : "");
   return code;
 }
 

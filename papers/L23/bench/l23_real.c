@@ -30,6 +30,10 @@ typedef struct solver {
   int64_t n, rows, first; /* rows of b and x on this rank */
   double *b, *x;
   int64_t room;
+  trs_factors *F;    /* rank 0: what answers are checked with */
+  double *whole;     /* rank 0: a column of b, then of x */
+  bool wrong;        /* an answer was: all ranks stop */
+  int *count, *from; /* rank 0: rows of each rank, and the first */
   void (*put)(void *user, const l23_row *row);
   void *user;
 } solver;
@@ -114,6 +118,33 @@ static trs_status time_solves(solver *s, trs_mpi_plan *plan, int64_t nrhs, bool 
   return TRS_SUCCESS;
 }
 
+/* On rank 0, from the rows of all. */
+static void gather_column(const solver *s, const double *rows, int64_t column, double *whole) {
+  MPI_Gatherv(rows + column * s->rows, (int)s->rows, MPI_DOUBLE, whole, s->count, s->from,
+              MPI_DOUBLE, 0, MPI_COMM_WORLD);
+}
+
+/* The last column of the solve before, by its backward error.  Times of wrong answers are none. */
+static bool answers_right(const solver *s, const char *method, int64_t nrhs) {
+  static const double LIMIT = 1e-12;
+  trs_backward_error error = {.struct_size = sizeof error};
+  int right = 1;
+  gather_column(s, s->b, nrhs - 1, s->whole);
+  gather_column(s, s->x, nrhs - 1, s->whole ? s->whole + s->n : NULL);
+  if (s->rank == 0) {
+    trs_status status = trs_check_factors(&error, s->F, TRS_NO_TRANS, s->whole + s->n, s->n,
+                                          s->whole, s->n, 1, TRS_COL_MAJOR);
+    if (status) leave_library(s->factors);
+    right = !status && error.normwise < LIMIT;
+    if (!status && !right)
+      leave(LEAVE_NUMERICAL, "wrong", -1, "%s: column %lld of %lld by %s on %d ranks is wrong: its "
+            "normwise backward error is %.2g", s->factors, (long long)nrhs, (long long)nrhs, method,
+            s->size, error.normwise);
+  }
+  MPI_Bcast(&right, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  return right;
+}
+
 static trs_status make_room(solver *s, int64_t nrhs) {
   int64_t count = s->rows * nrhs;
   trs_status status = TRS_SUCCESS;
@@ -148,6 +179,8 @@ static trs_status run_way(solver *s, const way *w, int pz) {
     trs_mpi_stats stats[3] = {{0}};
     status = make_room(s, nrhs);
     if (!status) status = time_solves(s, plan, nrhs, false, stats);
+    if (!status) s->wrong = !answers_right(s, w->method, nrhs);
+    if (s->wrong) break;
     if (status || s->rank) continue;
     l23_row row = row_of(s, w, stats, nrhs);
     s->put(s->user, &row);
@@ -193,8 +226,9 @@ static trs_status run_gpu(solver *s, const way *w, int px, int64_t nrhs, bool co
   if (!status) status = trs_mpi_distribute(plan, s->first, s->rows);
   if (!status) status = make_room(s, nrhs);
   if (!status) status = time_solves(s, plan, nrhs, composed, stats);
+  if (!status) s->wrong = !answers_right(s, w->method, nrhs);
   *sharing = stats->ranks_on_gpu;
-  if (!status && s->rank == 0) {
+  if (!status && !s->wrong && s->rank == 0) {
     l23_row row = row_of(s, w, stats, nrhs);
     snprintf(row.kind, sizeof row.kind, "%s", stats->ranks_on_gpu > 1 ? "shared" : "gpu");
     if (composed) compose(&row);
@@ -211,10 +245,10 @@ static trs_status run_gpus(solver *s, int *sharing) {
   static const way ways[] = {{.method = "grid3d"}, {.method = "grid3d:algorithm=4"}};
   trs_status status = TRS_SUCCESS;
   for (int w = 0; w < 2; w++)
-    for (int k = 0; k < s->set->nrhs.count && !status; k++) {
+    for (int k = 0; k < s->set->nrhs.count && !status && !s->wrong; k++) {
       int64_t nrhs = s->set->nrhs.value[k];
       if (s->size > 1) status = run_gpu(s, &ways[w], 1, nrhs, true, sharing);
-      if (!status && *sharing <= 1) status = run_gpu(s, &ways[w], 1, nrhs, false, sharing);
+      if (!status && !s->wrong && *sharing <= 1) status = run_gpu(s, &ways[w], 1, nrhs, false, sharing);
     }
   return status;
 }
@@ -230,7 +264,7 @@ static trs_status run_wide_grids(solver *s) {
   int sharing;
   for (int px = 2; px <= 4; px *= 2)
     for (int w = 0; w < 4 && s->size % px == 0; w++)
-      for (int k = 0; k < s->set->nrhs.count && !status; k++)
+      for (int k = 0; k < s->set->nrhs.count && !status && !s->wrong; k++)
         status = run_gpu(s, &ways[w], px, s->set->nrhs.value[k], false, &sharing);
   return status;
 }
@@ -239,7 +273,7 @@ static trs_status run_wide_grids(solver *s) {
 static trs_status run_gpu_shapes(solver *s) {
   int sharing = 0;
   trs_status status = run_gpus(s, &sharing);
-  return status || sharing > 1 ? status : run_wide_grids(s);
+  return status || s->wrong || sharing > 1 ? status : run_wide_grids(s);
 }
 
 static trs_status run_shapes(solver *s, int64_t leaves) {
@@ -263,26 +297,41 @@ static trs_status run_shapes(solver *s, int64_t leaves) {
   for (int pz = 1; pz <= 8 && s->size % pz == 0 && pz <= leaves; pz *= 2) {
     const way *of = pz == 1 ? one : ways;
     const size_t count = pz == 1 ? sizeof one / sizeof *one : sizeof ways / sizeof *ways;
-    for (size_t k = 0; k < count && !status; k++) /* grids of one process: nothing is distributed */
+    for (size_t k = 0; k < count && !status && !s->wrong; k++) /* grids of one process: nothing is distributed */
       if (!of[k].inverted || s->size > pz) status = run_way(s, &of[k], pz);
   }
   return status;
 }
 
-/* Rank 0 inspects the factors for all ranks. */
+/* Rank 0's, for answers_right. */
+static trs_status make_arrays(solver *s) {
+  s->whole = malloc(2 * (size_t)s->n * sizeof *s->whole + 1);
+  s->count = malloc((size_t)s->size * sizeof *s->count);
+  s->from = malloc((size_t)s->size * sizeof *s->from);
+  if (!s->whole || !s->count || !s->from) return TRS_ERROR_MEMORY;
+  for (int r = 0; r < s->size; r++) {
+    s->from[r] = (int)(s->n * r / s->size);
+    s->count[r] = (int)(s->n * (r + 1) / s->size) - s->from[r];
+  }
+  return TRS_SUCCESS;
+}
+
+/* Rank 0 reads the factors, and tells the others their size. */
 static int look(solver *s, int64_t *leaves) {
   long long told[2] = {-1, 0};
   if (s->rank == 0) {
-    trs_factors *F = NULL;
     trs_factors_info info = {.struct_size = sizeof info};
-    if (trs_factors_read(&F, s->factors, NULL)) {
+    if (trs_factors_read(&s->F, s->factors, NULL)) {
       leave_library(s->factors);
     } else {
-      trs_factors_get_info(F, &info);
-      told[0] = info.n;
+      trs_factors_get_info(s->F, &info);
+      s->n = info.n;
+      if (make_arrays(s))
+        leave_memory(16.0 * (double)s->n, "a column of b and x");
+      else
+        told[0] = s->n;
       told[1] = (info.tree_nodes + 1) / 2;
     }
-    trs_factors_destroy(F);
   }
   MPI_Bcast(told, 2, MPI_LONG_LONG, 0, MPI_COMM_WORLD);
   s->n = told[0];
@@ -304,6 +353,11 @@ int l23_real(const bench_settings *set, const char *factors, const char *name, b
   s.rows = s.n * (s.rank + 1) / s.size - s.first;
   if (code < 0 && (gpu ? run_gpu_shapes(&s) : run_shapes(&s, leaves)))
     code = leave_library(factors);
+  if (code < 0 && s.wrong) code = LEAVE_NUMERICAL;
+  trs_factors_destroy(s.F);
+  free(s.whole);
+  free(s.count);
+  free(s.from);
   free(s.b);
   free(s.x);
   MPI_Finalize();
