@@ -17,6 +17,8 @@ struct trs_device {
 
 static trs_device devices[STAND_IN_DEVICES];
 static _Atomic int64_t allocations;
+int64_t stand_in_fails_after = INT64_MAX;
+bool stand_in_fails_lastingly;
 _Atomic uint64_t *stand_in_kernel;
 trs_stream stand_in_captures;
 void (*stand_in_followed)(trs_stream stream, trs_stream other);
@@ -52,6 +54,10 @@ trs_status trs_device_alloc(trs_device *device, void **pointer, int64_t count, s
                             trs_stream stream) {
   (void)device;
   (void)stream;
+  *pointer = NULL;
+  if (stand_in_fails_after < INT64_MAX && (stand_in_fails_after >= 0 || stand_in_fails_lastingly) &&
+      stand_in_fails_after-- <= 0)
+    return trs_fail(TRS_ERROR_MEMORY, -1, "an allocation that is to fail");
   *pointer = malloc((size_t)count * size + 1);
   memset(*pointer, 0xff, (size_t)count * size + 1);
   allocations++;

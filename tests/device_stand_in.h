@@ -11,6 +11,11 @@ enum { STAND_IN_DEVICES = 8 };
 
 int64_t stand_in_held(void); /* allocations */
 
+/* The number of further allocations before one fails, and whether all behind it fail too; negative:
+ * that has happened.  INT64_MAX at first. */
+extern int64_t stand_in_fails_after;
+extern bool stand_in_fails_lastingly;
+
 /* Not NULL: there is a kernel that runs until this is no more 0. */
 extern _Atomic uint64_t *stand_in_kernel;
 

@@ -256,6 +256,11 @@ static trs_status no_memory(const trs_device *device, int64_t bytes, const char 
 }
 
 trs_status trs_device_count(trs_device *device, int64_t bytes) {
+  if (bytes > 0 && exceeds(device, bytes)) { /* as in trs_device_alloc, in any stream */
+    const int before = trs_device_enter(device);
+    (void)cudaDeviceSynchronize();
+    trs_device_leave(before);
+  }
   if (bytes > 0 && exceeds(device, bytes))
     return no_memory(device, bytes, "the request exceeds the limit set for it");
   atomic_fetch_add(&device->plain, bytes);

@@ -575,15 +575,16 @@ static trs_status deal_once(trs_push_state *p, trs_plan *plan, trs_host_system *
  * timed.  False if it holds neither. */
 static bool make_room(trs_push_state *p, trs_plan *plan) {
   trs_plan **made = plan->choice ? &plan->choice->made : NULL;
-  const bool holds = !p->on_host || (made && *made);
-  if (made && *made) {
+  const bool timed = made && *made;
+  if (!timed && !p->loaded.device && !p->first.device) return false;
+  if (timed) {
     trs_plan_destroy(*made);
     *made = NULL;
   }
   p->on_host = true;
   undo_deal(p);
   trs_push_unload(p, plan);
-  return holds;
+  return true;
 }
 
 static trs_status deal(trs_push_state *p, trs_plan *plan, trs_host_system *h) {

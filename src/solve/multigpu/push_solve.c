@@ -51,6 +51,7 @@ static trs_status end(const trs_push_state *p, trs_stream stream, const trs_stre
 
 /* Waits for all members: the plan's stream does so after each solve, or does so now. */
 trs_status trs_push_finish(const trs_plan *plan, trs_push_state *p) {
+  if (!p->shared.base[0]) return check_fault(p); /* an update has failed before rows were dealt */
   void *fault = trs_push_shared_at(p, 0, p->fault_at);
   if (p->in_own_streams) TRS_TRY(end(p, plan->stream, NULL));
   TRS_TRY(trs_device_copy(p->host_fault, fault, sizeof *p->host_fault, plan->stream));

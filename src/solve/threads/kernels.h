@@ -31,6 +31,7 @@ enum { TRS_THREADS_BY_VALUES = 1, TRS_THREADS_X_LAST = 2, TRS_THREADS_WAYS = 4 }
 typedef struct trs_threads_trial {
   int runs;                       /* until it is over */
   int way;                        /* that is tried next; in the end the fastest */
+  int missed;                     /* solves in a row that could not go by values as they should */
   double least[TRS_THREADS_WAYS]; /* seconds of the fastest solve in each way; 0: none */
 } trs_threads_trial;
 

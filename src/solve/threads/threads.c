@@ -465,6 +465,9 @@ static void sweep_share(void *argument, int rank, int size) {
 /* Solves in each way.  The first ones of a trial do not count, for the caches are cold. */
 enum { COLD = 2, COUNTED = 6 };
 
+/* The ways in which rows wait for values. */
+enum { BY_VALUES = 1 << TRS_THREADS_BY_VALUES | 1 << (TRS_THREADS_BY_VALUES + TRS_THREADS_X_LAST) };
+
 static bool tries(const trs_threads_state *s) {
   const int ways = __builtin_popcount(s->ways);
   return ways > 1 && s->trial.runs < (COLD + COUNTED) * ways;
@@ -476,7 +479,7 @@ static bool tries(const trs_threads_state *s) {
 static void choose_way(trs_threads_job *j) {
   const trs_threads_state *s = j->state;
   const bool faster = s->trial.way & TRS_THREADS_BY_VALUES;
-  const bool awaits = faster || (tries(s) && s->schedule.read);
+  const bool awaits = faster || (tries(s) && (s->ways & BY_VALUES));
   j->x_last = s->trial.way & TRS_THREADS_X_LAST;
   j->by_values = faster && s->erased;
   j->erases = j->by_values || (!s->erased && awaits);
@@ -489,12 +492,25 @@ static int fastest_way(const trs_threads_trial *trial, unsigned ways) {
   return fastest;
 }
 
+/* Solves of several right-hand sides use the workspace, too.  Where they come in between, no solve
+ * finds a part that is erased, and erases one in vain: the plan then does without values. */
+static bool misses_values(trs_threads_state *s, bool by_values) {
+  enum { MOST_MISSED = 8 };
+  trs_threads_trial *trial = &s->trial;
+  const bool missed = by_values != (trial->way & TRS_THREADS_BY_VALUES);
+  trial->missed = missed ? trial->missed + 1 : 0;
+  if (trial->missed < MOST_MISSED) return missed;
+  s->ways &= ~(unsigned)BY_VALUES;
+  *trial = (trs_threads_trial){.way = first_way(s->ways)};
+  return true;
+}
+
 static void note_way(const trs_threads_job *j, double seconds) {
   trs_threads_state *s = j->state;
   trs_threads_trial *trial = &s->trial;
+  if (misses_values(s, j->by_values) || !tries(s)) return;
   const int ways = __builtin_popcount(s->ways);
   double *least = &trial->least[trial->way];
-  if (!tries(s) || j->by_values != (trial->way & TRS_THREADS_BY_VALUES)) return;
   if (trial->runs++ >= COLD * ways && (*least == 0 || seconds < *least)) *least = seconds;
   do trial->way = (trial->way + 1) % TRS_THREADS_WAYS;
   while (!(s->ways >> trial->way & 1));

@@ -192,6 +192,27 @@ static void try_all_ways(const char *system, int threads, unsigned ways) {
   trs_matrix_destroy(T);
 }
 
+/* Solves of several right-hand sides in between use the workspace: the trial ends without values.
+ */
+TEST(a_trial_ends_between_wide_solves) {
+  (void)state;
+  enum { WIDE = 8, TURNS = 80 };
+  trs_matrix *T = read_triangle("gen:poisson3d27:12", TRS_LOWER, TRS_DOUBLE);
+  trs_plan *plan = analyse(T, TRS_LOWER, TRS_NO_TRANS, 4);
+  trs_threads_state *s = plan->state;
+  const int64_t count = plan->system.n * WIDE;
+  double *b = calloc((size_t)count, sizeof *b), *x = malloc((size_t)count * sizeof *x);
+  const bool values = has_values(plan);
+  for (int k = 0; k < TURNS && values; k++) solve(plan, x, b, k % 2 ? WIDE : 1);
+  assert_true(!values || s->ways == (1 | 1u << TRS_THREADS_X_LAST));
+  for (int way = 0; way < TRS_THREADS_WAYS && values; way++)
+    assert_int_equal(s->trial.least[way] > 0, way == 0 || way == TRS_THREADS_X_LAST);
+  free(b), free(x);
+  trs_plan_destroy(plan);
+  trs_matrix_destroy(T);
+  if (!values) skip_test("rows wait for tasks alone in a build for the thread sanitizer");
+}
+
 /* Rows of a thread beside each other; levels of short rows; levels of long rows. */
 TEST(a_trial_ends_and_is_told) {
   (void)state;
