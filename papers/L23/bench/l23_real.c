@@ -137,9 +137,9 @@ static void check_column(solver *s, const char *method, int64_t column, int64_t 
       s->code = leave_library(s->factors);
     else if (!(error.normwise < NORMWISE && error.componentwise < COMPONENTWISE))
       s->code = leave(LEAVE_NUMERICAL, "wrong", -1,
-                      "%s: column %lld of %lld by %s on %d ranks is wrong: backward errors %.2g "
+                      "%s: the %s column of %lld by %s on %d ranks is wrong: backward errors %.2g "
                       "normwise, %.2g componentwise",
-                      s->factors, (long long)column + 1, (long long)nrhs, method, s->size,
+                      s->factors, column ? "last" : "first", (long long)nrhs, method, s->size,
                       error.normwise, error.componentwise);
   }
   MPI_Bcast(&s->code, 1, MPI_INT, 0, MPI_COMM_WORLD);
