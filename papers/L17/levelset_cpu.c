@@ -30,7 +30,7 @@ typedef struct levelset {
   void *work; /* n x width: x of a tile of right-hand sides, in the order of rows */
   int width;
   trs_barrier *barrier;
-  member *member; /* threads */
+  member *member;              /* threads */
   double preprocessing, solve; /* seconds; of the last solve, 0: none yet */
 } levelset;
 
@@ -150,15 +150,14 @@ static int64_t bytes(const trs_plan *plan) {
 static void describe(const trs_plan *plan, char *text, size_t size) {
   const levelset *s = plan->state;
   double compute = 0;
-  int used = trs_print(text, size,
-                      "%d level%s, a barrier after each, %d thread%s; preprocessing %.6g ms",
-                      s->levels, s->levels == 1 ? "" : "s", s->threads, s->threads == 1 ? "" : "s",
-                      1e3 * s->preprocessing);
+  int used = trs_print(
+      text, size, "%d level%s, a barrier after each, %d thread%s; preprocessing %.6g ms", s->levels,
+      s->levels == 1 ? "" : "s", s->threads, s->threads == 1 ? "" : "s", 1e3 * s->preprocessing);
   for (int t = 0; t < s->threads; t++) compute += s->member[t].compute / s->threads;
   if (s->solve > 0 && used > 0 && (size_t)used < size)
     trs_print(text + used, size - (size_t)used,
-             "; last solve: synchronisation %.6g ms, compute %.6g ms", 1e3 * (s->solve - compute),
-             1e3 * compute);
+              "; last solve: synchronisation %.6g ms, compute %.6g ms", 1e3 * (s->solve - compute),
+              1e3 * compute);
 }
 
 static void free_state(trs_plan *plan) {

@@ -1,5 +1,5 @@
-/* syncfree.cu - in-degrees, the only preprocessing of L17's methods (Algorithm 3): one atomic addition
- * per entry.  O(nnz). */
+/* syncfree.cu - in-degrees, the only preprocessing of L17's methods (Algorithm 3): one atomic
+ * addition per entry.  O(nnz). */
 #include "L17/syncfree.cuh"
 
 namespace {

@@ -89,8 +89,8 @@ trs_status trs_syncfree_analyze(trs_plan *plan, trs_gpu_launch launch, int64_t w
 void trs_syncfree_describe(const trs_syncfree_plan *p, char *text, size_t size) {
   const size_t used = strlen(text);
   trs_print(text + used, size - used,
-           "; preprocessing %.6g ms, loading %.6g ms, allocation %.6g ms",
-           1e3 * p->seconds.in_degrees, 1e3 * p->seconds.load, 1e3 * p->seconds.memory);
+            "; preprocessing %.6g ms, loading %.6g ms, allocation %.6g ms",
+            1e3 * p->seconds.in_degrees, 1e3 * p->seconds.load, 1e3 * p->seconds.memory);
 }
 
 trs_status trs_syncfree_update(trs_plan *plan) {

@@ -18,10 +18,10 @@
 
 namespace trs::component {
 
-using trs::WARP;
 using syncfree::column;
 using syncfree::lane_of_thread;
 using syncfree::ROUND;
+using trs::WARP;
 
 constexpr int WARPS = 8; /* of a block of threads */
 

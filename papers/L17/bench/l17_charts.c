@@ -108,8 +108,7 @@ static int draw_lines(const bench_rows *rows, l17_part part, const char *prefix)
     l17_label(lines.label[i], sizeof lines.label[i], system[i], 1);
     for (int s = 0; s < lines.series; s++)
       for (int p = 0; p < lines.points; p++)
-        *value++ = l17_rate(
-            l17_find(rows, system[i], part, l17_method(part, s), point[p]->nrhs));
+        *value++ = l17_rate(l17_find(rows, system[i], part, l17_method(part, s), point[p]->nrhs));
   }
   bench_svg_path(path, sizeof path, prefix, names[part]);
   code = bench_lines_write(&lines, path);

@@ -72,13 +72,10 @@ static const char *statistic(const bench_rows *rows, l17_part part) {
 static const struct {
   const char *name, *method;
   l17_part part;
-} rates[] = {{"oneMKL", L17_MKL, L17_HOST},
-             {"cuSPARSE", L17_CUSPARSE, L17_RATES},
+} rates[] = {{"oneMKL", L17_MKL, L17_HOST},       {"cuSPARSE", L17_CUSPARSE, L17_RATES},
              {"syncfree-csc", NULL, L17_RATES}, /* l17_syncfree */
-             {"over cuSPARSE", NULL, L17_RATES},
-             {"engine", L17_ENGINE, L17_RATES},
-             {"levelset", "levelset", L17_RATES},
-             {"levelset-cpu", L17_BARRIERS, L17_HOST},
+             {"over cuSPARSE", NULL, L17_RATES},  {"engine", L17_ENGINE, L17_RATES},
+             {"levelset", "levelset", L17_RATES}, {"levelset-cpu", L17_BARRIERS, L17_HOST},
              {"serial", "serial", L17_HOST}};
 
 enum { RATES = sizeof rates / sizeof rates[0], AGAINST = 3 };
@@ -93,8 +90,8 @@ static void add_rate(bench_grid *grid, values *v, const bench_rows *rows, const 
                      int k) {
   const bench_row *own = l17_syncfree(rows, system), *r = own;
   if (k == AGAINST) {
-    double gain = l17_seconds(l17_find(rows, system, L17_RATES, L17_CUSPARSE, 1)) /
-                  l17_seconds(own);
+    double gain =
+        l17_seconds(l17_find(rows, system, L17_RATES, L17_CUSPARSE, 1)) / l17_seconds(own);
     bench_grid_add(grid, number_text(gain).s);
     add_value(v, gain);
     return;
@@ -223,14 +220,15 @@ static void print_p(const bench_rows *rows, bool markdown) {
     for (int k = 0; l17_method(L17_P, k); k++) {
       values v = {0};
       for (int s = 0; s < count; s++)
-        add_value(&v, speedup(rows, system[s], reference, l17_method(L17_P, k), point[p]->nrhs,
-                              L17_P));
+        add_value(&v,
+                  speedup(rows, system[s], reference, l17_method(L17_P, k), point[p]->nrhs, L17_P));
       bench_grid_add(&grid, number_text(harmonic_mean(&v)).s);
     }
   }
-  snprintf(title, sizeof title,
-           "L17, Figure 12: SpTRSM, adaptive, speed over p = 4, q = 8192, harmonic mean over %s, %s",
-           human_things(count, "triangle", "triangles").s, statistic(rows, L17_P));
+  snprintf(
+      title, sizeof title,
+      "L17, Figure 12: SpTRSM, adaptive, speed over p = 4, q = 8192, harmonic mean over %s, %s",
+      human_things(count, "triangle", "triangles").s, statistic(rows, L17_P));
   bench_grid_print(&grid, title, markdown);
 }
 
@@ -259,10 +257,16 @@ static void print_q(const bench_rows *rows, bool markdown) {
 enum { COSTS = 9, SPTRSV = 1, SPTRSM = 2, OWN_V = 3, OWN_M = 4 };
 
 /* The columns of the paper, then what its preprocessing leaves out, and the engine. */
-static const char *const cost_heads[] = {
-    "system",           "oneMKL",           "cuSPARSE, SpTRSV", "cuSPARSE, SpTRSM",
-    "syncfree, SpTRSV", "syncfree, SpTRSM", "apart: CSR to CSC", "apart: allocation",
-    "whole analysis",   "engine"};
+static const char *const cost_heads[] = {"system",
+                                         "oneMKL",
+                                         "cuSPARSE, SpTRSV",
+                                         "cuSPARSE, SpTRSM",
+                                         "syncfree, SpTRSV",
+                                         "syncfree, SpTRSM",
+                                         "apart: CSR to CSC",
+                                         "apart: allocation",
+                                         "whole analysis",
+                                         "engine"};
 
 static double right(const bench_row *r, double seconds) { return r && !r->wrong ? seconds : NAN; }
 
@@ -340,11 +344,12 @@ static void print_costs(const bench_rows *rows, bool upper, bool markdown) {
   }
   if (grid.cells > grid.columns) {
     bench_grid_add(&grid, "harmonic mean");
-    for (int k = 0; k < COSTS; k++) bench_grid_add(&grid, bench_milliseconds(harmonic_mean(&v[k])).s);
+    for (int k = 0; k < COSTS; k++)
+      bench_grid_add(&grid, bench_milliseconds(harmonic_mean(&v[k])).s);
   }
   snprintf(title, sizeof title,
-           "L17, Table %s: preprocessing, ms, %s; SpTRSM: %s; least of several",
-           upper ? "V" : "IV", upper ? "backward" : "forward",
+           "L17, Table %s: preprocessing, ms, %s; SpTRSM: %s; least of several", upper ? "V" : "IV",
+           upper ? "backward" : "forward",
            human_things(nrhs, "right-hand side", "right-hand sides").s);
   bench_grid_print(&grid, title, markdown);
   print_cost_ratios(v, gain, upper, markdown);
@@ -353,10 +358,17 @@ static void print_costs(const bench_rows *rows, bool upper, bool markdown) {
 /* ---- Table I ---- */
 
 static void print_breakdown(const bench_rows *rows, bool markdown) {
-  static const char *const heads[] = {
-      "system",      "levels",  "CPU: preprocessing", "solve", "synchronisation",
-      "compute",     "threads", "preprocessing/solve", "GPU: preprocessing", "solve",
-      "us per level"};
+  static const char *const heads[] = {"system",
+                                      "levels",
+                                      "CPU: preprocessing",
+                                      "solve",
+                                      "synchronisation",
+                                      "compute",
+                                      "threads",
+                                      "preprocessing/solve",
+                                      "GPU: preprocessing",
+                                      "solve",
+                                      "us per level"};
   const bench_row *system[L17_MOST_SYSTEMS];
   bench_grid grid = {0};
   char label[64], title[256];

@@ -43,10 +43,10 @@ typedef struct syncfree {
   trs_scalar scalar;
   int64_t nnz, most_width;
   int64_t warps_choice, lanes_choice, scratchpad, strategy, p, q; /* parameters */
-  size_t warps;                                     /* per group */
-  double device_seconds;                            /* of the last solve */
-  double preprocessing;                             /* seconds: in-degrees */
-  cl_program program;                               /* the device's */
+  size_t warps;                                                   /* per group */
+  double device_seconds;                                          /* of the last solve */
+  double preprocessing;                                           /* seconds: in-degrees */
+  cl_program program;                                             /* the device's */
   cl_kernel kernel;
   cl_mem ptr, idx, val, in_degree, counters, left_sum, x, b;
   void *tile; /* host: n x most_width */
@@ -207,7 +207,8 @@ static trs_status update(trs_plan *plan) {
   const syncfree *s = plan->state;
   trs_host_system h;
   cl_int error = CL_SUCCESS;
-  trs_status status = trs_host_system_create(&h, &plan->system, plan->matrix, false, true, plan->stream);
+  trs_status status =
+      trs_host_system_create(&h, &plan->system, plan->matrix, false, true, plan->stream);
   if (!status && s->nnz > 0)
     error = clEnqueueWriteBuffer(s->device->queue, s->val, CL_TRUE, 0, (size_t)s->nnz * size_of(s),
                                  h.S.val, 0, NULL, NULL);
@@ -238,10 +239,11 @@ static void copy_tile(const syncfree *s, const trs_rhs *rhs, int64_t first, bool
 
 static trs_status look_for_stall(const syncfree *s, const cl_int fault[2]) {
   if (!fault[0]) return TRS_SUCCESS;
-  return trs_fail(TRS_ERROR_STALLED, fault[1],
-                  "row %lld (0-based) waited too long for the rows it depends on: %s may not run the work "
-                  "items that have begun side by side",
-                  (long long)fault[1], trs_opencl_name(s->device));
+  return trs_fail(
+      TRS_ERROR_STALLED, fault[1],
+      "row %lld (0-based) waited too long for the rows it depends on: %s may not run the work "
+      "items that have begun side by side",
+      (long long)fault[1], trs_opencl_name(s->device));
 }
 
 static trs_status solve_tile(syncfree *s) {
@@ -316,16 +318,16 @@ static void describe_one(const trs_plan *plan, char *text, size_t size) {
   const syncfree *s = plan->state;
   const char *sums = s->scratchpad ? ", sums within a group in scratchpad" : ", no scratchpad";
   trs_print(text, size, "a warp of %d per component, %zu per group%s; preprocessing %.6g ms",
-           (int)s->facts.lanes, s->warps, s->warps > 1 ? sums : "", 1e3 * s->preprocessing);
+            (int)s->facts.lanes, s->warps, s->warps > 1 ? sums : "", 1e3 * s->preprocessing);
 }
 
 static void describe_many(const trs_plan *plan, char *text, size_t size) {
   const syncfree *s = plan->state;
   trs_print(text, size,
-           "a warp of %d per component, %zu per group, up to %lld right-hand side%s at once; "
-           "preprocessing %.6g ms",
-           (int)s->facts.lanes, s->warps, (long long)s->most_width, s->most_width == 1 ? "" : "s",
-           1e3 * s->preprocessing);
+            "a warp of %d per component, %zu per group, up to %lld right-hand side%s at once; "
+            "preprocessing %.6g ms",
+            (int)s->facts.lanes, s->warps, (long long)s->most_width, s->most_width == 1 ? "" : "s",
+            1e3 * s->preprocessing);
 }
 
 static void free_state(trs_plan *plan) {

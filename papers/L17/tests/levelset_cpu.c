@@ -19,8 +19,7 @@ typedef struct solver {
 static solver open_solver(const char *where, const char *generator, int64_t nrhs) {
   solver s;
   trs_matrix *whole;
-  trs_options how = {
-      .struct_size = sizeof(trs_options), .method = "levelset-cpu", .nrhs = nrhs};
+  trs_options how = {.struct_size = sizeof(trs_options), .method = "levelset-cpu", .nrhs = nrhs};
   assert_success(trs_context_create(&s.context, where));
   assert_success(trs_matrix_read(
       &whole, generator,

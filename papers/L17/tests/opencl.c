@@ -1,5 +1,5 @@
-/* opencl.c - L17's methods on an OpenCL device, with every parameter.  Types, formats and layouts in
- * every combination are api/conformance.c's.
+/* opencl.c - L17's methods on an OpenCL device, with every parameter.  Types, formats and layouts
+ * in every combination are api/conformance.c's.
  *
  * A run-time for CPUs runs the work items of a group in ascending order on one thread, so that the
  * wavefronts that a wavefront waits for have ended: several per group, and their scratchpad, are

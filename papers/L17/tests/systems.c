@@ -44,8 +44,8 @@ static void add_row(triplets *t, shape kind, int64_t k) {
     add(t, k, (int64_t)(trs_random_unit(32, (uint64_t)(k * RANDOM_PER_ROW + e)) * (double)k), 0.3);
 }
 
-system_of make_system(shape kind, int64_t n, trs_scalar scalar, bool backward,
-                             trs_trans trans, trs_format format, trs_diag diag) {
+system_of make_system(shape kind, int64_t n, trs_scalar scalar, bool backward, trs_trans trans,
+                      trs_format format, trs_diag diag) {
   system_of s = {.trans = trans, .diag = diag, .scalar = scalar, .n = n};
   s.uplo = backward == (trans != TRS_NO_TRANS) ? TRS_LOWER : TRS_UPPER;
   s.tame = kind == DIAGONAL || kind == CHAIN || kind == DENSE_FIRST_COLUMN;
@@ -84,7 +84,7 @@ trs_plan *make_plan(const system_of *s, trs_context *ctx, const char *method, in
 }
 
 void judge(const system_of *s, const char *method, const void *x, const void *b, int64_t ld,
-                  int64_t nrhs, trs_layout layout) {
+           int64_t nrhs, trs_layout layout) {
   trs_backward_error error = {.struct_size = sizeof error};
   assert_success(trs_check(&error, s->A, s->uplo, s->trans, s->diag, x, ld, b, ld, nrhs, layout));
   double limit = error_limit(s->scalar, s->longest);
@@ -113,7 +113,7 @@ static void compare_with_serial(const system_of *s, const char *method, const vo
 }
 
 void solve_and_check(const system_of *s, trs_plan *plan, const char *method, int64_t nrhs,
-                            trs_layout layout, bool in_place) {
+                     trs_layout layout, bool in_place) {
   int64_t ld = (layout == TRS_COL_MAJOR ? s->n : nrhs) + 1;
   int64_t elements = ld * (layout == TRS_COL_MAJOR ? nrhs : s->n);
   size_t bytes = (size_t)elements * scalar_bytes(s->scalar);

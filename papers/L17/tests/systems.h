@@ -1,4 +1,5 @@
-/* systems.h - what the tests of the synchronization-free methods solve, with CUDA and with OpenCL. */
+/* systems.h - what the tests of the synchronization-free methods solve, with CUDA and with OpenCL.
+ */
 #ifndef TRS_L17_TEST_SYSTEMS_H
 #define TRS_L17_TEST_SYSTEMS_H
 

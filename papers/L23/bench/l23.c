@@ -79,8 +79,8 @@ static void add(words *w, const char *word) {
 static char *new_text(words *w) { return w->text[w->texts < MOST_SOLVES ? w->texts++ : 0]; }
 
 static void be_program(const words *w, int output) {
-  /* Settings of Open MPI for more ranks than cores, for few ranks, whose analyses take all cores, for
-   * root, and for containers; other MPI libraries ignore them. */
+  /* Settings of Open MPI for more ranks than cores, for few ranks, whose analyses take all cores,
+   * for root, and for containers; other MPI libraries ignore them. */
   static const char *const set[][2] = {{"OMPI_ALLOW_RUN_AS_ROOT", "1"},
                                        {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"},
                                        {"OMPI_MCA_rmaps_base_oversubscribe", "1"},

@@ -254,7 +254,8 @@ static trs_status run_gpus(solver *s, int *sharing) {
     for (int k = 0; k < s->set->nrhs.count && !status && !s->code; k++) {
       int64_t nrhs = s->set->nrhs.value[k];
       if (s->size > 1) status = run_gpu(s, &ways[w], 1, nrhs, true, sharing);
-      if (!status && !s->code && *sharing <= 1) status = run_gpu(s, &ways[w], 1, nrhs, false, sharing);
+      if (!status && !s->code && *sharing <= 1)
+        status = run_gpu(s, &ways[w], 1, nrhs, false, sharing);
     }
   return status;
 }
@@ -303,7 +304,8 @@ static trs_status run_shapes(solver *s, int64_t leaves) {
   for (int pz = 1; pz <= 8 && s->size % pz == 0 && pz <= leaves; pz *= 2) {
     const way *of = pz == 1 ? one : ways;
     const size_t count = pz == 1 ? sizeof one / sizeof *one : sizeof ways / sizeof *ways;
-    for (size_t k = 0; k < count && !status && !s->code; k++) /* grids of one process: nothing is distributed */
+    for (size_t k = 0; k < count && !status && !s->code;
+         k++) /* grids of one process: nothing is distributed */
       if (!of[k].inverted || s->size > pz) status = run_way(s, &of[k], pz);
   }
   return status;

@@ -19,8 +19,7 @@ typedef struct several {
   double one_s;            /* of a sweep on one GPU */
 } several;
 
-static void show(several *s, int count, trs_store store, const trs_relax_info *info,
-                 double sweep) {
+static void show(several *s, int count, trs_store store, const trs_relax_info *info, double sweep) {
   bench_row row = w21_row(s->run, store, info);
   size_t bytes = (size_t)s->run->n * sizeof *s->x;
   bool one = count == 1, fetched = bench_cuda_get(one ? s->first : s->x, s->there_x, bytes);
