@@ -17,6 +17,7 @@
 #include "test.h"
 
 trs_verdict push_verdict;
+trs_plan *push_made;
 int64_t push_launches[4], push_fails_after = -1;
 bool push_keeps;
 const double *push_seconds;
@@ -407,7 +408,7 @@ int push_stand_in_begin(void **state) {
 
 trs_status push_plan(trs_plan *plan, trs_context *context, trs_matrix *A, trs_uplo uplo,
                      const trs_options *options, const char *parameters) {
-  trs_choice choice = {.named = options->method != NULL};
+  trs_choice choice = {.named = options->method != NULL, .made = push_made};
   *plan = (trs_plan){.context = context,
                      .method = &trs_method_push,
                      .parameters = parameters,
@@ -419,5 +420,6 @@ trs_status push_plan(trs_plan *plan, trs_context *context, trs_matrix *A, trs_up
   trs_status status = trs_method_push.analyze(plan);
   plan->choice = NULL;
   push_verdict = choice.verdict;
+  push_made = choice.made;
   return status;
 }

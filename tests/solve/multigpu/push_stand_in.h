@@ -16,6 +16,8 @@ trs_status push_plan(trs_plan *plan, trs_context *context, trs_matrix *A, trs_up
                      const trs_options *options, const char *parameters);
 
 extern trs_verdict push_verdict; /* of the last push_plan */
+extern trs_plan *push_made;      /* what the next push_plan finds as the plan of one GPU that was
+                                    timed; NULL: none, or it was destroyed to make room */
 
 extern int64_t push_launches[4]; /* number so far, by the kind of rows that they wait for
                                     (trs_push_waits) */
