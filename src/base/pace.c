@@ -1,154 +1,163 @@
-/* pace.c - the trials of a pace, and the kernel's count of the cores that a thread lost. */
-#define _GNU_SOURCE
+/* pace.c - the costs of ways, the trials of others than the best, and ways that are late.
+ *
+ * A cost falls fast and rises slowly: a few long runs among many short ones say little about the
+ * way, and are a matter of being late. */
 #include "base/pace.h"
 
 #include <math.h>
-#include <sys/resource.h>
+#include <string.h>
 
-#include "base/thread.h"
-#include "base/timer.h"
+/* The share of the time that trials may take, and in runs by one member alone, what they may take at
+ * first: less than an analysis does. */
+static const double SHARE = 0.02, FIRST_CREDIT = 3, MOST_CREDIT = 20;
 
-/* A thread that loses its core gets it back after some 3 ms: a tenth of the time is lost if there
- * is a loss in 30 ms. */
-enum { MANY_LOSSES = 3, LEAST_RUNS = 3 };
-static const double OFTEN = 30e-3, LATE = 3;
+/* Runs of a trial that count.  After a change of members some do not: those that join may sleep. */
+enum { TRIAL = 4, TRIAL_ALONE = 2, COLD = 2 };
 
-/* The first runs of a plan, and the first one after a change of members, wait for threads that
- * sleep and for caches. */
-enum { WARM = 2 };
+/* A way of several members is late if it takes LATE times as long as one member alone, and the time
+ * that members need to wake, if they may have slept. */
+static const double LATE = 2, WAKE = 300e-6;
 
-/* A window and a trial are long enough for losses to happen in them.  A trial is over after
- * LEAST_RUNS if it is hopeless, or after one long run. */
-static const double WINDOW = 20e-3, LONGEST_WINDOW = 90e-3, TRIAL = 20e-3, LONG_TRIAL = 0.1,
-                    HOPELESS = 2;
-
-/* A trial that changes nothing doubles the time to the next one of its kind.  One for which runs
- * give no reason waits UNASKED times as long, and LONG runs at least. */
-static const double FIRST_HOLD = 0.1, LONGEST_HOLD = 5, UNASKED = 4, LONG = 100;
-
-/* The least time between two trials, as a multiple of the last one's. */
-static const double TRIALS_APART = 10;
-
-/* More members have to be faster by this much, since they keep more cores busy.  Fewer have to be
- * as much faster if nothing was wrong with the members in use. */
+/* Another way has to be faster by this much. */
 static const double BETTER = 0.95;
 
-static int in_use(const trs_pace *pace, int all) {
-  return pace->members > 0 && pace->members < all ? pace->members : all;
+/* A late way comes back soon at first, since its processor may too: after the time of the late run.
+ * If it stays away from being late so many times as long, the next time is the first one again. */
+static const double RECOVERED = 10, LONGEST = 5, FIRST_REST = 20e-3;
+
+/* In multiples of the best cost: that of a way which has not been tried, and a run that ends a trial.
+ */
+static const double GUESS = 1.5, HOPELESS = 3;
+
+static int most_members(const trs_pace *pace) {
+  int most = 0;
+  for (int k = 0; k < TRS_PACE_WAYS; k++)
+    if (pace->way[k].members > most) most = pace->way[k].members;
+  return most;
 }
 
-int trs_pace_members(const trs_pace *pace, int all) {
-  return pace->trying > 0 && pace->trying <= all ? pace->trying : in_use(pace, all);
+static int runs_of_trial(const trs_pace_way *way) { return way->members == 1 ? TRIAL_ALONE : TRIAL; }
+
+void trs_pace_begin(trs_pace *pace, const int members[TRS_PACE_WAYS], double alone) {
+  memset(pace, 0, sizeof *pace);
+  for (int k = 0; k < TRS_PACE_WAYS; k++) pace->way[k].members = members[k];
+  while (pace->best + 1 < TRS_PACE_WAYS && members[pace->best] == 0) pace->best++;
+  pace->alone = alone;
+  pace->credit = FIRST_CREDIT * alone;
+  pace->cold = COLD;
+  pace->last = members[pace->best];
 }
 
-static void begin_window(trs_pace *pace, int64_t losses) {
-  pace->spent = 0;
-  pace->runs = 0;
-  pace->seen = losses;
-}
+int trs_pace_next(const trs_pace *pace) { return pace->trying ? pace->trying - 1 : pace->best; }
 
-static void hold(trs_pace_way *way, double now, double spent, bool longer) {
-  way->hold = fmin(fmax((longer ? 2 : 1) * way->hold, FIRST_HOLD), LONGEST_HOLD);
-  way->until = now + fmax(way->hold, TRIALS_APART * spent);
-}
+static bool is_held(const trs_pace_way *way, double now) { return now < way->until; }
 
-static void begin_trial(trs_pace *pace, int members, bool asked, int64_t losses) {
-  pace->usual = pace->spent / (double)pace->runs;
-  pace->trying = members;
-  pace->asked = asked;
-  pace->warm = WARM - 1;
-  begin_window(pace, losses);
-}
-
-static void watch(trs_pace *pace, int all, double now, int64_t losses) {
-  const int members = in_use(pace, all), half = members / 2, twice = 2 * members;
-  const int64_t lost = losses - pace->seen;
-  if (pace->spent < WINDOW || pace->runs < LEAST_RUNS) return;
-  const bool often = lost >= MANY_LOSSES && OFTEN * (double)lost >= pace->spent;
-  const bool late = pace->spent > LATE * pace->least * (double)pace->runs;
-  const double since = now - pace->fewer.until;
-  const bool unasked =
-      since >= UNASKED * pace->fewer.hold && since * (double)pace->runs >= LONG * pace->spent;
-  if (members < all && now >= pace->more.until)
-    begin_trial(pace, pace->more.far || twice > all ? all : twice, false, losses);
-  else if (members > 1 && (often || late) && since >= 0)
-    begin_trial(pace, pace->fewer.far ? 1 : half, true, losses);
-  else if (members > 1 && unasked)
-    begin_trial(pace, half, false, losses);
-  else if (pace->spent > LONGEST_WINDOW)
-    begin_window(pace, losses);
-}
-
-static bool is_over(const trs_pace *pace) {
-  if (pace->spent > HOPELESS * pace->usual * LEAST_RUNS) return true;
-  return pace->spent > (pace->runs < LEAST_RUNS ? LONG_TRIAL : TRIAL);
-}
-
-/* After a change the next trial on the same way may follow at once, and one on the way back waits
- * for longer if the change before was on that way. */
-static void end_trial(trs_pace *pace, int all, double now, int64_t losses) {
-  const bool fewer = pace->trying < in_use(pace, all);
-  const double mean = pace->spent / (double)pace->runs;
-  const double bar = fewer && pace->asked ? 1 : BETTER;
-  const bool taken = mean < bar * pace->usual;
-  trs_pace_way *way = fewer ? &pace->fewer : &pace->more,
-               *back = fewer ? &pace->more : &pace->fewer;
-  way->far = !taken && !way->far;
-  hold(way, now, pace->spent, !taken);
-  if (taken) {
-    pace->members = pace->trying;
-    way->until = now;
-    hold(back, now, pace->spent, back->last);
-    way->last = true;
-    back->last = false;
+/* The cheapest way that is known and not held.  One member alone never is. */
+static int cheapest(const trs_pace *pace, double now) {
+  int best = -1;
+  for (int k = 0; k < TRS_PACE_WAYS; k++) {
+    const trs_pace_way *way = &pace->way[k];
+    if (way->members == 0 || way->cost == 0 || is_held(way, now)) continue;
+    if (best < 0 || way->cost < pace->way[best].cost) best = k;
   }
-  pace->trying = 0;
-  pace->warm = taken ? WARM : WARM - 1;
-  begin_window(pace, losses);
+  return best;
 }
 
-void trs_pace_ran(trs_pace *pace, int all, double now, double seconds, int64_t losses) {
-  pace->fewer_runs += trs_pace_members(pace, all) < all;
-  if (pace->least == 0) {
-    pace->least = seconds;
-    hold(&pace->fewer, now, 0, false);
-    pace->fewer.until = now;
-  }
-  pace->least = fmin(pace->least, seconds);
-  const bool cold = pace->warm < WARM;
-  pace->warm += cold;
-  if (cold && !(pace->trying && seconds > LONG_TRIAL)) {
-    begin_window(pace, losses);
+static void take_best(trs_pace *pace, double now) {
+  const int other = cheapest(pace, now);
+  const trs_pace_way *best = &pace->way[pace->best];
+  if (other < 0 || other == pace->best) return;
+  if (best->members && !is_held(best, now) &&
+      (best->cost == 0 || pace->way[other].cost >= BETTER * best->cost))
     return;
+  pace->best = other;
+}
+
+/* What a trial of the way is expected to cost more than runs in the best one. */
+static double price(const trs_pace *pace, const trs_pace_way *way) {
+  const trs_pace_way *best = &pace->way[pace->best];
+  const double unknown = way->members == 1 ? pace->alone : GUESS * best->cost;
+  const double more = fmax((way->cost > 0 ? way->cost : unknown) - best->cost, 0);
+  return runs_of_trial(way) * more + (way->members > best->members ? WAKE : 0);
+}
+
+/* Of those that may be tried, the one that rests longest. */
+static void look_for_trial(trs_pace *pace, double now) {
+  int next = -1;
+  for (int k = 0; k < TRS_PACE_WAYS; k++) {
+    const trs_pace_way *way = &pace->way[k];
+    if (k == pace->best || way->members == 0 || is_held(way, now) || now < way->again) continue;
+    if (price(pace, way) > pace->credit) continue;
+    if (next < 0 || way->again < pace->way[next].again) next = k;
   }
-  pace->spent += seconds;
-  pace->runs++;
-  if (!pace->trying)
-    watch(pace, all, now, losses);
-  else if (is_over(pace))
-    end_trial(pace, all, now, losses);
+  if (next < 0) return;
+  pace->trying = next + 1;
+  pace->left = runs_of_trial(&pace->way[next]);
+  pace->spent = 0;
 }
 
-/* Longer than between two questions in solves one behind the other. */
-static const double STALE = 5e-3;
-
-void trs_losses_begin(double now) {
-  trs_thread *own = trs_thread_look();
-  struct rusage usage;
-  if (!own || now < own->asked + STALE || getrusage(RUSAGE_THREAD, &usage)) return;
-  own->asked = now;
-  own->lost = usage.ru_nivcsw;
+static void end_trial(trs_pace *pace, double now) {
+  trs_pace_way *way = &pace->way[pace->trying - 1];
+  pace->trying = 0;
+  pace->credit -= pace->spent;
+  way->rest = fmin(fmax(2 * way->rest, FIRST_REST), LONGEST);
+  way->again = now + way->rest;
+  take_best(pace, now);
+  if (pace->best == way - pace->way) way->rest = 0;
 }
 
-void trs_losses_note(trs_losses *losses) {
-  static const double SELDOM = 1e-3;
-  trs_thread *own = trs_thread_look();
-  struct rusage usage;
-  const double now = trs_seconds();
-  if (!own || now < own->asked + SELDOM) return;
-  if (getrusage(RUSAGE_THREAD, &usage)) return;
-  const int64_t lost = usage.ru_nivcsw - own->lost;
-  if (own->asked > 0 && lost > 0) atomic_fetch_add_explicit(losses, lost, memory_order_relaxed);
-  own->asked = now;
-  own->lost = usage.ru_nivcsw;
+static void hold(trs_pace_way *way, double seconds, double now) {
+  const bool recovered = now > way->until + RECOVERED * fmax(way->hold, seconds);
+  way->hold = recovered ? seconds : fmin(fmax(2 * way->hold, seconds), LONGEST);
+  way->until = now + way->hold;
+}
+
+/* Fewer members, down to one alone, are taken instead of those that were late. */
+static void be_late(trs_pace *pace, int members, double seconds, double now) {
+  for (int k = 0; k < TRS_PACE_WAYS; k++)
+    if (pace->way[k].members >= members) hold(&pace->way[k], seconds, now);
+  if (pace->trying) end_trial(pace, now);
+  take_best(pace, now);
+}
+
+static void learn(trs_pace_way *way, double seconds) {
+  static const double FALL = 0.5, RISE = 0.125;
+  const double more = seconds - way->cost;
+  if (way->cost == 0)
+    way->cost = seconds;
+  else
+    way->cost += more < 0 ? FALL * more : RISE * fmin(more, way->cost / 2);
+}
+
+void trs_pace_ran(trs_pace *pace, int k, double seconds, double now) {
+  trs_pace_way *way = &pace->way[k];
+  const bool alone = way->members == 1;
+  const double best = pace->way[pace->best].cost;
+  if (way->members > pace->last) pace->cold = COLD;
+  pace->last = way->members;
+  const bool cold = pace->cold > 0 && !alone;
+  if (pace->cold > 0) pace->cold--;
+  pace->fewer += way->members < most_members(pace);
+  pace->credit = fmin(pace->credit + SHARE * seconds, MOST_CREDIT * fmax(pace->alone, seconds));
+  if (pace->trying) pace->spent += fmax(seconds - best, 0);
+  if (!cold) learn(way, seconds);
+  if (alone) pace->alone = way->cost;
+  if (!alone && pace->knows_alone && seconds > LATE * pace->alone + (cold ? WAKE : 0)) {
+    be_late(pace, way->members, seconds, now);
+  } else if (pace->trying) {
+    if (!cold && (--pace->left == 0 || seconds > HOPELESS * best)) end_trial(pace, now);
+  } else if (!cold) {
+    take_best(pace, now);
+    look_for_trial(pace, now);
+  }
+  pace->knows_alone |= alone;
+}
+
+void trs_pace_drop(trs_pace *pace, int way) {
+  pace->way[way].members = 0;
+  if (pace->trying == way + 1) pace->trying = 0;
+  if (pace->best != way) return;
+  for (int k = TRS_PACE_WAYS - 1; k >= 0; k--)
+    if (pace->way[k].members > 0) pace->best = k;
+  take_best(pace, 0);
 }

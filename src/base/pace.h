@@ -1,55 +1,52 @@
-/* pace.h - how many members of a team run a solve.  Where other programs use the cores, a member
- * that loses its core keeps the others waiting for milliseconds; and a team can be too large for
- * the work.
+/* pace.h - which of a few ways of doing the same work is taken next: by how many members of a team,
+ * and in which manner.  For work whose result does not depend on the way.
  *
- * A trial compares the mean time of runs by half of the members, by one alone, or by more again,
- * with that of the number in use, and the faster number stays.  Trials down begin where the members
- * often lose their cores, which the kernel counts, or where runs take much longer than the fastest
- * one did.  A steady team is asked seldom.  For work whose result does not depend on who does it.
- */
+ * A pace knows what each way has cost lately, and takes the cheapest.  It tries others as often as
+ * that costs a small share of the time.  One of the ways is one member alone, which waits for nobody:
+ * where other programs, or the host of a virtual machine, take processors from a team, a run that
+ * takes clearly longer than one member alone is the last one, for a time that doubles as long as the
+ * next one is late again. */
 #ifndef TRS_BASE_PACE_H
 #define TRS_BASE_PACE_H
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Trials of fewer members, or of more. */
+enum { TRS_PACE_WAYS = 6 };
+
+/* Times are in seconds. */
 typedef struct trs_pace_way {
-  double hold, until; /* the time between two trials; no trial before */
-  bool far;           /* the next one is of one member, or of all, instead of half or twice */
-  bool last;          /* the last change was on this way */
+  int members;        /* 0: there is no such way */
+  double cost;        /* of a run, lately; 0: unknown */
+  double until, hold; /* was late: not taken before; for how long the next time */
+  double again, rest; /* was tried in vain: not tried before; for how long the next time */
 } trs_pace_way;
 
-/* All zero at first. */
 typedef struct trs_pace {
-  int members;  /* in use; 0: all */
-  int trying;   /* in a trial; 0: none */
-  bool asked;   /* the trial of fewer began because runs were late */
-  int warm;     /* runs that do not count, of those needed before others do */
-  double spent; /* seconds in the runs of this trial, or of this window */
-  int64_t runs;
-  double usual; /* mean seconds of a run before the trial */
-  double least; /* seconds of the fastest run of all */
-  trs_pace_way fewer, more;
-  int64_t seen;       /* losses at the beginning of the window */
-  int64_t fewer_runs; /* runs of all by fewer members */
+  trs_pace_way way[TRS_PACE_WAYS];
+  int best;     /* the way in use */
+  int trying;   /* 1 + the way of a trial; 0: none */
+  int left;     /* runs of the trial that are left */
+  int cold;     /* runs that do not count, since members have slept or caches are cold */
+  int last;     /* the members of the last run */
+  double alone; /* the time of one member alone, about until it is known */
+  bool knows_alone;
+  double spent; /* on the trial, more than runs in the best way take */
+  double credit; /* that trials may spend */
+  int64_t fewer; /* runs by fewer than most members */
 } trs_pace;
 
-/* How often the members of a team lost their cores. */
-typedef _Atomic int64_t trs_losses;
+/* Begins with the first way.  members[k]: of way k; 0: there is no such way.  alone: about the time
+ * of one member alone. */
+void trs_pace_begin(trs_pace *pace, const int members[TRS_PACE_WAYS], double alone);
 
-/* The number of members, out of all, for the next run. */
-int trs_pace_members(const trs_pace *pace, int all);
+/* The way of the next run. */
+int trs_pace_next(const trs_pace *pace);
 
-/* After a run that ended at `now`. */
-void trs_pace_ran(trs_pace *pace, int all, double now, double seconds, int64_t losses);
+/* A run in that way has ended `now`. */
+void trs_pace_ran(trs_pace *pace, int way, double seconds, double now);
 
-/* The calling thread's losses count from here on, unless trs_losses_note was called just before. */
-void trs_losses_begin(double now);
-
-/* Adds the losses of the calling thread since its last call.  Asks the kernel once in a
- * millisecond, and allocates nothing. */
-void trs_losses_note(trs_losses *losses);
+/* There is no such way any more. */
+void trs_pace_drop(trs_pace *pace, int way);
 
 #endif

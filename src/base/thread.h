@@ -15,8 +15,6 @@ typedef struct trs_thread {
   trs_error shown;  /* what trs_last_error has returned */
   struct trs_memory_limit *limit;
   double busy_until; /* wait.c */
-  double asked;      /* pace.c: when the kernel was last asked for `lost` */
-  int64_t lost;      /* how often this thread lost its core */
 } trs_thread;
 
 /* The calling thread's.  NULL if there is no memory for it. */

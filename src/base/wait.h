@@ -1,6 +1,7 @@
 /* wait.h - how a thread waits for a word that another thread changes.  It spins for some
- * microseconds, then yields its core, then sleeps for growing intervals.  A team therefore also
- * progresses if it is larger than the machine or if other programs use the cores. */
+ * microseconds, then yields its processor, then sleeps for growing intervals.  The thread that it
+ * waits for may need this very processor: another one of the team, or, where a host runs several
+ * virtual processors on one, the one beside it. */
 #ifndef TRS_BASE_WAIT_H
 #define TRS_BASE_WAIT_H
 
@@ -14,14 +15,16 @@ typedef struct trs_patience {
   double since, waited; /* the time when spinning ended; the seconds since then */
 } trs_patience;
 
-TRS_API bool trs_wait_yield(trs_patience *wait);
+TRS_API bool trs_wait_yield(trs_patience *wait, double seconds);
 TRS_API void trs_wait_nap(const trs_patience *wait);
 
-/* The first part of a wait: spins, then yields.  False if the wait has lasted long enough that the
- * caller should sleep. */
-static inline bool trs_wait_briefly(trs_patience *wait) {
-  enum { SPINS = 200 };
-  if (++wait->turns > SPINS) return trs_wait_yield(wait);
+/* Steps of a wait that only spin. */
+enum { TRS_WAIT_SPINS = 200 };
+
+/* The first part of a wait: spins, then yields for so many seconds.  False if the wait has lasted
+ * longer: the caller should sleep. */
+static inline bool trs_wait_briefly(trs_patience *wait, double seconds) {
+  if (++wait->turns > TRS_WAIT_SPINS) return trs_wait_yield(wait, seconds);
 #if defined(__x86_64__) || defined(__i386__)
   __builtin_ia32_pause();
 #elif defined(__aarch64__)
@@ -32,7 +35,8 @@ static inline bool trs_wait_briefly(trs_patience *wait) {
 
 /* One step of a wait. */
 static inline void trs_wait_turn(trs_patience *wait) {
-  if (!trs_wait_briefly(wait)) trs_wait_nap(wait);
+  static const double YIELDS = 40e-6;
+  if (!trs_wait_briefly(wait, YIELDS)) trs_wait_nap(wait);
 }
 
 #endif

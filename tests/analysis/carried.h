@@ -21,7 +21,7 @@ static inline void publish(carried *to, double value) {
 
 /* False after `most` turns, which is a stall, and after a stall elsewhere. */
 static inline bool go_on(trs_patience *wait, int most, atomic_bool *stalled) {
-  if (!trs_wait_briefly(wait)) (void)sched_yield();
+  if (!trs_wait_briefly(wait, 1e-3)) (void)sched_yield();
   if ((int)wait->turns > most) atomic_store(stalled, true);
   return !atomic_load_explicit(stalled, memory_order_relaxed);
 }

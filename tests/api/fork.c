@@ -182,11 +182,10 @@ static void fork_in_the_middle(const char *where, const char *system, bool by_va
   pthread_t other;
   atomic_bool stop = false;
   set_up(where, "threads", system);
-  if (by_values) {
-    trs_threads_state *s = plan->state;
-    s->trial = (trs_threads_trial){.runs = 1000, .way = TRS_THREADS_BY_VALUES};
-    s->pace[0] = (trs_pace){.least = 1, .fewer.until = INFINITY}; /* all members, always */
-  }
+  trs_threads_state *s = plan->state;
+  const int way = by_values ? TRS_THREADS_BY_VALUES : __builtin_ctz(s->ways);
+  s->pace[TRS_THREADS_DIRECT] = (trs_pace){.best = way, .last = s->schedule.threads};
+  s->pace[TRS_THREADS_DIRECT].way[way].members = s->schedule.threads; /* always */
   assert_int_equal(pthread_create(&other, NULL, solve_for_a_while, &stop), 0);
   for (int k = 0; k < 20; k++) {
     usleep((unsigned)trs_random_below(test_seed(), (uint64_t)k, 3000));

@@ -1,20 +1,27 @@
-/* pace.c - how many members do a solve where other programs take cores, by imitated times; and the
- * kernel's count. */
+/* pace.c - which way a pace takes where other programs take processors, by imitated times. */
 #include "base/pace.h"
 
 #include <math.h>
 
-#include "base/thread.h"
-#include "base/timer.h"
 #include "test.h"
 
-/* An imitated machine: the time of a run by all members and by one, that by others between them,
- * and losses per second while more than one run. */
+/* An imitated machine: the time of a run by all members and by one, that by others between them.
+ * Every `period` seconds it takes a processor for `stolen` seconds from runs of more than `spared`
+ * members. */
 typedef struct machine {
-  int all;
-  double now, team, alone, losses;
-  double lost;
+  int all, spared;
+  double now, team, alone, period, stolen;
 } machine;
+
+enum { ALL, OTHER, HALF = 4, ALONE }; /* ways; OTHER takes 0.9 of the time of ALL */
+
+static trs_pace begin(const machine *m) {
+  trs_pace pace;
+  const int members[TRS_PACE_WAYS] = {
+      [ALL] = m->all, [OTHER] = m->all, [HALF] = m->all > 3 ? m->all / 2 : 0, [ALONE] = 1};
+  trs_pace_begin(&pace, members, m->alone * 0.6); /* an estimate is not right */
+  return pace;
+}
 
 /* A run by m members takes team (all / m)^power, so that one takes `alone`. */
 static double seconds_of(const machine *m, int members) {
@@ -25,7 +32,14 @@ static double seconds_of(const machine *m, int members) {
 typedef struct shares {
   double alone, fewer; /* of the runs */
   double seconds;      /* mean of a run */
+  double worst;
 } shares;
+
+static double run_once(const machine *m, int members, double usual) {
+  if (m->period == 0 || members <= m->spared) return usual;
+  const double next = ceil(m->now / m->period) * m->period;
+  return next < m->now + usual ? usual + m->stolen : usual;
+}
 
 /* Runs for so many seconds. */
 static shares run(trs_pace *pace, machine *m, double seconds) {
@@ -33,14 +47,14 @@ static shares run(trs_pace *pace, machine *m, double seconds) {
   int64_t runs = 0;
   const double begin = m->now;
   for (; m->now < begin + seconds; runs++) {
-    const int members = trs_pace_members(pace, m->all);
-    const double took = seconds_of(m, members);
+    const int way = trs_pace_next(pace), members = pace->way[way].members;
     assert_in_range(members, 1, m->all);
+    const double took = run_once(m, members, seconds_of(m, members) * (way == OTHER ? 0.9 : 1));
     of.alone += members == 1;
     of.fewer += members < m->all;
+    of.worst = fmax(of.worst, took);
     m->now += took;
-    m->lost += members == 1 ? 0 : took * m->losses;
-    trs_pace_ran(pace, m->all, m->now, took, (int64_t)m->lost);
+    trs_pace_ran(pace, way, took, m->now);
   }
   of.alone /= (double)runs;
   of.fewer /= (double)runs;
@@ -50,121 +64,115 @@ static shares run(trs_pace *pace, machine *m, double seconds) {
 
 static const double seconds_of_runs[] = {20e-6, 1e-3, 0.2};
 
-TEST(an_undisturbed_team_tries_fewer_seldom) {
+TEST(an_undisturbed_team_tries_others_seldom) {
   static const int sizes[] = {2, 3, 16, 64};
   for (size_t t = 0; t < COUNT(sizes); t++)
     for (size_t k = 0; k < COUNT(seconds_of_runs); k++) {
-      trs_pace pace = {0};
-      machine m = {.all = sizes[t], .team = seconds_of_runs[k], .losses = 5};
+      machine m = {.all = sizes[t], .team = seconds_of_runs[k]};
       m.alone = m.team * (1 + 0.5 * m.all);
-      const shares first = run(&pace, &m, 2), later = run(&pace, &m, 60);
-      assert_true(first.seconds < 1.1 * m.team);
-      assert_true(later.fewer > 0 && later.seconds < 1.02 * m.team);
+      trs_pace pace = begin(&m);
+      const double first = run(&pace, &m, 400 * m.team).seconds;
+      assert_true(first < 1.15 * m.team);
+      (void)run(&pace, &m, 4000 * m.team);
+      assert_true(pace.best == OTHER);
+      assert_true(run(&pace, &m, 20000 * m.team).seconds < 1.03 * 0.9 * m.team);
     }
 }
 
-TEST(a_team_that_is_too_large_becomes_smaller) {
-  trs_pace pace = {0};
-  machine m = {.all = 64, .team = 1e-3, .alone = 0.2e-3};
-  (void)run(&pace, &m, 10);
-  assert_true(run(&pace, &m, 60).seconds < 1.02 * m.alone);
-}
-
-TEST(a_team_that_loses_cores_gives_way_and_returns) {
+/* What an estimate got wrong is known after a few runs. */
+TEST(one_member_alone_is_taken_where_it_is_faster) {
   static const int sizes[] = {2, 3, 16, 64};
   for (size_t t = 0; t < COUNT(sizes); t++)
     for (size_t k = 0; k < COUNT(seconds_of_runs); k++) {
-      trs_pace pace = {0};
-      machine m = {.all = sizes[t], .alone = seconds_of_runs[k], .losses = 200};
-      m.team = 3 * m.alone;
-      (void)run(&pace, &m, 20);
-      assert_true(run(&pace, &m, 60).alone > 0.9);
-      m.team = m.alone / 3; /* the other program has ended */
-      m.losses = 0;
-      (void)run(&pace, &m, 30);
-      assert_true(run(&pace, &m, 20).seconds < 1.02 * m.team);
+      machine m = {.all = sizes[t], .team = seconds_of_runs[k]};
+      m.alone = 0.5 * m.team;
+      trs_pace pace = begin(&m);
+      (void)run(&pace, &m, 30 * m.team);
+      assert_true(pace.best == ALONE);
+      assert_true(run(&pace, &m, 20000 * m.team).seconds < 1.03 * m.alone);
     }
+}
+
+/* A thread has lost its processor in every run, from the first one on, or from later. */
+TEST(a_team_without_a_processor_gives_way_and_returns) {
+  static const int sizes[] = {2, 3, 16, 64};
+  for (size_t t = 0; t < COUNT(sizes); t++)
+    for (int late = 0; late < 2; late++) {
+      const double team = 20e-6;
+      machine m = {.all = sizes[t], .team = team, .alone = 50e-6};
+      trs_pace pace = begin(&m);
+      if (late) (void)run(&pace, &m, 0.1);
+      m.team = 2e-3; /* alone is as fast as before */
+      const shares first = run(&pace, &m, 0.05), then = run(&pace, &m, 2);
+      assert_true(first.alone > 0.9);
+      assert_true(then.alone > 0.98 && then.seconds < 1.06 * m.alone);
+      m.team = team;
+      (void)run(&pace, &m, 10);
+      assert_true(run(&pace, &m, 10).seconds < 1.03 * m.team);
+    }
+}
+
+/* Half of the members are spared. */
+TEST(fewer_members_are_taken_where_they_are_not_late) {
+  machine m = {.all = 16, .spared = 8, .team = 20e-6, .alone = 200e-6, .period = 1e-3};
+  m.stolen = 3e-3;
+  trs_pace pace = begin(&m);
+  (void)run(&pace, &m, 1);
+  const shares of = run(&pace, &m, 10);
+  assert_true(of.alone < 0.05 && of.seconds < 1.1 * seconds_of(&m, 8));
+}
+
+/* A late run in 30 ms takes a tenth of the time: one member alone would take more. */
+TEST(a_team_that_is_faster_in_spite_of_late_runs_stays) {
+  machine m = {.all = 16, .spared = 1, .team = 20e-6, .alone = 200e-6, .period = 60e-3};
+  m.stolen = 3e-3;
+  trs_pace pace = begin(&m);
+  (void)run(&pace, &m, 1);
+  assert_true(run(&pace, &m, 20).seconds < 2 * m.team);
+}
+
+/* One that is late in every other run would not. */
+TEST(a_team_that_is_late_often_does_not) {
+  machine m = {.all = 16, .spared = 1, .team = 20e-6, .alone = 60e-6, .period = 3e-3};
+  m.stolen = 3e-3;
+  trs_pace pace = begin(&m);
+  (void)run(&pace, &m, 1);
+  assert_true(run(&pace, &m, 20).seconds < 1.15 * m.alone);
 }
 
 TEST(a_short_disturbance_costs_a_short_time) {
-  static const int sizes[] = {2, 32, 64};
-  for (size_t t = 0; t < COUNT(sizes); t++) {
-    trs_pace pace = {0};
-    machine m = {.all = sizes[t], .team = 20e-3, .alone = 12e-3, .losses = 1000};
-    (void)run(&pace, &m, 0.3);
-    m.team = 0.7e-3;
-    m.losses = 0;
-    (void)run(&pace, &m, 1);
-    assert_true(run(&pace, &m, 10).seconds < 1.05 * m.team);
+  machine m = {.all = 16, .team = 20e-6, .alone = 60e-6};
+  trs_pace pace = begin(&m);
+  (void)run(&pace, &m, 0.2);
+  m.team = 3e-3;
+  (void)run(&pace, &m, 3e-3); /* one run */
+  m.team = 20e-6;
+  (void)run(&pace, &m, 20e-3);
+  assert_true(run(&pace, &m, 20e-3).alone < 0.1);
+}
+
+/* The first runs of members that slept. */
+TEST(waking_is_not_being_late) {
+  machine m = {.all = 16, .team = 20e-6, .alone = 60e-6};
+  trs_pace pace = begin(&m);
+  (void)run(&pace, &m, 0.1);
+  pace.cold = 2;
+  trs_pace_ran(&pace, trs_pace_next(&pace), 200e-6, m.now + 1);
+  assert_true(pace.way[OTHER].until == 0);
+}
+
+TEST(a_way_that_is_dropped_is_not_taken) {
+  machine m = {.all = 16, .team = 20e-6, .alone = 60e-6};
+  trs_pace pace = begin(&m);
+  (void)run(&pace, &m, 0.1);
+  assert_true(pace.best == OTHER);
+  trs_pace_drop(&pace, OTHER);
+  for (int k = 0; k < 1000; k++) {
+    const int way = trs_pace_next(&pace);
+    assert_true(way != OTHER);
+    m.now += seconds_of(&m, pace.way[way].members);
+    trs_pace_ran(&pace, way, seconds_of(&m, pace.way[way].members), m.now);
   }
-}
-
-/* What happens before a plan's first runs have ended, and in them, is no reason for anything. */
-TEST(the_first_runs_do_not_count) {
-  trs_pace pace = {0};
-  trs_pace_ran(&pace, 32, 1.000, 90e-3, 500);
-  trs_pace_ran(&pace, 32, 1.001, 90e-3, 1000);
-  machine m = {.all = 32, .now = 1.001, .team = 0.7e-3, .alone = 12e-3, .lost = 1000};
-  assert_true(run(&pace, &m, 0.3).fewer == 0);
-}
-
-TEST(a_team_that_is_faster_in_spite_of_losses_stays) {
-  trs_pace pace = {0};
-  machine m = {.all = 2, .team = 1e-3, .alone = 1.2e-3, .losses = 300};
-  assert_true(run(&pace, &m, 60).fewer < 0.05);
-  m.all = 16;
-  m.alone = 20e-3; /* a trial is over at once */
-  trs_pace other = {0};
-  const shares of = run(&other, &m, 60);
-  assert_true(of.fewer > 0 && of.seconds < 1.03 * m.team);
-}
-
-TEST(runs_that_are_late_are_a_reason_without_losses) {
-  trs_pace pace = {0};
-  machine m = {.all = 2, .team = 0.1e-3, .alone = 0.2e-3};
-  (void)run(&pace, &m, 1);
-  m.team = 2e-3; /* the machine's cores serve others, of which its kernel knows nothing */
-  (void)run(&pace, &m, 1);
-  assert_true(run(&pace, &m, 20).alone > 0.8);
-}
-
-TEST(a_trial_is_short_if_the_team_is_late_again) {
-  trs_pace pace = {0};
-  machine m = {.all = 2, .team = 50e-3, .alone = 1e-3, .losses = 100};
-  (void)run(&pace, &m, 5);
-  assert_true(run(&pace, &m, 60).seconds < 1.06 * m.alone);
-}
-
-TEST(losses_are_counted_seldom_and_never_twice) {
-  trs_losses losses = 0;
-  trs_thread *own = trs_thread_own();
-  assert_non_null(own);
-  trs_losses_note(&losses);
-  assert_true(atomic_load(&losses) == 0); /* what happened before the first question */
-  const double asked = own->asked;
-  trs_losses_note(&losses);
-  assert_true(own->asked == asked);
-  own->asked = asked - 1;
-  own->lost -= 7; /* as if the thread had lost its core since */
-  trs_losses_note(&losses);
-  assert_true(atomic_load(&losses) >= 7);
-}
-
-TEST(losses_before_a_run_do_not_count) {
-  trs_losses losses = 0;
-  trs_thread *own = trs_thread_own();
-  assert_non_null(own);
-  trs_losses_note(&losses);
-  own->asked -= 1;
-  own->lost -= 700;
-  const double now = trs_seconds();
-  trs_losses_begin(now);
-  assert_true(own->asked == now);
-  own->asked -= 2e-3; /* less than a pause between solves */
-  own->lost -= 3;
-  trs_losses_begin(trs_seconds());
-  trs_losses_note(&losses);
-  assert_in_range(atomic_load(&losses), 3, 20);
 }
 
 const test_program program = {0};

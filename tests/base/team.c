@@ -63,6 +63,41 @@ TEST(the_number_of_a_run_wraps) {
   trs_counters_begin = before;
 }
 
+/* A share that waits for all others takes those that nobody has begun. */
+typedef struct taking {
+  trs_team *team;
+  atomic_int begun[MOST], ended;
+} taking;
+
+static void be_taken(taking *t, int share) {
+  atomic_fetch_add(&t->begun[share], 1);
+  atomic_fetch_add(&t->ended, 1);
+}
+
+static void take_others(void *argument, int rank, int size) {
+  taking *t = argument;
+  be_taken(t, rank);
+  while (atomic_load(&t->ended) < size) {
+    const int other = trs_team_take(t->team);
+    if (other < 0) continue;
+    be_taken(t, other);
+    trs_team_end(t->team, other);
+  }
+}
+
+TEST(every_share_is_done_once_by_whoever_is_there) {
+  trs_team *team;
+  assert_success(trs_team_create(&team, MOST));
+  for (int k = 0; k < 3000; k++) {
+    const int size = 2 + k % (MOST - 1);
+    taking t = {.team = team};
+    trs_team_run(team, size, take_others, &t);
+    for (int share = 0; share < MOST; share++)
+      assert_int_equal(atomic_load(&t.begun[share]), share < size);
+  }
+  trs_team_destroy(team);
+}
+
 /* How often the thread began to sleep, by the kernel's count; -1: it does not say. */
 static long sleeps_of(pid_t thread) {
   char path[64], line[256];
@@ -79,7 +114,9 @@ TEST(members_without_a_part_stay_asleep) {
   trs_team *team;
   record r = {0};
   assert_success(trs_team_create(&team, 3));
-  trs_team_run(team, 3, be_recorded, &r);
+  do trs_team_run(team, 3, be_recorded, &r); /* until the member itself has its share */
+  while (r.thread[2] == r.thread[0] || r.thread[2] == r.thread[1]);
+  const int runs = atomic_load(&r.runs[2]);
   long before = -2;
   for (int turn = 0; turn < 200 && before != sleeps_of(r.thread[2]); turn++) {
     before = sleeps_of(r.thread[2]);
@@ -92,9 +129,9 @@ TEST(members_without_a_part_stay_asleep) {
     }
     assert_int_equal(sleeps_of(r.thread[2]), before);
   }
-  assert_int_equal(atomic_load(&r.runs[2]), 1);
+  assert_int_equal(atomic_load(&r.runs[2]), runs);
   trs_team_run(team, 3, be_recorded, &r);
-  assert_int_equal(atomic_load(&r.runs[2]), 2);
+  assert_int_equal(atomic_load(&r.runs[2]), runs + 1);
   trs_team_destroy(team);
 }
 

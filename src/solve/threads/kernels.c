@@ -38,37 +38,24 @@ enum {
 #define BY_VALUES true
 #endif
 
-static inline __attribute__((always_inline)) void wait_for(const trs_threads_state *s, int thread,
-                                                           int64_t tasks) {
+/* True once thread has completed so many tasks; false if it has not after so many steps. */
+static inline __attribute__((always_inline)) bool has_done(const trs_threads_state *s, int thread,
+                                                           int64_t tasks, int steps) {
   const uint64_t goal = (s->solves << 32) + (uint64_t)tasks;
   trs_patience wait = {0};
   while (!trs_counter_reached(atomic_load_explicit(&s->done[thread].value, memory_order_acquire),
-                              goal))
+                              goal)) {
+    if (--steps < 0) return false;
     trs_wait_turn(&wait);
+  }
+  return true;
 }
 
-static inline __attribute__((always_inline)) void wait_for_tasks(const trs_threads_state *s,
-                                                                 const trs_task *task) {
+/* The same of all that a task needs. */
+static inline __attribute__((always_inline)) bool is_ready(const trs_threads_state *s,
+                                                           const trs_task *task, int steps) {
   for (int64_t w = task->wait; w < task->wait_end; w++)
-    wait_for(s, s->schedule.waits[w].thread, s->schedule.waits[w].tasks);
-}
-
-/* A thread without tasks counts nothing. */
-static inline __attribute__((always_inline)) void wait_for_all(const trs_threads_state *s) {
-  for (int t = 0; t < s->schedule.threads; t++) {
-    const int64_t tasks = s->schedule.task_ptr[t + 1] - s->schedule.task_ptr[t];
-    if (tasks > 0) wait_for(s, t, tasks);
-  }
-}
-
-/* True if all threads have completed what the task needs. */
-static bool is_ready(const trs_threads_state *s, const trs_task *task) {
-  for (int64_t w = task->wait; w < task->wait_end; w++) {
-    const trs_wait *it = &s->schedule.waits[w];
-    const uint64_t goal = (s->solves << 32) + (uint64_t)it->tasks;
-    const uint64_t done = atomic_load_explicit(&s->done[it->thread].value, memory_order_acquire);
-    if (!trs_counter_reached(done, goal)) return false;
-  }
+    if (!has_done(s, s->schedule.waits[w].thread, s->schedule.waits[w].tasks, steps)) return false;
   return true;
 }
 
@@ -90,7 +77,9 @@ const trs_threads_kernels TRS_ISA_NAME(trs_threads_kernels) = {
     .lanes = {[TRS_FLOAT] = REGISTER / (int)sizeof(float),
               [TRS_DOUBLE] = REGISTER / (int)sizeof(double)},
     .make_slices = TRS_TABLE(make_slices),
-    .sweep = TRS_TABLE(sweep),
-    .sweep_several = TRS_TABLE(sweep_several),
+    .begin = TRS_TABLE(begin),
+    .advance = TRS_TABLE(advance),
+    .write_x = TRS_TABLE(write_x),
+    .solve_alone = TRS_TABLE(solve_alone),
     .by_values = {[TRS_FLOAT] = BY_VALUES, [TRS_DOUBLE] = BY_VALUES},
 };

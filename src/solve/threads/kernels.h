@@ -22,37 +22,42 @@ typedef struct trs_threads_progress {
 /* The parts of the workspace that one right-hand side uses: in solves by values two in turn. */
 enum { TRS_THREADS_BY_TASKS = 2 };
 
-/* The ways to solve one right-hand side, whose bits are the same: the sum of two choices.
- * BY_VALUES: rows wait for x itself (values_tmpl.c), not for counts of finished tasks.  X_LAST: x
- * is written behind all rows, each line of it by one thread, not with each row.  Which is faster
- * depends on the system and on the machine, so the first solves try all ways that a plan has. */
-enum { TRS_THREADS_BY_VALUES = 1, TRS_THREADS_X_LAST = 2, TRS_THREADS_WAYS = 4 };
+/* The ways to solve one right-hand side, whose bits are the same.  All threads have the sum of two
+ * choices.  BY_VALUES: rows wait for x itself (values_tmpl.c), not for counts of finished tasks.
+ * X_LAST: x is written behind all rows, each line of it by one thread, not with each row.  Fewer
+ * threads do the shares of several; one alone goes through the rows of the matrix. */
+enum { TRS_THREADS_BY_VALUES = 1, TRS_THREADS_X_LAST = 2, TRS_THREADS_HALF = 4, TRS_THREADS_ALONE };
+_Static_assert((int)TRS_THREADS_ALONE < (int)TRS_PACE_WAYS, "a pace has every way");
 
-typedef struct trs_threads_trial {
-  int runs;                       /* until it is over */
-  int way;                        /* that is tried next; in the end the fastest */
-  int missed;                     /* solves in a row that could not go by values as they should */
-  double least[TRS_THREADS_WAYS]; /* seconds of the fastest solve in each way; 0: none */
-} trs_threads_trial;
+/* Right-hand sides differ in the ways that they have, and in what these cost: one that rows read
+ * and write themselves, another single one, and TRS_WIDE. */
+enum { TRS_THREADS_DIRECT, TRS_THREADS_MOVED, TRS_THREADS_OF_WIDE, TRS_THREADS_PACES };
+
+/* Where a sweep goes on in the share of a thread: the task, or the row if rows wait for values. */
+typedef struct trs_threads_place {
+  _Alignas(64) int64_t task;
+  int64_t position, entry;
+  const int32_t *erase; /* the next place to erase in the vector of the next solve */
+} trs_threads_place;
 
 typedef struct trs_threads_state {
   trs_schedule schedule;
   int64_t steps, split_steps, span; /* of the parts that it was made from */
   bool chained;                     /* nearly every row needs the x of the row before it */
   bool sliced;                      /* there may be slices */
-  unsigned ways;                    /* bit w: way w may be taken */
+  unsigned ways; /* bit w: one right-hand side may be solved in way w by all threads */
   int32_t *count; /* n: off-diagonal entries of the row at each position; slices: slices_tmpl.c */
   int32_t *idx;   /* positions */
   void *val;      /* already conjugated if op conjugates */
   void *inverse;  /* n reciprocal diagonals; NULL for a unit diagonal */
   void *work;     /* n x TRS_WIDE: x by position; one right-hand side uses a TRS_THREADS_PART */
   trs_threads_progress *done; /* one per thread */
+  trs_threads_place *place;   /* the same */
   int turn;                   /* of the two parts, the one for the next solve by values */
   bool erased;                /* it is ready for that */
-  trs_threads_trial trial;
+  int missed; /* solves in a row that could not go by values as they should, since it was not */
   uint64_t solves;
-  trs_pace pace[2]; /* of one right-hand side, and of TRS_WIDE */
-  trs_losses losses;
+  trs_pace pace[TRS_THREADS_PACES];
 } trs_threads_state;
 
 /* One team run: the analysis fills the copy, a solve sweeps one tile. */
@@ -69,8 +74,8 @@ typedef struct trs_threads_job {
   bool alone; /* the calling thread does the work of all */
   const trs_rhs *rhs;
   int64_t column;
-  int width;
-  double start;   /* of this tile */
+  int width, kind; /* kind: of these right-hand sides, which has a pace */
+  int members;     /* of the team's run */
   bool by_values; /* rows wait for values */
   bool erases;    /* the part for the next solve by values */
   bool x_last;    /* x is written behind all rows */
@@ -83,6 +88,12 @@ static inline __attribute__((always_inline)) bool trs_threads_direct(const trs_t
          !trs_reorders(&R->x_order);
 }
 
+typedef enum trs_threads_advance {
+  TRS_THREADS_BLOCKED,  /* at once */
+  TRS_THREADS_ADVANCED, /* and blocked then */
+  TRS_THREADS_COMPLETE
+} trs_threads_advance;
+
 typedef struct trs_threads_kernels {
   /* The analysis, for op(T) stored by rows: copies the rows of tasks begin .. end - 1. */
   void (*copy_rows[TRS_NSCALARS])(trs_threads_job *job, int64_t begin, int64_t end);
@@ -93,11 +104,15 @@ typedef struct trs_threads_kernels {
   int lanes[TRS_NSCALARS]; /* rows of a slice; 0: make_slices is not called */
   /* Turns rows of thread rank into slices, once columns are filled and needs are recorded. */
   void (*make_slices[TRS_NSCALARS])(trs_threads_job *job, int rank);
-  /* Runs the tasks of thread rank for the job's right-hand sides, and writes its share of x. */
-  void (*sweep[TRS_NSCALARS])(const trs_threads_job *job, int rank);
-  /* Runs the tasks of the threads begin .. end - 1: the same sums in the same order. */
-  void (*sweep_several[TRS_NSCALARS])(const trs_threads_job *job, int begin, int end);
-  bool by_values[TRS_NSCALARS]; /* sweep can wait for values */
+  /* Goes on with the share of thread rank of the schedule, for the job's right-hand sides, up to a
+   * row that waits for another share longer than so many steps of a wait. */
+  void (*begin[TRS_NSCALARS])(const trs_threads_job *job, int rank);
+  trs_threads_advance (*advance[TRS_NSCALARS])(const trs_threads_job *job, int rank, int steps);
+  /* Writes thread rank's lines of x, once all rows are solved. */
+  void (*write_x[TRS_NSCALARS])(const trs_threads_job *job, int rank);
+  /* The calling thread solves from the stored matrix: the same sums in the same order. */
+  void (*solve_alone[TRS_NSCALARS])(const trs_threads_job *job);
+  bool by_values[TRS_NSCALARS]; /* rows can wait for values */
 } trs_threads_kernels;
 
 extern const trs_threads_kernels trs_threads_kernels_baseline, trs_threads_kernels_avx2,

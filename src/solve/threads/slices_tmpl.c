@@ -138,19 +138,24 @@ TRS_INLINE bool NAME(any_nan)(NAME(lanes) v) {
 #endif
 }
 
-static __attribute__((noinline)) void NAME(wait_for_slice)(const NAME(column) * c,
+static __attribute__((noinline)) bool NAME(wait_for_slice)(const NAME(column) * c,
                                                            const int32_t *idx, int64_t slots) {
-  for (int64_t e = 0; e < slots; e++) {
+  bool solved = true;
+  int steps = c->steps;
+  for (int64_t e = 0; e < slots && solved; e++) {
     const bool consecutive = *idx < 0;
-    for (int l = 0; l < LANES; l++) NAME(wait_for_x)(c, consecutive ? ~*idx + l : idx[l]);
+    for (int l = 0; l < LANES && solved; l++)
+      solved = NAME(wait_for_x)(c, consecutive ? ~*idx + l : idx[l], &steps);
     idx += consecutive ? 1 : LANES;
   }
   __asm__ volatile("" ::: "memory");
+  return solved;
 }
 
-/* The slice at position k, whose entries begin at `at`.  chained: its rows are scaled before their
- * last product, as in rows_chained.  Inlined, it would slow the rows between slices. */
-static __attribute__((noinline)) void NAME(solve_slice)(const trs_threads_state *s,
+/* The slice at position k, whose entries begin at `at`; false if it waits for longer than it may.
+ * chained: its rows are scaled before their last product, as in rows_chained.  Inlined, it would slow
+ * the rows between slices. */
+static __attribute__((noinline)) bool NAME(solve_slice)(const trs_threads_state *s,
                                                         const NAME(column) * c, int64_t k,
                                                         int64_t at, bool unit, int way,
                                                         bool chained) {
@@ -175,11 +180,11 @@ static __attribute__((noinline)) void NAME(solve_slice)(const trs_threads_state 
       for (int l = 0; l < LANES; l++) sum[l] = NAME(solved)(sum[l]);
       break;
     }
-    NAME(wait_for_slice)(c, s->idx + at, slots);
+    if (!NAME(wait_for_slice)(c, s->idx + at, slots)) return false;
   }
   *own = sum;
-  if (!NAME(writes_x)(c, way)) return;
-  for (int l = 0; l < LANES; l++) c->x[row[l]] = sum[l];
+  for (int l = 0; l < LANES && NAME(writes_x)(c, way); l++) c->x[row[l]] = sum[l];
+  return true;
 }
 
 /* For TRS_WIDE right-hand sides, one row after the other. */
@@ -204,9 +209,10 @@ TRS_INLINE void NAME(solve_slice_wide)(const trs_threads_state *s, SCALAR *work,
 
 static void NAME(make_slices)(trs_threads_job *j, int rank) { (void)j, (void)rank; }
 
-TRS_INLINE void NAME(solve_slice)(const trs_threads_state *s, const NAME(column) * c, int64_t k,
+TRS_INLINE bool NAME(solve_slice)(const trs_threads_state *s, const NAME(column) * c, int64_t k,
                                   int64_t at, bool unit, int way, bool chained) {
   (void)s, (void)c, (void)k, (void)at, (void)unit, (void)way, (void)chained;
+  return true;
 }
 
 TRS_INLINE void NAME(solve_slice_wide)(const trs_threads_state *s, SCALAR *work, int64_t k,

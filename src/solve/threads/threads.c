@@ -7,10 +7,12 @@
 #include <string.h>
 
 #include "analysis/dependents.h"
+#include "base/cores.h"
 #include "base/counter.h"
 #include "base/machine_model.h"
 #include "base/thread.h"
 #include "base/timer.h"
+#include "base/wait.h"
 #include "plan/choice.h"
 #include "solve/threads/grow.h"
 #include "solve/threads/kernels.h"
@@ -108,6 +110,7 @@ static trs_status row_lengths(int32_t **length, const trs_system *S) {
 static trs_status allocate_work(trs_threads_state *s, const trs_system *S) {
   TRS_TRY(trs_alloc(&s->work, S->n * TRS_WIDE, trs_scalar_size(S->scalar)));
   TRS_TRY(TRS_ALLOC_ZERO(&s->done, s->schedule.threads));
+  TRS_TRY(TRS_ALLOC_ZERO(&s->place, s->schedule.threads));
   s->solves = trs_counters_begin;
   for (int t = 0; t < s->schedule.threads; t++) atomic_init(&s->done[t].value, s->solves << 32);
   return TRS_SUCCESS;
@@ -124,7 +127,18 @@ static trs_status allocate(trs_plan *plan, trs_threads_state *s) {
   return allocate_work(s, S);
 }
 
-static int first_way(unsigned ways) { return __builtin_ctz(ways); }
+/* The ways of all threads wait for values only where rows are solved directly. */
+static void begin_paces(trs_threads_state *s, const trs_plan *plan) {
+  const int threads = s->schedule.threads, half = threads > 3 ? threads / 2 : 0;
+  const double alone = trs_method_serial.estimate(plan).seconds;
+  for (int p = 0; p < TRS_THREADS_PACES; p++) {
+    int members[TRS_PACE_WAYS] = {[TRS_THREADS_HALF] = half, [TRS_THREADS_ALONE] = 1};
+    for (int way = 0; way < TRS_THREADS_HALF; way++)
+      if (s->ways >> way & 1 && (p == TRS_THREADS_DIRECT || !(way & TRS_THREADS_BY_VALUES)))
+        members[way] = threads;
+    trs_pace_begin(&s->pace[p], members, alone * (p == TRS_THREADS_OF_WIDE ? TRS_WIDE : 1));
+  }
+}
 
 static trs_status clone(trs_plan *plan) {
   const trs_threads_state *origin = plan->origin->state;
@@ -139,11 +153,11 @@ static trs_status clone(trs_plan *plan) {
   s->chained = origin->chained;
   s->sliced = origin->sliced;
   s->ways = origin->ways;
-  s->trial.way = first_way(s->ways);
   s->count = origin->count;
   s->idx = origin->idx;
   s->val = origin->val;
   s->inverse = origin->inverse;
+  begin_paces(s, plan);
   return allocate_work(s, &plan->system);
 }
 
@@ -414,7 +428,7 @@ static trs_status build(trs_plan *plan, trs_parts *parts, int threads, const int
   if (!status) status = trs_schedule_wait(&s->schedule, needs);
   if (!status && is_read) status = trs_schedule_find_read(&s->schedule, is_read);
   if (!status && s->schedule.read) s->ways |= s->ways << TRS_THREADS_BY_VALUES;
-  if (!status) s->trial.way = first_way(s->ways);
+  if (!status) begin_paces(s, plan);
   trs_needs_destroy(needs, s->schedule.threads);
   trs_free(is_read);
   return status;
@@ -427,7 +441,7 @@ static trs_status analyze(trs_plan *plan) {
   int32_t *length = NULL;
   TRS_TRY(TRS_ALLOC_ZERO(&s, 1));
   plan->state = s;
-  (void)trs_thread_own(); /* a solve allocates nothing: trs_losses_note */
+  (void)trs_thread_own(); /* a solve allocates nothing, not even in a wait */
   TRS_TRY(trs_plan_need_levels(plan));
   s->chained = trs_system_chained(&plan->system);
   trs_status status = row_lengths(&length, &plan->system);
@@ -447,98 +461,142 @@ static trs_status update(trs_plan *plan) {
   return TRS_SUCCESS;
 }
 
-/* A member does the shares of adjacent threads of the schedule. */
+/* ---- A sweep ---- */
+
+/* The shares of the schedule that a share of the team's run has. */
+static void shares_of(const trs_threads_job *j, int rank, int *begin, int *end) {
+  int64_t first, last;
+  trs_share(j->state->schedule.threads, rank, j->members, &first, &last);
+  *begin = (int)first;
+  *end = (int)last;
+}
+
+/* A thread without tasks counts nothing. */
+static bool is_complete(const trs_threads_state *s) {
+  for (int t = 0; t < s->schedule.threads; t++) {
+    const int64_t tasks = s->schedule.task_ptr[t + 1] - s->schedule.task_ptr[t];
+    const uint64_t goal = (s->solves << 32) + (uint64_t)tasks;
+    const uint64_t done = atomic_load_explicit(&s->done[t].value, memory_order_acquire);
+    if (tasks > 0 && !trs_counter_reached(done, goal)) return false;
+  }
+  return true;
+}
+
+/* Goes on with all shares that a thread holds: COMPLETE if all are. */
+static trs_threads_advance advance_all(const trs_threads_job *j, const short *held, int count,
+                                       int steps) {
+  const trs_scalar scalar = j->plan->system.scalar;
+  bool advanced = false, complete = true;
+  int begin, end;
+  for (int h = 0; h < count; h++) {
+    shares_of(j, held[h], &begin, &end);
+    for (int rank = begin; rank < end; rank++) {
+      const trs_threads_advance how = kernels()->advance[scalar](j, rank, steps);
+      advanced |= how == TRS_THREADS_ADVANCED;
+      complete &= how == TRS_THREADS_COMPLETE;
+    }
+  }
+  return complete ? TRS_THREADS_COMPLETE : advanced ? TRS_THREADS_ADVANCED : TRS_THREADS_BLOCKED;
+}
+
+static void begin_share(const trs_threads_job *j, int share) {
+  int begin, end;
+  shares_of(j, share, &begin, &end);
+  for (int rank = begin; rank < end; rank++) kernels()->begin[j->plan->system.scalar](j, rank);
+}
+
+/* A thread completes its share of the run.  Where rows have to wait for long it also takes shares
+ * that nobody has begun, since it may wait for these, and goes on with all of them in turn. */
 static void sweep_share(void *argument, int rank, int size) {
   const trs_threads_job *j = argument;
   const trs_scalar scalar = j->plan->system.scalar;
-  const int threads = j->state->schedule.threads;
-  int64_t begin, end;
-  trs_losses_begin(j->start);
-  trs_share(threads, rank, size, &begin, &end);
-  if (size == threads)
-    kernels()->sweep[scalar](j, rank);
-  else
-    kernels()->sweep_several[scalar](j, (int)begin, (int)end);
-  trs_losses_note(&j->state->losses);
+  trs_team *team = j->plan->context->team;
+  short held[TRS_MOST_THREADS];
+  int count = 1, steps = j->members > 1 ? TRS_WAIT_SPINS : 0, begin, end;
+  trs_patience wait = {0};
+  (void)size;
+  held[0] = (short)rank;
+  begin_share(j, rank);
+  for (;;) {
+    const trs_threads_advance how = advance_all(j, held, count, steps);
+    if (how == TRS_THREADS_COMPLETE && (!j->x_last || is_complete(j->state))) break;
+    if (how == TRS_THREADS_ADVANCED) wait = (trs_patience){0};
+    if (how != TRS_THREADS_COMPLETE && steps) wait.turns = TRS_WAIT_SPINS;
+    const int taken = wait.turns >= TRS_WAIT_SPINS ? trs_team_take(team) : -1;
+    steps = 0;
+    if (taken >= 0) {
+      begin_share(j, taken);
+      held[count++] = (short)taken;
+    } else if (how == TRS_THREADS_ADVANCED && count == 1) {
+      steps = j->members > 1 ? TRS_WAIT_SPINS : 0;
+    } else if (how != TRS_THREADS_ADVANCED) {
+      trs_wait_turn(&wait);
+    }
+  }
+  for (int h = 0; h < count && j->x_last; h++) {
+    shares_of(j, held[h], &begin, &end);
+    for (int t = begin; t < end; t++) kernels()->write_x[scalar](j, t);
+  }
+  for (int h = 1; h < count; h++) trs_team_end(team, held[h]);
 }
 
-/* Solves in each way.  The first ones of a trial do not count, for the caches are cold. */
-enum { COLD = 2, COUNTED = 6 };
+/* ---- Ways ---- */
 
-/* The ways in which rows wait for values. */
-enum { BY_VALUES = 1 << TRS_THREADS_BY_VALUES | 1 << (TRS_THREADS_BY_VALUES + TRS_THREADS_X_LAST) };
-
-static bool tries(const trs_threads_state *s) {
-  const int ways = __builtin_popcount(s->ways);
-  return ways > 1 && s->trial.runs < (COLD + COUNTED) * ways;
-}
-
-/* The way of a tile with one right-hand side, by all threads.  A solve by values needs a part of
- * the workspace that is erased: each such solve erases the part of the next one.  If none is, a
- * solve by tasks erases it. */
-static void choose_way(trs_threads_job *j) {
-  const trs_threads_state *s = j->state;
-  const bool faster = s->trial.way & TRS_THREADS_BY_VALUES;
-  const bool awaits = faster || (tries(s) && (s->ways & BY_VALUES));
-  j->x_last = s->trial.way & TRS_THREADS_X_LAST;
-  j->by_values = faster && s->erased;
-  j->erases = j->by_values || (!s->erased && awaits);
-}
-
-static int fastest_way(const trs_threads_trial *trial, unsigned ways) {
-  int fastest = first_way(ways);
-  for (int way = fastest + 1; way < TRS_THREADS_WAYS; way++)
-    if (ways >> way & 1 && trial->least[way] < trial->least[fastest]) fastest = way;
-  return fastest;
+static bool waits_for_values(int way) {
+  return way < TRS_THREADS_HALF && way & TRS_THREADS_BY_VALUES;
 }
 
 /* Solves of several right-hand sides use the workspace, too.  Where they come in between, no solve
  * finds a part that is erased, and erases one in vain: the plan then does without values. */
-static bool misses_values(trs_threads_state *s, bool by_values) {
+static void note_missed(trs_threads_state *s, bool missed) {
   enum { MOST_MISSED = 8 };
-  trs_threads_trial *trial = &s->trial;
-  const bool missed = by_values != (trial->way & TRS_THREADS_BY_VALUES);
-  trial->missed = missed ? trial->missed + 1 : 0;
-  if (trial->missed < MOST_MISSED) return missed;
-  s->ways &= ~(unsigned)BY_VALUES;
-  *trial = (trs_threads_trial){.way = first_way(s->ways)};
-  return true;
+  s->missed = missed ? s->missed + 1 : 0;
+  for (int way = 0; way < TRS_THREADS_HALF && s->missed >= MOST_MISSED; way++)
+    if (waits_for_values(way)) trs_pace_drop(&s->pace[TRS_THREADS_DIRECT], way);
 }
 
-static void note_way(const trs_threads_job *j, double seconds) {
-  trs_threads_state *s = j->state;
-  trs_threads_trial *trial = &s->trial;
-  if (misses_values(s, j->by_values) || !tries(s)) return;
-  const int ways = __builtin_popcount(s->ways);
-  double *least = &trial->least[trial->way];
-  if (trial->runs++ >= COLD * ways && (*least == 0 || seconds < *least)) *least = seconds;
-  do trial->way = (trial->way + 1) % TRS_THREADS_WAYS;
-  while (!(s->ways >> trial->way & 1));
-  if (!tries(s)) trial->way = fastest_way(trial, s->ways);
+/* A solve by values needs a part of the workspace that is erased: each such solve erases the part of
+ * the next one.  If none is, a solve by tasks erases it.  False if that is not what the way asks. */
+static bool prepare(trs_threads_job *j, int way) {
+  const trs_threads_state *s = j->state;
+  const bool all = way < TRS_THREADS_HALF, values = waits_for_values(way);
+  j->members = s->pace[j->kind].way[way].members;
+  j->x_last = j->kind == TRS_THREADS_DIRECT && way != TRS_THREADS_ALONE &&
+              (all ? way : __builtin_ctz(s->ways)) & TRS_THREADS_X_LAST;
+  j->by_values = values && s->erased;
+  j->erases = values;
+  return values == j->by_values;
 }
 
-/* One tile, by as many members as the pace says: the bits are the same. */
+static bool is_alone(const trs_threads_job *j, int way) {
+  return way == TRS_THREADS_ALONE && j->kind == TRS_THREADS_DIRECT && j->plan->system.rows;
+}
+
+/* One tile.  The bits are those of any way. */
 static void sweep_tile(trs_threads_job *j) {
   trs_threads_state *s = j->state;
-  const int threads = s->schedule.threads;
-  trs_pace *pace = &s->pace[j->width > 1];
-  j->start = trs_seconds();
-  s->solves++;
-  const int members = trs_pace_members(pace, threads);
-  const bool any_way = members == threads && trs_threads_direct(j);
-  j->by_values = j->erases = false;
-  j->x_last = first_way(s->ways) & TRS_THREADS_X_LAST;
-  if (any_way) choose_way(j);
+  trs_pace *pace = &s->pace[j->kind];
+  const int way = trs_pace_next(pace);
+  const bool as_asked = prepare(j, way);
   const bool erased = j->erases || (s->erased && j->width == 1);
+  const double start = trs_seconds();
+  s->solves++;
   s->erased = false; /* in a child that is forked meanwhile */
-  trs_team_run(j->plan->context->team, members, sweep_share, j);
-  if (threads == 1) return;
-  const double end = trs_seconds();
-  s->turn ^= j->by_values;
+  if (is_alone(j, way))
+    kernels()->solve_alone[j->plan->system.scalar](j);
+  else
+    trs_team_run(j->plan->context->team, j->members, sweep_share, j);
   s->erased = erased;
-  if (any_way) note_way(j, end - j->start);
-  trs_pace_ran(pace, threads, end, end - j->start,
-               atomic_load_explicit(&s->losses, memory_order_relaxed));
+  s->turn ^= j->by_values;
+  if (s->schedule.threads == 1) return;
+  const double end = trs_seconds();
+  if (as_asked) trs_pace_ran(pace, way, end - start, end);
+  if (waits_for_values(way)) note_missed(s, !as_asked);
+}
+
+static int kind_of(const trs_threads_job *j) {
+  return j->width > 1 ? TRS_THREADS_OF_WIDE
+                      : trs_threads_direct(j) ? TRS_THREADS_DIRECT : TRS_THREADS_MOVED;
 }
 
 static trs_status solve(trs_plan *plan, const trs_rhs *rhs) {
@@ -547,6 +605,7 @@ static trs_status solve(trs_plan *plan, const trs_rhs *rhs) {
   const bool brief = trs_wide_brief(&plan->system);
   for (; j.column < rhs->nrhs; j.column += j.width) {
     j.width = trs_wide_next(rhs->nrhs - j.column, brief);
+    j.kind = kind_of(&j);
     sweep_tile(&j);
   }
   return TRS_SUCCESS;
@@ -559,8 +618,8 @@ static int most_threads(const trs_plan *plan) {
 static int64_t bytes(const trs_plan *plan) {
   const trs_threads_state *s = plan->state;
   const trs_schedule *order = &s->schedule;
-  if (plan->origin) return TRS_HELD(s, s->work, s->done);
-  return TRS_HELD(s, s->count, s->idx, s->val, s->inverse, s->work, s->done) +
+  if (plan->origin) return TRS_HELD(s, s->work, s->done, s->place);
+  return TRS_HELD(s, s->count, s->idx, s->val, s->inverse, s->work, s->done, s->place) +
          TRS_HELD(order->row, order->position, order->first, order->entries, order->task_ptr,
                   order->tasks, order->waits, order->read, order->read_ptr);
 }
@@ -571,14 +630,20 @@ static void describe(const trs_plan *plan, char *text, size_t size) {
   snprintf(text, size, "%d levels, %lld steps, %lld split over %d threads, %lld task%s, %lld waits",
            plan->levels->count, (long long)s->steps, (long long)s->split_steps, s->schedule.threads,
            tasks, tasks == 1 ? "" : "s", (long long)s->schedule.nwaits);
+  const trs_pace *pace = &s->pace[TRS_THREADS_DIRECT];
+  const int way = pace->best;
   size_t used = strlen(text);
-  if (!tries(s) && s->trial.way & TRS_THREADS_BY_VALUES && used < size)
-    snprintf(text + used, size - used, "; rows wait for x itself, not for tasks");
-  used = strlen(text);
-  if (!tries(s) && s->trial.way & TRS_THREADS_X_LAST && used < size)
-    snprintf(text + used, size - used, "; x is written behind all rows");
-  used = strlen(text);
-  const int64_t fewer = s->pace[0].fewer_runs + s->pace[1].fewer_runs;
+  const char *const how = way == TRS_THREADS_ALONE  ? "; lately by one thread alone"
+                          : way == TRS_THREADS_HALF ? "; lately by half of the threads"
+                          : waits_for_values(way)   ? "; rows wait for x itself, not for tasks"
+                                                    : "";
+  if (used < size)
+    used += (size_t)snprintf(text + used, size - used, "%s%s", how,
+                             way < TRS_THREADS_HALF && way & TRS_THREADS_X_LAST
+                                 ? "; x is written behind all rows"
+                                 : "");
+  int64_t fewer = 0;
+  for (int p = 0; p < TRS_THREADS_PACES; p++) fewer += s->pace[p].fewer;
   if (fewer && used < size)
     snprintf(text + used, size - used, "; %lld sweeps by fewer, which were tried or faster",
              (long long)fewer);
@@ -591,7 +656,7 @@ static void free_state(trs_plan *plan) {
     trs_schedule_destroy(&s->schedule);
     TRS_FREE_ALL(s->count, s->idx, s->val, s->inverse);
   }
-  TRS_FREE_ALL(s->work, s->done, s);
+  TRS_FREE_ALL(s->work, s->done, s->place, s);
 }
 
 const trs_method trs_method_threads = {

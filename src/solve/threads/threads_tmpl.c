@@ -162,14 +162,15 @@ TRS_INLINE int64_t NAME(rows_one)(const trs_threads_state *s, const NAME(column)
   const int32_t *count = s->count;
   for (int64_t k = begin; k < end; k++) {
     if (sliced && count[k] < 0) {
-      NAME(solve_slice)(s, c, k, at, unit, way, false);
+      if (!NAME(solve_slice)(s, c, k, at, unit, way, false) && way == AWAITED)
+        return NAME(stop)(c, k, at);
       at += ~count[k] * (int64_t)LANES;
       k += LANES - 1;
       continue;
     }
     SCALAR x = NAME(row_one)(s, c, k, at, unit, way);
     if (way == AWAITED && NAME(is_nan)(x)) {
-      NAME(wait_for_row)(c, s->idx + at, count[k]);
+      if (!NAME(wait_for_row)(c, s->idx + at, count[k])) return NAME(stop)(c, k, at);
       x = NAME(solved)(NAME(row_one)(s, c, k, at, unit, way));
     }
     NAME(put)(c, s->schedule.row, k, way, x);
@@ -204,14 +205,15 @@ TRS_INLINE int64_t NAME(rows_chained)(const trs_threads_state *s, const NAME(col
   int64_t before = -1;
   for (int64_t k = begin; k < end; k++) {
     if (sliced && count[k] < 0) {
-      NAME(solve_slice)(s, c, k, at, unit, way, true);
+      if (!NAME(solve_slice)(s, c, k, at, unit, way, true) && way == AWAITED)
+        return NAME(stop)(c, k, at);
       at += ~count[k] * (int64_t)LANES;
       k += LANES - 1;
       continue;
     }
     SCALAR x = NAME(row_chained)(s, c, k, at, unit, way, before, last);
     if (way == AWAITED && NAME(is_nan)(x)) {
-      NAME(wait_for_row)(c, s->idx + at, count[k]);
+      if (!NAME(wait_for_row)(c, s->idx + at, count[k])) return NAME(stop)(c, k, at);
       x = NAME(solved)(NAME(row_chained)(s, c, k, at, unit, way, before, last));
     }
     last = x;
@@ -306,12 +308,11 @@ TRS_INLINE SCALAR *NAME(workspace)(const trs_threads_job *j) {
                                              : TRS_THREADS_BY_TASKS);
 }
 
-TRS_INLINE NAME(column) NAME(column_of)(const trs_threads_job *j, NAME(erasing) * erasing) {
+TRS_INLINE NAME(column) NAME(column_of)(const trs_threads_job *j) {
   const trs_rhs *R = j->rhs;
   return (NAME(column)){.b = (const SCALAR *)R->b + j->column * R->b_col,
                         .x = (SCALAR *)R->x + j->column * R->x_col,
-                        .work = NAME(workspace)(j),
-                        .erasing = erasing};
+                        .work = NAME(workspace)(j)};
 }
 
 /* Right-hand sides column .. column + width - 1. */
@@ -321,7 +322,7 @@ static void NAME(run_task)(const trs_threads_job *j, const trs_task *task) {
   const int32_t *row = s->schedule.row;
   const int64_t r = j->column;
   const int width = j->width, ld = width == 1 ? 1 : TRS_WIDE;
-  const NAME(column) c = NAME(column_of)(j, NULL);
+  const NAME(column) c = NAME(column_of)(j);
   if (trs_threads_direct(j)) {
     NAME(rows_any)(s, &c, task->begin, task->end, task->entry, j->x_last ? B_ALONE : BOTH);
     return;
@@ -336,22 +337,27 @@ static void NAME(run_task)(const trs_threads_job *j, const trs_task *task) {
   }
 }
 
-/* The shares of x of the threads begin .. end - 1: each line of x is written once, whole, by one
- * thread. */
-static void NAME(write_x)(const trs_threads_job *j, int begin, int end) {
+/* Each line of x is written once, whole, by one thread. */
+static void NAME(write_x)(const trs_threads_job *j, int rank) {
   enum { LINE = 64 / sizeof(SCALAR) };
   const trs_threads_state *s = j->state;
   const int32_t *position = s->schedule.position;
   const SCALAR *work = NAME(workspace)(j);
   SCALAR *x = (SCALAR *)j->rhs->x + j->column * j->rhs->x_col;
-  int64_t first, last, unused;
-  if (!j->x_last || !trs_threads_direct(j)) return;
-  trs_share((s->schedule.n + LINE - 1) / LINE, begin, s->schedule.threads, &first, &unused);
-  trs_share((s->schedule.n + LINE - 1) / LINE, end - 1, s->schedule.threads, &unused, &last);
+  int64_t first, last;
+  trs_share((s->schedule.n + LINE - 1) / LINE, rank, s->schedule.threads, &first, &last);
   first *= LINE, last *= LINE;
   if (last > s->schedule.n) last = s->schedule.n;
-  wait_for_all(s);
   for (int64_t i = first; i < last; i++) x[i] = work[position[i]];
+}
+
+static void NAME(begin)(const trs_threads_job *j, int rank) {
+  const trs_schedule *plan = &j->state->schedule;
+  j->state->place[rank] =
+      (trs_threads_place){.task = plan->task_ptr[rank],
+                          .position = plan->first[rank],
+                          .entry = plan->entries[rank],
+                          .erase = j->erases ? plan->read + plan->read_ptr[rank] : NULL};
 }
 
 TRS_INLINE void NAME(note_done)(trs_threads_state *s, int rank, int64_t tasks) {
@@ -359,59 +365,123 @@ TRS_INLINE void NAME(note_done)(trs_threads_state *s, int rank, int64_t tasks) {
                         memory_order_release);
 }
 
-static void NAME(sweep)(const trs_threads_job *j, int rank) {
+TRS_INLINE void NAME(advance_by_values)(const trs_threads_job *j, int rank, int steps,
+                                        NAME(erasing) * erasing) {
+  trs_threads_state *s = j->state;
+  const trs_schedule *plan = &s->schedule;
+  trs_threads_place *place = &s->place[rank];
+  const int64_t begin = place->position, entry = place->entry, end = plan->first[rank + 1];
+  NAME(column) c = NAME(column_of)(j);
+  c.erasing = erasing;
+  c.place = place;
+  c.steps = steps;
+  if (j->x_last) c.x = NULL;
+  place->position = end; /* unless a row stops */
+  NAME(rows_any)(s, &c, begin, end, entry, AWAITED);
+  if (place->position < end) return;
+  place->task = plan->task_ptr[rank + 1];
+  NAME(note_done)(s, rank, place->task - plan->task_ptr[rank]);
+}
+
+TRS_INLINE void NAME(advance_by_tasks)(const trs_threads_job *j, int rank, int steps) {
   trs_threads_state *s = j->state;
   const trs_schedule *plan = &s->schedule;
   const int64_t first = plan->task_ptr[rank], end = plan->task_ptr[rank + 1];
+  int64_t task = s->place[rank].task;
+  for (; task < end && is_ready(s, &plan->tasks[task], steps); task++) {
+    NAME(run_task)(j, &plan->tasks[task]);
+    NAME(note_done)(s, rank, task + 1 - first);
+  }
+  s->place[rank].task = task;
+}
+
+static trs_threads_advance NAME(advance)(const trs_threads_job *j, int rank, int steps) {
+  const trs_threads_state *s = j->state;
+  const trs_schedule *plan = &s->schedule;
+  trs_threads_place *place = &s->place[rank];
+  const int64_t task = place->task, position = place->position, end = plan->task_ptr[rank + 1];
   NAME(erasing)
-  erasing = {NAME(part)(s, j->by_values ? !s->turn : s->turn), NULL, NULL};
-  if (j->erases) {
-    erasing.at = plan->read + plan->read_ptr[rank];
-    erasing.end = plan->read + plan->read_ptr[rank + 1];
-  }
-  if (j->by_values && first < end) {
-    NAME(column) c = NAME(column_of)(j, &erasing);
-    if (j->x_last) c.x = NULL;
-    NAME(rows_any)(s, &c, plan->first[rank], plan->first[rank + 1], plan->entries[rank], AWAITED);
-    NAME(note_done)(s, rank, end - first);
-  }
-  for (int64_t k = first; k < end && !j->by_values; k++) {
-    wait_for_tasks(s, &plan->tasks[k]);
-    NAME(run_task)(j, &plan->tasks[k]);
-    NAME(note_done)(s, rank, k + 1 - first);
-  }
-  if (j->erases) NAME(erase)(&erasing, INT64_MAX);
-  NAME(write_x)(j, rank, rank + 1);
+  erasing = {NAME(part)(s, j->by_values ? !s->turn : s->turn), place->erase,
+             j->erases ? plan->read + plan->read_ptr[rank + 1] : NULL};
+  if (task == end) return TRS_THREADS_COMPLETE;
+  if (j->by_values)
+    NAME(advance_by_values)(j, rank, steps, &erasing);
+  else
+    NAME(advance_by_tasks)(j, rank, steps);
+  if (j->erases && place->task == end) NAME(erase)(&erasing, INT64_MAX);
+  place->erase = erasing.at;
+  if (place->task == end) return TRS_THREADS_COMPLETE;
+  return place->task > task || place->position > position ? TRS_THREADS_ADVANCED
+                                                          : TRS_THREADS_BLOCKED;
 }
 
-/* The tasks of one thread, from the first that is not done, up to one that another thread holds up.
- * Returns 2 if some remain, plus 1 if some were done. */
-static int NAME(run_ready)(const trs_threads_job *j, int rank) {
-  trs_threads_state *s = j->state;
-  const trs_schedule *order = &s->schedule;
-  const int64_t first = order->task_ptr[rank], end = order->task_ptr[rank + 1];
-  const uint64_t begin = s->solves << 32;
-  uint64_t done = atomic_load_explicit(&s->done[rank].value, memory_order_relaxed);
-  if (!trs_counter_reached(done, begin)) done = begin;
-  int64_t k = first + (int64_t)(done - begin);
-  const int64_t before = k;
-  for (; k < end && is_ready(s, &order->tasks[k]); k++) {
-    NAME(run_task)(j, &order->tasks[k]);
-    atomic_store_explicit(&s->done[rank].value, ++done, memory_order_release);
+/* ---- One thread, from the stored matrix ---- */
+
+/* The same sum as `subtract`, of the entries p, p + step, ... */
+TRS_INLINE SCALAR NAME(subtract_stored)(SCALAR sum, const trs_system *S, const SCALAR *x, int64_t p,
+                                        int64_t count, int step) {
+  const int32_t *idx = S->idx;
+  if (count >= 8) {
+    SCALAR sum1 = 0, sum2 = 0, sum3 = 0;
+    for (; count >= 4; count -= 4, p += 4 * step) {
+      sum -= MUL(NAME(taken)(S, p), x[idx[p]]);
+      sum1 -= MUL(NAME(taken)(S, p + step), x[idx[p + step]]);
+      sum2 -= MUL(NAME(taken)(S, p + 2 * step), x[idx[p + 2 * step]]);
+      sum3 -= MUL(NAME(taken)(S, p + 3 * step), x[idx[p + 3 * step]]);
+    }
+    sum = (sum + sum1) + (sum2 + sum3);
   }
-  return (k > before) + 2 * (k < end);
+  for (; count > 0; count--, p += step) sum -= MUL(NAME(taken)(S, p), x[idx[p]]);
+  return sum;
 }
 
-/* Each thread's tasks in turn. */
-static void NAME(sweep_several)(const trs_threads_job *j, int begin, int end) {
-  trs_patience wait = {0};
-  for (int left = 2; left & 2;) {
-    left = 0;
-    for (int rank = begin; rank < end; rank++) left |= NAME(run_ready)(j, rank);
-    if (left & 1)
-      wait = (trs_patience){0};
-    else if (left)
-      trs_wait_turn(&wait);
+/* Rows in natural order, each as rows_one and rows_chained add it.  prefix: the diagonal entry is the
+ * last of a row. */
+TRS_INLINE void NAME(rows_alone)(const trs_system *S, const SCALAR *b, SCALAR *x, bool prefix,
+                                 bool unit, bool chained) {
+  const int step = prefix ? 1 : -1;
+  int64_t before = -1;
+  SCALAR last = 0;
+  for (int64_t k = 0; k < S->n; k++) {
+    const int64_t i = trs_in_sweep(S, k);
+    int64_t begin, end;
+    trs_off_diagonal(S, i, prefix, S->has_diagonal, &begin, &end);
+    const int64_t count = end - begin, far = count - (chained && count > 0);
+    const int64_t p = prefix ? begin : end - 1, near = p + far * step;
+    SCALAR sum = NAME(subtract_stored)(b[i], S, x, p, far, step);
+    if (!unit) sum = MUL(sum, NAME(reciprocal_of)(S, i));
+    if (far < count) {
+      SCALAR a = NAME(taken)(S, near);
+      if (!unit) a = MUL(a, NAME(reciprocal_of)(S, i));
+      sum -= MUL(a, S->idx[near] == before ? last : x[S->idx[near]]);
+    }
+    x[i] = last = sum;
+    before = i;
   }
-  NAME(write_x)(j, begin, end);
+}
+
+TRS_INLINE void NAME(alone_in)(const trs_system *S, const NAME(column) * c, bool prefix, bool unit,
+                               bool chained) {
+  if (chained)
+    NAME(rows_alone)(S, c->b, c->x, prefix, unit, true);
+  else
+    NAME(rows_alone)(S, c->b, c->x, prefix, unit, false);
+}
+
+TRS_INLINE void NAME(alone_with)(const trs_system *S, const NAME(column) * c, bool prefix,
+                                 bool unit, bool chained) {
+  if (unit)
+    NAME(alone_in)(S, c, prefix, true, chained);
+  else
+    NAME(alone_in)(S, c, prefix, false, chained);
+}
+
+static void NAME(solve_alone)(const trs_threads_job *j) {
+  const trs_system *S = &j->plan->system;
+  const bool unit = !j->state->inverse, chained = j->state->chained;
+  const NAME(column) c = NAME(column_of)(j);
+  if (trs_system_prefix(S))
+    NAME(alone_with)(S, &c, true, unit, chained);
+  else
+    NAME(alone_with)(S, &c, false, unit, chained);
 }

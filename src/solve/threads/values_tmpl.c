@@ -3,7 +3,7 @@
  *
  * An x that other threads read is a certain NaN, ABSENT, until it is solved.  A row sums what it
  * finds.  If the result is a NaN, the row waits until no x that it needs is ABSENT, and sums once
- * more.  Thus nothing but x goes from thread to thread, and no row waits for more than it needs.
+ * more.  If that takes long, the loop ends there, and its thread looks for other work.  Thus nothing but x goes from thread to thread, and no row waits for more than it needs.
  * The sums and their order are those of any other sweep, and so are the bits.
  *
  * Every result that is a NaN takes this way, so a solution never holds ABSENT: not for a NaN in b
@@ -27,12 +27,22 @@ typedef struct NAME(erasing) {
 } NAME(erasing);
 
 /* Where the rows of one right-hand side lie.  x: NULL if it is written behind all rows that wait
- * for values.  erasing: NULL unless rows do. */
+ * for values.  The others are NULL and 0 unless rows do: what to erase, the steps that a row waits,
+ * and where it notes itself if that was not enough. */
 typedef struct NAME(column) {
   const SCALAR *b;
   SCALAR *x, *work;
   NAME(erasing) * erasing;
+  int steps;
+  trs_threads_place *place;
 } NAME(column);
+
+/* The rows end before the one at this position, whose entries begin at `at`. */
+TRS_INLINE int64_t NAME(stop)(const NAME(column) * c, int64_t position, int64_t at) {
+  c->place->position = position;
+  c->place->entry = at;
+  return at;
+}
 
 TRS_INLINE bool NAME(writes_x)(const NAME(column) * c, int way) {
   return way == BOTH || (way == AWAITED && c->x);
@@ -67,22 +77,29 @@ TRS_INLINE void NAME(erase)(NAME(erasing) * erasing, int64_t most) {
   erasing->at = end;
 }
 
-TRS_INLINE void NAME(wait_for_x)(const NAME(column) * c, int64_t at) {
+/* False if it is absent after the steps that are left. */
+TRS_INLINE bool NAME(wait_for_x)(const NAME(column) * c, int64_t at, int *steps) {
   enum { MEANWHILE = 16 };
   trs_patience wait = {0};
-  while (NAME(is_absent)(c->work + at))
+  while (NAME(is_absent)(c->work + at)) {
+    if (--*steps < 0) return false;
     if (c->erasing->at < c->erasing->end)
       NAME(erase)(c->erasing, MEANWHILE);
     else
       trs_wait_turn(&wait);
+  }
+  return true;
 }
 
 /* Until the x at these positions are solved.  The compiler may not keep any of them in a register
  * meanwhile. */
-static __attribute__((noinline)) void NAME(wait_for_row)(const NAME(column) * c, const int32_t *idx,
+static __attribute__((noinline)) bool NAME(wait_for_row)(const NAME(column) * c, const int32_t *idx,
                                                          int64_t count) {
-  for (int64_t p = 0; p < count; p++) NAME(wait_for_x)(c, idx[p]);
+  bool solved = true;
+  int steps = c->steps;
+  for (int64_t p = 0; p < count && solved; p++) solved = NAME(wait_for_x)(c, idx[p], &steps);
   __asm__ volatile("" ::: "memory");
+  return solved;
 }
 
 /* A NaN of the system's own, which must not be taken for an absent x. */
@@ -97,8 +114,9 @@ TRS_INLINE bool NAME(is_nan)(SCALAR x) {
 
 TRS_INLINE void NAME(erase)(NAME(erasing) * erasing, int64_t most) { (void)erasing, (void)most; }
 
-TRS_INLINE void NAME(wait_for_row)(const NAME(column) * c, const int32_t *idx, int64_t count) {
+TRS_INLINE bool NAME(wait_for_row)(const NAME(column) * c, const int32_t *idx, int64_t count) {
   (void)c, (void)idx, (void)count;
+  return true;
 }
 
 TRS_INLINE SCALAR NAME(solved)(SCALAR x) { return x; }

@@ -4,6 +4,8 @@
 
 #include <stdio.h>
 
+#include "plan/plan.h"
+#include "solve/threads/kernels.h"
 #include "support.h"
 #include "test.h"
 
@@ -31,6 +33,15 @@ static inline trs_plan *analyse_with(const trs_matrix *T, trs_uplo uplo, trs_tra
 
 static inline trs_plan *analyse(const trs_matrix *T, trs_uplo uplo, trs_trans trans, int threads) {
   return analyse_with(T, uplo, trans, TRS_NONUNIT, threads);
+}
+
+/* All solves with such right-hand sides go that way from now on. */
+static inline void keep_way(trs_plan *plan, int kind, int way) {
+  trs_threads_state *s = plan->state;
+  trs_pace *pace = &s->pace[kind];
+  const int members = way < TRS_THREADS_HALF ? s->schedule.threads : way == TRS_THREADS_ALONE ? 1 : s->schedule.threads / 2;
+  *pace = (trs_pace){.best = way, .last = members};
+  pace->way[way].members = members;
 }
 
 #endif

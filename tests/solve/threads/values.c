@@ -14,17 +14,14 @@ enum { NGRIDS = sizeof grids / sizeof grids[0] };
 
 /* From now on by values if the plan can, or by tasks; x behind all rows, or with each. */
 static void solve_so(trs_plan *plan, bool by_values, bool x_last) {
-  trs_threads_state *s = plan->state;
-  s->trial =
-      (trs_threads_trial){.runs = 1000,
-                          .way = (by_values && s->schedule.read ? TRS_THREADS_BY_VALUES : 0) +
-                                 (x_last ? TRS_THREADS_X_LAST : 0)};
+  const trs_threads_state *s = plan->state;
+  keep_way(plan, TRS_THREADS_DIRECT,
+           (by_values && s->schedule.read ? TRS_THREADS_BY_VALUES : 0) +
+               (x_last ? TRS_THREADS_X_LAST : 0));
 }
 
 static void solve(trs_plan *plan, void *x, const void *b, int64_t nrhs) {
-  trs_threads_state *s = plan->state;
   const int64_t n = plan->system.n;
-  for (int k = 0; k < 2; k++) s->pace[k] = (trs_pace){0}; /* all members */
   assert_success(trs_solve(plan, x, n, b, n, nrhs, TRS_COL_MAJOR));
 }
 
@@ -161,52 +158,58 @@ TEST(positions_that_others_read) {
   }
 }
 
-/* The first solves try all ways of the plan and keep the fastest one, which the plan then tells. */
+/* The first solves try all ways of all threads.  The plan tells the way it takes. */
 static void try_all_ways(const char *system, int threads, unsigned ways) {
   trs_matrix *T = read_triangle(system, TRS_LOWER, TRS_DOUBLE);
   trs_plan *plan = analyse(T, TRS_LOWER, TRS_NO_TRANS, threads);
   trs_threads_state *s = plan->state;
+  trs_pace *pace = &s->pace[TRS_THREADS_DIRECT];
   const int64_t n = plan->system.n;
   double *b = calloc((size_t)n, sizeof *b), *x = malloc((size_t)n * sizeof *x);
   char text[256];
   assert_int_equal(s->ways, ways);
-  for (int k = 0; k < 60; k++) solve(plan, x, b, 1);
-  double least = INFINITY;
-  for (int way = 0; way < TRS_THREADS_WAYS; way++) {
-    assert_int_equal(s->trial.least[way] > 0, ways >> way & 1);
-    if (ways >> way & 1) least = fmin(least, s->trial.least[way]);
+  for (int way = 0; way < TRS_THREADS_HALF; way++)
+    assert_int_equal(pace->way[way].members, ways >> way & 1 ? threads : 0);
+  assert_int_equal(pace->way[TRS_THREADS_ALONE].members, 1);
+  for (int k = 0; k < 400; k++) {
+    pace->credit = 1;
+    solve(plan, x, b, 1);
   }
-  assert_true(s->trial.least[s->trial.way] == least);
-  for (int way = 0; way < TRS_THREADS_WAYS; way++) {
+  for (int way = 0; way < TRS_PACE_WAYS; way++)
+    if (pace->way[way].members) assert_true(pace->way[way].cost > 0 || pace->way[way].until > 0);
+  for (int way = 0; way < TRS_THREADS_HALF; way++) {
     const int turn = s->turn;
     if (!(ways >> way & 1)) continue;
-    solve_so(plan, way & TRS_THREADS_BY_VALUES, way & TRS_THREADS_X_LAST);
+    keep_way(plan, TRS_THREADS_DIRECT, way);
     for (int k = 0; k < 3; k++) solve(plan, x, b, 1);
     assert_int_equal(s->turn != turn, (way & TRS_THREADS_BY_VALUES) != 0);
     plan->method->describe(plan, text, sizeof text);
     assert_int_equal(strstr(text, "wait for x itself") != NULL, (way & TRS_THREADS_BY_VALUES) != 0);
     assert_int_equal(strstr(text, "behind all rows") != NULL, (way & TRS_THREADS_X_LAST) != 0);
   }
+  keep_way(plan, TRS_THREADS_DIRECT, TRS_THREADS_ALONE);
+  plan->method->describe(plan, text, sizeof text);
+  assert_non_null(strstr(text, "by one thread alone"));
   free(b), free(x);
   trs_plan_destroy(plan);
   trs_matrix_destroy(T);
 }
 
-/* Solves of several right-hand sides in between use the workspace: the trial ends without values.
- */
-TEST(a_trial_ends_between_wide_solves) {
+/* Solves of several right-hand sides in between use the workspace: the plan does without values. */
+TEST(values_are_given_up_between_wide_solves) {
   (void)state;
   enum { WIDE = 8, TURNS = 80 };
   trs_matrix *T = read_triangle("gen:poisson3d27:12", TRS_LOWER, TRS_DOUBLE);
   trs_plan *plan = analyse(T, TRS_LOWER, TRS_NO_TRANS, 4);
   trs_threads_state *s = plan->state;
+  trs_pace *pace = &s->pace[TRS_THREADS_DIRECT];
   const int64_t count = plan->system.n * WIDE;
   double *b = calloc((size_t)count, sizeof *b), *x = malloc((size_t)count * sizeof *x);
   const bool values = has_values(plan);
+  pace->best = TRS_THREADS_BY_VALUES;
   for (int k = 0; k < TURNS && values; k++) solve(plan, x, b, k % 2 ? WIDE : 1);
-  assert_true(!values || s->ways == (1 | 1u << TRS_THREADS_X_LAST));
-  for (int way = 0; way < TRS_THREADS_WAYS && values; way++)
-    assert_int_equal(s->trial.least[way] > 0, way == 0 || way == TRS_THREADS_X_LAST);
+  for (int way = 0; way < TRS_THREADS_HALF && values; way++)
+    assert_int_equal(pace->way[way].members > 0, way == 0 || way == TRS_THREADS_X_LAST);
   free(b), free(x);
   trs_plan_destroy(plan);
   trs_matrix_destroy(T);
@@ -214,7 +217,7 @@ TEST(a_trial_ends_between_wide_solves) {
 }
 
 /* Rows of a thread beside each other; levels of short rows; levels of long rows. */
-TEST(a_trial_ends_and_is_told) {
+TEST(all_ways_are_tried_and_told) {
   (void)state;
   trs_matrix *T = read_triangle(grids[0], TRS_LOWER, TRS_DOUBLE);
   trs_plan *plan = analyse(T, TRS_LOWER, TRS_NO_TRANS, 4);
