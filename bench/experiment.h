@@ -55,6 +55,10 @@ int bench_suites_draw(const bench_rows *rows, const char *path);
 int bench_lot(const bench_settings *set);
 void bench_lot_report(const bench_rows *rows, bool markdown);
 
+/* The slowest plans beside other programs. */
+int bench_tail(const bench_settings *set);
+void bench_tail_report(const bench_rows *rows, bool markdown);
+
 int bench_l17(const bench_settings *set);
 void bench_l17_report(const bench_rows *rows, bool markdown);
 int bench_l17_draw(const bench_rows *rows, const char *prefix);

@@ -69,6 +69,30 @@ const bench_experiment bench_experiments[] = {
      .draw_suite = bench_lot_draw,
      .report = bench_lot_report,
      .draw = bench_suites_draw},
+    {.name = "tail",
+     .title = "The slowest plans",
+     .text =
+         "'trireme bench tail --seed N' looks for plans on several threads that are slow: it draws "
+         "systems as lot does, smaller ones, makes plans anew for each, and times serial, auto on "
+         "one "
+         "thread, and threads and auto on each number of --threads, in surroundings that take "
+         "processors away: idle, stolen (one processor of 16 is taken for 3 ms of every 10), bound "
+         "and busy (a busy process for each 16 processors, bound to one or not), crowded (twice as "
+         "many busy processes as processors), cpuset (a processor of 16 is not in the affinity "
+         "mask), "
+         "quota (a cgroup with the time of three processors of four), spinning (a program whose "
+         "team "
+         "of threads spins), programs (many short programs). --parts names some of them. The report "
+         "has the distribution, over the systems, of the time of auto over that of the better plan "
+         "of "
+         "one thread, all medians of solves.",
+     .options = "|out|threads|uplo|seconds|suite|parts|seed|systems|list|json|",
+     .place = BENCH_PLACE_ANY,
+     .seconds = 0.05,
+     .nrhs = {{1}, 1, 1},
+     .run = bench_tail,
+     .draw_suite = bench_tail_draw,
+     .report = bench_tail_report},
     {.name = "blocks",
      .title = "Block ILU(0)",
      .text =

@@ -1,4 +1,4 @@
-/* lot.c - the draw of trireme bench lot: a seed chooses generators, sizes, shapes, orders, kinds of
+/* lot.c - the draw of trireme bench lot and tail: a seed chooses generators, sizes, shapes, orders, kinds of
  * factors, triangles, and files of the folder TRIREME_MATRICES.
  * Classes are dealt from a shuffled deck, so that every twenty systems have the same share of each.
  * All arithmetic is of integers: a seed and the names of the files determine the list on every
@@ -17,14 +17,20 @@
 enum { DEFAULT_SYSTEMS = 60, LONGEST_NAME = 120 };
 
 /* Entries of a matrix, so that a run takes minutes; complete factors have more. */
-enum { LEAST = 1 << 15, MOST = 1 << 23, MOST_FACTORED = 1 << 21, LEAST_LU = 1 << 13 };
-enum { MOST_LU = 1 << 18, MOST_CHAIN = 1 << 17 };
+typedef struct sizes {
+  int64_t least, most, most_factored, least_lu, most_lu;
+} sizes;
+
+static const sizes of_lot = {1 << 15, 1 << 23, 1 << 21, 1 << 13, 1 << 18},
+                   of_tail = {1 << 12, 1 << 21, 1 << 20, 1 << 11, 1 << 16};
+enum { MOST_CHAIN = 1 << 17 };
 
 /* Bytes of a file: the larger ones would take most of the time of a run. */
 enum { MOST_PACKED = 16 << 20, MOST_PLAIN = 64 << 20 };
 
 typedef struct draw {
   uint64_t seed, at;
+  const sizes *sizes;
   char **file;
   int64_t files, used;
 } draw;
@@ -156,7 +162,8 @@ static const generator *any(draw *d) {
 static void name_reordered(draw *d, char *text, size_t size) {
   const char *order = orders[below(d, ORDERS)];
   const size_t used = (size_t)snprintf(text, size, "factor:triangle:%s:", order);
-  name_generator(d, text + used, size - used, any(d), LEAST, MOST_FACTORED);
+  name_generator(d, text + used, size - used, any(d), d->sizes->least,
+                 d->sizes->most_factored);
 }
 
 static void name_incomplete(draw *d, char *text, size_t size) {
@@ -165,7 +172,8 @@ static void name_incomplete(draw *d, char *text, size_t size) {
   while (!g->factored) g = any_mesh(d);
   const char *kind = g->symmetric && below(d, 2) ? "ic0" : "ilu0";
   const size_t used = (size_t)snprintf(text, size, "factor:%s:%s:", kind, order);
-  name_generator(d, text + used, size - used, g, LEAST, MOST_FACTORED);
+  name_generator(d, text + used, size - used, g, d->sizes->least,
+                 d->sizes->most_factored);
 }
 
 static void name_complete(draw *d, char *text, size_t size) {
@@ -173,7 +181,7 @@ static void name_complete(draw *d, char *text, size_t size) {
   const generator *g = any_mesh(d);
   while (!g->factored) g = any_mesh(d);
   const size_t used = (size_t)snprintf(text, size, "factor:lu:%s:", order);
-  name_generator(d, text + used, size - used, g, LEAST_LU, MOST_LU);
+  name_generator(d, text + used, size - used, g, d->sizes->least_lu, d->sizes->most_lu);
 }
 
 /* Every third file in another order. */
@@ -189,13 +197,13 @@ static void name_entry(draw *d, char *text, size_t size, card class) {
   if (class == FILES && d->used == d->files) class = (card)below(d, FILES);
   switch (class) {
     case PLANAR:
-      name_generator(d, text, size, &planes[below(d, PLANES)], LEAST, MOST);
+      name_generator(d, text, size, &planes[below(d, PLANES)], d->sizes->least, d->sizes->most);
       return;
     case SPATIAL:
-      name_generator(d, text, size, &spaces[below(d, SPACES)], LEAST, MOST);
+      name_generator(d, text, size, &spaces[below(d, SPACES)], d->sizes->least, d->sizes->most);
       return;
     case GRAPH:
-      name_generator(d, text, size, &graphs[below(d, GRAPHS)], LEAST, MOST);
+      name_generator(d, text, size, &graphs[below(d, GRAPHS)], d->sizes->least, d->sizes->most);
       return;
     case REORDERED:
       name_reordered(d, text, size);
@@ -313,16 +321,26 @@ static int draw_all(bench_suite *suite, draw *d, int64_t count) {
   return code;
 }
 
-int bench_lot_draw(bench_suite *suite, const bench_settings *set) {
+static int draw_suite(bench_suite *suite, const bench_settings *set, const char *name,
+                      const sizes *of) {
   *suite = (bench_suite){.drawn = true};
   if (set->seed < 0)
     return leave_usage("bench",
-                       "lot needs --seed N, any whole number: the same number and the same files "
-                       "give the same systems");
-  snprintf(suite->name, sizeof suite->name, "lot %lld", (long long)set->seed);
-  draw d = {.seed = (uint64_t)set->seed};
+                       "%s needs --seed N, any whole number: the same number and the same files "
+                       "give the same systems",
+                       name);
+  snprintf(suite->name, sizeof suite->name, "%s %lld", name, (long long)set->seed);
+  draw d = {.seed = (uint64_t)set->seed, .sizes = of};
   int code = find_files(&d);
   if (code < 0) code = draw_all(suite, &d, set->systems < 0 ? DEFAULT_SYSTEMS : set->systems);
   free_files(&d);
   return code;
+}
+
+int bench_lot_draw(bench_suite *suite, const bench_settings *set) {
+  return draw_suite(suite, set, "lot", &of_lot);
+}
+
+int bench_tail_draw(bench_suite *suite, const bench_settings *set) {
+  return draw_suite(suite, set, "tail", &of_tail);
 }

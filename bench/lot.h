@@ -10,6 +10,8 @@
 
 /* Draws the suite of the settings' seed.  Returns -1, or the exit code. */
 int bench_lot_draw(bench_suite *suite, const bench_settings *set);
+/* The same of smaller systems. */
+int bench_tail_draw(bench_suite *suite, const bench_settings *set);
 /* The class of a system, such as "meshes of a plane", one of the k-th names; NULL: no k-th. */
 const char *bench_class_of(const bench_group *group);
 const char *bench_class(int64_t k);

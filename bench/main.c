@@ -69,13 +69,16 @@ static const option options[] = {
                 "the suite for " OF_PAPERS("l17, x20 and ", "") "gpus; for " OF_PAPERS(
                     "w21, l23 and ", "") "blocks the matrix"),
     COUNT_OPTION("seed", 0, "N", 0, 4294967295, FIELD(seed),
-                 "for lot: the number that draws the systems"),
+                 "for lot and tail: the number that draws the systems"),
     COUNT_OPTION("systems", 0, "K", 1, 1000, FIELD(systems),
-                 "for lot: the number of systems to draw (default 60)"),
+                 "for lot and tail: the number of systems to draw (default 60)"),
+    TEXT_OPTION("parts", "LIST", OF_PAPERS("real|model|simulation|", "") "idle|stolen|busy",
+                FIELD(parts),
+                "for tail: the surroundings (default all)" OF_PAPERS(
+                    "; for l23: the parts to run, of real, gpu, model and simulation (default "
+                    "real,model)",
+                    "")),
 #if TRIREME_BENCH_PAPERS
-    TEXT_OPTION(
-        "parts", "LIST", "real|model|simulation", FIELD(parts),
-        "for l23: the parts to run, of real, gpu, model and simulation (default real,model)"),
     TEXT_OPTION("ranks", "LIST", NULL, FIELD(ranks),
                 "for l23: the numbers of ranks (default: real 1,2,4,8,16; simulation 128; "
                 "model 128,256,512,1024,2048)"),

@@ -91,8 +91,9 @@ static trs_status analyze_once(bench_runner *r, const measurement *m) {
 
 static trs_status analyze_plan(bench_runner *r, const measurement *m) {
   trs_status status = TRS_SUCCESS;
-  for (int k = 0; k < FRESH && !status; k++) status = analyze_once(r, m);
-  for (int k = 0; k < FRESH && !status; k++) {
+  const int fresh = m->all->fresh ? m->all->fresh : FRESH;
+  for (int k = 0; k < fresh && !status; k++) status = analyze_once(r, m);
+  for (int k = 0; k < fresh && !status; k++) {
     double start = seconds_now();
     status = trs_update(r->plan, matrix_of(r, m));
     r->row.update = fmin(r->row.update, seconds_now() - start);
@@ -148,8 +149,9 @@ static double last_solve(const bench_runner *r, const measurement *m, double mea
 }
 
 static int run_block(bench_runner *r, measurement *m, double seconds) {
-  const int64_t solves = m->all->solves / bench_rounds(seconds);
-  int64_t last = r->repeats + (solves ? solves : BENCH_MOST_REPEATS / BENCH_ROUNDS);
+  const int64_t most = BENCH_MOST_REPEATS / (m->all->rounds ? m->all->rounds : BENCH_ROUNDS);
+  const int64_t solves = m->all->solves / bench_rounds(m->all, seconds);
+  int64_t last = r->repeats + (solves ? solves : most);
   nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
   if (!r->ctx) bench_mkl_threads(r->threads);
   bool good = solve(r, m);
@@ -184,7 +186,7 @@ static void spoil(const measurement *m) {
 }
 
 static int run_rounds(measurement *m, double seconds) {
-  const int rounds = bench_rounds(seconds);
+  const int rounds = bench_rounds(m->all, seconds);
   int code = -1;
   for (int round = 0; round < rounds && code < 0; round++)
     for (int i = 0; i < m->all->count && code < 0; i++) {

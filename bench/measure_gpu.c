@@ -207,7 +207,7 @@ static bool run_samples(bench_runner *r, const bench_gpu *gpu, double seconds, i
 }
 
 static void run_rounds(bench_runners *all, const bench_gpu *gpu, double seconds) {
-  const int rounds = bench_rounds(seconds);
+  const int rounds = bench_rounds(all, seconds);
   for (int round = 0; round < rounds; round++)
     for (int i = 0; i < all->count; i++) {
       bench_runner *r = &all->runner[i];

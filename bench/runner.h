@@ -48,6 +48,8 @@ typedef struct bench_runners {
   trs_context *gpu;          /* of all runners on a GPU or an OpenCL device; NULL: only peers */
   const bench_settings *set; /* its programs are timed after the runners; NULL: none */
   int threads;               /* the largest number of --threads; 0: on a GPU */
+  int fresh;                 /* analyses per runner, of which the fastest counts; 0: three */
+  int rounds;                /* 0: BENCH_ROUNDS */
   int64_t solves;            /* per runner, if they fit its seconds; 0: as many as fit */
 } bench_runners;
 
@@ -69,7 +71,9 @@ int bench_leave_unknown(const char *name);
 bool bench_on_opencl(const bench_settings *set);
 
 /* Drift of the machine affects all runners of a round alike.  0 seconds: no timing is wanted. */
-static inline int bench_rounds(double seconds) { return seconds > 0 ? BENCH_ROUNDS : 1; }
+static inline int bench_rounds(const bench_runners *all, double seconds) {
+  return seconds <= 0 ? 1 : all->rounds ? all->rounds : BENCH_ROUNDS;
+}
 
 /* Reads the least times of the steps of an analysis into the row; the least time of loading a
  * system of another format; and adds the parts of the last solve. */

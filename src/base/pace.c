@@ -7,16 +7,17 @@
 #include <math.h>
 #include <string.h>
 
-/* The share of the time that trials may take, and in runs by one member alone, what they may take at
- * first: less than an analysis does. */
-static const double SHARE = 0.02, FIRST_CREDIT = 3, MOST_CREDIT = 20;
+/* The share of the time that trials may take; in runs by one member alone, what they may take at
+ * first: less than an analysis does; and in seconds, what they may at most. */
+static const double SHARE = 0.02, FIRST_CREDIT = 3, MOST_CREDIT = 0.1;
 
 /* Runs of a trial that count.  After a change of members some do not: those that join may sleep. */
-enum { TRIAL = 4, TRIAL_ALONE = 2, COLD = 2 };
+enum { TRIAL = 4, TRIAL_ALONE = 2, COLD = 1 };
 
 /* A way of several members is late if it takes LATE times as long as one member alone, and the time
- * that members need to wake, if they may have slept. */
-static const double LATE = 2, WAKE = 300e-6;
+ * that members need to wake, if they may have slept: after a pause, and before a run that they were
+ * not part of. */
+static const double LATE = 2, WAKE = 300e-6, PAUSE = 50e-6;
 
 /* Another way has to be faster by this much. */
 static const double BETTER = 0.95;
@@ -25,8 +26,8 @@ static const double BETTER = 0.95;
  * If it stays away from being late so many times as long, the next time is the first one again. */
 static const double RECOVERED = 10, LONGEST = 5, FIRST_REST = 20e-3;
 
-/* In multiples of the best cost: that of a way which has not been tried, and a run that ends a trial.
- */
+/* In multiples of the best cost: that of a way with a number of members that has not been tried, and a
+ * run that ends a trial. */
 static const double GUESS = 1.5, HOPELESS = 3;
 
 static int most_members(const trs_pace *pace) {
@@ -73,18 +74,27 @@ static void take_best(trs_pace *pace, double now) {
   pace->best = other;
 }
 
+/* What the way has cost, or one of as many members; or about. */
+static double expected(const trs_pace *pace, const trs_pace_way *way) {
+  if (way->cost > 0) return way->cost;
+  if (way->members == 1) return pace->alone;
+  for (int k = 0; k < TRS_PACE_WAYS; k++)
+    if (pace->way[k].members == way->members && pace->way[k].cost > 0) return pace->way[k].cost;
+  return GUESS * pace->way[pace->best].cost;
+}
+
 /* What a trial of the way is expected to cost more than runs in the best one. */
 static double price(const trs_pace *pace, const trs_pace_way *way) {
   const trs_pace_way *best = &pace->way[pace->best];
-  const double unknown = way->members == 1 ? pace->alone : GUESS * best->cost;
-  const double more = fmax((way->cost > 0 ? way->cost : unknown) - best->cost, 0);
-  return runs_of_trial(way) * more + (way->members > best->members ? WAKE : 0);
+  const double more = fmax(expected(pace, way) - best->cost, 0);
+  const bool hopeless = best->cost > 0 && more > (HOPELESS - 1) * best->cost;
+  return (hopeless ? 1 : runs_of_trial(way)) * more + (way->members > best->members ? WAKE : 0);
 }
 
-/* Of those that may be tried, the one that rests longest. */
+/* Of those that may be tried, the one that rests longest, at first one member alone. */
 static void look_for_trial(trs_pace *pace, double now) {
   int next = -1;
-  for (int k = 0; k < TRS_PACE_WAYS; k++) {
+  for (int k = TRS_PACE_WAYS - 1; k >= 0; k--) {
     const trs_pace_way *way = &pace->way[k];
     if (k == pace->best || way->members == 0 || is_held(way, now) || now < way->again) continue;
     if (price(pace, way) > pace->credit) continue;
@@ -94,12 +104,15 @@ static void look_for_trial(trs_pace *pace, double now) {
   pace->trying = next + 1;
   pace->left = runs_of_trial(&pace->way[next]);
   pace->spent = 0;
+  pace->former = pace->way[next].cost;
+  pace->way[next].cost = 0; /* what it cost long ago says little */
 }
 
 static void end_trial(trs_pace *pace, double now) {
   trs_pace_way *way = &pace->way[pace->trying - 1];
   pace->trying = 0;
   pace->credit -= pace->spent;
+  if (way->cost == 0) way->cost = pace->former;
   way->rest = fmin(fmax(2 * way->rest, FIRST_REST), LONGEST);
   way->again = now + way->rest;
   take_best(pace, now);
@@ -133,16 +146,18 @@ void trs_pace_ran(trs_pace *pace, int k, double seconds, double now) {
   trs_pace_way *way = &pace->way[k];
   const bool alone = way->members == 1;
   const double best = pace->way[pace->best].cost;
+  const bool slept = way->members > pace->last || now - seconds > pace->ended + PAUSE;
   if (way->members > pace->last) pace->cold = COLD;
   pace->last = way->members;
+  pace->ended = now;
   const bool cold = pace->cold > 0 && !alone;
-  if (pace->cold > 0) pace->cold--;
+  if (cold) pace->cold--;
   pace->fewer += way->members < most_members(pace);
-  pace->credit = fmin(pace->credit + SHARE * seconds, MOST_CREDIT * fmax(pace->alone, seconds));
+  pace->credit = fmin(pace->credit + SHARE * seconds, MOST_CREDIT + FIRST_CREDIT * pace->alone);
   if (pace->trying) pace->spent += fmax(seconds - best, 0);
   if (!cold) learn(way, seconds);
   if (alone) pace->alone = way->cost;
-  if (!alone && pace->knows_alone && seconds > LATE * pace->alone + (cold ? WAKE : 0)) {
+  if (!alone && pace->knows_alone && seconds > LATE * pace->alone + (slept ? WAKE : 0)) {
     be_late(pace, way->members, seconds, now);
   } else if (pace->trying) {
     if (!cold && (--pace->left == 0 || seconds > HOPELESS * best)) end_trial(pace, now);

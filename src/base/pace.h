@@ -29,9 +29,11 @@ typedef struct trs_pace {
   int left;     /* runs of the trial that are left */
   int cold;     /* runs that do not count, since members have slept or caches are cold */
   int last;     /* the members of the last run */
+  double ended; /* when that was */
   double alone; /* the time of one member alone, about until it is known */
   bool knows_alone;
-  double spent; /* on the trial, more than runs in the best way take */
+  double former; /* the cost of the way of the trial before it */
+  double spent;  /* on the trial, more than runs in the best way take */
   double credit; /* that trials may spend */
   int64_t fewer; /* runs by fewer than most members */
 } trs_pace;

@@ -360,7 +360,10 @@ static bool gives_way(trs_plan *plan, const trs_parts *parts, int threads) {
   double next, seconds = KNOWN * scattering(plan, parts->natural);
   seconds *= cpu->start + cpu->entry * ((double)parts->span - saved * (double)parts->split_steps);
   plan->choice->seconds = seconds;
-  if (!trs_plan_chosen(plan, &next) || seconds <= next) return false;
+  if (!trs_plan_chosen(plan, &next)) return false;
+  if (parts->split_steps == 0)
+    return trs_plan_decline(plan, "no step has rows for more than one thread");
+  if (seconds <= next) return false;
   (void)trs_plan_gives_way(plan, seconds);
   return trs_plan_decline(plan, "its %lld steps would take %.2f times as long",
                           (long long)parts->steps, seconds / next);
@@ -511,8 +514,10 @@ static void sweep_share(void *argument, int rank, int size) {
   const trs_threads_job *j = argument;
   const trs_scalar scalar = j->plan->system.scalar;
   trs_team *team = j->plan->context->team;
+  enum { SOON = 16 }; /* steps of a wait before the next one, once a share was not begun */
   short held[TRS_MOST_THREADS];
-  int count = 1, steps = j->members > 1 ? TRS_WAIT_SPINS : 0, begin, end;
+  const int patient = j->members > 1 ? TRS_WAIT_SPINS : 0;
+  int count = 1, steps = patient, begin, end;
   trs_patience wait = {0};
   (void)size;
   held[0] = (short)rank;
@@ -522,16 +527,15 @@ static void sweep_share(void *argument, int rank, int size) {
     if (how == TRS_THREADS_COMPLETE && (!j->x_last || is_complete(j->state))) break;
     if (how == TRS_THREADS_ADVANCED) wait = (trs_patience){0};
     if (how != TRS_THREADS_COMPLETE && steps) wait.turns = TRS_WAIT_SPINS;
-    const int taken = wait.turns >= TRS_WAIT_SPINS ? trs_team_take(team) : -1;
-    steps = 0;
+    const bool long_enough = wait.turns >= (count > 1 ? SOON : TRS_WAIT_SPINS);
+    const int taken = long_enough ? trs_team_take(team) : -1;
     if (taken >= 0) {
       begin_share(j, taken);
       held[count++] = (short)taken;
-    } else if (how == TRS_THREADS_ADVANCED && count == 1) {
-      steps = j->members > 1 ? TRS_WAIT_SPINS : 0;
     } else if (how != TRS_THREADS_ADVANCED) {
       trs_wait_turn(&wait);
     }
+    steps = count == 1 && how == TRS_THREADS_ADVANCED ? patient : 0;
   }
   for (int h = 0; h < count && j->x_last; h++) {
     shares_of(j, held[h], &begin, &end);
