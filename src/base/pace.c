@@ -5,6 +5,7 @@
 #include "base/pace.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* The share of the time that trials may take; in runs by one member alone, what they may take at
@@ -166,6 +167,18 @@ void trs_pace_ran(trs_pace *pace, int k, double seconds, double now) {
     look_for_trial(pace, now);
   }
   pace->knows_alone |= alone;
+}
+
+void trs_pace_describe(const trs_pace *pace, char *text, size_t size) {
+  const int members = pace->way[pace->best].members;
+  size_t used = strlen(text);
+  if (members == 1 && used < size)
+    used += (size_t)snprintf(text + used, size - used, "; lately by one thread alone");
+  else if (members < most_members(pace) && used < size)
+    used += (size_t)snprintf(text + used, size - used, "; lately by %d threads", members);
+  if (pace->fewer && used < size)
+    snprintf(text + used, size - used, "; %lld solves by fewer threads, which were tried or faster",
+             (long long)pace->fewer);
 }
 
 void trs_pace_drop(trs_pace *pace, int way) {

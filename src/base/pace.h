@@ -10,6 +10,7 @@
 #define TRS_BASE_PACE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum { TRS_PACE_WAYS = 6 };
@@ -47,6 +48,9 @@ int trs_pace_next(const trs_pace *pace);
 
 /* A run in that way has ended `now`. */
 void trs_pace_ran(trs_pace *pace, int way, double seconds, double now);
+
+/* Appends to a plan's description what is unusual: fewer members lately, and runs by fewer. */
+void trs_pace_describe(const trs_pace *pace, char *text, size_t size);
 
 /* There is no such way any more. */
 void trs_pace_drop(trs_pace *pace, int way);

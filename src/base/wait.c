@@ -21,6 +21,10 @@
 /* A sleep lasts a fraction of the wait so far. */
 static const double SHORTEST_SLEEP = 5e-6, LONGEST_SLEEP = 1e-3, FRACTION = 1.0 / 16;
 
+/* A longer call of sched_yield has run another thread.  Threads of a team on one processor yield to
+ * each other, but no longer than that. */
+static const double SWITCH = 1.5e-6, LONGEST_YIELDS = 2e-3;
+
 /* If sched_yield takes longer than LATE, another program had the processor and may want it for
  * BUSY_SECONDS. */
 static const double LATE = 500e-6, BUSY_SECONDS = 20e-3;
@@ -31,14 +35,18 @@ static void remember_busy(double until) {
 }
 
 bool trs_wait_yield(trs_patience *wait, double seconds) {
-  double now = trs_seconds();
+  const double before = wait->waited, now = trs_seconds();
   if (wait->since == 0) wait->since = now;
   wait->waited = now - wait->since;
-  if (wait->waited > seconds) return false;
+  if (wait->alone > seconds || wait->waited > LONGEST_YIELDS) return false;
   const trs_thread *own = trs_thread_look();
-  if (own && now < own->busy_until) return true;
+  if (own && now < own->busy_until) {
+    wait->alone += wait->waited - before;
+    return true;
+  }
   sched_yield();
-  double back = trs_seconds();
+  const double back = trs_seconds();
+  if (back - now < SWITCH) wait->alone += back - wait->since - before;
   if (back - now > LATE) remember_busy(back + BUSY_SECONDS);
   return true;
 }

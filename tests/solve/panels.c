@@ -84,6 +84,39 @@ TEST(auto_leaves_threads_whose_schedule_is_slow) {
   check_method("threads:16", generated("gen:poisson2d9:120"), "serial", "not threads");
 }
 
+/* By all threads, by half of them and by one: a pace tries all. */
+TEST(subtrees_by_fewer_members_have_the_same_bits) {
+  (void)state;
+  enum { SOLVES = 400 };
+  for (int c = 0; c < 4; c++) {
+    trs_context *ctx;
+    trs_plan *plan;
+    trs_options options = {.struct_size = sizeof options, .method = "subtrees"};
+    trs_matrix *T = chains(c % 2 ? 25 : 5);
+    trs_matrix_info info = {.struct_size = sizeof info};
+    char text[512];
+    assert_success(trs_matrix_get_info(T, &info));
+    const int64_t n = info.nrows;
+    double *b = malloc((size_t)n * sizeof *b), *x = malloc((size_t)n * sizeof *x);
+    double *first = malloc((size_t)n * sizeof *first);
+    trs_random_fill(b, n, TRS_DOUBLE, 3);
+    assert_success(trs_context_create(&ctx, "threads:5"));
+    assert_success(trs_analyze(&plan, ctx, T, TRS_LOWER, c < 2 ? TRS_NO_TRANS : TRS_TRANS,
+                               TRS_NONUNIT, &options));
+    assert_success(trs_solve(plan, first, n, b, n, 1, TRS_COL_MAJOR));
+    for (int k = 0; k < SOLVES; k++) {
+      assert_success(trs_solve(plan, x, n, b, n, 1, TRS_COL_MAJOR));
+      assert_memory_equal(x, first, (size_t)n * sizeof *x);
+    }
+    (void)trs_plan_describe(plan, text, sizeof text);
+    assert_non_null(strstr(text, "by fewer threads"));
+    free(b), free(x), free(first);
+    trs_plan_destroy(plan);
+    trs_context_destroy(ctx);
+    trs_matrix_destroy(T);
+  }
+}
+
 TEST(complex_systems_are_refused) {
   (void)state;
   trs_context *ctx;

@@ -43,6 +43,11 @@ typedef struct trs_subtrees_state {
   trs_barrier *barrier;
 } trs_subtrees_state;
 
+/* The shares of threads, begin .. end - 1, that one of the members of a run does. */
+typedef struct trs_subtrees_part {
+  int begin, end, members;
+} trs_subtrees_part;
+
 /* The two halves of the analysis by panels: the pattern (trs_plan_found), which decides, and the
  * values.  The second one takes the pattern into a new state.  bar: of the estimated time of
  * substitution, the share from which on auto's choice declines; 0: that of one thread. */
@@ -55,9 +60,9 @@ typedef struct trs_panels_kernels {
                               int width, int space);
   /* Replaces the diagonal by its reciprocals. */
   void (*prepare[TRS_NSCALARS])(const trs_panels_state *state);
-  /* The part of thread `rank` in a sweep of right-hand side r by all threads of the subtrees. */
+  /* A member's part in a sweep of right-hand side r. */
   void (*share[TRS_NSCALARS])(const trs_subtrees_state *state, const trs_rhs *rhs, int64_t r,
-                              int rank);
+                              const trs_subtrees_part *part);
 } trs_panels_kernels;
 
 extern const trs_panels_kernels trs_panels_kernels_baseline, trs_panels_kernels_avx2,

@@ -8,12 +8,15 @@
 #include <stdio.h>
 
 #include "base/machine_model.h"
+#include "base/pace.h"
+#include "base/timer.h"
 #include "plan/choice.h"
 #include "solve/panels/kernels.h"
 
 typedef struct state {
   trs_plan *one; /* by the method panels */
   trs_subtrees_state s;
+  trs_pace pace; /* of all threads, half of them, and one */
 } state;
 
 static const trs_panels_kernels *kernels(void) {
@@ -101,6 +104,12 @@ static trs_status allocate_work(trs_subtrees_state *s, const trs_system *S) {
   return trs_alloc(&s->work, vectors(s) * (S->n + TRS_PANELS_LINES), trs_scalar_size(S->scalar));
 }
 
+static void begin_pace(state *own, const trs_plan *plan) {
+  const int all = own->s.trees.threads;
+  const int members[TRS_PACE_WAYS] = {all, all > 3 ? all / 2 : 0, all > 1};
+  trs_pace_begin(&own->pace, members, trs_method_serial.estimate(plan).seconds);
+}
+
 static bool is_slow(trs_plan *plan, const trs_subtrees_state *s) {
   static const double WORTH_IT = 0.85; /* of the time of one thread */
   double next,
@@ -131,6 +140,7 @@ static trs_status analyze(trs_plan *plan) {
   TRS_TRY(trs_panels_complete(own->one));
   s->panels = own->one->state;
   if (s->panels->panels.by_rows) TRS_TRY(make_pieces(s));
+  begin_pace(own, plan);
   return allocate_work(s, &plan->system);
 }
 
@@ -143,6 +153,7 @@ static trs_status clone(trs_plan *plan) {
   own->s = origin->s;
   own->s.work = NULL;
   own->s.barrier = NULL;
+  begin_pace(own, plan);
   return allocate_work(&own->s, &plan->system);
 }
 
@@ -158,16 +169,23 @@ typedef struct job {
 } job;
 
 static void solve_share(void *argument, int rank, int size) {
-  (void)size;
   const job *j = argument;
   const trs_subtrees_state *s = &((const state *)j->plan->state)->s;
   const trs_scalar scalar = j->plan->system.scalar;
-  for (int64_t r = 0; r < j->rhs->nrhs; r++) kernels()->share[scalar](s, j->rhs, r, rank);
+  int64_t begin, end;
+  trs_share(s->trees.threads, rank, size, &begin, &end);
+  const trs_subtrees_part part = {(int)begin, (int)end, size};
+  for (int64_t r = 0; r < j->rhs->nrhs; r++) kernels()->share[scalar](s, j->rhs, r, &part);
 }
 
 static trs_status solve(trs_plan *plan, const trs_rhs *rhs) {
+  state *own = plan->state;
   job j = {plan, rhs};
-  trs_team_run(plan->context->team, threads(plan), solve_share, &j);
+  const int way = trs_pace_next(&own->pace);
+  const double start = trs_seconds();
+  trs_team_run(plan->context->team, own->pace.way[way].members, solve_share, &j);
+  const double end = trs_seconds();
+  if (rhs->nrhs > 0) trs_pace_ran(&own->pace, way, (end - start) / (double)rhs->nrhs, end);
   return TRS_SUCCESS;
 }
 
@@ -189,6 +207,7 @@ static void describe(const trs_plan *plan, char *text, size_t size) {
                       (long long)T->nroots, T->threads, (long long)T->ntop);
   if (used > 0 && (size_t)used < size)
     trs_method_panels.describe(own->one, text + used, size - (size_t)used);
+  trs_pace_describe(&((const state *)plan->state)->pace, text, size);
 }
 
 static void free_state(trs_plan *plan) {

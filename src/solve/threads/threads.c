@@ -634,23 +634,15 @@ static void describe(const trs_plan *plan, char *text, size_t size) {
   snprintf(text, size, "%d levels, %lld steps, %lld split over %d threads, %lld task%s, %lld waits",
            plan->levels->count, (long long)s->steps, (long long)s->split_steps, s->schedule.threads,
            tasks, tasks == 1 ? "" : "s", (long long)s->schedule.nwaits);
-  const trs_pace *pace = &s->pace[TRS_THREADS_DIRECT];
-  const int way = pace->best;
-  size_t used = strlen(text);
-  const char *const how = way == TRS_THREADS_ALONE  ? "; lately by one thread alone"
-                          : way == TRS_THREADS_HALF ? "; lately by half of the threads"
-                          : waits_for_values(way)   ? "; rows wait for x itself, not for tasks"
-                                                    : "";
-  if (used < size)
-    used += (size_t)snprintf(text + used, size - used, "%s%s", how,
-                             way < TRS_THREADS_HALF && way & TRS_THREADS_X_LAST
-                                 ? "; x is written behind all rows"
-                                 : "");
-  int64_t fewer = 0;
-  for (int p = 0; p < TRS_THREADS_PACES; p++) fewer += s->pace[p].fewer;
-  if (fewer && used < size)
-    snprintf(text + used, size - used, "; %lld sweeps by fewer, which were tried or faster",
-             (long long)fewer);
+  const int way = s->pace[TRS_THREADS_DIRECT].best;
+  const size_t used = strlen(text);
+  if (used < size && way < TRS_THREADS_HALF)
+    snprintf(text + used, size - used, "%s%s",
+             waits_for_values(way) ? "; rows wait for x itself, not for tasks" : "",
+             way & TRS_THREADS_X_LAST ? "; x is written behind all rows" : "");
+  for (int kind = 0; kind < TRS_THREADS_PACES; kind++)
+    if (kind == TRS_THREADS_DIRECT || s->pace[kind].fewer)
+      trs_pace_describe(&s->pace[kind], text, size);
 }
 
 static void free_state(trs_plan *plan) {
