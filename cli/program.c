@@ -48,7 +48,10 @@ void program_beside(char *path, size_t size, const char *name) {
   program_self(self, sizeof self);
   char *slash = strrchr(self, '/');
   if (slash) *slash = 0;
-  snprintf(path, size, "%s/%s", slash ? self : ".", name);
+  if (slash)
+    snprintf(path, size, "%s/%s", self, name);
+  else
+    *path = 0; /* never the current folder */
 }
 
 /* Where the program is; false: in neither folder, path being the first place. */

@@ -9,7 +9,7 @@
  * arrived.  run gets the words behind the program's name.  Returns the exit code. */
 int program_main(int argc, char **argv, int (*run)(int argc, char **argv));
 
-/* The running program, and a path relative to its folder. */
+/* The running program, and a path relative to its folder; empty where /proc does not tell. */
 void program_self(char *path, size_t size);
 void program_beside(char *path, size_t size, const char *name);
 
