@@ -13,6 +13,7 @@
 #include "leave.h"
 #include "output.h"
 #include "report.h"
+#include "trireme.h"
 
 /* Reserves closed standard streams, so that no file opened later becomes one.  Writing to them
  * still fails. */
@@ -37,6 +38,40 @@ int program_main(int argc, char **argv, int (*run)(int argc, char **argv)) {
   output_set_json(asks_json(argc, argv));
   return output_finish(report_print(run(argc - 1, argv + 1)));
 }
+
+/* ---- Signals ---- */
+
+static int caught; /* the signal; the library's flag */
+
+static void end_by(int number) {
+  signal(number, SIG_DFL);
+  raise(number);
+}
+
+static void catch_alarm(int number) { end_by(caught ? caught : number); }
+
+static void catch_end(int number) {
+  if (caught) end_by(number);
+  caught = number;
+  alarm(2);
+}
+
+void program_catch_signals(void) {
+  static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+  struct sigaction now;
+  for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++)
+    if (!sigaction(numbers[k], NULL, &now) && now.sa_handler == SIG_DFL) /* else nohup's */
+      signal(numbers[k], catch_end);
+  signal(SIGALRM, catch_alarm);
+  (void)trs_set_cancel_flag(&caught);
+}
+
+int program_end(int code) {
+  if (code == LEAVE_INTERRUPTED && caught) end_by(caught);
+  return code;
+}
+
+/* ---- Other programs of the installation ---- */
 
 void program_self(char *path, size_t size) {
   ssize_t length = readlink("/proc/self/exe", path, size - 1);

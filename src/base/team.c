@@ -41,6 +41,7 @@ struct trs_team {
   atomic_bool stop;
   void (*body)(void *argument, int rank, int size);
   void *argument;
+  const int *cancel; /* the calling thread's flag */
 };
 
 /* The caller waits for all members of a run, so a member misses only runs without it. */
@@ -91,12 +92,13 @@ static void wake_next(trs_team *team, int rank, int size) {
 static void *member_main(void *pointer) {
   member *self = pointer;
   trs_team *team = self->team;
-  (void)trs_thread_own(); /* so that waits in a solve allocate nothing */
+  trs_thread *own = trs_thread_own(); /* waits in a solve then allocate nothing */
   for (uint64_t seen = self->begin;;) {
     seen = wait_for_run(self, seen);
     wake_next(team, self->rank, size_of(seen));
     if (atomic_load(&team->stop)) return NULL;
     trs_places_take(team->places, self->rank);
+    if (own) own->cancel = team->cancel;
     team->body(team->argument, self->rank, size_of(seen));
     atomic_fetch_sub_explicit(&team->working, 1, memory_order_release);
   }
@@ -122,6 +124,7 @@ void trs_team_run(trs_team *team, int size, void (*body)(void *, int, int), void
   pthread_mutex_lock(&team->callers);
   team->body = body;
   team->argument = argument;
+  team->cancel = trs_cancel_flag();
   trs_places_take(team->places, 0);
   atomic_store(&team->working, size - 1);
   start_run(team, size);

@@ -167,6 +167,27 @@ TEST(one_that_is_silent_does_not_silence_the_call) {
   assert_told(TRS_ORDER_ND, "ordering", "METIS was stopped after 3.2 seconds");
 }
 
+static int flag;
+
+static void *set_flag(void *unused) {
+  usleep(100000);
+  __atomic_store_n(&flag, 1, __ATOMIC_RELAXED);
+  return unused;
+}
+
+TEST(one_whose_call_is_cancelled_is_killed) {
+  pthread_t thread;
+  int files = count_files();
+  stand_in("hang");
+  assert_success(trs_set_cancel_flag(&flag));
+  pthread_create(&thread, NULL, set_flag, NULL);
+  assert_failure(TRS_ERROR_CANCELLED, "cancelled", order(&graph));
+  pthread_join(thread, NULL);
+  assert_no_child();
+  assert_int_equal(count_files(), files);
+  assert_success(trs_set_cancel_flag(NULL));
+}
+
 TEST(variables_that_are_no_numbers_are_refused) {
   static const char *const names[] = {"TRIREME_WORKER_SECONDS", "TRIREME_WORKER_MB",
                                       "TRIREME_BLAS_THREADS"};
