@@ -2,10 +2,12 @@
 #define _GNU_SOURCE
 #include "base/trusted.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -20,24 +22,43 @@ static struct {
   uid_t owner;
 } own = {.once = PTHREAD_ONCE_INIT};
 
+static void take_own(const char *path) {
+  struct stat about;
+  if (!stat(path, &about)) own.owner = about.st_uid;
+  snprintf(own.folder, sizeof own.folder, "%.*s", (int)(strrchr(path, '/') - path), path);
+}
+
 /* The kernel's name of the file, which is absolute, while the loader's is what the program gave. */
-static void find_own(void) {
+static bool ask_kernel(void) {
   enum { LINE = PATH_MAX + 128 };
   char line[LINE];
-  struct stat about;
   FILE *maps = fopen("/proc/self/maps", "re");
-  own.owner = geteuid();
+  const bool known = maps;
   while (maps && fgets(line, LINE, maps)) {
     unsigned long begin, end;
     const char *path = strchr(line, '/');
     if (sscanf(line, "%lx-%lx", &begin, &end) != 2 || !path) continue;
-    if ((uintptr_t)find_own < begin || (uintptr_t)find_own >= end) continue;
+    if ((uintptr_t)take_own < begin || (uintptr_t)take_own >= end) continue;
     line[strcspn(line, "\n")] = 0;
-    if (!stat(path, &about)) own.owner = about.st_uid;
-    snprintf(own.folder, sizeof own.folder, "%.*s", (int)(strrchr(path, '/') - path), path);
+    take_own(path);
     break;
   }
   if (maps) fclose(maps);
+  return known;
+}
+
+/* Without /proc the loader's name, made absolute before the program can change its folder. */
+static void ask_loader(void) {
+  Dl_info about;
+  char path[PATH_MAX];
+  if (dladdr(&own, &about) && about.dli_fname && strchr(about.dli_fname, '/') &&
+      realpath(about.dli_fname, path))
+    take_own(path);
+}
+
+static void find_own(void) {
+  own.owner = geteuid();
+  if (!ask_kernel()) ask_loader();
 }
 
 __attribute__((constructor)) static void keep_own(void) { pthread_once(&own.once, find_own); }

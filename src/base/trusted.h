@@ -8,7 +8,7 @@
 
 /* The folder of the file that has this library's code, or of the program that it is linked into:
  * absolute, and as it was when the file was mapped, wherever the program changes its folder to.
- * NULL where /proc does not tell. */
+ * NULL where neither the kernel nor the loader tells. */
 const char *trs_own_folder(void);
 
 typedef struct trs_trust {
