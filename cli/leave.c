@@ -27,6 +27,7 @@ const exit_code exit_codes[] = {
     {LEAVE_UNAVAILABLE,
      "something that this build or machine lacks: a feature, a GPU, or enough memory"},
     {LEAVE_BUG, "an internal error: a bug, please report it"},
+    {LEAVE_INTERRUPTED, "interrupted by Ctrl-C; no unfinished file is left"},
     {0}};
 
 static void say(const char *message) {
@@ -91,10 +92,13 @@ int leave_library(const char *about) {
       [TRS_ERROR_UNSUPPORTED] = LEAVE_UNAVAILABLE,
       [TRS_ERROR_STALLED] = LEAVE_NUMERICAL,
       [TRS_ERROR_INTERNAL] = LEAVE_BUG,
+      [TRS_ERROR_CANCELLED] = LEAVE_INTERRUPTED,
   };
   const trs_error *error = trs_last_error();
   size_t status = (size_t)error->status;
   int code = status < sizeof codes / sizeof codes[0] ? codes[status] : LEAVE_BUG;
+  if (code == LEAVE_INTERRUPTED)
+    return leave(code, trs_status_name(error->status), -1, "interrupted");
   if (about && knows_name(error->message, human_name(about).s)) about = NULL;
   return leave(code, trs_status_name(error->status), error->row, "%s%s%s", about ? about : "",
                about ? ": " : "", error->message);

@@ -11,7 +11,8 @@ enum {
   LEAVE_USAGE = 2,
   LEAVE_INPUT = 3,
   LEAVE_UNAVAILABLE = 4,
-  LEAVE_BUG = 5
+  LEAVE_BUG = 5,
+  LEAVE_INTERRUPTED = 130 /* as shells count a program that SIGINT ends */
 };
 
 /* What each code means; the last has no text. */

@@ -97,4 +97,7 @@ static int run(int argc, char **argv) {
   return c ? c->run(argc - 1, argv + 1) : leave_no_command(argv[0]);
 }
 
-int main(int argc, char **argv) { return program_main(argc, argv, run); }
+int main(int argc, char **argv) {
+  program_catch_signals();
+  return program_end(program_main(argc, argv, run));
+}

@@ -13,6 +13,7 @@
 #include "leave.h"
 #include "output.h"
 #include "report.h"
+#include "trireme.h"
 
 /* Reserves closed standard streams, so that no file opened later becomes one.  Writing to them
  * still fails. */
@@ -38,6 +39,40 @@ int program_main(int argc, char **argv, int (*run)(int argc, char **argv)) {
   return output_finish(report_print(run(argc - 1, argv + 1)));
 }
 
+/* ---- Signals ---- */
+
+static int caught; /* the signal; the library's flag */
+
+static void end_by(int number) {
+  signal(number, SIG_DFL);
+  raise(number);
+}
+
+static void catch_alarm(int number) { end_by(caught ? caught : number); }
+
+static void catch_end(int number) {
+  if (caught) end_by(number);
+  caught = number;
+  alarm(2);
+}
+
+void program_catch_signals(void) {
+  static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+  struct sigaction now;
+  for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++)
+    if (!sigaction(numbers[k], NULL, &now) && now.sa_handler == SIG_DFL) /* else nohup's */
+      signal(numbers[k], catch_end);
+  signal(SIGALRM, catch_alarm);
+  (void)trs_set_cancel_flag(&caught);
+}
+
+int program_end(int code) {
+  if (code == LEAVE_INTERRUPTED && caught) end_by(caught);
+  return code;
+}
+
+/* ---- Other programs of the installation ---- */
+
 void program_self(char *path, size_t size) {
   ssize_t length = readlink("/proc/self/exe", path, size - 1);
   path[length > 0 ? length : 0] = 0;
@@ -48,7 +83,10 @@ void program_beside(char *path, size_t size, const char *name) {
   program_self(self, sizeof self);
   char *slash = strrchr(self, '/');
   if (slash) *slash = 0;
-  snprintf(path, size, "%s/%s", slash ? self : ".", name);
+  if (slash)
+    snprintf(path, size, "%s/%s", self, name);
+  else
+    *path = 0; /* never the current folder */
 }
 
 /* Where the program is; false: in neither folder, path being the first place. */

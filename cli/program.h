@@ -9,7 +9,13 @@
  * arrived.  run gets the words behind the program's name.  Returns the exit code. */
 int program_main(int argc, char **argv, int (*run)(int argc, char **argv));
 
-/* The running program, and a path relative to its folder. */
+/* From now on a signal that ends programs, such as Ctrl-C's, cancels the library's calls, so that
+ * workers and unfinished files go.  A second one, or two seconds, end the program at once. */
+void program_catch_signals(void);
+/* Ends the program by that signal if it was cancelled: shells stop a script then.  Returns code. */
+int program_end(int code);
+
+/* The running program, and a path relative to its folder; empty where /proc does not tell. */
 void program_self(char *path, size_t size);
 void program_beside(char *path, size_t size, const char *name);
 

@@ -63,9 +63,10 @@ typedef enum trs_status {
   TRS_ERROR_NOT_FINITE,  /* a diagonal entry or its reciprocal, or a value of new factors, is NaN or
                             infinite */
   TRS_ERROR_UNSUPPORTED, /* this build or this machine does not have it */
-  TRS_ERROR_STALLED, /* a wait inside a solve passed its limit, or the process that it waited for
-                        has ended */
-  TRS_ERROR_INTERNAL /* a bug in Trireme; please report it */
+  TRS_ERROR_STALLED,  /* a wait inside a solve passed its limit, or the process that it waited for
+                         has ended */
+  TRS_ERROR_INTERNAL, /* a bug in Trireme; please report it */
+  TRS_ERROR_CANCELLED /* the flag of trs_set_cancel_flag was set */
 } trs_status;
 
 typedef struct trs_error {
@@ -91,6 +92,16 @@ TRS_API const char *trs_features(void);
  * use the context of the operation and must not read files, and it must return: no longjmp, no
  * exception, no end of the thread.  A child forked in the callback must not return from it. */
 typedef void (*trs_progress)(void *user, const char *phase, double done);
+
+/* The flag by which calls of this thread are cancelled; NULL, as at the start: none.  While *flag
+ * is not 0, calls of this thread that can fail do so with TRS_ERROR_CANCELLED, as soon as they look
+ * at it: analyses, orders, factorisations, updates, reads and writes within a fraction of a second,
+ * worker processes at once, but SuiteSparse's AMD and COLAMD, and a solve that has begun, when they
+ * are through.  Any thread, a signal handler and a progress callback may set the flag, which must
+ * last until another is set or the thread ends.  A cancelled call leaves what any failure leaves:
+ * nothing is made, no file is written, and what was to be updated may solve nothing until an update
+ * succeeds.  Calls that destroy are not cancelled. */
+TRS_API trs_status trs_set_cancel_flag(const int *flag);
 
 /* ---- Context: where work runs --------------------------------------------------------------- */
 

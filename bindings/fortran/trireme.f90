@@ -25,6 +25,7 @@ module trireme
   integer(c_int), parameter :: TRS_ERROR_UNSUPPORTED = 8
   integer(c_int), parameter :: TRS_ERROR_STALLED = 9
   integer(c_int), parameter :: TRS_ERROR_INTERNAL = 10
+  integer(c_int), parameter :: TRS_ERROR_CANCELLED = 11
 
   ! trs_context_kind
   integer(c_int), parameter :: TRS_KIND_NONE = 0
@@ -355,6 +356,12 @@ module trireme
       import
       type(c_ptr) :: trs_features
     end function trs_features
+
+    function trs_set_cancel_flag(flag) bind(C, name="trs_set_cancel_flag")
+      import
+      type(c_ptr), value :: flag
+      integer(c_int) :: trs_set_cancel_flag
+    end function trs_set_cancel_flag
 
     function trs_context_create_c(ctx, where) bind(C, name="trs_context_create")
       import

@@ -347,7 +347,7 @@ void trs_mpi_plan_destroy(trs_mpi_plan *plan) {
 trs_status trs_mpi_agree(MPI_Comm comm, trs_status status) {
   trs_ranks ranks;
   trs_failure own = {0};
-  if ((unsigned)status > TRS_ERROR_INTERNAL)
+  if ((unsigned)status > TRS_STATUS_LAST)
     status =
         trs_fail(TRS_ERROR_ARGUMENT, -1, "status = %d is not one of trs_status's", (int)status);
   else if (status && status != trs_last_error()->status) /* a failure of the caller's own */

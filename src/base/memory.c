@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/cancel.h"
 #include "base/thread.h"
 
 enum { HEAD = 64 };
@@ -79,6 +80,7 @@ static void *take(size_t bytes) {
 trs_status trs_alloc(void **pointer, int64_t elements, size_t size) {
   *pointer = NULL;
   size_t bytes;
+  TRS_TRY(trs_cancelled());
   if (elements < 0 || __builtin_mul_overflow((size_t)elements, size, &bytes) ||
       bytes > (size_t)INT64_MAX / 2)
     return trs_fail(TRS_ERROR_MEMORY, -1, "out of memory: %lld elements of %zu bytes",

@@ -5,6 +5,7 @@
 
 #include <stdatomic.h>
 
+#include "base/cancel.h"
 #include "base/process.h"
 #include "base/status.h"
 #include "base/wait.h"
@@ -27,6 +28,7 @@ static inline void trs_single_wait(trs_single *user) {
 
 /* name: of the object, for the message. */
 static inline trs_status trs_single_take(trs_single *user, const char *name) {
+  TRS_TRY(trs_cancelled());
   if (trs_single_try(user)) return TRS_SUCCESS;
   return trs_fail(
       TRS_ERROR_ARGUMENT, -1,

@@ -19,6 +19,7 @@ static const char *const names[] = {
     [TRS_ERROR_UNSUPPORTED] = "unsupported",
     [TRS_ERROR_STALLED] = "stalled",
     [TRS_ERROR_INTERNAL] = "internal error",
+    [TRS_ERROR_CANCELLED] = "cancelled",
 };
 
 const char *trs_status_name(trs_status status) {
@@ -40,7 +41,8 @@ static const trs_error *of_note(trs_status status) {
                                      TRS_NOTE(TRS_ERROR_NOT_FINITE),
                                      TRS_NOTE(TRS_ERROR_UNSUPPORTED),
                                      TRS_NOTE(TRS_ERROR_STALLED),
-                                     TRS_NOTE(TRS_ERROR_INTERNAL)};
+                                     TRS_NOTE(TRS_ERROR_INTERNAL),
+                                     TRS_NOTE(TRS_ERROR_CANCELLED)};
   return &errors[status];
 }
 

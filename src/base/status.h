@@ -8,6 +8,9 @@
 extern "C" {
 #endif
 
+/* The last value of trs_status. */
+#define TRS_STATUS_LAST TRS_ERROR_CANCELLED
+
 /* TRS_API in src/ marks the functions that libtrireme_mpi calls. */
 
 /* Records the failure for trs_last_error and returns status.  row is the row at fault, or -1.

@@ -44,6 +44,7 @@ struct trs_team {
   _Alignas(64) atomic_int sleeping;
   void (*body)(void *argument, int rank, int size);
   void *argument;
+  const int *cancel; /* the calling thread's flag */
 };
 
 /* A run ends when all its shares have, so a member misses only runs without it, or in which another
@@ -149,13 +150,14 @@ static void wake_next(trs_team *team, int rank, int size) {
 static void *member_main(void *pointer) {
   member *self = pointer;
   trs_team *team = self->team;
-  (void)trs_thread_own(); /* so that waits in a solve allocate nothing */
+  trs_thread *own = trs_thread_own(); /* waits in a solve then allocate nothing */
   for (uint64_t seen = self->begin;;) {
     seen = wait_for_run(self, seen);
     wake_next(team, self->rank, size_of(seen));
     if (size_of(seen) == STOP) return NULL;
     trs_places_take(team->places, self->rank);
     if (!take(self, seen)) continue;
+    if (own) own->cancel = team->cancel;
     team->body(team->argument, self->rank, size_of(seen));
     end(self, seen);
   }
@@ -195,6 +197,7 @@ void trs_team_run(trs_team *team, int size, void (*body)(void *, int, int), void
   pthread_mutex_lock(&team->callers);
   team->body = body;
   team->argument = argument;
+  team->cancel = trs_cancel_flag();
   trs_places_take(team->places, 0);
   start_run(team, size);
   body(argument, 0, size);

@@ -23,6 +23,7 @@ struct trs_teller {
   void *user;
   trs_status (*work)(void *argument, trs_teller *teller);
   void *argument;
+  const int *cancel;    /* the calling thread's flag */
   bool apart;           /* work runs in a thread of its own */
   pthread_mutex_t lock; /* guards the rest */
   pthread_cond_t told, taken;
@@ -64,7 +65,8 @@ void trs_teller_phase(trs_teller *t, const char *phase, double done) {
 static void *work_apart(void *teller) {
   trs_teller *t = teller;
   (void)trs_cancel_defer();
-  const trs_status status = t->work(t->argument, t);
+  trs_status status = trs_set_cancel_flag(t->cancel);
+  if (!status) status = t->work(t->argument, t);
   if (status) trs_failure_get(&t->failure);
   pthread_mutex_lock(&t->lock);
   t->status = status;
@@ -138,7 +140,11 @@ static void destroy_locks(trs_teller *t) {
 
 trs_status trs_tell(trs_progress progress, void *user,
                     trs_status (*work)(void *argument, trs_teller *teller), void *argument) {
-  trs_teller t = {.progress = progress, .user = user, .work = work, .argument = argument};
+  trs_teller t = {.progress = progress,
+                  .user = user,
+                  .work = work,
+                  .argument = argument,
+                  .cancel = trs_cancel_flag()};
   pthread_t thread;
   if (!progress) return work(argument, &t);
   const int cancel = trs_cancel_defer(); /* the thread uses this one's stack */

@@ -13,7 +13,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static atomic_bool made;
 
 /* Stand for a trs_thread for which there was no memory. */
-static char noted[TRS_ERROR_INTERNAL + 1];
+static char noted[TRS_STATUS_LAST + 1];
 
 static bool is_note(const void *kept) {
   return (const char *)kept >= noted && (const char *)kept < noted + sizeof noted;

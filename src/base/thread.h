@@ -14,6 +14,7 @@ typedef struct trs_thread {
   trs_failure last; /* for trs_last_error */
   trs_error shown;  /* what trs_last_error has returned */
   struct trs_memory_limit *limit;
+  const int *cancel; /* cancel.h; NULL: no flag */
   double busy_until; /* wait.c */
 } trs_thread;
 

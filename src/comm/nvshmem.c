@@ -1,6 +1,5 @@
 /* nvshmem.c - one process per GPU: symmetric memory from NVSHMEM, everything else through the
  * processes' own rendezvous, so that each process notices the end of another. */
-#define _GNU_SOURCE /* dladdr */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -12,6 +11,7 @@
 #include "base/memory.h"
 #include "base/thread.h"
 #include "base/timer.h"
+#include "base/trusted.h"
 #include "base/wait.h"
 #include "comm/nvshmem_link.h"
 #include "comm/rendezvous.h"
@@ -206,19 +206,19 @@ static const trs_group_transport nvshmem = {
 /* Searches next to this library, in ../lib from it, and on the loader's path. */
 static void *open_library(char *why, size_t size) {
   static const char FILE_NAME[] = "libtrireme_nvshmem.so";
-  static const char *const folders[] = {"", "../lib/", "../src/"};
-  char path[1024];
-  Dl_info here;
+  static const char *const folders[] = {"", "/../lib", "/../src"};
+  const char *own = trs_own_folder();
+  char path[PATH_MAX];
+  trs_trust found;
   void *library = NULL;
   why[0] = '\0';
-  if (dladdr((void *)&process, &here) && here.dli_fname && strrchr(here.dli_fname, '/'))
-    for (size_t k = 0; k < sizeof folders / sizeof folders[0] && !library; k++) {
-      int length = (int)(strrchr(here.dli_fname, '/') - here.dli_fname) + 1;
-      snprintf(path, sizeof path, "%.*s%s%s", length, here.dli_fname, folders[k], FILE_NAME);
-      library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-      const char *said = library ? NULL : dlerror();
-      if (said && !strstr(said, "No such file")) snprintf(why, size, "%s", said);
-    }
+  for (size_t k = 0; own && k < sizeof folders / sizeof folders[0] && !library; k++) {
+    if (snprintf(path, sizeof path, "%s%s/%s", own, folders[k], FILE_NAME) >= PATH_MAX) continue;
+    const bool trusted = trs_trusted(&found, path, false);
+    if (trusted) library = dlopen(found.path, RTLD_NOW | RTLD_LOCAL);
+    const char *said = library ? NULL : trusted ? dlerror() : found.why;
+    if (said && *said) snprintf(why, size, "%.250s", said);
+  }
   if (!library) library = dlopen(FILE_NAME, RTLD_NOW | RTLD_LOCAL);
   if (!library && !why[0]) {
     const char *said = dlerror();

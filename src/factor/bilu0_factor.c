@@ -1,6 +1,7 @@
 /* bilu0_factor.c - the block kinds of trs_factor: bilu0.c on the rows of each level, and its blocks
  * as the scalar triangles L and U, whose blocks are stored whole.  The exchanges of a diagonal
  * block move rows of L and of row_perm. */
+#include "base/cancel.h"
 #include "base/cores.h"
 #include "factor/bilu0.h"
 #include "factor/kinds.h"
@@ -149,14 +150,16 @@ static trs_status eliminate_levels(elimination *e, trs_team *team) {
   enum { ROWS_WORTH = 16 }; /* a level with fewer per thread has one thread */
   int64_t *ends, levels;
   TRS_TRY(sort_by_levels(e, &ends, &levels));
-  for (int64_t c = 0; c < levels; c++) {
+  trs_status status = TRS_SUCCESS;
+  for (int64_t c = 0; c < levels && !status; c++) {
     e->begin = c ? ends[c - 1] : 0;
     e->end = ends[c];
     const bool one = e->end - e->begin < (int64_t)ROWS_WORTH * e->threads;
     trs_team_run(team, one ? 1 : e->threads, eliminate_share, e);
+    status = trs_cancelled();
   }
   trs_free(ends);
-  return TRS_SUCCESS;
+  return status;
 }
 
 static trs_status report(const elimination *e, const trs_factor_input *input) {

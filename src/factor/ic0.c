@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/cancel.h"
 #include "factor/kinds.h"
 
 /* Units of roundoff by which mirrored entries may differ, relative to the larger one or to the
@@ -129,11 +130,12 @@ static trs_status check_diagonal(const trs_matrix *L, const trs_factor_input *in
 
 static trs_status eliminate(trs_matrix *L, const trs_factor_input *input) {
   int64_t *position;
-  ic0_failure at;
+  ic0_failure at = {-1, -1, false};
   TRS_TRY(TRS_ALLOC(&position, L->nrows));
   bool done = eliminate_of[L->scalar](L, position, &at);
   trs_free(position);
   if (done) return TRS_SUCCESS;
+  if (at.row < 0) return TRS_ERROR_CANCELLED;
   return trs_fail_pivot(input, "IC(0)", at.row, at.not_finite, TRS_IC0_ADVICE);
 }
 

@@ -78,6 +78,7 @@ static bool NAME(eliminate)(trs_matrix *L, int64_t *position, ic0_failure *failu
   SCALAR *val = L->val;
   for (int64_t j = 0; j < L->nrows; j++) position[j] = -1;
   for (int64_t i = 0; i < L->nrows; i++) {
+    if (i % TRS_FACTOR_CANCEL == 0 && trs_cancelled()) return false;
     SCALAR square = NAME(row)(L, i, position);
     REAL size = (REAL)square; /* the real part; a Hermitian diagonal is real */
     if (!isfinite(ABS(square)) || size <= 0) {

@@ -5,11 +5,12 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/cancel.h"
 #include "factor/kinds.h"
 
 /* The row of a failed elimination. */
 typedef struct ilu0_failure {
-  int64_t row;
+  int64_t row;     /* -1: the call was cancelled */
   bool not_finite; /* else the pivot is zero */
 } ilu0_failure;
 
@@ -42,6 +43,7 @@ static trs_status find_diagonals(ilu0_work *w, const trs_factor_input *input) {
 static trs_status eliminate(ilu0_work *w, const trs_factor_input *input) {
   ilu0_failure failure = {-1, false};
   if (eliminate_of[input->B->scalar](w, &failure)) return TRS_SUCCESS;
+  if (failure.row < 0) return TRS_ERROR_CANCELLED;
   return trs_fail_pivot(input, "ILU(0)", failure.row, failure.not_finite, TRS_ILU0_ADVICE);
 }
 

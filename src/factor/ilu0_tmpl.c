@@ -22,6 +22,7 @@ static bool NAME(eliminate)(ilu0_work *w, ilu0_failure *failure) {
   SCALAR *val = w->val;
   for (int64_t j = 0; j < w->n; j++) w->position[j] = -1;
   for (int64_t i = 0; i < w->n; i++) {
+    if (i % TRS_FACTOR_CANCEL == 0 && trs_cancelled()) return false;
     for (int64_t p = w->ptr[i]; p < w->ptr[i + 1]; p++) w->position[w->idx[p]] = p;
     for (int64_t p = w->ptr[i]; p < w->diagonal[i]; p++) {
       int64_t k = w->idx[p];

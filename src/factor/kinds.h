@@ -85,6 +85,9 @@ trs_status trs_factor_shift(trs_factors *parts, const trs_factor_input *input, d
  * columns would otherwise be read for every row below it. */
 enum { TRS_FACTOR_LONG = 16 };
 
+/* Rows of an incomplete factorisation between two looks at the caller's flag (base/cancel.h). */
+enum { TRS_FACTOR_CANCEL = 1024 };
+
 /* The first position in [begin, end) of ascending columns at which the column is at least j, or
  * end.  O(log of the distance from begin). */
 static inline int64_t trs_factor_seek(const int32_t *idx, int64_t begin, int64_t end, int32_t j) {

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/cancel.h"
 #include "factor/lu.h"
 
 /* L or U by columns as far as they are made.  L's rows are those of B. */
@@ -143,6 +144,7 @@ static trs_status factor(lu_columns *c, lu_limits limits, bool *stopped) {
   const lu_work *w = c->work;
   const trs_scalar scalar = w->input->B->scalar;
   for (int32_t j = 0; j < w->n; j++) {
+    TRS_TRY(trs_cancelled());
     c->L.ptr[j] = c->L.count;
     c->U.ptr[j] = c->U.count;
     TRS_TRY(grow(&c->L, w->n - j, w->size)); /* a column has no more rows left */

@@ -428,7 +428,7 @@ static const trs_lu_kernels *kernels_now(void) {
 static void body(void *argument, int rank, int size) {
   trs_refactoring *r = argument;
   trs_lu_member *m = &r->member[rank];
-  trs_lu_rows rows = {.nown = r->lu.n};
+  trs_lu_rows rows = {.nown = r->lu.n, .cancel = trs_cancel_flag()};
   if (size > 1) {
     const int64_t *ptr = r->list_ptr;
     rows = (trs_lu_rows){.nown = ptr[rank + 1] - ptr[rank],
@@ -436,7 +436,8 @@ static void body(void *argument, int rank, int size) {
                          .own = r->list + ptr[rank],
                          .shared = r->list + ptr[size],
                          .done = r->in_turn ? NULL : r->done,
-                         .round = r->round};
+                         .round = r->round,
+                         .cancel = trs_cancel_flag()};
   }
   kernels_now()->own[r->scalar](&r->lu, &rows, m);
   if (size == 1) return;
@@ -509,6 +510,7 @@ static trs_status eliminate(trs_factors *F, trs_pivots *pivots, trs_team *team) 
     body(r, 0, 1);
   else
     trs_team_run(team, members, body, r);
+  TRS_TRY(trs_cancelled());
   TRS_TRY(judge(pivots, F, members));
   give_back(&r->lu.L, F->L);
   give_back(&r->lu.U, F->U);

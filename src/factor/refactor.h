@@ -5,6 +5,7 @@
 
 #include <stdatomic.h>
 
+#include "base/cancel.h"
 #include "base/cpu.h"
 #include "base/scalar.h"
 #include "base/status.h"
@@ -53,6 +54,7 @@ typedef struct trs_lu_rows {
   const int32_t *own, *shared; /* own NULL: rows 0 .. nown - 1 */
   atomic_uint *done; /* n: equal to round once the row is done; NULL: nobody waits for rows */
   unsigned round;
+  const int *cancel; /* the caller's flag: rows then count as done, because members wait for them */
 } trs_lu_rows;
 
 typedef struct trs_lu_kernels {

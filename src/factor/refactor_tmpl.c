@@ -151,7 +151,7 @@ static bool NAME(refactor_row)(const trs_lu *F, int64_t i, const trs_lu_rows *ro
 static void NAME(refactor_own)(const trs_lu *F, const trs_lu_rows *rows, trs_lu_member *m) {
   for (int64_t r = 0; r < rows->nown; r++) {
     const int64_t i = rows->own ? rows->own[r] : r;
-    const bool good = NAME(refactor_row)(F, i, NULL, m);
+    const bool good = !trs_cancel_asked(rows->cancel) && NAME(refactor_row)(F, i, NULL, m);
     if (rows->done) /* after a fault too: other members wait for the row */
       atomic_store_explicit(&rows->done[i], rows->round, memory_order_release);
     else if (!good)
@@ -165,7 +165,7 @@ static void NAME(refactor_shared)(const trs_lu *F, const trs_lu_rows *rows, trs_
     const int64_t r = atomic_fetch_add_explicit(ticket, 1, memory_order_relaxed);
     if (r >= rows->nshared) return;
     const int32_t i = rows->shared[r];
-    (void)NAME(refactor_row)(F, i, rows, m);
+    if (!trs_cancel_asked(rows->cancel)) (void)NAME(refactor_row)(F, i, rows, m);
     atomic_store_explicit(&rows->done[i], rows->round, memory_order_release);
   }
 }

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdatomic.h>
 
+#include "base/cancel.h"
 #include "base/random.h"
 #include "generate/rows.h"
 #include "matrix/matrix.h"
@@ -43,6 +44,7 @@ static void count_share(void *argument, int rank, int size) {
   int64_t begin, end;
   trs_share(m->n, rank, size, &begin, &end);
   for (int64_t i = begin; i < end; i++) {
+    if ((i & 0xffff) == 0 && trs_cancel_asked(trs_cancel_flag())) return;
     int64_t count = make_columns(m, i, col);
     for (int64_t q = 0; q < count; q++)
       atomic_fetch_add_explicit(&m->above[col[q]], 1, memory_order_relaxed);
@@ -67,6 +69,7 @@ static void fill_share(void *argument, int rank, int size) {
   int64_t begin, end;
   trs_share(m->n, rank, size, &begin, &end);
   for (int64_t i = begin; i < end; i++) {
+    if ((i & 0xffff) == 0 && trs_cancel_asked(trs_cancel_flag())) return;
     int32_t *col = m->idx + m->ptr[i];
     int64_t count = make_columns(m, i, col);
     col[count] = (int32_t)i;
@@ -85,6 +88,7 @@ static void finish_share(void *argument, int rank, int size) {
   int64_t begin, end;
   trs_share(m->n, rank, size, &begin, &end);
   for (int64_t i = begin; i < end; i++) {
+    if ((i & 0xffff) == 0 && trs_cancel_asked(trs_cancel_flag())) return;
     int64_t diagonal = m->ptr[i] + below(m, i);
     double sum = 0;
     trs_columns_sort(m->idx + diagonal + 1, m->ptr[i + 1] - diagonal - 1);
@@ -107,10 +111,12 @@ static trs_status fill(mirror *m) {
   TRS_TRY(TRS_ALLOC(&m->work, size * m->k));
   TRS_TRY(TRS_ALLOC_ZERO(&m->above, m->n));
   trs_team_run(team, size, count_share, m);
+  TRS_TRY(trs_cancelled());
   sum_up(m);
   trs_team_run(team, size, fill_share, m);
+  TRS_TRY(trs_cancelled());
   trs_team_run(team, size, finish_share, m);
-  return TRS_SUCCESS;
+  return trs_cancelled();
 }
 
 static trs_status make(trs_matrix **A, const trs_request *request) {

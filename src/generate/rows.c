@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cancel.h"
 #include "base/compare.h"
 #include "matrix/matrix.h"
 
@@ -34,6 +35,7 @@ static void make_share(void *argument, int rank, int size) {
     } else {
       b->ptr[i + 1] = count;
     }
+    if ((i & 0xffff) == 0 && trs_cancel_asked(trs_cancel_flag())) return;
     if (rank == 0 && (i & 0xffff) == 0)
       trs_request_progress(b->request, "generating",
                            0.5 * (b->idx != NULL) + 0.5 * (double)i / (double)(end - begin));
@@ -47,12 +49,13 @@ static trs_status fill(build *b) {
   TRS_TRY(TRS_ALLOC(&b->col_work, size * b->rows->longest));
   TRS_TRY(TRS_ALLOC(&b->val_work, size * b->rows->longest));
   trs_team_run(b->request->team, size, make_share, b);
+  TRS_TRY(trs_cancelled());
   b->ptr[0] = 0;
   for (int64_t i = 0; i < n; i++) b->ptr[i + 1] += b->ptr[i];
   TRS_TRY(TRS_ALLOC(&b->val, b->ptr[n]));
   TRS_TRY(TRS_ALLOC(&b->idx, b->ptr[n]));
   trs_team_run(b->request->team, size, make_share, b);
-  return TRS_SUCCESS;
+  return trs_cancelled();
 }
 
 trs_status trs_rows_adopt(trs_matrix **A, const trs_request *request, int64_t n, int64_t *ptr,

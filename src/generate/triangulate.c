@@ -12,6 +12,7 @@
 
 #include <stdbool.h>
 
+#include "base/cancel.h"
 #include "base/memory.h"
 
 __extension__ typedef __int128 wide;
@@ -188,6 +189,7 @@ static trs_status insert_all(builder *B, const trs_request *request) {
   for (int32_t p = 2; p < n; p++) {
     if (p != third) TRS_TRY(insert(B, p));
     if ((p & 0xffff) == 0) trs_request_progress(request, "triangulating", (double)p / n);
+    if ((p & 0xfff) == 0) TRS_TRY(trs_cancelled());
   }
   return TRS_SUCCESS;
 }

@@ -5,6 +5,7 @@
 
 #include <math.h>
 
+#include "base/cancel.h"
 #include "base/memory.h"
 
 #define TRS_TEMPLATE "io/array_tmpl.c"
@@ -67,7 +68,8 @@ static void fill_body(void *argument, int rank, int size) {
     const char *begin, *end;
     int64_t number = rank * TRS_PIECES + piece;
     trs_body_piece(array->body, number, (int64_t)size * TRS_PIECES, &begin, &end);
-    if (!fill_lines[array->body->scalar](array, array->first[number], begin, end))
+    if (!fill_lines[array->body->scalar](array, array->first[number], begin, end) ||
+        trs_cancel_asked(trs_cancel_flag()))
       array->failed = true;
     double done = (double)(piece + 1) / TRS_PIECES;
     if (rank == 0 && !array->body->window->fresh)
@@ -98,6 +100,7 @@ static trs_status run_text(trs_array *array, bool fill) {
   while (w->begin < w->end && !array->failed) {
     array->to = trs_window_done(w);
     process_window(array, fill);
+    TRS_TRY(trs_cancelled());
     array->from = array->to;
     TRS_TRY(trs_window_next(w));
   }

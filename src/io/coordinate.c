@@ -10,6 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/cancel.h"
 #include "base/compare.h"
 #include "base/random.h"
 #include "base/search.h"
@@ -77,7 +78,7 @@ static void read_text(trs_coordinate *c, int rank, bool fill) {
     bool good = fill ? fill_piece[c->body->scalar](c, next, alone, begin, end)
                      : (entries = count_piece(c, next, alone, begin, end)) >= 0;
     c->partial[rank] += entries;
-    if (!good) c->failed = true;
+    if (!good || trs_cancel_asked(trs_cancel_flag())) c->failed = true;
     double done = c->from + (c->to - c->from) * (double)(piece + 1) / TRS_PIECES;
     if (rank == 0 && !c->body->window->fresh) /* the unpacker reports its own progress */
       trs_reading_progress(c->body->reading, "reading", fill ? 0.2 + 0.75 * done : 0.2 * done);
@@ -197,6 +198,7 @@ static trs_status run_text(trs_coordinate *c, void (*body)(void *, int, int)) {
   while (w->begin < w->end && !c->failed) {
     c->to = trs_window_done(w);
     run(c, body);
+    TRS_TRY(trs_cancelled());
     if (body == count_body && sum_partial(c) > c->body->banner->count) c->failed = true;
     c->from = c->to;
     TRS_TRY(trs_window_next(w));

@@ -2,6 +2,7 @@
  * memory. */
 #include "io/decompress.h"
 
+#include "base/cancel.h"
 #include "base/config.h"
 #include "base/memory.h"
 #include "io/compress.h"
@@ -230,6 +231,7 @@ trs_status trs_unpacker_open(trs_unpacker *u, trs_source *source) {
 
 trs_status trs_unpacker_read(trs_unpacker *u, char *to, int64_t room, int64_t *got) {
   *got = 0;
+  TRS_TRY(trs_cancelled());
   TRS_TRY(library_for(u)->read(u, to, room, got));
   if (u->source->size > 0)
     trs_reading_progress(u->source->reading, "decompressing",

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/cancel.h"
 #include "base/text.h"
 
 static trs_status outcome(const trs_output *output, int error) {
@@ -15,6 +16,7 @@ trs_status trs_output_open(trs_output *output, const char *path) {
 }
 
 trs_status trs_output_write(trs_output *output, const void *bytes, int64_t count) {
+  TRS_TRY(trs_cancelled());
   return outcome(output, trs_replace_write(output, bytes, count));
 }
 

@@ -28,7 +28,7 @@ trs_status trs_callback_give(void *user, const trs_matrix *A, int64_t count, con
   if (status == TRS_SUCCESS) return TRS_SUCCESS;
   trs_free(*val);
   *val = NULL;
-  if ((unsigned)status > TRS_ERROR_INTERNAL) status = TRS_ERROR_ARGUMENT;
+  if ((unsigned)status > TRS_STATUS_LAST) status = TRS_ERROR_ARGUMENT;
   return trs_fail(status, -1, "the function that gives the matrix's values failed: %s",
                   trs_status_name(status));
 }

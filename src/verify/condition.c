@@ -5,6 +5,7 @@
 #include <complex.h>
 #include <math.h>
 
+#include "base/cancel.h"
 #include "base/random.h"
 #include "factor/factors.h"
 
@@ -70,6 +71,7 @@ static void apply(const estimate *e, bool adjoint) {
   const bool from_rows = e->inverse != adjoint;
   const trs_triangle_view L = view(F->L, true, F->diag_L, adjoint),
                           U = view(F->U, false, F->diag_U, adjoint);
+  if (trs_cancel_asked(trs_cancel_flag())) return;
   for (int64_t i = 0; i < F->n; i++) e->x[i] *= e->scale;
   take(e->work, e->x, from_rows ? F->row_perm : F->col_perm,
        from_rows ? F->row_scale : F->col_scale, e->inverse, F->n);
@@ -175,6 +177,7 @@ static trs_status run(double *condition, const trs_factors *F) {
     e.scale = fmin(norm, 1); /* the inverse of a small A would overflow */
     *condition = F->n ? norm / e.scale * estimate_norm(&e) : 0;
     if (isnan(*condition)) *condition = INFINITY; /* a pivot of zero, or overflow */
+    status = trs_cancelled();
   }
   trs_free(e.x);
   trs_free(e.work);

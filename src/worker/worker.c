@@ -22,6 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/cancel.h"
 #include "base/config.h"
 #include "base/setting.h"
 #include "base/text.h"
@@ -227,6 +228,12 @@ static trs_status too_slow(trs_worker *w) {
                               : " (TRIREME_WORKER_SECONDS)");
 }
 
+/* The process cannot be asked to end its request. */
+static trs_status cancelled(trs_worker *w) {
+  reap(w);
+  return trs_cancelled();
+}
+
 /* ---- Arrays. ---- */
 
 /* A write beyond the process's file size limit would raise a signal. */
@@ -278,17 +285,19 @@ static double now(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Waits for a message or the end of the process.  False: the time limit has passed. */
-static bool wait_for(const trs_worker *w) {
-  enum { LONGEST = 1000 * 3600 }; /* longest poll in milliseconds */
+/* Waits for a message, the end of the process or the caller's flag. */
+static trs_status wait_for(trs_worker *w) {
+  enum { HOUR = 1000 * 3600, TURN = 20 }; /* milliseconds */
+  const double longest = trs_cancel_flag() ? TURN : HOUR;
   double end = now() + w->seconds;
   struct pollfd socket = {.fd = w->socket, .events = POLLIN};
   for (;;) {
-    double left = w->seconds > 0 ? 1e3 * (end - now()) : LONGEST;
-    int found = poll(&socket, 1, left > LONGEST ? LONGEST : left < 0 ? 0 : (int)left + 1);
-    if (found > 0) return true;
-    if (found < 0 && errno != EINTR) return true; /* the next call reports the error */
-    if (w->seconds > 0 && now() >= end) return false;
+    double left = w->seconds > 0 ? 1e3 * (end - now()) : longest;
+    int found = poll(&socket, 1, left > longest ? (int)longest : left < 0 ? 0 : (int)left + 1);
+    if (found > 0) return TRS_SUCCESS;
+    if (found < 0 && errno != EINTR) return TRS_SUCCESS; /* the next call reports the error */
+    if (trs_cancelled()) return cancelled(w);
+    if (w->seconds > 0 && now() >= end) return too_slow(w);
   }
 }
 
@@ -316,7 +325,7 @@ static trs_status check_answer(const trs_worker *w, trs_worker_message *m, ssize
                     w->job.program);
   if (m->fail_after >= 0) trs_memory_fail_after(m->fail_after);
   if (!m->status) return TRS_SUCCESS;
-  if (m->status < 0 || m->status > TRS_ERROR_INTERNAL) m->status = TRS_ERROR_INTERNAL;
+  if (m->status < 0 || m->status > TRS_STATUS_LAST) m->status = TRS_ERROR_INTERNAL;
   char limit[LIMIT] = "";
   if (m->status == TRS_ERROR_MEMORY) name_limit(w, limit);
   return trs_fail((trs_status)m->status, m->row, "%s%s%s%s", w->job.path ? w->job.path : "",
@@ -328,7 +337,7 @@ trs_status trs_worker_ask(trs_worker *w, trs_worker_message *m) {
   if (!w->process) return trs_fail(TRS_ERROR_INTERNAL, -1, "%s has ended", w->job.library);
   TRS_TRY(send_request(w, m));
   do {
-    if (!wait_for(w)) return too_slow(w);
+    TRS_TRY(wait_for(w));
     got = recv(w->socket, m, sizeof *m, 0);
   } while (got < 0 && errno == EINTR);
   return got <= 0 ? ended(w) : check_answer(w, m, got);

@@ -206,6 +206,7 @@ TABLE = [
     cannot("all %d points lie on a line: take another seed", "three random points of 2^26 x 2^26 do not"),
     elsewhere("or name the folder in the environment variable TRIREME_WORKERS", "tests/worker/worker.c",
               "TRIREME_WORKERS"),
+    elsewhere("let nobody else write to the program and its folders (chmod", "tests/worker/worker.c", "chmod(planted"),
     elsewhere("or correct TRIREME_WORKERS", "tests/worker/worker.c", "TRIREME_WORKERS"),
     cannot("its worker program %s: install Trireme again", BROKEN),
     cannot("nor one in libexec/trireme: install Trireme again", BROKEN),

@@ -165,3 +165,38 @@ done = subprocess.run(f"'{TRIREME}' --version >&-", shell=True, capture_output=T
 check("no standard output at all", done.returncode == 3 and b"cannot write" in done.stderr,
       done.stderr)
 finish()
+
+# ---- Interrupts -----------------------------------------------------------------------------------
+
+
+def workers():
+    """The worker processes of this machine that work in this test's folder."""
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            if "trireme-worker" in os.readlink(f"/proc/{pid}/exe") and os.readlink(f"/proc/{pid}/cwd") == FOLDER:
+                found.append(pid)
+        except OSError:
+            continue
+    return found
+
+
+LONG = [["factor", "gen:poisson3d7:60", "-o", "long.h5"], ["gen", "random:9000000,8", "-o", "long.mtx"]]
+if has("SuperLU") and has("METIS"):
+    LONG.append(["factor", "gen:poisson3d7:60", "--order", "nd", "-o", "long.h5"])
+for words in LONG:
+    for number in (signal.SIGINT, signal.SIGTERM):
+        for wait in (0.2, 0.9):
+            child = subprocess.Popen([TRIREME, *words], env=surroundings(), cwd=FOLDER, stdin=subprocess.DEVNULL,
+                                     stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            time.sleep(wait)
+            child.send_signal(number)
+            begin = time.monotonic()
+            out, err = child.communicate(timeout=PATIENCE)
+            took = time.monotonic() - begin
+            left = [name for name in os.listdir(FOLDER) if "long." in name]
+            check(f"{number.name} after {wait} s: {' '.join(words)}", child.returncode == -number and took < 30 and
+                  not left and not workers(), (child.returncode, took, out, err, left, workers()))
+shell = subprocess.run(["bash", "-c", f"{TRIREME} factor gen:poisson3d7:60 -o long.h5 & trap : INT; sleep 0.4; kill -TERM $!; "
+                        "wait $!; echo $?"], env=surroundings(), cwd=FOLDER, capture_output=True, text=True, timeout=PATIENCE)
+check("a shell is told of the signal", shell.stdout.strip() == "143", (shell.stdout, shell.stderr))

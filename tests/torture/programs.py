@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 
 from machine import HERE, Skip
 
@@ -97,6 +98,106 @@ class Loaded(Program):
         return failed + o.out.count(b"\nok "), [f"TRIREME_SEED={seed} {o}"] if o.code != 0 else []
 
 
+class Interrupts(Program):
+    """The tries are interrupts; each ends with one while the interpreter ends."""
+    name, share = "interrupts", 4
+    what = "Ctrl-C at random times in every call of the Python package, with its memory counted"
+    SCRIPT = os.path.join(TESTS, "..", "bindings", "python", "tests", "interrupts.py")
+
+    def __init__(self, machine, folder):
+        super().__init__(machine, folder)
+        if machine.run(["/usr/bin/python3", "-c", "import numpy, scipy"], folder).code:
+            raise Skip("no SciPy (Debian: python3-scipy)")
+
+    def attempt(self, seed, rng, seconds):
+        package = os.path.abspath(os.path.join(TESTS, "..", "bindings", "python"))
+        library = os.path.join(self.machine.build, "src", "libtrireme.so")
+        o = self.machine.run(["/usr/bin/python3", self.SCRIPT, str(seed), str(min(20.0, seconds))], self.folder,
+                             {"PYTHONPATH": package, "TRIREME_LIBRARY": library}, patience=600)
+        tries = sum(map(int, re.findall(rb"(\d+) interrupts", o.out)))
+        return tries, [f"seed {seed}: {o}\n{o.out.decode()}"] if o.code != 0 else []
+
+
+class Planted(Program):
+    """A worker program in a tree of folders and links, of which other users may write some.  It runs
+    only if none of them can, and never from the folder that the program is in."""
+    name, share = "planted", 2
+    what = "worker programs in folders with random owners, modes and links, or in the current folder"
+    WORKER = "trireme-worker-metis"
+    STRANGER = 12345
+
+    def __init__(self, machine, folder):
+        super().__init__(machine, folder)
+        if b"METIS    yes" not in machine.run([machine.trireme, "--version"], folder).out:
+            raise Skip("no METIS in this build")
+
+    def attempt(self, seed, rng, _):
+        top = os.path.join(self.folder, str(seed))
+        os.mkdir(top)
+        wrong = self.named(rng, top) if rng.random() < 0.8 else self.current(rng, top)
+        shutil.rmtree(top)
+        return 1, wrong
+
+    def plant(self, top, folder):
+        path = os.path.join(folder, self.WORKER)
+        with open(path, "w", encoding="ascii") as file:
+            file.write(f"#!/bin/sh\n: >{top}/ran\n")
+        os.chmod(path, 0o755)
+        return path
+
+    def spoil(self, rng, path, is_folder):
+        """What other users then can do, or nothing."""
+        modes = [(0o755, False), (0o700, False), (0o555, False), (0o757, True), (0o777, True)]
+        if os.geteuid() == 0:
+            modes.append((0o775, True))
+        mode, bad = rng.choice(modes)
+        os.chmod(path, mode)
+        if os.geteuid() == 0 and rng.random() < 0.15:
+            os.chown(path, self.STRANGER, 0)
+            bad = True
+        if is_folder and mode == 0o777 and rng.random() < 0.3:
+            os.chmod(path, 0o1777)
+            bad = bad and os.stat(path).st_uid != os.geteuid()
+            return bad, True
+        return bad, False
+
+    def named(self, rng, top):
+        """In the folder that TRIREME_WORKERS names."""
+        bad = False
+        folder, sticky = top, False
+        for k in range(rng.randrange(1, 4)):
+            real, sticky_above = os.path.join(folder, f"real{k}"), sticky
+            os.mkdir(real)
+            spoilt, sticky = self.spoil(rng, real, True)
+            bad |= spoilt
+            folder = real
+            if rng.random() < 0.3:  # a link beside the folder, which a sticky folder must not have
+                folder = os.path.join(os.path.dirname(real), f"link{k}")
+                os.symlink(os.path.basename(real) if rng.random() < 0.5 else real, folder)
+                bad |= sticky_above
+        path = self.plant(top, folder)
+        bad |= self.spoil(rng, path, False)[0] or sticky
+        o = self.machine.run([self.machine.trireme, "factor", "gen:poisson2d5:20", "--order", "nd", "-o", "F.h5"],
+                             top, {"TRIREME_WORKERS": folder})
+        ran, said = os.path.exists(os.path.join(top, "ran")), b"is not run: " in o.err
+        if ran == bad or said != bad:
+            tree = self.machine.run(["ls", "-lanR", top], top).out.decode()
+            return [f"{'others can' if bad else 'nobody else can'} write to it: {o}\n{tree}"]
+        return []
+
+    def current(self, rng, top):
+        """In the current folder, below it and above it, for a command that a relative path names."""
+        here = os.path.join(top, "bin", "sub")
+        for folder in ("bin/sub", "libexec/trireme", "bin/libexec/trireme", "bin/sub/libexec/trireme"):
+            os.makedirs(os.path.join(top, folder), exist_ok=True)
+            self.plant(top, os.path.join(top, folder))
+        words = [os.path.relpath(self.machine.trireme, here), "factor", "gen:poisson2d5:20", "--order", "nd", "-o", "F.h5"]
+        o = self.machine.run(words, here, {"PATH": rng.choice([".", "", os.environ["PATH"]])})
+        if os.path.exists(os.path.join(top, "ran")) or o.code != 0:
+            return [f"a program of the current folder, or none: {o}"]
+        return []
+
+
 class Valgrind(Program):
     name, share, what = "valgrind", 4, "test programs under valgrind, kernels without AVX"
     programs = ("test_api_arguments", "test_matrix_create", "test_factor_ilu0", "test_solve_threads_schedule",
@@ -139,13 +240,13 @@ class Analyzer(Program):
 
 
 SCENARIOS = [
-    Fuzzers, Mutations, Valgrind, Analyzer, Loaded,
+    Fuzzers, Mutations, Valgrind, Analyzer, Loaded, Interrupts, Planted,
     program("counters", 1, "counters of solves and sweeps begin just below a wrap", "test_api_counters"),
     # Not under the address sanitizer, whose own lock a child may inherit from a busy thread.
     program("forks", 2, "children of a process that solves, reads and relaxes", "test_api_fork",
             sanitized=False),
-    program("cancels", 3, "threads are cancelled while they read, write, order and solve", "test_io_limit",
-            "test_worker_worker", "test_api_threads", sanitized=False),  # clang's reports the end of such threads
+    program("cancels", 3, "threads are cancelled while they read, write, order and solve; their calls are, by the flag",
+            "test_io_limit", "test_worker_worker", "test_api_threads", "test_api_cancel", sanitized=False),  # clang's reports the end of such threads
     program("changes", 2, "files are changed, shortened and rewritten while they are read",
             "test_io_source"),
     program("boards", 1, "processes that share memory are killed, late, or find planted files",

@@ -2,6 +2,7 @@
  * program's signals, children, files and output are as without that process. */
 #define _GNU_SOURCE
 #include <dirent.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -9,6 +10,7 @@
 #include <stdatomic.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -165,6 +167,27 @@ TEST(one_that_is_silent_does_not_silence_the_call) {
   assert_told(TRS_ORDER_ND, "ordering", "METIS was stopped after 3.2 seconds");
 }
 
+static int flag;
+
+static void *set_flag(void *unused) {
+  usleep(100000);
+  __atomic_store_n(&flag, 1, __ATOMIC_RELAXED);
+  return unused;
+}
+
+TEST(one_whose_call_is_cancelled_is_killed) {
+  pthread_t thread;
+  int files = count_files();
+  stand_in("hang");
+  assert_success(trs_set_cancel_flag(&flag));
+  pthread_create(&thread, NULL, set_flag, NULL);
+  assert_failure(TRS_ERROR_CANCELLED, "cancelled", order(&graph));
+  pthread_join(thread, NULL);
+  assert_no_child();
+  assert_int_equal(count_files(), files);
+  assert_success(trs_set_cancel_flag(NULL));
+}
+
 TEST(variables_that_are_no_numbers_are_refused) {
   static const char *const names[] = {"TRIREME_WORKER_SECONDS", "TRIREME_WORKER_MB",
                                       "TRIREME_BLAS_THREADS"};
@@ -182,9 +205,97 @@ TEST(variables_that_are_no_numbers_are_refused) {
 TEST(one_that_is_missing_is_named) {
   setenv("TRIREME_WORKERS", "/nowhere", 1);
   assert_failure(TRS_ERROR_UNSUPPORTED,
-                 "/nowhere/trireme-worker-metis: No such file or directory; TRIREME_WORKERS",
+                 "/nowhere/trireme-worker-metis does not exist; TRIREME_WORKERS", order(&graph));
+}
+
+/* ---- Programs that others planted. ---- */
+
+/* scratch(FOLDER)/trireme-worker-metis, which leaves a file scratch("ran"). */
+static void plant(const char *folder) {
+  char path[PATH_MAX];
+  snprintf(path, sizeof path, "%s/trireme-worker-metis", scratch(folder));
+  FILE *file = fopen(path, "w");
+  assert_non_null(file);
+  fprintf(file, "#!/bin/sh\n: > '%s'\n", scratch("ran"));
+  fclose(file);
+  assert_int_equal(chmod(path, 0755), 0);
+}
+
+static void assert_not_run(const char *words) {
+  assert_failure(TRS_ERROR_UNSUPPORTED, words, order(&graph));
+  assert_int_equal(access(scratch("ran"), F_OK), -1);
+  assert_no_child();
+}
+
+TEST(one_that_others_can_write_is_not_run) {
+  char planted[PATH_MAX];
+  mkdir(scratch("open"), 0755);
+  mkdir(scratch("open/in"), 0755);
+  plant("open/in");
+  snprintf(planted, sizeof planted, "%s/trireme-worker-metis", scratch("open/in"));
+  setenv("TRIREME_WORKERS", scratch("open/in"), 1);
+  assert_int_equal(chmod(scratch("open"), 0777), 0);
+  assert_not_run("/open (mode 777); let nobody else write to the program and its folders (chmod");
+  assert_int_equal(chmod(scratch("open"), 0755), 0);
+  assert_int_equal(chmod(scratch("open/in"), 01777), 0);
+  assert_not_run("other users can write to the folder of");
+  assert_int_equal(chmod(scratch("open/in"), 0755), 0);
+  assert_int_equal(chmod(planted, 0757), 0);
+  assert_not_run("trireme-worker-metis (mode 757)");
+  assert_int_equal(chmod(planted, 0644), 0);
+  assert_not_run("trireme-worker-metis is not run: it is not executable");
+  assert_int_equal(chmod(planted, 0755), 0);
+  if (geteuid() == 0) {
+    assert_int_equal(chmod(planted, 0775), 0);
+    assert_not_run("trireme-worker-metis (mode 775)");
+    assert_int_equal(chmod(planted, 0755), 0);
+    assert_int_equal(chown(planted, 12345, 0), 0);
+    assert_not_run("trireme-worker-metis belongs to another user (12345)");
+  }
+}
+
+TEST(a_folder_relative_to_the_current_one_is_refused) {
+  setenv("TRIREME_WORKERS", "libexec", 1);
+  assert_failure(TRS_ERROR_UNSUPPORTED, "it is named relative to the current folder",
                  order(&graph));
 }
+
+#ifdef TRIREME_SHARED
+/* A program that loads the library by a relative path, and then changes its folder. */
+static int load_and_move(void) {
+  char path[PATH_MAX];
+  snprintf(path, sizeof path, "lib/%s", strrchr(TRIREME_SHARED, '/') + 1);
+  if (chdir(scratch("here"))) return 10;
+  void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (!library || chdir(scratch("elsewhere"))) return 11;
+  __typeof__(&trs_matrix_read) read_matrix;
+  __typeof__(&trs_factor) factor;
+  *(void **)&read_matrix = dlsym(library, "trs_matrix_read");
+  *(void **)&factor = dlsym(library, "trs_factor");
+  const trs_factor_options options = {.struct_size = sizeof options, .order = TRS_ORDER_ND};
+  trs_matrix *A;
+  trs_factors *F;
+  if (read_matrix(&A, "gen:poisson2d5:30", NULL)) return 12;
+  return (int)factor(&F, A, &options);
+}
+
+TEST(the_current_folder_is_not_searched) {
+  static const char *const folders[] = {"here", "elsewhere", "elsewhere/lib", "elsewhere/libexec",
+                                        "elsewhere/libexec/trireme"};
+  char lib[PATH_MAX];
+  int how;
+  for (size_t k = 0; k < COUNT(folders); k++) mkdir(scratch(folders[k]), 0755);
+  snprintf(lib, sizeof lib, "%s", TRIREME_SHARED);
+  *strrchr(lib, '/') = 0;
+  assert_int_equal(symlink(lib, scratch("here/lib")), 0);
+  plant("elsewhere/libexec/trireme");
+  pid_t child = fork();
+  if (child == 0) _exit(load_and_move());
+  assert_int_equal(waitpid(child, &how, 0), child);
+  assert_int_equal(access(scratch("ran"), F_OK), -1);
+  assert_int_equal(how, 0);
+}
+#endif
 
 TEST(blas_has_one_thread_unless_told_otherwise) {
   stand_in("threads");

@@ -4,11 +4,13 @@ import gc
 import multiprocessing
 import os
 import pickle
+import re
 import signal
 import subprocess
 import sys
 import threading
 import time
+import weakref
 
 import numpy as np
 import pytest
@@ -202,6 +204,96 @@ def test_ctrl_c():
     assert run.stdout.strip() == "interrupted True", run.stdout + run.stderr
 
 
+ENDED = """
+import gc, signal, time
+import trireme as tr
+def interrupt(*_):
+    raise KeyboardInterrupt
+signal.signal(signal.SIGALRM, interrupt)
+begin = time.perf_counter()
+signal.setitimer(signal.ITIMER_REAL, 0.5)
+try:
+    tr.lu(tr.generate("poisson3d7:60"), progress=lambda phase, done: None)  # a minute
+except KeyboardInterrupt:
+    took = time.perf_counter() - begin
+gc.collect()
+print("interrupted", took < 20, tr.memory_usage()[0], len(tr._library._calls))
+"""
+
+
+def test_ctrl_c_stops_the_work():
+    environment = dict(os.environ, PYTHONPATH=os.path.dirname(os.path.dirname(tr.__file__)))
+    for _ in range(3):
+        run = subprocess.run([sys.executable, "-c", ENDED], env=environment, text=True, capture_output=True,
+                             timeout=120)
+        assert (run.stdout.strip(), run.returncode) == ("interrupted True 0 0", 0), run.stdout + run.stderr
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_interrupts_at_random_times(seed):
+    """Even seeds leave the limits from which calls have a thread of their own as they are."""
+    environment = dict(os.environ, PYTHONPATH=os.path.dirname(os.path.dirname(tr.__file__)))
+    script = os.path.join(os.path.dirname(__file__), "interrupts.py")
+    run = subprocess.run([sys.executable, script, str(seed), "4"], env=environment, text=True,
+                         capture_output=True, timeout=300)
+    assert run.returncode == 0, run.stdout + run.stderr
+
+
+def interrupt_after(seconds):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+    before = signal.signal(signal.SIGALRM, interrupt)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    return before
+
+
+def test_a_call_that_was_left_holds_its_arrays(monkeypatch):
+    from trireme import _library, _oneshot
+    go_on, seen = threading.Event(), []
+
+    def slow(*_):
+        go_on.wait(60)
+        return 0
+
+    def dense(array):
+        seen.append(weakref.ref(array))
+        return was(array)
+    was = _oneshot.dense
+    monkeypatch.setattr(_library, "PATIENCE", 0.05)
+    monkeypatch.setattr(_oneshot, "LONG_SOLVE", 0)
+    monkeypatch.setattr(_oneshot, "_once", slow)
+    monkeypatch.setattr(_oneshot, "dense", dense)
+    before = interrupt_after(0.2)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            tr.spsolve_triangular(L, np.ones(N))
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    gc.collect()
+    assert len(seen) == 2 and all(array() is not None for array in seen)  # b and x
+    go_on.set()
+    limit = time.monotonic() + 60
+    while any(array() is not None for array in seen) and time.monotonic() < limit:
+        time.sleep(0.01)
+    assert not any(array() is not None for array in seen) and not _library._calls
+
+
+def test_the_interpreter_waits_for_calls_of_daemon_threads():
+    code = """
+import threading, time
+import trireme as tr
+A = tr.generate("poisson3d7:60")
+for _ in range(2):
+    threading.Thread(target=tr.lu, args=(A,), kwargs=dict(progress=lambda *a: None), daemon=True).start()
+time.sleep(0.5)
+"""
+    environment = dict(os.environ, PYTHONPATH=os.path.dirname(os.path.dirname(tr.__file__)))
+    begin = time.monotonic()
+    run = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, timeout=120)
+    assert run.returncode == 0 and time.monotonic() - begin < 30, run.stderr
+
+
 def resident():
     with open("/proc/self/statm") as file:
         return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
@@ -314,3 +406,29 @@ def test_factors_whose_plans_have_clones_are_not_refactored():
     for clone in clones:
         clone.close()
     np.testing.assert_allclose(2 * F.refactor(2 * A).solve(B), x, rtol=1e-9)
+
+
+# Programs that others planted ---------------------------------------------------------------------
+
+@pytest.mark.skipif("TRIREME_INSTALLED" not in os.environ, reason="a checkout's library has its prefix")
+def test_an_installed_package_searches_beside_itself_alone():
+    with open(tr._library.library._name, "rb") as file:
+        assert not re.search(rb"\0/[^\0]*libexec/trireme", file.read())
+
+
+def test_the_cache_folder_is_the_users_own(tmp_path, monkeypatch):
+    from trireme import _jax_ffi
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert _jax_ffi._folder() == os.path.join(os.path.realpath(tmp_path), "trireme")
+    for name, mode in [("trireme", 0o777), ("trireme", 0o757), (".", 0o777)]:
+        changed = tmp_path / name
+        before = changed.stat().st_mode
+        changed.chmod(mode)
+        elsewhere = _jax_ffi._folder()
+        assert not elsewhere.startswith(str(tmp_path))
+        os.rmdir(elsewhere)
+        changed.chmod(before)
+    monkeypatch.setenv("XDG_CACHE_HOME", ".")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir("/")
+    assert _jax_ffi._folder() == os.path.join(os.path.realpath(tmp_path), ".cache", "trireme")

@@ -18,6 +18,7 @@ TRS_ERROR_NOT_FINITE = 7
 TRS_ERROR_UNSUPPORTED = 8
 TRS_ERROR_STALLED = 9
 TRS_ERROR_INTERNAL = 10
+TRS_ERROR_CANCELLED = 11
 
 # trs_context_kind
 TRS_KIND_NONE = 0
@@ -366,6 +367,7 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "trs_status_name": (C.c_char_p, [C.c_int]),
     "trs_version": (C.c_char_p, []),
     "trs_features": (C.c_char_p, []),
+    "trs_set_cancel_flag": (C.c_int, [C.c_void_p]),
     "trs_context_create": (C.c_int, [C.c_void_p, C.c_char_p]),
     "trs_context_destroy": (None, [C.c_void_p]),
     "trs_context_get_kind": (C.c_int, [C.c_void_p, C.c_void_p]),

@@ -241,8 +241,9 @@ _streams: Dict[int, Any] = {}
 
 
 def keep_stream(handle: Any, stream: Any) -> None:
-    """Keeps a stream until another one takes its place, or until destroy_with_stream."""
+    """Keeps a stream until another one takes its place, or until C has destroyed its object."""
     if stream is not None:
+        handle.destroy.errcheck = _forget_stream
         _streams[handle.value] = stream
     else:
         _streams.pop(handle.value, None)
@@ -253,11 +254,9 @@ def share_stream(handle: Any, other: Any) -> None:
     keep_stream(handle, _streams.get(other.value))
 
 
-def destroy_with_stream(destroy: Any, handle: Any, streams: Dict[int, Any] = _streams) -> None:
-    """Destroys an object of C, and then lets go of its stream."""
-    address = handle.value
-    destroy(handle)
-    streams.pop(address, None)
+def _forget_stream(_: Any, function: Any, arguments: Any, streams: Dict[int, Any] = _streams) -> None:
+    """After a call of C's function that destroys."""
+    streams.pop(arguments[0].value, None)
 
 
 def stream_address(stream: Any) -> Optional[int]:

@@ -6,11 +6,12 @@ from typing import Any, Dict, Optional, Union, overload
 import numpy as np
 
 from . import _api
-from ._arrays import (Dense, assign, contiguous, dense, destroy_with_stream, give_back,
-                      keep_stream, like, on_host, stream_address, stream_of)
+from ._arrays import (Dense, assign, contiguous, dense, give_back, keep_stream, like, on_host,
+                      stream_address, stream_of)
 from ._context import Lock, check_threads, context_of
 from ._factors import Factors, factors_again
-from ._library import (Refusal, StructureError, check, error_of, library, make_struct, run)
+from ._library import (BatchHandle, Refusal, StructureError, check, error_of, library, make_struct,
+                       run)
 from ._matrix import UPLO, matrix_of
 from ._plan import LONG_SOLVE, TRANS, struct_dict, tell_triangle
 from ._words import Device, Shaped, Trans, Uplo, device_name, flag, named, pick, side, whole
@@ -55,16 +56,12 @@ class Batch:
 
     def _begin(self, count: int, n: int, dtype: Any, device: Device,
                threads: Optional[int]) -> None:
-        self._handle, self._lock, self._refusal = C.c_void_p(), Lock(), Refusal("batch")
+        self._handle = BatchHandle()
+        self._lock, self._refusal = Lock(), Refusal("batch")
         self._on_gpu = device_name(device, several=False).startswith("cuda")
         check_threads(device, threads)
         self._count, self._n, self._dtype = whole("count", count, 0, 2**31 - 1), n, dtype
         self._stream_now = 0
-
-    def __del__(self, destroy: Any = library.trs_batch_destroy,
-                with_stream: Any = destroy_with_stream) -> None:
-        if getattr(self, "_handle", None):
-            with_stream(destroy, self._handle)
 
     def __reduce__(self) -> Any:
         raise TypeError("a batch cannot be pickled or copied: pickle the matrix or the factors, and "

@@ -6,7 +6,7 @@ import threading
 import weakref
 from typing import Any, Dict, Optional
 
-from ._library import check, library, text
+from ._library import ContextHandle, check, library, text
 from ._words import device_name, thread_count
 
 _contexts: Dict[str, C.c_void_p] = {}
@@ -56,9 +56,10 @@ def context_of(device: Any, threads: Optional[int]) -> C.c_void_p:
         with _lock:
             found = _contexts.get(name)
             if found is None:
-                found = C.c_void_p()
+                found = ContextHandle()
                 check(library.trs_context_create(C.byref(found), text(name)))
                 _contexts[name] = found
+                C.pythonapi.Py_IncRef(C.py_object(found))  # it lasts as long as the process
     return found
 
 

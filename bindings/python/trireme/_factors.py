@@ -10,11 +10,11 @@ import numpy as np
 from . import _api
 from ._arrays import DTYPES, Dense, dense, settle, stream_address, whole_numbers
 from ._context import Lock, check_threads, context_of
-from ._library import (Refusal, Shared, SingularMatrixError, StructureError, Told, UnsupportedError, check,
-                       check_file, features, library, make_struct, run, text)
+from ._library import (FactorsHandle, PlanHandle, Refusal, Shared, SingularMatrixError, StructureError,
+                       Told, UnsupportedError, check, check_file, features, library, make_struct, run,
+                       text)
 from ._matrix import UPLO, Matrix, compressed, copy_of, matrix_of, to_scipy
-from ._plan import (LONG_ANALYSIS, STORE, TRANS, Solver, make_options,
-                    place_of)
+from ._plan import LONG_ANALYSIS, STORE, TRANS, Solver, make_options, place_of
 from ._words import (Device, Method, Order, Path, Progress, Shaped, Store, Trans, Uplo, flag, is_sparse,
                      named, pick, real)
 
@@ -45,17 +45,24 @@ class FactorsPlan(Solver):
         place, address = place_of(device, factors._device), stream_address(stream)
         self._options: Dict[str, Any] = dict(device=place, threads=threads, method=method, nrhs=nrhs,
                                              solves=solves, store=store)
-        handle, nnz = C.c_void_p(), info.nnz_L + info.nnz_U
-        with Told(progress, "analysis") as told, factors._lock.lock:
+        nnz = info.nnz_L + info.nnz_U
+        handle = PlanHandle()
+        with Told(progress, "analysis") as told:
             options = make_options(told, method, nrhs, solves, store=pick(STORE, "store", store),
                                    stream=address)
-            run(lambda: check(library.trs_analyze_factors(
-                C.byref(handle), context_of(place, threads), factors._handle, kind,
-                C.byref(options))), nnz >= LONG_ANALYSIS)
-            super().__init__(handle, factors, info.n, nnz, factors.dtype, trans,
-                             place.startswith("cuda"), factors._device, stream)
-            self._refusal = factors._refusal
-            factors._followers.add(self)
+
+            def analyze() -> None:
+                with factors._lock.lock:
+                    factors._refusal.check()
+                    check(library.trs_analyze_factors(
+                        C.byref(handle), context_of(place, threads), factors._handle, kind,
+                        C.byref(options)))
+                    super(FactorsPlan, self).__init__(
+                        handle, factors, info.n, nnz, factors.dtype, trans, place.startswith("cuda"),
+                        factors._device, stream)
+                    self._refusal = factors._refusal
+                    factors._followers.add(self)
+            run(analyze, nnz >= LONG_ANALYSIS, told)
 
     def clone(self) -> "FactorsPlan":
         with self._factors._lock.lock:
@@ -100,10 +107,6 @@ class Factors:
         self._copied = ""  # the kind of the factors that these are a pickle's copy of
         self._again: Dict[int, Matrix] = {}  # on GPUs, that were refactored
         self._lock = Lock()  # held while L and U change, and while they are read
-
-    def __del__(self, destroy: Any = library.trs_factors_destroy) -> None:
-        if getattr(self, "_handle", None):
-            destroy(self._handle)
 
     def _info(self) -> Any:
         info = make_struct(_api.trs_factors_info)
@@ -349,10 +352,12 @@ class Factors:
         float
         """
         made = C.c_double()
-        with self._lock.lock:
-            self._refusal.check()
-            run(lambda: check(library.trs_factors_condition(C.byref(made), self._handle)),
-                self.nnz >= LONG_ANALYSIS // 20)
+
+        def estimate() -> None:
+            with self._lock.lock:
+                self._refusal.check()
+                check(library.trs_factors_condition(C.byref(made), self._handle))
+        run(estimate, self.nnz >= LONG_ANALYSIS // 20)
         return made.value
 
     def _plan_of(self, trans: Trans) -> FactorsPlan:
@@ -447,12 +452,12 @@ def _factor(A: Any, kind: int, order: str, progress: Any, **fields: Any) -> Fact
     matrix = matrix_of(A, stacklevel=5)
     if matrix.parts.shape[0] != matrix.parts.shape[1]:
         raise ValueError(f"A must be a square matrix but its shape is {matrix.parts.shape}.")
-    handle = C.c_void_p()
+    handle = FactorsHandle()
     with Told(progress, "factoring") as told:
         options = make_struct(_api.trs_factor_options, kind=kind,
                               order=pick(ORDERS, "order", order), progress=told.callback, **fields)
         run(lambda: check(library.trs_factor(C.byref(handle), matrix.handle, C.byref(options)),
-                          matrix.handle), matrix.parts.idx.shape[0] >= LONG_FACTORING)
+                          matrix.handle), matrix.parts.idx.shape[0] >= LONG_FACTORING, told)
         return Factors(handle)
 
 
@@ -552,7 +557,7 @@ def _lu_by_scipy(A: Any, order: str, pivot_threshold: float, equilibrate: bool,
         try:
             made = run(lambda: splu(
                 matrix, permc_spec=_SCIPY_ORDERS[order], diag_pivot_thresh=pivot_threshold,
-                options={"Equil": False}), matrix.nnz >= LONG_ANALYSIS // 20)
+                options={"Equil": False}), matrix.nnz >= LONG_ANALYSIS // 20, told, stops=False)
         except RuntimeError as error:
             raise SingularMatrixError(
                 f"A is singular to working precision ({error})") from error
@@ -674,7 +679,8 @@ def from_factors(L: Any, U: Any = None, perm_r: Any = None, perm_c: Any = None, 
     own = [Matrix(part, copy=True, device=place) for part in parts]
     perms = [_permutation(perm_r, n, "perm_r"), _permutation(perm_c, n, "perm_c")]
     scales = [_scaling(scale_r, n, "scale_r"), _scaling(scale_c, n, "scale_c")]
-    info, handle = [make_struct(_api.trs_matrix_info) for _ in own], C.c_void_p()
+    info = [make_struct(_api.trs_matrix_info) for _ in own]
+    handle = FactorsHandle()
     for matrix, found in zip(own, info):
         if device is None:
             check(library.trs_matrix_get_info(matrix.handle, C.byref(found)))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Optional, Union
 from . import _api
 from ._arrays import SCALARS
 from ._factors import Factors
-from ._library import Told, check_file, library, make_struct, run, text
+from ._library import FactorsHandle, MatrixHandle, Told, check_file, library, make_struct, run, text
 from ._matrix import matrix_of, to_scipy
 from ._words import DType, Path, Progress, Shaped, exact_type, flag, is_path, named, whole
 
@@ -21,20 +21,17 @@ def _options(dtype: Any, told: Told, seed: Any, max_bytes: Any, **fields: Any) -
     return make_struct(_api.trs_read_options, scalar=scalar, progress=told.callback, **made, **fields)
 
 
-def _read_matrix(name: bytes, options: Any) -> Any:
-    handle = C.c_void_p()
-    try:
-        run(lambda: check_file(library.trs_matrix_read(C.byref(handle), name, C.byref(options)),
-                               name), True)
-        return to_scipy(handle)
-    finally:
-        library.trs_matrix_destroy(handle)
+def _read_matrix(name: bytes, options: Any, told: Told) -> Any:
+    handle = MatrixHandle()
+    run(lambda: check_file(library.trs_matrix_read(C.byref(handle), name, C.byref(options)), name),
+        True, told)
+    return to_scipy(handle)
 
 
-def _read_factors(name: bytes, options: Any) -> Factors:
-    handle = C.c_void_p()
-    run(lambda: check_file(library.trs_factors_read(C.byref(handle), name, C.byref(options)),
-                           name), True)
+def _read_factors(name: bytes, options: Any, told: Told) -> Factors:
+    handle = FactorsHandle()
+    run(lambda: check_file(library.trs_factors_read(C.byref(handle), name, C.byref(options)), name),
+        True, told)
     return Factors(handle)
 
 
@@ -84,7 +81,7 @@ def read(path: Path, dtype: Optional[DType] = None, *, allow_nonfinite: bool = F
                            allow_nonfinite=int(flag("allow_nonfinite", allow_nonfinite)))
         check_file(library.trs_file_content(C.byref(content), name), name)
         reader = _read_factors if content.value == _api.TRS_CONTENT_FACTORS else _read_matrix
-        return reader(name, options)
+        return reader(name, options, told)
 
 
 def write(path: Path, A: "Union[Shaped, Factors]") -> None:
@@ -117,7 +114,7 @@ def generate(name: str, dtype: Optional[DType] = None, *, seed: int = 0, max_byt
     with Told(progress, "generating") as told:
         options = _options(dtype, told, seed, max_bytes)
         try:
-            return _read_matrix(text("gen:" + name), options)
+            return _read_matrix(text("gen:" + name), options, told)
         except ValueError as error:  # in the names that this function takes
             error.args = (str(error).replace("gen:", ""),)
             raise

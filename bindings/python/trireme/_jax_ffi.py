@@ -7,6 +7,7 @@ import hashlib
 import os
 import shlex
 import shutil
+import stat
 import subprocess
 import tempfile
 import threading
@@ -138,16 +139,32 @@ def _headers() -> Tuple[str, bytes]:
 
 
 def _folder() -> str:
-    """The cache folder, or a new one where it cannot be written to."""
-    cache = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    """The cache folder, or a new one where it cannot be written to, or others can write to it."""
+    cache = os.environ.get("XDG_CACHE_HOME", "")
+    if not os.path.isabs(cache):  # which the specification of that variable has ignored
+        cache = os.path.join(os.path.expanduser("~"), ".cache")
     folder = os.path.join(cache, "trireme")
     try:
         os.makedirs(folder, mode=0o700, exist_ok=True)
-        if os.stat(folder).st_uid == os.getuid() and os.access(folder, os.W_OK):
+        folder = os.path.realpath(folder)
+        if _is_own(folder) and os.access(folder, os.W_OK):
             return folder
     except OSError:
         pass
     return tempfile.mkdtemp(prefix="trireme-")
+
+
+def _is_own(folder: str) -> bool:
+    """Whether no other user can put a file there; as the C library judges its worker programs."""
+    while True:
+        about = os.stat(folder)
+        own_group = about.st_gid == about.st_uid == os.geteuid() != 0
+        writable = about.st_mode & (stat.S_IWOTH if own_group else stat.S_IWOTH | stat.S_IWGRP)
+        if about.st_uid not in (0, os.geteuid()) or (writable and not about.st_mode & stat.S_ISVTX):
+            return False
+        if folder == os.path.dirname(folder):
+            return True
+        folder = os.path.dirname(folder)
 
 
 def _build() -> str:

@@ -1,5 +1,7 @@
 """The C library: where it is, its functions, its errors, and calls that Ctrl-C can leave."""
 
+import _thread
+import atexit
 import ctypes as C
 import difflib
 import errno
@@ -9,7 +11,8 @@ import os
 import re
 import threading
 import time
-from typing import Any, Callable, List, Optional, Tuple, Type
+from functools import partial
+from typing import Any, Callable, List, Optional, Set, Tuple, Type
 
 from numpy.linalg import LinAlgError
 
@@ -245,31 +248,144 @@ def generators() -> str:
     return str(library.trs_generator_list().decode()).replace("gen:", "")
 
 
-def run(call: Callable[[], Any], long: bool) -> Any:
-    """call(), and in the main thread, if it may take long, so that Ctrl-C is answered at once.
+class Handle(C.c_void_p):
+    """The address of an object of C, which is destroyed with this one, whoever holds that last.
 
-    Python hands signals to its main thread alone, and only between two bytecodes: a long call goes
-    to a thread of its own, for which the main thread waits.  The C library cannot be stopped inside
-    a call; after a Ctrl-C that thread ends its work, keeps what it needs until then, and its result
-    is thrown away.
+    It belongs to its holder before C sets it, so that no interrupt can come between the two.  Its end
+    runs no bytecode, between two of which Python may raise KeyboardInterrupt: the property makes a
+    `partial` of C's function and the handle, and both are Python's C code.
     """
-    if not long or threading.current_thread() is not threading.main_thread():
-        return call()
-    result: List[Tuple[bool, Any]] = []
 
-    def work() -> None:
+    destroy: Any
+
+
+def _handles_of(function: Any) -> Type[Handle]:
+    return type("Handle", (Handle,), {"destroy": function, "__del__": property(partial(partial, function))})
+
+
+MatrixHandle = _handles_of(library.trs_matrix_destroy)
+FactorsHandle = _handles_of(library.trs_factors_destroy)
+PlanHandle = _handles_of(library.trs_plan_destroy)
+BatchHandle = _handles_of(library.trs_batch_destroy)
+RelaxHandle = _handles_of(library.trs_relax_destroy)
+ContextHandle = _handles_of(library.trs_context_destroy)
+
+
+class Cancelled(RuntimeError):
+    """The C library has left a call, as it was told to."""
+
+
+_ERRORS[_api.TRS_ERROR_CANCELLED] = Cancelled
+_calls: "Set[Call]" = set()  # that work, also those that nobody waits for
+_closing = False
+PATIENCE = 2.0  # seconds that Ctrl-C waits for a call to end: SuiteSparse's orders go on to theirs
+
+
+class Call:
+    """A call of the C library that can be cancelled, and that the end of the interpreter waits for."""
+
+    def __init__(self, call: Callable[[], Any], stops: bool) -> None:
+        self.call: Optional[Callable[[], Any]] = call
+        self.stops = stops  # once the flag is set
+        self.flag, self.ended = C.c_int(0), _thread.allocate_lock()
+        self.good, self.value = False, None
+        self.begun = self.left = False
+        self.ended.acquire()
+
+    def work(self) -> None:
+        _calls.add(self)
         try:
-            result.append((True, call()))
-        except BaseException as error:  # handed to the caller below
-            result.append((False, error))
+            if self.left or _closing:
+                raise Cancelled("the call was cancelled before it began")
+            library.trs_set_cancel_flag(C.byref(self.flag))
+            try:
+                self.value, self.good = self.call(), True  # type: ignore[misc]
+            finally:
+                library.trs_set_cancel_flag(None)
+        except BaseException as error:  # handed to who waits
+            self.value = error
+        if self.left:
+            self.value = None
+        self.call = None  # and all that it holds
+        _calls.discard(self)
+        self.ended.release()
 
-    thread = threading.Thread(target=work, name="trireme", daemon=True)
-    thread.start()
-    thread.join()
-    good, value = result[0]
-    if good:
+    def wait(self, seconds: float = -1) -> bool:
+        """False: the call goes on."""
+        if not self.ended.acquire(True, seconds):
+            return False
+        self.ended.release()
+        return True
+
+    def cancel(self) -> None:
+        self.flag.value = 1
+
+    def leave(self) -> None:
+        """Nobody wants the result any more."""
+        self.left = True
+        self.cancel()
+        if self.begun:
+            self.wait(PATIENCE)
+
+
+@atexit.register
+def _stop_calls() -> None:
+    """Before the interpreter ends: it would end the threads of calls that tell of their progress."""
+    global _closing
+    _closing = True
+    calls = [call for call in list(_calls) if call.stops]
+    for call in calls:
+        call.cancel()
+    for call in calls:
+        call.wait()
+
+
+os.register_at_fork(after_in_child=_calls.clear)  # their threads are the parent's
+
+
+def run(call: Callable[[], Any], long: bool, told: "Optional[Told]" = None, stops: bool = True) -> Any:
+    """call(), and in a thread of its own if it may take long or tells of its progress.
+
+    Python hands signals to its main thread alone, and only between two bytecodes, so the main thread
+    waits meanwhile.  Ctrl-C cancels the call.  If it does not end soon, it goes on in the background:
+    `call` holds all that it reads and writes, and its result is destroyed with the last holder.
+    Threads are Python's lowest: Ctrl-C during `threading.Thread.start` can raise RuntimeError.
+    """
+    asked = told is not None and told.told
+    if not asked and not long:
+        return call()
+    made = Call(call, stops)
+    if told is not None:
+        told.cancel = made.cancel
+        if told.error is not None:
+            raise told.error
+    if asked or _thread.get_ident() == threading.main_thread().ident:
+        try:
+            _start(made)
+            while not made.wait(TICK if asked else -1):
+                told.tick()  # type: ignore[union-attr]
+        except BaseException:
+            if told is not None:
+                told.over = True
+            made.leave()
+            raise
+    else:
+        made.work()
+    value, made.value = made.value, None  # told is in a cycle, and keeps nothing large
+    if made.good:
         return value
-    raise value
+    try:
+        raise value  # type: ignore[misc]
+    finally:
+        del value
+
+
+def _start(made: Call) -> None:
+    made.begun = True
+    try:
+        _thread.start_new_thread(made.work, ())
+    except RuntimeError:  # the machine has no thread left
+        made.work()
 
 
 _NO_PROGRESS = _api.trs_progress()
@@ -277,19 +393,22 @@ TICK = 1.0  # seconds
 
 
 class Told:
-    """A caller's progress function, or a bar of tqdm's, told by the C library and by a clock.
+    """A caller's progress function, or a bar of tqdm's, told by the C library and by who waits.
 
     The C library tells of what it counts.  A phase that it cannot count, such as SuperLU's, is told
-    every second, with the seconds.  An exception in the function is raised once the call is done.
+    every second, with the seconds.  An exception in the function cancels the call, and is raised
+    once that has ended.
     """
 
     def __init__(self, told: Any, phase: str) -> None:
         if told is not None and not isinstance(told, bool) and not callable(told):
             raise TypeError(f"progress is {told!r}: a function of (phase, done), or True, is wanted")
-        self.told, self.bar = told, None
+        self.told, self.bar, self.over = told, None, False
         self.error: Optional[BaseException] = None
         self.phase, self.done = phase, 0.0
-        self.lock, self.over = threading.Lock(), threading.Event()
+        self.began = self.last = time.monotonic()
+        self.lock = threading.Lock()
+        self.cancel: Callable[[], None] = lambda: None
         self.callback = _api.trs_progress(self.call) if told else _NO_PROGRESS
         if told is True:
             try:
@@ -299,18 +418,15 @@ class Told:
                 self.told, self.callback = None, _NO_PROGRESS
 
     def __enter__(self) -> "Told":
-        if self.told:
-            self.began = self.last = time.monotonic()
-            threading.Thread(target=self._tick, name="trireme-progress", daemon=True).start()
         return self
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
-        self.over.set()
+        self.over = True
         with self.lock:
             if self.bar is not None:
                 self.bar.close()
-        if kind is None and self.error is not None:
-            raise self.error
+        if self.error is not None and (kind is None or kind is Cancelled):
+            raise self.error from None
 
     def call(self, user: Any, phase: bytes, done: float) -> None:
         self.tell(phase.decode(), done)
@@ -325,16 +441,15 @@ class Told:
             self.done = done
             self._tell(name, done)
 
-    def _tick(self) -> None:
-        while not self.over.wait(TICK):
-            with self.lock:
-                now = time.monotonic()
-                if now - self.last >= TICK:
-                    self._tell(f"{self.phase}, {now - self.began:.0f} s", self.done)
+    def tick(self) -> None:
+        with self.lock:
+            now = time.monotonic()
+            if now - self.last >= TICK:
+                self._tell(f"{self.phase}, {now - self.began:.0f} s", self.done)
 
     def _tell(self, phase: str, done: float) -> None:
-        """Inside the lock.  A call that was left by Ctrl-C goes on, and tells no more."""
-        if self.over.is_set() or self.error is not None:
+        """Inside the lock.  A call that was left by Ctrl-C tells no more."""
+        if self.over or self.error is not None:
             return
         try:
             if self.bar is not None:
@@ -345,6 +460,7 @@ class Told:
                 self.told(phase, done)
         except BaseException as error:
             self.error = error
+            self.cancel()
 
 
 def version() -> str:

@@ -9,7 +9,7 @@ import numpy as np
 from . import _api
 from ._arrays import DTYPES, SCALARS, Dense, contiguous, dense, library_of, settle
 from ._context import context_of
-from ._library import check, library, make_struct
+from ._library import MatrixHandle, check, library, make_struct
 from ._words import Shaped, Uplo, flag, is_path, named, pick, side
 
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ class Matrix:
         self.parts: Any = Compressed(parts.format, parts.shape, ptr, idx, val)
         self.val: Any = val
         self.count, self.copied = val.shape, copy
-        self.handle = C.c_void_p()
+        self.handle = MatrixHandle()
         indexing = indexing_of(parts)
         form = _api.TRS_CSR if parts.format == "csr" else _api.TRS_CSC
         scalar = SCALARS[val.dtype]
@@ -164,10 +164,6 @@ class Matrix:
             check(library.trs_matrix_create_device(
                 C.byref(self.handle), context_of(device, None), form, scalar, *parts.shape,
                 idx.shape[0], indexing, ptr.address, idx.address, val.address))
-
-    def __del__(self, destroy: Any = library.trs_matrix_destroy) -> None:
-        if getattr(self, "handle", None):
-            destroy(self.handle)
 
     def set_values(self, val: Dense) -> None:
         """New values: into the own copy, or the caller's array in place of the one before."""
@@ -253,10 +249,7 @@ def triangle(A: Shaped, uplo: Optional[Uplo] = None, *, lower: Optional[bool] = 
     csr_array or csc_array
     """
     which = pick(UPLO, "uplo", side(uplo, lower))
-    matrix, handle = matrix_of(A), C.c_void_p()
+    matrix, handle = matrix_of(A), MatrixHandle()
     check(library.trs_matrix_triangle(C.byref(handle), matrix.handle, which,
                                       int(flag("add_diagonal", add_diagonal))))
-    try:
-        return to_scipy(handle)
-    finally:
-        library.trs_matrix_destroy(handle)
+    return to_scipy(handle)

@@ -124,7 +124,7 @@ def _solve_at_once(parts: Compressed, right: Dense, out: Any, uplo: Uplo, unit: 
     if parts.idx.shape[0] < LONG_SOLVE:
         status = _once(*arguments)
     else:
-        status = run(lambda: (b, parts, _once(*arguments))[2], True)
+        status = run(lambda: (x, b, parts, _once(*arguments))[3], True)
     if status:
         return None
     if out is None:

@@ -9,10 +9,11 @@ import numpy as np
 
 from . import _api
 from ._arrays import (SCALARS, Dense, as_pairs, assign, common_layout, contiguous, dense,
-                      destroy_with_stream, give_back, keep_stream, like, on_host, overlaps,
-                      share_stream, stream_address, stream_of)
+                      give_back, keep_stream, like, on_host, overlaps, share_stream, stream_address,
+                      stream_of)
 from ._context import Lock, check_threads, context_of
-from ._library import Refusal, Shared, StructureError, Told, check, library, make_struct, run, text
+from ._library import (PlanHandle, Refusal, Shared, StructureError, Told, check, library, make_struct,
+                       run, text)
 from ._matrix import (UPLO, Compressed, Matrix, compressed, copy_of, value_type,
                       without_zeros)
 from ._picture import level_picture
@@ -81,7 +82,7 @@ class Solver:
         ...     list(pool.map(lambda q: q.solve(np.array([2.0, 9])), [p.clone(), p.clone()]))
         [array([1., 2.]), array([1., 2.])]
         """
-        made, handle = object.__new__(type(self)), C.c_void_p()
+        made, handle = object.__new__(type(self)), PlanHandle()
         with self._lock.lock:
             self._refusal.check()
             check(library.trs_plan_clone(C.byref(handle), self._ready()))
@@ -104,9 +105,7 @@ class Solver:
     def close(self) -> None:
         """Frees the plan; closing it again does nothing."""
         with self._lock.lock:
-            handle, self._handle = self._handle, None
-            if handle:
-                destroy_with_stream(library.trs_plan_destroy, handle)
+            self._handle = None
             self._keep = None
 
     def __enter__(self) -> Any:
@@ -114,12 +113,6 @@ class Solver:
 
     def __exit__(self, *error: Any) -> None:
         self.close()
-
-    def __del__(self, destroy: Any = library.trs_plan_destroy,
-                with_stream: Any = destroy_with_stream) -> None:
-        handle = getattr(self, "_handle", None)
-        if handle:
-            with_stream(destroy, handle)
 
     def _ready(self) -> Any:
         """The handle, inside the lock."""
@@ -457,7 +450,7 @@ class Plan(Solver):
         check_threads(device, threads)
         place, address = place_of(device, parts.val.device), stream_address(stream)
         self._options["device"] = place
-        handle = C.c_void_p()
+        handle = PlanHandle()
         with Told(progress, "analysis") as told:
             options = make_options(told, method, nrhs, solves, take_triangle=int(take_triangle),
                                    store=pick(STORE, "store", store), tune=int(tune),
@@ -469,7 +462,7 @@ class Plan(Solver):
                                           matrix.handle, kind["uplo"], kind["trans"], kind["diag"],
                                           C.byref(options)), matrix.handle)
                 return matrix
-            matrix = run(analyze, parts.idx.shape[0] >= LONG_ANALYSIS)
+            matrix = run(analyze, parts.idx.shape[0] >= LONG_ANALYSIS, told)
             super().__init__(handle, matrix, parts.shape[0], parts.idx.shape[0], parts.val.dtype,
                              trans, place.startswith("cuda"), parts.val.device, stream)
 

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any, Dict, Optional
 import numpy as np
 
 from . import _api
-from ._arrays import (SCALARS, Dense, common_layout, dense, destroy_with_stream, keep_stream,
-                      stream_address, whole_numbers)
+from ._arrays import (SCALARS, Dense, common_layout, dense, keep_stream, stream_address,
+                      whole_numbers)
 from ._context import Lock, check_threads, context_of
-from ._library import Refusal, check, library, make_struct, run
+from ._library import Refusal, RelaxHandle, check, library, make_struct, run
 from ._matrix import matrix_of
 from ._plan import LONG_SOLVE, refuse_stream, struct_dict
 from ._words import Device, Direction, RelaxStore, Shaped, device_name, flag, pick, real, whole
@@ -83,7 +83,8 @@ class Relaxation:
                  nrhs: int = 1, balanced: bool = False, colour: Any = None,
                  device: Device = "auto", threads: Optional[int] = None, stream: Any = None,
                  copy: bool = True) -> None:
-        self._handle, self._lock = C.c_void_p(), Lock()
+        self._handle = RelaxHandle()
+        self._lock = Lock()
         self._refusal = Refusal("relaxation")
         check_threads(device, threads)
         context = context_of(device, threads)
@@ -98,6 +99,7 @@ class Relaxation:
         options = make_struct(_api.trs_relax_options, store=pick(STORES, "store", store), nrhs=nrhs,
                               balanced=int(balanced),
                               colour=None if colour is None else colour.ctypes.data)
+        options.held = colour  # by the call, which Ctrl-C may leave
         if _is_bsr(A) and block_size in (None, A.blocksize[0]):
             blocks = _Blocks(A)
             self._check_colour(colour, blocks.rows)
@@ -126,11 +128,6 @@ class Relaxation:
     def _check_colour(colour: Any, rows: int) -> None:
         if colour is not None and colour.shape != (rows,):
             raise ValueError(f"colour has shape {colour.shape}: ({rows},) is wanted")
-
-    def __del__(self, destroy: Any = library.trs_relax_destroy,
-                with_stream: Any = destroy_with_stream) -> None:
-        if getattr(self, "_handle", None):
-            with_stream(destroy, self._handle)
 
     def _ready(self) -> Any:
         if self._lock.broken:
@@ -191,6 +188,8 @@ class Relaxation:
                               direction=pick(DIRECTIONS, "direction", direction),
                               keep_x=int(not flag("zero", zero)), residual_every=every,
                               residuals=None if residuals is None else residuals.ctypes.data)
+
+        options.held = residuals  # a call that Ctrl-C left still writes them
 
         def call() -> None:
             with self._lock.lock:

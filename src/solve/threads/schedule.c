@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/cancel.h"
+
 int64_t trs_schedule_part_work = 200, trs_schedule_alone = 100000;
 
 int64_t trs_level_work(const trs_levels *levels, int32_t k) {
@@ -266,8 +268,10 @@ static void join_tasks(trs_schedule *s, const bool *awaited, int32_t *renumber) 
 
 trs_status trs_schedule_wait(trs_schedule *s, const trs_needs *needs) {
   for (int t = 0; t < s->threads; t++)
-    if (needs[t].failed)
+    if (needs[t].failed) {
+      TRS_TRY(trs_cancelled());
       return trs_fail(TRS_ERROR_MEMORY, -1, "out of memory for what threads need of each other");
+    }
   int64_t ntasks = s->task_ptr[s->threads];
   int32_t *reached = NULL, *renumber = NULL;
   int64_t *old_ptr = NULL;
