@@ -78,7 +78,7 @@ static PetscErrorCode choose_form(Mat F, Mat A, IS row, IS col) {
   PetscBool blocks, natural = PETSC_TRUE;
   PetscInt size;
   PetscFunctionBegin;
-  f->whole = false;
+  f->whole = f->indefinite = false;
   f->why = NULL;
   PetscCall(PetscObjectTypeCompareAny((PetscObject)A, &blocks, MATSEQBAIJ, MATSEQSBAIJ, ""));
   PetscCall(MatGetBlockSize(A, &size));
@@ -188,6 +188,9 @@ static PetscErrorCode print(Mat F, PetscViewer viewer) {
     PetscCall(PetscViewerASCIIPrintf(viewer, "  the present values were factored on the GPU\n"));
   if (f->shift > 0)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  added to the diagonal: %g\n", (double)f->shift));
+  if (f->shifted_rows > 0)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  pivots that were shifted: %" PetscInt_FMT "\n",
+                                     f->shifted_rows));
   if (f->why)
     PetscCall(
         PetscViewerASCIIPrintf(viewer, "  blocks are factored as rows of numbers: %s\n", f->why));

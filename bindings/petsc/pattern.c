@@ -121,6 +121,17 @@ static PetscErrorCode change(trs_petsc_pattern *P, const given_rows *A, PetscInt
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode find_diagonal(trs_petsc_pattern *P) {
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(P->n, &P->diagonal));
+  for (PetscInt i = 0; i < P->n; i++) {
+    int64_t p = P->ptr[i];
+    while (p < P->ptr[i + 1] && P->idx[p] != i) p++;
+    P->diagonal[i] = p < P->ptr[i + 1] ? p : -1;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode trs_petsc_pattern_create(trs_petsc_pattern *P, Mat A, IS row, IS col,
                                         PetscInt levels, bool add_diagonal) {
   given_rows rows;
@@ -139,6 +150,7 @@ PetscErrorCode trs_petsc_pattern_create(trs_petsc_pattern *P, Mat A, IS row, IS 
   else
     PetscCall(take_arrays(P, rows.ptr, rows.idx));
   PetscCall(restore_rows(A, &rows));
+  PetscCall(find_diagonal(P));
   if (P->size > 1)
     PetscFunctionReturn(PETSC_SUCCESS); /* Trireme copies blocks: with their values */
   PetscCall(trs_petsc_check(trs_matrix_create(&P->matrix, TRS_CSR, TRS_PETSC_SCALAR, P->n, P->n,
@@ -150,6 +162,7 @@ PetscErrorCode trs_petsc_pattern_destroy(trs_petsc_pattern *P) {
   PetscFunctionBegin;
   trs_matrix_destroy(P->matrix);
   PetscCall(PetscFree(P->place));
+  PetscCall(PetscFree(P->diagonal));
   PetscCall(PetscFree(P->ptr));
   PetscCall(PetscFree(P->idx));
   PetscCall(PetscFree(P->val));
@@ -178,14 +191,6 @@ static PetscErrorCode copy_values(trs_petsc_pattern *P, const PetscScalar *val) 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static void add_to_diagonal(trs_petsc_pattern *P, PetscReal shift) {
-  const PetscInt size = P->size;
-  for (PetscInt i = 0; i < P->n; i++)
-    for (int64_t p = P->ptr[i]; p < P->ptr[i + 1]; p++)
-      if (P->idx[p] == i)
-        for (PetscInt r = 0; r < size; r++) P->val[(p * size + r) * size + r] += shift;
-}
-
 PetscErrorCode trs_petsc_pattern_check(const trs_petsc_pattern *P, Mat A) {
   given_rows rows;
   PetscInt given;
@@ -200,7 +205,7 @@ PetscErrorCode trs_petsc_pattern_check(const trs_petsc_pattern *P, Mat A) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode trs_petsc_pattern_fill(trs_petsc_pattern *P, Mat A, PetscReal shift) {
+PetscErrorCode trs_petsc_pattern_fill(trs_petsc_pattern *P, Mat A) {
   PetscBool blocks;
   PetscScalar *val;
   PetscFunctionBegin;
@@ -211,6 +216,5 @@ PetscErrorCode trs_petsc_pattern_fill(trs_petsc_pattern *P, Mat A, PetscReal shi
   PetscCall(copy_values(P, val));
   PetscCall(blocks ? MatSeqBAIJRestoreArray(A, &val)
                    : MatSeqAIJRestoreArrayRead(A, (const PetscScalar **)&val));
-  if (shift != 0) add_to_diagonal(P, shift);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
