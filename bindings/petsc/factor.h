@@ -22,6 +22,7 @@ typedef struct trs_petsc_halves {
 
 typedef struct trs_petsc_factor {
   char backend[TRS_PETSC_NAME], method[TRS_PETSC_NAME]; /* method "": auto */
+  char ignored[TRS_PETSC_NAME];                         /* an order of PETSc's, or "" */
   PetscInt nrhs, order, store; /* trs_options, trs_order, a position in stores */
   PetscBool block;             /* the option: blocks stay whole */
   trs_context *context;
@@ -32,7 +33,9 @@ typedef struct trs_petsc_factor {
   PetscReal shift;       /* added to its diagonal */
   PetscInt shifted_rows; /* of it, which alone were shifted */
   bool indefinite;       /* ICC as ILU(0), for pivots of any sign */
-  trs_factors *made;     /* incomplete factors of P.matrix, which take new values; else NULL */
+  bool reused;           /* P has the order of the factors before, not PETSc's */
+  bool rigid;            /* complete factors lack places of fill: they take no new values */
+  trs_factors *made;     /* factors of P.matrix, which take new values; of blocks NULL */
   trs_factors *factors;  /* of the plans: made, or its L and U with PETSc's permutations */
   trs_matrix *there;     /* P's pattern with PETSc's values in the memory of a GPU, or NULL */
   bool made_there;       /* the last numeric phase ran on a GPU */

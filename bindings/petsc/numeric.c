@@ -22,23 +22,40 @@ static trs_factor_kind incomplete_kind(Mat F) {
   return F->factortype == MAT_FACTOR_ICC && !f->indefinite ? TRS_FACTOR_IC0 : TRS_FACTOR_ILU0;
 }
 
-/* Incomplete factors take new values, unless these make another pattern. */
+/* The share of its column that a pivot on the diagonal needs, where factors are made. */
+static double pivot_threshold(const trs_petsc_rules *rules, PetscReal column_pivot) {
+  /* As PETSc's own factors: a shift, and no exchange, makes pivots positive. */
+  if (rules->type == MAT_SHIFT_POSITIVE_DEFINITE) return DBL_MIN;
+  return column_pivot > petsc_column_pivot ? (double)PetscMin(column_pivot, 1) : 0;
+}
+
+/* Complete factors of new values keep their pivots until one loses two digits more than pivoting
+ * allows.  TRS_ERROR_STRUCTURE: factors are to be made anew. */
+static trs_status refactor_complete(trs_petsc_factor *f, double threshold) {
+  const double least = 0.01 * (threshold > 0 ? threshold : 0.1);
+  trs_pivots pivots = {.struct_size = sizeof pivots};
+  if (f->rigid) return TRS_ERROR_STRUCTURE;
+  const trs_status status = trs_factors_refactor(f->made, &pivots, f->context, f->P.matrix);
+  f->rigid = status == TRS_ERROR_STRUCTURE;
+  if (is_pivot_failure(status) || (!status && pivots.least_share < least))
+    return TRS_ERROR_STRUCTURE;
+  return status;
+}
+
+/* Factors take new values, unless these make another pattern or need other pivots. */
 static trs_status factor_numbers(trs_factors **made, Mat F, const trs_petsc_rules *rules,
                                  PetscReal column_pivot) {
   trs_petsc_factor *f = F->data;
+  trs_factor_options options = {
+      .struct_size = sizeof(trs_factor_options),
+      .kind = rules->complete ? TRS_FACTOR_LU : incomplete_kind(F),
+      .order = f->reused ? TRS_ORDER_NATURAL : (trs_order)f->order,
+      .pivot_threshold = rules->complete ? pivot_threshold(rules, column_pivot) : 0};
   if (f->made) {
-    const trs_status status = trs_factors_refactor(f->made, NULL, NULL, f->P.matrix);
+    const trs_status status = rules->complete
+                                  ? refactor_complete(f, options.pivot_threshold)
+                                  : trs_factors_refactor(f->made, NULL, NULL, f->P.matrix);
     if (status != TRS_ERROR_STRUCTURE) return status;
-  }
-  trs_factor_options options = {.struct_size = sizeof(trs_factor_options),
-                                .order = (trs_order)f->order};
-  if (trs_petsc_is_complete(F)) {
-    options.kind = TRS_FACTOR_LU;
-    if (column_pivot > petsc_column_pivot) options.pivot_threshold = PetscMin(column_pivot, 1);
-    /* As PETSc's own factors: a shift, and no exchange, makes pivots positive. */
-    if (rules->type == MAT_SHIFT_POSITIVE_DEFINITE) options.pivot_threshold = DBL_MIN;
-  } else {
-    options.kind = incomplete_kind(F);
   }
   return trs_factor(made, f->P.matrix, &options);
 }
@@ -95,9 +112,10 @@ static bool is_on_gpu(const trs_petsc_sweeps *sweeps) { return !sweeps->plan || 
 
 /* Whether new values may be factored on the GPU where PETSc has them: its entries are those of P,
  * and the plans solve there. */
-static bool can_refactor_there(const trs_petsc_factor *f) {
-  return f->made && f->made == f->factors && !f->P.place && f->plain.plan && is_on_gpu(&f->plain) &&
-         is_on_gpu(&f->transposed);
+static bool can_refactor_there(Mat F) {
+  const trs_petsc_factor *f = F->data;
+  return !trs_petsc_is_complete(F) && f->made && f->made == f->factors && !f->P.place &&
+         f->plain.plan && is_on_gpu(&f->plain) && is_on_gpu(&f->transposed);
 }
 
 static trs_status refactor_there(trs_petsc_factor *f, const PetscScalar *val) {
@@ -119,7 +137,7 @@ static PetscErrorCode factor_there(Mat F, Mat A, trs_status *status) {
   *status = TRS_ERROR_UNSUPPORTED;
   f->made_there = false;
   PetscCall(PetscObjectTypeCompare((PetscObject)A, MATSEQAIJCUSPARSE, &cusparse));
-  if (!cusparse || !can_refactor_there(f)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!cusparse || !can_refactor_there(F)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(trs_petsc_pattern_check(&f->P, A));
   PetscCall(MatSeqAIJGetCSRAndMemType(A, NULL, NULL, &val, &type));
   if (!PetscMemTypeCUDA(type)) PetscFunctionReturn(PETSC_SUCCESS);
@@ -269,19 +287,40 @@ void trs_petsc_drop_factors(trs_petsc_factor *f) {
   f->behind = false;
 }
 
-/* Incomplete factors of numbers, with PETSc's order where it has one: its L and U are those of
- * made, whose values change in place. */
-static trs_status keep(trs_petsc_factor *f, trs_factors *made) {
+/* A permutation, or scalings by the rows that it names, in the numbering of PETSc's matrix. */
+static PetscErrorCode compose(PetscInt n, const int32_t *outer, const int32_t *inner,
+                              const double *scale, int32_t **perm, double **scales) {
+  PetscFunctionBegin;
+  *perm = NULL;
+  *scales = NULL;
+  PetscCall(PetscMalloc1(n, perm));
+  for (PetscInt i = 0; i < n; i++) (*perm)[i] = outer[inner ? inner[i] : i];
+  if (!scale) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscMalloc1(n, scales));
+  for (PetscInt i = 0; i < n; i++) (*scales)[outer[i]] = scale[i];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Factors of numbers, in the order that P has: L and U are those of made, whose values change in
+ * place. */
+static PetscErrorCode keep(trs_petsc_factor *f, trs_factors *made, trs_status *status) {
   trs_factors_info info = {.struct_size = sizeof info};
+  int32_t *row, *col;
+  double *row_scale, *col_scale;
+  PetscFunctionBegin;
   f->made = made;
-  if (!f->P.row) {
-    f->factors = made;
-    return TRS_SUCCESS;
-  }
-  trs_status status = trs_factors_get_info(made, &info);
-  return status ? status
-                : trs_factors_create(&f->factors, info.L, info.diag_L, info.U, info.diag_U,
-                                     f->P.row, f->P.col, NULL, NULL);
+  f->factors = f->P.row ? NULL : made;
+  *status = trs_factors_get_info(made, &info);
+  if (*status || !f->P.row) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(compose(f->P.n, f->P.row, info.row_perm, info.row_scale, &row, &row_scale));
+  PetscCall(compose(f->P.n, f->P.col, info.col_perm, info.col_scale, &col, &col_scale));
+  *status = trs_factors_create(&f->factors, info.L, info.diag_L, info.U, info.diag_U, row, col,
+                               row_scale, col_scale);
+  PetscCall(PetscFree(row));
+  PetscCall(PetscFree(row_scale));
+  PetscCall(PetscFree(col));
+  PetscCall(PetscFree(col_scale));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static trs_status update_plans(trs_petsc_factor *f) {
@@ -305,10 +344,10 @@ static PetscErrorCode adopt(Mat F, trs_factors *made) {
   }
   if (made) {
     trs_petsc_drop_factors(f);
-    if (trs_petsc_is_complete(F) || f->P.size > 1)
+    if (f->P.size > 1)
       f->factors = made;
     else
-      status = keep(f, made);
+      PetscCall(keep(f, made, &status));
   } else {
     PetscCall(PetscLogEventBegin(trs_petsc_event.update, F, 0, 0, 0));
     status = update_plans(f);

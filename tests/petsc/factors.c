@@ -234,6 +234,116 @@ static int times(const char *event) {
   return info.count;
 }
 
+static void set_first(Mat A, PetscScalar value) {
+  must(MatSetValue(A, 0, 0, value, INSERT_VALUES));
+  must(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  must(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+}
+
+static bool view_says(Mat F, const char *words) {
+  char text[4096] = "";
+  FILE *file = tmpfile();
+  PetscViewer viewer;
+  assert_non_null(file);
+  must(PetscViewerASCIIOpenWithFILE(PETSC_COMM_SELF, file, &viewer));
+  must(PetscViewerPushFormat(viewer, PETSC_VIEWER_ASCII_INFO));
+  must(MatView(F, viewer));
+  must(PetscViewerFlush(viewer));
+  rewind(file);
+  text[fread(text, 1, sizeof text - 1, file)] = '\0';
+  must(PetscViewerDestroy(&viewer));
+  (void)fclose(file);
+  return strstr(text, words) != NULL;
+}
+
+/* Complete factors keep their pivots, unless one becomes small; plans are updated then. */
+TEST(test_complete_factors_take_new_values) {
+  static const task tasks[] = {{.type = MAT_FACTOR_LU}, {.type = MAT_FACTOR_CHOLESKY}};
+  if (!has_lu()) skip_test("complete LU needs SuperLU");
+  for (int k = 0; k < 4; k++) {
+    const task *t = &tasks[k % 2];
+    Mat A = grid(k < 2 ? MATSEQAIJ : MATSEQBAIJ, 9, k < 2 ? 1 : 3, k % 2);
+    Mat F = factor(A, "trireme", t);
+    must(VecDestroy(&(Vec){solution(F, true)}));
+    const int analyses = times("TriremeAnalyze"), updates = times("TriremeUpdate");
+    for (int step = 1; step <= 3; step++) {
+      must(MatShift(A, step));
+      factor_again(F, A, t);
+      Mat fresh = factor(A, "petsc", t);
+      for (int transposed = 0; transposed < 2; transposed++) {
+        Vec x = solution(F, transposed), y = solution(fresh, transposed && k % 2 == 0);
+        assert_same(x, y);
+        must(VecDestroy(&x));
+        must(VecDestroy(&y));
+      }
+      must(MatDestroy(&fresh));
+    }
+    assert_int_equal(times("TriremeAnalyze"), analyses);
+    assert_int_equal(times("TriremeUpdate"), updates + 3);
+    /* The first pivot of grids of numbers becomes small beside its column. */
+    set_first(A, k < 2 ? 1e-9 : 5);
+    factor_again(F, A, t);
+    assert_true(residual(A, F) < 1e-12);
+    assert_int_equal(times("TriremeUpdate"), updates + (k < 2 ? 3 : 4));
+    must(MatDestroy(&F));
+    must(MatDestroy(&A));
+  }
+}
+
+/* -pc_factor_reuse_ordering: another pattern in the order that the factors had. */
+TEST(test_reused_order) {
+  static const char *const options[] = {"-pc_type lu", "-pc_type cholesky",
+                                        "-pc_type ilu -mat_trireme_order colour",
+                                        "-pc_type ilu -pc_factor_mat_ordering_type rcm"};
+  for (int k = 0; k < 8; k++) {
+    if (k % 4 < 2 && !has_lu()) continue;
+    Mat A = grid(MATSEQAIJ, 9, 1, true), F;
+    KSP ksp;
+    Vec b, x, r;
+    PetscReal norm, before;
+    must(PetscOptionsInsertString(NULL, options[k % 4]));
+    must(PetscOptionsInsertString(NULL, "-ksp_rtol 1e-12 -pc_factor_mat_solver_type trireme"));
+    if (k < 4)
+      must(PetscOptionsInsertString(NULL, "-pc_factor_reuse_ordering -pc_factor_reuse_fill"));
+    must(KSPCreate(PETSC_COMM_SELF, &ksp));
+    must(KSPSetOperators(ksp, A, A));
+    must(KSPSetFromOptions(ksp));
+    must(MatCreateVecs(A, &x, &b));
+    must(VecDuplicate(b, &r));
+    fill_vector(b);
+    must(VecNorm(b, NORM_2, &before));
+    for (int step = 0; step < 4; step++) {
+      if (step == 2) { /* entries far from the diagonal */
+        must(MatSetOption(A, MAT_NEW_NONZERO_LOCATION_ERR, PETSC_FALSE));
+        must(MatSetOption(A, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
+        for (PetscInt i = 0; i < 9; i++) {
+          must(MatSetValue(A, i, 80 - i, 0.25, INSERT_VALUES));
+          must(MatSetValue(A, 80 - i, i, 0.25, INSERT_VALUES));
+        }
+        must(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+        must(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+      }
+      must(MatShift(A, 0.5));
+      must(KSPSetOperators(ksp, A, A));
+      must(KSPSolve(ksp, b, x));
+      must(MatMult(A, x, r));
+      must(VecAXPY(r, -1, b));
+      must(VecNorm(r, NORM_2, &norm));
+      assert_true(norm < 1e-11 * before);
+    }
+    PC pc;
+    must(KSPGetPC(ksp, &pc));
+    must(PCFactorGetMatrix(pc, &F));
+    if (k % 4 < 3) assert_int_equal(view_says(F, "order: that of the factors before"), k < 4);
+    must(PetscOptionsClear(NULL));
+    must(KSPDestroy(&ksp));
+    must(VecDestroy(&b));
+    must(VecDestroy(&x));
+    must(VecDestroy(&r));
+    must(MatDestroy(&A));
+  }
+}
+
 /* New values in the same pattern update the plans: there is no second analysis. */
 TEST(test_new_values) {
   static const task tasks[] = {{.type = MAT_FACTOR_ILU, .levels = 1, .order = "rcm"},
@@ -269,12 +379,6 @@ TEST(test_new_values) {
   }
 }
 
-static void set_first(Mat A, PetscScalar value) {
-  must(MatSetValue(A, 0, 0, value, INSERT_VALUES));
-  must(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
-  must(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
-}
-
 /* New values that need a shift, and some after them that need none: each starts without one. */
 TEST(test_new_values_with_shifts) {
   static const task tasks[] = {
@@ -299,21 +403,7 @@ TEST(test_new_values_with_shifts) {
 }
 
 #if PetscDefined(HAVE_CUDA)
-static bool is_made_there(Mat F) {
-  char text[4096] = "";
-  FILE *file = tmpfile();
-  PetscViewer viewer;
-  assert_non_null(file);
-  must(PetscViewerASCIIOpenWithFILE(PETSC_COMM_SELF, file, &viewer));
-  must(PetscViewerPushFormat(viewer, PETSC_VIEWER_ASCII_INFO));
-  must(MatView(F, viewer));
-  must(PetscViewerFlush(viewer));
-  rewind(file);
-  text[fread(text, 1, sizeof text - 1, file)] = '\0';
-  must(PetscViewerDestroy(&viewer));
-  (void)fclose(file);
-  return strstr(text, "factored on the GPU") != NULL;
-}
+static bool is_made_there(Mat F) { return view_says(F, "factored on the GPU"); }
 
 static void same_solutions(Mat F, Mat A, const task *t) {
   Mat fresh = factor(A, "petsc", t);
