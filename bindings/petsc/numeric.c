@@ -212,7 +212,7 @@ static PetscErrorCode factor(trs_factors **made, Mat F, Mat A, const MatFactorIn
   if (is_final(*status, info)) PetscFunctionReturn(PETSC_SUCCESS);
   do {
     PetscCall(trs_petsc_pattern_fill(&f->P, A));
-    trs_petsc_shift_apply(&s, &rules, &f->P);
+    PetscCall(trs_petsc_shift_apply(&s, &rules, &f->P));
     PetscCall(try_values(made, F, &s, &rules, info->dtcol, status, row));
     if (*status && *status != TRS_ERROR_ZERO_PIVOT) break;
     f->shift = s.amount;

@@ -6,34 +6,30 @@
 
 enum { MOST_FRACTIONS = 5, MOST_DOUBLINGS = 100, MOST_ROWS = 100 };
 
-/* Pivots by rows of L U, and the sums of absolute values that they are compared with. */
-typedef struct pivots {
-  PetscScalar *pivot;
-  PetscReal *sum;
-} pivots;
-
-static PetscErrorCode add_factor(pivots *p, const trs_matrix *T, bool upper, bool sums) {
-  trs_matrix_info info = {.struct_size = sizeof info};
+/* L or U by rows. */
+typedef struct side {
+  trs_matrix *own; /* where the factor is by columns, else NULL */
   const int64_t *ptr;
   const int32_t *idx;
-  const void *values;
+  const PetscScalar *val;
+} side;
+
+static PetscErrorCode take_side(side *s, const trs_matrix *T) {
+  trs_matrix_info info = {.struct_size = sizeof info};
+  const void *val;
   PetscFunctionBegin;
   PetscCall(trs_petsc_check(trs_matrix_get_info(T, &info)));
-  PetscCall(trs_petsc_check(trs_matrix_get_arrays(T, &ptr, &idx, &values)));
-  const PetscScalar *val = values;
-  const bool by_rows = info.format == TRS_CSR;
-  for (int64_t v = 0; v < info.nrows; v++)
-    for (int64_t q = ptr[v]; q < ptr[v + 1]; q++) {
-      const int64_t row = by_rows ? v : idx[q];
-      if (idx[q] != v) {
-        if (!sums) break; /* of U by rows, whose first entry is the pivot */
-        p->sum[row] += PetscAbsScalar(val[q]);
-      } else if (upper) {
-        p->pivot[row] = val[q];
-        if (!sums && by_rows) break;
-      }
-    }
+  if (info.format == TRS_CSC)
+    PetscCall(trs_petsc_check(trs_matrix_convert(&s->own, T, TRS_CSR, info.scalar)));
+  PetscCall(trs_petsc_check(trs_matrix_get_arrays(s->own ? s->own : T, &s->ptr, &s->idx, &val)));
+  s->val = val;
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscReal sum_of(const side *s, int64_t begin, int64_t end) {
+  PetscReal sum = 0;
+  for (int64_t p = begin; p < end; p++) sum += PetscAbsScalar(s->val[p]);
+  return sum;
 }
 
 static bool is_shifted(const trs_petsc_shift *s, PetscInt row) {
@@ -56,40 +52,44 @@ static bool is_root_of_zero(const trs_petsc_rules *rules, PetscReal root, PetscR
   return root * root <= noise || is_zero(rules, root * root, root * sum);
 }
 
-static PetscErrorCode find_zero(const trs_petsc_shift *s, const trs_petsc_rules *rules,
-                                const trs_petsc_pattern *P, const trs_factors_info *info,
-                                const pivots *p, PetscInt *row) {
-  const bool roots = info->diag_L == TRS_NONUNIT && info->diag_U == TRS_NONUNIT;
-  PetscFunctionBegin;
+typedef struct judged {
+  trs_factors_info info;
+  side L, U;
+  bool sums, with_L; /* what PETSc compares pivots with */
+} judged;
+
+/* U's rows begin with their pivots. */
+static void find_zero(const trs_petsc_shift *s, const trs_petsc_rules *rules,
+                      const trs_petsc_pattern *P, const judged *t, PetscInt *row) {
+  const bool roots = t->info.diag_L == TRS_NONUNIT && t->info.diag_U == TRS_NONUNIT;
   for (PetscInt i = 0; i < P->n && *row < 0; i++) {
-    const PetscInt own = info->row_perm ? info->row_perm[i] : i;
-    const bool zero = roots ? is_root_of_zero(rules, PetscRealPart(p->pivot[i]), p->sum[i],
-                                              P->val[P->diagonal[own]])
-                            : is_zero(rules, p->pivot[i], p->sum[i]);
+    const PetscInt own = t->info.row_perm ? t->info.row_perm[i] : i;
+    const int64_t p = t->U.ptr[i];
+    PetscReal sum = t->sums ? sum_of(&t->U, p + 1, t->U.ptr[i + 1]) : 0;
+    if (t->with_L) sum += sum_of(&t->L, t->L.ptr[i], t->L.ptr[i + 1]);
+    const bool zero =
+        roots ? is_root_of_zero(rules, PetscRealPart(t->U.val[p]), sum, P->now[P->diagonal[own]])
+              : is_zero(rules, t->U.val[p], sum);
     if (zero && !is_shifted(s, own)) *row = own;
   }
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode trs_petsc_shift_check(const trs_petsc_shift *s, const trs_petsc_rules *rules,
                                      const trs_petsc_pattern *P, const trs_factors *factors,
                                      PetscInt *row) {
-  trs_factors_info info = {.struct_size = sizeof info};
-  trs_matrix_info upper = {.struct_size = sizeof upper};
-  pivots p;
+  judged t = {.info.struct_size = sizeof t.info};
   PetscFunctionBegin;
   *row = -1;
   if (rules->blocks || (rules->complete && rules->type == MAT_SHIFT_NONE))
     PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(trs_petsc_check(trs_factors_get_info(factors, &info)));
-  PetscCall(trs_petsc_check(trs_matrix_get_info(info.U, &upper)));
-  const bool sums = upper.format != TRS_CSR || rules->type == MAT_SHIFT_NONZERO ||
-                    rules->type == MAT_SHIFT_POSITIVE_DEFINITE;
-  PetscCall(PetscCalloc2(info.n, &p.pivot, info.n, &p.sum));
-  PetscCall(add_factor(&p, info.U, true, sums));
-  if (sums && !rules->symmetric) PetscCall(add_factor(&p, info.L, false, true));
-  PetscCall(find_zero(s, rules, P, &info, &p, row));
-  PetscCall(PetscFree2(p.pivot, p.sum));
+  PetscCall(trs_petsc_check(trs_factors_get_info(factors, &t.info)));
+  t.sums = rules->type == MAT_SHIFT_NONZERO || rules->type == MAT_SHIFT_POSITIVE_DEFINITE;
+  t.with_L = t.sums && !rules->symmetric;
+  PetscCall(take_side(&t.U, t.info.U));
+  if (t.with_L) PetscCall(take_side(&t.L, t.info.L));
+  find_zero(s, rules, P, &t, row);
+  trs_matrix_destroy(t.L.own);
+  trs_matrix_destroy(t.U.own);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -101,7 +101,7 @@ static PetscReal dominance(const trs_petsc_pattern *P, PetscReal least) {
     PetscReal others = 0, diagonal = 0;
     for (int64_t p = P->ptr[i]; p < P->ptr[i + 1]; p++)
       for (PetscInt c = 0; c < P->size; c++) {
-        const PetscScalar value = P->val[(p * P->size + c) * P->size + r];
+        const PetscScalar value = P->now[(p * P->size + c) * P->size + r];
         if (P->idx[p] == i && c == r)
           diagonal = PetscRealPart(value);
         else
@@ -182,11 +182,15 @@ static void add(trs_petsc_pattern *P, PetscInt i, PetscReal amount) {
   for (PetscInt r = 0; p >= 0 && r < size; r++) P->val[(p * size + r) * size + r] += amount;
 }
 
-void trs_petsc_shift_apply(const trs_petsc_shift *s, const trs_petsc_rules *rules,
-                           trs_petsc_pattern *P) {
+PetscErrorCode trs_petsc_shift_apply(const trs_petsc_shift *s, const trs_petsc_rules *rules,
+                                     trs_petsc_pattern *P) {
   const PetscReal first = rules->first > 0 ? rules->first : 100 * PETSC_MACHINE_EPSILON;
+  PetscFunctionBegin;
+  if (s->amount == 0 && !s->count) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(trs_petsc_pattern_own(P));
   for (PetscInt k = 0; k < s->count; k++) add(P, s->row[k], first);
   for (PetscInt i = 0; s->amount != 0 && i < P->n; i++) add(P, i, s->amount);
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode trs_petsc_shift_free(trs_petsc_shift *s) {

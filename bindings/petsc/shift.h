@@ -36,8 +36,8 @@ PetscErrorCode trs_petsc_shift_next(trs_petsc_shift *s, const trs_petsc_rules *r
                                     const trs_petsc_pattern *P, PetscInt row, bool *again);
 
 /* Adds it to the diagonal of the pattern's values. */
-void trs_petsc_shift_apply(const trs_petsc_shift *s, const trs_petsc_rules *rules,
-                           trs_petsc_pattern *P);
+PetscErrorCode trs_petsc_shift_apply(const trs_petsc_shift *s, const trs_petsc_rules *rules,
+                                     trs_petsc_pattern *P);
 
 PetscErrorCode trs_petsc_shift_free(trs_petsc_shift *s);
 

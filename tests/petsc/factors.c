@@ -803,6 +803,49 @@ TEST(test_missing_diagonal) {
   must(MatDestroy(&A));
 }
 
+/* Rows whose columns do not ascend, as arrays of a caller may have them. */
+TEST(test_unsorted_rows) {
+  Mat A = grid(MATSEQAIJ, 6, 1, true);
+  const PetscInt *ptr, *idx;
+  const PetscScalar *val;
+  PetscInt n, *mine_ptr, *mine_idx;
+  PetscScalar *mine;
+  PetscBool done;
+  Mat B;
+  must(MatGetRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &n, &ptr, &idx, &done));
+  must(MatSeqAIJGetArrayRead(A, &val));
+  must(PetscMalloc3(n + 1, &mine_ptr, ptr[n], &mine_idx, ptr[n], &mine));
+  for (PetscInt i = 0; i <= n; i++) mine_ptr[i] = ptr[i];
+  for (PetscInt i = 0; i < n; i++)
+    for (PetscInt p = ptr[i]; p < ptr[i + 1]; p++) {
+      mine_idx[p] = idx[ptr[i] + ptr[i + 1] - 1 - p];
+      mine[p] = val[ptr[i] + ptr[i + 1] - 1 - p];
+    }
+  must(MatSeqAIJRestoreArrayRead(A, &val));
+  must(MatRestoreRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &n, &ptr, &idx, &done));
+  must(MatGetSize(A, &n, NULL));
+  must(MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, n, n, mine_ptr, mine_idx, mine, &B));
+  for (int k = 0; k < 4; k++) {
+    const task t = {.type = k % 2 ? MAT_FACTOR_ICC : MAT_FACTOR_ILU, .levels = k / 2};
+    Mat F = factor(A, "trireme", &t), G = factor(B, "trireme", &t);
+    for (int step = 0; step < 2; step++) {
+      Vec x = solution(F, false), y = solution(G, false);
+      assert_same(x, y);
+      must(VecDestroy(&x));
+      must(VecDestroy(&y));
+      must(MatScale(A, 2));
+      must(MatScale(B, 2));
+      factor_again(F, A, &t);
+      factor_again(G, B, &t);
+    }
+    must(MatDestroy(&F));
+    must(MatDestroy(&G));
+  }
+  must(MatDestroy(&B));
+  must(PetscFree3(mine_ptr, mine_idx, mine));
+  must(MatDestroy(&A));
+}
+
 TEST(test_other_pattern) {
   Mat A = grid(MATSEQAIJ, 8, 1, false), B = grid(MATSEQAIJ, 8, 1, false);
   task t = {.type = MAT_FACTOR_ILU};
