@@ -51,6 +51,22 @@ TEST(test_ilu) {
   must(MatDestroy(&A));
 }
 
+/* Entries without a mirror: fill is not symmetric. */
+TEST(test_levels_of_unsymmetric_patterns) {
+  Mat A = grid(MATSEQAIJ, 9, 1, false);
+  must(MatSetOption(A, MAT_NEW_NONZERO_LOCATION_ERR, PETSC_FALSE));
+  must(MatSetOption(A, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
+  for (PetscInt i = 3; i < 81; i += 7)
+    must(MatSetValue(A, i, (i * 29 + 11) % 81, 0.5, INSERT_VALUES));
+  must(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  must(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  for (int levels = 1; levels <= 3; levels++) {
+    compare(A, &(task){.type = MAT_FACTOR_ILU, .levels = levels});
+    compare(A, &(task){.type = MAT_FACTOR_ILU, .levels = levels, .order = "rcm"});
+  }
+  must(MatDestroy(&A));
+}
+
 /* Levels so many that all fill is kept: complete factors. */
 TEST(test_all_fill) {
   Mat A = grid(MATSEQAIJ, 9, 1, false);
