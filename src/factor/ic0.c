@@ -20,11 +20,13 @@ typedef struct ic0_failure {
   enum { IC0_DONE, IC0_PIVOT, IC0_NOT_FINITE, IC0_OVERFLOW, IC0_NOT_SYMMETRIC } why;
 } ic0_failure;
 
-/* x: n values; next: of each row of B, the first entry; next_U: of U, that behind the diagonal. */
+/* x: n values; next_U: of each row of U, the entry behind the diagonal; next: of B, the first one,
+ * or NULL where mirror is known; mirror: of each entry of U, where B has its mirror, or NULL. */
 typedef struct ic0_work {
   const trs_matrix *B, *L, *U;
   void *x;
   int64_t *next, *next_U;
+  int32_t *mirror;
 } ic0_work;
 
 /* The mirror of each row, from the transposed matrix. */
@@ -152,23 +154,22 @@ trs_status trs_factor_mirror(trs_matrix **S, const trs_matrix *A, trs_uplo uplo)
   return status;
 }
 
-static trs_status eliminate(ic0_work *w, ic0_failure *at) {
+static trs_status eliminate(ic0_work *w, bool known, ic0_failure *at) {
   const int64_t n = w->B->nrows;
   TRS_TRY(trs_alloc_zero(&w->x, n, trs_scalar_size(w->B->scalar)));
-  TRS_TRY(TRS_ALLOC(&w->next, n));
   TRS_TRY(TRS_ALLOC(&w->next_U, n));
-  for (int64_t i = 0; i < n; i++) {
-    w->next[i] = w->B->ptr[i];
-    w->next_U[i] = w->U->ptr[i] + 1;
-  }
+  for (int64_t i = 0; i < n; i++) w->next_U[i] = w->U->ptr[i] + 1;
+  if (!known) TRS_TRY(TRS_ALLOC(&w->next, n));
+  if (!known && n) memcpy(w->next, w->B->ptr, (size_t)n * sizeof *w->next);
   (void)eliminate_of[w->B->scalar](w, at);
   return TRS_SUCCESS;
 }
 
-trs_status trs_ic0_values(const trs_factors *F, const trs_factor_input *input) {
-  ic0_work work = {.B = input->B, .L = F->L, .U = F->U};
+trs_status trs_ic0_values(const trs_factors *F, const trs_factor_input *input, int32_t *mirror,
+                          bool known) {
+  ic0_work work = {.B = input->B, .L = F->L, .U = F->U, .mirror = mirror};
   ic0_failure at = {.row = -1};
-  trs_status status = eliminate(&work, &at);
+  trs_status status = eliminate(&work, known && mirror, &at);
   TRS_FREE_ALL(work.x, work.next, work.next_U);
   TRS_TRY(status);
   switch (at.why) {
@@ -186,5 +187,5 @@ trs_status trs_ic0_values(const trs_factors *F, const trs_factor_input *input) {
 trs_status trs_factor_ic0(trs_factors *parts, const trs_factor_input *input) {
   parts->diag_L = parts->diag_U = TRS_NONUNIT;
   TRS_TRY(trs_factor_patterns(parts, input, "IC(0)"));
-  return trs_ic0_values(parts, input);
+  return trs_ic0_values(parts, input, NULL, false);
 }

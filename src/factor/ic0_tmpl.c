@@ -82,30 +82,38 @@ static bool NAME(same)(const trs_matrix *B, int64_t *next) {
   return true;
 }
 
-/* The lower triangle of B, and what the elimination needs beside L and U: work of n values, the
+/* The symmetric B, and what the elimination needs beside L and U: work of n values, the
  * next entries of the rows of B and of U. */
 typedef struct NAME(ic0) {
   const trs_matrix *B, *L, *U;
   SCALAR *x;
   int64_t *next, *next_U;
+  int32_t *mirror;
 } NAME(ic0);
 
-/* Column k of L from B's lower triangle.  Returns the first column where B's upper triangle
+/* Column k of L from B's lower triangle.  Returns the first column where the upper triangle
  * differs, or -1. */
-static int64_t NAME(take_row)(const NAME(ic0) * w, int64_t k) {
+static int64_t NAME(find_row)(const NAME(ic0) * w, int64_t k) {
   const SCALAR *val = w->B->val;
   const int64_t begin = w->U->ptr[k] + 1, end = w->U->ptr[k + 1];
   const SCALAR *above = val + w->B->ptr[k + 1] - (end - begin), diagonal = above[-1];
-  const int32_t *restrict idx = w->U->idx;
-  SCALAR *restrict x = w->x;
   if (diagonal != CONJ(diagonal) && !NAME(nearly)(w->B, k, k, diagonal, diagonal)) return k;
   for (int64_t q = begin; q < end; q++) {
-    const int64_t j = idx[q];
-    const SCALAR b = val[w->next[j]++], a = above[q - begin];
+    const int64_t j = w->U->idx[q], p = w->next[j]++;
+    const SCALAR b = val[p], a = above[q - begin];
     if (a != CONJ(b) && !NAME(nearly)(w->B, k, j, a, b)) return j;
-    x[j] = b;
+    if (w->mirror) w->mirror[q] = (int32_t)p;
+    w->x[j] = b;
   }
   return -1;
+}
+
+/* The same of a matrix that was looked through before. */
+static void NAME(take_row)(const NAME(ic0) * w, int64_t k) {
+  const SCALAR *restrict val = w->B->val;
+  const int32_t *restrict idx = w->U->idx, *restrict mirror = w->mirror;
+  SCALAR *restrict x = w->x;
+  for (int64_t q = w->U->ptr[k] + 1; q < w->U->ptr[k + 1]; q++) x[idx[q]] = val[mirror[q]];
 }
 
 /* Subtracts the rows of U that have column k, and makes row k of L from that column.  Returns what
@@ -134,12 +142,13 @@ static SCALAR NAME(subtract_rows)(const NAME(ic0) * w, int64_t k, SCALAR pivot) 
 
 /* By rows of U: L's rows are its columns, so that neither is transposed. */
 static bool NAME(eliminate)(const ic0_work *work, ic0_failure *failure) {
-  const NAME(ic0) w = {work->B, work->L, work->U, work->x, work->next, work->next_U};
+  const NAME(ic0) w = {work->B, work->L, work->U, work->x, work->next, work->next_U, work->mirror};
   const SCALAR *val = w.B->val;
   SCALAR *u = w.U->val, *l = w.L->val, odd = 0;
   for (int64_t k = 0; k < w.U->nrows; k++) {
     const int64_t last = w.L->ptr[k + 1] - 1;
-    const int64_t differs = NAME(take_row)(&w, k);
+    const int64_t differs = w.next ? NAME(find_row)(&w, k) : -1;
+    if (!w.next) NAME(take_row)(&w, k);
     if (differs >= 0) {
       *failure = (ic0_failure){k, differs, IC0_NOT_SYMMETRIC};
       return false;

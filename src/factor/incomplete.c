@@ -87,11 +87,13 @@ static trs_status run_in_place(trs_factors *F, const trs_matrix *A, bool *done) 
     B = trs_matrix_retain(A);
   const trs_factor_input input = {.B = B, .perm = F->col_perm, .block = 1};
   trs_status status = TRS_SUCCESS;
-  *done = A->number == F->source || has_patterns(F, B);
+  const bool known = A->number == F->source;
+  *done = known || has_patterns(F, B);
   if (*done) {
-    F->source = A->number;
     return_here(F);
-    status = (F->kind == TRS_FACTOR_IC0 ? trs_ic0_values : trs_ilu0_values)(F, &input);
+    status = F->kind == TRS_FACTOR_IC0 ? trs_ic0_values(F, &input, F->mirror, known)
+                                       : trs_ilu0_values(F, &input);
+    if (!known) F->source = status ? 0 : A->number; /* a failure leaves mirror incomplete */
     if (status == TRS_ERROR_ZERO_PIVOT && F->recipe.shift > 0) {
       *done = false;
       status = TRS_SUCCESS;
