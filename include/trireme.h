@@ -481,7 +481,8 @@ typedef struct trs_pivots {
  *
  *   ILU0 and IC0 of trs_factor follow the same rules, with the order, uplo, add_diagonal and first
  * shift that they were made with, and get the bits that trs_factor would give them.  A has the
- * pattern that was factored.  With A in host memory one thread factors.
+ * pattern that was factored.  With A in host memory one thread factors; IC0 then checks symmetry
+ * with the first values of each matrix object, and reads the lower triangle of the reordered A.
  *   With A in device memory (trs_matrix_create_device) its GPU factors, in one launch; ctx may be
  * NULL or one of that GPU.  A is read, and L and U are written, on the default stream: solves of
  * plans that read values in place ("pull") must be complete or ordered before it.  The call waits

@@ -78,7 +78,7 @@ static PetscErrorCode choose_form(Mat F, Mat A, IS row, IS col) {
   PetscBool blocks, natural = PETSC_TRUE;
   PetscInt size;
   PetscFunctionBegin;
-  f->whole = false;
+  f->whole = f->indefinite = false;
   f->why = NULL;
   PetscCall(PetscObjectTypeCompareAny((PetscObject)A, &blocks, MATSEQBAIJ, MATSEQSBAIJ, ""));
   PetscCall(MatGetBlockSize(A, &size));
@@ -122,19 +122,80 @@ static PetscErrorCode drop(trs_petsc_factor *f) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode symbolic(Mat F, Mat A, IS row, IS col, const MatFactorInfo *info) {
+/* -pc_factor_reuse_ordering: a PC calls the symbolic phase again on the factors that it has.
+ * Trireme's own order, as rows and columns of the matrix; both stay NULL where there is none. */
+static PetscErrorCode take_reused(Mat F, Mat A, IS *row, IS *col) {
+  const trs_petsc_factor *f = F->data;
+  trs_factors_info info = {.struct_size = sizeof info};
+  PetscInt *index;
+  PetscFunctionBegin;
+  if (!f->made || f->made_there) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(trs_petsc_check(trs_factors_get_info(f->factors, &info)));
+  if (!info.row_perm || !info.col_perm || info.n != A->rmap->n) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int side = 0; side < 2; side++) {
+    const int32_t *perm = side ? info.col_perm : info.row_perm;
+    PetscCall(PetscMalloc1(info.n, &index));
+    for (int64_t i = 0; i < info.n; i++) index[i] = perm[i];
+    PetscCall(ISCreateGeneral(PETSC_COMM_SELF, (PetscInt)info.n, index, PETSC_OWN_POINTER,
+                              side ? col : row));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Complete factors take no order of PETSc's, but one of the same name; another name than an order's
+ * is an error, as for PETSc's own factors. */
+static PetscErrorCode read_ordering(Mat F) {
   trs_petsc_factor *f = F->data;
-  bool complete = trs_petsc_is_complete(F);
+  PetscErrorCode (*found)(Mat, MatOrderingType, IS *, IS *) = NULL;
+  PetscBool given, same;
+  PetscFunctionBegin;
+  f->ignored[0] = '\0';
+  PetscCall(PetscOptionsGetString(((PetscObject)F)->options, ((PetscObject)F)->prefix,
+                                  "-pc_factor_mat_ordering_type", f->ignored, sizeof f->ignored,
+                                  &given));
+  if (!given) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscFunctionListFind(MatOrderingList, f->ignored, &found));
+  PetscCheck(found, PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_UNKNOWN_TYPE,
+             "Trireme: -pc_factor_mat_ordering_type: PETSc has no order \"%s\"; -mat_trireme_order "
+             "takes nd, amd, natural, rcm, colamd",
+             f->ignored);
+  for (PetscInt k = TRS_ORDER_ND; k <= TRS_ORDER_RCM; k++) {
+    PetscCall(PetscStrcmp(f->ignored, orders[k], &same));
+    if (!same) continue;
+    if (f->order == TRS_ORDER_DEFAULT) f->order = k;
+    f->ignored[0] = '\0';
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode make_pattern(Mat F, Mat A, IS row, IS col, const MatFactorInfo *info) {
+  trs_petsc_factor *f = F->data;
+  const bool complete = trs_petsc_is_complete(F);
+  IS kept[2] = {NULL, NULL};
   Mat converted;
   PetscFunctionBegin;
+  if (complete || f->order != TRS_ORDER_DEFAULT) PetscCall(take_reused(F, A, &kept[0], &kept[1]));
+  f->reused = kept[0] != NULL;
   PetscCall(drop(f));
-  PetscCall(read_options(F));
-  PetscCall(choose_form(F, A, row, col));
-  PetscCall(check_order(F, A, row, col, info));
   PetscCall(trs_petsc_convert(f, A, &converted));
-  PetscCall(trs_petsc_pattern_create(&f->P, converted, complete ? NULL : row, complete ? NULL : col,
+  if (complete || f->reused) row = kept[0], col = kept[1];
+  PetscCall(trs_petsc_pattern_create(&f->P, converted, row, col,
                                      complete ? 0 : (PetscInt)info->levels,
                                      !complete && info->diagonal_fill > 0));
+  PetscCall(ISDestroy(&kept[0]));
+  PetscCall(ISDestroy(&kept[1]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode symbolic(Mat F, Mat A, IS row, IS col, const MatFactorInfo *info) {
+  trs_petsc_factor *f = F->data;
+  PetscFunctionBegin;
+  f->rigid = false;
+  PetscCall(read_options(F));
+  if (trs_petsc_is_complete(F)) PetscCall(read_ordering(F));
+  PetscCall(choose_form(F, A, row, col));
+  PetscCall(check_order(F, A, row, col, info));
+  PetscCall(make_pattern(F, A, row, col, info));
   F->ops->lufactornumeric = F->ops->choleskyfactornumeric = trs_petsc_numeric;
   trs_petsc_set_solves(F);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -165,6 +226,25 @@ static PetscErrorCode destroy(Mat F) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode print_order(Mat F, PetscViewer viewer) {
+  const trs_petsc_factor *f = F->data;
+  trs_factors_info info = {.struct_size = sizeof info};
+  PetscFunctionBegin;
+  PetscCall(trs_petsc_check(trs_factors_get_info(f->made ? f->made : f->factors, &info)));
+  if (f->reused)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  order: that of the factors before\n"));
+  else if (f->P.row)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  order: PETSc's\n"));
+  else
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  order: Trireme's %s%s%s\n", orders[info.order],
+                                     *info.choice ? ": " : "", info.choice));
+  if (f->ignored[0])
+    PetscCall(PetscViewerASCIIPrintf(
+        viewer, "  not used: -pc_factor_mat_ordering_type %s, for PETSc's own complete factors\n",
+        f->ignored));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode print(Mat F, PetscViewer viewer) {
   trs_petsc_factor *f = F->data;
   trs_plan_info info = {.struct_size = sizeof info};
@@ -184,10 +264,14 @@ static PetscErrorCode print(Mat F, PetscViewer viewer) {
       viewer,
       "  levels of both triangles: %lld, memory of the plan beside the factors: %lld bytes\n",
       (long long)info.levels, (long long)info.plan_bytes));
+  PetscCall(print_order(F, viewer));
   if (f->made_there)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  the present values were factored on the GPU\n"));
   if (f->shift > 0)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  added to the diagonal: %g\n", (double)f->shift));
+  if (f->shifted_rows > 0)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  pivots that were shifted: %" PetscInt_FMT "\n",
+                                     f->shifted_rows));
   if (f->why)
     PetscCall(
         PetscViewerASCIIPrintf(viewer, "  blocks are factored as rows of numbers: %s\n", f->why));

@@ -1,52 +1,11 @@
 /* numeric.c - the numeric phase: factors of the present values, and a plan that is updated where
  * the pattern of the factors stays.  Incomplete factors take new values where PETSc has them. */
 #include "factor.h"
+#include "shift.h"
 
-/* PETSc's search for a shift of the diagonal, as in MatPivotCheck_nz and MatPivotCheck_pd. Positive
- * definite: fractions of `top`, which makes the matrix diagonally dominant, by bisection. */
-typedef struct shift_search {
-  PetscReal amount, top, fraction;
-  int tries;
-} shift_search;
+#include <float.h>
 
-enum { MOST_FRACTIONS = 5 };
-
-static PetscReal dominance(const trs_petsc_pattern *P) {
-  PetscReal top = 0;
-  for (PetscInt row = 0; row < P->n * P->size; row++) {
-    const PetscInt i = row / P->size, r = row % P->size;
-    PetscReal others = 0, diagonal = 0;
-    for (int64_t p = P->ptr[i]; p < P->ptr[i + 1]; p++)
-      for (PetscInt c = 0; c < P->size; c++) {
-        const PetscScalar value = P->val[(p * P->size + c) * P->size + r];
-        if (P->idx[p] == i && c == r)
-          diagonal = PetscRealPart(value);
-        else
-          others += PetscAbsScalar(value);
-      }
-    top = PetscMax(top, others - diagonal);
-  }
-  return (PetscReal)1.1 * top;
-}
-
-/* After a failed pivot: false if there is no other shift to try. */
-static bool shift_again(shift_search *s, const trs_petsc_pattern *P, const MatFactorInfo *info) {
-  enum { MOST_DOUBLINGS = 100 };
-  MatFactorShiftType type = (MatFactorShiftType)(int)info->shifttype;
-  if (type == MAT_SHIFT_NONE) return false;
-  if (type == MAT_SHIFT_POSITIVE_DEFINITE) {
-    if (s->fraction >= 1) return false;
-    if (!s->tries) s->top = dominance(P);
-    s->fraction = s->tries == MOST_FRACTIONS ? 1 : (1 + s->fraction) / 2;
-    s->amount = s->fraction * s->top;
-  } else {
-    PetscReal first = info->shiftamount > 0 ? info->shiftamount : 100 * PETSC_MACHINE_EPSILON;
-    if (s->tries == MOST_DOUBLINGS) return false;
-    s->amount = s->tries ? 2 * s->amount : first;
-  }
-  s->tries++;
-  return true;
-}
+enum { EXPLANATION = 640 };
 
 static bool is_pivot_failure(trs_status status) {
   return status == TRS_ERROR_ZERO_PIVOT || status == TRS_ERROR_NOT_FINITE;
@@ -56,20 +15,47 @@ static bool is_pivot_failure(trs_status status) {
  * row and lose most digits, so it stands for Trireme's default. */
 static const PetscReal petsc_column_pivot = (PetscReal)1e-6;
 
-/* Incomplete factors take new values, unless these make another pattern. */
-static trs_status factor_numbers(trs_factors **made, Mat F, const MatFactorInfo *info) {
+/* PETSc's ICC is L D L^T, Trireme's L L^H: where PETSc lets pivots be negative, ILU(0) of the same
+ * pattern has the same L D. */
+static trs_factor_kind incomplete_kind(Mat F) {
+  const trs_petsc_factor *f = F->data;
+  return F->factortype == MAT_FACTOR_ICC && !f->indefinite ? TRS_FACTOR_IC0 : TRS_FACTOR_ILU0;
+}
+
+/* The share of its column that a pivot on the diagonal needs, where factors are made. */
+static double pivot_threshold(const trs_petsc_rules *rules, PetscReal column_pivot) {
+  /* As PETSc's own factors: a shift, and no exchange, makes pivots positive. */
+  if (rules->type == MAT_SHIFT_POSITIVE_DEFINITE) return DBL_MIN;
+  return column_pivot > petsc_column_pivot ? (double)PetscMin(column_pivot, 1) : 0;
+}
+
+/* Complete factors of new values keep their pivots until one loses two digits more than pivoting
+ * allows.  TRS_ERROR_STRUCTURE: factors are to be made anew. */
+static trs_status refactor_complete(trs_petsc_factor *f, double threshold) {
+  const double least = 0.01 * (threshold > 0 ? threshold : 0.1);
+  trs_pivots pivots = {.struct_size = sizeof pivots};
+  if (f->rigid) return TRS_ERROR_STRUCTURE;
+  const trs_status status = trs_factors_refactor(f->made, &pivots, f->context, f->P.matrix);
+  f->rigid = status == TRS_ERROR_STRUCTURE;
+  if (is_pivot_failure(status) || (!status && pivots.least_share < least))
+    return TRS_ERROR_STRUCTURE;
+  return status;
+}
+
+/* Factors take new values, unless these make another pattern or need other pivots. */
+static trs_status factor_numbers(trs_factors **made, Mat F, const trs_petsc_rules *rules,
+                                 PetscReal column_pivot) {
   trs_petsc_factor *f = F->data;
+  trs_factor_options options = {
+      .struct_size = sizeof(trs_factor_options),
+      .kind = rules->complete ? TRS_FACTOR_LU : incomplete_kind(F),
+      .order = f->reused ? TRS_ORDER_NATURAL : (trs_order)f->order,
+      .pivot_threshold = rules->complete ? pivot_threshold(rules, column_pivot) : 0};
   if (f->made) {
-    const trs_status status = trs_factors_refactor(f->made, NULL, NULL, f->P.matrix);
+    const trs_status status = rules->complete
+                                  ? refactor_complete(f, options.pivot_threshold)
+                                  : trs_factors_refactor(f->made, NULL, NULL, f->P.matrix);
     if (status != TRS_ERROR_STRUCTURE) return status;
-  }
-  trs_factor_options options = {.struct_size = sizeof(trs_factor_options),
-                                .order = (trs_order)f->order};
-  if (trs_petsc_is_complete(F)) {
-    options.kind = TRS_FACTOR_LU;
-    if (info->dtcol > petsc_column_pivot) options.pivot_threshold = PetscMin(info->dtcol, 1);
-  } else {
-    options.kind = F->factortype == MAT_FACTOR_ICC ? TRS_FACTOR_IC0 : TRS_FACTOR_ILU0;
   }
   return trs_factor(made, f->P.matrix, &options);
 }
@@ -126,9 +112,10 @@ static bool is_on_gpu(const trs_petsc_sweeps *sweeps) { return !sweeps->plan || 
 
 /* Whether new values may be factored on the GPU where PETSc has them: its entries are those of P,
  * and the plans solve there. */
-static bool can_refactor_there(const trs_petsc_factor *f) {
-  return f->made && f->made == f->factors && !f->P.place && f->plain.plan && is_on_gpu(&f->plain) &&
-         is_on_gpu(&f->transposed);
+static bool can_refactor_there(Mat F) {
+  const trs_petsc_factor *f = F->data;
+  return !trs_petsc_is_complete(F) && f->made && f->made == f->factors && !f->P.place &&
+         f->plain.plan && is_on_gpu(&f->plain) && is_on_gpu(&f->transposed);
 }
 
 static trs_status refactor_there(trs_petsc_factor *f, const PetscScalar *val) {
@@ -150,7 +137,7 @@ static PetscErrorCode factor_there(Mat F, Mat A, trs_status *status) {
   *status = TRS_ERROR_UNSUPPORTED;
   f->made_there = false;
   PetscCall(PetscObjectTypeCompare((PetscObject)A, MATSEQAIJCUSPARSE, &cusparse));
-  if (!cusparse || !can_refactor_there(f)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!cusparse || !can_refactor_there(F)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(trs_petsc_pattern_check(&f->P, A));
   PetscCall(MatSeqAIJGetCSRAndMemType(A, NULL, NULL, &val, &type));
   if (!PetscMemTypeCUDA(type)) PetscFunctionReturn(PETSC_SUCCESS);
@@ -170,44 +157,125 @@ static bool is_final(trs_status status, const MatFactorInfo *info) {
 
 /* ---- All kinds ---- */
 
-/* Factors, with the diagonal shifted where pivots fail and the caller wants that.  *status says how
- * it ended; *made stays NULL if the factors, or the plan of blocks, have the new values. */
-static PetscErrorCode factor(trs_factors **made, Mat F, Mat A, const MatFactorInfo *info,
-                             trs_status *status) {
+static trs_petsc_rules rules_of(Mat F, const MatFactorInfo *info) {
+  const trs_petsc_factor *f = F->data;
+  trs_petsc_rules rules = {
+      .type = (MatFactorShiftType)(int)info->shifttype,
+      .zero = info->zeropivot,
+      .first = info->shiftamount,
+      .complete = trs_petsc_is_complete(F),
+      .symmetric = F->factortype == MAT_FACTOR_ICC || F->factortype == MAT_FACTOR_CHOLESKY,
+      .blocks = f->P.size > 1};
+  /* A shift of one pivot is for pivots that stay where they are. */
+  if (rules.type == MAT_SHIFT_INBLOCKS && (rules.complete || rules.blocks))
+    rules.type = MAT_SHIFT_NONZERO;
+  return rules;
+}
+
+/* One try.  *row: of the pattern, whose pivot failed, or -1. */
+static PetscErrorCode try_values(trs_factors **made, Mat F, const trs_petsc_shift *s,
+                                 const trs_petsc_rules *rules, PetscReal column_pivot,
+                                 trs_status *status, PetscInt *row) {
   trs_petsc_factor *f = F->data;
-  shift_search s = {0};
+  const bool any_sign = rules->type != MAT_SHIFT_POSITIVE_DEFINITE;
   PetscFunctionBegin;
+  trs_factors_destroy(*made);
+  *made = NULL;
+  *row = -1;
+  PetscCall(update_blocks(F, status));
+  if (*status == TRS_ERROR_UNSUPPORTED)
+    *status = rules->blocks ? factor_blocks(made, F) : factor_numbers(made, F, rules, column_pivot);
+  if (*status == TRS_ERROR_ZERO_PIVOT && !rules->blocks && any_sign &&
+      F->factortype == MAT_FACTOR_ICC && !f->indefinite) {
+    trs_petsc_drop_factors(f);
+    f->indefinite = true;
+    *status = factor_numbers(made, F, rules, column_pivot);
+  }
+  if (*status == TRS_ERROR_ZERO_PIVOT) *row = (PetscInt)trs_last_error()->row;
+  if (*status) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(trs_petsc_shift_check(s, rules, &f->P, *made ? *made : f->made, row));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Factors, with the diagonal shifted where pivots fail and the caller wants that.  *status says how
+ * it ended, and *row the row of the pattern whose pivot failed, or -1; *made stays NULL if the
+ * factors, or the plan of blocks, have the new values. */
+static PetscErrorCode factor(trs_factors **made, Mat F, Mat A, const MatFactorInfo *info,
+                             trs_status *status, PetscInt *row) {
+  trs_petsc_factor *f = F->data;
+  const trs_petsc_rules rules = rules_of(F, info);
+  trs_petsc_shift s = {0};
+  bool again = false;
+  PetscFunctionBegin;
+  *row = -1;
   PetscCall(factor_there(F, A, status));
   if (is_final(*status, info)) PetscFunctionReturn(PETSC_SUCCESS);
   do {
-    PetscCall(trs_petsc_pattern_fill(&f->P, A, s.amount));
+    PetscCall(trs_petsc_pattern_fill(&f->P, A));
+    PetscCall(trs_petsc_shift_apply(&s, &rules, &f->P));
+    PetscCall(try_values(made, F, &s, &rules, info->dtcol, status, row));
+    if (*status && *status != TRS_ERROR_ZERO_PIVOT) break;
     f->shift = s.amount;
-    PetscCall(update_blocks(F, status));
-    if (*status == TRS_ERROR_UNSUPPORTED)
-      *status = f->P.size > 1 ? factor_blocks(made, F) : factor_numbers(made, F, info);
-  } while (*status == TRS_ERROR_ZERO_PIVOT && !trs_petsc_is_complete(F) &&
-           shift_again(&s, &f->P, info));
+    f->shifted_rows = s.count;
+    PetscCall(trs_petsc_shift_next(&s, &rules, &f->P, *row, &again));
+  } while (again);
+  PetscCall(trs_petsc_shift_free(&s));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Trireme counts rows in PETSc's order, the caller in that of the matrix. */
+static PetscErrorCode explain(Mat F, PetscInt row, const char *what, char text[EXPLANATION]) {
+  const trs_petsc_factor *f = F->data;
+  PetscFunctionBegin;
+  if (f->P.row && row >= 0 && row < f->P.n)
+    PetscCall(PetscSNPrintf(text, EXPLANATION,
+                            "row %" PetscInt_FMT
+                            " of the matrix (0-based), which is row %" PetscInt_FMT
+                            " in the order of -pc_factor_mat_ordering_type: %s",
+                            (PetscInt)f->P.row[row], row, what));
+  else
+    PetscCall(PetscStrncpy(text, what, EXPLANATION));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* A failed pivot is an error only if the caller asked for that; else the solver reads it from F. */
-static PetscErrorCode report_pivot(Mat F, Mat A) {
+static PetscErrorCode report_pivot(Mat F, Mat A, PetscInt row, const char *what) {
   trs_petsc_factor *f = F->data;
-  const trs_error *error = trs_last_error();
-  PetscInt row = (PetscInt)error->row;
+  char text[EXPLANATION];
   PetscFunctionBegin;
+  PetscCall(explain(F, row, what, text));
   if (f->P.row && row >= 0 && row < f->P.n) row = f->P.row[row];
-  PetscCheck(!A->erroriffailure, PETSC_COMM_SELF, PETSC_ERR_MAT_LU_ZRPVT,
-             "Trireme: %s (row %" PetscInt_FMT " of the matrix, 0-based)", error->message, row);
-  PetscCall(PetscInfo(F, "Trireme: %s (row %" PetscInt_FMT " of the matrix, 0-based)\n",
-                      error->message, row));
+  PetscCheck(!A->erroriffailure, PETSC_COMM_SELF, PETSC_ERR_MAT_LU_ZRPVT, "Trireme: %s", text);
+  PetscCall(PetscInfo(F, "Trireme: %s\n", text));
   F->factorerrortype = MAT_FACTOR_NUMERIC_ZEROPIVOT;
   F->factorerror_zeropivot_row = row;
   F->factorerror_zeropivot_value = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* How the numeric phase ended: *failed if pivots did and the solver reads that from F. */
+static PetscErrorCode judge(Mat F, Mat A, const MatFactorInfo *info, trs_status status,
+                            PetscInt row, bool *failed) {
+  char text[EXPLANATION];
+  PetscFunctionBegin;
+  *failed = is_pivot_failure(status) || (!status && row >= 0);
+  if (*failed && !status) {
+    PetscCall(PetscSNPrintf(text, sizeof text,
+                            "the pivot of row %" PetscInt_FMT
+                            " (0-based) counts as zero: -pc_factor_zeropivot is %g",
+                            row, (double)info->zeropivot));
+    PetscCall(report_pivot(F, A, row, text));
+  } else if (*failed) {
+    PetscCall(report_pivot(F, A, (PetscInt)trs_last_error()->row, trs_last_error()->message));
+  } else if (status) {
+    PetscCall(explain(F, (PetscInt)trs_last_error()->row, trs_last_error()->message, text));
+    PetscCall(trs_petsc_fail(status, text));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 void trs_petsc_drop_factors(trs_petsc_factor *f) {
+  trs_petsc_drop_halves(f);
   trs_plan_destroy(f->plain.plan);
   trs_plan_destroy(f->transposed.plan);
   if (f->made != f->factors) trs_factors_destroy(f->made);
@@ -219,19 +287,40 @@ void trs_petsc_drop_factors(trs_petsc_factor *f) {
   f->behind = false;
 }
 
-/* Incomplete factors of numbers, with PETSc's order where it has one: its L and U are those of
- * made, whose values change in place. */
-static trs_status keep(trs_petsc_factor *f, trs_factors *made) {
+/* A permutation, or scalings by the rows that it names, in the numbering of PETSc's matrix. */
+static PetscErrorCode compose(PetscInt n, const int32_t *outer, const int32_t *inner,
+                              const double *scale, int32_t **perm, double **scales) {
+  PetscFunctionBegin;
+  *perm = NULL;
+  *scales = NULL;
+  PetscCall(PetscMalloc1(n, perm));
+  for (PetscInt i = 0; i < n; i++) (*perm)[i] = outer[inner ? inner[i] : i];
+  if (!scale) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscMalloc1(n, scales));
+  for (PetscInt i = 0; i < n; i++) (*scales)[outer[i]] = scale[i];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Factors of numbers, in the order that P has: L and U are those of made, whose values change in
+ * place. */
+static PetscErrorCode keep(trs_petsc_factor *f, trs_factors *made, trs_status *status) {
   trs_factors_info info = {.struct_size = sizeof info};
+  int32_t *row, *col;
+  double *row_scale, *col_scale;
+  PetscFunctionBegin;
   f->made = made;
-  if (!f->P.row) {
-    f->factors = made;
-    return TRS_SUCCESS;
-  }
-  trs_status status = trs_factors_get_info(made, &info);
-  return status ? status
-                : trs_factors_create(&f->factors, info.L, info.diag_L, info.U, info.diag_U,
-                                     f->P.row, f->P.col, NULL, NULL);
+  f->factors = f->P.row ? NULL : made;
+  *status = trs_factors_get_info(made, &info);
+  if (*status || !f->P.row) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(compose(f->P.n, f->P.row, info.row_perm, info.row_scale, &row, &row_scale));
+  PetscCall(compose(f->P.n, f->P.col, info.col_perm, info.col_scale, &col, &col_scale));
+  *status = trs_factors_create(&f->factors, info.L, info.diag_L, info.U, info.diag_U, row, col,
+                               row_scale, col_scale);
+  PetscCall(PetscFree(row));
+  PetscCall(PetscFree(row_scale));
+  PetscCall(PetscFree(col));
+  PetscCall(PetscFree(col_scale));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static trs_status update_plans(trs_petsc_factor *f) {
@@ -246,6 +335,7 @@ static PetscErrorCode adopt(Mat F, trs_factors *made) {
   trs_petsc_factor *f = F->data;
   trs_status status = TRS_SUCCESS;
   PetscFunctionBegin;
+  trs_petsc_drop_halves(f);
   if (!made && f->P.size > 1) { /* the plan has been updated */
     trs_plan_destroy(f->transposed.plan);
     f->transposed = (trs_petsc_sweeps){0};
@@ -254,10 +344,10 @@ static PetscErrorCode adopt(Mat F, trs_factors *made) {
   }
   if (made) {
     trs_petsc_drop_factors(f);
-    if (trs_petsc_is_complete(F) || f->P.size > 1)
+    if (f->P.size > 1)
       f->factors = made;
     else
-      status = keep(f, made);
+      PetscCall(keep(f, made, &status));
   } else {
     PetscCall(PetscLogEventBegin(trs_petsc_event.update, F, 0, 0, 0));
     status = update_plans(f);
@@ -290,6 +380,22 @@ static trs_status catch_up(Mat F) {
   return TRS_SUCCESS;
 }
 
+PetscErrorCode trs_petsc_check_made(Mat F) {
+  const trs_petsc_factor *f = F->data;
+  PetscFunctionBegin;
+  PetscCheck(!f->failed && f->factors, PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_WRONGSTATE,
+             "Trireme: the last numeric factorisation of this matrix failed "
+             "(MatLUFactorNumeric or MatCholeskyFactorNumeric): factor it again before it solves");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode trs_petsc_need_factors(Mat F) {
+  PetscFunctionBegin;
+  PetscCall(trs_petsc_check_made(F));
+  PetscCall(trs_petsc_check(catch_up(F)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode trs_petsc_need_plan(Mat F, bool transposed) {
   trs_petsc_factor *f = F->data;
   trs_petsc_sweeps *sweeps = transposed ? &f->transposed : &f->plain;
@@ -320,20 +426,20 @@ PetscErrorCode trs_petsc_numeric(Mat F, Mat A, const MatFactorInfo *info) {
   trs_petsc_factor *f = F->data;
   trs_factors *made = NULL;
   trs_status status = TRS_SUCCESS;
+  PetscInt row;
+  bool failed;
   Mat converted;
   PetscFunctionBegin;
   F->factorerrortype = MAT_FACTOR_NOERROR;
   f->failed = true;
   PetscCall(trs_petsc_convert(f, A, &converted));
   PetscCall(PetscLogEventBegin(trs_petsc_event.factor, F, A, 0, 0));
-  PetscCall(factor(&made, F, converted, info, &status));
+  PetscCall(factor(&made, F, converted, info, &status, &row));
   PetscCall(PetscLogEventEnd(trs_petsc_event.factor, F, A, 0, 0));
   F->assembled = F->preallocated = PETSC_TRUE;
-  if (is_pivot_failure(status)) {
-    PetscCall(report_pivot(F, A));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(trs_petsc_check(status));
+  if (status || row >= 0) trs_factors_destroy(made);
+  PetscCall(judge(F, A, info, status, row, &failed));
+  if (failed) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(adopt(F, made));
   f->failed = false;
   PetscCall(trs_petsc_need_plan(F, false));

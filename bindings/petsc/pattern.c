@@ -62,6 +62,12 @@ static PetscErrorCode take_order(trs_petsc_pattern *P, IS row, IS col) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static bool ascends(const PetscInt *idx, PetscInt begin, PetscInt end) {
+  for (PetscInt p = begin + 1; p < end; p++)
+    if (idx[p] < idx[p - 1]) return false;
+  return true;
+}
+
 /* A(row, col) by ascending columns. */
 static PetscErrorCode permute(const trs_petsc_pattern *P, const given_rows *A, draft *D) {
   PetscInt *new_column, used = 0;
@@ -76,7 +82,7 @@ static PetscErrorCode permute(const trs_petsc_pattern *P, const given_rows *A, d
       D->origin[used++] = p;
     }
     D->ptr[i + 1] = used;
-    if (P->col)
+    if (!ascends(D->idx, D->ptr[i], used))
       PetscCall(PetscSortIntWithArray(used - D->ptr[i], D->idx + D->ptr[i], D->origin + D->ptr[i]));
   }
   PetscCall(PetscFree(new_column));
@@ -98,7 +104,6 @@ static PetscErrorCode take_arrays(trs_petsc_pattern *P, const PetscInt *ptr, con
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(P->n + 1, &P->ptr));
   PetscCall(PetscMalloc1(ptr[P->n], &P->idx));
-  PetscCall(PetscCalloc1(ptr[P->n] * P->size * P->size, &P->val));
   for (PetscInt i = 0; i <= P->n; i++) P->ptr[i] = ptr[i];
   for (PetscInt p = 0; p < ptr[P->n]; p++) P->idx[p] = (int32_t)idx[p];
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -121,9 +126,28 @@ static PetscErrorCode change(trs_petsc_pattern *P, const given_rows *A, PetscInt
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode find_diagonal(trs_petsc_pattern *P) {
+  int64_t near = 0;
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(P->n, &P->diagonal));
+  for (PetscInt i = 0; i < P->n; i++) {
+    int64_t p = P->ptr[i] + near; /* where the row before has it */
+    if (p < P->ptr[i + 1] && P->idx[p] == i) {
+      P->diagonal[i] = p;
+      continue;
+    }
+    p = P->ptr[i];
+    while (p < P->ptr[i + 1] && P->idx[p] != i) p++;
+    P->diagonal[i] = p < P->ptr[i + 1] ? p : -1;
+    near = p - P->ptr[i];
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode trs_petsc_pattern_create(trs_petsc_pattern *P, Mat A, IS row, IS col,
                                         PetscInt levels, bool add_diagonal) {
   given_rows rows;
+  const PetscScalar *val;
   PetscFunctionBegin;
   *P = (trs_petsc_pattern){0};
   PetscCall(get_rows(A, &rows));
@@ -139,10 +163,15 @@ PetscErrorCode trs_petsc_pattern_create(trs_petsc_pattern *P, Mat A, IS row, IS 
   else
     PetscCall(take_arrays(P, rows.ptr, rows.idx));
   PetscCall(restore_rows(A, &rows));
+  PetscCall(find_diagonal(P));
   if (P->size > 1)
     PetscFunctionReturn(PETSC_SUCCESS); /* Trireme copies blocks: with their values */
+  if (P->place) PetscCall(trs_petsc_pattern_own(P));
+  PetscCall(MatSeqAIJGetArrayRead(A, &val));
   PetscCall(trs_petsc_check(trs_matrix_create(&P->matrix, TRS_CSR, TRS_PETSC_SCALAR, P->n, P->n,
-                                              TRS_PTR64, P->ptr, P->idx, P->val, TRS_BORROW)));
+                                              TRS_PTR64, P->ptr, P->idx, P->place ? P->val : val,
+                                              TRS_BORROW)));
+  PetscCall(MatSeqAIJRestoreArrayRead(A, &val));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -150,6 +179,7 @@ PetscErrorCode trs_petsc_pattern_destroy(trs_petsc_pattern *P) {
   PetscFunctionBegin;
   trs_matrix_destroy(P->matrix);
   PetscCall(PetscFree(P->place));
+  PetscCall(PetscFree(P->diagonal));
   PetscCall(PetscFree(P->ptr));
   PetscCall(PetscFree(P->idx));
   PetscCall(PetscFree(P->val));
@@ -165,25 +195,40 @@ int64_t trs_petsc_pattern_numbers(const trs_petsc_pattern *P) {
   return P->ptr ? P->ptr[P->n] * P->size * P->size : 0;
 }
 
-static PetscErrorCode copy_values(trs_petsc_pattern *P, const PetscScalar *val) {
-  const PetscInt size = P->size * P->size;
+static PetscErrorCode set_values(trs_petsc_pattern *P, const PetscScalar *val) {
   PetscFunctionBegin;
-  if (!P->place) {
-    PetscCall(PetscArraycpy(P->val, val, (size_t)P->given * (size_t)size));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(PetscArrayzero(P->val, trs_petsc_pattern_numbers(P)));
-  for (PetscInt p = 0; p < P->given; p++)
-    PetscCall(PetscArraycpy(P->val + P->place[p] * size, val + (size_t)p * (size_t)size, size));
+  P->now = val;
+  if (P->matrix && val) PetscCall(trs_petsc_check(trs_matrix_set_values(P->matrix, val)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static void add_to_diagonal(trs_petsc_pattern *P, PetscReal shift) {
-  const PetscInt size = P->size;
-  for (PetscInt i = 0; i < P->n; i++)
-    for (int64_t p = P->ptr[i]; p < P->ptr[i + 1]; p++)
-      if (P->idx[p] == i)
-        for (PetscInt r = 0; r < size; r++) P->val[(p * size + r) * size + r] += shift;
+PetscErrorCode trs_petsc_pattern_own(trs_petsc_pattern *P) {
+  PetscFunctionBegin;
+  if (!P->val) PetscCall(PetscCalloc1(trs_petsc_pattern_numbers(P), &P->val));
+  if (P->now && P->now != P->val)
+    PetscCall(PetscArraycpy(P->val, P->now, (size_t)trs_petsc_pattern_numbers(P)));
+  PetscCall(set_values(P, P->val));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode take_values(trs_petsc_pattern *P, const PetscScalar *val) {
+  const PetscInt size = P->size * P->size;
+  PetscFunctionBegin;
+  if (!P->place) {
+    PetscCall(set_values(P, val));
+    if (P->size > 1) PetscCall(trs_petsc_pattern_own(P)); /* they are read later, too */
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  P->now = NULL;
+  PetscCall(trs_petsc_pattern_own(P));
+  PetscCall(PetscArrayzero(P->val, trs_petsc_pattern_numbers(P)));
+  if (size == 1) {
+    for (PetscInt p = 0; p < P->given; p++) P->val[P->place[p]] = val[p];
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  for (PetscInt p = 0; p < P->given; p++)
+    PetscCall(PetscArraycpy(P->val + P->place[p] * size, val + (size_t)p * (size_t)size, size));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode trs_petsc_pattern_check(const trs_petsc_pattern *P, Mat A) {
@@ -200,7 +245,7 @@ PetscErrorCode trs_petsc_pattern_check(const trs_petsc_pattern *P, Mat A) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode trs_petsc_pattern_fill(trs_petsc_pattern *P, Mat A, PetscReal shift) {
+PetscErrorCode trs_petsc_pattern_fill(trs_petsc_pattern *P, Mat A) {
   PetscBool blocks;
   PetscScalar *val;
   PetscFunctionBegin;
@@ -208,9 +253,8 @@ PetscErrorCode trs_petsc_pattern_fill(trs_petsc_pattern *P, Mat A, PetscReal shi
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATSEQBAIJ, &blocks));
   PetscCall(blocks ? MatSeqBAIJGetArray(A, &val)
                    : MatSeqAIJGetArrayRead(A, (const PetscScalar **)&val));
-  PetscCall(copy_values(P, val));
+  PetscCall(take_values(P, val));
   PetscCall(blocks ? MatSeqBAIJRestoreArray(A, &val)
                    : MatSeqAIJRestoreArrayRead(A, (const PetscScalar **)&val));
-  if (shift != 0) add_to_diagonal(P, shift);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -8,15 +8,17 @@
 /* A matrix of numbers, or of blocks, whose arrays stand here.  Row i is row `row[i]` of the given
  * matrix, column j its column `col[j]`; both NULL: the identity. */
 typedef struct trs_petsc_pattern {
-  PetscInt n;         /* rows, or rows of blocks */
-  PetscInt size;      /* rows of a block; 1: numbers */
-  PetscInt given;     /* entries of PETSc's matrix: numbers, or blocks */
-  int64_t *place;     /* given: where each of them stands in val; NULL: in its order */
-  int64_t *ptr;       /* n + 1 */
-  int32_t *idx;       /* ptr[n] */
-  PetscScalar *val;   /* ptr[n] * size^2, blocks by columns */
+  PetscInt n;             /* rows, or rows of blocks */
+  PetscInt size;          /* rows of a block; 1: numbers */
+  PetscInt given;         /* entries of PETSc's matrix: numbers, or blocks */
+  int64_t *place;         /* given: where each of them stands in val; NULL: in its order */
+  int64_t *ptr;           /* n + 1 */
+  int32_t *idx;           /* ptr[n] */
+  PetscScalar *val;       /* ptr[n] * size^2, blocks by columns; NULL while PETSc's array serves */
+  const PetscScalar *now; /* the present values: val, or PETSc's array */
+  int64_t *diagonal; /* n: the places of the diagonal's numbers or blocks, -1 where there is none */
   int32_t *row, *col; /* n each, or NULL */
-  trs_matrix *matrix; /* of ptr, idx and val, which it borrows; NULL with blocks */
+  trs_matrix *matrix; /* of ptr, idx and now, which it borrows; NULL with blocks */
 } trs_petsc_pattern;
 
 /* From a SeqAIJ matrix, or from the blocks of a SeqBAIJ one.  row and col are NULL or permutations
@@ -33,8 +35,10 @@ int64_t trs_petsc_pattern_numbers(const trs_petsc_pattern *P);
 /* An error if A has another number of entries than the pattern. */
 PetscErrorCode trs_petsc_pattern_check(const trs_petsc_pattern *P, Mat A);
 
-/* New values, with shift added to the diagonal. */
-PetscErrorCode trs_petsc_pattern_fill(trs_petsc_pattern *P, Mat A, PetscReal shift);
+/* New values, which stay in A where they are in P's order. */
+PetscErrorCode trs_petsc_pattern_fill(trs_petsc_pattern *P, Mat A);
+/* The same values in val, where they may be changed. */
+PetscErrorCode trs_petsc_pattern_own(trs_petsc_pattern *P);
 
 /* The pattern of ILU(levels): entry (i, j) has the level min over k < i, j of level (i, k) + level
  * (k, j) + 1 (Saad 2003, section 10.3.3); those above `levels` are dropped.  Rows ascend.  The

@@ -38,6 +38,11 @@ PetscErrorCode trs_petsc_check(trs_status status) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode trs_petsc_fail(trs_status status, const char *what) {
+  PetscFunctionBegin;
+  SETERRQ(PETSC_COMM_SELF, code_of(status), "Trireme: %s", what);
+}
+
 PetscErrorCode trs_petsc_check_option(trs_status status, const char *option) {
   PetscFunctionBegin;
   PetscCheck(!status, PETSC_COMM_SELF, code_of(status), "Trireme: %s: %s", option,

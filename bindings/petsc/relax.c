@@ -16,15 +16,43 @@ typedef struct relax {
   bool on_gpu;
 } relax;
 
+/* Positions in stores. */
+enum { STORE_DOUBLE = 1, STORE_FLOAT };
 static const char *const stores[] = {"mixed",  "double",    "float", "half",
                                      "bfloat", "trs_store", "",      NULL};
 static const char *const directions[] = {"forward", "backward", "symmetric", "trs_sweep_direction",
                                          "",        NULL};
 
-static PetscErrorCode read_options(PC pc) {
+static PetscErrorCode check_options(PC pc) {
+  const relax *r = pc->data;
+  PetscFunctionBegin;
+  PetscCheck(r->sweeps >= 1, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
+             "Trireme: -pc_triremerelax_sweeps is %" PetscInt_FMT ": it must be at least 1",
+             r->sweeps);
+  PetscCheck(!PetscIsInfOrNanReal(r->omega) && r->omega != 0, PetscObjectComm((PetscObject)pc),
+             PETSC_ERR_ARG_OUTOFRANGE,
+             "Trireme: -pc_triremerelax_omega is %g: it must be a finite number other than 0",
+             (double)r->omega);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The next set-up makes R. */
+static PetscErrorCode forget(PC pc) {
   relax *r = pc->data;
   PetscFunctionBegin;
-  PetscCall(trs_petsc_default_backend(r->backend));
+  trs_relax_destroy(r->R);
+  r->R = NULL;
+  r->context = NULL;
+  pc->setupcalled = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode read_options(PC pc) {
+  relax *r = pc->data;
+  const relax before = *r;
+  PetscBool same;
+  PetscFunctionBegin;
+  if (!r->backend[0]) PetscCall(trs_petsc_default_backend(r->backend));
   PetscOptionsBegin(PetscObjectComm((PetscObject)pc), ((PetscObject)pc)->prefix,
                     "Trireme's block relaxation", "PC");
   PetscCall(PetscOptionsString("-pc_triremerelax_backend",
@@ -41,14 +69,20 @@ static PetscErrorCode read_options(PC pc) {
   PetscCall(PetscOptionsBool("-pc_triremerelax_balanced", "Colours of nearly equal size", "None",
                              r->balanced, &r->balanced, NULL));
   PetscOptionsEnd();
-  PetscCheck(r->sweeps >= 1, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
-             "Trireme: -pc_triremerelax_sweeps is %" PetscInt_FMT ": it must be at least 1",
-             r->sweeps);
-  PetscCheck(!PetscIsInfOrNanReal(r->omega) && r->omega != 0, PetscObjectComm((PetscObject)pc),
-             PETSC_ERR_ARG_OUTOFRANGE,
-             "Trireme: -pc_triremerelax_omega is %g: it must be a finite number other than 0",
-             (double)r->omega);
-  PetscCall(trs_petsc_context(&r->context, r->backend, "-pc_triremerelax_backend"));
+  PetscCall(check_options(pc));
+  PetscCall(PetscStrcmp(r->backend, before.backend, &same));
+  if (!same || r->store != before.store || r->balanced != before.balanced) PetscCall(forget(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#if PETSC_VERSION_GE(3, 23, 0)
+static PetscErrorCode set_from_options(PC pc, PetscOptionItems group) {
+#else
+static PetscErrorCode set_from_options(PC pc, PetscOptionItems *group) {
+#endif
+  (void)group; /* of PC's own options */
+  PetscFunctionBegin;
+  PetscCall(read_options(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -110,7 +144,8 @@ static PetscErrorCode set_up(PC pc) {
   PetscFunctionBegin;
   pc->failedreason = PC_NOERROR;
   r->failed = true;
-  if (!r->context) PetscCall(read_options(pc));
+  if (!r->backend[0]) PetscCall(trs_petsc_default_backend(r->backend));
+  PetscCall(trs_petsc_context(&r->context, r->backend, "-pc_triremerelax_backend"));
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATSEQBAIJ, &blocks));
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATSEQAIJ, &rows));
   PetscCheck(blocks || rows, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
@@ -218,11 +253,8 @@ static PetscErrorCode view(PC pc, PetscViewer viewer) {
 }
 
 static PetscErrorCode reset(PC pc) {
-  relax *r = pc->data;
   PetscFunctionBegin;
-  trs_relax_destroy(r->R);
-  r->R = NULL;
-  r->context = NULL;
+  PetscCall(forget(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -239,9 +271,11 @@ static PetscErrorCode create(PC pc) {
   PetscCall(PetscNew(&r));
   r->sweeps = 1;
   r->omega = 1;
+  r->store = PetscDefined(USE_REAL_SINGLE) ? STORE_FLOAT : STORE_DOUBLE; /* KSPs count on it */
   r->direction = TRS_SWEEP_SYMMETRIC; /* keeps a symmetric matrix's preconditioner symmetric */
   pc->data = r;
   pc->ops->setup = set_up;
+  pc->ops->setfromoptions = set_from_options;
   pc->ops->apply = apply;
   pc->ops->applyrichardson = apply_richardson;
   pc->ops->view = view;

@@ -21,9 +21,7 @@ static PetscErrorCode follow_stream(trs_petsc_sweeps *sweeps) {
 static PetscErrorCode get_sweeps(Mat F, bool transposed, trs_petsc_sweeps **sweeps) {
   trs_petsc_factor *f = F->data;
   PetscFunctionBegin;
-  PetscCheck(!f->failed, PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_WRONGSTATE,
-             "Trireme: the last numeric factorisation of this matrix failed "
-             "(MatLUFactorNumeric or MatCholeskyFactorNumeric): factor it again before it solves");
+  PetscCall(trs_petsc_check_made(F));
   PetscCall(trs_petsc_need_plan(F, transposed));
   *sweeps = transposed ? &f->transposed : &f->plain;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -160,4 +158,9 @@ void trs_petsc_set_solves(Mat F) {
   F->ops->solvetranspose = mat_solve_transpose;
   F->ops->matsolve = mat_mat_solve;
   F->ops->matsolvetranspose = mat_mat_solve_transpose;
+  F->ops->getdiagonal = trs_petsc_diagonal;
+  if (F->factortype != MAT_FACTOR_ICC && F->factortype != MAT_FACTOR_CHOLESKY) return;
+  F->ops->forwardsolve = trs_petsc_forward;
+  F->ops->backwardsolve = trs_petsc_backward;
+  F->ops->getinertia = trs_petsc_inertia;
 }

@@ -37,6 +37,9 @@ extern trs_petsc_events trs_petsc_event;
 /* Turns a failure into PETSc's error, with Trireme's message. */
 PetscErrorCode trs_petsc_check(trs_status status);
 
+/* PETSc's error of a failure, with another message than Trireme's. */
+PetscErrorCode trs_petsc_fail(trs_status status, const char *what);
+
 /* Where a process works unless it is told: alone on every core or the GPU, beside others on one
  * core each. */
 PetscErrorCode trs_petsc_default_backend(char backend[TRS_PETSC_NAME]);

@@ -250,6 +250,7 @@ trs_factors *trs_factors_retain(const trs_factors *F) {
 void trs_factors_destroy(trs_factors *F) {
   if (!F || atomic_fetch_sub(&F->references, 1) > 1) return;
   trs_refactoring_destroy(F->refactoring);
+  trs_free(F->mirror);
   trs_incomplete_gpu_destroy(F->gpu);
   trs_matrix_destroy(F->L_here);
   trs_matrix_destroy(F->U_here);

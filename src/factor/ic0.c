@@ -1,8 +1,9 @@
 /* ic0.c - incomplete Cholesky without fill (Meijerink and van der Vorst 1977): L L^H agrees with
  * the Hermitian matrix on its pattern.  Row by row,
  *     L_ik = (a_ik - sum_{j < k} L_ij conj(L_kj)) / L_kk,  L_ii = sqrt(a_ii - sum |L_ij|^2),
- * each sum over the entries common to both rows. O(n + nnz + sum over entries (i, k) below the
- * diagonal of the lesser of the entries in row k of L and, times a logarithm, in row i). */
+ * each sum over the entries common to both rows.  O(n + nnz + sum over entries (i, k) below the
+ * diagonal of the lesser of the entries behind column i in row k of U = L^H and, times a logarithm,
+ * in row i). */
 #include <math.h>
 #include <string.h>
 
@@ -17,8 +18,17 @@ enum { ROUNDING = 100 };
 /* The position and reason of a failed elimination. */
 typedef struct ic0_failure {
   int64_t row, column;
-  bool not_finite;
+  enum { IC0_DONE, IC0_PIVOT, IC0_NOT_FINITE, IC0_OVERFLOW, IC0_NOT_SYMMETRIC, IC0_CANCELLED } why;
 } ic0_failure;
+
+/* x: n values; next_U: of each row of U, the entry behind the diagonal; next: of B, the first one,
+ * or NULL where mirror is known; mirror: of each entry of U, where B has its mirror, or NULL. */
+typedef struct ic0_work {
+  const trs_matrix *B, *L, *U;
+  void *x;
+  int64_t *next, *next_U;
+  int32_t *mirror;
+} ic0_work;
 
 /* The mirror of each row, from the transposed matrix. */
 typedef struct ic0_mirror {
@@ -51,17 +61,35 @@ static bool (*const mirrored_of[])(const trs_matrix *, const ic0_mirror *,
                                    ic0_failure *) = TRS_TABLE(mirrored);
 static void (*const join_of[])(const trs_matrix *, const ic0_mirror *, bool, int64_t *, int32_t *,
                                void *) = TRS_TABLE(join);
-static bool (*const eliminate_of[])(trs_matrix *, int64_t *, ic0_failure *) = TRS_TABLE(eliminate);
-static void (*const conjugate_of[])(void *, int64_t) = TRS_TABLE(conjugate);
+static bool (*const same_of[])(const trs_matrix *, int64_t *) = TRS_TABLE(same);
+static bool (*const eliminate_of[])(const ic0_work *, ic0_failure *) = TRS_TABLE(eliminate);
+
+static trs_status not_symmetric(const ic0_failure *at, trs_scalar scalar, const int32_t *perm,
+                                const char *kind) {
+  const int64_t row = perm ? perm[at->row] : at->row, column = perm ? perm[at->column] : at->column;
+  return trs_fail(TRS_ERROR_STRUCTURE, row,
+                  "%s: the matrix is not %s: the entries at row %lld, column %lld (0-based) and "
+                  "at its mirror differ; use ILU(0), or say which triangle is stored",
+                  kind, trs_scalar_is_complex(scalar) ? "hermitian" : "symmetric", (long long)row,
+                  (long long)column);
+}
 
 static trs_status check(const trs_matrix *A, const ic0_mirror *mirror, const char *kind) {
   ic0_failure at;
   if (mirrored_of[A->scalar](A, mirror, &at)) return TRS_SUCCESS;
-  return trs_fail(TRS_ERROR_STRUCTURE, at.row,
-                  "%s: the matrix is not %s: the entries at row %lld, column %lld (0-based) and "
-                  "at its mirror differ; use ILU(0), or say which triangle is stored",
-                  kind, trs_scalar_is_complex(A->scalar) ? "hermitian" : "symmetric",
-                  (long long)at.row, (long long)at.column);
+  return not_symmetric(&at, A->scalar, NULL, kind);
+}
+
+/* Symmetric, up to rounding, in pattern and values, by one look at each entry. */
+static trs_status find_same(bool *same, const trs_matrix *A) {
+  int64_t *next;
+  *same = false;
+  if (A->nlower != A->nupper) return TRS_SUCCESS;
+  TRS_TRY(TRS_ALLOC(&next, A->nrows));
+  memcpy(next, A->ptr, (size_t)A->nrows * sizeof *next);
+  *same = same_of[A->scalar](A, next);
+  trs_free(next);
+  return TRS_SUCCESS;
 }
 
 /* (B + B^H) / 2 on the union of both patterns; of a triangle B the matrix that has it for one. */
@@ -108,6 +136,13 @@ static trs_status make_symmetric(trs_matrix **S, const trs_matrix *A, const char
 }
 
 trs_status trs_factor_symmetric(trs_matrix **S, const trs_matrix *A, const char *kind) {
+  bool same;
+  *S = NULL;
+  TRS_TRY(find_same(&same, A));
+  if (same) {
+    *S = trs_matrix_retain(A);
+    return TRS_SUCCESS;
+  }
   return make_symmetric(S, A, kind);
 }
 
@@ -120,39 +155,40 @@ trs_status trs_factor_mirror(trs_matrix **S, const trs_matrix *A, trs_uplo uplo)
   return status;
 }
 
-/* Fails unless each row of the lower triangle ends in its diagonal. */
-static trs_status check_diagonal(const trs_matrix *L, const trs_factor_input *input) {
-  for (int64_t i = 0; i < L->nrows; i++)
-    if (L->ptr[i + 1] == L->ptr[i] || L->idx[L->ptr[i + 1] - 1] != i)
-      return trs_fail_no_diagonal(input, "IC(0)", i);
+static trs_status eliminate(ic0_work *w, bool known, ic0_failure *at) {
+  const int64_t n = w->B->nrows;
+  TRS_TRY(trs_alloc_zero(&w->x, n, trs_scalar_size(w->B->scalar)));
+  TRS_TRY(TRS_ALLOC(&w->next_U, n));
+  for (int64_t i = 0; i < n; i++) w->next_U[i] = w->U->ptr[i] + 1;
+  if (!known) TRS_TRY(TRS_ALLOC(&w->next, n));
+  if (!known && n) memcpy(w->next, w->B->ptr, (size_t)n * sizeof *w->next);
+  (void)eliminate_of[w->B->scalar](w, at);
   return TRS_SUCCESS;
 }
 
-static trs_status eliminate(trs_matrix *L, const trs_factor_input *input) {
-  int64_t *position;
-  ic0_failure at = {-1, -1, false};
-  TRS_TRY(TRS_ALLOC(&position, L->nrows));
-  bool done = eliminate_of[L->scalar](L, position, &at);
-  trs_free(position);
-  if (done) return TRS_SUCCESS;
-  if (at.row < 0) return TRS_ERROR_CANCELLED;
-  return trs_fail_pivot(input, "IC(0)", at.row, at.not_finite, TRS_IC0_ADVICE);
-}
-
-/* U = L^H: the rows of U are the conjugated columns of L. */
-static trs_status conjugate_transpose(trs_matrix **U, const trs_matrix *L) {
-  int64_t *ptr;
-  int32_t *idx;
-  void *val;
-  TRS_TRY(trs_transpose_arrays(L, &ptr, &idx, &val));
-  conjugate_of[L->scalar](val, L->nnz);
-  return trs_matrix_adopt(U, TRS_CSR, L->scalar, L->nrows, L->nrows, ptr, idx, val);
+trs_status trs_ic0_values(const trs_factors *F, const trs_factor_input *input, int32_t *mirror,
+                          bool known) {
+  ic0_work work = {.B = input->B, .L = F->L, .U = F->U, .mirror = mirror};
+  ic0_failure at = {.row = -1};
+  trs_status status = eliminate(&work, known && mirror, &at);
+  TRS_FREE_ALL(work.x, work.next, work.next_U);
+  TRS_TRY(status);
+  switch (at.why) {
+    case IC0_DONE:
+      return TRS_SUCCESS;
+    case IC0_CANCELLED:
+      return TRS_ERROR_CANCELLED;
+    case IC0_OVERFLOW:
+      return trs_factor_check_finite(F);
+    case IC0_NOT_SYMMETRIC:
+      return not_symmetric(&at, input->B->scalar, input->perm, "IC(0)");
+    default:
+      return trs_fail_pivot(input, "IC(0)", at.row, at.why == IC0_NOT_FINITE, TRS_IC0_ADVICE);
+  }
 }
 
 trs_status trs_factor_ic0(trs_factors *parts, const trs_factor_input *input) {
   parts->diag_L = parts->diag_U = TRS_NONUNIT;
-  TRS_TRY(trs_matrix_triangle(&parts->L, input->B, TRS_LOWER, 0));
-  TRS_TRY(check_diagonal(parts->L, input));
-  TRS_TRY(eliminate(parts->L, input));
-  return conjugate_transpose(&parts->U, parts->L);
+  TRS_TRY(trs_factor_patterns(parts, input, "IC(0)"));
+  return trs_ic0_values(parts, input, NULL, false);
 }

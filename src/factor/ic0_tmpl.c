@@ -26,7 +26,7 @@ static bool NAME(mirrored)(const trs_matrix *B, const ic0_mirror *mirror, ic0_fa
     for (int64_t p = B->ptr[i], q = mirror->ptr[i]; next_pair(B, mirror, i, &p, &q, &pair);) {
       const SCALAR a = pair.p < 0 ? 0 : val[pair.p], b = pair.q < 0 ? 0 : other[pair.q];
       if (NAME(alike)(a, b, mirror->size[i] * mirror->size[pair.column])) continue;
-      *failure = (ic0_failure){i, pair.column, false};
+      *failure = (ic0_failure){i, pair.column, IC0_NOT_SYMMETRIC};
       return false;
     }
   return true;
@@ -50,47 +50,128 @@ static void NAME(join)(const trs_matrix *B, const ic0_mirror *mirror, bool trian
   ptr[B->nrows] = at;
 }
 
-/* Computes row i up to its diagonal from the finished rows above it.  position[j]: the position of
- * column j in the row; stale if before the row's beginning.  Returns the square of the pivot. */
-static SCALAR NAME(row)(trs_matrix *L, int64_t i, int64_t *position) {
-  SCALAR *val = L->val;
-  int64_t begin = L->ptr[i], last = L->ptr[i + 1] - 1;
-  for (int64_t p = begin; p <= last; p++) position[L->idx[p]] = p;
-  for (int64_t p = begin; p < last; p++) {
-    int64_t k = L->idx[p], from = L->ptr[k], pivot = L->ptr[k + 1] - 1;
-    if ((pivot - from) / TRS_FACTOR_LONG > p - begin)
-      for (int64_t at = begin; at < p; at++) {
-        from = trs_factor_seek(L->idx, from, pivot, L->idx[at]);
-        if (from < pivot && L->idx[from] == L->idx[at]) val[p] -= MUL(val[at], CONJ(val[from]));
-      }
-    else
-      for (int64_t q = from; q < pivot; q++) {
-        int64_t at = position[L->idx[q]];
-        if (at >= begin) val[p] -= MUL(val[at], CONJ(val[q]));
-      }
-    val[p] /= (REAL)val[pivot];
-    val[last] -= MUL(val[p], CONJ(val[p]));
-  }
-  return val[last];
+static double NAME(root_of)(const trs_matrix *B, int64_t i) {
+  const int64_t p = trs_factor_diagonal(B, i);
+  return p < 0 ? 0 : sqrt((double)ABS(((const SCALAR *)B->val)[p]));
 }
 
-static bool NAME(eliminate)(trs_matrix *L, int64_t *position, ic0_failure *failure) {
-  SCALAR *val = L->val;
-  for (int64_t j = 0; j < L->nrows; j++) position[j] = -1;
-  for (int64_t i = 0; i < L->nrows; i++) {
-    if (i % TRS_FACTOR_CANCEL == 0 && trs_cancelled()) return false;
-    SCALAR square = NAME(row)(L, i, position);
-    REAL size = (REAL)square; /* the real part; a Hermitian diagonal is real */
-    if (!isfinite(ABS(square)) || size <= 0) {
-      *failure = (ic0_failure){i, i, !isfinite(ABS(square))};
-      return false;
+/* Of entries (i, j) and (j, i) whose values differ. */
+static bool NAME(nearly)(const trs_matrix *B, int64_t i, int64_t j, SCALAR a, SCALAR b) {
+  return NAME(alike)(a, b, 0) || NAME(alike)(a, b, NAME(root_of)(B, i) * NAME(root_of)(B, j));
+}
+
+/* Whether each entry above the diagonal has its mirror, at next[j] of row j: the rows' entries
+ * below the diagonal come in the order of their columns. */
+static bool NAME(same)(const trs_matrix *B, int64_t *next) {
+  const SCALAR *val = B->val;
+  for (int64_t i = 0; i < B->nrows; i++) {
+    int64_t p = next[i];
+    const int64_t end = B->ptr[i + 1];
+    if (p == end || B->idx[p] < i) return false; /* this one has none above */
+    if (B->idx[p] == i) {
+      if (val[p] != CONJ(val[p]) && !NAME(nearly)(B, i, i, val[p], val[p])) return false;
+      p++;
     }
-    val[L->ptr[i + 1] - 1] = sizeof(REAL) == 4 ? (REAL)sqrtf((float)size) : (REAL)sqrt(size);
+    for (; p < end; p++) {
+      const int32_t j = B->idx[p];
+      const int64_t q = next[j]++;
+      if (q == B->ptr[j + 1] || B->idx[q] != i) return false;
+      if (val[p] != CONJ(val[q]) && !NAME(nearly)(B, i, j, val[p], val[q])) return false;
+    }
   }
   return true;
 }
 
-static void NAME(conjugate)(void *values, int64_t count) {
-  SCALAR *val = values;
-  for (int64_t p = 0; IS_COMPLEX && p < count; p++) val[p] = CONJ(val[p]);
+/* The symmetric B, and what the elimination needs beside L and U: work of n values, the
+ * next entries of the rows of B and of U. */
+typedef struct NAME(ic0) {
+  const trs_matrix *B, *L, *U;
+  SCALAR *x;
+  int64_t *next, *next_U;
+  int32_t *mirror;
+} NAME(ic0);
+
+/* Column k of L from B's lower triangle.  Returns the first column where the upper triangle
+ * differs, or -1. */
+static int64_t NAME(find_row)(const NAME(ic0) * w, int64_t k) {
+  const SCALAR *val = w->B->val;
+  const int64_t begin = w->U->ptr[k] + 1, end = w->U->ptr[k + 1];
+  const SCALAR *above = val + w->B->ptr[k + 1] - (end - begin), diagonal = above[-1];
+  if (diagonal != CONJ(diagonal) && !NAME(nearly)(w->B, k, k, diagonal, diagonal)) return k;
+  for (int64_t q = begin; q < end; q++) {
+    const int64_t j = w->U->idx[q], p = w->next[j]++;
+    const SCALAR b = val[p], a = above[q - begin];
+    if (a != CONJ(b) && !NAME(nearly)(w->B, k, j, a, b)) return j;
+    if (w->mirror) w->mirror[q] = (int32_t)p;
+    w->x[j] = b;
+  }
+  return -1;
+}
+
+/* The same of a matrix that was looked through before. */
+static void NAME(take_row)(const NAME(ic0) * w, int64_t k) {
+  const SCALAR *restrict val = w->B->val;
+  const int32_t *restrict idx = w->U->idx, *restrict mirror = w->mirror;
+  SCALAR *restrict x = w->x;
+  for (int64_t q = w->U->ptr[k] + 1; q < w->U->ptr[k + 1]; q++) x[idx[q]] = val[mirror[q]];
+}
+
+/* Subtracts the rows of U that have column k, and makes row k of L from that column.  Returns what
+ * is left of the pivot. */
+static SCALAR NAME(subtract_rows)(const NAME(ic0) * w, int64_t k, SCALAR pivot) {
+  const int64_t last = w->L->ptr[k + 1] - 1, begin = w->U->ptr[k] + 1, end = w->U->ptr[k + 1];
+  const int32_t *restrict idx = w->U->idx;
+  const SCALAR *restrict u = w->U->val;
+  SCALAR *restrict l = w->L->val, *restrict x = w->x;
+  for (int64_t p = w->L->ptr[k]; p < last; p++) {
+    const int64_t i = w->L->idx[p], stop = w->U->ptr[i + 1];
+    int64_t from = w->next_U[i]++;
+    const SCALAR m = CONJ(u[from++]);
+    l[p] = m;
+    pivot -= MUL(m, CONJ(m));
+    if ((stop - from) / TRS_FACTOR_LONG > end - begin)
+      for (int64_t q = begin; q < end; q++) {
+        from = trs_factor_seek(idx, from, stop, idx[q]);
+        if (from < stop && idx[from] == idx[q]) x[idx[q]] -= MUL(CONJ(u[from]), CONJ(m));
+      }
+    else
+      for (int64_t q = from; q < stop; q++) x[idx[q]] -= MUL(CONJ(u[q]), CONJ(m));
+  }
+  return pivot;
+}
+
+/* By rows of U: L's rows are its columns, so that neither is transposed. */
+static bool NAME(eliminate)(const ic0_work *work, ic0_failure *failure) {
+  const NAME(ic0) w = {work->B, work->L, work->U, work->x, work->next, work->next_U, work->mirror};
+  const SCALAR *val = w.B->val;
+  SCALAR *u = w.U->val, *l = w.L->val, odd = 0;
+  for (int64_t k = 0; k < w.U->nrows; k++) {
+    const int64_t last = w.L->ptr[k + 1] - 1;
+    if (k % TRS_FACTOR_CANCEL == 0 && trs_cancelled()) {
+      failure->why = IC0_CANCELLED;
+      return false;
+    }
+    const int64_t differs = w.next ? NAME(find_row)(&w, k) : -1;
+    if (!w.next) NAME(take_row)(&w, k);
+    if (differs >= 0) {
+      *failure = (ic0_failure){k, differs, IC0_NOT_SYMMETRIC};
+      return false;
+    }
+    const SCALAR square = NAME(subtract_rows)(&w, k, val[w.B->ptr[k] + last - w.L->ptr[k]]);
+    const REAL size = (REAL)square; /* the real part; a Hermitian diagonal is real */
+    if (!isfinite(ABS(square)) || size <= 0) {
+      *failure = (ic0_failure){k, k, isfinite(ABS(square)) ? IC0_PIVOT : IC0_NOT_FINITE};
+      return false;
+    }
+    const REAL root = sizeof(REAL) == 4 ? (REAL)sqrtf((float)size) : (REAL)sqrt(size);
+    l[last] = root;
+    u[w.U->ptr[k]] = CONJ(l[last]);
+    for (int64_t q = w.U->ptr[k] + 1; q < w.U->ptr[k + 1]; q++) {
+      const SCALAR v = w.x[w.U->idx[q]] / root;
+      u[q] = CONJ(v);
+      odd += v - v;
+    }
+  }
+  failure->why = odd == 0 ? IC0_DONE : IC0_OVERFLOW;
+  return true;
 }

@@ -59,8 +59,56 @@ static void take_values(const trs_matrix *T, const trs_matrix *made) {
   if (T->nnz) memcpy(T->val, made->val, (size_t)T->nnz * trs_scalar_size(T->scalar));
 }
 
+/* Whether each row of B is that of L and behind it that of U, which share the diagonal of IC(0). */
+static bool has_patterns(const trs_factors *F, const trs_matrix *B) {
+  const trs_matrix *L = trs_incomplete_pattern(F, true), *U = trs_incomplete_pattern(F, false);
+  const int64_t shared = F->kind == TRS_FACTOR_IC0;
+  if (B->nnz != L->nnz + U->nnz - shared * F->n) return false;
+  for (int64_t i = 0; i < F->n; i++) {
+    const int64_t below = L->ptr[i + 1] - L->ptr[i], above = U->ptr[i + 1] - U->ptr[i] - shared;
+    const int32_t *idx = B->idx + B->ptr[i];
+    if (B->ptr[i + 1] - B->ptr[i] != below + above ||
+        (below && memcmp(idx, L->idx + L->ptr[i], (size_t)below * sizeof *idx)) ||
+        (above && memcmp(idx + below, U->idx + U->ptr[i] + shared, (size_t)above * sizeof *idx)))
+      return false;
+  }
+  return true;
+}
+
+/* Into L and U as they are, where A is by rows, has their pattern and needs no shift.  *done says
+ * whether that is so. */
+static trs_status run_in_place(trs_factors *F, const trs_matrix *A, bool *done) {
+  trs_matrix *B = NULL;
+  *done = A->format == TRS_CSR && !F->recipe.uplo && !F->recipe.add_diagonal;
+  if (!*done) return TRS_SUCCESS;
+  if (F->row_perm)
+    TRS_TRY(trs_matrix_permute(&B, A, F->row_perm, F->row_perm));
+  else
+    B = trs_matrix_retain(A);
+  const trs_factor_input input = {.B = B, .perm = F->col_perm, .block = 1};
+  trs_status status = TRS_SUCCESS;
+  const bool known = A->number == F->source;
+  *done = known || has_patterns(F, B);
+  if (*done) {
+    return_here(F);
+    status = F->kind == TRS_FACTOR_IC0 ? trs_ic0_values(F, &input, F->mirror, known)
+                                       : trs_ilu0_values(F, &input);
+    if (!known) F->source = status ? 0 : A->number; /* a failure leaves mirror incomplete */
+    if (status == TRS_ERROR_ZERO_PIVOT && F->recipe.shift > 0) {
+      *done = false;
+      status = TRS_SUCCESS;
+    }
+  }
+  trs_matrix_destroy(B);
+  if (!status && *done) F->shift = 0;
+  return status;
+}
+
 static trs_status run_here(trs_factors *F, const trs_matrix *A) {
   trs_factors made = {0};
+  bool done;
+  TRS_TRY(run_in_place(F, A, &done));
+  if (done) return TRS_SUCCESS;
   trs_status status = trs_factor_again(&made, F, A);
   if (!status) status = same_patterns(F, &made);
   if (!status) {

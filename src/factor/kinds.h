@@ -43,6 +43,21 @@ trs_status trs_factor_ic0(trs_factors *parts, const trs_factor_input *input);
 trs_status trs_factor_lu(trs_factors *parts, const trs_factor_input *input);
 trs_status trs_factor_blocks(trs_factors *parts, const trs_factor_input *input);
 
+/* L and U with the patterns of B's triangles and no values yet; L without its diagonal if diag_L
+ * says that it is ones. */
+trs_status trs_factor_patterns(trs_factors *parts, const trs_factor_input *input, const char *kind);
+
+/* L and U of the values of B, within the patterns of F's, which are those of B's triangles.  B of
+ * IC(0) is symmetric, or TRS_ERROR_STRUCTURE; its lower triangle is read.  mirror: NULL, or nnz(U)
+ * places that the call fills; with `known` it reads them and does not look at the upper triangle.
+ * perm is for messages. */
+trs_status trs_ilu0_values(const trs_factors *F, const trs_factor_input *input);
+trs_status trs_ic0_values(const trs_factors *F, const trs_factor_input *input, int32_t *mirror,
+                          bool known);
+
+/* TRS_ERROR_NOT_FINITE names the first row of L, else of U, with a value that is not. */
+trs_status trs_factor_check_finite(const trs_factors *F);
+
 /* The name of a kind in messages: "block IC(0)". */
 const char *trs_factor_name(trs_factor_kind kind);
 

@@ -205,6 +205,35 @@ trs_status trs_matrix_adopt(trs_matrix **A, trs_format format, trs_scalar scalar
   return TRS_SUCCESS;
 }
 
+trs_status trs_matrix_adopt_ordered(trs_matrix **result, trs_format format, trs_scalar scalar,
+                                    int64_t n, int64_t *ptr, int32_t *idx, void *val,
+                                    const trs_sides *sides) {
+  trs_matrix *A;
+  *result = NULL;
+  const trs_status status = TRS_ALLOC_ZERO(&A, 1);
+  if (status) {
+    TRS_FREE_ALL(ptr, idx, val);
+    return status;
+  }
+  *A = (trs_matrix){.number = trs_matrix_next_number(),
+                    .format = format,
+                    .scalar = scalar,
+                    .nrows = n,
+                    .ncols = n,
+                    .nnz = ptr[n],
+                    .nvectors = n,
+                    .ptr = ptr,
+                    .idx = idx,
+                    .val = val,
+                    .hold_ptr = TRS_OWNED,
+                    .hold_idx = TRS_OWNED,
+                    .hold_val = TRS_OWNED};
+  atomic_init(&A->references, 1);
+  trs_matrix_take_sides(A, sides);
+  *result = A;
+  return TRS_SUCCESS;
+}
+
 trs_status trs_matrix_adopt_pattern(trs_matrix **A, trs_format format, trs_scalar scalar,
                                     int64_t nrows, int64_t ncols, int64_t *ptr, int32_t *idx,
                                     trs_deferred deferred) {

@@ -77,6 +77,10 @@ uint64_t trs_matrix_next_number(void);
 trs_status trs_matrix_adopt(trs_matrix **A, trs_format format, trs_scalar scalar, int64_t nrows,
                             int64_t ncols, int64_t *ptr, int32_t *idx, void *val);
 
+/* The same for arrays in order whose sides are known. */
+trs_status trs_matrix_adopt_ordered(trs_matrix **A, trs_format format, trs_scalar scalar, int64_t n,
+                                    int64_t *ptr, int32_t *idx, void *val, const trs_sides *sides);
+
 /* The same for an ordered pattern with deferred values.  On failure deferred.free is called too. */
 trs_status trs_matrix_adopt_pattern(trs_matrix **A, trs_format format, trs_scalar scalar,
                                     int64_t nrows, int64_t ncols, int64_t *ptr, int32_t *idx,

@@ -400,5 +400,11 @@ TABLE = [
     elsewhere("than in the symbolic factorisation: call that again", "tests/petsc/factors.c", "another pattern"),
     elsewhere("factor it again before it solves", "tests/petsc/factors.c", "factor it again"),
     elsewhere("set it up again before it is applied", "tests/petsc/factors.c", "set it up again"),
+    elsewhere("use -pc_factor_column_pivot 1e-5, which keeps", "tests/petsc/factors.c", "column_pivot = 1e-5"),
+    elsewhere("use -pc_factor_shift_type positive_definite, or", "tests/petsc/factors.c", "MAT_SHIFT_POSITIVE_DEFINITE, .order"),
+    elsewhere("PETSc is not initialised: call register after", "tests/petsc/options", "trireme.petsc.register"),
+    elsewhere("component petsc of a build, and give register its path", "tests/petsc/options", "nowhere/libtrireme_petsc.so"),
+    cannot("were scaled differently, so that the factors are not symmetric", "-ksp_pc_side left is PETSc's own"),
+    cannot("are in the memory of a GPU: use -mat_trireme_backend serial", "needs a PETSc with CUDA"),
     cannot("build PETSc with double or single", "needs another PETSc"),
 ]

@@ -51,6 +51,22 @@ TEST(test_ilu) {
   must(MatDestroy(&A));
 }
 
+/* Entries without a mirror: fill is not symmetric. */
+TEST(test_levels_of_unsymmetric_patterns) {
+  Mat A = grid(MATSEQAIJ, 9, 1, false);
+  must(MatSetOption(A, MAT_NEW_NONZERO_LOCATION_ERR, PETSC_FALSE));
+  must(MatSetOption(A, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
+  for (PetscInt i = 3; i < 81; i += 7)
+    must(MatSetValue(A, i, (i * 29 + 11) % 81, 0.5, INSERT_VALUES));
+  must(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  must(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  for (int levels = 1; levels <= 3; levels++) {
+    compare(A, &(task){.type = MAT_FACTOR_ILU, .levels = levels});
+    compare(A, &(task){.type = MAT_FACTOR_ILU, .levels = levels, .order = "rcm"});
+  }
+  must(MatDestroy(&A));
+}
+
 /* Levels so many that all fill is kept: complete factors. */
 TEST(test_all_fill) {
   Mat A = grid(MATSEQAIJ, 9, 1, false);
@@ -234,6 +250,116 @@ static int times(const char *event) {
   return info.count;
 }
 
+static void set_first(Mat A, PetscScalar value) {
+  must(MatSetValue(A, 0, 0, value, INSERT_VALUES));
+  must(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  must(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+}
+
+static bool view_says(Mat F, const char *words) {
+  char text[4096] = "";
+  FILE *file = tmpfile();
+  PetscViewer viewer;
+  assert_non_null(file);
+  must(PetscViewerASCIIOpenWithFILE(PETSC_COMM_SELF, file, &viewer));
+  must(PetscViewerPushFormat(viewer, PETSC_VIEWER_ASCII_INFO));
+  must(MatView(F, viewer));
+  must(PetscViewerFlush(viewer));
+  rewind(file);
+  text[fread(text, 1, sizeof text - 1, file)] = '\0';
+  must(PetscViewerDestroy(&viewer));
+  (void)fclose(file);
+  return strstr(text, words) != NULL;
+}
+
+/* Complete factors keep their pivots, unless one becomes small; plans are updated then. */
+TEST(test_complete_factors_take_new_values) {
+  static const task tasks[] = {{.type = MAT_FACTOR_LU}, {.type = MAT_FACTOR_CHOLESKY}};
+  if (!has_lu()) skip_test("complete LU needs SuperLU");
+  for (int k = 0; k < 4; k++) {
+    const task *t = &tasks[k % 2];
+    Mat A = grid(k < 2 ? MATSEQAIJ : MATSEQBAIJ, 9, k < 2 ? 1 : 3, k % 2);
+    Mat F = factor(A, "trireme", t);
+    must(VecDestroy(&(Vec){solution(F, true)}));
+    const int analyses = times("TriremeAnalyze"), updates = times("TriremeUpdate");
+    for (int step = 1; step <= 3; step++) {
+      must(MatShift(A, step));
+      factor_again(F, A, t);
+      Mat fresh = factor(A, "petsc", t);
+      for (int transposed = 0; transposed < 2; transposed++) {
+        Vec x = solution(F, transposed), y = solution(fresh, transposed && k % 2 == 0);
+        assert_same(x, y);
+        must(VecDestroy(&x));
+        must(VecDestroy(&y));
+      }
+      must(MatDestroy(&fresh));
+    }
+    assert_int_equal(times("TriremeAnalyze"), analyses);
+    assert_int_equal(times("TriremeUpdate"), updates + 3);
+    /* The first pivot of grids of numbers becomes small beside its column. */
+    set_first(A, k < 2 ? 1e-9 : 5);
+    factor_again(F, A, t);
+    assert_true(residual(A, F) < 1e-12);
+    assert_int_equal(times("TriremeUpdate"), updates + (k < 2 ? 3 : 4));
+    must(MatDestroy(&F));
+    must(MatDestroy(&A));
+  }
+}
+
+/* -pc_factor_reuse_ordering: another pattern in the order that the factors had. */
+TEST(test_reused_order) {
+  static const char *const options[] = {"-pc_type lu", "-pc_type cholesky",
+                                        "-pc_type ilu -mat_trireme_order colour",
+                                        "-pc_type ilu -pc_factor_mat_ordering_type rcm"};
+  for (int k = 0; k < 8; k++) {
+    if (k % 4 < 2 && !has_lu()) continue;
+    Mat A = grid(MATSEQAIJ, 9, 1, true), F;
+    KSP ksp;
+    Vec b, x, r;
+    PetscReal norm, before;
+    must(PetscOptionsInsertString(NULL, options[k % 4]));
+    must(PetscOptionsInsertString(NULL, "-ksp_rtol 1e-12 -pc_factor_mat_solver_type trireme"));
+    if (k < 4)
+      must(PetscOptionsInsertString(NULL, "-pc_factor_reuse_ordering -pc_factor_reuse_fill"));
+    must(KSPCreate(PETSC_COMM_SELF, &ksp));
+    must(KSPSetOperators(ksp, A, A));
+    must(KSPSetFromOptions(ksp));
+    must(MatCreateVecs(A, &x, &b));
+    must(VecDuplicate(b, &r));
+    fill_vector(b);
+    must(VecNorm(b, NORM_2, &before));
+    for (int step = 0; step < 4; step++) {
+      if (step == 2) { /* entries far from the diagonal */
+        must(MatSetOption(A, MAT_NEW_NONZERO_LOCATION_ERR, PETSC_FALSE));
+        must(MatSetOption(A, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
+        for (PetscInt i = 0; i < 9; i++) {
+          must(MatSetValue(A, i, 80 - i, 0.25, INSERT_VALUES));
+          must(MatSetValue(A, 80 - i, i, 0.25, INSERT_VALUES));
+        }
+        must(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+        must(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+      }
+      must(MatShift(A, 0.5));
+      must(KSPSetOperators(ksp, A, A));
+      must(KSPSolve(ksp, b, x));
+      must(MatMult(A, x, r));
+      must(VecAXPY(r, -1, b));
+      must(VecNorm(r, NORM_2, &norm));
+      assert_true(norm < 1e-11 * before);
+    }
+    PC pc;
+    must(KSPGetPC(ksp, &pc));
+    must(PCFactorGetMatrix(pc, &F));
+    if (k % 4 < 3) assert_int_equal(view_says(F, "order: that of the factors before"), k < 4);
+    must(PetscOptionsClear(NULL));
+    must(KSPDestroy(&ksp));
+    must(VecDestroy(&b));
+    must(VecDestroy(&x));
+    must(VecDestroy(&r));
+    must(MatDestroy(&A));
+  }
+}
+
 /* New values in the same pattern update the plans: there is no second analysis. */
 TEST(test_new_values) {
   static const task tasks[] = {{.type = MAT_FACTOR_ILU, .levels = 1, .order = "rcm"},
@@ -269,12 +395,6 @@ TEST(test_new_values) {
   }
 }
 
-static void set_first(Mat A, PetscScalar value) {
-  must(MatSetValue(A, 0, 0, value, INSERT_VALUES));
-  must(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
-  must(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
-}
-
 /* New values that need a shift, and some after them that need none: each starts without one. */
 TEST(test_new_values_with_shifts) {
   static const task tasks[] = {
@@ -299,21 +419,7 @@ TEST(test_new_values_with_shifts) {
 }
 
 #if PetscDefined(HAVE_CUDA)
-static bool is_made_there(Mat F) {
-  char text[4096] = "";
-  FILE *file = tmpfile();
-  PetscViewer viewer;
-  assert_non_null(file);
-  must(PetscViewerASCIIOpenWithFILE(PETSC_COMM_SELF, file, &viewer));
-  must(PetscViewerPushFormat(viewer, PETSC_VIEWER_ASCII_INFO));
-  must(MatView(F, viewer));
-  must(PetscViewerFlush(viewer));
-  rewind(file);
-  text[fread(text, 1, sizeof text - 1, file)] = '\0';
-  must(PetscViewerDestroy(&viewer));
-  (void)fclose(file);
-  return strstr(text, "factored on the GPU") != NULL;
-}
+static bool is_made_there(Mat F) { return view_says(F, "factored on the GPU"); }
 
 static void same_solutions(Mat F, Mat A, const task *t) {
   Mat fresh = factor(A, "petsc", t);
@@ -402,6 +508,189 @@ TEST(test_shifts) {
   must(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
   must(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
   compare(A, &(task){.type = MAT_FACTOR_ILU, .shift = MAT_SHIFT_NONZERO, .amount = 0.5});
+  must(MatDestroy(&A));
+}
+
+/* Small numbers, many of them integers and zero: symmetric, or a Laplacian whose rows add up to
+ * zero. */
+static Mat awkward(int seed, bool laplacian) {
+  enum { MOST = 8 };
+  const int n = 2 + seed % (MOST - 1);
+  uint64_t state = (uint64_t)seed * 0x9E3779B97F4A7C15u + 1;
+  double a[MOST][MOST] = {{0}};
+  Mat A;
+  for (int i = 0; i < n; i++)
+    for (int j = i; j < n; j++) {
+      state = state * 6364136223846793005u + 1442695040888963407u;
+      const int draw = (int)(state >> 33) % 7 - 3;
+      const double value = (state >> 60) % 2 ? draw : 0;
+      if (!laplacian) {
+        a[i][j] = a[j][i] = seed % 3 ? value : value * 0.37;
+      } else if (i != j) {
+        a[i][j] = a[j][i] = -fabs(value);
+        a[i][i] += fabs(value);
+        a[j][j] += fabs(value);
+      }
+    }
+  must(MatCreateSeqAIJ(PETSC_COMM_SELF, n, n, n, NULL, &A));
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n; j++)
+      if (i == j || a[i][j] != 0) must(MatSetValue(A, i, j, a[i][j], INSERT_VALUES));
+  must(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  must(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  must(MatSetOption(A, MAT_HERMITIAN, PETSC_TRUE));
+  return A;
+}
+
+/* Factors exist where PETSc's do.  Their solutions are the same unless a pivot is a rounding error
+ * or a shift that rounding changes. */
+static void compare_pivots(Mat A, const task *t) {
+  Mat ours = factor(A, "trireme", t), theirs = factor(A, "petsc", t);
+  MatFactorError error, expected;
+  PetscReal norm;
+  must(MatFactorGetError(ours, &error));
+  must(MatFactorGetError(theirs, &expected));
+  assert_int_equal(error, expected);
+  if (!error) {
+    Vec x = solution(ours, false), y = solution(theirs, false);
+    must(VecNorm(y, NORM_INFINITY, &norm));
+    if (t->amount > 0 ? norm < 1e4 : norm < 1e2) assert_same(x, y);
+    must(VecDestroy(&x));
+    must(VecDestroy(&y));
+  }
+  must(MatDestroy(&ours));
+  must(MatDestroy(&theirs));
+}
+
+TEST(test_rules_of_shifts) {
+  static const task tasks[] = {{.shift = MAT_SHIFT_NONE},
+                               {.shift = MAT_SHIFT_NONZERO, .amount = 0.5},
+                               {.shift = MAT_SHIFT_POSITIVE_DEFINITE},
+                               {.shift = MAT_SHIFT_INBLOCKS, .amount = 0.5}};
+  for (int seed = 0; seed < 120; seed++) {
+    Mat A = awkward(seed, seed % 4 == 0);
+    for (int k = 0; k < 16; k++) {
+      task t = tasks[k % 4];
+      t.type = k < 8 ? MAT_FACTOR_ICC : MAT_FACTOR_ILU;
+      t.order = k & 4 ? "rcm" : "natural";
+      t.levels = seed % 2;
+      compare_pivots(A, &t);
+    }
+    must(MatDestroy(&A));
+  }
+}
+
+/* A singular Laplacian, and an indefinite matrix with the rule that makes pivots positive. */
+TEST(test_shifts_of_complete_factors) {
+  static const MatFactorType types[] = {MAT_FACTOR_LU, MAT_FACTOR_CHOLESKY};
+  static const MatFactorShiftType shifts[] = {MAT_SHIFT_NONZERO, MAT_SHIFT_POSITIVE_DEFINITE,
+                                              MAT_SHIFT_INBLOCKS};
+  if (!has_lu()) skip_test("complete LU needs SuperLU");
+  for (int k = 0; k < 6; k++) {
+    Mat A = awkward(48, true);
+    MatFactorError error;
+    task t = {.type = types[k % 2], .shift = shifts[k / 2], .amount = 1e-3};
+    Mat F = factor(A, "trireme", &t);
+    must(MatFactorGetError(F, &error));
+    assert_int_equal(error, MAT_FACTOR_NOERROR);
+    must(MatDestroy(&F));
+    must(MatDestroy(&A));
+    A = grid(MATSEQAIJ, 6, 1, true);
+    must(MatShift(A, -6.3));
+    if (t.shift == MAT_SHIFT_POSITIVE_DEFINITE) {
+      PetscInt negative = -1, positive = -1;
+      t.type = MAT_FACTOR_CHOLESKY;
+      F = factor(A, "trireme", &t);
+      must(MatGetInertia(F, &negative, NULL, &positive));
+      assert_int_equal(negative, 0);
+      assert_int_equal(positive, 36);
+      must(MatDestroy(&F));
+    }
+    must(MatDestroy(&A));
+  }
+}
+
+static Vec half_by_half(Mat F) {
+  Vec b, x, y;
+  must(MatCreateVecs(F, &x, &b));
+  must(VecDuplicate(b, &y));
+  fill_vector(b);
+  must(MatForwardSolve(F, b, y));
+  must(MatBackwardSolve(F, y, x));
+  must(VecDestroy(&b));
+  must(VecDestroy(&y));
+  return x;
+}
+
+/* Forward and backward solves make the solve, before and after new values; the pivots are PETSc's.
+ */
+TEST(test_halves) {
+  static const task tasks[] = {
+      {.type = MAT_FACTOR_ICC},
+      {.type = MAT_FACTOR_ICC, .levels = 1, .order = "rcm"},
+      {.type = MAT_FACTOR_ICC, .shift = MAT_SHIFT_POSITIVE_DEFINITE, .order = "rcm"},
+      {.type = MAT_FACTOR_ICC},
+      {.type = MAT_FACTOR_CHOLESKY}};
+  for (int k = 0; k < 5; k++) {
+    if (k == 4 && !has_lu()) continue;
+    Mat A = grid(k == 3 ? MATSEQBAIJ : MATSEQAIJ, 6, k == 3 ? 3 : 1, true);
+    if (PetscDefined(USE_COMPLEX)) must(MatSetOption(A, MAT_HERMITIAN, PETSC_TRUE));
+    Mat F = factor(A, "trireme", &tasks[k]);
+    for (int step = 0; step < 2; step++) {
+      PetscInt negative, zero, positive, n;
+      Vec x = half_by_half(F), y = solution(F, false);
+      assert_same(x, y);
+      must(VecDestroy(&x));
+      must(VecDestroy(&y));
+      must(MatGetSize(F, &n, NULL));
+      must(MatGetInertia(F, &negative, &zero, &positive));
+      assert_true(negative == 0 && zero == 0 && positive == n);
+      if (k < 3) {
+        Mat theirs = factor(A, "petsc", &tasks[k]);
+        must(MatCreateVecs(A, &x, &y));
+        must(MatGetDiagonal(F, x));
+        must(MatGetDiagonal(theirs, y));
+        assert_same(x, y);
+        must(VecDestroy(&x));
+        must(VecDestroy(&y));
+        must(MatDestroy(&theirs));
+      }
+      must(MatShift(A, 2));
+      factor_again(F, A, &tasks[k]);
+    }
+    must(MatDestroy(&F));
+    must(MatDestroy(&A));
+  }
+}
+
+/* Of indefinite matrices, beside PETSc's own Cholesky; with exchanges there is none. */
+TEST(test_inertia) {
+  if (!has_lu()) skip_test("Cholesky needs SuperLU");
+  const task t = {.type = MAT_FACTOR_CHOLESKY, .column_pivot = 1e-5};
+  for (int k = 0; k < 6; k++) {
+    Mat A = grid(MATSEQAIJ, 7, 1, true);
+    PetscInt negative, zero, positive, expected;
+    must(MatShift(A, -5.21 - 0.3 * k));
+    Mat ours = factor(A, "trireme", &t), theirs = factor(A, "petsc", &t);
+    must(MatGetInertia(theirs, &expected, NULL, NULL));
+    must(MatGetInertia(ours, &negative, &zero, &positive));
+    assert_int_equal(negative, expected);
+    assert_int_equal(negative + positive, 49);
+    assert_true(expected > 0);
+    assert_error(PETSC_ERR_SUP, "for positive pivots", try_forward(ours));
+    must(MatDestroy(&ours));
+    must(MatDestroy(&theirs));
+    must(MatDestroy(&A));
+  }
+  Mat A;
+  must(MatCreateSeqAIJ(PETSC_COMM_SELF, 2, 2, 2, NULL, &A));
+  for (PetscInt i = 0; i < 2; i++)
+    for (PetscInt j = 0; j < 2; j++) must(MatSetValue(A, i, j, i == j ? 1e-9 : 1, INSERT_VALUES));
+  must(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  must(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  Mat F = factor(A, "trireme", &t);
+  assert_error(PETSC_ERR_SUP, "-pc_factor_column_pivot", try_inertia(F));
+  must(MatDestroy(&F));
   must(MatDestroy(&A));
 }
 
@@ -496,7 +785,8 @@ TEST(test_zero_pivot) {
     assert_true(residual(A, F) < 1);
     must(MatShift(A, -100));
     must(MatSetErrorIfFailure(A, PETSC_TRUE));
-    assert_error(PETSC_ERR_MAT_LU_ZRPVT, "row 17 of the matrix", try_again(F, A, &t));
+    assert_error(PETSC_ERR_MAT_LU_ZRPVT, o == 1 ? "row 17 of the matrix" : "row 17 (0-based)",
+                 try_again(F, A, &t));
     must(MatSetErrorIfFailure(A, PETSC_FALSE));
     must(PetscOptionsClear(NULL));
     must(MatDestroy(&F));
@@ -519,10 +809,56 @@ TEST(test_missing_diagonal) {
   task t = {.type = MAT_FACTOR_ILU};
   assert_error(PETSC_ERR_ARG_WRONGSTATE, "row 1", try_factor(A, "trireme", &t, &F));
   must(MatDestroy(&F));
-  t.diagonal_fill = true;
+  t.order = "rcm"; /* in which it is not row 1 */
+  assert_error(PETSC_ERR_ARG_WRONGSTATE, "row 1 of the matrix", try_factor(A, "trireme", &t, &F));
+  must(MatDestroy(&F));
+  t = (task){.type = MAT_FACTOR_ILU, .diagonal_fill = true};
   F = factor(A, "trireme", &t);
   assert_true(residual(A, F) < 1e-14); /* a tridiagonal pattern has no fill */
   must(MatDestroy(&F));
+  must(MatDestroy(&A));
+}
+
+/* Rows whose columns do not ascend, as arrays of a caller may have them. */
+TEST(test_unsorted_rows) {
+  Mat A = grid(MATSEQAIJ, 6, 1, true);
+  const PetscInt *ptr, *idx;
+  const PetscScalar *val;
+  PetscInt n, *mine_ptr, *mine_idx;
+  PetscScalar *mine;
+  PetscBool done;
+  Mat B;
+  must(MatGetRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &n, &ptr, &idx, &done));
+  must(MatSeqAIJGetArrayRead(A, &val));
+  must(PetscMalloc3(n + 1, &mine_ptr, ptr[n], &mine_idx, ptr[n], &mine));
+  for (PetscInt i = 0; i <= n; i++) mine_ptr[i] = ptr[i];
+  for (PetscInt i = 0; i < n; i++)
+    for (PetscInt p = ptr[i]; p < ptr[i + 1]; p++) {
+      mine_idx[p] = idx[ptr[i] + ptr[i + 1] - 1 - p];
+      mine[p] = val[ptr[i] + ptr[i + 1] - 1 - p];
+    }
+  must(MatSeqAIJRestoreArrayRead(A, &val));
+  must(MatRestoreRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &n, &ptr, &idx, &done));
+  must(MatGetSize(A, &n, NULL));
+  must(MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, n, n, mine_ptr, mine_idx, mine, &B));
+  for (int k = 0; k < 4; k++) {
+    const task t = {.type = k % 2 ? MAT_FACTOR_ICC : MAT_FACTOR_ILU, .levels = k / 2};
+    Mat F = factor(A, "trireme", &t), G = factor(B, "trireme", &t);
+    for (int step = 0; step < 2; step++) {
+      Vec x = solution(F, false), y = solution(G, false);
+      assert_same(x, y);
+      must(VecDestroy(&x));
+      must(VecDestroy(&y));
+      must(MatScale(A, 2));
+      must(MatScale(B, 2));
+      factor_again(F, A, &t);
+      factor_again(G, B, &t);
+    }
+    must(MatDestroy(&F));
+    must(MatDestroy(&G));
+  }
+  must(MatDestroy(&B));
+  must(PetscFree3(mine_ptr, mine_idx, mine));
   must(MatDestroy(&A));
 }
 
@@ -624,6 +960,56 @@ TEST(test_richardson) {
   must(VecDestroy(&b));
   must(VecDestroy(&x));
   must(VecDestroy(&r));
+  must(MatDestroy(&A));
+}
+
+/* By default, a Krylov method reaches a small tolerance. */
+TEST(test_relaxation_keeps_digits) {
+  Mat A = grid(MATSEQAIJ, 12, 1, false);
+  KSP ksp;
+  Vec b, x;
+  PetscReal norm, before;
+  must(PetscOptionsInsertString(NULL, "-ksp_type gmres -pc_type triremerelax -ksp_rtol 1e-11"));
+  must(KSPCreate(PETSC_COMM_SELF, &ksp));
+  must(KSPSetOperators(ksp, A, A));
+  must(KSPSetFromOptions(ksp));
+  must(PetscOptionsClear(NULL));
+  must(MatCreateVecs(A, &x, &b));
+  fill_vector(b);
+  must(VecNorm(b, NORM_2, &before));
+  must(KSPSolve(ksp, b, x));
+  must(VecScale(b, -1));
+  must(MatMultAdd(A, x, b, b));
+  must(VecNorm(b, NORM_2, &norm));
+  assert_true(norm < 1e-10 * before);
+  must(KSPDestroy(&ksp));
+  must(VecDestroy(&b));
+  must(VecDestroy(&x));
+  must(MatDestroy(&A));
+}
+
+/* Options count while PCSetFromOptions runs, then and when it runs again, and not later. */
+TEST(test_relaxation_reads_options_when_asked) {
+  Mat A = grid(MATSEQAIJ, 12, 1, false);
+  PC pc, expected = relaxation(A, "-pc_triremerelax_sweeps 5 -pc_triremerelax_store float");
+  must(PCCreate(PETSC_COMM_SELF, &pc));
+  must(PCSetType(pc, "triremerelax"));
+  must(PCSetOperators(pc, A, A));
+  must(PetscOptionsInsertString(NULL, "-pc_triremerelax_sweeps 5"));
+  must(PCSetFromOptions(pc));
+  must(PetscOptionsClear(NULL));
+  must(PetscOptionsInsertString(NULL, "-pc_triremerelax_sweeps 1"));
+  must(PCSetUp(pc));
+  must(PetscOptionsClear(NULL));
+  must(PetscOptionsInsertString(NULL, "-pc_triremerelax_store float"));
+  must(PCSetFromOptions(pc)); /* another store: the relaxation is made again */
+  must(PetscOptionsClear(NULL));
+  Vec x = applied(pc, A), y = applied(expected, A);
+  assert_same(x, y);
+  must(VecDestroy(&x));
+  must(VecDestroy(&y));
+  must(PCDestroy(&pc));
+  must(PCDestroy(&expected));
   must(MatDestroy(&A));
 }
 

@@ -138,6 +138,25 @@ PetscErrorCode try_columns(Mat F, Mat B, Mat X) {
   return code;
 }
 
+PetscErrorCode try_forward(Mat F) {
+  Vec b, x;
+  must(MatCreateVecs(F, &x, &b));
+  quiet = true;
+  PetscErrorCode code = MatForwardSolve(F, b, x);
+  quiet = false;
+  must(VecDestroy(&b));
+  must(VecDestroy(&x));
+  return code;
+}
+
+PetscErrorCode try_inertia(Mat F) {
+  PetscInt negative;
+  quiet = true;
+  PetscErrorCode code = MatGetInertia(F, &negative, NULL, NULL);
+  quiet = false;
+  return code;
+}
+
 PetscErrorCode try_apply(PC pc, Vec b, Vec x) {
   quiet = true;
   PetscErrorCode code = PCApply(pc, b, x);

@@ -37,6 +37,8 @@ void factor_again(Mat F, Mat A, const task *t);
 PetscErrorCode try_factor(Mat A, MatSolverType solver, const task *t, Mat *F);
 PetscErrorCode try_again(Mat F, Mat A, const task *t);
 PetscErrorCode try_columns(Mat F, Mat B, Mat X);
+PetscErrorCode try_forward(Mat F);
+PetscErrorCode try_inertia(Mat F);
 PetscErrorCode try_apply(PC pc, Vec b, Vec x);
 
 /* |b - A x| / |b| for x = F^-1 b. */

@@ -619,6 +619,7 @@ def plan(A: Shaped, uplo: Optional[Uplo] = None, trans: Trans = "N", *,
     store : {"same", "mixed"}, optional
         "mixed": keep off-diagonal values of double systems as floats, on a GPU and in the method
         "blocks".  Other methods keep their type; `info["store"]` and ``print(plan)`` say so.
+        "blocks" then rounds x to floats: a Krylov method may report less than the true residual.
     tune : bool, optional
         Time the candidates once and keep the fastest: settings on a GPU, methods on a CPU.
     stream : optional

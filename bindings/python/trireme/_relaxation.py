@@ -271,7 +271,8 @@ def relaxation(A: Shaped, block_size: Optional[int] = None, *, store: RelaxStore
     block_size : int, optional
         Rows of a block, 1 to 32; the default is BSR's own, else 1.
     store : {"mixed", "double", "float", "half", "bfloat16"}, optional
-        How entries off the diagonal blocks are kept; all but "double" keep x in float.
+        How entries off the diagonal blocks are kept; all but "double" keep x in float.  Inside a
+        Krylov method use "double": its residual by recurrence may fall far below the true one.
     nrhs : int, optional
         Right-hand sides swept side by side.
     balanced : bool, optional
