@@ -189,6 +189,28 @@ TEST(badly_scaled_matrices_are_scaled_exactly) {
   }
 }
 
+/* Rows times 2^r and columns times 2^c: the factor of a row alone brings entries below the range. */
+TEST(products_of_scale_factors_leave_the_range) {
+  for (trs_scalar s = TRS_FLOAT; s <= TRS_DCOMPLEX; s++) {
+    const int most = trs_scalar_is_double(s) ? 900 : 100;
+    trs_matrix *B = sparse_random(20, 0.7, (sparse_kind){.scalar = s}, 5), *A;
+    assert_success(trs_matrix_convert(&A, B, TRS_CSR, s));
+    for (int64_t i = 0; i < A->nrows; i++)
+      for (int64_t p = A->ptr[i]; p < A->ptr[i + 1]; p++) {
+        const int r = i % 2 ? most / 4 : -most / 4, c = (A->idx[p] % 3 ? most : -most) * 5 / 8;
+        trs_value_set(A->val, p, s, trs_value_get(A->val, p, s) * ldexp(1, r + c));
+      }
+    trs_factors *F;
+    assert_success(lu(&F, A, TRS_ORDER_NATURAL, 0));
+    assert_product(F, A, 400 * scalar_eps(s), false);
+    assert_success(trs_factors_refactor(F, NULL, NULL, A));
+    assert_product(F, A, 400 * scalar_eps(s), false);
+    trs_factors_destroy(F);
+    trs_matrix_destroy(A);
+    trs_matrix_destroy(B);
+  }
+}
+
 TEST(extreme_values_are_within_reach) {
   float val[] = {1e-44f, 3e38f};
   int64_t ptr[] = {0, 1, 2};
