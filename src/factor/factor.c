@@ -154,11 +154,12 @@ static bool lacks_pivots(const trs_matrix *A) {
 /* For complete LU of a matrix with a zero on its diagonal: exchanges rows, so that row[i] of A
  * becomes row i and none is left.  Orders look at the pattern of A + A^T and count on pivots of the
  * diagonal: without them L and U have many times the entries.  The natural order leaves all to
- * pivoting. */
+ * pivoting, and so does a search that is given up. */
 static trs_status match_rows(trs_matching *m, trs_matrix **A, const trs_factors *parts) {
   trs_matrix *made;
   if (parts->kind != TRS_FACTOR_LU || !lacks_pivots(*A) || !is_finite(*A)) return TRS_SUCCESS;
   TRS_TRY(trs_match_rows(m, *A));
+  if (!m->row) return TRS_SUCCESS;
   if (parts->order == TRS_ORDER_NATURAL) {
     trs_matching_free(m);
     return TRS_SUCCESS;
@@ -339,7 +340,8 @@ static trs_status factor_by_choice(const factoring *f, const trs_factor_input *i
                        .fixed_threshold = f->options->pivot_threshold != 0};
   bool stopped = true;
   trs_status status = TRS_SUCCESS;
-  if (!choice.zeros && !lacks_pivots(A) && is_finite(A))
+  choice.unmatched = !choice.zeros && lacks_pivots(A);
+  if (!choice.zeros && !choice.unmatched && is_finite(A))
     status = trs_find_rivals(&choice.rivals, A, input->equilibrate);
   while (!status && stopped) {
     forget(f->parts);

@@ -211,6 +211,37 @@ TEST(products_of_scale_factors_leave_the_range) {
   }
 }
 
+/* Each search of a matching would visit the whole ring, since costs of the last rows ascend. */
+TEST(a_matching_that_takes_too_long_is_given_up) {
+  enum { RING = 1001, ALL = 3 * RING + 2 };
+  static int32_t row[2 * ALL], col[2 * ALL];
+  static double val[2 * ALL];
+  int64_t p = 0;
+  for (int32_t k = 0; k < RING; k++) {
+    const int32_t rows[] = {k, k, RING + k, RING + k, 2 * RING + k, 2 * RING + k};
+    const int32_t cols[] = {k, (k + 1) % RING, RING + k, 2 * RING + k, k, 2 * RING + k};
+    const double values[] = {1, 1, 1, 1, 1, exp(-1e-3 * (k + 1))};
+    for (int e = 0; e < 6; e++, p++) row[p] = rows[e], col[p] = cols[e], val[p] = values[e];
+  }
+  for (int e = 0; e < 2; e++, p++) row[p] = ALL - 2 + e, col[p] = ALL - 1 - e, val[p] = 1;
+  trs_matrix *A;
+  trs_matching m;
+  trs_factors *F;
+  assert_success(trs_matrix_create_coo(&A, TRS_DOUBLE, ALL, ALL, p, TRS_IDX32, row, col, val));
+  assert_success(trs_match_rows(&m, A));
+  assert_null(m.row);
+  for (int k = 0; k < NLU; k++) {
+    assert_success(lu(&F, A, lu_orders[k], 0));
+    assert_product(F, A, 400 * scalar_eps(TRS_DOUBLE), false);
+    trs_factors_destroy(F);
+  }
+  assert_success(lu(&F, A, TRS_ORDER_DEFAULT, 0));
+  assert_product(F, A, 400 * scalar_eps(TRS_DOUBLE), false);
+  if (TRS_HAVE_COLAMD) assert_non_null(strstr(factors_info(F).choice, "given up"));
+  trs_factors_destroy(F);
+  trs_matrix_destroy(A);
+}
+
 TEST(extreme_values_are_within_reach) {
   float val[] = {1e-44f, 3e38f};
   int64_t ptr[] = {0, 1, 2};
