@@ -252,6 +252,12 @@ TABLE = [
     python("too large to be stored as a float: store as double", "tr.relaxation(A)",
            "tr.relaxation(A, store='double')",
            before="A = sp.csr_matrix(np.array([[1e45, 1e40], [1, 1]]))"),
+    python("too small to be stored as a float: store as double", "tr.relaxation(A)",
+           "tr.relaxation(A, store='double')",
+           before="A = sp.csr_matrix(np.array([[1e-44, 1e-45], [1, 1]]))"),
+    python("scale b, or store as double", "tr.plan(A, uplo='lower', method='blocks:size=1', store='mixed').solve(np.full(2, 1e-60))",
+           "tr.plan(A, uplo='lower', method='blocks:size=1', store='double').solve(np.full(2, 1e-60))",
+           before="A = sp.csr_matrix(np.array([[1.0, 0], [1, 1]]))"),
     # ---- Batches
     python("the batch has no values: call %s first", "tr.batch(A, 2, uplo='lower', take_triangle=True).solve(np.ones((2, 25)))",
            "B = tr.batch(A, 2, uplo='lower', take_triangle=True); B.update(np.ones((2, A.nnz))); B.solve(np.ones((2, 25)))",
