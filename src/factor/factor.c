@@ -248,10 +248,36 @@ static trs_status check_finite(const trs_matrix *T, const trs_factors *parts) {
   return trs_fail_not_finite(parts, i);
 }
 
+/* As Smith's quotient divides, and as an analysis judges (analysis/pivot_tmpl.c). */
+static bool has_reciprocal(double complex d, trs_scalar scalar) {
+  const double re = fabs(creal(d)), im = fabs(cimag(d)), large = fmax(re, im), small = fmin(re, im);
+  const double sum = large + small * (small / large);
+  if (trs_scalar_is_double(scalar)) return isfinite(sum) && isfinite(1 / sum);
+  return isfinite((float)sum) && isfinite(1 / (float)sum);
+}
+
+/* Solves would refuse such a factor. */
+static trs_status check_pivots(const trs_matrix *T, trs_diag diag, const trs_factors *parts) {
+  for (int64_t i = 0; diag == TRS_NONUNIT && i < T->nrows; i++) {
+    const int64_t p = trs_factor_diagonal(T, i);
+    if (p < 0) continue;
+    const double complex d = trs_value_get(T->val, p, T->scalar);
+    if (d == 0 || has_reciprocal(d, T->scalar)) continue;
+    const int64_t row = parts->row_perm ? parts->row_perm[i] : i;
+    return trs_fail(TRS_ERROR_NOT_FINITE, row,
+                    "the pivot of row %lld (0-based), %.3g, is too small, or too large, for its "
+                    "reciprocal: scale rows and columns",
+                    (long long)row, cabs(d));
+  }
+  return TRS_SUCCESS;
+}
+
 static trs_status check_values(const trs_factors *parts) {
   if (parts->kind == TRS_FACTOR_TRIANGLE) return TRS_SUCCESS;
   TRS_TRY(check_finite(parts->L, parts));
-  return check_finite(parts->U, parts);
+  TRS_TRY(check_finite(parts->U, parts));
+  TRS_TRY(check_pivots(parts->L, parts->diag_L, parts));
+  return check_pivots(parts->U, parts->diag_U, parts);
 }
 
 /* By one of the kinds, with a shift where Cholesky needs one. */

@@ -179,8 +179,24 @@ static void forget(matching *m) {
   for (int64_t k = 0; k < m->nreached; k++) m->place[m->reached[k]] = NOT_REACHED;
 }
 
+/* What no search needs to find: it would name a row that has no column left. */
+static trs_status check_empty(const matching *m) {
+  const trs_matrix *A = m->A;
+  find_largest(m->distance, A);
+  for (int64_t i = 0; i < A->nrows; i++) {
+    bool zeros = true;
+    for (int64_t p = A->ptr[i]; p < A->ptr[i + 1]; p++) zeros &= size_of(A, p) == 0;
+    if (!zeros && m->distance[i] > 0) continue;
+    return trs_fail(TRS_ERROR_ZERO_PIVOT, i,
+                    "LU: %s %lld (0-based) has only zero entries: the matrix is singular",
+                    zeros ? "row" : "column", (long long)i);
+  }
+  return TRS_SUCCESS;
+}
+
 static trs_status match(matching *m) {
   const int64_t n = m->A->nrows;
+  TRS_TRY(check_empty(m));
   find_costs(m);
   for (int64_t k = 0; k < n; k++) {
     m->col[k] = 0;

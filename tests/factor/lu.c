@@ -211,6 +211,25 @@ TEST(products_of_scale_factors_leave_the_range) {
   }
 }
 
+TEST(an_empty_row_or_column_is_named) {
+  static const double cases[][9] = {{1, 2, 3, 0, 0, 0, 4, 5, 6}, {1, 0, 3, 2, 0, 1, 4, 0, 6}};
+  static const char *const words[] = {"row 1 (0-based) has only zero",
+                                      "column 1 (0-based) has only zero"};
+  for (int k = 0; k < 2; k++) {
+    int32_t row[9], col[9];
+    int64_t count = 0;
+    double val[9];
+    for (int e = 0; e < 9; e++)
+      if (cases[k][e] != 0) row[count] = e / 3, col[count] = e % 3, val[count++] = cases[k][e];
+    trs_matrix *A;
+    trs_factors *F;
+    assert_success(trs_matrix_create_coo(&A, TRS_DOUBLE, 3, 3, count, TRS_IDX32, row, col, val));
+    assert_failure(TRS_ERROR_ZERO_PIVOT, words[k], lu(&F, A, TRS_ORDER_DEFAULT, 0));
+    assert_int_equal(trs_last_error()->row, 1);
+    trs_matrix_destroy(A);
+  }
+}
+
 /* Each search of a matching would visit the whole ring, since costs of the last rows ascend. */
 TEST(a_matching_that_takes_too_long_is_given_up) {
   enum { RING = 1001, ALL = 3 * RING + 2 };

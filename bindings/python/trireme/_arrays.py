@@ -87,6 +87,8 @@ def dense(x: Any) -> Dense:
     if kind == "torch":
         array = x.numpy()
     else:
+        if isinstance(x, np.ma.MaskedArray) and np.ma.is_masked(x):
+            raise TypeError("the array has masked values: pass x.filled(value), or x.data to use them")
         array = np.asarray(x)
     flags = array.flags
     writeable = flags.writeable and kind != "jax"
