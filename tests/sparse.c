@@ -165,8 +165,8 @@ static void subtract_row(product_row *r, const trs_factors_info *f, const trs_ma
     double complex value = trs_value_get(A->val, p, A->scalar);
     const double by_row = f->row_scale ? f->row_scale[row] : 1;
     const double by_col = f->col_scale ? f->col_scale[col] : 1;
-    r->sum[j] -= CMPLX(trs_scaled(creal(value), by_row, by_col),
-                       trs_scaled(cimag(value), by_row, by_col));
+    r->sum[j] -=
+        CMPLX(trs_scaled(creal(value), by_row, by_col), trs_scaled(cimag(value), by_row, by_col));
     r->wanted[j] = true;
   }
 }

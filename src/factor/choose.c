@@ -69,9 +69,9 @@ static trs_status try_columns(trs_choice *c, trs_attempt *a) {
               entries(c, &columns));
   else
     trs_print(a->why, sizeof a->why,
-            "COLAMD: %.0f %% of the entries rival the pivots, which will move; at most %.3g "
-            "entries in L and U",
-            100 * c->rivals, entries(c, &columns));
+              "COLAMD: %.0f %% of the entries rival the pivots, which will move; at most %.3g "
+              "entries in L and U",
+              100 * c->rivals, entries(c, &columns));
   move(&a->ordering, &columns);
   return TRS_SUCCESS;
 }

@@ -1,7 +1,7 @@
 /* equilibrate.c - scales rows, then columns, to a largest entry near one if the largest entries
  * differ by more than a factor of ten (LAPACK's xGEEQU and its rule).  The factors are powers of
- * two, so that scaling does not round.  Sizes are logarithms: a product of an entry and a factor may
- * be out of range.  O(n + nnz). */
+ * two, so that scaling does not round.  Sizes are logarithms: a product of an entry and a factor
+ * may be out of range.  O(n + nnz). */
 #include <math.h>
 
 #include "factor/kinds.h"

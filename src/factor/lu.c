@@ -48,9 +48,9 @@ static trs_status make_columns(lu_work *w, const double *row_scale, const double
       const double complex value = trs_value_get(B->val, p, B->scalar);
       w->idx[at] = (int32_t)i;
       const double row = row_scale ? row_scale[i] : 1, column = col_scale ? col_scale[j] : 1;
-      trs_value_set(w->val, at, B->scalar,
-                    CMPLX(trs_scaled(creal(value), row, column),
-                          trs_scaled(cimag(value), row, column)));
+      trs_value_set(
+          w->val, at, B->scalar,
+          CMPLX(trs_scaled(creal(value), row, column), trs_scaled(cimag(value), row, column)));
     }
   return TRS_SUCCESS;
 }

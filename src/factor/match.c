@@ -25,7 +25,7 @@ typedef struct matching {
   int32_t *reached; /* columns of this search */
   int64_t nreached;
   int64_t work; /* entries that searches have looked at */
-  int32_t end; /* the nearest free column so far, -1: none, and its distance */
+  int32_t end;  /* the nearest free column so far, -1: none, and its distance */
   double length;
 } matching;
 

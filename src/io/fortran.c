@@ -1,6 +1,6 @@
 /* fortran.c - formats of Fortran for input (ISO/IEC 1539-1:2010, chapter 10): fields I, F, E, EN,
- * ES, D and G, X, T, TL, TR, slashes, scale factors, repeated groups; BN, S, SP, SS and colons have no
- * effect on input.  Commas may be left out.  O(length). */
+ * ES, D and G, X, T, TL, TR, slashes, scale factors, repeated groups; BN, S, SP, SS and colons have
+ * no effect on input.  Commas may be left out.  O(length). */
 #include "io/fortran.h"
 
 #include <string.h>

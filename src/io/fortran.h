@@ -30,8 +30,8 @@ typedef struct trs_fortran {
   int left[TRS_FORTRAN_DEPTH];
 } trs_fortran;
 
-/* Reads the format from its parenthesis on, and sets *after behind the closing one.  False: it is not
- * one that a program can read numbers by. */
+/* Reads the format from its parenthesis on, and sets *after behind the closing one.  False: it is
+ * not one that a program can read numbers by. */
 bool trs_fortran_parse(trs_fortran *f, const char *at, const char *end, const char **after);
 
 /* The next edit of a read, groups left out; NULL at the end of the format. */

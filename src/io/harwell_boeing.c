@@ -9,9 +9,8 @@
  *     (a line about right-hand sides, if there are any)
  *     pointers by column, row indices, values
  *
- * Numbers lie where a READ with these formats finds them (fortran.h).  A line that has fewer goes on
- * in the next one.  Right-hand sides are left out.
- * One thread reads; O(text). */
+ * Numbers lie where a READ with these formats finds them (fortran.h).  A line that has fewer goes
+ * on in the next one.  Right-hand sides are left out. One thread reads; O(text). */
 #include "io/harwell_boeing.h"
 
 #include <math.h>
@@ -39,7 +38,7 @@ typedef struct head {
   char type[4]; /* in capitals */
   int64_t nrows, ncols, count;
   trs_fortran format[3]; /* of pointers, indices, values */
-  bool has_lines; /* of right-hand sides */
+  bool has_lines;        /* of right-hand sides */
 } head;
 
 static trs_status bad(const text *t, const char *problem) {
@@ -139,7 +138,7 @@ static trs_status read_head(text *t, head *h) {
 /* ---- Fields. ---- */
 
 typedef struct field {
-  char text[2 * MOST_WIDTH + TRS_TEXT_SLACK]; /* without blanks, ended by zeros */
+  char text[2 * MOST_WIDTH + TRS_TEXT_SLACK];  /* without blanks, ended by zeros */
   char given[2 * MOST_WIDTH + TRS_TEXT_SLACK]; /* before the format is applied, for messages */
 } field;
 
@@ -154,8 +153,8 @@ static bool has_words(const char *at, const char *end, int width) {
   return words == fields;
 }
 
-/* Lines without a number are passed over.  In a format of fields alone, a line may have words instead;
- * what lies behind its fields is no part of it. */
+/* Lines without a number are passed over.  In a format of fields alone, a line may have words
+ * instead; what lies behind its fields is no part of it. */
 static trs_status begin_line(text *t, const trs_fortran *f) {
   while (t->at < t->end && t->at >= end_of_line(t)) next_line(t);
   if (t->at >= t->end) return bad(t, "the file ends before its last number");
@@ -213,8 +212,8 @@ static const char *end_of_field(text *t, int width) {
   return end - t->at > width ? t->at + width : end;
 }
 
-/* The next field; a blank one is 0.  An exponent without its letter, as Fortran writes -0.5-100, gets
- * one. */
+/* The next field; a blank one is 0.  An exponent without its letter, as Fortran writes -0.5-100,
+ * gets one. */
 static trs_status next_field(text *t, trs_fortran *f, field *to, const trs_fortran_edit **edit) {
   TRS_TRY(find_field(t, f, edit));
   const char *stop = end_of_field(t, (*edit)->width);

@@ -215,8 +215,7 @@ void trs_relax_destroy(trs_relaxation *R) {
   trs_domain_free(R->domain);
   trs_context_destroy(R->context);
   TRS_FREE_ALL(R->colour_ptr, R->row, R->place, R->ptr, R->idx, R->off, R->scale, R->diagonal,
-               R->pivot, R->x, R->r, R->squares, R->partial, R->total,
-               (void *)R->most, R);
+               R->pivot, R->x, R->r, R->squares, R->partial, R->total, (void *)R->most, R);
 }
 
 void trs_relaxation_leave_vectors(trs_relaxation *R) {
@@ -227,8 +226,7 @@ void trs_relaxation_leave_vectors(trs_relaxation *R) {
 }
 
 void trs_relaxation_free_vectors(trs_relaxation *R) {
-  TRS_FREE_ALL(R->x, R->r, R->squares, R->partial, R->total,
-               (void *)R->most, R);
+  TRS_FREE_ALL(R->x, R->r, R->squares, R->partial, R->total, (void *)R->most, R);
 }
 
 int64_t trs_relaxation_held(const trs_relaxation *R) {

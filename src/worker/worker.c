@@ -278,8 +278,8 @@ static double now(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* On a busy machine a file takes long that is not damaged: of reading it, only processor time counts
- * within this many times the limit. */
+/* On a busy machine a file takes long that is not damaged: of reading it, only processor time
+ * counts within this many times the limit. */
 static const double PATIENCE = 10;
 
 /* True if the time limit has passed, `seconds` after the request. */

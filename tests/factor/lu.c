@@ -189,7 +189,8 @@ TEST(badly_scaled_matrices_are_scaled_exactly) {
   }
 }
 
-/* Rows times 2^r and columns times 2^c: the factor of a row alone brings entries below the range. */
+/* Rows times 2^r and columns times 2^c: the factor of a row alone brings entries below the range.
+ */
 TEST(products_of_scale_factors_leave_the_range) {
   for (trs_scalar s = TRS_FLOAT; s <= TRS_DCOMPLEX; s++) {
     const int most = trs_scalar_is_double(s) ? 900 : 100;

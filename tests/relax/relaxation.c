@@ -602,7 +602,8 @@ TEST(rounding_does_not_depend_on_the_unit) {
   }
 }
 
-/* A row that keeps none of its values, or only some digits, is refused in every format of floats. */
+/* A row that keeps none of its values, or only some digits, is refused in every format of floats.
+ */
 TEST(values_below_the_range_of_floats_are_refused) {
   const int64_t ptr[] = {0, 2, 4};
   const int32_t idx[] = {0, 1, 0, 1};

@@ -91,8 +91,8 @@ TEST(narrow_blocks_lose_what_their_format_says) {
   trs_context_destroy(ctx);
 }
 
-/* b, or U, beyond the range of floats: x is refused where it cannot be one of floats, and auto keeps
- * the values of both factors where those of one do not fit. */
+/* b, or U, beyond the range of floats: x is refused where it cannot be one of floats, and auto
+ * keeps the values of both factors where those of one do not fit. */
 TEST(numbers_beyond_the_range_of_floats_are_refused) {
   static const double units[] = {1e-60, 1e60};
   trs_context *ctx;
@@ -124,8 +124,7 @@ TEST(numbers_beyond_the_range_of_floats_are_refused) {
     assert_success(trs_factor(&F, A, &how));
     assert_success(trs_analyze_factors(&plan, ctx, F, TRS_NO_TRANS, &mixed));
     assert_success(trs_solve(plan, solved, N, all, N, 1, TRS_COL_MAJOR));
-    assert_success(
-        trs_check_factors(&error, F, TRS_NO_TRANS, solved, N, all, N, 1, TRS_COL_MAJOR));
+    assert_success(trs_check_factors(&error, F, TRS_NO_TRANS, solved, N, all, N, 1, TRS_COL_MAJOR));
     assert_true(error.componentwise < 1e-13);
     trs_plan_destroy(plan);
     trs_factors_destroy(F);

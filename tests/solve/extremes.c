@@ -1,6 +1,6 @@
-/* extremes.c - values near the limits of the range, in every method of the CPU, in trs_solve_once and
- * in batches.  Every value is a power of two, and every product and x is in the range: substitution
- * makes no error at all. */
+/* extremes.c - values near the limits of the range, in every method of the CPU, in trs_solve_once
+ * and in batches.  Every value is a power of two, and every product and x is in the range:
+ * substitution makes no error at all. */
 #include <complex.h>
 #include <math.h>
 
@@ -27,8 +27,7 @@ typedef struct drawing {
 static void make(drawing *t, trs_scalar scalar, bool mild) {
   const int most = trs_scalar_is_double(scalar) ? 1000 : 120;
   const int limit = mild ? most / 8 : most;
-  for (int i = 0; i < N; i++)
-    do {
+  for (int i = 0; i < N; i++) do {
       t->x[i] = draw(limit * 9 / 10);
       t->diagonal[i] = draw(limit);
       t->beside[i] = i ? t->diagonal[i] + t->x[i] - t->x[i - 1] : 0;
@@ -156,8 +155,7 @@ static void check_all_ways(void (*with)(const way *w, const char *method, const 
 TEST(plans) {
   const method_list built = methods_of("serial threads");
   assert_true(built.count > 4);
-  for (int m = 0; m < built.count; m++)
-    check_all_ways(check_plan, built.name[m], built.backend[m]);
+  for (int m = 0; m < built.count; m++) check_all_ways(check_plan, built.name[m], built.backend[m]);
   check_all_ways(check_plan, "auto", "threads");
 }
 
@@ -185,8 +183,7 @@ static void check_batch(const way *w, const char *method, const char *backend) {
   store(&t, w, &a);
   trs_matrix *T = matrix_of(&a, w);
   assert_success(trs_context_create(&ctx, "serial"));
-  assert_success(
-      trs_batch_create(&batch, ctx, T, w->uplo, w->trans, TRS_NONUNIT, 1, NULL));
+  assert_success(trs_batch_create(&batch, ctx, T, w->uplo, w->trans, TRS_NONUNIT, 1, NULL));
   assert_success(trs_batch_update(batch, a.val, 2 * N - 1));
   assert_success(trs_batch_solve(batch, x, N, N, a.b, N, N, 1, TRS_COL_MAJOR));
   check(&t, w, x, 1, "batch");

@@ -267,9 +267,9 @@ __device__ inline bool is_moderate(S a) {
 }
 
 /* Solves with `high` rows from `top` on, for right-hand side j: a row per lane.  Rows are divided
- * by their diagonal before the first step, which leaves one product per step.  Where quotients leave
- * the range in which they keep their digits, the strip is solved again, and rows are divided behind
- * their last product. */
+ * by their diagonal before the first step, which leaves one product per step.  Where quotients
+ * leave the range in which they keep their digits, the strip is solved again, and rows are divided
+ * behind their last product. */
 template <class S, int R, bool UPPER>
 __device__ inline void substitute_strip(const work &w, const S *T, int top, int high, int j, S *y) {
   const int row = top + (w.lane < high ? w.lane : 0);

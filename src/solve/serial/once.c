@@ -1,6 +1,6 @@
 /* once.c - a triangle in the caller's arrays that is solved only once: no matrix, no plan, one pass
- * that checks each entry before its use.  O(n + nnz); memory for n values if entries of a vector are
- * out of order. */
+ * that checks each entry before its use.  O(n + nnz); memory for n values if entries of a vector
+ * are out of order. */
 #include "solve/serial/once.h"
 
 #include "analysis/system.h"

@@ -17,7 +17,7 @@ typedef struct trs_once {
   bool missing;
   trs_pivot pivot;
   trs_status lacks;
-  void *sum; /* n values of zero, once a vector is out of order or repeats entries */
+  void *sum;  /* n values of zero, once a vector is out of order or repeats entries */
   bool *adds; /* n: the vector has entries with that index that are still to be added up */
 } trs_once;
 

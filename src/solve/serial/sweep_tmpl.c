@@ -23,8 +23,7 @@ TRS_INLINE SCALAR NAME(reciprocal)(const SCALAR *val, int64_t p, bool conjugate)
 /* sum - T[i][j] x[j] over count entries, from the farthest from the diagonal to the nearest, whose
  * x is the most likely to be incomplete.  Long rows use four independent sums. */
 TRS_INLINE SCALAR NAME(subtract)(SCALAR sum, const SCALAR *val, const int32_t *idx, const SCALAR *x,
-                                 int64_t xs, int64_t far, int64_t count, int step,
-                                 bool conjugate) {
+                                 int64_t xs, int64_t far, int64_t count, int step, bool conjugate) {
   int64_t q = 0;
   if (count >= 8) {
     SCALAR sum1 = 0, sum2 = 0, sum3 = 0;

@@ -44,8 +44,8 @@ TRS_INLINE void NAME(fill_row)(const trs_threads_job *j, int64_t i, int64_t at, 
   }
 }
 
-/* The reciprocal of position k, behind its row's values, the last of which is at `last`; none if the
- * row is empty. */
+/* The reciprocal of position k, behind its row's values, the last of which is at `last`; none if
+ * the row is empty. */
 TRS_INLINE void NAME(fill_inverse)(trs_threads_state *s, int64_t k, SCALAR inverse, bool empty,
                                    int64_t last) {
   ((SCALAR *)s->inverse)[k] = inverse;
@@ -87,9 +87,9 @@ static void NAME(fill_rows)(trs_threads_job *j, int rank) {
     for (next = k + step; k < next; k++) {
       NAME(prefetch_row)(S, row, k, end);
       NAME(fill_row)(j, row[k], at + step - (next - k), step, prefix, false);
-      if (s->inverse)
-        NAME(fill_inverse)(s, k, NAME(reciprocal_of)(S, row[k]), slots == 0,
-                           at + slots * step - (next - k));
+      const int64_t last = at + slots * step - (next - k);
+      const SCALAR by = s->inverse ? NAME(reciprocal_of)(S, row[k]) : 1;
+      if (s->inverse) NAME(fill_inverse)(s, k, by, slots == 0, last);
     }
     at += slots * step;
   }
@@ -131,8 +131,8 @@ static trs_status NAME(fill_columns)(trs_threads_job *j) {
     }
     if (s->inverse) { /* the entries of its row are filled */
       const int32_t own = plan->position[col];
-      NAME(fill_inverse)(s, own, NAME(reciprocal_of)(S, col), NAME(slots_at)(s, own) == 0,
-                         next[own] - step[own]);
+      NAME(fill_inverse)
+      (s, own, NAME(reciprocal_of)(S, col), NAME(slots_at)(s, own) == 0, next[own] - step[own]);
     }
   }
   TRS_FREE_ALL(next, step);

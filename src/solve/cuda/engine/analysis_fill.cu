@@ -142,7 +142,8 @@ struct diagonal_blocks {
     bool path = false;
     for (; terms; terms &= terms - 1) {
       const int k = lowest_lane(terms);
-      const real a = magnitude(value[k * STRIDE + base + r]), y = magnitude(inverse[k * STRIDE + t]);
+      const real a = magnitude(value[k * STRIDE + base + r]),
+                 y = magnitude(inverse[k * STRIDE + t]);
       path |= a != 0 && y != 0;
       most = fmax(most, a * y * by);
     }
@@ -152,8 +153,8 @@ struct diagonal_blocks {
   /* Column c of the inverse of the block whose first row is `base`, stored as column t, by
    * substitution: y_c = 1 / d_c, y_r = -(sum of d_rk y_k) / d_r.  Where no path leads from c to r
    * there is no coefficient.
-   * Returns a bit for each coefficient; those that lose digits to underflow become NaN here, so that
-   * they are refused, but not in `out`. */
+   * Returns a bit for each coefficient; those that lose digits to underflow become NaN here, so
+   * that they are refused, but not in `out`. */
   __device__ unsigned invert(S *out, const trs_slice &h, int t, int c, int rows) {
     const int base = t - c;
     unsigned known = 0, lost = 0;
