@@ -256,8 +256,11 @@ TABLE = [
            "tr.relaxation(A, store='double')",
            before="A = sp.csr_matrix(np.array([[1e-44, 1e-45], [1, 1]]))"),
     python("scale b, or store as double", "tr.plan(A, uplo='lower', method='blocks:size=1', store='mixed').solve(np.full(2, 1e-60))",
-           "tr.plan(A, uplo='lower', method='blocks:size=1', store='double').solve(np.full(2, 1e-60))",
+           "tr.plan(A, uplo='lower', method='blocks:size=1', store='mixed').solve(1e60 * np.full(2, 1e-60))",
            before="A = sp.csr_matrix(np.array([[1.0, 0], [1, 1]]))"),
+    python("for its reciprocal: scale rows and columns", "tr.ilu0(A)",
+           "tr.ilu0(sp.csr_matrix(sp.diags([1.0, 1e300]) @ A))",
+           before="A = sp.csr_matrix(np.array([[1.0, 0], [1, 1e-310]]))"),
     # ---- Batches
     python("the batch has no values: call %s first", "tr.batch(A, 2, uplo='lower', take_triangle=True).solve(np.ones((2, 25)))",
            "B = tr.batch(A, 2, uplo='lower', take_triangle=True); B.update(np.ones((2, A.nnz))); B.solve(np.ones((2, 25)))",
