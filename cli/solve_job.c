@@ -53,12 +53,34 @@ static int add_fullest(const trs_matrix *A, bool columns, int64_t *sum) {
   return -1;
 }
 
+/* The entries off the diagonal that are stored zeros. */
+static int64_t count_zeros(const trs_matrix *A, const trs_matrix_info *info) {
+  const bool wide = info->scalar == TRS_DOUBLE || info->scalar == TRS_DCOMPLEX;
+  const int parts = info->scalar == TRS_SCOMPLEX || info->scalar == TRS_DCOMPLEX ? 2 : 1;
+  const int64_t vectors = info->format == TRS_CSR ? info->nrows : info->ncols, *ptr;
+  const int32_t *idx;
+  const void *val;
+  int64_t zeros = 0;
+  trs_matrix_get_arrays(A, &ptr, &idx, &val);
+  for (int64_t v = 0; v < vectors; v++)
+    for (int64_t p = ptr[v]; p < ptr[v + 1]; p++) {
+      bool zero = idx[p] != v;
+      for (int64_t k = p * parts; k < (p + 1) * parts; k++)
+        zero &= (wide ? ((const double *)val)[k] : (double)((const float *)val)[k]) == 0;
+      zeros += zero;
+    }
+  return zeros;
+}
+
 static int leave_general(const solve_job *job, const trs_matrix_info *info) {
+  const int64_t zeros = count_zeros(job->in.A, info);
+  char of_them[96] = "";
+  if (zeros) snprintf(of_them, sizeof of_them, ", %s of them stored zeros", human_count(zeros).s);
   return leave(LEAVE_INPUT, trs_status_name(TRS_ERROR_STRUCTURE), -1,
-               "%s is not triangular: %s entries below the diagonal, %s above. Give --uplo lower "
+               "%s is not triangular: %s entries below the diagonal, %s above%s. Give --uplo lower "
                "or --uplo upper to solve with one triangle, or factor it: trireme factor %s -o "
                "FACTORS.h5",
-               job->in.name, human_count(info->nlower).s, human_count(info->nupper).s,
+               job->in.name, human_count(info->nlower).s, human_count(info->nupper).s, of_them,
                job->in.name);
 }
 

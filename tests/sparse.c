@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "base/random.h"
+#include "base/scalar.h"
 #include "matrix/matrix.h"
 #include "matrix/values.h"
 #include "test.h"
@@ -162,9 +163,10 @@ static void subtract_row(product_row *r, const trs_factors_info *f, const trs_ma
   for (int64_t p = A->ptr[row]; p < A->ptr[row + 1]; p++) {
     int64_t col = A->idx[p], j = new_col[col];
     double complex value = trs_value_get(A->val, p, A->scalar);
-    if (f->row_scale) value *= f->row_scale[row];
-    if (f->col_scale) value *= f->col_scale[col];
-    r->sum[j] -= value;
+    const double by_row = f->row_scale ? f->row_scale[row] : 1;
+    const double by_col = f->col_scale ? f->col_scale[col] : 1;
+    r->sum[j] -=
+        CMPLX(trs_scaled(creal(value), by_row, by_col), trs_scaled(cimag(value), by_row, by_col));
     r->wanted[j] = true;
   }
 }

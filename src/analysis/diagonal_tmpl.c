@@ -1,4 +1,5 @@
-/* diagonal_tmpl.c - finds diagonal entries that have no usable reciprocal. */
+/* diagonal_tmpl.c - finds diagonal entries that have no usable reciprocal, and rows whose entries
+ * must not be divided before they are multiplied. */
 
 #include "analysis/pivot_tmpl.c"
 
@@ -11,5 +12,18 @@ static int64_t NAME(first_bad_diagonal)(const trs_system *S, int64_t begin, int6
   bool prefix = trs_system_prefix(S);
   for (int64_t i = begin; i < end; i++)
     if (NAME(pivot)(S, prefix ? S->ptr[i + 1] - 1 : S->ptr[i]) != TRS_PIVOT_GOOD) return i;
+  return -1;
+}
+
+/* The same for rows whose entry beside the diagonal does not scale. */
+static int64_t NAME(first_unscaled)(const trs_system *S, int64_t begin, int64_t end) {
+  const SCALAR *val = S->val;
+  const bool prefix = trs_system_prefix(S);
+  for (int64_t i = begin; i < end; i++) {
+    const int64_t diagonal = prefix ? S->ptr[i + 1] - 1 : S->ptr[i];
+    const bool alone = S->ptr[i + 1] - S->ptr[i] == 1;
+    const SCALAR a = alone ? 0 : val[prefix ? diagonal - 1 : diagonal + 1];
+    if (!NAME(scales)(a, 1 / val[diagonal])) return i;
+  }
   return -1;
 }

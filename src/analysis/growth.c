@@ -1,6 +1,7 @@
 /* growth.c - the growth of inverses, and smaller blocks where it is too large. */
 #include "analysis/growth.h"
 
+#include <float.h>
 #include <math.h>
 
 #define TRS_TEMPLATE "analysis/growth_tmpl.c"

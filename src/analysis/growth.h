@@ -8,6 +8,9 @@
  * T's rows and columns.  (A right-hand side that cancels makes x of other sizes, and can lose more
  * digits.)
  *
+ * A coefficient of N that loses digits to underflow, or that is not finite, counts as an infinite
+ * growth.
+ *
  * A growth of 1000 is 1e-13 to 1e-12 in double, 1e-4 in float.  It is the limit where a smaller
  * block costs time: levels of a GPU's solve, messages between ranks.  It is 50 where substitution
  * in a supernode costs little.  docs/experiments.md has the measurements.
@@ -30,15 +33,17 @@ extern "C" {
 #endif
 
 /* The growth of rows from .. from + rows of N.  T is width x width by columns, with zeros on its
- * other side; number k of row from + r of N is at k * rows + r.  INFINITY if it is not finite.
- * room: for twice the width.  O(width (width + rows)). */
+ * other side; number k of row from + r of N is at k * rows + r.  INFINITY if it is not finite,
+ * or if N has lost digits to underflow.
+ * room: for twice the width.  O(width^2 rows) at most, O(width (width + rows)) where N has
+ * no small coefficients. */
 double trs_growth(trs_scalar scalar, int64_t width, const void *T, int64_t from, int64_t rows,
                   const void *N, double *room);
 
 /* Cuts a block: begins[r] becomes 1, r > 0, where row r begins one of the largest blocks with a
  * growth of at most TRS_MOST_GROWTH whose sizes are powers of two and whose first rows multiples of
  * these.  T and N are width x width.  False if the growth of N as a whole is small: begins then
- * stays as it is.  O(width^2 log width). */
+ * stays as it is.  O(width^3) at most. */
 bool trs_growth_cut(trs_scalar scalar, int64_t width, const void *T, const void *N, double *room,
                     uint8_t *begins);
 

@@ -69,30 +69,42 @@ trs_status trs_system_check_pivot(const trs_system *S, int64_t row) {
   return trs_system_tell_pivot(row, pivot_of[S->scalar](S, at));
 }
 
-/* The first row with a bad diagonal entry in each thread's part, or -1. */
+typedef int64_t find_row(const trs_system *S, int64_t begin, int64_t end);
+
+/* The first row that `find` finds in each thread's part, or -1. */
 typedef struct diagonals {
   const trs_system *S;
-  int64_t first_bad[MOST_THREADS];
+  find_row *find;
+  int64_t first[MOST_THREADS];
 } diagonals;
 
 static void look_at_diagonal(void *argument, int rank, int size) {
-  static int64_t (*const first_bad_of[])(const trs_system *, int64_t, int64_t) =
-      TRS_TABLE(first_bad_diagonal);
   diagonals *it = argument;
   int64_t begin, end;
   trs_share(it->S->n, rank, size, &begin, &end);
-  it->first_bad[rank] = first_bad_of[it->S->scalar](it->S, begin, end);
+  it->first[rank] = it->find(it->S, begin, end);
 }
 
-static trs_status check_diagonal(const trs_system *S, trs_team *team) {
+static int64_t find_first(const trs_system *S, trs_team *team, find_row *find) {
   enum { SMALL = 1 << 16 };
-  diagonals it = {.S = S};
+  diagonals it = {.S = S, .find = find};
   const int all = trs_team_size(team) < MOST_THREADS ? trs_team_size(team) : MOST_THREADS;
   const int threads = S->n < SMALL ? 1 : all;
   trs_team_run(team, threads, look_at_diagonal, &it);
   for (int t = 0; t < threads; t++)
-    if (it.first_bad[t] >= 0) return trs_system_check_pivot(S, it.first_bad[t]);
-  return TRS_SUCCESS;
+    if (it.first[t] >= 0) return it.first[t];
+  return -1;
+}
+
+static trs_status check_diagonal(const trs_system *S, trs_team *team) {
+  static find_row *const first_bad_of[] = TRS_TABLE(first_bad_diagonal);
+  const int64_t row = find_first(S, team, first_bad_of[S->scalar]);
+  return row < 0 ? TRS_SUCCESS : trs_system_check_pivot(S, row);
+}
+
+bool trs_system_scales(const trs_system *S, trs_team *team) {
+  static find_row *const first_unscaled_of[] = TRS_TABLE(first_unscaled);
+  return find_first(S, team, first_unscaled_of[S->scalar]) < 0;
 }
 
 trs_status trs_system_begin_diagonal(trs_diagonal_look *look, const trs_system *S, trs_team *team,

@@ -48,6 +48,10 @@ trs_status trs_system_check_pivot(const trs_system *S, int64_t row);
 /* The error of a row with such a diagonal entry; none for a good one. */
 trs_status trs_system_tell_pivot(int64_t row, trs_pivot pivot);
 
+/* True if every entry beside the diagonal can be divided by the diagonal entry of its row before it
+ * is multiplied (pivot_tmpl.c).  By rows, with a diagonal that is not unit. */
+bool trs_system_scales(const trs_system *S, trs_team *team);
+
 /* True if nearly every row depends on the row solved just before it.  Looks at a sample of rows. */
 bool trs_system_chained(const trs_system *S);
 

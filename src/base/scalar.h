@@ -5,6 +5,7 @@
 
 #include <complex.h>
 #include <float.h>
+#include <math.h>
 #include <stdbool.h>
 
 #include "trireme.h"
@@ -38,6 +39,16 @@ static inline trs_scalar trs_scalar_of(bool wide, bool complex_values) {
 
 static inline double trs_smallest_normal(trs_scalar scalar) {
   return trs_scalar_is_double(scalar) ? DBL_MIN : FLT_MIN;
+}
+
+/* value row column, by powers of two: exact unless the result itself leaves the range.  Either
+ * factor alone may take it out of it. */
+static inline double trs_scaled(double value, double row, double column) {
+  const double both = row * column;
+  int of_row, of_column;
+  if (both >= DBL_MIN && both <= DBL_MAX) return value * both;
+  value *= frexp(row, &of_row) * frexp(column, &of_column);
+  return ldexp(value, of_row + of_column);
 }
 
 /* "s", "d", "c", "z": the letters of BLAS. */

@@ -98,6 +98,15 @@ __device__ inline R magnitude(complex_of<R> a) {
   return hypot(a.re, a.im);
 }
 
+template <class R>
+__device__ inline R largest_part(R a) {
+  return fabs(a);
+}
+template <class R>
+__device__ inline R largest_part(complex_of<R> a) {
+  return fmax(fabs(a.re), fabs(a.im));
+}
+
 /* ---- One source for the four types: by_scalar(scalar, [&](auto s) { using S = decltype(s); ...
  * return cudaGetLastError(); }). ---- */
 

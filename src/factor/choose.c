@@ -55,17 +55,23 @@ static trs_status order(trs_choice *c, trs_ordering *to, trs_order by) {
 /* Whether pivots will move: COLAMD. */
 static trs_status try_columns(trs_choice *c, trs_attempt *a) {
   trs_ordering columns = {0};
-  if (!TRS_HAVE_COLAMD || c->rivals < RIVALS) return TRS_SUCCESS;
+  if (!TRS_HAVE_COLAMD || (c->rivals < RIVALS && !c->unmatched)) return TRS_SUCCESS;
   TRS_TRY(order(c, &columns, TRS_ORDER_COLAMD));
   if (c->zeros && (double)columns.fill > MOST_BOUND * (double)c->amd.fill) {
     trs_ordering_free(&columns);
     return TRS_SUCCESS;
   }
   a->order = TRS_ORDER_COLAMD;
-  trs_print(a->why, sizeof a->why,
-            "COLAMD: %.0f %% of the entries rival the pivots, which will move; at most %.3g "
-            "entries in L and U",
-            100 * c->rivals, entries(c, &columns));
+  if (c->unmatched)
+    trs_print(a->why, sizeof a->why,
+              "COLAMD: the search for rows without zeros on the diagonal was given up, and pivots "
+              "will move; at most %.3g entries in L and U",
+              entries(c, &columns));
+  else
+    trs_print(a->why, sizeof a->why,
+              "COLAMD: %.0f %% of the entries rival the pivots, which will move; at most %.3g "
+              "entries in L and U",
+              100 * c->rivals, entries(c, &columns));
   move(&a->ordering, &columns);
   return TRS_SUCCESS;
 }

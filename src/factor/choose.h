@@ -7,6 +7,7 @@
 typedef struct trs_choice {
   const trs_matrix *A; /* with its rows exchanged */
   bool zeros;          /* rows were exchanged, for there were zeros on the diagonal */
+  bool unmatched;      /* there are zeros, since the search for other rows was given up */
   double rivals;       /* share of A's other entries that are at least half as large as the diagonal
                           entry of their column */
   int leaves;

@@ -1,6 +1,7 @@
 /* equilibrate.c - scales rows, then columns, to a largest entry near one if the largest entries
  * differ by more than a factor of ten (LAPACK's xGEEQU and its rule).  The factors are powers of
- * two, so that scaling does not round.  O(n + nnz). */
+ * two, so that scaling does not round.  Sizes are logarithms: a product of an entry and a factor
+ * may be out of range.  O(n + nnz). */
 #include <math.h>
 
 #include "factor/kinds.h"
@@ -11,20 +12,23 @@ double trs_power_of_two(double exponent, trs_scalar scalar) {
   return ldexp(1, (int)lround(fmax(-limit, fmin(exponent, limit))));
 }
 
-/* Largest absolute value of each row, or of each column of the row-scaled matrix. */
+/* Largest log2 of the absolute values of each row, or of each column of the row-scaled matrix;
+ * -INFINITY: only zeros. */
 static void largest(double *size, const trs_matrix *B, const double *row_scale, bool columns) {
-  for (int64_t i = 0; i < B->nrows; i++) size[i] = 0;
-  for (int64_t i = 0; i < B->nrows; i++)
+  for (int64_t i = 0; i < B->nrows; i++) size[i] = -INFINITY;
+  for (int64_t i = 0; i < B->nrows; i++) {
+    const double row = row_scale ? log2(row_scale[i]) : 0;
     for (int64_t p = B->ptr[i]; p < B->ptr[i + 1]; p++) {
-      double value = trs_value_abs(B->val, p, B->scalar) * (row_scale ? row_scale[i] : 1);
+      const double value = log2(trs_value_abs(B->val, p, B->scalar)) + row;
       double *at = &size[columns ? B->idx[p] : i];
       if (value > *at) *at = value;
     }
+  }
 }
 
 static trs_status check(const double *size, const trs_factor_input *input, const char *what) {
   for (int64_t i = 0; i < input->B->nrows; i++)
-    if (size[i] == 0) {
+    if (size[i] == -INFINITY) {
       int64_t row = trs_factor_row(input, i);
       return trs_fail(TRS_ERROR_ZERO_PIVOT, row,
                       "LU: %s %lld (0-based) has only zero entries: the matrix is singular", what,
@@ -35,18 +39,18 @@ static trs_status check(const double *size, const trs_factor_input *input, const
 
 /* Converts sizes to scale factors; frees them if they are nearly equal. */
 static void to_scale(double **size, int64_t n, trs_scalar scalar) {
-  double least = INFINITY, most = 0;
+  double least = INFINITY, most = -INFINITY;
   for (int64_t i = 0; i < n; i++) {
     least = fmin(least, (*size)[i]);
     most = fmax(most, (*size)[i]);
   }
-  double edge = trs_scalar_is_double(scalar) ? 1e200 : 1e20;
-  if (n == 0 || (least >= most / 10 && least > 1 / edge && most < edge)) {
+  const double edge = log2(trs_scalar_is_double(scalar) ? 1e200 : 1e20);
+  if (n == 0 || (least >= most - log2(10) && least > -edge && most < edge)) {
     trs_free(*size);
     *size = NULL;
     return;
   }
-  for (int64_t i = 0; i < n; i++) (*size)[i] = trs_power_of_two(-ilogb((*size)[i]), scalar);
+  for (int64_t i = 0; i < n; i++) (*size)[i] = trs_power_of_two(-floor((*size)[i]), scalar);
 }
 
 trs_status trs_equilibrate(double **row_scale, double **col_scale, const trs_factor_input *input) {

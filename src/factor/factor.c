@@ -154,11 +154,12 @@ static bool lacks_pivots(const trs_matrix *A) {
 /* For complete LU of a matrix with a zero on its diagonal: exchanges rows, so that row[i] of A
  * becomes row i and none is left.  Orders look at the pattern of A + A^T and count on pivots of the
  * diagonal: without them L and U have many times the entries.  The natural order leaves all to
- * pivoting. */
+ * pivoting, and so does a search that is given up. */
 static trs_status match_rows(trs_matching *m, trs_matrix **A, const trs_factors *parts) {
   trs_matrix *made;
   if (parts->kind != TRS_FACTOR_LU || !lacks_pivots(*A) || !is_finite(*A)) return TRS_SUCCESS;
   TRS_TRY(trs_match_rows(m, *A));
+  if (!m->row) return TRS_SUCCESS;
   if (parts->order == TRS_ORDER_NATURAL) {
     trs_matching_free(m);
     return TRS_SUCCESS;
@@ -252,11 +253,37 @@ trs_status trs_factor_check_finite(const trs_factors *F) {
   return check_finite(F->U, F);
 }
 
+/* As Smith's quotient divides, and as an analysis judges (analysis/pivot_tmpl.c). */
+static bool has_reciprocal(double complex d, trs_scalar scalar) {
+  const double re = fabs(creal(d)), im = fabs(cimag(d)), large = fmax(re, im), small = fmin(re, im);
+  const double sum = large + small * (small / large);
+  if (trs_scalar_is_double(scalar)) return isfinite(sum) && isfinite(1 / sum);
+  return isfinite((float)sum) && isfinite(1 / (float)sum);
+}
+
+/* Solves would refuse such a factor. */
+static trs_status check_pivots(const trs_matrix *T, trs_diag diag, const trs_factors *parts) {
+  for (int64_t i = 0; diag == TRS_NONUNIT && i < T->nrows; i++) {
+    const int64_t p = trs_factor_diagonal(T, i);
+    if (p < 0) continue;
+    const double complex d = trs_value_get(T->val, p, T->scalar);
+    if (d == 0 || has_reciprocal(d, T->scalar)) continue;
+    const int64_t row = parts->row_perm ? parts->row_perm[i] : i;
+    return trs_fail(TRS_ERROR_NOT_FINITE, row,
+                    "the pivot of row %lld (0-based), %.3g, is too small, or too large, for its "
+                    "reciprocal: scale rows and columns",
+                    (long long)row, cabs(d));
+  }
+  return TRS_SUCCESS;
+}
+
 /* ILU(0) and IC(0) look at the values that they write. */
 static trs_status check_values(const trs_factors *parts) {
   const bool looked = parts->kind == TRS_FACTOR_ILU0 || parts->kind == TRS_FACTOR_IC0;
-  if (looked || parts->kind == TRS_FACTOR_TRIANGLE) return TRS_SUCCESS;
-  return trs_factor_check_finite(parts);
+  if (parts->kind == TRS_FACTOR_TRIANGLE) return TRS_SUCCESS;
+  if (!looked) TRS_TRY(trs_factor_check_finite(parts));
+  TRS_TRY(check_pivots(parts->L, parts->diag_L, parts));
+  return check_pivots(parts->U, parts->diag_U, parts);
 }
 
 /* By one of the kinds, with a shift where Cholesky needs one. */
@@ -344,7 +371,8 @@ static trs_status factor_by_choice(const factoring *f, const trs_factor_input *i
                        .fixed_threshold = f->options->pivot_threshold != 0};
   bool stopped = true;
   trs_status status = TRS_SUCCESS;
-  if (!choice.zeros && !lacks_pivots(A) && is_finite(A))
+  choice.unmatched = !choice.zeros && lacks_pivots(A);
+  if (!choice.zeros && !choice.unmatched && is_finite(A))
     status = trs_find_rivals(&choice.rivals, A, input->equilibrate);
   while (!status && stopped) {
     forget(f->parts);

@@ -69,7 +69,8 @@ trs_status trs_factor_symmetric(trs_matrix **S, const trs_matrix *A, const char 
 /* The symmetric, or Hermitian, matrix that has the triangle uplo of A. */
 trs_status trs_factor_mirror(trs_matrix **S, const trs_matrix *A, trs_uplo uplo);
 
-/* TRS_ERROR_ZERO_PIVOT names a row that no matching of all rows has. */
+/* TRS_ERROR_ZERO_PIVOT names a row that no matching of all rows has.  row NULL: the search was
+ * given up. */
 trs_status trs_match_rows(trs_matching *matching, const trs_matrix *A);
 void trs_matching_free(trs_matching *matching);
 

@@ -45,11 +45,12 @@ static trs_status make_columns(lu_work *w, const double *row_scale, const double
   for (int64_t i = 0; i < w->n; i++)
     for (int64_t p = B->ptr[i]; p < B->ptr[i + 1]; p++) {
       int32_t j = B->idx[p], at = w->ptr[j + 1]++;
-      double complex value = trs_value_get(B->val, p, B->scalar);
+      const double complex value = trs_value_get(B->val, p, B->scalar);
       w->idx[at] = (int32_t)i;
-      if (row_scale) value *= row_scale[i];
-      if (col_scale) value *= col_scale[j];
-      trs_value_set(w->val, at, B->scalar, value);
+      const double row = row_scale ? row_scale[i] : 1, column = col_scale ? col_scale[j] : 1;
+      trs_value_set(
+          w->val, at, B->scalar,
+          CMPLX(trs_scaled(creal(value), row, column), trs_scaled(cimag(value), row, column)));
     }
   return TRS_SUCCESS;
 }

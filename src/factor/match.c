@@ -4,9 +4,9 @@
  * A matched entry costs log(largest of its column / itself); matchings of least cost by shortest
  * augmenting paths with dual variables (Duff and Koster, On algorithms for permuting large entries
  * to the diagonal of a sparse matrix, SIAM J. Matrix Anal. Appl. 22, 2001).  Most rows find a free
- * column in the first pass.  O(n nnz log n) at most, in practice near O(nnz);
- * 38 s for a random graph of 320,009 rows with three equal entries each, whose factors would not
- * fit. */
+ * column in the first pass.  Searches that look at more than MOST_WORK entries per row and entry of
+ * the matrix end without a matching, since they can take O(n nnz log n): pivoting alone then goes
+ * on. */
 #include <float.h>
 #include <math.h>
 
@@ -24,11 +24,14 @@ typedef struct matching {
   int64_t heaped;
   int32_t *reached; /* columns of this search */
   int64_t nreached;
-  int32_t end; /* the nearest free column so far, -1: none, and its distance */
+  int64_t work; /* entries that searches have looked at */
+  int32_t end;  /* the nearest free column so far, -1: none, and its distance */
   double length;
 } matching;
 
 enum { NOT_REACHED = -1, FINAL = -2 };
+
+enum { MOST_WORK = 64 };
 
 /* ---- A heap whose items may come nearer. ---- */
 
@@ -110,6 +113,7 @@ static void match_cheapest(matching *m) {
 
 static void reach(matching *m, int64_t i, double before) {
   const trs_matrix *A = m->A;
+  m->work += 1 + A->ptr[i + 1] - A->ptr[i];
   for (int64_t p = A->ptr[i]; p < A->ptr[i + 1]; p++) {
     const int32_t j = A->idx[p];
     if (m->place[j] == FINAL || m->cost[p] == INFINITY) continue;
@@ -133,13 +137,17 @@ static void reach(matching *m, int64_t i, double before) {
   }
 }
 
+static bool works_too_long(const matching *m) {
+  return m->work > MOST_WORK * (m->A->nrows + m->A->nnz);
+}
+
 /* Finds the free column nearest to row i. */
 static void search(matching *m, int64_t i) {
   m->heaped = m->nreached = 0;
   m->end = -1;
   m->length = INFINITY;
   reach(m, i, 0);
-  while (m->heaped && m->distance[m->heap[0]] < m->length) {
+  while (m->heaped && m->distance[m->heap[0]] < m->length && !works_too_long(m)) {
     const int32_t j = take_nearest(m);
     reach(m, m->row_of[j], m->distance[j]);
   }
@@ -171,8 +179,24 @@ static void forget(matching *m) {
   for (int64_t k = 0; k < m->nreached; k++) m->place[m->reached[k]] = NOT_REACHED;
 }
 
+/* What no search needs to find: it would name a row that has no column left. */
+static trs_status check_empty(const matching *m) {
+  const trs_matrix *A = m->A;
+  find_largest(m->distance, A);
+  for (int64_t i = 0; i < A->nrows; i++) {
+    bool zeros = true;
+    for (int64_t p = A->ptr[i]; p < A->ptr[i + 1]; p++) zeros &= size_of(A, p) == 0;
+    if (!zeros && m->distance[i] > 0) continue;
+    return trs_fail(TRS_ERROR_ZERO_PIVOT, i,
+                    "LU: %s %lld (0-based) has only zero entries: the matrix is singular",
+                    zeros ? "row" : "column", (long long)i);
+  }
+  return TRS_SUCCESS;
+}
+
 static trs_status match(matching *m) {
   const int64_t n = m->A->nrows;
+  TRS_TRY(check_empty(m));
   find_costs(m);
   for (int64_t k = 0; k < n; k++) {
     m->col[k] = 0;
@@ -183,6 +207,7 @@ static trs_status match(matching *m) {
   for (int64_t i = 0; i < n; i++) {
     if (m->col_of[i] >= 0) continue;
     search(m, i);
+    if (works_too_long(m)) return TRS_SUCCESS;
     if (m->end < 0)
       return trs_fail(TRS_ERROR_ZERO_PIVOT, i,
                       "LU: row %lld (0-based) has no column left for its pivot: it and other rows "
@@ -241,8 +266,9 @@ trs_status trs_match_rows(trs_matching *matched, const trs_matrix *A) {
   *matched = (trs_matching){0};
   trs_status status = allocate(&m);
   if (!status) status = match(&m);
-  if (!status) status = find_scales(matched, &m);
-  if (!status) {
+  const bool complete = !status && !works_too_long(&m);
+  if (complete) status = find_scales(matched, &m);
+  if (complete && !status) {
     matched->rivals = share_of_rivals(&m);
     matched->row = m.row_of;
     m.row_of = NULL;

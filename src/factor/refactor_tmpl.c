@@ -77,10 +77,11 @@ TRS_INLINE void NAME(take_row)(const trs_lu *F, int64_t i, SCALAR *x) {
     const double column = F->col_scale ? F->col_scale[j] : 1;
 #if IS_COMPLEX
     const SCALAR v = val[F->from[q]];
-    const double re = (double)creal(v) * row * column, im = (double)cimag(v) * row * column;
+    const double re = trs_scaled((double)creal(v), row, column);
+    const double im = trs_scaled((double)cimag(v), row, column);
     x[j] = sizeof(REAL) == sizeof(float) ? (SCALAR)CMPLXF(re, im) : (SCALAR)CMPLX(re, im);
 #else
-    x[j] = (SCALAR)((double)val[F->from[q]] * row * column);
+    x[j] = (SCALAR)trs_scaled((double)val[F->from[q]], row, column);
 #endif
   }
 }

@@ -69,9 +69,10 @@ trs_status trs_plan_need_levels(trs_plan *plan) {
   return TRS_SUCCESS;
 }
 
-/* level[] is as large as a right-hand side: statistics need only the levels' sizes. */
+/* level[] is as large as a right-hand side: statistics need only the levels' sizes.  Plans that
+ * clones share have none: clones ask for facts at the same time, and write nothing. */
 static void drop_level_of_rows(trs_plan *plan) {
-  if (!plan->levels) return;
+  if (!plan->levels || !plan->levels->level) return;
   trs_free(plan->levels->level);
   plan->levels->level = NULL;
 }

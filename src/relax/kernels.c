@@ -3,6 +3,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdatomic.h>
 #include <string.h>
 #if defined(__F16C__) || defined(__AVX2__)
 #include <immintrin.h>

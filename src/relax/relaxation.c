@@ -215,22 +215,24 @@ void trs_relax_destroy(trs_relaxation *R) {
   trs_domain_free(R->domain);
   trs_context_destroy(R->context);
   TRS_FREE_ALL(R->colour_ptr, R->row, R->place, R->ptr, R->idx, R->off, R->scale, R->diagonal,
-               R->pivot, R->x, R->r, R->squares, R->partial, R->total, R);
+               R->pivot, R->x, R->r, R->squares, R->partial, R->total, (void *)R->most, R);
 }
 
 void trs_relaxation_leave_vectors(trs_relaxation *R) {
   R->x = R->r = NULL;
   R->squares = NULL;
   R->partial = R->total = NULL;
+  R->most = NULL;
 }
 
 void trs_relaxation_free_vectors(trs_relaxation *R) {
-  TRS_FREE_ALL(R->x, R->r, R->squares, R->partial, R->total, R);
+  TRS_FREE_ALL(R->x, R->r, R->squares, R->partial, R->total, (void *)R->most, R);
 }
 
 int64_t trs_relaxation_held(const trs_relaxation *R) {
   return TRS_HELD(R, R->colour_ptr, R->row, R->place, R->ptr, R->idx, R->off, R->scale) +
-         TRS_HELD(R->diagonal, R->pivot, R->x, R->r, R->squares, R->partial, R->total);
+         TRS_HELD(R->diagonal, R->pivot, R->x, R->r, R->squares, R->partial, R->total,
+                  (const void *)R->most);
 }
 
 int64_t trs_relaxation_sweep_bytes(const trs_relaxation *R) {

@@ -55,6 +55,8 @@ struct trs_relaxation {
   double *squares;     /* room arrays of nrows: squares of a row's residual */
   trs_square_sum *partial; /* their sums over parts of the rows */
   trs_square_sum *total;   /* room: sums over all rows */
+  _Atomic uint64_t *most;  /* 2 room: bits of the largest |b| and |x| of each, where x is of floats
+                              and the caller's of doubles */
   trs_domain *domain;      /* NULL: one domain */
   trs_relax_links *links;  /* to the other domains; borrowed, NULL: none */
   trs_relax_mover *mover;  /* for links, where x lies on a GPU; borrowed, else NULL */

@@ -12,6 +12,35 @@ TRS_RARE trs_status NAME(refuse)(const trs_relaxation *R, int64_t p, double valu
                   R->row[p], isnan(value) ? "NaN" : "infinite");
 }
 
+/* A scalar row whose largest value is below this one loses digits, relative to that value, where it
+ * is stored as floats: these are multiples of 2^-149. */
+#define LEAST 0x1p-102
+
+TRS_INLINE bool NAME(is_tiny)(double value, size_t size) {
+  return size == sizeof(float) && value != 0 && fabs(value) < 0x1p-126;
+}
+
+/* Refuses a row that loses digits below the range of floats.  Values that are small beside others
+ * of their row lose nothing that these keep. */
+TRS_RARE trs_status NAME(check_small)(const trs_relaxation *R, int64_t p, const double *values) {
+  const int b = R->block;
+  const int64_t columns = (R->ptr[p + 1] - R->ptr[p] + 1) * b;
+  for (int i = 0; i < b; i++) {
+    double most = 0, least = INFINITY;
+    for (int64_t j = 0; j < columns; j++) {
+      const double value = fabs(values[j * b + i]);
+      most = value > most ? value : most;
+      least = value > 0 && value < least ? value : least;
+    }
+    if (most < LEAST && least < 0x1p-126)
+      return trs_fail(TRS_ERROR_UNSUPPORTED, R->row[p],
+                      "block row %d (0-based) has the value %g, too small to be stored as a float: "
+                      "store as double",
+                      R->row[p], least);
+  }
+  return TRS_SUCCESS;
+}
+
 /* Number of independent lanes of sums and maxima, which need not wait for each other. */
 enum { TRS_CONCAT(SUMS, STORE) = 8 };
 #define SUMS TRS_CONCAT(SUMS, STORE)
@@ -168,6 +197,7 @@ TRS_RARE void NAME(join)(const trs_relaxation *R, int64_t p, const double *value
 /* The squares of some elements, and of their storage loss. */
 typedef struct NAME(sums) {
   double square[SUMS], lost[SUMS];
+  int tiny; /* one is below the normal floats */
 } NAME(sums);
 
 /* True if the value is finite, also when stored in the given number of bytes. */
@@ -187,9 +217,11 @@ TRS_INLINE bool NAME(store_off)(OFF *to, const double *values, int64_t count, do
                                 NAME(sums) * sums) {
   const double inverse = 1 / factor, unit = FACTOR * factor;
   int64_t e = 0;
-  int fit = 1;
+  int fit = 1, tiny = 0;
   for (int64_t k = 0; k < count; k++) to[k] = ENCODE(values[k] * inverse);
   for (int64_t k = 0; k < count; k++) fit &= NAME(fits)(values[k], sizeof(X));
+  for (int64_t k = 0; k < count; k++) tiny |= NAME(is_tiny)(values[k], sizeof(X));
+  sums->tiny |= tiny;
   for (; e + SUMS <= count; e += SUMS)
     for (int lane = 0; lane < SUMS; lane++)
       NAME(add_up)(sums, lane, values[e + lane], DECODE(to[e + lane]) * unit);
@@ -199,9 +231,11 @@ TRS_INLINE bool NAME(store_off)(OFF *to, const double *values, int64_t count, do
 
 TRS_INLINE bool NAME(store_diagonal)(SUM *to, const double *values, int64_t count,
                                      NAME(sums) * sums) {
-  int fit = 1;
+  int fit = 1, tiny = 0;
   for (int64_t k = 0; k < count; k++) to[k] = (SUM)values[k];
   for (int64_t k = 0; k < count; k++) fit &= NAME(fits)(values[k], sizeof(SUM));
+  for (int64_t k = 0; k < count; k++) tiny |= NAME(is_tiny)(values[k], sizeof(SUM));
+  sums->tiny |= tiny;
   for (int64_t k = 0; k < count; k++) NAME(add_up)(sums, (int)(k % SUMS), values[k], (double)to[k]);
   return fit;
 }
@@ -231,6 +265,7 @@ static trs_status NAME(store)(const trs_relaxation *R, int64_t p, const double *
 #endif
   fit &= NAME(store_diagonal)((SUM *)R->diagonal + p * size, values + count * size, size, &sums);
   if (!fit) return NAME(refuse_row)(R, p, values);
+  if (sums.tiny) TRS_TRY(NAME(check_small)(R, p, values));
   result[0] = result[1] = 0;
   for (int lane = 0; lane < SUMS; lane++) {
     result[0] += sums.square[lane];
@@ -253,4 +288,5 @@ static trs_status NAME(put)(trs_relaxation *R, int64_t p, double *values,
   }
   return NAME(factor)(R, p, values + count * size, squares[0], (SUM *)R->diagonal + p * size);
 }
+#undef LEAST
 #undef SUMS

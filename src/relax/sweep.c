@@ -202,6 +202,31 @@ static void sweep_share(void *argument, int rank, int size) {
   K->unload(w, begin, end);
 }
 
+static double most_of(const trs_relaxation *R, int64_t k) {
+  const uint64_t bits = atomic_load_explicit(&R->most[k], memory_order_relaxed);
+  double value;
+  memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+/* x that was rounded to floats although the caller's is of doubles: its largest number has lost
+ * digits below their range; or, in a solve, x is beyond it.  A relaxation may diverge.  Domains
+ * know their own part of x alone. */
+static trs_status check_range(const trs_relaxation *R, const trs_relax_work *w) {
+  static const double LEAST = 0x1p-102;
+  const bool narrow = R->scalar == TRS_DOUBLE && R->store != TRS_STORE_DOUBLE;
+  for (int64_t c = 0; narrow && !R->links && w->options->sweeps && c < w->rhs->nrhs; c++) {
+    const double b = most_of(R, 2 * c), x = most_of(R, 2 * c + 1);
+    const bool small = b > 0 && x < LEAST, large = R->triangle && !isfinite(x);
+    if (isfinite(b) && (small || large))
+      return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
+                      "x, which is stored in floats, is %s their range, for a largest |b| of %g: "
+                      "scale b, or store as double",
+                      small ? "below" : "beyond", b);
+  }
+  return TRS_SUCCESS;
+}
+
 static trs_status sweep(trs_relaxation *R, const trs_rhs *rhs, const trs_sweep_options *options) {
   for (int64_t first = 0; first < rhs->nrhs; first += R->room) {
     trs_rhs group = trs_rhs_columns(rhs, R->scalar, first, R->room);
@@ -211,7 +236,9 @@ static trs_status sweep(trs_relaxation *R, const trs_rhs *rhs, const trs_sweep_o
                            .norms = options->residuals ? options->residuals + first : NULL,
                            .norm_stride = rhs->nrhs,
                            .phase = (unsigned)trs_counters_begin};
+    for (int64_t k = 0; k < 2 * group.nrhs; k++) atomic_store(&R->most[k], 0);
     trs_team_run(R->context->team, R->threads, sweep_share, &work);
+    TRS_TRY(check_range(R, &work));
   }
   return TRS_SUCCESS;
 }
@@ -238,6 +265,7 @@ static trs_status allocate_vectors(trs_relaxation *R, trs_block_system *system,
   TRS_TRY(trs_alloc(&R->r, R->nrows * R->block * R->room, K->r_size));
   TRS_TRY(TRS_ALLOC(&R->squares, R->nrows * R->room));
   TRS_TRY(TRS_ALLOC(&R->total, R->room));
+  TRS_TRY(TRS_ALLOC(&R->most, 2 * R->room));
   return TRS_ALLOC(&R->partial, (R->nrows + TRS_RELAX_PART - 1) / TRS_RELAX_PART * R->room);
 }
 

@@ -162,6 +162,20 @@ TRS_INLINE int64_t NAME(ordered)(const trs_row_order *order, int64_t i, double *
   return row;
 }
 
+/* Notes the largest |value| of a column: NaN as the largest of all. */
+TRS_INLINE void NAME(note)(_Atomic uint64_t *most, double value) {
+  uint64_t bits, before = atomic_load_explicit(most, memory_order_relaxed);
+  memcpy(&bits, &value, sizeof bits);
+  while (bits > before && !atomic_compare_exchange_weak_explicit(
+                              most, &before, bits, memory_order_relaxed, memory_order_relaxed))
+    continue;
+}
+
+/* The larger magnitude; NaN is larger than all. */
+TRS_INLINE double NAME(farther)(double most, double value) {
+  return fabs(value) <= most ? most : fabs(value);
+}
+
 static void NAME(load)(const trs_relax_work *w, int64_t begin, int64_t end) {
   const trs_relaxation *R = w->R;
   const trs_rhs *rhs = w->rhs;
@@ -171,19 +185,22 @@ static void NAME(load)(const trs_relax_work *w, int64_t begin, int64_t end) {
   for (int64_t c = 0; c < rhs->nrhs; c++) {
     SUM *r = (SUM *)R->r + c * R->nrows * b;
     X *x = (X *)R->x + c * (R->nrows + R->nhalo) * b;
+    double most = 0;
     for (int64_t p = begin; p < end; p++)
       for (int i = 0; i < b; i++) {
         int64_t from = (int64_t)place[p] * b + i;
         double scale;
         int64_t b_at = NAME(ordered)(&rhs->b_order, from, &scale) * rhs->b_row + c * rhs->b_col,
                 x_at = from * rhs->x_row + c * rhs->x_col;
-        r[p * b + i] =
-            (SUM)((wide ? ((const double *)rhs->b)[b_at] : (double)((const float *)rhs->b)[b_at]) *
-                  scale);
+        const double value =
+            (wide ? ((const double *)rhs->b)[b_at] : (double)((const float *)rhs->b)[b_at]) * scale;
+        r[p * b + i] = (SUM)value;
+        most = NAME(farther)(most, value);
         x[p * b + i] = !keep  ? 0
                        : wide ? (X)((const double *)rhs->x)[x_at]
                               : (X)((const float *)rhs->x)[x_at];
       }
+    NAME(note)(&R->most[2 * c], most);
   }
 }
 
@@ -195,6 +212,7 @@ static void NAME(unload)(const trs_relax_work *w, int64_t begin, int64_t end) {
   const bool wide = R->scalar == TRS_DOUBLE;
   for (int64_t c = 0; c < rhs->nrhs; c++) {
     const X *x = (const X *)R->x + c * (R->nrows + R->nhalo) * b;
+    double most = 0;
     for (int64_t p = begin; p < end; p++)
       for (int i = 0; i < b; i++) {
         double scale;
@@ -204,7 +222,9 @@ static void NAME(unload)(const trs_relax_work *w, int64_t begin, int64_t end) {
           ((double *)rhs->x)[at] = (double)x[p * b + i] * scale;
         else
           ((float *)rhs->x)[at] = (float)((double)x[p * b + i] * scale);
+        most = NAME(farther)(most, (double)x[p * b + i]);
       }
+    NAME(note)(&R->most[2 * c + 1], most);
   }
 }
 

@@ -173,7 +173,8 @@ static int64_t bytes(const trs_plan *plan) {
   t->R->backend->describe(t->R, &info);
   if (info.device_bytes) return info.device_bytes;
   if (plan->origin)
-    return TRS_HELD(t, t->R, t->R->x, t->R->r, t->R->squares, t->R->partial, t->R->total);
+    return TRS_HELD(t, t->R, t->R->x, t->R->r, t->R->squares, t->R->partial, t->R->total,
+                    (const void *)t->R->most);
   return TRS_HELD(t) + trs_relaxation_held(t->R) + trs_refactor_held(t->refactor);
 }
 

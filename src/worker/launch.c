@@ -20,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <linux/futex.h>
+#include <math.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -217,6 +218,18 @@ trs_status trs_worker_launch(trs_worker_process **process, const char *path, con
       error == ENOMEM ? TRS_ERROR_MEMORY : TRS_ERROR_FILE, -1, "cannot start %s: %s%s", path,
       trs_error_text(error),
       error == EAGAIN ? ", two more processes are needed than the limit leaves (ulimit -u)" : "");
+}
+
+double trs_worker_seconds(trs_worker_process *p) {
+  double seconds = INFINITY;
+  struct timespec t;
+  clockid_t clock;
+  lock_worker(p);
+  if (p->worker > 0 && !p->ended && !clock_getcpuclockid(p->worker, &clock) &&
+      !clock_gettime(clock, &t))
+    seconds = (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+  atomic_flag_clear(&p->busy);
+  return seconds;
 }
 
 int trs_worker_finish(trs_worker_process *p) {

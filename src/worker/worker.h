@@ -44,6 +44,9 @@ typedef struct trs_worker_process trs_worker_process;
 trs_status trs_worker_launch(trs_worker_process **process, const char *path, const int *files,
                              int count);
 
+/* Processor time that it has taken; infinite: it has ended. */
+double trs_worker_seconds(trs_worker_process *process);
+
 /* Kills the process unless it has ended, waits, and returns its status as waitpid does. */
 int trs_worker_finish(trs_worker_process *process);
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/random.h"
+#include "base/scalar.h"
 #include "matrix/values.h"
 #include "test.h"
 
@@ -110,6 +111,29 @@ TEST(numbers_that_are_not_finite) {
     p.t[2][2] = bad[k];
     assert_true(growth_of(&p) == INFINITY);
     assert_true(cut(&p, begins));
+  }
+}
+
+/* A coefficient below the normal numbers, which a large right-hand side would need; a coefficient
+ * that is zero because entries are, or because terms cancel, loses nothing. */
+TEST(coefficients_that_underflow) {
+  for (trs_scalar scalar = TRS_FLOAT; scalar <= TRS_DCOMPLEX; scalar++) {
+    const bool wide = trs_scalar_is_double(scalar);
+    const double large = wide ? 1e200 : 1e25;
+    pair p = {.scalar = scalar, .width = 2};
+    uint8_t begins[MOST];
+    p.t[0][0] = 1;
+    p.t[1][0] = 1 / large;
+    p.t[1][1] = large;
+    assert_true(growth_of(&p) == INFINITY);
+    assert_true(cut(&p, begins));
+    assert_int_equal(begins[1], 1);
+    p.t[1][0] = 0;
+    assert_true(growth_of(&p) < 10);
+    p = (pair){.scalar = scalar, .width = 3};
+    p.t[0][0] = p.t[1][1] = p.t[2][2] = 1;
+    p.t[1][0] = p.t[2][0] = p.t[2][1] = 1;
+    assert_true(growth_of(&p) < 10);
   }
 }
 

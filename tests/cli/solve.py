@@ -457,6 +457,9 @@ matrix("none.mtx", 0, [])
 for words in [["info", "none.mtx"], ["solve", "none.mtx"]]:
     o = run(*words)
     check(f"a matrix without rows, {words[0]}", o.code == 0, o)
+matrix("zero.mtx", 2, [(1, 1, 2), (1, 2, 0), (2, 1, 1), (2, 2, 3)])
+refuses("a stored zero across the diagonal is named", 3, "1 above, 1 of them stored zeros",
+        "solve", "zero.mtx")
 o = run("info", "P.mtx", env={"LC_ALL": "C"})
 check("plain letters where the locale has no others", o.out.isascii(), o)
 finish()

@@ -280,6 +280,26 @@ static trs_status factor_triangles(void *A) {
   return TRS_SUCCESS;
 }
 
+TEST(pivots_without_a_reciprocal_are_refused) {
+  static const trs_factor_kind kinds[] = {TRS_FACTOR_ILU0, TRS_FACTOR_LU, TRS_FACTOR_DILU};
+  const int64_t ptr[] = {0, 1, 3};
+  const int32_t idx[] = {0, 0, 1};
+  const double val[] = {1, 1, 1e-310};
+  trs_matrix *A;
+  trs_factors *F;
+  assert_success(
+      trs_matrix_create(&A, TRS_CSR, TRS_DOUBLE, 2, 2, TRS_PTR64, ptr, idx, val, TRS_COPY));
+  for (int k = 0; k < 3; k++) {
+    const trs_factor_options how = {.struct_size = sizeof how,
+                                    .kind = kinds[k],
+                                    .order = TRS_ORDER_NATURAL,
+                                    .no_equilibration = kinds[k] == TRS_FACTOR_LU};
+    assert_failure(TRS_ERROR_NOT_FINITE, "for its reciprocal", trs_factor(&F, A, &how));
+    assert_int_equal(trs_last_error()->row, 1);
+  }
+  trs_matrix_destroy(A);
+}
+
 TEST(failing_allocations_are_reported) {
   assert_survives_with_matrix(factor_triangles, 9, (sparse_kind){.format = TRS_CSC});
 }

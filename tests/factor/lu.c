@@ -189,6 +189,79 @@ TEST(badly_scaled_matrices_are_scaled_exactly) {
   }
 }
 
+/* Rows times 2^r and columns times 2^c: the factor of a row alone brings entries below the range.
+ */
+TEST(products_of_scale_factors_leave_the_range) {
+  for (trs_scalar s = TRS_FLOAT; s <= TRS_DCOMPLEX; s++) {
+    const int most = trs_scalar_is_double(s) ? 900 : 100;
+    trs_matrix *B = sparse_random(20, 0.7, (sparse_kind){.scalar = s}, 5), *A;
+    assert_success(trs_matrix_convert(&A, B, TRS_CSR, s));
+    for (int64_t i = 0; i < A->nrows; i++)
+      for (int64_t p = A->ptr[i]; p < A->ptr[i + 1]; p++) {
+        const int r = i % 2 ? most / 4 : -most / 4, c = (A->idx[p] % 3 ? most : -most) * 5 / 8;
+        trs_value_set(A->val, p, s, trs_value_get(A->val, p, s) * ldexp(1, r + c));
+      }
+    trs_factors *F;
+    assert_success(lu(&F, A, TRS_ORDER_NATURAL, 0));
+    assert_product(F, A, 400 * scalar_eps(s), false);
+    assert_success(trs_factors_refactor(F, NULL, NULL, A));
+    assert_product(F, A, 400 * scalar_eps(s), false);
+    trs_factors_destroy(F);
+    trs_matrix_destroy(A);
+    trs_matrix_destroy(B);
+  }
+}
+
+TEST(an_empty_row_or_column_is_named) {
+  static const double cases[][9] = {{1, 2, 3, 0, 0, 0, 4, 5, 6}, {1, 0, 3, 2, 0, 1, 4, 0, 6}};
+  static const char *const words[] = {"row 1 (0-based) has only zero",
+                                      "column 1 (0-based) has only zero"};
+  for (int k = 0; k < 2; k++) {
+    int32_t row[9], col[9];
+    int64_t count = 0;
+    double val[9];
+    for (int e = 0; e < 9; e++)
+      if (cases[k][e] != 0) row[count] = e / 3, col[count] = e % 3, val[count++] = cases[k][e];
+    trs_matrix *A;
+    trs_factors *F;
+    assert_success(trs_matrix_create_coo(&A, TRS_DOUBLE, 3, 3, count, TRS_IDX32, row, col, val));
+    assert_failure(TRS_ERROR_ZERO_PIVOT, words[k], lu(&F, A, TRS_ORDER_DEFAULT, 0));
+    assert_int_equal(trs_last_error()->row, 1);
+    trs_matrix_destroy(A);
+  }
+}
+
+/* Each search of a matching would visit the whole ring, since costs of the last rows ascend. */
+TEST(a_matching_that_takes_too_long_is_given_up) {
+  enum { RING = 1001, ALL = 3 * RING + 2 };
+  static int32_t row[2 * ALL], col[2 * ALL];
+  static double val[2 * ALL];
+  int64_t p = 0;
+  for (int32_t k = 0; k < RING; k++) {
+    const int32_t rows[] = {k, k, RING + k, RING + k, 2 * RING + k, 2 * RING + k};
+    const int32_t cols[] = {k, (k + 1) % RING, RING + k, 2 * RING + k, k, 2 * RING + k};
+    const double values[] = {1, 1, 1, 1, 1, exp(-1e-3 * (k + 1))};
+    for (int e = 0; e < 6; e++, p++) row[p] = rows[e], col[p] = cols[e], val[p] = values[e];
+  }
+  for (int e = 0; e < 2; e++, p++) row[p] = ALL - 2 + e, col[p] = ALL - 1 - e, val[p] = 1;
+  trs_matrix *A;
+  trs_matching m;
+  trs_factors *F;
+  assert_success(trs_matrix_create_coo(&A, TRS_DOUBLE, ALL, ALL, p, TRS_IDX32, row, col, val));
+  assert_success(trs_match_rows(&m, A));
+  assert_null(m.row);
+  for (int k = 0; k < NLU; k++) {
+    assert_success(lu(&F, A, lu_orders[k], 0));
+    assert_product(F, A, 400 * scalar_eps(TRS_DOUBLE), false);
+    trs_factors_destroy(F);
+  }
+  assert_success(lu(&F, A, TRS_ORDER_DEFAULT, 0));
+  assert_product(F, A, 400 * scalar_eps(TRS_DOUBLE), false);
+  if (TRS_HAVE_COLAMD) assert_non_null(strstr(factors_info(F).choice, "given up"));
+  trs_factors_destroy(F);
+  trs_matrix_destroy(A);
+}
+
 TEST(extreme_values_are_within_reach) {
   float val[] = {1e-44f, 3e38f};
   int64_t ptr[] = {0, 1, 2};

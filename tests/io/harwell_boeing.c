@@ -44,6 +44,35 @@ TEST(fields_have_a_fixed_width) {
   expect(UNSYMMETRIC, (double complex[]){2, 0, 0, 0, 3, 0, -5, 0, 4});
 }
 
+/* Blanks before and between fields, card numbers behind them, groups, numbers without a point,
+ * scale factors, blank fields. */
+TEST(formats_are_read_as_fortran_reads_them) {
+  static const struct {
+    const char *format, *values;
+  } cases[] = {{"(1X,3F6.1)", "#   1.5  -2.0   4.0\n"},
+               {"(3(2X,F4.1))", "   1.5  -2.0   4.0\n"},
+               {"(2F6.1)", "   1.5  -2.0      77\n   4.0            78\n"},
+               {"(2(1P,E10.3))", " 1.500E+00-2.000E+00\n 4.000E+00\n"},
+               {"(3F6.2)", "   150  -200   400\n"},
+               {"(2P,3F8.2)", "  150.00 -200.00  400.00\n"},
+               {"(F6.1/T3,2F6.1)", "   1.5\nab  -2.0   4.0\n"},
+               {"(F6.1,(F6.1,1X))", "   1.5  -2.0 9\n   4.0\n"},
+               {"(3D8.1)", "  .15+01   -20+0    4Q+1\n"}};
+  for (size_t k = 0; k < COUNT(cases); k++) {
+    char text[1024];
+    snprintf(text, sizeof text, TITLE "3 1 1 1\nRUA 3 1 3 0\n(2I3) (3I3) %s\n  1  4\n  1  2  3\n%s",
+             cases[k].format, cases[k].values);
+    trs_matrix *A;
+    assert_success(trs_read_matrix(&A, scratch_text("f.rua", text), NULL, NULL));
+    const double wanted[] = {1.5, -2, 4};
+    for (int i = 0; i < 3; i++)
+      if (creal(trs_value_get(A->val, i, A->scalar)) != wanted[i])
+        fail_msg("%s: value %d is %g", cases[k].format, i,
+                 creal(trs_value_get(A->val, i, A->scalar)));
+    trs_matrix_destroy(A);
+  }
+}
+
 /* As SciPy writes them. */
 TEST(fields_may_be_narrower_than_declared) {
   expect(TITLE

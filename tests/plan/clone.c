@@ -217,7 +217,7 @@ typedef struct job {
   const char *problem;
 } job;
 
-/* Clones a plan that other threads clone and solve with. */
+/* Clones a plan that other threads clone and solve with, and asks for facts meanwhile. */
 static void *work(void *argument) {
   job *j = argument;
   answers got = answers_for(j->wanted->n, TRS_DOUBLE);
@@ -227,6 +227,8 @@ static void *work(void *argument) {
       j->problem = "a clone failed";
       break;
     }
+    trs_plan_info info = {.struct_size = sizeof info};
+    if (trs_plan_get_info(clone, &info)) j->problem = "facts failed";
     for (int s = 0; s < 3; s++)
       if (solve_all(clone, &got, got.x) || !same(&got, j->wanted)) j->problem = "x differs";
     trs_plan_destroy(clone);

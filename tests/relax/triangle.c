@@ -5,6 +5,7 @@
 
 #include "base/status.h"
 #include "bsr.h"
+#include "matrix/matrix.h"
 #include "sparse.h"
 #include "support.h"
 #include "test.h"
@@ -86,6 +87,48 @@ TEST(narrow_blocks_lose_what_their_format_says) {
     if (k > 0) assert_true(error > limits[k - 1] * 1e-2);
     trs_plan_destroy(plan);
     free_system(s);
+  }
+  trs_context_destroy(ctx);
+}
+
+/* b, or U, beyond the range of floats: x is refused where it cannot be one of floats, and auto
+ * keeps the values of both factors where those of one do not fit. */
+TEST(numbers_beyond_the_range_of_floats_are_refused) {
+  static const double units[] = {1e-60, 1e60};
+  trs_context *ctx;
+  assert_success(trs_context_create(&ctx, "threads:2"));
+  for (int k = 0; k < 2; k++) {
+    system_ *s = make_system(3);
+    trs_plan *plan = analyze(ctx, s, "blocks:size=5", TRS_STORE_MIXED);
+    double *b = malloc(N * sizeof *b), *x = malloc(N * sizeof *x);
+    for (int i = 0; i < N; i++) b[i] = 1 + i % 3;
+    assert_success(trs_solve(plan, x, N, b, N, 1, TRS_COL_MAJOR));
+    for (int i = 0; i < N; i++) b[i] *= units[k];
+    assert_failure(TRS_ERROR_UNSUPPORTED, k ? "beyond their range" : "below their range",
+                   trs_solve(plan, x, N, b, N, 1, TRS_COL_MAJOR));
+    for (int i = 0; i < N; i++) b[i] = 0;
+    assert_success(trs_solve(plan, x, N, b, N, 1, TRS_COL_MAJOR));
+    trs_plan_destroy(plan);
+    free(b), free(x);
+    free_system(s);
+
+    trs_matrix *A = sparse_grid(7, 6, 10, 0.3, TRS_DOUBLE);
+    for (int64_t p = 0; p < A->nnz; p++) ((double *)A->val)[p] *= units[k];
+    double all[N], solved[N];
+    trs_factors *F;
+    trs_backward_error error = {.struct_size = sizeof error};
+    const trs_factor_options how = {
+        .struct_size = sizeof how, .kind = TRS_FACTOR_BILU0, .block_size = 7};
+    const trs_options mixed = {.struct_size = sizeof mixed, .store = TRS_STORE_MIXED};
+    for (int i = 0; i < N; i++) all[i] = units[k];
+    assert_success(trs_factor(&F, A, &how));
+    assert_success(trs_analyze_factors(&plan, ctx, F, TRS_NO_TRANS, &mixed));
+    assert_success(trs_solve(plan, solved, N, all, N, 1, TRS_COL_MAJOR));
+    assert_success(trs_check_factors(&error, F, TRS_NO_TRANS, solved, N, all, N, 1, TRS_COL_MAJOR));
+    assert_true(error.componentwise < 1e-13);
+    trs_plan_destroy(plan);
+    trs_factors_destroy(F);
+    trs_matrix_destroy(A);
   }
   trs_context_destroy(ctx);
 }

@@ -1,10 +1,12 @@
-/* trs_solve_once against plans: every type, triangle, format, width and base, in order and not; and
- * what is refused, with the row. */
+/* trs_solve_once, plans and batches have the same x: every type, triangle, format, width and base,
+ * in order and not, with repeated entries; and what is refused, with the row. */
 #include <math.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/random.h"
 #include "base/scalar.h"
+#include "matrix/values.h"
 #include "test.h"
 
 enum { N = 60, MOST = 12 * N };
@@ -48,6 +50,12 @@ static void make(drawing *t, bool prefix, bool sorted) {
   for (int64_t i = 0; i < N; i++)
     for (int64_t q = t->ptr[i]; q < t->ptr[i + 1]; q++)
       if (t->idx[q] == i) t->val[q] = 2 + (double)draw(3);
+  for (int64_t i = 0; i < N && !sorted; i++) { /* repeats that are nothing together */
+    const int64_t end = t->ptr[i + 1];
+    if (end - t->ptr[i] < 2 || t->idx[end - 1] != t->idx[end - 2] || t->idx[end - 1] == i) continue;
+    t->val[end - 1] = 0x1p40;
+    t->val[end - 2] = -0x1p40;
+  }
 }
 
 /* The arrays in the widths and base of indexing. */
@@ -94,6 +102,33 @@ typedef struct way {
   bool sorted;
 } way;
 
+/* A plan and a batch of the same arrays. */
+static void compare(const way *w, const trs_matrix *A, const void *val, const void *b,
+                    const void *x) {
+  static double complex y[N];
+  const double limit = w->scalar == TRS_FLOAT || w->scalar == TRS_SCOMPLEX ? 1e-5 : 1e-13;
+  trs_plan *plan;
+  trs_batch *batch;
+  for (int by_batch = 0; by_batch < 2; by_batch++) {
+    if (by_batch) {
+      assert_success(trs_batch_create(&batch, ctx, A, w->uplo, TRS_NO_TRANS, w->diag, 1, NULL));
+      assert_success(trs_batch_update(batch, val, 0));
+      assert_success(trs_batch_solve(batch, y, N, 0, b, N, 0, 1, TRS_COL_MAJOR));
+      trs_batch_destroy(batch);
+    } else {
+      assert_success(trs_analyze(&plan, ctx, A, w->uplo, TRS_NO_TRANS, w->diag, NULL));
+      assert_success(trs_solve(plan, y, N, b, N, 1, TRS_COL_MAJOR));
+      trs_plan_destroy(plan);
+    }
+    double most = 0, apart = 0;
+    for (int64_t i = 0; i < N; i++) {
+      most = fmax(most, cabs(trs_value_get(x, i, w->scalar)));
+      apart = fmax(apart, cabs(trs_value_get(x, i, w->scalar) - trs_value_get(y, i, w->scalar)));
+    }
+    assert_true(apart <= limit * most);
+  }
+}
+
 static void check(const way *w) {
   static drawing t;
   static int64_t ptr[N + 1], idx[MOST];
@@ -112,6 +147,7 @@ static void check(const way *w) {
       trs_check(&error, A, w->uplo, TRS_NO_TRANS, w->diag, x, N, b, N, 1, TRS_COL_MAJOR));
   assert_true(error.componentwise <
               (w->scalar == TRS_FLOAT || w->scalar == TRS_SCOMPLEX ? 2e-6 : 4e-15));
+  compare(w, A, val, b, x);
   assert_success(trs_solve_once(b, b, w->uplo, w->diag, w->format, w->scalar, N, w->indexing, ptr,
                                 idx, val)); /* in place */
   assert_memory_equal(x, b, N * trs_scalar_size(w->scalar));
@@ -216,6 +252,21 @@ TEST(bad_pointers_of_an_upper_triangle_are_refused) {
     }
   assert_success(trs_solve_once(x, b, TRS_UPPER, TRS_NONUNIT, TRS_CSR, TRS_DOUBLE, 3, TRS_PTR64,
                                 s.ptr, s.idx, s.val));
+}
+
+TEST(memory_that_is_lacking) {
+  const int64_t ptr[] = {0, 1, 4};
+  const int32_t idx[] = {0, 0, 1, 0};
+  const double val[] = {1, 1e20, 1, -1e20}, b[] = {1, 1};
+  double x[2];
+  for (int fails = 0; fails < 3; fails++) {
+    trs_memory_fail_after(fails);
+    const trs_status status = trs_solve_once(x, b, TRS_LOWER, TRS_NONUNIT, TRS_CSR, TRS_DOUBLE, 2,
+                                             TRS_PTR64, ptr, idx, val);
+    trs_memory_fail_after(-1);
+    assert_int_equal(status, fails < 2 ? TRS_ERROR_MEMORY : TRS_SUCCESS);
+  }
+  assert_true(x[0] == 1 && x[1] == 1);
 }
 
 TEST(nothing_is_solved) {

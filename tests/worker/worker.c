@@ -26,6 +26,7 @@
 #include "order/graph.h"
 #include "order/methods.h"
 #include "test.h"
+#include "worker/worker.h"
 
 static trs_matrix *small, *large;
 static trs_graph graph, large_graph;
@@ -120,6 +121,28 @@ TEST(one_that_hangs_is_stopped) {
   stand_in("hang");
   setenv("TRIREME_WORKER_SECONDS", "0.2", 1);
   assert_failure(TRS_ERROR_STALLED, "METIS was stopped after 0.2 seconds", order(&graph));
+  assert_true(trs_seconds() - start < 60);
+  assert_no_child();
+}
+
+/* A worker that reads a file: its processor time counts, and some patience. */
+static trs_status read_file(const char *what) {
+  const trs_worker_job job = {"metis", "a reader", "file.h5", -1};
+  trs_worker *w;
+  trs_worker_message m = {0};
+  stand_in(what);
+  assert_success(trs_worker_start(&w, &job));
+  trs_worker_limit(w, 0.1, 0);
+  const trs_status status = trs_worker_ask(w, &m);
+  trs_worker_end(w);
+  return status;
+}
+
+TEST(a_busy_machine_is_no_damaged_file) {
+  const double start = trs_seconds();
+  assert_success(read_file("late"));
+  assert_failure(TRS_ERROR_FORMAT, "was stopped after", read_file("busy"));
+  assert_failure(TRS_ERROR_FORMAT, "was stopped after", read_file("hang"));
   assert_true(trs_seconds() - start < 60);
   assert_no_child();
 }

@@ -204,3 +204,35 @@ def test_after_a_failed_update_a_relaxation_sweeps_no_more():
         R.update(A)
         R.sweep(x, b)
         np.testing.assert_array_equal(x, first)
+
+
+def test_auto_is_a_method():
+    _, L = system()
+    assert str(tr.plan(L, method="auto", device="serial")) == str(tr.plan(L, device="serial"))
+
+
+def test_masks_are_kept():
+    A, L = system()
+    mask = np.arange(L.shape[0]) == 1
+    b = np.ma.masked_array(np.ones(L.shape[0]), mask=mask)
+    for call in (tr.plan(L).solve, tr.lu(A).solve, lambda b: tr.spsolve_triangular(L, b)):
+        x = call(b)
+        assert type(x) is np.ma.MaskedArray
+        np.testing.assert_array_equal(x.mask, mask)
+        np.testing.assert_array_equal(x.data, call(np.ones(L.shape[0])))
+
+
+def test_index_arrays_keep_their_values():
+    class Arrays:
+        format, shape, data = "csr", (2, 2), np.array([2.0, 1, 4])
+
+        def __init__(self, indptr, indices):
+            self.indptr, self.indices = indptr, indices
+
+    whole = Arrays(np.array([0.0, 1, 3]), np.array([0.0, 0, 1]))
+    np.testing.assert_array_equal(tr.plan(whole, uplo="lower").solve(np.array([2.0, 5])), [1, 1])
+    for wrong in (Arrays(np.array([0, 1, 3]), np.array([0, 0.5, 1])),
+                  Arrays(np.array([0, 1.5, 3]), np.array([0, 0, 1])),
+                  Arrays(np.array([0, 1, 3]), np.array([0, np.nan, 1]))):
+        with pytest.raises(ValueError, match="whole numbers"):
+            tr.plan(wrong, uplo="lower")

@@ -151,7 +151,12 @@ def give_back(x: Dense, b: Any) -> Any:
         return jax.device_put(x.array, b.sharding)
     if x.device is None and x.kind == "cupy":
         raise TypeError("host memory cannot become an array of CuPy")
-    return x.array
+    return with_mask(x.array, b)
+
+
+def with_mask(x: Any, b: Any) -> Any:
+    """x with the mask of b, if b has one: the values under it were used, and are no numbers to trust."""
+    return np.ma.array(x, mask=np.ma.getmaskarray(b)) if isinstance(b, np.ma.MaskedArray) else x
 
 
 def assign(target: Dense, source: Dense) -> None:

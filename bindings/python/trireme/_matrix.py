@@ -83,7 +83,12 @@ def _index_array(x: Any) -> Dense:
     if made.dtype not in _INDEX_TYPES:
         if made.device is not None:
             raise TypeError(f"indices of type {made.dtype}: int32 or int64 is wanted")
-        made = dense(made.array.astype(np.int64))
+        given = made.array
+        with np.errstate(invalid="ignore"):
+            made = dense(given.astype(np.int64))
+        if not np.array_equal(made.array, given):
+            raise ValueError(f"indptr or indices, of type {given.dtype}, have values that are no "
+                             "whole numbers below 2^63")
     return contiguous(made) if made.device is None else made
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, List, NamedTuple, Optional, Tuple, overlo
 import numpy as np
 
 from . import _api
-from ._arrays import SCALARS, Dense, contiguous, dense, library_of, overlaps
+from ._arrays import SCALARS, Dense, contiguous, dense, library_of, overlaps, with_mask
 from ._context import Lock, where
 from ._library import StructureError, library, run
 from ._matrix import Compressed, Matrix, compressed, indexing_of, without_zeros
@@ -251,7 +251,7 @@ def spsolve_triangular(A: Any, b: Any, lower: bool = True, overwrite_A: bool = F
         x = _solve_host(clean, right, b, out, uplo, unit_diagonal)
     if type(b) is np.ndarray or not isinstance(b, np.ndarray):
         return x
-    return b if out is not None else x.view(type(b))
+    return b if out is not None else with_mask(x, b) if isinstance(b, np.ma.MaskedArray) else x.view(type(b))
 
 
 def _check_flags(**flags: Any) -> None:

@@ -26,7 +26,7 @@ RelaxStore = Literal["mixed", "double", "float", "half", "bfloat16"]
 Direction = Literal["forward", "backward", "symmetric"]
 Order = Literal["default", "nd", "amd", "natural", "rcm", "colour", "colamd"]
 MethodName = Literal[
-    "serial", "panels", "threads", "blocks", "subtrees", "columns", "levelset-cpu", "engine",
+    "auto", "serial", "panels", "threads", "blocks", "subtrees", "columns", "levelset-cpu", "engine",
     "pull", "levelset", "syncfree-csc", "syncfree-csc-rhs", "supernodal", "push", "unified",
     "get-update-put", "zerocopy-block", "zerocopy"]
 DeviceName = Literal[
@@ -191,7 +191,7 @@ def flag(name: str, value: Any) -> bool:
 
 def method_name(method: Any, methods: str) -> Optional[str]:
     """The name, if the library knows it; methods is the library's list."""
-    if method is None:
+    if method is None or (isinstance(method, str) and method == "auto"):  # as C and the command say it
         return None
     if not isinstance(method, str):
         raise TypeError(f"method is {method!r}: a name such as \"serial\" is wanted, or None")

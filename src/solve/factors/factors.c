@@ -166,6 +166,24 @@ static trs_status join_sweeps(trs_plan *plan, const trs_options *options) {
   return TRS_SUCCESS;
 }
 
+/* If one of the sweeps keeps its values because they do not fit the narrower type, the other one
+ * does so too: it would round what lies between both, which is as large or small. */
+static trs_status join_stores(trs_plan *plan, const trs_options *options) {
+  const bool first = trs_plan_store(plan->sweep[0]), second = trs_plan_store(plan->sweep[1]);
+  if (first == second || on_gpu(plan->sweep[0])) return TRS_SUCCESS;
+  trs_options same = *options;
+  same.store = TRS_STORE_DEFAULT;
+  const int other = first ? 0 : 1;
+  trs_plan_destroy(plan->sweep[other]);
+  plan->sweep[other] = NULL;
+  TRS_TRY(make_sweep(plan, (other == 0) == (plan->trans == TRS_NO_TRANS), &same));
+  trs_plan *made = plan->sweep[other];
+  const size_t used = strlen(made->reason);
+  snprintf(made->reason + used, sizeof made->reason - used,
+           "; its values keep their type because the other sweep's do");
+  return TRS_SUCCESS;
+}
+
 static void make_reason(trs_plan *plan) {
   if (strcmp(plan->sweep[0]->reason, plan->sweep[1]->reason) == 0)
     snprintf(plan->reason, sizeof plan->reason, "%s", plan->sweep[0]->reason);
@@ -183,6 +201,7 @@ static trs_status make_sweeps(trs_plan *plan, const trs_options *options) {
   TRS_TRY(make_sweep(plan, 1, options));
   TRS_TRY(make_sweep(plan, 0, options));
   TRS_TRY(join_sweeps(plan, options));
+  TRS_TRY(join_stores(plan, options));
   make_reason(plan);
   state->mover = mover_for(plan);
   int before = trs_plan_enter(plan);

@@ -175,13 +175,16 @@ static trs_status pack_side(trs_filler *f, bool upper, const int32_t *row_of) {
 
 trs_status trs_fill_check(const trs_filler *f, bool upper, int64_t first, int64_t width,
                           const void *D, const int32_t *row_perm) {
-  bool zero;
-  int64_t j = f->part->ops->bad_diagonal(width, D, &zero);
+  trs_pivot pivot;
+  int64_t j = f->part->ops->bad_diagonal(width, D, &pivot);
   if (j < 0) return TRS_SUCCESS;
   int64_t row = row_perm ? row_perm[first + j] : first + j;
-  return trs_fail(zero ? TRS_ERROR_ZERO_PIVOT : TRS_ERROR_NOT_FINITE, row,
+  return trs_fail(pivot == TRS_PIVOT_ZERO ? TRS_ERROR_ZERO_PIVOT : TRS_ERROR_NOT_FINITE, row,
                   "row %lld (0-based): the diagonal entry of %c is %s", (long long)row,
-                  upper ? 'U' : 'L', zero ? "zero" : "NaN or infinite");
+                  upper ? 'U' : 'L',
+                  pivot == TRS_PIVOT_ZERO      ? "zero"
+                  : pivot == TRS_PIVOT_EXTREME ? "too small, or too large, for its reciprocal"
+                                               : "NaN or infinite");
 }
 
 /* N: space for a triangle; room: for twice its width. */

@@ -3,6 +3,7 @@
  * are processed together. */
 #include "solve/grid3d/ops.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 

@@ -15,6 +15,7 @@
 #include "base/cpu.h"
 #include "base/scalar.h"
 #include "base/status.h"
+#include "matrix/look.h"
 
 enum { TRS_SLACK = 64 };
 
@@ -61,8 +62,8 @@ typedef struct trs_block_ops {
   void (*set_unit)(int64_t width, void *D); /* ones on the diagonal */
   /* out[at[i]] = in[i] where at[i] >= 0 */
   void (*scatter)(int64_t count, const int64_t *at, const void *in, bool conjugate, void *out);
-  /* The first diagonal entry of D (width x width) that is zero or not finite, or -1. */
-  int64_t (*bad_diagonal)(int64_t width, const void *D, bool *zero);
+  /* The first diagonal entry of D (width x width) that is not a good pivot, or -1. */
+  int64_t (*bad_diagonal)(int64_t width, const void *D, trs_pivot *pivot);
   /* Rows of out = scale[rows[i]] * in[rows[i], j], in by columns, and the reverse; scale may be
    * NULL.  Rows not stored by columns are packed, or (position) row i is at[position[i]] bytes from
    * the beginning.  Rows ascend, for speed alone. */

@@ -1,6 +1,7 @@
 /* ops_tmpl.c - block operations for one element type.  Complex numbers are stored as pairs of
  * reals. Products with the real and with the imaginary part of A have separate sums; only the end
  * of a sum combines them to complex numbers. */
+#include "analysis/pivot_tmpl.c"
 
 typedef REAL NAME(vector)
     __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(REAL)), __may_alias__));
@@ -525,12 +526,11 @@ static void NAME(scatter)(int64_t count, const int64_t *at, const void *in, bool
     if (at[i] >= 0) to[at[i]] = conjugate ? CONJ(from[i]) : from[i];
 }
 
-static int64_t NAME(bad_diagonal)(int64_t width, const void *D, bool *zero) {
+static int64_t NAME(bad_diagonal)(int64_t width, const void *D, trs_pivot *pivot) {
   const SCALAR *d = D;
   for (int64_t j = 0; j < width; j++) {
-    REAL size = ABS(d[j + j * width]);
-    *zero = size == 0;
-    if (size == 0 || !isfinite(size)) return j;
+    *pivot = NAME(look_at_pivot)(d[j + j * width]);
+    if (*pivot != TRS_PIVOT_GOOD) return j;
   }
   return -1;
 }

@@ -258,20 +258,42 @@ __device__ inline void multiply_triangle(const work &w, const room<S, R> &m, con
     m.y[i] = sum_parts<S, R>(m, wide, i);
 }
 
+/* As analysis/pivot_tmpl.c. */
+template <class S>
+__device__ inline bool is_moderate(S a) {
+  using real = typename element<S>::real;
+  constexpr real MOST = sizeof(real) == 4 ? real(0x1p63) : real(0x1p511);
+  return largest_part(a) >= 1 / MOST && largest_part(a) <= MOST;
+}
+
 /* Solves with `high` rows from `top` on, for right-hand side j: a row per lane.  Rows are divided
- * by their diagonal before the first step, which leaves one product per step. */
+ * by their diagonal before the first step, which leaves one product per step.  Where quotients
+ * leave the range in which they keep their digits, the strip is solved again, and rows are divided
+ * behind their last product. */
 template <class S, int R, bool UPPER>
 __device__ inline void substitute_strip(const work &w, const S *T, int top, int high, int j, S *y) {
   const int row = top + (w.lane < high ? w.lane : 0);
   const triangle_row<S, UPPER> own(w.t.width, row);
   const S inverse = reciprocal(T[own.at(row)]);
   S x = y[row * R + j] * inverse;
+  bool scales = is_moderate(inverse);
 #pragma unroll 8
   for (int k = 0; k < high; k++) {
     const int c = UPPER ? high - 1 - k : k;
     const bool waits = w.lane < high && (UPPER ? w.lane < c : w.lane > c);
-    const S scaled = waits ? T[own.at(top + c)] * inverse : zero<S>();
+    const S a = waits ? T[own.at(top + c)] : zero<S>(), scaled = a * inverse;
     x = x - scaled * shuffle(x, c);
+    scales = scales && (largest_part(a) == 0 || is_moderate(scaled));
+  }
+  if (!all_lanes(scales)) {
+    S sum = y[row * R + j];
+    for (int k = 0; k < high; k++) {
+      const int c = UPPER ? high - 1 - k : k;
+      const bool waits = w.lane < high && (UPPER ? w.lane < c : w.lane > c);
+      const S known = shuffle(sum * inverse, c);
+      if (waits) sum = sum - T[own.at(top + c)] * known;
+    }
+    x = sum * inverse;
   }
   if (w.lane < high) y[row * R + j] = x;
 }

@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/memory.h"
+
 #define TRS_KERNEL_INLINE static inline __attribute__((always_inline))
 
 /* ---- A triangle that is solved once. ---- */
@@ -34,11 +36,6 @@ static inline bool is_inside(const vector *v, int64_t index) {
   return (uint64_t)index - (uint64_t)v->low < (uint64_t)v->span;
 }
 
-/* One branch instead of four. */
-TRS_KERNEL_INLINE bool four_inside(const vector *v, int32_t i, int32_t j, int32_t k, int32_t l) {
-  return is_inside(v, i) + is_inside(v, j) + is_inside(v, k) + is_inside(v, l) == 4;
-}
-
 /* The usual layout: the diagonal entry at the expected end, 32-bit indices from 0. */
 TRS_KERNEL_INLINE bool is_plain(const trs_once *o, const vector *v, bool before) {
   const int32_t *idx = o->idx;
@@ -46,14 +43,11 @@ TRS_KERNEL_INLINE bool is_plain(const trs_once *o, const vector *v, bool before)
          idx[before ? v->end - 1 : v->begin] == v->i;
 }
 
-/* For a vector in the usual layout. */
-TRS_KERNEL_INLINE bool all_inside(const int32_t *idx, const vector *v, bool before) {
-  uint32_t most = 0;
-  for (int64_t p = v->begin + !before; p < v->end - before; p++) {
-    uint32_t above = (uint32_t)idx[p] - (uint32_t)v->low;
-    if (above > most) most = above;
-  }
-  return most < v->span || v->end - v->begin == 1;
+/* For a vector in the usual layout: its entries are inside, each at another place. */
+TRS_KERNEL_INLINE bool is_ordered(const int32_t *idx, const vector *v, bool before) {
+  bool ordered = true;
+  for (int64_t p = v->begin + 1; p < v->end; p++) ordered &= idx[p] > idx[p - 1];
+  return ordered && (before ? idx[v->begin] >= 0 : idx[v->end - 1] < v->low + v->span);
 }
 
 #define TRS_TEMPLATE "plan/rhs_tmpl.c"

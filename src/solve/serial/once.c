@@ -1,5 +1,6 @@
 /* once.c - a triangle in the caller's arrays that is solved only once: no matrix, no plan, one pass
- * that checks each entry before its use.  O(n + nnz); no memory. */
+ * that checks each entry before its use.  O(n + nnz); memory for n values if entries of a vector
+ * are out of order. */
 #include "solve/serial/once.h"
 
 #include "analysis/system.h"
@@ -44,5 +45,7 @@ trs_status trs_once_solve(trs_once *o, bool rows, trs_scalar scalar, void *x, co
   o->pivot = TRS_PIVOT_GOOD;
   o->missing = false;
   (rows ? kernels->once_by_rows : kernels->once_by_columns)[scalar](o, x, b);
+  TRS_FREE_ALL(o->sum, o->adds);
+  TRS_TRY(o->lacks);
   return o->vector < 0 ? TRS_SUCCESS : explain(o, rows);
 }

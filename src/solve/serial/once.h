@@ -6,7 +6,7 @@
 #include "matrix/look.h"
 
 /* With the first invalid vector: ptr decreases there, an index is outside the triangle, or the
- * diagonal entry is missing or is the pivot given here. */
+ * diagonal entry is missing or is the pivot given here; or memory is lacking. */
 typedef struct trs_once {
   int64_t n;
   int indexing;
@@ -16,6 +16,9 @@ typedef struct trs_once {
   int64_t vector; /* -1: none */
   bool missing;
   trs_pivot pivot;
+  trs_status lacks;
+  void *sum;  /* n values of zero, once a vector is out of order or repeats entries */
+  bool *adds; /* n: the vector has entries with that index that are still to be added up */
 } trs_once;
 
 /* One right-hand side; x may be b.  rows: the arrays are those of CSR. */

@@ -20,9 +20,16 @@ enum { LONG = 8 }; /* entries per row from which the wait for the previous x no 
 
 typedef struct serial_state {
   bool chained; /* short rows that need the x computed just before */
+  bool scales;  /* their values allow the loop for chained rows */
   int spaces;   /* workspaces */
   void *work;   /* spaces x n x TRS_WIDE if the plan expects several right-hand sides; else NULL */
 } serial_state;
+
+static trs_status update(trs_plan *plan) {
+  serial_state *state = plan->state;
+  state->scales = state->chained && trs_system_scales(&plan->system, plan->context->team);
+  return TRS_SUCCESS;
+}
 
 static trs_status analyze(trs_plan *plan) {
   serial_state *state;
@@ -30,6 +37,7 @@ static trs_status analyze(trs_plan *plan) {
   plan->state = state;
   const trs_system *S = &plan->system;
   state->chained = S->rows && !S->unit && S->nnz <= LONG * S->n && trs_system_chained(S);
+  (void)update(plan);
   if (trs_wide_next(plan->options.nrhs, trs_wide_brief(S)) == 1) return TRS_SUCCESS;
   state->spaces = plan->spaces > 1 ? plan->spaces : 1;
   return trs_alloc(&state->work, state->spaces * S->n * TRS_WIDE, trs_scalar_size(S->scalar));
@@ -42,6 +50,7 @@ static trs_status clone(trs_plan *plan) {
   TRS_TRY(TRS_ALLOC_ZERO(&state, 1));
   plan->state = state;
   state->chained = origin->chained;
+  state->scales = origin->scales;
   if (!origin->work) return TRS_SUCCESS;
   state->spaces = origin->spaces;
   return trs_alloc(&state->work, state->spaces * S->n * TRS_WIDE, trs_scalar_size(S->scalar));
@@ -98,7 +107,7 @@ static trs_serial_tile next_tile(const trs_plan *plan, const trs_rhs *R, int64_t
     t.width = 4;
     return t;
   } else {
-    t.kind = state->chained ? TRS_SERIAL_CHAINED : TRS_SERIAL_ONE; /* the same for every stride */
+    t.kind = state->scales ? TRS_SERIAL_CHAINED : TRS_SERIAL_ONE; /* the same for every stride */
     t.width = 1;
     return t;
   }
@@ -139,5 +148,5 @@ const trs_method trs_method_serial = {
     .solve = solve,
     .solve_in = solve_in,
     .clone = clone,
-    TRS_METHOD_STATE,
+    TRS_METHOD_STEPS,
 };

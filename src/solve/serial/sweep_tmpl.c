@@ -21,20 +21,14 @@ TRS_INLINE SCALAR NAME(reciprocal)(const SCALAR *val, int64_t p, bool conjugate)
 }
 
 /* sum - T[i][j] x[j] over count entries, from the farthest from the diagonal to the nearest, whose
- * x is the most likely to be incomplete.  Long rows use four independent sums.  checked: NULL, or
- * the bounds of indices; an index outside of them sets *good to false. */
+ * x is the most likely to be incomplete.  Long rows use four independent sums. */
 TRS_INLINE SCALAR NAME(subtract)(SCALAR sum, const SCALAR *val, const int32_t *idx, const SCALAR *x,
-                                 int64_t xs, int64_t far, int64_t count, int step, bool conjugate,
-                                 const vector *checked, bool *good) {
+                                 int64_t xs, int64_t far, int64_t count, int step, bool conjugate) {
   int64_t q = 0;
   if (count >= 8) {
     SCALAR sum1 = 0, sum2 = 0, sum3 = 0;
     for (; q + 4 <= count; q += 4) {
       int64_t p = far + step * q, p1 = p + step, p2 = p1 + step, p3 = p2 + step;
-      if (checked && !four_inside(checked, idx[p], idx[p1], idx[p2], idx[p3])) {
-        *good = false;
-        return sum;
-      }
       sum -= MUL(NAME(entry)(val, p, conjugate), x[idx[p] * xs]);
       sum1 -= MUL(NAME(entry)(val, p1, conjugate), x[idx[p1] * xs]);
       sum2 -= MUL(NAME(entry)(val, p2, conjugate), x[idx[p2] * xs]);
@@ -44,10 +38,6 @@ TRS_INLINE SCALAR NAME(subtract)(SCALAR sum, const SCALAR *val, const int32_t *i
   }
   for (; q < count; q++) {
     int64_t p = far + step * q;
-    if (checked && !is_inside(checked, idx[p])) {
-      *good = false;
-      return sum;
-    }
     sum -= MUL(NAME(entry)(val, p, conjugate), x[idx[p] * xs]);
   }
   return sum;
@@ -66,7 +56,7 @@ TRS_INLINE void NAME(rows_one)(const trs_system *S, const NAME(pass) * P, bool l
     int64_t i = lower ? k : n - 1 - k, begin, end;
     trs_off_diagonal(S, i, lower, full, &begin, &end);
     SCALAR sum = NAME(subtract)(b[i * bs], val, idx, x, xs, lower ? begin : end - 1, end - begin,
-                                lower ? 1 : -1, conjugate, NULL, NULL);
+                                lower ? 1 : -1, conjugate);
     if (!unit) sum = MUL(sum, NAME(reciprocal)(val, lower ? ptr[i + 1] - 1 : ptr[i], conjugate));
     x[i * xs] = sum;
   }
@@ -74,7 +64,7 @@ TRS_INLINE void NAME(rows_one)(const trs_system *S, const NAME(pass) * P, bool l
 
 /* The same for matrices in which nearly every row needs the x computed just before: it stays in a
  * register, and its entry is scaled beforehand, so that only one multiply-add separates two rows.
- */
+ * The quotients keep all digits (trs_system_scales). */
 TRS_INLINE void NAME(rows_chained)(const trs_system *S, const NAME(pass) * P, bool lower,
                                    bool conjugate, bool packed) {
   const int64_t n = S->n, to = P->to, *ptr = S->ptr;
@@ -88,7 +78,7 @@ TRS_INLINE void NAME(rows_chained)(const trs_system *S, const NAME(pass) * P, bo
     SCALAR inverse = NAME(reciprocal)(val, lower ? end : begin - 1, conjugate);
     bool adjacent = begin < end && idx[near] == (lower ? i - 1 : i + 1);
     SCALAR sum = NAME(subtract)(b[i * bs], val, idx, x, xs, lower ? begin : end - 1,
-                                end - begin - adjacent, lower ? 1 : -1, conjugate, NULL, NULL);
+                                end - begin - adjacent, lower ? 1 : -1, conjugate);
     sum = MUL(sum, inverse);
     if (adjacent) sum -= MUL(MUL(NAME(entry)(val, near, conjugate), inverse), last);
     x[i * xs] = last = sum;

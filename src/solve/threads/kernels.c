@@ -1,6 +1,7 @@
 /* kernels.c - fills the copy in schedule order, and sweeps over it. */
 #include "solve/threads/kernels.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 #ifdef __AVX512F__

@@ -44,6 +44,7 @@ typedef struct trs_threads_state {
   trs_schedule schedule;
   int64_t steps, split_steps, span; /* of the parts that it was made from */
   bool chained;                     /* nearly every row needs the x of the row before it */
+  atomic_bool unscaled;             /* the last entry of some row must not be divided beforehand */
   bool sliced;                      /* there may be slices */
   unsigned ways; /* bit w: one right-hand side may be solved in way w by all threads */
   int32_t *count; /* n: off-diagonal entries of the row at each position; slices: slices_tmpl.c */

@@ -151,6 +151,7 @@ static trs_status clone(trs_plan *plan) {
   s->split_steps = origin->split_steps;
   s->span = origin->span;
   s->chained = origin->chained;
+  s->unscaled = origin->unscaled;
   s->sliced = origin->sliced;
   s->ways = origin->ways;
   s->count = origin->count;
@@ -459,6 +460,7 @@ static trs_status update(trs_plan *plan) {
   const trs_system *S = &plan->system;
   trs_threads_state *s = plan->state;
   trs_threads_job j = {.plan = plan, .state = s};
+  s->unscaled = false;
   if (!S->rows) return kernels()->fill_columns[S->scalar](&j);
   trs_team_run(plan->context->team, s->schedule.threads, fill_share, &j);
   return TRS_SUCCESS;

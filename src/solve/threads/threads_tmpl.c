@@ -1,4 +1,5 @@
 /* threads_tmpl.c - the copy in schedule order, and the sweep. */
+#include "analysis/pivot_tmpl.c"
 
 TRS_INLINE SCALAR NAME(taken)(const trs_system *S, int64_t p) {
   SCALAR a = ((const SCALAR *)S->val)[p];
@@ -43,6 +44,16 @@ TRS_INLINE void NAME(fill_row)(const trs_threads_job *j, int64_t i, int64_t at, 
   }
 }
 
+/* The reciprocal of position k, behind its row's values, the last of which is at `last`; none if
+ * the row is empty. */
+TRS_INLINE void NAME(fill_inverse)(trs_threads_state *s, int64_t k, SCALAR inverse, bool empty,
+                                   int64_t last) {
+  ((SCALAR *)s->inverse)[k] = inverse;
+  if (!s->chained) return;
+  if (!NAME(scales)(empty ? 0 : ((const SCALAR *)s->val)[last], inverse))
+    atomic_store_explicit(&s->unscaled, true, memory_order_relaxed);
+}
+
 /* In the order of the sweep, in which every task gets its rows one behind the other: the matrix is
  * read once from begin to end, although the rows of a level are scattered over it. */
 static void NAME(copy_rows)(trs_threads_job *j, int64_t begin, int64_t end) {
@@ -50,7 +61,6 @@ static void NAME(copy_rows)(trs_threads_job *j, int64_t begin, int64_t end) {
   const trs_system *S = &j->plan->system;
   const trs_schedule *plan = &s->schedule;
   const bool prefix = trs_system_prefix(S);
-  SCALAR *inverse = s->inverse;
   for (int64_t task = begin; task < end; task++) j->next[task] = plan->tasks[task].entry;
   for (int64_t k = 0; k < S->n; k++) {
     const int64_t i = trs_in_sweep(S, k), task = j->task_of[j->part_of[i]];
@@ -59,7 +69,8 @@ static void NAME(copy_rows)(trs_threads_job *j, int64_t begin, int64_t end) {
     NAME(fill_row)(j, i, j->next[task], 1, prefix, true);
     j->next[task] += j->length[i];
     s->count[at] = j->length[i];
-    if (inverse) inverse[at] = NAME(reciprocal_of)(S, i);
+    if (s->inverse)
+      NAME(fill_inverse)(s, at, NAME(reciprocal_of)(S, i), j->length[i] == 0, j->next[task] - 1);
   }
 }
 
@@ -70,14 +81,15 @@ static void NAME(fill_rows)(trs_threads_job *j, int rank) {
   const int32_t *row = plan->row;
   const bool prefix = trs_system_prefix(S);
   const int64_t end = plan->first[rank + 1];
-  SCALAR *inverse = s->inverse;
   for (int64_t k = plan->first[rank], at = plan->entries[rank], next; k < end; k = next) {
     const int step = NAME(rows_at)(s, k);
     const int64_t slots = NAME(slots_at)(s, k);
     for (next = k + step; k < next; k++) {
       NAME(prefetch_row)(S, row, k, end);
       NAME(fill_row)(j, row[k], at + step - (next - k), step, prefix, false);
-      if (inverse) inverse[k] = NAME(reciprocal_of)(S, row[k]);
+      const int64_t last = at + slots * step - (next - k);
+      const SCALAR by = s->inverse ? NAME(reciprocal_of)(S, row[k]) : 1;
+      if (s->inverse) NAME(fill_inverse)(s, k, by, slots == 0, last);
     }
     at += slots * step;
   }
@@ -101,7 +113,7 @@ static trs_status NAME(fill_columns)(trs_threads_job *j) {
   trs_threads_state *s = j->state;
   const trs_system *S = &j->plan->system;
   const trs_schedule *plan = &s->schedule;
-  SCALAR *val = s->val, *inverse = s->inverse;
+  SCALAR *val = s->val;
   int64_t *next = NULL;
   uint8_t *step = NULL;
   trs_status status = TRS_ALLOC(&next, S->n);
@@ -117,7 +129,11 @@ static trs_status NAME(fill_columns)(trs_threads_job *j) {
       val[to] = NAME(taken)(S, p);
       if (j->needs) s->idx[to] = plan->position[col];
     }
-    if (inverse) inverse[plan->position[col]] = NAME(reciprocal_of)(S, col);
+    if (s->inverse) { /* the entries of its row are filled */
+      const int32_t own = plan->position[col];
+      NAME(fill_inverse)
+      (s, own, NAME(reciprocal_of)(S, col), NAME(slots_at)(s, own) == 0, next[own] - step[own]);
+    }
   }
   TRS_FREE_ALL(next, step);
   return status;
@@ -181,8 +197,8 @@ TRS_INLINE int64_t NAME(rows_one)(const trs_threads_state *s, const NAME(column)
 
 /* The same for systems in which nearly every row needs the x of the row before it.  The last
  * product of a row has its entry scaled beforehand, and is taken from a register if it is with the
- * x computed just before: one multiply-add then separates two rows.  before: the position of that
- * x, `last`. */
+ * x computed just before: one multiply-add then separates two rows.  Where that may lose digits
+ * (`unscaled`), rows_one solves.  before: the position of that x, `last`. */
 TRS_INLINE SCALAR NAME(row_chained)(const trs_threads_state *s, const NAME(column) * c, int64_t k,
                                     int64_t at, bool unit, int way, int64_t before, SCALAR last) {
   const int32_t *idx = s->idx;
@@ -274,7 +290,7 @@ TRS_INLINE int64_t NAME(rows_any)(const trs_threads_state *s, const NAME(column)
 #undef WAYS
 #undef LAST
 #undef AWAITED_LAST
-  return rows[s->chained][!s->inverse][way][s->sliced](s, c, begin, end, at);
+  return rows[s->chained && !s->unscaled][!s->inverse][way][s->sliced](s, c, begin, end, at);
 }
 
 /* The same for TRS_WIDE right-hand sides. */

@@ -9,6 +9,9 @@
  * a warp of its own.  The warp then judges the growth of the inverses (analysis/growth.h), one lane
  * per row. */
 #include "analysis/growth.h"
+
+#include <cfloat>
+
 #include "matrix/pivot.cuh"
 #include "solve/cuda/engine/analysis.cuh"
 #include "solve/cuda/engine/slice.cuh"
@@ -127,13 +130,34 @@ struct diagonal_blocks {
     mask[t] = found;
   }
 
+  using real = typename element<S>::real;
+
+  /* True if row r of column t has lost digits to underflow, as in analysis/growth_tmpl.c. */
+  __device__ bool underflows(int t, int base, int c, int r, unsigned terms) const {
+    constexpr real NORMAL = sizeof(real) == 4 ? real(FLT_MIN) : real(DBL_MIN);
+    const real by = magnitude(value[r * STRIDE + base + r]);
+    const real tiny = NORMAL * fmax(real(1), fmax(by, magnitude(inverse[c * STRIDE + t])));
+    if (magnitude(inverse[r * STRIDE + t]) >= tiny) return false;
+    real most = 0;
+    bool path = false;
+    for (; terms; terms &= terms - 1) {
+      const int k = lowest_lane(terms);
+      const real a = magnitude(value[k * STRIDE + base + r]),
+                 y = magnitude(inverse[k * STRIDE + t]);
+      path |= a != 0 && y != 0;
+      most = fmax(most, a * y * by);
+    }
+    return path && most < tiny;
+  }
+
   /* Column c of the inverse of the block whose first row is `base`, stored as column t, by
    * substitution: y_c = 1 / d_c, y_r = -(sum of d_rk y_k) / d_r.  Where no path leads from c to r
    * there is no coefficient.
-   * Returns a bit for each coefficient. */
+   * Returns a bit for each coefficient; those that lose digits to underflow become NaN here, so
+   * that they are refused, but not in `out`. */
   __device__ unsigned invert(S *out, const trs_slice &h, int t, int c, int rows) {
     const int base = t - c;
-    unsigned known = 0;
+    unsigned known = 0, lost = 0;
     for (int r = c; r < rows; r++) {
       const unsigned terms = mask[base + r] & known;
       if (r > c && terms == 0) continue;
@@ -154,11 +178,11 @@ struct diagonal_blocks {
       inverse[r * STRIDE + t] = y;
       out[trs_inverse_at(&h, base + r, r - c)] = y;
       known |= 1u << r;
+      if (r > c && underflows(t, base, c, r, terms)) lost |= 1u << r;
     }
+    for (; lost; lost &= lost - 1) inverse[lowest_lane(lost) * STRIDE + t] = not_a_number<S>();
     return known;
   }
-
-  using real = typename element<S>::real;
 
   /* The magnitude of entry c of row t, off the diagonal. */
   __device__ real size(int t, int c) const {

@@ -160,15 +160,6 @@ struct row_memory {
   S sum[T::MOST];
 };
 
-template <class R>
-__device__ R largest_part(R a) {
-  return fabs(a);
-}
-template <class R>
-__device__ R largest_part(complex_of<R> a) {
-  return fmax(fabs(a.re), fabs(a.im));
-}
-
 /* True if a product of numbers other than zero has lost digits to underflow. */
 template <class S>
 __device__ bool underflows(S product, S a, S b) {
