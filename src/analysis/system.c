@@ -133,11 +133,11 @@ static int64_t sampled(int64_t k, int64_t rows, int64_t samples) {
 }
 
 bool trs_system_chained(const trs_system *S) {
-  enum { SAMPLES = 1024 };
+  enum { SAMPLES = 1024, LONG = 8 };
   const int64_t samples = S->n < SAMPLES ? S->n : SAMPLES;
   int64_t others = 0;
   bool prefix = trs_system_prefix(S);
-  if (S->n < 2) return false;
+  if (S->n < 2 || S->nnz > LONG * S->n) return false;
   for (int64_t k = 0; k < samples && others * 100 <= samples * 5; k++) {
     int64_t i = sampled(k, S->n, samples), begin, end;
     trs_off_diagonal(S, i, prefix, S->has_diagonal, &begin, &end);

@@ -52,7 +52,8 @@ trs_status trs_system_tell_pivot(int64_t row, trs_pivot pivot);
  * is multiplied (pivot_tmpl.c).  By rows, with a diagonal that is not unit. */
 bool trs_system_scales(const trs_system *S, trs_team *team);
 
-/* True if nearly every row depends on the row solved just before it.  Looks at a sample of rows. */
+/* True if nearly every row depends on the row solved just before it, and rows are so short that its
+ * x decides the time of the next one.  Looks at a sample of rows. */
 bool trs_system_chained(const trs_system *S);
 
 /* True if most rows have the pattern of the row `shift` before them, moved to the right as far as

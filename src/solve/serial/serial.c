@@ -16,8 +16,6 @@ static trs_estimate estimate(const trs_plan *plan) {
                                    cpu->entry * (double)plan->system.nnz};
 }
 
-enum { LONG = 8 }; /* entries per row from which the wait for the previous x no longer matters */
-
 typedef struct serial_state {
   bool chained; /* short rows that need the x computed just before */
   bool scales;  /* their values allow the loop for chained rows */
@@ -27,7 +25,8 @@ typedef struct serial_state {
 
 static trs_status update(trs_plan *plan) {
   serial_state *state = plan->state;
-  state->scales = state->chained && trs_system_scales(&plan->system, plan->context->team);
+  const trs_system *S = &plan->system;
+  state->scales = state->chained && (S->unit || trs_system_scales(S, plan->context->team));
   return TRS_SUCCESS;
 }
 
@@ -36,7 +35,7 @@ static trs_status analyze(trs_plan *plan) {
   TRS_TRY(TRS_ALLOC_ZERO(&state, 1));
   plan->state = state;
   const trs_system *S = &plan->system;
-  state->chained = S->rows && !S->unit && S->nnz <= LONG * S->n && trs_system_chained(S);
+  state->chained = S->rows && trs_system_chained(S);
   (void)update(plan);
   if (trs_wide_next(plan->options.nrhs, trs_wide_brief(S)) == 1) return TRS_SUCCESS;
   state->spaces = plan->spaces > 1 ? plan->spaces : 1;

@@ -63,24 +63,30 @@ TRS_INLINE void NAME(rows_one)(const trs_system *S, const NAME(pass) * P, bool l
 }
 
 /* The same for matrices in which nearly every row needs the x computed just before: it stays in a
- * register, and its entry is scaled beforehand, so that only one multiply-add separates two rows.
- * The quotients keep all digits (trs_system_scales). */
+ * register, and the entry of each row nearest to the diagonal is scaled beforehand, so that only one
+ * multiply-add separates two rows.  The quotients keep all digits (trs_system_scales). */
 TRS_INLINE void NAME(rows_chained)(const trs_system *S, const NAME(pass) * P, bool lower,
-                                   bool conjugate, bool packed) {
+                                   bool full, bool conjugate, bool packed, bool unit) {
   const int64_t n = S->n, to = P->to, *ptr = S->ptr;
   const int32_t *idx = S->idx;
   const SCALAR *val = S->val, *b = P->b;
   const int64_t xs = packed ? 1 : P->xs, bs = packed ? 1 : P->bs;
   SCALAR *x = P->x, last = P->from ? x[(lower ? P->from - 1 : n - P->from) * xs] : 0;
   for (int64_t k = P->from; k < to; k++) {
-    int64_t i = lower ? k : n - 1 - k;
-    int64_t begin = ptr[i] + !lower, end = ptr[i + 1] - lower, near = lower ? end - 1 : begin;
-    SCALAR inverse = NAME(reciprocal)(val, lower ? end : begin - 1, conjugate);
-    bool adjacent = begin < end && idx[near] == (lower ? i - 1 : i + 1);
+    int64_t i = lower ? k : n - 1 - k, begin, end;
+    trs_off_diagonal(S, i, lower, full, &begin, &end);
+    const bool any = begin < end;
+    const int64_t near = lower ? end - 1 : begin;
+    SCALAR inverse = 1;
+    if (!unit) inverse = NAME(reciprocal)(val, lower ? ptr[i + 1] - 1 : ptr[i], conjugate);
     SCALAR sum = NAME(subtract)(b[i * bs], val, idx, x, xs, lower ? begin : end - 1,
-                                end - begin - adjacent, lower ? 1 : -1, conjugate);
-    sum = MUL(sum, inverse);
-    if (adjacent) sum -= MUL(MUL(NAME(entry)(val, near, conjugate), inverse), last);
+                                end - begin - any, lower ? 1 : -1, conjugate);
+    if (!unit) sum = MUL(sum, inverse);
+    if (any) {
+      SCALAR a = NAME(entry)(val, near, conjugate);
+      if (!unit) a = MUL(a, inverse);
+      sum -= MUL(a, idx[near] == (lower ? i - 1 : i + 1) ? last : x[idx[near] * xs]);
+    }
     x[i * xs] = last = sum;
   }
 }
@@ -208,8 +214,9 @@ TRS_INLINE void NAME(run_any)(const trs_system *S, const NAME(pass) * P, trs_ser
   else if (kind == TRS_SERIAL_FOUR)
     rows ? NAME(rows_four)(S, P, lower, conjugate) : NAME(columns_four)(S, P, lower, conjugate);
   else if (kind == TRS_SERIAL_CHAINED && rows)
-    packed ? NAME(rows_chained)(S, P, lower, conjugate, true)
-           : NAME(rows_chained)(S, P, lower, conjugate, false);
+    S->unit  ? NAME(rows_chained)(S, P, lower, S->has_diagonal, conjugate, false, true)
+    : packed ? NAME(rows_chained)(S, P, lower, true, conjugate, true, false)
+             : NAME(rows_chained)(S, P, lower, true, conjugate, false, false);
   else if (packed)
     rows ? NAME(rows_one)(S, P, lower, true, conjugate, true)
          : NAME(columns_one)(S, P, lower, true, conjugate, true);

@@ -81,6 +81,5 @@ const trs_threads_kernels TRS_ISA_NAME(trs_threads_kernels) = {
     .begin = TRS_TABLE(begin),
     .advance = TRS_TABLE(advance),
     .write_x = TRS_TABLE(write_x),
-    .solve_alone = TRS_TABLE(solve_alone),
     .by_values = {[TRS_FLOAT] = BY_VALUES, [TRS_DOUBLE] = BY_VALUES},
 };

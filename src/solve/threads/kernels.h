@@ -25,7 +25,7 @@ enum { TRS_THREADS_BY_TASKS = 2 };
 /* The ways to solve one right-hand side, whose bits are the same.  All threads have the sum of two
  * choices.  BY_VALUES: rows wait for x itself (values_tmpl.c), not for counts of finished tasks.
  * X_LAST: x is written behind all rows, each line of it by one thread, not with each row.  Fewer
- * threads do the shares of several; one alone goes through the rows of the matrix. */
+ * threads do the shares of several; one alone solves by serial where it can. */
 enum { TRS_THREADS_BY_VALUES = 1, TRS_THREADS_X_LAST = 2, TRS_THREADS_HALF = 4, TRS_THREADS_ALONE };
 _Static_assert((int)TRS_THREADS_ALONE < (int)TRS_PACE_WAYS, "a pace has every way");
 
@@ -43,6 +43,7 @@ typedef struct trs_threads_place {
 typedef struct trs_threads_state {
   trs_schedule schedule;
   int64_t steps, split_steps, span; /* of the parts that it was made from */
+  trs_plan *one; /* by serial, whose sums are the same, if op(T) is stored by rows; or NULL */
   bool chained;                     /* nearly every row needs the x of the row before it */
   atomic_bool unscaled;             /* the last entry of some row must not be divided beforehand */
   bool sliced;                      /* there may be slices */
@@ -111,8 +112,6 @@ typedef struct trs_threads_kernels {
   trs_threads_advance (*advance[TRS_NSCALARS])(const trs_threads_job *job, int rank, int steps);
   /* Writes thread rank's lines of x, once all rows are solved. */
   void (*write_x[TRS_NSCALARS])(const trs_threads_job *job, int rank);
-  /* The calling thread solves from the stored matrix: the same sums in the same order. */
-  void (*solve_alone[TRS_NSCALARS])(const trs_threads_job *job);
   bool by_values[TRS_NSCALARS]; /* rows can wait for values */
 } trs_threads_kernels;
 

@@ -150,6 +150,7 @@ static trs_status clone(trs_plan *plan) {
   s->steps = origin->steps;
   s->split_steps = origin->split_steps;
   s->span = origin->span;
+  if (origin->one) TRS_TRY(trs_plan_create_clone(&s->one, origin->one, plan->stream));
   s->chained = origin->chained;
   s->unscaled = origin->unscaled;
   s->sliced = origin->sliced;
@@ -286,13 +287,6 @@ static int level_percent(const trs_plan *plan, bool chained, bool local) {
   return local ? SCATTERED : 100;
 }
 
-/* True if rows are short and nearly every one needs the x of the row before it. */
-static bool has_short_chains(const trs_plan *plan) {
-  enum { SHORT = 8 };
-  const trs_threads_state *s = plan->state;
-  return plan->system.nnz < SHORT * plan->system.n && s->chained;
-}
-
 /* Rows may wait for values where right-hand sides are solved one by one.  Two threads seldom wait
  * for each other, and lose more by a second vector of x than they gain (docs/experiments.md). */
 static bool may_await(const trs_plan *plan, int threads) {
@@ -334,7 +328,8 @@ static trs_status choose_parts(trs_parts *parts, int *threads, const trs_plan *p
                                const int32_t *length) {
   static const double CHAINED = 1.1, OTHER = 0.8;
   const trs_system *S = &plan->system;
-  const bool chains = has_short_chains(plan), local = trs_system_local(S);
+  const bool chains = ((const trs_threads_state *)plan->state)->chained;
+  const bool local = trs_system_local(S);
   const int percent = level_percent(plan, chains, local);
   const bool chained = chains && percent >= 100;
   const int all = plan->context->threads;
@@ -409,7 +404,7 @@ static trs_status build(trs_plan *plan, trs_parts *parts, int threads, const int
   s->split_steps = parts->split_steps;
   s->span = parts->span;
   /* In natural order short chained rows find hardly any slice. */
-  s->sliced = wants_slices(plan) && !(parts->natural && has_short_chains(plan));
+  s->sliced = wants_slices(plan) && !(parts->natural && s->chained);
   trs_status status = trs_schedule_create(&s->schedule, parts, &plan->system, threads);
   if (!status) s->ways = ways_of_x(s, &plan->system, parts);
   trs_free(parts->part); /* the copy needs the part of each row only */
@@ -438,6 +433,15 @@ static trs_status build(trs_plan *plan, trs_parts *parts, int threads, const int
   return status;
 }
 
+/* By columns serial adds in another order. */
+static trs_status analyze_one(trs_plan *plan) {
+  trs_threads_state *s = plan->state;
+  trs_choice choice = {.trial = true};
+  if (!plan->system.rows) return TRS_SUCCESS;
+  TRS_TRY(trs_plan_child(&s->one, plan, &trs_method_serial, 1));
+  return trs_plan_analyze_child(s->one, &choice);
+}
+
 static trs_status analyze(trs_plan *plan) {
   trs_threads_state *s;
   trs_parts parts = {0};
@@ -450,7 +454,10 @@ static trs_status analyze(trs_plan *plan) {
   s->chained = trs_system_chained(&plan->system);
   trs_status status = row_lengths(&length, &plan->system);
   if (!status) status = choose_parts(&parts, &threads, plan, length);
-  if (!status && !gives_way(plan, &parts, threads)) status = build(plan, &parts, threads, length);
+  if (!status && !gives_way(plan, &parts, threads)) {
+    status = build(plan, &parts, threads, length);
+    if (!status) status = analyze_one(plan);
+  }
   trs_parts_destroy(&parts);
   trs_free(length);
   return status;
@@ -461,6 +468,7 @@ static trs_status update(trs_plan *plan) {
   trs_threads_state *s = plan->state;
   trs_threads_job j = {.plan = plan, .state = s};
   s->unscaled = false;
+  if (s->one) TRS_TRY(trs_plan_update_child(s->one, plan));
   if (!S->rows) return kernels()->fill_columns[S->scalar](&j);
   trs_team_run(plan->context->team, s->schedule.threads, fill_share, &j);
   return TRS_SUCCESS;
@@ -574,8 +582,14 @@ static bool prepare(trs_threads_job *j, int way) {
   return values == j->by_values;
 }
 
-static bool is_alone(const trs_threads_job *j, int way) {
-  return way == TRS_THREADS_ALONE && j->kind == TRS_THREADS_DIRECT && j->plan->system.rows;
+/* Of TRS_WIDE right-hand sides serial has sums of its own. */
+static bool is_serial(const trs_threads_job *j, int way) {
+  return way == TRS_THREADS_ALONE && j->kind != TRS_THREADS_OF_WIDE && j->state->one;
+}
+
+static void solve_serially(const trs_threads_job *j) {
+  const trs_rhs column = trs_rhs_columns(j->rhs, j->plan->system.scalar, j->column, 1);
+  (void)trs_method_serial.solve(j->state->one, &column); /* never fails */
 }
 
 /* One tile.  The bits are those of any way. */
@@ -588,8 +602,8 @@ static void sweep_tile(trs_threads_job *j) {
   const double start = trs_seconds();
   s->solves++;
   s->erased = false; /* in a child that is forked meanwhile */
-  if (is_alone(j, way))
-    kernels()->solve_alone[j->plan->system.scalar](j);
+  if (is_serial(j, way))
+    solve_serially(j);
   else
     trs_team_run(j->plan->context->team, j->members, sweep_share, j);
   s->erased = erased;
@@ -650,6 +664,7 @@ static void describe(const trs_plan *plan, char *text, size_t size) {
 static void free_state(trs_plan *plan) {
   trs_threads_state *s = plan->state;
   if (!s) return;
+  trs_plan_destroy(s->one);
   if (!plan->origin) {
     trs_schedule_destroy(&s->schedule);
     TRS_FREE_ALL(s->count, s->idx, s->val, s->inverse);
