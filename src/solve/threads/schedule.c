@@ -196,6 +196,12 @@ void trs_needs_destroy(trs_needs *needs, int threads) {
 
 void trs_note_need(trs_needs *needs, int64_t task, int thread, int32_t end) {
   if (end <= needs->furthest[thread]) return;
+  needs->furthest[thread] = end;
+  for (int64_t k = needs->count - 1; k >= 0 && needs->list[k].task == task; k--)
+    if (needs->list[k].thread == thread) {
+      needs->list[k].end = end;
+      return;
+    }
   if (needs->count == needs->capacity) {
     int64_t more = needs->capacity ? 2 * needs->capacity : 64;
     if (needs->failed || trs_realloc((void **)&needs->list, more, sizeof *needs->list)) {
@@ -205,7 +211,6 @@ void trs_note_need(trs_needs *needs, int64_t task, int thread, int32_t end) {
     needs->capacity = more;
   }
   needs->list[needs->count++] = (trs_need){task, thread, end};
-  needs->furthest[thread] = end;
 }
 
 /* The number of thread u's tasks that must be done before position end - 1 is solved. */

@@ -17,24 +17,33 @@
 #include "solve/threads/grow.h"
 #include "solve/threads/kernels.h"
 
-/* Thread rank scans the entries of its tasks for their needs.  The innermost loop has no branch:
- * the compiler uses vectors. */
+static int thread_at(const trs_schedule *schedule, int32_t position) {
+  int first = 0, behind = schedule->threads;
+  while (behind - first > 1) {
+    const int middle = (first + behind) / 2;
+    if (position >= schedule->first[middle])
+      first = middle;
+    else
+      behind = middle;
+  }
+  return first;
+}
+
+/* Thread rank scans the entries of its tasks for their needs.  Most are its own, or of the thread of
+ * the entry before. */
 static void note_all_needs(const trs_threads_job *j, int rank) {
   const trs_threads_state *s = j->state;
   const trs_schedule *plan = &s->schedule;
+  const int32_t least = (int32_t)plan->first[rank], most = (int32_t)plan->first[rank + 1] - 1;
+  int u = rank;
   for (int64_t task = plan->task_ptr[rank]; task < plan->task_ptr[rank + 1]; task++) {
     const bool last = task + 1 == plan->task_ptr[rank + 1];
-    const int64_t entry = plan->tasks[task].entry;
     const int64_t end = last ? plan->entries[rank + 1] : plan->tasks[task + 1].entry;
-    for (int u = 0; u < plan->threads; u++) {
-      const int32_t least = (int32_t)plan->first[u], most = (int32_t)plan->first[u + 1] - 1;
-      int32_t furthest = -1;
-      if (u == rank) continue;
-      for (int64_t p = entry; p < end; p++) {
-        const int32_t at = s->idx[p] >= least && s->idx[p] <= most ? s->idx[p] : -1;
-        furthest = at > furthest ? at : furthest;
-      }
-      if (furthest >= 0) trs_note_need(j->needs + rank, task, u, furthest + 1);
+    for (int64_t p = plan->tasks[task].entry; p < end; p++) {
+      const int32_t at = s->idx[p];
+      if (at >= least && at <= most) continue;
+      if (at < plan->first[u] || at >= plan->first[u + 1]) u = thread_at(plan, at);
+      trs_note_need(j->needs + rank, task, u, at + 1);
     }
   }
 }
@@ -363,12 +372,6 @@ static bool gives_way(trs_plan *plan, const trs_parts *parts, int threads) {
   (void)trs_plan_gives_way(plan, seconds);
   return trs_plan_decline(plan, "its %lld steps would take %.2f times as long",
                           (long long)parts->steps, seconds / next);
-}
-
-static int thread_at(const trs_schedule *schedule, int32_t position) {
-  int thread = 0;
-  while (position >= schedule->first[thread + 1]) thread++;
-  return thread;
 }
 
 /* When x may be written, as sets of ways that wait for tasks.  Where rows next to each other are of
