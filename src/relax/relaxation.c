@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/machine_model.h"
 #include "base/timer.h"
 #include "relax/backend.h"
 #include "relax/cuda/args.h"
@@ -146,6 +147,13 @@ static int choose_threads(const trs_relaxation *R) {
   return most < R->context->threads ? (int)most : R->context->threads;
 }
 
+static void begin_pace(trs_relaxation *R) {
+  const double values = (double)((R->noff + R->nrows) * R->block * R->block);
+  const int members[TRS_PACE_WAYS] = {R->threads, R->threads > 3 ? R->threads / 2 : 0,
+                                      R->threads > 1};
+  trs_pace_begin(&R->pace, members, trs_cpu_generic.entry * values);
+}
+
 static trs_status build(trs_relaxation *R, const trs_block_system *system, int32_t me,
                         const trs_relax_options *options) {
   TRS_TRY(trs_domain_lay_out(R, system, me));
@@ -153,6 +161,7 @@ static trs_status build(trs_relaxation *R, const trs_block_system *system, int32
   if (R->context->backend->gpu && R->room > TRS_RELAX_MOST_ABREAST)
     R->room = TRS_RELAX_MOST_ABREAST;
   R->threads = choose_threads(R);
+  begin_pace(R);
   return TRS_SUCCESS;
 }
 

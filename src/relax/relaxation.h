@@ -4,6 +4,7 @@
 #define TRS_RELAX_RELAXATION_H
 
 #include "backend/context.h"
+#include "base/pace.h"
 #include "base/refusal.h"
 #include "base/single.h"
 #include "matrix/rhs.h"
@@ -62,7 +63,8 @@ struct trs_relaxation {
   trs_relax_mover *mover;  /* for links, where x lies on a GPU; borrowed, else NULL */
   double frobenius[2];     /* norms of A and of A - stored A */
   double rounding;         /* |A - stored A| / |A| in the Frobenius norm */
-  int threads;             /* threads of a sweep */
+  int threads;             /* threads of a sweep, at most */
+  trs_pace pace;           /* of these, half of them, and one */
   bool triangle;           /* only solves, by one sweep from zero */
   const trs_relax_backend *backend;
   struct trs_relax_gpu *gpu; /* relax/cuda/backend.h: the state on one GPU; else NULL.  Then off,

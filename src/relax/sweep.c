@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/counter.h"
+#include "base/timer.h"
 #include "base/wait.h"
 #include "relax/backend.h"
 #include "relax/exact.h"
@@ -237,7 +238,11 @@ static trs_status sweep(trs_relaxation *R, const trs_rhs *rhs, const trs_sweep_o
                            .norm_stride = rhs->nrhs,
                            .phase = (unsigned)trs_counters_begin};
     for (int64_t k = 0; k < 2 * group.nrhs; k++) atomic_store(&R->most[k], 0);
-    trs_team_run(R->context->team, R->threads, sweep_share, &work);
+    const int way = trs_pace_next(&R->pace);
+    const double start = trs_seconds();
+    trs_team_run(R->context->team, R->pace.way[way].members, sweep_share, &work);
+    const double end = trs_seconds(), sweeps = (double)(options->sweeps * group.nrhs);
+    if (sweeps > 0) trs_pace_ran(&R->pace, way, (end - start) / sweeps, end);
     TRS_TRY(check_range(R, &work));
   }
   return TRS_SUCCESS;
