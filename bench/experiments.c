@@ -82,7 +82,8 @@ const bench_experiment bench_experiments[] = {
          "mask), "
          "quota (a cgroup with the time of three processors of four), spinning (a program whose "
          "team "
-         "of threads spins), programs (many short programs). --parts names some of them. The report "
+         "of threads spins), programs (many short programs). --parts names some of them. The "
+         "report "
          "has the distribution, over the systems, of the time of auto over that of the better plan "
          "of "
          "one thread, all medians of solves.",

@@ -1,8 +1,8 @@
-/* lot.c - the draw of trireme bench lot and tail: a seed chooses generators, sizes, shapes, orders, kinds of
- * factors, triangles, and files of the folder TRIREME_MATRICES.
- * Classes are dealt from a shuffled deck, so that every twenty systems have the same share of each.
- * All arithmetic is of integers: a seed and the names of the files determine the list on every
- * machine, and a shorter lot is the beginning of a longer one. */
+/* lot.c - the draw of trireme bench lot and tail: a seed chooses generators, sizes, shapes, orders,
+ * kinds of factors, triangles, and files of the folder TRIREME_MATRICES. Classes are dealt from a
+ * shuffled deck, so that every twenty systems have the same share of each. All arithmetic is of
+ * integers: a seed and the names of the files determine the list on every machine, and a shorter
+ * lot is the beginning of a longer one. */
 #include "lot.h"
 
 #include <dirent.h>
@@ -162,8 +162,7 @@ static const generator *any(draw *d) {
 static void name_reordered(draw *d, char *text, size_t size) {
   const char *order = orders[below(d, ORDERS)];
   const size_t used = (size_t)snprintf(text, size, "factor:triangle:%s:", order);
-  name_generator(d, text + used, size - used, any(d), d->sizes->least,
-                 d->sizes->most_factored);
+  name_generator(d, text + used, size - used, any(d), d->sizes->least, d->sizes->most_factored);
 }
 
 static void name_incomplete(draw *d, char *text, size_t size) {
@@ -172,8 +171,7 @@ static void name_incomplete(draw *d, char *text, size_t size) {
   while (!g->factored) g = any_mesh(d);
   const char *kind = g->symmetric && below(d, 2) ? "ic0" : "ilu0";
   const size_t used = (size_t)snprintf(text, size, "factor:%s:%s:", kind, order);
-  name_generator(d, text + used, size - used, g, d->sizes->least,
-                 d->sizes->most_factored);
+  name_generator(d, text + used, size - used, g, d->sizes->least, d->sizes->most_factored);
 }
 
 static void name_complete(draw *d, char *text, size_t size) {

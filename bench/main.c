@@ -176,7 +176,7 @@ static paragraph paragraphs[24];
 
 static const command cmd_bench = {.name = "bench",
                                   .synopsis =
-                                      "[OPTIONS] [SUITE | " OF_PAPERS("l17 | l23 | x20 | w21 | ", "") "gpus | lot | blocks | batches | factors | refactor] | "
+                                      "[OPTIONS] [SUITE | " OF_PAPERS("l17 | l23 | x20 | w21 | ", "") "gpus | lot | tail | blocks | batches | factors | refactor] | "
                                       "--compare OLD NEW | --table FILE",
                                   .summary = "time every method, and compare results",
                                   .operand = "file",

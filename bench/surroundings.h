@@ -1,5 +1,5 @@
-/* surroundings.h - what runs beside a measurement: programs that take processors from it, and limits
- * of the processors that it may use. */
+/* surroundings.h - what runs beside a measurement: programs that take processors from it, and
+ * limits of the processors that it may use. */
 #ifndef TRIREME_BENCH_SURROUNDINGS_H
 #define TRIREME_BENCH_SURROUNDINGS_H
 

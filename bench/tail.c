@@ -1,5 +1,6 @@
-/* tail.c - trireme bench tail: how slow the slowest plans are.  Many systems that a seed draws, each
- * with plans made anew, on a few numbers of threads, in surroundings that take processors away. */
+/* tail.c - trireme bench tail: how slow the slowest plans are.  Many systems that a seed draws,
+ * each with plans made anew, on a few numbers of threads, in surroundings that take processors
+ * away. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -197,8 +198,9 @@ static bool same_kind(const bench_row *a, const bench_row *b) {
 }
 
 void bench_tail_report(const bench_rows *rows, bool markdown) {
-  static const char *const heads[] = {"beside", "threads", "plans",        "median",    "p90", "p99",
-                                      "worst",  "over threads", "their p99", "speed-up", "the worst"};
+  static const char *const heads[] = {"beside",    "threads",  "plans",    "median",
+                                      "p90",       "p99",      "worst",    "over threads",
+                                      "their p99", "speed-up", "the worst"};
   enum { MOST_KINDS = 16 };
   bench_grid grid = {.text_last = true};
   ratio *ratios = malloc((size_t)rows->count * sizeof *ratios + 1);
@@ -212,10 +214,11 @@ void bench_tail_report(const bench_rows *rows, bool markdown) {
       if (!strcmp(kinds[i]->method, "auto") && kinds[i]->threads > 1)
         add_line(&grid, rows, suite, kinds[i]->threads, ratios);
   }
-  bench_grid_print(&grid,
-                   "The time of auto over that of the better plan of one thread (serial, or auto on "
-                   "one thread), medians of solves; speed-up: over serial, above 0.1 ms",
-                   markdown);
+  bench_grid_print(
+      &grid,
+      "The time of auto over that of the better plan of one thread (serial, or auto on "
+      "one thread), medians of solves; speed-up: over serial, above 0.1 ms",
+      markdown);
   free(ratios);
 }
 
@@ -230,7 +233,8 @@ static void print_losses(const tail *t) {
 int bench_tail(const bench_settings *set) {
   tail t = {.threads = 0};
   bench_run run = {.set = set, .own = &t};
-  int code = set->suite ? bench_suite_read(&run.suite, set->suite) : bench_tail_draw(&run.suite, set);
+  int code =
+      set->suite ? bench_suite_read(&run.suite, set->suite) : bench_tail_draw(&run.suite, set);
   if (code < 0) code = choose_surroundings(&t, set->parts);
   if (code < 0) code = open_runners(&t, set);
   if (code < 0) code = bench_out_open(&run.out, set);

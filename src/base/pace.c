@@ -27,8 +27,8 @@ static const double BETTER = 0.95;
  * If it stays away from being late so many times as long, the next time is the first one again. */
 static const double RECOVERED = 10, LONGEST = 5, FIRST_REST = 20e-3;
 
-/* In multiples of the best cost: that of a way with a number of members that has not been tried, and a
- * run that ends a trial. */
+/* In multiples of the best cost: that of a way with a number of members that has not been tried,
+ * and a run that ends a trial. */
 static const double GUESS = 1.5, HOPELESS = 3;
 
 static int most_members(const trs_pace *pace) {
@@ -38,7 +38,9 @@ static int most_members(const trs_pace *pace) {
   return most;
 }
 
-static int runs_of_trial(const trs_pace_way *way) { return way->members == 1 ? TRIAL_ALONE : TRIAL; }
+static int runs_of_trial(const trs_pace_way *way) {
+  return way->members == 1 ? TRIAL_ALONE : TRIAL;
+}
 
 void trs_pace_begin(trs_pace *pace, const int members[TRS_PACE_WAYS], double alone) {
   memset(pace, 0, sizeof *pace);

@@ -2,10 +2,10 @@
  * and in which manner.  For work whose result does not depend on the way.
  *
  * A pace knows what each way has cost lately, and takes the cheapest.  It tries others as often as
- * that costs a small share of the time.  One of the ways is one member alone, which waits for nobody:
- * where other programs, or the host of a virtual machine, take processors from a team, a run that
- * takes clearly longer than one member alone is the last one, for a time that doubles as long as the
- * next one is late again. */
+ * that costs a small share of the time.  One of the ways is one member alone, which waits for
+ * nobody: where other programs, or the host of a virtual machine, take processors from a team, a
+ * run that takes clearly longer than one member alone is the last one, for a time that doubles as
+ * long as the next one is late again. */
 #ifndef TRS_BASE_PACE_H
 #define TRS_BASE_PACE_H
 

@@ -1,6 +1,6 @@
-/* team.c - the thread team: a word with the number and the size of a run starts it; a word per share
- * tells who has taken it and when it has ended.  Members without a share in a run neither wake nor
- * hold it up. */
+/* team.c - the thread team: a word with the number and the size of a run starts it; a word per
+ * share tells who has taken it and when it has ended.  Members without a share in a run neither
+ * wake nor hold it up. */
 #include "base/team.h"
 
 #include <pthread.h>
@@ -26,8 +26,8 @@ typedef struct member {
   pthread_cond_t wake;
   atomic_bool asleep;
   double patience; /* seconds of spinning for the next run */
-  /* The run in which the share of this rank was taken last, its number << SIZE_BITS, plus 1 if it has
-   * ended. */
+  /* The run in which the share of this rank was taken last, its number << SIZE_BITS, plus 1 if it
+   * has ended. */
   _Alignas(64) _Atomic uint64_t share;
 } member;
 

@@ -1,14 +1,14 @@
 /* team.h - a fixed team of threads that runs one function on every member.
  *
- * Members spin between runs as long as the last pauses were, so that solves in a loop start within a
- * microsecond.  Then they sleep, so that an idle program uses no processor time.
+ * Members spin between runs as long as the last pauses were, so that solves in a loop start within
+ * a microsecond.  Then they sleep, so that an idle program uses no processor time.
  *
  * A run is made of shares, one per member.  A member that begins late, because it slept or because
- * something else has its processor, keeps nobody waiting: a member that has nothing else to do takes
- * its share.
+ * something else has its processor, keeps nobody waiting: a member that has nothing else to do
+ * takes its share.
  *
- * A forked child has none of its parent's threads; the first use of a team in the child restarts its
- * members. */
+ * A forked child has none of its parent's threads; the first use of a team in the child restarts
+ * its members. */
 #ifndef TRS_BASE_TEAM_H
 #define TRS_BASE_TEAM_H
 
@@ -29,15 +29,15 @@ int trs_team_size(const trs_team *team);
  * anything on the team. */
 trs_status trs_team_renew(trs_team *team);
 
-/* Runs body(argument, rank, size) for the shares 0 .. size-1 and returns when all are done.  size is
- * at most the team's.  Member `rank` has share `rank`, unless it is late: the calling thread takes
- * the shares that nobody has begun when its own ends.  Not to be called from a body.  Calls from
- * several threads run one after the other. */
+/* Runs body(argument, rank, size) for the shares 0 .. size-1 and returns when all are done.  size
+ * is at most the team's.  Member `rank` has share `rank`, unless it is late: the calling thread
+ * takes the shares that nobody has begun when its own ends.  Not to be called from a body.  Calls
+ * from several threads run one after the other. */
 void trs_team_run(trs_team *team, int size, void (*body)(void *argument, int rank, int size),
                   void *argument);
 
-/* For a body that waits for other shares: the number of a share that its member has not begun, which
- * the caller must now complete and end by trs_team_end; -1: there is none. */
+/* For a body that waits for other shares: the number of a share that its member has not begun,
+ * which the caller must now complete and end by trs_team_end; -1: there is none. */
 int trs_team_take(trs_team *team);
 void trs_team_end(trs_team *team, int share);
 

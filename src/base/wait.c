@@ -2,8 +2,8 @@
  *
  * sched_yield is the fastest way to continue if only other members of the team want the processor.
  * If another program wants it, Linux runs that program for milliseconds after each sched_yield,
- * whereas a thread that wakes from a sleep continues at once.  A thread that gets its processor back
- * late therefore does without sched_yield for a while.
+ * whereas a thread that wakes from a sleep continues at once.  A thread that gets its processor
+ * back late therefore does without sched_yield for a while.
  *
  * Where the late thread waits for a processor of the host, only a sleep gives it one: sched_yield
  * finds nobody and returns. */

@@ -22,8 +22,8 @@ TRS_API void trs_wait_nap(const trs_patience *wait);
 /* Steps of a wait that only spin. */
 enum { TRS_WAIT_SPINS = 200 };
 
-/* The first part of a wait: spins, then yields.  False if nobody has taken the processor for so many
- * seconds, or if the wait has lasted for milliseconds: the caller should sleep. */
+/* The first part of a wait: spins, then yields.  False if nobody has taken the processor for so
+ * many seconds, or if the wait has lasted for milliseconds: the caller should sleep. */
 static inline bool trs_wait_briefly(trs_patience *wait, double seconds) {
   if (++wait->turns > TRS_WAIT_SPINS) return trs_wait_yield(wait, seconds);
 #if defined(__x86_64__) || defined(__i386__)

@@ -348,14 +348,14 @@ def test_suites():
     o = bench("--list")
     check("suites and benchmarks are listed, each once", o.code == 0 and o.out.split() ==
           ["cpu", "gpu-quick", "gpu-rhs", "gpu"] + ["l17-stand-ins"] * PAPERS + ["quick"] +
-          ["x20-stand-ins"] * PAPERS + ["gpus", "lot", "blocks", "batches", "factors", "refactor"] +
+          ["x20-stand-ins"] * PAPERS + ["gpus", "lot", "tail", "blocks", "batches", "factors", "refactor"] +
           ["l17", "l23", "x20", "w21"] * PAPERS, o)
     usage = bench("--help").out.split("]")[1]
     listed = o.out.split()
     check("the usage names the benchmarks", all(
         word in usage.replace("|", " ").split() for word in listed[listed.index("gpus"):]), usage)
     for name in listed:
-        given = ["--seed", "1"] if name == "lot" else []
+        given = ["--seed", "1"] if name in ("lot", "tail") else []
         o = bench(name, "--list", *given)
         check(f"bench takes {name} of its list", o.code == 0 and o.out != "", o)
     o = bench("quick", "--list")
@@ -398,6 +398,36 @@ def test_lot():
     check("the list is a suite", o.code == 0 and
           o.out.splitlines() == [line.split()[0] for line in first], o)
     run_lot(there)
+
+
+def test_tail():
+    """Few of the plans that several threads are given are slower than one thread, whatever runs
+    beside them: a share of the plans is judged, not each of them."""
+    words = ("tail", "--seed", "5", "--systems", "16", "--threads", "2", "--seconds", "0.02")
+    o = bench(*words, "--parts", "idle,busy,cpuset", "--out", path("tail.json"))
+    rows = lines(read("tail.json").decode())
+    check("the tail is timed in each surrounding", o.code == 0 and
+          {r["suite"] for r in rows} == {"tail idle", "tail busy", "tail cpuset"} and
+          {(r["method"], r["threads"]) for r in rows} ==
+          {("serial", 1), ("auto", 1), ("threads", 2), ("auto", 2)} and
+          not any(r["wrong"] for r in rows), o)
+    check("its table names the worst", "the worst" in o.out and "lost their processors" in o.out, o)
+    median = {(r["suite"], r["matrix"], r["uplo"], r["method"], r["threads"]):
+              r["time"]["solve_s"]["median"] for r in rows}
+    slow = []
+    for suite, matrix_name, uplo, method, threads in median:
+        if (method, threads) != ("auto", 2):
+            continue
+        alone = min(median[suite, matrix_name, uplo, other, 1] for other in ("serial", "auto"))
+        ratio = median[suite, matrix_name, uplo, "auto", 2] / alone
+        if ratio > 3:
+            slow.append(f"{suite} {matrix_name} {uplo}: {ratio:.1f} times as long as one thread")
+    check("at most one plan of twelve takes three times as long as one thread",
+          len(slow) <= len(rows) // 4 // 12, "\n".join(slow))
+    o = bench("--table", path("tail.json"))
+    check("--table makes its table again", o.code == 0 and "| beside | threads | plans | median" in o.out, o)
+    refuses("a surrounding that is not there", 2, "'storm' is no surrounding of tail", "bench", "tail",
+            "--seed", "1", "--parts", "idle,storm")
 
 
 def run_lot(there):
@@ -639,6 +669,7 @@ def test_program():
 test_program()
 test_suites()
 test_lot()
+test_tail()
 test_lists()
 test_without_gpu()
 test_pictures()

@@ -1,6 +1,6 @@
 /* subtrees_tmpl.c - a sweep by several threads: each alone with its subtrees, all together with the
- * top, one supernode after the other.  A member of the team does the shares of several threads if it
- * has fewer members than there are shares.  Sums are formed in the same order in every solve. */
+ * top, one supernode after the other.  A member of the team does the shares of several threads if
+ * it has fewer members than there are shares.  Sums are formed in the same order in every solve. */
 #if IS_COMPLEX
 static void NAME(share)(const trs_subtrees_state *s, const trs_rhs *R, int64_t r,
                         const trs_subtrees_part *part) {
@@ -84,12 +84,11 @@ static void NAME(push_share)(const NAME(sharer) * h, const trs_panel *K, const R
   trs_share((K->length + ROWS - 1) / ROWS, share, h->s->trees.threads, &begin, &end);
   begin *= ROWS, end *= ROWS;
   if (end > K->length) end = K->length;
-  const NAME(panel_rows) rows = {
-      end - begin, K->length,
-      (const REAL *)h->s->panels->values + K->values + (int64_t)K->width * K->width + begin,
-      P->list + K->list + begin};
-  if (begin < end)
-    NAME(push)(K->width, &rows, own, h->top, NAME(vector_of)(h->s, share) + P->n);
+  const NAME(panel_rows)
+      rows = {end - begin, K->length,
+              (const REAL *)h->s->panels->values + K->values + (int64_t)K->width * K->width + begin,
+              P->list + K->list + begin};
+  if (begin < end) NAME(push)(K->width, &rows, own, h->top, NAME(vector_of)(h->s, share) + P->n);
 }
 
 static void NAME(push_top)(const NAME(sharer) * h) {

@@ -63,10 +63,10 @@ TRS_INLINE void NAME(rows_one)(const trs_system *S, const NAME(pass) * P, bool l
 }
 
 /* The same for matrices in which nearly every row needs the x computed just before: it stays in a
- * register, and the entry of each row nearest to the diagonal is scaled beforehand, so that only one
- * multiply-add separates two rows.  The quotients keep all digits (trs_system_scales). */
-TRS_INLINE void NAME(rows_chained)(const trs_system *S, const NAME(pass) * P, bool lower,
-                                   bool full, bool conjugate, bool packed, bool unit) {
+ * register, and the entry of each row nearest to the diagonal is scaled beforehand, so that only
+ * one multiply-add separates two rows.  The quotients keep all digits (trs_system_scales). */
+TRS_INLINE void NAME(rows_chained)(const trs_system *S, const NAME(pass) * P, bool lower, bool full,
+                                   bool conjugate, bool packed, bool unit) {
   const int64_t n = S->n, to = P->to, *ptr = S->ptr;
   const int32_t *idx = S->idx;
   const SCALAR *val = S->val, *b = P->b;

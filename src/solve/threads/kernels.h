@@ -44,10 +44,10 @@ typedef struct trs_threads_state {
   trs_schedule schedule;
   int64_t steps, split_steps, span; /* of the parts that it was made from */
   trs_plan *one; /* by serial, whose sums are the same, if op(T) is stored by rows; or NULL */
-  bool chained;                     /* nearly every row needs the x of the row before it */
-  atomic_bool unscaled;             /* the last entry of some row must not be divided beforehand */
-  bool sliced;                      /* there may be slices */
-  unsigned ways; /* bit w: one right-hand side may be solved in way w by all threads */
+  bool chained;  /* nearly every row needs the x of the row before it */
+  atomic_bool unscaled; /* the last entry of some row must not be divided beforehand */
+  bool sliced;          /* there may be slices */
+  unsigned ways;        /* bit w: one right-hand side may be solved in way w by all threads */
   int32_t *count; /* n: off-diagonal entries of the row at each position; slices: slices_tmpl.c */
   int32_t *idx;   /* positions */
   void *val;      /* already conjugated if op conjugates */
@@ -78,9 +78,9 @@ typedef struct trs_threads_job {
   int64_t column;
   int width, kind; /* kind: of these right-hand sides, which has a pace */
   int members;     /* of the team's run */
-  bool by_values; /* rows wait for values */
-  bool erases;    /* the part for the next solve by values */
-  bool x_last;    /* x is written behind all rows */
+  bool by_values;  /* rows wait for values */
+  bool erases;     /* the part for the next solve by values */
+  bool x_last;     /* x is written behind all rows */
 } trs_threads_job;
 
 /* True if rows read b themselves, and x is written with each row or behind all. */

@@ -114,7 +114,8 @@ typedef struct trs_needs {
 trs_status trs_needs_create(trs_needs **needs, int threads); /* one for each thread */
 void trs_needs_destroy(trs_needs *needs, int threads);
 
-/* Records that a task, the last one or a later one, reads positions of another thread up to end - 1.
+/* Records that a task, the last one or a later one, reads positions of another thread up to end
+ * - 1.
  */
 void trs_note_need(trs_needs *needs, int64_t task, int thread, int32_t end);
 

@@ -153,8 +153,8 @@ static __attribute__((noinline)) bool NAME(wait_for_slice)(const NAME(column) * 
 }
 
 /* The slice at position k, whose entries begin at `at`; false if it waits for longer than it may.
- * chained: its rows are scaled before their last product, as in rows_chained.  Inlined, it would slow
- * the rows between slices. */
+ * chained: its rows are scaled before their last product, as in rows_chained.  Inlined, it would
+ * slow the rows between slices. */
 static __attribute__((noinline)) bool NAME(solve_slice)(const trs_threads_state *s,
                                                         const NAME(column) * c, int64_t k,
                                                         int64_t at, bool unit, int way,

@@ -29,8 +29,8 @@ static int thread_at(const trs_schedule *schedule, int32_t position) {
   return first;
 }
 
-/* Thread rank scans the entries of its tasks for their needs.  Most are its own, or of the thread of
- * the entry before. */
+/* Thread rank scans the entries of its tasks for their needs.  Most are its own, or of the thread
+ * of the entry before. */
 static void note_all_needs(const trs_threads_job *j, int rank) {
   const trs_threads_state *s = j->state;
   const trs_schedule *plan = &s->schedule;
@@ -572,8 +572,9 @@ static void note_missed(trs_threads_state *s, bool missed) {
     if (waits_for_values(way)) trs_pace_drop(&s->pace[TRS_THREADS_DIRECT], way);
 }
 
-/* A solve by values needs a part of the workspace that is erased: each such solve erases the part of
- * the next one.  If none is, a solve by tasks erases it.  False if that is not what the way asks. */
+/* A solve by values needs a part of the workspace that is erased: each such solve erases the part
+ * of the next one.  If none is, a solve by tasks erases it.  False if that is not what the way
+ * asks. */
 static bool prepare(trs_threads_job *j, int way) {
   const trs_threads_state *s = j->state;
   const bool all = way < TRS_THREADS_HALF, values = waits_for_values(way);
@@ -618,8 +619,9 @@ static void sweep_tile(trs_threads_job *j) {
 }
 
 static int kind_of(const trs_threads_job *j) {
-  return j->width > 1 ? TRS_THREADS_OF_WIDE
-                      : trs_threads_direct(j) ? TRS_THREADS_DIRECT : TRS_THREADS_MOVED;
+  return j->width > 1            ? TRS_THREADS_OF_WIDE
+         : trs_threads_direct(j) ? TRS_THREADS_DIRECT
+                                 : TRS_THREADS_MOVED;
 }
 
 static trs_status solve(trs_plan *plan, const trs_rhs *rhs) {

@@ -3,8 +3,9 @@
  *
  * An x that other threads read is a certain NaN, ABSENT, until it is solved.  A row sums what it
  * finds.  If the result is a NaN, the row waits until no x that it needs is ABSENT, and sums once
- * more.  If that takes long, the loop ends there, and its thread looks for other work.  Thus nothing but x goes from thread to thread, and no row waits for more than it needs.
- * The sums and their order are those of any other sweep, and so are the bits.
+ * more.  If that takes long, the loop ends there, and its thread looks for other work.  Thus
+ * nothing but x goes from thread to thread, and no row waits for more than it needs. The sums and
+ * their order are those of any other sweep, and so are the bits.
  *
  * Every result that is a NaN takes this way, so a solution never holds ABSENT: not for a NaN in b
  * or in the matrix, whatever its bits.

@@ -39,7 +39,9 @@ static inline trs_plan *analyse(const trs_matrix *T, trs_uplo uplo, trs_trans tr
 static inline void keep_way(trs_plan *plan, int kind, int way) {
   trs_threads_state *s = plan->state;
   trs_pace *pace = &s->pace[kind];
-  const int members = way < TRS_THREADS_HALF ? s->schedule.threads : way == TRS_THREADS_ALONE ? 1 : s->schedule.threads / 2;
+  const int members = way < TRS_THREADS_HALF     ? s->schedule.threads
+                      : way == TRS_THREADS_ALONE ? 1
+                                                 : s->schedule.threads / 2;
   *pace = (trs_pace){.best = way, .last = members};
   pace->way[way].members = members;
 }
