@@ -143,7 +143,8 @@ int output_finish(int code) {
   bool left = reader_has_left(STDOUT_FILENO);
   errno = 0;
   bool failed = ferror(stdout);
-  failed |= fclose(stdout) != 0;
+  failed |= fflush(stdout) != 0;
+  failed |= close(fileno(stdout)) != 0; /* the stream stays: a library may flush it at exit */
   if (failed && left && !code) end_by_broken_pipe();
   if (!failed || left) return code;
   char message[128];

@@ -249,6 +249,10 @@ SCENARIOS = [
             "test_io_limit", "test_worker_worker", "test_api_threads", "test_api_cancel", sanitized=False),  # clang's reports the end of such threads
     program("changes", 2, "files are changed, shortened and rewritten while they are read",
             "test_io_source"),
+    program("extremes", 3, "values near the limits of the range, in every method, once and in batches",
+            "test_solve_extremes"),
+    program("doubling", 2, "four times the size takes about four times as long, in every order, factorisation and analysis",
+            "test_api_doubling", sanitized=False),
     program("boards", 1, "processes that share memory are killed, late, or find planted files",
             "test_comm_rendezvous"),
 ]
