@@ -144,7 +144,7 @@ int output_finish(int code) {
   errno = 0;
   bool failed = ferror(stdout);
   failed |= fflush(stdout) != 0;
-  failed |= close(fileno(stdout)) != 0; /* the stream stays: a library may flush it at exit */
+  failed |= close(STDOUT_FILENO) != 0; /* the stream stays: a library may flush it at exit */
   if (failed && left && !code) end_by_broken_pipe();
   if (!failed || left) return code;
   char message[128];
