@@ -12,8 +12,10 @@
  * first: less than an analysis does; and in seconds, what they may at most. */
 static const double SHARE = 0.02, FIRST_CREDIT = 3, MOST_CREDIT = 0.1;
 
-/* Runs of a trial that count.  After a change of members some do not: those that join may sleep. */
-enum { TRIAL = 4, TRIAL_ALONE = 2, COLD = 1 };
+/* Runs of a trial that count.  After a change of members some do not, since those that join may sleep;
+ * nor do the first ones of each way, which touch memory that nobody had before.  The first trials of
+ * several members are made whatever they may cost: what is known of them is little. */
+enum { TRIAL = 4, TRIAL_ALONE = 2, COLD = 1, FRESH = 2, FREE_TRIALS = 2 };
 
 /* A way of several members is late if it takes LATE times as long as one member alone, and the time
  * that members need to wake, if they may have slept: after a pause, and before a run that they were
@@ -44,7 +46,10 @@ static int runs_of_trial(const trs_pace_way *way) {
 
 void trs_pace_begin(trs_pace *pace, const int members[TRS_PACE_WAYS], double alone) {
   memset(pace, 0, sizeof *pace);
-  for (int k = 0; k < TRS_PACE_WAYS; k++) pace->way[k].members = members[k];
+  for (int k = 0; k < TRS_PACE_WAYS; k++) {
+    pace->way[k].members = members[k];
+    pace->way[k].fresh = members[k] > 1 ? FRESH : 0;
+  }
   while (pace->best + 1 < TRS_PACE_WAYS && members[pace->best] == 0) pace->best++;
   pace->alone = alone;
   pace->credit = FIRST_CREDIT * alone;
@@ -90,6 +95,7 @@ static double expected(const trs_pace *pace, const trs_pace_way *way) {
 static double price(const trs_pace *pace, const trs_pace_way *way) {
   const trs_pace_way *best = &pace->way[pace->best];
   const double more = fmax(expected(pace, way) - best->cost, 0);
+  if (best->members == 1 && way->cost > 0 && way->tries < FREE_TRIALS) return 0;
   const bool hopeless = best->cost > 0 && more > (HOPELESS - 1) * best->cost;
   return (hopeless ? 1 : runs_of_trial(way)) * more + (way->members > best->members ? WAKE : 0);
 }
@@ -116,6 +122,7 @@ static void end_trial(trs_pace *pace, double now) {
   pace->trying = 0;
   pace->credit -= pace->spent;
   if (way->cost == 0) way->cost = pace->former;
+  way->tries += way->tries < FREE_TRIALS;
   way->rest = fmin(fmax(2 * way->rest, FIRST_REST), LONGEST);
   way->again = now + way->rest;
   take_best(pace, now);
@@ -153,8 +160,9 @@ void trs_pace_ran(trs_pace *pace, int k, double seconds, double now) {
   if (way->members > pace->last) pace->cold = COLD;
   pace->last = way->members;
   pace->ended = now;
-  const bool cold = pace->cold > 0 && !alone;
-  if (cold) pace->cold--;
+  const bool cold = !alone && (pace->cold > 0 || way->fresh > 0);
+  if (!alone && pace->cold > 0) pace->cold--;
+  if (way->fresh > 0) way->fresh--;
   pace->fewer += way->members < most_members(pace);
   pace->credit = fmin(pace->credit + SHARE * seconds, MOST_CREDIT + FIRST_CREDIT * pace->alone);
   if (pace->trying) pace->spent += fmax(seconds - best, 0);
@@ -163,7 +171,8 @@ void trs_pace_ran(trs_pace *pace, int k, double seconds, double now) {
   if (!alone && pace->knows_alone && seconds > LATE * pace->alone + (slept ? WAKE : 0)) {
     be_late(pace, way->members, seconds, now);
   } else if (pace->trying) {
-    if (!cold && (--pace->left == 0 || seconds > HOPELESS * best)) end_trial(pace, now);
+    const bool clear = way->cost < BETTER * BETTER * best || seconds > HOPELESS * best;
+    if (!cold && (--pace->left == 0 || clear)) end_trial(pace, now);
   } else if (!cold) {
     take_best(pace, now);
     look_for_trial(pace, now);

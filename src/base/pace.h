@@ -19,6 +19,8 @@ enum { TRS_PACE_WAYS = 6 };
 typedef struct trs_pace_way {
   int members;        /* 0: there is no such way */
   double cost;        /* of a run, lately; 0: unknown */
+  int fresh;          /* runs that do not count any more, since the first ones touch new memory */
+  int tries;          /* trials so far, up to a few */
   double until, hold; /* was late: not taken before; for how long the next time */
   double again, rest; /* was tried in vain: not tried before; for how long the next time */
 } trs_pace_way;
