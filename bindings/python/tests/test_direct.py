@@ -78,7 +78,7 @@ def test_solutions_of_every_type(dtype, form, columns):
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("options", [{}, {"permc_spec": "NATURAL"}, {"permc_spec": "MMD_AT_PLUS_A"},
-                                     {"permc_spec": "COLAMD", "diag_pivot_thresh": 1.0},
+                                     {"permc_spec": 3, "diag_pivot_thresh": 7.5, "panel_size": 10},
                                      {"options": {"Equil": False, "SymmetricMode": True}}])
 def test_factors_are_those_of_the_permuted_matrix(dtype, options):
     for seed in range(2):
@@ -235,8 +235,11 @@ def test_wrong_arguments_are_named():
         tr.spsolve(A[:, :59], right(60))
     with pytest.raises(ValueError, match="permc_spec is 'AMD'.*'COLAMD'"):
         tr.splu(A, "AMD")
-    with pytest.raises(ValueError, match="diag_pivot_thresh is 2"):
-        tr.splu(A, diag_pivot_thresh=2)
+    for number in 4, -1:
+        with pytest.raises(ValueError, match=f"permc_spec is {number}"):
+            tr.splu(A, number)
+    with pytest.raises(ValueError, match="diag_pivot_thresh is nan"):
+        tr.splu(A, diag_pivot_thresh=np.nan)
     with pytest.raises(TypeError, match="'Pivot'.*DiagPivotThresh"):
         tr.splu(A, options={"Pivot": 1})
     with pytest.raises(TypeError, match="A is None"):

@@ -27,7 +27,8 @@ LEAST, LEAST_SINGLE = 1e-3, 1e-2  # `lu` by default accepts 0.1, and 0.01 where 
 LEAST_OF_THRESHOLD = 0.1
 COLUMNS = 64  # of a sparse right-hand side that are dense at a time
 
-_ORDERS = {"COLAMD": "colamd", "NATURAL": "natural", "MMD_AT_PLUS_A": "amd", "MMD_ATA": "colamd"}
+# By SuperLU's numbers, too.  COLAMD is SciPy's default, and so ours.
+_ORDERS = {"NATURAL": "natural", "MMD_ATA": "colamd", "MMD_AT_PLUS_A": "amd", "COLAMD": "default"}
 # SuperLU's options that choose nothing here.
 _OTHERS = {"ConditionNumber", "Fact", "ILU_DropRule", "ILU_DropTol", "ILU_FillFactor", "ILU_FillTol",
            "ILU_MILU", "ILU_MILU_Dim", "ILU_Norm", "IterRefine", "PanelSize", "PivotGrowth",
@@ -62,12 +63,14 @@ def _choice(permc_spec: Any, threshold: Any = None, options: Any = None) -> _Cho
         if name not in _OTHERS:
             raise TypeError(f"options has {name!r}, which SuperLU does not have: ColPerm, "
                             "DiagPivotThresh and Equil choose")
-    if permc_spec is not None:
-        pick(dict.fromkeys(_ORDERS, 0), "permc_spec", permc_spec)
+    if permc_spec is None:
+        permc_spec = "COLAMD"
+    elif permc_spec in range(len(_ORDERS)):
+        permc_spec = list(_ORDERS)[permc_spec]
+    pick(dict.fromkeys(_ORDERS, 0), "permc_spec", permc_spec)
     if threshold is not None:
-        threshold = real("diag_pivot_thresh", threshold, 0, 1)
-    return _Choice("default" if permc_spec is None else _ORDERS[permc_spec], threshold,
-                   equilibrate in (True, "YES"))
+        threshold = min(max(real("diag_pivot_thresh", threshold), 0.0), 1.0)
+    return _Choice(_ORDERS[permc_spec], threshold, equilibrate in (True, "YES"))
 
 
 def _square(A: Any, b: Any, refusal: str, stacklevel: int) -> Compressed:
@@ -227,9 +230,10 @@ def splu(A: Shaped, permc_spec: Optional[PermC] = None, diag_pivot_thresh: Optio
     A : (n, n) sparse array or matrix
         CSR or CSC; other formats are converted with a SparseEfficiencyWarning.
     permc_spec : {"COLAMD", "MMD_AT_PLUS_A", "MMD_ATA", "NATURAL"}, optional
-        The order of elimination: COLAMD, AMD, COLAMD, none.  By default `trireme.lu` chooses.
+        The order of elimination: `trireme.lu` chooses for COLAMD, which is the default; AMD; COLAMD;
+        none.  SuperLU's numbers from 0 to 3 are taken, too.
     diag_pivot_thresh : float, optional
-        The diagonal stays pivot above this share of its column, from 0 to 1; by default 0.1, or 0.01
+        The diagonal stays pivot above this share of its column, at most 1; by default 0.1, or 0.01
         where `trireme.lu` says so.
     relax, panel_size : int, optional
         Taken for SciPy's sake.
