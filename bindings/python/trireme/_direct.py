@@ -110,10 +110,25 @@ def _has_taken(kept: _Kept, parts: Compressed, choice: _Choice) -> bool:
     return kept.factors.least_share >= least
 
 
+def _twin(entry: _kept.Entry, parts: Compressed, choice: _Choice) -> Optional[_kept.Entry]:
+    """An entry with A's values beside one that an object has to itself."""
+    own = parts._replace(ptr=entry.ptr, idx=entry.idx)
+    factors = entry.made.factors
+    with factors._lock.lock:
+        if factors._refusal.error is not None:
+            return None
+        made = _Kept(factors._twin(), Matrix(own, copy=False))
+        return entry._replace(made=made, user=None) if _has_taken(made, parts, choice) else None
+
+
 def _factor(parts: Compressed, choice: _Choice) -> Tuple[Any, _kept.Entry]:
     key = _kept.key_of(parts, choice, where("auto", None))
-    entry = _kept.take(key, parts)
-    if entry is None or not _has_taken(entry.made, parts, choice):
+    entry, free = _kept.take(key, parts)
+    if entry is not None and not free:
+        entry = _twin(entry, parts, choice)
+    elif entry is not None and not _has_taken(entry.made, parts, choice):
+        entry = None
+    if entry is None:
         entry = _make(parts, choice)
     entry.made.matrix.forget_values()
     return key, entry

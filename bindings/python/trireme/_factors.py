@@ -299,6 +299,14 @@ class Factors:
             self._device = device
         self._least_share = float(pivots.least_share)
 
+    def _twin(self) -> "Factors":
+        """Others with the same L and U, until one of them is refactored; inside the lock."""
+        handle, info = FactorsHandle(), self._info()
+        check(library.trs_factors_create(
+            C.byref(handle), info.L, info.diag_L, info.U, info.diag_U, info.row_perm, info.col_perm,
+            info.row_scale, info.col_scale))
+        return Factors(handle)
+
     def _check_unshared(self, plans: "Iterable[FactorsPlan]") -> None:
         count = sum(plan._origin is not None and plan._handle is not None for plan in plans)
         if count:

@@ -82,17 +82,22 @@ def _same(a: Dense, b: Dense) -> bool:
         _memcmp(a.address, b.address, a.shape[0] * a.dtype.itemsize) == 0
 
 
-def take(key: Any, parts: Compressed) -> Optional[Entry]:
-    """An entry of this pattern without a user, which leaves the list until it is put back."""
+def take(key: Any, parts: Compressed) -> Tuple[Optional[Entry], bool]:
+    """An entry of this pattern, and whether it is free: then it leaves the list until it is put back.
+
+    One that is not free is returned where no other is, and stays.
+    """
+    used: Optional[Entry] = None
     with _lock.lock:
         for number, (its_key, entry) in reversed(_entries.items()):
-            if its_key == key and (entry.user is None or entry.user() is None) and \
-                    _same(entry.ptr, parts.ptr) and _same(entry.idx, parts.idx):
-                del _entries[number]
-                _counts["hits"] += 1
-                return entry
-        _counts["misses"] += 1
-    return None
+            if its_key == key and _same(entry.ptr, parts.ptr) and _same(entry.idx, parts.idx):
+                if entry.user is None or entry.user() is None:
+                    del _entries[number]
+                    _counts["hits"] += 1
+                    return entry, True
+                used = used or entry
+        _counts["hits" if used else "misses"] += 1
+    return used, False
 
 
 def put(key: Any, entry: Entry) -> None:

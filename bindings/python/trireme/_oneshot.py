@@ -57,7 +57,7 @@ def _solve(parts: Compressed, b: Any, out: Any, uplo: Uplo, unit: bool) -> Any:
     # One thread is done with few right-hand sides before several have found their levels.
     device: Device = "serial" if b.ndim == 1 or b.shape[1] < MANY else "auto"
     key = _kept.key_of(parts, uplo, unit, where(device, None))
-    entry = _kept.take(key, parts)
+    entry, _ = _kept.take(key, parts)
     if entry is None:
         entry = _make(parts, uplo, unit, device)
     else:
