@@ -308,7 +308,9 @@ class Factors:
         return Factors(handle)
 
     def _check_unshared(self, plans: "Iterable[FactorsPlan]") -> None:
-        count = sum(plan._origin is not None and plan._handle is not None for plan in plans)
+        count = 0
+        for plan in plans:
+            count += plan._origin is not None and plan._handle is not None
         if count:
             raise Shared(f"{count} clone{'s' * (count > 1)} of plans solve with these factors: close the "
                          "clones, refactor, and clone again")
