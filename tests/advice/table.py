@@ -402,6 +402,7 @@ TABLE = [
     elsewhere("does not leave them, raise it (ulimit -n)", "tests/cli/environment.py", "few open files"),
     cannot("put both on one device", TORCH),
     cannot("copy one to the other's place", TORCH),
+    cannot("A is on a GPU: copy it to host memory", TORCH),
     cannot("or make the plan with device=", TORCH),
     cannot("or leave device out", TORCH),
     # ---- PETSc

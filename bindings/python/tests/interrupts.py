@@ -78,6 +78,8 @@ CALLS = {
     "triangle": lambda: tr.triangle(A),
     "once": lambda: tr.spsolve_triangular(L, B),
     "once many": lambda: tr.spsolve_triangular(L, MANY),
+    "splu": lambda: tr.splu(A, "MMD_AT_PLUS_A").solve(B),
+    "spsolve": lambda: [tr.spsolve(A, B, "MMD_AT_PLUS_A") for _ in range(2)],
     "batch": lambda: tr.batch(L, 3),
     "batch of factors": lambda: tr.batch(I, 3),
     "batch update": lambda: BATCH.update(VALUES),

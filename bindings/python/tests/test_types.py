@@ -70,6 +70,9 @@ tr.write(None, L)
 tr.generate(7)
 tr.bench(L, b, second=1)
 tr.spsolve_triangular(L, b, uplo="lower")
+tr.splu(L, "AMD")
+tr.spsolve(L, b, permc_spec="METIS")
+tr.splu(L).solve(b, "C")
 tr.set_num_threads("2")
 """
 
@@ -86,11 +89,13 @@ reveal_type(tr.from_factors(L, L).analyze(threads=1))
 reveal_type(tr.lu(L)(b))
 reveal_type(tr.lu(L).solve_A(b))
 reveal_type(tr.spsolve_triangular(L, b))
+reveal_type(tr.spsolve(L, b, permc_spec="COLAMD"))
+reveal_type(tr.splu(L, "NATURAL").solve(b, "T"))
 reveal_type(tr.relaxation(L, 4, store="half"))
 reveal_type(tr.batch(tr.lu(L), 3, trans="H", device="cuda"))
 """
 SEEN = ["Plan", "Plan", "ndarray", "ndarray", "ndarray", r"tuple\[.*int.*int", "str", "Factors",
-        "ndarray", "ndarray", "ndarray", "Relaxation", "FactorsBatch"]
+        "ndarray", "ndarray", "ndarray", "ndarray", "ndarray", "Relaxation", "FactorsBatch"]
 
 
 def mypy(folder, text):

@@ -1,6 +1,6 @@
 """Trireme: sparse triangular solves, faster than SciPy's and reused.
 
-`spsolve_triangular` replaces SciPy's.  `plan` analyses once and solves often.  `ilu0`, `ic0`, `lu`
+`spsolve_triangular`, `spsolve`, `splu` and `factorized` replace SciPy's.  `plan` analyses once and solves often.  `ilu0`, `ic0`, `lu`
 and `from_factors` make factors, whose `as_linear_operator` preconditions SciPy's solvers.
 `relaxation` is multicolour Gauss-Seidel.  `trireme.torch.solve` can be differentiated, and
 `trireme.jax.solve` compiled and mapped, too.
@@ -12,11 +12,13 @@ from ._batch import Batch, FactorsBatch, batch
 from ._bench import bench
 from ._context import get_num_threads, set_num_threads
 from ._factors import Factors, FactorsPlan, from_factors, ic0, ilu0, lu
+from ._direct import SuperLU, factorized, splu, spsolve
 from ._files import generate, read, write
+from ._kept import CacheInfo, cache_clear, cache_info
 from ._library import (VERSION, SingularMatrixError, StructureError, UnsupportedError, devices,
                        features, generators, memory_usage, version)
 from ._matrix import triangle
-from ._oneshot import CacheInfo, cache_clear, cache_info, spsolve_triangular
+from ._oneshot import spsolve_triangular
 from ._plan import Plan, methods, plan
 from ._relaxation import Relaxation, relaxation
 from ._threadpool import register as register_threadpoolctl
@@ -28,11 +30,11 @@ if TYPE_CHECKING:
 
 __version__ = VERSION
 __all__ = ["Batch", "CacheInfo", "Factors", "FactorsBatch", "FactorsPlan", "Name", "Plan",
-           "Relaxation", "SingularMatrixError", "StructureError", "UnsupportedError", "batch", "bench",
-           "cache_clear", "cache_info", "devices", "features", "from_factors", "generate",
-           "generators", "get_num_threads", "ic0", "ilu0", "lu", "memory_usage", "methods", "plan",
-           "read", "register_threadpoolctl", "relaxation", "set_num_threads", "spsolve_triangular",
-           "triangle", "version", "write"]
+           "Relaxation", "SingularMatrixError", "StructureError", "SuperLU", "UnsupportedError",
+           "batch", "bench", "cache_clear", "cache_info", "devices", "factorized", "features",
+           "from_factors", "generate", "generators", "get_num_threads", "ic0", "ilu0", "lu",
+           "memory_usage", "methods", "plan", "read", "register_threadpoolctl", "relaxation",
+           "set_num_threads", "splu", "spsolve", "spsolve_triangular", "triangle", "version", "write"]
 
 
 def __getattr__(name: str) -> object:

@@ -7,7 +7,8 @@ from typing import Any, Callable, List, NamedTuple, Optional
 import numpy as np
 
 from ._arrays import dense
-from ._oneshot import cache_clear, spsolve_triangular
+from ._kept import cache_clear
+from ._oneshot import spsolve_triangular
 from ._plan import plan
 from ._words import Shaped, flag, is_sparse, named, real
 

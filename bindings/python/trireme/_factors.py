@@ -2,8 +2,8 @@
 
 import ctypes as C
 import weakref
-from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any, Dict, Optional, Tuple, Union, overload
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Optional, Tuple, Union, overload
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from ._context import Lock, check_threads, context_of
 from ._library import (FactorsHandle, PlanHandle, Refusal, Shared, SingularMatrixError, StructureError,
                        Told, UnsupportedError, check, check_file, features, library, make_struct, run,
                        text)
-from ._matrix import UPLO, Matrix, compressed, copy_of, matrix_of, to_scipy
+from ._matrix import UPLO, Compressed, Matrix, compressed, copy_of, matrix_of, to_scipy
 from ._plan import LONG_ANALYSIS, STORE, TRANS, Solver, make_options, place_of
 from ._words import (Device, Method, Order, Path, Progress, Shaped, Store, Trans, Uplo, flag, is_sparse,
                      named, pick, real)
@@ -101,6 +101,7 @@ class Factors:
 
     def __init__(self, handle: C.c_void_p, keep: Any = None, device: Optional[int] = None) -> None:
         self._handle, self._keep, self._device = handle, keep, device
+        self._nnz = -1
         self._plans: Dict[str, FactorsPlan] = {}
         self._followers: "weakref.WeakSet[FactorsPlan]" = weakref.WeakSet()
         self._least_share, self._refusal = 1.0, Refusal("factors", "refactor")
@@ -128,8 +129,10 @@ class Factors:
     @property
     def nnz(self) -> int:
         """Entries of L and U together."""
-        info = self._info()
-        return int(info.nnz_L + info.nnz_U)
+        if self._nnz < 0:
+            info = self._info()
+            self._nnz = int(info.nnz_L + info.nnz_U)
+        return self._nnz
 
     @property
     def kind(self) -> str:
@@ -266,33 +269,48 @@ class Factors:
         if self._copied:
             raise UnsupportedError(f"a pickle's copy of {self._copied} has its L and U, and not how they "
                                    "were made: factor A anew")
-        self._check_unshared()
+        self._check_unshared(self._followers)
         with self._refusal:
-            matrix, pivots = self._matrix_again(A), make_struct(_api.trs_pivots)
-            device = matrix.val.device
-            place = "threads" if device is None else f"cuda:{device}"
-            context = context_of(place, threads if device is None else None)
+            self._renew(self._matrix_again(A), threads)
+        return self
 
-            def refactor() -> None:  # plans may solve with L and U where these lie
-                with ExitStack() as held:
-                    held.enter_context(self._lock.lock)
-                    plans = sorted(self._followers, key=id)
-                    for plan in plans:
-                        held.enter_context(plan._lock.lock)
-                    self._check_unshared()
-                    check(library.trs_factors_refactor(self._handle, C.byref(pivots), context,
-                                                       matrix.handle), matrix.handle)
-                    for plan in plans:
-                        plan._follow(self._handle)
+    def _renew(self, matrix: Matrix, threads: Optional[int] = None) -> None:
+        """Inside the refusal."""
+        pivots, device = _api.trs_pivots(struct_size=C.sizeof(_api.trs_pivots)), matrix.val.device
+        place = "threads" if device is None else f"cuda:{device}"
+        context = context_of(place, threads if device is None else None)
 
-            run(refactor, self.nnz >= LONG_ANALYSIS // 20)
+        def refactor(plans: "List[FactorsPlan]", held: int) -> None:
+            if held < len(plans):  # plans may solve with L and U where these lie
+                with plans[held]._lock.lock:
+                    return refactor(plans, held + 1)
+            self._check_unshared(plans)
+            check(library.trs_factors_refactor(self._handle, C.byref(pivots), context, matrix.handle),
+                  matrix.handle)
+            for plan in plans:
+                plan._follow(self._handle)
+
+        def call() -> None:
+            with self._lock.lock:
+                refactor(sorted(self._followers, key=id), 0)
+
+        run(call, self.nnz >= LONG_ANALYSIS // 20)
         if self._keep is None:
             self._device = device
         self._least_share = float(pivots.least_share)
-        return self
 
-    def _check_unshared(self) -> None:
-        count = sum(plan._origin is not None and plan._handle is not None for plan in self._followers)
+    def _twin(self) -> "Factors":
+        """Others with the same L and U, until one of them is refactored; inside the lock."""
+        handle, info = FactorsHandle(), self._info()
+        check(library.trs_factors_create(
+            C.byref(handle), info.L, info.diag_L, info.U, info.diag_U, info.row_perm, info.col_perm,
+            info.row_scale, info.col_scale))
+        return Factors(handle)
+
+    def _check_unshared(self, plans: "Iterable[FactorsPlan]") -> None:
+        count = 0
+        for plan in plans:
+            count += plan._origin is not None and plan._handle is not None
         if count:
             raise Shared(f"{count} clone{'s' * (count > 1)} of plans solve with these factors: close the "
                          "clones, refactor, and clone again")
@@ -448,8 +466,7 @@ def factors_again(L: Any, U: Any, perm_r: Any, perm_c: Any, scale_r: Any, scale_
 LONG_FACTORING = 2000  # entries, whose fill may take seconds
 
 
-def _factor(A: Any, kind: int, order: str, progress: Any, **fields: Any) -> Factors:
-    matrix = matrix_of(A, stacklevel=5)
+def _factor(matrix: Matrix, kind: int, order: str, progress: Any, **fields: Any) -> Factors:
     if matrix.parts.shape[0] != matrix.parts.shape[1]:
         raise ValueError(f"A must be a square matrix but its shape is {matrix.parts.shape}.")
     handle = FactorsHandle()
@@ -486,7 +503,7 @@ def ilu0(A: Shaped, *, order: Order = "natural", add_diagonal: bool = False,
     `P.condition()` estimates the condition number of L U, the preconditioner, not of A.
     `P.refactor(A)` takes new values.  `P.least_share` is 1, `P.shift` 0 and `P.choice` empty.
     """
-    return _factor(A, _api.TRS_FACTOR_ILU0, order, progress,
+    return _factor(matrix_of(A), _api.TRS_FACTOR_ILU0, order, progress,
                    add_diagonal=int(flag("add_diagonal", add_diagonal)))
 
 
@@ -511,7 +528,7 @@ def ic0(A: Shaped, *, order: Order = "natural", add_diagonal: bool = False,
     -------
     Factors
     """
-    return _factor(A, _api.TRS_FACTOR_IC0, order, progress,
+    return _factor(matrix_of(A), _api.TRS_FACTOR_IC0, order, progress,
                    add_diagonal=int(flag("add_diagonal", add_diagonal)),
                    uplo=_api.TRS_GENERAL if uplo is None else pick(UPLO, "uplo", uplo),
                    shift=real("shift", shift))
@@ -521,6 +538,7 @@ def ic0(A: Shaped, *, order: Order = "natural", add_diagonal: bool = False,
 _SCIPY_ORDERS = {"default": "COLAMD", "colamd": "COLAMD", "amd": "MMD_AT_PLUS_A", "natural": "NATURAL"}
 
 
+@lru_cache(maxsize=None)
 def _has(feature: str) -> bool:
     return any(line.split()[:2] == [feature, "yes"] for line in features().splitlines())
 
@@ -532,12 +550,11 @@ def _scales(A: Any, axis: int) -> Any:
     return np.divide(1.0, most, out=np.ones_like(most), where=(most > 0) & np.isfinite(most))
 
 
-def _lu_by_scipy(A: Any, order: str, pivot_threshold: float, equilibrate: bool,
+def _lu_by_scipy(parts: Compressed, order: str, pivot_threshold: float, equilibrate: bool,
                  progress: Any) -> Factors:
     """By the SuperLU that is part of SciPy: wheels have none of their own."""
     from scipy.sparse import csc_array, csr_array, diags
     from scipy.sparse.linalg import splu
-    parts = compressed(A, stacklevel=5)
     n = parts.shape[0]
     if parts.shape[1] != n:
         raise ValueError(f"A must be a square matrix but its shape is {parts.shape}.")
@@ -594,14 +611,20 @@ def lu(A: Shaped, *, order: Order = "default", pivot_threshold: Optional[float] 
     -----
     SciPy's SuperLU runs in this process, and tells `progress` of seconds alone.
     """
+    return lu_of(matrix_of(A), order, pivot_threshold, equilibrate, progress)
+
+
+def lu_of(matrix: Matrix, order: str, pivot_threshold: Optional[float], equilibrate: bool,
+          progress: Optional[Progress] = None) -> Factors:
+    """`lu` of a matrix of C."""
     threshold = 0.0  # C: the default
     if pivot_threshold is not None:
         threshold = real("pivot_threshold", pivot_threshold, 0, 1) or np.finfo(float).tiny
     equilibrate = flag("equilibrate", equilibrate)
     pick(ORDERS, "order", order)
     if order in _SCIPY_ORDERS and not _has("SuperLU"):
-        return _lu_by_scipy(A, order, threshold or 0.1, equilibrate, progress)
-    return _factor(A, _api.TRS_FACTOR_LU, order, progress, pivot_threshold=threshold,
+        return _lu_by_scipy(matrix.parts, order, threshold or 0.1, equilibrate, progress)
+    return _factor(matrix, _api.TRS_FACTOR_LU, order, progress, pivot_threshold=threshold,
                    no_equilibration=int(not equilibrate))
 
 

@@ -46,8 +46,10 @@ class StructureError(LinAlgError, ValueError):
     row = -1
 
 
-class SingularMatrixError(LinAlgError):
-    """A diagonal entry is missing, zero or not finite.
+class SingularMatrixError(LinAlgError, RuntimeError):
+    """A diagonal entry or a pivot is missing, zero or not finite.
+
+    A LinAlgError as of SciPy's `spsolve_triangular`, and a RuntimeError as of its `splu`.
 
     Attributes
     ----------

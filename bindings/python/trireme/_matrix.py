@@ -94,6 +94,8 @@ def _index_array(x: Any) -> Dense:
 
 def value_type(dtype: Any) -> Any:
     """The type that values of a dtype are solved in: integers become float64."""
+    if isinstance(dtype, np.dtype) and dtype in SCALARS:
+        return dtype
     dtype = np.dtype(dtype).newbyteorder("=")
     if dtype in SCALARS:
         return dtype
@@ -126,10 +128,10 @@ def compressed(A: Any, dtype: Any = None, stacklevel: int = 4) -> Compressed:
     if ptr.shape != (nvec + 1,) or idx.shape != values.shape:
         raise ValueError(f"indptr has shape {ptr.shape}, indices {idx.shape} and data "
                          f"{values.shape}: {(nvec + 1,)} and two of one length are wanted")
-    if values.device is None and nvec and int(ptr.array[0]) == 1:
+    if values.device is None and nvec and ptr.array.item(0) == 1:
         raise ValueError("indptr begins with 1, as arrays that count from 1 do: pass indptr - 1 and "
                          "indices - 1")
-    if values.device is None and idx.shape[0] < (int(ptr.array[-1]) if nvec else 0):
+    if values.device is None and idx.shape[0] < (ptr.array.item(-1) if nvec else 0):
         raise ValueError(f"indptr ends with {int(ptr.array[-1])}, but indices and data have "
                          f"{idx.shape[0]} entries")
     return Compressed(form, (int(shape[0]), int(shape[1])), ptr, idx, values)

@@ -1,112 +1,32 @@
 """spsolve_triangular with SciPy's signature.
 
 One right-hand side is solved straight from A's arrays.  For several, what was analysed is kept for
-the next call, and found by its pattern: the arrays given are compared with copies of those that
-were analysed, so that a matrix changed in place, or another one at the same address, is never taken
-for the old one.  Values are read anew in every call.  A plan belongs to one call at a time.
+the next call (_kept.py).  Values are read anew in every call.
 """
 
-import ctypes as C
-from collections import OrderedDict
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, List, NamedTuple, Optional, Tuple, overload
+from typing import TYPE_CHECKING, Any, Optional, overload
 
 import numpy as np
 
-from . import _api
+from . import _api, _kept
 from ._arrays import SCALARS, Dense, contiguous, dense, library_of, overlaps, with_mask
-from ._context import Lock, where
+from ._context import where
 from ._library import StructureError, library, run
-from ._matrix import Compressed, Matrix, compressed, indexing_of, without_zeros
+from ._matrix import Compressed, compressed, indexing_of, without_zeros
 from ._plan import LONG_SOLVE, Plan, say_which_side
 from ._words import Device, Shaped, Uplo, is_sparse, named
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-MOST_PLANS = 8
 MANY = 16  # right-hand sides for which several threads are thought of
-MOST_BYTES = 1 << 28  # of patterns; a plan holds about twice as much
 
 
-class _Entry(NamedTuple):
-    plan: Plan
-    ptr: Dense  # copies, which the plan's matrix borrows
-    idx: Dense
-    bytes: int
-
-
-_cache: "OrderedDict[int, Tuple[Any, _Entry]]" = OrderedDict()
-_lock = Lock()
-_counts = {"hits": 0, "misses": 0, "numbers": 0}
-_memcmp = C.CDLL(None).memcmp
-_memcmp.restype, _memcmp.argtypes = C.c_int, [C.c_void_p, C.c_void_p, C.c_size_t]
-
-
-class CacheInfo(NamedTuple):
-    """Of `cache_info`."""
-
-    hits: int
-    misses: int
-    plans: int
-    bytes: int
-
-
-CacheInfo.hits.__doc__ = "Calls that found a plan."
-CacheInfo.misses.__doc__ = "Calls that made one."
-CacheInfo.plans.__doc__ = "Plans that are kept."
-CacheInfo.bytes.__doc__ = "Bytes of the patterns of these plans."
-
-
-def cache_info() -> CacheInfo:
-    """Calls of `spsolve_triangular` that found a plan or made one, plans kept, and bytes of their
-    patterns."""
-    with _lock.lock:
-        return CacheInfo(_counts["hits"], _counts["misses"], len(_cache),
-                         sum(entry.bytes for _, entry in _cache.values()))
-
-
-def cache_clear() -> None:
-    """Forget the plans that `spsolve_triangular` kept."""
-    with _lock.lock:
-        _cache.clear()
-
-
-def _same(a: Dense, b: Dense) -> bool:
-    return a.address == b.address or \
-        _memcmp(a.address, b.address, a.shape[0] * a.dtype.itemsize) == 0
-
-
-def _take(key: Any, parts: Compressed) -> Optional[_Entry]:
-    """A plan of this pattern, which leaves the cache until it is put back."""
-    with _lock.lock:
-        for number, (its_key, entry) in reversed(_cache.items()):
-            if its_key == key and _same(entry.ptr, parts.ptr) and \
-                    _same(entry.idx, parts.idx):
-                del _cache[number]
-                _counts["hits"] += 1
-                return entry
-        _counts["misses"] += 1
-    return None
-
-
-def _put(key: Any, entry: _Entry) -> None:
-    dropped: List[_Entry] = []
-    with _lock.lock:
-        _counts["numbers"] += 1
-        _cache[_counts["numbers"]] = (key, entry)
-        total = sum(kept.bytes for _, kept in _cache.values())
-        while len(_cache) > MOST_PLANS or total > MOST_BYTES:
-            _, (_, old) = _cache.popitem(last=False)
-            total -= old.bytes
-            dropped.append(old)
-
-
-def _make(parts: Compressed, uplo: Uplo, unit: bool, device: Device) -> _Entry:
-    ptr, idx = dense(parts.ptr.array.copy()), dense(parts.idx.array.copy())
-    own = Compressed(parts.format, parts.shape, ptr, idx, parts.val)
+def _make(parts: Compressed, uplo: Uplo, unit: bool, device: Device) -> _kept.Entry:
+    own = _kept.own_pattern(parts)
     made = Plan(own, uplo, unit_diagonal=unit, solves=1, copy=False, device=device)
-    return _Entry(made, ptr, idx, ptr.array.nbytes + idx.array.nbytes)
+    return _kept.Entry(made, own.ptr, own.idx, own.ptr.array.nbytes + own.idx.array.nbytes)
 
 
 _once = library.trs_solve_once
@@ -136,21 +56,20 @@ def _solve_at_once(parts: Compressed, right: Dense, out: Any, uplo: Uplo, unit: 
 def _solve(parts: Compressed, b: Any, out: Any, uplo: Uplo, unit: bool) -> Any:
     # One thread is done with few right-hand sides before several have found their levels.
     device: Device = "serial" if b.ndim == 1 or b.shape[1] < MANY else "auto"
-    key = (parts.format, parts.shape, parts.idx.shape, parts.ptr.dtype, parts.idx.dtype,
-           parts.val.dtype, uplo, unit, where(device, None))
-    entry = _take(key, parts)
+    key = _kept.key_of(parts, uplo, unit, where(device, None))
+    entry, _ = _kept.take(key, parts)
     if entry is None:
         entry = _make(parts, uplo, unit, device)
     else:
-        entry.plan._refresh(parts.val)
-    x = entry.plan.solve(b, out)
-    entry.plan._keep.forget_values()
-    _put(key, entry)
+        entry.made._refresh(parts.val)
+    x = entry.made.solve(b, out)
+    entry.made._keep.forget_values()
+    _kept.put(key, entry)
     return x
 
 
 @lru_cache(maxsize=256)
-def _matrix_type(A: Any, b: Any, unit: bool) -> Any:
+def matrix_type(A: Any, b: Any, unit: bool) -> Any:
     """SciPy's type of the result, of which A's values have the precision, complex only if A is.
 
     SciPy divides by the diagonal first, which makes whole numbers float64; not by a unit one.
@@ -210,7 +129,7 @@ def spsolve_triangular(A: Any, b: Any, lower: bool = True, overwrite_A: bool = F
     Notes
     -----
     One right-hand side is solved by one thread straight from A's arrays.  For several, the analysis
-    is kept, up to `_oneshot.MOST_PLANS` of them, and found by the pattern of A; values are read
+    is kept, up to `_kept.MOST` of them, and found by the pattern of A; values are read
     anew.  `trireme.plan` saves all checks, and lets you choose.
 
     Examples
@@ -233,7 +152,7 @@ def spsolve_triangular(A: Any, b: Any, lower: bool = True, overwrite_A: bool = F
     if right.device is not None or not isinstance(values, np.dtype) or library_of(A) == "cupy":
         return _solve_elsewhere(A, b, right, uplo, unit_diagonal)
     _check_shapes(A, right)
-    parts = compressed(A, _matrix_type(values, right.dtype, unit_diagonal), stacklevel=3)
+    parts = compressed(A, matrix_type(values, right.dtype, unit_diagonal), stacklevel=3)
     if parts.val.device is not None:
         raise TypeError("A is on a GPU and b in host memory: copy one to the other's place")
     out = None
@@ -298,4 +217,4 @@ def _solve_elsewhere(A: Any, b: Any, right: Dense, uplo: Uplo, unit: bool) -> An
         return x
 
 
-__all__ = ["CacheInfo", "cache_clear", "cache_info", "spsolve_triangular", "_api"]
+__all__ = ["spsolve_triangular", "_api"]

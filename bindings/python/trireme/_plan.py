@@ -395,7 +395,7 @@ def struct_dict(info: Any) -> Dict[str, Any]:
 
 
 def make_options(told: Told, method: Optional[str], nrhs: int, solves: int, **fields: Any) -> Any:
-    name = method_name(method, methods())
+    name = None if method is None else method_name(method, methods())
     fields.update(method=None if name is None else text(name), nrhs=whole("nrhs", nrhs),
                   solves=whole("solves", solves))
     return make_struct(_api.trs_options, progress=told.callback,

@@ -25,6 +25,7 @@ Store = Literal["same", "mixed"]
 RelaxStore = Literal["mixed", "double", "float", "half", "bfloat16"]
 Direction = Literal["forward", "backward", "symmetric"]
 Order = Literal["default", "nd", "amd", "natural", "rcm", "colour", "colamd"]
+PermC = Literal["COLAMD", "MMD_AT_PLUS_A", "MMD_ATA", "NATURAL"]  # SciPy's
 MethodName = Literal[
     "auto", "serial", "panels", "threads", "blocks", "subtrees", "columns", "levelset-cpu", "engine",
     "pull", "levelset", "syncfree-csc", "syncfree-csc-rhs", "supernodal", "push", "unified",
