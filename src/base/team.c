@@ -73,8 +73,9 @@ static void sleep_until_run(member *self, uint64_t seen) {
   pthread_mutex_unlock(&self->lock);
 }
 
-/* Seconds that a member spins between two runs, at least and at most. */
-static const double LEAST_PATIENCE = 50e-6, MOST_PATIENCE = 2e-3;
+/* Seconds that a member spins between two runs, at least, after it has come too late for one, and at
+ * most. */
+static const double LEAST_PATIENCE = 50e-6, LATE_PATIENCE = 300e-6, MOST_PATIENCE = 2e-3;
 
 /* A member spins for twice the pauses of late; where these are longer than anybody spins, as little
  * as it can. */
@@ -156,7 +157,10 @@ static void *member_main(void *pointer) {
     wake_next(team, self->rank, size_of(seen));
     if (size_of(seen) == STOP) return NULL;
     trs_places_take(team->places, self->rank);
-    if (!take(self, seen)) continue;
+    if (!take(self, seen)) {
+      if (self->patience < LATE_PATIENCE) self->patience = LATE_PATIENCE;
+      continue;
+    }
     if (own) own->cancel = team->cancel;
     team->body(team->argument, self->rank, size_of(seen));
     end(self, seen);

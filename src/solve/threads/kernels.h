@@ -78,6 +78,8 @@ typedef struct trs_threads_job {
   int64_t column;
   int width, kind; /* kind: of these right-hand sides, which has a pace */
   int members;     /* of the team's run */
+  double start;    /* of the run */
+  double share;    /* about the seconds of one share of it */
   bool by_values;  /* rows wait for values */
   bool erases;     /* the part for the next solve by values */
   bool x_last;     /* x is written behind all rows */

@@ -521,6 +521,12 @@ static void begin_share(const trs_threads_job *j, int share) {
   for (int rank = begin; rank < end; rank++) kernels()->begin[j->plan->system.scalar](j, rank);
 }
 
+/* A share that nobody has begun is worth taking once it is as late as it takes: its member may be
+ * about to begin, and a thread that holds several shares does them one after the other. */
+static bool is_worth_taking(const trs_threads_job *j, int held) {
+  return trs_seconds() - j->start > held * j->share;
+}
+
 /* A thread completes its share of the run.  Where rows have to wait for long it also takes shares
  * that nobody has begun, since it may wait for these, and goes on with all of them in turn. */
 static void sweep_share(void *argument, int rank, int size) {
@@ -541,7 +547,7 @@ static void sweep_share(void *argument, int rank, int size) {
     if (how == TRS_THREADS_ADVANCED) wait = (trs_patience){0};
     if (how != TRS_THREADS_COMPLETE && steps) wait.turns = TRS_WAIT_SPINS;
     const bool long_enough = wait.turns >= (count > 1 ? SOON : TRS_WAIT_SPINS);
-    const int taken = long_enough ? trs_team_take(team) : -1;
+    const int taken = long_enough && is_worth_taking(j, count) ? trs_team_take(team) : -1;
     if (taken >= 0) {
       begin_share(j, taken);
       held[count++] = (short)taken;
@@ -596,6 +602,13 @@ static void solve_serially(const trs_threads_job *j) {
   (void)trs_method_serial.solve(j->state->one, &column); /* never fails */
 }
 
+/* Members end together as a rule, so that a share takes about the time of the run. */
+static double seconds_of_share(const trs_threads_job *j, const trs_pace_way *way) {
+  static const double FROM_MEMORY = 3; /* times as long as with data in cache */
+  const double least = cpu->entry * work_of(&j->plan->system) * j->width / j->members;
+  return fmax(FROM_MEMORY * least, way->cost);
+}
+
 /* One tile.  The bits are those of any way. */
 static void sweep_tile(trs_threads_job *j) {
   trs_threads_state *s = j->state;
@@ -603,7 +616,8 @@ static void sweep_tile(trs_threads_job *j) {
   const int way = trs_pace_next(pace);
   const bool as_asked = prepare(j, way);
   const bool erased = j->erases || (s->erased && j->width == 1);
-  const double start = trs_seconds();
+  j->start = trs_seconds();
+  j->share = seconds_of_share(j, &pace->way[way]);
   s->solves++;
   s->erased = false; /* in a child that is forked meanwhile */
   if (is_serial(j, way))
@@ -614,7 +628,7 @@ static void sweep_tile(trs_threads_job *j) {
   s->turn ^= j->by_values;
   if (s->schedule.threads == 1) return;
   const double end = trs_seconds();
-  if (as_asked) trs_pace_ran(pace, way, end - start, end);
+  if (as_asked) trs_pace_ran(pace, way, end - j->start, end);
   if (waits_for_values(way)) note_missed(s, !as_asked);
 }
 
