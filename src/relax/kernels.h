@@ -24,6 +24,7 @@ typedef void trs_relax_rows(const trs_relax_work *work, int64_t begin, int64_t e
  * a small row; all others go to norms. */
 typedef struct trs_relax_lengths {
   double squares[2], norms[2];
+  double least; /* the least sum of squares of a row with blocks off the diagonal; 0: none */
 } trs_relax_lengths;
 
 typedef struct trs_relax_kernels {

@@ -88,11 +88,13 @@ static trs_status put_rows(put_job *job, int64_t parts) {
   trs_team_run(R->context->team, size, put_share, job);
   TRS_TRY(first_failure(job, size));
   R->frobenius[0] = R->frobenius[1] = 0;
-  for (int64_t part = 0; part < parts; part++)
-    for (int k = 0; k < 2; k++) {
-      const trs_relax_lengths *l = &job->lengths[part];
+  R->least_row = INFINITY;
+  for (int64_t part = 0; part < parts; part++) {
+    const trs_relax_lengths *l = &job->lengths[part];
+    if (l->least > 0) R->least_row = fmin(R->least_row, sqrt(l->least));
+    for (int k = 0; k < 2; k++)
       R->frobenius[k] = hypot(R->frobenius[k], hypot(sqrt(l->squares[k]), l->norms[k]));
-    }
+  }
   R->rounding = R->frobenius[0] > 0 ? R->frobenius[1] / R->frobenius[0] : 0;
   return TRS_SUCCESS;
 }

@@ -62,6 +62,7 @@ struct trs_relaxation {
   trs_relax_links *links;  /* to the other domains; borrowed, NULL: none */
   trs_relax_mover *mover;  /* for links, where x lies on a GPU; borrowed, else NULL */
   double frobenius[2];     /* norms of A and of A - stored A */
+  double least_row;        /* the least norm of a block row with blocks off the diagonal */
   double rounding;         /* |A - stored A| / |A| in the Frobenius norm */
   int threads;             /* threads of a sweep, at most */
   trs_pace pace;           /* of these, half of them, and one */

@@ -279,6 +279,8 @@ static trs_status NAME(put)(trs_relaxation *R, int64_t p, double *values,
   int64_t size = (int64_t)R->block * R->block, count = R->ptr[p + 1] - R->ptr[p];
   double squares[2] = {0, 0};
   TRS_TRY(NAME(store)(R, p, values, squares));
+  if (count > 0 && (lengths->least == 0 || squares[0] < lengths->least))
+    lengths->least = squares[0];
   if (squares[0] >= 0x1p-900 && squares[0] <= 0x1p900) {
     lengths->squares[0] += squares[0];
     lengths->squares[1] += squares[1];

@@ -210,20 +210,31 @@ static double most_of(const trs_relaxation *R, int64_t k) {
   return value;
 }
 
-/* x that was rounded to floats although the caller's is of doubles: its largest number has lost
- * digits below their range; or, in a solve, x is beyond it.  A relaxation may diverge.  Domains
- * know their own part of x alone. */
+/* Every product of blocks in some row has lost digits below the range of floats.  Blocks of 1 and 2
+ * multiply in the precision of their sums. */
+static bool loses_products(const trs_relaxation *R, double x) {
+  const double least = R->scale ? 0x1p-111 : 0x1p-126; /* 16 bits: factors are 2^15 times smaller */
+  return (R->block > 2 || R->store == TRS_STORE_FLOAT) && R->least_row * x < least;
+}
+
+/* x that was rounded to floats although the caller's is of doubles: its largest number, or its
+ * products, have lost digits below their range; or, in a solve, x is beyond it.  A relaxation may
+ * diverge.  Domains know their own part of x alone. */
 static trs_status check_range(const trs_relaxation *R, const trs_relax_work *w) {
   static const double LEAST = 0x1p-102;
   const bool narrow = R->scalar == TRS_DOUBLE && R->store != TRS_STORE_DOUBLE;
   for (int64_t c = 0; narrow && !R->links && w->options->sweeps && c < w->rhs->nrhs; c++) {
     const double b = most_of(R, 2 * c), x = most_of(R, 2 * c + 1);
     const bool small = b > 0 && x < LEAST, large = R->triangle && !isfinite(x);
-    if (isfinite(b) && (small || large))
+    const bool lost = b > 0 && loses_products(R, x);
+    if (isfinite(b) && (small || large || lost))
       return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
-                      "x, which is stored in floats, is %s their range, for a largest |b| of %g: "
+                      "x, which is stored in floats, %s their range, for a largest |b| of %g: "
                       "scale b, or store as double",
-                      small ? "below" : "beyond", b);
+                      small   ? "is below"
+                      : large ? "is beyond"
+                              : "has products with A below",
+                      b);
   }
   return TRS_SUCCESS;
 }

@@ -5,10 +5,12 @@
 #include <math.h>
 #include <errno.h>
 #include <hdf5.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "fuzz.h"
@@ -40,6 +42,16 @@ trs_status trs_worker_launch(trs_worker_process **process, const char *path, con
   CLAIM(only.worker > 0);
   *process = &only;
   return TRS_SUCCESS;
+}
+
+double trs_worker_seconds(trs_worker_process *p) {
+  siginfo_t end = {0};
+  struct timespec t;
+  clockid_t clock;
+  CLAIM(waitid(P_PID, (id_t)p->worker, &end, WEXITED | WNOHANG | WNOWAIT) == 0);
+  if (end.si_pid || clock_getcpuclockid(p->worker, &clock) || clock_gettime(clock, &t))
+    return INFINITY;
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 int trs_worker_finish(trs_worker_process *p) {

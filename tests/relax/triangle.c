@@ -133,6 +133,29 @@ TEST(numbers_beyond_the_range_of_floats_are_refused) {
   trs_context_destroy(ctx);
 }
 
+/* Values and x are ordinary floats, but their products are not. */
+TEST(products_below_the_range_of_floats_are_refused) {
+  static const double units[] = {1e-30, 1e-45};
+  trs_context *ctx;
+  assert_success(trs_context_create(&ctx, "threads:2"));
+  for (trs_store store = TRS_STORE_DEFAULT; store <= TRS_STORE_BFLOAT; store++)
+    for (int k = 0; k < 2; k++) {
+      if (store == TRS_STORE_FLOAT) continue;
+      system_ *s = make_system(3);
+      for (int64_t p = 0; p < s->T->nnz; p++) ((double *)s->T->val)[p] *= 1e-30;
+      for (int i = 0; i < N; i++) s->b[i] *= units[k];
+      trs_plan *plan = analyze(ctx, s, "blocks:size=5", store);
+      if (k == 0 || store == TRS_STORE_DEFAULT || store == TRS_STORE_DOUBLE)
+        assert_true(solve(plan, s, 1, TRS_COL_MAJOR) < 1e-2);
+      else
+        assert_failure(TRS_ERROR_UNSUPPORTED, "has products with A below their range",
+                       trs_solve(plan, s->x, N, s->b, N, 1, TRS_COL_MAJOR));
+      trs_plan_destroy(plan);
+      free_system(s);
+    }
+  trs_context_destroy(ctx);
+}
+
 TEST(threads_do_not_change_bits) {
   double first[N];
   for (int threads = 1; threads <= 4; threads++) {
