@@ -49,7 +49,8 @@ static void relax_rows(trs_relax_work *w, int64_t begin, int64_t end, int rank, 
                        bool travels) {
   enum { ROWS_A_LOOK = 512 };
   const trs_relaxation *R = w->R;
-  trs_relax_rows *relax = trs_relax_kernels_of(R->store)->relax[R->block <= 8 ? R->block : 0];
+  const trs_relax_kernels *K = trs_relax_kernels_of(R->store);
+  trs_relax_rows *relax = R->triangle ? K->solve : K->relax;
   int64_t from = rank ? cut(R, begin, end, rank, size) : begin;
   int64_t to = rank + 1 < size ? cut(R, begin, end, rank + 1, size) : end;
   for (; travels && rank == 0 && to - from > ROWS_A_LOOK; from += ROWS_A_LOOK) {
@@ -202,6 +203,15 @@ static void sweep_share(void *argument, int rank, int size) {
   K->unload(w, begin, end);
 }
 
+/* A triangle: one sweep over the levels, which one thread needs not tell apart. */
+static void solve_share(void *argument, int rank, int size) {
+  trs_relax_work *w = argument;
+  if (size == 1)
+    relax_rows(w, 0, w->R->nrows, rank, size, false);
+  else
+    sweep_once(w, rank, size);
+}
+
 static trs_status sweep(trs_relaxation *R, const trs_rhs *rhs, const trs_sweep_options *options) {
   for (int64_t first = 0; first < rhs->nrhs; first += R->room) {
     trs_rhs group = trs_rhs_columns(rhs, R->scalar, first, R->room);
@@ -211,7 +221,7 @@ static trs_status sweep(trs_relaxation *R, const trs_rhs *rhs, const trs_sweep_o
                            .norms = options->residuals ? options->residuals + first : NULL,
                            .norm_stride = rhs->nrhs,
                            .phase = (unsigned)trs_counters_begin};
-    trs_team_run(R->context->team, R->threads, sweep_share, &work);
+    trs_team_run(R->context->team, R->threads, R->triangle ? solve_share : sweep_share, &work);
   }
   return TRS_SUCCESS;
 }
@@ -235,6 +245,7 @@ static trs_status allocate_vectors(trs_relaxation *R, trs_block_system *system,
         "out of memory: %lld block rows of %d with %lld right-hand sides exceed 2^63 bytes",
         (long long)R->nrows, R->block, (long long)R->room);
   TRS_TRY(trs_alloc(&R->x, n, K->x_size));
+  if (R->triangle) return TRS_SUCCESS;
   TRS_TRY(trs_alloc(&R->r, R->nrows * R->block * R->room, K->r_size));
   TRS_TRY(TRS_ALLOC(&R->squares, R->nrows * R->room));
   TRS_TRY(TRS_ALLOC(&R->total, R->room));
