@@ -12,9 +12,9 @@
  * first: less than an analysis does; and in seconds, what they may at most. */
 static const double SHARE = 0.02, FIRST_CREDIT = 3, MOST_CREDIT = 0.1;
 
-/* Runs of a trial that count.  After a change of members some do not, since those that join may sleep;
- * nor do the first ones of each way, which touch memory that nobody had before.  The first trials of
- * several members are made whatever they may cost: what is known of them is little. */
+/* Runs of a trial that count.  After a change of members some do not, since those that join may
+ * sleep; nor do the first ones of each way, which touch memory that nobody had before.  The first
+ * trials of several members are made whatever they may cost: what is known of them is little. */
 enum { TRIAL = 4, TRIAL_ALONE = 2, COLD = 1, FRESH = 2, FREE_TRIALS = 2 };
 
 /* A way of several members is late if it takes LATE times as long as one member alone, and the time

@@ -73,8 +73,8 @@ static void sleep_until_run(member *self, uint64_t seen) {
   pthread_mutex_unlock(&self->lock);
 }
 
-/* Seconds that a member spins between two runs, at least, after it has come too late for one, and at
- * most. */
+/* Seconds that a member spins between two runs, at least, after it has come too late for one, and
+ * at most. */
 static const double LEAST_PATIENCE = 50e-6, LATE_PATIENCE = 300e-6, MOST_PATIENCE = 2e-3;
 
 /* A member spins for twice the pauses of late; where these are longer than anybody spins, as little

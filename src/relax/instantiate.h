@@ -16,6 +16,7 @@
 #else
 #define TRS_UNROLL _Pragma("GCC unroll 8")
 #endif
+#define TRS_APART static __attribute__((noinline))
 #define TRS_RARE static __attribute__((cold, noinline))
 #endif
 #define NAME(f) TRS_ISA_NAME(TRS_CONCAT(f, STORE))

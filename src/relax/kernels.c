@@ -10,6 +10,7 @@
 #endif
 
 #include "relax/exact.h"
+#include "matrix/blocks.h"
 #include "relax/narrow.h"
 
 #define TRS_TEMPLATE "relax/store_tmpl.c"

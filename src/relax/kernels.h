@@ -34,7 +34,10 @@ typedef struct trs_relax_kernels {
    * Adds the magnitudes of the elements and of their rounding to lengths.  Calls trs_fail. */
   trs_status (*put)(trs_relaxation *R, int64_t p, double *values, trs_relax_lengths *lengths);
   trs_relax_rows *load, *unload; /* from the caller's b and x to r and x, and back */
-  trs_relax_rows *relax[9];      /* by block size, 0 for all others */
+  trs_relax_rows *relax;
+  trs_relax_rows *solve; /* of a triangle, from the caller's b to its x; no load, no unload */
+  /* Notes the largest |b| of some rows of a triangle, or of their x, in most. */
+  void (*note_range)(const trs_relax_work *work, int64_t begin, int64_t end, bool of_x);
   /* The sum of squares of r - A x over positions, for right-hand side c: zero only if all of r - A
    * x is zero. */
   double (*residual)(const trs_relax_work *work, int64_t c, int64_t begin, int64_t end);

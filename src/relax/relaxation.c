@@ -111,7 +111,7 @@ static trs_status allocate_values(trs_relaxation *R) {
   TRS_TRY(trs_alloc(&R->off, bytes + READ_PAST, 1));
   memset((char *)R->off + bytes, 0, READ_PAST);
   if (K->scaled) TRS_TRY(TRS_ALLOC(&R->scale, R->noff));
-  TRS_TRY(trs_alloc(&R->diagonal, R->nrows * block, K->r_size));
+  TRS_TRY(trs_alloc(&R->diagonal, R->nrows * block + READ_PAST / (int64_t)K->r_size, K->r_size));
   return TRS_ALLOC(&R->pivot, R->nrows * R->block);
 }
 

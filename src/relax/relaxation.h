@@ -18,6 +18,9 @@ typedef struct trs_relax_backend trs_relax_backend; /* relax/backend.h */
 
 enum { TRS_RELAX_IDX_PAST = 32 }; /* zeros behind idx, for code that reads ahead */
 
+/* In pivot[0] of a diagonal block on a CPU: it is the inverse. */
+enum { TRS_RELAX_INVERTED = 0x80 };
+
 /* Exact sums of squares, so that norms do not depend on the order of addition: see sweep.c. */
 __extension__ typedef __int128 trs_wide;
 typedef struct trs_square_sum {
@@ -49,7 +52,8 @@ struct trs_relaxation {
   int32_t *idx;        /* noff: positions of the x they multiply, ascending in a row; and zeros */
   void *off;           /* noff blocks; 64 readable bytes follow */
   float *scale;        /* noff factors of the blocks, of 16-bit formats; else NULL */
-  void *diagonal;      /* nrows blocks: L below, U above, and the inverses of U's diagonal */
+  void *diagonal;      /* nrows blocks: L below, U above, and the inverses of U's diagonal; or of a
+                          triangle on a CPU the inverse; 64 readable bytes follow */
   uint8_t *pivot;      /* nrows x block: row pivot[i] of the block became row i */
   int64_t room;        /* right-hand sides that x and r hold */
   void *x, *r;         /* room arrays of nrows x block each; x: + nhalo */

@@ -168,6 +168,55 @@ static trs_status NAME(factor)(const trs_relaxation *R, int64_t p, const double 
   return TRS_SUCCESS;
 }
 
+/* z = D^-1 y for blocks of at most 8, with b a literal.  Element by element and unrolled, so that z
+ * stays in registers: by columns, compilers form vectors and load them before their stores
+ * complete. */
+TRS_INLINE void NAME(small_solve)(const trs_relaxation *R, int64_t p, const SUM *y, SUM *z, int b) {
+  const SUM *d = (const SUM *)R->diagonal + p * b * b;
+  const uint8_t *pivot = R->pivot + p * b;
+  TRS_UNROLL
+  for (int i = 0; i < b; i++) {
+    z[i] = y[pivot[i]];
+    TRS_UNROLL
+    for (int j = 0; j < i; j++) z[i] -= d[j * b + i] * z[j];
+  }
+  TRS_UNROLL
+  for (int i = b - 1; i >= 0; i--) {
+    TRS_UNROLL
+    for (int j = b - 1; j > i; j--) z[i] -= d[j * b + i] * z[j];
+    z[i] *= d[i * b + i];
+  }
+}
+
+/* The inverse of a triangle's diagonal block in place of its factors, unless it has a large
+ * condition number (analysis/growth.h).  One bit says so. */
+TRS_INLINE void NAME(invert)(const trs_relaxation *R, int64_t p, const double *values, SUM *d,
+                             int b) {
+  static const double MOST_GROWTH = 1000;
+  SUM inverse[8 * 8], unit[8];
+  double most = 0;
+  for (int j = 0; j < b; j++) {
+    for (int i = 0; i < b; i++) unit[i] = i == j;
+    NAME(small_solve)(R, p, unit, inverse + j * b, b);
+  }
+  for (int i = 0; i < b; i++) {
+    double growth = 0;
+    for (int k = 0; k < b; k++) {
+      double row = 0;
+      for (int j = 0; j < b; j++) row += fabs(values[j * b + k]);
+      growth += fabs((double)inverse[k * b + i]) * row;
+    }
+    most = growth > most ? growth : most;
+  }
+  if (!(most < MOST_GROWTH)) return;
+  memcpy(d, inverse, (size_t)(b * b) * sizeof *d);
+  R->pivot[p * b] |= TRS_RELAX_INVERTED;
+}
+
+static void NAME(invert_row)(const trs_relaxation *R, int64_t p, const double *values, SUM *d) {
+  if (R->block <= 8) TRS_BY_BLOCK(R->block, NAME(invert), R, p, values, d);
+}
+
 /* Adds the magnitudes of the row's elements and of their storage loss to norms[2], each scaled
  * separately.  Called before the diagonal block is factored. */
 TRS_RARE void NAME(join)(const trs_relaxation *R, int64_t p, const double *values,
@@ -288,7 +337,10 @@ static trs_status NAME(put)(trs_relaxation *R, int64_t p, double *values,
     NAME(join)(R, p, values, lengths->norms);
     squares[0] = INFINITY;
   }
-  return NAME(factor)(R, p, values + count * size, squares[0], (SUM *)R->diagonal + p * size);
+  SUM *d = (SUM *)R->diagonal + p * size;
+  TRS_TRY(NAME(factor)(R, p, values + count * size, squares[0], d));
+  if (R->triangle && !R->context->backend->gpu) NAME(invert_row)(R, p, values + count * size, d);
+  return TRS_SUCCESS;
 }
 #undef LEAST
 #undef SUMS

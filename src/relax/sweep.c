@@ -50,7 +50,8 @@ static void relax_rows(trs_relax_work *w, int64_t begin, int64_t end, int rank, 
                        bool travels) {
   enum { ROWS_A_LOOK = 512 };
   const trs_relaxation *R = w->R;
-  trs_relax_rows *relax = trs_relax_kernels_of(R->store)->relax[R->block <= 8 ? R->block : 0];
+  const trs_relax_kernels *K = trs_relax_kernels_of(R->store);
+  trs_relax_rows *relax = R->triangle ? K->solve : K->relax;
   int64_t from = rank ? cut(R, begin, end, rank, size) : begin;
   int64_t to = rank + 1 < size ? cut(R, begin, end, rank + 1, size) : end;
   for (; travels && rank == 0 && to - from > ROWS_A_LOOK; from += ROWS_A_LOOK) {
@@ -203,6 +204,28 @@ static void sweep_share(void *argument, int rank, int size) {
   K->unload(w, begin, end);
 }
 
+static bool is_narrow(const trs_relaxation *R) {
+  return R->scalar == TRS_DOUBLE && R->store != TRS_STORE_DOUBLE;
+}
+
+/* A triangle: one sweep over the levels, which one thread needs not tell apart.  x may be b, which
+ * is looked at before any of it is lost. */
+static void solve_share(void *argument, int rank, int size) {
+  trs_relax_work *w = argument;
+  const trs_relax_kernels *K = trs_relax_kernels_of(w->R->store);
+  int64_t begin, end;
+  trs_share(w->R->nrows, rank, size, &begin, &end);
+  if (is_narrow(w->R)) {
+    K->note_range(w, begin, end, false);
+    wait_for_all(w, size);
+  }
+  if (size == 1)
+    relax_rows(w, 0, w->R->nrows, rank, size, false);
+  else
+    sweep_once(w, rank, size);
+  if (is_narrow(w->R)) K->note_range(w, begin, end, true);
+}
+
 static double most_of(const trs_relaxation *R, int64_t k) {
   const uint64_t bits = atomic_load_explicit(&R->most[k], memory_order_relaxed);
   double value;
@@ -222,8 +245,7 @@ static bool loses_products(const trs_relaxation *R, double x) {
  * diverge.  Domains know their own part of x alone. */
 static trs_status check_range(const trs_relaxation *R, const trs_relax_work *w) {
   static const double LEAST = 0x1p-102;
-  const bool narrow = R->scalar == TRS_DOUBLE && R->store != TRS_STORE_DOUBLE;
-  for (int64_t c = 0; narrow && !R->links && w->options->sweeps && c < w->rhs->nrhs; c++) {
+  for (int64_t c = 0; is_narrow(R) && !R->links && w->options->sweeps && c < w->rhs->nrhs; c++) {
     const double b = most_of(R, 2 * c), x = most_of(R, 2 * c + 1);
     const bool small = b > 0 && x < LEAST, large = R->triangle && !isfinite(x);
     const bool lost = b > 0 && loses_products(R, x);
@@ -251,7 +273,8 @@ static trs_status sweep(trs_relaxation *R, const trs_rhs *rhs, const trs_sweep_o
     for (int64_t k = 0; k < 2 * group.nrhs; k++) atomic_store(&R->most[k], 0);
     const int way = trs_pace_next(&R->pace);
     const double start = trs_seconds();
-    trs_team_run(R->context->team, R->pace.way[way].members, sweep_share, &work);
+    trs_team_run(R->context->team, R->pace.way[way].members,
+                 R->triangle ? solve_share : sweep_share, &work);
     const double end = trs_seconds(), sweeps = (double)(options->sweeps * group.nrhs);
     if (sweeps > 0) trs_pace_ran(&R->pace, way, (end - start) / sweeps, end);
     TRS_TRY(check_range(R, &work));
@@ -278,10 +301,11 @@ static trs_status allocate_vectors(trs_relaxation *R, trs_block_system *system,
         "out of memory: %lld block rows of %d with %lld right-hand sides exceed 2^63 bytes",
         (long long)R->nrows, R->block, (long long)R->room);
   TRS_TRY(trs_alloc(&R->x, n, K->x_size));
+  TRS_TRY(TRS_ALLOC(&R->most, 2 * R->room));
+  if (R->triangle) return TRS_SUCCESS;
   TRS_TRY(trs_alloc(&R->r, R->nrows * R->block * R->room, K->r_size));
   TRS_TRY(TRS_ALLOC(&R->squares, R->nrows * R->room));
   TRS_TRY(TRS_ALLOC(&R->total, R->room));
-  TRS_TRY(TRS_ALLOC(&R->most, 2 * R->room));
   return TRS_ALLOC(&R->partial, (R->nrows + TRS_RELAX_PART - 1) / TRS_RELAX_PART * R->room);
 }
 

@@ -16,15 +16,26 @@ enum { TRS_CONCAT(ROOM, STORE) = 2 * TRS_RELAX_MOST_BLOCK };
 #endif
 #undef TILE
 
-/* Blocks of 1 and 2 are too small for vectors. */
+typedef SUM NAME(quad) __attribute__((vector_size(4 * sizeof(SUM))));
+#define QUAD NAME(quad)
+
+/* Blocks of 1, and of 2, whose four elements are a vector. */
 TRS_INLINE void NAME(small_row)(const trs_relaxation *R, int64_t p, const X *x, SUM *y, int b) {
+  QUAD s = {0};
   for (int64_t k = R->ptr[p]; k < R->ptr[p + 1]; k++) {
     const OFF *a = (const OFF *)R->off + k * b * b;
     const X *xk = x + (int64_t)R->idx[k] * b;
-    const SUM factor = SCALED ? (SUM)R->scale[k] * (SUM)FACTOR : 1;
-    for (int j = 0; j < b; j++)
-      for (int i = 0; i < b; i++) y[i] += (SUM)DECODE(a[j * b + i]) * (factor * (SUM)xk[j]);
+    const SUM factor = SCALED ? (SUM)R->scale[k] * (SUM)FACTOR : 1, first = factor * (SUM)xk[0];
+    if (b == 1) {
+      y[0] += (SUM)DECODE(a[0]) * first;
+      continue;
+    }
+    const SUM second = factor * (SUM)xk[1];
+    const QUAD v = {(SUM)DECODE(a[0]), (SUM)DECODE(a[1]), (SUM)DECODE(a[2]), (SUM)DECODE(a[3])};
+    s += v * (QUAD){first, first, second, second};
   }
+  y[0] += s[0] + s[2];
+  if (b == 2) y[1] += s[1] + s[3];
 }
 
 /* y = (O x) of the row at position p. */
@@ -39,27 +50,7 @@ TRS_INLINE void NAME(row)(const trs_relaxation *R, int64_t p, const X *x, SUM *y
       (b <= 4 ? TRS_CONCAT(NAME(row), 4) : TRS_CONCAT(NAME(row), LANES))(R, p, x, y + i, b, i);
 }
 
-/* z = D^-1 y for blocks of at most 8, with b a literal.  Element by element and unrolled, so that z
- * stays in registers: by columns, compilers form vectors and load them before their stores
- * complete. */
-TRS_INLINE void NAME(small_solve)(const trs_relaxation *R, int64_t p, const SUM *y, SUM *z, int b) {
-  const SUM *d = (const SUM *)R->diagonal + p * b * b;
-  const uint8_t *pivot = R->pivot + p * b;
-  TRS_UNROLL
-  for (int i = 0; i < b; i++) {
-    z[i] = y[pivot[i]];
-    TRS_UNROLL
-    for (int j = 0; j < i; j++) z[i] -= d[j * b + i] * z[j];
-  }
-  TRS_UNROLL
-  for (int i = b - 1; i >= 0; i--) {
-    TRS_UNROLL
-    for (int j = b - 1; j > i; j--) z[i] -= d[j * b + i] * z[j];
-    z[i] *= d[i * b + i];
-  }
-}
-
-/* The same for blocks of any size, column by column. */
+/* z = D^-1 y for blocks of any size, column by column. */
 TRS_INLINE void NAME(long_solve)(const trs_relaxation *R, int64_t p, const SUM *y, SUM *z, int b) {
   const SUM *d = (const SUM *)R->diagonal + p * b * b;
   const uint8_t *pivot = R->pivot + p * b;
@@ -70,6 +61,125 @@ TRS_INLINE void NAME(long_solve)(const trs_relaxation *R, int64_t p, const SUM *
     z[j] *= d[j * b + j];
     for (int i = 0; i < j; i++) z[i] -= d[j * b + i] * z[j];
   }
+}
+
+/* The row of the caller's array that is row i of the sweep, and its factor (trs_row_order). */
+TRS_INLINE int64_t NAME(ordered)(const trs_row_order *order, int64_t i, double *scale) {
+  const int64_t row = order->perm ? order->perm[i] : i;
+  *scale = order->scale ? order->scale[row] : 1;
+  return row;
+}
+
+TRS_INLINE double NAME(get)(const trs_relaxation *R, const trs_rhs *rhs, int64_t i, int64_t c) {
+  double scale;
+  const int64_t at = NAME(ordered)(&rhs->b_order, i, &scale) * rhs->b_row + c * rhs->b_col;
+  return (R->scalar == TRS_DOUBLE ? ((const double *)rhs->b)[at]
+                                  : (double)((const float *)rhs->b)[at]) *
+         scale;
+}
+
+TRS_INLINE void NAME(set)(const trs_relaxation *R, const trs_rhs *rhs, int64_t i, int64_t c,
+                          double x) {
+  double scale;
+  const int64_t at = NAME(ordered)(&rhs->x_order, i, &scale) * rhs->x_row + c * rhs->x_col;
+  if (R->scalar == TRS_DOUBLE)
+    ((double *)rhs->x)[at] = x * scale;
+  else
+    ((float *)rhs->x)[at] = (float)(x * scale);
+}
+
+/* Notes the largest |value| of a column: NaN as the largest of all. */
+TRS_INLINE void NAME(note)(_Atomic uint64_t *most, double value) {
+  uint64_t bits, before = atomic_load_explicit(most, memory_order_relaxed);
+  memcpy(&bits, &value, sizeof bits);
+  while (bits > before && !atomic_compare_exchange_weak_explicit(
+                              most, &before, bits, memory_order_relaxed, memory_order_relaxed))
+    continue;
+}
+
+/* The larger magnitude; NaN is larger than all. */
+TRS_INLINE double NAME(farther)(double most, double value) {
+  return fabs(value) <= most ? most : fabs(value);
+}
+
+/* Notes the largest |b| of some rows of a triangle, or of their x. */
+static void NAME(note_range)(const trs_relax_work *w, int64_t begin, int64_t end, bool of_x) {
+  const trs_relaxation *R = w->R;
+  const int b = R->block;
+  for (int64_t c = 0; c < w->rhs->nrhs; c++) {
+    const X *x = (const X *)R->x + c * R->nrows * b;
+    double most = 0;
+    for (int64_t p = begin * b; p < end * b; p++)
+      most = NAME(farther)(most, of_x ? (double)x[p] : NAME(get)(R, w->rhs, p, c));
+    NAME(note)(&R->most[2 * c + of_x], most);
+  }
+}
+
+/* True if there is one right-hand side, and a block row of b, and of x, is some adjacent SUM. */
+TRS_INLINE bool NAME(is_plain)(const trs_relaxation *R, const trs_rhs *rhs) {
+  return rhs->nrhs == 1 && rhs->b_row == 1 && rhs->x_row == 1 && !trs_reorders(&rhs->b_order) &&
+         !trs_reorders(&rhs->x_order) && trs_scalar_size(R->scalar) == sizeof(SUM);
+}
+
+/* z = D^-1 y from the inverse, for blocks of at most 8; loads run past a column's end. */
+TRS_INLINE void NAME(multiply_inverse)(const trs_relaxation *R, int64_t p, const SUM *y, SUM *z,
+                                       int b) {
+  const SUM *d = (const SUM *)R->diagonal + p * b * b;
+  QUAD low = {0}, high = {0}, v;
+  TRS_UNROLL
+  for (int j = 0; j < b; j++) {
+    memcpy(&v, d + j * b, sizeof v);
+    low += v * y[j];
+    if (b <= 4) continue;
+    memcpy(&v, d + j * b + 4, sizeof v);
+    high += v * y[j];
+  }
+  memcpy(z, &low, sizeof low);
+  if (b > 4) memcpy(z + 4, &high, sizeof high);
+}
+
+/* What few rows need, out of line, so that the loop over rows keeps its registers. */
+TRS_RARE void NAME(solve_by_factors)(const trs_relaxation *R, int64_t p, SUM *y) {
+  SUM z[TRS_RELAX_MOST_BLOCK];
+  NAME(long_solve)(R, p, y, z, R->block);
+  memcpy(y, z, (size_t)R->block * sizeof *y);
+}
+TRS_APART void NAME(get_row)(const trs_relax_work *w, int64_t p, int64_t c, SUM *y) {
+  const int b = w->R->block;
+  for (int i = 0; i < b; i++) y[i] = (SUM)NAME(get)(w->R, w->rhs, (int64_t)w->R->row[p] * b + i, c);
+}
+TRS_APART void NAME(set_row)(const trs_relax_work *w, int64_t p, int64_t c, const X *x) {
+  const int b = w->R->block;
+  for (int i = 0; i < b; i++)
+    NAME(set)(w->R, w->rhs, (int64_t)w->R->row[p] * b + i, c, (double)x[i]);
+}
+
+/* The rows of a triangle, from the caller's b to its x, which later rows read by position.  plain:
+ * a literal, see is_plain. */
+TRS_INLINE void NAME(solve)(const trs_relax_work *w, int64_t begin, int64_t end, bool plain,
+                            int b) {
+  const trs_relaxation own = *w->R, *R = &own; /* in registers: no store can change it */
+  const SUM *from = w->rhs->b;
+  SUM *to = w->rhs->x, y[ROOM], z[ROOM], moved[TRS_RELAX_MOST_BLOCK];
+  const int64_t nrhs = plain ? 1 : w->rhs->nrhs;
+  for (int64_t p = begin; p < end; p++)
+    for (int64_t c = 0; c < nrhs; c++) {
+      X *x = (X *)R->x + c * R->nrows * b;
+      const int64_t at = (int64_t)R->row[p] * b;
+      NAME(row)(R, p, x, y, b);
+      if (!plain) NAME(get_row)(w, p, c, moved);
+      for (int i = 0; i < b; i++) y[i] = (plain ? from[at + i] : moved[i]) - y[i];
+      if (b <= 8 && R->pivot[p * b] & TRS_RELAX_INVERTED) {
+        NAME(multiply_inverse)(R, p, y, z, b);
+      } else {
+        for (int i = 0; i < b; i++) moved[i] = y[i];
+        NAME(solve_by_factors)(w->R, p, moved);
+        for (int i = 0; i < b; i++) z[i] = moved[i];
+      }
+      for (int i = 0; i < b; i++) x[p * b + i] = (X)z[i];
+      for (int i = 0; plain && i < b; i++) to[at + i] = (SUM)(X)z[i];
+      if (!plain) NAME(set_row)(w, p, c, x + p * b);
+    }
 }
 
 TRS_INLINE void NAME(relax)(const trs_relax_work *w, int64_t begin, int64_t end, int b) {
@@ -92,32 +202,14 @@ TRS_INLINE void NAME(relax)(const trs_relax_work *w, int64_t begin, int64_t end,
     }
 }
 
-static void NAME(relax_any)(const trs_relax_work *w, int64_t begin, int64_t end) {
-  NAME(relax)(w, begin, end, w->R->block);
+static void NAME(relax_rows)(const trs_relax_work *w, int64_t begin, int64_t end) {
+  TRS_BY_BLOCK(w->R->block, NAME(relax), w, begin, end);
 }
-static void NAME(relax_1)(const trs_relax_work *w, int64_t begin, int64_t end) {
-  NAME(relax)(w, begin, end, 1);
-}
-static void NAME(relax_2)(const trs_relax_work *w, int64_t begin, int64_t end) {
-  NAME(relax)(w, begin, end, 2);
-}
-static void NAME(relax_3)(const trs_relax_work *w, int64_t begin, int64_t end) {
-  NAME(relax)(w, begin, end, 3);
-}
-static void NAME(relax_4)(const trs_relax_work *w, int64_t begin, int64_t end) {
-  NAME(relax)(w, begin, end, 4);
-}
-static void NAME(relax_5)(const trs_relax_work *w, int64_t begin, int64_t end) {
-  NAME(relax)(w, begin, end, 5);
-}
-static void NAME(relax_6)(const trs_relax_work *w, int64_t begin, int64_t end) {
-  NAME(relax)(w, begin, end, 6);
-}
-static void NAME(relax_7)(const trs_relax_work *w, int64_t begin, int64_t end) {
-  NAME(relax)(w, begin, end, 7);
-}
-static void NAME(relax_8)(const trs_relax_work *w, int64_t begin, int64_t end) {
-  NAME(relax)(w, begin, end, 8);
+static void NAME(solve_rows)(const trs_relax_work *w, int64_t begin, int64_t end) {
+  if (NAME(is_plain)(w->R, w->rhs))
+    TRS_BY_BLOCK(w->R->block, NAME(solve), w, begin, end, true);
+  else
+    TRS_BY_BLOCK(w->R->block, NAME(solve), w, begin, end, false);
 }
 
 /* z = D x, from the factors. */
@@ -155,27 +247,6 @@ static double NAME(residual)(const trs_relax_work *w, int64_t c, int64_t begin, 
   return sum;
 }
 
-/* The row of the caller's array that is row i of the sweep, and its factor (trs_row_order). */
-TRS_INLINE int64_t NAME(ordered)(const trs_row_order *order, int64_t i, double *scale) {
-  const int64_t row = order->perm ? order->perm[i] : i;
-  *scale = order->scale ? order->scale[row] : 1;
-  return row;
-}
-
-/* Notes the largest |value| of a column: NaN as the largest of all. */
-TRS_INLINE void NAME(note)(_Atomic uint64_t *most, double value) {
-  uint64_t bits, before = atomic_load_explicit(most, memory_order_relaxed);
-  memcpy(&bits, &value, sizeof bits);
-  while (bits > before && !atomic_compare_exchange_weak_explicit(
-                              most, &before, bits, memory_order_relaxed, memory_order_relaxed))
-    continue;
-}
-
-/* The larger magnitude; NaN is larger than all. */
-TRS_INLINE double NAME(farther)(double most, double value) {
-  return fabs(value) <= most ? most : fabs(value);
-}
-
 static void NAME(load)(const trs_relax_work *w, int64_t begin, int64_t end) {
   const trs_relaxation *R = w->R;
   const trs_rhs *rhs = w->rhs;
@@ -188,17 +259,13 @@ static void NAME(load)(const trs_relax_work *w, int64_t begin, int64_t end) {
     double most = 0;
     for (int64_t p = begin; p < end; p++)
       for (int i = 0; i < b; i++) {
-        int64_t from = (int64_t)place[p] * b + i;
-        double scale;
-        int64_t b_at = NAME(ordered)(&rhs->b_order, from, &scale) * rhs->b_row + c * rhs->b_col,
-                x_at = from * rhs->x_row + c * rhs->x_col;
-        const double value =
-            (wide ? ((const double *)rhs->b)[b_at] : (double)((const float *)rhs->b)[b_at]) * scale;
+        const int64_t from = (int64_t)place[p] * b + i, at = from * rhs->x_row + c * rhs->x_col;
+        const double value = NAME(get)(R, rhs, from, c);
         r[p * b + i] = (SUM)value;
         most = NAME(farther)(most, value);
         x[p * b + i] = !keep  ? 0
-                       : wide ? (X)((const double *)rhs->x)[x_at]
-                              : (X)((const float *)rhs->x)[x_at];
+                       : wide ? (X)((const double *)rhs->x)[at]
+                              : (X)((const float *)rhs->x)[at];
       }
     NAME(note)(&R->most[2 * c], most);
   }
@@ -206,37 +273,30 @@ static void NAME(load)(const trs_relax_work *w, int64_t begin, int64_t end) {
 
 static void NAME(unload)(const trs_relax_work *w, int64_t begin, int64_t end) {
   const trs_relaxation *R = w->R;
-  const trs_rhs *rhs = w->rhs;
   const int32_t *place = R->place ? R->place : R->row;
   const int b = R->block;
-  const bool wide = R->scalar == TRS_DOUBLE;
-  for (int64_t c = 0; c < rhs->nrhs; c++) {
+  for (int64_t c = 0; c < w->rhs->nrhs; c++) {
     const X *x = (const X *)R->x + c * (R->nrows + R->nhalo) * b;
     double most = 0;
     for (int64_t p = begin; p < end; p++)
       for (int i = 0; i < b; i++) {
-        double scale;
-        const int64_t to = NAME(ordered)(&rhs->x_order, (int64_t)place[p] * b + i, &scale);
-        const int64_t at = to * rhs->x_row + c * rhs->x_col;
-        if (wide)
-          ((double *)rhs->x)[at] = (double)x[p * b + i] * scale;
-        else
-          ((float *)rhs->x)[at] = (float)((double)x[p * b + i] * scale);
+        NAME(set)(R, w->rhs, (int64_t)place[p] * b + i, c, (double)x[p * b + i]);
         most = NAME(farther)(most, (double)x[p * b + i]);
       }
     NAME(note)(&R->most[2 * c + 1], most);
   }
 }
 
-static const trs_relax_kernels NAME(kernels) = {
-    .off_size = sizeof(OFF),
-    .x_size = sizeof(X),
-    .r_size = sizeof(SUM),
-    .scaled = SCALED,
-    .put = NAME(put),
-    .load = NAME(load),
-    .unload = NAME(unload),
-    .relax = {NAME(relax_any), NAME(relax_1), NAME(relax_2), NAME(relax_3), NAME(relax_4),
-              NAME(relax_5), NAME(relax_6), NAME(relax_7), NAME(relax_8)},
-    .residual = NAME(residual)};
+static const trs_relax_kernels NAME(kernels) = {.off_size = sizeof(OFF),
+                                                .x_size = sizeof(X),
+                                                .r_size = sizeof(SUM),
+                                                .scaled = SCALED,
+                                                .put = NAME(put),
+                                                .load = NAME(load),
+                                                .unload = NAME(unload),
+                                                .relax = NAME(relax_rows),
+                                                .solve = NAME(solve_rows),
+                                                .note_range = NAME(note_range),
+                                                .residual = NAME(residual)};
 #undef ROOM
+#undef QUAD

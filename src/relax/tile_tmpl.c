@@ -52,7 +52,7 @@ TRS_INLINE void TILE(take)(SUM *y, const TILE(products) * s) {
  * prefetch at the end of a page. */
 TRS_INLINE void TILE(look_ahead)(const OFF *a, int b) {
   enum { BYTES_AHEAD = 4096, LINE = 64 };
-  for (int line = 0; line < b * b * (int)sizeof *a; line += LINE)
+  for (int line = 0; line == 0 || line + LINE / 2 < b * b * (int)sizeof *a; line += LINE)
     __builtin_prefetch((const char *)a + BYTES_AHEAD + line);
 }
 
@@ -71,7 +71,7 @@ TRS_INLINE void TILE(row)(const trs_relaxation *R, int64_t p, const X *x, SUM *y
       const OFF *a = (const OFF *)R->off + k * b * b + i0;
       const X *xk = x + (int64_t)idx[k] * b;
       const PRODUCT factor = SCALED ? (PRODUCT)R->scale[k] : 1;
-      __builtin_prefetch(x + (int64_t)idx[k + AHEAD] * b);
+      if (i0 == 0) __builtin_prefetch(x + (int64_t)idx[k + AHEAD] * b);
       if (i0 == 0) TILE(look_ahead)(a, b);
       TILE(add)(&s0, a, factor * xk[0]);
       if (b > 1) TILE(add)(&s1, a + b, factor * xk[1]);
@@ -82,7 +82,11 @@ TRS_INLINE void TILE(row)(const trs_relaxation *R, int64_t p, const X *x, SUM *y
       if (b > 6) TILE(add)(&s6, a + 6 * b, factor * xk[6]);
       if (b > 7) TILE(add)(&s7, a + 7 * b, factor * xk[7]);
     }
-    s0 = ((s0 + s1) + (s2 + s3)) + ((s4 + s5) + (s6 + s7));
+    if (b > 1) s0 += s1;
+    if (b > 2) s0 += b > 3 ? s2 + s3 : s2;
+    if (b > 5) s4 += s5;
+    if (b > 6) s4 += b > 7 ? s6 + s7 : s6;
+    if (b > 4) s0 += s4;
     TILE(take)(y, &s0);
   }
 }

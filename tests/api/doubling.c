@@ -1,6 +1,6 @@
-/* doubling.c - the time of factorisations, orders and analyses grows as the size of the system does:
- * patterns on which a search without a limit would take quadratic time.  Processor time, the least of
- * a few, of a size and of four times that size. */
+/* doubling.c - the time of factorisations, orders and analyses grows as the size of the system
+ * does: patterns on which a search without a limit would take quadratic time.  Processor time, the
+ * least of a few, of a size and of four times that size. */
 #include <math.h>
 #include <stdlib.h>
 #include <time.h>
@@ -9,7 +9,8 @@
 #include "support.h"
 #include "test.h"
 
-/* Four times the size, times FACTOR: logarithms, caches and new memory are allowed, a square is not. */
+/* Four times the size, times FACTOR: logarithms, caches and new memory are allowed, a square is
+ * not. */
 enum { SMALL = 12000, TIMES = 4, FACTOR = 3, RUNS = 3 };
 
 static double processor_seconds(void) {
@@ -75,14 +76,11 @@ static int drawn(int64_t n, int64_t i, int64_t *c) {
   return c[0] != i;
 }
 
-static const pattern patterns[] = {{"chain", true, chain},
-                                   {"both neighbours", true, both_neighbours},
-                                   {"arrow", true, arrow},
-                                   {"two per row", true, two_per_row},
-                                   {"shifted", false, shifted},
-                                   {"stars", true, stars},
-                                   {"tree", true, tree},
-                                   {"drawn", true, drawn}};
+static const pattern patterns[] = {
+    {"chain", true, chain},      {"both neighbours", true, both_neighbours},
+    {"arrow", true, arrow},      {"two per row", true, two_per_row},
+    {"shifted", false, shifted}, {"stars", true, stars},
+    {"tree", true, tree},        {"drawn", true, drawn}};
 
 /* Rows and columns are numbered at random if mixed. */
 static trs_matrix *make(const pattern *P, int64_t n, bool mixed) {
@@ -159,8 +157,7 @@ static bool analyse(const work *w, const trs_matrix *T, trs_context *ctx) {
 }
 
 /* The least processor time; infinite if it cannot be done. */
-static double seconds_of(const work *w, const pattern *P, int64_t n, bool mixed,
-                         trs_context *ctx) {
+static double seconds_of(const work *w, const pattern *P, int64_t n, bool mixed, trs_context *ctx) {
   trs_matrix *A = make(P, n, mixed), *T;
   double least = INFINITY;
   assert_success(trs_matrix_triangle(&T, A, TRS_LOWER, 1));

@@ -125,7 +125,7 @@ static void tell(_Atomic uint64_t *word, uint64_t step) {
 
 static void relax(const member *m, int64_t begin, int64_t end) {
   const trs_relaxation *R = m->work.R;
-  trs_relax_kernels_of(R->store)->relax[R->block <= 8 ? R->block : 0](&m->work, begin, end);
+  trs_relax_kernels_of(R->store)->relax(&m->work, begin, end);
 }
 
 static void push(const member *m, int32_t c) {

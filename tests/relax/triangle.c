@@ -56,14 +56,15 @@ static double solve(trs_plan *plan, system_ *s, int64_t nrhs, trs_layout layout)
 
 TEST(every_triangle_is_solved) {
   static const char *const places[] = {"serial", "threads:2", "threads:3"};
-  static const char *const methods[] = {"blocks", "blocks:size=3", "blocks:size=7",
-                                        "blocks:size=30"};
+  static const char *const methods[] = {"blocks",        "blocks:size=2", "blocks:size=3",
+                                        "blocks:size=4", "blocks:size=5", "blocks:size=6",
+                                        "blocks:size=7", "blocks:size=30"};
   for (int place = 0; place < 3; place++) {
     trs_context *ctx;
     assert_success(trs_context_create(&ctx, places[place]));
     for (int variant = 0; variant < 32; variant++) {
       system_ *s = make_system(variant);
-      trs_plan *plan = analyze(ctx, s, methods[variant % 4], TRS_STORE_DEFAULT);
+      trs_plan *plan = analyze(ctx, s, methods[(variant + variant / 8) % 8], TRS_STORE_DEFAULT);
       assert_true(solve(plan, s, 1, TRS_COL_MAJOR) < 1e-14);
       assert_true(solve(plan, s, NRHS, variant & 8 ? TRS_ROW_MAJOR : TRS_COL_MAJOR) < 1e-14);
       trs_plan_destroy(plan);
@@ -71,6 +72,32 @@ TEST(every_triangle_is_solved) {
     }
     trs_context_destroy(ctx);
   }
+}
+
+/* By the inverse of the second diagonal block x_5 would be the difference of numbers near 1e10. */
+TEST(badly_conditioned_blocks_are_solved_by_factors) {
+  enum { ROWS = 6 };
+  static const int64_t ptr[] = {0, 1, 3, 5, 6, 8, 10};
+  static const int32_t idx[] = {0, 0, 1, 1, 2, 3, 3, 4, 4, 5};
+  static const double val[] = {2, 1, 2, 1, 2, 1, 1e6 / 3, 1, 1e6 / 7, 1};
+  static const double b[] = {1, 1, 1, 1.0 / 3, 1e6 / 9 + 1e-3, 1};
+  double x[ROWS];
+  trs_context *ctx;
+  trs_matrix *T;
+  trs_plan *plan;
+  trs_backward_error error = {.struct_size = sizeof error};
+  const trs_options options = {.struct_size = sizeof options, .method = "blocks:size=3"};
+  assert_success(trs_context_create(&ctx, "serial"));
+  assert_success(
+      trs_matrix_create(&T, TRS_CSR, TRS_DOUBLE, ROWS, ROWS, TRS_PTR64, ptr, idx, val, TRS_COPY));
+  assert_success(trs_analyze(&plan, ctx, T, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
+  assert_success(trs_solve(plan, x, ROWS, b, ROWS, 1, TRS_COL_MAJOR));
+  assert_success(trs_check(&error, T, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, x, ROWS, b, ROWS, 1,
+                           TRS_COL_MAJOR));
+  assert_true(error.componentwise < 1e-14);
+  trs_plan_destroy(plan);
+  trs_matrix_destroy(T);
+  trs_context_destroy(ctx);
 }
 
 TEST(narrow_blocks_lose_what_their_format_says) {
