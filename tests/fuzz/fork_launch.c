@@ -2,7 +2,6 @@
  * there already, so that a file takes less than a millisecond.  The worker's code, its limits and
  * what the library says to it are the real ones.  Notes the most memory that a worker took. */
 #define _GNU_SOURCE
-#include <math.h>
 #include <errno.h>
 #include <hdf5.h>
 #include <math.h>
@@ -60,9 +59,4 @@ int trs_worker_finish(trs_worker_process *p) {
   while (waitpid(p->worker, &state, 0) < 0) CLAIM(errno == EINTR);
   p->worker = 0;
   return state;
-}
-
-double trs_worker_seconds(trs_worker_process *p) {
-  (void)p;
-  return INFINITY; /* of a limit, wall time alone counts here */
 }
