@@ -290,7 +290,8 @@ class Call:
         self.call: Optional[Callable[[], Any]] = call
         self.stops = stops  # once the flag is set
         self.flag, self.ended = C.c_int(0), _thread.allocate_lock()
-        self.good, self.value = False, None
+        self.good = False
+        self.value: Any = None
         self.begun = self.left = False
         self.ended.acquire()
 
