@@ -208,7 +208,8 @@ def test_after_a_failed_update_a_relaxation_sweeps_no_more():
 
 def test_auto_is_a_method():
     _, L = system()
-    assert str(tr.plan(L, method="auto", device="serial")) == str(tr.plan(L, device="serial"))
+    auto, default = tr.plan(L, method="auto", device="serial"), tr.plan(L, device="serial")
+    assert str(auto).split("expected")[0] == str(default).split("expected")[0]  # the rest is measured
 
 
 def test_masks_are_kept():

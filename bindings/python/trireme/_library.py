@@ -378,7 +378,7 @@ def run(call: Callable[[], Any], long: bool, told: "Optional[Told]" = None, stop
     if made.good:
         return value
     try:
-        raise value  # type: ignore[misc]
+        raise value
     finally:
         del value
 
