@@ -71,7 +71,7 @@ analyze: ## gcc's static analyzer
 
 asan: ## the tests under the address and undefined-behaviour sanitizers
 	$(call build,$(BUILD)/asan,--preset asan)
-	@tests/run $(BUILD)/asan -E '^(levels|install|setup|reporting|headers|cli/packages|mpi/solve/[124]$$|mpi/relax/[12478]|relax/launches|fuzz/mutate|api/conformance/[1-35]|examples/08)'
+	@tests/run $(BUILD)/asan -E '^(levels|install|setup|reporting|headers|cli/packages|mpi/solve/[124]$$|mpi/relax/[12478]|relax/launches|fuzz/mutate|api/conformance/[1-35]|api/doubling|examples/08)'
 
 tsan: ## the tests that start threads, under the thread sanitizer
 	$(call build,$(BUILD)/tsan,--preset tsan,--target tests_of_threads)
