@@ -411,9 +411,10 @@ typedef struct trs_factor_options {
   trs_order order;
   int tree_leaves;        /* leaves of the separator tree, a power of two; 0: 8 */
   double pivot_threshold; /* LU, and BILU0 and DILU inside diagonal blocks: a diagonal entry stays
-                             pivot if it exceeds this share of its column's largest entry; 0: 0.1,
-                             or 0.01 where TRS_ORDER_DEFAULT finds that pivots move; DBL_MIN: every
-                             nonzero diagonal entry stays pivot */
+                             pivot if it exceeds this share of its column's largest entry; 0:
+                             0.001 of doubles if all stay then, else 0.1, or 0.01 where
+                             TRS_ORDER_DEFAULT finds that pivots move; DBL_MIN: every nonzero
+                             diagonal entry stays pivot */
   int no_equilibration;   /* LU: 1: rows and columns are not scaled */
   int add_diagonal;       /* 1: rows of A without a diagonal entry, or with a zero one, get max(1,
                              sum of the absolute values of the row in all of A); for every kind,
@@ -460,8 +461,8 @@ TRS_API trs_status trs_factors_create(trs_factors **F, const trs_matrix *L, trs_
 typedef struct trs_pivots {
   size_t struct_size;
   double least_share; /* the least |pivot| / largest entry below it when it is eliminated, at
-                         most 1. trs_factor keeps it above pivot_threshold (0.1); one far below it
-                         loses as many digits, and asks for a new trs_factor */
+                         most 1. trs_factor keeps it above pivot_threshold (0.001 by default); one
+                         far below it loses as many digits, and asks for a new trs_factor */
   int64_t row;        /* of A, of that pivot; -1: there is nothing below any pivot */
 } trs_pivots;
 

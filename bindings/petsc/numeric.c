@@ -32,7 +32,7 @@ static double pivot_threshold(const trs_petsc_rules *rules, PetscReal column_piv
 /* Complete factors of new values keep their pivots until one loses two digits more than pivoting
  * allows.  TRS_ERROR_STRUCTURE: factors are to be made anew. */
 static trs_status refactor_complete(trs_petsc_factor *f, double threshold) {
-  const double least = 0.01 * (threshold > 0 ? threshold : 0.1);
+  const double least = 0.01 * (threshold > 0 ? threshold : 0.01);
   trs_pivots pivots = {.struct_size = sizeof pivots};
   if (f->rigid) return TRS_ERROR_STRUCTURE;
   const trs_status status = trs_factors_refactor(f->made, &pivots, f->context, f->P.matrix);

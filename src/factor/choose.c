@@ -15,9 +15,10 @@
 #include "base/config.h"
 #include "base/text.h"
 
-/* Dissection takes some 1.5 us per entry, and SuperLU some 1 ns per operation: below so many
- * operations per entry the whole factorisation in AMD's order is done before METIS is. */
-static const double OPERATIONS = 1500;
+/* Dissection takes some 1.5 us per entry, an operation some 0.2 ns with pivots on the diagonal and
+ * 1 ns by SuperLU: below so many operations per entry the whole factorisation in AMD's order is
+ * done before METIS is. */
+static const double DIAGONAL_OPERATIONS = 6000, OPERATIONS = 1500;
 /* AMD's factors are much smaller below this share of those of nested dissection. */
 static const double MUCH = 0.85;
 /* Above this share of rivals pivots leave the diagonal in most columns: a graph with equal entries
@@ -84,6 +85,7 @@ static trs_status use_amd(trs_choice *c, trs_attempt *a) {
 
 static trs_status compare_dissection(trs_choice *c, trs_attempt *a) {
   trs_ordering nd;
+  if (!c->amd.perm) TRS_TRY(order(c, &c->amd, TRS_ORDER_AMD));
   if (!TRS_HAVE_METIS) {
     trs_print(a->why, sizeof a->why, "AMD: this build has no METIS");
     return use_amd(c, a);
@@ -109,6 +111,16 @@ static trs_status try_light(trs_choice *c, trs_attempt *a) {
   return use_amd(c, a);
 }
 
+/* AMD, to be followed by dissection where a pivot leaves the diagonal. */
+static trs_status try_diagonal(trs_choice *c, trs_attempt *a) {
+  a->most_operations = 0;
+  c->next = TRS_CHOICE_DISSECTION;
+  trs_print(a->why, sizeof a->why,
+            "AMD: pivots stay on the diagonal, and the factors are made sooner than a nested "
+            "dissection");
+  return use_amd(c, a);
+}
+
 static trs_status first_attempt(trs_choice *c, trs_attempt *a) {
   c->next = TRS_CHOICE_NONE;
   if (!TRS_HAVE_AMD) {
@@ -125,6 +137,8 @@ static trs_status first_attempt(trs_choice *c, trs_attempt *a) {
   c->most_operations = trs_lu_light(c->amd.fill);
   c->light = c->amd.operations / 2 <= c->most_operations;
   if (c->light || c->amd.operations < OPERATIONS * (double)c->A->nnz) return try_light(c, a);
+  if (!c->zeros && TRS_HAVE_METIS && c->amd.operations < DIAGONAL_OPERATIONS * (double)c->A->nnz)
+    return try_diagonal(c, a);
   if (!TRS_HAVE_COLAMD || !c->zeros) return compare_dissection(c, a);
   c->next = TRS_CHOICE_DISSECTION;
   a->order = TRS_ORDER_COLAMD;

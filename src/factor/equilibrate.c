@@ -15,15 +15,17 @@ double trs_power_of_two(double exponent, trs_scalar scalar) {
 /* Largest log2 of the absolute values of each row, or of each column of the row-scaled matrix;
  * -INFINITY: only zeros. */
 static void largest(double *size, const trs_matrix *B, const double *row_scale, bool columns) {
-  for (int64_t i = 0; i < B->nrows; i++) size[i] = -INFINITY;
+  for (int64_t i = 0; i < B->nrows; i++) size[i] = row_scale ? -INFINITY : 0;
   for (int64_t i = 0; i < B->nrows; i++) {
     const double row = row_scale ? log2(row_scale[i]) : 0;
     for (int64_t p = B->ptr[i]; p < B->ptr[i + 1]; p++) {
-      const double value = log2(trs_value_abs(B->val, p, B->scalar)) + row;
+      const double value = trs_value_abs(B->val, p, B->scalar);
+      const double scaled = row_scale ? log2(value) + row : value;
       double *at = &size[columns ? B->idx[p] : i];
-      if (value > *at) *at = value;
+      if (scaled > *at) *at = scaled;
     }
   }
+  for (int64_t i = 0; !row_scale && i < B->nrows; i++) size[i] = log2(size[i]);
 }
 
 static trs_status check(const double *size, const trs_factor_input *input, const char *what) {

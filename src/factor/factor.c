@@ -347,6 +347,7 @@ static void forget(trs_factors *parts) {
 static trs_status attempt(const factoring *f, trs_factor_input input, trs_choice *choice,
                           bool *stopped) {
   trs_attempt a;
+  if (choice->next != TRS_CHOICE_FIRST) input.diagonal_threshold = 0;
   trs_status status = trs_choice_next(choice, &a);
   *stopped = false;
   if (!status) {
@@ -428,6 +429,9 @@ static trs_status factor(const factoring *f, trs_matching *matching, trs_matrix 
                                                    : f->options->pivot_threshold,
                             .equilibrate = !f->options->no_equilibration,
                             .block = f->options->block_size};
+  input.diagonal_threshold = f->options->pivot_threshold == 0 && trs_scalar_is_double((*A)->scalar)
+                                 ? TRS_FACTOR_DIAGONAL_THRESHOLD
+                                 : input.pivot_threshold;
   if (choose && (*A)->nrows) TRS_TRY(find_triangle(matching, &col, A));
   trs_status status = col ? TRS_SUCCESS : match_rows(matching, A, parts);
   if (matching->row) input.matching = matching;

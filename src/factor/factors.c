@@ -153,6 +153,7 @@ static trs_status check_parts(const trs_factors *f) {
 }
 
 void trs_factors_release_parts(const trs_factors *parts) {
+  trs_refactoring_destroy(parts->refactoring);
   trs_matrix_destroy(parts->L);
   trs_matrix_destroy(parts->U);
   TRS_FREE_ALL(parts->row_perm, parts->col_perm, parts->row_scale, parts->col_scale,
@@ -249,7 +250,6 @@ trs_factors *trs_factors_retain(const trs_factors *F) {
 
 void trs_factors_destroy(trs_factors *F) {
   if (!F || atomic_fetch_sub(&F->references, 1) > 1) return;
-  trs_refactoring_destroy(F->refactoring);
   trs_free(F->mirror);
   trs_incomplete_gpu_destroy(F->gpu);
   trs_matrix_destroy(F->L_here);

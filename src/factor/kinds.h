@@ -8,6 +8,9 @@
 /* Of a column's largest entry, the least that a diagonal entry must have to stay pivot, unless the
  * caller says otherwise. */
 #define TRS_FACTOR_THRESHOLD 0.1
+/* The same of doubles where then every pivot stays on the diagonal, as in UMFPACK's symmetric
+ * strategy and in KLU; floats have no digits for it. */
+#define TRS_FACTOR_DIAGONAL_THRESHOLD 0.001
 
 /* row[j]: the row of A whose entry in column j belongs to the matching of greatest product.
  * row_scale[j], of row row[j], and col_scale[j]: powers of two that bring matched entries near one,
@@ -26,6 +29,7 @@ typedef struct trs_factor_input {
   const trs_matrix *B;
   const int32_t *perm;
   double pivot_threshold;
+  double diagonal_threshold; /* down to which all pivots stay on the diagonal; 0: not tried */
   bool equilibrate;
   const trs_matching *matching; /* of the rows of B before perm, whose scaling equilibrates; NULL */
   int64_t fill; /* entries of the complete L if all pivots stay on the diagonal; 0: not known */

@@ -130,10 +130,19 @@ double trs_lu_light(int64_t fill) {
   return trs_lu_by_superlu ? -1 : fmax(FEW, FEW_PER_ENTRY * 2 * (double)fill);
 }
 
+/* Rows with pivots on the diagonal have no search, and are taken by four. */
+static double most_on_diagonal(int64_t fill) {
+  static const double FEW_PER_ENTRY = 2000;
+  return trs_lu_by_superlu ? -1 : FEW_PER_ENTRY * (double)fill;
+}
+
 static trs_status eliminate(trs_factors *parts, lu_work *w) {
   const trs_factor_input *input = w->input;
   lu_limits limits = {INFINITY, trs_lu_light(input->fill)};
   bool stopped = true;
+  if (input->operations <= most_on_diagonal(input->fill))
+    TRS_TRY(trs_lu_diagonal(parts, w, &stopped));
+  if (!stopped) return TRS_SUCCESS;
   if (input->stopped) {
     limits = (lu_limits){input->most_entries, input->most_operations};
     return trs_lu_columns(parts, w, limits, input->stopped);
@@ -148,9 +157,9 @@ static trs_status run(trs_factors *parts, lu_work *w) {
   TRS_TRY(check_finite(input));
   if (input->equilibrate) TRS_TRY(find_scales(parts, input));
   TRS_TRY(make_columns(w, parts->row_scale, parts->col_scale));
+  TRS_TRY(eliminate(parts, w));
   TRS_TRY(renumber_scale(&parts->row_scale, input));
   TRS_TRY(renumber_scale(&parts->col_scale, input));
-  TRS_TRY(eliminate(parts, w));
   return input->stopped && *input->stopped ? TRS_SUCCESS : finish(parts, w);
 }
 

@@ -1,5 +1,6 @@
-/* lu.h - what the two ways to eliminate in complete LU share: in this process, column by column
- * (lu_columns.c), and SuperLU in a worker process (lu_worker.c). */
+/* lu.h - what the ways to eliminate in complete LU share: in this process, row by row with pivots
+ * on the diagonal (lu_diagonal.c) or column by column (lu_columns.c), and SuperLU in a worker
+ * process (lu_worker.c). */
 #ifndef TRS_FACTOR_LU_H
 #define TRS_FACTOR_LU_H
 
@@ -14,6 +15,9 @@ typedef struct lu_work {
   int32_t *perm_r; /* row i of B becomes row perm_r[i] */
 } lu_work;
 
+/* The most columns of a supernode: SuperLU's, worker/programs/superlu.c. */
+enum { TRS_LU_WIDEST = 200 };
+
 /* Where an elimination in this process stops. */
 typedef struct lu_limits {
   double entries;    /* of L and U */
@@ -21,6 +25,10 @@ typedef struct lu_limits {
 } lu_limits;
 
 /* Each sets perm_r and the supernodes, L and U of parts. */
+
+/* *stopped: a pivot would leave the diagonal, the fill is not known, or entries lack a mirror, and
+ * nothing is set.  parts has scales in the order of B. */
+trs_status trs_lu_diagonal(trs_factors *parts, lu_work *w, bool *stopped);
 
 /* *stopped: the limits were reached, and nothing is set. */
 trs_status trs_lu_columns(trs_factors *parts, lu_work *w, lu_limits limits, bool *stopped);

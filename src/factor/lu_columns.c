@@ -198,14 +198,12 @@ static bool is_like_the_last(const lu_columns *c, int64_t j) {
   return true;
 }
 
-/* As wide as SuperLU's (worker/programs/superlu.c). */
 static trs_status find_supernodes(trs_factors *parts, lu_columns *c) {
-  enum { WIDEST = 200 };
   int64_t count = 0;
   TRS_TRY(TRS_ALLOC(&parts->supernode_ptr, c->work->n + 1));
   memset(c->mark, 0xff, (size_t)c->work->n * sizeof *c->mark);
   for (int64_t j = 0; j < c->work->n; j++)
-    if (!j || j - parts->supernode_ptr[count - 1] == WIDEST || !is_like_the_last(c, j))
+    if (!j || j - parts->supernode_ptr[count - 1] == TRS_LU_WIDEST || !is_like_the_last(c, j))
       parts->supernode_ptr[count++] = j;
   parts->supernode_ptr[count] = c->work->n;
   parts->nsupernodes = count;

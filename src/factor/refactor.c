@@ -23,6 +23,9 @@
  * is worth a thread. */
 enum { ROW_WORK = 12, ENTRY_WORK = 4, THREAD_WORK = 60000, PARTS = 8 };
 
+/* Rows of less work are not worth taking together. */
+enum { TOGETHER_WORK = 2000 };
+
 /* The least work of a shared row that is worth the wait for it: its cache lines move between
  * cores. */
 enum { SHARED_WORK = 1500 };
@@ -61,9 +64,9 @@ void trs_refactoring_destroy(trs_refactoring *r) {
   free_side(&r->lu.L);
   free_side(&r->lu.U);
   for (int k = 0; k < r->members; k++) trs_free(r->space[k]);
-  TRS_FREE_ALL(r->lu.run, r->lu.inverse, r->lu.from_ptr, r->lu.from, r->lu.to, r->row_scale,
-               r->col_scale, r->work, r->A_ptr, r->A_idx, r->member, r->space, r->list, r->list_ptr,
-               r->done, r);
+  TRS_FREE_ALL(r->lu.run, r->lu.together, r->lu.inverse, r->lu.from_ptr, r->lu.from, r->lu.to,
+               r->row_scale, r->col_scale, r->work, r->A_ptr, r->A_idx, r->member, r->space,
+               r->list, r->list_ptr, r->done, r);
 }
 
 /* Row i of L U in A's numbering. */
@@ -135,19 +138,28 @@ static void mark_row(int32_t *mark, const trs_lu *lu, int64_t i) {
   for (int64_t p = lu->U.begin[i]; p < lu->U.end[i]; p++) mark[lu->U.idx[p]] = (int32_t)i;
 }
 
-/* Every row has the entries that elimination fills.  Also counts the work. */
-static trs_status check_closed(trs_refactoring *r, const trs_factors *F, int32_t *mark) {
+static void count_work(trs_refactoring *r) {
   const trs_lu_side *L = &r->lu.L, *U = &r->lu.U;
-  for (int64_t i = 0; i < F->n; i++) {
-    mark_row(mark, &r->lu, i);
+  for (int64_t i = 0; i < r->lu.n; i++) {
     r->work[i] = ROW_WORK + U->end[i] - U->begin[i];
+    for (int64_t p = L->begin[i]; p < L->end[i]; p++) {
+      const int32_t k = L->idx[p];
+      r->work[i] += ENTRY_WORK + U->end[k] - U->begin[k];
+    }
+    r->total += r->work[i];
+  }
+}
+
+/* Every row has the entries that elimination fills. */
+static trs_status check_closed(const trs_lu *lu, const trs_factors *F, int32_t *mark) {
+  const trs_lu_side *L = &lu->L, *U = &lu->U;
+  for (int64_t i = 0; i < F->n; i++) {
+    mark_row(mark, lu, i);
     for (int64_t p = L->begin[i]; p < L->end[i]; p++) {
       const int32_t k = L->idx[p];
       for (int64_t q = U->begin[k]; q < U->end[k]; q++)
         if (mark[U->idx[q]] != i) return not_closed(F, i, U->idx[q]);
-      r->work[i] += ENTRY_WORK + U->end[k] - U->begin[k];
     }
-    r->total += r->work[i];
   }
   return TRS_SUCCESS;
 }
@@ -160,11 +172,13 @@ static bool same_rest(const trs_lu_side *U, int64_t k) {
                 (size_t)(count - 1) * sizeof *U->idx) == 0;
 }
 
-static void find_runs(trs_lu *lu) {
+static void find_runs(trs_refactoring *r) {
+  trs_lu *lu = &r->lu;
   for (int64_t k = lu->n - 1; k >= 0; k--) {
     const bool same = k + 1 < lu->n && same_rest(&lu->U, k);
     const int more = same ? lu->run[k + 1] : 0;
     lu->run[k] = (uint8_t)(more < TRS_LU_RUN ? more + 1 : TRS_LU_RUN);
+    lu->together[k] = r->work[k] < TOGETHER_WORK ? 1 : lu->run[k];
   }
 }
 
@@ -177,22 +191,19 @@ static trs_status take_scale(double **to, const double *from, const int32_t *per
 }
 
 static trs_status fill_in(trs_refactoring *r, const trs_factors *F) {
-  int32_t *mark;
   TRS_TRY(take_side(&r->lu.L, F, true));
   TRS_TRY(take_side(&r->lu.U, F, false));
   TRS_TRY(TRS_ALLOC(&r->lu.run, F->n));
+  TRS_TRY(TRS_ALLOC(&r->lu.together, F->n));
   TRS_TRY(TRS_ALLOC(&r->work, F->n));
   TRS_TRY(trs_alloc(&r->lu.inverse, F->n, trs_scalar_size(F->scalar)));
   TRS_TRY(take_scale(&r->row_scale, F->row_scale, F->row_perm, F->n));
   TRS_TRY(take_scale(&r->col_scale, F->col_scale, F->col_perm, F->n));
   r->lu.row_scale = r->row_scale;
   r->lu.col_scale = r->col_scale;
-  TRS_TRY(TRS_ALLOC(&mark, F->n));
-  memset(mark, 0xff, (size_t)F->n * sizeof *mark);
-  trs_status status = check_closed(r, F, mark);
-  trs_free(mark);
-  if (!status) find_runs(&r->lu);
-  return status;
+  count_work(r);
+  find_runs(r);
+  return TRS_SUCCESS;
 }
 
 static trs_status make(trs_factors *F) {
@@ -202,11 +213,26 @@ static trs_status make(trs_factors *F) {
   r->scalar = F->scalar;
   r->lu.n = F->n;
   r->lu.crout = F->diag_U == TRS_UNIT;
+  r->lu.largest = INFINITY;
   trs_status status = fill_in(r, F);
   if (status)
     trs_refactoring_destroy(r);
   else
     F->refactoring = r;
+  return status;
+}
+
+static trs_status make_checked(trs_factors *F) {
+  int32_t *mark;
+  if (F->refactoring) return TRS_SUCCESS;
+  TRS_TRY(TRS_ALLOC(&mark, F->n));
+  memset(mark, 0xff, (size_t)F->n * sizeof *mark);
+  trs_status status = make(F);
+  if (!status) status = check_closed(&F->refactoring->lu, F, mark);
+  trs_free(mark);
+  if (!status) return TRS_SUCCESS;
+  trs_refactoring_destroy(F->refactoring);
+  F->refactoring = NULL;
   return status;
 }
 
@@ -414,7 +440,7 @@ static trs_status grow_members(trs_refactoring *r, int members) {
   TRS_TRY(trs_realloc((void **)&r->member, members, sizeof *r->member));
   while (r->members < members) {
     void *space;
-    TRS_TRY(trs_alloc_zero(&space, r->lu.n, trs_scalar_size(r->scalar)));
+    TRS_TRY(trs_alloc_zero(&space, TRS_LU_RUN * r->lu.n, trs_scalar_size(r->scalar)));
     r->space[r->members++] = space;
   }
   return TRS_SUCCESS;
@@ -517,6 +543,55 @@ static trs_status eliminate(trs_factors *F, trs_pivots *pivots, trs_team *team) 
   return TRS_SUCCESS;
 }
 
+/* The rows of B, which are those of L U. */
+static trs_status take_rows(trs_lu *lu, const trs_matrix *B) {
+  TRS_TRY(TRS_ALLOC(&lu->from, B->nnz));
+  lu->from_ptr = B->ptr;
+  lu->to = B->idx;
+  for (int64_t p = 0; p < B->nnz; p++) lu->from[p] = p;
+  lu->val = B->val;
+  return TRS_SUCCESS;
+}
+
+static void give_rows(trs_lu *lu) {
+  trs_free(lu->from);
+  lu->from_ptr = lu->from = NULL;
+  lu->to = NULL;
+}
+
+static trs_status factor_first(trs_refactoring *r, const trs_matrix *B, double largest,
+                               bool *stopped) {
+  TRS_TRY(grow_members(r, 1));
+  TRS_TRY(take_rows(&r->lu, B));
+  r->lu.largest = largest * largest;
+  r->member[0] = (trs_lu_member){.x = r->space[0], .most_at = B->nrows, .fault = B->nrows};
+  body(r, 0, 1);
+  give_rows(&r->lu);
+  r->lu.largest = INFINITY;
+  *stopped = r->member[0].fault < B->nrows || r->member[0].most > largest * largest;
+  return trs_cancelled();
+}
+
+trs_status trs_refactoring_first(trs_factors *parts, const trs_matrix *B, double largest,
+                                 bool *stopped) {
+  trs_factors in_order = {.n = B->nrows,
+                          .scalar = B->scalar,
+                          .L = parts->L,
+                          .U = parts->U,
+                          .diag_L = TRS_UNIT,
+                          .diag_U = TRS_NONUNIT,
+                          .row_scale = parts->row_scale,
+                          .col_scale = parts->col_scale};
+  *stopped = true;
+  TRS_TRY(make(&in_order));
+  const trs_status status = factor_first(in_order.refactoring, B, largest, stopped);
+  if (status || *stopped)
+    trs_refactoring_destroy(in_order.refactoring);
+  else
+    parts->refactoring = in_order.refactoring;
+  return status;
+}
+
 /* Factors of the caller's L and U get values of their own. */
 static trs_status own_values(trs_factors *F) {
   trs_matrix *L, *U;
@@ -574,7 +649,7 @@ static trs_status refactor(trs_factors *F, trs_pivots *pivots, trs_context *ctx,
     return trs_incomplete_refactor(F, A);
   }
   TRS_TRY(own_values(F));
-  TRS_TRY(make(F));
+  TRS_TRY(make_checked(F));
   TRS_TRY(take_pattern(F->refactoring, F, A));
   F->refactoring->lu.val = A->val;
   return eliminate(F, pivots, ctx ? ctx->team : NULL);

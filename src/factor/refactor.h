@@ -7,9 +7,8 @@
 
 #include "base/cancel.h"
 #include "base/cpu.h"
-#include "base/scalar.h"
-#include "base/status.h"
 #include "base/wait.h"
+#include "factor/factors.h"
 
 /* Rows of U that are applied together, at most. */
 enum { TRS_LU_RUN = 4 };
@@ -25,22 +24,30 @@ typedef struct trs_lu_side {
   int64_t *ptr;   /* of the copy */
 } trs_lu_side;
 
+/* Values of parts' L and U, whose patterns are those of a complete factorisation of B, unit L and U
+ * by rows.  parts keeps what later refactorisations need.  *stopped: a pivot is zero, or an entry
+ * of L is not finite or larger than `largest`, and the values are not set. */
+trs_status trs_refactoring_first(trs_factors *parts, const trs_matrix *B, double largest,
+                                 bool *stopped);
+
 /* What the kernels read and write.  L has a unit diagonal, or U has (crout). */
 typedef struct trs_lu {
   int64_t n;
   bool crout;
   trs_lu_side L, U;
   uint8_t *run; /* n: rows k .. k + run[k] - 1 of U have one pattern, except in their own columns */
-  void *inverse;                       /* n: of the pivots */
+  uint8_t *together; /* n: rows of L from this one that are taken together, at most TRS_LU_RUN */
+  void *inverse;     /* n: of the pivots */
   int64_t *from_ptr, *from;            /* row i has the entries from[from_ptr[i]] .. of A */
   int32_t *to;                         /* their columns in L U */
   const double *row_scale, *col_scale; /* in the order of L U, or NULL */
   const void *val;                     /* of A */
+  double largest;                      /* rows end at an entry of a unit L with a larger square */
 } trs_lu;
 
 /* A member's part, and what it found. */
 typedef struct trs_lu_member {
-  _Alignas(64) void *x; /* n zeros */
+  _Alignas(64) void *x; /* TRS_LU_RUN * n zeros */
   double most;          /* the largest |l|^2 of a unit L */
   int64_t most_at;      /* the pivot by which it was divided */
   int64_t fault;        /* the first row without a usable pivot, or n */

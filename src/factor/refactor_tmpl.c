@@ -121,42 +121,76 @@ TRS_INLINE void NAME(await)(const trs_lu_rows *rows, int64_t k, int width) {
   }
 }
 
-/* rows: of which some may not be done yet, or NULL.  One function for all callers: four inlined
- * ones would add 200 kB to the library. */
-static bool NAME(refactor_row)(const trs_lu *F, int64_t i, const trs_lu_rows *rows,
-                               trs_lu_member *m) {
+/* Eliminates the next entries, from *p, of row i of L, below column `below`. */
+TRS_INLINE void NAME(step)(const trs_lu *F, int64_t below, int64_t *p, SCALAR *x, SCALAR *odd,
+                           NAME(largest) * most, const trs_lu_rows *rows) {
   const bool crout = F->crout;
-  SCALAR *x = m->x, odd = 0;
+  const int64_t k = F->L.idx[*p];
+  const int width = below - k < F->run[k] ? (int)(below - k) : F->run[k];
+  if (rows) NAME(await)(rows, k, width);
+  if (width == 1)
+    NAME(apply)(F, k, *p, 1, crout, x, odd, most);
+  else if (width == 2)
+    NAME(apply)(F, k, *p, 2, crout, x, odd, most);
+  else if (width == 3)
+    NAME(apply)(F, k, *p, 3, crout, x, odd, most);
+  else
+    NAME(apply)(F, k, *p, TRS_LU_RUN, crout, x, odd, most);
+  *p += width;
+}
+
+/* Of the rows i .. i + count - 1, the entries of L before column i: rows of U that several need are
+ * read by one after the other, while they are near. */
+TRS_INLINE void NAME(step_together)(const trs_lu *F, int64_t i, int count, int64_t *p, SCALAR **x,
+                                    SCALAR *odd, NAME(largest) * most) {
+  for (;;) {
+    int64_t first = i;
+    for (int t = 0; t < count; t++)
+      if (p[t] < F->L.end[i + t] && F->L.idx[p[t]] < first) first = F->L.idx[p[t]];
+    if (first == i) return;
+    const int64_t past = first + TRS_LU_RUN < i ? first + TRS_LU_RUN : i;
+    for (int t = 0; t < count; t++)
+      if (p[t] < F->L.end[i + t] && F->L.idx[p[t]] < past)
+        NAME(step)(F, i, &p[t], x[t], &odd[t], most, NULL);
+  }
+}
+
+/* Rows i .. i + count - 1; their operations come in the same order for every count.  rows: of which
+ * some may not be done yet, or NULL; count is then 1.  One function for all callers: four inlined
+ * ones would add 200 kB to the library. */
+static bool NAME(refactor_rows)(const trs_lu *F, int64_t i, int count, const trs_lu_rows *rows,
+                                trs_lu_member *m) {
+  SCALAR *x[TRS_LU_RUN], odd[TRS_LU_RUN] = {0};
+  int64_t p[TRS_LU_RUN];
   NAME(largest) most = {m->most, m->most_at};
-  NAME(take_row)(F, i, x);
-  const int64_t end = F->L.end[i];
-  for (int64_t p = F->L.begin[i]; p < end;) {
-    const int64_t k = F->L.idx[p];
-    const int width = i - k < F->run[k] ? (int)(i - k) : F->run[k];
-    if (rows) NAME(await)(rows, k, width);
-    if (width == 1)
-      NAME(apply)(F, k, p, 1, crout, x, &odd, &most);
-    else if (width == 2)
-      NAME(apply)(F, k, p, 2, crout, x, &odd, &most);
-    else if (width == 3)
-      NAME(apply)(F, k, p, 3, crout, x, &odd, &most);
-    else
-      NAME(apply)(F, k, p, TRS_LU_RUN, crout, x, &odd, &most);
-    p += width;
+  bool good = true;
+  for (int t = 0; t < count; t++) {
+    x[t] = (SCALAR *)m->x + t * F->n;
+    p[t] = F->L.begin[i + t];
+    NAME(take_row)(F, i + t, x[t]);
+  }
+  if (count > 1) NAME(step_together)(F, i, count, p, x, odd, &most);
+  for (int t = 0; t < count; t++) {
+    while (p[t] < F->L.end[i + t]) NAME(step)(F, i + t, &p[t], x[t], &odd[t], &most, rows);
+    good = NAME(end_row)(F, i + t, F->crout, x[t], odd[t], m) && good;
   }
   m->most = most.size;
   m->most_at = most.at;
-  return NAME(end_row)(F, i, crout, x, odd, m);
+  return good && most.size <= F->largest;
 }
 
 static void NAME(refactor_own)(const trs_lu *F, const trs_lu_rows *rows, trs_lu_member *m) {
-  for (int64_t r = 0; r < rows->nown; r++) {
+  for (int64_t r = 0; r < rows->nown;) {
     const int64_t i = rows->own ? rows->own[r] : r;
-    const bool good = !trs_cancel_asked(rows->cancel) && NAME(refactor_row)(F, i, NULL, m);
-    if (rows->done) /* after a fault too: other members wait for the row */
-      atomic_store_explicit(&rows->done[i], rows->round, memory_order_release);
-    else if (!good)
-      return;
+    int count = 1;
+    while (count < F->together[i] && r + count < rows->nown &&
+           (!rows->own || rows->own[r + count] == i + count))
+      count++;
+    const bool good = !trs_cancel_asked(rows->cancel) && NAME(refactor_rows)(F, i, count, NULL, m);
+    if (!rows->done && !good) return;
+    for (int t = 0; rows->done && t < count; t++) /* after a fault too: other members wait */
+      atomic_store_explicit(&rows->done[i + t], rows->round, memory_order_release);
+    r += count;
   }
 }
 
@@ -166,7 +200,7 @@ static void NAME(refactor_shared)(const trs_lu *F, const trs_lu_rows *rows, trs_
     const int64_t r = atomic_fetch_add_explicit(ticket, 1, memory_order_relaxed);
     if (r >= rows->nshared) return;
     const int32_t i = rows->shared[r];
-    if (!trs_cancel_asked(rows->cancel)) (void)NAME(refactor_row)(F, i, rows, m);
+    if (!trs_cancel_asked(rows->cancel)) (void)NAME(refactor_rows)(F, i, 1, rows, m);
     atomic_store_explicit(&rows->done[i], rows->round, memory_order_release);
   }
 }

@@ -38,7 +38,8 @@ void trs_value_set(void *val, int64_t p, trs_scalar scalar, double complex value
 }
 
 double trs_value_abs(const void *val, int64_t p, trs_scalar scalar) {
-  return cabs(trs_value_get(val, p, scalar));
+  const double complex value = trs_value_get(val, p, scalar);
+  return trs_scalar_is_complex(scalar) ? cabs(value) : fabs(creal(value));
 }
 
 void trs_values_convert(void *to, trs_scalar to_scalar, const void *from, trs_scalar from_scalar,

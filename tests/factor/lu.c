@@ -517,6 +517,57 @@ TEST(the_threshold_decides_the_pivot) {
   trs_matrix_destroy(A);
 }
 
+/* Where SuperLU keeps the diagonal, this process does, and nowhere else.  SuperLU has another
+ * modulus of complex numbers, and ties between other rows are open. */
+TEST(pivots_leave_the_diagonal_where_those_of_superlu_do) {
+  int stay = 0, move = 0;
+  for (int c = 0; c < 120; c++) {
+    const sparse_kind kind = {
+        .scalar = c % 2 ? TRS_FLOAT : TRS_DOUBLE, .symmetric = true, .dominant = c % 3 == 0};
+    trs_matrix *A = sparse_random(3 + c % 40, 0.15, kind, (uint64_t)c);
+    const trs_factor_options options = {.struct_size = sizeof options,
+                                        .order = TRS_ORDER_NATURAL,
+                                        .pivot_threshold = c % 4 < 2 ? 0.01 : 0.1};
+    trs_factors *F, *G;
+    trs_lu_by_superlu = true;
+    const trs_status status = trs_factor(&F, A, &options);
+    trs_lu_by_superlu = false;
+    assert_int_equal(trs_factor(&G, A, &options), status);
+    if (!status) {
+      const trs_factors_info f = factors_info(F), g = factors_info(G);
+      assert_int_equal(!f.row_perm, !g.row_perm);
+      *(f.row_perm ? &move : &stay) += 1;
+      assert_product(G, A, 4000 * scalar_eps(kind.scalar), false);
+      trs_factors_destroy(G);
+      trs_factors_destroy(F);
+    }
+    trs_matrix_destroy(A);
+  }
+  assert_true(stay > 30 && move > 20);
+}
+
+/* The first values and the same values again give the same bits. */
+TEST(refactorisation_repeats_the_first_factors) {
+  for (int c = 0; c < 8; c++) {
+    trs_matrix *A = sparse_grid(20, 20, 1 + c / 4 * 3, 0.3, (trs_scalar)(TRS_FLOAT + c % 4));
+    trs_factors *F;
+    assert_success(trs_factor(&F, A, NULL));
+    const trs_factors_info f = factors_info(F);
+    const size_t size = trs_scalar_size(A->scalar);
+    void *L = malloc((size_t)f.nnz_L * size), *U = malloc((size_t)f.nnz_U * size);
+    memcpy(L, f.L->val, (size_t)f.nnz_L * size);
+    memcpy(U, f.U->val, (size_t)f.nnz_U * size);
+    memset(f.U->val, 0, (size_t)f.nnz_U * size);
+    assert_success(trs_factors_refactor(F, NULL, NULL, A));
+    assert_memory_equal(f.L->val, L, (size_t)f.nnz_L * size);
+    assert_memory_equal(f.U->val, U, (size_t)f.nnz_U * size);
+    free(L);
+    free(U);
+    trs_factors_destroy(F);
+    trs_matrix_destroy(A);
+  }
+}
+
 TEST(the_same_pattern_gives_the_same_factors_pattern) {
   trs_matrix *A = sparse_grid(20, 20, 1, 0, TRS_DOUBLE),
              *B = sparse_grid(20, 20, 1, 0.3, TRS_DOUBLE);

@@ -597,7 +597,8 @@ def lu(A: Shaped, *, order: Order = "default", pivot_threshold: Optional[float] 
         and "nd", "rcm" and "colour" are an `UnsupportedError`.
     pivot_threshold : float, optional
         The diagonal stays pivot above this share of its column, from 0 to 1; 0: if it is not zero.
-        By default 0.1, and 0.01 where `Factors.choice` says so.
+        By default 0.001 of doubles where all of it stays then, else 0.1, and 0.01 where `Factors.choice`
+        says so.
     equilibrate : bool, optional
         Scale rows and columns first.
     progress : callable or True, optional
