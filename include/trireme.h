@@ -628,11 +628,12 @@ TRS_API trs_status trs_update_factors(trs_plan *plan, const trs_factors *F);
 /* New values of the matrix, for a plan over factors of the kinds BILU0, BIC0 or DILU that solves by
  * the method "blocks" (not transposed): factors them where the plan solves, level by level, with
  * the order of the factors and the default pivot_threshold; uplo and shift do not apply.  The
- * factors keep their values.  The blocks lie within the block pattern that was factored; a block
- * that is not given is zero.  For a context of a GPU ptr, idx and val may lie in device memory, and
- * are read after the plan's stream; with val there, the GPU factors, and ptr and idx may then be
- * NULL: the pattern of the call before.  The call waits for the result.  TRS_ERROR_ZERO_PIVOT,
- * TRS_ERROR_NOT_FINITE and TRS_ERROR_STRUCTURE name the row. */
+ * factors keep their values.  A plan that "auto" made over blocks of 1 changes to this method.  The
+ * blocks lie within the block pattern that was factored; a block that is not given is zero.  For a
+ * context of a GPU ptr, idx and val may lie in device memory, and are read after the plan's stream;
+ * with val there, the GPU factors, and ptr and idx may then be NULL: the pattern of the call
+ * before.  The call waits for the result.  TRS_ERROR_ZERO_PIVOT, TRS_ERROR_NOT_FINITE and
+ * TRS_ERROR_STRUCTURE name the row. */
 TRS_API trs_status trs_update_bsr(trs_plan *plan, const trs_blocks *blocks);
 
 /* Another plan for the same system, which shares with the first one all that solves only read (the
