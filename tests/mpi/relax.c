@@ -384,6 +384,15 @@ static void bad_sweeps(void) {
   must(bring_again(R, &A, 2), "new values");
   must(trs_mpi_relax_sweep(R, x, 2 * N, b, 2 * N, 1, TRS_COL_MAJOR, NULL), "after errors");
   say("sweeps check their arguments", good);
+  const int set = rank == last;
+  must(trs_set_cancel_flag(&set), "flag");
+  good = refused(trs_mpi_relax_sweep(R, x, 2 * N, b, 2 * N, 1, TRS_COL_MAJOR, NULL),
+                 TRS_ERROR_CANCELLED, "cancelled");
+  good &= refused(bring_again(R, &A, 2), TRS_ERROR_CANCELLED, "cancelled");
+  must(trs_set_cancel_flag(NULL), "flag");
+  must(bring_again(R, &A, 2), "new values");
+  must(trs_mpi_relax_sweep(R, x, 2 * N, b, 2 * N, 1, TRS_COL_MAJOR, NULL), "after a cancellation");
+  say("a rank's flag cancels the call of all", good);
   trs_mpi_relax_destroy(R);
   blocks_free(&A);
 }
