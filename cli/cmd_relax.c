@@ -194,6 +194,13 @@ static trs_status run_sweeps(job *j, double *norms) {
   return trs_relax_sweep(j->R, j->x, j->n, j->b, j->n, j->nrhs, TRS_COL_MAJOR, &how);
 }
 
+/* The library refuses sweeps where x does not fit floats. */
+static int leave_sweeps(const job *j, trs_status status) {
+  if (status != TRS_ERROR_UNSUPPORTED) return leave_library(j->in.name);
+  return leave(LEAVE_NUMERICAL, "inaccurate", -1, "%s: %s (--store f64)", j->in.name,
+               trs_last_error()->message);
+}
+
 /* A separate run that records the residuals between sweeps. */
 static int record_residuals(job *j) {
   if (!j->set.every) return -1;
@@ -202,7 +209,8 @@ static int record_residuals(job *j) {
   j->history = calloc((size_t)checks, sizeof *j->history);
   if (ranks_any(j->ranks, !j->norms || !j->history))
     return leave_memory((double)(checks * j->nrhs) * 8, "residuals");
-  if (run_sweeps(j, j->norms)) return leave_library(j->in.name);
+  const trs_status status = run_sweeps(j, j->norms);
+  if (status) return leave_sweeps(j, status);
   j->checks = j->n ? checks : 0; /* no rows have no residual */
   for (int64_t k = 0; k < checks; k++)
     for (int64_t c = 0; c < j->nrhs; c++) {
@@ -227,7 +235,7 @@ static int measure(job *j) {
   j->median = sort_median(seconds, j->repeats);
   j->fastest = seconds[0];
   free(seconds);
-  return status ? leave_library(j->in.name) : -1;
+  return status ? leave_sweeps(j, status) : -1;
 }
 
 static bool is_finite(const job *j) {

@@ -547,12 +547,13 @@ typedef struct trs_plan trs_plan;
 
 /* The precision in which matrix values are stored, of plans and of relaxation.  "Scaled" has one
  * scale factor per block.  Values beyond the range of float are TRS_ERROR_UNSUPPORTED in relaxation
- * and in the method "blocks", rows whose values are all below it too, and on the CPU a b whose x
- * is, or whose products of x with blocks larger than 2 are in some row; elsewhere they become zero
- * or infinite. Plans: TRS_STORE_MIXED on a GPU and in "blocks", TRS_STORE_HALF and TRS_STORE_BFLOAT
- * in "blocks"; other methods keep the values, which trs_plan_info.store and trs_plan_describe say.
- * TRS_STORE_DOUBLE and TRS_STORE_FLOAT must be the type of the matrix, or the analysis fails with
- * TRS_ERROR_UNSUPPORTED. */
+ * and in the method "blocks", rows whose values are all below it too.  On the CPU so is a b whose x
+ * is beyond or below it, or whose products of x with blocks larger than 2 are in some row; and in
+ * relaxation a start x beyond it, and a block row whose x is below it though its b is not 2^52
+ * times smaller than the largest.  Elsewhere they become zero or infinite. Plans: TRS_STORE_MIXED
+ * on a GPU and in "blocks", TRS_STORE_HALF and TRS_STORE_BFLOAT in "blocks"; other methods keep the
+ * values, which trs_plan_info.store and trs_plan_describe say. TRS_STORE_DOUBLE and TRS_STORE_FLOAT
+ * must be the type of the matrix, or the analysis fails with TRS_ERROR_UNSUPPORTED. */
 typedef enum trs_store {
   TRS_STORE_DEFAULT = 0, /* plans: values keep their type; relaxation: TRS_STORE_MIXED */
   TRS_STORE_MIXED,  /* off-diagonal values in float, the diagonal (blocks) and sums in double: an
@@ -628,11 +629,12 @@ TRS_API trs_status trs_update_factors(trs_plan *plan, const trs_factors *F);
 /* New values of the matrix, for a plan over factors of the kinds BILU0, BIC0 or DILU that solves by
  * the method "blocks" (not transposed): factors them where the plan solves, level by level, with
  * the order of the factors and the default pivot_threshold; uplo and shift do not apply.  The
- * factors keep their values.  The blocks lie within the block pattern that was factored; a block
- * that is not given is zero.  For a context of a GPU ptr, idx and val may lie in device memory, and
- * are read after the plan's stream; with val there, the GPU factors, and ptr and idx may then be
- * NULL: the pattern of the call before.  The call waits for the result.  TRS_ERROR_ZERO_PIVOT,
- * TRS_ERROR_NOT_FINITE and TRS_ERROR_STRUCTURE name the row. */
+ * factors keep their values.  A plan that "auto" made over blocks of 1 changes to this method.  The
+ * blocks lie within the block pattern that was factored; a block that is not given is zero.  For a
+ * context of a GPU ptr, idx and val may lie in device memory, and are read after the plan's stream;
+ * with val there, the GPU factors, and ptr and idx may then be NULL: the pattern of the call
+ * before.  The call waits for the result.  TRS_ERROR_ZERO_PIVOT, TRS_ERROR_NOT_FINITE and
+ * TRS_ERROR_STRUCTURE name the row. */
 TRS_API trs_status trs_update_bsr(trs_plan *plan, const trs_blocks *blocks);
 
 /* Another plan for the same system, which shares with the first one all that solves only read (the
@@ -875,9 +877,10 @@ TRS_API trs_status trs_batch_get_info(const trs_batch *batch, trs_batch_info *in
  * sweep call at a time. */
 typedef struct trs_relaxation trs_relaxation;
 
-/* Relaxation with all but TRS_STORE_DOUBLE stores x in float: a value of x beyond float's range
- * becomes infinite, and the call succeeds.  Sweeps converge to the solution for A as stored, so the
- * residual of A as given stops falling at about the loss of storing (trs_relax_info.rounding). */
+/* Relaxation with all but TRS_STORE_DOUBLE stores x in float; trs_store says what becomes of an x
+ * outside its range.  x that overflows because the sweeps diverge is an error on the CPU, too.
+ * Sweeps converge to the solution for A as stored, so the residual of A as given stops falling at
+ * about the loss of storing (trs_relax_info.rounding). */
 
 enum { TRS_RELAX_MOST_BLOCK = 32 };
 

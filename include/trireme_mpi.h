@@ -16,7 +16,10 @@
  * stopped, for example), all others return TRS_ERROR_STALLED with the number of that rank, at most
  * two seconds after the limit. Objects of these ranks can then only be destroyed, and MPI_Finalize
  * would wait for the lost rank: end with MPI_Abort.  The limit must exceed the longest time that a
- * rank computes alone.  MPI does not survive a fork: calls in a forked child fail. */
+ * rank computes alone.  MPI does not survive a fork: calls in a forked child fail.
+ *   trs_set_cancel_flag on any rank cancels a call on all: that rank looks at its flag when the
+ * call begins and where it takes memory, and every rank returns TRS_ERROR_CANCELLED.  Waits for
+ * other ranks, solves and sweeps do not look once they have begun. */
 #ifndef TRIREME_MPI_H
 #define TRIREME_MPI_H
 

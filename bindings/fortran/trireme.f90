@@ -1197,13 +1197,77 @@ module trireme
 
 contains
 
-  ! What went wrong in the last call of this thread that failed.
+  ! What went wrong in the last call of this thread that failed.  Rows and columns count from 1.
   function trs_message() result(text)
     character(len=:), allocatable :: text
     type(trs_error), pointer :: error
     call c_f_pointer(trs_last_error(), error)
-    text = trs_text(error%message)
+    text = trs_from_1(trs_text(error%message))
   end function trs_message
+
+  ! The row at fault in that call, from 1 on; 0: none.
+  function trs_error_row() result(row)
+    integer(c_int64_t) :: row
+    type(trs_error), pointer :: error
+    call c_f_pointer(trs_last_error(), error)
+    row = error%row + 1
+  end function trs_error_row
+
+  ! The message with its rows, columns and entries counted from 1, if C's text counts them from 0.
+  ! They are the numbers behind the words for them.
+  function trs_from_1(text) result(counted)
+    character(len=*), intent(in) :: text
+    character(len=:), allocatable :: counted
+    character(len=*), parameter :: digits = "0123456789", &
+        letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_'", &
+        counts = " row rows column columns entry block index node parent system ", &
+        joins = " and or after is "
+    character(len=20) :: number
+    integer(c_int64_t) :: value
+    integer :: i, last
+    logical :: counting
+    if (index(text, "0-based") == 0) then
+      counted = text
+      return
+    end if
+    counted = ""
+    counting = .false.
+    i = 1
+    do while (i <= len(text))
+      last = i
+      if (index(text(i:), "0-based") == 1) then
+        counted = counted//"1-based"
+        counting = .false.
+        i = i + 7
+        cycle
+      else if (scan(text(i:i), letters) > 0) then
+        do while (last < len(text))
+          if (scan(text(last + 1:last + 1), letters//digits) == 0) exit
+          last = last + 1
+        end do
+        if (index(joins, " "//text(i:last)//" ") == 0) &
+            counting = index(counts, " "//text(i:last)//" ") > 0 .or. &
+                (text(i:last) == "outside" .and. index(text(last:), "0-based") > 0)
+      else if (scan(text(i:i), digits) > 0) then
+        do while (last < len(text))
+          if (scan(text(last + 1:last + 1), digits//".") == 0) exit
+          last = last + 1
+        end do
+        counting = counting .and. last - i < 18 .and. scan(text(i:last), ".") == 0
+        if (counting) then
+          read (text(i:last), *) value
+          write (number, "(i0)") value + 1
+          counted = counted//trim(number)
+          i = last + 1
+          cycle
+        end if
+      else if (scan(text(i:i), ":;") > 0) then
+        counting = .false.
+      end if
+      counted = counted//text(i:last)
+      i = last + 1
+    end do
+  end function trs_from_1
 
   ! A text that the library returned; empty for NULL.
   function trs_text(address) result(text)

@@ -295,6 +295,7 @@ static trs_status check_arrays(const trs_mpi_plan *plan, const trs_grid_vectors 
   const int64_t *first = plan->solver.moves.first + plan->ranks.rank;
   const int64_t rows = first[1] - first[0];
   const trs_scalar scalar = plan->solver.part.scalar;
+  TRS_TRY(trs_cancelled());
   if (v->nrhs < 0) return trs_fail(TRS_ERROR_ARGUMENT, -1, "nrhs = %lld", (long long)v->nrhs);
   if ((unsigned)v->layout > TRS_ROW_MAJOR)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "layout must be TRS_COL_MAJOR or TRS_ROW_MAJOR");

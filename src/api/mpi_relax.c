@@ -194,7 +194,8 @@ trs_status trs_mpi_relax_sweep(trs_mpi_relaxation *R, void *x, int64_t ldx, cons
   TRS_TRY(trs_mpi_usable(&R->own.ranks));
   const trs_ranks_relaxation *Q = &R->own;
   int64_t rows = !Q->dealt ? Q->nrows : Q->ranks.rank == 0 ? Q->R->ncols : 0;
-  trs_status status = trs_refusal_check(&R->refusal, "relaxation");
+  trs_status status = trs_cancelled();
+  if (!status) status = trs_refusal_check(&R->refusal, "relaxation");
   if (!status) status = trs_relax_complete(&complete, options);
   if (!status && Q->dealt && Q->ranks.rank) {
     status = trs_rhs_make(&rhs, 0, Q->R->scalar, x, ldx, b, ldb, nrhs, layout);

@@ -22,6 +22,7 @@ typedef struct trs_two_sweeps {
   const trs_mover *mover;
   void *room;  /* owned by the mover */
   bool on_cpu; /* the GPU of an "auto" context lacks the memory */
+  bool named;  /* the caller chose the method */
 } trs_two_sweeps;
 
 /* For two sweeps on the context's GPU; in builds with CUDA. */

@@ -228,8 +228,10 @@ static trs_status store(trs_relaxation *R, const trs_bilu0 *w, bool lower) {
   return trs_relaxation_update(R, &source);
 }
 
-trs_status trs_refactor_check(const trs_plan *plan) {
+trs_status trs_refactor_check(trs_plan *plan) {
   const trs_factors *F = trs_plan_factors(plan);
+  const bool single = F && F->kind >= TRS_FACTOR_BILU0 && block_of(F) == 1; /* auto has others */
+  if (single && !trs_triangle_of(plan->sweep[0])) TRS_TRY(trs_factors_plan_use(plan, "blocks"));
   const trs_triangle *L = trs_triangle_of(plan->sweep[0]);
   if (!F || F->kind < TRS_FACTOR_BILU0 || !L || !trs_triangle_of(plan->sweep[1]) ||
       L->R->block != block_of(F) || plan->trans != TRS_NO_TRANS)

@@ -60,8 +60,8 @@ struct trs_relaxation {
   double *squares;     /* room arrays of nrows: squares of a row's residual */
   trs_square_sum *partial; /* their sums over parts of the rows */
   trs_square_sum *total;   /* room: sums over all rows */
-  _Atomic uint64_t *most;  /* 2 room: bits of the largest |b| and |x| of each, where x is of floats
-                              and the caller's of doubles */
+  _Atomic uint64_t *most;  /* 3 room: bits of the largest |b|, |x|, and |b| of block rows whose x is
+                              below the range of floats, where the caller's x is of doubles */
   trs_domain *domain;      /* NULL: one domain */
   trs_relax_links *links;  /* to the other domains; borrowed, NULL: none */
   trs_relax_mover *mover;  /* for links, where x lies on a GPU; borrowed, else NULL */

@@ -233,30 +233,50 @@ static double most_of(const trs_relaxation *R, int64_t k) {
   return value;
 }
 
-/* Every product of blocks in some row has lost digits below the range of floats.  Blocks of 1 and 2
- * multiply in the precision of their sums. */
-static bool loses_products(const trs_relaxation *R, double x) {
-  const double least = R->scale ? 0x1p-111 : 0x1p-126; /* 16 bits: factors are 2^15 times smaller */
-  return (R->block > 2 || R->store == TRS_STORE_FLOAT) && R->least_row * x < least;
+/* What the check of ranges asks about one right-hand side; see trs_relaxation.most. */
+typedef struct range {
+  double b, x, part, least_row;
+} range;
+
+/* Of all domains. */
+static range range_of(const trs_relaxation *R, int64_t c) {
+  const range own = {most_of(R, 3 * c), most_of(R, 3 * c + 1), most_of(R, 3 * c + 2), R->least_row};
+  const range *of = R->links ? R->links->gather(R->links, &own, sizeof own) : NULL;
+  range all = own;
+  for (int32_t d = 0; of && d < R->domain->count; d++) {
+    all.b = larger(of[d].b, all.b);
+    all.x = larger(of[d].x, all.x);
+    all.part = larger(of[d].part, all.part);
+    all.least_row = fmin(of[d].least_row, all.least_row);
+  }
+  return all;
 }
 
-/* x that was rounded to floats although the caller's is of doubles: its largest number, or its
- * products, have lost digits below their range; or, in a solve, x is beyond it.  A relaxation may
- * diverge.  Domains know their own part of x alone. */
+/* Every product of blocks in some row has lost digits below the range of floats.  Blocks of 1 and 2
+ * multiply in the precision of their sums. */
+static bool loses_products(const trs_relaxation *R, const range *r) {
+  const double least = R->scale ? 0x1p-111 : 0x1p-126; /* 16 bits: factors are 2^15 times smaller */
+  return (R->block > 2 || R->store == TRS_STORE_FLOAT) && r->least_row * r->x < least;
+}
+
+/* x that was rounded to floats although the caller's is of doubles: its largest number, its
+ * products, or a block row whose b is not small beside the others' have lost digits below their
+ * range; or x is beyond it. */
 static trs_status check_range(const trs_relaxation *R, const trs_relax_work *w) {
-  static const double LEAST = 0x1p-102;
-  for (int64_t c = 0; is_narrow(R) && !R->links && w->options->sweeps && c < w->rhs->nrhs; c++) {
-    const double b = most_of(R, 2 * c), x = most_of(R, 2 * c + 1);
-    const bool small = b > 0 && x < LEAST, large = R->triangle && !isfinite(x);
-    const bool lost = b > 0 && loses_products(R, x);
-    if (isfinite(b) && (small || large || lost))
+  static const double LEAST = 0x1p-102, NEGLIGIBLE = 0x1p-52;
+  for (int64_t c = 0; is_narrow(R) && w->options->sweeps && c < w->rhs->nrhs; c++) {
+    const range r = range_of(R, c);
+    const char *what = r.b > 0 && r.x < LEAST      ? "is below"
+                       : !isfinite(r.x)            ? "is beyond"
+                       : r.b == 0                  ? NULL
+                       : loses_products(R, &r)     ? "has products with A below"
+                       : r.part > NEGLIGIBLE * r.b ? "has parts below"
+                                                   : NULL;
+    if (isfinite(r.b) && what)
       return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
                       "x, which is stored in floats, %s their range, for a largest |b| of %g: "
-                      "scale b, or store as double",
-                      small   ? "is below"
-                      : large ? "is beyond"
-                              : "has products with A below",
-                      b);
+                      "scale b, or store as double%s",
+                      what, r.b, isfinite(r.x) || R->triangle ? "" : ", unless the sweeps diverge");
   }
   return TRS_SUCCESS;
 }
@@ -270,7 +290,7 @@ static trs_status sweep(trs_relaxation *R, const trs_rhs *rhs, const trs_sweep_o
                            .norms = options->residuals ? options->residuals + first : NULL,
                            .norm_stride = rhs->nrhs,
                            .phase = (unsigned)trs_counters_begin};
-    for (int64_t k = 0; k < 2 * group.nrhs; k++) atomic_store(&R->most[k], 0);
+    for (int64_t k = 0; k < 3 * group.nrhs; k++) atomic_store(&R->most[k], 0);
     const int way = trs_pace_next(&R->pace);
     const double start = trs_seconds();
     trs_team_run(R->context->team, R->pace.way[way].members,
@@ -301,7 +321,7 @@ static trs_status allocate_vectors(trs_relaxation *R, trs_block_system *system,
         "out of memory: %lld block rows of %d with %lld right-hand sides exceed 2^63 bytes",
         (long long)R->nrows, R->block, (long long)R->room);
   TRS_TRY(trs_alloc(&R->x, n, K->x_size));
-  TRS_TRY(TRS_ALLOC(&R->most, 2 * R->room));
+  TRS_TRY(TRS_ALLOC(&R->most, 3 * R->room));
   if (R->triangle) return TRS_SUCCESS;
   TRS_TRY(trs_alloc(&R->r, R->nrows * R->block * R->room, K->r_size));
   TRS_TRY(TRS_ALLOC(&R->squares, R->nrows * R->room));

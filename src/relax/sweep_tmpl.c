@@ -111,7 +111,7 @@ static void NAME(note_range)(const trs_relax_work *w, int64_t begin, int64_t end
     double most = 0;
     for (int64_t p = begin * b; p < end * b; p++)
       most = NAME(farther)(most, of_x ? (double)x[p] : NAME(get)(R, w->rhs, p, c));
-    NAME(note)(&R->most[2 * c + of_x], most);
+    NAME(note)(&R->most[3 * c + of_x], most);
   }
 }
 
@@ -263,12 +263,32 @@ static void NAME(load)(const trs_relax_work *w, int64_t begin, int64_t end) {
         const double value = NAME(get)(R, rhs, from, c);
         r[p * b + i] = (SUM)value;
         most = NAME(farther)(most, value);
-        x[p * b + i] = !keep  ? 0
-                       : wide ? (X)((const double *)rhs->x)[at]
-                              : (X)((const float *)rhs->x)[at];
+        const double old = !keep  ? 0
+                           : wide ? ((const double *)rhs->x)[at]
+                                  : (double)((const float *)rhs->x)[at];
+        if (!isfinite(old)) most = INFINITY;
+        x[p * b + i] = (X)old;
       }
-    NAME(note)(&R->most[2 * c], most);
+    NAME(note)(&R->most[3 * c], most);
   }
+}
+
+/* The largest |b| of a block row whose x should not be 0, and is below the range of floats; else 0.
+ */
+TRS_RARE double NAME(vanished)(const trs_relaxation *R, int64_t p, const X *x, const SUM *r) {
+  const int b = R->block;
+  SUM y[ROOM], z[TRS_RELAX_MOST_BLOCK];
+  double most = 0, rest = 0, next = 0;
+  for (int i = 0; i < b; i++) most = NAME(farther)(most, (double)r[i]);
+  if (most == 0) return 0;
+  NAME(row)(R, p, x, y, b);
+  for (int i = 0; i < b; i++) y[i] = r[i] - y[i];
+  NAME(long_solve)(R, p, y, z, b);
+  for (int i = 0; i < b; i++) {
+    rest = NAME(farther)(rest, (double)y[i]);
+    next = NAME(farther)(next, (double)z[i]);
+  }
+  return rest > 0 && next < 0x1p-126 ? most : 0;
 }
 
 static void NAME(unload)(const trs_relax_work *w, int64_t begin, int64_t end) {
@@ -277,13 +297,20 @@ static void NAME(unload)(const trs_relax_work *w, int64_t begin, int64_t end) {
   const int b = R->block;
   for (int64_t c = 0; c < w->rhs->nrhs; c++) {
     const X *x = (const X *)R->x + c * (R->nrows + R->nhalo) * b;
-    double most = 0;
-    for (int64_t p = begin; p < end; p++)
+    const SUM *r = (const SUM *)R->r + c * R->nrows * b;
+    double most = 0, part = 0;
+    for (int64_t p = begin; p < end; p++) {
+      double row = 0;
       for (int i = 0; i < b; i++) {
         NAME(set)(R, w->rhs, (int64_t)place[p] * b + i, c, (double)x[p * b + i]);
-        most = NAME(farther)(most, (double)x[p * b + i]);
+        row = NAME(farther)(row, (double)x[p * b + i]);
       }
-    NAME(note)(&R->most[2 * c + 1], most);
+      most = NAME(farther)(most, row);
+      if (sizeof(X) == sizeof(float) && row < 0x1p-126)
+        part = NAME(farther)(part, NAME(vanished)(R, p, x, r + p * b));
+    }
+    NAME(note)(&R->most[3 * c + 1], most);
+    NAME(note)(&R->most[3 * c + 2], part);
   }
 }
 

@@ -25,6 +25,7 @@ typedef struct pattern {
   const char *name;
   bool diagonal;
   int (*others)(int64_t n, int64_t i, int64_t *columns); /* at most 4 */
+  double (*value)(int64_t n, int64_t i, int64_t column); /* of the others; NULL: 0.25 */
 } pattern;
 
 static int chain(int64_t n, int64_t i, int64_t *c) {
@@ -76,11 +77,31 @@ static int drawn(int64_t n, int64_t i, int64_t *c) {
   return c[0] != i;
 }
 
+/* Without a limit each search of LU's matching visits the whole ring of the first third of the
+ * rows: entries of the second third are the largest of the last columns, and those of the last
+ * third descend.  Two rows without a diagonal entry have LU look for a matching at all. */
+static int64_t ring_of(int64_t n) { return ((n - 2) / 3 - 1) | 1; }
+
+static int ring(int64_t n, int64_t i, int64_t *c) {
+  const int64_t m = ring_of(n);
+  c[0] = i;
+  c[1] = i < m ? (i + 1) % m : i < 2 * m ? i + m : i - 2 * m;
+  if (i < 3 * m) return 2;
+  if (i >= n - 2) c[0] = 2 * n - 3 - i;
+  return 1;
+}
+
+static double ring_value(int64_t n, int64_t i, int64_t column) {
+  const int64_t m = ring_of(n);
+  return i >= 2 * m && i < 3 * m && column == i ? exp(-1e-3 * (double)(i - 2 * m + 1)) : 1;
+}
+
 static const pattern patterns[] = {
-    {"chain", true, chain},      {"both neighbours", true, both_neighbours},
-    {"arrow", true, arrow},      {"two per row", true, two_per_row},
-    {"shifted", false, shifted}, {"stars", true, stars},
-    {"tree", true, tree},        {"drawn", true, drawn}};
+    {"chain", true, chain, NULL},      {"both neighbours", true, both_neighbours, NULL},
+    {"arrow", true, arrow, NULL},      {"two per row", true, two_per_row, NULL},
+    {"shifted", false, shifted, NULL}, {"stars", true, stars, NULL},
+    {"tree", true, tree, NULL},        {"drawn", true, drawn, NULL},
+    {"ring", false, ring, ring_value}};
 
 /* Rows and columns are numbered at random if mixed. */
 static trs_matrix *make(const pattern *P, int64_t n, bool mixed) {
@@ -104,7 +125,7 @@ static trs_matrix *make(const pattern *P, int64_t n, bool mixed) {
     ptr[r] = nnz;
     for (int k = 0; k < count; k++) {
       idx[nnz] = name[columns[k]];
-      val[nnz++] = 0.25;
+      val[nnz++] = P->value ? P->value(n, i, columns[k]) : 0.25;
     }
     if (P->diagonal) {
       idx[nnz] = (int32_t)r;

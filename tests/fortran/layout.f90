@@ -58,6 +58,7 @@ program layout
   call calls
   call failed_updates
   call plain_calls
+  call rows_from_1
   if (failed) error stop
 
 contains
@@ -110,6 +111,37 @@ contains
     call trs_matrix_destroy(matrix)
     call trs_context_destroy(context)
   end subroutine calls
+
+  ! Messages count from 1, as the program does.
+  subroutine rows_from_1
+    type(c_ptr) :: context, matrix, plan
+    integer :: ptr(4) = [1, 2, 3, 5], idx(4) = [1, 2, 1, 3]
+    integer(c_int) :: status
+    status = trs_context_create(context, "serial")
+    status = trs_matrix_create(matrix, TRS_CSR, TRS_DOUBLE, 3, 3, ior(TRS_PTR32, TRS_BASE1), ptr, idx, &
+                               [1d0, 1d0, 1d0, 0d0], TRS_COPY)
+    status = trs_analyze(plan, context, matrix, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT)
+    call verdict("a row from 1 on", status == TRS_ERROR_ZERO_PIVOT .and. trs_error_row() == 3 .and. &
+                 index(trs_message(), "row 3 (1-based)") > 0 .and. index(trs_message(), "0-based") == 0)
+    status = trs_analyze(plan, context, matrix, TRS_UPPER, TRS_NO_TRANS, TRS_NONUNIT)
+    call verdict("the first of the wrong triangle", status /= TRS_SUCCESS .and. trs_error_row() == 3 .and. &
+                 index(trs_message(), "row 3 (1-based)") > 0)
+    call trs_matrix_destroy(matrix)
+    status = trs_context_create(plan, "nowhere")
+    call verdict("no row", status /= TRS_SUCCESS .and. trs_error_row() == 0)
+    call verdict("entries", trs_from_1("A lacks entry (8, 9) of L U, entry (19, 0) of 7 (0-based): 5 of 6") == &
+                 "A lacks entry (9, 10) of L U, entry (20, 1) of 7 (1-based): 5 of 6")
+    call verdict("columns and blocks", trs_from_1("LU2: block columns 1 and 2 (0-based) of 3 x 3: no pivot in " &
+                 //"column 0, 1.5 of 2.5") == "LU2: block columns 2 and 3 (1-based) of 3 x 3: no pivot in " &
+                 //"column 1, 1.5 of 2.5")
+    call verdict("bounds", trs_from_1("block column 9 in block row 4 is outside 0 .. 5 (0-based)") == &
+                 "block column 10 in block row 5 is outside 1 .. 6 (1-based)")
+    call verdict("what counts from 0 still", &
+                 trs_from_1("block row 3 (0-based) has colour 4, outside 0 .. 5") == &
+                 "block row 4 (1-based) has colour 4, outside 0 .. 5")
+    call verdict("what counts from 1 already", trs_from_1("row 3 (1-based) of 4") == "row 3 (1-based) of 4")
+    call trs_context_destroy(context)
+  end subroutine rows_from_1
 
   ! After a failed update an object refuses every solve, as in C.
   subroutine failed_updates

@@ -313,6 +313,28 @@ static void bad_values(void) {
   blocks_free(&A);
 }
 
+/* x stored in floats is judged beside the b and x of all ranks, and every rank gets the error. */
+static void x_outside_floats(void) {
+  static const double units[][2] = {{1e-60, 1e-60}, {1, 1e60}, {1, 1e-60}}; /* first, last rank */
+  static const char *const says[] = {"is below their range", "is beyond their range", NULL};
+  const int64_t ptr[] = {0, 1};
+  const int32_t idx[] = {rank};
+  const double one[] = {1};
+  trs_mpi_relaxation *R;
+  int good = 1;
+  must(trs_mpi_relax_create_bsr(&R, MPI_COMM_WORLD, serial,
+                                BSR(TRS_DOUBLE, 1, 0, 1, TRS_ROW_MAJOR, TRS_PTR64, ptr, idx, one),
+                                NULL),
+       "a row per rank");
+  for (int k = 0; k < 3 && size > 1; k++) {
+    double x, b = units[k][rank == size - 1];
+    const trs_status status = trs_mpi_relax_sweep(R, &x, 1, &b, 1, 1, TRS_COL_MAJOR, NULL);
+    good &= says[k] ? refused(status, TRS_ERROR_UNSUPPORTED, says[k]) : status == TRS_SUCCESS;
+  }
+  trs_mpi_relax_destroy(R);
+  say("x outside the range of floats is refused on all ranks", good);
+}
+
 static void bad_arguments(void) {
   const int last = size - 1;
   blocks A = blocks_random(N, 2, 4, 2, 3);
@@ -362,6 +384,15 @@ static void bad_sweeps(void) {
   must(bring_again(R, &A, 2), "new values");
   must(trs_mpi_relax_sweep(R, x, 2 * N, b, 2 * N, 1, TRS_COL_MAJOR, NULL), "after errors");
   say("sweeps check their arguments", good);
+  const int set = rank == last;
+  must(trs_set_cancel_flag(&set), "flag");
+  good = refused(trs_mpi_relax_sweep(R, x, 2 * N, b, 2 * N, 1, TRS_COL_MAJOR, NULL),
+                 TRS_ERROR_CANCELLED, "cancelled");
+  good &= refused(bring_again(R, &A, 2), TRS_ERROR_CANCELLED, "cancelled");
+  must(trs_set_cancel_flag(NULL), "flag");
+  must(bring_again(R, &A, 2), "new values");
+  must(trs_mpi_relax_sweep(R, x, 2 * N, b, 2 * N, 1, TRS_COL_MAJOR, NULL), "after a cancellation");
+  say("a rank's flag cancels the call of all", good);
   trs_mpi_relax_destroy(R);
   blocks_free(&A);
 }
@@ -388,6 +419,7 @@ static void another_type(void) {
 static void errors(void) {
   bad_values();
   bad_arguments();
+  x_outside_floats();
   bad_sweeps();
   another_type();
 }

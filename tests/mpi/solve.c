@@ -6,9 +6,11 @@
  * and 'not ok NAME'. */
 #include <float.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/config.h"
 #include "base/memory.h"
@@ -716,6 +718,67 @@ static int solves_after_failure(const trs_factors *F, int pz, int victim) {
   return good;
 }
 
+/* ---- One rank's flag cancels the call on all ranks, at any time ---- */
+
+static int flag;
+static struct timespec delay;
+
+static void set_flag(int value) { __atomic_store_n(&flag, value, __ATOMIC_RELAXED); }
+
+static void *set_later(void *unused) {
+  nanosleep(&delay, NULL);
+  set_flag(1);
+  return unused;
+}
+
+/* The same status on all ranks, none or this one. */
+static int agreed(trs_status status) {
+  int least, most, own = (int)status;
+  MPI_Allreduce(&own, &least, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+  MPI_Allreduce(&own, &most, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  return least == most && (!status || status == TRS_ERROR_CANCELLED);
+}
+
+static void test_cancel(void) {
+  const int victim = size - 1;
+  const trs_mpi_options o = {
+      .struct_size = sizeof(trs_mpi_options), .px = 1, .py = size, .pz = 1, .width = 8};
+  trs_factors *F = factored("gen:poisson2d5:9", TRS_DOUBLE, 2);
+  double b[81], x[81];
+  int good = 1, cancelled = 0;
+  trs_mpi_plan *plan;
+  trs_random_fill(b, 81, TRS_DOUBLE, 3);
+  must(trs_set_cancel_flag(&flag), "flag");
+  for (int k = 0; k < 20; k++) {
+    const int64_t before = held();
+    pthread_t thread;
+    delay.tv_nsec = k * 200000L; /* at 0 the flag is set from the first */
+    if (rank == victim && k == 0) set_flag(1);
+    if (rank == victim && k && pthread_create(&thread, NULL, set_later, NULL)) abort();
+    trs_status status = trs_mpi_analyze(&plan, MPI_COMM_WORLD, place, F, TRS_NO_TRANS, &o);
+    good &= agreed(status) && (k || status);
+    while (!status) {
+      status = trs_mpi_solve(plan, x, 81, b, 81, 1, TRS_COL_MAJOR);
+      good &= agreed(status);
+      if (status) trs_mpi_plan_destroy(plan);
+    }
+    good &= strstr(trs_last_error()->message, "cancelled") != NULL;
+    if (rank == victim && k) pthread_join(thread, NULL);
+    set_flag(0);
+    cancelled += status != TRS_SUCCESS;
+    good &= held() == before;
+  }
+  must(trs_mpi_analyze(&plan, MPI_COMM_WORLD, place, F, TRS_NO_TRANS, &o), "analysis");
+  set_flag(rank == victim);
+  const trs_status status = trs_mpi_solve(plan, x, 81, b, 81, 1, TRS_COL_MAJOR);
+  set_flag(0);
+  good &= status == TRS_ERROR_CANCELLED && solves_again(F, plan, 1);
+  must(trs_set_cancel_flag(NULL), "flag");
+  trs_mpi_plan_destroy(plan);
+  trs_factors_destroy(F);
+  say("a rank's flag cancels the call of all", good && cancelled == 20);
+}
+
 static void test_memory(void) {
   char path[64] = "/tmp/trireme-mpi-XXXXXX.h5";
   trs_factors *F = factored("gen:poisson2d5:9", TRS_DOUBLE, 2);
@@ -854,6 +917,7 @@ int main(int argc, char **argv) {
   test_files();
   test_errors();
   test_memory();
+  test_cancel();
   MPI_Finalize();
   return failures != 0;
 }

@@ -626,6 +626,69 @@ TEST(values_below_the_range_of_floats_are_refused) {
     }
 }
 
+/* The largest number of x, or all of one block row's, where b is not small beside the others'. */
+TEST(x_outside_the_range_of_floats_is_refused) {
+  enum { N = 2 };
+  static const struct {
+    double diagonal[N], b[N], start;
+    const char *what; /* NULL: no loss that counts */
+  } cases[] = {{{1, 1}, {1, 1e60}, 0, "is beyond their range"},
+               {{1, 1}, {1, 1}, 1e60, "is beyond their range"},
+               {{1e-30, 1}, {1e30, 1}, 0, "is beyond their range"},
+               {{1, 1}, {1e-60, 1e-61}, 0, "is below their range"},
+               {{1, 1e35}, {1, 1e-10}, 0, "has parts below their range"},
+               {{1e30, 1}, {1e-15, 1e-3}, 0, "has parts below their range"},
+               {{1, 1}, {1, 1e-60}, 0, NULL},
+               {{1, 1e35}, {1, 0}, 0, NULL},
+               {{1, 1}, {1, 1}, INFINITY, NULL},
+               {{1, 1}, {1, NAN}, 0, NULL},
+               {{1, 1}, {0, 0}, 0, NULL}};
+  const int64_t ptr[] = {0, 2, 4};
+  const int32_t idx[] = {0, 1, 0, 1};
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
+    for (trs_store store = TRS_STORE_MIXED; store <= TRS_STORE_BFLOAT; store++)
+      for (int block = 1; block <= 3; block += 2) {
+        double val[4 * 9] = {0}, b[3 * N], x[3 * N];
+        trs_relax_options how = {.struct_size = sizeof how, .store = store};
+        /* The first row reads the second one's start. */
+        const trs_sweep_options once = {.struct_size = sizeof once, .keep_x = cases[k].start != 0};
+        trs_relaxation *R;
+        for (int i = 0; i < N * block; i++) {
+          const int row = i / block, e = i % block;
+          val[(row * 2 + row) * block * block + e * block + e] = cases[k].diagonal[row];
+          b[i] = cases[k].b[row];
+          x[i] = cases[k].start;
+        }
+        for (int e = 0; cases[k].start != 0 && e < block; e++)
+          val[block * block + e * block + e] = 0.5;
+        assert_success(trs_relax_create_bsr(
+            &R, three, BSR(TRS_DOUBLE, N, 0, block, TRS_ROW_MAJOR, TRS_PTR64, ptr, idx, val),
+            &how));
+        const trs_status status =
+            trs_relax_sweep(R, x, N * block, b, N * block, 1, TRS_COL_MAJOR, &once);
+        if (cases[k].what && store != TRS_STORE_DOUBLE)
+          assert_failure(TRS_ERROR_UNSUPPORTED, cases[k].what, status);
+        else
+          assert_success(status);
+        trs_relax_destroy(R);
+      }
+}
+
+/* A row whose b is that of its neighbours alone has x = 0, and loses nothing. */
+TEST(x_that_is_zero_is_no_loss) {
+  const int64_t ptr[] = {0, 2, 4};
+  const int32_t idx[] = {0, 1, 0, 1};
+  const double val[] = {2, 1, 1, 2}, b[] = {2, 1};
+  double x[] = {1, 0};
+  const trs_sweep_options once = {.struct_size = sizeof once, .keep_x = 1};
+  trs_relaxation *R;
+  assert_success(trs_relax_create_bsr(
+      &R, one, BSR(TRS_DOUBLE, 2, 0, 1, TRS_ROW_MAJOR, TRS_PTR64, ptr, idx, val), NULL));
+  assert_success(trs_relax_sweep(R, x, 2, b, 2, 1, TRS_COL_MAJOR, &once));
+  assert_true(x[0] == 1 && x[1] == 0);
+  trs_relax_destroy(R);
+}
+
 TEST(sweeps_check_their_arguments) {
   blocks A = blocks_random(10, 2, 3, 2, 12), B = blocks_random(10, 2, 6, 2, 99);
   trs_relaxation *R;

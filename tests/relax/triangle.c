@@ -353,6 +353,48 @@ TEST(plans_factor_new_values) {
   }
 }
 
+/* auto solves blocks of one row by other methods until new values come. */
+TEST(plans_with_blocks_of_one_row_factor_new_values) {
+  static const int64_t ptr[] = {0, 2, 5, 7};
+  static const int32_t idx[] = {0, 1, 0, 1, 2, 1, 2};
+  static const double old[] = {4, 1, 1, 3, 1, 1, 5}, fresh[] = {5, 2, 2, 9, 1, 1, 7};
+  for (trs_factor_kind kind = TRS_FACTOR_BILU0; kind <= TRS_FACTOR_DILU; kind++)
+    for (int method = 0; method < 3; method++) {
+      static const char *const methods[] = {NULL, "auto", "serial"};
+      const trs_options options = {.struct_size = sizeof options, .method = methods[method]};
+      const trs_factor_options how = {.struct_size = sizeof how, .kind = kind};
+      const trs_blocks *new_values =
+          BSR(TRS_DOUBLE, 3, 3, 1, TRS_ROW_MAJOR, TRS_PTR64, ptr, idx, fresh);
+      trs_backward_error error = {.struct_size = sizeof error};
+      double b[] = {1, 2, 3}, x[3];
+      trs_context *ctx;
+      trs_matrix *A, *B;
+      trs_factors *F, *G;
+      trs_plan *plan;
+      assert_success(trs_context_create(&ctx, "threads:2"));
+      assert_success(trs_matrix_create_bsr(
+          &A, BSR(TRS_DOUBLE, 3, 3, 1, TRS_ROW_MAJOR, TRS_PTR64, ptr, idx, old)));
+      assert_success(trs_matrix_create_bsr(&B, new_values));
+      assert_success(trs_factor(&F, A, &how));
+      assert_success(trs_factor(&G, B, &how));
+      assert_success(trs_analyze_factors(&plan, ctx, F, TRS_NO_TRANS, &options));
+      if (method == 2) {
+        assert_failure(TRS_ERROR_UNSUPPORTED, "factor anew", trs_update_bsr(plan, new_values));
+      } else {
+        assert_success(trs_update_bsr(plan, new_values));
+        assert_success(trs_solve(plan, x, 3, b, 3, 1, TRS_COL_MAJOR));
+        assert_success(trs_check_factors(&error, G, TRS_NO_TRANS, x, 3, b, 3, 1, TRS_COL_MAJOR));
+        assert_true(error.normwise < 1e-14);
+      }
+      trs_plan_destroy(plan);
+      trs_factors_destroy(F);
+      trs_factors_destroy(G);
+      trs_matrix_destroy(A);
+      trs_matrix_destroy(B);
+      trs_context_destroy(ctx);
+    }
+}
+
 /* The pointers are an array of their own, so that a sanitizer notices a read beyond it. */
 TEST(plans_without_these_blocks_refuse_new_values) {
   static const char *const methods[] = {"serial", "blocks:size=1", "blocks"};

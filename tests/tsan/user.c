@@ -1,5 +1,6 @@
 /* user.c - a program with threads that analyse, factor and solve at once, each with a plan of its
- * own, over one context and one matrix.  With an argument it also has a race. */
+ * own, over one context and one matrix.  With an argument it also has races, one in a function that
+ * the library calls. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +12,7 @@ enum { THREADS = 3, ROUNDS = 20 };
 static trs_context *ctx;
 static trs_matrix *A;
 static int64_t n;
-static int races, count;
+static int races, count, calls;
 
 static void check(trs_status status) {
   if (!status) return;
@@ -22,6 +23,7 @@ static void check(trs_status status) {
 static void hear(void *user, const char *phase, double done) {
   double *last = user;
   *last = phase ? done : -1;
+  if (races) calls++;
 }
 
 static void *work(void *unused) {

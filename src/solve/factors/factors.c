@@ -137,6 +137,11 @@ const trs_factors *trs_plan_factors(const trs_plan *plan) {
   return plan->method == &sweeps ? ((const trs_two_sweeps *)plan->state)->F : NULL;
 }
 
+/* Another method than auto's. */
+static bool is_named(const trs_options *options) {
+  return options && options->method && strcmp(options->method, "auto") != 0;
+}
+
 /* The plan of the sweep over L or U. */
 static trs_status make_sweep(trs_plan *plan, int lower, const trs_options *options) {
   const trs_two_sweeps *state = plan->state;
@@ -212,9 +217,8 @@ static trs_status make_sweeps(trs_plan *plan, const trs_options *options) {
 
 /* True if auto chose a GPU for at least one sweep. */
 static bool chose_gpu(const trs_plan *plan, const trs_options *options) {
-  bool named = options && options->method && strcmp(options->method, "auto") != 0;
   const trs_factors *F = ((const trs_two_sweeps *)plan->state)->F;
-  if (named || !plan->context->backend->finds_gpu || F->L->on_device) return false;
+  if (is_named(options) || !plan->context->backend->finds_gpu || F->L->on_device) return false;
   return (plan->sweep[0] && on_gpu(plan->sweep[0])) || (plan->sweep[1] && on_gpu(plan->sweep[1]));
 }
 
@@ -244,6 +248,7 @@ static trs_status build(trs_plan *plan, const trs_factors *F, const trs_options 
   TRS_TRY(TRS_ALLOC_ZERO(&state, 1));
   plan->state = state;
   state->F = trs_factors_retain(F);
+  state->named = is_named(options);
   bool plain = plan->trans == TRS_NO_TRANS;
   const trs_row_order of_rows = {F->row_perm, F->row_scale},
                       of_columns = {F->col_perm, F->col_scale};
@@ -278,6 +283,24 @@ trs_status trs_factors_plan_create(trs_plan **result, trs_context *context, cons
   plan->analysis_seconds = trs_seconds() - start;
   *result = plan;
   return TRS_SUCCESS;
+}
+
+trs_status trs_factors_plan_use(trs_plan *plan, const char *method) {
+  trs_plan *old[] = {plan->sweep[0], plan->sweep[1]};
+  trs_options options = plan->options;
+  options.method = method;
+  if (((const trs_two_sweeps *)plan->state)->named || plan->trans != TRS_NO_TRANS)
+    return TRS_SUCCESS;
+  plan->sweep[0] = plan->sweep[1] = NULL;
+  trs_status status = make_sweep(plan, 1, &options);
+  if (!status) status = make_sweep(plan, 0, &options);
+  const bool taken = !status && on_gpu(plan->sweep[0]) == on_gpu(old[0]);
+  for (int s = 0; s < 2; s++) {
+    trs_plan_destroy(taken ? old[s] : plan->sweep[s]);
+    if (!taken) plan->sweep[s] = old[s];
+  }
+  if (taken) make_reason(plan);
+  return status;
 }
 
 /* The GPU that holds refactored L and U solves with them. */
