@@ -15,8 +15,8 @@ typedef struct trs_triangle {
 /* NULL: another method's plan, or none. */
 trs_triangle *trs_triangle_of(const trs_plan *plan);
 
-/* Fails unless both sweeps of a plan over block factors take new values of the matrix.  Blocks of 1,
- * for which auto has other methods, go to this one. */
+/* Fails unless both sweeps of a plan over block factors take new values of the matrix.  Blocks of
+ * 1, for which auto has other methods, go to this one. */
 trs_status trs_refactor_check(trs_plan *plan);
 /* Of such a plan: trs_refactor_blocks reads these values where they are, in device memory. */
 bool trs_refactor_takes(const trs_plan *plan, const void *val);
