@@ -255,11 +255,6 @@ static trs_status check_finite(const trs_matrix *T, const trs_factors *parts) {
   return trs_fail_not_finite(parts, i);
 }
 
-trs_status trs_factor_check_finite(const trs_factors *F) {
-  TRS_TRY(check_finite(F->L, F));
-  return check_finite(F->U, F);
-}
-
 /* As Smith's quotient divides, and as an analysis judges (analysis/pivot_tmpl.c). */
 static bool has_reciprocal(double complex d, trs_scalar scalar) {
   const double re = fabs(creal(d)), im = fabs(cimag(d)), large = fmax(re, im), small = fmin(re, im);
@@ -284,12 +279,11 @@ static trs_status check_pivots(const trs_matrix *T, trs_diag diag, const trs_fac
   return TRS_SUCCESS;
 }
 
-/* ILU and IC look at the values that they write, and a finite root has a reciprocal. */
-static trs_status check_values(const trs_factors *parts) {
-  if (parts->kind == TRS_FACTOR_TRIANGLE || parts->kind == TRS_FACTOR_IC0) return TRS_SUCCESS;
-  if (parts->kind != TRS_FACTOR_ILU0) TRS_TRY(trs_factor_check_finite(parts));
-  TRS_TRY(check_pivots(parts->L, parts->diag_L, parts));
-  return check_pivots(parts->U, parts->diag_U, parts);
+trs_status trs_factor_check_values(const trs_factors *F) {
+  TRS_TRY(check_finite(F->L, F));
+  TRS_TRY(check_finite(F->U, F));
+  TRS_TRY(check_pivots(F->L, F->diag_L, F));
+  return check_pivots(F->U, F->diag_U, F);
 }
 
 /* By one of the kinds, with a shift where Cholesky needs one. */
@@ -504,7 +498,8 @@ static trs_status run(void *argument, trs_teller *teller) {
   trs_status status = factor(f, &matching, &ready);
   trs_matrix_destroy(ready);
   if (!status) status = unmatch_rows(f->parts, matching.row, f->A->nrows);
-  if (!status) status = check_values(f->parts);
+  if (!status && f->parts->kind != TRS_FACTOR_TRIANGLE && !is_incomplete(f->parts->kind))
+    status = trs_factor_check_values(f->parts);
   if (!status) trs_teller_phase(teller, "factoring", 1);
   trs_matching_free(&matching);
   return status;

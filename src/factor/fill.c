@@ -174,15 +174,10 @@ static trs_status find_both(rows *L, rows *U, const trs_factors *parts, const tr
 
 trs_status trs_factor_fill(trs_factors *parts, const trs_matrix *A) {
   rows L = {0}, U = {0};
-  trs_status status = find_both(&L, &U, parts, A);
-  if (status) {
-    TRS_FREE_ALL(L.ptr, L.idx, U.ptr, U.idx);
-    return status;
-  }
-  status = trs_factor_take_pattern(&parts->L, A, L.ptr, L.idx, true);
-  if (status)
-    TRS_FREE_ALL(U.ptr, U.idx);
-  else
-    status = trs_factor_take_pattern(&parts->U, A, U.ptr, U.idx, false);
+  const trs_status status = find_both(&L, &U, parts, A);
+  if (!status)
+    return trs_factor_take_patterns(parts, A, (int64_t *[]){L.ptr, U.ptr},
+                                    (int32_t *[]){L.idx, U.idx});
+  TRS_FREE_ALL(L.ptr, L.idx, U.ptr, U.idx);
   return status;
 }

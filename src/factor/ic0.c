@@ -171,7 +171,7 @@ static trs_status values(const trs_factors *F, const trs_factor_input *input) {
   TRS_TRY(status);
   if (at.why == IC0_DONE) return TRS_SUCCESS;
   if (at.why == IC0_CANCELLED) return TRS_ERROR_CANCELLED;
-  if (at.why == IC0_OVERFLOW) return trs_factor_check_finite(F);
+  if (at.why == IC0_OVERFLOW) return trs_factor_check_values(F);
   return trs_fail_pivot(input, trs_factor_name(F->kind, F->levels), at.row,
                         at.why == IC0_NOT_FINITE, TRS_IC0_ADVICE);
 }

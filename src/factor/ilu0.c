@@ -7,11 +7,12 @@
 #include "base/cancel.h"
 #include "factor/kinds.h"
 
-/* The row of a failed elimination; else whether all values are finite. */
+/* The row of a failed elimination; else whether all values are finite, and reciprocals of pivots.
+ */
 typedef struct ilu0_outcome {
   int64_t row;     /* -1: the call was cancelled */
   bool not_finite; /* else the pivot is zero */
-  bool finite;
+  bool usable;
 } ilu0_outcome;
 
 #define TRS_TEMPLATE "factor/ilu0_tmpl.c"
@@ -31,7 +32,7 @@ static trs_status values(const trs_factors *F, const trs_factor_input *input) {
   if (!done)
     return trs_fail_pivot(input, trs_factor_name(F->kind, F->levels), outcome.row,
                           outcome.not_finite, TRS_ILU0_ADVICE);
-  return outcome.finite ? TRS_SUCCESS : trs_factor_check_finite(F);
+  return outcome.usable ? TRS_SUCCESS : trs_factor_check_values(F);
 }
 
 trs_status trs_factor_ilu0(trs_factors *parts, const trs_factor_input *input) {

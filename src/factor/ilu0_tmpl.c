@@ -61,10 +61,12 @@ static bool NAME(eliminate)(const trs_factors *F, const trs_matrix *B, void *wor
       odd += v - v;
     }
     const REAL size = ABS(u[pivot]);
+    const REAL extremes = 1 / size + 2 * size; /* 2: Smith's sum exceeds a complex pivot */
+    odd += extremes - extremes;
     if (isfinite(size) && size != 0) continue;
     *outcome = (ilu0_outcome){i, size != 0, true};
     return false;
   }
-  outcome->finite = odd == 0;
+  outcome->usable = odd == 0;
   return true;
 }

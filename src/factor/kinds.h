@@ -48,13 +48,14 @@ trs_status trs_factor_blocks(trs_factors *parts, const trs_factor_input *input);
  * without its diagonal if diag_L says that it is ones. */
 trs_status trs_factor_patterns(trs_factors *parts, const trs_factor_input *input);
 trs_status trs_factor_fill(trs_factors *parts, const trs_matrix *B);
-/* A triangle with that pattern, which it takes, and no values yet; its rows have their diagonals
- * throughout or not at all. */
-trs_status trs_factor_take_pattern(trs_matrix **T, const trs_matrix *B, int64_t *ptr, int32_t *idx,
-                                   bool lower);
+/* These patterns of L and of U, whose arrays it takes; rows have their diagonals throughout or not
+ * at all. */
+trs_status trs_factor_take_patterns(trs_factors *parts, const trs_matrix *B, int64_t *const ptr[2],
+                                    int32_t *const idx[2]);
 
-/* TRS_ERROR_NOT_FINITE names the first row of L, else of U, with a value that is not. */
-trs_status trs_factor_check_finite(const trs_factors *F);
+/* TRS_ERROR_NOT_FINITE names the first row of L, else of U, with a value that is not, or with a
+ * pivot without a reciprocal. */
+trs_status trs_factor_check_values(const trs_factors *F);
 
 /* The name of a kind in messages: "block IC(0)", with levels of fill "IC(k)". */
 const char *trs_factor_name(trs_factor_kind kind, int levels);
