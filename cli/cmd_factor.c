@@ -14,7 +14,7 @@
 typedef struct settings {
   int kind, order, precision, uplo;
   const char *output;
-  int64_t leaves, block;
+  int64_t leaves, block, levels;
   double threshold, shift, max_memory;
   bool add_diagonal, json;
 } settings;
@@ -35,6 +35,8 @@ static const option options[] = {
         "(dilu)"),
     COUNT_OPTION("block-size", 0, "B", 1, 32, FIELD(block),
                  "for bilu0, bic0 and dilu: rows of a block (default: those of the matrix, or 1)"),
+    COUNT_OPTION("levels", 0, "K", 0, 0x7fffffff, FIELD(levels),
+                 "for ilu0 and ic0: levels of fill, as in ILU(K) and IC(K) (default 0: none)"),
     CHOICE_OPTION(
         "order", ORDERS, FIELD(order),
         "fill-reducing order: nested dissection (nd), approximate minimum degree (amd), that of "
@@ -127,6 +129,7 @@ static void print(const char *name, const settings *s, const outcome *o) {
             human_things(o->matrix.nnz, "entry", "entries").s);
   char blocks[32] = "";
   if (f->block_size > 1) snprintf(blocks, sizeof blocks, ", blocks of %d", f->block_size);
+  if (f->levels) snprintf(blocks, sizeof blocks, ", levels of fill %d", f->levels);
   table_row("factors", "%s%s, %s order", nth_word(KINDS, (int)f->kind).s, blocks,
             nth_word(ORDERS, (int)(f->order - TRS_ORDER_ND)).s);
   if (*f->choice) table_row("order", "%s", f->choice);
@@ -160,6 +163,7 @@ static void report(const char *name, const settings *s, const outcome *o) {
   report_text("factors.choice", f->choice);
   report_count("factors.block_size", f->block_size);
   report_real("factors.shift", f->shift);
+  report_count("factors.levels", f->levels);
   report_count("factors.nnz_L", f->nnz_L);
   report_count("factors.nnz_U", f->nnz_U);
   report_real("factors.fill", o->fill);
@@ -191,7 +195,8 @@ static trs_status factor(trs_factors **F, const trs_matrix *A, const settings *s
                             .progress = progress_show,
                             .block_size = (int)s->block,
                             .uplo = (trs_uplo)(s->uplo + 1), /* -1: the whole matrix */
-                            .shift = s->shift};
+                            .shift = s->shift,
+                            .levels = (int)s->levels};
   double start = seconds_now();
   progress_begin();
   trs_status status = trs_factor(F, A, &how);
@@ -306,6 +311,8 @@ static int run(int argc, char **argv) {
                        "give a file name");
   if (!names_hdf5(s.output))
     return leave_usage("factor", "factors are written as HDF5: name the file %s.h5", s.output);
+  if (s.levels && s.kind != TRS_FACTOR_ILU0 && s.kind != TRS_FACTOR_IC0)
+    return leave_usage("factor", "--levels is for --kind ilu0 and ic0");
   if (s.block && !is_by_blocks(&s))
     return leave_usage("factor", "--block-size is for --kind bilu0, bic0 and dilu");
   if ((s.uplo >= 0 || s.shift > 0) && s.kind != TRS_FACTOR_IC0 && s.kind != TRS_FACTOR_BIC0)

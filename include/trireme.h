@@ -382,8 +382,8 @@ typedef struct trs_factors trs_factors;
 typedef enum trs_factor_kind {
   TRS_FACTOR_LU = 0,   /* complete, with threshold pivoting that prefers the diagonal; large systems
                           by   SuperLU */
-  TRS_FACTOR_ILU0,     /* incomplete, with the pattern of A */
-  TRS_FACTOR_IC0,      /* incomplete Cholesky, with the pattern of the lower triangle of A */
+  TRS_FACTOR_ILU0,     /* incomplete, with the pattern of A, or with levels of fill */
+  TRS_FACTOR_IC0,      /* incomplete Cholesky, with the pattern of A, or with levels of fill */
   TRS_FACTOR_TRIANGLE, /* L = lower triangle of A, U = its upper triangle, no factorisation */
   TRS_FACTOR_BILU0,    /* incomplete by blocks, with the block pattern of A (Saad 2003, 10.3) */
   TRS_FACTOR_BIC0,     /* the same for symmetric A, L U = L L^T */
@@ -431,6 +431,8 @@ typedef struct trs_factor_options {
                      factored instead (Manteuffel 1980), with the shift doubled up to 39 times until
                      all pivots are positive; 0: such a pivot is TRS_ERROR_ZERO_PIVOT.  1e-3 is
                      usual */
+  int levels;     /* ILU0 and IC0: k of ILU(k) and IC(k): L and U also have the entries up to that
+                     level of fill (Saad 2003, 10.3.3); 0: those of A */
 } trs_factor_options;
 
 /* Factors a square matrix.  A is not needed afterwards.  TRS_ERROR_ZERO_PIVOT and
@@ -482,8 +484,9 @@ typedef struct trs_pivots {
  *
  *   ILU0 and IC0 of trs_factor follow the same rules, with the order, uplo, add_diagonal and first
  * shift that they were made with, and get the bits that trs_factor would give them.  A has the
- * pattern that was factored.  With A in host memory one thread factors; IC0 then checks symmetry
- * with the first values of each matrix object, and reads the lower triangle of the reordered A.
+ * pattern that was factored; with levels of fill it may lack entries of L and U, whose patterns
+ * stay.  With A in host memory one thread factors; IC0 then checks symmetry with the first values
+ * of each matrix object, and reads the upper triangle of the reordered A.
  *   With A in device memory (trs_matrix_create_device) its GPU factors, in one launch; ctx may be
  * NULL or one of that GPU.  A is read, and L and U are written, on the default stream: solves of
  * plans that read values in place ("pull") must be complete or ordered before it.  The call waits
@@ -493,7 +496,7 @@ typedef struct trs_pivots {
  * the host, and the first with another matrix object reads its pattern: later ones take new values
  * by trs_matrix_set_values or in place.  Beside L and U the GPU holds 8 bytes per division and
  * product of the elimination, 4 to 8 per entry and 12 per row.  There IC0 does not check that A is
- * symmetric: without uplo it reads the lower triangle of the reordered A; and add_diagonal is
+ * symmetric: without uplo it reads the upper triangle of the reordered A; and add_diagonal is
  * TRS_ERROR_UNSUPPORTED. */
 TRS_API trs_status trs_factors_refactor(trs_factors *F, trs_pivots *pivots, trs_context *ctx,
                                         const trs_matrix *A);
@@ -520,6 +523,7 @@ typedef struct trs_factors_info {
   double shift;       /* IC0 and BIC0: L U are incomplete factors of A + shift diag(A); 0: of A */
   const char *choice; /* what trs_factor chose for complete LU by default, and why, in one line; ""
                          for other factors and those of a file */
+  int levels;         /* of fill, of ILU0 and IC0 */
 } trs_factors_info;
 
 /* Facts of factors, to which the arrays of the structure belong. */

@@ -171,7 +171,7 @@ module trireme
   end type trs_read_options
 
   type, bind(C) :: trs_factor_options
-    integer(c_size_t) :: struct_size = 72_c_size_t
+    integer(c_size_t) :: struct_size = 80_c_size_t
     integer(c_int) :: kind = 0
     integer(c_int) :: order = 0
     integer(c_int) :: tree_leaves = 0
@@ -183,6 +183,7 @@ module trireme
     integer(c_int) :: block_size = 0
     integer(c_int) :: uplo = 0
     real(c_double) :: shift = 0.0_c_double
+    integer(c_int) :: levels = 0
   end type trs_factor_options
 
   type, bind(C) :: trs_pivots
@@ -192,7 +193,7 @@ module trireme
   end type trs_pivots
 
   type, bind(C) :: trs_factors_info
-    integer(c_size_t) :: struct_size = 168_c_size_t
+    integer(c_size_t) :: struct_size = 176_c_size_t
     integer(c_int) :: kind = 0
     integer(c_int) :: order = 0
     integer(c_int) :: scalar = 0
@@ -215,6 +216,7 @@ module trireme
     integer(c_int) :: block_size = 0
     real(c_double) :: shift = 0.0_c_double
     type(c_ptr) :: choice = c_null_ptr
+    integer(c_int) :: levels = 0
   end type trs_factors_info
 
   type, bind(C) :: trs_options

@@ -99,18 +99,19 @@ static PetscErrorCode choose_form(Mat F, Mat A, IS row, IS col) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Of incomplete factors: one order, PETSc's or Trireme's, and levels of fill in PETSc's alone. */
+/* Of incomplete factors: one order, PETSc's or Trireme's, and levels of blocks in PETSc's alone. */
 static PetscErrorCode check_order(Mat F, Mat A, IS row, IS col, const MatFactorInfo *info) {
   const trs_petsc_factor *f = F->data;
   PetscBool natural;
   PetscFunctionBegin;
   PetscCall(is_natural(row, col, &natural));
-  PetscCheck(trs_petsc_is_complete(F) || f->order == TRS_ORDER_DEFAULT ||
-                 f->order == TRS_ORDER_NATURAL || (natural && info->levels < 1),
-             PetscObjectComm((PetscObject)A), PETSC_ERR_SUP,
-             "Trireme: -mat_trireme_order %s of incomplete factors is for no levels of fill and "
-             "PETSc's natural order: use -pc_factor_mat_ordering_type instead",
-             orders[f->order]);
+  PetscCheck(
+      trs_petsc_is_complete(F) || f->order == TRS_ORDER_DEFAULT || f->order == TRS_ORDER_NATURAL ||
+          (natural && !(f->whole && info->levels >= 1)),
+      PetscObjectComm((PetscObject)A), PETSC_ERR_SUP,
+      "Trireme: -mat_trireme_order %s of incomplete factors is for PETSc's natural order, of "
+      "blocks also for no levels of fill: use -pc_factor_mat_ordering_type instead",
+      orders[f->order]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -179,9 +180,10 @@ static PetscErrorCode make_pattern(Mat F, Mat A, IS row, IS col, const MatFactor
   PetscCall(drop(f));
   PetscCall(trs_petsc_convert(f, A, &converted));
   if (complete || f->reused) row = kept[0], col = kept[1];
-  PetscCall(trs_petsc_pattern_create(&f->P, converted, row, col,
-                                     complete ? 0 : (PetscInt)info->levels,
+  const int levels = complete ? 0 : (int)info->levels;
+  PetscCall(trs_petsc_pattern_create(&f->P, converted, row, col, levels,
                                      !complete && info->diagonal_fill > 0));
+  f->levels = f->P.size > 1 ? 0 : levels;
   PetscCall(ISDestroy(&kept[0]));
   PetscCall(ISDestroy(&kept[1]));
   PetscFunctionReturn(PETSC_SUCCESS);

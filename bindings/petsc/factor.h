@@ -30,6 +30,7 @@ typedef struct trs_petsc_factor {
   const char *why;       /* why blocks are factored as rows of numbers, or NULL */
   Mat converted;         /* the matrix in that form if it came in another one, else NULL */
   trs_petsc_pattern P;   /* what is factored */
+  int levels;            /* of fill, of numbers */
   PetscReal shift;       /* added to its diagonal */
   PetscInt shifted_rows; /* of it, which alone were shifted */
   bool indefinite;       /* ICC as ILU(0), for pivots of any sign */

@@ -15,8 +15,8 @@ static bool is_pivot_failure(trs_status status) {
  * row and lose most digits, so it stands for Trireme's default. */
 static const PetscReal petsc_column_pivot = (PetscReal)1e-6;
 
-/* PETSc's ICC is L D L^T, Trireme's L L^H: where PETSc lets pivots be negative, ILU(0) of the same
- * pattern has the same L D. */
+/* PETSc's ICC is L D L^T, Trireme's L L^H: where PETSc lets pivots be negative, ILU with as many
+ * levels has the same L D. */
 static trs_factor_kind incomplete_kind(Mat F) {
   const trs_petsc_factor *f = F->data;
   return F->factortype == MAT_FACTOR_ICC && !f->indefinite ? TRS_FACTOR_IC0 : TRS_FACTOR_ILU0;
@@ -50,7 +50,8 @@ static trs_status factor_numbers(trs_factors **made, Mat F, const trs_petsc_rule
       .struct_size = sizeof(trs_factor_options),
       .kind = rules->complete ? TRS_FACTOR_LU : incomplete_kind(F),
       .order = f->reused ? TRS_ORDER_NATURAL : (trs_order)f->order,
-      .pivot_threshold = rules->complete ? pivot_threshold(rules, column_pivot) : 0};
+      .pivot_threshold = rules->complete ? pivot_threshold(rules, column_pivot) : 0,
+      .levels = f->levels};
   if (f->made) {
     const trs_status status = rules->complete
                                   ? refactor_complete(f, options.pivot_threshold)

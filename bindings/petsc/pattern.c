@@ -1,4 +1,4 @@
-/* pattern.c - PETSc's matrix, permuted and with levels of fill, in Trireme's arrays. */
+/* pattern.c - PETSc's matrix, permuted, of blocks with levels of fill, in Trireme's arrays. */
 #include "pattern.h"
 
 #include <petsc/private/matimpl.h>
@@ -109,17 +109,62 @@ static PetscErrorCode take_arrays(trs_petsc_pattern *P, const PetscInt *ptr, con
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode change(trs_petsc_pattern *P, const given_rows *A, PetscInt levels,
-                             bool add_diagonal) {
+static PetscErrorCode append(trs_petsc_pattern *P, const trs_matrix *T, int64_t i) {
+  const int64_t *ptr;
+  const int32_t *idx;
+  PetscFunctionBegin;
+  PetscCall(trs_petsc_check(trs_matrix_get_arrays(T, &ptr, &idx, NULL)));
+  PetscCall(PetscArraycpy(P->idx + P->ptr[i + 1], idx + ptr[i], ptr[i + 1] - ptr[i]));
+  P->ptr[i + 1] += ptr[i + 1] - ptr[i];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode take_triangles(trs_petsc_pattern *P, const trs_factors *F) {
+  trs_factors_info info = {.struct_size = sizeof info};
+  PetscFunctionBegin;
+  PetscCall(trs_petsc_check(trs_factors_get_info(F, &info)));
+  PetscCall(PetscMalloc1(P->n + 1, &P->ptr));
+  PetscCall(PetscMalloc1(info.nnz_L + info.nnz_U, &P->idx));
+  P->ptr[0] = 0;
+  for (PetscInt i = 0; i < P->n; i++) {
+    P->ptr[i + 1] = P->ptr[i];
+    PetscCall(append(P, info.L, i));
+    PetscCall(append(P, info.U, i));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The pattern with fill and a whole diagonal: that of ILU of numbers, whose pivots are positive. */
+static PetscErrorCode take_filled(trs_petsc_pattern *P, const draft *D, int levels) {
+  const trs_factor_options options = {.struct_size = sizeof(trs_factor_options),
+                                      .kind = TRS_FACTOR_ILU0,
+                                      .add_diagonal = 1,
+                                      .levels = levels};
+  trs_factors *F = NULL;
+  trs_matrix *A;
+  float *val;
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(D->ptr[P->n], &val));
+  for (PetscInt i = 0; i < P->n; i++)
+    for (PetscInt p = D->ptr[i]; p < D->ptr[i + 1]; p++)
+      val[p] = D->idx[p] == i ? (float)(D->ptr[i + 1] - D->ptr[i]) : -1;
+  trs_status status = trs_matrix_create(&A, TRS_CSR, TRS_FLOAT, P->n, P->n, TRS_PETSC_INDEXING,
+                                        D->ptr, D->idx, val, TRS_BORROW);
+  if (!status) status = trs_factor(&F, A, &options);
+  trs_matrix_destroy(A);
+  PetscCall(PetscFree(val));
+  PetscCall(trs_petsc_check(status));
+  PetscCall(take_triangles(P, F));
+  trs_factors_destroy(F);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode change(trs_petsc_pattern *P, const given_rows *A, int levels, bool filled) {
   draft D;
-  PetscInt *ptr, *idx;
   PetscFunctionBegin;
   PetscCall(PetscMalloc3(P->n + 1, &D.ptr, P->given, &D.idx, P->given, &D.origin));
   PetscCall(permute(P, A, &D));
-  PetscCall(trs_petsc_fill(P->n, D.ptr, D.idx, levels, add_diagonal, &ptr, &idx));
-  PetscCall(take_arrays(P, ptr, idx));
-  PetscCall(PetscFree(ptr));
-  PetscCall(PetscFree(idx));
+  PetscCall(filled ? take_filled(P, &D, levels) : take_arrays(P, D.ptr, D.idx));
   PetscCall(PetscMalloc1(P->given, &P->place));
   find_places(P, &D);
   PetscCall(PetscFree3(D.ptr, D.idx, D.origin));
@@ -144,8 +189,8 @@ static PetscErrorCode find_diagonal(trs_petsc_pattern *P) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode trs_petsc_pattern_create(trs_petsc_pattern *P, Mat A, IS row, IS col,
-                                        PetscInt levels, bool add_diagonal) {
+PetscErrorCode trs_petsc_pattern_create(trs_petsc_pattern *P, Mat A, IS row, IS col, int levels,
+                                        bool add_diagonal) {
   given_rows rows;
   const PetscScalar *val;
   PetscFunctionBegin;
@@ -158,8 +203,9 @@ PetscErrorCode trs_petsc_pattern_create(trs_petsc_pattern *P, Mat A, IS row, IS 
   if (rows.blocks) PetscCall(MatGetBlockSize(A, &P->size));
   P->given = rows.ptr[rows.n];
   PetscCall(take_order(P, row, col));
+  if (!rows.blocks) levels = 0;
   if (P->row || levels > 0 || add_diagonal)
-    PetscCall(change(P, &rows, levels, add_diagonal));
+    PetscCall(change(P, &rows, levels, levels > 0 || add_diagonal));
   else
     PetscCall(take_arrays(P, rows.ptr, rows.idx));
   PetscCall(restore_rows(A, &rows));

@@ -1,5 +1,4 @@
-/* pattern.h - the matrix that is factored: PETSc's, in the order and with the levels of fill that
- * the caller asked for. */
+/* pattern.h - the matrix that is factored: PETSc's, in the order that the caller asked for. */
 #ifndef TRIREME_PETSC_PATTERN_H
 #define TRIREME_PETSC_PATTERN_H
 
@@ -22,10 +21,11 @@ typedef struct trs_petsc_pattern {
 } trs_petsc_pattern;
 
 /* From a SeqAIJ matrix, or from the blocks of a SeqBAIJ one.  row and col are NULL or permutations
- * of its rows and columns, or of its blocks.  levels: of fill, as PETSc counts them.  add_diagonal:
- * entries on the diagonal that are absent become zeros. */
-PetscErrorCode trs_petsc_pattern_create(trs_petsc_pattern *P, Mat A, IS row, IS col,
-                                        PetscInt levels, bool add_diagonal);
+ * of its rows and columns, or of its blocks.  levels: of fill, which blocks get here; numbers get
+ * it where they are factored.  add_diagonal: entries on the diagonal that are absent become zeros.
+ */
+PetscErrorCode trs_petsc_pattern_create(trs_petsc_pattern *P, Mat A, IS row, IS col, int levels,
+                                        bool add_diagonal);
 PetscErrorCode trs_petsc_pattern_destroy(trs_petsc_pattern *P);
 
 /* Rows and columns of numbers, and numbers in val. */
@@ -39,11 +39,5 @@ PetscErrorCode trs_petsc_pattern_check(const trs_petsc_pattern *P, Mat A);
 PetscErrorCode trs_petsc_pattern_fill(trs_petsc_pattern *P, Mat A);
 /* The same values in val, where they may be changed. */
 PetscErrorCode trs_petsc_pattern_own(trs_petsc_pattern *P);
-
-/* The pattern of ILU(levels): entry (i, j) has the level min over k < i, j of level (i, k) + level
- * (k, j) + 1 (Saad 2003, section 10.3.3); those above `levels` are dropped.  Rows ascend.  The
- * caller frees ptr_out and idx_out.  O(sum over kept entries (i, k) of the entries in row k). */
-PetscErrorCode trs_petsc_fill(PetscInt n, const PetscInt *ptr, const PetscInt *idx, PetscInt levels,
-                              bool add_diagonal, PetscInt **ptr_out, PetscInt **idx_out);
 
 #endif

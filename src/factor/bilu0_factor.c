@@ -45,7 +45,7 @@ static trs_status fail_diagonal(const trs_bilu0 *w) {
   trs_failure failure;
   trs_failure_get(&failure);
   return trs_fail(TRS_ERROR_STRUCTURE, failure.row * w->block,
-                  "%s: block row %lld (0-based) has no diagonal block", trs_factor_name(w->kind),
+                  "%s: block row %lld (0-based) has no diagonal block", trs_factor_name(w->kind, 0),
                   (long long)failure.row);
 }
 
@@ -70,16 +70,16 @@ static trs_status fail_pivot(const trs_bilu0 *w, const trs_factor_input *input, 
   if (column < 0)
     return trs_fail(TRS_ERROR_NOT_FINITE, row,
                     "%s: the diagonal block of block row %lld (0-based) is NaN or infinite",
-                    trs_factor_name(w->kind), (long long)(row / w->block));
+                    trs_factor_name(w->kind, 0), (long long)(row / w->block));
   if (w->kind == TRS_FACTOR_BIC0)
     return trs_fail(TRS_ERROR_ZERO_PIVOT, row,
                     "%s: the diagonal block of block row %lld (0-based) is not positive definite: "
                     "no pivot in its column %d; use a shift or a larger diagonal",
-                    trs_factor_name(w->kind), (long long)(row / w->block), column);
+                    trs_factor_name(w->kind, 0), (long long)(row / w->block), column);
   return trs_fail(TRS_ERROR_ZERO_PIVOT, row,
                   "%s: the diagonal block of block row %lld (0-based) is singular: no pivot in its "
                   "column %d; another order, or a larger diagonal, may help",
-                  trs_factor_name(w->kind), (long long)(row / w->block), column);
+                  trs_factor_name(w->kind, 0), (long long)(row / w->block), column);
 }
 
 typedef struct elimination {

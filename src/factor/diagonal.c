@@ -61,10 +61,10 @@ trs_status trs_add_diagonal(trs_matrix **result, const trs_matrix *A) {
   return trs_matrix_adopt(result, TRS_CSR, A->scalar, n, n, f.ptr, f.idx, f.val);
 }
 
-trs_status trs_fail_no_diagonal(const trs_factor_input *input, const char *kind, int64_t i) {
-  int64_t row = trs_factor_row(input, i);
-  return trs_fail(TRS_ERROR_STRUCTURE, row, "%s: row %lld (0-based) has no diagonal entry", kind,
-                  (long long)row);
+trs_status trs_fail_no_diagonal(const trs_factors *parts, const trs_factor_input *input) {
+  int64_t row = trs_factor_row(input, input->B->missing_diagonal);
+  return trs_fail(TRS_ERROR_STRUCTURE, row, "%s: row %lld (0-based) has no diagonal entry",
+                  trs_factor_name(parts->kind, 0), (long long)row);
 }
 
 trs_status trs_fail_pivot(const trs_factor_input *input, const char *kind, int64_t i,

@@ -1,6 +1,7 @@
 /* factor.c - trs_factor: orders the matrix, then factors it in that order. */
 #include "factor/choose.h"
 
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -28,7 +29,14 @@ static const struct {
     [TRS_FACTOR_DILU] = {"DILU", TRS_ORDER_NATURAL, trs_factor_blocks},
 };
 
-const char *trs_factor_name(trs_factor_kind kind) { return kinds[kind].name; }
+const char *trs_factor_name(trs_factor_kind kind, int levels) {
+  if (levels) return kind == TRS_FACTOR_IC0 ? "IC(k)" : "ILU(k)";
+  return kinds[kind].name;
+}
+
+static bool is_incomplete(trs_factor_kind kind) {
+  return kind == TRS_FACTOR_ILU0 || kind == TRS_FACTOR_IC0;
+}
 
 static bool is_cholesky(trs_factor_kind kind) {
   return kind == TRS_FACTOR_IC0 || kind == TRS_FACTOR_BIC0;
@@ -41,7 +49,7 @@ static trs_status complete_block(trs_factor_options *options, const trs_matrix *
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "block_size is for BILU0, BIC0 and DILU");
   if (blocks && trs_scalar_is_complex(A->scalar))
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "%s: the matrix is complex, and blocks are real",
-                    trs_factor_name(options->kind));
+                    trs_factor_name(options->kind, 0));
   if (!options->block_size) options->block_size = blocks && A->block ? A->block : 1;
   if (options->block_size < 1 || options->block_size > TRS_RELAX_MOST_BLOCK ||
       A->nrows % options->block_size)
@@ -58,13 +66,16 @@ static trs_status check_options(const trs_factor_options *o) {
                                 {"no_equilibration", o->no_equilibration, 0, 1},
                                 {"add_diagonal", o->add_diagonal, 0, 1},
                                 {"block_size", o->block_size, 0, TRS_RELAX_MOST_BLOCK},
-                                {"uplo", (int)o->uplo, 0, TRS_UPPER}};
+                                {"uplo", (int)o->uplo, 0, TRS_UPPER},
+                                {"levels", o->levels, 0, INT_MAX}};
   TRS_TRY(trs_options_check("trs_factor_options", numbers, sizeof numbers / sizeof *numbers));
   if (o->tree_leaves & (o->tree_leaves - 1))
     return trs_fail(TRS_ERROR_ARGUMENT, -1,
                     "tree_leaves is %d: in a trs_factor_options it must be a power of two",
                     o->tree_leaves);
   TRS_TRY(trs_option_check_real("trs_factor_options", "shift", o->shift, 0, 1));
+  if (o->levels && !is_incomplete(o->kind))
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "levels is for ILU0 and IC0");
   if (o->order == TRS_ORDER_COLAMD && o->kind != TRS_FACTOR_LU)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "order COLAMD is for LU");
   if ((o->uplo || o->shift > 0) && !is_cholesky(o->kind))
@@ -94,10 +105,6 @@ static trs_status complete(trs_matrix **A, const trs_factor_options *options) {
   }
   if (options->add_diagonal) {
     TRS_TRY(trs_add_diagonal(&made, *A));
-    take(A, made);
-  }
-  if (is_cholesky(options->kind) && !options->uplo) {
-    TRS_TRY(trs_factor_symmetric(&made, *A, trs_factor_name(options->kind)));
     take(A, made);
   }
   return TRS_SUCCESS;
@@ -248,11 +255,6 @@ static trs_status check_finite(const trs_matrix *T, const trs_factors *parts) {
   return trs_fail_not_finite(parts, i);
 }
 
-trs_status trs_factor_check_finite(const trs_factors *F) {
-  TRS_TRY(check_finite(F->L, F));
-  return check_finite(F->U, F);
-}
-
 /* As Smith's quotient divides, and as an analysis judges (analysis/pivot_tmpl.c). */
 static bool has_reciprocal(double complex d, trs_scalar scalar) {
   const double re = fabs(creal(d)), im = fabs(cimag(d)), large = fmax(re, im), small = fmin(re, im);
@@ -277,13 +279,11 @@ static trs_status check_pivots(const trs_matrix *T, trs_diag diag, const trs_fac
   return TRS_SUCCESS;
 }
 
-/* ILU(0) and IC(0) look at the values that they write. */
-static trs_status check_values(const trs_factors *parts) {
-  const bool looked = parts->kind == TRS_FACTOR_ILU0 || parts->kind == TRS_FACTOR_IC0;
-  if (parts->kind == TRS_FACTOR_TRIANGLE) return TRS_SUCCESS;
-  if (!looked) TRS_TRY(trs_factor_check_finite(parts));
-  TRS_TRY(check_pivots(parts->L, parts->diag_L, parts));
-  return check_pivots(parts->U, parts->diag_U, parts);
+trs_status trs_factor_check_values(const trs_factors *F) {
+  TRS_TRY(check_finite(F->L, F));
+  TRS_TRY(check_finite(F->U, F));
+  TRS_TRY(check_pivots(F->L, F->diag_L, F));
+  return check_pivots(F->U, F->diag_U, F);
 }
 
 /* By one of the kinds, with a shift where Cholesky needs one. */
@@ -294,25 +294,68 @@ static trs_status run_kind(trs_factors *parts, const trs_factor_input *input, do
   return status;
 }
 
-/* made has the permutations of F while it runs, for messages. */
-trs_status trs_factor_again(trs_factors *made, const trs_factors *F, const trs_matrix *A) {
-  const trs_factor_options options = {.kind = F->kind,
-                                      .uplo = F->recipe.uplo,
-                                      .add_diagonal = F->recipe.add_diagonal,
-                                      .block_size = 1};
-  trs_matrix *ready, *B = NULL;
-  *made = (trs_factors){.kind = F->kind, .row_perm = F->row_perm, .col_perm = F->col_perm};
-  TRS_TRY(prepare(&ready, A, &options));
+/* Replaces B of Cholesky kinds by its symmetric part, and knows then that A, whose number it is,
+ * has the pattern of the factors. */
+static trs_status need_symmetry(trs_factors *parts, trs_matrix **B, uint64_t number) {
+  trs_matrix *S;
+  const bool all = is_cholesky(parts->kind) && !parts->recipe.uplo;
+  if (all && (number != parts->source || !number)) {
+    const int32_t *perm = parts->kind == TRS_FACTOR_IC0 ? parts->col_perm : NULL;
+    TRS_TRY(trs_factor_symmetric(&S, *B, perm, trs_factor_name(parts->kind, parts->levels)));
+    if (S != *B) number = 0;
+    take(B, S);
+  }
+  parts->source = number;
+  return TRS_SUCCESS;
+}
+
+/* The first row of B with entries that L and U lack or, without levels of fill, the reverse; or -1.
+ */
+static int64_t first_difference(const trs_factors *F, const trs_matrix *B) {
+  const int64_t shared = F->kind == TRS_FACTOR_IC0;
+  for (int64_t i = 0; i < F->n; i++) {
+    const trs_matrix *T = F->L;
+    int64_t q = T->ptr[i], entries = T->ptr[i + 1] + F->U->ptr[i + 1] - q - F->U->ptr[i] - shared;
+    for (int64_t p = B->ptr[i]; p < B->ptr[i + 1]; p++) {
+      if (B->idx[p] >= i && T == F->L) {
+        T = F->U;
+        q = T->ptr[i];
+      }
+      q = trs_factor_seek(T->idx, q, T->ptr[i + 1], B->idx[p]);
+      if (q == T->ptr[i + 1] || T->idx[q] != B->idx[p]) return i;
+    }
+    if (!F->levels && entries != B->ptr[i + 1] - B->ptr[i]) return i;
+  }
+  return -1;
+}
+
+static trs_status check_pattern(const trs_factors *F, const trs_matrix *B) {
+  const int64_t i = first_difference(F, B), row = i >= 0 && F->row_perm ? F->row_perm[i] : i;
+  if (i < 0) return TRS_SUCCESS;
+  return trs_fail(TRS_ERROR_STRUCTURE, row,
+                  "row %lld (0-based) has other entries than in the matrix that was factored: "
+                  "factor this one anew",
+                  (long long)row);
+}
+
+trs_status trs_factor_again(trs_factors *F, const trs_matrix *A) {
+  const trs_factor_options options = {.uplo = F->recipe.uplo,
+                                      .add_diagonal = F->recipe.add_diagonal};
+  const bool known = F->source == A->number;
+  trs_matrix *B, *made;
+  TRS_TRY(prepare(&B, A, &options));
   trs_status status = TRS_SUCCESS;
-  if (F->row_perm)
-    status = trs_matrix_permute(&B, ready, F->row_perm, F->row_perm);
-  else
-    B = trs_matrix_retain(ready);
-  trs_matrix_destroy(ready);
+  if (F->row_perm) status = trs_matrix_permute(&made, B, F->row_perm, F->row_perm);
+  if (!status && F->row_perm) take(&B, made);
+  if (!status) status = need_symmetry(F, &B, A->number);
+  if (!status && !known) status = check_pattern(F, B);
   const trs_factor_input input = {.B = B, .perm = F->col_perm, .block = 1};
-  if (!status) status = run_kind(made, &input, F->recipe.shift);
+  F->shift = 0;
+  if (status)
+    F->source = 0;
+  else
+    status = run_kind(F, &input, F->recipe.shift);
   trs_matrix_destroy(B);
-  made->row_perm = made->col_perm = NULL;
   return status;
 }
 
@@ -330,9 +373,10 @@ static trs_status factor_in_order(const factoring *f, trs_factor_input *input,
   TRS_TRY(apply(parts, &B, input, ordering, A, f->options->block_size));
   trs_teller_phase(f->teller, "ordering", 1);
   trs_teller_phase(f->teller, "factoring", 0);
+  trs_status status = need_symmetry(parts, &B, is_incomplete(parts->kind) ? f->A->number : 0);
   input->B = B;
   input->perm = parts->col_perm; /* pivoting may change the order of the rows */
-  trs_status status = run_kind(parts, input, f->options->shift);
+  if (!status) status = run_kind(parts, input, f->options->shift);
   trs_matrix_destroy(B);
   return status;
 }
@@ -458,7 +502,8 @@ static trs_status run(void *argument, trs_teller *teller) {
   trs_status status = factor(f, &matching, &ready);
   trs_matrix_destroy(ready);
   if (!status) status = unmatch_rows(f->parts, matching.row, f->A->nrows);
-  if (!status) status = check_values(f->parts);
+  if (!status && f->parts->kind != TRS_FACTOR_TRIANGLE && !is_incomplete(f->parts->kind))
+    status = trs_factor_check_values(f->parts);
   if (!status) trs_teller_phase(teller, "factoring", 1);
   trs_matching_free(&matching);
   return status;
@@ -474,6 +519,7 @@ static trs_status create(trs_factors **F, const trs_matrix *A, const trs_factor_
   trs_factors parts = {
       .kind = options->kind,
       .order = options->order,
+      .levels = options->levels,
       .recipe = {options->uplo, options->add_diagonal != 0, options->shift},
   };
   if (parts.order == TRS_ORDER_DEFAULT) parts.order = kinds[options->kind].order;

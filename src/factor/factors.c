@@ -250,7 +250,6 @@ trs_factors *trs_factors_retain(const trs_factors *F) {
 
 void trs_factors_destroy(trs_factors *F) {
   if (!F || atomic_fetch_sub(&F->references, 1) > 1) return;
-  trs_free(F->mirror);
   trs_incomplete_gpu_destroy(F->gpu);
   trs_matrix_destroy(F->L_here);
   trs_matrix_destroy(F->U_here);
@@ -265,6 +264,7 @@ trs_status trs_factors_get_info(const trs_factors *F, trs_factors_info *info) {
                                 .scalar = F->scalar,
                                 .block_size = F->L->block ? F->L->block : 1,
                                 .shift = F->shift,
+                                .levels = F->levels,
                                 .choice = F->choice,
                                 .n = F->n,
                                 .nnz_L = F->L->nnz,

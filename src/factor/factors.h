@@ -41,8 +41,9 @@ struct trs_factors {
   int64_t *tree_ptr;             /* tree_nodes + 1, in postorder: children before parents, */
   int32_t *tree_parent;          /* tree_nodes        a subtree's columns contiguous */
   trs_factor_recipe recipe;
-  int32_t *mirror; /* of IC(0), nnz(U): where that matrix has the mirrors of U's entries; or NULL */
-  uint64_t source; /* of ILU(0) and IC(0): number of a matrix with their pattern, or 0 */
+  int levels;      /* of fill, of ILU and IC */
+  uint64_t source; /* of these: number of a matrix whose pattern, of IC with its symmetry, is known
+                      to be theirs, or 0 */
   trs_refactoring *refactoring; /* of LU; NULL until trs_factors_refactor */
   trs_incomplete_gpu *gpu;      /* of ILU(0) and IC(0); NULL until they are refactored on one */
   trs_matrix *L_here, *U_here;  /* then: L and U as they were in host memory; else NULL */

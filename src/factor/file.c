@@ -3,6 +3,7 @@
  * the attribute "trireme", in JSON. */
 #include "factor/file.h"
 
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -33,10 +34,10 @@ static void describe(trs_hdf5_group *root, const trs_factors_info *f) {
   trs_print(root->text, sizeof root->text,
             "{\"factors\": {\"version\": %d, \"kind\": \"%s\", \"order\": \"%s\", \"n\": %lld, "
             "\"diag_L\": \"%s\", \"diag_U\": \"%s\", \"nsupernodes\": %lld, \"tree_nodes\": %lld, "
-            "\"block_size\": %d, \"shift\": %.17g}}",
+            "\"block_size\": %d, \"shift\": %.17g, \"levels\": %d}}",
             FILE_VERSION, kind_names[f->kind], order_names[f->order], (long long)f->n,
             diag_names[f->diag_L], diag_names[f->diag_U], (long long)f->nsupernodes,
-            (long long)f->tree_nodes, f->block_size, f->shift);
+            (long long)f->tree_nodes, f->block_size, f->shift, f->levels);
   add_dataset(root, "row_perm", TRS_HDF5_I32, f->n, f->row_perm);
   add_dataset(root, "col_perm", TRS_HDF5_I32, f->n, f->col_perm);
   add_dataset(root, "row_scale", TRS_HDF5_F64, f->n, f->row_scale);
@@ -109,7 +110,7 @@ static trs_status get_shift(const source *s, trs_json factors, double *shift) {
 static trs_status read_attribute(source *s, const char *text) {
   trs_factors *f = &s->parts;
   trs_json factors = trs_json_member(trs_json_parse(text, strlen(text)), "factors");
-  int64_t version;
+  int64_t version, levels = 0;
   int kind, order, diag_L, diag_U;
   TRS_TRY(get_count(s, factors, "version", &version));
   if (version != FILE_VERSION)
@@ -123,6 +124,10 @@ static trs_status read_attribute(source *s, const char *text) {
   TRS_TRY(get_count(s, factors, "nsupernodes", &f->nsupernodes));
   TRS_TRY(get_count(s, factors, "tree_nodes", &f->tree_nodes));
   TRS_TRY(get_shift(s, factors, &f->shift));
+  if (trs_json_integer(trs_json_member(factors, "levels"), &levels) &&
+      (levels < 0 || levels > INT_MAX))
+    return bad_attribute(s, "levels");
+  f->levels = (int)levels;
   if (trs_json_integer(trs_json_member(factors, "block_size"), &s->block) &&
       (s->block < 1 || s->block > TRS_RELAX_MOST_BLOCK || f->n % s->block))
     return bad_attribute(s, "block_size");

@@ -380,7 +380,8 @@ static int64_t place_of(const pattern *p, int64_t i, int64_t j) {
   return T == p->U ? q + p->L->ptr[i + 1] : q + p->U->ptr[i];
 }
 
-/* from: for every place the entry of A.  IC(0) takes the lower triangle of a whole A.
+/* from: for every place the entry of A, or none with levels of fill.  IC takes the upper triangle
+ * of a whole A.
  * *at_fault: a row that differs. */
 static bool find_places(const pattern *p, const trs_factors *F, const trs_matrix *A,
                         const int32_t *inverse, int32_t *from, int64_t *at_fault) {
@@ -401,10 +402,10 @@ static bool find_places(const pattern *p, const trs_factors *F, const trs_matrix
       }
       const int64_t place = place_of(p, i, j);
       if (place < 0) return false;
-      if (!p->cholesky || turned || i == j || uplo != TRS_GENERAL)
+      if (!p->cholesky || !turned || uplo != TRS_GENERAL)
         from[place] = (int32_t)(!p->cholesky || turned || i == j ? e : TRS_INCOMPLETE_MIRRORED - e);
     }
-  const int64_t count = begin_of(p, p->n);
+  const int64_t count = F->levels ? 0 : begin_of(p, p->n);
   for (int64_t q = 0, i = 0; q < count; q++) {
     while (begin_of(p, i + 1) <= q) i++;
     *at_fault = p->cholesky ? p->U->idx[q] : i;

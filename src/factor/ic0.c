@@ -1,5 +1,5 @@
-/* ic0.c - incomplete Cholesky without fill (Meijerink and van der Vorst 1977): L L^H agrees with
- * the Hermitian matrix on its pattern.  Row by row,
+/* ic0.c - incomplete Cholesky without fill (Meijerink and van der Vorst 1977) or with levels of it:
+ * L L^H agrees with the Hermitian matrix on their pattern.  Row by row,
  *     L_ik = (a_ik - sum_{j < k} L_ij conj(L_kj)) / L_kk,  L_ii = sqrt(a_ii - sum |L_ij|^2),
  * each sum over the entries common to both rows.  O(n + nnz + sum over entries (i, k) below the
  * diagonal of the lesser of the entries behind column i in row k of U = L^H and, times a logarithm,
@@ -18,16 +18,15 @@ enum { ROUNDING = 100 };
 /* The position and reason of a failed elimination. */
 typedef struct ic0_failure {
   int64_t row, column;
-  enum { IC0_DONE, IC0_PIVOT, IC0_NOT_FINITE, IC0_OVERFLOW, IC0_NOT_SYMMETRIC, IC0_CANCELLED } why;
+  enum { IC0_DONE, IC0_PIVOT, IC0_NOT_FINITE, IC0_OVERFLOW, IC0_CANCELLED } why;
 } ic0_failure;
 
-/* x: n values; next_U: of each row of U, the entry behind the diagonal; next: of B, the first one,
- * or NULL where mirror is known; mirror: of each entry of U, where B has its mirror, or NULL. */
+/* x: n values; next_U: of each row of U, the entry behind the diagonal. */
 typedef struct ic0_work {
-  const trs_matrix *B, *L, *U;
+  const trs_matrix *B;
+  const trs_factors *F;
   void *x;
-  int64_t *next, *next_U;
-  int32_t *mirror;
+  int64_t *next_U;
 } ic0_work;
 
 /* The mirror of each row, from the transposed matrix. */
@@ -74,10 +73,11 @@ static trs_status not_symmetric(const ic0_failure *at, trs_scalar scalar, const 
                   (long long)column);
 }
 
-static trs_status check(const trs_matrix *A, const ic0_mirror *mirror, const char *kind) {
+static trs_status check(const trs_matrix *A, const ic0_mirror *mirror, const int32_t *perm,
+                        const char *kind) {
   ic0_failure at;
   if (mirrored_of[A->scalar](A, mirror, &at)) return TRS_SUCCESS;
-  return not_symmetric(&at, A->scalar, NULL, kind);
+  return not_symmetric(&at, A->scalar, perm, kind);
 }
 
 /* Symmetric, up to rounding, in pattern and values, by one look at each entry. */
@@ -118,77 +118,66 @@ static trs_status join(trs_matrix **S, const trs_matrix *B, const ic0_mirror *mi
   return trs_matrix_adopt(S, TRS_CSR, B->scalar, B->nrows, B->nrows, ptr, idx, val);
 }
 
-static trs_status symmetric(trs_matrix **S, const trs_matrix *A, const char *kind,
-                            ic0_mirror *mirror) {
+static trs_status symmetric(trs_matrix **S, const trs_matrix *A, const int32_t *perm,
+                            const char *kind, ic0_mirror *mirror) {
   TRS_TRY(trs_transpose_arrays(A, &mirror->ptr, &mirror->idx, &mirror->val));
   if (kind) TRS_TRY(TRS_ALLOC(&mirror->size, A->nrows));
-  if (kind) TRS_TRY(check(A, mirror, kind));
+  if (kind) TRS_TRY(check(A, mirror, perm, kind));
   return join(S, A, mirror, !kind);
 }
 
 /* A NULL kind: A is a triangle. */
-static trs_status make_symmetric(trs_matrix **S, const trs_matrix *A, const char *kind) {
+static trs_status make_symmetric(trs_matrix **S, const trs_matrix *A, const int32_t *perm,
+                                 const char *kind) {
   ic0_mirror mirror = {0};
   *S = NULL;
-  trs_status status = symmetric(S, A, kind, &mirror);
+  trs_status status = symmetric(S, A, perm, kind, &mirror);
   TRS_FREE_ALL(mirror.ptr, mirror.idx, mirror.val, mirror.size);
   return status;
 }
 
-trs_status trs_factor_symmetric(trs_matrix **S, const trs_matrix *A, const char *kind) {
+trs_status trs_factor_symmetric(trs_matrix **S, const trs_matrix *B, const int32_t *perm,
+                                const char *kind) {
   bool same;
   *S = NULL;
-  TRS_TRY(find_same(&same, A));
+  TRS_TRY(find_same(&same, B));
   if (same) {
-    *S = trs_matrix_retain(A);
+    *S = trs_matrix_retain(B);
     return TRS_SUCCESS;
   }
-  return make_symmetric(S, A, kind);
+  return make_symmetric(S, B, perm, kind);
 }
 
 trs_status trs_factor_mirror(trs_matrix **S, const trs_matrix *A, trs_uplo uplo) {
   trs_matrix *T;
   *S = NULL;
   TRS_TRY(trs_matrix_triangle(&T, A, uplo, 0));
-  trs_status status = make_symmetric(S, T, NULL);
+  trs_status status = make_symmetric(S, T, NULL, NULL);
   trs_matrix_destroy(T);
   return status;
 }
 
-static trs_status eliminate(ic0_work *w, bool known, ic0_failure *at) {
-  const int64_t n = w->B->nrows;
-  TRS_TRY(trs_alloc_zero(&w->x, n, trs_scalar_size(w->B->scalar)));
-  TRS_TRY(TRS_ALLOC(&w->next_U, n));
-  for (int64_t i = 0; i < n; i++) w->next_U[i] = w->U->ptr[i] + 1;
-  if (!known) TRS_TRY(TRS_ALLOC(&w->next, n));
-  if (!known && n) memcpy(w->next, w->B->ptr, (size_t)n * sizeof *w->next);
-  (void)eliminate_of[w->B->scalar](w, at);
-  return TRS_SUCCESS;
-}
-
-trs_status trs_ic0_values(const trs_factors *F, const trs_factor_input *input, int32_t *mirror,
-                          bool known) {
-  ic0_work work = {.B = input->B, .L = F->L, .U = F->U, .mirror = mirror};
+static trs_status values(const trs_factors *F, const trs_factor_input *input) {
+  const int64_t n = F->L->nrows;
+  ic0_work work = {.B = input->B, .F = F};
   ic0_failure at = {.row = -1};
-  trs_status status = eliminate(&work, known && mirror, &at);
-  TRS_FREE_ALL(work.x, work.next, work.next_U);
-  TRS_TRY(status);
-  switch (at.why) {
-    case IC0_DONE:
-      return TRS_SUCCESS;
-    case IC0_CANCELLED:
-      return TRS_ERROR_CANCELLED;
-    case IC0_OVERFLOW:
-      return trs_factor_check_finite(F);
-    case IC0_NOT_SYMMETRIC:
-      return not_symmetric(&at, input->B->scalar, input->perm, "IC(0)");
-    default:
-      return trs_fail_pivot(input, "IC(0)", at.row, at.why == IC0_NOT_FINITE, TRS_IC0_ADVICE);
+  trs_status status = trs_alloc_zero(&work.x, n, trs_scalar_size(input->B->scalar));
+  if (!status) status = TRS_ALLOC(&work.next_U, n);
+  if (!status) {
+    for (int64_t i = 0; i < n; i++) work.next_U[i] = F->U->ptr[i] + 1;
+    (void)eliminate_of[input->B->scalar](&work, &at);
   }
+  TRS_FREE_ALL(work.x, work.next_U);
+  TRS_TRY(status);
+  if (at.why == IC0_DONE) return TRS_SUCCESS;
+  if (at.why == IC0_CANCELLED) return TRS_ERROR_CANCELLED;
+  if (at.why == IC0_OVERFLOW) return trs_factor_check_values(F);
+  return trs_fail_pivot(input, trs_factor_name(F->kind, F->levels), at.row,
+                        at.why == IC0_NOT_FINITE, TRS_IC0_ADVICE);
 }
 
 trs_status trs_factor_ic0(trs_factors *parts, const trs_factor_input *input) {
   parts->diag_L = parts->diag_U = TRS_NONUNIT;
-  TRS_TRY(trs_factor_patterns(parts, input, "IC(0)"));
-  return trs_ic0_values(parts, input, NULL, false);
+  if (!parts->L) TRS_TRY(trs_factor_patterns(parts, input));
+  return values(parts, input);
 }

@@ -26,7 +26,7 @@ static bool NAME(mirrored)(const trs_matrix *B, const ic0_mirror *mirror, ic0_fa
     for (int64_t p = B->ptr[i], q = mirror->ptr[i]; next_pair(B, mirror, i, &p, &q, &pair);) {
       const SCALAR a = pair.p < 0 ? 0 : val[pair.p], b = pair.q < 0 ? 0 : other[pair.q];
       if (NAME(alike)(a, b, mirror->size[i] * mirror->size[pair.column])) continue;
-      *failure = (ic0_failure){i, pair.column, IC0_NOT_SYMMETRIC};
+      *failure = (ic0_failure){.row = i, .column = pair.column};
       return false;
     }
   return true;
@@ -82,38 +82,24 @@ static bool NAME(same)(const trs_matrix *B, int64_t *next) {
   return true;
 }
 
-/* The symmetric B, and what the elimination needs beside L and U: work of n values, the
- * next entries of the rows of B and of U. */
+/* The symmetric B, L and U, and what the elimination needs beside them: work of n values, the next
+ * entries of the rows of U. */
 typedef struct NAME(ic0) {
   const trs_matrix *B, *L, *U;
   SCALAR *x;
-  int64_t *next, *next_U;
-  int32_t *mirror;
+  int64_t *next_U;
+  bool filled; /* U has entries that B lacks */
 } NAME(ic0);
 
-/* Column k of L from B's lower triangle.  Returns the first column where the upper triangle
- * differs, or -1. */
-static int64_t NAME(find_row)(const NAME(ic0) * w, int64_t k) {
-  const SCALAR *val = w->B->val;
-  const int64_t begin = w->U->ptr[k] + 1, end = w->U->ptr[k + 1];
-  const SCALAR *above = val + w->B->ptr[k + 1] - (end - begin), diagonal = above[-1];
-  if (diagonal != CONJ(diagonal) && !NAME(nearly)(w->B, k, k, diagonal, diagonal)) return k;
-  for (int64_t q = begin; q < end; q++) {
-    const int64_t j = w->U->idx[q], p = w->next[j]++;
-    const SCALAR b = val[p], a = above[q - begin];
-    if (a != CONJ(b) && !NAME(nearly)(w->B, k, j, a, b)) return j;
-    if (w->mirror) w->mirror[q] = (int32_t)p;
-    w->x[j] = b;
-  }
-  return -1;
-}
-
-/* The same of a matrix that was looked through before. */
+/* Column k of L from B's row, whose mirror it is: x has it, and the pivot, where row k of U has
+ * entries. */
 static void NAME(take_row)(const NAME(ic0) * w, int64_t k) {
   const SCALAR *restrict val = w->B->val;
-  const int32_t *restrict idx = w->U->idx, *restrict mirror = w->mirror;
+  const int32_t *restrict idx = w->B->idx;
   SCALAR *restrict x = w->x;
-  for (int64_t q = w->U->ptr[k] + 1; q < w->U->ptr[k + 1]; q++) x[idx[q]] = val[mirror[q]];
+  if (w->filled)
+    for (int64_t q = w->U->ptr[k]; q < w->U->ptr[k + 1]; q++) x[w->U->idx[q]] = 0;
+  for (int64_t p = w->B->ptr[k + 1]; p-- > w->B->ptr[k] && idx[p] >= k;) x[idx[p]] = CONJ(val[p]);
 }
 
 /* Subtracts the rows of U that have column k, and makes row k of L from that column.  Returns what
@@ -142,8 +128,7 @@ static SCALAR NAME(subtract_rows)(const NAME(ic0) * w, int64_t k, SCALAR pivot) 
 
 /* By rows of U: L's rows are its columns, so that neither is transposed. */
 static bool NAME(eliminate)(const ic0_work *work, ic0_failure *failure) {
-  const NAME(ic0) w = {work->B, work->L, work->U, work->x, work->next, work->next_U, work->mirror};
-  const SCALAR *val = w.B->val;
+  const NAME(ic0) w = {work->B, work->F->L, work->F->U, work->x, work->next_U, work->F->levels > 0};
   SCALAR *u = w.U->val, *l = w.L->val, odd = 0;
   for (int64_t k = 0; k < w.U->nrows; k++) {
     const int64_t last = w.L->ptr[k + 1] - 1;
@@ -151,13 +136,8 @@ static bool NAME(eliminate)(const ic0_work *work, ic0_failure *failure) {
       failure->why = IC0_CANCELLED;
       return false;
     }
-    const int64_t differs = w.next ? NAME(find_row)(&w, k) : -1;
-    if (!w.next) NAME(take_row)(&w, k);
-    if (differs >= 0) {
-      *failure = (ic0_failure){k, differs, IC0_NOT_SYMMETRIC};
-      return false;
-    }
-    const SCALAR square = NAME(subtract_rows)(&w, k, val[w.B->ptr[k] + last - w.L->ptr[k]]);
+    NAME(take_row)(&w, k);
+    const SCALAR square = NAME(subtract_rows)(&w, k, w.x[k]);
     const REAL size = (REAL)square; /* the real part; a Hermitian diagonal is real */
     if (!isfinite(ABS(square)) || size <= 0) {
       *failure = (ic0_failure){k, k, isfinite(ABS(square)) ? IC0_PIVOT : IC0_NOT_FINITE};

@@ -14,9 +14,15 @@ static void NAME(subtract_long)(const trs_factors *F, int64_t i, int64_t own, in
   }
 }
 
-/* x has row i of B, later of L and U; its other entries are never read. */
-static void NAME(take_row)(const trs_matrix *B, int64_t i, SCALAR *restrict x) {
+/* x has row i of B, later of L and U; its other entries are never read.  With levels of fill L and
+ * U have entries that B lacks. */
+static void NAME(take_row)(const trs_factors *F, const trs_matrix *B, int64_t i,
+                           SCALAR *restrict x) {
   const SCALAR *restrict b = B->val;
+  if (F->levels) {
+    for (int64_t p = F->L->ptr[i]; p < F->L->ptr[i + 1]; p++) x[F->L->idx[p]] = 0;
+    for (int64_t p = F->U->ptr[i]; p < F->U->ptr[i + 1]; p++) x[F->U->idx[p]] = 0;
+  }
   for (int64_t p = B->ptr[i]; p < B->ptr[i + 1]; p++) x[B->idx[p]] = b[p];
 }
 
@@ -47,7 +53,7 @@ static bool NAME(eliminate)(const trs_factors *F, const trs_matrix *B, void *wor
   for (int64_t i = 0; i < F->U->nrows; i++) {
     const int64_t pivot = F->U->ptr[i];
     if (i % TRS_FACTOR_CANCEL == 0 && trs_cancelled()) return false;
-    NAME(take_row)(B, i, x);
+    NAME(take_row)(F, B, i, x);
     odd += NAME(make_L)(F, i, x);
     for (int64_t q = pivot; q < F->U->ptr[i + 1]; q++) {
       const SCALAR v = x[F->U->idx[q]];
@@ -55,10 +61,12 @@ static bool NAME(eliminate)(const trs_factors *F, const trs_matrix *B, void *wor
       odd += v - v;
     }
     const REAL size = ABS(u[pivot]);
+    const REAL extremes = 1 / size + 2 * size; /* 2: Smith's sum exceeds a complex pivot */
+    odd += extremes - extremes;
     if (isfinite(size) && size != 0) continue;
     *outcome = (ilu0_outcome){i, size != 0, true};
     return false;
   }
-  outcome->finite = odd == 0;
+  outcome->usable = odd == 0;
   return true;
 }

@@ -39,36 +39,36 @@ typedef struct trs_factor_input {
   int block;                            /* rows of a block; 1 for other than block kinds */
 } trs_factor_input;
 
-/* Each sets L, U, diag_L and diag_U of *parts; LU also sets permutations and supernodes.  After a
- * failure the caller releases the fields that are set. */
+/* Each sets L, U, diag_L and diag_U of *parts; LU also sets permutations and supernodes.  ILU(0)
+ * and IC(0), also with levels of fill, keep patterns of L and U that hold B's; of a symmetric B IC
+ * reads the upper triangle.  After a failure the caller releases the fields that are set. */
 trs_status trs_factor_triangle(trs_factors *parts, const trs_factor_input *input);
 trs_status trs_factor_ilu0(trs_factors *parts, const trs_factor_input *input);
 trs_status trs_factor_ic0(trs_factors *parts, const trs_factor_input *input);
 trs_status trs_factor_lu(trs_factors *parts, const trs_factor_input *input);
 trs_status trs_factor_blocks(trs_factors *parts, const trs_factor_input *input);
 
-/* L and U with the patterns of B's triangles and no values yet; L without its diagonal if diag_L
- * says that it is ones. */
-trs_status trs_factor_patterns(trs_factors *parts, const trs_factor_input *input, const char *kind);
+/* L and U with the patterns of B's triangles, or with parts->levels of fill, and no values yet; L
+ * without its diagonal if diag_L says that it is ones. */
+trs_status trs_factor_patterns(trs_factors *parts, const trs_factor_input *input);
+trs_status trs_factor_fill(trs_factors *parts, const trs_matrix *B);
+/* These patterns of L and of U, whose arrays it takes; rows have their diagonals throughout or not
+ * at all. */
+trs_status trs_factor_take_patterns(trs_factors *parts, const trs_matrix *B, int64_t *const ptr[2],
+                                    int32_t *const idx[2]);
 
-/* L and U of the values of B, within the patterns of F's, which are those of B's triangles.  B of
- * IC(0) is symmetric, or TRS_ERROR_STRUCTURE; its lower triangle is read.  mirror: NULL, or nnz(U)
- * places that the call fills; with `known` it reads them and does not look at the upper triangle.
- * perm is for messages. */
-trs_status trs_ilu0_values(const trs_factors *F, const trs_factor_input *input);
-trs_status trs_ic0_values(const trs_factors *F, const trs_factor_input *input, int32_t *mirror,
-                          bool known);
+/* TRS_ERROR_NOT_FINITE names the first row of L, else of U, with a value that is not, or with a
+ * pivot without a reciprocal. */
+trs_status trs_factor_check_values(const trs_factors *F);
 
-/* TRS_ERROR_NOT_FINITE names the first row of L, else of U, with a value that is not. */
-trs_status trs_factor_check_finite(const trs_factors *F);
+/* The name of a kind in messages: "block IC(0)", with levels of fill "IC(k)". */
+const char *trs_factor_name(trs_factor_kind kind, int levels);
 
-/* The name of a kind in messages: "block IC(0)". */
-const char *trs_factor_name(trs_factor_kind kind);
-
-/* A, if it is symmetric, or Hermitian, up to rounding; its symmetric part if entries without a
- * mirror make its pattern unsymmetric.  Fails otherwise; kind is for the message.  The caller
- * destroys S. */
-trs_status trs_factor_symmetric(trs_matrix **S, const trs_matrix *A, const char *kind);
+/* Of B, if it is symmetric, or Hermitian, up to rounding: itself, or its symmetric part if entries
+ * without a mirror make its pattern unsymmetric.  Fails otherwise; perm and kind are for the
+ * message.  The caller destroys S. */
+trs_status trs_factor_symmetric(trs_matrix **S, const trs_matrix *B, const int32_t *perm,
+                                const char *kind);
 
 /* The symmetric, or Hermitian, matrix that has the triangle uplo of A. */
 trs_status trs_factor_mirror(trs_matrix **S, const trs_matrix *A, trs_uplo uplo);
@@ -127,9 +127,9 @@ static inline int64_t trs_factor_seek(const int32_t *idx, int64_t begin, int64_t
   return low;
 }
 
-/* Errors of the incomplete kinds, "IC(0)" and "ILU(0)", for row i of B.  zero: what the pivot is,
- * and what to do. */
-trs_status trs_fail_no_diagonal(const trs_factor_input *input, const char *kind, int64_t i);
+/* Errors of ILU and IC, for the first row of B without a diagonal entry, and for the pivot of row
+ * i. zero: what it is, and what to do. */
+trs_status trs_fail_no_diagonal(const trs_factors *parts, const trs_factor_input *input);
 trs_status trs_fail_pivot(const trs_factor_input *input, const char *kind, int64_t i,
                           bool not_finite, const char *zero);
 #define TRS_ILU0_ADVICE "zero; another order, or a larger diagonal, may help"
@@ -143,12 +143,12 @@ trs_status trs_fail_not_finite(const trs_factors *parts, int64_t i);
 /* Errors of the shift: the diagonal entry of row i of B, which perm numbers, is not positive; the
  * pivot of a row of A is not with any shift. */
 enum { TRS_SHIFT_TRIES = 40 };
-trs_status trs_fail_shift_start(trs_factor_kind kind, const int32_t *perm, int64_t i);
-trs_status trs_fail_shift(trs_factor_kind kind, int64_t row, double first, double last);
+trs_status trs_fail_shift_start(const trs_factors *parts, const int32_t *perm, int64_t i);
+trs_status trs_fail_shift(const trs_factors *parts, int64_t row, double first);
 
-/* L, U and shift of new values of A, in the order and by the recipe of F, of ILU(0) or IC(0). After
- * a failure, too, the caller destroys L and U. */
-trs_status trs_factor_again(trs_factors *made, const trs_factors *F, const trs_matrix *A);
+/* L, U and shift of new values of A, in the order, the patterns and by the recipe of F, of ILU or
+ * IC, which are in host memory. */
+trs_status trs_factor_again(trs_factors *F, const trs_matrix *A);
 
 /* The position of entry (i, i) of a CSR matrix, or -1. */
 static inline int64_t trs_factor_diagonal(const trs_matrix *A, int64_t i) {

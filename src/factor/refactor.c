@@ -620,7 +620,7 @@ static trs_status check(const trs_factors *F, const trs_matrix *A) {
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
                     "factors of the kind %s are not refactored, those of LU, ILU0 and IC0 are: "
                     "factor the matrix anew",
-                    trs_factor_name(F->kind));
+                    trs_factor_name(F->kind, 0));
   if (!is_incomplete(F) && (F->diag_L == TRS_UNIT) == (F->diag_U == TRS_UNIT))
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
                     "%s L and U has a unit diagonal: refactorisation needs one diagonal of ones "

@@ -10,19 +10,20 @@ static int64_t diagonal_of(const trs_matrix *B, int64_t i) {
   return p < end && B->idx[p] == i ? p : end;
 }
 
-trs_status trs_fail_shift_start(trs_factor_kind kind, const int32_t *perm, int64_t i) {
+trs_status trs_fail_shift_start(const trs_factors *parts, const int32_t *perm, int64_t i) {
   const int64_t row = perm ? perm[i] : i;
   return trs_fail(TRS_ERROR_ZERO_PIVOT, row,
                   "%s: the diagonal entry of row %lld (0-based) is not positive, which no shift "
                   "changes: use ILU(0)",
-                  trs_factor_name(kind), (long long)row);
+                  trs_factor_name(parts->kind, parts->levels), (long long)row);
 }
 
-trs_status trs_fail_shift(trs_factor_kind kind, int64_t row, double first, double last) {
+trs_status trs_fail_shift(const trs_factors *parts, int64_t row, double first) {
   return trs_fail(TRS_ERROR_ZERO_PIVOT, row,
                   "%s: the pivot of row %lld (0-based) is not positive with any of %d shifts from "
                   "%g to %g: begin with a larger shift, or use ILU(0)",
-                  trs_factor_name(kind), (long long)row, TRS_SHIFT_TRIES, first, last);
+                  trs_factor_name(parts->kind, parts->levels), (long long)row, TRS_SHIFT_TRIES,
+                  first, parts->shift);
 }
 
 /* A share of a diagonal entry that is not positive makes it no better.  Of block kinds B has A's
@@ -33,7 +34,7 @@ static trs_status check_diagonal(const trs_factors *parts, const trs_factor_inpu
   for (int64_t i = 0; i < B->nrows; i++) {
     const int64_t p = diagonal_of(B, i);
     if (p < B->ptr[i + 1] && creal(trs_value_get(B->val, p, B->scalar)) > 0) continue;
-    return trs_fail_shift_start(parts->kind, perm, i);
+    return trs_fail_shift_start(parts, perm, i);
   }
   return TRS_SUCCESS;
 }
@@ -61,7 +62,7 @@ trs_status trs_factor_shift(trs_factors *parts, const trs_factor_input *input, d
   TRS_TRY(trs_matrix_convert(&S, input->B, TRS_CSR, input->B->scalar));
   shifted.B = S;
   for (int k = 0; status == TRS_ERROR_ZERO_PIVOT && k < TRS_SHIFT_TRIES; k++) {
-    forget(parts);
+    if (parts->kind == TRS_FACTOR_BIC0) forget(parts);
     parts->shift = k ? 2 * parts->shift : first;
     set_diagonal(S, input->B, 1 + parts->shift);
     status = run(parts, &shifted);
@@ -69,5 +70,5 @@ trs_status trs_factor_shift(trs_factors *parts, const trs_factor_input *input, d
   trs_matrix_destroy(S);
   if (status != TRS_ERROR_ZERO_PIVOT) return status;
   trs_failure_get(&failure);
-  return trs_fail_shift(parts->kind, failure.row, first, parts->shift);
+  return trs_fail_shift(parts, failure.row, first);
 }

@@ -8,51 +8,70 @@ trs_status trs_factor_triangle(trs_factors *parts, const trs_factor_input *input
   return trs_matrix_triangle(&parts->U, input->B, TRS_UPPER, 0);
 }
 
-/* The pattern of each row up to the diagonal, without it where its entries are one, or from the
- * diagonal on. */
-static trs_status extract(trs_matrix **T, const trs_matrix *B, const int64_t *diagonal, bool lower,
-                          bool unit) {
-  int64_t *ptr = NULL, at = 0;
-  int32_t *idx = NULL;
-  void *val = NULL;
-  const int64_t n = B->nrows, nnz = (lower ? B->nlower : B->nupper) + (unit ? 0 : n);
-  trs_status status = TRS_ALLOC(&ptr, n + 1);
-  if (!status) status = TRS_ALLOC(&idx, nnz);
-  if (!status) status = trs_alloc(&val, nnz, trs_scalar_size(B->scalar));
+static trs_status take(trs_matrix **T, const trs_matrix *A, int64_t *ptr, int32_t *idx,
+                       bool lower) {
+  const int64_t n = A->nrows;
+  trs_sides sides = TRS_NO_SIDES;
+  const bool diagonal = n && ptr[1] > 0 && idx[0] == 0; /* of one row, as of all */
+  void *val;
+  const trs_status status = trs_alloc(&val, ptr[n], trs_scalar_size(A->scalar));
   if (status) {
     TRS_FREE_ALL(ptr, idx);
     return status;
   }
-  trs_sides sides = TRS_NO_SIDES;
+  int64_t first = INT64_MAX;
   for (int64_t i = 0; i < n; i++) {
-    const int64_t begin = lower ? B->ptr[i] : diagonal[i];
-    const int64_t end = lower ? diagonal[i] + !unit : B->ptr[i + 1];
-    ptr[i] = at;
-    for (int64_t p = begin; p < end; p++) idx[at++] = B->idx[p];
-    if (end - begin > sides.longest) sides.longest = end - begin;
+    const int64_t count = ptr[i + 1] - ptr[i];
+    if (count > sides.longest) sides.longest = count;
+    if (count > diagonal && first == INT64_MAX) first = i;
   }
-  ptr[n] = at;
-  if (unit && n) sides.missing = 0;
-  sides.diagonal = unit ? 0 : n;
-  (lower ? &sides.before : &sides.after)[0] = nnz - sides.diagonal;
-  if (lower) sides.first_before = B->first_lower < 0 ? INT64_MAX : B->first_lower;
-  if (!lower) sides.first_after = B->first_upper < 0 ? INT64_MAX : B->first_upper;
-  return trs_matrix_adopt_ordered(T, TRS_CSR, B->scalar, n, ptr, idx, val, &sides);
+  sides.diagonal = diagonal ? n : 0;
+  if (n && !diagonal) sides.missing = 0;
+  (lower ? &sides.before : &sides.after)[0] = ptr[n] - sides.diagonal;
+  (lower ? &sides.first_before : &sides.first_after)[0] = first;
+  return trs_matrix_adopt_ordered(T, TRS_CSR, A->scalar, n, ptr, idx, val, &sides);
 }
 
-trs_status trs_factor_patterns(trs_factors *parts, const trs_factor_input *input,
-                               const char *kind) {
-  const trs_matrix *B = input->B;
-  int64_t *diagonal;
-  if (B->missing_diagonal >= 0) return trs_fail_no_diagonal(input, kind, B->missing_diagonal);
-  TRS_TRY(TRS_ALLOC(&diagonal, B->nrows));
+trs_status trs_factor_take_patterns(trs_factors *parts, const trs_matrix *B, int64_t *const ptr[2],
+                                    int32_t *const idx[2]) {
+  const trs_status status = take(&parts->L, B, ptr[0], idx[0], true);
+  if (!status) return take(&parts->U, B, ptr[1], idx[1], false);
+  TRS_FREE_ALL(ptr[1], idx[1]);
+  return status;
+}
+
+typedef struct triangles {
+  int64_t *ptr[2]; /* of L and of U */
+  int32_t *idx[2];
+} triangles;
+
+/* Each row up to the diagonal, without it where its entries are one, and from the diagonal on. */
+static void split(const triangles *t, const trs_matrix *B, bool unit) {
+  int64_t at[2] = {0, 0};
+  t->ptr[0][0] = t->ptr[1][0] = 0;
   for (int64_t i = 0; i < B->nrows; i++) {
     int64_t p = B->ptr[i];
-    while (B->idx[p] < i) p++;
-    diagonal[i] = p;
+    while (B->idx[p] < i) t->idx[0][at[0]++] = B->idx[p++];
+    if (!unit) t->idx[0][at[0]++] = (int32_t)i;
+    while (p < B->ptr[i + 1]) t->idx[1][at[1]++] = B->idx[p++];
+    t->ptr[0][i + 1] = at[0];
+    t->ptr[1][i + 1] = at[1];
   }
-  trs_status status = extract(&parts->L, B, diagonal, true, parts->diag_L == TRS_UNIT);
-  if (!status) status = extract(&parts->U, B, diagonal, false, false);
-  trs_free(diagonal);
-  return status;
+}
+
+trs_status trs_factor_patterns(trs_factors *parts, const trs_factor_input *input) {
+  const trs_matrix *B = input->B;
+  const bool unit = parts->diag_L == TRS_UNIT;
+  triangles t = {0};
+  if (parts->levels) return trs_factor_fill(parts, B);
+  if (B->missing_diagonal >= 0) return trs_fail_no_diagonal(parts, input);
+  trs_status status = TRS_ALLOC(&t.idx[0], B->nlower + (unit ? 0 : B->nrows));
+  if (!status) status = TRS_ALLOC(&t.idx[1], B->nupper + B->nrows);
+  for (int k = 0; k < 2 && !status; k++) status = TRS_ALLOC(&t.ptr[k], B->nrows + 1);
+  if (status) {
+    TRS_FREE_ALL(t.ptr[0], t.idx[0], t.ptr[1], t.idx[1]);
+    return status;
+  }
+  split(&t, B, unit);
+  return trs_factor_take_patterns(parts, B, t.ptr, t.idx);
 }

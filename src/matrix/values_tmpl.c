@@ -11,8 +11,9 @@ static void NAME(sum)(void *to, const void *from, const int64_t *source_ptr, con
   SCALAR *y = to;
   const SCALAR *x = from;
   for (int64_t p = 0; p < count; p++) {
-    SCALAR total = 0;
-    for (int64_t q = source_ptr[p]; q < source_ptr[p + 1]; q++) total += x[source[q]];
+    const int64_t begin = source_ptr[p], end = source_ptr[p + 1];
+    SCALAR total = begin < end ? x[source[begin]] : 0; /* one alone keeps the sign of a zero */
+    for (int64_t q = begin + 1; q < end; q++) total += x[source[q]];
     y[p] = total;
   }
 }

@@ -382,6 +382,11 @@ if has("HDF5"):
     for words in (["--uplo", "lower"], ["--shift", "1e-3"]):
         refuses(f"{words[0]} with another kind", 2, f"{words[0]} is for --kind ic0 and bic0", "factor",
                 "A.mtx", "-o", "G.h5", "--kind", "ilu0", *words)
+    refuses("--levels with another kind", 2, "--levels is for --kind ilu0 and ic0", "factor", "A.mtx",
+            "-o", "G.h5", "--levels", "1")
+    o = run("factor", "A.mtx", "-o", "G.h5", "--kind", "ilu0", "--levels", "99", "--json")
+    check("all levels are the complete factors", at(o.json(), "factors.levels") == 99 and
+          at(o.json(), "factors.backward_error_of_A") < 1e-12, o)
     refuses("--uplo with factors", 2, "to which --uplo does not apply", "solve", "F.h5", "--uplo", "lower")
     refuses("--diag with factors", 2, "to which --diag does not apply", "solve", "F.h5", "--diag", "unit")
     refuses("factors of factors", 3, "needs a matrix", "factor", "F.h5", "-o", "G.h5")

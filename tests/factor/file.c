@@ -38,6 +38,7 @@ static void same_factors(const trs_factors *F, const trs_factors *G) {
   assert_int_equal(f.nsupernodes, g.nsupernodes);
   assert_int_equal(f.tree_nodes, g.tree_nodes);
   assert_true(f.shift == g.shift);
+  assert_int_equal(f.levels, g.levels);
   same_matrix(f.L, g.L);
   same_matrix(f.U, g.U);
   same_array(f.row_perm, g.row_perm, f.n * 4, "row_perm");
@@ -95,7 +96,8 @@ static trs_factors *everything(void) {
   trs_factors parts = {.kind = TRS_FACTOR_LU,
                        .order = TRS_ORDER_AMD,
                        .diag_L = TRS_UNIT,
-                       .shift = 0.128},
+                       .shift = 0.128,
+                       .levels = 3},
               *F;
   for (int k = 0; k < 8; k++) val[k] = k + 1;
   assert_success(

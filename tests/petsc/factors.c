@@ -149,15 +149,18 @@ TEST(test_options) {
   }
 }
 
-/* An order of Trireme's beside levels of fill or an order of PETSc's. */
+/* An order of Trireme's beside an order of PETSc's, or levels of fill of blocks. */
 TEST(test_two_orders) {
   const task tasks[] = {{.type = MAT_FACTOR_ILU, .levels = 1},
                         {.type = MAT_FACTOR_ILU, .order = "rcm"}};
   must(PetscOptionsInsertString(NULL, "-mat_trireme_order colour"));
   for (int k = 0; k < 4; k++) {
     Mat A = grid(k < 2 ? MATSEQBAIJ : MATSEQAIJ, 7, 3, false), F;
-    assert_error(PETSC_ERR_SUP, "-pc_factor_mat_ordering_type",
-                 try_factor(A, "trireme", &tasks[k % 2], &F));
+    if (k == 2)
+      F = factor(A, "trireme", &tasks[0]);
+    else
+      assert_error(PETSC_ERR_SUP, "-pc_factor_mat_ordering_type",
+                   try_factor(A, "trireme", &tasks[k % 2], &F));
     must(MatDestroy(&F));
     must(MatDestroy(&A));
   }
@@ -436,8 +439,9 @@ static void same_solutions(Mat F, Mat A, const task *t) {
 }
 #endif
 
-/* New values of aijcusparse are factored on the GPU, unless PETSc's order, levels of fill or a
- * shift need the host. */
+/* New values of aijcusparse are factored on the GPU, unless PETSc's order or a shift needs the
+ * host.
+ */
 TEST(test_new_values_on_a_gpu) {
 #if PetscDefined(HAVE_CUDA)
   static const struct {
@@ -448,7 +452,7 @@ TEST(test_new_values_on_a_gpu) {
                {{.type = MAT_FACTOR_ICC, .no_transpose = true}, "", true},
                {{.type = MAT_FACTOR_ILU}, "-mat_trireme_method pull", true},
                {{.type = MAT_FACTOR_ILU, .order = "rcm"}, "", false},
-               {{.type = MAT_FACTOR_ILU, .levels = 1}, "", false}};
+               {{.type = MAT_FACTOR_ILU, .levels = 1}, "", true}};
   if (!*trs_device_list()) skip_test("no GPU");
   for (int k = 0; k < 5; k++) {
     const task *t = &cases[k].t;

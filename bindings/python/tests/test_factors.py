@@ -37,6 +37,22 @@ def test_ilu0_is_exact_on_its_pattern():
     assert P.kind == "ilu0" and P.unit_L and not P.unit_U and P.perm_r is None and P.scale_r is None
 
 
+@pytest.mark.parametrize("kind", ["ilu0", "ic0"])
+def test_levels_of_fill(kind):
+    S = sp.csr_array(tr.generate("poisson2d5:9"))
+    off, make = [], getattr(tr, kind)
+    for levels in (0, 1, 2, 100):
+        F = make(S, levels=levels)
+        off.append(np.abs((F.L @ F.U - S).toarray()).max())
+        assert F.levels == levels
+        F.refactor(3 * S)
+        assert abs(F.L - make(3 * S, levels=levels).L).max() == 0
+    assert off[0] > off[1] > off[2] > off[3] and off[3] < 1e-14
+    for wrong, word in ((-1, "levels"), (2**31, "levels"), (1.5, "levels")):
+        with pytest.raises((TypeError, ValueError), match=word):
+            make(S, levels=wrong)
+
+
 @pytest.mark.parametrize("form", [sp.csr_array, sp.csc_array])
 def test_ic0_of_one_triangle(form):
     M = sp.random(60, 60, 0.1, random_state=5) + 1j * sp.random(60, 60, 0.1, random_state=6)

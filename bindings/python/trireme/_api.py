@@ -186,6 +186,7 @@ class trs_factor_options(C.Structure):
         ("block_size", C.c_int),
         ("uplo", C.c_int),
         ("shift", C.c_double),
+        ("levels", C.c_int),
     ]
 
 
@@ -222,6 +223,7 @@ class trs_factors_info(C.Structure):
         ("block_size", C.c_int),
         ("shift", C.c_double),
         ("choice", C.c_char_p),
+        ("levels", C.c_int),
     ]
 
 

@@ -16,7 +16,7 @@ from ._library import (FactorsHandle, PlanHandle, Refusal, Shared, SingularMatri
 from ._matrix import UPLO, Compressed, Matrix, compressed, copy_of, matrix_of, to_scipy
 from ._plan import LONG_ANALYSIS, STORE, TRANS, Solver, make_options, place_of
 from ._words import (Device, Method, Order, Path, Progress, Shaped, Store, Trans, Uplo, flag, is_sparse,
-                     named, pick, real)
+                     named, pick, real, whole)
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -154,6 +154,11 @@ class Factors:
     def shift(self) -> float:
         """`ic0` factored ``A + shift * diag(A)``; 0 if it factored A, and for other kinds."""
         return float(self._info().shift)
+
+    @property
+    def levels(self) -> int:
+        """The levels of fill of `ilu0` and `ic0`; 0 for other kinds."""
+        return int(self._info().levels)
 
     @property
     def L(self) -> "Union[csr_array, csc_array]":
@@ -478,9 +483,9 @@ def _factor(matrix: Matrix, kind: int, order: str, progress: Any, **fields: Any)
         return Factors(handle)
 
 
-def ilu0(A: Shaped, *, order: Order = "natural", add_diagonal: bool = False,
+def ilu0(A: Shaped, *, order: Order = "natural", add_diagonal: bool = False, levels: int = 0,
          progress: Optional[Progress] = None) -> Factors:
-    """The incomplete LU factors of A on the pattern of A.
+    """The incomplete LU factors of A on the pattern of A, or with levels of fill.
 
     Parameters
     ----------
@@ -490,6 +495,8 @@ def ilu0(A: Shaped, *, order: Order = "natural", add_diagonal: bool = False,
         The order of elimination.
     add_diagonal : bool, optional
         Give rows without a diagonal entry, or with a zero one, the sum of their absolute values.
+    levels : int, optional
+        k of ILU(k): L and U also have the entries up to that level of fill.
     progress : callable or True, optional
         As `trireme.plan` takes it.
 
@@ -504,17 +511,18 @@ def ilu0(A: Shaped, *, order: Order = "natural", add_diagonal: bool = False,
     `P.refactor(A)` takes new values.  `P.least_share` is 1, `P.shift` 0 and `P.choice` empty.
     """
     return _factor(matrix_of(A), _api.TRS_FACTOR_ILU0, order, progress,
-                   add_diagonal=int(flag("add_diagonal", add_diagonal)))
+                   add_diagonal=int(flag("add_diagonal", add_diagonal)),
+                   levels=whole("levels", levels, 0, 2**31 - 1))
 
 
 def ic0(A: Shaped, *, order: Order = "natural", add_diagonal: bool = False,
-        uplo: Optional[Uplo] = None, shift: float = 0,
+        uplo: Optional[Uplo] = None, shift: float = 0, levels: int = 0,
         progress: Optional[Progress] = None) -> Factors:
-    """The incomplete Cholesky factors of A on the pattern of its lower triangle, U = L^H.
+    """The incomplete Cholesky factors of A, U = L^H, on its pattern or with levels of fill.
 
     Parameters
     ----------
-    A, order, add_diagonal, progress
+    A, order, add_diagonal, levels, progress
         As `ilu0` takes them.
     uplo : {None, "lower", "upper"}, optional
         The triangle of A that is read and stands for both, as in LAPACK: entries on the other side
@@ -531,7 +539,7 @@ def ic0(A: Shaped, *, order: Order = "natural", add_diagonal: bool = False,
     return _factor(matrix_of(A), _api.TRS_FACTOR_IC0, order, progress,
                    add_diagonal=int(flag("add_diagonal", add_diagonal)),
                    uplo=_api.TRS_GENERAL if uplo is None else pick(UPLO, "uplo", uplo),
-                   shift=real("shift", shift))
+                   shift=real("shift", shift), levels=whole("levels", levels, 0, 2**31 - 1))
 
 
 # The orders of elimination that SciPy's SuperLU has.
