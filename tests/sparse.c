@@ -120,6 +120,7 @@ void sparse_arrows(void (*check)(const trs_matrix *A)) {
 
 double complex *dense_copy(const trs_matrix *A) {
   int64_t n = A->nrows;
+  assert_success(trs_matrix_fill(A));
   double complex *dense = calloc((size_t)(n * n) + 1, sizeof *dense);
   for (int64_t v = 0; v < n; v++)
     for (int64_t p = A->ptr[v]; p < A->ptr[v + 1]; p++)
@@ -130,6 +131,7 @@ double complex *dense_copy(const trs_matrix *A) {
 
 bool *dense_pattern(const trs_matrix *A) {
   int64_t n = A->nrows;
+  assert_success(trs_matrix_fill(A));
   bool *there = calloc((size_t)(n * n) + 1, sizeof *there);
   for (int64_t v = 0; v < n; v++)
     for (int64_t p = A->ptr[v]; p < A->ptr[v + 1]; p++)
@@ -212,6 +214,8 @@ void assert_product(const trs_factors *F, const trs_matrix *A, double tolerance,
 }
 
 void assert_same_matrix(const trs_matrix *A, const trs_matrix *B) {
+  assert_success(trs_matrix_fill(A));
+  assert_success(trs_matrix_fill(B));
   assert_int_equal(A->format, B->format);
   assert_int_equal(A->scalar, B->scalar);
   assert_int_equal(A->nrows, B->nrows);

@@ -74,11 +74,16 @@ static trs_status check_options(const trs_factor_options *o) {
 
 static trs_status check(const trs_matrix *A) {
   if (!A) return trs_fail(TRS_ERROR_ARGUMENT, -1, "A is NULL");
-  TRS_TRY(trs_matrix_need_host(A, "trs_factor"));
   if (A->nrows != A->ncols)
     return trs_fail(TRS_ERROR_STRUCTURE, -1, "the matrix is %lld x %lld, not square",
                     (long long)A->nrows, (long long)A->ncols);
   return TRS_SUCCESS;
+}
+
+/* Whether the entries of A are not needed. */
+static bool takes_blocks(const trs_matrix *A, const trs_factor_options *o) {
+  const bool kind = o->kind == TRS_FACTOR_BILU0 || o->kind == TRS_FACTOR_DILU;
+  return kind && !o->add_diagonal && trs_matrix_has_blocks(A, o->block_size);
 }
 
 static void take(trs_matrix **A, trs_matrix *made) {
@@ -277,10 +282,10 @@ static trs_status check_pivots(const trs_matrix *T, trs_diag diag, const trs_fac
   return TRS_SUCCESS;
 }
 
-/* ILU(0) and IC(0) look at the values that they write. */
+/* ILU(0) and IC(0) look at the values that they write, and block kinds at pivots, too. */
 static trs_status check_values(const trs_factors *parts) {
   const bool looked = parts->kind == TRS_FACTOR_ILU0 || parts->kind == TRS_FACTOR_IC0;
-  if (parts->kind == TRS_FACTOR_TRIANGLE) return TRS_SUCCESS;
+  if (parts->kind == TRS_FACTOR_TRIANGLE || parts->kind >= TRS_FACTOR_BILU0) return TRS_SUCCESS;
   if (!looked) TRS_TRY(trs_factor_check_finite(parts));
   TRS_TRY(check_pivots(parts->L, parts->diag_L, parts));
   return check_pivots(parts->U, parts->diag_U, parts);
@@ -467,6 +472,7 @@ static trs_status create(trs_factors **F, const trs_matrix *A, const trs_factor_
   options = &own;
   TRS_TRY(check(A));
   TRS_TRY(complete_block(&own, A));
+  if (!takes_blocks(A, &own)) TRS_TRY(trs_matrix_need_host(A, "trs_factor"));
   trs_factors parts = {
       .kind = options->kind,
       .order = options->order,

@@ -75,6 +75,8 @@ static trs_factors_info info_of(const trs_factors *F) {
 
 static void assert_same(const trs_matrix *A, const trs_matrix *B) {
   const size_t size = A->scalar == TRS_FLOAT ? sizeof(float) : sizeof(double);
+  assert_success(trs_matrix_fill(A));
+  assert_success(trs_matrix_fill(B));
   assert_int_equal(A->nnz, B->nnz);
   assert_memory_equal(A->idx, B->idx, (size_t)A->nnz * sizeof *A->idx);
   assert_memory_equal(A->val, B->val, (size_t)A->nnz * size);

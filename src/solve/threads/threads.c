@@ -522,8 +522,8 @@ static void begin_share(const trs_threads_job *j, int share) {
 }
 
 /* A share that nobody has begun is worth taking once it is as late as it takes: its member may be
- * about to begin, and a thread that holds several shares does them one after the other.  Members wake
- * before a long share is worth it. */
+ * about to begin, and a thread that holds several shares does them one after the other.  Members
+ * wake before a long share is worth it. */
 static bool is_worth_taking(const trs_threads_job *j, int held) {
   static const double LONG = 200e-6;
   return j->share < LONG && trs_seconds() - j->start > held * j->share;
