@@ -193,6 +193,8 @@ void assert_product(const trs_factors *F, const trs_matrix *A, double tolerance,
   trs_factors_info f = {.struct_size = sizeof f};
   trs_matrix *rows;
   trs_factors_get_info(F, &f);
+  assert_success(trs_matrix_fill(f.L));
+  assert_success(trs_matrix_fill(f.U));
   assert_success(trs_matrix_convert(&rows, A, TRS_CSR, A->scalar));
   assert_true(f.L->format == TRS_CSR && f.U->format == TRS_CSR);
   product_row r = {calloc((size_t)f.n + 1, sizeof *r.sum), calloc((size_t)f.n + 1, sizeof *r.size),

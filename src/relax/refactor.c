@@ -69,12 +69,22 @@ static trs_status take_places(trs_refactor *f, const trs_factors *F, bool by_blo
   return TRS_SUCCESS;
 }
 
+/* Factors that the plan alone still has are overwritten; others keep their values. */
+static trs_status take_factors(trs_refactor *f, const trs_plan *plan) {
+  const trs_factors *F = trs_plan_factors(plan);
+  const trs_bilu0 *w = trs_bilu0_of(F->L);
+  if (!w) return take_pattern(f, F, plan->context->team);
+  if (!plan->sweep[0]->by_blocks || atomic_load(&F->references) > 1)
+    return trs_bilu0_create_like(&f->w, w);
+  f->w = trs_bilu0_retain(w);
+  return TRS_SUCCESS;
+}
+
 static trs_status create(trs_refactor **result, const trs_plan *plan) {
   const trs_factors *F = trs_plan_factors(plan);
   trs_refactor *f;
   TRS_TRY(TRS_ALLOC_ZERO(&f, 1));
-  trs_status status = trs_bilu0_of(F->L) ? trs_bilu0_create_like(&f->w, trs_bilu0_of(F->L))
-                                         : take_pattern(f, F, plan->context->team);
+  trs_status status = take_factors(f, plan);
   if (!status) {
     f->w->narrow = false;
     f->w->threshold = TRS_FACTOR_THRESHOLD;
