@@ -61,24 +61,26 @@ static trs_status lay_sweep(trs_bilu0 *w, bool lower) {
   return TRS_SUCCESS;
 }
 
-static trs_status allocate_past(double **values, int64_t count) {
-  enum { READ_PAST = 8 };
-  TRS_TRY(TRS_ALLOC(values, count + READ_PAST));
-  memset(*values + count, 0, READ_PAST * sizeof **values);
-  return TRS_SUCCESS;
-}
-
+/* One array, which takes fewer pages than four, with some numbers to read behind each part. */
 static trs_status allocate_values(trs_bilu0 *w) {
+  enum { LINE = 8 };
   const int64_t size = (int64_t)w->block * w->block;
   int64_t count;
   if (__builtin_mul_overflow(w->ptr[w->n], size, &count))
     return trs_fail(TRS_ERROR_MEMORY, -1,
                     "out of memory: %lld blocks of %d x %d values exceed 2^63 bytes",
                     (long long)w->ptr[w->n], w->block, w->block);
-  for (int k = 0; k < 2; k++)
-    TRS_TRY(allocate_past(&w->sweep[k].val, w->sweep[k].ptr[w->n] * size));
-  TRS_TRY(allocate_past(&w->inverse, w->n * size));
-  TRS_TRY(TRS_ALLOC(&w->own, w->n * size));
+  double **const part[] = {&w->sweep[0].val, &w->sweep[1].val, &w->inverse, &w->own};
+  const int64_t blocks[] = {w->sweep[0].ptr[w->n], w->sweep[1].ptr[w->n], w->n, w->n};
+  int64_t begin[5] = {0};
+  double *all;
+  for (int k = 0; k < 4; k++) begin[k + 1] = begin[k] + (blocks[k] * size / LINE + 2) * LINE;
+  TRS_TRY(TRS_ALLOC(&all, begin[4]));
+  for (int k = 0; k < 4; k++) {
+    *part[k] = all + begin[k];
+    memset(all + begin[k] + blocks[k] * size, 0,
+           (size_t)(begin[k + 1] - begin[k] - blocks[k] * size) * sizeof *all);
+  }
   return TRS_ALLOC(&w->pivot, w->n * w->block);
 }
 
@@ -134,12 +136,12 @@ void trs_bilu0_free(trs_bilu0 *w) {
     trs_bilu0_free((trs_bilu0 *)w->origin);
   else
     free_pattern(w);
-  TRS_FREE_ALL(w->sweep[0].val, w->sweep[1].val, w->own, w->inverse, w->pivot, w);
+  TRS_FREE_ALL(w->sweep[0].val, w->pivot, w);
 }
 
 int64_t trs_bilu0_held(const trs_bilu0 *w) {
   const trs_bilu0_sweep *L = &w->sweep[0], *U = &w->sweep[1];
-  const int64_t values = TRS_HELD(w, L->val, U->val, w->own, w->inverse, w->pivot);
+  const int64_t values = TRS_HELD(w, L->val, w->pivot);
   if (w->origin) return values;
   return values + TRS_HELD(w->ptr, w->idx, w->diagonal, L->ptr, L->idx, L->row, U->ptr, U->idx) +
          TRS_HELD(U->row);
