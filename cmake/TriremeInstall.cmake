@@ -12,7 +12,7 @@ install(TARGETS trireme EXPORT trireme-targets LIBRARY DESTINATION ${CMAKE_INSTA
 if(TRS_HAVE_NVSHMEM)
   install(TARGETS trireme_nvshmem LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endif()
-install(FILES include/trireme.h include/trireme.hpp bindings/fortran/trireme.f90
+install(FILES include/trireme.h include/trireme.hpp include/trireme_dune.hh bindings/fortran/trireme.f90
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 if(TRS_HAVE_MPI)
   # A component: find_package(trireme) alone must not ask for MPI.

@@ -120,6 +120,7 @@ void sparse_arrows(void (*check)(const trs_matrix *A)) {
 
 double complex *dense_copy(const trs_matrix *A) {
   int64_t n = A->nrows;
+  assert_success(trs_matrix_fill(A));
   double complex *dense = calloc((size_t)(n * n) + 1, sizeof *dense);
   for (int64_t v = 0; v < n; v++)
     for (int64_t p = A->ptr[v]; p < A->ptr[v + 1]; p++)
@@ -130,6 +131,7 @@ double complex *dense_copy(const trs_matrix *A) {
 
 bool *dense_pattern(const trs_matrix *A) {
   int64_t n = A->nrows;
+  assert_success(trs_matrix_fill(A));
   bool *there = calloc((size_t)(n * n) + 1, sizeof *there);
   for (int64_t v = 0; v < n; v++)
     for (int64_t p = A->ptr[v]; p < A->ptr[v + 1]; p++)
@@ -191,6 +193,8 @@ void assert_product(const trs_factors *F, const trs_matrix *A, double tolerance,
   trs_factors_info f = {.struct_size = sizeof f};
   trs_matrix *rows;
   trs_factors_get_info(F, &f);
+  assert_success(trs_matrix_fill(f.L));
+  assert_success(trs_matrix_fill(f.U));
   assert_success(trs_matrix_convert(&rows, A, TRS_CSR, A->scalar));
   assert_true(f.L->format == TRS_CSR && f.U->format == TRS_CSR);
   product_row r = {calloc((size_t)f.n + 1, sizeof *r.sum), calloc((size_t)f.n + 1, sizeof *r.size),
@@ -212,6 +216,8 @@ void assert_product(const trs_factors *F, const trs_matrix *A, double tolerance,
 }
 
 void assert_same_matrix(const trs_matrix *A, const trs_matrix *B) {
+  assert_success(trs_matrix_fill(A));
+  assert_success(trs_matrix_fill(B));
   assert_int_equal(A->format, B->format);
   assert_int_equal(A->scalar, B->scalar);
   assert_int_equal(A->nrows, B->nrows);

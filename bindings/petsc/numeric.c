@@ -71,7 +71,7 @@ static trs_blocks blocks_of(const trs_petsc_pattern *P) {
                       .indexing = TRS_PTR64,
                       .ptr = P->ptr,
                       .idx = P->idx,
-                      .val = P->val};
+                      .val = P->now};
 }
 
 /* The matrix of numbers that Trireme makes of the blocks is not needed after the factorisation. */
@@ -95,12 +95,13 @@ static trs_status factor_blocks(trs_factors **made, Mat F) {
  * blocks.
  */
 static PetscErrorCode update_blocks(Mat F, trs_status *status) {
-  const trs_petsc_factor *f = F->data;
+  trs_petsc_factor *f = F->data;
   const trs_petsc_pattern *P = &f->P;
   PetscFunctionBegin;
   *status = TRS_ERROR_UNSUPPORTED;
   if (P->size == 1 || !f->plain.plan) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscLogEventBegin(trs_petsc_event.update, F, 0, 0, 0));
+  PetscCall(trs_petsc_pattern_own(&f->P)); /* factors for other plans are made of them later */
   const trs_blocks blocks = blocks_of(P);
   *status = trs_update_bsr(f->plain.plan, &blocks);
   PetscCall(PetscLogEventEnd(trs_petsc_event.update, F, 0, 0, 0));

@@ -250,7 +250,8 @@ static PetscErrorCode set_values(trs_petsc_pattern *P, const PetscScalar *val) {
 
 PetscErrorCode trs_petsc_pattern_own(trs_petsc_pattern *P) {
   PetscFunctionBegin;
-  if (!P->val) PetscCall(PetscCalloc1(trs_petsc_pattern_numbers(P), &P->val));
+  if (!P->val && P->place) PetscCall(PetscCalloc1(trs_petsc_pattern_numbers(P), &P->val));
+  if (!P->val) PetscCall(PetscMalloc1(trs_petsc_pattern_numbers(P), &P->val));
   if (P->now && P->now != P->val)
     PetscCall(PetscArraycpy(P->val, P->now, (size_t)trs_petsc_pattern_numbers(P)));
   PetscCall(set_values(P, P->val));
@@ -262,7 +263,6 @@ static PetscErrorCode take_values(trs_petsc_pattern *P, const PetscScalar *val) 
   PetscFunctionBegin;
   if (!P->place) {
     PetscCall(set_values(P, val));
-    if (P->size > 1) PetscCall(trs_petsc_pattern_own(P)); /* they are read later, too */
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   P->now = NULL;

@@ -4,6 +4,7 @@
 trs_status trs_host_system_create(trs_host_system *h, const trs_system *S, const trs_matrix *A,
                                   bool rows, bool values, trs_stream stream) {
   *h = (trs_host_system){.S = *S};
+  TRS_TRY(trs_matrix_fill(A));
   if (A->on_device) {
     TRS_TRY(trs_matrix_download(&h->copy, A, values, stream));
     A = h->copy;

@@ -48,6 +48,7 @@ trs_status trs_batch_create(trs_batch **batch, trs_context *ctx, const trs_matri
   trs_batch_options own;
   TRS_TRY(check_create(ctx, trans, count, A->on_device, "the matrix is"));
   TRS_TRY(take_options(&own, options));
+  TRS_TRY(trs_matrix_fill(A));
   int cancel = trs_cancel_defer();
   trs_status status = trs_batch_make(batch, ctx, A, uplo, trans, diag, count, &own);
   trs_cancel_restore(cancel);
@@ -78,6 +79,8 @@ trs_status trs_batch_create_factors(trs_batch **batch, trs_context *ctx, const t
   *batch = NULL;
   trs_batch_options own;
   TRS_TRY(trs_factors_check(F));
+  TRS_TRY(trs_matrix_fill(F->L));
+  TRS_TRY(trs_matrix_fill(F->U));
   TRS_TRY(check_create(ctx, trans, count, F->L->on_device && !F->L_here, "L and U are"));
   TRS_TRY(take_factors_options(&own, F, options));
   int cancel = trs_cancel_defer();

@@ -57,6 +57,7 @@ trs_status trs_relax_take_matrix(trs_block_source *source, trs_matrix **by_rows,
   if (A->format != TRS_CSR || trs_matrix_is_deferred(A))
     TRS_TRY(trs_matrix_need_host(
         A, A->format == TRS_CSR ? "relaxation" : "relaxation of a matrix by columns"));
+  TRS_TRY(trs_matrix_fill(A));
   trs_matrix_renew(A);
   TRS_TRY(check_real(A->scalar));
   if (A->nrows != A->ncols)
@@ -70,7 +71,8 @@ trs_status trs_relax_take_matrix(trs_block_source *source, trs_matrix **by_rows,
         (long long)(A->nrows % block_size));
   if (A->format != TRS_CSR) TRS_TRY(trs_matrix_convert(by_rows, A, TRS_CSR, A->scalar));
   const trs_matrix *B = *by_rows ? *by_rows : A;
-  *source = trs_block_source_of(B, block_size);
+  *source = trs_block_source_by_entries(B->scalar, B->nrows, B->ncols, B->ptr, B->idx, B->val,
+                                        block_size);
   return TRS_SUCCESS;
 }
 

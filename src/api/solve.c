@@ -129,6 +129,7 @@ trs_status trs_plan_clone(trs_plan **clone, trs_plan *plan) {
  * dimensions. */
 static trs_status check_pattern(trs_plan *plan, const trs_matrix *A) {
   const trs_matrix *T = plan->matrix;
+  TRS_TRY(trs_matrix_fill(A));
   if (A->device != T->device)
     return trs_fail(TRS_ERROR_ARGUMENT, -1,
                     "the matrix is %s, unlike the one analysed: analyse it anew",

@@ -1,193 +1,524 @@
-/* bilu0.c - incomplete LU of block rows without fill of blocks (Saad 2003, section 10.3 with blocks
- * for entries), and DILU, which changes diagonal blocks alone (Pommerell 1992).  With the factors
- * P_i^T l_i u_i of a diagonal block:
- *
- *     for each k < i of row i:  L_ik = A_ik u_k^-1;  A_ij = A_ij - L_ik U_kj  (DILU: for j = i
- * alone) P_i A_ii = l_i u_i;  U_ij = l_i^-1 P_i A_ij for j > i
- *
- * Block IC(0) has u_i = l_i^T and no exchanges.  O(sum over blocks (i, k) below the diagonal of the
- * blocks in row k of U, times block^3). */
+/* bilu0.c - block incomplete factors: their pattern, the rows of each level of L at once (the rows
+ * are those of bilu0_tmpl.c), and the scalar triangles. */
 #include "factor/bilu0.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cancel.h"
 #include "base/compare.h"
+#include "base/cores.h"
+#include "factor/bilu0_block.h"
 #include "factor/kinds.h"
 
-/* ---- Blocks.  b is a literal for small blocks. ---- */
-
-#define INLINE static inline __attribute__((always_inline))
-
-/* a = a u^-1, with u the upper triangle of d. */
-INLINE void divide(double *restrict a, const double *restrict d, int b) {
-  for (int c = 0; c < b; c++) {
-    for (int m = 0; m < c; m++)
-      for (int r = 0; r < b; r++) a[c * b + r] -= a[m * b + r] * d[c * b + m];
-    const double inverse = 1 / d[c * b + c];
-    for (int r = 0; r < b; r++) a[c * b + r] *= inverse;
-  }
-}
-
-/* a -= l u */
-INLINE void subtract(double *restrict a, const double *restrict l, const double *restrict u,
-                     int b) {
-  for (int c = 0; c < b; c++)
-    for (int m = 0; m < b; m++)
-      for (int r = 0; r < b; r++) a[c * b + r] -= l[m * b + r] * u[c * b + m];
-}
-
-/* a = l^-1 P a, with l the lower triangle of d; unit: with ones on its diagonal. */
-INLINE void substitute(double *restrict a, const double *restrict d, const uint8_t *pivot,
-                       bool unit, int b) {
-  double x[TRS_RELAX_MOST_BLOCK];
-  for (int c = 0; c < b; c++) {
-    for (int r = 0; r < b; r++) x[r] = a[c * b + pivot[r]];
-    for (int m = 0; m < b; m++) {
-      if (!unit) x[m] /= d[m * b + m];
-      for (int r = m + 1; r < b; r++) x[r] -= d[m * b + r] * x[m];
-    }
-    for (int r = 0; r < b; r++) a[c * b + r] = x[r];
-  }
-}
-
-static void exchange(double *d, uint8_t *pivot, int k, int best, int b) {
-  const uint8_t kept = pivot[k];
-  pivot[k] = pivot[best];
-  pivot[best] = kept;
-  for (int c = 0; c < b; c++) {
-    const double value = d[c * b + k];
-    d[c * b + k] = d[c * b + best];
-    d[c * b + best] = value;
-  }
-}
-
-/* d = l u in place, with row exchanges; returns the column without a pivot, or b. */
-INLINE int factor_lu(double *d, uint8_t *pivot, double threshold, int b) {
-  for (int k = 0; k < b; k++) {
-    int best = k;
-    for (int r = k + 1; r < b; r++)
-      if (fabs(d[k * b + r]) > fabs(d[k * b + best])) best = r;
-    if (fabs(d[k * b + k]) >= threshold * fabs(d[k * b + best]) && d[k * b + k] != 0) best = k;
-    if (!(fabs(d[k * b + best]) > 0)) return k;
-    if (best != k) exchange(d, pivot, k, best, b);
-    const double inverse = 1 / d[k * b + k];
-    for (int r = k + 1; r < b; r++) d[k * b + r] *= inverse;
-    for (int c = k + 1; c < b; c++)
-      for (int r = k + 1; r < b; r++) d[c * b + r] -= d[k * b + r] * d[c * b + k];
-  }
-  return b;
-}
-
-/* d = c c^T in place, from its lower triangle; returns the column without a pivot, or b. */
-INLINE int factor_cholesky(double *d, int b) {
-  for (int k = 0; k < b; k++) {
-    if (!(d[k * b + k] > 0)) return k;
-    d[k * b + k] = sqrt(d[k * b + k]);
-    for (int r = k + 1; r < b; r++) d[r * b + k] = d[k * b + r] /= d[k * b + k];
-    for (int c = k + 1; c < b; c++)
-      for (int r = c; r < b; r++) d[c * b + r] -= d[k * b + r] * d[k * b + c];
-  }
-  return b;
-}
-
-static bool is_finite(const double *d, int count) {
-  double sum = 0; /* of zeros, or NaN */
-  for (int e = 0; e < count; e++) sum += 0 * d[e];
-  return sum == 0;
-}
-
-/* ---- Rows ---- */
-
-/* A_ij -= L_ik U_kj for row i's blocks behind column k, whose L_ik is at own. */
-INLINE void update_row(const trs_bilu0 *w, int64_t i, int64_t own, const int64_t *position, int b) {
-  const int64_t k = w->idx[own], size = (int64_t)b * b, end = w->ptr[k + 1];
-  int64_t q = w->diagonal[k] + 1;
-  if (w->kind == TRS_FACTOR_DILU) {
-    q = trs_factor_seek(w->idx, q, end, (int32_t)i);
-    if (q < end && w->idx[q] == i)
-      subtract(w->val + w->diagonal[i] * size, w->val + own * size, w->val + q * size, b);
-    return;
-  }
-  if ((end - q) / TRS_FACTOR_LONG > w->ptr[i + 1] - own) {
-    for (int64_t at = own + 1; at < w->ptr[i + 1]; at++) {
-      q = trs_factor_seek(w->idx, q, end, w->idx[at]);
-      if (q < end && w->idx[q] == w->idx[at])
-        subtract(w->val + at * size, w->val + own * size, w->val + q * size, b);
-    }
-    return;
-  }
-  for (; q < end; q++) {
-    const int64_t at = position[w->idx[q]];
-    if (at >= w->ptr[i] && at < w->ptr[i + 1])
-      subtract(w->val + at * size, w->val + own * size, w->val + q * size, b);
-  }
-}
-
-INLINE bool eliminate(const trs_bilu0 *w, int64_t i, int64_t *position, int *column, int b) {
-  const int64_t size = (int64_t)b * b;
-  double *d = w->val + w->diagonal[i] * size;
-  uint8_t *pivot = w->pivot + i * b;
-  for (int64_t p = w->ptr[i]; p < w->ptr[i + 1]; p++) position[w->idx[p]] = p;
-  for (int64_t p = w->ptr[i]; p < w->diagonal[i]; p++) {
-    divide(w->val + p * size, w->val + w->diagonal[w->idx[p]] * size, b);
-    update_row(w, i, p, position, b);
-  }
-  for (int r = 0; r < b; r++) pivot[r] = (uint8_t)r;
-  *column = -1;
-  if (!is_finite(d, b * b)) return false;
-  const bool unit = w->kind != TRS_FACTOR_BIC0;
-  *column = unit ? factor_lu(d, pivot, w->threshold, b) : factor_cholesky(d, b);
-  if (*column < b) return false;
-  for (int64_t p = w->diagonal[i] + 1; p < w->ptr[i + 1]; p++)
-    substitute(w->val + p * size, d, pivot, unit, b);
-  *column = -1;
-  return is_finite(d, b * b);
-}
-
-bool trs_bilu0_eliminate(const trs_bilu0 *w, int64_t i, int64_t *position, int *column) {
-  return TRS_BY_BLOCK(w->block, eliminate, w, i, position, column);
-}
-
-/* ---- Pattern and values ---- */
+/* ---- Pattern ---- */
 
 /* Row i: its neighbours, ascending, with the diagonal block among them. */
 static void take_row(trs_bilu0 *w, const trs_block_pattern *P, int64_t i) {
   int32_t *to = w->idx + w->ptr[i];
   const int64_t count = P->ptr[i + 1] - P->ptr[i];
-  if (count) memcpy(to, P->idx + P->ptr[i], (size_t)count * sizeof *to);
-  to[count] = (int32_t)i;
-  qsort(to, (size_t)count + 1, sizeof *to, trs_compare_int32);
-  w->diagonal[i] = trs_factor_seek(w->idx, w->ptr[i], w->ptr[i + 1], (int32_t)i);
+  int64_t at = 0;
+  bool ascend = true;
+  for (int64_t k = P->ptr[i]; k < P->ptr[i + 1]; k++) {
+    ascend &= k == P->ptr[i] || P->idx[k - 1] < P->idx[k];
+    at += P->idx[k] < i;
+  }
+  for (int64_t k = 0; k <= count; k++)
+    to[k] = k == at ? (int32_t)i : P->idx[P->ptr[i] + k - (k > at)];
+  if (!ascend) qsort(to, (size_t)count + 1, sizeof *to, trs_compare_int32);
+  w->diagonal[i] = w->ptr[i] + at;
 }
 
-trs_status trs_bilu0_take_pattern(trs_bilu0 *w, const trs_block_pattern *P) {
-  int64_t count, n = P->n;
-  w->n = n;
+static trs_status take_pattern(trs_bilu0 *w, const trs_block_pattern *P) {
+  const int64_t n = P->n;
   TRS_TRY(TRS_ALLOC(&w->ptr, n + 1));
   for (int64_t i = 0; i <= n; i++) w->ptr[i] = P->ptr[i] + i;
   TRS_TRY(TRS_ALLOC(&w->idx, w->ptr[n]));
   TRS_TRY(TRS_ALLOC(&w->diagonal, n));
   for (int64_t i = 0; i < n; i++) take_row(w, P, i);
-  if (__builtin_mul_overflow(w->ptr[n], (int64_t)w->block * w->block, &count))
-    return trs_fail(TRS_ERROR_MEMORY, -1,
-                    "out of memory: %lld blocks of %d x %d values exceed 2^63 bytes",
-                    (long long)w->ptr[n], w->block, w->block);
-  TRS_TRY(TRS_ALLOC(&w->val, count));
-  return TRS_ALLOC(&w->pivot, n * w->block);
+  return TRS_SUCCESS;
 }
 
-void trs_bilu0_free(trs_bilu0 *w) { TRS_FREE_ALL(w->ptr, w->idx, w->diagonal, w->val, w->pivot); }
+static trs_status lay_sweep(trs_bilu0 *w, bool lower) {
+  trs_bilu0_sweep *s = &w->sweep[!lower];
+  const int64_t n = w->n;
+  TRS_TRY(TRS_ALLOC(&s->ptr, n + 1));
+  s->ptr[0] = 0;
+  for (int64_t p = 0; p < n; p++) {
+    const int64_t i = trs_bilu0_place(w, p, lower), own = w->diagonal[i];
+    s->ptr[p + 1] = s->ptr[p] + (lower ? own - w->ptr[i] : w->ptr[i + 1] - own - 1);
+  }
+  TRS_TRY(TRS_ALLOC(&s->idx, s->ptr[n] + TRS_BLOCKS_PAST));
+  TRS_TRY(TRS_ALLOC(&s->row, n));
+  memset(s->idx + s->ptr[n], 0, TRS_BLOCKS_PAST * sizeof *s->idx);
+  for (int64_t p = 0; p < n; p++) {
+    const int64_t i = trs_bilu0_place(w, p, lower);
+    const int32_t *from = w->idx + (lower ? w->ptr[i] : w->diagonal[i] + 1);
+    s->row[p] = (int32_t)i;
+    for (int64_t k = s->ptr[p]; k < s->ptr[p + 1]; k++)
+      s->idx[k] = (int32_t)trs_bilu0_place(w, from[k - s->ptr[p]], lower);
+  }
+  return TRS_SUCCESS;
+}
 
-trs_status trs_bilu0_read(const trs_bilu0 *w, const trs_block_source *source, const int32_t *own,
-                          int64_t i, int32_t *slot) {
-  const int64_t from = w->ptr[i], size = (int64_t)w->block * w->block;
-  double *values = w->val + from * size;
-  memset(values, 0, (size_t)((w->ptr[i + 1] - from) * size) * sizeof *values);
-  for (int64_t p = from; p < w->ptr[i + 1]; p++)
-    slot[own ? own[w->idx[p]] : w->idx[p]] = (int32_t)(p - from);
-  trs_status status = trs_block_source_row(source, own ? own[i] : i, slot, values);
-  for (int64_t p = from; p < w->ptr[i + 1]; p++) slot[own ? own[w->idx[p]] : w->idx[p]] = -1;
+/* One array, which takes fewer pages than four, with some numbers to read behind each part. */
+static trs_status allocate_values(trs_bilu0 *w) {
+  enum { LINE = 8 };
+  const int64_t size = (int64_t)w->block * w->block;
+  int64_t count;
+  if (__builtin_mul_overflow(w->ptr[w->n], size, &count))
+    return trs_fail(TRS_ERROR_MEMORY, -1,
+                    "out of memory: %lld blocks of %d x %d values exceed 2^63 bytes",
+                    (long long)w->ptr[w->n], w->block, w->block);
+  double **const part[] = {&w->sweep[0].val, &w->sweep[1].val, &w->inverse, &w->own};
+  const int64_t blocks[] = {w->sweep[0].ptr[w->n], w->sweep[1].ptr[w->n], w->n, w->n};
+  int64_t begin[5] = {0};
+  double *all;
+  for (int k = 0; k < 4; k++) begin[k + 1] = begin[k] + (blocks[k] * size / LINE + 2) * LINE;
+  TRS_TRY(TRS_ALLOC(&all, begin[4]));
+  for (int k = 0; k < 4; k++) {
+    *part[k] = all + begin[k];
+    memset(all + begin[k] + blocks[k] * size, 0,
+           (size_t)(begin[k + 1] - begin[k] - blocks[k] * size) * sizeof *all);
+  }
+  return TRS_ALLOC(&w->pivot, w->n * w->block);
+}
+
+trs_status trs_bilu0_create(trs_bilu0 **result, const trs_bilu0 *head,
+                            const trs_block_pattern *pattern) {
+  trs_bilu0 *w;
+  *result = NULL;
+  TRS_TRY(TRS_ALLOC_ZERO(&w, 1));
+  *w = *head;
+  w->n = pattern->n;
+  atomic_init(&w->references, 1);
+  trs_status status = take_pattern(w, pattern);
+  for (int k = 0; !status && k < 2; k++) status = lay_sweep(w, !k);
+  if (!status) status = allocate_values(w);
+  if (status)
+    trs_bilu0_free(w);
+  else
+    *result = w;
   return status;
+}
+
+trs_status trs_bilu0_create_like(trs_bilu0 **result, const trs_bilu0 *origin) {
+  trs_bilu0 *w;
+  *result = NULL;
+  TRS_TRY(TRS_ALLOC_ZERO(&w, 1));
+  *w = *origin;
+  atomic_init(&w->references, 1);
+  w->origin = trs_bilu0_retain(origin);
+  w->sweep[0].val = w->sweep[1].val = w->own = w->inverse = NULL;
+  w->pivot = NULL;
+  trs_status status = allocate_values(w);
+  if (status)
+    trs_bilu0_free(w);
+  else
+    *result = w;
+  return status;
+}
+
+trs_bilu0 *trs_bilu0_retain(const trs_bilu0 *w) {
+  trs_bilu0 *shared = (trs_bilu0 *)w;
+  atomic_fetch_add(&shared->references, 1);
+  return shared;
+}
+
+static void free_pattern(trs_bilu0 *w) {
+  TRS_FREE_ALL(w->ptr, w->idx, w->diagonal);
+  for (int k = 0; k < 2; k++) TRS_FREE_ALL(w->sweep[k].ptr, w->sweep[k].idx, w->sweep[k].row);
+}
+
+void trs_bilu0_free(trs_bilu0 *w) {
+  if (!w || atomic_fetch_sub(&w->references, 1) > 1) return;
+  if (w->origin)
+    trs_bilu0_free((trs_bilu0 *)w->origin);
+  else
+    free_pattern(w);
+  TRS_FREE_ALL(w->sweep[0].val, w->pivot, w);
+}
+
+int64_t trs_bilu0_held(const trs_bilu0 *w) {
+  const trs_bilu0_sweep *L = &w->sweep[0], *U = &w->sweep[1];
+  const int64_t values = TRS_HELD(w, L->val, w->pivot);
+  if (w->origin) return values;
+  return values + TRS_HELD(w->ptr, w->idx, w->diagonal, L->ptr, L->idx, L->row, U->ptr, U->idx) +
+         TRS_HELD(U->row);
+}
+
+/* ---- Elimination: rows of a level of L at once.  Level by level, the first row with a fault is
+ * that of one thread: rows before it read no row that has one. ---- */
+
+typedef struct elimination {
+  trs_bilu0 *w;
+  const trs_bilu0_input *input;
+  const trs_bilu0_kernels *kernels;
+  int32_t *order;     /* rows by levels; NULL: all in their order, by one thread */
+  int64_t begin, end; /* of a level */
+  int threads;
+  struct member {
+    trs_bilu0_row row;
+    trs_bilu0_outcome outcome;
+  } * member;
+} elimination;
+
+/* Rows of the blocks in values, of A, in the order of the factors. */
+static void exchange_rows(const trs_bilu0 *w, int64_t i, const uint8_t *from, double *values) {
+  const int b = w->block;
+  double column[TRS_RELAX_MOST_BLOCK];
+  for (int64_t c = 0; c < (w->ptr[i + 1] - w->ptr[i]) * b; c++) {
+    memcpy(column, values + c * b, (size_t)b * sizeof *column);
+    for (int r = 0; r < b; r++) values[c * b + r] = column[from[i * b + r]];
+  }
+}
+
+static void set_slots(const trs_bilu0 *w, int64_t i, const int32_t *own, int32_t *slot, bool set) {
+  for (int64_t p = w->ptr[i]; p < w->ptr[i + 1]; p++)
+    slot[own ? own[w->idx[p]] : w->idx[p]] = set ? (int32_t)(p - w->ptr[i]) : -1;
+}
+
+/* Leaves the slots of the row's columns. */
+static trs_status read_row(const elimination *e, int64_t i, trs_bilu0_row *row) {
+  const trs_bilu0 *w = e->w;
+  const trs_bilu0_input *in = e->input;
+  const int64_t size = (int64_t)w->block * w->block, next = i + 1 < w->n ? i + 1 : i;
+  memset(row->values, 0, (size_t)((w->ptr[i + 1] - w->ptr[i]) * size) * sizeof *row->values);
+  set_slots(w, i, in->own, row->slot, true);
+  trs_block_source_ahead(in->source, in->own ? in->own[next] : next);
+  const trs_status status =
+      trs_block_source_row(in->source, in->own ? in->own[i] : i, row->slot, row->values);
+  if (in->own) {
+    set_slots(w, i, in->own, row->slot, false);
+    set_slots(w, i, NULL, row->slot, true);
+  }
+  if (in->from) exchange_rows(w, i, in->from, row->values);
+  return status;
+}
+
+static bool eliminate_row(const elimination *e, int64_t i, struct member *m) {
+  trs_bilu0_outcome now; /* its message is long, and seldom used */
+  now.fault = TRS_BILU0_READ;
+  now.row = i;
+  now.column = 0;
+  now.pivot = 0;
+  if (read_row(e, i, &m->row))
+    trs_failure_get(&now.read);
+  else
+    now.fault = e->kernels->eliminate(e->w, i, &m->row, &now);
+  set_slots(e->w, i, NULL, m->row.slot, false);
+  if (now.fault && (!m->outcome.fault || i < m->outcome.row)) m->outcome = now;
+  return !now.fault;
+}
+
+static void eliminate_share(void *argument, int rank, int size) {
+  const elimination *e = argument;
+  struct member *m = &e->member[rank];
+  int64_t begin, end;
+  trs_share(e->end - e->begin, rank, size, &begin, &end);
+  for (int64_t k = e->begin + begin; k < e->begin + end; k++)
+    if (!eliminate_row(e, e->order ? e->order[k] : k, m) && !e->order) return;
+}
+
+static void clear_slots(void *argument, int rank, int size) {
+  const elimination *e = argument;
+  (void)size;
+  for (int64_t j = 0; j < e->w->n; j++) e->member[rank].row.slot[j] = -1;
+}
+
+/* Rows by levels; *ends: of levels in order, which the caller frees. */
+static trs_status sort_by_levels(elimination *e, int64_t **ends, int64_t *levels) {
+  const trs_bilu0 *w = e->w;
+  int32_t *level;
+  TRS_TRY(TRS_ALLOC(&e->order, w->n));
+  TRS_TRY(TRS_ALLOC(&level, w->n));
+  *levels = 0;
+  for (int64_t i = 0; i < w->n; i++) {
+    level[i] = 0;
+    for (int64_t p = w->ptr[i]; p < w->diagonal[i]; p++)
+      if (level[w->idx[p]] >= level[i]) level[i] = level[w->idx[p]] + 1;
+    if (level[i] >= *levels) *levels = level[i] + 1;
+  }
+  trs_status status = TRS_ALLOC_ZERO(ends, *levels + 1);
+  if (!status) {
+    int64_t *next = *ends;
+    for (int64_t i = 0; i < w->n; i++) next[level[i] + 1]++;
+    for (int64_t c = 0; c < *levels; c++) next[c + 1] += next[c];
+    for (int64_t i = 0; i < w->n; i++) e->order[next[level[i]]++] = (int32_t)i;
+  }
+  trs_free(level);
+  return status;
+}
+
+static trs_status eliminate_levels(elimination *e, trs_team *team) {
+  enum { ROWS_WORTH = 16 }; /* a level with fewer per thread has one thread */
+  int64_t *ends, levels;
+  TRS_TRY(sort_by_levels(e, &ends, &levels));
+  trs_status status = TRS_SUCCESS;
+  for (int64_t c = 0; c < levels && !status; c++) {
+    e->begin = c ? ends[c - 1] : 0;
+    e->end = ends[c];
+    const bool one = e->end - e->begin < (int64_t)ROWS_WORTH * e->threads;
+    trs_team_run(team, one ? 1 : e->threads, eliminate_share, e);
+    status = trs_cancelled();
+  }
+  trs_free(ends);
+  return status;
+}
+
+static trs_status eliminate_in_order(elimination *e) {
+  const int64_t n = e->w->n;
+  for (; e->begin < n && !e->member->outcome.fault; e->begin = e->end) {
+    e->end = n - e->begin > TRS_FACTOR_CANCEL ? e->begin + TRS_FACTOR_CANCEL : n;
+    eliminate_share(e, 0, 1);
+    TRS_TRY(trs_cancelled());
+  }
+  return TRS_SUCCESS;
+}
+
+static trs_status take_members(elimination *e) {
+  const trs_bilu0 *w = e->w;
+  int64_t longest = 0;
+  for (int64_t i = 0; i < w->n; i++)
+    if (w->ptr[i + 1] - w->ptr[i] > longest) longest = w->ptr[i + 1] - w->ptr[i];
+  TRS_TRY(TRS_ALLOC_ZERO(&e->member, e->threads));
+  for (int k = 0; k < e->threads; k++) {
+    TRS_TRY(TRS_ALLOC(&e->member[k].row.slot, w->n));
+    TRS_TRY(TRS_ALLOC(&e->member[k].row.values, longest * w->block * w->block));
+  }
+  return TRS_SUCCESS;
+}
+
+trs_status trs_bilu0_run(trs_bilu0 *w, const trs_bilu0_input *input, trs_team *team,
+                         trs_bilu0_outcome *outcome) {
+  static const trs_bilu0_kernels *const of_isa[] = TRS_ISA_TABLE(trs_bilu0_kernels);
+  elimination e = {
+      .w = w, .input = input, .kernels = of_isa[trs_isa_now()], .threads = trs_team_size(team)};
+  *outcome = (trs_bilu0_outcome){0};
+  trs_status status = take_members(&e);
+  if (!status) {
+    trs_team_run(team, e.threads, clear_slots, &e);
+    status = e.threads > 1 ? eliminate_levels(&e, team) : eliminate_in_order(&e);
+  }
+  for (int k = 0; e.member && k < e.threads; k++) {
+    const trs_bilu0_outcome *own = &e.member[k].outcome;
+    if (own->fault && (!outcome->fault || own->row < outcome->row)) *outcome = *own;
+    TRS_FREE_ALL(e.member[k].row.slot, e.member[k].row.values);
+  }
+  TRS_FREE_ALL(e.order, e.member);
+  return status;
+}
+
+/* ---- The scalar triangles.  With P D = l u of a diagonal block, L has the blocks
+ * P_i L_ik P_k^T l_k and l_i, and U the blocks l_i^-1 P_i U_ij and u_i; block IC(0) has D = l l^T
+ * and no P. ---- */
+
+typedef struct triangle {
+  const trs_bilu0 *w;
+  trs_scalar scalar;
+  bool lower;
+  double *diagonal; /* n: l and u */
+  int64_t *ptr;
+  int32_t *idx;
+  void *val;
+} triangle;
+
+static void put(const triangle *t, int64_t at, double value) {
+  if (t->scalar == TRS_FLOAT)
+    ((float *)t->val)[at] = (float)value;
+  else
+    ((double *)t->val)[at] = value;
+}
+
+static int pivot_of(const trs_bilu0 *w, int64_t i, int r) {
+  if (w->kind == TRS_FACTOR_BIC0) return r;
+  return w->pivot[(w->n - 1 - i) * w->block + r] & ~TRS_BLOCK_INVERTED;
+}
+
+static void factor_diagonals(void *argument, int rank, int size) {
+  const triangle *t = argument;
+  const trs_bilu0 *w = t->w;
+  const int64_t square = (int64_t)w->block * w->block;
+  uint8_t pivot[TRS_RELAX_MOST_BLOCK];
+  int64_t begin, end;
+  trs_share(w->n, rank, size, &begin, &end);
+  for (int64_t i = begin; i < end; i++) {
+    double *d = t->diagonal + i * square;
+    memcpy(d, w->own + (w->n - 1 - i) * square, (size_t)square * sizeof *d);
+    if (w->kind == TRS_FACTOR_BIC0)
+      (void)trs_block_cholesky(d, w->block);
+    else
+      (void)trs_block_lu(d, pivot, w->threshold, w->block);
+  }
+}
+
+/* to = P_i L_ik P_k^T l_k */
+static void lower_block(const triangle *t, int64_t i, int64_t k, const double *l, double *to) {
+  const trs_bilu0 *w = t->w;
+  const int b = w->block;
+  const double *d = t->diagonal + k * b * b;
+  const bool unit = w->kind != TRS_FACTOR_BIC0;
+  for (int c = 0; c < b; c++)
+    for (int r = 0; r < b; r++) {
+      const double *from = l + pivot_of(w, i, r);
+      double sum = from[pivot_of(w, k, c) * b] * (unit ? 1 : d[c * b + c]);
+      for (int m = c + 1; m < b; m++) sum += from[pivot_of(w, k, m) * b] * d[c * b + m];
+      to[c * b + r] = sum;
+    }
+}
+
+/* to = l_i^-1 P_i U_ij */
+static void upper_block(const triangle *t, int64_t i, const double *u, double *to) {
+  const trs_bilu0 *w = t->w;
+  const int b = w->block;
+  const double *d = t->diagonal + i * b * b;
+  const bool unit = w->kind != TRS_FACTOR_BIC0;
+  for (int c = 0; c < b; c++)
+    for (int r = 0; r < b; r++) {
+      double sum = u[c * b + pivot_of(w, i, r)];
+      for (int m = 0; m < r; m++) sum -= d[m * b + r] * to[c * b + m];
+      to[c * b + r] = unit ? sum : sum / d[r * b + r];
+    }
+}
+
+/* Block p of block row i; `first` is its place in the row of the triangle's first scalar row, and
+ * each next row begins `length` entries behind, and is one entry shorter or longer. */
+static void write_block(const triangle *t, int64_t i, int64_t p, const double *block,
+                        int64_t offset) {
+  const trs_bilu0 *w = t->w;
+  const int b = w->block;
+  for (int r = 0; r < b; r++) {
+    const int64_t at = t->ptr[i * b + r] + offset - (t->lower ? 0 : r);
+    for (int c = 0; c < b; c++) {
+      t->idx[at + c] = w->idx[p] * b + c;
+      put(t, at + c, block[c * b + r]);
+    }
+  }
+}
+
+static void write_diagonal(const triangle *t, int64_t i, int64_t offset) {
+  const trs_bilu0 *w = t->w;
+  const int b = w->block;
+  const double *d = t->diagonal + i * b * b;
+  const bool unit = t->lower && w->kind != TRS_FACTOR_BIC0;
+  for (int r = 0; r < b; r++) {
+    int64_t at = t->ptr[i * b + r] + offset;
+    for (int c = t->lower ? 0 : r; c < (t->lower ? r + 1 : b); c++, at++) {
+      t->idx[at] = (int32_t)(i * b + c);
+      put(t, at, unit && r == c ? 1 : d[c * b + r]);
+    }
+  }
+}
+
+static void write_share(void *argument, int rank, int size) {
+  const triangle *t = argument;
+  const trs_bilu0 *w = t->w;
+  const int b = w->block;
+  double block[TRS_RELAX_MOST_BLOCK * TRS_RELAX_MOST_BLOCK];
+  int64_t begin, end;
+  trs_share(w->n, rank, size, &begin, &end);
+  for (int64_t i = begin; i < end; i++) {
+    const trs_bilu0_sweep *s = &w->sweep[!t->lower];
+    const int64_t at = s->ptr[trs_bilu0_place(w, i, t->lower)];
+    const int64_t count = s->ptr[trs_bilu0_place(w, i, t->lower) + 1] - at;
+    const int64_t first = t->lower ? w->ptr[i] : w->diagonal[i] + 1;
+    write_diagonal(t, i, t->lower ? count * b : 0);
+    for (int64_t k = 0; k < count; k++) {
+      const double *from = s->val + (at + k) * b * b;
+      if (t->lower)
+        lower_block(t, i, w->idx[first + k], from, block);
+      else
+        upper_block(t, i, from, block);
+      write_block(t, i, first + k, block, t->lower ? k * b : (k + 1) * b);
+    }
+  }
+}
+
+/* The entries of the rows before each. */
+static void count_rows(const triangle *t) {
+  const trs_bilu0 *w = t->w;
+  const int b = w->block;
+  t->ptr[0] = 0;
+  for (int64_t i = 0; i < w->n; i++) {
+    const int64_t beside =
+        t->lower ? w->diagonal[i] - w->ptr[i] : w->ptr[i + 1] - w->diagonal[i] - 1;
+    for (int r = 0; r < b; r++)
+      t->ptr[i * b + r + 1] = t->ptr[i * b + r] + beside * b + (t->lower ? r + 1 : b - r);
+  }
+}
+
+static trs_status allocate(triangle *t) {
+  const int64_t rows = t->w->n * t->w->block;
+  TRS_TRY(TRS_ALLOC(&t->diagonal, rows * t->w->block));
+  TRS_TRY(TRS_ALLOC(&t->ptr, rows + 1));
+  count_rows(t);
+  TRS_TRY(TRS_ALLOC(&t->idx, t->ptr[rows]));
+  return trs_alloc(&t->val, t->ptr[rows], trs_scalar_size(t->scalar));
+}
+
+static trs_status write_triangle(trs_matrix *T, const trs_bilu0 *w, bool lower) {
+  triangle t = {.w = w, .scalar = T->scalar, .lower = lower};
+  trs_team *team = NULL;
+  trs_status status = allocate(&t);
+  if (!status) status = trs_bilu0_start_team(&team, T->nnz);
+  if (!status) {
+    trs_team_run(team, trs_team_size(team), factor_diagonals, &t);
+    trs_team_run(team, trs_team_size(team), write_share, &t);
+  }
+  trs_team_destroy(team);
+  trs_free(t.diagonal);
+  if (status) {
+    TRS_FREE_ALL(t.ptr, t.idx, t.val);
+    return status;
+  }
+  T->ptr = t.ptr;
+  T->idx = t.idx;
+  T->val = t.val;
+  return TRS_SUCCESS;
+}
+
+static trs_status write_lower(trs_matrix *T, const void *w) { return write_triangle(T, w, true); }
+static trs_status write_upper(trs_matrix *T, const void *w) { return write_triangle(T, w, false); }
+static void let_go(void *w) { trs_bilu0_free(w); }
+
+const trs_bilu0 *trs_bilu0_of(const trs_matrix *T) {
+  const bool ours = T->late.write == write_lower || T->late.write == write_upper;
+  return ours ? T->late.user : NULL;
+}
+
+/* What is known of the pattern before it is written. */
+static trs_sides sides_of(const trs_bilu0 *w, bool lower) {
+  const trs_bilu0_sweep *s = &w->sweep[!lower];
+  const int64_t b = w->block, beside = s->ptr[w->n] * b * b + w->n * b * (b - 1) / 2;
+  trs_sides sides = TRS_NO_SIDES;
+  int64_t first = INT64_MAX;
+  for (int64_t p = 0; p < w->n; p++) {
+    const int64_t i = s->row[p], count = s->ptr[p + 1] - s->ptr[p];
+    if ((count || b > 1) && i * b + (lower && !count) < first) first = i * b + (lower && !count);
+    if ((count + 1) * b > sides.longest) sides.longest = (count + 1) * b;
+  }
+  sides.diagonal = w->n * b;
+  *(lower ? &sides.before : &sides.after) = beside;
+  *(lower ? &sides.first_before : &sides.first_after) = first;
+  return sides;
+}
+
+trs_status trs_bilu0_matrix(trs_matrix **T, trs_bilu0 *w, trs_scalar scalar, bool lower) {
+  const trs_sides sides = sides_of(w, lower);
+  TRS_TRY(trs_matrix_adopt_ordered(T, TRS_CSR, scalar, w->n * w->block, NULL, NULL, NULL, &sides));
+  (*T)->block = w->block;
+  (*T)->nnz = sides.before + sides.diagonal + sides.after;
+  (*T)->late = (trs_late){lower ? write_lower : write_upper, let_go, trs_bilu0_retain(w)};
+  return TRS_SUCCESS;
+}
+
+/* All cores, for factors that are worth starting threads. */
+trs_status trs_bilu0_start_team(trs_team **team, int64_t entries) {
+  enum { ENTRIES_WORTH = 1 << 20 };
+  const int64_t most = entries / ENTRIES_WORTH;
+  int threads;
+  *team = NULL;
+  TRS_TRY(trs_default_threads(&threads));
+  if (threads > most) threads = (int)most;
+  return threads > 1 ? trs_team_create_any(team, threads) : TRS_SUCCESS;
 }

@@ -85,11 +85,16 @@ static trs_status check_options(const trs_factor_options *o) {
 
 static trs_status check(const trs_matrix *A) {
   if (!A) return trs_fail(TRS_ERROR_ARGUMENT, -1, "A is NULL");
-  TRS_TRY(trs_matrix_need_host(A, "trs_factor"));
   if (A->nrows != A->ncols)
     return trs_fail(TRS_ERROR_STRUCTURE, -1, "the matrix is %lld x %lld, not square",
                     (long long)A->nrows, (long long)A->ncols);
   return TRS_SUCCESS;
+}
+
+/* Whether the entries of A are not needed. */
+static bool takes_blocks(const trs_matrix *A, const trs_factor_options *o) {
+  const bool kind = o->kind == TRS_FACTOR_BILU0 || o->kind == TRS_FACTOR_DILU;
+  return kind && !o->add_diagonal && trs_matrix_has_blocks(A, o->block_size);
 }
 
 static void take(trs_matrix **A, trs_matrix *made) {
@@ -516,6 +521,7 @@ static trs_status create(trs_factors **F, const trs_matrix *A, const trs_factor_
   options = &own;
   TRS_TRY(check(A));
   TRS_TRY(complete_block(&own, A));
+  if (!takes_blocks(A, &own)) TRS_TRY(trs_matrix_need_host(A, "trs_factor"));
   trs_factors parts = {
       .kind = options->kind,
       .order = options->order,

@@ -6,11 +6,12 @@
 #include <string.h>
 
 #include "base/structs.h"
+#include "factor/bilu0.h"
 #include "factor/incomplete.h"
 
 static trs_status check_triangle(const trs_matrix *T, const char *name, bool lower) {
   if (!T) return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", name);
-  if (!T->on_device) TRS_TRY(trs_matrix_need_host(T, "trs_factors_create"));
+  if (!T->on_device && !trs_bilu0_of(T)) TRS_TRY(trs_matrix_need_host(T, "trs_factors_create"));
   if (T->nrows != T->ncols)
     return trs_fail(TRS_ERROR_STRUCTURE, -1, "%s is %lld x %lld, not square", name,
                     (long long)T->nrows, (long long)T->ncols);
@@ -101,6 +102,7 @@ static trs_status find_subtrees(const int32_t *parent, int64_t nodes, int32_t *f
 /* Every entry of T must couple a column to itself or to an ancestor of its node: the smaller index
  * lies in the subtree under the node of the larger one. */
 static trs_status check_coupling(const trs_matrix *T, const char *name, const int64_t *subtree) {
+  TRS_TRY(trs_matrix_fill(T));
   for (int64_t i = 0; i < T->nvectors; i++)
     for (int64_t p = T->ptr[i]; p < T->ptr[i + 1]; p++) {
       int64_t high = i > T->idx[p] ? i : T->idx[p], low = i > T->idx[p] ? T->idx[p] : i;

@@ -14,13 +14,17 @@ typedef struct scan {
   bool fill;
 } scan;
 
-/* Counts the distinct block columns of row i except its own, and writes them if to is not NULL. */
-static int64_t scan_row(const trs_block_source *S, int64_t i, int32_t *seen, int32_t *to) {
+#define INLINE static inline __attribute__((always_inline))
+
+/* Counts the distinct block columns of row i except its own, and writes them if to is not NULL.
+ * span is that of S, and a literal if it is 1: nothing is divided then. */
+INLINE int64_t scan_row_of(const trs_block_source *S, int64_t i, int32_t *seen, int32_t *to,
+                           int span) {
   int64_t count = 0, own = trs_block_source_name(S, i);
   int32_t j = -1;
-  for (int64_t p = S->ptr[i * S->span]; p < S->ptr[(i + 1) * S->span]; p++) {
-    if (j >= 0 && (uint32_t)(S->idx[p] - j * S->span) < (uint32_t)S->span) continue;
-    j = S->idx[p] / S->span;
+  for (int64_t p = S->ptr[i * span]; p < S->ptr[(i + 1) * span]; p++) {
+    if (j >= 0 && (uint32_t)(S->idx[p] - j * span) < (uint32_t)span) continue;
+    j = S->idx[p] / span;
     if (seen[j] == i) continue;
     seen[j] = (int32_t)i;
     if (j == own) continue;
@@ -28,6 +32,10 @@ static int64_t scan_row(const trs_block_source *S, int64_t i, int32_t *seen, int
     count++;
   }
   return count;
+}
+
+static int64_t scan_row(const trs_block_source *S, int64_t i, int32_t *seen, int32_t *to) {
+  return S->span == 1 ? scan_row_of(S, i, seen, to, 1) : scan_row_of(S, i, seen, to, S->span);
 }
 
 static void scan_share(void *argument, int rank, int size) {
@@ -237,7 +245,6 @@ static trs_status new_block(const trs_block_source *S, int64_t i, int32_t j) {
 }
 
 /* b is S->block, as a literal for small blocks. */
-#define INLINE static inline __attribute__((always_inline))
 
 INLINE trs_status blocks_row(const trs_block_source *S, int64_t i, const int32_t *slot,
                              double *values, int b) {

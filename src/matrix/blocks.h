@@ -50,6 +50,11 @@ TRS_API trs_status trs_blocks_take_like(trs_blocks *own, const trs_blocks *given
    : (block) == 8 ? f(__VA_ARGS__, 8) \
                   : f(__VA_ARGS__, block))
 
+/* In pivot[0] of a diagonal block: it is the inverse. */
+enum { TRS_BLOCK_INVERTED = 0x80 };
+
+enum { TRS_BLOCKS_PAST = 32 }; /* zeros behind columns, for code that reads ahead */
+
 /* Arrays of entries by rows; the block size divides nrows and ncols. */
 static inline trs_block_source trs_block_source_by_entries(trs_scalar scalar, int64_t nrows,
                                                            int64_t ncols, const int64_t *ptr,
@@ -66,9 +71,12 @@ static inline trs_block_source trs_block_source_by_entries(trs_scalar scalar, in
                             .matrix = true};
 }
 
-static inline trs_block_source trs_block_source_of(const trs_matrix *A, int block) {
-  return trs_block_source_by_entries(A->scalar, A->nrows, A->ncols, A->ptr, A->idx, A->val, block);
-}
+/* Of a matrix in host memory by rows: its blocks if it was made of blocks of this size, else its
+ * entries, which trs_matrix_need_host has provided. */
+trs_block_source trs_block_source_of(const trs_matrix *A, int block);
+
+/* True if trs_block_source_of needs no entries. */
+bool trs_matrix_has_blocks(const trs_matrix *A, int block);
 
 /* Copies those of the source's arrays that are in device memory to the host, after earlier work in
  * the device's stream.  copies[3] are the copies, which the caller frees, also after a failure.

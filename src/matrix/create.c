@@ -220,7 +220,7 @@ trs_status trs_matrix_adopt_ordered(trs_matrix **result, trs_format format, trs_
                     .scalar = scalar,
                     .nrows = n,
                     .ncols = n,
-                    .nnz = ptr[n],
+                    .nnz = ptr ? ptr[n] : 0,
                     .nvectors = n,
                     .ptr = ptr,
                     .idx = idx,
@@ -263,6 +263,16 @@ trs_status trs_matrix_create_deferred(trs_matrix **A, trs_format format, trs_sca
   return trs_matrix_make(A, head, ownership, indexing);
 }
 
+trs_status trs_matrix_fill(const trs_matrix *A) {
+  trs_matrix *own = (trs_matrix *)A;
+  if (!A->late.write || atomic_load(&A->is_written)) return TRS_SUCCESS;
+  trs_single_wait(&own->renewing);
+  const bool done = atomic_load(&A->is_written);
+  const trs_status status = done ? TRS_SUCCESS : A->late.write(own, A->late.user);
+  if (!status) atomic_store(&own->is_written, true);
+  return trs_single_give(&own->renewing, status);
+}
+
 trs_status trs_matrix_need_host(const trs_matrix *A, const char *what) {
   if (A->on_device)
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
@@ -272,6 +282,7 @@ trs_status trs_matrix_need_host(const trs_matrix *A, const char *what) {
                     "%s needs all values of the matrix, but these are deferred: read all of it "
                     "(trs_matrix_read)",
                     what);
+  TRS_TRY(trs_matrix_fill(A));
   trs_matrix_renew(A);
   return TRS_SUCCESS;
 }
@@ -292,6 +303,7 @@ void trs_matrix_destroy(trs_matrix *A) {
     trs_free(A->source);
   }
   if (A->deferred.free) A->deferred.free(A->deferred.user);
+  if (A->late.free) A->late.free(A->late.user);
   trs_matrix_destroy(A->parent);
   trs_device_close(A->device);
   trs_free(A);
@@ -299,6 +311,7 @@ void trs_matrix_destroy(trs_matrix *A) {
 
 trs_status trs_matrix_get_info(const trs_matrix *A, trs_matrix_info *info) {
   if (!A || !info) return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", A ? "info" : "A");
+  TRS_TRY(trs_matrix_fill(A));
   const trs_matrix_info own = {
       .format = A->format,
       .scalar = A->scalar,
@@ -319,10 +332,11 @@ trs_status trs_matrix_get_info(const trs_matrix *A, trs_matrix_info *info) {
 
 trs_status trs_matrix_get_arrays(const trs_matrix *A, const int64_t **ptr, const int32_t **idx,
                                  const void **val) {
-  if (ptr) *ptr = A ? A->ptr : NULL;
-  if (idx) *idx = A ? A->idx : NULL;
+  const trs_status status = A ? trs_matrix_fill(A) : trs_fail(TRS_ERROR_ARGUMENT, -1, "A is NULL");
+  if (ptr) *ptr = status ? NULL : A->ptr;
+  if (idx) *idx = status ? NULL : A->idx;
   if (val) *val = NULL;
-  if (!A) return trs_fail(TRS_ERROR_ARGUMENT, -1, "A is NULL");
+  TRS_TRY(status);
   if (!val) return TRS_SUCCESS;
   TRS_TRY(trs_matrix_renew_on(A, NULL));
   *val = A->val;

@@ -22,6 +22,15 @@ typedef struct trs_deferred {
   void *user;
 } trs_deferred;
 
+/* Arrays that are written when a function first needs them (trs_matrix_fill): until then ptr, idx
+ * and val are NULL. */
+typedef struct trs_late {
+  /* Sets ptr, idx and val of A.  On failure the function has set the message. */
+  trs_status (*write)(trs_matrix *A, const void *user);
+  void (*free)(void *user);
+  void *user;
+} trs_late;
+
 /* The origin of an array's memory, which determines how it is released. */
 typedef enum trs_hold {
   TRS_LENT = 0, /* the caller's */
@@ -48,6 +57,9 @@ struct trs_matrix {
 
   trs_deferred deferred;        /* give is NULL if val has the values */
   _Atomic int64_t largest_part; /* largest number of bytes of deferred values requested at once */
+
+  trs_late late;          /* write is NULL if the arrays were there from the first */
+  atomic_bool is_written; /* then: they are there now */
 
   /* The source of the values if the caller's arrays were not canonical or if the values are another
    * matrix's.  Entry p of the matrix is the sum of the entries source[source_ptr[p] .. source_ptr[p
@@ -77,7 +89,8 @@ uint64_t trs_matrix_next_number(void);
 trs_status trs_matrix_adopt(trs_matrix **A, trs_format format, trs_scalar scalar, int64_t nrows,
                             int64_t ncols, int64_t *ptr, int32_t *idx, void *val);
 
-/* The same for arrays in order whose sides are known. */
+/* The same for arrays in order whose sides are known, or that are written later: then NULL, and the
+ * caller sets nnz and late. */
 trs_status trs_matrix_adopt_ordered(trs_matrix **A, trs_format format, trs_scalar scalar, int64_t n,
                                     int64_t *ptr, int32_t *idx, void *val, const trs_sides *sides);
 
@@ -108,6 +121,9 @@ trs_status trs_matrix_cut(trs_matrix **T, const trs_matrix *A, trs_uplo uplo);
  * memory and those with deferred values, and renews others.  what: the reader's name for the
  * message. */
 trs_status trs_matrix_need_host(const trs_matrix *A, const char *what);
+
+/* Writes arrays that are not there yet.  trs_matrix_need_host calls it. */
+trs_status trs_matrix_fill(const trs_matrix *A);
 
 /* Checks of creation, for device.c: sizes and enumerations; the first index out of range, in the
  * caller's base. */

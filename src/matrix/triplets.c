@@ -1,5 +1,7 @@
 /* triplets.c - a matrix from triplets in any order, or from blocks: sorted by row, then created
  * from compressed arrays. O(n + nnz). */
+#include <string.h>
+
 #include "matrix/blocks.h"
 #include "matrix/create.h"
 #include "matrix/indexing.h"
@@ -145,24 +147,135 @@ static void expand_blocks(const blocks *B, int32_t *row, int32_t *col) {
     }
 }
 
-trs_status trs_matrix_create_bsr(trs_matrix **A, const trs_blocks *given) {
-  trs_blocks S;
+static trs_status create_entries(trs_matrix **A, const trs_blocks *S) {
+  const blocks B = {S->nrows, S->ncols, S->block_size, S->layout, S->indexing, S->ptr, S->idx};
+  const int64_t count = (trs_ptr_at(S->indexing, S->ptr, S->nrows) - trs_index_base(S->indexing)) *
+                        S->block_size * S->block_size;
   int32_t *row, *col = NULL;
-  TRS_TRY(trs_matrix_check_target(A, TRS_COPY, given ? given->indexing : 0));
-  TRS_TRY(trs_blocks_take(&S, given));
-  const blocks B = {S.nrows, S.ncols, S.block_size, S.layout, S.indexing, S.ptr, S.idx};
-  TRS_TRY(check_blocks(&B, S.val));
-  const int64_t count = (trs_ptr_at(S.indexing, S.ptr, S.nrows) - trs_index_base(S.indexing)) *
-                        S.block_size * S.block_size;
   TRS_TRY(TRS_ALLOC(&row, count));
   trs_status status = TRS_ALLOC(&col, count);
   if (!status) {
     expand_blocks(&B, row, col);
-    status = trs_matrix_create_coo(A, S.scalar, S.nrows * S.block_size, S.ncols * S.block_size,
-                                   count, TRS_IDX32, row, col, S.val);
+    status = trs_matrix_create_coo(A, S->scalar, S->nrows * S->block_size, S->ncols * S->block_size,
+                                   count, TRS_IDX32, row, col, S->val);
   }
   trs_free(row);
   trs_free(col);
-  if (!status) (*A)->block = S.block_size;
+  if (!status) (*A)->block = S->block_size;
   return status;
+}
+
+/* ---- Blocks that ascend in each row stay as they are until entries are needed. ---- */
+
+static void free_blocks(void *user) {
+  trs_blocks *S = user;
+  if (S) TRS_FREE_ALL((void *)S->ptr, (void *)S->idx, (void *)S->val, S);
+}
+
+/* Moves the arrays and what is known of them. */
+static trs_status write_entries(trs_matrix *A, const void *user) {
+  trs_matrix *made;
+  TRS_TRY(create_entries(&made, user));
+  A->ptr = made->ptr;
+  A->idx = made->idx;
+  A->val = made->val;
+  A->hold_ptr = made->hold_ptr;
+  A->hold_idx = made->hold_idx;
+  A->hold_val = made->hold_val;
+  A->source_ptr = made->source_ptr;
+  A->source = made->source;
+  A->user_nnz = made->user_nnz;
+  A->nlower = made->nlower;
+  A->nupper = made->nupper;
+  A->ndiagonal = made->ndiagonal;
+  A->first_lower = made->first_lower;
+  A->first_upper = made->first_upper;
+  A->missing_diagonal = made->missing_diagonal;
+  A->longest = made->longest;
+  trs_free(made);
+  return TRS_SUCCESS;
+}
+
+static trs_status copy_blocks(trs_blocks **result, const trs_blocks *S) {
+  const int64_t base = trs_index_base(S->indexing), size = (int64_t)S->block_size * S->block_size;
+  const int64_t count = trs_ptr_at(S->indexing, S->ptr, S->nrows) - base;
+  const size_t bytes = trs_scalar_size(S->scalar);
+  int64_t *ptr = NULL;
+  int32_t *idx = NULL;
+  void *val = NULL;
+  trs_blocks *own;
+  TRS_TRY(TRS_ALLOC(&own, 1));
+  trs_status status = TRS_ALLOC(&ptr, S->nrows + 1);
+  if (!status) status = TRS_ALLOC(&idx, count);
+  if (!status) status = trs_alloc(&val, count * size, bytes);
+  if (!status) {
+    for (int64_t i = 0; i <= S->nrows; i++) ptr[i] = trs_ptr_at(S->indexing, S->ptr, i) - base;
+    for (int64_t p = 0; p < count; p++)
+      idx[p] = (int32_t)trs_from_base(trs_idx_at(S->indexing, S->idx, p), base);
+    if (count) memcpy(val, S->val, (size_t)(count * size) * bytes);
+  }
+  *own = *S;
+  own->indexing = TRS_NATIVE;
+  own->ptr = ptr;
+  own->idx = idx;
+  own->val = val;
+  *result = own;
+  if (status) free_blocks(own);
+  return status;
+}
+
+static trs_status keep_blocks(trs_matrix **A, const trs_blocks *S) {
+  const trs_sides sides = TRS_NO_SIDES;
+  trs_blocks *own;
+  TRS_TRY(copy_blocks(&own, S));
+  trs_status status = trs_matrix_adopt_ordered(A, TRS_CSR, S->scalar, S->nrows * S->block_size,
+                                               NULL, NULL, NULL, &sides);
+  if (status) {
+    free_blocks(own);
+    return status;
+  }
+  (*A)->ncols = S->ncols * S->block_size;
+  (*A)->block = S->block_size;
+  (*A)->nnz = ((const int64_t *)own->ptr)[S->nrows] * S->block_size * S->block_size;
+  (*A)->late = (trs_late){write_entries, free_blocks, own};
+  return TRS_SUCCESS;
+}
+
+bool trs_matrix_has_blocks(const trs_matrix *A, int block) {
+  const trs_blocks *S = A->late.user;
+  return A->late.write == write_entries && S->block_size == block;
+}
+
+trs_block_source trs_block_source_of(const trs_matrix *A, int block) {
+  const trs_blocks *S = A->late.user;
+  trs_block_source source =
+      trs_block_source_by_entries(A->scalar, A->nrows, A->ncols, A->ptr, A->idx, A->val, block);
+  if (!trs_matrix_has_blocks(A, block)) return source;
+  source.span = 1;
+  source.layout = S->layout;
+  source.ptr = S->ptr;
+  source.idx = S->idx;
+  source.val = S->val;
+  return source;
+}
+
+static bool ascend(const blocks *B) {
+  const int64_t base = trs_index_base(B->indexing);
+  for (int64_t i = 0; i < B->nrows; i++)
+    for (int64_t p = trs_ptr_at(B->indexing, B->ptr, i) - base + 1;
+         p < trs_ptr_at(B->indexing, B->ptr, i + 1) - base; p++)
+      if (trs_idx_at(B->indexing, B->idx, p - 1) >= trs_idx_at(B->indexing, B->idx, p))
+        return false;
+  return true;
+}
+
+trs_status trs_matrix_create_bsr(trs_matrix **A, const trs_blocks *given) {
+  trs_blocks S;
+  TRS_TRY(trs_matrix_check_target(A, TRS_COPY, given ? given->indexing : 0));
+  TRS_TRY(trs_blocks_take(&S, given));
+  const blocks B = {S.nrows, S.ncols, S.block_size, S.layout, S.indexing, S.ptr, S.idx};
+  TRS_TRY(check_blocks(&B, S.val));
+  TRS_TRY(
+      trs_matrix_check_shape(TRS_CSR, S.scalar, S.nrows * S.block_size, S.ncols * S.block_size));
+  return S.block_size > 1 && ascend(&B) ? keep_blocks(A, &S) : create_entries(A, &S);
 }

@@ -190,11 +190,16 @@ static trs_status look_at_levels(trs_plan *plan) {
 
 /* In an "auto" context: starting CUDA takes a third of a second, so only long solves look for a
  * GPU. */
-static void look_for_gpu(trs_plan *plan) {
+bool trs_plan_finds_gpu(trs_context *context, int64_t numbers) {
   static const int64_t LARGE = 2000000;
+  if (numbers >= LARGE) (void)trs_context_find_device(context);
+  return context->device;
+}
+
+static void look_for_gpu(const trs_plan *plan) {
   if (plan->choice->on_cpu) return;
-  if (plan->matrix->on_device || plan->system.n + plan->system.nnz >= LARGE)
-    (void)trs_context_find_device(plan->context);
+  (void)trs_plan_finds_gpu(plan->context,
+                           plan->matrix->on_device ? INT64_MAX : plan->system.n + plan->system.nnz);
 }
 
 static trs_estimate estimate_of(const trs_plan *plan, const trs_method *method) {

@@ -31,6 +31,9 @@ trs_status trs_plan_choose(trs_plan *plan, const char *name);
  * is none.  A method that gives way stays a candidate, others do not. */
 const trs_method *trs_plan_choose_next(trs_plan *plan, const trs_method *instead_of);
 
+/* True if the context has a GPU, which is looked for if so many numbers are worth it. */
+bool trs_plan_finds_gpu(trs_context *context, int64_t numbers);
+
 /* Why the method cannot solve the plan's system; NULL if it can. */
 const char *trs_plan_refuses(const trs_plan *plan, const trs_method *method);
 

@@ -92,6 +92,9 @@ typedef struct trs_method {
  */
 extern const trs_method trs_method_serial, trs_method_panels, trs_method_threads, trs_method_engine;
 
+/* Triangles of blocks. */
+extern const trs_method trs_method_blocks;
+
 /* Entries of a table whose functions have these names in the method's file: those of every method,
  * and those of a method that keeps a copy of the values. */
 #define TRS_METHOD_STATE \

@@ -36,6 +36,7 @@ static trs_status take_matrix(trs_plan *plan, const trs_matrix *A) {
     return TRS_SUCCESS;
   }
   if (plan->cut) return cut_triangle(plan, A);
+  if (!plan->by_blocks) TRS_TRY(trs_matrix_fill(A));
   TRS_TRY(trs_matrix_renew_on(A, plan->stream));
   plan->matrix = trs_matrix_retain(A);
   return TRS_SUCCESS;
@@ -205,7 +206,7 @@ static bool method_checks_diagonal(const trs_plan *plan) {
  * check alone causes no wait. */
 static trs_status begin_diagonal(trs_diagonal_look *look, const trs_plan *plan) {
   *look = (trs_diagonal_look){0};
-  if (method_checks_diagonal(plan)) return TRS_SUCCESS;
+  if (plan->by_blocks || method_checks_diagonal(plan)) return TRS_SUCCESS;
   return trs_system_begin_diagonal(look, &plan->system, plan->context->team, plan->stream);
 }
 
@@ -234,6 +235,16 @@ static trs_status build(trs_plan *plan, const trs_matrix *A) {
   return TRS_SUCCESS;
 }
 
+static trs_status build_by_blocks(trs_plan *plan, const trs_matrix *A) {
+  const bool named = plan->options.method && strcmp(plan->options.method, "auto") != 0;
+  TRS_TRY(take_matrix(plan, A));
+  plan->system = trs_system_of(plan->matrix, plan->uplo, plan->trans, plan->diag);
+  plan->method = &trs_method_blocks;
+  snprintf(plan->reason, sizeof plan->reason, "%s",
+           named ? "asked for by name" : "the matrix consists of blocks");
+  return plan->method->analyze(plan);
+}
+
 static trs_status build_by_choice(trs_plan *plan, const trs_matrix *A, bool on_cpu) {
   const char *name = plan->options.method;
   trs_choice choice = {.named = name && strcmp(name, "auto") != 0, .on_cpu = on_cpu};
@@ -245,9 +256,11 @@ static trs_status build_by_choice(trs_plan *plan, const trs_matrix *A, bool on_c
   return status;
 }
 
+enum place { ANYWHERE, ON_CPU, BY_BLOCKS };
+
 static trs_status create(trs_plan **result, trs_context *context, const trs_matrix *A,
                          trs_uplo uplo, trs_trans trans, trs_diag diag, const trs_options *options,
-                         bool on_cpu) {
+                         enum place place) {
   double start = trs_seconds();
   trs_failure before; /* the reason for a fall-back must not become the last error */
   trs_plan *plan;
@@ -261,7 +274,9 @@ static trs_status create(trs_plan **result, trs_context *context, const trs_matr
   plan->diag = diag;
   if (options) plan->options = *options;
   plan->stream = plan->options.stream;
-  trs_status status = build_by_choice(plan, A, on_cpu);
+  plan->by_blocks = place == BY_BLOCKS;
+  trs_status status =
+      plan->by_blocks ? build_by_blocks(plan, A) : build_by_choice(plan, A, place == ON_CPU);
   if (status) {
     trs_plan_destroy(plan);
     return status;
@@ -277,13 +292,18 @@ static trs_status create(trs_plan **result, trs_context *context, const trs_matr
 trs_status trs_plan_create(trs_plan **plan, trs_context *context, const trs_matrix *A,
                            trs_uplo uplo, trs_trans trans, trs_diag diag,
                            const trs_options *options) {
-  return create(plan, context, A, uplo, trans, diag, options, false);
+  return create(plan, context, A, uplo, trans, diag, options, ANYWHERE);
 }
 
 trs_status trs_plan_create_on_cpu(trs_plan **plan, trs_context *context, const trs_matrix *A,
                                   trs_uplo uplo, trs_trans trans, trs_diag diag,
                                   const trs_options *options) {
-  return create(plan, context, A, uplo, trans, diag, options, true);
+  return create(plan, context, A, uplo, trans, diag, options, ON_CPU);
+}
+
+trs_status trs_plan_create_by_blocks(trs_plan **plan, trs_context *context, const trs_matrix *A,
+                                     trs_uplo uplo, const trs_options *options) {
+  return create(plan, context, A, uplo, TRS_NO_TRANS, TRS_NONUNIT, options, BY_BLOCKS);
 }
 
 static trs_status check_new_values(trs_plan *plan, trs_diagonal_look *look) {

@@ -27,8 +27,10 @@ struct trs_plan {
   char reason[512];
 
   trs_matrix
-      *matrix; /* the triangle to solve: the caller's matrix, or a triangle extracted from it */
-  bool cut;    /* matrix was extracted from a general one: an update extracts it again */
+      *matrix;    /* the triangle to solve: the caller's matrix, or a triangle extracted from it */
+  bool by_blocks; /* of a sweep over block factors: method blocks solves with their blocks, in place
+                     of the matrix, which is not written for it */
+  bool cut;       /* matrix was extracted from a general one: an update extracts it again */
   int64_t source_nnz; /* entries of the caller's matrix */
   uint64_t compared;  /* the number of the last matrix whose pattern was found equal */
   trs_uplo uplo;
@@ -51,6 +53,11 @@ trs_status trs_plan_create(trs_plan **plan, trs_context *context, const trs_matr
                            trs_uplo uplo, trs_trans trans, trs_diag diag,
                            const trs_options *options);
 trs_status trs_plan_refresh(trs_plan *plan, const trs_matrix *A);
+
+/* The plan of a sweep by the method blocks, with the blocks of the factors that A was made of: D is
+ * the second sweep's. */
+trs_status trs_plan_create_by_blocks(trs_plan **plan, trs_context *context, const trs_matrix *A,
+                                     trs_uplo uplo, const trs_options *options);
 
 /* The same in an "auto" context whose GPU is known to lack memory. */
 trs_status trs_plan_create_on_cpu(trs_plan **plan, trs_context *context, const trs_matrix *A,

@@ -276,9 +276,11 @@ static void lay_share(void *argument, int rank, int size) {
   for (int64_t p = begin; p < end; p++) {
     int32_t *to = R->idx + R->ptr[p];
     int64_t from = G->ptr[R->row[p]], count = G->ptr[R->row[p] + 1] - from;
-    for (int64_t k = 0; k < count; k++) to[k] = l->global[G->idx[from + k]];
+    const bool by_columns = l->S->by_columns;
+    for (int64_t k = 0; k < count; k++)
+      to[k] = by_columns ? G->idx[from + k] : l->global[G->idx[from + k]];
     sort_row(to, count);
-    for (int64_t k = 0; k < count; k++) to[k] = l->at[to[k]];
+    for (int64_t k = 0; k < count; k++) to[k] = l->at[by_columns ? l->global[to[k]] : to[k]];
   }
 }
 
@@ -286,8 +288,8 @@ static trs_status lay_rows(layout *l) {
   trs_relaxation *R = l->R;
   const trs_block_pattern *G = &l->S->reads;
   TRS_TRY(TRS_ALLOC(&R->ptr, R->nrows + 1));
-  TRS_TRY(TRS_ALLOC(&R->idx, R->noff + TRS_RELAX_IDX_PAST));
-  memset(R->idx + R->noff, 0, TRS_RELAX_IDX_PAST * sizeof *R->idx);
+  TRS_TRY(TRS_ALLOC(&R->idx, R->noff + TRS_BLOCKS_PAST));
+  memset(R->idx + R->noff, 0, TRS_BLOCKS_PAST * sizeof *R->idx);
   R->ptr[0] = 0;
   for (int64_t p = 0; p < R->nrows; p++)
     R->ptr[p + 1] = R->ptr[p] + G->ptr[R->row[p] + 1] - G->ptr[R->row[p]];

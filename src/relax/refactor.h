@@ -8,11 +8,12 @@
 typedef struct trs_refactor_gpu trs_refactor_gpu; /* relax/cuda/refactor.c */
 
 struct trs_refactor {
-  trs_bilu0 w;
-  int32_t *place;        /* n: the block row of the factors that is A's */
-  uint8_t *from;         /* n x block: its row r is A's row from[r] */
-  int64_t *position;     /* n per thread: for trs_bilu0_eliminate; NULL until needed */
-  trs_refactor_gpu *gpu; /* NULL until needed */
+  trs_bilu0 *w;
+  int32_t *place;           /* n: the block row of the factors that is A's */
+  int32_t *own;             /* n: the block row of A that is the factors' */
+  uint8_t *from;            /* n x block: its row r is A's row from[r] */
+  bool permutes, exchanges; /* own, or from, is not the identity */
+  trs_refactor_gpu *gpu;    /* NULL until needed */
 };
 
 /* New values that lie in a GPU's memory, factored there. */
@@ -30,7 +31,7 @@ extern const trs_refactor_device trs_refactor_cuda;
 int64_t trs_refactor_find(const trs_refactor *f, int64_t own, int32_t column);
 trs_status trs_refactor_new_block(int64_t own);
 
-/* The error of block row i of the factors.  column: as of trs_bilu0_eliminate. */
+/* The error of block row i of the factors.  column: without a pivot; negative: not finite. */
 trs_status trs_refactor_fail(const trs_refactor *f, int64_t i, int column);
 
 #endif

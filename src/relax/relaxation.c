@@ -156,15 +156,12 @@ static void begin_pace(trs_relaxation *R) {
   trs_pace_begin(&R->pace, members, trs_cpu_generic.entry * values);
 }
 
-static trs_status build(trs_relaxation *R, const trs_block_system *system, int32_t me,
-                        const trs_relax_options *options) {
-  TRS_TRY(trs_domain_lay_out(R, system, me));
+static void set_up(trs_relaxation *R, const trs_relax_options *options) {
   R->room = options->nrhs > 1 ? options->nrhs : 1;
   if (R->context->backend->gpu && R->room > TRS_RELAX_MOST_ABREAST)
     R->room = TRS_RELAX_MOST_ABREAST;
   R->threads = choose_threads(R);
   begin_pace(R);
-  return TRS_SUCCESS;
 }
 
 trs_status trs_relaxation_lay_out_domain(trs_relaxation **result, trs_context *context,
@@ -179,12 +176,14 @@ trs_status trs_relaxation_lay_out_domain(trs_relaxation **result, trs_context *c
   R->scalar = scalar;
   R->store = options->store;
   R->block = block;
-  trs_status status = build(R, system, me, options);
-  if (status)
+  trs_status status = trs_domain_lay_out(R, system, me);
+  if (status) {
     trs_relax_destroy(R);
-  else
-    *result = R;
-  return status;
+    return status;
+  }
+  set_up(R, options);
+  *result = R;
+  return TRS_SUCCESS;
 }
 
 trs_status trs_relaxation_create_domain(trs_relaxation **R, trs_context *context, trs_scalar scalar,
@@ -220,8 +219,115 @@ trs_status trs_relaxation_create(trs_relaxation **result, trs_context *context,
   return TRS_SUCCESS;
 }
 
+/* ---- Sweeps over block factors ---- */
+
+trs_status trs_relaxation_create_sweep(trs_relaxation **result, trs_context *context,
+                                       trs_scalar scalar, const trs_relax_options *options,
+                                       const trs_bilu0 *factors, bool lower) {
+  const trs_bilu0_sweep *s = &factors->sweep[!lower];
+  trs_relaxation *R;
+  *result = NULL;
+  TRS_TRY(TRS_ALLOC_ZERO(&R, 1));
+  R->context = trs_context_retain(context);
+  R->backend = trs_relax_backend_for(context);
+  R->scalar = scalar;
+  R->store = options->store;
+  R->block = factors->block;
+  R->factors = trs_bilu0_retain(factors);
+  R->triangle = true;
+  R->nrows = R->ncols = factors->n;
+  R->noff = s->ptr[factors->n];
+  R->row = s->row;
+  R->ptr = s->ptr;
+  R->idx = s->idx;
+  for (int64_t p = 0; p < R->nrows; p++)
+    if (s->ptr[p + 1] - s->ptr[p] > R->longest) R->longest = s->ptr[p + 1] - s->ptr[p];
+  set_up(R, options);
+  trs_status status = R->backend->create(R, NULL, options);
+  if (status)
+    trs_relax_destroy(R);
+  else
+    *result = R;
+  return status;
+}
+
+static void put_block(const double *from, int64_t block, int64_t size, double *to) {
+  memcpy(to + block * size, from, (size_t)size * sizeof *to);
+}
+
+/* The blocks of a row of factors, with D, or ones, last. */
+static void give(const trs_bilu0 *w, int64_t i, const int32_t *slot, double *values, bool lower) {
+  const int64_t size = (int64_t)w->block * w->block, p = trs_bilu0_place(w, i, lower);
+  const trs_bilu0_sweep *s = &w->sweep[!lower];
+  for (int64_t k = s->ptr[p]; k < s->ptr[p + 1]; k++)
+    put_block(s->val + k * size, slot[s->row[s->idx[k]]], size, values);
+  if (!lower) put_block(w->own + p * size, slot[i], size, values);
+  for (int r = 0; lower && r < w->block; r++) values[slot[i] * size + r * (w->block + 1)] = 1;
+}
+
+static void give_lower(const void *user, int64_t i, const int32_t *slot, double *values) {
+  give(user, i, slot, values, true);
+}
+
+static void give_upper(const void *user, int64_t i, const int32_t *slot, double *values) {
+  give(user, i, slot, values, false);
+}
+
+/* The inverses that the factors have, so that x has the bits of a sweep in place. */
+static void take_inverses(trs_relaxation *R, const trs_bilu0 *w) {
+  const bool wide = trs_relax_kernels_of(R->store)->r_size == sizeof(double);
+  const int64_t b = w->block, size = b * b;
+  for (int64_t p = 0; p < R->nrows; p++) {
+    const int64_t at = trs_bilu0_place(w, R->row[p], false);
+    for (int64_t e = 0; e < size; e++)
+      if (wide)
+        ((double *)R->diagonal)[p * size + e] = w->inverse[at * size + e];
+      else
+        ((float *)R->diagonal)[p * size + e] = (float)w->inverse[at * size + e];
+    memcpy(R->pivot + p * b, w->pivot + at * b, (size_t)b);
+  }
+}
+
+static void read_in_place(trs_relaxation *R, const trs_bilu0 *w, bool lower) {
+  const trs_bilu0_sweep *s = &w->sweep[!lower];
+  trs_bilu0_free((trs_bilu0 *)R->factors);
+  R->factors = trs_bilu0_retain(w);
+  R->in_place = true;
+  R->off = s->val;
+  R->diagonal = lower ? NULL : w->inverse;
+  R->pivot = lower ? NULL : w->pivot;
+}
+
+trs_status trs_relaxation_take(trs_relaxation *R, const trs_bilu0 *w, bool lower) {
+  const trs_block_source source = {.scalar = TRS_DOUBLE,
+                                   .block = w->block,
+                                   .nrows = w->n,
+                                   .ncols = w->n,
+                                   .give = lower ? give_lower : give_upper,
+                                   .user = w};
+  R->unit = lower && !R->context->backend->gpu;
+  if (R->factors && R->store == TRS_STORE_DOUBLE) {
+    read_in_place(R, w, lower);
+    return TRS_SUCCESS;
+  }
+  TRS_TRY(trs_relaxation_update(R, &source));
+  if (!lower && !R->context->backend->gpu) take_inverses(R, w);
+  return TRS_SUCCESS;
+}
+
+/* Forgets the arrays that are those of factors. */
+static void leave_factors(trs_relaxation *R) {
+  if (!R->factors) return;
+  R->row = R->idx = NULL;
+  R->ptr = NULL;
+  if (R->in_place) R->off = R->diagonal = NULL;
+  if (R->in_place) R->pivot = NULL;
+  trs_bilu0_free((trs_bilu0 *)R->factors);
+}
+
 void trs_relax_destroy(trs_relaxation *R) {
   if (!R) return;
+  leave_factors(R);
   if (!trs_context_is_inherited(R->context)) R->backend->free(R);
   trs_domain_free(R->domain);
   trs_context_destroy(R->context);
@@ -241,9 +347,10 @@ void trs_relaxation_free_vectors(trs_relaxation *R) {
 }
 
 int64_t trs_relaxation_held(const trs_relaxation *R) {
-  return TRS_HELD(R, R->colour_ptr, R->row, R->place, R->ptr, R->idx, R->off, R->scale) +
-         TRS_HELD(R->diagonal, R->pivot, R->x, R->r, R->squares, R->partial, R->total,
-                  (const void *)R->most);
+  const int64_t own = TRS_HELD(R, R->colour_ptr, R->place, R->scale, R->x, R->r, R->squares,
+                               R->partial, R->total, (const void *)R->most);
+  const int64_t pattern = R->factors ? 0 : TRS_HELD(R->row, R->ptr, R->idx);
+  return own + pattern + (R->in_place ? 0 : TRS_HELD(R->off, R->diagonal, R->pivot));
 }
 
 int64_t trs_relaxation_sweep_bytes(const trs_relaxation *R) {

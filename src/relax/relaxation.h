@@ -7,6 +7,7 @@
 #include "base/pace.h"
 #include "base/refusal.h"
 #include "base/single.h"
+#include "factor/bilu0.h"
 #include "matrix/rhs.h"
 #include "relax/part.h"
 #include "matrix/blocks.h"
@@ -15,11 +16,6 @@ typedef struct trs_domain trs_domain; /* relax/domains.h */
 typedef struct trs_relax_links trs_relax_links;
 typedef struct trs_relax_mover trs_relax_mover;
 typedef struct trs_relax_backend trs_relax_backend; /* relax/backend.h */
-
-enum { TRS_RELAX_IDX_PAST = 32 }; /* zeros behind idx, for code that reads ahead */
-
-/* In pivot[0] of a diagonal block on a CPU: it is the inverse. */
-enum { TRS_RELAX_INVERTED = 0x80 };
 
 /* Exact sums of squares, so that norms do not depend on the order of addition: see sweep.c. */
 __extension__ typedef __int128 trs_wide;
@@ -58,19 +54,23 @@ struct trs_relaxation {
   int64_t room;        /* right-hand sides that x and r hold */
   void *x, *r;         /* room arrays of nrows x block each; x: + nhalo */
   double *squares;     /* room arrays of nrows: squares of a row's residual */
-  trs_square_sum *partial; /* their sums over parts of the rows */
-  trs_square_sum *total;   /* room: sums over all rows */
-  _Atomic uint64_t *most;  /* 3 room: bits of the largest |b|, |x|, and |b| of block rows whose x is
-                              below the range of floats, where the caller's x is of doubles */
-  trs_domain *domain;      /* NULL: one domain */
-  trs_relax_links *links;  /* to the other domains; borrowed, NULL: none */
-  trs_relax_mover *mover;  /* for links, where x lies on a GPU; borrowed, else NULL */
-  double frobenius[2];     /* norms of A and of A - stored A */
-  double least_row;        /* the least norm of a block row with blocks off the diagonal */
-  double rounding;         /* |A - stored A| / |A| in the Frobenius norm */
-  int threads;             /* threads of a sweep, at most */
-  trs_pace pace;           /* of these, half of them, and one */
-  bool triangle;           /* only solves, by one sweep from zero */
+  trs_square_sum *partial;  /* their sums over parts of the rows */
+  trs_square_sum *total;    /* room: sums over all rows */
+  _Atomic uint64_t *most;   /* 2 room: bits of the largest |b| and |x| of each, where x is of floats
+                               and the caller's of doubles */
+  trs_domain *domain;       /* NULL: one domain */
+  trs_relax_links *links;   /* to the other domains; borrowed, NULL: none */
+  trs_relax_mover *mover;   /* for links, where x lies on a GPU; borrowed, else NULL */
+  double frobenius[2];      /* norms of A and of A - stored A */
+  double least_row;         /* the least norm of a block row with blocks off the diagonal */
+  double rounding;          /* |A - stored A| / |A| in the Frobenius norm */
+  int threads;              /* threads of a sweep, at most */
+  trs_pace pace;            /* of these, half of them, and one */
+  bool triangle;            /* only solves, by one sweep from zero */
+  bool unit;                /* then: the diagonal blocks count as ones */
+  const trs_bilu0 *factors; /* whose row, ptr and idx R has, and off, diagonal and pivot if it reads
+                               the values in place; or NULL */
+  bool in_place;
   const trs_relax_backend *backend;
   struct trs_relax_gpu *gpu; /* relax/cuda/backend.h: the state on one GPU; else NULL.  Then off,
                                 scale, diagonal and pivot are NULL but during an update, and x, r,
@@ -88,6 +88,14 @@ trs_status trs_relaxation_update(trs_relaxation *R, const trs_block_source *sour
 /* options: complete, see trs_relax_sweep. */
 trs_status trs_relaxation_sweep(trs_relaxation *R, const trs_rhs *rhs,
                                 const trs_sweep_options *options);
+
+/* A triangle on a CPU that has one thread: a sweep over block factors, in its order.
+ * trs_relaxation_take gives it values. */
+trs_status trs_relaxation_create_sweep(trs_relaxation **R, trs_context *context, trs_scalar scalar,
+                                       const trs_relax_options *options, const trs_bilu0 *factors,
+                                       bool lower);
+/* The values of factors with the pattern of such a sweep, or of a triangle with the rows of one. */
+trs_status trs_relaxation_take(trs_relaxation *R, const trs_bilu0 *factors, bool lower);
 
 /* For another R on a CPU with the same pattern and values: forgets the arrays that sweeps write,
  * and frees R with its own ones alone. */

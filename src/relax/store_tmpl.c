@@ -210,7 +210,7 @@ TRS_INLINE void NAME(invert)(const trs_relaxation *R, int64_t p, const double *v
   }
   if (!(most < MOST_GROWTH)) return;
   memcpy(d, inverse, (size_t)(b * b) * sizeof *d);
-  R->pivot[p * b] |= TRS_RELAX_INVERTED;
+  R->pivot[p * b] |= TRS_BLOCK_INVERTED;
 }
 
 static void NAME(invert_row)(const trs_relaxation *R, int64_t p, const double *values, SUM *d) {

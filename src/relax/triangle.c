@@ -65,9 +65,9 @@ static void find_levels(int32_t *level, const trs_block_pattern *P, bool lower) 
   }
 }
 
-static trs_status create(trs_relaxation **R, const trs_plan *plan, const trs_block_source *source,
+static trs_status create(trs_relaxation **R, const trs_plan *plan, int block,
                          trs_block_system *system, const trs_relax_options *options) {
-  TRS_TRY(trs_relaxation_lay_out_domain(R, plan->context, source->scalar, source->block, system, 0,
+  TRS_TRY(trs_relaxation_lay_out_domain(R, plan->context, plan->system.scalar, block, system, 0,
                                         options));
   (*R)->triangle = true;
   trs_status status = (*R)->backend->create(*R, system, options);
@@ -77,23 +77,73 @@ static trs_status create(trs_relaxation **R, const trs_plan *plan, const trs_blo
   return status;
 }
 
-static trs_status create_in_levels(trs_relaxation **R, const trs_plan *plan,
-                                   const trs_block_source *source, trs_relax_options *options) {
-  trs_block_pattern pattern;
+/* Takes ownership of the pattern. */
+static trs_status create_in_levels(trs_relaxation **R, const trs_plan *plan, int block,
+                                   trs_block_pattern *pattern, trs_relax_options *options) {
   trs_block_system system;
   int32_t *level;
-  TRS_TRY(trs_block_pattern_build(&pattern, source, plan->context->team));
-  trs_status status = TRS_ALLOC(&level, pattern.n);
+  trs_status status = TRS_ALLOC(&level, pattern->n);
   if (!status) {
-    find_levels(level, &pattern, plan->system.lower);
+    find_levels(level, pattern, plan->system.lower);
     options->colour = level;
-    status = trs_block_system_create(&system, &pattern, options, plan->context->team);
+    status = trs_block_system_create(&system, pattern, options, plan->context->team);
   }
-  trs_block_pattern_free(&pattern);
+  trs_block_pattern_free(pattern);
   trs_free(level);
   TRS_TRY(status);
-  status = create(R, plan, source, &system, options);
+  system.by_columns = !plan->context->backend->gpu; /* as sweeps in the order of the rows do */
+  status = create(R, plan, block, &system, options);
   trs_block_system_free(&system);
+  return status;
+}
+
+/* The blocks of a sweep beside the diagonal, by the rows of the factors. */
+static trs_status take_pattern(trs_block_pattern *pattern, const trs_bilu0 *w, bool lower) {
+  int64_t at = 0;
+  *pattern = (trs_block_pattern){.n = w->n};
+  trs_status status = TRS_ALLOC(&pattern->ptr, w->n + 1);
+  if (!status) status = TRS_ALLOC(&pattern->idx, w->sweep[!lower].ptr[w->n]);
+  for (int64_t i = 0; !status && i < w->n; i++) {
+    const int64_t begin = lower ? w->ptr[i] : w->diagonal[i] + 1;
+    const int64_t end = lower ? w->diagonal[i] : w->ptr[i + 1];
+    pattern->ptr[i] = at;
+    for (int64_t p = begin; p < end; p++) pattern->idx[at++] = w->idx[p];
+  }
+  if (!status)
+    pattern->ptr[w->n] = at;
+  else
+    trs_block_pattern_free(pattern);
+  return status;
+}
+
+/* One thread needs no levels: it has the rows in their order, and doubles where they are. */
+static trs_status create_by_blocks(trs_relaxation **R, const trs_plan *plan,
+                                   trs_relax_options *options) {
+  const trs_bilu0 *w = trs_bilu0_of(plan->matrix);
+  const bool lower = plan->system.lower;
+  trs_block_pattern pattern;
+  if (plan->context->threads == 1) {
+    TRS_TRY(trs_relaxation_create_sweep(R, plan->context, plan->system.scalar, options, w, lower));
+  } else {
+    TRS_TRY(take_pattern(&pattern, w, lower));
+    TRS_TRY(create_in_levels(R, plan, w->block, &pattern, options));
+  }
+  return trs_relaxation_take(*R, w, lower);
+}
+
+static trs_status create_by_entries(trs_relaxation **R, trs_plan *plan, int block,
+                                    trs_relax_options *options) {
+  trs_host_system h;
+  trs_block_pattern pattern;
+  trs_status status =
+      trs_host_system_create(&h, &plan->system, plan->matrix, true, true, plan->stream);
+  const trs_system *S = &h.S;
+  const trs_block_source source =
+      trs_block_source_by_entries(S->scalar, S->n, S->n, S->ptr, S->idx, S->val, block);
+  if (!status) status = trs_block_pattern_build(&pattern, &source, plan->context->team);
+  if (!status) status = create_in_levels(R, plan, block, &pattern, options);
+  if (!status) status = trs_relaxation_update(*R, &source);
+  trs_host_system_destroy(&h);
   return status;
 }
 
@@ -106,22 +156,14 @@ static int64_t group_of(const trs_plan *plan) {
 }
 
 static trs_status analyze(trs_plan *plan) {
-  trs_host_system h = {0};
   trs_triangle *t;
   int64_t size;
   TRS_TRY(read_size(plan, &size));
   TRS_TRY(TRS_ALLOC_ZERO(&t, 1));
   plan->state = t;
   trs_relax_options options = {.store = store_of(plan), .nrhs = group_of(plan)};
-  trs_status status =
-      trs_host_system_create(&h, &plan->system, plan->matrix, true, true, plan->stream);
-  const trs_system *S = &h.S;
-  const trs_block_source source =
-      trs_block_source_by_entries(S->scalar, S->n, S->n, S->ptr, S->idx, S->val, (int)size);
-  if (!status) status = create_in_levels(&t->R, plan, &source, &options);
-  if (!status) status = trs_relaxation_update(t->R, &source);
-  trs_host_system_destroy(&h);
-  return status;
+  if (plan->by_blocks) return create_by_blocks(&t->R, plan, &options);
+  return create_by_entries(&t->R, plan, (int)size, &options);
 }
 
 /* On a CPU, where create makes the vectors alone. */
@@ -143,11 +185,14 @@ static trs_relaxation *relaxation_of(const trs_plan *plan) {
 static trs_status update(trs_plan *plan) {
   trs_host_system h = {0};
   trs_relaxation *R = relaxation_of(plan);
+  if (plan->by_blocks)
+    return trs_relaxation_take(R, trs_bilu0_of(plan->matrix), plan->system.lower);
   trs_status status =
       trs_host_system_create(&h, &plan->system, plan->matrix, true, true, plan->stream);
   const trs_system *S = &h.S;
   const trs_block_source source =
       trs_block_source_by_entries(S->scalar, S->n, S->n, S->ptr, S->idx, S->val, R->block);
+  R->unit = false;
   if (!status) status = trs_relaxation_update(R, &source);
   trs_host_system_destroy(&h);
   return status;
@@ -178,6 +223,21 @@ static int64_t bytes(const trs_plan *plan) {
   return TRS_HELD(t) + trs_relaxation_held(t->R) + trs_refactor_held(t->refactor);
 }
 
+/* Steps of several threads; a sweep in the order of its rows has none. */
+static int32_t count_levels(const trs_relaxation *R) {
+  int32_t *level, most = 0;
+  if (!R->factors) return R->ncolours;
+  if (TRS_ALLOC(&level, R->nrows)) return 0;
+  for (int64_t p = 0; p < R->nrows; p++) {
+    level[p] = 1;
+    for (int64_t k = R->ptr[p]; k < R->ptr[p + 1]; k++)
+      if (level[R->idx[k]] >= level[p]) level[p] = level[R->idx[k]] + 1;
+    if (level[p] > most) most = level[p];
+  }
+  trs_free(level);
+  return most;
+}
+
 static void describe(const trs_plan *plan, char *text, size_t size) {
   const trs_relaxation *R = relaxation_of(plan);
   static const char *const words[] = {[TRS_STORE_MIXED] = "floats",
@@ -187,7 +247,7 @@ static void describe(const trs_plan *plan, char *text, size_t size) {
                                       [TRS_STORE_BFLOAT] = "bfloats"};
   snprintf(text, size, "%lld rows of blocks of %d, %lld blocks of %s, %d levels",
            (long long)R->nrows, R->block, (long long)(R->noff + R->nrows), words[R->store],
-           R->ncolours);
+           count_levels(R));
 }
 
 static void free_state(trs_plan *plan) {

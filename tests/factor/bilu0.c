@@ -75,6 +75,8 @@ static trs_factors_info info_of(const trs_factors *F) {
 
 static void assert_same(const trs_matrix *A, const trs_matrix *B) {
   const size_t size = A->scalar == TRS_FLOAT ? sizeof(float) : sizeof(double);
+  assert_success(trs_matrix_fill(A));
+  assert_success(trs_matrix_fill(B));
   assert_int_equal(A->nnz, B->nnz);
   assert_memory_equal(A->idx, B->idx, (size_t)A->nnz * sizeof *A->idx);
   assert_memory_equal(A->val, B->val, (size_t)A->nnz * size);
@@ -153,6 +155,42 @@ TEST(new_values_come_in_the_order_of_the_blocks) {
   trs_matrix_destroy(B);
 }
 
+/* Blocks in ascending order stay as they are until entries are needed. */
+TEST(entries_of_blocks_are_written_when_they_are_needed) {
+  const int32_t ptr[] = {0, 2, 4}, idx[] = {0, 1, 0, 1};
+  double val[] = {9, 2, 3, 8, 1, 2, 3, 4, 4, 3, 2, 1, 7, 1, 2, 9};
+  const double row[] = {9, 3, 1, 3};
+  {
+    const int64_t *p;
+    const int32_t *j;
+    const void *v;
+    trs_matrix *A;
+    trs_matrix_info info = {.struct_size = sizeof info};
+    assert_success(trs_matrix_create_bsr(
+        &A, BSR(TRS_DOUBLE, 2, 2, 2, TRS_COL_MAJOR, TRS_PTR32, ptr, idx, val)));
+    trs_factors *F = factor(A, TRS_FACTOR_BILU0, TRS_ORDER_DEFAULT, 0);
+    assert_product(F, A, 1e-14, true);
+    assert_success(trs_matrix_get_arrays(A, &p, &j, &v));
+    assert_success(trs_matrix_get_info(A, &info));
+    assert_int_equal(info.nnz, 16);
+    assert_int_equal(info.nlower, 6);
+    assert_int_equal(p[4], 16);
+    assert_int_equal(j[3], 3);
+    assert_memory_equal(v, row, sizeof row);
+    trs_factors_destroy(F);
+    trs_matrix_destroy(A);
+    assert_success(trs_matrix_create_bsr(
+        &A, BSR(TRS_DOUBLE, 2, 2, 2, TRS_COL_MAJOR, TRS_PTR32, ptr, idx, val)));
+    val[0] += 1;
+    assert_success(trs_matrix_set_values(A, val));
+    F = factor(A, TRS_FACTOR_BILU0, TRS_ORDER_DEFAULT, 0);
+    assert_product(F, A, 1e-14, true);
+    val[0] -= 1;
+    trs_factors_destroy(F);
+    trs_matrix_destroy(A);
+  }
+}
+
 TEST(products_agree_with_the_matrix_on_its_blocks) {
   static const int sizes[] = {1, 2, 3, 4, 5, 7, 8, 17, 32};
   for (int c = 0; c < 72; c++) {
@@ -169,7 +207,8 @@ TEST(products_agree_with_the_matrix_on_its_blocks) {
     assert_int_equal(f.order, order);
     if (c >= 36) assert_true(!f.row_perm == !f.col_perm);
     if (kind.weak && size > 1) assert_non_null(f.row_perm);
-    assert_product(F, A, 100 * size * scalar_eps(kind.scalar), true);
+    /* inverses of diagonal blocks leave errors in proportion to the block, not to its elements */
+    assert_product(F, A, 1000 * size * scalar_eps(kind.scalar), true);
     trs_factors_destroy(F);
     trs_matrix_destroy(A);
   }

@@ -24,6 +24,7 @@ static trs_factors *factor(const blocks *A, trs_factor_kind kind) {
 /* T relaxed in the order of its levels. */
 static trs_relaxation *relax(trs_context *ctx, const trs_matrix *T, bool lower) {
   int32_t level[N] = {0};
+  assert_success(trs_matrix_fill(T));
   for (int k = 0; k < N; k++) {
     const int i = lower ? k : N - 1 - k;
     for (int64_t p = T->ptr[i * B]; p < T->ptr[(i + 1) * B]; p++) {
@@ -69,10 +70,11 @@ static void lay_out(trs_refactor *f, const blocks *A, trs_factor_kind kind) {
                                    .ptr = A->ptr,
                                    .idx = A->idx,
                                    .val = A->val};
-  *f = (trs_refactor){.w = {.kind = kind, .block = B, .threshold = 0.5}};
+  const trs_bilu0 head = {.kind = kind, .block = B, .threshold = 0.5};
   trs_block_pattern pattern;
+  *f = (trs_refactor){0};
   assert_success(trs_block_pattern_build(&pattern, &source, NULL));
-  assert_success(trs_bilu0_take_pattern(&f->w, &pattern));
+  assert_success(trs_bilu0_create(&f->w, &head, &pattern));
   trs_block_pattern_free(&pattern);
   assert_success(TRS_ALLOC(&f->place, N));
   assert_success(TRS_ALLOC(&f->from, ROWS));
@@ -116,7 +118,7 @@ static void check_kind(trs_factor_kind kind, int turn) {
   source.val = old.val;
   assert_success(trs_refactor_cuda.run(&f, L, U, &source)); /* after a failure */
   trs_refactor_cuda.free(&f);
-  trs_bilu0_free(&f.w);
+  trs_bilu0_free(f.w);
   TRS_FREE_ALL(f.place, f.from);
   trs_relax_destroy(L);
   trs_relax_destroy(U);

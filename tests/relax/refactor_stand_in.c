@@ -3,7 +3,8 @@
  * (factor/bilu0.c). */
 #include <string.h>
 
-#include "factor/bilu0.h"
+#include "base/memory.h"
+#include "factor/bilu0_block.h"
 #include "relax/cuda/refactor.h"
 
 /* Row i's blocks, from the caller's. */
@@ -44,26 +45,26 @@ static void take_steps(const trs_refactor_args *a, int64_t i, double *row) {
   }
 }
 
-/* Factors the diagonal block and changes those behind it: the elimination of a row without blocks
- * before its diagonal. */
-static bool factor_diagonal(const trs_refactor_args *a, double *behind, int64_t count,
-                            uint8_t *pivot, int *column) {
-  int64_t ptr[] = {0, count}, diagonal = 0, *position;
-  int32_t *idx;
-  if (TRS_ALLOC(&position, count) || TRS_ALLOC(&idx, count)) return false;
-  for (int64_t p = 0; p < count; p++) idx[p] = (int32_t)p;
-  const trs_bilu0 w = {.kind = a->cholesky ? TRS_FACTOR_BIC0 : TRS_FACTOR_BILU0,
-                       .block = a->block,
-                       .threshold = a->threshold,
-                       .n = 1,
-                       .ptr = ptr,
-                       .idx = idx,
-                       .diagonal = &diagonal,
-                       .val = behind,
-                       .pivot = pivot};
-  const bool good = trs_bilu0_eliminate(&w, 0, position, column);
-  TRS_FREE_ALL(position, idx);
-  return good;
+/* Factors the diagonal block, and multiplies those behind it by the inverse of its l. */
+static bool factor_diagonal(const trs_refactor_args *a, double *d, int64_t count, uint8_t *pivot,
+                            int *column) {
+  const int b = a->block, size = b * b;
+  double x[TRS_RELAX_MOST_BLOCK];
+  *column = -1;
+  for (int e = 0; e < size; e++)
+    if (!isfinite(d[e])) return false;
+  for (int r = 0; r < b; r++) pivot[r] = (uint8_t)r;
+  *column = a->cholesky ? trs_block_cholesky(d, b) : trs_block_lu(d, pivot, a->threshold, b);
+  if (*column < b) return false;
+  for (double *u = d + size; u < d + count * size; u += b) {
+    memcpy(x, u, (size_t)b * sizeof *x);
+    for (int r = 0; r < b; r++) {
+      u[r] = x[pivot[r]];
+      for (int m = 0; m < r; m++) u[r] -= d[m * b + r] * u[m];
+      if (a->cholesky) u[r] /= d[r * b + r];
+    }
+  }
+  return true;
 }
 
 static void store_row(const trs_refactor_args *a, int64_t i, const double *row,

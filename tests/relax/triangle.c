@@ -419,6 +419,102 @@ TEST(plans_without_these_blocks_refuse_new_values) {
   trs_context_destroy(ctx);
 }
 
+/* One thread solves with the factors where they are, several with copies by levels, and blocks of
+ * more than 8 by factors of D. */
+TEST(threads_give_the_bits_of_one_with_block_factors) {
+  static const char *const places[] = {"serial", "threads:2"};
+  static const trs_store stores[] = {TRS_STORE_DEFAULT, TRS_STORE_MIXED, TRS_STORE_HALF};
+  static double x[2][N * 3], b[N * 3];
+  trs_matrix *A = sparse_grid(N / 20, 20, 1, 0.25, TRS_DOUBLE);
+  trs_random_fill(b, N * 3, TRS_DOUBLE, 3);
+  for (int k = 0; k < 24; k++) {
+    static const int sizes[] = {2, 3, 4, 5, 6, 7, 10, 20};
+    const trs_factor_options how = {
+        .struct_size = sizeof how, .kind = TRS_FACTOR_BILU0, .block_size = sizes[k % 8]};
+    const trs_options options = {.struct_size = sizeof options, .store = stores[k / 8]};
+    trs_factors *F;
+    assert_success(trs_factor(&F, A, &how));
+    for (int64_t nrhs = 1; nrhs <= 3; nrhs += 2) {
+      for (int c = 0; c < 2; c++) {
+        trs_context *ctx;
+        trs_plan *plan;
+        assert_success(trs_context_create(&ctx, places[c]));
+        assert_success(trs_analyze_factors(&plan, ctx, F, TRS_NO_TRANS, &options));
+        assert_success(trs_solve(plan, x[c], N, b, N, nrhs, TRS_COL_MAJOR));
+        trs_plan_destroy(plan);
+        trs_context_destroy(ctx);
+      }
+      assert_memory_equal(x[0], x[1], (size_t)(N * nrhs) * sizeof **x);
+    }
+    trs_factors_destroy(F);
+  }
+  trs_matrix_destroy(A);
+}
+
+/* Whether the plan has the factors to itself or not, and their values come back where not. */
+TEST(factors_keep_their_values_while_the_caller_has_them) {
+  static block_rows A, B;
+  double b[UNKNOWNS], old[UNKNOWNS], fresh[UNKNOWNS], x[UNKNOWNS];
+  trs_context *ctx;
+  make_rows(&A, 0, 1);
+  make_rows(&B, 1, 2);
+  trs_random_fill(b, UNKNOWNS, TRS_DOUBLE, 4);
+  assert_success(trs_context_create(&ctx, "serial"));
+  for (int alone = 0; alone < 2; alone++) {
+    trs_factors *F = factor_rows(&A, TRS_FACTOR_BILU0, TRS_ORDER_RCM);
+    trs_plan *plan;
+    assert_success(trs_analyze_factors(&plan, ctx, F, TRS_NO_TRANS, NULL));
+    assert_success(trs_solve(plan, old, UNKNOWNS, b, UNKNOWNS, 1, TRS_COL_MAJOR));
+    if (alone) trs_factors_destroy(F);
+    assert_success(trs_update_bsr(
+        plan, BSR((trs_scalar)0, 0, 0, 0, TRS_ROW_MAJOR, TRS_PTR64, B.ptr, B.idx, B.val)));
+    assert_success(trs_solve(plan, alone ? x : fresh, UNKNOWNS, b, UNKNOWNS, 1, TRS_COL_MAJOR));
+    if (alone) {
+      assert_memory_equal(x, fresh, sizeof x);
+    } else {
+      assert_memory_not_equal(fresh, old, sizeof x);
+      assert_success(trs_update_factors(plan, F));
+      assert_success(trs_solve(plan, x, UNKNOWNS, b, UNKNOWNS, 1, TRS_COL_MAJOR));
+      assert_memory_equal(x, old, sizeof x);
+      trs_factors_destroy(F);
+    }
+    trs_plan_destroy(plan);
+  }
+  trs_context_destroy(ctx);
+}
+
+static trs_status factor_and_solve(void *argument) {
+  static const double val[] = {4, 1, 1, 5, -1, 0, 0, -1, -1, 0, 0, -1, 6, 1, 0, 5};
+  static const int32_t ptr[] = {0, 2, 4}, idx[] = {0, 1, 0, 1};
+  const trs_factor_options how = {.struct_size = sizeof how, .kind = TRS_FACTOR_BILU0};
+  const trs_blocks *blocks = BSR(TRS_DOUBLE, 2, 2, 2, TRS_COL_MAJOR, TRS_PTR32, ptr, idx, val);
+  double x[4], b[4] = {1, 2, 3, 4};
+  trs_backward_error error = {.struct_size = sizeof error};
+  trs_matrix *A;
+  trs_factors *F = NULL;
+  trs_plan *plan = NULL;
+  TRS_TRY(trs_matrix_create_bsr(&A, blocks));
+  trs_status status = trs_factor(&F, A, &how);
+  trs_matrix_destroy(A);
+  if (!status) status = trs_analyze_factors(&plan, argument, F, TRS_NO_TRANS, NULL);
+  if (!status) status = trs_update_bsr(plan, blocks);
+  if (!status) status = trs_solve(plan, x, 4, b, 4, 1, TRS_COL_MAJOR);
+  if (!status) status = trs_check_factors(&error, F, TRS_NO_TRANS, x, 4, b, 4, 1, TRS_COL_MAJOR);
+  trs_plan_destroy(plan);
+  trs_factors_destroy(F);
+  return status;
+}
+
+TEST(failing_allocations_of_block_factors_are_reported) {
+  static const char *const places[] = {"serial", "threads:2"};
+  for (int k = 0; k < 2; k++) {
+    trs_context *ctx;
+    assert_success(trs_context_create(&ctx, places[k]));
+    assert_survives_failing_allocations(factor_and_solve, ctx);
+    trs_context_destroy(ctx);
+  }
+}
+
 typedef struct attempt {
   trs_context *ctx;
   const system_ *s;

@@ -39,7 +39,7 @@ static void free_gpu(trs_refactor *f) {
 /* ---- Arrays ---- */
 
 static trs_status take_factors(trs_refactor_gpu *g, const trs_refactor *f) {
-  const trs_bilu0 *w = &f->w;
+  const trs_bilu0 *w = f->w;
   const int64_t blocks = w->ptr[w->n], size = (int64_t)w->block * w->block;
   trs_refactor_args *a = &g->args;
   *a = (trs_refactor_args){.n = w->n,
@@ -50,7 +50,7 @@ static trs_status take_factors(trs_refactor_gpu *g, const trs_refactor *f) {
   TRS_TRY(
       trs_relax_upload(g->state, &g->own, &a->diagonal, w->diagonal, w->n, sizeof *w->diagonal));
   TRS_TRY(trs_relax_upload(g->state, &g->own, &a->from, f->from, w->n * w->block, 1));
-  TRS_TRY(trs_relax_alloc(g->state, &g->own, &a->val, blocks * size, sizeof *w->val));
+  TRS_TRY(trs_relax_alloc(g->state, &g->own, &a->val, blocks * size, sizeof(double)));
   TRS_TRY(trs_relax_alloc(g->state, &g->own, &a->source, blocks, sizeof *a->source));
   return trs_relax_alloc(g->state, &g->own, &a->failed, 1, sizeof *a->failed);
 }
@@ -183,16 +183,16 @@ static trs_status take_steps(trs_refactor_gpu *g, const trs_bilu0 *w) {
 
 static trs_status build(trs_refactor *f, trs_relaxation *L, trs_relaxation *U) {
   trs_refactor_gpu *g = f->gpu;
-  if (f->w.ptr[f->w.n] > INT32_MAX)
+  if (f->w->ptr[f->w->n] > INT32_MAX)
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
                     "more than 2147483647 blocks: give new values in host memory");
   TRS_TRY(trs_device_alloc_host(g->state->device, (void **)&g->told));
   TRS_TRY(take_factors(g, f));
   TRS_TRY(take_side(g, 0, L));
   TRS_TRY(take_side(g, 1, U));
-  TRS_TRY(take_targets(g, &f->w));
-  TRS_TRY(find_longest(g, &f->w));
-  TRS_TRY(take_steps(g, &f->w));
+  TRS_TRY(take_targets(g, f->w));
+  TRS_TRY(find_longest(g, f->w));
+  TRS_TRY(take_steps(g, f->w));
   return trs_device_wait(g->state->stream);
 }
 
@@ -200,7 +200,7 @@ static trs_status build(trs_refactor *f, trs_relaxation *L, trs_relaxation *U) {
 
 /* source[at]: the caller's block at place at of the factors, or -1. */
 static trs_status find_sources(const trs_refactor *f, const trs_block_source *S, int32_t *source) {
-  const trs_bilu0 *w = &f->w;
+  const trs_bilu0 *w = f->w;
   for (int64_t at = 0; at < w->ptr[w->n]; at++) source[at] = -1;
   for (int64_t own = 0; own < w->n; own++)
     for (int64_t p = S->ptr[own]; p < S->ptr[own + 1]; p++) {
@@ -219,7 +219,7 @@ static trs_status find_sources(const trs_refactor *f, const trs_block_source *S,
 
 static trs_status take_pattern(trs_refactor *f, const trs_block_source *S) {
   trs_refactor_gpu *g = f->gpu;
-  const int64_t blocks = f->w.ptr[f->w.n];
+  const int64_t blocks = f->w->ptr[f->w->n];
   int32_t *source;
   g->has_pattern = false;
   TRS_TRY(TRS_ALLOC(&source, blocks));

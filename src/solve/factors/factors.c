@@ -12,6 +12,8 @@
 
 #include "base/config.h"
 #include "base/timer.h"
+#include "factor/bilu0.h"
+#include "plan/choice.h"
 #include "plan/mover.h"
 
 enum { TILE = 8 }; /* right-hand sides in the workspace at a time */
@@ -243,6 +245,41 @@ static trs_status fall_back(trs_plan *plan, const trs_options *options) {
   return TRS_SUCCESS;
 }
 
+/* Whether both sweeps may solve with the blocks of block factors, as the method blocks does on a
+ * CPU. */
+static bool takes_blocks(const trs_plan *plan, const trs_factors *F) {
+  const trs_bilu0 *w = trs_bilu0_of(F->L);
+  const trs_options *o = &plan->options;
+  const bool named = o->method && strcmp(o->method, "auto") != 0;
+  if (!w || plan->trans != TRS_NO_TRANS || o->tune || o->launch_updates) return false;
+  if (named ? strcmp(o->method, "blocks") != 0 : w->block == 1) return false;
+  return !plan->context->backend->gpu && !trs_plan_finds_gpu(plan->context, F->n + F->L->nnz);
+}
+
+/* Fails if values do not fit the store. */
+static trs_status make_block_sweeps(trs_plan *plan, const trs_factors *F) {
+  trs_two_sweeps *state = plan->state;
+  trs_status status =
+      trs_plan_create_by_blocks(&plan->sweep[0], plan->context, F->L, TRS_LOWER, &plan->options);
+  if (!status)
+    status =
+        trs_plan_create_by_blocks(&plan->sweep[1], plan->context, F->U, TRS_UPPER, &plan->options);
+  const trs_row_order before = state->in;
+  state->in = state->out; /* D has the exchanges of its rows */
+  if (!status) status = host_mover.create(plan);
+  if (!status) {
+    state->mover = &host_mover;
+    make_reason(plan);
+    return TRS_SUCCESS;
+  }
+  state->in = before;
+  for (int s = 0; s < 2; s++) {
+    trs_plan_destroy(plan->sweep[s]);
+    plan->sweep[s] = NULL;
+  }
+  return status;
+}
+
 static trs_status build(trs_plan *plan, const trs_factors *F, const trs_options *options) {
   trs_two_sweeps *state;
   TRS_TRY(TRS_ALLOC_ZERO(&state, 1));
@@ -254,6 +291,10 @@ static trs_status build(trs_plan *plan, const trs_factors *F, const trs_options 
                       of_columns = {F->col_perm, F->col_scale};
   state->in = plain ? of_rows : of_columns;
   state->out = plain ? of_columns : of_rows;
+  if (takes_blocks(plan, F)) {
+    const trs_status by_blocks = make_block_sweeps(plan, F);
+    if (by_blocks != TRS_ERROR_UNSUPPORTED && by_blocks != TRS_ERROR_MEMORY) return by_blocks;
+  }
   trs_status status = make_sweeps(plan, options);
   return status == TRS_ERROR_MEMORY && chose_gpu(plan, options) ? fall_back(plan, options) : status;
 }
@@ -272,9 +313,9 @@ trs_status trs_factors_plan_create(trs_plan **result, trs_context *context, cons
   plan->trans = trans;
   if (options) plan->options = *options;
   plan->stream = plan->options.stream;
-  plan->options.method = NULL; /* the caller may free its string after the call */
   plan->system = (trs_system){.n = F->n, .nnz = F->L->nnz + F->U->nnz, .scalar = F->scalar};
   trs_status status = build(plan, F, options);
+  plan->options.method = NULL; /* the caller may free its string after the call */
   if (status) {
     trs_plan_destroy(plan);
     return status;
