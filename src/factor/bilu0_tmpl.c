@@ -70,8 +70,9 @@ TRS_BLOCK_INLINE bool fit(const double *values, int64_t count, bool narrow) {
 }
 
 /* As an analysis judges pivots (analysis/pivot_tmpl.c). */
-TRS_BLOCK_INLINE bool has_reciprocal(double pivot, bool narrow) {
-  return narrow ? isfinite((float)pivot) && isfinite(1 / (float)pivot) : isfinite(1 / pivot);
+TRS_BLOCK_INLINE bool is_usable(double pivot, double inverse, bool narrow) {
+  if (narrow) return isfinite((float)pivot) && isfinite(1 / (float)pivot);
+  return isfinite(inverse);
 }
 
 /* The inverse from the factors d of D, with inverses of U's diagonal; false if D has a large
@@ -121,10 +122,12 @@ TRS_BLOCK_INLINE trs_bilu0_fault finish(const trs_bilu0 *w, int64_t i, const dou
   if (o->column < b) return TRS_BILU0_SINGULAR;
   if (!fit(d, size, w->narrow)) return TRS_BILU0_NOT_FINITE;
   for (int k = 0; k < b; k++) {
+    const double of_u = d[k * b + k];
+    d[k * b + k] = 1 / of_u;
+    if (is_usable(of_u, d[k * b + k], w->narrow)) continue;
     o->column = k;
-    o->pivot = d[k * b + k];
-    if (!has_reciprocal(o->pivot, w->narrow)) return TRS_BILU0_SMALL;
-    d[k * b + k] = 1 / o->pivot;
+    o->pivot = of_u;
+    return TRS_BILU0_SMALL;
   }
   if (b <= 8 && invert(inverse, own, d, pivot, b))
     pivot[0] |= TRS_BLOCK_INVERTED;
