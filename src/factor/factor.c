@@ -507,8 +507,7 @@ static trs_status run(void *argument, trs_teller *teller) {
   trs_status status = factor(f, &matching, &ready);
   trs_matrix_destroy(ready);
   if (!status) status = unmatch_rows(f->parts, matching.row, f->A->nrows);
-  if (!status && f->parts->kind != TRS_FACTOR_TRIANGLE && !is_incomplete(f->parts->kind))
-    status = trs_factor_check_values(f->parts);
+  if (!status && f->parts->kind == TRS_FACTOR_LU) status = trs_factor_check_values(f->parts);
   if (!status) trs_teller_phase(teller, "factoring", 1);
   trs_matching_free(&matching);
   return status;

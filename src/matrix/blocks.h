@@ -38,7 +38,11 @@ TRS_API trs_status trs_blocks_take(trs_blocks *own, const trs_blocks *given);
 TRS_API trs_status trs_blocks_take_like(trs_blocks *own, const trs_blocks *given, trs_scalar scalar,
                                         int64_t nrows, int64_t ncols, int block_size);
 
-/* f(..., block), with a block size of 1 to 8 as a constant: f is always inlined. */
+/* f(..., block), with a block size of 1 to 8 as a constant: f is always inlined.  Where kernels of
+ * better levels stand beside, one loop for all sizes is enough. */
+#ifdef TRS_BLOCKS_OF_ANY_SIZE
+#define TRS_BY_BLOCK(block, f, ...) f(__VA_ARGS__, block)
+#else
 #define TRS_BY_BLOCK(block, f, ...)   \
   ((block) == 1   ? f(__VA_ARGS__, 1) \
    : (block) == 2 ? f(__VA_ARGS__, 2) \
@@ -49,6 +53,7 @@ TRS_API trs_status trs_blocks_take_like(trs_blocks *own, const trs_blocks *given
    : (block) == 7 ? f(__VA_ARGS__, 7) \
    : (block) == 8 ? f(__VA_ARGS__, 8) \
                   : f(__VA_ARGS__, block))
+#endif
 
 /* In pivot[0] of a diagonal block: it is the inverse. */
 enum { TRS_BLOCK_INVERTED = 0x80 };

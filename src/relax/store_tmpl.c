@@ -190,11 +190,12 @@ TRS_INLINE void NAME(small_solve)(const trs_relaxation *R, int64_t p, const SUM 
 
 /* The inverse of a triangle's diagonal block in place of its factors, unless it has a large
  * condition number (analysis/growth.h).  One bit says so. */
-TRS_INLINE void NAME(invert)(const trs_relaxation *R, int64_t p, const double *values, SUM *d,
-                             int b) {
+static void NAME(invert)(const trs_relaxation *R, int64_t p, const double *values, SUM *d) {
   static const double MOST_GROWTH = 1000;
   SUM inverse[8 * 8], unit[8];
+  const int b = R->block;
   double most = 0;
+  if (b > 8) return;
   for (int j = 0; j < b; j++) {
     for (int i = 0; i < b; i++) unit[i] = i == j;
     NAME(small_solve)(R, p, unit, inverse + j * b, b);
@@ -211,10 +212,6 @@ TRS_INLINE void NAME(invert)(const trs_relaxation *R, int64_t p, const double *v
   if (!(most < MOST_GROWTH)) return;
   memcpy(d, inverse, (size_t)(b * b) * sizeof *d);
   R->pivot[p * b] |= TRS_BLOCK_INVERTED;
-}
-
-static void NAME(invert_row)(const trs_relaxation *R, int64_t p, const double *values, SUM *d) {
-  if (R->block <= 8) TRS_BY_BLOCK(R->block, NAME(invert), R, p, values, d);
 }
 
 /* Adds the magnitudes of the row's elements and of their storage loss to norms[2], each scaled
@@ -339,7 +336,7 @@ static trs_status NAME(put)(trs_relaxation *R, int64_t p, double *values,
   }
   SUM *d = (SUM *)R->diagonal + p * size;
   TRS_TRY(NAME(factor)(R, p, values + count * size, squares[0], d));
-  if (R->triangle && !R->context->backend->gpu) NAME(invert_row)(R, p, values + count * size, d);
+  if (R->triangle && !R->context->backend->gpu) NAME(invert)(R, p, values + count * size, d);
   return TRS_SUCCESS;
 }
 #undef LEAST
