@@ -62,13 +62,14 @@ static trs_status lay_out(trs_bilu0 **w, const trs_bilu0 *head, const trs_block_
 
 static trs_status fail(const trs_bilu0 *w, const trs_factors *parts, const trs_factor_input *input,
                        const trs_bilu0_outcome *o) {
+  if (o->fault == TRS_BILU0_FINE) return TRS_SUCCESS;
   const char *name = trs_factor_name(w->kind, 0);
   const int64_t i = o->row * w->block;
-  const int64_t row = trs_factor_row(input, i + (o->fault == TRS_BILU0_NOT_FINITE ? 0 : o->column));
+  const bool column = o->fault == TRS_BILU0_SINGULAR || o->fault == TRS_BILU0_SMALL;
+  const int64_t row = trs_factor_row(input, i + (column ? o->column : 0));
   const long long block = (long long)(row / w->block);
   switch (o->fault) {
     case TRS_BILU0_FINE:
-      return TRS_SUCCESS;
     case TRS_BILU0_READ:
       return trs_failure_set(&o->read);
     case TRS_BILU0_OVERFLOW:

@@ -11,8 +11,8 @@
 #define TRS_CONCAT_(f, letter) f##_##letter
 #define TRS_CONCAT(f, letter) TRS_CONCAT_(f, letter)
 #define TRS_INLINE static inline __attribute__((always_inline))
-#if defined(__clang__)
-#define TRS_UNROLL /* it does */
+#if defined(__clang__) || !defined(__OPTIMIZE__)
+#define TRS_UNROLL /* clang does, and gcc warns that it cannot without -O */
 #else
 #define TRS_UNROLL _Pragma("GCC unroll 8")
 #endif

@@ -110,7 +110,7 @@ if has("SuperLU"):
     with open(os.path.join(workers, "trireme-worker-superlu"), "w", encoding="utf-8") as f:
         f.write("#!/bin/sh\nexec sleep 100\n")
     os.chmod(f.name, 0o755)
-    code, text, rest = on_terminal(["factor", "gen:poisson3d7:24", "-o", "F.h5", "--order", "natural"],
+    code, text, rest = on_terminal(["factor", "gen:poisson3d7:36", "-o", "F.h5", "--order", "natural"],
                                    out=False, TRIREME_WORKERS=workers, TRIREME_WORKER_SECONDS="3.2")
     check("seconds of a factorisation that cannot say how far it is", code == 1 and
           "\rfactoring, 2 s\033[K" in text and "%" not in text, f"{code} {text!r} {rest!r}")
