@@ -73,7 +73,7 @@ static trs_status read_file(const char *path) {
   trs_matrix *made;
   trs_status status = trs_matrix_read(&made, path, NULL);
   trs_matrix_destroy(made);
-  return status;
+  return status == TRS_ERROR_UNSUPPORTED ? trs_cancelled() : status;
 }
 
 static trs_status read_text(void) { return read_file(text_file); }
