@@ -1,6 +1,5 @@
 /* power_table.c - writes the source file of trs_power_table (src/io/power_table.h): the leading 128
- * bits of the powers of five that decimal numbers are read and written with.  tools/check_tables
- * repeats it.
+ * bits of the powers of five that decimal numbers are read and written with.  A build runs it.
  *
  *     power_table OUT.c */
 #include <stdint.h>
