@@ -93,7 +93,7 @@ typedef struct outcome {
   int64_t bytes;
   const char *unsolved; /* NULL, or the reason why no error is known */
   trs_backward_error own, against;
-  double condition; /* of complete LU; negative: not known */
+  double condition; /* of complete LU that was solved with; negative: not known */
   bool has_against; /* of factors of the matrix as it was read */
 } outcome;
 
@@ -255,9 +255,10 @@ static int leave_no_diagonal(const input *in, const trs_matrix_info *matrix) {
                in->name, (long long)matrix->missing_diagonal);
 }
 
-static void estimate_condition(const trs_factors *F, outcome *o) {
-  if (o->factors.kind != TRS_FACTOR_LU || trs_factors_condition(&o->condition, F))
-    o->condition = -1;
+static int estimate_condition(const trs_factors *F, outcome *o) {
+  o->condition = -1;
+  if (o->factors.kind != TRS_FACTOR_LU || o->unsolved) return -1;
+  return trs_factors_condition(&o->condition, F) ? leave_library("the condition number") : -1;
 }
 
 static int factor_and_write(const input *in, const settings *s) {
@@ -273,8 +274,8 @@ static int factor_and_write(const input *in, const settings *s) {
   trs_factors_get_info(F, &o.factors);
   o.fill = o.matrix.nnz ? (double)(o.factors.nnz_L + o.factors.nnz_U) / (double)o.matrix.nnz : 0;
   int code = write_factors(F, s, &o) ? leave_library(NULL) : measure_errors(F, in->A, &o);
+  if (code < 0) code = estimate_condition(F, &o);
   if (code < 0) {
-    estimate_condition(F, &o);
     print(in->name, s, &o);
     report(in->name, s, &o);
   }
