@@ -132,22 +132,32 @@ static const bench_row *beside(const bench_rows *rows, const bench_row *row, con
 
 static double median_of(const bench_row *row) { return row ? bench_median(row) : INFINITY; }
 
-/* The time of auto, as a multiple of that of the better plan of one thread, or of threads. */
-static double ratio_of(const bench_rows *rows, const bench_row *row, bool over_threads) {
-  if (over_threads) return row->median / median_of(beside(rows, row, "threads", row->threads));
-  return row->median /
-         fmin(median_of(beside(rows, row, "serial", 1)), median_of(beside(rows, row, "auto", 1)));
+/* Two plans of one thread do the same: the larger time over the smaller is the noise of a ratio. */
+typedef enum kind { OVER_ONE_THREAD, OF_SEVERAL_THREADS, OVER_THREADS, NOISE } kind;
+
+static bool has_several_threads(const bench_row *row) {
+  return strcmp(row->chosen, "serial") != 0 && strcmp(row->chosen, "panels") != 0;
+}
+
+static double ratio_of(const bench_rows *rows, const bench_row *row, kind what) {
+  const double serial = median_of(beside(rows, row, "serial", 1));
+  const double one = median_of(beside(rows, row, "auto", 1));
+  if (what == OVER_THREADS)
+    return row->median / median_of(beside(rows, row, "threads", row->threads));
+  if (what == NOISE) return fmax(serial, one) / fmin(serial, one);
+  if (what == OF_SEVERAL_THREADS && !has_several_threads(row)) return NAN;
+  return row->median / fmin(serial, one);
 }
 
 static int64_t collect(ratio *ratios, const bench_rows *rows, const char *suite, int64_t threads,
-                       bool over_threads) {
+                       kind what) {
   int64_t count = 0;
   for (int64_t i = 0; i < rows->count; i++) {
     const bench_row *row = &rows->row[i];
     if (strcmp(row->suite, suite) || strcmp(row->method, "auto") || row->threads != threads ||
         row->wrong)
       continue;
-    const double value = ratio_of(rows, row, over_threads);
+    const double value = ratio_of(rows, row, what);
     if (isfinite(value)) ratios[count++] = (ratio){value, row};
   }
   if (count) qsort(ratios, (size_t)count, sizeof *ratios, compare_ratios);
@@ -172,24 +182,34 @@ static double gain_of(const bench_rows *rows, const ratio *ratios, int64_t count
   return terms ? exp(sum / (double)terms) : NAN;
 }
 
+static void add_shares(bench_grid *grid, const ratio *ratios, int64_t count, const double *shares,
+                       int nshares) {
+  double cells[4];
+  for (int k = 0; k < nshares; k++) cells[k] = count ? at(ratios, count, shares[k]) : NAN;
+  bench_grid_ratios(grid, cells, nshares);
+}
+
 static void add_line(bench_grid *grid, const bench_rows *rows, const char *suite, int64_t threads,
                      ratio *ratios) {
+  static const double SHARES[] = {0.5, 0.9, 0.99, 1};
   char label[64];
-  const int64_t others = collect(ratios, rows, suite, threads, true);
-  const double of_threads[] = {others ? at(ratios, others, 0.5) : NAN,
-                               others ? at(ratios, others, 0.99) : NAN};
-  const int64_t count = collect(ratios, rows, suite, threads, false);
+  int64_t count = collect(ratios, rows, suite, threads, OVER_ONE_THREAD);
   if (!count) return;
-  const double cells[] = {at(ratios, count, 0.5), at(ratios, count, 0.9), at(ratios, count, 0.99),
-                          at(ratios, count, 1)};
   const double gain = gain_of(rows, ratios, count);
+  bench_label(label, sizeof label, ratios[count - 1].row);
   bench_grid_add(grid, suite + strlen("tail "));
   bench_grid_put(grid, "%lld", (long long)threads);
   bench_grid_put(grid, "%lld", (long long)count);
-  bench_grid_ratios(grid, cells, 4);
-  bench_grid_ratios(grid, of_threads, 2);
+  add_shares(grid, ratios, count, SHARES, 4);
+  count = collect(ratios, rows, suite, threads, OF_SEVERAL_THREADS);
+  bench_grid_put(grid, "%lld", (long long)count);
+  add_shares(grid, ratios, count, SHARES + 2, 2);
+  count = collect(ratios, rows, suite, threads, NOISE);
+  add_shares(grid, ratios, count, SHARES + 2, 2);
+  count = collect(ratios, rows, suite, threads, OVER_THREADS);
+  add_shares(grid, ratios, count, SHARES, 1);
+  add_shares(grid, ratios, count, SHARES + 2, 1);
   bench_grid_ratios(grid, &gain, 1);
-  bench_label(label, sizeof label, ratios[count - 1].row);
   bench_grid_add(grid, label);
 }
 
@@ -198,9 +218,10 @@ static bool same_kind(const bench_row *a, const bench_row *b) {
 }
 
 void bench_tail_report(const bench_rows *rows, bool markdown) {
-  static const char *const heads[] = {"beside",    "threads",  "plans",    "median",
-                                      "p90",       "p99",      "worst",    "over threads",
-                                      "their p99", "speed-up", "the worst"};
+  static const char *const heads[] = {"beside",       "threads",   "plans",    "median",
+                                      "p90",          "p99",       "worst",    "of several",
+                                      "p99",          "worst",     "noise",    "worst noise",
+                                      "over threads", "their p99", "speed-up", "the worst"};
   enum { MOST_KINDS = 16 };
   bench_grid grid = {.text_last = true};
   ratio *ratios = malloc((size_t)rows->count * sizeof *ratios + 1);
@@ -217,7 +238,9 @@ void bench_tail_report(const bench_rows *rows, bool markdown) {
   bench_grid_print(
       &grid,
       "The time of auto over that of the better plan of one thread (serial, or auto on "
-      "one thread), medians of solves; speed-up: over serial, above 0.1 ms",
+      "one thread), medians of solves; of several: where auto took several threads; noise: the "
+      "larger over the smaller time of both plans of one thread, p99; speed-up: over serial, above "
+      "0.1 ms",
       markdown);
   free(ratios);
 }
