@@ -135,10 +135,12 @@ static void hold(trs_pace_way *way, double seconds, double now) {
   way->until = now + way->hold;
 }
 
-/* Fewer members, down to one alone, are taken instead of those that were late. */
-static void be_late(trs_pace *pace, int members, double seconds, double now) {
+/* Fewer members, down to one alone, are taken instead of those that were late.  A fresh way may be
+ * late by the memory that it touches first, which says nothing about the others. */
+static void be_late(trs_pace *pace, int late, bool fresh, double seconds, double now) {
   for (int k = 0; k < TRS_PACE_WAYS; k++)
-    if (pace->way[k].members >= members) hold(&pace->way[k], seconds, now);
+    if (fresh ? k == late : pace->way[k].members >= pace->way[late].members)
+      hold(&pace->way[k], seconds, now);
   if (pace->trying) end_trial(pace, now);
   take_best(pace, now);
 }
@@ -160,16 +162,16 @@ void trs_pace_ran(trs_pace *pace, int k, double seconds, double now) {
   if (way->members > pace->last) pace->cold = COLD;
   pace->last = way->members;
   pace->ended = now;
-  const bool cold = !alone && (pace->cold > 0 || way->fresh > 0);
+  const bool fresh = way->fresh > 0, cold = !alone && (pace->cold > 0 || fresh);
   if (!alone && pace->cold > 0) pace->cold--;
-  if (way->fresh > 0) way->fresh--;
+  way->fresh -= fresh;
   pace->fewer += way->members < most_members(pace);
   pace->credit = fmin(pace->credit + SHARE * seconds, MOST_CREDIT + FIRST_CREDIT * pace->alone);
   if (pace->trying) pace->spent += fmax(seconds - best, 0);
   if (!cold) learn(way, seconds);
   if (alone) pace->alone = way->cost;
   if (!alone && pace->knows_alone && seconds > LATE * pace->alone + (slept ? WAKE : 0)) {
-    be_late(pace, way->members, seconds, now);
+    be_late(pace, k, fresh, seconds, now);
   } else if (pace->trying) {
     const bool clear = way->cost < BETTER * BETTER * best || seconds > HOPELESS * best;
     if (!cold && (--pace->left == 0 || clear)) end_trial(pace, now);

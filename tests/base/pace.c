@@ -151,6 +151,21 @@ TEST(a_short_disturbance_costs_a_short_time) {
   assert_true(run(&pace, &m, 20e-3).alone < 0.1);
 }
 
+/* Its first runs touch memory that nobody had before. */
+TEST(a_fresh_way_that_is_late_does_not_stop_the_others) {
+  machine m = {.all = 16, .team = 1e-3, .alone = 10e-3};
+  trs_pace pace = begin(&m);
+  int fewer = 0;
+  for (int k = 0, fresh = 2; k < 200; k++) {
+    const int way = trs_pace_next(&pace), members = pace.way[way].members;
+    const double took = way == OTHER && fresh-- > 0 ? 3 * m.alone : seconds_of(&m, members);
+    fewer += members < m.all;
+    m.now += took;
+    trs_pace_ran(&pace, way, took, m.now);
+  }
+  assert_in_range(fewer, 1, 10); /* trials */
+}
+
 /* The first runs of members that slept. */
 TEST(waking_is_not_being_late) {
   machine m = {.all = 16, .team = 20e-6, .alone = 60e-6};
