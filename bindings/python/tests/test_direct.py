@@ -130,7 +130,7 @@ def test_shapes_of_right_hand_sides():
     with pytest.raises(ValueError, match="rhs is of incompatible size"):
         tr.splu(A).solve(right(59))
     with pytest.raises(ValueError, match="trans"):
-        tr.splu(A).solve(right(60), "C")
+        tr.splu(A).solve(right(60), "X")
     for b in sp.csc_array(np.eye(60)), None:
         with pytest.raises(TypeError, match="rhs is"):
             tr.splu(A).solve(b)

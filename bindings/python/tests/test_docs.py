@@ -43,7 +43,7 @@ def test_the_readme(page):
 @pytest.mark.skipif(not os.path.exists(PAGE), reason="not in a checkout")
 def test_the_tutorial(tmp_path):
     environment = dict(os.environ, PYTHONPATH=os.path.dirname(os.path.dirname(tr.__file__)))
-    run = subprocess.run([sys.executable, os.path.join(HERE, "..", "tutorial.py"), str(tmp_path)],
+    run = subprocess.run([sys.executable, os.path.join(HERE, "..", "..", "..", "examples", "tutorial.py"), str(tmp_path)],
                          env=environment, capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
     assert "backward error" in run.stdout and "row 7" in run.stdout and "SciPy" in run.stdout

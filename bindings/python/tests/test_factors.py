@@ -65,8 +65,8 @@ def test_ic0_of_one_triangle(form):
             P = tr.ic0(stored, uplo=uplo)
             np.testing.assert_array_equal(P.L.toarray(), whole.L.toarray())
             np.testing.assert_array_equal(P.U.toarray(), whole.U.toarray())
-    with pytest.raises(ValueError, match="uplo is 'L': it must be one of 'lower', 'upper'"):
-        tr.ic0(M, uplo="L")
+    with pytest.raises(ValueError, match="uplo is 'left': it must be one of 'lower', 'upper'"):
+        tr.ic0(M, uplo="left")
     with pytest.raises(tr.StructureError, match="not hermitian"):
         tr.ic0(form(sp.tril(M)))
 
@@ -145,6 +145,18 @@ def test_plans_of_factors():
     y = P.as_linear_operator() @ B  # rounds
     np.testing.assert_allclose(x, y, rtol=1e-3, atol=1e-4)
     assert y.dtype == np.float32
+
+
+def test_plans_and_factors_are_operators():
+    P, T = tr.ilu0(A), sp.csr_array(sp.tril(A))
+    x, failed = sla.bicgstab(A, B, M=P)
+    assert not failed
+    np.testing.assert_allclose(A @ x, B, atol=1e-3)
+    np.testing.assert_array_equal(P @ B, P.solve(B))
+    np.testing.assert_array_equal(tr.plan(T) @ B, tr.plan(T).solve(B))
+    M = sla.aslinearoperator(P)
+    np.testing.assert_array_equal(M @ np.stack([B, B], 1), P @ np.stack([B, B], 1))
+    np.testing.assert_array_equal(M.H @ B, P.solve(B, "H"))
 
 
 def test_operators_take_integers_and_complex_vectors():

@@ -276,7 +276,7 @@ def test_shapes_are_named():
     refused(ValueError, "nrhs is .* to 9223372036854775807", tr.plan, A, nrhs=2**70)
     refused(ValueError, "seed is -1: it must be from 0", tr.generate, "poisson2d5:3", seed=-1)
     refused(ValueError, "uplo", tr.plan, A, "both")
-    refused(ValueError, "trans", tr.plan, A, trans="C")
+    refused(ValueError, "trans", tr.plan, A, trans="X")
     refused(ValueError, "values", p.update, np.ones(3))
     refused(TypeError, "complex", p.update, A.data + 1j)
     refused(ValueError, "pattern", p.update, make_triangle(5, density=0.9, seed=5))

@@ -15,7 +15,7 @@ from trireme import _factors, _plan, _relaxation, _words
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PAGE = os.path.join(HERE, "..", "..", "..", "docs", "python.md")
-TUTORIAL = os.path.join(HERE, "..", "tutorial.py")
+TUTORIAL = os.path.join(HERE, "..", "..", "..", "examples", "tutorial.py")
 needs_checkout = pytest.mark.skipif(not os.path.exists(PAGE), reason="not in a checkout")
 needs_mypy = pytest.mark.skipif(importlib.util.find_spec("mypy") is None,
                                 reason="no mypy (pip install mypy)")

@@ -1,7 +1,7 @@
 """Trireme: sparse triangular solves, faster than SciPy's and reused.
 
 `spsolve_triangular`, `spsolve`, `splu` and `factorized` replace SciPy's.  `plan` analyses once and solves often.  `ilu0`, `ic0`, `lu`
-and `from_factors` make factors, whose `as_linear_operator` preconditions SciPy's solvers.
+and `from_factors` make factors, which precondition SciPy's solvers: ``M=tr.ilu0(A)``.
 `relaxation` is multicolour Gauss-Seidel.  `trireme.torch.solve` can be differentiated, and
 `trireme.jax.solve` compiled and mapped, too.
 """

@@ -16,7 +16,7 @@ from ._library import (FactorsHandle, PlanHandle, Refusal, Shared, SingularMatri
 from ._matrix import UPLO, Compressed, Matrix, compressed, copy_of, matrix_of, to_scipy
 from ._plan import LONG_ANALYSIS, STORE, TRANS, Solver, make_options, place_of
 from ._words import (Device, Method, Order, Path, Progress, Shaped, Store, Trans, Uplo, flag, is_sparse,
-                     named, pick, real, whole)
+                     named, pick, real, whole, word)
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -41,7 +41,7 @@ class FactorsPlan(Solver):
         factors._refusal.check()
         check_threads(device, threads)
         self._factors = factors
-        kind, info = pick(TRANS, "trans", trans), factors._info()
+        trans, info = word(TRANS, "trans", trans), factors._info()
         place, address = place_of(device, factors._device), stream_address(stream)
         self._options: Dict[str, Any] = dict(device=place, threads=threads, method=method, nrhs=nrhs,
                                              solves=solves, store=store)
@@ -55,7 +55,7 @@ class FactorsPlan(Solver):
                 with factors._lock.lock:
                     factors._refusal.check()
                     check(library.trs_analyze_factors(
-                        C.byref(handle), context_of(place, threads), factors._handle, kind,
+                        C.byref(handle), context_of(place, threads), factors._handle, TRANS[trans],
                         C.byref(options)))
                     super(FactorsPlan, self).__init__(
                         handle, factors, info.n, nnz, factors.dtype, trans, place.startswith("cuda"),
@@ -233,6 +233,7 @@ class Factors:
         Factors
             These: ``F = tr.from_factors(splu(A)).analyze(threads=4)``.
         """
+        trans = word(TRANS, "trans", trans)
         self._plans[trans] = _without_cycle(self.plan(
             trans, device=device, threads=threads, method=method, nrhs=nrhs, solves=solves,
             store=store, stream=stream, progress=progress))
@@ -384,9 +385,13 @@ class Factors:
         return made.value
 
     def _plan_of(self, trans: Trans) -> FactorsPlan:
-        if trans not in self._plans:
-            self.analyze(trans)
-        return self._plans[trans]
+        found = self._plans.get(trans) if isinstance(trans, str) else None
+        if found is None:
+            trans = word(TRANS, "trans", trans)
+            if trans not in self._plans:
+                self.analyze(trans)
+            found = self._plans[trans]
+        return found
 
     @overload
     def solve(self, b: "npt.NDArray[Any]", trans: Trans = "N",
@@ -400,7 +405,6 @@ class Factors:
 
         The first call for each trans analyses, unless `analyze` did.
         """
-        pick(TRANS, "trans", trans)
         return self._plan_of(trans).solve(b, out)
 
     @overload
@@ -415,15 +419,24 @@ class Factors:
 
     __call__ = solve_A
 
-    def as_linear_operator(self) -> "LinearOperator":
-        """SciPy's LinearOperator of the inverse, for `M=` of its iterative solvers."""
-        from scipy.sparse.linalg import LinearOperator
-        forward = self._plan_of("N").as_linear_operator()
+    def matvec(self, v: Any) -> Any:
+        """Solve ``A x = v`` for the vector or the columns v, as SciPy's operators do: ``F @ v``.
 
-        def adjoint(v: Any) -> Any:
-            return self._plan_of("H").as_linear_operator().matvec(v)
-        return LinearOperator(self.shape, matvec=forward.matvec, matmat=forward.matmat,
-                              rmatvec=adjoint, dtype=self.dtype)
+        Vectors of a higher precision than the factors' are rounded to it, as preconditioners may.
+        """
+        return self._plan_of("N").matvec(v)
+
+    matmat = __matmul__ = matvec
+
+    def rmatvec(self, v: Any) -> Any:
+        """`matvec` of the conjugate transpose."""
+        return self._plan_of("H").matvec(v)
+
+    def as_linear_operator(self) -> "LinearOperator":
+        """SciPy's LinearOperator of the inverse: ``M=F`` of its solvers makes it by itself."""
+        from scipy.sparse.linalg import LinearOperator
+        return LinearOperator(self.shape, matvec=self.matvec, matmat=self.matmat,
+                              rmatvec=self.rmatvec, dtype=self.dtype)
 
     def write(self, path: Path) -> None:
         """Write to an HDF5 file, which `read` and the command take."""

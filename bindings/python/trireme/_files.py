@@ -114,7 +114,7 @@ def generate(name: str, dtype: Optional[DType] = None, *, seed: int = 0, max_byt
     with Told(progress, "generating") as told:
         options = _options(dtype, told, seed, max_bytes)
         try:
-            return _read_matrix(text("gen:" + name), options, told)
+            return _read_matrix(text(name if name.startswith("gen:") else "gen:" + name), options, told)
         except ValueError as error:  # in the names that this function takes
             error.args = (str(error).replace("gen:", ""),)
             raise

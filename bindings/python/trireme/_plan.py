@@ -18,7 +18,7 @@ from ._matrix import (UPLO, Compressed, Matrix, compressed, copy_of, value_type,
                       without_zeros)
 from ._picture import level_picture
 from ._words import (Device, DType, Method, Progress, Shaped, Store, Trans, Uplo, device_name,
-                     exact_type, flag, is_sparse, method_name, named, pick, side, whole)
+                     exact_type, flag, is_sparse, method_name, named, pick, side, whole, word)
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -363,21 +363,24 @@ class Solver:
     def _repr_svg_(self) -> str:
         return self.picture()
 
-    def as_linear_operator(self) -> "LinearOperator":
-        """SciPy's LinearOperator of the inverse: `M=` of its solvers.
+    def matvec(self, v: Any) -> Any:
+        """Solve for the vector or the columns v, as SciPy's operators do: ``P @ v``.
 
         Vectors of a higher precision than the plan's are rounded to it, as preconditioners may.
         """
-        from scipy.sparse.linalg import LinearOperator
+        v = np.asarray(v)
+        if v.dtype.kind == "f" and v.dtype != self._dtype:
+            v = v.astype(self._dtype)
+        elif v.dtype.kind == "c":
+            v = v.astype(np.promote_types(self._dtype, np.complex64))
+        return self.solve(v)
 
-        def apply(v: Any) -> Any:
-            v = np.asarray(v)
-            if v.dtype.kind == "f" and v.dtype != self._dtype:
-                v = v.astype(self._dtype)
-            elif v.dtype.kind == "c":
-                v = v.astype(np.promote_types(self._dtype, np.complex64))
-            return self.solve(v)
-        return LinearOperator(self.shape, matvec=apply, matmat=apply, dtype=self._dtype)
+    matmat = __matmul__ = matvec
+
+    def as_linear_operator(self) -> "LinearOperator":
+        """SciPy's LinearOperator of the inverse: ``M=P`` of its solvers makes it by itself."""
+        from scipy.sparse.linalg import LinearOperator
+        return LinearOperator(self.shape, matvec=self.matvec, matmat=self.matmat, dtype=self._dtype)
 
 
 def leading_row(x: Dense) -> bool:
@@ -437,11 +440,12 @@ class Plan(Solver):
         take_triangle, tune = flag("take_triangle", take_triangle), flag("tune", tune)
         launch_updates = flag("launch_updates", launch_updates)
         copy = flag("copy", copy)
+        uplo, trans = word(UPLO, "uplo", uplo), word(TRANS, "trans", trans)
         self._options: Dict[str, Any] = dict(uplo=uplo, trans=trans, unit_diagonal=unit_diagonal,
                              take_triangle=take_triangle, device=device, threads=threads,
                              method=method, nrhs=nrhs, solves=solves, store=store, tune=tune,
                              launch_updates=launch_updates)
-        kind = dict(uplo=pick(UPLO, "uplo", uplo), trans=pick(TRANS, "trans", trans),
+        kind = dict(uplo=UPLO[uplo], trans=TRANS[trans],
                     diag=_api.TRS_UNIT if unit_diagonal else _api.TRS_NONUNIT)
         parts = A if hasattr(A, "_replace") else \
             compressed(A, None if dtype is None else exact_type(dtype))

@@ -84,7 +84,7 @@ def listed(words: Iterable[str]) -> str:
     return ", ".join(repr(word) for word in words)
 
 
-# What other packages call the same.
+# What the command, C, LAPACK and other packages call the same.
 _ELSEWHERE = {"l": "lower", "u": "upper", "lo": "lower", "up": "upper", "c": "H",
               "gpu": "cuda", "host": "cpu", "n": "N", "t": "T", "h": "H",
               "conj": "H", "metis": "nd", "color": "colour", "single": "float"}
@@ -97,18 +97,26 @@ def no_array(name: str, value: Any) -> None:
                         "right-hand sides go to a method of the result, as in plan(A).solve(b)")
 
 
+def word(table: Iterable[str], name: str, value: Any) -> Any:
+    """The table's word for value, which may be another interface's: "L" and "l" are "lower"."""
+    words = list(table)
+    if isinstance(value, str):
+        for made in (value, value.lower(), _ELSEWHERE.get(value.lower())):
+            if made in words:
+                return made
+    no_array(name, value)
+    raise ValueError(f"{name} is {value!r}: it must be one of {listed(words)}"
+                     f"{suggestion(value, words)}")
+
+
 def pick(table: Dict[str, int], name: str, value: Any) -> int:
-    try:
-        return table[value]
-    except (KeyError, TypeError):
-        no_array(name, value)
-        known = {k: v for k, v in _ELSEWHERE.items() if v in table}
-        raise ValueError(f"{name} is {value!r}: it must be one of {listed(table)}"
-                         f"{suggestion(value, table, known)}") from None
+    return table[word(table, name, value)]
 
 
 def side(uplo: Optional[str], lower: Optional[bool]) -> Any:
     """uplo, or SciPy's lower in its place."""
+    if uplo is not None:
+        uplo = word(get_args(Uplo), "uplo", uplo)
     if lower is None:
         return "lower" if uplo is None else uplo
     lower = flag("lower", lower)

@@ -32,7 +32,7 @@ from ._batch import Batch
 from ._library import SingularMatrixError, StructureError, Told, UnsupportedError, make_struct
 from ._matrix import UPLO, Compressed, Matrix, compressed, indexing_of
 from ._plan import TRANS, Plan, make_options, tell_triangle
-from ._words import Device, Method, Shaped, Trans, Uplo, device_name, flag, named, pick, side
+from ._words import Device, Method, Shaped, Trans, Uplo, device_name, flag, named, side, word
 
 
 class Pattern:
@@ -440,7 +440,6 @@ def pattern(A: Shaped, uplo: Optional[Uplo] = None, *, lower: Optional[bool] = N
     >>> jax.grad(f, (0, 1))(A.data, b)
     """
     which = side(uplo, lower)
-    pick(UPLO, "uplo", which)
     options = dict(uplo=which, unit_diagonal=flag("unit_diagonal", unit_diagonal),
                    take_triangle=flag("take_triangle", take_triangle), device=_place(device),
                    threads=threads, method=method, nrhs=nrhs, solves=solves)
@@ -512,8 +511,7 @@ def solve(pattern: "Pattern | Plan", values: Any, b: Any, trans: Optional[Trans]
     x : array of b's shape, of the common type of values and b
     """
     own = _pattern_of(pattern)
-    trans = own._trans if trans is None else trans
-    pick(TRANS, "trans", trans)
+    trans = own._trans if trans is None else word(TRANS, "trans", trans)
     check = flag("check_pivots", check_pivots)
     values, b = jnp.asarray(values), jnp.asarray(b)
     if values.shape != (own._nnz,):
