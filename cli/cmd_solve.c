@@ -23,6 +23,10 @@ static const option options[] = {
         "add-diagonal", FIELD(add_diagonal),
         "set each missing or zero diagonal entry to max(1, the sum of the absolute values of "
         "its row)"),
+    CHOICE_OPTION(
+        "factor", "lu|ilu0|ic0", FIELD(factor),
+        "the system is A x = b, by complete (lu) or incomplete factors of the matrix M in "
+        "the order that trireme factor takes"),
     RHS_FILE_OPTION(FIELD(rhs_file)),
     FILE_OPTION("matrix", 0, "FILE", FIELD(matrix),
                 "with factors: the matrix that was factored, to report the error against it too"),
@@ -90,7 +94,7 @@ static const paragraph paragraphs[] = {
      "Solves op(T) x = b for a triangular matrix T, or A x = b by both sweeps over its factors. M "
      "is a matrix file, a file of factors (trireme factor), or the name of a generated matrix such "
      "as gen:poisson2d5:1000 (trireme gen --list). A triangular matrix is solved as it is. A "
-     "general matrix needs --uplo, which selects a triangle."},
+     "general matrix needs --uplo, which selects a triangle, or --factor."},
     {"Check",
      "Every solution is substituted into its system. The backward error is the maximum of |b - T "
      "x| / (|T| |x| + |b|), for each row (componentwise) and in the infinity norm (normwise). It "
@@ -145,6 +149,7 @@ static const paragraph paragraphs[] = {
     {"Examples",
      "  trireme solve L.mtx\n"
      "  trireme solve A.mtx --uplo lower --add-diagonal -b b.mtx -o x.mtx\n"
+     "  trireme solve A.mtx --factor lu -b b.mtx -o x.mtx\n"
      "  trireme solve gen:poisson3d7:100 --uplo upper --nrhs 8 --backend threads:4\n"
      "  trireme solve L.mtx --backend cuda:0-3 --method zerocopy\n"
      "  mpirun -np 4 trireme solve L.mtx --backend nvshmem --method zerocopy\n"
@@ -177,7 +182,7 @@ static bool is_other_rank(int argc, char **argv) {
 }
 
 static int run(int argc, char **argv) {
-  solve_job job = {.set = {.uplo = -1, .diag = -1, .invert = -1, .precision = -1}};
+  solve_job job = {.set = {.uplo = -1, .factor = -1, .diag = -1, .invert = -1, .precision = -1}};
   bool silent = is_other_rank(argc, argv);
   if (silent) output_silence();
   int code = options_parse(&cmd_solve, &job.set, &argc, argv);

@@ -18,7 +18,8 @@ typedef struct solve_settings {
   double max_memory;                /* GB; 0: the default */
   bool add_diagonal, tune, json;
   const char *rhs_file, *rhs, *output, *backend, *method, *grid, *matrix;
-  int trees; /* position in the option's words */
+  int factor; /* position in the words, which is the trs_factor_kind; -1: M is solved as it is */
+  int trees;  /* position in the option's words */
   bool scattered;
   int invert;           /* position in the option's words */
   int64_t width;        /* of supernodes; 0: the library's default */
@@ -28,6 +29,8 @@ typedef struct solve_settings {
 typedef struct solve_job {
   solve_settings set;
   input in;               /* in.A is the triangle of the solve */
+  input factored;         /* the matrix, with set.factor or set.matrix */
+  double factor_s;        /* with set.factor */
   int64_t entries_before; /* of the matrix that it was cut from; 0 if nothing was left out */
   trs_uplo uplo;
   trs_trans trans;
@@ -47,7 +50,7 @@ typedef struct solve_job {
   double fastest, median;
   int64_t bytes; /* bytes that one solve of all right-hand sides must touch */
   trs_backward_error error;
-  trs_backward_error of_matrix; /* with set.matrix instead of the product of the factors */
+  trs_backward_error of_matrix; /* of factored instead of the product of the factors */
   double limit;
   double rounding; /* of values stored in a smaller type, for which the limit allows; or 0 */
   bool good;       /* the backward error is below the limit */

@@ -27,6 +27,10 @@ int solve_check_settings(solve_settings *s) {
   if (s->output && names_hdf5(s->output))
     return leave_usage("solve",
                        "solutions are written as Matrix Market: give a name such as x.mtx");
+  if (s->factor >= 0 && (s->matrix || s->grid))
+    return leave_usage("solve",
+                       "--factor and --%s exclude each other: trireme factor writes factors",
+                       s->matrix ? "matrix" : "grid");
   return s->output ? check_writable(&s->output) : -1;
 }
 
@@ -78,10 +82,8 @@ static int leave_general(const solve_job *job, const trs_matrix_info *info) {
   if (zeros) snprintf(of_them, sizeof of_them, ", %s of them stored zeros", human_count(zeros).s);
   return leave(LEAVE_INPUT, trs_status_name(TRS_ERROR_STRUCTURE), -1,
                "%s is not triangular: %s entries below the diagonal, %s above%s. Give --uplo lower "
-               "or --uplo upper to solve with one triangle, or factor it: trireme factor %s -o "
-               "FACTORS.h5",
-               job->in.name, human_count(info->nlower).s, human_count(info->nupper).s, of_them,
-               job->in.name);
+               "or --uplo upper to solve with one triangle, or --factor lu to solve A x = b",
+               job->in.name, human_count(info->nlower).s, human_count(info->nupper).s, of_them);
 }
 
 /* The requested triangle is solved, but may not be the intended one. */
@@ -140,8 +142,8 @@ static int take_triangle(solve_job *job) {
 
 int solve_take_factors(solve_job *job) {
   if (job->set.uplo >= 0 || job->set.diag >= 0 || job->set.add_diagonal)
-    return leave_usage("solve", "%s holds factors, to which %s does not apply: leave it out",
-                       job->in.name,
+    return leave_usage("solve", "%s %s factors, to which %s does not apply: leave it out",
+                       job->in.name, job->factored.A ? "becomes" : "holds",
                        job->set.uplo >= 0   ? "--uplo"
                        : job->set.diag >= 0 ? "--diag"
                                             : "--add-diagonal");
@@ -195,8 +197,26 @@ static int open_large(solve_job *job, const char *name) {
   return -1;
 }
 
+/* M stays, since the error is that of A x = b too. */
+static int factor_matrix(solve_job *job, const char *name) {
+  trs_factor_options how = {.struct_size = sizeof how,
+                            .kind = (trs_factor_kind)job->set.factor,
+                            .progress = progress_show};
+  int code = input_read_matrix(&job->factored, name, job->set.precision, "--factor");
+  if (code >= 0) return code;
+  job->in.name = job->factored.name;
+  job->in.seconds = job->factored.seconds;
+  const double start = seconds_now();
+  progress_begin();
+  const trs_status status = trs_factor(&job->in.F, job->factored.A, &how);
+  progress_end();
+  job->factor_s = seconds_now() - start;
+  return status ? leave_library(job->in.name) : solve_take_factors(job);
+}
+
 int solve_take_matrix(solve_job *job, const char *name) {
   job->trans = (trs_trans)job->set.trans;
+  if (job->set.factor >= 0) return factor_matrix(job, name);
   int code = open_large(job, name);
   if (code < 0 && !job->in.A) code = input_read(&job->in, name, job->set.precision);
   if (code >= 0) return code;
@@ -370,23 +390,24 @@ int solve_measure(solve_job *job) {
 
 /* Only reported: incomplete factors do not solve with the matrix. */
 static int check_matrix_error(solve_job *job) {
-  input in = {0};
-  if (!job->set.matrix) return -1;
-  if (!job->in.F)
-    return leave_usage("solve", "--matrix is for factors; %s is a matrix", job->in.name);
-  int code = input_read_matrix(&in, job->set.matrix, (int)(job->scalar - TRS_FLOAT), "--matrix");
   trs_matrix_info info = {.struct_size = sizeof info};
-  trs_matrix_get_info(in.A, &info);
-  if (code < 0 && (info.nrows != job->n || info.ncols != job->n))
-    code = leave(LEAVE_INPUT, trs_status_name(TRS_ERROR_ARGUMENT), -1,
-                 "%s is %s x %s, the factors have %s rows", job->set.matrix,
+  int code = -1;
+  if (job->set.matrix && !job->in.F)
+    return leave_usage("solve", "--matrix is for factors; %s is a matrix", job->in.name);
+  if (job->set.matrix)
+    code = input_read_matrix(&job->factored, job->set.matrix, (int)(job->scalar - TRS_FLOAT),
+                             "--matrix");
+  if (code >= 0 || !job->factored.A) return code;
+  trs_matrix_get_info(job->factored.A, &info);
+  if (info.nrows != job->n || info.ncols != job->n)
+    return leave(LEAVE_INPUT, trs_status_name(TRS_ERROR_ARGUMENT), -1,
+                 "%s is %s x %s, the factors have %s rows", job->factored.name,
                  human_count(info.nrows).s, human_count(info.ncols).s, human_count(job->n).s);
   job->of_matrix.struct_size = sizeof job->of_matrix;
-  if (code < 0 && trs_check(&job->of_matrix, in.A, TRS_GENERAL, job->trans, TRS_NONUNIT, job->x,
-                            job->n, job->b, job->n, job->nrhs, TRS_COL_MAJOR))
-    code = leave_library(job->set.matrix);
-  input_free(&in);
-  return code;
+  if (trs_check(&job->of_matrix, job->factored.A, TRS_GENERAL, job->trans, TRS_NONUNIT, job->x,
+                job->n, job->b, job->n, job->nrhs, TRS_COL_MAJOR))
+    return leave_library(job->factored.name);
+  return -1;
 }
 
 /* The loss that storing values in the type asked for allows. */
@@ -417,6 +438,7 @@ void solve_free(solve_job *job) {
   trs_plan_destroy(job->plan);
   trs_context_destroy(job->ctx);
   input_free(&job->in);
+  input_free(&job->factored);
   trs_free(job->widths);
   job->set.rhs_file ? trs_free(job->b) : free(job->b);
   free(job->x);

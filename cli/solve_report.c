@@ -81,6 +81,7 @@ static void print_reference(const solve_job *job) {
 
 static void print_times(const solve_job *job) {
   const trs_plan_info *i = &job->info;
+  if (job->set.factor >= 0) table_row("factorisation", "%s", human_seconds(job->factor_s).s);
   if (job->in.deferred)
     table_row("analysis", "%s, including reading the values", human_seconds(i->analysis_seconds).s);
   else
@@ -125,8 +126,8 @@ void solve_print_error(const solve_job *job) {
   if (e->underflow_rows)
     table_row("", "%s below the range of %s: underflow is allowed for",
               human_things(e->underflow_rows, "row", "rows").s, human_scalar(job->scalar));
-  if (job->set.matrix)
-    table_row("", "against %s: %.1e componentwise, %.1e normwise", job->set.matrix,
+  if (job->factored.A)
+    table_row("", "against %s: %.1e componentwise, %.1e normwise", job->factored.name,
               job->of_matrix.componentwise, job->of_matrix.normwise);
 }
 
@@ -137,7 +138,7 @@ void solve_report_error(const solve_job *job) {
   report_real("backward_error.limit", job->limit);
   report_count("backward_error.worst_row", e->worst_row);
   report_count("backward_error.underflow_rows", e->underflow_rows);
-  if (!job->set.matrix) return;
+  if (!job->factored.A) return;
   report_real("backward_error_of_matrix.componentwise", job->of_matrix.componentwise);
   report_real("backward_error_of_matrix.normwise", job->of_matrix.normwise);
 }
@@ -204,6 +205,7 @@ static void report_plan(const solve_job *job) {
 
 static void report_times(const solve_job *job) {
   report_real("time.read_s", job->in.seconds);
+  if (job->set.factor >= 0) report_real("time.factor_s", job->factor_s);
   report_real("time.analysis_s", job->info.analysis_seconds);
   if (job->in.deferred)
     report_null("time.update_s");

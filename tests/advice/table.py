@@ -86,9 +86,9 @@ TABLE = [
            before="A = sp.csr_matrix(np.diag([1, 5e-324]))"),
     command("is not triangular: %s entries below", A + "trireme solve A.mtx",
             "trireme solve A.mtx --uplo lower && trireme solve A.mtx --uplo upper && "
-            "trireme factor A.mtx -o FACTORS.h5 --kind ilu0 && trireme solve FACTORS.h5",
-            shown="Give --uplo lower or --uplo upper to solve with one triangle, or factor it: "
-                  "trireme factor A.mtx -o FACTORS.h5"),
+            "trireme solve A.mtx --factor ilu0",
+            shown="Give --uplo lower or --uplo upper to solve with one triangle, or --factor lu to "
+                  "solve A x = b"),
     # ---- Factors
     python("at its mirror differ; use ILU(0), or say which triangle is stored", "tr.ic0(A)",
            "tr.ilu0(A).solve(np.ones(2)); tr.ic0(A, uplo='lower'); tr.ic0(A, uplo='upper')",

@@ -85,7 +85,7 @@ matrix("wide.mtx", 2, [(1, 1, 1), (2, 2, 1)], columns=3)
 refuses("not square", 3, ["wide.mtx", "2 x 3"], "solve", "wide.mtx")
 refuses("not square, with --uplo", 3, "2 x 3", "solve", "wide.mtx", "--uplo", "lower")
 matrix("both.mtx", 3, GOOD + [(1, 3, 1)])
-refuses("a general matrix without --uplo", 3, ["--uplo lower", "--uplo upper", "trireme factor"],
+refuses("a general matrix without --uplo", 3, ["--uplo lower", "--uplo upper", "--factor lu"],
         "solve", "both.mtx")
 matrix("lower.mtx", 3, GOOD)
 o = run("solve", "lower.mtx", "--uplo", "upper")

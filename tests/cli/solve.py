@@ -399,6 +399,17 @@ if has("HDF5"):
           at(j, "backward_error_of_matrix.componentwise") == of_A, j)
     check("JSON of factor", o.code == 0 and at(o.json(), "factors.kind") == "ilu0" and
           at(o.json(), "output.bytes") > 0 and at(o.json(), "factors.fill") > 0, o)
+    for kind in ("ilu0", "lu") if has("SuperLU") and has("METIS") else ("ilu0",):
+        o = run("solve", "A.mtx", "--factor", kind, "--json", "-o", "x1.mtx")
+        j = o.json()
+        check("--factor solves A x = b", o.code == 0 and at(j, "backward_error.componentwise") < 1e-14 and
+              (at(j, "backward_error_of_matrix.componentwise") < 1e-14) == (kind == "lu") and
+              at(j, "time.factor_s") > 0 and at(j, "matrix.kind") == "factors", o)
+    for also in ("--uplo", "lower"), ("--matrix", "A.mtx"), ("--grid", "1x1x1"):
+        o = run("solve", "A.mtx", "--factor", "ilu0", *also)
+        check("--factor leaves no choice of a triangle or matrix", o.code == 2 and also[0] in o.err, o)
+    o = run("solve", "F.h5", "--factor", "lu")
+    check("--factor is for a matrix", o.code == 3 and "holds factors" in o.err, o)
     o = run("solve", "F.h5", "--json")
     check("JSON of a solve with factors", o.code == 0 and
           all(at(o.json(), k) is not None for k in KEYS) and
