@@ -166,7 +166,7 @@ static int draw_scratchpad(const bench_rows *rows, const char *prefix) {
   return write_lines(&lines, prefix, "scratchpad");
 }
 
-static double q_of(const char *method) { return atof(strstr(method, "q=") + strlen("q=")); }
+static int q_of(const char *method) { return atoi(strstr(method, "q=") + strlen("q=")); }
 
 /* A panel for each number of right-hand sides. */
 static int draw_q(const bench_rows *rows, const char *prefix) {
