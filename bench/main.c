@@ -65,9 +65,10 @@ static const option options[] = {
     FLAG_OPTION("tune", FIELD(tune),
                 "auto times its candidates in the analysis: methods on the CPU, the engine's "
                 "settings on a GPU"),
-    FILE_OPTION("suite", 0, "SUITE", FIELD(suite),
-                "the suite for " OF_PAPERS("l17, x20 and ", "") "gpus; for " OF_PAPERS(
-                    "w21, l23 and ", "") "blocks the matrix"),
+    FILE_OPTION(
+        "suite", 0, "SUITE", FIELD(suite),
+        "the suite for " OF_PAPERS("l17, x20, l23 and ", "") "gpus; the matrix for " OF_PAPERS(
+            "w21, l23 and ", "") "blocks"),
     COUNT_OPTION("seed", 0, "N", 0, 4294967295, FIELD(seed),
                  "for lot and tail: the number that draws the systems"),
     COUNT_OPTION("systems", 0, "K", 1, 1000, FIELD(systems),

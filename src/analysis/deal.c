@@ -437,7 +437,7 @@ static trs_status try_graph(const dealing *d, trs_deal *best) {
 }
 
 /* The better of bands and graph.  Where slices in turn cost less than bands, in 3D grids, slabs
- * cost less than either (docs/experiments.md). */
+ * cost less than either (docs/experiments/several-gpus.md). */
 static trs_status try_all(const dealing *d, trs_deal *best) {
   TRS_TRY(try_rule(d, TRS_DEAL_BANDS, best));
   if (d->members == 1) return TRS_SUCCESS;

@@ -13,7 +13,7 @@
  *
  * A growth of 1000 is 1e-13 to 1e-12 in double, 1e-4 in float.  It is the limit where a smaller
  * block costs time: levels of a GPU's solve, messages between ranks.  It is 50 where substitution
- * in a supernode costs little.  docs/experiments.md has the measurements.
+ * in a supernode costs little.  docs/experiments/ranks.md has the measurements.
  *
  * A block whose inverse is refused is cut in halves, and these again: the growth of most quarters
  * is below the limit, and they make a quarter of the levels that rows would.  C and CUDA C++. */

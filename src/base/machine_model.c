@@ -1,5 +1,5 @@
 /* machine_model.c - the rows of the machine model.  Titles in quotes are entries of
- * docs/experiments.md. */
+ * docs/experiments/. */
 #include "base/machine_model.h"
 
 #include <stddef.h>

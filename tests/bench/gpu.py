@@ -324,8 +324,8 @@ def l17_rows():
 def test_l17():
     o = bench("--table", write_rows("l17.json", l17_rows()), "--svg", path("l17"))
     check("the tables of L17 are as recorded", o.code == 0 and o.out == expected("l17.txt"), o)
-    for part, words in (("rates", ["engine", "median", "single precision, backward, 2 systems"]), ("scratchpad", ["16 warps"]),
-                        ("strategies", ["adaptive", "GFlop/s", "polyline"]), ("p", ["p 8"]), ("q", ["q 512"]),
+    for part, words in (("rates", ["engine", "median", "single precision, backward, 2 systems"]), ("scratchpad", ["single precision", "harmonic mean", "warps per block"]),
+                        ("strategies", ["adaptive", "GFlop/s", "polyline"]), ("p", ["p 8", "as with p = 4", "4 triangles"]), ("q", ["16 right-hand sides", "harmonic mean"]),
                         ("preprocessing", ["syncfree-csc", "in-degrees"])):
         svg(f"l17-{part}.svg", o, words)
     old = [dict(r, time={k: v for k, v in r["time"].items() if k not in ("solves", "steps")})

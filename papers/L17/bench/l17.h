@@ -49,6 +49,13 @@ int l17_points(const bench_rows *rows, l17_part part, const bench_row **point);
 double l17_seconds(const bench_row *row);
 /* 2 nnz nrhs / time, in 1e9 per second.  The paper does not say how it counts operations. */
 double l17_rate(const bench_row *row);
+/* How many times as fast as a reference a method is over the systems of a part, in one precision
+ * or in all (NULL): the least, the harmonic mean and the most. */
+typedef struct l17_spread {
+  double least, mean, most;
+} l17_spread;
+l17_spread l17_gain(const bench_rows *rows, l17_part part, const char *scalar,
+                    const char *reference, const char *method, int64_t nrhs);
 /* "warps=16,scratchpad=yes" is "16 yes", "strategy=rhs" is "rhs", "p=8" is "p 8", q too. */
 short_text l17_short_name(const char *method);
 /* Without the number of right-hand sides, or with that one. */

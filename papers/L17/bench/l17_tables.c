@@ -86,6 +86,19 @@ static double speedup(const bench_rows *rows, const bench_row *system, const cha
          l17_seconds(l17_find(rows, system, part, fast, nrhs));
 }
 
+l17_spread l17_gain(const bench_rows *rows, l17_part part, const char *scalar,
+                    const char *reference, const char *method, int64_t nrhs) {
+  const bench_row *system[L17_MOST_SYSTEMS];
+  int count = l17_systems(rows, part, system);
+  values v = {0};
+  for (int s = 0; s < count; s++)
+    if (!scalar || !strcmp(system[s]->scalar, scalar))
+      add_value(&v, speedup(rows, system[s], reference, method, nrhs, part));
+  double least = NAN;
+  for (int k = 0; k < v.count; k++) least = fmin(least, v.value[k]);
+  return (l17_spread){least, harmonic_mean(&v), largest(&v)};
+}
+
 static void add_rate(bench_grid *grid, values *v, const bench_rows *rows, const bench_row *system,
                      int k) {
   const bench_row *own = l17_syncfree(rows, system), *r = own;
@@ -217,13 +230,12 @@ static void print_p(const bench_rows *rows, bool markdown) {
   add_methods(&grid, L17_P, "right-hand sides");
   for (int p = 0; p < points; p++) {
     bench_grid_add(&grid, human_count(point[p]->nrhs).s);
-    for (int k = 0; l17_method(L17_P, k); k++) {
-      values v = {0};
-      for (int s = 0; s < count; s++)
-        add_value(&v,
-                  speedup(rows, system[s], reference, l17_method(L17_P, k), point[p]->nrhs, L17_P));
-      bench_grid_add(&grid, number_text(harmonic_mean(&v)).s);
-    }
+    for (int k = 0; l17_method(L17_P, k); k++)
+      bench_grid_add(
+          &grid,
+          number_text(
+              l17_gain(rows, L17_P, NULL, reference, l17_method(L17_P, k), point[p]->nrhs).mean)
+              .s);
   }
   snprintf(
       title, sizeof title,

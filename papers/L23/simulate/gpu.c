@@ -4,10 +4,10 @@
 
 #include <string.h>
 
-/* h100: fitted to Algorithm 4 on one H100 (docs/experiments.md gives the accuracy); links like
- * NVLink and a network of 12.5 GB/s.  a100: L23's machine, Perlmutter: 40 GB A100s, four per node,
- * 300 GB/s between these and 12.5 GB/s to others, according to L23; the rates of a block of threads
- * are those of h100. */
+/* h100: fitted to Algorithm 4 on one H100 (docs/experiments/grids-of-gpus.md gives the accuracy);
+ * links like NVLink and a network of 12.5 GB/s.  a100: L23's machine, Perlmutter: 40 GB A100s, four
+ * per node, 300 GB/s between these and 12.5 GB/s to others, according to L23; the rates of a block
+ * of threads are those of h100. */
 #define BLOCKS_AND_LINKS                                                                         \
   .task_s = 3e-7, .triangle_s = {3.2e-7, 1.2e-6}, .block_bytes_s = {4.5e9, 2.5e9},               \
   .here_s = 1.1e-6, .near_s = 2e-6, .near_bytes_s = 300e9, .far_s = 5e-6, .far_bytes_s = 12.5e9, \

@@ -149,7 +149,7 @@ __global__ void __launch_bounds__(MOST_THREADS, 1)
 /* ---- Launches ---- */
 
 /* Many warps with short rings: shared memory that the rings leave free caches x, which has more
- * effect (docs/experiments.md). */
+ * effect (docs/experiments/relaxation.md). */
 constexpr int USUAL_WARPS = MOST_WARPS, USUAL_STAGES = LEAST_STAGES;
 constexpr int STATIC_BYTES = 1024; /* bytes of shared memory, beside the rings */
 

@@ -8,7 +8,7 @@
 /* ---- The choice.  The time of a way is the largest of: bytes over the memory's rate,
  * instructions over their rate, and the steps that one block takes one after the other, times the
  * number of turns in which the blocks find room.  Constants are fitted to one H100: 25 cases, every
- * setting (docs/experiments.md). ---- */
+ * setting (docs/experiments/batches.md). ---- */
 
 /* Seconds. */
 #define LAUNCH 3.4e-6     /* of a solve: the launch, the first and the last access to memory */

@@ -21,7 +21,7 @@ typedef struct columns_state {
 } columns_state;
 
 /* The time of the passes over `count` right-hand sides, in passes over one right-hand side
- * (docs/experiments.md). */
+ * (docs/experiments/cpu.md). */
 static double passes(const trs_system *S, int64_t count) {
   static const double FOUR = 2.5, WIDE = 4.5, WIDE_LONG = 2.5;
   const bool brief = trs_wide_brief(S);

@@ -205,7 +205,7 @@ static void destroy(trs_rank_part *p) {
 }
 
 /* Number of right-hand sides from which panels may be faster than the engine's slices
- * (docs/experiments.md). */
+ * (docs/experiments/grids-of-gpus.md). */
 enum { MANY = 16 };
 
 static trs_status analyze(const plans *s, const trs_grid_triangle *T, trs_matrix *A,

@@ -71,7 +71,7 @@ typedef struct trs_sweep {
 
 /* Products and sums of other ranks are added in a fixed order, independent of their arrival.  The
  * grids that share an ancestor must compute the same bits of its x; otherwise x differs between
- * grids (docs/experiments.md). */
+ * grids (docs/experiments/ranks.md). */
 trs_status trs_sweep_create(trs_sweep *s, const trs_rank_part *part, bool upper,
                             const trs_roles *role, trs_tree_shape shape);
 void trs_sweep_destroy(trs_sweep *s);

@@ -9,7 +9,7 @@
 #include "solve/serial/kernels.h"
 
 /* Shortest time of a row and of an entry, with data in cache and no row that waits for another
- * (docs/experiments.md). */
+ * (docs/experiments/cpu.md). */
 static trs_estimate estimate(const trs_plan *plan) {
   const trs_cpu_costs *cpu = &trs_cpu_generic;
   return (trs_estimate){.seconds = cpu->row * (double)plan->system.n +

@@ -75,7 +75,7 @@ typedef struct trs_parts {
 void trs_parts_destroy(trs_parts *parts);
 
 /* Work that a thread does during the waits of one step, whose last thread decides
- * (docs/experiments.md). */
+ * (docs/experiments/cpu.md). */
 static inline int64_t trs_wait_work(int threads) { return 150 + 40 * (int64_t)threads; }
 
 /* The span of the step whose first part is `first`, and whose last one is the last of all. */

@@ -297,7 +297,7 @@ static int level_percent(const trs_plan *plan, bool chained, bool local) {
 }
 
 /* Rows may wait for values where right-hand sides are solved one by one.  Two threads seldom wait
- * for each other, and lose more by a second vector of x than they gain (docs/experiments.md). */
+ * for each other, and lose more by a second x than they gain (docs/experiments/cpu.md). */
 static bool may_await(const trs_plan *plan, int threads) {
   enum { LEAST_THREADS = 4 };
   return kernels()->by_values[plan->system.scalar] && threads >= LEAST_THREADS &&

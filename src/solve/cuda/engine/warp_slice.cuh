@@ -400,7 +400,7 @@ __device__ void solve_heavy(const W &v, const trs_slice &h, warp_lane at,
 }
 
 /* Blocks of threads per multiprocessor.  Few where rows wait: polls in vain slow the caches, and
- * more registers per thread gain more (docs/experiments.md). */
+ * more registers per thread gain more (docs/experiments/gpu.md). */
 template <class S>
 constexpr int resident(waits w) {
   return w == waits::rows || w == waits::heavy
