@@ -19,7 +19,7 @@ release = trireme.version()
 root_doc = "README"
 include_patterns = ["docs/**", "*.md", "papers/**.md", "bench/**.md", "src/**.md", "tests/**.md", "examples/**.md",
                     "bindings/**.md", "packaging/**.md", "tools/**.md", "cli/**.md"]
-exclude_patterns = ["build", ".*", "docs/site/contents.md"]
+exclude_patterns = ["build", ".*", "**/.*", "docs/site/contents.md"]
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "c_header"]
 myst_heading_anchors = 4
