@@ -243,7 +243,8 @@ static int measure_errors(const trs_factors *F, const trs_matrix *A, outcome *o)
   trs_status status = code < 0 ? solve_once(F, A, x, b, o) : TRS_SUCCESS;
   free(x);
   free(b);
-  if (status == TRS_ERROR_MEMORY) return leave_library("the check of the factors");
+  if (status == TRS_ERROR_MEMORY || status == TRS_ERROR_CANCELLED)
+    return leave_library("the check of the factors");
   if (status) o->unsolved = trs_last_error()->message;
   return code;
 }

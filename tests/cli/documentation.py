@@ -67,7 +67,7 @@ def test_readme():
             words = shlex.split(line.split("#")[0])
             if not words or words[0] != "trireme":
                 continue
-            if any(w.endswith(".h5") for w in words) and not (
+            if any(w.endswith(".h5") or w == "--factor" for w in words) and not (
                     has("HDF5") and has("SuperLU") and has("METIS")):
                 skip(" ".join(words[1:]), "factors need HDF5, SuperLU and METIS")
                 continue
