@@ -262,7 +262,7 @@ def test_mistakes_are_named():
             (TypeError, "pattern is a csr_array.*trireme.jax.pattern", lambda: tr.jax.solve(A, A.data, b)),
             (ValueError, "values has shape", lambda: tr.jax.solve(L, A.data[1:], b)),
             (ValueError, "b has shape", lambda: tr.jax.solve(L, A.data, b[1:])),
-            (ValueError, "trans is 'C'", lambda: tr.jax.solve(L, A.data, b, "C")),
+            (ValueError, "trans is 'X'", lambda: tr.jax.solve(L, A.data, b, "X")),
             (tr.StructureError, 'uplo="lower"', lambda: tr.jax.pattern(A, "upper")),
             (tr.UnsupportedError, "device is 'cuda:0-1': trireme.jax solves on",
              lambda: tr.jax.pattern(A, device="cuda:0-1")),
