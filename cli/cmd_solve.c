@@ -181,11 +181,20 @@ static bool is_other_rank(int argc, char **argv) {
   return false;
 }
 
+/* Before MPI starts. */
+static int check_factor(const solve_settings *s) {
+  if (s->factor < 0 || (!s->matrix && !s->grid)) return -1;
+  return leave_usage("solve",
+                     "--factor and --%s exclude each other: trireme factor writes factors",
+                     s->matrix ? "matrix" : "grid");
+}
+
 static int run(int argc, char **argv) {
   solve_job job = {.set = {.uplo = -1, .factor = -1, .diag = -1, .invert = -1, .precision = -1}};
   bool silent = is_other_rank(argc, argv);
   if (silent) output_silence();
   int code = options_parse(&cmd_solve, &job.set, &argc, argv);
+  if (code < 0) code = check_factor(&job.set);
   if (silent && code >= 0) return LEAVE_SOLVED;
   if (silent) output_speak();
   files_limit_memory(job.set.max_memory);

@@ -27,10 +27,6 @@ int solve_check_settings(solve_settings *s) {
   if (s->output && names_hdf5(s->output))
     return leave_usage("solve",
                        "solutions are written as Matrix Market: give a name such as x.mtx");
-  if (s->factor >= 0 && (s->matrix || s->grid))
-    return leave_usage("solve",
-                       "--factor and --%s exclude each other: trireme factor writes factors",
-                       s->matrix ? "matrix" : "grid");
   return s->output ? check_writable(&s->output) : -1;
 }
 
