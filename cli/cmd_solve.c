@@ -184,8 +184,7 @@ static bool is_other_rank(int argc, char **argv) {
 /* Before MPI starts. */
 static int check_factor(const solve_settings *s) {
   if (s->factor < 0 || (!s->matrix && !s->grid)) return -1;
-  return leave_usage("solve",
-                     "--factor and --%s exclude each other: trireme factor writes factors",
+  return leave_usage("solve", "--factor and --%s exclude each other: trireme factor writes factors",
                      s->matrix ? "matrix" : "grid");
 }
 
