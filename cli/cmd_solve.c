@@ -181,11 +181,19 @@ static bool is_other_rank(int argc, char **argv) {
   return false;
 }
 
-/* Before MPI starts. */
+/* Before MPI starts and M is read. */
 static int check_factor(const solve_settings *s) {
-  if (s->factor < 0 || (!s->matrix && !s->grid)) return -1;
-  return leave_usage("solve", "--factor and --%s exclude each other: trireme factor writes factors",
-                     s->matrix ? "matrix" : "grid");
+  const char *other = s->matrix         ? "matrix"
+                      : s->grid         ? "grid"
+                      : s->uplo >= 0    ? "uplo"
+                      : s->diag >= 0    ? "diag"
+                      : s->add_diagonal ? "add-diagonal"
+                                        : NULL;
+  if (s->factor < 0 || !other) return -1;
+  return leave_usage("solve",
+                     "--factor does not take --%s: trireme factor has more options, and writes "
+                     "factors for trireme solve",
+                     other);
 }
 
 static int run(int argc, char **argv) {

@@ -138,8 +138,8 @@ static int take_triangle(solve_job *job) {
 
 int solve_take_factors(solve_job *job) {
   if (job->set.uplo >= 0 || job->set.diag >= 0 || job->set.add_diagonal)
-    return leave_usage("solve", "%s %s factors, to which %s does not apply: leave it out",
-                       job->in.name, job->factored.A ? "becomes" : "holds",
+    return leave_usage("solve", "%s holds factors, to which %s does not apply: leave it out",
+                       job->in.name,
                        job->set.uplo >= 0   ? "--uplo"
                        : job->set.diag >= 0 ? "--diag"
                                             : "--add-diagonal");

@@ -405,8 +405,9 @@ if has("HDF5"):
         check("--factor solves A x = b", o.code == 0 and at(j, "backward_error.componentwise") < 1e-14 and
               (at(j, "backward_error_of_matrix.componentwise") < 1e-14) == (kind == "lu") and
               at(j, "time.factor_s") > 0 and at(j, "matrix.kind") == "factors", o)
-    for also in ("--uplo", "lower"), ("--matrix", "A.mtx"), ("--grid", "1x1x1"):
-        o = run("solve", "A.mtx", "--factor", "ilu0", *also)
+    for also in (("--uplo", "lower"), ("--diag", "unit"), ("--add-diagonal",), ("--matrix", "A.mtx"),
+                 ("--grid", "1x1x1")):
+        o = run("solve", "not-read.mtx", "--factor", "ilu0", *also)
         check("--factor leaves no choice of a triangle or matrix", o.code == 2 and also[0] in o.err, o)
     o = run("solve", "F.h5", "--factor", "lu")
     check("--factor is for a matrix", o.code == 3 and "holds factors" in o.err, o)

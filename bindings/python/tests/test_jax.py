@@ -254,6 +254,13 @@ def test_patterns_of_plans_and_of_bcsr():
     np.testing.assert_allclose(tr.jax.solve(L, B.data, b), tr.plan(A, "upper").solve(b), rtol=1e-12)
 
 
+def test_operators_of_plans_take_jax_arrays():
+    L = make_triangle(6, density=0.9)
+    x = tr.plan(L) @ jnp.ones(6)
+    assert isinstance(x, jax.Array)
+    np.testing.assert_allclose(x, tr.plan(L).solve(np.ones(6)), rtol=1e-12)
+
+
 def test_mistakes_are_named():
     A, b = make_triangle(6, density=0.9), np.ones(6)
     L = tr.jax.pattern(A)

@@ -422,7 +422,8 @@ class Factors:
     def matvec(self, v: Any) -> Any:
         """Solve ``A x = v`` for the vector or the columns v, as SciPy's operators do: ``F @ v``.
 
-        Vectors of a higher precision than the factors' are rounded to it, as preconditioners may.
+        NumPy's vectors of a higher precision than the factors' are rounded to it, as
+        preconditioners may.
         """
         return self._plan_of("N").matvec(v)
 

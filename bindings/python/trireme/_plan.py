@@ -366,8 +366,11 @@ class Solver:
     def matvec(self, v: Any) -> Any:
         """Solve for the vector or the columns v, as SciPy's operators do: ``P @ v``.
 
-        Vectors of a higher precision than the plan's are rounded to it, as preconditioners may.
+        NumPy's vectors of a higher precision than the plan's are rounded to it, as preconditioners
+        may.
         """
+        if hasattr(v, "__dlpack__") and not isinstance(v, np.ndarray):
+            return self.solve(v)
         v = np.asarray(v)
         if v.dtype.kind == "f" and v.dtype != self._dtype:
             v = v.astype(self._dtype)

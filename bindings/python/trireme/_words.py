@@ -87,7 +87,7 @@ def listed(words: Iterable[str]) -> str:
 # What the command, C, LAPACK and other packages call the same.
 _ELSEWHERE = {"l": "lower", "u": "upper", "lo": "lower", "up": "upper", "c": "H",
               "gpu": "cuda", "host": "cpu", "n": "N", "t": "T", "h": "H",
-              "conj": "H", "metis": "nd", "color": "colour", "single": "float"}
+              "metis": "nd", "color": "colour", "single": "float"}
 
 
 def no_array(name: str, value: Any) -> None:
