@@ -93,6 +93,8 @@ int leave_library(const char *about) {
       [TRS_ERROR_STALLED] = LEAVE_NUMERICAL,
       [TRS_ERROR_INTERNAL] = LEAVE_BUG,
       [TRS_ERROR_CANCELLED] = LEAVE_INTERRUPTED,
+      [TRS_ERROR_DEVICE] = LEAVE_UNAVAILABLE,
+      [TRS_ERROR_BUSY] = LEAVE_BUG,
   };
   const trs_error *error = trs_last_error();
   size_t status = (size_t)error->status;

@@ -66,7 +66,11 @@ typedef enum trs_status {
   TRS_ERROR_STALLED,  /* a wait inside a solve passed its limit, or the process that it waited for
                          has ended */
   TRS_ERROR_INTERNAL, /* a bug in Trireme; please report it */
-  TRS_ERROR_CANCELLED /* the flag of trs_set_cancel_flag was set */
+  TRS_ERROR_CANCELLED, /* the flag of trs_set_cancel_flag was set */
+  TRS_ERROR_DEVICE,    /* the GPU, its driver or a kernel of the program's own failed; the context
+                          of CUDA may be lost, and with it every GPU array of the process */
+  TRS_ERROR_BUSY       /* another thread's call uses the object: try again, or give each thread an
+                          object of its own.  The object is as it was */
 } trs_status;
 
 typedef struct trs_error {

@@ -26,6 +26,8 @@ module trireme
   integer(c_int), parameter :: TRS_ERROR_STALLED = 9
   integer(c_int), parameter :: TRS_ERROR_INTERNAL = 10
   integer(c_int), parameter :: TRS_ERROR_CANCELLED = 11
+  integer(c_int), parameter :: TRS_ERROR_DEVICE = 12
+  integer(c_int), parameter :: TRS_ERROR_BUSY = 13
 
   ! trs_context_kind
   integer(c_int), parameter :: TRS_KIND_NONE = 0

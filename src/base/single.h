@@ -31,7 +31,7 @@ static inline trs_status trs_single_take(trs_single *user, const char *name) {
   TRS_TRY(trs_cancelled());
   if (trs_single_try(user)) return TRS_SUCCESS;
   return trs_fail(
-      TRS_ERROR_ARGUMENT, -1,
+      TRS_ERROR_BUSY, -1,
       "another call uses the %s, which serves one call at a time: give each thread a %s "
       "of its own",
       name, name);

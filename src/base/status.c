@@ -20,6 +20,8 @@ static const char *const names[] = {
     [TRS_ERROR_STALLED] = "stalled",
     [TRS_ERROR_INTERNAL] = "internal error",
     [TRS_ERROR_CANCELLED] = "cancelled",
+    [TRS_ERROR_DEVICE] = "device error",
+    [TRS_ERROR_BUSY] = "busy",
 };
 
 const char *trs_status_name(trs_status status) {
@@ -42,7 +44,9 @@ static const trs_error *of_note(trs_status status) {
                                      TRS_NOTE(TRS_ERROR_UNSUPPORTED),
                                      TRS_NOTE(TRS_ERROR_STALLED),
                                      TRS_NOTE(TRS_ERROR_INTERNAL),
-                                     TRS_NOTE(TRS_ERROR_CANCELLED)};
+                                     TRS_NOTE(TRS_ERROR_CANCELLED),
+                                     TRS_NOTE(TRS_ERROR_DEVICE),
+                                     TRS_NOTE(TRS_ERROR_BUSY)};
   return &errors[status];
 }
 

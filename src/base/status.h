@@ -9,7 +9,7 @@ extern "C" {
 #endif
 
 /* The last value of trs_status. */
-#define TRS_STATUS_LAST TRS_ERROR_CANCELLED
+#define TRS_STATUS_LAST TRS_ERROR_BUSY
 
 /* TRS_API in src/ marks the functions that libtrireme_mpi calls. */
 

@@ -41,12 +41,20 @@ struct trs_device {
 static trs_device *opened[MOST_DEVICES];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
+/* A call that the runtime refuses is a fault of Trireme's; all else is the device's, the driver's
+ * or an earlier kernel's, which may be the program's own. */
+static bool is_misuse(int error) {
+  return error == cudaErrorInvalidValue || error == cudaErrorInvalidConfiguration ||
+         error == cudaErrorInvalidResourceHandle || error == cudaErrorInvalidDeviceFunction;
+}
+
 trs_status trs_device_check(int error, const char *what) {
   if (error == cudaSuccess) return TRS_SUCCESS;
   (void)cudaGetLastError(); /* clears the error, so that the next call does not return it */
   trs_status status = error == cudaErrorMemoryAllocation         ? TRS_ERROR_MEMORY
                       : error == cudaErrorNoKernelImageForDevice ? TRS_ERROR_UNSUPPORTED
-                                                                 : TRS_ERROR_INTERNAL;
+                      : is_misuse(error)                         ? TRS_ERROR_INTERNAL
+                                                                 : TRS_ERROR_DEVICE;
   return trs_fail(status, -1, "%s: " TRS_GPU_RUNTIME " says %s", what,
                   cudaGetErrorString((cudaError_t)error));
 }

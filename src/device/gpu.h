@@ -35,6 +35,9 @@
 #define cudaDeviceProp hipDeviceProp_t
 #define cudaDeviceSynchronize hipDeviceSynchronize
 #define cudaErrorInvalidConfiguration hipErrorInvalidConfiguration
+#define cudaErrorInvalidDeviceFunction hipErrorInvalidDeviceFunction
+#define cudaErrorInvalidResourceHandle hipErrorInvalidHandle
+#define cudaErrorInvalidValue hipErrorInvalidValue
 #define cudaErrorMemoryAllocation hipErrorOutOfMemory
 #define cudaErrorNoKernelImageForDevice hipErrorNoBinaryForGpu
 #define cudaErrorNotReady hipErrorNotReady

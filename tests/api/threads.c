@@ -178,8 +178,8 @@ TEST(a_plan_in_use_refuses_every_call) {
   static double x[N * NRHS];
   assert_success(analyze(&shared, methods[0]));
   assert_success(trs_single_take(&shared->user, "plan"));
-  assert_failure(TRS_ERROR_ARGUMENT, "a plan of its own", solve(shared, x));
-  assert_failure(TRS_ERROR_ARGUMENT, "another call uses the plan", trs_update(shared, A));
+  assert_failure(TRS_ERROR_BUSY, "a plan of its own", solve(shared, x));
+  assert_failure(TRS_ERROR_BUSY, "another call uses the plan", trs_update(shared, A));
   assert_success(trs_single_give(&shared->user, TRS_SUCCESS));
   assert_success(solve(shared, x));
   assert_failure(TRS_ERROR_ARGUMENT, "nrhs", trs_solve(shared, x, N, b, N, -1, TRS_COL_MAJOR));
@@ -192,9 +192,9 @@ TEST(a_relaxation_in_use_refuses) {
   double x[N];
   assert_success(trs_relax_create(&R, ctx, A, 2, NULL));
   assert_success(trs_single_take(&R->user, "relaxation"));
-  assert_failure(TRS_ERROR_ARGUMENT, "another call uses the relaxation",
+  assert_failure(TRS_ERROR_BUSY, "another call uses the relaxation",
                  trs_relax_sweep(R, x, N, b, N, 1, TRS_COL_MAJOR, NULL));
-  assert_failure(TRS_ERROR_ARGUMENT, "another call uses the relaxation", trs_relax_update(R, A));
+  assert_failure(TRS_ERROR_BUSY, "another call uses the relaxation", trs_relax_update(R, A));
   assert_success(trs_single_give(&R->user, TRS_SUCCESS));
   assert_success(trs_relax_sweep(R, x, N, b, N, 1, TRS_COL_MAJOR, NULL));
   assert_success(trs_relax_update(R, A));
