@@ -77,6 +77,13 @@ trs_slice_rules trs_rows_rules(double row_length, bool several) {
   return rules;
 }
 
+trs_slice_rules trs_boxes_rules(double row_length, bool several) {
+  trs_slice_rules rules = chains();
+  rules.most_block = TRS_LIGHT_BLOCK;
+  rules.loose = 1;
+  return adjusted(rules, row_length, several);
+}
+
 static int adjust_all(trs_slice_rules *rules, const trs_pattern_features *f, bool several,
                       int count) {
   for (int k = 0; k < TRS_MOST_CANDIDATES; k++)
@@ -187,6 +194,17 @@ double trs_substituted_seconds(const trs_slice_level *level, int32_t nlevels, in
        .slice = (int32_t)(slices_of(x, entries, &rules, x + y) + slices_of(y, own, &rules, x + y)),
        .position = (int32_t)ceil(x + y)}};
   return gpu->launch + levels * warp_slice_cost(each, false, gpu);
+}
+
+/* A path of the grid crosses a box every two rows. */
+double trs_boxed_seconds(const trs_slice_level *level, int32_t nlevels, const trs_gpu_costs *gpu) {
+  const double levels = fmax(nlevels / 2.0, 1);
+  const trs_slice_level each[2] = {
+      {0},
+      {.entries = (int64_t)((double)(level[nlevels].entries - level->entries) / levels),
+       .slice = (int32_t)ceil((level[nlevels].slice - level->slice) / levels),
+       .position = (int32_t)ceil((level[nlevels].position - level->position) / levels)}};
+  return gpu->launch + levels * warp_slice_cost(each, true, gpu);
 }
 
 static double level_cost(const trs_slice_level *level, trs_launch_kind kind, bool blocks,

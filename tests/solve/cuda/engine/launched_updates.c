@@ -125,8 +125,12 @@ static void same_bits(const both_plans *p, int64_t nrhs, gpu_graph graph, const 
   free(x);
 }
 
-static const char *const methods[] = {"engine", "engine:substitute=8", "engine:substitute=0",
-                                      "engine:block=4,substitute=0", "engine:block=32,dense=yes"};
+static const char *const methods[] = {"engine",
+                                      "engine:substitute=8",
+                                      "engine:substitute=0",
+                                      "engine:block=4,substitute=0",
+                                      "engine:block=32,dense=yes",
+                                      "engine:boxes=yes"};
 
 static triangle random_triangle(trs_scalar scalar) {
   return triangle_random(N, 0.06, 60, true, scalar, false, 3);
