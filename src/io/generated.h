@@ -1,5 +1,5 @@
-/* generated.h - matrices that a name gives instead of a file.  The folder generate/ defines the
- * table; no other folder includes it. */
+/* generated.h - matrices that a name gives instead of a file.  gallery/ defines the table; this
+ * folder includes nothing of it. */
 #ifndef TRS_IO_GENERATED_H
 #define TRS_IO_GENERATED_H
 

@@ -10,6 +10,7 @@
 #include "factor/bilu0.h"
 #include "matrix/rhs.h"
 #include "relax/part.h"
+#include "relax/range.h"
 #include "matrix/blocks.h"
 
 typedef struct trs_domain trs_domain; /* relax/domains.h */
@@ -56,8 +57,8 @@ struct trs_relaxation {
   double *squares;     /* room arrays of nrows: squares of a row's residual */
   trs_square_sum *partial;  /* their sums over parts of the rows */
   trs_square_sum *total;    /* room: sums over all rows */
-  _Atomic uint64_t *most;   /* 2 room: bits of the largest |b| and |x| of each, where x is of floats
-                               and the caller's of doubles */
+  _Atomic uint64_t *most;   /* 3 room: bits of trs_relax_range's first three of each, where x is
+                               narrow */
   trs_domain *domain;       /* NULL: one domain */
   trs_relax_links *links;   /* to the other domains; borrowed, NULL: none */
   trs_relax_mover *mover;   /* for links, where x lies on a GPU; borrowed, else NULL */
@@ -101,6 +102,15 @@ trs_status trs_relaxation_take(trs_relaxation *R, const trs_bilu0 *factors, bool
  * and frees R with its own ones alone. */
 void trs_relaxation_leave_vectors(trs_relaxation *R);
 void trs_relaxation_free_vectors(trs_relaxation *R);
+
+/* True if sweeps round the caller's doubles to floats; range.h tells what that may lose. */
+static inline bool trs_relaxation_is_narrow(const trs_relaxation *R) {
+  return R->scalar == TRS_DOUBLE && R->store != TRS_STORE_DOUBLE;
+}
+/* trs_relax_range.needed. */
+double trs_relaxation_needed(const trs_relaxation *R);
+/* The failure that a loss is. */
+trs_status trs_relaxation_lost(const trs_relaxation *R, trs_relax_loss loss, double b);
 
 /* Bytes of host memory that R holds. */
 int64_t trs_relaxation_held(const trs_relaxation *R);

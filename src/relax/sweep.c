@@ -204,10 +204,6 @@ static void sweep_share(void *argument, int rank, int size) {
   K->unload(w, begin, end);
 }
 
-static bool is_narrow(const trs_relaxation *R) {
-  return R->scalar == TRS_DOUBLE && R->store != TRS_STORE_DOUBLE;
-}
-
 /* A triangle: one sweep over the levels, which one thread needs not tell apart.  x may be b, which
  * is looked at before any of it is lost. */
 static void solve_share(void *argument, int rank, int size) {
@@ -215,7 +211,7 @@ static void solve_share(void *argument, int rank, int size) {
   const trs_relax_kernels *K = trs_relax_kernels_of(w->R->store);
   int64_t begin, end;
   trs_share(w->R->nrows, rank, size, &begin, &end);
-  if (is_narrow(w->R)) {
+  if (trs_relaxation_is_narrow(w->R)) {
     K->note_range(w, begin, end, false);
     wait_for_all(w, size);
   }
@@ -223,7 +219,7 @@ static void solve_share(void *argument, int rank, int size) {
     relax_rows(w, 0, w->R->nrows, rank, size, false);
   else
     sweep_once(w, rank, size);
-  if (is_narrow(w->R)) K->note_range(w, begin, end, true);
+  if (trs_relaxation_is_narrow(w->R)) K->note_range(w, begin, end, true);
 }
 
 static double most_of(const trs_relaxation *R, int64_t k) {
@@ -233,50 +229,45 @@ static double most_of(const trs_relaxation *R, int64_t k) {
   return value;
 }
 
-/* What the check of ranges asks about one right-hand side; see trs_relaxation.most. */
-typedef struct range {
-  double b, x, part, least_row;
-} range;
+/* Blocks of 1 and 2 multiply in the precision of their sums. */
+double trs_relaxation_needed(const trs_relaxation *R) {
+  const double least = R->scale ? 0x1p-111 : 0x1p-126; /* 16 bits: factors are 2^15 times smaller */
+  return R->block > 2 || R->store == TRS_STORE_FLOAT ? least / R->least_row : 0;
+}
 
 /* Of all domains. */
-static range range_of(const trs_relaxation *R, int64_t c) {
-  const range own = {most_of(R, 3 * c), most_of(R, 3 * c + 1), most_of(R, 3 * c + 2), R->least_row};
-  const range *of = R->links ? R->links->gather(R->links, &own, sizeof own) : NULL;
-  range all = own;
+static trs_relax_range range_of(const trs_relaxation *R, int64_t c) {
+  const trs_relax_range own = {most_of(R, 3 * c), most_of(R, 3 * c + 1), most_of(R, 3 * c + 2),
+                               trs_relaxation_needed(R)};
+  const trs_relax_range *of = R->links ? R->links->gather(R->links, &own, sizeof own) : NULL;
+  trs_relax_range all = own;
   for (int32_t d = 0; of && d < R->domain->count; d++) {
     all.b = larger(of[d].b, all.b);
     all.x = larger(of[d].x, all.x);
     all.part = larger(of[d].part, all.part);
-    all.least_row = fmin(of[d].least_row, all.least_row);
+    all.needed = fmax(of[d].needed, all.needed);
   }
   return all;
 }
 
-/* Every product of blocks in some row has lost digits below the range of floats.  Blocks of 1 and 2
- * multiply in the precision of their sums. */
-static bool loses_products(const trs_relaxation *R, const range *r) {
-  const double least = R->scale ? 0x1p-111 : 0x1p-126; /* 16 bits: factors are 2^15 times smaller */
-  return (R->block > 2 || R->store == TRS_STORE_FLOAT) && r->least_row * r->x < least;
+trs_status trs_relaxation_lost(const trs_relaxation *R, trs_relax_loss loss, double b) {
+  static const char *const what[] = {[TRS_RELAX_BELOW] = "is below",
+                                     [TRS_RELAX_BEYOND] = "is beyond",
+                                     [TRS_RELAX_PRODUCTS] = "has products with A below",
+                                     [TRS_RELAX_PARTS] = "has parts below"};
+  if (loss == TRS_RELAX_NO_LOSS) return TRS_SUCCESS;
+  return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
+                  "x, which is stored in floats, %s their range, for a largest |b| of %g: "
+                  "scale b, or store as double%s",
+                  what[loss], b,
+                  loss != TRS_RELAX_BEYOND || R->triangle ? "" : ", unless the sweeps diverge");
 }
 
-/* x that was rounded to floats although the caller's is of doubles: its largest number, its
- * products, or a block row whose b is not small beside the others' have lost digits below their
- * range; or x is beyond it. */
+/* x that was rounded to floats although the caller's is of doubles. */
 static trs_status check_range(const trs_relaxation *R, const trs_relax_work *w) {
-  static const double LEAST = 0x1p-102, NEGLIGIBLE = 0x1p-52;
-  for (int64_t c = 0; is_narrow(R) && w->options->sweeps && c < w->rhs->nrhs; c++) {
-    const range r = range_of(R, c);
-    const char *what = r.b > 0 && r.x < LEAST      ? "is below"
-                       : !isfinite(r.x)            ? "is beyond"
-                       : r.b == 0                  ? NULL
-                       : loses_products(R, &r)     ? "has products with A below"
-                       : r.part > NEGLIGIBLE * r.b ? "has parts below"
-                                                   : NULL;
-    if (isfinite(r.b) && what)
-      return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
-                      "x, which is stored in floats, %s their range, for a largest |b| of %g: "
-                      "scale b, or store as double%s",
-                      what, r.b, isfinite(r.x) || R->triangle ? "" : ", unless the sweeps diverge");
+  for (int64_t c = 0; trs_relaxation_is_narrow(R) && w->options->sweeps && c < w->rhs->nrhs; c++) {
+    const trs_relax_range r = range_of(R, c);
+    TRS_TRY(trs_relaxation_lost(R, trs_relax_judge(&r), r.b));
   }
   return TRS_SUCCESS;
 }

@@ -327,6 +327,51 @@ TEST(nan_goes_through) {
   blocks_free(&A);
 }
 
+/* x that floats cannot hold fails in the call that waits for it, once. */
+TEST(x_outside_the_range_of_floats_is_refused) {
+  static const struct {
+    double value, b;
+    const char *what; /* NULL: no loss */
+  } cases[] = {{1, 1, NULL},
+               {1, 1e60, "is beyond their range, for a largest |b| of 1e+60: scale b"},
+               {1, 1e-60, "is below their range, for a largest |b| of 1e-60: scale b"},
+               {1e-20, 1e-25 * 1e-20, "has products with A below their range"},
+               {1, INFINITY, NULL}};
+  enum { N = 900 };
+  blocks A = blocks_random(N / 3, 3, 5, 2, 31);
+  for (int k = 0; k < COUNT(cases); k++)
+    for (int variant = 0; variant < VARIANTS; variant++)
+      for (trs_store store = TRS_STORE_MIXED; store <= TRS_STORE_BFLOAT; store++) {
+        trs_relax_options how = {
+            .struct_size = sizeof how, .store = store, .variant = variant_at(variant), .nrhs = 2};
+        const bool lost = cases[k].what && store != TRS_STORE_DOUBLE;
+        blocks B = A;
+        double b[2 * N] = {0}, x[2 * N];
+        trs_relaxation *R;
+        B.val = malloc((size_t)A.ptr[A.n] * 9 * sizeof *B.val);
+        for (int64_t e = 0; e < A.ptr[A.n] * 9; e++) B.val[e] = A.val[e] * cases[k].value;
+        for (int i = 0; i < N; i++)
+          b[N + i] = cases[k].b; /* the second of two; the first is zero */
+        assert_success(create(gpu_context, &R, &B, &how));
+        for (int again = 0; again < 2; again++) {
+          const trs_status status = trs_relax_sweep(R, x, N, b, N, 2, TRS_COL_MAJOR, NULL);
+          if (lost) assert_failure(TRS_ERROR_UNSUPPORTED, cases[k].what, status);
+          if (!lost) assert_success(status);
+        }
+        double *there = gpu_upload(b, sizeof b), *solution = gpu_space(sizeof b);
+        assert_success(trs_relax_sweep(R, solution, N, there, N, 2, TRS_COL_MAJOR, NULL));
+        const trs_status status = trs_relax_wait(R);
+        if (lost) assert_failure(TRS_ERROR_UNSUPPORTED, cases[k].what, status);
+        if (!lost) assert_success(status);
+        assert_success(trs_relax_wait(R));
+        gpu_free(there);
+        gpu_free(solution);
+        trs_relax_destroy(R);
+        free(B.val);
+      }
+  blocks_free(&A);
+}
+
 TEST(bad_variants_are_refused) {
   blocks A = blocks_random(50, 9, 4, 2, 4);
   double x[450], b[450] = {1};

@@ -4,6 +4,7 @@
 
 #include "device/device.h"
 #include "relax/part.h"
+#include "relax/range.h"
 #include "device/fault.h"
 
 #ifdef __cplusplus
@@ -28,6 +29,8 @@ typedef struct trs_relax_args {
   int64_t x_stride, r_stride; /* elements from one right-hand side to the next */
   double omega;
   uint64_t *words; /* TRS_EXACT_WORDS per right-hand side: squares of rows of r - A x */
+  uint64_t *most; /* bits of the largest |b| and |x| of each right-hand side, 0 before a load; NULL:
+                     not asked for */
 } trs_relax_args;
 
 /* Most right-hand sides per launch: their norms fit the pinned stage. */
@@ -45,6 +48,15 @@ typedef struct trs_relax_vectors {
 
 trs_status trs_relax_load(const trs_relax_args *a, const trs_relax_vectors *v, trs_stream stream);
 trs_status trs_relax_unload(const trs_relax_args *a, const trs_relax_vectors *v, trs_stream stream);
+
+/* The first loss since the host has cleared this. */
+typedef struct trs_relax_lost {
+  int32_t loss, reserved; /* a trs_relax_loss */
+  double b;               /* the largest |b| of its right-hand side */
+} trs_relax_lost;
+/* Judges most, and clears it. */
+trs_status trs_relax_find_loss(const trs_relax_args *a, double needed, trs_relax_lost *lost,
+                               trs_stream stream);
 
 /* Adds the squares of r - A x to words (relax/exact.h), per right-hand side. */
 trs_status trs_relax_squares(const trs_relax_args *a, trs_stream stream);

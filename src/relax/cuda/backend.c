@@ -255,6 +255,12 @@ static trs_status take_arrays(trs_relaxation *R) {
   TRS_TRY(trs_relax_upload(g, &g->shared, &a->row, R->row, R->nrows + R->nhalo, sizeof *R->row));
   TRS_TRY(trs_relax_alloc(g, &g->shared, &a->diagonal, R->nrows * block, K->r_size));
   TRS_TRY(trs_relax_alloc(g, &g->shared, &a->pivot, R->nrows * R->block, 1));
+  if (trs_relaxation_is_narrow(R)) {
+    TRS_TRY(trs_relax_alloc(g, &g->shared, &g->most, 2 * R->room, sizeof *g->most));
+    TRS_TRY(trs_relax_alloc(g, &g->shared, &g->lost, 1, sizeof *g->lost));
+    TRS_TRY(trs_device_fill(g->most, 0, 2 * R->room * (int64_t)sizeof *g->most, g->stream));
+    TRS_TRY(trs_device_fill(g->lost, 0, sizeof *g->lost, g->stream));
+  }
   return trs_relax_alloc(g, &g->shared, &a->words, R->room * TRS_EXACT_WORDS, sizeof *a->words);
 }
 
@@ -266,6 +272,7 @@ static trs_status build(trs_relaxation *R) {
                              .r_stride = (R->nrows + R->nhalo) * R->block};
   TRS_TRY(trs_device_alloc_stage(g->device, (void **)&g->norms));
   TRS_TRY(trs_device_alloc_host(g->device, (void **)&g->told));
+  TRS_TRY(trs_device_alloc_host(g->device, (void **)&g->told_lost));
   TRS_TRY(take_arrays(R));
   return trs_device_wait(g->stream);
 }
@@ -322,6 +329,7 @@ void trs_relax_gpu_free(trs_relaxation *R) {
   (void)trs_device_wait(g->stream); /* kernels may still write norms */
   trs_device_free_stage(g->device, g->norms);
   trs_device_free_host(g->device, g->told);
+  trs_device_free_host(g->device, g->told_lost);
   trs_device_leave(before);
   trs_free(g);
   R->gpu = NULL;

@@ -60,11 +60,13 @@ struct trs_relax_gpu {
                              are packed */
   trs_relax_owned own;    /* memory of the variant: x, slices */
   int64_t staged_bytes;
-  bool persisting;      /* this relaxation has reserved L2 */
-  void *staged[2];      /* b and x, if on the host, of room right-hand sides; NULL until needed */
-  double *norms;        /* pinned, TRS_STAGE_BYTES */
-  trs_fault *told;      /* pinned: copy of the slices' fault as of the last wait */
-  trs_relax_halo *halo; /* NULL: not distributed over ranks */
+  bool persisting; /* this relaxation has reserved L2 */
+  void *staged[2]; /* b and x, if on the host, of room right-hand sides; NULL until needed */
+  double *norms;   /* pinned, TRS_STAGE_BYTES */
+  trs_fault *told; /* pinned: copy of the slices' fault as of the last wait */
+  uint64_t *most;  /* args.most of sweeps with a narrow x; NULL: x is not narrow */
+  trs_relax_lost *lost, *told_lost; /* then: in device memory; pinned, as of the last wait */
+  trs_relax_halo *halo;             /* NULL: not distributed over ranks */
 };
 
 /* The first position of a colour's rows that no other domain reads. */

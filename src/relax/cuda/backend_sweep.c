@@ -18,9 +18,18 @@ static trs_status check_variant(const trs_relax_gpu *g) {
   return trs_fail(TRS_ERROR_ARGUMENT, -1, "no variant is set: the last one could not be");
 }
 
+/* Fails if a sweep since the last call has lost x that floats cannot hold. */
+static trs_status check_loss(const trs_relaxation *R) {
+  trs_relax_gpu *g = R->gpu;
+  if (!g->most || !g->told_lost->loss) return TRS_SUCCESS;
+  TRS_TRY(trs_device_fill(g->lost, 0, sizeof *g->lost, g->stream));
+  return trs_relaxation_lost(R, (trs_relax_loss)g->told_lost->loss, g->told_lost->b);
+}
+
 static trs_status finish(const trs_relaxation *R) {
   trs_relax_gpu *g = R->gpu;
   const bool slices = g->variant && g->variant->kind == TRS_RELAX_BY_SLICES;
+  if (g->most) TRS_TRY(trs_device_copy(g->told_lost, g->lost, sizeof *g->lost, g->stream));
   if (slices) TRS_TRY(trs_device_copy(g->told, g->slices.fault, sizeof *g->told, g->stream));
   TRS_TRY(trs_device_wait(g->stream));
   if (slices && g->told->stalled && R->triangle)
@@ -34,7 +43,8 @@ static trs_status finish(const trs_relaxation *R) {
                     "blocks of threads waited for each other for %.3g s behind step %lld of a "
                     "sweep: x is not complete, create the relaxation anew",
                     1e-9 * (double)TRS_WAIT_LIMIT, (long long)g->told->row);
-  return check_variant(g);
+  TRS_TRY(check_variant(g));
+  return check_loss(R);
 }
 
 trs_status trs_relax_gpu_wait(trs_relaxation *R) {
@@ -119,8 +129,15 @@ static trs_status find_norms_of_ranks(trs_relaxation *R, double *norms) {
   return status;
 }
 
+static trs_status unload(trs_relaxation *R, const trs_relax_vectors *v) {
+  trs_relax_gpu *g = R->gpu;
+  TRS_TRY(trs_relax_gpu_unload(R, v));
+  if (!g->args.most) return TRS_SUCCESS;
+  return trs_relax_find_loss(&g->args, trs_relaxation_needed(R), g->lost, g->stream);
+}
+
 static const trs_relax_steps alone = {
-    .load = load, .run = run_sweeps, .norms = find_norms, .unload = trs_relax_gpu_unload};
+    .load = load, .run = run_sweeps, .norms = find_norms, .unload = unload};
 
 static const trs_relax_steps among_ranks = {.load = load_among_ranks,
                                             .run = run_sweeps,
@@ -159,6 +176,7 @@ static trs_status sweep_on_device(trs_relaxation *R, const trs_rhs *rhs,
   const bool there = trs_device_address(rhs->x) && trs_device_address(rhs->b);
   const bool waits = !there || (options->residuals && !trs_device_address(options->residuals));
   const trs_relax_driver driver = {R, steps, g->staged, g->norms, g->stream};
+  g->args.most = steps == &alone && options->sweeps ? g->most : NULL;
   if (waits && trs_device_capturing(g->stream))
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
                     "a stream that is being captured takes x, b and residuals in device memory "

@@ -56,14 +56,29 @@ __device__ inline int64_t place_of(const int32_t *perm, int64_t row) {
   return perm ? perm[row] : row;
 }
 
+/* Notes the largest |value| of a warp, all of whose lanes call: NaN as the largest of all. */
+__device__ inline void note(uint64_t *most, double value) {
+  uint64_t bits = uint64_t(__double_as_longlong(fabs(value)));
+  for (int k = int(WARP) / 2; k > 0; k /= 2) {
+    const uint64_t other = shuffle_xor(bits, k);
+    bits = other > bits ? other : bits;
+  }
+  if (threadIdx.x % WARP == 0 && bits > *static_cast<volatile uint64_t *>(most))
+    atomicMax(reinterpret_cast<unsigned long long *>(most), static_cast<unsigned long long>(bits));
+}
+
 template <class X, class S, class V>
 __global__ void __launch_bounds__(THREADS)
     load(const __grid_constant__ trs_relax_args a, const __grid_constant__ trs_relax_vectors v) {
   const int64_t e = int64_t(blockIdx.x) * THREADS + threadIdx.x, c = blockIdx.y;
-  if (e >= a.nrows * a.block) return;
-  const int64_t p = e / a.block, i = e - p * a.block, from = int64_t(a.row[p]) * a.block + i;
-  static_cast<S *>(a.r)[c * a.r_stride + e] =
-      S(static_cast<const V *>(v.b)[place_of(v.b_perm, from) * v.b_row + c * v.b_col]);
+  const bool there = e < a.nrows * a.block;
+  const int64_t p = e / a.block, i = e - p * a.block;
+  const int64_t from = there ? int64_t(a.row[p]) * a.block + i : 0;
+  const V b =
+      there ? static_cast<const V *>(v.b)[place_of(v.b_perm, from) * v.b_row + c * v.b_col] : V(0);
+  if (a.most) note(a.most + 2 * c, double(b));
+  if (!there) return;
+  static_cast<S *>(a.r)[c * a.r_stride + e] = S(b);
   X &x = static_cast<X *>(a.x)[c * a.x_stride + p * a.pitch + i];
   x = v.keep ? X(static_cast<const V *>(v.x)[place_of(v.x_perm, from) * v.x_row + c * v.x_col])
              : X(0);
@@ -73,10 +88,24 @@ template <class X, class V>
 __global__ void __launch_bounds__(THREADS)
     unload(const __grid_constant__ trs_relax_args a, const __grid_constant__ trs_relax_vectors v) {
   const int64_t e = int64_t(blockIdx.x) * THREADS + threadIdx.x, c = blockIdx.y;
-  if (e >= a.nrows * a.block) return;
-  const int64_t p = e / a.block, i = e - p * a.block, to = int64_t(a.row[p]) * a.block + i;
-  static_cast<V *>(v.x)[place_of(v.x_perm, to) * v.x_row + c * v.x_col] =
-      V(static_cast<const X *>(a.x)[c * a.x_stride + p * a.pitch + i]);
+  const bool there = e < a.nrows * a.block;
+  const int64_t p = e / a.block, i = e - p * a.block;
+  const X x = there ? static_cast<const X *>(a.x)[c * a.x_stride + p * a.pitch + i] : X(0);
+  if (a.most) note(a.most + 2 * c + 1, double(x));
+  if (!there) return;
+  const int64_t to = int64_t(a.row[p]) * a.block + i;
+  static_cast<V *>(v.x)[place_of(v.x_perm, to) * v.x_row + c * v.x_col] = V(x);
+}
+
+__global__ void __launch_bounds__(THREADS)
+    find_loss(uint64_t *most, int nrhs, double needed, trs_relax_lost *lost) {
+  for (int c = int(threadIdx.x); c < nrhs; c += THREADS) {
+    const trs_relax_range r = {__longlong_as_double(int64_t(most[2 * c])),
+                               __longlong_as_double(int64_t(most[2 * c + 1])), 0, needed};
+    const int loss = trs_relax_judge(&r);
+    most[2 * c] = most[2 * c + 1] = 0;
+    if (loss && atomicCAS(&lost->loss, 0, loss) == 0) lost->b = r.b;
+  }
 }
 
 unsigned blocks_for(int64_t count, int64_t each) {
@@ -117,6 +146,12 @@ extern "C" trs_status trs_relax_load(const trs_relax_args *a, const trs_relax_ve
     v->wide ? load<float, double, double><<<grid, THREADS, 0, s>>>(*a, *v)
             : load<float, double, float><<<grid, THREADS, 0, s>>>(*a, *v);
   return trs_device_check(cudaGetLastError(), "loading right-hand sides");
+}
+
+extern "C" trs_status trs_relax_find_loss(const trs_relax_args *a, double needed,
+                                          trs_relax_lost *lost, trs_stream stream) {
+  find_loss<<<1, THREADS, 0, static_cast<cudaStream_t>(stream)>>>(a->most, a->nrhs, needed, lost);
+  return trs_device_check(cudaGetLastError(), "checking the range of x");
 }
 
 extern "C" trs_status trs_relax_unload(const trs_relax_args *a, const trs_relax_vectors *v,

@@ -8,7 +8,7 @@
  * The search for a point's triangle walks there from the previous point.  With points in random
  * rounds along a space-filling curve (Amenta, Choi, Rote 2003) walks and cavities stay short,
  * expected O(n) in total.  Any other order gives a correct result, but more slowly. */
-#include "generate/triangulate.h"
+#include "gallery/triangulate.h"
 
 #include <stdbool.h>
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/nearest.h"
-#include "generate/request.h"
+#include "gallery/request.h"
 #include "io/generated.h"
 
 static const trs_generator *const generators[] = {

@@ -1,7 +1,7 @@
 /* triangulate.c - the Delaunay triangulation against its definition, by brute force, on random
  * points and on difficult ones: lattices, lines with one point beside them, corners of the
  * range. */
-#include "generate/triangulate.h"
+#include "gallery/triangulate.h"
 
 #include <stdbool.h>
 

@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "base/random.h"
-#include "generate/rows.h"
+#include "gallery/rows.h"
 
 typedef struct web {
   int64_t n, longest;

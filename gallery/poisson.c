@@ -4,8 +4,8 @@
  * All matrices are symmetric positive definite and weakly diagonally dominant.  In this order the
  * lower triangles have nx + ny - 1, nx + 2 ny - 2, nx + ny + nz - 2 and nx + 2 ny + 4 nz - 6
  * levels. */
-#include "generate/grid.h"
-#include "generate/rows.h"
+#include "gallery/grid.h"
+#include "gallery/rows.h"
 
 typedef struct stencil {
   trs_grid grid;

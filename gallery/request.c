@@ -1,6 +1,6 @@
 /* request.c - parses the arguments of a generator by its signature, "NX[,NY,NZ]" or
  * "N,K[,seed=S]". */
-#include "generate/request.h"
+#include "gallery/request.h"
 
 #include <errno.h>
 #include <stdbool.h>

@@ -1,8 +1,8 @@
 /* triangulate.h - the Delaunay triangulation of points on an integer grid. */
-#ifndef TRS_GENERATE_TRIANGULATE_H
-#define TRS_GENERATE_TRIANGULATE_H
+#ifndef TRS_GALLERY_TRIANGULATE_H
+#define TRS_GALLERY_TRIANGULATE_H
 
-#include "generate/request.h"
+#include "gallery/request.h"
 
 enum { TRS_POINT_BITS = 30 }; /* so that every predicate is exact in 128 bits */
 

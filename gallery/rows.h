@@ -1,8 +1,8 @@
 /* rows.h - builds a matrix from a function that makes any one row. */
-#ifndef TRS_GENERATE_ROWS_H
-#define TRS_GENERATE_ROWS_H
+#ifndef TRS_GALLERY_ROWS_H
+#define TRS_GALLERY_ROWS_H
 
-#include "generate/request.h"
+#include "gallery/request.h"
 
 typedef struct trs_rows {
   int64_t n;       /* the matrix is n x n */

@@ -16,7 +16,7 @@
 #include <stdbool.h>
 
 #include "base/random.h"
-#include "generate/rows.h"
+#include "gallery/rows.h"
 
 enum { UNKNOWNS = 5, MOST_NEIGHBOURS = 20 };
 

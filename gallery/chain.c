@@ -1,6 +1,6 @@
 /* chain.c - the tridiagonal Laplacian.  Its lower triangle is one chain of N dependent rows,
  * without any parallelism. */
-#include "generate/rows.h"
+#include "gallery/rows.h"
 
 static int64_t make_row(const void *shape, int64_t i, int32_t *col, double *val) {
   int64_t n = *(const int64_t *)shape, count = 0;

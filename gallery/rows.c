@@ -1,7 +1,7 @@
 /* rows.c - a compressed matrix from a function that makes one row, in two passes over the rows:
  * count the entries, then fill at the offsets of the prefix sums.  Each thread owns a range of
  * rows, so that the pages of its part lie near it.  O(nnz / threads), plus O(n) for the sums. */
-#include "generate/rows.h"
+#include "gallery/rows.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -9,8 +9,8 @@
  * matrices: N = 160 has nlpkkt160's 8345600 rows, and (3N - 2)^3 + 6 (3N - 2)^2 + n = 118931856
  * entries in the lower triangle, as nlpkkt160 has with a dense diagonal.  Either triangle has two
  * levels. */
-#include "generate/grid.h"
-#include "generate/rows.h"
+#include "gallery/grid.h"
+#include "gallery/rows.h"
 
 static const double STATE_WEIGHT = 1, CONTROL_WEIGHT = 0.1, PIVOT = -0.1;
 enum { FACES = 6, MOST_IN_ROW = 27 + 3 * 9 + 1 };

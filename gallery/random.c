@@ -11,7 +11,7 @@
 
 #include "base/cancel.h"
 #include "base/random.h"
-#include "generate/rows.h"
+#include "gallery/rows.h"
 #include "matrix/matrix.h"
 
 typedef struct mirror {

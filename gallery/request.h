@@ -1,6 +1,6 @@
 /* request.h - the parts of a generator's name, and the table of generators. */
-#ifndef TRS_GENERATE_REQUEST_H
-#define TRS_GENERATE_REQUEST_H
+#ifndef TRS_GALLERY_REQUEST_H
+#define TRS_GALLERY_REQUEST_H
 
 #include "base/team.h"
 

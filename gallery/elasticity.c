@@ -9,8 +9,8 @@
  * 9,9,257 has the shape of FEM/Cantilever, 62451 rows. */
 #include <math.h>
 
-#include "generate/grid.h"
-#include "generate/rows.h"
+#include "gallery/grid.h"
+#include "gallery/rows.h"
 
 enum { CORNERS = 8, UNKNOWNS = 24 };
 

@@ -1,6 +1,6 @@
 /* grid.h - the nodes of a box, numbered with x fastest and z slowest. */
-#ifndef TRS_GENERATE_GRID_H
-#define TRS_GENERATE_GRID_H
+#ifndef TRS_GALLERY_GRID_H
+#define TRS_GALLERY_GRID_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -10,8 +10,8 @@
 
 #include "base/memory.h"
 #include "base/random.h"
-#include "generate/rows.h"
-#include "generate/triangulate.h"
+#include "gallery/rows.h"
+#include "gallery/triangulate.h"
 
 enum { CURVE_BITS = 2 * TRS_POINT_BITS, ROUNDS = 16 };
 
