@@ -41,7 +41,7 @@ typedef struct trs_range_rules {
   const trs_gpu_costs *gpu;
   int32_t most_rows;       /* rows per level that the kernels with x in shared memory take */
   bool clusters;           /* the device runs the cluster kernel */
-  bool blocks;             /* some blocks have several rows */
+  bool blocks, boxes;      /* some blocks have several rows; they are boxes (analysis/boxes.h) */
   trs_range_choice choice; /* the kernel of all levels that it takes */
   int32_t shares;          /* GPUs that each have a part of every level */
 } trs_range_rules;

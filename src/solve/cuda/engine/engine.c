@@ -60,6 +60,13 @@ static int32_t work_shift(const engine *e, const sweep *w, int64_t bytes) {
   return shift;
 }
 
+/* True if some rows wait for others of the same launch. */
+static bool has_waits(const candidate *c) {
+  bool waits = c->slices.nparts > 0;
+  for (int32_t k = 0; k < c->nranges; k++) waits |= c->ranges[k].level_end - c->ranges[k].level > 1;
+  return waits;
+}
+
 /* Memory for solves.  blank names the parts to fill: all bits set in work and parts, zeros in the
  * counters. */
 static trs_status make_work(const engine *e, sweep *w, const trs_plan *plan, trs_gpu_blank *blank) {
@@ -71,7 +78,7 @@ static trs_status make_work(const engine *e, sweep *w, const trs_plan *plan, trs
   a->overlaps = overlaps(e);
   a->columns = 1;
   a->lanes = facts->warp;
-  a->buffers = 2 * n * size <= facts->l2_bytes / 4 ? 2 : 1;
+  a->buffers = has_waits(&w->c) && 2 * n * size <= facts->l2_bytes / 4 ? 2 : 1;
   if (e->asked.double_buffer >= 0) a->buffers = 1 + (int32_t)e->asked.double_buffer;
   a->work_shift = work_shift(e, w, a->buffers * n * size);
   int64_t parts = (int64_t)w->c.slices.nparts * facts->warp, positions = n << a->work_shift;
@@ -100,6 +107,7 @@ static trs_status prepare_solves(const engine *e, sweep *w, const trs_plan *plan
     w->args.slices.row = w->row;
   }
   w->args.chains = w->c.rules.most_block > 1 && !w->c.rules.dense;
+  w->args.boxes = is_boxed(e);
   w->args.level_slice = w->c.map.level_slice;
   return plan->options.nrhs > 1 ? trs_engine_prepare_rhs(e, w, plan) : TRS_SUCCESS;
 }
@@ -150,6 +158,7 @@ static trs_status finish_candidate(const engine *e, const trs_plan *plan, candid
       .most_rows = TRS_SHARED_X_ROWS(trs_scalar_size(plan->system.scalar)),
       .clusters = e->clusters > 0,
       .blocks = c->rules.most_block > 1,
+      .boxes = c->boxes.starts != NULL,
       .choice = (trs_range_choice)e->asked.ranges,
       .shares = 1};
   TRS_TRY(trs_choose_launch_ranges(&c->ranges, &c->nranges, &c->seconds, c->level,
@@ -415,6 +424,11 @@ static void look_at_others(cuts *c, const engine *e, const trs_plan *plan) {
   }
 }
 
+/* True if the caller wants boxes and has them. */
+static bool has_wish(const cuts *c, const engine *e) {
+  return e->asked.boxes > 0 && c->best == &c->boxed;
+}
+
 /* Boxes are the best if they gain enough, or if the caller wants them. */
 static trs_status try_boxes(cuts *c, engine *e, trs_plan *plan) {
   if (!may_box(e, plan, c->first, c->best->seconds)) return TRS_SUCCESS;
@@ -440,13 +454,15 @@ static trs_status compare_cuts(cuts *c, engine *e, trs_plan *plan, const trs_sli
     return TRS_SUCCESS;
   if (in_turn) {
     TRS_TRY(try_boxes(c, e, plan));
-    TRS_TRY(try_substitution(e, plan, c->first, MUCH * c->best->seconds));
+    if (!has_wish(c, e)) TRS_TRY(try_substitution(e, plan, c->first, MUCH * c->best->seconds));
     if (e->made || c->best == &c->boxed) return TRS_SUCCESS;
     begin_others(c, e, plan, rules);
   }
   look_at_others(c, e, plan);
   if (!in_turn) TRS_TRY(try_boxes(c, e, plan));
-  return try_substitution(e, plan, c->first, c->best->seconds);
+  if (has_wish(c, e)) return TRS_SUCCESS;
+  const double even = c->best == &c->boxed ? 1 / MARGIN : 1; /* boxes are no more certain */
+  return try_substitution(e, plan, c->first, even * c->best->seconds);
 }
 
 /* Makes the solves by the cut with the lowest cost, or by substitution. */

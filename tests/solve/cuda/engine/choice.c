@@ -59,6 +59,28 @@ TEST(boxes_gain_where_levels_are_narrow) {
   assert_true(gain_of_boxes(2000) < 1.05);
 }
 
+/* As narrow as they are, boxes go to the kernel that holds their inverses in registers. */
+TEST(boxes_are_solved_by_warps) {
+  trs_slice_level level[LEVELS + 1] = {{0}};
+  trs_launch_range *ranges;
+  int32_t nlevels = 0, nranges;
+  double seconds[2];
+  add_levels(level, &nlevels, LEVELS, 1);
+  for (int boxes = 0; boxes < 2; boxes++) {
+    const trs_range_rules rules = {.gpu = &trs_gpu_measured,
+                                   .most_rows = MOST_ROWS,
+                                   .clusters = true,
+                                   .blocks = true,
+                                   .boxes = boxes,
+                                   .shares = 1};
+    assert_success(
+        trs_choose_launch_ranges(&ranges, &nranges, &seconds[boxes], level, nlevels, &rules));
+    assert_int_equal(ranges->kind, boxes ? TRS_LAUNCH_WARP_SLICE : TRS_LAUNCH_SINGLE_BLOCK);
+    trs_free(ranges);
+  }
+  assert_true(seconds[1] > seconds[0]);
+}
+
 TEST(the_width_of_levels_decides) {
   assert_int_equal(kind_of(1, true, TRS_RANGES_AUTO), TRS_LAUNCH_SINGLE_BLOCK);
   assert_int_equal(kind_of(8, true, TRS_RANGES_AUTO), TRS_LAUNCH_CLUSTER);
