@@ -46,8 +46,8 @@ static trs_slice_rules with_parameters(const engine *e, trs_slice_rules rules) {
 static bool overlaps(const engine *e) { return trs_device_look(e->gpu.device)->capability >= 9; }
 
 /* The distance of x in work, if that is for so many bytes without distances: up to half a line for
- * long rows, which poll many x, where rows wait at many levels.  Elsewhere x is read faster without
- * distances. */
+ * long rows, which poll many x, where rows wait at many levels.  Elsewhere, and in boxes, x is read
+ * faster without distances. */
 static int32_t work_shift(const engine *e, const sweep *w, int64_t bytes) {
   enum { LONG = 12, LEVELS = 16, MOST = 3, SHARE = 8, JOINT_SHARE = 3 };
   const int64_t most =
@@ -55,16 +55,9 @@ static int32_t work_shift(const engine *e, const sweep *w, int64_t bytes) {
   const trs_slices *s = &w->c.slices;
   int32_t shift = 0;
   if (e->asked.work_shift >= 0) return (int32_t)e->asked.work_shift;
-  if (s->entries < LONG * s->n || s->nlevels < LEVELS) return 0;
+  if (is_boxed(e) || s->entries < LONG * s->n || s->nlevels < LEVELS) return 0;
   while (shift < MOST && bytes << (shift + 1) <= most) shift++;
   return shift;
-}
-
-/* True if some rows wait for others of the same launch. */
-static bool has_waits(const candidate *c) {
-  bool waits = c->slices.nparts > 0;
-  for (int32_t k = 0; k < c->nranges; k++) waits |= c->ranges[k].level_end - c->ranges[k].level > 1;
-  return waits;
 }
 
 /* Memory for solves.  blank names the parts to fill: all bits set in work and parts, zeros in the
@@ -78,7 +71,7 @@ static trs_status make_work(const engine *e, sweep *w, const trs_plan *plan, trs
   a->overlaps = overlaps(e);
   a->columns = 1;
   a->lanes = facts->warp;
-  a->buffers = has_waits(&w->c) && 2 * n * size <= facts->l2_bytes / 4 ? 2 : 1;
+  a->buffers = 2 * n * size <= facts->l2_bytes / 4 ? 2 : 1;
   if (e->asked.double_buffer >= 0) a->buffers = 1 + (int32_t)e->asked.double_buffer;
   a->work_shift = work_shift(e, w, a->buffers * n * size);
   int64_t parts = (int64_t)w->c.slices.nparts * facts->warp, positions = n << a->work_shift;

@@ -26,13 +26,12 @@ struct view {
   S *parts, *other_parts;
   one_rhs<S> rhs;
   trs_fault *fault;
-  bool needed; /* the rows' x in work */
 
   struct nothing {};
   __device__ nothing look(int32_t) const { return {}; }
   __device__ void finish(int32_t position, int32_t of, S value, nothing) const {
     value = encode(value);
-    if (needed) publish(work + position, value);
+    publish(work + position, value);
     if (other.first) other[position] = pending_value<S>();
     if (trs_row_has_x(of)) rhs.x[trs_row_number(of) * rhs.x_row] = value;
   }
@@ -89,8 +88,7 @@ __global__ void __launch_bounds__(THREADS, resident<S>(WAITS))
                   a.buffers == 2 ? parts + (parity ^ 1) * nparts : nullptr,
                   {static_cast<S *>(a.x) + column * a.x_col,
                    static_cast<const S *>(a.b) + column * a.b_col, a.x_row, a.b_row},
-                  a.fault,
-                  WAITS != waits::none || range.level_end < a.slices.nlevels};
+                  a.fault};
   if (WAITS == waits::heavy && h.heavy)
     solve_heavy(v, h, at, partial);
   else if (slice + at.warp < end && WAITS == waits::boxes)
