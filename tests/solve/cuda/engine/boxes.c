@@ -167,9 +167,11 @@ static void need_grid(const char *name, const char *method, bool boxes) {
 }
 
 TEST(grids_of_three_dimensions_get_boxes) {
-  need_grid("gen:poisson3d27:50", "engine", true);
-  need_grid("gen:poisson3d27:50", "engine:boxes=no", false);
-  need_grid("gen:poisson3d27:50", "engine:block=4", false);
+  need_grid("gen:poisson3d27:30", "engine", true);
+  need_grid("gen:poisson3d27:41", "engine", true);
+  need_grid("gen:poisson3d27:41", "engine:boxes=no", false);
+  need_grid("gen:poisson3d27:41", "engine:block=4", false);
+  need_grid("gen:poisson3d27:12", "engine", false);
   need_grid("gen:poisson3d27:20", "engine", false);
   need_grid("gen:poisson3d27:20", "engine:boxes=yes", true);
   need_grid("gen:poisson3d7:70", "engine", true);

@@ -54,8 +54,8 @@ static double gain_of_boxes(int32_t slices) {
 }
 
 TEST(boxes_gain_where_levels_are_narrow) {
-  assert_true(gain_of_boxes(2) > 1.5);
-  assert_true(gain_of_boxes(20) > 1.5);
+  assert_true(gain_of_boxes(2) > 1.7);
+  assert_true(gain_of_boxes(20) > 1.7);
   assert_true(gain_of_boxes(2000) < 1.05);
 }
 
