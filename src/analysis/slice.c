@@ -83,7 +83,7 @@ static bool joins(const work *w, int64_t k, int32_t depth) {
 
 /* True if row k is in the chain of the row before it. */
 static bool continues(const work *w, int64_t k) {
-  return k > 0 && !starts_block(w, k) && run_before(&w->S, k, 1) > 0;
+  return k > 0 && !starts_block(w, k) && (w->rules.loose || run_before(&w->S, k, 1) > 0);
 }
 
 /* The first row of the chain of row k, the first of a window; k if that is too far. */

@@ -72,7 +72,9 @@ typedef struct trs_slice_rules {
   int32_t other_heavy_width;       /* in the other levels */
   int32_t small_level_rows;
   int32_t early_poll; /* levels from a slice up to the position it polls; 0: no early poll */
-  int32_t wide; /* 1: a slice has 64 lanes, for warps of 64; a row has at most 32 all the same */
+  int32_t wide;  /* 1: a slice has 64 lanes, for warps of 64; a row has at most 32 all the same */
+  int32_t loose; /* 1, with dense 0: rows of a block need not depend on each other; a block ends
+                    where block_starts begins another */
 } trs_slice_rules;
 
 /* The begin of a level. */

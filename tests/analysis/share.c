@@ -15,9 +15,9 @@
 enum { MOST = 8 };
 
 static const trs_slice_rules all_rules[] = {
-    {1, 1, 4, 16, 16384, 32, 32, 0, 2, 0},
-    {4, 0, 4, 16, 16384, 32, 32, 0, 3, 0},
-    {32, 1, 1, 64, 20, 4, 32, 100, 3, 0},
+    {1, 1, 4, 16, 16384, 32, 32, 0, 2, 0, 0},
+    {4, 0, 4, 16, 16384, 32, 32, 0, 3, 0, 0},
+    {32, 1, 1, 64, 20, 4, 32, 100, 3, 0, 0},
 };
 
 /* ---- Memory.  First in the program, since the library keeps the peak of its memory. ---- */

@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 
 #include "analysis/levels.h"
+#include "analysis/boxed.h"
 #include "analysis/carried.h"
 #include "analysis/slice_rows.h"
 #include "analysis/shapes.h"
@@ -296,6 +297,28 @@ TEST(plans_are_sound) {
   shapes_of_sizes(sizes, COUNT(sizes), plan_is_sound);
 }
 
+/* Blocks that begin where the caller says, whose rows need not depend on each other. */
+static void boxes_are_sound_too(shape kind, const trs_system *S, int number) {
+  const trs_box_classes classes[] = {{2, 8}, {8, 37}, {32, 200}};
+  boxed b = boxed_of(S, classes[number % 3]);
+  for (int most = 2; most <= TRS_LIGHT_BLOCK; most += 3) {
+    trs_slice_rules rules = shape_rules[8];
+    trs_slices s;
+    int64_t refused;
+    rules.most_block = most;
+    rules.loose = 1;
+    assert_success(shape_slices_cut(&s, &b.joint, &rules, b.starts, NULL, &refused));
+    need_sound(&s, &b.joint, &rules, shape_name(kind));
+    trs_slices_destroy(&s);
+  }
+  boxed_free(&b);
+}
+
+TEST(boxes_are_sound) {
+  static const int64_t sizes[] = {0, 1, 2, 33, FEW_ROWS, ROWS};
+  shapes_of_sizes(sizes, COUNT(sizes), boxes_are_sound_too);
+}
+
 /* Without blocks a row's level is its level set. */
 TEST(levels_are_level_sets) {
   for (shape kind = 0; kind < SHAPES; kind++) {
@@ -413,7 +436,7 @@ static int32_t levels_of_grid(const char *grid, int line, const trs_slice_rules 
  * have no fewer levels for their length than others, also where a line is longer than a window. */
 TEST(no_length_of_lines_is_favoured) {
   enum { MOST_LENGTHS = 8, NEXT = 3 };
-  static const trs_slice_rules chains = {4, 0, 4, 16, 16384, 32, 32, 0, 2, 0};
+  static const trs_slice_rules chains = {4, 0, 4, 16, 16384, 32, 32, 0, 2, 0, 0};
   static const struct {
     const char *grid;
     int line, lengths;
@@ -480,6 +503,34 @@ TEST(good_inverses_are_kept) {
       trs_slices_destroy(&s);
       shape_free(&S);
     }
+}
+
+/* Boxes whose inverses lose digits are cut as other blocks are. */
+TEST(boxes_are_accurate) {
+  const trs_box_classes classes = {8, 200};
+  trs_slice_rules rules = shape_rules[8];
+  int cuts = 0;
+  rules.loose = 1;
+  for (shape kind = 0; kind < SHAPES; kind++)
+    for (int weak = 0; weak < 2; weak++) {
+      trs_system S = shape_system(kind, ROWS, TRS_DOUBLE, kind % 2, true);
+      if (weak) shape_weaken(&S);
+      boxed b = boxed_of(&S, classes);
+      trs_slices s;
+      int64_t refused, again;
+      assert_success(shape_slices_cut(&s, &b.joint, &rules, b.starts, b.starts, &refused));
+      if (refused) {
+        trs_slices_destroy(&s);
+        assert_success(shape_slices_cut(&s, &b.joint, &rules, b.starts, NULL, &again));
+        assert_int_equal(again, 0);
+      }
+      assert_true(error_of(&s, &b.joint) < 1e-12);
+      cuts += refused > 0;
+      trs_slices_destroy(&s);
+      boxed_free(&b);
+      shape_free(&S);
+    }
+  assert_true(cuts > 4);
 }
 
 /* The second cut is sound, keeps every block that was good, refuses none, and is accurate. */

@@ -145,6 +145,7 @@ static sliced cut(const problem *p, trs_slice_rules rules, int buffers, int colu
   c.args = (trs_engine_args){.slices = c.s,
                              .n = n,
                              .chains = rules.most_block > 1 && !rules.dense,
+                             .boxes = rules.loose,
                              .buffers = buffers,
                              .work_shift = shift,
                              .work = c.memory,
@@ -218,9 +219,13 @@ static trs_slice_rules rules_of(int kind) {
   if (kind == 2) rules.most_block = 32;
   if (kind == 3) rules.most_block = 3, rules.dense = 0;
   if (kind == 4) rules.small_level_heavy_width = rules.other_heavy_width = 1;
+  if (kind == 5) { /* boxes, none of which is heavy */
+    rules.most_block = TRS_LIGHT_BLOCK, rules.dense = 0, rules.loose = 1;
+    rules.small_level_heavy_width = rules.other_heavy_width = TRS_PART_WIDTH;
+  }
   return rules;
 }
-enum { KINDS = 5 };
+enum { KINDS = 6 };
 
 static void solve_by_slices(problem *p, const trs_slice_rules *rules, int buffers, int columns,
                             int shift, int32_t single) {

@@ -38,6 +38,7 @@ typedef struct trs_pattern_features {
   double row_length; /* off-diagonal entries, mean */
   double chained;    /* share of rows that depend on the row just before them */
   double run; /* mean length of the run of rows just before a row that it depends on; at most 32 */
+  uint32_t octaves; /* bit b: some rows have entries 2^b to 2^(b + 1) - 1 from the diagonal */
 } trs_pattern_features;
 
 /* Device memory to fill: with all bits set, and with zeros.  Both addresses are multiples of 8. */

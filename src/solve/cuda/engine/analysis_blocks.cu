@@ -70,7 +70,7 @@ struct cut_view {
   pattern_view t;
   const uint8_t *block_starts; /* or NULL */
   int32_t most_block;
-  bool dense;
+  bool dense, loose;
   uint64_t *windows;
   int32_t *number, *start, *length;
   uint32_t *near_count, *known;
@@ -122,7 +122,7 @@ __device__ bool starts_block(const cut_view &v, int64_t k) {
 
 /* True if row k is in the chain of the row before it. */
 __device__ bool continues(const cut_view &v, int64_t k) {
-  return k > 0 && !starts_block(v, k) && run_before(v.t, v.t.row(k), k, 1) > 0;
+  return k > 0 && !starts_block(v, k) && (v.loose || run_before(v.t, v.t.row(k), k, 1) > 0);
 }
 
 /* The first row of the chain of row k, the first of the window; k if that is too far. */
@@ -338,24 +338,39 @@ void find_near(const cut &c) {
 enum {
   MOST_WINDOWS = 4096,
   MOST_SAMPLERS = MOST_WINDOWS / ANALYSIS_WARPS,
-  LONG_ROW_SAMPLED = 1 << 23 /* so that the sum over a block of threads fits 32 bits */
+  LONG_ROW_SAMPLED = 1 << 23, /* so that the sum over a block of threads fits 32 bits */
+  OCTAVE_WINDOWS = 8,
+  OCTAVE_ROW = 64 /* entries of a row that are looked at for octaves, the nearest */
 };
 
+enum { VALUES = 4, OCTAVES = 31, SUMS = VALUES + OCTAVES };
 struct row_sums {
-  unsigned value[4]; /* rows, entries, chained rows, lengths of runs */
+  unsigned value[SUMS]; /* rows, entries, chained rows, lengths of runs; rows with entries in each
+                           octave of distances, of one window in OCTAVE_WINDOWS */
 };
 static_assert(MOST_SAMPLERS * sizeof(row_sums) <= TRS_STAGE_BYTES, "sums fit");
+
+const double SOME = 0.01; /* share of rows by which an octave counts */
+
+/* The octaves of the distances of a row's entries, as bits. */
+__device__ unsigned octaves_of(const pattern_view &t, const row_view &row, int64_t k) {
+  unsigned found = 0;
+  for (int32_t e = max(row.count - OCTAVE_ROW, 0); e < row.count; e++)
+    found |= 1u << (WARP - 1 - __clz(int(k) - t.column(row.origin, e)));
+  return found;
+}
 
 /* One warp per window of 32 rows; windows are spread evenly.  sums: pinned host memory, per block
  * of threads. */
 __global__ void __launch_bounds__(ANALYSIS_THREADS)
     sample_rows(pattern_view t, int64_t windows, int64_t all, row_sums *sums) {
   __shared__ row_sums mine;
-  if (threadIdx.x < 4) mine.value[threadIdx.x] = 0;
+  if (threadIdx.x < SUMS) mine.value[threadIdx.x] = 0;
   __syncthreads();
+  unsigned octaves = 0;
   int64_t window = this_thread() / WARP;
   int64_t k = all * window / windows * WARP + this_lane();
-  unsigned values[4] = {0, 0, 0, 0};
+  unsigned values[VALUES] = {0, 0, 0, 0};
   if (window < windows && k < t.n) {
     row_view row = t.row(k);
     int32_t run = run_before(t, row, k, TRS_MOST_BLOCK);
@@ -363,13 +378,18 @@ __global__ void __launch_bounds__(ANALYSIS_THREADS)
     values[1] = unsigned(min(row.count, int32_t(LONG_ROW_SAMPLED)));
     values[2] = run > 0;
     values[3] = unsigned(run);
+    if (window % OCTAVE_WINDOWS == 0) octaves = octaves_of(t, row, k);
   }
-  for (int v = 0; v < 4; v++) {
+  for (int o = 0; o < OCTAVES && window % OCTAVE_WINDOWS == 0; o++) {
+    const int rows = __popc(__ballot_sync(~0u, octaves >> o & 1));
+    if (this_lane() == 0 && rows > 0) atomicAdd(&mine.value[VALUES + o], unsigned(rows));
+  }
+  for (int v = 0; v < VALUES; v++) {
     unsigned sum = __reduce_add_sync(~0u, values[v]);
     if (this_lane() == 0) atomicAdd(&mine.value[v], sum);
   }
   __syncthreads();
-  if (threadIdx.x < 4) sums[blockIdx.x].value[threadIdx.x] = mine.value[threadIdx.x];
+  if (threadIdx.x < SUMS) sums[blockIdx.x].value[threadIdx.x] = mine.value[threadIdx.x];
 }
 
 int64_t windows_of(int64_t n) { return (n + WARP - 1) / WARP; }
@@ -386,6 +406,7 @@ trs_status trs::find_blocks(const cut &c) {
                       c.block_starts,
                       c.rules.most_block,
                       c.rules.dense != 0,
+                      c.rules.loose != 0,
                       c.windows,
                       c.number,
                       c.start,
@@ -421,10 +442,12 @@ extern "C" trs_status trs_gpu_end_features(trs_pattern_features *features, void 
   trs_status status = trs_device_wait(stream);
   const auto *sums = static_cast<const row_sums *>(stage);
   const unsigned blocks = blocks_for(windows_sampled(n) * WARP);
-  double total[4] = {};
+  double total[SUMS] = {};
   for (unsigned b = 0; b < blocks && !status; b++)
-    for (int v = 0; v < 4; v++) total[v] += sums[b].value[v];
-  if (!status) *features = {n, total[1] / total[0], total[2] / total[0], total[3] / total[0]};
+    for (int v = 0; v < SUMS; v++) total[v] += sums[b].value[v];
+  if (!status) *features = {n, total[1] / total[0], total[2] / total[0], total[3] / total[0], 0};
+  for (int o = 0; o < OCTAVES; o++)
+    if (total[VALUES + o] * OCTAVE_WINDOWS > SOME * total[0]) features->octaves |= 1u << o;
   trs_device_free_stage(device, stage);
   return status;
 }

@@ -304,8 +304,9 @@ __global__ void __launch_bounds__(ANALYSIS_THREADS)
 
 template <class Graph>
 trs_status launch_right(const cut &c, const Graph &graph) {
-  const int most = lanes_for(graph.entries_a_row);
-  const int least = lanes_for(graph.entries_a_row / c.rules.most_block);
+  /* Rows of a loose block share few entries. */
+  const int most = lanes_for(graph.entries_a_row * (c.rules.loose ? 4 : 1));
+  const int least = c.rules.loose ? most : lanes_for(graph.entries_a_row / c.rules.most_block);
   const bool alone = walks_alone(c);
   const int32_t *most_levels = !alone && c.rival ? &c.rival->state->all_levels : nullptr;
   const walk_view<Graph> v = {graph,       c.known, c.length, c.state,

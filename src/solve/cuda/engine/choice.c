@@ -7,9 +7,9 @@
 #include "analysis/substitute.h"
 #include "base/memory.h"
 
-/* The part of the shorter of both times of a level that the longer one does not hide; the factor of
- * blocks of several rows. */
-static const double APART = 0.4, MULTI_ROW = 1.15;
+/* The part of the shorter of both times of a level that the longer one does not hide; what blocks
+ * of several rows add to a level's time, and what boxes do, as shares. */
+static const double APART = 0.4, MULTI_ROW = 0.15, BOXED = 0.11;
 
 enum { ENTRY_BYTES = 12, ROW_BYTES = 45 };
 
@@ -77,6 +77,13 @@ trs_slice_rules trs_rows_rules(double row_length, bool several) {
   return rules;
 }
 
+trs_slice_rules trs_boxes_rules(double row_length, bool several) {
+  trs_slice_rules rules = chains();
+  rules.most_block = TRS_LIGHT_BLOCK;
+  rules.loose = 1;
+  return adjusted(rules, row_length, several);
+}
+
 static int adjust_all(trs_slice_rules *rules, const trs_pattern_features *f, bool several,
                       int count) {
   for (int k = 0; k < TRS_MOST_CANDIDATES; k++)
@@ -112,6 +119,10 @@ int trs_choose_rules(trs_slice_rules *rules, const trs_pattern_features *f, bool
   return adjust_all(rules, f, several, chained || some ? 2 : 1);
 }
 
+static double blocks_share(const trs_range_rules *rules) {
+  return rules->boxes ? BOXED : rules->blocks ? MULTI_ROW : 0;
+}
+
 static double level_bytes(const trs_slice_level *level) {
   return ENTRY_BYTES * (double)(level[1].entries - level->entries) +
          ROW_BYTES * (double)(level[1].position - level->position);
@@ -123,28 +134,29 @@ static double level_width(const trs_slice_level *level) {
   return (double)(level[1].entries - level->entries) / TRS_SLICE_LANES / slices;
 }
 
-static double warp_slice_cost(const trs_slice_level *level, bool blocks, const trs_gpu_costs *gpu) {
+static double warp_slice_cost(const trs_slice_level *level, double blocks,
+                              const trs_gpu_costs *gpu) {
   const double slices = level[1].slice - level->slice;
   const double rows = level[1].position - level->position;
   const double entries = (double)(level[1].entries - level->entries) / rows;
   double step = gpu->hop + gpu->batch_hop * fmin(level_width(level), 32) / 4 +
                 gpu->entry_hop * fmin(entries, 128);
-  if (blocks) step *= MULTI_ROW;
+  step *= 1 + blocks;
   const double moving = fmax(gpu->slice * slices, level_bytes(level) / gpu->waiting_bandwidth);
   return fmax(step, moving) + APART * fmin(step, moving);
 }
 
-static double single_block_cost(const trs_slice_level *level, bool blocks,
+static double single_block_cost(const trs_slice_level *level, double blocks,
                                 const trs_gpu_costs *gpu) {
   int32_t slices = level[1].slice - level->slice;
   double step = fmax(gpu->block_level + gpu->block_slice * slices, gpu->block_step * slices);
-  return fmax(blocks ? MULTI_ROW * step : step, level_bytes(level) / gpu->multiprocessor_bandwidth);
+  return fmax((1 + blocks) * step, level_bytes(level) / gpu->multiprocessor_bandwidth);
 }
 
-static double cluster_cost(const trs_slice_level *level, bool blocks, const trs_gpu_costs *gpu) {
+static double cluster_cost(const trs_slice_level *level, double blocks, const trs_gpu_costs *gpu) {
   double slices = (double)(level[1].slice - level->slice) / TRS_CLUSTER_BLOCKS;
   double step = gpu->cluster_level + gpu->cluster_slice * fmax(slices, 1);
-  return fmax(blocks ? MULTI_ROW * step : step,
+  return fmax((1 + blocks) * step,
               level_bytes(level) / gpu->multiprocessor_bandwidth / TRS_CLUSTER_BLOCKS);
 }
 
@@ -186,19 +198,31 @@ double trs_substituted_seconds(const trs_slice_level *level, int32_t nlevels, in
       {.entries = (int64_t)(x * entries + y * own),
        .slice = (int32_t)(slices_of(x, entries, &rules, x + y) + slices_of(y, own, &rules, x + y)),
        .position = (int32_t)ceil(x + y)}};
-  return gpu->launch + levels * warp_slice_cost(each, false, gpu);
+  return gpu->launch + levels * warp_slice_cost(each, 0, gpu);
 }
 
-static double level_cost(const trs_slice_level *level, trs_launch_kind kind, bool blocks,
+/* A path of the grid crosses a box every two rows. */
+double trs_boxed_seconds(const trs_slice_level *level, int32_t nlevels, const trs_gpu_costs *gpu) {
+  const double levels = fmax(nlevels / 2.0, 1);
+  const trs_slice_level each[2] = {
+      {0},
+      {.entries = (int64_t)((double)(level[nlevels].entries - level->entries) / levels),
+       .slice = (int32_t)ceil((level[nlevels].slice - level->slice) / levels),
+       .position = (int32_t)ceil((level[nlevels].position - level->position) / levels)}};
+  return gpu->launch + levels * warp_slice_cost(each, BOXED, gpu);
+}
+
+static double level_cost(const trs_slice_level *level, trs_launch_kind kind, double blocks,
                          const trs_gpu_costs *gpu) {
   return kind == TRS_LAUNCH_WARP_SLICE     ? warp_slice_cost(level, blocks, gpu)
          : kind == TRS_LAUNCH_SINGLE_BLOCK ? single_block_cost(level, blocks, gpu)
                                            : cluster_cost(level, blocks, gpu);
 }
 
-/* True if a kernel with x in shared memory takes the level. */
+/* True if a kernel with x in shared memory takes the level.  Boxes wait less in warps. */
 static bool shares_x(const trs_slice_level *level, const trs_range_rules *rules) {
-  return level->heavy == 0 && level[1].position - level->position <= rules->most_rows &&
+  return !rules->boxes && level->heavy == 0 &&
+         level[1].position - level->position <= rules->most_rows &&
          level_width(level) <= TRS_SHARED_X_WIDTH;
 }
 
@@ -235,7 +259,8 @@ static void walk_level(path *p, const trs_slice_level *level, int32_t l,
     }
     next[kind] = INFINITY;
     if (takes(level + l, (trs_launch_kind)kind, rules))
-      next[kind] = least + level_cost(level + l, (trs_launch_kind)kind, rules->blocks, rules->gpu);
+      next[kind] =
+          least + level_cost(level + l, (trs_launch_kind)kind, blocks_share(rules), rules->gpu);
   }
   for (int kind = 0; kind < TRS_LAUNCH_KINDS; kind++) p->cost[kind] = next[kind];
 }
@@ -334,7 +359,7 @@ double trs_batched_seconds(const trs_launch_range *ranges, int32_t nranges,
     for (int32_t l = ranges[k].level; l < ranges[k].level_end; l++) {
       double slices = level[l + 1].slice - level[l].slice;
       double places = slices + (HEAVY_PLACES - 1) * level[l].heavy;
-      double one = level_cost(level + l, kind, rules->most_block > 1, rules->gpu);
+      double one = level_cost(level + l, kind, rules->most_block > 1 ? MULTI_ROW : 0, rules->gpu);
       seconds += kind == TRS_LAUNCH_WARP_SLICE     ? fmax(one, place * places * rules->width)
                  : kind == TRS_LAUNCH_SINGLE_BLOCK ? waves * one
                                                    : one;

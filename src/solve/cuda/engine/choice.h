@@ -14,6 +14,9 @@ int trs_choose_rules(trs_slice_rules *rules, const trs_pattern_features *feature
 /* Rules for single rows of so many off-diagonal entries in the mean. */
 trs_slice_rules trs_rows_rules(double row_length, bool several);
 
+/* Rules for boxes (analysis/boxes.h). */
+trs_slice_rules trs_boxes_rules(double row_length, bool several);
+
 typedef enum trs_range_choice {
   TRS_RANGES_AUTO,
   TRS_RANGES_WARP_SLICE,
@@ -31,11 +34,14 @@ double trs_least_substituted_seconds(const trs_slice_level *level, int32_t nleve
 double trs_substituted_seconds(const trs_slice_level *level, int32_t nlevels, int32_t depth,
                                int32_t layers, double entries, const trs_gpu_costs *gpu);
 
+/* Seconds that a solve by boxes takes about on a grid, for level[nlevels + 1] of single rows. */
+double trs_boxed_seconds(const trs_slice_level *level, int32_t nlevels, const trs_gpu_costs *gpu);
+
 typedef struct trs_range_rules {
   const trs_gpu_costs *gpu;
   int32_t most_rows;       /* rows per level that the kernels with x in shared memory take */
   bool clusters;           /* the device runs the cluster kernel */
-  bool blocks;             /* some blocks have several rows */
+  bool blocks, boxes;      /* some blocks have several rows; they are boxes (analysis/boxes.h) */
   trs_range_choice choice; /* the kernel of all levels that it takes */
   int32_t shares;          /* GPUs that each have a part of every level */
 } trs_range_rules;

@@ -27,6 +27,10 @@ static const trs_gpu_costs *costs_of(const engine *e) {
   return &trs_device_look(e->gpu.device)->costs;
 }
 
+/* True if the joint system is that of boxes, or of a substitution. */
+static bool is_boxed(const engine *e) { return e->substitution.starts; }
+static bool substitutes(const engine *e) { return e->substitution.order && !is_boxed(e); }
+
 /* The rules with the parameters that the caller gave. */
 static trs_slice_rules with_parameters(const engine *e, trs_slice_rules rules) {
   const trs_engine_parameters *p = &e->asked;
@@ -42,8 +46,8 @@ static trs_slice_rules with_parameters(const engine *e, trs_slice_rules rules) {
 static bool overlaps(const engine *e) { return trs_device_look(e->gpu.device)->capability >= 9; }
 
 /* The distance of x in work, if that is for so many bytes without distances: up to half a line for
- * long rows, which poll many x, where rows wait at many levels.  Elsewhere x is read faster without
- * distances. */
+ * long rows, which poll many x, where rows wait at many levels.  Elsewhere, and in boxes, x is read
+ * faster without distances. */
 static int32_t work_shift(const engine *e, const sweep *w, int64_t bytes) {
   enum { LONG = 12, LEVELS = 16, MOST = 3, SHARE = 8, JOINT_SHARE = 3 };
   const int64_t most =
@@ -51,7 +55,7 @@ static int32_t work_shift(const engine *e, const sweep *w, int64_t bytes) {
   const trs_slices *s = &w->c.slices;
   int32_t shift = 0;
   if (e->asked.work_shift >= 0) return (int32_t)e->asked.work_shift;
-  if (s->entries < LONG * s->n || s->nlevels < LEVELS) return 0;
+  if (is_boxed(e) || s->entries < LONG * s->n || s->nlevels < LEVELS) return 0;
   while (shift < MOST && bytes << (shift + 1) <= most) shift++;
   return shift;
 }
@@ -96,12 +100,14 @@ static trs_status prepare_solves(const engine *e, sweep *w, const trs_plan *plan
     w->args.slices.row = w->row;
   }
   w->args.chains = w->c.rules.most_block > 1 && !w->c.rules.dense;
+  w->args.boxes = is_boxed(e);
   w->args.level_slice = w->c.map.level_slice;
   return plan->options.nrhs > 1 ? trs_engine_prepare_rhs(e, w, plan) : TRS_SUCCESS;
 }
 
 static void drop_candidate(const engine *e, candidate *c, trs_stream stream) {
   trs_gpu_cut_free(c->cut);
+  trs_gpu_substitution_free(&c->boxes, e->gpu.device, stream);
   trs_gpu_slices_free(&c->slices, &c->map, e->gpu.device, stream);
   trs_free(c->level);
   trs_free(c->ranges);
@@ -124,12 +130,14 @@ static void drop_solves(engine *e, trs_stream stream) {
   e->made = false;
 }
 
-/* Begins to cut the system by the rules.  The cut is abandoned if it needs more levels than its
- * rival.  The device may still work on it at the return. */
+/* Begins to cut the system, or that of c->boxes, by the rules.  The cut is abandoned if it needs
+ * more levels than its rival.  The device may still work on it at the return. */
 static trs_status begin_candidate(const engine *e, trs_plan *plan, trs_slice_rules rules,
                                   const candidate *rival, candidate *c) {
-  *c = (candidate){.rules = rules};
-  return trs_gpu_cut_begin(&c->cut, e->gpu.device, &e->gpu.system, e->block_starts, &c->rules,
+  const trs_gpu_substitution boxes = c->boxes;
+  *c = (candidate){.rules = rules, .boxes = boxes};
+  return trs_gpu_cut_begin(&c->cut, e->gpu.device, boxes.starts ? &boxes.joint : &e->gpu.system,
+                           boxes.starts ? boxes.starts : e->block_starts, &c->rules,
                            rival ? rival->cut : NULL, NULL, plan->stream);
 }
 
@@ -143,6 +151,7 @@ static trs_status finish_candidate(const engine *e, const trs_plan *plan, candid
       .most_rows = TRS_SHARED_X_ROWS(trs_scalar_size(plan->system.scalar)),
       .clusters = e->clusters > 0,
       .blocks = c->rules.most_block > 1,
+      .boxes = c->boxes.starts != NULL,
       .choice = (trs_range_choice)e->asked.ranges,
       .shares = 1};
   TRS_TRY(trs_choose_launch_ranges(&c->ranges, &c->nranges, &c->seconds, c->level,
@@ -169,6 +178,8 @@ static trs_status complete(engine *e, trs_plan *plan, candidate *chosen) {
   trs_gpu_blank blank;
   w->c = *chosen;
   *chosen = (candidate){0};
+  if (w->c.boxes.starts) e->substitution = w->c.boxes;
+  w->c.boxes = (trs_gpu_substitution){0};
   e->made = true;
   TRS_TRY(make_work(e, w, plan, &blank));
   TRS_TRY(trs_gpu_cut_build(w->c.cut, &w->c.slices, &w->c.map, e->float_values, &blank,
@@ -183,18 +194,23 @@ static trs_status complete(engine *e, trs_plan *plan, candidate *chosen) {
 /* Substitution has to be faster than other cuts by so much: the expectation is not exact. */
 static const double MARGIN = 0.92;
 
-/* Levels from which on substitution may pay. */
+/* Levels from which on substitution and boxes may pay. */
 enum { LEAST_LEVELS = 7 };
 
-/* True if substitution may solve a system in less than `seconds`, and pays for its analysis, which
- * takes about as long as some launches per level of D. */
+/* True if there are so many solves of `seconds` that half of their time pays for the analysis,
+ * which takes about as long as some launches per level of D. */
+static bool pays(const engine *e, const trs_plan *plan, double seconds) {
+  const double solves = (double)plan->options.solves;
+  return solves <= 0 || solves * seconds / 2 >= costs_of(e)->substitution;
+}
+
+/* True if substitution may solve a system in less than `seconds`, and pays for its analysis. */
 static bool may_substitute(const engine *e, const trs_plan *plan, const candidate *plain,
                            double seconds) {
-  const double solves = (double)plan->options.solves;
   if (e->asked.substitute == 0 || !plain->level || plain->rules.most_block > 1) return false;
   if (e->asked.substitute > 0) return plain->slices.nlevels > 1;
   if (plain->slices.nlevels < LEAST_LEVELS) return false;
-  if (solves > 0 && solves * seconds / 2 < costs_of(e)->substitution) return false;
+  if (!pays(e, plan, seconds)) return false;
   return trs_least_substituted_seconds(plain->level, plain->slices.nlevels, costs_of(e)) <
          MARGIN * seconds;
 }
@@ -315,7 +331,6 @@ static trs_status substitute(engine *e, trs_plan *plan, const candidate *plain, 
           trs_gpu_substitution_keep(&e->substitution, e->gpu.device, &e->gpu.system, plan->stream);
       e->found->substitution.guarded = 0; /* from now on: found by updates */
     }
-    drop_joint_arrays(e, plan);
   }
   drop_candidate(e, &joint, plan->stream);
   if (status || !e->made) drop_solves(e, plan->stream);
@@ -325,6 +340,33 @@ static trs_status substitute(engine *e, trs_plan *plan, const candidate *plain, 
 static int32_t depth_of(const engine *e, const candidate *plain) {
   return e->asked.substitute > 0 ? (int32_t)e->asked.substitute
                                  : trs_substitution_depth(plain->slices.nlevels);
+}
+
+/* ---- Boxes (analysis/boxes.h). ---- */
+
+/* True if boxes may solve a grid in less than `seconds`, and pay for their analysis. */
+static bool may_box(const engine *e, const trs_plan *plan, const candidate *plain, double seconds) {
+  const trs_engine_parameters *p = &e->asked;
+  const trs_slices *s = &plain->slices;
+  if (p->boxes == 0 || !plain->level || plain->rules.most_block > 1) return false;
+  if (s->longest > TRS_BOXED_ROW || s->n == 0) return false;
+  if (p->boxes > 0) return true;
+  if (plan->options.nrhs > 1 || s->nlevels < LEAST_LEVELS || !pays(e, plan, seconds)) return false;
+  return e->classes.line > 0 &&
+         trs_boxed_seconds(plain->level, s->nlevels, costs_of(e)) < MARGIN * seconds;
+}
+
+/* Cuts the system in boxes, by its cut into single rows.  Lack of memory is no failure. */
+static trs_status cut_boxes(const engine *e, trs_plan *plan, const candidate *plain, candidate *c) {
+  static const trs_box_classes some = {.line = 2, .plane = 64};
+  const trs_system *S = &e->gpu.system;
+  const double row = (double)S->nnz / (double)S->n - S->has_diagonal;
+  const trs_slice_rules rules = with_parameters(e, trs_boxes_rules(row, plan->options.nrhs > 1));
+  trs_status status = trs_gpu_box(&c->boxes, plain->cut, e->classes.line > 0 ? &e->classes : &some);
+  if (!status) status = begin_candidate(e, plan, rules, NULL, c);
+  if (!status) status = finish_candidate(e, plan, c);
+  if (status) drop_candidate(e, c, plan->stream);
+  return status == TRS_ERROR_MEMORY ? TRS_SUCCESS : status;
 }
 
 /* ---- The choice. ---- */
@@ -354,7 +396,7 @@ static trs_status try_substitution(engine *e, trs_plan *plan, const candidate *p
 
 /* The cuts of a system, of which `first` is the plainest. */
 typedef struct cuts {
-  candidate all[TRS_MOST_CANDIDATES], *first, *best;
+  candidate all[TRS_MOST_CANDIDATES], boxed, *first, *best;
   int count;
 } cuts;
 
@@ -375,6 +417,30 @@ static void look_at_others(cuts *c, const engine *e, const trs_plan *plan) {
   }
 }
 
+/* True if the caller wants boxes and has them. */
+static bool has_wish(const cuts *c, const engine *e) {
+  return e->asked.boxes > 0 && c->best == &c->boxed;
+}
+
+/* Boxes are the best if they gain enough, or if the caller wants them. */
+static trs_status try_boxes(cuts *c, engine *e, trs_plan *plan) {
+  if (!may_box(e, plan, c->first, c->best->seconds)) return TRS_SUCCESS;
+  TRS_TRY(cut_boxes(e, plan, c->first, &c->boxed));
+  e->levels = c->first->slices.nlevels;
+  if (c->boxed.level && (e->asked.boxes > 0 || c->boxed.seconds < MARGIN * c->best->seconds))
+    c->best = &c->boxed;
+  return TRS_SUCCESS;
+}
+
+/* The part of the seconds of the best cut that substitution is compared with.  Boxes are no more
+ * certain than it, and where rows of grids are long it takes 1.3 times what the model expects. */
+static double rivalry(const cuts *c, const engine *e) {
+  static const double LONG = 8, OF_LONG = 0.8;
+  const trs_system *S = &e->gpu.system;
+  const bool are_long = (double)S->nnz >= LONG * (double)S->n;
+  return c->best != &c->boxed ? 1 : (are_long ? OF_LONG : 1) / MARGIN;
+}
+
 /* The cuts of a small system are all begun before the first wait for one: first the plainest, which
  * is the rival of the others.  Those of a large system come in turn, and none follows a
  * substitution that gains so much that it would not help. */
@@ -386,14 +452,18 @@ static trs_status compare_cuts(cuts *c, engine *e, trs_plan *plan, const trs_sli
   TRS_TRY(begin_candidate(e, plan, with_parameters(e, rules[c->first - c->all]), NULL, c->first));
   if (!in_turn) begin_others(c, e, plan, rules);
   TRS_TRY(finish_candidate(e, plan, c->first));
-  if (has_few_levels(e, c->first) && e->asked.substitute <= 0) return TRS_SUCCESS;
+  if (has_few_levels(e, c->first) && e->asked.substitute <= 0 && e->asked.boxes <= 0)
+    return TRS_SUCCESS;
   if (in_turn) {
-    TRS_TRY(try_substitution(e, plan, c->first, MUCH * c->first->seconds));
-    if (e->made) return TRS_SUCCESS;
+    TRS_TRY(try_boxes(c, e, plan));
+    if (!has_wish(c, e)) TRS_TRY(try_substitution(e, plan, c->first, MUCH * c->best->seconds));
+    if (e->made || c->best == &c->boxed) return TRS_SUCCESS;
     begin_others(c, e, plan, rules);
   }
   look_at_others(c, e, plan);
-  return try_substitution(e, plan, c->first, c->best->seconds);
+  if (!in_turn) TRS_TRY(try_boxes(c, e, plan));
+  if (has_wish(c, e)) return TRS_SUCCESS;
+  return try_substitution(e, plan, c->first, rivalry(c, e) * c->best->seconds);
 }
 
 /* Makes the solves by the cut with the lowest cost, or by substitution. */
@@ -405,17 +475,37 @@ static trs_status compare_candidates(engine *e, trs_plan *plan, const trs_slice_
   if (!status && !e->made) status = complete(e, plan, c.best);
   /* The device has meanwhile come to the end of cuts that are not needed. */
   for (int k = 0; k < count; k++) drop_candidate(e, &c.all[k], plan->stream);
+  drop_candidate(e, &c.boxed, plan->stream);
   return status;
 }
 
-/* Builds one way to solve: rules as they are, or with substitution at that depth. */
+/* Builds one way to solve: rules as they are, with substitution at that depth, or boxes. */
+enum { IN_BOXES = -1 };
 static trs_status build_way(engine *e, trs_plan *plan, trs_slice_rules rules, int32_t depth) {
-  candidate c;
+  candidate c = {0}, boxed = {0};
   trs_status status = begin_candidate(e, plan, rules, NULL, &c);
   if (!status) status = finish_candidate(e, plan, &c);
   if (!status && depth > 0 && c.rules.most_block == 1 && c.slices.nlevels > depth)
     status = substitute(e, plan, &c, depth, INFINITY);
+  if (!status && depth == IN_BOXES && e->classes.line > 0 && may_box(e, plan, &c, INFINITY)) {
+    e->levels = c.slices.nlevels;
+    status = cut_boxes(e, plan, &c, &boxed);
+    if (!status && boxed.level) status = complete(e, plan, &boxed);
+  }
   if (!status && depth == 0) status = complete(e, plan, &c);
+  drop_candidate(e, &c, plan->stream);
+  drop_candidate(e, &boxed, plan->stream);
+  return status;
+}
+
+/* Builds the same system again, or that of the same boxes, which stay the caller's. */
+static trs_status build_again(engine *e, trs_plan *plan, trs_slice_rules rules,
+                              const trs_gpu_substitution *boxes) {
+  candidate c = {.boxes = *boxes};
+  trs_status status = begin_candidate(e, plan, rules, NULL, &c);
+  if (!status) status = finish_candidate(e, plan, &c);
+  if (!status) status = complete(e, plan, &c);
+  c.boxes = (trs_gpu_substitution){0};
   drop_candidate(e, &c, plan->stream);
   return status;
 }
@@ -423,13 +513,13 @@ static trs_status build_way(engine *e, trs_plan *plan, trs_slice_rules rules, in
 /* Builds and times all ways, and keeps the fastest. */
 static trs_status time_candidates(engine *e, trs_plan *plan, const trs_slice_rules *rules,
                                   int count, double row_length) {
-  static const int32_t depths[] = {4, 8, 16, 32};
+  static const int32_t depths[] = {IN_BOXES, 4, 8, 16, 32};
   /* Of short solves so many that launches and the wait at the end of a round hardly count. */
   static const trs_timing of_short = {.rounds = 5, .solves = 20},
                           of_long = {.rounds = 5, .solves = 1};
   static const double SHORT = 200e-6;
   enum { DEPTHS = sizeof depths / sizeof depths[0] };
-  const int ways = e->asked.substitute == 0 ? count : count + DEPTHS;
+  const int ways = count + (e->asked.substitute == 0 ? 1 : DEPTHS);
   const trs_slice_rules single = trs_rows_rules(row_length, plan->options.nrhs > 1);
   engine best = *e;
   double least = INFINITY;
@@ -472,17 +562,18 @@ static trs_status choose(engine *e, trs_plan *plan, const trs_pattern_features *
 /* Fills again, and this time says where the blocks are cut.  e->found->fill.refused: their number.
  */
 static trs_status mark_blocks(engine *e, trs_plan *plan) {
-  const int64_t n = plan->system.n, bytes = (n + 3) / 4 * 4, word = (int64_t)sizeof(int32_t);
-  if (!e->block_starts) {
-    TRS_TRY(
-        trs_device_alloc(e->gpu.device, (void **)&e->block_starts, bytes + word, 1, plan->stream));
-    TRS_TRY(trs_device_fill(e->block_starts, 0, bytes, plan->stream));
+  const int64_t word = (int64_t)sizeof(int32_t), bytes = trs_starts_bytes(plan->system.n) - word;
+  uint8_t **const starts = is_boxed(e) ? &e->substitution.starts : &e->block_starts;
+  if (!*starts) {
+    TRS_TRY(trs_device_alloc(e->gpu.device, (void **)starts, bytes + word, 1, plan->stream));
+    TRS_TRY(trs_device_fill(*starts, 0, bytes, plan->stream));
   }
-  const trs_gpu_verdict verdict = {&e->found->fill, e->block_starts,
-                                   (int32_t *)(void *)(e->block_starts + bytes), false};
+  const trs_gpu_verdict verdict = {&e->found->fill, *starts, (int32_t *)(void *)(*starts + bytes),
+                                   false};
   TRS_TRY(trs_device_fill(verdict.count, 0, word, plan->stream));
-  TRS_TRY(trs_gpu_slices_fill(&e->sweep.c.slices, &e->sweep.c.map, &e->gpu.system, e->float_values,
-                              &verdict, plan->stream));
+  TRS_TRY(trs_gpu_slices_fill(&e->sweep.c.slices, &e->sweep.c.map,
+                              is_boxed(e) ? &e->substitution.joint : &e->gpu.system,
+                              e->float_values, &verdict, plan->stream));
   TRS_TRY(trs_device_copy(&e->found->fill.refused, verdict.count, word, plan->stream));
   return trs_device_wait(plan->stream);
 }
@@ -503,10 +594,12 @@ static engine without_solves(const engine *e) {
   return fresh;
 }
 
-/* Keeps fresh in place of e, or drops it after a failure. */
+/* Keeps fresh in place of e, or drops it after a failure.  Both may have the same boxes. */
 static trs_status replace(engine *e, engine *fresh, trs_status status, trs_stream stream) {
   if (!status) status = trs_device_wait(stream);
   if (!status) status = check_pivots(e);
+  if (fresh->substitution.order == e->substitution.order)
+    (status ? fresh : e)->substitution = (trs_gpu_substitution){0};
   drop_solves(status ? fresh : e, stream);
   if (!status) *e = *fresh;
   return status;
@@ -517,16 +610,17 @@ static trs_status cut_blocks(engine *e, trs_plan *plan) {
   engine fresh = without_solves(e);
   fresh.refused += e->found->fill.refused;
   e->found->fill = (trs_gpu_found){0};
-  return replace(e, &fresh, build_way(&fresh, plan, e->sweep.c.rules, 0), plan->stream);
+  return replace(e, &fresh, build_again(&fresh, plan, e->sweep.c.rules, &e->substitution),
+                 plan->stream);
 }
 
 /* Waits for a fill.  Blocks whose inverses it refuses are cut, until none is refused: a cut within
- * a long chain can move the blocks behind it.  A joint system consists of single rows. */
+ * a long chain can move the blocks behind it.  With substitution all blocks are single rows. */
 static trs_status recut_unstable_blocks(engine *e, trs_plan *plan) {
   const trs_gpu_found *found = &e->found->fill;
   TRS_TRY(trs_device_wait(plan->stream));
   TRS_TRY(check_pivots(e));
-  while (found->refused && !e->substitution.order) {
+  while (found->refused && !substitutes(e)) {
     TRS_TRY(mark_blocks(e, plan));
     if (!found->refused) break;
     TRS_TRY(cut_blocks(e, plan));
@@ -553,8 +647,12 @@ static trs_status analyze_on_device(engine *e, trs_plan *plan) {
   trs_status status = prepare_while_device_works(e, plan);
   TRS_TRY(trs_gpu_end_features(&features, stage, e->gpu.device, e->gpu.system.n, plan->stream));
   TRS_TRY(status);
+  trs_box_classes classes;
+  const bool nodes = features.run >= 2; /* of several unknowns, which have blocks of their own */
+  if (!nodes && trs_box_classes_of(&classes, features.octaves)) e->classes = classes;
   TRS_TRY(choose(e, plan, &features));
   TRS_TRY(recut_unstable_blocks(e, plan));
+  drop_joint_arrays(e, plan);
   if (!plan->context->keeps_systems) trs_gpu_unload(&e->gpu, plan);
   return TRS_SUCCESS;
 }
@@ -567,7 +665,7 @@ static trs_status analyze(trs_plan *plan) {
   if (TRS_ENGINE_WARP_SLICE_ALONE) {
     e->asked.ranges = TRS_RANGES_WARP_SLICE;
     e->asked.rhs = TRS_RHS_BATCHED;
-    e->asked.substitute = 0;
+    e->asked.substitute = e->asked.boxes = 0;
   }
   trs_gpu_begin(&e->gpu, plan, trs_engine_launch);
   return analyze_on_device(e, plan);
@@ -611,7 +709,10 @@ static trs_status refill(engine *e, trs_plan *plan) {
   const trs_gpu_verdict verdict = {.found = &e->found->fill};
   const candidate *c = &e->sweep.c;
   const trs_system *system = &e->gpu.system;
-  if (e->substitution.order) {
+  if (is_boxed(e)) {
+    TRS_TRY(trs_gpu_box_again(&e->substitution, e->gpu.device, system, plan->stream));
+    system = &e->substitution.joint;
+  } else if (substitutes(e)) {
     if (!e->substitution.memory)
       TRS_TRY(trs_gpu_substitution_restore(&e->substitution, e->gpu.device, &c->slices, &c->map,
                                            e->sweep.row, plan->stream));
@@ -627,7 +728,7 @@ static trs_status refill(engine *e, trs_plan *plan) {
  * that waits. ---- */
 
 static bool has_lost_digits(const engine *e) {
-  return e->found->fill.refused || (e->substitution.order && e->found->substitution.guarded);
+  return e->found->fill.refused || (substitutes(e) && e->found->substitution.guarded);
 }
 
 /* With the row, if its diagonal entry is unusable now. */
@@ -657,7 +758,10 @@ static trs_status launch_update(engine *e, trs_plan *plan) {
   const candidate *c = &e->sweep.c;
   const trs_system *system = &e->gpu.system;
   TRS_TRY(trs_gpu_load_values(&e->gpu, plan));
-  if (e->substitution.order) {
+  if (is_boxed(e)) {
+    TRS_TRY(trs_gpu_box_again(&e->substitution, e->gpu.device, system, plan->stream));
+    system = &e->substitution.joint;
+  } else if (substitutes(e)) {
     TRS_TRY(trs_gpu_substitution_launch(&e->substitution, e->gpu.device, system,
                                         &e->found->substitution, plan->stream));
     system = &e->substitution.joint;
@@ -693,8 +797,8 @@ static trs_status update(trs_plan *plan) {
   TRS_TRY(load_again(e, plan));
   e->found->fill = (trs_gpu_found){0};
   trs_status status = refill(e, plan);
-  drop_joint_arrays(e, plan);
   if (!status) status = recut_unstable_blocks(e, plan);
+  drop_joint_arrays(e, plan);
   trs_gpu_unload(&e->gpu, plan);
   return status;
 }
@@ -709,12 +813,16 @@ static int64_t bytes(const trs_plan *plan) {
          trs_gpu_slices_bytes(&w->c.slices, &w->c.map, scalar, e->float_values);
 }
 
-/* What substitution did, or "". */
+/* What substitution or boxes did, or "". */
 static void describe_substitution(const engine *e, char *text, size_t size) {
   const trs_gpu_substitution *s = &e->substitution;
   const trs_system *S = &e->gpu.system;
   *text = '\0';
   if (!s->order) return;
+  if (is_boxed(e)) {
+    trs_print(text, size, "%d levels, of which boxes of near rows make ", e->levels);
+    return;
+  }
   int used =
       trs_print(text, size, "%d levels, of which substitution with %.2g times the entries makes ",
                 e->levels, (double)s->joint.nnz / (double)(S->nnz + (S->has_diagonal ? 0 : S->n)));

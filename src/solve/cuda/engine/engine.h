@@ -51,6 +51,7 @@ typedef struct trs_engine_args {
   trs_slices slices;    /* device arrays; row: of b and x */
   int64_t n;            /* rows of b and x: slices.n, or fewer in a joint system (substitute.h) */
   int32_t chains;       /* blocks are chains of rows, not full diagonal blocks */
+  int32_t boxes;        /* blocks are boxes (analysis/boxes.h) */
   int32_t float_values; /* val is float although the system is double */
   int32_t buffers; /* of work and parts.  2, a double buffer: a solve uses one and clears the other
                       for the next solve.  1, if two do not stay in the cache: cleared before each

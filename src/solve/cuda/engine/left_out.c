@@ -48,6 +48,18 @@ trs_status trs_gpu_substitute(trs_gpu_substitution *result, bool *made, const tr
   return TRS_SUCCESS;
 }
 
+trs_status trs_gpu_box(trs_gpu_substitution *result, const trs_gpu_cut *cut,
+                       const trs_box_classes *classes) {
+  (void)result, (void)cut, (void)classes;
+  return none();
+}
+
+trs_status trs_gpu_box_again(trs_gpu_substitution *s, trs_device *device, const trs_system *system,
+                             trs_stream stream) {
+  (void)s, (void)device, (void)system, (void)stream;
+  return none();
+}
+
 trs_status trs_gpu_substitution_rows(const trs_gpu_substitution *s, const int32_t *row, int32_t *to,
                                      trs_stream stream) {
   (void)s, (void)row, (void)to, (void)stream;

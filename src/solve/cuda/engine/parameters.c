@@ -15,6 +15,7 @@ trs_status trs_engine_parameters_read(trs_engine_parameters *p, const trs_plan *
                                  {"double-buffer", no_yes, 0, 0, &p->double_buffer},
                                  {"work-shift", NULL, 0, 4, &p->work_shift},
                                  {"substitute", NULL, 0, TRS_SUBSTITUTION_DEPTH, &p->substitute},
+                                 {"boxes", no_yes, 0, 0, &p->boxes},
                                  {"launch-ranges", kernels, 0, 0, &p->ranges},
                                  {"rhs", ways, 0, 0, &p->rhs}};
   *p = (trs_engine_parameters){.block = -1,
@@ -23,7 +24,8 @@ trs_status trs_engine_parameters_read(trs_engine_parameters *p, const trs_plan *
                                .small_level_rows = -1,
                                .double_buffer = -1,
                                .work_shift = -1,
-                               .substitute = -1};
+                               .substitute = -1,
+                               .boxes = -1};
   return trs_parameters_parse(plan->method->name, plan->parameters ? plan->parameters : "", table,
                               sizeof table / sizeof table[0]);
 }

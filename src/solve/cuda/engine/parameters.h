@@ -17,6 +17,7 @@ typedef struct trs_engine_parameters {
   int64_t double_buffer;                              /* 0 or 1 */
   int64_t work_shift;                                 /* replaces that of trs_engine_args */
   int64_t substitute;                                 /* levels of a band; 0: no substitution */
+  int64_t boxes;                                      /* 1: wherever they can be made */
   int64_t ranges, rhs; /* trs_range_choice and trs_rhs_choice; 0 (auto) if not given */
 } trs_engine_parameters;
 

@@ -232,16 +232,25 @@ struct coefficients {
   __device__ S apply(S residual, const S *inverse, const trs_slice &h, int r) const {
     S x = c[0] * residual;
     if (h.block == 1) return x;
+    if constexpr (FIRST == TRS_LIGHT_BLOCK) { /* boxes: none is larger; two chains of additions */
+      S odd = S{};
 #pragma unroll
-    for (int d = 1; d < FIRST; d++) add(x, c[d], residual, d << h.log_lanes);
-    for (int d = FIRST; d < h.block; d += FIRST) {
-      S next[FIRST];
+      for (int d = 1; d < FIRST; d += 2) add(odd, c[d], residual, d << h.log_lanes);
 #pragma unroll
-      for (int e = 0; e < FIRST; e++) next[e] = one(inverse, h, r, d + e);
+      for (int d = 2; d < FIRST; d += 2) add(x, c[d], residual, d << h.log_lanes);
+      return x + odd;
+    } else {
 #pragma unroll
-      for (int e = 0; e < FIRST; e++) add(x, next[e], residual, (d + e) << h.log_lanes);
+      for (int d = 1; d < FIRST; d++) add(x, c[d], residual, d << h.log_lanes);
+      for (int d = FIRST; d < h.block; d += FIRST) {
+        S next[FIRST];
+#pragma unroll
+        for (int e = 0; e < FIRST; e++) next[e] = one(inverse, h, r, d + e);
+#pragma unroll
+        for (int e = 0; e < FIRST; e++) add(x, next[e], residual, (d + e) << h.log_lanes);
+      }
+      return x;
     }
-    return x;
   }
 
  private:

@@ -4,6 +4,7 @@
 #define TRS_SOLVE_CUDA_ENGINE_STATE_H
 
 #include "solve/cuda/engine/analysis.h"
+#include "solve/cuda/engine/boxes.h"
 #include "solve/cuda/engine/choice.h"
 #include "solve/cuda/engine/parameters.h"
 #include "solve/cuda/engine/substitute.h"
@@ -12,8 +13,9 @@
 /* One way to cut the system. */
 typedef struct trs_engine_candidate {
   trs_slice_rules rules;
-  trs_gpu_cut *cut;  /* until it is built or abandoned */
-  trs_slices slices; /* device memory */
+  trs_gpu_cut *cut;           /* until it is built or abandoned */
+  trs_gpu_substitution boxes; /* whose joint system is cut, until it is built; or none */
+  trs_slices slices;          /* device memory */
   trs_slices_map map;
   trs_slice_level *level; /* host copy */
   trs_launch_range *ranges;
@@ -49,8 +51,10 @@ typedef struct trs_engine {
   bool float_values;
   trs_engine_sweep sweep;
   bool made;                         /* sweep is complete */
-  trs_gpu_substitution substitution; /* order is NULL if rows are not substituted */
-  int32_t levels;                    /* of the system, if they are */
+  trs_gpu_substitution substitution; /* what makes the joint system whose slices are solved, by
+                                        substitution or boxes; order is NULL if there is none */
+  int32_t levels;                    /* of the system, if there is one */
+  trs_box_classes classes;           /* of its distances; line is 0 if these have too few */
   double substituted_seconds;        /* expected with the last substitution; 0: none was made */
   trs_engine_found *found;
   uint8_t

@@ -1193,6 +1193,7 @@ extern "C" void trs_gpu_substitution_drop_arrays(trs_gpu_substitution *s, trs_de
   s->memory = nullptr;
   s->of = nullptr;
   s->known = nullptr;
+  s->place = nullptr;
   s->joint.ptr = nullptr, s->joint.idx = nullptr, s->joint.val = nullptr;
 }
 
@@ -1201,6 +1202,7 @@ extern "C" void trs_gpu_substitution_free(trs_gpu_substitution *s, trs_device *d
   trs_gpu_substitution_drop_arrays(s, device, stream);
   trs_device_free(device, s->order, stream);
   trs_device_free(device, s->kept, stream);
+  trs_device_free(device, s->starts, stream);
   *s = trs_gpu_substitution{};
 }
 
@@ -1209,6 +1211,7 @@ extern "C" int64_t trs_gpu_substitution_bytes(const trs_gpu_substitution *s, int
   int64_t bytes = n * int64_t(sizeof *s->order);
   const trs_system &to = s->joint;
   if (s->memory) bytes += (to.n + 1) * 8 + to.nnz * (4 + size_of_scalar(to.scalar)) + to.n * 4;
+  if (s->starts) bytes += n;
   if (s->kept) bytes += 2 * n * bytes_of_real(to.scalar);
   return bytes;
 }

@@ -40,7 +40,14 @@ typedef struct trs_gpu_substitution {
   int64_t guarded;
   bool narrow; /* made for entries that are stored as floats */
   void *kept;  /* memory for updates; NULL: each allocates it */
+  /* Of boxes (boxes.h), otherwise NULL: */
+  uint8_t *starts; /* 1 where a block begins, and room behind to count with, as block_starts of
+                      trs_engine */
+  int32_t *place;  /* place in order of each row; NULL between fills */
 } trs_gpu_substitution;
+
+/* Bytes of a mark for each row, and of a number behind them, in a multiple of its size. */
+static inline int64_t trs_starts_bytes(int64_t n) { return (n + 7) / 4 * 4; }
 
 #ifdef __cplusplus
 extern "C" {

@@ -51,6 +51,10 @@ __device__ void find_slices(const trs_slices &s, const trs_launch_range &range, 
   }
 }
 
+/* Of the inverse of a box: all that fit in the registers of a thread. */
+template <class S>
+constexpr int HELD_OF_BOX = sizeof(S) == 16 ? int(BATCH) : int(TRS_LIGHT_BLOCK);
+
 /* waits::heavy if the range has heavy slices. */
 template <class S, class V, waits WAITS>
 __global__ void __launch_bounds__(THREADS, resident<S>(WAITS))
@@ -60,7 +64,7 @@ __global__ void __launch_bounds__(THREADS, resident<S>(WAITS))
   __shared__ int32_t taken;
   __shared__ S partial[WAITS == waits::heavy ? THREADS : 1];
   int32_t ticket = int32_t(blockIdx.x);
-  if (WAITS == waits::rows || WAITS == waits::heavy) {
+  if (has_tickets<WAITS>) {
     if (threadIdx.x == 0) taken = int32_t(atomicInc(tickets, gridDim.x - 1));
     __syncthreads();
     ticket = taken;
@@ -87,9 +91,11 @@ __global__ void __launch_bounds__(THREADS, resident<S>(WAITS))
                   a.fault};
   if (WAITS == waits::heavy && h.heavy)
     solve_heavy(v, h, at, partial);
-  else if (slice + at.warp < end && (WAITS == waits::rows || WAITS == waits::heavy))
+  else if (slice + at.warp < end && WAITS == waits::boxes)
+    solve_waiting<HELD_OF_BOX<S>>(v, h, at.lane, true);
+  else if (slice + at.warp < end && has_tickets<WAITS>)
     h.block == 1 && h.log_lanes > 0 ? solve_latest_last(v, h, at.lane)
-                                    : solve_waiting(v, h, at.lane, a.chains);
+                                    : solve_waiting<BATCH>(v, h, at.lane, a.chains);
   else if (slice + at.warp < end)
     solve_slice<WAITS>(v, h, at.lane, reinterpret_cast<ring<S, V> *>(dynamic_shared()));
   if (!last) return;
@@ -99,9 +105,9 @@ __global__ void __launch_bounds__(THREADS, resident<S>(WAITS))
 }
 
 /* A range of one level waits for nothing, since earlier launches have solved all that it needs. */
-waits waits_of(const trs_launch_range *range) {
+waits waits_of(const trs_engine_args &a, const trs_launch_range *range) {
   if (range->heavy) return waits::heavy;
-  if (range->level_end - range->level > 1) return waits::rows;
+  if (range->level_end - range->level > 1) return a.boxes ? waits::boxes : waits::rows;
   return range->entries == 0 ? waits::bare : waits::none;
 }
 
@@ -110,10 +116,11 @@ cudaError_t launch(waits w, const trs_engine_args &a, const trs_launch_range &ra
                    uint32_t *tickets, int32_t last, cudaStream_t stream) {
   const int32_t slices = range.slice_end - range.slice;
   const int32_t blocks = range.heavy ? range.chunk_end - range.chunk : (slices + WARPS - 1) / WARPS;
-  auto kernel = w == waits::heavy  ? warp_per_slice<S, V, waits::heavy>
-                : w == waits::rows ? warp_per_slice<S, V, waits::rows>
-                : w == waits::bare ? warp_per_slice<S, V, waits::bare>
-                                   : warp_per_slice<S, V, waits::none>;
+  auto kernel = w == waits::heavy   ? warp_per_slice<S, V, waits::heavy>
+                : w == waits::boxes ? warp_per_slice<S, V, waits::boxes>
+                : w == waits::rows  ? warp_per_slice<S, V, waits::rows>
+                : w == waits::bare  ? warp_per_slice<S, V, waits::bare>
+                                    : warp_per_slice<S, V, waits::none>;
   return launch_behind(a.overlaps, kernel, unsigned(blocks) * unsigned(a.columns),
                        WARPS * warp_of_device(), w == waits::none ? ring<S, V>::bytes() : 0, stream,
                        a, range, tickets, last);
@@ -127,7 +134,7 @@ extern "C" trs_status trs_engine_warp_slice(const trs_engine_args *a, trs_scalar
   uint32_t *ticket = a->counters->ticket + number;
   auto to = static_cast<cudaStream_t>(stream);
   cudaError_t error = by_values(scalar, a->float_values, [&](auto element, auto value) {
-    return launch<decltype(element), decltype(value)>(waits_of(range), *a, *range, ticket, last,
+    return launch<decltype(element), decltype(value)>(waits_of(*a, range), *a, *range, ticket, last,
                                                       to);
   });
   return trs_device_check(error, "launching the warp-per-slice kernel");

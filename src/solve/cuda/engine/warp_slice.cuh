@@ -33,8 +33,11 @@ __device__ S b_of(const one_rhs<S> &rhs, int32_t of) {
 }
 
 /* What rows wait for.  bare: nothing, since they have no entries.  none: nothing, or what other
- * GPUs sent last.  rows: other rows.  heavy: other rows, and some slices are heavy. */
-enum class waits { bare, none, rows, heavy };
+ * GPUs sent last.  rows: other rows.  boxes: other rows, in blocks of up to TRS_LIGHT_BLOCK. heavy:
+ * other rows, and some slices are heavy. */
+enum class waits { bare, none, rows, boxes, heavy };
+template <waits WAITS>
+constexpr bool has_tickets = WAITS >= waits::rows;
 
 /* All of the lane's share of its row's sum but the last batch, which is in `last`: batches from
  * entry `offset` on, with `stride` between the entries.  Most rows have one batch, so few
@@ -223,8 +226,9 @@ __device__ inline lane_mask lanes_of_block(const trs_slice &h, int r) {
 
 /* solve_slice for rows that wait.  A block of rows leaves as soon as all its x are there, whatever
  * the other rows of the warp wait for.  settle: not before a poll that brings no other x, since the
- * x of all rows arrive at about the same time, and a block that leaves delays the others. */
-template <class W>
+ * x of all rows arrive at about the same time, and a block that leaves delays the others.  HELD:
+ * coefficients of the inverse that a lane has in registers. */
+template <int HELD, class W>
 __device__ void solve_waiting(const W &v, const trs_slice &h, int lane, bool settle) {
   using S = typename W::scalar;
   int r = lane >> h.log_lanes;
@@ -236,7 +240,7 @@ __device__ void solve_waiting(const W &v, const trs_slice &h, int lane, bool set
   const S b = b_of(v.rhs, of);
   const S *inverse = static_cast<const S *>(v.s.inverse) + h.inverse;
   if (!there) r = 0;
-  coefficients<S, BATCH> c;
+  coefficients<S, HELD> c;
   c.load(inverse, h, r);
   const bool leads = there && (lane & ((1 << h.log_lanes) - 1)) == 0;
   wait w(v.fault);
@@ -403,9 +407,7 @@ __device__ void solve_heavy(const W &v, const trs_slice &h, warp_lane at,
  * more registers per thread gain more (docs/experiments/gpu.md). */
 template <class S>
 constexpr int resident(waits w) {
-  return w == waits::rows || w == waits::heavy
-             ? 2
-             : (w == waits::bare ? 6 : 4) / (sizeof(S) == 16 ? 2 : 1);
+  return w >= waits::rows ? 2 : (w == waits::bare ? 6 : 4) / (sizeof(S) == 16 ? 2 : 1);
 }
 
 }  // namespace warp_slice

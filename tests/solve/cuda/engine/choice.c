@@ -39,6 +39,48 @@ static trs_launch_kind kind_of(int32_t slices, bool clusters, trs_range_choice c
   return kind;
 }
 
+/* Of plain rows by the warp-per-slice kernel, over that of boxes. */
+static double gain_of_boxes(int32_t slices) {
+  trs_slice_level level[LEVELS + 1] = {{0}};
+  trs_launch_range *ranges;
+  int32_t nlevels = 0, nranges;
+  double seconds;
+  add_levels(level, &nlevels, LEVELS, slices);
+  const trs_range_rules rules = {
+      .gpu = &trs_gpu_measured, .choice = TRS_RANGES_WARP_SLICE, .shares = 1};
+  assert_success(trs_choose_launch_ranges(&ranges, &nranges, &seconds, level, nlevels, &rules));
+  trs_free(ranges);
+  return seconds / trs_boxed_seconds(level, nlevels, &trs_gpu_measured);
+}
+
+TEST(boxes_gain_where_levels_are_narrow) {
+  assert_true(gain_of_boxes(2) > 1.7);
+  assert_true(gain_of_boxes(20) > 1.7);
+  assert_true(gain_of_boxes(2000) < 1.05);
+}
+
+/* As narrow as they are, boxes go to the kernel that holds their inverses in registers. */
+TEST(boxes_are_solved_by_warps) {
+  trs_slice_level level[LEVELS + 1] = {{0}};
+  trs_launch_range *ranges;
+  int32_t nlevels = 0, nranges;
+  double seconds[2];
+  add_levels(level, &nlevels, LEVELS, 1);
+  for (int boxes = 0; boxes < 2; boxes++) {
+    const trs_range_rules rules = {.gpu = &trs_gpu_measured,
+                                   .most_rows = MOST_ROWS,
+                                   .clusters = true,
+                                   .blocks = true,
+                                   .boxes = boxes,
+                                   .shares = 1};
+    assert_success(
+        trs_choose_launch_ranges(&ranges, &nranges, &seconds[boxes], level, nlevels, &rules));
+    assert_int_equal(ranges->kind, boxes ? TRS_LAUNCH_WARP_SLICE : TRS_LAUNCH_SINGLE_BLOCK);
+    trs_free(ranges);
+  }
+  assert_true(seconds[1] > seconds[0]);
+}
+
 TEST(the_width_of_levels_decides) {
   assert_int_equal(kind_of(1, true, TRS_RANGES_AUTO), TRS_LAUNCH_SINGLE_BLOCK);
   assert_int_equal(kind_of(8, true, TRS_RANGES_AUTO), TRS_LAUNCH_CLUSTER);

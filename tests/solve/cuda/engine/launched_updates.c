@@ -125,8 +125,12 @@ static void same_bits(const both_plans *p, int64_t nrhs, gpu_graph graph, const 
   free(x);
 }
 
-static const char *const methods[] = {"engine", "engine:substitute=8", "engine:substitute=0",
-                                      "engine:block=4,substitute=0", "engine:block=32,dense=yes"};
+static const char *const methods[] = {"engine",
+                                      "engine:substitute=8",
+                                      "engine:substitute=0",
+                                      "engine:block=4,substitute=0",
+                                      "engine:block=32,dense=yes",
+                                      "engine:boxes=yes"};
 
 static triangle random_triangle(trs_scalar scalar) {
   return triangle_random(N, 0.06, 60, true, scalar, false, 3);
@@ -219,18 +223,22 @@ TEST(an_unusable_pivot_is_told) {
       gpu_graph graph = capture(&p, 1);
       const trs_status wanted = pivots[k] == 0 ? TRS_ERROR_ZERO_PIVOT : TRS_ERROR_NOT_FINITE;
       double *there = (double *)p.s.val + p.s.t.ptr[row + 1] - 1, x;
+      bool solved = true;
       set_values(&p, 1);
       assert_success(trs_device_copy(there, &pivots[k], sizeof *there, NULL));
       assert_success(trs_device_wait(NULL));
       if (k % 2)
         gpu_replay(graph, p.stream);
       else {
+        /* The solve launches too, unless the update has ended and told by then. */
         assert_success(update(&p, p.launches));
-        assert_success(trs_solve(p.launches, p.x, N, p.b, N, 1, TRS_COL_MAJOR));
+        const trs_status told = trs_solve(p.launches, p.x, N, p.b, N, 1, TRS_COL_MAJOR);
+        assert_true(told == TRS_SUCCESS || told == wanted);
+        solved = told == TRS_SUCCESS;
       }
       assert_refuses(&p, wanted, row);
       gpu_fetch(&x, (double *)p.x + row, sizeof x);
-      assert_true(isnan(x));
+      assert_true(isnan(x) || !solved);
       assert_int_equal(update(&p, p.launches), wanted);
       assert_int_equal(trs_last_error()->row, row);
       set_values(&p, 2);
