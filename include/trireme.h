@@ -223,7 +223,8 @@ TRS_API trs_status trs_matrix_create_coo(trs_matrix **A, trs_scalar scalar, int6
 
 /* Blocks by rows (BSR): nrows x ncols blocks of block_size x block_size, from ptr[nrows + 1],
  * idx[nblocks] block columns in any order and val[nblocks * block_size^2].  The values of repeated
- * blocks add up.  The functions that take blocks copy the arrays. */
+ * blocks add up.  The functions that take blocks keep none of the arrays, except where
+ * trs_matrix_create_bsr is told so. */
 typedef struct trs_blocks {
   size_t struct_size;
   trs_scalar scalar;    /* type of val */
@@ -232,12 +233,16 @@ typedef struct trs_blocks {
   trs_layout layout;    /* order of the elements of a block */
   int indexing;         /* of ptr and idx, as in trs_matrix_create */
   const void *ptr, *idx, *val;
+  trs_ownership ownership; /* of val in trs_matrix_create_bsr: TRS_COPY or TRS_BORROW */
 } trs_blocks;
 /* For new values scalar, block_size, nrows and ncols may be 0: what they were at creation.  Other
  * values than those are TRS_ERROR_ARGUMENT. */
 
 /* A CSR matrix from blocks.  trs_matrix_set_values takes values in the order of blocks->val.  Plans
- * and trs_factor know the block size.  TRS_ERROR_STRUCTURE names the block row at fault. */
+ * and trs_factor know the block size.  A borrowed val is read in place by what works with blocks,
+ * such as trs_factor of BILU0 and DILU, and copied when another function first needs the entries;
+ * it must not change before the matrix is destroyed.  TRS_ERROR_STRUCTURE names the block row at
+ * fault. */
 TRS_API trs_status trs_matrix_create_bsr(trs_matrix **A, const trs_blocks *blocks);
 
 /* As trs_matrix_create, with values in device memory of the context's GPU, which are borrowed.  ptr

@@ -32,11 +32,13 @@ class dune_ilu : public Dune::Preconditioner<X, Y> {
     how.kind = kind;
     how.block_size = block::rows;
     if (!options.method) options.method = "blocks";
-    trs_matrix *copy = nullptr;
+    trs_matrix *lent = nullptr;
     trs_factors *F = nullptr;
     trs_plan *made = nullptr;
-    check(trs_matrix_create_bsr(&copy, take(A)));
-    const matrix own(copy);
+    take(A);
+    blocks_.ownership = TRS_BORROW;
+    check(trs_matrix_create_bsr(&lent, &blocks_));
+    const matrix own(lent);
     check(trs_factor(&F, own.get(), &how));
     const factors kept(F);
     check(trs_analyze_factors(&made, ctx.get(), F, TRS_NO_TRANS, &options));

@@ -132,7 +132,7 @@ module trireme
   end type trs_error
 
   type, bind(C) :: trs_blocks
-    integer(c_size_t) :: struct_size = 64_c_size_t
+    integer(c_size_t) :: struct_size = 72_c_size_t
     integer(c_int) :: scalar = 0
     integer(c_int) :: block_size = 0
     integer(c_int64_t) :: nrows = 0
@@ -142,6 +142,7 @@ module trireme
     type(c_ptr) :: ptr = c_null_ptr
     type(c_ptr) :: idx = c_null_ptr
     type(c_ptr) :: val = c_null_ptr
+    integer(c_int) :: ownership = 0
   end type trs_blocks
 
   type, bind(C) :: trs_matrix_info

@@ -74,7 +74,7 @@ static trs_blocks blocks_of(const trs_petsc_pattern *P) {
                       .val = P->now};
 }
 
-/* The matrix of numbers that Trireme makes of the blocks is not needed after the factorisation. */
+/* The matrix that borrows the blocks is not needed after the factorisation. */
 static trs_status factor_blocks(trs_factors **made, Mat F) {
   trs_petsc_factor *f = F->data;
   const trs_petsc_pattern *P = &f->P;
@@ -83,7 +83,8 @@ static trs_status factor_blocks(trs_factors **made, Mat F) {
       .kind = F->factortype == MAT_FACTOR_ICC ? TRS_FACTOR_BIC0 : TRS_FACTOR_BILU0,
       .order = (trs_order)f->order};
   trs_matrix *matrix;
-  const trs_blocks blocks = blocks_of(P);
+  trs_blocks blocks = blocks_of(P);
+  blocks.ownership = TRS_BORROW;
   trs_status status = trs_matrix_create_bsr(&matrix, &blocks);
   if (status) return status;
   status = trs_factor(made, matrix, &options);

@@ -67,13 +67,14 @@ static void count(int64_t bytes) {
 }
 
 /* Large blocks start on a huge page: solves are memory-bound, and 4 KiB pages cost them page faults
- * at first touch and address translation. */
+ * at first touch and address translation.  They end on one if they take more than half of it. */
 static void *take(size_t bytes) {
   size_t whole = bytes + HEAD;
   if (fails_on_purpose()) return NULL;
   if (whole < HUGE_PAGE) return aligned_alloc(HEAD, (whole + HEAD - 1) / HEAD * HEAD);
-  char *block = aligned_alloc(HUGE_PAGE, (whole + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE);
-  if (block) madvise(block, whole, MADV_HUGEPAGE);
+  const size_t rest = whole % HUGE_PAGE, pages = whole + (rest ? HUGE_PAGE - rest : 0);
+  char *block = aligned_alloc(HUGE_PAGE, pages);
+  if (block) madvise(block, rest > HUGE_PAGE / 2 ? pages : whole, MADV_HUGEPAGE);
   return block;
 }
 

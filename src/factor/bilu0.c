@@ -13,58 +13,79 @@
 
 /* ---- Pattern ---- */
 
-/* Row i: its neighbours, ascending, with the diagonal block among them. */
-static void take_row(trs_bilu0 *w, const trs_block_pattern *P, int64_t i) {
-  int32_t *to = w->idx + w->ptr[i];
-  const int64_t count = P->ptr[i + 1] - P->ptr[i];
+/* True if the columns of all rows ascend. */
+static bool ascend(const trs_block_pattern *P) {
+  for (int64_t i = 0; i < P->n && !P->ascends; i++)
+    for (int64_t k = P->ptr[i] + 1; k < P->ptr[i + 1]; k++)
+      if (P->idx[k - 1] >= P->idx[k]) return false;
+  return true;
+}
+
+/* Counts the blocks of each row, and those before its diagonal block. */
+static void count_blocks(trs_bilu0 *w, const trs_block_pattern *P, bool ascends) {
+  trs_bilu0_sweep *L = &w->sweep[0], *U = &w->sweep[1];
+  w->ptr[0] = L->ptr[0] = U->ptr[0] = 0;
+  for (int64_t i = 0; i < w->n; i++) {
+    const int32_t *from = P->idx + P->ptr[i];
+    const int64_t count = P->ptr[i + 1] - P->ptr[i];
+    int64_t below = 0, own = 0;
+    if (ascends) {
+      while (below < count && from[below] < i) below++;
+      own = below < count && from[below] == i;
+    } else {
+      for (int64_t k = 0; k < count; k++) {
+        below += from[k] < i;
+        own += from[k] == i;
+      }
+    }
+    w->row[i] = (int32_t)i;
+    w->diagonal[i] = w->ptr[i] + below;
+    w->ptr[i + 1] = w->ptr[i] + count - own + 1;
+    L->ptr[i + 1] = L->ptr[i] + below;
+    U->ptr[i + 1] = U->ptr[i] + count - own - below;
+  }
+}
+
+/* The columns of row i, ascending, with its own among them, and those of L and U. */
+static void take_row(const trs_bilu0 *w, const trs_block_pattern *P, int64_t i, bool ascends) {
+  const int32_t *from = P->idx + P->ptr[i];
+  int32_t *restrict to = w->idx + w->ptr[i];
+  int32_t *restrict L = w->sweep[0].idx + w->sweep[0].ptr[i];
+  int32_t *restrict U = w->sweep[1].idx + w->sweep[1].ptr[i];
+  const int64_t given = P->ptr[i + 1] - P->ptr[i], count = w->ptr[i + 1] - w->ptr[i];
+  const int64_t below = w->diagonal[i] - w->ptr[i], above = count - below - 1;
   int64_t at = 0;
-  bool ascend = true;
-  for (int64_t k = P->ptr[i]; k < P->ptr[i + 1]; k++) {
-    ascend &= k == P->ptr[i] || P->idx[k - 1] < P->idx[k];
-    at += P->idx[k] < i;
+  if (!ascends) {
+    for (int64_t k = 0; k < given; k++)
+      if (from[k] != i) to[at++] = from[k];
+    to[at] = (int32_t)i;
+    qsort(to, (size_t)count, sizeof *to, trs_compare_int32);
+    from = to;
   }
-  for (int64_t k = 0; k <= count; k++)
-    to[k] = k == at ? (int32_t)i : P->idx[P->ptr[i] + k - (k > at)];
-  if (!ascend) qsort(to, (size_t)count + 1, sizeof *to, trs_compare_int32);
-  w->diagonal[i] = w->ptr[i] + at;
-  w->row[i] = (int32_t)i;
-}
-
-static trs_status take_pattern(trs_bilu0 *w, const trs_block_pattern *P) {
-  const int64_t n = P->n;
-  TRS_TRY(TRS_ALLOC(&w->ptr, n + 1));
-  for (int64_t i = 0; i <= n; i++) w->ptr[i] = P->ptr[i] + i;
-  TRS_TRY(TRS_ALLOC(&w->idx, w->ptr[n]));
-  TRS_TRY(TRS_ALLOC(&w->diagonal, n));
-  TRS_TRY(TRS_ALLOC(&w->row, n));
-  for (int64_t i = 0; i < n; i++) take_row(w, P, i);
-  return TRS_SUCCESS;
-}
-
-static void lay_sweep(trs_bilu0 *w, bool lower) {
-  trs_bilu0_sweep *s = &w->sweep[!lower];
-  const int64_t n = w->n;
-  s->ptr[0] = 0;
-  for (int64_t i = 0; i < n; i++)
-    s->ptr[i + 1] =
-        s->ptr[i] + (lower ? w->diagonal[i] - w->ptr[i] : w->ptr[i + 1] - w->diagonal[i] - 1);
-  memset(s->idx + s->ptr[n], 0, TRS_BLOCKS_PAST * sizeof *s->idx);
-  for (int64_t i = 0; i < n; i++) {
-    const int32_t *from = w->idx + (lower ? w->ptr[i] : w->diagonal[i] + 1);
-    int32_t *to = s->idx + s->ptr[i];
-    for (int64_t k = 0; k < s->ptr[i + 1] - s->ptr[i]; k++) to[k] = from[k];
-  }
+  for (int64_t k = 0; k < below; k++) L[k] = to[k] = from[k];
+  from += ascends ? given - above : below + 1;
+  to += below;
+  *to++ = (int32_t)i;
+  for (int64_t k = 0; k < above; k++) U[k] = to[k] = from[k];
 }
 
 /* The columns of U lie behind those of L, so that zeros are before them. */
-static trs_status lay_sweeps(trs_bilu0 *w) {
+static trs_status take_pattern(trs_bilu0 *w, const trs_block_pattern *P) {
   trs_bilu0_sweep *L = &w->sweep[0], *U = &w->sweep[1];
-  TRS_TRY(TRS_ALLOC(&L->ptr, w->n + 1));
-  TRS_TRY(TRS_ALLOC(&U->ptr, w->n + 1));
-  TRS_TRY(TRS_ALLOC(&L->idx, w->ptr[w->n] - w->n + 2 * TRS_BLOCKS_PAST));
-  lay_sweep(w, true);
-  U->idx = L->idx + L->ptr[w->n] + TRS_BLOCKS_PAST;
-  lay_sweep(w, false);
+  const int64_t n = P->n;
+  TRS_TRY(TRS_ALLOC(&w->ptr, n + 1));
+  TRS_TRY(TRS_ALLOC(&w->diagonal, n));
+  TRS_TRY(TRS_ALLOC(&w->row, n));
+  TRS_TRY(TRS_ALLOC(&L->ptr, n + 1));
+  TRS_TRY(TRS_ALLOC(&U->ptr, n + 1));
+  const bool ascends = ascend(P);
+  count_blocks(w, P, ascends);
+  TRS_TRY(TRS_ALLOC(&w->idx, w->ptr[n]));
+  TRS_TRY(TRS_ALLOC(&L->idx, w->ptr[n] - n + 2 * TRS_BLOCKS_PAST));
+  U->idx = L->idx + L->ptr[n] + TRS_BLOCKS_PAST;
+  memset(L->idx + L->ptr[n], 0, TRS_BLOCKS_PAST * sizeof *L->idx);
+  memset(U->idx + U->ptr[n], 0, TRS_BLOCKS_PAST * sizeof *U->idx);
+  for (int64_t i = 0; i < n; i++) take_row(w, P, i, ascends);
   return TRS_SUCCESS;
 }
 
@@ -100,7 +121,6 @@ trs_status trs_bilu0_create(trs_bilu0 **result, const trs_bilu0 *head,
   w->n = pattern->n;
   atomic_init(&w->references, 1);
   trs_status status = take_pattern(w, pattern);
-  if (!status) status = lay_sweeps(w);
   if (!status) status = allocate_values(w);
   if (status)
     trs_bilu0_free(w);
@@ -180,8 +200,14 @@ static void exchange_rows(const trs_bilu0 *w, int64_t i, const uint8_t *from, do
 }
 
 static void set_slots(const trs_bilu0 *w, int64_t i, const int32_t *own, int32_t *slot, bool set) {
-  for (int64_t p = w->ptr[i]; p < w->ptr[i + 1]; p++)
-    slot[own ? own[w->idx[p]] : w->idx[p]] = set ? (int32_t)(p - w->ptr[i]) : -1;
+  const int32_t *idx = w->idx + w->ptr[i];
+  const int32_t count = (int32_t)(w->ptr[i + 1] - w->ptr[i]);
+  if (own)
+    for (int32_t k = 0; k < count; k++) slot[own[idx[k]]] = set ? k : -1;
+  else if (set)
+    for (int32_t k = 0; k < count; k++) slot[idx[k]] = k;
+  else
+    for (int32_t k = 0; k < count; k++) slot[idx[k]] = -1;
 }
 
 /* The blocks of row i if they are doubles in the order of the factors, or NULL. */
@@ -307,12 +333,12 @@ static trs_status take_members(elimination *e) {
   int64_t longest = 0;
   for (int64_t i = 0; i < w->n; i++)
     if (w->ptr[i + 1] - w->ptr[i] > longest) longest = w->ptr[i + 1] - w->ptr[i];
-  const int64_t size = longest * w->block * (w->block + 3);
+  const int64_t size = (int64_t)w->block * (w->block + 3);
   TRS_TRY(TRS_ALLOC_ZERO(&e->member, e->threads));
   for (int k = 0; k < e->threads; k++) {
     TRS_TRY(TRS_ALLOC(&e->member[k].row.slot, w->n));
-    TRS_TRY(TRS_ALLOC(&e->member[k].row.values, 2 * size));
-    e->member[k].row.left = e->member[k].row.values + size;
+    TRS_TRY(TRS_ALLOC(&e->member[k].row.values, (longest + 1) * size));
+    e->member[k].row.left = e->member[k].row.values + longest * size;
     TRS_TRY(TRS_ALLOC(&e->member[k].row.read, longest * w->block * w->block));
   }
   return TRS_SUCCESS;

@@ -40,7 +40,8 @@ typedef struct trs_bilu0 {
   uint8_t *pivot;
 } trs_bilu0;
 
-/* Takes the pattern of A's blocks, or that of other factors.  The caller frees *w. */
+/* Takes the pattern of A's blocks, with or without the diagonal ones, or that of other factors. The
+ * caller frees *w. */
 trs_status trs_bilu0_create(trs_bilu0 **w, const trs_bilu0 *head, const trs_block_pattern *pattern);
 trs_status trs_bilu0_create_like(trs_bilu0 **w, const trs_bilu0 *origin);
 trs_bilu0 *trs_bilu0_retain(const trs_bilu0 *w);
@@ -93,7 +94,7 @@ typedef struct trs_bilu0_row {
   const double *from; /* its blocks of A */
   bool by_rows;       /* the order of their elements, or by columns */
   double *values;     /* workspace for its blocks, with up to block + 3 numbers a column */
-  double *left;       /* and for those of L */
+  double *left;       /* and for one of L */
   double *read;       /* workspace for blocks of A that lie elsewhere in another form */
 } trs_bilu0_row;
 

@@ -38,20 +38,33 @@ static trs_status permute(trs_block_pattern *P, const int32_t *own) {
   return TRS_SUCCESS;
 }
 
-static trs_status fail_diagonal(trs_factor_kind kind, int block) {
-  trs_failure failure;
-  trs_failure_get(&failure);
-  return trs_fail(TRS_ERROR_STRUCTURE, failure.row * block,
+static trs_status fail_diagonal(trs_factor_kind kind, int block, int64_t row) {
+  return trs_fail(TRS_ERROR_STRUCTURE, row * block,
                   "%s: block row %lld (0-based) has no diagonal block", trs_factor_name(kind, 0),
-                  (long long)failure.row);
+                  (long long)row);
+}
+
+/* The blocks of a matrix, which ascend in their rows. */
+static trs_status lay_out_blocks(trs_bilu0 **w, const trs_bilu0 *head,
+                                 const trs_block_source *source) {
+  const trs_block_pattern pattern = {source->nrows, (int64_t *)source->ptr, (int32_t *)source->idx,
+                                     .ascends = true};
+  TRS_TRY(trs_bilu0_create(w, head, &pattern));
+  for (int64_t i = 0; i < source->nrows; i++)
+    if ((*w)->ptr[i + 1] - (*w)->ptr[i] > source->ptr[i + 1] - source->ptr[i])
+      return fail_diagonal(head->kind, head->block, i);
+  return TRS_SUCCESS;
 }
 
 static trs_status lay_out(trs_bilu0 **w, const trs_bilu0 *head, const trs_block_source *source,
                           const int32_t *own, trs_team *team) {
   trs_block_pattern pattern;
+  if (source->span == 1 && !own) return lay_out_blocks(w, head, source);
   trs_status status = trs_block_pattern_build(&pattern, source, team);
   if (status)
-    return status == TRS_ERROR_STRUCTURE ? fail_diagonal(head->kind, head->block) : status;
+    return status == TRS_ERROR_STRUCTURE
+               ? fail_diagonal(head->kind, head->block, trs_last_error()->row)
+               : status;
   if (own) status = permute(&pattern, own);
   if (!status) status = trs_bilu0_create(w, head, &pattern);
   trs_block_pattern_free(&pattern);
@@ -103,9 +116,10 @@ static trs_status fail(const trs_bilu0 *w, const trs_factors *parts, const trs_f
 static trs_status exchange_rows(trs_factors *parts, const trs_bilu0 *w) {
   const int64_t b = w->block, rows = w->n * b;
   int32_t *perm;
-  bool any = false;
+  int any = 0;
   if (w->kind == TRS_FACTOR_BIC0) return TRS_SUCCESS;
-  for (int64_t e = 0; e < rows && !any; e++) any = (w->pivot[e] & ~TRS_BLOCK_INVERTED) != e % b;
+  for (int64_t i = 0; i < w->n; i++)
+    for (int64_t r = 0; r < b; r++) any |= (w->pivot[i * b + r] & ~TRS_BLOCK_INVERTED) ^ (int)r;
   if (!any) return TRS_SUCCESS;
   TRS_TRY(TRS_ALLOC(&perm, rows));
   for (int64_t i = 0; i < w->n; i++)

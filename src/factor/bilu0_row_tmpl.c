@@ -14,46 +14,66 @@ TRS_BLOCK_INLINE int TILE(stride)(int b) { return (b + WIDTH - 1) / WIDTH * WIDT
 /* The caller's blocks in whole vectors. */
 TRS_BLOCK_INLINE void TILE(take)(double *restrict to, const double *restrict from, int64_t count,
                                  bool by_rows, int b) {
-  for (int64_t k = 0; k < count; k++, from += b * b) TRS_BLOCK_UNROLL
-  for (int c = 0; c < b; c++)
-    for (int h = 0; h < b; h += WIDTH, to += WIDTH) {
-      PART v = {0};
-      TRS_BLOCK_UNROLL
-      for (int r = 0; r < WIDTH; r++)
-        if (h + r < b) v[r] = from[by_rows ? (h + r) * b + c : c * b + h + r];
-      memcpy(to, &v, sizeof v);
-    }
+  for (int64_t k = 0; k < count; k++, from += b * b) {
+    TRS_BLOCK_UNROLL
+    for (int c = 0; c < b; c++)
+      for (int h = 0; h < b; h += WIDTH, to += WIDTH) {
+        PART v = {0};
+        TRS_BLOCK_UNROLL
+        for (int r = 0; r < WIDTH; r++)
+          if (h + r < b) v[r] = from[by_rows ? (h + r) * b + c : c * b + h + r];
+        memcpy(to, &v, sizeof v);
+      }
+  }
 }
 
-/* Blocks in whole vectors to where sweeps read them; NaN joins *check if one is not finite. */
+/* Stores the part of a column from row h on where sweeps read it; NaN joins *check if one of its
+ * numbers is not finite. */
+TRS_BLOCK_INLINE void TILE(store)(double *to, const PART *v, int h, PART *check, int b) {
+  TRS_BLOCK_UNROLL
+  for (int r = 0; r < WIDTH; r++)
+    if (h + r < b) to[h + r] = (*v)[r];
+  *check += *v * 0;
+}
+
 TRS_BLOCK_INLINE void TILE(give)(double *restrict to, const double *restrict from, int64_t count,
-                                 double *check, int b) {
-  PART sum = {0}, v;
-  for (int64_t k = 0; k < count; k++) TRS_BLOCK_UNROLL
-  for (int c = 0; c < b; c++, to += b)
-    for (int h = 0; h < b; h += WIDTH, from += WIDTH) {
-      memcpy(&v, from, sizeof v);
-      sum += v * 0;
-      memcpy(to + h, &v, (size_t)(b - h < WIDTH ? b - h : WIDTH) * sizeof *to);
-    }
-  for (int r = 0; r < WIDTH; r++) *check += sum[r];
+                                 PART *check, int b) {
+  PART v;
+  for (int64_t k = 0; k < count; k++) {
+    TRS_BLOCK_UNROLL
+    for (int c = 0; c < b; c++, to += b)
+      for (int h = 0; h < b; h += WIDTH, from += WIDTH) {
+        memcpy(&v, from, sizeof v);
+        TILE(store)(to, &v, h, check, b);
+      }
+  }
 }
 
-/* a = l u, or a -= l u. */
+TRS_BLOCK_INLINE bool TILE(is_finite)(const PART *check) {
+  double sum = 0;
+  for (int r = 0; r < WIDTH; r++) sum += (*check)[r];
+  return sum == 0;
+}
+
+/* a = l u, which goes to `to` as well; or if that is NULL, a -= l u. */
 TRS_BLOCK_INLINE void TILE(multiply)(double *restrict a, const double *restrict l,
-                                     const double *restrict u, bool subtract, int b) {
+                                     const double *restrict u, double *restrict to, PART *check,
+                                     int b) {
   const int w = TILE(stride)(b);
   TRS_BLOCK_UNROLL
-  for (int h = 0; h < b; h += WIDTH) TRS_BLOCK_UNROLL
-  for (int c = 0; c < b; c++) {
-    PART v = {0}, left;
-    if (subtract) memcpy(&v, a + c * w + h, sizeof v);
+  for (int h = 0; h < b; h += WIDTH) {
     TRS_BLOCK_UNROLL
-    for (int m = 0; m < b; m++) {
-      memcpy(&left, l + m * w + h, sizeof left);
-      v = subtract ? v - left * u[c * b + m] : v + left * u[c * b + m];
+    for (int c = 0; c < b; c++) {
+      PART v = {0}, left;
+      if (!to) memcpy(&v, a + c * w + h, sizeof v);
+      TRS_BLOCK_UNROLL
+      for (int m = 0; m < b; m++) {
+        memcpy(&left, l + m * w + h, sizeof left);
+        v = to ? v + left * u[c * b + m] : v - left * u[c * b + m];
+      }
+      memcpy(a + c * w + h, &v, sizeof v);
+      if (to) TILE(store)(to + c * b, &v, h, check, b);
     }
-    memcpy(a + c * w + h, &v, sizeof v);
   }
 }
 
@@ -70,13 +90,13 @@ TRS_BLOCK_INLINE void TILE(update_row)(const trs_bilu0 *w, int64_t i, int64_t at
     for (int64_t p = dilu ? w->diagonal[i] : at + 1; p < (dilu ? w->diagonal[i] + 1 : last); p++) {
       q = trs_factor_seek(w->idx, q, end, w->idx[p]);
       if (q < end && w->idx[q] == w->idx[p])
-        TILE(multiply)(values + (p - w->ptr[i]) * step, l, u + q * size, true, b);
+        TILE(multiply)(values + (p - w->ptr[i]) * step, l, u + q * size, NULL, NULL, b);
     }
     return;
   }
   for (int64_t q = begin; q < end; q++)
     if (slot[w->idx[q]] >= 0)
-      TILE(multiply)(values + slot[w->idx[q]] * step, l, u + q * size, true, b);
+      TILE(multiply)(values + slot[w->idx[q]] * step, l, u + q * size, NULL, NULL, b);
 }
 
 /* d = l u in place without exchanges, and the reciprocals of u's diagonal; false if a pivot is
@@ -145,8 +165,9 @@ TRS_BLOCK_INLINE bool TILE(invert)(double *restrict inverse, const double *own, 
     for (int c = b - 1; c >= 0; c--) {
       TRS_BLOCK_UNROLL
       for (int m = c + 1; m < b; m++) x[c] -= x[m] * d[c * b + m];
-      memcpy(inverse + pivot[c] * b + h, &x[c],
-             (size_t)(b - h < WIDTH ? b - h : WIDTH) * sizeof *inverse);
+      TRS_BLOCK_UNROLL
+      for (int r = 0; r < WIDTH; r++)
+        if (h + r < b) inverse[pivot[c] * b + h + r] = x[c][r];
       TILE(add_magnitude)(&growth, &x[c], rows[pivot[c]]);
     }
     for (int r = 0; r < WIDTH && h + r < b; r++) good &= growth[r] < MOST_GROWTH;
@@ -164,8 +185,9 @@ TRS_BLOCK_INLINE trs_bilu0_fault TILE(finish)(const trs_bilu0 *w, int64_t i, con
       check = 0;
   double *kept = w->own + i * size, *inverse = w->inverse + i * size;
   uint8_t *pivot = w->pivot + i * b;
-  TILE(give)(kept, own, 1, &check, b);
-  if (check != 0) return TRS_BILU0_NOT_FINITE;
+  PART sums = {0};
+  TILE(give)(kept, own, 1, &sums, b);
+  if (!TILE(is_finite)(&sums)) return TRS_BILU0_NOT_FINITE;
   if (cholesky && (o->column = TRS_ISA_NAME(find_indefinite)(kept, b)) < b)
     return TRS_BILU0_SINGULAR;
   TRS_BLOCK_UNROLL
@@ -205,8 +227,9 @@ TRS_BLOCK_INLINE trs_bilu0_fault TILE(row)(const trs_bilu0 *w, int64_t i, const 
                                            trs_bilu0_outcome *o, int b) {
   const int64_t size = (int64_t)b * b, step = (int64_t)b * TILE(stride)(b), from = w->ptr[i];
   const int64_t below = w->diagonal[i] - from, above = w->ptr[i + 1] - w->diagonal[i] - 1;
-  double *l = w->sweep[0].val + w->sweep[0].ptr[i] * size, check = 0;
+  double *l = w->sweep[0].val + w->sweep[0].ptr[i] * size, *left = row->left;
   double *u = w->sweep[1].val + w->sweep[1].ptr[i] * size, *values = row->values;
+  PART check = {0};
   if (row->by_rows)
     TILE(take)(values, row->from, below + 1 + above, true, b);
   else
@@ -214,18 +237,19 @@ TRS_BLOCK_INLINE trs_bilu0_fault TILE(row)(const trs_bilu0 *w, int64_t i, const 
   for (int64_t p = 0; p < below; p++) {
     const int64_t k = w->idx[from + p];
     const double *inverse = w->inverse + k * size;
-    double *left = row->left + p * step;
-    if (b <= 8 && w->pivot[k * b] & TRS_BLOCK_INVERTED)
-      TILE(multiply)(left, values + p * step, inverse, false, b);
-    else
-      TRS_ISA_NAME(divide)(left, values + p * step, TILE(stride)(b), inverse, w->pivot + k * b, b);
+    const double *a = values + p * step;
+    if (b <= 8 && w->pivot[k * b] & TRS_BLOCK_INVERTED) {
+      TILE(multiply)(left, a, inverse, l + p * size, &check, b);
+    } else {
+      TRS_ISA_NAME(divide)(left, a, TILE(stride)(b), inverse, w->pivot + k * b, b);
+      TILE(give)(l + p * size, left, 1, &check, b);
+    }
     TILE(update_row)(w, i, from + p, values, left, row->slot, b);
   }
   const trs_bilu0_fault fault = TILE(finish)(w, i, values + below * step, o, b);
   if (fault) return fault;
-  TILE(give)(l, row->left, below, &check, b);
   TILE(give)(u, values + (below + 1) * step, above, &check, b);
-  if (check == 0 && !w->narrow) return TRS_BILU0_FINE;
+  if (TILE(is_finite)(&check) && !w->narrow) return TRS_BILU0_FINE;
   return TRS_ISA_NAME(find_overflow)(l, below, u, above, w->narrow, o, b);
 }
 #undef PART

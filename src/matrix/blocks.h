@@ -104,6 +104,7 @@ typedef struct trs_block_pattern {
   int64_t n;
   int64_t *ptr;
   int32_t *idx;
+  bool ascends; /* known to, in each row */
 } trs_block_pattern;
 
 /* Checks the arrays of a caller's blocks.  Matrices were checked before. */

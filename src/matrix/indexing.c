@@ -79,10 +79,15 @@ void trs_indexing_take_ptr(int64_t *own, int indexing, const void *ptr, int64_t 
 int64_t trs_indexing_take_idx(int32_t *own, int indexing, const void *idx, int64_t count,
                               int64_t other) {
   const int64_t base = trs_index_base(indexing);
-  for (int64_t p = 0; p < count; p++) {
-    int64_t index = trs_idx_at(indexing, idx, p);
-    if (index < base || index - base >= other) return p;
-    own[p] = (int32_t)(index - base);
+  const uint64_t end = (uint64_t)other;
+  int64_t p = 0;
+  int outside = 0;
+  for (int64_t k = 0; k < count; k++) { /* in vectors: none returns */
+    const int64_t index = trs_from_base(trs_idx_at(indexing, idx, k), base);
+    outside |= (uint64_t)index >= end;
+    own[k] = (int32_t)index;
   }
-  return count;
+  if (!outside) return count;
+  while ((uint64_t)trs_from_base(trs_idx_at(indexing, idx, p), base) < end) p++;
+  return p;
 }

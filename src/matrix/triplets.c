@@ -97,65 +97,46 @@ trs_status trs_matrix_create_coo(trs_matrix **A, trs_scalar scalar, int64_t nrow
 
 /* ---- Blocks: the triplets of their elements, in the order of the values ---- */
 
-typedef struct blocks {
-  int64_t nrows, ncols;
-  int size;
-  trs_layout layout;
-  int indexing;
-  const void *ptr, *idx;
-} blocks;
-
-static trs_status check_blocks(const blocks *B, const void *val) {
-  if (B->size < 1 || B->size > TRS_RELAX_MOST_BLOCK)
-    return trs_fail(TRS_ERROR_ARGUMENT, -1, "block_size %d is outside 1 .. %d", B->size,
+static trs_status check_blocks(const trs_blocks *B) {
+  const int size = B->block_size;
+  if (size < 1 || size > TRS_RELAX_MOST_BLOCK)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "block_size %d is outside 1 .. %d", size,
                     TRS_RELAX_MOST_BLOCK);
-  if ((unsigned)B->layout > TRS_ROW_MAJOR)
-    return trs_fail(TRS_ERROR_ARGUMENT, -1, "layout must be TRS_COL_MAJOR or TRS_ROW_MAJOR");
-  if (B->nrows < 0 || B->ncols < 0 || B->nrows > INT32_MAX / B->size ||
-      B->ncols > INT32_MAX / B->size)
+  if ((unsigned)B->ownership > TRS_BORROW)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1,
+                    "ownership is %d: in a trs_blocks it must be TRS_COPY or TRS_BORROW",
+                    (int)B->ownership);
+  if (B->nrows < 0 || B->ncols < 0 || B->nrows > INT32_MAX / size || B->ncols > INT32_MAX / size)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "%lld x %lld blocks: 0 .. %d are wanted",
-                    (long long)B->nrows, (long long)B->ncols, INT32_MAX / B->size);
+                    (long long)B->nrows, (long long)B->ncols, INT32_MAX / size);
   TRS_TRY(trs_indexing_check_ptr(B->indexing, B->ptr, B->nrows));
-  const int64_t base = trs_index_base(B->indexing);
-  const int64_t count = trs_ptr_at(B->indexing, B->ptr, B->nrows) - base;
-  if (count && (!B->idx || !val))
+  if (trs_ptr_at(B->indexing, B->ptr, B->nrows) > trs_index_base(B->indexing) &&
+      (!B->idx || !B->val))
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", B->idx ? "val" : "idx");
-  for (int64_t i = 0; i < B->nrows; i++)
-    for (int64_t p = trs_ptr_at(B->indexing, B->ptr, i) - base;
-         p < trs_ptr_at(B->indexing, B->ptr, i + 1) - base; p++) {
-      const int64_t j = trs_from_base(trs_idx_at(B->indexing, B->idx, p), base);
-      if (j < 0 || j >= B->ncols)
-        return trs_fail(TRS_ERROR_STRUCTURE, i,
-                        "block column %lld in block row %lld is outside 0 .. %lld (0-based)",
-                        (long long)j, (long long)i, (long long)B->ncols - 1);
-    }
   return TRS_SUCCESS;
 }
 
-static void expand_blocks(const blocks *B, int32_t *row, int32_t *col) {
-  const int64_t base = trs_index_base(B->indexing);
+static void expand_blocks(const trs_blocks *S, int32_t *row, int32_t *col) {
+  const int64_t *ptr = S->ptr;
+  const int32_t *idx = S->idx;
+  const int size = S->block_size;
   int64_t at = 0;
-  for (int64_t i = 0; i < B->nrows; i++)
-    for (int64_t p = trs_ptr_at(B->indexing, B->ptr, i) - base;
-         p < trs_ptr_at(B->indexing, B->ptr, i + 1) - base; p++) {
-      const int64_t j = trs_from_base(trs_idx_at(B->indexing, B->idx, p), base);
-      for (int e = 0; e < B->size * B->size; e++, at++) {
-        const int slow = e / B->size, fast = e % B->size;
-        row[at] = (int32_t)(i * B->size + (B->layout == TRS_ROW_MAJOR ? slow : fast));
-        col[at] = (int32_t)(j * B->size + (B->layout == TRS_ROW_MAJOR ? fast : slow));
+  for (int64_t i = 0; i < S->nrows; i++)
+    for (int64_t p = ptr[i]; p < ptr[i + 1]; p++)
+      for (int e = 0; e < size * size; e++, at++) {
+        const int slow = e / size, fast = e % size;
+        row[at] = (int32_t)(i * size + (S->layout == TRS_ROW_MAJOR ? slow : fast));
+        col[at] = (int32_t)(idx[p] * size + (S->layout == TRS_ROW_MAJOR ? fast : slow));
       }
-    }
 }
 
 static trs_status create_entries(trs_matrix **A, const trs_blocks *S) {
-  const blocks B = {S->nrows, S->ncols, S->block_size, S->layout, S->indexing, S->ptr, S->idx};
-  const int64_t count = (trs_ptr_at(S->indexing, S->ptr, S->nrows) - trs_index_base(S->indexing)) *
-                        S->block_size * S->block_size;
+  const int64_t count = ((const int64_t *)S->ptr)[S->nrows] * S->block_size * S->block_size;
   int32_t *row, *col = NULL;
   TRS_TRY(TRS_ALLOC(&row, count));
   trs_status status = TRS_ALLOC(&col, count);
   if (!status) {
-    expand_blocks(&B, row, col);
+    expand_blocks(S, row, col);
     status = trs_matrix_create_coo(A, S->scalar, S->nrows * S->block_size, S->ncols * S->block_size,
                                    count, TRS_IDX32, row, col, S->val);
   }
@@ -169,7 +150,8 @@ static trs_status create_entries(trs_matrix **A, const trs_blocks *S) {
 
 static void free_blocks(void *user) {
   trs_blocks *S = user;
-  if (S) TRS_FREE_ALL((void *)S->ptr, (void *)S->idx, (void *)S->val, S);
+  if (S && S->ownership == TRS_COPY) trs_free((void *)S->val);
+  if (S) TRS_FREE_ALL((void *)S->ptr, (void *)S->idx, S);
 }
 
 /* Moves the arrays and what is known of them. */
@@ -196,47 +178,57 @@ static trs_status write_entries(trs_matrix *A, const void *user) {
   return TRS_SUCCESS;
 }
 
-static trs_status copy_blocks(trs_blocks **result, const trs_blocks *S) {
-  const int64_t base = trs_index_base(S->indexing), size = (int64_t)S->block_size * S->block_size;
-  const int64_t count = trs_ptr_at(S->indexing, S->ptr, S->nrows) - base;
-  const size_t bytes = trs_scalar_size(S->scalar);
-  int64_t *ptr = NULL;
+/* The caller's blocks with an own pattern, which is checked, in the library's indexing. */
+static trs_status take_blocks(trs_blocks **result, const trs_blocks *S) {
+  const int64_t count = trs_ptr_at(S->indexing, S->ptr, S->nrows) - trs_index_base(S->indexing);
+  int64_t *ptr = NULL, i = 0;
   int32_t *idx = NULL;
-  void *val = NULL;
   trs_blocks *own;
   TRS_TRY(TRS_ALLOC(&own, 1));
   trs_status status = TRS_ALLOC(&ptr, S->nrows + 1);
   if (!status) status = TRS_ALLOC(&idx, count);
-  if (!status) status = trs_alloc(&val, count * size, bytes);
-  if (!status) {
-    for (int64_t i = 0; i <= S->nrows; i++) ptr[i] = trs_ptr_at(S->indexing, S->ptr, i) - base;
-    for (int64_t p = 0; p < count; p++)
-      idx[p] = (int32_t)trs_from_base(trs_idx_at(S->indexing, S->idx, p), base);
-    if (count) memcpy(val, S->val, (size_t)(count * size) * bytes);
-  }
   *own = *S;
   own->indexing = TRS_NATIVE;
+  own->ownership = TRS_BORROW;
   own->ptr = ptr;
   own->idx = idx;
-  own->val = val;
   *result = own;
-  if (status) free_blocks(own);
+  if (!status) {
+    trs_indexing_take_ptr(ptr, S->indexing, S->ptr, S->nrows);
+    const int64_t bad = trs_indexing_take_idx(idx, S->indexing, S->idx, count, S->ncols);
+    if (bad == count) return TRS_SUCCESS;
+    while (ptr[i + 1] <= bad) i++;
+    const int64_t j =
+        trs_from_base(trs_idx_at(S->indexing, S->idx, bad), trs_index_base(S->indexing));
+    status = trs_fail(TRS_ERROR_STRUCTURE, i,
+                      "block column %lld in block row %lld is outside 0 .. %lld (0-based)",
+                      (long long)j, (long long)i, (long long)S->ncols - 1);
+  }
+  free_blocks(own);
   return status;
 }
 
-static trs_status keep_blocks(trs_matrix **A, const trs_blocks *S) {
+static trs_status copy_values(trs_blocks *own, trs_ownership ownership) {
+  const int64_t count = ((const int64_t *)own->ptr)[own->nrows] * own->block_size * own->block_size;
+  const size_t bytes = trs_scalar_size(own->scalar);
+  void *val;
+  if (ownership == TRS_BORROW) return TRS_SUCCESS;
+  TRS_TRY(trs_alloc(&val, count, bytes));
+  if (count) memcpy(val, own->val, (size_t)count * bytes);
+  own->val = val;
+  own->ownership = TRS_COPY;
+  return TRS_SUCCESS;
+}
+
+/* own becomes the matrix's. */
+static trs_status keep_blocks(trs_matrix **A, trs_blocks *own) {
   const trs_sides sides = TRS_NO_SIDES;
-  trs_blocks *own;
-  TRS_TRY(copy_blocks(&own, S));
-  trs_status status = trs_matrix_adopt_ordered(A, TRS_CSR, S->scalar, S->nrows * S->block_size,
-                                               NULL, NULL, NULL, &sides);
-  if (status) {
-    free_blocks(own);
-    return status;
-  }
-  (*A)->ncols = S->ncols * S->block_size;
-  (*A)->block = S->block_size;
-  (*A)->nnz = ((const int64_t *)own->ptr)[S->nrows] * S->block_size * S->block_size;
+  const int size = own->block_size;
+  TRS_TRY(trs_matrix_adopt_ordered(A, TRS_CSR, own->scalar, own->nrows * size, NULL, NULL, NULL,
+                                   &sides));
+  (*A)->ncols = own->ncols * size;
+  (*A)->block = size;
+  (*A)->nnz = ((const int64_t *)own->ptr)[own->nrows] * size * size;
   (*A)->late = (trs_late){write_entries, free_blocks, own};
   return TRS_SUCCESS;
 }
@@ -259,23 +251,26 @@ trs_block_source trs_block_source_of(const trs_matrix *A, int block) {
   return source;
 }
 
-static bool ascend(const blocks *B) {
-  const int64_t base = trs_index_base(B->indexing);
-  for (int64_t i = 0; i < B->nrows; i++)
-    for (int64_t p = trs_ptr_at(B->indexing, B->ptr, i) - base + 1;
-         p < trs_ptr_at(B->indexing, B->ptr, i + 1) - base; p++)
-      if (trs_idx_at(B->indexing, B->idx, p - 1) >= trs_idx_at(B->indexing, B->idx, p))
-        return false;
-  return true;
+static bool ascend(const trs_blocks *S) {
+  const int64_t *ptr = S->ptr;
+  const int32_t *idx = S->idx;
+  int falls = 0;
+  for (int64_t i = 0; i < S->nrows; i++)
+    for (int64_t p = ptr[i] + 1; p < ptr[i + 1]; p++) falls |= idx[p - 1] >= idx[p];
+  return !falls;
 }
 
 trs_status trs_matrix_create_bsr(trs_matrix **A, const trs_blocks *given) {
-  trs_blocks S;
+  trs_blocks S, *own;
   TRS_TRY(trs_matrix_check_target(A, TRS_COPY, given ? given->indexing : 0));
   TRS_TRY(trs_blocks_take(&S, given));
-  const blocks B = {S.nrows, S.ncols, S.block_size, S.layout, S.indexing, S.ptr, S.idx};
-  TRS_TRY(check_blocks(&B, S.val));
+  TRS_TRY(check_blocks(&S));
   TRS_TRY(
       trs_matrix_check_shape(TRS_CSR, S.scalar, S.nrows * S.block_size, S.ncols * S.block_size));
-  return S.block_size > 1 && ascend(&B) ? keep_blocks(A, &S) : create_entries(A, &S);
+  TRS_TRY(take_blocks(&own, &S));
+  const bool keep = S.block_size > 1 && ascend(own);
+  trs_status status = keep ? copy_values(own, S.ownership) : create_entries(A, own);
+  if (!status && keep) status = keep_blocks(A, own);
+  if (status || !keep) free_blocks(own);
+  return status;
 }

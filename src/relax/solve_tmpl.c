@@ -2,6 +2,7 @@
  * of a triangle, with a column of a block in one vector, or in two. */
 
 typedef SUM TILE(part) __attribute__((vector_size(WIDTH * sizeof(SUM))));
+typedef X TILE(rounded_part) __attribute__((vector_size(WIDTH * sizeof(X))));
 typedef OFF TILE(stored_part) __attribute__((vector_size(WIDTH * sizeof(OFF))));
 #define PART TILE(part)
 
@@ -77,6 +78,20 @@ TRS_INLINE void TILE(multiply_inverse)(const trs_relaxation *R, int64_t p, PART 
   *high = even_high + odd_high;
 }
 
+/* Some x of a row, and the same, rounded to X, in another place.  Without vectors, gcc 12 at -O3
+ * leaves the rounding out. */
+TRS_INLINE void TILE(put)(X *x, SUM *to, const PART *y, int count) {
+  const TILE(rounded_part) rounded = __builtin_convertvector(*y, TILE(rounded_part));
+  const PART again = __builtin_convertvector(rounded, PART);
+  TRS_UNROLL
+  for (int i = 0; i < WIDTH; i++)
+    if (i < count) x[i] = rounded[i];
+  if (!to) return;
+  TRS_UNROLL
+  for (int i = 0; i < WIDTH; i++)
+    if (i < count) to[i] = again[i];
+}
+
 /* x of a row of a triangle from its b, in place, for blocks of 16 bits and of more than 8. */
 TRS_INLINE void TILE(solve_row)(const trs_relaxation *R, int64_t p, const X *x, SUM *z, int b) {
   SUM y[ROOM];
@@ -109,14 +124,17 @@ TRS_INLINE void TILE(solve)(const trs_relax_work *w, int64_t begin, int64_t end,
     for (int64_t c = 0; c < nrhs; c++) {
       X *x = there ? (X *)to : (X *)R->x + c * R->nrows * b;
       const int64_t at = (int64_t)R->row[p] * b;
+      SUM *also = plain && !there ? to + at : NULL;
+      PART low, high;
       if (!plain) NAME(get_row)(w, p, c, moved);
       if (SCALED || b > 8) {
         for (int i = 0; plain && i < b; i++) moved[i] = from[at + i];
         TILE(solve_row)(w->R, p, x, moved, b);
-        for (int i = 0; i < b; i++) x[at + i] = (X)moved[i];
-        for (int i = 0; plain && !there && i < b; i++) to[at + i] = (SUM)(X)moved[i];
+        for (int i = 0; i < b; i += WIDTH) {
+          TILE(take_lanes)(&low, &high, moved + i, b - i);
+          TILE(put)(x + at + i, also ? also + i : NULL, &low, b - i < WIDTH ? b - i : WIDTH);
+        }
       } else {
-        PART low, high;
         TILE(take_lanes)(&low, &high, plain ? from + at : moved, b);
         TILE(subtract_row)(R, p, x, &low, &high, step, b);
         if (!R->unit && R->pivot[p * b] & TRS_BLOCK_INVERTED) {
@@ -126,10 +144,8 @@ TRS_INLINE void TILE(solve)(const trs_relax_work *w, int64_t begin, int64_t end,
           NAME(solve_by_factors)(w->R, p, moved);
           TILE(take_lanes)(&low, &high, moved, b);
         }
-        TRS_UNROLL
-        for (int i = 0; i < b; i++) x[at + i] = (X)LANE(low, high, i);
-        if (plain && !there)
-          for (int i = 0; i < b; i++) to[at + i] = (SUM)x[at + i];
+        TILE(put)(x + at, also, &low, b < WIDTH ? b : WIDTH);
+        if (b > WIDTH) TILE(put)(x + at + WIDTH, also ? also + WIDTH : NULL, &high, b - WIDTH);
       }
       if (!plain) NAME(set_row)(w, p, c, x + at);
     }

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "matrix/blocks.h"
 #include "matrix/matrix.h"
 #include "bsr.h"
 #include "sparse.h"
@@ -140,6 +141,34 @@ TEST(bad_blocks_are_refused) {
                      &A, BSR(TRS_DOUBLE, 2, 2, 2, TRS_COL_MAJOR, TRS_PTR32, ptr, idx, NULL)));
 }
 
+/* A borrowed val is read by the factorisation, and stays the caller's; blocks that do not ascend
+ * are copied. */
+TEST(borrowed_values_are_read_where_they_lie) {
+  const int64_t ptr[] = {0, 2, 4}, idx[] = {0, 1, 0, 1}, falling[] = {1, 0, 0, 1};
+  double val[] = {9, 2, 3, 8, 1, 2, 3, 4, 4, 3, 2, 1, 7, 1, 2, 9};
+  for (int k = 0; k < 2; k++) {
+    trs_matrix *A, *B;
+    trs_blocks blocks = *BSR(TRS_DOUBLE, 2, 2, 2, TRS_ROW_MAJOR, TRS_PTR64 | TRS_IDX64, ptr,
+                             k ? falling : idx, val);
+    assert_success(trs_matrix_create_bsr(&B, &blocks));
+    blocks.ownership = TRS_BORROW;
+    assert_success(trs_matrix_create_bsr(&A, &blocks));
+    if (!k) assert_ptr_equal(trs_block_source_of(A, 2).val, val);
+    trs_factors *F = factor(A, TRS_FACTOR_BILU0, TRS_ORDER_DEFAULT, 0);
+    trs_factors *G = factor(B, TRS_FACTOR_BILU0, TRS_ORDER_DEFAULT, 0);
+    assert_same(info_of(F).L, info_of(G).L);
+    assert_same(info_of(F).U, info_of(G).U);
+    assert_same(A, B);
+    trs_factors_destroy(F);
+    trs_factors_destroy(G);
+    trs_matrix_destroy(A);
+    trs_matrix_destroy(B);
+    assert_true(val[0] == 9 && val[15] == 9);
+    blocks.ownership = TRS_TAKE;
+    assert_failure(TRS_ERROR_ARGUMENT, "ownership is 2", trs_matrix_create_bsr(&A, &blocks));
+  }
+}
+
 TEST(new_values_come_in_the_order_of_the_blocks) {
   const int32_t ptr[] = {0, 2}, idx[] = {1, 0};
   double val[8] = {1, 2, 3, 4, 5, 6, 7, 8};
@@ -192,20 +221,20 @@ TEST(entries_of_blocks_are_written_when_they_are_needed) {
 }
 
 TEST(products_agree_with_the_matrix_on_its_blocks) {
-  static const int sizes[] = {1, 2, 3, 4, 5, 7, 8, 17, 32};
-  for (int c = 0; c < 72; c++) {
-    const int size = sizes[c % 9];
+  static const int sizes[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 17, 32};
+  for (int c = 0; c < 88; c++) {
+    const int size = sizes[c % 11];
     const trs_order order = c & 1 ? TRS_ORDER_COLOUR : c & 2 ? TRS_ORDER_RCM : TRS_ORDER_NATURAL;
     const block_kind kind = {.scalar = c % 4 < 2 ? TRS_DOUBLE : TRS_FLOAT,
                              .size = size,
-                             .symmetric = c >= 36,
-                             .weak = c >= 18 && c < 36};
+                             .symmetric = c >= 44,
+                             .weak = c >= 22 && c < 44};
     trs_matrix *A = block_matrix(1 + 60 / size, kind);
-    trs_factors *F = factor(A, c >= 36 ? TRS_FACTOR_BIC0 : TRS_FACTOR_BILU0, order, 0);
+    trs_factors *F = factor(A, c >= 44 ? TRS_FACTOR_BIC0 : TRS_FACTOR_BILU0, order, 0);
     const trs_factors_info f = info_of(F);
     assert_int_equal(f.block_size, size);
     assert_int_equal(f.order, order);
-    if (c >= 36) assert_true(!f.row_perm == !f.col_perm);
+    if (c >= 44) assert_true(!f.row_perm == !f.col_perm);
     if (kind.weak && size > 1) assert_non_null(f.row_perm);
     /* inverses of diagonal blocks leave errors in proportion to the block, not to its elements */
     assert_product(F, A, 1000 * size * scalar_eps(kind.scalar), true);

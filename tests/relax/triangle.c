@@ -451,6 +451,37 @@ TEST(threads_give_the_bits_of_one_with_block_factors) {
   trs_matrix_destroy(A);
 }
 
+/* Later rows read x in the caller's array, in one of the plan's, or in b's own place. */
+TEST(places_of_x_do_not_change_bits) {
+  static double x[N], b[N], apart[N * 3];
+  trs_matrix *A = sparse_grid(N / 20, 20, 1, 0.25, TRS_DOUBLE);
+  trs_context *ctx;
+  trs_random_fill(b, N, TRS_DOUBLE, 3);
+  assert_success(trs_context_create(&ctx, "serial"));
+  for (int k = 0; k < 24; k++) {
+    static const int sizes[] = {2, 3, 4, 5, 6, 7, 10, 20};
+    static const trs_store stores[] = {TRS_STORE_DEFAULT, TRS_STORE_MIXED, TRS_STORE_HALF};
+    const trs_factor_options how = {
+        .struct_size = sizeof how, .kind = TRS_FACTOR_BILU0, .block_size = sizes[k % 8]};
+    const trs_options options = {.struct_size = sizeof options, .store = stores[k / 8]};
+    trs_factors *F;
+    trs_plan *plan;
+    assert_success(trs_factor(&F, A, &how));
+    assert_success(trs_analyze_factors(&plan, ctx, F, TRS_NO_TRANS, &options));
+    assert_success(trs_solve(plan, x, N, b, N, 1, TRS_COL_MAJOR));
+    for (int64_t i = 0; i < N; i++) apart[3 * i] = b[i];
+    assert_success(trs_solve(plan, apart, 3, apart, 3, 1, TRS_ROW_MAJOR));
+    for (int64_t i = 0; i < N; i++) assert_memory_equal(&apart[3 * i], &x[i], sizeof *x);
+    memcpy(apart, b, sizeof b);
+    assert_success(trs_solve(plan, apart, N, apart, N, 1, TRS_COL_MAJOR));
+    assert_memory_equal(apart, x, sizeof x);
+    trs_plan_destroy(plan);
+    trs_factors_destroy(F);
+  }
+  trs_context_destroy(ctx);
+  trs_matrix_destroy(A);
+}
+
 /* Whether the plan has the factors to itself or not, and their values come back where not. */
 TEST(factors_keep_their_values_while_the_caller_has_them) {
   static block_rows A, B;

@@ -139,6 +139,7 @@ class trs_blocks(C.Structure):
         ("ptr", C.c_void_p),
         ("idx", C.c_void_p),
         ("val", C.c_void_p),
+        ("ownership", C.c_int),
     ]
 
 
