@@ -17,7 +17,7 @@ build = @mkdir -p $(1) && $(call configure,$(1),$(2)) && cmake --build $(1) -j $
 # A build to use has kernels for the GPUs of this machine; one to test has those that CMake chooses.
 use = $(call build,$(BUILD),-DTRIREME_BUILD_TESTS=OFF $$(tools/gpu_flags $(CMAKE_FLAGS)))
 
-.PHONY: help run check setup build test bench install uninstall wheel packages site format lint analyze asan tsan fuzz torture clean
+.PHONY: help run check check-quick setup build test bench install uninstall wheel packages site format lint analyze asan tsan fuzz torture clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -29,6 +29,10 @@ run: setup ## install what is missing, build for this machine, show a solve
 	@tools/demo $(BUILD)/cli/trireme $(BUILD)/demo
 
 check: setup test ## install what is missing, build, test
+
+check-quick: ## two minutes of tests: what most changes break
+	$(call build,$(BUILD),-DTRIREME_BUILD_TESTS=ON -DTRIREME_WITH_CUDA=ON)
+	@tests/run $(BUILD) -R '^(base|gallery|order|matrix|plan|verify|worker|advice$$|analysis/(levels|growth|substitute)|api/(arguments|options|plan)|cli/(syntax|solve)|factor/(ilu0|ic0|lu|refactor)|io/(matrix_market|number|open|read|vectors)|relax/triangle|solve/(columns|extremes|once|threads))'
 
 setup: ## install what is missing
 	@tools/setup

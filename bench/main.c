@@ -175,6 +175,21 @@ static const paragraph last_paragraphs[] = {
 /* In the order of the text; filled at program start. */
 static paragraph paragraphs[24];
 
+static const char brief[] =
+    "Options\n"
+    "      --methods LIST       the methods, such as serial,threads,auto\n"
+    "      --threads LIST       the numbers of threads, such as 1,2,4\n"
+    "      --backend WHERE      cpu, cuda or cuda:N\n"
+    "      --nrhs LIST          the numbers of right-hand sides, such as 1,8,32\n"
+    "      --seconds S          the time for each method\n"
+    "      --peer WHICH         none, auto or NAME=PROGRAM: what to compare with\n"
+    "  -o, --out FILE           write the results as JSON lines\n"
+    "      --table              print the tables of a file of results\n"
+    "      --compare            compare two files of results\n"
+    "\n"
+    "  trireme bench quick\n"
+    "  trireme bench gen:poisson3d7:60 --methods serial,auto --threads 1,8\n";
+
 static const command cmd_bench = {.name = "bench",
                                   .synopsis =
                                       "[OPTIONS] [SUITE | " OF_PAPERS("l17 | l23 | x20 | w21 | ", "") "gpus | lot | tail | blocks | batches | factors | refactor] | "
@@ -183,7 +198,8 @@ static const command cmd_bench = {.name = "bench",
                                   .operand = "file",
                                   .max_operands = 1,
                                   .options = options,
-                                  .paragraphs = paragraphs};
+                                  .paragraphs = paragraphs,
+                                  .brief = brief};
 
 static void fill_paragraphs(void) {
   paragraph *to = paragraphs;

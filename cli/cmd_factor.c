@@ -299,6 +299,19 @@ static void note_options(const settings *s) {
     notify("note: --pivot-threshold has no effect with --kind %s", nth_word(KINDS, s->kind).s);
 }
 
+static const char brief[] =
+    "Options\n"
+    "  -o, --output FILE        write the factors to FILE.h5; required\n"
+    "      --kind KIND          lu, ilu0, ic0, triangle; bilu0, bic0, dilu by blocks\n"
+    "      --block-size B       rows of a block\n"
+    "      --levels K           levels of fill of ilu0 and ic0\n"
+    "      --order ORDER        nd, amd, natural, rcm, colour or colamd\n"
+    "      --uplo lower|upper   the triangle that stands for both, of ic0 and bic0\n"
+    "      --json               print the report as JSON\n"
+    "\n"
+    "  trireme factor A.mtx -o A.h5\n"
+    "  trireme factor A.mtx -o A.h5 --kind ilu0\n";
+
 static int run(int argc, char **argv) {
   settings s = {.order = -1, .precision = -1, .uplo = -1, .threshold = -1};
   input in = {0};
@@ -329,5 +342,5 @@ static int run(int argc, char **argv) {
   return code;
 }
 
-const command cmd_factor =
-    COMMAND_OF("factor", "[OPTIONS] M -o FILE", "factor a matrix into L and U", "matrix", 1, 1);
+const command cmd_factor = LONG_COMMAND_OF("factor", "[OPTIONS] M -o FILE",
+                                           "factor a matrix into L and U", "matrix", 1, 1);

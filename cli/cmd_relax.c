@@ -403,6 +403,20 @@ static int relax(job *j, const char *name) {
   return LEAVE_SOLVED;
 }
 
+static const char brief[] =
+    "Options\n"
+    "      --block-size B       unknowns per block\n"
+    "  -n, --sweeps K           the number of sweeps (default 15)\n"
+    "      --direction WAY      forward, backward or symmetric\n"
+    "      --omega W            the relaxation factor (default 1)\n"
+    "      --store STORE        precision: mixed, f64, f32, f16 or bf16\n"
+    "  -b, --rhs-file FILE      right-hand sides (default: one at random)\n"
+    "  -o, --output FILE        write x\n"
+    "      --backend WHERE      serial, threads:8, cuda, cuda:0-3 or auto\n"
+    "      --json               print the report as JSON\n"
+    "\n"
+    "  trireme relax A.mtx --block-size 5 -b b.mtx -o x.mtx\n";
+
 static int run(int argc, char **argv) {
   job j = {
       .set = {.precision = -1, .block_size = 1, .sweeps = 15, .omega = 1, .seed = -1, .repeat = 3}};
@@ -422,4 +436,4 @@ static int run(int argc, char **argv) {
 }
 
 const command cmd_relax =
-    COMMAND_OF("relax", "[OPTIONS] M", "relax A x = b in blocks, by colours", "matrix", 1, 1);
+    LONG_COMMAND_OF("relax", "[OPTIONS] M", "relax A x = b in blocks, by colours", "matrix", 1, 1);

@@ -196,6 +196,22 @@ static int check_factor(const solve_settings *s) {
                      other);
 }
 
+static const char brief[] =
+    "Options\n"
+    "      --uplo lower|upper   the triangle of M to solve with\n"
+    "      --factor lu|ilu0|ic0 A x = b by factors that it makes\n"
+    "      --trans n|t|c        solve with the (conjugate) transpose\n"
+    "      --diag nonunit|unit  unit: the diagonal is one\n"
+    "  -b, --rhs-file FILE      right-hand sides (default: one at random)\n"
+    "      --nrhs K             the number of random right-hand sides\n"
+    "  -o, --output FILE        write the solution\n"
+    "      --backend WHERE      serial, threads:8, cuda, cuda:0-3 or auto\n"
+    "      --method NAME        use this method (trireme methods)\n"
+    "      --json               print the report as JSON\n"
+    "\n"
+    "  trireme solve A.mtx --uplo lower -b b.mtx -o x.mtx\n"
+    "  trireme solve A.mtx --factor lu -b b.mtx -o x.mtx\n";
+
 static int run(int argc, char **argv) {
   solve_job job = {.set = {.uplo = -1, .factor = -1, .diag = -1, .invert = -1, .precision = -1}};
   bool silent = is_other_rank(argc, argv);
@@ -210,5 +226,5 @@ static int run(int argc, char **argv) {
   return code;
 }
 
-const command cmd_solve = COMMAND_OF(
+const command cmd_solve = LONG_COMMAND_OF(
     "solve", "[OPTIONS] M", "solve a triangular system, or A x = b from factors", "matrix", 1, 1);

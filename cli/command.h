@@ -88,8 +88,9 @@ typedef struct command {
   const char *operand;  /* "matrix" (a file or a generator), "file", or words to complete operands
                            with, or NULL */
   int min_operands, max_operands;
-  const option *options;             /* ends with a NULL name; --help is understood besides */
-  const paragraph *paragraphs;       /* end with a NULL text */
+  const option *options;       /* ends with a NULL name; --help is understood besides */
+  const paragraph *paragraphs; /* end with a NULL text */
+  const char *brief;           /* what -h prints of the options, and examples; NULL: as --help */
   int (*run)(int argc, char **argv); /* the words behind the name; returns how to leave */
   const char *program; /* a program that has syntax and texts, asked by "--print"; or NULL */
   const struct command *const *commands; /* of trireme itself: its subcommands, then NULL */
@@ -102,12 +103,20 @@ typedef struct command {
     .min_operands = (least), .max_operands = (most), .options = options, .paragraphs = paragraphs, \
     .run = run                                                                                     \
   }
+/* Likewise for a command with more options than fit a screen. */
+#define LONG_COMMAND_OF(label, usage, what, of, least, most)                                       \
+  {                                                                                                \
+    .name = (label), .synopsis = (usage), .summary = (what), .operand = (of),                      \
+    .min_operands = (least), .max_operands = (most), .options = options, .paragraphs = paragraphs, \
+    .brief = brief, .run = run                                                                     \
+  }
 
 /* Fills settings from argv and leaves in argv the operands, *argc of them.  Returns -1 to go on,
  * or how to leave: --help was printed, or a mistake was reported. */
 int options_parse(const command *c, void *settings, int *argc, char **argv);
 
 void help_print(const command *c);
+void help_print_brief(const command *c); /* -h */
 void manual_print(const command *c);
 /* The script for a shell, bash, zsh or fish; the part of one command. */
 int completion_print(const command *root, const char *shell);

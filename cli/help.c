@@ -1,4 +1,4 @@
-/* help.c - --help from a command's table. */
+/* help.c - --help and -h from a command's table. */
 #include <stdio.h>
 #include <string.h>
 
@@ -37,7 +37,8 @@ static void print_options(const command *c) {
     option_head(o, head, sizeof head);
     entry(head, o->help);
   }
-  entry("-h, --help", "print this help and exit");
+  entry("-h, --help", c->brief ? "print this help and exit; -h: the most used options alone"
+                               : "print this help and exit");
 }
 
 static void print_commands(const command *const *commands) {
@@ -83,6 +84,15 @@ void help_print(const command *c) {
     print_wrapped(stdout, p->text, 2);
   }
   if (c->commands) print_exit_codes();
+}
+
+void help_print_brief(const command *c) {
+  if (!c->brief) {
+    help_print(c);
+    return;
+  }
+  print_usage(c);
+  printf("\n%s\nAll options: trireme %s --help\n", c->brief, c->name);
 }
 
 void command_print(const command *c, const char *what) {

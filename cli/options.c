@@ -205,7 +205,7 @@ int options_parse(const command *c, void *settings, int *argc, char **argv) {
     } else if (!strcmp(word, "--")) {
       only_operands = true;
     } else if (!strcmp(word, "--help") || !strcmp(word, "-h")) {
-      help_print(c);
+      (word[1] == 'h' ? help_print_brief : help_print)(c);
       return LEAVE_SOLVED;
     } else {
       code = word[1] == '-' ? take_long(c, settings, *argc, argv, &at)

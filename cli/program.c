@@ -109,7 +109,8 @@ int program_become(const char *const words[]) {
                  words[0]);
   if (!find(path, sizeof path, words[0]))
     return leave(LEAVE_UNAVAILABLE, "unsupported", -1,
-                 "there is no program %s, nor one in libexec/trireme: install Trireme again, or "
+                 "there is no program %s, nor one in libexec/trireme: install all of Trireme (make "
+                 "install), or "
                  "build the target %s",
                  path, words[0]);
   fflush(NULL);

@@ -104,10 +104,13 @@ endif()
 install(FILES cmake/tsan.supp DESTINATION ${CMAKE_INSTALL_DATADIR}/trireme)
 install(FILES CITATION.cff LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/trireme)
 
-# In the Python package: the library under one name, for archives of Python have no links, and the
-# workers where the library looks for them.
+# In the Python package: the library under the one name that programs ask for, since archives of
+# Python have no links; the command; and the workers where the library looks for them.
 if(SKBUILD)
-  install(FILES $<TARGET_FILE:trireme> DESTINATION lib RENAME libtrireme.so COMPONENT python)
+  install(FILES $<TARGET_FILE:trireme> DESTINATION lib RENAME $<TARGET_SONAME_FILE_NAME:trireme>
+          COMPONENT python)
+  set_target_properties(trireme_cli PROPERTIES INSTALL_RPATH $ORIGIN/../lib)
+  install(TARGETS trireme_cli RUNTIME DESTINATION bin COMPONENT python OPTIONAL)
   install(DIRECTORY ${PROJECT_BINARY_DIR}/libexec/trireme DESTINATION libexec COMPONENT python
           USE_SOURCE_PERMISSIONS OPTIONAL)
 endif()

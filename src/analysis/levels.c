@@ -94,13 +94,16 @@ void trs_levels_extremes(const trs_levels *levels, int64_t *smallest, int64_t *l
 }
 
 void trs_in_degrees(const trs_system *S, int32_t *in_degree) {
+  const bool prefix = trs_system_prefix(S);
+  int64_t begin, end;
+  for (int64_t i = 0; S->rows && i < S->n; i++) {
+    trs_off_diagonal(S, i, prefix, S->has_diagonal, &begin, &end);
+    in_degree[i] = (int32_t)(end - begin);
+  }
+  if (S->rows) return;
   memset(in_degree, 0, (size_t)S->n * sizeof *in_degree);
   for (int64_t i = 0; i < S->n; i++) {
-    int64_t begin, end;
-    trs_off_diagonal(S, i, trs_system_prefix(S), S->has_diagonal, &begin, &end);
-    if (S->rows)
-      in_degree[i] = (int32_t)(end - begin);
-    else
-      for (int64_t p = begin; p < end; p++) in_degree[S->idx[p]]++;
+    trs_off_diagonal(S, i, prefix, S->has_diagonal, &begin, &end);
+    for (int64_t p = begin; p < end; p++) in_degree[S->idx[p]]++;
   }
 }

@@ -27,6 +27,7 @@ static void take_row(trs_bilu0 *w, const trs_block_pattern *P, int64_t i) {
     to[k] = k == at ? (int32_t)i : P->idx[P->ptr[i] + k - (k > at)];
   if (!ascend) qsort(to, (size_t)count + 1, sizeof *to, trs_compare_int32);
   w->diagonal[i] = w->ptr[i] + at;
+  w->row[i] = (int32_t)i;
 }
 
 static trs_status take_pattern(trs_bilu0 *w, const trs_block_pattern *P) {
@@ -35,29 +36,35 @@ static trs_status take_pattern(trs_bilu0 *w, const trs_block_pattern *P) {
   for (int64_t i = 0; i <= n; i++) w->ptr[i] = P->ptr[i] + i;
   TRS_TRY(TRS_ALLOC(&w->idx, w->ptr[n]));
   TRS_TRY(TRS_ALLOC(&w->diagonal, n));
+  TRS_TRY(TRS_ALLOC(&w->row, n));
   for (int64_t i = 0; i < n; i++) take_row(w, P, i);
   return TRS_SUCCESS;
 }
 
-static trs_status lay_sweep(trs_bilu0 *w, bool lower) {
+static void lay_sweep(trs_bilu0 *w, bool lower) {
   trs_bilu0_sweep *s = &w->sweep[!lower];
   const int64_t n = w->n;
-  TRS_TRY(TRS_ALLOC(&s->ptr, n + 1));
   s->ptr[0] = 0;
-  for (int64_t p = 0; p < n; p++) {
-    const int64_t i = trs_bilu0_place(w, p, lower), own = w->diagonal[i];
-    s->ptr[p + 1] = s->ptr[p] + (lower ? own - w->ptr[i] : w->ptr[i + 1] - own - 1);
-  }
-  TRS_TRY(TRS_ALLOC(&s->idx, s->ptr[n] + TRS_BLOCKS_PAST));
-  TRS_TRY(TRS_ALLOC(&s->row, n));
+  for (int64_t i = 0; i < n; i++)
+    s->ptr[i + 1] =
+        s->ptr[i] + (lower ? w->diagonal[i] - w->ptr[i] : w->ptr[i + 1] - w->diagonal[i] - 1);
   memset(s->idx + s->ptr[n], 0, TRS_BLOCKS_PAST * sizeof *s->idx);
-  for (int64_t p = 0; p < n; p++) {
-    const int64_t i = trs_bilu0_place(w, p, lower);
+  for (int64_t i = 0; i < n; i++) {
     const int32_t *from = w->idx + (lower ? w->ptr[i] : w->diagonal[i] + 1);
-    s->row[p] = (int32_t)i;
-    for (int64_t k = s->ptr[p]; k < s->ptr[p + 1]; k++)
-      s->idx[k] = (int32_t)trs_bilu0_place(w, from[k - s->ptr[p]], lower);
+    int32_t *to = s->idx + s->ptr[i];
+    for (int64_t k = 0; k < s->ptr[i + 1] - s->ptr[i]; k++) to[k] = from[k];
   }
+}
+
+/* The columns of U lie behind those of L, so that zeros are before them. */
+static trs_status lay_sweeps(trs_bilu0 *w) {
+  trs_bilu0_sweep *L = &w->sweep[0], *U = &w->sweep[1];
+  TRS_TRY(TRS_ALLOC(&L->ptr, w->n + 1));
+  TRS_TRY(TRS_ALLOC(&U->ptr, w->n + 1));
+  TRS_TRY(TRS_ALLOC(&L->idx, w->ptr[w->n] - w->n + 2 * TRS_BLOCKS_PAST));
+  lay_sweep(w, true);
+  U->idx = L->idx + L->ptr[w->n] + TRS_BLOCKS_PAST;
+  lay_sweep(w, false);
   return TRS_SUCCESS;
 }
 
@@ -93,7 +100,7 @@ trs_status trs_bilu0_create(trs_bilu0 **result, const trs_bilu0 *head,
   w->n = pattern->n;
   atomic_init(&w->references, 1);
   trs_status status = take_pattern(w, pattern);
-  for (int k = 0; !status && k < 2; k++) status = lay_sweep(w, !k);
+  if (!status) status = lay_sweeps(w);
   if (!status) status = allocate_values(w);
   if (status)
     trs_bilu0_free(w);
@@ -126,8 +133,8 @@ trs_bilu0 *trs_bilu0_retain(const trs_bilu0 *w) {
 }
 
 static void free_pattern(trs_bilu0 *w) {
-  TRS_FREE_ALL(w->ptr, w->idx, w->diagonal);
-  for (int k = 0; k < 2; k++) TRS_FREE_ALL(w->sweep[k].ptr, w->sweep[k].idx, w->sweep[k].row);
+  TRS_FREE_ALL(w->ptr, w->idx, w->diagonal, w->row, w->sweep[0].ptr, w->sweep[0].idx,
+               w->sweep[1].ptr);
 }
 
 void trs_bilu0_free(trs_bilu0 *w) {
@@ -143,8 +150,7 @@ int64_t trs_bilu0_held(const trs_bilu0 *w) {
   const trs_bilu0_sweep *L = &w->sweep[0], *U = &w->sweep[1];
   const int64_t values = TRS_HELD(w, L->val, w->pivot);
   if (w->origin) return values;
-  return values + TRS_HELD(w->ptr, w->idx, w->diagonal, L->ptr, L->idx, L->row, U->ptr, U->idx) +
-         TRS_HELD(U->row);
+  return values + TRS_HELD(w->ptr, w->idx, w->diagonal, w->row, L->ptr, L->idx, U->ptr);
 }
 
 /* ---- Elimination: rows of a level of L at once.  Level by level, the first row with a fault is
@@ -178,21 +184,41 @@ static void set_slots(const trs_bilu0 *w, int64_t i, const int32_t *own, int32_t
     slot[own ? own[w->idx[p]] : w->idx[p]] = set ? (int32_t)(p - w->ptr[i]) : -1;
 }
 
+/* The blocks of row i if they are doubles in the order of the factors, or NULL. */
+static const double *find_row(const elimination *e, int64_t i) {
+  const trs_bilu0 *w = e->w;
+  const trs_block_source *S = e->input->source;
+  const int64_t count = w->ptr[i + 1] - w->ptr[i], from = S->ptr ? S->ptr[i] : 0;
+  if (S->give || S->scalar != TRS_DOUBLE || S->span != 1 || e->input->own || e->input->from)
+    return NULL;
+  if (S->ptr[i + 1] - from != count) return NULL;
+  for (int64_t k = 0; k < count; k++)
+    if (S->idx[from + k] != w->idx[w->ptr[i] + k]) return NULL;
+  return (const double *)S->val + from * w->block * w->block;
+}
+
 /* Leaves the slots of the row's columns. */
 static trs_status read_row(const elimination *e, int64_t i, trs_bilu0_row *row) {
   const trs_bilu0 *w = e->w;
   const trs_bilu0_input *in = e->input;
+  row->from = find_row(e, i);
+  row->by_rows = row->from && in->source->layout == TRS_ROW_MAJOR;
+  if (row->from) {
+    set_slots(w, i, NULL, row->slot, true);
+    return TRS_SUCCESS;
+  }
+  row->from = row->read;
   const int64_t size = (int64_t)w->block * w->block, next = i + 1 < w->n ? i + 1 : i;
-  memset(row->values, 0, (size_t)((w->ptr[i + 1] - w->ptr[i]) * size) * sizeof *row->values);
+  memset(row->read, 0, (size_t)((w->ptr[i + 1] - w->ptr[i]) * size) * sizeof *row->read);
   set_slots(w, i, in->own, row->slot, true);
   trs_block_source_ahead(in->source, in->own ? in->own[next] : next);
   const trs_status status =
-      trs_block_source_row(in->source, in->own ? in->own[i] : i, row->slot, row->values);
+      trs_block_source_row(in->source, in->own ? in->own[i] : i, row->slot, row->read);
   if (in->own) {
     set_slots(w, i, in->own, row->slot, false);
     set_slots(w, i, NULL, row->slot, true);
   }
-  if (in->from) exchange_rows(w, i, in->from, row->values);
+  if (in->from) exchange_rows(w, i, in->from, row->read);
   return status;
 }
 
@@ -281,10 +307,13 @@ static trs_status take_members(elimination *e) {
   int64_t longest = 0;
   for (int64_t i = 0; i < w->n; i++)
     if (w->ptr[i + 1] - w->ptr[i] > longest) longest = w->ptr[i + 1] - w->ptr[i];
+  const int64_t size = longest * w->block * (w->block + 3);
   TRS_TRY(TRS_ALLOC_ZERO(&e->member, e->threads));
   for (int k = 0; k < e->threads; k++) {
     TRS_TRY(TRS_ALLOC(&e->member[k].row.slot, w->n));
-    TRS_TRY(TRS_ALLOC(&e->member[k].row.values, longest * w->block * w->block));
+    TRS_TRY(TRS_ALLOC(&e->member[k].row.values, 2 * size));
+    e->member[k].row.left = e->member[k].row.values + size;
+    TRS_TRY(TRS_ALLOC(&e->member[k].row.read, longest * w->block * w->block));
   }
   return TRS_SUCCESS;
 }
@@ -303,7 +332,7 @@ trs_status trs_bilu0_run(trs_bilu0 *w, const trs_bilu0_input *input, trs_team *t
   for (int k = 0; e.member && k < e.threads; k++) {
     const trs_bilu0_outcome *own = &e.member[k].outcome;
     if (own->fault && (!outcome->fault || own->row < outcome->row)) *outcome = *own;
-    TRS_FREE_ALL(e.member[k].row.slot, e.member[k].row.values);
+    TRS_FREE_ALL(e.member[k].row.slot, e.member[k].row.values, e.member[k].row.read);
   }
   TRS_FREE_ALL(e.order, e.member);
   return status;
@@ -332,23 +361,25 @@ static void put(const triangle *t, int64_t at, double value) {
 
 static int pivot_of(const trs_bilu0 *w, int64_t i, int r) {
   if (w->kind == TRS_FACTOR_BIC0) return r;
-  return w->pivot[(w->n - 1 - i) * w->block + r] & ~TRS_BLOCK_INVERTED;
+  return w->pivot[i * w->block + r] & ~TRS_BLOCK_INVERTED;
 }
 
 static void factor_diagonals(void *argument, int rank, int size) {
   const triangle *t = argument;
   const trs_bilu0 *w = t->w;
   const int64_t square = (int64_t)w->block * w->block;
-  uint8_t pivot[TRS_RELAX_MOST_BLOCK];
   int64_t begin, end;
   trs_share(w->n, rank, size, &begin, &end);
   for (int64_t i = begin; i < end; i++) {
     double *d = t->diagonal + i * square;
-    memcpy(d, w->own + (w->n - 1 - i) * square, (size_t)square * sizeof *d);
+    const double *own = w->own + i * square;
+    uint8_t same[TRS_RELAX_MOST_BLOCK];
+    for (int64_t e = 0; e < square; e++)
+      d[e] = own[e / w->block * w->block + pivot_of(w, i, (int)(e % w->block))];
     if (w->kind == TRS_FACTOR_BIC0)
       (void)trs_block_cholesky(d, w->block);
     else
-      (void)trs_block_lu(d, pivot, w->threshold, w->block);
+      (void)trs_block_lu(d, same, 0, w->block);
   }
 }
 
@@ -419,8 +450,7 @@ static void write_share(void *argument, int rank, int size) {
   trs_share(w->n, rank, size, &begin, &end);
   for (int64_t i = begin; i < end; i++) {
     const trs_bilu0_sweep *s = &w->sweep[!t->lower];
-    const int64_t at = s->ptr[trs_bilu0_place(w, i, t->lower)];
-    const int64_t count = s->ptr[trs_bilu0_place(w, i, t->lower) + 1] - at;
+    const int64_t at = s->ptr[i], count = s->ptr[i + 1] - at;
     const int64_t first = t->lower ? w->ptr[i] : w->diagonal[i] + 1;
     write_diagonal(t, i, t->lower ? count * b : 0);
     for (int64_t k = 0; k < count; k++) {
@@ -492,8 +522,8 @@ static trs_sides sides_of(const trs_bilu0 *w, bool lower) {
   const int64_t b = w->block, beside = s->ptr[w->n] * b * b + w->n * b * (b - 1) / 2;
   trs_sides sides = TRS_NO_SIDES;
   int64_t first = INT64_MAX;
-  for (int64_t p = 0; p < w->n; p++) {
-    const int64_t i = s->row[p], count = s->ptr[p + 1] - s->ptr[p];
+  for (int64_t i = 0; i < w->n; i++) {
+    const int64_t count = s->ptr[i + 1] - s->ptr[i];
     if ((count || b > 1) && i * b + (lower && !count) < first) first = i * b + (lower && !count);
     if ((count + 1) * b > sides.longest) sides.longest = (count + 1) * b;
   }

@@ -11,12 +11,11 @@
 #include "factor/factors.h"
 #include "matrix/blocks.h"
 
-/* The rows of a sweep in its order: row row[p] of the factors comes p-th, and has the blocks
- * ptr[p] .. ptr[p + 1] for columns that come idx[..]-th.  TRS_BLOCKS_PAST zeros follow idx, and
- * some readable bytes val. */
+/* The blocks of L, or of U, beside the diagonal by rows, in ascending columns.  TRS_BLOCKS_PAST
+ * zeros lie before and behind idx, and some readable bytes behind val. */
 typedef struct trs_bilu0_sweep {
   int64_t *ptr;
-  int32_t *idx, *row;
+  int32_t *idx;
   double *val;
 } trs_bilu0_sweep;
 
@@ -32,8 +31,9 @@ typedef struct trs_bilu0 {
   int64_t *ptr;             /* n + 1 */
   int32_t *idx;             /* ascending in a row, the diagonal block included */
   int64_t *diagonal;        /* n: places of the diagonal blocks */
-  trs_bilu0_sweep sweep[2]; /* L's rows, ascending, and U's, descending */
-  /* Of the rows of the second sweep: D; its inverse, or if pivot[0] of the row lacks
+  int32_t *row;             /* n: 0, 1, ..., as a sweep wants it */
+  trs_bilu0_sweep sweep[2]; /* of L and of U */
+  /* D; its inverse, or if pivot[0] of the row lacks
    * TRS_BLOCK_INVERTED its factors, with inverses of U's diagonal; and the row of D that became row
    * r of these factors. */
   double *own, *inverse;
@@ -46,11 +46,6 @@ trs_status trs_bilu0_create_like(trs_bilu0 **w, const trs_bilu0 *origin);
 trs_bilu0 *trs_bilu0_retain(const trs_bilu0 *w);
 void trs_bilu0_free(trs_bilu0 *w);          /* releases a reference; NULL is allowed */
 int64_t trs_bilu0_held(const trs_bilu0 *w); /* bytes, without those of origin */
-
-/* Row i of L, or of U, comes at this place of its sweep. */
-static inline int64_t trs_bilu0_place(const trs_bilu0 *w, int64_t i, bool lower) {
-  return lower ? i : w->n - 1 - i;
-}
 
 /* Why a row has no factors.  A diagonal block that is not finite; a column of it without a pivot; a
  * pivot without a reciprocal; scalar row `column` of the block row with a value that is not finite;
@@ -94,13 +89,17 @@ const trs_bilu0 *trs_bilu0_of(const trs_matrix *T);
 
 /* A row in work. */
 typedef struct trs_bilu0_row {
-  int32_t *slot;  /* n: of the row's columns their numbers among its blocks, else -1 */
-  double *values; /* of its blocks: those of A */
+  int32_t *slot;      /* n: of the row's columns their numbers among its blocks, else -1 */
+  const double *from; /* its blocks of A */
+  bool by_rows;       /* the order of their elements, or by columns */
+  double *values;     /* workspace for its blocks, with up to block + 3 numbers a column */
+  double *left;       /* and for those of L */
+  double *read;       /* workspace for blocks of A that lie elsewhere in another form */
 } trs_bilu0_row;
 
 typedef struct trs_bilu0_kernels {
   /* Row i, after the rows of its blocks below the diagonal. */
-  trs_bilu0_fault (*eliminate)(const trs_bilu0 *w, int64_t i, trs_bilu0_row *row,
+  trs_bilu0_fault (*eliminate)(const trs_bilu0 *w, int64_t i, const trs_bilu0_row *row,
                                trs_bilu0_outcome *outcome);
 } trs_bilu0_kernels;
 

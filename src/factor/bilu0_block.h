@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #define TRS_BLOCK_INLINE static inline __attribute__((always_inline))
+#define TRS_BLOCK_APART static __attribute__((cold, noinline))
 
 TRS_BLOCK_INLINE void trs_block_exchange(double *d, uint8_t *pivot, int k, int best, int b) {
   const uint8_t kept = pivot[k];

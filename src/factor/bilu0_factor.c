@@ -110,7 +110,7 @@ static trs_status exchange_rows(trs_factors *parts, const trs_bilu0 *w) {
   TRS_TRY(TRS_ALLOC(&perm, rows));
   for (int64_t i = 0; i < w->n; i++)
     for (int64_t r = 0; r < b; r++) {
-      const int64_t from = i * b + (w->pivot[(w->n - 1 - i) * b + r] & ~TRS_BLOCK_INVERTED);
+      const int64_t from = i * b + (w->pivot[i * b + r] & ~TRS_BLOCK_INVERTED);
       perm[i * b + r] = parts->row_perm ? parts->row_perm[from] : (int32_t)from;
     }
   trs_free(parts->row_perm);

@@ -15,7 +15,8 @@ typedef struct trs_block_system {
   int32_t ncolours, *colour; /* colour of each row */
   int32_t domains, *owner;   /* domain of each row; NULL: one domain */
   const char *partition;     /* how rows were distributed */
-  bool by_columns;           /* the blocks of a row are added in this order, and not by positions */
+  bool by_columns;           /* the blocks of a row are added in this order, and named by columns,
+                                and not by positions */
 } trs_block_system;
 
 /* Takes ownership of the pattern, also on failure, and colours it. */

@@ -84,6 +84,7 @@ static trs_status number_own(const layout *l) {
   trs_relaxation *R = l->R;
   int64_t(*next)[2];
   R->ncolours = l->S->ncolours;
+  R->by_columns = l->S->by_columns;
   R->ncols = l->S->reads.n;
   TRS_TRY(TRS_ALLOC_ZERO(&R->colour_ptr, R->ncolours + 1));
   if (R->domain) TRS_TRY(TRS_ALLOC_ZERO(&R->domain->boundary, R->ncolours));
@@ -280,7 +281,7 @@ static void lay_share(void *argument, int rank, int size) {
     for (int64_t k = 0; k < count; k++)
       to[k] = by_columns ? G->idx[from + k] : l->global[G->idx[from + k]];
     sort_row(to, count);
-    for (int64_t k = 0; k < count; k++) to[k] = l->at[by_columns ? l->global[to[k]] : to[k]];
+    for (int64_t k = 0; k < count && !by_columns; k++) to[k] = l->at[to[k]];
   }
 }
 

@@ -36,12 +36,12 @@ static trs_status put_row(const put_job *job, int64_t p, int32_t *slot, double *
   trs_relaxation *R = job->R;
   int64_t from = R->ptr[p], count = R->ptr[p + 1] - from;
   size_t size = (size_t)R->block * (size_t)R->block;
-  for (int64_t k = 0; k < count; k++) slot[R->row[R->idx[from + k]]] = (int32_t)k;
+  for (int64_t k = 0; k < count; k++) slot[trs_relaxation_column(R, from + k)] = (int32_t)k;
   slot[R->row[p]] = (int32_t)count;
   memset(values, 0, (size_t)(count + 1) * size * sizeof *values);
   if (p + 1 < R->nrows) trs_block_source_ahead(job->source, source_row(job, p + 1));
   trs_status status = trs_block_source_row(job->source, source_row(job, p), slot, values);
-  for (int64_t k = 0; k < count; k++) slot[R->row[R->idx[from + k]]] = -1;
+  for (int64_t k = 0; k < count; k++) slot[trs_relaxation_column(R, from + k)] = -1;
   slot[R->row[p]] = -1;
   return status ? status : trs_relax_kernels_of(R->store)->put(R, p, values, lengths);
 }
@@ -234,10 +234,11 @@ trs_status trs_relaxation_create_sweep(trs_relaxation **result, trs_context *con
   R->store = options->store;
   R->block = factors->block;
   R->factors = trs_bilu0_retain(factors);
-  R->triangle = true;
+  R->triangle = R->by_columns = true;
   R->nrows = R->ncols = factors->n;
   R->noff = s->ptr[factors->n];
-  R->row = s->row;
+  R->row = factors->row;
+  R->upper = !lower;
   R->ptr = s->ptr;
   R->idx = s->idx;
   for (int64_t p = 0; p < R->nrows; p++)
@@ -257,11 +258,11 @@ static void put_block(const double *from, int64_t block, int64_t size, double *t
 
 /* The blocks of a row of factors, with D, or ones, last. */
 static void give(const trs_bilu0 *w, int64_t i, const int32_t *slot, double *values, bool lower) {
-  const int64_t size = (int64_t)w->block * w->block, p = trs_bilu0_place(w, i, lower);
+  const int64_t size = (int64_t)w->block * w->block;
   const trs_bilu0_sweep *s = &w->sweep[!lower];
-  for (int64_t k = s->ptr[p]; k < s->ptr[p + 1]; k++)
-    put_block(s->val + k * size, slot[s->row[s->idx[k]]], size, values);
-  if (!lower) put_block(w->own + p * size, slot[i], size, values);
+  for (int64_t k = s->ptr[i]; k < s->ptr[i + 1]; k++)
+    put_block(s->val + k * size, slot[s->idx[k]], size, values);
+  if (!lower) put_block(w->own + i * size, slot[i], size, values);
   for (int r = 0; lower && r < w->block; r++) values[slot[i] * size + r * (w->block + 1)] = 1;
 }
 
@@ -278,7 +279,7 @@ static void take_inverses(trs_relaxation *R, const trs_bilu0 *w) {
   const bool wide = trs_relax_kernels_of(R->store)->r_size == sizeof(double);
   const int64_t b = w->block, size = b * b;
   for (int64_t p = 0; p < R->nrows; p++) {
-    const int64_t at = trs_bilu0_place(w, R->row[p], false);
+    const int64_t at = R->row[p];
     for (int64_t e = 0; e < size; e++)
       if (wide)
         ((double *)R->diagonal)[p * size + e] = w->inverse[at * size + e];

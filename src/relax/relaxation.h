@@ -46,7 +46,8 @@ struct trs_relaxation {
   int32_t *row;        /* nrows + nhalo: the system's block row at a position */
   int32_t *place;      /* nrows: index among the domain's rows; NULL: one domain */
   int64_t *ptr;        /* nrows + 1: blocks of a position */
-  int32_t *idx;        /* noff: positions of the x they multiply, ascending in a row; and zeros */
+  int32_t *idx;        /* noff: positions of the x they multiply, ascending in a row; of a triangle
+                          on a CPU columns; and zeros */
   void *off;           /* noff blocks; 64 readable bytes follow */
   float *scale;        /* noff factors of the blocks, of 16-bit formats; else NULL */
   void *diagonal;      /* nrows blocks: L below, U above, and the inverses of U's diagonal; or of a
@@ -68,9 +69,11 @@ struct trs_relaxation {
   int threads;              /* threads of a sweep, at most */
   trs_pace pace;            /* of these, half of them, and one */
   bool triangle;            /* only solves, by one sweep from zero */
-  bool unit;                /* then: the diagonal blocks count as ones */
-  const trs_bilu0 *factors; /* whose row, ptr and idx R has, and off, diagonal and pivot if it reads
-                               the values in place; or NULL */
+  bool by_columns;          /* then, on a CPU: idx has columns, and x is in their order */
+  bool upper;               /* and: of U, whose blocks are added in descending columns */
+  bool unit;                /* and: the diagonal blocks count as ones */
+  const trs_bilu0 *factors; /* whose row, ptr and idx R has, descending of U, and off, diagonal and
+                               pivot if it reads the values in place; or NULL */
   bool in_place;
   const trs_relax_backend *backend;
   struct trs_relax_gpu *gpu; /* relax/cuda/backend.h: the state on one GPU; else NULL.  Then off,
@@ -89,6 +92,11 @@ trs_status trs_relaxation_update(trs_relaxation *R, const trs_block_source *sour
 /* options: complete, see trs_relax_sweep. */
 trs_status trs_relaxation_sweep(trs_relaxation *R, const trs_rhs *rhs,
                                 const trs_sweep_options *options);
+
+/* The column of block k. */
+static inline int32_t trs_relaxation_column(const trs_relaxation *R, int64_t k) {
+  return R->by_columns ? R->idx[k] : R->row[R->idx[k]];
+}
 
 /* A triangle on a CPU that has one thread: a sweep over block factors, in its order.
  * trs_relaxation_take gives it values. */

@@ -121,78 +121,6 @@ TRS_INLINE bool NAME(is_plain)(const trs_relaxation *R, const trs_rhs *rhs) {
          !trs_reorders(&rhs->x_order) && trs_scalar_size(R->scalar) == sizeof(SUM);
 }
 
-/* The elements of a row of at most 8: no structure, which compilers keep in memory. */
-TRS_INLINE void NAME(take_lanes)(QUAD *low, QUAD *high, const SUM *y, int b) {
-  const QUAD zero = {0};
-  *low = *high = zero;
-  TRS_UNROLL
-  for (int i = 0; i < b && i < 4; i++) (*low)[i] = y[i];
-  TRS_UNROLL
-  for (int i = 4; i < b && i < 8; i++) (*high)[i - 4] = y[i];
-}
-
-#define LANE(low, high, i) ((i) < 4 ? (low)[(i)&3] : (high)[(i)&3])
-
-typedef OFF NAME(stored_quad) __attribute__((vector_size(4 * sizeof(OFF))));
-
-/* sum -= the rows of a column at a, times x. */
-TRS_INLINE void NAME(subtract)(QUAD *sum, const OFF *a, SUM x) {
-  NAME(stored_quad) stored;
-  memcpy(&stored, a, sizeof stored);
-  *sum -= __builtin_convertvector(stored, QUAD) * x;
-}
-
-/* y -= O x for blocks of at most 8, in the precision of y; b is a literal.  A row may read the x of
- * the row before it, so that few operations lie between that x and this: two sums, and y in
- * registers.  Loads run past a column's end. */
-TRS_INLINE void NAME(subtract_row)(const trs_relaxation *R, int64_t p, const X *x, QUAD *low,
-                                   QUAD *high, int b) {
-  enum { AHEAD = 24 };
-  const int64_t end = R->ptr[p + 1];
-  const int32_t *idx = R->idx;
-  QUAD even_low = *low, even_high = *high, odd_low = {0}, odd_high = {0};
-  for (int64_t k = R->ptr[p]; k < end; k++) {
-    const OFF *a = (const OFF *)R->off + k * b * b;
-    const X *xk = x + (int64_t)idx[k] * b;
-    __builtin_prefetch(x + (int64_t)idx[k + AHEAD] * b);
-    TRS_CONCAT(NAME(look_ahead), 4)(a, b);
-    TRS_UNROLL
-    for (int c = 0; c < b; c += 2) {
-      NAME(subtract)(&even_low, a + c * b, (SUM)xk[c]);
-      if (b > 4) NAME(subtract)(&even_high, a + c * b + 4, (SUM)xk[c]);
-      if (c + 1 == b) continue;
-      NAME(subtract)(&odd_low, a + (c + 1) * b, (SUM)xk[c + 1]);
-      if (b > 4) NAME(subtract)(&odd_high, a + (c + 1) * b + 4, (SUM)xk[c + 1]);
-    }
-  }
-  *low = even_low + odd_low;
-  *high = even_high + odd_high;
-}
-
-/* y = D^-1 y from the inverse, for blocks of at most 8; loads run past a column's end. */
-TRS_INLINE void NAME(multiply_inverse)(const trs_relaxation *R, int64_t p, QUAD *low, QUAD *high,
-                                       int b) {
-  const SUM *d = (const SUM *)R->diagonal + p * b * b;
-  QUAD even_low = {0}, even_high = {0}, odd_low = {0}, odd_high = {0}, v;
-  TRS_UNROLL
-  for (int j = 0; j < b; j++) {
-    const SUM y = LANE(*low, *high, j);
-    memcpy(&v, d + j * b, sizeof v);
-    if (j % 2)
-      odd_low += v * y;
-    else
-      even_low += v * y;
-    if (b <= 4) continue;
-    memcpy(&v, d + j * b + 4, sizeof v);
-    if (j % 2)
-      odd_high += v * y;
-    else
-      even_high += v * y;
-  }
-  *low = even_low + odd_low;
-  *high = even_high + odd_high;
-}
-
 /* What few rows need, out of line, so that the loop over rows keeps its registers. */
 TRS_RARE void NAME(solve_by_factors)(const trs_relaxation *R, int64_t p, SUM *y) {
   SUM z[TRS_RELAX_MOST_BLOCK];
@@ -209,60 +137,21 @@ TRS_APART void NAME(set_row)(const trs_relax_work *w, int64_t p, int64_t c, cons
     NAME(set)(w->R, w->rhs, (int64_t)w->R->row[p] * b + i, c, (double)x[i]);
 }
 
-/* x of a row of a triangle from its b, in place, for blocks of 16 bits and of more than 8. */
-TRS_INLINE void NAME(solve_row)(const trs_relaxation *R, int64_t p, const X *x, SUM *z, int b) {
-  SUM y[ROOM];
-  y[0] = y[1] = 0; /* gcc 12 takes these for uninitialised */
-  NAME(row)(R, p, x, y, b);
-  for (int i = 0; i < b; i++) z[i] -= y[i];
-  if (R->unit) return;
-  if (b > 8 || !(R->pivot[p * b] & TRS_BLOCK_INVERTED)) {
-    NAME(solve_by_factors)(R, p, z);
-    return;
-  }
-  QUAD low, high;
-  NAME(take_lanes)(&low, &high, z, b);
-  NAME(multiply_inverse)(R, p, &low, &high, b);
-  TRS_UNROLL
-  for (int i = 0; i < b; i++) z[i] = LANE(low, high, i);
-}
+#define TILE(f) TRS_CONCAT(NAME(f), WIDTH)
+#define WIDTH 2
+#include "relax/solve_tmpl.c"
+#undef WIDTH
+#define WIDTH 4
+#include "relax/solve_tmpl.c"
+#undef WIDTH
+#undef TILE
 
-/* The rows of a triangle, from the caller's b to its x, which later rows read by position.  plain:
- * a literal, see is_plain. */
 TRS_INLINE void NAME(solve)(const trs_relax_work *w, int64_t begin, int64_t end, bool plain,
                             int b) {
-  const trs_relaxation own = *w->R, *R = &own; /* in registers: no store can change it */
-  const SUM *from = w->rhs->b;
-  SUM *to = w->rhs->x, moved[TRS_RELAX_MOST_BLOCK];
-  const int64_t nrhs = plain ? 1 : w->rhs->nrhs;
-  for (int64_t p = begin; p < end; p++)
-    for (int64_t c = 0; c < nrhs; c++) {
-      X *x = (X *)R->x + c * R->nrows * b;
-      const int64_t at = (int64_t)R->row[p] * b;
-      if (!plain) NAME(get_row)(w, p, c, moved);
-      if (SCALED || b > 8) {
-        for (int i = 0; plain && i < b; i++) moved[i] = from[at + i];
-        NAME(solve_row)(w->R, p, x, moved, b);
-        for (int i = 0; i < b; i++) x[p * b + i] = (X)moved[i];
-        for (int i = 0; plain && i < b; i++) to[at + i] = (SUM)(X)moved[i];
-      } else {
-        QUAD low, high;
-        NAME(take_lanes)(&low, &high, plain ? from + at : moved, b);
-        NAME(subtract_row)(R, p, x, &low, &high, b);
-        if (!R->unit && R->pivot[p * b] & TRS_BLOCK_INVERTED) {
-          NAME(multiply_inverse)(R, p, &low, &high, b);
-        } else if (!R->unit) {
-          for (int i = 0; i < b; i++) moved[i] = LANE(low, high, i);
-          NAME(solve_by_factors)(w->R, p, moved);
-          NAME(take_lanes)(&low, &high, moved, b);
-        }
-        TRS_UNROLL
-        for (int i = 0; i < b; i++) x[p * b + i] = (X)LANE(low, high, i);
-        TRS_UNROLL
-        for (int i = 0; plain && i < b; i++) to[at + i] = (SUM)(X)LANE(low, high, i);
-      }
-      if (!plain) NAME(set_row)(w, p, c, x + p * b);
-    }
+  if (__builtin_constant_p(b) && b <= 2)
+    TRS_CONCAT(NAME(solve), 2)(w, begin, end, plain, b);
+  else
+    TRS_CONCAT(NAME(solve), 4)(w, begin, end, plain, b);
 }
 
 TRS_INLINE void NAME(relax)(const trs_relax_work *w, int64_t begin, int64_t end, int b) {
@@ -408,6 +297,5 @@ static const trs_relax_kernels NAME(kernels) = {.off_size = sizeof(OFF),
                                                 .solve = NAME(solve_rows),
                                                 .note_range = NAME(note_range),
                                                 .residual = NAME(residual)};
-#undef LANE
 #undef ROOM
 #undef QUAD

@@ -48,12 +48,12 @@ TRS_INLINE void TILE(take)(SUM *y, const TILE(products) * s) {
   for (int i = 0; i < WIDTH; i++) y[i] += (SUM)part[i];
 }
 
-/* Prefetches blocks some rows ahead: they are contiguous from row to row, but hardware stops to
- * prefetch at the end of a page. */
-TRS_INLINE void TILE(look_ahead)(const OFF *a, int b) {
+/* Prefetches blocks some rows ahead, or back (step -1): they are contiguous from row to row, but
+ * hardware stops to prefetch at the end of a page. */
+TRS_INLINE void TILE(look_ahead)(const OFF *a, int64_t step, int b) {
   enum { BYTES_AHEAD = 4096, LINE = 64 };
   for (int line = 0; line == 0 || line + LINE / 2 < b * b * (int)sizeof *a; line += LINE)
-    __builtin_prefetch((const char *)a + BYTES_AHEAD + line);
+    __builtin_prefetch((const char *)a + step * BYTES_AHEAD + line);
 }
 
 /* y[0 .. WIDTH) += sum over the row's blocks, from row i0 of each on, for blocks of at most 8; b is
@@ -72,7 +72,7 @@ TRS_INLINE void TILE(row)(const trs_relaxation *R, int64_t p, const X *x, SUM *y
       const X *xk = x + (int64_t)idx[k] * b;
       const PRODUCT factor = SCALED ? (PRODUCT)R->scale[k] : 1;
       if (i0 == 0) __builtin_prefetch(x + (int64_t)idx[k + AHEAD] * b);
-      if (i0 == 0) TILE(look_ahead)(a, b);
+      if (i0 == 0) TILE(look_ahead)(a, 1, b);
       TILE(add)(&s0, a, factor * xk[0]);
       if (b > 1) TILE(add)(&s1, a + b, factor * xk[1]);
       if (b > 2) TILE(add)(&s2, a + 2 * b, factor * xk[2]);

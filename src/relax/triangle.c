@@ -70,6 +70,7 @@ static trs_status create(trs_relaxation **R, const trs_plan *plan, int block,
   TRS_TRY(trs_relaxation_lay_out_domain(R, plan->context, plan->system.scalar, block, system, 0,
                                         options));
   (*R)->triangle = true;
+  (*R)->upper = !plan->system.lower;
   trs_status status = (*R)->backend->create(*R, system, options);
   if (!status) return TRS_SUCCESS;
   trs_relax_destroy(*R);
@@ -228,11 +229,13 @@ static int32_t count_levels(const trs_relaxation *R) {
   int32_t *level, most = 0;
   if (!R->factors) return R->ncolours;
   if (TRS_ALLOC(&level, R->nrows)) return 0;
-  for (int64_t p = 0; p < R->nrows; p++) {
-    level[p] = 1;
+  for (int64_t j = 0; j < R->nrows; j++) {
+    const int64_t p = R->upper ? R->nrows - 1 - j : j;
+    int32_t *own = level + p;
+    *own = 1;
     for (int64_t k = R->ptr[p]; k < R->ptr[p + 1]; k++)
-      if (level[R->idx[k]] >= level[p]) level[p] = level[R->idx[k]] + 1;
-    if (level[p] > most) most = level[p];
+      if (level[R->idx[k]] >= *own) *own = level[R->idx[k]] + 1;
+    if (*own > most) most = *own;
   }
   trs_free(level);
   return most;

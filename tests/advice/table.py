@@ -209,7 +209,7 @@ TABLE = [
     elsewhere("let nobody else write to the program and its folders (chmod", "tests/worker/worker.c", "chmod(planted"),
     elsewhere("or correct TRIREME_WORKERS", "tests/worker/worker.c", "TRIREME_WORKERS"),
     cannot("its worker program %s: install Trireme again", BROKEN),
-    cannot("nor one in libexec/trireme: install Trireme again", BROKEN),
+    cannot("nor one in libexec/trireme: install all of Trireme", BROKEN),
     cannot("there is no mpirun in PATH: install openmpi-bin", "the package's name is checked"),
     cannot("too large for METIS: take another partition", SHORT),
     # ---- Ranks
@@ -351,6 +351,7 @@ TABLE = [
     python("make it with copy=True of a", "import pickle; pickle.dumps(tr.relaxation(A, copy=False))",
            "pickle.dumps(tr.relaxation(A, copy=True))", before="A = sp.csr_matrix(np.eye(2))",
            shown="make it with copy=True of a matrix in host memory"),
+    cannot("pip install it from a checkout or a wheel", "tests/wheel does, and runs the command"),
     cannot("install the package's GPU part, pip install", "needs nvcc; the options are pyproject.toml's"),
     elsewhere("use trireme.jax.solve there", "bindings/python/tests/test_jax.py", "jax.jit(lambda b: tr.jax.solve(p"),
     elsewhere("make it once, outside, by trireme.jax.pattern(A), or pass a plan", "bindings/python/tests/test_jax.py", "tr.jax.solve(p, A.data, b)"),

@@ -24,11 +24,16 @@ options = {}
 for c in COMMANDS:
     o = run(c, "--help")
     check(f"{c} --help", o.code == 0 and o.out.startswith(f"Usage: trireme {c}"), o)
-    check(f"{c} -h and help {c} are the same",
-          run(c, "-h").out == o.out and run("help", c).out == o.out)
+    check(f"help {c} is --help", run("help", c).out == o.out)
     check(f"{c} --help fits 80 columns", all(len(l) <= 80 for l in o.out.splitlines()), o)
     part = o.out.split("\nOptions\n")[1].split("\n\n")[0]
     options[c] = sorted(ENTRY.findall(part))
+    brief = run(c, "-h")
+    check(f"{c} -h fits a screen", brief.code == 0 and len(brief.out.splitlines()) <= 24 and
+          all(len(l) <= 80 for l in brief.out.splitlines()) or brief.out == o.out, brief)
+    known = set(re.findall(r"--[a-z-]+", o.out)) | {"--help"}
+    check(f"{c} -h names options of {c} alone",
+          set(re.findall(r"--[a-z-]+", brief.out)) <= known, brief)
 check("solve has its options", set(options["solve"]) >= {
     "--uplo", "--trans", "--diag", "--add-diagonal", "--rhs", "--nrhs", "--backend", "--method",
     "--precision", "--repeat", "--store", "--tune", "--json"}, options["solve"])

@@ -339,7 +339,7 @@ TEST(x_outside_the_range_of_floats_is_refused) {
                {1, INFINITY, NULL}};
   enum { N = 900 };
   blocks A = blocks_random(N / 3, 3, 5, 2, 31);
-  for (int k = 0; k < COUNT(cases); k++)
+  for (size_t k = 0; k < COUNT(cases); k++)
     for (int variant = 0; variant < VARIANTS; variant++)
       for (trs_store store = TRS_STORE_MIXED; store <= TRS_STORE_BFLOAT; store++) {
         trs_relax_options how = {

@@ -4,6 +4,8 @@ import copy
 import os
 import pathlib
 import pickle
+import subprocess
+import sys
 import threading
 import time
 import types
@@ -189,9 +191,9 @@ def test_files_raise_what_open_raises(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("message, words", [
     ("this build has no CUDA: install the CUDA toolkit (nvcc) and build Trireme from source",
-     ["trireme[cu13]", "TRIREME_WITH_CUDA=ON"]),
+     ["trireme-sparse[cu13]", "TRIREME_WITH_CUDA=ON"]),
     ("this build has no CUDA: build with -DTRIREME_WITH_CUDA=ON, for which the CUDA toolkit (nvcc) is needed",
-     ["trireme[cu13]", "pip install . -C cmake.define.TRIREME_WITH_CUDA=ON"]),
+     ["trireme-sparse[cu13]", "pip install . -C cmake.define.TRIREME_WITH_CUDA=ON"]),
     ("this build has no OpenCL: install ocl-icd-opencl-dev and build with -DTRIREME_WITH_PAPERS=ON",
      ["ocl-icd-opencl-dev", "pip install . -C cmake.define.TRIREME_WITH_PAPERS=ON"]),
     ("a.h5 is an HDF5 file, which this build cannot read: install libhdf5-dev and build Trireme from source",
@@ -317,3 +319,12 @@ def test_an_error_in_progress_cancels_and_is_raised():
         tr.lu(0 * A, progress=lambda phase, done: None)
     refused(lambda: tr.plan(L, progress=3), TypeError, "progress", "(phase, done)")
     assert not _library._calls
+
+
+def test_the_module_is_the_command():
+    told = subprocess.run([sys.executable, "-m", "trireme", "solve", "gen:poisson2d5:9", "--uplo",
+                           "lower"], capture_output=True, text=True, timeout=120)
+    if (pathlib.Path(tr.__file__).parent / "bin" / "trireme").exists():
+        assert told.returncode == 0 and "backward error" in told.stdout, told
+    else:
+        assert told.returncode == 1 and "this installation of the Python package has no command" in told.stderr, told

@@ -88,7 +88,7 @@ def _candidates() -> List[str]:
     if importlib.util.find_spec("trireme_cu13"):
         import trireme_cu13
         found += glob.glob(os.path.join(os.path.dirname(trireme_cu13.__file__), "lib",
-                                        "libtrireme.so"))
+                                        "libtrireme.so*"))
     found += glob.glob(os.path.join(HERE, "lib", "libtrireme.so*"))
     found += glob.glob(os.path.join(HERE, "..", "..", "..", "build", "src", "libtrireme.so"))
     return found + ["libtrireme.so.0"]
@@ -123,7 +123,7 @@ _IN_PYTHON = [(r"trs_matrix_triangle extracts the triangle", "trireme.triangle e
               (r"\(max_bytes of trs_read_options, --max-memory\)", "(max_bytes)"),
               (r"\(--precision z, dtype=(\S+), TRS_DCOMPLEX\)", r"(dtype=\1)"),
               (r" \((?:trs|TRS)_\w+\)", "")]
-_CUDA = ("install the package's GPU part, pip install \"trireme[cu13]\", or build it: pip install . "
+_CUDA = ("install the package's GPU part, pip install \"trireme-sparse[cu13]\", or build it: pip install . "
          "-C cmake.define.TRIREME_WITH_CUDA=ON in the checkout, with nvcc")
 _IN_PACKAGES = [(r"install the CUDA toolkit \(nvcc\) and build Trireme from source|"
                  r"build with -DTRIREME_WITH_CUDA=ON, for which the CUDA toolkit \(nvcc\) is needed",

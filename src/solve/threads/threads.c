@@ -55,7 +55,10 @@ static void mark_read(const trs_threads_job *j, int rank) {
   if (!j->is_read) return;
   for (int64_t p = plan->entries[rank]; p < plan->entries[rank + 1]; p++) {
     const int32_t at = j->state->idx[p];
-    if (at < least || at > most) atomic_store_explicit(&j->is_read[at], true, memory_order_relaxed);
+    if (at >= least && at <= most) continue;
+    _Atomic bool *is_read = &j->is_read[at]; /* a store takes the line from the other threads */
+    if (!atomic_load_explicit(is_read, memory_order_relaxed))
+      atomic_store_explicit(is_read, true, memory_order_relaxed);
   }
 }
 
