@@ -1,8 +1,10 @@
 /* syncfree.cuh - what the kernels of both synchronization-free methods share.
  *
- * Order of memory: the paper's code has none.  Here a warp's sums come before its fence, and the
- * fence before the counts of met.  A waiting warp that has seen all counts passes a fence before
- * it reads the sum.  One fence serves a round of entries. */
+ * Order of memory: the paper's listings have none, its authors' program has a fence between an
+ * entry's sum and its count.  Here too a sum comes before a fence, and the fence before the count
+ * in met.  Every lane of a waiting warp polls met with loads that acquire, so that the sums it then
+ * reads have all that was counted.  A fence in their place would also wait for the warp's stores.
+ * Each entry has its own fence: a column's first components begin before its last are added. */
 #ifndef TRS_L17_SYNCFREE_CUH
 #define TRS_L17_SYNCFREE_CUH
 
@@ -11,10 +13,6 @@
 #include "L17/syncfree.h"
 
 namespace trs::syncfree {
-
-/* Entries of a column per fence.  Several rounds let the first components of a long column start
- * early. */
-constexpr int64_t ROUND = 256;
 
 __device__ inline int lane_of_thread() { return static_cast<int>(threadIdx.x % WARP); }
 __device__ inline int warp_of_thread() { return static_cast<int>(threadIdx.x / WARP); }
@@ -29,6 +27,13 @@ __device__ inline int64_t take_ticket(uint32_t *counter) {
   if (threadIdx.x == 0) ticket = atomicAdd(counter, 1u);
   __syncthreads();
   return ticket;
+}
+
+/* The same in the order in which warps begin, without a barrier. */
+__device__ inline int64_t take_ticket_of_warp(uint32_t *counter) {
+  uint32_t ticket = 0;
+  if (lane_of_thread() == 0) ticket = atomicAdd(counter, 1u);
+  return part_of_lane(ticket, 0);
 }
 
 /* The k-th component of the sweep, or the place of component k in the sweep. */

@@ -1,9 +1,9 @@
 /* syncfree_csc_rhs.cu - L17 Algorithm 4: one warp per component, many right-hand sides.
  *
- * left_sum holds the right-hand sides of a component contiguously.  Once a component is solved,
- * its row of left_sum holds its x, from which the products are made, since the caller's x may have
- * any layout.  The sums of many right-hand sides do not fit a scratchpad, so all go through global
- * memory.
+ * left_sum holds the right-hand sides of a component contiguously.  Products are made from the
+ * caller's x where its rows are contiguous, as the paper has them.  Otherwise a solved component's
+ * row of left_sum holds its x for them.  The sums of many right-hand sides do not fit a scratchpad,
+ * so all go through global memory.
  *
  * The products of a column's entries with the right-hand sides are distributed over the lanes in
  * one of two ways: one lane per right-hand side, with contiguous additions, or one lane per entry.
@@ -21,59 +21,62 @@ namespace {
 using namespace trs;
 using namespace trs::syncfree;
 
-enum { WARPS = 16 }; /* per block, L17's default */
+enum { WARPS = 4 }; /* per block */
 
-/* Waits until component i has met its in-degree. */
+/* Blocks on a multiprocessor: 48 warps with 40 registers per thread.  Complex numbers take more. */
+template <class S>
+constexpr int resident = element<S>::is_complex ? 1 : 12;
+
+/* Waits until component i has met its in-degree.  Run by every lane, as in syncfree_csc.cu. */
 __device__ void await_component(const trs_syncfree &s, int64_t i) {
-  if (lane_of_thread() == 0) {
-    const int in_degree = __ldg(s.in_degree + i);
-    wait patience(s.fault);
-    while (load_relaxed(&s.met[i]) != in_degree && patience.goes_on(i)) {
-    }
-    fence_device();
+  const int in_degree = __ldg(s.in_degree + i);
+  wait patience(s.fault);
+  while (load_acquire(&s.met[i]) != in_degree && patience.goes_on(i)) {
   }
-  __syncwarp();
 }
 
-/* Stores row i of x for the caller, and over its left sums, which are no longer needed. */
+/* Stores row i of x for the caller.  Returns a row of it whose numbers are contiguous: the
+ * caller's, or, where that is not, the left sums, which are no longer needed. */
 template <class S>
-__device__ void solve_component(const trs_syncfree &s, const trs_gpu_columns &rhs, int64_t i,
-                                S inverse) {
+__device__ const S *solve_component(const trs_syncfree &s, const trs_gpu_columns &rhs, int64_t i,
+                                    S inverse) {
   const S *b = static_cast<const S *>(rhs.b) + i * rhs.b_row;
   S *x = static_cast<S *>(rhs.x) + i * rhs.x_row;
   S *left_sum = static_cast<S *>(s.left_sum) + i * rhs.width;
+  const bool contiguous = rhs.x_col == 1;
   for (int64_t r = lane_of_thread(); r < rhs.width; r += WARP) {
     const S xi = (b[r * rhs.b_col] - load_sum(left_sum + r)) * inverse;
     x[r * rhs.x_col] = xi;
-    left_sum[r] = xi;
+    if (!contiguous) left_sum[r] = xi;
   }
   __syncwarp();
+  return contiguous ? x : left_sum;
 }
 
 template <class S>
-__device__ void add_by_rhs(const trs_syncfree &s, const column &c, int64_t from, int64_t to,
-                           const S *xi, int64_t width) {
-  const S *val = static_cast<const S *>(s.val);
-  for (int64_t r = lane_of_thread(); r < width; r += WARP) {
-    S *left_sum = static_cast<S *>(s.left_sum) + r;
-    const S xir = xi[r];
-#pragma unroll 4
-    for (int64_t q = from; q < to; q++) {
-      const int64_t row = __ldg(s.idx + c.at(q));
-      add_to(left_sum + row * width, read_constant(val + c.at(q)) * xir);
+__device__ void add_by_rhs(const trs_syncfree &s, const column &c, const S *xi, int64_t width) {
+  for (int64_t q = 0; q < c.count; q++) {
+    const int64_t row = __ldg(s.idx + c.at(q));
+    const S a = read_constant(static_cast<const S *>(s.val) + c.at(q));
+    S *left_sum = static_cast<S *>(s.left_sum) + row * width;
+    for (int64_t r = lane_of_thread(); r < width; r += WARP) add_to(left_sum + r, a * xi[r]);
+    __syncwarp(); /* all lanes have added before one counts */
+    if (lane_of_thread() == 0) {
+      fence_device();
+      atomicAdd(&s.met[row], 1);
     }
   }
 }
 
 template <class S>
-__device__ void add_by_nnz(const trs_syncfree &s, const column &c, int64_t from, int64_t to,
-                           const S *xi, int64_t width) {
-  const S *val = static_cast<const S *>(s.val);
-  for (int64_t q = from + lane_of_thread(); q < to; q += WARP) {
+__device__ void add_by_nnz(const trs_syncfree &s, const column &c, const S *xi, int64_t width) {
+  for (int64_t q = lane_of_thread(); q < c.count; q += WARP) {
     const int64_t row = __ldg(s.idx + c.at(q));
-    const S a = read_constant(val + c.at(q));
+    const S a = read_constant(static_cast<const S *>(s.val) + c.at(q));
     S *left_sum = static_cast<S *>(s.left_sum) + row * width;
     for (int64_t r = 0; r < width; r++) add_to(left_sum + r, a * xi[r]);
+    fence_device();
+    atomicAdd(&s.met[row], 1);
   }
 }
 
@@ -84,28 +87,20 @@ __device__ bool lanes_take_rhs(const trs_syncfree_strategy &strategy, int64_t en
 }
 
 template <class S>
-__global__ void __launch_bounds__(WARPS *WARP)
+__global__ void __launch_bounds__(WARPS *WARP, resident<S>)
     sweep(trs_syncfree s, trs_gpu_columns rhs, trs_syncfree_strategy strategy) {
-  const int64_t k = take_ticket(s.ticket) * WARPS + warp_of_thread();
+  const int64_t k = take_ticket_of_warp(s.ticket);
   if (k >= s.n) return;
   const int64_t i = in_sweep(s, k);
   const column c = column_of(s, i);
   const S inverse = inverse_diagonal<S>(s, i);
-  const S *xi = static_cast<const S *>(s.left_sum) + i * rhs.width;
   const bool by_rhs = lanes_take_rhs(strategy, c.count, rhs.width);
   await_component(s, i);
-  solve_component(s, rhs, i, inverse);
-  for (int64_t from = 0; from < c.count; from += ROUND) {
-    const int64_t to = min(from + ROUND, c.count);
-    if (by_rhs)
-      add_by_rhs(s, c, from, to, xi, rhs.width);
-    else
-      add_by_nnz(s, c, from, to, xi, rhs.width);
-    __syncwarp(); /* several lanes add an entry's sums, one lane counts it */
-    fence_device();
-    for (int64_t q = from + lane_of_thread(); q < to; q += WARP)
-      atomicAdd(&s.met[__ldg(s.idx + c.at(q))], 1);
-  }
+  const S *xi = solve_component(s, rhs, i, inverse);
+  if (by_rhs)
+    add_by_rhs(s, c, xi, rhs.width);
+  else
+    add_by_nnz(s, c, xi, rhs.width);
 }
 
 }  // namespace

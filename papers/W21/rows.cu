@@ -44,15 +44,15 @@ class six_sum {
     for (int64_t j = begin; j < end; j++) {
       const typename T::x *x = column(j);
 #pragma unroll
-      for (int c = 0; c < l_.b; c++) add(j, c, x[c]);
+      for (int c = 0; c < b(); c++) add(j, c, x[c]);
     }
     return total();
   }
   /* Figure 9.  buffer: two halves for the whole warp; component i of group r at i rows + r. */
   __device__ sum of(int64_t begin, int64_t end, typename T::x *buffer) {
-    const int rows = int(WARP) / l_.b;
-    const unsigned group = lanes_of(l_.first, l_.b);
-    const auto half = [&](int64_t j) { return buffer + ((j - begin) & 1) * rows * l_.b + l_.slot; };
+    const int rows = int(WARP) / b();
+    const unsigned group = lanes_of(l_.first, b());
+    const auto half = [&](int64_t j) { return buffer + ((j - begin) & 1) * rows * b() + l_.slot; };
     if (begin < end) half(begin)[l_.i * rows] = column(begin)[l_.i];
     for (int64_t j = begin; j < end; j++) {
       const typename T::x *now = half(j);
@@ -60,7 +60,7 @@ class six_sum {
       const typename T::x ahead = next ? column(j + 1)[l_.i] : typename T::x(0);
       __syncwarp(group);
 #pragma unroll
-      for (int c = 0; c < l_.b; c++) add(j, c, now[c * rows]);
+      for (int c = 0; c < b(); c++) add(j, c, now[c * rows]);
       if (next) half(j + 1)[l_.i * rows] = ahead;
     }
     return total();
@@ -68,16 +68,18 @@ class six_sum {
 
  private:
   const trs_relax_args &a_;
-  const lanes<B> &l_;
+  const lanes<B> l_; /* a copy: a reference would put the sums of all lanes into memory */
   const typename T::x *x_;
   const off *off_;
   sum f_[MOST] = {};
 
+  /* Known to the compiler for the paper's blocks, so that f_ stays in registers. */
+  __device__ int b() const { return B ? B : l_.b; }
   __device__ const typename T::x *column(int64_t j) const {
     return x_ + int64_t(a_.idx[j]) * a_.pitch;
   }
   __device__ void add(int64_t j, int c, product x) {
-    const auto v = decode<STORE>(off_[(j * l_.b + c) * l_.b + l_.i]);
+    const auto v = decode<STORE>(off_[(j * b() + c) * b() + l_.i]);
     if constexpr (T::scaled)
       f_[c] = fma(sum(v * x), sum(two_to(a_.power[j])), f_[c]);
     else
@@ -86,7 +88,7 @@ class six_sum {
   __device__ sum total() const {
     sum total = 0;
 #pragma unroll
-    for (int c = 0; c < l_.b; c++) total += f_[c];
+    for (int c = 0; c < b(); c++) total += f_[c];
     return total;
   }
 };

@@ -20,10 +20,13 @@ namespace trs::component {
 
 using syncfree::column;
 using syncfree::lane_of_thread;
-using syncfree::ROUND;
 using trs::WARP;
 
 constexpr int WARPS = 8; /* of a block of threads */
+
+/* Entries of a column per fence.  Several rounds let the first components of a long column start
+ * early. */
+constexpr int64_t ROUND = 256;
 
 /* ---- Waits with a limit, like trs::wait; a wait that exceeds it is reported to every member. ----
  */

@@ -157,10 +157,16 @@ __device__ inline void fence_device() { asm volatile("fence.acq_rel.gpu;" ::: "m
 __device__ inline void fence_system() { asm volatile("fence.acq_rel.sys;" ::: "memory"); }
 #endif
 
-template <class W>
-__device__ inline W load_acquire(const W *p) {
-  W value = load_relaxed(p);
+/* What this thread loads later is at least as new as *p.  A fence would also wait for the warp's
+ * own stores. */
+__device__ inline int32_t load_acquire(const int32_t *p) {
+#if TRS_GPU_AMD || defined(TRS_EMULATED_GPU)
+  const int32_t value = load_relaxed(p);
   fence_device();
+#else
+  int32_t value;
+  asm volatile("ld.acquire.gpu.global.s32 %0, [%1];" : "=r"(value) : "l"(p) : "memory");
+#endif
   return value;
 }
 

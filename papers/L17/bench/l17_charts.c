@@ -58,13 +58,6 @@ static int draw_against_cusparse(const bench_rows *rows, const char *prefix, boo
   return code < 0 ? write_profile(&profile, prefix, analysis ? "preprocessing" : "rates") : code;
 }
 
-static const char *directions_of(const bench_row *const *system, int count) {
-  bool has[2] = {false, false};
-  for (int i = 0; i < count; i++) has[system[i]->upper] = true;
-  if (has[0] && has[1]) return "GFlop/s, double precision; L: forward, U: backward";
-  return has[1] ? "GFlop/s, double precision, backward" : "GFlop/s, double precision, forward";
-}
-
 static void name_methods(bench_lines *lines, l17_part part) {
   for (; l17_method(part, lines->series); lines->series++)
     snprintf(lines->name[lines->series], sizeof lines->name[0], "%s",
@@ -79,25 +72,50 @@ static int write_lines(bench_lines *lines, const char *prefix, const char *name)
   return code;
 }
 
+/* The harmonic mean of a method's rates over the triangles of one direction; NAN where one lacks.
+ */
+static double mean_rate(const bench_rows *rows, const bench_row *const *system, int count,
+                        bool upper, const char *method, int64_t nrhs) {
+  double sum = 0;
+  int used = 0;
+  for (int i = 0; i < count; i++)
+    if (system[i]->upper == upper) {
+      sum += 1 / l17_rate(l17_find(rows, system[i], L17_STRATEGIES, method, nrhs));
+      used++;
+    }
+  return used / sum;
+}
+
+static int triangles_of(const bench_row *const *system, int count, bool upper) {
+  int used = 0;
+  for (int i = 0; i < count; i++) used += system[i]->upper == upper;
+  return used;
+}
+
+/* A panel for each direction: one for each triangle could not be read. */
 static int draw_strategies(const bench_rows *rows, const char *prefix) {
   const bench_row *system[L17_MOST_SYSTEMS], *point[L17_MOST_POINTS];
-  int count = l17_systems(rows, L17_STRATEGIES, system);
+  int count = l17_systems(rows, L17_STRATEGIES, system), panel = 0;
   bench_lines lines = {.title = "Figures 10 and 11: SpTRSM by right-hand sides",
-                       .subtitle = directions_of(system, count),
+                       .subtitle = "GFlop/s, double precision, harmonic mean",
                        .x_axis = "right-hand sides",
                        .points = l17_points(rows, L17_STRATEGIES, point)};
   name_methods(&lines, L17_STRATEGIES);
   for (int p = 0; p < lines.points; p++) lines.x[p] = (double)point[p]->nrhs;
   if (!lines.points) return -1;
-  int code = bench_lines_open(&lines, count);
+  const int both = triangles_of(system, count, false) > 0 && triangles_of(system, count, true) > 0;
+  int code = bench_lines_open(&lines, 1 + both);
   if (code >= 0) return code;
   double *value = lines.value;
-  for (int i = 0; i < count; i++) {
-    l17_label(lines.label[i], sizeof lines.label[i], system[i], 1);
+  for (int upper = 0; upper < 2; upper++) {
+    const int triangles = triangles_of(system, count, upper);
+    if (!triangles) continue;
+    snprintf(lines.label[panel++], sizeof lines.label[0], "%s, %.40s",
+             upper ? "backward" : "forward", human_things(triangles, "triangle", "triangles").s);
     for (int s = 0; s < lines.series; s++)
       for (int p = 0; p < lines.points; p++)
-        *value++ = l17_rate(l17_find(rows, system[i], L17_STRATEGIES, l17_method(L17_STRATEGIES, s),
-                                     point[p]->nrhs));
+        *value++ =
+            mean_rate(rows, system, count, upper, l17_method(L17_STRATEGIES, s), point[p]->nrhs);
   }
   return write_lines(&lines, prefix, "strategies");
 }
