@@ -63,9 +63,9 @@ typedef enum trs_status {
   TRS_ERROR_NOT_FINITE,  /* a diagonal entry or its reciprocal, or a value of new factors, is NaN or
                             infinite */
   TRS_ERROR_UNSUPPORTED, /* this build or this machine does not have it */
-  TRS_ERROR_STALLED,  /* a wait inside a solve passed its limit, or the process that it waited for
-                         has ended */
-  TRS_ERROR_INTERNAL, /* a bug in Trireme; please report it */
+  TRS_ERROR_STALLED,   /* a wait inside a solve passed its limit, or the process that it waited for
+                          has ended */
+  TRS_ERROR_INTERNAL,  /* a bug in Trireme; please report it */
   TRS_ERROR_CANCELLED, /* the flag of trs_set_cancel_flag was set */
   TRS_ERROR_DEVICE,    /* the GPU, its driver or a kernel of the program's own failed; the context
                           of CUDA may be lost, and with it every GPU array of the process */
