@@ -2,8 +2,9 @@
  *
  * Order of memory: the paper's listings have none, its authors' program has a fence between an
  * entry's sum and its count.  Here too a sum comes before a fence, and the fence before the count
- * in met.  Every lane of a waiting warp polls met with loads that acquire, so that the sums it then
- * reads have all that was counted.  A fence in their place would also wait for the warp's stores.
+ * in met.  Every lane of a waiting warp polls met with relaxed loads and loads it once more, to
+ * acquire, when it is complete: this load sees the last count, and the sums read after it have all
+ * that was counted.  Polls that acquire take longer, and a fence would wait for the warp's stores.
  * Each entry has its own fence: a column's first components begin before its last are added. */
 #ifndef TRS_L17_SYNCFREE_CUH
 #define TRS_L17_SYNCFREE_CUH

@@ -29,7 +29,7 @@ struct scratchpad {
 };
 
 /* The left sum of component i, once the component has met its in-degree.  Run by every lane, each
- * with acquiring loads of its own: then no lane has to tell the others, and no fence is needed. */
+ * with loads of its own: then no lane has to tell the others, and no fence is needed. */
 template <class S, bool SCRATCHPAD>
 __device__ S await_left_sum(const trs_syncfree &s, const scratchpad<S> &pad, int64_t i) {
   const int warp = warp_of_thread();
@@ -39,8 +39,9 @@ __device__ S await_left_sum(const trs_syncfree &s, const scratchpad<S> &pad, int
   wait patience(s.fault);
   do {
     if (SCRATCHPAD) near = *pad_met;
-    far = load_acquire(&s.met[i]);
+    far = load_relaxed(&s.met[i]);
   } while (near + far != in_degree && patience.goes_on(i));
+  if (far > 0) (void)load_acquire(&s.met[i]);
   const S sum = far > 0 ? load_sum(static_cast<const S *>(s.left_sum) + i) : zero<S>();
   if (near == 0) return sum;
   fence_block();

@@ -31,8 +31,9 @@ constexpr int resident = element<S>::is_complex ? 1 : 12;
 __device__ void await_component(const trs_syncfree &s, int64_t i) {
   const int in_degree = __ldg(s.in_degree + i);
   wait patience(s.fault);
-  while (load_acquire(&s.met[i]) != in_degree && patience.goes_on(i)) {
+  while (load_relaxed(&s.met[i]) != in_degree && patience.goes_on(i)) {
   }
+  (void)load_acquire(&s.met[i]);
 }
 
 /* Stores row i of x for the caller.  Returns a row of it whose numbers are contiguous: the
