@@ -247,6 +247,20 @@ def interrupt_after(seconds):
     return before
 
 
+def test_ctrl_c_before_the_work_begins_waits_for_nothing(monkeypatch):
+    from trireme import _library
+    begun = []
+
+    def interrupted(work, arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(_library._thread, "start_new_thread", interrupted)
+    start = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        _library.run(lambda: begun.append(1), long=True)
+    assert time.monotonic() - start < _library.PATIENCE / 2 and not begun
+
+
 def test_a_call_that_was_left_holds_its_arrays(monkeypatch):
     from trireme import _library, _oneshot
     go_on, seen = threading.Event(), []

@@ -290,12 +290,13 @@ class Call:
         self.call: Optional[Callable[[], Any]] = call
         self.stops = stops  # once the flag is set
         self.flag, self.ended = C.c_int(0), _thread.allocate_lock()
-        self.good = False
+        self.good = self.done = False
         self.value: Any = None
         self.begun = self.left = False
         self.ended.acquire()
 
     def work(self) -> None:
+        self.begun = True  # before it looks at left, which leave sets before it looks at begun
         _calls.add(self)
         try:
             if self.left or _closing:
@@ -311,10 +312,13 @@ class Call:
             self.value = None
         self.call = None  # and all that it holds
         _calls.discard(self)
+        self.done = True
         self.ended.release()
 
     def wait(self, seconds: float = -1) -> bool:
         """False: the call goes on."""
+        if self.done:  # Ctrl-C may have come between acquire and release
+            return True
         if not self.ended.acquire(True, seconds):
             return False
         self.ended.release()
@@ -384,7 +388,6 @@ def run(call: Callable[[], Any], long: bool, told: "Optional[Told]" = None, stop
 
 
 def _start(made: Call) -> None:
-    made.begun = True
     try:
         _thread.start_new_thread(made.work, ())
     except RuntimeError:  # the machine has no thread left
