@@ -17,7 +17,7 @@ project = "Trireme"
 copyright = "2026 The Trireme authors"
 release = trireme.version()
 root_doc = "README"
-include_patterns = ["docs/**", "*.md", "papers/**.md", "bench/**.md", "src/**.md", "tests/**.md", "examples/**.md",
+include_patterns = ["docs/**", "*.md", "gallery/**.md", "papers/**.md", "bench/**.md", "src/**.md", "tests/**.md", "examples/**.md",
                     "bindings/**.md", "packaging/**.md", "tools/**.md", "cli/**.md"]
 exclude_patterns = ["build", ".*", "**/.*", "docs/site/contents.md"]
 
