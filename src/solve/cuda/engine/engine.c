@@ -194,8 +194,9 @@ static trs_status complete(engine *e, trs_plan *plan, candidate *chosen) {
 /* Substitution has to be faster than other cuts by so much: the expectation is not exact. */
 static const double MARGIN = 0.92;
 
-/* Levels from which on substitution and boxes may pay. */
-enum { LEAST_LEVELS = 7 };
+/* Levels from which on substitution and boxes may pay; rows of a system whose analysis is short
+ * whatever it tries. */
+enum { LEAST_LEVELS = 7, SMALL = 8192 };
 
 /* True if there are so many solves of `seconds` that half of their time pays for the analysis,
  * which takes about as long as some launches per level of D. */
@@ -233,6 +234,7 @@ typedef struct attempt {
   const trs_gpu_costs *gpu;
   const candidate *plain;
   int32_t depth, fitting; /* fitting: the depth that a sample advises */
+  bool doubtful;          /* a good rival is at hand */
   double seconds;
   int64_t most; /* entries of M */
 } attempt;
@@ -275,13 +277,14 @@ static bool is_worth(void *argument, const trs_substitution_sample *sample) {
 }
 
 /* The joint system by bands of the attempt's depth, or of fewer levels if M had too many entries.
- * Large systems look at a sample first, and so do smaller ones whose levels are so wide that they
- * may gain little. */
+ * Large systems look at a sample first, and so do smaller ones that may gain little: their levels
+ * are wide, or the attempt is doubtful. */
 static trs_status make_joint(engine *e, attempt *a, bool *made) {
-  enum { LARGE = 1 << 17, SMALL = 1 << 13 };
+  enum { LARGE = 1 << 17 };
   const candidate *plain = a->plain;
-  const bool wide = trs_bands_are_wide(plain->level, plain->slices.nlevels, costs_of(e));
-  bool looks = a->seconds < INFINITY && plain->slices.n >= (wide ? SMALL : LARGE);
+  const bool little =
+      a->doubtful || trs_bands_are_wide(plain->level, plain->slices.nlevels, costs_of(e));
+  bool looks = a->seconds < INFINITY && plain->slices.n >= (little ? SMALL : LARGE);
   trs_status status = TRS_SUCCESS;
   *made = false;
   while (a->depth > 1 && !status && !*made) {
@@ -314,8 +317,8 @@ static int64_t most_entries(const engine *e) {
  * take less than `seconds`; or in any case, if that is INFINITY.  Sets e->made if it does.  Lack of
  * memory is no failure. */
 static trs_status substitute(engine *e, trs_plan *plan, const candidate *plain, int32_t depth,
-                             double seconds) {
-  attempt a = {costs_of(e), plain, depth, depth, MARGIN * seconds, most_entries(e)};
+                             double seconds, bool doubtful) {
+  attempt a = {costs_of(e), plain, depth, depth, doubtful, MARGIN * seconds, most_entries(e)};
   candidate joint = {.seconds = INFINITY};
   bool made;
   trs_status status = make_joint(e, &a, &made);
@@ -381,17 +384,17 @@ static int plainest(const trs_slice_rules *rules, int count) {
 /* True if the system is small and has so few levels that another cut could save only a few
  * microseconds per solve.  A wait for that cut would take 50 to 80 microseconds. */
 static bool has_few_levels(const engine *e, const candidate *c) {
-  enum { SMALL = 8192, FEW = 12 };
+  enum { FEW = 12 };
   return e->gpu.system.n <= SMALL && c->slices.nlevels <= FEW;
 }
 
 /* Substitutes rows if that is expected to take less than `seconds`. */
 static trs_status try_substitution(engine *e, trs_plan *plan, const candidate *plain,
-                                   double seconds) {
+                                   double seconds, bool doubtful) {
   const bool in_vain = e->substituted_seconds >= MARGIN * seconds; /* known from the last time */
   if (in_vain || !may_substitute(e, plan, plain, seconds)) return TRS_SUCCESS;
   return substitute(e, plan, plain, depth_of(e, plain),
-                    e->asked.substitute > 0 ? INFINITY : seconds);
+                    e->asked.substitute > 0 ? INFINITY : seconds, doubtful);
 }
 
 /* The cuts of a system, of which `first` is the plainest. */
@@ -417,11 +420,6 @@ static void look_at_others(cuts *c, const engine *e, const trs_plan *plan) {
   }
 }
 
-/* True if the caller wants boxes and has them. */
-static bool has_wish(const cuts *c, const engine *e) {
-  return e->asked.boxes > 0 && c->best == &c->boxed;
-}
-
 /* Boxes are the best if they gain enough, or if the caller wants them. */
 static trs_status try_boxes(cuts *c, engine *e, trs_plan *plan) {
   if (!may_box(e, plan, c->first, c->best->seconds)) return TRS_SUCCESS;
@@ -432,13 +430,26 @@ static trs_status try_boxes(cuts *c, engine *e, trs_plan *plan) {
   return TRS_SUCCESS;
 }
 
-/* The part of the seconds of the best cut that substitution is compared with.  Boxes are no more
- * certain than it, and where rows of grids are long it takes 1.3 times what the model expects. */
-static double rivalry(const cuts *c, const engine *e) {
-  static const double LONG = 8, OF_LONG = 0.8;
+/* True if rows of the system are so long that substitution in grids takes 1.3 times what the model
+ * expects. */
+static bool are_long(const trs_system *S) {
+  static const double LONG = 8;
+  return (double)S->nnz >= LONG * (double)S->n;
+}
+
+/* True if the caller wants boxes and has them, or if substitution would be looked at in vain: it
+ * takes as long to find out as boxes take to make. */
+static bool is_settled(const cuts *c, const engine *e) {
   const trs_system *S = &e->gpu.system;
-  const bool are_long = (double)S->nnz >= LONG * (double)S->n;
-  return c->best != &c->boxed ? 1 : (are_long ? OF_LONG : 1) / MARGIN;
+  if (c->best != &c->boxed) return false;
+  return e->asked.boxes > 0 || (e->asked.substitute <= 0 && S->n >= SMALL && are_long(S));
+}
+
+/* The part of the seconds of the best cut that substitution is compared with.  Boxes are no more
+ * certain than it. */
+static double rivalry(const cuts *c, const engine *e) {
+  static const double OF_LONG = 0.8;
+  return c->best != &c->boxed ? 1 : (are_long(&e->gpu.system) ? OF_LONG : 1) / MARGIN;
 }
 
 /* The cuts of a small system are all begun before the first wait for one: first the plainest, which
@@ -456,14 +467,16 @@ static trs_status compare_cuts(cuts *c, engine *e, trs_plan *plan, const trs_sli
     return TRS_SUCCESS;
   if (in_turn) {
     TRS_TRY(try_boxes(c, e, plan));
-    if (!has_wish(c, e)) TRS_TRY(try_substitution(e, plan, c->first, MUCH * c->best->seconds));
+    if (!is_settled(c, e))
+      TRS_TRY(try_substitution(e, plan, c->first, MUCH * c->best->seconds, c->best == &c->boxed));
     if (e->made || c->best == &c->boxed) return TRS_SUCCESS;
     begin_others(c, e, plan, rules);
   }
   look_at_others(c, e, plan);
   if (!in_turn) TRS_TRY(try_boxes(c, e, plan));
-  if (has_wish(c, e)) return TRS_SUCCESS;
-  return try_substitution(e, plan, c->first, rivalry(c, e) * c->best->seconds);
+  if (is_settled(c, e)) return TRS_SUCCESS;
+  return try_substitution(e, plan, c->first, rivalry(c, e) * c->best->seconds,
+                          c->best == &c->boxed);
 }
 
 /* Makes the solves by the cut with the lowest cost, or by substitution. */
@@ -486,7 +499,7 @@ static trs_status build_way(engine *e, trs_plan *plan, trs_slice_rules rules, in
   trs_status status = begin_candidate(e, plan, rules, NULL, &c);
   if (!status) status = finish_candidate(e, plan, &c);
   if (!status && depth > 0 && c.rules.most_block == 1 && c.slices.nlevels > depth)
-    status = substitute(e, plan, &c, depth, INFINITY);
+    status = substitute(e, plan, &c, depth, INFINITY, false);
   if (!status && depth == IN_BOXES && e->classes.line > 0 && may_box(e, plan, &c, INFINITY)) {
     e->levels = c.slices.nlevels;
     status = cut_boxes(e, plan, &c, &boxed);
