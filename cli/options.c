@@ -189,7 +189,9 @@ static int take_short(const command *c, void *settings, int argc, char **argv, i
 
 static int check_operands(const command *c, int count, char **argv) {
   if (count < c->min_operands)
-    return leave_usage(c->name, "something is missing; expected: %s", c->synopsis);
+    return leave_usage(c->name, "%s is missing; expected: trireme %s %s",
+                       c->operand && !strcmp(c->operand, "matrix") ? "M, a matrix," : "a word",
+                       c->name, c->synopsis);
   if (count > c->max_operands)
     return leave_usage(c->name, "'%s' is one word too many", argv[c->max_operands]);
   return -1;
