@@ -43,6 +43,19 @@ def test_the_readme(page):
 
 
 @pytest.mark.skipif(not os.path.exists(PAGE), reason="not in a checkout")
+def test_the_quick_start(capsys):
+    names = {}
+    with open(os.path.join(ROOT, "docs", "quick-start.md"), encoding="utf-8") as file:
+        listings = re.findall(r"```python\n(.*?)```", file.read(), re.S)
+    for listing in listings:
+        exec(compile(listing, "docs/quick-start.md", "exec"), names)
+    said = capsys.readouterr().out
+    assert names["info"] == 0 and "chosen: " in said and "trireme.triangle" in said
+    np.testing.assert_allclose(names["A"] @ names["x"], names["ones"], atol=1e-4)
+    assert len(listings) == 5
+
+
+@pytest.mark.skipif(not os.path.exists(PAGE), reason="not in a checkout")
 def test_the_tutorial(tmp_path):
     environment = dict(os.environ, PYTHONPATH=os.path.dirname(os.path.dirname(tr.__file__)))
     run = subprocess.run([sys.executable, os.path.join(HERE, "..", "..", "..", "examples", "tutorial.py"), str(tmp_path)],
