@@ -34,7 +34,6 @@ autodoc_mock_imports = ["jax", "torch"]
 _MockObject.__setitem__ = lambda self, key, value: None
 autodoc_member_order = "groupwise"
 autosummary_generate = False  # summaries alone: the page itself has what they lead to
-autodoc_class_signature = "separated"  # functions make the objects
 default_role = "py:obj"
 napoleon_google_docstring = False
 napoleon_use_rtype = False
@@ -42,6 +41,8 @@ napoleon_use_rtype = False
 html_theme = "furo"
 html_title = f"Trireme {release}"
 html_extra_path = ["extra"]
+html_static_path = ["static"]
+html_css_files = ["phone.css"]
 html_show_sourcelink = False
 html_copy_source = False
 html_theme_options = {"light_css_variables": {"color-brand-primary": "#14507a", "color-brand-content": "#14507a"},
@@ -69,6 +70,12 @@ def without_substitutions(app, what, name, thing, options, lines):
     lines[:] = [line.replace("|", "\\|") for line in lines]
 
 
+def without_constructor(app, what, name, thing, options, signature, annotation):
+    """Functions make the objects."""
+    return ("", None) if what == "class" and signature else None
+
+
 def setup(app):
+    app.connect("autodoc-process-signature", without_constructor)
     app.connect("source-read", with_contents)
     app.connect("autodoc-process-docstring", without_substitutions)
