@@ -55,7 +55,9 @@ LANGUAGES = {".c": "c", ".cpp": "cpp", ".f90": "fortran", ".py": "python"}
 def with_contents(app, name, source):
     """The first page has the contents of the site, the page of the examples their programs."""
     if name == root_doc:
-        with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "contents.md"), encoding="utf-8") as file:
+        contents = os.path.join(os.path.dirname(os.path.abspath(__file__)), "contents.md")
+        app.env.note_dependency(contents)
+        with open(contents, encoding="utf-8") as file:
             source[0] += "\n" + file.read()
     if name == "examples/README":
         programs = re.findall(r"^\| `(\w+\.\w+)` \|", source[0], re.M)
