@@ -1,11 +1,15 @@
 /* component.cuh - device functions that the kernels of X20's algorithms share.
  *
- * Memory order.  The paper's code has none.  Here a warp adds its sums, passes a fence, and then
- * counts them.  A warp that sees the full count passes a fence before it reads the sum.
+ * Memory order.  The paper's code has none; the authors' program has a fence between a sum and its
+ * count.  Here too a warp adds a sum, passes a fence, and then counts it.  Who waits polls counts
+ * by relaxed loads and loads the complete count once more, to acquire: the sums that it reads then
+ * have all that was counted.  A fence after the wait would wait for all earlier stores of the warp.
  *
  * Scopes go by the member that reads, as in the paper's Figure 2: device scope for sums and counts
- * of a member's own components, system scope for counts of those of others.  One fence serves a
- * round of entries, and has system scope if any of them is for another member.
+ * of a member's own components, system scope for counts of those of others.  With one right-hand
+ * side each entry has its own fence, so that a column's first components begin before its last are
+ * added.  With several, one fence serves a round of entries, and has system scope if any of them is
+ * for another member.
  *
  * Tickets assign components to warps in the order of the sweep, and tasks run in order.  A warp
  * therefore waits only for a running warp, or for a task of another member that no wait can block.
@@ -115,14 +119,25 @@ __device__ inline S *row_of(const trs_component_launch &part, int64_t i) {
   return static_cast<S *>(part.x) + local_of(part, i) * part.row;
 }
 
-/* x[i] of every right-hand side from two sums, one that other members add to and the member's own;
- * returns that of the first, in every lane. */
+/* b[i] of one right-hand side, loaded before the wait; of several it is read after it. */
 template <class S>
-__device__ inline S solve_from(const trs_component_launch &part, int64_t i, S inverse,
+__device__ inline S b_of(const trs_component_launch &part, int64_t i) {
+  return part.width == 1 ? *row_of<S>(part, i) : zero<S>();
+}
+
+/* x[i] of every right-hand side from two sums, one that other members add to and the member's own;
+ * returns that of the first, in every lane.  b is that of b_of(). */
+template <class S>
+__device__ inline S solve_from(const trs_component_launch &part, int64_t i, S b, S inverse,
                                const void *shared, const void *own) {
   const S *s = static_cast<const S *>(shared) + i * part.width;
   const S *d = static_cast<const S *>(own) + i * part.width;
   S *x = row_of<S>(part, i), xi = zero<S>();
+  if (part.width == 1) {
+    xi = (b - (load_sum<true>(s) + load_sum(d))) * inverse;
+    if (lane_of_thread() == 0) *x = xi;
+    return xi;
+  }
   for (int64_t r = lane_of_thread(); r < part.width; r += WARP) {
     const S left_sum = load_sum<true>(s + r) + load_sum(d + r);
     xi = (x[r * part.col] - left_sum) * inverse;
@@ -130,6 +145,16 @@ __device__ inline S solve_from(const trs_component_launch &part, int64_t i, S in
   }
   __syncwarp();
   return shuffle(xi, 0);
+}
+
+/* Calls use(row, product) for the entries of a column and one right-hand side. */
+template <class S, class F>
+__device__ inline void products_of_one(const trs_component_launch &part, const column &c, S xi,
+                                       F use) {
+  const S *val = static_cast<const S *>(part.val);
+#pragma unroll 1
+  for (int64_t q = lane_of_thread(); q < c.count; q += WARP)
+    use(int64_t(__ldg(part.idx + c.at(q))), read_constant(val + c.at(q)) * xi);
 }
 
 /* Calls use(row, r, product) for the entries from .. to - 1 of a column and every right-hand side.

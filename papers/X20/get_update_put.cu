@@ -134,9 +134,9 @@ __global__ void __launch_bounds__(WARPS *WARP) sweep(const __grid_constant__ trs
     const int64_t i = take_component(s.part);
     if (i < 0) return;
     const column c = column_of(s.part, i);
-    const S inverse = inverse_diagonal<S>(s.part, i);
+    const S inverse = inverse_diagonal<S>(s.part, i), b = b_of<S>(s.part, i);
     await_in_degree(s, i);
-    const S xi = solve_from(s.part, i, inverse, s.s_left_sum[s.part.me], s.d_left_sum);
+    const S xi = solve_from(s.part, i, b, inverse, s.s_left_sum[s.part.me], s.d_left_sum);
     update<S>(s, c, row_of<S>(s.part, i), xi, i);
   }
 }

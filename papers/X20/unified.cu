@@ -15,21 +15,36 @@ namespace {
 using namespace trs;
 using namespace trs::component;
 
+/* Run by every lane: then no lane has to tell the others. */
 __device__ void await_in_degree(const trs_unified &s, int64_t i) {
-  if (lane_of_thread() == 0) {
-    group_wait patience(s.part);
-    while (load_relaxed<true>(&s.s_in_degree[i]) != load_relaxed(&s.d_in_degree[i]) &&
-           patience.goes_on(i)) {
-    }
-    fence_system();
+  group_wait patience(s.part);
+  while (load_relaxed<true>(&s.s_in_degree[i]) != load_relaxed(&s.d_in_degree[i]) &&
+         patience.goes_on(i)) {
   }
-  __syncwarp();
+  (void)load_acquire<true>(&s.s_in_degree[i]);
+  (void)load_acquire(&s.d_in_degree[i]);
+}
+
+template <class S>
+__device__ void update_one(const trs_unified &s, const column &c, S xi) {
+  products_of_one(s.part, c, xi, [&](int64_t row, S product) {
+    if (is_near(s.part, row)) {
+      add_to(static_cast<S *>(s.d_left_sum) + row, product);
+      fence_device();
+      atomicAdd(&s.d_in_degree[row], 1);
+    } else {
+      add_to<true>(static_cast<S *>(s.s_left_sum) + row, product);
+      fence_system();
+      atomicSub_system(&s.s_in_degree[row], 1);
+    }
+  });
 }
 
 template <class S>
 __device__ void update(const trs_unified &s, const column &c, const S *x, S xi) {
   const trs_component_launch &part = s.part;
   S *shared = static_cast<S *>(s.s_left_sum), *near = static_cast<S *>(s.d_left_sum);
+  if (part.width == 1) return update_one(s, c, xi);
   for (int64_t from = 0; from < c.count; from += ROUND) {
     const int64_t to = min(from + ROUND, c.count);
     bool far = false;
@@ -63,9 +78,9 @@ __global__ void __launch_bounds__(WARPS *WARP) sweep(const __grid_constant__ trs
     const int64_t i = take_component(s.part);
     if (i < 0) return;
     const column c = column_of(s.part, i);
-    const S inverse = inverse_diagonal<S>(s.part, i);
+    const S inverse = inverse_diagonal<S>(s.part, i), b = b_of<S>(s.part, i);
     await_in_degree(s, i);
-    const S xi = solve_from(s.part, i, inverse, s.s_left_sum, s.d_left_sum);
+    const S xi = solve_from(s.part, i, b, inverse, s.s_left_sum, s.d_left_sum);
     update<S>(s, c, row_of<S>(s.part, i), xi);
   }
 }

@@ -30,18 +30,15 @@ __device__ void await_in_degree(const trs_zerocopy &s, int64_t i) {
     const bool goes_on = member != 0 || patience.goes_on(i);
     if (!__all_sync(ALL_LANES, goes_on)) break;
   }
-  if (s.part.members > 1)
-    fence_system();
-  else
-    fence_device();
-  __syncwarp();
+  if (member < s.part.members) (void)load_acquire<true>(in_degree);
+  __syncwarp(); /* with several right-hand sides other lanes read the member's sums, too */
 }
 
 /* x[i] of every right-hand side; returns that of the first, in every lane.  As many lanes as there
  * are members, or up to twice as many, read the sums of one right-hand side and add them by
- * shuffles; a warp has room for several right-hand sides at a time. */
+ * shuffles; a warp has room for several right-hand sides at a time.  b is that of b_of(). */
 template <class S>
-__device__ S solve_row(const trs_zerocopy &s, int64_t i, S inverse) {
+__device__ S solve_row(const trs_zerocopy &s, int64_t i, S b, S inverse) {
   const int width = int(s.part.width), lane = lane_of_thread();
   const int member = lane % s.lanes, together = WARP / s.lanes;
   S *x = row_of<S>(s.part, i), xi = zero<S>();
@@ -53,12 +50,28 @@ __device__ S solve_row(const trs_zerocopy &s, int64_t i, S inverse) {
     for (int step = s.lanes / 2; step > 0; step /= 2)
       left_sum = left_sum + shuffle_xor(left_sum, step);
     if (member != 0 || r >= width) continue;
-    const S value = (x[r * s.part.col] - left_sum) * inverse;
+    const S value = ((width == 1 ? b : x[r * s.part.col]) - left_sum) * inverse;
     x[r * s.part.col] = value;
     if (r == 0) xi = value;
   }
   __syncwarp();
   return shuffle(xi, 0);
+}
+
+template <class S>
+__device__ void update_one(const trs_zerocopy &s, const column &c, S xi) {
+  S *left_sum = static_cast<S *>(s.left_sum[s.part.me]);
+  int32_t *in_degree = s.in_degree[s.part.me];
+  products_of_one(s.part, c, xi, [&](int64_t row, S product) {
+    add_to(left_sum + row, product);
+    if (is_near(s.part, row)) {
+      fence_device();
+      atomicSub(&in_degree[row], 1);
+    } else {
+      fence_system();
+      atomicSub_system(&in_degree[row], 1);
+    }
+  });
 }
 
 /* Adds the products of x[i] to this member's sums, then updates the counts. */
@@ -67,6 +80,7 @@ __device__ void update(const trs_zerocopy &s, const column &c, const S *x, S xi)
   const trs_component_launch &part = s.part;
   S *left_sum = static_cast<S *>(s.left_sum[part.me]);
   int32_t *in_degree = s.in_degree[part.me];
+  if (part.width == 1) return update_one(s, c, xi);
   for (int64_t from = 0; from < c.count; from += ROUND) {
     const int64_t to = min(from + ROUND, c.count);
     bool far = false;
@@ -96,9 +110,9 @@ __global__ void __launch_bounds__(WARPS *WARP) sweep(const __grid_constant__ trs
     const int64_t i = take_component(s.part);
     if (i < 0) return;
     const column c = column_of(s.part, i);
-    const S inverse = inverse_diagonal<S>(s.part, i);
+    const S inverse = inverse_diagonal<S>(s.part, i), b = b_of<S>(s.part, i);
     await_in_degree(s, i);
-    const S xi = solve_row(s, i, inverse);
+    const S xi = solve_row(s, i, b, inverse);
     update<S>(s, c, row_of<S>(s.part, i), xi);
   }
 }

@@ -159,13 +159,20 @@ __device__ inline void fence_system() { asm volatile("fence.acq_rel.sys;" ::: "m
 
 /* What this thread loads later is at least as new as *p.  A fence would also wait for the warp's
  * own stores. */
+template <bool SYSTEM = false>
 __device__ inline int32_t load_acquire(const int32_t *p) {
-#if TRS_GPU_AMD || defined(TRS_EMULATED_GPU)
-  const int32_t value = load_relaxed(p);
-  fence_device();
-#else
   int32_t value;
-  asm volatile("ld.acquire.gpu.global.s32 %0, [%1];" : "=r"(value) : "l"(p) : "memory");
+#if TRS_GPU_AMD || defined(TRS_EMULATED_GPU)
+  value = load_relaxed<SYSTEM>(p);
+  if constexpr (SYSTEM)
+    fence_system();
+  else
+    fence_device();
+#else
+  if constexpr (SYSTEM)
+    asm volatile("ld.acquire.sys.global.s32 %0, [%1];" : "=r"(value) : "l"(p) : "memory");
+  else
+    asm volatile("ld.acquire.gpu.global.s32 %0, [%1];" : "=r"(value) : "l"(p) : "memory");
 #endif
   return value;
 }
