@@ -140,6 +140,12 @@ check("methods says what ranks need", ("openmpi-bin" if has("MPI") else "libopen
 o = run("gen", "--list")
 check("gen --list", o.code == 0 and "gen:poisson2d5:" in o.out, o)
 
+run("gen", "poisson2d5:5", "-o", "letters.mtx")
+for said, words in (("L^T x = b", ["--uplo", "L", "--trans", "T", "--diag", "U"]),
+                    ("U^H x = b", ["--uplo=UPPER", "--trans", "H", "--diag", "N"])):
+    o = run("solve", "letters.mtx", *words)
+    check(f"LAPACK's letters: {' '.join(words)}", o.code == 0 and said in o.out, o)
+
 # ---- mistakes
 
 refuses("no command", 2, "a command is missing")
