@@ -34,6 +34,9 @@ for c in COMMANDS:
     known = set(re.findall(r"--[a-z-]+", o.out)) | {"--help"}
     check(f"{c} -h names options of {c} alone",
           set(re.findall(r"--[a-z-]+", brief.out)) <= known, brief)
+o = run("-h")
+check("trireme -h fits a screen", o.code == 0 and len(o.out.splitlines()) <= 24 and
+      all(f"\n  {c}" in o.out for c in COMMANDS), o)
 check("solve has its options", set(options["solve"]) >= {
     "--uplo", "--trans", "--diag", "--add-diagonal", "--rhs", "--nrhs", "--backend", "--method",
     "--precision", "--repeat", "--store", "--tune", "--json"}, options["solve"])
