@@ -30,7 +30,7 @@ const bench_experiment bench_experiments[] = {
          "cuda:0-3 "
          "names, with one GPU: auto with b and x on the first GPU, auto with b and x distributed "
          "as "
-         "they are solved (spread), and X20's zerocopy. --methods adds others, such as "
+         "they are solved (spread), and zerocopy. --methods adds others, such as "
          "push:partition=cyclic. Several right-hand sides are timed only for systems with a "
          "parallelism of 5,000 or more. Then a system is solved that is larger than what plans may "
          "use "

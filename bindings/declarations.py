@@ -45,7 +45,7 @@ def structs(text):
 
 def functions(text):
     """name, type of the result, [declarations of the arguments] for each function."""
-    for result, name, body in re.findall(r"TRS_API ([\w \*]+?)(\w+)\(([^;]*)\);", text):
+    for result, name, body in re.findall(r"TRS_(?:CORE|EXPERIMENTAL) ([\w \*]+?)(\w+)\(([^;]*)\);", text):
         arguments = [" ".join(a.split()) for a in body.split(",")]
         yield name, result.strip(), [] if arguments == ["void"] else arguments
 

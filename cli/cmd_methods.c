@@ -73,25 +73,28 @@ static const char *no_ranks(void) {
 
 /* Methods that the library's list does not contain, one per line as print_list expects. */
 static const char ranks[] =
-    "grid3d  several grids, one exchange between them (L23: Algorithm 1)\n"
-    "grid2d  one grid (L23)\n";
+    "grid3d  several grids, one exchange between them (Liu et al. 2023, Algorithm 1)\n"
+    "grid2d  one grid (Liu et al. 2023)\n";
 static const char ranks_of_papers[] =
-    "grid3d-baseline  several grids, level by level over the separator tree (L23: 2.2)\n";
+    "grid3d-baseline  several grids, level by level over the separator tree (Liu et al. 2023, "
+    "2.2)\n";
 static const char relaxation_on_cpu[] = "threads  rows of one colour shared among the threads\n";
 static const char relaxation_on_gpu[] =
     "slices            one launch for all colours, for blocks of 1 to 8\n"
-    "warp-six-rows     one warp for six block rows (W21), for blocks of 1 to 32\n"
-    "warp-six-rows-l2  warp-six-rows, x kept in the L2 cache (W21)\n";
+    "warp-six-rows     one warp for six block rows (Walden et al. 2021), for blocks of 1 to 32\n"
+    "warp-six-rows-l2  warp-six-rows, x kept in the L2 cache (Walden et al. 2021)\n";
 static const char relaxation_of_papers[] =
-    "thread-row               one thread per block row (W21)\n"
-    "warp-row                 one warp per block row, then a launch for the diagonal (W21)\n"
-    "warp-row-l2              warp-row, x kept in the L2 cache (W21)\n"
-    "warp-row-fused           one warp per block row, with its diagonal (W21)\n"
-    "warp-row-fused-l2        warp-row-fused, x kept in the L2 cache (W21)\n"
-    "warp-row-fused-l2-async  the same, the diagonal copied asynchronously (W21)\n"
-    "warp-six-rows-l2-async   warp-six-rows-l2, the diagonal copied asynchronously (W21)\n"
+    "thread-row               one thread per block row (Walden et al. 2021)\n"
+    "warp-row                 one warp per block row, then a launch for the diagonal (Walden et "
+    "al. 2021)\n"
+    "warp-row-l2              warp-row, x kept in the L2 cache (Walden et al. 2021)\n"
+    "warp-row-fused           one warp per block row, with its diagonal (Walden et al. 2021)\n"
+    "warp-row-fused-l2        warp-row-fused, x kept in the L2 cache (Walden et al. 2021)\n"
+    "warp-row-fused-l2-async  the same, the diagonal copied asynchronously (Walden et al. 2021)\n"
+    "warp-six-rows-l2-async   warp-six-rows-l2, the diagonal copied asynchronously (Walden et al. "
+    "2021)\n"
     "warp-six-rows-prefetch   warp-six-rows, x of a row's next block ahead in shared memory "
-    "(W21)\n";
+    "(Walden et al. 2021)\n";
 
 static const struct {
   const char *title, *call, *list, *of_papers;
@@ -151,7 +154,7 @@ static void print_backends(void) {
 
 static void print_left_out(void) {
   char name[64], text[600] =
-                     "Methods of papers, L23's on ranks and W21's kernels of relaxation are left "
+                     "Methods of papers, on GPUs, on ranks and of relaxation, are left "
                      "out of this build:";
   const size_t begin = strlen(text);
   size_t used = begin;

@@ -52,18 +52,18 @@ static const option options[] = {
     TEXT_OPTION(
         "grid", "PXxPYxPZ|auto", "auto", FIELD(grid),
         "solve A x = b from factors on MPI ranks: PZ grids, a power of two, of PX x PY ranks; "
-        "--method is grid3d (the default), grid2d, grid3d:algorithm=4 (L23's, on GPUs) or, in "
-        "builds with the papers, L23's grid3d:algorithm=2, grid3d:algorithm=5 (on GPUs), "
+        "--method is grid3d (the default), grid2d, grid3d:algorithm=4 (on GPUs) or, in "
+        "builds with the papers, grid3d:algorithm=2, grid3d:algorithm=5 (on GPUs), "
         "grid3d-baseline or grid3d-baseline:lookahead=0. With --backend cuda or cuda:N "
         "every rank works on a GPU; the "
         "ranks of a machine take its GPUs in turn. With threads[:T] or serial each of 1x1xPZ "
         "grids is solved there"),
     CHOICE_OPTION("trees", "binary|flat", FIELD(trees),
                   "with --grid: shape of the broadcast and reduction trees (default binary)"),
-    FLAG_OPTION(
-        "scattered", FIELD(scattered),
-        "with --grid: distribute every supernode over its grid, as in L23; the default keeps "
-        "each supernode at the bottom of the tree on one rank, which saves messages"),
+    FLAG_OPTION("scattered", FIELD(scattered),
+                "with --grid: distribute every supernode over its grid, as Liu et al. 2023 do; the "
+                "default keeps "
+                "each supernode at the bottom of the tree on one rank, which saves messages"),
     CHOICE_OPTION(
         "invert", "auto|blocks|separators", FIELD(invert),
         "with --grid: which diagonal triangles the analysis inverts: those of supernodes "

@@ -87,10 +87,21 @@ int input_read_matrix(input *in, const char *name, int precision, const char *ta
                "%s holds factors; %s needs a matrix", name, task);
 }
 
+static bool same_file(const char *one, const char *other) {
+  struct stat a, b;
+  return !stat(one, &a) && !stat(other, &b) && S_ISREG(a.st_mode) && a.st_dev == b.st_dev &&
+         a.st_ino == b.st_ino;
+}
+
 int input_rhs(const input *in, const char *path, trs_scalar scalar, int64_t n, void **b,
               int64_t *nrhs) {
   int64_t rows;
   trs_read_options options = reading(-1);
+  if (same_file(path, in->name))
+    return leave(LEAVE_INPUT, trs_status_name(TRS_ERROR_ARGUMENT), -1,
+                 "%s is the matrix, of which -b would make %s dense right-hand sides: name a file "
+                 "of right-hand sides, or leave -b out for a random one",
+                 path, human_count(n).s);
   progress_begin();
   trs_status status = trs_vectors_read(b, &rows, nrhs, scalar, path, &options);
   progress_end();
@@ -100,11 +111,6 @@ int input_rhs(const input *in, const char *path, trs_scalar scalar, int64_t n, v
         "%s holds complex values and %s real ones: 'trireme solve --precision z' solves in "
         "complex numbers ('c': in float)",
         path, in->name);
-  if (status == TRS_ERROR_MEMORY && strcmp(path, in->name) == 0)
-    return leave(LEAVE_INPUT, trs_status_name(status), -1,
-                 "%s is the matrix, of which -b would make %s dense right-hand sides: name a file "
-                 "of right-hand sides, or leave -b out for a random one",
-                 path, human_count(n).s);
   if (status) return leave_library(NULL);
   if (rows == n && *nrhs > 0) return -1;
   return leave(LEAVE_INPUT, trs_status_name(TRS_ERROR_FORMAT), -1,

@@ -92,7 +92,9 @@ void help_print_brief(const command *c) {
     return;
   }
   print_usage(c);
-  printf("\n%s\nAll options: trireme %s --help\n", c->brief, c->name);
+  if (c->commands) print_commands(c->commands);
+  printf("\n%s\n%s: trireme %s%s--help\n", c->brief, c->commands ? "More" : "All options", c->name,
+         *c->name ? " " : "");
 }
 
 void command_print(const command *c, const char *what) {

@@ -156,6 +156,7 @@ static void print_sweeps(const info_facts *f) {
   print_line(f, "column lengths", format_lengths);
   print_line(f, "bytes per solve", format_bytes);
   print_line(f, "reference time", format_reference);
+  table_load();
 }
 
 static void print_diagonal(const info_facts *f) {

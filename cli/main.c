@@ -50,6 +50,10 @@ const command root_command = {.name = "",
                               .operand = "@commands",
                               .options = options,
                               .paragraphs = paragraphs,
+                              .brief =
+                                  "  trireme gen poisson3d7:30 -o A.mtx\n"
+                                  "  trireme solve A.mtx --uplo lower -b b.mtx -o x.mtx\n"
+                                  "  trireme solve A.mtx --factor lu -b b.mtx -o x.mtx\n",
                               .commands = commands};
 
 const command *command_find(const char *name) {

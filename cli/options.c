@@ -83,11 +83,22 @@ static int bad_choice(const command *c, const option *o, const char *text) {
   return leave_usage(c->name, "--%s takes %s, not '%s'", o->name, choices, text);
 }
 
+/* Whether text is the word, in any case, or LAPACK's or Python's letter for it. */
+static bool means(const char *text, const char *word, size_t length) {
+  static const char *const letters[] = {"llower", "uupper", "uunit", "nnonunit", "hc"};
+  if (strlen(text) == length && trs_same_letters(text, word, length)) return true;
+  for (size_t k = 0; k < sizeof letters / sizeof *letters && text[0] && !text[1]; k++)
+    if (trs_lower(text[0]) == letters[k][0] && strlen(letters[k] + 1) == length &&
+        !strncmp(letters[k] + 1, word, length))
+      return true;
+  return false;
+}
+
 static int set_choice(const command *c, const option *o, int *field, const char *text) {
   const char *words = o->words, *word;
   int position = 0;
   for (size_t length; (length = trs_next_word(&words, &word)); position++)
-    if (strlen(text) == length && !strncmp(text, word, length)) {
+    if (means(text, word, length)) {
       *field = position;
       return -1;
     }
@@ -189,7 +200,9 @@ static int take_short(const command *c, void *settings, int argc, char **argv, i
 
 static int check_operands(const command *c, int count, char **argv) {
   if (count < c->min_operands)
-    return leave_usage(c->name, "something is missing; expected: %s", c->synopsis);
+    return leave_usage(c->name, "%s is missing; expected: trireme %s %s",
+                       c->operand && !strcmp(c->operand, "matrix") ? "M, a matrix," : "a word",
+                       c->name, c->synopsis);
   if (count > c->max_operands)
     return leave_usage(c->name, "'%s' is one word too many", argv[c->max_operands]);
   return -1;

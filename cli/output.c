@@ -203,6 +203,16 @@ void table_title(const char *title) {
   if (!out.json) printf("%s%s%s\n", style_on(STYLE_BOLD), human_name(title).s, style_off());
 }
 
+void table_load(void) {
+  double load;
+  if (getloadavg(&load, 1) == 1 && load > (double)sysconf(_SC_NPROCESSORS_ONLN))
+    table_row(
+        "load",
+        "%.1f: other programs use the cores, and the times are off; TRIREME_NUM_THREADS=1 may "
+        "be faster",
+        load);
+}
+
 void table_gap(void) {
   if (!out.json) printf("\n");
 }

@@ -49,6 +49,8 @@ void table_styled(style s, const char *label, const char *format, ...)
 /* Two texts side by side, not wrapped; only the left one if the right is empty. */
 void table_pair(const char *label, const char *left, const char *right);
 void table_gap(void);
+/* A row with the load, where more programs want a core than there are: times are off then. */
+void table_load(void);
 
 /* Prints indented text wrapped at the output's width.  '\n' breaks lines, "\n\n" separates
  * paragraphs, and lines that begin with a blank are unchanged. */

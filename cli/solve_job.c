@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/text.h"
 #include "files.h"
@@ -246,12 +247,27 @@ static int allocate(solve_job *job, void **array) {
                       "the right-hand sides or solutions");
 }
 
+/* x takes as much as b, and counts towards the same limit: half of the memory by default. */
+static int check_room(const solve_job *job) {
+  const double needed =
+      2.0 * (double)job->n * (double)job->nrhs * (double)scalar_bytes(job->scalar);
+  double limit = (double)files_max_bytes();
+  if (limit == 0) limit = 0.5 * (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+  if (limit < 0 || needed <= limit) return -1;
+  return leave(
+      LEAVE_UNAVAILABLE, trs_status_name(TRS_ERROR_MEMORY), -1,
+      "b and x of %s right-hand sides take %s, more than the limit of %s: solve for fewer at "
+      "a time, or raise --max-memory",
+      human_count(job->nrhs).s, human_bytes(needed).s, human_bytes(limit).s);
+}
+
 int solve_make_rhs(solve_job *job) {
   job->nrhs = job->set.nrhs ? job->set.nrhs : 1;
   int code = parse_rhs(job);
   if (code < 0 && job->set.rhs_file)
     code = input_rhs(&job->in, job->set.rhs_file, job->scalar, job->n, &job->b, &job->nrhs);
-  else if (code < 0 && (code = allocate(job, &job->b)) < 0)
+  if (code < 0) code = check_room(job);
+  if (code < 0 && !job->b && (code = allocate(job, &job->b)) < 0)
     trs_random_fill(job->b, job->n * job->nrhs, job->scalar, job->seed);
   if (code < 0) code = allocate(job, &job->x);
   if (code < 0) /* allocates its pages before the first timed solve */

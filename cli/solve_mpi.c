@@ -234,10 +234,11 @@ static void print_times(const ranks_job *r) {
   const range L = over(s, offsetof(trs_mpi_stats, message_bound[0])),
               U = over(s, offsetof(trs_mpi_stats, message_bound[1]));
   table_row("",
-            "log2 of members, summed over the trees of a rank (L23): L %s, %s, %s; U %s, %s, %s",
+            "log2 of members, summed over the trees of a rank (Liu et al. 2023): L %s, %s, %s; U "
+            "%s, %s, %s",
             human_real(L.of[0]).s, human_real(L.of[1]).s, human_real(L.of[2]).s,
             human_real(U.of[0]).s, human_real(U.of[1]).s, human_real(U.of[2]).s);
-  table_row("", "n nrhs / sqrt(P Pz), either volume up to a constant factor (L23): %s",
+  table_row("", "n nrhs / sqrt(P Pz), either volume up to a constant factor (Liu et al. 2023): %s",
             human_bytes(s->volume_bound).s);
 }
 

@@ -100,6 +100,7 @@ static void print_times(const solve_job *job) {
             human_times((double)job->bytes / job->fastest * 1e-9).s,
             human_bytes((double)job->bytes).s);
   print_reference(job);
+  table_load();
 }
 
 static void print_memory(const solve_job *job) {

@@ -106,7 +106,7 @@ if(TRIREME_WITH_HIP)
 endif()
 
 # CUDA 12 or newer: the compiler is looked for in its usual place too.
-option(TRIREME_WITH_CUDA "Use CUDA where nvcc is found" ON)
+option(TRIREME_WITH_CUDA "Use CUDA where nvcc is found; off in a project of another" ${PROJECT_IS_TOP_LEVEL})
 set(TRS_HAVE_CUDA 0)
 set(TRS_ASKED_FOR_CUDA 0)
 if((TRIREME_WITH_CUDA AND NOT TRIREME_WITH_HIP) OR TRS_HIP_ON_NVIDIA)

@@ -56,7 +56,7 @@ static trs_status make_3d27(trs_matrix **A, const trs_request *request) {
 const trs_generator trs_generator_poisson2d5 = {
     "poisson2d5", "NX[,NY]", "5-point Laplacian on NX x NY nodes (NY: as NX)", make_2d5};
 const trs_generator trs_generator_poisson2d9 = {
-    "poisson2d9", "NX[,NY]", "9-point Laplacian; 2048 is L23's s2D9pt2048", make_2d9};
+    "poisson2d9", "NX[,NY]", "9-point Laplacian; 2048 is s2D9pt2048 of Liu et al. 2023", make_2d9};
 const trs_generator trs_generator_poisson3d7 = {
     "poisson3d7", "NX[,NY,NZ]", "7-point Laplacian on NX x NY x NZ nodes", make_3d7};
 const trs_generator trs_generator_poisson3d27 = {

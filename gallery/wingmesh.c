@@ -151,4 +151,5 @@ static trs_status make(trs_matrix **A, const trs_request *request) {
 }
 
 const trs_generator trs_generator_wingmesh = {
-    "wingmesh", "N", "5 unknowns per vertex, N vertices around a wing; 1100000 is W21's", make};
+    "wingmesh", "N", "5 unknowns per vertex, N vertices around a wing; published with 1100000",
+    make};

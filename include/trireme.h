@@ -14,9 +14,9 @@
  *   Distinct objects may be used from distinct threads at once, and threads may share a matrix,
  * factors or a context that none of them changes.  A plan and a relaxation own their workspace and
  * therefore serve one call at a time: a solve, a sweep or an update during another one fails with
- * TRS_ERROR_ARGUMENT and writes nothing.
- *   Structures that the caller fills in, or passes to be filled in, begin with struct_size, the
- * size that the caller's compiler gave them.  Fields that are zero have their default:
+ * TRS_ERROR_BUSY and writes nothing. Structures that the caller fills in, or passes to be filled
+ * in, begin with struct_size, the size that the caller's compiler gave them.  Fields that are zero
+ * have their default:
  *
  *      trs_options options = {.struct_size = sizeof(trs_options), .nrhs = 8};
  *      trs_plan_info info = {.struct_size = sizeof info};
@@ -26,6 +26,11 @@
  *   A later version may add fields at the end.  A program compiled with an older header keeps
  * working: the library reads and writes at most struct_size bytes.  A program compiled with a newer
  * header gets TRS_ERROR_ARGUMENT if it sets a field that the library does not know.
+ *   Functions declared with TRS_CORE keep their names, arguments and meaning from version 1.0 on,
+ * and so do the types that they take.  Those with TRS_EXPERIMENTAL may change in a minor version;
+ * CHANGELOG.md says how.  A program that defines TRIREME_CORE_ONLY before the header is warned of
+ * experimental functions by its compiler.  The comment of a core function that can fail ends with
+ * its inputs, outputs, memory, errors (without TRS_ERROR_) and cost.
  *   Papers are cited by key: L17 (Liu, Li, Hogg, Duff, Vinter 2017), X20 (Xie et al. 2020), L23
  * (Liu, Ding, Sao, Williams, Li 2023), W21 (Walden, Zubair, Stone, Nielsen 2021).
  * docs/references.md has the full references. */
@@ -43,6 +48,12 @@
 #define TRS_API
 #else
 #define TRS_API __attribute__((visibility("default")))
+#endif
+#define TRS_CORE TRS_API
+#if defined(TRIREME_CORE_ONLY) && !defined(_WIN32)
+#define TRS_EXPERIMENTAL TRS_API __attribute__((deprecated("experimental, not in the core")))
+#else
+#define TRS_EXPERIMENTAL TRS_API
 #endif
 
 #ifdef __cplusplus
@@ -80,15 +91,15 @@ typedef struct trs_error {
 } trs_error;
 
 /* The last failure in this thread.  Never NULL. */
-TRS_API const trs_error *trs_last_error(void);
+TRS_CORE const trs_error *trs_last_error(void);
 /* What a status means, "zero pivot".  Never NULL. */
-TRS_API const char *trs_status_name(trs_status status);
+TRS_CORE const char *trs_status_name(trs_status status);
 
 /* trs_version: the version of the library, "0.1.0".  trs_features: one line per feature, which says
  * whether this build has it: "zlib     yes  gzip files, checksums", "METIS    no   nested
  * dissection (install libmetis-dev and build again)". */
-TRS_API const char *trs_version(void);
-TRS_API const char *trs_features(void);
+TRS_CORE const char *trs_version(void);
+TRS_CORE const char *trs_features(void);
 
 /* Long operations call it from time to time with done in [0, 1], in the calling thread.  trs_factor
  * calls it twice a second: where it is not known how much is done, phase becomes "factoring, 12 s"
@@ -104,8 +115,12 @@ typedef void (*trs_progress)(void *user, const char *phase, double done);
  * are through.  Any thread, a signal handler and a progress callback may set the flag, which must
  * last until another is set or the thread ends.  A cancelled call leaves what any failure leaves:
  * nothing is made, no file is written, and what was to be updated may solve nothing until an update
- * succeeds.  Calls that destroy are not cancelled. */
-TRS_API trs_status trs_set_cancel_flag(const int *flag);
+ * succeeds.  Calls that destroy are not cancelled.
+ *   - In: flag, of the caller, in host memory, read by the calls; NULL: none.
+ *   - Memory: flag must last until another is set or the thread ends.
+ *   - Errors: MEMORY.
+ *   - Cost: none. */
+TRS_CORE trs_status trs_set_cancel_flag(const int *flag);
 
 /* ---- Context: where work runs --------------------------------------------------------------- */
 
@@ -125,10 +140,16 @@ typedef struct trs_context trs_context;
  *   - "opencl", "opencl:1": an OpenCL device, counted over all platforms, GPUs first.  It has L17's
  *     methods for real systems; matrices, x and b are in host memory.
  * TRS_ERROR_UNSUPPORTED: this build has no CUDA (HIP, NVSHMEM, OpenCL), the machine has no driver
- * or no such device, or the GPUs cannot reach each other's memory. */
-TRS_API trs_status trs_context_create(trs_context **ctx, const char *where);
+ * or no such device, or the GPUs cannot reach each other's memory.
+ *   - In: where, a text of the list above.
+ *   - Out: *ctx; NULL after a failure.  The caller destroys it.
+ *   - Memory: its own, and on a GPU that of CUDA.
+ *   - Errors: ARGUMENT (no such place), UNSUPPORTED, MEMORY, DEVICE.
+ *   - Cost: the start of its threads, or of CUDA on its GPUs.
+ */
+TRS_CORE trs_status trs_context_create(trs_context **ctx, const char *where);
 /* Destroys a context.  NULL is ignored.  Plans of the context keep it alive. */
-TRS_API void trs_context_destroy(trs_context *ctx);
+TRS_CORE void trs_context_destroy(trs_context *ctx);
 
 typedef enum trs_context_kind {
   TRS_KIND_NONE = 0, /* of NULL */
@@ -141,28 +162,28 @@ typedef enum trs_context_kind {
 
 /* What a context is.  *number (may be NULL): the number of its threads (auto, threads), of its
  * GPUs in all processes, or of its OpenCL devices; 0 for NULL. */
-TRS_API trs_context_kind trs_context_get_kind(const trs_context *ctx, int *number);
+TRS_EXPERIMENTAL trs_context_kind trs_context_get_kind(const trs_context *ctx, int *number);
 /* The number of threads.  Functions that only return facts accept NULL.  A NULL object has 0
  * threads, rows and members; a NULL output is not written. */
-TRS_API int trs_context_threads(const trs_context *ctx);
+TRS_CORE int trs_context_threads(const trs_context *ctx);
 /* The number of processes that work together (1 except for "nvshmem"); *rank is this process's
  * number, from 0. */
-TRS_API int trs_context_processes(const trs_context *ctx, int *rank);
+TRS_EXPERIMENTAL int trs_context_processes(const trs_context *ctx, int *rank);
 /* The number of members, that is, of GPUs that work together (1 without a group).  This process
  * runs members first .. first + local - 1.  Both outputs may be NULL. */
-TRS_API int trs_context_members(const trs_context *ctx, int *first, int *local);
+TRS_EXPERIMENTAL int trs_context_members(const trs_context *ctx, int *first, int *local);
 /* The most bytes that the library may hold on each GPU of the context; 0: no limit.  A later
  * analysis or update that needs more fails with TRS_ERROR_MEMORY; with "auto" and with several GPUs
  * it first tries methods that need less. */
-TRS_API trs_status trs_context_set_gpu_memory(trs_context *ctx, int64_t bytes);
+TRS_EXPERIMENTAL trs_status trs_context_set_gpu_memory(trs_context *ctx, int64_t bytes);
 /* The memory in bytes of the smallest GPU among this process's members; 0 without a GPU. */
-TRS_API int64_t trs_context_gpu_memory(const trs_context *ctx);
+TRS_EXPERIMENTAL int64_t trs_context_gpu_memory(const trs_context *ctx);
 /* The CUDA ordinal of the GPU of a member that this process runs; -1 without a GPU. */
-TRS_API int trs_context_gpu(const trs_context *ctx, int member);
+TRS_EXPERIMENTAL int trs_context_gpu(const trs_context *ctx, int member);
 
 /* One line per GPU: "cuda:0    NVIDIA H200, 150 GB".  "" without a GPU or without CUDA in this
  * build. */
-TRS_API const char *trs_device_list(void);
+TRS_EXPERIMENTAL const char *trs_device_list(void);
 
 /* ---- Matrix --------------------------------------------------------------------------------- */
 
@@ -210,16 +231,26 @@ enum {
  * needed afterwards.  If indices repeat or do not ascend, the library sorts all three arrays into
  * copies; every call that reads values then reads the borrowed val again.
  *   TRS_ERROR_STRUCTURE names the row (CSR) or column (CSC) at fault, and says if ptr looks like an
- * array of the other width. */
-TRS_API trs_status trs_matrix_create(trs_matrix **A, trs_format format, trs_scalar scalar,
-                                     int64_t nrows, int64_t ncols, int indexing, const void *ptr,
-                                     const void *idx, const void *val, trs_ownership ownership);
+ * array of the other width.
+ *   - In: ptr, idx and val in host memory.  They may be NULL where they would be empty.
+ *   - Out: *A; NULL after a failure.  The caller destroys it.
+ *   - Memory: by ownership; copies of what cannot be used in place.
+ *   - Errors: ARGUMENT, STRUCTURE (row or column), MEMORY.
+ *   - Cost: a pass over ptr and idx, and a sort of rows that do not ascend. */
+TRS_CORE trs_status trs_matrix_create(trs_matrix **A, trs_format format, trs_scalar scalar,
+                                      int64_t nrows, int64_t ncols, int indexing, const void *ptr,
+                                      const void *idx, const void *val, trs_ownership ownership);
 
 /* A CSR matrix from nnz triplets in any order.  The values of repeated entries add up.  The arrays
- * are copied.  indexing applies to row and col: TRS_IDX32 or TRS_IDX64, TRS_BASE0 or TRS_BASE1. */
-TRS_API trs_status trs_matrix_create_coo(trs_matrix **A, trs_scalar scalar, int64_t nrows,
-                                         int64_t ncols, int64_t nnz, int indexing, const void *row,
-                                         const void *col, const void *val);
+ * are copied.  indexing applies to row and col: TRS_IDX32 or TRS_IDX64, TRS_BASE0 or TRS_BASE1.
+ *   - In: row, col and val, nnz each, in host memory.
+ *   - Out: *A; NULL after a failure.  The caller destroys it.
+ *   - Memory: the three arrays of A.
+ *   - Errors: ARGUMENT, STRUCTURE, MEMORY.
+ *   - Cost: a sort by rows. */
+TRS_CORE trs_status trs_matrix_create_coo(trs_matrix **A, trs_scalar scalar, int64_t nrows,
+                                          int64_t ncols, int64_t nnz, int indexing, const void *row,
+                                          const void *col, const void *val);
 
 /* Blocks by rows (BSR): nrows x ncols blocks of block_size x block_size, from ptr[nrows + 1],
  * idx[nblocks] block columns in any order and val[nblocks * block_size^2].  The values of repeated
@@ -243,7 +274,7 @@ typedef struct trs_blocks {
  * such as trs_factor of BILU0 and DILU, and copied when another function first needs the entries;
  * it must not change before the matrix is destroyed.  TRS_ERROR_STRUCTURE names the block row at
  * fault. */
-TRS_API trs_status trs_matrix_create_bsr(trs_matrix **A, const trs_blocks *blocks);
+TRS_EXPERIMENTAL trs_status trs_matrix_create_bsr(trs_matrix **A, const trs_blocks *blocks);
 
 /* As trs_matrix_create, with values in device memory of the context's GPU, which are borrowed.  ptr
  * and idx may each lie there too, and are then borrowed, or in host memory, from which the call
@@ -252,11 +283,16 @@ TRS_API trs_status trs_matrix_create_bsr(trs_matrix **A, const trs_blocks *block
  * stream.  trs_analyze and trs_update read the values after the work in the plan's stream.
  *   Only GPU methods solve with such a matrix.  Functions that read arrays on the host, including
  * trs_check, return TRS_ERROR_UNSUPPORTED.  trs_matrix_get_arrays returns device pointers;
- * trs_matrix_set_values takes one. */
-TRS_API trs_status trs_matrix_create_device(trs_matrix **A, trs_context *ctx, trs_format format,
-                                            trs_scalar scalar, int64_t nrows, int64_t ncols,
-                                            int64_t nnz, int indexing, const void *ptr,
-                                            const void *idx, const void *val);
+ * trs_matrix_set_values takes one.
+ *   - In: val in the memory of the GPU; ptr and idx there or on the host.
+ *   - Out: *A; NULL after a failure.  The caller destroys it.
+ *   - Memory: borrowed arrays must outlive every object that uses them; copies lie on the GPU.
+ *   - Errors: ARGUMENT, STRUCTURE, UNSUPPORTED (no GPU), MEMORY, DEVICE.
+ *   - Cost: a check of the pattern and, where indices do not ascend, a sort, on the GPU. */
+TRS_CORE trs_status trs_matrix_create_device(trs_matrix **A, trs_context *ctx, trs_format format,
+                                             trs_scalar scalar, int64_t nrows, int64_t ncols,
+                                             int64_t nnz, int indexing, const void *ptr,
+                                             const void *idx, const void *val);
 
 /* Writes to val the values of the vectors vector[0] < vector[1] < ... < vector[count - 1] of a
  * matrix, which are rows (CSR) or columns (CSC).  The vectors follow each other without gaps, each
@@ -272,21 +308,25 @@ typedef trs_status (*trs_values_callback)(void *user, void *val, int64_t count,
  * be rows of op(T): CSR for TRS_NO_TRANS, CSC for the transposes.  All other functions refuse such
  * a matrix with TRS_ERROR_UNSUPPORTED.  The pattern arrays are owned as in trs_matrix_create;
  * trs_matrix_get_arrays sets *val to NULL. */
-TRS_API trs_status trs_matrix_create_deferred(trs_matrix **A, trs_format format, trs_scalar scalar,
-                                              int64_t nrows, int64_t ncols, int indexing,
-                                              const void *ptr, const void *idx,
-                                              trs_ownership ownership, trs_values_callback give,
-                                              void *user);
+TRS_EXPERIMENTAL trs_status trs_matrix_create_deferred(trs_matrix **A, trs_format format,
+                                                       trs_scalar scalar, int64_t nrows,
+                                                       int64_t ncols, int indexing, const void *ptr,
+                                                       const void *idx, trs_ownership ownership,
+                                                       trs_values_callback give, void *user);
 
 /* New values, in the order of the arrays given at creation.  They are borrowed, copied, or taken
  * and freed, as at creation.  Plans made from the matrix use them after trs_update.  A solve before
  * that may use the old values or, where the method keeps no copy of them (serial), unchecked new
- * ones. */
-TRS_API trs_status trs_matrix_set_values(trs_matrix *A, const void *val);
+ * ones.
+ *   - In: val, as many as at creation, in host memory; of a matrix on a GPU in its memory.
+ *   - Memory: val is borrowed, copied or taken, as at creation.
+ *   - Errors: ARGUMENT (deferred values, or val not where A lies), MEMORY.
+ *   - Cost: a copy of val, or none if it is borrowed. */
+TRS_CORE trs_status trs_matrix_set_values(trs_matrix *A, const void *val);
 
 /* Destroys a matrix.  NULL is ignored.  Plans and factors of the matrix keep it alive, but not
  * arrays that are borrowed. */
-TRS_API void trs_matrix_destroy(trs_matrix *A);
+TRS_CORE void trs_matrix_destroy(trs_matrix *A);
 
 typedef struct trs_matrix_info {
   size_t struct_size;
@@ -303,23 +343,41 @@ typedef struct trs_matrix_info {
   int block_size;           /* of trs_matrix_create_bsr and of block factors; else 1 */
 } trs_matrix_info;
 
-/* Facts of the pattern, counted when the matrix was made. */
-TRS_API trs_status trs_matrix_get_info(const trs_matrix *A, trs_matrix_info *info);
+/* Facts of the pattern, counted when the matrix was made.
+ *   - In: A.
+ *   - Out: *info, with struct_size set.
+ *   - Errors: ARGUMENT, MEMORY.
+ *   - Cost: none; blocks are written as entries once. */
+TRS_CORE trs_status trs_matrix_get_info(const trs_matrix *A, trs_matrix_info *info);
 
 /* The matrix's own arrays: sorted, without repeats, counted from 0.  They are valid while the
- * matrix lives.  Each of ptr, idx and val may be NULL. */
-TRS_API trs_status trs_matrix_get_arrays(const trs_matrix *A, const int64_t **ptr,
-                                         const int32_t **idx, const void **val);
+ * matrix lives.  Each of ptr, idx and val may be NULL.
+ *   - In: A.
+ *   - Out: *ptr, *idx, *val: of the matrix, on a GPU if it lies there; not to be written or freed.
+ *   - Errors: ARGUMENT, MEMORY.
+ *   - Cost: none, or that of sorting new borrowed values, or of writing blocks as entries, once. */
+TRS_CORE trs_status trs_matrix_get_arrays(const trs_matrix *A, const int64_t **ptr,
+                                          const int32_t **idx, const void **val);
 
-/* B = A in another format or scalar type.  Conversion from complex to real is an error. */
-TRS_API trs_status trs_matrix_convert(trs_matrix **B, const trs_matrix *A, trs_format format,
-                                      trs_scalar scalar);
+/* B = A in another format or scalar type.  Conversion from complex to real is an error.
+ *   - In: A in host memory.
+ *   - Out: *B; NULL after a failure.  The caller destroys it.
+ *   - Memory: the three arrays of B.
+ *   - Errors: ARGUMENT, UNSUPPORTED (device memory, deferred values), MEMORY.
+ *   - Cost: a pass over A. */
+TRS_CORE trs_status trs_matrix_convert(trs_matrix **B, const trs_matrix *A, trs_format format,
+                                       trs_scalar scalar);
 
 /* The lower or upper triangle of A, diagonal included.  With add_diagonal, a row without a diagonal
  * entry, or with a zero one, gets max(1, sum of the absolute values of the triangle's row).  L17
- * and X20 make their test systems solvable with "a dense main diagonal" in this way. */
-TRS_API trs_status trs_matrix_triangle(trs_matrix **T, const trs_matrix *A, trs_uplo uplo,
-                                       int add_diagonal);
+ * and X20 make their test systems solvable with "a dense main diagonal" in this way.
+ *   - In: A in host memory, square.
+ *   - Out: *T; NULL after a failure.  The caller destroys it.
+ *   - Memory: the three arrays of T.
+ *   - Errors: ARGUMENT, STRUCTURE, UNSUPPORTED (device memory, deferred values), MEMORY.
+ *   - Cost: a pass over A. */
+TRS_CORE trs_status trs_matrix_triangle(trs_matrix **T, const trs_matrix *A, trs_uplo uplo,
+                                        int add_diagonal);
 
 /* ---- Files ---------------------------------------------------------------------------------- */
 
@@ -341,9 +399,14 @@ typedef struct trs_read_options {
  * (.h5, .bsp.h5), or generates one from a name "gen:..." (trs_generator_list).  A symmetric,
  * skew-symmetric or Hermitian file becomes a full matrix.  A pattern-only file gets values from the
  * seed: off-diagonal values in [-1, 1], and each diagonal entry present is 1 + the sum of the
- * absolute values in its row, so that both triangles solve stably. */
-TRS_API trs_status trs_matrix_read(trs_matrix **A, const char *path,
-                                   const trs_read_options *options);
+ * absolute values in its row, so that both triangles solve stably.
+ *   - In: path; options, or NULL.
+ *   - Out: *A; NULL after a failure.  The caller destroys it.
+ *   - Memory: the arrays of A, and the text of the file in parts; at most options->max_bytes.
+ *   - Errors: FILE, FORMAT (line), MEMORY, UNSUPPORTED (a library that the build lacks), CANCELLED.
+ *   - Cost: the file is read once, by the threads of the context. */
+TRS_CORE trs_status trs_matrix_read(trs_matrix **A, const char *path,
+                                    const trs_read_options *options);
 
 /* Opens a square matrix in a Matrix Market coordinate file and leaves the values in the file: the
  * call reads the pattern, and values are deferred as in trs_matrix_create_deferred.  Each part of
@@ -352,33 +415,39 @@ TRS_API trs_status trs_matrix_read(trs_matrix **A, const char *path,
  * then adds a diagonal as trs_matrix_triangle does.  uplo TRS_GENERAL selects the whole matrix.
  * The values are, to the bit, those of trs_matrix_read.  A compressed file is decompressed in each
  * pass, some lines at a time.  TRS_ERROR_UNSUPPORTED: other formats, and pipes. */
-TRS_API trs_status trs_matrix_open(trs_matrix **T, const char *path, trs_format format,
-                                   trs_uplo uplo, int add_diagonal,
-                                   const trs_read_options *options);
+TRS_EXPERIMENTAL trs_status trs_matrix_open(trs_matrix **T, const char *path, trs_format format,
+                                            trs_uplo uplo, int add_diagonal,
+                                            const trs_read_options *options);
 
 /* Writes Matrix Market or HDF5; the ending of the name selects the format.  The file appears under
  * its name only when it is complete.  It then replaces an existing file; after a failure the
  * existing file is unchanged.  Links are followed.  Devices, pipes and files that a process has
- * open (/dev/stdout) are written in place. */
-TRS_API trs_status trs_matrix_write(const trs_matrix *A, const char *path);
+ * open (/dev/stdout) are written in place.
+ *   - In: A in host memory; path.
+ *   - Memory: a part of the text.
+ *   - Errors: FILE, ARGUMENT, UNSUPPORTED (device memory, deferred values, no HDF5), MEMORY,
+ * CANCELLED.
+ *   - Cost: a pass over A. */
+TRS_CORE trs_status trs_matrix_write(const trs_matrix *A, const char *path);
 
 /* trs_vectors_read: a dense nrows x ncols array, column-major with leading dimension nrows, from a
  * Matrix Market array or coordinate file.  The library allocates it; release it with trs_free. */
-TRS_API trs_status trs_vectors_read(void **values, int64_t *nrows, int64_t *ncols,
-                                    trs_scalar scalar, const char *path,
-                                    const trs_read_options *options);
+TRS_EXPERIMENTAL trs_status trs_vectors_read(void **values, int64_t *nrows, int64_t *ncols,
+                                             trs_scalar scalar, const char *path,
+                                             const trs_read_options *options);
 /* Writes a dense nrows x ncols array with leading dimension ld, as trs_matrix_write does. */
-TRS_API trs_status trs_vectors_write(const void *values, int64_t nrows, int64_t ncols, int64_t ld,
-                                     trs_layout layout, trs_scalar scalar, const char *path);
+TRS_EXPERIMENTAL trs_status trs_vectors_write(const void *values, int64_t nrows, int64_t ncols,
+                                              int64_t ld, trs_layout layout, trs_scalar scalar,
+                                              const char *path);
 
 /* Releases arrays that the library has allocated for the caller.  NULL is ignored. */
-TRS_API void trs_free(void *pointer);
+TRS_CORE void trs_free(void *pointer);
 
 /* One line per generator: "gen:poisson2d5:N    5-point Laplacian on an N x N grid". */
-TRS_API const char *trs_generator_list(void);
+TRS_EXPERIMENTAL const char *trs_generator_list(void);
 
 /* Fills x with reproducible values, uniform in [-1, 1).  All element types get the same numbers. */
-TRS_API void trs_random_fill(void *x, int64_t count, trs_scalar scalar, uint64_t seed);
+TRS_EXPERIMENTAL void trs_random_fill(void *x, int64_t count, trs_scalar scalar, uint64_t seed);
 
 /* ---- Factors -------------------------------------------------------------------------------- */
 
@@ -451,9 +520,14 @@ typedef struct trs_factor_options {
  * inside it (threshold pivot_threshold), which row_perm has; BIC0 needs none.  L and U are ordinary
  * triangles whose blocks are stored whole, both with their diagonals; the method "blocks" solves
  * with them by blocks.  Real matrices only.  TRS_ERROR_ZERO_PIVOT and TRS_ERROR_STRUCTURE name a
- * row of the block row without a pivot, or without a diagonal block. */
-TRS_API trs_status trs_factor(trs_factors **F, const trs_matrix *A,
-                              const trs_factor_options *options);
+ * row of the block row without a pivot, or without a diagonal block.
+ *   - In: A, n x n, in host memory; options, or NULL.
+ *   - Out: *F; NULL after a failure.  The caller destroys it.
+ *   - Memory: L and U on the host, with their fill; as much again while they are made.
+ *   - Errors: ZERO_PIVOT and NOT_FINITE (row), STRUCTURE, ARGUMENT, UNSUPPORTED, MEMORY, CANCELLED.
+ *   - Cost: an order, and the arithmetic of the elimination; progress is told. */
+TRS_CORE trs_status trs_factor(trs_factors **F, const trs_matrix *A,
+                               const trs_factor_options *options);
 
 /* Factors that the caller already has.  L and U are kept alive, not copied.  row_perm and col_perm
  * are arrays of n: row i of L U is row row_perm[i] of A; NULL is the identity.  row_scale and
@@ -463,11 +537,17 @@ TRS_API trs_status trs_factor(trs_factors **F, const trs_matrix *A,
  * diag_L.  With diag_U TRS_UNIT and diag_L TRS_NONUNIT the stored diagonal belongs to L (Crout).
  * New values of that matrix reach plans by trs_update_factors.
  *   L and U may both lie in device memory of one GPU.  Such factors are analysed, solved with and
- * updated there; functions that read them on the host return TRS_ERROR_UNSUPPORTED. */
-TRS_API trs_status trs_factors_create(trs_factors **F, const trs_matrix *L, trs_diag diag_L,
-                                      const trs_matrix *U, trs_diag diag_U, const int32_t *row_perm,
-                                      const int32_t *col_perm, const double *row_scale,
-                                      const double *col_scale);
+ * updated there; functions that read them on the host return TRS_ERROR_UNSUPPORTED.
+ *   - In: L and U, n x n, both on the host or both on one GPU; permutations and scalings on the
+ * host.
+ *   - Out: *F; NULL after a failure.  The caller destroys it.
+ *   - Memory: copies of the permutations and scalings.
+ *   - Errors: ARGUMENT, STRUCTURE, UNSUPPORTED, MEMORY.
+ *   - Cost: a pass over the permutations and scalings. */
+TRS_CORE trs_status trs_factors_create(trs_factors **F, const trs_matrix *L, trs_diag diag_L,
+                                       const trs_matrix *U, trs_diag diag_U,
+                                       const int32_t *row_perm, const int32_t *col_perm,
+                                       const double *row_scale, const double *col_scale);
 /* What the pivots of trs_factors_refactor are worth. */
 typedef struct trs_pivots {
   size_t struct_size;
@@ -506,12 +586,18 @@ typedef struct trs_pivots {
  * by trs_matrix_set_values or in place.  Beside L and U the GPU holds 8 bytes per division and
  * product of the elimination, 4 to 8 per entry and 12 per row.  There IC0 does not check that A is
  * symmetric: without uplo it reads the upper triangle of the reordered A; and add_diagonal is
- * TRS_ERROR_UNSUPPORTED. */
-TRS_API trs_status trs_factors_refactor(trs_factors *F, trs_pivots *pivots, trs_context *ctx,
-                                        const trs_matrix *A);
+ * TRS_ERROR_UNSUPPORTED.
+ *   - In: A, n x n, on the host or on a GPU.
+ *   - Out: F, its L and U; *pivots, with struct_size set.
+ *   - Memory: L and U lie where A does; lists of the elimination, made in the first call.
+ *   - Errors: STRUCTURE, ZERO_PIVOT and NOT_FINITE (row), BUSY, ARGUMENT, UNSUPPORTED, MEMORY,
+ * DEVICE, CANCELLED.
+ *   - Cost: the arithmetic of the elimination; the first call also reads the patterns. */
+TRS_CORE trs_status trs_factors_refactor(trs_factors *F, trs_pivots *pivots, trs_context *ctx,
+                                         const trs_matrix *A);
 
 /* Destroys factors.  NULL is ignored.  Plans of the factors keep them alive. */
-TRS_API void trs_factors_destroy(trs_factors *F);
+TRS_CORE void trs_factors_destroy(trs_factors *F);
 
 typedef struct trs_factors_info {
   size_t struct_size;
@@ -535,24 +621,28 @@ typedef struct trs_factors_info {
   int levels;         /* of fill, of ILU0 and IC0 */
 } trs_factors_info;
 
-/* Facts of factors, to which the arrays of the structure belong. */
-TRS_API trs_status trs_factors_get_info(const trs_factors *F, trs_factors_info *info);
+/* Facts of factors, to which the arrays of the structure belong.
+ *   - In: F.
+ *   - Out: *info, with struct_size set; its arrays belong to F.
+ *   - Errors: ARGUMENT, and the failure of an earlier trs_factors_refactor.
+ *   - Cost: none; blocks are written as entries once. */
+TRS_CORE trs_status trs_factors_get_info(const trs_factors *F, trs_factors_info *info);
 
 /* An estimate of the condition number of A, |A|_1 |A^-1|_1, from products and solves with the
  * factors in host memory, as LAPACK's gecon: seldom below a third of it, never above but for
  * rounding.  Infinite: a pivot is zero, or the estimate overflows.  Of A as trs_factors defines it:
  * for incomplete factors that of the preconditioner.  At most some seventy products and solves with
  * L U, on one thread. */
-TRS_API trs_status trs_factors_condition(double *condition, const trs_factors *F);
+TRS_EXPERIMENTAL trs_status trs_factors_condition(double *condition, const trs_factors *F);
 
 /* Factors with their permutations, scalings and separator tree, from and to an HDF5 container. */
-TRS_API trs_status trs_factors_read(trs_factors **F, const char *path,
-                                    const trs_read_options *options);
-TRS_API trs_status trs_factors_write(const trs_factors *F, const char *path);
+TRS_EXPERIMENTAL trs_status trs_factors_read(trs_factors **F, const char *path,
+                                             const trs_read_options *options);
+TRS_EXPERIMENTAL trs_status trs_factors_write(const trs_factors *F, const char *path);
 
 typedef enum trs_content { TRS_CONTENT_MATRIX, TRS_CONTENT_FACTORS } trs_content;
 /* What a file holds, found without reading all of it. */
-TRS_API trs_status trs_file_content(trs_content *content, const char *path);
+TRS_EXPERIMENTAL trs_status trs_file_content(trs_content *content, const char *path);
 
 /* ---- Analysis ------------------------------------------------------------------------------- */
 
@@ -606,14 +696,25 @@ typedef struct trs_options {
 
 /* A plan for op(T) x = b, where T is the lower or upper triangle (uplo) of the square matrix A.
  * With TRS_UNIT the diagonal is one and stored diagonal entries are ignored.  TRS_ERROR_STRUCTURE,
- * TRS_ERROR_ZERO_PIVOT and TRS_ERROR_NOT_FINITE name the row. */
-TRS_API trs_status trs_analyze(trs_plan **plan, trs_context *ctx, const trs_matrix *A,
-                               trs_uplo uplo, trs_trans trans, trs_diag diag,
-                               const trs_options *options);
+ * TRS_ERROR_ZERO_PIVOT and TRS_ERROR_NOT_FINITE name the row.
+ *   - In: A, n x n, on the host or on a GPU; options, or NULL.
+ *   - Out: *plan; NULL after a failure.  The caller destroys it.
+ *   - Memory: trs_plan_info.plan_bytes, on the GPU for a GPU's methods.
+ *   - Errors: STRUCTURE, ZERO_PIVOT and NOT_FINITE (row), ARGUMENT, UNSUPPORTED, MEMORY, DEVICE,
+ * CANCELLED.
+ *   - Cost: from a pass over A to some hundred solves, trs_plan_info.analysis_seconds. */
+TRS_CORE trs_status trs_analyze(trs_plan **plan, trs_context *ctx, const trs_matrix *A,
+                                trs_uplo uplo, trs_trans trans, trs_diag diag,
+                                const trs_options *options);
 
-/* A plan for op(A) x = b by both sweeps over the factors, with their permutations and scalings. */
-TRS_API trs_status trs_analyze_factors(trs_plan **plan, trs_context *ctx, const trs_factors *F,
-                                       trs_trans trans, const trs_options *options);
+/* A plan for op(A) x = b by both sweeps over the factors, with their permutations and scalings.
+ *   - In: F, on the host or on a GPU; options, or NULL.
+ *   - Out: *plan; NULL after a failure.  The caller destroys it.
+ *   - Memory: two plans and a vector per right-hand side.
+ *   - Errors: as trs_analyze.
+ *   - Cost: the analyses of L and of U. */
+TRS_CORE trs_status trs_analyze_factors(trs_plan **plan, trs_context *ctx, const trs_factors *F,
+                                        trs_trans trans, const trs_options *options);
 
 /* New values in the same pattern, after trs_matrix_set_values or after the caller changed borrowed
  * values.  Solves between that change and this call may use old or new values.  A must be the
@@ -634,12 +735,23 @@ TRS_API trs_status trs_analyze_factors(trs_plan **plan, trs_context *ctx, const 
  * the plan anew (docs/gpu.md), make x NaN where it depends on them.  trs_plan_wait and later calls
  * then report TRS_ERROR_ZERO_PIVOT, TRS_ERROR_NOT_FINITE or TRS_ERROR_UNSUPPORTED; the next
  * trs_update outside a capture waits, and makes the plan fit its values.  After
- * TRS_ERROR_UNSUPPORTED graphs must then be captured again. */
-TRS_API trs_status trs_update(trs_plan *plan, const trs_matrix *A);
+ * TRS_ERROR_UNSUPPORTED graphs must then be captured again.
+ *   - In: A with its new values, where the plan's matrix lies.
+ *   - Out: plan.
+ *   - Memory: none beyond the plan's, unless new values need another schedule.
+ *   - Errors: STRUCTURE (another pattern), ZERO_PIVOT and NOT_FINITE (row), BUSY, ARGUMENT,
+ * UNSUPPORTED, MEMORY, DEVICE, CANCELLED.
+ *   - Cost: a pass over the values, trs_plan_info.update_seconds. */
+TRS_CORE trs_status trs_update(trs_plan *plan, const trs_matrix *A);
 
 /* The same after new values in L or U, with trs_options.launch_updates too.  F must be the factors
- * that the plan was made from. */
-TRS_API trs_status trs_update_factors(trs_plan *plan, const trs_factors *F);
+ * that the plan was made from.
+ *   - In: F with its new values.
+ *   - Out: plan.
+ *   - Memory: as trs_update.
+ *   - Errors: as trs_update.
+ *   - Cost: two passes, over the values of L and of U. */
+TRS_CORE trs_status trs_update_factors(trs_plan *plan, const trs_factors *F);
 
 /* New values of the matrix, for a plan over factors of the kinds BILU0, BIC0 or DILU that solves by
  * the method "blocks" (not transposed): factors them where the plan solves, level by level, with
@@ -650,7 +762,7 @@ TRS_API trs_status trs_update_factors(trs_plan *plan, const trs_factors *F);
  * with val there, the GPU factors, and ptr and idx may then be NULL: the pattern of the call
  * before.  The call waits for the result.  TRS_ERROR_ZERO_PIVOT, TRS_ERROR_NOT_FINITE and
  * TRS_ERROR_STRUCTURE name the row. */
-TRS_API trs_status trs_update_bsr(trs_plan *plan, const trs_blocks *blocks);
+TRS_EXPERIMENTAL trs_status trs_update_bsr(trs_plan *plan, const trs_blocks *blocks);
 
 /* Another plan for the same system, which shares with the first one all that solves only read (the
  * matrix or its copy, schedules, factors' panels) and has a workspace of its own: threads that
@@ -659,17 +771,22 @@ TRS_API trs_status trs_update_bsr(trs_plan *plan, const trs_blocks *blocks);
  * concurrent solves in a context of "serial".  On a GPU a clone begins with the plan's stream
  * (trs_plan_set_stream).
  *   The call waits for another one that uses the plan, which a solve of the plan meanwhile does not
- * (TRS_ERROR_ARGUMENT), and on a GPU for launched solves.  A clone may be cloned, and all may be
+ * (TRS_ERROR_BUSY), and on a GPU for launched solves.  A clone may be cloned, and all may be
  * destroyed in any order.  While clones exist, updates of the plan, and
  * always those of a clone, are TRS_ERROR_ARGUMENT and leave all of them as they were: destroy the
  * clones, update, and clone again.  After trs_factors_refactor clones may solve with old or new
  * values.
  *   TRS_ERROR_UNSUPPORTED: several GPUs, launch_updates, OpenCL, methods of papers, and "blocks"
- * and "supernodal" on a GPU. */
-TRS_API trs_status trs_plan_clone(trs_plan **clone, trs_plan *plan);
+ * and "supernodal" on a GPU.
+ *   - In: plan.
+ *   - Out: *clone; NULL after a failure.  The caller destroys it.
+ *   - Memory: a workspace; the matrix and schedules are shared.
+ *   - Errors: UNSUPPORTED, ARGUMENT, MEMORY, DEVICE.
+ *   - Cost: the allocation of the workspace. */
+TRS_CORE trs_status trs_plan_clone(trs_plan **clone, trs_plan *plan);
 
 /* Destroys a plan.  NULL is ignored. */
-TRS_API void trs_plan_destroy(trs_plan *plan);
+TRS_CORE void trs_plan_destroy(trs_plan *plan);
 
 typedef struct trs_plan_info {
   size_t struct_size;
@@ -692,29 +809,33 @@ typedef struct trs_plan_info {
                       keeps their type */
 } trs_plan_info;
 
-/* Facts of a plan.  If the method needed no level statistics, the first call computes them. */
-TRS_API trs_status trs_plan_get_info(trs_plan *plan, trs_plan_info *info);
+/* Facts of a plan.  If the method needed no level statistics, the first call computes them.
+ *   - In: plan.
+ *   - Out: *info, with struct_size set; its texts live as the plan does.
+ *   - Errors: ARGUMENT, MEMORY.
+ *   - Cost: none; levels are counted once, in a pass over the pattern. */
+TRS_CORE trs_status trs_plan_get_info(trs_plan *plan, trs_plan_info *info);
 
 /* rows[levels]: the number of rows in each level.  The caller frees it with trs_free. */
-TRS_API trs_status trs_plan_get_levels(trs_plan *plan, int64_t **rows, int64_t *levels);
+TRS_EXPERIMENTAL trs_status trs_plan_get_levels(trs_plan *plan, int64_t **rows, int64_t *levels);
 
 /* The reference time in seconds of a solve with one right-hand side: max(bytes / bandwidth, levels
  * x latency of a dependency).  The call measures both rates on this machine (some 20 ms), at the
  * plan's thread count and working-set size; for GPU methods on the GPU.  It is not a lower limit: a
  * method that merges levels can be faster, and a busy machine measures lower rates. */
-TRS_API trs_status trs_plan_bound(trs_plan *plan, double *seconds);
+TRS_EXPERIMENTAL trs_status trs_plan_bound(trs_plan *plan, double *seconds);
 
 /* A few lines of text on the decisions of the plan.  As snprintf, it returns the length needed; 0
  * without a plan. */
-TRS_API size_t trs_plan_describe(trs_plan *plan, char *text, size_t size);
+TRS_CORE size_t trs_plan_describe(trs_plan *plan, char *text, size_t size);
 
 /* One line per backend: its name, names for trs_context_create that select it, with bars between
  * them, and its place, "cuda-group  cuda:0-3|nvshmem  several GPUs". */
-TRS_API const char *trs_backend_list(void);
+TRS_EXPERIMENTAL const char *trs_backend_list(void);
 
 /* One line per method: its name, its backend and a summary, "serial  serial  one thread ...".  The
  * line of a method that this build lacks ends in "[not in this build]". */
-TRS_API const char *trs_method_list(void);
+TRS_EXPERIMENTAL const char *trs_method_list(void);
 
 /* ---- Solve ---------------------------------------------------------------------------------- */
 
@@ -735,17 +856,27 @@ TRS_API const char *trs_method_list(void);
  *   On several GPUs, `push` (with one member per GPU) and `columns` launch and are captured in the
  * same way; the methods of X20 wait.  Solves of contexts that share GPUs run one after the other
  * there.  The caller orders a graph that contains solves on several GPUs; no other work may use
- * these GPUs while it runs. */
-TRS_API trs_status trs_solve(trs_plan *plan, void *x, int64_t ldx, const void *b, int64_t ldb,
-                             int64_t nrhs, trs_layout layout);
+ * these GPUs while it runs.
+ *   - In: b, n x nrhs, on the host or, for GPU plans, on the GPU.
+ *   - Out: x, of the same shape and type; may be b.
+ *   - Memory: none on a CPU; a GPU's workspace for vectors in host memory.
+ *   - Errors: ARGUMENT, BUSY, STALLED (row), MEMORY, DEVICE, and the failure of an earlier update.
+ *   - Cost: a pass over the matrix, or over the factors, for a few right-hand sides together. */
+TRS_CORE trs_status trs_solve(trs_plan *plan, void *x, int64_t ldx, const void *b, int64_t ldb,
+                              int64_t nrhs, trs_layout layout);
 
 /* Solves a triangle once, for one right-hand side, straight from the arrays that trs_matrix_create
  * would take: one thread, one pass, in which each entry is checked before it is used, no plan, no
  * memory.  Entries may stand in any order; repeated ones are added up.  x may be b, else they must
- * not overlap.  After an error, whose row is the first that was met, x holds no solution. */
-TRS_API trs_status trs_solve_once(void *x, const void *b, trs_uplo uplo, trs_diag diag,
-                                  trs_format format, trs_scalar scalar, int64_t n, int indexing,
-                                  const void *ptr, const void *idx, const void *val);
+ * not overlap.  After an error, whose row is the first that was met, x holds no solution.
+ *   - In: b, n; the arrays of the triangle, all in host memory.
+ *   - Out: x, n.
+ *   - Memory: none.
+ *   - Errors: STRUCTURE, ZERO_PIVOT and NOT_FINITE (row), ARGUMENT.
+ *   - Cost: a pass over the arrays, on one thread. */
+TRS_CORE trs_status trs_solve_once(void *x, const void *b, trs_uplo uplo, trs_diag diag,
+                                   trs_format format, trs_scalar scalar, int64_t n, int indexing,
+                                   const void *ptr, const void *idx, const void *val);
 
 /* The part of a right-hand side and its solution that a member of the context's group solves: some
  * rows of all columns, or all rows of some columns. */
@@ -757,22 +888,26 @@ typedef struct trs_plan_share {
 
 /* The share of a member.  rows: NULL, or an array of nrows for the row numbers, ascending.  If a
  * plan works on one GPU, or on none, member 0 has all rows and columns. */
-TRS_API trs_status trs_plan_get_share(const trs_plan *plan, trs_plan_share *share, int64_t *rows,
-                                      int member, int64_t nrhs);
+TRS_EXPERIMENTAL trs_status trs_plan_get_share(const trs_plan *plan, trs_plan_share *share,
+                                               int64_t *rows, int member, int64_t nrhs);
 
 /* As trs_solve, with b and x on the members that solve them, so that no vector crosses between
  * GPUs. x[k] and b[k] belong to the k-th member that this process runs and lie in the memory of its
  * GPU. Their shape is that of trs_solve: n x nrhs, of which the member reads and writes the rows of
  * its share.  If columns are dealt, the shape is n x ncolumns, the member's columns only.  Members
  * without a share may pass NULL.  The call only launches, as trs_solve does with device memory. */
-TRS_API trs_status trs_solve_distributed(trs_plan *plan, void *const *x, int64_t ldx,
-                                         const void *const *b, int64_t ldb, int64_t nrhs,
-                                         trs_layout layout);
+TRS_EXPERIMENTAL trs_status trs_solve_distributed(trs_plan *plan, void *const *x, int64_t ldx,
+                                                  const void *const *b, int64_t ldb, int64_t nrhs,
+                                                  trs_layout layout);
 
 /* GPU plans: the stream of later solves (a cudaStream_t; NULL: the default stream).  The call waits
  * for solves launched before.  A stream given here or in trs_options must exist until the plan gets
- * another stream or is destroyed. */
-TRS_API trs_status trs_plan_set_stream(trs_plan *plan, void *stream);
+ * another stream or is destroyed.
+ *   - In: stream, of the plan's GPU.
+ *   - Memory: the stream remains the caller's.
+ *   - Errors: ARGUMENT, STALLED, DEVICE.
+ *   - Cost: a wait for earlier solves. */
+TRS_CORE trs_status trs_plan_set_stream(trs_plan *plan, void *stream);
 
 /* A stream per GPU for later calls of trs_solve_distributed: streams[k] is a stream of the k-th
  * member that this process runs (a cudaStream_t; NULL: its GPU's default stream).  A member's part
@@ -781,11 +916,14 @@ TRS_API trs_status trs_plan_set_stream(trs_plan *plan, void *stream);
  * Other calls take the first stream.  The array is copied; the streams must exist as those of
  * trs_plan_set_stream, which sets one stream again.  Solves in several streams cannot be captured
  * into a graph.  The call waits for solves launched before. */
-TRS_API trs_status trs_plan_set_streams(trs_plan *plan, void *const *streams);
+TRS_EXPERIMENTAL trs_status trs_plan_set_streams(trs_plan *plan, void *const *streams);
 
 /* Waits for the solves that trs_solve launched.  TRS_ERROR_STALLED, with the row: a wait inside a
- * solve passed its limit.  CPU plans return at once. */
-TRS_API trs_status trs_plan_wait(trs_plan *plan);
+ * solve passed its limit.  CPU plans return at once.
+ *   - In: plan.
+ *   - Errors: STALLED, DEVICE, ARGUMENT, and what launched updates have found.
+ *   - Cost: the wait. */
+TRS_CORE trs_status trs_plan_wait(trs_plan *plan);
 
 /* ---- Batches -------------------------------------------------------------------------------- */
 
@@ -809,9 +947,10 @@ typedef struct trs_batch_options {
  * The batch serves one call at a time, on the threads of a context of "auto", "serial" or
  * "threads", or on the GPU of one of "cuda"; other contexts are TRS_ERROR_UNSUPPORTED.  On threads
  * systems are solved in groups of as many as 64 bytes have numbers: 8 in double, 16 in float. */
-TRS_API trs_status trs_batch_create(trs_batch **batch, trs_context *ctx, const trs_matrix *A,
-                                    trs_uplo uplo, trs_trans trans, trs_diag diag, int64_t count,
-                                    const trs_batch_options *options);
+TRS_EXPERIMENTAL trs_status trs_batch_create(trs_batch **batch, trs_context *ctx,
+                                             const trs_matrix *A, trs_uplo uplo, trs_trans trans,
+                                             trs_diag diag, int64_t count,
+                                             const trs_batch_options *options);
 
 /* A batch of `count` systems op(A) x = b with the patterns of F's L and U, their unit diagonals,
  * and F's permutations and scalings: solves make both sweeps, as plans of trs_analyze_factors do.
@@ -819,12 +958,13 @@ TRS_API trs_status trs_batch_create(trs_batch **batch, trs_context *ctx, const t
  * values are not used, and F is not needed afterwards.  The pivots, permutations and scalings are
  * those of F in all systems: factors of trs_factors_refactor are such.  Where each system has
  * scalings of its own, leave them out of F, and scale b and x. */
-TRS_API trs_status trs_batch_create_factors(trs_batch **batch, trs_context *ctx,
-                                            const trs_factors *F, trs_trans trans, int64_t count,
-                                            const trs_batch_options *options);
+TRS_EXPERIMENTAL trs_status trs_batch_create_factors(trs_batch **batch, trs_context *ctx,
+                                                     const trs_factors *F, trs_trans trans,
+                                                     int64_t count,
+                                                     const trs_batch_options *options);
 
 /* Destroys a batch.  NULL is ignored. */
-TRS_API void trs_batch_destroy(trs_batch *batch);
+TRS_EXPERIMENTAL void trs_batch_destroy(trs_batch *batch);
 
 /* The values of all systems, which are copied: those of system s begin at val + s * stride_val
  * elements, in the order of the arrays that A was created from.  stride_val 0: they follow each
@@ -832,7 +972,7 @@ TRS_API void trs_batch_destroy(trs_batch *batch);
  *   TRS_ERROR_ZERO_PIVOT and TRS_ERROR_NOT_FINITE name the first system with an unusable diagonal
  * entry (trs_batch_info.first_fault), and its row.  All other systems have their values, and solves
  * of the batch give their x; they end with the same error, and x of the systems at fault is NaN. */
-TRS_API trs_status trs_batch_update(trs_batch *batch, const void *val, int64_t stride_val);
+TRS_EXPERIMENTAL trs_status trs_batch_update(trs_batch *batch, const void *val, int64_t stride_val);
 
 /* The same for a batch of factors: the values of L and of U, each in the order of the arrays that
  * the matrix of trs_factors_info was created from; for those that trs_factor or
@@ -840,8 +980,9 @@ TRS_API trs_status trs_batch_update(trs_batch *batch, const void *val, int64_t s
  * created from one matrix that holds both, its arrays are passed twice.  Where U = L^H
  * (trs_batch_options.hermitian, IC0, BIC0) U_val is NULL. Errors also name the factor; the row is
  * one of L U.  A system with unusable entries in both counts once, and L is named. */
-TRS_API trs_status trs_batch_update_factors(trs_batch *batch, const void *L_val, int64_t stride_L,
-                                            const void *U_val, int64_t stride_U);
+TRS_EXPERIMENTAL trs_status trs_batch_update_factors(trs_batch *batch, const void *L_val,
+                                                     int64_t stride_L, const void *U_val,
+                                                     int64_t stride_U);
 
 /* x = op(T)^-1 b in each system, or op(A)^-1 b.  Right-hand sides of system s begin at b + s *
  * stride_b elements, with ldb, nrhs and layout as in trs_solve; x likewise.  stride 0: systems
@@ -855,14 +996,14 @@ TRS_API trs_status trs_batch_update_factors(trs_batch *batch, const void *L_val,
  * solves. On a GPU an update may find that a system would lose digits by substitution, and have
  * another kernel solve it.  A CUDA graph that was captured before gives NaN for such a system:
  * capture the solve again. */
-TRS_API trs_status trs_batch_solve(trs_batch *batch, void *x, int64_t ldx, int64_t stride_x,
-                                   const void *b, int64_t ldb, int64_t stride_b, int64_t nrhs,
-                                   trs_layout layout);
+TRS_EXPERIMENTAL trs_status trs_batch_solve(trs_batch *batch, void *x, int64_t ldx,
+                                            int64_t stride_x, const void *b, int64_t ldb,
+                                            int64_t stride_b, int64_t nrhs, trs_layout layout);
 
 /* GPU batches: the stream of later updates and solves (a cudaStream_t; NULL: the default stream).
  * The call waits for work launched before.  The stream must exist until the batch gets another one
  * or is destroyed.  On a CPU without effect. */
-TRS_API trs_status trs_batch_set_stream(trs_batch *batch, void *stream);
+TRS_EXPERIMENTAL trs_status trs_batch_set_stream(trs_batch *batch, void *stream);
 
 typedef struct trs_batch_info {
   size_t struct_size;
@@ -878,7 +1019,7 @@ typedef struct trs_batch_info {
 } trs_batch_info;
 
 /* Facts of a batch. */
-TRS_API trs_status trs_batch_get_info(const trs_batch *batch, trs_batch_info *info);
+TRS_EXPERIMENTAL trs_status trs_batch_get_info(const trs_batch *batch, trs_batch_info *info);
 
 /* ---- Relaxation ----------------------------------------------------------------------------- */
 
@@ -924,13 +1065,15 @@ typedef struct trs_relax_options {
  * up to rounding), TRS_ERROR_NOT_FINITE, TRS_ERROR_ARGUMENT (an invalid colouring).
  * TRS_ERROR_UNSUPPORTED: a complex matrix, a value beyond float's range, or factors of a diagonal
  * block beyond the range of their type. */
-TRS_API trs_status trs_relax_create(trs_relaxation **R, trs_context *ctx, const trs_matrix *A,
-                                    int block_size, const trs_relax_options *options);
+TRS_EXPERIMENTAL trs_status trs_relax_create(trs_relaxation **R, trs_context *ctx,
+                                             const trs_matrix *A, int block_size,
+                                             const trs_relax_options *options);
 
 /* A relaxation from square real blocks (TRS_FLOAT or TRS_DOUBLE); b and x in sweeps have their
  * type. */
-TRS_API trs_status trs_relax_create_bsr(trs_relaxation **R, trs_context *ctx,
-                                        const trs_blocks *blocks, const trs_relax_options *options);
+TRS_EXPERIMENTAL trs_status trs_relax_create_bsr(trs_relaxation **R, trs_context *ctx,
+                                                 const trs_blocks *blocks,
+                                                 const trs_relax_options *options);
 
 /* With a context of GPUs the arrays above and below may lie in device memory.  Such arrays pass
  * through the host, at creation after the work of the default stream, in updates after the work of
@@ -938,8 +1081,8 @@ TRS_API trs_status trs_relax_create_bsr(trs_relaxation **R, trs_context *ctx,
 
 /* New values in the same pattern; a block that is not given is zero.  After a failure every sweep
  * fails until an update succeeds, as trs_update says of solves. */
-TRS_API trs_status trs_relax_update(trs_relaxation *R, const trs_matrix *A);
-TRS_API trs_status trs_relax_update_bsr(trs_relaxation *R, const trs_blocks *blocks);
+TRS_EXPERIMENTAL trs_status trs_relax_update(trs_relaxation *R, const trs_matrix *A);
+TRS_EXPERIMENTAL trs_status trs_relax_update_bsr(trs_relaxation *R, const trs_blocks *blocks);
 
 typedef enum trs_sweep_direction {
   TRS_SWEEP_FORWARD = 0,
@@ -968,21 +1111,21 @@ typedef struct trs_sweep_options {
  * the call only launches, also into a stream that is being captured (one GPU only).  Otherwise it
  * waits for x, and the first such call allocates workspace.  Several GPUs accept x and b in host
  * memory and in the memory of any of them. */
-TRS_API trs_status trs_relax_sweep(trs_relaxation *R, void *x, int64_t ldx, const void *b,
-                                   int64_t ldb, int64_t nrhs, trs_layout layout,
-                                   const trs_sweep_options *options);
+TRS_EXPERIMENTAL trs_status trs_relax_sweep(trs_relaxation *R, void *x, int64_t ldx, const void *b,
+                                            int64_t ldb, int64_t nrhs, trs_layout layout,
+                                            const trs_sweep_options *options);
 
 /* On a GPU: selects other kernels (trs_relax_options.variant) for the same values.  After a failure
  * every sweep fails until a call succeeds. */
-TRS_API trs_status trs_relax_set_variant(trs_relaxation *R, const char *variant);
+TRS_EXPERIMENTAL trs_status trs_relax_set_variant(trs_relaxation *R, const char *variant);
 
 /* On a GPU: the stream (a cudaStream_t) of later sweeps and updates; initially the default stream.
  * The caller orders it after work in the former stream.  With several GPUs it is a stream of the
  * first: sweeps begin after its earlier work, and its later work begins after them. */
-TRS_API trs_status trs_relax_set_stream(trs_relaxation *R, void *stream);
+TRS_EXPERIMENTAL trs_status trs_relax_set_stream(trs_relaxation *R, void *stream);
 
 /* Waits for launched sweeps.  On the CPU it returns at once. */
-TRS_API trs_status trs_relax_wait(trs_relaxation *R);
+TRS_EXPERIMENTAL trs_status trs_relax_wait(trs_relaxation *R);
 
 typedef struct trs_relax_info {
   size_t struct_size;
@@ -1008,10 +1151,10 @@ typedef struct trs_relax_info {
 } trs_relax_info;
 
 /* Facts of a relaxation, to which the texts and arrays of the structure belong. */
-TRS_API trs_status trs_relax_get_info(const trs_relaxation *R, trs_relax_info *info);
+TRS_EXPERIMENTAL trs_status trs_relax_get_info(const trs_relaxation *R, trs_relax_info *info);
 
 /* Destroys a relaxation.  NULL is ignored. */
-TRS_API void trs_relax_destroy(trs_relaxation *R);
+TRS_EXPERIMENTAL void trs_relax_destroy(trs_relaxation *R);
 
 /* ---- Verification --------------------------------------------------------------------------- */
 
@@ -1043,19 +1186,29 @@ typedef struct trs_backward_error {
  *   s = |op(T)| |x| + |b| + tiny (|op(T)| e + m), where tiny is the type's smallest normal number,
  * e is all ones and m_i is the number of entries in row i.  The last term accounts for gradual
  * underflow, which is no error however small x becomes; elsewhere it is negligible.  An x that is
- * not finite has infinite errors; range says why. */
-TRS_API trs_status trs_check(trs_backward_error *error, const trs_matrix *A, trs_uplo uplo,
-                             trs_trans trans, trs_diag diag, const void *x, int64_t ldx,
-                             const void *b, int64_t ldb, int64_t nrhs, trs_layout layout);
+ * not finite has infinite errors; range says why.
+ *   - In: A, x and b in host memory, as they were passed to the solve.
+ *   - Out: *error, with struct_size set.
+ *   - Memory: sums in higher precision, some vectors.
+ *   - Errors: ARGUMENT, UNSUPPORTED (device memory), MEMORY.
+ *   - Cost: a product with the matrix, of each right-hand side. */
+TRS_CORE trs_status trs_check(trs_backward_error *error, const trs_matrix *A, trs_uplo uplo,
+                              trs_trans trans, trs_diag diag, const void *x, int64_t ldx,
+                              const void *b, int64_t ldb, int64_t nrhs, trs_layout layout);
 
 /* The same for the product of the factors, with permutations and scalings undone: b - op(A) x with
- * A as trs_factors defines it. */
-TRS_API trs_status trs_check_factors(trs_backward_error *error, const trs_factors *F,
-                                     trs_trans trans, const void *x, int64_t ldx, const void *b,
-                                     int64_t ldb, int64_t nrhs, trs_layout layout);
+ * A as trs_factors defines it.
+ *   - In: F, x and b in host memory.
+ *   - Out: *error, with struct_size set.
+ *   - Memory: as trs_check.
+ *   - Errors: as trs_check.
+ *   - Cost: products with L and with U, of each right-hand side. */
+TRS_CORE trs_status trs_check_factors(trs_backward_error *error, const trs_factors *F,
+                                      trs_trans trans, const void *x, int64_t ldx, const void *b,
+                                      int64_t ldb, int64_t nrhs, trs_layout layout);
 
 /* Bytes that the library holds now, and the maximum so far. */
-TRS_API void trs_memory_usage(int64_t *current, int64_t *peak);
+TRS_EXPERIMENTAL void trs_memory_usage(int64_t *current, int64_t *peak);
 
 #ifdef __cplusplus
 }

@@ -77,7 +77,8 @@ typedef struct trs_mpi_options {
  * The caller destroys it (trs_context_destroy).  A rank without such a GPU makes the call fail on
  * all ranks: TRS_ERROR_UNSUPPORTED names the rank.  TRS_ERROR_ARGUMENT: `where` is none of
  * these. */
-TRS_API trs_status trs_mpi_context_create(trs_context **ctx, MPI_Comm comm, const char *where);
+TRS_EXPERIMENTAL trs_status trs_mpi_context_create(trs_context **ctx, MPI_Comm comm,
+                                                   const char *where);
 
 /* A plan for op(A) x = b.  Copies this rank's part of the factors.  Every rank passes the whole
  * factors and may destroy them afterwards.
@@ -90,16 +91,16 @@ TRS_API trs_status trs_mpi_context_create(trs_context **ctx, MPI_Comm comm, cons
  * px = py = 1 the methods of the context make their own inverses: invert, flat_trees and scattered
  * have no effect.  The plan keeps the context alive. TRS_ERROR_ARGUMENT: the shape does not fit the
  * number of ranks, or pz is not a power of two or exceeds the separator tree. */
-TRS_API trs_status trs_mpi_analyze(trs_mpi_plan **plan, MPI_Comm comm, trs_context *ctx,
-                                   const trs_factors *F, trs_trans trans,
-                                   const trs_mpi_options *options);
+TRS_EXPERIMENTAL trs_status trs_mpi_analyze(trs_mpi_plan **plan, MPI_Comm comm, trs_context *ctx,
+                                            const trs_factors *F, trs_trans trans,
+                                            const trs_mpi_options *options);
 
 /* A plan from a file of trs_factors_write or `trireme factor`.  Rank 0 reads the pattern; every
  * rank reads an equal part of the entries and sends them to the ranks that own them.
  * TRS_ERROR_FORMAT: among other faults, the path leads a rank to another file than rank 0. */
-TRS_API trs_status trs_mpi_analyze_file(trs_mpi_plan **plan, MPI_Comm comm, trs_context *ctx,
-                                        const char *path, trs_trans trans,
-                                        const trs_mpi_options *options);
+TRS_EXPERIMENTAL trs_status trs_mpi_analyze_file(trs_mpi_plan **plan, MPI_Comm comm,
+                                                 trs_context *ctx, const char *path,
+                                                 trs_trans trans, const trs_mpi_options *options);
 
 /* One rank's blocks of L and U as SuperLU_DIST stores them; trireme_superlu_dist.h fills the
  * structure in.  Process (x, y) of the px x py grid is rank x py + y of the communicator.  Ranks
@@ -120,9 +121,9 @@ typedef struct trs_mpi_blocks {
 
 /* A plan from blocks in place.  Supernodes are those of SuperLU_DIST.  The grid of the plan may
  * differ from the grid of the blocks; it may be 3D. */
-TRS_API trs_status trs_mpi_analyze_blocks(trs_mpi_plan **plan, MPI_Comm comm, trs_context *ctx,
-                                          const trs_mpi_blocks *blocks, trs_trans trans,
-                                          const trs_mpi_options *options);
+TRS_EXPERIMENTAL trs_status trs_mpi_analyze_blocks(trs_mpi_plan **plan, MPI_Comm comm,
+                                                   trs_context *ctx, const trs_mpi_blocks *blocks,
+                                                   trs_trans trans, const trs_mpi_options *options);
 
 /* One rank's rows of L and U, of factors of any origin, distributed as PETSc's MPIAIJ distributes a
  * matrix: the ranks' ranges of rows follow each other in the order of the ranks, and cover all n.
@@ -149,37 +150,37 @@ typedef struct trs_mpi_rows {
  * on the wrong side of the diagonal, or no diagonal entry.  TRS_ERROR_UNSUPPORTED: a matrix lies in
  * device memory or has deferred values.  These messages name the rank and the row of the factors.
  * TRS_ERROR_ZERO_PIVOT, TRS_ERROR_NOT_FINITE: a diagonal entry; the message names the row of A. */
-TRS_API trs_status trs_mpi_analyze_rows(trs_mpi_plan **plan, MPI_Comm comm, trs_context *ctx,
-                                        const trs_mpi_rows *rows, trs_trans trans,
-                                        const trs_mpi_options *options);
+TRS_EXPERIMENTAL trs_status trs_mpi_analyze_rows(trs_mpi_plan **plan, MPI_Comm comm,
+                                                 trs_context *ctx, const trs_mpi_rows *rows,
+                                                 trs_trans trans, const trs_mpi_options *options);
 
 /* The distribution of b and x in later calls: this rank has rows first_row .. first_row + rows - 1,
  * and the ranks' ranges follow each other.  Until the first call all rows lie on rank 0, or where
  * trs_mpi_analyze_rows has found them. */
-TRS_API trs_status trs_mpi_distribute(trs_mpi_plan *plan, int64_t first_row, int64_t rows);
+TRS_EXPERIMENTAL trs_status trs_mpi_distribute(trs_mpi_plan *plan, int64_t first_row, int64_t rows);
 
 /* With a context of a GPU: the stream (a cudaStream_t; NULL: the default stream) of b and x in
  * device memory.  Local.  Later calls read b after the stream's earlier work, and return when x is
  * complete. It must exist until the plan gets another stream or is destroyed. */
-TRS_API trs_status trs_mpi_set_stream(trs_mpi_plan *plan, void *stream);
+TRS_EXPERIMENTAL trs_status trs_mpi_set_stream(trs_mpi_plan *plan, void *stream);
 
 /* op(A) x = b with nrhs right-hand sides.  x and b hold this rank's rows, with leading dimensions
  * as in trs_solve; a rank without rows may pass NULL.  nrhs is the same on all ranks.  With a
  * context of a GPU x and b may lie in device memory, here and in trs_mpi_refine: they pass through
  * host memory, and the call returns when x is complete.  Row-major x and b pass through copies. */
-TRS_API trs_status trs_mpi_solve(trs_mpi_plan *plan, void *x, int64_t ldx, const void *b,
-                                 int64_t ldb, int64_t nrhs, trs_layout layout);
+TRS_EXPERIMENTAL trs_status trs_mpi_solve(trs_mpi_plan *plan, void *x, int64_t ldx, const void *b,
+                                          int64_t ldb, int64_t nrhs, trs_layout layout);
 
 /* Improves x by at most `steps` further solves, with residuals b - op(A) x in higher precision;
  * steps is 0 or more, and the same on all ranks.  rows: this rank's rows of op(A), all columns, in
  * CSR, whatever L and U are factors of; NULL on a rank without rows.  *error: the componentwise
  * backward error of the result.  *taken: the number of steps that reduced it.  Either may be
  * NULL. */
-TRS_API trs_status trs_mpi_refine(trs_mpi_plan *plan, void *x, int64_t ldx, double *error,
-                                  int *taken, const void *b, int64_t ldb, int64_t nrhs,
-                                  trs_layout layout, const trs_matrix *rows, int steps);
+TRS_EXPERIMENTAL trs_status trs_mpi_refine(trs_mpi_plan *plan, void *x, int64_t ldx, double *error,
+                                           int *taken, const void *b, int64_t ldb, int64_t nrhs,
+                                           trs_layout layout, const trs_matrix *rows, int steps);
 /* Destroys a plan.  NULL is ignored. */
-TRS_API void trs_mpi_plan_destroy(trs_mpi_plan *plan);
+TRS_EXPERIMENTAL void trs_mpi_plan_destroy(trs_mpi_plan *plan);
 
 /* Which value over the ranks a structure has: a quantity of each rank becomes one number. */
 typedef enum trs_mpi_over {
@@ -228,7 +229,8 @@ typedef struct trs_mpi_stats {
 } trs_mpi_stats;
 
 /* The stats of all ranks, on every rank.  `over` need not be the same on all ranks. */
-TRS_API trs_status trs_mpi_get_stats(trs_mpi_plan *plan, trs_mpi_stats *stats, trs_mpi_over over);
+TRS_EXPERIMENTAL trs_status trs_mpi_get_stats(trs_mpi_plan *plan, trs_mpi_stats *stats,
+                                              trs_mpi_over over);
 
 /* ---- Relaxation ----------------------------------------------------------------------------- */
 
@@ -246,27 +248,29 @@ typedef struct trs_mpi_relaxation trs_mpi_relaxation;
 /* A relaxation from a matrix on rank 0, which distributes it.  Other ranks pass NULL for A, and for
  * x and b in sweeps.  METIS makes the domains; without METIS, and with fewer than 8 rows per rank,
  * domains are ranges of rows. */
-TRS_API trs_status trs_mpi_relax_create(trs_mpi_relaxation **R, MPI_Comm comm, trs_context *ctx,
-                                        const trs_matrix *A, int block_size,
-                                        const trs_relax_options *options);
+TRS_EXPERIMENTAL trs_status trs_mpi_relax_create(trs_mpi_relaxation **R, MPI_Comm comm,
+                                                 trs_context *ctx, const trs_matrix *A,
+                                                 int block_size, const trs_relax_options *options);
 
 /* A relaxation from rows that each rank brings: blocks->nrows block rows (possibly 0), which follow
  * the rows of the ranks before.  blocks->idx are block columns of the whole matrix, and
  * blocks->ncols is not read.  The rows stay on their rank as its domain; x and b in sweeps, and
  * options->colour, are of these rows. */
-TRS_API trs_status trs_mpi_relax_create_bsr(trs_mpi_relaxation **R, MPI_Comm comm, trs_context *ctx,
-                                            const trs_blocks *blocks,
-                                            const trs_relax_options *options);
+TRS_EXPERIMENTAL trs_status trs_mpi_relax_create_bsr(trs_mpi_relaxation **R, MPI_Comm comm,
+                                                     trs_context *ctx, const trs_blocks *blocks,
+                                                     const trs_relax_options *options);
 
 /* New values in the same pattern, given as at creation.  After a failure every sweep fails on all
  * ranks until an update succeeds. */
-TRS_API trs_status trs_mpi_relax_update(trs_mpi_relaxation *R, const trs_matrix *A);
-TRS_API trs_status trs_mpi_relax_update_bsr(trs_mpi_relaxation *R, const trs_blocks *blocks);
+TRS_EXPERIMENTAL trs_status trs_mpi_relax_update(trs_mpi_relaxation *R, const trs_matrix *A);
+TRS_EXPERIMENTAL trs_status trs_mpi_relax_update_bsr(trs_mpi_relaxation *R,
+                                                     const trs_blocks *blocks);
 
 /* As trs_relax_sweep.  Every rank passes room for the norms and gets all of them. */
-TRS_API trs_status trs_mpi_relax_sweep(trs_mpi_relaxation *R, void *x, int64_t ldx, const void *b,
-                                       int64_t ldb, int64_t nrhs, trs_layout layout,
-                                       const trs_sweep_options *options);
+TRS_EXPERIMENTAL trs_status trs_mpi_relax_sweep(trs_mpi_relaxation *R, void *x, int64_t ldx,
+                                                const void *b, int64_t ldb, int64_t nrhs,
+                                                trs_layout layout,
+                                                const trs_sweep_options *options);
 
 typedef struct trs_mpi_relax_info {
   size_t struct_size;
@@ -280,39 +284,42 @@ typedef struct trs_mpi_relax_info {
  * are the maximum over the ranks; colour_ptr and row are NULL; there is one domain per rank;
  * partition may also be "as given".  info: the smallest, the mean or the largest value of a rank;
  * `over` need not be the same on all ranks.  whole and info may be NULL, on all ranks alike. */
-TRS_API trs_status trs_mpi_relax_get_info(trs_mpi_relaxation *R, trs_relax_info *whole,
-                                          trs_mpi_relax_info *info, trs_mpi_over over);
+TRS_EXPERIMENTAL trs_status trs_mpi_relax_get_info(trs_mpi_relaxation *R, trs_relax_info *whole,
+                                                   trs_mpi_relax_info *info, trs_mpi_over over);
 /* Destroys a relaxation.  NULL is ignored. */
-TRS_API void trs_mpi_relax_destroy(trs_mpi_relaxation *R);
+TRS_EXPERIMENTAL void trs_mpi_relax_destroy(trs_mpi_relaxation *R);
 
 /* Makes a failure of one rank a failure of all, before a collective call, for work that ranks do
  * separately, such as reading files. */
-TRS_API trs_status trs_mpi_agree(MPI_Comm comm, trs_status status);
+TRS_EXPERIMENTAL trs_status trs_mpi_agree(MPI_Comm comm, trs_status status);
 
 /* ---- Fortran -------------------------------------------------------------------------------- */
 
 /* The functions above that take a communicator, with one of Fortran, an INTEGER.  The module
  * trireme_mpi (trireme_mpi.f90) calls them; the name of each ends in _f. */
-TRS_API trs_status trs_mpi_context_create_f(trs_context **ctx, MPI_Fint comm, const char *where);
-TRS_API trs_status trs_mpi_analyze_f(trs_mpi_plan **plan, MPI_Fint comm, trs_context *ctx,
-                                     const trs_factors *F, trs_trans trans,
-                                     const trs_mpi_options *options);
-TRS_API trs_status trs_mpi_analyze_file_f(trs_mpi_plan **plan, MPI_Fint comm, trs_context *ctx,
-                                          const char *path, trs_trans trans,
-                                          const trs_mpi_options *options);
-TRS_API trs_status trs_mpi_analyze_blocks_f(trs_mpi_plan **plan, MPI_Fint comm, trs_context *ctx,
-                                            const trs_mpi_blocks *blocks, trs_trans trans,
-                                            const trs_mpi_options *options);
-TRS_API trs_status trs_mpi_analyze_rows_f(trs_mpi_plan **plan, MPI_Fint comm, trs_context *ctx,
-                                          const trs_mpi_rows *rows, trs_trans trans,
-                                          const trs_mpi_options *options);
-TRS_API trs_status trs_mpi_relax_create_f(trs_mpi_relaxation **R, MPI_Fint comm, trs_context *ctx,
-                                          const trs_matrix *A, int block_size,
-                                          const trs_relax_options *options);
-TRS_API trs_status trs_mpi_relax_create_bsr_f(trs_mpi_relaxation **R, MPI_Fint comm,
-                                              trs_context *ctx, const trs_blocks *blocks,
-                                              const trs_relax_options *options);
-TRS_API trs_status trs_mpi_agree_f(MPI_Fint comm, trs_status status);
+TRS_EXPERIMENTAL trs_status trs_mpi_context_create_f(trs_context **ctx, MPI_Fint comm,
+                                                     const char *where);
+TRS_EXPERIMENTAL trs_status trs_mpi_analyze_f(trs_mpi_plan **plan, MPI_Fint comm, trs_context *ctx,
+                                              const trs_factors *F, trs_trans trans,
+                                              const trs_mpi_options *options);
+TRS_EXPERIMENTAL trs_status trs_mpi_analyze_file_f(trs_mpi_plan **plan, MPI_Fint comm,
+                                                   trs_context *ctx, const char *path,
+                                                   trs_trans trans, const trs_mpi_options *options);
+TRS_EXPERIMENTAL trs_status trs_mpi_analyze_blocks_f(trs_mpi_plan **plan, MPI_Fint comm,
+                                                     trs_context *ctx, const trs_mpi_blocks *blocks,
+                                                     trs_trans trans,
+                                                     const trs_mpi_options *options);
+TRS_EXPERIMENTAL trs_status trs_mpi_analyze_rows_f(trs_mpi_plan **plan, MPI_Fint comm,
+                                                   trs_context *ctx, const trs_mpi_rows *rows,
+                                                   trs_trans trans, const trs_mpi_options *options);
+TRS_EXPERIMENTAL trs_status trs_mpi_relax_create_f(trs_mpi_relaxation **R, MPI_Fint comm,
+                                                   trs_context *ctx, const trs_matrix *A,
+                                                   int block_size,
+                                                   const trs_relax_options *options);
+TRS_EXPERIMENTAL trs_status trs_mpi_relax_create_bsr_f(trs_mpi_relaxation **R, MPI_Fint comm,
+                                                       trs_context *ctx, const trs_blocks *blocks,
+                                                       const trs_relax_options *options);
+TRS_EXPERIMENTAL trs_status trs_mpi_agree_f(MPI_Fint comm, trs_status status);
 
 #ifdef __cplusplus
 }

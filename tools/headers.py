@@ -9,7 +9,7 @@ import sys
 ITEM = re.compile(r"/\* -{3,} (?P<section>.*?) -+ \*/"
                   r"|(?P<directive>^[ \t]*#(?:[^\n]*\\\n)*[^\n]*$|^extern \"C\" \{|^\}$)"
                   r"|(?P<comment>/\*.*?\*/)"
-                  r"|TRS_API (?P<function>[^;]*\));"
+                  r"|TRS_(?P<level>CORE|EXPERIMENTAL) (?P<function>[^;]*\));"
                   r"|(?:typedef )?(?P<kind>enum|struct) ?(?P<type>\w*) \{(?P<body>.*?)\} ?\w*;"
                   r"|typedef struct (?P<opaque>\w+) \w+;"
                   r"|(?P<callback>typedef [^;]*\(\*(?P<called>\w+)\)[^;]*);", re.S | re.M)
@@ -22,8 +22,12 @@ class Page:
 
     def __init__(self, number, section, comment):
         self.number, self.section, self.comments, self.prototypes, self.names = number, section, [comment], [], []
+        self.core = False
 
-    def add(self, prototype):
+    def add(self, prototype, core):
+        if self.prototypes and core != self.core:
+            sys.exit(f"headers: {prototype}: core and experimental functions have one comment")
+        self.core = core
         self.prototypes.append(" ".join(prototype.split()))
         self.names.append(re.search(r"(\w+)\(", prototype).group(1))
 
@@ -76,7 +80,7 @@ def parse(text):
                     sys.exit(f"headers: {group['function']}: no comment")
                 last = Page(item.start(), section, comment)
                 pages.append(last)
-            last.add(group["function"])
+            last.add(group["function"], group["level"] == "CORE")
             comment = ""
         elif group["body"] is not None:
             members = members_of(group["kind"], group["body"])

@@ -48,6 +48,8 @@ class Writer:
     def function(self, page):
         for k, prototype in enumerate(page.prototypes):
             self.add((".. c:function:: " if k == 0 else " " * 16) + prototype, 0)
+        self.add("", 1)
+        self.add("*Core*" if page.core else "*Experimental*", 1)
         for comment in page.comments:
             self.prose(comment, 1)
 

@@ -51,8 +51,8 @@ static trs_status check_path(const void *object, const char *name, const char *p
 
 trs_status trs_matrix_read(trs_matrix **A, const char *path, const trs_read_options *options) {
   borrowed_team with;
+  if (A) *A = NULL;
   TRS_TRY(check_path(A, "A", path));
-  *A = NULL;
   TRS_TRY(borrow_team(&with, options));
   return end_borrowing(&with, trs_read_matrix(A, path, with.team, &with.options));
 }

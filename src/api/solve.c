@@ -62,9 +62,9 @@ static trs_status check_place(trs_context *ctx, const trs_matrix *A) {
 
 trs_status trs_analyze(trs_plan **plan, trs_context *ctx, const trs_matrix *A, trs_uplo uplo,
                        trs_trans trans, trs_diag diag, const trs_options *options) {
+  if (plan) *plan = NULL;
   if (!ctx || !plan || !A)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", !ctx ? "ctx" : !plan ? "plan" : "A");
-  *plan = NULL;
   if (uplo != TRS_LOWER && uplo != TRS_UPPER)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "uplo must be TRS_LOWER or TRS_UPPER");
   TRS_TRY(check_trans(trans));
@@ -80,9 +80,9 @@ trs_status trs_analyze(trs_plan **plan, trs_context *ctx, const trs_matrix *A, t
 
 trs_status trs_analyze_factors(trs_plan **plan, trs_context *ctx, const trs_factors *F,
                                trs_trans trans, const trs_options *options) {
+  if (plan) *plan = NULL;
   if (!ctx || !plan || !F)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", !ctx ? "ctx" : !plan ? "plan" : "F");
-  *plan = NULL;
   TRS_TRY(check_trans(trans));
   trs_options own;
   TRS_TRY(take_options(&own, F->L->scalar, options));
@@ -116,9 +116,9 @@ static trs_status clone_unused(trs_plan **clone, trs_plan *origin, trs_stream st
 }
 
 trs_status trs_plan_clone(trs_plan **clone, trs_plan *plan) {
+  if (clone) *clone = NULL;
   if (!clone || !plan)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", plan ? "clone" : "plan");
-  *clone = NULL;
   trs_plan *origin = plan->origin ? plan->origin : plan;
   TRS_TRY(check_clone(origin, plan->stream));
   trs_single_wait(&origin->user);

@@ -26,7 +26,7 @@ static const feature features[] = {
     {"HIP", TRS_HAVE_HIP, "solves on one GPU of AMD", TRS_GET_HIP},
     {"NVSHMEM", TRS_HAVE_NVSHMEM, "one process per GPU",
      "install nvidia-nvshmem-cu13 with pip and build Trireme from source"},
-    {"OpenCL", TRS_HAVE_OPENCL, "L17 on an OpenCL device", TRS_GET_OPENCL},
+    {"OpenCL", TRS_HAVE_OPENCL, "solves on an OpenCL device", TRS_GET_OPENCL},
     {"SuperLU", TRS_HAVE_SUPERLU, "complete LU",
      "install libsuperlu-dev and build Trireme from source"},
     {"MPI", TRS_HAVE_MPI, "solves on the ranks of a cluster",

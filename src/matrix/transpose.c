@@ -75,8 +75,8 @@ static trs_status convert(trs_matrix **B, const trs_matrix *A, trs_format format
 
 trs_status trs_matrix_convert(trs_matrix **B, const trs_matrix *A, trs_format format,
                               trs_scalar scalar) {
+  if (B) *B = NULL;
   if (!A || !B) return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", A ? "B" : "A");
-  *B = NULL;
   if (!trs_scalar_valid(scalar) || (format != TRS_CSR && format != TRS_CSC))
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "no such format (%d) or scalar (%d)", format, scalar);
   if (trs_scalar_is_complex(A->scalar) && !trs_scalar_is_complex(scalar))

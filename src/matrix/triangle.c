@@ -136,8 +136,8 @@ trs_status trs_matrix_cut(trs_matrix **T, const trs_matrix *A, trs_uplo uplo) {
 
 trs_status trs_matrix_triangle(trs_matrix **T, const trs_matrix *A, trs_uplo uplo,
                                int add_diagonal) {
+  if (T) *T = NULL;
   if (!T || !A) return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", A ? "T" : "A");
-  *T = NULL;
   if (uplo != TRS_LOWER && uplo != TRS_UPPER)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "uplo must be TRS_LOWER or TRS_UPPER");
   if (add_diagonal != 0 && add_diagonal != 1)

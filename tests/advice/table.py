@@ -313,6 +313,10 @@ TABLE = [
     command("name a file ", "trireme gen poisson2d5:40 -o A.mtx && trireme solve A.mtx --uplo lower -b A.mtx --max-memory 0.005",
             "trireme solve A.mtx --uplo lower -o b.mtx && trireme solve A.mtx --uplo lower -b b.mtx && trireme solve A.mtx --uplo lower",
             shown="name a file of right-hand sides, or leave -b out for a random one"),
+    command("solve for fewer at ", "trireme solve gen:poisson2d5:40 --uplo lower --nrhs 1000 --max-memory 0.01",
+            "trireme solve gen:poisson2d5:40 --uplo lower --nrhs 100 --max-memory 0.01 && "
+            "trireme solve gen:poisson2d5:40 --uplo lower --nrhs 1000 --max-memory 1 --repeat 1",
+            shown="solve for fewer at a time, or raise --max-memory"),
     # ---- Python
     python("{kind[2:]}, pass {other}", "tr.plan(A)", "tr.plan(A, uplo='upper')",
            before="A = sp.csr_matrix(np.array([[4.0, 1], [0, 4]]))",

@@ -360,4 +360,30 @@ TEST(interleaved_columns_are_solved) {
                  trs_solve(plan, &both_of[0][1], 4, both_of, 4, 2, TRS_ROW_MAJOR));
 }
 
+/* The call fails and its output, which was not NULL, is. */
+#define MAKES_NOTHING(type, call)              \
+  do {                                         \
+    type *made = (type *)(void *)x;            \
+    assert_int_not_equal((call), TRS_SUCCESS); \
+    assert_null(made);                         \
+  } while (0)
+
+TEST(failures_make_nothing) {
+  MAKES_NOTHING(trs_context, trs_context_create(&made, "nowhere"));
+  MAKES_NOTHING(trs_matrix, trs_matrix_create(&made, TRS_CSR, TRS_DOUBLE, N, N, TRS_PTR64, NULL,
+                                              idx, val, TRS_COPY));
+  MAKES_NOTHING(trs_matrix, trs_matrix_create_coo(&made, TRS_DOUBLE, N, N, -1, 0, idx, idx, val));
+  MAKES_NOTHING(trs_matrix, trs_matrix_create_device(&made, ctx, TRS_CSR, TRS_DOUBLE, N, N, N, 0,
+                                                     ptr, idx, val));
+  MAKES_NOTHING(trs_matrix, trs_matrix_convert(&made, NULL, TRS_CSR, TRS_DOUBLE));
+  MAKES_NOTHING(trs_matrix, trs_matrix_triangle(&made, NULL, TRS_LOWER, 0));
+  MAKES_NOTHING(trs_matrix, trs_matrix_read(&made, NULL, NULL));
+  MAKES_NOTHING(trs_factors, trs_factor(&made, NULL, NULL));
+  MAKES_NOTHING(trs_factors,
+                trs_factors_create(&made, NULL, TRS_UNIT, A, TRS_NONUNIT, NULL, NULL, NULL, NULL));
+  MAKES_NOTHING(trs_plan, trs_analyze(&made, NULL, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, NULL));
+  MAKES_NOTHING(trs_plan, trs_analyze_factors(&made, ctx, NULL, TRS_NO_TRANS, NULL));
+  MAKES_NOTHING(trs_plan, trs_plan_clone(&made, NULL));
+}
+
 const test_program program = {.begin = set_up, .end = tear_down};

@@ -213,6 +213,6 @@ else:
     o = run("solve", "gen:poisson2d5:300", "--uplo", "lower", "--backend", "serial",
             setup=small_memory)
     check("enough memory", o.code == 0, o)
-    refuses("more right-hand sides than any memory holds", 4, "out of memory", "solve",
+    refuses("more right-hand sides than any memory holds", 4, ["b and x of 2,000,000,000 right-hand sides", "--max-memory"], "solve",
             "gen:poisson2d5:3000", "--uplo", "lower", "--nrhs", "2000000000")
 finish()

@@ -62,7 +62,8 @@ def blocks(page, language):
 def test_readme():
     lines = text_of("README.md").splitlines()
     check("README.md is a screen and a half", 50 <= len(lines) <= 90, len(lines))
-    for block in blocks("README.md", ""):
+    for page, block in [*(("README.md", b) for b in blocks("README.md", "")),
+                        *(("docs/quick-start.md", b) for b in blocks("docs/quick-start.md", "sh"))]:
         for line in block:
             words = shlex.split(line.split("#")[0])
             if not words or words[0] != "trireme":
@@ -72,7 +73,7 @@ def test_readme():
                 skip(" ".join(words[1:]), "factors need HDF5, SuperLU and METIS")
                 continue
             o = run(*words[1:])
-            check(f"README.md: {' '.join(words[1:])}", o.code == 0, o)
+            check(f"{page}: {' '.join(words[1:])}", o.code == 0, o)
 
 
 def compile_pieces(language, prelude, compiler, *options):

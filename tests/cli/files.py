@@ -72,6 +72,11 @@ run("gen", "poisson2d5:40", "-o", "grid.mtx")  # 1600 right-hand sides of 1600 r
 refuses("the matrix as its own right-hand sides, beyond the limit", 3,
         ["is the matrix", "1,600 dense right-hand sides", "leave -b out"], "solve", "grid.mtx", "--uplo", "lower",
         "-b", "grid.mtx", "--max-memory", "0.005")
+os.symlink("grid.mtx", path("link.mtx"))
+refuses("the matrix as its own right-hand sides, by another name", 3, "is the matrix", "solve", "grid.mtx",
+        "--uplo", "lower", "-b", "link.mtx")
+refuses("b and x beyond the limit", 4, ["1,000 right-hand sides", "25.6 MB", "10.0 MB"], "solve", "grid.mtx",
+        "--uplo", "lower", "--nrhs", "1000", "--max-memory", "0.01")
 write("tiny.mtx", "%%MatrixMarket matrix coordinate real general\n"
       "3 3 4\n1 1 2\n2 2 4.9e-324\n3 3 4\n3 1 1e-400\n")
 o = run("info", "tiny.mtx")

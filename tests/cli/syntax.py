@@ -34,6 +34,9 @@ for c in COMMANDS:
     known = set(re.findall(r"--[a-z-]+", o.out)) | {"--help"}
     check(f"{c} -h names options of {c} alone",
           set(re.findall(r"--[a-z-]+", brief.out)) <= known, brief)
+o = run("-h")
+check("trireme -h fits a screen", o.code == 0 and len(o.out.splitlines()) <= 24 and
+      all(f"\n  {c}" in o.out for c in COMMANDS), o)
 check("solve has its options", set(options["solve"]) >= {
     "--uplo", "--trans", "--diag", "--add-diagonal", "--rhs", "--nrhs", "--backend", "--method",
     "--precision", "--repeat", "--store", "--tune", "--json"}, options["solve"])
@@ -140,6 +143,12 @@ check("methods says what ranks need", ("openmpi-bin" if has("MPI") else "libopen
 o = run("gen", "--list")
 check("gen --list", o.code == 0 and "gen:poisson2d5:" in o.out, o)
 
+run("gen", "poisson2d5:5", "-o", "letters.mtx")
+for said, words in (("L^T x = b", ["--uplo", "L", "--trans", "T", "--diag", "U"]),
+                    ("U^H x = b", ["--uplo=UPPER", "--trans", "H", "--diag", "N"])):
+    o = run("solve", "letters.mtx", *words)
+    check(f"LAPACK's letters: {' '.join(words)}", o.code == 0 and said in o.out, o)
+
 # ---- mistakes
 
 refuses("no command", 2, "a command is missing")
@@ -150,7 +159,7 @@ refuses("unknown option of trireme", 2, "did you mean --version?", "--versoin")
 refuses("unknown option", 2, "did you mean --uplo?", "solve", "m.mtx", "--ulpo", "lower")
 refuses("unknown option, nothing near", 2, "no option --frobnicate", "solve", "--frobnicate", "x")
 refuses("unknown letter", 2, "no option -q", "solve", "-q", "m.mtx")
-refuses("missing operand", 2, "something is missing", "solve", "--uplo", "lower")
+refuses("missing operand", 2, "M, a matrix, is missing", "solve", "--uplo", "lower")
 refuses("one operand too many", 2, "'b.mtx' is one word too many", "solve", "a.mtx", "b.mtx")
 refuses("missing value", 2, "--uplo needs a value: lower|upper", "solve", "a.mtx", "--uplo")
 refuses("empty value", 2, "empty value", "solve", "a.mtx", "-o", "")

@@ -1,6 +1,8 @@
 """The tutorial and the listings of the pages run as they stand, on the CPU."""
 
+import doctest
 import os
+import pydoc
 import re
 import subprocess
 import sys
@@ -41,6 +43,19 @@ def test_the_readme(page):
 
 
 @pytest.mark.skipif(not os.path.exists(PAGE), reason="not in a checkout")
+def test_the_quick_start(capsys):
+    names = {}
+    with open(os.path.join(ROOT, "docs", "quick-start.md"), encoding="utf-8") as file:
+        listings = re.findall(r"```python\n(.*?)```", file.read(), re.S)
+    for listing in listings:
+        exec(compile(listing, "docs/quick-start.md", "exec"), names)
+    said = capsys.readouterr().out
+    assert names["info"] == 0 and "chosen: " in said and "trireme.triangle" in said
+    np.testing.assert_allclose(names["A"] @ names["x"], names["ones"], atol=1e-4)
+    assert len(listings) == 5
+
+
+@pytest.mark.skipif(not os.path.exists(PAGE), reason="not in a checkout")
 def test_the_tutorial(tmp_path):
     environment = dict(os.environ, PYTHONPATH=os.path.dirname(os.path.dirname(tr.__file__)))
     run = subprocess.run([sys.executable, os.path.join(HERE, "..", "..", "..", "examples", "tutorial.py"), str(tmp_path)],
@@ -48,3 +63,21 @@ def test_the_tutorial(tmp_path):
     assert run.returncode == 0, run.stderr
     assert "backward error" in run.stdout and "row 7" in run.stdout and "SciPy" in run.stdout
     assert (tmp_path / "levels.svg").read_text().startswith("<svg")
+
+
+@pytest.mark.parametrize("name", ["batch", "factorized", "from_factors", "ic0", "ilu0", "lu", "plan",
+                                  "splu", "spsolve", "spsolve_triangular"])
+def test_the_examples_of_docstrings(name):
+    examples = doctest.DocTestFinder(recurse=False).find(getattr(tr, name), name, globs={})
+    assert [e for e in examples if e.examples], "it has no example"
+    for example in examples:
+        assert doctest.DocTestRunner().run(example).failed == 0
+
+
+def test_help_begins_with_words():
+    text = pydoc.render_doc(tr.plan, renderer=pydoc.plaintext)
+    assert "Analyse a triangular system" in text.split("\n", 4)[3] and "Literal" not in text
+    for name in set(tr.__all__) - {"Name"}:  # nothing of the package's insides
+        text = pydoc.render_doc(getattr(tr, name), renderer=pydoc.plaintext)
+        assert not re.search(r"_kept\.|_oneshot\.|ForwardRef|trireme\._words", text), name
+    assert set(dir(tr)) == {*tr.__all__, "__version__", "jax", "torch"}

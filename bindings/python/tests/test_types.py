@@ -52,6 +52,10 @@ tr.plan(None)
 tr.plan("L.mtx")
 tr.plan(L).solve(b).no_such_attribute
 tr.plan(L).info()
+tr.plan(L).solve("b")
+tr.lu(L).solve("b")
+tr.spsolve(L, "b")
+tr.spsolve_triangular(L, "b")
 tr.plan(L).sovle(b)
 tr.triangle(L, "down")
 tr.lu(L, order="metis")
@@ -172,9 +176,8 @@ def test_devices_and_types_are_accepted():
     (tr.Factors.plan, tr.FactorsPlan.__init__, set()),
     (tr.Factors.analyze, tr.FactorsPlan.__init__, set())])
 def test_options_are_the_same_at_both_ends(front, made, only):
-    options = {name: (value.default, str(value.annotation)) for name, value in
-               inspect.signature(front).parameters.items()
-               if value.kind == value.KEYWORD_ONLY and name not in only}
-    assert options == {name: (value.default, str(value.annotation)) for name, value in
-                       inspect.signature(made).parameters.items()
-                       if value.kind == value.KEYWORD_ONLY}
+    def options(function):
+        return {name: (value.default, str(function.__annotations__[name])) for name, value in
+                inspect.signature(function).parameters.items()
+                if value.kind == value.KEYWORD_ONLY and name not in only}
+    assert options(front) == options(made)

@@ -6,6 +6,7 @@ and `from_factors` make factors, which precondition SciPy's solvers: ``M=tr.ilu0
 `trireme.jax.solve` compiled and mapped, too.
 """
 
+import inspect as _inspect
 from typing import TYPE_CHECKING
 
 from ._batch import Batch, FactorsBatch, batch
@@ -35,6 +36,24 @@ __all__ = ["Batch", "CacheInfo", "Factors", "FactorsBatch", "FactorsPlan", "Name
            "from_factors", "generate", "generators", "get_num_threads", "ic0", "ilu0", "lu",
            "memory_usage", "methods", "plan", "read", "register_threadpoolctl", "relaxation",
            "set_num_threads", "splu", "spsolve", "spsolve_triangular", "triangle", "version", "write"]
+
+
+def _without_annotations(thing: object) -> None:
+    """help() shows names and defaults: the types fill many lines, and the docstrings have them."""
+    classes = thing.__mro__[:-1] if isinstance(thing, type) else []
+    for member in [m for c in classes for m in vars(c).values()] or [thing]:
+        if _inspect.isfunction(member) and member.__module__.startswith(__name__):
+            given = _inspect.signature(member)
+            bare = [p.replace(annotation=p.empty) for p in given.parameters.values()]
+            setattr(member, "__signature__", given.replace(parameters=bare, return_annotation=given.empty))
+
+
+for _name in __all__:
+    _without_annotations(globals()[_name])
+
+
+def __dir__() -> "list[str]":
+    return sorted([*__all__, "__version__", "jax", "torch"])
 
 
 def __getattr__(name: str) -> object:

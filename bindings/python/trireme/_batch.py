@@ -338,11 +338,19 @@ def batch(A: "Union[Shaped, Factors]", count: int, uplo: Optional[Uplo] = None, 
 
     Examples
     --------
-    >>> B = tr.batch(L, len(values))
-    >>> B.update(values)                      # (count, nnz)
-    >>> x = B.solve(b)                        # (count, n)
-    >>> B = tr.batch(F, len(L_values))        # factors: tr.lu(A), tr.from_factors(L, U)
-    >>> B.update(L_values, U_values)          # (count, F.L.nnz), (count, F.U.nnz)
+    >>> import numpy as np, scipy.sparse as sp, trireme as tr
+    >>> L = sp.csr_array(np.array([[2.0, 0], [1, 4]]))
+    >>> B = tr.batch(L, 2)
+    >>> B.update(np.array([[2.0, 1, 4], [1, 1, 1]]))        # (count, nnz)
+    >>> B.solve(np.array([[2.0, 9], [3, 5]]))               # (count, n)
+    array([[1., 2.],
+           [3., 2.]])
+    >>> F = tr.lu(sp.csr_array(np.array([[4.0, 1], [2, 3]])))
+    >>> B = tr.batch(F, 2)
+    >>> B.update(np.stack([F.L.data] * 2), np.stack([F.U.data] * 2))
+    >>> B.solve(np.array([[6.0, 8], [5, 5]]))
+    array([[1., 2.],
+           [1., 1.]])
     """
     if isinstance(A, Factors):
         for name, given in (("uplo", uplo), ("lower", lower),

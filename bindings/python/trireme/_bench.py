@@ -1,5 +1,6 @@
 """A small table of times beside SciPy and, where the matrix is on a GPU, CuPy."""
 
+import os
 import statistics
 import time
 from typing import Any, Callable, List, NamedTuple, Optional
@@ -31,11 +32,16 @@ Row.error.__doc__ = "The largest difference from the first line's answer, relati
 class Table(List[Row]):
     """What `bench` measured; prints as a table."""
 
+    load = 0.0
+    """Programs that wanted a core in the minute before."""
+
     def __str__(self) -> str:
         base = self[-1].seconds if self else 1.0
         lines = [f"{'':34}{'median':>12}{'times':>9}{'difference':>12}"]
         lines += [f"{r.name:34}{1e6 * r.seconds:>9.1f} µs{base / r.seconds:>9.1f}{r.error:>12.1e}"
                   for r in self]
+        if self and self.load > (os.cpu_count() or 1):
+            lines.append(f"the load was {self.load:.1f} before: other programs used the cores, and the times are off")
         return "\n".join(lines)
 
 
@@ -79,11 +85,11 @@ def bench(L: Shaped, b: Any, lower: bool = True, unit_diagonal: bool = False,
     -------
     Table
         A list of (name, seconds, repeats, error) that prints as a table; "times" is how many times
-        as fast as the last line.
+        as fast as the last line.  It says so where other programs used the cores.
     """
     if is_sparse(b) and not is_sparse(L):
         raise TypeError(f"L is {named(L)} and b {named(b)}: the order is bench(L, b)")
-    seconds, kind = real("seconds", seconds), dense(b).kind
+    seconds, kind, load = real("seconds", seconds), dense(b).kind, os.getloadavg()[0]
     rows: List[Any] = []
     flags = dict(lower=flag("lower", lower), unit_diagonal=flag("unit_diagonal", unit_diagonal))
     if kind == "numpy":
@@ -104,8 +110,10 @@ def bench(L: Shaped, b: Any, lower: bool = True, unit_diagonal: bool = False,
         name = "SciPy, spsolve_triangular"
     rows.append((name, *_time(lambda: peer(L, b, **flags), seconds, kind)))
     first = rows[0][2]
-    return Table(Row(name, statistics.median(took), len(took), _difference(x, first))
-                 for name, took, x in rows)
+    table = Table(Row(name, statistics.median(took), len(took), _difference(x, first))
+                  for name, took, x in rows)
+    table.load = load
+    return table
 
 
 def _difference(x: Any, first: Any) -> float:

@@ -17,7 +17,7 @@ from ._factors import Factors, lu_of
 from ._library import Cancelled, SingularMatrixError
 from ._matrix import Compressed, Matrix, compressed
 from ._oneshot import matrix_type
-from ._words import PermC, Shaped, Trans, is_sparse, named, pick, real
+from ._words import PermC, RightHandSides, Shaped, Trans, is_sparse, named, pick, real
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -268,7 +268,7 @@ def splu(A: Shaped, permc_spec: Optional[PermC] = None, diag_pivot_thresh: Optio
 
     Notes
     -----
-    Factors are kept, up to `_kept.MOST` of them and 256 MiB.  Of a matrix with the pattern and the type
+    Factors are kept, the last eight of them and 256 MiB.  Of a matrix with the pattern and the type
     of an earlier one, whose `SuperLU` is gone, L and U are computed with the pivots of before,
     several times as fast, and so the last digits depend on the calls before.  Where a pivot has less
     than a thousandth of the largest entry below it (in single precision a hundredth, and a tenth of
@@ -326,7 +326,7 @@ def spsolve(A: Shaped, b: "npt.NDArray[Any]", permc_spec: Optional[PermC] = None
 
 
 @overload
-def spsolve(A: Shaped, b: Any, permc_spec: Optional[PermC] = None,
+def spsolve(A: Shaped, b: RightHandSides, permc_spec: Optional[PermC] = None,
             use_umfpack: bool = True) -> Any: ...
 
 

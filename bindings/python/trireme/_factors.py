@@ -15,8 +15,8 @@ from ._library import (FactorsHandle, PlanHandle, Refusal, Shared, SingularMatri
                        text)
 from ._matrix import UPLO, Compressed, Matrix, compressed, copy_of, matrix_of, to_scipy
 from ._plan import LONG_ANALYSIS, STORE, TRANS, Solver, make_options, place_of
-from ._words import (Device, Method, Order, Path, Progress, Shaped, Store, Trans, Uplo, flag, is_sparse,
-                     named, pick, real, whole, word)
+from ._words import (Device, Method, Order, Path, Progress, RightHandSides, Shaped, Store, Trans, Uplo, flag,
+                     is_sparse, named, pick, real, whole, word)
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -106,6 +106,7 @@ class Factors:
         self._followers: "weakref.WeakSet[FactorsPlan]" = weakref.WeakSet()
         self._least_share, self._refusal = 1.0, Refusal("factors", "refactor")
         self._copied = ""  # the kind of the factors that these are a pickle's copy of
+        self._given = False  # by the caller, who knows whether they are complete
         self._again: Dict[int, Matrix] = {}  # on GPUs, that were refactored
         self._lock = Lock()  # held while L and U change, and while they are read
 
@@ -136,8 +137,11 @@ class Factors:
 
     @property
     def kind(self) -> str:
-        """"lu", "ilu0", "ic0" or "triangle"; of a file also "bilu0", "bic0" or "dilu"."""
-        return self._copied or KINDS[self._info().kind]
+        """"lu", "ilu0", "ic0" or "triangle"; of a file also "bilu0", "bic0" or "dilu".
+
+        "given" of `from_factors`, which cannot tell complete factors from incomplete ones.
+        """
+        return self._copied or ("given" if self._given else KINDS[self._info().kind])
 
     @property
     def order(self) -> str:
@@ -398,7 +402,7 @@ class Factors:
               out: "Optional[npt.NDArray[Any]]" = None) -> "npt.NDArray[Any]": ...
 
     @overload
-    def solve(self, b: Any, trans: Trans = "N", out: Any = None) -> Any: ...
+    def solve(self, b: RightHandSides, trans: Trans = "N", out: Any = None) -> Any: ...
 
     def solve(self, b: Any, trans: Trans = "N", out: Any = None) -> Any:
         """Solve ``op(A) x = b``, as `Solver.solve`.
@@ -411,7 +415,7 @@ class Factors:
     def solve_A(self, b: "npt.NDArray[Any]") -> "npt.NDArray[Any]": ...
 
     @overload
-    def solve_A(self, b: Any) -> Any: ...
+    def solve_A(self, b: RightHandSides) -> Any: ...
 
     def solve_A(self, b: Any) -> Any:
         """Solve ``A x = b``: `solve`, by the name that scikit-sparse has."""
@@ -478,7 +482,8 @@ def factors_again(L: Any, U: Any, perm_r: Any, perm_c: Any, scale_r: Any, scale_
                    unit_L: bool, unit_U: bool, kind: str = "lu") -> Factors:
     made = from_factors(L, U, perm_r, perm_c, scale_r=scale_r, scale_c=scale_c,
                         unit_L=unit_L, unit_U=unit_U)
-    made._copied = "" if kind == "lu" else kind
+    made._copied = "" if kind in ("lu", "given") else kind
+    made._given = kind == "given"
     return made
 
 
@@ -517,12 +522,21 @@ def ilu0(A: Shaped, *, order: Order = "natural", add_diagonal: bool = False, lev
     Returns
     -------
     Factors
-        `P.as_linear_operator()` is a preconditioner for SciPy's solvers.
+        A preconditioner for SciPy's solvers, as ``M=``.
 
     Notes
     -----
     `P.condition()` estimates the condition number of L U, the preconditioner, not of A.
     `P.refactor(A)` takes new values.  `P.least_share` is 1, `P.shift` 0 and `P.choice` empty.
+
+    Examples
+    --------
+    >>> import numpy as np, trireme as tr
+    >>> from scipy.sparse.linalg import bicgstab
+    >>> A = tr.generate("poisson2d5:20")
+    >>> x, info = bicgstab(A, np.ones(A.shape[0]), M=tr.ilu0(A))
+    >>> info
+    0
     """
     return _factor(matrix_of(A), _api.TRS_FACTOR_ILU0, order, progress,
                    add_diagonal=int(flag("add_diagonal", add_diagonal)),
@@ -549,6 +563,15 @@ def ic0(A: Shaped, *, order: Order = "natural", add_diagonal: bool = False,
     Returns
     -------
     Factors
+
+    Examples
+    --------
+    >>> import numpy as np, trireme as tr
+    >>> from scipy.sparse.linalg import cg
+    >>> A = tr.generate("poisson2d5:20")
+    >>> x, info = cg(A, np.ones(A.shape[0]), M=tr.ic0(A))
+    >>> info
+    0
     """
     return _factor(matrix_of(A), _api.TRS_FACTOR_IC0, order, progress,
                    add_diagonal=int(flag("add_diagonal", add_diagonal)),
@@ -633,6 +656,15 @@ def lu(A: Shaped, *, order: Order = "default", pivot_threshold: Optional[float] 
     Notes
     -----
     SciPy's SuperLU runs in this process, and tells `progress` of seconds alone.
+
+    Examples
+    --------
+    >>> import numpy as np, scipy.sparse as sp, trireme as tr
+    >>> F = tr.lu(sp.csr_array(np.array([[4.0, 1], [2, 3]])))
+    >>> F.solve(np.array([6.0, 8]))
+    array([1., 2.])
+    >>> F.refactor(sp.csr_array(np.array([[2.0, 1], [2, 3]]))).solve(np.array([4.0, 8]))
+    array([1., 2.])
     """
     return lu_of(matrix_of(A), order, pivot_threshold, equilibrate, progress)
 
@@ -703,8 +735,20 @@ def from_factors(L: Any, U: Any = None, perm_r: Any = None, perm_c: Any = None, 
     The first solve analyses both factors, seconds for ten million entries; `Factors.analyze` does
     it when you choose.
 
+    `Factors.kind` is "given".  Of incomplete factors, as `spilu` makes them, `solve`, `solve_A` and
+    `condition` are of L U, not of A, and `refactor` is a StructureError.
+
     SciPy's ``splu(A)`` has the inverse permutations: there row i of A is row perm_r[i] of L U.  An
     object of `splu` is taken by its own convention.
+
+    Examples
+    --------
+    >>> import numpy as np, scipy.sparse as sp, trireme as tr
+    >>> from scipy.sparse.linalg import cg, spilu
+    >>> A = sp.csc_array(np.array([[4.0, 1], [1, 4]]))
+    >>> x, info = cg(A, np.array([6.0, 9]), M=tr.from_factors(spilu(A)))
+    >>> x.round(6)
+    array([1., 2.])
     """
     if U is None:
         if not all(hasattr(L, name) for name in ("L", "U", "perm_r", "perm_c")):
@@ -735,5 +779,7 @@ def from_factors(L: Any, U: Any = None, perm_r: Any = None, perm_c: Any = None, 
     check(library.trs_factors_create(
         C.byref(handle), own[0].handle, int(unit_L), own[1].handle, int(unit_U),
         *map(_address, perms), *map(_address, scales)))
-    return Factors(handle, own, device)
+    made = Factors(handle, own, device)
+    made._given = True
+    return made
 

@@ -94,6 +94,16 @@ def _candidates() -> List[str]:
     return found + ["libtrireme.so.0"]
 
 
+def _advice() -> str:
+    """What to do where no library can be used."""
+    if "TRIREME_LIBRARY" not in os.environ and \
+            os.path.exists(os.path.join(HERE, "..", "..", "..", "CMakeLists.txt")):
+        return (f"{HERE} belongs to a checkout that has no library. To use an installed package, start "
+                f"Python in another folder and leave {os.path.dirname(HERE)} out of PYTHONPATH; to use "
+                "this one, run 'make build' in the checkout, or name the library in TRIREME_LIBRARY")
+    return "install the package anew, or name the library in TRIREME_LIBRARY"
+
+
 def _load() -> C.CDLL:
     path = _candidates()[0]
     try:
@@ -102,8 +112,8 @@ def _load() -> C.CDLL:
             function = getattr(library, name)
             function.restype, function.argtypes = result, arguments
     except (OSError, AttributeError) as error:
-        raise ImportError(f"{path} is not a library that this package can use ({error}): install "
-                          "the package anew, or name the library in TRIREME_LIBRARY") from error
+        raise ImportError(f"{path} is not a library that this package can use ({error}): "
+                          f"{_advice()}") from error
     version = library.trs_version().decode()
     if version != VERSION:
         raise ImportError(f"{path} is of version {version}, the package of {VERSION}: install both "

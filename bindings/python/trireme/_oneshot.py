@@ -15,7 +15,7 @@ from ._context import where
 from ._library import StructureError, library, run
 from ._matrix import Compressed, compressed, indexing_of, without_zeros
 from ._plan import LONG_SOLVE, Plan, say_which_side
-from ._words import Device, Shaped, Uplo, is_sparse, named
+from ._words import Device, RightHandSides, Shaped, Uplo, is_sparse, named
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -92,7 +92,7 @@ def spsolve_triangular(A: Shaped, b: "npt.NDArray[Any]", lower: bool = True,
 
 
 @overload
-def spsolve_triangular(A: Shaped, b: Any, lower: bool = True, overwrite_A: bool = False,
+def spsolve_triangular(A: Shaped, b: RightHandSides, lower: bool = True, overwrite_A: bool = False,
                        overwrite_b: bool = False, unit_diagonal: bool = False) -> Any: ...
 
 
@@ -129,7 +129,7 @@ def spsolve_triangular(A: Any, b: Any, lower: bool = True, overwrite_A: bool = F
     Notes
     -----
     One right-hand side is solved by one thread straight from A's arrays.  For several, the analysis
-    is kept, up to `_kept.MOST` of them, and found by the pattern of A; values are read
+    is kept, for the last eight patterns, and found by the pattern of A; values are read
     anew.  `trireme.plan` saves all checks, and lets you choose.
 
     Examples

@@ -17,7 +17,7 @@ from ._library import (PlanHandle, Refusal, Shared, StructureError, Told, check,
 from ._matrix import (UPLO, Compressed, Matrix, compressed, copy_of, value_type,
                       without_zeros)
 from ._picture import level_picture
-from ._words import (Device, DType, Method, Progress, Shaped, Store, Trans, Uplo, device_name,
+from ._words import (Device, DType, Method, Progress, RightHandSides, Shaped, Store, Trans, Uplo, device_name,
                      exact_type, flag, is_sparse, method_name, named, pick, side, whole, word)
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ class Solver:
               out: "Optional[npt.NDArray[Any]]" = None) -> "npt.NDArray[Any]": ...
 
     @overload
-    def solve(self, b: Any, out: Any = None) -> Any: ...
+    def solve(self, b: RightHandSides, out: Any = None) -> Any: ...
 
     def solve(self, b: Any, out: Any = None) -> Any:
         """Solve for one or many right-hand sides.

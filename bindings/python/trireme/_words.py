@@ -7,7 +7,7 @@ import difflib
 import math
 import operator
 import os
-from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, Literal, NewType, Optional, Union
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, Literal, NewType, Optional, Sequence, Union
 from typing import Protocol, get_args
 
 import numpy as np
@@ -61,6 +61,7 @@ class Shaped(Protocol):
     def shape(self) -> Any: ...
 
 
+RightHandSides = Union[Shaped, Sequence[complex], Sequence[Sequence[complex]], Sequence[Shaped]]
 Method = Union[MethodName, Name]
 Device = Union[DeviceName, Name, TorchDevice, CupyDevice]
 DType = Union[TypeName, "np.dtype[Any]", "type[np.float32]", "type[np.float64]",
