@@ -133,7 +133,7 @@ static int64_t sampled(int64_t k, int64_t rows, int64_t samples) {
 }
 
 bool trs_system_chained(const trs_system *S) {
-  enum { SAMPLES = 1024, LONG = 8 };
+  enum { SAMPLES = 1024, LONG = 12 };
   const int64_t samples = S->n < SAMPLES ? S->n : SAMPLES;
   int64_t others = 0;
   bool prefix = trs_system_prefix(S);

@@ -62,34 +62,91 @@ TRS_INLINE void NAME(rows_one)(const trs_system *S, const NAME(pass) * P, bool l
   }
 }
 
-/* The same for matrices in which nearly every row needs the x computed just before: it stays in a
+/* A row of a matrix in which nearly every row needs the x computed just before: that x stays in a
  * register, and the entry of each row nearest to the diagonal is scaled beforehand, so that only
  * one multiply-add separates two rows.  The quotients keep all digits (trs_system_scales). */
+TRS_INLINE SCALAR NAME(chained_row)(const trs_system *S, const NAME(pass) * P, int64_t i,
+                                    int64_t begin, int64_t count, SCALAR last, bool lower,
+                                    bool conjugate, bool packed, bool unit) {
+  const int32_t *idx = S->idx;
+  const SCALAR *val = S->val;
+  const int64_t xs = packed ? 1 : P->xs, bs = packed ? 1 : P->bs;
+  const int64_t end = begin + count, near = lower ? end - 1 : begin;
+  SCALAR inverse = 1;
+  if (!unit) inverse = NAME(reciprocal)(val, lower ? end : begin - 1, conjugate);
+  SCALAR sum = NAME(subtract)(P->b[i * bs], val, idx, P->x, xs, lower ? begin : end - 1,
+                              count - (count > 0), lower ? 1 : -1, conjugate);
+  if (!unit) sum = MUL(sum, inverse);
+  if (count > 0) {
+    SCALAR a = NAME(entry)(val, near, conjugate);
+    if (!unit) a = MUL(a, inverse);
+    sum -= MUL(a, idx[near] == (lower ? i - 1 : i + 1) ? last : P->x[idx[near] * xs]);
+  }
+  return sum;
+}
+
 TRS_INLINE void NAME(rows_chained)(const trs_system *S, const NAME(pass) * P, bool lower, bool full,
                                    bool conjugate, bool packed, bool unit) {
-  const int64_t n = S->n, to = P->to, *ptr = S->ptr;
-  const int32_t *idx = S->idx;
-  const SCALAR *val = S->val, *b = P->b;
-  const int64_t xs = packed ? 1 : P->xs, bs = packed ? 1 : P->bs;
+  const int64_t n = S->n, to = P->to, xs = packed ? 1 : P->xs;
   SCALAR *x = P->x, last = P->from ? x[(lower ? P->from - 1 : n - P->from) * xs] : 0;
   for (int64_t k = P->from; k < to; k++) {
     int64_t i = lower ? k : n - 1 - k, begin, end;
     trs_off_diagonal(S, i, lower, full, &begin, &end);
-    const bool any = begin < end;
-    const int64_t near = lower ? end - 1 : begin;
-    SCALAR inverse = 1;
-    if (!unit) inverse = NAME(reciprocal)(val, lower ? ptr[i + 1] - 1 : ptr[i], conjugate);
-    SCALAR sum = NAME(subtract)(b[i * bs], val, idx, x, xs, lower ? begin : end - 1,
-                                end - begin - any, lower ? 1 : -1, conjugate);
-    if (!unit) sum = MUL(sum, inverse);
-    if (any) {
-      SCALAR a = NAME(entry)(val, near, conjugate);
-      if (!unit) a = MUL(a, inverse);
-      sum -= MUL(a, idx[near] == (lower ? i - 1 : i + 1) ? last : x[idx[near] * xs]);
-    }
-    x[i * xs] = last = sum;
+    x[i * xs] = last = NAME(chained_row)(S, P, i, begin, end - begin, last, lower, conjugate,
+                                         packed, unit);
   }
 }
+
+#if !IS_COMPLEX
+/* Rows from place k on that have as many entries, a literal: their loops are unrolled.  Returns the
+ * place of the next row. */
+TRS_INLINE int64_t NAME(chained_run)(const trs_system *S, const NAME(pass) * P, int64_t k,
+                                     int64_t count, SCALAR *last, bool lower, bool unit) {
+  const int64_t *ptr = S->ptr, n = S->n, to = P->to;
+  SCALAR *x = P->x, now = *last;
+  int64_t i = lower ? k : n - 1 - k, begin = ptr[i];
+  do {
+    x[i] = now = NAME(chained_row)(S, P, i, begin + !lower, count, now, lower, false, true, unit);
+    if (++k == to) break;
+    i = lower ? k : n - 1 - k;
+    begin = lower ? begin + count + 1 : ptr[i];
+  } while (ptr[i + 1] - begin == count + 1);
+  *last = now;
+  return k;
+}
+
+/* The same, for strides of one, where the diagonal is stored.  Rows that follow each other often
+ * have as many entries. */
+TRS_INLINE void NAME(runs_chained)(const trs_system *S, const NAME(pass) * P, bool lower,
+                                   bool unit) {
+  const int64_t *ptr = S->ptr, n = S->n, to = P->to;
+  SCALAR *x = P->x, last = P->from ? x[lower ? P->from - 1 : n - P->from] : 0;
+  for (int64_t k = P->from; k < to;) {
+    const int64_t i = lower ? k : n - 1 - k, count = ptr[i + 1] - ptr[i] - 1;
+#define RUN(COUNT)                                                   \
+  case COUNT:                                                        \
+    k = NAME(chained_run)(S, P, k, COUNT, &last, lower, unit); \
+    break
+    switch (count) {
+      RUN(1);
+      RUN(2);
+      RUN(3);
+      RUN(4);
+      RUN(5);
+      RUN(6);
+      RUN(7);
+      RUN(8);
+      RUN(9);
+      RUN(10);
+      RUN(11);
+      RUN(12);
+      default:
+        k = NAME(chained_run)(S, P, k, count, &last, lower, unit);
+    }
+#undef RUN
+  }
+}
+#endif
 
 /* Four right-hand sides that are not adjacent.  Four scalars, because an array would be stored in
  * memory. */
@@ -213,6 +270,10 @@ TRS_INLINE void NAME(run_any)(const trs_system *S, const NAME(pass) * P, trs_ser
     rows ? NAME(rows_wide)(S, P, lower, conjugate) : NAME(columns_wide)(S, P, lower, conjugate);
   else if (kind == TRS_SERIAL_FOUR)
     rows ? NAME(rows_four)(S, P, lower, conjugate) : NAME(columns_four)(S, P, lower, conjugate);
+#if !IS_COMPLEX
+  else if (kind == TRS_SERIAL_CHAINED && rows && packed)
+    S->unit ? NAME(runs_chained)(S, P, lower, true) : NAME(runs_chained)(S, P, lower, false);
+#endif
   else if (kind == TRS_SERIAL_CHAINED && rows)
     S->unit  ? NAME(rows_chained)(S, P, lower, S->has_diagonal, conjugate, false, true)
     : packed ? NAME(rows_chained)(S, P, lower, true, conjugate, true, false)
