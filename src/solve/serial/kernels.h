@@ -11,8 +11,8 @@
 /* The loops of a pass. */
 typedef enum trs_serial_kind {
   TRS_SERIAL_ONE,
-  TRS_SERIAL_CHAINED, /* rows are short and need the x computed just before; the diagonal is stored
-                       */
+  TRS_SERIAL_CHAINED, /* rows are short and need the x computed just before */
+  TRS_SERIAL_BARE,    /* the same, and the diagonal is not stored in any row */
   TRS_SERIAL_FOUR,    /* four right-hand sides with any strides */
   TRS_SERIAL_WIDE     /* TRS_WIDE adjacent right-hand sides */
 } trs_serial_kind;

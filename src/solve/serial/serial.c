@@ -18,6 +18,7 @@ static trs_estimate estimate(const trs_plan *plan) {
 
 typedef struct serial_state {
   bool chained; /* short rows that need the x computed just before */
+  bool bare;    /* the diagonal is not stored in any row */
   bool scales;  /* their values allow the loop for chained rows */
   int spaces;   /* workspaces */
   void *work;   /* spaces x n x TRS_WIDE if the plan expects several right-hand sides; else NULL */
@@ -36,6 +37,7 @@ static trs_status analyze(trs_plan *plan) {
   plan->state = state;
   const trs_system *S = &plan->system;
   state->chained = S->rows && trs_system_chained(S);
+  state->bare = S->unit && plan->matrix->ndiagonal == 0;
   (void)update(plan);
   if (trs_wide_next(plan->options.nrhs, trs_wide_brief(S)) == 1) return TRS_SUCCESS;
   state->spaces = plan->spaces > 1 ? plan->spaces : 1;
@@ -49,6 +51,7 @@ static trs_status clone(trs_plan *plan) {
   TRS_TRY(TRS_ALLOC_ZERO(&state, 1));
   plan->state = state;
   state->chained = origin->chained;
+  state->bare = origin->bare;
   state->scales = origin->scales;
   if (!origin->work) return TRS_SUCCESS;
   state->spaces = origin->spaces;
@@ -106,7 +109,9 @@ static trs_serial_tile next_tile(const trs_plan *plan, const trs_rhs *R, int64_t
     t.width = 4;
     return t;
   } else {
-    t.kind = state->scales ? TRS_SERIAL_CHAINED : TRS_SERIAL_ONE; /* the same for every stride */
+    t.kind = !state->scales ? TRS_SERIAL_ONE /* the same for every stride */
+             : state->bare  ? TRS_SERIAL_BARE
+                            : TRS_SERIAL_CHAINED;
     t.width = 1;
     return t;
   }

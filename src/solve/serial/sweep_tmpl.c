@@ -92,40 +92,42 @@ TRS_INLINE void NAME(rows_chained)(const trs_system *S, const NAME(pass) * P, bo
   for (int64_t k = P->from; k < to; k++) {
     int64_t i = lower ? k : n - 1 - k, begin, end;
     trs_off_diagonal(S, i, lower, full, &begin, &end);
-    x[i * xs] = last = NAME(chained_row)(S, P, i, begin, end - begin, last, lower, conjugate,
-                                         packed, unit);
+    x[i * xs] = last =
+        NAME(chained_row)(S, P, i, begin, end - begin, last, lower, conjugate, packed, unit);
   }
 }
 
 #if !IS_COMPLEX
-/* Rows from place k on that have as many entries, a literal: their loops are unrolled.  Returns the
- * place of the next row. */
+/* Rows from place k on that have as many entries beside the diagonal, a literal: their loops are
+ * unrolled.  stored: every row has its diagonal entry, else none has.  Returns the place of the
+ * next row. */
 TRS_INLINE int64_t NAME(chained_run)(const trs_system *S, const NAME(pass) * P, int64_t k,
-                                     int64_t count, SCALAR *last, bool lower, bool unit) {
-  const int64_t *ptr = S->ptr, n = S->n, to = P->to;
+                                     int64_t count, SCALAR *last, bool lower, bool stored,
+                                     bool unit) {
+  const int64_t *ptr = S->ptr, n = S->n, to = P->to, length = count + stored;
   SCALAR *x = P->x, now = *last;
   int64_t i = lower ? k : n - 1 - k, begin = ptr[i];
   do {
-    x[i] = now = NAME(chained_row)(S, P, i, begin + !lower, count, now, lower, false, true, unit);
+    x[i] = now = NAME(chained_row)(S, P, i, begin + (stored && !lower), count, now, lower, false,
+                                   true, unit);
     if (++k == to) break;
     i = lower ? k : n - 1 - k;
-    begin = lower ? begin + count + 1 : ptr[i];
-  } while (ptr[i + 1] - begin == count + 1);
+    begin = lower ? begin + length : ptr[i];
+  } while (ptr[i + 1] - begin == length);
   *last = now;
   return k;
 }
 
-/* The same, for strides of one, where the diagonal is stored.  Rows that follow each other often
- * have as many entries. */
+/* The same for strides of one: rows that follow each other often have as many entries. */
 TRS_INLINE void NAME(runs_chained)(const trs_system *S, const NAME(pass) * P, bool lower,
-                                   bool unit) {
+                                   bool stored, bool unit) {
   const int64_t *ptr = S->ptr, n = S->n, to = P->to;
   SCALAR *x = P->x, last = P->from ? x[lower ? P->from - 1 : n - P->from] : 0;
   for (int64_t k = P->from; k < to;) {
-    const int64_t i = lower ? k : n - 1 - k, count = ptr[i + 1] - ptr[i] - 1;
-#define RUN(COUNT)                                                   \
-  case COUNT:                                                        \
-    k = NAME(chained_run)(S, P, k, COUNT, &last, lower, unit); \
+    const int64_t i = lower ? k : n - 1 - k, count = ptr[i + 1] - ptr[i] - stored;
+#define RUN(COUNT)                                                     \
+  case COUNT:                                                          \
+    k = NAME(chained_run)(S, P, k, COUNT, &last, lower, stored, unit); \
     break
     switch (count) {
       RUN(1);
@@ -141,7 +143,7 @@ TRS_INLINE void NAME(runs_chained)(const trs_system *S, const NAME(pass) * P, bo
       RUN(11);
       RUN(12);
       default:
-        k = NAME(chained_run)(S, P, k, count, &last, lower, unit);
+        k = NAME(chained_run)(S, P, k, count, &last, lower, stored, unit);
     }
 #undef RUN
   }
@@ -263,6 +265,24 @@ TRS_INLINE void NAME(columns_wide)(const trs_system *S, const NAME(pass) * P, bo
 }
 
 /* Strides of one have loops of their own, with the same operations in the same order. */
+TRS_INLINE void NAME(run_chained)(const trs_system *S, const NAME(pass) * P, bool bare, bool lower,
+                                  bool conjugate) {
+  const bool strides = P->xs == 1 && P->bs == 1;
+#if !IS_COMPLEX
+  if (strides && (bare || S->has_diagonal))
+    bare      ? NAME(runs_chained)(S, P, lower, false, true)
+    : S->unit ? NAME(runs_chained)(S, P, lower, true, true)
+              : NAME(runs_chained)(S, P, lower, true, false);
+  else
+#endif
+      if (S->unit)
+    NAME(rows_chained)(S, P, lower, S->has_diagonal, conjugate, false, true);
+  else
+    strides ? NAME(rows_chained)(S, P, lower, true, conjugate, true, false)
+            : NAME(rows_chained)(S, P, lower, true, conjugate, false, false);
+  (void)bare;
+}
+
 TRS_INLINE void NAME(run_any)(const trs_system *S, const NAME(pass) * P, trs_serial_kind kind,
                               bool rows, bool lower, bool conjugate) {
   const bool packed = P->xs == 1 && (P->bs == 1 || !rows) && S->has_diagonal;
@@ -270,14 +290,8 @@ TRS_INLINE void NAME(run_any)(const trs_system *S, const NAME(pass) * P, trs_ser
     rows ? NAME(rows_wide)(S, P, lower, conjugate) : NAME(columns_wide)(S, P, lower, conjugate);
   else if (kind == TRS_SERIAL_FOUR)
     rows ? NAME(rows_four)(S, P, lower, conjugate) : NAME(columns_four)(S, P, lower, conjugate);
-#if !IS_COMPLEX
-  else if (kind == TRS_SERIAL_CHAINED && rows && packed)
-    S->unit ? NAME(runs_chained)(S, P, lower, true) : NAME(runs_chained)(S, P, lower, false);
-#endif
-  else if (kind == TRS_SERIAL_CHAINED && rows)
-    S->unit  ? NAME(rows_chained)(S, P, lower, S->has_diagonal, conjugate, false, true)
-    : packed ? NAME(rows_chained)(S, P, lower, true, conjugate, true, false)
-             : NAME(rows_chained)(S, P, lower, true, conjugate, false, false);
+  else if (kind != TRS_SERIAL_ONE && rows)
+    NAME(run_chained)(S, P, kind == TRS_SERIAL_BARE, lower, conjugate);
   else if (packed)
     rows ? NAME(rows_one)(S, P, lower, true, conjugate, true)
          : NAME(columns_one)(S, P, lower, true, conjugate, true);
