@@ -59,7 +59,10 @@ TRS_KERNEL_INLINE bool is_ordered(const int32_t *idx, const vector *v, bool befo
 #define TRS_TEMPLATE "solve/serial/once_tmpl.c"
 #include "base/instantiate.h"
 
+#include "solve/serial/strips_sweep.h"
+
 const trs_serial_kernels TRS_ISA_NAME(trs_serial_kernels) = {
     .sweep = TRS_TABLE(sweep),
+    .strips = TRS_ISA_NAME(strips_sweep),
     .once_by_rows = TRS_TABLE(once_by_rows),
     .once_by_columns = TRS_TABLE(once_by_columns)};

@@ -7,6 +7,7 @@
 #include "plan/plan.h"
 #include "plan/wide.h"
 #include "solve/serial/once.h"
+#include "solve/serial/strips.h"
 
 /* The loops of a pass. */
 typedef enum trs_serial_kind {
@@ -34,6 +35,7 @@ typedef struct trs_serial_tile {
 
 typedef struct trs_serial_kernels {
   void (*sweep[TRS_NSCALARS])(const trs_system *S, const trs_rhs *rhs, const trs_serial_tile *tile);
+  void (*strips)(const trs_strips *strips, const trs_rhs *rhs, const trs_serial_tile *tile);
   void (*once_by_rows[TRS_NSCALARS])(trs_once *o, void *x, const void *b);
   void (*once_by_columns[TRS_NSCALARS])(trs_once *o, void *x, const void *b);
 } trs_serial_kernels;

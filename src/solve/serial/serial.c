@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "base/machine_model.h"
+#include "base/text.h"
 #include "solve/serial/kernels.h"
 
 /* Shortest time of a row and of an entry, with data in cache and no row that waits for another
@@ -17,18 +18,28 @@ static trs_estimate estimate(const trs_plan *plan) {
 }
 
 typedef struct serial_state {
-  bool chained; /* short rows that need the x computed just before */
-  bool bare;    /* the diagonal is not stored in any row */
-  bool scales;  /* their values allow the loop for chained rows */
-  int spaces;   /* workspaces */
-  void *work;   /* spaces x n x TRS_WIDE if the plan expects several right-hand sides; else NULL */
+  bool chained;       /* short rows that need the x computed just before */
+  bool bare;          /* the diagonal is not stored in any row */
+  bool scales;        /* their values allow the loop for chained rows */
+  int spaces;         /* workspaces */
+  trs_strips *strips; /* values as floats; a clone's are its origin's.  NULL: as stored */
+  void *work; /* spaces x n x TRS_WIDE if the plan expects several right-hand sides; else NULL */
 } serial_state;
 
 static trs_status update(trs_plan *plan) {
   serial_state *state = plan->state;
   const trs_system *S = &plan->system;
+  if (state->strips) return trs_strips_fill(state->strips, S, plan->context->team);
   state->scales = state->chained && (S->unit || trs_system_scales(S, plan->context->team));
   return TRS_SUCCESS;
+}
+
+/* Rows of doubles that one right-hand side at a time is expected for.  Plans within plans keep
+ * values: others solve the same system beside them, with the same bits. */
+static bool takes_floats(const trs_plan *plan) {
+  const trs_system *S = &plan->system;
+  return trs_store_mixed(plan) && S->scalar == TRS_DOUBLE && S->rows && S->n > 0 &&
+         plan->options.nrhs <= 1 && plan->spaces <= 1 && !plan->root;
 }
 
 static trs_status analyze(trs_plan *plan) {
@@ -38,7 +49,8 @@ static trs_status analyze(trs_plan *plan) {
   const trs_system *S = &plan->system;
   state->chained = S->rows && trs_system_chained(S);
   state->bare = S->unit && plan->matrix->ndiagonal == 0;
-  (void)update(plan);
+  if (takes_floats(plan)) TRS_TRY(trs_strips_create(&state->strips, S));
+  TRS_TRY(update(plan));
   if (trs_wide_next(plan->options.nrhs, trs_wide_brief(S)) == 1) return TRS_SUCCESS;
   state->spaces = plan->spaces > 1 ? plan->spaces : 1;
   return trs_alloc(&state->work, state->spaces * S->n * TRS_WIDE, trs_scalar_size(S->scalar));
@@ -53,6 +65,7 @@ static trs_status clone(trs_plan *plan) {
   state->chained = origin->chained;
   state->bare = origin->bare;
   state->scales = origin->scales;
+  state->strips = origin->strips;
   if (!origin->work) return TRS_SUCCESS;
   state->spaces = origin->spaces;
   return trs_alloc(&state->work, state->spaces * S->n * TRS_WIDE, trs_scalar_size(S->scalar));
@@ -61,7 +74,13 @@ static trs_status clone(trs_plan *plan) {
 static int64_t bytes(const trs_plan *plan) {
   const serial_state *state = plan->state;
   const trs_system *S = &plan->system;
-  return state->spaces * S->n * TRS_WIDE * (int64_t)trs_scalar_size(S->scalar);
+  const int64_t strips = state->strips && !plan->origin ? trs_strips_bytes(state->strips) : 0;
+  return strips + state->spaces * S->n * TRS_WIDE * (int64_t)trs_scalar_size(S->scalar);
+}
+
+static trs_store store(const trs_plan *plan) {
+  const serial_state *state = plan->state;
+  return state && state->strips ? TRS_STORE_MIXED : TRS_STORE_DEFAULT;
 }
 
 static const char *at(const trs_system *S, const void *values, int64_t offset) {
@@ -123,7 +142,12 @@ static trs_status solve_in(trs_plan *plan, const trs_rhs *rhs, int space) {
   static const trs_serial_kernels *const of_isa[] = TRS_ISA_TABLE(trs_serial_kernels);
   const trs_serial_kernels *kernels = of_isa[trs_isa_now()];
   const trs_system *S = &plan->system;
-  for (int64_t r = 0; r < rhs->nrhs;) {
+  const trs_strips *strips = ((const serial_state *)plan->state)->strips;
+  for (int64_t r = 0; strips && r < rhs->nrhs; r++) {
+    trs_serial_tile tile = in_place(S, rhs, r);
+    kernels->strips(strips, rhs, &tile);
+  }
+  for (int64_t r = 0; !strips && r < rhs->nrhs;) {
     trs_serial_tile tile = next_tile(plan, rhs, r, space);
     kernels->sweep[S->scalar](S, rhs, &tile);
     r += tile.width;
@@ -134,13 +158,20 @@ static trs_status solve_in(trs_plan *plan, const trs_rhs *rhs, int space) {
 static trs_status solve(trs_plan *plan, const trs_rhs *rhs) { return solve_in(plan, rhs, 0); }
 
 static void describe(const trs_plan *plan, char *text, size_t size) {
-  snprintf(text, size, "%s substitution by %s of op(A), as stored",
-           plan->system.lower ? "forward" : "backward", plan->system.rows ? "rows" : "columns");
+  const trs_system *S = &plan->system;
+  const trs_strips *strips = ((const serial_state *)plan->state)->strips;
+  char stored[64] = "as stored";
+  if (strips)
+    trs_print(stored, sizeof stored, "values as floats, %.0f %% of them in strips of four",
+              100.0 * (double)strips->in_strips / (double)S->n);
+  snprintf(text, size, "%s substitution by %s of op(A), %s", S->lower ? "forward" : "backward",
+           S->rows ? "rows" : "columns", stored);
 }
 
 static void free_state(trs_plan *plan) {
   serial_state *state = plan->state;
   if (!state) return;
+  if (!plan->origin) trs_strips_destroy(state->strips);
   TRS_FREE_ALL(state->work, state);
 }
 
@@ -152,5 +183,6 @@ const trs_method trs_method_serial = {
     .solve = solve,
     .solve_in = solve_in,
     .clone = clone,
+    .store = store,
     TRS_METHOD_STEPS,
 };
