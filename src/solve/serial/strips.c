@@ -23,6 +23,8 @@ static row row_at(const trs_system *S, int64_t place) {
   return (row){i, S->lower ? begin : end - 1, end - begin, S->lower ? end : begin - 1};
 }
 
+static int64_t fours_of(const row *r) { return (r->count + TRS_STRIP - 1) / TRS_STRIP; }
+
 static int64_t step_of(const trs_system *S) { return S->lower ? 1 : -1; }
 
 /* The lowest row of a strip that begins at that place. */
@@ -98,10 +100,12 @@ static void append_row(trs_strips *s, const trs_system *S, const row *r, int64_t
     *open = s->nindex++;
     s->index[*open] = 0;
   }
+  const int64_t fours = fours_of(r), last = r->count - 1;
   s->index[*open]--;
-  s->index[s->nindex++] = (int32_t)r->count;
-  for (int64_t e = 0; e < r->count; e++) s->index[s->nindex++] = S->idx[r->first + e * step_of(S)];
-  s->nvalue += r->count;
+  s->index[s->nindex++] = (int32_t)fours;
+  for (int64_t e = 0; e < TRS_STRIP * fours; e++)
+    s->index[s->nindex++] = S->idx[r->first + (e < last ? e : last) * step_of(S)];
+  s->nvalue += TRS_STRIP * fours;
 }
 
 static void find_strips(trs_strips *s, const trs_system *S) {
@@ -128,7 +132,7 @@ trs_status trs_strips_create(trs_strips **strips, const trs_system *S) {
   s = *strips;
   s->n = S->n;
   s->lower = S->lower;
-  TRS_TRY(TRS_ALLOC(&s->index, S->nnz + 2 * S->n + 1)); /* most that rows need */
+  TRS_TRY(TRS_ALLOC(&s->index, S->nnz + (TRS_STRIP + 1) * S->n + 1)); /* most that rows need */
   find_strips(s, S);
   TRS_TRY(trs_realloc((void **)&s->index, s->nindex, sizeof *s->index));
   if (!S->unit) TRS_TRY(TRS_ALLOC(&s->inverse, S->n));
@@ -198,7 +202,8 @@ static trs_status fill_strip(const trs_strips *s, const trs_system *S, int64_t p
 static trs_status fill_row(const trs_strips *s, const trs_system *S, int64_t place, float *value) {
   const row r = row_at(S, place);
   double most = 0;
-  for (int64_t e = 0; e < r.count; e++) value[e] = narrow(S, &r, e, step_of(S), &most);
+  for (int64_t e = 0; e < TRS_STRIP * fours_of(&r); e++)
+    value[e] = e < r.count ? narrow(S, &r, e, step_of(S), &most) : 0;
   if (s->inverse) s->inverse[r.i] = 1 / ((const double *)S->val)[r.diagonal];
   return check_row(S, &r, most);
 }
@@ -216,8 +221,8 @@ trs_status trs_strips_fill(trs_strips *s, const trs_system *S, trs_team *team) {
     }
     for (int64_t rows = -(int64_t)*index++; rows > 0; rows--, place++) {
       TRS_TRY(fill_row(s, S, place, value));
-      value += *index;
-      index += 1 + *index;
+      value += TRS_STRIP * *index;
+      index += 1 + TRS_STRIP * *index;
     }
   }
   s->scales = S->unit || trs_system_scales(S, team);

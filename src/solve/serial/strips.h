@@ -13,8 +13,10 @@ enum { TRS_STRIP = 4 }; /* rows, which are the lanes of a vector of doubles */
  * column of the strip's lowest row in index, and four floats in value, by ascending rows; the
  * farthest slot is first.  Slots lie outside of the strip's own columns.  chained: four floats for
  * the entries beside the diagonal follow.
- *   A head below 0 is minus a number of rows.  Each has its number of entries and their columns in
- * index, and as many floats in value; the entry that is the farthest from the diagonal is first. */
+ *   A head below 0 is minus a number of rows.  Each has its number of fours of entries, and their
+ * columns, in index, and as many floats in value; the entry that is the farthest from the diagonal
+ * is first.  The last four is filled up with zeros, at the column of the last entry: without that,
+ * processors would guess the end of most short rows wrong. */
 typedef struct trs_strips {
   int64_t n, nindex, nvalue;
   int32_t *index;

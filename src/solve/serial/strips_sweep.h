@@ -61,24 +61,18 @@ TRS_KERNEL_INLINE double sweep_strip(const trs_strips *s, const strips_pass *P, 
 
 /* Row i with its entries. */
 TRS_KERNEL_INLINE double sweep_row(const trs_strips *s, const strips_pass *P, int64_t i,
-                                   const int32_t *index, const float *value, double last,
-                                   bool lower, bool unit, bool scales, bool packed) {
-  const int32_t count = *index++;
-  const int64_t xs = packed ? 1 : P->xs, bs = packed ? 1 : P->bs;
-  const bool beside = count && index[count - 1] == (lower ? i - 1 : i + 1);
-  const double inverse = unit ? 1 : s->inverse[i];
-  double sum = P->b[i * bs], odd = 0;
-  int32_t e = 0;
-  for (; e + 2 <= count - beside; e += 2) {
-    sum -= (double)value[e] * P->x[index[e] * xs];
-    odd -= (double)value[e + 1] * P->x[index[e + 1] * xs];
+                                   const int32_t *index, const float *value, bool unit,
+                                   bool packed) {
+  const int64_t xs = packed ? 1 : P->xs, bs = packed ? 1 : P->bs, end = TRS_STRIP * *index++;
+  double sum = P->b[i * bs], sum1 = 0, sum2 = 0, sum3 = 0;
+  for (int64_t e = 0; e < end; e += TRS_STRIP) {
+    sum -= value[e] * P->x[index[e] * xs];
+    sum1 -= value[e + 1] * P->x[index[e + 1] * xs];
+    sum2 -= value[e + 2] * P->x[index[e + 2] * xs];
+    sum3 -= value[e + 3] * P->x[index[e + 3] * xs];
   }
-  if (e < count - beside) sum -= (double)value[e] * P->x[index[e] * xs];
-  sum += odd;
-  if (!unit && scales) sum *= inverse;
-  if (beside)
-    sum -= (unit || !scales ? (double)value[count - 1] : value[count - 1] * inverse) * last;
-  if (!unit && !scales) sum *= inverse;
+  sum = (sum + sum1) + (sum2 + sum3);
+  if (!unit) sum *= s->inverse[i];
   return P->x[i * xs] = sum;
 }
 
@@ -99,9 +93,9 @@ TRS_KERNEL_INLINE void sweep_all(const trs_strips *s, const strips_pass *P, bool
     }
     for (int64_t rows = -(int64_t)*index++; rows > 0; rows--, place++) {
       const int64_t i = lower ? place : n - 1 - place;
-      last = sweep_row(s, P, i, index, value, last, lower, unit, scales, packed);
-      value += *index;
-      index += 1 + *index;
+      last = sweep_row(s, P, i, index, value, unit, packed);
+      value += TRS_STRIP * *index;
+      index += 1 + TRS_STRIP * *index;
     }
   }
 }
