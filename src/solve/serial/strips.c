@@ -151,8 +151,8 @@ int64_t trs_strips_bytes(const trs_strips *s) {
 
 static trs_status refuse(int64_t i, double value, const char *what) {
   return trs_fail(TRS_ERROR_UNSUPPORTED, i,
-                  "row %lld (0-based) has the value %g, too %s to be stored as a float: keep the "
-                  "type of the values, or scale the matrix",
+                  "row %lld (0-based) has the value %g, too %s to be stored as a float: store "
+                  "values in their own type",
                   (long long)i, value, what);
 }
 
