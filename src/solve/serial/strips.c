@@ -108,12 +108,14 @@ static void append_row(trs_strips *s, const trs_system *S, const row *r, int64_t
   s->nvalue += TRS_STRIP * fours;
 }
 
+/* Strips are not looked for where few rows are the row before, moved along. */
 static void find_strips(trs_strips *s, const trs_system *S) {
+  const bool any = trs_system_moved(S, 1);
   int64_t open = -1;
   for (int64_t place = 0; place < S->n;) {
     row r[TRS_STRIP];
     slots found;
-    const bool room = place + TRS_STRIP <= S->n;
+    const bool room = any && place + TRS_STRIP <= S->n;
     for (int l = 0; l < (room ? TRS_STRIP : 1); l++) r[l] = row_at(S, place + l);
     if (room && find_slots(S, r, place, &found)) {
       append_strip(s, S, place, &found);
@@ -178,21 +180,32 @@ static inline float narrow(const trs_system *S, const row *r, int64_t e, int64_t
   return (float)value;
 }
 
+/* A row with holes in its strip. */
+static void fill_some(const trs_system *S, const row *r, const int32_t *index, int64_t lane,
+                      float *value, double *most) {
+  const int count = *index / 2, all = count + *index % 2;
+  const int64_t step = step_of(S);
+  int64_t e = 0;
+  for (int q = 0; q < all; q++) {
+    const int64_t column = q < count ? index[1 + q] + lane : r->i - step;
+    const bool has = e < r->count && S->idx[r->first + e * step] == column;
+    value[q * TRS_STRIP] = has ? narrow(S, r, e, step, most) : 0;
+    e += has;
+  }
+}
+
 static trs_status fill_strip(const trs_strips *s, const trs_system *S, int64_t place,
                              const int32_t *index, float *value) {
-  const int count = *index / 2, all = count + *index % 2;
+  const int all = *index / 2 + *index % 2;
   const int64_t low = lowest(S, place), step = step_of(S);
   for (int l = 0; l < TRS_STRIP; l++) {
     const row r = row_at(S, place + l);
     const int64_t lane = r.i - low;
     double most = 0;
-    int64_t e = 0;
-    for (int q = 0; q < all; q++) {
-      const int64_t column = q < count ? index[1 + q] + lane : r.i - step;
-      const bool has = r.count == all || (e < r.count && S->idx[r.first + e * step] == column);
-      value[q * TRS_STRIP + lane] = has ? narrow(S, &r, e, step, &most) : 0;
-      e += has;
-    }
+    if (r.count == all)
+      for (int q = 0; q < all; q++) value[q * TRS_STRIP + lane] = narrow(S, &r, q, step, &most);
+    else
+      fill_some(S, &r, index, lane, value + lane, &most);
     TRS_TRY(check_row(S, &r, most));
     if (s->inverse) s->inverse[r.i] = 1 / ((const double *)S->val)[r.diagonal];
   }
