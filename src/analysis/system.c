@@ -146,6 +146,17 @@ bool trs_system_chained(const trs_system *S) {
   return others * 100 <= samples * 5;
 }
 
+bool trs_system_ragged(const trs_system *S) {
+  enum { SAMPLES = 1024, SHORT = 8 };
+  const int64_t rows = S->n - 1, samples = rows < SAMPLES ? rows : SAMPLES;
+  int64_t changes = 0;
+  for (int64_t k = 0; k < samples; k++) {
+    const int64_t i = sampled(k, rows, samples), length = S->ptr[i + 1] - S->ptr[i];
+    changes += length <= SHORT && S->ptr[i + 2] - S->ptr[i + 1] != length;
+  }
+  return changes * 3 >= samples && samples > 0;
+}
+
 /* The pattern of row i + shift is that of row i, moved by shift. */
 static bool is_moved(const trs_system *S, int64_t i, int64_t shift) {
   const int64_t count = S->ptr[i + 1] - S->ptr[i];

@@ -50,6 +50,12 @@ TRS_KERNEL_INLINE bool is_ordered(const int32_t *idx, const vector *v, bool befo
   return ordered && (before ? idx[v->begin] >= 0 : idx[v->end - 1] < v->low + v->span);
 }
 
+/* kept_of[count][q]: all bits if entry q is one of `count`. */
+#define ALL UINT64_MAX
+static const uint64_t kept_of[5][4] = {
+    {0, 0, 0, 0}, {ALL, 0, 0, 0}, {ALL, ALL, 0, 0}, {ALL, ALL, ALL, 0}, {ALL, ALL, ALL, ALL}};
+#undef ALL
+
 #define TRS_TEMPLATE "plan/rhs_tmpl.c"
 #include "base/instantiate.h"
 #define TRS_TEMPLATE "plan/wide_tmpl.c"

@@ -13,7 +13,7 @@
 typedef enum trs_serial_kind {
   TRS_SERIAL_ONE,
   TRS_SERIAL_CHAINED, /* rows are short and need the x computed just before */
-  TRS_SERIAL_BARE,    /* the same, and the diagonal is not stored in any row */
+  TRS_SERIAL_RAGGED,  /* the number of entries changes from row to row */
   TRS_SERIAL_FOUR,    /* four right-hand sides with any strides */
   TRS_SERIAL_WIDE     /* TRS_WIDE adjacent right-hand sides */
 } trs_serial_kind;
@@ -27,6 +27,7 @@ typedef struct trs_serial_tile {
   int64_t r;
   int width;
   bool load;  /* the caller's b is copied to x first, and b is x; x then has xc = 1 */
+  bool bare;  /* the diagonal is not stored in any row */
   bool store; /* x is copied to the caller's x afterwards; xc = 1 */
   void *x;
   const void *b;

@@ -20,6 +20,7 @@ static trs_estimate estimate(const trs_plan *plan) {
 typedef struct serial_state {
   bool chained;       /* short rows that need the x computed just before */
   bool bare;          /* the diagonal is not stored in any row */
+  bool ragged;        /* short rows, whose number of entries changes from row to row */
   bool scales;        /* their values allow the loop for chained rows */
   int spaces;         /* workspaces */
   trs_strips *strips; /* values as floats; a clone's are its origin's.  NULL: as stored */
@@ -49,6 +50,7 @@ static trs_status analyze(trs_plan *plan) {
   const trs_system *S = &plan->system;
   state->chained = S->rows && trs_system_chained(S);
   state->bare = S->unit && plan->matrix->ndiagonal == 0;
+  state->ragged = S->rows && trs_system_ragged(S);
   if (takes_floats(plan)) TRS_TRY(trs_strips_create(&state->strips, S));
   TRS_TRY(update(plan));
   if (trs_wide_next(plan->options.nrhs, trs_wide_brief(S)) == 1) return TRS_SUCCESS;
@@ -64,6 +66,7 @@ static trs_status clone(trs_plan *plan) {
   plan->state = state;
   state->chained = origin->chained;
   state->bare = origin->bare;
+  state->ragged = origin->ragged;
   state->scales = origin->scales;
   state->strips = origin->strips;
   if (!origin->work) return TRS_SUCCESS;
@@ -128,9 +131,10 @@ static trs_serial_tile next_tile(const trs_plan *plan, const trs_rhs *R, int64_t
     t.width = 4;
     return t;
   } else {
-    t.kind = !state->scales ? TRS_SERIAL_ONE /* the same for every stride */
-             : state->bare  ? TRS_SERIAL_BARE
-                            : TRS_SERIAL_CHAINED;
+    t.kind = state->scales   ? TRS_SERIAL_CHAINED /* the same for every stride */
+             : state->ragged ? TRS_SERIAL_RAGGED
+                             : TRS_SERIAL_ONE;
+    t.bare = state->bare;
     t.width = 1;
     return t;
   }

@@ -8,6 +8,7 @@ typedef struct NAME(pass) {
   SCALAR *x;
   const SCALAR *b;
   int64_t xs, xc, bs, bc, from, to;
+  bool bare;
 } NAME(pass);
 
 TRS_INLINE SCALAR NAME(entry)(const SCALAR *val, int64_t p, bool conjugate) {
@@ -61,6 +62,59 @@ TRS_INLINE void NAME(rows_one)(const trs_system *S, const NAME(pass) * P, bool l
     x[i * xs] = sum;
   }
 }
+
+#if !IS_COMPLEX
+/* a, or zero: the mask has all bits, or none. */
+TRS_INLINE REAL NAME(kept)(REAL a, uint64_t mask) {
+  uint64_t wide = 0;
+  memcpy(&wide, &a, sizeof a);
+  wide &= mask;
+  memcpy(&a, &wide, sizeof a);
+  return a;
+}
+
+/* sum minus at most four entries, of which four are read: those beyond `count` belong to other rows
+ * and do not count, whatever their x is.  In the order of subtract. */
+TRS_INLINE REAL NAME(subtract_four)(REAL sum, const REAL *val, const int32_t *idx, const REAL *x,
+                                    int64_t far, int64_t count, int step) {
+  const uint64_t *keep = kept_of[count];
+  for (int q = 0; q < 4; q++) {
+    const int64_t p = far + step * q;
+    sum -= NAME(kept)(val[p], keep[q]) * NAME(kept)(x[idx[p]], keep[q]);
+  }
+  return sum;
+}
+
+/* Rows whose lengths nobody can guess: no branch depends on a length up to four, and one does up to
+ * seven.  For strides of one.  stored: every row has its diagonal entry, else none has. */
+TRS_INLINE void NAME(rows_ragged)(const trs_system *S, const NAME(pass) * P, bool lower,
+                                  bool stored) {
+  enum { SHORT = 8 };
+  const int64_t n = S->n, to = P->to, *ptr = S->ptr, nnz = S->nnz;
+  const int32_t *idx = S->idx;
+  const REAL *val = S->val, *b = P->b;
+  const bool unit = S->unit;
+  const int step = lower ? 1 : -1;
+  REAL *x = P->x;
+  for (int64_t k = P->from; k < to; k++) {
+    const int64_t i = lower ? k : n - 1 - k, count = ptr[i + 1] - ptr[i] - stored;
+    int64_t far = lower ? ptr[i] : ptr[i + 1] - 1, left = count;
+    REAL sum = b[i];
+    if (count < SHORT && (lower ? nnz - far : far + 1) >= SHORT) {
+      if (count > 4) {
+        sum = NAME(subtract)(sum, val, idx, x, 1, far, 4, step, false);
+        far += 4 * step;
+        left -= 4;
+      }
+      sum = NAME(subtract_four)(sum, val, idx, x, far, left, step);
+    } else {
+      sum = NAME(subtract)(sum, val, idx, x, 1, far, count, step, false);
+    }
+    if (!unit) sum *= NAME(reciprocal)(val, lower ? ptr[i + 1] - 1 : ptr[i], false);
+    x[i] = sum;
+  }
+}
+#endif
 
 /* A row of a matrix in which nearly every row needs the x computed just before: that x stays in a
  * register, and the entry of each row nearest to the diagonal is scaled beforehand, so that only
@@ -265,12 +319,12 @@ TRS_INLINE void NAME(columns_wide)(const trs_system *S, const NAME(pass) * P, bo
 }
 
 /* Strides of one have loops of their own, with the same operations in the same order. */
-TRS_INLINE void NAME(run_chained)(const trs_system *S, const NAME(pass) * P, bool bare, bool lower,
+TRS_INLINE void NAME(run_chained)(const trs_system *S, const NAME(pass) * P, bool lower,
                                   bool conjugate) {
   const bool strides = P->xs == 1 && P->bs == 1;
 #if !IS_COMPLEX
-  if (strides && (bare || S->has_diagonal))
-    bare      ? NAME(runs_chained)(S, P, lower, false, true)
+  if (strides && (P->bare || S->has_diagonal))
+    P->bare   ? NAME(runs_chained)(S, P, lower, false, true)
     : S->unit ? NAME(runs_chained)(S, P, lower, true, true)
               : NAME(runs_chained)(S, P, lower, true, false);
   else
@@ -280,7 +334,6 @@ TRS_INLINE void NAME(run_chained)(const trs_system *S, const NAME(pass) * P, boo
   else
     strides ? NAME(rows_chained)(S, P, lower, true, conjugate, true, false)
             : NAME(rows_chained)(S, P, lower, true, conjugate, false, false);
-  (void)bare;
 }
 
 TRS_INLINE void NAME(run_any)(const trs_system *S, const NAME(pass) * P, trs_serial_kind kind,
@@ -290,8 +343,13 @@ TRS_INLINE void NAME(run_any)(const trs_system *S, const NAME(pass) * P, trs_ser
     rows ? NAME(rows_wide)(S, P, lower, conjugate) : NAME(columns_wide)(S, P, lower, conjugate);
   else if (kind == TRS_SERIAL_FOUR)
     rows ? NAME(rows_four)(S, P, lower, conjugate) : NAME(columns_four)(S, P, lower, conjugate);
-  else if (kind != TRS_SERIAL_ONE && rows)
-    NAME(run_chained)(S, P, kind == TRS_SERIAL_BARE, lower, conjugate);
+  else if (kind == TRS_SERIAL_CHAINED && rows)
+    NAME(run_chained)(S, P, lower, conjugate);
+#if !IS_COMPLEX
+  else if (kind == TRS_SERIAL_RAGGED && rows && P->xs == 1 && P->bs == 1 &&
+           (P->bare || S->has_diagonal))
+    P->bare ? NAME(rows_ragged)(S, P, lower, false) : NAME(rows_ragged)(S, P, lower, true);
+#endif
   else if (packed)
     rows ? NAME(rows_one)(S, P, lower, true, conjugate, true)
          : NAME(columns_one)(S, P, lower, true, conjugate, true);
@@ -331,7 +389,14 @@ static void NAME(copy_tile)(const NAME(pass) * P, int width) {
  * loaded, solved and stored.  By columns, all of b is needed first. */
 static void NAME(sweep)(const trs_system *S, const trs_rhs *R, const trs_serial_tile *t) {
   NAME(pass)
-  P = {.x = t->x, .b = t->b, .xs = t->xs, .xc = t->xc, .bs = t->bs, .bc = t->bc, .to = S->n};
+  P = {.x = t->x,
+       .b = t->b,
+       .xs = t->xs,
+       .xc = t->xc,
+       .bs = t->bs,
+       .bc = t->bc,
+       .to = S->n,
+       .bare = t->bare};
   const int room = t->kind == TRS_SERIAL_WIDE ? TRS_WIDE : t->width;
   if (!S->rows) {
     if (t->load) NAME(load_rows)(R, t->r, t->width, room, NULL, 0, S->n, P.x, P.xs);
