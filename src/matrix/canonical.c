@@ -25,9 +25,15 @@ static bool scan_indices(const trs_matrix *A, int64_t *descents) {
 /* Position of the first entry of vector i whose index is at least i.  The vector is not empty and
  * its indices ascend. */
 static int64_t diagonal_position(const trs_matrix *A, int64_t i) {
+  enum { SHORT = 16 };
   int64_t low = A->ptr[i], high = A->ptr[i + 1];
   if (A->idx[low] >= i) return low;
   if (A->idx[high - 1] <= i) return high - (A->idx[high - 1] == i);
+  if (high - low <= SHORT) { /* no branch that a processor guesses wrong */
+    int64_t before = 0;
+    for (int64_t p = low; p < high; p++) before += A->idx[p] < i;
+    return low + before;
+  }
   return trs_search_32(A->idx, low, high, i);
 }
 
