@@ -166,7 +166,7 @@ static void describe(const trs_plan *plan, char *text, size_t size) {
   const trs_strips *strips = ((const serial_state *)plan->state)->strips;
   char stored[64] = "as stored";
   if (strips)
-    trs_print(stored, sizeof stored, "values as floats, %.0f %% of them in strips of four",
+    trs_print(stored, sizeof stored, "values as floats, %.0f %% of the rows in strips of four",
               100.0 * (double)strips->in_strips / (double)S->n);
   snprintf(text, size, "%s substitution by %s of op(A), %s", S->lower ? "forward" : "backward",
            S->rows ? "rows" : "columns", stored);
