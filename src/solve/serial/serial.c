@@ -43,6 +43,9 @@ static bool takes_floats(const trs_plan *plan) {
          plan->options.nrhs <= 1 && plan->spaces <= 1 && !plan->root;
 }
 
+/* Of fewer rows a processor remembers where each one ends, from sweep to sweep. */
+enum { MANY_ROWS = 16000 };
+
 static trs_status analyze(trs_plan *plan) {
   serial_state *state;
   TRS_TRY(TRS_ALLOC_ZERO(&state, 1));
@@ -50,7 +53,7 @@ static trs_status analyze(trs_plan *plan) {
   const trs_system *S = &plan->system;
   state->chained = S->rows && trs_system_chained(S);
   state->bare = S->unit && plan->matrix->ndiagonal == 0;
-  state->ragged = S->rows && trs_system_ragged(S);
+  state->ragged = S->rows && S->n >= MANY_ROWS && trs_system_ragged(S);
   if (takes_floats(plan)) TRS_TRY(trs_strips_create(&state->strips, S));
   TRS_TRY(update(plan));
   if (trs_wide_next(plan->options.nrhs, trs_wide_brief(S)) == 1) return TRS_SUCCESS;
