@@ -57,32 +57,32 @@ static int64_t distance(const trs_system *S, const row *r, int64_t e) {
   return llabs(r->i - S->idx[r->first + e * step_of(S)]);
 }
 
-/* The largest distance of the entries at e[] of the rows; 0: none is left. */
-static int64_t farthest(const trs_system *S, const row *r, const int64_t *e) {
+/* The largest distance of the entries at e[] of the first rows; 0: none is left. */
+static int64_t farthest(const trs_system *S, const row *r, int rows, const int64_t *e) {
   int64_t far = 0;
-  for (int l = 0; l < TRS_STRIP; l++)
+  for (int l = 0; l < rows; l++)
     if (e[l] < r[l].count && distance(S, &r[l], e[l]) > far) far = distance(S, &r[l], e[l]);
   return far;
 }
 
 /* Finds the slots of four rows; false: they make no strip.  A slot with fewer than 2.5 entries
- * takes more memory than these. */
+ * takes more memory than these.  The first of four equal rows stands for all. */
 static bool find_slots(const trs_system *S, const row *r, int64_t place, slots *found) {
-  const bool moved = is_moved(S, r);
+  const int rows = is_moved(S, r) ? 1 : TRS_STRIP;
   int64_t e[TRS_STRIP] = {0}, entries = 0, far;
-  *found = (slots){.count = 0};
-  while ((far = farthest(S, r, e)) > 1) {
+  found->count = 0;
+  while ((far = farthest(S, r, rows, e)) > 1) {
     if (found->count == MOST_SLOTS || far < TRS_STRIP || far > place) return false;
     found->far[found->count++] = far;
-    for (int l = 0; l < TRS_STRIP; l++) {
-      const bool has = moved || (e[l] < r[l].count && distance(S, &r[l], e[l]) == far);
+    for (int l = 0; l < rows; l++) {
+      const bool has = e[l] < r[l].count && distance(S, &r[l], e[l]) == far;
       e[l] += has;
       entries += has;
     }
   }
   found->chained = far == 1;
-  for (int l = 0; l < TRS_STRIP; l++) entries += e[l] < r[l].count;
-  return 2 * entries >= 5 * (found->count + found->chained);
+  for (int l = 0; l < rows; l++) entries += e[l] < r[l].count;
+  return 2 * entries * (TRS_STRIP / rows) >= 5 * (found->count + found->chained);
 }
 
 /* Appends strips and rows to index; *open: the head of the rows before, or -1. */
