@@ -143,7 +143,7 @@ TEST(rows_of_every_shape) {
     check_and_free(banded(103, lower, far, 2, 0));
     check_and_free(banded(50, lower, NULL, 0, 0));
     for (uint64_t seed = 0; seed < 4; seed++)
-      check_and_free((own){triangle_random(150, 9, 150, lower, TRS_DOUBLE, false, seed), lower});
+      check_and_free((own){triangle_random(150, 0.06, 150, lower, TRS_DOUBLE, false, seed), lower});
   }
 }
 
