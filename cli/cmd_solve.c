@@ -74,8 +74,8 @@ static const option options[] = {
                  "with --grid: the largest number of columns of a supernode (default 128)"),
     CHOICE_OPTION(
         "store", SOLVE_STORES, FIELD(store),
-        "mixed: a GPU keeps the off-diagonal values of a double matrix as floats; faster and "
-        "less accurate (default same). With the method blocks: mixed, f16 or bf16, also on a CPU"),
+        "mixed: a GPU, or one thread, keeps the off-diagonal values of a double matrix as floats; "
+        "faster and less accurate (default same). With the method blocks: mixed, f16 or bf16"),
     REAL_OPTION("gpu-memory", "GB", 1e-6, 1e6, FIELD(gpu_memory),
                 "use at most GB gigabytes of each GPU; several GPUs can solve what does not fit on "
                 "one, and then read the file part by part"),

@@ -650,15 +650,16 @@ typedef struct trs_plan trs_plan;
 
 /* The precision in which matrix values are stored, of plans and of relaxation.  "Scaled" has one
  * scale factor per block.  Values beyond the range of float are TRS_ERROR_UNSUPPORTED in relaxation
- * and in the method "blocks", rows whose values are all below it too.  On the CPU, and in
- * relaxation on one GPU, so is a b whose x is beyond or below it, or whose products of x with
- * blocks larger than 2 are in some row; and in relaxation on the CPU a start x beyond it, and a
- * block row whose x is below it though its b is not 2^52 times smaller than the largest.  A sweep
- * that only launches reports this in the next call that waits.  Elsewhere they become zero or
- * infinite. Plans: TRS_STORE_MIXED on a GPU and in "blocks", TRS_STORE_HALF and TRS_STORE_BFLOAT in
- * "blocks"; other methods keep the values, which trs_plan_info.store and trs_plan_describe say.
- * TRS_STORE_DOUBLE and TRS_STORE_FLOAT must be the type of the matrix, or the analysis fails with
- * TRS_ERROR_UNSUPPORTED. */
+ * and in the methods "blocks" and "serial", rows whose values are all below it too.  In relaxation
+ * and in "blocks" on the CPU, and in relaxation on one GPU, so is a b whose x is beyond or below
+ * it, or whose products of x with blocks larger than 2 are in some row; and in relaxation on the
+ * CPU a start x beyond it, and a block row whose x is below it though its b is not 2^52 times
+ * smaller than the largest.  A sweep that only launches reports this in the next call that waits.
+ * Elsewhere they become zero or infinite.  Plans: TRS_STORE_MIXED on a GPU, in "blocks", and in
+ * "serial" where op(T) is stored by rows, of type double, for trs_options.nrhs of at most 1;
+ * TRS_STORE_HALF and TRS_STORE_BFLOAT in "blocks".  Other methods keep the values, which
+ * trs_plan_info.store and trs_plan_describe say.  TRS_STORE_DOUBLE and TRS_STORE_FLOAT must be the
+ * type of the matrix, or the analysis fails with TRS_ERROR_UNSUPPORTED. */
 typedef enum trs_store {
   TRS_STORE_DEFAULT = 0, /* plans: values keep their type; relaxation: TRS_STORE_MIXED */
   TRS_STORE_MIXED,  /* off-diagonal values in float, the diagonal (blocks) and sums in double: an

@@ -15,6 +15,13 @@ static int64_t NAME(first_bad_diagonal)(const trs_system *S, int64_t begin, int6
   return -1;
 }
 
+/* Well within the bounds of is_moderate: a quotient of two such entries is moderate. */
+static bool NAME(is_mild)(SCALAR a) {
+  const REAL re = (REAL)fabs((double)creal(a)), im = (REAL)fabs((double)cimag(a));
+  const REAL most = sizeof re == sizeof(float) ? (REAL)0x1p30 : (REAL)0x1p254;
+  return re + im >= 1 / most && re + im <= most;
+}
+
 /* The same for rows whose entry beside the diagonal does not scale. */
 static int64_t NAME(first_unscaled)(const trs_system *S, int64_t begin, int64_t end) {
   const SCALAR *val = S->val;
@@ -23,6 +30,7 @@ static int64_t NAME(first_unscaled)(const trs_system *S, int64_t begin, int64_t 
     const int64_t diagonal = prefix ? S->ptr[i + 1] - 1 : S->ptr[i];
     const bool alone = S->ptr[i + 1] - S->ptr[i] == 1;
     const SCALAR a = alone ? 0 : val[prefix ? diagonal - 1 : diagonal + 1];
+    if (NAME(is_mild)(val[diagonal]) && (a == 0 || NAME(is_mild)(a))) continue; /* nearly all */
     if (!NAME(scales)(a, 1 / val[diagonal])) return i;
   }
   return -1;

@@ -133,7 +133,7 @@ static int64_t sampled(int64_t k, int64_t rows, int64_t samples) {
 }
 
 bool trs_system_chained(const trs_system *S) {
-  enum { SAMPLES = 1024, LONG = 8 };
+  enum { SAMPLES = 1024, LONG = 12 };
   const int64_t samples = S->n < SAMPLES ? S->n : SAMPLES;
   int64_t others = 0;
   bool prefix = trs_system_prefix(S);
@@ -144,6 +144,17 @@ bool trs_system_chained(const trs_system *S) {
     others += begin == end || S->idx[prefix ? end - 1 : begin] != (prefix ? i - 1 : i + 1);
   }
   return others * 100 <= samples * 5;
+}
+
+bool trs_system_ragged(const trs_system *S) {
+  enum { SAMPLES = 1024, SHORT = 8 };
+  const int64_t rows = S->n - 1, samples = rows < SAMPLES ? rows : SAMPLES;
+  int64_t changes = 0;
+  for (int64_t k = 0; k < samples; k++) {
+    const int64_t i = sampled(k, rows, samples), length = S->ptr[i + 1] - S->ptr[i];
+    changes += length <= SHORT && S->ptr[i + 2] - S->ptr[i + 1] != length;
+  }
+  return changes * 3 >= samples && samples > 0;
 }
 
 /* The pattern of row i + shift is that of row i, moved by shift. */

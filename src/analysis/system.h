@@ -56,6 +56,10 @@ bool trs_system_scales(const trs_system *S, trs_team *team);
  * x decides the time of the next one.  Looks at a sample of rows. */
 bool trs_system_chained(const trs_system *S);
 
+/* True if many rows are short and have fewer or more entries than the row before: a processor
+ * guesses their ends wrong.  Looks at a sample of rows. */
+bool trs_system_ragged(const trs_system *S);
+
 /* True if most rows have the pattern of the row `shift` before them, moved to the right as far as
  * the row itself.  Looks at a sample of rows (columns, if op(T) is stored by them). */
 bool trs_system_moved(const trs_system *S, int64_t shift);

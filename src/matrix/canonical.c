@@ -23,18 +23,20 @@ static bool scan_indices(const trs_matrix *A, int64_t *descents) {
 }
 
 /* Position of the first entry of vector i whose index is at least i.  The vector is not empty and
- * its indices ascend. */
-static int64_t diagonal_position(const trs_matrix *A, int64_t i) {
+ * its indices ascend.  likely: where the vector before has its diagonal entry, from its begin. */
+static int64_t diagonal_position(const trs_matrix *A, int64_t i, int64_t likely) {
   int64_t low = A->ptr[i], high = A->ptr[i + 1];
+  if (likely < high - low && A->idx[low + likely] == i) return low + likely;
   if (A->idx[low] >= i) return low;
   if (A->idx[high - 1] <= i) return high - (A->idx[high - 1] == i);
   return trs_search_32(A->idx, low, high, i);
 }
 
-static void count_vector(const trs_matrix *A, int64_t i, trs_sides *s) {
+static void count_vector(const trs_matrix *A, int64_t i, int64_t *likely, trs_sides *s) {
   int64_t begin = A->ptr[i], end = A->ptr[i + 1];
   if (begin > 0) s->descents += A->idx[begin] <= A->idx[begin - 1];
-  int64_t at = diagonal_position(A, i), has = at < end && A->idx[at] == i;
+  int64_t at = diagonal_position(A, i, *likely), has = at < end && A->idx[at] == i;
+  *likely = at - begin;
   if (at > begin && i < s->first_before) s->first_before = i;
   if (end > at + has && i < s->first_after) s->first_after = i;
   s->before += at - begin;
@@ -62,9 +64,10 @@ void trs_matrix_take_sides(trs_matrix *A, const trs_sides *s) {
 
 static void count_sides(trs_matrix *A, int64_t *descents) {
   trs_sides s = TRS_NO_SIDES;
+  int64_t likely = 0;
   for (int64_t i = 0; i < A->nvectors; i++)
     if (A->ptr[i] < A->ptr[i + 1])
-      count_vector(A, i, &s);
+      count_vector(A, i, &likely, &s);
     else if (i < s.missing)
       s.missing = i;
   trs_matrix_take_sides(A, &s);

@@ -155,12 +155,14 @@ else:
                 "lower", "--backend", backend)
     skip("solves on a GPU", run("solve", "gen:chain:5", "--uplo", "lower", "--backend", "cuda").err
          .strip())
-    o = run("solve", "gen:poisson2d5:60", "--uplo", "lower", "--store", "mixed")
-    check("an option of GPUs without one", o.code == 0 and "--store has no effect: serial keeps" in o.err
+    o = run("solve", "gen:poisson2d5:60", "--uplo", "lower", "--store", "mixed", "--trans", "t")
+    check("an option that the method does not heed", o.code == 0 and "--store has no effect: serial keeps" in o.err
           and "stored as floats" not in o.out and "stored: values in their own type" in o.out, o)
     o = run("solve", "gen:poisson2d5:60", "--uplo", "lower", "--gpu-memory", "1")
     check("--gpu-memory without a GPU", o.code == 0 and "--gpu-memory has no effect" in o.err,
           o)
+o = run("solve", "gen:poisson2d5:60", "--uplo", "lower", "--backend", "serial", "--store", "mixed")
+check("one thread stores floats", o.code == 0 and o.err == "" and "values stored as floats" in o.out, o)
 o = run("solve", "gen:poisson2d5:60", "--uplo", "lower", "--method", "serial", "--tune")
 check("--tune of one method", o.code == 0 and "--tune has no effect with --method serial" in o.err, o)
 o = run("solve", "gen:poisson2d5:60", "--uplo", "lower", "--tune")
@@ -170,7 +172,7 @@ check("a method that stores as floats says so", o.code == 0 and o.err == "" and
       o.json()["plan"]["store"] == "mixed", o)
 for backend in ["serial", "opencl"]:
     o = run("solve", "gen:poisson2d5:60", "--uplo", "lower", "--backend", backend, "--store", "mixed",
-            "--gpu-memory", "1", "--json")
+            "--trans", "t", "--gpu-memory", "1", "--json")
     if o.code == 4:
         skip("options of GPUs on an OpenCL device", o.err.strip())
         continue

@@ -134,10 +134,11 @@ def test_options_without_effect_are_errors_or_told():
             with pytest.raises(ValueError, match="threads is 4 and device"):
                 call(L, device=device, threads=4)
         call(L, device="serial", threads=1)
-    for p in tr.plan(L, store="mixed"), tr.ilu0(A).plan(store="mixed"):
+    for p in tr.plan(L, store="mixed", trans="T"), tr.ilu0(A).plan(store="mixed", nrhs=8):
         assert p.info["store"] == "same" and "values in their own type" in str(p)
-    p = tr.plan(L, store="mixed", method="blocks:size=1")
-    assert p.info["store"] == "mixed" and "own type" not in str(p)
+    for p in (tr.plan(L, store="mixed", method="blocks:size=1"), tr.plan(L, store="mixed", method="serial"),
+              tr.ilu0(A).plan(store="mixed", threads=1)):
+        assert p.info["store"] == "mixed" and "own type" not in str(p)
     assert tr.plan(L).info["store"] == "same" and "own type" not in str(tr.plan(L))
 
 

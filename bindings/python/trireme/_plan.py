@@ -624,8 +624,9 @@ def plan(A: Shaped, uplo: Optional[Uplo] = None, trans: Trans = "N", *,
     nrhs, solves : int, optional
         Right-hand sides expected in a solve, and solves expected (0: many).
     store : {"same", "mixed"}, optional
-        "mixed": keep off-diagonal values of double systems as floats, on a GPU and in the method
-        "blocks".  Other methods keep their type; `info["store"]` and ``print(plan)`` say so.
+        "mixed": keep off-diagonal values of double systems as floats, on a GPU and in the methods
+        "serial" (by rows, `nrhs` at most 1) and "blocks".  Other methods keep their type;
+        `info["store"]` and ``print(plan)`` say so.
         "blocks" then rounds x to floats: a Krylov method may report less than the true residual.
     tune : bool, optional
         Time the candidates once and keep the fastest: settings on a GPU, methods on a CPU.

@@ -50,6 +50,12 @@ TRS_KERNEL_INLINE bool is_ordered(const int32_t *idx, const vector *v, bool befo
   return ordered && (before ? idx[v->begin] >= 0 : idx[v->end - 1] < v->low + v->span);
 }
 
+/* kept_of[count][q]: all bits if entry q is one of `count`. */
+#define ALL UINT64_MAX
+static const uint64_t kept_of[5][4] = {
+    {0, 0, 0, 0}, {ALL, 0, 0, 0}, {ALL, ALL, 0, 0}, {ALL, ALL, ALL, 0}, {ALL, ALL, ALL, ALL}};
+#undef ALL
+
 #define TRS_TEMPLATE "plan/rhs_tmpl.c"
 #include "base/instantiate.h"
 #define TRS_TEMPLATE "plan/wide_tmpl.c"
@@ -59,7 +65,10 @@ TRS_KERNEL_INLINE bool is_ordered(const int32_t *idx, const vector *v, bool befo
 #define TRS_TEMPLATE "solve/serial/once_tmpl.c"
 #include "base/instantiate.h"
 
+#include "solve/serial/strips_sweep.h"
+
 const trs_serial_kernels TRS_ISA_NAME(trs_serial_kernels) = {
     .sweep = TRS_TABLE(sweep),
+    .strips = TRS_ISA_NAME(strips_sweep),
     .once_by_rows = TRS_TABLE(once_by_rows),
     .once_by_columns = TRS_TABLE(once_by_columns)};

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "base/machine_model.h"
+#include "base/text.h"
 #include "solve/serial/kernels.h"
 
 /* Shortest time of a row and of an entry, with data in cache and no row that waits for another
@@ -17,18 +18,33 @@ static trs_estimate estimate(const trs_plan *plan) {
 }
 
 typedef struct serial_state {
-  bool chained; /* short rows that need the x computed just before */
-  bool scales;  /* their values allow the loop for chained rows */
-  int spaces;   /* workspaces */
-  void *work;   /* spaces x n x TRS_WIDE if the plan expects several right-hand sides; else NULL */
+  bool chained;       /* short rows that need the x computed just before */
+  bool bare;          /* the diagonal is not stored in any row */
+  bool ragged;        /* short rows, whose number of entries changes from row to row */
+  bool scales;        /* their values allow the loop for chained rows */
+  int spaces;         /* workspaces */
+  trs_strips *strips; /* values as floats; a clone's are its origin's.  NULL: as stored */
+  void *work; /* spaces x n x TRS_WIDE if the plan expects several right-hand sides; else NULL */
 } serial_state;
 
 static trs_status update(trs_plan *plan) {
   serial_state *state = plan->state;
   const trs_system *S = &plan->system;
+  if (state->strips) return trs_strips_fill(state->strips, S, plan->context->team);
   state->scales = state->chained && (S->unit || trs_system_scales(S, plan->context->team));
   return TRS_SUCCESS;
 }
+
+/* Rows of doubles that one right-hand side at a time is expected for.  Plans within plans keep
+ * values: others solve the same system beside them, with the same bits. */
+static bool takes_floats(const trs_plan *plan) {
+  const trs_system *S = &plan->system;
+  return trs_store_mixed(plan) && S->scalar == TRS_DOUBLE && S->rows && S->n > 0 &&
+         plan->options.nrhs <= 1 && plan->spaces <= 1 && !plan->root;
+}
+
+/* Of fewer rows a processor remembers where each one ends, from sweep to sweep. */
+enum { MANY_ROWS = 16000 };
 
 static trs_status analyze(trs_plan *plan) {
   serial_state *state;
@@ -36,7 +52,10 @@ static trs_status analyze(trs_plan *plan) {
   plan->state = state;
   const trs_system *S = &plan->system;
   state->chained = S->rows && trs_system_chained(S);
-  (void)update(plan);
+  state->bare = S->unit && plan->matrix->ndiagonal == 0;
+  state->ragged = S->rows && S->n >= MANY_ROWS && trs_system_ragged(S);
+  if (takes_floats(plan)) TRS_TRY(trs_strips_create(&state->strips, S));
+  TRS_TRY(update(plan));
   if (trs_wide_next(plan->options.nrhs, trs_wide_brief(S)) == 1) return TRS_SUCCESS;
   state->spaces = plan->spaces > 1 ? plan->spaces : 1;
   return trs_alloc(&state->work, state->spaces * S->n * TRS_WIDE, trs_scalar_size(S->scalar));
@@ -49,7 +68,10 @@ static trs_status clone(trs_plan *plan) {
   TRS_TRY(TRS_ALLOC_ZERO(&state, 1));
   plan->state = state;
   state->chained = origin->chained;
+  state->bare = origin->bare;
+  state->ragged = origin->ragged;
   state->scales = origin->scales;
+  state->strips = origin->strips;
   if (!origin->work) return TRS_SUCCESS;
   state->spaces = origin->spaces;
   return trs_alloc(&state->work, state->spaces * S->n * TRS_WIDE, trs_scalar_size(S->scalar));
@@ -58,7 +80,13 @@ static trs_status clone(trs_plan *plan) {
 static int64_t bytes(const trs_plan *plan) {
   const serial_state *state = plan->state;
   const trs_system *S = &plan->system;
-  return state->spaces * S->n * TRS_WIDE * (int64_t)trs_scalar_size(S->scalar);
+  const int64_t strips = state->strips && !plan->origin ? trs_strips_bytes(state->strips) : 0;
+  return strips + state->spaces * S->n * TRS_WIDE * (int64_t)trs_scalar_size(S->scalar);
+}
+
+static trs_store store(const trs_plan *plan) {
+  const serial_state *state = plan->state;
+  return state && state->strips ? TRS_STORE_MIXED : TRS_STORE_DEFAULT;
 }
 
 static const char *at(const trs_system *S, const void *values, int64_t offset) {
@@ -106,7 +134,10 @@ static trs_serial_tile next_tile(const trs_plan *plan, const trs_rhs *R, int64_t
     t.width = 4;
     return t;
   } else {
-    t.kind = state->scales ? TRS_SERIAL_CHAINED : TRS_SERIAL_ONE; /* the same for every stride */
+    t.kind = state->scales   ? TRS_SERIAL_CHAINED /* the same for every stride */
+             : state->ragged ? TRS_SERIAL_RAGGED
+                             : TRS_SERIAL_ONE;
+    t.bare = state->bare;
     t.width = 1;
     return t;
   }
@@ -118,7 +149,12 @@ static trs_status solve_in(trs_plan *plan, const trs_rhs *rhs, int space) {
   static const trs_serial_kernels *const of_isa[] = TRS_ISA_TABLE(trs_serial_kernels);
   const trs_serial_kernels *kernels = of_isa[trs_isa_now()];
   const trs_system *S = &plan->system;
-  for (int64_t r = 0; r < rhs->nrhs;) {
+  const trs_strips *strips = ((const serial_state *)plan->state)->strips;
+  for (int64_t r = 0; strips && r < rhs->nrhs; r++) {
+    trs_serial_tile tile = in_place(S, rhs, r);
+    kernels->strips(strips, rhs, &tile);
+  }
+  for (int64_t r = 0; !strips && r < rhs->nrhs;) {
     trs_serial_tile tile = next_tile(plan, rhs, r, space);
     kernels->sweep[S->scalar](S, rhs, &tile);
     r += tile.width;
@@ -129,13 +165,20 @@ static trs_status solve_in(trs_plan *plan, const trs_rhs *rhs, int space) {
 static trs_status solve(trs_plan *plan, const trs_rhs *rhs) { return solve_in(plan, rhs, 0); }
 
 static void describe(const trs_plan *plan, char *text, size_t size) {
-  snprintf(text, size, "%s substitution by %s of op(A), as stored",
-           plan->system.lower ? "forward" : "backward", plan->system.rows ? "rows" : "columns");
+  const trs_system *S = &plan->system;
+  const trs_strips *strips = ((const serial_state *)plan->state)->strips;
+  char stored[64] = "as stored";
+  if (strips)
+    trs_print(stored, sizeof stored, "values as floats, %.0f %% of the rows in strips of four",
+              100.0 * (double)strips->in_strips / (double)S->n);
+  snprintf(text, size, "%s substitution by %s of op(A), %s", S->lower ? "forward" : "backward",
+           S->rows ? "rows" : "columns", stored);
 }
 
 static void free_state(trs_plan *plan) {
   serial_state *state = plan->state;
   if (!state) return;
+  if (!plan->origin) trs_strips_destroy(state->strips);
   TRS_FREE_ALL(state->work, state);
 }
 
@@ -147,5 +190,6 @@ const trs_method trs_method_serial = {
     .solve = solve,
     .solve_in = solve_in,
     .clone = clone,
+    .store = store,
     TRS_METHOD_STEPS,
 };

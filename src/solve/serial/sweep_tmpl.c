@@ -8,6 +8,7 @@ typedef struct NAME(pass) {
   SCALAR *x;
   const SCALAR *b;
   int64_t xs, xc, bs, bc, from, to;
+  bool bare;
 } NAME(pass);
 
 TRS_INLINE SCALAR NAME(entry)(const SCALAR *val, int64_t p, bool conjugate) {
@@ -62,34 +63,146 @@ TRS_INLINE void NAME(rows_one)(const trs_system *S, const NAME(pass) * P, bool l
   }
 }
 
-/* The same for matrices in which nearly every row needs the x computed just before: it stays in a
+#if !IS_COMPLEX
+/* a, or zero: the mask has all bits, or none. */
+TRS_INLINE REAL NAME(kept)(REAL a, uint64_t mask) {
+  uint64_t wide = 0;
+  memcpy(&wide, &a, sizeof a);
+  wide &= mask;
+  memcpy(&a, &wide, sizeof a);
+  return a;
+}
+
+/* sum minus at most four entries, of which four are read: those beyond `count` belong to other rows
+ * and do not count, whatever their x is.  In the order of subtract. */
+TRS_INLINE REAL NAME(subtract_four)(REAL sum, const REAL *val, const int32_t *idx, const REAL *x,
+                                    int64_t far, int64_t count, int step) {
+  const uint64_t *keep = kept_of[count];
+  for (int q = 0; q < 4; q++) {
+    const int64_t p = far + step * q;
+    sum -= NAME(kept)(val[p], keep[q]) * NAME(kept)(x[idx[p]], keep[q]);
+  }
+  return sum;
+}
+
+/* Rows whose lengths nobody can guess: no branch depends on a length up to four, and one does up to
+ * seven.  For strides of one.  stored: every row has its diagonal entry, else none has. */
+TRS_INLINE void NAME(rows_ragged)(const trs_system *S, const NAME(pass) * P, bool lower,
+                                  bool stored) {
+  enum { SHORT = 8 };
+  const int64_t n = S->n, to = P->to, *ptr = S->ptr, nnz = S->nnz;
+  const int32_t *idx = S->idx;
+  const REAL *val = S->val, *b = P->b;
+  const bool unit = S->unit;
+  const int step = lower ? 1 : -1;
+  REAL *x = P->x;
+  for (int64_t k = P->from; k < to; k++) {
+    const int64_t i = lower ? k : n - 1 - k, count = ptr[i + 1] - ptr[i] - stored;
+    int64_t far = lower ? ptr[i] : ptr[i + 1] - 1, left = count;
+    REAL sum = b[i];
+    if (count < SHORT && (lower ? nnz - far : far + 1) >= SHORT) {
+      if (count > 4) {
+        sum = NAME(subtract)(sum, val, idx, x, 1, far, 4, step, false);
+        far += 4 * step;
+        left -= 4;
+      }
+      sum = NAME(subtract_four)(sum, val, idx, x, far, left, step);
+    } else {
+      sum = NAME(subtract)(sum, val, idx, x, 1, far, count, step, false);
+    }
+    if (!unit) sum *= NAME(reciprocal)(val, lower ? ptr[i + 1] - 1 : ptr[i], false);
+    x[i] = sum;
+  }
+}
+#endif
+
+/* A row of a matrix in which nearly every row needs the x computed just before: that x stays in a
  * register, and the entry of each row nearest to the diagonal is scaled beforehand, so that only
  * one multiply-add separates two rows.  The quotients keep all digits (trs_system_scales). */
+TRS_INLINE SCALAR NAME(chained_row)(const trs_system *S, const NAME(pass) * P, int64_t i,
+                                    int64_t begin, int64_t count, SCALAR last, bool lower,
+                                    bool conjugate, bool packed, bool unit) {
+  const int32_t *idx = S->idx;
+  const SCALAR *val = S->val;
+  const int64_t xs = packed ? 1 : P->xs, bs = packed ? 1 : P->bs;
+  const int64_t end = begin + count, near = lower ? end - 1 : begin;
+  SCALAR inverse = 1;
+  if (!unit) inverse = NAME(reciprocal)(val, lower ? end : begin - 1, conjugate);
+  SCALAR sum = NAME(subtract)(P->b[i * bs], val, idx, P->x, xs, lower ? begin : end - 1,
+                              count - (count > 0), lower ? 1 : -1, conjugate);
+  if (!unit) sum = MUL(sum, inverse);
+  if (count > 0) {
+    SCALAR a = NAME(entry)(val, near, conjugate);
+    if (!unit) a = MUL(a, inverse);
+    sum -= MUL(a, idx[near] == (lower ? i - 1 : i + 1) ? last : P->x[idx[near] * xs]);
+  }
+  return sum;
+}
+
 TRS_INLINE void NAME(rows_chained)(const trs_system *S, const NAME(pass) * P, bool lower, bool full,
                                    bool conjugate, bool packed, bool unit) {
-  const int64_t n = S->n, to = P->to, *ptr = S->ptr;
-  const int32_t *idx = S->idx;
-  const SCALAR *val = S->val, *b = P->b;
-  const int64_t xs = packed ? 1 : P->xs, bs = packed ? 1 : P->bs;
+  const int64_t n = S->n, to = P->to, xs = packed ? 1 : P->xs;
   SCALAR *x = P->x, last = P->from ? x[(lower ? P->from - 1 : n - P->from) * xs] : 0;
   for (int64_t k = P->from; k < to; k++) {
     int64_t i = lower ? k : n - 1 - k, begin, end;
     trs_off_diagonal(S, i, lower, full, &begin, &end);
-    const bool any = begin < end;
-    const int64_t near = lower ? end - 1 : begin;
-    SCALAR inverse = 1;
-    if (!unit) inverse = NAME(reciprocal)(val, lower ? ptr[i + 1] - 1 : ptr[i], conjugate);
-    SCALAR sum = NAME(subtract)(b[i * bs], val, idx, x, xs, lower ? begin : end - 1,
-                                end - begin - any, lower ? 1 : -1, conjugate);
-    if (!unit) sum = MUL(sum, inverse);
-    if (any) {
-      SCALAR a = NAME(entry)(val, near, conjugate);
-      if (!unit) a = MUL(a, inverse);
-      sum -= MUL(a, idx[near] == (lower ? i - 1 : i + 1) ? last : x[idx[near] * xs]);
-    }
-    x[i * xs] = last = sum;
+    x[i * xs] = last =
+        NAME(chained_row)(S, P, i, begin, end - begin, last, lower, conjugate, packed, unit);
   }
 }
+
+#if !IS_COMPLEX
+/* Rows from place k on that have as many entries beside the diagonal, a literal: their loops are
+ * unrolled.  stored: every row has its diagonal entry, else none has.  Returns the place of the
+ * next row. */
+TRS_INLINE int64_t NAME(chained_run)(const trs_system *S, const NAME(pass) * P, int64_t k,
+                                     int64_t count, SCALAR *last, bool lower, bool stored,
+                                     bool unit) {
+  const int64_t *ptr = S->ptr, n = S->n, to = P->to, length = count + stored;
+  SCALAR *x = P->x, now = *last;
+  int64_t i = lower ? k : n - 1 - k, begin = ptr[i];
+  do {
+    x[i] = now = NAME(chained_row)(S, P, i, begin + (stored && !lower), count, now, lower, false,
+                                   true, unit);
+    if (++k == to) break;
+    i = lower ? k : n - 1 - k;
+    begin = lower ? begin + length : ptr[i];
+  } while (ptr[i + 1] - begin == length);
+  *last = now;
+  return k;
+}
+
+/* The same for strides of one: rows that follow each other often have as many entries. */
+TRS_INLINE void NAME(runs_chained)(const trs_system *S, const NAME(pass) * P, bool lower,
+                                   bool stored, bool unit) {
+  const int64_t *ptr = S->ptr, n = S->n, to = P->to;
+  SCALAR *x = P->x, last = P->from ? x[lower ? P->from - 1 : n - P->from] : 0;
+  for (int64_t k = P->from; k < to;) {
+    const int64_t i = lower ? k : n - 1 - k, count = ptr[i + 1] - ptr[i] - stored;
+#define RUN(COUNT)                                                     \
+  case COUNT:                                                          \
+    k = NAME(chained_run)(S, P, k, COUNT, &last, lower, stored, unit); \
+    break
+    switch (count) {
+      RUN(1);
+      RUN(2);
+      RUN(3);
+      RUN(4);
+      RUN(5);
+      RUN(6);
+      RUN(7);
+      RUN(8);
+      RUN(9);
+      RUN(10);
+      RUN(11);
+      RUN(12);
+      default:
+        k = NAME(chained_run)(S, P, k, count, &last, lower, stored, unit);
+    }
+#undef RUN
+  }
+}
+#endif
 
 /* Four right-hand sides that are not adjacent.  Four scalars, because an array would be stored in
  * memory. */
@@ -206,6 +319,23 @@ TRS_INLINE void NAME(columns_wide)(const trs_system *S, const NAME(pass) * P, bo
 }
 
 /* Strides of one have loops of their own, with the same operations in the same order. */
+TRS_INLINE void NAME(run_chained)(const trs_system *S, const NAME(pass) * P, bool lower,
+                                  bool conjugate) {
+  const bool strides = P->xs == 1 && P->bs == 1;
+#if !IS_COMPLEX
+  if (strides && (P->bare || S->has_diagonal))
+    P->bare   ? NAME(runs_chained)(S, P, lower, false, true)
+    : S->unit ? NAME(runs_chained)(S, P, lower, true, true)
+              : NAME(runs_chained)(S, P, lower, true, false);
+  else
+#endif
+      if (S->unit)
+    NAME(rows_chained)(S, P, lower, S->has_diagonal, conjugate, false, true);
+  else
+    strides ? NAME(rows_chained)(S, P, lower, true, conjugate, true, false)
+            : NAME(rows_chained)(S, P, lower, true, conjugate, false, false);
+}
+
 TRS_INLINE void NAME(run_any)(const trs_system *S, const NAME(pass) * P, trs_serial_kind kind,
                               bool rows, bool lower, bool conjugate) {
   const bool packed = P->xs == 1 && (P->bs == 1 || !rows) && S->has_diagonal;
@@ -214,9 +344,12 @@ TRS_INLINE void NAME(run_any)(const trs_system *S, const NAME(pass) * P, trs_ser
   else if (kind == TRS_SERIAL_FOUR)
     rows ? NAME(rows_four)(S, P, lower, conjugate) : NAME(columns_four)(S, P, lower, conjugate);
   else if (kind == TRS_SERIAL_CHAINED && rows)
-    S->unit  ? NAME(rows_chained)(S, P, lower, S->has_diagonal, conjugate, false, true)
-    : packed ? NAME(rows_chained)(S, P, lower, true, conjugate, true, false)
-             : NAME(rows_chained)(S, P, lower, true, conjugate, false, false);
+    NAME(run_chained)(S, P, lower, conjugate);
+#if !IS_COMPLEX
+  else if (kind == TRS_SERIAL_RAGGED && rows && P->xs == 1 && P->bs == 1 &&
+           (P->bare || S->has_diagonal))
+    P->bare ? NAME(rows_ragged)(S, P, lower, false) : NAME(rows_ragged)(S, P, lower, true);
+#endif
   else if (packed)
     rows ? NAME(rows_one)(S, P, lower, true, conjugate, true)
          : NAME(columns_one)(S, P, lower, true, conjugate, true);
@@ -256,7 +389,14 @@ static void NAME(copy_tile)(const NAME(pass) * P, int width) {
  * loaded, solved and stored.  By columns, all of b is needed first. */
 static void NAME(sweep)(const trs_system *S, const trs_rhs *R, const trs_serial_tile *t) {
   NAME(pass)
-  P = {.x = t->x, .b = t->b, .xs = t->xs, .xc = t->xc, .bs = t->bs, .bc = t->bc, .to = S->n};
+  P = {.x = t->x,
+       .b = t->b,
+       .xs = t->xs,
+       .xc = t->xc,
+       .bs = t->bs,
+       .bc = t->bc,
+       .to = S->n,
+       .bare = t->bare};
   const int room = t->kind == TRS_SERIAL_WIDE ? TRS_WIDE : t->width;
   if (!S->rows) {
     if (t->load) NAME(load_rows)(R, t->r, t->width, room, NULL, 0, S->n, P.x, P.xs);

@@ -338,9 +338,11 @@ static int64_t most_span(const trs_plan *plan, int threads) {
  * slices. */
 static trs_status choose_parts(trs_parts *parts, int *threads, const trs_plan *plan,
                                const int32_t *length) {
+  enum { SHORT = 8 }; /* entries of a row in the mean */
   static const double CHAINED = 1.1, OTHER = 0.8;
   const trs_system *S = &plan->system;
-  const bool chains = ((const trs_threads_state *)plan->state)->chained;
+  const bool brief = S->nnz <= SHORT * S->n;
+  const bool chains = brief && ((const trs_threads_state *)plan->state)->chained;
   const bool local = trs_system_local(S);
   const int percent = level_percent(plan, chains, local);
   const bool chained = chains && percent >= 100;
