@@ -566,12 +566,14 @@ def _has(feature: str) -> bool:
 
 
 def _scales(A: Any, axis: int) -> Any:
-    """1 over the largest magnitude of each row (axis 1) or column (axis 0); 1 for one of zeros."""
+    """The power of two next to 1 over the largest magnitude of each row (axis 1) or column (axis 0), so
+    that no product is rounded; 1 for one of zeros."""
     if 0 in A.shape:
         return np.ones(A.shape[1 - axis])
     most = abs(A).max(axis=axis)
     most = np.asarray(most.todense() if hasattr(most, "todense") else most, np.float64).ravel()
-    return np.divide(1.0, most, out=np.ones_like(most), where=(most > 0) & np.isfinite(most))
+    scaled = (most > 0) & np.isfinite(most)
+    return np.ldexp(1.0, np.where(scaled, -np.frexp(np.where(scaled, most, 1))[1], 0).clip(-1021, 1021))
 
 
 def _lu_by_scipy(parts: Compressed, order: str, pivot_threshold: float, equilibrate: bool,
