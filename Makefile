@@ -54,8 +54,8 @@ install: build ## install under PREFIX
 uninstall: ## remove what 'make install' of this build installed
 	@cmake -DMANIFEST=$(BUILD)/installed.txt -P cmake/uninstall.cmake
 
-wheel: ## a wheel of the Python package for other machines, in build/wheel
-	@tools/wheel
+wheel: ## a wheel of the Python package for other machines, in build/wheel (TARGET=manylinux-aarch64)
+	@tools/wheel $(if $(TARGET),--target $(TARGET))
 
 packages: ## Debian packages in build/packages, which lintian accepts (ROOT=TREE tests them there); other recipes are checked
 	@tools/packages $(if $(ROOT),--root $(ROOT))

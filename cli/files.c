@@ -1,5 +1,4 @@
 /* files.c - reads the operand M, and writes files that appear complete or not at all. */
-#define _GNU_SOURCE /* fopencookie */
 #include "files.h"
 
 #include <errno.h>
@@ -16,6 +15,7 @@
 #include "leave.h"
 #include "progress.h"
 #include "report.h"
+#include "stream.h"
 
 trs_scalar scalar_chosen(int precision) { return (trs_scalar)(precision + 1); }
 
@@ -218,7 +218,7 @@ static ssize_t append(void *memory, const char *bytes, size_t count) {
 
 FILE *memory_text_open(memory_text *t) {
   *t = (memory_text){0};
-  return fopencookie(t, "w", (cookie_io_functions_t){.write = append});
+  return stream_open(t, append);
 }
 
 int text_file_open(text_file *f, const char *path) {

@@ -1,6 +1,6 @@
 /* output.c - tables and numbers as the user sees them.  Colour and line drawing only where a
  * terminal shows them; the same words everywhere. */
-#define _GNU_SOURCE /* fopencookie */
+#define _GNU_SOURCE /* nl_langinfo_l */
 #include "output.h"
 
 #include <errno.h>
@@ -16,9 +16,13 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
+#ifdef __APPLE__
+#include <xlocale.h> /* nl_langinfo_l */
+#endif
 
 #include "base/printable.h"
 #include "base/text.h"
+#include "stream.h"
 
 enum { LABEL_WIDTH = 16, PAIR_WIDTH = 30, LIST_FIELDS = 4, TEXT_SIZE = 4096 };
 
@@ -59,18 +63,28 @@ static ssize_t write_on(void *cookie, const char *bytes, size_t count) {
 
 /* Gives a standard stream this write.  Without memory it stays as it is. */
 static void wait_for_reader(FILE **stream, int *file, int mode) {
-  FILE *waits = fopencookie(file, "w", (cookie_io_functions_t){.write = write_on});
+  FILE *waits = stream_open(file, write_on);
   if (!waits) return;
   setvbuf(waits, NULL, mode, BUFSIZ);
   *stream = waits;
 }
 
-void output_setup(void) {
-  static char buffer[1 << 16];
+/* With musl, whose standard streams are constants, a nonblocking reader may cut the output, which
+ * is then an error. */
+static void wait_for_readers(void) {
+#ifdef TRIREME_STREAM_VARIABLES
   static int files[] = {STDOUT_FILENO, STDERR_FILENO};
-  const char *term = getenv("TERM"), *no_color = getenv("NO_COLOR");
   wait_for_reader(&stdout, &files[0], _IOLBF);
   wait_for_reader(&stderr, &files[1], _IONBF);
+#else
+  (void)wait_for_reader;
+#endif
+}
+
+void output_setup(void) {
+  static char buffer[1 << 16];
+  const char *term = getenv("TERM"), *no_color = getenv("NO_COLOR");
+  wait_for_readers();
   /* elsewhere the output is written at the end, or fails with a reason */
   if (!is_terminal(STDOUT_FILENO)) setvbuf(stdout, buffer, _IOFBF, sizeof buffer);
   bool clever = term && *term && strcmp(term, "dumb") != 0;

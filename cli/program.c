@@ -9,6 +9,9 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#ifdef __APPLE__
+#include <mach-o/dyld.h> /* _NSGetExecutablePath */
+#endif
 
 #include "leave.h"
 #include "output.h"
@@ -73,10 +76,17 @@ int program_end(int code) {
 
 /* ---- Other programs of the installation ---- */
 
+#ifdef __APPLE__
+void program_self(char *path, size_t size) {
+  uint32_t room = (uint32_t)size;
+  if (_NSGetExecutablePath(path, &room)) path[0] = 0;
+}
+#else
 void program_self(char *path, size_t size) {
   ssize_t length = readlink("/proc/self/exe", path, size - 1);
   path[length > 0 ? length : 0] = 0;
 }
+#endif
 
 void program_beside(char *path, size_t size, const char *name) {
   char self[1024];

@@ -48,9 +48,9 @@ static void print_matrix(const solve_job *job) {
 }
 
 static void print_system(const solve_job *job) {
-  const char *count = human_things(job->nrhs, "right-hand side", "right-hand sides").s;
   char many[64];
-  snprintf(many, sizeof many, "%s", count);
+  snprintf(many, sizeof many, "%s",
+           human_things(job->nrhs, "right-hand side", "right-hand sides").s);
   if (job->set.rhs_file)
     table_row("system", "%s, %s from %s", system_of(job), many, human_name(job->set.rhs_file).s);
   else

@@ -4,6 +4,10 @@
 include(CMakePackageConfigHelpers)
 
 add_library(trireme::trireme ALIAS trireme)
+set(own_folder $ORIGIN)
+if(APPLE)
+  set(own_folder @loader_path)
+endif()
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/trireme)
 set(generated ${CMAKE_CURRENT_BINARY_DIR}/package)
 
@@ -23,10 +27,14 @@ if(TRS_HAVE_MPI)
           DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
   install(EXPORT trireme-mpi-targets NAMESPACE trireme:: FILE triremeMpiTargets.cmake
           DESTINATION ${package_dir})
-  set_target_properties(trireme_mpi PROPERTIES INSTALL_RPATH $ORIGIN)
+  set_target_properties(trireme_mpi PROPERTIES INSTALL_RPATH ${own_folder})
 endif()
 file(RELATIVE_PATH bin_to_lib /${CMAKE_INSTALL_BINDIR} /${CMAKE_INSTALL_LIBDIR})
-set_target_properties(trireme_cli trireme_bench PROPERTIES INSTALL_RPATH $ORIGIN/${bin_to_lib})
+foreach(program IN ITEMS trireme_cli trireme_bench)
+  if(TARGET ${program})
+    set_target_properties(${program} PROPERTIES INSTALL_RPATH ${own_folder}/${bin_to_lib})
+  endif()
+endforeach()
 
 # A program that is linked with the static library is linked with the library's own libraries too:
 # by -L and -l in trireme.pc, by name in triremeConfig.cmake, which looks for them.
@@ -109,7 +117,7 @@ install(FILES CITATION.cff LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/trir
 if(SKBUILD)
   install(FILES $<TARGET_FILE:trireme> DESTINATION lib RENAME $<TARGET_SONAME_FILE_NAME:trireme>
           COMPONENT python)
-  set_target_properties(trireme_cli PROPERTIES INSTALL_RPATH $ORIGIN/../lib)
+  set_target_properties(trireme_cli PROPERTIES INSTALL_RPATH ${own_folder}/../lib)
   install(TARGETS trireme_cli RUNTIME DESTINATION bin COMPONENT python OPTIONAL)
   install(DIRECTORY ${PROJECT_BINARY_DIR}/libexec/trireme DESTINATION libexec COMPONENT python
           USE_SOURCE_PERMISSIONS OPTIONAL)

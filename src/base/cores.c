@@ -8,25 +8,12 @@
 #define _GNU_SOURCE
 #include "base/cores.h"
 
-#include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static int affinity_cores(void) {
-  enum { MOST_CPUS = 1 << 16 };
-  int count = 1;
-  for (int cpus = 1024; cpus <= MOST_CPUS; cpus *= 2) { /* the kernel's own mask may be longer */
-    cpu_set_t *set = CPU_ALLOC((size_t)cpus);
-    size_t size = CPU_ALLOC_SIZE((size_t)cpus);
-    bool got = set && sched_getaffinity(0, size, set) == 0;
-    if (got) count = CPU_COUNT_S(size, set);
-    CPU_FREE(set);
-    if (got) break;
-  }
-  return count > 0 ? count : 1;
-}
+#include "base/places.h"
 
 /* Returns the number of integers read from "DIRECTORY/NAME", 0 to 2.  "max" is not an integer. */
 static int read_numbers(const char *directory, const char *name, long long *first,
@@ -100,7 +87,7 @@ int trs_quota_cores(const char *root) {
   return least;
 }
 
-int trs_cores(void) { return smaller_limit(affinity_cores(), trs_quota_cores("")); }
+int trs_cores(void) { return smaller_limit(trs_affinity_cores(), trs_quota_cores("")); }
 
 /* A limit that OpenMP, joblib or Slurm was given; 0: none.  Of a list, which OpenMP takes for
  * nested regions, the first number.  What is no such list is ignored, as OpenMP does. */

@@ -66,6 +66,14 @@ static void count(int64_t bytes) {
   while (now > peak && !atomic_compare_exchange_weak(&bytes_peak, &peak, now)) continue;
 }
 
+static void ask_for_huge_pages(char *block, size_t bytes) {
+#ifdef MADV_HUGEPAGE /* Linux */
+  (void)madvise(block, bytes, MADV_HUGEPAGE);
+#else
+  (void)block, (void)bytes;
+#endif
+}
+
 /* Large blocks start on a huge page: solves are memory-bound, and 4 KiB pages cost them page faults
  * at first touch and address translation.  They end on one if they take more than half of it. */
 static void *take(size_t bytes) {
@@ -74,7 +82,7 @@ static void *take(size_t bytes) {
   if (whole < HUGE_PAGE) return aligned_alloc(HEAD, (whole + HEAD - 1) / HEAD * HEAD);
   const size_t rest = whole % HUGE_PAGE, pages = whole + (rest ? HUGE_PAGE - rest : 0);
   char *block = aligned_alloc(HUGE_PAGE, pages);
-  if (block) madvise(block, rest > HUGE_PAGE / 2 ? pages : whole, MADV_HUGEPAGE);
+  if (block) ask_for_huge_pages(block, rest > HUGE_PAGE / 2 ? pages : whole);
   return block;
 }
 

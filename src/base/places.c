@@ -5,6 +5,7 @@
 
 #include <sched.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +22,20 @@ struct trs_places {
   place *of;                      /* size */
   atomic_short seen[CPU_SETSIZE]; /* 1 + the member, or 0 */
 };
+
+int trs_affinity_cores(void) {
+  enum { MOST_CPUS = 1 << 16 };
+  int count = 1;
+  for (int cpus = 1024; cpus <= MOST_CPUS; cpus *= 2) { /* the kernel's own mask may be longer */
+    cpu_set_t *set = CPU_ALLOC((size_t)cpus);
+    size_t size = CPU_ALLOC_SIZE((size_t)cpus);
+    bool got = set && sched_getaffinity(0, size, set) == 0;
+    if (got) count = CPU_COUNT_S(size, set);
+    CPU_FREE(set);
+    if (got) break;
+  }
+  return count > 0 ? count : 1;
+}
 
 trs_status trs_places_create(trs_places **result, int size) {
   const char *text = getenv("TRIREME_SPREAD");

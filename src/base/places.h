@@ -3,13 +3,18 @@
  * Linux may wake two members on one CPU and leave them there while others are idle: each wait of
  * one member for the other then takes a turn of the scheduler.  A member that finds another one on
  * its CPU moves to a CPU of its affinity mask on which none was seen.  It is not bound: its mask is
- * the same afterwards.  Other processes and the caller's thread are left alone. */
+ * the same afterwards.  Other processes and the caller's thread are left alone.
+ *
+ * places_none.c is for systems without affinity masks, such as macOS: their members stay. */
 #ifndef TRS_BASE_PLACES_H
 #define TRS_BASE_PLACES_H
 
 #include "base/status.h"
 
 typedef struct trs_places trs_places;
+
+/* The processors that this process may use, at least 1. */
+int trs_affinity_cores(void);
 
 /* *places is NULL if the environment variable TRIREME_SPREAD is 0.  It may be unset, empty, 0 or 1.
  */

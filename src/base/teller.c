@@ -33,9 +33,18 @@ struct trs_teller {
   trs_failure failure;
 };
 
+/* The clock of waits with a limit: macOS has none but that of the time of day. */
+#ifdef __APPLE__
+static const clockid_t TICKS = CLOCK_REALTIME;
+static void wait_by_ticks(pthread_condattr_t *how) { (void)how; }
+#else
+static const clockid_t TICKS = CLOCK_MONOTONIC;
+static void wait_by_ticks(pthread_condattr_t *how) { (void)pthread_condattr_setclock(how, TICKS); }
+#endif
+
 static struct timespec now(void) {
   struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
+  clock_gettime(TICKS, &t);
   return t;
 }
 
@@ -123,13 +132,13 @@ static trs_status tell_apart(trs_teller *t, pthread_t thread) {
 }
 
 static void make_locks(trs_teller *t) {
-  pthread_condattr_t monotonic;
-  pthread_condattr_init(&monotonic);
-  pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+  pthread_condattr_t by_ticks;
+  pthread_condattr_init(&by_ticks);
+  wait_by_ticks(&by_ticks);
   pthread_mutex_init(&t->lock, NULL);
-  pthread_cond_init(&t->told, &monotonic);
+  pthread_cond_init(&t->told, &by_ticks);
   pthread_cond_init(&t->taken, NULL);
-  pthread_condattr_destroy(&monotonic);
+  pthread_condattr_destroy(&by_ticks);
 }
 
 static void destroy_locks(trs_teller *t) {

@@ -11,7 +11,9 @@
 #include "base/wait.h"
 
 #include <sched.h>
+#ifdef __linux__
 #include <sys/prctl.h>
+#endif
 #include <time.h>
 
 #include "base/cancel.h"
@@ -51,15 +53,23 @@ bool trs_wait_yield(trs_patience *wait, double seconds) {
   return true;
 }
 
-/* Without its timer slack, 50 us as a rule, which is the caller's to choose. */
+#ifdef __linux__
+static int timer_slack(void) { return prctl(PR_GET_TIMERSLACK, 0, 0, 0, 0); }
+static void set_timer_slack(int slack) { (void)prctl(PR_SET_TIMERSLACK, slack, 0, 0, 0); }
+#else
+static int timer_slack(void) { return 0; }
+static void set_timer_slack(int slack) { (void)slack; }
+#endif
+
+/* Without the thread's timer slack, 50 us as a rule, which is the caller's to choose. */
 void trs_wait_nap(const trs_patience *wait) {
   double nap = wait->waited * FRACTION;
   if (nap < SHORTEST_SLEEP) nap = SHORTEST_SLEEP;
   if (nap > LONGEST_SLEEP) nap = LONGEST_SLEEP;
   int cancel = trs_cancel_defer(); /* others work with the waiting thread's memory */
-  const int slack = prctl(PR_GET_TIMERSLACK, 0, 0, 0, 0);
-  if (slack > 1) (void)prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
+  const int slack = timer_slack();
+  if (slack > 1) set_timer_slack(1);
   (void)nanosleep(&(struct timespec){.tv_nsec = (long)(1e9 * nap)}, NULL);
-  if (slack > 1) (void)prctl(PR_SET_TIMERSLACK, slack, 0, 0, 0);
+  if (slack > 1) set_timer_slack(slack);
   trs_cancel_restore(cancel);
 }

@@ -54,8 +54,8 @@ static trs_status check_unchanged(const opened *f) {
   struct stat now;
   TRS_TRY(stat_file(f->path, &now));
   bool same = now.st_dev == f->about.st_dev && now.st_ino == f->about.st_ino &&
-              now.st_size == f->about.st_size && now.st_mtim.tv_sec == f->about.st_mtim.tv_sec &&
-              now.st_mtim.tv_nsec == f->about.st_mtim.tv_nsec;
+              now.st_size == f->about.st_size &&
+              trs_same_date(trs_file_date(&now), trs_file_date(&f->about));
   return same ? TRS_SUCCESS : changed(f);
 }
 

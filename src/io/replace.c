@@ -3,14 +3,13 @@
  * system supports it, the temporary file has no name until then, and a killed process leaves
  * nothing behind; otherwise the next writer removes the leftovers.  The file needs the C library
  * alone, because the command links it too. */
-#define _GNU_SOURCE /* O_TMPFILE, statx */
+#define _GNU_SOURCE /* O_TMPFILE, O_PATH */
 #include "io/replace.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/capability.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -19,10 +18,14 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <sys/xattr.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "io/rights.h"
+
+#ifndef O_PATH /* Linux: a folder that may be searched, though not read */
+#define O_PATH O_RDONLY
+#endif
 
 enum { MOST_TRIES = 1000, MOST_LINKS = 40 };
 
@@ -215,49 +218,6 @@ static int link_nameless(trs_replace *output) { return output->fd; }
 
 /* ---- The file to be replaced. ---- */
 
-/* True if the process may act for owners of files (CAP_FOWNER). */
-static bool acts_for_owners(void) {
-  struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
-  struct __user_cap_data_struct set[_LINUX_CAPABILITY_U32S_3] = {{0}};
-  if (syscall(SYS_capget, &head, set)) return geteuid() == 0;
-  return set[CAP_TO_INDEX(CAP_FOWNER)].effective & CAP_TO_MASK(CAP_FOWNER);
-}
-
-/* The kernel's reasons to refuse a rename in a folder in which files may be created: 0, or errno's
- * value.  old: the file to be replaced, or NULL. */
-static int refuses_rename(const trs_replace *output, const struct stat *old) {
-  struct statx file, folder;
-  if (old && !statx(output->folder, output->name, 0, STATX_BASIC_STATS, &file)) {
-    if (file.stx_attributes & (STATX_ATTR_IMMUTABLE | STATX_ATTR_APPEND)) return EPERM;
-#ifdef STATX_ATTR_MOUNT_ROOT
-    if (file.stx_attributes & STATX_ATTR_MOUNT_ROOT) return EBUSY;
-#endif
-  }
-  if (!statx(output->folder, "", AT_EMPTY_PATH, STATX_BASIC_STATS, &folder)) {
-    if (folder.stx_attributes & STATX_ATTR_APPEND) return EPERM;
-    const bool sticky = folder.stx_mode & S_ISVTX;
-    const uid_t me = geteuid();
-    if (old && sticky && old->st_uid != me && folder.stx_uid != me && !acts_for_owners())
-      return EPERM;
-  }
-  return 0;
-}
-
-enum { MOST_ACL = 1 << 16 };
-static const char acl_name[] = "system.posix_acl_access";
-
-/* Gives the temporary file the access list of the old one, or none instead of the one that its
- * folder gives to new files.  False if the old one has a list that cannot be given. */
-static bool copy_access_list(const trs_replace *output) {
-  char *list = malloc(MOST_ACL);
-  ssize_t bytes = list ? getxattr(output->target, acl_name, list, MOST_ACL) : -1;
-  bool good = list && bytes < 0 && (errno == ENODATA || errno == ENOTSUP);
-  if (bytes >= 0) good = !fsetxattr(output->fd, acl_name, list, (size_t)bytes, 0);
-  if (bytes < 0 || !good) (void)fremovexattr(output->fd, acl_name);
-  free(list);
-  return good;
-}
-
 /* The temporary file gets the owner, group, access list and mode of the file to be replaced.  The
  * rights of a group or a list that the writer cannot give are limited to those of all users. */
 static void copy_rights(const trs_replace *output, const struct stat *about) {
@@ -266,7 +226,7 @@ static void copy_rights(const trs_replace *output, const struct stat *about) {
   if (fstat(output->fd, &now)) return;
   if (now.st_uid != about->st_uid) (void)!fchown(output->fd, about->st_uid, (gid_t)-1);
   bool same = now.st_gid == about->st_gid || !fchown(output->fd, (uid_t)-1, about->st_gid);
-  if (!copy_access_list(output)) same = false;
+  if (!trs_rights_copy_list(output->target, output->fd)) same = false;
   if (!same) mode &= (mode_t)(0707 | (mode & 7) << 3);
   (void)!fchmod(output->fd, mode);
 }
@@ -305,7 +265,7 @@ static int begin_replacing(trs_replace *output) {
   if (!exists && errno != ENOENT) return failure();
   if (exists && S_ISDIR(about.st_mode)) return EISDIR;
   if (!exists && !*output->name) return EISDIR;
-  error = refuses_rename(output, exists ? &about : NULL);
+  error = trs_rights_to_rename(output->folder, output->name, exists ? &about.st_uid : NULL);
   return error ? error : create_temporary(output, exists ? &about : NULL);
 }
 
@@ -358,6 +318,19 @@ int trs_replace_open(trs_replace *output, const char *path) {
 
 /* ---- Writing. ---- */
 
+/* Takes those of these blocked signals that are pending. */
+static void take_signals(const sigset_t *set) {
+#ifdef __APPLE__ /* which has no sigtimedwait */
+  sigset_t pending;
+  int number;
+  while (!sigpending(&pending) && ((sigismember(set, SIGPIPE) && sigismember(&pending, SIGPIPE)) ||
+                                   (sigismember(set, SIGXFSZ) && sigismember(&pending, SIGXFSZ))))
+    if (sigwait(set, &number)) return;
+#else
+  while (sigtimedwait(set, NULL, &(struct timespec){0, 0}) > 0 || errno == EINTR) continue;
+#endif
+}
+
 /* As write, but a reader that has left is EPIPE, and the limit on file sizes EFBIG, without the
  * signals that would end the program: the thread blocks them, and takes those that the write has
  * caused.  A write of a part also causes SIGPIPE, if the reader leaves meanwhile. */
@@ -371,8 +344,7 @@ static ssize_t write_quietly(int fd, const void *bytes, size_t count) {
   pthread_sigmask(SIG_BLOCK, &caused, &before);
   ssize_t written = write(fd, bytes, count);
   const int error = errno;
-  if (written < 0 || (size_t)written < count)
-    while (sigtimedwait(&caused, NULL, &(struct timespec){0, 0}) > 0 || errno == EINTR) continue;
+  if (written < 0 || (size_t)written < count) take_signals(&caused);
   pthread_sigmask(SIG_SETMASK, &before, NULL);
   errno = error;
   return written;

@@ -75,7 +75,7 @@ trs_status trs_source_open(trs_source *source, const trs_reading *reading) {
   TRS_TRY(open_file(&fd, &about, reading->path));
   source->fd = fd;
   if (S_ISREG(about.st_mode) && about.st_size > 0) source->size = about.st_size;
-  source->date = about.st_mtim;
+  source->date = trs_file_date(&about);
   int64_t got = read_fully(fd, source->size < 0 ? -1 : 0, source->first, TRS_SOURCE_FIRST);
   if (got < 0) return trs_source_close(source, file_error("read", reading->path));
   source->nfirst = (int)got;
@@ -138,8 +138,7 @@ trs_status trs_source_check(const trs_source *source) {
   struct stat now;
   if (source->fd < 0 || source->size < 0) return TRS_SUCCESS;
   bool same = !fstat(source->fd, &now) && now.st_size == source->size &&
-              now.st_mtim.tv_sec == source->date.tv_sec &&
-              now.st_mtim.tv_nsec == source->date.tv_nsec;
+              trs_same_date(trs_file_date(&now), source->date);
   return same ? TRS_SUCCESS : changed(source);
 }
 

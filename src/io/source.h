@@ -3,12 +3,27 @@
 #ifndef TRS_IO_SOURCE_H
 #define TRS_IO_SOURCE_H
 
+#include <stdbool.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "io/number.h"
 #include "io/reading.h"
 
 enum { TRS_SOURCE_FIRST = 64 };
+
+/* The time of a file's last change. */
+static inline struct timespec trs_file_date(const struct stat *about) {
+#ifdef __APPLE__
+  return about->st_mtimespec;
+#else
+  return about->st_mtim;
+#endif
+}
+
+static inline bool trs_same_date(struct timespec a, struct timespec b) {
+  return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
+}
 
 typedef struct trs_source {
   const trs_reading *reading;

@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <time.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/counter.h"
@@ -23,7 +24,7 @@ static void be_recorded(void *argument, int rank, int size) {
   record *r = argument;
   atomic_fetch_add(&r->runs[rank], 1);
   atomic_store(&r->size, size);
-  r->thread[rank] = gettid();
+  r->thread[rank] = (pid_t)syscall(SYS_gettid); /* gettid is of glibc 2.30 */
 }
 
 /* Long enough for members to fall asleep. */

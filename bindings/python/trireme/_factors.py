@@ -589,10 +589,14 @@ def _has(feature: str) -> bool:
 
 
 def _scales(A: Any, axis: int) -> Any:
-    """1 over the largest magnitude of each row (axis 1) or column (axis 0); 1 for one of zeros."""
+    """The power of two next to 1 over the largest magnitude of each row (axis 1) or column (axis 0), so
+    that no product is rounded; 1 for one of zeros."""
+    if 0 in A.shape:
+        return np.ones(A.shape[1 - axis])
     most = abs(A).max(axis=axis)
     most = np.asarray(most.todense() if hasattr(most, "todense") else most, np.float64).ravel()
-    return np.divide(1.0, most, out=np.ones_like(most), where=(most > 0) & np.isfinite(most))
+    scaled = (most > 0) & np.isfinite(most)
+    return np.ldexp(1.0, np.where(scaled, -np.frexp(np.where(scaled, most, 1))[1], 0).clip(-1021, 1021))
 
 
 def _lu_by_scipy(parts: Compressed, order: str, pivot_threshold: float, equilibrate: bool,
@@ -607,6 +611,11 @@ def _lu_by_scipy(parts: Compressed, order: str, pivot_threshold: float, equilibr
         raise UnsupportedError("lu of a matrix on a GPU: copy it to the host first")
     form = csr_array if parts.format == "csr" else csc_array
     matrix = csc_array(form((parts.val.array, parts.idx.array, parts.ptr.array), shape=parts.shape))
+    wrong = matrix.indices[~np.isfinite(matrix.data)]
+    if wrong.size:
+        error = SingularMatrixError(f"LU: row {wrong.min()} (0-based) has an entry that is NaN or infinite")
+        error.row = int(wrong.min())
+        raise error
     rows = columns = None
     if equilibrate:
         rows = _scales(matrix, 1)

@@ -9,6 +9,7 @@ import glob
 import importlib.util
 import os
 import re
+import sys
 import threading
 import time
 from functools import partial
@@ -21,6 +22,9 @@ from ._words import named
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 VERSION = "0.1.0"
+# The build's file, all that an installation may have, and the name that the loader knows.
+_BUILT, _INSTALLED, _LOADED = ("libtrireme.dylib", "libtrireme*.dylib", "libtrireme.0.dylib") \
+    if sys.platform == "darwin" else ("libtrireme.so", "libtrireme.so*", "libtrireme.so.0")
 
 
 def text(value: Any) -> bytes:
@@ -88,10 +92,10 @@ def _candidates() -> List[str]:
     if importlib.util.find_spec("trireme_cu13"):
         import trireme_cu13
         found += glob.glob(os.path.join(os.path.dirname(trireme_cu13.__file__), "lib",
-                                        "libtrireme.so*"))
-    found += glob.glob(os.path.join(HERE, "lib", "libtrireme.so*"))
-    found += glob.glob(os.path.join(HERE, "..", "..", "..", "build", "src", "libtrireme.so"))
-    return found + ["libtrireme.so.0"]
+                                        _INSTALLED))
+    found += glob.glob(os.path.join(HERE, "lib", _INSTALLED))
+    found += glob.glob(os.path.join(HERE, "..", "..", "..", "build", "src", _BUILT))
+    return found + [_LOADED]
 
 
 def _advice() -> str:
