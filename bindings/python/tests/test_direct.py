@@ -17,6 +17,7 @@ from conftest import DTYPES, in_threads, tolerance
 import trireme as tr
 
 
+OWN_SUPERLU = "SuperLU  yes" in tr.features()  # wheels have SciPy's
 PAGE = os.path.join(os.path.dirname(__file__), "..", "..", "..", "docs", "python.md")
 
 
@@ -199,7 +200,7 @@ def test_singular_matrices_are_refused_as_by_scipy(kind):
         with pytest.raises(RuntimeError, match="Factor is exactly singular") as caught:
             call(A)
         assert isinstance(caught.value, (tr.SingularMatrixError, np.linalg.LinAlgError))
-        assert caught.value.row >= 0
+        assert caught.value.row >= (0 if OWN_SUPERLU else -1)
     for b in right(60), right(60, columns=2):
         with pytest.warns(theirs.MatrixRankWarning, match="Matrix is exactly singular") as warned:
             x = tr.spsolve(A, b)
@@ -307,8 +308,13 @@ def test_pivots_that_became_small_are_chosen_anew(dtype):
     B.setdiag(B.diagonal() * 1e-6)
     assert B.nnz == A.nnz
     error = backward_error(B, tr.spsolve(B, b), b)
-    kept = tr.lu(A).refactor(B).solve(b)
-    assert error < tolerance(dtype) < backward_error(B, kept, b)
+    assert error < tolerance(dtype)
+    try:
+        kept = tr.lu(A).refactor(B).solve(b)
+    except tr.SingularMatrixError:  # by SciPy's pivots in single precision
+        assert not OWN_SUPERLU
+    else:
+        assert tolerance(dtype) < backward_error(B, kept, b)
 
 
 def test_the_list_is_bounded(monkeypatch):

@@ -107,6 +107,7 @@ class Factors:
         self._least_share, self._refusal = 1.0, Refusal("factors", "refactor")
         self._copied = ""  # the kind of the factors that these are a pickle's copy of
         self._given = False  # by the caller, who knows whether they are complete
+        self._by_scipy = False  # which leaves out entries of L and U that are zero
         self._again: Dict[int, Matrix] = {}  # on GPUs, that were refactored
         self._lock = Lock()  # held while L and U change, and while they are read
 
@@ -281,7 +282,14 @@ class Factors:
                                    "were made: factor A anew")
         self._check_unshared(self._followers)
         with self._refusal:
-            self._renew(self._matrix_again(A), threads)
+            try:
+                self._renew(self._matrix_again(A), threads)
+            except StructureError as error:
+                if not self._by_scipy:
+                    raise
+                raise StructureError("these factors are of SciPy's SuperLU, as all of `lu` in a wheel, and it "
+                                     "leaves out entries of L and U that are zero by chance: factor A anew by "
+                                     f"`lu` ({error})") from error
         return self
 
     def _renew(self, matrix: Matrix, threads: Optional[int] = None) -> None:
@@ -628,13 +636,15 @@ def _lu_by_scipy(parts: Compressed, order: str, pivot_threshold: float, equilibr
         try:
             made = run(lambda: splu(
                 matrix, permc_spec=_SCIPY_ORDERS[order], diag_pivot_thresh=pivot_threshold,
-                options={"Equil": False}), matrix.nnz >= LONG_ANALYSIS // 20, told, stops=False)
+                options={"Equil": False}), matrix.nnz >= LONG_ANALYSIS // 20, told)
         except RuntimeError as error:
             raise SingularMatrixError(
                 f"A is singular to working precision ({error})") from error
         told.tell("factoring", 1.0)
-    return from_factors(made.L, made.U, np.argsort(made.perm_r), np.argsort(made.perm_c),
-                        scale_r=rows, scale_c=columns, unit_L=True)
+    factors = from_factors(made.L, made.U, np.argsort(made.perm_r), np.argsort(made.perm_c),
+                           scale_r=rows, scale_c=columns, unit_L=True)
+    factors._by_scipy = True
+    return factors
 
 
 def lu(A: Shaped, *, order: Order = "default", pivot_threshold: Optional[float] = None,
@@ -664,7 +674,8 @@ def lu(A: Shaped, *, order: Order = "default", pivot_threshold: Optional[float] 
 
     Notes
     -----
-    SciPy's SuperLU runs in this process, and tells `progress` of seconds alone.
+    SciPy's SuperLU runs in this process, and tells `progress` of seconds alone.  It leaves out entries of
+    L and U that are zero by chance; `Factors.refactor` of such factors can be a `StructureError`.
 
     Examples
     --------

@@ -300,9 +300,8 @@ PATIENCE = 2.0  # seconds that Ctrl-C waits for a call to end: SuiteSparse's ord
 class Call:
     """A call of the C library that can be cancelled, and that the end of the interpreter waits for."""
 
-    def __init__(self, call: Callable[[], Any], stops: bool) -> None:
+    def __init__(self, call: Callable[[], Any]) -> None:
         self.call: Optional[Callable[[], Any]] = call
-        self.stops = stops  # once the flag is set
         self.flag, self.ended = C.c_int(0), _thread.allocate_lock()
         self.good = self.done = False
         self.value: Any = None
@@ -351,10 +350,11 @@ class Call:
 
 @atexit.register
 def _stop_calls() -> None:
-    """Before the interpreter ends: it would end the threads of calls that tell of their progress."""
+    """Before the interpreter ends: it would end the threads of calls that tell of their progress, and
+    of SciPy's SuperLU, which nothing stops and which breaks the end of Python."""
     global _closing
     _closing = True
-    calls = [call for call in list(_calls) if call.stops]
+    calls = list(_calls)
     for call in calls:
         call.cancel()
     for call in calls:
@@ -364,7 +364,7 @@ def _stop_calls() -> None:
 os.register_at_fork(after_in_child=_calls.clear)  # their threads are the parent's
 
 
-def run(call: Callable[[], Any], long: bool, told: "Optional[Told]" = None, stops: bool = True) -> Any:
+def run(call: Callable[[], Any], long: bool, told: "Optional[Told]" = None) -> Any:
     """call(), and in a thread of its own if it may take long or tells of its progress.
 
     Python hands signals to its main thread alone, and only between two bytecodes, so the main thread
@@ -375,7 +375,7 @@ def run(call: Callable[[], Any], long: bool, told: "Optional[Told]" = None, stop
     asked = told is not None and told.told
     if not asked and not long:
         return call()
-    made = Call(call, stops)
+    made = Call(call)
     if told is not None:
         told.cancel = made.cancel
         if told.error is not None:
