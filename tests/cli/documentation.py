@@ -8,8 +8,8 @@ import subprocess
 from harness import check, finish, has, run, skip
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-PAGES = ["README.md"] + sorted(os.path.join("docs", p) for p in os.listdir(os.path.join(ROOT, "docs"))
-                               if p.endswith(".md"))
+PAGES = ["README.md"] + sorted(os.path.join(folder, p) for folder in ("docs", "docs/benchmarks")
+                               for p in os.listdir(os.path.join(ROOT, folder)) if p.endswith(".md"))
 
 # Declarations that the pieces of C assume.
 PRELUDE = """
