@@ -338,6 +338,8 @@ TABLE = [
     python("a batch cannot be pickled or copied: pickle the matrix or the factors, and ", "pickle.dumps(tr.batch(A, 2))",
            "tr.batch(pickle.loads(pickle.dumps(A)), 2)", before="import pickle; A = sp.csr_matrix(np.eye(2))",
            shown="pickle the matrix or the factors, and call trireme.batch with them"),
+    elsewhere("leaves out entries of L and U that are zero by chance: factor A anew by ",
+              "bindings/python/tests/test_factors.py", "zero by chance"),
     python("were made: factor A anew", "pickle.loads(pickle.dumps(tr.ilu0(A))).refactor(A)", "tr.ilu0(A).refactor(A)",
            before="import pickle; A = sp.csr_matrix(np.eye(2))", shown="factor A anew"),
     python("take one triangle with trireme.triangle", "tr.spsolve_triangular(A, np.ones(2))",
