@@ -390,6 +390,7 @@ def test_factors_of_scipy_say_why_they_are_not_refactored(monkeypatch):
     monkeypatch.setattr(_factors, "_has", lambda feature: False)  # as in a wheel
     A = np.array([[2.0, 0, 1, 0], [0, 2, 1, 0], [0, 0, 2, 0], [1, -1, 0, 2]])  # L U has a 0 at (3, 2)
     F = tr.lu(sp.csr_array(A), order="natural", equilibrate=False)
+    assert F.kind == "lu"
     A[3, 1], b = 1, np.arange(1.0, 5)
     with pytest.raises(tr.StructureError, match="zero by chance: factor A anew by `lu`"):
         F.refactor(sp.csr_array(A))

@@ -643,7 +643,7 @@ def _lu_by_scipy(parts: Compressed, order: str, pivot_threshold: float, equilibr
         told.tell("factoring", 1.0)
     factors = from_factors(made.L, made.U, np.argsort(made.perm_r), np.argsort(made.perm_c),
                            scale_r=rows, scale_c=columns, unit_L=True)
-    factors._by_scipy = True
+    factors._by_scipy, factors._given = True, False
     return factors
 
 
