@@ -77,8 +77,8 @@ static const option options[] = {
 static const paragraph paragraphs[] = {
     {NULL,
      "Relaxes A x = b by multicolour block relaxation (Walden et al. 2021). A is split into its "
-     "diagonal blocks D "
-     "and the rest O. Block rows are coloured so that rows of one colour do not depend on each "
+     "diagonal blocks D and the rest O. Block rows are coloured so that rows of one colour do not "
+     "depend on each "
      "other. A sweep goes over the colours and updates x = x + omega (D^-1 (b - O x) - x) for all "
      "rows of a colour at once; omega is the relaxation factor. Every diagonal block must be "
      "nonsingular."},

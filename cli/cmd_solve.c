@@ -62,8 +62,8 @@ static const option options[] = {
                   "with --grid: shape of the broadcast and reduction trees (default binary)"),
     FLAG_OPTION("scattered", FIELD(scattered),
                 "with --grid: distribute every supernode over its grid, as Liu et al. 2023 do; the "
-                "default keeps "
-                "each supernode at the bottom of the tree on one rank, which saves messages"),
+                "default keeps each supernode at the bottom of the tree on one rank, which saves "
+                "messages"),
     CHOICE_OPTION(
         "invert", "auto|blocks|separators", FIELD(invert),
         "with --grid: which diagonal triangles the analysis inverts: those of supernodes "

@@ -157,8 +157,8 @@ __device__ inline void fence_device() { asm volatile("fence.acq_rel.gpu;" ::: "m
 __device__ inline void fence_system() { asm volatile("fence.acq_rel.sys;" ::: "memory"); }
 #endif
 
-/* What this thread loads later is at least as new as *p.  A fence would also wait for the warp's
- * own stores. */
+/* What this thread loads later is at least as new as *p; SYSTEM: also what other GPUs have stored.
+ * A fence would also wait for the warp's own stores. */
 template <bool SYSTEM = false>
 __device__ inline int32_t load_acquire(const int32_t *p) {
   int32_t value;
