@@ -114,9 +114,6 @@ __global__ void __launch_bounds__(THREADS, resident<S>(WAITS))
   if (last) end_solve(a, parity);
 }
 
-/* As much work as hides that the blocks of threads of a range begin together, and end alone. */
-enum { LEAST_TURNS = 4 };
-
 /* warp_per_slice for wide levels: the blocks of threads that run at once take turns, WARPS slices
  * each.  A block draws the ticket of a turn and reads its slices one turn ahead, so that neither is
  * waited for.  It holds two tickets at most and takes them in order, so the block with the first
@@ -161,7 +158,7 @@ __global__ void __launch_bounds__(THREADS, resident<S>(waits::wide))
   if (last) end_solve(a, parity);
 }
 
-int32_t turns_of(const trs_launch_range *range) {
+int64_t turns_of(const trs_launch_range *range) {
   return (range->slice_end - range->slice + WARPS - 1) / WARPS;
 }
 
@@ -171,12 +168,14 @@ int32_t taking_turns(const trs_engine_args &a) {
   return a.multiprocessors * resident<S>(waits::wide);
 }
 
-/* True if few of the rows that run at once wait for others that do. */
+/* True if few of the slices that run at once wait for others that do, and each block has some
+ * turns: fewer do not make up for blocks that end alone. */
 template <class S>
 bool is_wide(const trs_engine_args &a, const trs_launch_range *range) {
+  enum { LEAST_TURNS = 3 };
   const int64_t blocks = taking_turns<S>(a), levels = range->level_end - range->level;
-  return a.columns == 1 && range->rows >= levels * blocks * THREADS / 4 &&
-         turns_of(range) >= LEAST_TURNS * blocks;
+  return a.columns == 1 && turns_of(range) >= LEAST_TURNS * blocks &&
+         4 * turns_of(range) >= levels * blocks;
 }
 
 /* A range of one level waits for nothing, since earlier launches have solved all that it needs. */
@@ -192,7 +191,7 @@ template <class S, class V>
 cudaError_t launch(const trs_engine_args &a, const trs_launch_range &range, uint32_t *tickets,
                    int32_t last, cudaStream_t stream) {
   const waits w = waits_of<S>(a, &range);
-  const int32_t turns = turns_of(&range);
+  const int32_t turns = int32_t(turns_of(&range));
   if (w == waits::wide)
     return launch_behind(a.overlaps, slices_in_turns<S, V>, unsigned(taking_turns<S>(a)),
                          WARPS * warp_of_device(), 0, stream, a, range, tickets, last, turns);
