@@ -27,7 +27,7 @@ trs_status trs_relax_take_options(trs_relax_options *own, int block_size,
 
 static trs_status check_context(const trs_context *ctx, const trs_relax_options *options) {
   TRS_TRY(trs_context_check(ctx));
-  if (ctx->backend == &trs_backend_opencl)
+  if (ctx->backend->kind == TRS_KIND_OPENCL)
     return trs_fail(
         TRS_ERROR_UNSUPPORTED, -1,
         "relaxation does not run on OpenCL devices: use a context such as \"threads\" or "
