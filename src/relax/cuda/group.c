@@ -211,13 +211,6 @@ static trs_status update(trs_relaxation *R, const trs_block_source *source) {
   return first.status ? trs_failure_set(&first) : TRS_SUCCESS;
 }
 
-static trs_status set_variant(trs_relaxation *R, const char *name) {
-  TRS_TRY(trs_relax_group_wait(R)); /* other members store into x */
-  for (int k = 0; k < R->group->members; k++)
-    TRS_TRY(trs_relax_gpu_backend.set_variant(R->group->member[k].R, name));
-  return TRS_SUCCESS;
-}
-
 static trs_stream *stream(trs_relaxation *R) { return &R->group->stream; }
 
 static int64_t bytes_of(const trs_relaxation *R) {
@@ -243,7 +236,6 @@ const trs_relax_backend trs_relax_group_backend = {.create = create,
                                                    .update = update,
                                                    .sweep = trs_relax_group_sweep,
                                                    .wait = trs_relax_group_wait,
-                                                   .set_variant = set_variant,
                                                    .stream = stream,
                                                    .describe = describe,
                                                    .free = free_group};
