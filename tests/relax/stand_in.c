@@ -216,12 +216,13 @@ trs_status trs_relax_push_rows(const trs_relax_step *t, const trs_relax_push *p,
   for (int m = 0; m < t->members; m++)
     if (t->receivers >> m & 1) wait_for(&t->signs[t->me]->begun[m], t->step);
   for (int64_t c = 0; c < p->nrhs; c++)
-    for (int64_t k = 0; k < p->count; k++) {
-      const int to = p->member[k];
-      const double *from =
-          (const double *)p->x[t->me] + c * p->stride[t->me] + (int64_t)p->from[k] * p->pitch;
-      memcpy((double *)p->x[to] + c * p->stride[to] + (int64_t)p->to[k] * p->pitch, from,
-             (size_t)p->block * sizeof *from);
+    for (int64_t row = p->begin; row < p->end; row++) {
+      const double *from = (const double *)p->x[t->me] + c * p->stride[t->me] + row * p->pitch;
+      for (int32_t k = p->ptr[row]; k < p->ptr[row + 1]; k++) {
+        const int to = p->member[k];
+        memcpy((double *)p->x[to] + c * p->stride[to] + (int64_t)p->to[k] * p->pitch, from,
+               (size_t)p->block * sizeof *from);
+      }
     }
   for (int m = 0; m < t->members; m++)
     if (t->receivers >> m & 1) tell(&t->signs[m]->pushed[t->me], t->step);
