@@ -47,6 +47,14 @@ __device__ inline S *shared_room(int elements) {
   return reinterpret_cast<S *>(shared_bytes) + int(threadIdx.x / WARP) * elements;
 }
 
+/* Begins a warp's copy of count elements; empty copies count as one too. */
+template <class S>
+__device__ inline void begin_copy(S *shared, const S *global, int count) {
+  for (int e = int(threadIdx.x % WARP); e < count; e += int(WARP))
+    copy_async(shared + e, global + e);
+  commit_copies();
+}
+
 /* D's LU of the rows of a warp, on its way to shared memory during the product. */
 template <class S, int COPIES>
 class diagonals {
