@@ -56,21 +56,42 @@ typedef struct judged {
   trs_factors_info info;
   side L, U;
   bool sums, with_L; /* what PETSc compares pivots with */
+  PetscReal most;    /* no row's sum is larger */
 } judged;
+
+/* More than the sum of each row; four maxima, as one would wait for itself. */
+static PetscErrorCode bound_sums(PetscReal *most, const side *s, const trs_matrix *T) {
+  trs_matrix_info info = {.struct_size = sizeof info};
+  PetscReal part[4] = {0};
+  PetscFunctionBegin;
+  PetscCall(trs_petsc_check(trs_matrix_get_info(T, &info)));
+  for (int64_t p = 0; p < info.nnz; p++) {
+    const PetscReal size = PetscAbsScalar(s->val[p]);
+    part[p % 4] = PetscMax(part[p % 4], size);
+  }
+  *most += 2 * (PetscReal)info.longest_row *
+           PetscMax(PetscMax(part[0], part[1]), PetscMax(part[2], part[3]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* own: the row of the pattern. */
+static bool counts_as_zero(const trs_petsc_rules *rules, const trs_petsc_pattern *P,
+                           const judged *t, PetscInt own, PetscScalar pivot, PetscReal sum) {
+  const bool roots = t->info.diag_L == TRS_NONUNIT && t->info.diag_U == TRS_NONUNIT;
+  if (!roots) return is_zero(rules, pivot, sum);
+  return is_root_of_zero(rules, PetscRealPart(pivot), sum, P->now[P->diagonal[own]]);
+}
 
 /* U's rows begin with their pivots. */
 static void find_zero(const trs_petsc_shift *s, const trs_petsc_rules *rules,
                       const trs_petsc_pattern *P, const judged *t, PetscInt *row) {
-  const bool roots = t->info.diag_L == TRS_NONUNIT && t->info.diag_U == TRS_NONUNIT;
   for (PetscInt i = 0; i < P->n && *row < 0; i++) {
     const PetscInt own = t->info.row_perm ? t->info.row_perm[i] : i;
     const int64_t p = t->U.ptr[i];
+    if (!counts_as_zero(rules, P, t, own, t->U.val[p], t->most)) continue;
     PetscReal sum = t->sums ? sum_of(&t->U, p + 1, t->U.ptr[i + 1]) : 0;
     if (t->with_L) sum += sum_of(&t->L, t->L.ptr[i], t->L.ptr[i + 1]);
-    const bool zero =
-        roots ? is_root_of_zero(rules, PetscRealPart(t->U.val[p]), sum, P->now[P->diagonal[own]])
-              : is_zero(rules, t->U.val[p], sum);
-    if (zero && !is_shifted(s, own)) *row = own;
+    if (counts_as_zero(rules, P, t, own, t->U.val[p], sum) && !is_shifted(s, own)) *row = own;
   }
 }
 
@@ -87,6 +108,8 @@ PetscErrorCode trs_petsc_shift_check(const trs_petsc_shift *s, const trs_petsc_r
   t.with_L = t.sums && !rules->symmetric;
   PetscCall(take_side(&t.U, t.info.U));
   if (t.with_L) PetscCall(take_side(&t.L, t.info.L));
+  if (t.sums) PetscCall(bound_sums(&t.most, &t.U, t.info.U));
+  if (t.with_L) PetscCall(bound_sums(&t.most, &t.L, t.info.L));
   find_zero(s, rules, P, &t, row);
   trs_matrix_destroy(t.L.own);
   trs_matrix_destroy(t.U.own);

@@ -299,12 +299,16 @@ static trs_status run_kind(trs_factors *parts, const trs_factor_input *input, do
   return status;
 }
 
+/* Whether B, which the elimination needs symmetric, may be another. */
+static bool doubts_symmetry(const trs_factors *parts) {
+  return is_cholesky(parts->kind) && !parts->recipe.uplo;
+}
+
 /* Replaces B of Cholesky kinds by its symmetric part, and knows then that A, whose number it is,
  * has the pattern of the factors. */
 static trs_status need_symmetry(trs_factors *parts, trs_matrix **B, uint64_t number) {
   trs_matrix *S;
-  const bool all = is_cholesky(parts->kind) && !parts->recipe.uplo;
-  if (all && (number != parts->source || !number)) {
+  if (doubts_symmetry(parts) && (number != parts->source || !number)) {
     const int32_t *perm = parts->kind == TRS_FACTOR_IC0 ? parts->col_perm : NULL;
     TRS_TRY(trs_factor_symmetric(&S, *B, perm, trs_factor_name(parts->kind, parts->levels)));
     if (S != *B) number = 0;
@@ -378,10 +382,17 @@ static trs_status factor_in_order(const factoring *f, trs_factor_input *input,
   TRS_TRY(apply(parts, &B, input, ordering, A, f->options->block_size));
   trs_teller_phase(f->teller, "ordering", 1);
   trs_teller_phase(f->teller, "factoring", 0);
-  trs_status status = need_symmetry(parts, &B, is_incomplete(parts->kind) ? f->A->number : 0);
+  const uint64_t number = is_incomplete(parts->kind) ? f->A->number : 0;
+  trs_status status = TRS_SUCCESS;
+  bool done = false;
   input->B = B;
   input->perm = parts->col_perm; /* pivoting may change the order of the rows */
-  if (!status) status = run_kind(parts, input, f->options->shift);
+  if (parts->kind == TRS_FACTOR_IC0 && doubts_symmetry(parts))
+    status = trs_factor_ic0_compare(parts, input, &done);
+  if (done) parts->source = number;
+  if (!status && !done) status = need_symmetry(parts, &B, number);
+  input->B = B;
+  if (!status && !done) status = run_kind(parts, input, f->options->shift);
   trs_matrix_destroy(B);
   return status;
 }

@@ -128,11 +128,11 @@ static bool is_symmetric(const trs_matrix *A, int64_t *next) {
   return true;
 }
 
-/* Both triangles have the same pattern. */
-static trs_status find_symmetry(bool *symmetric, const trs_matrix *A) {
+/* Both triangles have the same pattern, as those that IC is given do. */
+static trs_status find_symmetry(bool *symmetric, const trs_factors *parts, const trs_matrix *A) {
   int64_t *next;
-  *symmetric = false;
-  if (A->nlower != A->nupper) return TRS_SUCCESS;
+  *symmetric = parts->kind == TRS_FACTOR_IC0;
+  if (*symmetric || A->nlower != A->nupper) return TRS_SUCCESS;
   TRS_TRY(TRS_ALLOC(&next, A->nrows));
   *symmetric = A->nrows == 0 || is_symmetric(A, next);
   trs_free(next);
@@ -155,7 +155,7 @@ static trs_status find_both(rows *L, rows *U, const trs_factors *parts, const tr
   const bool diagonal = parts->diag_L == TRS_NONUNIT;
   rows other = {0};
   bool symmetric;
-  TRS_TRY(find_symmetry(&symmetric, A));
+  TRS_TRY(find_symmetry(&symmetric, parts, A));
   trs_status status = TRS_SUCCESS;
   if (!symmetric) status = transpose(&other, A->nrows, A->ptr, A->idx, false);
   if (!status)

@@ -21,10 +21,12 @@ typedef struct ic0_failure {
   enum { IC0_DONE, IC0_PIVOT, IC0_NOT_FINITE, IC0_OVERFLOW, IC0_CANCELLED } why;
 } ic0_failure;
 
-/* x: n values; next_U: of each row of U, the entry behind the diagonal. */
+/* x: n values; next_U: of each row of U, the entry behind the diagonal.  compare: entries with
+ * their mirrors, of which a wrong one ends the elimination with a pivot that is not finite. */
 typedef struct ic0_work {
   const trs_matrix *B;
   const trs_factors *F;
+  bool compare;
   void *x;
   int64_t *next_U;
 } ic0_work;
@@ -157,27 +159,43 @@ trs_status trs_factor_mirror(trs_matrix **S, const trs_matrix *A, trs_uplo uplo)
   return status;
 }
 
-static trs_status values(const trs_factors *F, const trs_factor_input *input) {
+static trs_status eliminate(ic0_failure *at, const trs_factors *F, const trs_matrix *B,
+                            bool compare) {
   const int64_t n = F->L->nrows;
-  ic0_work work = {.B = input->B, .F = F};
-  ic0_failure at = {.row = -1};
-  trs_status status = trs_alloc_zero(&work.x, n, trs_scalar_size(input->B->scalar));
+  ic0_work work = {.B = B, .F = F, .compare = compare};
+  *at = (ic0_failure){.row = -1};
+  trs_factor_set_divides(F, false);
+  trs_status status = trs_alloc_zero(&work.x, n, trs_scalar_size(B->scalar));
   if (!status) status = TRS_ALLOC(&work.next_U, n);
   if (!status) {
     for (int64_t i = 0; i < n; i++) work.next_U[i] = F->U->ptr[i] + 1;
-    (void)eliminate_of[input->B->scalar](&work, &at);
+    (void)eliminate_of[B->scalar](&work, at);
+    trs_factor_set_divides(F, at->why == IC0_DONE); /* roots of numbers have reciprocals */
   }
   TRS_FREE_ALL(work.x, work.next_U);
-  TRS_TRY(status);
-  if (at.why == IC0_DONE) return TRS_SUCCESS;
-  if (at.why == IC0_CANCELLED) return TRS_ERROR_CANCELLED;
-  if (at.why == IC0_OVERFLOW) return trs_factor_check_values(F);
-  return trs_fail_pivot(input, trs_factor_name(F->kind, F->levels), at.row,
-                        at.why == IC0_NOT_FINITE, TRS_IC0_ADVICE);
+  return !status && at->why == IC0_CANCELLED ? TRS_ERROR_CANCELLED : status;
 }
 
 trs_status trs_factor_ic0(trs_factors *parts, const trs_factor_input *input) {
+  ic0_failure at;
   parts->diag_L = parts->diag_U = TRS_NONUNIT;
   if (!parts->L) TRS_TRY(trs_factor_patterns(parts, input));
-  return values(parts, input);
+  TRS_TRY(eliminate(&at, parts, input->B, false));
+  if (at.why == IC0_DONE) return TRS_SUCCESS;
+  if (at.why == IC0_OVERFLOW) return trs_factor_check_values(parts);
+  return trs_fail_pivot(input, trs_factor_name(parts->kind, parts->levels), at.row,
+                        at.why == IC0_NOT_FINITE, TRS_IC0_ADVICE);
+}
+
+trs_status trs_factor_ic0_compare(trs_factors *parts, const trs_factor_input *input, bool *done) {
+  const trs_matrix *B = input->B;
+  ic0_failure at;
+  *done = false;
+  if (parts->levels || B->nlower != B->nupper || B->missing_diagonal >= 0) return TRS_SUCCESS;
+  parts->diag_L = parts->diag_U = TRS_NONUNIT;
+  TRS_TRY(trs_factor_patterns(parts, input));
+  TRS_TRY(eliminate(&at, parts, B, true));
+  *done = at.why == IC0_DONE;
+  if (!*done) trs_factor_forget(parts);
+  return TRS_SUCCESS;
 }

@@ -89,6 +89,7 @@ typedef struct NAME(ic0) {
   SCALAR *x;
   int64_t *next_U;
   bool filled; /* U has entries that B lacks */
+  bool compare;
 } NAME(ic0);
 
 /* Column k of L from B's row, whose mirror it is: x has it, and the pivot, where row k of U has
@@ -108,10 +109,17 @@ static SCALAR NAME(subtract_rows)(const NAME(ic0) * w, int64_t k, SCALAR pivot) 
   const int64_t last = w->L->ptr[k + 1] - 1, begin = w->U->ptr[k] + 1, end = w->U->ptr[k + 1];
   const int32_t *restrict idx = w->U->idx;
   const SCALAR *restrict u = w->U->val;
+  const int64_t *restrict B = w->B->ptr;
+  const SCALAR *restrict val = w->B->val, *own = val + (B[k] - w->L->ptr[k]); /* by L's places */
   SCALAR *restrict l = w->L->val, *restrict x = w->x;
   for (int64_t p = w->L->ptr[k]; p < last; p++) {
     const int64_t i = w->L->idx[p], stop = w->U->ptr[i + 1];
     int64_t from = w->next_U[i]++;
+    if (w->compare) {
+      if (from == stop || idx[from] != k) return NAN;
+      const SCALAR a = own[p], b = val[B[i + 1] - (stop - from)]; /* rows end alike in U and B */
+      if (a != CONJ(b) && !NAME(nearly)(w->B, k, i, a, b)) return NAN;
+    }
     const SCALAR m = CONJ(u[from++]);
     l[p] = m;
     pivot -= MUL(m, CONJ(m));
@@ -128,7 +136,8 @@ static SCALAR NAME(subtract_rows)(const NAME(ic0) * w, int64_t k, SCALAR pivot) 
 
 /* By rows of U: L's rows are its columns, so that neither is transposed. */
 static bool NAME(eliminate)(const ic0_work *work, ic0_failure *failure) {
-  const NAME(ic0) w = {work->B, work->F->L, work->F->U, work->x, work->next_U, work->F->levels > 0};
+  const NAME(ic0) w = {work->B,      work->F->L,          work->F->U,   work->x,
+                       work->next_U, work->F->levels > 0, work->compare};
   SCALAR *u = w.U->val, *l = w.L->val, odd = 0;
   for (int64_t k = 0; k < w.U->nrows; k++) {
     const int64_t last = w.L->ptr[k + 1] - 1;
@@ -137,7 +146,9 @@ static bool NAME(eliminate)(const ic0_work *work, ic0_failure *failure) {
       return false;
     }
     NAME(take_row)(&w, k);
-    const SCALAR square = NAME(subtract_rows)(&w, k, w.x[k]);
+    const SCALAR own = w.x[k];
+    const bool real = !w.compare || own == CONJ(own) || NAME(nearly)(w.B, k, k, own, own);
+    const SCALAR square = real ? NAME(subtract_rows)(&w, k, own) : NAN;
     const REAL size = (REAL)square; /* the real part; a Hermitian diagonal is real */
     if (!isfinite(ABS(square)) || size <= 0) {
       *failure = (ic0_failure){k, k, isfinite(ABS(square)) ? IC0_PIVOT : IC0_NOT_FINITE};

@@ -26,13 +26,16 @@ static trs_status values(const trs_factors *F, const trs_factor_input *input) {
   ilu0_outcome outcome = {.row = -1};
   void *work;
   TRS_TRY(trs_alloc_zero(&work, input->B->nrows, trs_scalar_size(scalar)));
+  trs_factor_set_divides(F, false);
   const bool done = eliminate_of[scalar](F, input->B, work, &outcome);
   trs_free(work);
   if (!done && outcome.row < 0) return TRS_ERROR_CANCELLED;
   if (!done)
     return trs_fail_pivot(input, trs_factor_name(F->kind, F->levels), outcome.row,
                           outcome.not_finite, TRS_ILU0_ADVICE);
-  return outcome.usable ? TRS_SUCCESS : trs_factor_check_values(F);
+  if (!outcome.usable) return trs_factor_check_values(F);
+  trs_factor_set_divides(F, true);
+  return TRS_SUCCESS;
 }
 
 trs_status trs_factor_ilu0(trs_factors *parts, const trs_factor_input *input) {

@@ -45,6 +45,9 @@ typedef struct trs_factor_input {
 trs_status trs_factor_triangle(trs_factors *parts, const trs_factor_input *input);
 trs_status trs_factor_ilu0(trs_factors *parts, const trs_factor_input *input);
 trs_status trs_factor_ic0(trs_factors *parts, const trs_factor_input *input);
+/* IC(0) of a B that may be unsymmetric, which it compares on the way.  Not done: it is, or a pivot
+ * failed; *parts has no factors then. */
+trs_status trs_factor_ic0_compare(trs_factors *parts, const trs_factor_input *input, bool *done);
 trs_status trs_factor_lu(trs_factors *parts, const trs_factor_input *input);
 trs_status trs_factor_blocks(trs_factors *parts, const trs_factor_input *input);
 
@@ -60,6 +63,11 @@ trs_status trs_factor_take_patterns(trs_factors *parts, const trs_matrix *B, int
 /* TRS_ERROR_NOT_FINITE names the first row of L, else of U, with a value that is not, or with a
  * pivot without a reciprocal. */
 trs_status trs_factor_check_values(const trs_factors *F);
+
+/* Whether the pivots of both are known to have reciprocals, which plans need not find again. */
+static inline void trs_factor_set_divides(const trs_factors *F, bool known) {
+  F->L->divides = F->U->divides = known;
+}
 
 /* The name of a kind in messages: "block IC(0)", with levels of fill "IC(k)". */
 const char *trs_factor_name(trs_factor_kind kind, int levels);
@@ -95,6 +103,9 @@ extern int64_t trs_lu_most;
 
 /* 2^exponent, rounded, in the range of the scalar type and of its reciprocal. */
 double trs_power_of_two(double exponent, trs_scalar scalar);
+
+/* Destroys L and U. */
+void trs_factor_forget(trs_factors *parts);
 
 /* After a pivot that is not positive: runs the factorisation of B + alpha diag(B), with alpha =
  * first, 2 first, ... until it succeeds, and sets parts->shift. */

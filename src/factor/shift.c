@@ -46,7 +46,7 @@ static void set_diagonal(trs_matrix *S, const trs_matrix *B, double factor) {
   }
 }
 
-static void forget(trs_factors *parts) {
+void trs_factor_forget(trs_factors *parts) {
   trs_matrix_destroy(parts->L);
   trs_matrix_destroy(parts->U);
   parts->L = parts->U = NULL;
@@ -62,7 +62,7 @@ trs_status trs_factor_shift(trs_factors *parts, const trs_factor_input *input, d
   TRS_TRY(trs_matrix_convert(&S, input->B, TRS_CSR, input->B->scalar));
   shifted.B = S;
   for (int k = 0; status == TRS_ERROR_ZERO_PIVOT && k < TRS_SHIFT_TRIES; k++) {
-    if (parts->kind == TRS_FACTOR_BIC0) forget(parts);
+    if (parts->kind == TRS_FACTOR_BIC0) trs_factor_forget(parts);
     parts->shift = k ? 2 * parts->shift : first;
     set_diagonal(S, input->B, 1 + parts->shift);
     status = run(parts, &shifted);

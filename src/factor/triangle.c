@@ -22,9 +22,10 @@ static trs_status take(trs_matrix **T, const trs_matrix *A, int64_t *ptr, int32_
   int64_t first = INT64_MAX;
   for (int64_t i = 0; i < n; i++) {
     const int64_t count = ptr[i + 1] - ptr[i];
-    if (count > sides.longest) sides.longest = count;
-    if (count > diagonal && first == INT64_MAX) first = i;
+    sides.longest = count > sides.longest ? count : sides.longest;
   }
+  for (int64_t i = 0; i < n && first == INT64_MAX; i++)
+    if (ptr[i + 1] - ptr[i] > diagonal) first = i;
   sides.diagonal = diagonal ? n : 0;
   if (n && !diagonal) sides.missing = 0;
   (lower ? &sides.before : &sides.after)[0] = ptr[n] - sides.diagonal;

@@ -76,6 +76,8 @@ struct trs_matrix {
   int64_t missing_diagonal;          /* the first vector without a diagonal entry, or -1 */
   int64_t longest;                   /* entries in the fullest vector */
 
+  bool divides; /* each diagonal entry is known to have a reciprocal */
+
   int block; /* rows of each block, if entries are known to fill square blocks; 0: not known */
 };
 

@@ -53,6 +53,7 @@ trs_status trs_matrix_set_values(trs_matrix *A, const void *val) {
     return trs_fail(TRS_ERROR_ARGUMENT, -1,
                     "the values of this matrix are deferred: trs_update requests them");
   TRS_TRY(trs_matrix_fill(A));
+  A->divides = false;
   if (A->late.free) A->late.free(A->late.user);
   A->late = (trs_late){0}; /* what it keeps has the values before */
   if (A->on_device && A->nnz && !trs_device_address(val))

@@ -206,7 +206,7 @@ static bool method_checks_diagonal(const trs_plan *plan) {
  * check alone causes no wait. */
 static trs_status begin_diagonal(trs_diagonal_look *look, const trs_plan *plan) {
   *look = (trs_diagonal_look){0};
-  if (plan->by_blocks || method_checks_diagonal(plan)) return TRS_SUCCESS;
+  if (plan->by_blocks || plan->matrix->divides || method_checks_diagonal(plan)) return TRS_SUCCESS;
   return trs_system_begin_diagonal(look, &plan->system, plan->context->team, plan->stream);
 }
 
