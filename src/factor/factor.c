@@ -254,10 +254,7 @@ trs_status trs_fail_not_finite(const trs_factors *parts, int64_t i) {
 /* Elimination divides by pivots of any size, and incomplete kinds look at no other value. */
 static trs_status check_finite(const trs_matrix *T, const trs_factors *parts) {
   const int64_t p = trs_values_not_finite(T->val, T->nnz, T->scalar);
-  int64_t i = 0;
-  if (p == T->nnz) return TRS_SUCCESS;
-  while (T->ptr[i + 1] <= p) i++;
-  return trs_fail_not_finite(parts, i);
+  return p == T->nnz ? TRS_SUCCESS : trs_fail_not_finite(parts, trs_matrix_vector_of(T, p));
 }
 
 /* As Smith's quotient divides, and as an analysis judges (analysis/pivot_tmpl.c). */
@@ -430,17 +427,23 @@ static trs_status factor_by_choice(const factoring *f, const trs_factor_input *i
                        .rivals = input->matching ? input->matching->rivals : 0,
                        .leaves = f->options->tree_leaves,
                        .fixed_threshold = f->options->pivot_threshold != 0};
+  trs_factor_input own = *input;
+  trs_matching diagonal = {0};
   bool stopped = true;
   trs_status status = TRS_SUCCESS;
   choice.unmatched = !choice.zeros && lacks_pivots(A);
-  if (!choice.zeros && !choice.unmatched && is_finite(A))
-    status = trs_find_rivals(&choice.rivals, A, input->equilibrate);
+  if (!choice.zeros && !choice.unmatched && is_finite(A)) {
+    status = trs_match_diagonal(&diagonal, A, input->equilibrate);
+    choice.rivals = diagonal.rivals;
+    own.matching = &diagonal;
+  }
   while (!status && stopped) {
     forget(f->parts);
     trs_teller_phase(f->teller, "ordering", 0);
-    status = attempt(f, *input, &choice, &stopped);
+    status = attempt(f, own, &choice, &stopped);
   }
   trs_choice_end(&choice);
+  trs_matching_free(&diagonal);
   return status;
 }
 

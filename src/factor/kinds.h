@@ -14,7 +14,7 @@
 
 /* row[j]: the row of A whose entry in column j belongs to the matching of greatest product.
  * row_scale[j], of row row[j], and col_scale[j]: powers of two that bring matched entries near one,
- * and others near or below it; NULL for a triangle, which needs none. */
+ * and others near or below it; NULL where none are needed, as for a triangle. */
 typedef struct trs_matching {
   int32_t *row;
   double *row_scale, *col_scale;
@@ -86,8 +86,9 @@ trs_status trs_factor_mirror(trs_matrix **S, const trs_matrix *A, trs_uplo uplo)
 trs_status trs_match_rows(trs_matching *matching, const trs_matrix *A);
 void trs_matching_free(trs_matching *matching);
 
-/* The share of rivals of the diagonal, which has no zeros, once rows and columns are scaled. */
-trs_status trs_find_rivals(double *rivals, const trs_matrix *A, bool equilibrate);
+/* The matching of a diagonal without zeros, which has no row: its rivals once rows and columns are
+ * equilibrated, and those scales.  After a failure the caller frees it too. */
+trs_status trs_match_diagonal(trs_matching *matching, const trs_matrix *A, bool equilibrate);
 
 /* Whether A is triangular but for the order of its rows and columns: row row[k] and column col[k]
  * become row and column k of an upper triangle. */

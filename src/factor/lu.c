@@ -10,16 +10,11 @@
 
 static trs_status check_finite(const trs_factor_input *input) {
   const trs_matrix *B = input->B;
-  for (int64_t i = 0; i < B->nrows; i++)
-    for (int64_t p = B->ptr[i]; p < B->ptr[i + 1]; p++)
-      if (!isfinite(trs_value_abs(B->val, p, B->scalar))) {
-        int64_t row = trs_factor_row(input, i);
-        return trs_fail(TRS_ERROR_NOT_FINITE, row,
-                        "LU: row %lld (0-based) has an entry that is "
-                        "NaN or infinite",
-                        (long long)row);
-      }
-  return TRS_SUCCESS;
+  const int64_t p = trs_values_not_finite(B->val, B->nnz, B->scalar);
+  if (p == B->nnz) return TRS_SUCCESS;
+  const int64_t row = trs_factor_row(input, trs_matrix_vector_of(B, p));
+  return trs_fail(TRS_ERROR_NOT_FINITE, row,
+                  "LU: row %lld (0-based) has an entry that is NaN or infinite", (long long)row);
 }
 
 /* Column pointers of 32 bits, shifted by one place for the entries that follow. */
@@ -111,12 +106,11 @@ static trs_status renumber_scale(double **scale, const trs_factor_input *input) 
 static trs_status find_scales(trs_factors *parts, const trs_factor_input *input) {
   const trs_matching *m = input->matching;
   if (!m) return trs_equilibrate(&parts->row_scale, &parts->col_scale, input);
-  if (!m->row_scale) return TRS_SUCCESS;
-  TRS_TRY(TRS_ALLOC(&parts->row_scale, input->B->nrows));
-  TRS_TRY(TRS_ALLOC(&parts->col_scale, input->B->nrows));
-  for (int64_t i = 0; i < input->B->nrows; i++) {
-    parts->row_scale[i] = m->row_scale[trs_factor_row(input, i)];
-    parts->col_scale[i] = m->col_scale[trs_factor_row(input, i)];
+  for (int side = 0; side < 2; side++) {
+    const double *from = side ? m->col_scale : m->row_scale;
+    double **to = side ? &parts->col_scale : &parts->row_scale;
+    if (from) TRS_TRY(TRS_ALLOC(to, input->B->nrows));
+    for (int64_t i = 0; from && i < input->B->nrows; i++) (*to)[i] = from[trs_factor_row(input, i)];
   }
   return TRS_SUCCESS;
 }

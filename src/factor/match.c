@@ -280,23 +280,25 @@ trs_status trs_match_rows(trs_matching *matched, const trs_matrix *A) {
   return status;
 }
 
-trs_status trs_find_rivals(double *rivals, const trs_matrix *A, bool equilibrate) {
+trs_status trs_match_diagonal(trs_matching *to, const trs_matrix *A, bool equilibrate) {
   const trs_factor_input input = {.B = A};
-  double *row_scale = NULL, *col_scale = NULL, *diagonal;
+  double *diagonal;
   int64_t found = 0;
+  *to = (trs_matching){0};
   TRS_TRY(TRS_ALLOC(&diagonal, A->nrows));
-  trs_status status = equilibrate ? trs_equilibrate(&row_scale, &col_scale, &input) : TRS_SUCCESS;
+  const trs_status status =
+      equilibrate ? trs_equilibrate(&to->row_scale, &to->col_scale, &input) : TRS_SUCCESS;
   for (int pass = 0; !status && pass < 2; pass++)
     for (int64_t i = 0; i < A->nrows; i++)
       for (int64_t p = A->ptr[i]; p < A->ptr[i + 1]; p++) {
-        const double size = size_of(A, p) * (row_scale ? row_scale[i] : 1);
+        const double size = size_of(A, p) * (to->row_scale ? to->row_scale[i] : 1);
         if (A->idx[p] != i)
           found += pass && 2 * size >= diagonal[A->idx[p]];
         else if (!pass)
           diagonal[i] = size;
       }
-  *rivals = A->nnz > A->nrows ? (double)found / (double)(A->nnz - A->nrows) : 0;
-  TRS_FREE_ALL(diagonal, row_scale, col_scale);
+  to->rivals = A->nnz > A->nrows ? (double)found / (double)(A->nnz - A->nrows) : 0;
+  trs_free(diagonal);
   return status;
 }
 

@@ -80,7 +80,7 @@ static int64_t column_of(const trs_factors *F, int64_t j) {
 /* The rows of a factor stored by columns. */
 static trs_status turn(trs_lu_side *side, const trs_matrix *T) {
   int64_t *next;
-  TRS_TRY(trs_transpose_arrays(T, &side->ptr, &side->idx, &side->val));
+  TRS_TRY(trs_transpose_arrays(T, NULL, &side->ptr, &side->idx, &side->val));
   TRS_TRY(TRS_ALLOC(&side->place, T->nnz));
   TRS_TRY(TRS_ALLOC(&next, T->nrows + 1));
   memcpy(next, side->ptr, (size_t)(T->nrows + 1) * sizeof *next);

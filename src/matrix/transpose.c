@@ -2,8 +2,8 @@
 #include "matrix/matrix.h"
 #include "matrix/values.h"
 
-trs_status trs_transpose_arrays(const trs_matrix *A, int64_t **new_ptr, int32_t **new_idx,
-                                void **new_val) {
+trs_status trs_transpose_arrays(const trs_matrix *A, const int32_t *order, int64_t **new_ptr,
+                                int32_t **new_idx, void **new_val) {
   int64_t nother = A->format == TRS_CSR ? A->ncols : A->nrows;
   int64_t *ptr = NULL, *source = NULL;
   int32_t *idx = NULL;
@@ -18,12 +18,14 @@ trs_status trs_transpose_arrays(const trs_matrix *A, int64_t **new_ptr, int32_t 
   }
   for (int64_t p = 0; p < A->nnz; p++) ptr[A->idx[p] + 2]++;
   for (int64_t j = 0; j < nother; j++) ptr[j + 2] += ptr[j + 1];
-  for (int64_t i = 0; i < A->nvectors; i++)
-    for (int64_t p = A->ptr[i]; p < A->ptr[i + 1]; p++) {
+  for (int64_t i = 0; i < A->nvectors; i++) {
+    const int64_t from = order ? order[i] : i;
+    for (int64_t p = A->ptr[from]; p < A->ptr[from + 1]; p++) {
       int64_t at = ptr[A->idx[p] + 1]++;
       idx[at] = (int32_t)i;
       source[at] = p;
     }
+  }
   trs_values_gather(val, A->val, source, A->nnz, A->scalar);
   trs_free(source);
   *new_ptr = ptr;
@@ -54,7 +56,7 @@ static trs_status other_format(trs_matrix **B, const trs_matrix *A) {
   int64_t *ptr;
   int32_t *idx;
   void *val;
-  TRS_TRY(trs_transpose_arrays(A, &ptr, &idx, &val));
+  TRS_TRY(trs_transpose_arrays(A, NULL, &ptr, &idx, &val));
   trs_format format = A->format == TRS_CSR ? TRS_CSC : TRS_CSR;
   return trs_matrix_adopt(B, format, A->scalar, A->nrows, A->ncols, ptr, idx, val);
 }

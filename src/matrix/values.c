@@ -1,7 +1,6 @@
 /* values.c - value arrays of any element type. */
 #include "matrix/values.h"
 
-#include <math.h>
 #include <string.h>
 
 #define TRS_TEMPLATE "matrix/values_tmpl.c"
@@ -37,7 +36,7 @@ void trs_value_set(void *val, int64_t p, trs_scalar scalar, double complex value
   set_of[scalar](val, p, value);
 }
 
-double trs_value_abs(const void *val, int64_t p, trs_scalar scalar) {
+double trs_value_abs_of(const void *val, int64_t p, trs_scalar scalar) {
   const double complex value = trs_value_get(val, p, scalar);
   return trs_scalar_is_complex(scalar) ? cabs(value) : fabs(creal(value));
 }

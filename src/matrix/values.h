@@ -2,6 +2,8 @@
 #ifndef TRS_MATRIX_VALUES_H
 #define TRS_MATRIX_VALUES_H
 
+#include <math.h>
+
 #include "base/scalar.h"
 
 /* to[p] = from[p] in another type; complex to real keeps the real part. */
@@ -19,8 +21,11 @@ void trs_values_sum(void *to, const void *from, const int64_t *source_ptr, const
 /* The first p with a value that is NaN or infinite, or count. */
 int64_t trs_values_not_finite(const void *val, int64_t count, trs_scalar scalar);
 
-/* |val[p]| and val[p] as double complex, for code whose speed does not matter. */
-double trs_value_abs(const void *val, int64_t p, trs_scalar scalar);
+/* |val[p]| and val[p] as double complex, for code whose speed matters for doubles at most. */
+double trs_value_abs_of(const void *val, int64_t p, trs_scalar scalar);
+static inline double trs_value_abs(const void *val, int64_t p, trs_scalar scalar) {
+  return scalar == TRS_DOUBLE ? fabs(((const double *)val)[p]) : trs_value_abs_of(val, p, scalar);
+}
 double complex trs_value_get(const void *val, int64_t p, trs_scalar scalar);
 void trs_value_set(void *val, int64_t p, trs_scalar scalar, double complex value);
 

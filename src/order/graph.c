@@ -16,8 +16,7 @@ static void transpose_pattern(pattern *to, const trs_matrix *A) {
       to->idx[to->ptr[A->idx[p] + 1]++] = (int32_t)i;
 }
 
-/* The union of row i of A and row i of B, without i, written to `to` unless it is NULL.  Returns
- * its size. */
+/* The union of row i of A and row i of B, without i, written to `to`.  Returns its size. */
 static int64_t merge_row(int32_t *to, const trs_matrix *A, const pattern *B, int64_t i) {
   int64_t p = A->ptr[i], q = B->ptr[i], p_end = A->ptr[i + 1], q_end = B->ptr[i + 1], count = 0;
   while (p < p_end || q < q_end) {
@@ -26,8 +25,7 @@ static int64_t merge_row(int32_t *to, const trs_matrix *A, const pattern *B, int
     p += p < p_end && a == least;
     q += q < q_end && b == least;
     if (least == i) continue;
-    if (to) to[count] = least;
-    count++;
+    to[count++] = least;
   }
   return count;
 }
@@ -40,18 +38,16 @@ static trs_status too_many(const char *of, int64_t entries) {
 }
 
 static trs_status merge(trs_graph *graph, const trs_matrix *A, const pattern *B) {
-  int64_t total = 0;
-  for (int64_t i = 0; i < graph->n; i++) total += merge_row(NULL, A, B, i);
-  if (total > INT32_MAX) return too_many("A + A^T", total);
+  int64_t at = 0;
   TRS_TRY(TRS_ALLOC(&graph->ptr, graph->n + 1));
-  TRS_TRY(TRS_ALLOC(&graph->adjacent, total));
-  int32_t at = 0;
+  TRS_TRY(TRS_ALLOC(&graph->adjacent, 2 * A->nnz));
   for (int64_t i = 0; i < graph->n; i++) {
-    graph->ptr[i] = at;
-    at += (int32_t)merge_row(graph->adjacent + at, A, B, i);
+    graph->ptr[i] = (int32_t)at;
+    at += merge_row(graph->adjacent + at, A, B, i);
   }
-  graph->ptr[graph->n] = at;
-  return TRS_SUCCESS;
+  if (at > INT32_MAX) return too_many("A + A^T", at);
+  graph->ptr[graph->n] = (int32_t)at;
+  return trs_realloc((void **)&graph->adjacent, at, sizeof *graph->adjacent);
 }
 
 trs_status trs_graph_build(trs_graph *graph, const trs_matrix *A) {
