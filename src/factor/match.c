@@ -65,12 +65,16 @@ static int32_t take_nearest(matching *m) {
 
 /* Finite: the modulus of a complex entry can overflow. */
 static double size_of(const trs_matrix *A, int64_t p) {
-  return fmin(trs_value_abs(A->val, p, A->scalar), DBL_MAX);
+  const double size = trs_value_abs(A->val, p, A->scalar);
+  return size < DBL_MAX ? size : DBL_MAX; /* fmin is a call */
 }
 
 static void find_largest(double *largest, const trs_matrix *A) {
   for (int64_t j = 0; j < A->nrows; j++) largest[j] = 0;
-  for (int64_t p = 0; p < A->nnz; p++) largest[A->idx[p]] = fmax(largest[A->idx[p]], size_of(A, p));
+  for (int64_t p = 0; p < A->nnz; p++) {
+    const double size = size_of(A, p);
+    if (size > largest[A->idx[p]]) largest[A->idx[p]] = size;
+  }
 }
 
 static void find_costs(matching *m) {
@@ -85,7 +89,8 @@ static void find_costs(matching *m) {
 }
 
 static double reduced(const matching *m, int64_t i, int64_t p) {
-  return fmax(0, m->cost[p] - m->row[i] - m->col[m->A->idx[p]]);
+  const double cost = m->cost[p] - m->row[i] - m->col[m->A->idx[p]];
+  return cost > 0 ? cost : 0;
 }
 
 static void join(matching *m, int64_t i, int32_t j) {
@@ -98,7 +103,8 @@ static void match_cheapest(matching *m) {
   const trs_matrix *A = m->A;
   for (int64_t i = 0; i < A->nrows; i++) {
     double least = INFINITY;
-    for (int64_t p = A->ptr[i]; p < A->ptr[i + 1]; p++) least = fmin(least, m->cost[p]);
+    for (int64_t p = A->ptr[i]; p < A->ptr[i + 1]; p++)
+      if (m->cost[p] < least) least = m->cost[p];
     m->row[i] = least < INFINITY ? least : 0;
     int32_t taken = -1;
     for (int64_t p = A->ptr[i]; p < A->ptr[i + 1]; p++)

@@ -28,7 +28,7 @@ int64_t trs_values_not_finite(const void *val, int64_t count, trs_scalar scalar)
   return not_finite_of[scalar](val, count);
 }
 
-double complex trs_value_get(const void *val, int64_t p, trs_scalar scalar) {
+double complex trs_value_get_of(const void *val, int64_t p, trs_scalar scalar) {
   return get_of[scalar](val, p);
 }
 

@@ -26,7 +26,10 @@ double trs_value_abs_of(const void *val, int64_t p, trs_scalar scalar);
 static inline double trs_value_abs(const void *val, int64_t p, trs_scalar scalar) {
   return scalar == TRS_DOUBLE ? fabs(((const double *)val)[p]) : trs_value_abs_of(val, p, scalar);
 }
-double complex trs_value_get(const void *val, int64_t p, trs_scalar scalar);
+double complex trs_value_get_of(const void *val, int64_t p, trs_scalar scalar);
+static inline double complex trs_value_get(const void *val, int64_t p, trs_scalar scalar) {
+  return scalar == TRS_DOUBLE ? ((const double *)val)[p] : trs_value_get_of(val, p, scalar);
+}
 void trs_value_set(void *val, int64_t p, trs_scalar scalar, double complex value);
 
 #endif

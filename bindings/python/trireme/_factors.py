@@ -495,7 +495,7 @@ def factors_again(L: Any, U: Any, perm_r: Any, perm_c: Any, scale_r: Any, scale_
     return made
 
 
-LONG_FACTORING = 2000  # entries, whose fill may take seconds
+LONG_FACTORING = 2000  # entries, whose fill may take seconds; without fill a thread costs more than it gives
 
 
 def _factor(matrix: Matrix, kind: int, order: str, progress: Any, **fields: Any) -> Factors:
@@ -505,8 +505,10 @@ def _factor(matrix: Matrix, kind: int, order: str, progress: Any, **fields: Any)
     with Told(progress, "factoring") as told:
         options = make_struct(_api.trs_factor_options, kind=kind,
                               order=pick(ORDERS, "order", order), progress=told.callback, **fields)
+        fills = kind == _api.TRS_FACTOR_LU or fields.get("levels", 0) > 0
+        long = LONG_FACTORING if fills else LONG_ANALYSIS // 20
         run(lambda: check(library.trs_factor(C.byref(handle), matrix.handle, C.byref(options)),
-                          matrix.handle), matrix.parts.idx.shape[0] >= LONG_FACTORING, told)
+                          matrix.handle), matrix.parts.idx.shape[0] >= long, told)
         return Factors(handle)
 
 
