@@ -10,6 +10,7 @@
 #include "base/cores.h"
 #include "base/counter.h"
 #include "base/machine_model.h"
+#include "base/search.h"
 #include "base/thread.h"
 #include "base/timer.h"
 #include "base/wait.h"
@@ -18,15 +19,7 @@
 #include "solve/threads/kernels.h"
 
 static int thread_at(const trs_schedule *schedule, int32_t position) {
-  int first = 0, behind = schedule->threads;
-  while (behind - first > 1) {
-    const int middle = (first + behind) / 2;
-    if (position >= schedule->first[middle])
-      first = middle;
-    else
-      behind = middle;
-  }
-  return first;
+  return (int)trs_search_64(schedule->first, 1, schedule->threads, position + 1LL) - 1;
 }
 
 /* Thread rank scans the entries of its tasks for their needs.  Most are its own, or of the thread
