@@ -68,8 +68,8 @@ trs_status trs_plan_create_on_cpu(trs_plan **plan, trs_context *context, const t
  * the levels of plan, which outlives it.  The caller owns it, and analyses it. */
 trs_status trs_plan_child(trs_plan **child, trs_plan *plan, const trs_method *method, int64_t nrhs);
 
-/* The verdict is in the choice, which may forbid a child to decline. */
-trs_status trs_plan_analyze_child(trs_plan *child, trs_choice *choice);
+/* The look, and the analysis unless that declines.  verdict: NULL, or with its `next`. */
+trs_status trs_plan_analyze_child(trs_plan *child, trs_verdict *verdict);
 
 /* Gives the child the new values of its plan. */
 trs_status trs_plan_update_child(trs_plan *child, const trs_plan *plan);
