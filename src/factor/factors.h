@@ -64,6 +64,11 @@ trs_status trs_scaling_check(const double *scale, int64_t n, const char *name);
 /* Releases the content of *parts, not the struct itself, when there is no adoption. */
 void trs_factors_release_parts(const trs_factors *parts);
 
+/* As trs_factor and trs_factors_refactor, which guard the factors and the thread. */
+trs_status trs_factor_run(trs_factors **F, const trs_matrix *A, const trs_factor_options *options);
+trs_status trs_refactor_run(trs_factors *F, trs_pivots *pivots, trs_context *ctx,
+                            const trs_matrix *A);
+
 /* Fails if the last refactorisation did: every function that reads L and U for the user calls it.
  */
 trs_status trs_factors_check(const trs_factors *F);

@@ -14,7 +14,6 @@
 #include "backend/context.h"
 #include "base/cancel.h"
 #include "base/deal.h"
-#include "base/structs.h"
 #include "base/transpose.h"
 #include "factor/incomplete.h"
 #include "factor/kinds.h"
@@ -605,8 +604,8 @@ static trs_status check(const trs_factors *F, const trs_matrix *A) {
   return TRS_SUCCESS;
 }
 
-static trs_status refactor(trs_factors *F, trs_pivots *pivots, trs_context *ctx,
-                           const trs_matrix *A) {
+trs_status trs_refactor_run(trs_factors *F, trs_pivots *pivots, trs_context *ctx,
+                            const trs_matrix *A) {
   TRS_TRY(check(F, A));
   if (ctx) TRS_TRY(trs_context_check(ctx));
   if (is_incomplete(F)) {
@@ -618,19 +617,4 @@ static trs_status refactor(trs_factors *F, trs_pivots *pivots, trs_context *ctx,
   TRS_TRY(take_pattern(F->refactoring, F, A));
   F->refactoring->lu.val = A->val;
   return eliminate(F, pivots, ctx ? ctx->team : NULL);
-}
-
-trs_status trs_factors_refactor(trs_factors *F, trs_pivots *pivots, trs_context *ctx,
-                                const trs_matrix *A) {
-  trs_pivots own = {.least_share = 1, .row = -1};
-  if (!F) return trs_fail(TRS_ERROR_ARGUMENT, -1, "F is NULL");
-  if (pivots) TRS_TRY(TRS_STRUCT_CHECK(trs_pivots, pivots));
-  TRS_TRY(trs_single_take(&F->user, "factors"));
-  int cancel = trs_cancel_defer();
-  trs_status status =
-      trs_refusal_note(&F->refusal, "trs_factors_refactor", refactor(F, &own, ctx, A));
-  trs_cancel_restore(cancel);
-  (void)trs_single_give(&F->user, status);
-  if (status || !pivots) return status;
-  return TRS_STRUCT_GIVE(trs_pivots, pivots, &own);
 }
