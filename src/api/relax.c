@@ -27,7 +27,7 @@ trs_status trs_relax_take_options(trs_relax_options *own, int block_size,
 
 static trs_status check_context(const trs_context *ctx, const trs_relax_options *options) {
   TRS_TRY(trs_context_check(ctx));
-  if (ctx->backend == &trs_backend_opencl)
+  if (ctx->backend->kind == TRS_KIND_OPENCL)
     return trs_fail(
         TRS_ERROR_UNSUPPORTED, -1,
         "relaxation does not run on OpenCL devices: use a context such as \"threads\" or "
@@ -271,19 +271,7 @@ trs_status trs_relax_sweep(trs_relaxation *R, void *x, int64_t ldx, const void *
   TRS_TRY(trs_rhs_make(&rhs, R->nrows * R->block, R->scalar, x, ldx, b, ldb, nrhs, layout));
   TRS_TRY(trs_single_take(&R->user, "relaxation"));
   trs_status status = trs_refusal_check(&R->refusal, "relaxation");
-  if (!status) status = trs_refusal_check(&R->variant_fails, "relaxation");
   if (!status) status = trs_relaxation_sweep(R, &rhs, &complete_options);
-  return trs_single_give(&R->user, status);
-}
-
-trs_status trs_relax_set_variant(trs_relaxation *R, const char *variant) {
-  if (!R) return trs_fail(TRS_ERROR_ARGUMENT, -1, "R is NULL");
-  TRS_TRY(trs_context_check(R->context));
-  if (!R->backend->set_variant)
-    return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "variants are a GPU's; this relaxes on the CPU");
-  TRS_TRY(trs_single_take(&R->user, "relaxation"));
-  trs_status status = trs_refusal_note(&R->variant_fails, "trs_relax_set_variant",
-                                       R->backend->set_variant(R, variant));
   return trs_single_give(&R->user, status);
 }
 
