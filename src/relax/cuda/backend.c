@@ -32,32 +32,6 @@ enum {
   VARIANTS = TRS_HAVE_PAPERS && !TRS_HAVE_HIP ? ALL_VARIANTS : OWN_VARIANTS
 };
 
-/* ---- Memory ---- */
-
-trs_status trs_relax_alloc(trs_relax_gpu *g, trs_relax_owned *o, const void *pointer, int64_t count,
-                           size_t size) {
-  void *memory;
-  int64_t bytes;
-  if (__builtin_mul_overflow(count, (int64_t)size, &bytes))
-    return trs_fail(TRS_ERROR_MEMORY, -1, "more bytes than a GPU can count");
-  TRS_TRY(trs_device_alloc(g->device, &memory, bytes + TRS_RELAX_READ_PAST, 1, g->stream));
-  o->array[o->count++] = memory;
-  o->bytes += bytes + TRS_RELAX_READ_PAST;
-  memcpy((void *)(uintptr_t)pointer, &memory, sizeof memory);
-  return trs_device_fill((char *)memory + bytes, 0, TRS_RELAX_READ_PAST, g->stream);
-}
-
-trs_status trs_relax_upload(trs_relax_gpu *g, trs_relax_owned *o, const void *pointer,
-                            const void *from, int64_t count, size_t size) {
-  TRS_TRY(trs_relax_alloc(g, o, pointer, count, size));
-  return trs_device_copy(o->array[o->count - 1], from, count * (int64_t)size, g->stream);
-}
-
-void trs_relax_drop(trs_relax_gpu *g, trs_relax_owned *o) {
-  for (int k = 0; k < o->count; k++) trs_device_free(g->device, o->array[k], g->stream);
-  *o = (trs_relax_owned){.count = 0};
-}
-
 /* ---- Variants ---- */
 
 static bool is_named(const trs_relax_variant *v, const char *name, size_t length) {
@@ -93,7 +67,7 @@ static trs_status prepare_rows(trs_relaxation *R) {
   g->rows = (trs_relax_rows_how){.by = g->variant->by, .copies = g->variant->copies};
   g->args.y = NULL;
   if (g->rows.by == TRS_RELAX_BY_TWO_KERNELS)
-    TRS_TRY(trs_relax_alloc(g, &g->own, &g->args.y, g->args.r_stride * R->room,
+    TRS_TRY(trs_arena_alloc(&g->own, &g->args.y, g->args.r_stride * R->room,
                             trs_relax_kernels_of(R->store)->r_size));
   if (!g->variant->l2 || bytes == 0) return TRS_SUCCESS;
   int64_t aside = trs_device_persist(g->device);
@@ -138,10 +112,10 @@ static trs_status take_blocks(trs_relaxation *R) {
   const trs_relax_kernels *K = trs_relax_kernels_of(R->store);
   int64_t block = (int64_t)R->block * R->block;
   if (g->blocks.count) return TRS_SUCCESS;
-  TRS_TRY(trs_relax_upload(g, &g->blocks, &a->ptr, R->ptr, R->nrows + 1, sizeof *R->ptr));
-  TRS_TRY(trs_relax_upload(g, &g->blocks, &a->idx, R->idx, R->noff, sizeof *R->idx));
-  TRS_TRY(trs_relax_alloc(g, &g->blocks, &a->off, R->noff * block, K->off_size));
-  return K->scaled ? trs_relax_alloc(g, &g->blocks, &a->power, R->noff, 1) : TRS_SUCCESS;
+  TRS_TRY(trs_arena_upload(&g->blocks, &a->ptr, R->ptr, R->nrows + 1, sizeof *R->ptr));
+  TRS_TRY(trs_arena_upload(&g->blocks, &a->idx, R->idx, R->noff, sizeof *R->idx));
+  TRS_TRY(trs_arena_alloc(&g->blocks, &a->off, R->noff * block, K->off_size));
+  return K->scaled ? trs_arena_alloc(&g->blocks, &a->power, R->noff, 1) : TRS_SUCCESS;
 }
 
 static trs_status bring_blocks(trs_relaxation *R) {
@@ -157,7 +131,7 @@ static trs_status bring_blocks(trs_relaxation *R) {
 static trs_status pack(trs_relax_gpu *g) {
   if (!g->blocks.count) return TRS_SUCCESS; /* no values yet */
   TRS_TRY(trs_relax_slices_pack(&g->args, &g->slices, g->stream));
-  trs_relax_drop(g, &g->blocks);
+  trs_arena_free(&g->blocks);
   return TRS_SUCCESS;
 }
 static trs_status unpack(trs_relaxation *R) {
@@ -165,14 +139,14 @@ static trs_status unpack(trs_relaxation *R) {
   if (!g->variant || g->variant->kind != TRS_RELAX_BY_SLICES || !g->has_values) return TRS_SUCCESS;
   trs_status status = take_blocks(R);
   if (!status) status = trs_relax_slices_unpack(&g->args, &g->slices, g->stream);
-  if (status) trs_relax_drop(g, &g->blocks);
+  if (status) trs_arena_free(&g->blocks);
   return status;
 }
 
 /* ---- Creation and removal of a variant ---- */
 
 static void leave_variant(trs_relax_gpu *g) {
-  trs_relax_drop(g, &g->own);
+  trs_arena_free(&g->own);
   if (g->persisting) trs_device_unpersist(g->device);
   g->persisting = false;
   g->variant = NULL;
@@ -197,9 +171,9 @@ static trs_status take_vectors(trs_relaxation *R) {
   a->pitch = R->block;
   a->x_stride = (rows + 1) * a->pitch; /* includes a row of zeros */
   const int64_t count = a->x_stride * (turns ? 2 : R->room);
-  TRS_TRY(trs_relax_alloc(g, &g->own, &a->x, count, (size_t)size));
+  TRS_TRY(trs_arena_alloc(&g->own, &a->x, count, (size_t)size));
   TRS_TRY(trs_device_fill(a->x, 0, count * size, g->stream));
-  if (!turns) return trs_relax_alloc(g, &g->own, &a->r, a->r_stride * R->room, K->r_size);
+  if (!turns) return trs_arena_alloc(&g->own, &a->r, a->r_stride * R->room, K->r_size);
   for (int64_t k = 0; k < 2; k++)
     TRS_TRY(trs_device_fill((char *)a->x + k * a->x_stride * size, 0xff, rows * a->pitch * size,
                             g->stream));
@@ -220,11 +194,7 @@ static trs_status enter_variant(trs_relaxation *R, const trs_relax_variant *v,
 
 void trs_relax_gpu_put_x(trs_relaxation *R, void *x) {
   trs_relax_gpu *g = R->gpu;
-  for (int k = 0; k < g->own.count; k++) {
-    if (g->own.array[k] != g->args.x) continue;
-    trs_device_free(g->device, g->own.array[k], g->stream);
-    g->own.array[k] = NULL;
-  }
+  trs_arena_drop(&g->own, g->args.x);
   g->args.x = x;
 }
 
@@ -252,16 +222,16 @@ static trs_status take_arrays(trs_relaxation *R) {
   trs_relax_args *a = &g->args;
   const trs_relax_kernels *K = trs_relax_kernels_of(R->store);
   int64_t block = (int64_t)R->block * R->block;
-  TRS_TRY(trs_relax_upload(g, &g->shared, &a->row, R->row, R->nrows + R->nhalo, sizeof *R->row));
-  TRS_TRY(trs_relax_alloc(g, &g->shared, &a->diagonal, R->nrows * block, K->r_size));
-  TRS_TRY(trs_relax_alloc(g, &g->shared, &a->pivot, R->nrows * R->block, 1));
+  TRS_TRY(trs_arena_upload(&g->shared, &a->row, R->row, R->nrows + R->nhalo, sizeof *R->row));
+  TRS_TRY(trs_arena_alloc(&g->shared, &a->diagonal, R->nrows * block, K->r_size));
+  TRS_TRY(trs_arena_alloc(&g->shared, &a->pivot, R->nrows * R->block, 1));
   if (trs_relaxation_is_narrow(R)) {
-    TRS_TRY(trs_relax_alloc(g, &g->shared, &g->most, 2 * R->room, sizeof *g->most));
-    TRS_TRY(trs_relax_alloc(g, &g->shared, &g->lost, 1, sizeof *g->lost));
+    TRS_TRY(trs_arena_alloc(&g->shared, &g->most, 2 * R->room, sizeof *g->most));
+    TRS_TRY(trs_arena_alloc(&g->shared, &g->lost, 1, sizeof *g->lost));
     TRS_TRY(trs_device_fill(g->most, 0, 2 * R->room * (int64_t)sizeof *g->most, g->stream));
     TRS_TRY(trs_device_fill(g->lost, 0, sizeof *g->lost, g->stream));
   }
-  return trs_relax_alloc(g, &g->shared, &a->words, R->room * TRS_EXACT_WORDS, sizeof *a->words);
+  return trs_arena_alloc(&g->shared, &a->words, R->room * TRS_EXACT_WORDS, sizeof *a->words);
 }
 
 static trs_status build(trs_relaxation *R) {
@@ -282,6 +252,7 @@ trs_status trs_relax_gpu_create(trs_relaxation *R, trs_device *device, trs_strea
   TRS_TRY(TRS_ALLOC_ZERO(&R->gpu, 1));
   R->gpu->device = device;
   R->gpu->stream = stream;
+  R->gpu->shared = R->gpu->blocks = R->gpu->own = trs_relax_arena(R->gpu);
   int before = trs_device_enter(R->gpu->device);
   trs_status status = build(R);
   trs_device_leave(before);
@@ -323,8 +294,8 @@ void trs_relax_gpu_free(trs_relaxation *R) {
   trs_relax_halo_free(R);
   trs_relax_mapped_free(R);
   leave_variant(g);
-  trs_relax_drop(g, &g->shared);
-  trs_relax_drop(g, &g->blocks);
+  trs_arena_free(&g->shared);
+  trs_arena_free(&g->blocks);
   for (int k = 0; k < 2; k++) trs_device_free(g->device, g->staged[k], g->stream);
   (void)trs_device_wait(g->stream); /* kernels may still write norms */
   trs_device_free_stage(g->device, g->norms);

@@ -3,6 +3,7 @@
 #ifndef TRS_RELAX_CUDA_BACKEND_STATE_H
 #define TRS_RELAX_CUDA_BACKEND_STATE_H
 
+#include "device/arena.h"
 #include "relax/cuda/args.h"
 #include "relax/cuda/backend.h"
 #include "relax/backend.h"
@@ -20,13 +21,6 @@ typedef struct trs_relax_variant {
   bool l2;              /* x is kept in L2 */
   trs_relax_rows_copies copies;
 } trs_relax_variant;
-
-/* Arrays in device memory. */
-typedef struct trs_relax_owned {
-  void *array[12];
-  int count;
-  int64_t bytes;
-} trs_relax_owned;
 
 /* halo.c: links of a domain to other ranks. */
 typedef struct trs_relax_halo trs_relax_halo;
@@ -55,10 +49,10 @@ struct trs_relax_gpu {
   trs_relax_slices slices;
   trs_relax_vectors vectors; /* of a solve that reads b and writes x in the caller's order */
   bool has_values;
-  trs_relax_owned shared; /* memory that all variants have */
-  trs_relax_owned blocks; /* off-diagonal blocks in the format of W21's variants, from which slices
+  trs_arena shared; /* memory that all variants have */
+  trs_arena blocks; /* off-diagonal blocks in the format of W21's variants, from which slices
                              are packed */
-  trs_relax_owned own;    /* memory of the variant: x, slices */
+  trs_arena own;    /* memory of the variant: x, slices */
   int64_t staged_bytes;
   bool persisting; /* this relaxation has reserved L2 */
   void *staged[2]; /* b and x, if on the host, of room right-hand sides; NULL until needed */
@@ -79,15 +73,10 @@ static inline bool trs_relax_in_turn(const trs_relaxation *R) {
   return R->triangle && R->gpu->variant->kind == TRS_RELAX_BY_SLICES;
 }
 
-/* Zeroed device memory, followed by readable bytes. */
-trs_status trs_relax_alloc(trs_relax_gpu *g, trs_relax_owned *o, const void *pointer, int64_t count,
-                           size_t size);
-/* The same, with the host's elements copied into it. */
-trs_status trs_relax_upload(trs_relax_gpu *g, trs_relax_owned *o, const void *pointer,
-                            const void *from, int64_t count, size_t size);
-
-/* Frees the arrays. */
-void trs_relax_drop(trs_relax_gpu *g, trs_relax_owned *o);
+/* Its kernels read past the ends of arrays. */
+static inline trs_arena trs_relax_arena(const trs_relax_gpu *g) {
+  return (trs_arena){.device = g->device, .stream = &g->stream, .beyond = TRS_RELAX_READ_PAST};
+}
 
 /* Memory on the GPU for x and b that are on the host. */
 trs_status trs_relax_need_stages(trs_relaxation *R);

@@ -9,6 +9,7 @@
 
 #include "analysis/substitute.h"
 #include "base/memory.h"
+#include "device/arena.h"
 #include "solve/batch/gpu.h"
 #include "solve/batch/choice.h"
 
@@ -53,29 +54,12 @@ struct trs_batch_gpu {
   part part[2];
   char method[120];
 
-  /* Device memory. */
+  trs_arena memory;
   double *b_scale, *x_scale;
   void *room; /* systems x width x n numbers, or NULL */
   void *stage;
-  int64_t stage_bytes, bytes;
+  int64_t stage_bytes;
 };
-
-/* ---- Device memory ---- */
-
-static trs_status reserve(trs_batch_gpu *g, void *pointer, int64_t count, int64_t size) {
-  g->bytes += count * size;
-  return trs_device_alloc(g->device, pointer, count, (size_t)size, g->stream);
-}
-
-static trs_status upload(trs_batch_gpu *g, void *pointer, const void *from, int64_t count,
-                         int64_t size) {
-  TRS_TRY(reserve(g, pointer, count, size));
-  TRS_TRY(trs_device_copy(*(void **)pointer, from, count * size, g->stream));
-  return trs_device_wait(g->stream); /* from may go */
-}
-
-#define UPLOAD(g, pointer, from, count) \
-  upload((g), (void *)(pointer), (from), (count), (int64_t)sizeof **(pointer))
 
 /* Triangle t of a batch. */
 typedef struct side {
@@ -155,9 +139,7 @@ static trs_status upload_rows(trs_batch_gpu *g, int32_t **at, const int32_t *pla
   if (!place) return TRS_SUCCESS;
   TRS_TRY(TRS_ALLOC(&rows, S->n));
   for (int64_t i = 0; i < S->n; i++) rows[trs_in_sweep(S, place[i])] = (int32_t)i;
-  trs_status status = UPLOAD(g, at, rows, S->n);
-  trs_free(rows);
-  return status;
+  return trs_arena_move(&g->memory, at, rows, S->n, sizeof *rows);
 }
 
 static trs_status upload_lanes(trs_batch_gpu *g, form *f, const trs_batch_rows *r, const side *T) {
@@ -169,9 +151,9 @@ static trs_status upload_lanes(trs_batch_gpu *g, form *f, const trs_batch_rows *
   if (!status) status = TRS_ALLOC(&t.distance, f->entries);
   if (!status && f->way.narrow) fill_narrow_lanes(&t, r, S, f->entries, &f->way);
   if (!status && !f->way.narrow) fill_lanes(&t, r, S, f->entries);
-  if (!status) status = UPLOAD(g, &f->source, t.source, f->entries);
-  if (!status) status = UPLOAD(g, &f->pivot_row, t.pivot_row, f->entries);
-  if (!status) status = UPLOAD(g, &f->distance, t.distance, f->entries);
+  if (!status) status = TRS_ARENA_UPLOAD(&g->memory, &f->source, t.source, f->entries);
+  if (!status) status = TRS_ARENA_UPLOAD(&g->memory, &f->pivot_row, t.pivot_row, f->entries);
+  if (!status) status = TRS_ARENA_UPLOAD(&g->memory, &f->distance, t.distance, f->entries);
   TRS_FREE_ALL(t.source, t.pivot_row, t.distance);
   if (!status) status = upload_rows(g, &f->b_at, T->b_place, S);
   return status ? status : upload_rows(g, &f->x_at, T->x_place, S);
@@ -183,34 +165,34 @@ static trs_status upload_lanes(trs_batch_gpu *g, form *f, const trs_batch_rows *
 static trs_status upload_places(trs_batch_gpu *g, int32_t **to, const int32_t *number,
                                 const int32_t *place, int64_t n) {
   int32_t *of_caller;
-  if (!place) return UPLOAD(g, to, number, n);
+  if (!place) return TRS_ARENA_UPLOAD(&g->memory, to, number, n);
   TRS_TRY(TRS_ALLOC(&of_caller, n));
   for (int64_t i = 0; i < n; i++) of_caller[i] = number[place[i]];
-  trs_status status = UPLOAD(g, to, of_caller, n);
-  trs_free(of_caller);
-  return status;
+  return trs_arena_move(&g->memory, to, of_caller, n, sizeof *of_caller);
 }
 
 static trs_status upload_program(trs_batch_gpu *g, form *f, const trs_batch_program *p,
                                  const side *T) {
+  trs_arena *to = &g->memory;
   f->entries = p->entries;
   f->rows = p->rows;
   f->packets = p->packets;
   f->pieces = p->pieces;
   f->zeros = p->zeros;
-  TRS_TRY(UPLOAD(g, &f->source, p->source, p->entries));
-  TRS_TRY(UPLOAD(g, &f->pivot_row, p->pivot_row, p->entries));
-  TRS_TRY(UPLOAD(g, &f->col, p->col, p->entries));
-  TRS_TRY(UPLOAD(g, &f->packet, p->packet, p->packets + TRS_BATCH_STAGES));
-  TRS_TRY(UPLOAD(g, &f->piece, p->piece, p->pieces + 1));
+  TRS_TRY(TRS_ARENA_UPLOAD(to, &f->source, p->source, p->entries));
+  TRS_TRY(TRS_ARENA_UPLOAD(to, &f->pivot_row, p->pivot_row, p->entries));
+  TRS_TRY(TRS_ARENA_UPLOAD(to, &f->col, p->col, p->entries));
+  TRS_TRY(TRS_ARENA_UPLOAD(to, &f->packet, p->packet, p->packets + TRS_BATCH_STAGES));
+  TRS_TRY(TRS_ARENA_UPLOAD(to, &f->piece, p->piece, p->pieces + 1));
   TRS_TRY(upload_places(g, &f->b_to, p->b, T->b_place, T->system->n));
   TRS_TRY(upload_places(g, &f->x_from, p->x, T->x_place, T->system->n));
-  return UPLOAD(g, &f->zero, p->zero, p->zeros);
+  return TRS_ARENA_UPLOAD(to, &f->zero, p->zero, p->zeros);
 }
 
 static trs_status upload_joint(trs_batch_gpu *g, part *p, const trs_batch_substitution *s,
                                int64_t count) {
   trs_batch_joint *j = &p->joint;
+  trs_arena *to = &g->memory;
   const int64_t l = s->l_ptr[s->n], m = s->m_ptr[s->n],
                 systems = p->groups << p->main.way.log_systems;
   *j = (trs_batch_joint){.count = count,
@@ -219,26 +201,26 @@ static trs_status upload_joint(trs_batch_gpu *g, part *p, const trs_batch_substi
                          .log_systems = p->main.way.log_systems,
                          .steps = s->steps,
                          .most_growth = TRS_SUBSTITUTION_GROWTH};
-  TRS_TRY(UPLOAD(g, &j->step_entry, s->step_entry, s->steps + 1));
-  TRS_TRY(UPLOAD(g, &j->step_row, s->step_row, s->steps + 1));
-  TRS_TRY(UPLOAD(g, &j->row, s->row, s->n));
-  TRS_TRY(UPLOAD(g, &j->to, s->to, s->entries));
-  TRS_TRY(UPLOAD(g, &j->ptr, s->ptr, s->entries + 1));
-  TRS_TRY(UPLOAD(g, &j->a, s->a, s->products));
-  TRS_TRY(UPLOAD(g, &j->inverse, s->inverse, s->products));
-  TRS_TRY(UPLOAD(g, &j->m, s->m, s->products));
-  TRS_TRY(UPLOAD(g, &j->l_ptr, s->l_ptr, s->n + 1));
-  TRS_TRY(UPLOAD(g, &j->l_at, s->l_at, l));
-  TRS_TRY(UPLOAD(g, &j->l_col, s->l_col, l));
-  TRS_TRY(UPLOAD(g, &j->column_ptr, s->column_ptr, s->n + 1));
-  TRS_TRY(UPLOAD(g, &j->column_at, s->column_at, l));
-  TRS_TRY(UPLOAD(g, &j->column_row, s->column_row, l));
-  TRS_TRY(UPLOAD(g, &j->m_ptr, s->m_ptr, s->n + 1));
-  TRS_TRY(UPLOAD(g, &j->m_at, s->m_at, m));
-  TRS_TRY(UPLOAD(g, &j->m_col, s->m_col, m));
-  TRS_TRY(UPLOAD(g, &j->diagonal, s->diagonal, s->n));
-  TRS_TRY(reserve(g, &j->room, 3 * s->n * systems, sizeof *j->room));
-  TRS_TRY(reserve(g, &j->plain, systems, sizeof *j->plain));
+  TRS_TRY(TRS_ARENA_UPLOAD(to, &j->step_entry, s->step_entry, s->steps + 1));
+  TRS_TRY(TRS_ARENA_UPLOAD(to, &j->step_row, s->step_row, s->steps + 1));
+  TRS_TRY(TRS_ARENA_UPLOAD(to, &j->row, s->row, s->n));
+  TRS_TRY(TRS_ARENA_UPLOAD(to, &j->to, s->to, s->entries));
+  TRS_TRY(TRS_ARENA_UPLOAD(to, &j->ptr, s->ptr, s->entries + 1));
+  TRS_TRY(TRS_ARENA_UPLOAD(to, &j->a, s->a, s->products));
+  TRS_TRY(TRS_ARENA_UPLOAD(to, &j->inverse, s->inverse, s->products));
+  TRS_TRY(TRS_ARENA_UPLOAD(to, &j->m, s->m, s->products));
+  TRS_TRY(TRS_ARENA_UPLOAD(to, &j->l_ptr, s->l_ptr, s->n + 1));
+  TRS_TRY(TRS_ARENA_UPLOAD(to, &j->l_at, s->l_at, l));
+  TRS_TRY(TRS_ARENA_UPLOAD(to, &j->l_col, s->l_col, l));
+  TRS_TRY(TRS_ARENA_UPLOAD(to, &j->column_ptr, s->column_ptr, s->n + 1));
+  TRS_TRY(TRS_ARENA_UPLOAD(to, &j->column_at, s->column_at, l));
+  TRS_TRY(TRS_ARENA_UPLOAD(to, &j->column_row, s->column_row, l));
+  TRS_TRY(TRS_ARENA_UPLOAD(to, &j->m_ptr, s->m_ptr, s->n + 1));
+  TRS_TRY(TRS_ARENA_UPLOAD(to, &j->m_at, s->m_at, m));
+  TRS_TRY(TRS_ARENA_UPLOAD(to, &j->m_col, s->m_col, m));
+  TRS_TRY(TRS_ARENA_UPLOAD(to, &j->diagonal, s->diagonal, s->n));
+  TRS_TRY(trs_arena_alloc(to, &j->room, 3 * s->n * systems, sizeof *j->room));
+  TRS_TRY(trs_arena_alloc(to, &j->plain, systems, sizeof *j->plain));
   return TRS_ALLOC_ZERO(&p->plain_here, count);
 }
 
@@ -265,8 +247,8 @@ static trs_status reserve_numbers(trs_batch_gpu *g, form *f, const side *T) {
       __builtin_mul_overflow(systems * f->way.width, f->rows + 1, &rows))
     return trs_fail(TRS_ERROR_MEMORY, -1, "%lld systems of %lld entries exceed the address space",
                     (long long)T->B->count, (long long)T->system->nnz);
-  TRS_TRY(reserve(g, &f->val, values, size));
-  if (!f->way.lanes && !f->way.shared) return reserve(g, &f->work, rows, size);
+  TRS_TRY(trs_arena_alloc(&g->memory, &f->val, values, size));
+  if (!f->way.lanes && !f->way.shared) return trs_arena_alloc(&g->memory, &f->work, rows, size);
   return TRS_SUCCESS;
 }
 
@@ -281,10 +263,11 @@ static trs_status bring(trs_batch_gpu *g, const side *T, trs_batch_pattern *patt
                        : upload_levels(g, f, &pattern->rows, T,
                                        p->substitutes ? &pattern->substitution : NULL));
   if (own->from) {
-    TRS_TRY(UPLOAD(g, &p->from_ptr, own->from_ptr, T->system->nnz + 1));
-    TRS_TRY(UPLOAD(g, &p->from, own->from, own->from_ptr[T->system->nnz]));
+    TRS_TRY(TRS_ARENA_UPLOAD(&g->memory, &p->from_ptr, own->from_ptr, T->system->nnz + 1));
+    TRS_TRY(TRS_ARENA_UPLOAD(&g->memory, &p->from, own->from, own->from_ptr[T->system->nnz]));
   }
-  TRS_TRY(reserve(g, &p->fault, p->groups << f->way.log_systems, sizeof *p->fault));
+  TRS_TRY(
+      trs_arena_alloc(&g->memory, &p->fault, p->groups << f->way.log_systems, sizeof *p->fault));
   TRS_TRY(reserve_numbers(g, f, T));
   return TRS_ALLOC(&p->fault_here, T->B->count);
 }
@@ -315,7 +298,7 @@ static trs_status reserve_room(trs_batch_gpu *g, const trs_batch *B) {
   if (__builtin_mul_overflow(B->count * B->width, B->n, &rows))
     return trs_fail(TRS_ERROR_MEMORY, -1, "%lld systems of %lld rows exceed the address space",
                     (long long)B->count, (long long)B->n);
-  return reserve(g, &g->room, rows, (int64_t)trs_scalar_size(B->scalar));
+  return trs_arena_alloc(&g->memory, &g->room, rows, (int64_t)trs_scalar_size(B->scalar));
 }
 
 static trs_status build(trs_batch_gpu *g, const trs_batch *B, int64_t nrhs) {
@@ -323,17 +306,9 @@ static trs_status build(trs_batch_gpu *g, const trs_batch *B, int64_t nrhs) {
     const side T = side_of(B, t);
     TRS_TRY(build_part(g, &T, nrhs));
   }
-  if (B->b_scale) TRS_TRY(UPLOAD(g, &g->b_scale, B->b_scale, B->n));
-  if (B->x_scale) TRS_TRY(UPLOAD(g, &g->x_scale, B->x_scale, B->n));
+  if (B->b_scale) TRS_TRY(TRS_ARENA_UPLOAD(&g->memory, &g->b_scale, B->b_scale, B->n));
+  if (B->x_scale) TRS_TRY(TRS_ARENA_UPLOAD(&g->memory, &g->x_scale, B->x_scale, B->n));
   return reserve_room(g, B);
-}
-
-static void drop_form(trs_batch_gpu *g, form *f) {
-  void *arrays[] = {f->source, f->pivot_row, f->distance, f->col,   f->b_to, f->x_from, f->zero,
-                    f->b_at,   f->x_at,      f->packet,   f->piece, f->val,  f->work};
-  for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
-    trs_device_free(g->device, arrays[k], g->stream);
-  *f = (form){0};
 }
 
 /* The form without substitution. */
@@ -341,11 +316,15 @@ static trs_status build_rest(trs_batch_gpu *g, const side *T) {
   part *p = T->part;
   const trs_batch_case about = case_of(g, T, p->main.way.width);
   trs_batch_pattern pattern = {0};
+  const int before = g->memory.count;
   if (p->rest.val) return TRS_SUCCESS;
   trs_status status = trs_batch_choose_rest(&p->rest.way, &pattern, &about, &p->main.way);
   if (!status) status = upload_levels(g, &p->rest, &pattern.rows, T, NULL);
   if (!status) status = reserve_numbers(g, &p->rest, T);
-  if (status) drop_form(g, &p->rest);
+  if (status) {
+    trs_arena_shrink(&g->memory, before);
+    p->rest = (form){0};
+  }
   trs_batch_pattern_drop(&pattern);
   return status;
 }
@@ -370,7 +349,8 @@ static void name_method(trs_batch_gpu *g, const trs_batch *B) {
 trs_status trs_batch_gpu_make(trs_batch *B, int64_t nrhs) {
   TRS_TRY(TRS_ALLOC_ZERO(&B->gpu, 1));
   trs_batch_gpu *g = B->gpu;
-  g->device = B->context->device;
+  g->device = g->memory.device = B->context->device;
+  g->memory.stream = &g->stream;
   trs_context_limit_gpus(B->context);
   const int before = trs_device_enter(g->device);
   trs_status status = B->count > 0 && B->n > 0 ? build(g, B, nrhs) : TRS_SUCCESS;
@@ -383,34 +363,13 @@ bool trs_batch_gpu_keeps_pattern(const trs_batch *B, int triangle) {
   return B->gpu->part[triangle].substitutes;
 }
 
-static void drop_joint(trs_batch_gpu *g, const trs_batch_joint *j) {
-  const void *arrays[] = {j->step_entry, j->step_row,   j->row,   j->to,        j->ptr,
-                          j->a,          j->inverse,    j->m,     j->l_ptr,     j->l_at,
-                          j->l_col,      j->column_ptr, j->m_ptr, j->column_at, j->column_row,
-                          j->m_at,       j->m_col,      j->room,  j->plain,     j->diagonal};
-  for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
-    trs_device_free(g->device, (void *)arrays[k], g->stream);
-}
-
-static void drop_part(trs_batch_gpu *g, part *p) {
-  void *arrays[] = {p->from_ptr, p->from, p->fault};
-  drop_form(g, &p->main);
-  drop_form(g, &p->rest);
-  drop_joint(g, &p->joint);
-  for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
-    trs_device_free(g->device, arrays[k], g->stream);
-}
-
 /* In a forked process CUDA is lost, and the memory with it. */
 void trs_batch_gpu_drop(trs_batch *B) {
   trs_batch_gpu *g = B->gpu;
   if (!g) return;
   if (!trs_context_is_inherited(B->context)) {
-    void *arrays[] = {g->b_scale, g->x_scale, g->room, g->stage};
     const int before = trs_device_enter(g->device);
-    for (int t = 0; t < 2; t++) drop_part(g, &g->part[t]);
-    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
-      trs_device_free(g->device, arrays[k], g->stream);
+    trs_arena_free(&g->memory);
     trs_device_leave(before);
   }
   for (int t = 0; t < 2; t++) TRS_FREE_ALL(g->part[t].fault_here, g->part[t].plain_here);
@@ -437,11 +396,9 @@ static trs_status need_stage(trs_batch_gpu *g, int64_t own, int log, int64_t cou
   if (groups > all) groups = all;
   *systems = groups << log;
   if (groups * group <= g->stage_bytes) return TRS_SUCCESS;
-  trs_device_free(g->device, g->stage, g->stream);
-  g->bytes -= g->stage_bytes;
-  g->stage = NULL;
+  trs_arena_drop(&g->memory, g->stage);
   g->stage_bytes = 0;
-  TRS_TRY(reserve(g, &g->stage, groups * group, 1));
+  TRS_TRY(trs_arena_alloc(&g->memory, &g->stage, groups * group, 1));
   g->stage_bytes = groups * group;
   return TRS_SUCCESS;
 }
@@ -739,7 +696,7 @@ void trs_batch_gpu_info(const trs_batch *B, trs_batch_info *info) {
   const trs_batch_gpu *g = B->gpu;
   info->systems_at_once = 1 << log_of(B);
   info->threads = 0;
-  info->bytes += g->bytes;
+  info->bytes += g->memory.bytes;
   for (int t = 0; t < B->triangles; t++) {
     const part *p = &g->part[t];
     if (p->main.way.threads > info->threads) info->threads = p->main.way.threads;
