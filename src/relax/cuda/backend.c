@@ -253,6 +253,7 @@ trs_status trs_relax_gpu_create(trs_relaxation *R, trs_device *device, trs_strea
   R->gpu->device = device;
   R->gpu->stream = stream;
   R->gpu->shared = R->gpu->blocks = R->gpu->own = trs_relax_arena(R->gpu);
+  R->gpu->stage = (trs_stage){.device = device, .slots = TRS_SLOTS};
   int before = trs_device_enter(R->gpu->device);
   trs_status status = build(R);
   trs_device_leave(before);
@@ -296,7 +297,7 @@ void trs_relax_gpu_free(trs_relaxation *R) {
   leave_variant(g);
   trs_arena_free(&g->shared);
   trs_arena_free(&g->blocks);
-  for (int k = 0; k < 2; k++) trs_device_free(g->device, g->staged[k], g->stream);
+  trs_stage_close(&g->stage, g->stream);
   (void)trs_device_wait(g->stream); /* kernels may still write norms */
   trs_device_free_stage(g->device, g->norms);
   trs_device_free_host(g->device, g->told);
@@ -312,7 +313,7 @@ const char *trs_relax_gpu_variant(const trs_relaxation *R) {
 
 int64_t trs_relax_gpu_bytes(const trs_relaxation *R) {
   const trs_relax_gpu *g = R->gpu;
-  return g->shared.bytes + g->blocks.bytes + g->own.bytes + g->staged_bytes;
+  return g->shared.bytes + g->blocks.bytes + g->own.bytes + TRS_SLOTS * g->stage.bytes;
 }
 
 /* ---- The table ---- */

@@ -4,6 +4,7 @@
 #define TRS_RELAX_CUDA_BACKEND_STATE_H
 
 #include "device/arena.h"
+#include "matrix/stage.h"
 #include "relax/cuda/args.h"
 #include "relax/cuda/backend.h"
 #include "relax/backend.h"
@@ -53,12 +54,11 @@ struct trs_relax_gpu {
   trs_arena blocks; /* off-diagonal blocks in the format of W21's variants, from which slices
                              are packed */
   trs_arena own;    /* memory of the variant: x, slices */
-  int64_t staged_bytes;
-  bool persisting; /* this relaxation has reserved L2 */
-  void *staged[2]; /* b and x, if on the host, of room right-hand sides; NULL until needed */
-  double *norms;   /* pinned, TRS_STAGE_BYTES */
-  trs_fault *told; /* pinned: copy of the slices' fault as of the last wait */
-  uint64_t *most;  /* args.most of sweeps with a narrow x; NULL: x is not narrow */
+  bool persisting;  /* this relaxation has reserved L2 */
+  trs_stage stage;  /* of x and b, if on the host, of room right-hand sides each */
+  double *norms;    /* pinned, TRS_STAGE_BYTES */
+  trs_fault *told;  /* pinned: copy of the slices' fault as of the last wait */
+  uint64_t *most;   /* args.most of sweeps with a narrow x; NULL: x is not narrow */
   trs_relax_lost *lost, *told_lost; /* then: in device memory; pinned, as of the last wait */
   trs_relax_halo *halo;             /* NULL: not distributed over ranks */
 };

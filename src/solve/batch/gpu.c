@@ -10,6 +10,7 @@
 #include "analysis/substitute.h"
 #include "base/memory.h"
 #include "device/arena.h"
+#include "matrix/stage.h"
 #include "solve/batch/gpu.h"
 #include "solve/batch/choice.h"
 
@@ -57,8 +58,7 @@ struct trs_batch_gpu {
   trs_arena memory;
   double *b_scale, *x_scale;
   void *room; /* systems x width x n numbers, or NULL */
-  void *stage;
-  int64_t stage_bytes;
+  trs_stage stage;
 };
 
 /* Triangle t of a batch. */
@@ -349,7 +349,7 @@ static void name_method(trs_batch_gpu *g, const trs_batch *B) {
 trs_status trs_batch_gpu_make(trs_batch *B, int64_t nrhs) {
   TRS_TRY(TRS_ALLOC_ZERO(&B->gpu, 1));
   trs_batch_gpu *g = B->gpu;
-  g->device = g->memory.device = B->context->device;
+  g->device = g->memory.device = g->stage.device = B->context->device;
   g->memory.stream = &g->stream;
   trs_context_limit_gpus(B->context);
   const int before = trs_device_enter(g->device);
@@ -370,9 +370,11 @@ void trs_batch_gpu_drop(trs_batch *B) {
   if (!trs_context_is_inherited(B->context)) {
     const int before = trs_device_enter(g->device);
     trs_arena_free(&g->memory);
+    trs_stage_close(&g->stage, g->stream);
     trs_device_leave(before);
   }
   for (int t = 0; t < 2; t++) TRS_FREE_ALL(g->part[t].fault_here, g->part[t].plain_here);
+  trs_free(g->memory.array);
   trs_free(g);
   B->gpu = NULL;
 }
@@ -395,12 +397,7 @@ static trs_status need_stage(trs_batch_gpu *g, int64_t own, int log, int64_t cou
   int64_t groups = group < STAGE_BYTES ? STAGE_BYTES / group : 1;
   if (groups > all) groups = all;
   *systems = groups << log;
-  if (groups * group <= g->stage_bytes) return TRS_SUCCESS;
-  trs_arena_drop(&g->memory, g->stage);
-  g->stage_bytes = 0;
-  TRS_TRY(trs_arena_alloc(&g->memory, &g->stage, groups * group, 1));
-  g->stage_bytes = groups * group;
-  return TRS_SUCCESS;
+  return trs_stage_need(&g->stage, groups * group, g->stream);
 }
 
 /* Some of the systems. */
@@ -408,11 +405,20 @@ typedef struct range {
   int64_t first, count; /* first: at the beginning of a group */
 } range;
 
-static range range_from(const trs_batch *B, int64_t first, int64_t most) {
-  return (range){first, B->count - first < most ? B->count - first : most};
-}
-
 static int64_t groups_in(range r, int log) { return (r.count + (1 << log) - 1) >> log; }
+
+static trs_passage passage_of(const trs_batch *B, const trs_rhs *rhs, int64_t n, int64_t b_next,
+                              int64_t x_next) {
+  trs_passage p = {.all = trs_span_of(rhs, n, B->scalar, 0, rhs->nrhs),
+                   .by_systems = true,
+                   .end = B->count,
+                   .stage = &B->gpu->stage,
+                   .stream = B->gpu->stream};
+  p.all.systems = B->count;
+  p.all.b_next = b_next;
+  p.all.x_next = x_next;
+  return p;
+}
 
 static trs_status take_part(const side *T, const form *f, const void *val, int64_t stride,
                             range r) {
@@ -435,16 +441,17 @@ static trs_status take_part(const side *T, const form *f, const void *val, int64
   return trs_batch_take_values(&v, T->B->scalar, T->B->gpu->stream);
 }
 
-static trs_status take_from_host(const side *T, const form *f, const char *val, int64_t stride) {
-  trs_batch_gpu *g = T->B->gpu;
-  const int64_t size = (int64_t)trs_scalar_size(T->B->scalar), own = T->own->given * size;
-  int64_t most;
-  TRS_TRY(need_stage(g, own, f->way.log_systems, T->B->count, &most));
-  for (int64_t first = 0; first < T->B->count; first += most) {
-    const range r = range_from(T->B, first, most);
-    TRS_TRY(trs_device_copy_rows(g->stage, own, val + first * stride * size, stride * size, own,
-                                 r.count, g->stream));
-    TRS_TRY(take_part(T, f, g->stage, T->own->given, r));
+static trs_status take_from_host(const side *T, const form *f, const trs_batch_given *given) {
+  const trs_batch *B = T->B;
+  const trs_rhs values = {
+      .x = (void *)(uintptr_t)given->val, .b = given->val, .nrhs = 1, .x_row = 1, .b_row = 1};
+  trs_passage p = passage_of(B, &values, T->own->given, given->stride, given->stride);
+  p.only_b = true;
+  TRS_TRY(need_stage(B->gpu, trs_span_bytes(&p.all), f->way.log_systems, B->count, &p.width));
+  while (!trs_passage_is_over(&p)) {
+    TRS_TRY(trs_passage_bring(&p));
+    TRS_TRY(take_part(T, f, p.here.rhs.b, p.here.b_next, (range){p.at, p.here.systems}));
+    TRS_TRY(trs_passage_take(&p));
   }
   return TRS_SUCCESS;
 }
@@ -454,7 +461,7 @@ static trs_status take_form(const side *T, const form *f, const trs_batch_given 
     TRS_TRY(check_alignment(T->B, T->name, given->val));
     return take_part(T, f, given->val, given->stride, (range){0, T->B->count});
   }
-  return take_from_host(T, f, given->val, given->stride);
+  return take_from_host(T, f, given);
 }
 
 static trs_status substitute(const side *T) {
@@ -609,23 +616,6 @@ static trs_status launch(const trs_batch *B, const vectors *v, range r) {
   return launch_two(B, v, &second, r);
 }
 
-/* Dense arrays of some systems, n x nrhs each. */
-typedef struct dense {
-  char *at;
-  int64_t next, ld; /* in bytes: from system to system, from run to run */
-} dense;
-
-static trs_status copy_systems(const dense *to, const dense *from, int64_t runs, int64_t run,
-                               int64_t systems, trs_stream stream) {
-  if (systems > 1 && (runs == 1 || (to->ld == run && from->ld == run)))
-    return trs_device_copy_rows(to->at, to->next, from->at, from->next, runs * run, systems,
-                                stream);
-  for (int64_t s = 0; s < systems; s++)
-    TRS_TRY(trs_device_copy_rows(to->at + s * to->next, to->ld, from->at + s * from->next, from->ld,
-                                 run, runs, stream));
-  return TRS_SUCCESS;
-}
-
 /* Systems in parts of whole groups of all kernels. */
 static int log_of(const trs_batch *B) {
   int log = 0;
@@ -635,37 +625,15 @@ static int log_of(const trs_batch *B) {
 }
 
 static trs_status solve_staged(trs_batch *B, const vectors *v) {
-  trs_batch_gpu *g = B->gpu;
-  const trs_rhs *rhs = &v->rhs;
-  const int64_t size = (int64_t)trs_scalar_size(B->scalar), n = B->n;
-  const bool columns = rhs->x_row == 1 && rhs->b_row == 1;
-  const int64_t runs = columns ? rhs->nrhs : n, run = (columns ? n : rhs->nrhs) * size;
-  const int64_t own = n * rhs->nrhs;
-  int64_t most;
-  TRS_TRY(need_stage(g, own * size, log_of(B), B->count, &most));
-  const dense stage = {.at = g->stage, .next = own * size, .ld = run};
-  const vectors there = {.rhs = {.x = g->stage,
-                                 .b = g->stage,
-                                 .nrhs = rhs->nrhs,
-                                 .x_row = columns ? 1 : rhs->nrhs,
-                                 .b_row = columns ? 1 : rhs->nrhs,
-                                 .x_col = columns ? n : 1,
-                                 .b_col = columns ? n : 1},
-                         .b_next = own,
-                         .x_next = own};
-  for (int64_t first = 0; first < B->count; first += most) {
-    const range r = range_from(B, first, most);
-    const dense b = {.at = (char *)rhs->b + first * v->b_next * size,
-                     .next = v->b_next * size,
-                     .ld = (columns ? rhs->b_col : rhs->b_row) * size};
-    const dense x = {.at = (char *)rhs->x + first * v->x_next * size,
-                     .next = v->x_next * size,
-                     .ld = (columns ? rhs->x_col : rhs->x_row) * size};
-    TRS_TRY(copy_systems(&stage, &b, runs, run, r.count, g->stream));
-    TRS_TRY(launch(B, &there, r));
-    TRS_TRY(copy_systems(&x, &stage, runs, run, r.count, g->stream));
+  trs_passage p = passage_of(B, &v->rhs, B->n, v->b_next, v->x_next);
+  TRS_TRY(need_stage(B->gpu, trs_span_bytes(&p.all), log_of(B), B->count, &p.width));
+  while (!trs_passage_is_over(&p)) {
+    TRS_TRY(trs_passage_bring(&p));
+    const vectors there = {p.here.rhs, p.here.b_next, p.here.x_next};
+    TRS_TRY(launch(B, &there, (range){p.at, p.here.systems}));
+    TRS_TRY(trs_passage_take(&p));
   }
-  return trs_device_wait(g->stream);
+  return trs_device_wait(B->gpu->stream);
 }
 
 static trs_status solve_where_they_lie(trs_batch *B, const vectors *v) {
@@ -696,7 +664,7 @@ void trs_batch_gpu_info(const trs_batch *B, trs_batch_info *info) {
   const trs_batch_gpu *g = B->gpu;
   info->systems_at_once = 1 << log_of(B);
   info->threads = 0;
-  info->bytes += g->memory.bytes;
+  info->bytes += g->memory.bytes + g->stage.bytes;
   for (int t = 0; t < B->triangles; t++) {
     const part *p = &g->part[t];
     if (p->main.way.threads > info->threads) info->threads = p->main.way.threads;
