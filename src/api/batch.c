@@ -141,13 +141,12 @@ static trs_status update_factors(trs_batch *batch, trs_batch_given *of_L, trs_ba
 
 /* Single systems that cannot be solved keep none of the others back. */
 static trs_status end_update(trs_batch *batch, const char *call, trs_status status) {
-  trs_refusal_note(&batch->refusal, call, batch->filled ? TRS_SUCCESS : status);
-  return trs_single_give(&batch->user, status);
+  trs_refusal_note(&batch->guard.refusal, call, batch->filled ? TRS_SUCCESS : status);
+  return trs_guard_leave(&batch->guard, status);
 }
 
 trs_status trs_batch_update(trs_batch *batch, const void *val, int64_t stride_val) {
-  if (!batch) return trs_fail(TRS_ERROR_ARGUMENT, -1, "batch is NULL");
-  TRS_TRY(trs_single_take(&batch->user, "batch"));
+  TRS_ENTER(batch, "batch");
   batch->filled = false;
   batch->faults = 0;
   trs_batch_given given = {val, stride_val};
@@ -156,8 +155,7 @@ trs_status trs_batch_update(trs_batch *batch, const void *val, int64_t stride_va
 
 trs_status trs_batch_update_factors(trs_batch *batch, const void *L_val, int64_t stride_L,
                                     const void *U_val, int64_t stride_U) {
-  if (!batch) return trs_fail(TRS_ERROR_ARGUMENT, -1, "batch is NULL");
-  TRS_TRY(trs_single_take(&batch->user, "batch"));
+  TRS_ENTER(batch, "batch");
   batch->filled = false;
   batch->faults = 0;
   trs_batch_given of_L = {L_val, stride_L}, of_U = {U_val, stride_U};
@@ -181,7 +179,7 @@ static trs_status solve(trs_batch *batch, void *x, int64_t ldx, int64_t stride_x
   trs_rhs rhs;
   int64_t x_bytes, b_bytes;
   const int64_t n = batch->n;
-  TRS_TRY(trs_refusal_check(&batch->refusal, "batch"));
+  TRS_TRY(trs_refusal_check(&batch->guard.refusal, "batch"));
   if (!batch->filled && batch->count > 0)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "the batch has no values: call %s first",
                     batch->triangles == 1 ? "trs_batch_update" : "trs_batch_update_factors");
@@ -201,19 +199,16 @@ static trs_status solve(trs_batch *batch, void *x, int64_t ldx, int64_t stride_x
 
 trs_status trs_batch_solve(trs_batch *batch, void *x, int64_t ldx, int64_t stride_x, const void *b,
                            int64_t ldb, int64_t stride_b, int64_t nrhs, trs_layout layout) {
-  if (!batch) return trs_fail(TRS_ERROR_ARGUMENT, -1, "batch is NULL");
-  TRS_TRY(trs_single_take(&batch->user, "batch"));
-  return trs_single_give(&batch->user,
+  TRS_ENTER(batch, "batch");
+  return trs_guard_leave(&batch->guard,
                          solve(batch, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout));
 }
 
 trs_status trs_batch_set_stream(trs_batch *batch, void *stream) {
-  if (!batch) return trs_fail(TRS_ERROR_ARGUMENT, -1, "batch is NULL");
-  if (!batch->gpu) return TRS_SUCCESS;
-  TRS_TRY(trs_single_take(&batch->user, "batch"));
+  TRS_ENTER(batch, "batch");
   trs_status status = trs_context_check(batch->context);
-  if (!status) status = trs_batch_gpu_use_stream(batch, stream);
-  return trs_single_give(&batch->user, status);
+  if (!status && batch->gpu) status = trs_batch_gpu_use_stream(batch, stream);
+  return trs_guard_leave(&batch->guard, status);
 }
 
 trs_status trs_batch_get_info(const trs_batch *batch, trs_batch_info *info) {

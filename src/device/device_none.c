@@ -18,9 +18,9 @@ const char *trs_device_list(void) { return ""; }
 
 trs_device *trs_device_retain(trs_device *device) { return device; }
 void trs_device_close(trs_device *device) { (void)device; }
-bool trs_device_address(const void *pointer) {
-  (void)pointer;
-  return false;
+trs_device_memory trs_device_memory_of(const void *pointer, int *ordinal) {
+  (void)pointer, (void)ordinal;
+  return TRS_HOST_MEMORY;
 }
 bool trs_device_capturing(trs_stream stream) {
   (void)stream;

@@ -155,6 +155,10 @@ trs_status trs_passage_bring(trs_passage *p) {
   const trs_stream in = overlaps(p) ? s->in : p->stream;
   p->part[slot] = p->here = next_part(p);
   p->here.rhs = trs_span_staged(&p->here, s->slot[slot], s->slot[slot]);
+  if (s->device) {
+    p->here.rhs.located = p->here.rhs.there = true;
+    p->here.rhs.x_gpu = p->here.rhs.b_gpu = trs_device_look(s->device)->ordinal;
+  }
   p->here.b_next = p->here.x_next = p->here.height * p->here.rhs.nrhs;
   if (p->at >= p->end) return TRS_SUCCESS;
   if (overlaps(p) && p->parts >= TRS_SLOTS) TRS_TRY(trs_device_event_follow(s->taken[slot], in));

@@ -168,7 +168,7 @@ static const trs_relax_steps triangle = {
 static trs_status sweep_on_device(trs_relaxation *R, const trs_rhs *rhs,
                                   const trs_sweep_options *options, const trs_relax_steps *steps) {
   trs_relax_gpu *g = R->gpu;
-  const bool there = trs_device_address(rhs->x) && trs_device_address(rhs->b);
+  const bool there = trs_rhs_is_there(rhs);
   const bool waits = !there || (options->residuals && !trs_device_address(options->residuals));
   const trs_relax_driver driver = {R, steps, g->stage.slot, g->norms, g->stream};
   g->args.most = steps == &alone && options->sweeps ? g->most : NULL;

@@ -3,7 +3,7 @@
 #define TRS_SOLVE_BATCH_BATCH_H
 
 #include "backend/context.h"
-#include "base/refusal.h"
+#include "base/guard.h"
 #include "factor/factors.h"
 #include "matrix/rhs.h"
 #include "solve/batch/kernels.h"
@@ -23,8 +23,7 @@ typedef struct trs_batch_triangle {
 } trs_batch_triangle;
 
 struct trs_batch {
-  trs_single user;     /* the public call that solves or updates */
-  trs_refusal refusal; /* of the last update, unless single systems failed */
+  trs_guard guard; /* refuses nothing because single systems failed */
   trs_context *context;
   int64_t n;
   trs_scalar scalar;

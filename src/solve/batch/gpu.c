@@ -637,7 +637,7 @@ static trs_status solve_staged(trs_batch *B, const vectors *v) {
 }
 
 static trs_status solve_where_they_lie(trs_batch *B, const vectors *v) {
-  if (!trs_device_address(v->rhs.x) || !trs_device_address(v->rhs.b)) return solve_staged(B, v);
+  if (!trs_rhs_is_there(&v->rhs)) return solve_staged(B, v);
   TRS_TRY(check_alignment(B, "x", v->rhs.x));
   TRS_TRY(check_alignment(B, "b", v->rhs.b));
   return launch(B, v, (range){0, B->count});

@@ -203,7 +203,7 @@ static trs_status check_alignment(const trs_plan *plan, const trs_rhs *rhs) {
 
 trs_status trs_gpu_solve_by(trs_plan *plan, trs_gpu *gpu, const trs_rhs *rhs) {
   TRS_TRY(check_fault(gpu));
-  const bool there = trs_device_address(rhs->x) && trs_device_address(rhs->b);
+  const bool there = trs_rhs_is_there(rhs);
   if (there) TRS_TRY(check_alignment(plan, rhs));
   return there ? gpu->launch(plan, rhs, plan->stream) : solve_staged(plan, gpu, rhs);
 }

@@ -79,7 +79,8 @@ static trs_status launch_together(trs_plan *plan, const trs_rhs *rhs, trs_stream
   const int64_t width = rhs->nrhs;
   trs_row_map in = {plan->system.n, width, rhs->b_row, rhs->b_col, r->in_perm, r->in_scale};
   trs_row_map out = {plan->system.n, width, rhs->x_row, rhs->x_col, r->out_perm, r->out_scale};
-  trs_rhs inner = {.x = r->work, .b = r->work, .nrhs = width};
+  trs_rhs inner = {.x = r->work, .b = r->work, .nrhs = width, .located = true, .there = true};
+  inner.x_gpu = inner.b_gpu = trs_device_look(r->gpu.device)->ordinal;
   inner.x_row = inner.b_row = width;
   inner.x_col = inner.b_col = 1;
   TRS_TRY(trs_launch_gather(r->work, rhs->b, &in, scalar, stream));
@@ -113,7 +114,7 @@ static trs_status create(trs_plan *plan) {
 /* If x or b lie in host memory, solve returns after the sweeps, and reports a stall now. */
 static trs_status solve(trs_plan *plan, const trs_rhs *rhs) {
   TRS_TRY(trs_gpu_solve_by(plan, &room_of(plan)->gpu, rhs));
-  if (trs_device_address(rhs->x) && trs_device_address(rhs->b)) return TRS_SUCCESS;
+  if (rhs->there) return TRS_SUCCESS;
   TRS_TRY(trs_plan_finish(plan->sweep[0]));
   return trs_plan_finish(plan->sweep[1]);
 }

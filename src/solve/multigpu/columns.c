@@ -190,13 +190,13 @@ static trs_status solve_own(const trs_rhs *rhs, member *m, int first, int which,
   return trs_plan_solve(m->plan, &own);
 }
 
-static bool lies_on(const void *pointer, const trs_device *device) {
-  return trs_device_of(pointer) == trs_device_look(device)->ordinal;
+static bool lies_on(const trs_rhs *rhs, const trs_device *device) {
+  const int ordinal = trs_device_look(device)->ordinal;
+  return rhs->x_gpu == ordinal && rhs->b_gpu == ordinal;
 }
 
 static bool all_with_first(const columns_state *c, const trs_rhs *rhs) {
-  return c->one_process && !rhs->x_of && lies_on(rhs->x, c->member[0].device) &&
-         lies_on(rhs->b, c->member[0].device);
+  return c->one_process && !rhs->x_of && lies_on(rhs, c->member[0].device);
 }
 
 /* Estimated seconds if the first member keeps the given number of columns, and all are in its
@@ -240,9 +240,7 @@ static trs_status begin_member(void *argument, int which) {
   if (work->streams) TRS_TRY(trs_device_event_record(m->start, work->streams[which - c->first]));
   TRS_TRY(trs_device_event_follow(c->member[work->streams ? which : c->first].start, m->stream));
   if (rhs->x_of) return solve_own(rhs, m, c->first, which, end - first);
-  bool there = trs_device_address(rhs->x) && trs_device_address(rhs->b);
-  bool own = lies_on(rhs->x, m->device) && lies_on(rhs->b, m->device);
-  if (there && (own || c->remote == REMOTE_DIRECT))
+  if (rhs->there && (lies_on(rhs, m->device) || c->remote == REMOTE_DIRECT))
     return solve_in_place(work->plan, m, rhs, first, end);
   return open_passage(work, which, first, end);
 }
@@ -387,8 +385,7 @@ static trs_status solve(trs_plan *plan, const trs_rhs *rhs) {
   columns_state *c = plan->state;
   joint_work work = {
       .plan = plan, .c = c, .rhs = rhs, .streams = rhs->x_of ? plan->member_stream : NULL};
-  bool there =
-      rhs->x_of || (c->one_process && trs_device_address(rhs->x) && trs_device_address(rhs->b));
+  bool there = rhs->x_of || (c->one_process && rhs->there);
   trs_status status = TRS_SUCCESS;
   if (!there && trs_device_capturing(plan->stream))
     status = trs_fail(TRS_ERROR_UNSUPPORTED, -1,

@@ -191,8 +191,7 @@ static trs_status check_capture(const trs_plan *plan, const trs_push_state *p, b
 
 trs_status trs_push_solve(trs_plan *plan, const trs_rhs *rhs) {
   trs_push_state *p = plan->state;
-  const bool there =
-      rhs->x_of || (p->one_process && trs_device_address(rhs->x) && trs_device_address(rhs->b));
+  const bool there = rhs->x_of || (p->one_process && rhs->there);
   trs_status refused = check_fault(p); /* possibly in some processes only */
   if (!refused) refused = check_capture(plan, p, there);
   TRS_TRY(there ? refused : trs_group_agree(p->group, refused));
