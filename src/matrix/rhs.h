@@ -21,6 +21,7 @@ typedef struct trs_rhs {
   const void *b;
   int64_t nrhs;
   int64_t x_row, x_col, b_row, b_col; /* in elements */
+  int64_t x_next, b_next;             /* of a batch: from one system to the next */
   /* Sweeps over factors, for methods in host memory and those that reorder on a GPU: the orders of
    * b and x, and whether b is a workspace that the sweep may overwrite.  It is one if x is
    * reordered. */

@@ -32,6 +32,7 @@ trs_rhs trs_span_staged(const trs_span *s, void *x, const void *b) {
   trs_rhs staged = {.x = x, .b = b, .nrhs = s->rhs.nrhs};
   staged.x_row = staged.b_row = s->row_major ? s->rhs.nrhs : 1;
   staged.x_col = staged.b_col = s->row_major ? 1 : s->height;
+  staged.x_next = staged.b_next = s->height * s->rhs.nrhs;
   return staged;
 }
 
@@ -48,12 +49,12 @@ static lines in_stage(const trs_span *s, const void *stage) {
 
 static lines in_b(const trs_span *s) {
   return (lines){(char *)(uintptr_t)s->rhs.b,
-                 (s->row_major ? s->rhs.b_row : s->rhs.b_col) * s->size, s->b_next * s->size};
+                 (s->row_major ? s->rhs.b_row : s->rhs.b_col) * s->size, s->rhs.b_next * s->size};
 }
 
 static lines in_x(const trs_span *s) {
   return (lines){s->rhs.x, (s->row_major ? s->rhs.x_row : s->rhs.x_col) * s->size,
-                 s->x_next * s->size};
+                 s->rhs.x_next * s->size};
 }
 
 /* Columns of one system as plain copies: between two GPUs these are the fast ones. */
@@ -141,8 +142,8 @@ static trs_span next_part(const trs_passage *p) {
   const int64_t left = p->end > p->at ? p->end - p->at : 0;
   const int64_t count = left < p->width ? left : p->width;
   trs_span s = p->all;
-  const int64_t x_next = p->by_systems ? s.x_next : s.rhs.x_col;
-  const int64_t b_next = p->by_systems ? s.b_next : s.rhs.b_col;
+  const int64_t x_next = p->by_systems ? s.rhs.x_next : s.rhs.x_col;
+  const int64_t b_next = p->by_systems ? s.rhs.b_next : s.rhs.b_col;
   *(p->by_systems ? &s.systems : &s.rhs.nrhs) = count;
   s.rhs.x = (char *)s.rhs.x + p->at * x_next * s.size;
   s.rhs.b = (const char *)s.rhs.b + p->at * b_next * s.size;
@@ -159,7 +160,6 @@ trs_status trs_passage_bring(trs_passage *p) {
     p->here.rhs.located = p->here.rhs.there = true;
     p->here.rhs.x_gpu = p->here.rhs.b_gpu = trs_device_look(s->device)->ordinal;
   }
-  p->here.b_next = p->here.x_next = p->here.height * p->here.rhs.nrhs;
   if (p->at >= p->end) return TRS_SUCCESS;
   if (overlaps(p) && p->parts >= TRS_SLOTS) TRS_TRY(trs_device_event_follow(s->taken[slot], in));
   TRS_TRY(trs_span_bring(&p->part[slot], s->slot[slot], in));

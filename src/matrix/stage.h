@@ -14,7 +14,7 @@ typedef struct trs_span {
   int64_t height; /* rows of the stage */
   int64_t size;   /* bytes per value */
   bool row_major; /* the stage's layout */
-  int64_t systems, b_next, x_next; /* from one system to the next, in elements */
+  int64_t systems;
 } trs_span;
 
 /* From column first on: `width` columns, or as many as there are; one system. */

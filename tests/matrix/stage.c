@@ -71,8 +71,8 @@ enum { SYSTEMS = 5, PITCH = ROOM + 1 };
 static void work(const trs_span *part) {
   for (int64_t k = 0; k < part->systems; k++) {
     trs_rhs rhs = part->rhs;
-    rhs.x = (double *)rhs.x + k * part->x_next;
-    rhs.b = (const double *)rhs.b + k * part->b_next;
+    rhs.x = (double *)rhs.x + k * part->rhs.x_next;
+    rhs.b = (const double *)rhs.b + k * part->rhs.b_next;
     solve_doubled(&rhs, part->n);
   }
 }
@@ -94,7 +94,7 @@ static void pass(const shape *s, int64_t total, int64_t systems, int slots) {
                    .width = s->width ? s->width : systems,
                    .stage = &stage};
   p.all.systems = total;
-  p.all.b_next = p.all.x_next = PITCH;
+  p.all.rhs.b_next = p.all.rhs.x_next = PITCH;
   const int64_t one = s->n * (int64_t)sizeof(double) * (s->width ? 1 : s->nrhs);
   assert_int_equal(trs_stage_need(&stage, p.width * one, NULL), TRS_SUCCESS);
   while (!trs_passage_is_over(&p)) {

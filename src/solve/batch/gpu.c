@@ -51,15 +51,15 @@ typedef struct part {
 
 struct trs_batch_gpu {
   trs_device *device;
-  trs_stream stream;
   part part[2];
-  char method[120];
 
-  trs_arena memory;
+  trs_arena memory; /* in the plan's stream */
   double *b_scale, *x_scale;
   void *room; /* systems x width x n numbers, or NULL */
   trs_stage stage;
 };
+
+static trs_stream stream_of(const trs_batch_gpu *g) { return *g->memory.stream; }
 
 /* Triangle t of a batch. */
 typedef struct side {
@@ -338,45 +338,67 @@ static const char *name_of(const part *p) {
   return way->shared ? "levels, x in shared memory" : "levels";
 }
 
-static void name_method(trs_batch_gpu *g, const trs_batch *B) {
+static void name_method(trs_batch *B) {
+  const trs_batch_gpu *g = B->gpu;
   if (B->triangles == 1)
-    snprintf(g->method, sizeof g->method, "%s", name_of(&g->part[0]));
+    snprintf(B->method, sizeof B->method, "%s", name_of(&g->part[0]));
   else
-    snprintf(g->method, sizeof g->method, "L by %s, U by %s", name_of(&g->part[B->of_L]),
+    snprintf(B->method, sizeof B->method, "L by %s, U by %s", name_of(&g->part[B->of_L]),
              name_of(&g->part[B->of_U]));
 }
 
-trs_status trs_batch_gpu_make(trs_batch *B, int64_t nrhs) {
+/* Systems in parts of whole groups of all kernels. */
+static int log_of(const trs_batch *B) {
+  int log = 0;
+  for (int t = 0; t < B->triangles; t++)
+    if (B->gpu->part[t].main.way.log_systems > log) log = B->gpu->part[t].main.way.log_systems;
+  return log;
+}
+
+/* The GPU has the patterns in its own orders, and may need one once more. */
+static void drop_pattern(trs_batch_triangle *own, bool keeps) {
+  TRS_FREE_ALL(own->from_ptr, own->from);
+  own->from_ptr = own->from = NULL;
+  if (keeps) return;
+  TRS_FREE_ALL(own->ptr, own->idx);
+  own->system.ptr = own->ptr = NULL;
+  own->system.idx = own->idx = NULL;
+}
+
+static trs_status analyze(trs_plan *plan) {
+  trs_batch *B = trs_batch_of(plan);
+  const int64_t nrhs = plan->options.nrhs;
+  B->width = nrhs >= TRS_BATCH_WIDTH ? TRS_BATCH_WIDTH : 1;
+  for (int t = 0; t < B->triangles; t++) {
+    TRS_TRY(TRS_ALLOC(&B->triangle[t].row, B->count));
+    TRS_TRY(TRS_ALLOC(&B->triangle[t].pivot, B->count));
+    for (int64_t s = 0; s < B->count; s++) B->triangle[t].row[s] = -1;
+  }
   TRS_TRY(TRS_ALLOC_ZERO(&B->gpu, 1));
   trs_batch_gpu *g = B->gpu;
-  g->device = g->memory.device = g->stage.device = B->context->device;
-  g->memory.stream = &g->stream;
-  trs_context_limit_gpus(B->context);
-  const int before = trs_device_enter(g->device);
-  trs_status status = B->count > 0 && B->n > 0 ? build(g, B, nrhs) : TRS_SUCCESS;
-  trs_device_leave(before);
-  name_method(g, B);
-  return status;
-}
-
-bool trs_batch_gpu_keeps_pattern(const trs_batch *B, int triangle) {
-  return B->gpu->part[triangle].substitutes;
-}
-
-/* In a forked process CUDA is lost, and the memory with it. */
-void trs_batch_gpu_drop(trs_batch *B) {
-  trs_batch_gpu *g = B->gpu;
-  if (!g) return;
-  if (!trs_context_is_inherited(B->context)) {
-    const int before = trs_device_enter(g->device);
-    trs_arena_free(&g->memory);
-    trs_stage_close(&g->stage, g->stream);
-    trs_device_leave(before);
+  g->device = g->memory.device = g->stage.device = plan->context->device;
+  g->memory.stream = &plan->stream;
+  if (B->count > 0 && B->n > 0) TRS_TRY(build(g, B, nrhs));
+  name_method(B);
+  B->at_once = 1 << log_of(B);
+  B->threads = 0;
+  for (int t = 0; t < B->triangles; t++) {
+    const part *p = &g->part[t];
+    if (p->main.way.threads > B->threads) B->threads = p->main.way.threads;
+    drop_pattern(&B->triangle[t], p->substitutes);
   }
-  for (int t = 0; t < 2; t++) TRS_FREE_ALL(g->part[t].fault_here, g->part[t].plain_here);
-  trs_free(g->memory.array);
-  trs_free(g);
-  B->gpu = NULL;
+  return TRS_SUCCESS;
+}
+
+static void free_state(trs_plan *plan) {
+  trs_batch_gpu *g = trs_batch_of(plan)->gpu;
+  if (g) {
+    trs_arena_free(&g->memory);
+    trs_stage_close(&g->stage, plan->stream);
+    for (int t = 0; t < 2; t++) TRS_FREE_ALL(g->part[t].fault_here, g->part[t].plain_here);
+    trs_free(g);
+  }
+  trs_batch_free(plan);
 }
 
 /* ---- Arrays of the caller: those in device memory as they lie, others through a stage. ---- */
@@ -397,7 +419,7 @@ static trs_status need_stage(trs_batch_gpu *g, int64_t own, int log, int64_t cou
   int64_t groups = group < STAGE_BYTES ? STAGE_BYTES / group : 1;
   if (groups > all) groups = all;
   *systems = groups << log;
-  return trs_stage_need(&g->stage, groups * group, g->stream);
+  return trs_stage_need(&g->stage, groups * group, stream_of(g));
 }
 
 /* Some of the systems. */
@@ -407,16 +429,13 @@ typedef struct range {
 
 static int64_t groups_in(range r, int log) { return (r.count + (1 << log) - 1) >> log; }
 
-static trs_passage passage_of(const trs_batch *B, const trs_rhs *rhs, int64_t n, int64_t b_next,
-                              int64_t x_next) {
+static trs_passage passage_of(const trs_batch *B, const trs_rhs *rhs, int64_t n) {
   trs_passage p = {.all = trs_span_of(rhs, n, B->scalar, 0, rhs->nrhs),
                    .by_systems = true,
                    .end = B->count,
                    .stage = &B->gpu->stage,
-                   .stream = B->gpu->stream};
+                   .stream = B->plan.stream};
   p.all.systems = B->count;
-  p.all.b_next = b_next;
-  p.all.x_next = x_next;
   return p;
 }
 
@@ -438,19 +457,24 @@ static trs_status take_part(const side *T, const form *f, const void *val, int64
                               .stride = stride,
                               .to = f->val,
                               .fault = p->fault};
-  return trs_batch_take_values(&v, T->B->scalar, T->B->gpu->stream);
+  return trs_batch_take_values(&v, T->B->scalar, T->B->plan.stream);
 }
 
 static trs_status take_from_host(const side *T, const form *f, const trs_batch_given *given) {
   const trs_batch *B = T->B;
-  const trs_rhs values = {
-      .x = (void *)(uintptr_t)given->val, .b = given->val, .nrhs = 1, .x_row = 1, .b_row = 1};
-  trs_passage p = passage_of(B, &values, T->own->given, given->stride, given->stride);
+  const trs_rhs values = {.x = (void *)(uintptr_t)given->val,
+                          .b = given->val,
+                          .nrhs = 1,
+                          .x_row = 1,
+                          .b_row = 1,
+                          .x_next = given->stride,
+                          .b_next = given->stride};
+  trs_passage p = passage_of(B, &values, T->own->given);
   p.only_b = true;
   TRS_TRY(need_stage(B->gpu, trs_span_bytes(&p.all), f->way.log_systems, B->count, &p.width));
   while (!trs_passage_is_over(&p)) {
     TRS_TRY(trs_passage_bring(&p));
-    TRS_TRY(take_part(T, f, p.here.rhs.b, p.here.b_next, (range){p.at, p.here.systems}));
+    TRS_TRY(take_part(T, f, p.here.rhs.b, p.here.rhs.b_next, (range){p.at, p.here.systems}));
     TRS_TRY(trs_passage_take(&p));
   }
   return TRS_SUCCESS;
@@ -470,21 +494,21 @@ static trs_status substitute(const side *T) {
   trs_batch_joint v = p->joint;
   v.groups = p->groups;
   v.val = p->main.val;
-  TRS_TRY(trs_device_fill(v.plain, 0, p->groups << v.log_systems, g->stream));
-  TRS_TRY(trs_batch_take_joint(&v, T->B->scalar, g->stream));
-  return trs_device_copy(p->plain_here, v.plain, T->B->count, g->stream);
+  TRS_TRY(trs_device_fill(v.plain, 0, p->groups << v.log_systems, stream_of(g)));
+  TRS_TRY(trs_batch_take_joint(&v, T->B->scalar, stream_of(g)));
+  return trs_device_copy(p->plain_here, v.plain, T->B->count, stream_of(g));
 }
 
 static trs_status take_values(const side *T, const trs_batch_given *given) {
   trs_batch_gpu *g = T->B->gpu;
   part *p = T->part;
   const int64_t bytes = (p->groups << p->main.way.log_systems) * (int64_t)sizeof *p->fault;
-  TRS_TRY(trs_device_fill(p->fault, 0xff, bytes, g->stream));
+  TRS_TRY(trs_device_fill(p->fault, 0xff, bytes, stream_of(g)));
   TRS_TRY(take_form(T, &p->main, given));
   if (p->substitutes) TRS_TRY(substitute(T));
-  TRS_TRY(
-      trs_device_copy(p->fault_here, p->fault, T->B->count * (int64_t)sizeof *p->fault, g->stream));
-  TRS_TRY(trs_device_wait(g->stream));
+  TRS_TRY(trs_device_copy(p->fault_here, p->fault, T->B->count * (int64_t)sizeof *p->fault,
+                          stream_of(g)));
+  TRS_TRY(trs_device_wait(stream_of(g)));
   p->any_plain = false;
   for (int64_t s = 0; s < T->B->count; s++) {
     const bool none = p->fault_here[s] == UINT64_MAX;
@@ -495,36 +519,27 @@ static trs_status take_values(const side *T, const trs_batch_given *given) {
   if (!p->any_plain) return TRS_SUCCESS;
   TRS_TRY(build_rest(g, T));
   TRS_TRY(take_form(T, &p->rest, given));
-  return trs_device_wait(g->stream);
+  return trs_device_wait(stream_of(g));
 }
 
-trs_status trs_batch_gpu_fill(trs_batch *B, const trs_batch_given *given) {
-  trs_status status = TRS_SUCCESS;
-  if (B->count == 0 || B->n == 0) return TRS_SUCCESS;
-  trs_context_limit_gpus(B->context);
-  const int before = trs_device_enter(B->gpu->device);
-  for (int t = 0; t < B->triangles && !status; t++) {
+static trs_status update(trs_plan *plan) {
+  const trs_batch *B = trs_batch_of(plan);
+  for (int t = 0; t < B->triangles && B->count > 0 && B->n > 0; t++) {
     const side T = side_of(B, t);
-    status = take_values(&T, &given[t]);
+    TRS_TRY(take_values(&T, &B->given[t]));
   }
-  trs_device_leave(before);
-  return status;
+  return TRS_SUCCESS;
 }
 
 /* ---- Solving ---- */
 
-/* Vectors of the systems of a range, in device memory. */
-typedef struct vectors {
-  trs_rhs rhs;
-  int64_t b_next, x_next;
-} vectors;
-
-static trs_status launch_form(const side *T, const form *f, const vectors *v, range r) {
+/* Of the systems of a range, in device memory. */
+static trs_status launch_form(const side *T, const form *f, const trs_rhs *v, range r) {
   const trs_batch *B = T->B;
   const trs_batch_gpu *g = B->gpu;
   const part *p = T->part;
   const trs_batch_way *way = &f->way;
-  const int width = v->rhs.nrhs > 1 ? way->width : 1;
+  const int width = v->nrhs > 1 ? way->width : 1;
   const int64_t size = (int64_t)trs_scalar_size(B->scalar);
   const trs_batch_sweep a = {
       .n = B->n,
@@ -562,113 +577,91 @@ static trs_status launch_form(const side *T, const form *f, const vectors *v, ra
       .work = f->work,
       .b_scale = T->own == &B->triangle[0] ? g->b_scale : NULL,
       .x_scale = T->own == &B->triangle[B->triangles - 1] ? g->x_scale : NULL,
-      .x = v->rhs.x,
-      .b = v->rhs.b,
-      .nrhs = v->rhs.nrhs,
+      .x = v->x,
+      .b = v->b,
+      .nrhs = v->nrhs,
       .x_next = v->x_next,
-      .x_row = v->rhs.x_row,
-      .x_col = v->rhs.x_col,
+      .x_row = v->x_row,
+      .x_col = v->x_col,
       .b_next = v->b_next,
-      .b_row = v->rhs.b_row,
-      .b_col = v->rhs.b_col};
-  if (way->lanes) return trs_batch_lanes_sweep(&a, B->scalar, g->stream);
+      .b_row = v->b_row,
+      .b_col = v->b_col};
+  if (way->lanes) return trs_batch_lanes_sweep(&a, B->scalar, stream_of(g));
   return trs_batch_levels_sweep(&a, width, trs_batch_levels_bytes(size, f->rows, way, width),
-                                B->scalar, g->stream);
+                                B->scalar, stream_of(g));
 }
 
-static trs_status launch_sweep(const trs_batch *B, int t, const vectors *v, range r) {
+static trs_status launch_sweep(const trs_batch *B, int t, const trs_rhs *v, range r) {
   const side T = side_of(B, t);
   TRS_TRY(launch_form(&T, &T.part->main, v, r));
   return T.part->any_plain ? launch_form(&T, &T.part->rest, v, r) : TRS_SUCCESS;
 }
 
-static trs_status launch_two(const trs_batch *B, const vectors *first, const vectors *second,
+static trs_status launch_two(const trs_batch *B, const trs_rhs *first, const trs_rhs *second,
                              range r) {
   TRS_TRY(launch_sweep(B, 0, first, r));
   return launch_sweep(B, 1, second, r);
 }
 
 /* As many right-hand sides at a time as the workspace has room for. */
-static trs_status launch_in_room(const trs_batch *B, const vectors *v, range r) {
+static trs_status launch_in_room(const trs_batch *B, const trs_rhs *v, range r) {
   void *room = B->gpu->room;
-  for (int64_t k = 0; k < v->rhs.nrhs; k += B->width) {
-    vectors first = *v, second;
-    first.rhs = trs_rhs_columns(&v->rhs, B->scalar, k, B->width);
-    second = first;
-    first.rhs.x = room;
-    second.rhs.b = room;
-    first.rhs.x_row = second.rhs.b_row = 1;
-    first.rhs.x_col = second.rhs.b_col = B->n;
+  for (int64_t k = 0; k < v->nrhs; k += B->width) {
+    trs_rhs first = trs_rhs_columns(v, B->scalar, k, B->width), second = first;
+    first.x = room;
+    second.b = room;
+    first.x_row = second.b_row = 1;
+    first.x_col = second.b_col = B->n;
     first.x_next = second.b_next = B->n * B->width;
     TRS_TRY(launch_two(B, &first, &second, r));
   }
   return TRS_SUCCESS;
 }
 
-static trs_status launch(const trs_batch *B, const vectors *v, range r) {
+static trs_status launch(const trs_batch *B, const trs_rhs *v, range r) {
   if (B->triangles == 1) return launch_sweep(B, 0, v, r);
   if (B->gpu->room) return launch_in_room(B, v, r);
-  vectors second = *v;
-  second.rhs.b = v->rhs.x;
-  second.rhs.b_row = v->rhs.x_row;
-  second.rhs.b_col = v->rhs.x_col;
+  trs_rhs second = *v;
+  second.b = v->x;
+  second.b_row = v->x_row;
+  second.b_col = v->x_col;
   second.b_next = v->x_next;
   return launch_two(B, v, &second, r);
 }
 
-/* Systems in parts of whole groups of all kernels. */
-static int log_of(const trs_batch *B) {
-  int log = 0;
-  for (int t = 0; t < B->triangles; t++)
-    if (B->gpu->part[t].main.way.log_systems > log) log = B->gpu->part[t].main.way.log_systems;
-  return log;
-}
-
-static trs_status solve_staged(trs_batch *B, const vectors *v) {
-  trs_passage p = passage_of(B, &v->rhs, B->n, v->b_next, v->x_next);
+static trs_status solve_staged(trs_batch *B, const trs_rhs *v) {
+  trs_passage p = passage_of(B, v, B->n);
   TRS_TRY(need_stage(B->gpu, trs_span_bytes(&p.all), log_of(B), B->count, &p.width));
   while (!trs_passage_is_over(&p)) {
     TRS_TRY(trs_passage_bring(&p));
-    const vectors there = {p.here.rhs, p.here.b_next, p.here.x_next};
-    TRS_TRY(launch(B, &there, (range){p.at, p.here.systems}));
+    TRS_TRY(launch(B, &p.here.rhs, (range){p.at, p.here.systems}));
     TRS_TRY(trs_passage_take(&p));
   }
-  return trs_device_wait(B->gpu->stream);
+  return trs_device_wait(B->plan.stream);
 }
 
-static trs_status solve_where_they_lie(trs_batch *B, const vectors *v) {
-  if (!trs_rhs_is_there(&v->rhs)) return solve_staged(B, v);
-  TRS_TRY(check_alignment(B, "x", v->rhs.x));
-  TRS_TRY(check_alignment(B, "b", v->rhs.b));
-  return launch(B, v, (range){0, B->count});
+static trs_status solve(trs_plan *plan, const trs_rhs *rhs) {
+  trs_batch *B = trs_batch_of(plan);
+  if (!rhs->there) return solve_staged(B, rhs);
+  TRS_TRY(check_alignment(B, "x", rhs->x));
+  TRS_TRY(check_alignment(B, "b", rhs->b));
+  return launch(B, rhs, (range){0, B->count});
 }
 
-trs_status trs_batch_gpu_run(trs_batch *B, const trs_rhs *rhs, int64_t b_next, int64_t x_next) {
-  const vectors v = {.rhs = *rhs, .b_next = b_next, .x_next = x_next};
-  const int before = trs_device_enter(B->gpu->device);
-  trs_status status = solve_where_they_lie(B, &v);
-  trs_device_leave(before);
-  return status;
+static trs_status wait(trs_plan *plan) { return trs_device_wait(plan->stream); }
+
+static int64_t bytes(const trs_plan *plan) {
+  const trs_batch_gpu *g = trs_batch_of(plan)->gpu;
+  int64_t total = trs_batch_bytes(plan) + g->memory.bytes + g->stage.bytes;
+  for (int t = 0; t < 2; t++) total += TRS_HELD(g->part[t].fault_here, g->part[t].plain_here);
+  return total;
 }
 
-trs_status trs_batch_gpu_use_stream(trs_batch *B, trs_stream stream) {
-  trs_batch_gpu *g = B->gpu;
-  const int before = trs_device_enter(g->device);
-  trs_status status = trs_device_wait(g->stream);
-  trs_device_leave(before);
-  if (!status) g->stream = stream;
-  return status;
-}
-
-void trs_batch_gpu_info(const trs_batch *B, trs_batch_info *info) {
-  const trs_batch_gpu *g = B->gpu;
-  info->systems_at_once = 1 << log_of(B);
-  info->threads = 0;
-  info->bytes += g->memory.bytes + g->stage.bytes;
-  for (int t = 0; t < B->triangles; t++) {
-    const part *p = &g->part[t];
-    if (p->main.way.threads > info->threads) info->threads = p->main.way.threads;
-    info->bytes += TRS_HELD(p->fault_here, p->plain_here);
-  }
-  info->method = g->method;
-}
+const trs_method trs_method_batch_gpu = {.name = "batch",
+                                         .backend = &trs_backend_cuda,
+                                         .analyze = analyze,
+                                         .update = update,
+                                         .solve = solve,
+                                         .wait = wait,
+                                         .bytes = bytes,
+                                         .free = free_state};
