@@ -273,30 +273,24 @@ trs_status trs_relax_sweep(trs_relaxation *R, void *x, int64_t ldx, const void *
   return trs_guard_leave(&R->guard, sweep(R, x, ldx, b, ldb, nrhs, layout, options));
 }
 
-static trs_status set_variant(trs_relaxation *R, const char *variant) {
-  TRS_TRY(trs_context_check(R->context));
-  if (!R->backend->set_variant)
-    return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "variants are a GPU's; this relaxes on the CPU");
-  return trs_refusal_note(&R->variant_fails, "trs_relax_set_variant",
-                          R->backend->set_variant(R, variant));
-}
-
 trs_status trs_relax_set_variant(trs_relaxation *R, const char *variant) {
   TRS_ENTER(R, "relaxation");
-  return trs_guard_leave(&R->guard, set_variant(R, variant));
-}
-
-static trs_status set_stream(trs_relaxation *R, void *stream) {
-  TRS_TRY(trs_context_check(R->context));
-  if (!R->backend->stream)
-    return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "relaxation on the CPU has no stream");
-  *R->backend->stream(R) = stream;
-  return TRS_SUCCESS;
+  trs_status status = trs_context_check(R->context);
+  if (!status && !R->backend->set_variant)
+    status = trs_fail(TRS_ERROR_UNSUPPORTED, -1, "variants are a GPU's; this relaxes on the CPU");
+  else if (!status)
+    status = trs_refusal_note(&R->variant_fails, "trs_relax_set_variant",
+                              R->backend->set_variant(R, variant));
+  return trs_guard_leave(&R->guard, status);
 }
 
 trs_status trs_relax_set_stream(trs_relaxation *R, void *stream) {
   TRS_ENTER(R, "relaxation");
-  return trs_guard_leave(&R->guard, set_stream(R, stream));
+  trs_status status = trs_context_check(R->context);
+  if (!status && !R->backend->stream)
+    status = trs_fail(TRS_ERROR_UNSUPPORTED, -1, "relaxation on the CPU has no stream");
+  if (!status) *R->backend->stream(R) = stream;
+  return trs_guard_leave(&R->guard, status);
 }
 
 trs_status trs_relax_wait(trs_relaxation *R) {

@@ -55,6 +55,16 @@ trs_status trs_arena_move(trs_arena *arena, const void *pointer, void *from, int
   return status;
 }
 
+trs_status trs_device_fetch(const void *pointer, const void *from, int64_t count, size_t size,
+                            trs_stream stream) {
+  void *to;
+  const trs_status status = trs_alloc(&to, count, size);
+  give(pointer, to);
+  TRS_TRY(status);
+  TRS_TRY(trs_device_copy(to, from, count * (int64_t)size, stream));
+  return trs_device_wait(stream);
+}
+
 void trs_arena_drop(trs_arena *arena, const void *array) {
   for (int k = 0; k < arena->count && array; k++)
     if (arena->array[k].at == array) {

@@ -30,6 +30,12 @@ trs_status trs_arena_upload(trs_arena *arena, const void *pointer, const void *f
 trs_status trs_arena_move(trs_arena *arena, const void *pointer, void *from, int64_t count,
                           size_t size);
 
+/* The reverse: a copy on the host, to free with trs_free. */
+trs_status trs_device_fetch(const void *pointer, const void *from, int64_t count, size_t size,
+                            trs_stream stream);
+#define TRS_DEVICE_FETCH(pointer, from, count, stream) \
+  trs_device_fetch((pointer), (from), (count), sizeof **(pointer), (stream))
+
 /* Frees one array; NULL is allowed. */
 void trs_arena_drop(trs_arena *arena, const void *array);
 

@@ -65,26 +65,16 @@ static trs_status download(const making *m, trs_joint *j) {
   const trs_gpu_substitution *s = &m->result;
   const trs_system *T = &s->joint;
   const trs_stream stream = m->way->stream;
-  const int64_t scalar = (int64_t)trs_scalar_size(T->scalar);
   j->system = *T;
   j->system.ptr = NULL, j->system.idx = NULL, j->system.val = NULL;
   j->ny = s->ny;
   j->nlevels = s->nlevels;
   j->guarded = s->guarded;
-  void *val = NULL;
-  TRS_TRY(TRS_ALLOC((int64_t **)&j->system.ptr, T->n + 1));
-  TRS_TRY(TRS_ALLOC((int32_t **)&j->system.idx, T->nnz));
-  TRS_TRY(trs_alloc(&val, T->nnz, (size_t)scalar));
-  j->system.val = val;
-  TRS_TRY(TRS_ALLOC(&j->of, T->n));
-  TRS_TRY(TRS_ALLOC(&j->known, T->n));
-  TRS_TRY(
-      trs_device_copy((void *)j->system.ptr, T->ptr, (T->n + 1) * (int64_t)sizeof *T->ptr, stream));
-  TRS_TRY(trs_device_copy((void *)j->system.idx, T->idx, T->nnz * (int64_t)sizeof *T->idx, stream));
-  TRS_TRY(trs_device_copy(val, T->val, T->nnz * scalar, stream));
-  TRS_TRY(trs_device_copy(j->of, s->of, T->n * (int64_t)sizeof *s->of, stream));
-  TRS_TRY(trs_device_copy(j->known, s->known, T->n * (int64_t)sizeof *s->known, stream));
-  return trs_device_wait(stream);
+  TRS_TRY(TRS_DEVICE_FETCH(&j->system.ptr, T->ptr, T->n + 1, stream));
+  TRS_TRY(TRS_DEVICE_FETCH(&j->system.idx, T->idx, T->nnz, stream));
+  TRS_TRY(trs_device_fetch(&j->system.val, T->val, T->nnz, trs_scalar_size(T->scalar), stream));
+  TRS_TRY(TRS_DEVICE_FETCH(&j->of, s->of, T->n, stream));
+  return TRS_DEVICE_FETCH(&j->known, s->known, T->n, stream);
 }
 
 static trs_status make_there(making *m, bool *made) {
