@@ -180,6 +180,8 @@ TEST(a_plan_in_use_refuses_every_call) {
   assert_success(trs_guard_take(&shared->guard, "plan"));
   assert_failure(TRS_ERROR_BUSY, "a plan of its own", solve(shared, x));
   assert_failure(TRS_ERROR_BUSY, "another call uses the plan", trs_update(shared, A));
+  assert_failure(TRS_ERROR_BUSY, "another call uses the plan", trs_plan_wait(shared));
+  assert_failure(TRS_ERROR_BUSY, "another call uses the plan", trs_plan_set_stream(shared, NULL));
   assert_success(trs_guard_leave(&shared->guard, TRS_SUCCESS));
   assert_success(solve(shared, x));
   assert_failure(TRS_ERROR_ARGUMENT, "nrhs", trs_solve(shared, x, N, b, N, -1, TRS_COL_MAJOR));
@@ -195,6 +197,7 @@ TEST(a_relaxation_in_use_refuses) {
   assert_failure(TRS_ERROR_BUSY, "another call uses the relaxation",
                  trs_relax_sweep(R, x, N, b, N, 1, TRS_COL_MAJOR, NULL));
   assert_failure(TRS_ERROR_BUSY, "another call uses the relaxation", trs_relax_update(R, A));
+  assert_failure(TRS_ERROR_BUSY, "another call uses the relaxation", trs_relax_wait(R));
   assert_success(trs_guard_leave(&R->guard, TRS_SUCCESS));
   assert_success(trs_relax_sweep(R, x, N, b, N, 1, TRS_COL_MAJOR, NULL));
   assert_success(trs_relax_update(R, A));
