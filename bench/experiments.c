@@ -31,7 +31,7 @@ const bench_experiment bench_experiments[] = {
          "names, with one GPU: auto with b and x on the first GPU, auto with b and x distributed "
          "as "
          "they are solved (spread), and zerocopy. --methods adds others, such as "
-         "push:partition=cyclic. Several right-hand sides are timed only for systems with a "
+         "push:partition=bands. Several right-hand sides are timed only for systems with a "
          "parallelism of 5,000 or more. Then a system is solved that is larger than what plans may "
          "use "
          "of one GPU, beside a smaller one on one GPU with the same limit. Solves are launched one "

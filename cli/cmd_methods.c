@@ -80,9 +80,8 @@ static const char ranks_of_papers[] =
     "2.2)\n";
 static const char relaxation_on_cpu[] = "threads  rows of one colour shared among the threads\n";
 static const char relaxation_on_gpu[] =
-    "slices            one launch for all colours, for blocks of 1 to 8\n"
-    "warp-six-rows     one warp for six block rows (Walden et al. 2021), for blocks of 1 to 32\n"
-    "warp-six-rows-l2  warp-six-rows, x kept in the L2 cache (Walden et al. 2021)\n";
+    "slices  one launch for all colours, for blocks of 1 to 8\n"
+    "rows    one launch per colour, several block rows per warp, for blocks of 1 to 32\n";
 static const char relaxation_of_papers[] =
     "thread-row               one thread per block row (Walden et al. 2021)\n"
     "warp-row                 one warp per block row, then a launch for the diagonal (Walden et "
@@ -91,6 +90,8 @@ static const char relaxation_of_papers[] =
     "warp-row-fused           one warp per block row, with its diagonal (Walden et al. 2021)\n"
     "warp-row-fused-l2        warp-row-fused, x kept in the L2 cache (Walden et al. 2021)\n"
     "warp-row-fused-l2-async  the same, the diagonal copied asynchronously (Walden et al. 2021)\n"
+    "warp-six-rows            one warp for six block rows (Walden et al. 2021)\n"
+    "warp-six-rows-l2         warp-six-rows, x kept in the L2 cache (Walden et al. 2021)\n"
     "warp-six-rows-l2-async   warp-six-rows-l2, the diagonal copied asynchronously (Walden et al. "
     "2021)\n"
     "warp-six-rows-prefetch   warp-six-rows, x of a row's next block ahead in shared memory "

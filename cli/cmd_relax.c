@@ -61,7 +61,7 @@ static const option options[] = {
         "uses its share of the cores by default, and with cuda one of the GPUs of its machine, "
         "in turn"),
     TEXT_OPTION("variant", "NAME",
-                "auto|slices|thread-row|warp-row|warp-row-l2|warp-row-fused|warp-row-fused-l2|"
+                "auto|slices|rows|thread-row|warp-row|warp-row-l2|warp-row-fused|warp-row-fused-l2|"
                 "warp-row-fused-l2-async|warp-six-rows|warp-six-rows-l2|warp-six-rows-l2-async|"
                 "warp-six-rows-prefetch",
                 FIELD(variant),

@@ -1051,12 +1051,8 @@ typedef struct trs_relax_options {
                             16384.  A call with more takes groups */
   const char *variant;   /* kernels of a GPU; NULL or "auto": the fastest.  Of the library:
                             "slices", for blocks of 1 to 8, also "slices:warps=W,stages=S": W warps
-                            (1 to 20) per multiprocessor, each with a ring of S stages (3 to 12).
-                            Of W21: "thread-row"; "warp-row", where a second launch per colour
-                            solves by the diagonal, also "warp-row-l2"; "warp-row-fused" and
-                            "warp-six-rows", each also with "-l2" (x stays in L2), "-l2-async" (the
-                            diagonal is copied to shared memory during the product) and
-                            "-l2-async-prefetch" (the next rows' right-hand side too) */
+                            (1 to 20) per multiprocessor, each with a ring of S stages (3 to 12),
+                            and "rows", with a launch per colour.  W21's: papers/W21/README.md */
 } trs_relax_options;
 
 /* A relaxation from a square real matrix: rows i * block_size .. (i + 1) * block_size - 1 are block
@@ -1115,10 +1111,6 @@ typedef struct trs_sweep_options {
 TRS_EXPERIMENTAL trs_status trs_relax_sweep(trs_relaxation *R, void *x, int64_t ldx, const void *b,
                                             int64_t ldb, int64_t nrhs, trs_layout layout,
                                             const trs_sweep_options *options);
-
-/* On a GPU: selects other kernels (trs_relax_options.variant) for the same values.  After a failure
- * every sweep fails until a call succeeds. */
-TRS_EXPERIMENTAL trs_status trs_relax_set_variant(trs_relaxation *R, const char *variant);
 
 /* On a GPU: the stream (a cudaStream_t) of later sweeps and updates; initially the default stream.
  * The caller orders it after work in the former stream.  With several GPUs it is a stream of the

@@ -35,10 +35,8 @@ int64_t stand_in_held(void) { return allocations; }
 
 trs_status trs_device_open(trs_device **device, int ordinal) {
   *device = &devices[ordinal];
-  (*device)->facts = (trs_device_facts){.ordinal = ordinal,
-                                        .window_bytes = 1000,
-                                        .memory_bytes = (int64_t)1 << 30,
-                                        .costs = trs_gpu_measured};
+  (*device)->facts = (trs_device_facts){
+      .ordinal = ordinal, .memory_bytes = (int64_t)1 << 30, .costs = trs_gpu_measured};
   return TRS_SUCCESS;
 }
 const char *trs_device_list(void) { return ""; }
@@ -252,11 +250,6 @@ trs_status trs_device_event_follow(trs_device_event *event, trs_stream stream) {
 
 /* ---- What groups and contexts ask besides ---- */
 
-int64_t trs_device_persist(trs_device *device) {
-  (void)device;
-  return 500;
-}
-void trs_device_unpersist(trs_device *device) { (void)device; }
 trs_status trs_device_reach(const trs_device *device, const trs_device *other) {
   (void)device;
   (void)other;

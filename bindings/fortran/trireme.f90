@@ -989,13 +989,6 @@ module trireme
       integer(c_int) :: trs_relax_sweep_c
     end function trs_relax_sweep_c
 
-    function trs_relax_set_variant_c(R, variant) bind(C, name="trs_relax_set_variant")
-      import
-      type(c_ptr), value :: R
-      character(kind=c_char), dimension(*), intent(in), optional :: variant
-      integer(c_int) :: trs_relax_set_variant_c
-    end function trs_relax_set_variant_c
-
     function trs_relax_set_stream(R, stream) bind(C, name="trs_relax_set_stream")
       import
       type(c_ptr), value :: R
@@ -3648,15 +3641,6 @@ contains
     outcome = trs_relax_sweep_c(R, at_x, int(ldx, c_int64_t), at_b, int(ldb, c_int64_t), &
         int(nrhs, c_int64_t), layout, options)
   end function relax_sweep_888
-
-  function trs_relax_set_variant(R, variant) result(outcome)
-    type(c_ptr), intent(in) :: R
-    character(len=*), intent(in), optional :: variant
-    character(kind=c_char, len=:), allocatable :: c_variant
-    integer(c_int) :: outcome
-    if (present(variant)) c_variant = trs_terminated(variant)
-    outcome = trs_relax_set_variant_c(R, c_variant)
-  end function trs_relax_set_variant
 
   function check_444(error, A, uplo, trans, diag, x, ldx, b, ldb, nrhs, layout) result(outcome)
     type(trs_backward_error), intent(inout), optional :: error

@@ -12,14 +12,128 @@
  * memory, while the other half serves the block at hand (Figure 9).
  *
  * Blocks of 5, the paper's, have kernels of their own; others share one for any size. */
-#include "relax/cuda/rows.cuh"
+#include <mutex>
+
+#include "W21/rows.h"
+#include "relax/cuda/row_sum.cuh"
 
 namespace {
 
 using namespace trs;
-using namespace trs::relax_rows;
 
-constexpr int X = TRS_RELAX_COPY_X;
+constexpr int THREADS = 256, WARPS = THREADS / int(WARP);
+constexpr int NONE = TRS_W21_COPY_NOTHING, DIAGONAL = TRS_W21_COPY_DIAGONAL, X = TRS_W21_COPY_X;
+
+__host__ __device__ inline int rows_of_warp(bool six, int b) { return six ? int(WARP) / b : 1; }
+/* Elements of shared memory that a warp needs. */
+__host__ __device__ inline int room_of_warp(int copies, int rows, int b) {
+  return copies == DIAGONAL ? rows * b * b : 0;
+}
+
+/* The arrays of a kernel's right-hand side. */
+template <int STORE>
+struct columns {
+  using T = stored<STORE>;
+  typename T::x *x;
+  const typename T::sum *r;
+  __device__ explicit columns(const trs_relax_args &a)
+      : x(static_cast<typename T::x *>(a.x) + blockIdx.y * a.x_stride),
+        r(static_cast<const typename T::sum *>(a.r) + blockIdx.y * a.r_stride) {}
+};
+
+template <class S>
+__device__ inline S *shared_room(int elements) {
+  extern __shared__ __align__(16) unsigned char shared_bytes[];
+  return reinterpret_cast<S *>(shared_bytes) + int(threadIdx.x / WARP) * elements;
+}
+
+/* Begins a warp's copy of count elements; empty copies count as one too. */
+template <class S>
+__device__ inline void begin_copy(S *shared, const S *global, int count) {
+  for (int e = int(threadIdx.x % WARP); e < count; e += int(WARP))
+    copy_async(shared + e, global + e);
+  commit_copies();
+}
+
+/* D's LU of the rows of a warp, on its way to shared memory during the product. */
+template <class S, int COPIES>
+class diagonals {
+ public:
+  __device__ diagonals(const trs_relax_args &a, int64_t first, int count, int rows)
+      : from_(static_cast<const S *>(a.diagonal)), first_(first), elements_(a.block * a.block) {
+    if constexpr (COPIES == DIAGONAL) {
+      room_ = shared_room<S>(room_of_warp(COPIES, rows, a.block));
+      begin_copy(room_, from_ + first * elements_, count * elements_);
+    }
+  }
+  /* After the product. */
+  __device__ const S *await(int64_t p) const {
+    if constexpr (COPIES != DIAGONAL) return from_ + p * elements_;
+    await_copies<0>();
+    return room_ + (p - first_) * elements_;
+  }
+
+ private:
+  const S *from_;
+  int64_t first_;
+  int elements_;
+  S *room_ = nullptr;
+};
+
+/* ---- A warp takes a row: its groups take the columns of one block, 25 lanes for 5 x 5, then those
+ * of the next block; their sums are added at the end ---- */
+
+__device__ inline int groups_of(int b) {
+  const int fit = int(WARP) / b;
+  return fit < b ? fit : b;
+}
+
+/* The sum of row p, complete in every lane of group 0. */
+template <int STORE, int B>
+__device__ inline typename stored<STORE>::sum sum_one_row(const trs_relax_args &a,
+                                                          const lanes<B> &l, int64_t p, bool works,
+                                                          const typename stored<STORE>::x *x) {
+  using sum = typename stored<STORE>::sum;
+  const int groups = groups_of(l.b);
+  turns t = {a.ptr[p], 0, (l.b + groups - 1) / groups, l.slot, groups};
+  if (works) t.count = int(a.ptr[p + 1] - t.block) * t.a_block;
+  const sum mine = row_sum<STORE, B>(a, l, t, x).total();
+  sum total = 0;
+  for (int g = 0; g < groups; g++) total += shuffle(mine, g * l.b + l.i);
+  return total;
+}
+
+/* Row first, and whether the lane adds to a sum of it, and has a component of x. */
+template <int B>
+struct one_row {
+  lanes<B> l;
+  int64_t p;
+  bool works, stores;
+  __device__ one_row(int block, int64_t first, int64_t end)
+      : l(block, int(threadIdx.x % WARP)),
+        p(first),
+        works(p < end && l.slot < groups_of(l.b)),
+        stores(p < end && l.slot == 0) {
+    if (p >= end) p = end - 1;
+  }
+};
+
+template <int STORE, int B, int COPIES>
+__global__ void __launch_bounds__(THREADS)
+    relax_by_warps(const __grid_constant__ trs_relax_args a, int64_t begin, int64_t end) {
+  using sum = typename stored<STORE>::sum;
+  const int b = B ? B : a.block;
+  const int64_t first = begin + int64_t(blockIdx.x) * WARPS + threadIdx.x / WARP;
+  if (first >= end) return;
+  const columns<STORE> c(a);
+  const diagonals<sum, COPIES> d(a, first, 1, 1);
+  const one_row<B> at(b, first, end);
+  sum y = -sum_one_row<STORE, B>(a, at.l, at.p, at.works, c.x);
+  const sum *own = d.await(at.p);
+  y += c.r[at.p * b + at.l.i];
+  const sum z = solve_diagonal(at.l, own, a.pivot + at.p * b, y);
+  if (at.stores) relax(c.x + at.p * a.pitch + at.l.i, z, a.omega);
+}
 
 /* ---- Six rows per warp ---- */
 
@@ -101,7 +215,7 @@ __global__ void __launch_bounds__(WARP)
   const int64_t first = begin + int64_t(blockIdx.x) * rows;
   const columns<STORE> c(a);
   const diagonals<sum, COPIES> d(a, first, int(min(int64_t(rows), end - first)), rows);
-  const place<B, true> at(b, first, end);
+  const place<B> at(b, first, end);
   const lanes<B> &l = at.l;
   six_sum<STORE, B> product(a, l, c.x);
   const int64_t from = a.ptr[at.p], to = at.works ? a.ptr[at.p + 1] : from;
@@ -114,7 +228,7 @@ __global__ void __launch_bounds__(WARP)
   }
   __syncwarp();
   const sum z = solve_diagonal(l, d.await(at.p), a.pivot + at.p * b, y);
-  if (at.stores) relax(c.x + at.p * a.pitch + l.i, z, a.omega);
+  if (at.works) relax(c.x + at.p * a.pitch + l.i, z, a.omega);
 }
 
 /* ---- Product and solve as two kernels ---- */
@@ -122,29 +236,30 @@ __global__ void __launch_bounds__(WARP)
 /* y = r - O x, a row per warp. */
 template <int STORE, int B>
 __global__ void __launch_bounds__(THREADS)
-    multiply_rows(const __grid_constant__ trs_relax_args a, int64_t begin, int64_t end) {
+    multiply_rows(const __grid_constant__ trs_relax_args a, int64_t begin, int64_t end, void *y) {
   using sum = typename stored<STORE>::sum;
   const int b = B ? B : a.block;
   const int64_t first = begin + int64_t(blockIdx.x) * WARPS + threadIdx.x / WARP;
   if (first >= end) return;
   const columns<STORE> c(a);
-  const place<B, false> at(b, first, end);
-  const sum y = sum_row<STORE, B, false>(a, at.l, at.p, at.works, c.x);
+  const one_row<B> at(b, first, end);
+  const sum total = sum_one_row<STORE, B>(a, at.l, at.p, at.works, c.x);
   const int64_t e = at.p * b + at.l.i;
-  if (at.stores) static_cast<sum *>(a.y)[blockIdx.y * a.r_stride + e] = c.r[e] - y;
+  if (at.stores) static_cast<sum *>(y)[blockIdx.y * a.r_stride + e] = c.r[e] - total;
 }
 
 /* Solves D z = y, a row per warp. */
 template <int STORE, int B>
 __global__ void __launch_bounds__(THREADS)
-    solve_rows(const __grid_constant__ trs_relax_args a, int64_t begin, int64_t end) {
+    solve_rows(const __grid_constant__ trs_relax_args a, int64_t begin, int64_t end,
+               const void *product) {
   using sum = typename stored<STORE>::sum;
   const int b = B ? B : a.block;
   const int64_t first = begin + int64_t(blockIdx.x) * WARPS + threadIdx.x / WARP;
   if (first >= end) return;
   const columns<STORE> c(a);
-  const place<B, false> at(b, first, end);
-  const sum y = static_cast<const sum *>(a.y)[blockIdx.y * a.r_stride + at.p * b + at.l.i];
+  const one_row<B> at(b, first, end);
+  const sum y = static_cast<const sum *>(product)[blockIdx.y * a.r_stride + at.p * b + at.l.i];
   const sum *d = static_cast<const sum *>(a.diagonal) + at.p * b * b;
   const sum z = solve_diagonal(at.l, d, a.pivot + at.p * b, y);
   if (at.stores) relax(c.x + at.p * a.pitch + at.l.i, z, a.omega);
@@ -201,43 +316,120 @@ __global__ void __launch_bounds__(THREADS)
 
 /* ---- Launches ---- */
 
-template <int STORE, int B, bool SIX, int COPIES>
+/* Rows begin to end - 1 of every right-hand side, `each` per block of threads; reads of x are kept
+ * in L2 as far as possible. */
+struct launcher {
+  const trs_relax_args &a;
+  const trs_w21_how &how;
+  int64_t begin, end;
+  cudaStream_t stream;
+
+  template <class K, class... MORE>
+  cudaError_t operator()(K kernel, int64_t each, size_t shared, int threads, MORE... more) const {
+    cudaLaunchAttribute keep = {};
+    keep.id = cudaLaunchAttributeAccessPolicyWindow;
+    keep.val.accessPolicyWindow.base_ptr = a.x;
+    keep.val.accessPolicyWindow.num_bytes = size_t(how.window);
+    keep.val.accessPolicyWindow.hitRatio = float(how.window_share);
+    keep.val.accessPolicyWindow.hitProp = cudaAccessPropertyPersisting;
+    keep.val.accessPolicyWindow.missProp = cudaAccessPropertyStreaming;
+    cudaLaunchConfig_t config = {};
+    config.gridDim = dim3(unsigned((end - begin + each - 1) / each), unsigned(a.nrhs));
+    config.blockDim = unsigned(threads);
+    config.dynamicSmemBytes = shared;
+    config.stream = stream;
+    config.attrs = &keep;
+    config.numAttrs = how.window ? 1 : 0;
+    if (shared > 48 << 10) {
+      cudaError_t error =
+          cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, int(shared));
+      if (error != cudaSuccess) return error;
+    }
+    return cudaLaunchKernelEx(&config, kernel, a, begin, end, more...);
+  }
+};
+
+template <int STORE, int B, int COPIES>
 cudaError_t launch_warps(const launcher &launch) {
   using sum = typename stored<STORE>::sum;
-  const int b = launch.a.block, rows = rows_of_warp(SIX, b);
+  const size_t shared = size_t(room_of_warp(COPIES, 1, launch.a.block)) * sizeof(sum);
+  return launch(relax_by_warps<STORE, B, COPIES>, WARPS, WARPS * shared, THREADS);
+}
+template <int STORE, int B, int COPIES>
+cudaError_t launch_six(const launcher &launch) {
+  using sum = typename stored<STORE>::sum;
+  const int b = launch.a.block, rows = rows_of_warp(true, b);
   const size_t shared = size_t(room_of_warp(COPIES, rows, b)) * sizeof(sum);
-  if constexpr (SIX && (B > 0 || COPIES == X))
-    return launch(relax_six_rows<STORE, B, COPIES>, rows, shared, int(WARP));
-  else
-    return launch(relax_by_warps<STORE, B, SIX, COPIES>, int64_t(WARPS) * rows, WARPS * shared);
+  return launch(relax_six_rows<STORE, B, COPIES>, rows, shared, int(WARP));
 }
 
 template <int STORE, int B>
 cudaError_t launch_rows(const launcher &launch) {
   const int copies = launch.how.copies;
   switch (launch.how.by) {
-    case TRS_RELAX_BY_THREAD:
-      return launch(relax_by_threads<STORE, B>, THREADS);
-    case TRS_RELAX_BY_TWO_KERNELS: {
-      cudaError_t error = launch(multiply_rows<STORE, B>, WARPS);
-      return error != cudaSuccess ? error : launch(solve_rows<STORE, B>, WARPS);
+    case TRS_W21_BY_THREAD:
+      return launch(relax_by_threads<STORE, B>, THREADS, 0, THREADS);
+    case TRS_W21_BY_TWO_KERNELS: {
+      cudaError_t error = launch(multiply_rows<STORE, B>, WARPS, 0, THREADS, launch.how.y);
+      return error != cudaSuccess ? error
+                                  : launch(solve_rows<STORE, B>, WARPS, 0, THREADS, launch.how.y);
     }
-    case TRS_RELAX_BY_WARP:
-      return copies == DIAGONAL ? launch_warps<STORE, B, false, DIAGONAL>(launch)
-                                : launch_warps<STORE, B, false, NONE>(launch);
+    case TRS_W21_BY_WARP:
+      return copies == DIAGONAL ? launch_warps<STORE, B, DIAGONAL>(launch)
+                                : launch_warps<STORE, B, NONE>(launch);
     default:
-      return copies == X          ? launch_warps<STORE, B, true, X>(launch)
-             : copies == DIAGONAL ? launch_warps<STORE, B, true, DIAGONAL>(launch)
-                                  : launch_warps<STORE, B, true, NONE>(launch);
+      return copies == X          ? launch_six<STORE, B, X>(launch)
+             : copies == DIAGONAL ? launch_six<STORE, B, DIAGONAL>(launch)
+                                  : launch_six<STORE, B, NONE>(launch);
   }
+}
+
+/* ---- L2 ---- */
+
+std::mutex lock;
+constexpr int MOST_GPUS = 1024; /* as contexts count them */
+struct {
+  int users;
+  size_t before;
+} set_aside[MOST_GPUS + 1]; /* by ordinal; under the lock */
+
+int64_t attribute(cudaDeviceAttr which, int ordinal) {
+  int value = 0;
+  return cudaDeviceGetAttribute(&value, which, ordinal) == cudaSuccess ? value : 0;
 }
 
 }  // namespace
 
-extern "C" trs_status trs_w21_rows_run(const trs_relax_args *a, const trs_relax_rows_how *how,
-                                       int64_t begin, int64_t end, trs_stream stream) {
-  if (begin == end) return TRS_SUCCESS;
-  const launcher launch = {*a, *how, begin, end, static_cast<cudaStream_t>(stream)};
+extern "C" void trs_w21_take_l2(trs_w21_how *how, int64_t bytes, int ordinal) {
+  const std::lock_guard<std::mutex> guard(lock);
+  size_t aside = 0;
+  how->aside = 1 + ordinal;
+  if (set_aside[ordinal].users++ == 0) {
+    if (cudaDeviceGetLimit(&set_aside[ordinal].before, cudaLimitPersistingL2CacheSize))
+      set_aside[ordinal].before = 0;
+    (void)cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize,
+                             size_t(attribute(cudaDevAttrMaxPersistingL2CacheSize, ordinal)));
+  }
+  if (cudaDeviceGetLimit(&aside, cudaLimitPersistingL2CacheSize)) aside = 0;
+  (void)cudaGetLastError(); /* a GPU without this feature sets nothing aside */
+  const int64_t most = attribute(cudaDevAttrMaxAccessPolicyWindowSize, ordinal);
+  how->window = aside == 0 ? 0 : bytes < most ? bytes : most;
+  how->window_share = how->window > int64_t(aside) ? double(aside) / double(how->window) : 1;
+}
+
+extern "C" void trs_w21_give_l2_back(trs_w21_how *how) {
+  const std::lock_guard<std::mutex> guard(lock);
+  const int ordinal = how->aside - 1;
+  if (ordinal < 0 || --set_aside[ordinal].users > 0) return;
+  (void)cudaCtxResetPersistingL2Cache();
+  (void)cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, set_aside[ordinal].before);
+  (void)cudaGetLastError();
+}
+
+extern "C" trs_status trs_w21_rows_run(const trs_relax_args *a, const void *paper, int64_t begin,
+                                       int64_t end, trs_stream stream) {
+  const auto &how = *static_cast<const trs_w21_how *>(paper);
+  const launcher launch = {*a, how, begin, end, static_cast<cudaStream_t>(stream)};
   const cudaError_t error = by_store(a->store, [&](auto store) {
     constexpr int STORE = decltype(store)::value;
     return a->block == 5 ? launch_rows<STORE, 5>(launch) : launch_rows<STORE, 0>(launch);

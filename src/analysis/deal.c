@@ -7,7 +7,7 @@
 
 #include "base/wait.h"
 
-const char *const trs_deal_rules[] = {"auto", "cyclic", "bands", "slabs", "graph", NULL};
+const char *const trs_deal_rules[] = {"auto", "bands", "slabs", "graph", NULL};
 
 enum {
   ENTRY_BYTES = 12,     /* read per entry */
@@ -55,16 +55,13 @@ static int32_t same_class(const trs_slices *s, int32_t k, int32_t *count) {
   return k;
 }
 
-/* Each member gets the same number of slices: round-robin by a few neighbours, or in one stretch.
- */
-static void deal_by_level(const trs_slices *s, int32_t members, int32_t *owner, bool stretches) {
+/* Each member gets the same number of slices of a level, in one stretch. */
+static void deal_by_level(const trs_slices *s, int32_t members, int32_t *owner) {
   int32_t count;
   for (int32_t k = 0, end; k < s->nslices; k = end) {
     end = same_class(s, k, &count);
-    int32_t grain = count / (4 * members), at = 0;
-    grain = grain < 1 ? 1 : grain < TRS_CHUNK_SLICES ? grain : TRS_CHUNK_SLICES;
-    for (int32_t j = k; j < end; j++) {
-      owner[j] = stretches ? (int32_t)((int64_t)at * members / count) : at / grain % members;
+    for (int32_t j = k, at = 0; j < end; j++) {
+      owner[j] = (int32_t)((int64_t)at * members / count);
       at += !trs_slice_is_part(&s->slice[j]);
     }
   }
@@ -109,7 +106,7 @@ static void deal_slabs(const dealing *d, int32_t *owner) {
 static trs_status deal_by_graph(const dealing *d, int32_t *owner) {
   if (d->s->nslices >= FEW_SLICES * d->members && d->members > 1)
     return trs_deal_graph(owner, d->S, d->s, d->position, d->members, d->most_edges);
-  deal_by_level(d->s, d->members, owner, true);
+  deal_by_level(d->s, d->members, owner);
   return TRS_SUCCESS;
 }
 
@@ -118,8 +115,8 @@ static void own_parts(const trs_slices *s, int32_t *owner) {
     if (trs_slice_is_part(&s->slice[k])) owner[k] = owner[k + 1];
 }
 
-void trs_deal_owners(int32_t *owner, const trs_slices *s, int32_t members, trs_deal_rule rule) {
-  deal_by_level(s, members, owner, rule == TRS_DEAL_BANDS);
+void trs_deal_bands(int32_t *owner, const trs_slices *s, int32_t members) {
+  deal_by_level(s, members, owner);
   own_parts(s, owner);
 }
 
@@ -129,7 +126,7 @@ static trs_status deal_slices(const dealing *d, trs_deal_rule rule, int32_t *own
   else if (rule == TRS_DEAL_SLABS)
     deal_slabs(d, owner);
   else
-    deal_by_level(d->s, d->members, owner, rule == TRS_DEAL_BANDS);
+    deal_by_level(d->s, d->members, owner);
   own_parts(d->s, owner);
   return TRS_SUCCESS;
 }
@@ -436,8 +433,7 @@ static trs_status try_graph(const dealing *d, trs_deal *best) {
   return status == TRS_ERROR_UNSUPPORTED ? TRS_SUCCESS : status;
 }
 
-/* The better of bands and graph.  Where slices in turn cost less than bands, in 3D grids, slabs
- * cost less than either (docs/experiments/several-gpus.md). */
+/* The better of bands and graph. */
 static trs_status try_all(const dealing *d, trs_deal *best) {
   TRS_TRY(try_rule(d, TRS_DEAL_BANDS, best));
   if (d->members == 1) return TRS_SUCCESS;

@@ -6,7 +6,6 @@
  * needs.
  *
  * A rule says which slices a member gets.  The slices of a heavy block stay together.
- *   cyclic   round-robin within each level: perfect balance, many pushes;
  *   bands    each level in equal parts, in the order of the sweep: neighbours stay together;
  *   slabs    parts of the sweep with equal entries: a path enters each slab only once, for the
  *            slices are those of an outline with these slabs;
@@ -23,13 +22,12 @@ enum { TRS_CLEAR_ROWS = 256 }; /* positions that are cleared together after a so
 
 typedef enum trs_deal_rule {
   TRS_DEAL_AUTO,
-  TRS_DEAL_CYCLIC,
   TRS_DEAL_BANDS,
   TRS_DEAL_SLABS,
   TRS_DEAL_GRAPH
 } trs_deal_rule;
 
-/* "auto", "cyclic", ..., NULL. */
+/* "auto", "bands", ..., NULL. */
 extern const char *const trs_deal_rules[];
 
 typedef struct trs_deal {
@@ -63,8 +61,8 @@ void trs_deal_slabs(int64_t *cut, const trs_system *S, int32_t members);
 trs_status trs_deal_create(trs_deal *deal, const trs_system *S, const trs_slices *s,
                            const trs_outline *outline, int32_t members, trs_deal_rule rule,
                            double alone, const trs_gpu_costs *gpu, trs_team *team);
-/* The owners of all slices by bands or cyclic, owner[nslices].  O(nslices). */
-void trs_deal_owners(int32_t *owner, const trs_slices *s, int32_t members, trs_deal_rule rule);
+/* The owners of all slices by bands, owner[nslices].  O(nslices). */
+void trs_deal_bands(int32_t *owner, const trs_slices *s, int32_t members);
 /* Judges a deal that was made elsewhere: sets rows, balance, level_balance, peer_steps, seconds and
  * alone of a deal that has members, rule, owner and pushes.  No walk finds the longest path: but
  * for slabs, it may go to another member at every level.  O(nslices). */

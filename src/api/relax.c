@@ -27,7 +27,7 @@ trs_status trs_relax_take_options(trs_relax_options *own, int block_size,
 
 static trs_status check_context(const trs_context *ctx, const trs_relax_options *options) {
   TRS_TRY(trs_context_check(ctx));
-  if (ctx->backend == &trs_backend_opencl)
+  if (ctx->backend->kind == TRS_KIND_OPENCL)
     return trs_fail(
         TRS_ERROR_UNSUPPORTED, -1,
         "relaxation does not run on OpenCL devices: use a context such as \"threads\" or "
@@ -263,7 +263,6 @@ static trs_status sweep(trs_relaxation *R, void *x, int64_t ldx, const void *b, 
   TRS_TRY(trs_relax_complete(&complete_options, options));
   TRS_TRY(trs_rhs_make(&rhs, R->nrows * R->block, R->scalar, x, ldx, b, ldb, nrhs, layout));
   TRS_TRY(trs_refusal_check(&R->guard.refusal, "relaxation"));
-  TRS_TRY(trs_refusal_check(&R->variant_fails, "relaxation"));
   return trs_relaxation_sweep(R, &rhs, &complete_options);
 }
 
@@ -271,17 +270,6 @@ trs_status trs_relax_sweep(trs_relaxation *R, void *x, int64_t ldx, const void *
                            int64_t nrhs, trs_layout layout, const trs_sweep_options *options) {
   TRS_ENTER(R, "relaxation");
   return trs_guard_leave(&R->guard, sweep(R, x, ldx, b, ldb, nrhs, layout, options));
-}
-
-trs_status trs_relax_set_variant(trs_relaxation *R, const char *variant) {
-  TRS_ENTER(R, "relaxation");
-  trs_status status = trs_context_check(R->context);
-  if (!status && !R->backend->set_variant)
-    status = trs_fail(TRS_ERROR_UNSUPPORTED, -1, "variants are a GPU's; this relaxes on the CPU");
-  else if (!status)
-    status = trs_refusal_note(&R->variant_fails, "trs_relax_set_variant",
-                              R->backend->set_variant(R, variant));
-  return trs_guard_leave(&R->guard, status);
 }
 
 trs_status trs_relax_set_stream(trs_relaxation *R, void *stream) {

@@ -1,4 +1,4 @@
-/* backend.h - the interface of a backend: one table of functions per backend, listed in context.c.
+/* backend.h - the interface of a backend: one table of functions, listed once in backends.def.
  * A new one (HIP, SYCL) provides this table: docs/adding/backend.md. */
 #ifndef TRS_BACKEND_BACKEND_H
 #define TRS_BACKEND_BACKEND_H
@@ -9,9 +9,6 @@ typedef struct trs_backend trs_backend;
 
 struct trs_backend {
   const char *name;
-  const char *place;    /* after "on": "one GPU" */
-  const char *contexts; /* names of contexts that have it, without blanks: "cuda:0-3|nvshmem"; NULL:
-                           its own name */
   trs_context_kind kind; /* of its contexts */
   bool gpu;              /* methods run on GPUs, and x and b may lie in device memory */
   bool finds_gpu;        /* the context opens a GPU if a solve is large: trs_context_find_device */
@@ -47,6 +44,6 @@ struct trs_backend {
 };
 
 extern const trs_backend trs_backend_auto, trs_backend_serial, trs_backend_threads,
-    trs_backend_cuda, trs_backend_cuda_group, trs_backend_opencl;
+    trs_backend_cuda, trs_backend_cuda_group;
 
 #endif

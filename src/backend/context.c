@@ -2,7 +2,6 @@
  * them. */
 #include "backend/context.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,37 +16,31 @@
 #include "base/text.h"
 #include "base/thread.h"
 
-/* The name of a context up to its colon. */
+/* The list is included thrice, each time with other macros. */
+#define TRS_CONTEXT(name, backend, lacks)
+#define TRS_BACKEND(id, name, contexts, place) extern const trs_backend trs_backend_##id;
+#define TRS_PAPER_OPENCL TRS_BACKEND
+#include "backend/backends.def"
+#undef TRS_BACKEND
+
+#define TRS_BACKEND(id, name, contexts, place) name "  " contexts "  " place "\n"
+static const char list[] =
+#include "backend/backends.def"
+    ;
+#undef TRS_CONTEXT
+#undef TRS_BACKEND
+
+const char *trs_backend_list(void) { return list; }
+
 static const struct {
   const char *name;
   const trs_backend *backend;
-} names[] = {{"auto", &trs_backend_auto},       {"serial", &trs_backend_serial},
-             {"threads", &trs_backend_threads}, {"cuda", &trs_backend_cuda},
-             {"hip", &trs_backend_cuda},        {"nvshmem", &trs_backend_cuda_group},
-             {"opencl", &trs_backend_opencl}};
-
-/* Those that have methods of their own. */
-static const trs_backend *const backends[] = {&trs_backend_serial, &trs_backend_threads,
-                                              &trs_backend_cuda, &trs_backend_cuda_group,
-                                              &trs_backend_opencl};
-
-static char list[512];
-
-static void write_list(void) {
-  size_t used = 0;
-  for (size_t k = 0; k < sizeof backends / sizeof *backends && used < sizeof list; k++) {
-    int more = snprintf(list + used, sizeof list - used, "%-12s%-18s%s\n", backends[k]->name,
-                        backends[k]->contexts ? backends[k]->contexts : backends[k]->name,
-                        backends[k]->place);
-    if (more > 0) used += (size_t)more;
-  }
-}
-
-const char *trs_backend_list(void) {
-  static pthread_once_t once = PTHREAD_ONCE_INIT;
-  pthread_once(&once, write_list);
-  return list;
-}
+  const char *lacks;
+} names[] = {
+#define TRS_CONTEXT(name, backend, lacks) {name, backend, lacks},
+#define TRS_BACKEND(id, name, contexts, place)
+#include "backend/backends.def"
+};
 
 /* What other programs call the same. */
 static const struct {
@@ -76,6 +69,7 @@ static trs_status open_backend(trs_context *context, const char *name) {
   const char *argument = name[length] ? name + length + 1 : NULL;
   for (size_t k = 0; k < sizeof names / sizeof *names; k++)
     if (strlen(names[k].name) == length && memcmp(names[k].name, name, length) == 0) {
+      if (!names[k].backend) return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "%s", names[k].lacks);
       context->backend = names[k].backend;
       return context->backend->open(context, name, argument);
     }
@@ -166,7 +160,7 @@ bool trs_context_is_inherited(const trs_context *context) {
 
 trs_status trs_context_check(const trs_context *context) {
   if (!trs_context_is_inherited(context)) return TRS_SUCCESS;
-  if (context->backend->gpu || context->opencl)
+  if (context->backend->gpu || context->paper)
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "%s", trs_context_inherited);
   return trs_team_renew(context->team);
 }

@@ -20,7 +20,7 @@ struct trs_context {
                                    trs_context_find_device; of a group, the device of the first
                                    member of this process */
   trs_group *group;             /* several GPUs; else NULL */
-  struct trs_opencl *opencl;    /* of "opencl"; else NULL */
+  void *paper;                  /* what a backend of papers/ has open, which no fork survives */
   bool keeps_systems;           /* an analysis of the engine leaves the system in device memory for
                                    who made the plan (solve/multigpu/alone.h) */
   _Atomic int64_t gpu_memory;   /* limit on the bytes that the library holds per GPU; 0: no limit */

@@ -52,17 +52,11 @@ static const trs_backend *const any[] = {&trs_backend_serial, &trs_backend_threa
 
 #define CPU_BACKEND .kind = TRS_KIND_THREADS, .bandwidth = bandwidth, .hop = hop
 
-const trs_backend trs_backend_serial = {.name = "serial",
-                                        .place = "one thread of the CPU",
-                                        CPU_BACKEND,
-                                        .offers = serial_only,
-                                        .open = open_serial};
+const trs_backend trs_backend_serial = {
+    .name = "serial", CPU_BACKEND, .offers = serial_only, .open = open_serial};
 
-const trs_backend trs_backend_threads = {.name = "threads",
-                                         .place = "all threads of the CPU",
-                                         CPU_BACKEND,
-                                         .offers = any_cpu,
-                                         .open = open_threads};
+const trs_backend trs_backend_threads = {
+    .name = "threads", CPU_BACKEND, .offers = any_cpu, .open = open_threads};
 
 const trs_backend trs_backend_auto = {.name = "auto",
                                       .kind = TRS_KIND_AUTO,

@@ -90,7 +90,6 @@ static const trs_backend *const several_gpus[] = {&trs_backend_cuda, &trs_backen
 
 const trs_backend trs_backend_cuda = {
     .name = TRS_GPU_BACKEND,
-    .place = "one GPU",
     .kind = TRS_KIND_GPU,
     CUDA_BACKEND,
     .offers = one_gpu,
@@ -101,9 +100,7 @@ const trs_backend trs_backend_cuda = {
 /* enter uses the first member of this process */
 const trs_backend trs_backend_cuda_group = {
     .name = "cuda-group",
-    .place = "several GPUs",
     .kind = TRS_KIND_GPUS,
-    .contexts = "cuda:0-3|nvshmem",
     CUDA_BACKEND,
     .offers = several_gpus,
     .elsewhere =

@@ -32,8 +32,6 @@ struct trs_device {
                                      none */
   _Atomic int64_t plain;          /* bytes held outside the pool: shared.h */
   pinned_pieces blocks, stages;
-  int persisting;    /* number of requests for L2 set aside; under the lock */
-  size_t aside;      /* the bytes set aside before these requests */
   cudaStream_t side; /* NULL until the first request; under the lock */
 };
 
@@ -90,8 +88,6 @@ static trs_status look_at_vendor(trs_device_facts *facts, const struct cudaDevic
 static trs_status look_at_vendor(trs_device_facts *facts, const struct cudaDeviceProp *p) {
   facts->capability = p->major;
   facts->shared_bytes = (int64_t)p->sharedMemPerBlockOptin;
-  facts->persisting_bytes = p->persistingL2CacheMaxSize;
-  facts->window_bytes = p->accessPolicyMaxWindowSize;
   if (p->major >= 8) return TRS_SUCCESS;
   return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
                   "GPU %d (%s) has compute capability %d.%d: 8.0 or newer is needed",
@@ -347,39 +343,6 @@ trs_status trs_device_alloc_stage(trs_device *device, void **pointer) {
 void trs_device_free_stage(trs_device *device, void *pointer) {
   give_piece_back(&device->stages, pointer);
 }
-
-#if TRS_GPU_AMD /* sets nothing aside */
-int64_t trs_device_persist(trs_device *device) {
-  (void)device;
-  return 0;
-}
-
-void trs_device_unpersist(trs_device *device) { (void)device; }
-#else
-int64_t trs_device_persist(trs_device *device) {
-  size_t bytes = 0;
-  pthread_mutex_lock(&lock);
-  if (device->persisting++ == 0) {
-    if (cudaDeviceGetLimit(&device->aside, cudaLimitPersistingL2CacheSize)) device->aside = 0;
-    (void)cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize,
-                             (size_t)device->facts.persisting_bytes);
-  }
-  if (cudaDeviceGetLimit(&bytes, cudaLimitPersistingL2CacheSize)) bytes = 0;
-  (void)cudaGetLastError(); /* a GPU without this feature sets nothing aside */
-  pthread_mutex_unlock(&lock);
-  return (int64_t)bytes;
-}
-
-void trs_device_unpersist(trs_device *device) {
-  pthread_mutex_lock(&lock);
-  if (--device->persisting == 0) {
-    (void)cudaCtxResetPersistingL2Cache();
-    (void)cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, device->aside);
-    (void)cudaGetLastError();
-  }
-  pthread_mutex_unlock(&lock);
-}
-#endif
 
 /* ---- Copies. ---- */
 

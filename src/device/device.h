@@ -30,9 +30,7 @@ typedef struct trs_device_facts {
   int threads_per_multiprocessor;
   int64_t shared_bytes; /* largest shared memory of a block */
   int64_t l2_bytes, memory_bytes;
-  int64_t persisting_bytes, window_bytes; /* of L2: the part that can be set aside; the largest
-                                             access window */
-  trs_gpu_costs costs;                    /* its row of the machine model */
+  trs_gpu_costs costs; /* its row of the machine model */
 } trs_device_facts;
 
 /* Opens the GPU of this ordinal.  All opens of one GPU share one object.
@@ -64,11 +62,6 @@ int64_t trs_device_limit_left(const trs_device *device); /* INT64_MAX: no limit 
 
 /* A stream of the device for work concurrent with the caller's stream.  Nothing orders the two. */
 trs_status trs_device_side_stream(trs_device *device, trs_stream *stream);
-
-/* Sets aside as much L2 as possible for accesses that launches mark as persisting; returns the
- * bytes, possibly 0.  Each call needs one trs_device_unpersist; the last one restores the L2. */
-int64_t trs_device_persist(trs_device *device);
-void trs_device_unpersist(trs_device *device);
 
 /* Copies between host and device in either direction; the pointers determine which.  The call
  * blocks for pageable host memory. */

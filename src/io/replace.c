@@ -1,12 +1,10 @@
 /* replace.c - writes a temporary file beside the target and renames it when all data is on the
  * disk, so that a reader sees the old file or the new one, whatever fails in between.  If the file
  * system supports it, the temporary file has no name until then, and a killed process leaves
- * nothing behind; otherwise the next writer removes the leftovers.  The file needs the C library
- * alone, because the command links it too. */
+ * nothing behind.  The file needs the C library alone, because the command links it too. */
 #define _GNU_SOURCE /* O_TMPFILE, O_PATH */
 #include "io/replace.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -16,12 +14,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-
-#include "io/rights.h"
+#ifdef __linux__
+#include <sys/xattr.h>
+#endif
 
 #ifndef O_PATH /* Linux: a folder that may be searched, though not read */
 #define O_PATH O_RDONLY
@@ -32,91 +30,42 @@ enum { MOST_TRIES = 1000, MOST_LINKS = 40 };
 /* errno, which some failures leave at 0. */
 static int failure(void) { return errno ? errno : EIO; }
 
-static int copy_text(char to[PATH_MAX], const char *text) {
-  if (strlen(text) >= PATH_MAX) return ENAMETOOLONG;
-  strcpy(to, text);
-  return 0;
-}
-
 /* The length of path up to its last slash. */
-static int directory_length(const char *path) {
+static size_t directory_length(const char *path) {
   const char *slash = strrchr(path, '/');
-  return slash ? (int)(slash + 1 - path) : 0;
+  return slash ? (size_t)(slash + 1 - path) : 0;
 }
 
-/* Replaces a link by its target: 1; 0: not a link; -1: the name is too long. */
-static int follow_link(char at[PATH_MAX]) {
-  char to[PATH_MAX];
-  ssize_t length = readlink(at, to, sizeof to);
-  if (length < 0) return 0;
-  int folder = *to == '/' ? 0 : directory_length(at);
-  errno = ENAMETOOLONG;
-  if (folder + length >= PATH_MAX) return -1;
-  memcpy(at + folder, to, (size_t)length);
-  at[folder + length] = '\0';
-  return 1;
-}
-
-/* The name at the end of a chain of links, where no file exists yet. */
-static int follow_links(trs_replace *output) {
-  char at[PATH_MAX];
-  int more = 1;
-  snprintf(at, sizeof at, "%s", output->path);
-  for (int l = 0; l < MOST_LINKS && more > 0; l++) more = follow_link(at);
-  return more < 0 ? failure() : copy_text(output->target, at);
-}
-
-/* True if folder lists the open files of a process; *own: of this process. */
-static bool lists_open_files(const char *folder, bool *own) {
-  size_t length = strlen(folder);
-  char *self = realpath("/proc/self", NULL);
-  size_t start = self ? strlen(self) : 0;
-  *own = !strcmp(folder, "/dev/fd") || !strcmp(folder, "/proc/self/fd") ||
-         (start && !strncmp(folder, self, start) && folder[start] == '/');
-  free(self);
-  return *own ||
-         (!strncmp(folder, "/proc/", 6) && length > 9 && !strcmp(folder + length - 3, "/fd"));
-}
-
-/* Checks whether `at` is a second name of a file that a process has open.  Where /proc is missing,
- * its folders exist by name alone. */
-static void look_for_open_file(trs_replace *output, const char *at) {
-  char folder[PATH_MAX], *end;
-  int length = directory_length(at);
-  bool own;
-  long number = strtol(at + length, &end, 10);
-  if (end == at + length || *end) return;
-  snprintf(folder, sizeof folder, "%.*s", length > 1 ? length - 1 : 1, length ? at : ".");
-  char *real = realpath(folder, NULL);
-  output->open_file = lists_open_files(real ? real : folder, &own);
-  if (output->open_file && own && number >= 0 && number <= INT_MAX) output->number = (int)number;
-  free(real);
-}
-
-/* Standard output that goes to a file has a second name, /dev/stdout.  That file must not be
- * replaced: other processes may have written to it before and will again. */
-static void find_open_file(trs_replace *output) {
-  char at[PATH_MAX];
-  snprintf(at, sizeof at, "%s", output->path);
-  for (int l = 0; l < MOST_LINKS && !output->open_file; l++) {
-    look_for_open_file(output, at);
-    if (follow_link(at) <= 0) break;
+/* The descriptor of this process that path names, or -1. */
+static int own_descriptor(const char *path) {
+  static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};
+  for (int k = 0; k < 2; k++) {
+    const size_t length = strlen(folders[k]);
+    char *end;
+    if (strncmp(path, folders[k], length) || path[length] < '0' || path[length] > '9') continue;
+    const long number = strtol(path + length, &end, 10);
+    if (!*end && number <= INT_MAX) return (int)number;
   }
+  return -1;
 }
 
-/* The file at the end of a chain of symbolic links, or path itself.  /dev/stdout may lead to a
- * pipe, which has no name. */
+/* The name at the end of a chain of symbolic links, where no file need exist; or a descriptor of
+ * this process: standard output that goes to a file has a second name, /dev/stdout.  That file must
+ * not be replaced, since other processes may have written to it before and will again. */
 static int find_target(trs_replace *output) {
-  struct stat about;
-  output->number = -1;
-  bool found = !lstat(output->path, &about);
-  if (!found || S_ISLNK(about.st_mode)) find_open_file(output);
-  if (!found || !S_ISLNK(about.st_mode) || output->open_file)
-    return copy_text(output->target, output->path);
-  bool exists = !stat(output->path, &about);
-  if (exists && !S_ISREG(about.st_mode)) return copy_text(output->target, output->path);
-  if (!exists && errno == ENOENT) return follow_links(output);
-  return realpath(output->path, output->target) ? 0 : failure();
+  char *at = output->target, to[PATH_MAX];
+  if (strlen(output->path) >= PATH_MAX) return ENAMETOOLONG;
+  strcpy(at, output->path);
+  for (int l = 0; l < MOST_LINKS; l++) {
+    output->number = own_descriptor(at);
+    const ssize_t length = output->number < 0 ? readlink(at, to, sizeof to) : -1;
+    if (length < 0) return 0;
+    const size_t folder = *to == '/' ? 0 : directory_length(at);
+    if (folder + (size_t)length >= PATH_MAX) return ENAMETOOLONG;
+    memcpy(at + folder, to, (size_t)length);
+    at[folder + (size_t)length] = '\0';
+  }
+  return ELOOP;
 }
 
 /* Opens the target's folder, so that the names in it may have any length that it allows, and so
@@ -134,23 +83,12 @@ static void close_folder(trs_replace *output) {
   output->folder = -1;
 }
 
-/* .trireme-HOST-, with dots for characters that are special in a path. */
-static void temporary_prefix(char prefix[TRS_REPLACE_NAME]) {
-  char host[TRS_REPLACE_NAME - 16] = "";
-  (void)gethostname(host, sizeof host - 1);
-  for (char *c = host; *c; c++)
-    if (*c == '/') *c = '.';
-  snprintf(prefix, TRS_REPLACE_NAME, ".trireme-%s-", host);
-}
-
-/* Chooses .trireme-HOST-PROCESS-NUMBER, which no other writer in any process chooses.  `make`
- * creates the file under that name; it returns less than 0 on failure. */
+/* Chooses .trireme-PROCESS-NUMBER, which does not exist yet.  `make` creates the file under that
+ * name; it returns less than 0 on failure. */
 static bool name_temporary(trs_replace *output, int (*make)(trs_replace *)) {
   static atomic_uint number;
-  char prefix[TRS_REPLACE_NAME];
-  temporary_prefix(prefix);
   for (int tries = 0; tries < MOST_TRIES; tries++) {
-    snprintf(output->temporary, sizeof output->temporary, "%s%ld-%u", prefix, (long)getpid(),
+    snprintf(output->temporary, sizeof output->temporary, ".trireme-%ld-%u", (long)getpid(),
              atomic_fetch_add(&number, 1));
     if (make(output) >= 0) return true;
     if (errno != EEXIST) break;
@@ -161,40 +99,6 @@ static bool name_temporary(trs_replace *output, int (*make)(trs_replace *)) {
 static int open_named(trs_replace *output) {
   return output->fd = openat(output->folder, output->temporary,
                              O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, output->mode);
-}
-
-/* True if `name`, of this prefix, was left by a killed process of this user on this machine: the
- * process has ended, and no process holds the file's lock, not even one with the same number in
- * another container. */
-static bool is_leftover(int folder, const char *name, const char *prefix) {
-  struct stat about;
-  char *end;
-  if (strncmp(name, prefix, strlen(prefix))) return false;
-  long process = strtol(name + strlen(prefix), &end, 10);
-  if (process <= 0 || process > INT_MAX || *end != '-') return false;
-  if (!kill((pid_t)process, 0) || errno != ESRCH) return false;
-  int fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-  if (fd < 0) return false;
-  bool ours = !fstat(fd, &about) && S_ISREG(about.st_mode) && about.st_uid == geteuid() &&
-              !flock(fd, LOCK_EX | LOCK_NB);
-  close(fd);
-  return ours;
-}
-
-/* Removes files that killed writers left beside the target. */
-static void remove_leftovers(const trs_replace *output) {
-  char prefix[TRS_REPLACE_NAME];
-  temporary_prefix(prefix);
-  int list = openat(output->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  DIR *folder = list < 0 ? NULL : fdopendir(list);
-  if (!folder) {
-    if (list >= 0) close(list);
-    return;
-  }
-  for (struct dirent *entry; (entry = readdir(folder));)
-    if (is_leftover(dirfd(folder), entry->d_name, prefix))
-      (void)unlinkat(dirfd(folder), entry->d_name, 0);
-  closedir(folder);
 }
 
 #ifdef O_TMPFILE
@@ -218,6 +122,25 @@ static int link_nameless(trs_replace *output) { return output->fd; }
 
 /* ---- The file to be replaced. ---- */
 
+#ifdef __linux__
+/* Gives the open file the access list of the old one, or none instead of the one that its folder
+ * gives to new files.  False if the old one has a list that cannot be given. */
+static bool copy_access_list(const char *old, int file) {
+  static const char name[] = "system.posix_acl_access";
+  char list[4096];
+  const ssize_t bytes = getxattr(old, name, list, sizeof list);
+  bool good = bytes < 0 && (errno == ENODATA || errno == ENOTSUP);
+  if (bytes >= 0) good = !fsetxattr(file, name, list, (size_t)bytes, 0);
+  if (bytes < 0 || !good) (void)fremovexattr(file, name);
+  return good;
+}
+#else
+static bool copy_access_list(const char *old, int file) {
+  (void)old, (void)file;
+  return true;
+}
+#endif
+
 /* The temporary file gets the owner, group, access list and mode of the file to be replaced.  The
  * rights of a group or a list that the writer cannot give are limited to those of all users. */
 static void copy_rights(const trs_replace *output, const struct stat *about) {
@@ -226,7 +149,7 @@ static void copy_rights(const trs_replace *output, const struct stat *about) {
   if (fstat(output->fd, &now)) return;
   if (now.st_uid != about->st_uid) (void)!fchown(output->fd, about->st_uid, (gid_t)-1);
   bool same = now.st_gid == about->st_gid || !fchown(output->fd, (uid_t)-1, about->st_gid);
-  if (!trs_rights_copy_list(output->target, output->fd)) same = false;
+  if (!copy_access_list(output->target, output->fd)) same = false;
   if (!same) mode &= (mode_t)(0707 | (mode & 7) << 3);
   (void)!fchmod(output->fd, mode);
 }
@@ -235,25 +158,24 @@ static void copy_rights(const trs_replace *output, const struct stat *about) {
 static int create_temporary(trs_replace *output, const struct stat *old) {
   output->mode = old ? 0600 : 0666; /* nobody reads it before it has the rights of the old one */
   if (!open_nameless(output) && !name_temporary(output, open_named)) return failure();
-  (void)flock(output->fd, LOCK_EX | LOCK_NB); /* marks the file as being written */
   if (old) copy_rights(output, old);
   output->replaces = true;
   return 0;
 }
 
-/* A file that this process has open has a position, after the data written so far; a newly opened
- * descriptor would begin at 0.  A file of another process is appended to. */
-static int open_again(trs_replace *output) {
-  output->fd = output->number >= 0 ? fcntl(output->number, F_DUPFD_CLOEXEC, 0)
-                                   : open(output->target, O_WRONLY | O_APPEND | O_CLOEXEC);
-  return output->fd < 0 ? failure() : 0;
-}
-
 /* True if the target itself is written, as it has no content that could be replaced. */
 static bool is_written_itself(const trs_replace *output) {
   struct stat about;
-  return output->open_file ||
-         (!stat(output->target, &about) && !S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode));
+  return output->number >= 0 ||
+         (!stat(output->path, &about) && !S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode));
+}
+
+/* As the rename will: in a folder such as /tmp a file of another user stays. */
+static bool may_rename(const trs_replace *output, const struct stat *old) {
+  struct stat folder;
+  const uid_t me = geteuid();
+  return me == 0 || old->st_uid == me || fstat(output->folder, &folder) ||
+         !(folder.st_mode & S_ISVTX) || folder.st_uid == me;
 }
 
 /* Creates the temporary file of a target that is a regular file or does not exist. */
@@ -265,14 +187,16 @@ static int begin_replacing(trs_replace *output) {
   if (!exists && errno != ENOENT) return failure();
   if (exists && S_ISDIR(about.st_mode)) return EISDIR;
   if (!exists && !*output->name) return EISDIR;
-  error = trs_rights_to_rename(output->folder, output->name, exists ? &about.st_uid : NULL);
-  return error ? error : create_temporary(output, exists ? &about : NULL);
+  if (exists && !may_rename(output, &about)) return EPERM;
+  return create_temporary(output, exists ? &about : NULL);
 }
 
+/* A file that this process has open has a position, after the data written so far; a newly opened
+ * descriptor would begin at 0. */
 static int open_target(trs_replace *output) {
-  if (output->open_file) return open_again(output);
   if (is_written_itself(output)) {
-    output->fd = open(output->target, O_WRONLY | O_CLOEXEC);
+    output->fd = output->number >= 0 ? fcntl(output->number, F_DUPFD_CLOEXEC, 0)
+                                     : open(output->path, O_WRONLY | O_CLOEXEC);
     return output->fd < 0 ? failure() : 0;
   }
   int error = begin_replacing(output);
@@ -286,8 +210,8 @@ static int check_itself(const trs_replace *output) {
   struct stat about;
   if (output->number < 0) {
     if (access(output->path, W_OK)) return failure();
-    if (output->open_file || stat(output->target, &about) || S_ISFIFO(about.st_mode)) return 0;
-    int fd = open(output->target, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (stat(output->path, &about) || S_ISFIFO(about.st_mode)) return 0;
+    int fd = open(output->path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     if (fd < 0) return failure();
     close(fd);
     return 0;
@@ -311,9 +235,7 @@ int trs_replace_check(const char *path) {
 int trs_replace_open(trs_replace *output, const char *path) {
   *output = (trs_replace){.path = path, .fd = -1, .folder = -1};
   int error = find_target(output);
-  if (!error) error = open_target(output);
-  if (!error && output->replaces) remove_leftovers(output);
-  return error;
+  return error ? error : open_target(output);
 }
 
 /* ---- Writing. ---- */

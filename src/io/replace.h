@@ -9,21 +9,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { TRS_REPLACE_NAME = 96 }; /* size of the host's name and the prefix in the temporary's name */
-
 typedef struct trs_replace {
-  const char *path;                      /* as the caller gave it */
-  char target[PATH_MAX];                 /* the file to replace, after following symbolic links */
-  const char *name;                      /* the end of target, behind its folder */
-  int folder;                            /* descriptor of the target's folder, or -1 */
-  char temporary[TRS_REPLACE_NAME + 32]; /* in that folder */
-  unsigned mode;                         /* with which the temporary file is created */
-  bool replaces;  /* there is a temporary file; false for targets that cannot be replaced, such as a
-                     device or a pipe */
-  bool nameless;  /* it has no name yet */
-  bool open_file; /* the path leads to a file that a process has open, such as /dev/stdout: the file
-                     itself is written, at its current position */
-  int number;     /* its descriptor if this process has it open, or -1 */
+  const char *path;      /* as the caller gave it */
+  char target[PATH_MAX]; /* the file to replace, after following symbolic links */
+  const char *name;      /* the end of target, behind its folder */
+  int folder;            /* descriptor of the target's folder, or -1 */
+  char temporary[48];    /* in that folder */
+  unsigned mode;         /* with which the temporary file is created */
+  bool replaces; /* there is a temporary file; false for targets that cannot be replaced, such as a
+                    device or a pipe */
+  bool nameless; /* it has no name yet */
+  int number;    /* the descriptor of this process that the path leads to, such as /dev/stdout: what
+                    it has open is written itself, at its current position; or -1 */
   int fd;
 } trs_replace;
 

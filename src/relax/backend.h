@@ -21,8 +21,7 @@ typedef struct trs_relax_backend {
   trs_status (*solve)(trs_relaxation *R, const trs_rhs *rhs);
 
   /* The functions from here to stream are NULL on the CPU. */
-  trs_status (*wait)(trs_relaxation *R); /* waits for launched sweeps; reports their failure */
-  trs_status (*set_variant)(trs_relaxation *R, const char *name);
+  trs_status (*wait)(trs_relaxation *R);    /* waits for launched sweeps; reports their failure */
   trs_stream *(*stream)(trs_relaxation *R); /* the caller's, which launches follow */
   /* Prepares R, the domain of a rank, for messages to other ranks: sets R->mover.  Sweeps then take
    * b and x of the domain's rows, and every rank takes part in them.  NULL: no preparation. */

@@ -29,8 +29,7 @@ typedef struct trs_square_sum {
  * (in a domain, rows that others read come first).  In off, diagonal, x and r, block row p is at
  * position p; blocks are column-major. */
 struct trs_relaxation {
-  trs_guard guard;           /* of public calls */
-  trs_refusal variant_fails; /* of the last change of the variant, if it failed */
+  trs_guard guard; /* of public calls */
   trs_context *context;
   trs_scalar scalar; /* type of the caller's matrix, b and x */
   trs_store store;

@@ -14,7 +14,8 @@ REBUILD = r"install [\w %'()-]+ and build|build with -DTRIREME_"
 
 # Folders whose messages need a GPU, or several: names are checked, the tests of GPUs get them.
 DEVICES = ("src/device/", "src/comm/", "src/solve/cuda/", "src/solve/multigpu/", "src/relax/cuda/",
-           "src/solve/grid3d/gpus.c", "src/solve/grid3d/spread_tasks.c", "papers/X20/unified.c")
+           "src/solve/grid3d/gpus.c", "src/solve/grid3d/spread_tasks.c", "papers/L17/opencl/device.c",
+           "papers/X20/unified.c")
 
 # Options of other programs.
 NAMES = {"--install": "cmake", "--oversubscribe": "mpirun", "--long": "zstd"}

@@ -412,7 +412,7 @@ TEST(members_solve_by_their_shares) {
   assert_success(trs_team_create(&team, MOST));
   for (shape kind = 0; kind < SHAPES; kind++) {
     d.S = shape_system(kind, ROWS, TRS_DOUBLE, kind & 1, true);
-    for (trs_deal_rule how = TRS_DEAL_CYCLIC; how <= TRS_DEAL_GRAPH; how++)
+    for (trs_deal_rule how = TRS_DEAL_BANDS; how <= TRS_DEAL_GRAPH; how++)
       for (size_t m = 0; m < COUNT(members) && graph_is_there(how); m++) {
         d.cuts = c % 2;
         deal_out(&d, &all_rules[c++ % COUNT(all_rules)], members[m], how);
@@ -432,7 +432,7 @@ TEST(damage_is_found_out) {
   trs_team *team;
   dealt d = {.S = shape_system(SHAPE_RANDOM, 4000, TRS_DOUBLE, true, true)};
   assert_success(trs_team_create(&team, MOST));
-  deal_out(&d, &all_rules[0], 2, TRS_DEAL_CYCLIC);
+  deal_out(&d, &all_rules[0], 2, TRS_DEAL_BANDS);
   assert_true(error_of(&d, team, true, false) < 1e-10);
   assert_true(error_of(&d, team, true, true) > 1e-10);
   gather_in(&d);
@@ -447,14 +447,14 @@ static trs_deal dealt_as(dealt *d, int members, trs_deal_rule how) {
   return deal; /* its numbers remain */
 }
 
-/* On grids slabs and bands push little, and cyclic pushes much and is balanced. */
+/* On grids slabs push little. */
 TEST(numbers_are_as_expected) {
   dealt d = {.S = shape_system(SHAPE_GRID, 40000, TRS_DOUBLE, true, true)};
-  trs_deal cyclic = dealt_as(&d, 4, TRS_DEAL_CYCLIC);
+  trs_deal bands = dealt_as(&d, 4, TRS_DEAL_BANDS);
   trs_deal slabs = dealt_as(&d, 4, TRS_DEAL_SLABS);
   trs_deal one = dealt_as(&d, 1, TRS_DEAL_AUTO), best = dealt_as(&d, 4, TRS_DEAL_AUTO);
-  assert_true(best.seconds <= slabs.seconds && best.seconds <= cyclic.seconds);
-  assert_true(cyclic.pushes > 4 * slabs.pushes);
+  assert_true(best.seconds <= slabs.seconds && best.seconds <= bands.seconds);
+  assert_true(bands.pushes > slabs.pushes);
   assert_true(slabs.balance < 1.2);
   d.cuts = true;
   slabs = dealt_as(&d, 4, TRS_DEAL_SLABS);
@@ -464,20 +464,20 @@ TEST(numbers_are_as_expected) {
   assert_true(one.balance == 1);
   shape_free(&d.S);
   d.S = shape_system(SHAPE_RANDOM, 40000, TRS_DOUBLE, false, true);
-  cyclic = dealt_as(&d, 4, TRS_DEAL_CYCLIC);
-  assert_true(cyclic.balance < 1.2 && cyclic.level_balance < 2);
+  bands = dealt_as(&d, 4, TRS_DEAL_BANDS);
+  assert_true(bands.balance < 1.2 && bands.level_balance < 2);
   shape_free(&d.S);
 }
 
 /* Judged without a walk: the same, but with as many steps between members as levels allow. */
-static void judge_again(const trs_system *S, trs_deal_rule how) {
+static void judge_again(const trs_system *S) {
   enum { MEMBERS = 4 };
   dealt d = {.S = *S};
-  deal_out(&d, &all_rules[3], MEMBERS, how);
+  deal_out(&d, &all_rules[3], MEMBERS, TRS_DEAL_BANDS);
   int32_t *owner = malloc((size_t)d.s.nslices * sizeof *owner + 1);
   trs_deal other = {
       .members = MEMBERS, .rule = d.deal.rule, .owner = owner, .pushes = d.deal.pushes};
-  trs_deal_owners(owner, &d.s, MEMBERS, how);
+  trs_deal_bands(owner, &d.s, MEMBERS);
   assert_memory_equal(owner, d.deal.owner, (size_t)d.s.nslices * sizeof *owner);
   trs_deal_judge(&other, &d.s, 0, &trs_gpu_measured);
   for (int m = 0; m < MEMBERS; m++) assert_int_equal(other.rows[m], d.deal.rows[m]);
@@ -492,8 +492,7 @@ TEST(owners_are_judged_without_a_walk) {
   static const shape shapes[] = {SHAPE_GRID, SHAPE_RANDOM, SHAPE_LONG_ROWS};
   for (size_t k = 0; k < COUNT(shapes); k++) {
     trs_system S = shape_system(shapes[k], 3001, TRS_DOUBLE, k % 2 == 0, true);
-    judge_again(&S, TRS_DEAL_BANDS);
-    judge_again(&S, TRS_DEAL_CYCLIC);
+    judge_again(&S);
     shape_free(&S);
   }
 }
@@ -595,7 +594,7 @@ TEST(a_team_walks_along_lines_as_one_thread_does) {
   assert_int_equal(trs_walk_of(&S, NULL, team).threads, 8);
   assert_in_range(trs_walk_of(&S, NULL, team).grain, 40, 56);
   same_as_like(&S, &all_rules[0], TRS_DEAL_SLABS, team, NULL);
-  same_as_like(&S, &all_rules[0], TRS_DEAL_CYCLIC, team, NULL);
+  same_as_like(&S, &all_rules[0], TRS_DEAL_BANDS, team, NULL);
   trs_team_destroy(team);
   trs_matrix_destroy(T);
   trs_matrix_destroy(A);
@@ -610,7 +609,7 @@ TEST(a_team_deals_as_one_thread_does) {
     trs_system S = shape_system(kind, 1500, TRS_DOUBLE, kind % 2 == 0, true);
     for (size_t r = 0; r < COUNT(all_rules); r++) {
       same_by_a_team(&S, &all_rules[r], TRS_DEAL_SLABS, team);
-      same_by_a_team(&S, &all_rules[r], TRS_DEAL_CYCLIC, team);
+      same_by_a_team(&S, &all_rules[r], TRS_DEAL_BANDS, team);
     }
     shape_free(&S);
   }

@@ -187,9 +187,9 @@ static void compare_system(const trs_system *S, const trs_slice_rules *rules, in
 
 TEST(shares_have_the_bits_of_the_whole) {
   static const int64_t sizes[] = {1, 70, 700};
-  static const trs_deal_rule hows[] = {TRS_DEAL_CYCLIC, TRS_DEAL_BANDS, TRS_DEAL_SLABS};
+  static const trs_deal_rule hows[] = {TRS_DEAL_BANDS, TRS_DEAL_SLABS};
   for (int kind = 0; kind < SHAPES; kind++)
-    for (int k = 0; k < 3 * 3 * 2; k++) {
+    for (int k = 0; k < 3 * 2 * 2; k++) {
       trs_system S =
           shape_system((shape)kind, sizes[k % 3], (trs_scalar)(TRS_FLOAT + (kind + k) % 4),
                        k / 3 % 2, (kind + k) % 5 != 0);
@@ -253,7 +253,7 @@ TEST(every_allocation_may_fail) {
   trs_deal_share share;
   assert_success(trs_outline_create(&outline, &s, &S, &all_rules[0], NULL, NULL, 1, whole, NULL));
   assert_success(
-      trs_deal_create(&deal, &S, &s, outline, 2, TRS_DEAL_CYCLIC, 0, &trs_gpu_measured, NULL));
+      trs_deal_create(&deal, &S, &s, outline, 2, TRS_DEAL_BANDS, 0, &trs_gpu_measured, NULL));
   assert_success(trs_deal_share_create(&share, &deal, &s, 1, 0));
   assert_survives_failing_allocations(share_with_failures(&S, A, &s, &share), (void)0);
   trs_deal_share_destroy(&share);

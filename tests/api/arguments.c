@@ -220,7 +220,6 @@ TEST(solves_refuse_null) {
   REFUSED(trs_relax_sweep(NULL, x, N, b, N, 1, TRS_COL_MAJOR, NULL));
   REFUSED(trs_relax_sweep(R, NULL, N, b, N, 1, TRS_COL_MAJOR, NULL));
   REFUSED(trs_relax_sweep(R, x, N, NULL, N, 1, TRS_COL_MAJOR, NULL));
-  REFUSED(trs_relax_set_variant(NULL, NULL));
   REFUSED(trs_relax_set_stream(NULL, NULL));
   REFUSED(trs_relax_wait(NULL));
   REFUSED(trs_relax_get_info(NULL, &relax));

@@ -8,7 +8,6 @@
 #include <linux/fs.h>
 #include <pthread.h>
 #include <signal.h>
-#include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -305,7 +304,7 @@ TEST(access_lists_stay) {
   assert_int_equal(removexattr(scratch(""), of_new), 0);
 }
 
-/* chattr +i, +a */
+/* chattr +i */
 static bool set_flag(const char *path, long flag, bool on) {
   long flags = 0;
   int fd = open(path, O_RDONLY);
@@ -316,30 +315,15 @@ static bool set_flag(const char *path, long flag, bool on) {
   return good;
 }
 
-TEST(immutable_files_are_told_before) {
+TEST(an_immutable_file_stays) {
   const char *path = scratch_text("immutable.mtx", "old");
+  int files = scratch_count();
   if (!set_flag(path, FS_IMMUTABLE_FL, true)) skip_test("files cannot be made immutable here");
-  int error = trs_replace_check(path);
   trs_status status = write_text("new", 3, path);
   assert_true(set_flag(path, FS_IMMUTABLE_FL, false));
-  assert_int_equal(error, EPERM);
   assert_int_equal(status, TRS_ERROR_FILE);
+  assert_int_equal(scratch_count(), files);
   assert_content(path, "old");
-}
-
-/* Files may be created in it and not renamed. */
-TEST(a_folder_to_append_to_is_told_before) {
-  char path[600];
-  const char *folder = scratch("appended");
-  assert_int_equal(mkdir(folder, 0700), 0);
-  snprintf(path, sizeof path, "%s/new.mtx", folder);
-  if (!set_flag(folder, FS_APPEND_FL, true)) skip_test("folders cannot be append-only here");
-  int error = trs_replace_check(path);
-  trs_status status = write_text("new", 3, path);
-  assert_true(set_flag(folder, FS_APPEND_FL, false));
-  assert_int_equal(error, EPERM);
-  assert_int_equal(status, TRS_ERROR_FILE);
-  assert_int_equal(rmdir(folder), 0);
 }
 
 TEST(names_that_are_too_long_are_told_before) {
@@ -569,35 +553,6 @@ TEST(a_killed_writer_leaves_nothing) {
   assert_int_equal(waitpid(child, &status, 0), child);
   assert_true(WIFSIGNALED(status));
   assert_int_equal(scratch_count(), files);
-}
-
-/* If files cannot be nameless, a killed writer leaves one behind.  The next writer removes it, but
- * no file that may still be written. */
-TEST(leftovers_of_killed_writers_are_removed) {
-  char host[64] = "", name[2][6][128];
-  gethostname(host, sizeof host - 1);
-  pid_t gone = fork();
-  if (!gone) _exit(0);
-  assert_int_equal(waitpid(gone, NULL, 0), gone);
-  snprintf(name[0][0], 128, ".trireme-%s-%ld-0", host, (long)gone);
-  snprintf(name[0][1], 128, ".trireme-%s-%ld-17", host, (long)gone);
-  snprintf(name[1][0], 128, ".trireme-%s-%ld-0", host, (long)getppid());
-  snprintf(name[1][1], 128, ".trireme-another%s-%ld-0", host, (long)gone);
-  snprintf(name[1][2], 128, ".trireme-%s-%ld", host, (long)gone);
-  snprintf(name[1][3], 128, ".trireme-%s-", host);
-  snprintf(name[1][4], 128, "trireme-%s-%ld-0", host, (long)gone);
-  snprintf(name[1][5], 128, ".trireme-%s-%ld-2", host, (long)gone);
-  for (int k = 0; k < 2; k++) (void)scratch_text(name[0][k], "left");
-  for (int k = 0; k < 6; k++) (void)scratch_text(name[1][k], "kept");
-  int locked = open(scratch(name[1][5]), O_RDONLY); /* as by its writer in another container */
-  assert_int_equal(flock(locked, LOCK_EX), 0);
-  assert_success(write_text("new", 3, scratch("l.mtx")));
-  for (int k = 0; k < 2; k++) assert_int_equal(access(scratch(name[0][k]), F_OK), -1);
-  for (int k = 0; k < 6; k++) assert_int_equal(access(scratch(name[1][k]), F_OK), 0);
-  close(locked);
-  assert_success(write_text("new", 3, scratch("l.mtx")));
-  assert_int_equal(access(scratch(name[1][5]), F_OK), -1);
-  for (int k = 0; k < 5; k++) unlink(scratch(name[1][k]));
 }
 
 TEST(a_failure_removes_the_temporary_file) {

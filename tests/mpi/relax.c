@@ -427,7 +427,7 @@ static void errors(void) {
 /* The tests above that apply to a GPU, with each kind of kernel.  "cuda": a GPU per rank, if there
  * are as many; then x goes from GPU to GPU, otherwise by messages. */
 static void on_gpus(const char *where) {
-  static const char *const variants[] = {"warp-six-rows", "auto"};
+  static const char *const variants[] = {"rows", "auto"};
   must(trs_mpi_context_create(&gpu, MPI_COMM_WORLD, where), where);
   for (int k = 0; k < (STAND_IN ? 1 : 2); k++) {
     gpu_variant = variants[k];

@@ -8,14 +8,15 @@
 #include "bsr.h"
 
 const char *const blocks_variants[] = {"slices",
-                                       "warp-six-rows",
-                                       "warp-six-rows-l2",
+                                       "rows",
                                        "thread-row", /* from here on in builds with papers */
                                        "warp-row",
                                        "warp-row-l2",
                                        "warp-row-fused",
                                        "warp-row-fused-l2",
                                        "warp-row-fused-l2-async",
+                                       "warp-six-rows",
+                                       "warp-six-rows-l2",
                                        "warp-six-rows-l2-async",
                                        "warp-six-rows-prefetch"};
 

@@ -30,10 +30,8 @@ void blocks_every_size_and_store(int64_t rows, blocks_check *check);
 void blocks_at_the_edge(blocks_check *check);
 
 /* The kernels of one GPU. */
-enum { BLOCKS_VARIANTS = TRS_HAVE_PAPERS ? 11 : 3 };
+enum { BLOCKS_VARIANTS = TRS_HAVE_PAPERS && TRS_HAVE_CUDA ? 12 : 2 };
 extern const char *const blocks_variants[];
-/* Two kernels per colour, where the build has them. */
-#define BLOCKS_TWO_KERNELS (TRS_HAVE_PAPERS ? "warp-row" : "warp-six-rows")
 
 /* Creates, sweeps once and destroys. */
 trs_status blocks_sweep_once(trs_context *context, const blocks *A);

@@ -91,18 +91,18 @@ static void check_variants(const blocks *A, trs_store store, int number) {
   assert_success(create(serial, &R, A, &options));
   sweep_from(R, &v, v.expected, n, NRHS, &o);
   trs_relax_destroy(R);
-  assert_success(create(gpu_context, &G, A, &options));
   for (int k = 0; k < VARIANTS; k++) {
     if (!takes(variant_at(k), A->b)) continue;
-    assert_success(trs_relax_set_variant(G, variant_at(k)));
+    options.variant = variant_at(k);
+    assert_success(create(gpu_context, &G, A, &options));
     sweep_from(G, &v, v.x, n, NRHS, &o);
     snprintf(what, sizeof what, "block %d, store %d, case %d, %s", A->b, store, number,
              variant_at(k));
     assert_near(v.x, v.expected, v.count, tolerance[store], what);
     sweep_from(G, &v, v.again, n, NRHS, &o);
     assert_memory_equal(v.x, v.again, (size_t)v.count * sizeof *v.x);
+    trs_relax_destroy(G);
   }
-  trs_relax_destroy(G);
   vectors_free(&v);
 }
 
@@ -140,15 +140,15 @@ TEST(colours_of_one_row) {
   trs_relaxation *R, *G;
   vectors v = vectors_make(4 * N);
   assert_success(create(serial, &R, &A, &options));
-  assert_success(create(gpu_context, &G, &A, &options));
   sweep_from(R, &v, v.expected, 4 * N, 1, &o);
   for (int k = 0; k < VARIANTS; k++) {
-    assert_success(trs_relax_set_variant(G, variant_at(k)));
+    options.variant = variant_at(k);
+    assert_success(create(gpu_context, &G, &A, &options));
     sweep_from(G, &v, v.x, 4 * N, 1, &o);
     assert_near(v.x, v.expected, 4 * N, 1e-13, variant_at(k));
+    trs_relax_destroy(G);
   }
   trs_relax_destroy(R);
-  trs_relax_destroy(G);
   vectors_free(&v);
   blocks_free(&A);
 }
@@ -203,15 +203,15 @@ TEST(device_memory_streams_and_graphs) {
   double *b = gpu_upload(v.b, (size_t)n * sizeof *b), *x = gpu_space((size_t)n * sizeof *x);
   assert_success(create(serial, &R, &A, &options));
   sweep_from(R, &v, v.expected, n, 1, &o);
-  assert_success(trs_relax_create_bsr(
-      &G, gpu_context, BSR(TRS_DOUBLE, A.n, 0, 5, TRS_ROW_MAJOR, TRS_PTR64, ptr, idx, val),
-      &options));
-  assert_success(trs_relax_update_bsr(
-      G, BSR((trs_scalar)0, 0, 0, 0, TRS_ROW_MAJOR, TRS_PTR64, ptr, idx, val)));
   assert_int_equal(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
-  assert_success(trs_relax_set_stream(G, stream));
   for (int k = 0; k < VARIANTS; k++) {
-    assert_success(trs_relax_set_variant(G, variant_at(k)));
+    options.variant = variant_at(k);
+    assert_success(trs_relax_create_bsr(
+        &G, gpu_context, BSR(TRS_DOUBLE, A.n, 0, 5, TRS_ROW_MAJOR, TRS_PTR64, ptr, idx, val),
+        &options));
+    assert_success(trs_relax_update_bsr(
+        G, BSR((trs_scalar)0, 0, 0, 0, TRS_ROW_MAJOR, TRS_PTR64, ptr, idx, val)));
+    assert_success(trs_relax_set_stream(G, stream));
     assert_success(trs_relax_sweep(G, x, n, b, n, 1, TRS_COL_MAJOR, &o));
     assert_success(trs_relax_wait(G));
     gpu_fetch(v.x, x, (size_t)n * sizeof *x);
@@ -232,9 +232,9 @@ TEST(device_memory_streams_and_graphs) {
     }
     assert_int_equal(cudaGraphExecDestroy(ready), cudaSuccess);
     assert_int_equal(cudaGraphDestroy(graph), cudaSuccess);
+    trs_relax_destroy(G);
   }
   trs_relax_destroy(R);
-  trs_relax_destroy(G);
   assert_int_equal(cudaStreamDestroy(stream), cudaSuccess);
   void *const device[] = {ptr, idx, val, b, x};
   for (int k = 0; k < 5; k++) gpu_free(device[k]);
@@ -312,16 +312,16 @@ TEST(nan_goes_through) {
   v.b[77] = NAN;
   v.b[1200] = INFINITY;
   assert_success(create(serial, &R, &A, NULL));
-  assert_success(create(gpu_context, &G, &A, NULL));
   assert_success(trs_relax_sweep(R, v.expected, N, v.b, N, 1, TRS_COL_MAJOR, &o));
   for (int k = 0; k < VARIANTS; k++) {
-    assert_success(trs_relax_set_variant(G, variant_at(k)));
+    const trs_relax_options how = {.struct_size = sizeof how, .variant = variant_at(k)};
+    assert_success(create(gpu_context, &G, &A, &how));
     assert_success(trs_relax_sweep(G, v.x, N, v.b, N, 1, TRS_COL_MAJOR, &o));
     for (int i = 0; i < N; i++)
       if (isfinite(v.x[i]) != isfinite(v.expected[i]))
         fail_msg("%s: x[%d] is %g, %g expected", variant_at(k), i, v.x[i], v.expected[i]);
+    trs_relax_destroy(G);
   }
-  trs_relax_destroy(G);
   trs_relax_destroy(R);
   vectors_free(&v);
   blocks_free(&A);
@@ -374,22 +374,18 @@ TEST(x_outside_the_range_of_floats_is_refused) {
 
 TEST(bad_variants_are_refused) {
   blocks A = blocks_random(50, 9, 4, 2, 4);
-  double x[450], b[450] = {1};
   trs_relaxation *G;
   trs_relax_options options = {.struct_size = sizeof(trs_relax_options), .variant = "warp-seven"};
   assert_failure(TRS_ERROR_ARGUMENT, "there are auto, slices",
                  create(gpu_context, &G, &A, &options));
   assert_null(G);
   assert_failure(TRS_ERROR_ARGUMENT, "is a GPU's", create(serial, &G, &A, &options));
-  assert_success(create(gpu_context, &G, &A, NULL));
-  assert_failure(TRS_ERROR_UNSUPPORTED, "blocks of 1 to 8", trs_relax_set_variant(G, "slices"));
-  assert_failure(TRS_ERROR_UNSUPPORTED, "trs_relax_set_variant of this relaxation failed",
-                 trs_relax_sweep(G, x, 450, b, 450, 1, TRS_COL_MAJOR, NULL));
+  options.variant = "slices";
+  assert_failure(TRS_ERROR_UNSUPPORTED, "blocks of 1 to 8", create(gpu_context, &G, &A, &options));
+  options.variant = "rows:blocks=3";
   assert_failure(TRS_ERROR_ARGUMENT, "no parameter \"blocks\"",
-                 trs_relax_set_variant(G, "warp-six-rows:blocks=3"));
-  assert_success(trs_relax_set_variant(G, NULL));
-  assert_success(trs_relax_sweep(G, x, 450, b, 450, 1, TRS_COL_MAJOR, NULL));
-  trs_relax_destroy(G);
+                 create(gpu_context, &G, &A, &options));
+  assert_null(G);
   blocks_free(&A);
 }
 

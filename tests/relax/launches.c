@@ -21,7 +21,7 @@ static void run(outcome *o, const char *where, const blocks *A, int variant, int
   trs_relax_options options = {.struct_size = sizeof(trs_relax_options),
                                .store = TRS_STORE_DOUBLE,
                                .nrhs = variant % 3,
-                               .variant = variant % 2 ? BLOCKS_TWO_KERNELS : "warp-six-rows-l2"};
+                               .variant = "rows"};
   trs_sweep_options sweeps = {.struct_size = sizeof(trs_sweep_options),
                               .sweeps = SWEEPS,
                               .direction = (trs_sweep_direction)(variant % 3),
@@ -40,10 +40,6 @@ static void run(outcome *o, const char *where, const blocks *A, int variant, int
   for (int round = 0; round < 2; round++) { /* steps count on */
     trs_random_fill(o->x, n * nrhs, TRS_DOUBLE, 4);
     assert_success(trs_relax_sweep(R, o->x, n, b, n, nrhs, TRS_COL_MAJOR, &sweeps));
-    assert_failure(TRS_ERROR_ARGUMENT,
-                   "no variant \"warp-six-row:x\", did you mean warp-six-rows?: there are auto, ",
-                   trs_relax_set_variant(R, "warp-six-row:x"));
-    assert_success(trs_relax_set_variant(R, "warp-six-rows"));
     assert_success(trs_relax_update_bsr(
         R, BSR((trs_scalar)0, 0, 0, 0, TRS_ROW_MAJOR, TRS_PTR64, A->ptr, A->idx, A->val)));
   }
@@ -103,7 +99,7 @@ TEST(very_many_right_hand_sides) {
       trs_relax_options options = {.struct_size = sizeof(trs_relax_options),
                                    .store = TRS_STORE_DOUBLE,
                                    .nrhs = wide ? COLUMNS : 8,
-                                   .variant = BLOCKS_TWO_KERNELS};
+                                   .variant = "rows"};
       trs_sweep_options o = {
           .struct_size = sizeof(trs_sweep_options), .residual_every = 1, .residuals = norms[wide]};
       trs_context *ctx;
@@ -158,9 +154,12 @@ TEST(the_variant_that_auto_takes) {
   for (int k = 0; k < 2; k++) {
     assert_success(create_apart(ctx, &R, rows[k].n, rows[k].b, NULL));
     assert_success(trs_relax_get_info(R, &info));
-    assert_string_equal(info.variant, "warp-six-rows");
+    assert_string_equal(info.variant, "rows");
     trs_relax_destroy(R);
   }
+  assert_failure(TRS_ERROR_ARGUMENT, "no variant \"row:x\", did you mean rows?: there are auto, ",
+                 create_apart(ctx, &R, 40, 8, "row:x"));
+  assert_failure(TRS_ERROR_ARGUMENT, "no parameter", create_apart(ctx, &R, 40, 8, "rows:x=1"));
   assert_failure(TRS_ERROR_UNSUPPORTED, "takes 524288 colours, not 524289",
                  create_apart(ctx, &R, COLOURS + 1, 1, "slices"));
   trs_context_destroy(ctx);

@@ -33,10 +33,8 @@ static trs_relaxation *relax(trs_context *ctx, const trs_matrix *T, bool lower) 
     }
   }
   trs_relaxation *R;
-  const trs_relax_options options = {.struct_size = sizeof options,
-                                     .store = TRS_STORE_DOUBLE,
-                                     .variant = "warp-six-rows",
-                                     .colour = level};
+  const trs_relax_options options = {
+      .struct_size = sizeof options, .store = TRS_STORE_DOUBLE, .variant = "rows", .colour = level};
   assert_success(trs_relax_create(&R, ctx, T, B, &options));
   return R;
 }

@@ -1,5 +1,5 @@
 /* refactor_stand_in.c - plain loops in place of the kernel that factors new values, for doubles by
- * W21's variants: the steps of each row as listed, its diagonal block as on the host
+ * the variant rows: the steps of each row as listed, its diagonal block as on the host
  * (factor/bilu0.c). */
 #include <string.h>
 

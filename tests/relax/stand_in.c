@@ -60,25 +60,16 @@ static void solve_row(const trs_relax_args *a, int64_t p, int64_t c, const doubl
   for (int i = 0; i < b; i++) x[i] += a->omega * (z[i] - x[i]);
 }
 
-trs_status trs_relax_rows_run(const trs_relax_args *a, const trs_relax_rows_how *how, int64_t begin,
+trs_status trs_relax_rows_run(const trs_relax_args *a, const void *paper, int64_t begin,
                               int64_t end, trs_stream stream) {
-  const bool apart = how->by == TRS_RELAX_BY_TWO_KERNELS;
-  double own[32];
-  (void)stream;
-  for (int c = 0; c < a->nrhs; c++) {
-    double *y = apart ? (double *)a->y + c * a->r_stride : NULL;
+  double y[32];
+  (void)paper, (void)stream;
+  for (int c = 0; c < a->nrhs; c++)
     for (int64_t p = begin; p < end; p++) {
-      multiply_row(a, p, c, apart ? y + p * a->block : own);
-      if (!apart) solve_row(a, p, c, own);
+      multiply_row(a, p, c, y);
+      solve_row(a, p, c, y);
     }
-    for (int64_t p = begin; apart && p < end; p++) solve_row(a, p, c, y + p * a->block);
-  }
   return TRS_SUCCESS;
-}
-
-trs_status trs_w21_rows_run(const trs_relax_args *a, const trs_relax_rows_how *how, int64_t begin,
-                            int64_t end, trs_stream stream) {
-  return trs_relax_rows_run(a, how, begin, end, stream);
 }
 
 trs_status trs_relax_load(const trs_relax_args *a, const trs_relax_vectors *v, trs_stream stream) {
@@ -140,7 +131,7 @@ trs_status trs_relax_roots(const trs_relax_words *w, int nrhs, double *norms, tr
   return TRS_SUCCESS;
 }
 
-/* The test names W21's variants. */
+/* The tests name the variant rows. */
 static trs_status no_slices(void) {
   return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "no slices in a stand-in");
 }
@@ -150,10 +141,6 @@ trs_status trs_relax_slices_pack(const trs_relax_args *a, const trs_relax_slices
   (void)s;
   (void)stream;
   return no_slices();
-}
-trs_status trs_relax_slices_unpack(const trs_relax_args *a, const trs_relax_slices *s,
-                                   trs_stream stream) {
-  return trs_relax_slices_pack(a, s, stream);
 }
 trs_status trs_relax_slices_run(const trs_relax_args *a, const trs_relax_slices *s, int32_t colour,
                                 int part, trs_stream stream) {
@@ -229,12 +216,13 @@ trs_status trs_relax_push_rows(const trs_relax_step *t, const trs_relax_push *p,
   for (int m = 0; m < t->members; m++)
     if (t->receivers >> m & 1) wait_for(&t->signs[t->me]->begun[m], t->step);
   for (int64_t c = 0; c < p->nrhs; c++)
-    for (int64_t k = 0; k < p->count; k++) {
-      const int to = p->member[k];
-      const double *from =
-          (const double *)p->x[t->me] + c * p->stride[t->me] + (int64_t)p->from[k] * p->pitch;
-      memcpy((double *)p->x[to] + c * p->stride[to] + (int64_t)p->to[k] * p->pitch, from,
-             (size_t)p->block * sizeof *from);
+    for (int64_t row = p->begin; row < p->end; row++) {
+      const double *from = (const double *)p->x[t->me] + c * p->stride[t->me] + row * p->pitch;
+      for (int32_t k = p->ptr[row]; k < p->ptr[row + 1]; k++) {
+        const int to = p->member[k];
+        memcpy((double *)p->x[to] + c * p->stride[to] + (int64_t)p->to[k] * p->pitch, from,
+               (size_t)p->block * sizeof *from);
+      }
     }
   for (int m = 0; m < t->members; m++)
     if (t->receivers >> m & 1) tell(&t->signs[m]->pushed[t->me], t->step);

@@ -444,7 +444,6 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "trs_relax_update": (C.c_int, [C.c_void_p, C.c_void_p]),
     "trs_relax_update_bsr": (C.c_int, [C.c_void_p, C.c_void_p]),
     "trs_relax_sweep": (C.c_int, [C.c_void_p, C.c_void_p, C.c_int64, C.c_void_p, C.c_int64, C.c_int64, C.c_int, C.c_void_p]),
-    "trs_relax_set_variant": (C.c_int, [C.c_void_p, C.c_char_p]),
     "trs_relax_set_stream": (C.c_int, [C.c_void_p, C.c_void_p]),
     "trs_relax_wait": (C.c_int, [C.c_void_p]),
     "trs_relax_get_info": (C.c_int, [C.c_void_p, C.c_void_p]),

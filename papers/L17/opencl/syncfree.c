@@ -12,9 +12,9 @@
 #include "analysis/host_system.h"
 #include "base/text.h"
 #include "base/timer.h"
-#include "device/opencl_state.h"
 #include "matrix/values.h"
 #include "plan/parameters.h"
+#include "L17/opencl/device.h"
 #include "L17/opencl/syncfree_cl.h" /* made of syncfree.cl */
 
 enum {
@@ -168,7 +168,7 @@ static trs_status begin(trs_plan *plan, syncfree **result, int64_t width) {
   syncfree *s;
   TRS_TRY(TRS_ALLOC_ZERO(&s, 1));
   plan->state = *result = s;
-  s->device = plan->context->opencl;
+  s->device = plan->context->paper;
   s->scalar = plan->system.scalar;
   s->most_width = width;
   s->warps_choice = WARPS_OF_DEVICE;
@@ -292,7 +292,7 @@ static trs_status solve(trs_plan *plan, const trs_rhs *rhs) {
 
 static const char *refuses(const trs_plan *plan) {
   const char *why = trs_host_refuses(plan);
-  return why ? why : trs_opencl_refuses(plan->context->opencl, plan->system.scalar);
+  return why ? why : trs_opencl_refuses(plan->context->paper, plan->system.scalar);
 }
 
 /* Without a name: Algorithm 4 for several right-hand sides, Algorithm 3 for one. */

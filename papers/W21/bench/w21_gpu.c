@@ -49,8 +49,11 @@ typedef struct bench_case {
 
 static int64_t bytes_of(const bench_case *c) { return c->n * (c->scalar == TRS_FLOAT ? 4 : 8); }
 
-static trs_status create(const bench_case *c, trs_context *ctx, trs_relaxation **R) {
-  trs_relax_options how = {.struct_size = sizeof(trs_relax_options), .store = c->store};
+/* variant: NULL on the CPU. */
+static trs_status create(const bench_case *c, trs_context *ctx, trs_relaxation **R,
+                         const char *variant) {
+  trs_relax_options how = {
+      .struct_size = sizeof(trs_relax_options), .store = c->store, .variant = variant};
   if (c->A) return trs_relax_create(R, ctx, c->A, W21_BLOCK, &how);
   return trs_relax_create_bsr(R, ctx,
                               &(trs_blocks){.struct_size = sizeof(trs_blocks),
@@ -92,7 +95,7 @@ static double residual_of_blocks(const block_matrix *B, const float *x, const fl
   return relative(left, right);
 }
 
-/* The relaxation on CPU and GPU, b, the result of the CPU's sweeps, and its residual. */
+/* b, the result of the CPU's sweeps, and its residual. */
 static int open_case(bench_case *c) {
   trs_sweep_options o = {.struct_size = sizeof(trs_sweep_options), .sweeps = W21_SWEEPS};
   size_t bytes = (size_t)bytes_of(c);
@@ -101,7 +104,7 @@ static int open_case(bench_case *c) {
   c->expected = malloc(bytes);
   if (!c->b || !c->x || !c->expected) return leave_memory(3 * (double)bytes, "b and x");
   trs_random_fill(c->b, c->n, c->scalar, 1);
-  if (create(c, c->cpu, &c->reference) ||
+  if (create(c, c->cpu, &c->reference, NULL) ||
       trs_relax_sweep(c->reference, c->expected, c->n, c->b, c->n, 1, TRS_COL_MAJOR, &o))
     return leave_library(NULL);
   trs_relax_destroy(c->reference);
@@ -110,8 +113,6 @@ static int open_case(bench_case *c) {
     c->residual = residual_of_blocks(&c->B, c->expected, c->b);
   else if (relative_residual(&c->residual, c->A, c->expected, c->b, 1))
     return leave_library(NULL);
-  c->info.struct_size = sizeof c->info;
-  if (create(c, c->gpu, &c->R) || trs_relax_get_info(c->R, &c->info)) return leave_library(NULL);
   bool good = bench_cuda_upload(&c->there_b, c->b, bytes) && bench_cuda_alloc(&c->there_x, bytes);
   return good ? -1 : leave(LEAVE_BUG, "internal", -1, "%s", bench_cuda_error());
 }
@@ -148,7 +149,8 @@ static void show(bench_case *c, const char *variant, double sweep, double differ
 
 static int run_variant(bench_case *c, const char *variant) {
   double sweep = NAN;
-  trs_status status = trs_relax_set_variant(c->R, variant);
+  trs_relax_destroy(c->R);
+  trs_status status = create(c, c->gpu, &c->R, variant);
   if (!status) status = w21_time(c->R, c->there_x, c->there_b, c->n, &sweep);
   c->info.struct_size = sizeof c->info;
   if (!status) status = trs_relax_get_info(c->R, &c->info);
@@ -261,6 +263,8 @@ static void free_peer(bench_bsr *m, peer_host *h, int32_t *position, int64_t *pt
 /* On A in the storage of case c; everything is in float. */
 static void run_peer(bench_case *c) {
   const char *missing = bench_bsr_load();
+  if (!missing && !c->R && create(c, c->gpu, &c->R, NULL)) missing = trs_last_error()->message;
+  if (!missing && trs_relax_get_info(c->R, &c->info)) missing = trs_last_error()->message;
   const size_t rows = (size_t)c->info.nrows, blocks = (size_t)c->info.nblocks;
   double sweep = INFINITY;
   if (missing) {

@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-/* The arrays of a trs_relaxation in device memory; ptr, idx, off and power only for variants with a
+/* The arrays of a trs_relaxation in device memory; ptr, idx, off and power only for kernels with a
  * launch per colour.
  * TRS_RELAX_READ_PAST readable bytes follow each array.  Row p of x begins at x + p * pitch. */
 enum { TRS_RELAX_READ_PAST = 64 };
@@ -25,7 +25,6 @@ typedef struct trs_relax_args {
   const int8_t *power; /* exponent of two of a block's factor; 16-bit formats only */
   const uint8_t *pivot;
   void *x, *r;
-  void *y; /* r - O x like r; of variants with two kernels per colour, else NULL */
   int64_t x_stride, r_stride; /* elements from one right-hand side to the next */
   double omega;
   uint64_t *words; /* TRS_EXACT_WORDS per right-hand side: squares of rows of r - A x */
@@ -68,34 +67,10 @@ typedef struct trs_relax_words {
 trs_status trs_relax_roots(const trs_relax_words *words, int nrhs, double *norms,
                            trs_stream stream);
 
-/* Kernels with a launch per colour: TRS_RELAX_BY_SIX without copies is the library's (rows.cu), the
- * others W21's (papers/W21/rows.cu). */
-typedef enum trs_relax_rows_by {
-  TRS_RELAX_BY_THREAD,      /* a thread per row */
-  TRS_RELAX_BY_TWO_KERNELS, /* a warp per row for the product; D is solved in a second launch */
-  TRS_RELAX_BY_WARP,        /* a warp per row for both */
-  TRS_RELAX_BY_SIX          /* a warp for as many rows as fit its lanes */
-} trs_relax_rows_by;
-
-/* Copies to shared memory, of the two last kinds. */
-typedef enum trs_relax_rows_copies {
-  TRS_RELAX_COPY_NOTHING,
-  TRS_RELAX_COPY_DIAGONAL, /* D's LU, during the product */
-  TRS_RELAX_COPY_X         /* x of a row's next block; of TRS_RELAX_BY_SIX */
-} trs_relax_rows_copies;
-
-typedef struct trs_relax_rows_how {
-  trs_relax_rows_by by;
-  trs_relax_rows_copies copies;
-  int64_t window;      /* bytes of x to keep in L2; 0: none */
-  double window_share; /* the fraction of the window that fits */
-} trs_relax_rows_how;
-
-trs_status trs_relax_rows_run(const trs_relax_args *a, const trs_relax_rows_how *how, int64_t begin,
+/* Relaxes rows begin to end - 1, which are of one colour, in a launch.  paper: of kernels of
+ * papers/ (trs_relax_variant). */
+trs_status trs_relax_rows_run(const trs_relax_args *a, const void *paper, int64_t begin,
                               int64_t end, trs_stream stream);
-/* Likewise for all kinds; of builds with papers. */
-trs_status trs_w21_rows_run(const trs_relax_args *a, const trs_relax_rows_how *how, int64_t begin,
-                            int64_t end, trs_stream stream);
 
 /* ---- Slices: groups of as many rows of one colour as fit a warp's lanes (slices.cu). ---- */
 
@@ -156,12 +131,9 @@ typedef struct trs_relax_peer_sync {
 trs_status trs_relax_slices_prepare(const trs_relax_args *a, trs_relax_slices *s);
 /* Size of a slice in vectors. */
 int64_t trs_relax_slice_vectors(const trs_relax_args *a, int32_t width);
-/* Packs slices from a's ptr, idx, off and power, which are not needed afterwards; and restores off
- * and power. */
+/* Packs slices from a's ptr, idx, off and power, which are not needed afterwards. */
 trs_status trs_relax_slices_pack(const trs_relax_args *a, const trs_relax_slices *s,
                                  trs_stream stream);
-trs_status trs_relax_slices_unpack(const trs_relax_args *a, const trs_relax_slices *s,
-                                   trs_stream stream);
 /* Steps of colours from one end: 0 forward, 1 backward, 2 forward and backward alternately.  One
  * launch per right-hand side.  peers: NULL, or its step advances with each launch. */
 trs_status trs_relax_slices_sweep(const trs_relax_args *a, const trs_relax_slices *s, int direction,

@@ -1,4 +1,4 @@
-/* backend.c - relaxation on one GPU: its device arrays, and the choice of a variant.  The host
+/* backend.c - relaxation on one GPU: its device arrays, and the choice of its kernels.  The host
  * computes colours, pattern and values and uploads them. */
 #include "relax/cuda/backend.h"
 
@@ -11,71 +11,26 @@
 #include "relax/cuda/backend_state.h"
 #include "relax/kernels.h"
 
-#define BY(rows, l2, copies) TRS_RELAX_BY_ROWS, TRS_RELAX_BY_##rows, l2, TRS_RELAX_COPY_##copies
-static const trs_relax_variant variants[] = {
-    {.name = "slices", .kind = TRS_RELAX_BY_SLICES},
-    {"warp-six-rows", BY(SIX, false, NOTHING)},
-    {"warp-six-rows-l2", BY(SIX, true, NOTHING)},
-    /* W21's kernels: */
-    {"thread-row", BY(THREAD, false, NOTHING)},
-    {"warp-row", BY(TWO_KERNELS, false, NOTHING)},
-    {"warp-row-l2", BY(TWO_KERNELS, true, NOTHING)},
-    {"warp-row-fused", BY(WARP, false, NOTHING)},
-    {"warp-row-fused-l2", BY(WARP, true, NOTHING)},
-    {"warp-row-fused-l2-async", BY(WARP, true, DIAGONAL)},
-    {"warp-six-rows-l2-async", BY(SIX, true, DIAGONAL)},
-    {"warp-six-rows-prefetch", BY(SIX, false, X)},
-};
-enum {
-  ALL_VARIANTS = sizeof variants / sizeof *variants,
-  OWN_VARIANTS = 3, /* that every build has */
-  VARIANTS = TRS_HAVE_PAPERS && !TRS_HAVE_HIP ? ALL_VARIANTS : OWN_VARIANTS
-};
+static const trs_relax_variant variants[] = {{.name = "slices"},
+                                             {.name = "rows", .run = trs_relax_rows_run}};
+static const trs_relax_variants own = {2, variants};
+static const trs_relax_variants *const lists[] = {&own, TRS_PAPER_CUDA_PART(trs_w21_variants)};
 
 /* ---- Variants ---- */
-
-static bool is_named(const trs_relax_variant *v, const char *name, size_t length) {
-  return strlen(v->name) == length && strncmp(v->name, name, length) == 0;
-}
 
 static trs_status no_variant(const char *name) {
   char known[512] = "auto", words[512] = "auto", typed[64], near[64];
   size_t used = 4, words_used = 4;
-  for (int k = 0; k < VARIANTS && used < sizeof known; k++) {
-    used += (size_t)snprintf(known + used, sizeof known - used, ", %s", variants[k].name);
-    words_used +=
-        (size_t)snprintf(words + words_used, sizeof words - words_used, "|%s", variants[k].name);
-  }
-  for (int k = VARIANTS; k < ALL_VARIANTS; k++)
-    if (is_named(&variants[k], name, strcspn(name, ":")) && TRS_HAVE_HIP)
-      return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "a build with HIP has no variant %s",
-                      variants[k].name);
-    else if (is_named(&variants[k], name, strcspn(name, ":")))
-      return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
-                      "variant %s repeats a paper, and this build leaves papers out: build with "
-                      "-DTRIREME_WITH_PAPERS=ON",
-                      variants[k].name);
+  for (int l = 0; l < 2 && lists[l]; l++)
+    for (int k = 0; k < lists[l]->count && used < sizeof known; k++) {
+      const char *one = lists[l]->variant[k].name;
+      used += (size_t)snprintf(known + used, sizeof known - used, ", %s", one);
+      words_used += (size_t)snprintf(words + words_used, sizeof words - words_used, "|%s", one);
+    }
   snprintf(typed, sizeof typed, "%.*s", (int)strcspn(name, ":"), name);
-  return trs_fail(TRS_ERROR_ARGUMENT, -1, "no variant \"%s\"%s: there are %s", name,
-                  trs_suggestion(near, sizeof near, typed, words), known);
-}
-
-static trs_status prepare_rows(trs_relaxation *R) {
-  trs_relax_gpu *g = R->gpu;
-  const trs_device_facts *facts = trs_device_look(g->device);
-  int64_t bytes = g->args.x_stride * (int64_t)trs_relax_kernels_of(R->store)->x_size;
-  g->rows = (trs_relax_rows_how){.by = g->variant->by, .copies = g->variant->copies};
-  g->args.y = NULL;
-  if (g->rows.by == TRS_RELAX_BY_TWO_KERNELS)
-    TRS_TRY(trs_arena_alloc(&g->own, &g->args.y, g->args.r_stride * R->room,
-                            trs_relax_kernels_of(R->store)->r_size));
-  if (!g->variant->l2 || bytes == 0) return TRS_SUCCESS;
-  int64_t aside = trs_device_persist(g->device);
-  g->persisting = true;
-  g->rows.window = bytes < facts->window_bytes ? bytes : facts->window_bytes;
-  if (aside == 0) g->rows.window = 0;
-  g->rows.window_share = g->rows.window > aside ? (double)aside / (double)g->rows.window : 1;
-  return TRS_SUCCESS;
+  return trs_fail(TRS_ERROR_ARGUMENT, -1, "no variant \"%s\"%s: there are %s%s", name,
+                  trs_suggestion(near, sizeof near, typed, words), known,
+                  TRS_HAVE_PAPERS ? "" : "; build with -DTRIREME_WITH_PAPERS=ON for a paper's");
 }
 
 /* The variant of that name; *parameters: the text behind it. */
@@ -83,11 +38,14 @@ static trs_status find_variant(const trs_relaxation *R, const char *name,
                                const trs_relax_variant **found, const char **parameters) {
   bool any = !name || strcmp(name, "auto") == 0;
   bool sliced = R->block <= TRS_RELAX_MOST_SLICED && R->ncolours <= TRS_RELAX_MOST_SLICED_COLOURS;
-  if (any) name = sliced ? "slices" : "warp-six-rows";
+  if (any) name = sliced ? "slices" : "rows";
   size_t length = strcspn(name, ":");
   *found = NULL;
-  for (int k = 0; k < VARIANTS; k++)
-    if (is_named(&variants[k], name, length)) *found = &variants[k];
+  for (int l = 0; l < 2 && lists[l]; l++)
+    for (int k = 0; k < lists[l]->count; k++) {
+      const trs_relax_variant *v = &lists[l]->variant[k];
+      if (strlen(v->name) == length && !strncmp(v->name, name, length)) *found = v;
+    }
   *parameters = name[length] ? name + length + 1 : NULL;
   return *found ? TRS_SUCCESS : no_variant(name);
 }
@@ -127,38 +85,21 @@ static trs_status bring_blocks(trs_relaxation *R) {
   return K->scaled ? bring_powers(R) : TRS_SUCCESS;
 }
 
-/* Converts blocks to slices and back; both exist only during the conversion. */
+/* The blocks exist only until they are packed. */
 static trs_status pack(trs_relax_gpu *g) {
-  if (!g->blocks.count) return TRS_SUCCESS; /* no values yet */
   TRS_TRY(trs_relax_slices_pack(&g->args, &g->slices, g->stream));
   trs_arena_free(&g->blocks);
   return TRS_SUCCESS;
 }
-static trs_status unpack(trs_relaxation *R) {
-  trs_relax_gpu *g = R->gpu;
-  if (!g->variant || g->variant->kind != TRS_RELAX_BY_SLICES || !g->has_values) return TRS_SUCCESS;
-  trs_status status = take_blocks(R);
-  if (!status) status = trs_relax_slices_unpack(&g->args, &g->slices, g->stream);
-  if (status) trs_arena_free(&g->blocks);
-  return status;
-}
 
-/* ---- Creation and removal of a variant ---- */
-
-static void leave_variant(trs_relax_gpu *g) {
-  trs_arena_free(&g->own);
-  if (g->persisting) trs_device_unpersist(g->device);
-  g->persisting = false;
-  g->variant = NULL;
-}
+/* ---- Creation ---- */
 
 static trs_status read_parameters(trs_relax_gpu *g, const char *parameters) {
   const trs_parameter table[] = {
       {.key = "warps", .least = 1, .most = 20, .value = &g->slices.warps},
       {.key = "stages", .least = 3, .most = 12, .value = &g->slices.stages}};
   g->slices.warps = g->slices.stages = 0;
-  return trs_parameters_parse(g->variant->name, parameters, table,
-                              g->variant->kind == TRS_RELAX_BY_SLICES ? 2 : 0);
+  return trs_parameters_parse(g->variant->name, parameters, table, g->variant->run ? 0 : 2);
 }
 
 /* x, and r of what sweeps.  A triangle in slices has two x, one of them pending, and no r. */
@@ -180,15 +121,14 @@ static trs_status take_vectors(trs_relaxation *R) {
   return TRS_SUCCESS;
 }
 
-static trs_status enter_variant(trs_relaxation *R, const trs_relax_variant *v,
-                                const char *parameters) {
+static trs_status enter_variant(trs_relaxation *R, const char *name) {
   trs_relax_gpu *g = R->gpu;
-  g->variant = v;
+  const char *parameters;
+  TRS_TRY(find_variant(R, name, &g->variant, &parameters));
   TRS_TRY(read_parameters(g, parameters));
   TRS_TRY(take_vectors(R));
-  if (v->kind == TRS_RELAX_BY_SLICES) TRS_TRY(trs_relax_make_slices(R));
-  if (v->kind == TRS_RELAX_BY_ROWS) TRS_TRY(prepare_rows(R));
-  if (v->kind == TRS_RELAX_BY_SLICES) TRS_TRY(pack(g));
+  if (trs_relax_by_slices(R)) TRS_TRY(trs_relax_make_slices(R));
+  if (g->variant->prepare) TRS_TRY(g->variant->prepare(R));
   return trs_device_wait(g->stream);
 }
 
@@ -197,25 +137,6 @@ void trs_relax_gpu_put_x(trs_relaxation *R, void *x) {
   trs_arena_drop(&g->own, g->args.x);
   g->args.x = x;
 }
-
-trs_status trs_relax_gpu_set_variant(trs_relaxation *R, const char *name) {
-  trs_relax_gpu *g = R->gpu;
-  const trs_relax_variant *found;
-  const char *parameters;
-  TRS_TRY(find_variant(R, name, &found, &parameters));
-  int before = trs_device_enter(g->device);
-  trs_status status = trs_device_wait(g->stream);
-  if (!status) status = unpack(R);
-  if (!status) {
-    leave_variant(g);
-    status = enter_variant(R, found, parameters);
-    if (status) leave_variant(g);
-  }
-  trs_device_leave(before);
-  return status;
-}
-
-/* ---- Creation and values ---- */
 
 static trs_status take_arrays(trs_relaxation *R) {
   trs_relax_gpu *g = R->gpu;
@@ -234,7 +155,7 @@ static trs_status take_arrays(trs_relaxation *R) {
   return trs_arena_alloc(&g->shared, &a->words, R->room * TRS_EXACT_WORDS, sizeof *a->words);
 }
 
-static trs_status build(trs_relaxation *R) {
+static trs_status build(trs_relaxation *R, const char *name) {
   trs_relax_gpu *g = R->gpu;
   g->args = (trs_relax_args){.nrows = R->nrows,
                              .block = R->block,
@@ -244,7 +165,7 @@ static trs_status build(trs_relaxation *R) {
   TRS_TRY(trs_device_alloc_host(g->device, (void **)&g->told));
   TRS_TRY(trs_device_alloc_host(g->device, (void **)&g->told_lost));
   TRS_TRY(take_arrays(R));
-  return trs_device_wait(g->stream);
+  return enter_variant(R, name);
 }
 
 trs_status trs_relax_gpu_create(trs_relaxation *R, trs_device *device, trs_stream stream,
@@ -255,10 +176,12 @@ trs_status trs_relax_gpu_create(trs_relaxation *R, trs_device *device, trs_strea
   R->gpu->shared = R->gpu->blocks = R->gpu->own = trs_relax_arena(R->gpu);
   R->gpu->stage = (trs_stage){.device = device, .slots = TRS_SLOTS};
   int before = trs_device_enter(R->gpu->device);
-  trs_status status = build(R);
+  trs_status status = build(R, name);
   trs_device_leave(before);
-  return status ? status : trs_relax_gpu_set_variant(R, name);
+  return status;
 }
+
+/* ---- Values ---- */
 
 static trs_status bring_values(trs_relaxation *R) {
   trs_relax_gpu *g = R->gpu;
@@ -268,9 +191,8 @@ static trs_status bring_values(trs_relaxation *R) {
   TRS_TRY(trs_device_copy((void *)(uintptr_t)a->diagonal, R->diagonal,
                           R->nrows * block * (int64_t)K->r_size, g->stream));
   TRS_TRY(trs_device_copy((void *)(uintptr_t)a->pivot, R->pivot, R->nrows * R->block, g->stream));
-  g->has_values = true;
   TRS_TRY(bring_blocks(R));
-  if (g->variant && g->variant->kind == TRS_RELAX_BY_SLICES) TRS_TRY(pack(g));
+  if (trs_relax_by_slices(R)) TRS_TRY(pack(g));
   return trs_device_wait(g->stream);
 }
 
@@ -294,7 +216,8 @@ void trs_relax_gpu_free(trs_relaxation *R) {
   int before = trs_device_enter(g->device);
   trs_relax_halo_free(R);
   trs_relax_mapped_free(R);
-  leave_variant(g);
+  if (g->variant && g->variant->leave) g->variant->leave(R);
+  trs_arena_free(&g->own);
   trs_arena_free(&g->shared);
   trs_arena_free(&g->blocks);
   trs_stage_close(&g->stage, g->stream);
@@ -307,9 +230,7 @@ void trs_relax_gpu_free(trs_relaxation *R) {
   R->gpu = NULL;
 }
 
-const char *trs_relax_gpu_variant(const trs_relaxation *R) {
-  return R->gpu->variant ? R->gpu->variant->name : "none";
-}
+const char *trs_relax_gpu_variant(const trs_relaxation *R) { return R->gpu->variant->name; }
 
 int64_t trs_relax_gpu_bytes(const trs_relaxation *R) {
   const trs_relax_gpu *g = R->gpu;
@@ -336,7 +257,6 @@ const trs_relax_backend trs_relax_gpu_backend = {.create = create,
                                                  .sweep = trs_relax_gpu_sweep,
                                                  .solve = trs_relax_gpu_solve,
                                                  .wait = trs_relax_gpu_wait,
-                                                 .set_variant = trs_relax_gpu_set_variant,
                                                  .stream = stream,
                                                  .link = trs_relax_gpu_link,
                                                  .meet = trs_relax_gpu_meet,

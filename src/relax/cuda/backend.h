@@ -11,8 +11,6 @@ typedef struct trs_relax_gpu trs_relax_gpu;
  * lists the variants. */
 trs_status trs_relax_gpu_create(trs_relaxation *R, trs_device *device, trs_stream stream,
                                 const char *variant);
-/* Changes the variant for the same values; after a failure no variant is set. */
-trs_status trs_relax_gpu_set_variant(trs_relaxation *R, const char *name);
 void trs_relax_gpu_free(trs_relaxation *R); /* R->gpu may be NULL */
 int64_t trs_relax_gpu_bytes(const trs_relaxation *R);
 const char *trs_relax_gpu_variant(const trs_relaxation *R);

@@ -88,8 +88,7 @@ static trs_status check_slices(const trs_relaxation *R) {
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "variant slices takes blocks of 1 to %d, not of %d",
                     TRS_RELAX_MOST_SLICED, R->block);
   if (R->ncolours > TRS_RELAX_MOST_SLICED_COLOURS)
-    return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
-                    "variant slices takes %d colours, not %d: take warp-six-rows",
+    return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "variant slices takes %d colours, not %d: take rows",
                     TRS_RELAX_MOST_SLICED_COLOURS, R->ncolours);
   return TRS_SUCCESS;
 }

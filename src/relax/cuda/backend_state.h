@@ -10,18 +10,22 @@
 #include "relax/backend.h"
 #include "relax/exact.h"
 
-typedef enum trs_relax_variant_kind {
-  TRS_RELAX_BY_ROWS,
-  TRS_RELAX_BY_SLICES
-} trs_relax_variant_kind;
-
+/* Kernels by name.  run: as trs_relax_rows_run; NULL: slices.  A variant of papers/ may have a
+ * state, R->gpu->paper: prepare makes it and leave, which is called in any case, frees it. */
 typedef struct trs_relax_variant {
   const char *name;
-  trs_relax_variant_kind kind;
-  trs_relax_rows_by by; /* from here on: of rows */
-  bool l2;              /* x is kept in L2 */
-  trs_relax_rows_copies copies;
+  trs_status (*run)(const trs_relax_args *a, const void *paper, int64_t begin, int64_t end,
+                    trs_stream stream);
+  trs_status (*prepare)(trs_relaxation *R);
+  void (*leave)(trs_relaxation *R);
+  int number; /* of papers/ */
 } trs_relax_variant;
+
+typedef struct trs_relax_variants {
+  int count;
+  const trs_relax_variant *variant;
+} trs_relax_variants;
+extern const trs_relax_variants trs_w21_variants; /* papers/W21/variants.c */
 
 /* halo.c: links of a domain to other ranks. */
 typedef struct trs_relax_halo trs_relax_halo;
@@ -46,19 +50,16 @@ struct trs_relax_gpu {
   trs_stream stream;
   const trs_relax_variant *variant;
   trs_relax_args args; /* nrhs and omega are those of a sweep */
-  trs_relax_rows_how rows;
   trs_relax_slices slices;
-  trs_relax_vectors vectors; /* of a solve that reads b and writes x in the caller's order */
-  bool has_values;
-  trs_arena shared; /* memory that all variants have */
-  trs_arena blocks; /* off-diagonal blocks in the format of W21's variants, from which slices
-                             are packed */
-  trs_arena own;    /* memory of the variant: x, slices */
-  bool persisting;  /* this relaxation has reserved L2 */
-  trs_stage stage;  /* of x and b, if on the host, of room right-hand sides each */
-  double *norms;    /* pinned, TRS_STAGE_BYTES */
-  trs_fault *told;  /* pinned: copy of the slices' fault as of the last wait */
-  uint64_t *most;   /* args.most of sweeps with a narrow x; NULL: x is not narrow */
+  trs_relax_vectors vectors;        /* of a solve that reads b and writes x in the caller's order */
+  trs_arena shared;                 /* memory that all variants have */
+  trs_arena blocks;                 /* off-diagonal blocks by rows, from which slices are packed */
+  trs_arena own;                    /* memory of the variant: x, slices */
+  void *paper;                      /* state of a variant of papers/ */
+  trs_stage stage;                  /* of x and b, if on the host, of room right-hand sides each */
+  double *norms;                    /* pinned, TRS_STAGE_BYTES */
+  trs_fault *told;                  /* pinned: copy of the slices' fault as of the last wait */
+  uint64_t *most;                   /* args.most of sweeps with a narrow x; NULL: x is not narrow */
   trs_relax_lost *lost, *told_lost; /* then: in device memory; pinned, as of the last wait */
   trs_relax_halo *halo;             /* NULL: not distributed over ranks */
 };
@@ -68,9 +69,11 @@ static inline int64_t trs_relax_interior(const trs_relaxation *R, int32_t c) {
   return R->domain ? R->domain->boundary[c] : R->colour_ptr[c];
 }
 
+static inline bool trs_relax_by_slices(const trs_relaxation *R) { return !R->gpu->variant->run; }
+
 /* True for a triangle in slices, whose rows wait for x instead of levels. */
 static inline bool trs_relax_in_turn(const trs_relaxation *R) {
-  return R->triangle && R->gpu->variant->kind == TRS_RELAX_BY_SLICES;
+  return R->triangle && trs_relax_by_slices(R);
 }
 
 /* Its kernels read past the ends of arrays. */

@@ -1,21 +1,10 @@
 /* backend_sweep.c - sweeps of relaxation on one GPU: copies of vectors, launches and norms; and a
  * domain's part in the sweeps of several GPUs. */
-#include "base/config.h"
 #include "relax/cuda/backend_state.h"
 #include "relax/cuda/driver.h"
 
-/* Relaxes rows begin to end - 1 by a launch. */
 static trs_status run_rows(const trs_relax_gpu *g, int64_t begin, int64_t end) {
-#if TRS_HAVE_PAPERS && !TRS_HAVE_HIP
-  return trs_w21_rows_run(&g->args, &g->rows, begin, end, g->stream);
-#else
-  return trs_relax_rows_run(&g->args, &g->rows, begin, end, g->stream);
-#endif
-}
-
-static trs_status check_variant(const trs_relax_gpu *g) {
-  if (g->variant) return TRS_SUCCESS;
-  return trs_fail(TRS_ERROR_ARGUMENT, -1, "no variant is set: the last one could not be");
+  return begin < end ? g->variant->run(&g->args, g->paper, begin, end, g->stream) : TRS_SUCCESS;
 }
 
 /* Fails if a sweep since the last call has lost x that floats cannot hold. */
@@ -28,7 +17,7 @@ static trs_status check_loss(const trs_relaxation *R) {
 
 static trs_status finish(const trs_relaxation *R) {
   trs_relax_gpu *g = R->gpu;
-  const bool slices = g->variant && g->variant->kind == TRS_RELAX_BY_SLICES;
+  const bool slices = trs_relax_by_slices(R);
   if (g->most) TRS_TRY(trs_device_copy(g->told_lost, g->lost, sizeof *g->lost, g->stream));
   if (slices) TRS_TRY(trs_device_copy(g->told, g->slices.fault, sizeof *g->told, g->stream));
   TRS_TRY(trs_device_wait(g->stream));
@@ -43,7 +32,6 @@ static trs_status finish(const trs_relaxation *R) {
                     "blocks of threads waited for each other for %.3g s behind step %lld of a "
                     "sweep: x is not complete, create the relaxation anew",
                     1e-9 * (double)TRS_WAIT_LIMIT, (long long)g->told->row);
-  TRS_TRY(check_variant(g));
   return check_loss(R);
 }
 
@@ -64,7 +52,7 @@ static trs_status run_sweeps(trs_relaxation *R, int64_t sweeps, trs_sweep_direct
   trs_relax_gpu *g = R->gpu;
   if (R->links) return trs_relax_halo_sweep(R, sweeps, direction);
   const int64_t passes = direction == TRS_SWEEP_SYMMETRIC ? 2 : 1;
-  if (g->variant->kind == TRS_RELAX_BY_SLICES)
+  if (trs_relax_by_slices(R))
     return trs_relax_gpu_run_steps(R, direction, passes * sweeps * R->ncolours, NULL);
   for (int64_t pass = 0; pass < passes * sweeps; pass++) {
     bool back = direction == TRS_SWEEP_BACKWARD || pass % passes == 1;
@@ -78,9 +66,8 @@ static trs_status run_sweeps(trs_relaxation *R, int64_t sweeps, trs_sweep_direct
 
 static trs_status add_squares(const trs_relax_gpu *g) {
   TRS_TRY(trs_device_fill(g->args.words, 0, g->args.nrhs * TRS_EXACT_WORDS * 8, g->stream));
-  return g->variant->kind == TRS_RELAX_BY_ROWS
-             ? trs_relax_squares(&g->args, g->stream)
-             : trs_relax_slices_squares(&g->args, &g->slices, g->stream);
+  return g->variant->run ? trs_relax_squares(&g->args, g->stream)
+                         : trs_relax_slices_squares(&g->args, &g->slices, g->stream);
 }
 
 /* ---- Steps of the driver ---- */
@@ -185,7 +172,6 @@ static trs_status sweep_on_device(trs_relaxation *R, const trs_rhs *rhs,
 
 static trs_status sweep_by(trs_relaxation *R, const trs_rhs *rhs, const trs_sweep_options *options,
                            const trs_relax_steps *steps) {
-  TRS_TRY(check_variant(R->gpu));
   int before = trs_device_enter(R->gpu->device);
   trs_status status = sweep_on_device(R, rhs, options, steps);
   trs_device_leave(before);
@@ -199,8 +185,7 @@ trs_status trs_relax_gpu_sweep(trs_relaxation *R, const trs_rhs *rhs,
 
 trs_status trs_relax_gpu_solve(trs_relaxation *R, const trs_rhs *rhs) {
   static const trs_sweep_options once = {.sweeps = 1, .omega = 1};
-  const trs_relax_variant *v = R->gpu->variant;
-  return sweep_by(R, rhs, &once, v && v->kind == TRS_RELAX_BY_SLICES ? &triangle : &alone);
+  return sweep_by(R, rhs, &once, trs_relax_by_slices(R) ? &triangle : &alone);
 }
 
 /* ---- A domain's part in a sweep of several GPUs (group.c): these functions only launch ---- */
@@ -213,7 +198,6 @@ trs_relax_place trs_relax_gpu_place(const trs_relaxation *R) {
 trs_status trs_relax_gpu_load(trs_relaxation *R, const trs_relax_vectors *v, int64_t nrhs,
                               double omega) {
   trs_relax_gpu *g = R->gpu;
-  TRS_TRY(check_variant(g));
   g->args.nrhs = (int)nrhs;
   g->args.omega = omega;
   trs_relax_args with_halo = g->args;
@@ -221,13 +205,11 @@ trs_status trs_relax_gpu_load(trs_relaxation *R, const trs_relax_vectors *v, int
   return trs_relax_load(&with_halo, v, g->stream);
 }
 
-bool trs_relax_gpu_syncs_peers(const trs_relaxation *R) {
-  return R->gpu->variant && R->gpu->variant->kind == TRS_RELAX_BY_SLICES;
-}
+bool trs_relax_gpu_syncs_peers(const trs_relaxation *R) { return trs_relax_by_slices(R); }
 
 trs_status trs_relax_gpu_run(trs_relaxation *R, int32_t c, bool boundary) {
   trs_relax_gpu *g = R->gpu;
-  if (g->variant->kind == TRS_RELAX_BY_SLICES)
+  if (trs_relax_by_slices(R))
     return trs_relax_slices_run(&g->args, &g->slices, c, !boundary, g->stream);
   int64_t edge = trs_relax_interior(R, c);
   return run_rows(g, boundary ? R->colour_ptr[c] : edge, boundary ? edge : R->colour_ptr[c + 1]);

@@ -10,78 +10,45 @@
 
 uint64_t trs_relax_group_wait_limit = TRS_WAIT_LIMIT;
 
-static trs_status bring_lists(trs_relax_member *m, const int64_t *arrival, int32_t *to,
-                              uint8_t *at) {
-  const trs_domain *D = m->R->domain;
-  int64_t messages = D->send_ptr[m->R->ncolours], count = D->send[messages - 1].end;
-  for (int64_t k = 0; k < messages; k++) {
-    const trs_domain_message *M = &D->send[k];
-    for (int64_t e = M->begin; e < M->end; e++) {
-      to[e] = (int32_t)(arrival[k] + e - M->begin);
-      at[e] = (uint8_t)M->other;
-    }
-  }
-  TRS_TRY(TRS_DEVICE_ALLOC(m->device, &m->from, count, m->stream));
-  TRS_TRY(TRS_DEVICE_ALLOC(m->device, &m->to, count, m->stream));
-  TRS_TRY(TRS_DEVICE_ALLOC(m->device, &m->member, count, m->stream));
-  TRS_TRY(trs_device_copy(m->from, D->sent, count * 4, m->stream));
-  TRS_TRY(trs_device_copy(m->to, to, count * 4, m->stream));
-  TRS_TRY(trs_device_copy(m->member, at, count, m->stream));
-  return trs_device_wait(m->stream);
-}
-
-/* The same by position, from ptr + 1 on: the receivers of the row at each position. */
-static void sort_lists(const trs_domain *D, int64_t count, const int32_t *to, const uint8_t *at,
-                       int32_t *ptr, int32_t *sorted, uint8_t *who, int64_t nrows) {
+/* The receivers of the row at each position, and the places there, from ptr + 1 on. */
+static void sort_lists(const trs_domain *D, int64_t messages, const int64_t *arrival, int64_t nrows,
+                       int32_t *ptr, int32_t *to, uint8_t *who) {
+  const int64_t count = D->send[messages - 1].end;
   for (int64_t e = 0; e < count; e++) ptr[D->sent[e] + 1]++;
   for (int64_t p = 0; p < nrows; p++) ptr[p + 1] += ptr[p];
-  for (int64_t e = count; e-- > 0;) {
-    int32_t k = --ptr[D->sent[e] + 1];
-    sorted[k] = to[e];
-    who[k] = at[e];
-  }
+  for (int64_t k = messages; k-- > 0;)
+    for (int64_t e = D->send[k].end; e-- > D->send[k].begin;) {
+      const int32_t at = --ptr[D->sent[e] + 1];
+      to[at] = (int32_t)(arrival[k] + e - D->send[k].begin);
+      who[at] = (uint8_t)D->send[k].other;
+    }
   ptr[nrows + 1] = (int32_t)count;
 }
 
-static trs_status bring_peer_lists(trs_relax_member *m, const int32_t *to, const uint8_t *at,
-                                   int64_t count) {
-  const int64_t nrows = m->R->nrows;
-  int32_t *ptr, *sorted = NULL;
+trs_status trs_relax_member_lists(trs_relax_member *m, const int64_t *arrival) {
+  const trs_domain *D = m->R->domain;
+  const int64_t messages = D ? D->send_ptr[m->R->ncolours] : 0, nrows = m->R->nrows;
+  if (messages == 0) return TRS_SUCCESS;
+  const int64_t count = D->send[messages - 1].end;
+  int32_t *ptr, *to = NULL;
   uint8_t *who = NULL;
   TRS_TRY(TRS_ALLOC_ZERO(&ptr, nrows + 2));
-  trs_status status = TRS_ALLOC(&sorted, count);
+  trs_status status = TRS_ALLOC(&to, count);
   if (!status) status = TRS_ALLOC(&who, count);
-  if (!status) sort_lists(m->R->domain, count, to, at, ptr, sorted, who, nrows);
-  const void *from[3] = {ptr + 1, sorted, who};
+  if (!status) sort_lists(D, messages, arrival, nrows, ptr, to, who);
+  const void *from[3] = {ptr + 1, to, who};
   const int64_t bytes[3] = {(nrows + 1) * 4, count * 4, count};
   for (int k = 0; k < 3 && !status; k++) {
     status = trs_device_alloc(m->device, &m->lists[k], bytes[k], 1, m->stream);
     if (!status) status = trs_device_copy(m->lists[k], from[k], bytes[k], m->stream);
   }
   if (!status) status = trs_device_wait(m->stream);
-  TRS_FREE_ALL(ptr, sorted, who);
-  return status;
-}
-
-trs_status trs_relax_member_lists(trs_relax_member *m, const int64_t *arrival) {
-  const trs_domain *D = m->R->domain;
-  int64_t messages = D ? D->send_ptr[m->R->ncolours] : 0;
-  if (messages == 0) return TRS_SUCCESS;
-  int32_t *to;
-  uint8_t *at = NULL;
-  TRS_TRY(TRS_ALLOC(&to, D->send[messages - 1].end));
-  trs_status status = TRS_ALLOC(&at, D->send[messages - 1].end);
-  if (!status) status = bring_lists(m, arrival, to, at);
-  if (!status) status = bring_peer_lists(m, to, at, D->send[messages - 1].end);
-  trs_free(to);
-  trs_free(at);
+  TRS_FREE_ALL(ptr, to, who);
   return status;
 }
 
 void trs_relax_member_free_lists(trs_relax_member *m) {
-  void *const lists[] = {m->from, m->to, m->member, m->lists[0], m->lists[1], m->lists[2]};
-  for (size_t k = 0; k < sizeof lists / sizeof *lists; k++)
-    trs_device_free(m->device, lists[k], m->stream);
+  for (int k = 0; k < 3; k++) trs_device_free(m->device, m->lists[k], m->stream);
 }
 
 static trs_status make_lists(const trs_relax_group *G, trs_relax_member *m, int which) {
@@ -211,13 +178,6 @@ static trs_status update(trs_relaxation *R, const trs_block_source *source) {
   return first.status ? trs_failure_set(&first) : TRS_SUCCESS;
 }
 
-static trs_status set_variant(trs_relaxation *R, const char *name) {
-  TRS_TRY(trs_relax_group_wait(R)); /* other members store into x */
-  for (int k = 0; k < R->group->members; k++)
-    TRS_TRY(trs_relax_gpu_backend.set_variant(R->group->member[k].R, name));
-  return TRS_SUCCESS;
-}
-
 static trs_stream *stream(trs_relaxation *R) { return &R->group->stream; }
 
 static int64_t bytes_of(const trs_relaxation *R) {
@@ -227,7 +187,7 @@ static int64_t bytes_of(const trs_relaxation *R) {
     const trs_relaxation *D = G->member[k].R;
     int64_t messages = D->domain ? D->domain->send_ptr[D->ncolours] : 0;
     bytes += trs_relax_gpu_bytes(D) + (int64_t)sizeof(trs_relax_signs);
-    if (messages) bytes += 14 * D->domain->send[messages - 1].end + 4 * (D->nrows + 1);
+    if (messages) bytes += 5 * D->domain->send[messages - 1].end + 4 * (D->nrows + 1);
   }
   return bytes;
 }
@@ -243,7 +203,6 @@ const trs_relax_backend trs_relax_group_backend = {.create = create,
                                                    .update = update,
                                                    .sweep = trs_relax_group_sweep,
                                                    .wait = trs_relax_group_wait,
-                                                   .set_variant = set_variant,
                                                    .stream = stream,
                                                    .describe = describe,
                                                    .free = free_group};

@@ -14,10 +14,8 @@ typedef struct trs_relax_member {
   trs_relax_place place; /* of x, without R */
   trs_device *device;
   trs_stream stream;
-  int32_t *from, *to; /* device memory, as trs_relax_push */
-  uint8_t *member;
-  void *lists[3];   /* device memory: ptr, to and member of trs_relax_peer_sync */
-  uint64_t *last;   /* host, per colour: its last step in this call, or 0 */
+  void *lists[3]; /* device memory: ptr, to and member of trs_relax_peer_sync and trs_relax_push */
+  uint64_t *last; /* host, per colour: its last step in this call, or 0 */
   trs_fault *fault; /* pinned: copy of the signs' fault as of the last wait */
   bool fresh;       /* no step was launched since other work */
 } trs_relax_member;

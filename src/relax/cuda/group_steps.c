@@ -29,12 +29,11 @@ static trs_relax_place place_of(const trs_relax_group *G, int which) {
 
 static trs_relax_push make_push(const trs_relax_group *G, int which, int32_t c, int64_t nrhs) {
   const trs_relax_member *m = &G->member[which];
-  const trs_domain *D = m->R->domain;
-  int64_t begin = D->send[D->send_ptr[c]].begin, end = D->send[D->send_ptr[c + 1] - 1].end;
-  trs_relax_push p = {.count = end - begin,
-                      .from = m->from + begin,
-                      .to = m->to + begin,
-                      .member = m->member + begin,
+  trs_relax_push p = {.begin = m->R->colour_ptr[c],
+                      .end = m->R->domain->boundary[c],
+                      .ptr = m->lists[0],
+                      .to = m->lists[1],
+                      .member = m->lists[2],
                       .block = m->R->block,
                       .nrhs = (int)nrhs,
                       .size = m->R->store == TRS_STORE_DOUBLE ? 8 : 4};

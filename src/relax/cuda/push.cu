@@ -36,13 +36,16 @@ __global__ void __launch_bounds__(THREADS)
     wait_until(t.signs, t.me, t.members, &t.signs[t.me]->begun[m], t.step);
   fence_system();
   __syncthreads();
-  const int64_t each = p.count * p.block, step = int64_t(gridDim.x) * THREADS;
+  const int64_t each = (p.end - p.begin) * p.block, step = int64_t(gridDim.x) * THREADS;
   const X *own = static_cast<const X *>(p.x[t.me]);
   for (int64_t e = int64_t(blockIdx.x) * THREADS + m; e < each * p.nrhs; e += step) {
-    const int64_t c = p.nrhs == 1 ? 0 : e / each, rest = e - c * each, k = rest / p.block;
-    const int i = int(rest - k * p.block), to = p.member[k];
-    static_cast<X *>(p.x[to])[c * p.stride[to] + int64_t(p.to[k]) * p.pitch + i] =
-        own[c * p.stride[t.me] + int64_t(p.from[k]) * p.pitch + i];
+    const int64_t c = p.nrhs == 1 ? 0 : e / each, rest = e - c * each, row = rest / p.block;
+    const int64_t from = p.begin + row, i = rest - row * p.block;
+    const X x = own[c * p.stride[t.me] + from * p.pitch + i];
+    for (int32_t k = p.ptr[from]; k < p.ptr[from + 1]; k++) {
+      const int to = p.member[k];
+      static_cast<X *>(p.x[to])[c * p.stride[to] + int64_t(p.to[k]) * p.pitch + i] = x;
+    }
   }
   __shared__ bool last;
   fence_system();
@@ -69,7 +72,7 @@ extern "C" trs_status trs_relax_begin_step(const trs_relax_step *step, int overl
 
 extern "C" trs_status trs_relax_push_rows(const trs_relax_step *step, const trs_relax_push *push,
                                           int overlaps, trs_stream stream) {
-  const int64_t elements = push->count * push->block * push->nrhs;
+  const int64_t elements = (push->end - push->begin) * push->block * push->nrhs;
   const int64_t need = (elements + THREADS - 1) / THREADS;
   const auto blocks = unsigned(need < MOST_BLOCKS ? need : MOST_BLOCKS);
   auto to = static_cast<cudaStream_t>(stream);

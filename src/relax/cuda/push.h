@@ -28,10 +28,11 @@ typedef struct trs_relax_step {
   trs_relax_signs *signs[TRS_MOST_MEMBERS];
 } trs_relax_step;
 
-/* x of a member: right-hand side c's row p at x + c stride + p pitch. */
+/* The rows at positions begin to end - 1, and their receivers as in trs_relax_peer_sync.  x of a
+ * member: right-hand side c's row p at x + c stride + p pitch. */
 typedef struct trs_relax_push {
-  int64_t count;
-  const int32_t *from, *to; /* positions on this member, and on the receiver */
+  int64_t begin, end;
+  const int32_t *ptr, *to;
   const uint8_t *member;
   int block, pitch, nrhs, size; /* size: bytes of an element */
   int64_t stride[TRS_MOST_MEMBERS];

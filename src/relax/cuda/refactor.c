@@ -54,7 +54,7 @@ static trs_status take_factors(trs_refactor_gpu *g, const trs_refactor *f) {
   return trs_arena_alloc(&g->own, &a->failed, 1, sizeof *a->failed);
 }
 
-/* Slices are packed from arrays that stay here; W21's kernels read theirs. */
+/* Slices are packed from arrays that stay here; kernels by rows read theirs. */
 static trs_status take_side(trs_refactor_gpu *g, int k, trs_relaxation *R) {
   const int64_t size = (int64_t)R->block * R->block;
   const trs_relax_kernels *K = trs_relax_kernels_of(R->store);
@@ -66,7 +66,7 @@ static trs_status take_side(trs_refactor_gpu *g, int k, trs_relaxation *R) {
   TRS_TRY(TRS_ALLOC(&position, R->nrows));
   for (int64_t p = 0; p < R->nrows; p++) position[R->row[p]] = (int32_t)p;
   TRS_TRY(trs_arena_move(&s->own, &g->args.side[k].position, position, R->nrows, sizeof *position));
-  if (R->gpu->variant->kind != TRS_RELAX_BY_SLICES) return TRS_SUCCESS;
+  if (!trs_relax_by_slices(R)) return TRS_SUCCESS;
   TRS_TRY(trs_arena_upload(&s->own, &a->ptr, R->ptr, R->nrows + 1, sizeof *R->ptr));
   TRS_TRY(trs_arena_upload(&s->own, &a->idx, R->idx, R->noff, sizeof *R->idx));
   TRS_TRY(trs_arena_alloc(&s->own, &a->off, R->noff * size, K->off_size));
@@ -227,7 +227,7 @@ static trs_status take_pattern(trs_refactor *f, const trs_block_source *S) {
 
 static trs_status pack(const trs_refactor_gpu *g, int k) {
   const trs_relax_gpu *state = g->sides[k].R->gpu;
-  if (state->variant->kind != TRS_RELAX_BY_SLICES) return TRS_SUCCESS;
+  if (!trs_relax_by_slices(g->sides[k].R)) return TRS_SUCCESS;
   return trs_relax_slices_pack(&g->args.side[k].relax, &state->slices, g->state->stream);
 }
 

@@ -112,13 +112,6 @@ __device__ inline void copy_async(S *shared, const S *global) {
 }
 __device__ inline void commit_copies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 #endif
-/* Begins a warp's copy of count elements; empty copies count as one too. */
-template <class S>
-__device__ inline void begin_copy(S *shared, const S *global, int count) {
-  for (int e = int(threadIdx.x % WARP); e < count; e += int(WARP))
-    copy_async(shared + e, global + e);
-  commit_copies();
-}
 /* Waits for all copies of the warp but the LEFT latest. */
 template <int LEFT>
 __device__ inline void await_copies() {

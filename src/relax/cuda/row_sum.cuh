@@ -1,22 +1,14 @@
 /* row_sum.cuh - the product of a block row's off-diagonal blocks with x, by the lanes of a warp.
  *
  * The blocks of a block row are column-major and contiguous.  A group of b lanes takes a column of
- * a block, one lane per element.  One row per warp (W21): the groups take the columns of one block,
- * 25 lanes for 5 x 5, then those of the next block; their sums are added at the end.  Six rows per
- * warp (W21): each group has its own row and takes all its columns in turn. */
+ * a block, one lane per element.  Each group has a row, six of 5 x 5 in a warp of 32, and takes all
+ * its columns in turn (W21). */
 #ifndef TRS_RELAX_CUDA_ROW_SUM_CUH
 #define TRS_RELAX_CUDA_ROW_SUM_CUH
 
 #include "relax/cuda/row.cuh"
 
 namespace trs {
-
-/* Groups of a warp that work: on the columns of one block, or on a row each. */
-template <bool SIX>
-__device__ inline int groups_of(int b) {
-  const int fit = int(WARP) / b;
-  return SIX || fit < b ? fit : b;
-}
 
 /* Turn t of a lane is column first + (t % a_block) * step of block t / a_block. */
 struct turns {
@@ -78,37 +70,26 @@ class row_sum {
   }
 };
 
-/* The sum of row p: complete in every lane of group 0 (one row per warp), or of its own group. */
-template <int STORE, int B, bool SIX>
+/* The sum of row p, in every lane of its group. */
+template <int STORE, int B>
 __device__ inline typename stored<STORE>::sum sum_row(const trs_relax_args &a, const lanes<B> &l,
                                                       int64_t p, bool works,
                                                       const typename stored<STORE>::x *x) {
-  using sum = typename stored<STORE>::sum;
-  const int groups = groups_of<SIX>(l.b);
-  turns t = {a.ptr[p], 0, SIX ? l.b : (l.b + groups - 1) / groups, SIX ? 0 : l.slot,
-             SIX ? 1 : groups};
-  if (works) t.count = int(a.ptr[p + 1] - t.block) * t.a_block;
-  const sum mine = row_sum<STORE, B>(a, l, t, x).total();
-  if constexpr (SIX) {
-    return mine;
-  } else {
-    sum total = 0;
-    for (int g = 0; g < groups; g++) total += shuffle(mine, g * l.b + l.i);
-    return total;
-  }
+  turns t = {a.ptr[p], 0, l.b, 0, 1};
+  if (works) t.count = int(a.ptr[p + 1] - t.block) * l.b;
+  return row_sum<STORE, B>(a, l, t, x).total();
 }
 
 /* The position of a lane's row, and whether the lane has one. */
-template <int B, bool SIX>
+template <int B>
 struct place {
   lanes<B> l;
   int64_t p;
-  bool works, stores; /* works: the lane adds to a sum; stores: it has a component of x */
+  bool works; /* the lane has a component of x */
   __device__ place(int block, int64_t first, int64_t end) : l(block, int(threadIdx.x % WARP)) {
-    const int groups = groups_of<SIX>(l.b), slot = l.slot < groups ? l.slot : groups - 1;
-    p = SIX ? first + slot : first;
+    const int groups = int(WARP) / l.b;
+    p = first + (l.slot < groups ? l.slot : groups - 1);
     works = p < end && l.slot < groups;
-    stores = SIX ? works : p < end && l.slot == 0;
     if (p >= end) p = end - 1;
   }
 };

@@ -1,5 +1,4 @@
-/* slices_pack.cu - packs the blocks and factors of slices (slices.cu) from the format of W21's
- * kernels, and unpacks them. */
+/* slices_pack.cu - packs the blocks and factors of slices (slices.cu) from the blocks by rows. */
 #include "relax/cuda/slice_shape.cuh"
 
 namespace {
@@ -66,8 +65,8 @@ __device__ void pack_tail(const trs_relax_args &a, int32_t position, bool invert
   tail[FORM::PIVOTS + lane] = char(pivot[i] | (inverts ? INVERTED : 0));
 }
 
-/* Copies a lane's columns of count blocks to the vectors of a slice.  Blocks of W21's format do not
- * change meanwhile, so that loads of several vectors are in flight. */
+/* Copies a lane's columns of count blocks to the vectors of a slice.  Blocks by rows do not change
+ * meanwhile, so that loads of several vectors are in flight. */
 template <class FORM, int B, class OFF>
 __device__ void pack_blocks(const OFF *blocks, int count, int nvectors, int lane, char *slice) {
 #pragma unroll 4
@@ -82,17 +81,10 @@ __device__ void pack_blocks(const OFF *blocks, int count, int nvectors, int lane
         *reinterpret_cast<const uint4 *>(part);
   }
 }
-template <class FORM, int B, class OFF>
-__device__ void unpack_blocks(OFF *blocks, int count, int lane, const char *slice) {
-  for (int e = 0; e < count * B; e++)
-    blocks[int64_t(e / B) * B * B + e % B] = reinterpret_cast<const OFF *>(
-        slice + FORM::vector_at(e / FORM::EACH) + lane * 16)[e % FORM::EACH];
-}
-
 template <int STORE, int B>
 __global__ void __launch_bounds__(PACK_WARPS *int(WARP))
     pack_slices(const __grid_constant__ trs_relax_args a,
-                const __grid_constant__ trs_relax_slices s, bool back) {
+                const __grid_constant__ trs_relax_slices s) {
   using form = shape<STORE, B>;
   using off = typename form::off;
   const int32_t number = int32_t(blockIdx.x) * PACK_WARPS + int32_t(threadIdx.x / WARP);
@@ -104,49 +96,32 @@ __global__ void __launch_bounds__(PACK_WARPS *int(WARP))
   const int count = row.count > 0 ? row.count : 0;
   const int64_t first = a.ptr[row.position];
   char *slice = static_cast<char *>(const_cast<void *>(s.val)) + h.vector * 16;
-  auto *blocks = static_cast<off *>(const_cast<void *>(a.off)) + first * B * B + i * B;
-  if (back)
-    unpack_blocks<form, B>(blocks, count, lane, slice);
-  else
-    pack_blocks<form, B>(blocks, count, form::vectors(h.width), lane, slice);
-  if (!back)
-    pack_tail<form, B>(a, row.position, s.triangle, lane, i, slice + form::tail_at(h.width));
+  auto *blocks = static_cast<const off *>(a.off) + first * B * B + i * B;
+  pack_blocks<form, B>(blocks, count, form::vectors(h.width), lane, slice);
+  pack_tail<form, B>(a, row.position, s.triangle, lane, i, slice + form::tail_at(h.width));
   for (int k = i; k < form::chunks(h.width) * form::CHUNK; k += B) {
     char *head = slice + int64_t(k / form::CHUNK) * form::FULL;
     const int at = slot * form::CHUNK + k % form::CHUNK;
-    auto *power = reinterpret_cast<int8_t *>(head + form::POWERS) + at;
-    auto *of_block = const_cast<int8_t *>(a.power);
-    if (back && form::SCALED && k < count) of_block[first + k] = *power;
-    if (back) continue;
     reinterpret_cast<uint32_t *>(head)[at] =
         uint32_t(a.pitch) * uint32_t(k < count ? a.idx[first + k] : int32_t(s.zero));
-    if (form::SCALED) *power = k < count ? of_block[first + k] : 0;
+    if (form::SCALED)
+      reinterpret_cast<int8_t *>(head + form::POWERS)[at] = k < count ? a.power[first + k] : 0;
   }
-}
-
-trs_status move_blocks(const trs_relax_args *a, const trs_relax_slices *s, bool back,
-                       trs_stream stream) {
-  auto to = static_cast<cudaStream_t>(stream);
-  if (s->nslices == 0) return TRS_SUCCESS;
-  cudaError_t error = by_shape(a, [&](auto store, auto block) {
-    pack_slices<decltype(store)::value, decltype(block)::value>
-        <<<unsigned((s->nslices + PACK_WARPS - 1) / PACK_WARPS), PACK_WARPS * warp_of_device(), 0,
-           to>>>(*a, *s, back);
-    return cudaGetLastError();
-  });
-  return trs_device_check(error, "packing the blocks of a relaxation");
 }
 
 }  // namespace
 
 extern "C" trs_status trs_relax_slices_pack(const trs_relax_args *a, const trs_relax_slices *s,
                                             trs_stream stream) {
-  return move_blocks(a, s, false, stream);
-}
-
-extern "C" trs_status trs_relax_slices_unpack(const trs_relax_args *a, const trs_relax_slices *s,
-                                              trs_stream stream) {
-  return move_blocks(a, s, true, stream);
+  auto to = static_cast<cudaStream_t>(stream);
+  if (s->nslices == 0) return TRS_SUCCESS;
+  cudaError_t error = by_shape(a, [&](auto store, auto block) {
+    pack_slices<decltype(store)::value, decltype(block)::value>
+        <<<unsigned((s->nslices + PACK_WARPS - 1) / PACK_WARPS), PACK_WARPS * warp_of_device(), 0,
+           to>>>(*a, *s);
+    return cudaGetLastError();
+  });
+  return trs_device_check(error, "packing the blocks of a relaxation");
 }
 
 extern "C" int64_t trs_relax_slice_vectors(const trs_relax_args *a, int32_t width) {

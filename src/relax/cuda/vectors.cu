@@ -1,4 +1,4 @@
-/* vectors.cu - relaxation's norms of r - A x for W21's variants, and the caller's vectors: loading
+/* vectors.cu - relaxation's norms of r - A x for blocks by rows, and the caller's vectors: loading
  * b and x in the order of positions, and storing x. */
 #include "relax/cuda/row_sum.cuh"
 
@@ -25,9 +25,9 @@ __global__ void __launch_bounds__(THREADS) residual(const __grid_constant__ trs_
   auto *x = static_cast<const typename T::x *>(a.x) + blockIdx.y * a.x_stride;
   auto *r = static_cast<const sum *>(a.r) + blockIdx.y * a.r_stride;
   for (int64_t first = begin + warp * rows; first < end; first += WARPS * rows) {
-    const place<0, true> at(b, first, end);
+    const place<0> at(b, first, end);
     const lanes<0> &l = at.l;
-    sum y = sum_row<STORE, 0, true>(a, l, at.p, at.works, x);
+    sum y = sum_row<STORE>(a, l, at.p, at.works, x);
     const sum *d = static_cast<const sum *>(a.diagonal) + at.p * b * b;
     sum z = multiply_diagonal(l, d, sum(x[at.p * a.pitch + l.i]));
     const int i = a.pivot[at.p * b + l.i];

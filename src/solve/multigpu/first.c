@@ -87,7 +87,7 @@ static trs_status find_owners(const trs_first *f, const trs_deal *deal, const tr
   }
   TRS_TRY(take_slices(f, s));
   TRS_TRY(trs_device_wait(f->stream));
-  trs_deal_owners(deal->owner, s, f->members, f->rule);
+  trs_deal_bands(deal->owner, s, f->members);
   return trs_device_copy(owner, deal->owner, bytes, f->stream);
 }
 

@@ -1,5 +1,5 @@
 /* first.h - a deal by the first GPU of a group: the system of rows, or the joint system, is in its
- * memory, and so are the slices that members are equipped from.  Slabs, bands or cyclic; the result
+ * memory, and so are the slices that members are equipped from.  Slabs or bands; the result
  * is that of analysis/slice.h and analysis/deal.h on the host, but for the order of y and x within
  * a level of a joint system, and but for the longest path (trs_deal_judge).  For one process. */
 #ifndef TRS_SOLVE_MULTIGPU_FIRST_H

@@ -128,6 +128,9 @@ static void make_arrays(sliced *c, const problem *p) {
   trs_outline_fill(c->outline, s->slice, NULL, s->nslices, &to, NULL);
 }
 
+/* Multiprocessors of a device on which no level is wide. */
+enum { MANY = 1 << 16 };
+
 /* buffers and columns: one of both is 1. */
 static sliced cut(const problem *p, trs_slice_rules rules, int buffers, int columns, int shift) {
   const int64_t n = p->S.n, whole[2] = {0, n};
@@ -151,6 +154,7 @@ static sliced cut(const problem *p, trs_slice_rules rules, int buffers, int colu
                              .work = c.memory,
                              .parts = (char *)c.memory + work,
                              .lanes = TRS_EMULATED_WIDTH,
+                             .multiprocessors = MANY,
                              .counters = c.counters,
                              .fault = (trs_fault *)(uintptr_t)&p->fault,
                              .columns = columns,
@@ -227,9 +231,10 @@ static trs_slice_rules rules_of(int kind) {
 }
 enum { KINDS = 6 };
 
-static void solve_by_slices(problem *p, const trs_slice_rules *rules, int buffers, int columns,
-                            int shift, int32_t single) {
+static void solve_on(int32_t multiprocessors, problem *p, const trs_slice_rules *rules, int buffers,
+                     int columns, int shift, int32_t single) {
   sliced c = cut(p, *rules, buffers, columns, shift);
+  c.args.multiprocessors = multiprocessors;
   const size_t bytes = (size_t)columns * (size_t)p->S.n * scalar_bytes(p->S.scalar);
   char *first = malloc(bytes);
   for (int turn = 0; turn < 1 + buffers; turn++) {
@@ -242,6 +247,11 @@ static void solve_by_slices(problem *p, const trs_slice_rules *rules, int buffer
   }
   free(first);
   drop(&c);
+}
+
+static void solve_by_slices(problem *p, const trs_slice_rules *rules, int buffers, int columns,
+                            int shift, int32_t single) {
+  solve_on(MANY, p, rules, buffers, columns, shift, single);
 }
 
 TEST(slices_solve_all_shapes) {
@@ -265,6 +275,16 @@ TEST(slices_solve_several_columns) {
     problem p = make_problem(260, 0.1, 120, kind % 2, (trs_scalar)(TRS_FLOAT + kind % 4));
     const trs_slice_rules rules = rules_of(kind);
     solve_by_slices(&p, &rules, 1, COLUMNS, 0, 2);
+    free_problem(&p);
+  }
+}
+
+/* Levels of thousands of rows on one multiprocessor. */
+TEST(wide_levels_solve_in_turns) {
+  for (int kind = 0; kind < KINDS; kind++) {
+    problem p = make_problem(6000, 0.0001, 6000, kind % 2, (trs_scalar)(TRS_FLOAT + kind % 4));
+    const trs_slice_rules rules = rules_of(kind);
+    solve_on(1, &p, &rules, 1 + kind % 2, 1, kind % 3, kind % 2);
     free_problem(&p);
   }
 }

@@ -1,4 +1,4 @@
-/* first.c - slabs, bands and cyclic deals by the first GPU are those of the host: owners, masks,
+/* first.c - slabs and bands by the first GPU are those of the host: owners, masks,
  * slices, the shares of members, their entries; and both solve.  So after updates, also with values
  * whose inverses lose digits, which the host has to cut.  `auto` deals on the first GPU. */
 #include <complex.h>
@@ -21,8 +21,7 @@ static const char *const systems[] = {
     "gen:kkt3d:17",         "gen:delaunay:4999",  "gen:elasticity3d:7,8,9",
     "gen:wingmesh:4001",    "gen:random:60013,2", "gen:poisson3d7:70"};
 static const char *const methods[] = {"push:partition=slabs,substitute=0",
-                                      "push:partition=slabs,substitute=7", "push:partition=bands",
-                                      "push:partition=cyclic"};
+                                      "push:partition=slabs,substitute=7", "push:partition=bands"};
 enum { RANDOM_STEP = 7 };
 
 typedef struct variant {

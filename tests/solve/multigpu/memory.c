@@ -52,7 +52,7 @@ static trs_plan *host_plan(const trs_matrix *T) {
 /* With a plan of one GPU beside, too, which makes room. */
 TEST(each_allocation_of_an_analysis_fails) {
   (void)state;
-  static const char *const parameters[] = {"", "partition=cyclic", "partition=slabs",
+  static const char *const parameters[] = {"", "partition=bands", "partition=slabs",
                                            "substitute=2"};
   enum { PARAMETERS = sizeof parameters / sizeof parameters[0] };
   int made_room = 0;
@@ -138,7 +138,7 @@ TEST(deferred_values_that_fail_are_asked_for_once) {
   for (int i = 0; i < ROWS; i++) idx[i] = i;
   assert_success(trs_matrix_create_deferred(&D, TRS_CSR, TRS_DOUBLE, ROWS, ROWS, TRS_PTR64, ptr,
                                             idx, TRS_COPY, run_out, &calls));
-  assert_int_equal(push_plan(&plan, context, D, TRS_LOWER, &by_name, "partition=cyclic"),
+  assert_int_equal(push_plan(&plan, context, D, TRS_LOWER, &by_name, "partition=bands"),
                    TRS_ERROR_MEMORY);
   assert_int_equal(calls, 1);
   trs_method_push.free(&plan);

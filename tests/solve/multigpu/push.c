@@ -16,19 +16,15 @@
 
 static const char *const groups[] = {
     "cuda:0-0", "cuda:0,0", "cuda:0,0,0,0,0,0,0", "cuda:0-1", "cuda:1,0", "cuda:0-3", "cuda:0-7"};
-static const char *const partitions[] = {"push:partition=cyclic", "push:partition=bands",
-                                         "push:partition=slabs",  "push:partition=graph",
-                                         "push:substitute=0",     "push:substitute=0,members=2"};
+static const char *const partitions[] = {"push:partition=bands", "push:partition=slabs",
+                                         "push:partition=graph", "push:substitute=0",
+                                         "push:substitute=0,members=2"};
 /* Those, and rows that are substituted. */
-static const char *const deals[] = {"push:partition=cyclic",
-                                    "push:partition=bands",
-                                    "push:partition=slabs",
-                                    "push:partition=graph",
-                                    "push:substitute=0",
-                                    "push:substitute=0,members=2",
-                                    "push",
-                                    "push:substitute=6",
-                                    "push:partition=slabs,substitute=32"};
+static const char *const deals[] = {
+    "push:partition=bands",        "push:partition=slabs",
+    "push:partition=graph",        "push:substitute=0",
+    "push:substitute=0,members=2", "push",
+    "push:substitute=6",           "push:partition=slabs,substitute=32"};
 static const char *const systems[] = {"gen:poisson2d5:60", "gen:chain:3000", "gen:poisson3d7:24",
                                       "gen:powerlaw:20000"};
 
@@ -186,7 +182,7 @@ static void contexts_share_their_gpus(void **state) {
   assert_int_equal(cudaMalloc(&b, bytes), cudaSuccess);
   assert_int_equal(cudaMemcpy(b, p.b, bytes, cudaMemcpyHostToDevice), cudaSuccess);
   for (int k = 0; k < 2; k++) {
-    plan[k] = analyze(ctx[k], &p, TRS_LOWER, "push:partition=cyclic", 1);
+    plan[k] = analyze(ctx[k], &p, TRS_LOWER, "push:partition=bands", 1);
     solve_from_host(plan[k], &p, TRS_LOWER, 1);
     assert_int_equal(cudaMalloc(&x[k], bytes), cudaSuccess);
   }
@@ -489,7 +485,7 @@ static void deferred_values_have_the_same_bits(void **state) {
   for (size_t s = 0; s < COUNT(systems); s++) {
     problem p = make_problem(systems[s], TRS_LOWER);
     assert_success(trs_matrix_write(p.T, scratch("t.mtx")));
-    compare_deferred(ctx, &p, "push:partition=cyclic", TRS_NO_TRANS);
+    compare_deferred(ctx, &p, "push:partition=bands", TRS_NO_TRANS);
     compare_deferred(ctx, &p, "push:partition=slabs", TRS_TRANS);
     free_problem(&p);
   }
@@ -514,7 +510,7 @@ TEST(deferred_zeros_are_told) {
 TEST(a_stall_ends_all_members) {
   trs_context *ctx = open_context("cuda:0,0,0");
   problem p = make_problem("gen:poisson3d7:24", TRS_LOWER);
-  trs_plan *plan = analyze(ctx, &p, TRS_LOWER, "push:partition=cyclic", 1);
+  trs_plan *plan = analyze(ctx, &p, TRS_LOWER, "push:partition=bands", 1);
   assert_success(trs_solve(plan, p.x, p.n, p.b, p.n, 1, TRS_COL_MAJOR));
   assert_success(push_break(plan));
   for (int turn = 0; turn < 2; turn++) {

@@ -95,12 +95,11 @@ static void solve_often(trs_plan *plan, int64_t nrhs, int times, const char *wha
 
 /* ---- Tests ---- */
 
-static const char *const partitions[] = {"", "partition=cyclic", "partition=bands",
-                                         "partition=slabs", "partition=slabs,members=2"};
+static const char *const partitions[] = {"", "partition=bands", "partition=slabs",
+                                         "partition=slabs,members=2"};
 
 /* partitions, and rows substituted in slabs. */
 static const char *const ways[] = {"",
-                                   "partition=cyclic",
                                    "partition=bands",
                                    "partition=slabs",
                                    "partition=slabs,members=2",
@@ -210,7 +209,7 @@ TEST(what_is_not_emptied_is_found_out) {
   trs_matrix *T = triangle_of("gen:random:4000,9", TRS_LOWER);
   trs_plan plan;
   double worst = 0;
-  make_plan(&plan, context, T, TRS_LOWER, "partition=cyclic");
+  make_plan(&plan, context, T, TRS_LOWER, "partition=bands");
   push_keeps = true;
   for (int turn = 0; turn < 20 && worst < 1e-6; turn++) {
     vectors v = make_vectors(T->nrows, 1, T->nrows, T->nrows, TRS_COL_MAJOR, 3 + (uint64_t)turn);
@@ -422,7 +421,7 @@ TEST(a_stall_names_the_row_and_the_member) {
   vectors v = make_vectors(n, 1, n, n, TRS_COL_MAJOR, 4);
   const trs_rhs rhs = rhs_of(&v);
   trs_plan plan;
-  make_plan(&plan, context, T, TRS_LOWER, "partition=cyclic");
+  make_plan(&plan, context, T, TRS_LOWER, "partition=bands");
   assert_success(push_break(&plan));
   for (int turn = 0; turn < 2; turn++) {
     assert_failure(TRS_ERROR_STALLED, "waited more than 0.2 s", trs_method_push.solve(&plan, &rhs));

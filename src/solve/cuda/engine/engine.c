@@ -69,6 +69,7 @@ static trs_status make_work(const engine *e, sweep *w, const trs_plan *plan, trs
   a->float_values = e->float_values;
   a->fault = e->gpu.fault;
   a->overlaps = overlaps(e);
+  a->multiprocessors = facts->multiprocessors;
   a->columns = 1;
   a->lanes = facts->warp;
   a->buffers = 2 * n * size <= facts->l2_bytes / 4 ? 2 : 1;

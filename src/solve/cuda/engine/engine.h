@@ -62,6 +62,7 @@ typedef struct trs_engine_args {
   const int32_t *level_slice; /* nlevels + 1: first slice of each */
   int32_t lanes;              /* of a slice: a warp */
   int32_t overlaps;           /* the device can start a kernel before its predecessor ends */
+  int32_t multiprocessors;    /* of the device */
   trs_engine_counters *counters;
   trs_fault *fault;
   /* One solve.  columns: right-hand sides of a batch, each with its own work and parts; buffers is

@@ -34,8 +34,8 @@ __device__ S b_of(const one_rhs<S> &rhs, int32_t of) {
 
 /* What rows wait for.  bare: nothing, since they have no entries.  none: nothing, or what other
  * GPUs sent last.  rows: other rows.  boxes: other rows, in blocks of up to TRS_LIGHT_BLOCK. heavy:
- * other rows, and some slices are heavy. */
-enum class waits { bare, none, rows, boxes, heavy };
+ * other rows, and some slices are heavy.  wide: other rows of wide levels (slices_in_turns). */
+enum class waits { bare, none, rows, boxes, heavy, wide };
 template <waits WAITS>
 constexpr bool has_tickets = WAITS >= waits::rows;
 

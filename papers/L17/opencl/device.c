@@ -1,4 +1,4 @@
-/* opencl.c - finds and opens OpenCL devices, compiles kernels, and measures the device's rates. */
+/* device.c - finds and opens OpenCL devices, compiles kernels, and measures the device's rates. */
 #include <dlfcn.h>
 #include <glob.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 
 #include "base/memory.h"
 #include "base/timer.h"
-#include "device/opencl_state.h"
+#include "L17/opencl/device.h"
 
 enum { MOST_PLATFORMS = 16, MOST_DEVICES = 64, HOPS = 2000, ROUNDS = 3 };
 
