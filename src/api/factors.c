@@ -15,14 +15,12 @@ trs_status trs_factor(trs_factors **F, const trs_matrix *A, const trs_factor_opt
 trs_status trs_factors_refactor(trs_factors *F, trs_pivots *pivots, trs_context *ctx,
                                 const trs_matrix *A) {
   trs_pivots own = {.least_share = 1, .row = -1};
-  if (!F) return trs_fail(TRS_ERROR_ARGUMENT, -1, "F is NULL");
   if (pivots) TRS_TRY(TRS_STRUCT_CHECK(trs_pivots, pivots));
-  TRS_TRY(trs_single_take(&F->user, "factors"));
+  TRS_ENTER(F, "factors");
   int cancel = trs_cancel_defer();
-  trs_status status =
-      trs_refusal_note(&F->refusal, "trs_factors_refactor", trs_refactor_run(F, &own, ctx, A));
+  trs_status status = trs_guard_leave_updated(&F->guard, "trs_factors_refactor",
+                                              trs_refactor_run(F, &own, ctx, A));
   trs_cancel_restore(cancel);
-  (void)trs_single_give(&F->user, status);
   if (status || !pivots) return status;
   return TRS_STRUCT_GIVE(trs_pivots, pivots, &own);
 }

@@ -19,7 +19,9 @@ const char *trs_device_list(void) { return ""; }
 
 trs_device *trs_device_retain(trs_device *device) { return device; }
 void trs_device_close(trs_device *device) {}
-bool trs_device_address(const void *pointer) { return false; }
+trs_device_memory trs_device_memory_of(const void *pointer, int *ordinal) {
+  return TRS_HOST_MEMORY;
+}
 bool trs_device_capturing(trs_stream stream) { return false; }
 const trs_device_facts *trs_device_look(const trs_device *device) { return NULL; }
 

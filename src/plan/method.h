@@ -76,7 +76,7 @@ typedef struct trs_method {
   trs_status (*share)(const trs_plan *plan, int member, int64_t nrhs, trs_plan_share *share,
                       int64_t *rows);
 
-  /* Allocates nothing; returns when x is complete. */
+  /* Allocates nothing; returns when x is complete.  A method of GPUs gets rhs located. */
   trs_status (*solve)(trs_plan *plan, const trs_rhs *rhs);
 
   /* The same in the plan's workspace number `space` (plan->spaces), side by side with other

@@ -426,8 +426,10 @@ trs_store trs_store_mixed(const trs_plan *plan) {
 trs_status trs_plan_solve(trs_plan *plan, const trs_rhs *rhs) {
   TRS_TRY(trs_plan_check(plan));
   if (plan->system.n == 0 || rhs->nrhs == 0) return TRS_SUCCESS;
+  trs_rhs own = *rhs;
+  if (backend_of(plan)->gpu && !rhs->x_of) trs_rhs_locate(&own);
   int before = trs_plan_enter(plan);
-  trs_status status = plan->method->solve(plan, rhs);
+  trs_status status = plan->method->solve(plan, &own);
   trs_plan_leave(plan, before);
   return status;
 }

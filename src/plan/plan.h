@@ -2,15 +2,13 @@
 #ifndef TRS_PLAN_PLAN_H
 #define TRS_PLAN_PLAN_H
 
-#include "base/refusal.h"
-#include "base/single.h"
+#include "base/guard.h"
 #include "plan/method.h"
 
 typedef struct trs_choice trs_choice; /* choice.h */
 
 struct trs_plan {
-  trs_single user;     /* the public call that solves or updates */
-  trs_refusal refusal; /* of the last public update, if it failed */
+  trs_guard guard; /* of public calls */
   trs_context *context;
   const trs_method *method;
   void *state; /* owned by the method */
