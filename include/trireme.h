@@ -12,11 +12,11 @@
  * otherwise, and have the alignment of their type.  Objects may be destroyed in any order: an
  * object keeps alive what it needs.
  *   Distinct objects may be used from distinct threads at once, and threads may share a matrix,
- * factors or a context that none of them changes.  A plan and a relaxation own their workspace and
- * therefore serve one call at a time: a solve, a sweep or an update during another one fails with
- * TRS_ERROR_BUSY and writes nothing. Structures that the caller fills in, or passes to be filled
- * in, begin with struct_size, the size that the caller's compiler gave them.  Fields that are zero
- * have their default:
+ * factors or a context that none of them changes.  Plans, batches and relaxations own a workspace
+ * and therefore serve one call at a time: a solve, a sweep, an update or a wait during another call
+ * fails with TRS_ERROR_BUSY and writes nothing.  Structures that the caller fills in, or passes to
+ * be filled in, begin with struct_size, the size that the caller's compiler gave them.  Fields that
+ * are zero have their default:
  *
  *      trs_options options = {.struct_size = sizeof(trs_options), .nrhs = 8};
  *      trs_plan_info info = {.struct_size = sizeof info};
@@ -906,7 +906,7 @@ TRS_EXPERIMENTAL trs_status trs_solve_distributed(trs_plan *plan, void *const *x
  * another stream or is destroyed.
  *   - In: stream, of the plan's GPU.
  *   - Memory: the stream remains the caller's.
- *   - Errors: ARGUMENT, STALLED, DEVICE.
+ *   - Errors: ARGUMENT, BUSY, CANCELLED, STALLED, DEVICE.
  *   - Cost: a wait for earlier solves. */
 TRS_CORE trs_status trs_plan_set_stream(trs_plan *plan, void *stream);
 
@@ -922,7 +922,7 @@ TRS_EXPERIMENTAL trs_status trs_plan_set_streams(trs_plan *plan, void *const *st
 /* Waits for the solves that trs_solve launched.  TRS_ERROR_STALLED, with the row: a wait inside a
  * solve passed its limit.  CPU plans return at once.
  *   - In: plan.
- *   - Errors: STALLED, DEVICE, ARGUMENT, and what launched updates have found.
+ *   - Errors: STALLED, DEVICE, ARGUMENT, BUSY, CANCELLED, and what launched updates have found.
  *   - Cost: the wait. */
 TRS_CORE trs_status trs_plan_wait(trs_plan *plan);
 

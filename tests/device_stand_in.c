@@ -191,13 +191,10 @@ trs_status trs_device_fill(void *pointer, int byte, int64_t bytes, trs_stream st
   memset(pointer, byte, (size_t)bytes);
   return TRS_SUCCESS;
 }
-bool trs_device_address(const void *pointer) { return pointer && stand_in_addresses; }
-
-bool trs_device_owns(const trs_device *device, const void *pointer) {
-  return device == &devices[0] && trs_device_address(pointer);
+trs_device_memory trs_device_memory_of(const void *pointer, int *ordinal) {
+  *ordinal = 0;
+  return pointer && stand_in_addresses ? TRS_DEVICE_MEMORY : TRS_HOST_MEMORY;
 }
-
-int trs_device_of(const void *pointer) { return trs_device_address(pointer) ? 0 : -1; }
 
 /* ---- Streams and events: everything is done at once, but for stand_in_kernel ---- */
 

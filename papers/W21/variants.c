@@ -33,7 +33,7 @@ static trs_status prepare(trs_relaxation *R) {
     trs_w21_take_l2(how, g->args.x_stride * (int64_t)K->x_size,
                     trs_device_look(g->device)->ordinal);
   if (how->by != TRS_W21_BY_TWO_KERNELS) return TRS_SUCCESS;
-  return trs_relax_alloc(g, &g->own, &how->y, g->args.r_stride * R->room, K->r_size);
+  return trs_arena_alloc(&g->own, &how->y, g->args.r_stride * R->room, K->r_size);
 }
 
 static void leave(trs_relaxation *R) {

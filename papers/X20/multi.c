@@ -8,7 +8,7 @@
 #include "analysis/host_system.h"
 #include "base/memory.h"
 #include "device/shared.h"
-#include "solve/cuda/span.h"
+#include "matrix/stage.h"
 #include "solve/cuda/transpose.h"
 
 _Static_assert((int)TRS_COMPONENT_MEMBERS == (int)TRS_MOST_MEMBERS, "as many members everywhere");
@@ -239,7 +239,7 @@ static trs_span span_of(const trs_plan *plan, const tile *T, const trs_component
                         int member) {
   const trs_multi *m = multi_of(plan);
   const trs_rhs rhs = trs_rhs_of_member(T->rhs, member - trs_group_first(m->group));
-  const trs_span s = trs_span_of(&rhs, &plan->system, T->first, T->width);
+  const trs_span s = trs_span_of(&rhs, plan->system.n, plan->system.scalar, T->first, T->width);
   return trs_span_rows(&s, task->begin, task->end, m->tasks.own[task->member]);
 }
 

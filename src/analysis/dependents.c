@@ -1,5 +1,5 @@
 /* dependents.c - rows become columns: entries are counted, then stored, in the order of the rows.
- */
+ * base/transpose.h does so for whole patterns; here the diagonal stays out, without a copy. */
 #include "analysis/dependents.h"
 
 #include "base/memory.h"

@@ -14,7 +14,7 @@ trs_status trs_host_system_create(trs_host_system *h, const trs_system *S, const
   h->S.val = A->val;
   h->S.device = NULL;
   if (S->rows == rows) return TRS_SUCCESS;
-  TRS_TRY(trs_transpose_arrays(A, NULL, &h->ptr, &h->idx, &h->val));
+  TRS_TRY(trs_transpose_arrays(A, &h->ptr, &h->idx, &h->val));
   h->S.ptr = h->ptr;
   h->S.idx = h->idx;
   h->S.val = h->val;

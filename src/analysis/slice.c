@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/growth.h"
+#include "base/search.h"
 #include "base/wait.h"
 
 int64_t trs_slices_alone = 20000;
@@ -200,15 +201,7 @@ static void look_at_block(work *w, block *b) {
 
 /* The block that begins at row k of the sweep, or behind the last one. */
 static int64_t block_at(const work *w, int64_t k) {
-  int64_t low = 0, high = w->slices->nblocks;
-  while (low < high) {
-    const int64_t middle = low + (high - low) / 2;
-    if (w->block[middle].start < k)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low;
+  return trs_search(&w->block->start, false, sizeof *w->block, 0, w->slices->nblocks, k);
 }
 
 static void find_levels(void *argument, int rank, int size) {

@@ -5,11 +5,13 @@
  * the least work, heavy subtrees first. */
 #include "analysis/subtrees.h"
 
-#include <stdlib.h>
+#include <string.h>
 
+#include "base/deal.h"
 #include "base/heap.h"
 #include "base/machine_model.h"
-#include "base/memory.h"
+#include "base/transpose.h"
+#include "order/etree.h"
 
 typedef struct tree {
   const trs_panels *P;
@@ -95,11 +97,7 @@ static trs_status find_parents(tree *t, const neighbours *g) {
   for (int64_t e = 0; e < P->count; e++) {
     const int32_t late = eliminated(P, e);
     for (int64_t q = g->ptr[late]; q < g->ptr[late + 1]; q++)
-      for (int32_t k = g->early[q], next; k >= 0 && k != late; k = next) {
-        next = above[k];
-        above[k] = late;
-        if (next < 0) t->parent[k] = late;
-      }
+      trs_etree_link(t->parent, above, g->early[q], late);
   }
   trs_free(above);
   return TRS_SUCCESS;
@@ -164,31 +162,17 @@ static int64_t grow_top(const tree *t, const children *c, trs_heap *roots, int t
 
 /* ---- The distribution. ---- */
 
-static int heavier(const void *a, const void *b) {
-  const double *x = a, *y = b;
-  return x[0] < y[0] ? 1 : x[0] > y[0] ? -1 : x[1] < y[1] ? -1 : 1;
-}
-
 /* of[k]: -1 for the top, else the thread.  Ancestors are visited first. */
 static trs_status deal(const tree *t, trs_subtrees *s, int32_t *of) {
   enum { ROOT = -2, TOP = -1 };
-  struct root {
-    double load, node;
-  } * root;
+  trs_portion *root;
   double *work;
   TRS_TRY(TRS_ALLOC(&root, t->P->count));
   trs_status status = TRS_ALLOC_ZERO(&work, s->threads);
   for (int64_t k = 0; !status && k < t->P->count; k++)
     if (of[k] != TOP && (t->parent[k] < 0 || of[t->parent[k]] == TOP))
-      root[s->nroots++] = (struct root){t->load[k], (double)k};
-  if (!status) qsort(root, (size_t)s->nroots, sizeof *root, heavier);
-  for (int64_t r = 0; !status && r < s->nroots; r++) {
-    int least = 0;
-    for (int i = 1; i < s->threads; i++)
-      if (work[i] < work[least]) least = i;
-    work[least] += root[r].load;
-    of[(int64_t)root[r].node] = least;
-  }
+      root[s->nroots++] = (trs_portion){t->load[k], (int32_t)k};
+  if (!status) trs_deal_longest_first(of, work, s->threads, root, s->nroots);
   for (int64_t e = t->P->count - 1; !status && e >= 0; e--) {
     const int32_t k = eliminated(t->P, e);
     if (of[k] == ROOT) of[k] = of[t->parent[k]];
@@ -197,15 +181,11 @@ static trs_status deal(const tree *t, trs_subtrees *s, int32_t *of) {
   return status;
 }
 
-static trs_status list_nodes(trs_subtrees *s, const int32_t *of, int64_t count) {
-  int64_t *next;
-  TRS_TRY(TRS_ALLOC(&s->node, count));
-  TRS_TRY(TRS_ALLOC(&s->first, s->threads + 1));
-  TRS_TRY(TRS_ALLOC_ZERO(&next, s->threads + 2));
-  for (int64_t k = 0; k < count; k++) next[of[k] + 2]++;
-  for (int i = 0; i <= s->threads; i++) s->first[i] = next[i + 1] += next[i];
-  for (int64_t k = 0; k < count; k++) s->node[next[of[k] + 1]++] = (int32_t)k;
-  trs_free(next);
+/* The top, whose number is -1, comes first in node. */
+static trs_status list_nodes(trs_subtrees *s, int32_t *of, int64_t count) {
+  for (int64_t k = 0; k < count; k++) of[k]++;
+  TRS_TRY(trs_transpose_pattern(&s->first, &s->node, NULL, s->threads + 1, count, NULL, of));
+  memmove(s->first, s->first + 1, (size_t)(s->threads + 1) * sizeof *s->first);
   return TRS_SUCCESS;
 }
 

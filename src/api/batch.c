@@ -89,6 +89,10 @@ trs_status trs_batch_create_factors(trs_batch **batch, trs_context *ctx, const t
   return status;
 }
 
+static trs_status enter(trs_batch *batch) {
+  return trs_guard_enter(batch ? &batch->plan.guard : NULL, "batch", "batch");
+}
+
 /* Bytes from the first element of the first system to the end of the last, of systems that begin
  * *next elements apart and have `own` elements each.  *next 0: they follow each other. */
 static trs_status span(int64_t *bytes, const char *name, const char *stride, const trs_batch *batch,
@@ -141,13 +145,12 @@ static trs_status update_factors(trs_batch *batch, trs_batch_given *of_L, trs_ba
 
 /* Single systems that cannot be solved keep none of the others back. */
 static trs_status end_update(trs_batch *batch, const char *call, trs_status status) {
-  trs_refusal_note(&batch->refusal, call, batch->filled ? TRS_SUCCESS : status);
-  return trs_single_give(&batch->user, status);
+  trs_refusal_note(&batch->plan.guard.refusal, call, batch->filled ? TRS_SUCCESS : status);
+  return trs_guard_leave(&batch->plan.guard, status);
 }
 
 trs_status trs_batch_update(trs_batch *batch, const void *val, int64_t stride_val) {
-  if (!batch) return trs_fail(TRS_ERROR_ARGUMENT, -1, "batch is NULL");
-  TRS_TRY(trs_single_take(&batch->user, "batch"));
+  TRS_TRY(enter(batch));
   batch->filled = false;
   batch->faults = 0;
   trs_batch_given given = {val, stride_val};
@@ -156,8 +159,7 @@ trs_status trs_batch_update(trs_batch *batch, const void *val, int64_t stride_va
 
 trs_status trs_batch_update_factors(trs_batch *batch, const void *L_val, int64_t stride_L,
                                     const void *U_val, int64_t stride_U) {
-  if (!batch) return trs_fail(TRS_ERROR_ARGUMENT, -1, "batch is NULL");
-  TRS_TRY(trs_single_take(&batch->user, "batch"));
+  TRS_TRY(enter(batch));
   batch->filled = false;
   batch->faults = 0;
   trs_batch_given of_L = {L_val, stride_L}, of_U = {U_val, stride_U};
@@ -181,7 +183,7 @@ static trs_status solve(trs_batch *batch, void *x, int64_t ldx, int64_t stride_x
   trs_rhs rhs;
   int64_t x_bytes, b_bytes;
   const int64_t n = batch->n;
-  TRS_TRY(trs_refusal_check(&batch->refusal, "batch"));
+  TRS_TRY(trs_refusal_check(&batch->plan.guard.refusal, "batch"));
   if (!batch->filled && batch->count > 0)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "the batch has no values: call %s first",
                     batch->triangles == 1 ? "trs_batch_update" : "trs_batch_update_factors");
@@ -196,24 +198,23 @@ static trs_status solve(trs_batch *batch, void *x, int64_t ldx, int64_t stride_x
   TRS_TRY(span(&x_bytes, "x", "stride_x", batch, x, (runs - 1) * ldx + inner, &stride_x));
   TRS_TRY(span(&b_bytes, "b", "stride_b", batch, b, (runs - 1) * ldb + inner, &stride_b));
   TRS_TRY(check_apart(&rhs, x_bytes, b_bytes, stride_x, stride_b));
-  return trs_batch_run(batch, &rhs, stride_b, stride_x);
+  rhs.b_next = stride_b;
+  rhs.x_next = stride_x;
+  return trs_batch_run(batch, &rhs);
 }
 
 trs_status trs_batch_solve(trs_batch *batch, void *x, int64_t ldx, int64_t stride_x, const void *b,
                            int64_t ldb, int64_t stride_b, int64_t nrhs, trs_layout layout) {
-  if (!batch) return trs_fail(TRS_ERROR_ARGUMENT, -1, "batch is NULL");
-  TRS_TRY(trs_single_take(&batch->user, "batch"));
-  return trs_single_give(&batch->user,
+  TRS_TRY(enter(batch));
+  return trs_guard_leave(&batch->plan.guard,
                          solve(batch, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout));
 }
 
 trs_status trs_batch_set_stream(trs_batch *batch, void *stream) {
-  if (!batch) return trs_fail(TRS_ERROR_ARGUMENT, -1, "batch is NULL");
-  if (!batch->gpu) return TRS_SUCCESS;
-  TRS_TRY(trs_single_take(&batch->user, "batch"));
-  trs_status status = trs_context_check(batch->context);
-  if (!status) status = trs_batch_gpu_use_stream(batch, stream);
-  return trs_single_give(&batch->user, status);
+  TRS_TRY(enter(batch));
+  trs_status status = trs_plan_finish(&batch->plan);
+  if (!status) trs_plan_use_stream(&batch->plan, stream);
+  return trs_guard_leave(&batch->plan.guard, status);
 }
 
 trs_status trs_batch_get_info(const trs_batch *batch, trs_batch_info *info) {
@@ -223,12 +224,11 @@ trs_status trs_batch_get_info(const trs_batch *batch, trs_batch_info *info) {
   trs_batch_info own = {.n = batch->n,
                         .nnz = batch->triangle[0].system.nnz + batch->triangle[1].system.nnz,
                         .count = batch->count,
-                        .systems_at_once = trs_batch_lanes(batch->scalar),
+                        .systems_at_once = batch->at_once,
                         .threads = batch->threads,
-                        .bytes = trs_batch_bytes(batch),
-                        .method = "groups",
+                        .bytes = trs_plan_bytes(&batch->plan),
+                        .method = batch->method,
                         .faults = batch->faults,
                         .first_fault = batch->faults ? batch->first_fault : -1};
-  if (batch->gpu) trs_batch_gpu_info(batch, &own);
   return TRS_STRUCT_GIVE(trs_batch_info, info, &own);
 }

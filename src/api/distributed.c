@@ -57,8 +57,13 @@ static trs_status solve(trs_plan *plan, void *const *x, int64_t ldx, const void 
                         int64_t ldb, int64_t nrhs, trs_layout layout) {
   trs_rhs rhs = {0}, all = {0};
   int first, local;
+  if (!x || !b) return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", x ? "b" : "x");
+  if (trs_plan_factors(plan))
+    return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
+                    "a plan over factors permutes b and x as a whole: use trs_solve, or plans of "
+                    "the two triangles");
   (void)trs_context_members(plan->context, &first, &local);
-  TRS_TRY(trs_refusal_check(&plan->refusal, "plan"));
+  TRS_TRY(trs_refusal_check(&plan->guard.refusal, "plan"));
   TRS_TRY(check_streams(plan, local));
   for (int k = 0; k < local; k++) {
     trs_plan_share share;
@@ -80,12 +85,6 @@ static trs_status solve(trs_plan *plan, void *const *x, int64_t ldx, const void 
 
 trs_status trs_solve_distributed(trs_plan *plan, void *const *x, int64_t ldx, const void *const *b,
                                  int64_t ldb, int64_t nrhs, trs_layout layout) {
-  if (!plan || !x || !b)
-    return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", !plan ? "plan" : !x ? "x" : "b");
-  if (trs_plan_factors(plan))
-    return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
-                    "a plan over factors permutes b and x as a whole: use trs_solve, or plans of "
-                    "the two triangles");
-  TRS_TRY(trs_single_take(&plan->user, "plan"));
-  return trs_single_give(&plan->user, solve(plan, x, ldx, b, ldb, nrhs, layout));
+  TRS_ENTER(plan, "plan");
+  return trs_guard_leave(&plan->guard, solve(plan, x, ldx, b, ldb, nrhs, layout));
 }

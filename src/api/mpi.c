@@ -7,6 +7,7 @@
 
 #include "api/mpi.h"
 #include "backend/ranks.h"
+#include "base/guard.h"
 #include "base/options.h"
 #include "base/structs.h"
 #include "comm/ranks_mpi.h"
@@ -18,6 +19,7 @@
 enum { DEFAULT_WIDTH = 128, DEFAULT_RELAX = 20, ZEROS_A_COLUMN = 6, NRHS_AT_ONCE = 256 };
 
 struct trs_mpi_plan {
+  trs_guard guard;
   trs_ranks ranks;
   trs_grid_solver solver;
   const char *method;
@@ -275,66 +277,65 @@ trs_status trs_mpi_analyze_rows(trs_mpi_plan **plan, MPI_Comm comm, trs_context 
   return analyze(plan, comm, ctx, TRS_INPUT_ROWS, rows, trans, options);
 }
 
-static trs_status need_plan(const trs_mpi_plan *plan) {
-  if (plan) return trs_mpi_usable(&plan->ranks);
-  return trs_fail(TRS_ERROR_ARGUMENT, -1, "the plan is NULL");
+/* The ranks agree on whether the call is cancelled. */
+static trs_status enter(trs_mpi_plan *plan) {
+  if (!plan) return trs_fail(TRS_ERROR_ARGUMENT, -1, "the plan is NULL");
+  TRS_TRY(trs_mpi_usable(&plan->ranks));
+  return trs_guard_take(&plan->guard, "plan");
 }
 
-trs_status trs_mpi_distribute(trs_mpi_plan *plan, int64_t first_row, int64_t rows) {
-  trs_status status = TRS_SUCCESS;
-  TRS_TRY(need_plan(plan));
+static trs_status distribute(trs_mpi_plan *plan, int64_t first_row, int64_t rows) {
   const int64_t n = plan->solver.part.layout->n;
-  if (first_row < 0 || rows < 0 || rows > n || (rows && first_row > n - rows))
+  trs_status status = trs_cancelled();
+  if (!status && (first_row < 0 || rows < 0 || rows > n || (rows && first_row > n - rows)))
     status = trs_fail(TRS_ERROR_ARGUMENT, -1, "first_row = %lld, rows = %lld of the matrix's %lld",
                       (long long)first_row, (long long)rows, (long long)n);
   TRS_TRY(trs_ranks_agree(&plan->ranks, status));
   return trs_grid_solver_distribute(&plan->solver, first_row, rows);
 }
 
-static trs_status check_arrays(const trs_mpi_plan *plan, const trs_grid_vectors *v) {
+trs_status trs_mpi_distribute(trs_mpi_plan *plan, int64_t first_row, int64_t rows) {
+  TRS_TRY(enter(plan));
+  return trs_guard_leave(&plan->guard, distribute(plan, first_row, rows));
+}
+
+/* This rank's rows.  A single run has any leading dimension. */
+static trs_status make_rhs(trs_rhs *rhs, const trs_mpi_plan *plan, void *x, int64_t ldx,
+                           const void *b, int64_t ldb, int64_t nrhs, trs_layout layout) {
   const int64_t *first = plan->solver.moves.first + plan->ranks.rank;
   const int64_t rows = first[1] - first[0];
-  const trs_scalar scalar = plan->solver.part.scalar;
+  const bool by_rows = layout == TRS_ROW_MAJOR;
+  *rhs = (trs_rhs){.nrhs = nrhs};
   TRS_TRY(trs_cancelled());
-  if (v->nrhs < 0) return trs_fail(TRS_ERROR_ARGUMENT, -1, "nrhs = %lld", (long long)v->nrhs);
-  if ((unsigned)v->layout > TRS_ROW_MAJOR)
-    return trs_fail(TRS_ERROR_ARGUMENT, -1, "layout must be TRS_COL_MAJOR or TRS_ROW_MAJOR");
-  if (v->nrhs == 0 || rows == 0) return TRS_SUCCESS;
-  if (!v->x || !v->b) return trs_fail(TRS_ERROR_ARGUMENT, -1, "x or b is NULL");
-  const bool by_rows = v->layout == TRS_ROW_MAJOR;
-  const int64_t least = by_rows ? v->nrhs : rows;
-  if ((by_rows ? rows : v->nrhs) == 1) return TRS_SUCCESS;
-  if (v->ldx < least || v->ldb < least)
-    return trs_fail(TRS_ERROR_ARGUMENT, -1,
-                    "ldx = %lld and ldb = %lld must be at least the %lld %s", (long long)v->ldx,
-                    (long long)v->ldb, (long long)least,
-                    by_rows ? "right-hand sides" : "rows of this rank");
-  TRS_TRY(trs_dense_check("x", v->x, rows, v->nrhs, v->ldx, v->layout, scalar));
-  return trs_dense_check("b", v->b, rows, v->nrhs, v->ldb, v->layout, scalar);
+  if (rows == 0 || (by_rows ? rows : nrhs) == 1) ldx = ldb = by_rows ? nrhs : rows;
+  return trs_rhs_make(rhs, rows, plan->solver.part.scalar, x, ldx, b, ldb, nrhs, layout);
 }
 
 trs_status trs_mpi_set_stream(trs_mpi_plan *plan, void *stream) {
-  if (!plan) return trs_fail(TRS_ERROR_ARGUMENT, -1, "plan is NULL");
+  TRS_ENTER(plan, "plan");
   plan->solver.stream = stream;
-  return TRS_SUCCESS;
+  return trs_guard_leave(&plan->guard, TRS_SUCCESS);
 }
 
 trs_status trs_mpi_solve(trs_mpi_plan *plan, void *x, int64_t ldx, const void *b, int64_t ldb,
                          int64_t nrhs, trs_layout layout) {
-  const trs_grid_vectors v = {x, b, ldx, ldb, nrhs, layout};
-  TRS_TRY(need_plan(plan));
-  return trs_grid_vectors_solve(&plan->solver, check_arrays(plan, &v), &v);
+  trs_rhs rhs;
+  TRS_TRY(enter(plan));
+  const trs_status status = make_rhs(&rhs, plan, x, ldx, b, ldb, nrhs, layout);
+  return trs_guard_leave(&plan->guard, trs_grid_vectors_solve(&plan->solver, status, &rhs));
 }
 
 trs_status trs_mpi_refine(trs_mpi_plan *plan, void *x, int64_t ldx, double *error, int *taken,
                           const void *b, int64_t ldb, int64_t nrhs, trs_layout layout,
                           const trs_matrix *rows, int steps) {
-  const trs_grid_vectors v = {x, b, ldx, ldb, nrhs, layout};
+  trs_rhs rhs;
   double left;
   int used;
-  TRS_TRY(need_plan(plan));
-  return trs_grid_vectors_refine(&plan->solver, check_arrays(plan, &v), &v, rows, steps,
-                                 error ? error : &left, taken ? taken : &used);
+  TRS_TRY(enter(plan));
+  const trs_status status = make_rhs(&rhs, plan, x, ldx, b, ldb, nrhs, layout);
+  return trs_guard_leave(&plan->guard,
+                         trs_grid_vectors_refine(&plan->solver, status, &rhs, rows, steps,
+                                                 error ? error : &left, taken ? taken : &used));
 }
 
 void trs_mpi_plan_destroy(trs_mpi_plan *plan) {
@@ -374,8 +375,7 @@ static trs_status check_stats(const trs_mpi_stats *stats, trs_mpi_over over) {
   return TRS_STRUCT_CHECK(trs_mpi_stats, stats);
 }
 
-trs_status trs_mpi_get_stats(trs_mpi_plan *plan, trs_mpi_stats *stats, trs_mpi_over over) {
-  TRS_TRY(need_plan(plan));
+static trs_status get_stats(trs_mpi_plan *plan, trs_mpi_stats *stats, trs_mpi_over over) {
   TRS_TRY(trs_ranks_agree(&plan->ranks, check_stats(stats, over)));
   trs_mpi_stats own;
   TRS_TRY(trs_grid_stats(&own, &plan->solver, over));
@@ -385,4 +385,9 @@ trs_status trs_mpi_get_stats(trs_mpi_plan *plan, trs_mpi_stats *stats, trs_mpi_o
   own.gpus = plan->gpus.count;
   own.ranks_on_gpu = plan->gpus.sharing;
   return TRS_STRUCT_GIVE(trs_mpi_stats, stats, &own);
+}
+
+trs_status trs_mpi_get_stats(trs_mpi_plan *plan, trs_mpi_stats *stats, trs_mpi_over over) {
+  TRS_TRY(enter(plan));
+  return trs_guard_leave(&plan->guard, get_stats(plan, stats, over));
 }

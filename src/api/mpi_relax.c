@@ -3,7 +3,7 @@
 
 #include "api/mpi.h"
 #include "api/relax.h"
-#include "base/refusal.h"
+#include "base/guard.h"
 #include "base/structs.h"
 #include "comm/ranks_mpi.h"
 #include "matrix/matrix.h"
@@ -13,7 +13,7 @@
 
 struct trs_mpi_relaxation {
   trs_ranks_relaxation own;
-  trs_refusal refusal; /* of the last update, if it failed: on all ranks alike */
+  trs_guard guard; /* refuses on all ranks alike */
 };
 
 /* ---- Creation ---- */
@@ -134,8 +134,13 @@ void trs_mpi_relax_destroy(trs_mpi_relaxation *R) {
 
 /* ---- Values ---- */
 
-static trs_status check_kind(const trs_mpi_relaxation *R, bool dealt) {
+static trs_status enter(trs_mpi_relaxation *R) {
+  if (!R) return trs_fail(TRS_ERROR_ARGUMENT, -1, "R is NULL");
   TRS_TRY(trs_mpi_usable(&R->own.ranks));
+  return trs_guard_take(&R->guard, "relaxation");
+}
+
+static trs_status check_kind(const trs_mpi_relaxation *R, bool dealt) {
   if (R->own.dealt == dealt) return TRS_SUCCESS;
   return trs_fail(TRS_ERROR_ARGUMENT, -1,
                   dealt ? "each rank brought its rows: use trs_mpi_relax_update_bsr"
@@ -174,35 +179,36 @@ static trs_status update_bsr(trs_mpi_relaxation *R, const trs_blocks *blocks) {
 }
 
 trs_status trs_mpi_relax_update(trs_mpi_relaxation *R, const trs_matrix *A) {
-  if (!R) return trs_fail(TRS_ERROR_ARGUMENT, -1, "R is NULL");
-  return trs_refusal_note(&R->refusal, "trs_mpi_relax_update", update(R, A));
+  TRS_TRY(enter(R));
+  return trs_guard_leave_updated(&R->guard, "trs_mpi_relax_update", update(R, A));
 }
 
 trs_status trs_mpi_relax_update_bsr(trs_mpi_relaxation *R, const trs_blocks *blocks) {
-  if (!R) return trs_fail(TRS_ERROR_ARGUMENT, -1, "R is NULL");
-  return trs_refusal_note(&R->refusal, "trs_mpi_relax_update_bsr", update_bsr(R, blocks));
+  TRS_TRY(enter(R));
+  return trs_guard_leave_updated(&R->guard, "trs_mpi_relax_update_bsr", update_bsr(R, blocks));
 }
 
 /* ---- Sweeps ---- */
 
+static trs_status sweep(trs_mpi_relaxation *R, void *x, int64_t ldx, const void *b, int64_t ldb,
+                        int64_t nrhs, trs_layout layout, const trs_sweep_options *options) {
+  trs_sweep_options complete = {0};
+  trs_rhs rhs = {.nrhs = nrhs};
+  const trs_ranks_relaxation *Q = &R->own;
+  const int64_t rows = !Q->dealt ? Q->nrows : Q->ranks.rank == 0 ? Q->R->ncols : 0;
+  trs_status status = trs_cancelled();
+  if (!status) status = trs_refusal_check(&R->guard.refusal, "relaxation");
+  if (!status) status = trs_relax_complete(&complete, options);
+  if (!status)
+    status = trs_rhs_make(&rhs, rows * Q->R->block, Q->R->scalar, x, ldx, b, ldb, nrhs, layout);
+  return trs_ranks_relaxation_sweep(&R->own, status, &rhs, &complete);
+}
+
 trs_status trs_mpi_relax_sweep(trs_mpi_relaxation *R, void *x, int64_t ldx, const void *b,
                                int64_t ldb, int64_t nrhs, trs_layout layout,
                                const trs_sweep_options *options) {
-  trs_sweep_options complete = {0};
-  trs_rhs rhs = {.nrhs = nrhs};
-  if (!R) return trs_fail(TRS_ERROR_ARGUMENT, -1, "R is NULL");
-  TRS_TRY(trs_mpi_usable(&R->own.ranks));
-  const trs_ranks_relaxation *Q = &R->own;
-  int64_t rows = !Q->dealt ? Q->nrows : Q->ranks.rank == 0 ? Q->R->ncols : 0;
-  trs_status status = trs_cancelled();
-  if (!status) status = trs_refusal_check(&R->refusal, "relaxation");
-  if (!status) status = trs_relax_complete(&complete, options);
-  if (!status && Q->dealt && Q->ranks.rank) {
-    status = trs_rhs_make(&rhs, 0, Q->R->scalar, x, ldx, b, ldb, nrhs, layout);
-  } else if (!status) {
-    status = trs_rhs_make(&rhs, rows * Q->R->block, Q->R->scalar, x, ldx, b, ldb, nrhs, layout);
-  }
-  return trs_ranks_relaxation_sweep(&R->own, status, &rhs, &complete);
+  TRS_TRY(enter(R));
+  return trs_guard_leave(&R->guard, sweep(R, x, ldx, b, ldb, nrhs, layout, options));
 }
 
 /* ---- Queries ---- */
@@ -214,14 +220,18 @@ static trs_status check_infos(const trs_relax_info *whole, const trs_mpi_relax_i
   return info ? TRS_STRUCT_CHECK(trs_mpi_relax_info, info) : TRS_SUCCESS;
 }
 
-trs_status trs_mpi_relax_get_info(trs_mpi_relaxation *R, trs_relax_info *whole,
-                                  trs_mpi_relax_info *info, trs_mpi_over over) {
+static trs_status get_info(trs_mpi_relaxation *R, trs_relax_info *whole, trs_mpi_relax_info *info,
+                           trs_mpi_over over) {
   trs_relax_info all;
   trs_mpi_relax_info own;
-  if (!R) return trs_fail(TRS_ERROR_ARGUMENT, -1, "R is NULL");
-  TRS_TRY(trs_mpi_usable(&R->own.ranks));
   TRS_TRY(trs_ranks_agree(&R->own.ranks, check_infos(whole, info, over)));
   TRS_TRY(trs_ranks_relaxation_info(&R->own, &all, &own, over));
   if (whole) TRS_TRY(TRS_STRUCT_GIVE(trs_relax_info, whole, &all));
   return info ? TRS_STRUCT_GIVE(trs_mpi_relax_info, info, &own) : TRS_SUCCESS;
+}
+
+trs_status trs_mpi_relax_get_info(trs_mpi_relaxation *R, trs_relax_info *whole,
+                                  trs_mpi_relax_info *info, trs_mpi_over over) {
+  TRS_TRY(enter(R));
+  return trs_guard_leave(&R->guard, get_info(R, whole, info, over));
 }

@@ -196,17 +196,13 @@ static trs_status update_bsr(trs_relaxation *R, const trs_blocks *blocks) {
 }
 
 trs_status trs_relax_update(trs_relaxation *R, const trs_matrix *A) {
-  if (!R) return trs_fail(TRS_ERROR_ARGUMENT, -1, "R is NULL");
-  TRS_TRY(trs_single_take(&R->user, "relaxation"));
-  trs_status status = trs_refusal_note(&R->refusal, "trs_relax_update", update(R, A));
-  return trs_single_give(&R->user, status);
+  TRS_ENTER(R, "relaxation");
+  return trs_guard_leave_updated(&R->guard, "trs_relax_update", update(R, A));
 }
 
 trs_status trs_relax_update_bsr(trs_relaxation *R, const trs_blocks *blocks) {
-  if (!R) return trs_fail(TRS_ERROR_ARGUMENT, -1, "R is NULL");
-  TRS_TRY(trs_single_take(&R->user, "relaxation"));
-  trs_status status = trs_refusal_note(&R->refusal, "trs_relax_update_bsr", update_bsr(R, blocks));
-  return trs_single_give(&R->user, status);
+  TRS_ENTER(R, "relaxation");
+  return trs_guard_leave_updated(&R->guard, "trs_relax_update_bsr", update_bsr(R, blocks));
 }
 
 /* Values in device memory stay there; ptr NULL: the pattern of the call before. */
@@ -238,12 +234,10 @@ static trs_status update_blocks(trs_plan *plan, const trs_blocks *given) {
 }
 
 trs_status trs_update_bsr(trs_plan *plan, const trs_blocks *blocks) {
-  if (!plan) return trs_fail(TRS_ERROR_ARGUMENT, -1, "plan is NULL");
-  TRS_TRY(trs_single_take(&plan->user, "plan"));
+  TRS_ENTER(plan, "plan");
   trs_status status = trs_plan_check_unshared(plan);
-  if (!status)
-    status = trs_refusal_note(&plan->refusal, "trs_update_bsr", update_blocks(plan, blocks));
-  return trs_single_give(&plan->user, status);
+  if (status) return trs_guard_leave(&plan->guard, status);
+  return trs_guard_leave_updated(&plan->guard, "trs_update_bsr", update_blocks(plan, blocks));
 }
 
 trs_status trs_relax_complete(trs_sweep_options *options, const trs_sweep_options *given) {
@@ -262,32 +256,36 @@ trs_status trs_relax_complete(trs_sweep_options *options, const trs_sweep_option
   return TRS_SUCCESS;
 }
 
-trs_status trs_relax_sweep(trs_relaxation *R, void *x, int64_t ldx, const void *b, int64_t ldb,
-                           int64_t nrhs, trs_layout layout, const trs_sweep_options *options) {
+static trs_status sweep(trs_relaxation *R, void *x, int64_t ldx, const void *b, int64_t ldb,
+                        int64_t nrhs, trs_layout layout, const trs_sweep_options *options) {
   trs_sweep_options complete_options;
   trs_rhs rhs;
-  if (!R) return trs_fail(TRS_ERROR_ARGUMENT, -1, "R is NULL");
   TRS_TRY(trs_relax_complete(&complete_options, options));
   TRS_TRY(trs_rhs_make(&rhs, R->nrows * R->block, R->scalar, x, ldx, b, ldb, nrhs, layout));
-  TRS_TRY(trs_single_take(&R->user, "relaxation"));
-  trs_status status = trs_refusal_check(&R->refusal, "relaxation");
-  if (!status) status = trs_relaxation_sweep(R, &rhs, &complete_options);
-  return trs_single_give(&R->user, status);
+  TRS_TRY(trs_refusal_check(&R->guard.refusal, "relaxation"));
+  return trs_relaxation_sweep(R, &rhs, &complete_options);
+}
+
+trs_status trs_relax_sweep(trs_relaxation *R, void *x, int64_t ldx, const void *b, int64_t ldb,
+                           int64_t nrhs, trs_layout layout, const trs_sweep_options *options) {
+  TRS_ENTER(R, "relaxation");
+  return trs_guard_leave(&R->guard, sweep(R, x, ldx, b, ldb, nrhs, layout, options));
 }
 
 trs_status trs_relax_set_stream(trs_relaxation *R, void *stream) {
-  if (!R) return trs_fail(TRS_ERROR_ARGUMENT, -1, "R is NULL");
-  TRS_TRY(trs_context_check(R->context));
-  if (!R->backend->stream)
-    return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "relaxation on the CPU has no stream");
-  *R->backend->stream(R) = stream;
-  return TRS_SUCCESS;
+  TRS_ENTER(R, "relaxation");
+  trs_status status = trs_context_check(R->context);
+  if (!status && !R->backend->stream)
+    status = trs_fail(TRS_ERROR_UNSUPPORTED, -1, "relaxation on the CPU has no stream");
+  if (!status) *R->backend->stream(R) = stream;
+  return trs_guard_leave(&R->guard, status);
 }
 
 trs_status trs_relax_wait(trs_relaxation *R) {
-  if (!R) return trs_fail(TRS_ERROR_ARGUMENT, -1, "R is NULL");
-  TRS_TRY(trs_context_check(R->context));
-  return R->backend->wait ? R->backend->wait(R) : TRS_SUCCESS;
+  TRS_ENTER(R, "relaxation");
+  trs_status status = trs_context_check(R->context);
+  if (!status && R->backend->wait) status = R->backend->wait(R);
+  return trs_guard_leave(&R->guard, status);
 }
 
 trs_status trs_relax_get_info(const trs_relaxation *R, trs_relax_info *info) {

@@ -106,7 +106,7 @@ static trs_status check_clone(const trs_plan *origin, trs_stream stream) {
 }
 
 static trs_status clone_unused(trs_plan **clone, trs_plan *origin, trs_stream stream) {
-  TRS_TRY(trs_refusal_check(&origin->refusal, "plan"));
+  TRS_TRY(trs_refusal_check(&origin->guard.refusal, "plan"));
   TRS_TRY(trs_plan_finish(origin));
   trs_context_limit_gpus(origin->context);
   const int cancel = trs_cancel_defer();
@@ -121,8 +121,8 @@ trs_status trs_plan_clone(trs_plan **clone, trs_plan *plan) {
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", plan ? "clone" : "plan");
   trs_plan *origin = plan->origin ? plan->origin : plan;
   TRS_TRY(check_clone(origin, plan->stream));
-  trs_single_wait(&origin->user);
-  return trs_single_give(&origin->user, clone_unused(clone, origin, plan->stream));
+  trs_single_wait(&origin->guard.user);
+  return trs_guard_leave(&origin->guard, clone_unused(clone, origin, plan->stream));
 }
 
 /* Checks the pattern of a matrix other than the analysed one; the plan reports different
@@ -179,32 +179,31 @@ static trs_status check_update(const trs_plan *plan) {
 }
 
 trs_status trs_update(trs_plan *plan, const trs_matrix *A) {
-  if (!plan) return trs_fail(TRS_ERROR_ARGUMENT, -1, "plan is NULL");
-  TRS_TRY(trs_single_take(&plan->user, "plan"));
+  TRS_ENTER(plan, "plan");
   trs_status status = check_update(plan);
-  if (!status) status = trs_refusal_note(&plan->refusal, "trs_update", update(plan, A));
-  return trs_single_give(&plan->user, status);
+  if (status) return trs_guard_leave(&plan->guard, status);
+  return trs_guard_leave_updated(&plan->guard, "trs_update", update(plan, A));
 }
 
 trs_status trs_update_factors(trs_plan *plan, const trs_factors *F) {
-  if (!plan) return trs_fail(TRS_ERROR_ARGUMENT, -1, "plan is NULL");
-  TRS_TRY(trs_single_take(&plan->user, "plan"));
+  TRS_ENTER(plan, "plan");
   trs_status status = check_update(plan);
-  if (!status)
-    status = trs_refusal_note(&plan->refusal, "trs_update_factors", update_factors(plan, F));
-  return trs_single_give(&plan->user, status);
+  if (status) return trs_guard_leave(&plan->guard, status);
+  return trs_guard_leave_updated(&plan->guard, "trs_update_factors", update_factors(plan, F));
+}
+
+static trs_status solve(trs_plan *plan, void *x, int64_t ldx, const void *b, int64_t ldb,
+                        int64_t nrhs, trs_layout layout) {
+  trs_rhs rhs;
+  TRS_TRY(trs_refusal_check(&plan->guard.refusal, "plan"));
+  TRS_TRY(trs_rhs_make(&rhs, plan->system.n, plan->system.scalar, x, ldx, b, ldb, nrhs, layout));
+  return trs_plan_solve(plan, &rhs);
 }
 
 trs_status trs_solve(trs_plan *plan, void *x, int64_t ldx, const void *b, int64_t ldb, int64_t nrhs,
                      trs_layout layout) {
-  trs_rhs rhs;
-  if (!plan) return trs_fail(TRS_ERROR_ARGUMENT, -1, "plan is NULL");
-  TRS_TRY(trs_single_take(&plan->user, "plan"));
-  trs_status status = trs_refusal_check(&plan->refusal, "plan");
-  if (!status)
-    status = trs_rhs_make(&rhs, plan->system.n, plan->system.scalar, x, ldx, b, ldb, nrhs, layout);
-  if (!status) status = trs_plan_solve(plan, &rhs);
-  return trs_single_give(&plan->user, status);
+  TRS_ENTER(plan, "plan");
+  return trs_guard_leave(&plan->guard, solve(plan, x, ldx, b, ldb, nrhs, layout));
 }
 
 static trs_status check_once(trs_uplo uplo, trs_diag diag, trs_format format, trs_scalar scalar,
@@ -237,25 +236,29 @@ trs_status trs_solve_once(void *x, const void *b, trs_uplo uplo, trs_diag diag, 
 }
 
 trs_status trs_plan_wait(trs_plan *plan) {
-  if (!plan) return trs_fail(TRS_ERROR_ARGUMENT, -1, "plan is NULL");
-  return trs_plan_finish(plan);
+  TRS_ENTER(plan, "plan");
+  return trs_guard_leave(&plan->guard, trs_plan_finish(plan));
 }
 
 trs_status trs_plan_set_stream(trs_plan *plan, void *stream) {
-  if (!plan) return trs_fail(TRS_ERROR_ARGUMENT, -1, "plan is NULL");
-  TRS_TRY(trs_plan_finish(plan));
-  trs_plan_use_stream(plan, stream);
-  return TRS_SUCCESS;
+  TRS_ENTER(plan, "plan");
+  trs_status status = trs_plan_finish(plan);
+  if (!status) trs_plan_use_stream(plan, stream);
+  return trs_guard_leave(&plan->guard, status);
 }
 
-trs_status trs_plan_set_streams(trs_plan *plan, void *const *streams) {
-  if (!plan || !streams)
-    return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", plan ? "streams" : "plan");
+static trs_status set_streams(trs_plan *plan, void *const *streams) {
+  if (!streams) return trs_fail(TRS_ERROR_ARGUMENT, -1, "streams is NULL");
   if (trs_plan_factors(plan))
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
                     "a plan over factors has one stream: its solves are not distributed");
   TRS_TRY(trs_plan_finish(plan));
   return trs_plan_use_streams(plan, streams);
+}
+
+trs_status trs_plan_set_streams(trs_plan *plan, void *const *streams) {
+  TRS_ENTER(plan, "plan");
+  return trs_guard_leave(&plan->guard, set_streams(plan, streams));
 }
 
 trs_status trs_check(trs_backward_error *error, const trs_matrix *A, trs_uplo uplo, trs_trans trans,

@@ -192,13 +192,6 @@ const trs_gpu_costs *trs_context_gpu_costs(const trs_context *context) {
   return &trs_device_look(context->device)->costs;
 }
 
-trs_status trs_context_set_gpu_memory(trs_context *context, int64_t bytes) {
-  if (!context) return trs_fail(TRS_ERROR_ARGUMENT, -1, "ctx is NULL");
-  if (bytes < 0) return trs_fail(TRS_ERROR_ARGUMENT, -1, "bytes is %lld", (long long)bytes);
-  atomic_store(&context->gpu_memory, bytes);
-  return TRS_SUCCESS;
-}
-
 void trs_context_limit_gpus(const trs_context *context) {
   const int64_t bytes = atomic_load(&context->gpu_memory);
   const trs_group *group = context->group;
@@ -214,39 +207,9 @@ trs_context_kind trs_context_get_kind(const trs_context *context, int *number) {
   return kind;
 }
 
-int trs_context_threads(const trs_context *context) { return context ? context->threads : 0; }
-
 int trs_context_members(const trs_context *context, int *first, int *local) {
   const trs_group *group = context ? context->group : NULL;
   if (first) *first = group ? trs_group_first(group) : 0;
   if (local) *local = group ? trs_group_local(group) : context != NULL;
   return group ? trs_group_members(group) : context != NULL;
-}
-
-int64_t trs_context_gpu_memory(const trs_context *context) {
-  int first, local;
-  if (!context) return 0;
-  const trs_group *group = context->group;
-  (void)trs_context_members(context, &first, &local);
-  int64_t least = context->device ? trs_device_look(context->device)->memory_bytes : 0;
-  for (int member = first; group && member < first + local; member++) {
-    int64_t bytes = trs_device_look(trs_group_device(group, member))->memory_bytes;
-    if (bytes < least) least = bytes;
-  }
-  return least;
-}
-
-int trs_context_gpu(const trs_context *context, int member) {
-  int first, local;
-  (void)trs_context_members(context, &first, &local);
-  if (member < first || member >= first + local) return -1;
-  const trs_device *device =
-      context->group ? trs_group_device(context->group, member) : context->device;
-  return device ? trs_device_look(device)->ordinal : -1;
-}
-
-int trs_context_processes(const trs_context *context, int *rank) {
-  bool several = context && context->group && !trs_group_one_process(context->group);
-  if (rank) *rank = several ? trs_group_first(context->group) : 0;
-  return several ? trs_group_members(context->group) : context != NULL;
 }

@@ -3,13 +3,16 @@
 #define TRS_BASE_SEARCH_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-static inline int64_t trs_search(const void *list, bool wide, int64_t low, int64_t high,
+/* key: of the list's first element; step: bytes from one key to the next. */
+static inline int64_t trs_search(const void *key, bool wide, size_t step, int64_t low, int64_t high,
                                  int64_t value) {
   while (low < high) {
     int64_t middle = low + (high - low) / 2;
-    int64_t there = wide ? ((const int64_t *)list)[middle] : ((const int32_t *)list)[middle];
+    const void *at = (const char *)key + (size_t)middle * step;
+    int64_t there = wide ? *(const int64_t *)at : *(const int32_t *)at;
     if (there < value)
       low = middle + 1;
     else
@@ -20,10 +23,10 @@ static inline int64_t trs_search(const void *list, bool wide, int64_t low, int64
 
 /* The first position of low .. high - 1 whose element is at least value, or high. */
 static inline int64_t trs_search_32(const int32_t *list, int64_t low, int64_t high, int64_t value) {
-  return trs_search(list, false, low, high, value);
+  return trs_search(list, false, sizeof *list, low, high, value);
 }
 static inline int64_t trs_search_64(const int64_t *list, int64_t low, int64_t high, int64_t value) {
-  return trs_search(list, true, low, high, value);
+  return trs_search(list, true, sizeof *list, low, high, value);
 }
 
 #endif

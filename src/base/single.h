@@ -26,17 +26,6 @@ static inline void trs_single_wait(trs_single *user) {
   while (!trs_single_try(user)) trs_wait_turn(&wait);
 }
 
-/* name: of the object, for the message. */
-static inline trs_status trs_single_take(trs_single *user, const char *name) {
-  TRS_TRY(trs_cancelled());
-  if (trs_single_try(user)) return TRS_SUCCESS;
-  return trs_fail(
-      TRS_ERROR_BUSY, -1,
-      "another call uses the %s, which serves one call at a time: give each thread a %s "
-      "of its own",
-      name, name);
-}
-
 /* Returns status. */
 static inline trs_status trs_single_give(trs_single *user, trs_status status) {
   atomic_store_explicit(user, 0, memory_order_release);

@@ -1,7 +1,6 @@
 /* device.c - the runtime of the GPU's vendor behind device.h. */
 #include "device/device.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -384,32 +383,6 @@ bool trs_device_busy(trs_stream stream) {
   bool busy = cudaStreamQuery((cudaStream_t)stream) == cudaErrorNotReady;
   if (busy) (void)cudaGetLastError();
   return busy;
-}
-
-/* True if the process has the driver's library, without which there is no device memory.  Asking
- * the runtime would load it: a tenth of a second, and the end of a process that is short of memory.
- */
-static bool has_driver(void) {
-  static atomic_bool found;
-  if (atomic_load_explicit(&found, memory_order_relaxed)) return true;
-  void *driver =
-      dlopen(TRS_GPU_AMD ? "libhsa-runtime64.so.1" : "libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
-  if (!driver) return false;
-  dlclose(driver);
-  atomic_store_explicit(&found, true, memory_order_relaxed);
-  return true;
-}
-
-bool trs_device_address(const void *pointer) {
-  int ordinal;
-  const trs_device_memory kind = has_driver() ? trs_device_memory_of(pointer, &ordinal) : 0;
-  return kind == TRS_DEVICE_MEMORY || kind == TRS_MANAGED_MEMORY;
-}
-
-bool trs_device_owns(const trs_device *device, const void *pointer) {
-  int ordinal;
-  return trs_device_memory_of(pointer, &ordinal) == TRS_DEVICE_MEMORY &&
-         ordinal == device->facts.ordinal;
 }
 
 #if TRS_GPU_AMD

@@ -74,11 +74,30 @@ trs_status trs_device_fill(void *pointer, int byte, int64_t bytes, trs_stream st
 trs_status trs_device_wait(trs_stream stream);
 bool trs_device_busy(trs_stream stream); /* true if work in the stream is not complete */
 
-/* True if kernels can read this address: device and managed memory, no host memory.  Loads no
- * driver: a process without one has host memory alone. */
-bool trs_device_address(const void *pointer);
-/* True if this GPU allocated the address as memory of its own: not managed, not of another GPU. */
-bool trs_device_owns(const trs_device *device, const void *pointer);
+/* What an address is of, and of device memory the ordinal of its GPU.  Loads no driver: a process
+ * without one has host memory alone. */
+typedef enum trs_device_memory {
+  TRS_HOST_MEMORY,
+  TRS_DEVICE_MEMORY,
+  TRS_MANAGED_MEMORY
+} trs_device_memory;
+trs_device_memory trs_device_memory_of(const void *pointer, int *ordinal);
+
+/* True if kernels can read this address: device and managed memory, no host memory. */
+static inline bool trs_device_address(const void *pointer) {
+  int ordinal;
+  return trs_device_memory_of(pointer, &ordinal) != TRS_HOST_MEMORY;
+}
+
+/* The ordinal of the GPU that allocated the address as memory of its own; -1: host or managed
+ * memory. */
+static inline int trs_device_of(const void *pointer) {
+  int ordinal;
+  return trs_device_memory_of(pointer, &ordinal) == TRS_DEVICE_MEMORY ? ordinal : -1;
+}
+static inline bool trs_device_owns(const trs_device *device, const void *pointer) {
+  return trs_device_of(pointer) == trs_device_look(device)->ordinal;
+}
 /* Bytes from the pointer to the end of its allocation, and of adjoining allocations up to `wanted`;
  * INT64_MAX if the driver cannot tell. */
 int64_t trs_device_extent(const void *pointer, int64_t wanted);

@@ -470,6 +470,20 @@ __device__ inline void rest_between_looks() {
   __builtin_amdgcn_s_sleep(1);
 #endif
 }
+
+/* The first of low .. high - 1 of which f is false, or high: bisection, for f that is true first.
+ */
+template <class I, class F>
+__device__ inline I first_not(I low, I high, F f) {
+  while (low < high) {
+    const I middle = low + (high - low) / 2;
+    if (f(middle))
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
 #endif
 
 }  // namespace trs

@@ -1,6 +1,8 @@
 /* shared.c - the runtime of the GPU's vendor behind shared.h. */
 #include "device/shared.h"
 
+#include <dlfcn.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -51,9 +53,24 @@ trs_status trs_device_reach(const trs_device *device, const trs_device *other) {
   return trs_device_check(error, "opening a GPU's memory to another");
 }
 
+/* True if the process has the driver's library, without which there is no device memory.  Asking
+ * the runtime would load it: a tenth of a second, and the end of a process that is short of memory.
+ */
+static bool has_driver(void) {
+  static atomic_bool found;
+  if (atomic_load_explicit(&found, memory_order_relaxed)) return true;
+  void *driver =
+      dlopen(TRS_GPU_AMD ? "libhsa-runtime64.so.1" : "libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+  if (!driver) return false;
+  dlclose(driver);
+  atomic_store_explicit(&found, true, memory_order_relaxed);
+  return true;
+}
+
 #if TRS_GPU_AMD
 trs_device_memory trs_device_memory_of(const void *pointer, int *ordinal) {
   hipPointerAttribute_t found;
+  if (!has_driver()) return TRS_HOST_MEMORY;
   if (hipPointerGetAttributes(&found, pointer) != hipSuccess) {
     (void)hipGetLastError();
     return TRS_HOST_MEMORY;
@@ -69,6 +86,7 @@ trs_device_memory trs_device_memory_of(const void *pointer, int *ordinal) {
 #else
 trs_device_memory trs_device_memory_of(const void *pointer, int *ordinal) {
   struct cudaPointerAttributes found;
+  if (!has_driver()) return TRS_HOST_MEMORY;
   if (cudaPointerGetAttributes(&found, pointer) != cudaSuccess) {
     (void)cudaGetLastError();
     return TRS_HOST_MEMORY;
@@ -79,11 +97,6 @@ trs_device_memory trs_device_memory_of(const void *pointer, int *ordinal) {
                                                : TRS_HOST_MEMORY;
 }
 #endif
-
-int trs_device_of(const void *pointer) {
-  int ordinal;
-  return trs_device_memory_of(pointer, &ordinal) == TRS_DEVICE_MEMORY ? ordinal : -1;
-}
 
 trs_status trs_device_alloc_plain(trs_device *device, void **pointer, int64_t bytes) {
   *pointer = NULL;

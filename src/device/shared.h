@@ -16,17 +16,6 @@ trs_status trs_device_reach(const trs_device *device, const trs_device *other);
 
 void *trs_device_pool(const trs_device *device); /* the device's memory pool */
 
-/* What an address is of, and of device memory the ordinal of its GPU. */
-typedef enum trs_device_memory {
-  TRS_HOST_MEMORY,
-  TRS_DEVICE_MEMORY,
-  TRS_MANAGED_MEMORY
-} trs_device_memory;
-trs_device_memory trs_device_memory_of(const void *pointer, int *ordinal);
-
-/* The ordinal of the GPU whose memory this is; -1: host or managed memory. */
-int trs_device_of(const void *pointer);
-
 /* Memory outside the pool that other GPUs may access; takes milliseconds.  It counts with the
  * pool's memory against the limit. */
 trs_status trs_device_alloc_plain(trs_device *device, void **pointer, int64_t bytes);

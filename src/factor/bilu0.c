@@ -8,6 +8,7 @@
 #include "base/cancel.h"
 #include "base/compare.h"
 #include "base/cores.h"
+#include "base/transpose.h"
 #include "factor/bilu0_block.h"
 #include "factor/kinds.h"
 
@@ -278,11 +279,10 @@ static void clear_slots(void *argument, int rank, int size) {
   for (int64_t j = 0; j < e->w->n; j++) e->member[rank].row.slot[j] = -1;
 }
 
-/* Rows by levels; *ends: of levels in order, which the caller frees. */
-static trs_status sort_by_levels(elimination *e, int64_t **ends, int64_t *levels) {
+/* Rows by levels; *ptr: of levels in order, which the caller frees. */
+static trs_status sort_by_levels(elimination *e, int64_t **ptr, int64_t *levels) {
   const trs_bilu0 *w = e->w;
   int32_t *level;
-  TRS_TRY(TRS_ALLOC(&e->order, w->n));
   TRS_TRY(TRS_ALLOC(&level, w->n));
   *levels = 0;
   for (int64_t i = 0; i < w->n; i++) {
@@ -291,30 +291,24 @@ static trs_status sort_by_levels(elimination *e, int64_t **ends, int64_t *levels
       if (level[w->idx[p]] >= level[i]) level[i] = level[w->idx[p]] + 1;
     if (level[i] >= *levels) *levels = level[i] + 1;
   }
-  trs_status status = TRS_ALLOC_ZERO(ends, *levels + 1);
-  if (!status) {
-    int64_t *next = *ends;
-    for (int64_t i = 0; i < w->n; i++) next[level[i] + 1]++;
-    for (int64_t c = 0; c < *levels; c++) next[c + 1] += next[c];
-    for (int64_t i = 0; i < w->n; i++) e->order[next[level[i]]++] = (int32_t)i;
-  }
+  trs_status status = trs_transpose_pattern(ptr, &e->order, NULL, *levels, w->n, NULL, level);
   trs_free(level);
   return status;
 }
 
 static trs_status eliminate_levels(elimination *e, trs_team *team) {
   enum { ROWS_WORTH = 16 }; /* a level with fewer per thread has one thread */
-  int64_t *ends, levels;
-  TRS_TRY(sort_by_levels(e, &ends, &levels));
+  int64_t *ptr, levels;
+  TRS_TRY(sort_by_levels(e, &ptr, &levels));
   trs_status status = TRS_SUCCESS;
   for (int64_t c = 0; c < levels && !status; c++) {
-    e->begin = c ? ends[c - 1] : 0;
-    e->end = ends[c];
+    e->begin = ptr[c];
+    e->end = ptr[c + 1];
     const bool one = e->end - e->begin < (int64_t)ROWS_WORTH * e->threads;
     trs_team_run(team, one ? 1 : e->threads, eliminate_share, e);
     status = trs_cancelled();
   }
-  trs_free(ends);
+  trs_free(ptr);
   return status;
 }
 

@@ -5,7 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/cancel.h"
 #include "base/config.h"
 #include "base/options.h"
 #include "base/structs.h"
@@ -527,7 +526,7 @@ static trs_status run(void *argument, trs_teller *teller) {
   return status;
 }
 
-static trs_status create(trs_factors **F, const trs_matrix *A, const trs_factor_options *options) {
+trs_status trs_factor_run(trs_factors **F, const trs_matrix *A, const trs_factor_options *options) {
   trs_factor_options own;
   TRS_TRY(TRS_STRUCT_TAKE(trs_factor_options, &own, options));
   TRS_TRY(check_options(&own));
@@ -549,13 +548,4 @@ static trs_status create(trs_factors **F, const trs_matrix *A, const trs_factor_
     return status;
   }
   return trs_factors_adopt(F, &parts);
-}
-
-trs_status trs_factor(trs_factors **F, const trs_matrix *A, const trs_factor_options *options) {
-  if (!F) return trs_fail(TRS_ERROR_ARGUMENT, -1, "F is NULL");
-  *F = NULL;
-  int cancel = trs_cancel_defer();
-  trs_status status = create(F, A, options);
-  trs_cancel_restore(cancel);
-  return status;
 }

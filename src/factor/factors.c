@@ -230,7 +230,7 @@ trs_status trs_factors_create(trs_factors **F, const trs_matrix *L, trs_diag dia
 }
 
 trs_status trs_factors_check(const trs_factors *F) {
-  const trs_refusal *refusal = &F->refusal;
+  const trs_refusal *refusal = &F->guard.refusal;
   if (!refusal->call) return TRS_SUCCESS;
   return trs_fail(refusal->why.status, refusal->why.row,
                   "%s of these factors failed, and until it succeeds nothing is solved with them; "

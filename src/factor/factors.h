@@ -2,7 +2,7 @@
 #ifndef TRS_FACTOR_FACTORS_H
 #define TRS_FACTOR_FACTORS_H
 
-#include "base/refusal.h"
+#include "base/guard.h"
 #include "matrix/matrix.h"
 
 /* What refactorisation keeps between calls: refactor.c. */
@@ -47,8 +47,7 @@ struct trs_factors {
   trs_refactoring *refactoring; /* of LU; NULL until trs_factors_refactor */
   trs_incomplete_gpu *gpu;      /* of ILU(0) and IC(0); NULL until they are refactored on one */
   trs_matrix *L_here, *U_here;  /* then: L and U as they were in host memory; else NULL */
-  trs_single user;              /* the call that refactors */
-  trs_refusal refusal;          /* of a refactorisation that failed */
+  trs_guard guard;              /* of refactorisation */
 };
 
 /* Creates factors that take ownership of everything in *parts; parts->references, scalar and n are
@@ -63,6 +62,11 @@ trs_status trs_scaling_check(const double *scale, int64_t n, const char *name);
 
 /* Releases the content of *parts, not the struct itself, when there is no adoption. */
 void trs_factors_release_parts(const trs_factors *parts);
+
+/* As trs_factor and trs_factors_refactor, which guard the factors and the thread. */
+trs_status trs_factor_run(trs_factors **F, const trs_matrix *A, const trs_factor_options *options);
+trs_status trs_refactor_run(trs_factors *F, trs_pivots *pivots, trs_context *ctx,
+                            const trs_matrix *A);
 
 /* Fails if the last refactorisation did: every function that reads L and U for the user calls it.
  */

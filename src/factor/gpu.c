@@ -10,6 +10,7 @@
 
 #include <string.h>
 
+#include "device/arena.h"
 #include "factor/incomplete.h"
 #include "factor/kinds.h"
 #include "matrix/device.h"
@@ -18,38 +19,13 @@ struct trs_incomplete_gpu {
   trs_device *device;
   trs_matrix *L, *U; /* in device memory */
   trs_incomplete_args args;
-  void *owned[12];
-  int nowned;
-  int64_t bytes;
+  trs_arena memory;
   uint64_t number; /* of the matrix whose pattern is taken; 0: none */
   int32_t *from;   /* device memory, for every entry: args.from, unless that is the identity */
   trs_incomplete_found *told; /* pinned */
 };
 
 /* ---- Device memory ---- */
-
-static trs_status reserve(trs_incomplete_gpu *g, const void *pointer, int64_t count, size_t size) {
-  void **to = (void **)(uintptr_t)pointer;
-  TRS_TRY(trs_device_alloc(g->device, to, count, size, NULL));
-  g->owned[g->nowned++] = *to;
-  g->bytes += count * (int64_t)size;
-  return TRS_SUCCESS;
-}
-
-static trs_status upload(trs_incomplete_gpu *g, const void *pointer, const void *from,
-                         int64_t count, size_t size) {
-  TRS_TRY(reserve(g, pointer, count, size));
-  TRS_TRY(trs_device_copy(*(void **)(uintptr_t)pointer, from, count * (int64_t)size, NULL));
-  return trs_device_wait(NULL); /* from may go */
-}
-
-/* Brings an array of the host to the GPU, and frees it here. */
-static trs_status move(trs_incomplete_gpu *g, const void *pointer, void *from, int64_t count,
-                       size_t size) {
-  const trs_status status = upload(g, pointer, from, count, size);
-  trs_free(from);
-  return status;
-}
 
 /* A copy of T's pattern in device memory, with room for its values. */
 static trs_status make_there(trs_matrix **result, const trs_matrix *T, trs_device *device) {
@@ -95,7 +71,7 @@ static trs_status make_there(trs_matrix **result, const trs_matrix *T, trs_devic
 void trs_incomplete_gpu_destroy(trs_incomplete_gpu *g) {
   if (!g) return;
   int before = trs_device_enter(g->device);
-  for (int k = 0; k < g->nowned; k++) trs_device_free(g->device, g->owned[k], NULL);
+  trs_arena_free(&g->memory);
   (void)trs_device_wait(NULL);
   trs_device_free_host(g->device, g->told);
   trs_device_leave(before);
@@ -251,7 +227,7 @@ static trs_status fill_steps(trs_incomplete_gpu *g, const pattern *p, step_list 
   TRS_TRY(TRS_ALLOC(&s->turn, p->n));
   TRS_TRY(TRS_ALLOC_ZERO(&s->batch, p->n));
   list_steps(s, p, ptr);
-  return upload(g, &g->args.step, s->step, s->count, sizeof *s->step);
+  return trs_arena_upload(&g->memory, &g->args.step, s->step, s->count, sizeof *s->step);
 }
 
 static trs_status take_steps(trs_incomplete_gpu *g, const pattern *p) {
@@ -265,7 +241,8 @@ static trs_status take_steps(trs_incomplete_gpu *g, const pattern *p) {
   s.lanes = 1 << g->args.log_lanes;
   trs_status status = fill_steps(g, p, &s, ptr);
   TRS_FREE_ALL(s.step, s.turn, s.batch);
-  const trs_status moved = move(g, &g->args.step_ptr, ptr, p->n + 1, sizeof *ptr);
+  const trs_status moved =
+      trs_arena_move(&g->memory, &g->args.step_ptr, ptr, p->n + 1, sizeof *ptr);
   return status ? status : moved;
 }
 
@@ -294,7 +271,7 @@ static trs_status take_rows(trs_incomplete_gpu *g, const pattern *p) {
   const int64_t width = 32 >> g->args.log_lanes;
   int32_t *rows;
   TRS_TRY(sort_rows(&rows, &g->args.slices, p->level, p->n, p->levels, width));
-  return move(g, &g->args.row, rows, g->args.slices * width, sizeof *rows);
+  return trs_arena_move(&g->memory, &g->args.row, rows, g->args.slices * width, sizeof *rows);
 }
 
 /* Room for a row in shared memory, and in global memory if some row is longer. */
@@ -310,7 +287,8 @@ static trs_status take_room(trs_incomplete_gpu *g, const pattern *p, size_t size
                     "a row has more than %d entries: give new values in host memory",
                     TRS_INCOMPLETE_MOST_ROW);
   g->args.room = (int)(longest < most ? longest : most);
-  return longest <= most ? TRS_SUCCESS : reserve(g, &g->args.scratch, begin_of(p, p->n), size);
+  return longest <= most ? TRS_SUCCESS
+                         : trs_arena_alloc(&g->memory, &g->args.scratch, begin_of(p, p->n), size);
 }
 
 static trs_status fill_in(trs_incomplete_gpu *g, const trs_factors *F, pattern *p) {
@@ -321,8 +299,9 @@ static trs_status fill_in(trs_incomplete_gpu *g, const trs_factors *F, pattern *
   TRS_TRY(take_steps(g, p));
   TRS_TRY(take_rows(g, p));
   TRS_TRY(take_room(g, p, trs_scalar_size(F->scalar)));
-  if (p->cholesky) TRS_TRY(upload(g, &a->mirror, p->mirror, p->U->nnz, sizeof *p->mirror));
-  TRS_TRY(reserve(g, &a->found, 1, sizeof *a->found));
+  if (p->cholesky)
+    TRS_TRY(trs_arena_upload(&g->memory, &a->mirror, p->mirror, p->U->nnz, sizeof *p->mirror));
+  TRS_TRY(trs_arena_alloc(&g->memory, &a->found, 1, sizeof *a->found));
   TRS_TRY(trs_device_alloc_host(g->device, (void **)&g->told));
   TRS_TRY(make_there(&g->L, p->L, g->device));
   TRS_TRY(make_there(&g->U, p->U, g->device));
@@ -348,7 +327,7 @@ static trs_status create(trs_factors *F, trs_device *device) {
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
                     "L and U have more than 2147483647 entries: give new values in host memory");
   TRS_TRY(TRS_ALLOC_ZERO(&g, 1));
-  g->device = trs_device_retain(device);
+  g->device = g->memory.device = trs_device_retain(device);
   g->args.n = p.n;
   g->args.cholesky = p.cholesky;
   g->args.real_diagonal = p.cholesky && F->recipe.uplo != TRS_GENERAL;
@@ -423,7 +402,7 @@ static bool is_identity(const int32_t *from, int64_t count) {
 static trs_status put_places(trs_incomplete_gpu *g, const int32_t *from, int64_t count) {
   g->args.from = NULL;
   if (is_identity(from, count)) return TRS_SUCCESS;
-  if (!g->from) TRS_TRY(reserve(g, &g->from, count, sizeof *from));
+  if (!g->from) TRS_TRY(trs_arena_alloc(&g->memory, &g->from, count, sizeof *from));
   TRS_TRY(trs_device_copy(g->from, from, count * (int64_t)sizeof *from, NULL));
   TRS_TRY(trs_device_wait(NULL));
   g->args.from = g->from;
@@ -539,4 +518,4 @@ const trs_matrix *trs_incomplete_gpu_factor(const trs_factors *F, bool lower) {
   return lower ? F->gpu->L : F->gpu->U;
 }
 
-int64_t trs_incomplete_gpu_bytes(const trs_factors *F) { return F->gpu ? F->gpu->bytes : 0; }
+int64_t trs_incomplete_gpu_bytes(const trs_factors *F) { return F->gpu ? F->gpu->memory.bytes : 0; }

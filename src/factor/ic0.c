@@ -122,7 +122,7 @@ static trs_status join(trs_matrix **S, const trs_matrix *B, const ic0_mirror *mi
 
 static trs_status symmetric(trs_matrix **S, const trs_matrix *A, const int32_t *perm,
                             const char *kind, ic0_mirror *mirror) {
-  TRS_TRY(trs_transpose_arrays(A, NULL, &mirror->ptr, &mirror->idx, &mirror->val));
+  TRS_TRY(trs_transpose_arrays(A, &mirror->ptr, &mirror->idx, &mirror->val));
   if (kind) TRS_TRY(TRS_ALLOC(&mirror->size, A->nrows));
   if (kind) TRS_TRY(check(A, mirror, perm, kind));
   return join(S, A, mirror, !kind);

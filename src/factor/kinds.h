@@ -2,6 +2,7 @@
 #ifndef TRS_FACTOR_KINDS_H
 #define TRS_FACTOR_KINDS_H
 
+#include "base/search.h"
 #include "factor/factors.h"
 #include "order/order.h"
 
@@ -129,14 +130,7 @@ static inline int64_t trs_factor_seek(const int32_t *idx, int64_t begin, int64_t
     low = step < end - low ? low + step : end;
     step *= 2;
   }
-  while (begin < low) { /* idx[low] >= j, or low is end; all before begin are less */
-    int64_t middle = begin + (low - begin) / 2;
-    if (idx[middle] < j)
-      begin = middle + 1;
-    else
-      low = middle;
-  }
-  return low;
+  return trs_search_32(idx, begin, low, j); /* idx[low] >= j, or low is end */
 }
 
 /* Errors of ILU and IC, for the first row of B without a diagonal entry, and for the pivot of row

@@ -9,15 +9,16 @@
 #include "factor/refactor.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "backend/context.h"
 #include "base/cancel.h"
-#include "base/structs.h"
+#include "base/deal.h"
+#include "base/transpose.h"
 #include "factor/incomplete.h"
 #include "factor/kinds.h"
 #include "matrix/values.h"
+#include "order/etree.h"
 
 /* In entries of U that are read, some nanoseconds: of a row, of an entry of L, and the least that
  * is worth a thread. */
@@ -80,7 +81,7 @@ static int64_t column_of(const trs_factors *F, int64_t j) {
 /* The rows of a factor stored by columns. */
 static trs_status turn(trs_lu_side *side, const trs_matrix *T) {
   int64_t *next;
-  TRS_TRY(trs_transpose_arrays(T, NULL, &side->ptr, &side->idx, &side->val));
+  TRS_TRY(trs_transpose_arrays(T, &side->ptr, &side->idx, &side->val));
   TRS_TRY(TRS_ALLOC(&side->place, T->nnz));
   TRS_TRY(TRS_ALLOC(&next, T->nrows + 1));
   memcpy(next, side->ptr, (size_t)(T->nrows + 1) * sizeof *next);
@@ -327,97 +328,58 @@ static trs_status take_pattern(trs_refactoring *r, const trs_factors *F, const t
 
 /* ---- Threads ---- */
 
-typedef struct subtree {
-  int64_t work;
-  int32_t root;
-} subtree;
-
-static int compare_subtrees(const void *a, const void *b) {
-  const subtree *s = a, *t = b;
-  return s->work > t->work ? -1 : s->work < t->work ? 1 : (s->root > t->root) - (s->root < t->root);
-}
-
-/* parent[i] > i, or -1: the elimination tree of L's pattern; L's row i has descendants of i alone.
- */
-static void find_parents(int32_t *parent, int32_t *ancestor, const trs_lu *lu) {
-  for (int64_t i = 0; i < lu->n; i++) {
-    parent[i] = ancestor[i] = -1;
-    for (int64_t p = lu->L.begin[i]; p < lu->L.end[i]; p++)
-      for (int32_t k = lu->L.idx[p]; k != -1 && k != i;) {
-        const int32_t next = ancestor[k];
-        ancestor[k] = (int32_t)i;
-        if (next == -1) parent[k] = (int32_t)i;
-        k = next;
-      }
-  }
-}
-
 typedef struct dealing {
   int32_t *parent, *owner; /* owner: a member, or `members` for all */
   int64_t *weight;         /* of subtrees */
-  subtree *part;
+  trs_portion *part;
 } dealing;
 
 /* Deals subtrees of at most a part's work, the largest first, each to the member with the least. */
-static void deal(dealing *d, const trs_refactoring *r, int64_t *load, int members) {
+static void deal(dealing *d, const trs_refactoring *r, double *load, int members) {
   const int64_t n = r->lu.n, most = r->total / ((int64_t)PARTS * members);
   int64_t parts = 0;
-  find_parents(d->parent, d->owner, &r->lu);
+  memset(d->parent, 0xff, (size_t)n * sizeof *d->parent);
+  memset(d->owner, 0xff, (size_t)n * sizeof *d->owner); /* the ancestors, until it is known */
+  for (int64_t i = 0; i < n; i++)
+    for (int64_t p = r->lu.L.begin[i]; p < r->lu.L.end[i]; p++)
+      trs_etree_link(d->parent, d->owner, r->lu.L.idx[p], (int32_t)i);
   memcpy(d->weight, r->work, (size_t)n * sizeof *d->weight);
   for (int64_t i = 0; i < n; i++)
     if (d->parent[i] >= 0) d->weight[d->parent[i]] += d->weight[i];
   for (int64_t i = 0; i < n; i++) {
     d->owner[i] = members;
     const bool root = d->parent[i] < 0 || d->weight[d->parent[i]] > most;
-    if (root && d->weight[i] <= most) d->part[parts++] = (subtree){d->weight[i], (int32_t)i};
+    if (root && d->weight[i] <= most)
+      d->part[parts++] = (trs_portion){(double)d->weight[i], (int32_t)i};
   }
-  qsort(d->part, (size_t)parts, sizeof *d->part, compare_subtrees);
-  for (int64_t k = 0; k < parts; k++) {
-    int least = 0;
-    for (int m = 1; m < members; m++)
-      if (load[m] < load[least]) least = m;
-    load[least] += d->part[k].work;
-    d->owner[d->part[k].root] = least;
-  }
+  trs_deal_longest_first(d->owner, load, members, d->part, parts);
   for (int64_t i = n - 1; i >= 0; i--)
     if (d->weight[i] <= most && d->parent[i] >= 0 && d->weight[d->parent[i]] <= most)
       d->owner[i] = d->owner[d->parent[i]];
 }
 
-static void make_lists(trs_refactoring *r, const int32_t *owner, int members) {
-  int64_t at = 0;
-  for (int m = 0; m <= members; m++) {
-    r->list_ptr[m] = at;
-    for (int64_t i = 0; i < r->lu.n; i++)
-      if (owner[i] == m) r->list[at++] = (int32_t)i;
-  }
-  r->list_ptr[members + 1] = at;
-}
-
 /* How the shared rows are taken. */
-static void choose(trs_refactoring *r, const int64_t *load, int members) {
-  int64_t most = 0, shared = r->total;
+static void choose(trs_refactoring *r, const double *load, int members) {
+  double most = 0, shared = (double)r->total;
   for (int m = 0; m < members; m++) {
     most = load[m] > most ? load[m] : most;
     shared -= load[m];
   }
-  r->in_turn = shared < SHARED_WORK * (r->list_ptr[members + 1] - r->list_ptr[members]);
-  r->alone = r->in_turn && 7 * r->total < 8 * (most + shared);
+  r->in_turn = shared < SHARED_WORK * (double)(r->list_ptr[members + 1] - r->list_ptr[members]);
+  r->alone = r->in_turn && 7 * (double)r->total < 8 * (most + shared);
 }
 
 static trs_status schedule(trs_refactoring *r, int members) {
   const int64_t n = r->lu.n;
   dealing d = {0};
-  int64_t *load = NULL;
+  double *load = NULL;
   if (members == 1 || members == r->scheduled) return TRS_SUCCESS;
   r->scheduled = 0;
   TRS_FREE_ALL(r->list, r->list_ptr, r->done);
   r->list = NULL;
   r->list_ptr = NULL;
   r->done = NULL;
-  trs_status status = TRS_ALLOC(&r->list, n);
-  if (!status) status = TRS_ALLOC(&r->list_ptr, members + 2);
-  if (!status) status = TRS_ALLOC_ZERO(&r->done, n);
+  trs_status status = TRS_ALLOC_ZERO(&r->done, n);
   if (!status) status = TRS_ALLOC(&d.parent, n);
   if (!status) status = TRS_ALLOC(&d.owner, n);
   if (!status) status = TRS_ALLOC(&d.weight, n);
@@ -425,7 +387,9 @@ static trs_status schedule(trs_refactoring *r, int members) {
   if (!status) status = TRS_ALLOC_ZERO(&load, members);
   if (!status) {
     deal(&d, r, load, members);
-    make_lists(r, d.owner, members);
+    status = trs_transpose_pattern(&r->list_ptr, &r->list, NULL, members + 1, n, NULL, d.owner);
+  }
+  if (!status) {
     choose(r, load, members);
     r->scheduled = members;
     r->round = 0;
@@ -640,8 +604,8 @@ static trs_status check(const trs_factors *F, const trs_matrix *A) {
   return TRS_SUCCESS;
 }
 
-static trs_status refactor(trs_factors *F, trs_pivots *pivots, trs_context *ctx,
-                           const trs_matrix *A) {
+trs_status trs_refactor_run(trs_factors *F, trs_pivots *pivots, trs_context *ctx,
+                            const trs_matrix *A) {
   TRS_TRY(check(F, A));
   if (ctx) TRS_TRY(trs_context_check(ctx));
   if (is_incomplete(F)) {
@@ -653,19 +617,4 @@ static trs_status refactor(trs_factors *F, trs_pivots *pivots, trs_context *ctx,
   TRS_TRY(take_pattern(F->refactoring, F, A));
   F->refactoring->lu.val = A->val;
   return eliminate(F, pivots, ctx ? ctx->team : NULL);
-}
-
-trs_status trs_factors_refactor(trs_factors *F, trs_pivots *pivots, trs_context *ctx,
-                                const trs_matrix *A) {
-  trs_pivots own = {.least_share = 1, .row = -1};
-  if (!F) return trs_fail(TRS_ERROR_ARGUMENT, -1, "F is NULL");
-  if (pivots) TRS_TRY(TRS_STRUCT_CHECK(trs_pivots, pivots));
-  TRS_TRY(trs_single_take(&F->user, "factors"));
-  int cancel = trs_cancel_defer();
-  trs_status status =
-      trs_refusal_note(&F->refusal, "trs_factors_refactor", refactor(F, &own, ctx, A));
-  trs_cancel_restore(cancel);
-  (void)trs_single_give(&F->user, status);
-  if (status || !pivots) return status;
-  return TRS_STRUCT_GIVE(trs_pivots, pivots, &own);
 }

@@ -4,6 +4,7 @@
 
 #include "base/scalar.h"
 #include "base/structs.h"
+#include "base/transpose.h"
 #include "matrix/indexing.h"
 
 typedef struct scan {
@@ -209,21 +210,9 @@ trs_status trs_block_pattern_build(trs_block_pattern *pattern, const trs_block_s
 
 trs_status trs_block_pattern_transpose(trs_block_pattern *transposed,
                                        const trs_block_pattern *pattern) {
-  int64_t n = pattern->n, count = pattern->ptr[n], *next = NULL;
-  *transposed = (trs_block_pattern){.n = n};
-  trs_status status = TRS_ALLOC_ZERO(&next, n + 2);
-  if (!status) status = TRS_ALLOC(&transposed->idx, count);
-  transposed->ptr = next;
-  if (status) {
-    trs_block_pattern_free(transposed);
-    return status;
-  }
-  for (int64_t p = 0; p < count; p++) next[pattern->idx[p] + 2]++;
-  for (int64_t j = 0; j < n; j++) next[j + 2] += next[j + 1];
-  for (int64_t i = 0; i < n; i++)
-    for (int64_t p = pattern->ptr[i]; p < pattern->ptr[i + 1]; p++)
-      transposed->idx[next[pattern->idx[p] + 1]++] = (int32_t)i;
-  return TRS_SUCCESS;
+  *transposed = (trs_block_pattern){.n = pattern->n};
+  return trs_transpose_pattern(&transposed->ptr, &transposed->idx, NULL, pattern->n, pattern->n,
+                               pattern->ptr, pattern->idx);
 }
 
 void trs_block_pattern_free(trs_block_pattern *pattern) {

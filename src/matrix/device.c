@@ -3,23 +3,18 @@
  * so that the error names the first fault as for any other matrix. */
 #include "matrix/device.h"
 
+#include "device/arena.h"
 #include "matrix/indexing.h"
 #include "matrix/rearrange.h"
 
 /* ---- Copies to the host ---- */
 
-static trs_status fetch(void **to, const void *from, int64_t count, size_t size,
-                        trs_stream stream) {
-  TRS_TRY(trs_alloc(to, count, size));
-  TRS_TRY(trs_device_copy(*to, from, count * (int64_t)size, stream));
-  return trs_device_wait(stream);
-}
-
 static trs_status fetch_arrays(trs_matrix *to, const trs_matrix *from, bool values,
                                trs_stream stream) {
-  TRS_TRY(fetch((void **)&to->ptr, from->ptr, from->nvectors + 1, sizeof *from->ptr, stream));
-  TRS_TRY(fetch((void **)&to->idx, from->idx, from->nnz, sizeof *from->idx, stream));
-  return values ? fetch(&to->val, from->val, from->nnz, trs_scalar_size(from->scalar), stream)
+  TRS_TRY(TRS_DEVICE_FETCH(&to->ptr, from->ptr, from->nvectors + 1, stream));
+  TRS_TRY(TRS_DEVICE_FETCH(&to->idx, from->idx, from->nnz, stream));
+  return values ? trs_device_fetch(&to->val, from->val, from->nnz, trs_scalar_size(from->scalar),
+                                   stream)
                 : TRS_SUCCESS;
 }
 
@@ -86,8 +81,8 @@ static trs_status name_fault(const trs_matrix *A, const given_arrays *given) {
   void *ptr = NULL, *idx = NULL;
   const int64_t base = trs_index_base(given->indexing);
   int64_t *own = NULL;
-  trs_status status =
-      fetch(&ptr, given->ptr, A->nvectors + 1, (size_t)trs_ptr_bytes(given->indexing), NULL);
+  trs_status status = trs_device_fetch(&ptr, given->ptr, A->nvectors + 1,
+                                       (size_t)trs_ptr_bytes(given->indexing), NULL);
   if (!status) status = trs_indexing_check_ptr(given->indexing, ptr, A->nvectors);
   if (!status) status = TRS_ALLOC(&own, A->nvectors + 1);
   if (!status) trs_indexing_take_ptr(own, given->indexing, ptr, A->nvectors);
@@ -96,7 +91,8 @@ static trs_status name_fault(const trs_matrix *A, const given_arrays *given) {
         trs_fail(TRS_ERROR_STRUCTURE, -1, "ptr[%lld] is %lld, but nnz is %lld",
                  (long long)A->nvectors, (long long)(own[A->nvectors] + base), (long long)A->nnz);
   if (!status)
-    status = fetch(&idx, given->idx, A->nnz, (size_t)trs_idx_bytes(given->indexing), NULL);
+    status =
+        trs_device_fetch(&idx, given->idx, A->nnz, (size_t)trs_idx_bytes(given->indexing), NULL);
   copy.ptr = own;
   if (!status) status = trs_matrix_check_indices(&copy, given->indexing, idx);
   if (!status) status = trs_fail(TRS_ERROR_INTERNAL, -1, "the arrays changed during the check");

@@ -1,5 +1,7 @@
 /* device_none.c - device.h in a build without CUDA: creating a matrix in device memory fails, and
  * no other function is called. */
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+
 #include "matrix/device.h"
 
 static trs_status no_device(void) {
@@ -10,30 +12,25 @@ static trs_status no_device(void) {
 trs_status trs_matrix_make_device(trs_matrix **A, trs_device *device, trs_format format,
                                   trs_scalar scalar, int64_t nrows, int64_t ncols, int64_t nnz,
                                   int indexing, const void *ptr, const void *idx, const void *val) {
-  (void)device, (void)format, (void)scalar, (void)nrows, (void)ncols, (void)nnz;
-  (void)indexing, (void)ptr, (void)idx, (void)val;
   *A = NULL;
   return no_device();
 }
 
 trs_status trs_matrix_cut_on_device(trs_matrix **T, const trs_matrix *A, trs_uplo uplo) {
-  (void)A, (void)uplo;
   *T = NULL;
   return no_device();
 }
 
 trs_status trs_matrix_collect_on(const trs_matrix *A, const void *from, trs_stream stream) {
-  (void)A, (void)from, (void)stream;
   return no_device();
 }
 
-void trs_matrix_settle(const trs_matrix *A, trs_stream stream) { (void)A, (void)stream; }
+void trs_matrix_settle(const trs_matrix *A, trs_stream stream) {}
 
-void trs_matrix_free_on_device(trs_matrix *A) { (void)A; }
+void trs_matrix_free_on_device(trs_matrix *A) {}
 
 trs_status trs_matrix_download(trs_matrix **B, const trs_matrix *A, bool values,
                                trs_stream stream) {
-  (void)A, (void)values, (void)stream;
   *B = NULL;
   return no_device();
 }
@@ -41,13 +38,11 @@ trs_status trs_matrix_download(trs_matrix **B, const trs_matrix *A, bool values,
 trs_status trs_device_begin_diagonal(trs_diagonal_look *look, trs_device *device, int64_t n,
                                      bool prefix, trs_scalar scalar, const int64_t *ptr,
                                      const void *val, trs_stream stream) {
-  (void)device, (void)n, (void)prefix, (void)scalar, (void)ptr, (void)val, (void)stream;
   *look = (trs_diagonal_look){0};
   return no_device();
 }
 
 trs_status trs_device_end_diagonal(trs_diagonal_look *look, int64_t *vector, trs_pivot *pivot) {
-  (void)look;
   *vector = -1;
   *pivot = TRS_PIVOT_GOOD;
   return no_device();

@@ -135,9 +135,9 @@ trs_status trs_matrix_check_indices(const trs_matrix *A, int indexing, const voi
 void trs_matrix_take_sides(trs_matrix *A, const trs_sides *s);
 
 /* The arrays of A in the other format, which are those of its transpose in A's format:
- * new_ptr[nother + 1], new_idx, new_val.  order: of A's vectors, whose places number them; NULL. */
-trs_status trs_transpose_arrays(const trs_matrix *A, const int32_t *order, int64_t **new_ptr,
-                                int32_t **new_idx, void **new_val);
+ * new_ptr[nother + 1], new_idx, new_val. */
+trs_status trs_transpose_arrays(const trs_matrix *A, int64_t **new_ptr, int32_t **new_idx,
+                                void **new_val);
 
 /* B[i][j] = A[row_perm[i]][col_perm[j]], in the format of A.  A NULL permutation is the
  * identity. */

@@ -12,14 +12,7 @@ __device__ inline int64_t diagonal_position(const trs_device_arrays &A, int64_t 
                                             int64_t high) {
   if (low == high || A.idx[high - 1] < i) return high;
   if (A.idx[low] >= i) return low;
-  while (low < high) {
-    int64_t middle = low + (high - low) / 2;
-    if (A.idx[middle] < i)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low;
+  return first_not(low, high, [&](int64_t p) { return A.idx[p] < i; });
 }
 
 }  // namespace trs

@@ -6,6 +6,7 @@
 
 #include "base/extent.h"
 #include "base/scalar.h"
+#include "device/device.h"
 
 /* A dense array of `outer` runs of `inner` bytes, ld bytes apart. */
 typedef struct strided {
@@ -13,8 +14,10 @@ typedef struct strided {
   int64_t outer, inner, ld, extent;
 } strided;
 
-trs_status trs_dense_check(const char *name, const void *array, int64_t n, int64_t nrhs, int64_t ld,
-                           trs_layout layout, trs_scalar scalar) {
+/* Checks that the array named x or b ends within the address space, for an ld that is large enough.
+ */
+static trs_status check_end(const char *name, const void *array, int64_t n, int64_t nrhs,
+                            int64_t ld, trs_layout layout, trs_scalar scalar) {
   bool columns = layout == TRS_COL_MAJOR;
   int64_t extent, size = (int64_t)trs_scalar_size(scalar);
   if (n == 0 || nrhs == 0) return TRS_SUCCESS;
@@ -77,8 +80,8 @@ trs_status trs_rhs_make(trs_rhs *rhs, int64_t n, trs_scalar scalar, void *x, int
                    .b_row = columns ? 1 : ldb,
                    .b_col = columns ? ldb : 1};
   if (n == 0 || nrhs == 0) return TRS_SUCCESS;
-  TRS_TRY(trs_dense_check("x", x, n, nrhs, ldx, layout, scalar));
-  TRS_TRY(trs_dense_check("b", b, n, nrhs, ldb, layout, scalar));
+  TRS_TRY(check_end("x", x, n, nrhs, ldx, layout, scalar));
+  TRS_TRY(check_end("b", b, n, nrhs, ldb, layout, scalar));
   int64_t size = (int64_t)trs_scalar_size(scalar);
   strided own = lay_out(x, n, nrhs, ldx, layout, size);
   strided given = lay_out(b, n, nrhs, ldb, layout, size);
@@ -88,11 +91,31 @@ trs_status trs_rhs_make(trs_rhs *rhs, int64_t n, trs_scalar scalar, void *x, int
   return TRS_SUCCESS;
 }
 
+static bool locate(const void *array, int *gpu) {
+  const trs_device_memory kind = trs_device_memory_of(array, gpu);
+  if (kind != TRS_DEVICE_MEMORY) *gpu = -1;
+  return kind != TRS_HOST_MEMORY;
+}
+
+void trs_rhs_locate(trs_rhs *rhs) {
+  if (rhs->located) return;
+  rhs->located = true;
+  rhs->there = locate(rhs->x, &rhs->x_gpu);
+  rhs->b_gpu = rhs->x_gpu;
+  if (rhs->b != rhs->x) rhs->there &= locate(rhs->b, &rhs->b_gpu);
+}
+
+bool trs_rhs_is_there(const trs_rhs *rhs) {
+  trs_rhs own = *rhs;
+  trs_rhs_locate(&own);
+  return own.there;
+}
+
 trs_rhs trs_rhs_columns(const trs_rhs *rhs, trs_scalar scalar, int64_t first, int64_t most) {
   const int64_t size = (int64_t)trs_scalar_size(scalar), left = rhs->nrhs - first;
   trs_rhs columns = *rhs;
-  columns.x = (char *)rhs->x + first * rhs->x_col * size;
-  columns.b = (const char *)rhs->b + first * rhs->b_col * size;
+  if (first) columns.x = (char *)rhs->x + first * rhs->x_col * size; /* not of NULL */
+  if (first) columns.b = (const char *)rhs->b + first * rhs->b_col * size;
   columns.nrhs = left < most ? left : most;
   return columns;
 }

@@ -21,6 +21,7 @@ typedef struct trs_rhs {
   const void *b;
   int64_t nrhs;
   int64_t x_row, x_col, b_row, b_col; /* in elements */
+  int64_t x_next, b_next;             /* of a batch: from one system to the next */
   /* Sweeps over factors, for methods in host memory and those that reorder on a GPU: the orders of
    * b and x, and whether b is a workspace that the sweep may overwrite.  It is one if x is
    * reordered. */
@@ -30,16 +31,18 @@ typedef struct trs_rhs {
    * member's memory, instead of x and b.  Only for methods with a share. */
   void *const *x_of;
   const void *const *b_of;
+  /* Where x and b lie, for solves on GPUs: asked once for a call (trs_rhs_locate). */
+  bool located, there; /* there: in memory that kernels can read */
+  int x_gpu, b_gpu;    /* the ordinals of the GPUs that own it; -1: host or managed memory */
 } trs_rhs;
-
-/* Checks that the array named x or b ends within the address space, for an ld that is large enough.
- */
-TRS_API trs_status trs_dense_check(const char *name, const void *array, int64_t n, int64_t nrhs,
-                                   int64_t ld, trs_layout layout, trs_scalar scalar);
 
 /* Checks the dense arguments and turns leading dimensions into strides. */
 TRS_API trs_status trs_rhs_make(trs_rhs *rhs, int64_t n, trs_scalar scalar, void *x, int64_t ldx,
                                 const void *b, int64_t ldb, int64_t nrhs, trs_layout layout);
+
+/* Finds where x and b lie, unless that is known. */
+TRS_API void trs_rhs_locate(trs_rhs *rhs);
+TRS_API bool trs_rhs_is_there(const trs_rhs *rhs);
 
 /* x and b of member k of this process, if they are distributed. */
 static inline trs_rhs trs_rhs_of_member(const trs_rhs *rhs, int k) {
@@ -49,6 +52,7 @@ static inline trs_rhs trs_rhs_of_member(const trs_rhs *rhs, int k) {
   own.b = rhs->b_of[k];
   own.x_of = NULL;
   own.b_of = NULL;
+  own.located = false;
   return own;
 }
 

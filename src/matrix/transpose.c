@@ -1,37 +1,23 @@
 /* transpose.c - the other format of a matrix by a counting sort.  O(n + nnz). */
+#include "base/transpose.h"
 #include "matrix/matrix.h"
 #include "matrix/values.h"
 
-trs_status trs_transpose_arrays(const trs_matrix *A, const int32_t *order, int64_t **new_ptr,
-                                int32_t **new_idx, void **new_val) {
-  int64_t nother = A->format == TRS_CSR ? A->ncols : A->nrows;
-  int64_t *ptr = NULL, *source = NULL;
-  int32_t *idx = NULL;
-  void *val = NULL;
-  trs_status status = TRS_ALLOC_ZERO(&ptr, nother + 2);
-  if (!status) status = TRS_ALLOC(&idx, A->nnz);
-  if (!status) status = TRS_ALLOC(&source, A->nnz);
-  if (!status) status = trs_alloc(&val, A->nnz, trs_scalar_size(A->scalar));
-  if (status) {
-    TRS_FREE_ALL(ptr, idx, source);
-    return status;
+trs_status trs_transpose_arrays(const trs_matrix *A, int64_t **new_ptr, int32_t **new_idx,
+                                void **new_val) {
+  const int64_t nother = A->format == TRS_CSR ? A->ncols : A->nrows;
+  int64_t *source;
+  TRS_TRY(trs_alloc(new_val, A->nnz, trs_scalar_size(A->scalar)));
+  const trs_status status =
+      trs_transpose_pattern(new_ptr, new_idx, &source, nother, A->nvectors, A->ptr, A->idx);
+  if (!status) {
+    trs_values_gather(*new_val, A->val, source, A->nnz, A->scalar);
+  } else {
+    trs_free(*new_val);
+    *new_val = NULL;
   }
-  for (int64_t p = 0; p < A->nnz; p++) ptr[A->idx[p] + 2]++;
-  for (int64_t j = 0; j < nother; j++) ptr[j + 2] += ptr[j + 1];
-  for (int64_t i = 0; i < A->nvectors; i++) {
-    const int64_t from = order ? order[i] : i;
-    for (int64_t p = A->ptr[from]; p < A->ptr[from + 1]; p++) {
-      int64_t at = ptr[A->idx[p] + 1]++;
-      idx[at] = (int32_t)i;
-      source[at] = p;
-    }
-  }
-  trs_values_gather(val, A->val, source, A->nnz, A->scalar);
   trs_free(source);
-  *new_ptr = ptr;
-  *new_idx = idx;
-  *new_val = val;
-  return TRS_SUCCESS;
+  return status;
 }
 
 static trs_status same_format(trs_matrix **B, const trs_matrix *A, trs_scalar scalar) {
@@ -56,7 +42,7 @@ static trs_status other_format(trs_matrix **B, const trs_matrix *A) {
   int64_t *ptr;
   int32_t *idx;
   void *val;
-  TRS_TRY(trs_transpose_arrays(A, NULL, &ptr, &idx, &val));
+  TRS_TRY(trs_transpose_arrays(A, &ptr, &idx, &val));
   trs_format format = A->format == TRS_CSR ? TRS_CSC : TRS_CSR;
   return trs_matrix_adopt(B, format, A->scalar, A->nrows, A->ncols, ptr, idx, val);
 }

@@ -8,7 +8,7 @@
 
 #include <colamd.h>
 
-/* The rows of each column, as COLAMD needs them, in the workspace that it orders in. */
+/* The rows of each column in the workspace that COLAMD orders in, whose integers have 32 bits. */
 static void turn(int32_t *ptr, int32_t *idx, const trs_matrix *A) {
   for (int64_t p = 0; p < A->nnz; p++) ptr[A->idx[p] + 2]++;
   for (int64_t j = 0; j < A->ncols; j++) ptr[j + 2] += ptr[j + 1];

@@ -10,13 +10,8 @@ trs_status trs_etree(int32_t *parent, const trs_graph *graph, const int32_t *per
     int32_t v = perm[j];
     parent[j] = ancestor[j] = -1;
     for (int32_t p = graph->ptr[v]; p < graph->ptr[v + 1]; p++) {
-      int32_t i = inverse[graph->adjacent[p]];
-      while (i < j && i != -1) {
-        int32_t next = ancestor[i];
-        ancestor[i] = j;
-        if (next == -1) parent[i] = j;
-        i = next;
-      }
+      const int32_t i = inverse[graph->adjacent[p]];
+      if (i < j) trs_etree_link(parent, ancestor, i, j);
     }
   }
   trs_free(ancestor);

@@ -5,6 +5,17 @@
 
 #include "order/graph.h"
 
+/* Liu's step: j becomes the parent of the root above i < j.  ancestor: some ancestor of each
+ * vertex, whose paths the steps compress.  Both arrays: -1 where nothing is known yet. */
+static inline void trs_etree_link(int32_t *parent, int32_t *ancestor, int32_t i, int32_t j) {
+  while (i != -1 && i != j) {
+    const int32_t next = ancestor[i];
+    ancestor[i] = j;
+    if (next == -1) parent[i] = j;
+    i = next;
+  }
+}
+
 /* Column k of the permuted matrix is vertex perm[k]; inverse[perm[k]] = k. */
 trs_status trs_etree(int32_t *parent, const trs_graph *graph, const int32_t *perm,
                      const int32_t *inverse);

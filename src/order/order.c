@@ -3,6 +3,9 @@
  * ahead of its ancestors in the elimination tree. */
 #include "order/order.h"
 
+#include <string.h>
+
+#include "base/transpose.h"
 #include "order/colour.h"
 #include "order/etree.h"
 #include "order/methods.h"
@@ -14,28 +17,19 @@ typedef struct ordering_work {
   int32_t *step, *spare; /* a renumbering, and workspace to apply it */
 } ordering_work;
 
-/* colour[n]: vertices by colour, those of one colour in their order. */
-static trs_status sort_by_colour(int32_t *perm, const int32_t *colour, int32_t count, int64_t n) {
-  int64_t *next;
-  TRS_TRY(TRS_ALLOC_ZERO(&next, (int64_t)count + 1));
-  for (int64_t v = 0; v < n; v++) next[colour[v] + 1]++;
-  for (int32_t c = 0; c < count; c++) next[c + 1] += next[c];
-  for (int64_t v = 0; v < n; v++) perm[next[colour[v]]++] = (int32_t)v;
-  trs_free(next);
-  return TRS_SUCCESS;
-}
-
 static trs_status order_by_colour(int32_t *perm, const trs_graph *graph) {
   trs_block_pattern pattern = {.n = graph->n, .idx = graph->adjacent};
   const trs_block_graph both = {&pattern, &pattern};
-  int32_t *colour = NULL, count = 0;
+  int64_t *colour_ptr = NULL;
+  int32_t *colour = NULL, *sorted = NULL, count = 0;
   trs_status status = TRS_ALLOC(&pattern.ptr, graph->n + 1);
   if (!status) status = TRS_ALLOC(&colour, graph->n);
   for (int64_t v = 0; !status && v <= graph->n; v++) pattern.ptr[v] = graph->ptr[v];
   if (!status) status = trs_colour_find(colour, &count, &both, false, NULL);
-  if (!status) status = sort_by_colour(perm, colour, count, graph->n);
-  trs_free(pattern.ptr);
-  trs_free(colour);
+  if (!status)
+    status = trs_transpose_pattern(&colour_ptr, &sorted, NULL, count, graph->n, NULL, colour);
+  if (!status) memcpy(perm, sorted, (size_t)graph->n * sizeof *perm);
+  TRS_FREE_ALL(pattern.ptr, colour, colour_ptr, sorted);
   return status;
 }
 

@@ -1,7 +1,7 @@
 /* child.c - plans that a method or a trial makes for the system of another plan.  Their functions
  * run with the device that this plan has entered. */
 #include "base/memory.h"
-#include "plan/choice.h"
+#include "plan/plan.h"
 
 trs_status trs_plan_child(trs_plan **child, trs_plan *plan, const trs_method *method,
                           int64_t nrhs) {
@@ -23,11 +23,9 @@ trs_status trs_plan_child(trs_plan **child, trs_plan *plan, const trs_method *me
   return TRS_SUCCESS;
 }
 
-trs_status trs_plan_analyze_child(trs_plan *child, trs_choice *choice) {
-  child->choice = choice;
-  trs_status status = child->method->analyze(child);
-  child->choice = NULL;
-  return status;
+trs_status trs_plan_analyze_child(trs_plan *child, trs_verdict *verdict) {
+  if (child->method->look) TRS_TRY(child->method->look(child, verdict));
+  return verdict && verdict->declined ? TRS_SUCCESS : child->method->analyze(child);
 }
 
 trs_status trs_plan_update_child(trs_plan *child, const trs_plan *plan) {

@@ -251,38 +251,38 @@ static void find_best(const trs_plan *plan, candidate best[2]) {
   }
 }
 
-bool trs_plan_gives_way(trs_plan *plan, double seconds) {
-  candidate best[2];
-  plan->choice->known[number_of(plan->method)] = seconds;
-  find_best(plan, best);
-  return plan->choice->gives_way = best[0].method != plan->method;
-}
-
 bool trs_plan_knows(const trs_plan *plan, const trs_method *method) {
-  return plan->choice->known[number_of(method)] > 0;
+  return plan->choice && plan->choice->known[number_of(method)] > 0;
 }
 
-bool trs_plan_chosen(const trs_plan *plan, double *next) {
-  const trs_choice *choice = plan->choice;
-  *next = choice ? choice->next : 0;
-  return choice && !choice->named && !choice->trial;
-}
-
-bool trs_plan_decline(trs_plan *plan, const char *format, ...) {
-  trs_verdict *verdict = &plan->choice->verdict;
+bool trs_decline(trs_verdict *verdict, const char *format, ...) {
   va_list arguments;
+  if (!verdict) return false;
   va_start(arguments, format);
   trs_print_list(verdict->why, sizeof verdict->why, format, arguments);
   va_end(arguments);
   return verdict->declined = true;
 }
 
-bool trs_plan_declined(const trs_plan *plan) {
-  return plan->choice && plan->choice->verdict.declined;
+/* Where the method compares, it is judged anew among all by what its look has found. */
+static trs_status look(trs_plan *plan, trs_choice *choice) {
+  trs_verdict *verdict = &choice->verdict;
+  candidate best[2];
+  const bool judged = !choice->named && !choice->trial;
+  *verdict = (trs_verdict){.next = choice->next};
+  TRS_TRY(plan->method->look(plan, judged ? verdict : NULL));
+  if (!verdict->compares) return TRS_SUCCESS;
+  choice->known[number_of(plan->method)] = verdict->seconds;
+  find_best(plan, best);
+  verdict->compares = best[0].method != plan->method;
+  verdict->declined |= verdict->compares;
+  return TRS_SUCCESS;
 }
 
-trs_panels *trs_plan_found(const trs_plan *plan) {
-  return &(plan->root ? plan->root : plan)->choice->found;
+trs_status trs_plan_try(trs_plan *plan) {
+  plan->choice->verdict = (trs_verdict){0};
+  if (plan->method->look) TRS_TRY(look(plan, plan->choice));
+  return plan->choice->verdict.declined ? TRS_SUCCESS : plan->method->analyze(plan);
 }
 
 /* Appends to the plan's reason as much as fits. */
@@ -359,8 +359,8 @@ trs_status trs_plan_choose(trs_plan *plan, const char *name) {
 const trs_method *trs_plan_choose_next(trs_plan *plan, const trs_method *instead_of) {
   trs_choice *choice = plan->choice;
   candidate best[2];
-  if (!choice->gives_way) choice->excluded |= 1u << number_of(instead_of);
-  choice->gives_way = choice->verdict.declined = false;
+  if (!choice->verdict.compares) choice->excluded |= 1u << number_of(instead_of);
+  choice->verdict = (trs_verdict){0};
   find_best(plan, best);
   if (!best[0].method || best[0].estimate.preference == TRS_PREFERENCE_LAST) return NULL;
   record(plan, best);

@@ -13,23 +13,24 @@ struct trs_choice {
   bool trial;          /* solves by the method are timed (tune.h): it must not decline either */
   bool on_cpu;         /* only methods of the CPU: the GPU has too little memory */
   double next;         /* auto's estimate, in seconds, of the next best method */
-  double seconds;      /* of one solve by the method's schedule, as estimates are; 0: not known */
-  trs_verdict verdict; /* of the analysis by plan->method */
-  bool gives_way;      /* the method that declines stays a candidate, by its known seconds */
-  uint32_t excluded;   /* one bit per method: auto chose it, and its analysis declined or failed */
-  double known[TRS_MOST_METHODS]; /* seconds of one solve by methods whose analysis knows them */
-  trs_panels found;               /* supernodes that an analysis has found and none has taken yet */
+  trs_verdict verdict; /* of plan->method */
+  uint32_t excluded;   /* one bit per method: auto chose it, and it declined or failed */
+  double known[TRS_MOST_METHODS]; /* seconds of one solve by methods that have compared them */
+  trs_panels panels;              /* the supernodes of the system, until a plan takes them */
   int dense;      /* 1: neighbours often share their patterns; -1: seldom; 0: not known yet */
-  trs_plan *made; /* a plan of another method for the same system and options, which an analysis
-                     made to time it; or NULL.  If auto takes that method, it need not analyse */
+  trs_plan *made; /* a plan of another method for the same system and options, which a look made to
+                     time it; or NULL.  If auto takes that method, it need not analyse */
 };
 
 /* Takes the method's name, or NULL or "auto" for a choice; sets plan->method and plan->reason. */
 trs_status trs_plan_choose(trs_plan *plan, const char *name);
 
 /* The method that auto takes instead of one that declined or failed, and plan->reason; NULL: there
- * is none.  A method that gives way stays a candidate, others do not. */
+ * is none.  A method that compares stays a candidate, others do not. */
 const trs_method *trs_plan_choose_next(trs_plan *plan, const trs_method *instead_of);
+
+/* The look of plan->method, if it has one, and its analysis unless it declines: choice->verdict. */
+trs_status trs_plan_try(trs_plan *plan);
 
 /* True if the context has a GPU, which is looked for if so many numbers are worth it. */
 bool trs_plan_finds_gpu(trs_context *context, int64_t numbers);
@@ -37,29 +38,19 @@ bool trs_plan_finds_gpu(trs_context *context, int64_t numbers);
 /* Why the method cannot solve the plan's system; NULL if it can. */
 const char *trs_plan_refuses(const trs_plan *plan, const trs_method *method);
 
-/* ---- For the analysis of a method ---- */
+/* ---- For the methods ---- */
 
-/* True if auto chose the method by its estimate: the analysis may decline.  *next: the estimated
- * seconds of the method that auto takes then. */
-bool trs_plan_chosen(const trs_plan *plan, double *next);
+/* The choice that the plan, or the plan that it is a child of, is made in; NULL: there is none. */
+static inline trs_choice *trs_choice_of(const trs_plan *plan) {
+  return (plan->root ? plan->root : plan)->choice;
+}
 
-/* The verdict that auto takes another method, and why, as half a sentence.  The analysis then ends
- * with TRS_SUCCESS.  True, for the caller's return. */
-bool trs_plan_decline(trs_plan *plan, const char *format, ...)
+/* The verdict that auto takes another method, and why, as half a sentence.  True, for the caller's
+ * return; false if there is no verdict. */
+bool trs_decline(trs_verdict *verdict, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* True if the last analysis declined. */
-bool trs_plan_declined(const trs_plan *plan);
-
-/* The analysis of plan->method knows the seconds of a solve, with their margin.  True if another
- * method may be faster: the analysis then declines, and auto takes that method, or comes back if it
- * declines. */
-bool trs_plan_gives_way(trs_plan *plan, double seconds);
-
-/* True if the analysis of that method gave way. */
+/* True if a look of that method has compared its seconds. */
 bool trs_plan_knows(const trs_plan *plan, const trs_method *method);
-
-/* The supernodes of the plan's system: children share those of their plan. */
-trs_panels *trs_plan_found(const trs_plan *plan);
 
 #endif

@@ -21,10 +21,14 @@ typedef struct trs_estimate {
   const char *because; /* why the preference is not NONE; NULL: no reason to report */
 } trs_estimate;
 
-/* How an analysis ends that does not fail. */
+/* Of a method that auto takes by its estimate, once it knows the facts of the pattern. */
 typedef struct trs_verdict {
-  bool declined; /* auto takes another method; plan->state is incomplete */
-  char why[160]; /* half a sentence, if the method declined */
+  double next;    /* in: the estimated seconds of the next best method */
+  bool declined;  /* auto takes another method; plan->state is incomplete */
+  bool compares;  /* it declines where another method is better than `seconds` too, and stays a
+                     candidate by them */
+  double seconds; /* of one solve, as estimates are, with their margin; 0: not known */
+  char why[160];  /* half a sentence, if it declines */
 } trs_verdict;
 
 typedef struct trs_method {
@@ -52,8 +56,12 @@ typedef struct trs_method {
   /* The functions below, except share and those from threads to describe, run with the device of
    * the plan's context as the calling thread's current device: trs_plan_enter. */
 
-  /* Builds plan->state from plan->system.  May use plan->levels.  May decline (choice.h).  After
-   * that, and after a failure, the caller calls free. */
+  /* Begins plan->state with the facts that decide whether the method pays, and judges them.  A NULL
+   * verdict: the method is taken in any case.  NULL: the estimate decides. */
+  trs_status (*look)(trs_plan *plan, trs_verdict *verdict);
+
+  /* Builds plan->state from plan->system, or completes what look began.  May use plan->levels.
+   * After a failure, or a verdict that declines, the caller calls free. */
   trs_status (*analyze)(trs_plan *plan);
 
   /* Builds clone->state: what solves only read is that of clone->origin, which free then leaves
@@ -68,7 +76,7 @@ typedef struct trs_method {
   trs_status (*share)(const trs_plan *plan, int member, int64_t nrhs, trs_plan_share *share,
                       int64_t *rows);
 
-  /* Allocates nothing; returns when x is complete. */
+  /* Allocates nothing; returns when x is complete.  A method of GPUs gets rhs located. */
   trs_status (*solve)(trs_plan *plan, const trs_rhs *rhs);
 
   /* The same in the plan's workspace number `space` (plan->spaces), side by side with other

@@ -128,7 +128,7 @@ static void tell_progress(const trs_plan *plan, double done) {
 /* Why auto takes the next best method: the method declines, or lacks memory or another resource.
  * NULL: auto takes none. */
 static const char *why_not(const trs_plan *plan, trs_status status) {
-  if (trs_plan_declined(plan)) return plan->choice->verdict.why;
+  if (plan->choice->verdict.declined) return plan->choice->verdict.why;
   const bool lacks = status == TRS_ERROR_MEMORY || status == TRS_ERROR_UNSUPPORTED;
   return lacks ? trs_last_error()->message : NULL;
 }
@@ -161,7 +161,7 @@ static trs_status analyze_next(trs_plan *plan, trs_status status) {
     plan->method = next;
     size_t used = strlen(plan->reason);
     snprintf(plan->reason + used, sizeof plan->reason - used, "%s", text);
-    status = take_made(plan) ? TRS_SUCCESS : run_on_device(plan, plan->method->analyze);
+    status = take_made(plan) ? TRS_SUCCESS : run_on_device(plan, trs_plan_try);
   }
   return status;
 }
@@ -169,11 +169,11 @@ static trs_status analyze_next(trs_plan *plan, trs_status status) {
 /* With several GPUs, and on a CPU, the next best method replaces one that auto chose.  If auto
  * chose a GPU that cannot hold the plan, the CPU solves, and the plan's reason says so. */
 static trs_status analyze_or_fall_back(trs_plan *plan) {
-  trs_status status = run_on_device(plan, plan->method->analyze);
+  trs_status status = run_on_device(plan, trs_plan_try);
   const bool gpu = plan->method->backend->gpu;
-  double next;
-  if (!trs_plan_chosen(plan, &next)) return status;
-  if (plan->context->group || trs_plan_declined(plan) || (status == TRS_ERROR_UNSUPPORTED && !gpu))
+  if (plan->choice->named) return status;
+  if (plan->context->group || plan->choice->verdict.declined ||
+      (status == TRS_ERROR_UNSUPPORTED && !gpu))
     return analyze_next(plan, status);
   if (status != TRS_ERROR_MEMORY || plan->matrix->on_device || !plan->context->backend->finds_gpu ||
       !gpu)
@@ -250,7 +250,7 @@ static trs_status build_by_choice(trs_plan *plan, const trs_matrix *A, bool on_c
   trs_choice choice = {.named = name && strcmp(name, "auto") != 0, .on_cpu = on_cpu};
   plan->choice = &choice;
   trs_status status = build(plan, A);
-  trs_panels_destroy(&choice.found);
+  trs_panels_destroy(&choice.panels);
   trs_plan_destroy(choice.made);
   plan->choice = NULL;
   return status;
@@ -426,8 +426,10 @@ trs_store trs_store_mixed(const trs_plan *plan) {
 trs_status trs_plan_solve(trs_plan *plan, const trs_rhs *rhs) {
   TRS_TRY(trs_plan_check(plan));
   if (plan->system.n == 0 || rhs->nrhs == 0) return TRS_SUCCESS;
+  trs_rhs own = *rhs;
+  if (backend_of(plan)->gpu && !rhs->x_of) trs_rhs_locate(&own);
   int before = trs_plan_enter(plan);
-  trs_status status = plan->method->solve(plan, rhs);
+  trs_status status = plan->method->solve(plan, &own);
   trs_plan_leave(plan, before);
   return status;
 }

@@ -2,15 +2,13 @@
 #ifndef TRS_PLAN_PLAN_H
 #define TRS_PLAN_PLAN_H
 
-#include "base/refusal.h"
-#include "base/single.h"
+#include "base/guard.h"
 #include "plan/method.h"
 
 typedef struct trs_choice trs_choice; /* choice.h */
 
 struct trs_plan {
-  trs_single user;     /* the public call that solves or updates */
-  trs_refusal refusal; /* of the last public update, if it failed */
+  trs_guard guard; /* of public calls */
   trs_context *context;
   const trs_method *method;
   void *state; /* owned by the method */
@@ -68,8 +66,8 @@ trs_status trs_plan_create_on_cpu(trs_plan **plan, trs_context *context, const t
  * the levels of plan, which outlives it.  The caller owns it, and analyses it. */
 trs_status trs_plan_child(trs_plan **child, trs_plan *plan, const trs_method *method, int64_t nrhs);
 
-/* The verdict is in the choice, which may forbid a child to decline. */
-trs_status trs_plan_analyze_child(trs_plan *child, trs_choice *choice);
+/* The look, and the analysis unless that declines.  verdict: NULL, or with its `next`. */
+trs_status trs_plan_analyze_child(trs_plan *child, trs_verdict *verdict);
 
 /* Gives the child the new values of its plan. */
 trs_status trs_plan_update_child(trs_plan *child, const trs_plan *plan);

@@ -39,10 +39,9 @@ static void swap(trs_plan *plan, trs_plan *child) {
 
 static void try_method(tuning *t, const trs_method *method) {
   trs_plan *child;
-  trs_choice choice = {.trial = true};
   double seconds;
   trs_status status = trs_plan_child(&child, t->plan, method, t->plan->options.nrhs);
-  if (!status) status = trs_plan_analyze_child(child, &choice);
+  if (!status) status = trs_plan_analyze_child(child, NULL);
   if (!status) status = time_solves(t, child, &seconds);
   if (!status && seconds < t->seconds) {
     t->seconds = seconds;
@@ -55,6 +54,7 @@ static trs_status try_all(tuning *t) {
   trs_plan *plan = t->plan;
   const trs_method *method = plan->method;
   TRS_TRY(time_solves(t, plan, &t->seconds));
+  plan->choice->trial = true;
   while ((method = trs_plan_choose_next(plan, method)) && !method->backend->gpu)
     try_method(t, method);
   snprintf(plan->reason, sizeof plan->reason, "the fastest of a trial: %s", t->times);

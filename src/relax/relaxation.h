@@ -5,8 +5,7 @@
 
 #include "backend/context.h"
 #include "base/pace.h"
-#include "base/refusal.h"
-#include "base/single.h"
+#include "base/guard.h"
 #include "factor/bilu0.h"
 #include "matrix/rhs.h"
 #include "relax/part.h"
@@ -30,8 +29,7 @@ typedef struct trs_square_sum {
  * (in a domain, rows that others read come first).  In off, diagonal, x and r, block row p is at
  * position p; blocks are column-major. */
 struct trs_relaxation {
-  trs_single user;     /* the public call that sweeps or updates */
-  trs_refusal refusal; /* of the last public update, if it failed */
+  trs_guard guard; /* of public calls */
   trs_context *context;
   trs_scalar scalar; /* type of the caller's matrix, b and x */
   trs_store store;

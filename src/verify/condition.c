@@ -7,7 +7,7 @@
 
 #include "base/cancel.h"
 #include "base/random.h"
-#include "factor/factors.h"
+#include "verify/factors_error.h"
 
 /* One of the factors, as op of it is read: vectors are its rows or its columns. */
 typedef struct trs_triangle_view {
@@ -166,7 +166,7 @@ static double estimate_norm(const estimate *e) {
   return fmax(norm, try_alternating(e));
 }
 
-static trs_status run(double *condition, const trs_factors *F) {
+trs_status trs_condition_of(double *condition, const trs_factors *F) {
   estimate e = {.F = F, .scale = 1};
   TRS_TRY(trs_factors_need_host(F, "trs_factors_condition"));
   trs_status status = TRS_ALLOC(&e.x, F->n);
@@ -182,10 +182,4 @@ static trs_status run(double *condition, const trs_factors *F) {
   trs_free(e.x);
   trs_free(e.work);
   return status;
-}
-
-trs_status trs_factors_condition(double *condition, const trs_factors *F) {
-  if (!F || !condition)
-    return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", F ? "condition" : "F");
-  return run(condition, F);
 }

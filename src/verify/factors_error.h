@@ -9,4 +9,7 @@
 trs_status trs_factors_error_of(const trs_factors *F, trs_trans trans, const trs_rhs *rhs,
                                 trs_backward_error *error);
 
+/* As trs_factors_condition. */
+trs_status trs_condition_of(double *condition, const trs_factors *F);
+
 #endif

@@ -122,9 +122,9 @@ TEST(plans_of_threads_work_in_a_child) {
 /* The call that uses it does not run on in the child. */
 TEST(a_plan_in_use_is_free_in_a_child) {
   set_up("threads:3", "threads", "gen:poisson2d5:60");
-  assert_success(trs_single_take(&plan->user, "plan"));
+  assert_success(trs_guard_take(&plan->guard, "plan"));
   in_child(child_solves);
-  assert_success(trs_single_give(&plan->user, TRS_SUCCESS));
+  assert_success(trs_guard_leave(&plan->guard, TRS_SUCCESS));
   assert_int_equal(solve_anew(plan), 0);
   tear_down();
 }

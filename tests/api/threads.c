@@ -177,10 +177,12 @@ TEST(a_plan_that_threads_share_is_right_or_refuses) {
 TEST(a_plan_in_use_refuses_every_call) {
   static double x[N * NRHS];
   assert_success(analyze(&shared, methods[0]));
-  assert_success(trs_single_take(&shared->user, "plan"));
+  assert_success(trs_guard_take(&shared->guard, "plan"));
   assert_failure(TRS_ERROR_BUSY, "a plan of its own", solve(shared, x));
   assert_failure(TRS_ERROR_BUSY, "another call uses the plan", trs_update(shared, A));
-  assert_success(trs_single_give(&shared->user, TRS_SUCCESS));
+  assert_failure(TRS_ERROR_BUSY, "another call uses the plan", trs_plan_wait(shared));
+  assert_failure(TRS_ERROR_BUSY, "another call uses the plan", trs_plan_set_stream(shared, NULL));
+  assert_success(trs_guard_leave(&shared->guard, TRS_SUCCESS));
   assert_success(solve(shared, x));
   assert_failure(TRS_ERROR_ARGUMENT, "nrhs", trs_solve(shared, x, N, b, N, -1, TRS_COL_MAJOR));
   assert_success(solve(shared, x)); /* a failure does not keep the plan */
@@ -191,11 +193,12 @@ TEST(a_relaxation_in_use_refuses) {
   trs_relaxation *R;
   double x[N];
   assert_success(trs_relax_create(&R, ctx, A, 2, NULL));
-  assert_success(trs_single_take(&R->user, "relaxation"));
+  assert_success(trs_guard_take(&R->guard, "relaxation"));
   assert_failure(TRS_ERROR_BUSY, "another call uses the relaxation",
                  trs_relax_sweep(R, x, N, b, N, 1, TRS_COL_MAJOR, NULL));
   assert_failure(TRS_ERROR_BUSY, "another call uses the relaxation", trs_relax_update(R, A));
-  assert_success(trs_single_give(&R->user, TRS_SUCCESS));
+  assert_failure(TRS_ERROR_BUSY, "another call uses the relaxation", trs_relax_wait(R));
+  assert_success(trs_guard_leave(&R->guard, TRS_SUCCESS));
   assert_success(trs_relax_sweep(R, x, N, b, N, 1, TRS_COL_MAJOR, NULL));
   assert_success(trs_relax_update(R, A));
   trs_relax_destroy(R);

@@ -87,11 +87,11 @@ static void plans_are_not_used(int odd) {
     REFUSED(said, trs_mpi_refine(plan, x, N, NULL, NULL, b, N, 1, TRS_COL_MAJOR, A, steps));
   }
   if (odd > 0) return; /* ranks without rows take NULL */
-  REFUSED("x or b is NULL", trs_mpi_solve(plan, but(x, odd), N, b, N, 1, TRS_COL_MAJOR));
-  REFUSED("x or b is NULL", trs_mpi_solve(plan, x, N, but(b, odd), N, 1, TRS_COL_MAJOR));
-  REFUSED("x or b is NULL",
+  REFUSED("is NULL", trs_mpi_solve(plan, but(x, odd), N, b, N, 1, TRS_COL_MAJOR));
+  REFUSED("is NULL", trs_mpi_solve(plan, x, N, but(b, odd), N, 1, TRS_COL_MAJOR));
+  REFUSED("is NULL",
           trs_mpi_refine(plan, but(x, odd), N, NULL, NULL, b, N, 1, TRS_COL_MAJOR, A, 1));
-  REFUSED("x or b is NULL",
+  REFUSED("is NULL",
           trs_mpi_refine(plan, x, N, NULL, NULL, but(b, odd), N, 1, TRS_COL_MAJOR, A, 1));
   REFUSED("NULL", trs_mpi_refine(plan, x, N, NULL, NULL, b, N, 1, TRS_COL_MAJOR, but(A, odd), 1));
 }

@@ -435,7 +435,7 @@ static void test_layouts(void) {
   for (int64_t i = 0; i < rows; i++)
     for (int64_t j = 0; j < GAP; j++) good &= by_rows[i * GAP + j] == (j < K ? x[i + j * N] : 17);
   good &= fails(trs_mpi_solve(plan, by_rows, K - 1, by_rows, K - 1, K, TRS_ROW_MAJOR),
-                TRS_ERROR_ARGUMENT, "right-hand sides") ||
+                TRS_ERROR_ARGUMENT, "columns of a row-major array") ||
           rows < 2;
   good &= fails(trs_mpi_solve(plan, x, N, b, N, K, (trs_layout)7), TRS_ERROR_ARGUMENT, "layout");
   say("rows of right-hand sides", good);

@@ -16,32 +16,6 @@ static const trs_relax_variant variants[] = {{.name = "slices"},
 static const trs_relax_variants own = {2, variants};
 static const trs_relax_variants *const lists[] = {&own, TRS_PAPER_CUDA_PART(trs_w21_variants)};
 
-/* ---- Memory ---- */
-
-trs_status trs_relax_alloc(trs_relax_gpu *g, trs_relax_owned *o, const void *pointer, int64_t count,
-                           size_t size) {
-  void *memory;
-  int64_t bytes;
-  if (__builtin_mul_overflow(count, (int64_t)size, &bytes))
-    return trs_fail(TRS_ERROR_MEMORY, -1, "more bytes than a GPU can count");
-  TRS_TRY(trs_device_alloc(g->device, &memory, bytes + TRS_RELAX_READ_PAST, 1, g->stream));
-  o->array[o->count++] = memory;
-  o->bytes += bytes + TRS_RELAX_READ_PAST;
-  memcpy((void *)(uintptr_t)pointer, &memory, sizeof memory);
-  return trs_device_fill((char *)memory + bytes, 0, TRS_RELAX_READ_PAST, g->stream);
-}
-
-trs_status trs_relax_upload(trs_relax_gpu *g, trs_relax_owned *o, const void *pointer,
-                            const void *from, int64_t count, size_t size) {
-  TRS_TRY(trs_relax_alloc(g, o, pointer, count, size));
-  return trs_device_copy(o->array[o->count - 1], from, count * (int64_t)size, g->stream);
-}
-
-void trs_relax_drop(trs_relax_gpu *g, trs_relax_owned *o) {
-  for (int k = 0; k < o->count; k++) trs_device_free(g->device, o->array[k], g->stream);
-  *o = (trs_relax_owned){.count = 0};
-}
-
 /* ---- Variants ---- */
 
 static trs_status no_variant(const char *name) {
@@ -96,10 +70,10 @@ static trs_status take_blocks(trs_relaxation *R) {
   const trs_relax_kernels *K = trs_relax_kernels_of(R->store);
   int64_t block = (int64_t)R->block * R->block;
   if (g->blocks.count) return TRS_SUCCESS;
-  TRS_TRY(trs_relax_upload(g, &g->blocks, &a->ptr, R->ptr, R->nrows + 1, sizeof *R->ptr));
-  TRS_TRY(trs_relax_upload(g, &g->blocks, &a->idx, R->idx, R->noff, sizeof *R->idx));
-  TRS_TRY(trs_relax_alloc(g, &g->blocks, &a->off, R->noff * block, K->off_size));
-  return K->scaled ? trs_relax_alloc(g, &g->blocks, &a->power, R->noff, 1) : TRS_SUCCESS;
+  TRS_TRY(trs_arena_upload(&g->blocks, &a->ptr, R->ptr, R->nrows + 1, sizeof *R->ptr));
+  TRS_TRY(trs_arena_upload(&g->blocks, &a->idx, R->idx, R->noff, sizeof *R->idx));
+  TRS_TRY(trs_arena_alloc(&g->blocks, &a->off, R->noff * block, K->off_size));
+  return K->scaled ? trs_arena_alloc(&g->blocks, &a->power, R->noff, 1) : TRS_SUCCESS;
 }
 
 static trs_status bring_blocks(trs_relaxation *R) {
@@ -114,7 +88,7 @@ static trs_status bring_blocks(trs_relaxation *R) {
 /* The blocks exist only until they are packed. */
 static trs_status pack(trs_relax_gpu *g) {
   TRS_TRY(trs_relax_slices_pack(&g->args, &g->slices, g->stream));
-  trs_relax_drop(g, &g->blocks);
+  trs_arena_free(&g->blocks);
   return TRS_SUCCESS;
 }
 
@@ -138,9 +112,9 @@ static trs_status take_vectors(trs_relaxation *R) {
   a->pitch = R->block;
   a->x_stride = (rows + 1) * a->pitch; /* includes a row of zeros */
   const int64_t count = a->x_stride * (turns ? 2 : R->room);
-  TRS_TRY(trs_relax_alloc(g, &g->own, &a->x, count, (size_t)size));
+  TRS_TRY(trs_arena_alloc(&g->own, &a->x, count, (size_t)size));
   TRS_TRY(trs_device_fill(a->x, 0, count * size, g->stream));
-  if (!turns) return trs_relax_alloc(g, &g->own, &a->r, a->r_stride * R->room, K->r_size);
+  if (!turns) return trs_arena_alloc(&g->own, &a->r, a->r_stride * R->room, K->r_size);
   for (int64_t k = 0; k < 2; k++)
     TRS_TRY(trs_device_fill((char *)a->x + k * a->x_stride * size, 0xff, rows * a->pitch * size,
                             g->stream));
@@ -160,11 +134,7 @@ static trs_status enter_variant(trs_relaxation *R, const char *name) {
 
 void trs_relax_gpu_put_x(trs_relaxation *R, void *x) {
   trs_relax_gpu *g = R->gpu;
-  for (int k = 0; k < g->own.count; k++) {
-    if (g->own.array[k] != g->args.x) continue;
-    trs_device_free(g->device, g->own.array[k], g->stream);
-    g->own.array[k] = NULL;
-  }
+  trs_arena_drop(&g->own, g->args.x);
   g->args.x = x;
 }
 
@@ -173,16 +143,16 @@ static trs_status take_arrays(trs_relaxation *R) {
   trs_relax_args *a = &g->args;
   const trs_relax_kernels *K = trs_relax_kernels_of(R->store);
   int64_t block = (int64_t)R->block * R->block;
-  TRS_TRY(trs_relax_upload(g, &g->shared, &a->row, R->row, R->nrows + R->nhalo, sizeof *R->row));
-  TRS_TRY(trs_relax_alloc(g, &g->shared, &a->diagonal, R->nrows * block, K->r_size));
-  TRS_TRY(trs_relax_alloc(g, &g->shared, &a->pivot, R->nrows * R->block, 1));
+  TRS_TRY(trs_arena_upload(&g->shared, &a->row, R->row, R->nrows + R->nhalo, sizeof *R->row));
+  TRS_TRY(trs_arena_alloc(&g->shared, &a->diagonal, R->nrows * block, K->r_size));
+  TRS_TRY(trs_arena_alloc(&g->shared, &a->pivot, R->nrows * R->block, 1));
   if (trs_relaxation_is_narrow(R)) {
-    TRS_TRY(trs_relax_alloc(g, &g->shared, &g->most, 2 * R->room, sizeof *g->most));
-    TRS_TRY(trs_relax_alloc(g, &g->shared, &g->lost, 1, sizeof *g->lost));
+    TRS_TRY(trs_arena_alloc(&g->shared, &g->most, 2 * R->room, sizeof *g->most));
+    TRS_TRY(trs_arena_alloc(&g->shared, &g->lost, 1, sizeof *g->lost));
     TRS_TRY(trs_device_fill(g->most, 0, 2 * R->room * (int64_t)sizeof *g->most, g->stream));
     TRS_TRY(trs_device_fill(g->lost, 0, sizeof *g->lost, g->stream));
   }
-  return trs_relax_alloc(g, &g->shared, &a->words, R->room * TRS_EXACT_WORDS, sizeof *a->words);
+  return trs_arena_alloc(&g->shared, &a->words, R->room * TRS_EXACT_WORDS, sizeof *a->words);
 }
 
 static trs_status build(trs_relaxation *R, const char *name) {
@@ -203,6 +173,8 @@ trs_status trs_relax_gpu_create(trs_relaxation *R, trs_device *device, trs_strea
   TRS_TRY(TRS_ALLOC_ZERO(&R->gpu, 1));
   R->gpu->device = device;
   R->gpu->stream = stream;
+  R->gpu->shared = R->gpu->blocks = R->gpu->own = trs_relax_arena(R->gpu);
+  R->gpu->stage = (trs_stage){.device = device, .slots = TRS_SLOTS};
   int before = trs_device_enter(R->gpu->device);
   trs_status status = build(R, name);
   trs_device_leave(before);
@@ -245,10 +217,10 @@ void trs_relax_gpu_free(trs_relaxation *R) {
   trs_relax_halo_free(R);
   trs_relax_mapped_free(R);
   if (g->variant && g->variant->leave) g->variant->leave(R);
-  trs_relax_drop(g, &g->own);
-  trs_relax_drop(g, &g->shared);
-  trs_relax_drop(g, &g->blocks);
-  for (int k = 0; k < 2; k++) trs_device_free(g->device, g->staged[k], g->stream);
+  trs_arena_free(&g->own);
+  trs_arena_free(&g->shared);
+  trs_arena_free(&g->blocks);
+  trs_stage_close(&g->stage, g->stream);
   (void)trs_device_wait(g->stream); /* kernels may still write norms */
   trs_device_free_stage(g->device, g->norms);
   trs_device_free_host(g->device, g->told);
@@ -262,7 +234,7 @@ const char *trs_relax_gpu_variant(const trs_relaxation *R) { return R->gpu->vari
 
 int64_t trs_relax_gpu_bytes(const trs_relaxation *R) {
   const trs_relax_gpu *g = R->gpu;
-  return g->shared.bytes + g->blocks.bytes + g->own.bytes + g->staged_bytes;
+  return g->shared.bytes + g->blocks.bytes + g->own.bytes + TRS_SLOTS * g->stage.bytes;
 }
 
 /* ---- The table ---- */

@@ -66,19 +66,19 @@ static trs_status bring_slices(trs_relaxation *R, const slicing *s) {
   to->ncolours = R->ncolours;
   to->blocks = trs_device_look(g->device)->multiprocessors;
   to->zero = (int32_t)(R->nrows + R->nhalo);
-  TRS_TRY(trs_relax_upload(g, &g->own, &to->slice, s->slice, s->count, sizeof *s->slice));
-  TRS_TRY(trs_relax_upload(g, &g->own, &to->row, s->row,
+  TRS_TRY(trs_arena_upload(&g->own, &to->slice, s->slice, s->count, sizeof *s->slice));
+  TRS_TRY(trs_arena_upload(&g->own, &to->row, s->row,
                            (int64_t)s->count * TRS_RELAX_SLICE_ROWS(R->block), sizeof *s->row));
-  TRS_TRY(trs_relax_alloc(g, &g->own, &to->val, s->vectors, 16));
-  TRS_TRY(trs_relax_alloc(g, &g->own, &to->arrived, 1, sizeof *to->arrived));
+  TRS_TRY(trs_arena_alloc(&g->own, &to->val, s->vectors, 16));
+  TRS_TRY(trs_arena_alloc(&g->own, &to->arrived, 1, sizeof *to->arrived));
   TRS_TRY(trs_device_fill(to->arrived, 0, sizeof *to->arrived, g->stream));
   to->triangle = R->triangle;
-  TRS_TRY(trs_relax_alloc(g, &g->own, &to->turn, 1, sizeof *to->turn));
+  TRS_TRY(trs_arena_alloc(&g->own, &to->turn, 1, sizeof *to->turn));
   TRS_TRY(trs_device_fill(to->turn, 0, sizeof *to->turn, g->stream));
   *g->told = (trs_fault){.row = -1, .limit = TRS_WAIT_LIMIT};
-  TRS_TRY(trs_relax_upload(g, &g->own, &to->fault, g->told, 1, sizeof *g->told));
+  TRS_TRY(trs_arena_upload(&g->own, &to->fault, g->told, 1, sizeof *g->told));
   TRS_TRY(
-      trs_relax_upload(g, &g->own, &to->starts, s->starts, 2 * R->ncolours + 1, sizeof *s->starts));
+      trs_arena_upload(&g->own, &to->starts, s->starts, 2 * R->ncolours + 1, sizeof *s->starts));
   TRS_TRY(trs_relax_slices_prepare(&g->args, to));
   return trs_device_wait(g->stream);
 }

@@ -3,6 +3,8 @@
 #ifndef TRS_RELAX_CUDA_BACKEND_STATE_H
 #define TRS_RELAX_CUDA_BACKEND_STATE_H
 
+#include "device/arena.h"
+#include "matrix/stage.h"
 #include "relax/cuda/args.h"
 #include "relax/cuda/backend.h"
 #include "relax/backend.h"
@@ -24,13 +26,6 @@ typedef struct trs_relax_variants {
   const trs_relax_variant *variant;
 } trs_relax_variants;
 extern const trs_relax_variants trs_w21_variants; /* papers/W21/variants.c */
-
-/* Arrays in device memory. */
-typedef struct trs_relax_owned {
-  void *array[12];
-  int count;
-  int64_t bytes;
-} trs_relax_owned;
 
 /* halo.c: links of a domain to other ranks. */
 typedef struct trs_relax_halo trs_relax_halo;
@@ -56,16 +51,15 @@ struct trs_relax_gpu {
   const trs_relax_variant *variant;
   trs_relax_args args; /* nrhs and omega are those of a sweep */
   trs_relax_slices slices;
-  trs_relax_vectors vectors; /* of a solve that reads b and writes x in the caller's order */
-  trs_relax_owned shared;    /* memory that all variants have */
-  trs_relax_owned blocks;    /* off-diagonal blocks by rows, from which slices are packed */
-  trs_relax_owned own;       /* memory of the variant: x, slices */
-  int64_t staged_bytes;
-  void *paper;     /* state of a variant of papers/ */
-  void *staged[2]; /* b and x, if on the host, of room right-hand sides; NULL until needed */
-  double *norms;   /* pinned, TRS_STAGE_BYTES */
-  trs_fault *told; /* pinned: copy of the slices' fault as of the last wait */
-  uint64_t *most;  /* args.most of sweeps with a narrow x; NULL: x is not narrow */
+  trs_relax_vectors vectors;        /* of a solve that reads b and writes x in the caller's order */
+  trs_arena shared;                 /* memory that all variants have */
+  trs_arena blocks;                 /* off-diagonal blocks by rows, from which slices are packed */
+  trs_arena own;                    /* memory of the variant: x, slices */
+  void *paper;                      /* state of a variant of papers/ */
+  trs_stage stage;                  /* of x and b, if on the host, of room right-hand sides each */
+  double *norms;                    /* pinned, TRS_STAGE_BYTES */
+  trs_fault *told;                  /* pinned: copy of the slices' fault as of the last wait */
+  uint64_t *most;                   /* args.most of sweeps with a narrow x; NULL: x is not narrow */
   trs_relax_lost *lost, *told_lost; /* then: in device memory; pinned, as of the last wait */
   trs_relax_halo *halo;             /* NULL: not distributed over ranks */
 };
@@ -82,15 +76,10 @@ static inline bool trs_relax_in_turn(const trs_relaxation *R) {
   return R->triangle && trs_relax_by_slices(R);
 }
 
-/* Zeroed device memory, followed by readable bytes. */
-trs_status trs_relax_alloc(trs_relax_gpu *g, trs_relax_owned *o, const void *pointer, int64_t count,
-                           size_t size);
-/* The same, with the host's elements copied into it. */
-trs_status trs_relax_upload(trs_relax_gpu *g, trs_relax_owned *o, const void *pointer,
-                            const void *from, int64_t count, size_t size);
-
-/* Frees the arrays. */
-void trs_relax_drop(trs_relax_gpu *g, trs_relax_owned *o);
+/* Its kernels read past the ends of arrays. */
+static inline trs_arena trs_relax_arena(const trs_relax_gpu *g) {
+  return (trs_arena){.device = g->device, .stream = &g->stream, .beyond = TRS_RELAX_READ_PAST};
+}
 
 /* Memory on the GPU for x and b that are on the host. */
 trs_status trs_relax_need_stages(trs_relaxation *R);

@@ -89,12 +89,7 @@ static trs_status find_norms(trs_relaxation *R, int64_t nrhs, double *norms) {
 trs_status trs_relax_need_stages(trs_relaxation *R) {
   trs_relax_gpu *g = R->gpu;
   int64_t bytes = R->nrows * R->block * R->room * (int64_t)trs_scalar_size(R->scalar);
-  for (int k = 0; k < 2; k++)
-    if (!g->staged[k]) {
-      TRS_TRY(trs_device_alloc(g->device, &g->staged[k], bytes, 1, g->stream));
-      g->staged_bytes += bytes;
-    }
-  return TRS_SUCCESS;
+  return trs_stage_need(&g->stage, bytes, g->stream);
 }
 
 /* Among ranks, the messages of a sweep start and complete also after a failure. */
@@ -160,9 +155,9 @@ static const trs_relax_steps triangle = {
 static trs_status sweep_on_device(trs_relaxation *R, const trs_rhs *rhs,
                                   const trs_sweep_options *options, const trs_relax_steps *steps) {
   trs_relax_gpu *g = R->gpu;
-  const bool there = trs_device_address(rhs->x) && trs_device_address(rhs->b);
+  const bool there = trs_rhs_is_there(rhs);
   const bool waits = !there || (options->residuals && !trs_device_address(options->residuals));
-  const trs_relax_driver driver = {R, steps, g->staged, g->norms, g->stream};
+  const trs_relax_driver driver = {R, steps, g->stage.slot, g->norms, g->stream};
   g->args.most = steps == &alone && options->sweeps ? g->most : NULL;
   if (waits && trs_device_capturing(g->stream))
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1,

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "matrix/stage.h"
 #include "relax/backend.h"
 
 /* ---- Norms go directly to the caller's device memory, or through pinned memory to the host.  The
@@ -73,48 +74,26 @@ static trs_status sweep_group(const trs_relax_driver *d, const trs_relax_vectors
 
 /* ---- Arrays on the host ---- */
 
-/* A column-major or row-major array of the caller, with strides in elements, and a packed copy of
- * its columns in device memory. */
-typedef struct columns {
-  void *stage, *array;
-  int64_t row, col, width;
-} columns;
-
-static trs_status copy_columns(const trs_relax_driver *d, const columns *k, bool out) {
-  const trs_relaxation *R = d->R;
-  int64_t size = (int64_t)trs_scalar_size(R->scalar), n = R->nrows * R->block;
-  bool by_rows = k->col == 1 && k->row != 1;
-  int64_t pitch = (by_rows ? k->row : k->col) * size, own = (by_rows ? k->width : n) * size;
-  int64_t lines = by_rows ? n : k->width;
-  if (n == 0) return TRS_SUCCESS;
-  if (lines == 1) pitch = own;
-  return out ? trs_device_copy_rows(k->array, pitch, k->stage, own, own, lines, d->stream)
-             : trs_device_copy_rows(k->stage, own, k->array, pitch, own, lines, d->stream);
-}
-
-/* Redirects v to the stages. */
-static void use_stages(const trs_relax_driver *d, const trs_rhs *rhs, trs_relax_vectors *v) {
-  const int64_t n = d->R->nrows * d->R->block;
-  const bool x_by_rows = rhs->x_col == 1 && rhs->x_row != 1;
-  const bool b_by_rows = rhs->b_col == 1 && rhs->b_row != 1;
-  v->x = d->stage[0];
-  v->b = d->stage[1];
-  v->x_row = x_by_rows ? rhs->nrhs : 1;
-  v->x_col = x_by_rows ? 1 : n;
-  v->b_row = b_by_rows ? rhs->nrhs : 1;
-  v->b_col = b_by_rows ? 1 : n;
+static void use_arrays(trs_relax_vectors *v, const trs_rhs *rhs) {
+  v->x = rhs->x;
+  v->b = rhs->b;
+  v->x_row = rhs->x_row;
+  v->x_col = rhs->x_col;
+  v->b_row = rhs->b_row;
+  v->b_col = rhs->b_col;
 }
 
 static trs_status sweep_staged(const trs_relax_driver *d, const trs_rhs *rhs, trs_relax_vectors *v,
                                const trs_sweep_options *o, norms *m) {
-  use_stages(d, rhs, v);
-  const columns x = {d->stage[0], rhs->x, rhs->x_row, rhs->x_col, rhs->nrhs};
-  const columns b = {d->stage[1], (void *)(uintptr_t)rhs->b, rhs->b_row, rhs->b_col, rhs->nrhs};
-  trs_status status = copy_columns(d, &b, false);
-  if (!status && v->keep) status = copy_columns(d, &x, false);
+  const trs_relaxation *R = d->R;
+  const trs_span s = trs_span_of(rhs, R->nrows * R->block, R->scalar, 0, rhs->nrhs);
+  const trs_rhs staged = trs_span_staged(&s, d->stage[0], d->stage[1]);
+  use_arrays(v, &staged);
+  trs_status status = trs_span_bring(&s, d->stage[1], d->stream);
+  if (!status && v->keep) status = trs_span_bring_x(&s, d->stage[0], d->stream);
   if (!status && d->steps->staged) status = d->steps->staged(d->R);
   TRS_TRY(sweep_group(d, v, o, m, status));
-  return copy_columns(d, &x, true);
+  return trs_span_take(&s, d->stage[0], d->stream);
 }
 
 trs_status trs_relax_drive(const trs_relax_driver *d, const trs_rhs *rhs,
@@ -122,16 +101,11 @@ trs_status trs_relax_drive(const trs_relax_driver *d, const trs_rhs *rhs,
   const trs_relaxation *R = d->R;
   for (int64_t first = 0; first < rhs->nrhs; first += R->room) {
     trs_rhs group = trs_rhs_columns(rhs, R->scalar, first, R->room);
-    trs_relax_vectors v = {.x = group.x,
-                           .b = group.b,
-                           .x_row = group.x_row,
-                           .x_col = group.x_col,
-                           .b_row = group.b_row,
-                           .b_col = group.b_col,
-                           .b_perm = group.b_order.perm,
+    trs_relax_vectors v = {.b_perm = group.b_order.perm,
                            .x_perm = group.x_order.perm,
                            .wide = R->scalar == TRS_DOUBLE,
                            .keep = o->keep_x};
+    use_arrays(&v, &group);
     norms m = {.to = o->residuals ? o->residuals + first : NULL,
                .stride = rhs->nrhs,
                .width = group.nrhs,

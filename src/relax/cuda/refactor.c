@@ -10,13 +10,13 @@
 /* One sweep: L or U. */
 typedef struct side {
   trs_relaxation *R;
-  trs_relax_owned own;
+  trs_arena own;
 } side;
 
 struct trs_refactor_gpu {
   trs_relax_gpu *state; /* of L: for its device and stream */
   trs_refactor_args args;
-  trs_relax_owned own;
+  trs_arena own;
   side sides[2];
   int64_t *longest; /* per level: blocks of its longest row */
   bool has_pattern;
@@ -27,8 +27,8 @@ static void free_gpu(trs_refactor *f) {
   trs_refactor_gpu *g = f->gpu;
   if (!g) return;
   int before = trs_device_enter(g->state->device);
-  trs_relax_drop(g->state, &g->own);
-  for (int k = 0; k < 2; k++) trs_relax_drop(g->state, &g->sides[k].own);
+  trs_arena_free(&g->own);
+  for (int k = 0; k < 2; k++) trs_arena_free(&g->sides[k].own);
   (void)trs_device_wait(g->state->stream);
   trs_device_free_host(g->state->device, g->told);
   trs_device_leave(before);
@@ -46,22 +46,12 @@ static trs_status take_factors(trs_refactor_gpu *g, const trs_refactor *f) {
                            .block = w->block,
                            .cholesky = w->kind == TRS_FACTOR_BIC0,
                            .threshold = w->threshold};
-  TRS_TRY(trs_relax_upload(g->state, &g->own, &a->ptr, w->ptr, w->n + 1, sizeof *w->ptr));
-  TRS_TRY(
-      trs_relax_upload(g->state, &g->own, &a->diagonal, w->diagonal, w->n, sizeof *w->diagonal));
-  TRS_TRY(trs_relax_upload(g->state, &g->own, &a->from, f->from, w->n * w->block, 1));
-  TRS_TRY(trs_relax_alloc(g->state, &g->own, &a->val, blocks * size, sizeof(double)));
-  TRS_TRY(trs_relax_alloc(g->state, &g->own, &a->source, blocks, sizeof *a->source));
-  return trs_relax_alloc(g->state, &g->own, &a->failed, 1, sizeof *a->failed);
-}
-
-/* Brings an array of the host to the GPU, and frees it there. */
-static trs_status move(trs_refactor_gpu *g, trs_relax_owned *own, const void *pointer, void *from,
-                       int64_t count, size_t size) {
-  trs_status status = trs_relax_upload(g->state, own, pointer, from, count, size);
-  if (!status) status = trs_device_wait(g->state->stream);
-  trs_free(from);
-  return status;
+  TRS_TRY(trs_arena_upload(&g->own, &a->ptr, w->ptr, w->n + 1, sizeof *w->ptr));
+  TRS_TRY(trs_arena_upload(&g->own, &a->diagonal, w->diagonal, w->n, sizeof *w->diagonal));
+  TRS_TRY(trs_arena_upload(&g->own, &a->from, f->from, w->n * w->block, 1));
+  TRS_TRY(trs_arena_alloc(&g->own, &a->val, blocks * size, sizeof(double)));
+  TRS_TRY(trs_arena_alloc(&g->own, &a->source, blocks, sizeof *a->source));
+  return trs_arena_alloc(&g->own, &a->failed, 1, sizeof *a->failed);
 }
 
 /* Slices are packed from arrays that stay here; kernels by rows read theirs. */
@@ -75,12 +65,12 @@ static trs_status take_side(trs_refactor_gpu *g, int k, trs_relaxation *R) {
   *a = R->gpu->args;
   TRS_TRY(TRS_ALLOC(&position, R->nrows));
   for (int64_t p = 0; p < R->nrows; p++) position[R->row[p]] = (int32_t)p;
-  TRS_TRY(move(g, &s->own, &g->args.side[k].position, position, R->nrows, sizeof *position));
+  TRS_TRY(trs_arena_move(&s->own, &g->args.side[k].position, position, R->nrows, sizeof *position));
   if (!trs_relax_by_slices(R)) return TRS_SUCCESS;
-  TRS_TRY(trs_relax_upload(g->state, &s->own, &a->ptr, R->ptr, R->nrows + 1, sizeof *R->ptr));
-  TRS_TRY(trs_relax_upload(g->state, &s->own, &a->idx, R->idx, R->noff, sizeof *R->idx));
-  TRS_TRY(trs_relax_alloc(g->state, &s->own, &a->off, R->noff * size, K->off_size));
-  return K->scaled ? trs_relax_alloc(g->state, &s->own, &a->power, R->noff, 1) : TRS_SUCCESS;
+  TRS_TRY(trs_arena_upload(&s->own, &a->ptr, R->ptr, R->nrows + 1, sizeof *R->ptr));
+  TRS_TRY(trs_arena_upload(&s->own, &a->idx, R->idx, R->noff, sizeof *R->idx));
+  TRS_TRY(trs_arena_alloc(&s->own, &a->off, R->noff * size, K->off_size));
+  return K->scaled ? trs_arena_alloc(&s->own, &a->power, R->noff, 1) : TRS_SUCCESS;
 }
 
 /* Where the blocks of w go in L and U. */
@@ -97,7 +87,7 @@ static trs_status take_targets(trs_refactor_gpu *g, const trs_bilu0 *w) {
         target[trs_factor_seek(w->idx, w->ptr[i], w->ptr[i + 1], R->row[R->idx[at]])] = (int32_t)at;
     }
   }
-  return move(g, &g->own, &g->args.target, target, blocks, sizeof *target);
+  return trs_arena_move(&g->own, &g->args.target, target, blocks, sizeof *target);
 }
 
 static trs_status find_longest(trs_refactor_gpu *g, const trs_bilu0 *w) {
@@ -176,8 +166,8 @@ static trs_status take_steps(trs_refactor_gpu *g, const trs_bilu0 *w) {
     trs_free(ptr);
     return status;
   }
-  status = move(g, &g->own, &g->args.step, s.step, s.count, sizeof *s.step);
-  const trs_status moved = move(g, &g->own, &g->args.step_ptr, ptr, w->n + 1, sizeof *ptr);
+  status = trs_arena_move(&g->own, &g->args.step, s.step, s.count, sizeof *s.step);
+  const trs_status moved = trs_arena_move(&g->own, &g->args.step_ptr, ptr, w->n + 1, sizeof *ptr);
   return status ? status : moved;
 }
 
@@ -285,6 +275,7 @@ static trs_status run_there(trs_refactor *f, const trs_block_source *source) {
 static trs_status create(trs_refactor *f, trs_relaxation *L, trs_relaxation *U) {
   TRS_TRY(TRS_ALLOC_ZERO(&f->gpu, 1));
   f->gpu->state = L->gpu;
+  f->gpu->own = f->gpu->sides[0].own = f->gpu->sides[1].own = trs_relax_arena(L->gpu);
   trs_status status = build(f, L, U);
   if (status) free_gpu(f);
   return status;

@@ -148,7 +148,7 @@ static trs_status allocate_values(const trs_batch *B, trs_batch_triangle *own) {
 }
 
 static trs_status allocate(trs_batch *B, int64_t nrhs) {
-  const int lanes = trs_batch_lanes(B->scalar), size = trs_team_size(B->context->team);
+  const int lanes = trs_batch_lanes(B->scalar), size = trs_team_size(B->plan.context->team);
   int64_t room;
   B->groups = B->count / lanes + (B->count % lanes > 0);
   B->threads = B->groups < size ? (int)B->groups : size;
@@ -161,42 +161,44 @@ static trs_status allocate(trs_batch *B, int64_t nrhs) {
   return trs_alloc(&B->work, room, (size_t)number_bytes(B));
 }
 
-/* The GPU has the patterns in its own orders, and may need one once more. */
-static trs_status allocate_on_gpu(trs_batch *B, int64_t nrhs) {
-  B->width = nrhs >= TRS_BATCH_WIDTH ? TRS_BATCH_WIDTH : 1;
-  for (int t = 0; t < B->triangles; t++) {
-    trs_batch_triangle *own = &B->triangle[t];
-    TRS_TRY(TRS_ALLOC(&own->row, B->count));
-    TRS_TRY(TRS_ALLOC(&own->pivot, B->count));
-    for (int64_t s = 0; s < B->count; s++) own->row[s] = -1;
-  }
-  TRS_TRY(trs_batch_gpu_make(B, nrhs));
-  for (int t = 0; t < B->triangles; t++) {
-    trs_batch_triangle *own = &B->triangle[t];
-    TRS_FREE_ALL(own->from_ptr, own->from);
-    own->from_ptr = own->from = NULL;
-    if (trs_batch_gpu_keeps_pattern(B, t)) continue;
-    TRS_FREE_ALL(own->ptr, own->idx);
-    own->system.ptr = own->ptr = NULL;
-    own->system.idx = own->idx = NULL;
-  }
-  return TRS_SUCCESS;
+static trs_status analyze(trs_plan *plan) {
+  trs_batch *B = trs_batch_of(plan);
+  B->at_once = trs_batch_lanes(B->scalar);
+  snprintf(B->method, sizeof B->method, "%s", plan->method->name);
+  return allocate(B, plan->options.nrhs);
 }
 
-static trs_status begin(trs_batch **B, trs_context *context, int64_t count) {
+/* ---- Life: a plan by a method of batches ---- */
+
+static const trs_method on_threads;
+
+static trs_status begin(trs_batch **B, trs_context *context, int64_t count,
+                        const trs_batch_options *options) {
   TRS_TRY(trs_context_check(context));
   TRS_TRY(TRS_ALLOC_ZERO(B, 1));
-  (*B)->context = trs_context_retain(context);
+  trs_plan *plan = &(*B)->plan;
+  plan->context = trs_context_retain(context);
+  plan->method =
+      trs_context_get_kind(context, NULL) == TRS_KIND_GPU ? &trs_method_batch_gpu : &on_threads;
+  plan->options.nrhs = options->nrhs;
   (*B)->count = count;
   return TRS_SUCCESS;
 }
 
+static trs_status run_step(trs_batch *B, trs_status (*step)(trs_plan *plan)) {
+  trs_context_limit_gpus(B->plan.context);
+  const int before = trs_plan_enter(&B->plan);
+  trs_status status = step(&B->plan);
+  trs_plan_leave(&B->plan, before);
+  return status;
+}
+
 /* status: of what took the patterns. */
-static trs_status finish(trs_batch **result, trs_batch *B, trs_status status, int64_t nrhs) {
-  B->n = B->triangle[0].system.n;
-  B->scalar = B->triangle[0].system.scalar;
-  const bool gpu = trs_context_get_kind(B->context, NULL) == TRS_KIND_GPU;
-  if (!status) status = gpu ? allocate_on_gpu(B, nrhs) : allocate(B, nrhs);
+static trs_status finish(trs_batch **result, trs_batch *B, trs_status status) {
+  B->plan.system = B->triangle[0].system;
+  B->n = B->plan.system.n;
+  B->scalar = B->plan.system.scalar;
+  if (!status) status = run_step(B, B->plan.method->analyze);
   if (status) {
     trs_batch_destroy(B);
     return status;
@@ -209,29 +211,29 @@ trs_status trs_batch_make(trs_batch **result, trs_context *context, const trs_ma
                           trs_uplo uplo, trs_trans trans, trs_diag diag, int64_t count,
                           const trs_batch_options *options) {
   trs_batch *B;
-  TRS_TRY(begin(&B, context, count));
+  TRS_TRY(begin(&B, context, count, options));
   trs_status status = take_pattern(B, A, uplo, trans, diag, options->take_triangle);
-  return finish(result, B, status, options->nrhs);
+  return finish(result, B, status);
 }
 
 trs_status trs_batch_make_factors(trs_batch **result, trs_context *context, const trs_factors *F,
                                   trs_trans trans, int64_t count,
                                   const trs_batch_options *options) {
   trs_batch *B;
-  TRS_TRY(begin(&B, context, count));
+  TRS_TRY(begin(&B, context, count, options));
   trs_status status = take_factors(B, F, trans, options->hermitian);
-  return finish(result, B, status, options->nrhs);
+  return finish(result, B, status);
 }
 
-void trs_batch_destroy(trs_batch *B) {
-  if (!B) return;
-  trs_batch_gpu_drop(B);
-  trs_context_destroy(B->context);
+void trs_batch_destroy(trs_batch *B) { trs_plan_destroy(B ? &B->plan : NULL); }
+
+void trs_batch_free(trs_plan *plan) {
+  const trs_batch *B = trs_batch_of(plan);
   for (int t = 0; t < 2; t++) {
     const trs_batch_triangle *own = &B->triangle[t];
     TRS_FREE_ALL(own->ptr, own->idx, own->from_ptr, own->from, own->val, own->row, own->pivot);
   }
-  TRS_FREE_ALL(B->b_place, B->x_place, B->b_scale, B->x_scale, B->work, B);
+  TRS_FREE_ALL(B->b_place, B->x_place, B->b_scale, B->x_scale, B->work);
 }
 
 /* Work on all groups, dealt to threads. */
@@ -286,8 +288,8 @@ static void solve_share(void *argument, int rank, int size) {
     trs_batch_group G[2];
     trs_batch_vectors V = j->vectors;
     for (int t = 0; t < B->triangles; t++) G[t] = group_at(B, t, g, rank);
-    V.rhs.b = system_at(B, V.rhs.b, first, V.b_next);
-    V.rhs.x = (void *)system_at(B, V.rhs.x, first, V.x_next);
+    V.rhs.b = system_at(B, V.rhs.b, first, V.rhs.b_next);
+    V.rhs.x = (void *)system_at(B, V.rhs.x, first, V.rhs.x_next);
     for (int64_t r = 0; r < V.rhs.nrhs;) {
       const int width = V.rhs.nrhs - r >= B->width ? B->width : 1;
       kernels_now()->solve[B->scalar](G, B->triangles, &V, r, width);
@@ -309,7 +311,7 @@ static void run(const trs_batch *B, void (*share)(void *, int, int), job *j, int
   if (threads == 1)
     share(j, 0, 1);
   else
-    trs_team_run(B->context->team, threads, share, j);
+    trs_team_run(B->plan.context->team, threads, share, j);
 }
 
 static bool is_faulty(const trs_batch *B, int triangle, int64_t system) {
@@ -350,36 +352,36 @@ static void count_faults(trs_batch *B) {
   }
 }
 
+static trs_status update(trs_plan *plan) {
+  trs_batch *B = trs_batch_of(plan);
+  job j = {.B = B, .given = B->given};
+  run(B, fill_share, &j, 1);
+  return TRS_SUCCESS;
+}
+
 trs_status trs_batch_fill(trs_batch *B, const trs_batch_given *given) {
-  job j = {.B = B, .given = given};
-  TRS_TRY(trs_context_check(B->context));
-  if (B->gpu)
-    TRS_TRY(trs_batch_gpu_fill(B, given));
-  else
-    run(B, fill_share, &j, 1);
+  TRS_TRY(trs_plan_check(&B->plan));
+  B->given = given;
+  TRS_TRY(run_step(B, B->plan.method->update));
   count_faults(B);
   B->filled = true;
   return tell_fault(B);
 }
 
-trs_status trs_batch_run(trs_batch *B, const trs_rhs *rhs, int64_t b_next, int64_t x_next) {
-  job j = {.B = B,
-           .vectors = {.rhs = *rhs,
-                       .b_next = b_next,
-                       .x_next = x_next,
-                       .b_order = B->b_order,
-                       .x_order = B->x_order}};
-  TRS_TRY(trs_context_check(B->context));
-  if (B->n > 0 && rhs->nrhs > 0) {
-    if (B->gpu)
-      TRS_TRY(trs_batch_gpu_run(B, rhs, b_next, x_next));
-    else
-      run(B, solve_share, &j, rhs->nrhs);
-  }
+static trs_status solve(trs_plan *plan, const trs_rhs *rhs) {
+  trs_batch *B = trs_batch_of(plan);
+  job j = {.B = B, .vectors = {.rhs = *rhs, .b_order = B->b_order, .x_order = B->x_order}};
+  run(B, solve_share, &j, rhs->nrhs);
+  return TRS_SUCCESS;
+}
+
+trs_status trs_batch_run(trs_batch *B, const trs_rhs *rhs) {
+  TRS_TRY(trs_plan_solve(&B->plan, rhs));
   return tell_fault(B);
 }
 
-int64_t trs_batch_bytes(const trs_batch *B) {
+int64_t trs_batch_bytes(const trs_plan *plan) {
+  const trs_batch *B = trs_batch_of(plan);
   int64_t bytes = TRS_HELD(B, B->b_place, B->x_place, B->b_scale, B->x_scale, B->work);
   for (int t = 0; t < B->triangles; t++) {
     const trs_batch_triangle *own = &B->triangle[t];
@@ -387,3 +389,11 @@ int64_t trs_batch_bytes(const trs_batch *B) {
   }
   return bytes;
 }
+
+static const trs_method on_threads = {.name = "groups",
+                                      .backend = &trs_backend_threads,
+                                      .analyze = analyze,
+                                      .update = update,
+                                      .solve = solve,
+                                      .bytes = trs_batch_bytes,
+                                      .free = trs_batch_free};

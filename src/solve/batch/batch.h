@@ -2,10 +2,8 @@
 #ifndef TRS_SOLVE_BATCH_BATCH_H
 #define TRS_SOLVE_BATCH_BATCH_H
 
-#include "backend/context.h"
-#include "base/refusal.h"
 #include "factor/factors.h"
-#include "matrix/rhs.h"
+#include "plan/plan.h"
 #include "solve/batch/kernels.h"
 
 typedef struct trs_batch_gpu trs_batch_gpu; /* gpu.c */
@@ -22,16 +20,21 @@ typedef struct trs_batch_triangle {
   trs_pivot *pivot;
 } trs_batch_triangle;
 
+/* The caller's values of a triangle: those of system s begin at val + s * stride elements. */
+typedef struct trs_batch_given {
+  const void *val;
+  int64_t stride;
+} trs_batch_given;
+
 struct trs_batch {
-  trs_single user;     /* the public call that solves or updates */
-  trs_refusal refusal; /* of the last update, unless single systems failed */
-  trs_context *context;
+  trs_plan plan; /* by one of the methods below; refuses nothing because single systems failed */
   int64_t n;
   trs_scalar scalar;
   int64_t count, groups;
-  int width;   /* right-hand sides of a system that the workspaces have room for */
-  int threads; /* at most; each has a workspace */
-  bool filled; /* it has values */
+  int width;                    /* right-hand sides of a system that the workspaces have room for */
+  int threads;                  /* at most; each has a workspace */
+  bool filled;                  /* it has values */
+  const trs_batch_given *given; /* of each triangle, during an update */
 
   trs_batch_triangle triangle[2]; /* in the order of their sweeps */
   int triangles;                  /* 2: of factors */
@@ -42,38 +45,28 @@ struct trs_batch {
   double *b_scale, *x_scale;
 
   void *work;                  /* threads x n x width numbers */
+  int at_once;                 /* systems of a group */
+  char method[120];            /* for trs_batch_info */
   int64_t first_fault, faults; /* the first system that has no solution; how many */
 
   trs_batch_gpu *gpu; /* of a context with a GPU; else NULL: values and work are there */
 };
 
-/* The caller's values of a triangle: those of system s begin at val + s * stride elements. */
-typedef struct trs_batch_given {
-  const void *val;
-  int64_t stride;
-} trs_batch_given;
-
 /* As trs_batch_create, trs_batch_create_factors, trs_batch_update and trs_batch_solve, for
- * arguments that are checked.  given: of each triangle. */
+ * arguments that are checked.  given: of each triangle.  rhs: of the first system. */
 trs_status trs_batch_make(trs_batch **B, trs_context *context, const trs_matrix *A, trs_uplo uplo,
                           trs_trans trans, trs_diag diag, int64_t count,
                           const trs_batch_options *options);
 trs_status trs_batch_make_factors(trs_batch **B, trs_context *context, const trs_factors *F,
                                   trs_trans trans, int64_t count, const trs_batch_options *options);
 trs_status trs_batch_fill(trs_batch *B, const trs_batch_given *given);
+trs_status trs_batch_run(trs_batch *B, const trs_rhs *rhs);
 
-/* rhs: of the first system; b_next and x_next: elements from one system to the next. */
-trs_status trs_batch_run(trs_batch *B, const trs_rhs *rhs, int64_t b_next, int64_t x_next);
-
-/* What the context's GPU does for the functions above. */
-trs_status trs_batch_gpu_make(trs_batch *B, int64_t nrhs);
-bool trs_batch_gpu_keeps_pattern(const trs_batch *B, int triangle);
-void trs_batch_gpu_drop(trs_batch *B); /* gpu may be NULL or incomplete */
-trs_status trs_batch_gpu_fill(trs_batch *B, const trs_batch_given *given);
-trs_status trs_batch_gpu_run(trs_batch *B, const trs_rhs *rhs, int64_t b_next, int64_t x_next);
-trs_status trs_batch_gpu_use_stream(trs_batch *B, trs_stream stream);
-void trs_batch_gpu_info(const trs_batch *B, trs_batch_info *info);
-
-int64_t trs_batch_bytes(const trs_batch *B);
+/* The method on a GPU, which has no functions in a build without CUDA, and what it shares with that
+ * on threads. */
+extern const trs_method trs_method_batch_gpu;
+static inline trs_batch *trs_batch_of(const trs_plan *plan) { return (trs_batch *)(uintptr_t)plan; }
+int64_t trs_batch_bytes(const trs_plan *plan); /* on the host */
+void trs_batch_free(trs_plan *plan);
 
 #endif

@@ -186,14 +186,14 @@ TRS_INLINE void NAME(take_b)(const trs_batch_group *G, const trs_batch_vectors *
     for (int64_t m = 0; m < squares * PARTS; m += SIDE)
       for (int l = 0; l < LANES; l += SIDE) {
         REAL *to = work + t * NUMBER;
-        NAME(take_square)(to, width * NUMBER, b, V->b_next, m, l, order);
+        NAME(take_square)(to, width * NUMBER, b, V->rhs.b_next, m, l, order);
       }
   }
   for (int64_t first = squares; first < n; first += NAME(rows_at_once)) {
     const int64_t end = first + NAME(rows_at_once) < n ? first + NAME(rows_at_once) : n;
     for (int t = 0; t < width; t++)
       for (int l = 0; l < LANES; l++) {
-        const SCALAR *b = (const SCALAR *)R->b + l * V->b_next + (r + t) * R->b_col;
+        const SCALAR *b = (const SCALAR *)R->b + l * V->rhs.b_next + (r + t) * R->b_col;
         for (int64_t i = first; i < end; i++) {
           const int64_t at = NAME(place_of)(order, i) * width + t;
           NAME(put_number)
@@ -223,14 +223,14 @@ TRS_INLINE void NAME(put_x)(const trs_batch_group *G, int sweeps, const trs_batc
     for (int64_t m = 0; m < squares * PARTS; m += SIDE)
       for (int l = 0; l < LANES; l += SIDE) {
         const REAL *from = work + t * NUMBER;
-        NAME(give_square)(x, V->x_next, from, width * NUMBER, m, l, order);
+        NAME(give_square)(x, V->rhs.x_next, from, width * NUMBER, m, l, order);
       }
   }
   for (int64_t first = squares; first < n; first += NAME(rows_at_once)) {
     const int64_t end = first + NAME(rows_at_once) < n ? first + NAME(rows_at_once) : n;
     for (int t = 0; t < width; t++)
       for (int l = 0; l < G->count; l++) {
-        SCALAR *x = (SCALAR *)R->x + l * V->x_next + (r + t) * R->x_col;
+        SCALAR *x = (SCALAR *)R->x + l * V->rhs.x_next + (r + t) * R->x_col;
         const bool solved = NAME(is_solved)(G, sweeps, l);
         for (int64_t i = first; i < end; i++) {
           const int64_t at = NAME(place_of)(order, i) * width + t;

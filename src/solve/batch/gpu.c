@@ -9,6 +9,8 @@
 
 #include "analysis/substitute.h"
 #include "base/memory.h"
+#include "device/arena.h"
+#include "matrix/stage.h"
 #include "solve/batch/gpu.h"
 #include "solve/batch/choice.h"
 
@@ -49,33 +51,15 @@ typedef struct part {
 
 struct trs_batch_gpu {
   trs_device *device;
-  trs_stream stream;
   part part[2];
-  char method[120];
 
-  /* Device memory. */
+  trs_arena memory; /* in the plan's stream */
   double *b_scale, *x_scale;
   void *room; /* systems x width x n numbers, or NULL */
-  void *stage;
-  int64_t stage_bytes, bytes;
+  trs_stage stage;
 };
 
-/* ---- Device memory ---- */
-
-static trs_status reserve(trs_batch_gpu *g, void *pointer, int64_t count, int64_t size) {
-  g->bytes += count * size;
-  return trs_device_alloc(g->device, pointer, count, (size_t)size, g->stream);
-}
-
-static trs_status upload(trs_batch_gpu *g, void *pointer, const void *from, int64_t count,
-                         int64_t size) {
-  TRS_TRY(reserve(g, pointer, count, size));
-  TRS_TRY(trs_device_copy(*(void **)pointer, from, count * size, g->stream));
-  return trs_device_wait(g->stream); /* from may go */
-}
-
-#define UPLOAD(g, pointer, from, count) \
-  upload((g), (void *)(pointer), (from), (count), (int64_t)sizeof **(pointer))
+static trs_stream stream_of(const trs_batch_gpu *g) { return *g->memory.stream; }
 
 /* Triangle t of a batch. */
 typedef struct side {
@@ -155,9 +139,7 @@ static trs_status upload_rows(trs_batch_gpu *g, int32_t **at, const int32_t *pla
   if (!place) return TRS_SUCCESS;
   TRS_TRY(TRS_ALLOC(&rows, S->n));
   for (int64_t i = 0; i < S->n; i++) rows[trs_in_sweep(S, place[i])] = (int32_t)i;
-  trs_status status = UPLOAD(g, at, rows, S->n);
-  trs_free(rows);
-  return status;
+  return trs_arena_move(&g->memory, at, rows, S->n, sizeof *rows);
 }
 
 static trs_status upload_lanes(trs_batch_gpu *g, form *f, const trs_batch_rows *r, const side *T) {
@@ -169,9 +151,9 @@ static trs_status upload_lanes(trs_batch_gpu *g, form *f, const trs_batch_rows *
   if (!status) status = TRS_ALLOC(&t.distance, f->entries);
   if (!status && f->way.narrow) fill_narrow_lanes(&t, r, S, f->entries, &f->way);
   if (!status && !f->way.narrow) fill_lanes(&t, r, S, f->entries);
-  if (!status) status = UPLOAD(g, &f->source, t.source, f->entries);
-  if (!status) status = UPLOAD(g, &f->pivot_row, t.pivot_row, f->entries);
-  if (!status) status = UPLOAD(g, &f->distance, t.distance, f->entries);
+  if (!status) status = TRS_ARENA_UPLOAD(&g->memory, &f->source, t.source, f->entries);
+  if (!status) status = TRS_ARENA_UPLOAD(&g->memory, &f->pivot_row, t.pivot_row, f->entries);
+  if (!status) status = TRS_ARENA_UPLOAD(&g->memory, &f->distance, t.distance, f->entries);
   TRS_FREE_ALL(t.source, t.pivot_row, t.distance);
   if (!status) status = upload_rows(g, &f->b_at, T->b_place, S);
   return status ? status : upload_rows(g, &f->x_at, T->x_place, S);
@@ -183,34 +165,34 @@ static trs_status upload_lanes(trs_batch_gpu *g, form *f, const trs_batch_rows *
 static trs_status upload_places(trs_batch_gpu *g, int32_t **to, const int32_t *number,
                                 const int32_t *place, int64_t n) {
   int32_t *of_caller;
-  if (!place) return UPLOAD(g, to, number, n);
+  if (!place) return TRS_ARENA_UPLOAD(&g->memory, to, number, n);
   TRS_TRY(TRS_ALLOC(&of_caller, n));
   for (int64_t i = 0; i < n; i++) of_caller[i] = number[place[i]];
-  trs_status status = UPLOAD(g, to, of_caller, n);
-  trs_free(of_caller);
-  return status;
+  return trs_arena_move(&g->memory, to, of_caller, n, sizeof *of_caller);
 }
 
 static trs_status upload_program(trs_batch_gpu *g, form *f, const trs_batch_program *p,
                                  const side *T) {
+  trs_arena *to = &g->memory;
   f->entries = p->entries;
   f->rows = p->rows;
   f->packets = p->packets;
   f->pieces = p->pieces;
   f->zeros = p->zeros;
-  TRS_TRY(UPLOAD(g, &f->source, p->source, p->entries));
-  TRS_TRY(UPLOAD(g, &f->pivot_row, p->pivot_row, p->entries));
-  TRS_TRY(UPLOAD(g, &f->col, p->col, p->entries));
-  TRS_TRY(UPLOAD(g, &f->packet, p->packet, p->packets + TRS_BATCH_STAGES));
-  TRS_TRY(UPLOAD(g, &f->piece, p->piece, p->pieces + 1));
+  TRS_TRY(TRS_ARENA_UPLOAD(to, &f->source, p->source, p->entries));
+  TRS_TRY(TRS_ARENA_UPLOAD(to, &f->pivot_row, p->pivot_row, p->entries));
+  TRS_TRY(TRS_ARENA_UPLOAD(to, &f->col, p->col, p->entries));
+  TRS_TRY(TRS_ARENA_UPLOAD(to, &f->packet, p->packet, p->packets + TRS_BATCH_STAGES));
+  TRS_TRY(TRS_ARENA_UPLOAD(to, &f->piece, p->piece, p->pieces + 1));
   TRS_TRY(upload_places(g, &f->b_to, p->b, T->b_place, T->system->n));
   TRS_TRY(upload_places(g, &f->x_from, p->x, T->x_place, T->system->n));
-  return UPLOAD(g, &f->zero, p->zero, p->zeros);
+  return TRS_ARENA_UPLOAD(to, &f->zero, p->zero, p->zeros);
 }
 
 static trs_status upload_joint(trs_batch_gpu *g, part *p, const trs_batch_substitution *s,
                                int64_t count) {
   trs_batch_joint *j = &p->joint;
+  trs_arena *to = &g->memory;
   const int64_t l = s->l_ptr[s->n], m = s->m_ptr[s->n],
                 systems = p->groups << p->main.way.log_systems;
   *j = (trs_batch_joint){.count = count,
@@ -219,26 +201,26 @@ static trs_status upload_joint(trs_batch_gpu *g, part *p, const trs_batch_substi
                          .log_systems = p->main.way.log_systems,
                          .steps = s->steps,
                          .most_growth = TRS_SUBSTITUTION_GROWTH};
-  TRS_TRY(UPLOAD(g, &j->step_entry, s->step_entry, s->steps + 1));
-  TRS_TRY(UPLOAD(g, &j->step_row, s->step_row, s->steps + 1));
-  TRS_TRY(UPLOAD(g, &j->row, s->row, s->n));
-  TRS_TRY(UPLOAD(g, &j->to, s->to, s->entries));
-  TRS_TRY(UPLOAD(g, &j->ptr, s->ptr, s->entries + 1));
-  TRS_TRY(UPLOAD(g, &j->a, s->a, s->products));
-  TRS_TRY(UPLOAD(g, &j->inverse, s->inverse, s->products));
-  TRS_TRY(UPLOAD(g, &j->m, s->m, s->products));
-  TRS_TRY(UPLOAD(g, &j->l_ptr, s->l_ptr, s->n + 1));
-  TRS_TRY(UPLOAD(g, &j->l_at, s->l_at, l));
-  TRS_TRY(UPLOAD(g, &j->l_col, s->l_col, l));
-  TRS_TRY(UPLOAD(g, &j->column_ptr, s->column_ptr, s->n + 1));
-  TRS_TRY(UPLOAD(g, &j->column_at, s->column_at, l));
-  TRS_TRY(UPLOAD(g, &j->column_row, s->column_row, l));
-  TRS_TRY(UPLOAD(g, &j->m_ptr, s->m_ptr, s->n + 1));
-  TRS_TRY(UPLOAD(g, &j->m_at, s->m_at, m));
-  TRS_TRY(UPLOAD(g, &j->m_col, s->m_col, m));
-  TRS_TRY(UPLOAD(g, &j->diagonal, s->diagonal, s->n));
-  TRS_TRY(reserve(g, &j->room, 3 * s->n * systems, sizeof *j->room));
-  TRS_TRY(reserve(g, &j->plain, systems, sizeof *j->plain));
+  TRS_TRY(TRS_ARENA_UPLOAD(to, &j->step_entry, s->step_entry, s->steps + 1));
+  TRS_TRY(TRS_ARENA_UPLOAD(to, &j->step_row, s->step_row, s->steps + 1));
+  TRS_TRY(TRS_ARENA_UPLOAD(to, &j->row, s->row, s->n));
+  TRS_TRY(TRS_ARENA_UPLOAD(to, &j->to, s->to, s->entries));
+  TRS_TRY(TRS_ARENA_UPLOAD(to, &j->ptr, s->ptr, s->entries + 1));
+  TRS_TRY(TRS_ARENA_UPLOAD(to, &j->a, s->a, s->products));
+  TRS_TRY(TRS_ARENA_UPLOAD(to, &j->inverse, s->inverse, s->products));
+  TRS_TRY(TRS_ARENA_UPLOAD(to, &j->m, s->m, s->products));
+  TRS_TRY(TRS_ARENA_UPLOAD(to, &j->l_ptr, s->l_ptr, s->n + 1));
+  TRS_TRY(TRS_ARENA_UPLOAD(to, &j->l_at, s->l_at, l));
+  TRS_TRY(TRS_ARENA_UPLOAD(to, &j->l_col, s->l_col, l));
+  TRS_TRY(TRS_ARENA_UPLOAD(to, &j->column_ptr, s->column_ptr, s->n + 1));
+  TRS_TRY(TRS_ARENA_UPLOAD(to, &j->column_at, s->column_at, l));
+  TRS_TRY(TRS_ARENA_UPLOAD(to, &j->column_row, s->column_row, l));
+  TRS_TRY(TRS_ARENA_UPLOAD(to, &j->m_ptr, s->m_ptr, s->n + 1));
+  TRS_TRY(TRS_ARENA_UPLOAD(to, &j->m_at, s->m_at, m));
+  TRS_TRY(TRS_ARENA_UPLOAD(to, &j->m_col, s->m_col, m));
+  TRS_TRY(TRS_ARENA_UPLOAD(to, &j->diagonal, s->diagonal, s->n));
+  TRS_TRY(trs_arena_alloc(to, &j->room, 3 * s->n * systems, sizeof *j->room));
+  TRS_TRY(trs_arena_alloc(to, &j->plain, systems, sizeof *j->plain));
   return TRS_ALLOC_ZERO(&p->plain_here, count);
 }
 
@@ -265,8 +247,8 @@ static trs_status reserve_numbers(trs_batch_gpu *g, form *f, const side *T) {
       __builtin_mul_overflow(systems * f->way.width, f->rows + 1, &rows))
     return trs_fail(TRS_ERROR_MEMORY, -1, "%lld systems of %lld entries exceed the address space",
                     (long long)T->B->count, (long long)T->system->nnz);
-  TRS_TRY(reserve(g, &f->val, values, size));
-  if (!f->way.lanes && !f->way.shared) return reserve(g, &f->work, rows, size);
+  TRS_TRY(trs_arena_alloc(&g->memory, &f->val, values, size));
+  if (!f->way.lanes && !f->way.shared) return trs_arena_alloc(&g->memory, &f->work, rows, size);
   return TRS_SUCCESS;
 }
 
@@ -281,10 +263,11 @@ static trs_status bring(trs_batch_gpu *g, const side *T, trs_batch_pattern *patt
                        : upload_levels(g, f, &pattern->rows, T,
                                        p->substitutes ? &pattern->substitution : NULL));
   if (own->from) {
-    TRS_TRY(UPLOAD(g, &p->from_ptr, own->from_ptr, T->system->nnz + 1));
-    TRS_TRY(UPLOAD(g, &p->from, own->from, own->from_ptr[T->system->nnz]));
+    TRS_TRY(TRS_ARENA_UPLOAD(&g->memory, &p->from_ptr, own->from_ptr, T->system->nnz + 1));
+    TRS_TRY(TRS_ARENA_UPLOAD(&g->memory, &p->from, own->from, own->from_ptr[T->system->nnz]));
   }
-  TRS_TRY(reserve(g, &p->fault, p->groups << f->way.log_systems, sizeof *p->fault));
+  TRS_TRY(
+      trs_arena_alloc(&g->memory, &p->fault, p->groups << f->way.log_systems, sizeof *p->fault));
   TRS_TRY(reserve_numbers(g, f, T));
   return TRS_ALLOC(&p->fault_here, T->B->count);
 }
@@ -315,7 +298,7 @@ static trs_status reserve_room(trs_batch_gpu *g, const trs_batch *B) {
   if (__builtin_mul_overflow(B->count * B->width, B->n, &rows))
     return trs_fail(TRS_ERROR_MEMORY, -1, "%lld systems of %lld rows exceed the address space",
                     (long long)B->count, (long long)B->n);
-  return reserve(g, &g->room, rows, (int64_t)trs_scalar_size(B->scalar));
+  return trs_arena_alloc(&g->memory, &g->room, rows, (int64_t)trs_scalar_size(B->scalar));
 }
 
 static trs_status build(trs_batch_gpu *g, const trs_batch *B, int64_t nrhs) {
@@ -323,17 +306,9 @@ static trs_status build(trs_batch_gpu *g, const trs_batch *B, int64_t nrhs) {
     const side T = side_of(B, t);
     TRS_TRY(build_part(g, &T, nrhs));
   }
-  if (B->b_scale) TRS_TRY(UPLOAD(g, &g->b_scale, B->b_scale, B->n));
-  if (B->x_scale) TRS_TRY(UPLOAD(g, &g->x_scale, B->x_scale, B->n));
+  if (B->b_scale) TRS_TRY(TRS_ARENA_UPLOAD(&g->memory, &g->b_scale, B->b_scale, B->n));
+  if (B->x_scale) TRS_TRY(TRS_ARENA_UPLOAD(&g->memory, &g->x_scale, B->x_scale, B->n));
   return reserve_room(g, B);
-}
-
-static void drop_form(trs_batch_gpu *g, form *f) {
-  void *arrays[] = {f->source, f->pivot_row, f->distance, f->col,   f->b_to, f->x_from, f->zero,
-                    f->b_at,   f->x_at,      f->packet,   f->piece, f->val,  f->work};
-  for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
-    trs_device_free(g->device, arrays[k], g->stream);
-  *f = (form){0};
 }
 
 /* The form without substitution. */
@@ -341,11 +316,15 @@ static trs_status build_rest(trs_batch_gpu *g, const side *T) {
   part *p = T->part;
   const trs_batch_case about = case_of(g, T, p->main.way.width);
   trs_batch_pattern pattern = {0};
+  const int before = g->memory.count;
   if (p->rest.val) return TRS_SUCCESS;
   trs_status status = trs_batch_choose_rest(&p->rest.way, &pattern, &about, &p->main.way);
   if (!status) status = upload_levels(g, &p->rest, &pattern.rows, T, NULL);
   if (!status) status = reserve_numbers(g, &p->rest, T);
-  if (status) drop_form(g, &p->rest);
+  if (status) {
+    trs_arena_shrink(&g->memory, before);
+    p->rest = (form){0};
+  }
   trs_batch_pattern_drop(&pattern);
   return status;
 }
@@ -359,63 +338,67 @@ static const char *name_of(const part *p) {
   return way->shared ? "levels, x in shared memory" : "levels";
 }
 
-static void name_method(trs_batch_gpu *g, const trs_batch *B) {
+static void name_method(trs_batch *B) {
+  const trs_batch_gpu *g = B->gpu;
   if (B->triangles == 1)
-    snprintf(g->method, sizeof g->method, "%s", name_of(&g->part[0]));
+    snprintf(B->method, sizeof B->method, "%s", name_of(&g->part[0]));
   else
-    snprintf(g->method, sizeof g->method, "L by %s, U by %s", name_of(&g->part[B->of_L]),
+    snprintf(B->method, sizeof B->method, "L by %s, U by %s", name_of(&g->part[B->of_L]),
              name_of(&g->part[B->of_U]));
 }
 
-trs_status trs_batch_gpu_make(trs_batch *B, int64_t nrhs) {
+/* Systems in parts of whole groups of all kernels. */
+static int log_of(const trs_batch *B) {
+  int log = 0;
+  for (int t = 0; t < B->triangles; t++)
+    if (B->gpu->part[t].main.way.log_systems > log) log = B->gpu->part[t].main.way.log_systems;
+  return log;
+}
+
+/* The GPU has the patterns in its own orders, and may need one once more. */
+static void drop_pattern(trs_batch_triangle *own, bool keeps) {
+  TRS_FREE_ALL(own->from_ptr, own->from);
+  own->from_ptr = own->from = NULL;
+  if (keeps) return;
+  TRS_FREE_ALL(own->ptr, own->idx);
+  own->system.ptr = own->ptr = NULL;
+  own->system.idx = own->idx = NULL;
+}
+
+static trs_status analyze(trs_plan *plan) {
+  trs_batch *B = trs_batch_of(plan);
+  const int64_t nrhs = plan->options.nrhs;
+  B->width = nrhs >= TRS_BATCH_WIDTH ? TRS_BATCH_WIDTH : 1;
+  for (int t = 0; t < B->triangles; t++) {
+    TRS_TRY(TRS_ALLOC(&B->triangle[t].row, B->count));
+    TRS_TRY(TRS_ALLOC(&B->triangle[t].pivot, B->count));
+    for (int64_t s = 0; s < B->count; s++) B->triangle[t].row[s] = -1;
+  }
   TRS_TRY(TRS_ALLOC_ZERO(&B->gpu, 1));
   trs_batch_gpu *g = B->gpu;
-  g->device = B->context->device;
-  trs_context_limit_gpus(B->context);
-  const int before = trs_device_enter(g->device);
-  trs_status status = B->count > 0 && B->n > 0 ? build(g, B, nrhs) : TRS_SUCCESS;
-  trs_device_leave(before);
-  name_method(g, B);
-  return status;
-}
-
-bool trs_batch_gpu_keeps_pattern(const trs_batch *B, int triangle) {
-  return B->gpu->part[triangle].substitutes;
-}
-
-static void drop_joint(trs_batch_gpu *g, const trs_batch_joint *j) {
-  const void *arrays[] = {j->step_entry, j->step_row,   j->row,   j->to,        j->ptr,
-                          j->a,          j->inverse,    j->m,     j->l_ptr,     j->l_at,
-                          j->l_col,      j->column_ptr, j->m_ptr, j->column_at, j->column_row,
-                          j->m_at,       j->m_col,      j->room,  j->plain,     j->diagonal};
-  for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
-    trs_device_free(g->device, (void *)arrays[k], g->stream);
-}
-
-static void drop_part(trs_batch_gpu *g, part *p) {
-  void *arrays[] = {p->from_ptr, p->from, p->fault};
-  drop_form(g, &p->main);
-  drop_form(g, &p->rest);
-  drop_joint(g, &p->joint);
-  for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
-    trs_device_free(g->device, arrays[k], g->stream);
-}
-
-/* In a forked process CUDA is lost, and the memory with it. */
-void trs_batch_gpu_drop(trs_batch *B) {
-  trs_batch_gpu *g = B->gpu;
-  if (!g) return;
-  if (!trs_context_is_inherited(B->context)) {
-    void *arrays[] = {g->b_scale, g->x_scale, g->room, g->stage};
-    const int before = trs_device_enter(g->device);
-    for (int t = 0; t < 2; t++) drop_part(g, &g->part[t]);
-    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
-      trs_device_free(g->device, arrays[k], g->stream);
-    trs_device_leave(before);
+  g->device = g->memory.device = g->stage.device = plan->context->device;
+  g->memory.stream = &plan->stream;
+  if (B->count > 0 && B->n > 0) TRS_TRY(build(g, B, nrhs));
+  name_method(B);
+  B->at_once = 1 << log_of(B);
+  B->threads = 0;
+  for (int t = 0; t < B->triangles; t++) {
+    const part *p = &g->part[t];
+    if (p->main.way.threads > B->threads) B->threads = p->main.way.threads;
+    drop_pattern(&B->triangle[t], p->substitutes);
   }
-  for (int t = 0; t < 2; t++) TRS_FREE_ALL(g->part[t].fault_here, g->part[t].plain_here);
-  trs_free(g);
-  B->gpu = NULL;
+  return TRS_SUCCESS;
+}
+
+static void free_state(trs_plan *plan) {
+  trs_batch_gpu *g = trs_batch_of(plan)->gpu;
+  if (g) {
+    trs_arena_free(&g->memory);
+    trs_stage_close(&g->stage, plan->stream);
+    for (int t = 0; t < 2; t++) TRS_FREE_ALL(g->part[t].fault_here, g->part[t].plain_here);
+    trs_free(g);
+  }
+  trs_batch_free(plan);
 }
 
 /* ---- Arrays of the caller: those in device memory as they lie, others through a stage. ---- */
@@ -436,14 +419,7 @@ static trs_status need_stage(trs_batch_gpu *g, int64_t own, int log, int64_t cou
   int64_t groups = group < STAGE_BYTES ? STAGE_BYTES / group : 1;
   if (groups > all) groups = all;
   *systems = groups << log;
-  if (groups * group <= g->stage_bytes) return TRS_SUCCESS;
-  trs_device_free(g->device, g->stage, g->stream);
-  g->bytes -= g->stage_bytes;
-  g->stage = NULL;
-  g->stage_bytes = 0;
-  TRS_TRY(reserve(g, &g->stage, groups * group, 1));
-  g->stage_bytes = groups * group;
-  return TRS_SUCCESS;
+  return trs_stage_need(&g->stage, groups * group, stream_of(g));
 }
 
 /* Some of the systems. */
@@ -451,11 +427,17 @@ typedef struct range {
   int64_t first, count; /* first: at the beginning of a group */
 } range;
 
-static range range_from(const trs_batch *B, int64_t first, int64_t most) {
-  return (range){first, B->count - first < most ? B->count - first : most};
-}
-
 static int64_t groups_in(range r, int log) { return (r.count + (1 << log) - 1) >> log; }
+
+static trs_passage passage_of(const trs_batch *B, const trs_rhs *rhs, int64_t n) {
+  trs_passage p = {.all = trs_span_of(rhs, n, B->scalar, 0, rhs->nrhs),
+                   .by_systems = true,
+                   .end = B->count,
+                   .stage = &B->gpu->stage,
+                   .stream = B->plan.stream};
+  p.all.systems = B->count;
+  return p;
+}
 
 static trs_status take_part(const side *T, const form *f, const void *val, int64_t stride,
                             range r) {
@@ -475,19 +457,25 @@ static trs_status take_part(const side *T, const form *f, const void *val, int64
                               .stride = stride,
                               .to = f->val,
                               .fault = p->fault};
-  return trs_batch_take_values(&v, T->B->scalar, T->B->gpu->stream);
+  return trs_batch_take_values(&v, T->B->scalar, T->B->plan.stream);
 }
 
-static trs_status take_from_host(const side *T, const form *f, const char *val, int64_t stride) {
-  trs_batch_gpu *g = T->B->gpu;
-  const int64_t size = (int64_t)trs_scalar_size(T->B->scalar), own = T->own->given * size;
-  int64_t most;
-  TRS_TRY(need_stage(g, own, f->way.log_systems, T->B->count, &most));
-  for (int64_t first = 0; first < T->B->count; first += most) {
-    const range r = range_from(T->B, first, most);
-    TRS_TRY(trs_device_copy_rows(g->stage, own, val + first * stride * size, stride * size, own,
-                                 r.count, g->stream));
-    TRS_TRY(take_part(T, f, g->stage, T->own->given, r));
+static trs_status take_from_host(const side *T, const form *f, const trs_batch_given *given) {
+  const trs_batch *B = T->B;
+  const trs_rhs values = {.x = (void *)(uintptr_t)given->val,
+                          .b = given->val,
+                          .nrhs = 1,
+                          .x_row = 1,
+                          .b_row = 1,
+                          .x_next = given->stride,
+                          .b_next = given->stride};
+  trs_passage p = passage_of(B, &values, T->own->given);
+  p.only_b = true;
+  TRS_TRY(need_stage(B->gpu, trs_span_bytes(&p.all), f->way.log_systems, B->count, &p.width));
+  while (!trs_passage_is_over(&p)) {
+    TRS_TRY(trs_passage_bring(&p));
+    TRS_TRY(take_part(T, f, p.here.rhs.b, p.here.rhs.b_next, (range){p.at, p.here.systems}));
+    TRS_TRY(trs_passage_take(&p));
   }
   return TRS_SUCCESS;
 }
@@ -497,7 +485,7 @@ static trs_status take_form(const side *T, const form *f, const trs_batch_given 
     TRS_TRY(check_alignment(T->B, T->name, given->val));
     return take_part(T, f, given->val, given->stride, (range){0, T->B->count});
   }
-  return take_from_host(T, f, given->val, given->stride);
+  return take_from_host(T, f, given);
 }
 
 static trs_status substitute(const side *T) {
@@ -506,21 +494,21 @@ static trs_status substitute(const side *T) {
   trs_batch_joint v = p->joint;
   v.groups = p->groups;
   v.val = p->main.val;
-  TRS_TRY(trs_device_fill(v.plain, 0, p->groups << v.log_systems, g->stream));
-  TRS_TRY(trs_batch_take_joint(&v, T->B->scalar, g->stream));
-  return trs_device_copy(p->plain_here, v.plain, T->B->count, g->stream);
+  TRS_TRY(trs_device_fill(v.plain, 0, p->groups << v.log_systems, stream_of(g)));
+  TRS_TRY(trs_batch_take_joint(&v, T->B->scalar, stream_of(g)));
+  return trs_device_copy(p->plain_here, v.plain, T->B->count, stream_of(g));
 }
 
 static trs_status take_values(const side *T, const trs_batch_given *given) {
   trs_batch_gpu *g = T->B->gpu;
   part *p = T->part;
   const int64_t bytes = (p->groups << p->main.way.log_systems) * (int64_t)sizeof *p->fault;
-  TRS_TRY(trs_device_fill(p->fault, 0xff, bytes, g->stream));
+  TRS_TRY(trs_device_fill(p->fault, 0xff, bytes, stream_of(g)));
   TRS_TRY(take_form(T, &p->main, given));
   if (p->substitutes) TRS_TRY(substitute(T));
-  TRS_TRY(
-      trs_device_copy(p->fault_here, p->fault, T->B->count * (int64_t)sizeof *p->fault, g->stream));
-  TRS_TRY(trs_device_wait(g->stream));
+  TRS_TRY(trs_device_copy(p->fault_here, p->fault, T->B->count * (int64_t)sizeof *p->fault,
+                          stream_of(g)));
+  TRS_TRY(trs_device_wait(stream_of(g)));
   p->any_plain = false;
   for (int64_t s = 0; s < T->B->count; s++) {
     const bool none = p->fault_here[s] == UINT64_MAX;
@@ -531,36 +519,27 @@ static trs_status take_values(const side *T, const trs_batch_given *given) {
   if (!p->any_plain) return TRS_SUCCESS;
   TRS_TRY(build_rest(g, T));
   TRS_TRY(take_form(T, &p->rest, given));
-  return trs_device_wait(g->stream);
+  return trs_device_wait(stream_of(g));
 }
 
-trs_status trs_batch_gpu_fill(trs_batch *B, const trs_batch_given *given) {
-  trs_status status = TRS_SUCCESS;
-  if (B->count == 0 || B->n == 0) return TRS_SUCCESS;
-  trs_context_limit_gpus(B->context);
-  const int before = trs_device_enter(B->gpu->device);
-  for (int t = 0; t < B->triangles && !status; t++) {
+static trs_status update(trs_plan *plan) {
+  const trs_batch *B = trs_batch_of(plan);
+  for (int t = 0; t < B->triangles && B->count > 0 && B->n > 0; t++) {
     const side T = side_of(B, t);
-    status = take_values(&T, &given[t]);
+    TRS_TRY(take_values(&T, &B->given[t]));
   }
-  trs_device_leave(before);
-  return status;
+  return TRS_SUCCESS;
 }
 
 /* ---- Solving ---- */
 
-/* Vectors of the systems of a range, in device memory. */
-typedef struct vectors {
-  trs_rhs rhs;
-  int64_t b_next, x_next;
-} vectors;
-
-static trs_status launch_form(const side *T, const form *f, const vectors *v, range r) {
+/* Of the systems of a range, in device memory. */
+static trs_status launch_form(const side *T, const form *f, const trs_rhs *v, range r) {
   const trs_batch *B = T->B;
   const trs_batch_gpu *g = B->gpu;
   const part *p = T->part;
   const trs_batch_way *way = &f->way;
-  const int width = v->rhs.nrhs > 1 ? way->width : 1;
+  const int width = v->nrhs > 1 ? way->width : 1;
   const int64_t size = (int64_t)trs_scalar_size(B->scalar);
   const trs_batch_sweep a = {
       .n = B->n,
@@ -598,152 +577,91 @@ static trs_status launch_form(const side *T, const form *f, const vectors *v, ra
       .work = f->work,
       .b_scale = T->own == &B->triangle[0] ? g->b_scale : NULL,
       .x_scale = T->own == &B->triangle[B->triangles - 1] ? g->x_scale : NULL,
-      .x = v->rhs.x,
-      .b = v->rhs.b,
-      .nrhs = v->rhs.nrhs,
+      .x = v->x,
+      .b = v->b,
+      .nrhs = v->nrhs,
       .x_next = v->x_next,
-      .x_row = v->rhs.x_row,
-      .x_col = v->rhs.x_col,
+      .x_row = v->x_row,
+      .x_col = v->x_col,
       .b_next = v->b_next,
-      .b_row = v->rhs.b_row,
-      .b_col = v->rhs.b_col};
-  if (way->lanes) return trs_batch_lanes_sweep(&a, B->scalar, g->stream);
+      .b_row = v->b_row,
+      .b_col = v->b_col};
+  if (way->lanes) return trs_batch_lanes_sweep(&a, B->scalar, stream_of(g));
   return trs_batch_levels_sweep(&a, width, trs_batch_levels_bytes(size, f->rows, way, width),
-                                B->scalar, g->stream);
+                                B->scalar, stream_of(g));
 }
 
-static trs_status launch_sweep(const trs_batch *B, int t, const vectors *v, range r) {
+static trs_status launch_sweep(const trs_batch *B, int t, const trs_rhs *v, range r) {
   const side T = side_of(B, t);
   TRS_TRY(launch_form(&T, &T.part->main, v, r));
   return T.part->any_plain ? launch_form(&T, &T.part->rest, v, r) : TRS_SUCCESS;
 }
 
-static trs_status launch_two(const trs_batch *B, const vectors *first, const vectors *second,
+static trs_status launch_two(const trs_batch *B, const trs_rhs *first, const trs_rhs *second,
                              range r) {
   TRS_TRY(launch_sweep(B, 0, first, r));
   return launch_sweep(B, 1, second, r);
 }
 
 /* As many right-hand sides at a time as the workspace has room for. */
-static trs_status launch_in_room(const trs_batch *B, const vectors *v, range r) {
+static trs_status launch_in_room(const trs_batch *B, const trs_rhs *v, range r) {
   void *room = B->gpu->room;
-  for (int64_t k = 0; k < v->rhs.nrhs; k += B->width) {
-    vectors first = *v, second;
-    first.rhs = trs_rhs_columns(&v->rhs, B->scalar, k, B->width);
-    second = first;
-    first.rhs.x = room;
-    second.rhs.b = room;
-    first.rhs.x_row = second.rhs.b_row = 1;
-    first.rhs.x_col = second.rhs.b_col = B->n;
+  for (int64_t k = 0; k < v->nrhs; k += B->width) {
+    trs_rhs first = trs_rhs_columns(v, B->scalar, k, B->width), second = first;
+    first.x = room;
+    second.b = room;
+    first.x_row = second.b_row = 1;
+    first.x_col = second.b_col = B->n;
     first.x_next = second.b_next = B->n * B->width;
     TRS_TRY(launch_two(B, &first, &second, r));
   }
   return TRS_SUCCESS;
 }
 
-static trs_status launch(const trs_batch *B, const vectors *v, range r) {
+static trs_status launch(const trs_batch *B, const trs_rhs *v, range r) {
   if (B->triangles == 1) return launch_sweep(B, 0, v, r);
   if (B->gpu->room) return launch_in_room(B, v, r);
-  vectors second = *v;
-  second.rhs.b = v->rhs.x;
-  second.rhs.b_row = v->rhs.x_row;
-  second.rhs.b_col = v->rhs.x_col;
+  trs_rhs second = *v;
+  second.b = v->x;
+  second.b_row = v->x_row;
+  second.b_col = v->x_col;
   second.b_next = v->x_next;
   return launch_two(B, v, &second, r);
 }
 
-/* Dense arrays of some systems, n x nrhs each. */
-typedef struct dense {
-  char *at;
-  int64_t next, ld; /* in bytes: from system to system, from run to run */
-} dense;
-
-static trs_status copy_systems(const dense *to, const dense *from, int64_t runs, int64_t run,
-                               int64_t systems, trs_stream stream) {
-  if (systems > 1 && (runs == 1 || (to->ld == run && from->ld == run)))
-    return trs_device_copy_rows(to->at, to->next, from->at, from->next, runs * run, systems,
-                                stream);
-  for (int64_t s = 0; s < systems; s++)
-    TRS_TRY(trs_device_copy_rows(to->at + s * to->next, to->ld, from->at + s * from->next, from->ld,
-                                 run, runs, stream));
-  return TRS_SUCCESS;
-}
-
-/* Systems in parts of whole groups of all kernels. */
-static int log_of(const trs_batch *B) {
-  int log = 0;
-  for (int t = 0; t < B->triangles; t++)
-    if (B->gpu->part[t].main.way.log_systems > log) log = B->gpu->part[t].main.way.log_systems;
-  return log;
-}
-
-static trs_status solve_staged(trs_batch *B, const vectors *v) {
-  trs_batch_gpu *g = B->gpu;
-  const trs_rhs *rhs = &v->rhs;
-  const int64_t size = (int64_t)trs_scalar_size(B->scalar), n = B->n;
-  const bool columns = rhs->x_row == 1 && rhs->b_row == 1;
-  const int64_t runs = columns ? rhs->nrhs : n, run = (columns ? n : rhs->nrhs) * size;
-  const int64_t own = n * rhs->nrhs;
-  int64_t most;
-  TRS_TRY(need_stage(g, own * size, log_of(B), B->count, &most));
-  const dense stage = {.at = g->stage, .next = own * size, .ld = run};
-  const vectors there = {.rhs = {.x = g->stage,
-                                 .b = g->stage,
-                                 .nrhs = rhs->nrhs,
-                                 .x_row = columns ? 1 : rhs->nrhs,
-                                 .b_row = columns ? 1 : rhs->nrhs,
-                                 .x_col = columns ? n : 1,
-                                 .b_col = columns ? n : 1},
-                         .b_next = own,
-                         .x_next = own};
-  for (int64_t first = 0; first < B->count; first += most) {
-    const range r = range_from(B, first, most);
-    const dense b = {.at = (char *)rhs->b + first * v->b_next * size,
-                     .next = v->b_next * size,
-                     .ld = (columns ? rhs->b_col : rhs->b_row) * size};
-    const dense x = {.at = (char *)rhs->x + first * v->x_next * size,
-                     .next = v->x_next * size,
-                     .ld = (columns ? rhs->x_col : rhs->x_row) * size};
-    TRS_TRY(copy_systems(&stage, &b, runs, run, r.count, g->stream));
-    TRS_TRY(launch(B, &there, r));
-    TRS_TRY(copy_systems(&x, &stage, runs, run, r.count, g->stream));
+static trs_status solve_staged(trs_batch *B, const trs_rhs *v) {
+  trs_passage p = passage_of(B, v, B->n);
+  TRS_TRY(need_stage(B->gpu, trs_span_bytes(&p.all), log_of(B), B->count, &p.width));
+  while (!trs_passage_is_over(&p)) {
+    TRS_TRY(trs_passage_bring(&p));
+    TRS_TRY(launch(B, &p.here.rhs, (range){p.at, p.here.systems}));
+    TRS_TRY(trs_passage_take(&p));
   }
-  return trs_device_wait(g->stream);
+  return trs_device_wait(B->plan.stream);
 }
 
-static trs_status solve_where_they_lie(trs_batch *B, const vectors *v) {
-  if (!trs_device_address(v->rhs.x) || !trs_device_address(v->rhs.b)) return solve_staged(B, v);
-  TRS_TRY(check_alignment(B, "x", v->rhs.x));
-  TRS_TRY(check_alignment(B, "b", v->rhs.b));
-  return launch(B, v, (range){0, B->count});
+static trs_status solve(trs_plan *plan, const trs_rhs *rhs) {
+  trs_batch *B = trs_batch_of(plan);
+  if (!rhs->there) return solve_staged(B, rhs);
+  TRS_TRY(check_alignment(B, "x", rhs->x));
+  TRS_TRY(check_alignment(B, "b", rhs->b));
+  return launch(B, rhs, (range){0, B->count});
 }
 
-trs_status trs_batch_gpu_run(trs_batch *B, const trs_rhs *rhs, int64_t b_next, int64_t x_next) {
-  const vectors v = {.rhs = *rhs, .b_next = b_next, .x_next = x_next};
-  const int before = trs_device_enter(B->gpu->device);
-  trs_status status = solve_where_they_lie(B, &v);
-  trs_device_leave(before);
-  return status;
+static trs_status wait(trs_plan *plan) { return trs_device_wait(plan->stream); }
+
+static int64_t bytes(const trs_plan *plan) {
+  const trs_batch_gpu *g = trs_batch_of(plan)->gpu;
+  int64_t total = trs_batch_bytes(plan) + g->memory.bytes + g->stage.bytes;
+  for (int t = 0; t < 2; t++) total += TRS_HELD(g->part[t].fault_here, g->part[t].plain_here);
+  return total;
 }
 
-trs_status trs_batch_gpu_use_stream(trs_batch *B, trs_stream stream) {
-  trs_batch_gpu *g = B->gpu;
-  const int before = trs_device_enter(g->device);
-  trs_status status = trs_device_wait(g->stream);
-  trs_device_leave(before);
-  if (!status) g->stream = stream;
-  return status;
-}
-
-void trs_batch_gpu_info(const trs_batch *B, trs_batch_info *info) {
-  const trs_batch_gpu *g = B->gpu;
-  info->systems_at_once = 1 << log_of(B);
-  info->threads = 0;
-  info->bytes += g->bytes;
-  for (int t = 0; t < B->triangles; t++) {
-    const part *p = &g->part[t];
-    if (p->main.way.threads > info->threads) info->threads = p->main.way.threads;
-    info->bytes += TRS_HELD(p->fault_here, p->plain_here);
-  }
-  info->method = g->method;
-}
+const trs_method trs_method_batch_gpu = {.name = "batch",
+                                         .backend = &trs_backend_cuda,
+                                         .analyze = analyze,
+                                         .update = update,
+                                         .solve = solve,
+                                         .wait = wait,
+                                         .bytes = bytes,
+                                         .free = free_state};

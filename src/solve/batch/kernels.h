@@ -49,7 +49,6 @@ typedef struct trs_batch_order {
 /* b and x of the group's first system. */
 typedef struct trs_batch_vectors {
   trs_rhs rhs;
-  int64_t b_next, x_next;           /* elements from one system to the next */
   trs_batch_order b_order, x_order; /* of b for the first sweep, of x for the last one */
 } trs_batch_vectors;
 

@@ -93,18 +93,15 @@ static int most_threads(const trs_plan *plan) {
   return spaces > 1 ? spaces : 1;
 }
 
-static trs_status analyze_by(trs_plan *plan, const trs_method *method, bool *declined) {
+/* In a trial the method that looks faster is taken. */
+static trs_status analyze_by(trs_plan *plan, const trs_method *method, trs_verdict *verdict) {
   const int64_t nrhs = plan->options.nrhs > 1 ? plan->options.nrhs : 1;
   const int64_t part = part_of(&plan->system, plan->context->threads, nrhs);
   columns_state *s = plan->state;
-  trs_choice choice = {.trial = plan->choice->trial,
-                       .next = trs_method_serial.estimate(plan).seconds};
   /* a thread that solves four where they lie needs no workspace */
   TRS_TRY(trs_plan_child(&s->one, plan, method, part));
   s->one->spaces = parts_of(nrhs, part);
-  TRS_TRY(trs_plan_analyze_child(s->one, &choice));
-  *declined = choice.verdict.declined;
-  return TRS_SUCCESS;
+  return trs_plan_analyze_child(s->one, trs_choice_of(plan)->trial ? NULL : verdict);
 }
 
 static void drop(trs_plan **child) {
@@ -114,11 +111,11 @@ static void drop(trs_plan **child) {
 
 static trs_status analyze_one(trs_plan *plan) {
   columns_state *s = plan->state;
-  bool declined;
-  TRS_TRY(analyze_by(plan, method_of_one(plan, &s->seconds), &declined));
-  if (!declined) return TRS_SUCCESS;
+  trs_verdict verdict = {.next = trs_method_serial.estimate(plan).seconds};
+  TRS_TRY(analyze_by(plan, method_of_one(plan, &s->seconds), &verdict));
+  if (!verdict.declined) return TRS_SUCCESS;
   drop(&s->one);
-  return analyze_by(plan, &trs_method_serial, &declined);
+  return analyze_by(plan, &trs_method_serial, NULL);
 }
 
 /* The schedule of threads, if auto took this method and if row-major arrays are solved faster by
@@ -126,14 +123,14 @@ static trs_status analyze_one(trs_plan *plan) {
 static trs_status analyze_all(trs_plan *plan) {
   columns_state *s = plan->state;
   const int64_t nrhs = plan->options.nrhs;
-  trs_choice choice = {
+  trs_verdict verdict = {
       .next = seconds_of(&plan->system, s->seconds, most_threads(plan), nrhs > 1 ? nrhs : 1, true)};
-  if (plan->choice->named || !plan->levels) return TRS_SUCCESS;
-  if (trs_method_threads.estimate(plan).seconds >= choice.next) return TRS_SUCCESS;
+  if (trs_choice_of(plan)->named || !plan->levels) return TRS_SUCCESS;
+  if (trs_method_threads.estimate(plan).seconds >= verdict.next) return TRS_SUCCESS;
   TRS_TRY(trs_plan_child(&s->all, plan, &trs_method_threads, nrhs));
-  TRS_TRY(trs_plan_analyze_child(s->all, &choice));
-  if (choice.verdict.declined) drop(&s->all);
-  s->all_seconds = choice.seconds;
+  TRS_TRY(trs_plan_analyze_child(s->all, &verdict));
+  if (verdict.declined) drop(&s->all);
+  s->all_seconds = verdict.seconds;
   return TRS_SUCCESS;
 }
 

@@ -3,7 +3,6 @@
 
 #include "base/config.h"
 #include "device/fault.h"
-#include "solve/cuda/span.h"
 #include "solve/cuda/transpose.h"
 
 enum { MOST_STAGED = 64 }; /* right-hand sides in the stage at once */
@@ -15,7 +14,7 @@ const char *trs_gpu_refuses(const trs_plan *plan) {
 }
 
 void trs_gpu_begin(trs_gpu *gpu, const trs_plan *plan, trs_gpu_launch launch) {
-  gpu->device = plan->context->device;
+  gpu->device = gpu->stage.device = plan->context->device;
   gpu->launch = launch;
 }
 
@@ -50,8 +49,7 @@ void trs_gpu_unload(trs_gpu *gpu, trs_plan *plan) {
 void trs_gpu_free(trs_gpu *gpu, trs_plan *plan) {
   if (!gpu->device) return;
   drop_system(gpu, plan->stream);
-  trs_device_free(gpu->device, gpu->stage, plan->stream);
-  gpu->stage = NULL;
+  trs_stage_close(&gpu->stage, plan->stream);
   trs_device_free(gpu->device, gpu->fault, plan->stream);
   (void)trs_device_wait(plan->stream); /* the copy of the fault may still run */
   trs_device_free_host(gpu->device, gpu->host_fault);
@@ -60,8 +58,7 @@ void trs_gpu_free(trs_gpu *gpu, trs_plan *plan) {
 
 trs_status trs_gpu_separate(trs_gpu *gpu, const trs_plan *clone) {
   for (int k = 0; k < 4; k++) gpu->owned[k] = NULL;
-  gpu->stage = NULL;
-  gpu->stage_width = 0;
+  gpu->stage = (trs_stage){.device = gpu->device};
   gpu->fault = gpu->host_fault = NULL;
   return trs_gpu_arm(gpu, clone);
 }
@@ -70,8 +67,7 @@ int64_t trs_gpu_bytes(const trs_gpu *gpu) {
   const trs_system *S = &gpu->system;
   int64_t size = (int64_t)trs_scalar_size(S->scalar);
   return (gpu->owned[0] ? (S->n + 1) * 8 : 0) + (gpu->owned[1] ? S->nnz * 4 : 0) +
-         (gpu->owned[2] ? S->nnz * size : 0) + (gpu->owned[3] ? S->nnz * 8 : 0) +
-         S->n * gpu->stage_width * size;
+         (gpu->owned[2] ? S->nnz * size : 0) + (gpu->owned[3] ? S->nnz * 8 : 0) + gpu->stage.bytes;
 }
 
 /* Array `which` of the plan's system (0 ptr, 1 idx, 2 val) in device memory: the caller's if it
@@ -181,19 +177,16 @@ static trs_status finish(trs_plan *plan, trs_gpu *gpu) {
 
 trs_status trs_gpu_wait(trs_plan *plan) { return finish(plan, plan->state); }
 
-static trs_status need_stage(trs_plan *plan, trs_gpu *gpu, int64_t nrhs) {
-  if (gpu->stage) return TRS_SUCCESS;
-  int64_t width = trs_stage_width(plan, nrhs, MOST_STAGED);
-  TRS_TRY(trs_device_alloc(gpu->device, &gpu->stage, plan->system.n * width,
-                           trs_scalar_size(plan->system.scalar), plan->stream));
-  gpu->stage_width = width;
-  return TRS_SUCCESS;
-}
-
 /* x or b, or both, lie in host memory. */
 static trs_status solve_staged(trs_plan *plan, trs_gpu *gpu, const trs_rhs *rhs) {
-  TRS_TRY(need_stage(plan, gpu, rhs->nrhs));
-  TRS_TRY(trs_solve_staged(plan, rhs, gpu->stage, gpu->stage_width, gpu->launch));
+  const trs_system *S = &plan->system;
+  trs_passage p = {.all = trs_span_of(rhs, S->n, S->scalar, 0, rhs->nrhs),
+                   .end = rhs->nrhs,
+                   .width = trs_stage_width(plan, rhs->nrhs, MOST_STAGED),
+                   .stage = &gpu->stage,
+                   .stream = plan->stream};
+  TRS_TRY(trs_stage_need(&gpu->stage, S->n * p.width * p.all.size, plan->stream));
+  TRS_TRY(trs_gpu_pass(plan, &p, gpu->launch));
   return finish(plan, gpu);
 }
 
@@ -210,7 +203,7 @@ static trs_status check_alignment(const trs_plan *plan, const trs_rhs *rhs) {
 
 trs_status trs_gpu_solve_by(trs_plan *plan, trs_gpu *gpu, const trs_rhs *rhs) {
   TRS_TRY(check_fault(gpu));
-  const bool there = trs_device_address(rhs->x) && trs_device_address(rhs->b);
+  const bool there = trs_rhs_is_there(rhs);
   if (there) TRS_TRY(check_alignment(plan, rhs));
   return there ? gpu->launch(plan, rhs, plan->stream) : solve_staged(plan, gpu, rhs);
 }

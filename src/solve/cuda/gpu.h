@@ -6,8 +6,12 @@
 
 #include "device/device.h"
 #include "solve/cuda/columns.h"
-#include "solve/cuda/span.h"
+#include "matrix/stage.h"
+#include "plan/plan.h"
 #include "device/fault.h"
+
+/* Launches a solve of device arrays on a stream; neither allocates nor waits.  x may be b. */
+typedef trs_status (*trs_gpu_launch)(trs_plan *plan, const trs_rhs *rhs, trs_stream stream);
 
 typedef struct trs_gpu {
   trs_device *device;
@@ -16,11 +20,25 @@ typedef struct trs_gpu {
                         conjugated already, and system.conj is false */
   void *owned[4];    /* device memory: ptr, idx, val, and the given entry of each after a
                         transposition, where the plan owns them; else NULL */
-  void *stage;       /* n x stage_width: right-hand sides from host memory */
-  int64_t stage_width;
-  trs_fault *fault;      /* device memory, for the kernels */
+  trs_stage stage;   /* for right-hand sides from host memory */
+  trs_fault *fault;  /* device memory, for the kernels */
   trs_fault *host_fault; /* pinned host memory: the fault as of the last wait */
 } trs_gpu;
+
+/* The columns of a stage for solves like this one. */
+static inline int64_t trs_stage_width(const trs_plan *plan, int64_t nrhs, int64_t most) {
+  const int64_t hint = plan->options.nrhs > nrhs ? plan->options.nrhs : nrhs;
+  return hint < most ? hint : most;
+}
+
+static inline trs_status trs_gpu_pass(trs_plan *plan, trs_passage *p, trs_gpu_launch launch) {
+  while (!trs_passage_is_over(p)) {
+    TRS_TRY(trs_passage_bring(p));
+    TRS_TRY(launch(plan, &p->here.rhs, p->stream));
+    TRS_TRY(trs_passage_take(p));
+  }
+  return TRS_SUCCESS;
+}
 
 static inline trs_gpu_columns trs_gpu_columns_of(const trs_rhs *rhs) {
   trs_gpu_columns c = {.x = rhs->x, .b = rhs->b, .width = rhs->nrhs};

@@ -1,5 +1,6 @@
 /* move.c - both sweeps over a pair of factors on one GPU.  Permutations, scalings and the
  * workspace stay in device memory; only b and x cross the bus. */
+#include "device/arena.h"
 #include "plan/mover.h"
 #include "solve/cuda/gpu.h"
 #include "solve/cuda/move.h"
@@ -9,6 +10,7 @@ enum { LEAST_TOGETHER = 8, MOST_TOGETHER = 64 };
 
 typedef struct room {
   trs_gpu gpu;
+  trs_arena memory;            /* of a clone: `work` alone */
   int32_t *in_perm, *out_perm; /* device memory; NULL: identity */
   double *in_scale, *out_scale;
   void *work; /* n x together, row-major; fewer right-hand sides use the first n x width */
@@ -17,19 +19,17 @@ typedef struct room {
 
 static room *room_of(const trs_plan *plan) { return ((trs_two_sweeps *)plan->state)->room; }
 
-static trs_status upload(room *r, trs_plan *plan, void **to, const void *from, size_t size) {
-  if (!from) return TRS_SUCCESS;
-  int64_t n = plan->system.n;
-  TRS_TRY(trs_device_alloc(r->gpu.device, to, n, size, plan->stream));
-  return trs_device_copy(*to, from, n * (int64_t)size, plan->stream);
+static trs_status upload(room *r, const trs_plan *plan, const void *to, const void *from,
+                         size_t size) {
+  return from ? trs_arena_upload(&r->memory, to, from, plan->system.n, size) : TRS_SUCCESS;
 }
 
-static trs_status upload_orders(room *r, trs_plan *plan) {
+static trs_status upload_orders(room *r, const trs_plan *plan) {
   const trs_two_sweeps *m = plan->state;
-  TRS_TRY(upload(r, plan, (void **)&r->in_perm, m->in.perm, sizeof *m->in.perm));
-  TRS_TRY(upload(r, plan, (void **)&r->out_perm, m->out.perm, sizeof *m->out.perm));
-  TRS_TRY(upload(r, plan, (void **)&r->in_scale, m->in.scale, sizeof *m->in.scale));
-  return upload(r, plan, (void **)&r->out_scale, m->out.scale, sizeof *m->out.scale);
+  TRS_TRY(upload(r, plan, &r->in_perm, m->in.perm, sizeof *m->in.perm));
+  TRS_TRY(upload(r, plan, &r->out_perm, m->out.perm, sizeof *m->out.perm));
+  TRS_TRY(upload(r, plan, &r->in_scale, m->in.scale, sizeof *m->in.scale));
+  return upload(r, plan, &r->out_scale, m->out.scale, sizeof *m->out.scale);
 }
 
 /* Those of a clone are its origin's. */
@@ -48,9 +48,8 @@ static trs_status fill(room *r, trs_plan *plan) {
                 : hint > MOST_TOGETHER ? MOST_TOGETHER
                                        : hint;
   TRS_TRY(plan->origin ? share_orders(r, plan) : upload_orders(r, plan));
-  TRS_TRY(trs_device_alloc(r->gpu.device, &r->work, plan->system.n * r->together,
-                           trs_scalar_size(plan->system.scalar), plan->stream));
-  return trs_device_wait(plan->stream);
+  return trs_arena_alloc(&r->memory, &r->work, plan->system.n * r->together,
+                         trs_scalar_size(plan->system.scalar));
 }
 
 /* True if the sweeps read b and write x in the caller's order.  Many right-hand sides are faster
@@ -80,7 +79,8 @@ static trs_status launch_together(trs_plan *plan, const trs_rhs *rhs, trs_stream
   const int64_t width = rhs->nrhs;
   trs_row_map in = {plan->system.n, width, rhs->b_row, rhs->b_col, r->in_perm, r->in_scale};
   trs_row_map out = {plan->system.n, width, rhs->x_row, rhs->x_col, r->out_perm, r->out_scale};
-  trs_rhs inner = {.x = r->work, .b = r->work, .nrhs = width};
+  trs_rhs inner = {.x = r->work, .b = r->work, .nrhs = width, .located = true, .there = true};
+  inner.x_gpu = inner.b_gpu = trs_device_look(r->gpu.device)->ordinal;
   inner.x_row = inner.b_row = width;
   inner.x_col = inner.b_col = 1;
   TRS_TRY(trs_launch_gather(r->work, rhs->b, &in, scalar, stream));
@@ -106,6 +106,7 @@ static trs_status create(trs_plan *plan) {
   ((trs_two_sweeps *)plan->state)->room = r;
   trs_status status = trs_gpu_open(&r->gpu, plan, launch);
   r->gpu.system = plan->system;
+  r->memory = (trs_arena){.device = r->gpu.device, .stream = &plan->stream};
   if (!status) status = fill(r, plan);
   return status;
 }
@@ -113,27 +114,21 @@ static trs_status create(trs_plan *plan) {
 /* If x or b lie in host memory, solve returns after the sweeps, and reports a stall now. */
 static trs_status solve(trs_plan *plan, const trs_rhs *rhs) {
   TRS_TRY(trs_gpu_solve_by(plan, &room_of(plan)->gpu, rhs));
-  if (trs_device_address(rhs->x) && trs_device_address(rhs->b)) return TRS_SUCCESS;
+  if (rhs->there) return TRS_SUCCESS;
   TRS_TRY(trs_plan_finish(plan->sweep[0]));
   return trs_plan_finish(plan->sweep[1]);
 }
 
 static int64_t bytes(const trs_plan *plan) {
   const room *r = room_of(plan);
-  int64_t row = r->together * (int64_t)trs_scalar_size(plan->system.scalar);
-  if (!plan->origin)
-    row += (r->in_perm ? 4 : 0) + (r->out_perm ? 4 : 0) + (r->in_scale ? 8 : 0) +
-           (r->out_scale ? 8 : 0);
-  return plan->system.n * row + trs_gpu_bytes(&r->gpu);
+  return r->memory.bytes + trs_gpu_bytes(&r->gpu);
 }
 
 static void free_room(trs_plan *plan) {
   room *r = room_of(plan);
   if (!r) return;
   if (r->gpu.device) {
-    void *arrays[] = {r->work, r->in_perm, r->out_perm, r->in_scale, r->out_scale};
-    const size_t count = plan->origin ? 1 : sizeof arrays / sizeof arrays[0];
-    for (size_t k = 0; k < count; k++) trs_device_free(r->gpu.device, arrays[k], plan->stream);
+    trs_arena_free(&r->memory);
     trs_gpu_free(&r->gpu, plan);
   }
   trs_free(r);

@@ -1,7 +1,7 @@
 /* transpose_host.c - transpose.h for builds with HIP: a counting sort of the columns on the host.
  * The entries of a column keep the order of their rows.  O(n + nnz), and copies there and back. */
-#include "base/memory.h"
 #include "base/scalar.h"
+#include "base/transpose.h"
 #include "solve/cuda/transpose.h"
 
 typedef struct pattern {
@@ -11,24 +11,7 @@ typedef struct pattern {
 
 static trs_status allocate(pattern *p, int64_t n, int64_t nnz) {
   TRS_TRY(TRS_ALLOC(&p->ptr, n + 1));
-  TRS_TRY(TRS_ALLOC_ZERO(&p->new_ptr, n + 2));
-  TRS_TRY(TRS_ALLOC(&p->entry, nnz));
-  TRS_TRY(TRS_ALLOC(&p->idx, nnz));
-  return TRS_ALLOC(&p->new_idx, nnz);
-}
-
-/* new_ptr[j + 1] is where the next entry of column j goes, and in the end the begin of column j
- * + 1.
- */
-static void sort(pattern *p, int64_t n, int64_t nnz) {
-  for (int64_t k = 0; k < nnz; k++) p->new_ptr[p->idx[k] + 2]++;
-  for (int64_t j = 0; j < n; j++) p->new_ptr[j + 2] += p->new_ptr[j + 1];
-  for (int64_t i = 0; i < n; i++)
-    for (int64_t k = p->ptr[i]; k < p->ptr[i + 1]; k++) {
-      const int64_t to = p->new_ptr[p->idx[k] + 1]++;
-      p->new_idx[to] = (int32_t)i;
-      p->entry[to] = k;
-    }
+  return TRS_ALLOC(&p->idx, nnz);
 }
 
 static trs_status upload(trs_transposed *to, const pattern *p, trs_device *device, int64_t n,
@@ -49,7 +32,7 @@ static trs_status transpose(trs_transposed *to, pattern *p, trs_device *device, 
   TRS_TRY(trs_device_copy(p->ptr, ptr, (n + 1) * 8, stream));
   TRS_TRY(trs_device_copy(p->idx, idx, nnz * 4, stream));
   TRS_TRY(trs_device_wait(stream));
-  sort(p, n, nnz);
+  TRS_TRY(trs_transpose_pattern(&p->new_ptr, &p->new_idx, &p->entry, n, n, p->ptr, p->idx));
   TRS_TRY(upload(to, p, device, n, nnz, val ? trs_scalar_size(scalar) : 0, stream));
   if (val) TRS_TRY(trs_gpu_transpose_values(to->val, val, to->entry, nnz, scalar, stream));
   return trs_device_wait(stream); /* the host's arrays have been read */

@@ -8,7 +8,10 @@
  * children replace it; then the subtrees are divided into two halves, the heaviest remaining
  * subtree to the lighter half.  O(blocks log count) per halving.  The partition over processes is
  * the same, with one part per process. */
+#include "base/deal.h"
 #include "base/heap.h"
+#include "base/transpose.h"
+#include "order/etree.h"
 #include "solve/grid3d/layout.h"
 
 typedef struct forest {
@@ -19,35 +22,14 @@ typedef struct forest {
 
 /* ---- The forest. ---- */
 
-/* The columns of row I in L, which is stored by columns. */
-static trs_status turn_lower(const trs_grid_layout *l, int64_t **ptr, int32_t **column) {
-  const trs_grid_blocks *b = &l->blocks[0];
-  TRS_TRY(TRS_ALLOC_ZERO(ptr, l->count + 2));
-  TRS_TRY(TRS_ALLOC(column, b->ptr[l->count]));
-  for (int64_t p = 0; p < b->ptr[l->count]; p++) (*ptr)[b->row[p] + 2]++;
-  for (int64_t I = 0; I < l->count; I++) (*ptr)[I + 2] += (*ptr)[I + 1];
-  for (int64_t K = 0; K < l->count; K++)
-    for (int64_t p = b->ptr[K]; p < b->ptr[K + 1]; p++)
-      (*column)[(*ptr)[b->row[p] + 1]++] = (int32_t)K;
-  return TRS_SUCCESS;
-}
-
-/* I becomes the parent of the root of K's tree.  top compresses paths for later searches. */
-static void hang(const forest *f, int32_t *top, int32_t K, int32_t I) {
-  while (K != I) {
-    int32_t next = top[K];
-    top[K] = I;
-    if (next < 0) f->parent[K] = I;
-    K = next < 0 ? I : next;
-  }
-}
-
+/* column: of each row of L, which is stored by columns.  top: count. */
 static void find_parents(const forest *f, const int64_t *ptr, const int32_t *column, int32_t *top) {
   const trs_grid_blocks *U = &f->l->blocks[1];
   for (int64_t K = 0; K < f->l->count; K++) f->parent[K] = top[K] = -1;
   for (int32_t I = 0; I < f->l->count; I++) {
-    for (int64_t p = ptr[I]; p < ptr[I + 1]; p++) hang(f, top, column[p], I);
-    for (int64_t p = U->ptr[I]; p < U->ptr[I + 1]; p++) hang(f, top, U->row[p], I);
+    for (int64_t p = ptr[I]; p < ptr[I + 1]; p++) trs_etree_link(f->parent, top, column[p], I);
+    for (int64_t p = U->ptr[I]; p < U->ptr[I + 1]; p++)
+      trs_etree_link(f->parent, top, U->row[p], I);
   }
 }
 
@@ -71,7 +53,8 @@ static trs_status grow(forest *f) {
   TRS_TRY(TRS_ALLOC(&f->child, count));
   TRS_TRY(TRS_ALLOC(&f->sibling, count));
   TRS_TRY(TRS_ALLOC(&f->below, count));
-  trs_status status = turn_lower(f->l, &ptr, &column);
+  trs_status status = trs_transpose_pattern(&ptr, &column, NULL, count, count, f->l->blocks[0].ptr,
+                                            f->l->blocks[0].row);
   if (!status) status = TRS_ALLOC(&top, count);
   if (!status) {
     find_parents(f, ptr, column, top);
@@ -179,9 +162,7 @@ static void house(const forest *f, trs_heap *h, double *load, int places) {
   for (int p = 0; p < places; p++) load[p] = 0;
   while (h->count > 0) {
     int32_t root = trs_heap_pop(h);
-    int least = 0;
-    for (int p = 1; p < places; p++)
-      if (load[p] < load[least]) least = p;
+    const int least = trs_least_loaded(load, places);
     f->l->home[root] = least;
     load[least] += f->below[root];
   }

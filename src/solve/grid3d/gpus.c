@@ -5,6 +5,7 @@
 
 #include "base/counter.h"
 #include "comm/mapped.h"
+#include "device/arena.h"
 #include "device/fault.h"
 
 /* A sweep's tasks in device memory. */
@@ -29,7 +30,8 @@ struct trs_grid_gpus {
   int children;
   int32_t *shared; /* device: rows of x that other grids share, in descending order of the number of
                       grids */
-  int64_t nshared, bytes;
+  int64_t nshared;
+  trs_arena memory;
 
   offsets at;
   trs_mapped mapped; /* the members are the grid's ranks */
@@ -52,28 +54,21 @@ const trs_spread_way trs_spread_by_rows = {
 
 /* ---- Analysis ---- */
 
-static trs_status bring(trs_grid_gpus *g, void **to, const void *from, int64_t count, size_t size) {
-  TRS_TRY(trs_device_alloc(g->set.device, to, count, size, NULL));
-  g->bytes += count * (int64_t)size;
-  return trs_device_copy(*to, from, count * (int64_t)size, NULL);
-}
-
 static trs_status bring_side(trs_grid_gpus *g, const trs_rank_part *p, const trs_sweep *sweep) {
   const trs_local_side *from = &p->side[sweep->upper];
   side *to = &g->side[sweep->upper];
+  trs_arena *memory = &g->memory;
   trs_spread_tasks made;
   trs_status status = trs_spread_tasks_make(&made, p, sweep, &g->numbers, g->set.trees,
                                             g->set.way[sweep->upper]->list);
   to->ntasks = made.ntasks;
-  if (!status) status = bring(g, (void **)&to->task, made.task, made.ntasks, sizeof *to->task);
-  if (!status) status = bring(g, (void **)&to->unit, made.unit, made.nunits, sizeof *to->unit);
+  if (!status) status = TRS_ARENA_UPLOAD(memory, &to->task, made.task, made.ntasks);
+  if (!status) status = TRS_ARENA_UPLOAD(memory, &to->unit, made.unit, made.nunits);
+  if (!status) status = TRS_ARENA_UPLOAD(memory, &to->receiver, made.receiver, made.nreceivers);
+  if (!status) status = TRS_ARENA_UPLOAD(memory, &to->list, from->list, from->nblock_list);
   if (!status)
-    status = bring(g, (void **)&to->receiver, made.receiver, made.nreceivers, sizeof *to->receiver);
-  if (!status)
-    status = bring(g, (void **)&to->list, from->list, from->nblock_list, sizeof *to->list);
-  if (!status)
-    status = bring(g, &to->values, from->values, from->nblock_values, trs_scalar_size(p->scalar));
-  if (!status) status = trs_device_wait(NULL); /* the lists are freed */
+    status = trs_arena_upload(memory, &to->values, from->values, from->nblock_values,
+                              trs_scalar_size(p->scalar));
   trs_spread_tasks_free(&made);
   return status;
 }
@@ -92,19 +87,14 @@ static trs_status list_shared(trs_grid_gpus *g, const trs_rank_part *p) {
     for (int64_t s = 0; s < p->nslots; s++)
       for (int64_t i = 0; is_shared(p, s, height) && i < trs_width(p->layout, p->slot[s]); i++)
         row[g->nshared++] = g->numbers.first[g->numbers.number[s]] + (int32_t)i;
-  trs_status status = bring(g, (void **)&g->shared, row, g->nshared, sizeof *row);
-  if (!status) status = trs_device_wait(NULL);
-  trs_free(row);
-  return status;
+  return trs_arena_move(&g->memory, &g->shared, row, g->nshared, sizeof *row);
 }
 
 static trs_status arm(trs_grid_gpus *g) {
   TRS_TRY(trs_device_alloc_pinned((void **)&g->host_fault, sizeof *g->host_fault));
   *g->host_fault = (trs_fault){.row = -1, .limit = TRS_WAIT_LIMIT};
-  TRS_TRY(TRS_DEVICE_ALLOC(g->set.device, &g->ticket, 2, NULL));
-  TRS_TRY(TRS_DEVICE_ALLOC(g->set.device, &g->fault, 1, NULL));
-  TRS_TRY(trs_device_copy(g->fault, g->host_fault, sizeof *g->host_fault, NULL));
-  return trs_device_wait(NULL);
+  TRS_TRY(trs_arena_alloc(&g->memory, &g->ticket, 2, sizeof *g->ticket));
+  return TRS_ARENA_UPLOAD(&g->memory, &g->fault, g->host_fault, 1);
 }
 
 static trs_status check(const trs_grid_gpus *g, const trs_rank_part *p) {
@@ -138,6 +128,7 @@ trs_status trs_grid_gpus_create(trs_grid_gpus **made, const trs_rank_part *p,
   TRS_TRY(TRS_ALLOC_ZERO(made, 1));
   g = *made;
   g->set = *options;
+  g->memory.device = options->device;
   g->mapped.device = options->device;
   g->mapped.members = p->shape.x * p->shape.y;
   g->mapped.me = trs_place(p);
@@ -412,25 +403,16 @@ trs_status trs_grid_gpus_add(trs_grid_gpus *g, const trs_rank_part *p, int64_t r
 
 /* ---- Life ---- */
 
-int64_t trs_grid_gpus_bytes(const trs_grid_gpus *g) { return g->bytes; }
+int64_t trs_grid_gpus_bytes(const trs_grid_gpus *g) { return g->memory.bytes; }
 
 void trs_grid_gpus_destroy(trs_grid_gpus *g) {
   if (!g) return;
-  trs_device *device = g->set.device;
-  int before = trs_device_enter(device);
+  int before = trs_device_enter(g->set.device);
   close_all(g);
   if (has_members(g)) give_up_room(g);
-  for (int upper = 0; upper < 2; upper++) {
-    const side *of = &g->side[upper];
-    void *arrays[] = {of->task, of->unit, of->receiver, of->list, of->values};
-    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
-      trs_device_free(device, arrays[k], NULL);
-  }
-  trs_device_free(device, g->shared, NULL);
-  trs_device_free(device, g->ticket, NULL);
   for (int upper = 0; upper < 2; upper++)
     if (g->set.way[upper]->close) g->set.way[upper]->close(g->state[upper]);
-  trs_device_free(device, g->fault, NULL);
+  trs_arena_free(&g->memory);
   trs_device_free_pinned(g->host_fault);
   trs_device_leave(before);
   trs_spread_numbers_free(&g->numbers);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cancel.h"
 #include "base/config.h"
 #include "device/shared.h"
 #include "plan/timing.h"
@@ -104,7 +105,7 @@ static void take(trs_rank_part *p) {
 static trs_status give(trs_rank_part *p) {
   plans *s = plans_of(p);
   for (int k = 0; k < s->nsteps; k++)
-    if (s->step[k].plan) (void)keep(s, trs_plan_wait(s->step[k].plan));
+    if (s->step[k].plan) (void)keep(s, trs_plan_finish(s->step[k].plan));
   if (s->gpus) (void)keep(s, trs_grid_gpus_wait(s->gpus));
   copy_rows(s, p->base, s->rows, p->row_bytes);
   if (s->gpus) (void)keep(s, trs_grid_gpus_give(s->gpus, p));
@@ -120,7 +121,14 @@ static void sweep_own(trs_rank_part *p, bool upper) {
   for (int k = upper; k < (upper ? s->nsteps : 1); k++) {
     if (!s->step[k].plan || s->failed.status) continue;
     void *x = row_at(p, s->step[k].first_row);
-    (void)keep(s, trs_solve(s->step[k].plan, x, p->nrhs, x, p->nrhs, p->nrhs, TRS_ROW_MAJOR));
+    const trs_rhs rhs = {.x = x,
+                         .b = x,
+                         .nrhs = p->nrhs,
+                         .x_row = p->nrhs,
+                         .x_col = 1,
+                         .b_row = p->nrhs,
+                         .b_col = 1};
+    (void)keep(s, trs_plan_solve(s->step[k].plan, &rhs));
   }
 }
 
@@ -210,9 +218,14 @@ enum { MANY = 16 };
 
 static trs_status analyze(const plans *s, const trs_grid_triangle *T, trs_matrix *A,
                           const char *method, trs_plan **plan) {
-  trs_options options = {.struct_size = sizeof options, .nrhs = s->set.nrhs, .method = method};
-  return trs_analyze(plan, s->set.context, A, T->upper ? TRS_UPPER : TRS_LOWER, TRS_NO_TRANS,
-                     T->unit ? TRS_UNIT : TRS_NONUNIT, &options);
+  const trs_options options = {
+      .struct_size = sizeof options, .nrhs = s->set.nrhs, .method = method};
+  const int cancel = trs_cancel_defer();
+  const trs_status status =
+      trs_plan_create(plan, s->set.context, A, T->upper ? TRS_UPPER : TRS_LOWER, TRS_NO_TRANS,
+                      T->unit ? TRS_UNIT : TRS_NONUNIT, &options);
+  trs_cancel_restore(cancel);
+  return status;
 }
 
 static trs_status is_faster(const plans *s, trs_plan *one, trs_plan *other, bool *faster) {

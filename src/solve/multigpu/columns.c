@@ -17,20 +17,18 @@
 
 #include "device/shared.h"
 #include "plan/parameters.h"
-#include "solve/cuda/span.h"
+#include "matrix/stage.h"
 #include "solve/multigpu/alone.h"
 
-enum { SLOTS = 2, MOST_BLOCK = 128, MANY = 32 };
+enum { MOST_BLOCK = 128, MANY = 32 };
 
 typedef struct member {
-  trs_device *device;         /* NULL: another process runs it */
-  trs_stream stream, in, out; /* the stream of solves; the stream of copies */
-  trs_device_event *brought[SLOTS], *solved[SLOTS], *taken[SLOTS];
+  trs_device *device; /* NULL: another process runs it */
+  trs_stream stream;  /* of solves */
+  trs_stage stage;    /* for columns in other memory */
   trs_device_event *done;
   trs_device_event *start; /* of a solve; in one stream all members follow the first one's */
   trs_plan *plan;          /* the engine's plan */
-  void *stage[SLOTS];
-  int64_t stage_bytes;
 } member;
 
 typedef struct columns_state {
@@ -42,18 +40,11 @@ typedef struct columns_state {
    * link; 0: unknown. */
   double many, few, link;
   member *member;
-  trs_symmetric shared; /* several processes: SLOTS stages of shared_width columns per member */
+  trs_symmetric shared; /* several processes: TRS_SLOTS stages of shared_width columns per member */
   int64_t shared_width, turn;
 } columns_state;
 
 enum { REMOTE_COPY, REMOTE_DIRECT };
-
-/* The progress of a member through columns that are copied in blocks. */
-typedef struct passage {
-  int64_t first, end, at, width;
-  trs_span k[SLOTS];
-  int slot; /* of the block at `at` */
-} passage;
 
 /* Data that the members of a call share. */
 typedef struct joint_work {
@@ -61,7 +52,7 @@ typedef struct joint_work {
   columns_state *c;
   const trs_rhs *rhs;
   const trs_stream *streams; /* of the caller, one per member; NULL: one for all */
-  passage passage[TRS_MOST_MEMBERS];
+  trs_passage passage[TRS_MOST_MEMBERS];
   trs_device_event *last; /* all members on one thread: the last block copied in */
 } joint_work;
 
@@ -77,34 +68,14 @@ static trs_status read_parameters(columns_state *c, const trs_plan *plan) {
 static trs_status open_member(member *m, const trs_group *group, int number) {
   m->device = trs_group_device(group, number);
   m->stream = trs_group_stream(group, number);
-  TRS_TRY(trs_device_stream_create(m->device, &m->in));
-  TRS_TRY(trs_device_stream_create(m->device, &m->out));
-  for (int s = 0; s < SLOTS; s++) {
-    TRS_TRY(trs_device_event_create(m->device, &m->brought[s]));
-    TRS_TRY(trs_device_event_create(m->device, &m->solved[s]));
-    TRS_TRY(trs_device_event_create(m->device, &m->taken[s]));
-  }
+  m->stage.device = m->device;
+  TRS_TRY(trs_stage_overlap(&m->stage));
   TRS_TRY(trs_device_event_create(m->device, &m->start));
   return trs_device_event_create(m->device, &m->done);
 }
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t shared_out(int64_t count, int members) { return (count + members - 1) / members; }
-
-/* Buffers for blocks; the analysis allocates them if it expects columns in other memory. */
-static trs_status need_stage(member *m, int64_t bytes) {
-  if (m->stage_bytes >= bytes) return TRS_SUCCESS;
-  TRS_TRY(trs_device_wait(m->out));
-  for (int s = 0; s < SLOTS; s++) {
-    trs_device_free(m->device, m->stage[s], m->stream);
-    m->stage[s] = NULL;
-  }
-  m->stage_bytes = 0;
-  for (int s = 0; s < SLOTS; s++)
-    TRS_TRY(trs_device_alloc(m->device, &m->stage[s], bytes, 1, m->stream));
-  m->stage_bytes = bytes;
-  return trs_device_wait(m->stream);
-}
 
 /* Columns per block: the parameter, or a quarter of a member's columns, at least 8 and at most 32.
  */
@@ -124,8 +95,9 @@ static trs_status analyze_member(void *argument, int which) {
   TRS_TRY(trs_alone_create(&m->plan, plan, m->device, m->stream, nrhs, false));
   if (plan->options.nrhs <= 1 || m->device == work->c->member[0].device || !work->c->one_process)
     return TRS_SUCCESS;
-  int64_t width = block_width(work->c, nrhs);
-  return need_stage(m, plan->system.n * width * (int64_t)trs_scalar_size(plan->system.scalar));
+  const int64_t width = block_width(work->c, nrhs);
+  const int64_t row = width * (int64_t)trs_scalar_size(plan->system.scalar);
+  return trs_stage_need(&m->stage, plan->system.n * row, m->stream);
 }
 
 /* Measures the time per column of a large and of a small number of columns, and estimates its time
@@ -185,53 +157,24 @@ static trs_status update(trs_plan *plan) {
 
 /* ---- Solving. ---- */
 
+static trs_status advance(trs_passage *p, const member *m) {
+  TRS_TRY(trs_passage_bring(p));
+  TRS_TRY(trs_plan_solve(m->plan, &p->here.rhs));
+  return trs_passage_take(p);
+}
+
 static trs_status open_passage(joint_work *work, int which, int64_t first, int64_t end) {
   const trs_system *S = &work->plan->system;
   member *m = &work->c->member[which];
-  passage *p = &work->passage[which];
-  *p = (passage){.first = first, .end = end, .at = first};
-  p->width = block_width(work->c, end - first);
-  TRS_TRY(need_stage(m, S->n * (int64_t)trs_scalar_size(S->scalar) * p->width));
-  return trs_device_event_follow(work->c->member[work->c->first].start, m->in);
-}
-
-static bool is_over(const passage *p) { return p->at >= p->end + p->width; }
-
-static trs_status begin_block(const passage *p, member *m) {
-  const trs_span *k = &p->k[p->slot];
-  void *stage = m->stage[p->slot];
-  const trs_rhs staged = trs_span_staged(k, stage, stage);
-  if (p->at >= p->first + SLOTS * p->width)
-    TRS_TRY(trs_device_event_follow(m->taken[p->slot], m->in));
-  TRS_TRY(trs_span_bring(k, stage, m->in));
-  TRS_TRY(trs_device_event_record(m->brought[p->slot], m->in));
-  TRS_TRY(trs_device_event_follow(m->brought[p->slot], m->stream));
-  TRS_TRY(trs_plan_solve(m->plan, &staged));
-  return trs_device_event_record(m->solved[p->slot], m->stream);
-}
-
-static trs_status end_block(const passage *p, member *m, int slot) {
-  TRS_TRY(trs_device_event_follow(m->solved[slot], m->out));
-  TRS_TRY(trs_span_take(&p->k[slot], m->stage[slot], m->out));
-  return trs_device_event_record(m->taken[slot], m->out);
-}
-
-/* Starts the next block first, then copies back the one before: a copy to pageable memory blocks
- * this thread until it is complete. */
-static trs_status advance(joint_work *work, int which) {
-  const trs_system *S = &work->plan->system;
-  member *m = &work->c->member[which];
-  passage *p = &work->passage[which];
-  const int before = 1 - p->slot;
-  if (p->at < p->end) {
-    p->k[p->slot] = trs_span_of(work->rhs, S, p->at, least(p->width, p->end - p->at));
-    TRS_TRY(begin_block(p, m));
-  }
-  if (p->at > p->first) TRS_TRY(end_block(p, m, before));
-  if (p->at >= p->end) TRS_TRY(trs_device_event_follow(m->taken[before], m->stream));
-  p->at += p->width;
-  p->slot = before;
-  return TRS_SUCCESS;
+  trs_passage *p = &work->passage[which];
+  *p = (trs_passage){.all = trs_span_of(work->rhs, S->n, S->scalar, 0, work->rhs->nrhs),
+                     .at = first,
+                     .end = end,
+                     .width = block_width(work->c, end - first),
+                     .stage = &m->stage,
+                     .stream = m->stream};
+  TRS_TRY(trs_stage_need(&m->stage, S->n * p->width * p->all.size, m->stream));
+  return trs_device_event_follow(work->c->member[work->c->first].start, m->stage.in);
 }
 
 static trs_status solve_in_place(const trs_plan *plan, member *m, const trs_rhs *rhs, int64_t first,
@@ -247,13 +190,13 @@ static trs_status solve_own(const trs_rhs *rhs, member *m, int first, int which,
   return trs_plan_solve(m->plan, &own);
 }
 
-static bool lies_on(const void *pointer, const trs_device *device) {
-  return trs_device_of(pointer) == trs_device_look(device)->ordinal;
+static bool lies_on(const trs_rhs *rhs, const trs_device *device) {
+  const int ordinal = trs_device_look(device)->ordinal;
+  return rhs->x_gpu == ordinal && rhs->b_gpu == ordinal;
 }
 
 static bool all_with_first(const columns_state *c, const trs_rhs *rhs) {
-  return c->one_process && !rhs->x_of && lies_on(rhs->x, c->member[0].device) &&
-         lies_on(rhs->b, c->member[0].device);
+  return c->one_process && !rhs->x_of && lies_on(rhs, c->member[0].device);
 }
 
 /* Estimated seconds if the first member keeps the given number of columns, and all are in its
@@ -297,9 +240,7 @@ static trs_status begin_member(void *argument, int which) {
   if (work->streams) TRS_TRY(trs_device_event_record(m->start, work->streams[which - c->first]));
   TRS_TRY(trs_device_event_follow(c->member[work->streams ? which : c->first].start, m->stream));
   if (rhs->x_of) return solve_own(rhs, m, c->first, which, end - first);
-  bool there = trs_device_address(rhs->x) && trs_device_address(rhs->b);
-  bool own = lies_on(rhs->x, m->device) && lies_on(rhs->b, m->device);
-  if (there && (own || c->remote == REMOTE_DIRECT))
+  if (rhs->there && (lies_on(rhs, m->device) || c->remote == REMOTE_DIRECT))
     return solve_in_place(work->plan, m, rhs, first, end);
   return open_passage(work, which, first, end);
 }
@@ -321,7 +262,8 @@ static trs_status end_member(void *argument, int which) {
 static trs_status solve_member(void *argument, int which) {
   joint_work *work = argument;
   TRS_TRY(begin_member(work, which));
-  while (!is_over(&work->passage[which])) TRS_TRY(advance(work, which));
+  while (!trs_passage_is_over(&work->passage[which]))
+    TRS_TRY(advance(&work->passage[which], &work->c->member[which]));
   return end_member(work, which);
 }
 
@@ -329,19 +271,19 @@ static trs_status solve_member(void *argument, int which) {
  * others still wait for their copies. */
 static trs_status take_turn(void *argument, int which) {
   joint_work *work = argument;
-  const passage *p = &work->passage[which];
-  member *m = &work->c->member[which];
-  trs_device_event *brought = p->at < p->end ? m->brought[p->slot] : NULL;
-  if (is_over(p)) return TRS_SUCCESS;
-  if (brought && work->last) TRS_TRY(trs_device_event_follow(work->last, m->in));
-  TRS_TRY(advance(work, which));
+  trs_passage *p = &work->passage[which];
+  const member *m = &work->c->member[which];
+  trs_device_event *brought = p->at < p->end ? m->stage.brought[trs_passage_slot(p)] : NULL;
+  if (trs_passage_is_over(p)) return TRS_SUCCESS;
+  if (brought && work->last) TRS_TRY(trs_device_event_follow(work->last, m->stage.in));
+  TRS_TRY(advance(p, m));
   if (brought) work->last = brought;
   return TRS_SUCCESS;
 }
 
 static bool all_over(const joint_work *work) {
   for (int m = 0; m < work->c->members; m++)
-    if (!is_over(&work->passage[m])) return false;
+    if (!trs_passage_is_over(&work->passage[m])) return false;
   return true;
 }
 
@@ -357,9 +299,9 @@ static trs_status solve_by_turns(joint_work *work) {
 static trs_status still_member(void *argument, int which) {
   joint_work *work = argument;
   const member *m = &work->c->member[which];
-  (void)trs_device_wait(m->in);
+  (void)trs_device_wait(m->stage.in);
   (void)trs_device_wait(m->stream);
-  return trs_device_wait(m->out);
+  return trs_device_wait(m->stage.out);
 }
 
 static trs_status finish_member(void *argument, int which) {
@@ -388,7 +330,8 @@ static trs_span block_of(const trs_plan *plan, const columns_state *c, const trs
                          int64_t turn) {
   const int64_t end = begin_of(c, rhs, m + 1);
   const int64_t first = least(begin_of(c, rhs, m) + turn * c->shared_width, end);
-  return trs_span_of(rhs, &plan->system, first, least(c->shared_width, end - first));
+  return trs_span_of(rhs, plan->system.n, plan->system.scalar, first,
+                     least(c->shared_width, end - first));
 }
 
 static trs_status need_shared(const trs_plan *plan, columns_state *c, int64_t nrhs) {
@@ -396,11 +339,11 @@ static trs_status need_shared(const trs_plan *plan, columns_state *c, int64_t nr
   if (c->shared.bytes) return TRS_SUCCESS;
   if (nrhs < plan->options.nrhs) nrhs = plan->options.nrhs;
   c->shared_width = block_width(c, shared_out(nrhs, c->members));
-  return trs_group_alloc(c->group, &c->shared, SLOTS * c->shared_width * column);
+  return trs_group_alloc(c->group, &c->shared, TRS_SLOTS * c->shared_width * column);
 }
 
 static char *stage_of(const columns_state *c, int m, int slot) {
-  return (char *)c->shared.base[m] + slot * (c->shared.bytes / SLOTS);
+  return (char *)c->shared.base[m] + slot * (c->shared.bytes / TRS_SLOTS);
 }
 
 static trs_status solve_block(member *m, const trs_span *k, char *stage) {
@@ -420,7 +363,7 @@ static trs_status solve_in_turns(trs_plan *plan, columns_state *c, const trs_rhs
   const int64_t most = shared_out(rhs->nrhs, c->members);
   if (!status) status = trs_device_wait(plan->stream);
   for (int64_t turn = 0; turn * c->shared_width < most; turn++) {
-    const int slot = (int)(c->turn++ % SLOTS);
+    const int slot = (int)(c->turn++ % TRS_SLOTS);
     const trs_span mine = block_of(plan, c, rhs, c->first, turn);
     if (!status) status = solve_block(own, &mine, stage_of(c, c->first, slot));
     TRS_TRY(trs_group_agree(c->group, status));
@@ -442,8 +385,7 @@ static trs_status solve(trs_plan *plan, const trs_rhs *rhs) {
   columns_state *c = plan->state;
   joint_work work = {
       .plan = plan, .c = c, .rhs = rhs, .streams = rhs->x_of ? plan->member_stream : NULL};
-  bool there =
-      rhs->x_of || (c->one_process && trs_device_address(rhs->x) && trs_device_address(rhs->b));
+  bool there = rhs->x_of || (c->one_process && rhs->there);
   trs_status status = TRS_SUCCESS;
   if (!there && trs_device_capturing(plan->stream))
     status = trs_fail(TRS_ERROR_UNSUPPORTED, -1,
@@ -491,8 +433,8 @@ static int64_t bytes(const trs_plan *plan) {
   int64_t total = c->shared.bytes;
   for (int m = 0; m < c->members; m++)
     if (c->member[m].device)
-      total +=
-          c->member[m].plan->method->bytes(c->member[m].plan) + SLOTS * c->member[m].stage_bytes;
+      total += c->member[m].plan->method->bytes(c->member[m].plan) +
+               TRS_SLOTS * c->member[m].stage.bytes;
   return total;
 }
 
@@ -507,20 +449,12 @@ static void describe(const trs_plan *plan, char *text, size_t size) {
 static void free_member(member *m) {
   if (!m->device) return;
   int before = trs_device_enter(m->device);
-  if (m->out) (void)trs_device_wait(m->out);
   (void)trs_device_wait(m->stream);
-  for (int s = 0; s < SLOTS; s++) {
-    trs_device_free(m->device, m->stage[s], m->stream);
-    trs_device_event_destroy(m->brought[s]);
-    trs_device_event_destroy(m->solved[s]);
-    trs_device_event_destroy(m->taken[s]);
-  }
+  trs_stage_close(&m->stage, m->stream);
   trs_device_leave(before);
   trs_device_event_destroy(m->start);
   trs_device_event_destroy(m->done);
   trs_plan_destroy(m->plan);
-  trs_device_stream_destroy(m->device, m->in);
-  trs_device_stream_destroy(m->device, m->out);
 }
 
 static void free_state(trs_plan *plan) {

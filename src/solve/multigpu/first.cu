@@ -18,15 +18,7 @@ __device__ int64_t place_of(const trs_first_joint &j, int64_t rows, int32_t of) 
 
 /* The rows of y that belong to rows before row i of the sweep of the caller's system. */
 __device__ int32_t y_before(const trs_first_joint &j, int64_t rows, int64_t i) {
-  int32_t low = 0, high = j.ny;
-  while (low < high) {
-    const int32_t middle = low + (high - low) / 2;
-    if (place_of(j, rows, j.of[middle]) < i)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low;
+  return first_not(0, j.ny, [&](int32_t y) { return place_of(j, rows, j.of[y]) < i; });
 }
 
 /* The weight of the first k rows of the sweep; of a joint system, of all rows before x of row k,
@@ -44,15 +36,9 @@ __global__ void find_bounds(int32_t *bound, pattern_view t, trs_first_joint j, i
   const int32_t m = int32_t(threadIdx.x);
   const int64_t rows = t.n - j.ny, total = weight_before(t, j, rows, rows);
   if (m > members) return;
-  int64_t low = m == members ? rows : 0, high = m == 0 ? 0 : rows;
-  while (low < high) {
-    const int64_t middle = low + (high - low) / 2;
-    if (weight_before(t, j, rows, middle) < total * m / members)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  bound[m] = int32_t(low);
+  bound[m] = int32_t(first_not(m == members ? rows : 0, m == 0 ? 0 : rows, [&](int64_t k) {
+    return weight_before(t, j, rows, k) < total * m / members;
+  }));
 }
 
 __global__ void __launch_bounds__(THREADS)

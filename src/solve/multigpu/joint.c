@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "base/scalar.h"
+#include "device/arena.h"
 #include "solve/cuda/engine/choice.h"
 #include "solve/cuda/engine/substitute.h"
 #include "solve/cuda/transpose.h"
@@ -10,6 +11,7 @@
 typedef struct making {
   const trs_joint_way *way;
   const trs_system *S;
+  trs_arena memory;  /* of `system` if it is not the caller's */
   trs_system system; /* device */
   trs_gpu_cut *cut;  /* into single rows */
   trs_slices slices; /* its counts */
@@ -18,21 +20,13 @@ typedef struct making {
   trs_substitution_found *found; /* pinned */
 } making;
 
-static trs_status upload(const making *m, const void **to, const void *from, int64_t bytes) {
-  void *there = NULL;
-  trs_status status = trs_device_alloc(m->way->device, &there, bytes, 1, m->way->stream);
-  *to = there;
-  return status ? status : trs_device_copy(there, from, bytes, m->way->stream);
-}
-
 static trs_status load(making *m) {
   const trs_system *S = m->S;
   trs_system *T = &m->system;
   *T = *S;
-  T->ptr = NULL, T->idx = NULL, T->val = NULL;
-  TRS_TRY(upload(m, (const void **)&T->ptr, S->ptr, (S->n + 1) * (int64_t)sizeof *S->ptr));
-  TRS_TRY(upload(m, (const void **)&T->idx, S->idx, S->nnz * (int64_t)sizeof *S->idx));
-  TRS_TRY(upload(m, &T->val, S->val, S->nnz * (int64_t)trs_scalar_size(S->scalar)));
+  TRS_TRY(TRS_ARENA_UPLOAD(&m->memory, &T->ptr, S->ptr, S->n + 1));
+  TRS_TRY(TRS_ARENA_UPLOAD(&m->memory, &T->idx, S->idx, S->nnz));
+  TRS_TRY(trs_arena_upload(&m->memory, &T->val, S->val, S->nnz, trs_scalar_size(S->scalar)));
   if (S->conj) TRS_TRY(trs_gpu_conjugate((void *)T->val, S->nnz, S->scalar, m->way->stream));
   T->conj = false;
   return TRS_SUCCESS;
@@ -71,26 +65,16 @@ static trs_status download(const making *m, trs_joint *j) {
   const trs_gpu_substitution *s = &m->result;
   const trs_system *T = &s->joint;
   const trs_stream stream = m->way->stream;
-  const int64_t scalar = (int64_t)trs_scalar_size(T->scalar);
   j->system = *T;
   j->system.ptr = NULL, j->system.idx = NULL, j->system.val = NULL;
   j->ny = s->ny;
   j->nlevels = s->nlevels;
   j->guarded = s->guarded;
-  void *val = NULL;
-  TRS_TRY(TRS_ALLOC((int64_t **)&j->system.ptr, T->n + 1));
-  TRS_TRY(TRS_ALLOC((int32_t **)&j->system.idx, T->nnz));
-  TRS_TRY(trs_alloc(&val, T->nnz, (size_t)scalar));
-  j->system.val = val;
-  TRS_TRY(TRS_ALLOC(&j->of, T->n));
-  TRS_TRY(TRS_ALLOC(&j->known, T->n));
-  TRS_TRY(
-      trs_device_copy((void *)j->system.ptr, T->ptr, (T->n + 1) * (int64_t)sizeof *T->ptr, stream));
-  TRS_TRY(trs_device_copy((void *)j->system.idx, T->idx, T->nnz * (int64_t)sizeof *T->idx, stream));
-  TRS_TRY(trs_device_copy(val, T->val, T->nnz * scalar, stream));
-  TRS_TRY(trs_device_copy(j->of, s->of, T->n * (int64_t)sizeof *s->of, stream));
-  TRS_TRY(trs_device_copy(j->known, s->known, T->n * (int64_t)sizeof *s->known, stream));
-  return trs_device_wait(stream);
+  TRS_TRY(TRS_DEVICE_FETCH(&j->system.ptr, T->ptr, T->n + 1, stream));
+  TRS_TRY(TRS_DEVICE_FETCH(&j->system.idx, T->idx, T->nnz, stream));
+  TRS_TRY(trs_device_fetch(&j->system.val, T->val, T->nnz, trs_scalar_size(T->scalar), stream));
+  TRS_TRY(TRS_DEVICE_FETCH(&j->of, s->of, T->n, stream));
+  return TRS_DEVICE_FETCH(&j->known, s->known, T->n, stream);
 }
 
 static trs_status make_there(making *m, bool *made) {
@@ -108,18 +92,16 @@ static trs_status make(making *m, trs_joint *joint, bool *made) {
 static void clean(making *m) {
   trs_device *device = m->way->device;
   const trs_stream stream = m->way->stream;
-  const void *arrays[] = {m->system.ptr, m->system.idx, m->system.val};
   trs_gpu_substitution_free(&m->result, device, stream);
   trs_gpu_cut_free(m->cut);
   trs_free(m->level);
-  for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++)
-    trs_device_free(device, (void *)arrays[k], stream);
+  trs_arena_free(&m->memory);
   if (m->found) trs_device_free_host(device, m->found);
 }
 
 trs_status trs_joint_create(trs_joint *joint, bool *made, const trs_system *S,
                             const trs_joint_way *way) {
-  making m = {.way = way, .S = S};
+  making m = {.way = way, .S = S, .memory = {.device = way->device, .stream = &way->stream}};
   *joint = (trs_joint){0};
   *made = false;
   if (S->n == 0 || S->n > TRS_MOST_JOINT_ROWS) return TRS_SUCCESS;
@@ -147,7 +129,6 @@ trs_status trs_joint_create_there(trs_gpu_substitution *joint, bool *made, const
   *made = *made && !status;
   if (*made) *joint = m.result;
   if (*made) m.result = (trs_gpu_substitution){0};
-  m.system.ptr = NULL, m.system.idx = NULL, m.system.val = NULL; /* the caller's */
   clean(&m);
   trs_device_leave(before);
   return status;

@@ -51,14 +51,13 @@ static trs_status expect_of_one(trs_push_state *p, trs_scalar scalar) {
  * are sometimes wrong by a factor of two, and the one-GPU analysis is a fraction of this one. */
 static trs_status measure_one(trs_push_state *p, trs_plan *plan) {
   trs_device *device = p->member[0].device;
-  double next;
   struct {
     double seconds;
     int64_t levels, joint_levels;
   } found[TRS_MOST_MEMBERS] = {{0, 0, 0}};
   trs_plan *alone = NULL;
   trs_status status = TRS_SUCCESS;
-  p->races = trs_plan_chosen(plan, &next) && p->members > 1 && plan->system.n > 0 &&
+  p->races = p->outcome && p->members > 1 && plan->system.n > 0 &&
              !trs_matrix_is_deferred(plan->matrix) && trs_alone_fits(plan, 1);
   if (!p->races) return TRS_SUCCESS;
   if (p->member[0].number == 0) {
@@ -83,23 +82,24 @@ static trs_status measure_one(trs_push_state *p, trs_plan *plan) {
   return TRS_SUCCESS;
 }
 
-static bool decline(const trs_push_state *p, trs_plan *plan, const char *how, double seconds) {
-  return trs_plan_decline(
-      plan,
+static bool has_declined(const trs_push_state *p) { return p->outcome && p->outcome->declined; }
+
+static bool decline(const trs_push_state *p, int64_t n, const char *how, double seconds) {
+  return trs_decline(
+      p->outcome,
       "%d GPUs %s %.3g ms a solve, one takes %.3g ms (%d levels, %.2f pushes a row, %d steps "
       "between GPUs on the longest path)",
       p->deal.members, how, 1e3 * seconds, 1e3 * p->alone, (int)p->slices.nlevels,
-      plan->system.n ? (double)p->deal.pushes / (double)plan->system.n : 0,
-      (int)p->deal.peer_steps);
+      n ? (double)p->deal.pushes / (double)n : 0, (int)p->deal.peer_steps);
 }
 
 /* Declines if the solve is too short to share.  All processes decline together: they know the same
  * seconds. */
-static bool is_short(const trs_push_state *p, trs_plan *plan) {
+static bool is_short(const trs_push_state *p) {
   static const double SHORT = 20e-6;
   if (!p->races || p->alone > SHORT) return false;
-  return trs_plan_decline(plan, "one GPU takes %.3g ms a solve, too short to be shared",
-                          1e3 * p->alone);
+  return trs_decline(p->outcome, "one GPU takes %.3g ms a solve, too short to be shared",
+                     1e3 * p->alone);
 }
 
 /* The expected time of several GPUs over the time of one from which on they are not measured. */
@@ -107,17 +107,17 @@ static const double HOPELESS = 1.2;
 
 /* Declines if the steps from level to level alone would take longer than one GPU does, which
  * substitutes rows and so has fewer. */
-static bool has_too_many_levels(const trs_push_state *p, trs_plan *plan, int32_t nlevels) {
+static bool has_too_many_levels(const trs_push_state *p, int32_t nlevels) {
   const double seconds = trs_deal_level_seconds(p->gpu, nlevels);
   if (!p->races || seconds < HOPELESS * p->alone) return false;
-  return trs_plan_decline(
-      plan, "%d levels would take %d GPUs %.3g ms a solve at least, one takes %.3g ms",
-      (int)nlevels, p->members, 1e3 * seconds, 1e3 * p->alone);
+  return trs_decline(p->outcome,
+                     "%d levels would take %d GPUs %.3g ms a solve at least, one takes %.3g ms",
+                     (int)nlevels, p->members, 1e3 * seconds, 1e3 * p->alone);
 }
 
-static bool has_no_gain(const trs_push_state *p, trs_plan *plan) {
+static bool has_no_gain(const trs_push_state *p, int64_t n) {
   if (!p->races || p->deal.seconds < HOPELESS * p->alone) return false;
-  return decline(p, plan, "would take", p->deal.seconds);
+  return decline(p, n, "would take", p->deal.seconds);
 }
 
 /* Measures this plan against one GPU, and declines if that is faster; keeps this plan if memory
@@ -135,7 +135,8 @@ static trs_status race(trs_push_state *p, trs_plan *plan) {
   TRS_TRY(trs_group_agree(p->group, status));
   TRS_TRY(trs_group_exchange(p->group, seconds, sizeof *seconds));
   p->together = seconds[0];
-  if (p->together > 0 && p->together >= WORTH * p->alone) decline(p, plan, "take", p->together);
+  if (p->together > 0 && p->together >= WORTH * p->alone)
+    decline(p, plan->system.n, "take", p->together);
   return TRS_SUCCESS;
 }
 
@@ -155,8 +156,8 @@ static void keep_pairs(const trs_push_state *p, int64_t *cut, int32_t members) {
 }
 
 /* Slabs have separate slices; other rules use those of the whole system. */
-static trs_status try_rule(trs_push_state *p, trs_plan *plan, const trs_system *S,
-                           trs_deal_rule rule, int32_t members, const trs_outline *like) {
+static trs_status try_rule(trs_push_state *p, const trs_system *S, trs_deal_rule rule,
+                           int32_t members, const trs_outline *like) {
   int64_t cut[TRS_MOST_MEMBERS + 1] = {0, S->n};
   const bool slabs = rule == TRS_DEAL_SLABS;
   if (slabs) trs_deal_slabs(cut, S, members);
@@ -165,19 +166,19 @@ static trs_status try_rule(trs_push_state *p, trs_plan *plan, const trs_system *
   const uint8_t *block_starts = p->joint.of ? NULL : p->verdict->block_starts;
   TRS_TRY(trs_outline_create(&p->outline, &p->slices, S, &p->rules, block_starts, like,
                              slabs ? members : 1, cut, p->team));
-  if (!like && has_too_many_levels(p, plan, p->slices.nlevels)) return TRS_SUCCESS;
+  if (!like && has_too_many_levels(p, p->slices.nlevels)) return TRS_SUCCESS;
   return trs_deal_create(&p->deal, S, &p->slices, p->outline, members, rule,
                          p->races ? p->alone : 0, p->gpu, p->team);
 }
 
 /* Tries another rule and keeps the better of the two. */
-static trs_status try_another(trs_push_state *p, trs_plan *plan, const trs_system *S,
-                              trs_deal_rule rule, int32_t members) {
+static trs_status try_another(trs_push_state *p, const trs_system *S, trs_deal_rule rule,
+                              int32_t members) {
   trs_push_state before = *p;
   p->deal = (trs_deal){0};
   p->outline = NULL;
   p->slices = (trs_slices){0};
-  trs_status status = try_rule(p, plan, S, rule, members, before.outline);
+  trs_status status = try_rule(p, S, rule, members, before.outline);
   bool better = !status && p->deal.seconds < before.deal.seconds;
   drop_deal(better ? &before : p);
   if (better) return TRS_SUCCESS;
@@ -207,13 +208,12 @@ static const double NEARLY_IDEAL = 1.1;
 static trs_status find_rule(trs_push_state *p, trs_plan *plan, const trs_system *S) {
   int32_t members = p->use > 0 && p->use < p->members ? (int32_t)p->use : p->members;
   if (p->rule != TRS_DEAL_AUTO || members == 1)
-    return try_rule(p, plan, S, (trs_deal_rule)p->rule, members, NULL);
-  TRS_TRY(try_rule(p, plan, S, TRS_DEAL_SLABS, members, NULL));
-  if (trs_plan_declined(plan)) return TRS_SUCCESS;
+    return try_rule(p, S, (trs_deal_rule)p->rule, members, NULL);
+  TRS_TRY(try_rule(p, S, TRS_DEAL_SLABS, members, NULL));
+  if (has_declined(p)) return TRS_SUCCESS;
   if (p->deal.seconds < NEARLY_IDEAL * least_of(p, members)) return TRS_SUCCESS;
-  TRS_TRY(try_another(p, plan, S, TRS_DEAL_AUTO, members));
-  if (half_may_be_faster(p, plan, members))
-    return try_another(p, plan, S, TRS_DEAL_SLABS, members / 2);
+  TRS_TRY(try_another(p, S, TRS_DEAL_AUTO, members));
+  if (half_may_be_faster(p, plan, members)) return try_another(p, S, TRS_DEAL_SLABS, members / 2);
   return TRS_SUCCESS;
 }
 
@@ -271,7 +271,7 @@ static void count_rows(trs_push_state *p) {
     for (int64_t k = cut[m]; k < cut[m + 1]; k++) p->deal.rows[m] -= !trs_row_has_x(p->joint.of[k]);
 }
 
-static trs_status deal_joint(trs_push_state *p, trs_plan *plan, const trs_system *S, bool *made) {
+static trs_status deal_joint(trs_push_state *p, const trs_system *S, bool *made) {
   const trs_system *J = &p->joint.system;
   const int32_t members = p->use > 0 && p->use < p->members ? (int32_t)p->use : p->members;
   TRS_TRY(make_joint(p, &p->joint, made, S));
@@ -280,7 +280,7 @@ static trs_status deal_joint(trs_push_state *p, trs_plan *plan, const trs_system
   p->rules = trs_rows_rules((double)J->nnz / (double)J->n - J->has_diagonal, true);
   p->rules.most_block = 1;
   TRS_TRY(trs_outline_of_levels(&levels, J, p->joint.known, p->joint.nlevels, p->team));
-  trs_status status = try_rule(p, plan, J, TRS_DEAL_SLABS, members, levels);
+  trs_status status = try_rule(p, J, TRS_DEAL_SLABS, members, levels);
   trs_outline_destroy(levels);
   if (status) return status;
   count_rows(p);
@@ -303,8 +303,7 @@ static bool may_deal_first(const trs_push_state *p, const trs_plan *plan) {
 }
 
 /* A deal of p->first.system, which is set. */
-static trs_status try_rule_first(trs_push_state *p, trs_plan *plan, trs_deal_rule rule,
-                                 int32_t members) {
+static trs_status try_rule_first(trs_push_state *p, trs_deal_rule rule, int32_t members) {
   trs_first *f = &p->first;
   f->device = p->member[0].device;
   f->stream = p->member[0].stream;
@@ -313,7 +312,7 @@ static trs_status try_rule_first(trs_push_state *p, trs_plan *plan, trs_deal_rul
   f->lower = p->loaded.system.lower;
   p->n = f->system.n;
   TRS_TRY(trs_first_cut(f, &p->slices, &p->rules));
-  if (!f->joins && has_too_many_levels(p, plan, p->slices.nlevels)) return TRS_SUCCESS;
+  if (!f->joins && has_too_many_levels(p, p->slices.nlevels)) return TRS_SUCCESS;
   TRS_TRY(trs_first_deal(f, &p->deal, &p->slices));
   int64_t rows[TRS_MOST_MEMBERS];
   memcpy(rows, p->deal.rows, sizeof rows);
@@ -324,13 +323,12 @@ static trs_status try_rule_first(trs_push_state *p, trs_plan *plan, trs_deal_rul
 }
 
 /* As try_another; keeps the first deal for lack of memory too. */
-static trs_status try_another_first(trs_push_state *p, trs_plan *plan, trs_deal_rule rule,
-                                    int32_t members) {
+static trs_status try_another_first(trs_push_state *p, trs_deal_rule rule, int32_t members) {
   trs_push_state before = *p;
   p->deal = (trs_deal){0};
   p->slices = (trs_slices){0};
   p->first = (trs_first){.system = before.first.system};
-  const trs_status status = try_rule_first(p, plan, rule, members);
+  const trs_status status = try_rule_first(p, rule, members);
   const bool better = !status && p->deal.seconds < before.deal.seconds;
   drop_deal(better ? &before : p);
   if (better) return TRS_SUCCESS;
@@ -351,17 +349,16 @@ static trs_status find_rule_first(trs_push_state *p, trs_plan *plan) {
   const bool chooses = p->rule == TRS_DEAL_AUTO && members > 1;
   p->first.system = p->loaded.system;
   if (!chooses)
-    return try_rule_first(p, plan, p->rule ? (trs_deal_rule)p->rule : TRS_DEAL_BANDS, members);
-  TRS_TRY(try_rule_first(p, plan, TRS_DEAL_SLABS, members));
-  if (trs_plan_declined(plan) || p->deal.seconds < NEARLY_IDEAL * least_of(p, members))
-    return TRS_SUCCESS;
-  if (p->slices.nlevels <= FEW_LEVELS) TRS_TRY(try_another_first(p, plan, TRS_DEAL_BANDS, members));
+    return try_rule_first(p, p->rule ? (trs_deal_rule)p->rule : TRS_DEAL_BANDS, members);
+  TRS_TRY(try_rule_first(p, TRS_DEAL_SLABS, members));
+  if (has_declined(p) || p->deal.seconds < NEARLY_IDEAL * least_of(p, members)) return TRS_SUCCESS;
+  if (p->slices.nlevels <= FEW_LEVELS) TRS_TRY(try_another_first(p, TRS_DEAL_BANDS, members));
   if (half_may_be_faster(p, plan, members))
-    return try_another_first(p, plan, TRS_DEAL_SLABS, members / 2);
+    return try_another_first(p, TRS_DEAL_SLABS, members / 2);
   return TRS_SUCCESS;
 }
 
-static trs_status deal_joint_first(trs_push_state *p, trs_plan *plan, bool *made) {
+static trs_status deal_joint_first(trs_push_state *p, bool *made) {
   const int32_t members = p->use > 0 && p->use < p->members ? (int32_t)p->use : p->members;
   trs_first *f = &p->first;
   TRS_TRY(trs_push_join(p, f, made));
@@ -376,16 +373,16 @@ static trs_status deal_joint_first(trs_push_state *p, trs_plan *plan, bool *made
   p->rules =
       trs_rows_rules((double)f->system.nnz / (double)f->system.n - f->system.has_diagonal, true);
   p->rules.most_block = 1;
-  return try_rule_first(p, plan, TRS_DEAL_SLABS, members);
+  return try_rule_first(p, TRS_DEAL_SLABS, members);
 }
 
 /* Deals the system with substituted rows, and keeps the better of this deal and the one before, if
  * there is one that has not declined.  For lack of memory it keeps that one.  S: NULL if the first
  * GPU makes the deal. */
-static trs_status try_substitution(trs_push_state *p, trs_plan *plan, const trs_system *S) {
-  const trs_verdict none = {0}, verdict = plan->choice ? plan->choice->verdict : none;
+static trs_status try_substitution(trs_push_state *p, const trs_system *S) {
+  const trs_verdict none = {0}, verdict = p->outcome ? *p->outcome : none;
   if (verdict.declined) drop_deal(p);
-  if (verdict.declined) plan->choice->verdict.declined = false;
+  if (verdict.declined) p->outcome->declined = false;
   trs_push_state before = *p;
   bool made = false;
   p->deal = (trs_deal){0};
@@ -393,13 +390,13 @@ static trs_status try_substitution(trs_push_state *p, trs_plan *plan, const trs_
   p->slices = (trs_slices){0};
   p->joint = (trs_joint){0};
   p->first = (trs_first){0};
-  const trs_status status = S ? deal_joint(p, plan, S, &made) : deal_joint_first(p, plan, &made);
-  const bool better = !status && made && !trs_plan_declined(plan) &&
+  const trs_status status = S ? deal_joint(p, S, &made) : deal_joint_first(p, &made);
+  const bool better = !status && made && !has_declined(p) &&
                       (!trs_push_is_dealt(&before) || p->deal.seconds < before.deal.seconds);
   drop_deal(better ? &before : p);
   if (!better) {
     *p = before;
-    if (plan->choice) plan->choice->verdict = verdict;
+    if (p->outcome) *p->outcome = verdict;
   }
   return status == TRS_ERROR_MEMORY && p->one_process ? TRS_SUCCESS : status;
 }
@@ -421,16 +418,16 @@ static trs_status deal_rows_first(trs_push_state *p, trs_plan *plan) {
   TRS_TRY(trs_push_features(p, &features));
   (void)trs_choose_rules(rules, &features, true);
   p->rules = rules[0];
-  const bool hopeless = p->rules.most_block == 1 && has_too_many_levels(p, plan, p->alone_levels);
+  const bool hopeless = p->rules.most_block == 1 && has_too_many_levels(p, p->alone_levels);
   if (!hopeless && p->substitute <= 0 && !p->rejoins) TRS_TRY(find_rule_first(p, plan));
-  if (may_substitute(p, plan)) TRS_TRY(try_substitution(p, plan, NULL));
-  if (!trs_push_is_dealt(p) && !trs_plan_declined(plan)) return find_rule_first(p, plan);
+  if (may_substitute(p, plan)) TRS_TRY(try_substitution(p, NULL));
+  if (!trs_push_is_dealt(p) && !has_declined(p)) return find_rule_first(p, plan);
   return TRS_SUCCESS;
 }
 
 static trs_status make_shares(trs_push_state *p, trs_plan *plan) {
   if (!p->races) TRS_TRY(expect_of_one(p, plan->system.scalar));
-  if (has_no_gain(p, plan)) return TRS_SUCCESS;
+  if (has_no_gain(p, plan->system.n)) return TRS_SUCCESS;
   return trs_group_each_by_team(p->group, p->team, make_share, plan);
 }
 
@@ -440,11 +437,11 @@ static trs_status deal_rows(trs_push_state *p, trs_plan *plan, const trs_system 
   trs_slices_sample(S, &features.row_length, &features.chained, &features.run);
   (void)trs_choose_rules(rules, &features, true); /* a plan is for any number of right-hand sides */
   p->rules = rules[0];
-  const bool hopeless = p->rules.most_block == 1 && has_too_many_levels(p, plan, p->alone_levels);
+  const bool hopeless = p->rules.most_block == 1 && has_too_many_levels(p, p->alone_levels);
   if (!hopeless && p->substitute <= 0 && !p->rejoins) TRS_TRY(find_rule(p, plan, S));
-  if (may_substitute(p, plan)) TRS_TRY(try_substitution(p, plan, S));
-  if (!p->outline && !trs_plan_declined(plan)) TRS_TRY(find_rule(p, plan, S));
-  return trs_plan_declined(plan) ? TRS_SUCCESS : make_shares(p, plan);
+  if (may_substitute(p, plan)) TRS_TRY(try_substitution(p, S));
+  if (!p->outline && !has_declined(p)) TRS_TRY(find_rule(p, plan, S));
+  return has_declined(p) ? TRS_SUCCESS : make_shares(p, plan);
 }
 
 static trs_status open_members(trs_push_state *p, trs_plan *plan) {
@@ -544,11 +541,11 @@ static trs_status try_first(trs_push_state *p, trs_plan *plan, bool *done) {
   if (!*done) trs_push_unload(p, plan);
   if (!*done) return TRS_SUCCESS;
   trs_status status = deal_rows_first(p, plan);
-  if (!status && !trs_plan_declined(plan)) status = make_shares(p, plan);
+  if (!status && !has_declined(p)) status = make_shares(p, plan);
   if (status != TRS_ERROR_MEMORY) return status;
   p->on_host = true;
   *done = false;
-  if (plan->choice) plan->choice->verdict.declined = false;
+  if (p->outcome) p->outcome->declined = false;
   undo_deal(p);
   trs_push_unload(p, plan);
   return TRS_SUCCESS;
@@ -562,7 +559,7 @@ static trs_status deal_once(trs_push_state *p, trs_plan *plan, trs_host_system *
     TRS_TRY(need_host(p, h, plan));
     TRS_TRY(trs_group_agree(p->group, deal_rows(p, plan, &h->S)));
   }
-  if (trs_plan_declined(plan)) return TRS_SUCCESS;
+  if (has_declined(p)) return TRS_SUCCESS;
   choose_columns(p, plan);
   TRS_TRY(trs_push_share_memory(p, plan));
   p->verdict->refused = 0;
@@ -629,7 +626,7 @@ static trs_status recut_unstable_blocks(trs_push_state *p, trs_plan *plan, trs_h
     p->on_host = true;
     undo_deal(p);
     TRS_TRY(deal(p, plan, h));
-    return trs_plan_declined(plan) ? TRS_SUCCESS : recut_unstable_blocks(p, plan, h);
+    return has_declined(p) ? TRS_SUCCESS : recut_unstable_blocks(p, plan, h);
   }
   TRS_TRY(unite_verdicts(p, plan->system.n));
   p->refused += count;
@@ -639,9 +636,9 @@ static trs_status recut_unstable_blocks(trs_push_state *p, trs_plan *plan, trs_h
 
 static trs_status deal_and_race(trs_push_state *p, trs_plan *plan, trs_host_system *h) {
   TRS_TRY(deal(p, plan, h));
-  if (trs_plan_declined(plan)) return TRS_SUCCESS;
+  if (has_declined(p)) return TRS_SUCCESS;
   TRS_TRY(recut_unstable_blocks(p, plan, h));
-  if (trs_plan_declined(plan)) return TRS_SUCCESS;
+  if (has_declined(p)) return TRS_SUCCESS;
   TRS_TRY(trs_group_agree(p->group, trs_group_each(p->group, warm_member, plan)));
   const trs_status status = race(p, plan);
   return status;
@@ -658,12 +655,12 @@ static trs_status build(trs_push_state *p, trs_plan *plan, trs_host_system *h) {
   trs_status status = open_members(p, plan);
   TRS_TRY(trs_group_agree(p->group, status));
   TRS_TRY(measure_one(p, plan));
-  if (is_short(p, plan)) return TRS_SUCCESS;
+  if (is_short(p)) return TRS_SUCCESS;
   status = trs_alloc_zero((void **)&p->verdict, 1, sizeof *p->verdict + (size_t)plan->system.n);
   TRS_TRY(trs_group_agree(p->group, status));
   status = deal_and_race(p, plan, h);
-  while (!status && trs_plan_declined(plan) && half_may_gain(p)) {
-    plan->choice->verdict.declined = false;
+  while (!status && has_declined(p) && half_may_gain(p)) {
+    p->outcome->declined = false;
     p->use = p->deal.members / 2;
     undo_deal(p);
     status = deal_and_race(p, plan, h);
@@ -671,17 +668,25 @@ static trs_status build(trs_push_state *p, trs_plan *plan, trs_host_system *h) {
   return status;
 }
 
-static trs_status analyze(trs_plan *plan) {
+/* The verdict is on times: all is built for it. */
+static trs_status look(trs_plan *plan, trs_verdict *verdict) {
   trs_push_state *p;
   trs_host_system h = {0};
   TRS_TRY(TRS_ALLOC_ZERO(&p, 1));
   plan->state = p;
+  p->outcome = verdict;
   p->float_values = trs_store_mixed(plan) == TRS_STORE_MIXED;
   TRS_TRY(read_parameters(p, plan));
   trs_status status = build(p, plan, &h);
+  p->outcome = NULL;
   trs_push_unload(p, plan);
   trs_host_system_destroy(&h);
   return status;
+}
+
+static trs_status analyze(trs_plan *plan) {
+  (void)plan;
+  return TRS_SUCCESS;
 }
 
 /* Deals the system of new values again.  After a failure the plan cannot solve. */
@@ -910,6 +915,7 @@ const trs_method trs_method_push = {
     .refuses = refuses,
     .estimate = estimate,
     .analysis_solves = 10,
+    .look = look,
     .solve = trs_push_solve,
     .store = trs_store_mixed,
     TRS_METHOD_STEPS,

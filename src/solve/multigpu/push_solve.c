@@ -1,6 +1,6 @@
 /* push_solve.c - solves of `push`: launches at every member, a stage for vectors in host memory,
  * and failures. */
-#include "solve/cuda/span.h"
+#include "solve/cuda/gpu.h"
 #include "solve/multigpu/push_state.h"
 
 enum { MOST_STAGED = 16 }; /* right-hand sides copied from the host at a time */
@@ -130,7 +130,13 @@ static trs_status need_stage(trs_push_state *p, const trs_plan *plan, int64_t nr
 
 static trs_status solve_staged(trs_plan *plan, trs_push_state *p, const trs_rhs *rhs) {
   TRS_TRY(need_stage(p, plan, rhs->nrhs));
-  TRS_TRY(trs_solve_staged(plan, rhs, p->stage, p->stage_width, launch));
+  trs_stage stage = {.slot = {p->stage}};
+  trs_passage all = {.all = trs_span_of(rhs, plan->system.n, plan->system.scalar, 0, rhs->nrhs),
+                     .end = rhs->nrhs,
+                     .width = p->stage_width,
+                     .stage = &stage,
+                     .stream = plan->stream};
+  TRS_TRY(trs_gpu_pass(plan, &all, launch));
   return trs_push_finish(plan, p);
 }
 
@@ -153,7 +159,7 @@ static trs_status solve_in_processes(trs_plan *plan, trs_push_state *p, const tr
   trs_status status = TRS_SUCCESS;
   for (int64_t column = 0; column < rhs->nrhs; column += p->most) {
     const int64_t x_at = p->stage_at + (p->turn++ % TRS_PUSH_STAGES) * p->most * values;
-    const trs_span s = trs_span_of(rhs, &plan->system, column, p->most);
+    const trs_span s = trs_span_of(rhs, plan->system.n, plan->system.scalar, column, p->most);
     const trs_rhs staged = trs_span_staged(&s, NULL, b);
     p->member[0].args.spread_at = x_at;
     if (!status) status = trs_span_bring(&s, b, plan->stream);
@@ -185,8 +191,7 @@ static trs_status check_capture(const trs_plan *plan, const trs_push_state *p, b
 
 trs_status trs_push_solve(trs_plan *plan, const trs_rhs *rhs) {
   trs_push_state *p = plan->state;
-  const bool there =
-      rhs->x_of || (p->one_process && trs_device_address(rhs->x) && trs_device_address(rhs->b));
+  const bool there = rhs->x_of || (p->one_process && rhs->there);
   trs_status refused = check_fault(p); /* possibly in some processes only */
   if (!refused) refused = check_capture(plan, p, there);
   TRS_TRY(there ? refused : trs_group_agree(p->group, refused));

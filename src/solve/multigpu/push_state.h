@@ -42,12 +42,13 @@ typedef struct trs_push_state {
   const trs_gpu_costs *gpu; /* the same in all processes */
   int members, local;
   bool one_process, float_values;
-  bool races;          /* the analysis measures this plan against one GPU */
-  bool broken;         /* a solve was launched at some members only */
-  bool in_own_streams; /* a solve since the last wait was made in several streams */
-  int32_t most;        /* right-hand sides solved together */
-  int64_t rule, use;   /* parameters; use: members that get rows, 0: chosen */
-  int64_t substitute;  /* likewise: levels of a band, 0: no row is substituted, -1: chosen */
+  trs_verdict *outcome; /* of the look, while it lasts; NULL: the method must not decline */
+  bool races;           /* the look measures this plan against one GPU */
+  bool broken;          /* a solve was launched at some members only */
+  bool in_own_streams;  /* a solve since the last wait was made in several streams */
+  int32_t most;         /* right-hand sides solved together */
+  int64_t rule, use;    /* parameters; use: members that get rows, 0: chosen */
+  int64_t substitute;   /* likewise: levels of a band, 0: no row is substituted, -1: chosen */
   trs_slice_rules rules;
   trs_push_verdict *verdict;
   int64_t refused; /* blocks that the analysis cut because of their inverses */

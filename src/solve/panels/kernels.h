@@ -48,11 +48,11 @@ typedef struct trs_subtrees_part {
   int begin, end, members;
 } trs_subtrees_part;
 
-/* The two halves of the analysis by panels: the pattern (trs_plan_found), which decides, and the
- * values.  The second one takes the pattern into a new state.  bar: of the estimated time of
- * substitution, the share from which on auto's choice declines; 0: that of one thread. */
-trs_status trs_panels_find(trs_plan *plan, double bar);
-trs_status trs_panels_complete(trs_plan *plan);
+/* The supernodes of the plan's system, which stay in the choice until an analysis by panels takes
+ * them; NULL: they are slow.  bar: of the estimated time of substitution, the share from which on
+ * they are; 0: that of one thread. */
+trs_status trs_panels_look(const trs_panels **found, const trs_plan *plan, double bar,
+                           trs_verdict *verdict);
 
 typedef struct trs_panels_kernels {
   /* Right-hand sides r .. r + width - 1, in one of the workspaces; NULL for complex types. */

@@ -66,14 +66,14 @@ static bool is_dense(const trs_system *S) {
 
 /* Estimates are compared several times in a choice. */
 static bool looks_dense(const trs_plan *plan) {
-  trs_choice *choice = (plan->root ? plan->root : plan)->choice;
+  trs_choice *choice = trs_choice_of(plan);
   if (!choice) return is_dense(&plan->system);
   if (!choice->dense) choice->dense = is_dense(&plan->system) ? 1 : -1;
   return choice->dense > 0;
 }
 
-/* Panels take half to two thirds of the time of substitution where they pay; the analysis finds
- * them, and declines if they do not pay. */
+/* Panels take half to two thirds of the time of substitution where they pay; a look finds them, and
+ * declines if they do not pay. */
 static trs_estimate estimate(const trs_plan *plan) {
   static const double PAYS = 0.7;
   if (!looks_dense(plan))
@@ -102,13 +102,12 @@ static double worth_it(const trs_plan *plan, double next, double serial) {
   return plan->system.lower ? forward(plan) : BACKWARD;
 }
 
-static void decline_if_slow(trs_plan *plan, const trs_panels *P, double bar) {
+static bool are_slow(const trs_panels *P, double bar, const trs_plan *plan, trs_verdict *verdict) {
   const double serial = trs_method_serial.estimate(plan).seconds;
-  double next, ratio = trs_panels_seconds(P) / serial;
-  if (!trs_plan_chosen(plan, &next) || ratio < (bar > 0 ? bar : worth_it(plan, next, serial)))
-    return;
-  trs_plan_decline(plan, "its %lld panels would take %.2f times as long", (long long)P->count,
-                   ratio);
+  const double ratio = trs_panels_seconds(P) / serial;
+  if (!verdict || ratio < (bar > 0 ? bar : worth_it(plan, verdict->next, serial))) return false;
+  return trs_decline(verdict, "its %lld panels would take %.2f times as long", (long long)P->count,
+                     ratio);
 }
 
 static trs_status allocate_work(trs_panels_state *s, const trs_system *S) {
@@ -138,23 +137,26 @@ static trs_status update(trs_plan *plan) {
   return TRS_SUCCESS;
 }
 
-trs_status trs_panels_find(trs_plan *plan, double bar) {
+static trs_panels *panels_of(const trs_plan *plan) { return &trs_choice_of(plan)->panels; }
+
+trs_status trs_panels_look(const trs_panels **found, const trs_plan *plan, double bar,
+                           trs_verdict *verdict) {
   const trs_system *S = &plan->system;
-  trs_panels *P = trs_plan_found(plan);
+  trs_panels *P = panels_of(plan);
   trs_panels_source T = source_of(S);
   trs_panels_options options = by_columns;
   options.by_rows = !S->lower;
   if (!P->panel) TRS_TRY(trs_panels_create(P, &T, &options));
-  decline_if_slow(plan, P, bar);
+  *found = are_slow(P, bar, plan, verdict) ? NULL : P;
   return TRS_SUCCESS;
 }
 
-trs_status trs_panels_complete(trs_plan *plan) {
+static trs_status analyze(trs_plan *plan) {
   trs_panels_state *s;
   TRS_TRY(TRS_ALLOC_ZERO(&s, 1));
   plan->state = s;
   s->spaces = plan->spaces > 1 ? plan->spaces : 1;
-  trs_panels *found = trs_plan_found(plan);
+  trs_panels *found = panels_of(plan);
   s->panels = *found;
   *found = (trs_panels){0};
   TRS_TRY(allocate(s, &plan->system));
@@ -163,20 +165,15 @@ trs_status trs_panels_complete(trs_plan *plan) {
 
 /* Supersteps can be faster than the estimate of several threads, which counts levels.  A plan with
  * several workspaces has one thread for each. */
-static bool gives_way(trs_plan *plan) {
-  const double bar = plan->system.lower ? forward(plan) : BACKWARD;
-  const trs_panels *P = trs_plan_found(plan);
-  double next;
-  if (plan->spaces || !trs_plan_chosen(plan, &next) ||
-      !trs_plan_gives_way(plan, trs_panels_seconds(P) / bar))
-    return false;
-  return trs_plan_decline(plan, "its %lld panels are one thread's", (long long)P->count);
-}
-
-static trs_status analyze(trs_plan *plan) {
-  TRS_TRY(trs_panels_find(plan, 0));
-  if (trs_plan_declined(plan) || gives_way(plan)) return TRS_SUCCESS;
-  return trs_panels_complete(plan);
+static trs_status look(trs_plan *plan, trs_verdict *verdict) {
+  const trs_panels *P;
+  TRS_TRY(trs_panels_look(&P, plan, 0, verdict));
+  if (!P || !verdict || plan->spaces) return TRS_SUCCESS;
+  verdict->compares = true;
+  verdict->seconds = trs_panels_seconds(P) / (plan->system.lower ? forward(plan) : BACKWARD);
+  snprintf(verdict->why, sizeof verdict->why, "its %lld panels are one thread's",
+           (long long)P->count);
+  return TRS_SUCCESS;
 }
 
 static trs_status clone(trs_plan *plan) {
@@ -229,6 +226,7 @@ static void free_state(trs_plan *plan) {
 const trs_method trs_method_panels = {
     TRS_CPU_METHOD("panels", serial, 12),
     .refuses = refuses,
+    .look = look,
     .solve_in = solve_in,
     .clone = clone,
 };

@@ -110,14 +110,12 @@ static void begin_pace(state *own, const trs_plan *plan) {
   trs_pace_begin(&own->pace, members, trs_method_serial.estimate(plan).seconds);
 }
 
-static bool is_slow(trs_plan *plan, const trs_subtrees_state *s) {
+static void judge(trs_verdict *verdict, const trs_panels *P, const trs_subtrees *trees) {
   static const double WORTH_IT = 0.85; /* of the time of one thread */
-  double next,
-      ratio = (trs_cpu_generic.start + s->trees.seconds) / trs_panels_seconds(trs_plan_found(plan));
-  if (!trs_plan_chosen(plan, &next) || ratio < WORTH_IT) return false;
-  return trs_plan_decline(plan,
-                          "its %lld subtrees would take %.2f times as long as panels on one thread",
-                          (long long)s->trees.nroots, ratio);
+  const double ratio = (trs_cpu_generic.start + trees->seconds) / trs_panels_seconds(P);
+  if (ratio >= WORTH_IT)
+    trs_decline(verdict, "its %lld subtrees would take %.2f times as long as panels on one thread",
+                (long long)trees->nroots, ratio);
 }
 
 /* Panels that gain nothing on one thread still have subtrees for several, and their tree is judged
@@ -127,17 +125,23 @@ static double bar_of_panels(const trs_plan *plan) {
   return plan->context->threads >= MANY ? 1 : 0;
 }
 
-static trs_status analyze(trs_plan *plan) {
+static trs_status look(trs_plan *plan, trs_verdict *verdict) {
+  const trs_panels *P;
   state *own;
   TRS_TRY(TRS_ALLOC_ZERO(&own, 1));
   plan->state = own;
+  TRS_TRY(trs_panels_look(&P, plan, bar_of_panels(plan), verdict));
+  if (!P) return TRS_SUCCESS;
+  TRS_TRY(trs_subtrees_create(&own->s.trees, P, plan->context->threads));
+  judge(verdict, P, &own->s.trees);
+  return TRS_SUCCESS;
+}
+
+static trs_status analyze(trs_plan *plan) {
+  state *own = plan->state;
   trs_subtrees_state *s = &own->s;
-  TRS_TRY(trs_panels_find(plan, bar_of_panels(plan)));
-  if (trs_plan_declined(plan)) return TRS_SUCCESS;
-  TRS_TRY(trs_subtrees_create(&s->trees, trs_plan_found(plan), plan->context->threads));
-  if (is_slow(plan, s)) return TRS_SUCCESS;
   TRS_TRY(trs_plan_child(&own->one, plan, &trs_method_panels, 1));
-  TRS_TRY(trs_panels_complete(own->one));
+  TRS_TRY(own->one->method->analyze(own->one));
   s->panels = own->one->state;
   if (s->panels->panels.by_rows) TRS_TRY(make_pieces(s));
   begin_pace(own, plan);
@@ -223,6 +227,7 @@ static void free_state(trs_plan *plan) {
 
 const trs_method trs_method_subtrees = {
     TRS_CPU_METHOD("subtrees", threads, 13),
+    .look = look,
     .refuses = refuses,
     .threads = threads,
     .clone = clone,

@@ -60,6 +60,9 @@ typedef struct trs_threads_state {
   int missed; /* solves in a row that could not go by values as they should, since it was not */
   uint64_t solves;
   trs_pace pace[TRS_THREADS_PACES];
+  trs_parts parts; /* of the look, and the lengths of rows, until the analysis has taken them */
+  int parts_threads;
+  int32_t *length;
 } trs_threads_state;
 
 /* One team run: the analysis fills the copy, a solve sweeps one tile. */

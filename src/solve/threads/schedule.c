@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/search.h"
 #include "base/cancel.h"
 
 int64_t trs_schedule_part_work = 200, trs_schedule_alone = 25000;
@@ -215,15 +216,10 @@ void trs_note_need(trs_needs *needs, int64_t task, int thread, int32_t end) {
 
 /* The number of thread u's tasks that must be done before position end - 1 is solved. */
 static int32_t tasks_to(const trs_schedule *s, int u, int64_t end) {
-  int64_t low = s->task_ptr[u], high = s->task_ptr[u + 1];
-  while (low < high) {
-    int64_t middle = low + (high - low) / 2;
-    if (s->tasks[middle].end >= end)
-      high = middle;
-    else
-      low = middle + 1;
-  }
-  return (int32_t)(low - s->task_ptr[u] + 1);
+  const int64_t first = s->task_ptr[u];
+  return (
+      int32_t)(trs_search(&s->tasks->end, true, sizeof *s->tasks, first, s->task_ptr[u + 1], end) -
+               first + 1);
 }
 
 /* The waits of every task, without those that an earlier wait of the same thread implies. */

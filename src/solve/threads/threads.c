@@ -10,6 +10,7 @@
 #include "base/cores.h"
 #include "base/counter.h"
 #include "base/machine_model.h"
+#include "base/search.h"
 #include "base/thread.h"
 #include "base/timer.h"
 #include "base/wait.h"
@@ -18,15 +19,7 @@
 #include "solve/threads/kernels.h"
 
 static int thread_at(const trs_schedule *schedule, int32_t position) {
-  int first = 0, behind = schedule->threads;
-  while (behind - first > 1) {
-    const int middle = (first + behind) / 2;
-    if (position >= schedule->first[middle])
-      first = middle;
-    else
-      behind = middle;
-  }
-  return first;
+  return (int)trs_search_64(schedule->first, 1, schedule->threads, position + 1LL) - 1;
 }
 
 /* Thread rank scans the entries of its tasks for their needs.  Most are its own, or of the thread
@@ -97,8 +90,7 @@ static double seconds_in_levels(const trs_levels *levels, int threads) {
 
 static double work_of(const trs_system *S) { return (double)(S->nnz + TRS_ROW_WORK * S->n); }
 
-/* The analysis knows the schedule, and gives way to a faster method.  If panels gave way, this is
- * the least time of any schedule. */
+/* A look knows the schedule.  If panels have compared, this is the least time of any schedule. */
 static trs_estimate estimate(const trs_plan *plan) {
   if (!plan->levels)
     return (trs_estimate){.preference = TRS_PREFERENCE_LAST,
@@ -325,10 +317,9 @@ static double least_to_grow(bool local, bool chained, int percent) {
 
 /* The span of supersteps from which on the next best method is faster whatever the share of waits
  * in it; no limit if the caller names this one. */
-static int64_t most_span(const trs_plan *plan, int threads) {
-  double next;
-  if (!trs_plan_chosen(plan, &next)) return INT64_MAX;
-  const double most = (next / (KNOWN * scattering(plan, true)) - cpu->start) / cpu->entry;
+static int64_t most_span(const trs_plan *plan, int threads, const trs_verdict *verdict) {
+  if (!verdict) return INT64_MAX;
+  const double most = (verdict->next / (KNOWN * scattering(plan, true)) - cpu->start) / cpu->entry;
   return (int64_t)(most * (double)trs_wait_work(threads) / wait_work(plan, threads));
 }
 
@@ -337,7 +328,7 @@ static int64_t most_span(const trs_plan *plan, int threads) {
  * systems a level's rows have the advantage that the processor can overlap them, most of all in
  * slices. */
 static trs_status choose_parts(trs_parts *parts, int *threads, const trs_plan *plan,
-                               const int32_t *length) {
+                               const int32_t *length, const trs_verdict *verdict) {
   enum { SHORT = 8 }; /* entries of a row in the mean */
   static const double CHAINED = 1.1, OTHER = 0.8;
   const trs_system *S = &plan->system;
@@ -350,7 +341,7 @@ static trs_status choose_parts(trs_parts *parts, int *threads, const trs_plan *p
   const double least = work_of(S) / all;
   const int64_t span = trs_level_span(plan->levels, all, percent);
   const trs_grow_limits limits = {.worth = (int64_t)((chained ? CHAINED : OTHER) * (double)span),
-                                  .most = most_span(plan, all)};
+                                  .most = most_span(plan, all, verdict)};
   *threads = all;
   if ((double)span > least_to_grow(local, chained, percent) * least) {
     TRS_TRY(grow(parts, threads, S, length, &limits));
@@ -363,20 +354,19 @@ static trs_status choose_parts(trs_parts *parts, int *threads, const trs_plan *p
   return TRS_SUCCESS;
 }
 
-/* If auto chose this method and its schedule turns out slower than the next best method, auto takes
- * that, or comes back if that declines. */
-static bool gives_way(trs_plan *plan, const trs_parts *parts, int threads) {
+/* If the schedule is slower than the next best method, auto takes that, or comes back if that
+ * declines. */
+static void judge(trs_verdict *verdict, const trs_plan *plan, const trs_parts *parts, int threads) {
   const double saved = (double)trs_wait_work(threads) - wait_work(plan, threads);
-  double next, seconds = KNOWN * scattering(plan, parts->natural);
-  seconds *= cpu->start + cpu->entry * ((double)parts->span - saved * (double)parts->split_steps);
-  plan->choice->seconds = seconds;
-  if (!trs_plan_chosen(plan, &next)) return false;
+  verdict->seconds =
+      KNOWN * scattering(plan, parts->natural) *
+      (cpu->start + cpu->entry * ((double)parts->span - saved * (double)parts->split_steps));
+  verdict->compares = parts->split_steps > 0 && verdict->seconds > verdict->next;
   if (parts->split_steps == 0)
-    return trs_plan_decline(plan, "no step has rows for more than one thread");
-  if (seconds <= next) return false;
-  (void)trs_plan_gives_way(plan, seconds);
-  return trs_plan_decline(plan, "its %lld steps would take %.2f times as long",
-                          (long long)parts->steps, seconds / next);
+    trs_decline(verdict, "no step has rows for more than one thread");
+  else if (verdict->compares)
+    trs_decline(verdict, "its %lld steps would take %.2f times as long", (long long)parts->steps,
+                verdict->seconds / verdict->next);
 }
 
 /* When x may be written, as sets of ways that wait for tasks.  Where rows next to each other are of
@@ -444,31 +434,35 @@ static trs_status build(trs_plan *plan, trs_parts *parts, int threads, const int
 /* By columns serial adds in another order. */
 static trs_status analyze_one(trs_plan *plan) {
   trs_threads_state *s = plan->state;
-  trs_choice choice = {.trial = true};
   if (!plan->system.rows) return TRS_SUCCESS;
   TRS_TRY(trs_plan_child(&s->one, plan, &trs_method_serial, 1));
-  return trs_plan_analyze_child(s->one, &choice);
+  return trs_plan_analyze_child(s->one, NULL);
 }
 
-static trs_status analyze(trs_plan *plan) {
+static trs_status look(trs_plan *plan, trs_verdict *verdict) {
   trs_threads_state *s;
-  trs_parts parts = {0};
-  int threads;
-  int32_t *length = NULL;
   TRS_TRY(TRS_ALLOC_ZERO(&s, 1));
   plan->state = s;
   (void)trs_thread_own(); /* a solve allocates nothing, not even in a wait */
   TRS_TRY(trs_plan_need_levels(plan));
   s->chained = trs_system_chained(&plan->system);
-  trs_status status = row_lengths(&length, &plan->system);
-  if (!status) status = choose_parts(&parts, &threads, plan, length);
-  if (!status && !gives_way(plan, &parts, threads)) {
-    status = build(plan, &parts, threads, length);
-    if (!status) status = analyze_one(plan);
-  }
-  trs_parts_destroy(&parts);
-  trs_free(length);
-  return status;
+  TRS_TRY(row_lengths(&s->length, &plan->system));
+  TRS_TRY(choose_parts(&s->parts, &s->parts_threads, plan, s->length, verdict));
+  if (verdict) judge(verdict, plan, &s->parts, s->parts_threads);
+  return TRS_SUCCESS;
+}
+
+static void free_look(trs_threads_state *s) {
+  trs_parts_destroy(&s->parts);
+  trs_free(s->length);
+  s->length = NULL;
+}
+
+static trs_status analyze(trs_plan *plan) {
+  trs_threads_state *s = plan->state;
+  TRS_TRY(build(plan, &s->parts, s->parts_threads, s->length));
+  free_look(s);
+  return analyze_one(plan);
 }
 
 static trs_status update(trs_plan *plan) {
@@ -690,6 +684,7 @@ static void describe(const trs_plan *plan, char *text, size_t size) {
 static void free_state(trs_plan *plan) {
   trs_threads_state *s = plan->state;
   if (!s) return;
+  free_look(s);
   trs_plan_destroy(s->one);
   if (!plan->origin) {
     trs_schedule_destroy(&s->schedule);
@@ -701,6 +696,7 @@ static void free_state(trs_plan *plan) {
 const trs_method trs_method_threads = {
     TRS_CPU_METHOD("threads", threads, 8),
     .refuses = trs_host_refuses,
+    .look = look,
     .threads = most_threads,
     .clone = clone,
 };

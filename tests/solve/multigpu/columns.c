@@ -108,6 +108,7 @@ static void solve(const shape *s) {
   trs_random_fill(b, ROOM, TRS_DOUBLE, 3);
   for (int k = 0; k < ROOM; k++) x[k] = GUARD;
   assert_success(trs_rhs_make(&rhs, ROWS, TRS_DOUBLE, x, s->ldx, b, s->ldb, s->nrhs, s->layout));
+  trs_rhs_locate(&rhs);
   assert_success(trs_method_columns.solve(&plan, &rhs));
   assert_success(trs_method_columns.wait(&plan));
   assert_success(trs_alone_create(&judge, &plan, NULL, NULL, 1, false));

@@ -417,7 +417,7 @@ trs_status push_plan(trs_plan *plan, trs_context *context, trs_matrix *A, trs_up
                      .uplo = uplo,
                      .system = trs_system_of(A, uplo, TRS_NO_TRANS, TRS_NONUNIT),
                      .options = *options};
-  trs_status status = trs_method_push.analyze(plan);
+  trs_status status = trs_method_push.look(plan, choice.named ? NULL : &choice.verdict);
   plan->choice = NULL;
   push_verdict = choice.verdict;
   push_made = choice.made;

@@ -238,15 +238,10 @@ struct row_walk {
 
   /* True if the first row of this row's block has an entry in block m. */
   __device__ bool in_first_row(int32_t m) const {
-    int32_t low = 0, high = first_row.count, from = v.start[m];
-    while (low < high) {
-      int32_t middle = low + (high - low) / 2;
-      if (v.t.column(first_row.origin, middle) < from)
-        low = middle + 1;
-      else
-        high = middle;
-    }
-    return low < first_row.count && v.t.column(first_row.origin, low) < v.start[m + 1];
+    const int32_t from = v.start[m], at = first_not(0, first_row.count, [&](int32_t k) {
+                                       return v.t.column(first_row.origin, k) < from;
+                                     });
+    return at < first_row.count && v.t.column(first_row.origin, at) < v.start[m + 1];
   }
 
   /* Adds the lane's entry, which is in block m (-1: in none), to the block's list.  left: block of

@@ -40,15 +40,11 @@ __device__ placed_row row_at(const fill_view &v, int32_t position) {
   int32_t k = v.t.mirror(v.s.row[position]);
   int32_t place = v.map.place ? v.map.place[position] : 0;
   row_view row = v.t.row(k);
-  int32_t low = max(row.count - place, 0), high = row.count;
-  while (low < high) { /* empty if the row is the first of its block */
-    int32_t middle = (low + high) / 2;
-    if (v.t.column(row.origin, middle) < k - place)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return {row, low, place};
+  /* Empty if the row is the first of its block. */
+  const int32_t outside = first_not(max(row.count - place, 0), row.count, [&](int32_t e) {
+    return v.t.column(row.origin, e) < k - place;
+  });
+  return {row, outside, place};
 }
 
 /* Writes the elements of a slice: get(entry) for each entry, pad behind the last entry of a row. */

@@ -791,8 +791,7 @@ static trs_status wait(trs_plan *plan) {
 static trs_status solve(trs_plan *plan, const trs_rhs *rhs) {
   TRS_TRY(look_at_updates(plan));
   TRS_TRY(trs_gpu_solve(plan, rhs));
-  const bool waited = !trs_device_address(rhs->x) || !trs_device_address(rhs->b);
-  return waited ? look_at_updates(plan) : TRS_SUCCESS;
+  return rhs->there ? TRS_SUCCESS : look_at_updates(plan);
 }
 
 /* Graphs hold the addresses of arrays that an update that launches fills, so these arrays stay. */

@@ -47,15 +47,7 @@ __device__ S rounded(S pivot) {
 
 /* The first of count ascending numbers that is at least `wanted`. */
 __device__ int32_t lower_bound(const int32_t *numbers, int32_t count, int32_t wanted) {
-  int32_t low = 0;
-  while (low < count) {
-    const int32_t middle = (low + count) / 2;
-    if (numbers[middle] < wanted)
-      low = middle + 1;
-    else
-      count = middle;
-  }
-  return low;
+  return first_not(0, count, [&](int32_t k) { return numbers[k] < wanted; });
 }
 
 /* ---- Access to rows of M, times their diagonal entries. ---- */
@@ -453,16 +445,10 @@ __device__ void row_maker<S, M, T>::renew() {
   const auto d = v.rows.find_D(k), its = v.rows.find(k);
   for (int32_t e = lane; e < d.count; e += LANES) {
     const int32_t c = v.t.mirror(v.rows.row_of_y(d, e));
-    int32_t low = 0, high = row.count;
-    while (low < high) {
-      const int32_t middle = (low + high) / 2;
-      if (v.t.column(row.origin, middle) < c)
-        low = middle + 1;
-      else
-        high = middle;
-    }
-    m.entry[e] = low;
-    v.rows.value(d, e) = value(low);
+    const int32_t at =
+        first_not(0, row.count, [&](int32_t k) { return v.t.column(row.origin, k) < c; });
+    m.entry[e] = at;
+    v.rows.value(d, e) = value(at);
   }
   if (lane == 0) v.rows.set_diagonal(k, diagonal(row));
   substituted = d.count;

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "analysis/host_system.h"
 #include "analysis/panels.h"
+#include "device/arena.h"
 #include "plan/parameters.h"
 #include "solve/cuda/gpu.h"
 #include "solve/cuda/supernodal/supernodal.h"
@@ -26,6 +27,7 @@ typedef struct supernodal {
   trs_panels panels;                   /* host */
   int64_t refused;                     /* supernodes that were cut because of their inverses */
   trs_supernodal args;
+  trs_arena memory;
   trs_panel *panel; /* device memory, as args has them */
   trs_panel_block *block;
   int32_t *list, *line;
@@ -83,19 +85,17 @@ static trs_status fill(const supernodal *s, const trs_system *S, void **values, 
 
 /* ---- Device memory. ---- */
 
-static trs_status put(supernodal *s, void **to, const void *from, int64_t count, size_t size,
-                      trs_stream stream) {
-  TRS_TRY(trs_device_alloc(s->gpu.device, to, count, size, stream));
-  return trs_device_copy(*to, from, count * (int64_t)size, stream);
+static trs_arena memory_of(const trs_gpu *gpu, const trs_plan *plan) {
+  return (trs_arena){.device = gpu->device, .stream = &plan->stream};
 }
 
-static trs_status put_panels(supernodal *s, trs_stream stream) {
+static trs_status put_panels(supernodal *s) {
   const trs_panels *P = &s->panels;
-  TRS_TRY(put(s, (void **)&s->panel, P->panel, P->count, sizeof *P->panel, stream));
-  TRS_TRY(put(s, (void **)&s->list, P->list, P->nlist, sizeof *P->list, stream));
-  TRS_TRY(put(s, (void **)&s->line, P->line, P->nlines, sizeof *P->line, stream));
+  TRS_TRY(TRS_ARENA_UPLOAD(&s->memory, &s->panel, P->panel, P->count));
+  TRS_TRY(TRS_ARENA_UPLOAD(&s->memory, &s->list, P->list, P->nlist));
+  TRS_TRY(TRS_ARENA_UPLOAD(&s->memory, &s->line, P->line, P->nlines));
   if (!P->block) return TRS_SUCCESS;
-  return put(s, (void **)&s->block, P->block, P->nblocks, sizeof *P->block, stream);
+  return TRS_ARENA_UPLOAD(&s->memory, &s->block, P->block, P->nblocks);
 }
 
 /* Threads per block: the mean height of a supernode, weighted by its entries, so that the
@@ -154,7 +154,7 @@ static trs_status make_work(supernodal *s, const trs_plan *plan) {
     int64_t bytes = share_work(s, &job, nrhs);
     s->work_bytes = bytes > s->work_bytes ? bytes : s->work_bytes;
   }
-  return trs_device_alloc(s->gpu.device, &s->work, s->work_bytes, 1, plan->stream);
+  return trs_arena_alloc(&s->memory, &s->work, s->work_bytes, 1);
 }
 
 static void describe_launch(supernodal *s, const trs_plan *plan) {
@@ -185,18 +185,16 @@ static trs_status load_values(supernodal *s, const trs_plan *plan, const void *v
 }
 
 static trs_status bring(supernodal *s, const trs_plan *plan, const void *values) {
-  TRS_TRY(put_panels(s, plan->stream));
-  TRS_TRY(trs_device_alloc(s->gpu.device, &s->values, s->panels.nvalues,
-                           trs_scalar_size(plan->system.scalar), plan->stream));
+  TRS_TRY(put_panels(s));
+  TRS_TRY(trs_arena_alloc(&s->memory, &s->values, s->panels.nvalues,
+                          trs_scalar_size(plan->system.scalar)));
   describe_launch(s, plan);
   TRS_TRY(make_work(s, plan));
   return load_values(s, plan, values);
 }
 
-static void drop(supernodal *s, trs_stream stream) {
-  void *arrays[] = {s->panel, s->block, s->list, s->line, s->values, s->work};
-  for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
-    trs_device_free(s->gpu.device, arrays[k], stream);
+static void drop(supernodal *s) {
+  trs_arena_free(&s->memory);
   trs_panels_destroy(&s->panels);
 }
 
@@ -207,13 +205,14 @@ static trs_status replace(supernodal *s, const trs_plan *plan, const trs_system 
   void *values = NULL;
   int64_t none;
   fresh.panels = *panels;
-  fresh.panel = NULL, fresh.block = NULL, fresh.list = fresh.line = NULL;
-  fresh.values = fresh.work = NULL;
+  fresh.memory = memory_of(&s->gpu, plan);
+  fresh.block = NULL;
+  fresh.work = NULL;
   fresh.work_bytes = 0;
   trs_status status = fill(&fresh, S, &values, NULL, &none);
   if (!status) status = bring(&fresh, plan, values);
   trs_free(values);
-  drop(status ? &fresh : s, plan->stream);
+  drop(status ? &fresh : s);
   if (!status) *s = fresh;
   return status;
 }
@@ -272,6 +271,7 @@ static trs_status analyze(trs_plan *plan) {
   plan->state = s;
   TRS_TRY(read_parameters(s, plan));
   TRS_TRY(trs_gpu_open(&s->gpu, plan, launch));
+  s->memory = memory_of(&s->gpu, plan);
   s->gpu.system.n = plan->system.n; /* for trs_gpu_bytes; nothing is loaded */
   s->gpu.system.scalar = plan->system.scalar;
   trs_status status = trs_host_system_create(&h, &plan->system, plan->matrix, plan->system.rows,
@@ -294,11 +294,7 @@ static trs_status update(trs_plan *plan) {
 
 static int64_t bytes(const trs_plan *plan) {
   const supernodal *s = plan->state;
-  const trs_panels *P = &s->panels;
-  return trs_gpu_bytes(&s->gpu) + s->work_bytes + P->count * (int64_t)sizeof *P->panel +
-         P->nblocks * (int64_t)sizeof *P->block +
-         (P->nlist + P->nlines) * (int64_t)sizeof *P->list +
-         P->nvalues * (int64_t)trs_scalar_size(s->args.scalar);
+  return trs_gpu_bytes(&s->gpu) + s->memory.bytes;
 }
 
 static void describe(const trs_plan *plan, char *text, size_t size) {
@@ -319,7 +315,7 @@ static void describe(const trs_plan *plan, char *text, size_t size) {
 static void free_state(trs_plan *plan) {
   supernodal *s = plan->state;
   if (s && s->gpu.device) {
-    drop(s, plan->stream);
+    drop(s);
     trs_gpu_free(&s->gpu, plan);
   }
   trs_free(s);
