@@ -922,7 +922,7 @@ TRS_EXPERIMENTAL trs_status trs_plan_set_streams(trs_plan *plan, void *const *st
 /* Waits for the solves that trs_solve launched.  TRS_ERROR_STALLED, with the row: a wait inside a
  * solve passed its limit.  CPU plans return at once.
  *   - In: plan.
- *   - Errors: STALLED, DEVICE, ARGUMENT, BUSY, CANCELLED, and what launched updates have found.
+ *   - Errors: STALLED, DEVICE, ARGUMENT, BUSY, and what launched updates have found.
  *   - Cost: the wait. */
 TRS_CORE trs_status trs_plan_wait(trs_plan *plan);
 

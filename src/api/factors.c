@@ -18,8 +18,8 @@ trs_status trs_factors_refactor(trs_factors *F, trs_pivots *pivots, trs_context 
   if (pivots) TRS_TRY(TRS_STRUCT_CHECK(trs_pivots, pivots));
   TRS_ENTER(F, "factors");
   int cancel = trs_cancel_defer();
-  trs_status status = trs_guard_leave_updated(&F->guard, "trs_factors_refactor",
-                                              trs_refactor_run(F, &own, ctx, A));
+  trs_status status =
+      trs_guard_leave_updated(&F->guard, "trs_factors_refactor", trs_refactor_run(F, &own, ctx, A));
   trs_cancel_restore(cancel);
   if (status || !pivots) return status;
   return TRS_STRUCT_GIVE(trs_pivots, pivots, &own);

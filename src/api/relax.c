@@ -282,7 +282,7 @@ trs_status trs_relax_set_stream(trs_relaxation *R, void *stream) {
 }
 
 trs_status trs_relax_wait(trs_relaxation *R) {
-  TRS_ENTER(R, "relaxation");
+  TRS_ENTER_WAIT(R, "relaxation");
   trs_status status = trs_context_check(R->context);
   if (!status && R->backend->wait) status = R->backend->wait(R);
   return trs_guard_leave(&R->guard, status);

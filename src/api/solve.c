@@ -236,7 +236,7 @@ trs_status trs_solve_once(void *x, const void *b, trs_uplo uplo, trs_diag diag, 
 }
 
 trs_status trs_plan_wait(trs_plan *plan) {
-  TRS_ENTER(plan, "plan");
+  TRS_ENTER_WAIT(plan, "plan");
   return trs_guard_leave(&plan->guard, trs_plan_finish(plan));
 }
 

@@ -34,18 +34,26 @@ trs_status trs_arena_alloc(trs_arena *arena, const void *pointer, int64_t count,
   TRS_TRY(trs_device_alloc(arena->device, &at, bytes + arena->beyond, 1, stream));
   arena->array[arena->count++] = (struct trs_arena_array){at, bytes + arena->beyond};
   arena->bytes += bytes + arena->beyond;
-  give(pointer, at);
-  return arena->beyond ? trs_device_fill((char *)at + bytes, 0, arena->beyond, stream)
-                       : TRS_SUCCESS;
+  trs_status status = TRS_SUCCESS;
+  if (arena->beyond) status = trs_device_fill((char *)at + bytes, 0, arena->beyond, stream);
+  if (status)
+    trs_arena_shrink(arena, arena->count - 1);
+  else
+    give(pointer, at);
+  return status;
 }
 
 trs_status trs_arena_upload(trs_arena *arena, const void *pointer, const void *from, int64_t count,
                             size_t size) {
   void *at;
-  TRS_TRY(trs_arena_alloc(arena, &at, count, size));
-  give(pointer, at);
-  TRS_TRY(trs_device_copy(at, from, count * (int64_t)size, stream_of(arena)));
-  return trs_device_wait(stream_of(arena));
+  TRS_TRY(trs_arena_alloc(arena, pointer, count, size));
+  memcpy(&at, pointer, sizeof at);
+  trs_status status = trs_device_copy(at, from, count * (int64_t)size, stream_of(arena));
+  if (!status) status = trs_device_wait(stream_of(arena));
+  if (!status) return status;
+  trs_arena_shrink(arena, arena->count - 1);
+  give(pointer, NULL);
+  return status;
 }
 
 trs_status trs_arena_move(trs_arena *arena, const void *pointer, void *from, int64_t count,

@@ -36,17 +36,24 @@ static size_t directory_length(const char *path) {
   return slash ? (size_t)(slash + 1 - path) : 0;
 }
 
+/* True if the file's folder, however it is spelt, is that of this process's descriptors. */
+static bool is_among_descriptors(const char *path) {
+  static const char *const folders[] = {"/dev/fd", "/proc/self/fd", "/proc/thread-self/fd"};
+  char folder[PATH_MAX], real[PATH_MAX], own[PATH_MAX];
+  snprintf(folder, sizeof folder, "%.*s.", (int)directory_length(path), path);
+  if (!realpath(folder, real)) return false;
+  for (size_t k = 0; k < sizeof folders / sizeof *folders; k++)
+    if (realpath(folders[k], own) && strcmp(own, real) == 0) return true;
+  return false;
+}
+
 /* The descriptor of this process that path names, or -1. */
 static int own_descriptor(const char *path) {
-  static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};
-  for (int k = 0; k < 2; k++) {
-    const size_t length = strlen(folders[k]);
-    char *end;
-    if (strncmp(path, folders[k], length) || path[length] < '0' || path[length] > '9') continue;
-    const long number = strtol(path + length, &end, 10);
-    if (!*end && number <= INT_MAX) return (int)number;
-  }
-  return -1;
+  const char *name = path + directory_length(path);
+  char *end;
+  if (*name < '0' || *name > '9') return -1;
+  const long number = strtol(name, &end, 10);
+  return !*end && number <= INT_MAX && is_among_descriptors(path) ? (int)number : -1;
 }
 
 /* The name at the end of a chain of symbolic links, where no file need exist; or a descriptor of

@@ -220,6 +220,13 @@ TEST(the_flag_is_of_one_thread) {
   assert_success(trs_set_cancel_flag(&flag));
 }
 
+/* What runs still uses the caller's arrays. */
+TEST(a_wait_waits) {
+  set(1);
+  assert_success(trs_plan_wait(plan));
+  assert_int_equal(trs_plan_set_stream(plan, NULL), TRS_ERROR_CANCELLED);
+}
+
 static void cancel_at(void *user, const char *phase, double done) {
   const char *at = user;
   if (done >= 0 && !strcmp(phase, at)) set(1);

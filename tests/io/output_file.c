@@ -516,6 +516,28 @@ TEST(what_is_open_is_written_where_it_stands) {
   close(fd);
 }
 
+/* The name of a descriptor has many spellings: none of them is replaced. */
+TEST(descriptors_are_known_by_any_name) {
+  static const char *const folders[] = {"/proc/thread-self/fd", "/dev/../dev/fd", "/dev//fd"};
+  char process[64], path[512], name[128], expected[64] = "";
+  if (access("/proc/thread-self/fd", X_OK)) skip_test("no /proc");
+  snprintf(process, sizeof process, "/proc/%d/fd", (int)getpid());
+  snprintf(path, sizeof path, "%s", scratch_text("spelt.mtx", ""));
+  const int fd = open(path, O_WRONLY | O_APPEND);
+  assert_true(fd >= 0);
+  for (int k = 0; k < 4; k++) {
+    const char *folder = k < 3 ? folders[k] : process;
+    if (access(folder, X_OK)) continue;
+    snprintf(name, sizeof name, "%s/%d", folder, fd);
+    assert_success(write_text("new ", 4, name));
+    assert_int_equal(write(fd, "own ", 4), 4);
+    strcat(expected, "new own ");
+    assert_content(path, expected);
+  }
+  assert_true(*expected);
+  close(fd);
+}
+
 TEST(texts_are_written_as_matrices_are) {
   struct stat about;
   const char *path = scratch_text("words.svg", "old");

@@ -70,10 +70,12 @@ static trs_status take_blocks(trs_relaxation *R) {
   const trs_relax_kernels *K = trs_relax_kernels_of(R->store);
   int64_t block = (int64_t)R->block * R->block;
   if (g->blocks.count) return TRS_SUCCESS;
-  TRS_TRY(trs_arena_upload(&g->blocks, &a->ptr, R->ptr, R->nrows + 1, sizeof *R->ptr));
-  TRS_TRY(trs_arena_upload(&g->blocks, &a->idx, R->idx, R->noff, sizeof *R->idx));
-  TRS_TRY(trs_arena_alloc(&g->blocks, &a->off, R->noff * block, K->off_size));
-  return K->scaled ? trs_arena_alloc(&g->blocks, &a->power, R->noff, 1) : TRS_SUCCESS;
+  trs_status status = trs_arena_upload(&g->blocks, &a->ptr, R->ptr, R->nrows + 1, sizeof *R->ptr);
+  if (!status) status = trs_arena_upload(&g->blocks, &a->idx, R->idx, R->noff, sizeof *R->idx);
+  if (!status) status = trs_arena_alloc(&g->blocks, &a->off, R->noff * block, K->off_size);
+  if (!status && K->scaled) status = trs_arena_alloc(&g->blocks, &a->power, R->noff, 1);
+  if (status) trs_arena_free(&g->blocks); /* the next update takes all of them anew */
+  return status;
 }
 
 static trs_status bring_blocks(trs_relaxation *R) {

@@ -116,7 +116,7 @@ __global__ void __launch_bounds__(THREADS, resident<S>(WAITS))
 
 /* warp_per_slice for wide levels: the blocks of threads that run at once take turns, WARPS slices
  * each.  A block draws the ticket of a turn and reads its slices one turn ahead, so that neither is
- * waited for.  It holds two tickets at most and takes them in order, so the block with the first
+ * waited for.  It holds three tickets at most and takes them in order, so the block with the first
  * unsolved slice works on it.  Rows seldom wait there: those of a slice leave together. */
 template <class S, class V>
 __global__ void __launch_bounds__(THREADS, resident<S>(waits::wide))
