@@ -758,7 +758,8 @@ def from_factors(L: Any, U: Any = None, perm_r: Any = None, perm_c: Any = None, 
     it when you choose.
 
     `Factors.kind` is "given".  Of incomplete factors, as `spilu` makes them, `solve`, `solve_A` and
-    `condition` are of L U, not of A, and `refactor` is a StructureError.
+    `condition` are of L U, not of A, and `refactor` is a StructureError.  The L U of `spilu` is not
+    symmetric, even if A is: use it with SciPy's `gmres` or `bicgstab`, not with `cg`.
 
     SciPy's ``splu(A)`` has the inverse permutations: there row i of A is row perm_r[i] of L U.  An
     object of `splu` is taken by its own convention.
@@ -766,9 +767,9 @@ def from_factors(L: Any, U: Any = None, perm_r: Any = None, perm_c: Any = None, 
     Examples
     --------
     >>> import numpy as np, scipy.sparse as sp, trireme as tr
-    >>> from scipy.sparse.linalg import cg, spilu
+    >>> from scipy.sparse.linalg import gmres, spilu
     >>> A = sp.csc_array(np.array([[4.0, 1], [1, 4]]))
-    >>> x, info = cg(A, np.array([6.0, 9]), M=tr.from_factors(spilu(A)))
+    >>> x, info = gmres(A, np.array([6.0, 9]), M=tr.from_factors(spilu(A)))
     >>> x.round(6)
     array([1., 2.])
     """
