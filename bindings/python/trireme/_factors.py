@@ -269,7 +269,8 @@ class Factors:
         Notes
         -----
         The pivots of complete LU are not chosen anew: `least_share` tells what they are worth.
-        After an exception nothing is solved with these factors until a call succeeds.  Clones of their
+        An A of another shape or type changes nothing.
+        After another exception nothing is solved with these factors until a call succeeds.  Clones of their
         plans, which `close` ends, are a ValueError before anything changes.
 
         After values on a GPU, L and U are there, until a call with values in host memory.  Plans
@@ -281,9 +282,13 @@ class Factors:
             raise UnsupportedError(f"a pickle's copy of {self._copied} has its L and U, and not how they "
                                    "were made: factor A anew")
         self._check_unshared(self._followers)
+        matrix = self._matrix_again(A)
+        if tuple(matrix.parts.shape) != self.shape:
+            raise ValueError(f"A is {' x '.join(map(str, matrix.parts.shape))}, but the factors have "
+                             f"{self.shape[0]} rows")
         with self._refusal:
             try:
-                self._renew(self._matrix_again(A), threads)
+                self._renew(matrix, threads)
             except StructureError as error:
                 if not self._by_scipy:
                     raise
