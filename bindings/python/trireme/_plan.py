@@ -343,8 +343,8 @@ class Solver:
             library.trs_plan_describe(self._ready(), text, len(text))
         info = self.info
         return (f"{text.value.decode(errors='replace')}\n{info['n']:,} rows, {info['nnz']:,} "
-                f"entries, {info['levels']:,} levels\nexpected: {1e6 * self.bound():.3g} µs per "
-                "solve (the reference time)")
+                f"entries, {info['levels']:,} levels\nreference time: {1e6 * self.bound():.3g} µs "
+                "per solve, by bandwidth and latency")
 
     def __repr__(self) -> str:
         if not self._handle:
