@@ -35,11 +35,12 @@ print("half as large:", np.allclose(2 * p.solve(b), x))
 X = tr.plan(L, trans="T").solve(np.stack([b, 2 * b], axis=1))
 print("two right-hand sides:", X.shape)
 
-# %% A preconditioner
-for name, M in (("none", None), ("ILU(0)", tr.ilu0(A)), ("IC(0)", tr.ic0(A))):
+# %% A preconditioner: cg for a symmetric positive definite A, bicgstab for a general one
+for solver, name, M in ((sla.cg, "cg", None), (sla.cg, "cg with IC(0)", tr.ic0(A)),
+                        (sla.bicgstab, "bicgstab", None), (sla.bicgstab, "bicgstab with ILU(0)", tr.ilu0(A))):
     steps = []
-    sla.cg(A, b, M=M, callback=lambda _: steps.append(1))
-    print(f"cg with {name}: {len(steps)} steps")
+    solver(A, b, M=M, callback=lambda _: steps.append(1))
+    print(f"{name}: {len(steps)} steps")
 
 # %% What goes wrong says where
 broken = L.copy()

@@ -568,8 +568,8 @@ typedef struct trs_pivots {
  * the patterns of L and U, which the message names, or these lack an entry that elimination fills.
  * TRS_ERROR_ZERO_PIVOT and TRS_ERROR_NOT_FINITE name the row of A.  After a failure, whatever its
  * reason, the factors and their plans refuse every use with that status until a call succeeds; only
- * a call that finds them in use leaves them as they were.  The factors may not be in use by other
- * threads.
+ * a call that finds them in use, or of a kind that is never refactored, leaves them as they were.
+ * The factors may not be in use by other threads.
  *
  *   ILU0 and IC0 of trs_factor follow the same rules, with the order, uplo, add_diagonal and first
  * shift that they were made with, and get the bits that trs_factor would give them.  A has the

@@ -17,8 +17,10 @@ trs_status trs_factors_refactor(trs_factors *F, trs_pivots *pivots, trs_context 
   trs_pivots own = {.least_share = 1, .row = -1};
   if (pivots) TRS_TRY(TRS_STRUCT_CHECK(trs_pivots, pivots));
   TRS_ENTER(F, "factors");
+  trs_status status = trs_refactor_kind_check(F);
+  if (status) return trs_guard_leave(&F->guard, status);
   int cancel = trs_cancel_defer();
-  trs_status status =
+  status =
       trs_guard_leave_updated(&F->guard, "trs_factors_refactor", trs_refactor_run(F, &own, ctx, A));
   trs_cancel_restore(cancel);
   if (status || !pivots) return status;

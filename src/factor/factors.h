@@ -68,6 +68,9 @@ trs_status trs_factor_run(trs_factors **F, const trs_matrix *A, const trs_factor
 trs_status trs_refactor_run(trs_factors *F, trs_pivots *pivots, trs_context *ctx,
                             const trs_matrix *A);
 
+/* Fails if factors of this kind are never refactored. */
+trs_status trs_refactor_kind_check(const trs_factors *F);
+
 /* Fails if the last refactorisation did: what reads L and U for the user calls it first. */
 static inline trs_status trs_factors_check(const trs_factors *F) {
   return trs_refusal_check(&F->guard.refusal, "factorisation");

@@ -578,8 +578,7 @@ static bool is_incomplete(const trs_factors *F) {
   return F->kind == TRS_FACTOR_ILU0 || F->kind == TRS_FACTOR_IC0;
 }
 
-static trs_status check(const trs_factors *F, const trs_matrix *A) {
-  if (!A) return trs_fail(TRS_ERROR_ARGUMENT, -1, "A is NULL");
+trs_status trs_refactor_kind_check(const trs_factors *F) {
   if (F->kind != TRS_FACTOR_LU && !is_incomplete(F))
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
                     "factors of the kind %s are not refactored, those of LU, ILU0 and IC0 are: "
@@ -590,6 +589,11 @@ static trs_status check(const trs_factors *F, const trs_matrix *A) {
                     "%s L and U has a unit diagonal: refactorisation needs one diagonal of ones "
                     "and one of pivots",
                     F->diag_L == TRS_UNIT ? "each of" : "neither of");
+  return TRS_SUCCESS;
+}
+
+static trs_status check(const trs_factors *F, const trs_matrix *A) {
+  if (!A) return trs_fail(TRS_ERROR_ARGUMENT, -1, "A is NULL");
   if (!is_incomplete(F)) TRS_TRY(trs_matrix_need_host(F->L, "trs_factors_refactor"));
   if (!is_incomplete(F) || !A->on_device) TRS_TRY(trs_matrix_need_host(A, "trs_factors_refactor"));
   if (A->nrows != F->n || A->ncols != F->n)

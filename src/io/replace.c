@@ -36,14 +36,18 @@ static size_t directory_length(const char *path) {
   return slash ? (size_t)(slash + 1 - path) : 0;
 }
 
-/* True if the file's folder, however it is spelt, is that of this process's descriptors. */
+/* True if the file's folder, however it is spelt, is that of this process's descriptors.  Without
+ * /proc only the names themselves are known. */
 static bool is_among_descriptors(const char *path) {
-  static const char *const folders[] = {"/dev/fd", "/proc/self/fd", "/proc/thread-self/fd"};
-  char folder[PATH_MAX], real[PATH_MAX], own[PATH_MAX];
-  snprintf(folder, sizeof folder, "%.*s.", (int)directory_length(path), path);
-  if (!realpath(folder, real)) return false;
-  for (size_t k = 0; k < sizeof folders / sizeof *folders; k++)
-    if (realpath(folders[k], own) && strcmp(own, real) == 0) return true;
+  static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/", "/proc/thread-self/fd/"};
+  const size_t length = directory_length(path);
+  char folder[PATH_MAX + 1], real[PATH_MAX], own[PATH_MAX];
+  snprintf(folder, sizeof folder, "%.*s.", (int)length, path);
+  const bool exists = realpath(folder, real) != NULL;
+  for (size_t k = 0; k < sizeof folders / sizeof *folders; k++) {
+    if (strlen(folders[k]) == length && memcmp(path, folders[k], length) == 0) return true;
+    if (exists && realpath(folders[k], own) && strcmp(own, real) == 0) return true;
+  }
   return false;
 }
 

@@ -348,6 +348,12 @@ TEST(other_factors_are_refused) {
   const trs_factor_options dilu = {.struct_size = sizeof dilu, .kind = TRS_FACTOR_DILU};
   assert_success(trs_factor(&F, A, &dilu));
   assert_failure(TRS_ERROR_UNSUPPORTED, "DILU", trs_factors_refactor(F, NULL, NULL, A));
+  trs_context *ctx;
+  trs_plan *plan;
+  assert_success(trs_context_create(&ctx, "serial"));
+  assert_success(trs_analyze_factors(&plan, ctx, F, TRS_NO_TRANS, NULL)); /* they are as before */
+  trs_plan_destroy(plan);
+  trs_context_destroy(ctx);
   trs_factors_destroy(F);
   assert_success(trs_matrix_triangle(&L, A, TRS_LOWER, 0));
   assert_success(trs_matrix_triangle(&U, A, TRS_UPPER, 0));

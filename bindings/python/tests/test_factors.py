@@ -244,8 +244,7 @@ def test_refactor_and_plans_follow():
     with pytest.raises(TypeError):
         F.refactor("A")
     for use in (lambda: plan.solve(B), F.plan, F.condition, lambda: pickle.dumps(F)):
-        with pytest.raises(TypeError, match="refactor of these factors failed.*the text 'A'"):
-            use()
+        use()  # the factors are as before
     np.testing.assert_allclose(F.refactor(S).solve(B), x, rtol=1e-12)
     np.testing.assert_array_equal(plan.solve(B), F.solve(B))
 
@@ -278,6 +277,9 @@ def test_values_without_their_matrix_and_complex_ones_are_refused_by_refactor():
         F.refactor(sp.csr_array(A).data)
     with pytest.raises(TypeError, match="A is complex, and the factors are float64: factor A anew"):
         F.refactor(sp.csr_array(A) * 1j)
+    with pytest.raises(ValueError, match=f"A is 5 x 5, but the factors have {N} rows"):
+        F.refactor(sp.csr_array(A)[:5, :5])
+    F.solve(np.ones(N))  # the factors are as before
     F.refactor(A)
 
 

@@ -50,6 +50,8 @@ def _without_annotations(thing: object) -> None:
 
 for _name in __all__:
     _without_annotations(globals()[_name])
+    if isinstance(globals()[_name], type):
+        globals()[_name].__module__ = __name__  # tracebacks show the name that users import
 
 
 def __dir__() -> "list[str]":
@@ -61,4 +63,7 @@ def __getattr__(name: str) -> object:
     if name in ("jax", "torch"):
         import importlib
         return importlib.import_module("." + name, __name__)
-    raise AttributeError(f"module 'trireme' has no attribute {name!r}")
+    hint = {"spilu": ": trireme.ilu0 makes incomplete factors",
+            "cg": ": SciPy has it, and takes M=trireme.ic0(A)",
+            "gmres": ": SciPy has it, and takes M=trireme.ilu0(A)"}.get(name, "")
+    raise AttributeError(f"module 'trireme' has no attribute {name!r}{hint}")

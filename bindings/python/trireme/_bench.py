@@ -37,8 +37,8 @@ class Table(List[Row]):
 
     def __str__(self) -> str:
         base = self[-1].seconds if self else 1.0
-        lines = [f"{'':34}{'median':>12}{'times':>9}{'difference':>12}"]
-        lines += [f"{r.name:34}{1e6 * r.seconds:>9.1f} µs{base / r.seconds:>9.1f}{r.error:>12.1e}"
+        lines = [f"{'':34}{'median':>12}{'times as fast':>15}{'difference':>12}"]
+        lines += [f"{r.name:34}{1e6 * r.seconds:>9.1f} µs{base / r.seconds:>15.1f}{r.error:>12.1e}"
                   for r in self]
         if self and self.load > (os.cpu_count() or 1):
             lines.append(f"the load was {self.load:.1f} before: other programs used the cores, and the times are off")
@@ -84,8 +84,8 @@ def bench(L: Shaped, b: Any, lower: bool = True, unit_diagonal: bool = False,
     Returns
     -------
     Table
-        A list of (name, seconds, repeats, error) that prints as a table; "times" is how many times
-        as fast as the last line.  It says so where other programs used the cores.
+        A list of (name, seconds, repeats, error) that prints as a table; "times as fast" is beside the
+        last line.  It says so where other programs used the cores.
     """
     if is_sparse(b) and not is_sparse(L):
         raise TypeError(f"L is {named(L)} and b {named(b)}: the order is bench(L, b)")
@@ -103,11 +103,13 @@ def bench(L: Shaped, b: Any, lower: bool = True, unit_diagonal: bool = False,
         rows.append((f"Trireme, plan ({p.info['method']})", *_time(lambda: p.solve(b, out=out),
                                                                   seconds, kind)))
     if kind == "cupy":
+        import cupy
         from cupyx.scipy.sparse.linalg import spsolve_triangular as peer
-        name = "CuPy, spsolve_triangular"
+        name = f"CuPy {cupy.__version__}, spsolve_triangular"
     else:
+        import scipy
         from scipy.sparse.linalg import spsolve_triangular as peer
-        name = "SciPy, spsolve_triangular"
+        name = f"SciPy {scipy.__version__}, spsolve_triangular"
     rows.append((name, *_time(lambda: peer(L, b, **flags), seconds, kind)))
     first = rows[0][2]
     table = Table(Row(name, statistics.median(took), len(took), _difference(x, first))

@@ -269,7 +269,8 @@ class Factors:
         Notes
         -----
         The pivots of complete LU are not chosen anew: `least_share` tells what they are worth.
-        After an exception nothing is solved with these factors until a call succeeds.  Clones of their
+        An A of another shape or type changes nothing.
+        After another exception nothing is solved with these factors until a call succeeds.  Clones of their
         plans, which `close` ends, are a ValueError before anything changes.
 
         After values on a GPU, L and U are there, until a call with values in host memory.  Plans
@@ -281,9 +282,13 @@ class Factors:
             raise UnsupportedError(f"a pickle's copy of {self._copied} has its L and U, and not how they "
                                    "were made: factor A anew")
         self._check_unshared(self._followers)
+        matrix = self._matrix_again(A)
+        if tuple(matrix.parts.shape) != self.shape:
+            raise ValueError(f"A is {' x '.join(map(str, matrix.parts.shape))}, but the factors have "
+                             f"{self.shape[0]} rows")
         with self._refusal:
             try:
-                self._renew(self._matrix_again(A), threads)
+                self._renew(matrix, threads)
             except StructureError as error:
                 if not self._by_scipy:
                     raise
@@ -758,7 +763,8 @@ def from_factors(L: Any, U: Any = None, perm_r: Any = None, perm_c: Any = None, 
     it when you choose.
 
     `Factors.kind` is "given".  Of incomplete factors, as `spilu` makes them, `solve`, `solve_A` and
-    `condition` are of L U, not of A, and `refactor` is a StructureError.
+    `condition` are of L U, not of A, and `refactor` is a StructureError.  The L U of `spilu` is not
+    symmetric, even if A is: use it with SciPy's `gmres` or `bicgstab`, not with `cg`.
 
     SciPy's ``splu(A)`` has the inverse permutations: there row i of A is row perm_r[i] of L U.  An
     object of `splu` is taken by its own convention.
@@ -766,9 +772,9 @@ def from_factors(L: Any, U: Any = None, perm_r: Any = None, perm_c: Any = None, 
     Examples
     --------
     >>> import numpy as np, scipy.sparse as sp, trireme as tr
-    >>> from scipy.sparse.linalg import cg, spilu
+    >>> from scipy.sparse.linalg import gmres, spilu
     >>> A = sp.csc_array(np.array([[4.0, 1], [1, 4]]))
-    >>> x, info = cg(A, np.array([6.0, 9]), M=tr.from_factors(spilu(A)))
+    >>> x, info = gmres(A, np.array([6.0, 9]), M=tr.from_factors(spilu(A)))
     >>> x.round(6)
     array([1., 2.])
     """
