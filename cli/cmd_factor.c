@@ -97,10 +97,6 @@ typedef struct outcome {
   bool has_against; /* of factors of the matrix as it was read */
 } outcome;
 
-static bool is_incomplete(trs_factor_kind kind) {
-  return kind == TRS_FACTOR_ILU0 || kind == TRS_FACTOR_IC0 || kind >= TRS_FACTOR_BILU0;
-}
-
 static void print_errors(const outcome *o) {
   if (o->unsolved) {
     table_row("backward error", "not known: %s", o->unsolved);

@@ -25,8 +25,9 @@ static const option options[] = {
         "its row)"),
     CHOICE_OPTION(
         "factor", "lu|ilu0|ic0", FIELD(factor),
-        "the system is A x = b, by complete (lu) or incomplete factors of the matrix M in "
-        "the order that trireme factor takes"),
+        "factor the matrix A in M, in the order that trireme factor takes, and solve with the "
+        "factors: complete ones (lu) solve A x = b; incomplete ones (ilu0, ic0) solve L U x = b, "
+        "where L U is only near A, as preconditioners do"),
     RHS_FILE_OPTION(FIELD(rhs_file)),
     FILE_OPTION("matrix", 0, "FILE", FIELD(matrix),
                 "with factors: the matrix that was factored, to report the error against it too"),
@@ -99,9 +100,16 @@ static const paragraph paragraphs[] = {
      "Every solution is substituted into its system. The backward error is the maximum of |b - T "
      "x| / (|T| |x| + |b|), for each row (componentwise) and in the infinity norm (normwise). It "
      "is small if the componentwise error is at most 50 eps (r + 1), where eps is the machine "
-     "epsilon and r the number of entries in the longest row of op(T). For factors the system is A "
-     "= L U, |L| |U| stands for |A|, and r adds the longest rows of both. If the error is larger, "
-     "the exit code is 1 and no solution is written. With --store mixed the limit allows for the "
+     "epsilon and r the number of entries in the longest row of op(T). For factors A "
+     "is their product L U, |L| |U| stands for |A|, and r adds the longest rows of both. If the "
+     "error is larger, "
+     "the exit code is 1 and no solution is written. Incomplete factors solve L U x = b, where L U "
+     "is "
+     "only near A: a small error says nothing of A x = b, and the report adds the error against A. "
+     "After --factor lu the report warns if the estimated condition number of A is beyond 1/eps: "
+     "it may be that no digit of x is right then, however small the error. With --store mixed the "
+     "limit "
+     "allows for the "
      "rounding of values to floats, 1.2e-7; with the method blocks for 8 roundings to the stored "
      "type. Underflow is no error: the denominator is |T| (|x| + "
      "tiny) + |b| + m tiny, where tiny is the smallest normal number of the type and m the number "
@@ -140,7 +148,8 @@ static const paragraph paragraphs[] = {
      "{analysis_s, update_s, solve_s {min, median}}, bytes, bound_s (the reference time), "
      "backward_error {componentwise, normwise}; others may be added. A failure adds error {status, "
      "message, row, exit_code}. Numbers that are not finite or not known are null: with --grid "
-     "these are matrix.levels, plan.reason, time.update_s, bytes and bound_s. --grid adds "
+     "these are matrix.levels, plan.reason, time.update_s, bytes and bound_s. --factor lu adds "
+     "factors.condition, null where one more solve gives no hint of a large one. --grid adds "
      "plan.grid {px, py, pz} and, for the fastest solve and each with min, mean and max over the "
      "ranks, ranks {solve_s, inter_s {before_U, within_U}, intra_s {L, U}, products_s {L, U}, "
      "flops {L, U}}, and inter_messages, inter_bytes, intra_messages and intra_bytes, divided like "
@@ -164,6 +173,7 @@ static int solve(solve_job *job, const char *name) {
   if (code < 0) code = solve_make_rhs(job);
   if (code < 0) code = solve_measure(job);
   if (code < 0) code = solve_judge(job);
+  if (code < 0) code = solve_find_condition(job);
   if (code >= 0) return code;
   solve_print(job);
   solve_report(job);
@@ -199,7 +209,8 @@ static int check_factor(const solve_settings *s) {
 static const char brief[] =
     "Options\n"
     "      --uplo lower|upper   the triangle of M to solve with\n"
-    "      --factor lu|ilu0|ic0 A x = b by factors that it makes\n"
+    "      --factor lu          factor A, and solve A x = b\n"
+    "      --factor ilu0|ic0    solve L U x = b, where L U is only near A\n"
     "      --trans n|t|c        solve with the (conjugate) transpose\n"
     "      --diag nonunit|unit  unit: the diagonal is one\n"
     "  -b, --rhs-file FILE      right-hand sides (default: one at random)\n"
@@ -213,7 +224,8 @@ static const char brief[] =
     "  trireme solve A.mtx --factor lu -b b.mtx -o x.mtx\n";
 
 static int run(int argc, char **argv) {
-  solve_job job = {.set = {.uplo = -1, .factor = -1, .diag = -1, .invert = -1, .precision = -1}};
+  solve_job job = {.set = {.uplo = -1, .factor = -1, .diag = -1, .invert = -1, .precision = -1},
+                   .condition = -1};
   bool silent = is_other_rank(argc, argv);
   if (silent) output_silence();
   int code = options_parse(&cmd_solve, &job.set, &argc, argv);
@@ -226,5 +238,14 @@ static int run(int argc, char **argv) {
   return code;
 }
 
-const command cmd_solve = LONG_COMMAND_OF(
-    "solve", "[OPTIONS] M", "solve a triangular system, or A x = b from factors", "matrix", 1, 1);
+const command cmd_solve = {.name = "solve",
+                           .synopsis = "[OPTIONS] M",
+                           .summary = "solve a triangular system, or A x = b from factors",
+                           .operand = "matrix",
+                           .min_operands = 1,
+                           .max_operands = 1,
+                           .options = options,
+                           .paragraphs = paragraphs,
+                           .brief = brief,
+                           .run = run,
+                           .source = &cmd_factor};

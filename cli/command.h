@@ -92,6 +92,8 @@ typedef struct command {
   const paragraph *paragraphs; /* end with a NULL text */
   const char *brief;           /* what -h prints of the options, and examples; NULL: as --help */
   int (*run)(int argc, char **argv); /* the words behind the name; returns how to leave */
+  const struct command *source; /* the command that writes what this one reads, or NULL: where an
+                                   option of that one is meant */
   const char *program; /* a program that has syntax and texts, asked by "--print"; or NULL */
   const struct command *const *commands; /* of trireme itself: its subcommands, then NULL */
 } command;

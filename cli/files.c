@@ -118,6 +118,10 @@ int input_rhs(const input *in, const char *path, trs_scalar scalar, int64_t n, v
                human_count(*nrhs).s, in->name, human_count(n).s);
 }
 
+bool is_incomplete(trs_factor_kind kind) {
+  return kind == TRS_FACTOR_ILU0 || kind == TRS_FACTOR_IC0 || kind >= TRS_FACTOR_BILU0;
+}
+
 void input_free(input *in) {
   trs_matrix_destroy(in->A);
   trs_factors_destroy(in->F);

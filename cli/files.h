@@ -36,6 +36,9 @@ int input_read_matrix(input *in, const char *name, int precision, const char *ta
 /* *nrhs right-hand sides of n rows from a file, which trs_free frees; -1, or how to leave. */
 int input_rhs(const input *in, const char *path, trs_scalar scalar, int64_t n, void **b,
               int64_t *nrhs);
+/* Of such factors L U is only near A. */
+bool is_incomplete(trs_factor_kind kind);
+
 void input_free(input *in);
 
 /* --max-memory, a double in the settings, for every command that reads files; the limit for all

@@ -54,6 +54,11 @@ static int unknown_option(const command *c, const char *typed) {
   if (chooses)
     return leave_usage(c->name, "there is no option --%s; did you mean --%s %s?", name,
                        chooses->name, name);
+  if (typed[1] == '-' && c->source && find_long(c->source, name, strlen(name)))
+    return leave_usage(c->name,
+                       "there is no option --%s; trireme %s has it, and writes what trireme "
+                       "%s reads",
+                       name, c->source->name, c->name);
   if (typed[1] == '-' && trs_nearest(near, sizeof near, name, known))
     return leave_usage(c->name, "there is no option --%s; did you mean --%s?", name, near);
   return leave_usage(c->name, "there is no option %s", typed);

@@ -37,6 +37,8 @@ typedef struct solve_job {
   trs_diag diag;
   trs_scalar scalar;
   int64_t n, longest_row; /* of op(T); for factors, the sum of those of op(L) and op(U) */
+  trs_factor_kind kind;   /* of in.F */
+  double condition;       /* of A, with --factor lu; negative: not suspect, or not known */
   int64_t nrhs;
   uint64_t seed;
   void *b, *x; /* n x nrhs, column-major */
@@ -65,6 +67,8 @@ int solve_take_factors(solve_job *job);
 int solve_make_rhs(solve_job *job);
 int solve_measure(solve_job *job);
 int solve_judge(solve_job *job);
+/* Sets job->condition; after solve_measure. */
+int solve_find_condition(solve_job *job);
 
 /* True if the plan solves by the method blocks, which stores values in any type of --store. */
 bool solve_is_by_blocks(const solve_job *job);
@@ -78,9 +82,12 @@ int solve_on_ranks(solve_job *job, const char *name);
 
 void solve_print(const solve_job *job);
 void solve_report(const solve_job *job);
+/* "A x = b", or what else is solved. */
+const char *solve_system(const solve_job *job);
 void solve_print_error(const solve_job *job);
 void solve_report_error(const solve_job *job);
 
 int64_t scalar_bytes(trs_scalar scalar);
+double scalar_eps(trs_scalar scalar);
 
 #endif

@@ -21,6 +21,10 @@ int64_t scalar_bytes(trs_scalar scalar) {
   return bytes[scalar];
 }
 
+double scalar_eps(trs_scalar scalar) {
+  return scalar == TRS_FLOAT || scalar == TRS_SCOMPLEX ? FLT_EPSILON : DBL_EPSILON;
+}
+
 int solve_check_settings(solve_settings *s) {
   if (s->rhs_file && s->rhs) return leave_usage("solve", "give either -b FILE or --rhs, not both");
   if (s->rhs_file && s->nrhs)
@@ -148,6 +152,7 @@ int solve_take_factors(solve_job *job) {
   trs_factors_get_info(job->in.F, &info);
   job->n = info.n;
   job->scalar = info.scalar;
+  job->kind = info.kind;
   bool columns = job->trans != TRS_NO_TRANS;
   int code = add_fullest(info.L, columns, &job->longest_row);
   return code < 0 ? add_fullest(info.U, columns, &job->longest_row) : code;
@@ -431,8 +436,6 @@ static double rounding_of(const solve_job *job) {
 }
 
 int solve_judge(solve_job *job) {
-  bool single = job->scalar == TRS_FLOAT || job->scalar == TRS_SCOMPLEX;
-  double eps = single ? FLT_EPSILON : DBL_EPSILON;
   job->error.struct_size = sizeof job->error;
   trs_status status = job->in.F
                           ? trs_check_factors(&job->error, job->in.F, job->trans, job->x, job->n,
@@ -441,7 +444,7 @@ int solve_judge(solve_job *job) {
                                       job->x, job->n, job->b, job->n, job->nrhs, TRS_COL_MAJOR);
   if (status) return leave_library(job->in.name);
   job->rounding = rounding_of(job);
-  job->limit = 50 * eps * (double)(job->longest_row + 1) + job->rounding;
+  job->limit = 50 * scalar_eps(job->scalar) * (double)(job->longest_row + 1) + job->rounding;
   job->good = isfinite(job->error.normwise) && job->error.componentwise <= job->limit;
   return check_matrix_error(job);
 }

@@ -177,10 +177,7 @@ static void print_plan(const solve_job *job, const trs_mpi_stats *s) {
   table_row("matrix", "factors L U, %s, %s, %s", human_scalar(job->scalar),
             human_things(job->n, "row", "rows").s,
             human_things(s->supernodes, "supernode", "supernodes").s);
-  table_row("system", "%s x = b, %s",
-            job->trans == TRS_NO_TRANS ? "A"
-            : job->trans == TRS_TRANS  ? "A'"
-                                       : "A^H",
+  table_row("system", "%s; %s", solve_system(job),
             human_things(job->nrhs, "right-hand side", "right-hand sides").s);
   table_row("ranks", "%d x %d x %d, %s, %s trees", s->px, s->py, s->pz, s->method,
             job->set.trees ? "flat" : "binary");

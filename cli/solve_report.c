@@ -13,10 +13,18 @@ static const char *kind_of(const solve_job *job) {
   return job->uplo == TRS_LOWER ? "lower triangle" : "upper triangle";
 }
 
-static const char *system_of(const solve_job *job) {
+const char *solve_system(const solve_job *job) {
   static const char *const triangle[2][3] = {{"L x = b", "L^T x = b", "L^H x = b"},
                                              {"U x = b", "U^T x = b", "U^H x = b"}};
   static const char *const whole[3] = {"A x = b", "A^T x = b", "A^H x = b"};
+  static const char *const incomplete[3] = {"L U x = b, where L U is only near A",
+                                            "(L U)^T x = b, where L U is only near A",
+                                            "(L U)^H x = b, where L U is only near A"};
+  static const char *const triangles[3] = {"L U x = b, with the triangles L and U of a matrix",
+                                           "(L U)^T x = b, with the triangles L and U of a matrix",
+                                           "(L U)^H x = b, with the triangles L and U of a matrix"};
+  if (job->in.F && is_incomplete(job->kind)) return incomplete[job->trans];
+  if (job->in.F && job->kind == TRS_FACTOR_TRIANGLE) return triangles[job->trans];
   return job->in.F ? whole[job->trans] : triangle[job->uplo == TRS_UPPER][job->trans];
 }
 
@@ -52,9 +60,9 @@ static void print_system(const solve_job *job) {
   snprintf(many, sizeof many, "%s",
            human_things(job->nrhs, "right-hand side", "right-hand sides").s);
   if (job->set.rhs_file)
-    table_row("system", "%s, %s from %s", system_of(job), many, human_name(job->set.rhs_file).s);
+    table_row("system", "%s; %s from %s", solve_system(job), many, human_name(job->set.rhs_file).s);
   else
-    table_row("system", "%s, %s, random with seed %llu", system_of(job), many,
+    table_row("system", "%s; %s, random with seed %llu", solve_system(job), many,
               (unsigned long long)job->seed);
 }
 
@@ -68,15 +76,20 @@ static void print_plan(const solve_job *job) {
               human_bytes((double)job->info.plan_bytes).s);
 }
 
+/* The reference time is that of one right-hand side. */
+static double bound_ratio(const solve_job *job) {
+  return job->fastest / (job->bound * (double)job->nrhs);
+}
+
 static void print_reference(const solve_job *job) {
-  const char *of = job->nrhs > 1 ? " for one right-hand side" : "";
-  if (job->fastest <
-      job->bound) /* levels were merged, or the machine was busy as it was measured */
+  const char *of = job->nrhs > 1 ? " per right-hand side" : "";
+  const double ratio = bound_ratio(job);
+  if (ratio < 1) /* levels were merged, or the machine was busy as it was measured */
     table_row("reference time", "%s%s; the best solve took less than that",
               human_seconds(job->bound).s, of);
   else
     table_row("reference time", "%s%s; the best solve took %s times that",
-              human_seconds(job->bound).s, of, human_times(job->fastest / job->bound).s);
+              human_seconds(job->bound).s, of, human_times(ratio).s);
 }
 
 static void print_times(const solve_job *job) {
@@ -118,6 +131,9 @@ static const char *stored_as(const solve_job *job) {
   return words[job->info.store];
 }
 
+/* A change of A by rounding may change all of x. */
+static bool is_beyond(const solve_job *job) { return job->condition * scalar_eps(job->scalar) > 1; }
+
 void solve_print_error(const solve_job *job) {
   const trs_backward_error *e = &job->error;
   table_styled(job->good ? STYLE_GOOD : STYLE_BAD, "backward error",
@@ -128,8 +144,13 @@ void solve_print_error(const solve_job *job) {
     table_row("", "%s below the range of %s: underflow is allowed for",
               human_things(e->underflow_rows, "row", "rows").s, human_scalar(job->scalar));
   if (job->factored.A)
-    table_row("", "against %s: %.1e componentwise, %.1e normwise", job->factored.name,
-              job->of_matrix.componentwise, job->of_matrix.normwise);
+    table_row("", "against %s: %.1e componentwise, %.1e normwise%s", job->factored.name,
+              job->of_matrix.componentwise, job->of_matrix.normwise,
+              is_incomplete(job->kind) ? ": the error of the incomplete factorisation" : "");
+  if (is_beyond(job))
+    table_styled(STYLE_BAD, "condition",
+                 "%.1e, estimated in the 1-norm, beyond 1/eps: perhaps no digit of x is right",
+                 job->condition);
 }
 
 void solve_report_error(const solve_job *job) {
@@ -139,6 +160,10 @@ void solve_report_error(const solve_job *job) {
   report_real("backward_error.limit", job->limit);
   report_count("backward_error.worst_row", e->worst_row);
   report_count("backward_error.underflow_rows", e->underflow_rows);
+  if (job->set.factor == TRS_FACTOR_LU && job->condition >= 0)
+    report_real("factors.condition", job->condition);
+  else if (job->set.factor == TRS_FACTOR_LU)
+    report_null("factors.condition");
   if (!job->factored.A) return;
   report_real("backward_error_of_matrix.componentwise", job->of_matrix.componentwise);
   report_real("backward_error_of_matrix.normwise", job->of_matrix.normwise);
@@ -230,7 +255,7 @@ void solve_report(const solve_job *job) {
   report_count("bytes", job->bytes);
   report_real("bytes_per_s", (double)job->bytes / job->fastest);
   report_real("bound_s", job->bound);
-  report_real("bound_ratio", job->fastest / job->bound);
+  report_real("bound_ratio", bound_ratio(job));
   report_count("memory.peak_bytes", peak);
   solve_report_error(job);
   if (job->set.output) report_text("output", job->good ? job->set.output : "");

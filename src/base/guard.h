@@ -6,6 +6,8 @@
 #ifndef TRS_BASE_GUARD_H
 #define TRS_BASE_GUARD_H
 
+#include <string.h>
+
 #include "base/single.h"
 
 /* An update that failed: until one succeeds the object solves nothing.  Its values are then in part
@@ -23,12 +25,14 @@ static inline trs_status trs_refusal_note(trs_refusal *refusal, const char *call
   return status;
 }
 
-/* Fails as that call did.  name: of the object, for the message. */
+/* Fails as that call did, with the first cause alone.  name: of the object, for the message. */
 static inline trs_status trs_refusal_check(const trs_refusal *refusal, const char *name) {
+  static const char SAID[] = "; it said: ";
+  const char *why = refusal->why.message, *said = refusal->call ? strstr(why, SAID) : NULL;
   if (!refusal->call) return TRS_SUCCESS;
   return trs_fail(refusal->why.status, refusal->why.row,
-                  "%s of this %s failed, and until it succeeds the %s solves nothing; it said: %s",
-                  refusal->call, name, name, refusal->why.message);
+                  "%s of this %s failed, and until it succeeds the %s solves nothing%s%s",
+                  refusal->call, name, name, SAID, said ? said + strlen(SAID) : why);
 }
 
 typedef struct trs_guard {

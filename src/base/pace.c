@@ -185,12 +185,12 @@ void trs_pace_ran(trs_pace *pace, int k, double seconds, double now) {
 void trs_pace_describe(const trs_pace *pace, char *text, size_t size) {
   const int members = pace->way[pace->best].members;
   size_t used = strlen(text);
-  if (members == 1 && used < size)
-    used += (size_t)snprintf(text + used, size - used, "; lately by one thread alone");
-  else if (members < most_members(pace) && used < size)
-    used += (size_t)snprintf(text + used, size - used, "; lately by %d threads", members);
+  if (members < most_members(pace) && used < size)
+    used += (size_t)snprintf(text + used, size - used, "; the latest solves ran on %d thread%s",
+                             members, members > 1 ? "s" : "");
   if (pace->fewer && used < size)
-    snprintf(text + used, size - used, "; %lld solves by fewer threads, which were tried or faster",
+    snprintf(text + used, size - used,
+             "; %lld solves ran on fewer threads, as a trial or because that was faster",
              (long long)pace->fewer);
 }
 

@@ -229,15 +229,6 @@ trs_status trs_factors_create(trs_factors **F, const trs_matrix *L, trs_diag dia
   return trs_factors_adopt(F, &parts);
 }
 
-trs_status trs_factors_check(const trs_factors *F) {
-  const trs_refusal *refusal = &F->guard.refusal;
-  if (!refusal->call) return TRS_SUCCESS;
-  return trs_fail(refusal->why.status, refusal->why.row,
-                  "%s of these factors failed, and until it succeeds nothing is solved with them; "
-                  "it said: %s",
-                  refusal->call, refusal->why.message);
-}
-
 trs_status trs_factors_need_host(const trs_factors *F, const char *what) {
   TRS_TRY(trs_factors_check(F));
   TRS_TRY(trs_matrix_need_host(F->L, what));

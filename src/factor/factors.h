@@ -71,9 +71,10 @@ trs_status trs_refactor_run(trs_factors *F, trs_pivots *pivots, trs_context *ctx
 /* Fails if factors of this kind are never refactored. */
 trs_status trs_refactor_kind_check(const trs_factors *F);
 
-/* Fails if the last refactorisation did: every function that reads L and U for the user calls it.
- */
-trs_status trs_factors_check(const trs_factors *F);
+/* Fails if the last refactorisation did: what reads L and U for the user calls it first. */
+static inline trs_status trs_factors_check(const trs_factors *F) {
+  return trs_refusal_check(&F->guard.refusal, "factorisation");
+}
 
 /* The same, and trs_matrix_need_host for L and U. */
 trs_status trs_factors_need_host(const trs_factors *F, const char *what);

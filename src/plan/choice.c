@@ -308,9 +308,10 @@ static void explain_choice(trs_plan *plan, const candidate *first, const candida
   else if (alone)
     add_reason(plan, "the only method of this backend%s", second->method ? " that auto takes" : "");
   else /* a ratio: estimates include neither this machine's speed nor its other load */
-    add_reason(plan, "estimated %.2f times as fast as %s%s (one right-hand side, idle cores)",
+    add_reason(plan, "estimated %.2f times as fast as %s%s (%s right-hand side, idle cores)",
                other->seconds / first->estimate.seconds, second->method->name,
-               plan->options.solves > 0 ? " with its share of the analysis" : "");
+               plan->options.solves > 0 ? " with its share of the analysis" : "",
+               plan->options.nrhs > 1 ? "per" : "one");
 }
 
 static void explain(trs_plan *plan, const candidate best[2]) {

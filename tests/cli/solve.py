@@ -49,6 +49,11 @@ def times(A, x, trans="n", unit=False):
     return b
 
 
+def flat(text):
+    """Without the line breaks of a table."""
+    return " ".join(text.split())
+
+
 A = general()
 Z = general(complex_values=True)
 store("A.mtx", A)
@@ -320,8 +325,10 @@ if has("HDF5"):
               f"written         F.h5" in o.out, o)
         for trans in "nt":
             o = run("solve", "F.h5", "--trans", trans)
-            check(f"solve with factors {kind}, trans {trans}", o.code == 0 and
-                  ("A x = b" if trans == "n" else "A^T x = b") in o.out, o)
+            system = {"n": "A x = b;", "t": "A^T x = b;"} if kind == "lu" else \
+                {"n": " L U x = b, ", "t": " (L U)^T x = b, "}
+            check(f"solve with factors {kind}, trans {trans}", o.code == 0 and system[trans] in o.out and
+                  ("where L U is only near A" in flat(o.out)) == (kind in ("ilu0", "ic0")), o)
         o = run("info", "F.h5")
         check(f"info of factors {kind}", o.code == 0 and kind in o.out and "in L" in o.out, o)
     if has("SuperLU"):
@@ -421,6 +428,58 @@ else:
     o = run("factor", "A.mtx", "-o", "F.h5", "--kind", "triangle")
     check("factors are written without HDF5", o.code == 0, o)
     refuses("but not read", 4, "libhdf5-dev", "solve", "F.h5")
+
+# ---- factors that solve makes
+
+for words, system in [([], "L U x = b, where L U is only near A; 1 right-hand side"),
+                      (["--trans", "t"], "(L U)^T x = b, where L U is only near A;")]:
+    o = run("solve", "gen:poisson2d5:12", "--factor", "ilu0", *words)
+    check("incomplete factors solve another system", o.code == 0 and system in flat(o.out) and
+          "normwise: the error of the incomplete factorisation" in flat(o.out), o)
+o = run("solve", "gen:poisson2d5:12", "--factor", "lu")
+check("complete factors solve A x = b", o.code == 0 and "A x = b; 1 right-hand side" in flat(o.out) and
+      "incomplete" not in o.out and "condition" not in o.out, o)
+check("the help says what each gives", "incomplete ones (ilu0, ic0) solve L U x = b, where L U is only near A"
+      in flat(run("solve", "--help").out) and "--factor ilu0|ic0    solve L U x = b" in run("solve", "-h").out)
+# b = A (1, 1): no solve with it enlarges anything
+nearly = [(1, 1, 1), (1, 2, 2), (2, 1, 2)]
+vectors("b.mtx", [[3, 6]])
+for last, beyond in [("4.000000000000001", True), ("4.0001", False), ("5", False)]:
+    matrix("nearly.mtx", 2, [*nearly, (2, 2, last)])
+    for words in ([], ["-b", "b.mtx"], ["-b", "b.mtx", "--trans", "t"]):
+        o = run("solve", "nearly.mtx", "--factor", "lu", *words)
+        check(f"the condition of [1 2; 2 {last}] {' '.join(words)}", o.code == 0 and
+              ("beyond 1/eps: perhaps no digit of x is right" in flat(o.out)) == beyond, o)
+        condition = at(run("solve", "nearly.mtx", "--factor", "lu", *words, "--json").json(),
+                       "factors.condition")
+        check("and in JSON", condition > 4e16 if beyond else condition is None, condition)
+matrix("nearly.mtx", 2, [*nearly, (2, 2, "4.000001")])
+o = run("solve", "nearly.mtx", "--factor", "lu", "--precision", "s")
+check("1/eps is that of the type", o.code == 0 and "beyond 1/eps" in o.out, o)
+o = run("solve", "nearly.mtx", "--factor", "ilu0")
+check("of incomplete factors no condition is told", o.code == 0 and "condition" not in o.out, o)
+for option in ("levels", "order", "shift", "kind", "block-size"):
+    for words in (["--" + option, "1"], [f"--{option}=1"]):
+        refuses(f"--{option} belongs to factor", 2,
+                f"there is no option --{option}; trireme factor has it, and writes what trireme solve reads",
+                "solve", "nearly.mtx", "--factor", "ilu0", *words)
+o = run("factor", "nearly.mtx", "--trans", "t", "-o", "G.h5")
+check("factor sends nobody to solve", o.code == 2 and "there is no option --trans\n" in o.err, o)
+
+# ---- several right-hand sides
+
+for nrhs, label in [(1, ""), (3, " per right-hand side"), (16, " per right-hand side")]:
+    words = ["solve", "gen:poisson2d5:300", "--uplo", "lower", "--backend", "threads:2", "--nrhs", nrhs]
+    o = run(*words)
+    check(f"the reference time of {nrhs}", o.code == 0 and
+          re.search(rf"reference time [\d.]+ \S+{label}; the best", flat(o.out)) and
+          f"({'per' if nrhs > 1 else 'one'} right-hand side, idle cores)" in flat(o.out), o)
+    j = run(*words, "--json").json()
+    check("is compared with the time of each", abs(at(j, "bound_ratio") * at(j, "bound_s") * nrhs /
+                                                   at(j, "time.solve_s.min") - 1) < 1e-6, j)
+o = run("solve", "gen:poisson2d5:100", "--uplo", "lower", "--backend", "serial")
+check("why one thread has no panels", o.code == 0 and "chosen: adjacent rows seldom have the same pattern, "
+      "so dense panels would not pay" in flat(o.out), o)
 
 # ---- gen and info
 

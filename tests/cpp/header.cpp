@@ -171,7 +171,7 @@ void test_failed_updates() {
   static trireme::plan sweeps(ctx, F);
   refuses("a refactorisation with a zero pivot", "row 1", [] { F.refactor(ctx, zero); });
   refuses("plans of the factors solve nothing after it",
-          "trs_factors_refactor of these factors failed", [] { sweeps.solve(b, x); });
+          "trs_factors_refactor of this factorisation failed", [] { sweeps.solve(b, x); });
   verdict("nothing was written", x[0] == -1 && x[1] == -1);
   F.refactor(ctx, A);
   sweeps.update(F);

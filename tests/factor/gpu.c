@@ -290,7 +290,7 @@ TEST(unusable_pivots_name_the_row) {
       assert_failure(status, said, trs_factors_refactor(F, NULL, ctx, t.A));
       assert_int_equal(trs_last_error()->row, 7);
       trs_plan *plan;
-      assert_failure(status, "trs_factors_refactor of these factors failed",
+      assert_failure(status, "trs_factors_refactor of this factorisation failed",
                      trs_analyze_factors(&plan, ctx, F, TRS_NO_TRANS, NULL));
     }
     put_values(&t, A);

@@ -234,9 +234,14 @@ TEST_IF(TRS_HAVE_SUPERLU, unusable_pivots_name_the_row) {
       assert_int_equal(trs_last_error()->row, 7);
       /* Nothing uses the factors until a call succeeds. */
       trs_plan *other;
-      assert_failure(cases[k].status, "trs_factors_refactor of these factors failed",
+      assert_failure(cases[k].status, "trs_factors_refactor of this factorisation failed",
                      trs_solve(plan, x, 2000, b, 2000, 1, TRS_COL_MAJOR));
       assert_failure(cases[k].status, cases[k].words, trs_update_factors(plan, F));
+      assert_failure(cases[k].status, cases[k].words,
+                     trs_solve(plan, x, 2000, b, 2000, 1, TRS_COL_MAJOR));
+      const char *message = trs_last_error()->message;
+      assert_non_null(strstr(message, "trs_update_factors of this plan failed"));
+      assert_null(strstr(message, "trs_factors_refactor")); /* the first cause alone */
       assert_failure(cases[k].status, cases[k].words,
                      trs_analyze_factors(&other, ctx, F, TRS_NO_TRANS, NULL));
       assert_failure(cases[k].status, cases[k].words, trs_factors_write(F, "/nowhere"));

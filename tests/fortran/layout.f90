@@ -174,7 +174,7 @@ contains
                  trs_factors_refactor(factors, pivots, context, zero) == TRS_ERROR_ZERO_PIVOT)
     status = trs_solve(sweeps, x, n, b, n, one, TRS_COL_MAJOR)
     call verdict("plans of the factors solve nothing after it", status == TRS_ERROR_ZERO_PIVOT .and. &
-                 index(trs_message(), "trs_factors_refactor of these factors failed") > 0)
+                 index(trs_message(), "trs_factors_refactor of this factorisation failed") > 0)
     call verdict("nothing was written", all(x == -1))
     status = trs_factors_refactor(factors, pivots, context, good)
     status = trs_update_factors(sweeps, factors)

@@ -42,7 +42,8 @@ static trs_matrix *generated(const char *name) {
 TEST(auto_takes_panels_where_they_are_wide) {
   (void)state;
   check_method("serial", dense_triangle(TRS_DOUBLE, 1), "panels", "as fast as serial");
-  check_method("serial", generated("gen:poisson2d5:100"), "serial", "seldom share");
+  check_method("serial", generated("gen:poisson2d5:100"), "serial",
+               "adjacent rows seldom have the same pattern");
   check_method("serial", generated("gen:elasticity3d:8,8,8"), "serial", "not panels");
 }
 
@@ -109,7 +110,7 @@ TEST(subtrees_by_fewer_members_have_the_same_bits) {
       assert_memory_equal(x, first, (size_t)n * sizeof *x);
     }
     (void)trs_plan_describe(plan, text, sizeof text);
-    assert_non_null(strstr(text, "by fewer threads"));
+    assert_non_null(strstr(text, "on fewer threads"));
     free(b), free(x), free(first);
     trs_plan_destroy(plan);
     trs_context_destroy(ctx);

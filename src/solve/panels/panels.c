@@ -76,10 +76,12 @@ static bool looks_dense(const trs_plan *plan) {
  * declines if they do not pay. */
 static trs_estimate estimate(const trs_plan *plan) {
   static const double PAYS = 0.7;
-  if (!looks_dense(plan))
-    return (trs_estimate){.preference = TRS_PREFERENCE_LAST,
-                          .because = "neighbours seldom share their patterns"};
-  return (trs_estimate){.seconds = PAYS * trs_method_serial.estimate(plan).seconds};
+  if (looks_dense(plan))
+    return (trs_estimate){.seconds = PAYS * trs_method_serial.estimate(plan).seconds};
+  return (trs_estimate){.preference = TRS_PREFERENCE_LAST,
+                        .because =
+                            "adjacent rows seldom have the same pattern, so dense panels "
+                            "would not pay"};
 }
 
 static trs_panels_source source_of(const trs_system *S) {
