@@ -25,9 +25,10 @@ static const option options[] = {
         "its row)"),
     CHOICE_OPTION(
         "factor", "lu|ilu0|ic0", FIELD(factor),
-        "factor the matrix A in M, in the order that trireme factor takes, and solve with the "
-        "factors: complete ones (lu) solve A x = b; incomplete ones (ilu0, ic0) solve L U x = b, "
-        "where L U is only near A, as preconditioners do"),
+        "factor the matrix A in M, in the order that trireme factor takes.  The solution is that "
+        "of "
+        "A x = b for complete factors (lu), and of L U x = b, where L U is only near A, for "
+        "incomplete ones (ilu0, ic0), as preconditioners have it"),
     RHS_FILE_OPTION(FIELD(rhs_file)),
     FILE_OPTION("matrix", 0, "FILE", FIELD(matrix),
                 "with factors: the matrix that was factored, to report the error against it too"),
@@ -209,8 +210,8 @@ static int check_factor(const solve_settings *s) {
 static const char brief[] =
     "Options\n"
     "      --uplo lower|upper   the triangle of M to solve with\n"
-    "      --factor lu          factor A, and solve A x = b\n"
-    "      --factor ilu0|ic0    solve L U x = b, where L U is only near A\n"
+    "      --factor lu          factor A, for A x = b\n"
+    "      --factor ilu0|ic0    for L U x = b, with L U only near A\n"
     "      --trans n|t|c        solve with the (conjugate) transpose\n"
     "      --diag nonunit|unit  unit: the diagonal is one\n"
     "  -b, --rhs-file FILE      right-hand sides (default: one at random)\n"
