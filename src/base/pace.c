@@ -185,7 +185,7 @@ void trs_pace_ran(trs_pace *pace, int k, double seconds, double now) {
 void trs_pace_describe(const trs_pace *pace, char *text, size_t size) {
   const int members = pace->way[pace->best].members;
   size_t used = strlen(text);
-  if (members < most_members(pace) && used < size)
+  if ((members == 1 || members < most_members(pace)) && used < size)
     used += (size_t)snprintf(text + used, size - used, "; the latest solves ran on %d thread%s",
                              members, members > 1 ? "s" : "");
   if (pace->fewer && used < size)

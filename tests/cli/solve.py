@@ -439,8 +439,8 @@ for words, system in [([], "L U x = b, where L U is only near A; 1 right-hand si
 o = run("solve", "gen:poisson2d5:12", "--factor", "lu")
 check("complete factors solve A x = b", o.code == 0 and "A x = b; 1 right-hand side" in flat(o.out) and
       "incomplete" not in o.out and "condition" not in o.out, o)
-check("the help says what each gives", "incomplete ones (ilu0, ic0) solve L U x = b, where L U is only near A"
-      in flat(run("solve", "--help").out) and "--factor ilu0|ic0    solve L U x = b" in run("solve", "-h").out)
+check("the help says what each gives", "and of L U x = b, where L U is only near A, for incomplete ones (ilu0, ic0)"
+      in flat(run("solve", "--help").out) and "--factor ilu0|ic0    for L U x = b" in run("solve", "-h").out)
 # b = A (1, 1): no solve with it enlarges anything
 nearly = [(1, 1, 1), (1, 2, 2), (2, 1, 2)]
 vectors("b.mtx", [[3, 6]])
