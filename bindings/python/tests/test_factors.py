@@ -222,6 +222,39 @@ def test_what_is_stored_is_an_attribute_and_what_computes_a_method():
         assert word in tr.ilu0.__doc__, word
 
 
+@pytest.mark.parametrize("dtype", ["f", "d", "F", "D"])
+def test_scipy_leaves_out_zeros_and_refactor_adds_them(monkeypatch, dtype):
+    """As in a wheel: L and U of SciPy's SuperLU, of a matrix with zeros stored and made."""
+    monkeypatch.setattr(tr._factors, "_has", lambda feature: False)
+    rng = np.random.default_rng(3)
+    n, tolerance = 60, 1e-3 if dtype in "fF" else 1e-10
+    b = rng.standard_normal(n).astype(dtype)
+    for form, order in ("csr", "default"), ("csc", "natural"):
+        A = sp.random(n, n, 0.05, form, random_state=rng) + sp.diags(np.full(n, 4.0))
+        A = A.asformat(form)
+        other, zeros = A.copy().astype(dtype), rng.random(A.nnz) < 0.5
+        A.data[zeros & (A.data < 4)] = 0  # and stays stored
+        A = A.astype(dtype)
+        F = tr.lu(A, order=order)
+        entries = F.nnz
+        plan, closed, turned = F.plan(), F.plan(), F.plan("T", nrhs=3)
+        closed.close()
+        for new in other, A, other * 2:
+            F.refactor(new)
+            for p, M in (plan, new), (turned, new.T), (F, new):
+                x = p.solve(b)
+                assert np.abs(M @ x - b).max() < tolerance * 4
+        assert F.nnz > entries and F.kind == "lu"
+        assert np.abs((F.L @ F.U)[np.argsort(F.perm_r)][:, np.argsort(F.perm_c)].toarray() / np.outer(
+            F.scale_r, F.scale_c) - new.toarray()).max() < tolerance * 40
+        outside = np.argwhere(((abs(F.L) + abs(F.U)).toarray() == 0))[0]
+        row, column = F.perm_r[outside[0]], F.perm_c[outside[1]]
+        with pytest.raises(tr.StructureError, match=rf"entry \({row}, {column}\)"):
+            F.refactor((other + sp.coo_matrix(([1.0], ([row], [column])), (n, n))).asformat(form).astype(dtype))
+        F.refactor(other)
+        assert np.abs(other @ plan.solve(b) - b).max() < tolerance
+
+
 def test_refactor_and_plans_follow():
     S = sp.csc_matrix(A)
     F = tr.from_factors(sla.splu(S))
@@ -387,14 +420,10 @@ def test_files(tmp_path):
     np.testing.assert_allclose(P.solve(B), tr.ilu0(A).solve(B))
 
 
-def test_factors_of_scipy_say_why_they_are_not_refactored(monkeypatch):
-    from trireme import _factors
-    monkeypatch.setattr(_factors, "_has", lambda feature: False)  # as in a wheel
+def test_a_zero_by_chance_is_added(monkeypatch):
+    monkeypatch.setattr(tr._factors, "_has", lambda feature: False)  # as in a wheel
     A = np.array([[2.0, 0, 1, 0], [0, 2, 1, 0], [0, 0, 2, 0], [1, -1, 0, 2]])  # L U has a 0 at (3, 2)
     F = tr.lu(sp.csr_array(A), order="natural", equilibrate=False)
-    assert F.kind == "lu"
     A[3, 1], b = 1, np.arange(1.0, 5)
-    with pytest.raises(tr.StructureError, match="zero by chance: factor A anew by `lu`"):
-        F.refactor(sp.csr_array(A))
-    F = tr.lu(sp.csr_array(A), order="natural", equilibrate=False)
+    np.testing.assert_allclose(A @ F.refactor(sp.csr_array(A)).solve(b), b)
     np.testing.assert_allclose(A @ F.refactor(sp.csr_array(2 * A)).solve(2 * b), b)

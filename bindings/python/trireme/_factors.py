@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Optional, Tuple, Un
 import numpy as np
 
 from . import _api
-from ._arrays import DTYPES, Dense, dense, settle, stream_address, whole_numbers
+from ._arrays import DTYPES, Dense, dense, keep_stream, settle, stream_address, whole_numbers
 from ._context import Lock, check_threads, context_of
 from ._library import (FactorsHandle, PlanHandle, Refusal, Shared, SingularMatrixError, StructureError,
                        Told, UnsupportedError, check, check_file, features, library, make_struct, run,
@@ -54,9 +54,8 @@ class FactorsPlan(Solver):
             def analyze() -> None:
                 with factors._lock.lock:
                     factors._refusal.check()
-                    check(library.trs_analyze_factors(
-                        C.byref(handle), context_of(place, threads), factors._handle, TRANS[trans],
-                        C.byref(options)))
+                    check(library.trs_analyze_factors(C.byref(handle), context_of(place, threads),
+                                                      factors._handle, TRANS[trans], C.byref(options)))
                     super(FactorsPlan, self).__init__(
                         handle, factors, info.n, nnz, factors.dtype, trans, place.startswith("cuda"),
                         factors._device, stream)
@@ -77,11 +76,33 @@ class FactorsPlan(Solver):
         if self._handle:
             check(library.trs_update_factors(self._ready(), factors))
 
+    def _analyze_again(self, factors: C.c_void_p) -> None:
+        """Of factors with another pattern; inside the lock."""
+        if not self._handle:
+            return
+        handle, given = PlanHandle(), self._options
+        with Told(None, "analysis") as told:
+            options = make_options(told, given["method"], given["nrhs"], given["solves"],
+                                   store=STORE[given["store"]], stream=self._stream_now)
+            check(library.trs_analyze_factors(
+                C.byref(handle), context_of(given["device"], given["threads"]), factors,
+                TRANS[self._trans], C.byref(options)))
+        keep_stream(handle, self._stream)
+        self._handle = handle
+
     def _with_type(self, name: str) -> str:
         return f"make the factors from a matrix of that type, A.astype({name!r})"
 
     def __reduce__(self) -> Any:
         return _plan_again, (self._factors, self._trans, self._options)
+
+
+def _again(triangles: Any, order: Any) -> FactorsHandle:
+    """Factors of the L and U of the one and the permutations and scalings of the other info."""
+    handle, T, P = FactorsHandle(), triangles, order
+    check(library.trs_factors_create(C.byref(handle), T.L, T.diag_L, T.U, T.diag_U, P.row_perm, P.col_perm,
+                                     P.row_scale, P.col_scale))
+    return handle
 
 
 def _plan_again(factors: "Factors", trans: Trans, options: Dict[str, Any]) -> FactorsPlan:
@@ -107,7 +128,7 @@ class Factors:
         self._least_share, self._refusal = 1.0, Refusal("factors", "refactor")
         self._copied = ""  # the kind of the factors that these are a pickle's copy of
         self._given = False  # by the caller, who knows whether they are complete
-        self._by_scipy = False  # which leaves out entries of L and U that are zero
+        self._pattern: Any = None  # of A (csr or csc, ptr, idx), where SciPy left zeros out of L and U
         self._again: Dict[int, Matrix] = {}  # on GPUs, that were refactored
         self._lock = Lock()  # held while L and U change, and while they are read
 
@@ -287,14 +308,7 @@ class Factors:
             raise ValueError(f"A is {' x '.join(map(str, matrix.parts.shape))}, but the factors have "
                              f"{self.shape[0]} rows")
         with self._refusal:
-            try:
-                self._renew(matrix, threads)
-            except StructureError as error:
-                if not self._by_scipy:
-                    raise
-                raise StructureError("these factors are of SciPy's SuperLU, as all of `lu` in a wheel, and it "
-                                     "leaves out entries of L and U that are zero by chance: factor A anew by "
-                                     f"`lu` ({error})") from error
+            self._renew(matrix, threads)
         return self
 
     def _renew(self, matrix: Matrix, threads: Optional[int] = None) -> None:
@@ -303,15 +317,27 @@ class Factors:
         place = "threads" if device is None else f"cuda:{device}"
         context = context_of(place, threads if device is None else None)
 
+        def renew() -> None:
+            check(library.trs_factors_refactor(self._handle, C.byref(pivots), context, matrix.handle),
+                  matrix.handle)
+
         def refactor(plans: "List[FactorsPlan]", held: int) -> None:
             if held < len(plans):  # plans may solve with L and U where these lie
                 with plans[held]._lock.lock:
                     return refactor(plans, held + 1)
             self._check_unshared(plans)
-            check(library.trs_factors_refactor(self._handle, C.byref(pivots), context, matrix.handle),
-                  matrix.handle)
+            before = self._handle, self._keep  # alive until no plan is theirs
+            try:
+                renew()
+                follow = FactorsPlan._follow
+            except StructureError:
+                if not self._complete():
+                    raise
+                renew()
+                follow = FactorsPlan._analyze_again
             for plan in plans:
-                plan._follow(self._handle)
+                follow(plan, self._handle)
+            del before
 
         def call() -> None:
             with self._lock.lock:
@@ -322,13 +348,26 @@ class Factors:
             self._device = device
         self._least_share = float(pivots.least_share)
 
+    def _complete(self) -> bool:
+        """Give L and U every entry that values of A can lead to, where SciPy left out zeros; inside the lock.
+
+        All levels of fill are those entries, in the order of the pivots.
+        """
+        (form, ptr, idx), self._pattern = self._pattern or ("", None, None), None
+        if not form:
+            return False
+        from scipy.sparse import csc_array, csr_array, identity
+        val = np.full(idx.shape, 2.0**-20, self.dtype)  # and a diagonal near 1: no pivot is zero
+        A = csr_array((csr_array if form == "csr" else csc_array)((val, idx, ptr), shape=self.shape))
+        A = csr_array(A[self.perm_r][:, self.perm_c] + identity(len(ptr) - 1, self.dtype, "csr"))
+        made = _factor(matrix_of(A), _api.TRS_FACTOR_ILU0, "natural", None, levels=2**31 - 1)
+        self._handle, self._keep, self._nnz = _again(made._info(), self._info()), None, -1
+        return True
+
     def _twin(self) -> "Factors":
         """Others with the same L and U, until one of them is refactored; inside the lock."""
-        handle, info = FactorsHandle(), self._info()
-        check(library.trs_factors_create(
-            C.byref(handle), info.L, info.diag_L, info.U, info.diag_U, info.row_perm, info.col_perm,
-            info.row_scale, info.col_scale))
-        return Factors(handle)
+        info = self._info()
+        return Factors(_again(info, info))
 
     def _check_unshared(self, plans: "Iterable[FactorsPlan]") -> None:
         count = 0
@@ -650,7 +689,8 @@ def _lu_by_scipy(parts: Compressed, order: str, pivot_threshold: float, equilibr
         told.tell("factoring", 1.0)
     factors = from_factors(made.L, made.U, np.argsort(made.perm_r), np.argsort(made.perm_c),
                            scale_r=rows, scale_c=columns, unit_L=True)
-    factors._by_scipy, factors._given = True, False
+    factors._pattern = parts.format, parts.ptr.array.copy(), parts.idx.array.copy()
+    factors._given = False
     return factors
 
 
@@ -682,7 +722,8 @@ def lu(A: Shaped, *, order: Order = "default", pivot_threshold: Optional[float] 
     Notes
     -----
     SciPy's SuperLU runs in this process, and tells `progress` of seconds alone.  It leaves out entries of
-    L and U that are zero by chance; `Factors.refactor` of such factors can be a `StructureError`.
+    L and U that are zero by chance: a `Factors.refactor` that needs them adds them, and plans are analysed
+    anew.
 
     Examples
     --------
