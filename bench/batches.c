@@ -193,7 +193,7 @@ static double error_of(const batch_case *c) {
 
 typedef struct by_batch {
   batch_case *c;
-  trs_batch *B;
+  trs_plan *B;
 } by_batch;
 
 static bool solve_batch(void *user) {
@@ -223,7 +223,7 @@ static int run_batch(batch_case *c, batch_times *t) {
   if (!status) snprintf(t->method, sizeof t->method, "%s", t->info.method);
   if (!status) t->solve = bench_repeat(solve_batch, &s);
   if (!status) t->error = error_of(c);
-  trs_batch_destroy(s.B);
+  trs_plan_destroy(s.B);
   if (status) return leave_library(c->here.name);
   return isnan(t->solve) ? leave_cuda(c) : -1;
 }

@@ -24,7 +24,7 @@ typedef struct cpu_batch {
   int threads;
   bool has_mkl;
   bench_batch here;
-  trs_batch *B;
+  trs_plan *B;
   trs_matrix *joint; /* the block-diagonal matrix */
   trs_plan *plan;    /* of it */
   int64_t alone;     /* systems with a plan and a handle of their own; 0: too many */
@@ -145,7 +145,7 @@ static void close_case(cpu_batch *c) {
   free(c->handle);
   trs_plan_destroy(c->plan);
   trs_matrix_destroy(c->joint);
-  trs_batch_destroy(c->B);
+  trs_plan_destroy(c->B);
   bench_batch_close(&c->here);
 }
 

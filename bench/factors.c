@@ -152,7 +152,7 @@ static double error_of(factors_case *c) {
 typedef struct our_solve {
   factors_case *c;
   trs_plan *plan;
-  trs_batch *B;
+  trs_plan *B;
 } our_solve;
 
 static bool solve_ours(void *user) {
@@ -198,7 +198,7 @@ static int run_ours(factors_case *c, factors_times *t) {
   if (!status && s.plan) status = trs_plan_wait(s.plan);
   if (!status) t->error = error_of(c);
   trs_plan_destroy(s.plan);
-  trs_batch_destroy(s.B);
+  trs_plan_destroy(s.B);
   if (status) return leave_library(c->name);
   return isnan(t->ours) ? leave_cuda(c) : -1;
 }

@@ -63,13 +63,13 @@ static void check(const char *what, trs_uplo uplo, int except) {
   if (!(worst < 1e-14)) stop("that is too much");
 }
 
-static void solve(trs_batch *batch) {
+static void solve(trs_plan *batch) {
   trireme(trs_batch_solve(batch, x, N, N, b, N, N, 1, TRS_COL_MAJOR));
 }
 
 /* The lower triangles: entries above the diagonal are passed over. */
 static void solve_triangles(trs_context *ctx, const trs_matrix *A) {
-  trs_batch *batch;
+  trs_plan *batch;
   trs_batch_options options = {.struct_size = sizeof options, .take_triangle = 1};
   trireme(trs_batch_create(&batch, ctx, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, COUNT, &options));
   trireme(trs_batch_update(batch, val, NNZ));
@@ -90,13 +90,13 @@ static void solve_triangles(trs_context *ctx, const trs_matrix *A) {
     stop("the solve does not tell");
   check("all but that one", TRS_LOWER, AT_FAULT);
   val[AT_FAULT][pivot] = kept;
-  trs_batch_destroy(batch);
+  trs_plan_destroy(batch);
 }
 
 /* L and U of every A, with the order and the pivots of the first one. */
 static void solve_factors(trs_context *ctx, trs_matrix *A) {
   trs_factors *F;
-  trs_batch *batch;
+  trs_plan *batch;
   const trs_factor_options tridiagonal = {.struct_size = sizeof tridiagonal,
                                           .order = TRS_ORDER_NATURAL};
   trireme(trs_factor(&F, A, &tridiagonal));
@@ -123,7 +123,7 @@ static void solve_factors(trs_context *ctx, trs_matrix *A) {
   check("factors", TRS_GENERAL, -1);
   free(L);
   free(U);
-  trs_batch_destroy(batch);
+  trs_plan_destroy(batch);
   trs_factors_destroy(F);
 }
 

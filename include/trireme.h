@@ -929,8 +929,9 @@ TRS_CORE trs_status trs_plan_wait(trs_plan *plan);
 /* ---- Batches -------------------------------------------------------------------------------- */
 
 /* Many systems op(T) x = b with one pattern, each with values and right-hand sides of its own; or
- * op(A) x = b, from factors of each A. */
-typedef struct trs_batch trs_batch;
+ * op(A) x = b, from factors of each A.  A batch is a trs_plan: trs_plan_wait, _set_stream, _clone,
+ * _describe and _destroy take it.  The other calls of plans have a trs_batch_ of their own, or
+ * none, and say so. */
 
 typedef struct trs_batch_options {
   size_t struct_size;
@@ -945,13 +946,13 @@ typedef struct trs_batch_options {
  * whose values are not used.  The pattern is copied: A and its arrays are not needed afterwards.
  * With count 0 updates and solves succeed and touch no array, so that a part of a split work may be
  * empty.
- * The batch serves one call at a time, on the threads of a context of "auto", "serial" or
- * "threads", or on the GPU of one of "cuda"; other contexts are TRS_ERROR_UNSUPPORTED.  On threads
+ * The batch serves one call at a time, and its clones others; it works on the threads of a context
+ * of "auto", "serial" or "threads", or on the GPU of one of "cuda", which has no clones; other
+ * contexts are TRS_ERROR_UNSUPPORTED.  On threads
  * systems are solved in groups of as many as 64 bytes have numbers: 8 in double, 16 in float. */
-TRS_EXPERIMENTAL trs_status trs_batch_create(trs_batch **batch, trs_context *ctx,
-                                             const trs_matrix *A, trs_uplo uplo, trs_trans trans,
-                                             trs_diag diag, int64_t count,
-                                             const trs_batch_options *options);
+TRS_EXPERIMENTAL trs_status trs_batch_create(trs_plan **plan, trs_context *ctx, const trs_matrix *A,
+                                             trs_uplo uplo, trs_trans trans, trs_diag diag,
+                                             int64_t count, const trs_batch_options *options);
 
 /* A batch of `count` systems op(A) x = b with the patterns of F's L and U, their unit diagonals,
  * and F's permutations and scalings: solves make both sweeps, as plans of trs_analyze_factors do.
@@ -959,13 +960,10 @@ TRS_EXPERIMENTAL trs_status trs_batch_create(trs_batch **batch, trs_context *ctx
  * values are not used, and F is not needed afterwards.  The pivots, permutations and scalings are
  * those of F in all systems: factors of trs_factors_refactor are such.  Where each system has
  * scalings of its own, leave them out of F, and scale b and x. */
-TRS_EXPERIMENTAL trs_status trs_batch_create_factors(trs_batch **batch, trs_context *ctx,
+TRS_EXPERIMENTAL trs_status trs_batch_create_factors(trs_plan **plan, trs_context *ctx,
                                                      const trs_factors *F, trs_trans trans,
                                                      int64_t count,
                                                      const trs_batch_options *options);
-
-/* Destroys a batch.  NULL is ignored. */
-TRS_EXPERIMENTAL void trs_batch_destroy(trs_batch *batch);
 
 /* The values of all systems, which are copied: those of system s begin at val + s * stride_val
  * elements, in the order of the arrays that A was created from.  stride_val 0: they follow each
@@ -973,7 +971,7 @@ TRS_EXPERIMENTAL void trs_batch_destroy(trs_batch *batch);
  *   TRS_ERROR_ZERO_PIVOT and TRS_ERROR_NOT_FINITE name the first system with an unusable diagonal
  * entry (trs_batch_info.first_fault), and its row.  All other systems have their values, and solves
  * of the batch give their x; they end with the same error, and x of the systems at fault is NaN. */
-TRS_EXPERIMENTAL trs_status trs_batch_update(trs_batch *batch, const void *val, int64_t stride_val);
+TRS_EXPERIMENTAL trs_status trs_batch_update(trs_plan *plan, const void *val, int64_t stride_val);
 
 /* The same for a batch of factors: the values of L and of U, each in the order of the arrays that
  * the matrix of trs_factors_info was created from; for those that trs_factor or
@@ -981,7 +979,7 @@ TRS_EXPERIMENTAL trs_status trs_batch_update(trs_batch *batch, const void *val, 
  * created from one matrix that holds both, its arrays are passed twice.  Where U = L^H
  * (trs_batch_options.hermitian, IC0, BIC0) U_val is NULL. Errors also name the factor; the row is
  * one of L U.  A system with unusable entries in both counts once, and L is named. */
-TRS_EXPERIMENTAL trs_status trs_batch_update_factors(trs_batch *batch, const void *L_val,
+TRS_EXPERIMENTAL trs_status trs_batch_update_factors(trs_plan *plan, const void *L_val,
                                                      int64_t stride_L, const void *U_val,
                                                      int64_t stride_U);
 
@@ -997,14 +995,9 @@ TRS_EXPERIMENTAL trs_status trs_batch_update_factors(trs_batch *batch, const voi
  * solves. On a GPU an update may find that a system would lose digits by substitution, and have
  * another kernel solve it.  A CUDA graph that was captured before gives NaN for such a system:
  * capture the solve again. */
-TRS_EXPERIMENTAL trs_status trs_batch_solve(trs_batch *batch, void *x, int64_t ldx,
-                                            int64_t stride_x, const void *b, int64_t ldb,
-                                            int64_t stride_b, int64_t nrhs, trs_layout layout);
-
-/* GPU batches: the stream of later updates and solves (a cudaStream_t; NULL: the default stream).
- * The call waits for work launched before.  The stream must exist until the batch gets another one
- * or is destroyed.  On a CPU without effect. */
-TRS_EXPERIMENTAL trs_status trs_batch_set_stream(trs_batch *batch, void *stream);
+TRS_EXPERIMENTAL trs_status trs_batch_solve(trs_plan *plan, void *x, int64_t ldx, int64_t stride_x,
+                                            const void *b, int64_t ldb, int64_t stride_b,
+                                            int64_t nrhs, trs_layout layout);
 
 typedef struct trs_batch_info {
   size_t struct_size;
@@ -1014,13 +1007,13 @@ typedef struct trs_batch_info {
   int threads;         /* at most, of a solve; on a GPU of a block, the larger one of L and U */
   int64_t bytes;       /* memory that it holds */
   const char *method;  /* how it is solved: "groups" on a CPU; "lanes" or "levels..." on a GPU, of
-                          factors "L by lanes, U by levels..."; the text lives as the batch does */
+                          factors "L by lanes, U by levels..."; the text lives as the plan does */
   int64_t faults;      /* systems whose values have an unusable diagonal entry; their x is NaN */
   int64_t first_fault; /* the first of them, which errors name, or -1 */
 } trs_batch_info;
 
 /* Facts of a batch. */
-TRS_EXPERIMENTAL trs_status trs_batch_get_info(const trs_batch *batch, trs_batch_info *info);
+TRS_EXPERIMENTAL trs_status trs_batch_get_info(const trs_plan *plan, trs_batch_info *info);
 
 /* ---- Relaxation ----------------------------------------------------------------------------- */
 

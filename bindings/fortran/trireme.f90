@@ -863,10 +863,10 @@ module trireme
       integer(c_int) :: trs_plan_wait
     end function trs_plan_wait
 
-    function trs_batch_create_c(batch, ctx, A, uplo, trans, diag, count, options) bind(C, &
+    function trs_batch_create_c(plan, ctx, A, uplo, trans, diag, count, options) bind(C, &
         name="trs_batch_create")
       import
-      type(c_ptr), intent(out) :: batch
+      type(c_ptr), intent(out) :: plan
       type(c_ptr), value :: ctx
       type(c_ptr), value :: A
       integer(c_int), value :: uplo
@@ -877,10 +877,10 @@ module trireme
       integer(c_int) :: trs_batch_create_c
     end function trs_batch_create_c
 
-    function trs_batch_create_factors_c(batch, ctx, F, trans, count, options) bind(C, &
+    function trs_batch_create_factors_c(plan, ctx, F, trans, count, options) bind(C, &
         name="trs_batch_create_factors")
       import
-      type(c_ptr), intent(out) :: batch
+      type(c_ptr), intent(out) :: plan
       type(c_ptr), value :: ctx
       type(c_ptr), value :: F
       integer(c_int), value :: trans
@@ -889,23 +889,18 @@ module trireme
       integer(c_int) :: trs_batch_create_factors_c
     end function trs_batch_create_factors_c
 
-    subroutine trs_batch_destroy(batch) bind(C, name="trs_batch_destroy")
+    function trs_batch_update_c(plan, val, stride_val) bind(C, name="trs_batch_update")
       import
-      type(c_ptr), value :: batch
-    end subroutine trs_batch_destroy
-
-    function trs_batch_update_c(batch, val, stride_val) bind(C, name="trs_batch_update")
-      import
-      type(c_ptr), value :: batch
+      type(c_ptr), value :: plan
       type(c_ptr), value :: val
       integer(c_int64_t), value :: stride_val
       integer(c_int) :: trs_batch_update_c
     end function trs_batch_update_c
 
-    function trs_batch_update_factors_c(batch, L_val, stride_L, U_val, stride_U) bind(C, &
+    function trs_batch_update_factors_c(plan, L_val, stride_L, U_val, stride_U) bind(C, &
         name="trs_batch_update_factors")
       import
-      type(c_ptr), value :: batch
+      type(c_ptr), value :: plan
       type(c_ptr), value :: L_val
       integer(c_int64_t), value :: stride_L
       type(c_ptr), value :: U_val
@@ -913,10 +908,10 @@ module trireme
       integer(c_int) :: trs_batch_update_factors_c
     end function trs_batch_update_factors_c
 
-    function trs_batch_solve_c(batch, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) bind(C, &
+    function trs_batch_solve_c(plan, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) bind(C, &
         name="trs_batch_solve")
       import
-      type(c_ptr), value :: batch
+      type(c_ptr), value :: plan
       type(c_ptr), value :: x
       integer(c_int64_t), value :: ldx
       integer(c_int64_t), value :: stride_x
@@ -928,16 +923,9 @@ module trireme
       integer(c_int) :: trs_batch_solve_c
     end function trs_batch_solve_c
 
-    function trs_batch_set_stream(batch, stream) bind(C, name="trs_batch_set_stream")
+    function trs_batch_get_info(plan, info) bind(C, name="trs_batch_get_info")
       import
-      type(c_ptr), value :: batch
-      type(c_ptr), value :: stream
-      integer(c_int) :: trs_batch_set_stream
-    end function trs_batch_set_stream
-
-    function trs_batch_get_info(batch, info) bind(C, name="trs_batch_get_info")
-      import
-      type(c_ptr), value :: batch
+      type(c_ptr), value :: plan
       type(trs_batch_info), intent(inout), optional :: info
       integer(c_int) :: trs_batch_get_info
     end function trs_batch_get_info
@@ -2638,8 +2626,8 @@ contains
         int(nrhs, c_int64_t), layout)
   end function solve_distributed_888
 
-  function batch_create_4(batch, ctx, A, uplo, trans, diag, count, options) result(outcome)
-    type(c_ptr), intent(out) :: batch
+  function batch_create_4(plan, ctx, A, uplo, trans, diag, count, options) result(outcome)
+    type(c_ptr), intent(out) :: plan
     type(c_ptr), intent(in) :: ctx
     type(c_ptr), intent(in) :: A
     integer(c_int), intent(in) :: uplo
@@ -2648,12 +2636,12 @@ contains
     integer(c_int32_t), intent(in) :: count
     type(trs_batch_options), intent(in), optional :: options
     integer(c_int) :: outcome
-    outcome = trs_batch_create_c(batch, ctx, A, uplo, trans, diag, int(count, c_int64_t), &
+    outcome = trs_batch_create_c(plan, ctx, A, uplo, trans, diag, int(count, c_int64_t), &
         options)
   end function batch_create_4
 
-  function batch_create_8(batch, ctx, A, uplo, trans, diag, count, options) result(outcome)
-    type(c_ptr), intent(out) :: batch
+  function batch_create_8(plan, ctx, A, uplo, trans, diag, count, options) result(outcome)
+    type(c_ptr), intent(out) :: plan
     type(c_ptr), intent(in) :: ctx
     type(c_ptr), intent(in) :: A
     integer(c_int), intent(in) :: uplo
@@ -2662,56 +2650,56 @@ contains
     integer(c_int64_t), intent(in) :: count
     type(trs_batch_options), intent(in), optional :: options
     integer(c_int) :: outcome
-    outcome = trs_batch_create_c(batch, ctx, A, uplo, trans, diag, int(count, c_int64_t), &
+    outcome = trs_batch_create_c(plan, ctx, A, uplo, trans, diag, int(count, c_int64_t), &
         options)
   end function batch_create_8
 
-  function batch_create_factors_4(batch, ctx, F, trans, count, options) result(outcome)
-    type(c_ptr), intent(out) :: batch
+  function batch_create_factors_4(plan, ctx, F, trans, count, options) result(outcome)
+    type(c_ptr), intent(out) :: plan
     type(c_ptr), intent(in) :: ctx
     type(c_ptr), intent(in) :: F
     integer(c_int), intent(in) :: trans
     integer(c_int32_t), intent(in) :: count
     type(trs_batch_options), intent(in), optional :: options
     integer(c_int) :: outcome
-    outcome = trs_batch_create_factors_c(batch, ctx, F, trans, int(count, c_int64_t), options)
+    outcome = trs_batch_create_factors_c(plan, ctx, F, trans, int(count, c_int64_t), options)
   end function batch_create_factors_4
 
-  function batch_create_factors_8(batch, ctx, F, trans, count, options) result(outcome)
-    type(c_ptr), intent(out) :: batch
+  function batch_create_factors_8(plan, ctx, F, trans, count, options) result(outcome)
+    type(c_ptr), intent(out) :: plan
     type(c_ptr), intent(in) :: ctx
     type(c_ptr), intent(in) :: F
     integer(c_int), intent(in) :: trans
     integer(c_int64_t), intent(in) :: count
     type(trs_batch_options), intent(in), optional :: options
     integer(c_int) :: outcome
-    outcome = trs_batch_create_factors_c(batch, ctx, F, trans, int(count, c_int64_t), options)
+    outcome = trs_batch_create_factors_c(plan, ctx, F, trans, int(count, c_int64_t), options)
   end function batch_create_factors_8
 
-  function batch_update_4(batch, val, stride_val) result(outcome)
-    type(c_ptr), intent(in) :: batch
+  function batch_update_4(plan, val, stride_val) result(outcome)
+    type(c_ptr), intent(in) :: plan
     type(*), dimension(..), contiguous, intent(in), target, optional :: val
     integer(c_int32_t), intent(in) :: stride_val
     type(c_ptr) :: at_val
     integer(c_int) :: outcome
     at_val = c_null_ptr
     if (present(val)) at_val = c_loc(val)
-    outcome = trs_batch_update_c(batch, at_val, int(stride_val, c_int64_t))
+    outcome = trs_batch_update_c(plan, at_val, int(stride_val, c_int64_t))
   end function batch_update_4
 
-  function batch_update_8(batch, val, stride_val) result(outcome)
-    type(c_ptr), intent(in) :: batch
+  function batch_update_8(plan, val, stride_val) result(outcome)
+    type(c_ptr), intent(in) :: plan
     type(*), dimension(..), contiguous, intent(in), target, optional :: val
     integer(c_int64_t), intent(in) :: stride_val
     type(c_ptr) :: at_val
     integer(c_int) :: outcome
     at_val = c_null_ptr
     if (present(val)) at_val = c_loc(val)
-    outcome = trs_batch_update_c(batch, at_val, int(stride_val, c_int64_t))
+    outcome = trs_batch_update_c(plan, at_val, int(stride_val, c_int64_t))
   end function batch_update_8
 
-  function batch_update_factors_44(batch, L_val, stride_L, U_val, stride_U) result(outcome)
-    type(c_ptr), intent(in) :: batch
+  function batch_update_factors_44(plan, L_val, stride_L, U_val, stride_U) result(outcome)
+    type(c_ptr), intent(in) :: plan
     type(*), dimension(..), contiguous, intent(in), target, optional :: L_val
     integer(c_int32_t), intent(in) :: stride_L
     type(*), dimension(..), contiguous, intent(in), target, optional :: U_val
@@ -2723,12 +2711,12 @@ contains
     if (present(L_val)) at_L_val = c_loc(L_val)
     at_U_val = c_null_ptr
     if (present(U_val)) at_U_val = c_loc(U_val)
-    outcome = trs_batch_update_factors_c(batch, at_L_val, int(stride_L, c_int64_t), at_U_val, &
+    outcome = trs_batch_update_factors_c(plan, at_L_val, int(stride_L, c_int64_t), at_U_val, &
         int(stride_U, c_int64_t))
   end function batch_update_factors_44
 
-  function batch_update_factors_48(batch, L_val, stride_L, U_val, stride_U) result(outcome)
-    type(c_ptr), intent(in) :: batch
+  function batch_update_factors_48(plan, L_val, stride_L, U_val, stride_U) result(outcome)
+    type(c_ptr), intent(in) :: plan
     type(*), dimension(..), contiguous, intent(in), target, optional :: L_val
     integer(c_int32_t), intent(in) :: stride_L
     type(*), dimension(..), contiguous, intent(in), target, optional :: U_val
@@ -2740,12 +2728,12 @@ contains
     if (present(L_val)) at_L_val = c_loc(L_val)
     at_U_val = c_null_ptr
     if (present(U_val)) at_U_val = c_loc(U_val)
-    outcome = trs_batch_update_factors_c(batch, at_L_val, int(stride_L, c_int64_t), at_U_val, &
+    outcome = trs_batch_update_factors_c(plan, at_L_val, int(stride_L, c_int64_t), at_U_val, &
         int(stride_U, c_int64_t))
   end function batch_update_factors_48
 
-  function batch_update_factors_84(batch, L_val, stride_L, U_val, stride_U) result(outcome)
-    type(c_ptr), intent(in) :: batch
+  function batch_update_factors_84(plan, L_val, stride_L, U_val, stride_U) result(outcome)
+    type(c_ptr), intent(in) :: plan
     type(*), dimension(..), contiguous, intent(in), target, optional :: L_val
     integer(c_int64_t), intent(in) :: stride_L
     type(*), dimension(..), contiguous, intent(in), target, optional :: U_val
@@ -2757,12 +2745,12 @@ contains
     if (present(L_val)) at_L_val = c_loc(L_val)
     at_U_val = c_null_ptr
     if (present(U_val)) at_U_val = c_loc(U_val)
-    outcome = trs_batch_update_factors_c(batch, at_L_val, int(stride_L, c_int64_t), at_U_val, &
+    outcome = trs_batch_update_factors_c(plan, at_L_val, int(stride_L, c_int64_t), at_U_val, &
         int(stride_U, c_int64_t))
   end function batch_update_factors_84
 
-  function batch_update_factors_88(batch, L_val, stride_L, U_val, stride_U) result(outcome)
-    type(c_ptr), intent(in) :: batch
+  function batch_update_factors_88(plan, L_val, stride_L, U_val, stride_U) result(outcome)
+    type(c_ptr), intent(in) :: plan
     type(*), dimension(..), contiguous, intent(in), target, optional :: L_val
     integer(c_int64_t), intent(in) :: stride_L
     type(*), dimension(..), contiguous, intent(in), target, optional :: U_val
@@ -2774,13 +2762,13 @@ contains
     if (present(L_val)) at_L_val = c_loc(L_val)
     at_U_val = c_null_ptr
     if (present(U_val)) at_U_val = c_loc(U_val)
-    outcome = trs_batch_update_factors_c(batch, at_L_val, int(stride_L, c_int64_t), at_U_val, &
+    outcome = trs_batch_update_factors_c(plan, at_L_val, int(stride_L, c_int64_t), at_U_val, &
         int(stride_U, c_int64_t))
   end function batch_update_factors_88
 
-  function batch_solve_44444(batch, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
+  function batch_solve_44444(plan, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
       result(outcome)
-    type(c_ptr), intent(in) :: batch
+    type(c_ptr), intent(in) :: plan
     type(*), dimension(..), contiguous, intent(inout), target, optional :: x
     integer(c_int32_t), intent(in) :: ldx
     integer(c_int32_t), intent(in) :: stride_x
@@ -2796,13 +2784,13 @@ contains
     if (present(x)) at_x = c_loc(x)
     at_b = c_null_ptr
     if (present(b)) at_b = c_loc(b)
-    outcome = trs_batch_solve_c(batch, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), &
-        at_b, int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
+    outcome = trs_batch_solve_c(plan, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), at_b, &
+        int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
   end function batch_solve_44444
 
-  function batch_solve_44448(batch, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
+  function batch_solve_44448(plan, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
       result(outcome)
-    type(c_ptr), intent(in) :: batch
+    type(c_ptr), intent(in) :: plan
     type(*), dimension(..), contiguous, intent(inout), target, optional :: x
     integer(c_int32_t), intent(in) :: ldx
     integer(c_int32_t), intent(in) :: stride_x
@@ -2818,13 +2806,13 @@ contains
     if (present(x)) at_x = c_loc(x)
     at_b = c_null_ptr
     if (present(b)) at_b = c_loc(b)
-    outcome = trs_batch_solve_c(batch, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), &
-        at_b, int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
+    outcome = trs_batch_solve_c(plan, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), at_b, &
+        int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
   end function batch_solve_44448
 
-  function batch_solve_44484(batch, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
+  function batch_solve_44484(plan, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
       result(outcome)
-    type(c_ptr), intent(in) :: batch
+    type(c_ptr), intent(in) :: plan
     type(*), dimension(..), contiguous, intent(inout), target, optional :: x
     integer(c_int32_t), intent(in) :: ldx
     integer(c_int32_t), intent(in) :: stride_x
@@ -2840,13 +2828,13 @@ contains
     if (present(x)) at_x = c_loc(x)
     at_b = c_null_ptr
     if (present(b)) at_b = c_loc(b)
-    outcome = trs_batch_solve_c(batch, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), &
-        at_b, int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
+    outcome = trs_batch_solve_c(plan, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), at_b, &
+        int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
   end function batch_solve_44484
 
-  function batch_solve_44488(batch, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
+  function batch_solve_44488(plan, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
       result(outcome)
-    type(c_ptr), intent(in) :: batch
+    type(c_ptr), intent(in) :: plan
     type(*), dimension(..), contiguous, intent(inout), target, optional :: x
     integer(c_int32_t), intent(in) :: ldx
     integer(c_int32_t), intent(in) :: stride_x
@@ -2862,13 +2850,13 @@ contains
     if (present(x)) at_x = c_loc(x)
     at_b = c_null_ptr
     if (present(b)) at_b = c_loc(b)
-    outcome = trs_batch_solve_c(batch, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), &
-        at_b, int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
+    outcome = trs_batch_solve_c(plan, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), at_b, &
+        int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
   end function batch_solve_44488
 
-  function batch_solve_44844(batch, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
+  function batch_solve_44844(plan, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
       result(outcome)
-    type(c_ptr), intent(in) :: batch
+    type(c_ptr), intent(in) :: plan
     type(*), dimension(..), contiguous, intent(inout), target, optional :: x
     integer(c_int32_t), intent(in) :: ldx
     integer(c_int32_t), intent(in) :: stride_x
@@ -2884,13 +2872,13 @@ contains
     if (present(x)) at_x = c_loc(x)
     at_b = c_null_ptr
     if (present(b)) at_b = c_loc(b)
-    outcome = trs_batch_solve_c(batch, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), &
-        at_b, int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
+    outcome = trs_batch_solve_c(plan, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), at_b, &
+        int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
   end function batch_solve_44844
 
-  function batch_solve_44848(batch, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
+  function batch_solve_44848(plan, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
       result(outcome)
-    type(c_ptr), intent(in) :: batch
+    type(c_ptr), intent(in) :: plan
     type(*), dimension(..), contiguous, intent(inout), target, optional :: x
     integer(c_int32_t), intent(in) :: ldx
     integer(c_int32_t), intent(in) :: stride_x
@@ -2906,13 +2894,13 @@ contains
     if (present(x)) at_x = c_loc(x)
     at_b = c_null_ptr
     if (present(b)) at_b = c_loc(b)
-    outcome = trs_batch_solve_c(batch, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), &
-        at_b, int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
+    outcome = trs_batch_solve_c(plan, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), at_b, &
+        int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
   end function batch_solve_44848
 
-  function batch_solve_44884(batch, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
+  function batch_solve_44884(plan, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
       result(outcome)
-    type(c_ptr), intent(in) :: batch
+    type(c_ptr), intent(in) :: plan
     type(*), dimension(..), contiguous, intent(inout), target, optional :: x
     integer(c_int32_t), intent(in) :: ldx
     integer(c_int32_t), intent(in) :: stride_x
@@ -2928,13 +2916,13 @@ contains
     if (present(x)) at_x = c_loc(x)
     at_b = c_null_ptr
     if (present(b)) at_b = c_loc(b)
-    outcome = trs_batch_solve_c(batch, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), &
-        at_b, int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
+    outcome = trs_batch_solve_c(plan, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), at_b, &
+        int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
   end function batch_solve_44884
 
-  function batch_solve_44888(batch, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
+  function batch_solve_44888(plan, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
       result(outcome)
-    type(c_ptr), intent(in) :: batch
+    type(c_ptr), intent(in) :: plan
     type(*), dimension(..), contiguous, intent(inout), target, optional :: x
     integer(c_int32_t), intent(in) :: ldx
     integer(c_int32_t), intent(in) :: stride_x
@@ -2950,13 +2938,13 @@ contains
     if (present(x)) at_x = c_loc(x)
     at_b = c_null_ptr
     if (present(b)) at_b = c_loc(b)
-    outcome = trs_batch_solve_c(batch, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), &
-        at_b, int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
+    outcome = trs_batch_solve_c(plan, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), at_b, &
+        int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
   end function batch_solve_44888
 
-  function batch_solve_48444(batch, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
+  function batch_solve_48444(plan, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
       result(outcome)
-    type(c_ptr), intent(in) :: batch
+    type(c_ptr), intent(in) :: plan
     type(*), dimension(..), contiguous, intent(inout), target, optional :: x
     integer(c_int32_t), intent(in) :: ldx
     integer(c_int64_t), intent(in) :: stride_x
@@ -2972,13 +2960,13 @@ contains
     if (present(x)) at_x = c_loc(x)
     at_b = c_null_ptr
     if (present(b)) at_b = c_loc(b)
-    outcome = trs_batch_solve_c(batch, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), &
-        at_b, int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
+    outcome = trs_batch_solve_c(plan, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), at_b, &
+        int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
   end function batch_solve_48444
 
-  function batch_solve_48448(batch, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
+  function batch_solve_48448(plan, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
       result(outcome)
-    type(c_ptr), intent(in) :: batch
+    type(c_ptr), intent(in) :: plan
     type(*), dimension(..), contiguous, intent(inout), target, optional :: x
     integer(c_int32_t), intent(in) :: ldx
     integer(c_int64_t), intent(in) :: stride_x
@@ -2994,13 +2982,13 @@ contains
     if (present(x)) at_x = c_loc(x)
     at_b = c_null_ptr
     if (present(b)) at_b = c_loc(b)
-    outcome = trs_batch_solve_c(batch, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), &
-        at_b, int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
+    outcome = trs_batch_solve_c(plan, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), at_b, &
+        int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
   end function batch_solve_48448
 
-  function batch_solve_48484(batch, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
+  function batch_solve_48484(plan, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
       result(outcome)
-    type(c_ptr), intent(in) :: batch
+    type(c_ptr), intent(in) :: plan
     type(*), dimension(..), contiguous, intent(inout), target, optional :: x
     integer(c_int32_t), intent(in) :: ldx
     integer(c_int64_t), intent(in) :: stride_x
@@ -3016,13 +3004,13 @@ contains
     if (present(x)) at_x = c_loc(x)
     at_b = c_null_ptr
     if (present(b)) at_b = c_loc(b)
-    outcome = trs_batch_solve_c(batch, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), &
-        at_b, int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
+    outcome = trs_batch_solve_c(plan, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), at_b, &
+        int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
   end function batch_solve_48484
 
-  function batch_solve_48488(batch, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
+  function batch_solve_48488(plan, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
       result(outcome)
-    type(c_ptr), intent(in) :: batch
+    type(c_ptr), intent(in) :: plan
     type(*), dimension(..), contiguous, intent(inout), target, optional :: x
     integer(c_int32_t), intent(in) :: ldx
     integer(c_int64_t), intent(in) :: stride_x
@@ -3038,13 +3026,13 @@ contains
     if (present(x)) at_x = c_loc(x)
     at_b = c_null_ptr
     if (present(b)) at_b = c_loc(b)
-    outcome = trs_batch_solve_c(batch, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), &
-        at_b, int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
+    outcome = trs_batch_solve_c(plan, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), at_b, &
+        int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
   end function batch_solve_48488
 
-  function batch_solve_48844(batch, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
+  function batch_solve_48844(plan, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
       result(outcome)
-    type(c_ptr), intent(in) :: batch
+    type(c_ptr), intent(in) :: plan
     type(*), dimension(..), contiguous, intent(inout), target, optional :: x
     integer(c_int32_t), intent(in) :: ldx
     integer(c_int64_t), intent(in) :: stride_x
@@ -3060,13 +3048,13 @@ contains
     if (present(x)) at_x = c_loc(x)
     at_b = c_null_ptr
     if (present(b)) at_b = c_loc(b)
-    outcome = trs_batch_solve_c(batch, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), &
-        at_b, int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
+    outcome = trs_batch_solve_c(plan, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), at_b, &
+        int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
   end function batch_solve_48844
 
-  function batch_solve_48848(batch, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
+  function batch_solve_48848(plan, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
       result(outcome)
-    type(c_ptr), intent(in) :: batch
+    type(c_ptr), intent(in) :: plan
     type(*), dimension(..), contiguous, intent(inout), target, optional :: x
     integer(c_int32_t), intent(in) :: ldx
     integer(c_int64_t), intent(in) :: stride_x
@@ -3082,13 +3070,13 @@ contains
     if (present(x)) at_x = c_loc(x)
     at_b = c_null_ptr
     if (present(b)) at_b = c_loc(b)
-    outcome = trs_batch_solve_c(batch, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), &
-        at_b, int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
+    outcome = trs_batch_solve_c(plan, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), at_b, &
+        int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
   end function batch_solve_48848
 
-  function batch_solve_48884(batch, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
+  function batch_solve_48884(plan, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
       result(outcome)
-    type(c_ptr), intent(in) :: batch
+    type(c_ptr), intent(in) :: plan
     type(*), dimension(..), contiguous, intent(inout), target, optional :: x
     integer(c_int32_t), intent(in) :: ldx
     integer(c_int64_t), intent(in) :: stride_x
@@ -3104,13 +3092,13 @@ contains
     if (present(x)) at_x = c_loc(x)
     at_b = c_null_ptr
     if (present(b)) at_b = c_loc(b)
-    outcome = trs_batch_solve_c(batch, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), &
-        at_b, int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
+    outcome = trs_batch_solve_c(plan, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), at_b, &
+        int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
   end function batch_solve_48884
 
-  function batch_solve_48888(batch, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
+  function batch_solve_48888(plan, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
       result(outcome)
-    type(c_ptr), intent(in) :: batch
+    type(c_ptr), intent(in) :: plan
     type(*), dimension(..), contiguous, intent(inout), target, optional :: x
     integer(c_int32_t), intent(in) :: ldx
     integer(c_int64_t), intent(in) :: stride_x
@@ -3126,13 +3114,13 @@ contains
     if (present(x)) at_x = c_loc(x)
     at_b = c_null_ptr
     if (present(b)) at_b = c_loc(b)
-    outcome = trs_batch_solve_c(batch, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), &
-        at_b, int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
+    outcome = trs_batch_solve_c(plan, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), at_b, &
+        int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
   end function batch_solve_48888
 
-  function batch_solve_84444(batch, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
+  function batch_solve_84444(plan, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
       result(outcome)
-    type(c_ptr), intent(in) :: batch
+    type(c_ptr), intent(in) :: plan
     type(*), dimension(..), contiguous, intent(inout), target, optional :: x
     integer(c_int64_t), intent(in) :: ldx
     integer(c_int32_t), intent(in) :: stride_x
@@ -3148,13 +3136,13 @@ contains
     if (present(x)) at_x = c_loc(x)
     at_b = c_null_ptr
     if (present(b)) at_b = c_loc(b)
-    outcome = trs_batch_solve_c(batch, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), &
-        at_b, int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
+    outcome = trs_batch_solve_c(plan, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), at_b, &
+        int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
   end function batch_solve_84444
 
-  function batch_solve_84448(batch, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
+  function batch_solve_84448(plan, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
       result(outcome)
-    type(c_ptr), intent(in) :: batch
+    type(c_ptr), intent(in) :: plan
     type(*), dimension(..), contiguous, intent(inout), target, optional :: x
     integer(c_int64_t), intent(in) :: ldx
     integer(c_int32_t), intent(in) :: stride_x
@@ -3170,13 +3158,13 @@ contains
     if (present(x)) at_x = c_loc(x)
     at_b = c_null_ptr
     if (present(b)) at_b = c_loc(b)
-    outcome = trs_batch_solve_c(batch, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), &
-        at_b, int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
+    outcome = trs_batch_solve_c(plan, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), at_b, &
+        int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
   end function batch_solve_84448
 
-  function batch_solve_84484(batch, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
+  function batch_solve_84484(plan, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
       result(outcome)
-    type(c_ptr), intent(in) :: batch
+    type(c_ptr), intent(in) :: plan
     type(*), dimension(..), contiguous, intent(inout), target, optional :: x
     integer(c_int64_t), intent(in) :: ldx
     integer(c_int32_t), intent(in) :: stride_x
@@ -3192,13 +3180,13 @@ contains
     if (present(x)) at_x = c_loc(x)
     at_b = c_null_ptr
     if (present(b)) at_b = c_loc(b)
-    outcome = trs_batch_solve_c(batch, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), &
-        at_b, int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
+    outcome = trs_batch_solve_c(plan, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), at_b, &
+        int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
   end function batch_solve_84484
 
-  function batch_solve_84488(batch, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
+  function batch_solve_84488(plan, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
       result(outcome)
-    type(c_ptr), intent(in) :: batch
+    type(c_ptr), intent(in) :: plan
     type(*), dimension(..), contiguous, intent(inout), target, optional :: x
     integer(c_int64_t), intent(in) :: ldx
     integer(c_int32_t), intent(in) :: stride_x
@@ -3214,13 +3202,13 @@ contains
     if (present(x)) at_x = c_loc(x)
     at_b = c_null_ptr
     if (present(b)) at_b = c_loc(b)
-    outcome = trs_batch_solve_c(batch, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), &
-        at_b, int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
+    outcome = trs_batch_solve_c(plan, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), at_b, &
+        int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
   end function batch_solve_84488
 
-  function batch_solve_84844(batch, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
+  function batch_solve_84844(plan, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
       result(outcome)
-    type(c_ptr), intent(in) :: batch
+    type(c_ptr), intent(in) :: plan
     type(*), dimension(..), contiguous, intent(inout), target, optional :: x
     integer(c_int64_t), intent(in) :: ldx
     integer(c_int32_t), intent(in) :: stride_x
@@ -3236,13 +3224,13 @@ contains
     if (present(x)) at_x = c_loc(x)
     at_b = c_null_ptr
     if (present(b)) at_b = c_loc(b)
-    outcome = trs_batch_solve_c(batch, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), &
-        at_b, int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
+    outcome = trs_batch_solve_c(plan, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), at_b, &
+        int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
   end function batch_solve_84844
 
-  function batch_solve_84848(batch, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
+  function batch_solve_84848(plan, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
       result(outcome)
-    type(c_ptr), intent(in) :: batch
+    type(c_ptr), intent(in) :: plan
     type(*), dimension(..), contiguous, intent(inout), target, optional :: x
     integer(c_int64_t), intent(in) :: ldx
     integer(c_int32_t), intent(in) :: stride_x
@@ -3258,13 +3246,13 @@ contains
     if (present(x)) at_x = c_loc(x)
     at_b = c_null_ptr
     if (present(b)) at_b = c_loc(b)
-    outcome = trs_batch_solve_c(batch, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), &
-        at_b, int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
+    outcome = trs_batch_solve_c(plan, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), at_b, &
+        int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
   end function batch_solve_84848
 
-  function batch_solve_84884(batch, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
+  function batch_solve_84884(plan, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
       result(outcome)
-    type(c_ptr), intent(in) :: batch
+    type(c_ptr), intent(in) :: plan
     type(*), dimension(..), contiguous, intent(inout), target, optional :: x
     integer(c_int64_t), intent(in) :: ldx
     integer(c_int32_t), intent(in) :: stride_x
@@ -3280,13 +3268,13 @@ contains
     if (present(x)) at_x = c_loc(x)
     at_b = c_null_ptr
     if (present(b)) at_b = c_loc(b)
-    outcome = trs_batch_solve_c(batch, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), &
-        at_b, int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
+    outcome = trs_batch_solve_c(plan, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), at_b, &
+        int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
   end function batch_solve_84884
 
-  function batch_solve_84888(batch, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
+  function batch_solve_84888(plan, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
       result(outcome)
-    type(c_ptr), intent(in) :: batch
+    type(c_ptr), intent(in) :: plan
     type(*), dimension(..), contiguous, intent(inout), target, optional :: x
     integer(c_int64_t), intent(in) :: ldx
     integer(c_int32_t), intent(in) :: stride_x
@@ -3302,13 +3290,13 @@ contains
     if (present(x)) at_x = c_loc(x)
     at_b = c_null_ptr
     if (present(b)) at_b = c_loc(b)
-    outcome = trs_batch_solve_c(batch, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), &
-        at_b, int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
+    outcome = trs_batch_solve_c(plan, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), at_b, &
+        int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
   end function batch_solve_84888
 
-  function batch_solve_88444(batch, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
+  function batch_solve_88444(plan, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
       result(outcome)
-    type(c_ptr), intent(in) :: batch
+    type(c_ptr), intent(in) :: plan
     type(*), dimension(..), contiguous, intent(inout), target, optional :: x
     integer(c_int64_t), intent(in) :: ldx
     integer(c_int64_t), intent(in) :: stride_x
@@ -3324,13 +3312,13 @@ contains
     if (present(x)) at_x = c_loc(x)
     at_b = c_null_ptr
     if (present(b)) at_b = c_loc(b)
-    outcome = trs_batch_solve_c(batch, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), &
-        at_b, int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
+    outcome = trs_batch_solve_c(plan, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), at_b, &
+        int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
   end function batch_solve_88444
 
-  function batch_solve_88448(batch, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
+  function batch_solve_88448(plan, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
       result(outcome)
-    type(c_ptr), intent(in) :: batch
+    type(c_ptr), intent(in) :: plan
     type(*), dimension(..), contiguous, intent(inout), target, optional :: x
     integer(c_int64_t), intent(in) :: ldx
     integer(c_int64_t), intent(in) :: stride_x
@@ -3346,13 +3334,13 @@ contains
     if (present(x)) at_x = c_loc(x)
     at_b = c_null_ptr
     if (present(b)) at_b = c_loc(b)
-    outcome = trs_batch_solve_c(batch, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), &
-        at_b, int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
+    outcome = trs_batch_solve_c(plan, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), at_b, &
+        int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
   end function batch_solve_88448
 
-  function batch_solve_88484(batch, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
+  function batch_solve_88484(plan, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
       result(outcome)
-    type(c_ptr), intent(in) :: batch
+    type(c_ptr), intent(in) :: plan
     type(*), dimension(..), contiguous, intent(inout), target, optional :: x
     integer(c_int64_t), intent(in) :: ldx
     integer(c_int64_t), intent(in) :: stride_x
@@ -3368,13 +3356,13 @@ contains
     if (present(x)) at_x = c_loc(x)
     at_b = c_null_ptr
     if (present(b)) at_b = c_loc(b)
-    outcome = trs_batch_solve_c(batch, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), &
-        at_b, int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
+    outcome = trs_batch_solve_c(plan, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), at_b, &
+        int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
   end function batch_solve_88484
 
-  function batch_solve_88488(batch, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
+  function batch_solve_88488(plan, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
       result(outcome)
-    type(c_ptr), intent(in) :: batch
+    type(c_ptr), intent(in) :: plan
     type(*), dimension(..), contiguous, intent(inout), target, optional :: x
     integer(c_int64_t), intent(in) :: ldx
     integer(c_int64_t), intent(in) :: stride_x
@@ -3390,13 +3378,13 @@ contains
     if (present(x)) at_x = c_loc(x)
     at_b = c_null_ptr
     if (present(b)) at_b = c_loc(b)
-    outcome = trs_batch_solve_c(batch, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), &
-        at_b, int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
+    outcome = trs_batch_solve_c(plan, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), at_b, &
+        int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
   end function batch_solve_88488
 
-  function batch_solve_88844(batch, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
+  function batch_solve_88844(plan, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
       result(outcome)
-    type(c_ptr), intent(in) :: batch
+    type(c_ptr), intent(in) :: plan
     type(*), dimension(..), contiguous, intent(inout), target, optional :: x
     integer(c_int64_t), intent(in) :: ldx
     integer(c_int64_t), intent(in) :: stride_x
@@ -3412,13 +3400,13 @@ contains
     if (present(x)) at_x = c_loc(x)
     at_b = c_null_ptr
     if (present(b)) at_b = c_loc(b)
-    outcome = trs_batch_solve_c(batch, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), &
-        at_b, int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
+    outcome = trs_batch_solve_c(plan, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), at_b, &
+        int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
   end function batch_solve_88844
 
-  function batch_solve_88848(batch, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
+  function batch_solve_88848(plan, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
       result(outcome)
-    type(c_ptr), intent(in) :: batch
+    type(c_ptr), intent(in) :: plan
     type(*), dimension(..), contiguous, intent(inout), target, optional :: x
     integer(c_int64_t), intent(in) :: ldx
     integer(c_int64_t), intent(in) :: stride_x
@@ -3434,13 +3422,13 @@ contains
     if (present(x)) at_x = c_loc(x)
     at_b = c_null_ptr
     if (present(b)) at_b = c_loc(b)
-    outcome = trs_batch_solve_c(batch, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), &
-        at_b, int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
+    outcome = trs_batch_solve_c(plan, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), at_b, &
+        int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
   end function batch_solve_88848
 
-  function batch_solve_88884(batch, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
+  function batch_solve_88884(plan, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
       result(outcome)
-    type(c_ptr), intent(in) :: batch
+    type(c_ptr), intent(in) :: plan
     type(*), dimension(..), contiguous, intent(inout), target, optional :: x
     integer(c_int64_t), intent(in) :: ldx
     integer(c_int64_t), intent(in) :: stride_x
@@ -3456,13 +3444,13 @@ contains
     if (present(x)) at_x = c_loc(x)
     at_b = c_null_ptr
     if (present(b)) at_b = c_loc(b)
-    outcome = trs_batch_solve_c(batch, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), &
-        at_b, int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
+    outcome = trs_batch_solve_c(plan, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), at_b, &
+        int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
   end function batch_solve_88884
 
-  function batch_solve_88888(batch, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
+  function batch_solve_88888(plan, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout) &
       result(outcome)
-    type(c_ptr), intent(in) :: batch
+    type(c_ptr), intent(in) :: plan
     type(*), dimension(..), contiguous, intent(inout), target, optional :: x
     integer(c_int64_t), intent(in) :: ldx
     integer(c_int64_t), intent(in) :: stride_x
@@ -3478,8 +3466,8 @@ contains
     if (present(x)) at_x = c_loc(x)
     at_b = c_null_ptr
     if (present(b)) at_b = c_loc(b)
-    outcome = trs_batch_solve_c(batch, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), &
-        at_b, int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
+    outcome = trs_batch_solve_c(plan, at_x, int(ldx, c_int64_t), int(stride_x, c_int64_t), at_b, &
+        int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
   end function batch_solve_88888
 
   function relax_sweep_444(R, x, ldx, b, ldb, nrhs, layout, options) result(outcome)

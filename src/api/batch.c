@@ -35,12 +35,12 @@ static trs_status take_options(trs_batch_options *own, const trs_batch_options *
   return trs_options_check("trs_batch_options", numbers, sizeof numbers / sizeof *numbers);
 }
 
-trs_status trs_batch_create(trs_batch **batch, trs_context *ctx, const trs_matrix *A, trs_uplo uplo,
+trs_status trs_batch_create(trs_plan **plan, trs_context *ctx, const trs_matrix *A, trs_uplo uplo,
                             trs_trans trans, trs_diag diag, int64_t count,
                             const trs_batch_options *options) {
-  if (!ctx || !batch || !A)
-    return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", !ctx ? "ctx" : !batch ? "batch" : "A");
-  *batch = NULL;
+  if (plan) *plan = NULL;
+  if (!ctx || !plan || !A)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", !ctx ? "ctx" : !plan ? "plan" : "A");
   if (uplo != TRS_LOWER && uplo != TRS_UPPER)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "uplo must be TRS_LOWER or TRS_UPPER");
   if ((unsigned)diag > TRS_UNIT)
@@ -50,7 +50,7 @@ trs_status trs_batch_create(trs_batch **batch, trs_context *ctx, const trs_matri
   TRS_TRY(take_options(&own, options));
   TRS_TRY(trs_matrix_fill(A));
   int cancel = trs_cancel_defer();
-  trs_status status = trs_batch_make(batch, ctx, A, uplo, trans, diag, count, &own);
+  trs_status status = trs_batch_make(plan, ctx, A, uplo, trans, diag, count, &own);
   trs_cancel_restore(cancel);
   return status;
 }
@@ -71,12 +71,12 @@ static trs_status take_factors_options(trs_batch_options *own, const trs_factors
   return TRS_SUCCESS;
 }
 
-trs_status trs_batch_create_factors(trs_batch **batch, trs_context *ctx, const trs_factors *F,
+trs_status trs_batch_create_factors(trs_plan **plan, trs_context *ctx, const trs_factors *F,
                                     trs_trans trans, int64_t count,
                                     const trs_batch_options *options) {
-  if (!ctx || !batch || !F)
-    return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", !ctx ? "ctx" : !batch ? "batch" : "F");
-  *batch = NULL;
+  if (plan) *plan = NULL;
+  if (!ctx || !plan || !F)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", !ctx ? "ctx" : !plan ? "plan" : "F");
   trs_batch_options own;
   TRS_TRY(trs_factors_check(F));
   TRS_TRY(trs_matrix_fill(F->L));
@@ -84,13 +84,22 @@ trs_status trs_batch_create_factors(trs_batch **batch, trs_context *ctx, const t
   TRS_TRY(check_create(ctx, trans, count, F->L->on_device && !F->L_here, "L and U are"));
   TRS_TRY(take_factors_options(&own, F, options));
   int cancel = trs_cancel_defer();
-  trs_status status = trs_batch_make_factors(batch, ctx, F, trans, count, &own);
+  trs_status status = trs_batch_make_factors(plan, ctx, F, trans, count, &own);
   trs_cancel_restore(cancel);
   return status;
 }
 
-static trs_status enter(trs_batch *batch) {
-  return trs_guard_enter(batch ? &batch->plan.guard : NULL, "batch", "batch");
+static trs_status check_batch(const trs_plan *plan) {
+  if (plan && plan->method->batch) return TRS_SUCCESS;
+  return plan ? trs_fail(TRS_ERROR_ARGUMENT, -1,
+                         "the plan is not of a batch: trs_batch_create or "
+                         "trs_batch_create_factors makes one")
+              : trs_fail(TRS_ERROR_ARGUMENT, -1, "plan is NULL");
+}
+
+static trs_status enter(trs_plan *plan) {
+  TRS_TRY(check_batch(plan));
+  return trs_guard_enter(&plan->guard, "plan", "batch");
 }
 
 /* Bytes from the first element of the first system to the end of the last, of systems that begin
@@ -143,27 +152,35 @@ static trs_status update_factors(trs_batch *batch, trs_batch_given *of_L, trs_ba
   return trs_batch_fill(batch, given);
 }
 
+/* Before an update.  A failure leaves the batch as it was. */
+static trs_status begin_update(trs_plan *plan) {
+  TRS_TRY(enter(plan));
+  trs_status status = trs_plan_check_unshared(plan);
+  if (status) return trs_guard_leave(&plan->guard, status);
+  trs_batch *B = trs_batch_of(plan);
+  B->filled = false;
+  B->faults = 0;
+  return TRS_SUCCESS;
+}
+
 /* Single systems that cannot be solved keep none of the others back. */
-static trs_status end_update(trs_batch *batch, const char *call, trs_status status) {
-  trs_refusal_note(&batch->plan.guard.refusal, call, batch->filled ? TRS_SUCCESS : status);
-  return trs_guard_leave(&batch->plan.guard, status);
+static trs_status end_update(trs_plan *plan, const char *call, trs_status status) {
+  trs_refusal_note(&plan->guard.refusal, call, trs_batch_of(plan)->filled ? TRS_SUCCESS : status);
+  return trs_guard_leave(&plan->guard, status);
 }
 
-trs_status trs_batch_update(trs_batch *batch, const void *val, int64_t stride_val) {
-  TRS_TRY(enter(batch));
-  batch->filled = false;
-  batch->faults = 0;
+trs_status trs_batch_update(trs_plan *plan, const void *val, int64_t stride_val) {
+  TRS_TRY(begin_update(plan));
   trs_batch_given given = {val, stride_val};
-  return end_update(batch, "trs_batch_update", update(batch, &given));
+  return end_update(plan, "trs_batch_update", update(trs_batch_of(plan), &given));
 }
 
-trs_status trs_batch_update_factors(trs_batch *batch, const void *L_val, int64_t stride_L,
+trs_status trs_batch_update_factors(trs_plan *plan, const void *L_val, int64_t stride_L,
                                     const void *U_val, int64_t stride_U) {
-  TRS_TRY(enter(batch));
-  batch->filled = false;
-  batch->faults = 0;
+  TRS_TRY(begin_update(plan));
   trs_batch_given of_L = {L_val, stride_L}, of_U = {U_val, stride_U};
-  return end_update(batch, "trs_batch_update_factors", update_factors(batch, &of_L, &of_U));
+  return end_update(plan, "trs_batch_update_factors",
+                    update_factors(trs_batch_of(plan), &of_L, &of_U));
 }
 
 static trs_status check_apart(const trs_rhs *rhs, int64_t x_bytes, int64_t b_bytes, int64_t x_next,
@@ -183,7 +200,7 @@ static trs_status solve(trs_batch *batch, void *x, int64_t ldx, int64_t stride_x
   trs_rhs rhs;
   int64_t x_bytes, b_bytes;
   const int64_t n = batch->n;
-  TRS_TRY(trs_refusal_check(&batch->plan.guard.refusal, "batch"));
+  TRS_TRY(trs_refusal_check(&batch->plan->guard.refusal, "batch"));
   if (!batch->filled && batch->count > 0)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "the batch has no values: call %s first",
                     batch->triangles == 1 ? "trs_batch_update" : "trs_batch_update_factors");
@@ -203,32 +220,26 @@ static trs_status solve(trs_batch *batch, void *x, int64_t ldx, int64_t stride_x
   return trs_batch_run(batch, &rhs);
 }
 
-trs_status trs_batch_solve(trs_batch *batch, void *x, int64_t ldx, int64_t stride_x, const void *b,
+trs_status trs_batch_solve(trs_plan *plan, void *x, int64_t ldx, int64_t stride_x, const void *b,
                            int64_t ldb, int64_t stride_b, int64_t nrhs, trs_layout layout) {
-  TRS_TRY(enter(batch));
-  return trs_guard_leave(&batch->plan.guard,
-                         solve(batch, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout));
+  TRS_TRY(enter(plan));
+  return trs_guard_leave(
+      &plan->guard, solve(trs_batch_of(plan), x, ldx, stride_x, b, ldb, stride_b, nrhs, layout));
 }
 
-trs_status trs_batch_set_stream(trs_batch *batch, void *stream) {
-  TRS_TRY(enter(batch));
-  trs_status status = trs_plan_finish(&batch->plan);
-  if (!status) trs_plan_use_stream(&batch->plan, stream);
-  return trs_guard_leave(&batch->plan.guard, status);
-}
-
-trs_status trs_batch_get_info(const trs_batch *batch, trs_batch_info *info) {
-  if (!batch || !info)
-    return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", batch ? "info" : "batch");
+trs_status trs_batch_get_info(const trs_plan *plan, trs_batch_info *info) {
+  if (!info) return trs_fail(TRS_ERROR_ARGUMENT, -1, "info is NULL");
+  TRS_TRY(check_batch(plan));
   TRS_TRY(TRS_STRUCT_CHECK(trs_batch_info, info));
-  trs_batch_info own = {.n = batch->n,
-                        .nnz = batch->triangle[0].system.nnz + batch->triangle[1].system.nnz,
-                        .count = batch->count,
-                        .systems_at_once = batch->at_once,
-                        .threads = batch->threads,
-                        .bytes = trs_plan_bytes(&batch->plan),
-                        .method = batch->method,
-                        .faults = batch->faults,
-                        .first_fault = batch->faults ? batch->first_fault : -1};
+  const trs_batch *B = trs_batch_of(plan);
+  trs_batch_info own = {.n = B->n,
+                        .nnz = B->triangle[0].system.nnz + B->triangle[1].system.nnz,
+                        .count = B->count,
+                        .systems_at_once = B->at_once,
+                        .threads = B->threads,
+                        .bytes = trs_plan_bytes(plan),
+                        .method = B->method,
+                        .faults = B->faults,
+                        .first_fault = B->faults ? B->first_fault : -1};
   return TRS_STRUCT_GIVE(trs_batch_info, info, &own);
 }

@@ -63,6 +63,7 @@ trs_status trs_plan_get_info(trs_plan *plan, trs_plan_info *info) {
   trs_plan_info own;
   if (!plan || !info) return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", plan ? "info" : "plan");
   TRS_TRY(TRS_STRUCT_CHECK(trs_plan_info, info));
+  TRS_TRY(trs_plan_check_single(plan, "trs_batch_get_info has its facts"));
   TRS_TRY(gather(plan, &own));
   return TRS_STRUCT_GIVE(trs_plan_info, info, &own);
 }
@@ -70,6 +71,7 @@ trs_status trs_plan_get_info(trs_plan *plan, trs_plan_info *info) {
 trs_status trs_plan_get_levels(trs_plan *plan, int64_t **rows, int64_t *levels) {
   if (!plan || !rows || !levels)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "plan, rows or levels is NULL");
+  TRS_TRY(trs_plan_check_single(plan, "trs_batch_get_info has its facts"));
   trs_plan *part[2] = {plan->sweep[0] ? plan->sweep[0] : plan, plan->sweep[1]};
   int64_t count = 0, at = 0;
   for (int s = 0; s < 2 && part[s]; s++) {
@@ -99,6 +101,7 @@ trs_status trs_plan_bound(trs_plan *plan, double *seconds) {
   double bandwidth, hop;
   if (!plan || !seconds)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", plan ? "seconds" : "plan");
+  TRS_TRY(trs_plan_check_single(plan, "trs_batch_get_info has its facts"));
   TRS_TRY(trs_plan_check(plan));
   TRS_TRY(gather(plan, &info));
   int cancel = trs_cancel_defer();

@@ -235,7 +235,8 @@ static trs_status update_blocks(trs_plan *plan, const trs_blocks *given) {
 
 trs_status trs_update_bsr(trs_plan *plan, const trs_blocks *blocks) {
   TRS_ENTER(plan, "plan");
-  trs_status status = trs_plan_check_unshared(plan);
+  trs_status status = trs_plan_check_single(plan, "call trs_batch_update");
+  if (!status) status = trs_plan_check_unshared(plan);
   if (status) return trs_guard_leave(&plan->guard, status);
   return trs_guard_leave_updated(&plan->guard, "trs_update_bsr", update_blocks(plan, blocks));
 }

@@ -174,6 +174,7 @@ static trs_status update_factors(trs_plan *plan, const trs_factors *F) {
 
 /* What leaves the plan as it was. */
 static trs_status check_update(const trs_plan *plan) {
+  TRS_TRY(trs_plan_check_single(plan, "call trs_batch_update or trs_batch_update_factors"));
   TRS_TRY(trs_plan_check_unshared(plan));
   return check_capture(plan);
 }
@@ -195,6 +196,7 @@ trs_status trs_update_factors(trs_plan *plan, const trs_factors *F) {
 static trs_status solve(trs_plan *plan, void *x, int64_t ldx, const void *b, int64_t ldb,
                         int64_t nrhs, trs_layout layout) {
   trs_rhs rhs;
+  TRS_TRY(trs_plan_check_single(plan, "call trs_batch_solve"));
   TRS_TRY(trs_refusal_check(&plan->guard.refusal, "plan"));
   TRS_TRY(trs_rhs_make(&rhs, plan->system.n, plan->system.scalar, x, ldx, b, ldb, nrhs, layout));
   return trs_plan_solve(plan, &rhs);
@@ -249,6 +251,7 @@ trs_status trs_plan_set_stream(trs_plan *plan, void *stream) {
 
 static trs_status set_streams(trs_plan *plan, void *const *streams) {
   if (!streams) return trs_fail(TRS_ERROR_ARGUMENT, -1, "streams is NULL");
+  TRS_TRY(trs_plan_check_single(plan, "call trs_plan_set_stream"));
   if (trs_plan_factors(plan))
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
                     "a plan over factors has one stream: its solves are not distributed");

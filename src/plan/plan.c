@@ -434,6 +434,12 @@ trs_status trs_plan_solve(trs_plan *plan, const trs_rhs *rhs) {
   return status;
 }
 
+trs_status trs_plan_check_single(const trs_plan *plan, const char *instead) {
+  return plan->method->batch
+             ? trs_fail(TRS_ERROR_ARGUMENT, -1, "the plan is of a batch: %s", instead)
+             : TRS_SUCCESS;
+}
+
 const char *trs_host_refuses(const trs_plan *plan) {
   return plan->matrix->on_device ? "the matrix is in device memory" : NULL;
 }

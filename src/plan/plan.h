@@ -111,6 +111,9 @@ trs_store trs_store_mixed(const trs_plan *plan);
 /* Solves with checked, strided arguments. */
 trs_status trs_plan_solve(trs_plan *plan, const trs_rhs *rhs);
 
+/* Fails for the plan of a batch, with what serves it in place of the call. */
+trs_status trs_plan_check_single(const trs_plan *plan, const char *instead);
+
 /* Checks the plan's context (trs_context_check); every call that uses a plan calls it first. */
 trs_status trs_plan_check(const trs_plan *plan);
 

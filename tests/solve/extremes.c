@@ -177,7 +177,7 @@ static void check_batch(const way *w, const char *method, const char *backend) {
   static arrays a;
   static char x[N * 16];
   drawing t;
-  trs_batch *batch;
+  trs_plan *batch;
   trs_context *ctx;
   make(&t, w->scalar, false);
   store(&t, w, &a);
@@ -187,7 +187,7 @@ static void check_batch(const way *w, const char *method, const char *backend) {
   assert_success(trs_batch_update(batch, a.val, 2 * N - 1));
   assert_success(trs_batch_solve(batch, x, N, N, a.b, N, N, 1, TRS_COL_MAJOR));
   check(&t, w, x, 1, "batch");
-  trs_batch_destroy(batch);
+  trs_plan_destroy(batch);
   trs_context_destroy(ctx);
   trs_matrix_destroy(T);
 }

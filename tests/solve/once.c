@@ -108,13 +108,13 @@ static void compare(const way *w, const trs_matrix *A, const void *val, const vo
   static double complex y[N];
   const double limit = w->scalar == TRS_FLOAT || w->scalar == TRS_SCOMPLEX ? 1e-5 : 1e-13;
   trs_plan *plan;
-  trs_batch *batch;
+  trs_plan *batch;
   for (int by_batch = 0; by_batch < 2; by_batch++) {
     if (by_batch) {
       assert_success(trs_batch_create(&batch, ctx, A, w->uplo, TRS_NO_TRANS, w->diag, 1, NULL));
       assert_success(trs_batch_update(batch, val, 0));
       assert_success(trs_batch_solve(batch, y, N, 0, b, N, 0, 1, TRS_COL_MAJOR));
-      trs_batch_destroy(batch);
+      trs_plan_destroy(batch);
     } else {
       assert_success(trs_analyze(&plan, ctx, A, w->uplo, TRS_NO_TRANS, w->diag, NULL));
       assert_success(trs_solve(plan, y, N, b, N, 1, TRS_COL_MAJOR));

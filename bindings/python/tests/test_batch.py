@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -377,3 +378,30 @@ def test_flags_are_true_or_false(wrong):
                  lambda: B.solve(np.ones((1, 16)), check_pivots=wrong)):
         with pytest.raises(TypeError, match="it must be True or False"):
             call()
+
+
+def test_clones_of_batches_solve_in_threads():
+    rng = np.random.default_rng(4)
+    L = tr.triangle(tr.generate("poisson2d5:9"))
+    values, b = L.data * rng.uniform(0.9, 1.1, (20, L.nnz)), rng.standard_normal((20, L.shape[0]))
+    B, F = tr.batch(L, 20), tr.batch(tr.ic0(tr.generate("poisson2d5:9")), 20)
+    B.update(values)
+    F.update(np.tile(tr.ic0(tr.generate("poisson2d5:9")).L.data, (20, 1)))
+    for batch, update in (B, lambda: B.update(values)), (F, lambda: F.update(values)):
+        right, clones = batch.solve(b), [batch.clone() for _ in range(3)]
+        with ThreadPoolExecutor(3) as pool:
+            for x in pool.map(lambda clone: clone.solve(b), clones * 5):
+                np.testing.assert_array_equal(x, right)
+        for changed in update, lambda: clones[0].update(values):
+            with pytest.raises(ValueError, match="close the clones"):
+                changed()
+        np.testing.assert_array_equal(batch.solve(b), right)
+        assert type(clones[0]) is type(batch) and clones[0].info["count"] == 20
+        for clone in clones:
+            clone.close()
+        batch.wait()
+    B.update(values)
+    with tr.batch(L, 2) as closed:
+        assert "2 systems of 81 rows" in str(closed)
+    with pytest.raises(ValueError, match="the plan is closed"):
+        closed.update(values[:2])

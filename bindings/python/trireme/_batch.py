@@ -10,10 +10,10 @@ from ._arrays import (Dense, assign, contiguous, dense, give_back, keep_stream, 
                       stream_address, stream_of)
 from ._context import Lock, check_threads, context_of
 from ._factors import Factors, factors_again
-from ._library import (BatchHandle, Refusal, StructureError, check, error_of, library, make_struct,
+from ._library import (PlanHandle, Refusal, StructureError, check, error_of, library, make_struct,
                        run)
-from ._matrix import UPLO, matrix_of
-from ._plan import LONG_SOLVE, TRANS, struct_dict, tell_triangle
+from ._matrix import UPLO, kind_if_converted, matrix_of, refuse_order
+from ._plan import LONG_SOLVE, TRANS, Life, struct_dict, tell_triangle
 from ._words import Device, Shaped, Trans, Uplo, device_name, flag, named, pick, side, whole
 
 
@@ -32,7 +32,7 @@ def _in_order(x: Dense) -> bool:
     return bool(x.address % x.dtype.itemsize == 0)
 
 
-class Batch:
+class Batch(Life):
     """Many systems op(T) x = b with one pattern; `trireme.batch` makes it."""
 
     def __init__(self, A: Any, count: int, uplo: Uplo = "lower", trans: Trans = "N", *,
@@ -42,6 +42,7 @@ class Batch:
         take_triangle = flag("take_triangle", take_triangle)
         matrix = matrix_of(A)
         parts = matrix.parts
+        self._converted = kind_if_converted(A)
         if parts.val.device is not None:
             raise TypeError("a batch takes a matrix in host memory")
         self._begin(count, parts.shape[0], parts.val.dtype, device, threads)
@@ -56,7 +57,8 @@ class Batch:
 
     def _begin(self, count: int, n: int, dtype: Any, device: Device,
                threads: Optional[int]) -> None:
-        self._handle = BatchHandle()
+        self._begin_life()
+        self._handle, self._keep = PlanHandle(), None
         self._lock, self._refusal = Lock(), Refusal("batch")
         self._on_gpu = device_name(device, several=False).startswith("cuda")
         check_threads(device, threads)
@@ -110,13 +112,13 @@ class Batch:
         stream = stream_of(x)
         address = stream_address(stream) or 0
         if address != self._stream_now:
-            check(library.trs_batch_set_stream(self._handle, address))
+            check(library.trs_plan_set_stream(self._ready(), address))
             self._stream_now = address
             keep_stream(self._handle, stream)
 
     def _info(self) -> Any:
         info = make_struct(_api.trs_batch_info)
-        check(library.trs_batch_get_info(self._handle, C.byref(info)))
+        check(library.trs_batch_get_info(self._ready(), C.byref(info)))
         return info
 
     def _error(self, status: int) -> Optional[Exception]:
@@ -140,8 +142,8 @@ class Batch:
         Parameters
         ----------
         values : (count, nnz) array
-            Row s has those of system s, in the order of the `data` of the matrix that the batch was
-            made from.  They are copied.  With device="cuda" they may be CuPy's or torch's on the GPU.
+            Row s has those of system s, in the order of the `data` of the CSR or CSC matrix that the batch
+            was made from.  They are copied.  With device="cuda" they may be CuPy's or torch's on the GPU.
         check_pivots : bool, optional
             Raise SingularMatrixError if a diagonal entry of a system is zero or not finite; its
             `system` and `row` are the first one's.  False: `solve` returns NaN for these systems.
@@ -153,9 +155,11 @@ class Batch:
         """
         checks = flag("check_pivots", check_pivots)
         with self._refusal, self._lock.lock:
+            self._check_unshared()
+            refuse_order(self._converted, "make the batch of A.tocsr(), and pass values in its order")
             own = self._array(values, "values", (self._count, self._nnz))
             self._follow_stream(own)
-            error = self._error(library.trs_batch_update(self._handle, own.address, 0))
+            error = self._error(library.trs_batch_update(self._ready(), own.address, 0))
         if error is not None and checks:
             raise error
 
@@ -196,7 +200,7 @@ class Batch:
             self._refusal.check()
             self._follow_stream(target)
             error = self._error(library.trs_batch_solve(
-                self._handle, target.address, nrhs, 0, source.address, nrhs, 0, nrhs,
+                self._ready(), target.address, nrhs, 0, source.address, nrhs, 0, nrhs,
                 _api.TRS_ROW_MAJOR))
         if error is not None and checks:
             raise error
@@ -272,6 +276,7 @@ class FactorsBatch(Batch):
         """
         checks = flag("check_pivots", check_pivots)
         with self._refusal, self._lock.lock:
+            self._check_unshared()
             own = self._array(L_values, "L_values", (self._count, self._nnz_L))
             self._follow_stream(own)
             if self._hermitian:
@@ -284,7 +289,7 @@ class FactorsBatch(Batch):
                 self._follow_stream(other)
                 address = other.address
             error = self._error(library.trs_batch_update_factors(
-                self._handle, own.address, 0, address, 0))
+                self._ready(), own.address, 0, address, 0))
         if error is not None and checks:
             raise error
 

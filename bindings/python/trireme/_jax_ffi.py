@@ -26,7 +26,7 @@ TYPES = {np.dtype("f4"): 11, np.dtype("f8"): 12, np.dtype("c8"): 15, np.dtype("c
 _NAMES = ["trs_update", "trs_solve", "trs_batch_update", "trs_batch_solve", "trs_last_error",
           "trs_context_create", "trs_matrix_create_device", "trs_matrix_set_values",
           "trs_matrix_destroy", "trs_analyze", "trs_plan_set_stream", "trs_plan_wait",
-          "trs_plan_destroy", "trs_batch_create", "trs_batch_set_stream", "trs_batch_destroy"]
+          "trs_plan_destroy", "trs_batch_create"]
 # By this function a program says which GPU it runs on.
 _ORDINAL = b"XLA_FFI_DeviceOrdinal_Get"
 

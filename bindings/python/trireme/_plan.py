@@ -14,8 +14,8 @@ from ._arrays import (SCALARS, Dense, as_pairs, assign, common_layout, contiguou
 from ._context import Lock, check_threads, context_of
 from ._library import (PlanHandle, Refusal, Shared, StructureError, Told, check, library, make_struct,
                        run, text)
-from ._matrix import (UPLO, Compressed, Matrix, compressed, copy_of, value_type,
-                      without_zeros)
+from ._matrix import (UPLO, Compressed, Matrix, compressed, copy_of, kind_if_converted, refuse_order,
+                      value_type, values_in_pattern, without_zeros)
 from ._picture import level_picture
 from ._words import (Device, DType, Method, Progress, RightHandSides, Shaped, Store, Trans, Uplo, device_name,
                      exact_type, flag, is_sparse, method_name, named, pick, side, whole, word)
@@ -29,35 +29,23 @@ STORE = {"same": _api.TRS_STORE_DEFAULT, "mixed": _api.TRS_STORE_MIXED}
 LONG_ANALYSIS = 2_000_000  # entries from which a call is left to a thread, for Ctrl-C
 LONG_SOLVE = 50_000_000  # entries times right-hand sides
 
-Self = TypeVar("Self", bound="Solver")
+Self = TypeVar("Self", bound="Life")
 _ndarray, _byref = np.ndarray, C.byref
 _from_buffer: Any = C.c_char.from_buffer
 _solve = library.trs_solve
 
 
-class Solver:
-    """What plans over one triangle and over factors have in common."""
+class Life:
+    """What plans and batches have in common: clones, waits and their end."""
 
-    def __init__(self, handle: C.c_void_p, keep: Any, n: int, nnz: int, dtype: Any, trans: str,
-                 on_gpu: bool, matrix_device: Optional[int], stream: Any) -> None:
-        self._handle: Optional[C.c_void_p] = handle
-        self._keep: Any = keep
-        self._n, self._nnz, self._dtype = n, nnz, np.dtype(dtype)
-        self._trans, self._on_gpu, self._matrix_device = trans, on_gpu, matrix_device
-        self._stream = stream
-        self._stream_now = stream_address(stream) or 0
-        keep_stream(handle, stream)
-        self._lock = Lock()
-        self._refusal = Refusal("plan")
-        self._origin: Optional[Solver] = None  # of a clone
-        self._clones: "weakref.WeakSet[Solver]" = weakref.WeakSet()  # of the origin, shared by all
-        self._small = nnz < LONG_SOLVE
-        self._shape = (n,)
-        self._ld, self._one, self._layout = C.c_int64(max(n, 1)), C.c_int64(1), C.c_int(0)
-        if stream is not None and not on_gpu and not self.info["device"]:
-            refuse_stream()
+    _handle: Optional[C.c_void_p]
+    _keep: Any
+    _lock: Lock
+    _refusal: Refusal
 
-    # Life ------------------------------------------------------------------------------------
+    def _begin_life(self) -> None:
+        self._origin: Optional[Life] = None  # of a clone
+        self._clones: "weakref.WeakSet[Life]" = weakref.WeakSet()  # of the origin, shared by all
 
     def clone(self: Self) -> Self:
         """A plan for another thread, which solves at the same time as this one.
@@ -69,7 +57,7 @@ class Solver:
 
         Returns
         -------
-        Plan
+        Plan or Batch
             Of this class.
 
         Examples
@@ -122,6 +110,39 @@ class Solver:
         if not self._handle:
             raise ValueError("the plan is closed")
         return self._handle
+
+    def wait(self) -> None:
+        """Wait for solves of device arrays, and raise what failed in them."""
+        with self._lock.lock:
+            check(library.trs_plan_wait(self._ready()))
+
+    def __str__(self) -> str:
+        text = C.create_string_buffer(2048)
+        with self._lock.lock:
+            library.trs_plan_describe(self._ready(), text, len(text))
+        return text.value.decode(errors="replace")
+
+
+class Solver(Life):
+    """What plans over one triangle and over factors have in common."""
+
+    def __init__(self, handle: C.c_void_p, keep: Any, n: int, nnz: int, dtype: Any, trans: str,
+                 on_gpu: bool, matrix_device: Optional[int], stream: Any) -> None:
+        self._handle: Optional[C.c_void_p] = handle
+        self._keep: Any = keep
+        self._n, self._nnz, self._dtype = n, nnz, np.dtype(dtype)
+        self._trans, self._on_gpu, self._matrix_device = trans, on_gpu, matrix_device
+        self._stream = stream
+        self._stream_now = stream_address(stream) or 0
+        keep_stream(handle, stream)
+        self._lock = Lock()
+        self._refusal = Refusal("plan")
+        self._begin_life()
+        self._small = nnz < LONG_SOLVE
+        self._shape = (n,)
+        self._ld, self._one, self._layout = C.c_int64(max(n, 1)), C.c_int64(1), C.c_int(0)
+        if stream is not None and not on_gpu and not self.info["device"]:
+            refuse_stream()
 
     # Solving ---------------------------------------------------------------------------------
 
@@ -288,11 +309,6 @@ class Solver:
             self._stream_now = address
             keep_stream(self._handle, stream)
 
-    def wait(self) -> None:
-        """Wait for solves of device arrays, and raise what failed in them."""
-        with self._lock.lock:
-            check(library.trs_plan_wait(self._ready()))
-
     # What it is ------------------------------------------------------------------------------
 
     @property
@@ -338,11 +354,8 @@ class Solver:
         return seconds.value
 
     def __str__(self) -> str:
-        text = C.create_string_buffer(2048)
-        with self._lock.lock:
-            library.trs_plan_describe(self._ready(), text, len(text))
-        info = self.info
-        return (f"{text.value.decode(errors='replace')}\n{info['n']:,} rows, {info['nnz']:,} "
+        text, info = super().__str__(), self.info
+        return (f"{text}\n{info['n']:,} rows, {info['nnz']:,} "
                 f"entries, {info['levels']:,} levels\nreference time: {1e6 * self.bound():.3g} µs "
                 "per solve, by bandwidth and latency")
 
@@ -450,6 +463,7 @@ class Plan(Solver):
                              launch_updates=launch_updates)
         kind = dict(uplo=UPLO[uplo], trans=TRANS[trans],
                     diag=_api.TRS_UNIT if unit_diagonal else _api.TRS_NONUNIT)
+        self._converted = kind_if_converted(A)
         parts = A if hasattr(A, "_replace") else \
             compressed(A, None if dtype is None else exact_type(dtype))
         if parts.shape[0] != parts.shape[1]:
@@ -479,8 +493,9 @@ class Plan(Solver):
         Parameters
         ----------
         values : (nnz,) array, or sparse matrix
-            In the order of the `data` of the matrix that the plan was made from; of a sparse matrix
-            that was given, its `data`, and the pattern is compared.
+            In the order of the `data` of the CSR or CSC matrix that the plan was made from.  A matrix may
+            have any format and order; entries that it lacks become zeros.  A plan of a matrix in another
+            format, such as COO, takes matrices alone.
 
         Notes
         -----
@@ -496,9 +511,10 @@ class Plan(Solver):
         if values is None or isinstance(values, str):
             raise TypeError(f"values is {named(values)}: an array of {self._nnz} numbers or a "
                             "sparse matrix is wanted")
-        if hasattr(values, "indptr") or getattr(values, "layout", None) is not None \
-                and "sparse" in str(values.layout):
-            values = self._values_of(compressed(values, self._dtype))
+        if is_sparse(values) or (self._converted == "a dense matrix" and np.ndim(values) == 2):
+            values = self._values_of(compressed(values, self._dtype, stacklevel=6))
+        else:
+            refuse_order(self._converted, "pass the matrix with its new values")
         new = dense(values)
         self._check_place(new, "values")
         if new.dtype != self._dtype and not np.can_cast(new.dtype, self._dtype, "same_kind"):
@@ -520,11 +536,9 @@ class Plan(Solver):
 
     def _values_of(self, parts: Any) -> Any:
         mine = self._keep.parts if self._keep else parts
-        same = parts.format == mine.format and parts.shape == mine.shape
-        if same and mine.val.device is None:
-            same = np.array_equal(parts.ptr.array, mine.ptr.array) and \
-                np.array_equal(parts.idx.array, mine.idx.array)
-        if not same:
+        if mine.val.device is None and parts.val.device is None:
+            return values_in_pattern(parts, mine)
+        if parts.format != mine.format or parts.shape != mine.shape:
             raise StructureError("the matrix has another pattern than the one that was analysed: "
                                  "make a new plan")
         return parts.val.array
@@ -557,11 +571,13 @@ class Plan(Solver):
                 raise TypeError("a plan of a matrix on a GPU cannot be pickled: pickle one of a "
                                 "matrix in host memory")
             arrays = [a.array for a in (parts.ptr, parts.idx, self._keep.val)]
-            return _again, (parts.format, parts.shape, arrays, self._options)
+            return _again, (parts.format, parts.shape, arrays, self._options, self._converted)
 
 
-def _again(form: str, shape: Any, arrays: Any, options: Dict[str, Any]) -> Plan:
-    return Plan(Compressed(form, shape, *map(dense, arrays)), **options)
+def _again(form: str, shape: Any, arrays: Any, options: Dict[str, Any], converted: str = "") -> Plan:
+    made = Plan(Compressed(form, shape, *map(dense, arrays)), **options)
+    made._converted = converted
+    return made
 
 
 def say_which_side(error: StructureError, general: str, other: str) -> None:

@@ -46,8 +46,6 @@ typedef struct trireme_functions {
   void (*plan_destroy)(void *plan);
   int (*batch_create)(void **batch, void *ctx, const void *A, int uplo, int trans, int diag,
                       int64_t count, const void *options);
-  int (*batch_set_stream)(void *batch, void *stream);
-  void (*batch_destroy)(void *batch);
   int zero_pivot, not_finite, row_major;
 } trireme_functions;
 
@@ -122,7 +120,7 @@ EXPORT entry *trireme_jax_add(int64_t key, void *plan, void *A, void *batch, voi
 /* NULL is ignored by the library. */
 static void drop(place *p) {
   call.plan_destroy(p->plan);
-  call.batch_destroy(p->batch);
+  call.plan_destroy(p->batch);
   call.matrix_destroy(p->A);
   p->plan = p->batch = p->A = NULL;
 }
@@ -148,7 +146,7 @@ EXPORT void trireme_jax_remove(entry *e) {
 static void leave_stream(place *p) {
   pthread_mutex_lock(&p->lock);
   if (p->plan) call.plan_set_stream(p->plan, NULL);
-  if (p->batch) call.batch_set_stream(p->batch, NULL);
+  if (p->batch) call.plan_set_stream(p->batch, NULL);
   p->stream = NULL;
   pthread_mutex_unlock(&p->lock);
 }
@@ -331,7 +329,7 @@ static int renew_plan(place *p, const entry *e, const void *val, void *stream) {
 
 static int renew_batch(place *p, const entry *e, const void *val, void *stream) {
   int status = p->batch ? 0 : make_batch(p, e);
-  if (!status && p->stream != stream) status = call.batch_set_stream(p->batch, stream);
+  if (!status && p->stream != stream) status = call.plan_set_stream(p->batch, stream);
   if (status) return status;
   p->stream = stream;
   return call.batch_update(p->batch, val, 0);

@@ -1,6 +1,6 @@
 /* batch.c - many systems with one pattern, on the threads of a context, or by gpu.c on its GPU.  On
- * threads: systems in groups, whose
- * values and right-hand sides are interleaved so that one instruction works on a number of each.
+ * threads: systems in groups, whose values and right-hand sides are interleaved so that one
+ * instruction works on a number of each.
  * O(count nnz nrhs); memory for the values, and for one group's right-hand sides per thread.
  *   Factors are two triangles.  A group's right-hand sides stay in the workspace from the first
  * sweep to the second; permutations and scalings are part of the moves into it and out of it. */
@@ -147,18 +147,22 @@ static trs_status allocate_values(const trs_batch *B, trs_batch_triangle *own) {
   return trs_alloc(&own->val, values, (size_t)number_bytes(B));
 }
 
-static trs_status allocate(trs_batch *B, int64_t nrhs) {
-  const int lanes = trs_batch_lanes(B->scalar), size = trs_team_size(B->plan.context->team);
+static trs_status allocate_work(trs_batch *B) {
   int64_t room;
+  if (__builtin_mul_overflow((int64_t)B->threads * B->width, B->n, &room))
+    return trs_fail(TRS_ERROR_MEMORY, -1, "%lld rows on %d threads exceed the address space",
+                    (long long)B->n, B->threads);
+  return trs_alloc(&B->work, room, (size_t)number_bytes(B));
+}
+
+static trs_status allocate(trs_batch *B, int64_t nrhs) {
+  const int lanes = trs_batch_lanes(B->scalar), size = trs_team_size(B->plan->context->team);
   B->groups = B->count / lanes + (B->count % lanes > 0);
   B->threads = B->groups < size ? (int)B->groups : size;
   B->width = nrhs >= TRS_BATCH_WIDTH ? TRS_BATCH_WIDTH : 1;
   if (B->threads == 0) B->threads = 1;
   for (int t = 0; t < B->triangles; t++) TRS_TRY(allocate_values(B, &B->triangle[t]));
-  if (__builtin_mul_overflow((int64_t)B->threads * B->width, B->n, &room))
-    return trs_fail(TRS_ERROR_MEMORY, -1, "%lld rows on %d threads exceed the address space",
-                    (long long)B->n, B->threads);
-  return trs_alloc(&B->work, room, (size_t)number_bytes(B));
+  return allocate_work(B);
 }
 
 static trs_status analyze(trs_plan *plan) {
@@ -172,68 +176,90 @@ static trs_status analyze(trs_plan *plan) {
 
 static const trs_method on_threads;
 
-static trs_status begin(trs_batch **B, trs_context *context, int64_t count,
+static trs_status begin(trs_plan **result, trs_context *context, int64_t count,
                         const trs_batch_options *options) {
   TRS_TRY(trs_context_check(context));
-  TRS_TRY(TRS_ALLOC_ZERO(B, 1));
-  trs_plan *plan = &(*B)->plan;
+  trs_batch *B;
+  TRS_TRY(TRS_ALLOC_ZERO(&B, 1));
+  trs_status status = TRS_ALLOC_ZERO(&B->plan, 1);
+  if (status) {
+    trs_free(B);
+    return status;
+  }
+  trs_plan *plan = *result = B->plan;
+  plan->state = B;
   plan->context = trs_context_retain(context);
   plan->method =
       trs_context_get_kind(context, NULL) == TRS_KIND_GPU ? &trs_method_batch_gpu : &on_threads;
+  snprintf(plan->reason, sizeof plan->reason, "of batches this context has no other method");
   plan->options.nrhs = options->nrhs;
-  (*B)->count = count;
+  B->count = count;
   return TRS_SUCCESS;
 }
 
-static trs_status run_step(trs_batch *B, trs_status (*step)(trs_plan *plan)) {
-  trs_context_limit_gpus(B->plan.context);
-  const int before = trs_plan_enter(&B->plan);
-  trs_status status = step(&B->plan);
-  trs_plan_leave(&B->plan, before);
+static trs_status run_step(trs_plan *plan, trs_status (*step)(trs_plan *plan)) {
+  trs_context_limit_gpus(plan->context);
+  const int before = trs_plan_enter(plan);
+  trs_status status = step(plan);
+  trs_plan_leave(plan, before);
   return status;
 }
 
 /* status: of what took the patterns. */
-static trs_status finish(trs_batch **result, trs_batch *B, trs_status status) {
-  B->plan.system = B->triangle[0].system;
-  B->n = B->plan.system.n;
-  B->scalar = B->plan.system.scalar;
-  if (!status) status = run_step(B, B->plan.method->analyze);
+static trs_status finish(trs_plan **result, trs_plan *plan, trs_status status) {
+  trs_batch *B = trs_batch_of(plan);
+  plan->system = B->triangle[0].system;
+  B->n = plan->system.n;
+  B->scalar = plan->system.scalar;
+  if (!status) status = run_step(plan, plan->method->analyze);
   if (status) {
-    trs_batch_destroy(B);
+    trs_plan_destroy(plan);
     return status;
   }
-  *result = B;
+  *result = plan;
   return TRS_SUCCESS;
 }
 
-trs_status trs_batch_make(trs_batch **result, trs_context *context, const trs_matrix *A,
+trs_status trs_batch_make(trs_plan **result, trs_context *context, const trs_matrix *A,
                           trs_uplo uplo, trs_trans trans, trs_diag diag, int64_t count,
                           const trs_batch_options *options) {
-  trs_batch *B;
-  TRS_TRY(begin(&B, context, count, options));
-  trs_status status = take_pattern(B, A, uplo, trans, diag, options->take_triangle);
-  return finish(result, B, status);
+  trs_plan *plan;
+  TRS_TRY(begin(&plan, context, count, options));
+  trs_status status =
+      take_pattern(trs_batch_of(plan), A, uplo, trans, diag, options->take_triangle);
+  return finish(result, plan, status);
 }
 
-trs_status trs_batch_make_factors(trs_batch **result, trs_context *context, const trs_factors *F,
+trs_status trs_batch_make_factors(trs_plan **result, trs_context *context, const trs_factors *F,
                                   trs_trans trans, int64_t count,
                                   const trs_batch_options *options) {
-  trs_batch *B;
-  TRS_TRY(begin(&B, context, count, options));
-  trs_status status = take_factors(B, F, trans, options->hermitian);
-  return finish(result, B, status);
+  trs_plan *plan;
+  TRS_TRY(begin(&plan, context, count, options));
+  trs_status status = take_factors(trs_batch_of(plan), F, trans, options->hermitian);
+  return finish(result, plan, status);
 }
 
-void trs_batch_destroy(trs_batch *B) { trs_plan_destroy(B ? &B->plan : NULL); }
+/* Values, patterns and orders are the origin's. */
+static trs_status clone(trs_plan *made) {
+  const trs_batch *origin = trs_batch_of(made->origin);
+  trs_batch *B;
+  TRS_TRY(TRS_ALLOC(&B, 1));
+  *B = *origin;
+  B->plan = made;
+  B->work = NULL;
+  made->state = B;
+  return allocate_work(B);
+}
 
 void trs_batch_free(trs_plan *plan) {
-  const trs_batch *B = trs_batch_of(plan);
-  for (int t = 0; t < 2; t++) {
+  trs_batch *B = trs_batch_of(plan);
+  if (!B) return;
+  for (int t = 0; t < 2 && !plan->origin; t++) {
     const trs_batch_triangle *own = &B->triangle[t];
     TRS_FREE_ALL(own->ptr, own->idx, own->from_ptr, own->from, own->val, own->row, own->pivot);
   }
-  TRS_FREE_ALL(B->b_place, B->x_place, B->b_scale, B->x_scale, B->work);
+  if (!plan->origin) TRS_FREE_ALL(B->b_place, B->x_place, B->b_scale, B->x_scale);
+  TRS_FREE_ALL(B->work, B);
 }
 
 /* Work on all groups, dealt to threads. */
@@ -311,7 +337,7 @@ static void run(const trs_batch *B, void (*share)(void *, int, int), job *j, int
   if (threads == 1)
     share(j, 0, 1);
   else
-    trs_team_run(B->plan.context->team, threads, share, j);
+    trs_team_run(B->plan->context->team, threads, share, j);
 }
 
 static bool is_faulty(const trs_batch *B, int triangle, int64_t system) {
@@ -360,9 +386,9 @@ static trs_status update(trs_plan *plan) {
 }
 
 trs_status trs_batch_fill(trs_batch *B, const trs_batch_given *given) {
-  TRS_TRY(trs_plan_check(&B->plan));
+  TRS_TRY(trs_plan_check(B->plan));
   B->given = given;
-  TRS_TRY(run_step(B, B->plan.method->update));
+  TRS_TRY(run_step(B->plan, B->plan->method->update));
   count_faults(B);
   B->filled = true;
   return tell_fault(B);
@@ -376,13 +402,15 @@ static trs_status solve(trs_plan *plan, const trs_rhs *rhs) {
 }
 
 trs_status trs_batch_run(trs_batch *B, const trs_rhs *rhs) {
-  TRS_TRY(trs_plan_solve(&B->plan, rhs));
+  TRS_TRY(trs_plan_solve(B->plan, rhs));
   return tell_fault(B);
 }
 
 int64_t trs_batch_bytes(const trs_plan *plan) {
   const trs_batch *B = trs_batch_of(plan);
-  int64_t bytes = TRS_HELD(B, B->b_place, B->x_place, B->b_scale, B->x_scale, B->work);
+  int64_t bytes = TRS_HELD(B, B->work);
+  if (plan->origin) return bytes;
+  bytes += TRS_HELD(B->b_place, B->x_place, B->b_scale, B->x_scale);
   for (int t = 0; t < B->triangles; t++) {
     const trs_batch_triangle *own = &B->triangle[t];
     bytes += TRS_HELD(own->ptr, own->idx, own->from_ptr, own->from, own->val, own->row, own->pivot);
@@ -390,9 +418,21 @@ int64_t trs_batch_bytes(const trs_plan *plan) {
   return bytes;
 }
 
+void trs_batch_describe(const trs_plan *plan, char *text, size_t size) {
+  const trs_batch *B = trs_batch_of(plan);
+  snprintf(text, size, "%lld systems of %lld rows, %d at once%s%s", (long long)B->count,
+           (long long)B->n, B->at_once, B->gpu ? ", by " : "", B->gpu ? B->method : "");
+}
+
+static int threads_of(const trs_plan *plan) { return trs_batch_of(plan)->threads; }
+
 static const trs_method on_threads = {.name = "groups",
                                       .backend = &trs_backend_threads,
+                                      .batch = true,
                                       .analyze = analyze,
+                                      .clone = clone,
+                                      .threads = threads_of,
+                                      .describe = trs_batch_describe,
                                       .update = update,
                                       .solve = solve,
                                       .bytes = trs_batch_bytes,

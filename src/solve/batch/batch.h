@@ -1,4 +1,4 @@
-/* batch.h - many systems with one pattern: the object inside the opaque trs_batch. */
+/* batch.h - many systems with one pattern: the state of a plan by a method of batches. */
 #ifndef TRS_SOLVE_BATCH_BATCH_H
 #define TRS_SOLVE_BATCH_BATCH_H
 
@@ -26,8 +26,8 @@ typedef struct trs_batch_given {
   int64_t stride;
 } trs_batch_given;
 
-struct trs_batch {
-  trs_plan plan; /* by one of the methods below; refuses nothing because single systems failed */
+typedef struct trs_batch {
+  trs_plan *plan; /* whose state this is; refuses nothing because single systems failed */
   int64_t n;
   trs_scalar scalar;
   int64_t count, groups;
@@ -50,14 +50,14 @@ struct trs_batch {
   int64_t first_fault, faults; /* the first system that has no solution; how many */
 
   trs_batch_gpu *gpu; /* of a context with a GPU; else NULL: values and work are there */
-};
+} trs_batch;
 
 /* As trs_batch_create, trs_batch_create_factors, trs_batch_update and trs_batch_solve, for
  * arguments that are checked.  given: of each triangle.  rhs: of the first system. */
-trs_status trs_batch_make(trs_batch **B, trs_context *context, const trs_matrix *A, trs_uplo uplo,
+trs_status trs_batch_make(trs_plan **plan, trs_context *context, const trs_matrix *A, trs_uplo uplo,
                           trs_trans trans, trs_diag diag, int64_t count,
                           const trs_batch_options *options);
-trs_status trs_batch_make_factors(trs_batch **B, trs_context *context, const trs_factors *F,
+trs_status trs_batch_make_factors(trs_plan **plan, trs_context *context, const trs_factors *F,
                                   trs_trans trans, int64_t count, const trs_batch_options *options);
 trs_status trs_batch_fill(trs_batch *B, const trs_batch_given *given);
 trs_status trs_batch_run(trs_batch *B, const trs_rhs *rhs);
@@ -65,8 +65,9 @@ trs_status trs_batch_run(trs_batch *B, const trs_rhs *rhs);
 /* The method on a GPU, which has no functions in a build without CUDA, and what it shares with that
  * on threads. */
 extern const trs_method trs_method_batch_gpu;
-static inline trs_batch *trs_batch_of(const trs_plan *plan) { return (trs_batch *)(uintptr_t)plan; }
+static inline trs_batch *trs_batch_of(const trs_plan *plan) { return plan->state; }
 int64_t trs_batch_bytes(const trs_plan *plan); /* on the host */
+void trs_batch_describe(const trs_plan *plan, char *text, size_t size);
 void trs_batch_free(trs_plan *plan);
 
 #endif

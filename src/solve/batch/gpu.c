@@ -434,7 +434,7 @@ static trs_passage passage_of(const trs_batch *B, const trs_rhs *rhs, int64_t n)
                    .by_systems = true,
                    .end = B->count,
                    .stage = &B->gpu->stage,
-                   .stream = B->plan.stream};
+                   .stream = B->plan->stream};
   p.all.systems = B->count;
   return p;
 }
@@ -457,7 +457,7 @@ static trs_status take_part(const side *T, const form *f, const void *val, int64
                               .stride = stride,
                               .to = f->val,
                               .fault = p->fault};
-  return trs_batch_take_values(&v, T->B->scalar, T->B->plan.stream);
+  return trs_batch_take_values(&v, T->B->scalar, T->B->plan->stream);
 }
 
 static trs_status take_from_host(const side *T, const form *f, const trs_batch_given *given) {
@@ -637,7 +637,7 @@ static trs_status solve_staged(trs_batch *B, const trs_rhs *v) {
     TRS_TRY(launch(B, &p.here.rhs, (range){p.at, p.here.systems}));
     TRS_TRY(trs_passage_take(&p));
   }
-  return trs_device_wait(B->plan.stream);
+  return trs_device_wait(B->plan->stream);
 }
 
 static trs_status solve(trs_plan *plan, const trs_rhs *rhs) {
@@ -659,9 +659,11 @@ static int64_t bytes(const trs_plan *plan) {
 
 const trs_method trs_method_batch_gpu = {.name = "batch",
                                          .backend = &trs_backend_cuda,
+                                         .batch = true,
                                          .analyze = analyze,
                                          .update = update,
                                          .solve = solve,
                                          .wait = wait,
                                          .bytes = bytes,
+                                         .describe = trs_batch_describe,
                                          .free = free_state};

@@ -2,6 +2,7 @@
  * types, triangles, formats, numbers of systems and of right-hand sides; faults of single systems;
  * misuse; the same of factors, with permutations and scalings. */
 #include <math.h>
+#include <pthread.h>
 
 #include "base/random.h"
 #include "factored.h"
@@ -24,7 +25,7 @@ static void solve_and_check(const systems *s, int64_t nrhs) {
   const int64_t next = ld * (layout == TRS_COL_MAJOR ? nrhs : n) + 3;
   const size_t bytes = (size_t)(next * s->count + 1) * scalar_bytes(s->kind.scalar);
   void *b = malloc(bytes), *x = malloc(bytes), *place = malloc(bytes);
-  trs_batch *B = systems_batch(ctx, s, s->count, nrhs), *one = systems_batch(ctx, s, 1, 1);
+  trs_plan *B = systems_batch(ctx, s, s->count, nrhs), *one = systems_batch(ctx, s, 1, 1);
   trs_random_fill(b, next * s->count, s->kind.scalar, 3);
   memcpy(place, b, bytes);
   memcpy(x, b, bytes);
@@ -33,8 +34,8 @@ static void solve_and_check(const systems *s, int64_t nrhs) {
   assert_success(trs_batch_solve(B, place, ld, next, place, ld, next, nrhs, layout));
   assert_memory_equal(x, place, (size_t)(next * s->count) * scalar_bytes(s->kind.scalar));
   assert_systems_solved(s, one, 1, x, b, ld, next, nrhs);
-  trs_batch_destroy(B);
-  trs_batch_destroy(one);
+  trs_plan_destroy(B);
+  trs_plan_destroy(one);
   free(b);
   free(x);
   free(place);
@@ -71,9 +72,9 @@ TEST(entries_may_stand_in_any_order_and_repeat_and_the_triangle_is_taken_from_a_
 
 TEST(a_zero_pivot_names_its_system_and_row_and_all_others_are_solved) {
   systems s = systems_random(FAULTY_ROWS, 0.1, FAULTY_ROWS, plain_kind, FAULTY_COUNT);
-  trs_batch *B = systems_batch(ctx, &s, s.count, 1);
+  trs_plan *B = systems_batch(ctx, &s, s.count, 1);
   assert_faults_are_told(&s, B);
-  trs_batch_destroy(B);
+  trs_plan_destroy(B);
   systems_free(&s);
 }
 
@@ -82,7 +83,7 @@ TEST(borrowed_arrays_may_go_before_the_batch) {
   int32_t *idx = malloc(3 * sizeof *idx);
   double val[] = {2, 1, 4}, b[] = {2, 9}, x[2];
   trs_matrix *T;
-  trs_batch *B;
+  trs_plan *B;
   memcpy(ptr, (int64_t[]){0, 1, 3}, 3 * sizeof *ptr);
   memcpy(idx, (int32_t[]){0, 0, 1}, 3 * sizeof *idx);
   assert_success(
@@ -96,14 +97,14 @@ TEST(borrowed_arrays_may_go_before_the_batch) {
   assert_success(trs_batch_update(B, val, 0));
   assert_success(trs_batch_solve(B, x, 2, 0, b, 2, 0, 1, TRS_COL_MAJOR));
   assert_true(x[0] == 1 && x[1] == 2);
-  trs_batch_destroy(B);
+  trs_plan_destroy(B);
 }
 
 TEST(misuse_is_refused_by_name) {
   systems s = systems_random(4, 0.1, 4, plain_kind, 3);
   trs_matrix *T = systems_matrix(&s, 0);
   double b[40] = {0}, x[40];
-  trs_batch *B;
+  trs_plan *B;
   trs_batch_options wrong = {.struct_size = sizeof wrong, .nrhs = -1};
   assert_failure(TRS_ERROR_ARGUMENT, "A is NULL",
                  trs_batch_create(&B, ctx, NULL, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, 3, NULL));
@@ -140,17 +141,139 @@ TEST(misuse_is_refused_by_name) {
   assert_int_equal(info.count, 3);
   assert_int_equal(info.systems_at_once, 8);
   assert_true(info.bytes > 0);
-  trs_batch_destroy(B);
-  trs_batch_destroy(NULL);
+  trs_plan_destroy(B);
+  trs_plan_destroy(NULL);
   assert_success(trs_batch_create(&B, ctx, T, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, 0, NULL));
   assert_success(trs_batch_update(B, NULL, 0));
   assert_success(trs_batch_solve(B, NULL, 4, 0, NULL, 4, 0, 1, TRS_COL_MAJOR));
-  trs_batch_destroy(B);
+  trs_plan_destroy(B);
+  trs_matrix_destroy(T);
+  systems_free(&s);
+}
+
+/* A solve in a thread of its own. */
+typedef struct work {
+  trs_plan *plan;
+  const systems *s;
+  const double *b;
+  double *x;
+  trs_status status;
+} work;
+
+static void *solve_often(void *argument) {
+  work *w = argument;
+  for (int k = 0; k < 50 && !w->status; k++)
+    w->status = trs_batch_solve(w->plan, w->x, w->s->t.n, 0, w->b, w->s->t.n, 0, 1, TRS_COL_MAJOR);
+  return NULL;
+}
+
+TEST(clones_solve_at_the_same_time_and_outlive_their_plan) {
+  enum { N = 60, COUNT_OF = 17, CLONES = 3 };
+  systems s = systems_random(N, 0.1, N, plain_kind, COUNT_OF);
+  double b[COUNT_OF * N], right[COUNT_OF * N], x[CLONES][COUNT_OF * N];
+  trs_plan *B = systems_batch(ctx, &s, COUNT_OF, 1);
+  trs_random_fill(b, COUNT_OF * N, TRS_DOUBLE, 3);
+  assert_success(trs_batch_update(B, s.val, 0));
+  assert_success(trs_batch_solve(B, right, N, 0, b, N, 0, 1, TRS_COL_MAJOR));
+  work w[CLONES];
+  pthread_t thread[CLONES];
+  for (int k = 0; k < CLONES; k++) {
+    w[k] = (work){.s = &s, .b = b, .x = x[k]};
+    assert_success(trs_plan_clone(&w[k].plan, k == 1 ? w[0].plan : B)); /* also of a clone */
+  }
+  assert_failure(TRS_ERROR_ARGUMENT, "3 clones", trs_batch_update(B, s.val, 0));
+  assert_failure(TRS_ERROR_ARGUMENT, "a clone has the values",
+                 trs_batch_update(w[0].plan, s.val, 0));
+  assert_success(trs_batch_solve(B, right, N, 0, b, N, 0, 1, TRS_COL_MAJOR));
+  trs_plan_destroy(B);
+  for (int k = 0; k < CLONES; k++)
+    assert_int_equal(pthread_create(&thread[k], NULL, solve_often, &w[k]), 0);
+  for (int k = 0; k < CLONES; k++) {
+    pthread_join(thread[k], NULL);
+    assert_success(w[k].status);
+    assert_memory_equal(x[k], right, sizeof right);
+    trs_plan_destroy(w[k].plan);
+  }
+  systems_free(&s);
+}
+
+TEST(values_are_taken_again_when_no_clone_is_left) {
+  systems s = systems_random(4, 1, 4, plain_kind, 3);
+  double x[12] = {0}, b[12] = {1};
+  trs_plan *B = systems_batch(ctx, &s, 3, 1), *clone;
+  assert_success(trs_plan_clone(&clone, B));
+  assert_failure(TRS_ERROR_ARGUMENT, "no values",
+                 trs_batch_solve(clone, x, 4, 0, b, 4, 0, 1, TRS_COL_MAJOR));
+  trs_plan_destroy(clone);
+  assert_success(trs_batch_update(B, s.val, 0));
+  assert_success(trs_batch_solve(B, x, 4, 0, b, 4, 0, 1, TRS_COL_MAJOR));
+  trs_plan_destroy(B);
+  systems_free(&s);
+}
+
+TEST(a_batch_is_a_plan_and_says_which_calls_are_its_own) {
+  systems s = systems_random(4, 1, 4, plain_kind, 3);
+  double x[12] = {0}, b[12] = {1}, seconds;
+  int64_t *rows, levels;
+  char text[200];
+  trs_matrix *T = systems_matrix(&s, 0);
+  trs_plan *B = systems_batch(ctx, &s, 3, 1), *plan;
+  trs_plan_info info = {.struct_size = sizeof info};
+  trs_plan_share share = {.struct_size = sizeof share};
+  trs_batch_info facts = {.struct_size = sizeof facts};
+  void *streams[1] = {NULL}, *xs[1] = {x};
+  const void *bs[1] = {b};
+  assert_true(trs_plan_describe(B, text, sizeof text) > 0);
+  assert_non_null(strstr(text, "groups: 3 systems of 4 rows, 8 at once"));
+  assert_success(trs_plan_wait(B));
+  assert_success(trs_plan_set_stream(B, NULL));
+  assert_failure(TRS_ERROR_ARGUMENT, "is of a batch: call trs_batch_solve",
+                 trs_solve(B, x, 4, b, 4, 1, TRS_COL_MAJOR));
+  assert_failure(TRS_ERROR_ARGUMENT, "is of a batch: call trs_batch_update", trs_update(B, T));
+  assert_failure(TRS_ERROR_ARGUMENT, "is of a batch: call trs_batch_update",
+                 trs_update_factors(B, NULL));
+  assert_failure(TRS_ERROR_ARGUMENT, "is of a batch", trs_update_bsr(B, NULL));
+  assert_failure(TRS_ERROR_ARGUMENT, "is of a batch", trs_plan_set_streams(B, streams));
+  assert_failure(TRS_ERROR_ARGUMENT, "is of a batch",
+                 trs_solve_distributed(B, xs, 4, bs, 4, 1, TRS_COL_MAJOR));
+  assert_failure(TRS_ERROR_ARGUMENT, "is of a batch", trs_plan_get_share(B, &share, NULL, 0, 1));
+  assert_failure(TRS_ERROR_ARGUMENT, "trs_batch_get_info", trs_plan_get_info(B, &info));
+  assert_failure(TRS_ERROR_ARGUMENT, "is of a batch", trs_plan_get_levels(B, &rows, &levels));
+  assert_failure(TRS_ERROR_ARGUMENT, "is of a batch", trs_plan_bound(B, &seconds));
+  assert_success(trs_batch_update(B, s.val, 0)); /* none of these was an update */
+  assert_success(trs_batch_solve(B, x, 4, 0, b, 4, 0, 1, TRS_COL_MAJOR));
+  trs_plan_destroy(B);
+  assert_success(trs_analyze(&plan, ctx, T, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, NULL));
+  assert_failure(TRS_ERROR_ARGUMENT, "not of a batch", trs_batch_update(plan, s.val, 0));
+  assert_failure(TRS_ERROR_ARGUMENT, "not of a batch",
+                 trs_batch_update_factors(plan, s.val, 0, s.val, 0));
+  assert_failure(TRS_ERROR_ARGUMENT, "not of a batch",
+                 trs_batch_solve(plan, x, 4, 0, b, 4, 0, 1, TRS_COL_MAJOR));
+  assert_failure(TRS_ERROR_ARGUMENT, "not of a batch", trs_batch_get_info(plan, &facts));
+  assert_failure(TRS_ERROR_ARGUMENT, "plan is NULL", trs_batch_update(NULL, s.val, 0));
+  assert_success(trs_solve(plan, x, 4, b, 4, 1, TRS_COL_MAJOR));
+  trs_plan_destroy(plan);
   trs_matrix_destroy(T);
   systems_free(&s);
 }
 
 TEST(every_allocation_may_fail) { assert_batch_survives(ctx); }
+
+static trs_status clone_once(void *plan) {
+  trs_plan *clone;
+  trs_status status = trs_plan_clone(&clone, plan);
+  trs_plan_destroy(clone);
+  return status;
+}
+
+TEST(every_allocation_of_a_clone_may_fail) {
+  systems s = systems_random(30, 0.2, 30, plain_kind, 9);
+  trs_plan *B = systems_batch(ctx, &s, 9, 1);
+  assert_survives_failing_allocations(clone_once, B);
+  assert_success(trs_batch_update(B, s.val, 0));
+  trs_plan_destroy(B);
+  systems_free(&s);
+}
 
 /* ---- Factors ---- */
 
@@ -160,7 +283,7 @@ static void solve_and_check_factored(const factored *f, int64_t nrhs) {
   const int64_t next = ld * (layout == TRS_COL_MAJOR ? nrhs : n) + 3;
   const size_t bytes = (size_t)(next * f->count) * scalar_bytes(f->kind.scalar);
   void *b = malloc(bytes + 1), *x = malloc(bytes + 1), *place = malloc(bytes + 1);
-  trs_batch *B = factored_batch(ctx, f, f->count, nrhs), *one = factored_batch(ctx, f, 1, 1);
+  trs_plan *B = factored_batch(ctx, f, f->count, nrhs), *one = factored_batch(ctx, f, 1, 1);
   trs_random_fill(b, next * f->count, f->kind.scalar, 3);
   memcpy(place, b, bytes);
   memcpy(x, b, bytes);
@@ -169,8 +292,8 @@ static void solve_and_check_factored(const factored *f, int64_t nrhs) {
   assert_success(trs_batch_solve(B, place, ld, next, place, ld, next, nrhs, layout));
   assert_memory_equal(x, place, bytes);
   assert_factored_solved(f, one, 1, x, b, ld, next, nrhs);
-  trs_batch_destroy(B);
-  trs_batch_destroy(one);
+  trs_plan_destroy(B);
+  trs_plan_destroy(one);
   free(b);
   free(x);
   free(place);
@@ -206,13 +329,13 @@ TEST(values_of_factors_may_have_gaps) {
     memcpy(U_val + s * next_U, element(f.U_val, s * f.nnz_U, TRS_DOUBLE), (size_t)f.nnz_U * 8);
   }
   trs_random_fill(b, N * SYSTEMS, TRS_DOUBLE, 4);
-  trs_batch *B = factored_batch(ctx, &f, SYSTEMS, 1);
+  trs_plan *B = factored_batch(ctx, &f, SYSTEMS, 1);
   assert_success(factored_update(B, &f, 0));
   assert_success(trs_batch_solve(B, near, N, 0, b, N, 0, 1, TRS_COL_MAJOR));
   assert_success(trs_batch_update_factors(B, L_val, next_L, U_val, next_U));
   assert_success(trs_batch_solve(B, x, N, 0, b, N, 0, 1, TRS_COL_MAJOR));
   assert_memory_equal(x, near, sizeof x);
-  trs_batch_destroy(B);
+  trs_plan_destroy(B);
   free(L_val);
   free(U_val);
   factored_free(&f);
@@ -236,7 +359,7 @@ TEST(a_batch_takes_the_values_of_refactored_factors) {
   const int32_t *idx;
   const void *of_A, *of_L, *of_U;
   trs_factors *F;
-  trs_batch *B;
+  trs_plan *B;
   trs_plan *plan;
   assert_success(trs_factor(
       &F, A,
@@ -276,7 +399,7 @@ TEST(a_batch_takes_the_values_of_refactored_factors) {
     assert_success(trs_batch_solve(B, x, N, 0, b, N, 0, 1, TRS_COL_MAJOR));
   }
   trs_plan_destroy(plan);
-  trs_batch_destroy(B);
+  trs_plan_destroy(B);
   trs_factors_destroy(F);
   trs_matrix_destroy(A);
   free(L_val);
@@ -290,7 +413,7 @@ TEST(misuse_of_factors_is_refused_by_name) {
   systems s = systems_random(4, 0.1, 4, plain_kind, 3);
   trs_factors *F = factored_factors(&f, 0);
   double b[3 * N] = {0}, x[3 * N];
-  trs_batch *B, *T;
+  trs_plan *B, *T;
   trs_batch_options cut = {.struct_size = sizeof cut, .take_triangle = 1},
                     wrong = {.struct_size = sizeof wrong, .hermitian = 2},
                     hermitian = {.struct_size = sizeof hermitian, .hermitian = 1};
@@ -325,12 +448,12 @@ TEST(misuse_of_factors_is_refused_by_name) {
                  trs_batch_solve(B, x, N, 0, b, N, 0, 1, TRS_COL_MAJOR));
   assert_success(factored_update(B, &f, 0));
   assert_success(trs_batch_solve(B, x, N, 0, b, N, 0, 1, TRS_COL_MAJOR));
-  trs_batch_destroy(B);
-  trs_batch_destroy(T);
+  trs_plan_destroy(B);
+  trs_plan_destroy(T);
   assert_success(trs_batch_create_factors(&B, ctx, F, TRS_NO_TRANS, 0, NULL));
   assert_success(trs_batch_update_factors(B, NULL, 0, NULL, 0));
   assert_success(trs_batch_solve(B, NULL, N, 0, NULL, N, 0, 1, TRS_COL_MAJOR));
-  trs_batch_destroy(B);
+  trs_plan_destroy(B);
   trs_factors_destroy(F);
   systems_free(&s);
   factored_free(&f);
@@ -339,10 +462,10 @@ TEST(misuse_of_factors_is_refused_by_name) {
 TEST(factors_without_rows) {
   factored f = factored_random(0, 0.1, 0, factored_case(4), 3);
   double x[1];
-  trs_batch *B = factored_batch(ctx, &f, 3, 1);
+  trs_plan *B = factored_batch(ctx, &f, 3, 1);
   assert_success(factored_update(B, &f, 0));
   assert_success(trs_batch_solve(B, x, 0, 0, x, 0, 0, 1, TRS_COL_MAJOR));
-  trs_batch_destroy(B);
+  trs_plan_destroy(B);
   factored_free(&f);
 }
 

@@ -103,17 +103,17 @@ trs_factors *factored_factors(const factored *f, int64_t k) {
   return F;
 }
 
-trs_batch *factored_batch(trs_context *ctx, const factored *f, int64_t count, int64_t nrhs) {
+trs_plan *factored_batch(trs_context *ctx, const factored *f, int64_t count, int64_t nrhs) {
   trs_batch_options options = {
       .struct_size = sizeof options, .nrhs = nrhs, .hermitian = f->kind.hermitian};
   trs_factors *F = factored_factors(f, 0);
-  trs_batch *B;
+  trs_plan *B;
   assert_success(trs_batch_create_factors(&B, ctx, F, f->kind.trans, count, &options));
   trs_factors_destroy(F);
   return B;
 }
 
-trs_status factored_update(trs_batch *B, const factored *f, int64_t k) {
+trs_status factored_update(trs_plan *B, const factored *f, int64_t k) {
   const trs_scalar scalar = f->kind.scalar;
   return trs_batch_update_factors(
       B, element(f->L_val, k * f->nnz_L, scalar), 0,
@@ -129,7 +129,7 @@ static void assert_small_error(const trs_factors *F, trs_trans trans, const void
     fail_msg("system %lld: error %g", (long long)k, error.componentwise);
 }
 
-void assert_factored_solved(const factored *f, trs_batch *one, int64_t step, const void *x,
+void assert_factored_solved(const factored *f, trs_plan *one, int64_t step, const void *x,
                             const void *b, int64_t ld, int64_t next, int64_t nrhs) {
   const trs_scalar scalar = f->kind.scalar;
   for (int64_t k = 0; k < f->count; k += step) {
@@ -150,7 +150,7 @@ void assert_common_matrix_taken(trs_context *ctx) {
   double val[SYSTEMS * NNZ], b[SYSTEMS * 3], x[SYSTEMS * 3];
   trs_matrix *A;
   trs_factors *F;
-  trs_batch *B;
+  trs_plan *B;
   trs_batch_info info = {.struct_size = sizeof info};
   trs_random_fill(val, SYSTEMS * NNZ, TRS_DOUBLE, 5);
   trs_random_fill(b, SYSTEMS * 3, TRS_DOUBLE, 6);
@@ -176,7 +176,7 @@ void assert_common_matrix_taken(trs_context *ctx) {
       assert_true(fabs(v[3] * e[0] * w[0] + w[1] - c[1]) < 1e-14);
       assert_true(fabs((v[4] + v[6]) * e[0] * w[0] + w[2] - c[2]) < 1e-14);
     }
-    trs_batch_destroy(B);
+    trs_plan_destroy(B);
   }
   trs_matrix_destroy(A);
 }
@@ -196,7 +196,7 @@ static void assert_kind_is_solved(trs_context *ctx, const trs_factors *F, trs_tr
   char b[N * SYSTEMS * 16], x[N * SYSTEMS * 16];
   char *L_val = malloc((size_t)(SYSTEMS * info.nnz_L) * size);
   char *U_val = malloc((size_t)(SYSTEMS * info.nnz_U) * size);
-  trs_batch *B;
+  trs_plan *B;
   trs_batch_info facts = {.struct_size = sizeof facts};
   assert_int_equal(info.n, N);
   trs_random_fill(b, N * SYSTEMS, info.scalar, 9);
@@ -215,7 +215,7 @@ static void assert_kind_is_solved(trs_context *ctx, const trs_factors *F, trs_tr
   for (int s = 0; s < SYSTEMS; s++)
     assert_small_error(F, trans, element(x, s * N, info.scalar), element(b, s * N, info.scalar), N,
                        1, TRS_COL_MAJOR, s);
-  trs_batch_destroy(B);
+  trs_plan_destroy(B);
   free(L_val);
   free(U_val);
 }
@@ -259,7 +259,7 @@ void assert_faults_of_factors_are_told(trs_context *ctx) {
                                 .col_perm = true};
     factored f = factored_random(N, 0.1, N, kind, SYSTEMS);
     double b[ALL], good[ALL], x[ALL];
-    trs_batch *B = factored_batch(ctx, &f, SYSTEMS, 1);
+    trs_plan *B = factored_batch(ctx, &f, SYSTEMS, 1);
     trs_random_fill(b, ALL, TRS_DOUBLE, 4);
     assert_success(factored_update(B, &f, 0));
     assert_success(trs_batch_solve(B, good, N, 0, b, N, 0, 1, TRS_COL_MAJOR));
@@ -292,7 +292,7 @@ void assert_faults_of_factors_are_told(trs_context *ctx) {
                    trs_batch_solve(B, x, N, 0, b, N, 0, 1, TRS_COL_MAJOR));
     for (int i = 0; i < N; i++) assert_true(isnan(x[12 * N + i]) && !isnan(x[3 * N + i]));
     assert_batch_faults(B, 1, 12);
-    trs_batch_destroy(B);
+    trs_plan_destroy(B);
     factored_free(&f);
   }
 }
@@ -304,10 +304,10 @@ typedef struct creation {
 
 static trs_status create(void *given) {
   const creation *c = given;
-  trs_batch *B;
+  trs_plan *B;
   trs_batch_options options = {.struct_size = sizeof options, .nrhs = 4};
   trs_status status = trs_batch_create_factors(&B, c->ctx, c->F, TRS_NO_TRANS, 20, &options);
-  if (!status) trs_batch_destroy(B);
+  if (!status) trs_plan_destroy(B);
   return status;
 }
 

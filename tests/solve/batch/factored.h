@@ -40,12 +40,12 @@ trs_factors *factored_factors(const factored *f, int64_t k);
 
 /* A batch of `count` systems of their kind, and the values of systems from k on as it takes them.
  */
-trs_batch *factored_batch(trs_context *ctx, const factored *f, int64_t count, int64_t nrhs);
-trs_status factored_update(trs_batch *B, const factored *f, int64_t k);
+trs_plan *factored_batch(trs_context *ctx, const factored *f, int64_t count, int64_t nrhs);
+trs_status factored_update(trs_plan *B, const factored *f, int64_t k);
 
 /* The x of every step-th system, `next` elements apart, has a small backward error, and the bits
  * that `one`, a batch of one system, gives; NULL: any bits.  Arrays are in host memory. */
-void assert_factored_solved(const factored *f, trs_batch *one, int64_t step, const void *x,
+void assert_factored_solved(const factored *f, trs_plan *one, int64_t step, const void *x,
                             const void *b, int64_t ld, int64_t next, int64_t nrhs);
 
 /* One matrix that holds both factors, with entries in any order. */

@@ -86,10 +86,9 @@ static system_kind kind_of(int c) {
                        .layout = (trs_layout)(c / 96 % 2)};
 }
 enum { KINDS = 192 };
-static trs_batch *batch_of(const systems *s, int64_t count, int64_t nrhs,
-                           const trs_batch_way *way) {
+static trs_plan *batch_of(const systems *s, int64_t count, int64_t nrhs, const trs_batch_way *way) {
   trs_batch_prefer(way);
-  trs_batch *B = systems_batch(ctx, s, count, nrhs);
+  trs_plan *B = systems_batch(ctx, s, count, nrhs);
   trs_batch_prefer(NULL);
   return B;
 }
@@ -113,7 +112,7 @@ static const trs_batch_way ways[] = {
 enum { WAYS = COUNT(ways) };
 
 /* One thread per row of a system alone, with the substitution of another way. */
-static trs_batch_way simple_of(const trs_batch_way *way, const trs_batch *B) {
+static trs_batch_way simple_of(const trs_batch_way *way, const trs_plan *B) {
   trs_batch_info info = {.struct_size = sizeof info};
   assert_success(trs_batch_get_info(B, &info));
   const bool substitutes = strstr(info.method, "substitution") != NULL;
@@ -133,9 +132,9 @@ static const trs_batch_way *way_of(int c) {
 static void check(const systems *s, const trs_batch_way *simple, const void *x, const void *b,
                   int64_t ld, int64_t next, int64_t nrhs) {
   const int64_t step = s->count > 100 ? 37 : EMULATED && s->count > 7 ? 6 : 1;
-  trs_batch *one = batch_of(s, 1, 1, simple);
+  trs_plan *one = batch_of(s, 1, 1, simple);
   assert_systems_solved(s, one, step, x, b, ld, next, nrhs);
-  trs_batch_destroy(one);
+  trs_plan_destroy(one);
 }
 
 /* With gaps between systems and columns, which stay as they are. */
@@ -145,7 +144,7 @@ static void solve_and_check(const systems *s, int64_t nrhs, const trs_batch_way 
   const int64_t next = ld * (s->kind.layout == TRS_COL_MAJOR ? nrhs : n) + 3;
   const size_t size = scalar_bytes(s->kind.scalar), bytes = (size_t)(next * s->count) * size;
   void *b = malloc(bytes + 1), *x = malloc(bytes + 1), *same = malloc(bytes + 1);
-  trs_batch *B = batch_of(s, s->count, nrhs, way);
+  trs_plan *B = batch_of(s, s->count, nrhs, way);
   trs_random_fill(b, next * s->count, s->kind.scalar, 3);
   void *val_at = put(s->val, (size_t)(s->count * s->nnz) * size, val_there);
   void *b_at = put(b, bytes, b_there), *x_at = put(b, bytes, x_there);
@@ -163,7 +162,7 @@ static void solve_and_check(const systems *s, int64_t nrhs, const trs_batch_way 
   lie(false);
   const trs_batch_way simple = simple_of(way, B);
   check(s, &simple, x, b, ld, next, nrhs);
-  trs_batch_destroy(B);
+  trs_plan_destroy(B);
   give_back(val_at, val_there);
   give_back(b_at, b_there);
   give_back(x_at, x_there);
@@ -235,9 +234,9 @@ TEST(entries_may_stand_in_any_order_and_repeat_and_the_triangle_is_taken_from_a_
 TEST(a_zero_pivot_names_its_system_and_row_and_all_others_are_solved) {
   systems s = systems_random(FAULTY_ROWS, 0.1, FAULTY_ROWS, plain_kind, FAULTY_COUNT);
   for (int w = 0; w <= (int)WAYS; w++) {
-    trs_batch *B = batch_of(&s, s.count, 1, way_of(w));
+    trs_plan *B = batch_of(&s, s.count, 1, way_of(w));
     assert_faults_are_told(&s, B);
-    trs_batch_destroy(B);
+    trs_plan_destroy(B);
   }
   systems_free(&s);
 }
@@ -253,7 +252,7 @@ TEST(systems_that_would_lose_digits_are_solved_as_they_are) {
   trs_random_fill(b, N * SYSTEMS, TRS_DOUBLE, 8);
   for (int w = 0; w < WAYS; w++) {
     if (!ways[w].depth) continue;
-    trs_batch *B = batch_of(&s, SYSTEMS, 1, &ways[w]), *F = batch_of(&s, SYSTEMS, 1, &flat);
+    trs_plan *B = batch_of(&s, SYSTEMS, 1, &ways[w]), *F = batch_of(&s, SYSTEMS, 1, &flat);
     for (int round = 0; round < 3; round++) {
       memcpy(val, s.val, (size_t)(SYSTEMS * s.nnz) * sizeof *val);
       assert_success(trs_batch_update(B, val, 0));
@@ -275,8 +274,8 @@ TEST(systems_that_would_lose_digits_are_solved_as_they_are) {
       }
       assert_true(round == 1 || grown > 3);
     }
-    trs_batch_destroy(B);
-    trs_batch_destroy(F);
+    trs_plan_destroy(B);
+    trs_plan_destroy(F);
   }
   free(val);
   systems_free(&s);
@@ -289,7 +288,7 @@ TEST(empty_systems_and_batches) {
   for (int64_t n = 0; n <= 3; n += 3)
     for (int64_t count = 0; count <= 2; count += 2) {
       trs_matrix *A;
-      trs_batch *B;
+      trs_plan *B;
       assert_success(
           trs_matrix_create(&A, TRS_CSR, TRS_DOUBLE, n, n, TRS_PTR64, ptr, idx, val, TRS_COPY));
       assert_success(trs_batch_create(&B, ctx, A, TRS_LOWER, TRS_NO_TRANS, TRS_UNIT, count, NULL));
@@ -299,7 +298,7 @@ TEST(empty_systems_and_batches) {
       trs_batch_info info = {.struct_size = sizeof info};
       assert_success(trs_batch_get_info(B, &info));
       assert_int_equal(info.count, count);
-      trs_batch_destroy(B);
+      trs_plan_destroy(B);
       trs_matrix_destroy(A);
     }
 }
@@ -317,14 +316,14 @@ TEST(the_kernel_is_chosen_by_shape) {
                {20000, 20000, 2, 1e-4, "levels"}};
   for (size_t k = 0; k < COUNT(cases); k++) {
     systems s = systems_random(cases[k].n, cases[k].density, cases[k].band, plain_kind, 1);
-    trs_batch *B = batch_of(&s, cases[k].count, 1, NULL);
+    trs_plan *B = batch_of(&s, cases[k].count, 1, NULL);
     trs_batch_info info = {.struct_size = sizeof info};
     assert_success(trs_batch_get_info(B, &info));
     if (strncmp(info.method, cases[k].method, strlen(cases[k].method)) != 0)
       fail_msg("n %lld, %lld systems: %s", (long long)cases[k].n, (long long)cases[k].count,
                info.method);
     assert_true(info.bytes > cases[k].count * s.nnz * 8);
-    trs_batch_destroy(B);
+    trs_plan_destroy(B);
     systems_free(&s);
   }
 }
@@ -333,16 +332,16 @@ TEST(every_allocation_may_fail) { assert_batch_survives(ctx); }
 
 /* ---- Factors ---- */
 
-static trs_batch *factored_of(const factored *f, int64_t count, int64_t nrhs,
-                              const trs_batch_way *way) {
+static trs_plan *factored_of(const factored *f, int64_t count, int64_t nrhs,
+                             const trs_batch_way *way) {
   trs_batch_prefer(way);
-  trs_batch *B = factored_batch(ctx, f, count, nrhs);
+  trs_plan *B = factored_batch(ctx, f, count, nrhs);
   trs_batch_prefer(NULL);
   return B;
 }
 
 /* Without a preference L may be solved with substitution, and U without. */
-static bool one_is_alike(const trs_batch_way *way, const trs_batch *B) {
+static bool one_is_alike(const trs_batch_way *way, const trs_plan *B) {
   trs_batch_info info = {.struct_size = sizeof info};
   assert_success(trs_batch_get_info(B, &info));
   const char *of_U = strstr(info.method, ", U by ");
@@ -352,13 +351,13 @@ static bool one_is_alike(const trs_batch_way *way, const trs_batch *B) {
   return way || first == (strstr(of_U, "substitution") != NULL);
 }
 
-static void check_factored(const factored *f, const trs_batch_way *way, const trs_batch *B,
+static void check_factored(const factored *f, const trs_batch_way *way, const trs_plan *B,
                            const void *x, const void *b, int64_t ld, int64_t next, int64_t nrhs) {
   const int64_t step = f->count > 100 ? 37 : EMULATED && f->count > 7 ? 6 : 1;
   const trs_batch_way simple = simple_of(way, B);
-  trs_batch *one = one_is_alike(way, B) ? factored_of(f, 1, 1, &simple) : NULL;
+  trs_plan *one = one_is_alike(way, B) ? factored_of(f, 1, 1, &simple) : NULL;
   assert_factored_solved(f, one, step, x, b, ld, next, nrhs);
-  trs_batch_destroy(one);
+  trs_plan_destroy(one);
 }
 
 /* As solve_and_check. */
@@ -371,7 +370,7 @@ static void solve_and_check_factored(const factored *f, int64_t nrhs, const trs_
   const size_t size = scalar_bytes(f->kind.scalar), bytes = (size_t)(next * f->count) * size;
   void *b = malloc(bytes + 1), *x = malloc(bytes + 1), *same = malloc(bytes + 1);
   factored there = *f;
-  trs_batch *B = factored_of(f, f->count, nrhs, way);
+  trs_plan *B = factored_of(f, f->count, nrhs, way);
   trs_random_fill(b, next * f->count, f->kind.scalar, 3);
   there.L_val = put(f->L_val, (size_t)(f->count * f->nnz_L) * size, val_there);
   there.U_val =
@@ -390,7 +389,7 @@ static void solve_and_check_factored(const factored *f, int64_t nrhs, const trs_
   assert_memory_equal(same, x, bytes);
   lie(false);
   check_factored(f, way, B, x, b, ld, next, nrhs);
-  trs_batch_destroy(B);
+  trs_plan_destroy(B);
   give_back(there.L_val, val_there);
   if (there.U_val) give_back(there.U_val, val_there);
   give_back(b_at, b_there);
@@ -422,11 +421,11 @@ TEST(lanes_solve_permuted_factors) {
     factored f =
         factored_random(c % 2 ? 100 : 33, narrow ? 1 : 0.1, narrow ? 2 : 10, kind, c % 4 ? 33 : 70);
     trs_batch_info info = {.struct_size = sizeof info};
-    trs_batch *B = factored_of(&f, f.count, 1, lanes);
+    trs_plan *B = factored_of(&f, f.count, 1, lanes);
     assert_success(trs_batch_get_info(B, &info));
     assert_non_null(strstr(info.method, "L by lanes, U by"));
     assert_true((strcmp(info.method, "L by lanes, U by lanes") == 0) == !kind.full_U);
-    trs_batch_destroy(B);
+    trs_plan_destroy(B);
     if (!EMULATED || c % 7 == 1) solve_and_check_factored(&f, c % 3 ? 1 : 6, lanes, c / 2 % 8);
     factored_free(&f);
   }
@@ -472,7 +471,7 @@ TEST(factors_that_would_lose_digits_are_solved_as_they_are) {
   for (int w = 0; w < WAYS; w++) {
     if (!ways[w].depth) continue;
     factored f = factored_random(N, 1, 2, kind, SYSTEMS);
-    trs_batch *B = factored_of(&f, SYSTEMS, 1, &ways[w]);
+    trs_plan *B = factored_of(&f, SYSTEMS, 1, &ways[w]);
     assert_success(factored_update(B, &f, 0));
     assert_success(trs_batch_solve(B, all, N, 0, b, N, 0, 1, TRS_COL_MAJOR));
     for (int k = 0; k < SYSTEMS; k++) {
@@ -490,7 +489,7 @@ TEST(factors_that_would_lose_digits_are_solved_as_they_are) {
     assert_factored_solved(&f, NULL, 1, x, b, N, N, 1);
     for (int k = 0; k < SYSTEMS; k++)
       if (k % 5 == 0 || k % 5 == 4) assert_memory_equal(x + N * k, all + N * k, N * sizeof *x);
-    trs_batch_destroy(B);
+    trs_plan_destroy(B);
     factored_free(&f);
   }
 }
@@ -498,11 +497,11 @@ TEST(factors_that_would_lose_digits_are_solved_as_they_are) {
 TEST(factors_without_rows_or_systems) {
   for (int64_t n = 0; n <= 3; n += 3) {
     factored f = factored_random(n, 0.1, n, factored_case(4), 3);
-    trs_batch *B = factored_batch(ctx, &f, n ? 0 : 3, 1);
+    trs_plan *B = factored_batch(ctx, &f, n ? 0 : 3, 1);
     double x[1];
     assert_success(factored_update(B, &f, 0));
     assert_success(trs_batch_solve(B, x, n, 0, x, n, 0, 1, TRS_COL_MAJOR));
-    trs_batch_destroy(B);
+    trs_plan_destroy(B);
     factored_free(&f);
   }
 }
@@ -514,7 +513,7 @@ static trs_status update_and_solve(void *S) {
   const systems *s = S;
   trs_batch_options options = {.struct_size = sizeof options, .nrhs = 1};
   trs_matrix *T = systems_matrix(s, 0);
-  trs_batch *B;
+  trs_plan *B;
   trs_status status =
       trs_batch_create(&B, ctx, T, s->kind.uplo, s->kind.trans, s->kind.diag, s->count, &options);
   trs_matrix_destroy(T);
@@ -523,7 +522,7 @@ static trs_status update_and_solve(void *S) {
   status = trs_batch_update(B, s->val, 0);
   if (!status) status = trs_batch_solve(B, b, s->t.n, 0, b, s->t.n, 0, 1, TRS_COL_MAJOR);
   free(b);
-  trs_batch_destroy(B);
+  trs_plan_destroy(B);
   return status;
 }
 
@@ -534,7 +533,7 @@ TEST(the_memory_of_the_gpu_may_end_anywhere) {
 }
 
 /* A captured solve of b in place, in device memory. */
-static gpu_graph captured(trs_batch *B, double *there, int64_t n, trs_stream stream) {
+static gpu_graph captured(trs_plan *B, double *there, int64_t n, trs_stream stream) {
   gpu_capture_begin(stream);
   assert_success(trs_batch_solve(B, there, n, 0, there, n, 0, 1, TRS_COL_MAJOR));
   return gpu_capture_end(stream);
@@ -554,14 +553,14 @@ enum { GRAPH_ROWS = 100, GRAPH_SYSTEMS = 50 };
 
 /* Of a batch of GRAPH_SYSTEMS systems of GRAPH_ROWS rows in double.  `update` is called once the
  * batch has its stream. */
-static void assert_solves_become_a_graph(trs_batch *B,
-                                         trs_status (*update)(trs_batch *, const void *),
+static void assert_solves_become_a_graph(trs_plan *B,
+                                         trs_status (*update)(trs_plan *, const void *),
                                          const void *from) {
   enum { ALL = GRAPH_ROWS * GRAPH_SYSTEMS };
   static double b[ALL], x[ALL], again[ALL];
   trs_stream stream = gpu_stream();
   double *there = gpu_space(sizeof b);
-  assert_success(trs_batch_set_stream(B, stream));
+  assert_success(trs_plan_set_stream(B, stream));
   assert_success(update(B, from));
   gpu_graph graph = captured(B, there, GRAPH_ROWS, stream);
   for (uint64_t seed = 0; seed < 3; seed++) {
@@ -571,12 +570,12 @@ static void assert_solves_become_a_graph(trs_batch *B,
     assert_memory_equal(again, x, sizeof x);
   }
   gpu_graph_free(graph);
-  trs_batch_destroy(B);
+  trs_plan_destroy(B);
   gpu_free(there);
   gpu_stream_free(stream);
 }
 
-static trs_status update_systems(trs_batch *B, const void *S) {
+static trs_status update_systems(trs_plan *B, const void *S) {
   return trs_batch_update(B, ((const systems *)S)->val, 0);
 }
 
@@ -590,7 +589,7 @@ static trs_status update_and_solve_factored(void *F) {
   const factored *f = F;
   trs_batch_options options = {.struct_size = sizeof options, .nrhs = 1};
   trs_factors *first = factored_factors(f, 0);
-  trs_batch *B;
+  trs_plan *B;
   trs_status status = trs_batch_create_factors(&B, ctx, first, f->kind.trans, f->count, &options);
   trs_factors_destroy(first);
   if (status) return status;
@@ -598,7 +597,7 @@ static trs_status update_and_solve_factored(void *F) {
   status = factored_update(B, f, 0);
   if (!status) status = trs_batch_solve(B, b, f->n, 0, b, f->n, 0, 1, TRS_COL_MAJOR);
   free(b);
-  trs_batch_destroy(B);
+  trs_plan_destroy(B);
   return status;
 }
 
@@ -609,7 +608,7 @@ TEST(the_memory_of_the_gpu_may_end_anywhere_for_factors) {
   factored_free(&f);
 }
 
-static trs_status update_factored(trs_batch *B, const void *F) { return factored_update(B, F, 0); }
+static trs_status update_factored(trs_plan *B, const void *F) { return factored_update(B, F, 0); }
 
 /* Of lanes, with a workspace, and of levels. */
 TEST(solves_with_factors_become_a_graph) {
@@ -634,9 +633,9 @@ TEST(a_graph_gives_nan_for_systems_that_came_to_need_another_kernel) {
       .log_systems = 1, .threads = 64, .shared = true, .width = 1, .depth = -1};
   trs_stream stream = gpu_stream();
   double *there = gpu_space(sizeof b);
-  trs_batch *B = batch_of(&s, SYSTEMS, 1, &way);
+  trs_plan *B = batch_of(&s, SYSTEMS, 1, &way);
   trs_random_fill(b, N * SYSTEMS, TRS_DOUBLE, 5);
-  assert_success(trs_batch_set_stream(B, stream));
+  assert_success(trs_plan_set_stream(B, stream));
   assert_success(trs_batch_update(B, s.val, 0));
   gpu_graph graph = captured(B, there, N, stream);
   for (int64_t e = 0; e < s.nnz; e++)
@@ -649,7 +648,7 @@ TEST(a_graph_gives_nan_for_systems_that_came_to_need_another_kernel) {
     if (k != GROWN) assert_memory_equal(again + N * k, x + N * k, N * sizeof *x);
   }
   gpu_graph_free(graph);
-  trs_batch_destroy(B);
+  trs_plan_destroy(B);
   gpu_free(there);
   gpu_stream_free(stream);
   systems_free(&s);
@@ -659,13 +658,13 @@ TEST(arrays_that_are_not_aligned_are_refused) {
   systems s = systems_random(
       4, 1, 1, (system_kind){.scalar = TRS_DCOMPLEX, .format = TRS_CSR, .uplo = TRS_LOWER}, 1);
   char *there = gpu_space(1000);
-  trs_batch *B = batch_of(&s, 1, 1, NULL);
+  trs_plan *B = batch_of(&s, 1, 1, NULL);
   assert_failure(TRS_ERROR_ARGUMENT, "val in device memory is not aligned",
                  trs_batch_update(B, there + 8, 0));
   assert_success(trs_batch_update(B, s.val, 0));
   assert_failure(TRS_ERROR_ARGUMENT, "b in device memory is not aligned",
                  trs_batch_solve(B, there + 512, 4, 0, there + 8, 4, 0, 1, TRS_COL_MAJOR));
-  trs_batch_destroy(B);
+  trs_plan_destroy(B);
   gpu_free(there);
   systems_free(&s);
 }

@@ -47,11 +47,11 @@ trs_matrix *systems_matrix(const systems *s, int64_t k) {
   return T;
 }
 
-trs_batch *systems_batch(trs_context *ctx, const systems *s, int64_t count, int64_t nrhs) {
+trs_plan *systems_batch(trs_context *ctx, const systems *s, int64_t count, int64_t nrhs) {
   trs_batch_options options = {.struct_size = sizeof options, .nrhs = nrhs};
   const system_kind *kind = &s->kind;
   trs_matrix *T = systems_matrix(s, 0);
-  trs_batch *B;
+  trs_plan *B;
   assert_success(
       trs_batch_create(&B, ctx, T, kind->uplo, kind->trans, kind->diag, count, &options));
   trs_matrix_destroy(T);
@@ -70,7 +70,7 @@ static void assert_small_error(const systems *s, int64_t k, const void *x, const
   trs_matrix_destroy(T);
 }
 
-void assert_bits_of_one(trs_batch *one, const void *x, const void *b, trs_scalar scalar, int64_t n,
+void assert_bits_of_one(trs_plan *one, const void *x, const void *b, trs_scalar scalar, int64_t n,
                         int64_t ld, int64_t nrhs, trs_layout layout) {
   const size_t bytes = scalar_bytes(scalar);
   const int64_t row = layout == TRS_COL_MAJOR ? 1 : ld, col = layout == TRS_COL_MAJOR ? ld : 1;
@@ -86,7 +86,7 @@ void assert_bits_of_one(trs_batch *one, const void *x, const void *b, trs_scalar
   free(from);
 }
 
-void assert_systems_solved(const systems *s, trs_batch *one, int64_t step, const void *x,
+void assert_systems_solved(const systems *s, trs_plan *one, int64_t step, const void *x,
                            const void *b, int64_t ld, int64_t next, int64_t nrhs) {
   const trs_scalar scalar = s->kind.scalar;
   for (int64_t k = 0; k < s->count; k += step) {
@@ -105,7 +105,7 @@ void assert_whole_matrix_taken(trs_context *ctx) {
   trs_random_fill(val, SYSTEMS * NNZ, TRS_DOUBLE, 5);
   trs_random_fill(b, SYSTEMS * 3, TRS_DOUBLE, 6);
   trs_matrix *A;
-  trs_batch *B;
+  trs_plan *B;
   assert_success(
       trs_matrix_create(&A, TRS_CSR, TRS_DOUBLE, 3, 3, TRS_PTR64, ptr, idx, val, TRS_COPY));
   trs_batch_options options = {.struct_size = sizeof options, .take_triangle = 1};
@@ -123,18 +123,18 @@ void assert_whole_matrix_taken(trs_context *ctx) {
     assert_true(fabs((v[4] + v[5]) * y[0] + v[3] * y[1] - c[1]) < 1e-14);
     assert_true(fabs(v[7] * y[0] + v[6] * y[2] - c[2]) < 1e-14);
   }
-  trs_batch_destroy(B);
+  trs_plan_destroy(B);
   trs_matrix_destroy(A);
 }
 
-void assert_batch_faults(const trs_batch *B, int64_t faults, int64_t first_fault) {
+void assert_batch_faults(const trs_plan *B, int64_t faults, int64_t first_fault) {
   trs_batch_info info = {.struct_size = sizeof info};
   assert_success(trs_batch_get_info(B, &info));
   assert_int_equal(info.faults, faults);
   assert_int_equal(info.first_fault, first_fault);
 }
 
-void assert_faults_are_told(const systems *s, trs_batch *B) {
+void assert_faults_are_told(const systems *s, trs_plan *B) {
   enum { COUNT_OF = FAULTY_COUNT, N = FAULTY_ROWS, ALL = COUNT_OF * N };
   double b[ALL], good[ALL], x[ALL];
   double *val = malloc((size_t)(COUNT_OF * s->nnz) * sizeof *val);
@@ -180,11 +180,11 @@ typedef struct creation {
 
 static trs_status create(void *given) {
   const creation *c = given;
-  trs_batch *B;
+  trs_plan *B;
   trs_batch_options options = {.struct_size = sizeof options, .take_triangle = 1, .nrhs = 4};
   trs_status status =
       trs_batch_create(&B, c->ctx, c->A, TRS_LOWER, TRS_NO_TRANS, TRS_UNIT, 20, &options);
-  if (!status) trs_batch_destroy(B);
+  if (!status) trs_plan_destroy(B);
   return status;
 }
 

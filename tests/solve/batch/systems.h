@@ -39,27 +39,27 @@ void *element(const void *array, int64_t index, trs_scalar scalar);
 trs_matrix *systems_matrix(const systems *s, int64_t k);
 
 /* A batch of `count` systems of their kind. */
-trs_batch *systems_batch(trs_context *ctx, const systems *s, int64_t count, int64_t nrhs);
+trs_plan *systems_batch(trs_context *ctx, const systems *s, int64_t count, int64_t nrhs);
 
 /* x, nrhs columns of n rows, has the bits that `one`, a batch of one system with its values, gives.
  */
-void assert_bits_of_one(trs_batch *one, const void *x, const void *b, trs_scalar scalar, int64_t n,
+void assert_bits_of_one(trs_plan *one, const void *x, const void *b, trs_scalar scalar, int64_t n,
                         int64_t ld, int64_t nrhs, trs_layout layout);
 
 /* The x of every step-th system, `next` elements apart, has a small backward error, and the bits
  * that `one`, a batch of one system, gives.  Arrays are in host memory. */
-void assert_systems_solved(const systems *s, trs_batch *one, int64_t step, const void *x,
+void assert_systems_solved(const systems *s, trs_plan *one, int64_t step, const void *x,
                            const void *b, int64_t ld, int64_t next, int64_t nrhs);
 
 /* Entries that repeat, in any order, on both sides of the diagonal. */
 void assert_whole_matrix_taken(trs_context *ctx);
 
 /* What trs_batch_info says of faults. */
-void assert_batch_faults(const trs_batch *B, int64_t faults, int64_t first_fault);
+void assert_batch_faults(const trs_plan *B, int64_t faults, int64_t first_fault);
 
 /* Faults of single systems: of B, FAULTY_COUNT real lower systems of FAULTY_ROWS rows (CSR). */
 enum { FAULTY_COUNT = 40, FAULTY_ROWS = 23 };
-void assert_faults_are_told(const systems *s, trs_batch *B);
+void assert_faults_are_told(const systems *s, trs_plan *B);
 
 /* Creating a batch survives failing allocations. */
 void assert_batch_survives(trs_context *ctx);
