@@ -321,7 +321,7 @@ static int run(int argc, char **argv) {
                        "factors are written as HDF5, which standard output cannot take: "
                        "give a file name");
   if (!names_hdf5(s.output))
-    return leave_usage("factor", "factors are written as HDF5: name the file %s.h5", s.output);
+    return leave_usage("factor", "factors are written as HDF5: give a name such as F.h5");
   if (s.levels && s.kind != TRS_FACTOR_ILU0 && s.kind != TRS_FACTOR_IC0)
     return leave_usage("factor", "--levels is for --kind ilu0 and ic0");
   if (s.block && !is_by_blocks(&s))
@@ -331,7 +331,7 @@ static int run(int argc, char **argv) {
   if (s.order == TRS_ORDER_COLAMD - TRS_ORDER_ND && s.kind != TRS_FACTOR_LU)
     return leave_usage("factor", "--order colamd is for --kind lu");
   note_options(&s);
-  code = check_writable(&s.output);
+  code = check_writable_beside(&s.output, (const char *const[]){argv[0], NULL});
   if (code < 0) code = input_read_matrix(&in, argv[0], s.precision, "trireme factor");
   if (code < 0) code = factor_and_write(&in, &s);
   input_free(&in);

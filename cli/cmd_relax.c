@@ -355,7 +355,8 @@ static void report(const job *j) {
 
 /* The work of rank 0 before all ranks continue. */
 static int prepare(job *j, const char *name) {
-  int code = j->set.output ? check_writable(&j->set.output) : -1;
+  const char *const inputs[] = {name, j->set.rhs_file};
+  int code = j->set.output ? check_writable_beside(&j->set.output, inputs) : -1;
   if (code < 0) code = read_matrix(j, name);
   return code < 0 ? make_rhs(j) : code;
 }

@@ -168,7 +168,7 @@ static const paragraph paragraphs[] = {
     {0}};
 
 static int solve(solve_job *job, const char *name) {
-  int code = solve_check_settings(&job->set);
+  int code = solve_check_settings(&job->set, name);
   if (code < 0) code = solve_open(job);
   if (code < 0) code = solve_take_matrix(job, name);
   if (code < 0) code = solve_make_rhs(job);

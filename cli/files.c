@@ -156,6 +156,14 @@ static int open_standard_output(const char **path) {
   return -1;
 }
 
+int check_writable_beside(const char **path, const char *const inputs[2]) {
+  for (int k = 0; k < 2; k++)
+    if (inputs[k] && same_file(*path, inputs[k]))
+      return leave(LEAVE_USAGE, trs_status_name(TRS_ERROR_ARGUMENT), -1,
+                   "%s is read, and -o would replace it: name another file", *path);
+  return check_writable(path);
+}
+
 int check_writable(const char **path) {
   struct stat about;
   if (!strcmp(*path, "-")) {

@@ -54,6 +54,8 @@ int64_t files_max_bytes(void);
 /* Checks, before hours of work, that *path can be written.  Returns -1, or the exit code.  "-" is
  * standard output: *path becomes a name for it, and reports then go to standard error. */
 int check_writable(const char **path);
+/* The same, where *path may not be one of the files that are read.  inputs: names, or NULL. */
+int check_writable_beside(const char **path, const char *const inputs[2]);
 /* After a write to such a path has failed: how to leave. */
 int leave_unwritten(void);
 /* Prints the report's line about a written file. */

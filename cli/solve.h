@@ -59,7 +59,7 @@ typedef struct solve_job {
 } solve_job;
 
 /* Each returns -1, or the exit code. */
-int solve_check_settings(solve_settings *s);
+int solve_check_settings(solve_settings *s, const char *name);
 /* Before the matrix is read: the memory of several GPUs determines how. */
 int solve_open(solve_job *job);
 int solve_take_matrix(solve_job *job, const char *name);

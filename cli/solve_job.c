@@ -25,14 +25,15 @@ double scalar_eps(trs_scalar scalar) {
   return scalar == TRS_FLOAT || scalar == TRS_SCOMPLEX ? FLT_EPSILON : DBL_EPSILON;
 }
 
-int solve_check_settings(solve_settings *s) {
+int solve_check_settings(solve_settings *s, const char *name) {
   if (s->rhs_file && s->rhs) return leave_usage("solve", "give either -b FILE or --rhs, not both");
   if (s->rhs_file && s->nrhs)
     return leave_usage("solve", "--nrhs is for random right-hand sides: leave it out with -b FILE");
   if (s->output && names_hdf5(s->output))
     return leave_usage("solve",
                        "solutions are written as Matrix Market: give a name such as x.mtx");
-  return s->output ? check_writable(&s->output) : -1;
+  const char *const inputs[] = {name, s->rhs_file};
+  return s->output ? check_writable_beside(&s->output, inputs) : -1;
 }
 
 /* ---- The matrix ---- */

@@ -51,7 +51,7 @@ static int parse_grid(ranks_job *r) {
   return leave_usage("solve", "--grid takes PXxPYxPZ, as 2x2x2, or auto, not '%s'", text);
 }
 
-static int check_options(ranks_job *r) {
+static int check_options(ranks_job *r, const char *name) {
   solve_settings *s = &r->job->set;
   r->options.struct_size = sizeof r->options;
   r->options.method = s->method;
@@ -60,7 +60,7 @@ static int check_options(ranks_job *r) {
   r->options.invert = s->invert < 0 ? NULL : inversions[s->invert];
   r->options.width = s->width;
   r->job->trans = (trs_trans)s->trans;
-  int code = solve_check_settings(s);
+  int code = solve_check_settings(s, name);
   if (code >= 0) return code;
   if (s->tune || s->store || s->gpu_memory > 0)
     return leave_usage("solve", "with --grid ranks solve: leave out --%s",
@@ -340,7 +340,7 @@ static int conclude(ranks_job *r) {
 }
 
 static int run(ranks_job *r, const char *name) {
-  int code = agree_code(check_options(r));
+  int code = agree_code(check_options(r, name));
   if (code < 0) code = agree_code(take_factors(r, name));
   if (code < 0) code = make_rhs(r);
   if (code < 0) code = measure(r);

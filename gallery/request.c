@@ -79,7 +79,7 @@ trs_status trs_request_parse(trs_request *request, const trs_generator *generato
                         length - 5, at + 5);
       continue;
     }
-    if (given == names) return bad_count(request, generator);
+    if (given == names || !*text) return bad_count(request, generator);
     TRS_TRY(parse_value(request, signature, given++, at, length));
   }
   if (given != names && given != count_required(signature)) return bad_count(request, generator);

@@ -44,9 +44,12 @@ trs_status trs_system_check_pattern(const trs_matrix *A, trs_uplo uplo, trs_diag
   const int64_t missing = A->nrows - A->ndiagonal;
   if (diag == TRS_NONUNIT && A->missing_diagonal >= 0)
     return trs_fail(TRS_ERROR_STRUCTURE, A->missing_diagonal,
-                    "row %lld (0-based) has no diagonal entry, the first of %lld such row%s: add "
-                    "one, or solve with a unit diagonal",
-                    (long long)A->missing_diagonal, (long long)missing, missing == 1 ? "" : "s");
+                    missing == 1
+                        ? "row %lld (0-based) has no diagonal entry: add one, or solve with a unit "
+                          "diagonal"
+                        : "row %lld (0-based) has no diagonal entry, the first of %lld such rows: "
+                          "add one, or solve with a unit diagonal",
+                    (long long)A->missing_diagonal, (long long)missing);
   return TRS_SUCCESS;
 }
 

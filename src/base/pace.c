@@ -190,8 +190,8 @@ void trs_pace_describe(const trs_pace *pace, char *text, size_t size) {
                              members, members > 1 ? "s" : "");
   if (pace->fewer && used < size)
     snprintf(text + used, size - used,
-             "; %lld solves ran on fewer threads, as a trial or because that was faster",
-             (long long)pace->fewer);
+             "; %lld solve%s ran on fewer threads, as a trial or because that was faster",
+             (long long)pace->fewer, pace->fewer > 1 ? "s" : "");
 }
 
 void trs_pace_drop(trs_pace *pace, int way) {

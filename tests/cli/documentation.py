@@ -20,7 +20,7 @@ trs_matrix *A, *L, *M, *LU;
 trs_plan *plan;
 trs_factors *F;
 trs_relaxation *R;
-trs_batch *B;
+trs_plan *B;
 int64_t n, nnz, count, *rows;
 int member;
 void *ptr, *idx, *val, *x, *b, *r, *z, *d_ptr, *d_idx, *d_val, *d_x, *d_b, *L_val, *U_val, *stream, *graph;

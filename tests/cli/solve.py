@@ -473,6 +473,14 @@ for option in ("levels", "order", "shift", "kind", "block-size"):
 o = run("factor", "nearly.mtx", "--trans", "t", "-o", "G.h5")
 check("factor sends nobody to solve", o.code == 2 and "there is no option --trans\n" in o.err, o)
 
+for words in (["A.mtx", "--factor", "ilu0", "-o", "A.mtx"], ["A.mtx", "--factor", "ilu0", "-o", "./A.mtx"],
+              ["A.mtx", "--factor", "ilu0", "-b", "own.mtx", "-o", "own.mtx"]):
+    vectors("own.mtx", [[1.0]])
+    kept = [read(name) for name in ("A.mtx", "own.mtx")]
+    refuses("an output that is an input", 2, f"{words[-1]} is read, and -o would replace it: name another file",
+            "solve", *words)
+    check("and both are as before", kept == [read(name) for name in ("A.mtx", "own.mtx")])
+
 # ---- several right-hand sides
 
 for nrhs, label in [(1, ""), (3, " per right-hand side"), (16, " per right-hand side")]:

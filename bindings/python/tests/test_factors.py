@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import warnings
 import threading
 
 import numpy as np
@@ -427,3 +428,17 @@ def test_a_zero_by_chance_is_added(monkeypatch):
     A[3, 1], b = 1, np.arange(1.0, 5)
     np.testing.assert_allclose(A @ F.refactor(sp.csr_array(A)).solve(b), b)
     np.testing.assert_allclose(A @ F.refactor(sp.csr_array(2 * A)).solve(2 * b), b)
+
+
+@pytest.mark.parametrize("dtype, small", [("d", 1e-20), ("D", 1e-9), ("f", 1e-5)])
+def test_refactor_warns_of_small_pivots(dtype, small):
+    first = sp.csc_array(np.array([[5.0, 1, 0], [1, 6, 1], [0, 1, -3]], dtype))
+    then = sp.csc_array(np.array([[small, 1, 0], [1, 1, 1], [0, 1, -3]], dtype))
+    F = tr.lu(first)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        F.refactor(first)
+    with pytest.warns(RuntimeWarning, match="a pivot is .* factor anew by trireme.lu") as told:
+        F.refactor(then)
+    assert told[0].filename == __file__ and F.least_share < 1e-3
+    F.solve(np.ones(3, dtype))

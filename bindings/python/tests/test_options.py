@@ -169,7 +169,7 @@ def test_after_a_failed_update_a_plan_solves_nothing(method, threads, shape):
                                      (M.data[:-1], ValueError, ""),
                                      (M.data * 1j, TypeError, "complex"),
                                      ("values", (TypeError, ValueError), ""),
-                                     (sp.csr_array(sp.eye(n)), tr.StructureError, "pattern")]:
+                                     (sp.csr_array(sp.eye(n, k=1)), tr.StructureError, "pattern")]:
             with pytest.raises(error):
                 p.update(values)
             for _ in range(2):

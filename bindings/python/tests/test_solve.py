@@ -411,3 +411,45 @@ def test_b_whose_elements_share_memory_is_not_overwritten():
 def test_bench_is_a_table():
     table = tr.bench(make_triangle(50), np.ones(50), seconds=0.01)
     assert len(table) == 4 and "SciPy" in str(table) and all(row.error < 1e-10 for row in table)
+
+
+@pytest.mark.filterwarnings("ignore::scipy.sparse.SparseEfficiencyWarning")
+def test_update_takes_any_format_order_and_part_of_the_pattern():
+    rng = np.random.default_rng(0)
+    for k in range(120):
+        n, b = int(rng.integers(1, 12)), rng.standard_normal(12)
+        T = sp.csr_matrix(sp.tril(sp.random(n, n, 0.4, random_state=rng), -1) + sp.diags(rng.uniform(1, 2, n)))
+        plan = tr.plan(T.asformat(("csr", "csc", "coo", "bsr")[k % 4]), take_triangle=k % 4 == 3)
+        new = T.copy()
+        new.data = rng.uniform(1, 2, new.nnz) * (rng.random(new.nnz) > 0.3)
+        new.setdiag(rng.uniform(1, 2, n))
+        new.eliminate_zeros()
+        entries, order = new.tocoo(), rng.permutation(new.nnz)
+        given = sp.coo_matrix((entries.data[order], (entries.row[order], entries.col[order])), new.shape)
+        for form in "csr", "csc", "coo", "bsr", "lil", "dok":
+            plan.update(given.asformat(form))
+            assert np.abs(new @ plan.solve(b[:n]) - b[:n]).max() < 1e-12, (k, form)
+        outside = given.tolil()
+        if n > 1 and plan.info["nnz"] == T.nnz:
+            outside[0, n - 1] = 1
+            with pytest.raises(tr.StructureError, match=rf"entry \(0, {n - 1}\)"):
+                plan.update(outside)
+
+
+def test_values_alone_are_refused_where_the_matrix_was_converted():
+    L = sp.coo_matrix(([4.0, 1, 2], ([1, 1, 0], [1, 0, 0])), (2, 2))
+    b = np.array([2.0, 9])
+    with pytest.warns(sp.SparseEfficiencyWarning):
+        plan, batch, full = tr.plan(L), tr.batch(L, 1), tr.plan(L.toarray())
+    for update in (lambda: plan.update(L.data), lambda: pickle.loads(pickle.dumps(plan)).update(L.data)):
+        with pytest.raises(TypeError, match="a COO matrix gave the pattern.*pass the matrix with its new values"):
+            update()
+        with pytest.warns(sp.SparseEfficiencyWarning):
+            plan.update(L)
+    with pytest.raises(TypeError, match=r"make the batch of A.tocsr\(\)"):
+        batch.update(L.data[None])
+    with pytest.raises(TypeError, match="a dense matrix gave the pattern"):
+        full.update(L.data)
+    full.update(2 * L.toarray())
+    np.testing.assert_allclose(plan.solve(b), [1, 2])
+    np.testing.assert_allclose(full.solve(2 * b), [1, 2])

@@ -1,6 +1,7 @@
 """Factors: ILU(0), IC(0), LU, or those the caller has; solves by both sweeps."""
 
 import ctypes as C
+import warnings
 import weakref
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Optional, Tuple, Union, overload
@@ -29,6 +30,8 @@ KINDS = {_api.TRS_FACTOR_LU: "lu", _api.TRS_FACTOR_ILU0: "ilu0", _api.TRS_FACTOR
 ORDERS = {"default": _api.TRS_ORDER_DEFAULT, "nd": _api.TRS_ORDER_ND, "amd": _api.TRS_ORDER_AMD,
           "natural": _api.TRS_ORDER_NATURAL, "rcm": _api.TRS_ORDER_RCM,
           "colour": _api.TRS_ORDER_COLOUR, "colamd": _api.TRS_ORDER_COLAMD}
+
+LEAST, LEAST_SINGLE = 1e-6, 1e-3  # shares of pivots that lose half the digits, near enough
 
 
 class FactorsPlan(Solver):
@@ -289,7 +292,8 @@ class Factors:
 
         Notes
         -----
-        The pivots of complete LU are not chosen anew: `least_share` tells what they are worth.
+        The pivots of complete LU are not chosen anew: `least_share` tells what they are worth.  Below
+        1e-6, or 1e-3 in single precision, a RuntimeWarning asks to factor anew.
         An A of another shape or type changes nothing.
         After another exception nothing is solved with these factors until a call succeeds.  Clones of their
         plans, which `close` ends, are a ValueError before anything changes.
@@ -309,6 +313,9 @@ class Factors:
                              f"{self.shape[0]} rows")
         with self._refusal:
             self._renew(matrix, threads)
+        if self._least_share < (LEAST_SINGLE if self.dtype.char in "fF" else LEAST):
+            warnings.warn(f"refactor: a pivot is {self._least_share:.1e} of the largest entry below it, so x may "
+                          "lose as many digits: factor anew by trireme.lu", RuntimeWarning, stacklevel=2)
         return self
 
     def _renew(self, matrix: Matrix, threads: Optional[int] = None) -> None:

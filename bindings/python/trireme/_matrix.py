@@ -9,7 +9,7 @@ import numpy as np
 from . import _api
 from ._arrays import DTYPES, SCALARS, Dense, contiguous, dense, library_of, settle
 from ._context import context_of
-from ._library import MatrixHandle, check, library, make_struct
+from ._library import MatrixHandle, StructureError, check, library, make_struct
 from ._words import Shaped, Uplo, flag, is_path, named, pick, side
 
 if TYPE_CHECKING:
@@ -76,6 +76,54 @@ def _parts(A: Any, stacklevel: int) -> Tuple[str, Any, Any, Any, Any]:
 
 
 _INDEX_TYPES = {np.dtype(np.int32), np.dtype(np.int64)}
+
+
+def kind_if_converted(A: Any) -> str:
+    """What A is, if its arrays are not those of CSR or CSC and have an order of their own; else ""."""
+    if isinstance(A, Compressed) or library_of(A) == "torch" or hasattr(A, "to_scipy_sparse") or \
+            (hasattr(A, "indptr") and getattr(A, "format", "csr") in ("csr", "csc")):
+        return ""
+    form = getattr(A, "format", None)
+    return f"a {form.upper()} matrix" if isinstance(form, str) else "a dense matrix"
+
+
+def refuse_order(kind: str, remedy: str) -> None:
+    """An array of values, where the matrix was converted: it is in another order than C's."""
+    if kind:
+        raise TypeError(f"an array of values, but {kind} gave the pattern, whose entries are kept in another "
+                        f"order: {remedy}")
+
+
+def values_in_pattern(parts: Compressed, mine: Compressed) -> Any:
+    """The values of a matrix in the order of another's arrays; entries that it lacks are zeros."""
+    if parts.shape != mine.shape:
+        raise StructureError(f"the matrix is {' x '.join(map(str, parts.shape))}, and the one that was "
+                             f"analysed {' x '.join(map(str, mine.shape))}: make a new plan")
+    if parts.format == mine.format and np.array_equal(parts.ptr.array, mine.ptr.array) and \
+            np.array_equal(parts.idx.array, mine.idx.array):
+        return parts.val.array
+    keys, given = (_row_and_column(each) for each in (mine, parts))
+    order = np.argsort(keys, kind="stable")
+    place = np.searchsorted(keys, given, sorter=order)  # the first of repeated entries
+    found = place < keys.size
+    found[found] = keys[order[place[found]]] == given[found]
+    outside = given[~found & (parts.val.array[:given.size] != 0)]
+    if outside.size:
+        row, column = divmod(int(outside.min()), max(mine.shape[1], 1))
+        error = StructureError(f"the matrix has entry ({row}, {column}) (0-based), which is not in the pattern "
+                               "that was analysed: make a new plan")
+        error.row = row
+        raise error
+    values = np.zeros(keys.shape, parts.val.dtype)
+    np.add.at(values, order[place[found]], parts.val.array[:given.size][found])
+    return values
+
+
+def _row_and_column(parts: Compressed) -> Any:
+    """A number for the place of each entry, in the order of rows."""
+    ptr, idx = parts.ptr.array, parts.idx.array[:parts.ptr.array[-1]].astype(np.int64)
+    major = np.repeat(np.arange(ptr.size - 1, dtype=np.int64), np.diff(ptr))
+    return major * parts.shape[1] + idx if parts.format == "csr" else idx * parts.shape[1] + major
 
 
 def _index_array(x: Any) -> Dense:
