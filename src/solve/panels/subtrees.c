@@ -1,7 +1,8 @@
 /* subtrees.c - panels by several threads (analysis/subtrees.h): for the factors of a complete
  * factorisation in an order with separators.  By columns each thread solves with its subtrees and
  * adds to a vector of its own for the top; then all threads share the top.  By rows the top comes
- * first.  Right-hand sides are solved one after the other.
+ * first.  Right-hand sides are solved one after the other; where that takes longer, by panels on
+ * one thread, several at a time.
  *
  * Equal numbers of threads give equal bits.  O(nvalues nrhs) work; the memory of panels, and by
  * columns a vector per thread. */
@@ -15,6 +16,7 @@
 
 typedef struct state {
   trs_plan *one; /* by the method panels */
+  double ratio;  /* of the estimated time of a solve to that of `one` */
   trs_subtrees_state s;
   trs_pace pace; /* of all threads, half of them, and one */
 } state;
@@ -110,12 +112,11 @@ static void begin_pace(state *own, const trs_plan *plan) {
   trs_pace_begin(&own->pace, members, trs_method_serial.estimate(plan).seconds);
 }
 
-static void judge(trs_verdict *verdict, const trs_panels *P, const trs_subtrees *trees) {
+static void judge(trs_verdict *verdict, const state *own) {
   static const double WORTH_IT = 0.85; /* of the time of one thread */
-  const double ratio = (trs_cpu_generic.start + trees->seconds) / trs_panels_seconds(P);
-  if (ratio >= WORTH_IT)
+  if (own->ratio >= WORTH_IT)
     trs_decline(verdict, "its %lld subtrees would take %.2f times as long as panels on one thread",
-                (long long)trees->nroots, ratio);
+                (long long)own->s.trees.nroots, own->ratio);
 }
 
 /* Panels that gain nothing on one thread still have subtrees for several, and their tree is judged
@@ -133,7 +134,8 @@ static trs_status look(trs_plan *plan, trs_verdict *verdict) {
   TRS_TRY(trs_panels_look(&P, plan, bar_of_panels(plan), verdict));
   if (!P) return TRS_SUCCESS;
   TRS_TRY(trs_subtrees_create(&own->s.trees, P, plan->context->threads));
-  judge(verdict, P, &own->s.trees);
+  own->ratio = (trs_cpu_generic.start + own->s.trees.seconds) / trs_panels_seconds(P);
+  judge(verdict, own);
   return TRS_SUCCESS;
 }
 
@@ -148,7 +150,7 @@ static trs_status analyze(trs_plan *plan) {
   return allocate_work(s, &plan->system);
 }
 
-/* Its panels are those of the child of its origin. */
+/* Its panels are those of the child of its origin; its own child has a workspace. */
 static trs_status clone(trs_plan *plan) {
   const state *origin = plan->origin->state;
   state *own;
@@ -157,6 +159,8 @@ static trs_status clone(trs_plan *plan) {
   own->s = origin->s;
   own->s.work = NULL;
   own->s.barrier = NULL;
+  own->ratio = origin->ratio;
+  TRS_TRY(trs_plan_create_clone(&own->one, origin->one, plan->stream));
   begin_pace(own, plan);
   return allocate_work(&own->s, &plan->system);
 }
@@ -182,9 +186,15 @@ static void solve_share(void *argument, int rank, int size) {
   for (int64_t r = 0; r < j->rhs->nrhs; r++) kernels()->share[scalar](s, j->rhs, r, &part);
 }
 
+/* A pass of panels over several right-hand sides takes as long as two over one. */
+static bool prefers_one(const state *own, int64_t nrhs) {
+  return (double)(2 * ((nrhs + TRS_WIDE - 1) / TRS_WIDE)) < own->ratio * (double)nrhs;
+}
+
 static trs_status solve(trs_plan *plan, const trs_rhs *rhs) {
   state *own = plan->state;
   job j = {plan, rhs};
+  if (prefers_one(own, rhs->nrhs)) return own->one->method->solve(own->one, rhs);
   const int way = trs_pace_next(&own->pace);
   const double start = trs_seconds();
   trs_team_run(plan->context->team, own->pace.way[way].members, solve_share, &j);
@@ -198,27 +208,26 @@ static int64_t bytes(const trs_plan *plan) {
   const trs_subtrees_state *s = &own->s;
   const int64_t size = (int64_t)trs_scalar_size(plan->system.scalar);
   const int64_t ntop = s->trees.ntop, npieces = s->piece_ptr ? s->piece_ptr[ntop] : 0;
-  const int64_t work = size * vectors(s) * plan->system.n;
+  const int64_t work = size * vectors(s) * plan->system.n + trs_method_panels.bytes(own->one);
   if (plan->origin) return work;
-  return work + trs_method_panels.bytes(own->one) + 4 * s->panels->panels.count +
-         npieces * (int64_t)sizeof *s->piece;
+  return work + 4 * s->panels->panels.count + npieces * (int64_t)sizeof *s->piece;
 }
 
 static void describe(const trs_plan *plan, char *text, size_t size) {
-  const state *own = plan->origin ? plan->origin->state : plan->state;
+  const state *own = plan->state;
   const trs_subtrees *T = &own->s.trees;
   int used = snprintf(text, size, "%lld subtrees on %d threads, %lld panels shared; ",
                       (long long)T->nroots, T->threads, (long long)T->ntop);
   if (used > 0 && (size_t)used < size)
     trs_method_panels.describe(own->one, text + used, size - (size_t)used);
-  trs_pace_describe(&((const state *)plan->state)->pace, text, size);
+  trs_pace_describe(&own->pace, text, size);
 }
 
 static void free_state(trs_plan *plan) {
   state *own = plan->state;
   if (!own) return;
+  trs_plan_destroy(own->one);
   if (!plan->origin) {
-    trs_plan_destroy(own->one);
     trs_subtrees_destroy(&own->s.trees);
     TRS_FREE_ALL(own->s.piece, own->s.piece_ptr, own->s.column);
   }
