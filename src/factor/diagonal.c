@@ -63,7 +63,8 @@ trs_status trs_add_diagonal(trs_matrix **result, const trs_matrix *A) {
 
 trs_status trs_fail_no_diagonal(const trs_factors *parts, const trs_factor_input *input) {
   int64_t row = trs_factor_row(input, input->B->missing_diagonal);
-  return trs_fail(TRS_ERROR_STRUCTURE, row, "%s: row %lld (0-based) has no diagonal entry",
+  return trs_fail(TRS_ERROR_STRUCTURE, row,
+                  "%s: row %lld (0-based) has no diagonal entry: set add_diagonal, which adds them",
                   trs_factor_name(parts->kind, 0), (long long)row);
 }
 

@@ -70,7 +70,7 @@ static trs_status not_symmetric(const ic0_failure *at, trs_scalar scalar, const 
   const int64_t row = perm ? perm[at->row] : at->row, column = perm ? perm[at->column] : at->column;
   return trs_fail(TRS_ERROR_STRUCTURE, row,
                   "%s: the matrix is not %s: the entries at row %lld, column %lld (0-based) and "
-                  "at its mirror differ; use ILU(0), or say which triangle is stored",
+                  "at its mirror differ; use ILU(0), or say by uplo which triangle is stored",
                   kind, trs_scalar_is_complex(scalar) ? "hermitian" : "symmetric", (long long)row,
                   (long long)column);
 }

@@ -386,7 +386,7 @@ if has("HDF5"):
         check("the shift is that of the whole matrix", len(set(shifts)) == 1, shifts)
         o = run("factor", "kershaw.mtx", "-o", "G.h5", "--kind", kind, "--shift", "1e-3")
         check("the report tells the shift", f"A + {shifts[0]:.4g} diag(A) was factored" in o.out, o)
-    refuses("one triangle without --uplo", 3, "say which triangle is stored", "factor", "lower.mtx",
+    refuses("one triangle without --uplo", 3, "say by uplo which triangle is stored", "factor", "lower.mtx",
             "-o", "G.h5", "--kind", "ic0")
     for words in (["--uplo", "lower"], ["--shift", "1e-3"]):
         refuses(f"{words[0]} with another kind", 2, f"{words[0]} is for --kind ic0 and bic0", "factor",

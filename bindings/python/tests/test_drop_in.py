@@ -313,12 +313,12 @@ def more_types_of_A():
 
 def no_types():
     for dtype in NO_TYPES:
-        with pytest.raises(TypeError, match="solved"):
+        with pytest.raises(TypeError, match="widest types"):
             tr.spsolve_triangular(small("f8"), np.array([1, 1, 1]).astype(dtype))
     for dtype in ("longdouble", "clongdouble", "object"):
         A = small("f8")
         A.data = A.data.astype(dtype)
-        with pytest.raises(TypeError, match="solved"):
+        with pytest.raises(TypeError, match="widest types"):
             tr.spsolve_triangular(A, np.ones(3))
 
 

@@ -37,6 +37,8 @@ LEAST, LEAST_SINGLE = 1e-6, 1e-3  # shares of pivots that lose half the digits, 
 class FactorsPlan(Solver):
     """A plan for op(A) x = b by both sweeps over the factors; `Factors.plan` makes it."""
 
+    _what = "the factors are"
+
     def __init__(self, factors: "Factors", trans: Trans = "N", *, device: Device = "auto",
                  threads: Optional[int] = None, method: Optional[Method] = None, nrhs: int = 1,
                  solves: int = 0, store: Store = "same", stream: Any = None,
@@ -764,6 +766,11 @@ def _permutation(perm: Any, n: int, name: str) -> Any:
     made = whole_numbers(perm, name)
     if made.shape != (n,):
         raise ValueError(f"{name} has shape {made.shape}: ({n},) is wanted")
+    if n and not 0 <= made.min() <= made.max() < n:
+        raise ValueError(f"{name} has {made[(made < 0) | (made >= n)][0]}: a permutation of 0 .. {n - 1} is wanted")
+    counts = np.bincount(made, minlength=n)
+    if n and counts.max() > 1:
+        raise ValueError(f"{name} has {counts.argmax()} more than once: a permutation of 0 .. {n - 1} is wanted")
     return made
 
 

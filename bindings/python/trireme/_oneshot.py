@@ -80,8 +80,8 @@ def matrix_type(A: Any, b: Any, unit: bool) -> Any:
     except TypeError:
         result = None
     if result not in SCALARS:
-        raise TypeError(f"A is {A} and b {b}: numbers that float64 or complex128 holds can be "
-                        "solved with")
+        raise TypeError(f"A is {A} and b {b}: float64 and complex128 are the widest types, convert to one of "
+                        "them")
     return result if A.kind == "c" else np.empty(0, result).real.dtype
 
 

@@ -126,6 +126,8 @@ class Life:
 class Solver(Life):
     """What plans over one triangle and over factors have in common."""
 
+    _what = "the plan"  # for messages about types
+
     def __init__(self, handle: C.c_void_p, keep: Any, n: int, nnz: int, dtype: Any, trans: str,
                  on_gpu: bool, matrix_device: Optional[int], stream: Any) -> None:
         self._handle: Optional[C.c_void_p] = handle
@@ -225,7 +227,7 @@ class Solver(Life):
         if wanted in (self._dtype, complex_type):
             return wanted
         make = f"{self._with_type(wanted.name)}, or " if wanted in SCALARS else ""
-        raise TypeError(f"b is {dtype} and the plan {self._dtype}, which would lose digits: {make}"
+        raise TypeError(f"b is {dtype} and {self._what} {self._dtype}, which would lose digits: {make}"
                         f"pass b.astype({(complex_type if dtype.kind == 'c' else self._dtype).name!r})")
 
     def _with_type(self, name: str) -> str:
