@@ -82,7 +82,7 @@ EXPORT void stand_in_begin(void *context, void *matrix, int64_t at) {
   call.context_create = stand_in_context;
   call.matrix_create_device = stand_in_matrix;
   call.analyze = stand_in_analyze;
-  call.plan_set_stream = call.batch_set_stream = stand_in_stream;
+  call.plan_set_stream = stand_in_stream;
   call.plan_wait = stand_in_wait;
 }
 
