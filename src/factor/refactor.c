@@ -214,6 +214,7 @@ static trs_status make(trs_factors *F) {
   r->scalar = F->scalar;
   r->lu.n = F->n;
   r->lu.crout = F->diag_U == TRS_UNIT;
+  r->lu.inside = F->inside;
   r->lu.largest = INFINITY;
   trs_status status = fill_in(r, F);
   if (status)

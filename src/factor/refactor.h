@@ -42,13 +42,14 @@ typedef struct trs_lu {
   int32_t *to;                         /* their columns in L U */
   const double *row_scale, *col_scale; /* in the order of L U, or NULL */
   const void *val;                     /* of A */
+  const int32_t *inside;               /* of factors */
   double largest;                      /* rows end at an entry of a unit L with a larger square */
 } trs_lu;
 
 /* A member's part, and what it found. */
 typedef struct trs_lu_member {
   _Alignas(64) void *x; /* TRS_LU_RUN * n zeros */
-  double most;          /* the largest |l|^2 of a unit L */
+  double most;          /* the largest |l|^2 of a unit L, in the diagonal blocks */
   int64_t most_at;      /* the pivot by which it was divided */
   int64_t fault;        /* the first row without a usable pivot, or n */
   trs_status why;
