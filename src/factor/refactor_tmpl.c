@@ -182,14 +182,30 @@ static bool NAME(refactor_rows)(const trs_lu *F, int64_t i, int count, const trs
   return good && most.size <= F->largest;
 }
 
+/* One row of light factors, without a call and a look for rows of U to apply together.  The same
+ * operations in the same order. */
+TRS_INLINE bool NAME(refactor_light)(const trs_lu *F, int64_t i, trs_lu_member *m) {
+  SCALAR *x = m->x, odd = 0;
+  NAME(largest) most = {m->most, m->most_at, F->inside ? F->inside[i] : 0};
+  NAME(take_row)(F, i, x);
+  for (int64_t p = F->L.begin[i]; p < F->L.end[i]; p++)
+    NAME(apply)(F, F->L.idx[p], p, 1, false, x, &odd, &most);
+  const bool good = NAME(end_row)(F, i, false, x, odd, m);
+  m->most = most.size;
+  m->most_at = most.at;
+  return good && most.size <= F->largest;
+}
+
 static void NAME(refactor_own)(const trs_lu *F, const trs_lu_rows *rows, trs_lu_member *m) {
   for (int64_t r = 0; r < rows->nown;) {
     const int64_t i = rows->own ? rows->own[r] : r;
     int count = 1;
-    while (count < F->together[i] && r + count < rows->nown &&
+    while (!F->light && count < F->together[i] && r + count < rows->nown &&
            (!rows->own || rows->own[r + count] == i + count))
       count++;
-    const bool good = !trs_cancel_asked(rows->cancel) && NAME(refactor_rows)(F, i, count, NULL, m);
+    const bool good =
+        !trs_cancel_asked(rows->cancel) &&
+        (F->light ? NAME(refactor_light)(F, i, m) : NAME(refactor_rows)(F, i, count, NULL, m));
     if (!rows->done && !good) return;
     for (int t = 0; rows->done && t < count; t++) /* after a fault too: other members wait */
       atomic_store_explicit(&rows->done[i + t], rows->round, memory_order_release);
