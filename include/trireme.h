@@ -551,7 +551,8 @@ TRS_CORE trs_status trs_factors_create(trs_factors **F, const trs_matrix *L, trs
 /* What the pivots of trs_factors_refactor are worth. */
 typedef struct trs_pivots {
   size_t struct_size;
-  double least_share; /* the least |pivot| / largest entry below it when it is eliminated, at
+  double least_share; /* the least |pivot| / largest entry below it when it is eliminated, in
+                         its block of a block triangular form that trs_factor has found, at
                          most 1. trs_factor keeps it above pivot_threshold (0.001 by default); one
                          far below it loses as many digits, and asks for a new trs_factor */
   int64_t row;        /* of A, of that pivot; -1: there is nothing below any pivot */

@@ -4,6 +4,8 @@
  * meshes; AMD has less on circuits and networks, and takes a hundredth of the time.  The column
  * counts of A + A^T tell the fill of both exactly while pivots stay on the diagonal.  Where many
  * entries rival the pivots, these move, and only COLAMD bounds the fill.
+ * Where AMD stands here it orders the diagonal blocks of a block triangular form, if there are
+ * several (order/blocks.c), unless the caller wants a tree of so many leaves.
  *
  * Pivots also move where nothing tells in advance.  Light factorisations are therefore made in
  * AMD's order with a limit on their entries, and made again in other ways where they reach it. */
@@ -48,6 +50,7 @@ static void move(trs_ordering *to, trs_ordering *from) {
 }
 
 static trs_status order(trs_choice *c, trs_ordering *to, trs_order by) {
+  if (by == TRS_ORDER_AMD && !c->leaves && !c->unmatched) return trs_ordering_by_blocks(to, c->A);
   return trs_ordering_compute(to, c->A, by, c->leaves);
 }
 
@@ -77,9 +80,16 @@ static trs_status try_columns(trs_choice *c, trs_attempt *a) {
   return TRS_SUCCESS;
 }
 
+static void say_blocks(trs_attempt *a) {
+  const size_t length = strlen(a->why);
+  if (a->ordering.block_end)
+    trs_print(a->why + length, sizeof a->why - length, "; %d diagonal blocks", a->ordering.blocks);
+}
+
 static trs_status use_amd(trs_choice *c, trs_attempt *a) {
   a->order = TRS_ORDER_AMD;
   move(&a->ordering, &c->amd);
+  say_blocks(a);
   return TRS_SUCCESS;
 }
 
@@ -96,6 +106,7 @@ static trs_status compare_dissection(trs_choice *c, trs_attempt *a) {
       a->why, sizeof a->why, "%s: entries in L and U predicted: nested dissection %.3g, AMD %.3g",
       a->order == TRS_ORDER_ND ? "nested dissection" : "AMD", entries(c, &nd), entries(c, &c->amd));
   move(&a->ordering, a->order == TRS_ORDER_ND ? &nd : &c->amd);
+  say_blocks(a);
   trs_ordering_free(&nd);
   return TRS_SUCCESS;
 }
@@ -171,7 +182,9 @@ static trs_status again(trs_choice *c, trs_attempt *a, trs_order by, const char 
   a->most_entries = most * c->predicted;
   a->most_operations = most * most * c->most_operations;
   say_moved(c, a, name);
-  return order(c, &a->ordering, by);
+  TRS_TRY(order(c, &a->ordering, by));
+  say_blocks(a);
+  return TRS_SUCCESS;
 }
 
 trs_status trs_choice_next(trs_choice *c, trs_attempt *a) {

@@ -400,9 +400,19 @@ static void forget(trs_factors *parts) {
   *parts = (trs_factors){.kind = parts->kind, .recipe = parts->recipe};
 }
 
+/* Pivots are those of their diagonal blocks. */
+static trs_status keep_blocks(trs_factors *parts, const int32_t *block_end, int64_t n) {
+  if (!block_end) return TRS_SUCCESS;
+  TRS_TRY(TRS_ALLOC(&parts->inside, n));
+  for (int32_t k = 0; k < n; k++)
+    parts->inside[k] = k && k < block_end[k - 1] ? parts->inside[k - 1] : k;
+  return TRS_SUCCESS;
+}
+
 static trs_status attempt(const factoring *f, trs_factor_input input, trs_choice *choice,
                           bool *stopped) {
   trs_attempt a;
+  int32_t *block_end = NULL;
   if (choice->next != TRS_CHOICE_FIRST) input.diagonal_threshold = 0;
   trs_status status = trs_choice_next(choice, &a);
   *stopped = false;
@@ -413,8 +423,12 @@ static trs_status attempt(const factoring *f, trs_factor_input input, trs_choice
     input.most_operations = a.most_operations;
     if (trs_choice_has_next(choice)) input.stopped = stopped;
     if (a.threshold > 0) input.pivot_threshold = a.threshold;
+    input.block_end = block_end = a.ordering.block_end;
+    a.ordering.block_end = NULL;
     status = factor_in_order(f, &input, &a.ordering, choice->A);
+    if (!status) status = keep_blocks(f->parts, block_end, choice->A->nrows);
   }
+  trs_free(block_end);
   trs_ordering_free(&a.ordering);
   return status;
 }

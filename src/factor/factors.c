@@ -159,7 +159,7 @@ void trs_factors_release_parts(const trs_factors *parts) {
   trs_matrix_destroy(parts->L);
   trs_matrix_destroy(parts->U);
   TRS_FREE_ALL(parts->row_perm, parts->col_perm, parts->row_scale, parts->col_scale,
-               parts->supernode_ptr, parts->tree_ptr, parts->tree_parent);
+               parts->supernode_ptr, parts->tree_ptr, parts->tree_parent, parts->inside);
 }
 
 trs_status trs_factors_adopt(trs_factors **F, const trs_factors *parts) {

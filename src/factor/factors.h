@@ -40,6 +40,8 @@ struct trs_factors {
   int64_t tree_nodes;            /* 0: no tree */
   int64_t *tree_ptr;             /* tree_nodes + 1, in postorder: children before parents, */
   int32_t *tree_parent;          /* tree_nodes        a subtree's columns contiguous */
+  int32_t *inside; /* of each row of L, the first column of its diagonal block, where its entries
+                      are to be compared with pivots; NULL: all are */
   trs_factor_recipe recipe;
   int levels;      /* of fill, of ILU and IC */
   uint64_t source; /* of these: number of a matrix whose pattern, of IC with its symmetry, is known

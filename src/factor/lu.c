@@ -134,7 +134,7 @@ static trs_status eliminate(trs_factors *parts, lu_work *w) {
   const trs_factor_input *input = w->input;
   lu_limits limits = {INFINITY, trs_lu_light(input->fill)};
   bool stopped = true;
-  if (input->operations <= most_on_diagonal(input->fill))
+  if (!input->block_end && input->operations <= most_on_diagonal(input->fill))
     TRS_TRY(trs_lu_diagonal(parts, w, &stopped));
   if (!stopped) return TRS_SUCCESS;
   if (input->stopped) {

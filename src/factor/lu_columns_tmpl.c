@@ -19,15 +19,18 @@ static void NAME(eliminate)(lu_columns *c, int64_t j) {
 }
 
 /* The position in L of column j's pivot, the diagonal entry if it is large enough; -1: all are
- * zero.  A value that is not a number is chosen, and found in the factors. */
+ * zero.  With blocks, the largest one of the diagonal block: it is singular if all of these are
+ * zero, and so is the matrix.  A value that is not a number is chosen, and found in the factors. */
 static int64_t NAME(find_pivot)(const lu_columns *c, int64_t j) {
+  const int32_t *block_end = c->work->input->block_end;
+  const int64_t end = block_end ? block_end[j] : c->work->n;
   const SCALAR *x = c->x;
   int64_t largest = -1, diagonal = -1;
   REAL most = 0;
   for (int64_t p = c->L.ptr[j]; p < c->L.count; p++) {
     const REAL size = ABS(x[c->L.idx[p]]);
     if (c->L.idx[p] == j) diagonal = p;
-    if (size <= most) continue;
+    if (size <= most || c->L.idx[p] >= end) continue;
     most = size;
     largest = p;
   }

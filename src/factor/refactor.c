@@ -27,6 +27,9 @@ enum { ROW_WORK = 12, ENTRY_WORK = 4, THREAD_WORK = 60000, PARTS = 8 };
 /* Rows of less work are not worth taking together. */
 enum { TOGETHER_WORK = 2000 };
 
+/* Rows of less work on average are taken one by one, by the lean loop. */
+enum { LIGHT_WORK = 200 };
+
 /* The least work of a shared row that is worth the wait for it: its cache lines move between
  * cores. */
 enum { SHARED_WORK = 1500 };
@@ -204,6 +207,7 @@ static trs_status fill_in(trs_refactoring *r, const trs_factors *F) {
   r->lu.col_scale = r->col_scale;
   count_work(r);
   find_runs(r);
+  r->lu.light = !r->lu.crout && r->total < (int64_t)LIGHT_WORK * F->n;
   return TRS_SUCCESS;
 }
 
@@ -214,6 +218,7 @@ static trs_status make(trs_factors *F) {
   r->scalar = F->scalar;
   r->lu.n = F->n;
   r->lu.crout = F->diag_U == TRS_UNIT;
+  r->lu.inside = F->inside;
   r->lu.largest = INFINITY;
   trs_status status = fill_in(r, F);
   if (status)

@@ -34,6 +34,7 @@ trs_status trs_refactoring_first(trs_factors *parts, const trs_matrix *B, double
 typedef struct trs_lu {
   int64_t n;
   bool crout;
+  bool light; /* few operations per row, and not crout */
   trs_lu_side L, U;
   uint8_t *run; /* n: rows k .. k + run[k] - 1 of U have one pattern, except in their own columns */
   uint8_t *together; /* n: rows of L from this one that are taken together, at most TRS_LU_RUN */
@@ -42,13 +43,14 @@ typedef struct trs_lu {
   int32_t *to;                         /* their columns in L U */
   const double *row_scale, *col_scale; /* in the order of L U, or NULL */
   const void *val;                     /* of A */
+  const int32_t *inside;               /* of factors */
   double largest;                      /* rows end at an entry of a unit L with a larger square */
 } trs_lu;
 
 /* A member's part, and what it found. */
 typedef struct trs_lu_member {
   _Alignas(64) void *x; /* TRS_LU_RUN * n zeros */
-  double most;          /* the largest |l|^2 of a unit L */
+  double most;          /* the largest |l|^2 of a unit L, in the diagonal blocks */
   int64_t most_at;      /* the pivot by which it was divided */
   int64_t fault;        /* the first row without a usable pivot, or n */
   trs_status why;

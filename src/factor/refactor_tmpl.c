@@ -10,10 +10,10 @@ TRS_INLINE double NAME(size2)(SCALAR v) {
 #endif
 }
 
-/* Of a unit L: |l|^2, and the pivot by which it was divided. */
+/* Of a unit L: |l|^2, and the pivot by which it was divided; of this column and later ones. */
 typedef struct NAME(largest) {
   double size;
-  int64_t at;
+  int64_t at, from;
 } NAME(largest);
 
 /* x -= l[0] U[k] + ... + l[width - 1] U[k + width - 1] beyond column k + width - 1. */
@@ -55,7 +55,7 @@ TRS_INLINE void NAME(apply)(const trs_lu *F, int64_t k, int64_t p, int width, bo
     l[a] = crout ? y : unit;
     to[a] = l[a];
     *odd += l[a] - l[a];
-    if (size >= m->size && (size > m->size || k + a < m->at)) {
+    if (size >= m->size && (size > m->size || k + a < m->at) && k + a >= m->from) {
       m->size = size;
       m->at = k + a;
     }
@@ -150,8 +150,10 @@ TRS_INLINE void NAME(step_together)(const trs_lu *F, int64_t i, int count, int64
     if (first == i) return;
     const int64_t past = first + TRS_LU_RUN < i ? first + TRS_LU_RUN : i;
     for (int t = 0; t < count; t++)
-      if (p[t] < F->L.end[i + t] && F->L.idx[p[t]] < past)
+      if (p[t] < F->L.end[i + t] && F->L.idx[p[t]] < past) {
+        if (F->inside) most->from = F->inside[i + t];
         NAME(step)(F, i, &p[t], x[t], &odd[t], most, NULL);
+      }
   }
 }
 
@@ -162,7 +164,7 @@ static bool NAME(refactor_rows)(const trs_lu *F, int64_t i, int count, const trs
                                 trs_lu_member *m) {
   SCALAR *x[TRS_LU_RUN], odd[TRS_LU_RUN] = {0};
   int64_t p[TRS_LU_RUN];
-  NAME(largest) most = {m->most, m->most_at};
+  NAME(largest) most = {m->most, m->most_at, 0};
   bool good = true;
   for (int t = 0; t < count; t++) {
     x[t] = (SCALAR *)m->x + t * F->n;
@@ -171,9 +173,24 @@ static bool NAME(refactor_rows)(const trs_lu *F, int64_t i, int count, const trs
   }
   if (count > 1) NAME(step_together)(F, i, count, p, x, odd, &most);
   for (int t = 0; t < count; t++) {
+    if (F->inside) most.from = F->inside[i + t];
     while (p[t] < F->L.end[i + t]) NAME(step)(F, i + t, &p[t], x[t], &odd[t], &most, rows);
     good = NAME(end_row)(F, i + t, F->crout, x[t], odd[t], m) && good;
   }
+  m->most = most.size;
+  m->most_at = most.at;
+  return good && most.size <= F->largest;
+}
+
+/* One row of light factors, without a call and a look for rows of U to apply together.  The same
+ * operations in the same order. */
+TRS_INLINE bool NAME(refactor_light)(const trs_lu *F, int64_t i, trs_lu_member *m) {
+  SCALAR *x = m->x, odd = 0;
+  NAME(largest) most = {m->most, m->most_at, F->inside ? F->inside[i] : 0};
+  NAME(take_row)(F, i, x);
+  for (int64_t p = F->L.begin[i]; p < F->L.end[i]; p++)
+    NAME(apply)(F, F->L.idx[p], p, 1, false, x, &odd, &most);
+  const bool good = NAME(end_row)(F, i, false, x, odd, m);
   m->most = most.size;
   m->most_at = most.at;
   return good && most.size <= F->largest;
@@ -183,10 +200,12 @@ static void NAME(refactor_own)(const trs_lu *F, const trs_lu_rows *rows, trs_lu_
   for (int64_t r = 0; r < rows->nown;) {
     const int64_t i = rows->own ? rows->own[r] : r;
     int count = 1;
-    while (count < F->together[i] && r + count < rows->nown &&
+    while (!F->light && count < F->together[i] && r + count < rows->nown &&
            (!rows->own || rows->own[r + count] == i + count))
       count++;
-    const bool good = !trs_cancel_asked(rows->cancel) && NAME(refactor_rows)(F, i, count, NULL, m);
+    const bool good =
+        !trs_cancel_asked(rows->cancel) &&
+        (F->light ? NAME(refactor_light)(F, i, m) : NAME(refactor_rows)(F, i, count, NULL, m));
     if (!rows->done && !good) return;
     for (int t = 0; rows->done && t < count; t++) /* after a fault too: other members wait */
       atomic_store_explicit(&rows->done[i + t], rows->round, memory_order_release);

@@ -3,6 +3,7 @@
  * ahead of its ancestors in the elimination tree. */
 #include "order/order.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/transpose.h"
@@ -86,12 +87,8 @@ static trs_status hand_over(trs_ordering *o, ordering_work *w) {
   return TRS_SUCCESS;
 }
 
-static trs_status compute(trs_ordering *o, ordering_work *w, const trs_matrix *A, trs_order order,
-                          int64_t leaves) {
-  int64_t n = w->graph.n;
-  TRS_TRY(allocate(w));
-  TRS_TRY(first_permutation(w, A, order));
-  if (order == TRS_ORDER_RCM || order == TRS_ORDER_COLOUR) return hand_over(o, w);
+static trs_status find_counts(trs_ordering *o, ordering_work *w) {
+  const int64_t n = w->graph.n;
   invert(w);
   TRS_TRY(trs_etree(w->etree, &w->graph, w->perm, w->inverse));
   TRS_TRY(trs_postorder(w->step, w->etree, n));
@@ -101,9 +98,87 @@ static trs_status compute(trs_ordering *o, ordering_work *w, const trs_matrix *A
     o->fill += w->count[j];
     o->operations += 2 * (double)w->count[j] * w->count[j];
   }
+  return TRS_SUCCESS;
+}
+
+static trs_status compute(trs_ordering *o, ordering_work *w, const trs_matrix *A, trs_order order,
+                          int64_t leaves) {
+  int64_t n = w->graph.n;
+  TRS_TRY(allocate(w));
+  TRS_TRY(first_permutation(w, A, order));
+  if (order == TRS_ORDER_RCM || order == TRS_ORDER_COLOUR) return hand_over(o, w);
+  TRS_TRY(find_counts(o, w));
   if (order == TRS_ORDER_NATURAL) return TRS_SUCCESS;
   TRS_TRY(trs_tree_cut(&o->tree, w->step, w->etree, w->count, n, leaves));
   renumber(w);
+  return hand_over(o, w);
+}
+
+/* ---- By blocks. ---- */
+
+/* Below this share of entries between blocks their form gains nothing, and a nearly symmetric
+ * pattern, whose pivots may all stay on the diagonal, has no larger one. */
+static const double BETWEEN = 0.1;
+
+static trs_status keep_inside(trs_graph *inside, const trs_graph *whole, const int32_t *block) {
+  int32_t at = 0;
+  inside->n = whole->n;
+  TRS_TRY(TRS_ALLOC(&inside->ptr, whole->n + 1));
+  TRS_TRY(TRS_ALLOC(&inside->adjacent, whole->ptr[whole->n]));
+  for (int64_t v = 0; v < whole->n; v++) {
+    inside->ptr[v] = at;
+    for (int32_t p = whole->ptr[v]; p < whole->ptr[v + 1]; p++)
+      if (block[whole->adjacent[p]] == block[v]) inside->adjacent[at++] = whole->adjacent[p];
+  }
+  inside->ptr[whole->n] = at;
+  return TRS_SUCCESS;
+}
+
+/* Sorts the order by blocks, stably, and finds their ends. */
+static trs_status sort_by_block(trs_ordering *o, ordering_work *w, const int32_t *block) {
+  const int64_t n = w->graph.n;
+  int64_t *ptr;
+  int32_t *sorted;
+  for (int64_t k = 0; k < n; k++) w->spare[k] = block[w->perm[k]];
+  TRS_TRY(trs_transpose_pattern(&ptr, &sorted, NULL, o->blocks, n, NULL, w->spare));
+  memcpy(w->step, sorted, (size_t)n * sizeof *sorted);
+  gather(w->perm, w);
+  for (int64_t b = 0; b < o->blocks; b++)
+    for (int64_t k = ptr[b]; k < ptr[b + 1]; k++) o->block_end[k] = (int32_t)ptr[b + 1];
+  TRS_FREE_ALL(ptr, sorted);
+  return TRS_SUCCESS;
+}
+
+/* Entries between blocks: those of a later row or column, and what elimination inside the earlier
+ * block adds, up its tree. */
+static int64_t count_between(trs_ordering *o, ordering_work *w, const trs_graph *whole,
+                             const int32_t *block) {
+  int64_t between = 0;
+  int32_t *mark = w->spare;
+  memset(mark, 0xff, (size_t)whole->n * sizeof *mark);
+  for (int32_t k = 0; k < whole->n; k++)
+    for (int32_t p = whole->ptr[w->perm[k]]; p < whole->ptr[w->perm[k] + 1]; p++) {
+      const int32_t u = whole->adjacent[p];
+      if (block[u] >= block[w->perm[k]]) continue;
+      for (int32_t c = w->inverse[u]; c >= 0 && mark[c] != k; c = w->etree[c]) {
+        mark[c] = k;
+        between++;
+        o->operations += 2 * (double)(w->count[c] - 1);
+      }
+    }
+  return between;
+}
+
+static trs_status compute_by_blocks(trs_ordering *o, ordering_work *w, const trs_graph *whole,
+                                    const int32_t *block) {
+  const int64_t n = whole->n;
+  TRS_TRY(keep_inside(&w->graph, whole, block));
+  TRS_TRY(allocate(w));
+  TRS_TRY(TRS_ALLOC(&o->block_end, n));
+  TRS_TRY(trs_order_amd(w->perm, &w->graph));
+  TRS_TRY(sort_by_block(o, w, block));
+  TRS_TRY(find_counts(o, w));
+  o->fill += (count_between(o, w, whole, block) + 1) / 2;
   return hand_over(o, w);
 }
 
@@ -138,8 +213,52 @@ trs_status trs_ordering_compute(trs_ordering *ordering, const trs_matrix *A, trs
   return status;
 }
 
+/* Entries without a mirror, of which those between blocks are some. */
+static int64_t count_unmirrored(const trs_matrix *A, const trs_graph *graph) {
+  int64_t diagonal = 0;
+  for (int64_t i = 0; i < A->nrows; i++)
+    for (int64_t p = A->ptr[i]; p < A->ptr[i + 1]; p++) diagonal += A->idx[p] == i;
+  return graph->ptr[graph->n] - (A->nnz - diagonal);
+}
+
+/* *block: NULL where their form gains nothing. */
+static trs_status find_blocks(int32_t **block, int32_t *count, const trs_matrix *A,
+                              const trs_graph *graph) {
+  const double least = fmax(1, BETWEEN * (double)A->nnz);
+  int64_t between;
+  *block = NULL;
+  if ((double)count_unmirrored(A, graph) < least) return TRS_SUCCESS;
+  TRS_TRY(TRS_ALLOC(block, A->nrows));
+  trs_status status = trs_order_blocks(*block, count, &between, A);
+  if (!status && (double)between >= least) return TRS_SUCCESS;
+  trs_free(*block);
+  *block = NULL;
+  return status;
+}
+
+trs_status trs_ordering_by_blocks(trs_ordering *ordering, const trs_matrix *A) {
+  ordering_work work = {0};
+  trs_graph whole = {0};
+  int32_t *block = NULL;
+  *ordering = (trs_ordering){0};
+  trs_status status = trs_graph_build(&work.graph, A);
+  if (!status) status = find_blocks(&block, &ordering->blocks, A, &work.graph);
+  if (!status && block) {
+    whole = work.graph;
+    work.graph = (trs_graph){0};
+    status = compute_by_blocks(ordering, &work, &whole, block);
+  } else if (!status) {
+    status = compute(ordering, &work, A, TRS_ORDER_AMD, TRS_DEFAULT_LEAVES);
+  }
+  trs_graph_free(&whole);
+  release(&work);
+  trs_free(block);
+  if (status) trs_ordering_free(ordering);
+  return status;
+}
+
 void trs_ordering_free(trs_ordering *ordering) {
-  trs_free(ordering->perm);
+  TRS_FREE_ALL(ordering->perm, ordering->block_end);
   trs_tree_free(&ordering->tree);
   *ordering = (trs_ordering){0};
 }

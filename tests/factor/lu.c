@@ -1,8 +1,10 @@
 /* lu.c - complete LU: L U equals the permuted, scaled matrix up to rounding; singular matrices,
  * pivoting and the separator tree. */
 #include <math.h>
+#include <string.h>
 
 #include "base/config.h"
+#include "base/random.h"
 #include "factor/kinds.h"
 #include "matrix/matrix.h"
 #include "matrix/values.h"
@@ -663,6 +665,123 @@ TEST(zeros_on_the_diagonal_are_not_filled) {
     trs_factors_destroy(F);
   }
   trs_matrix_destroy(A);
+}
+
+/* ---- Block triangular forms. ---- */
+
+static double value(uint64_t seed, uint64_t at) {
+  const double v = (double)(trs_random(seed, at) >> 11) * 0x1p-53;
+  return at % 2 ? 0.5 + v : -0.5 - v;
+}
+
+/* Whether some product of n entries of distinct rows and columns has no zero. */
+static bool has_transversal(unsigned pattern, int n, int i, unsigned used) {
+  if (i == n) return true;
+  for (int j = 0; j < n; j++)
+    if (pattern >> (i * n + j) & 1 && !(used >> j & 1) &&
+        has_transversal(pattern, n, i + 1, used | 1U << j))
+      return true;
+  return false;
+}
+
+/* Of every small pattern LU exists, or the message says that none does. */
+TEST(every_pattern_of_three_and_four_rows) {
+  for (int n = 1; n <= 4; n++)
+    for (unsigned pattern = 0; pattern < 1U << (n * n); pattern += n < 4 ? 1 : 3) {
+      int32_t row[16], col[16], count = 0;
+      double val[16];
+      trs_matrix *A;
+      trs_factors *F;
+      for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+          if (pattern >> (i * n + j) & 1) {
+            row[count] = i;
+            col[count] = j;
+            val[count++] = value(pattern, (uint64_t)(i * n + j));
+          }
+      assert_success(trs_matrix_create_coo(&A, TRS_DOUBLE, n, n, count, TRS_IDX32, row, col, val));
+      trs_factor_options options = {.struct_size = sizeof(trs_factor_options)};
+      trs_lu_by_superlu = false;
+      if (has_transversal(pattern, n, 0, 0)) {
+        assert_success(trs_factor(&F, A, &options));
+        assert_product(F, A, 1e-12, false);
+        trs_factors_destroy(F);
+      } else {
+        assert_failure(TRS_ERROR_ZERO_PIVOT, "singular", trs_factor(&F, A, &options));
+      }
+      trs_matrix_destroy(A);
+    }
+}
+
+static void shuffle(int32_t *place, int n, uint64_t seed) {
+  for (int k = 0; k < n; k++) place[k] = k;
+  for (int k = n - 1; k > 0; k--) {
+    const int other = (int)(trs_random(seed, (uint64_t)k) % (uint64_t)(k + 1));
+    const int32_t moved = place[k];
+    place[k] = place[other];
+    place[other] = moved;
+  }
+}
+
+/* Blocks of 1 to 12 rows, full inside, with some larger entries before them; mixed rows and
+ * columns. */
+enum { BLOCK_ROWS = 120 };
+static trs_matrix *block_triangle(int32_t *row_block, int32_t *col_block, uint64_t seed) {
+  enum { N = BLOCK_ROWS };
+  int32_t row[N * N], col[N * N], row_place[N], col_place[N], count = 0;
+  double val[N * N];
+  trs_matrix *A;
+  shuffle(row_place, N, seed);
+  shuffle(col_place, N, seed + seed % 2); /* the same: no zeros on the diagonal */
+  for (int begin = 0, end; begin < N; begin = end) {
+    end = begin + 1 + (int)(trs_random(seed, (uint64_t)begin) % 12);
+    if (end > N) end = N;
+    for (int i = begin; i < end; i++) {
+      row_block[row_place[i]] = col_block[col_place[i]] = begin;
+      for (int j = 0; j < end; j++) {
+        const uint64_t at = (uint64_t)(i * N + j);
+        if (j < begin && trs_random(seed + 2, at) % 20) continue;
+        row[count] = row_place[i];
+        col[count] = col_place[j];
+        val[count++] = value(seed, at) * (j < begin ? 1000 : i == j && j % 5 ? 1 : 0.05);
+      }
+    }
+  }
+  assert_success(trs_matrix_create_coo(&A, TRS_DOUBLE, N, N, count, TRS_IDX32, row, col, val));
+  return A;
+}
+
+/* Pivots stay inside their blocks, also where entries beside these are much larger; new values are
+ * taken. */
+TEST(block_triangles_keep_their_blocks) {
+  int moved = 0;
+  if (!TRS_HAVE_AMD) return;
+  for (uint64_t seed = 0; seed < 60; seed++) {
+    int32_t row_block[BLOCK_ROWS], col_block[BLOCK_ROWS];
+    trs_matrix *A = block_triangle(row_block, col_block, seed);
+    trs_factors *F;
+    trs_pivots pivots = {.struct_size = sizeof pivots};
+    trs_factor_options options = {.struct_size = sizeof(trs_factor_options)};
+    trs_lu_by_superlu = false;
+    assert_success(trs_factor(&F, A, &options));
+    const trs_factors_info f = factors_info(F);
+    assert_int_equal(f.order, TRS_ORDER_AMD);
+    assert_non_null(strstr(f.choice, "diagonal blocks"));
+    for (int k = 0; k < BLOCK_ROWS; k++) {
+      assert_int_equal(row_block[f.row_perm[k]], col_block[f.col_perm[k]]);
+      moved += seed % 2 == 0 && f.row_perm[k] != f.col_perm[k];
+    }
+    assert_product(F, A, 1e-11, false);
+    assert_success(trs_factors_refactor(F, &pivots, NULL, A));
+    assert_true(pivots.least_share > 0.0999); /* the threshold */
+    double *val = (double *)A->val;
+    for (int64_t p = 0; p < A->nnz; p++) val[p] *= 1 + 0.01 * value(seed + 3, (uint64_t)p);
+    assert_success(trs_factors_refactor(F, &pivots, NULL, A));
+    assert_product(F, A, 1e-11, false);
+    trs_factors_destroy(F);
+    trs_matrix_destroy(A);
+  }
+  assert_true(moved > 100);
 }
 
 static const char *superlu(void) { return TRS_HAVE_SUPERLU ? NULL : "no SuperLU in this build"; }
