@@ -486,8 +486,7 @@ trs_status trs_ranks_relaxation_sweep(trs_ranks_relaxation *Q, trs_status status
   int64_t own = Q->nrows * Q->R->block, nrhs = rhs->nrhs;
   if (!Q->dealt) return sweep_domain(Q, rhs, options);
   TRS_TRY(make_room(Q, nrhs));
-  trs_rhs mine = {
-      .x = Q->x, .b = Q->b, .nrhs = nrhs, .x_row = 1, .b_row = 1, .x_col = own, .b_col = own};
+  const trs_rhs mine = trs_rhs_by_columns(Q->x, Q->b, own, nrhs);
   TRS_TRY(scatter(Q, Q->b, rhs->b, rhs->b_row, rhs->b_col, nrhs));
   if (options->keep_x) TRS_TRY(scatter(Q, Q->x, rhs->x, rhs->x_row, rhs->x_col, nrhs));
   TRS_TRY(sweep_domain(Q, &mine, options));

@@ -412,24 +412,22 @@ static trs_status run_by_plans(trs_grid_solver *s) {
   return trs_ranks_agree(s->ranks, status);
 }
 
-static trs_status solve_some(trs_grid_solver *s, void *x, int64_t ldx, const void *b, int64_t ldb,
-                             int64_t nrhs) {
-  TRS_TRY(reserve(s, nrhs)); /* in the memory that is allocated */
+static trs_status solve_some(trs_grid_solver *s, const trs_rhs *rhs) {
+  TRS_TRY(reserve(s, rhs->nrhs)); /* in the memory that is allocated */
   memset(s->part.base, 0, (size_t)s->part.sum_bytes);
-  TRS_TRY(trs_row_moves_take(&s->moves, &s->part, &s->maps, s->ranks, b, ldb));
+  TRS_TRY(trs_row_moves_take(&s->moves, &s->part, &s->maps, s->ranks, rhs));
   TRS_TRY(s->part.solver ? run_by_plans(s) : trs_grid_solver_run(s));
-  return trs_row_moves_put(&s->moves, &s->part, &s->maps, s->ranks, x, ldx);
+  return trs_row_moves_put(&s->moves, &s->part, &s->maps, s->ranks, rhs);
 }
 
 /* All ranks have the same nrhs. */
-trs_status trs_grid_solver_solve(trs_grid_solver *s, void *x, int64_t ldx, const void *b,
-                                 int64_t ldb, int64_t nrhs) {
-  int64_t size = (int64_t)trs_scalar_size(s->part.scalar), most = at_once(s);
-  trs_status status = agree_on_room(s, nrhs < most ? nrhs : most);
-  s->times = (trs_grid_times){.nrhs = nrhs};
-  for (int64_t c = 0; c < nrhs && !status; c += most)
-    status = solve_some(s, x ? (char *)x + c * ldx * size : NULL, ldx,
-                        b ? (const char *)b + c * ldb * size : NULL, ldb,
-                        nrhs - c < most ? nrhs - c : most);
+trs_status trs_grid_solver_solve(trs_grid_solver *s, const trs_rhs *rhs) {
+  const int64_t most = at_once(s);
+  trs_status status = agree_on_room(s, rhs->nrhs < most ? rhs->nrhs : most);
+  s->times = (trs_grid_times){.nrhs = rhs->nrhs};
+  for (int64_t c = 0; c < rhs->nrhs && !status; c += most) {
+    const trs_rhs some = trs_rhs_columns(rhs, s->part.scalar, c, most);
+    status = solve_some(s, &some);
+  }
   return status;
 }

@@ -8,8 +8,7 @@
 /* Collective.  rows: this rank's rows of A, with all columns; NULL if it has none.  Takes at most
  * `steps` solves.  Ends when the componentwise backward error, *error, no longer halves or has
  * reached the rounding of one operation.  *taken: steps whose x was kept. */
-trs_status trs_grid_refine(trs_grid_solver *solver, const trs_matrix *rows, void *x, int64_t ldx,
-                           const void *b, int64_t ldb, int64_t nrhs, int steps, double *error,
-                           int *taken);
+trs_status trs_grid_refine(trs_grid_solver *solver, const trs_matrix *rows, const trs_rhs *rhs,
+                           int steps, double *error, int *taken);
 
 #endif

@@ -121,9 +121,7 @@ trs_status trs_alone_time(trs_plan *plan, const trs_alone_arrays *where, int64_t
     status = make_zeros(&zeros[k], where->device[k], bytes);
   if (where->spread) status = trs_group_agree(plan->context->group, status);
   if (!status) {
-    trs_rhs rhs = {.x = zeros[0], .b = zeros[0], .nrhs = nrhs};
-    rhs.x_row = rhs.b_row = 1;
-    rhs.x_col = rhs.b_col = n;
+    trs_rhs rhs = trs_rhs_by_columns(zeros[0], zeros[0], n, nrhs);
     if (where->spread) rhs.x_of = zeros;
     if (where->spread) rhs.b_of = (const void *const *)zeros;
     int before = trs_device_enter(where->device[0]);
