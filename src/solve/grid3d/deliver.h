@@ -5,18 +5,11 @@
 
 #include "solve/grid3d/input.h"
 
-typedef struct trs_delivery trs_delivery;
-
-/* Passes every entry of this rank to trs_deliver; runs twice, with the same entries in the same
- * order. */
-typedef void (*trs_producer)(const void *state, trs_delivery *d);
-
 /* Entry (i, j) of L, or of U if upper. */
 void trs_deliver(trs_delivery *d, bool upper, int64_t i, int64_t j, const void *value);
 
 /* Collective.  Counts, packs and sends entries, in rounds of one message per rank; 8 bytes and a
  * number per entry. */
-trs_status trs_deliver_all(const trs_grid_input *in, trs_filler *f, trs_ranks *ranks,
-                           trs_producer produce, const void *state);
+trs_status trs_deliver_all(const trs_grid_input *in, trs_filler *f, trs_ranks *ranks);
 
 #endif

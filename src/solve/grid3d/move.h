@@ -6,15 +6,8 @@
 #ifndef TRS_SOLVE_GRID3D_MOVE_H
 #define TRS_SOLVE_GRID3D_MOVE_H
 
-#include "comm/ranks.h"
 #include "matrix/rhs.h"
-#include "solve/grid3d/part.h"
-
-/* Origin of the rows of L and U: L U = P_r D_r A D_c P_c^T, arrays of n or NULL. */
-typedef struct trs_grid_maps {
-  int32_t *row_perm, *col_perm;
-  double *row_scale, *col_scale;
-} trs_grid_maps;
+#include "solve/grid3d/input.h"
 
 /* The application's rows on this rank, by owner; and the rows that this rank owns, by the rank that
  * has them in the application.  Both ascend in the application's rows. */
