@@ -286,8 +286,7 @@ static trs_status allocate(trs_joint *j, const trs_system *S, int64_t n, int64_t
   T->idx = idx;
   TRS_TRY(trs_alloc(&val, nnz, trs_scalar_size(S->scalar)));
   T->val = val;
-  TRS_TRY(TRS_ALLOC(&j->of, n));
-  return TRS_ALLOC(&j->known, n);
+  return TRS_ALLOC_ALL(TRS_ROOM(&j->of, n), TRS_ROOM(&j->known, n));
 }
 
 /* Entries of the rows of the joint system. */
@@ -368,11 +367,9 @@ static trs_status gather(work *w, trs_joint *j) {
 }
 
 static trs_status begin(work *w, const trs_system *S) {
-  TRS_TRY(TRS_ALLOC_ZERO(&w->row, S->n));
-  TRS_TRY(TRS_ALLOC_ZERO(&w->in_D, S->nnz));
-  TRS_TRY(TRS_ALLOC_ZERO(&w->size, S->n));
-  TRS_TRY(TRS_ALLOC_ZERO(&w->largest, S->n));
-  return TRS_ALLOC_ZERO(&w->at, S->n);
+  return TRS_ALLOC_ALL(TRS_ZEROS(&w->row, S->n), TRS_ZEROS(&w->in_D, S->nnz),
+                       TRS_ZEROS(&w->size, S->n), TRS_ZEROS(&w->largest, S->n),
+                       TRS_ZEROS(&w->at, S->n));
 }
 
 trs_status trs_substitute(trs_joint *result, const trs_system *S, const trs_bands *bands) {

@@ -110,9 +110,8 @@ static trs_status take_mirror(pattern *p) {
   const trs_matrix *L = p->L, *U = p->U;
   int64_t *next;
   if (!p->cholesky) return TRS_SUCCESS;
-  TRS_TRY(TRS_ALLOC(&p->in_U, L->nnz));
-  TRS_TRY(TRS_ALLOC(&p->mirror, U->nnz));
-  TRS_TRY(TRS_ALLOC(&next, p->n + 1));
+  TRS_TRY(TRS_ALLOC_ALL(TRS_ROOM(&p->in_U, L->nnz), TRS_ROOM(&p->mirror, U->nnz),
+                        TRS_ROOM(&next, p->n + 1)));
   memcpy(next, U->ptr, (size_t)(p->n + 1) * sizeof *next);
   for (int64_t q = 0; q < L->nnz; q++) {
     const int64_t at = next[L->idx[q]]++;
@@ -223,9 +222,8 @@ static void list_steps(step_list *s, const pattern *p, int64_t *ptr) {
 
 static trs_status fill_steps(trs_incomplete_gpu *g, const pattern *p, step_list *s, int64_t *ptr) {
   const int64_t most = s->count + p->n * (s->lanes - 1);
-  TRS_TRY(TRS_ALLOC(&s->step, most));
-  TRS_TRY(TRS_ALLOC(&s->turn, p->n));
-  TRS_TRY(TRS_ALLOC_ZERO(&s->batch, p->n));
+  TRS_TRY(TRS_ALLOC_ALL(TRS_ROOM(&s->step, most), TRS_ROOM(&s->turn, p->n),
+                        TRS_ZEROS(&s->batch, p->n)));
   list_steps(s, p, ptr);
   return trs_arena_upload(&g->memory, &g->args.step, s->step, s->count, sizeof *s->step);
 }

@@ -183,9 +183,8 @@ trs_status trs_block_source_check(const trs_block_source *S) {
 static trs_status build(scan *s, trs_team *team) {
   trs_block_pattern *G = s->pattern;
   int size = trs_team_size(team);
-  TRS_TRY(TRS_ALLOC(&s->seen, s->source->ncols * size));
-  TRS_TRY(TRS_ALLOC(&s->missing, size));
-  TRS_TRY(TRS_ALLOC(&G->ptr, G->n + 1));
+  TRS_TRY(TRS_ALLOC_ALL(TRS_ROOM(&s->seen, s->source->ncols * size), TRS_ROOM(&s->missing, size),
+                        TRS_ROOM(&G->ptr, G->n + 1)));
   trs_team_run(team, size, scan_share, s);
   TRS_TRY(check_diagonal(s, size));
   G->ptr[0] = 0;

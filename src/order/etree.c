@@ -30,8 +30,7 @@ static void list_children(int32_t *head, int32_t *next, const int32_t *parent, i
 
 trs_status trs_postorder(int32_t *post, const int32_t *parent, int64_t n) {
   int32_t *head = NULL, *next = NULL;
-  trs_status status = TRS_ALLOC(&head, n + 1);
-  if (!status) status = TRS_ALLOC(&next, n);
+  trs_status status = TRS_ALLOC_ALL(TRS_ROOM(&head, n + 1), TRS_ROOM(&next, n));
   if (!status) {
     list_children(head, next, parent, n);
     int64_t k = 0, at = head[n];
@@ -113,10 +112,8 @@ static void weigh_columns(counter *c, int32_t *weight, const trs_graph *graph, c
 trs_status trs_column_counts(int32_t *count, const trs_graph *graph, const int32_t *perm,
                              const int32_t *inverse, const int32_t *parent) {
   counter c = {0};
-  trs_status status = TRS_ALLOC(&c.first, graph->n);
-  if (!status) status = TRS_ALLOC(&c.neighbor, graph->n);
-  if (!status) status = TRS_ALLOC(&c.leaf, graph->n);
-  if (!status) status = TRS_ALLOC(&c.set, graph->n);
+  trs_status status = TRS_ALLOC_ALL(TRS_ROOM(&c.first, graph->n), TRS_ROOM(&c.neighbor, graph->n),
+                                    TRS_ROOM(&c.leaf, graph->n), TRS_ROOM(&c.set, graph->n));
   if (!status) {
     trs_first_descendants(c.first, parent, graph->n);
     weigh_columns(&c, count, graph, perm, inverse, parent);

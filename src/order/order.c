@@ -72,12 +72,9 @@ static void renumber(ordering_work *w) {
 }
 
 static trs_status allocate(ordering_work *w) {
-  TRS_TRY(TRS_ALLOC(&w->perm, w->graph.n));
-  TRS_TRY(TRS_ALLOC(&w->inverse, w->graph.n));
-  TRS_TRY(TRS_ALLOC(&w->etree, w->graph.n));
-  TRS_TRY(TRS_ALLOC(&w->count, w->graph.n));
-  TRS_TRY(TRS_ALLOC(&w->step, w->graph.n));
-  return TRS_ALLOC(&w->spare, w->graph.n);
+  return TRS_ALLOC_ALL(TRS_ROOM(&w->perm, w->graph.n), TRS_ROOM(&w->inverse, w->graph.n),
+                       TRS_ROOM(&w->etree, w->graph.n), TRS_ROOM(&w->count, w->graph.n),
+                       TRS_ROOM(&w->step, w->graph.n), TRS_ROOM(&w->spare, w->graph.n));
 }
 
 static trs_status hand_over(trs_ordering *o, ordering_work *w) {

@@ -169,8 +169,7 @@ static double estimate_norm(const estimate *e) {
 trs_status trs_condition_of(double *condition, const trs_factors *F) {
   estimate e = {.F = F, .scale = 1};
   TRS_TRY(trs_factors_need_host(F, "trs_factors_condition"));
-  trs_status status = TRS_ALLOC(&e.x, F->n);
-  if (!status) status = TRS_ALLOC(&e.work, F->n);
+  trs_status status = TRS_ALLOC_ALL(TRS_ROOM(&e.x, F->n), TRS_ROOM(&e.work, F->n));
   if (!status) {
     const double norm = estimate_norm(&e);
     e.inverse = true;

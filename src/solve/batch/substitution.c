@@ -28,10 +28,8 @@ typedef struct lower {
 
 static trs_status make_lower(lower *l, const trs_batch_rows *r) {
   const int64_t nnz = r->entries + r->count;
-  TRS_TRY(TRS_ALLOC(&l->ptr, r->count + 1));
-  TRS_TRY(TRS_ALLOC(&l->idx, nnz));
-  TRS_TRY(TRS_ALLOC(&l->val, nnz));
-  TRS_TRY(TRS_ALLOC_ZERO(&l->level, r->levels + 1));
+  TRS_TRY(TRS_ALLOC_ALL(TRS_ROOM(&l->ptr, r->count + 1), TRS_ROOM(&l->idx, nnz),
+                        TRS_ROOM(&l->val, nnz), TRS_ZEROS(&l->level, r->levels + 1)));
   int64_t at = 0;
   for (int64_t k = 0; k < r->count; k++) {
     l->ptr[k] = at;
@@ -94,9 +92,8 @@ typedef struct work {
 static trs_status begin(work *w) {
   const trs_joint *j = w->joint;
   const int64_t n = w->rows->count, *ptr = j->system.ptr;
-  TRS_TRY(TRS_ALLOC_ZERO(&w->part, n));
-  TRS_TRY(TRS_ALLOC(&w->row_of_y, j->ny));
-  TRS_TRY(TRS_ALLOC_ZERO(&w->step, n));
+  TRS_TRY(
+      TRS_ALLOC_ALL(TRS_ZEROS(&w->part, n), TRS_ROOM(&w->row_of_y, j->ny), TRS_ZEROS(&w->step, n)));
   for (int64_t k = 0; k < n; k++) w->part[k].y = -1;
   for (int32_t y = 0; y < j->ny; y++) {
     w->row_of_y[y] = trs_row_number(j->of[y]);
@@ -236,9 +233,8 @@ static trs_status order_steps(trs_batch_substitution *s, const work *w) {
   const int64_t n = w->rows->count;
   for (int64_t k = 0; k < n; k++)
     if (w->step[k] >= s->steps) s->steps = w->step[k] + 1;
-  TRS_TRY(TRS_ALLOC_ZERO(&s->step_row, s->steps + 1));
-  TRS_TRY(TRS_ALLOC_ZERO(&s->step_entry, s->steps + 1));
-  TRS_TRY(TRS_ALLOC(&s->row, n));
+  TRS_TRY(TRS_ALLOC_ALL(TRS_ZEROS(&s->step_row, s->steps + 1),
+                        TRS_ZEROS(&s->step_entry, s->steps + 1), TRS_ROOM(&s->row, n)));
   for (int64_t k = 0; k < n; k++) s->step_row[w->step[k] + 1]++;
   for (int32_t t = 0; t < s->steps; t++) s->step_row[t + 1] += s->step_row[t];
   for (int64_t k = 0; k < n; k++) s->row[s->step_row[w->step[k]]++] = (int32_t)k;
@@ -252,11 +248,9 @@ static trs_status list_products(trs_batch_substitution *s, const work *w) {
   for (int64_t k = 0; k < w->rows->count; k++) list_row(s, w, k, &count);
   const int64_t entries = s->entries, products = s->products;
   s->entries = s->products = 0;
-  TRS_TRY(TRS_ALLOC_ZERO(&s->ptr, entries + 1));
-  TRS_TRY(TRS_ALLOC(&s->a, products));
-  TRS_TRY(TRS_ALLOC(&s->inverse, products));
-  TRS_TRY(TRS_ALLOC(&s->m, products));
-  TRS_TRY(TRS_ALLOC(&s->to, entries));
+  TRS_TRY(TRS_ALLOC_ALL(TRS_ZEROS(&s->ptr, entries + 1), TRS_ROOM(&s->a, products),
+                        TRS_ROOM(&s->inverse, products), TRS_ROOM(&s->m, products),
+                        TRS_ROOM(&s->to, entries)));
   for (int32_t t = 0; t < s->steps; t++) {
     s->step_entry[t] = s->entries;
     for (int64_t q = s->step_row[t]; q < s->step_row[t + 1]; q++) list_row(s, w, s->row[q], &count);
@@ -284,16 +278,11 @@ static trs_status list_entries(trs_batch_substitution *s, const work *w) {
   const int64_t n = r->count;
   int64_t m_entries = 0;
   for (int64_t k = 0; k < n; k++) m_entries += w->part[k].m_end - w->part[k].m;
-  TRS_TRY(TRS_ALLOC(&s->l_ptr, n + 1));
-  TRS_TRY(TRS_ALLOC(&s->l_at, r->entries));
-  TRS_TRY(TRS_ALLOC(&s->l_col, r->entries));
-  TRS_TRY(TRS_ALLOC_ZERO(&s->column_ptr, n + 2));
-  TRS_TRY(TRS_ALLOC(&s->column_at, r->entries));
-  TRS_TRY(TRS_ALLOC(&s->column_row, r->entries));
-  TRS_TRY(TRS_ALLOC(&s->m_ptr, n + 1));
-  TRS_TRY(TRS_ALLOC(&s->m_at, m_entries));
-  TRS_TRY(TRS_ALLOC(&s->m_col, m_entries));
-  TRS_TRY(TRS_ALLOC(&s->diagonal, n));
+  TRS_TRY(TRS_ALLOC_ALL(TRS_ROOM(&s->l_ptr, n + 1), TRS_ROOM(&s->l_at, r->entries),
+                        TRS_ROOM(&s->l_col, r->entries), TRS_ZEROS(&s->column_ptr, n + 2),
+                        TRS_ROOM(&s->column_at, r->entries), TRS_ROOM(&s->column_row, r->entries),
+                        TRS_ROOM(&s->m_ptr, n + 1), TRS_ROOM(&s->m_at, m_entries),
+                        TRS_ROOM(&s->m_col, m_entries), TRS_ROOM(&s->diagonal, n)));
   memcpy(s->l_ptr, r->ptr, (size_t)(n + 1) * sizeof *s->l_ptr);
   for (int64_t p = 0; p < r->entries; p++) s->column_ptr[r->to[p] + 2]++;
   for (int64_t c = 0; c < n; c++) s->column_ptr[c + 2] += s->column_ptr[c + 1];

@@ -10,8 +10,7 @@ typedef struct pattern {
 } pattern;
 
 static trs_status allocate(pattern *p, int64_t n, int64_t nnz) {
-  TRS_TRY(TRS_ALLOC(&p->ptr, n + 1));
-  return TRS_ALLOC(&p->idx, nnz);
+  return TRS_ALLOC_ALL(TRS_ROOM(&p->ptr, n + 1), TRS_ROOM(&p->idx, nnz));
 }
 
 static trs_status upload(trs_transposed *to, const pattern *p, trs_device *device, int64_t n,

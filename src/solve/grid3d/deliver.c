@@ -44,9 +44,8 @@ void trs_deliver(trs_delivery *d, bool upper, int64_t i, int64_t j, const void *
 }
 
 static trs_status make_parcel(parcel *p, int64_t count, size_t size) {
-  TRS_TRY(TRS_ALLOC(&p->i, count));
-  TRS_TRY(TRS_ALLOC(&p->j, count));
-  return trs_alloc((void **)&p->values, count, size);
+  return TRS_ALLOC_ALL(TRS_ROOM(&p->i, count), TRS_ROOM(&p->j, count),
+                       TRS_ROOM_OF(&p->values, count, size));
 }
 
 static void release(parcel *p) {

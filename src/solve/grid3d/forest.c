@@ -49,10 +49,8 @@ static void weigh(const forest *f) {
 static trs_status grow(forest *f) {
   int64_t *ptr = NULL, count = f->l->count;
   int32_t *column = NULL, *top = NULL;
-  TRS_TRY(TRS_ALLOC(&f->parent, count));
-  TRS_TRY(TRS_ALLOC(&f->child, count));
-  TRS_TRY(TRS_ALLOC(&f->sibling, count));
-  TRS_TRY(TRS_ALLOC(&f->below, count));
+  TRS_TRY(TRS_ALLOC_ALL(TRS_ROOM(&f->parent, count), TRS_ROOM(&f->child, count),
+                        TRS_ROOM(&f->sibling, count), TRS_ROOM(&f->below, count)));
   trs_status status = trs_transpose_pattern(&ptr, &column, NULL, count, count, f->l->blocks[0].ptr,
                                             f->l->blocks[0].row);
   if (!status) status = TRS_ALLOC(&top, count);

@@ -255,10 +255,8 @@ static void copy_scale(double *to, const void *from, int bytes, int64_t n) {
 static trs_status allocate(blocks *b) {
   TRS_TRY(TRS_ALLOC(&b->first, b->of.nsupers + 1));
   if (b->rank) return TRS_SUCCESS;
-  TRS_TRY(TRS_ALLOC(&b->row_perm, b->of.n));
-  TRS_TRY(TRS_ALLOC(&b->col_perm, b->of.n));
-  TRS_TRY(TRS_ALLOC(&b->row_scale, b->of.n));
-  return TRS_ALLOC(&b->col_scale, b->of.n);
+  return TRS_ALLOC_ALL(TRS_ROOM(&b->row_perm, b->of.n), TRS_ROOM(&b->col_perm, b->of.n),
+                       TRS_ROOM(&b->row_scale, b->of.n), TRS_ROOM(&b->col_scale, b->of.n));
 }
 
 static trs_status check(const trs_mpi_blocks *of, int size) {

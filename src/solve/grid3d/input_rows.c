@@ -157,8 +157,7 @@ static trs_status allocate_pattern(rows *s, const trs_ranks *ranks) {
   for (int k = 0; k < 2; k++) {
     int64_t nnz = 0;
     for (int r = 0; r < ranks->size; r++) nnz += s->all[r].nnz[k];
-    TRS_TRY(TRS_ALLOC(&s->ptr[k], s->of.n + 1));
-    TRS_TRY(TRS_ALLOC(&s->idx[k], nnz));
+    TRS_TRY(TRS_ALLOC_ALL(TRS_ROOM(&s->ptr[k], s->of.n + 1), TRS_ROOM(&s->idx[k], nnz)));
     s->ptr[k][0] = 0;
   }
   return TRS_SUCCESS;

@@ -101,8 +101,7 @@ static trs_status make(trs_row_moves *m, const trs_rank_part *p, const trs_grid_
   TRS_TRY(list(&m->b, p, m->first, ranks, maps->row_perm));
   TRS_TRY(list(&m->x, p, m->first, ranks, maps->col_perm));
   m->nowned = m->b.inner_ptr[ranks->size];
-  TRS_TRY(TRS_ALLOC(&m->at_sum, m->nowned));
-  return TRS_ALLOC(&m->at_x, m->nowned);
+  return TRS_ALLOC_ALL(TRS_ROOM(&m->at_sum, m->nowned), TRS_ROOM(&m->at_x, m->nowned));
 }
 
 trs_status trs_row_moves_create(trs_row_moves *m, const trs_rank_part *part,

@@ -40,10 +40,9 @@ static trs_status make_room(refinement *w) {
   const int64_t *first = w->s->moves.first;
   TRS_TRY(TRS_ALLOC(&w->counts, w->s->ranks->size));
   for (int r = 0; r < w->s->ranks->size; r++) w->counts[r] = first[r + 1] - first[r];
-  TRS_TRY(trs_alloc((void **)&w->whole, all, w->size));
-  TRS_TRY(trs_alloc((void **)&w->packed, all, w->size));
-  TRS_TRY(trs_alloc_zero((void **)&w->residual, 2 * own, w->size));
-  return trs_alloc((void **)&w->before, own, w->size);
+  return TRS_ALLOC_ALL(TRS_ROOM_OF(&w->whole, all, w->size), TRS_ROOM_OF(&w->packed, all, w->size),
+                       TRS_ZEROS_OF(&w->residual, 2 * own, w->size),
+                       TRS_ROOM_OF(&w->before, own, w->size));
 }
 
 static void copy(const refinement *w, int64_t rows, void *to, int64_t to_row, int64_t to_col,

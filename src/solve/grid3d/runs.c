@@ -207,11 +207,9 @@ static trs_status make_room(worker *w) {
     if (rows > share) share = rows;
     if (blocks > share) share = blocks;
   }
-  TRS_TRY(trs_alloc((void **)&w->T, widest * widest, w->size));
-  TRS_TRY(trs_alloc((void **)&w->N, share, w->size));
-  TRS_TRY(trs_alloc((void **)&w->out, share, w->size));
-  TRS_TRY(trs_alloc((void **)&w->in, share, w->size));
-  return TRS_ALLOC(&w->room, 2 * widest);
+  return TRS_ALLOC_ALL(TRS_ROOM_OF(&w->T, widest * widest, w->size),
+                       TRS_ROOM_OF(&w->N, share, w->size), TRS_ROOM_OF(&w->out, share, w->size),
+                       TRS_ROOM_OF(&w->in, share, w->size), TRS_ROOM(&w->room, 2 * widest));
 }
 
 static trs_status invert_all(worker *w) {

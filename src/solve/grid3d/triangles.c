@@ -112,9 +112,8 @@ static void visit_ones(triangle_builder *t) {
 static trs_status take(triangle_builder *t) {
   const trs_rank_part *p = t->f->part;
   int64_t n = t->T->n;
-  TRS_TRY(TRS_ALLOC(&t->row_of, p->layout->count));
-  TRS_TRY(TRS_ALLOC(&t->below, n));
-  TRS_TRY(TRS_ALLOC_ZERO(&t->ptr, n + 1));
+  TRS_TRY(TRS_ALLOC_ALL(TRS_ROOM(&t->row_of, p->layout->count), TRS_ROOM(&t->below, n),
+                        TRS_ZEROS(&t->ptr, n + 1)));
   for (int64_t i = t->T->from; i < p->nlocal; i++)
     t->row_of[p->local[i]] = (int32_t)(p->local_row[i] - t->T->first_row);
   for (int64_t i = 0; i < p->ntouched; i++)

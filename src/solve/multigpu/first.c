@@ -104,9 +104,8 @@ static trs_status find_deal(trs_first *f, trs_deal *deal, trs_slices *s) {
   const int64_t groups = groups_of(f->system.n);
   uint64_t pushes = 0;
   TRS_TRY(trs_gpu_cut_lay(f->cut, &f->slices, &f->map, &f->position));
-  TRS_TRY(TRS_ALLOC(&deal->owner, s->nslices));
-  TRS_TRY(TRS_ALLOC(&deal->group_mask, groups));
-  TRS_TRY(TRS_ALLOC(&s->slice, s->nslices));
+  TRS_TRY(TRS_ALLOC_ALL(TRS_ROOM(&deal->owner, s->nslices), TRS_ROOM(&deal->group_mask, groups),
+                        TRS_ROOM(&s->slice, s->nslices)));
   TRS_TRY(TRS_DEVICE_ALLOC(f->device, &owner, s->nslices, f->stream));
   trs_status status = find_owners(f, deal, s, owner);
   if (!status) status = find_needs(f, owner);
