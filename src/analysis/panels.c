@@ -399,8 +399,7 @@ trs_status trs_panels_create(trs_panels *panels, const trs_panels_source *T,
   }
   trs_status status = build(panels, &B, &seen, options);
   trs_dependents_destroy(&B.C.made);
-  void *temporary[] = {B.part, B.run, B.stack, B.row, B.spare[0], B.spare[1]};
-  for (size_t k = 0; k < sizeof temporary / sizeof *temporary; k++) trs_free(temporary[k]);
+  TRS_FREE_ALL(B.part, B.run, B.stack, B.row, B.spare[0], B.spare[1]);
   if (status) trs_panels_destroy(panels);
   return status;
 }

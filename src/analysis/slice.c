@@ -525,8 +525,7 @@ int64_t trs_outline_fill(const trs_outline *outline, const trs_slice *slice, con
 }
 
 static void drop_aids(work *w) {
-  void *aids[] = {w->tally, (void *)w->level_of, w->level_rows, w->count, w->kind_begin};
-  for (size_t k = 0; k < sizeof aids / sizeof aids[0]; k++) trs_free(aids[k]);
+  TRS_FREE_ALL(w->tally, (void *)w->level_of, w->level_rows, w->count, w->kind_begin);
   w->tally = NULL;
   w->level_of = NULL;
   w->level_rows = w->count = w->kind_begin = NULL;

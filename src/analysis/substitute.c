@@ -102,8 +102,7 @@ int64_t trs_band_rows(const trs_bands *bands, int32_t level) {
 }
 
 void trs_bands_destroy(trs_bands *bands) {
-  trs_free(bands->level);
-  trs_free(bands->step);
+  TRS_FREE_ALL(bands->level, bands->step);
   *bands = (trs_bands){0};
 }
 
@@ -379,8 +378,7 @@ trs_status trs_substitute(trs_joint *result, const trs_system *S, const trs_band
   if (!status) find_sizes[S->scalar](&w);
   for (int64_t k = 0; k < S->n && !status; k++) status = make_row(&w, (int32_t)k);
   if (!status) status = gather(&w, result);
-  void *arrays[] = {w.row, w.idx, w.val, w.in_D, w.size, w.largest, w.at};
-  for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++) trs_free(arrays[k]);
+  TRS_FREE_ALL(w.row, w.idx, w.val, w.in_D, w.size, w.largest, w.at);
   if (status) trs_joint_destroy(result);
   return status;
 }
@@ -445,8 +443,7 @@ trs_status trs_joint_pair(trs_joint *joint, trs_team *team) {
 }
 
 void trs_joint_destroy(trs_joint *j) {
-  void *arrays[] = {(void *)j->system.ptr, (void *)j->system.idx, (void *)j->system.val, j->of,
-                    j->known};
-  for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++) trs_free(arrays[k]);
+  TRS_FREE_ALL((void *)j->system.ptr, (void *)j->system.idx, (void *)j->system.val, j->of,
+               j->known);
   *j = (trs_joint){0};
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/cancel.h"
-#include "base/compare.h"
+#include "base/search.h"
 #include "base/cores.h"
 #include "base/transpose.h"
 #include "factor/bilu0_block.h"

@@ -136,8 +136,7 @@ static trs_status check_tree(const trs_factors *f, int64_t n) {
   if (!status) spread(subtree, f, first);
   if (!status) status = check_coupling(f->L, "L", subtree);
   if (!status) status = check_coupling(f->U, "U", subtree);
-  trs_free(first);
-  trs_free(subtree);
+  TRS_FREE_ALL(first, subtree);
   return status;
 }
 

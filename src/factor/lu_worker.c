@@ -62,8 +62,7 @@ static trs_status receive_factors(trs_factors *parts, lu_work *w, trs_worker *wo
   if (!status) status = receive_pointers(&U, w, worker, m->number[TRS_LU_NNZ_U]);
   if (!status) status = receive_matrix(&parts->L, w, worker, &L);
   if (!status) status = receive_matrix(&parts->U, w, worker, &U);
-  trs_free(L);
-  trs_free(U);
+  TRS_FREE_ALL(L, U);
   return status;
 }
 

@@ -11,7 +11,6 @@
 #include <stdlib.h>
 
 #include "base/cancel.h"
-#include "base/compare.h"
 #include "base/random.h"
 #include "base/search.h"
 #include "io/lines.h"

@@ -201,8 +201,7 @@ trs_status trs_block_pattern_build(trs_block_pattern *pattern, const trs_block_s
   TRS_TRY(trs_block_source_check(source));
   scan s = {.source = source, .pattern = pattern};
   trs_status status = build(&s, team);
-  trs_free(s.seen);
-  trs_free(s.missing);
+  TRS_FREE_ALL(s.seen, s.missing);
   if (status) trs_block_pattern_free(pattern);
   return status;
 }
@@ -215,8 +214,7 @@ trs_status trs_block_pattern_transpose(trs_block_pattern *transposed,
 }
 
 void trs_block_pattern_free(trs_block_pattern *pattern) {
-  trs_free(pattern->ptr);
-  trs_free(pattern->idx);
+  TRS_FREE_ALL(pattern->ptr, pattern->idx);
   *pattern = (trs_block_pattern){0};
 }
 

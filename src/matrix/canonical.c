@@ -125,8 +125,7 @@ static trs_status put_in_order(trs_matrix *A) {
   }
   trs_free(work);
   if (status) {
-    trs_free(ptr);
-    trs_free(idx);
+    TRS_FREE_ALL(ptr, idx);
     return status;
   }
   trs_values_sum(val, A->val, A->source_ptr, A->source, count, A->scalar);

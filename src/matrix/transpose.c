@@ -27,8 +27,7 @@ static trs_status same_format(trs_matrix **B, const trs_matrix *A, trs_scalar sc
   trs_status status = TRS_ALLOC_ALL(TRS_ROOM(&ptr, A->nvectors + 1), TRS_ROOM(&idx, A->nnz),
                                     TRS_ROOM_OF(&val, A->nnz, trs_scalar_size(scalar)));
   if (status) {
-    trs_free(ptr);
-    trs_free(idx);
+    TRS_FREE_ALL(ptr, idx);
     return status;
   }
   for (int64_t i = 0; i <= A->nvectors; i++) ptr[i] = A->ptr[i];

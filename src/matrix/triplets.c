@@ -139,8 +139,7 @@ static trs_status create_entries(trs_matrix **A, const trs_blocks *S) {
     status = trs_matrix_create_coo(A, S->scalar, S->nrows * S->block_size, S->ncols * S->block_size,
                                    count, TRS_IDX32, row, col, S->val);
   }
-  trs_free(row);
-  trs_free(col);
+  TRS_FREE_ALL(row, col);
   if (!status) (*A)->block = S->block_size;
   return status;
 }

@@ -35,8 +35,7 @@ trs_status trs_order_colamd(int32_t *perm, const trs_matrix *A) {
       status = trs_fail(TRS_ERROR_INTERNAL, -1, "colamd returned %d", stats[COLAMD_STATUS]);
   }
   for (int64_t k = 0; !status && k < A->ncols; k++) perm[k] = ptr[k];
-  trs_free(ptr);
-  trs_free(idx);
+  TRS_FREE_ALL(ptr, idx);
   return status;
 }
 

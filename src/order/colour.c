@@ -124,8 +124,7 @@ static trs_status balance(int32_t *colour, int32_t count, const trs_block_graph 
     rows[best]++;
     colour[v] = best;
   }
-  trs_free(rows);
-  trs_free(taken);
+  TRS_FREE_ALL(rows, taken);
   return status;
 }
 

@@ -49,8 +49,7 @@ trs_status trs_postorder(int32_t *post, const int32_t *parent, int64_t n) {
       }
     }
   }
-  trs_free(head);
-  trs_free(next);
+  TRS_FREE_ALL(head, next);
   return status;
 }
 

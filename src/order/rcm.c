@@ -87,7 +87,6 @@ trs_status trs_order_rcm(int32_t *perm, const trs_graph *graph) {
   for (int32_t v = 0; v < graph->n; v++) most = degree(graph, v) > most ? degree(graph, v) : most;
   trs_status status = TRS_ALLOC_ALL(TRS_ROOM(&s.level, graph->n), TRS_ROOM(&keys, most));
   if (!status) order_all(&s, keys);
-  trs_free(s.level);
-  trs_free(keys);
+  TRS_FREE_ALL(s.level, keys);
   return status;
 }

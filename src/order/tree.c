@@ -211,7 +211,6 @@ trs_status trs_tree_cut(trs_tree *tree, int32_t *order, const int32_t *etree, co
 }
 
 void trs_tree_free(trs_tree *tree) {
-  trs_free(tree->ptr);
-  trs_free(tree->parent);
+  TRS_FREE_ALL(tree->ptr, tree->parent);
   *tree = (trs_tree){0};
 }

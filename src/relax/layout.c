@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/compare.h"
+#include "base/search.h"
 #include "relax/domains.h"
 
 typedef struct layout {
@@ -247,8 +247,7 @@ static trs_status find_needs(const trs_relaxation *R) {
     status = TRS_ALLOC(&D->need, D->need_ptr[R->ncolours]);
   }
   if (!status) list_needs(R, message_of, last, D->need);
-  trs_free(message_of);
-  trs_free(last);
+  TRS_FREE_ALL(message_of, last);
   return status;
 }
 
@@ -318,8 +317,7 @@ trs_status trs_domain_lay_out(trs_relaxation *R, const trs_block_system *S, int3
     R->domain->count = S->domains;
   }
   trs_status status = lay_out(&l);
-  trs_free(l.global);
-  trs_free(l.at);
+  TRS_FREE_ALL(l.global, l.at);
   return status;
 }
 

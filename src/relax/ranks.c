@@ -250,8 +250,7 @@ static trs_status deal_values(trs_ranks_relaxation *Q, const trs_block_source *S
     status = rank ? receive_packet(&Q->ranks, own, blocks[rank], S->block)
                   : send_packets(Q, S, slot, &spare, own);
   free_packet(&spare);
-  trs_free(slot);
-  trs_free(blocks);
+  TRS_FREE_ALL(slot, blocks);
   return status;
 }
 

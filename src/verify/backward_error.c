@@ -165,7 +165,6 @@ trs_status trs_backward_error_of(const trs_operand *op, const trs_rhs *rhs,
     status = measure_columns(op, rhs, r, columns, x, y, error);
   }
   if (!status && !isfinite(error->componentwise)) status = trs_range_explain(op, rhs, x, y, error);
-  trs_free(x);
-  trs_free(y);
+  TRS_FREE_ALL(x, y);
   return status;
 }

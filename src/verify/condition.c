@@ -178,7 +178,6 @@ trs_status trs_condition_of(double *condition, const trs_factors *F) {
     if (isnan(*condition)) *condition = INFINITY; /* a pivot of zero, or overflow */
     status = trs_cancelled();
   }
-  trs_free(e.x);
-  trs_free(e.work);
+  TRS_FREE_ALL(e.x, e.work);
   return status;
 }

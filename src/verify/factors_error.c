@@ -57,7 +57,6 @@ trs_status trs_factors_error_of(const trs_factors *F, trs_trans trans, const trs
     trs_wide_compare(x, column.b, rhs->b_row, F->scalar, F->n, error);
   }
   if (!status && !isfinite(error->componentwise)) trs_range_explain_factors(F, rhs, error);
-  trs_free(x);
-  trs_free(work);
+  TRS_FREE_ALL(x, work);
   return status;
 }

@@ -119,8 +119,7 @@ static trs_status build(trs_relax_group *G, const trs_relaxation *R, trs_block_s
 /* R keeps only the colours. */
 static trs_status create(trs_relaxation *R, trs_block_system *system,
                          const trs_relax_options *options) {
-  trs_free(R->ptr);
-  trs_free(R->idx);
+  TRS_FREE_ALL(R->ptr, R->idx);
   R->ptr = NULL;
   R->idx = NULL;
   TRS_TRY(TRS_ALLOC_ZERO(&R->group, 1));

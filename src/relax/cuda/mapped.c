@@ -118,8 +118,7 @@ static void free_mapped(mapped *m) {
   trs_relax_member *own = &m->group.member[m->memory.me];
   if (own->device) trs_relax_member_free_lists(own);
   trs_mapped_free(&m->memory);
-  trs_free(own->last);
-  trs_free(m);
+  TRS_FREE_ALL(own->last, m);
 }
 
 /* ---- The way there ---- */

@@ -6,6 +6,7 @@
 
 #include "analysis/substitute.h"
 #include "base/memory.h"
+#include "base/search.h"
 
 void trs_batch_substitution_drop(trs_batch_substitution *s) {
   TRS_FREE_ALL(s->step_entry, s->step_row, s->row, s->to, s->ptr, s->a, s->inverse, s->m, s->l_ptr,
@@ -119,19 +120,6 @@ static trs_status begin(work *w) {
   return TRS_SUCCESS;
 }
 
-/* The entry of row k of op(T) in column c; -1: it has none. */
-static int64_t stored(const trs_batch_rows *r, int64_t k, int32_t c) {
-  int64_t low = r->ptr[k], high = r->ptr[k + 1];
-  while (low < high) {
-    const int64_t middle = low + (high - low) / 2;
-    if (r->to[middle] < c)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low < r->ptr[k + 1] && r->to[low] == c ? low : -1;
-}
-
 static int64_t minus(int64_t source) {
   return source == TRS_BATCH_ONE ? TRS_BATCH_MINUS_ONE : TRS_BATCH_MINUS(source);
 }
@@ -146,7 +134,8 @@ static void put(trs_batch_rows *to, int32_t column, int64_t source, int64_t id) 
 static void put_D(trs_batch_rows *to, const work *w, int64_t k) {
   for (int64_t e = w->part[k].d; e < w->part[k].d_end; e++) {
     const int32_t y = w->joint->system.idx[e];
-    put(to, y, w->rows->source[stored(w->rows, k, w->row_of_y[y])], e);
+    const int64_t own = trs_find(w->rows->to, w->rows->ptr[k], w->rows->ptr[k + 1], w->row_of_y[y]);
+    put(to, y, w->rows->source[own], e);
   }
 }
 
@@ -178,7 +167,7 @@ static trs_status make_rows(trs_batch_rows *to, const work *w) {
       put_D(to, w, k);
     for (int64_t e = p->m; e < p->m_end; e++) {
       const int32_t c = j->system.idx[e] - j->ny;
-      const int64_t own = stored(w->rows, k, c);
+      const int64_t own = trs_find(w->rows->to, w->rows->ptr[k], w->rows->ptr[k + 1], c);
       bool in_D = false;
       for (int64_t d = p->d; d < p->d_end && own >= 0; d++)
         in_D |= w->row_of_y[j->system.idx[d]] == c;

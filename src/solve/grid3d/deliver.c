@@ -1,5 +1,5 @@
 /* deliver.c - sends entries to their owners. */
-#include "solve/grid3d/deliver.h"
+#include "solve/grid3d/input.h"
 
 #include <string.h>
 
@@ -141,7 +141,6 @@ trs_status trs_deliver_all(const trs_grid_input *in, trs_filler *f, trs_ranks *r
   for (int r = 0; d.to && r < ranks->size; r++)
     for (int upper = 0; upper < 2; upper++) release(&d.to[r][upper]);
   release(&arriving);
-  trs_free(d.to);
-  trs_free(count);
+  TRS_FREE_ALL(d.to, count);
   return status;
 }

@@ -214,8 +214,7 @@ static trs_status invert_all(const trs_filler *f, const bool unit[2], const int3
   if (!status) status = TRS_ALLOC(&room, 2 * widest);
   for (int upper = 0; upper < 2 && !status; upper++)
     status = invert(f, upper, unit[upper], row_perm, N, room);
-  trs_free(N);
-  trs_free(room);
+  TRS_FREE_ALL(N, room);
   return status;
 }
 

@@ -151,8 +151,7 @@ typedef struct base {
 
 static void release(base *b) {
   trs_grid_layout_destroy(&b->layout);
-  trs_free(b->runs);
-  trs_free(b->refused);
+  TRS_FREE_ALL(b->runs, b->refused);
 }
 
 /* All grids that solve the same ancestor must produce the same bits: all ranks use the highest

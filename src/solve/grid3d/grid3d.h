@@ -106,4 +106,8 @@ int64_t trs_grid_buffer_bytes(const trs_grid_solver *solver);
 /* rhs: this rank's rows, on the host. */
 trs_status trs_grid_solver_solve(trs_grid_solver *solver, const trs_rhs *rhs);
 
+/* stats.c, collective.  Sets all fields except method, invert, backend, gpus and ranks_on_gpu. */
+TRS_API trs_status trs_grid_stats(trs_mpi_stats *stats, const trs_grid_solver *solver,
+                                  trs_mpi_over over);
+
 #endif

@@ -17,7 +17,7 @@ typedef struct trs_grid_maps {
   const double *row_scale, *col_scale;
 } trs_grid_maps;
 
-typedef struct trs_delivery trs_delivery; /* deliver.h */
+typedef struct trs_delivery trs_delivery;
 /* Passes every entry of this rank to trs_deliver; runs twice, with the same entries in the same
  * order. */
 typedef void (*trs_producer)(const void *state, trs_delivery *d);
@@ -92,5 +92,14 @@ trs_status trs_input_fill(const trs_grid_input *in, trs_filler *f, trs_ranks *ra
  * pattern. */
 trs_status trs_input_put(const trs_grid_input *in, trs_filler *f, bool upper, int64_t count,
                          const int32_t *i, const int32_t *j, const void *values);
+
+/* ---- deliver.c: entries of L and U to the ranks that own their blocks, replicas included ---- */
+
+/* Entry (i, j) of L, or of U if upper. */
+void trs_deliver(trs_delivery *d, bool upper, int64_t i, int64_t j, const void *value);
+
+/* Collective.  Counts, packs and sends entries, in rounds of one message per rank; 8 bytes and a
+ * number per entry. */
+trs_status trs_deliver_all(const trs_grid_input *in, trs_filler *f, trs_ranks *ranks);
 
 #endif

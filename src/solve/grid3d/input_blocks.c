@@ -10,9 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/compare.h"
+#include "base/search.h"
 #include "base/structs.h"
-#include "solve/grid3d/deliver.h"
 #include "solve/grid3d/input.h"
 
 enum { L_HEAD = 2, U_HEAD = 3, DESCRIPTOR = 2 };
@@ -207,8 +206,7 @@ static trs_status share_lists(blocks *b, trs_ranks *ranks) {
   if (!status) status = visit_all(b, note, &own);
   if (!status) status = gather(ranks, &own, &data, &count);
   if (!status) status = trs_ranks_agree(ranks, make_lists(b, data, count));
-  trs_free(own.data);
-  trs_free(data);
+  TRS_FREE_ALL(own.data, data);
   return status;
 }
 

@@ -1,5 +1,5 @@
 /* input_factors.c - factors that every rank has whole; each rank takes its own entries. */
-#include "solve/grid3d/deliver.h"
+#include "solve/grid3d/input.h"
 
 void trs_input_transpose(trs_grid_input *in, bool conjugate) {
   const trs_grid_maps m = in->maps;

@@ -7,7 +7,6 @@
 
 #include "factor/file.h"
 #include "base/checksum.h"
-#include "solve/grid3d/deliver.h"
 #include "solve/grid3d/input.h"
 
 typedef struct reader {

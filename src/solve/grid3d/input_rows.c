@@ -5,7 +5,6 @@
 
 #include "base/structs.h"
 #include "factor/factors.h"
-#include "solve/grid3d/deliver.h"
 #include "solve/grid3d/input.h"
 
 /* What all ranks know of a rank's rows. */
@@ -239,8 +238,7 @@ static void close(trs_grid_input *in) {
   rows *s = (rows *)in->state;
   if (!s) return;
   drop_pattern(s);
-  trs_free(s->all);
-  trs_free(s);
+  TRS_FREE_ALL(s->all, s);
   in->state = NULL;
 }
 

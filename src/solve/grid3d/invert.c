@@ -131,8 +131,7 @@ trs_status trs_grid_layout_invert(trs_grid_layout *to, const trs_grid_layout *fr
   *to = (trs_grid_layout){.pz = from->pz, .levels = from->levels, .n = from->n};
   worker w = {.to = to, .from = from};
   trs_status status = make(&w, runs, nruns);
-  trs_free(w.number);
-  trs_free(w.owner);
+  TRS_FREE_ALL(w.number, w.owner);
   if (status) trs_grid_layout_destroy(to);
   return status;
 }

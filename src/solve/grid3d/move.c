@@ -121,10 +121,8 @@ trs_status trs_row_moves_create(trs_row_moves *m, const trs_rank_part *part,
 }
 
 void trs_row_moves_destroy(trs_row_moves *m) {
-  void *arrays[] = {m->first,       m->b.outer_ptr, m->b.inner_ptr, m->b.outer, m->b.inner,
-                    m->x.outer_ptr, m->x.inner_ptr, m->x.outer,     m->x.inner, m->at_sum,
-                    m->at_x,        m->outer,       m->inner};
-  for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) trs_free(arrays[k]);
+  TRS_FREE_ALL(m->first, m->b.outer_ptr, m->b.inner_ptr, m->b.outer, m->b.inner, m->x.outer_ptr,
+               m->x.inner_ptr, m->x.outer, m->x.inner, m->at_sum, m->at_x, m->outer, m->inner);
   *m = (trs_row_moves){0};
 }
 

@@ -237,12 +237,10 @@ void trs_part_destroy(trs_rank_part *part) {
   if (part->solver) part->solver->destroy(part);
   for (int upper = 0; upper < 2; upper++) {
     trs_local_side *s = &part->side[upper];
-    void *arrays[] = {s->ptr, s->block, s->list, s->values, s->diagonal, s->solved, s->node};
-    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) trs_free(arrays[k]);
+    TRS_FREE_ALL(s->ptr, s->block, s->list, s->values, s->diagonal, s->solved, s->node);
   }
   trs_part_give_back(part);
-  void *arrays[] = {part->slot,      part->local,       part->touched, part->local_to,
-                    part->local_row, part->touched_row, part->x_at,    part->sum_at};
-  for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) trs_free(arrays[k]);
+  TRS_FREE_ALL(part->slot, part->local, part->touched, part->local_to, part->local_row,
+               part->touched_row, part->x_at, part->sum_at);
   *part = (trs_rank_part){0};
 }

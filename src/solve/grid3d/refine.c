@@ -1,5 +1,5 @@
 /* refine.c - iterative refinement. */
-#include "solve/grid3d/refine.h"
+#include "solve/grid3d/vectors.h"
 
 #include <float.h>
 #include <math.h>

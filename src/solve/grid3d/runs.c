@@ -234,7 +234,6 @@ trs_status trs_fill_invert(trs_filler *f, trs_ranks *ranks, const bool unit[2],
               .size = trs_scalar_size(f->part->scalar)};
   trs_status status = trs_ranks_agree(ranks, make_room(&w));
   if (!status) status = invert_all(&w);
-  void *arrays[] = {w.T, w.N, w.out, w.in, w.room};
-  for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) trs_free(arrays[k]);
+  TRS_FREE_ALL(w.T, w.N, w.out, w.in, w.room);
   return status;
 }

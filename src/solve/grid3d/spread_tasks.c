@@ -47,8 +47,7 @@ static trs_status sort_slots(trs_spread_numbers *n, const trs_rank_part *p) {
     qsort(at, (size_t)p->nslots, sizeof *at, deeper_first);
     for (int64_t s = 0; s < p->nslots; s++) n->order[s] = at[s].slot;
   }
-  trs_free(depth);
-  trs_free(at);
+  TRS_FREE_ALL(depth, at);
   return status;
 }
 
@@ -72,10 +71,7 @@ trs_status trs_spread_number(trs_spread_numbers *n, const trs_rank_part *p) {
 }
 
 void trs_spread_numbers_free(trs_spread_numbers *n) {
-  trs_free(n->number);
-  trs_free(n->row);
-  trs_free(n->order);
-  trs_free(n->first);
+  TRS_FREE_ALL(n->number, n->row, n->order, n->first);
   *n = (trs_spread_numbers){0};
 }
 
@@ -210,8 +206,6 @@ trs_status trs_spread_tasks_make(trs_spread_tasks *to, const trs_rank_part *part
 }
 
 void trs_spread_tasks_free(trs_spread_tasks *tasks) {
-  trs_free(tasks->task);
-  trs_free(tasks->unit);
-  trs_free(tasks->receiver);
+  TRS_FREE_ALL(tasks->task, tasks->unit, tasks->receiver);
   *tasks = (trs_spread_tasks){0};
 }

@@ -234,16 +234,14 @@ trs_status trs_sweep_create(trs_sweep *s, const trs_rank_part *part, bool upper,
   *s = (trs_sweep){.upper = upper, .role = *role};
   maker m = {.s = s, .part = part, .shape = shape, .places = part->shape.x * part->shape.y};
   trs_status status = make(&m);
-  trs_free(m.takes_part);
-  trs_free(m.member);
+  TRS_FREE_ALL(m.takes_part, m.member);
   if (status) trs_sweep_destroy(s);
   return status;
 }
 
 void trs_sweep_destroy(trs_sweep *s) {
-  void *arrays[] = {s->column_of, s->row_of, s->column,  s->row,  s->child, s->item, s->item_column,
-                    s->done,      s->ready,  s->arrived, s->open, s->used,  s->came, s->came_at};
-  for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) trs_free(arrays[k]);
+  TRS_FREE_ALL(s->column_of, s->row_of, s->column, s->row, s->child, s->item, s->item_column,
+               s->done, s->ready, s->arrived, s->open, s->used, s->came, s->came_at);
   *s = (trs_sweep){0};
 }
 

@@ -132,8 +132,7 @@ trs_status trs_grid_triangle_take(const trs_filler *f, const trs_grid_triangle *
   triangle_builder t = {.f = f, .T = T};
   *A = NULL;
   trs_status status = take(&t);
-  trs_free(t.row_of);
-  trs_free(t.below);
+  TRS_FREE_ALL(t.row_of, t.below);
   if (!status)
     return trs_matrix_adopt(A, T->upper ? TRS_CSR : TRS_CSC, f->part->scalar, T->n, T->n, t.ptr,
                             t.idx, t.val);

@@ -3,7 +3,6 @@
 
 #include "base/memory.h"
 #include "matrix/stage.h"
-#include "solve/grid3d/refine.h"
 
 /* x and b on the host: the caller's arrays, or copies. */
 typedef struct vectors {

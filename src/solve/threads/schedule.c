@@ -188,8 +188,7 @@ trs_status trs_needs_create(trs_needs **needs, int threads) {
 void trs_needs_destroy(trs_needs *needs, int threads) {
   if (!needs) return;
   for (int t = 0; t < threads; t++) trs_free(needs[t].list);
-  trs_free(needs->furthest);
-  trs_free(needs);
+  TRS_FREE_ALL(needs->furthest, needs);
 }
 
 void trs_note_need(trs_needs *needs, int64_t task, int thread, int32_t end) {
