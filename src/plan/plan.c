@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/host_system.h"
+#include "analysis/system.h"
 #include "base/config.h"
 #include "base/timer.h"
 #include "matrix/device.h"
