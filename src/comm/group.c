@@ -253,22 +253,6 @@ void trs_group_free(trs_group *group, trs_symmetric *memory) {
   *memory = (trs_symmetric){.bytes = 0};
 }
 
-trs_status trs_group_alloc_managed(trs_group *group, void **pointer, int64_t bytes) {
-  *pointer = NULL;
-  if (!group->one_process)
-    return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
-                    "managed memory is shared within one process only: take a context such as "
-                    "\"cuda:0-3\"");
-  for (int m = 0; m < group->members; m++)
-    TRS_TRY(trs_device_check_managed(group->device[m], bytes));
-  return trs_device_alloc_managed(group->device[0], pointer, bytes);
-}
-
-void trs_group_free_managed(trs_group *group, void *pointer) {
-  (void)group;
-  trs_device_free_managed(pointer);
-}
-
 trs_status trs_group_fence(trs_group *group) { return group->transport->fence(group); }
 
 trs_status trs_group_wait(trs_group *group, trs_stream stream, void *alarm) {

@@ -71,12 +71,6 @@ static void renumber(ordering_work *w) {
   invert(w);
 }
 
-static trs_status allocate(ordering_work *w) {
-  return TRS_ALLOC_ALL(TRS_ROOM(&w->perm, w->graph.n), TRS_ROOM(&w->inverse, w->graph.n),
-                       TRS_ROOM(&w->etree, w->graph.n), TRS_ROOM(&w->count, w->graph.n),
-                       TRS_ROOM(&w->step, w->graph.n), TRS_ROOM(&w->spare, w->graph.n));
-}
-
 static trs_status hand_over(trs_ordering *o, ordering_work *w) {
   o->perm = w->perm;
   w->perm = NULL;
@@ -86,7 +80,8 @@ static trs_status hand_over(trs_ordering *o, ordering_work *w) {
 static trs_status compute(trs_ordering *o, ordering_work *w, const trs_matrix *A, trs_order order,
                           int64_t leaves) {
   int64_t n = w->graph.n;
-  TRS_TRY(allocate(w));
+  TRS_TRY(TRS_ALLOC_ALL(TRS_ROOM(&w->perm, n), TRS_ROOM(&w->inverse, n), TRS_ROOM(&w->etree, n),
+                        TRS_ROOM(&w->count, n), TRS_ROOM(&w->step, n), TRS_ROOM(&w->spare, n)));
   TRS_TRY(first_permutation(w, A, order));
   if (order == TRS_ORDER_RCM || order == TRS_ORDER_COLOUR) return hand_over(o, w);
   invert(w);

@@ -353,14 +353,6 @@ static void fill(trs_batch_program *p, const trs_batch_rows *r, const trs_system
       put_row(p, &p->piece[q], s, r, S, order[p->piece[q].row + s].row, number);
 }
 
-static trs_status allocate(trs_batch_program *p, int64_t n, int64_t ids) {
-  return TRS_ALLOC_ALL(TRS_ROOM(&p->at, ids), TRS_ROOM(&p->col, p->entries),
-                       TRS_ROOM(&p->source, p->entries), TRS_ROOM(&p->pivot_row, p->entries),
-                       TRS_ROOM(&p->b, n), TRS_ROOM(&p->x, n), TRS_ROOM(&p->zero, p->rows + 1),
-                       TRS_ZEROS(&p->packet, p->pieces + TRS_BATCH_STAGES),
-                       TRS_ZEROS(&p->piece, p->pieces + 1));
-}
-
 static trs_status make(trs_batch_program *p, const trs_batch_rows *r, const trs_system *S,
                        int64_t room, int64_t slots, sorted_row *order, int64_t *begin,
                        int32_t *number) {
@@ -372,7 +364,11 @@ static trs_status make(trs_batch_program *p, const trs_batch_rows *r, const trs_
   if (p->entries >= INT32_MAX)
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
                     "a batch on a GPU: its systems have more than %d entries", INT32_MAX);
-  TRS_TRY(allocate(p, S->n, r->ids));
+  TRS_TRY(TRS_ALLOC_ALL(
+      TRS_ROOM(&p->at, r->ids), TRS_ROOM(&p->col, p->entries), TRS_ROOM(&p->source, p->entries),
+      TRS_ROOM(&p->pivot_row, p->entries), TRS_ROOM(&p->b, S->n), TRS_ROOM(&p->x, S->n),
+      TRS_ROOM(&p->zero, p->rows + 1), TRS_ZEROS(&p->packet, p->pieces + TRS_BATCH_STAGES),
+      TRS_ZEROS(&p->piece, p->pieces + 1)));
   cut(p->piece, order, begin, r->levels, room, slots, &p->entries);
   fill(p, r, S, order, number);
   p->packets = pack(p->packet, p->piece, p->pieces, room);
