@@ -46,9 +46,8 @@ static void mark_end(const trs_group *group, int gpu) {
   if (held[gpu].marked) return;
   for (int m = group->first; m < end_of(group); m++) {
     if (!is_here(group, m, gpu)) continue;
-    int before = trs_device_enter(group->device[m]);
+    TRS_ON_DEVICE(group->device[m]);
     (void)trs_device_event_record(group->launched[m], group->stream[m]);
-    trs_device_leave(before);
   }
   held[gpu].marked = true;
 }
@@ -203,10 +202,8 @@ int trs_group_sharers(const trs_group *group, int member) {
 /* ---- Steps of the members ---- */
 
 static trs_status run_member(const trs_group *group, int member, trs_member_step step, void *work) {
-  int before = trs_device_enter(group->device[member]);
-  trs_status status = step(work, member);
-  trs_device_leave(before);
-  return status;
+  TRS_ON_DEVICE(group->device[member]);
+  return step(work, member);
 }
 
 trs_status trs_group_each(const trs_group *group, trs_member_step step, void *work) {

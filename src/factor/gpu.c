@@ -441,10 +441,9 @@ trs_status trs_incomplete_gpu_take(trs_factors *F, const trs_matrix *A) {
     trs_incomplete_gpu_destroy(F->gpu);
     F->gpu = NULL;
   }
-  int before = trs_device_enter(A->device);
+  TRS_ON_DEVICE(A->device);
   trs_status status = F->gpu ? TRS_SUCCESS : create(F, A->device);
   if (!status) status = take_pattern(F, A);
-  trs_device_leave(before);
   return status;
 }
 
@@ -493,7 +492,9 @@ static void judge(trs_incomplete_run *run, const trs_incomplete_found *found) {
   if (word != NONE) run->row = (int64_t)(word / TRS_INCOMPLETE_KINDS);
 }
 
-static trs_status run_there(const trs_factors *F, const trs_matrix *A, trs_incomplete_run *run) {
+trs_status trs_incomplete_gpu_run(const trs_factors *F, const trs_matrix *A,
+                                  trs_incomplete_run *run) {
+  TRS_ON_DEVICE(F->gpu->device);
   trs_incomplete_gpu *g = F->gpu;
   TRS_TRY(trs_matrix_renew_on(A, NULL));
   g->args.A = A->val;
@@ -502,14 +503,6 @@ static trs_status run_there(const trs_factors *F, const trs_matrix *A, trs_incom
   TRS_TRY(check_fault(g));
   judge(run, g->told);
   return TRS_SUCCESS;
-}
-
-trs_status trs_incomplete_gpu_run(const trs_factors *F, const trs_matrix *A,
-                                  trs_incomplete_run *run) {
-  int before = trs_device_enter(F->gpu->device);
-  trs_status status = run_there(F, A, run);
-  trs_device_leave(before);
-  return status;
 }
 
 const trs_matrix *trs_incomplete_gpu_factor(const trs_factors *F, bool lower) {

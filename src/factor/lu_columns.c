@@ -162,12 +162,8 @@ static trs_status turn(trs_matrix **T, const lu_work *w, const made *m, const in
   int64_t *ptr = NULL;
   int32_t *idx = NULL;
   char *val = NULL;
-  trs_status status = TRS_ALLOC_ALL(TRS_ZEROS(&ptr, w->n + 2), TRS_ROOM(&idx, m->count),
-                                    TRS_ROOM_OF(&val, m->count, w->size));
-  if (status) {
-    TRS_FREE_ALL(ptr, idx, val);
-    return status;
-  }
+  TRS_TRY(TRS_ALLOC_ALL(TRS_ZEROS(&ptr, w->n + 2), TRS_ROOM(&idx, m->count),
+                        TRS_ROOM_OF(&val, m->count, w->size)));
   for (int64_t p = 0; p < m->count; p++) ptr[(renumber ? renumber[m->idx[p]] : m->idx[p]) + 2]++;
   for (int64_t i = 0; i < w->n; i++) ptr[i + 2] += ptr[i + 1];
   for (int64_t j = 0; j < w->n; j++)

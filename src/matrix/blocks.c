@@ -135,10 +135,8 @@ trs_status trs_block_source_fetch(trs_block_source *source, void *copies[3], trs
                                   trs_stream stream) {
   copies[0] = copies[1] = copies[2] = NULL;
   if (!device) return fetch_arrays(source, copies, stream);
-  int before = trs_device_enter(device);
-  trs_status status = fetch_arrays(source, copies, stream);
-  trs_device_leave(before);
-  return status;
+  TRS_ON_DEVICE(device);
+  return fetch_arrays(source, copies, stream);
 }
 
 trs_status trs_block_source_take(trs_block_source *S, void *taken[2]) {

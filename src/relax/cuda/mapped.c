@@ -162,11 +162,10 @@ void trs_relax_gpu_meet(trs_relaxation *R) {
 
 void trs_relax_gpu_leave(trs_relaxation *R) {
   if (!R->group) return;
-  int before = trs_device_enter(R->gpu->device);
+  TRS_ON_DEVICE(R->gpu->device);
   (void)trs_device_wait(R->gpu->stream);
   trs_mapped_close(&mapped_of(R)->memory);
   (void)on_all(R, true);
-  trs_device_leave(before);
 }
 
 void trs_relax_mapped_free(trs_relaxation *R) {

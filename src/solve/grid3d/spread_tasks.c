@@ -40,15 +40,13 @@ static int deeper_first(const void *one, const void *other) {
 static trs_status sort_slots(trs_spread_numbers *n, const trs_rank_part *p) {
   int32_t *depth = NULL;
   slot_depth *at = NULL;
-  trs_status status = TRS_ALLOC_ALL(TRS_ROOM(&depth, p->layout->count), TRS_ROOM(&at, p->nslots));
-  if (!status) {
-    measure_depths(p, depth);
-    for (int64_t s = 0; s < p->nslots; s++) at[s] = (slot_depth){depth[p->slot[s]], (int32_t)s};
-    qsort(at, (size_t)p->nslots, sizeof *at, deeper_first);
-    for (int64_t s = 0; s < p->nslots; s++) n->order[s] = at[s].slot;
-  }
+  TRS_TRY(TRS_ALLOC_ALL(TRS_ROOM(&depth, p->layout->count), TRS_ROOM(&at, p->nslots)));
+  measure_depths(p, depth);
+  for (int64_t s = 0; s < p->nslots; s++) at[s] = (slot_depth){depth[p->slot[s]], (int32_t)s};
+  qsort(at, (size_t)p->nslots, sizeof *at, deeper_first);
+  for (int64_t s = 0; s < p->nslots; s++) n->order[s] = at[s].slot;
   TRS_FREE_ALL(depth, at);
-  return status;
+  return TRS_SUCCESS;
 }
 
 trs_status trs_spread_number(trs_spread_numbers *n, const trs_rank_part *p) {

@@ -206,15 +206,13 @@ static trs_status copy_rows(trs_threads_job *j, int64_t nparts) {
   const trs_schedule *plan = &j->state->schedule;
   const int64_t ntasks = plan->task_ptr[plan->threads];
   int32_t *task_of = NULL;
-  trs_status status = TRS_ALLOC_ALL(TRS_ROOM(&task_of, nparts), TRS_ROOM(&j->next, ntasks));
-  if (!status) {
-    for (int64_t k = 0; k < ntasks; k++) task_of[plan->tasks[k].part] = (int32_t)k;
-    j->task_of = task_of;
-    if (j->alone) kernels()->copy_rows[j->plan->system.scalar](j, 0, ntasks);
-    run_shares(j, complete_share);
-  }
+  TRS_TRY(TRS_ALLOC_ALL(TRS_ROOM(&task_of, nparts), TRS_ROOM(&j->next, ntasks)));
+  for (int64_t k = 0; k < ntasks; k++) task_of[plan->tasks[k].part] = (int32_t)k;
+  j->task_of = task_of;
+  if (j->alone) kernels()->copy_rows[j->plan->system.scalar](j, 0, ntasks);
+  run_shares(j, complete_share);
   TRS_FREE_ALL(task_of, j->next);
-  return status;
+  return TRS_SUCCESS;
 }
 
 static trs_status copy(trs_threads_job *j, int64_t nparts) {
