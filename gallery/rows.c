@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/cancel.h"
-#include "base/compare.h"
+#include "base/search.h"
 #include "matrix/matrix.h"
 
 typedef struct build {

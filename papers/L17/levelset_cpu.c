@@ -10,7 +10,7 @@
 #include <complex.h>
 #include <stdio.h>
 
-#include "analysis/host_system.h"
+#include "analysis/system.h"
 #include "base/barrier.h"
 #include "base/timer.h"
 #include "plan/plan.h"

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "device/fault.h"
-#include "analysis/host_system.h"
+#include "analysis/system.h"
 #include "base/memory.h"
 #include "device/shared.h"
 #include "matrix/stage.h"

@@ -1,5 +1,6 @@
 /* unified.c - X20 Algorithm 2 as a method: contiguous blocks, or the task pool. */
 #include "base/memory.h"
+#include "device/shared.h"
 #include "X20/multi.h"
 #include "X20/unified.h"
 
@@ -53,6 +54,14 @@ static trs_status keep_counts(void *work, int member) {
   return trs_device_wait(stream);
 }
 
+/* Memory that the GPUs of all members, which are in this process, reach. */
+static trs_status allocate_managed(const trs_group *group, void **pointer, int64_t bytes) {
+  *pointer = NULL;
+  for (int m = 0; m < trs_group_members(group); m++)
+    TRS_TRY(trs_device_check_managed(trs_group_device(group, m), bytes));
+  return trs_device_alloc_managed(trs_group_device(group, 0), pointer, bytes);
+}
+
 static trs_status analyze(trs_plan *plan) {
   unified_state *u;
   const trs_system *S = &plan->system;
@@ -62,10 +71,10 @@ static trs_status analyze(trs_plan *plan) {
   TRS_TRY(trs_multi_parameters(plan, &tasks));
   TRS_TRY(trs_multi_open(plan, tasks));
   trs_group *group = u->multi.group;
-  TRS_TRY(trs_group_alloc_managed(group, (void **)&u->s_in_degree,
-                                  S->n * (int64_t)sizeof *u->s_in_degree));
-  TRS_TRY(trs_group_alloc_managed(group, &u->s_left_sum,
-                                  S->n * u->multi.width * (int64_t)trs_scalar_size(S->scalar)));
+  TRS_TRY(
+      allocate_managed(group, (void **)&u->s_in_degree, S->n * (int64_t)sizeof *u->s_in_degree));
+  TRS_TRY(allocate_managed(group, &u->s_left_sum,
+                           S->n * u->multi.width * (int64_t)trs_scalar_size(S->scalar)));
   TRS_TRY(trs_multi_each(plan, make_room));
   TRS_TRY(trs_group_fence(group));
   TRS_TRY(trs_multi_each(plan, count_member));
@@ -126,8 +135,8 @@ static void free_state(trs_plan *plan) {
   if (!u) return;
   if (u->multi.group) {
     (void)trs_group_each(u->multi.group, free_member, u);
-    trs_group_free_managed(u->multi.group, u->s_left_sum);
-    trs_group_free_managed(u->multi.group, u->s_in_degree);
+    trs_device_free_managed(u->s_left_sum);
+    trs_device_free_managed(u->s_in_degree);
   }
   trs_multi_free(&u->multi);
   trs_free(u);

@@ -527,10 +527,8 @@ static trs_status take(trs_deal_share *share, const trs_deal *deal, const trs_sl
                        int32_t member, int32_t early_poll) {
   int32_t count = 0;
   for (int32_t k = 0; k < s->nslices; k++) count += deal->owner[k] == member;
-  TRS_TRY(TRS_ALLOC(&share->slice, count));
-  TRS_TRY(TRS_ALLOC(&share->number, count));
-  TRS_TRY(TRS_ALLOC(&share->chunk, count + 1));
-  TRS_TRY(TRS_ALLOC(&share->clear, groups_of(s)));
+  TRS_TRY(TRS_ALLOC_ALL(TRS_ROOM(&share->slice, count), TRS_ROOM(&share->number, count),
+                        TRS_ROOM(&share->chunk, count + 1), TRS_ROOM(&share->clear, groups_of(s))));
   take_slices(share, deal, s, member);
   take_chunks(share);
   take_early_polls(share, early_poll);

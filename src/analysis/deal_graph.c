@@ -57,9 +57,8 @@ static trs_status find_needs(needs *n) {
   const int32_t nslices = n->s->nslices;
   int32_t *met;
   int64_t count = 0;
-  TRS_TRY(TRS_ALLOC(&n->slice_of, n->s->n));
-  TRS_TRY(TRS_ALLOC(&n->ptr, nslices + 1));
-  TRS_TRY(TRS_ALLOC(&met, nslices));
+  TRS_TRY(TRS_ALLOC_ALL(TRS_ROOM(&n->slice_of, n->s->n), TRS_ROOM(&n->ptr, nslices + 1),
+                        TRS_ROOM(&met, nslices)));
   memset(met, 0xff, (size_t)nslices * sizeof *met);
   find_slices(n);
   trs_status status = TRS_SUCCESS;

@@ -32,8 +32,7 @@ static inline __attribute__((always_inline)) void visit_rows(trs_dependents *d, 
 
 /* The next position of each column is stored one place behind its first one. */
 static trs_status turn(trs_dependents *d, const trs_system *S) {
-  TRS_TRY(TRS_ALLOC_ZERO(&d->own_ptr, S->n + 2));
-  TRS_TRY(TRS_ALLOC(&d->own_row, S->nnz));
+  TRS_TRY(TRS_ALLOC_ALL(TRS_ZEROS(&d->own_ptr, S->n + 2), TRS_ROOM(&d->own_row, S->nnz)));
   int64_t *count = d->own_ptr + 2;
   visit_rows(d, S, count, false);
   for (int64_t i = 1; i < S->n; i++) count[i] += count[i - 1];

@@ -223,8 +223,7 @@ static void push_run(builder *B, int32_t from, int32_t to) {
 static trs_status join_runs(builder *B) {
   int64_t nrows = 0;
   for (int64_t r = 0; r < B->nruns; r++) nrows += height_of(&B->C, B->run[r + 1] - 1);
-  TRS_TRY(TRS_ALLOC(&B->stack, B->nruns));
-  TRS_TRY(TRS_ALLOC(&B->row, nrows));
+  TRS_TRY(TRS_ALLOC_ALL(TRS_ROOM(&B->stack, B->nruns), TRS_ROOM(&B->row, nrows)));
   for (int k = 0; k < 2; k++) TRS_TRY(TRS_ALLOC(&B->spare[k], B->n));
   for (int64_t r = 0; r < B->nruns; r++) push_run(B, B->run[r], B->run[r + 1]);
   return TRS_SUCCESS;
@@ -341,8 +340,7 @@ static trs_status list_blocks(trs_panels *P, int32_t *level) {
     P->nlines += P->panel[s].height;
   }
   P->nblocks = next[P->count];
-  trs_status status = TRS_ALLOC(&P->block, P->nblocks);
-  if (!status) status = TRS_ALLOC(&P->line, P->nlines);
+  trs_status status = TRS_ALLOC_ALL(TRS_ROOM(&P->block, P->nblocks), TRS_ROOM(&P->line, P->nlines));
   if (!status) {
     visit_blocks(P, next, level);
     number_lines(P, next);
@@ -359,9 +357,8 @@ static trs_status finish(trs_panels *P, builder *B) {
   if (P->by_rows) reverse_places(B, P->nlist);
   P->list = B->row;
   B->row = NULL;
-  TRS_TRY(TRS_ALLOC(&P->panel, P->count));
-  TRS_TRY(TRS_ALLOC(&P->owner, P->n));
-  TRS_TRY(TRS_ALLOC_ZERO(&level, P->count));
+  TRS_TRY(TRS_ALLOC_ALL(TRS_ROOM(&P->panel, P->count), TRS_ROOM(&P->owner, P->n),
+                        TRS_ZEROS(&level, P->count)));
   lay_out(P, B);
   if (P->count) P->levels = 1;
   trs_status status = P->by_rows ? list_blocks(P, level) : list_lines(P, level);
@@ -402,8 +399,7 @@ trs_status trs_panels_create(trs_panels *panels, const trs_panels_source *T,
   }
   trs_status status = build(panels, &B, &seen, options);
   trs_dependents_destroy(&B.C.made);
-  void *temporary[] = {B.part, B.run, B.stack, B.row, B.spare[0], B.spare[1]};
-  for (size_t k = 0; k < sizeof temporary / sizeof *temporary; k++) trs_free(temporary[k]);
+  TRS_FREE_ALL(B.part, B.run, B.stack, B.row, B.spare[0], B.spare[1]);
   if (status) trs_panels_destroy(panels);
   return status;
 }

@@ -426,8 +426,7 @@ static trs_status make_slices(work *w) {
     s->nslices += (int32_t)w->tally[t].slices;
     s->nparts += (int32_t)w->tally[t].parts;
   }
-  TRS_TRY(TRS_ALLOC(&s->slice, s->nslices));
-  TRS_TRY(TRS_ALLOC(&w->begin, s->nslices + 1));
+  TRS_TRY(TRS_ALLOC_ALL(TRS_ROOM(&s->slice, s->nslices), TRS_ROOM(&w->begin, s->nslices + 1)));
   on_team(w, w->threads, cut_slices);
   w->begin[s->nslices] = s->nblocks;
   return TRS_SUCCESS;
@@ -526,8 +525,7 @@ int64_t trs_outline_fill(const trs_outline *outline, const trs_slice *slice, con
 }
 
 static void drop_aids(work *w) {
-  void *aids[] = {w->tally, (void *)w->level_of, w->level_rows, w->count, w->kind_begin};
-  for (size_t k = 0; k < sizeof aids / sizeof aids[0]; k++) trs_free(aids[k]);
+  TRS_FREE_ALL(w->tally, (void *)w->level_of, w->level_rows, w->count, w->kind_begin);
   w->tally = NULL;
   w->level_of = NULL;
   w->level_rows = w->count = w->kind_begin = NULL;
@@ -577,8 +575,7 @@ static trs_status make_levels(work *w) {
 static trs_status outline(work *w, const int64_t *cut) {
   trs_slices *s = w->slices;
   int64_t n = w->S.n;
-  TRS_TRY(TRS_ALLOC_ZERO(&w->tally, w->threads));
-  TRS_TRY(TRS_ALLOC(&w->cut, w->nslabs + 1));
+  TRS_TRY(TRS_ALLOC_ALL(TRS_ZEROS(&w->tally, w->threads), TRS_ROOM(&w->cut, w->nslabs + 1)));
   memcpy(w->cut, cut, (size_t)(w->nslabs + 1) * sizeof *cut);
   TRS_TRY(TRS_ALLOC(&w->begins, n));
   TRS_TRY(w->like ? take_levels(w) : make_levels(w));
@@ -588,11 +585,9 @@ static trs_status outline(work *w, const int64_t *cut) {
   TRS_TRY(find_classes(w));
   TRS_TRY(TRS_ALLOC(&w->order, s->nblocks));
   TRS_TRY(order_blocks(w));
-  TRS_TRY(TRS_ALLOC(&w->position, n));
-  TRS_TRY(TRS_ALLOC(&s->row, n));
+  TRS_TRY(TRS_ALLOC_ALL(TRS_ROOM(&w->position, n), TRS_ROOM(&s->row, n)));
   TRS_TRY(make_slices(w));
-  TRS_TRY(TRS_ALLOC_ZERO(&s->level, s->nlevels + 1));
-  TRS_TRY(TRS_ALLOC(&s->chunk, s->nslices + 1));
+  TRS_TRY(TRS_ALLOC_ALL(TRS_ZEROS(&s->level, s->nlevels + 1), TRS_ROOM(&s->chunk, s->nslices + 1)));
   number_slices(s);
   cut_chunks(s);
   choose_early_polls(s, w->rules.early_poll);
@@ -662,9 +657,8 @@ static void name_levels(void *argument, int rank, int size) {
 static trs_status take_known(work *w, const uint32_t *known, trs_team *team) {
   const int threads = trs_team_size(team);
   naming it = {w, known, NULL};
-  TRS_TRY(TRS_ALLOC(&w->begins, w->S.n));
-  TRS_TRY(TRS_ALLOC(&w->block, w->S.n));
-  TRS_TRY(TRS_ALLOC_ZERO(&it.longest, threads));
+  TRS_TRY(TRS_ALLOC_ALL(TRS_ROOM(&w->begins, w->S.n), TRS_ROOM(&w->block, w->S.n),
+                        TRS_ZEROS(&it.longest, threads)));
   memset(w->begins, 1, (size_t)w->S.n);
   trs_team_run(team, threads, name_levels, &it);
   for (int t = 0; t < threads; t++)

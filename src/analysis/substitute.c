@@ -102,8 +102,7 @@ int64_t trs_band_rows(const trs_bands *bands, int32_t level) {
 }
 
 void trs_bands_destroy(trs_bands *bands) {
-  trs_free(bands->level);
-  trs_free(bands->step);
+  TRS_FREE_ALL(bands->level, bands->step);
   *bands = (trs_bands){0};
 }
 
@@ -286,8 +285,7 @@ static trs_status allocate(trs_joint *j, const trs_system *S, int64_t n, int64_t
   T->idx = idx;
   TRS_TRY(trs_alloc(&val, nnz, trs_scalar_size(S->scalar)));
   T->val = val;
-  TRS_TRY(TRS_ALLOC(&j->of, n));
-  return TRS_ALLOC(&j->known, n);
+  return TRS_ALLOC_ALL(TRS_ROOM(&j->of, n), TRS_ROOM(&j->known, n));
 }
 
 /* Entries of the rows of the joint system. */
@@ -368,11 +366,9 @@ static trs_status gather(work *w, trs_joint *j) {
 }
 
 static trs_status begin(work *w, const trs_system *S) {
-  TRS_TRY(TRS_ALLOC_ZERO(&w->row, S->n));
-  TRS_TRY(TRS_ALLOC_ZERO(&w->in_D, S->nnz));
-  TRS_TRY(TRS_ALLOC_ZERO(&w->size, S->n));
-  TRS_TRY(TRS_ALLOC_ZERO(&w->largest, S->n));
-  return TRS_ALLOC_ZERO(&w->at, S->n);
+  return TRS_ALLOC_ALL(TRS_ZEROS(&w->row, S->n), TRS_ZEROS(&w->in_D, S->nnz),
+                       TRS_ZEROS(&w->size, S->n), TRS_ZEROS(&w->largest, S->n),
+                       TRS_ZEROS(&w->at, S->n));
 }
 
 trs_status trs_substitute(trs_joint *result, const trs_system *S, const trs_bands *bands) {
@@ -382,8 +378,7 @@ trs_status trs_substitute(trs_joint *result, const trs_system *S, const trs_band
   if (!status) find_sizes[S->scalar](&w);
   for (int64_t k = 0; k < S->n && !status; k++) status = make_row(&w, (int32_t)k);
   if (!status) status = gather(&w, result);
-  void *arrays[] = {w.row, w.idx, w.val, w.in_D, w.size, w.largest, w.at};
-  for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++) trs_free(arrays[k]);
+  TRS_FREE_ALL(w.row, w.idx, w.val, w.in_D, w.size, w.largest, w.at);
   if (status) trs_joint_destroy(result);
   return status;
 }
@@ -448,8 +443,7 @@ trs_status trs_joint_pair(trs_joint *joint, trs_team *team) {
 }
 
 void trs_joint_destroy(trs_joint *j) {
-  void *arrays[] = {(void *)j->system.ptr, (void *)j->system.idx, (void *)j->system.val, j->of,
-                    j->known};
-  for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++) trs_free(arrays[k]);
+  TRS_FREE_ALL((void *)j->system.ptr, (void *)j->system.idx, (void *)j->system.val, j->of,
+               j->known);
   *j = (trs_joint){0};
 }

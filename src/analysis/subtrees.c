@@ -106,8 +106,7 @@ static trs_status find_parents(tree *t, const neighbours *g) {
 static trs_status make_tree(tree *t) {
   neighbours g = {0};
   const trs_panels *P = t->P;
-  TRS_TRY(TRS_ALLOC(&t->parent, P->count));
-  TRS_TRY(TRS_ALLOC_ZERO(&t->load, P->count));
+  TRS_TRY(TRS_ALLOC_ALL(TRS_ROOM(&t->parent, P->count), TRS_ZEROS(&t->load, P->count)));
   trs_status status = find_neighbours(&g, P);
   if (!status) status = find_parents(t, &g);
   TRS_FREE_ALL(g.ptr, g.early);
@@ -198,11 +197,9 @@ typedef struct search {
 
 static trs_status allocate_search(search *a, const tree *t) {
   a->roots.weight = t->load;
-  TRS_TRY(TRS_ALLOC(&a->c.first, t->P->count));
-  TRS_TRY(TRS_ALLOC(&a->c.next, t->P->count));
-  TRS_TRY(TRS_ALLOC(&a->roots.item, t->P->count));
-  TRS_TRY(TRS_ALLOC(&a->taken, t->P->count));
-  return TRS_ALLOC(&a->of, t->P->count);
+  return TRS_ALLOC_ALL(TRS_ROOM(&a->c.first, t->P->count), TRS_ROOM(&a->c.next, t->P->count),
+                       TRS_ROOM(&a->roots.item, t->P->count), TRS_ROOM(&a->taken, t->P->count),
+                       TRS_ROOM(&a->of, t->P->count));
 }
 
 /* As many threads as asked for, or half of them, and so on: the number with the lowest estimate. */

@@ -13,7 +13,6 @@
 #include "comm/ranks_mpi.h"
 #include "matrix/rhs.h"
 #include "solve/grid3d/grid3d.h"
-#include "solve/grid3d/stats.h"
 #include "solve/grid3d/vectors.h"
 
 enum { DEFAULT_WIDTH = 128, DEFAULT_RELAX = 20, ZEROS_A_COLUMN = 6, NRHS_AT_ONCE = 256 };

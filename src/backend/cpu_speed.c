@@ -59,8 +59,7 @@ trs_status trs_measure_bandwidth(double *bandwidth, trs_team *team, int size, in
     }
     *bandwidth = (double)bytes / best;
   }
-  trs_free(data);
-  trs_free(s);
+  TRS_FREE_ALL(data, s);
   return status;
 }
 

@@ -37,10 +37,8 @@ static trs_status open(trs_context **ctx, const char *where, int turn) {
 static trs_status identify_gpu(const trs_context *ctx, rank_gpu *own) {
   own->gpu = -1;
   if (!ctx->device) return TRS_SUCCESS;
-  int before = trs_device_enter(ctx->device);
-  trs_status status = trs_device_identity(ctx->device, &own->gpu);
-  trs_device_leave(before);
-  return status;
+  TRS_ON_DEVICE(ctx->device);
+  return trs_device_identity(ctx->device, &own->gpu);
 }
 
 static void count_gpus(const rank_gpu *of, int size, trs_ranks_gpus *gpus) {

@@ -53,6 +53,12 @@ static uint32_t multiply(uint32_t a, uint32_t b) {
   return product;
 }
 
+uint32_t trs_crc32_array(uint32_t crc, const void *array, int64_t bytes) {
+  const int8_t given = array != NULL;
+  crc = trs_crc32(crc, &given, 1);
+  return given ? trs_crc32(crc, array, bytes) : crc;
+}
+
 uint32_t trs_crc32_join(uint32_t first, uint32_t second, int64_t second_count) {
   uint32_t power = 1u << 23; /* x^8 */
   for (uint64_t left = (uint64_t)second_count; left; left >>= 1) {

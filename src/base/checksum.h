@@ -10,6 +10,9 @@
 /* The CRC of earlier bytes and these; crc is that of the earlier bytes, 0 for none. */
 uint32_t trs_crc32(uint32_t crc, const void *bytes, int64_t count);
 
+/* The same of an array that may be NULL: whether it is, and its bytes. */
+uint32_t trs_crc32_array(uint32_t crc, const void *array, int64_t bytes);
+
 /* The CRC of A followed by B, from those of A and B and the length of B. */
 uint32_t trs_crc32_join(uint32_t first, uint32_t second, int64_t second_count);
 

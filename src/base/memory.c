@@ -152,6 +152,19 @@ void trs_free(void *pointer) {
   free((char *)pointer - HEAD);
 }
 
+trs_status trs_alloc_all(const trs_room *rooms, size_t count) {
+  trs_status status = TRS_SUCCESS;
+  for (size_t k = 0; k < count; k++) *rooms[k].pointer = NULL;
+  for (size_t k = 0; k < count && !status; k++)
+    status = (rooms[k].zeros ? trs_alloc_zero : trs_alloc)(rooms[k].pointer, rooms[k].count,
+                                                           rooms[k].size);
+  for (size_t k = 0; k < count && status; k++) {
+    trs_free(*rooms[k].pointer);
+    *rooms[k].pointer = NULL;
+  }
+  return status;
+}
+
 void trs_free_all(void *const *pointers, size_t count) {
   for (size_t k = 0; k < count; k++) trs_free(pointers[k]);
 }

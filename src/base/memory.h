@@ -3,6 +3,8 @@
 #ifndef TRS_BASE_MEMORY_H
 #define TRS_BASE_MEMORY_H
 
+#include <stdbool.h>
+
 #include "base/status.h"
 
 /* Uninitialised space for count elements of size bytes.  *pointer is NULL after a failure.  A count
@@ -17,6 +19,23 @@ TRS_API trs_status trs_realloc(void **pointer, int64_t count, size_t size);
 #define TRS_ALLOC(pointer, count) trs_alloc((void **)(pointer), (count), sizeof **(pointer))
 #define TRS_ALLOC_ZERO(pointer, count) \
   trs_alloc_zero((void **)(pointer), (count), sizeof **(pointer))
+
+/* TRS_ALLOC_ALL(TRS_ROOM(&a, n), TRS_ZEROS(&b, m)): all of them or none; after a failure all are
+ * NULL.  _OF: with the size of an element, for pointers to void. */
+typedef struct trs_room {
+  void **pointer;
+  int64_t count;
+  size_t size;
+  bool zeros;
+} trs_room;
+#define TRS_ROOM_OF(pointer, count, size) ((trs_room){(void **)(pointer), (count), (size), false})
+#define TRS_ZEROS_OF(pointer, count, size) ((trs_room){(void **)(pointer), (count), (size), true})
+#define TRS_ROOM(pointer, count) TRS_ROOM_OF(pointer, count, sizeof **(pointer))
+#define TRS_ZEROS(pointer, count) TRS_ZEROS_OF(pointer, count, sizeof **(pointer))
+#define TRS_ALLOC_ALL(...)                       \
+  trs_alloc_all((const trs_room[]){__VA_ARGS__}, \
+                sizeof((const trs_room[]){__VA_ARGS__}) / sizeof(trs_room))
+TRS_API trs_status trs_alloc_all(const trs_room *rooms, size_t count);
 
 /* TRS_FREE_ALL(a, b, c): trs_free of each. */
 #define TRS_FREE_ALL(...) \

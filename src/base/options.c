@@ -1,9 +1,11 @@
-/* options.c - fields of the public option structures against their domains. */
+/* options.c - fields of the public option structures against their domains, and limits that
+ * environment variables set. */
 #include "base/options.h"
 
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/text.h"
 
@@ -34,4 +36,17 @@ trs_status trs_option_check_real(const char *structure, const char *name, double
     trs_print(domain, sizeof domain, " from %g to %g", least, most);
   return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is %g: in a %s it must be a finite number%s", name,
                   value, structure, domain);
+}
+
+trs_status trs_setting_limit(double *limit, const char *name) {
+  const char *text = getenv(name), *rest;
+  *limit = 0;
+  if (!text || !*text) return TRS_SUCCESS;
+  const double given = trs_number(text, &rest);
+  if (rest == text || *rest || !(given >= 0) || !isfinite(given))
+    return trs_fail(TRS_ERROR_ARGUMENT, -1,
+                    "the environment variable %s is \"%s\": it must be a number, 0 for no limit",
+                    name, text);
+  *limit = given;
+  return TRS_SUCCESS;
 }

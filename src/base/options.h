@@ -1,4 +1,5 @@
-/* options.h - fields of the public option structures against their domains. */
+/* options.h - fields of the public option structures against their domains, and numbers in
+ * environment variables. */
 #ifndef TRS_BASE_OPTIONS_H
 #define TRS_BASE_OPTIONS_H
 
@@ -17,5 +18,8 @@ TRS_API trs_status trs_options_check(const char *structure, const trs_option *op
 /* The same for a number that must be finite and from least to most. */
 TRS_API trs_status trs_option_check_real(const char *structure, const char *name, double value,
                                          double least, double most);
+
+/* The variable's number, which is not negative; 0 if it is not set or empty. */
+TRS_API trs_status trs_setting_limit(double *limit, const char *name);
 
 #endif

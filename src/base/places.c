@@ -59,8 +59,7 @@ trs_status trs_places_create(trs_places **result, int size) {
 
 void trs_places_destroy(trs_places *places) {
   if (!places) return;
-  trs_free(places->of);
-  trs_free(places);
+  TRS_FREE_ALL(places->of, places);
 }
 
 void trs_places_leave(trs_places *places, int rank) {

@@ -285,8 +285,7 @@ static trs_status create(trs_team **result, int size, bool any) {
   team->any = false; /* later runs rely on the number */
   if (status) {
     trs_places_destroy(team->places);
-    trs_free(team->members);
-    trs_free(team);
+    TRS_FREE_ALL(team->members, team);
     return status;
   }
   *result = team;
@@ -301,6 +300,5 @@ void trs_team_destroy(trs_team *team) {
   if (!team) return;
   if (atomic_load(&team->process) == trs_process()) stop_members(team);
   trs_places_destroy(team->places);
-  trs_free(team->members);
-  trs_free(team);
+  TRS_FREE_ALL(team->members, team);
 }

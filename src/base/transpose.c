@@ -27,8 +27,7 @@ trs_status trs_transpose_pattern(int64_t **column_ptr, int32_t **row, int64_t **
   const int64_t entries = ptr ? ptr[rows] : rows;
   *row = NULL;
   if (from) *from = NULL;
-  trs_status status = TRS_ALLOC_ZERO(column_ptr, columns + 2);
-  if (!status) status = TRS_ALLOC(row, entries);
+  trs_status status = TRS_ALLOC_ALL(TRS_ZEROS(column_ptr, columns + 2), TRS_ROOM(row, entries));
   if (!status && from) status = TRS_ALLOC(from, entries);
   if (!status) {
     sort(*column_ptr + 1, *row, from ? *from : NULL, columns, rows, ptr, idx);

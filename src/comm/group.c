@@ -46,9 +46,8 @@ static void mark_end(const trs_group *group, int gpu) {
   if (held[gpu].marked) return;
   for (int m = group->first; m < end_of(group); m++) {
     if (!is_here(group, m, gpu)) continue;
-    int before = trs_device_enter(group->device[m]);
+    TRS_ON_DEVICE(group->device[m]);
     (void)trs_device_event_record(group->launched[m], group->stream[m]);
-    trs_device_leave(before);
   }
   held[gpu].marked = true;
 }
@@ -203,10 +202,8 @@ int trs_group_sharers(const trs_group *group, int member) {
 /* ---- Steps of the members ---- */
 
 static trs_status run_member(const trs_group *group, int member, trs_member_step step, void *work) {
-  int before = trs_device_enter(group->device[member]);
-  trs_status status = step(work, member);
-  trs_device_leave(before);
-  return status;
+  TRS_ON_DEVICE(group->device[member]);
+  return step(work, member);
 }
 
 trs_status trs_group_each(const trs_group *group, trs_member_step step, void *work) {
@@ -251,22 +248,6 @@ trs_status trs_group_alloc(trs_group *group, trs_symmetric *memory, int64_t byte
 void trs_group_free(trs_group *group, trs_symmetric *memory) {
   if (memory->bytes) group->transport->free(group, memory);
   *memory = (trs_symmetric){.bytes = 0};
-}
-
-trs_status trs_group_alloc_managed(trs_group *group, void **pointer, int64_t bytes) {
-  *pointer = NULL;
-  if (!group->one_process)
-    return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
-                    "managed memory is shared within one process only: take a context such as "
-                    "\"cuda:0-3\"");
-  for (int m = 0; m < group->members; m++)
-    TRS_TRY(trs_device_check_managed(group->device[m], bytes));
-  return trs_device_alloc_managed(group->device[0], pointer, bytes);
-}
-
-void trs_group_free_managed(trs_group *group, void *pointer) {
-  (void)group;
-  trs_device_free_managed(pointer);
 }
 
 trs_status trs_group_fence(trs_group *group) { return group->transport->fence(group); }

@@ -55,10 +55,6 @@ typedef struct trs_symmetric {
 trs_status trs_group_alloc(trs_group *group, trs_symmetric *memory, int64_t bytes);
 void trs_group_free(trs_group *group, trs_symmetric *memory);
 
-/* Managed memory, in one process only. */
-trs_status trs_group_alloc_managed(trs_group *group, void **pointer, int64_t bytes);
-void trs_group_free_managed(trs_group *group, void *pointer); /* NULL is allowed */
-
 /* ---- Synchronisation. ---- */
 
 /* Work put into any member's stream from now on begins after all work now in the members' streams.

@@ -114,6 +114,14 @@ trs_status trs_ranks_broadcast(trs_ranks *ranks, void *data, int64_t bytes) {
   return pass_down(ranks, TRS_TAG_MOVE, data, bytes);
 }
 
+trs_status trs_ranks_compare(trs_ranks *ranks, const void *own, int64_t bytes, bool *same) {
+  char first[256];
+  memcpy(first, own, (size_t)bytes);
+  TRS_TRY(trs_ranks_broadcast(ranks, first, bytes));
+  *same = memcmp(first, own, (size_t)bytes) == 0;
+  return TRS_SUCCESS;
+}
+
 trs_status trs_ranks_reduce(trs_ranks *ranks, void *values, int64_t count, size_t size,
                             trs_join join) {
   return reduce(ranks, TRS_TAG_MOVE, values, count, size, join, NULL);

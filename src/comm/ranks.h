@@ -100,6 +100,9 @@ TRS_API trs_status trs_ranks_same(trs_ranks *ranks, trs_status status, const dou
 /* Sends rank 0's bytes to all ranks. */
 trs_status trs_ranks_broadcast(trs_ranks *ranks, void *data, int64_t bytes);
 
+/* *same: this rank's bytes, at most 256, are rank 0's. */
+trs_status trs_ranks_compare(trs_ranks *ranks, const void *own, int64_t bytes, bool *same);
+
 /* Returns after all ranks have called. */
 trs_status trs_ranks_barrier(trs_ranks *ranks);
 

@@ -17,7 +17,7 @@
 #endif
 
 #include "base/process.h"
-#include "base/setting.h"
+#include "base/options.h"
 #include "base/timer.h"
 #include "base/wait.h"
 

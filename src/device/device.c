@@ -130,9 +130,8 @@ static trs_status open_new(trs_device **result, int ordinal) {
   device->stages = (pinned_pieces){.count = STAGES, .bytes = TRS_STAGE_BYTES};
   trs_status status = look(device, ordinal);
   if (!status) {
-    int before = trs_device_enter(device);
+    TRS_ON_DEVICE(device);
     status = make_pool(device);
-    trs_device_leave(before);
   }
   if (status) {
     trs_free(device);
@@ -260,9 +259,8 @@ static trs_status no_memory(const trs_device *device, int64_t bytes, const char 
 
 trs_status trs_device_count(trs_device *device, int64_t bytes) {
   if (bytes > 0 && exceeds(device, bytes)) { /* as in trs_device_alloc, in any stream */
-    const int before = trs_device_enter(device);
+    TRS_ON_DEVICE(device);
     (void)cudaDeviceSynchronize();
-    trs_device_leave(before);
   }
   if (bytes > 0 && exceeds(device, bytes))
     return no_memory(device, bytes, "the request exceeds the limit set for it");

@@ -45,6 +45,12 @@ const trs_device_facts *trs_device_look(const trs_device *device);
 int trs_device_enter(const trs_device *device);
 void trs_device_leave(int before);
 
+/* The device is current until the end of the block, whichever way it is left. */
+#define TRS_ON_DEVICE(device)                                                     \
+  __attribute__((cleanup(trs_device_leave_at), unused)) const int device_before = \
+      trs_device_enter(device)
+static inline void trs_device_leave_at(const int *before) { trs_device_leave(*before); }
+
 /* Device memory in stream order, from a pool that keeps freed memory.  *pointer is NULL after a
  * failure.  trs_device_held is the number of bytes allocated now. */
 trs_status trs_device_alloc(trs_device *device, void **pointer, int64_t count, size_t size,

@@ -173,9 +173,8 @@ trs_status trs_device_open_handle(const trs_device *device, void **pointer,
 
 void trs_device_close_handle(const trs_device *device, void *pointer) {
   if (!pointer) return;
-  int before = trs_device_enter(device);
+  TRS_ON_DEVICE(device);
   (void)cudaIpcCloseMemHandle(pointer);
-  trs_device_leave(before);
 }
 
 trs_status trs_device_room(const trs_device *device, int64_t *bytes) {
@@ -244,9 +243,8 @@ trs_status trs_device_stream_create(const trs_device *device, trs_stream *stream
 
 void trs_device_stream_destroy(const trs_device *device, trs_stream stream) {
   if (!stream) return;
-  int before = trs_device_enter(device);
+  TRS_ON_DEVICE(device);
   (void)cudaStreamDestroy((cudaStream_t)stream);
-  trs_device_leave(before);
 }
 
 struct trs_device_event {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/cancel.h"
-#include "base/compare.h"
+#include "base/search.h"
 #include "base/cores.h"
 #include "base/transpose.h"
 #include "factor/bilu0_block.h"
@@ -74,11 +74,8 @@ static void take_row(const trs_bilu0 *w, const trs_block_pattern *P, int64_t i, 
 static trs_status take_pattern(trs_bilu0 *w, const trs_block_pattern *P) {
   trs_bilu0_sweep *L = &w->sweep[0], *U = &w->sweep[1];
   const int64_t n = P->n;
-  TRS_TRY(TRS_ALLOC(&w->ptr, n + 1));
-  TRS_TRY(TRS_ALLOC(&w->diagonal, n));
-  TRS_TRY(TRS_ALLOC(&w->row, n));
-  TRS_TRY(TRS_ALLOC(&L->ptr, n + 1));
-  TRS_TRY(TRS_ALLOC(&U->ptr, n + 1));
+  TRS_TRY(TRS_ALLOC_ALL(TRS_ROOM(&w->ptr, n + 1), TRS_ROOM(&w->diagonal, n), TRS_ROOM(&w->row, n),
+                        TRS_ROOM(&L->ptr, n + 1), TRS_ROOM(&U->ptr, n + 1)));
   const bool ascends = ascend(P);
   count_blocks(w, P, ascends);
   TRS_TRY(TRS_ALLOC(&w->idx, w->ptr[n]));
@@ -499,8 +496,7 @@ static void count_rows(const triangle *t) {
 
 static trs_status allocate(triangle *t) {
   const int64_t rows = t->w->n * t->w->block;
-  TRS_TRY(TRS_ALLOC(&t->diagonal, rows * t->w->block));
-  TRS_TRY(TRS_ALLOC(&t->ptr, rows + 1));
+  TRS_TRY(TRS_ALLOC_ALL(TRS_ROOM(&t->diagonal, rows * t->w->block), TRS_ROOM(&t->ptr, rows + 1)));
   count_rows(t);
   TRS_TRY(TRS_ALLOC(&t->idx, t->ptr[rows]));
   return trs_alloc(&t->val, t->ptr[rows], trs_scalar_size(t->scalar));

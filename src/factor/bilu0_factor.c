@@ -18,9 +18,8 @@ static trs_status take_order(int32_t **own, const trs_factor_input *input, int64
 static trs_status permute(trs_block_pattern *P, const int32_t *own) {
   trs_block_pattern to = {.n = P->n};
   int32_t *place = NULL;
-  trs_status status = TRS_ALLOC(&to.ptr, P->n + 1);
-  if (!status) status = TRS_ALLOC(&to.idx, P->ptr[P->n]);
-  if (!status) status = TRS_ALLOC(&place, P->n);
+  trs_status status = TRS_ALLOC_ALL(TRS_ROOM(&to.ptr, P->n + 1), TRS_ROOM(&to.idx, P->ptr[P->n]),
+                                    TRS_ROOM(&place, P->n));
   if (status) {
     trs_block_pattern_free(&to);
     return status;

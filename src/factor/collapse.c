@@ -53,8 +53,7 @@ static void merge(const collapser *c, trs_factors *parts) {
 }
 
 static void drop(trs_factors *parts) {
-  trs_free(parts->tree_ptr);
-  trs_free(parts->tree_parent);
+  TRS_FREE_ALL(parts->tree_ptr, parts->tree_parent);
   parts->tree_ptr = NULL;
   parts->tree_parent = NULL;
   parts->tree_nodes = 0;

@@ -53,8 +53,7 @@ trs_status trs_add_diagonal(trs_matrix **result, const trs_matrix *A) {
   }
   if (!status) status = trs_alloc(&f.val, f.ptr[n], trs_scalar_size(A->scalar));
   if (status) {
-    trs_free(f.ptr);
-    trs_free(f.idx);
+    TRS_FREE_ALL(f.ptr, f.idx);
     return status;
   }
   for (int64_t i = 0; i < n; i++) copy_row(&f, i);

@@ -140,8 +140,7 @@ static trs_status hand_over(trs_factors *parts, trs_ordering *o, int64_t n, int 
   for (int64_t t = 0; o->tree.nodes && t <= o->tree.nodes; t++) parts->tree_ptr[t] *= block;
   *o = (trs_ordering){0};
   if (!perm) return TRS_SUCCESS;
-  trs_status status = TRS_ALLOC(&parts->row_perm, n);
-  if (!status) status = TRS_ALLOC(&parts->col_perm, n);
+  trs_status status = TRS_ALLOC_ALL(TRS_ROOM(&parts->row_perm, n), TRS_ROOM(&parts->col_perm, n));
   for (int64_t i = 0; !status && i < n; i++)
     parts->row_perm[i] = parts->col_perm[i] = perm[i / block] * block + (int32_t)(i % block);
   trs_free(perm);
@@ -478,9 +477,8 @@ static trs_status find_triangle(trs_matching *m, int32_t **col, trs_matrix **A) 
   trs_matrix *made;
   int32_t *row = NULL;
   bool found = false;
-  trs_status status = TRS_ALLOC(&row, (*A)->nrows);
-  if (!status) status = TRS_ALLOC(col, (*A)->nrows);
-  if (!status) status = TRS_ALLOC(&m->row, (*A)->nrows);
+  trs_status status = TRS_ALLOC_ALL(TRS_ROOM(&row, (*A)->nrows), TRS_ROOM(col, (*A)->nrows),
+                                    TRS_ROOM(&m->row, (*A)->nrows));
   if (!status) status = trs_find_triangle(&found, row, *col, *A);
   for (int64_t k = 0; found && k < (*A)->nrows; k++) m->row[(*col)[k]] = row[k];
   if (!status && found) status = trs_matrix_permute(&made, *A, m->row, NULL);

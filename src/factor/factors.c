@@ -131,14 +131,12 @@ static trs_status check_tree(const trs_factors *f, int64_t n) {
   if (!f->tree_nodes) return TRS_SUCCESS;
   int32_t *first = NULL;
   int64_t *subtree = NULL;
-  trs_status status = TRS_ALLOC(&first, f->tree_nodes);
-  if (!status) status = TRS_ALLOC(&subtree, n);
+  trs_status status = TRS_ALLOC_ALL(TRS_ROOM(&first, f->tree_nodes), TRS_ROOM(&subtree, n));
   if (!status) status = find_subtrees(f->tree_parent, f->tree_nodes, first);
   if (!status) spread(subtree, f, first);
   if (!status) status = check_coupling(f->L, "L", subtree);
   if (!status) status = check_coupling(f->U, "U", subtree);
-  trs_free(first);
-  trs_free(subtree);
+  TRS_FREE_ALL(first, subtree);
   return status;
 }
 

@@ -80,10 +80,8 @@ static trs_status search_row(search *s, int32_t i) {
 
 static trs_status search_rows(search *s) {
   const int64_t n = s->n;
-  TRS_TRY(TRS_ALLOC(&s->found.ptr, n + 1));
-  TRS_TRY(TRS_ALLOC(&s->above, n));
-  TRS_TRY(TRS_ALLOC(&s->seen, n));
-  TRS_TRY(TRS_ALLOC(&s->queue, n));
+  TRS_TRY(TRS_ALLOC_ALL(TRS_ROOM(&s->found.ptr, n + 1), TRS_ROOM(&s->above, n),
+                        TRS_ROOM(&s->seen, n), TRS_ROOM(&s->queue, n)));
   TRS_TRY(reserve(s, s->ptr[n]));
   if (n) memcpy(s->above, s->ptr, (size_t)n * sizeof *s->above);
   for (int64_t i = 0; i < n; i++) s->seen[i] = -1;

@@ -110,9 +110,8 @@ static trs_status take_mirror(pattern *p) {
   const trs_matrix *L = p->L, *U = p->U;
   int64_t *next;
   if (!p->cholesky) return TRS_SUCCESS;
-  TRS_TRY(TRS_ALLOC(&p->in_U, L->nnz));
-  TRS_TRY(TRS_ALLOC(&p->mirror, U->nnz));
-  TRS_TRY(TRS_ALLOC(&next, p->n + 1));
+  TRS_TRY(TRS_ALLOC_ALL(TRS_ROOM(&p->in_U, L->nnz), TRS_ROOM(&p->mirror, U->nnz),
+                        TRS_ROOM(&next, p->n + 1)));
   memcpy(next, U->ptr, (size_t)(p->n + 1) * sizeof *next);
   for (int64_t q = 0; q < L->nnz; q++) {
     const int64_t at = next[L->idx[q]]++;
@@ -223,9 +222,8 @@ static void list_steps(step_list *s, const pattern *p, int64_t *ptr) {
 
 static trs_status fill_steps(trs_incomplete_gpu *g, const pattern *p, step_list *s, int64_t *ptr) {
   const int64_t most = s->count + p->n * (s->lanes - 1);
-  TRS_TRY(TRS_ALLOC(&s->step, most));
-  TRS_TRY(TRS_ALLOC(&s->turn, p->n));
-  TRS_TRY(TRS_ALLOC_ZERO(&s->batch, p->n));
+  TRS_TRY(TRS_ALLOC_ALL(TRS_ROOM(&s->step, most), TRS_ROOM(&s->turn, p->n),
+                        TRS_ZEROS(&s->batch, p->n)));
   list_steps(s, p, ptr);
   return trs_arena_upload(&g->memory, &g->args.step, s->step, s->count, sizeof *s->step);
 }
@@ -443,10 +441,9 @@ trs_status trs_incomplete_gpu_take(trs_factors *F, const trs_matrix *A) {
     trs_incomplete_gpu_destroy(F->gpu);
     F->gpu = NULL;
   }
-  int before = trs_device_enter(A->device);
+  TRS_ON_DEVICE(A->device);
   trs_status status = F->gpu ? TRS_SUCCESS : create(F, A->device);
   if (!status) status = take_pattern(F, A);
-  trs_device_leave(before);
   return status;
 }
 
@@ -495,7 +492,9 @@ static void judge(trs_incomplete_run *run, const trs_incomplete_found *found) {
   if (word != NONE) run->row = (int64_t)(word / TRS_INCOMPLETE_KINDS);
 }
 
-static trs_status run_there(const trs_factors *F, const trs_matrix *A, trs_incomplete_run *run) {
+trs_status trs_incomplete_gpu_run(const trs_factors *F, const trs_matrix *A,
+                                  trs_incomplete_run *run) {
+  TRS_ON_DEVICE(F->gpu->device);
   trs_incomplete_gpu *g = F->gpu;
   TRS_TRY(trs_matrix_renew_on(A, NULL));
   g->args.A = A->val;
@@ -504,14 +503,6 @@ static trs_status run_there(const trs_factors *F, const trs_matrix *A, trs_incom
   TRS_TRY(check_fault(g));
   judge(run, g->told);
   return TRS_SUCCESS;
-}
-
-trs_status trs_incomplete_gpu_run(const trs_factors *F, const trs_matrix *A,
-                                  trs_incomplete_run *run) {
-  int before = trs_device_enter(F->gpu->device);
-  trs_status status = run_there(F, A, run);
-  trs_device_leave(before);
-  return status;
 }
 
 const trs_matrix *trs_incomplete_gpu_factor(const trs_factors *F, bool lower) {

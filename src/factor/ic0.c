@@ -109,13 +109,8 @@ static trs_status join(trs_matrix **S, const trs_matrix *B, const ic0_mirror *mi
   int64_t *ptr = NULL;
   int32_t *idx = NULL;
   void *val = NULL;
-  trs_status status = TRS_ALLOC(&ptr, B->nrows + 1);
-  if (!status) status = TRS_ALLOC(&idx, entries);
-  if (!status) status = trs_alloc(&val, entries, trs_scalar_size(B->scalar));
-  if (status) {
-    TRS_FREE_ALL(ptr, idx, val);
-    return status;
-  }
+  TRS_TRY(TRS_ALLOC_ALL(TRS_ROOM(&ptr, B->nrows + 1), TRS_ROOM(&idx, entries),
+                        TRS_ROOM_OF(&val, entries, trs_scalar_size(B->scalar))));
   join_of[B->scalar](B, mirror, triangle, ptr, idx, val);
   return trs_matrix_adopt(S, TRS_CSR, B->scalar, B->nrows, B->nrows, ptr, idx, val);
 }

@@ -35,8 +35,7 @@ static trs_status count_columns(lu_work *w) {
 static trs_status make_columns(lu_work *w, const double *row_scale, const double *col_scale) {
   const trs_matrix *B = w->input->B;
   TRS_TRY(count_columns(w));
-  TRS_TRY(TRS_ALLOC(&w->idx, B->nnz));
-  TRS_TRY(trs_alloc(&w->val, B->nnz, w->size));
+  TRS_TRY(TRS_ALLOC_ALL(TRS_ROOM(&w->idx, B->nnz), TRS_ROOM_OF(&w->val, B->nnz, w->size)));
   for (int64_t i = 0; i < w->n; i++)
     for (int64_t p = B->ptr[i]; p < B->ptr[i + 1]; p++) {
       int32_t j = B->idx[p], at = w->ptr[j + 1]++;

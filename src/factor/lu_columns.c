@@ -115,17 +115,11 @@ static trs_status grow(made *m, int64_t n, size_t size) {
 
 static trs_status allocate(lu_columns *c) {
   const lu_work *w = c->work;
-  TRS_TRY(TRS_ALLOC(&c->L.ptr, w->n + 1));
-  TRS_TRY(TRS_ALLOC(&c->U.ptr, w->n + 1));
-  TRS_TRY(TRS_ALLOC(&c->pivot_of, w->n));
-  TRS_TRY(TRS_ALLOC(&c->row_of, w->n));
-  TRS_TRY(TRS_ALLOC(&c->end, w->n));
-  TRS_TRY(TRS_ALLOC_ZERO(&c->parted, w->n));
-  TRS_TRY(TRS_ALLOC(&c->mark, w->n));
-  TRS_TRY(TRS_ALLOC(&c->stack, w->n));
-  TRS_TRY(TRS_ALLOC(&c->place, w->n));
-  TRS_TRY(TRS_ALLOC(&c->reach, w->n));
-  TRS_TRY(trs_alloc(&c->x, w->n, w->size));
+  TRS_TRY(TRS_ALLOC_ALL(
+      TRS_ROOM(&c->L.ptr, w->n + 1), TRS_ROOM(&c->U.ptr, w->n + 1), TRS_ROOM(&c->pivot_of, w->n),
+      TRS_ROOM(&c->row_of, w->n), TRS_ROOM(&c->end, w->n), TRS_ZEROS(&c->parted, w->n),
+      TRS_ROOM(&c->mark, w->n), TRS_ROOM(&c->stack, w->n), TRS_ROOM(&c->place, w->n),
+      TRS_ROOM(&c->reach, w->n), TRS_ROOM_OF(&c->x, w->n, w->size)));
   memset(c->x, 0, (size_t)w->n * w->size);
   memset(c->pivot_of, 0xff, (size_t)w->n * sizeof *c->pivot_of);
   memset(c->mark, 0xff, (size_t)w->n * sizeof *c->mark);
@@ -168,13 +162,8 @@ static trs_status turn(trs_matrix **T, const lu_work *w, const made *m, const in
   int64_t *ptr = NULL;
   int32_t *idx = NULL;
   char *val = NULL;
-  trs_status status = TRS_ALLOC_ZERO(&ptr, w->n + 2);
-  if (!status) status = TRS_ALLOC(&idx, m->count);
-  if (!status) status = trs_alloc((void **)&val, m->count, w->size);
-  if (status) {
-    TRS_FREE_ALL(ptr, idx, val);
-    return status;
-  }
+  TRS_TRY(TRS_ALLOC_ALL(TRS_ZEROS(&ptr, w->n + 2), TRS_ROOM(&idx, m->count),
+                        TRS_ROOM_OF(&val, m->count, w->size)));
   for (int64_t p = 0; p < m->count; p++) ptr[(renumber ? renumber[m->idx[p]] : m->idx[p]) + 2]++;
   for (int64_t i = 0; i < w->n; i++) ptr[i + 2] += ptr[i + 1];
   for (int64_t j = 0; j < w->n; j++)

@@ -69,19 +69,15 @@ static trs_status walk_rows(symbolic *s, bool fill) {
 
 static trs_status find_patterns(symbolic *s) {
   const int64_t n = s->w->n;
-  TRS_TRY(TRS_ALLOC(&s->parent, n));
-  TRS_TRY(TRS_ALLOC(&s->mark, n));
-  TRS_TRY(TRS_ALLOC(&s->next, n));
-  TRS_TRY(TRS_ALLOC_ZERO(&s->L_ptr, n + 1));
-  TRS_TRY(TRS_ALLOC_ZERO(&s->U_ptr, n + 1));
+  TRS_TRY(TRS_ALLOC_ALL(TRS_ROOM(&s->parent, n), TRS_ROOM(&s->mark, n), TRS_ROOM(&s->next, n),
+                        TRS_ZEROS(&s->L_ptr, n + 1), TRS_ZEROS(&s->U_ptr, n + 1)));
   memset(s->parent, 0xff, (size_t)n * sizeof *s->parent);
   TRS_TRY(walk_rows(s, false));
   for (int64_t i = 0; i < n; i++) {
     s->L_ptr[i + 1] += s->L_ptr[i];
     s->U_ptr[i + 1] += s->U_ptr[i] + 1;
   }
-  TRS_TRY(TRS_ALLOC(&s->L_idx, s->L_ptr[n]));
-  TRS_TRY(TRS_ALLOC(&s->U_idx, s->U_ptr[n]));
+  TRS_TRY(TRS_ALLOC_ALL(TRS_ROOM(&s->L_idx, s->L_ptr[n]), TRS_ROOM(&s->U_idx, s->U_ptr[n])));
   for (int64_t i = 0; i < n; i++) {
     s->U_idx[s->U_ptr[i]] = (int32_t)i;
     s->next[i] = s->U_ptr[i] + 1;

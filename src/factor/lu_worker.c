@@ -42,8 +42,7 @@ static trs_status receive_matrix(trs_matrix **T, const lu_work *w, trs_worker *w
   int64_t nnz = (*ptr)[w->n], *own = *ptr;
   int32_t *idx = NULL;
   void *val = NULL;
-  trs_status status = TRS_ALLOC(&idx, nnz);
-  if (!status) status = trs_alloc(&val, nnz, w->size);
+  trs_status status = TRS_ALLOC_ALL(TRS_ROOM(&idx, nnz), TRS_ROOM_OF(&val, nnz, w->size));
   if (!status) status = trs_worker_take(worker, idx, nnz, sizeof *idx);
   if (!status) status = trs_worker_take(worker, val, nnz, w->size);
   *ptr = NULL;
@@ -63,8 +62,7 @@ static trs_status receive_factors(trs_factors *parts, lu_work *w, trs_worker *wo
   if (!status) status = receive_pointers(&U, w, worker, m->number[TRS_LU_NNZ_U]);
   if (!status) status = receive_matrix(&parts->L, w, worker, &L);
   if (!status) status = receive_matrix(&parts->U, w, worker, &U);
-  trs_free(L);
-  trs_free(U);
+  TRS_FREE_ALL(L, U);
   return status;
 }
 

@@ -232,8 +232,7 @@ static trs_status match(matching *m) {
 static trs_status find_scales(trs_matching *to, const matching *m) {
   const trs_matrix *A = m->A;
   double *largest = m->distance;
-  TRS_TRY(TRS_ALLOC(&to->row_scale, A->nrows));
-  TRS_TRY(TRS_ALLOC(&to->col_scale, A->nrows));
+  TRS_TRY(TRS_ALLOC_ALL(TRS_ROOM(&to->row_scale, A->nrows), TRS_ROOM(&to->col_scale, A->nrows)));
   find_largest(largest, A);
   for (int64_t j = 0; j < A->nrows; j++) {
     to->row_scale[j] = trs_power_of_two(m->row[m->row_of[j]] / log(2), A->scalar);
@@ -255,16 +254,10 @@ static double share_of_rivals(const matching *m) {
 
 static trs_status allocate(matching *m) {
   const int64_t n = m->A->nrows;
-  TRS_TRY(TRS_ALLOC(&m->cost, m->A->nnz));
-  TRS_TRY(TRS_ALLOC(&m->row, n));
-  TRS_TRY(TRS_ALLOC(&m->col, n));
-  TRS_TRY(TRS_ALLOC(&m->row_of, n));
-  TRS_TRY(TRS_ALLOC(&m->col_of, n));
-  TRS_TRY(TRS_ALLOC(&m->distance, n));
-  TRS_TRY(TRS_ALLOC(&m->from, n));
-  TRS_TRY(TRS_ALLOC(&m->heap, n));
-  TRS_TRY(TRS_ALLOC(&m->place, n));
-  return TRS_ALLOC(&m->reached, n);
+  return TRS_ALLOC_ALL(TRS_ROOM(&m->cost, m->A->nnz), TRS_ROOM(&m->row, n), TRS_ROOM(&m->col, n),
+                       TRS_ROOM(&m->row_of, n), TRS_ROOM(&m->col_of, n), TRS_ROOM(&m->distance, n),
+                       TRS_ROOM(&m->from, n), TRS_ROOM(&m->heap, n), TRS_ROOM(&m->place, n),
+                       TRS_ROOM(&m->reached, n));
 }
 
 trs_status trs_match_rows(trs_matching *matched, const trs_matrix *A) {

@@ -85,8 +85,7 @@ static int64_t column_of(const trs_factors *F, int64_t j) {
 static trs_status turn(trs_lu_side *side, const trs_matrix *T) {
   int64_t *next;
   TRS_TRY(trs_transpose_arrays(T, &side->ptr, &side->idx, &side->val));
-  TRS_TRY(TRS_ALLOC(&side->place, T->nnz));
-  TRS_TRY(TRS_ALLOC(&next, T->nrows + 1));
+  TRS_TRY(TRS_ALLOC_ALL(TRS_ROOM(&side->place, T->nnz), TRS_ROOM(&next, T->nrows + 1)));
   memcpy(next, side->ptr, (size_t)(T->nrows + 1) * sizeof *next);
   for (int64_t p = 0; p < T->nnz; p++) side->place[p] = next[T->idx[p]]++;
   trs_free(next);
@@ -111,8 +110,7 @@ static trs_status take_side(trs_lu_side *side, const trs_factors *F, bool lower)
     side->val = T->val;
   }
   const int64_t *ptr = side->ptr ? side->ptr : T->ptr;
-  TRS_TRY(TRS_ALLOC(&side->begin, F->n));
-  TRS_TRY(TRS_ALLOC(&side->end, F->n));
+  TRS_TRY(TRS_ALLOC_ALL(TRS_ROOM(&side->begin, F->n), TRS_ROOM(&side->end, F->n)));
   if (!unit) TRS_TRY(TRS_ALLOC(&side->pivot, F->n));
   for (int64_t i = 0; i < F->n; i++) {
     int64_t begin = ptr[i], end = ptr[i + 1];
@@ -197,10 +195,9 @@ static trs_status take_scale(double **to, const double *from, const int32_t *per
 static trs_status fill_in(trs_refactoring *r, const trs_factors *F) {
   TRS_TRY(take_side(&r->lu.L, F, true));
   TRS_TRY(take_side(&r->lu.U, F, false));
-  TRS_TRY(TRS_ALLOC(&r->lu.run, F->n));
-  TRS_TRY(TRS_ALLOC(&r->lu.together, F->n));
-  TRS_TRY(TRS_ALLOC(&r->work, F->n));
-  TRS_TRY(trs_alloc(&r->lu.inverse, F->n, trs_scalar_size(F->scalar)));
+  TRS_TRY(TRS_ALLOC_ALL(TRS_ROOM(&r->lu.run, F->n), TRS_ROOM(&r->lu.together, F->n),
+                        TRS_ROOM(&r->work, F->n),
+                        TRS_ROOM_OF(&r->lu.inverse, F->n, trs_scalar_size(F->scalar))));
   TRS_TRY(take_scale(&r->row_scale, F->row_scale, F->row_perm, F->n));
   TRS_TRY(take_scale(&r->col_scale, F->col_scale, F->col_perm, F->n));
   r->lu.row_scale = r->row_scale;
@@ -263,11 +260,9 @@ static trs_status reserve_pattern(trs_refactoring *r, const trs_matrix *A) {
   TRS_FREE_ALL(lu->from_ptr, lu->from, lu->to, r->A_ptr, r->A_idx);
   lu->from_ptr = lu->from = r->A_ptr = NULL;
   lu->to = r->A_idx = NULL;
-  TRS_TRY(TRS_ALLOC_ZERO(&lu->from_ptr, A->nrows + 2));
-  TRS_TRY(TRS_ALLOC(&lu->from, A->nnz));
-  TRS_TRY(TRS_ALLOC(&lu->to, A->nnz));
-  TRS_TRY(TRS_ALLOC(&r->A_ptr, A->nvectors + 1));
-  return TRS_ALLOC(&r->A_idx, A->nnz);
+  return TRS_ALLOC_ALL(TRS_ZEROS(&lu->from_ptr, A->nrows + 2), TRS_ROOM(&lu->from, A->nnz),
+                       TRS_ROOM(&lu->to, A->nnz), TRS_ROOM(&r->A_ptr, A->nvectors + 1),
+                       TRS_ROOM(&r->A_idx, A->nnz));
 }
 
 /* Sorts A's entries by the rows of L U; row[i] and column[j] are the places of A's. */
@@ -384,12 +379,9 @@ static trs_status schedule(trs_refactoring *r, int members) {
   r->list = NULL;
   r->list_ptr = NULL;
   r->done = NULL;
-  trs_status status = TRS_ALLOC_ZERO(&r->done, n);
-  if (!status) status = TRS_ALLOC(&d.parent, n);
-  if (!status) status = TRS_ALLOC(&d.owner, n);
-  if (!status) status = TRS_ALLOC(&d.weight, n);
-  if (!status) status = TRS_ALLOC(&d.part, n);
-  if (!status) status = TRS_ALLOC_ZERO(&load, members);
+  trs_status status =
+      TRS_ALLOC_ALL(TRS_ZEROS(&r->done, n), TRS_ROOM(&d.parent, n), TRS_ROOM(&d.owner, n),
+                    TRS_ROOM(&d.weight, n), TRS_ROOM(&d.part, n), TRS_ZEROS(&load, members));
   if (!status) {
     deal(&d, r, load, members);
     status = trs_transpose_pattern(&r->list_ptr, &r->list, NULL, members + 1, n, NULL, d.owner);

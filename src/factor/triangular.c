@@ -45,12 +45,9 @@ static int64_t take(columns *c, int32_t *row, int32_t *col, const trs_matrix *A)
 trs_status trs_find_triangle(bool *found, int32_t *row, int32_t *col, const trs_matrix *A) {
   columns c = {0};
   *found = false;
-  trs_status status = TRS_ALLOC_ZERO(&c.count, A->nrows);
-  if (!status) status = TRS_ALLOC_ZERO(&c.rows, A->nrows);
-  if (!status) {
-    count(&c, A);
-    *found = take(&c, row, col, A) == A->nrows;
-  }
+  TRS_TRY(TRS_ALLOC_ALL(TRS_ZEROS(&c.count, A->nrows), TRS_ZEROS(&c.rows, A->nrows)));
+  count(&c, A);
+  *found = take(&c, row, col, A) == A->nrows;
   TRS_FREE_ALL(c.count, c.rows);
-  return status;
+  return TRS_SUCCESS;
 }

@@ -11,7 +11,6 @@
 #include <stdlib.h>
 
 #include "base/cancel.h"
-#include "base/compare.h"
 #include "base/random.h"
 #include "base/search.h"
 #include "io/lines.h"
@@ -253,12 +252,10 @@ static trs_status build(trs_coordinate *c) {
   enum { SHORTEST = 4 }; /* bytes of the shortest line, "1 1" */
   int size = c->body->size;
   if (!trs_body_can_hold(c->body, SHORTEST)) return trs_body_diagnose(c->body);
-  TRS_TRY(TRS_ALLOC_ZERO(&c->partial, size));
-  TRS_TRY(TRS_ALLOC(&c->bad_sums, size));
-  TRS_TRY(TRS_ALLOC(&c->next, c->groups * c->nrows));
+  TRS_TRY(TRS_ALLOC_ALL(TRS_ZEROS(&c->partial, size), TRS_ROOM(&c->bad_sums, size),
+                        TRS_ROOM(&c->next, c->groups * c->nrows)));
   TRS_TRY(count_entries(c));
-  TRS_TRY(TRS_ALLOC(&c->ptr, c->nrows + 1));
-  TRS_TRY(TRS_ALLOC(&c->idx, c->nnz));
+  TRS_TRY(TRS_ALLOC_ALL(TRS_ROOM(&c->ptr, c->nrows + 1), TRS_ROOM(&c->idx, c->nnz)));
   if (!c->only || !c->only->pattern)
     TRS_TRY(trs_alloc(&c->val, c->nnz, trs_scalar_size(c->body->scalar)));
   run(c, position_body);

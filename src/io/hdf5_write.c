@@ -107,8 +107,7 @@ trs_status trs_hdf5_write_file(const trs_hdf5_group *root, const char *path, trs
   trs_status status = TRS_ALLOC(&w.crcs, trs_team_size(team));
   if (!status) status = TRS_ALLOC(&metadata, TRS_HDF5_METADATA);
   if (!status) status = write_all(&w, metadata, root, &output);
-  trs_free(w.crcs);
-  trs_free(metadata);
+  TRS_FREE_ALL(w.crcs, metadata);
   return trs_output_close(&output, status);
 }
 

@@ -96,8 +96,7 @@ static trs_status write_all(writing *w, const char *head) {
   TRS_TRY(TRS_ALLOC_ZERO(&w->members, w->size));
   trs_status status = write_rounds(w, head);
   for (int rank = 0; rank < w->size; rank++) {
-    trs_free(w->members[rank].text.data);
-    trs_free(w->members[rank].packed.data);
+    TRS_FREE_ALL(w->members[rank].text.data, w->members[rank].packed.data);
   }
   trs_free(w->members);
   return status;

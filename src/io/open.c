@@ -35,8 +35,7 @@ typedef struct opened {
 static void close_file(void *user) {
   opened *f = user;
   trs_team_destroy(f->team);
-  trs_free(f->path);
-  trs_free(f);
+  TRS_FREE_ALL(f->path, f);
 }
 
 static trs_status stat_file(const char *path, struct stat *about) {

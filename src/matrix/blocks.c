@@ -135,10 +135,8 @@ trs_status trs_block_source_fetch(trs_block_source *source, void *copies[3], trs
                                   trs_stream stream) {
   copies[0] = copies[1] = copies[2] = NULL;
   if (!device) return fetch_arrays(source, copies, stream);
-  int before = trs_device_enter(device);
-  trs_status status = fetch_arrays(source, copies, stream);
-  trs_device_leave(before);
-  return status;
+  TRS_ON_DEVICE(device);
+  return fetch_arrays(source, copies, stream);
 }
 
 trs_status trs_block_source_take(trs_block_source *S, void *taken[2]) {
@@ -183,9 +181,8 @@ trs_status trs_block_source_check(const trs_block_source *S) {
 static trs_status build(scan *s, trs_team *team) {
   trs_block_pattern *G = s->pattern;
   int size = trs_team_size(team);
-  TRS_TRY(TRS_ALLOC(&s->seen, s->source->ncols * size));
-  TRS_TRY(TRS_ALLOC(&s->missing, size));
-  TRS_TRY(TRS_ALLOC(&G->ptr, G->n + 1));
+  TRS_TRY(TRS_ALLOC_ALL(TRS_ROOM(&s->seen, s->source->ncols * size), TRS_ROOM(&s->missing, size),
+                        TRS_ROOM(&G->ptr, G->n + 1)));
   trs_team_run(team, size, scan_share, s);
   TRS_TRY(check_diagonal(s, size));
   G->ptr[0] = 0;
@@ -202,8 +199,7 @@ trs_status trs_block_pattern_build(trs_block_pattern *pattern, const trs_block_s
   TRS_TRY(trs_block_source_check(source));
   scan s = {.source = source, .pattern = pattern};
   trs_status status = build(&s, team);
-  trs_free(s.seen);
-  trs_free(s.missing);
+  TRS_FREE_ALL(s.seen, s.missing);
   if (status) trs_block_pattern_free(pattern);
   return status;
 }
@@ -216,8 +212,7 @@ trs_status trs_block_pattern_transpose(trs_block_pattern *transposed,
 }
 
 void trs_block_pattern_free(trs_block_pattern *pattern) {
-  trs_free(pattern->ptr);
-  trs_free(pattern->idx);
+  TRS_FREE_ALL(pattern->ptr, pattern->idx);
   *pattern = (trs_block_pattern){0};
 }
 

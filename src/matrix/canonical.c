@@ -110,11 +110,9 @@ static trs_status put_in_order(trs_matrix *A) {
   for (int64_t i = 0; i < A->nvectors; i++)
     if (A->ptr[i + 1] - A->ptr[i] > longest) longest = A->ptr[i + 1] - A->ptr[i];
   A->user_nnz = nnz;
-  trs_status status = TRS_ALLOC(&ptr, A->nvectors + 1);
-  if (!status) status = TRS_ALLOC(&idx, nnz);
-  if (!status) status = TRS_ALLOC(&work, longest);
-  if (!status) status = TRS_ALLOC(&A->source_ptr, nnz + 1);
-  if (!status) status = TRS_ALLOC(&A->source, nnz);
+  trs_status status =
+      TRS_ALLOC_ALL(TRS_ROOM(&ptr, A->nvectors + 1), TRS_ROOM(&idx, nnz), TRS_ROOM(&work, longest),
+                    TRS_ROOM(&A->source_ptr, nnz + 1), TRS_ROOM(&A->source, nnz));
   int64_t count = 0;
   if (!status) {
     for (int64_t i = 0; i < A->nvectors; i++) {
@@ -127,8 +125,7 @@ static trs_status put_in_order(trs_matrix *A) {
   }
   trs_free(work);
   if (status) {
-    trs_free(ptr);
-    trs_free(idx);
+    TRS_FREE_ALL(ptr, idx);
     return status;
   }
   trs_values_sum(val, A->val, A->source_ptr, A->source, count, A->scalar);

@@ -116,8 +116,7 @@ static trs_status copy_arrays(trs_matrix *A) {
 
 /* Drops the record of where entries came from, for matrices whose arrays no caller refreshes. */
 static void forget_source(trs_matrix *A) {
-  trs_free(A->source_ptr);
-  trs_free(A->source);
+  TRS_FREE_ALL(A->source_ptr, A->source);
   A->source_ptr = A->source = NULL;
 }
 
@@ -257,8 +256,7 @@ void trs_matrix_destroy(trs_matrix *A) {
     trs_matrix_free_on_device(A);
   } else {
     trs_matrix_free_arrays(A);
-    trs_free(A->source_ptr);
-    trs_free(A->source);
+    TRS_FREE_ALL(A->source_ptr, A->source);
   }
   if (A->deferred.free) A->deferred.free(A->deferred.user);
   if (A->late.free) A->late.free(A->late.user);

@@ -322,26 +322,21 @@ trs_status trs_matrix_cut_on_device(trs_matrix **T, const trs_matrix *A, trs_upl
 }
 
 trs_status trs_matrix_collect_on(const trs_matrix *A, const void *from, trs_stream stream) {
-  int before = trs_device_enter(A->device);
-  trs_status status =
-      trs_launch_collect(A->val, A->scalar, A->nnz, A->source_ptr, A->source, from, stream);
-  trs_device_leave(before);
-  return status;
+  TRS_ON_DEVICE(A->device);
+  return trs_launch_collect(A->val, A->scalar, A->nnz, A->source_ptr, A->source, from, stream);
 }
 
 void trs_matrix_settle(const trs_matrix *A, trs_stream stream) {
   if (atomic_load(&A->references) > 1 || (!A->hold_ptr && !A->hold_idx && !A->hold_val)) return;
-  int before = trs_device_enter(A->device);
+  TRS_ON_DEVICE(A->device);
   (void)trs_device_wait(stream);
-  trs_device_leave(before);
 }
 
 void trs_matrix_free_on_device(trs_matrix *A) {
-  int before = trs_device_enter(A->device);
+  TRS_ON_DEVICE(A->device);
   free_owned(A);
   trs_device_free(A->device, A->source_ptr, NULL);
   trs_device_free(A->device, A->source, NULL);
-  trs_device_leave(before);
 }
 
 /* ---- The diagonal ---- */

@@ -114,8 +114,8 @@ bool trs_rhs_is_there(const trs_rhs *rhs) {
 trs_rhs trs_rhs_columns(const trs_rhs *rhs, trs_scalar scalar, int64_t first, int64_t most) {
   const int64_t size = (int64_t)trs_scalar_size(scalar), left = rhs->nrhs - first;
   trs_rhs columns = *rhs;
-  if (first) columns.x = (char *)rhs->x + first * rhs->x_col * size; /* not of NULL */
-  if (first) columns.b = (const char *)rhs->b + first * rhs->b_col * size;
+  if (first && rhs->x) columns.x = (char *)rhs->x + first * rhs->x_col * size;
+  if (first && rhs->b) columns.b = (const char *)rhs->b + first * rhs->b_col * size;
   columns.nrhs = left < most ? left : most;
   return columns;
 }

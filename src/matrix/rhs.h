@@ -40,6 +40,11 @@ typedef struct trs_rhs {
 TRS_API trs_status trs_rhs_make(trs_rhs *rhs, int64_t n, trs_scalar scalar, void *x, int64_t ldx,
                                 const void *b, int64_t ldb, int64_t nrhs, trs_layout layout);
 
+/* Columns of n values without gaps. */
+static inline trs_rhs trs_rhs_by_columns(void *x, const void *b, int64_t n, int64_t nrhs) {
+  return (trs_rhs){.x = x, .b = b, .nrhs = nrhs, .x_row = 1, .x_col = n, .b_row = 1, .b_col = n};
+}
+
 /* Finds where x and b lie, unless that is known. */
 TRS_API void trs_rhs_locate(trs_rhs *rhs);
 TRS_API bool trs_rhs_is_there(const trs_rhs *rhs);

@@ -24,14 +24,8 @@ static trs_status same_format(trs_matrix **B, const trs_matrix *A, trs_scalar sc
   int64_t *ptr = NULL;
   int32_t *idx = NULL;
   void *val = NULL;
-  trs_status status = TRS_ALLOC(&ptr, A->nvectors + 1);
-  if (!status) status = TRS_ALLOC(&idx, A->nnz);
-  if (!status) status = trs_alloc(&val, A->nnz, trs_scalar_size(scalar));
-  if (status) {
-    trs_free(ptr);
-    trs_free(idx);
-    return status;
-  }
+  TRS_TRY(TRS_ALLOC_ALL(TRS_ROOM(&ptr, A->nvectors + 1), TRS_ROOM(&idx, A->nnz),
+                        TRS_ROOM_OF(&val, A->nnz, trs_scalar_size(scalar))));
   for (int64_t i = 0; i <= A->nvectors; i++) ptr[i] = A->ptr[i];
   for (int64_t p = 0; p < A->nnz; p++) idx[p] = A->idx[p];
   trs_values_convert(val, scalar, A->val, A->scalar, A->nnz);

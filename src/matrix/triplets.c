@@ -82,10 +82,9 @@ trs_status trs_matrix_create_coo(trs_matrix **A, trs_scalar scalar, int64_t nrow
                      .hold_ptr = TRS_OWNED,
                      .hold_idx = TRS_OWNED,
                      .hold_val = TRS_OWNED};
-  trs_status status = TRS_ALLOC_ZERO(&head.ptr, nrows + 2);
-  if (!status) status = TRS_ALLOC(&head.idx, nnz);
-  if (!status) status = TRS_ALLOC(&order, nnz);
-  if (!status) status = trs_alloc(&head.val, nnz, trs_scalar_size(scalar));
+  trs_status status =
+      TRS_ALLOC_ALL(TRS_ZEROS(&head.ptr, nrows + 2), TRS_ROOM(&head.idx, nnz),
+                    TRS_ROOM(&order, nnz), TRS_ROOM_OF(&head.val, nnz, trs_scalar_size(scalar)));
   if (status) {
     trs_free(order);
     return trs_matrix_refuse(&head, status);
@@ -140,8 +139,7 @@ static trs_status create_entries(trs_matrix **A, const trs_blocks *S) {
     status = trs_matrix_create_coo(A, S->scalar, S->nrows * S->block_size, S->ncols * S->block_size,
                                    count, TRS_IDX32, row, col, S->val);
   }
-  trs_free(row);
-  trs_free(col);
+  TRS_FREE_ALL(row, col);
   if (!status) (*A)->block = S->block_size;
   return status;
 }
@@ -185,8 +183,7 @@ static trs_status take_blocks(trs_blocks **result, const trs_blocks *S) {
   int32_t *idx = NULL;
   trs_blocks *own;
   TRS_TRY(TRS_ALLOC(&own, 1));
-  trs_status status = TRS_ALLOC(&ptr, S->nrows + 1);
-  if (!status) status = TRS_ALLOC(&idx, count);
+  trs_status status = TRS_ALLOC_ALL(TRS_ROOM(&ptr, S->nrows + 1), TRS_ROOM(&idx, count));
   *own = *S;
   own->indexing = TRS_NATIVE;
   own->ownership = TRS_BORROW;

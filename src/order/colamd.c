@@ -28,16 +28,14 @@ trs_status trs_order_colamd(int32_t *perm, const trs_matrix *A) {
   if (A->nnz > INT32_MAX) return too_large(A);
   const size_t room = colamd_recommended((int)A->nnz, (int)A->nrows, (int)A->ncols);
   if (!room || room > INT32_MAX) return too_large(A);
-  trs_status status = TRS_ALLOC_ZERO(&ptr, A->ncols + 2);
-  if (!status) status = TRS_ALLOC(&idx, (int64_t)room);
+  trs_status status = TRS_ALLOC_ALL(TRS_ZEROS(&ptr, A->ncols + 2), TRS_ROOM(&idx, (int64_t)room));
   if (!status) {
     turn(ptr, idx, A);
     if (!colamd((int)A->nrows, (int)A->ncols, (int)room, idx, ptr, NULL, stats))
       status = trs_fail(TRS_ERROR_INTERNAL, -1, "colamd returned %d", stats[COLAMD_STATUS]);
   }
   for (int64_t k = 0; !status && k < A->ncols; k++) perm[k] = ptr[k];
-  trs_free(ptr);
-  trs_free(idx);
+  TRS_FREE_ALL(ptr, idx);
   return status;
 }
 

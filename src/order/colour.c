@@ -83,10 +83,8 @@ static trs_status run(colouring *c, trs_team *team) {
   int size = trs_team_size(team);
   for (int64_t v = 0; v < n; v++) most = degree(c->graph, v) > most ? degree(c->graph, v) : most;
   c->room = most + 2;
-  TRS_TRY(TRS_ALLOC(&c->waiting, n));
-  TRS_TRY(TRS_ALLOC(&c->ready, n));
-  TRS_TRY(TRS_ALLOC(&c->next, n));
-  TRS_TRY(TRS_ALLOC(&c->taken, c->room * size));
+  TRS_TRY(TRS_ALLOC_ALL(TRS_ROOM(&c->waiting, n), TRS_ROOM(&c->ready, n), TRS_ROOM(&c->next, n),
+                        TRS_ROOM(&c->taken, c->room * size)));
   for (int64_t k = 0; k < c->room * size; k++) c->taken[k] = -1;
   trs_team_run(team, size, count_waiting, c);
   while ((c->nready = atomic_exchange(&c->nnext, 0)) > 0) {
@@ -126,8 +124,7 @@ static trs_status balance(int32_t *colour, int32_t count, const trs_block_graph 
     rows[best]++;
     colour[v] = best;
   }
-  trs_free(rows);
-  trs_free(taken);
+  TRS_FREE_ALL(rows, taken);
   return status;
 }
 

@@ -30,29 +30,25 @@ static void list_children(int32_t *head, int32_t *next, const int32_t *parent, i
 
 trs_status trs_postorder(int32_t *post, const int32_t *parent, int64_t n) {
   int32_t *head = NULL, *next = NULL;
-  trs_status status = TRS_ALLOC(&head, n + 1);
-  if (!status) status = TRS_ALLOC(&next, n);
-  if (!status) {
-    list_children(head, next, parent, n);
-    int64_t k = 0, at = head[n];
-    while (at != -1) {
-      while (head[at] != -1) { /* descends to a leaf and removes each child from its list */
-        int32_t child = head[at];
-        head[at] = next[child];
-        at = child;
-      }
-      post[k++] = (int32_t)at;
-      if (parent[at] == -1) {
-        head[n] = next[at];
-        at = head[n];
-      } else {
-        at = parent[at];
-      }
+  TRS_TRY(TRS_ALLOC_ALL(TRS_ROOM(&head, n + 1), TRS_ROOM(&next, n)));
+  list_children(head, next, parent, n);
+  int64_t k = 0, at = head[n];
+  while (at != -1) {
+    while (head[at] != -1) { /* descends to a leaf and removes each child from its list */
+      int32_t child = head[at];
+      head[at] = next[child];
+      at = child;
+    }
+    post[k++] = (int32_t)at;
+    if (parent[at] == -1) {
+      head[n] = next[at];
+      at = head[n];
+    } else {
+      at = parent[at];
     }
   }
-  trs_free(head);
-  trs_free(next);
-  return status;
+  TRS_FREE_ALL(head, next);
+  return TRS_SUCCESS;
 }
 
 void trs_first_descendants(int32_t *first, const int32_t *parent, int64_t n) {
@@ -113,16 +109,12 @@ static void weigh_columns(counter *c, int32_t *weight, const trs_graph *graph, c
 trs_status trs_column_counts(int32_t *count, const trs_graph *graph, const int32_t *perm,
                              const int32_t *inverse, const int32_t *parent) {
   counter c = {0};
-  trs_status status = TRS_ALLOC(&c.first, graph->n);
-  if (!status) status = TRS_ALLOC(&c.neighbor, graph->n);
-  if (!status) status = TRS_ALLOC(&c.leaf, graph->n);
-  if (!status) status = TRS_ALLOC(&c.set, graph->n);
-  if (!status) {
-    trs_first_descendants(c.first, parent, graph->n);
-    weigh_columns(&c, count, graph, perm, inverse, parent);
-    for (int64_t j = 0; j < graph->n; j++)
-      if (parent[j] != -1) count[parent[j]] += count[j];
-  }
+  TRS_TRY(TRS_ALLOC_ALL(TRS_ROOM(&c.first, graph->n), TRS_ROOM(&c.neighbor, graph->n),
+                        TRS_ROOM(&c.leaf, graph->n), TRS_ROOM(&c.set, graph->n)));
+  trs_first_descendants(c.first, parent, graph->n);
+  weigh_columns(&c, count, graph, perm, inverse, parent);
+  for (int64_t j = 0; j < graph->n; j++)
+    if (parent[j] != -1) count[parent[j]] += count[j];
   TRS_FREE_ALL(c.first, c.neighbor, c.leaf, c.set);
-  return status;
+  return TRS_SUCCESS;
 }

@@ -97,7 +97,6 @@ trs_status trs_graph_build_columns(trs_graph *graph, const trs_matrix *A, const 
 }
 
 void trs_graph_free(trs_graph *graph) {
-  trs_free(graph->ptr);
-  trs_free(graph->adjacent);
+  TRS_FREE_ALL(graph->ptr, graph->adjacent);
   *graph = (trs_graph){0};
 }

@@ -72,19 +72,16 @@ static void renumber(ordering_work *w) {
   invert(w);
 }
 
-static trs_status allocate(ordering_work *w) {
-  TRS_TRY(TRS_ALLOC(&w->perm, w->graph.n));
-  TRS_TRY(TRS_ALLOC(&w->inverse, w->graph.n));
-  TRS_TRY(TRS_ALLOC(&w->etree, w->graph.n));
-  TRS_TRY(TRS_ALLOC(&w->count, w->graph.n));
-  TRS_TRY(TRS_ALLOC(&w->step, w->graph.n));
-  return TRS_ALLOC(&w->spare, w->graph.n);
-}
-
 static trs_status hand_over(trs_ordering *o, ordering_work *w) {
   o->perm = w->perm;
   w->perm = NULL;
   return TRS_SUCCESS;
+}
+
+static trs_status allocate(ordering_work *w) {
+  const int64_t n = w->graph.n;
+  return TRS_ALLOC_ALL(TRS_ROOM(&w->perm, n), TRS_ROOM(&w->inverse, n), TRS_ROOM(&w->etree, n),
+                       TRS_ROOM(&w->count, n), TRS_ROOM(&w->step, n), TRS_ROOM(&w->spare, n));
 }
 
 static trs_status find_counts(trs_ordering *o, ordering_work *w) {

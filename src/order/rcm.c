@@ -85,10 +85,8 @@ trs_status trs_order_rcm(int32_t *perm, const trs_graph *graph) {
   search s = {.graph = graph, .queue = perm};
   int64_t *keys = NULL, most = 0;
   for (int32_t v = 0; v < graph->n; v++) most = degree(graph, v) > most ? degree(graph, v) : most;
-  trs_status status = TRS_ALLOC(&s.level, graph->n);
-  if (!status) status = TRS_ALLOC(&keys, most);
+  trs_status status = TRS_ALLOC_ALL(TRS_ROOM(&s.level, graph->n), TRS_ROOM(&keys, most));
   if (!status) order_all(&s, keys);
-  trs_free(s.level);
-  trs_free(keys);
+  TRS_FREE_ALL(s.level, keys);
   return status;
 }

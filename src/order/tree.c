@@ -179,16 +179,10 @@ static int64_t prepare(cutter *c, const int32_t *cost, int64_t n) {
 }
 
 static trs_status allocate(cutter *c, int32_t **first, trs_tree *tree, int64_t n) {
-  TRS_TRY(TRS_ALLOC(first, n));
-  TRS_TRY(TRS_ALLOC(&c->weight, n));
-  TRS_TRY(TRS_ALLOC(&c->child, n));
-  TRS_TRY(TRS_ALLOC(&c->sibling, n));
-  TRS_TRY(TRS_ALLOC(&c->roots, n));
-  TRS_TRY(TRS_ALLOC(&c->work, n));
-  TRS_TRY(TRS_ALLOC(&c->hand, n));
-  TRS_TRY(TRS_ALLOC(&c->node, n));
-  TRS_TRY(TRS_ALLOC(&tree->ptr, tree->nodes + 1));
-  return TRS_ALLOC(&tree->parent, tree->nodes);
+  return TRS_ALLOC_ALL(TRS_ROOM(first, n), TRS_ROOM(&c->weight, n), TRS_ROOM(&c->child, n),
+                       TRS_ROOM(&c->sibling, n), TRS_ROOM(&c->roots, n), TRS_ROOM(&c->work, n),
+                       TRS_ROOM(&c->hand, n), TRS_ROOM(&c->node, n),
+                       TRS_ROOM(&tree->ptr, tree->nodes + 1), TRS_ROOM(&tree->parent, tree->nodes));
 }
 
 static void release(cutter *c) {
@@ -217,7 +211,6 @@ trs_status trs_tree_cut(trs_tree *tree, int32_t *order, const int32_t *etree, co
 }
 
 void trs_tree_free(trs_tree *tree) {
-  trs_free(tree->ptr);
-  trs_free(tree->parent);
+  TRS_FREE_ALL(tree->ptr, tree->parent);
   *tree = (trs_tree){0};
 }

@@ -1,7 +1,12 @@
-/* clone.c - plans that share what solves only read: the matrix or its copy, schedules, panels.  A
- * clone has a workspace of its own, so that it solves at the same time as its origin, the plan that
- * was analysed, which it keeps alive.  Updates would change values under other solves: none is
- * allowed while a plan has clones. */
+/* clone.c - plans made from plans.
+ *
+ * A clone shares what solves only read: the matrix or its copy, schedules, panels.  It has a
+ * workspace of its own, so that it solves at the same time as its origin, the plan that was
+ * analysed, which it keeps alive.  Updates would change values under other solves: none is allowed
+ * while a plan has clones.
+ *
+ * A child is made by a method or a trial for the system of its plan.  Its functions run with the
+ * device that this plan has entered. */
 #include "base/memory.h"
 #include "base/timer.h"
 #include "plan/plan.h"
@@ -31,25 +36,30 @@ trs_status trs_plan_check_unshared(const trs_plan *plan) {
                   clones, clones > 1 ? "s" : "");
 }
 
+/* Both have the same system. */
+static void take_system(trs_plan *made, const trs_plan *plan, trs_stream stream) {
+  made->context = trs_context_retain(plan->context);
+  made->root = plan->root;
+  made->levels = plan->levels;
+  made->matrix = plan->matrix ? trs_matrix_retain(plan->matrix) : NULL;
+  made->system = plan->system;
+  made->uplo = plan->uplo;
+  made->trans = plan->trans;
+  made->diag = plan->diag;
+  made->stream = stream;
+  made->options = plan->options;
+}
+
 /* The fields that a method's clone function may read. */
 static void take_fields(trs_plan *made, trs_plan *origin, trs_stream stream) {
+  take_system(made, origin, stream);
   made->origin = origin;
   atomic_fetch_add(&origin->clones, 1);
-  made->context = trs_context_retain(origin->context);
   made->method = origin->method;
-  made->root = origin->root;
-  made->levels = origin->levels;
   made->borrows = origin->levels != NULL;
-  made->stream = stream;
   snprintf(made->reason, sizeof made->reason, "%s", origin->reason);
-  made->matrix = origin->matrix ? trs_matrix_retain(origin->matrix) : NULL;
   made->cut = origin->cut;
   made->source_nnz = origin->source_nnz;
-  made->uplo = origin->uplo;
-  made->trans = origin->trans;
-  made->diag = origin->diag;
-  made->system = origin->system;
-  made->options = origin->options;
   made->options.progress = NULL;
   made->spaces = origin->spaces;
 }
@@ -78,4 +88,30 @@ trs_status trs_plan_create_clone(trs_plan **clone, trs_plan *origin, trs_stream 
   made->analysis_seconds = trs_seconds() - start;
   *clone = made;
   return TRS_SUCCESS;
+}
+
+/* ---- Children ---- */
+
+trs_status trs_plan_child(trs_plan **child, trs_plan *plan, const trs_method *method,
+                          int64_t nrhs) {
+  TRS_TRY(TRS_ALLOC_ZERO(child, 1));
+  trs_plan *made = *child;
+  take_system(made, plan, plan->stream);
+  made->method = method;
+  if (!made->root) made->root = plan;
+  made->options.method = NULL;
+  made->options.nrhs = nrhs;
+  return TRS_SUCCESS;
+}
+
+trs_status trs_plan_analyze_child(trs_plan *child, trs_verdict *verdict) {
+  if (child->method->look) TRS_TRY(child->method->look(child, verdict));
+  return verdict && verdict->declined ? TRS_SUCCESS : child->method->analyze(child);
+}
+
+trs_status trs_plan_update_child(trs_plan *child, const trs_plan *plan) {
+  trs_matrix_destroy(child->matrix);
+  child->matrix = trs_matrix_retain(plan->matrix);
+  child->system = plan->system;
+  return child->method->update ? child->method->update(child) : TRS_SUCCESS;
 }

@@ -5,12 +5,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/host_system.h"
+#include "analysis/system.h"
 #include "base/config.h"
 #include "base/timer.h"
 #include "matrix/device.h"
 #include "plan/choice.h"
-#include "plan/tune.h"
+#include "plan/timing.h"
 
 /* In device memory the cut takes values on the default stream, and again after the plan's. */
 static trs_status cut_triangle(trs_plan *plan, const trs_matrix *A) {

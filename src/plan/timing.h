@@ -1,4 +1,4 @@
-/* timing.h - the time of a plan's solves. */
+/* timing.h - the time of a plan's solves, and auto's choice by trial. */
 #ifndef TRS_PLAN_TIMING_H
 #define TRS_PLAN_TIMING_H
 
@@ -19,5 +19,9 @@ trs_status trs_plan_time_rhs(trs_plan *plan, const trs_rhs *rhs, const trs_timin
  * time does not depend on values. */
 TRS_API trs_status trs_plan_time(trs_plan *plan, int64_t nrhs, trs_layout layout,
                                  const trs_timing *how, double *seconds);
+
+/* After the analysis.  Does nothing unless trs_options.tune is set, auto chose, and the solve is on
+ * a CPU.  The other methods' analyses and a few solves of each are its cost. */
+trs_status trs_plan_tune(trs_plan *plan);
 
 #endif

@@ -1,6 +1,5 @@
 /* tune.c - trs_options.tune on a CPU: the methods that auto would take next solve beside its first
  * choice, and the fastest stays.  Estimates know neither the caches of a machine nor its memory. */
-#include "plan/tune.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/compare.h"
+#include "base/search.h"
 #include "relax/domains.h"
 
 typedef struct layout {
@@ -237,8 +237,7 @@ static trs_status find_needs(const trs_relaxation *R) {
   trs_domain *D = R->domain;
   int64_t messages = D->receive_ptr[R->ncolours];
   int32_t *message_of, *last = NULL;
-  TRS_TRY(TRS_ALLOC(&D->need_ptr, R->ncolours + 1));
-  TRS_TRY(TRS_ALLOC(&message_of, R->nhalo));
+  TRS_TRY(TRS_ALLOC_ALL(TRS_ROOM(&D->need_ptr, R->ncolours + 1), TRS_ROOM(&message_of, R->nhalo)));
   trs_status status = TRS_ALLOC(&last, messages);
   for (int64_t m = 0; !status && m < messages; m++)
     for (int64_t p = D->receive[m].begin; p < D->receive[m].end; p++)
@@ -248,8 +247,7 @@ static trs_status find_needs(const trs_relaxation *R) {
     status = TRS_ALLOC(&D->need, D->need_ptr[R->ncolours]);
   }
   if (!status) list_needs(R, message_of, last, D->need);
-  trs_free(message_of);
-  trs_free(last);
+  TRS_FREE_ALL(message_of, last);
   return status;
 }
 
@@ -302,8 +300,7 @@ static trs_status lay_rows(layout *l) {
 
 static trs_status lay_out(layout *l) {
   trs_relaxation *R = l->R;
-  TRS_TRY(TRS_ALLOC(&l->global, l->S->reads.n));
-  TRS_TRY(TRS_ALLOC(&l->at, l->S->reads.n));
+  TRS_TRY(TRS_ALLOC_ALL(TRS_ROOM(&l->global, l->S->reads.n), TRS_ROOM(&l->at, l->S->reads.n)));
   TRS_TRY(number_globally(l));
   TRS_TRY(number_own(l));
   if (R->domain) TRS_TRY(find_arrivals(l));
@@ -320,8 +317,7 @@ trs_status trs_domain_lay_out(trs_relaxation *R, const trs_block_system *S, int3
     R->domain->count = S->domains;
   }
   trs_status status = lay_out(&l);
-  trs_free(l.global);
-  trs_free(l.at);
+  TRS_FREE_ALL(l.global, l.at);
   return status;
 }
 

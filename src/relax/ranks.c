@@ -39,8 +39,7 @@ static trs_status share_pattern(trs_ranks *ranks, trs_block_pattern *whole,
                                 const trs_block_pattern *own, const int64_t *brought, int64_t n) {
   int64_t *blocks = NULL, mine = own->ptr[own->n];
   *whole = (trs_block_pattern){.n = n};
-  trs_status status = TRS_ALLOC(&blocks, ranks->size);
-  if (!status) status = TRS_ALLOC(&whole->ptr, n + 1);
+  trs_status status = TRS_ALLOC_ALL(TRS_ROOM(&blocks, ranks->size), TRS_ROOM(&whole->ptr, n + 1));
   status = trs_ranks_agree(ranks, status);
   if (!status) status = trs_ranks_records(ranks, &mine, blocks, sizeof *blocks);
   int64_t total = 0;
@@ -129,9 +128,8 @@ static trs_status count_rows(trs_ranks_relaxation *Q, const trs_block_system *S)
   if (!Q->dealt) return TRS_SUCCESS;
   trs_free(Q->row);
   Q->row = NULL;
-  TRS_TRY(TRS_ALLOC(&Q->row, Q->nrows));
-  TRS_TRY(TRS_ALLOC(&Q->dealing, n));
-  TRS_TRY(TRS_ALLOC_ZERO(&next, size + 1));
+  TRS_TRY(TRS_ALLOC_ALL(TRS_ROOM(&Q->row, Q->nrows), TRS_ROOM(&Q->dealing, n),
+                        TRS_ZEROS(&next, size + 1)));
   for (int r = 0; r < size; r++) next[r + 1] = next[r] + Q->count[r];
   int64_t first = next[rank];
   for (int64_t i = 0; i < n; i++) Q->dealing[next[S->owner ? S->owner[i] : 0]++] = (int32_t)i;
@@ -252,8 +250,7 @@ static trs_status deal_values(trs_ranks_relaxation *Q, const trs_block_source *S
     status = rank ? receive_packet(&Q->ranks, own, blocks[rank], S->block)
                   : send_packets(Q, S, slot, &spare, own);
   free_packet(&spare);
-  trs_free(slot);
-  trs_free(blocks);
+  TRS_FREE_ALL(slot, blocks);
   return status;
 }
 
@@ -486,8 +483,7 @@ trs_status trs_ranks_relaxation_sweep(trs_ranks_relaxation *Q, trs_status status
   int64_t own = Q->nrows * Q->R->block, nrhs = rhs->nrhs;
   if (!Q->dealt) return sweep_domain(Q, rhs, options);
   TRS_TRY(make_room(Q, nrhs));
-  trs_rhs mine = {
-      .x = Q->x, .b = Q->b, .nrhs = nrhs, .x_row = 1, .b_row = 1, .x_col = own, .b_col = own};
+  const trs_rhs mine = trs_rhs_by_columns(Q->x, Q->b, own, nrhs);
   TRS_TRY(scatter(Q, Q->b, rhs->b, rhs->b_row, rhs->b_col, nrhs));
   if (options->keep_x) TRS_TRY(scatter(Q, Q->x, rhs->x, rhs->x_row, rhs->x_col, nrhs));
   TRS_TRY(sweep_domain(Q, &mine, options));

@@ -52,9 +52,8 @@ static trs_status take_places(trs_refactor *f, const trs_factors *F, bool by_blo
   const int b = f->w->block;
   const int32_t *row = by_blocks ? F->col_perm : F->row_perm;
   bool exchanges = false;
-  TRS_TRY(TRS_ALLOC(&f->place, f->w->n));
-  TRS_TRY(TRS_ALLOC(&f->own, f->w->n));
-  TRS_TRY(TRS_ALLOC(&f->from, f->w->n * b));
+  TRS_TRY(TRS_ALLOC_ALL(TRS_ROOM(&f->place, f->w->n), TRS_ROOM(&f->own, f->w->n),
+                        TRS_ROOM(&f->from, f->w->n * b)));
   for (int64_t i = 0; i < f->w->n; i++) {
     const int32_t own = F->col_perm ? F->col_perm[i * b] / b : (int32_t)i;
     f->own[i] = own;

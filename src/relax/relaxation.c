@@ -81,10 +81,9 @@ static trs_status put_rows(put_job *job, int64_t parts) {
   trs_relaxation *R = job->R;
   int size = R->context->threads;
   int64_t block = (int64_t)R->block * R->block;
-  TRS_TRY(TRS_ALLOC(&job->slot, R->ncols * size));
-  TRS_TRY(TRS_ALLOC(&job->values, (R->longest + 1) * block * size));
-  TRS_TRY(TRS_ALLOC(&job->lengths, parts));
-  TRS_TRY(TRS_ALLOC(&job->failed, size));
+  TRS_TRY(TRS_ALLOC_ALL(TRS_ROOM(&job->slot, R->ncols * size),
+                        TRS_ROOM(&job->values, (R->longest + 1) * block * size),
+                        TRS_ROOM(&job->lengths, parts), TRS_ROOM(&job->failed, size)));
   trs_team_run(R->context->team, size, put_share, job);
   TRS_TRY(first_failure(job, size));
   R->frobenius[0] = R->frobenius[1] = 0;

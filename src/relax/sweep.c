@@ -311,8 +311,7 @@ static trs_status allocate_vectors(trs_relaxation *R, trs_block_system *system,
         TRS_ERROR_MEMORY, -1,
         "out of memory: %lld block rows of %d with %lld right-hand sides exceed 2^63 bytes",
         (long long)R->nrows, R->block, (long long)R->room);
-  TRS_TRY(trs_alloc(&R->x, n, K->x_size));
-  TRS_TRY(TRS_ALLOC(&R->most, 3 * R->room));
+  TRS_TRY(TRS_ALLOC_ALL(TRS_ROOM_OF(&R->x, n, K->x_size), TRS_ROOM(&R->most, 3 * R->room)));
   if (R->triangle) return TRS_SUCCESS;
   TRS_TRY(trs_alloc(&R->r, R->nrows * R->block * R->room, K->r_size));
   TRS_TRY(TRS_ALLOC(&R->squares, R->nrows * R->room));

@@ -30,8 +30,7 @@ trs_status trs_block_system_create(trs_block_system *S, trs_block_pattern *patte
 void trs_block_system_free(trs_block_system *S) {
   trs_block_pattern_free(&S->reads);
   trs_block_pattern_free(&S->read_by);
-  trs_free(S->colour);
-  trs_free(S->owner);
+  TRS_FREE_ALL(S->colour, S->owner);
   *S = (trs_block_system){0};
 }
 

@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "base/config.h"
-#include "analysis/host_system.h"
+#include "analysis/system.h"
 #include "plan/parameters.h"
 #include "relax/backend.h"
 #include "relax/triangle.h"

@@ -159,14 +159,12 @@ trs_status trs_backward_error_of(const trs_operand *op, const trs_rhs *rhs,
   const int64_t n = op->A->nrows, together = columns_together(op->A, rhs->nrhs);
   trs_wide *x, *y = NULL;
   trs_range_begin(error);
-  trs_status status = TRS_ALLOC(&x, n * together);
-  if (!status) status = TRS_ALLOC(&y, n * together);
+  trs_status status = TRS_ALLOC_ALL(TRS_ROOM(&x, n * together), TRS_ROOM(&y, n * together));
   for (int64_t r = 0; !status && r < rhs->nrhs; r += together) {
     int64_t columns = rhs->nrhs - r < together ? rhs->nrhs - r : together;
     status = measure_columns(op, rhs, r, columns, x, y, error);
   }
   if (!status && !isfinite(error->componentwise)) status = trs_range_explain(op, rhs, x, y, error);
-  trs_free(x);
-  trs_free(y);
+  TRS_FREE_ALL(x, y);
   return status;
 }

@@ -169,17 +169,13 @@ static double estimate_norm(const estimate *e) {
 trs_status trs_condition_of(double *condition, const trs_factors *F) {
   estimate e = {.F = F, .scale = 1};
   TRS_TRY(trs_factors_need_host(F, "trs_factors_condition"));
-  trs_status status = TRS_ALLOC(&e.x, F->n);
-  if (!status) status = TRS_ALLOC(&e.work, F->n);
-  if (!status) {
-    const double norm = estimate_norm(&e);
-    e.inverse = true;
-    e.scale = fmin(norm, 1); /* the inverse of a small A would overflow */
-    *condition = F->n ? norm / e.scale * estimate_norm(&e) : 0;
-    if (isnan(*condition)) *condition = INFINITY; /* a pivot of zero, or overflow */
-    status = trs_cancelled();
-  }
-  trs_free(e.x);
-  trs_free(e.work);
+  TRS_TRY(TRS_ALLOC_ALL(TRS_ROOM(&e.x, F->n), TRS_ROOM(&e.work, F->n)));
+  const double norm = estimate_norm(&e);
+  e.inverse = true;
+  e.scale = fmin(norm, 1); /* the inverse of a small A would overflow */
+  *condition = F->n ? norm / e.scale * estimate_norm(&e) : 0;
+  if (isnan(*condition)) *condition = INFINITY; /* a pivot of zero, or overflow */
+  const trs_status status = trs_cancelled();
+  TRS_FREE_ALL(e.x, e.work);
   return status;
 }

@@ -49,8 +49,7 @@ trs_status trs_factors_error_of(const trs_factors *F, trs_trans trans, const trs
                                 trs_backward_error *error) {
   trs_wide *x, *work = NULL;
   trs_range_begin(error);
-  trs_status status = TRS_ALLOC(&x, F->n);
-  if (!status) status = TRS_ALLOC(&work, F->n);
+  trs_status status = TRS_ALLOC_ALL(TRS_ROOM(&x, F->n), TRS_ROOM(&work, F->n));
   for (int64_t r = 0; !status && r < rhs->nrhs; r++) {
     const trs_rhs column = trs_rhs_columns(rhs, F->scalar, r, 1);
     trs_wide_load(x, column.x, rhs->x_row, F->scalar, F->n);
@@ -58,7 +57,6 @@ trs_status trs_factors_error_of(const trs_factors *F, trs_trans trans, const trs
     trs_wide_compare(x, column.b, rhs->b_row, F->scalar, F->n, error);
   }
   if (!status && !isfinite(error->componentwise)) trs_range_explain_factors(F, rhs, error);
-  trs_free(x);
-  trs_free(work);
+  TRS_FREE_ALL(x, work);
   return status;
 }

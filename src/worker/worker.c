@@ -24,7 +24,7 @@
 
 #include "base/cancel.h"
 #include "base/config.h"
-#include "base/setting.h"
+#include "base/options.h"
 #include "base/text.h"
 
 enum {

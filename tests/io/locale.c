@@ -3,7 +3,7 @@
 #include <locale.h>
 #include <math.h>
 
-#include "base/setting.h"
+#include "base/options.h"
 #include "base/text.h"
 #include "io/compress.h"
 #include "io/io.h"

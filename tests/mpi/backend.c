@@ -14,6 +14,7 @@
 #include "base/checksum.h"
 #include "backend/context.h"
 #include "solve/grid3d/grid3d.h"
+#include "mpi/columns.h"
 #include "mpi/verdict.h"
 #include "trireme_mpi.h"
 
@@ -179,9 +180,9 @@ static void test_bits(void) {
   trs_random_fill(b, N * 16, TRS_DOUBLE, 3);
   open_inside(&in, F);
   for (int nrhs = 1; nrhs <= 16; nrhs += 5) {
-    must(trs_grid_solver_solve(&in.solver, x, N, b, N, nrhs), "solve");
+    must(solve_columns(&in.solver, x, b, N, nrhs), "solve");
     good &= shares_bits(&in);
-    must(trs_grid_solver_solve(&in.solver, again, N, b, N, nrhs), "solve");
+    must(solve_columns(&in.solver, again, b, N, nrhs), "solve");
     same &= rank || memcmp(x, again, sizeof *x * N * (size_t)nrhs) == 0;
   }
   say("x of shared ancestors has the same bits on all grids", good);
@@ -209,11 +210,11 @@ static void test_failure(void) {
   trs_local_solver *solver = in.solver.part.solver;
   give = solver->give;
   if (rank == size - 1) solver->give = fail_to_give;
-  trs_status status = trs_grid_solver_solve(&in.solver, x, 200, b, 200, 1);
+  trs_status status = solve_columns(&in.solver, x, b, 200, 1);
   snprintf(words, sizeof words, size > 1 ? "rank %d: row 3 waited" : "row 3 waited", size - 1);
   int good = status == TRS_ERROR_STALLED && !strcmp(trs_last_error()->message, words);
   solver->give = give;
-  good &= !trs_grid_solver_solve(&in.solver, x, 200, b, 200, 1);
+  good &= !solve_columns(&in.solver, x, b, 200, 1);
   say("a solve that fails on one rank", good);
   close_inside(&in);
   trs_factors_destroy(F);

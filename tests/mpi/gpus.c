@@ -19,6 +19,7 @@
 #include "base/timer.h"
 #include "comm/ranks_mpi.h"
 #include "base/checksum.h"
+#include "mpi/columns.h"
 #include "mpi/verdict.h"
 #include "solve/grid3d/grid3d.h"
 #include "trireme_mpi.h"
@@ -202,9 +203,9 @@ static bool solves(solver *s, const trs_factors *F, const way *w, int64_t nrhs) 
   void *b = malloc(bytes), *x = malloc(bytes), *again = malloc(bytes);
   trs_random_fill(b, info.n * nrhs, info.scalar, 3);
   memset(x, 255, bytes);
-  must(trs_grid_solver_solve(&s->of, x, info.n, b, info.n, nrhs), "solve");
+  must(solve_columns(&s->of, x, b, info.n, nrhs), "solve");
   bool same = shares_bits(s);
-  must(trs_grid_solver_solve(&s->of, again, info.n, b, info.n, nrhs), "solve");
+  must(solve_columns(&s->of, again, b, info.n, nrhs), "solve");
   same &= rank || w->by_columns || memcmp(x, again, bytes) == 0;
   if (rank == 0)
     must(trs_check_factors(&error, F, w->trans, x, info.n, b, info.n, nrhs, TRS_COL_MAJOR),
@@ -345,7 +346,7 @@ static void test_refused(void) {
                           .plans = {.context = s.context, .machine = rank}};
   double b[144] = {1}, x[144];
   must(trs_grid_solver_create(&s.of, &s.ranks, &input, &set), "solver");
-  trs_status status = trs_grid_solver_solve(&s.of, x, 144, b, 144, 1);
+  trs_status status = solve_columns(&s.of, x, b, 144, 1);
   say("ranks of a grid on different machines",
       status == TRS_ERROR_UNSUPPORTED &&
           strstr(trs_last_error()->message, "of one grid are on different machines"));
@@ -365,13 +366,13 @@ static void lose_word(bool by_columns) {
   spread_limit = 0.3;
   spread_drops = 3;
   double begin = trs_seconds();
-  trs_status status = trs_grid_solver_solve(&s.of, x, 225, b, 225, 1);
+  trs_status status = solve_columns(&s.of, x, b, 225, 1);
   say(by_columns ? "a word that never comes, Algorithm 5" : "a value that never comes",
       status == TRS_ERROR_STALLED && trs_seconds() - begin < 20 &&
           strstr(trs_last_error()->message, "rows of its grid's GPUs"));
   spread_drops = 0;
   spread_limit = 60;
-  say("a solve after it", trs_grid_solver_solve(&s.of, x, 225, b, 225, 1) == TRS_ERROR_STALLED);
+  say("a solve after it", solve_columns(&s.of, x, b, 225, 1) == TRS_ERROR_STALLED);
   close_solver(&s);
   trs_factors_destroy(F);
 }
@@ -406,7 +407,7 @@ static void test_memory(void) {
     if (rank == size - 1) trs_memory_fail_after(k);
     trs_status status = trs_grid_solver_create(&s, &ranks, &input, &set);
     bool made = !status;
-    if (made) status = trs_grid_solver_solve(&s, x, 64, b, 64, 1);
+    if (made) status = solve_columns(&s, x, b, 64, 1);
     trs_memory_fail_after(-1);
     if (made) trs_grid_solver_destroy(&s);
     trs_memory_usage(&after, NULL);
@@ -435,9 +436,9 @@ static void test_repeats(int repeats) {
   trs_random_fill(b, N * NRHS, TRS_DOUBLE, 3);
   open_solver(&s, F, &w);
   for (int nrhs = 1; nrhs <= NRHS; nrhs += NRHS - 1) {
-    must(trs_grid_solver_solve(&s.of, x, N, b, N, nrhs), "solve");
+    must(solve_columns(&s.of, x, b, N, nrhs), "solve");
     for (int k = 1; k < repeats; k++) {
-      must(trs_grid_solver_solve(&s.of, again, N, b, N, nrhs), "solve");
+      must(solve_columns(&s.of, again, b, N, nrhs), "solve");
       same &= rank || memcmp(x, again, sizeof *x * N * (size_t)nrhs) == 0;
     }
     if (rank == 0)

@@ -1,5 +1,5 @@
 /* tune.c - auto's choice by trial on a CPU: which methods are timed, answers, failures. */
-#include "plan/tune.h"
+#include "plan/timing.h"
 
 #include <stdlib.h>
 #include <string.h>

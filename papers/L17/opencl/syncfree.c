@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/host_system.h"
+#include "analysis/system.h"
 #include "base/text.h"
 #include "base/timer.h"
 #include "matrix/values.h"

@@ -177,15 +177,14 @@ trs_status trs_relax_gpu_create(trs_relaxation *R, trs_device *device, trs_strea
   R->gpu->stream = stream;
   R->gpu->shared = R->gpu->blocks = R->gpu->own = trs_relax_arena(R->gpu);
   R->gpu->stage = (trs_stage){.device = device, .slots = TRS_SLOTS};
-  int before = trs_device_enter(R->gpu->device);
-  trs_status status = build(R, name);
-  trs_device_leave(before);
-  return status;
+  TRS_ON_DEVICE(R->gpu->device);
+  return build(R, name);
 }
 
 /* ---- Values ---- */
 
-static trs_status bring_values(trs_relaxation *R) {
+static trs_status bring_on_device(trs_relaxation *R) {
+  TRS_ON_DEVICE(R->gpu->device);
   trs_relax_gpu *g = R->gpu;
   const trs_relax_args *a = &g->args;
   const trs_relax_kernels *K = trs_relax_kernels_of(R->store);
@@ -196,13 +195,6 @@ static trs_status bring_values(trs_relaxation *R) {
   TRS_TRY(bring_blocks(R));
   if (trs_relax_by_slices(R)) TRS_TRY(pack(g));
   return trs_device_wait(g->stream);
-}
-
-static trs_status bring_on_device(trs_relaxation *R) {
-  int before = trs_device_enter(R->gpu->device);
-  trs_status status = bring_values(R);
-  trs_device_leave(before);
-  return status;
 }
 
 static trs_status update(trs_relaxation *R, const trs_block_source *source) {

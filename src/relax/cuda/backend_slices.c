@@ -98,13 +98,10 @@ trs_status trs_relax_make_slices(trs_relaxation *R) {
   const int64_t most = R->nrows / rows + 2 * R->ncolours;
   slicing s = {0};
   TRS_TRY(check_slices(R));
-  trs_status status = TRS_ALLOC(&s.starts, 2 * R->ncolours + 1);
-  if (!status) status = TRS_ALLOC(&s.slice, most);
-  if (!status) status = TRS_ALLOC(&s.row, most * rows);
-  if (!status) {
-    cut_slices(R, &s);
-    status = bring_slices(R, &s);
-  }
+  TRS_TRY(TRS_ALLOC_ALL(TRS_ROOM(&s.starts, 2 * R->ncolours + 1), TRS_ROOM(&s.slice, most),
+                        TRS_ROOM(&s.row, most * rows)));
+  cut_slices(R, &s);
+  const trs_status status = bring_slices(R, &s);
   TRS_FREE_ALL(s.starts, s.slice, s.row);
   return status;
 }

@@ -36,10 +36,8 @@ static trs_status finish(const trs_relaxation *R) {
 }
 
 trs_status trs_relax_gpu_wait(trs_relaxation *R) {
-  int before = trs_device_enter(R->gpu->device);
-  trs_status status = finish(R);
-  trs_device_leave(before);
-  return status;
+  TRS_ON_DEVICE(R->gpu->device);
+  return finish(R);
 }
 
 trs_status trs_relax_gpu_run_steps(trs_relaxation *R, trs_sweep_direction direction, int64_t steps,
@@ -152,8 +150,9 @@ static trs_status unload_nothing(trs_relaxation *R, const trs_relax_vectors *v) 
 static const trs_relax_steps triangle = {
     .load = load_nothing, .run = run_triangle, .unload = unload_nothing};
 
-static trs_status sweep_on_device(trs_relaxation *R, const trs_rhs *rhs,
-                                  const trs_sweep_options *options, const trs_relax_steps *steps) {
+static trs_status sweep_by(trs_relaxation *R, const trs_rhs *rhs, const trs_sweep_options *options,
+                           const trs_relax_steps *steps) {
+  TRS_ON_DEVICE(R->gpu->device);
   trs_relax_gpu *g = R->gpu;
   const bool there = trs_rhs_is_there(rhs);
   const bool waits = !there || (options->residuals && !trs_device_address(options->residuals));
@@ -168,14 +167,6 @@ static trs_status sweep_on_device(trs_relaxation *R, const trs_rhs *rhs,
     TRS_TRY(trs_relax_drive(&driver, rhs, options, there));
   }
   return waits ? finish(R) : TRS_SUCCESS;
-}
-
-static trs_status sweep_by(trs_relaxation *R, const trs_rhs *rhs, const trs_sweep_options *options,
-                           const trs_relax_steps *steps) {
-  int before = trs_device_enter(R->gpu->device);
-  trs_status status = sweep_on_device(R, rhs, options, steps);
-  trs_device_leave(before);
-  return status;
 }
 
 trs_status trs_relax_gpu_sweep(trs_relaxation *R, const trs_rhs *rhs,

@@ -33,8 +33,7 @@ trs_status trs_relax_member_lists(trs_relax_member *m, const int64_t *arrival) {
   int32_t *ptr, *to = NULL;
   uint8_t *who = NULL;
   TRS_TRY(TRS_ALLOC_ZERO(&ptr, nrows + 2));
-  trs_status status = TRS_ALLOC(&to, count);
-  if (!status) status = TRS_ALLOC(&who, count);
+  trs_status status = TRS_ALLOC_ALL(TRS_ROOM(&to, count), TRS_ROOM(&who, count));
   if (!status) sort_lists(D, messages, arrival, nrows, ptr, to, who);
   const void *from[3] = {ptr + 1, to, who};
   const int64_t bytes[3] = {(nrows + 1) * 4, count * 4, count};
@@ -120,8 +119,7 @@ static trs_status build(trs_relax_group *G, const trs_relaxation *R, trs_block_s
 /* R keeps only the colours. */
 static trs_status create(trs_relaxation *R, trs_block_system *system,
                          const trs_relax_options *options) {
-  trs_free(R->ptr);
-  trs_free(R->idx);
+  TRS_FREE_ALL(R->ptr, R->idx);
   R->ptr = NULL;
   R->idx = NULL;
   TRS_TRY(TRS_ALLOC_ZERO(&R->group, 1));

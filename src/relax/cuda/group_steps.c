@@ -110,9 +110,8 @@ static trs_status run_member(const trs_relax_passes *P, int which) {
 static void be_member(void *argument, int rank, int size) {
   trs_relax_passes *P = argument;
   (void)size;
-  int before = trs_device_enter(P->R->group->member[rank].device);
+  TRS_ON_DEVICE(P->R->group->member[rank].device);
   if (run_member(P, rank)) trs_failure_get(&P->failure[rank]);
-  trs_device_leave(before);
 }
 
 /* The order of the launches of a step: each waits only for earlier launches. */
@@ -157,10 +156,8 @@ static trs_relax_peer_sync make_peer_sync(const trs_relax_group *G, int which) {
 static trs_status launch_once(const trs_relax_passes *P, int which) {
   const trs_relax_member *m = &P->R->group->member[which];
   trs_relax_peer_sync t = make_peer_sync(P->R->group, which);
-  int before = trs_device_enter(m->device);
-  trs_status status = trs_relax_gpu_run_steps(m->R, P->direction, count_steps(P), &t);
-  trs_device_leave(before);
-  return status;
+  TRS_ON_DEVICE(m->device);
+  return trs_relax_gpu_run_steps(m->R, P->direction, count_steps(P), &t);
 }
 
 static trs_status run_in_one_launch(const trs_relax_passes *P) {

@@ -107,7 +107,7 @@ trs_status trs_relax_group_sweep(trs_relaxation *R, const trs_rhs *rhs,
                                  const trs_sweep_options *options) {
   trs_relax_group *G = R->group;
   if (rhs->nrhs == 0 || R->nrows == 0) return TRS_SUCCESS;
-  int before = trs_device_enter(G->member[0].device);
+  TRS_ON_DEVICE(G->member[0].device);
   bool there = trs_device_address(rhs->x) && trs_device_address(rhs->b);
   const trs_relax_driver driver = {R, &steps, G->staged, trs_relax_gpu_stage(G->member[0].R),
                                    G->member[0].stream};
@@ -122,7 +122,6 @@ trs_status trs_relax_group_sweep(trs_relaxation *R, const trs_rhs *rhs,
   if (!status) status = take_over(G, true);
   if (!status && !there) status = wait_for_members(G);
   trs_group_unlock(G->group);
-  trs_device_leave(before);
   return status;
 }
 

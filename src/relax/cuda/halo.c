@@ -59,11 +59,10 @@ static trs_status begin_pack(trs_relaxation *R, int32_t c, int64_t nrhs) {
 
 static void pack(trs_relaxation *R, int32_t c, int64_t nrhs) {
   trs_relax_halo *h = R->gpu->halo;
-  int before = trs_device_enter(R->gpu->device);
+  TRS_ON_DEVICE(R->gpu->device);
   if (h->begun != c && !h->failed.status) keep(h, begin_pack(R, c, nrhs));
   if (h->begun == c) keep(h, trs_device_event_wait(h->gone));
   h->begun = -1;
-  trs_device_leave(before);
 }
 
 static trs_status put(trs_relaxation *R, const trs_domain_message *M, int64_t nrhs) {
@@ -80,16 +79,14 @@ static trs_status put(trs_relaxation *R, const trs_domain_message *M, int64_t nr
 
 static void unpack(trs_relaxation *R, const trs_domain_message *M, int64_t nrhs) {
   trs_relax_halo *h = R->gpu->halo;
-  int before = trs_device_enter(R->gpu->device);
+  TRS_ON_DEVICE(R->gpu->device);
   if (!h->failed.status) keep(h, put(R, M, nrhs));
-  trs_device_leave(before);
 }
 
 static void settle(trs_relaxation *R, int32_t c) {
   trs_relax_halo *h = R->gpu->halo;
-  int before = trs_device_enter(R->gpu->device);
+  TRS_ON_DEVICE(R->gpu->device);
   keep(h, trs_device_event_wait(h->settled[c]));
-  trs_device_leave(before);
 }
 
 /* ---- Sweeps ---- */
@@ -194,10 +191,8 @@ trs_status trs_relax_gpu_link(trs_relaxation *R) {
   h->begun = -1;
   R->gpu->halo = h;
   R->mover = &h->base;
-  int before = trs_device_enter(R->gpu->device);
-  trs_status status = make_room(R, h);
-  trs_device_leave(before);
-  return status;
+  TRS_ON_DEVICE(R->gpu->device);
+  return make_room(R, h);
 }
 
 void trs_relax_halo_free(trs_relaxation *R) {

@@ -118,8 +118,7 @@ static void free_mapped(mapped *m) {
   trs_relax_member *own = &m->group.member[m->memory.me];
   if (own->device) trs_relax_member_free_lists(own);
   trs_mapped_free(&m->memory);
-  trs_free(own->last);
-  trs_free(m);
+  TRS_FREE_ALL(own->last, m);
 }
 
 /* ---- The way there ---- */
@@ -163,11 +162,10 @@ void trs_relax_gpu_meet(trs_relaxation *R) {
 
 void trs_relax_gpu_leave(trs_relaxation *R) {
   if (!R->group) return;
-  int before = trs_device_enter(R->gpu->device);
+  TRS_ON_DEVICE(R->gpu->device);
   (void)trs_device_wait(R->gpu->stream);
   trs_mapped_close(&mapped_of(R)->memory);
   (void)on_all(R, true);
-  trs_device_leave(before);
 }
 
 void trs_relax_mapped_free(trs_relaxation *R) {

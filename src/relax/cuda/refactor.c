@@ -283,10 +283,9 @@ static trs_status create(trs_refactor *f, trs_relaxation *L, trs_relaxation *U) 
 
 static trs_status run(trs_refactor *f, trs_relaxation *L, trs_relaxation *U,
                       const trs_block_source *source) {
-  int before = trs_device_enter(L->gpu->device);
+  TRS_ON_DEVICE(L->gpu->device);
   trs_status status = f->gpu ? TRS_SUCCESS : create(f, L, U);
   if (!status) status = run_there(f, source);
-  trs_device_leave(before);
   return status;
 }
 

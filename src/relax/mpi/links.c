@@ -185,9 +185,8 @@ static trs_status allocate(mpi_links *l) {
                     "two domains exchange %lld rows of a colour, more than a message holds: take "
                     "more ranks, or fewer right-hand sides at a time",
                     (long long)longest);
-  TRS_TRY(TRS_ALLOC(&l->send, l->nsends));
-  TRS_TRY(TRS_ALLOC(&l->receive, l->nreceives));
-  TRS_TRY(TRS_ALLOC_ZERO(&l->open, l->nreceives));
+  TRS_TRY(TRS_ALLOC_ALL(TRS_ROOM(&l->send, l->nsends), TRS_ROOM(&l->receive, l->nreceives),
+                        TRS_ZEROS(&l->open, l->nreceives)));
   if (R->mover) {
     l->out = R->mover->out;
     l->in = R->mover->in;

@@ -52,8 +52,7 @@ static trs_status find_sources(trs_batch_triangle *own, const trs_matrix *T, con
 
 /* The caller's arrays may be borrowed by the matrix, and gone before the batch is. */
 static trs_status copy_pattern(trs_batch_triangle *own, const trs_matrix *T) {
-  TRS_TRY(TRS_ALLOC(&own->ptr, T->nvectors + 1));
-  TRS_TRY(TRS_ALLOC(&own->idx, T->nnz));
+  TRS_TRY(TRS_ALLOC_ALL(TRS_ROOM(&own->ptr, T->nvectors + 1), TRS_ROOM(&own->idx, T->nnz)));
   memcpy(own->ptr, T->ptr, (size_t)(T->nvectors + 1) * sizeof *T->ptr);
   if (T->nnz) memcpy(own->idx, T->idx, (size_t)T->nnz * sizeof *T->idx);
   own->system.ptr = own->ptr;

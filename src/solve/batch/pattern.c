@@ -16,15 +16,10 @@ void trs_batch_rows_drop(trs_batch_rows *r) {
 
 trs_status trs_batch_rows_allocate(trs_batch_rows *r, int64_t count, int64_t entries) {
   *r = (trs_batch_rows){.count = count, .entries = entries};
-  TRS_TRY(TRS_ALLOC_ZERO(&r->ptr, count + 1));
-  TRS_TRY(TRS_ALLOC(&r->to, entries));
-  TRS_TRY(TRS_ALLOC(&r->source, entries));
-  TRS_TRY(TRS_ALLOC(&r->diagonal, count));
-  TRS_TRY(TRS_ALLOC(&r->id, entries));
-  TRS_TRY(TRS_ALLOC(&r->own_id, count));
-  TRS_TRY(TRS_ALLOC(&r->b, count));
-  TRS_TRY(TRS_ALLOC(&r->x, count));
-  return TRS_ALLOC(&r->level, count);
+  return TRS_ALLOC_ALL(TRS_ZEROS(&r->ptr, count + 1), TRS_ROOM(&r->to, entries),
+                       TRS_ROOM(&r->source, entries), TRS_ROOM(&r->diagonal, count),
+                       TRS_ROOM(&r->id, entries), TRS_ROOM(&r->own_id, count),
+                       TRS_ROOM(&r->b, count), TRS_ROOM(&r->x, count), TRS_ROOM(&r->level, count));
 }
 
 /* begin and end of the off-diagonal entries of stored vector i. */
@@ -220,8 +215,7 @@ trs_status trs_batch_rows_split(trs_batch_rows *r) {
   term *terms = NULL;
   int32_t *place = NULL;
   trs_status status = trs_batch_rows_allocate(&to, r->count + sums, r->entries + sums);
-  if (!status) status = TRS_ALLOC(&terms, longest);
-  if (!status) status = TRS_ALLOC(&place, r->count);
+  if (!status) status = TRS_ALLOC_ALL(TRS_ROOM(&terms, longest), TRS_ROOM(&place, r->count));
   if (!status) {
     to.count = to.entries = 0;
     to.ids = r->ids;
@@ -359,18 +353,6 @@ static void fill(trs_batch_program *p, const trs_batch_rows *r, const trs_system
       put_row(p, &p->piece[q], s, r, S, order[p->piece[q].row + s].row, number);
 }
 
-static trs_status allocate(trs_batch_program *p, int64_t n, int64_t ids) {
-  TRS_TRY(TRS_ALLOC(&p->at, ids));
-  TRS_TRY(TRS_ALLOC(&p->col, p->entries));
-  TRS_TRY(TRS_ALLOC(&p->source, p->entries));
-  TRS_TRY(TRS_ALLOC(&p->pivot_row, p->entries));
-  TRS_TRY(TRS_ALLOC(&p->b, n));
-  TRS_TRY(TRS_ALLOC(&p->x, n));
-  TRS_TRY(TRS_ALLOC(&p->zero, p->rows + 1));
-  TRS_TRY(TRS_ALLOC_ZERO(&p->packet, p->pieces + TRS_BATCH_STAGES));
-  return TRS_ALLOC_ZERO(&p->piece, p->pieces + 1);
-}
-
 static trs_status make(trs_batch_program *p, const trs_batch_rows *r, const trs_system *S,
                        int64_t room, int64_t slots, sorted_row *order, int64_t *begin,
                        int32_t *number) {
@@ -382,7 +364,11 @@ static trs_status make(trs_batch_program *p, const trs_batch_rows *r, const trs_
   if (p->entries >= INT32_MAX)
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
                     "a batch on a GPU: its systems have more than %d entries", INT32_MAX);
-  TRS_TRY(allocate(p, S->n, r->ids));
+  TRS_TRY(TRS_ALLOC_ALL(
+      TRS_ROOM(&p->at, r->ids), TRS_ROOM(&p->col, p->entries), TRS_ROOM(&p->source, p->entries),
+      TRS_ROOM(&p->pivot_row, p->entries), TRS_ROOM(&p->b, S->n), TRS_ROOM(&p->x, S->n),
+      TRS_ROOM(&p->zero, p->rows + 1), TRS_ZEROS(&p->packet, p->pieces + TRS_BATCH_STAGES),
+      TRS_ZEROS(&p->piece, p->pieces + 1)));
   cut(p->piece, order, begin, r->levels, room, slots, &p->entries);
   fill(p, r, S, order, number);
   p->packets = pack(p->packet, p->piece, p->pieces, room);
@@ -395,9 +381,8 @@ trs_status trs_batch_program_make(trs_batch_program *p, const trs_batch_rows *r,
   int64_t *begin = NULL;
   int32_t *number = NULL;
   *p = (trs_batch_program){0};
-  trs_status status = TRS_ALLOC(&order, r->count);
-  if (!status) status = TRS_ALLOC(&begin, r->levels + 1);
-  if (!status) status = TRS_ALLOC(&number, r->count);
+  trs_status status = TRS_ALLOC_ALL(TRS_ROOM(&order, r->count), TRS_ROOM(&begin, r->levels + 1),
+                                    TRS_ROOM(&number, r->count));
   if (!status) status = make(p, r, S, room, slots, order, begin, number);
   TRS_FREE_ALL(order, begin, number);
   return status;

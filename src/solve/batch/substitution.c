@@ -6,6 +6,7 @@
 
 #include "analysis/substitute.h"
 #include "base/memory.h"
+#include "base/search.h"
 
 void trs_batch_substitution_drop(trs_batch_substitution *s) {
   TRS_FREE_ALL(s->step_entry, s->step_row, s->row, s->to, s->ptr, s->a, s->inverse, s->m, s->l_ptr,
@@ -28,10 +29,8 @@ typedef struct lower {
 
 static trs_status make_lower(lower *l, const trs_batch_rows *r) {
   const int64_t nnz = r->entries + r->count;
-  TRS_TRY(TRS_ALLOC(&l->ptr, r->count + 1));
-  TRS_TRY(TRS_ALLOC(&l->idx, nnz));
-  TRS_TRY(TRS_ALLOC(&l->val, nnz));
-  TRS_TRY(TRS_ALLOC_ZERO(&l->level, r->levels + 1));
+  TRS_TRY(TRS_ALLOC_ALL(TRS_ROOM(&l->ptr, r->count + 1), TRS_ROOM(&l->idx, nnz),
+                        TRS_ROOM(&l->val, nnz), TRS_ZEROS(&l->level, r->levels + 1)));
   int64_t at = 0;
   for (int64_t k = 0; k < r->count; k++) {
     l->ptr[k] = at;
@@ -94,9 +93,8 @@ typedef struct work {
 static trs_status begin(work *w) {
   const trs_joint *j = w->joint;
   const int64_t n = w->rows->count, *ptr = j->system.ptr;
-  TRS_TRY(TRS_ALLOC_ZERO(&w->part, n));
-  TRS_TRY(TRS_ALLOC(&w->row_of_y, j->ny));
-  TRS_TRY(TRS_ALLOC_ZERO(&w->step, n));
+  TRS_TRY(
+      TRS_ALLOC_ALL(TRS_ZEROS(&w->part, n), TRS_ROOM(&w->row_of_y, j->ny), TRS_ZEROS(&w->step, n)));
   for (int64_t k = 0; k < n; k++) w->part[k].y = -1;
   for (int32_t y = 0; y < j->ny; y++) {
     w->row_of_y[y] = trs_row_number(j->of[y]);
@@ -122,19 +120,6 @@ static trs_status begin(work *w) {
   return TRS_SUCCESS;
 }
 
-/* The entry of row k of op(T) in column c; -1: it has none. */
-static int64_t stored(const trs_batch_rows *r, int64_t k, int32_t c) {
-  int64_t low = r->ptr[k], high = r->ptr[k + 1];
-  while (low < high) {
-    const int64_t middle = low + (high - low) / 2;
-    if (r->to[middle] < c)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low < r->ptr[k + 1] && r->to[low] == c ? low : -1;
-}
-
 static int64_t minus(int64_t source) {
   return source == TRS_BATCH_ONE ? TRS_BATCH_MINUS_ONE : TRS_BATCH_MINUS(source);
 }
@@ -149,7 +134,8 @@ static void put(trs_batch_rows *to, int32_t column, int64_t source, int64_t id) 
 static void put_D(trs_batch_rows *to, const work *w, int64_t k) {
   for (int64_t e = w->part[k].d; e < w->part[k].d_end; e++) {
     const int32_t y = w->joint->system.idx[e];
-    put(to, y, w->rows->source[stored(w->rows, k, w->row_of_y[y])], e);
+    const int64_t own = trs_find(w->rows->to, w->rows->ptr[k], w->rows->ptr[k + 1], w->row_of_y[y]);
+    put(to, y, w->rows->source[own], e);
   }
 }
 
@@ -181,7 +167,7 @@ static trs_status make_rows(trs_batch_rows *to, const work *w) {
       put_D(to, w, k);
     for (int64_t e = p->m; e < p->m_end; e++) {
       const int32_t c = j->system.idx[e] - j->ny;
-      const int64_t own = stored(w->rows, k, c);
+      const int64_t own = trs_find(w->rows->to, w->rows->ptr[k], w->rows->ptr[k + 1], c);
       bool in_D = false;
       for (int64_t d = p->d; d < p->d_end && own >= 0; d++)
         in_D |= w->row_of_y[j->system.idx[d]] == c;
@@ -236,9 +222,8 @@ static trs_status order_steps(trs_batch_substitution *s, const work *w) {
   const int64_t n = w->rows->count;
   for (int64_t k = 0; k < n; k++)
     if (w->step[k] >= s->steps) s->steps = w->step[k] + 1;
-  TRS_TRY(TRS_ALLOC_ZERO(&s->step_row, s->steps + 1));
-  TRS_TRY(TRS_ALLOC_ZERO(&s->step_entry, s->steps + 1));
-  TRS_TRY(TRS_ALLOC(&s->row, n));
+  TRS_TRY(TRS_ALLOC_ALL(TRS_ZEROS(&s->step_row, s->steps + 1),
+                        TRS_ZEROS(&s->step_entry, s->steps + 1), TRS_ROOM(&s->row, n)));
   for (int64_t k = 0; k < n; k++) s->step_row[w->step[k] + 1]++;
   for (int32_t t = 0; t < s->steps; t++) s->step_row[t + 1] += s->step_row[t];
   for (int64_t k = 0; k < n; k++) s->row[s->step_row[w->step[k]]++] = (int32_t)k;
@@ -252,11 +237,9 @@ static trs_status list_products(trs_batch_substitution *s, const work *w) {
   for (int64_t k = 0; k < w->rows->count; k++) list_row(s, w, k, &count);
   const int64_t entries = s->entries, products = s->products;
   s->entries = s->products = 0;
-  TRS_TRY(TRS_ALLOC_ZERO(&s->ptr, entries + 1));
-  TRS_TRY(TRS_ALLOC(&s->a, products));
-  TRS_TRY(TRS_ALLOC(&s->inverse, products));
-  TRS_TRY(TRS_ALLOC(&s->m, products));
-  TRS_TRY(TRS_ALLOC(&s->to, entries));
+  TRS_TRY(TRS_ALLOC_ALL(TRS_ZEROS(&s->ptr, entries + 1), TRS_ROOM(&s->a, products),
+                        TRS_ROOM(&s->inverse, products), TRS_ROOM(&s->m, products),
+                        TRS_ROOM(&s->to, entries)));
   for (int32_t t = 0; t < s->steps; t++) {
     s->step_entry[t] = s->entries;
     for (int64_t q = s->step_row[t]; q < s->step_row[t + 1]; q++) list_row(s, w, s->row[q], &count);
@@ -284,16 +267,11 @@ static trs_status list_entries(trs_batch_substitution *s, const work *w) {
   const int64_t n = r->count;
   int64_t m_entries = 0;
   for (int64_t k = 0; k < n; k++) m_entries += w->part[k].m_end - w->part[k].m;
-  TRS_TRY(TRS_ALLOC(&s->l_ptr, n + 1));
-  TRS_TRY(TRS_ALLOC(&s->l_at, r->entries));
-  TRS_TRY(TRS_ALLOC(&s->l_col, r->entries));
-  TRS_TRY(TRS_ALLOC_ZERO(&s->column_ptr, n + 2));
-  TRS_TRY(TRS_ALLOC(&s->column_at, r->entries));
-  TRS_TRY(TRS_ALLOC(&s->column_row, r->entries));
-  TRS_TRY(TRS_ALLOC(&s->m_ptr, n + 1));
-  TRS_TRY(TRS_ALLOC(&s->m_at, m_entries));
-  TRS_TRY(TRS_ALLOC(&s->m_col, m_entries));
-  TRS_TRY(TRS_ALLOC(&s->diagonal, n));
+  TRS_TRY(TRS_ALLOC_ALL(TRS_ROOM(&s->l_ptr, n + 1), TRS_ROOM(&s->l_at, r->entries),
+                        TRS_ROOM(&s->l_col, r->entries), TRS_ZEROS(&s->column_ptr, n + 2),
+                        TRS_ROOM(&s->column_at, r->entries), TRS_ROOM(&s->column_row, r->entries),
+                        TRS_ROOM(&s->m_ptr, n + 1), TRS_ROOM(&s->m_at, m_entries),
+                        TRS_ROOM(&s->m_col, m_entries), TRS_ROOM(&s->diagonal, n)));
   memcpy(s->l_ptr, r->ptr, (size_t)(n + 1) * sizeof *s->l_ptr);
   for (int64_t p = 0; p < r->entries; p++) s->column_ptr[r->to[p] + 2]++;
   for (int64_t c = 0; c < n; c++) s->column_ptr[c + 2] += s->column_ptr[c + 1];

@@ -9,11 +9,6 @@ typedef struct pattern {
   int32_t *idx, *new_idx;
 } pattern;
 
-static trs_status allocate(pattern *p, int64_t n, int64_t nnz) {
-  TRS_TRY(TRS_ALLOC(&p->ptr, n + 1));
-  return TRS_ALLOC(&p->idx, nnz);
-}
-
 static trs_status upload(trs_transposed *to, const pattern *p, trs_device *device, int64_t n,
                          int64_t nnz, size_t size, trs_stream stream) {
   TRS_TRY(TRS_DEVICE_ALLOC(device, &to->ptr, n + 1, stream));
@@ -28,7 +23,7 @@ static trs_status upload(trs_transposed *to, const pattern *p, trs_device *devic
 static trs_status transpose(trs_transposed *to, pattern *p, trs_device *device, int64_t n,
                             int64_t nnz, trs_scalar scalar, const int64_t *ptr, const int32_t *idx,
                             const void *val, trs_stream stream) {
-  TRS_TRY(allocate(p, n, nnz));
+  TRS_TRY(TRS_ALLOC_ALL(TRS_ROOM(&p->ptr, n + 1), TRS_ROOM(&p->idx, nnz)));
   TRS_TRY(trs_device_copy(p->ptr, ptr, (n + 1) * 8, stream));
   TRS_TRY(trs_device_copy(p->idx, idx, nnz * 4, stream));
   TRS_TRY(trs_device_wait(stream));

@@ -1,5 +1,5 @@
 /* deliver.c - sends entries to their owners. */
-#include "solve/grid3d/deliver.h"
+#include "solve/grid3d/input.h"
 
 #include <string.h>
 
@@ -44,9 +44,8 @@ void trs_deliver(trs_delivery *d, bool upper, int64_t i, int64_t j, const void *
 }
 
 static trs_status make_parcel(parcel *p, int64_t count, size_t size) {
-  TRS_TRY(TRS_ALLOC(&p->i, count));
-  TRS_TRY(TRS_ALLOC(&p->j, count));
-  return trs_alloc((void **)&p->values, count, size);
+  return TRS_ALLOC_ALL(TRS_ROOM(&p->i, count), TRS_ROOM(&p->j, count),
+                       TRS_ROOM_OF(&p->values, count, size));
 }
 
 static void release(parcel *p) {
@@ -121,30 +120,27 @@ static trs_status exchange(const trs_delivery *d, trs_ranks *ranks, parcel *in,
   return bad;
 }
 
-static trs_status run(trs_delivery *d, trs_ranks *ranks, trs_producer produce, const void *state,
-                      int64_t (*count)[2], parcel *in) {
+static trs_status run(trs_delivery *d, trs_ranks *ranks, int64_t (*count)[2], parcel *in) {
   d->counting = true;
-  produce(state, d);
+  d->in->produce(d->in->state, d);
   TRS_TRY(exchange_counts(d, ranks, count));
   TRS_TRY(trs_ranks_agree(ranks, make_room(d, in, ranks, (const int64_t(*)[2])count)));
   d->counting = false;
-  produce(state, d);
+  d->in->produce(d->in->state, d);
   return exchange(d, ranks, in, (const int64_t(*)[2])count);
 }
 
-trs_status trs_deliver_all(const trs_grid_input *in, trs_filler *f, trs_ranks *ranks,
-                           trs_producer produce, const void *state) {
+trs_status trs_deliver_all(const trs_grid_input *in, trs_filler *f, trs_ranks *ranks) {
   trs_delivery d = {.in = in, .f = f, .size = trs_scalar_size(in->scalar)};
   int64_t(*count)[2] = NULL;
   parcel arriving = {0};
   trs_status status = trs_alloc_zero((void **)&d.to, ranks->size, sizeof *d.to);
   if (!status) status = trs_alloc_zero((void **)&count, ranks->size, sizeof *count);
   status = trs_ranks_agree(ranks, status);
-  if (!status) status = run(&d, ranks, produce, state, count, &arriving);
+  if (!status) status = run(&d, ranks, count, &arriving);
   for (int r = 0; d.to && r < ranks->size; r++)
     for (int upper = 0; upper < 2; upper++) release(&d.to[r][upper]);
   release(&arriving);
-  trs_free(d.to);
-  trs_free(count);
+  TRS_FREE_ALL(d.to, count);
   return status;
 }

@@ -23,9 +23,8 @@ static int64_t length_of(const trs_filler *f, bool upper, int64_t K) {
 static trs_status make_room(trs_filler *f, bool upper) {
   const trs_grid_layout *l = f->part->layout;
   int64_t numbers = 0;
-  TRS_TRY(TRS_ALLOC(&f->at[upper], l->count));
-  TRS_TRY(TRS_ALLOC_ZERO(&f->cursor[upper], l->count));
-  TRS_TRY(TRS_ALLOC_ZERO(&f->solved[upper], l->count));
+  TRS_TRY(TRS_ALLOC_ALL(TRS_ROOM(&f->at[upper], l->count), TRS_ZEROS(&f->cursor[upper], l->count),
+                        TRS_ZEROS(&f->solved[upper], l->count)));
   for (int64_t K = 0; K < l->count; K++) {
     f->at[upper][K] = -1;
     if (!wanted(f->part, upper, K)) continue;
@@ -215,8 +214,7 @@ static trs_status invert_all(const trs_filler *f, const bool unit[2], const int3
   if (!status) status = TRS_ALLOC(&room, 2 * widest);
   for (int upper = 0; upper < 2 && !status; upper++)
     status = invert(f, upper, unit[upper], row_perm, N, room);
-  trs_free(N);
-  trs_free(room);
+  TRS_FREE_ALL(N, room);
   return status;
 }
 

@@ -49,10 +49,8 @@ static void weigh(const forest *f) {
 static trs_status grow(forest *f) {
   int64_t *ptr = NULL, count = f->l->count;
   int32_t *column = NULL, *top = NULL;
-  TRS_TRY(TRS_ALLOC(&f->parent, count));
-  TRS_TRY(TRS_ALLOC(&f->child, count));
-  TRS_TRY(TRS_ALLOC(&f->sibling, count));
-  TRS_TRY(TRS_ALLOC(&f->below, count));
+  TRS_TRY(TRS_ALLOC_ALL(TRS_ROOM(&f->parent, count), TRS_ROOM(&f->child, count),
+                        TRS_ROOM(&f->sibling, count), TRS_ROOM(&f->below, count)));
   trs_status status = trs_transpose_pattern(&ptr, &column, NULL, count, count, f->l->blocks[0].ptr,
                                             f->l->blocks[0].row);
   if (!status) status = TRS_ALLOC(&top, count);
@@ -94,8 +92,7 @@ static trs_status split(const forest *f, trs_heap *h, int32_t lo, int height) {
   }
   for (int k = 0; k < 2 && !status; k++)
     status = halve(f, &half[k], lo + (k << (height - 1)), height - 1);
-  trs_free(half[0].item);
-  trs_free(half[1].item);
+  TRS_FREE_ALL(half[0].item, half[1].item);
   return status;
 }
 
@@ -195,8 +192,7 @@ trs_status trs_forest_house(trs_grid_layout *layout, const trs_layout_options *o
   if (!status) status = TRS_ALLOC(&h.item, layout->count);
   if (!status) status = TRS_ALLOC(&load, options->places);
   if (!status) status = house_all(&f, &h, load, options->places);
-  trs_free(h.item);
-  trs_free(load);
+  TRS_FREE_ALL(h.item, load);
   release(&f);
   return status;
 }

@@ -133,10 +133,8 @@ trs_status trs_grid_gpus_create(trs_grid_gpus **made, const trs_rank_part *p,
   g->mapped.members = p->shape.x * p->shape.y;
   g->mapped.me = trs_place(p);
   g->children = trs_spread_children(options->trees, g->mapped.members);
-  int before = trs_device_enter(options->device);
-  trs_status status = make(g, p, sweep);
-  trs_device_leave(before);
-  return status;
+  TRS_ON_DEVICE(options->device);
+  return make(g, p, sweep);
 }
 
 /* ---- Memory ---- */
@@ -221,7 +219,8 @@ static trs_spread_args args_of(const trs_grid_gpus *g, const trs_rank_part *p, b
   return a;
 }
 
-static trs_status reserve(trs_grid_gpus *g, const trs_rank_part *p) {
+trs_status trs_grid_gpus_reserve(trs_grid_gpus *g, const trs_rank_part *p) {
+  TRS_ON_DEVICE(g->set.device);
   int64_t row = trs_row_bytes(p);
   give_up_room(g);
   g->at = offsets_for(g, row, p->nrhs);
@@ -238,13 +237,6 @@ static trs_status reserve(trs_grid_gpus *g, const trs_rank_part *p) {
   TRS_TRY(trs_device_alloc_pinned((void **)&g->staged, staged * row));
   g->solve = (uint32_t)trs_counters_begin;
   return trs_device_wait(NULL);
-}
-
-trs_status trs_grid_gpus_reserve(trs_grid_gpus *g, const trs_rank_part *p) {
-  int before = trs_device_enter(g->set.device);
-  trs_status status = reserve(g, p);
-  trs_device_leave(before);
-  return status;
 }
 
 /* ---- Shared memory of other ranks ---- */
@@ -307,7 +299,7 @@ static void move_slots(const trs_grid_gpus *g, const trs_rank_part *p, bool take
 }
 
 trs_status trs_grid_gpus_take(trs_grid_gpus *g, const trs_rank_part *p) {
-  int before = trs_device_enter(g->set.device);
+  TRS_ON_DEVICE(g->set.device);
   move_slots(g, p, true);
   if (++g->solve == 0) g->solve = 1; /* a value of the words that no solve uses */
   g->odd = !g->odd;
@@ -315,7 +307,6 @@ trs_status trs_grid_gpus_take(trs_grid_gpus *g, const trs_rank_part *p) {
   if (!status) status = empty_half(g, !g->odd); /* all ranks have ended the solve that used it */
   if (!status) status = trs_device_fill(g->ticket, 0, 2 * sizeof *g->ticket, NULL);
   if (!status) status = trs_device_wait(NULL);
-  trs_device_leave(before);
   return status;
 }
 
@@ -331,10 +322,8 @@ trs_status trs_grid_gpus_give(trs_grid_gpus *g, trs_rank_part *p) {
 
 trs_status trs_grid_gpus_sweep(trs_grid_gpus *g, const trs_rank_part *p, bool upper, void *rows) {
   trs_spread_args a = args_of(g, p, upper, rows);
-  int before = trs_device_enter(g->set.device);
-  trs_status status = g->set.way[upper]->launch(g->state[upper], &a);
-  trs_device_leave(before);
-  return status;
+  TRS_ON_DEVICE(g->set.device);
+  return g->set.way[upper]->launch(g->state[upper], &a);
 }
 
 trs_status trs_grid_gpus_wait(trs_grid_gpus *g) {
@@ -368,8 +357,9 @@ static char *arrived(const trs_grid_gpus *g, const trs_rank_part *p) {
   return (char *)g->packed + g->nshared * trs_row_bytes(p);
 }
 
-static trs_status share(trs_grid_gpus *g, const trs_rank_part *p, int64_t rows, const void **out,
-                        void **in) {
+trs_status trs_grid_gpus_share(trs_grid_gpus *g, const trs_rank_part *p, int64_t rows,
+                               const void **out, void **in) {
+  TRS_ON_DEVICE(g->set.device);
   int64_t bytes = rows * trs_row_bytes(p);
   *out = g->packed;
   *in = arrived(g, p);
@@ -382,22 +372,13 @@ static trs_status share(trs_grid_gpus *g, const trs_rank_part *p, int64_t rows, 
   return trs_device_wait(NULL);
 }
 
-trs_status trs_grid_gpus_share(trs_grid_gpus *g, const trs_rank_part *p, int64_t rows,
-                               const void **out, void **in) {
-  int before = trs_device_enter(g->set.device);
-  trs_status status = share(g, p, rows, out, in);
-  trs_device_leave(before);
-  return status;
-}
-
 trs_status trs_grid_gpus_add(trs_grid_gpus *g, const trs_rank_part *p, int64_t rows) {
   int64_t bytes = rows * trs_row_bytes(p);
-  int before = trs_device_enter(g->set.device);
+  TRS_ON_DEVICE(g->set.device);
   trs_status status = TRS_SUCCESS;
   if (!g->set.mpi_reads_device)
     status = trs_device_copy(arrived(g, p), g->staged + bytes, bytes, NULL);
   if (!status) status = move_shared(g, p, rows, true, arrived(g, p));
-  trs_device_leave(before);
   return status;
 }
 

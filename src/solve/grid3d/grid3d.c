@@ -105,19 +105,40 @@ trs_status trs_grid_solver_plan(trs_grid_solver *s) {
   return trs_ranks_reserve(s->ranks, sends + s->ranks->size);
 }
 
-static trs_status copy(void **to, const void *from, int64_t bytes) {
-  if (!from) return TRS_SUCCESS;
-  TRS_TRY(trs_alloc(to, bytes, 1));
-  memcpy(*to, from, (size_t)bytes);
+/* The arrays of maps; of those of the solver they are its own. */
+enum { NMAPS = 4 };
+
+static void list_maps(const trs_grid_maps *maps, const void *list[NMAPS]) {
+  const void *const of[NMAPS] = {maps->row_perm, maps->col_perm, maps->row_scale, maps->col_scale};
+  memcpy(list, of, sizeof of);
+}
+
+static size_t size_of_map(int k) { return k < 2 ? sizeof(int32_t) : sizeof(double); }
+
+static trs_status allocate_maps(void *copy[NMAPS], const int8_t *given, int64_t n) {
+  for (int k = 0; k < NMAPS; k++)
+    if (given[k]) TRS_TRY(trs_alloc(&copy[k], n, size_of_map(k)));
   return TRS_SUCCESS;
 }
 
-static trs_status copy_maps(trs_grid_maps *maps, const trs_grid_input *in) {
-  int64_t perm = in->n * (int64_t)sizeof(int32_t), scale = in->n * (int64_t)sizeof(double);
-  TRS_TRY(copy((void **)&maps->row_perm, in->row_perm, perm));
-  TRS_TRY(copy((void **)&maps->col_perm, in->col_perm, perm));
-  TRS_TRY(copy((void **)&maps->row_scale, in->row_scale, scale));
-  return copy((void **)&maps->col_scale, in->col_scale, scale);
+/* Collective.  Copies the input's maps, or where they count rank 0's. */
+static trs_status copy_maps(trs_grid_solver *s, const trs_grid_input *in) {
+  const void *of[NMAPS];
+  void *copy[NMAPS] = {NULL};
+  int8_t given[NMAPS];
+  list_maps(&in->maps, of);
+  for (int k = 0; k < NMAPS; k++) given[k] = of[k] != NULL;
+  if (in->first_maps) TRS_TRY(trs_ranks_broadcast(s->ranks, given, sizeof given));
+  trs_status status = allocate_maps(copy, given, in->n);
+  s->maps = (trs_grid_maps){copy[0], copy[1], copy[2], copy[3]};
+  TRS_TRY(trs_ranks_agree(s->ranks, status));
+  for (int k = 0; k < NMAPS; k++) {
+    const int64_t bytes = in->n * (int64_t)size_of_map(k);
+    if (!given[k]) continue;
+    if (!in->first_maps || !s->ranks->rank) memcpy(copy[k], of[k], (size_t)bytes);
+    if (in->first_maps) TRS_TRY(trs_ranks_broadcast(s->ranks, copy[k], bytes));
+  }
+  return TRS_SUCCESS;
 }
 
 /* The current layout, and the runs to invert. */
@@ -130,8 +151,7 @@ typedef struct base {
 
 static void release(base *b) {
   trs_grid_layout_destroy(&b->layout);
-  trs_free(b->runs);
-  trs_free(b->refused);
+  TRS_FREE_ALL(b->runs, b->refused);
 }
 
 /* All grids that solve the same ancestor must produce the same bits: all ranks use the highest
@@ -150,8 +170,8 @@ static trs_status begin(trs_grid_solver *s, const trs_grid_input *in, base *b) {
   if (!status) status = check_shape(s);
   if (!status) status = trs_isa_check();
   s->set.supernodes.places = s->set.shape.x * s->set.shape.y;
-  if (!status) status = copy_maps(&s->maps, in);
   TRS_TRY(trs_ranks_agree(s->ranks, status));
+  TRS_TRY(copy_maps(s, in));
   TRS_TRY(agree_on_isa(s));
   TRS_TRY(in->layout(in, s->ranks, &b->layout, s->set.shape.z, &s->set.supernodes));
   TRS_TRY(trs_forest_runs(&b->layout, s->set.supernodes.invert, &b->runs, &b->nruns));
@@ -174,13 +194,9 @@ static trs_status lay_out(trs_grid_solver *s, const trs_grid_input *in, base *b,
 }
 
 static uint32_t check_maps(uint32_t crc, const trs_grid_maps *maps, int64_t n) {
-  const void *maps_of[] = {maps->row_perm, maps->col_perm, maps->row_scale, maps->col_scale};
-  for (int k = 0; k < 4; k++) {
-    size_t size = k < 2 ? sizeof *maps->row_perm : sizeof *maps->row_scale;
-    int8_t given = maps_of[k] != NULL;
-    crc = trs_crc32(crc, &given, 1);
-    if (given) crc = trs_crc32(crc, maps_of[k], n * (int64_t)size);
-  }
+  const void *of[NMAPS];
+  list_maps(maps, of);
+  for (int k = 0; k < NMAPS; k++) crc = trs_crc32_array(crc, of[k], n * (int64_t)size_of_map(k));
   return crc;
 }
 
@@ -195,11 +211,10 @@ static trs_status check_same(const trs_grid_solver *s, const bool unit[2]) {
   crc = check_maps(crc, &s->maps, l->n);
   const trs_grid_shape *p = &s->set.shape;
   const int64_t own[] = {l->n, crc, s->part.scalar, unit[0], unit[1], p->x, p->y, p->z};
-  int64_t first[sizeof own / sizeof *own];
-  memcpy(first, own, sizeof own);
-  TRS_TRY(trs_ranks_broadcast(s->ranks, first, sizeof first));
   trs_status status = TRS_SUCCESS;
-  if (memcmp(first, own, sizeof own) != 0)
+  bool same;
+  TRS_TRY(trs_ranks_compare(s->ranks, own, sizeof own, &same));
+  if (!same)
     status = trs_fail(TRS_ERROR_ARGUMENT, -1,
                       "its factors are others than those of rank 0: another pattern, separator "
                       "tree, permutation, scaling, kind of diagonal or element type");
@@ -222,11 +237,11 @@ static trs_status fill_part(trs_grid_solver *s, const trs_grid_input *in, base *
   for (bool again = true; again;) {
     TRS_TRY(trs_ranks_agree(s->ranks, lay_out(s, in, b, f)));
     TRS_TRY(check_same(s, in->unit));
-    TRS_TRY(trs_ranks_agree(s->ranks, in->fill(in, f, s->ranks)));
+    TRS_TRY(trs_ranks_agree(s->ranks, trs_input_fill(in, f, s->ranks)));
     if (!b->nruns) return TRS_SUCCESS;
     memset(b->refused, 0, (size_t)b->nruns);
     TRS_TRY(trs_ranks_agree(s->ranks,
-                            trs_fill_invert(f, s->ranks, in->unit, in->row_perm, b->refused)));
+                            trs_fill_invert(f, s->ranks, in->unit, s->maps.row_perm, b->refused)));
     TRS_TRY(trs_ranks_reduce(s->ranks, b->refused, b->nruns, 1, trs_join_flags));
     again = drop_refused(b);
   }
@@ -236,7 +251,7 @@ static trs_status fill_part(trs_grid_solver *s, const trs_grid_input *in, base *
 static trs_status make_plans(trs_grid_solver *s, const trs_grid_input *in, trs_filler *f) {
   const trs_sweep *const sweep[2] = {s->phase[0], s->phase[1]};
   s->set.plans.trees = s->set.trees;
-  return trs_grid_plans_create(f, in->unit, in->row_perm, sweep, &s->set.plans);
+  return trs_grid_plans_create(f, in->unit, s->maps.row_perm, sweep, &s->set.plans);
 }
 
 static trs_status set_up(trs_grid_solver *s, const trs_grid_input *in, trs_filler *f) {
@@ -249,7 +264,8 @@ static trs_status set_up(trs_grid_solver *s, const trs_grid_input *in, trs_fille
   TRS_TRY(status);
   status = trs_grid_solver_plan(s);
   if (!status)
-    status = s->set.plans.context ? make_plans(s, in, f) : trs_fill_end(f, in->unit, in->row_perm);
+    status =
+        s->set.plans.context ? make_plans(s, in, f) : trs_fill_end(f, in->unit, s->maps.row_perm);
   if (!status) status = trs_ranks_reserve(s->ranks, s->ranks->size);
   TRS_TRY(trs_ranks_agree(s->ranks, status));
   if (in->distributed) return trs_grid_solver_distribute(s, in->first_row, in->rows);
@@ -294,7 +310,8 @@ void trs_grid_solver_destroy(trs_grid_solver *s) {
   }
   TRS_FREE_ALL(s->shared, s->sums, s->buffer);
   trs_row_moves_destroy(&s->moves);
-  TRS_FREE_ALL(s->maps.row_perm, s->maps.col_perm, s->maps.row_scale, s->maps.col_scale);
+  TRS_FREE_ALL((void *)s->maps.row_perm, (void *)s->maps.col_perm, (void *)s->maps.row_scale,
+               (void *)s->maps.col_scale);
   trs_part_destroy(&s->part);
   trs_grid_layout_destroy(&s->layout);
   *s = (trs_grid_solver){0};
@@ -412,24 +429,22 @@ static trs_status run_by_plans(trs_grid_solver *s) {
   return trs_ranks_agree(s->ranks, status);
 }
 
-static trs_status solve_some(trs_grid_solver *s, void *x, int64_t ldx, const void *b, int64_t ldb,
-                             int64_t nrhs) {
-  TRS_TRY(reserve(s, nrhs)); /* in the memory that is allocated */
+static trs_status solve_some(trs_grid_solver *s, const trs_rhs *rhs) {
+  TRS_TRY(reserve(s, rhs->nrhs)); /* in the memory that is allocated */
   memset(s->part.base, 0, (size_t)s->part.sum_bytes);
-  TRS_TRY(trs_row_moves_take(&s->moves, &s->part, &s->maps, s->ranks, b, ldb));
+  TRS_TRY(trs_row_moves_take(&s->moves, &s->part, &s->maps, s->ranks, rhs));
   TRS_TRY(s->part.solver ? run_by_plans(s) : trs_grid_solver_run(s));
-  return trs_row_moves_put(&s->moves, &s->part, &s->maps, s->ranks, x, ldx);
+  return trs_row_moves_put(&s->moves, &s->part, &s->maps, s->ranks, rhs);
 }
 
 /* All ranks have the same nrhs. */
-trs_status trs_grid_solver_solve(trs_grid_solver *s, void *x, int64_t ldx, const void *b,
-                                 int64_t ldb, int64_t nrhs) {
-  int64_t size = (int64_t)trs_scalar_size(s->part.scalar), most = at_once(s);
-  trs_status status = agree_on_room(s, nrhs < most ? nrhs : most);
-  s->times = (trs_grid_times){.nrhs = nrhs};
-  for (int64_t c = 0; c < nrhs && !status; c += most)
-    status = solve_some(s, x ? (char *)x + c * ldx * size : NULL, ldx,
-                        b ? (const char *)b + c * ldb * size : NULL, ldb,
-                        nrhs - c < most ? nrhs - c : most);
+trs_status trs_grid_solver_solve(trs_grid_solver *s, const trs_rhs *rhs) {
+  const int64_t most = at_once(s);
+  trs_status status = agree_on_room(s, rhs->nrhs < most ? rhs->nrhs : most);
+  s->times = (trs_grid_times){.nrhs = rhs->nrhs};
+  for (int64_t c = 0; c < rhs->nrhs && !status; c += most) {
+    const trs_rhs some = trs_rhs_columns(rhs, s->part.scalar, c, most);
+    status = solve_some(s, &some);
+  }
   return status;
 }

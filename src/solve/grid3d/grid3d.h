@@ -103,8 +103,11 @@ trs_status trs_grid_solver_run(trs_grid_solver *solver);
 /* Bytes of the solver's buffer: the longest list of slots of sums, or twice that of shared x. */
 int64_t trs_grid_buffer_bytes(const trs_grid_solver *solver);
 
-/* b and x: this rank's rows, by columns, on the host. */
-trs_status trs_grid_solver_solve(trs_grid_solver *solver, void *x, int64_t ldx, const void *b,
-                                 int64_t ldb, int64_t nrhs);
+/* rhs: this rank's rows, on the host. */
+trs_status trs_grid_solver_solve(trs_grid_solver *solver, const trs_rhs *rhs);
+
+/* stats.c, collective.  Sets all fields except method, invert, backend, gpus and ranks_on_gpu. */
+TRS_API trs_status trs_grid_stats(trs_mpi_stats *stats, const trs_grid_solver *solver,
+                                  trs_mpi_over over);
 
 #endif

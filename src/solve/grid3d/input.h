@@ -11,6 +11,17 @@
 #include "comm/ranks.h"
 #include "solve/grid3d/fill.h"
 
+/* Origin of the rows of L and U: L U = P_r D_r A D_c P_c^T, arrays of n or NULL. */
+typedef struct trs_grid_maps {
+  const int32_t *row_perm, *col_perm;
+  const double *row_scale, *col_scale;
+} trs_grid_maps;
+
+typedef struct trs_delivery trs_delivery;
+/* Passes every entry of this rank to trs_deliver; runs twice, with the same entries in the same
+ * order. */
+typedef void (*trs_producer)(const void *state, trs_delivery *d);
+
 typedef struct trs_grid_input trs_grid_input;
 struct trs_grid_input {
   trs_scalar scalar;
@@ -18,9 +29,8 @@ struct trs_grid_input {
   bool unit[2]; /* L, U: ones on the diagonal */
   int64_t
       leaves; /* leaves of the separator tree, or the number of supernodes; for choosing a shape */
-  /* As in trs_factors; valid until close. */
-  const int32_t *row_perm, *col_perm;
-  const double *row_scale, *col_scale;
+  trs_grid_maps maps;      /* valid until close */
+  bool first_maps;         /* rank 0's maps count; else every rank has all of them */
   bool distributed;        /* b and x lie at first on all ranks; else on rank 0 */
   int64_t first_row, rows; /* if distributed: this rank's rows of them */
   /* Solve with A^T, or A^H: L' = U^T, U' = L^T. */
@@ -28,8 +38,9 @@ struct trs_grid_input {
   /* Collective, but the status may differ between ranks. */
   trs_status (*layout)(const trs_grid_input *in, trs_ranks *ranks, trs_grid_layout *layout, int pz,
                        const trs_layout_options *options);
-  /* Collective: adds all entries of this rank. */
-  trs_status (*fill)(const trs_grid_input *in, trs_filler *f, trs_ranks *ranks);
+  /* Passes this rank's entries to trs_deliver.  NULL: state is trs_factors, which every rank has
+   * whole. */
+  trs_producer produce;
   void (*close)(trs_grid_input *in); /* or NULL */
   const void *state;
 };
@@ -74,9 +85,21 @@ trs_status trs_input_share_layout(trs_ranks *ranks, trs_grid_layout *layout,
                                   const trs_grid_pattern *pattern, int pz,
                                   const trs_layout_options *options);
 
+/* Collective: adds the entries of all ranks. */
+trs_status trs_input_fill(const trs_grid_input *in, trs_filler *f, trs_ranks *ranks);
+
 /* Adds entries (i, j) of L or U, given for A, to the filler's panels; all of them are in the
  * pattern. */
 trs_status trs_input_put(const trs_grid_input *in, trs_filler *f, bool upper, int64_t count,
                          const int32_t *i, const int32_t *j, const void *values);
+
+/* ---- deliver.c: entries of L and U to the ranks that own their blocks, replicas included ---- */
+
+/* Entry (i, j) of L, or of U if upper. */
+void trs_deliver(trs_delivery *d, bool upper, int64_t i, int64_t j, const void *value);
+
+/* Collective.  Counts, packs and sends entries, in rounds of one message per rank; 8 bytes and a
+ * number per entry. */
+trs_status trs_deliver_all(const trs_grid_input *in, trs_filler *f, trs_ranks *ranks);
 
 #endif

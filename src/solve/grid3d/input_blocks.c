@@ -10,17 +10,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "base/structs.h"
-#include "solve/grid3d/deliver.h"
 #include "solve/grid3d/input.h"
 
 enum { L_HEAD = 2, U_HEAD = 3, DESCRIPTOR = 2 };
 
 typedef struct blocks {
   trs_mpi_blocks of; /* of this rank; n, xsup, perm and scale of rank 0 */
-  int rank, size;
+  int rank;
   int64_t *first;               /* nsupers + 1 */
-  int32_t *row_perm, *col_perm; /* n */
+  int32_t *row_perm, *col_perm; /* n; on rank 0 */
   double *row_scale, *col_scale;
   trs_grid_lists lists[2];
 } blocks;
@@ -139,48 +139,17 @@ static void note(void *state, bool upper, int64_t I, int64_t K, const void *inde
   if (r->data) r->data[head + 2] = (int32_t)(r->count - head - 3);
 }
 
-/* On rank 0, from[r] is the count of rank r; every rank gets the sum. */
-static trs_status gather_counts(trs_ranks *ranks, int64_t own, int64_t *from, int64_t *total) {
-  from[ranks->rank] = own;
-  if (ranks->rank) TRS_TRY(trs_ranks_send(ranks, 0, TRS_TAG_MOVE, &own, sizeof own));
-  TRS_TRY(trs_ranks_finish(ranks));
-  for (int r = 1; r < ranks->size && !ranks->rank; r++)
-    TRS_TRY(trs_ranks_receive(ranks, r, TRS_TAG_MOVE, &from[r], sizeof *from));
-  *total = 0;
-  for (int r = 0; r < ranks->size; r++) *total += from[r];
-  return trs_ranks_broadcast(ranks, total, sizeof *total);
-}
-
-static trs_status gather_data(trs_ranks *ranks, const record *own, const int64_t *from,
-                              int32_t *data, int64_t total) {
-  int64_t bytes = own->count * (int64_t)sizeof *data;
-  if (ranks->rank) {
-    TRS_TRY(trs_ranks_send(ranks, 0, TRS_TAG_MOVE, own->data, bytes));
-    TRS_TRY(trs_ranks_finish(ranks));
-  } else {
-    if (own->count) memcpy(data, own->data, (size_t)bytes);
-    int32_t *to = data + own->count;
-    for (int r = 1; r < ranks->size; to += from[r], r++)
-      TRS_TRY(trs_ranks_receive(ranks, r, TRS_TAG_MOVE, to, from[r] * (int64_t)sizeof *data));
-  }
-  return trs_ranks_broadcast(ranks, data, total * (int64_t)sizeof *data);
-}
-
-/* Gathers from all ranks to rank 0 and broadcasts: *data, which the caller frees, has *count
- * numbers. */
+/* The records of all ranks: *data, which the caller frees, has *count numbers. */
 static trs_status gather(trs_ranks *ranks, const record *own, int32_t **data, int64_t *count) {
-  int64_t *from = NULL;
-  trs_status status = trs_ranks_agree(ranks, TRS_ALLOC_ZERO(&from, ranks->size));
-  if (!status) status = gather_counts(ranks, own->count, from, count);
+  int64_t *from;
+  trs_status status = trs_ranks_agree(ranks, TRS_ALLOC(&from, ranks->size));
+  if (!status) status = trs_ranks_records(ranks, &own->count, from, sizeof *from);
+  *count = 0;
+  for (int r = 0; r < ranks->size && !status; r++) *count += from[r];
   if (!status) status = trs_ranks_agree(ranks, TRS_ALLOC(data, *count));
-  if (!status) status = gather_data(ranks, own, from, *data, *count);
+  if (!status) status = trs_ranks_pieces(ranks, own->data, *data, from, sizeof **data);
   trs_free(from);
   return status;
-}
-
-static int ascending(const void *a, const void *b) {
-  int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-  return (x > y) - (x < y);
 }
 
 /* Counts the lists of both sides, or fills them. */
@@ -208,7 +177,8 @@ static trs_status make_lists(blocks *b, const int32_t *data, int64_t count) {
     for (int64_t K = 0; K < nsupers; K++) {
       const int64_t *ptr = b->lists[upper].ptr + K;
       if (ptr[1] > ptr[0])
-        qsort(b->lists[upper].idx + ptr[0], (size_t)(ptr[1] - ptr[0]), sizeof(int32_t), ascending);
+        qsort(b->lists[upper].idx + ptr[0], (size_t)(ptr[1] - ptr[0]), sizeof(int32_t),
+              trs_compare_int32);
     }
   return TRS_SUCCESS;
 }
@@ -236,8 +206,7 @@ static trs_status share_lists(blocks *b, trs_ranks *ranks) {
   if (!status) status = visit_all(b, note, &own);
   if (!status) status = gather(ranks, &own, &data, &count);
   if (!status) status = trs_ranks_agree(ranks, make_lists(b, data, count));
-  trs_free(own.data);
-  trs_free(data);
+  TRS_FREE_ALL(own.data, data);
   return status;
 }
 
@@ -280,12 +249,12 @@ static void copy_scale(double *to, const void *from, int bytes, int64_t n) {
     to[i] = !from ? 1 : bytes == 8 ? ((const double *)from)[i] : ((const float *)from)[i];
 }
 
+/* Rank 0 has the maps. */
 static trs_status allocate(blocks *b) {
   TRS_TRY(TRS_ALLOC(&b->first, b->of.nsupers + 1));
-  TRS_TRY(TRS_ALLOC(&b->row_perm, b->of.n));
-  TRS_TRY(TRS_ALLOC(&b->col_perm, b->of.n));
-  TRS_TRY(TRS_ALLOC(&b->row_scale, b->of.n));
-  return TRS_ALLOC(&b->col_scale, b->of.n);
+  if (b->rank) return TRS_SUCCESS;
+  return TRS_ALLOC_ALL(TRS_ROOM(&b->row_perm, b->of.n), TRS_ROOM(&b->col_perm, b->of.n),
+                       TRS_ROOM(&b->row_scale, b->of.n), TRS_ROOM(&b->col_scale, b->of.n));
 }
 
 static trs_status check(const trs_mpi_blocks *of, int size) {
@@ -307,16 +276,6 @@ static trs_status take_maps(blocks *b) {
   copy_scale(b->row_scale, b->of.R, b->of.scale_bytes, b->of.n);
   copy_scale(b->col_scale, b->of.C, b->of.scale_bytes, b->of.n);
   return TRS_SUCCESS;
-}
-
-static trs_status share_maps(blocks *b, trs_ranks *ranks) {
-  int64_t n = b->of.n, perm = n * (int64_t)sizeof *b->row_perm, scale = n * (int64_t)sizeof(double);
-  TRS_TRY(trs_ranks_agree(ranks, ranks->rank ? TRS_SUCCESS : take_maps(b)));
-  TRS_TRY(trs_ranks_broadcast(ranks, b->first, (b->of.nsupers + 1) * (int64_t)sizeof *b->first));
-  TRS_TRY(trs_ranks_broadcast(ranks, b->row_perm, perm));
-  TRS_TRY(trs_ranks_broadcast(ranks, b->col_perm, perm));
-  TRS_TRY(trs_ranks_broadcast(ranks, b->row_scale, scale));
-  return trs_ranks_broadcast(ranks, b->col_scale, scale);
 }
 
 /* ---- The input. ---- */
@@ -369,10 +328,6 @@ static void produce(const void *state, trs_delivery *d) {
   (void)visit_all(state, hand_out, &h);
 }
 
-static trs_status fill(const trs_grid_input *in, trs_filler *f, trs_ranks *ranks) {
-  return trs_deliver_all(in, f, ranks, produce, in->state);
-}
-
 static void close(trs_grid_input *in) {
   blocks *b = (blocks *)in->state;
   if (!b) return;
@@ -395,7 +350,8 @@ static trs_status open(blocks *b, trs_ranks *ranks) {
   b->of.scalar = head.scalar;
   b->of.index_bytes = head.index_bytes;
   TRS_TRY(trs_ranks_agree(ranks, allocate(b)));
-  TRS_TRY(share_maps(b, ranks));
+  TRS_TRY(trs_ranks_agree(ranks, ranks->rank ? TRS_SUCCESS : take_maps(b)));
+  TRS_TRY(trs_ranks_broadcast(ranks, b->first, (b->of.nsupers + 1) * (int64_t)sizeof *b->first));
   return share_lists(b, ranks);
 }
 
@@ -405,10 +361,7 @@ trs_status trs_input_blocks(trs_grid_input *in, const trs_mpi_blocks *of, trs_ra
   trs_status status =
       of ? TRS_ALLOC_ZERO(&b, 1) : trs_fail(TRS_ERROR_ARGUMENT, -1, "blocks is NULL");
   if (!status) status = TRS_STRUCT_TAKE(trs_mpi_blocks, &b->of, of);
-  if (!status) {
-    b->rank = ranks->rank;
-    b->size = ranks->size;
-  }
+  if (!status) b->rank = ranks->rank;
   in->state = b;
   in->close = close;
   TRS_TRY(trs_ranks_agree(ranks, status));
@@ -417,12 +370,10 @@ trs_status trs_input_blocks(trs_grid_input *in, const trs_mpi_blocks *of, trs_ra
                          .n = b->of.n,
                          .unit = {true, false},
                          .leaves = b->of.nsupers,
-                         .row_perm = b->row_perm,
-                         .col_perm = b->col_perm,
-                         .row_scale = b->row_scale,
-                         .col_scale = b->col_scale,
+                         .maps = {b->row_perm, b->col_perm, b->row_scale, b->col_scale},
+                         .first_maps = true,
                          .layout = make_layout,
-                         .fill = fill,
+                         .produce = produce,
                          .close = close,
                          .state = b};
   return TRS_SUCCESS;

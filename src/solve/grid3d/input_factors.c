@@ -2,14 +2,10 @@
 #include "solve/grid3d/input.h"
 
 void trs_input_transpose(trs_grid_input *in, bool conjugate) {
-  const int32_t *perm = in->row_perm;
-  const double *scale = in->row_scale;
-  bool unit = in->unit[0];
-  in->row_perm = in->col_perm;
-  in->row_scale = in->col_scale;
+  const trs_grid_maps m = in->maps;
+  const bool unit = in->unit[0];
+  in->maps = (trs_grid_maps){m.col_perm, m.row_perm, m.col_scale, m.row_scale};
   in->unit[0] = in->unit[1];
-  in->col_perm = perm;
-  in->col_scale = scale;
   in->unit[1] = unit;
   in->transposed = true;
   in->conjugated = conjugate;
@@ -82,9 +78,9 @@ static trs_status put_matrix(const trs_grid_input *in, trs_filler *f, bool upper
   return TRS_SUCCESS;
 }
 
-static trs_status fill(const trs_grid_input *in, trs_filler *f, trs_ranks *ranks) {
+trs_status trs_input_fill(const trs_grid_input *in, trs_filler *f, trs_ranks *ranks) {
   const trs_factors *F = in->state;
-  (void)ranks;
+  if (in->produce) return trs_deliver_all(in, f, ranks);
   TRS_TRY(put_matrix(in, f, TRS_L, F->L));
   return put_matrix(in, f, TRS_U, F->U);
 }
@@ -95,10 +91,7 @@ void trs_input_describe(trs_grid_input *in, const trs_factors *F) {
   in->unit[0] = F->diag_L == TRS_UNIT;
   in->unit[1] = F->diag_U == TRS_UNIT;
   in->leaves = (F->tree_nodes + 1) / 2;
-  in->row_perm = F->row_perm;
-  in->col_perm = F->col_perm;
-  in->row_scale = F->row_scale;
-  in->col_scale = F->col_scale;
+  in->maps = (trs_grid_maps){F->row_perm, F->col_perm, F->row_scale, F->col_scale};
 }
 
 trs_status trs_input_factors(trs_grid_input *in, const trs_factors *F) {
@@ -107,7 +100,6 @@ trs_status trs_input_factors(trs_grid_input *in, const trs_factors *F) {
   *in = (trs_grid_input){0};
   trs_input_describe(in, F);
   in->layout = make_layout;
-  in->fill = fill;
   in->state = F;
   return TRS_SUCCESS;
 }

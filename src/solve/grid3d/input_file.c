@@ -7,7 +7,6 @@
 
 #include "factor/file.h"
 #include "base/checksum.h"
-#include "solve/grid3d/deliver.h"
 #include "solve/grid3d/input.h"
 
 typedef struct reader {
@@ -18,26 +17,22 @@ typedef struct reader {
 
 /* ---- Check that all ranks read the same file. ---- */
 
-static uint32_t check_array(uint32_t crc, const void *array, int64_t count, size_t size) {
-  int8_t given = array != NULL;
-  crc = trs_crc32(crc, &given, 1);
-  return given ? trs_crc32(crc, array, count * (int64_t)size) : crc;
-}
-
 /* Everything that a rank knows of its file except its part of the entries. */
 static uint32_t check_rest(const reader *r) {
   const trs_factors *F = &r->part.F;
-  uint32_t crc = check_array(0, F->row_perm, F->n, sizeof *F->row_perm);
-  crc = check_array(crc, F->col_perm, F->n, sizeof *F->col_perm);
-  crc = check_array(crc, F->row_scale, F->n, sizeof *F->row_scale);
-  crc = check_array(crc, F->col_scale, F->n, sizeof *F->col_scale);
-  crc = check_array(crc, F->tree_ptr, F->tree_nodes + 1, sizeof *F->tree_ptr);
-  crc = check_array(crc, F->tree_parent, F->tree_nodes, sizeof *F->tree_parent);
+  const int64_t perm = F->n * (int64_t)sizeof *F->row_perm;
+  const int64_t scale = F->n * (int64_t)sizeof *F->row_scale;
+  uint32_t crc = trs_crc32_array(0, F->row_perm, perm);
+  crc = trs_crc32_array(crc, F->col_perm, perm);
+  crc = trs_crc32_array(crc, F->row_scale, scale);
+  crc = trs_crc32_array(crc, F->col_scale, scale);
+  crc = trs_crc32_array(crc, F->tree_ptr, (F->tree_nodes + 1) * (int64_t)sizeof *F->tree_ptr);
+  crc = trs_crc32_array(crc, F->tree_parent, F->tree_nodes * (int64_t)sizeof *F->tree_parent);
   for (int k = 0; k < 2 && !r->whole; k++) {
     const trs_hdf5_part *T = &r->part.side[k];
     const int64_t head[] = {T->rows, T->scalar, T->n, T->slice.whole_crc};
     crc = trs_crc32(crc, head, sizeof head);
-    crc = check_array(crc, T->ptr, T->n + 1, sizeof *T->ptr);
+    crc = trs_crc32_array(crc, T->ptr, (T->n + 1) * (int64_t)sizeof *T->ptr);
   }
   return crc;
 }
@@ -46,11 +41,10 @@ static uint32_t check_rest(const reader *r) {
 static trs_status compare_files(const reader *r, const char *path, trs_ranks *ranks) {
   const trs_factors *F = &r->part.F;
   const int64_t own[] = {F->n, F->tree_nodes, F->diag_L, F->diag_U, check_rest(r)};
-  int64_t first[sizeof own / sizeof *own];
   trs_status status = TRS_SUCCESS;
-  memcpy(first, own, sizeof own);
-  TRS_TRY(trs_ranks_broadcast(ranks, first, sizeof first));
-  if (memcmp(first, own, sizeof own) != 0)
+  bool same;
+  TRS_TRY(trs_ranks_compare(ranks, own, sizeof own, &same));
+  if (!same)
     status =
         trs_fail(TRS_ERROR_FORMAT, -1, "%s: the file that it finds is another than rank 0's", path);
   return trs_ranks_agree(ranks, status);
@@ -136,10 +130,6 @@ static void produce(const void *state, trs_delivery *d) {
   hand_out(&r->part.side[TRS_U], TRS_U, d);
 }
 
-static trs_status fill(const trs_grid_input *in, trs_filler *f, trs_ranks *ranks) {
-  return trs_deliver_all(in, f, ranks, produce, in->state);
-}
-
 /* ---- The layout. ---- */
 
 static trs_status make_layout(const trs_grid_input *in, trs_ranks *ranks, trs_grid_layout *layout,
@@ -210,6 +200,6 @@ trs_status trs_input_file(trs_grid_input *in, const char *path, trs_scalar scala
   TRS_TRY(compare_files(r, path, ranks));
   trs_input_describe(in, &r->part.F);
   in->layout = make_layout;
-  in->fill = fill;
+  in->produce = produce;
   return check_sums(r, path, ranks);
 }

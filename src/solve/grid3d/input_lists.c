@@ -39,8 +39,7 @@ trs_status trs_input_share_layout(trs_ranks *ranks, trs_grid_layout *layout,
   if (!status) return trs_grid_layout_adopt(layout, count, first, lists, pattern, pz, options);
   trs_free(first);
   for (int k = 0; k < 2; k++) {
-    trs_free(lists[k].ptr);
-    trs_free(lists[k].idx);
+    TRS_FREE_ALL(lists[k].ptr, lists[k].idx);
   }
   return status;
 }

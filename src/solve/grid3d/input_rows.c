@@ -5,29 +5,19 @@
 
 #include "base/structs.h"
 #include "factor/factors.h"
-#include "solve/grid3d/deliver.h"
 #include "solve/grid3d/input.h"
 
 /* What all ranks know of a rank's rows. */
 typedef struct share {
   int64_t first, rows, nnz[2]; /* nnz: of L, U */
   int32_t scalar;              /* trs_scalar; 0: no rows */
-  int8_t given[4];             /* the maps that are not NULL */
 } share;
-
-/* Permutations and scalings. */
-typedef struct map {
-  const void *of; /* the caller's */
-  void *own;      /* a copy of rank 0's, on every rank */
-  size_t size;    /* of a number */
-} map;
 
 typedef struct rows {
   trs_mpi_rows of;
   const trs_matrix *side[2]; /* L, U */
   share *all;                /* of every rank */
   int64_t first;             /* of this rank's rows: the number of rows before them */
-  map map[4];                /* row_perm, col_perm, row_scale, col_scale */
   /* Rank 0, until there is a layout: the patterns of L and U. */
   int64_t *ptr[2];
   int32_t *idx[2];
@@ -132,7 +122,6 @@ static trs_status check_ranges(const rows *s, const trs_ranks *ranks) {
 
 static share own_share(const rows *s) {
   share own = {.first = s->of.first_row};
-  for (int k = 0; k < 4; k++) own.given[k] = s->map[k].of != NULL;
   if (!s->of.L) return own;
   own.rows = s->of.L->nrows;
   own.scalar = (int32_t)s->of.L->scalar;
@@ -161,33 +150,13 @@ static trs_status share_sizes(rows *s, trs_ranks *ranks, trs_scalar *scalar) {
   return trs_ranks_agree(ranks, status);
 }
 
-/* ---- Permutations and scalings of rank 0. ---- */
-
-static trs_status allocate_maps(rows *s) {
-  for (int k = 0; k < 4; k++)
-    if (s->all[0].given[k]) TRS_TRY(trs_alloc(&s->map[k].own, s->of.n, s->map[k].size));
-  return TRS_SUCCESS;
-}
-
-static trs_status share_maps(rows *s, trs_ranks *ranks) {
-  TRS_TRY(trs_ranks_agree(ranks, allocate_maps(s)));
-  for (int k = 0; k < 4; k++) {
-    const map *m = &s->map[k];
-    if (!m->own) continue;
-    if (!ranks->rank) memcpy(m->own, m->of, (size_t)s->of.n * m->size);
-    TRS_TRY(trs_ranks_broadcast(ranks, m->own, s->of.n * (int64_t)m->size));
-  }
-  return TRS_SUCCESS;
-}
-
 /* ---- The pattern, on rank 0. ---- */
 
 static trs_status allocate_pattern(rows *s, const trs_ranks *ranks) {
   for (int k = 0; k < 2; k++) {
     int64_t nnz = 0;
     for (int r = 0; r < ranks->size; r++) nnz += s->all[r].nnz[k];
-    TRS_TRY(TRS_ALLOC(&s->ptr[k], s->of.n + 1));
-    TRS_TRY(TRS_ALLOC(&s->idx[k], nnz));
+    TRS_TRY(TRS_ALLOC_ALL(TRS_ROOM(&s->ptr[k], s->of.n + 1), TRS_ROOM(&s->idx[k], nnz)));
     s->ptr[k][0] = 0;
   }
   return TRS_SUCCESS;
@@ -265,17 +234,11 @@ static void produce(const void *state, trs_delivery *d) {
   for (int upper = 0; upper < 2 && s->of.L; upper++) hand_out(s, upper, d);
 }
 
-static trs_status fill(const trs_grid_input *in, trs_filler *f, trs_ranks *ranks) {
-  return trs_deliver_all(in, f, ranks, produce, in->state);
-}
-
 static void close(trs_grid_input *in) {
   rows *s = (rows *)in->state;
   if (!s) return;
   drop_pattern(s);
-  for (int k = 0; k < 4; k++) trs_free(s->map[k].own);
-  trs_free(s->all);
-  trs_free(s);
+  TRS_FREE_ALL(s->all, s);
   in->state = NULL;
 }
 
@@ -283,9 +246,6 @@ static trs_status take(rows *s, const trs_mpi_rows *of) {
   TRS_TRY(TRS_STRUCT_TAKE(trs_mpi_rows, &s->of, of));
   s->side[TRS_L] = s->of.L;
   s->side[TRS_U] = s->of.U;
-  const void *const maps[] = {s->of.row_perm, s->of.col_perm, s->of.row_scale, s->of.col_scale};
-  for (int k = 0; k < 4; k++)
-    s->map[k] = (map){.of = maps[k], .size = k < 2 ? sizeof(int32_t) : sizeof(double)};
   return check_kinds(&s->of);
 }
 
@@ -295,7 +255,6 @@ static trs_status open(rows *s, trs_ranks *ranks, trs_scalar *scalar) {
   if (!status) status = TRS_ALLOC(&s->all, ranks->size);
   TRS_TRY(trs_ranks_agree(ranks, status));
   TRS_TRY(share_sizes(s, ranks, scalar));
-  TRS_TRY(share_maps(s, ranks));
   return trs_ranks_agree(ranks, gather_pattern(s, ranks));
 }
 
@@ -311,15 +270,13 @@ trs_status trs_input_rows(trs_grid_input *in, const trs_mpi_rows *of, trs_ranks 
   *in = (trs_grid_input){.scalar = scalar,
                          .n = s->of.n,
                          .unit = {s->of.diag_L == TRS_UNIT, s->of.diag_U == TRS_UNIT},
-                         .row_perm = s->map[0].own,
-                         .col_perm = s->map[1].own,
-                         .row_scale = s->map[2].own,
-                         .col_scale = s->map[3].own,
+                         .maps = {s->of.row_perm, s->of.col_perm, s->of.row_scale, s->of.col_scale},
+                         .first_maps = true,
                          .distributed = true,
                          .first_row = s->first,
                          .rows = s->all[ranks->rank].rows,
                          .layout = make_layout,
-                         .fill = fill,
+                         .produce = produce,
                          .close = close,
                          .state = s};
   return TRS_SUCCESS;

@@ -13,8 +13,7 @@ typedef struct worker {
 
 static trs_status number_supernodes(worker *w, const trs_grid_run *runs, int64_t nruns) {
   trs_grid_layout *to = w->to;
-  TRS_TRY(TRS_ALLOC(&w->number, w->from->count));
-  TRS_TRY(TRS_ALLOC(&to->run, nruns));
+  TRS_TRY(TRS_ALLOC_ALL(TRS_ROOM(&w->number, w->from->count), TRS_ROOM(&to->run, nruns)));
   int64_t r = 0;
   for (int64_t K = 0; K < w->from->count; K++) {
     w->number[K] = (int32_t)to->count++;
@@ -29,10 +28,8 @@ static trs_status number_supernodes(worker *w, const trs_grid_run *runs, int64_t
 
 static trs_status allocate(trs_grid_layout *to) {
   TRS_TRY(trs_grid_layout_allocate(to));
-  TRS_TRY(TRS_ALLOC_ZERO(&to->first, to->count + 1));
-  TRS_TRY(TRS_ALLOC_ZERO(&to->half, to->count));
-  TRS_TRY(TRS_ALLOC(&to->run_of, to->count));
-  return TRS_ALLOC(&to->origin, to->count);
+  return TRS_ALLOC_ALL(TRS_ZEROS(&to->first, to->count + 1), TRS_ZEROS(&to->half, to->count),
+                       TRS_ROOM(&to->run_of, to->count), TRS_ROOM(&to->origin, to->count));
 }
 
 static void copy_supernode(const worker *w, int64_t K, int64_t at) {
@@ -134,8 +131,7 @@ trs_status trs_grid_layout_invert(trs_grid_layout *to, const trs_grid_layout *fr
   *to = (trs_grid_layout){.pz = from->pz, .levels = from->levels, .n = from->n};
   worker w = {.to = to, .from = from};
   trs_status status = make(&w, runs, nruns);
-  trs_free(w.number);
-  trs_free(w.owner);
+  TRS_FREE_ALL(w.number, w.owner);
   if (status) trs_grid_layout_destroy(to);
   return status;
 }

@@ -122,8 +122,7 @@ static trs_status cut(trs_grid_layout *l, const trs_panels *found, const trs_gri
 /* Panels of L by columns are stored in the order of the columns, those of U by rows in the reverse
  * order. */
 static trs_status copy_lists(trs_grid_lists *to, const trs_panels *P) {
-  TRS_TRY(TRS_ALLOC(&to->ptr, P->count + 1));
-  TRS_TRY(TRS_ALLOC(&to->idx, P->nlist));
+  TRS_TRY(TRS_ALLOC_ALL(TRS_ROOM(&to->ptr, P->count + 1), TRS_ROOM(&to->idx, P->nlist)));
   to->ptr[0] = 0;
   for (int64_t K = 0; K < P->count; K++) {
     const trs_panel *panel = &P->panel[P->backward ? P->count - 1 - K : K];
@@ -193,9 +192,8 @@ static trs_status list_blocks(trs_grid_layout *l, bool upper, const int32_t *own
   visit_blocks(l, upper, b, owner, b->ptr + 2);
   for (int64_t K = 0; K < l->count; K++) b->ptr[K + 2] += b->ptr[K + 1];
   int64_t nblocks = b->ptr[l->count + 1];
-  TRS_TRY(TRS_ALLOC(&b->row, nblocks));
-  TRS_TRY(TRS_ALLOC(&b->rows, nblocks));
-  TRS_TRY(TRS_ALLOC(&b->list, nblocks));
+  TRS_TRY(TRS_ALLOC_ALL(TRS_ROOM(&b->row, nblocks), TRS_ROOM(&b->rows, nblocks),
+                        TRS_ROOM(&b->list, nblocks)));
   visit_blocks(l, upper, b, owner, b->ptr + 1);
   return TRS_SUCCESS;
 }
@@ -240,10 +238,8 @@ void trs_grid_layout_weigh(const trs_grid_layout *l, double *weight) {
 }
 
 trs_status trs_grid_layout_allocate(trs_grid_layout *l) {
-  TRS_TRY(TRS_ALLOC(&l->lo, l->count));
-  TRS_TRY(TRS_ALLOC(&l->height, l->count));
-  TRS_TRY(TRS_ALLOC(&l->home, l->count));
-  return TRS_ALLOC_ZERO(&l->leaf, l->pz);
+  return TRS_ALLOC_ALL(TRS_ROOM(&l->lo, l->count), TRS_ROOM(&l->height, l->count),
+                       TRS_ROOM(&l->home, l->count), TRS_ZEROS(&l->leaf, l->pz));
 }
 
 static trs_status weigh_leaves(trs_grid_layout *l) {

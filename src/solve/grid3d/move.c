@@ -101,8 +101,7 @@ static trs_status make(trs_row_moves *m, const trs_rank_part *p, const trs_grid_
   TRS_TRY(list(&m->b, p, m->first, ranks, maps->row_perm));
   TRS_TRY(list(&m->x, p, m->first, ranks, maps->col_perm));
   m->nowned = m->b.inner_ptr[ranks->size];
-  TRS_TRY(TRS_ALLOC(&m->at_sum, m->nowned));
-  return TRS_ALLOC(&m->at_x, m->nowned);
+  return TRS_ALLOC_ALL(TRS_ROOM(&m->at_sum, m->nowned), TRS_ROOM(&m->at_x, m->nowned));
 }
 
 trs_status trs_row_moves_create(trs_row_moves *m, const trs_rank_part *part,
@@ -122,10 +121,8 @@ trs_status trs_row_moves_create(trs_row_moves *m, const trs_rank_part *part,
 }
 
 void trs_row_moves_destroy(trs_row_moves *m) {
-  void *arrays[] = {m->first,       m->b.outer_ptr, m->b.inner_ptr, m->b.outer, m->b.inner,
-                    m->x.outer_ptr, m->x.inner_ptr, m->x.outer,     m->x.inner, m->at_sum,
-                    m->at_x,        m->outer,       m->inner};
-  for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) trs_free(arrays[k]);
+  TRS_FREE_ALL(m->first, m->b.outer_ptr, m->b.inner_ptr, m->b.outer, m->b.inner, m->x.outer_ptr,
+               m->x.inner_ptr, m->x.outer, m->x.inner, m->at_sum, m->at_x, m->outer, m->inner);
   *m = (trs_row_moves){0};
 }
 
@@ -180,7 +177,7 @@ trs_status trs_row_moves_reserve(trs_row_moves *m, const trs_rank_part *p, trs_r
 }
 
 trs_status trs_row_moves_take(trs_row_moves *m, const trs_rank_part *p, const trs_grid_maps *maps,
-                              trs_ranks *ranks, const void *b, int64_t ldb) {
+                              trs_ranks *ranks, const trs_rhs *rhs) {
   const trs_row_move *move = &m->b;
   int me = ranks->rank;
   int64_t row = trs_row_bytes(p), most = rows_at_once(p);
@@ -189,14 +186,14 @@ trs_status trs_row_moves_take(trs_row_moves *m, const trs_rank_part *p, const tr
     int64_t end = move->outer_ptr[r + 1];
     for (int64_t from = move->outer_ptr[r], count; r != me && from < end; from += count) {
       count = smaller(end - from, most);
-      p->ops->take(count, p->nrhs, move->outer + from, scale, b, ldb, NULL, NULL,
-                   m->outer + from * row);
+      p->ops->take(count, p->nrhs, move->outer + from, scale, rhs->b, rhs->b_row, rhs->b_col, NULL,
+                   NULL, m->outer + from * row);
       TRS_TRY(trs_ranks_send(ranks, r, TRS_TAG_MOVE, m->outer + from * row, count * row));
     }
   }
   p->ops->take(move->outer_ptr[me + 1] - move->outer_ptr[me], p->nrhs,
-               move->outer + move->outer_ptr[me], scale, b, ldb, move->inner + move->inner_ptr[me],
-               m->at_sum, p->base);
+               move->outer + move->outer_ptr[me], scale, rhs->b, rhs->b_row, rhs->b_col,
+               move->inner + move->inner_ptr[me], m->at_sum, p->base);
   for (int r = 0; r < ranks->size; r++) {
     int64_t end = move->inner_ptr[r + 1];
     for (int64_t from = move->inner_ptr[r], count; r != me && from < end; from += count) {
@@ -210,7 +207,7 @@ trs_status trs_row_moves_take(trs_row_moves *m, const trs_rank_part *p, const tr
 }
 
 trs_status trs_row_moves_put(trs_row_moves *m, const trs_rank_part *p, const trs_grid_maps *maps,
-                             trs_ranks *ranks, void *x, int64_t ldx) {
+                             trs_ranks *ranks, const trs_rhs *rhs) {
   const trs_row_move *move = &m->x;
   int me = ranks->rank;
   int64_t row = trs_row_bytes(p), most = rows_at_once(p);
@@ -226,13 +223,14 @@ trs_status trs_row_moves_put(trs_row_moves *m, const trs_rank_part *p, const trs
   }
   p->ops->put(move->outer_ptr[me + 1] - move->outer_ptr[me], p->nrhs,
               move->outer + move->outer_ptr[me], scale, move->inner + move->inner_ptr[me], m->at_x,
-              p->base, x, ldx);
+              p->base, rhs->x, rhs->x_row, rhs->x_col);
   for (int r = 0; r < ranks->size; r++) {
     int64_t end = move->outer_ptr[r + 1];
     for (int64_t from = move->outer_ptr[r], count; r != me && from < end; from += count) {
       count = smaller(end - from, most);
       TRS_TRY(trs_ranks_receive(ranks, r, TRS_TAG_MOVE, m->outer, count * row));
-      p->ops->put(count, p->nrhs, move->outer + from, scale, NULL, NULL, m->outer, x, ldx);
+      p->ops->put(count, p->nrhs, move->outer + from, scale, NULL, NULL, m->outer, rhs->x,
+                  rhs->x_row, rhs->x_col);
     }
   }
   return trs_ranks_finish(ranks);

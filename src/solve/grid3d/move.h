@@ -6,14 +6,8 @@
 #ifndef TRS_SOLVE_GRID3D_MOVE_H
 #define TRS_SOLVE_GRID3D_MOVE_H
 
-#include "comm/ranks.h"
-#include "solve/grid3d/part.h"
-
-/* Origin of the rows of L and U: L U = P_r D_r A D_c P_c^T, arrays of n or NULL. */
-typedef struct trs_grid_maps {
-  int32_t *row_perm, *col_perm;
-  double *row_scale, *col_scale;
-} trs_grid_maps;
+#include "matrix/rhs.h"
+#include "solve/grid3d/input.h"
 
 /* The application's rows on this rank, by owner; and the rows that this rank owns, by the rank that
  * has them in the application.  Both ascend in the application's rows. */
@@ -44,12 +38,11 @@ void trs_row_moves_destroy(trs_row_moves *moves);
  * trs_part_reserve it can fail only if this number has grown. */
 trs_status trs_row_moves_reserve(trs_row_moves *moves, const trs_rank_part *part, trs_ranks *ranks);
 
-/* Moves b to the sums, which must be zero, and x from the part.  b and x are stored by columns,
- * from this rank's first row on. */
+/* Moves b to the sums, which must be zero, and x from the part.  rhs: from this rank's first row
+ * on. */
 trs_status trs_row_moves_take(trs_row_moves *moves, const trs_rank_part *part,
-                              const trs_grid_maps *maps, trs_ranks *ranks, const void *b,
-                              int64_t ldb);
+                              const trs_grid_maps *maps, trs_ranks *ranks, const trs_rhs *rhs);
 trs_status trs_row_moves_put(trs_row_moves *moves, const trs_rank_part *part,
-                             const trs_grid_maps *maps, trs_ranks *ranks, void *x, int64_t ldx);
+                             const trs_grid_maps *maps, trs_ranks *ranks, const trs_rhs *rhs);
 
 #endif

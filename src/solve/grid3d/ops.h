@@ -64,13 +64,14 @@ typedef struct trs_block_ops {
   void (*scatter)(int64_t count, const int64_t *at, const void *in, bool conjugate, void *out);
   /* The first diagonal entry of D (width x width) that is not a good pivot, or -1. */
   int64_t (*bad_diagonal)(int64_t width, const void *D, trs_pivot *pivot);
-  /* Rows of out = scale[rows[i]] * in[rows[i], j], in by columns, and the reverse; scale may be
-   * NULL.  Rows not stored by columns are packed, or (position) row i is at[position[i]] bytes from
-   * the beginning.  Rows ascend, for speed alone. */
+  /* Rows of out = scale[rows[i]] * the caller's rows[i], and the reverse; scale may be NULL.
+   * Element (i, j) of the caller's is [i * row + j * col].  The other rows are packed, or
+   * (position) row i is at[position[i]] bytes from the beginning.  Rows ascend, for speed alone. */
   void (*take)(int64_t count, int64_t n, const int32_t *rows, const double *scale, const void *in,
-               int64_t ldin, const int32_t *position, const int64_t *at, void *out);
+               int64_t row, int64_t col, const int32_t *position, const int64_t *at, void *out);
   void (*put)(int64_t count, int64_t n, const int32_t *rows, const double *scale,
-              const int32_t *position, const int64_t *at, const void *in, void *out, int64_t ldout);
+              const int32_t *position, const int64_t *at, const void *in, void *out, int64_t row,
+              int64_t col);
 } trs_block_ops;
 
 typedef const trs_block_ops *trs_block_tables[TRS_NSCALARS];

@@ -596,20 +596,21 @@ TRS_INLINE void NAME(take_group)(const NAME(group) * g, int64_t rows, int64_t n,
 }
 
 static void NAME(take)(int64_t count, int64_t n, const int32_t *rows, const double *scale,
-                       const void *in, int64_t ldin, const int32_t *position, const int64_t *at,
-                       void *out) {
-  for (int64_t i = 0; i < count && n < FEW_COLUMNS; i++) {
-    const SCALAR *from = (const SCALAR *)in + rows[i];
+                       const void *in, int64_t row, int64_t col, const int32_t *position,
+                       const int64_t *at, void *out) {
+  const bool grouped = n >= FEW_COLUMNS && row == 1;
+  for (int64_t i = 0; i < count && !grouped; i++) {
+    const SCALAR *from = (const SCALAR *)in + rows[i] * row;
     SCALAR *to = (SCALAR *)((char *)out + NAME(row_at)(i, n, position, at));
     const REAL factor = scale ? (REAL)scale[rows[i]] : 1;
-    for (int64_t j = 0; j < n; j++) to[j] = factor * from[j * ldin];
+    for (int64_t j = 0; j < n; j++) to[j] = factor * from[j * col];
   }
-  for (int64_t i = 0; i < count && n >= FEW_COLUMNS; i += ROWS_AT_ONCE) {
+  for (int64_t i = 0; i < count && grouped; i += ROWS_AT_ONCE) {
     const NAME(group) g = NAME(group_of)(i, count, n, rows, scale, position, at);
     if (g.count == ROWS_AT_ONCE)
-      NAME(take_group)(&g, ROWS_AT_ONCE, n, in, ldin, out);
+      NAME(take_group)(&g, ROWS_AT_ONCE, n, in, col, out);
     else
-      NAME(take_group)(&g, g.count, n, in, ldin, out);
+      NAME(take_group)(&g, g.count, n, in, col, out);
   }
 }
 
@@ -625,19 +626,20 @@ TRS_INLINE void NAME(put_group)(const NAME(group) * g, int64_t rows, int64_t n, 
 
 static void NAME(put)(int64_t count, int64_t n, const int32_t *rows, const double *scale,
                       const int32_t *position, const int64_t *at, const void *in, void *out,
-                      int64_t ldout) {
-  for (int64_t i = 0; i < count && n < FEW_COLUMNS; i++) {
+                      int64_t row, int64_t col) {
+  const bool grouped = n >= FEW_COLUMNS && row == 1;
+  for (int64_t i = 0; i < count && !grouped; i++) {
     const SCALAR *from = (const SCALAR *)((const char *)in + NAME(row_at)(i, n, position, at));
-    SCALAR *to = (SCALAR *)out + rows[i];
+    SCALAR *to = (SCALAR *)out + rows[i] * row;
     const REAL factor = scale ? (REAL)scale[rows[i]] : 1;
-    for (int64_t j = 0; j < n; j++) to[j * ldout] = factor * from[j];
+    for (int64_t j = 0; j < n; j++) to[j * col] = factor * from[j];
   }
-  for (int64_t i = 0; i < count && n >= FEW_COLUMNS; i += ROWS_AT_ONCE) {
+  for (int64_t i = 0; i < count && grouped; i += ROWS_AT_ONCE) {
     const NAME(group) g = NAME(group_of)(i, count, n, rows, scale, position, at);
     if (g.count == ROWS_AT_ONCE)
-      NAME(put_group)(&g, ROWS_AT_ONCE, n, in, out, ldout);
+      NAME(put_group)(&g, ROWS_AT_ONCE, n, in, out, col);
     else
-      NAME(put_group)(&g, g.count, n, in, out, ldout);
+      NAME(put_group)(&g, g.count, n, in, out, col);
   }
 }
 

@@ -34,8 +34,7 @@ static trs_status list_slots(trs_rank_part *p, const int8_t *marked) {
     p->nslots += has_slot(p, K, marked);
     p->ntouched += (marked[K] & TOUCHES) != 0;
   }
-  TRS_TRY(TRS_ALLOC(&p->slot, p->nslots));
-  TRS_TRY(TRS_ALLOC(&p->touched, p->ntouched));
+  TRS_TRY(TRS_ALLOC_ALL(TRS_ROOM(&p->slot, p->nslots), TRS_ROOM(&p->touched, p->ntouched)));
   p->nslots = p->ntouched = 0;
   for (int64_t K = 0; K < l->count; K++) {
     if (!has_slot(p, K, marked)) continue;
@@ -48,8 +47,7 @@ static trs_status list_slots(trs_rank_part *p, const int8_t *marked) {
 static trs_status list_local(trs_rank_part *p) {
   const trs_grid_layout *l = p->layout;
   for (int64_t K = 0; K < l->count; K++) p->nlocal += trs_is_local(p, K);
-  TRS_TRY(TRS_ALLOC(&p->local, p->nlocal));
-  TRS_TRY(TRS_ALLOC(&p->local_to, l->levels + 1));
+  TRS_TRY(TRS_ALLOC_ALL(TRS_ROOM(&p->local, p->nlocal), TRS_ROOM(&p->local_to, l->levels + 1)));
   p->nlocal = 0;
   for (int h = 0; h <= l->levels; h++) {
     for (int64_t K = 0; K < l->count; K++)
@@ -161,10 +159,8 @@ static void plan(planner *w) {
 static trs_status plan_side(trs_rank_part *p, bool upper) {
   trs_local_side *side = &p->side[upper];
   planner w = {.part = p, .side = side, .upper = upper, .tile = trs_tile_rows(p->scalar)};
-  TRS_TRY(TRS_ALLOC(&side->ptr, p->nslots + 1));
-  TRS_TRY(TRS_ALLOC(&side->diagonal, p->nslots));
-  TRS_TRY(TRS_ALLOC_ZERO(&side->solved, p->nslots));
-  TRS_TRY(TRS_ALLOC(&side->node, p->nlocal));
+  TRS_TRY(TRS_ALLOC_ALL(TRS_ROOM(&side->ptr, p->nslots + 1), TRS_ROOM(&side->diagonal, p->nslots),
+                        TRS_ZEROS(&side->solved, p->nslots), TRS_ROOM(&side->node, p->nlocal)));
   plan(&w);
   TRS_TRY(TRS_ALLOC(&side->block, w.nblocks));
   plan(&w);
@@ -225,11 +221,10 @@ trs_status trs_part_reserve(trs_rank_part *part, int64_t nrhs) {
   if (nrhs > part->room) trs_part_give_back(part);
   int64_t bytes = place_slots(part, nrhs);
   if (nrhs <= part->room) return TRS_SUCCESS;
-  trs_status status = TRS_ALLOC_ZERO(&part->base, bytes + TRS_SLACK);
-  if (!status) status = TRS_ALLOC(&part->message, part->largest);
-  if (!status)
-    status = trs_alloc_zero(&part->spare, part->layout->widest * nrhs * size + TRS_SLACK, 1);
-  if (!status) status = trs_alloc((void **)&part->children, part->child_columns * nrhs, size);
+  trs_status status = TRS_ALLOC_ALL(
+      TRS_ZEROS(&part->base, bytes + TRS_SLACK), TRS_ROOM(&part->message, part->largest),
+      TRS_ZEROS_OF(&part->spare, part->layout->widest * nrhs * size + TRS_SLACK, 1),
+      TRS_ROOM_OF(&part->children, part->child_columns * nrhs, size));
   if (!status && part->solver) status = part->solver->reserve(part);
   if (status)
     trs_part_give_back(part);
@@ -242,12 +237,10 @@ void trs_part_destroy(trs_rank_part *part) {
   if (part->solver) part->solver->destroy(part);
   for (int upper = 0; upper < 2; upper++) {
     trs_local_side *s = &part->side[upper];
-    void *arrays[] = {s->ptr, s->block, s->list, s->values, s->diagonal, s->solved, s->node};
-    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) trs_free(arrays[k]);
+    TRS_FREE_ALL(s->ptr, s->block, s->list, s->values, s->diagonal, s->solved, s->node);
   }
   trs_part_give_back(part);
-  void *arrays[] = {part->slot,      part->local,       part->touched, part->local_to,
-                    part->local_row, part->touched_row, part->x_at,    part->sum_at};
-  for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) trs_free(arrays[k]);
+  TRS_FREE_ALL(part->slot, part->local, part->touched, part->local_to, part->local_row,
+               part->touched_row, part->x_at, part->sum_at);
   *part = (trs_rank_part){0};
 }

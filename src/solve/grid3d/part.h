@@ -138,11 +138,6 @@ static inline bool trs_has_block(const trs_rank_part *p, bool upper, int64_t I, 
          trs_on_grid(p->layout, K, p->z);
 }
 
-/* The position of K in an ascending list, or -1. */
-static inline int64_t trs_find(const int32_t *list, int64_t from, int64_t to, int64_t K) {
-  int64_t at = trs_search_32(list, from, to, K);
-  return at < to && list[at] == K ? at : -1;
-}
 /* The end of the rows of this rank's own supernodes of at most this height. */
 static inline int64_t trs_local_end(const trs_rank_part *p, int height) {
   if (p->local_to[height] < p->nlocal) return p->local_row[p->local_to[height]];

@@ -90,10 +90,9 @@ static trs_status meet(trs_rank_part *p, trs_ranks *ranks) {
 
 static void copy_rows(plans *s, void *to, const void *from, int64_t bytes) {
   if (!s->device) return;
-  int before = trs_device_enter(s->device);
+  TRS_ON_DEVICE(s->device);
   (void)keep(s, trs_device_copy(to, from, bytes, NULL));
   (void)keep(s, trs_device_wait(NULL));
-  trs_device_leave(before);
 }
 
 static void take(trs_rank_part *p) {
@@ -144,9 +143,8 @@ static void sweep_all(trs_rank_part *p, bool upper) {
   sweep_own(p, upper);
   if (!upper) sweep_spread(p, upper);
   if (!s->device) return;
-  int before = trs_device_enter(s->device);
+  TRS_ON_DEVICE(s->device);
   (void)keep(s, trs_device_wait(NULL));
-  trs_device_leave(before);
 }
 
 static void rehearse(trs_rank_part *p, bool upper) {
@@ -170,14 +168,13 @@ static void share(trs_rank_part *p, int64_t rows, const void **out, void **in) {
   *out = row_at(p, p->rows - rows);
   *in = s->arrived;
   if (!s->device) return;
-  int before = trs_device_enter(s->device);
+  TRS_ON_DEVICE(s->device);
   if (s->staged) {
     (void)keep(s, trs_device_copy(s->staged, *out, bytes, NULL));
     *out = s->staged;
     *in = s->staged + bytes;
   }
   (void)keep(s, trs_device_wait(NULL));
-  trs_device_leave(before);
 }
 
 static void add(trs_rank_part *p, int64_t rows) {
@@ -193,10 +190,9 @@ static void add(trs_rank_part *p, int64_t rows) {
     return;
   }
   bool doubles = trs_scalar_is_double(p->scalar);
-  int before = trs_device_enter(s->device);
+  TRS_ON_DEVICE(s->device);
   if (s->staged) (void)keep(s, trs_device_copy(s->arrived, s->staged + bytes, bytes, NULL));
   (void)keep(s, trs_device_add(doubles, bytes / (doubles ? 8 : 4), s->arrived, to, NULL));
-  trs_device_leave(before);
 }
 
 /* ---- Life. ---- */

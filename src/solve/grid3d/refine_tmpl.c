@@ -3,13 +3,13 @@
 /* r = b - A x for rows of A with all columns.  Returns the largest componentwise backward error,
  * with an allowance for underflow (verify/backward_error.h).  x is whole, by columns. */
 static double NAME(residual)(const trs_matrix *A, int64_t n, int64_t nrhs, const void *X,
-                             const void *B, int64_t ldb, void *R) {
+                             const trs_rhs *rhs, void *R) {
   const WIDE_REAL smallest = sizeof(REAL) == sizeof(double) ? DBL_MIN : FLT_MIN;
   double worst = 0;
   for (int64_t j = 0; j < nrhs; j++)
     for (int64_t i = 0; i < A->nrows; i++) {
       const SCALAR *x = (const SCALAR *)X + j * n;
-      SCALAR b = ((const SCALAR *)B)[i + j * ldb];
+      SCALAR b = ((const SCALAR *)rhs->b)[i * rhs->b_row + j * rhs->b_col];
       WIDE sum = b;
       WIDE_REAL size = ABS(b);
       for (int64_t p = A->ptr[i]; p < A->ptr[i + 1]; p++) {
@@ -25,9 +25,17 @@ static double NAME(residual)(const trs_matrix *A, int64_t n, int64_t nrhs, const
   return worst;
 }
 
-static void NAME(add_columns)(int64_t m, int64_t n, const void *from, int64_t ldfrom, void *to,
-                              int64_t ldto) {
+/* x += from, by columns. */
+static void NAME(add)(int64_t m, const void *from, const trs_rhs *rhs) {
+  for (int64_t j = 0; j < rhs->nrhs; j++)
+    for (int64_t i = 0; i < m; i++)
+      ((SCALAR *)rhs->x)[i * rhs->x_row + j * rhs->x_col] += ((const SCALAR *)from)[i + j * m];
+}
+
+/* Copies m x n values; element (i, j) of each array is [i * row + j * col]. */
+static void NAME(copy)(int64_t m, int64_t n, void *to, int64_t to_row, int64_t to_col,
+                       const void *from, int64_t row, int64_t col) {
   for (int64_t j = 0; j < n; j++)
     for (int64_t i = 0; i < m; i++)
-      ((SCALAR *)to)[i + j * ldto] += ((const SCALAR *)from)[i + j * ldfrom];
+      ((SCALAR *)to)[i * to_row + j * to_col] = ((const SCALAR *)from)[i * row + j * col];
 }

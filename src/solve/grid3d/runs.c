@@ -207,11 +207,9 @@ static trs_status make_room(worker *w) {
     if (rows > share) share = rows;
     if (blocks > share) share = blocks;
   }
-  TRS_TRY(trs_alloc((void **)&w->T, widest * widest, w->size));
-  TRS_TRY(trs_alloc((void **)&w->N, share, w->size));
-  TRS_TRY(trs_alloc((void **)&w->out, share, w->size));
-  TRS_TRY(trs_alloc((void **)&w->in, share, w->size));
-  return TRS_ALLOC(&w->room, 2 * widest);
+  return TRS_ALLOC_ALL(TRS_ROOM_OF(&w->T, widest * widest, w->size),
+                       TRS_ROOM_OF(&w->N, share, w->size), TRS_ROOM_OF(&w->out, share, w->size),
+                       TRS_ROOM_OF(&w->in, share, w->size), TRS_ROOM(&w->room, 2 * widest));
 }
 
 static trs_status invert_all(worker *w) {
@@ -236,7 +234,6 @@ trs_status trs_fill_invert(trs_filler *f, trs_ranks *ranks, const bool unit[2],
               .size = trs_scalar_size(f->part->scalar)};
   trs_status status = trs_ranks_agree(ranks, make_room(&w));
   if (!status) status = invert_all(&w);
-  void *arrays[] = {w.T, w.N, w.out, w.in, w.room};
-  for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) trs_free(arrays[k]);
+  TRS_FREE_ALL(w.T, w.N, w.out, w.in, w.room);
   return status;
 }

@@ -40,17 +40,13 @@ static int deeper_first(const void *one, const void *other) {
 static trs_status sort_slots(trs_spread_numbers *n, const trs_rank_part *p) {
   int32_t *depth = NULL;
   slot_depth *at = NULL;
-  trs_status status = TRS_ALLOC(&depth, p->layout->count);
-  if (!status) status = TRS_ALLOC(&at, p->nslots);
-  if (!status) {
-    measure_depths(p, depth);
-    for (int64_t s = 0; s < p->nslots; s++) at[s] = (slot_depth){depth[p->slot[s]], (int32_t)s};
-    qsort(at, (size_t)p->nslots, sizeof *at, deeper_first);
-    for (int64_t s = 0; s < p->nslots; s++) n->order[s] = at[s].slot;
-  }
-  trs_free(depth);
-  trs_free(at);
-  return status;
+  TRS_TRY(TRS_ALLOC_ALL(TRS_ROOM(&depth, p->layout->count), TRS_ROOM(&at, p->nslots)));
+  measure_depths(p, depth);
+  for (int64_t s = 0; s < p->nslots; s++) at[s] = (slot_depth){depth[p->slot[s]], (int32_t)s};
+  qsort(at, (size_t)p->nslots, sizeof *at, deeper_first);
+  for (int64_t s = 0; s < p->nslots; s++) n->order[s] = at[s].slot;
+  TRS_FREE_ALL(depth, at);
+  return TRS_SUCCESS;
 }
 
 trs_status trs_spread_number(trs_spread_numbers *n, const trs_rank_part *p) {
@@ -58,10 +54,8 @@ trs_status trs_spread_number(trs_spread_numbers *n, const trs_rank_part *p) {
   int64_t slot = 0;
   *n = (trs_spread_numbers){0};
   for (int64_t K = 0; K < l->count; K++) n->count += is_spread(p, K);
-  TRS_TRY(TRS_ALLOC(&n->number, p->nslots));
-  TRS_TRY(TRS_ALLOC(&n->row, p->nslots));
-  TRS_TRY(TRS_ALLOC(&n->order, p->nslots));
-  TRS_TRY(TRS_ALLOC(&n->first, n->count));
+  TRS_TRY(TRS_ALLOC_ALL(TRS_ROOM(&n->number, p->nslots), TRS_ROOM(&n->row, p->nslots),
+                        TRS_ROOM(&n->order, p->nslots), TRS_ROOM(&n->first, n->count)));
   n->count = 0;
   for (int64_t K = 0; K < l->count; K++) {
     if (!is_spread(p, K)) continue;
@@ -75,10 +69,7 @@ trs_status trs_spread_number(trs_spread_numbers *n, const trs_rank_part *p) {
 }
 
 void trs_spread_numbers_free(trs_spread_numbers *n) {
-  trs_free(n->number);
-  trs_free(n->row);
-  trs_free(n->order);
-  trs_free(n->first);
+  TRS_FREE_ALL(n->number, n->row, n->order, n->first);
   *n = (trs_spread_numbers){0};
 }
 
@@ -207,15 +198,12 @@ trs_status trs_spread_tasks_make(trs_spread_tasks *to, const trs_rank_part *part
                     "a rank's blocks are %lld pieces of work, more than a GPU's lists have room "
                     "for: take more ranks",
                     (long long)to->nunits);
-  TRS_TRY(TRS_ALLOC(&to->task, to->ntasks));
-  TRS_TRY(TRS_ALLOC(&to->unit, to->nunits));
-  TRS_TRY(TRS_ALLOC(&to->receiver, to->nreceivers));
+  TRS_TRY(TRS_ALLOC_ALL(TRS_ROOM(&to->task, to->ntasks), TRS_ROOM(&to->unit, to->nunits),
+                        TRS_ROOM(&to->receiver, to->nreceivers)));
   return list_tasks(&m, list);
 }
 
 void trs_spread_tasks_free(trs_spread_tasks *tasks) {
-  trs_free(tasks->task);
-  trs_free(tasks->unit);
-  trs_free(tasks->receiver);
+  TRS_FREE_ALL(tasks->task, tasks->unit, tasks->receiver);
   *tasks = (trs_spread_tasks){0};
 }

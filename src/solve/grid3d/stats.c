@@ -1,6 +1,6 @@
 /* stats.c - statistics of a distributed solve: each rank's figures, their smallest, mean and
  * largest, and the totals that a single copy of the factors would need. */
-#include "solve/grid3d/stats.h"
+#include "solve/grid3d/grid3d.h"
 
 #include <math.h>
 #include <string.h>

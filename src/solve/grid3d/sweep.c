@@ -192,18 +192,15 @@ static trs_status add_rows(maker *m) {
   int64_t mine = 0, r = 0;
   for (int64_t i = 0; i < p->nslots; i++)
     if (role_of(s, p, p->slot[i]) & TRS_ROLE_SOLVE) s->row_of[i] = (int32_t)mine++;
-  TRS_TRY(TRS_ALLOC(&s->row, mine + 1));
-  TRS_TRY(TRS_ALLOC_ZERO(&m->takes_part, mine * m->places));
+  TRS_TRY(TRS_ALLOC_ALL(TRS_ROOM(&s->row, mine + 1), TRS_ZEROS(&m->takes_part, mine * m->places)));
   find_adders(m);
   for (int64_t i = 0; i < p->nslots; i++)
     if (s->row_of[i] >= 0) add_row(m, i, r++);
   TRS_TRY(list_items(m));
   TRS_TRY(list_children(m));
-  TRS_TRY(TRS_ALLOC(&s->done, s->nrows));
-  TRS_TRY(TRS_ALLOC(&s->arrived, s->ncolumns));
-  TRS_TRY(TRS_ALLOC(&s->open, s->ncolumns));
-  TRS_TRY(TRS_ALLOC(&s->used, s->ncolumns));
-  return TRS_ALLOC(&s->ready, s->nrows);
+  return TRS_ALLOC_ALL(TRS_ROOM(&s->done, s->nrows), TRS_ROOM(&s->arrived, s->ncolumns),
+                       TRS_ROOM(&s->open, s->ncolumns), TRS_ROOM(&s->used, s->ncolumns),
+                       TRS_ROOM(&s->ready, s->nrows));
 }
 
 /* This rank's own supernodes are sorted by height, and a role depends on the height. */
@@ -222,12 +219,10 @@ static void find_local(maker *m) {
 static trs_status make(maker *m) {
   trs_sweep *s = m->s;
   int64_t nslots = m->part->nslots;
-  TRS_TRY(TRS_ALLOC(&s->column_of, nslots));
-  TRS_TRY(TRS_ALLOC(&s->row_of, nslots));
+  TRS_TRY(TRS_ALLOC_ALL(TRS_ROOM(&s->column_of, nslots), TRS_ROOM(&s->row_of, nslots)));
   for (int64_t i = 0; i < nslots; i++) s->column_of[i] = s->row_of[i] = -1;
   find_local(m);
-  TRS_TRY(TRS_ALLOC(&m->member, m->places));
-  TRS_TRY(TRS_ALLOC(&m->takes_part, m->places));
+  TRS_TRY(TRS_ALLOC_ALL(TRS_ROOM(&m->member, m->places), TRS_ROOM(&m->takes_part, m->places)));
   TRS_TRY(add_columns(m));
   trs_free(m->takes_part);
   m->takes_part = NULL;
@@ -239,16 +234,14 @@ trs_status trs_sweep_create(trs_sweep *s, const trs_rank_part *part, bool upper,
   *s = (trs_sweep){.upper = upper, .role = *role};
   maker m = {.s = s, .part = part, .shape = shape, .places = part->shape.x * part->shape.y};
   trs_status status = make(&m);
-  trs_free(m.takes_part);
-  trs_free(m.member);
+  TRS_FREE_ALL(m.takes_part, m.member);
   if (status) trs_sweep_destroy(s);
   return status;
 }
 
 void trs_sweep_destroy(trs_sweep *s) {
-  void *arrays[] = {s->column_of, s->row_of, s->column,  s->row,  s->child, s->item, s->item_column,
-                    s->done,      s->ready,  s->arrived, s->open, s->used,  s->came, s->came_at};
-  for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) trs_free(arrays[k]);
+  TRS_FREE_ALL(s->column_of, s->row_of, s->column, s->row, s->child, s->item, s->item_column,
+               s->done, s->ready, s->arrived, s->open, s->used, s->came, s->came_at);
   *s = (trs_sweep){0};
 }
 

@@ -112,9 +112,8 @@ static void visit_ones(triangle_builder *t) {
 static trs_status take(triangle_builder *t) {
   const trs_rank_part *p = t->f->part;
   int64_t n = t->T->n;
-  TRS_TRY(TRS_ALLOC(&t->row_of, p->layout->count));
-  TRS_TRY(TRS_ALLOC(&t->below, n));
-  TRS_TRY(TRS_ALLOC_ZERO(&t->ptr, n + 1));
+  TRS_TRY(TRS_ALLOC_ALL(TRS_ROOM(&t->row_of, p->layout->count), TRS_ROOM(&t->below, n),
+                        TRS_ZEROS(&t->ptr, n + 1)));
   for (int64_t i = t->T->from; i < p->nlocal; i++)
     t->row_of[p->local[i]] = (int32_t)(p->local_row[i] - t->T->first_row);
   for (int64_t i = 0; i < p->ntouched; i++)
@@ -133,8 +132,7 @@ trs_status trs_grid_triangle_take(const trs_filler *f, const trs_grid_triangle *
   triangle_builder t = {.f = f, .T = T};
   *A = NULL;
   trs_status status = take(&t);
-  trs_free(t.row_of);
-  trs_free(t.below);
+  TRS_FREE_ALL(t.row_of, t.below);
   if (!status)
     return trs_matrix_adopt(A, T->upper ? TRS_CSR : TRS_CSC, f->part->scalar, T->n, T->n, t.ptr,
                             t.idx, t.val);

@@ -14,9 +14,16 @@
 TRS_API trs_status trs_grid_vectors_solve(trs_grid_solver *solver, trs_status status,
                                           const trs_rhs *rhs);
 
-/* refine.h. */
+/* The same for trs_grid_refine. */
 TRS_API trs_status trs_grid_vectors_refine(trs_grid_solver *solver, trs_status status,
                                            const trs_rhs *rhs, const trs_matrix *rows, int steps,
                                            double *error, int *taken);
+
+/* refine.c, collective: iterative refinement (Wilkinson), x += A^-1 (b - A x), residuals in higher
+ * precision.  rows: this rank's rows of A, with all columns; NULL if it has none.  Takes at most
+ * `steps` solves.  Ends when the componentwise backward error, *error, no longer halves or has
+ * reached the rounding of one operation.  *taken: steps whose x was kept. */
+trs_status trs_grid_refine(trs_grid_solver *solver, const trs_matrix *rows, const trs_rhs *rhs,
+                           int steps, double *error, int *taken);
 
 #endif

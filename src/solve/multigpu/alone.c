@@ -12,10 +12,8 @@
 static trs_status wait_for_matrix(const trs_plan *plan) {
   const trs_matrix *A = plan->matrix;
   if (!A->on_device) return TRS_SUCCESS;
-  const int before = trs_device_enter(A->device);
-  const trs_status status = trs_device_wait(plan->stream);
-  trs_device_leave(before);
-  return status;
+  TRS_ON_DEVICE(A->device);
+  return trs_device_wait(plan->stream);
 }
 
 /* A child of the plan, which has renewed the matrix and checks its diagonal by all threads. */
@@ -92,18 +90,16 @@ bool trs_alone_fits(const trs_plan *plan, int members) {
 
 /* From the pool, which keeps it for the next measurement; it is open to the other members. */
 static trs_status make_zeros(void **zeros, trs_device *device, int64_t bytes) {
-  int before = trs_device_enter(device);
+  TRS_ON_DEVICE(device);
   trs_status status = trs_device_alloc(device, zeros, bytes, 1, NULL);
   if (!status) status = trs_device_fill(*zeros, 0, bytes, NULL);
   if (!status) status = trs_device_wait(NULL);
-  trs_device_leave(before);
   return status;
 }
 
 static void free_zeros(void *zeros, trs_device *device) {
-  int before = trs_device_enter(device);
+  TRS_ON_DEVICE(device);
   trs_device_free(device, zeros, NULL);
-  trs_device_leave(before);
 }
 
 /* One array of zeros serves as both b and x; a solve leaves it zero.  Long solves are timed fewer
@@ -121,16 +117,13 @@ trs_status trs_alone_time(trs_plan *plan, const trs_alone_arrays *where, int64_t
     status = make_zeros(&zeros[k], where->device[k], bytes);
   if (where->spread) status = trs_group_agree(plan->context->group, status);
   if (!status) {
-    trs_rhs rhs = {.x = zeros[0], .b = zeros[0], .nrhs = nrhs};
-    rhs.x_row = rhs.b_row = 1;
-    rhs.x_col = rhs.b_col = n;
+    trs_rhs rhs = trs_rhs_by_columns(zeros[0], zeros[0], n, nrhs);
     if (where->spread) rhs.x_of = zeros;
     if (where->spread) rhs.b_of = (const void *const *)zeros;
-    int before = trs_device_enter(where->device[0]);
+    TRS_ON_DEVICE(where->device[0]);
     const trs_timing *how = nrhs > 1 ? &many : where->spread ? &shared : &one;
     status = trs_plan_time_rhs(plan, &rhs, how, seconds);
     (void)trs_plan_finish(plan);
-    trs_device_leave(before);
   }
   for (int k = 0; k < where->count; k++) free_zeros(zeros[k], where->device[k]);
   return status;

@@ -462,8 +462,7 @@ static void free_state(trs_plan *plan) {
   if (!c) return;
   for (int m = 0; m < c->members; m++) free_member(&c->member[m]);
   if (c->group) trs_group_free(c->group, &c->shared);
-  trs_free(c->member);
-  trs_free(c);
+  TRS_FREE_ALL(c->member, c);
 }
 
 const trs_method trs_method_columns = {

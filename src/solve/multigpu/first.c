@@ -44,7 +44,9 @@ static trs_status make_arrays(trs_first *f) {
   return trs_device_fill((char *)f->memory + zeros, 0, bytes - zeros, f->stream);
 }
 
-static trs_status cut(trs_first *f, trs_slices *s, const trs_slice_rules *rules) {
+trs_status trs_first_cut(trs_first *f, trs_slices *s, const trs_slice_rules *rules) {
+  *s = (trs_slices){0};
+  TRS_ON_DEVICE(f->device);
   trs_slice_level *level = NULL;
   TRS_TRY(trs_device_alloc_host(f->device, (void **)&f->found));
   *f->found = (trs_gpu_found){0};
@@ -60,14 +62,6 @@ static trs_status cut(trs_first *f, trs_slices *s, const trs_slice_rules *rules)
   trs_status status = trs_gpu_cut_finish(f->cut, &f->slices, &level);
   *s = f->slices;
   s->level = level;
-  return status;
-}
-
-trs_status trs_first_cut(trs_first *f, trs_slices *s, const trs_slice_rules *rules) {
-  *s = (trs_slices){0};
-  const int before = trs_device_enter(f->device);
-  const trs_status status = cut(f, s, rules);
-  trs_device_leave(before);
   return status;
 }
 
@@ -99,14 +93,15 @@ static trs_status find_needs(trs_first *f, const int32_t *owner) {
   return f->joins ? trs_first_hash(f->hash, &f->system, joint_of(f), f->stream) : TRS_SUCCESS;
 }
 
-static trs_status find_deal(trs_first *f, trs_deal *deal, trs_slices *s) {
+trs_status trs_first_deal(trs_first *f, trs_deal *deal, trs_slices *s) {
+  *deal = (trs_deal){.members = f->members, .rule = f->rule};
+  TRS_ON_DEVICE(f->device);
   int32_t *owner, bound[TRS_MOST_MEMBERS + 1];
   const int64_t groups = groups_of(f->system.n);
   uint64_t pushes = 0;
   TRS_TRY(trs_gpu_cut_lay(f->cut, &f->slices, &f->map, &f->position));
-  TRS_TRY(TRS_ALLOC(&deal->owner, s->nslices));
-  TRS_TRY(TRS_ALLOC(&deal->group_mask, groups));
-  TRS_TRY(TRS_ALLOC(&s->slice, s->nslices));
+  TRS_TRY(TRS_ALLOC_ALL(TRS_ROOM(&deal->owner, s->nslices), TRS_ROOM(&deal->group_mask, groups),
+                        TRS_ROOM(&s->slice, s->nslices)));
   TRS_TRY(TRS_DEVICE_ALLOC(f->device, &owner, s->nslices, f->stream));
   trs_status status = find_owners(f, deal, s, owner);
   if (!status) status = find_needs(f, owner);
@@ -123,14 +118,6 @@ static trs_status find_deal(trs_first *f, trs_deal *deal, trs_slices *s) {
   deal->pushes = (int64_t)pushes;
   for (int32_t m = 0; m < f->members && f->joins; m++) deal->rows[m] = bound[m + 1] - bound[m];
   return TRS_SUCCESS;
-}
-
-trs_status trs_first_deal(trs_first *f, trs_deal *deal, trs_slices *s) {
-  *deal = (trs_deal){.members = f->members, .rule = f->rule};
-  const int before = trs_device_enter(f->device);
-  const trs_status status = find_deal(f, deal, s);
-  trs_device_leave(before);
-  return status;
 }
 
 trs_status trs_first_rows(trs_first *f, const int32_t **row, int32_t **named) {
@@ -208,7 +195,7 @@ trs_status trs_first_pattern(const trs_first *f, uint64_t *pattern) {
 
 void trs_first_settle(trs_first *f) {
   if (!f->device) return;
-  const int before = trs_device_enter(f->device);
+  TRS_ON_DEVICE(f->device);
   trs_gpu_cut_free(f->cut);
   trs_gpu_slices_free(&f->slices, &f->map, f->device, f->stream);
   trs_gpu_substitution_free(&f->joint, f->device, f->stream);
@@ -218,7 +205,6 @@ void trs_first_settle(trs_first *f) {
   f->position = NULL;
   (void)place_arrays(f, &(int64_t){0});
   f->system.ptr = NULL, f->system.idx = NULL, f->system.val = NULL;
-  trs_device_leave(before);
 }
 
 void trs_first_drop(trs_first *f) {

@@ -122,7 +122,7 @@ trs_status trs_joint_create_there(trs_gpu_substitution *joint, bool *made, const
   *joint = (trs_gpu_substitution){0};
   *made = false;
   if (system->n == 0 || system->n > TRS_MOST_JOINT_ROWS) return TRS_SUCCESS;
-  const int before = trs_device_enter(way->device);
+  TRS_ON_DEVICE(way->device);
   trs_status status = make_there(&m, made);
   const trs_status waited = trs_device_wait(way->stream);
   if (!status) status = waited;
@@ -130,6 +130,5 @@ trs_status trs_joint_create_there(trs_gpu_substitution *joint, bool *made, const
   if (*made) *joint = m.result;
   if (*made) m.result = (trs_gpu_substitution){0};
   clean(&m);
-  trs_device_leave(before);
   return status;
 }

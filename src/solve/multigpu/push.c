@@ -10,7 +10,7 @@
 
 #include "base/text.h"
 #include "device/fault.h"
-#include "analysis/host_system.h"
+#include "analysis/system.h"
 #include "plan/choice.h"
 #include "plan/parameters.h"
 #include "solve/cuda/engine/choice.h"

@@ -15,11 +15,10 @@ trs_status trs_push_load(trs_push_state *p, const trs_plan *plan) {
   trs_plan own = in_first_stream(p, plan);
   if (p->loaded.device) return TRS_SUCCESS;
   p->loaded = (trs_gpu){.device = p->member[0].device};
-  const int before = trs_device_enter(p->loaded.device);
+  TRS_ON_DEVICE(p->loaded.device);
   /* Arrays in device memory are complete in the plan's stream. */
   trs_status status = plan->matrix->on_device ? trs_device_wait(plan->stream) : TRS_SUCCESS;
   if (!status) status = trs_gpu_load(&p->loaded, &own, true, TRS_GPU_PATTERN | TRS_GPU_VALUES);
-  trs_device_leave(before);
   return status;
 }
 
@@ -37,10 +36,9 @@ trs_status trs_push_features(trs_push_state *p, trs_pattern_features *features) 
   const trs_system *S = &p->loaded.system;
   const trs_stream stream = p->member[0].stream;
   void *stage;
-  const int before = trs_device_enter(device);
+  TRS_ON_DEVICE(device);
   trs_status status = trs_gpu_begin_features(&stage, device, S, stream);
   if (!status) status = trs_gpu_end_features(features, stage, device, S->n, stream);
-  trs_device_leave(before);
   return status;
 }
 

@@ -73,14 +73,13 @@ static trs_status launch_member(const trs_plan *plan, const trs_push_member *m, 
   a.x = part.x, a.x_row = part.x_row, a.x_col = part.x_col;
   a.b = part.b, a.b_row = part.b_row, a.b_col = part.b_col;
   a.columns = (int32_t)part.nrhs;
-  int before = trs_device_enter(m->device);
+  TRS_ON_DEVICE(m->device);
   const bool opens = !p->one_process || p->in_own_streams || rhs->nrhs > a.most;
   trs_status status = opens ? trs_push_open(&a, m->stream) : TRS_SUCCESS;
   for (int32_t r = 0; r < m->nruns && !status; r++) {
     a.overlaps = m->args.overlaps && (r > 0 || opens);
     status = trs_push_launch(&a, &m->run[r], plan->system.scalar, m->stream);
   }
-  trs_device_leave(before);
   return status;
 }
 

@@ -83,13 +83,11 @@ static void visit_top(pieces *p) {
 static trs_status make_pieces(trs_subtrees_state *s) {
   const trs_panels *P = &s->panels->panels;
   pieces p = {.s = s};
-  TRS_TRY(TRS_ALLOC_ZERO(&s->piece_ptr, s->trees.ntop + 1));
-  TRS_TRY(TRS_ALLOC(&p.place, P->count));
+  TRS_TRY(TRS_ALLOC_ALL(TRS_ZEROS(&s->piece_ptr, s->trees.ntop + 1), TRS_ROOM(&p.place, P->count)));
   for (int64_t k = 0; k < P->count; k++) p.place[k] = -1;
   for (int64_t at = 0; at < s->trees.ntop; at++) p.place[s->trees.node[at]] = (int32_t)at;
   visit_top(&p);
-  trs_status status = TRS_ALLOC(&s->piece, p.count);
-  if (!status) status = TRS_ALLOC(&s->column, p.columns);
+  trs_status status = TRS_ALLOC_ALL(TRS_ROOM(&s->piece, p.count), TRS_ROOM(&s->column, p.columns));
   if (!status) visit_top(&p);
   trs_free(p.place);
   return status;

@@ -238,13 +238,11 @@ static trs_status grow(grower *g, int32_t *claimed, int threads, const trs_grow_
 
 static trs_status prepare(grower *g, int threads) {
   const trs_system *S = g->S;
-  TRS_TRY(TRS_ALLOC(&g->at, S->n));
-  TRS_TRY(TRS_ALLOC_ZERO(&g->owner, S->n));
-  TRS_TRY(TRS_ALLOC(&g->waits, S->n));
+  TRS_TRY(
+      TRS_ALLOC_ALL(TRS_ROOM(&g->at, S->n), TRS_ZEROS(&g->owner, S->n), TRS_ROOM(&g->waits, S->n)));
   TRS_TRY(create_set(&g->ready, S->n));
   TRS_TRY(create_set(&g->own, S->n));
-  TRS_TRY(TRS_ALLOC(&g->next, S->n));
-  TRS_TRY(TRS_ALLOC(&g->last, threads));
+  TRS_TRY(TRS_ALLOC_ALL(TRS_ROOM(&g->next, S->n), TRS_ROOM(&g->last, threads)));
   for (int t = 0; t < threads; t++) g->last[t] = -1;
   for (int64_t k = 0; k < S->n; k++) g->waits[k] = -1;
   for (int64_t k = 0; k < S->n; k++) {
@@ -262,9 +260,8 @@ trs_status trs_grow_parts(trs_parts *parts, const trs_system *S, const int32_t *
   grower g = {.S = S, .length = length, .parts = parts};
   int32_t *claimed = NULL;
   *parts = (trs_parts){.capacity = 1024, .natural = true};
-  trs_status status = TRS_ALLOC(&parts->part, parts->capacity);
-  if (!status) status = TRS_ALLOC(&parts->of, S->n);
-  if (!status) status = TRS_ALLOC(&claimed, threads);
+  trs_status status = TRS_ALLOC_ALL(TRS_ROOM(&parts->part, parts->capacity),
+                                    TRS_ROOM(&parts->of, S->n), TRS_ROOM(&claimed, threads));
   if (!status) status = prepare(&g, threads);
   if (!status) status = grow(&g, claimed, threads, limits);
   TRS_FREE_ALL(claimed, g.at, g.owner, g.waits, g.next, g.last);

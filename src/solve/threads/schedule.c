@@ -155,13 +155,10 @@ trs_status trs_schedule_create(trs_schedule *s, const trs_parts *parts, const tr
                                int threads) {
   int64_t *next = NULL;
   *s = (trs_schedule){.threads = threads, .n = S->n};
-  trs_status status = TRS_ALLOC(&s->row, s->n);
-  if (!status) status = TRS_ALLOC(&s->position, s->n);
-  if (!status) status = TRS_ALLOC(&s->first, threads + 1);
-  if (!status) status = TRS_ALLOC(&s->entries, threads + 1);
-  if (!status) status = TRS_ALLOC(&s->task_ptr, threads + 1);
-  if (!status) status = TRS_ALLOC(&s->tasks, parts->count);
-  if (!status) status = TRS_ALLOC(&next, parts->count);
+  trs_status status = TRS_ALLOC_ALL(
+      TRS_ROOM(&s->row, s->n), TRS_ROOM(&s->position, s->n), TRS_ROOM(&s->first, threads + 1),
+      TRS_ROOM(&s->entries, threads + 1), TRS_ROOM(&s->task_ptr, threads + 1),
+      TRS_ROOM(&s->tasks, parts->count), TRS_ROOM(&next, parts->count));
   if (!status) number_rows(s, parts, S, next);
   trs_free(next);
   if (status) trs_schedule_destroy(s);
@@ -191,8 +188,7 @@ trs_status trs_needs_create(trs_needs **needs, int threads) {
 void trs_needs_destroy(trs_needs *needs, int threads) {
   if (!needs) return;
   for (int t = 0; t < threads; t++) trs_free(needs[t].list);
-  trs_free(needs->furthest);
-  trs_free(needs);
+  TRS_FREE_ALL(needs->furthest, needs);
 }
 
 void trs_note_need(trs_needs *needs, int64_t task, int thread, int32_t end) {
@@ -277,10 +273,9 @@ trs_status trs_schedule_wait(trs_schedule *s, const trs_needs *needs) {
   int32_t *reached = NULL, *renumber = NULL;
   int64_t *old_ptr = NULL;
   bool *awaited = NULL;
-  trs_status status = TRS_ALLOC(&reached, s->threads);
-  if (!status) status = TRS_ALLOC(&renumber, ntasks);
-  if (!status) status = TRS_ALLOC(&old_ptr, s->threads + 1);
-  if (!status) status = TRS_ALLOC_ZERO(&awaited, ntasks);
+  trs_status status =
+      TRS_ALLOC_ALL(TRS_ROOM(&reached, s->threads), TRS_ROOM(&renumber, ntasks),
+                    TRS_ROOM(&old_ptr, s->threads + 1), TRS_ZEROS(&awaited, ntasks));
   if (!status) status = place_waits(s, needs, reached);
   if (!status) {
     memcpy(old_ptr, s->task_ptr, (size_t)(s->threads + 1) * sizeof *old_ptr);
@@ -305,8 +300,7 @@ static uint64_t flags_at(const _Atomic bool *flag, int64_t k, int64_t n) {
 trs_status trs_schedule_find_read(trs_schedule *s, const _Atomic bool *is_read) {
   int64_t count = 0;
   for (int64_t k = 0; k < s->n; k += 8) count += __builtin_popcountll(flags_at(is_read, k, s->n));
-  TRS_TRY(TRS_ALLOC(&s->read, count));
-  TRS_TRY(TRS_ALLOC(&s->read_ptr, s->threads + 1));
+  TRS_TRY(TRS_ALLOC_ALL(TRS_ROOM(&s->read, count), TRS_ROOM(&s->read_ptr, s->threads + 1)));
   count = 0;
   for (int t = 0; t < s->threads; t++) {
     s->read_ptr[t] = count;

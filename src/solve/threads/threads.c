@@ -124,9 +124,8 @@ static trs_status allocate(trs_plan *plan, trs_threads_state *s) {
   const trs_system *S = &plan->system;
   int64_t n = S->n, nnz = s->schedule.entries[s->schedule.threads];
   size_t size = trs_scalar_size(S->scalar);
-  TRS_TRY(TRS_ALLOC(&s->count, n));
-  TRS_TRY(TRS_ALLOC(&s->idx, nnz));
-  TRS_TRY(trs_alloc(&s->val, nnz, size));
+  TRS_TRY(TRS_ALLOC_ALL(TRS_ROOM(&s->count, n), TRS_ROOM(&s->idx, nnz),
+                        TRS_ROOM_OF(&s->val, nnz, size)));
   if (!S->unit) TRS_TRY(trs_alloc(&s->inverse, n, size));
   return allocate_work(s, S);
 }
@@ -207,16 +206,13 @@ static trs_status copy_rows(trs_threads_job *j, int64_t nparts) {
   const trs_schedule *plan = &j->state->schedule;
   const int64_t ntasks = plan->task_ptr[plan->threads];
   int32_t *task_of = NULL;
-  trs_status status = TRS_ALLOC(&task_of, nparts);
-  if (!status) status = TRS_ALLOC(&j->next, ntasks);
-  if (!status) {
-    for (int64_t k = 0; k < ntasks; k++) task_of[plan->tasks[k].part] = (int32_t)k;
-    j->task_of = task_of;
-    if (j->alone) kernels()->copy_rows[j->plan->system.scalar](j, 0, ntasks);
-    run_shares(j, complete_share);
-  }
+  TRS_TRY(TRS_ALLOC_ALL(TRS_ROOM(&task_of, nparts), TRS_ROOM(&j->next, ntasks)));
+  for (int64_t k = 0; k < ntasks; k++) task_of[plan->tasks[k].part] = (int32_t)k;
+  j->task_of = task_of;
+  if (j->alone) kernels()->copy_rows[j->plan->system.scalar](j, 0, ntasks);
+  run_shares(j, complete_share);
   TRS_FREE_ALL(task_of, j->next);
-  return status;
+  return TRS_SUCCESS;
 }
 
 static trs_status copy(trs_threads_job *j, int64_t nparts) {

@@ -116,8 +116,7 @@ static trs_status NAME(fill_columns)(trs_threads_job *j) {
   SCALAR *val = s->val;
   int64_t *next = NULL;
   uint8_t *step = NULL;
-  trs_status status = TRS_ALLOC(&next, S->n);
-  if (!status) status = TRS_ALLOC(&step, S->n);
+  trs_status status = TRS_ALLOC_ALL(TRS_ROOM(&next, S->n), TRS_ROOM(&step, S->n));
   if (!status) NAME(find_rows)(s, next, step);
   for (int64_t k = 0; k < S->n && !status; k++) {
     int64_t col = trs_in_sweep(S, k), begin, end;

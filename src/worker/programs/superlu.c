@@ -101,8 +101,7 @@ static trs_status receive_matrix(work *w, const trs_worker_message *m) {
 
 static trs_status prepare(work *w) {
   TRS_TRY(trs_serve_give(&w->perm_r, w->n, sizeof(int)));
-  TRS_TRY(TRS_ALLOC(&w->perm_c, w->n));
-  TRS_TRY(TRS_ALLOC(&w->etree, w->n));
+  TRS_TRY(TRS_ALLOC_ALL(TRS_ROOM(&w->perm_c, w->n), TRS_ROOM(&w->etree, w->n)));
   for (int j = 0; j < w->n; j++) w->perm_c[j] = j;
   TRS_TRY(reserve(w));
   w->store =

@@ -38,8 +38,7 @@ static trs_status fetch_pattern(pattern **result, const trs_system *there, trs_s
   *result = NULL;
   TRS_TRY(TRS_ALLOC_ZERO(&p, 1));
   atomic_init(&p->users, 1);
-  trs_status status = TRS_ALLOC(&p->ptr, n + 1);
-  if (!status) status = TRS_ALLOC(&p->idx, nnz);
+  trs_status status = TRS_ALLOC_ALL(TRS_ROOM(&p->ptr, n + 1), TRS_ROOM(&p->idx, nnz));
   if (!status) status = trs_device_copy(p->ptr, there->ptr, (n + 1) * 8, stream);
   if (!status) status = trs_device_copy(p->idx, there->idx, nnz * 4, stream);
   if (!status) status = trs_device_wait(stream);
@@ -201,9 +200,8 @@ static void list_heavy(const trs_slices *s, map_here *m) {
 static trs_status make_map(const trs_gpu_cut *c, map_here *m) {
   const trs_slices *s = &c->slices;
   m->position = trs_outline_positions(c->outline);
-  TRS_TRY(TRS_ALLOC(&m->level_slice, s->nlevels + 1));
-  TRS_TRY(TRS_ALLOC(&m->piece, s->nparts));
-  TRS_TRY(TRS_ALLOC(&m->heavy, s->nslices));
+  TRS_TRY(TRS_ALLOC_ALL(TRS_ROOM(&m->level_slice, s->nlevels + 1), TRS_ROOM(&m->piece, s->nparts),
+                        TRS_ROOM(&m->heavy, s->nslices)));
   for (int32_t l = 0; l <= s->nlevels; l++) m->level_slice[l] = s->level[l].slice;
   list_heavy(s, m);
   if (!c->several) return TRS_SUCCESS;

@@ -336,8 +336,7 @@ trs_status trs_choose_launch_ranges(trs_launch_range **ranges, int32_t *nranges,
     for (end = l + 1; end < nlevels && !parts(level, kind, end - 1, rules->shares);) end++;
     (*ranges)[(*nranges)++] = range_of(level, (trs_launch_kind)kind[l], l, end, rules->shares);
   }
-  trs_free(p.came);
-  trs_free(kind);
+  TRS_FREE_ALL(p.came, kind);
   return status;
 }
 

@@ -110,8 +110,7 @@ static void drop_candidate(const engine *e, candidate *c, trs_stream stream) {
   trs_gpu_cut_free(c->cut);
   trs_gpu_substitution_free(&c->boxes, e->gpu.device, stream);
   trs_gpu_slices_free(&c->slices, &c->map, e->gpu.device, stream);
-  trs_free(c->level);
-  trs_free(c->ranges);
+  TRS_FREE_ALL(c->level, c->ranges);
   *c = (candidate){0};
 }
 

@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 #include "base/text.h"
-#include "analysis/host_system.h"
+#include "analysis/system.h"
 #include "analysis/panels.h"
 #include "device/arena.h"
 #include "plan/parameters.h"
