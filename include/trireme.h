@@ -403,7 +403,8 @@ typedef struct trs_read_options {
  *   - In: path; options, or NULL.
  *   - Out: *A; NULL after a failure.  The caller destroys it.
  *   - Memory: the arrays of A, and the text of the file in parts; at most options->max_bytes.
- *   - Errors: FILE, FORMAT (line), MEMORY, UNSUPPORTED (a library that the build lacks), CANCELLED.
+ *   - Errors: FILE, FORMAT (the message has the line), MEMORY, UNSUPPORTED (a library that the
+ *     build lacks), CANCELLED.
  *   - Cost: the file is read once, by the threads of the context. */
 TRS_CORE trs_status trs_matrix_read(trs_matrix **A, const char *path,
                                     const trs_read_options *options);
@@ -426,7 +427,7 @@ TRS_EXPERIMENTAL trs_status trs_matrix_open(trs_matrix **T, const char *path, tr
  *   - In: A in host memory; path.
  *   - Memory: a part of the text.
  *   - Errors: FILE, ARGUMENT, UNSUPPORTED (device memory, deferred values, no HDF5), MEMORY,
- * CANCELLED.
+ *     CANCELLED.
  *   - Cost: a pass over A. */
 TRS_CORE trs_status trs_matrix_write(const trs_matrix *A, const char *path);
 
@@ -459,7 +460,7 @@ typedef struct trs_factors trs_factors;
 
 typedef enum trs_factor_kind {
   TRS_FACTOR_LU = 0,   /* complete, with threshold pivoting that prefers the diagonal; large systems
-                          by   SuperLU */
+                          by SuperLU */
   TRS_FACTOR_ILU0,     /* incomplete, with the pattern of A, or with levels of fill */
   TRS_FACTOR_IC0,      /* incomplete Cholesky, with the pattern of A, or with levels of fill */
   TRS_FACTOR_TRIANGLE, /* L = lower triangle of A, U = its upper triangle, no factorisation */
@@ -539,7 +540,7 @@ TRS_CORE trs_status trs_factor(trs_factors **F, const trs_matrix *A,
  *   L and U may both lie in device memory of one GPU.  Such factors are analysed, solved with and
  * updated there; functions that read them on the host return TRS_ERROR_UNSUPPORTED.
  *   - In: L and U, n x n, both on the host or both on one GPU; permutations and scalings on the
- * host.
+ *     host.
  *   - Out: *F; NULL after a failure.  The caller destroys it.
  *   - Memory: copies of the permutations and scalings.
  *   - Errors: ARGUMENT, STRUCTURE, UNSUPPORTED, MEMORY.
@@ -555,7 +556,8 @@ typedef struct trs_pivots {
                          its block of a block triangular form that trs_factor has found, at
                          most 1. trs_factor keeps it above pivot_threshold (0.001 by default); one
                          far below it loses as many digits, and asks for a new trs_factor */
-  int64_t row;        /* of A, of that pivot; -1: there is nothing below any pivot */
+  int64_t row;        /* of A, of that pivot; -1: there is nothing below any pivot, or the factors
+                         are incomplete: of these it is not measured, and least_share is 1 */
 } trs_pivots;
 
 /* L and U of new values of A in place of the old ones, in the same patterns, with the same order of
@@ -592,7 +594,7 @@ typedef struct trs_pivots {
  *   - Out: F, its L and U; *pivots, with struct_size set.
  *   - Memory: L and U lie where A does; lists of the elimination, made in the first call.
  *   - Errors: STRUCTURE, ZERO_PIVOT and NOT_FINITE (row), BUSY, ARGUMENT, UNSUPPORTED, MEMORY,
- * DEVICE, CANCELLED.
+ *     DEVICE, CANCELLED.
  *   - Cost: the arithmetic of the elimination; the first call also reads the patterns. */
 TRS_CORE trs_status trs_factors_refactor(trs_factors *F, trs_pivots *pivots, trs_context *ctx,
                                          const trs_matrix *A);
@@ -625,7 +627,7 @@ typedef struct trs_factors_info {
 /* Facts of factors, to which the arrays of the structure belong.
  *   - In: F.
  *   - Out: *info, with struct_size set; its arrays belong to F.
- *   - Errors: ARGUMENT, and the failure of an earlier trs_factors_refactor.
+ *   - Errors: ARGUMENT.  After a failed trs_factors_refactor L and U are in part old, in part new.
  *   - Cost: none; blocks are written as entries once. */
 TRS_CORE trs_status trs_factors_get_info(const trs_factors *F, trs_factors_info *info);
 
@@ -703,7 +705,7 @@ typedef struct trs_options {
  *   - Out: *plan; NULL after a failure.  The caller destroys it.
  *   - Memory: trs_plan_info.plan_bytes, on the GPU for a GPU's methods.
  *   - Errors: STRUCTURE, ZERO_PIVOT and NOT_FINITE (row), ARGUMENT, UNSUPPORTED, MEMORY, DEVICE,
- * CANCELLED.
+ *     CANCELLED.
  *   - Cost: from a pass over A to some hundred solves, trs_plan_info.analysis_seconds. */
 TRS_CORE trs_status trs_analyze(trs_plan **plan, trs_context *ctx, const trs_matrix *A,
                                 trs_uplo uplo, trs_trans trans, trs_diag diag,
@@ -742,7 +744,7 @@ TRS_CORE trs_status trs_analyze_factors(trs_plan **plan, trs_context *ctx, const
  *   - Out: plan.
  *   - Memory: none beyond the plan's, unless new values need another schedule.
  *   - Errors: STRUCTURE (another pattern), ZERO_PIVOT and NOT_FINITE (row), BUSY, ARGUMENT,
- * UNSUPPORTED, MEMORY, DEVICE, CANCELLED.
+ *     UNSUPPORTED, MEMORY, DEVICE, CANCELLED.
  *   - Cost: a pass over the values, trs_plan_info.update_seconds. */
 TRS_CORE trs_status trs_update(trs_plan *plan, const trs_matrix *A);
 

@@ -12,6 +12,10 @@
 #ifndef TRIREME_HPP
 #define TRIREME_HPP
 
+#if defined(_MSVC_LANG) ? _MSVC_LANG < 201703L : __cplusplus < 201703L
+#error "trireme.hpp needs C++17: compile with -std=c++17 or later, or include trireme.h"
+#endif
+
 #include <complex>
 #include <cstddef>
 #include <cstdint>
@@ -125,7 +129,8 @@ class matrix : public handle<trs_matrix, trs_matrix_destroy> {
  public:
   /* Compressed rows (TRS_CSR) or columns.  Pointers and indices are of 32 or 64 bits and count from
    * `base`, 0 or 1.  The arrays are copied, or borrowed: they must then outlive every object that
-   * uses them. */
+   * uses them, which temporaries do not.  Containers free their arrays themselves: TRS_TAKE fails.
+   */
   template <class P, class I, class V>
   matrix(std::int64_t nrows, std::int64_t ncols, const P &ptr, const I &idx, const V &val,
          trs_ownership ownership = TRS_COPY, trs_format format = TRS_CSR, int base = 0)
@@ -167,6 +172,8 @@ class matrix : public handle<trs_matrix, trs_matrix_destroy> {
                             view<const I> idx, view<const V> val, trs_ownership ownership,
                             trs_format format, int base) {
     const auto vectors = static_cast<std::size_t>(format == TRS_CSR ? nrows : ncols);
+    require(ownership != TRS_TAKE,
+            "TRS_TAKE frees arrays, which their containers free again: TRS_COPY or TRS_BORROW");
     require(nrows >= 0 && ncols >= 0 && ptr.size() == vectors + 1,
             "ptr has another size than one more than the rows (CSR) or columns (CSC)");
     require(idx.size() == val.size() &&
@@ -195,9 +202,12 @@ class factors : public handle<trs_factors, trs_factors_destroy> {
   explicit factors(const matrix &A, trs_factor_kind kind = TRS_FACTOR_LU)
       : factors(A, with_kind(kind)) {}
   factors(const matrix &A, const trs_factor_options &options) : handle(create(A, options)) {}
-  /* Factors made elsewhere; see trs_factors_create. */
-  factors(const matrix &L, trs_diag diag_L, const matrix &U, trs_diag diag_U)
-      : handle(join(L, diag_L, U, diag_U)) {}
+  /* Factors made elsewhere; see trs_factors_create.  Permutations and scalings have a number for
+   * each row, and are copied; nullptr: the identity, or ones. */
+  factors(const matrix &L, trs_diag diag_L, const matrix &U, trs_diag diag_U,
+          const std::int32_t *row_perm = nullptr, const std::int32_t *col_perm = nullptr,
+          const double *row_scale = nullptr, const double *col_scale = nullptr)
+      : handle(join(L, diag_L, U, diag_U, row_perm, col_perm, row_scale, col_scale)) {}
   explicit factors(trs_factors *taken) noexcept : handle(taken) {}
 
   trs_factors_info info() const {
@@ -232,10 +242,12 @@ class factors : public handle<trs_factors, trs_factors_destroy> {
     check(trs_factor(&made, A.get(), &options));
     return made;
   }
-  static trs_factors *join(const matrix &L, trs_diag diag_L, const matrix &U, trs_diag diag_U) {
+  static trs_factors *join(const matrix &L, trs_diag diag_L, const matrix &U, trs_diag diag_U,
+                           const std::int32_t *row_perm, const std::int32_t *col_perm,
+                           const double *row_scale, const double *col_scale) {
     trs_factors *made = nullptr;
-    check(trs_factors_create(&made, L.get(), diag_L, U.get(), diag_U, nullptr, nullptr, nullptr,
-                             nullptr));
+    check(trs_factors_create(&made, L.get(), diag_L, U.get(), diag_U, row_perm, col_perm, row_scale,
+                             col_scale));
     return made;
   }
 };

@@ -124,6 +124,7 @@ static trs_status span(int64_t *bytes, const char *name, const char *stride, con
 
 static trs_status update(trs_batch *batch, trs_batch_given *given) {
   int64_t bytes;
+  TRS_TRY(trs_cancelled());
   if (batch->triangles == 2)
     return trs_fail(TRS_ERROR_ARGUMENT, -1,
                     "the batch is of factors: call trs_batch_update_factors");
@@ -134,6 +135,7 @@ static trs_status update(trs_batch *batch, trs_batch_given *given) {
 
 static trs_status update_factors(trs_batch *batch, trs_batch_given *of_L, trs_batch_given *of_U) {
   int64_t bytes;
+  TRS_TRY(trs_cancelled());
   if (batch->triangles == 1)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "the batch is of one triangle: call trs_batch_update");
   if (batch->hermitian && of_U->val)
@@ -154,7 +156,8 @@ static trs_status update_factors(trs_batch *batch, trs_batch_given *of_L, trs_ba
 
 /* Before an update.  A failure leaves the batch as it was. */
 static trs_status begin_update(trs_plan *plan) {
-  TRS_TRY(enter(plan));
+  TRS_TRY(check_batch(plan));
+  TRS_TRY(trs_guard_take(&plan->guard, "batch"));
   trs_status status = trs_plan_check_unshared(plan);
   if (status) return trs_guard_leave(&plan->guard, status);
   trs_batch *B = trs_batch_of(plan);

@@ -16,12 +16,13 @@ trs_status trs_factors_refactor(trs_factors *F, trs_pivots *pivots, trs_context 
                                 const trs_matrix *A) {
   trs_pivots own = {.least_share = 1, .row = -1};
   if (pivots) TRS_TRY(TRS_STRUCT_CHECK(trs_pivots, pivots));
-  TRS_ENTER(F, "factors");
+  TRS_ENTER_ALWAYS(F, "factors");
   trs_status status = trs_refactor_kind_check(F);
   if (status) return trs_guard_leave(&F->guard, status);
+  status = trs_cancelled();
   int cancel = trs_cancel_defer();
-  status =
-      trs_guard_leave_updated(&F->guard, "trs_factors_refactor", trs_refactor_run(F, &own, ctx, A));
+  if (!status) status = trs_refactor_run(F, &own, ctx, A);
+  status = trs_guard_leave_updated(&F->guard, "trs_factors_refactor", status);
   trs_cancel_restore(cancel);
   if (status || !pivots) return status;
   return TRS_STRUCT_GIVE(trs_pivots, pivots, &own);

@@ -4,6 +4,7 @@
 #include <float.h>
 #include <string.h>
 
+#include "base/cancel.h"
 #include "base/options.h"
 #include "base/structs.h"
 #include "matrix/indexing.h"
@@ -135,6 +136,7 @@ static trs_status create_from(trs_context *ctx, trs_relaxation **R, trs_block_so
 
 static trs_status update_from(trs_relaxation *R, trs_block_source *source) {
   void *copies[COPIES];
+  TRS_TRY(trs_cancelled());
   TRS_TRY(trs_context_check(R->context));
   trs_stream stream = R->backend->stream ? *R->backend->stream(R) : NULL;
   trs_status status = bring(source, copies, device_of(R->context), stream);
@@ -196,12 +198,12 @@ static trs_status update_bsr(trs_relaxation *R, const trs_blocks *blocks) {
 }
 
 trs_status trs_relax_update(trs_relaxation *R, const trs_matrix *A) {
-  TRS_ENTER(R, "relaxation");
+  TRS_ENTER_ALWAYS(R, "relaxation");
   return trs_guard_leave_updated(&R->guard, "trs_relax_update", update(R, A));
 }
 
 trs_status trs_relax_update_bsr(trs_relaxation *R, const trs_blocks *blocks) {
-  TRS_ENTER(R, "relaxation");
+  TRS_ENTER_ALWAYS(R, "relaxation");
   return trs_guard_leave_updated(&R->guard, "trs_relax_update_bsr", update_bsr(R, blocks));
 }
 
@@ -221,6 +223,7 @@ static trs_status bring_pattern(trs_block_source *source, void *copies[COPIES],
 static trs_status update_blocks(trs_plan *plan, const trs_blocks *given) {
   void *copies[COPIES];
   trs_blocks B;
+  TRS_TRY(trs_cancelled());
   TRS_TRY(trs_plan_check(plan));
   TRS_TRY(trs_refactor_check(plan));
   const int block = trs_triangle_of(plan->sweep[0])->R->block;
@@ -234,7 +237,7 @@ static trs_status update_blocks(trs_plan *plan, const trs_blocks *given) {
 }
 
 trs_status trs_update_bsr(trs_plan *plan, const trs_blocks *blocks) {
-  TRS_ENTER(plan, "plan");
+  TRS_ENTER_ALWAYS(plan, "plan");
   trs_status status = trs_plan_check_single(plan, "call trs_batch_update");
   if (!status) status = trs_plan_check_unshared(plan);
   if (status) return trs_guard_leave(&plan->guard, status);
@@ -283,7 +286,7 @@ trs_status trs_relax_set_stream(trs_relaxation *R, void *stream) {
 }
 
 trs_status trs_relax_wait(trs_relaxation *R) {
-  TRS_ENTER_WAIT(R, "relaxation");
+  TRS_ENTER_ALWAYS(R, "relaxation");
   trs_status status = trs_context_check(R->context);
   if (!status && R->backend->wait) status = R->backend->wait(R);
   return trs_guard_leave(&R->guard, status);

@@ -159,36 +159,38 @@ static trs_status check_capture(const trs_plan *plan) {
 
 static trs_status update(trs_plan *plan, const trs_matrix *A) {
   if (!A) return trs_fail(TRS_ERROR_ARGUMENT, -1, "A is NULL");
-  if (trs_plan_factors(plan))
-    return trs_fail(TRS_ERROR_ARGUMENT, -1, "a plan over factors: use trs_update_factors");
+  TRS_TRY(trs_cancelled());
   TRS_TRY(check_pattern(plan, A));
   return trs_plan_refresh(plan, A);
 }
 
 static trs_status update_factors(trs_plan *plan, const trs_factors *F) {
   if (!F) return trs_fail(TRS_ERROR_ARGUMENT, -1, "F is NULL");
-  if (!trs_plan_factors(plan))
-    return trs_fail(TRS_ERROR_ARGUMENT, -1, "a plan over one triangle: use trs_update");
+  TRS_TRY(trs_cancelled());
   return trs_factors_plan_refresh(plan, F);
 }
 
-/* What leaves the plan as it was. */
-static trs_status check_update(const trs_plan *plan) {
+/* What leaves the plan as it was.  factors: what the call updates. */
+static trs_status check_update(const trs_plan *plan, bool factors) {
   TRS_TRY(trs_plan_check_single(plan, "call trs_batch_update or trs_batch_update_factors"));
+  if (!factors && trs_plan_factors(plan))
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "a plan over factors: use trs_update_factors");
+  if (factors && !trs_plan_factors(plan))
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "a plan over one triangle: use trs_update");
   TRS_TRY(trs_plan_check_unshared(plan));
   return check_capture(plan);
 }
 
 trs_status trs_update(trs_plan *plan, const trs_matrix *A) {
-  TRS_ENTER(plan, "plan");
-  trs_status status = check_update(plan);
+  TRS_ENTER_ALWAYS(plan, "plan");
+  trs_status status = check_update(plan, false);
   if (status) return trs_guard_leave(&plan->guard, status);
   return trs_guard_leave_updated(&plan->guard, "trs_update", update(plan, A));
 }
 
 trs_status trs_update_factors(trs_plan *plan, const trs_factors *F) {
-  TRS_ENTER(plan, "plan");
-  trs_status status = check_update(plan);
+  TRS_ENTER_ALWAYS(plan, "plan");
+  trs_status status = check_update(plan, true);
   if (status) return trs_guard_leave(&plan->guard, status);
   return trs_guard_leave_updated(&plan->guard, "trs_update_factors", update_factors(plan, F));
 }
@@ -238,7 +240,7 @@ trs_status trs_solve_once(void *x, const void *b, trs_uplo uplo, trs_diag diag, 
 }
 
 trs_status trs_plan_wait(trs_plan *plan) {
-  TRS_ENTER_WAIT(plan, "plan");
+  TRS_ENTER_ALWAYS(plan, "plan");
   return trs_guard_leave(&plan->guard, trs_plan_finish(plan));
 }
 

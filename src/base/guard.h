@@ -59,8 +59,9 @@ static inline trs_status trs_guard_enter(trs_guard *guard, const char *argument,
 #define TRS_ENTER(object, name) \
   TRS_TRY(trs_guard_enter((object) ? &(object)->guard : NULL, #object, (name)))
 
-/* For waits.  A cancellation does not end them: what runs still uses the caller's arrays. */
-#define TRS_ENTER_WAIT(object, name)                                               \
+/* For waits, which a cancellation does not end, since what runs still uses the caller's arrays; and
+ * for updates, of which it is a failure like others. */
+#define TRS_ENTER_ALWAYS(object, name)                                             \
   do {                                                                             \
     if (!(object)) return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", #object); \
     TRS_TRY(trs_guard_take(&(object)->guard, (name)));                             \

@@ -1,6 +1,7 @@
 /* header.cpp - trireme.hpp: every element type and width of index, views, failures, moves, factors,
  * relaxation.  With NO_EXCEPTIONS it is compiled without them, under a policy of its own. */
 #include <array>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -151,6 +152,26 @@ void test_failures() {
   });
 }
 
+/* L U = [3 1; 2 0] with its rows exchanged and its first row halved: x = (1, 2) of A = [2 0; 6 2].
+ */
+void test_given_factors() {
+  static const std::array<int, 3> ptr{0, 1, 3};
+  static const std::array<int, 3> idx{0, 0, 1};
+  const trireme::matrix L(2, 2, ptr, idx, std::array<double, 3>{1, 2. / 3, 1});
+  const trireme::matrix U(2, 2, ptr, idx, std::array<double, 3>{3, 1, -2. / 3}, TRS_COPY, TRS_CSC);
+  const std::array<std::int32_t, 2> rows{1, 0};
+  const std::array<double, 2> scale{1, 0.5};
+  const trireme::factors F(L, TRS_UNIT, U, TRS_NONUNIT, rows.data(), nullptr, scale.data());
+  trireme::plan plan(trireme::context("serial"), F);
+  std::array<double, 2> b{2, 10}, x{};
+  plan.solve(b, x);
+  verdict("factors with permutations and scalings",
+          std::abs(x[0] - 1) < 1e-15 && std::abs(x[1] - 2) < 1e-15);
+  refuses("arrays of containers are not taken", "TRS_TAKE frees arrays", [] {
+    trireme::matrix taken(2, 2, ptr, idx, std::array<double, 3>{1, 2, 3}, TRS_TAKE);
+  });
+}
+
 /* After a failed update an object refuses every solve, as in C. */
 void test_failed_updates() {
   static const trireme::context ctx("serial");
@@ -204,6 +225,7 @@ int main() {
   test_types();
   test_new_values();
   test_factors();
+  test_given_factors();
   test_relaxation();
   test_failures();
   test_failed_updates();
