@@ -45,7 +45,8 @@ static trs_status end_borrowing(const borrowed_team *borrowed, trs_status status
 
 static trs_status check_path(const void *object, const char *name, const char *path) {
   if (!object) return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", name);
-  if (!path || !*path) return trs_fail(TRS_ERROR_ARGUMENT, -1, "the path is empty");
+  if (!path) return trs_fail(TRS_ERROR_ARGUMENT, -1, "path is NULL");
+  if (!*path) return trs_fail(TRS_ERROR_ARGUMENT, -1, "the path is empty");
   return TRS_SUCCESS;
 }
 

@@ -59,8 +59,10 @@ trs_status trs_matrix_convert(trs_matrix **B, const trs_matrix *A, trs_format fo
                               trs_scalar scalar) {
   if (B) *B = NULL;
   if (!A || !B) return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", A ? "B" : "A");
-  if (!trs_scalar_valid(scalar) || (format != TRS_CSR && format != TRS_CSC))
-    return trs_fail(TRS_ERROR_ARGUMENT, -1, "no such format (%d) or scalar (%d)", format, scalar);
+  if (!trs_scalar_valid(scalar))
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "scalar %d is not one of trs_scalar's", scalar);
+  if (format != TRS_CSR && format != TRS_CSC)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "format %d is not TRS_CSR or TRS_CSC", format);
   if (trs_scalar_is_complex(A->scalar) && !trs_scalar_is_complex(scalar))
     return trs_fail(TRS_ERROR_ARGUMENT, -1,
                     "a complex matrix cannot become real: ask for a complex type");

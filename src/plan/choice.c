@@ -150,6 +150,9 @@ static trs_status unknown_method(const trs_plan *plan, const char *given, size_t
       add_word(others, sizeof others, name, ", ");
   }
   snprintf(typed, sizeof typed, "%.*s", (int)length, given);
+  if (!strcmp(typed, "auto"))
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "method %s has no parameters: leave out \":%s\"", typed,
+                    given + length + 1);
   return trs_fail(TRS_ERROR_ARGUMENT, -1,
                   "no method \"%s\"%s: there are auto, %s here, and elsewhere %s", typed,
                   trs_suggestion(near, sizeof near, typed, all), offers, others);

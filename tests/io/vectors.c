@@ -54,6 +54,8 @@ TEST(vectors_by_the_public_calls) {
                  trs_vectors_write(NULL, 1, 1, 1, TRS_COL_MAJOR, TRS_DOUBLE, path));
   assert_failure(TRS_ERROR_ARGUMENT, "the path is empty",
                  trs_vectors_write(sent, 1, 1, 1, TRS_COL_MAJOR, TRS_DOUBLE, ""));
+  assert_failure(TRS_ERROR_ARGUMENT, "path is NULL",
+                 trs_vectors_write(sent, 1, 1, 1, TRS_COL_MAJOR, TRS_DOUBLE, NULL));
 }
 
 TEST(hermitian_arrays) {
