@@ -181,8 +181,8 @@ TRS_EXPERIMENTAL int64_t trs_context_gpu_memory(const trs_context *ctx);
 /* The CUDA ordinal of the GPU of a member that this process runs; -1 without a GPU. */
 TRS_EXPERIMENTAL int trs_context_gpu(const trs_context *ctx, int member);
 
-/* One line per GPU: "cuda:0    NVIDIA H200, 150 GB".  "" without a GPU or without CUDA in this
- * build. */
+/* The GPUs, one line each: "cuda:0    NVIDIA H200, 150 GB".  "" without a GPU or without CUDA in
+ * this build. */
 TRS_EXPERIMENTAL const char *trs_device_list(void);
 
 /* ---- Matrix --------------------------------------------------------------------------------- */
@@ -444,7 +444,7 @@ TRS_EXPERIMENTAL trs_status trs_vectors_write(const void *values, int64_t nrows,
 /* Releases arrays that the library has allocated for the caller.  NULL is ignored. */
 TRS_CORE void trs_free(void *pointer);
 
-/* One line per generator: "gen:poisson2d5:N    5-point Laplacian on an N x N grid". */
+/* The generators, one line each: "gen:poisson2d5:N    5-point Laplacian on an N x N grid". */
 TRS_EXPERIMENTAL const char *trs_generator_list(void);
 
 /* Fills x with reproducible values, uniform in [-1, 1).  All element types get the same numbers. */
@@ -748,8 +748,8 @@ TRS_CORE trs_status trs_analyze_factors(trs_plan **plan, trs_context *ctx, const
  *   - Cost: a pass over the values, trs_plan_info.update_seconds. */
 TRS_CORE trs_status trs_update(trs_plan *plan, const trs_matrix *A);
 
-/* The same after new values in L or U, with trs_options.launch_updates too.  F must be the factors
- * that the plan was made from.
+/* Updates a plan over factors after new values in L or U, with trs_options.launch_updates too.  F
+ * must be the factors that the plan was made from.
  *   - In: F with its new values.
  *   - Out: plan.
  *   - Memory: as trs_update.
@@ -833,12 +833,12 @@ TRS_EXPERIMENTAL trs_status trs_plan_bound(trs_plan *plan, double *seconds);
  * without a plan. */
 TRS_CORE size_t trs_plan_describe(trs_plan *plan, char *text, size_t size);
 
-/* One line per backend: its name, names for trs_context_create that select it, with bars between
- * them, and its place, "cuda-group  cuda:0-3|nvshmem  several GPUs". */
+/* The backends, one line each: its name, names for trs_context_create that select it, with bars
+ * between them, and its place, "cuda-group  cuda:0-3|nvshmem  several GPUs". */
 TRS_EXPERIMENTAL const char *trs_backend_list(void);
 
-/* One line per method: its name, its backend and a summary, "serial  serial  one thread ...".  The
- * line of a method that this build lacks ends in "[not in this build]". */
+/* The methods, one line each: its name, its backend and a summary, "serial  serial  one thread
+ * ...".  The line of a method that this build lacks ends in "[not in this build]". */
 TRS_EXPERIMENTAL const char *trs_method_list(void);
 
 /* ---- Solve ---------------------------------------------------------------------------------- */
@@ -895,11 +895,12 @@ typedef struct trs_plan_share {
 TRS_EXPERIMENTAL trs_status trs_plan_get_share(const trs_plan *plan, trs_plan_share *share,
                                                int64_t *rows, int member, int64_t nrhs);
 
-/* As trs_solve, with b and x on the members that solve them, so that no vector crosses between
- * GPUs. x[k] and b[k] belong to the k-th member that this process runs and lie in the memory of its
- * GPU. Their shape is that of trs_solve: n x nrhs, of which the member reads and writes the rows of
- * its share.  If columns are dealt, the shape is n x ncolumns, the member's columns only.  Members
- * without a share may pass NULL.  The call only launches, as trs_solve does with device memory. */
+/* Solves as trs_solve does, with b and x on the members that solve them, so that no vector crosses
+ * between GPUs. x[k] and b[k] belong to the k-th member that this process runs and lie in the
+ * memory of its GPU. Their shape is that of trs_solve: n x nrhs, of which the member reads and
+ * writes the rows of its share.  If columns are dealt, the shape is n x ncolumns, the member's
+ * columns only.  Members without a share may pass NULL.  The call only launches, as trs_solve does
+ * with device memory. */
 TRS_EXPERIMENTAL trs_status trs_solve_distributed(trs_plan *plan, void *const *x, int64_t ldx,
                                                   const void *const *b, int64_t ldb, int64_t nrhs,
                                                   trs_layout layout);
@@ -976,8 +977,8 @@ TRS_EXPERIMENTAL trs_status trs_batch_create_factors(trs_plan **plan, trs_contex
  * of the batch give their x; they end with the same error, and x of the systems at fault is NaN. */
 TRS_EXPERIMENTAL trs_status trs_batch_update(trs_plan *plan, const void *val, int64_t stride_val);
 
-/* The same for a batch of factors: the values of L and of U, each in the order of the arrays that
- * the matrix of trs_factors_info was created from; for those that trs_factor or
+/* The values of all systems of a batch of factors: those of L and of U, each in the order of the
+ * arrays that the matrix of trs_factors_info was created from; for those that trs_factor or
  * trs_factors_refactor made this is the order of trs_matrix_get_arrays.  Of factors that were
  * created from one matrix that holds both, its arrays are passed twice.  Where U = L^H
  * (trs_batch_options.hermitian, IC0, BIC0) U_val is NULL. Errors also name the factor; the row is
@@ -1185,8 +1186,8 @@ TRS_CORE trs_status trs_check(trs_backward_error *error, const trs_matrix *A, tr
                               trs_trans trans, trs_diag diag, const void *x, int64_t ldx,
                               const void *b, int64_t ldb, int64_t nrhs, trs_layout layout);
 
-/* The same for the product of the factors, with permutations and scalings undone: b - op(A) x with
- * A as trs_factors defines it.
+/* The backward error for the product of factors, with permutations and scalings undone: b - op(A) x
+ * with A as trs_factors defines it.
  *   - In: F, x and b in host memory.
  *   - Out: *error, with struct_size set.
  *   - Memory: as trs_check.

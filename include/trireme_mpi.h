@@ -266,7 +266,8 @@ TRS_EXPERIMENTAL trs_status trs_mpi_relax_update(trs_mpi_relaxation *R, const tr
 TRS_EXPERIMENTAL trs_status trs_mpi_relax_update_bsr(trs_mpi_relaxation *R,
                                                      const trs_blocks *blocks);
 
-/* As trs_relax_sweep.  Every rank passes room for the norms and gets all of them. */
+/* Sweeps on all ranks, as trs_relax_sweep does on one.  Every rank passes room for the norms and
+ * gets all of them. */
 TRS_EXPERIMENTAL trs_status trs_mpi_relax_sweep(trs_mpi_relaxation *R, void *x, int64_t ldx,
                                                 const void *b, int64_t ldb, int64_t nrhs,
                                                 trs_layout layout,

@@ -73,8 +73,8 @@ static trs_status try_columns(trs_choice *c, trs_attempt *a) {
               entries(c, &columns));
   else
     trs_print(a->why, sizeof a->why,
-              "COLAMD: %.0f %% of the entries rival the pivots, which will move; at most %.3g "
-              "entries in L and U",
+              "COLAMD: %.0f %% of the entries are as large as pivots, which will leave the "
+              "diagonal; at most %.3g entries in L and U",
               100 * c->rivals, entries(c, &columns));
   move(&a->ordering, &columns);
   return TRS_SUCCESS;
@@ -115,7 +115,7 @@ static trs_status compare_dissection(trs_choice *c, trs_attempt *a) {
 static trs_status try_light(trs_choice *c, trs_attempt *a) {
   a->most_entries = MORE * c->predicted;
   trs_print(a->why, sizeof a->why,
-            "AMD: %.3g entries in L and U predicted, made sooner than a nested dissection",
+            "AMD: %.3g entries in L and U predicted; they take less time than nested dissection",
             c->predicted);
   a->most_operations = MORE * MORE * c->most_operations;
   if (c->light) c->next = c->fixed_threshold ? TRS_CHOICE_COLUMNS : TRS_CHOICE_LOWER;
@@ -127,8 +127,7 @@ static trs_status try_diagonal(trs_choice *c, trs_attempt *a) {
   a->most_operations = 0;
   c->next = TRS_CHOICE_DISSECTION;
   trs_print(a->why, sizeof a->why,
-            "AMD: pivots stay on the diagonal, and the factors are made sooner than a nested "
-            "dissection");
+            "AMD: pivots stay on the diagonal; the factors take less time than nested dissection");
   return use_amd(c, a);
 }
 

@@ -122,13 +122,13 @@ TEST(no_options_mean_lu_in_an_order_of_its_choice) {
   if (!TRS_HAVE_SUPERLU || !TRS_HAVE_METIS || !TRS_HAVE_AMD || !TRS_HAVE_COLAMD)
     skip_test("this build has no SuperLU, METIS, AMD or COLAMD");
   trs_matrix *A = sparse_grid(9, 9, 1, 0.25, TRS_DOUBLE);
-  check_default(A, TRS_ORDER_AMD, "sooner than a nested dissection");
+  check_default(A, TRS_ORDER_AMD, "less time than nested dissection");
   trs_matrix_destroy(A);
   A = sparse_grid(18, 18, 18, 0, TRS_DOUBLE);
   check_default(A, TRS_ORDER_ND, "predicted: nested dissection ");
   trs_matrix_destroy(A);
   A = equal_entries();
-  check_default(A, TRS_ORDER_COLAMD, "100 % of the entries rival the pivots");
+  check_default(A, TRS_ORDER_COLAMD, "100 % of the entries are as large as pivots");
   trs_matrix_destroy(A);
 }
 

@@ -248,8 +248,8 @@ def splu(A: Shaped, permc_spec: Optional[PermC] = None, diag_pivot_thresh: Optio
         The order of elimination: `trireme.lu` chooses for COLAMD, which is the default; AMD; COLAMD;
         none.  SuperLU's numbers from 0 to 3 are taken, too.
     diag_pivot_thresh : float, optional
-        The diagonal stays pivot above this share of its column, at most 1; by default 0.1, or 0.01
-        where `trireme.lu` says so.
+        The diagonal stays pivot above this share of its column, at most 1; by default that of
+        `trireme.lu`.
     relax, panel_size : int, optional
         Taken for SciPy's sake.
     options : dict, optional

@@ -432,7 +432,7 @@ class Factors:
     def condition(self) -> float:
         """An estimate of A's condition number in the 1-norm, as LAPACK's gecon makes it.
 
-        From at most some seventy products and solves with L U, so it is a method: seldom below a third of
+        It takes up to seventy products and solves with L and U.  It is seldom below a third of
         ``np.linalg.cond(A.todense(), 1)``, never above but for rounding.  `np.inf` if A is singular
         to working precision.  Of incomplete factors it is the condition of their product L U.
 
@@ -717,8 +717,8 @@ def lu(A: Shaped, *, order: Order = "default", pivot_threshold: Optional[float] 
         and "nd", "rcm" and "colour" are an `UnsupportedError`.
     pivot_threshold : float, optional
         The diagonal stays pivot above this share of its column, from 0 to 1; 0: if it is not zero.
-        By default 0.001 of doubles where all of it stays then, else 0.1, and 0.01 where `Factors.choice`
-        says so.
+        By default 0.001, if the whole diagonal of doubles then stays; else 0.1, or 0.01 if
+        `Factors.choice` says so.
     equilibrate : bool, optional
         Scale rows and columns first.
     progress : callable or True, optional
