@@ -442,3 +442,27 @@ def test_refactor_warns_of_small_pivots(dtype, small):
         F.refactor(then)
     assert told[0].filename == __file__ and F.least_share < 1e-3
     F.solve(np.ones(3, dtype))
+
+
+def test_refactor_sees_index_arrays_that_were_changed_in_place():
+    rng = np.random.default_rng(2)
+    S = sp.csc_matrix(sp.random(40, 40, 0.1, random_state=rng) + sp.diags(np.full(40, 6.0)))
+    S.sort_indices()
+    F, b = tr.lu(S), rng.standard_normal(40)
+    other = S.T.tocsc()
+    for turn in range(3):
+        S.data = S.data * rng.uniform(0.9, 1.1, S.nnz)
+        assert np.abs(S @ F.refactor(S).solve(b) - b).max() < 1e-12
+        for j in range(40):  # the same matrix, the entries of each column in another order, in place
+            begin, end = S.indptr[j:j + 2]
+            order = begin + rng.permutation(end - begin)
+            S.indices[begin:end], S.data[begin:end] = S.indices[order], S.data[order]
+        S.has_sorted_indices = False
+        kept = S.data.copy()
+        assert np.abs(S @ F.refactor(S).solve(b) - b).max() < 1e-12
+        S.data[:] = 0  # the factors have values of their own
+        assert np.abs(sp.csc_matrix((kept, S.indices, S.indptr)) @ F.solve(b) - b).max() < 1e-12
+        S.data[:] = kept
+        with pytest.raises(tr.StructureError):
+            F.refactor(other)
+        assert np.abs(S @ F.refactor(S).solve(b) - b).max() < 1e-12

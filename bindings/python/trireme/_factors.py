@@ -31,6 +31,7 @@ ORDERS = {"default": _api.TRS_ORDER_DEFAULT, "nd": _api.TRS_ORDER_ND, "amd": _ap
           "natural": _api.TRS_ORDER_NATURAL, "rcm": _api.TRS_ORDER_RCM,
           "colour": _api.TRS_ORDER_COLOUR, "colamd": _api.TRS_ORDER_COLAMD}
 
+HOST = -1  # among the numbers of GPUs
 LEAST, LEAST_SINGLE = 1e-6, 1e-3  # shares of pivots that lose half the digits, near enough
 
 
@@ -134,7 +135,7 @@ class Factors:
         self._copied = ""  # the kind of the factors that these are a pickle's copy of
         self._given = False  # by the caller, who knows whether they are complete
         self._pattern: Any = None  # of A (csr or csc, ptr, idx), where SciPy left zeros out of L and U
-        self._again: Dict[int, Matrix] = {}  # on GPUs, that were refactored
+        self._again: Dict[int, Matrix] = {}  # by GPU, that were refactored; of host memory HOST
         self._lock = Lock()  # held while L and U change, and while they are read
 
     def _info(self) -> Any:
@@ -387,14 +388,14 @@ class Factors:
                          "clones, refactor, and clone again")
 
     def _matrix_again(self, A: Any) -> Matrix:
-        """The matrix of a refactorisation; one on a GPU is kept, so that C knows its pattern."""
+        """The matrix of a refactorisation, which is kept, so that C knows its pattern."""
         if len(getattr(A, "shape", ())) == 1 and not is_sparse(A):
             return self._matrix_of_values(dense(A))
         if getattr(getattr(A, "dtype", None), "kind", "") == "c" and self.dtype.kind != "c":
             raise TypeError(f"A is complex, and the factors are {self.dtype}: factor A anew")
         parts = compressed(A, self.dtype)
         if parts.val.device is None:
-            return Matrix(parts, copy=False)
+            return self._matrix_on_host(parts)
         kept = self._again.get(parts.val.device)
         if kept is None or any(getattr(kept.parts, name).address != getattr(parts, name).address
                                for name in ("ptr", "idx")) or kept.count != parts.val.shape:
@@ -402,6 +403,16 @@ class Factors:
                                                           device=f"cuda:{parts.val.device}")
         settle(parts.val)
         kept.set_values(parts.val)
+        return kept
+
+    def _matrix_on_host(self, parts: Compressed) -> Matrix:
+        kept = self._again.get(HOST)
+        if kept is None or kept.parts[:2] != parts[:2] or \
+                not np.array_equal(kept.parts.ptr.array, parts.ptr.array) or \
+                not np.array_equal(kept.parts.idx.array, parts.idx.array):
+            kept = self._again[HOST] = Matrix(parts, copy=True)
+        else:
+            kept.set_values(parts.val)
         return kept
 
     def _matrix_of_values(self, val: Dense) -> Matrix:
