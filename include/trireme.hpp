@@ -252,18 +252,43 @@ class factors : public handle<trs_factors, trs_factors_destroy> {
   }
 };
 
+/* What plans of one system and of a batch have in common. */
+class solver : public handle<trs_plan, trs_plan_destroy> {
+ public:
+  solver() noexcept = default;
+  explicit solver(trs_plan *taken) noexcept : handle(taken) {}
+
+  /* For what was launched on a GPU. */
+  void wait() const { check(trs_plan_wait(get())); }
+  std::string description() const {
+    std::string text(trs_plan_describe(get(), nullptr, 0), '\0');
+    trs_plan_describe(get(), &text[0], text.size() + 1);
+    return text;
+  }
+
+ protected:
+  template <class C>
+  using value_of = std::remove_const_t<std::remove_pointer_t<decltype(std::declval<C &>().data())>>;
+
+  static trs_plan *copy(trs_plan *origin) {
+    trs_plan *made = nullptr;
+    check(trs_plan_clone(&made, origin));
+    return made;
+  }
+};
+
 /* A plan solves one system at a time. */
-class plan : public handle<trs_plan, trs_plan_destroy> {
+class plan : public solver {
  public:
   plan() noexcept = default;
   plan(const context &ctx, const matrix &A, trs_uplo uplo, trs_trans trans = TRS_NO_TRANS,
        trs_diag diag = TRS_NONUNIT, const trs_options *options = nullptr)
-      : handle(analyze(ctx, A, uplo, trans, diag, options)) {
+      : solver(analyze(ctx, A, uplo, trans, diag, options)) {
     describe(A.info());
   }
   plan(const context &ctx, const factors &F, trs_trans trans = TRS_NO_TRANS,
        const trs_options *options = nullptr)
-      : handle(analyze(ctx, F, trans, options)) {
+      : solver(analyze(ctx, F, trans, options)) {
     const trs_factors_info info = F.info();
     n_ = info.n;
     scalar_ = info.scalar;
@@ -305,26 +330,13 @@ class plan : public handle<trs_plan, trs_plan_destroy> {
     check(trs_plan_get_info(get(), &made));
     return made;
   }
-  std::string description() const {
-    std::string text(trs_plan_describe(get(), nullptr, 0), '\0');
-    trs_plan_describe(get(), &text[0], text.size() + 1);
-    return text;
-  }
 
  private:
-  template <class C>
-  using value_of = std::remove_const_t<std::remove_pointer_t<decltype(std::declval<C &>().data())>>;
-
-  explicit plan(trs_plan *taken) noexcept : handle(taken) {}
+  explicit plan(trs_plan *taken) noexcept : solver(taken) {}
 
   void describe(const trs_matrix_info &info) noexcept {
     n_ = info.nrows;
     scalar_ = info.scalar;
-  }
-  static trs_plan *copy(trs_plan *origin) {
-    trs_plan *made = nullptr;
-    check(trs_plan_clone(&made, origin));
-    return made;
   }
   static trs_plan *analyze(const context &ctx, const matrix &A, trs_uplo uplo, trs_trans trans,
                            trs_diag diag, const trs_options *options) {
@@ -340,6 +352,97 @@ class plan : public handle<trs_plan, trs_plan_destroy> {
   }
 
   std::int64_t n_ = 0;
+  trs_scalar scalar_ = TRS_SCALAR_DEFAULT;
+};
+
+/* Many systems with the pattern of a triangle or of factors, each with values of its own. */
+class batch : public solver {
+ public:
+  batch() noexcept = default;
+  batch(const context &ctx, const matrix &A, std::int64_t count, trs_uplo uplo,
+        trs_trans trans = TRS_NO_TRANS, trs_diag diag = TRS_NONUNIT,
+        const trs_batch_options *options = nullptr)
+      : batch(create(ctx, A, count, uplo, trans, diag, options), A.info().scalar) {}
+  batch(const context &ctx, const factors &F, std::int64_t count, trs_trans trans = TRS_NO_TRANS,
+        const trs_batch_options *options = nullptr)
+      : batch(create(ctx, F, count, trans, options), F.info().scalar) {}
+
+  /* For another thread, as a plan's. */
+  batch clone() const { return batch(copy(get()), scalar_); }
+
+  /* The values of all systems, one after the other; of factors those of L and of U, or of L alone
+   * where U = L^H.  An error of a zero pivot says that the other systems can be solved. */
+  template <class V>
+  void update(const V &val) {
+    check(trs_batch_update(get(), of(val), stride(view<const value_of<const V>>(val).size())));
+  }
+  template <class L, class U>
+  void update(const L &L_val, const U &U_val) {
+    update_factors(of(L_val), view<const value_of<const L>>(L_val).size(), of(U_val),
+                   view<const value_of<const U>>(U_val).size());
+  }
+  template <class L>
+  void update_hermitian(const L &L_val) {
+    update_factors(of(L_val), view<const value_of<const L>>(L_val).size(), nullptr, 0);
+  }
+
+  /* x and b: for each system n numbers, or n x nrhs, column by column.  They may be one array. */
+  template <class B, class X>
+  void solve(const B &b, X &&x) const {
+    const view<const value_of<B>> from(b);
+    const view<value_of<X>> to(x);
+    const std::int64_t all = n_ * count_, size = static_cast<std::int64_t>(from.size());
+    require(scalar_of<value_of<B>>::value == scalar_ && scalar_of<value_of<X>>::value == scalar_,
+            "b or x has another element type than the batch");
+    require(from.size() == to.size() && (all ? size % all == 0 : size == 0),
+            "b and x have different sizes, or none that is a multiple of all systems' rows");
+    check(trs_batch_solve(get(), to.data(), n_, 0, from.data(), n_, 0, all ? size / all : 0,
+                          TRS_COL_MAJOR));
+  }
+
+  std::int64_t n() const noexcept { return n_; }
+  std::int64_t count() const noexcept { return count_; }
+  trs_batch_info info() const {
+    auto made = make<trs_batch_info>();
+    check(trs_batch_get_info(get(), &made));
+    return made;
+  }
+
+ private:
+  batch(trs_plan *taken, trs_scalar scalar) : solver(taken), scalar_(scalar) {
+    const trs_batch_info own = info();
+    n_ = own.n;
+    count_ = own.count;
+  }
+  template <class V>
+  const void *of(const V &val) const {
+    require(scalar_of<std::remove_const_t<value_of<const V>>>::value == scalar_,
+            "the values have another element type than the batch");
+    return val.data();
+  }
+  std::int64_t stride(std::size_t size) const {
+    require(count_ ? size % static_cast<std::size_t>(count_) == 0 : size == 0,
+            "the number of values is no multiple of the number of systems");
+    return count_ ? static_cast<std::int64_t>(size) / count_ : 0;
+  }
+  void update_factors(const void *L_val, std::size_t L_size, const void *U_val,
+                      std::size_t U_size) {
+    check(trs_batch_update_factors(get(), L_val, stride(L_size), U_val, stride(U_size)));
+  }
+  static trs_plan *create(const context &ctx, const matrix &A, std::int64_t count, trs_uplo uplo,
+                          trs_trans trans, trs_diag diag, const trs_batch_options *options) {
+    trs_plan *made = nullptr;
+    check(trs_batch_create(&made, ctx.get(), A.get(), uplo, trans, diag, count, options));
+    return made;
+  }
+  static trs_plan *create(const context &ctx, const factors &F, std::int64_t count, trs_trans trans,
+                          const trs_batch_options *options) {
+    trs_plan *made = nullptr;
+    check(trs_batch_create_factors(&made, ctx.get(), F.get(), trans, count, options));
+    return made;
+  }
+
+  std::int64_t n_ = 0, count_ = 0;
   trs_scalar scalar_ = TRS_SCALAR_DEFAULT;
 };
 

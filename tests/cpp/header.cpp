@@ -172,6 +172,52 @@ void test_given_factors() {
   });
 }
 
+/* Three systems [2 0; 1 4], with values times 1, 2 and 4. */
+void test_batches() {
+  static const std::array<int, 3> ptr{0, 1, 3};
+  static const std::array<int, 3> idx{0, 0, 1};
+  const trireme::context ctx("serial");
+  const trireme::matrix L(2, 2, ptr, idx, std::array<double, 3>{2, 1, 4});
+  static trireme::batch batch(ctx, L, 3, TRS_LOWER);
+  std::vector<double> val{2, 1, 4, 4, 2, 8, 8, 4, 16}, b{2, 9, 4, 18, 8, 36}, x(6);
+  batch.update(val);
+  batch.solve(b, x);
+  verdict("a batch",
+          x == std::vector<double>{1, 2, 1, 2, 1, 2} && batch.n() == 2 && batch.count() == 3);
+  batch.clone().solve(b, b);
+  batch.wait();
+  verdict("a clone of a batch", x == b);
+  verdict("its facts",
+          batch.info().count == 3 && batch.description().find("3 systems") != std::string::npos);
+  refuses("values of no whole number of systems", "no multiple of the number of systems",
+          [] { batch.update(std::vector<double>(8)); });
+  refuses("values of another type", "another element type",
+          [] { batch.update(std::vector<float>(9)); });
+  refuses("too few values", "less than the 3 elements",
+          [] { batch.update(std::vector<double>(6)); });
+  batch.update(val);
+  refuses("right-hand sides of no whole number", "multiple of all systems' rows", [] {
+    std::vector<double> y(7);
+    batch.solve(y, y);
+  });
+  const trireme::factors F(L, TRS_NONUNIT,
+                           trireme::matrix(2, 2, std::array<int, 3>{0, 1, 2},
+                                           std::array<int, 2>{0, 1}, std::array<double, 2>{1, 1}),
+                           TRS_NONUNIT);
+  trireme::batch both(ctx, F, 2);
+  both.update(std::vector<double>{2, 1, 4, 4, 2, 8}, std::vector<double>{1, 1, 2, 2});
+  std::vector<double> c{2, 9, 8, 36};
+  both.solve(c, c);
+  verdict("a batch of factors", c == std::vector<double>{1, 2, 1, 2});
+  const trireme::matrix four(1, 1, std::array<int, 2>{0, 1}, std::array<int, 1>{0},
+                             std::array<double, 1>{4});
+  trireme::batch cholesky(ctx, trireme::factors(four, TRS_FACTOR_IC0), 2);
+  cholesky.update_hermitian(std::array<double, 2>{2, 3});
+  std::array<double, 2> d{4, 9};
+  cholesky.solve(d, d);
+  verdict("a batch of L L^H", d == std::array<double, 2>{1, 1});
+}
+
 /* After a failed update an object refuses every solve, as in C. */
 void test_failed_updates() {
   static const trireme::context ctx("serial");
@@ -226,6 +272,7 @@ int main() {
   test_new_values();
   test_factors();
   test_given_factors();
+  test_batches();
   test_relaxation();
   test_failures();
   test_failed_updates();
