@@ -10,7 +10,8 @@
  * it measures; NULL options mean the defaults.  Rows and columns count from 0.  Values are void *
  * with a trs_scalar beside them.  Pointers are to host memory unless the documentation says
  * otherwise, and have the alignment of their type.  Objects may be destroyed in any order: an
- * object keeps alive what it needs.
+ * object keeps alive what it needs.  A call that makes an object does not destroy what its output
+ * pointed to, and sets it to NULL if it fails.
  *   Distinct objects may be used from distinct threads at once, and threads may share a matrix,
  * factors or a context that none of them changes.  Plans, batches and relaxations own a workspace
  * and therefore serve one call at a time: a solve, a sweep, an update or a wait during another call
@@ -207,7 +208,7 @@ typedef enum trs_layout { TRS_COL_MAJOR = 0, TRS_ROW_MAJOR = 1 } trs_layout;
 typedef enum trs_ownership {
   TRS_COPY = 0,   /* the arrays are copied */
   TRS_BORROW = 1, /* the arrays are used in place and must outlive every object that uses them */
-  TRS_TAKE = 2    /* the arrays, from malloc, pass to the library, even if the call fails */
+  TRS_TAKE = 2 /* all three arrays, each from malloc, pass to the library, even if the call fails */
 } trs_ownership;
 
 /* How the caller stores ptr and idx: one constant of each pair, combined with |.  Constants that
@@ -314,10 +315,10 @@ TRS_EXPERIMENTAL trs_status trs_matrix_create_deferred(trs_matrix **A, trs_forma
                                                        const void *idx, trs_ownership ownership,
                                                        trs_values_callback give, void *user);
 
-/* New values, in the order of the arrays given at creation.  They are borrowed, copied, or taken
- * and freed, as at creation.  Plans made from the matrix use them after trs_update.  A solve before
- * that may use the old values or, where the method keeps no copy of them (serial), unchecked new
- * ones.
+/* New values, in the order of the arrays given at creation.  They are borrowed or copied as at
+ * creation; a matrix of TRS_TAKE copies them too, and frees val before the call returns.  Plans
+ * made from the matrix use them after trs_update.  A solve before that may use the old values or,
+ * where the method keeps no copy of them (serial), unchecked new ones.
  *   - In: val, as many as at creation, in host memory; of a matrix on a GPU in its memory.
  *   - Memory: val is borrowed, copied or taken, as at creation.
  *   - Errors: ARGUMENT (deferred values, or val not where A lies), MEMORY.
