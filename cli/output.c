@@ -171,12 +171,34 @@ static int columns(const char *text, size_t length) {
   return count;
 }
 
+static size_t word_length(const char *text, size_t length) {
+  size_t word = 0;
+  while (word < length && text[word] != ' ') word++;
+  return word;
+}
+
+/* The word at text, with the unit if it is a number that has one. */
+static size_t unbroken_length(const char *text, size_t length) {
+  static const char *const units[] = {"ns", "µs", "ms", "s",  "min", "h",
+                                      "B",  "kB", "MB", "GB", "TB",  "%"};
+  const size_t word = word_length(text, length);
+  if (!word || word == length || text[word - 1] < '0' || text[word - 1] > '9') return word;
+  const char *next = text + word + 1;
+  const size_t size = word_length(next, length - word - 1);
+  for (size_t k = 0; k < sizeof units / sizeof *units; k++) {
+    const size_t unit = strlen(units[k]);
+    if (size >= unit && !strncmp(next, units[k], unit) &&
+        (size == unit || strchr(",;:.)/", next[unit])))
+      return word + 1 + size;
+  }
+  return word;
+}
+
 /* Prints words up to the end of a line of text, wrapped; `at` is the column reached. */
 static void wrap_line(FILE *stream, const char *text, size_t length, int indent, int at) {
   int start = at;
   while (length) {
-    size_t word = 0;
-    while (word < length && text[word] != ' ') word++;
+    const size_t word = unbroken_length(text, length);
     int wide = columns(text, word);
     if (at > start && at + 1 + wide > out.width) {
       fprintf(stream, "\n%*s", indent, "");

@@ -164,6 +164,12 @@ check("a benchmark ends when its reader has left", done.returncode == -signal.SI
 done = subprocess.run(f"'{TRIREME}' --version >&-", shell=True, capture_output=True)
 check("no standard output at all", done.returncode == 3 and b"cannot write" in done.stderr,
       done.stderr)
+for words in SHORT, ["solve", "gen:poisson2d5:60", "--uplo", "lower"]:
+    lines = run(*words).out.splitlines()
+    check("a number and its unit stand in one line", not [
+        (a, b) for a, b in zip(lines, lines[1:])
+        if re.search(r"[0-9]$", a) and re.match(r" +(ns|µs|ms|s|kB|MB|GB|GB/s|%)[ ,;:.)]?", b + " ")], lines)
+
 finish()
 
 # ---- Interrupts -----------------------------------------------------------------------------------
