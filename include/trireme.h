@@ -727,20 +727,20 @@ TRS_CORE trs_status trs_analyze_factors(trs_plan **plan, trs_context *ctx, const
  * checked: TRS_ERROR_STRUCTURE names the first row or column that differs.  In device memory only
  * the number of entries is checked.
  *   After a failure, whatever its reason, the plan refuses every solve with the status of that
- * failure and a message that names the call, until an update succeeds.  Only a call that finds the
- * plan in use by another call leaves it as it was.  trs_update_factors, trs_update_bsr and updates
- * of relaxation and of batches (but for single systems) follow the same rule.  A CUDA graph that
- * contains solves of the plan must be captured again; a graph that was captured before a failed
- * update is not refused.
- *   With trs_options.launch_updates the call launches work on the plan's stream and returns; it may
- * be captured into a graph, alone or before solves.  That work, and each replay of it, reads the
- * arrays of A as they then are, so the caller writes new values into the array that A has, and
- * keeps A's arrays and the plan.  The solves behind it give the bits that they give after an
- * update that waits.  Values that such an update would refuse, or because of which it would make
- * the plan anew (docs/gpu.md), make x NaN where it depends on them.  trs_plan_wait and later calls
- * then report TRS_ERROR_ZERO_PIVOT, TRS_ERROR_NOT_FINITE or TRS_ERROR_UNSUPPORTED; the next
- * trs_update outside a capture waits, and makes the plan fit its values.  After
- * TRS_ERROR_UNSUPPORTED graphs must then be captured again.
+ * failure and a message that names the call, until an update succeeds.  A call leaves the plan as
+ * it was if another call uses the plan, if the plan has clones, or if it is trs_update of a plan
+ * over factors or trs_update_factors of another one.  trs_update_factors, trs_update_bsr and
+ * updates of relaxation and of batches (but for single systems) follow the same rule.  A CUDA graph
+ * that contains solves of the plan must be captured again; a graph that was captured before a
+ * failed update is not refused. With trs_options.launch_updates the call launches work on the
+ * plan's stream and returns; it may be captured into a graph, alone or before solves.  That work,
+ * and each replay of it, reads the arrays of A as they then are, so the caller writes new values
+ * into the array that A has, and keeps A's arrays and the plan.  The solves behind it give the bits
+ * that they give after an update that waits.  Values that such an update would refuse, or because
+ * of which it would make the plan anew (docs/gpu.md), make x NaN where it depends on them.
+ * trs_plan_wait and later calls then report TRS_ERROR_ZERO_PIVOT, TRS_ERROR_NOT_FINITE or
+ * TRS_ERROR_UNSUPPORTED; the next trs_update outside a capture waits, and makes the plan fit its
+ * values.  After TRS_ERROR_UNSUPPORTED graphs must then be captured again.
  *   - In: A with its new values, where the plan's matrix lies.
  *   - Out: plan.
  *   - Memory: none beyond the plan's, unless new values need another schedule.
