@@ -132,7 +132,8 @@ static const bench_row *beside(const bench_rows *rows, const bench_row *row, con
 
 static double median_of(const bench_row *row) { return row ? bench_median(row) : INFINITY; }
 
-/* Two plans of one thread do the same: the larger time over the smaller is the noise of a ratio. */
+/* Where auto on one thread takes serial, two plans do the same: the larger time over the smaller is
+ * the noise of a ratio. */
 typedef enum kind { OVER_ONE_THREAD, OF_SEVERAL_THREADS, OVER_THREADS, NOISE } kind;
 
 static bool has_several_threads(const bench_row *row) {
@@ -140,11 +141,12 @@ static bool has_several_threads(const bench_row *row) {
 }
 
 static double ratio_of(const bench_rows *rows, const bench_row *row, kind what) {
-  const double serial = median_of(beside(rows, row, "serial", 1));
-  const double one = median_of(beside(rows, row, "auto", 1));
+  const bench_row *alone = beside(rows, row, "auto", 1);
+  const double serial = median_of(beside(rows, row, "serial", 1)), one = median_of(alone);
   if (what == OVER_THREADS)
     return row->median / median_of(beside(rows, row, "threads", row->threads));
-  if (what == NOISE) return fmax(serial, one) / fmin(serial, one);
+  if (what == NOISE)
+    return alone && !strcmp(alone->chosen, "serial") ? fmax(serial, one) / fmin(serial, one) : NAN;
   if (what == OF_SEVERAL_THREADS && !has_several_threads(row)) return NAN;
   return row->median / fmin(serial, one);
 }
@@ -239,8 +241,8 @@ void bench_tail_report(const bench_rows *rows, bool markdown) {
       &grid,
       "The time of auto over that of the better plan of one thread (serial, or auto on "
       "one thread), medians of solves; of several: where auto took several threads; noise: the "
-      "larger over the smaller time of both plans of one thread, p99; speed-up: over serial, above "
-      "0.1 ms",
+      "larger over the smaller time of both plans of one thread where both are serial, p99; "
+      "speed-up: over serial, above 0.1 ms",
       markdown);
   free(ratios);
 }
