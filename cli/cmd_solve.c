@@ -29,6 +29,8 @@ static const option options[] = {
         "of "
         "A x = b for complete factors (lu), and of L U x = b, where L U is only near A, for "
         "incomplete ones (ilu0, ic0), as preconditioners have it"),
+    COUNT_OPTION("levels", 0, "K", 0, 0x7fffffff, FIELD(levels),
+                 "with --factor ilu0 or ic0: levels of fill, as in ILU(K) and IC(K) (default 0)"),
     RHS_FILE_OPTION(FIELD(rhs_file)),
     FILE_OPTION("matrix", 0, "FILE", FIELD(matrix),
                 "with factors: the matrix that was factored, to report the error against it too"),
@@ -200,6 +202,8 @@ static int check_factor(const solve_settings *s) {
                       : s->diag >= 0    ? "diag"
                       : s->add_diagonal ? "add-diagonal"
                                         : NULL;
+  if (s->levels && s->factor != TRS_FACTOR_ILU0 && s->factor != TRS_FACTOR_IC0)
+    return leave_usage("solve", "--levels is for --factor ilu0 and ic0");
   if (s->factor < 0 || !other) return -1;
   return leave_usage("solve",
                      "--factor does not take --%s: trireme factor has more options, and writes "
@@ -212,6 +216,7 @@ static const char brief[] =
     "      --uplo lower|upper   the triangle of M to solve with\n"
     "      --factor lu          factor A, for A x = b\n"
     "      --factor ilu0|ic0    for L U x = b, with L U only near A\n"
+    "      --levels K           levels of fill of ilu0 and ic0\n"
     "      --trans n|t|c        solve with the (conjugate) transpose\n"
     "      --diag nonunit|unit  unit: the diagonal is one\n"
     "  -b, --rhs-file FILE      right-hand sides (default: one at random)\n"

@@ -19,7 +19,8 @@ typedef struct solve_settings {
   bool add_diagonal, tune, json;
   const char *rhs_file, *rhs, *output, *backend, *method, *grid, *matrix;
   int factor; /* position in the words, which is the trs_factor_kind; -1: M is solved as it is */
-  int trees;  /* position in the option's words */
+  int64_t levels; /* of fill */
+  int trees;      /* position in the option's words */
   bool scattered;
   int invert;           /* position in the option's words */
   int64_t width;        /* of supernodes; 0: the library's default */

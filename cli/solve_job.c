@@ -204,6 +204,7 @@ static int open_large(solve_job *job, const char *name) {
 static int factor_matrix(solve_job *job, const char *name) {
   trs_factor_options how = {.struct_size = sizeof how,
                             .kind = (trs_factor_kind)job->set.factor,
+                            .levels = (int)job->set.levels,
                             .progress = progress_show};
   int code = input_read_matrix(&job->factored, name, job->set.precision, "--factor");
   if (code >= 0) return code;

@@ -111,6 +111,8 @@ endif()
 
 install(FILES cmake/tsan.supp DESTINATION ${CMAKE_INSTALL_DATADIR}/trireme)
 install(FILES CITATION.cff LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/trireme)
+install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/trireme
+        PATTERN CMakeLists.txt EXCLUDE)
 
 # In the Python package: the library under the one name that programs ask for, since archives of
 # Python have no links; the command; and the workers where the library looks for them.

@@ -436,6 +436,16 @@ for words, system in [([], "L U x = b, where L U is only near A; 1 right-hand si
     o = run("solve", "gen:poisson2d5:12", "--factor", "ilu0", *words)
     check("incomplete factors solve another system", o.code == 0 and system in flat(o.out) and
           "normwise: the error of the incomplete factorisation" in flat(o.out), o)
+errors, entries = [], []
+for levels in (0, 1, 3):
+    j = run("solve", "gen:poisson2d5:12", "--factor", "ilu0", "--levels", levels, "--json").json()
+    errors.append(at(j, "backward_error_of_matrix.componentwise"))
+    entries.append(at(j, "matrix.nnz"))
+check("more levels of fill are nearer to A", errors == sorted(errors, reverse=True) and
+      entries == sorted(set(entries)), (errors, entries))
+for words in ([], ["--factor", "lu"]):
+    refuses("levels of fill without incomplete factors", 2, "--levels is for --factor ilu0 and ic0",
+            "solve", "not-read.mtx", "--levels", 2, *words)
 complete = has("SuperLU") and has("METIS")
 o = run("solve", "gen:poisson2d5:12", "--factor", "lu")
 if complete:
@@ -465,7 +475,7 @@ else:
     skip("conditions of complete factors", "SuperLU or METIS is not in this build")
 o = run("solve", "nearly.mtx", "--factor", "ilu0")
 check("of incomplete factors no condition is told", o.code == 0 and "condition" not in o.out, o)
-for option in ("levels", "order", "shift", "kind", "block-size"):
+for option in ("order", "shift", "kind", "block-size"):
     for words in (["--" + option, "1"], [f"--{option}=1"]):
         refuses(f"--{option} belongs to factor", 2,
                 f"there is no option --{option}; trireme factor has it, and writes what trireme solve reads",
