@@ -56,8 +56,8 @@ static const option options[] = {
     TEXT_OPTION(
         "grid", "PXxPYxPZ|auto", "auto", FIELD(grid),
         "solve A x = b from factors on MPI ranks: PZ grids, a power of two, of PX x PY ranks; "
-        "--method is grid3d (the default), grid2d, grid3d:algorithm=4 (on GPUs) or, in "
-        "builds with the papers, grid3d:algorithm=2, grid3d:algorithm=5 (on GPUs), "
+        "--method is grid3d (the default), grid2d or, in builds with the papers, "
+        "grid3d:algorithm=2, grid3d:algorithm=4 and grid3d:algorithm=5 (on GPUs), "
         "grid3d-baseline or grid3d-baseline:lookahead=0. With --backend cuda or cuda:N "
         "every rank works on a GPU; the "
         "ranks of a machine take its GPUs in turn. With threads[:T] or serial each of 1x1xPZ "

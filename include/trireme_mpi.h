@@ -37,13 +37,13 @@ typedef struct trs_mpi_plan trs_mpi_plan;
 
 typedef struct trs_mpi_options {
   size_t struct_size;
-  const char *method; /* NULL or "grid3d"; "grid2d": one grid. With contexts of a GPU also
-                         "grid3d:algorithm=4": grids solve by L23's Algorithm 4, except for rows
-                         shared by several grids, whose bits would otherwise differ. Libraries with
-                         the papers also have "grid3d:algorithm=2" (L23's exchange between grids),
-                         "grid3d-baseline" and "grid3d-baseline:lookahead=0" (L23, section 2.2), and
-                         on GPUs "grid3d:algorithm=5": grids of px x 1 GPUs, px at least 2, solve by
-                         L23's Algorithm 5, except for U if there are several grids */
+  const char *method; /* NULL or "grid3d"; "grid2d": one grid. Libraries with the papers also have
+                         "grid3d:algorithm=2" (L23's exchange between grids), "grid3d-baseline" and
+                         "grid3d-baseline:lookahead=0" (L23, section 2.2). With contexts of a GPU
+                         these have "grid3d:algorithm=4": grids solve by L23's Algorithm 4, except
+                         for rows shared by several grids, whose bits would otherwise differ; and
+                         "grid3d:algorithm=5": grids of px x 1 GPUs, px at least 2, solve by L23's
+                         Algorithm 5, except for U if there are several grids */
   int px, py, pz;     /* all 0: the library chooses the shape; pz is a power of two */
   int flat_trees;     /* 1: the rank that has a value sends it to all receivers itself */
   int64_t width;      /* most columns of a supernode; 0: 128 */

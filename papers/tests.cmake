@@ -19,6 +19,7 @@ endif()
 # These need a GPU, and skip where there is none.
 if(TRS_HAVE_GPU)
   trireme_paper_test(L17/syncfree ${l17_systems} gpu.c support.c)
+  trireme_paper_test(L23/supernodal gpu.c support.c)
 endif()
 if(TRS_HAVE_CUDA)
   trireme_paper_test(X20/x20 support.c)

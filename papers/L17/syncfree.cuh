@@ -10,7 +10,7 @@
 #define TRS_L17_SYNCFREE_CUH
 
 #include "device/lanes.cuh"
-#include "device/sums.cuh"
+#include "sums.cuh"
 #include "L17/syncfree.h"
 
 namespace trs::syncfree {

@@ -14,7 +14,7 @@
  * store into each other's memory. Sums are added in the order of arrival: the last bits vary from
  * solve to solve.  Cost: as spread.cu, and one atomic addition per product of a unit. */
 #include "L23/columns.h"
-#include "device/sums.cuh"
+#include "sums.cuh"
 #include "solve/grid3d/spread.cuh"
 
 namespace {

@@ -139,7 +139,7 @@ check("the reference time comes with a ratio, and is no limit",
 o = run("solve", "--help")
 check("help calls it a reference time", "It is no limit" in o.out and "can beat" not in o.out, o)
 check("relax explains omega", "the relaxation factor (default 1)" in run("relax", "--help").out)
-for method in ["engine", "supernodal"] + ["levelset", "syncfree-csc"] * has("papers"):
+for method in ["engine"] + ["levelset", "syncfree-csc", "supernodal"] * has("papers"):
     if not has("CUDA"):
         refuses(f"method {method} without CUDA", 4, "needs CUDA", "solve", "gen:chain:5", "--uplo",
                 "lower", "--method", method)

@@ -163,7 +163,7 @@ static int solves_with(const trs_factors *F, trs_mpi_plan *plan, const trs_mpi_o
  * ranks share. 0: this build and machine have no such variant. */
 static int take_backend(trs_mpi_options *o, int variant) {
   static const char *const backends[] = {"serial", "threads:2", "cuda", "cuda"};
-  if (variant >= 4 || (variant >= 2 && !*trs_device_list())) return 0;
+  if (variant >= 3 + TRS_HAVE_PAPERS || (variant >= 2 && !*trs_device_list())) return 0;
   *o = (trs_mpi_options){.struct_size = sizeof *o,
                          .method = variant == 3 ? "grid3d:algorithm=4" : NULL,
                          .pz = size,

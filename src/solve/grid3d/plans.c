@@ -234,7 +234,7 @@ static trs_status is_faster(const plans *s, trs_plan *one, trs_plan *other, bool
 }
 
 /* For many right-hand sides: uses the panels of Algorithm 4 if they are faster.  If memory does not
- * suffice for both, the existing plan stays. */
+ * suffice for both, or the build leaves papers out, the existing plan stays. */
 static void try_panels(const plans *s, const trs_grid_triangle *T, trs_matrix *A, trs_plan **plan) {
   trs_plan *panels = NULL;
   bool faster = false;

@@ -130,7 +130,7 @@ TEST(what_has_no_clones_says_so) {
       trs_analyze(&plan, gpu_context, s.there, s.uplo, TRS_NO_TRANS, TRS_NONUNIT, &launches));
   assert_failure(TRS_ERROR_UNSUPPORTED, "with launch_updates", trs_plan_clone(&clone, plan));
   trs_plan_destroy(plan);
-  plan = analyze(&s, s.here, "supernodal", 1);
+  plan = analyze(&s, s.here, "blocks:size=1", 1);
   assert_failure(TRS_ERROR_UNSUPPORTED, "its method has no clones", trs_plan_clone(&clone, plan));
   trs_plan_destroy(plan);
   plan = analyze(&s, s.there, NULL, 1);

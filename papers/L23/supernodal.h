@@ -1,6 +1,6 @@
 /* supernodal.h - arguments of the kernels of supernodal.  C and CUDA C++. */
-#ifndef TRS_SOLVE_CUDA_SUPERNODAL_H
-#define TRS_SOLVE_CUDA_SUPERNODAL_H
+#ifndef TRS_L23_SUPERNODAL_H
+#define TRS_L23_SUPERNODAL_H
 
 #include "device/device.h"
 #include "analysis/panels.h"

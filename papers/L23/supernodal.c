@@ -13,7 +13,7 @@
 #include "device/arena.h"
 #include "plan/parameters.h"
 #include "solve/cuda/gpu.h"
-#include "solve/cuda/supernodal/supernodal.h"
+#include "L23/supernodal.h"
 
 enum { AUTO, BY_COLUMNS, BY_ROWS };
 enum { MOST_AT_ONCE = 256 /* right-hand sides per launch */, ALIGNMENT = 256 };

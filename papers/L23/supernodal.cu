@@ -14,9 +14,9 @@
  *
  * A zero in a block multiplies nothing.  Zeros that are stored for the sake of a dense block
  * therefore do not turn an infinite x into NaN. */
-#include "solve/cuda/supernodal/supernodal.h"
+#include "L23/supernodal.h"
 
-#include "device/sums.cuh"
+#include "sums.cuh"
 
 namespace {
 

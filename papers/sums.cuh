@@ -1,7 +1,7 @@
 /* sums.cuh - sums in device memory that many blocks of threads add to, in the order of arrival.
  * SYSTEM: other GPUs add and read too. */
-#ifndef TRS_DEVICE_SUMS_CUH
-#define TRS_DEVICE_SUMS_CUH
+#ifndef TRS_PAPERS_SUMS_CUH
+#define TRS_PAPERS_SUMS_CUH
 
 #include "device/kernel.cuh"
 
