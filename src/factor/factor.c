@@ -119,10 +119,12 @@ static trs_status complete(trs_matrix **A, const trs_factor_options *options) {
 static trs_status prepare(trs_matrix **ready, const trs_matrix *A,
                           const trs_factor_options *options) {
   *ready = NULL;
-  if (A->format == TRS_CSR)
+  if (A->format == TRS_CSR) {
     *ready = trs_matrix_retain(A);
-  else
+  } else {
     TRS_TRY(trs_matrix_convert(ready, A, TRS_CSR, A->scalar));
+    (*ready)->turned = trs_matrix_retain(A);
+  }
   trs_status status = complete(ready, options);
   if (!status) return TRS_SUCCESS;
   trs_matrix_destroy(*ready);
@@ -167,7 +169,7 @@ static bool lacks_pivots(const trs_matrix *A) {
  * pivoting, and so does a search that is given up. */
 static trs_status match_rows(trs_matching *m, trs_matrix **A, const trs_factors *parts) {
   trs_matrix *made;
-  if (parts->kind != TRS_FACTOR_LU || !lacks_pivots(*A) || !is_finite(*A)) return TRS_SUCCESS;
+  if (!is_finite(*A)) return TRS_SUCCESS;
   TRS_TRY(trs_match_rows(m, *A));
   if (!m->row) return TRS_SUCCESS;
   if (parts->order == TRS_ORDER_NATURAL) {
@@ -176,7 +178,7 @@ static trs_status match_rows(trs_matching *m, trs_matrix **A, const trs_factors 
   }
   TRS_TRY(trs_matrix_permute(&made, *A, m->row, NULL));
   take(A, made);
-  return TRS_SUCCESS;
+  return trs_matrix_convert(&made->turned, made, TRS_CSC, made->scalar);
 }
 
 /* Converts the results of the matrix with exchanged rows to A's numbering. */
@@ -226,6 +228,7 @@ static trs_status apply(trs_factors *parts, trs_matrix **B, trs_factor_input *in
   /* COLAMD's fill is a bound, and no prediction. */
   input->fill = parts->order == TRS_ORDER_COLAMD ? 0 : ordering->fill;
   input->operations = ordering->operations;
+  input->unmirrored = ordering->unmirrored;
   TRS_TRY(hand_over(parts, ordering, A->nrows, block));
   if (!parts->row_perm || parts->kind >= TRS_FACTOR_BILU0) {
     *B = trs_matrix_retain(A);
@@ -433,7 +436,7 @@ static trs_status attempt(const factoring *f, trs_factor_input input, trs_choice
 }
 
 static trs_status factor_by_choice(const factoring *f, const trs_factor_input *input,
-                                   const trs_matrix *A) {
+                                   const trs_matrix *A, bool lacks) {
   trs_choice choice = {.A = A,
                        .zeros = input->matching,
                        .rivals = input->matching ? input->matching->rivals : 0,
@@ -443,7 +446,7 @@ static trs_status factor_by_choice(const factoring *f, const trs_factor_input *i
   trs_matching diagonal = {0};
   bool stopped = true;
   trs_status status = TRS_SUCCESS;
-  choice.unmatched = !choice.zeros && lacks_pivots(A);
+  choice.unmatched = !choice.zeros && lacks;
   if (!choice.zeros && !choice.unmatched && is_finite(A)) {
     status = trs_match_diagonal(&diagonal, A, input->equilibrate);
     choice.rivals = diagonal.rivals;
@@ -507,12 +510,13 @@ static trs_status factor(const factoring *f, trs_matching *matching, trs_matrix 
                                  ? TRS_FACTOR_DIAGONAL_THRESHOLD
                                  : input.pivot_threshold;
   if (choose && (*A)->nrows) TRS_TRY(find_triangle(matching, &col, A));
-  trs_status status = col ? TRS_SUCCESS : match_rows(matching, A, parts);
+  const bool lacks = !col && parts->kind == TRS_FACTOR_LU && lacks_pivots(*A);
+  trs_status status = lacks ? match_rows(matching, A, parts) : TRS_SUCCESS;
   if (matching->row) input.matching = matching;
   if (!status && col)
     status = factor_triangular(f, &input, &col, *A);
   else if (!status && choose)
-    status = factor_by_choice(f, &input, *A);
+    status = factor_by_choice(f, &input, *A, lacks);
   else if (!status) {
     status = order_matrix(&ordering, parts, *A, f->options);
     if (!status) status = factor_in_order(f, &input, &ordering, *A);
@@ -532,7 +536,8 @@ static trs_status run(void *argument, trs_teller *teller) {
   trs_status status = factor(f, &matching, &ready);
   trs_matrix_destroy(ready);
   if (!status) status = unmatch_rows(f->parts, matching.row, f->A->nrows);
-  if (!status && f->parts->kind == TRS_FACTOR_LU) status = trs_factor_check_values(f->parts);
+  if (!status && f->parts->kind == TRS_FACTOR_LU && !f->parts->refactoring) /* which has looked */
+    status = trs_factor_check_values(f->parts);
   if (!status) trs_teller_phase(teller, "factoring", 1);
   trs_matching_free(&matching);
   return status;

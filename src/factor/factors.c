@@ -140,7 +140,7 @@ static trs_status check_tree(const trs_factors *f, int64_t n) {
   return status;
 }
 
-static trs_status check_parts(const trs_factors *f) {
+trs_status trs_factors_check_parts(const trs_factors *f) {
   TRS_TRY(check_enums(f));
   TRS_TRY(check_matrices(f));
   int64_t n = f->L->nrows;
@@ -163,7 +163,7 @@ void trs_factors_release_parts(const trs_factors *parts) {
 trs_status trs_factors_adopt(trs_factors **F, const trs_factors *parts) {
   *F = NULL;
   trs_factors *made = NULL;
-  trs_status status = check_parts(parts);
+  trs_status status = parts->is_checked ? TRS_SUCCESS : trs_factors_check_parts(parts);
   if (!status) status = TRS_ALLOC_ZERO(&made, 1);
   if (status) {
     trs_factors_release_parts(parts);

@@ -42,6 +42,7 @@ struct trs_factors {
   int32_t *tree_parent;          /* tree_nodes        a subtree's columns contiguous */
   int32_t *inside; /* of each row of L, the first column of its diagonal block, where its entries
                       are to be compared with pivots; NULL: all are */
+  bool is_checked; /* complete LU of this process: adoption finds no fault */
   trs_factor_recipe recipe;
   int levels;      /* of fill, of ILU and IC */
   uint64_t source; /* of these: number of a matrix whose pattern, of IC with its symmetry, is known
@@ -53,11 +54,13 @@ struct trs_factors {
 };
 
 /* Creates factors that take ownership of everything in *parts; parts->references, scalar and n are
- * not read.  On failure *parts is released.  Checks everything, so that a damaged file does no
- * harm: shapes and triangles of L and U, permutations, scalings (finite and not zero), supernodes
- * and the separator tree (partitions of the columns), no entry of L or U between two subtrees.  O(n
+ * not read.  On failure *parts is released.  Checks everything but what is_checked, so that a
+ * damaged file does no harm: shapes and triangles of L and U, permutations, scalings (finite and
+ * not zero), supernodes and the separator tree (partitions of the columns), no entry of L or U
+ * between two subtrees.  O(n
  * + nnz). */
 trs_status trs_factors_adopt(trs_factors **F, const trs_factors *parts);
+trs_status trs_factors_check_parts(const trs_factors *parts);
 
 /* Fails unless scale[n] is NULL or finite and not zero.  The name goes into the message. */
 trs_status trs_scaling_check(const double *scale, int64_t n, const char *name);

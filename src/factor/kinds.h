@@ -34,6 +34,7 @@ typedef struct trs_factor_input {
   bool equilibrate;
   const trs_matching *matching; /* of the rows of B before perm, whose scaling equilibrates; NULL */
   int64_t fill; /* entries of the complete L if all pivots stay on the diagonal; 0: not known */
+  int64_t unmirrored;                   /* of the ordering */
   double operations;                    /* of the complete LU as well; 0: not known */
   const int32_t *block_end;             /* of the ordering */
   double most_entries, most_operations; /* with stopped: where complete LU stops */

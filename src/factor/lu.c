@@ -31,21 +31,34 @@ static trs_status count_columns(lu_work *w) {
   return TRS_SUCCESS;
 }
 
-/* The scaled matrix by columns. */
-static trs_status make_columns(lu_work *w, const double *row_scale, const double *col_scale) {
+static void scale_any(lu_work *w, int64_t p, int64_t at, double row, double column) {
   const trs_matrix *B = w->input->B;
+  const double complex value = trs_value_get(B->val, p, B->scalar);
+  trs_value_set(
+      w->val, at, B->scalar,
+      CMPLX(trs_scaled(creal(value), row, column), trs_scaled(cimag(value), row, column)));
+}
+
+trs_status trs_lu_make_columns(lu_work *w, const trs_factors *parts, bool values) {
+  const trs_matrix *B = w->input->B;
+  const double *row_scale = parts->row_scale, *col_scale = parts->col_scale, *from = B->val;
+  const bool real = B->scalar == TRS_DOUBLE;
+  trs_lu_free_columns(w);
   TRS_TRY(count_columns(w));
-  TRS_TRY(TRS_ALLOC_ALL(TRS_ROOM(&w->idx, B->nnz), TRS_ROOM_OF(&w->val, B->nnz, w->size)));
-  for (int64_t i = 0; i < w->n; i++)
+  TRS_TRY(TRS_ALLOC(&w->idx, B->nnz));
+  if (values) TRS_TRY(trs_alloc(&w->val, B->nnz, w->size));
+  for (int64_t i = 0; i < w->n; i++) {
+    const double row = row_scale ? row_scale[i] : 1;
     for (int64_t p = B->ptr[i]; p < B->ptr[i + 1]; p++) {
-      int32_t j = B->idx[p], at = w->ptr[j + 1]++;
-      const double complex value = trs_value_get(B->val, p, B->scalar);
+      const int32_t j = B->idx[p], at = w->ptr[j + 1]++;
+      const double column = col_scale ? col_scale[j] : 1;
       w->idx[at] = (int32_t)i;
-      const double row = row_scale ? row_scale[i] : 1, column = col_scale ? col_scale[j] : 1;
-      trs_value_set(
-          w->val, at, B->scalar,
-          CMPLX(trs_scaled(creal(value), row, column), trs_scaled(cimag(value), row, column)));
+      if (values && real)
+        ((double *)w->val)[at] = trs_scaled(from[p], row, column);
+      else if (values)
+        scale_any(w, p, at, row, column);
     }
+  }
   return TRS_SUCCESS;
 }
 
@@ -53,6 +66,20 @@ void trs_lu_free_columns(lu_work *w) {
   TRS_FREE_ALL(w->ptr, w->idx, w->val);
   w->ptr = w->idx = NULL;
   w->val = NULL;
+}
+
+trs_status trs_lu_adopt(trs_matrix **T, const lu_work *w, bool upper, int64_t *ptr, int32_t *idx,
+                        void *val) {
+  trs_sides s = TRS_NO_SIDES;
+  *(upper ? &s.after : &s.before) = ptr[w->n] - (upper ? w->n : 0);
+  s.diagonal = upper ? w->n : 0;
+  if (!upper) s.missing = 0;
+  for (int64_t i = w->n - 1; i >= 0; i--) {
+    const int64_t count = ptr[i + 1] - ptr[i];
+    if (count > s.longest) s.longest = count;
+    if (count > upper) *(upper ? &s.first_after : &s.first_before) = i;
+  }
+  return trs_matrix_adopt_ordered(T, TRS_CSR, w->input->B->scalar, w->n, ptr, idx, val, &s);
 }
 
 trs_status trs_lu_singular(const lu_work *w, int64_t column) {
@@ -129,27 +156,36 @@ static double most_on_diagonal(int64_t fill) {
   return trs_lu_by_superlu ? -1 : FEW_PER_ENTRY * (double)fill;
 }
 
+/* The prediction, of A + A^T, over what may be needed: up to so much an attempt with a limit, which
+ * takes no longer than SuperLU would, is worth it. */
+static double unsure(const trs_factor_input *input) {
+  static const double SHARE = 0.1, MORE = 8;
+  return (double)input->unmirrored > SHARE * (double)input->B->nnz ? MORE : 1;
+}
+
 static trs_status eliminate(trs_factors *parts, lu_work *w) {
   const trs_factor_input *input = w->input;
   lu_limits limits = {INFINITY, trs_lu_light(input->fill)};
   bool stopped = true;
   if (!input->block_end && input->operations <= most_on_diagonal(input->fill))
     TRS_TRY(trs_lu_diagonal(parts, w, &stopped));
+  parts->is_checked = true;
   if (!stopped) return TRS_SUCCESS;
+  TRS_TRY(trs_lu_make_columns(w, parts, true));
   if (input->stopped) {
     limits = (lu_limits){input->most_entries, input->most_operations};
     return trs_lu_columns(parts, w, limits, input->stopped);
   }
-  if (input->operations / 2 <= limits.operations)
+  if (input->operations / 2 <= unsure(input) * limits.operations)
     TRS_TRY(trs_lu_columns(parts, w, limits, &stopped));
+  parts->is_checked = !stopped;
   return stopped ? trs_lu_worker(parts, w) : TRS_SUCCESS;
 }
 
 static trs_status run(trs_factors *parts, lu_work *w) {
   const trs_factor_input *input = w->input;
-  TRS_TRY(check_finite(input));
+  if (!input->matching) TRS_TRY(check_finite(input)); /* one of finite values alone */
   if (input->equilibrate) TRS_TRY(find_scales(parts, input));
-  TRS_TRY(make_columns(w, parts->row_scale, parts->col_scale));
   TRS_TRY(eliminate(parts, w));
   TRS_TRY(renumber_scale(&parts->row_scale, input));
   TRS_TRY(renumber_scale(&parts->col_scale, input));

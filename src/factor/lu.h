@@ -36,7 +36,13 @@ trs_status trs_lu_columns(trs_factors *parts, lu_work *w, lu_limits limits, bool
 /* Frees the matrix by columns once it is sent. */
 trs_status trs_lu_worker(trs_factors *parts, lu_work *w);
 
+/* The scaled matrix by columns, or its pattern alone.  parts has scales in the order of B. */
+trs_status trs_lu_make_columns(lu_work *w, const trs_factors *parts, bool values);
 void trs_lu_free_columns(lu_work *w);
+
+/* L without its diagonal, or U (upper), by rows in order.  Takes ownership of the arrays. */
+trs_status trs_lu_adopt(trs_matrix **T, const lu_work *w, bool upper, int64_t *ptr, int32_t *idx,
+                        void *val);
 
 /* The error of a matrix whose column has no pivot. */
 trs_status trs_lu_singular(const lu_work *w, int64_t column);

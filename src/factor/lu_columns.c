@@ -10,6 +10,7 @@
 
 #include "base/cancel.h"
 #include "factor/lu.h"
+#include "matrix/values.h"
 
 /* L or U by columns as far as they are made.  L's rows are those of B. */
 typedef struct made {
@@ -106,9 +107,11 @@ static void prune(lu_columns *c, int64_t j) {
 
 /* ---- Memory. ---- */
 
-static trs_status grow(made *m, int64_t n, size_t size) {
+/* Room for n more entries; at first for so many as are predicted, which costs no memory until they
+ * are written. */
+static trs_status grow(made *m, int64_t n, int64_t first, size_t size) {
   if (m->count + n <= m->room) return TRS_SUCCESS;
-  m->room += m->room / 2 + n;
+  m->room = m->room ? m->room + m->room / 2 + n : first + n;
   TRS_TRY(trs_realloc((void **)&m->idx, m->room, sizeof *m->idx));
   return trs_realloc(&m->val, m->room, size);
 }
@@ -126,8 +129,14 @@ static trs_status allocate(lu_columns *c) {
   return TRS_SUCCESS;
 }
 
+static void free_made(made *m) {
+  TRS_FREE_ALL(m->ptr, m->idx, m->val);
+  *m = (made){0};
+}
+
 static void release(lu_columns *c) {
-  TRS_FREE_ALL(c->L.ptr, c->L.idx, c->L.val, c->U.ptr, c->U.idx, c->U.val);
+  free_made(&c->L);
+  free_made(&c->U);
   TRS_FREE_ALL(c->pivot_of, c->row_of, c->end, c->parted, c->mark, c->stack, c->place, c->reach,
                c->x);
 }
@@ -141,8 +150,8 @@ static trs_status factor(lu_columns *c, lu_limits limits, bool *stopped) {
     TRS_TRY(trs_cancelled());
     c->L.ptr[j] = c->L.count;
     c->U.ptr[j] = c->U.count;
-    TRS_TRY(grow(&c->L, w->n - j, w->size)); /* a column has no more rows left */
-    TRS_TRY(grow(&c->U, (int64_t)j + 1, w->size));
+    TRS_TRY(grow(&c->L, w->n - j, w->input->fill, w->size)); /* a column has no more rows left */
+    TRS_TRY(grow(&c->U, (int64_t)j + 1, w->input->fill, w->size));
     find_pattern(c, j);
     eliminate_of[scalar](c, j);
     if (!divide_of[scalar](c, j)) return trs_lu_singular(w, j);
@@ -157,23 +166,18 @@ static trs_status factor(lu_columns *c, lu_limits limits, bool *stopped) {
   return TRS_SUCCESS;
 }
 
-/* By rows, which come out sorted; renumber (NULL: none) gives the rows their numbers. */
+/* By rows, which come out in order; renumber (NULL: none) gives the rows their numbers. */
 static trs_status turn(trs_matrix **T, const lu_work *w, const made *m, const int32_t *renumber) {
   int64_t *ptr = NULL;
   int32_t *idx = NULL;
-  char *val = NULL;
+  void *val = NULL;
   TRS_TRY(TRS_ALLOC_ALL(TRS_ZEROS(&ptr, w->n + 2), TRS_ROOM(&idx, m->count),
                         TRS_ROOM_OF(&val, m->count, w->size)));
   for (int64_t p = 0; p < m->count; p++) ptr[(renumber ? renumber[m->idx[p]] : m->idx[p]) + 2]++;
   for (int64_t i = 0; i < w->n; i++) ptr[i + 2] += ptr[i + 1];
-  for (int64_t j = 0; j < w->n; j++)
-    for (int64_t p = m->ptr[j]; p < m->ptr[j + 1]; p++) {
-      const int32_t i = renumber ? renumber[m->idx[p]] : m->idx[p];
-      const int64_t at = ptr[i + 1]++;
-      idx[at] = (int32_t)j;
-      memcpy(val + (size_t)at * w->size, (const char *)m->val + (size_t)p * w->size, w->size);
-    }
-  return trs_matrix_adopt(T, TRS_CSR, w->input->B->scalar, w->n, w->n, ptr, idx, val);
+  trs_values_spread(ptr + 1, idx, val, w->n, NULL, renumber, m->ptr, m->idx, m->val,
+                    w->input->B->scalar);
+  return trs_lu_adopt(T, w, !renumber, ptr, idx, val);
 }
 
 /* Whether column j of L has the rows of column j - 1 but for its own pivot. */
@@ -206,7 +210,9 @@ trs_status trs_lu_columns(trs_factors *parts, lu_work *w, lu_limits limits, bool
   if (!status) status = factor(&c, limits, stopped);
   if (!status && !*stopped) {
     status = find_supernodes(parts, &c);
+    trs_lu_free_columns(w);
     if (!status) status = turn(&parts->L, w, &c.L, c.pivot_of);
+    free_made(&c.L);
     if (!status) status = turn(&parts->U, w, &c.U, NULL);
     w->perm_r = c.pivot_of;
     c.pivot_of = NULL;

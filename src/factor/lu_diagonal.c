@@ -10,24 +10,8 @@
 #include "factor/lu.h"
 #include "factor/refactor.h"
 
-/* Below this share of entries with a mirror the patterns of A + A^T hold too much. */
-static const double MIRRORED = 0.9;
-
-static bool is_symmetric_enough(const lu_work *w) {
-  const trs_matrix *B = w->input->B;
-  int64_t mirrored = 0;
-  for (int64_t i = 0; i < w->n; i++) {
-    int64_t p = B->ptr[i];
-    int32_t q = w->ptr[i];
-    while (p < B->ptr[i + 1] && q < w->ptr[i + 1]) {
-      const int32_t by_row = B->idx[p], by_column = w->idx[q];
-      mirrored += by_row == by_column;
-      p += by_row <= by_column;
-      q += by_column <= by_row;
-    }
-  }
-  return (double)mirrored >= MIRRORED * (double)B->nnz;
-}
+/* Above this share of entries without a mirror the patterns of A + A^T hold too much. */
+static const double UNMIRRORED = 0.1;
 
 typedef struct symbolic {
   const lu_work *w;
@@ -91,11 +75,11 @@ static trs_status find_patterns(symbolic *s) {
 }
 
 /* Takes ownership of the pattern. */
-static trs_status make_side(trs_matrix **T, const lu_work *w, int64_t **ptr, int32_t **idx) {
+static trs_status make_side(trs_matrix **T, const lu_work *w, bool upper, int64_t **ptr,
+                            int32_t **idx) {
   void *val;
   TRS_TRY(trs_alloc(&val, (*ptr)[w->n], w->size));
-  trs_status status =
-      trs_matrix_adopt(T, TRS_CSR, w->input->B->scalar, w->n, w->n, *ptr, *idx, val);
+  const trs_status status = trs_lu_adopt(T, w, upper, *ptr, *idx, val);
   *ptr = NULL;
   *idx = NULL;
   return status;
@@ -120,8 +104,8 @@ static trs_status make_parts(trs_factors *parts, lu_work *w) {
   symbolic s = {.w = w};
   trs_status status = find_patterns(&s);
   if (!status) status = find_supernodes(parts, &s);
-  if (!status) status = make_side(&parts->L, w, &s.L_ptr, &s.L_idx);
-  if (!status) status = make_side(&parts->U, w, &s.U_ptr, &s.U_idx);
+  if (!status) status = make_side(&parts->L, w, false, &s.L_ptr, &s.L_idx);
+  if (!status) status = make_side(&parts->U, w, true, &s.U_ptr, &s.U_idx);
   TRS_FREE_ALL(s.parent, s.mark, s.next, s.L_ptr, s.U_ptr, s.L_idx, s.U_idx);
   return status;
 }
@@ -138,8 +122,10 @@ static void forget(trs_factors *parts) {
 trs_status trs_lu_diagonal(trs_factors *parts, lu_work *w, bool *stopped) {
   const trs_factor_input *input = w->input;
   *stopped = true;
-  if (input->fill == 0 || input->diagonal_threshold == 0 || !is_symmetric_enough(w))
+  if (input->fill == 0 || input->diagonal_threshold == 0 ||
+      (double)input->unmirrored > UNMIRRORED * (double)input->B->nnz)
     return TRS_SUCCESS;
+  TRS_TRY(trs_lu_make_columns(w, parts, false));
   TRS_TRY(make_parts(parts, w));
   TRS_TRY(trs_refactoring_first(parts, input->B, 1 / input->diagonal_threshold, stopped));
   if (*stopped) {

@@ -279,24 +279,28 @@ trs_status trs_match_rows(trs_matching *matched, const trs_matrix *A) {
   return status;
 }
 
+/* Diagonal entries count as their own rivals, and are taken off in the end. */
+static double share_beside(const trs_matrix *A, const double *row_scale, double *diagonal) {
+  int64_t found = 0;
+  for (int64_t i = 0; i < A->nrows; i++)
+    diagonal[i] = size_of(A, trs_factor_diagonal(A, i)) * (row_scale ? row_scale[i] : 1);
+  for (int64_t i = 0; i < A->nrows; i++) {
+    const double row = 2 * (row_scale ? row_scale[i] : 1);
+    for (int64_t p = A->ptr[i]; p < A->ptr[i + 1]; p++)
+      found += size_of(A, p) * row >= diagonal[A->idx[p]];
+  }
+  const int64_t others = A->nnz - A->nrows;
+  return others ? (double)(found - A->nrows) / (double)others : 0;
+}
+
 trs_status trs_match_diagonal(trs_matching *to, const trs_matrix *A, bool equilibrate) {
   const trs_factor_input input = {.B = A};
   double *diagonal;
-  int64_t found = 0;
   *to = (trs_matching){0};
   TRS_TRY(TRS_ALLOC(&diagonal, A->nrows));
   const trs_status status =
       equilibrate ? trs_equilibrate(&to->row_scale, &to->col_scale, &input) : TRS_SUCCESS;
-  for (int pass = 0; !status && pass < 2; pass++)
-    for (int64_t i = 0; i < A->nrows; i++)
-      for (int64_t p = A->ptr[i]; p < A->ptr[i + 1]; p++) {
-        const double size = size_of(A, p) * (to->row_scale ? to->row_scale[i] : 1);
-        if (A->idx[p] != i)
-          found += pass && 2 * size >= diagonal[A->idx[p]];
-        else if (!pass)
-          diagonal[i] = size;
-      }
-  to->rivals = A->nnz > A->nrows ? (double)found / (double)(A->nnz - A->nrows) : 0;
+  if (!status) to->rivals = share_beside(A, to->row_scale, diagonal);
   trs_free(diagonal);
   return status;
 }

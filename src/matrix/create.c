@@ -261,6 +261,7 @@ void trs_matrix_destroy(trs_matrix *A) {
   if (A->deferred.free) A->deferred.free(A->deferred.user);
   if (A->late.free) A->late.free(A->late.user);
   trs_matrix_destroy(A->parent);
+  trs_matrix_destroy(A->turned);
   trs_device_close(A->device);
   trs_free(A);
 }

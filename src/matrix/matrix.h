@@ -69,6 +69,7 @@ struct trs_matrix {
   trs_single renewing; /* the thread that reads the values of the source again */
   const void *lent;    /* the caller's values if borrowed and put in order in a copy */
   trs_matrix *parent;  /* the matrix of which this is a triangle that follows its values, or NULL */
+  trs_matrix *turned;  /* the same entries in the other format, while values stay; NULL: not made */
 
   /* Computed from the pattern at creation. */
   int64_t nlower, nupper, ndiagonal; /* entries below, above and on the diagonal */

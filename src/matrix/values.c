@@ -8,6 +8,9 @@
 
 static void (*const gather_of[])(void *, const void *, const int64_t *,
                                  int64_t) = TRS_TABLE(gather);
+static void (*const spread_of[])(int64_t *, int32_t *, void *, int64_t, const int32_t *,
+                                 const int32_t *, const int64_t *, const int32_t *,
+                                 const void *) = TRS_TABLE(spread);
 static void (*const sum_of[])(void *, const void *, const int64_t *, const int64_t *,
                               int64_t) = TRS_TABLE(sum);
 static int64_t (*const not_finite_of[])(const void *, int64_t) = TRS_TABLE(not_finite);
@@ -17,6 +20,12 @@ static void (*const set_of[])(void *, int64_t, double complex) = TRS_TABLE(set);
 void trs_values_gather(void *to, const void *from, const int64_t *source, int64_t count,
                        trs_scalar scalar) {
   gather_of[scalar](to, from, source, count);
+}
+
+void trs_values_spread(int64_t *next, int32_t *idx, void *to, int64_t vectors, const int32_t *order,
+                       const int32_t *place, const int64_t *from_ptr, const int32_t *from_idx,
+                       const void *from, trs_scalar scalar) {
+  spread_of[scalar](next, idx, to, vectors, order, place, from_ptr, from_idx, from);
 }
 
 void trs_values_sum(void *to, const void *from, const int64_t *source_ptr, const int64_t *source,

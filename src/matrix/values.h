@@ -14,6 +14,13 @@ void trs_values_convert(void *to, trs_scalar to_scalar, const void *from, trs_sc
 void trs_values_gather(void *to, const void *from, const int64_t *source, int64_t count,
                        trs_scalar scalar);
 
+/* Sorts the entries of a compressed pattern by their indices, whose places in the result are
+ * place[] (NULL: as they are): of vector order[0], order[1], .. (NULL: in turn), which are 0, 1, ..
+ * there. next[i]: the next free entry of vector i; it moves on. */
+void trs_values_spread(int64_t *next, int32_t *idx, void *to, int64_t vectors, const int32_t *order,
+                       const int32_t *place, const int64_t *from_ptr, const int32_t *from_idx,
+                       const void *from, trs_scalar scalar);
+
 /* to[p] = sum of from[source[q]] for q in [source_ptr[p], source_ptr[p + 1]), in that order. */
 void trs_values_sum(void *to, const void *from, const int64_t *source_ptr, const int64_t *source,
                     int64_t count, trs_scalar scalar);

@@ -193,6 +193,12 @@ static trs_status check(trs_order order, int64_t leaves) {
   return TRS_SUCCESS;
 }
 
+static trs_status build_graph(trs_ordering *o, ordering_work *w, const trs_matrix *A) {
+  TRS_TRY(trs_graph_build(&w->graph, A));
+  o->unmirrored = w->graph.ptr[w->graph.n] - (A->nnz - A->ndiagonal);
+  return TRS_SUCCESS;
+}
+
 trs_status trs_ordering_compute(trs_ordering *ordering, const trs_matrix *A, trs_order order,
                                 int64_t leaves) {
   ordering_work work = {0};
@@ -203,30 +209,21 @@ trs_status trs_ordering_compute(trs_ordering *ordering, const trs_matrix *A, trs
   if (order == TRS_ORDER_COLAMD)
     work.graph.n = A->ncols;
   else
-    status = trs_graph_build(&work.graph, A);
+    status = build_graph(ordering, &work, A);
   if (!status) status = compute(ordering, &work, A, order, leaves);
   release(&work);
   if (status) trs_ordering_free(ordering);
   return status;
 }
 
-/* Entries without a mirror, of which those between blocks are some. */
-static int64_t count_unmirrored(const trs_matrix *A, const trs_graph *graph) {
-  int64_t diagonal = 0;
-  for (int64_t i = 0; i < A->nrows; i++)
-    for (int64_t p = A->ptr[i]; p < A->ptr[i + 1]; p++) diagonal += A->idx[p] == i;
-  return graph->ptr[graph->n] - (A->nnz - diagonal);
-}
-
 /* *block: NULL where their form gains nothing. */
-static trs_status find_blocks(int32_t **block, int32_t *count, const trs_matrix *A,
-                              const trs_graph *graph) {
+static trs_status find_blocks(int32_t **block, trs_ordering *o, const trs_matrix *A) {
   const double least = fmax(1, BETWEEN * (double)A->nnz);
-  int64_t between;
+  int64_t between; /* of which none has a mirror */
   *block = NULL;
-  if ((double)count_unmirrored(A, graph) < least) return TRS_SUCCESS;
+  if ((double)o->unmirrored < least) return TRS_SUCCESS;
   TRS_TRY(TRS_ALLOC(block, A->nrows));
-  trs_status status = trs_order_blocks(*block, count, &between, A);
+  trs_status status = trs_order_blocks(*block, &o->blocks, &between, A);
   if (!status && (double)between >= least) return TRS_SUCCESS;
   trs_free(*block);
   *block = NULL;
@@ -238,8 +235,8 @@ trs_status trs_ordering_by_blocks(trs_ordering *ordering, const trs_matrix *A) {
   trs_graph whole = {0};
   int32_t *block = NULL;
   *ordering = (trs_ordering){0};
-  trs_status status = trs_graph_build(&work.graph, A);
-  if (!status) status = find_blocks(&block, &ordering->blocks, A, &work.graph);
+  trs_status status = build_graph(ordering, &work, A);
+  if (!status) status = find_blocks(&block, ordering, A);
   if (!status && block) {
     whole = work.graph;
     work.graph = (trs_graph){0};

@@ -9,6 +9,7 @@ typedef struct trs_ordering {
   int32_t *perm; /* new row and column k is old row and column perm[k]; NULL: the natural order */
   int64_t fill;  /* entries of the Cholesky factor of the pattern of A + A^T in this order, of that
                     of A^T A for COLAMD; 0: not known (RCM, colours) */
+  int64_t unmirrored; /* entries (i, j) of A without (j, i); not known for COLAMD */
   double operations;  /* of LU in this order while pivots stay on the diagonal; 0: as fill */
   trs_tree tree;      /* empty for the natural order, RCM, colours and blocks */
   int32_t *block_end; /* of each column, the end of its diagonal block, in which its pivot is; NULL:
