@@ -192,6 +192,10 @@ static PetscErrorCode make_pattern(Mat F, Mat A, IS row, IS col, const MatFactor
 static PetscErrorCode symbolic(Mat F, Mat A, IS row, IS col, const MatFactorInfo *info) {
   trs_petsc_factor *f = F->data;
   PetscFunctionBegin;
+  PetscCheck(A->rmap->N == A->cmap->N, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONG,
+             "Trireme: the matrix is %" PetscInt_FMT " x %" PetscInt_FMT
+             ": factors are of square matrices",
+             A->rmap->N, A->cmap->N);
   f->rigid = false;
   PetscCall(read_options(F));
   if (trs_petsc_is_complete(F)) PetscCall(read_ordering(F));

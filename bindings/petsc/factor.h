@@ -41,6 +41,7 @@ typedef struct trs_petsc_factor {
   trs_matrix *there;     /* P's pattern with PETSc's values in the memory of a GPU, or NULL */
   bool made_there;       /* the last numeric phase ran on a GPU */
   bool failed;           /* the last numeric phase: there is nothing to solve with */
+  bool not_finite;       /* because the matrix, or a pivot, is NaN or infinite */
   bool behind; /* the plan has newer values than the factors: of blocks, after an update */
   trs_petsc_sweeps plain, transposed; /* for A x = b and A^T x = b */
   trs_petsc_halves half;
@@ -53,7 +54,10 @@ bool trs_petsc_is_complete(Mat F);
 PetscErrorCode trs_petsc_need_plan(Mat F, bool transposed);
 /* An error if there is nothing to solve with. */
 PetscErrorCode trs_petsc_check_made(Mat F);
-/* That, and f->factors with the present values. */
+/* What a solve gives after a failed pivot: x is NaN if values were not finite, else infinite.
+ * *filled: whether there was such a failure. */
+PetscErrorCode trs_petsc_fill_failed(Mat F, Vec x, bool *filled);
+/* As trs_petsc_check_made, and f->factors with the present values. */
 PetscErrorCode trs_petsc_need_factors(Mat F);
 /* Frees the plans and the factors, not the pattern. */
 void trs_petsc_drop_factors(trs_petsc_factor *f);

@@ -4,6 +4,7 @@
 #include "shift.h"
 
 #include <float.h>
+#include <math.h>
 
 enum { EXPLANATION = 640 };
 
@@ -241,7 +242,9 @@ static PetscErrorCode explain(Mat F, PetscInt row, const char *what, char text[E
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A failed pivot is an error only if the caller asked for that; else the solver reads it from F. */
+/* A failed pivot is an error only if the caller asked for that; else the solver reads it from F, or
+ * meets NaN, as with PETSc's own factors of values that are not finite: PCILU and PCICC of 3.18
+ * refuse all later values of a pattern once F has an error. */
 static PetscErrorCode report_pivot(Mat F, Mat A, PetscInt row, const char *what) {
   trs_petsc_factor *f = F->data;
   char text[EXPLANATION];
@@ -250,6 +253,7 @@ static PetscErrorCode report_pivot(Mat F, Mat A, PetscInt row, const char *what)
   if (f->P.row && row >= 0 && row < f->P.n) row = f->P.row[row];
   PetscCheck(!A->erroriffailure, PETSC_COMM_SELF, PETSC_ERR_MAT_LU_ZRPVT, "Trireme: %s", text);
   PetscCall(PetscInfo(F, "Trireme: %s\n", text));
+  if (f->not_finite) PetscFunctionReturn(PETSC_SUCCESS);
   F->factorerrortype = MAT_FACTOR_NUMERIC_ZEROPIVOT;
   F->factorerror_zeropivot_row = row;
   F->factorerror_zeropivot_value = 0;
@@ -392,6 +396,14 @@ PetscErrorCode trs_petsc_check_made(Mat F) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode trs_petsc_fill_failed(Mat F, Vec x, bool *filled) {
+  const trs_petsc_factor *f = F->data;
+  PetscFunctionBegin;
+  *filled = f->not_finite || F->factorerrortype != MAT_FACTOR_NOERROR;
+  if (*filled) PetscCall(VecSet(x, (PetscScalar)(f->not_finite ? NAN : INFINITY)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode trs_petsc_need_factors(Mat F) {
   PetscFunctionBegin;
   PetscCall(trs_petsc_check_made(F));
@@ -435,12 +447,14 @@ PetscErrorCode trs_petsc_numeric(Mat F, Mat A, const MatFactorInfo *info) {
   PetscFunctionBegin;
   F->factorerrortype = MAT_FACTOR_NOERROR;
   f->failed = true;
+  f->not_finite = false;
   PetscCall(trs_petsc_convert(f, A, &converted));
   PetscCall(PetscLogEventBegin(trs_petsc_event.factor, F, A, 0, 0));
   PetscCall(factor(&made, F, converted, info, &status, &row));
   PetscCall(PetscLogEventEnd(trs_petsc_event.factor, F, A, 0, 0));
   F->assembled = F->preallocated = PETSC_TRUE;
   if (status || row >= 0) trs_factors_destroy(made);
+  f->not_finite = status == TRS_ERROR_NOT_FINITE;
   PetscCall(judge(F, A, info, status, row, &failed));
   if (failed) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(adopt(F, made));

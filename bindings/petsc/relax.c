@@ -1,5 +1,6 @@
 /* relax.c - the PC "triremerelax": multicolour relaxation of block systems (trs_relax_sweep) as a
  * preconditioner, a smoother and, below KSPRICHARDSON, a solver. */
+#include <math.h>
 #include <petsc/private/pcimpl.h>
 
 #include "trireme_petsc.h"
@@ -149,8 +150,8 @@ static PetscErrorCode set_up(PC pc) {
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATSEQBAIJ, &blocks));
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATSEQAIJ, &rows));
   PetscCheck(blocks || rows, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
-             "Trireme: triremerelax takes seqaij and seqbaij, not %s: on several processes use "
-             "-pc_type bjacobi -sub_pc_type triremerelax",
+             "Trireme: triremerelax takes seqaij and seqbaij, not %s: use -mat_type aij or baij, "
+             "and on several processes -pc_type bjacobi -sub_pc_type triremerelax",
              ((PetscObject)A)->type_name);
   PetscCall(PetscLogEventBegin(trs_petsc_event.relax_setup, pc, A, 0, 0));
   PetscCall(MatGetBlockSize(A, &size));
@@ -181,6 +182,10 @@ static PetscErrorCode sweep(PC pc, Vec b, Vec x, const trs_sweep_options *option
   PetscInt n;
   trs_status status;
   PetscFunctionBegin;
+  if (pc->failedreason) { /* the solver stops, and says so, where it meets infinity */
+    PetscCall(VecSet(x, (PetscScalar)INFINITY));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCheck(!r->failed, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE,
              "Trireme: the last set-up of this preconditioner failed (PCSetUp): set it up again "
              "before it is applied");
@@ -229,7 +234,8 @@ static PetscErrorCode apply_richardson(PC pc, Vec b, Vec x, Vec work, PetscReal 
   options.keep_x = !from_zero;
   PetscCall(sweep(pc, b, x, &options));
   *done = its;
-  *reason = PCRICHARDSON_CONVERGED_ITS;
+  *reason = pc->failedreason ? (PCRichardsonConvergedReason)KSP_DIVERGED_PC_FAILED
+                             : PCRICHARDSON_CONVERGED_ITS;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -50,7 +50,10 @@ static PetscErrorCode solve(Mat F, trs_petsc_sweeps *sweeps, const arrays *v) {
 static PetscErrorCode solve_vector(Mat F, Vec b, Vec x, bool transposed) {
   trs_petsc_sweeps *sweeps = NULL;
   arrays v = {.ldb = PetscMax(F->rmap->n, 1), .ldx = PetscMax(F->rmap->n, 1), .nrhs = 1};
+  bool failed;
   PetscFunctionBegin;
+  PetscCall(trs_petsc_fill_failed(F, x, &failed));
+  if (failed) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(get_sweeps(F, transposed, &sweeps));
   if (sweeps->on_gpu) {
     PetscCall(VecGetArrayReadAndMemType(b, &v.b, NULL));
@@ -122,6 +125,20 @@ static PetscErrorCode restore_columns(Mat B, Mat X, bool on_gpu, arrays *v) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode fill_columns(Mat F, Mat X) {
+  PetscInt n;
+  Vec x;
+  bool filled;
+  PetscFunctionBegin;
+  PetscCall(MatGetSize(X, NULL, &n));
+  for (PetscInt k = 0; k < n; k++) {
+    PetscCall(MatDenseGetColumnVecWrite(X, k, &x));
+    PetscCall(trs_petsc_fill_failed(F, x, &filled));
+    PetscCall(MatDenseRestoreColumnVecWrite(X, k, &x));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* B and X may be one matrix. */
 static PetscErrorCode solve_columns(Mat F, Mat B, Mat X, bool transposed) {
   trs_petsc_sweeps *sweeps = NULL;
@@ -132,6 +149,10 @@ static PetscErrorCode solve_columns(Mat F, Mat B, Mat X, bool transposed) {
     PetscCall(MatDuplicate(B, MAT_COPY_VALUES, &copy));
     PetscCall(solve_columns(F, copy, X, transposed));
     PetscCall(MatDestroy(&copy));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (((trs_petsc_factor *)F->data)->not_finite) {
+    PetscCall(fill_columns(F, X));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(get_sweeps(F, transposed, &sweeps));

@@ -150,7 +150,10 @@ PetscErrorCode trs_petsc_forward(Mat F, Vec b, Vec y) {
   const PetscScalar *from;
   PetscScalar *to;
   facts t = {0};
+  bool failed;
   PetscFunctionBegin;
+  PetscCall(trs_petsc_fill_failed(F, y, &failed));
+  if (failed) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(need_halves(F, &t));
   const PetscInt n = (PetscInt)t.info.n;
   PetscCall(VecGetArrayRead(b, &from));
@@ -172,7 +175,10 @@ PetscErrorCode trs_petsc_backward(Mat F, Vec y, Vec x) {
   const PetscScalar *from;
   PetscScalar *to;
   facts t = {0};
+  bool failed;
   PetscFunctionBegin;
+  PetscCall(trs_petsc_fill_failed(F, x, &failed));
+  if (failed) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(need_halves(F, &t));
   const PetscInt n = (PetscInt)t.info.n;
   PetscCall(VecGetArrayRead(y, &from));

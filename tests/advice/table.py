@@ -439,6 +439,7 @@ TABLE = [
     elsewhere("use -pc_factor_mat_ordering_type instead", "tests/petsc/options", "pc_factor_mat_ordering_type"),
     elsewhere("than in the symbolic factorisation: call that again", "tests/petsc/factors.c", "another pattern"),
     elsewhere("factor it again before it solves", "tests/petsc/factors.c", "factor it again"),
+    elsewhere("use -mat_type aij or baij, and on several processes", "tests/petsc/factors.c", "use -mat_type aij"),
     elsewhere("set it up again before it is applied", "tests/petsc/factors.c", "set it up again"),
     elsewhere("use -pc_factor_column_pivot 1e-5, which keeps", "tests/petsc/factors.c", "column_pivot = 1e-5"),
     elsewhere("use -pc_factor_shift_type positive_definite, or", "tests/petsc/factors.c", "MAT_SHIFT_POSITIVE_DEFINITE, .order"),
