@@ -179,7 +179,7 @@ TRS_EXPERIMENTAL trs_status trs_mpi_solve(trs_mpi_plan *plan, void *x, int64_t l
 TRS_EXPERIMENTAL trs_status trs_mpi_refine(trs_mpi_plan *plan, void *x, int64_t ldx, double *error,
                                            int *taken, const void *b, int64_t ldb, int64_t nrhs,
                                            trs_layout layout, const trs_matrix *rows, int steps);
-/* Destroys a plan.  NULL is ignored. */
+/* Destroys a plan, on all ranks or after MPI_Finalize.  NULL is ignored. */
 TRS_EXPERIMENTAL void trs_mpi_plan_destroy(trs_mpi_plan *plan);
 
 /* Which value over the ranks a structure has: a quantity of each rank becomes one number. */
@@ -287,7 +287,7 @@ typedef struct trs_mpi_relax_info {
  * `over` need not be the same on all ranks.  whole and info may be NULL, on all ranks alike. */
 TRS_EXPERIMENTAL trs_status trs_mpi_relax_get_info(trs_mpi_relaxation *R, trs_relax_info *whole,
                                                    trs_mpi_relax_info *info, trs_mpi_over over);
-/* Destroys a relaxation.  NULL is ignored. */
+/* Destroys a relaxation, on all ranks or after MPI_Finalize.  NULL is ignored. */
 TRS_EXPERIMENTAL void trs_mpi_relax_destroy(trs_mpi_relaxation *R);
 
 /* Makes a failure of one rank a failure of all, before a collective call, for work that ranks do

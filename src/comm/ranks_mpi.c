@@ -143,8 +143,19 @@ trs_status trs_mpi_await(const trs_ranks *ranks, MPI_Request *request, MPI_Statu
   }
 }
 
+/* MPI ends the program for most calls at another time. */
+static trs_status check_running(void) {
+  int ready = 0, ended = 0;
+  MPI_Initialized(&ready);
+  if (ready) MPI_Finalized(&ended);
+  if (ready && !ended) return TRS_SUCCESS;
+  return trs_fail(TRS_ERROR_ARGUMENT, -1, "MPI is %s: call this between MPI_Init and MPI_Finalize",
+                  ready ? "finalised" : "not initialised");
+}
+
 trs_status trs_mpi_usable(const trs_ranks *ranks) {
   const state *s = ranks->state;
+  TRS_TRY(check_running());
   if (s->process == trs_process()) return TRS_SUCCESS;
   return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
                   "this process was forked from a rank, and MPI does not survive a fork: "
@@ -208,10 +219,12 @@ static trs_status finish(trs_ranks *ranks) {
   return status;
 }
 
-/* Freeing a communicator is collective. */
+/* Freeing a communicator is collective.  MPI_Finalize has freed it. */
 static void close(trs_ranks *ranks) {
   state *s = ranks->state;
-  bool whole = s && s->lost == NO_RANK && s->process == trs_process();
+  int ended = 0;
+  MPI_Finalized(&ended);
+  bool whole = s && !ended && s->lost == NO_RANK && s->process == trs_process();
   if (whole && s->comm != MPI_COMM_NULL) MPI_Comm_free(&s->comm);
   if (s) trs_free(s->request);
   if (s && s->lost == NO_RANK) trs_free(s); /* otherwise MPI may still read a note from it */
@@ -304,13 +317,8 @@ static trs_status make_state(trs_ranks *ranks, double limit) {
 static trs_status check_communicator(MPI_Comm comm) {
   MPI_Comm own[2] = {MPI_COMM_WORLD, MPI_COMM_SELF};
   MPI_Errhandler before[2];
-  int ready = 0, ended = 0, inter = 0;
-  MPI_Initialized(&ready);
-  if (ready) MPI_Finalized(&ended);
-  if (!ready || ended)
-    return trs_fail(TRS_ERROR_ARGUMENT, -1,
-                    "MPI is %s: call this between MPI_Init and MPI_Finalize",
-                    ready ? "finalised" : "not initialised");
+  int inter = 0;
+  TRS_TRY(check_running());
   if (comm == MPI_COMM_NULL || comm == (MPI_Comm)0)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "comm is MPI_COMM_NULL: this rank is not in it");
   for (int k = 0; k < 2; k++) {

@@ -290,9 +290,10 @@ int main(int argc, char **argv) {
   statuses_are_told();
   conclude("plans and relaxations refuse NULL");
   trs_mpi_plan *made;
+  trs_mpi_relaxation *none;
   for (int odd = -1; odd < size; odd++) plans_are_not_made(odd);
   REFUSED("MPI_COMM_NULL", trs_mpi_analyze(&made, MPI_COMM_NULL, NULL, F, TRS_NO_TRANS, NULL));
-  REFUSED("MPI_COMM_NULL", trs_mpi_relax_create(&R, MPI_COMM_NULL, ctx, A, 1, NULL));
+  REFUSED("MPI_COMM_NULL", trs_mpi_relax_create(&none, MPI_COMM_NULL, ctx, A, 1, NULL));
   REFUSED("MPI_COMM_NULL", trs_mpi_agree(MPI_COMM_NULL, TRS_SUCCESS));
   must(trs_mpi_solve(plan, x, N, b, N, 1, TRS_COL_MAJOR),
        "trs_mpi_solve"); /* none of the calls above has changed anything */
@@ -303,7 +304,9 @@ int main(int argc, char **argv) {
   conclude("unlike arguments are refused on all ranks");
   communicators_are_checked();
   conclude("communicators are checked");
+  MPI_Finalize(); /* a program may hold objects until its end */
+  REFUSED("MPI is finalised", trs_mpi_solve(plan, x, N, b, N, 1, TRS_COL_MAJOR));
+  REFUSED("MPI is finalised", trs_mpi_relax_sweep(R, x, N, b, N, 1, TRS_COL_MAJOR, NULL));
   tear_down();
-  MPI_Finalize();
-  return failures != 0;
+  return failures || !good;
 }
