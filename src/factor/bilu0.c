@@ -107,7 +107,7 @@ static trs_status allocate_values(trs_bilu0 *w) {
     memset(all + begin[k] + blocks[k] * size, 0,
            (size_t)(begin[k + 1] - begin[k] - blocks[k] * size) * sizeof *all);
   }
-  return TRS_ALLOC(&w->pivot, w->n * w->block);
+  return TRS_ALLOC_ZERO(&w->pivot, w->n * w->block); /* places, where a row has a fault, too */
 }
 
 trs_status trs_bilu0_create(trs_bilu0 **result, const trs_bilu0 *head,

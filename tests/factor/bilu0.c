@@ -1,8 +1,10 @@
 /* bilu0.c - the block kinds against their definitions: L U agrees with A on A's block pattern
  * (block ILU(0), block IC(0)), or on its diagonal blocks (DILU). */
+#include <malloc.h>
 #include <math.h>
 #include <stdlib.h>
 
+#include "factor/bilu0.h"
 #include "matrix/blocks.h"
 #include "matrix/matrix.h"
 #include "bsr.h"
@@ -331,6 +333,52 @@ static void refuse_overflow(trs_scalar scalar, const void *val) {
                                        (int32_t[]){0, 1, 0, 2}, val));
   refused(TRS_ERROR_NOT_FINITE, 2, "overflowed", A, TRS_FACTOR_BILU0, 1);
   refused(TRS_ERROR_NOT_FINITE, 2, "overflowed", A, TRS_FACTOR_DILU, 1);
+  trs_matrix_destroy(A);
+}
+
+/* A row with a fault has no pivots.  Threads go on to rows that read them, as places to write to.
+ */
+TEST(rows_after_a_fault_write_in_bounds) {
+  enum { N = 6, B = 4, SIZE = B * B };
+  int32_t ptr[N + 1] = {0}, idx[2 * N];
+  double val[2 * N * SIZE] = {0};
+  trs_matrix *A;
+  trs_factors *F;
+  trs_plan *plan;
+  trs_context *two;
+  trs_bilu0 *w;
+  for (int i = 0, count = 0; i < N; ptr[++i] = count)
+    for (int j = i ? i - 1 : 0; j <= i; j++, count++) {
+      for (int r = 0; r < B; r++) val[count * SIZE + r * (B + 1)] = j == i ? 4 : -1;
+      idx[count] = j;
+    }
+  const trs_blocks blocks = {.struct_size = sizeof blocks,
+                             .scalar = TRS_DOUBLE,
+                             .block_size = B,
+                             .nrows = N,
+                             .indexing = TRS_PTR32,
+                             .ptr = ptr,
+                             .idx = idx,
+                             .val = val};
+  const trs_factor_options options = {.struct_size = sizeof options, .kind = TRS_FACTOR_BILU0};
+  assert_success(trs_matrix_create_bsr(&A, &blocks));
+  assert_success(trs_factor(&F, A, &options));
+  assert_success(trs_context_create(&two, "threads:2"));
+  assert_success(trs_analyze_factors(&plan, two, F, TRS_NO_TRANS, NULL));
+#ifdef M_PERTURB
+  mallopt(M_PERTURB, 0x80); /* memory is not zero by chance */
+#endif
+  val[0] = NAN;
+  assert_failure(TRS_ERROR_NOT_FINITE, "block row 0", trs_update_bsr(plan, &blocks));
+  assert_success(trs_bilu0_create_like(&w, trs_bilu0_of(info_of(F).L)));
+  for (int r = 0; r < N * B; r++) assert_true((w->pivot[r] & ~TRS_BLOCK_INVERTED) < B);
+#ifdef M_PERTURB
+  mallopt(M_PERTURB, 0);
+#endif
+  trs_bilu0_free(w);
+  trs_plan_destroy(plan);
+  trs_context_destroy(two);
+  trs_factors_destroy(F);
   trs_matrix_destroy(A);
 }
 
