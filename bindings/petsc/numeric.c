@@ -273,9 +273,9 @@ static PetscErrorCode judge(Mat F, Mat A, const MatFactorInfo *info, trs_status 
                             row, (double)info->zeropivot));
     PetscCall(report_pivot(F, A, row, text));
   } else if (*failed) {
-    PetscCall(report_pivot(F, A, (PetscInt)trs_last_error()->row, trs_last_error()->message));
+    PetscCall(report_pivot(F, A, (PetscInt)trs_last_error()->row, trs_petsc_message()));
   } else if (status) {
-    PetscCall(explain(F, (PetscInt)trs_last_error()->row, trs_last_error()->message, text));
+    PetscCall(explain(F, (PetscInt)trs_last_error()->row, trs_petsc_message(), text));
     PetscCall(trs_petsc_fail(status, text));
   }
   PetscFunctionReturn(PETSC_SUCCESS);

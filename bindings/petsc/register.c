@@ -3,6 +3,7 @@
 
 #include <petscdevice.h>
 #include <petscpc.h>
+#include <string.h>
 
 trs_petsc_events trs_petsc_event;
 
@@ -32,9 +33,31 @@ static PetscErrorCode code_of(trs_status status) {
   }
 }
 
+/* Remedies of Trireme's messages, and what a PETSc user calls them. */
+static const char *const remedies[][2] = {
+    {"set add_diagonal, which adds them",
+     "store one by MatSetValue; for ilu -pc_factor_diagonal_fill adds them"},
+    {"use ILU(0), or say by uplo which triangle is stored", "use -pc_type ilu"},
+    {"another order, or a larger diagonal, may help",
+     "-pc_factor_shift_type nonzero, another order, or a larger diagonal, may help"},
+    {"use a shift", "use -pc_factor_shift_type"}};
+
+const char *trs_petsc_message(void) {
+  static char text[1024];
+  const char *said = trs_last_error()->message;
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(remedies); k++) {
+    const char *at = strstr(said, remedies[k][0]);
+    if (!at) continue;
+    (void)PetscSNPrintf(text, sizeof text, "%.*s%s%s", (int)(at - said), said, remedies[k][1],
+                        at + strlen(remedies[k][0]));
+    return text;
+  }
+  return said;
+}
+
 PetscErrorCode trs_petsc_check(trs_status status) {
   PetscFunctionBegin;
-  PetscCheck(!status, PETSC_COMM_SELF, code_of(status), "Trireme: %s", trs_last_error()->message);
+  PetscCheck(!status, PETSC_COMM_SELF, code_of(status), "Trireme: %s", trs_petsc_message());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

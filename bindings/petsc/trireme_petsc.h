@@ -34,7 +34,9 @@ typedef struct trs_petsc_events {
 } trs_petsc_events;
 extern trs_petsc_events trs_petsc_event;
 
-/* Turns a failure into PETSc's error, with Trireme's message. */
+/* Trireme's last message, whose remedy is in PETSc's words; valid until the next call. */
+const char *trs_petsc_message(void);
+/* Turns a failure into PETSc's error, with that message. */
 PetscErrorCode trs_petsc_check(trs_status status);
 
 /* PETSc's error of a failure, with another message than Trireme's. */

@@ -834,6 +834,30 @@ TEST(test_matrix_that_is_not_square) {
   must(MatDestroy(&A));
 }
 
+/* Remedies are those of PETSc. */
+TEST(test_remedies_of_icc) {
+  Mat A = grid(MATSEQAIJ, 5, 1, false), B = grid(MATSEQSBAIJ, 5, 3, true), F;
+  task t = {.type = MAT_FACTOR_ICC};
+  assert_error(PETSC_ERR_ARG_WRONGSTATE, "at its mirror differ; use -pc_type ilu",
+               try_factor(A, "trireme", &t, &F));
+  must(MatDestroy(&F));
+  t.type = MAT_FACTOR_ILU;
+  F = factor(A, "trireme", &t);
+  must(MatDestroy(&F));
+  t.type = MAT_FACTOR_ICC;
+  must(MatShift(B, -40));
+  must(MatSetErrorIfFailure(B, PETSC_TRUE));
+  if (!PetscDefined(USE_COMPLEX)) {
+    assert_error(PETSC_ERR_MAT_LU_ZRPVT, "use -pc_factor_shift_type or a larger diagonal",
+                 try_factor(B, "trireme", &t, &F));
+    t.shift = MAT_SHIFT_POSITIVE_DEFINITE;
+    factor_again(F, B, &t);
+    must(MatDestroy(&F));
+  }
+  must(MatDestroy(&A));
+  must(MatDestroy(&B));
+}
+
 TEST(test_zero_pivot) {
   Mat A = grid(MATSEQAIJ, 8, 1, false);
   const PetscInt row = 17;
@@ -857,6 +881,10 @@ TEST(test_zero_pivot) {
     must(MatSetErrorIfFailure(A, PETSC_TRUE));
     assert_error(PETSC_ERR_MAT_LU_ZRPVT, o == 1 ? "row 17 of the matrix" : "row 17 (0-based)",
                  try_again(F, A, &t));
+    assert_error(PETSC_ERR_MAT_LU_ZRPVT, "-pc_factor_shift_type nonzero, another order, or",
+                 try_again(F, A, &t));
+    t.shift = MAT_SHIFT_NONZERO;
+    factor_again(F, A, &t);
     must(MatSetErrorIfFailure(A, PETSC_FALSE));
     must(PetscOptionsClear(NULL));
     must(MatDestroy(&F));
@@ -877,7 +905,10 @@ static Mat without_diagonal(void) {
 TEST(test_missing_diagonal) {
   Mat A = without_diagonal(), F;
   task t = {.type = MAT_FACTOR_ILU};
-  assert_error(PETSC_ERR_ARG_WRONGSTATE, "row 1", try_factor(A, "trireme", &t, &F));
+  assert_error(PETSC_ERR_ARG_WRONGSTATE,
+               "row 1 (0-based) has no diagonal entry: store one by MatSetValue; for ilu "
+               "-pc_factor_diagonal_fill adds them",
+               try_factor(A, "trireme", &t, &F));
   must(MatDestroy(&F));
   t.order = "rcm"; /* in which it is not row 1 */
   assert_error(PETSC_ERR_ARG_WRONGSTATE, "row 1 of the matrix", try_factor(A, "trireme", &t, &F));

@@ -28,8 +28,10 @@ def _open(path: Optional[str]) -> C.CDLL:
     """The loader searches for the bare name as for every library."""
     found = [path] if path else [p for p in _places() if os.path.exists(p)] + [NAME]
     try:
-        return C.CDLL(found[0])
-    except OSError as error:
+        plugin = C.CDLL(found[0])
+        plugin.PetscDLLibraryRegister_trireme_petsc  # not of another library
+        return plugin
+    except (OSError, AttributeError) as error:
         raise UnsupportedError(f"{found[0]} cannot be loaded ({error}): install Debian's "
                                "trireme-petsc or the component petsc of a build, and give register "
                                "its path") from error
