@@ -21,7 +21,9 @@ struct trs_mpi_relaxation {
 static bool on_gpu(const trs_context *ctx) { return ctx->backend->gpu && !ctx->group; }
 
 static trs_status check_context(const trs_context *ctx, const trs_relax_options *options) {
-  if (!ctx) return trs_fail(TRS_ERROR_ARGUMENT, -1, "ctx is NULL");
+  if (!ctx)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1,
+                    "ctx is NULL: make one by trs_mpi_context_create, as of \"serial\"");
   if (ctx->group)
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
                     "a rank relaxes on one GPU or on the CPU: use a context of \"cuda:N\", "

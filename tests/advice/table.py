@@ -319,6 +319,8 @@ TABLE = [
             "|| test $? = 1"),
     command("the name '%s' is taken: choose another", PROGRAM + "trireme bench quick --peer serial=./p",
             "trireme bench quick --peer p=./p --list", shown="the name 'serial' is taken: choose another"),
+    elsewhere("set all three to at least 1, or all to 0", "tests/mpi/arguments.c", ".px = size, .py = 1, .pz = 1}"),
+    elsewhere("ctx is NULL: make one by trs_mpi_context_create", "tests/mpi/arguments.c", "trs_mpi_context_create(&ctx"),
     elsewhere("start as many (mpirun -np)", "tests/mpi/command", "start as many (mpirun -np)"),
     command("name a file ", "trireme gen poisson2d5:40 -o A.mtx && trireme solve A.mtx --uplo lower -b A.mtx --max-memory 0.005",
             "trireme solve A.mtx --uplo lower -o b.mtx && trireme solve A.mtx --uplo lower -b b.mtx && trireme solve A.mtx --uplo lower",

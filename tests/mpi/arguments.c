@@ -124,7 +124,8 @@ static void relaxations_refuse(int odd) {
   static const int32_t idx[1];
   trs_mpi_relaxation *made;
   trs_relax_info info = {.struct_size = sizeof info};
-  REFUSED("ctx is NULL", trs_mpi_relax_create(&made, MPI_COMM_WORLD, but(ctx, odd), A, 1, NULL));
+  REFUSED("ctx is NULL: make one by trs_mpi_context_create",
+          trs_mpi_relax_create(&made, MPI_COMM_WORLD, but(ctx, odd), A, 1, NULL));
   REFUSED("R is NULL", trs_mpi_relax_create(but(&made, odd), MPI_COMM_WORLD, ctx, A, 1, NULL));
   REFUSED("R is NULL", trs_mpi_relax_update(NULL, A));
   if (odd < 0)
@@ -171,6 +172,13 @@ static void options_are_checked(int odd) {
       REFUSED(words,
               trs_mpi_analyze_file(&made, MPI_COMM_WORLD, NULL, "F.h5", TRS_NO_TRANS, &wrong));
     }
+}
+
+static void half_a_shape_is_refused(void) {
+  const trs_mpi_options half = {.struct_size = sizeof(trs_mpi_options), .px = size};
+  trs_mpi_plan *made;
+  REFUSED("set all three to at least 1, or all to 0",
+          trs_mpi_analyze(&made, MPI_COMM_WORLD, NULL, F, TRS_NO_TRANS, &half));
 }
 
 /* Ranks that pass unlike arguments, each of which would do alone. */
@@ -258,7 +266,7 @@ static void communicators_are_checked(void) {
 static void set_up(void) {
   const trs_mpi_options options = {
       .struct_size = sizeof(trs_mpi_options), .px = size, .py = 1, .pz = 1};
-  must(trs_context_create(&ctx, "serial"), "trs_context_create");
+  must(trs_mpi_context_create(&ctx, MPI_COMM_WORLD, "serial"), "trs_mpi_context_create");
   must(trs_matrix_read(&A, "gen:poisson2d5:10", NULL), "trs_matrix_read");
   must(trs_factor(&F, A, NULL), "trs_factor");
   must(trs_mpi_analyze(&plan, MPI_COMM_WORLD, NULL, F, TRS_NO_TRANS, &options), "trs_mpi_analyze");
@@ -299,6 +307,7 @@ int main(int argc, char **argv) {
        "trs_mpi_solve"); /* none of the calls above has changed anything */
   conclude("plans are not made of NULL");
   for (int odd = -1; odd < size; odd++) options_are_checked(odd);
+  half_a_shape_is_refused();
   conclude("options outside their domains are refused on all ranks");
   for (int odd = -1; odd < size; odd++) unlike_arguments_are_refused(odd);
   conclude("unlike arguments are refused on all ranks");

@@ -65,7 +65,12 @@ static void choose_shape(trs_grid_solver *s, const trs_grid_input *in) {
 
 static trs_status check_shape(const trs_grid_solver *s) {
   trs_grid_shape p = s->set.shape;
-  if (p.x < 1 || p.y < 1 || p.z < 1 || (int64_t)p.x * p.y * p.z != s->ranks->size)
+  if (p.x < 1 || p.y < 1 || p.z < 1)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1,
+                    "a grid of px x py x pz = %d x %d x %d: set all three to at least 1, or all to "
+                    "0 for a shape that the library chooses",
+                    p.x, p.y, p.z);
+  if ((int64_t)p.x * p.y * p.z != s->ranks->size)
     return trs_fail(
         TRS_ERROR_ARGUMENT, -1,
         "a grid of %d x %d x %d has %lld ranks, but there are %d: start as many (mpirun -np)", p.x,
