@@ -330,6 +330,8 @@ static int run(int argc, char **argv) {
     return leave_usage("factor", "--%s is for --kind ic0 and bic0", s.uplo >= 0 ? "uplo" : "shift");
   if (s.order == TRS_ORDER_COLAMD - TRS_ORDER_ND && s.kind != TRS_FACTOR_LU)
     return leave_usage("factor", "--order colamd is for --kind lu");
+  if (s.leaves & (s.leaves - 1))
+    return leave_usage("factor", "--leaves takes a power of two, not %lld", (long long)s.leaves);
   note_options(&s);
   code = check_writable_beside(&s.output, (const char *const[]){argv[0], NULL});
   if (code < 0) code = input_read_matrix(&in, argv[0], s.precision, "trireme factor");

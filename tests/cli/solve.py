@@ -352,8 +352,8 @@ if has("HDF5"):
             fill[threshold] = [line for line in o.out.split("\n") if "in L" in line] or str(o)
         check("pivot threshold 0 keeps the diagonal",
               fill["0"] == fill["1e-9"] != fill["0.1"], fill)
-        refuses("leaves not a power of two", 2, "power of two", "factor", "gen:poisson3d7:8", "-o",
-                "F.h5", "--leaves", "3", "--order", "nd")
+        refuses("leaves not a power of two", 2, "--leaves takes a power of two, not 3", "factor",
+                "gen:poisson3d7:8", "-o", "F.h5", "--leaves", "3", "--order", "nd")
     o = run("factor", "A.mtx", "-o", "G.h5", "--kind", "ic0", "--leaves", 4, "--pivot-threshold", 1)
     check("notes on options without effect", "--leaves has no effect with --order natural" in o.err and
           "--pivot-threshold has no effect with --kind ic0" in o.err, o)
