@@ -118,7 +118,7 @@ typedef struct job {
   void *b, *x; /* n x nrhs, column-major */
   trs_context *ctx;
   relax_ranks *ranks; /* NULL: one process */
-  trs_relaxation *R;  /* NULL with ranks */
+  trs_plan *R;        /* NULL with ranks */
   trs_relax_info info;
   double fastest, median; /* seconds of a sweep */
   int64_t repeats;
@@ -176,8 +176,7 @@ static int create(job *j) {
   const int block = (int)j->set.block_size;
   trs_status status = j->ranks ? ranks_create(j->ranks, j->ctx, j->in.A, block, &how)
                                : trs_relax_create(&j->R, j->ctx, j->in.A, block, &how);
-  if (!status)
-    status = j->ranks ? ranks_update(j->ranks, j->in.A) : trs_relax_update(j->R, j->in.A);
+  if (!status) status = j->ranks ? ranks_update(j->ranks, j->in.A) : trs_update(j->R, j->in.A);
   j->info.struct_size = sizeof j->info;
   if (!status)
     status = j->ranks ? ranks_info(j->ranks, &j->info) : trs_relax_get_info(j->R, &j->info);
@@ -427,7 +426,7 @@ static int run(int argc, char **argv) {
   files_limit_memory(j.set.max_memory);
   if (code < 0) code = relax(&j, argv[0]);
   code = ranks_leave(j.ranks, code);
-  trs_relax_destroy(j.R);
+  trs_plan_destroy(j.R);
   trs_context_destroy(j.ctx);
   input_free(&j.in);
   j.set.rhs_file ? trs_free(j.b) : free(j.b);

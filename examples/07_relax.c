@@ -29,7 +29,7 @@ static void fill(void) {
 int main(void) {
   fill();
   trs_context *ctx = NULL;
-  trs_relaxation *R = NULL;
+  trs_plan *R = NULL;
   double norms[2];
   trs_blocks blocks = {.struct_size = sizeof(trs_blocks),
                        .scalar = TRS_DOUBLE,
@@ -51,7 +51,7 @@ int main(void) {
     fprintf(stderr, "%s\n", trs_last_error()->message);
   else
     printf("15 sweeps: the residual fell from %.2e to %.2e\n", norms[0], norms[1]);
-  trs_relax_destroy(R);
+  trs_plan_destroy(R);
   trs_context_destroy(ctx);
   return status || !(norms[1] < 0.1 * norms[0]);
 }

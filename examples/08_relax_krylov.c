@@ -35,7 +35,7 @@ static double dot(const double *x, const double *y, int64_t n) {
 
 /* At most one of them. */
 typedef struct preconditioner {
-  trs_relaxation *R;
+  trs_plan *R;
   trs_plan *plan;
 } preconditioner;
 
@@ -122,7 +122,7 @@ static int run_relaxation(trs_context *ctx, const trs_matrix *matrix, int block,
   double start = seconds();
   if (trs_relax_create(&M.R, ctx, matrix, block, NULL)) return failed(), -1;
   int iterations = run("two sweeps of relaxation", A, &M, seconds() - start, b, x, work);
-  trs_relax_destroy(M.R);
+  trs_plan_destroy(M.R);
   return iterations;
 }
 

@@ -1,8 +1,8 @@
 /* trireme.h - sparse triangular solves op(L) x = b and op(U) x = b, and A x = b by two sweeps over
  * the factors of A.
  *   Three functions do the work: trs_analyze (pattern -> plan), trs_update (new values, same
- * pattern), trs_solve.  A second part is multicolour relaxation of block systems: trs_relax_create,
- * trs_relax_sweep.
+ * pattern), trs_solve.  Multicolour relaxation of block systems is a plan, too:
+ * trs_relax_create, trs_relax_sweep.
  *   Conventions.  Every function that can fail returns a trs_status.  trs_last_error() then gives
  * the calling thread's message: what went wrong, where, and what to do.  The library never prints,
  * exits or aborts.  Arguments come in one order: the object that the call makes or works on,
@@ -728,9 +728,10 @@ TRS_CORE trs_status trs_analyze_factors(trs_plan **plan, trs_context *ctx, const
  * the number of entries is checked.
  *   After a failure, whatever its reason, the plan refuses every solve with the status of that
  * failure and a message that names the call, until an update succeeds.  A call leaves the plan as
- * it was if another call uses the plan, if the plan has clones, or if it is trs_update of a plan
- * over factors or trs_update_factors of another one.  trs_update_factors, trs_update_bsr and
- * updates of relaxation and of batches (but for single systems) follow the same rule.  A CUDA graph
+ * it was if another call uses the plan, if the plan has clones, if its stream is being captured, or
+ * if another call serves plans of its kind.  trs_update_factors, trs_update_bsr and updates of
+ * batches (but for single systems) follow the same rule.  A plan of relaxation takes new values of
+ * its matrix here, also of another object; a block that is not given is zero.  A CUDA graph
  * that contains solves of the plan must be captured again; a graph that was captured before a
  * failed update is not refused. With trs_options.launch_updates the call launches work on the
  * plan's stream and returns; it may be captured into a graph, alone or before solves.  That work,
@@ -758,15 +759,16 @@ TRS_CORE trs_status trs_update(trs_plan *plan, const trs_matrix *A);
  *   - Cost: two passes, over the values of L and of U. */
 TRS_CORE trs_status trs_update_factors(trs_plan *plan, const trs_factors *F);
 
-/* New values of the matrix, for a plan over factors of the kinds BILU0, BIC0 or DILU that solves by
- * the method "blocks" (not transposed): factors them where the plan solves, level by level, with
- * the order of the factors and the default pivot_threshold; uplo and shift do not apply.  The
- * factors keep their values.  A plan that "auto" made over blocks of 1 changes to this method.  The
- * blocks lie within the block pattern that was factored; a block that is not given is zero.  For a
- * context of a GPU ptr, idx and val may lie in device memory, and are read after the plan's stream;
- * with val there, the GPU factors, and ptr and idx may then be NULL: the pattern of the call
- * before.  The call waits for the result.  TRS_ERROR_ZERO_PIVOT, TRS_ERROR_NOT_FINITE and
- * TRS_ERROR_STRUCTURE name the row. */
+/* New values as blocks.  Of a plan of relaxation: of its matrix, in the same pattern; a block that
+ * is not given is zero.  Of a plan over factors of the kinds BILU0, BIC0 or DILU that solves by the
+ * method "blocks" (not transposed), new values of the matrix that was factored: the call factors
+ * them where the plan solves, level by level, with the order of the factors and the default
+ * pivot_threshold; uplo and shift do not apply.  The factors keep their values.  A plan that "auto"
+ * made over blocks of 1 changes to this method.  The blocks lie within the block pattern that was
+ * factored; a block that is not given is zero.  For a context of a GPU ptr, idx and val may lie in
+ * device memory, and are read after the plan's stream; with val there, the GPU factors, and ptr and
+ * idx may then be NULL: the pattern of the call before.  The call waits for the result.
+ * TRS_ERROR_ZERO_PIVOT, TRS_ERROR_NOT_FINITE and TRS_ERROR_STRUCTURE name the row. */
 TRS_EXPERIMENTAL trs_status trs_update_bsr(trs_plan *plan, const trs_blocks *blocks);
 
 /* Another plan for the same system, which shares with the first one all that solves only read (the
@@ -781,8 +783,8 @@ TRS_EXPERIMENTAL trs_status trs_update_bsr(trs_plan *plan, const trs_blocks *blo
  * always those of a clone, are TRS_ERROR_ARGUMENT and leave all of them as they were: destroy the
  * clones, update, and clone again.  After trs_factors_refactor clones may solve with old or new
  * values.
- *   TRS_ERROR_UNSUPPORTED: several GPUs, launch_updates, OpenCL, methods of papers, and "blocks"
- * and "supernodal" on a GPU.
+ *   TRS_ERROR_UNSUPPORTED: several GPUs, launch_updates, OpenCL, methods of papers, and "blocks",
+ * "supernodal", batches and relaxation on a GPU.
  *   - In: plan.
  *   - Out: *clone; NULL after a failure.  The caller destroys it.
  *   - Memory: a workspace; the matrix and schedules are shared.
@@ -814,7 +816,9 @@ typedef struct trs_plan_info {
                       keeps their type */
 } trs_plan_info;
 
-/* Facts of a plan.  If the method needed no level statistics, the first call computes them.
+/* Facts of a plan.  If the method needed no level statistics, the first call computes them.  Of
+ * relaxation the levels are colours, nnz counts all of each block, and solve_bytes are those of a
+ * sweep; trs_relax_get_info has more.  Batches have trs_batch_get_info.
  *   - In: plan.
  *   - Out: *info, with struct_size set; its texts live as the plan does.
  *   - Errors: ARGUMENT, MEMORY.
@@ -907,11 +911,13 @@ TRS_EXPERIMENTAL trs_status trs_solve_distributed(trs_plan *plan, void *const *x
                                                   trs_layout layout);
 
 /* GPU plans: the stream of later solves (a cudaStream_t; NULL: the default stream).  The call waits
- * for solves launched before.  A stream given here or in trs_options must exist until the plan gets
- * another stream or is destroyed.
+ * for solves launched before.  Of relaxation on several GPUs it is a stream of the first: sweeps
+ * begin after its earlier work, and its later work begins after them.  Relaxation on the CPU has
+ * none: TRS_ERROR_UNSUPPORTED.  A stream given here or in trs_options must exist until the plan
+ * gets another stream or is destroyed.
  *   - In: stream, of the plan's GPU.
  *   - Memory: the stream remains the caller's.
- *   - Errors: ARGUMENT, BUSY, CANCELLED, STALLED, DEVICE.
+ *   - Errors: ARGUMENT, BUSY, CANCELLED, STALLED, DEVICE; UNSUPPORTED of relaxation on the CPU.
  *   - Cost: a wait for earlier solves. */
 TRS_CORE trs_status trs_plan_set_stream(trs_plan *plan, void *stream);
 
@@ -924,8 +930,8 @@ TRS_CORE trs_status trs_plan_set_stream(trs_plan *plan, void *stream);
  * into a graph.  The call waits for solves launched before. */
 TRS_EXPERIMENTAL trs_status trs_plan_set_streams(trs_plan *plan, void *const *streams);
 
-/* Waits for the solves that trs_solve launched.  TRS_ERROR_STALLED, with the row: a wait inside a
- * solve passed its limit.  CPU plans return at once.
+/* Waits for the solves and sweeps that were launched.  TRS_ERROR_STALLED, with the row: a wait
+ * inside a solve passed its limit.  CPU plans return at once.
  *   - In: plan.
  *   - Errors: STALLED, DEVICE, ARGUMENT, BUSY, and what launched updates have found.
  *   - Cost: the wait. */
@@ -935,8 +941,7 @@ TRS_CORE trs_status trs_plan_wait(trs_plan *plan);
 
 /* Many systems op(T) x = b with one pattern, each with values and right-hand sides of its own; or
  * op(A) x = b, from factors of each A.  A batch is a trs_plan: trs_plan_wait, _set_stream, _clone,
- * _describe and _destroy take it.  The other calls of plans have a trs_batch_ of their own, or
- * none, and say so. */
+ * _describe and _destroy take it.  The other calls of plans name the one that serves a batch. */
 
 typedef struct trs_batch_options {
   size_t struct_size;
@@ -1028,11 +1033,11 @@ TRS_EXPERIMENTAL trs_status trs_batch_get_info(const trs_plan *plan, trs_batch_i
  *   Relaxation smooths and preconditions, and solves systems dominated by their diagonal blocks.
  * Matrices are real.  A context of GPUs ("cuda", "cuda:0-3") relaxes there, others on the CPU, and
  * "opencl" does not relax; trireme_mpi.h has relaxation on MPI ranks.  Several GPUs, of one
- * process, have one domain of the block rows each, which METIS makes.  A trs_relaxation runs one
- * sweep call at a time. */
-typedef struct trs_relaxation trs_relaxation;
-
-/* Relaxation with all but TRS_STORE_DOUBLE stores x in float; trs_store says what becomes of an x
+ * process, have one domain of the block rows each, which METIS makes.
+ *   Relaxation is a trs_plan: trs_update, trs_update_bsr, trs_plan_wait, _set_stream, _clone,
+ * _get_info, _describe and _destroy take it.  The other calls of plans name the one that serves it.
+ *
+ * Relaxation with all but TRS_STORE_DOUBLE stores x in float; trs_store says what becomes of an x
  * outside its range.  x that overflows because the sweeps diverge is an error on the CPU, too.
  * Sweeps converge to the solution for A as stored, so the residual of A as given stops falling at
  * about the loss of storing (trs_relax_info.rounding). */
@@ -1053,31 +1058,27 @@ typedef struct trs_relax_options {
                             and "rows", with a launch per colour.  W21's: papers/W21/README.md */
 } trs_relax_options;
 
-/* A relaxation from a square real matrix: rows i * block_size .. (i + 1) * block_size - 1 are block
- * row i.  A block is present if it has any entry.  block_size is 1 to 32 and divides the number of
- * rows. Values are copied; A is not needed afterwards.  Errors that name the block row:
- * TRS_ERROR_STRUCTURE (no diagonal block), TRS_ERROR_ZERO_PIVOT (a diagonal block that is singular
- * up to rounding), TRS_ERROR_NOT_FINITE, TRS_ERROR_ARGUMENT (an invalid colouring).
- * TRS_ERROR_UNSUPPORTED: a complex matrix, a value beyond float's range, or factors of a diagonal
- * block beyond the range of their type. */
-TRS_EXPERIMENTAL trs_status trs_relax_create(trs_relaxation **R, trs_context *ctx,
-                                             const trs_matrix *A, int block_size,
-                                             const trs_relax_options *options);
+/* A plan of relaxation of a square real matrix: rows i * block_size .. (i + 1) * block_size - 1 are
+ * block row i.  A block is present if it has any entry.  block_size is 1 to 32 and divides the
+ * number of rows. Values are copied; A is not needed afterwards.  With a context of GPUs the arrays
+ * of A, and those of the blocks below, may lie in device memory.  They pass through the host, at
+ * creation after the work of the default stream, in updates after the work of the plan's stream.
+ *   - In: A, n x n, real, on the host or on a GPU; options, or NULL.
+ *   - Out: *plan; NULL after a failure.  The caller destroys it.
+ *   - Memory: the blocks in the store's types, and a vector of b and of x per right-hand side; on a
+ * GPU trs_relax_info.device_bytes.
+ *   - Errors: STRUCTURE (a block row without a diagonal block), ZERO_PIVOT (a diagonal block that
+ * is singular up to rounding), NOT_FINITE and ARGUMENT (an invalid colouring), with the block row;
+ * UNSUPPORTED (a complex matrix, a value beyond float's range, or factors of a diagonal block
+ * beyond the range of their type), MEMORY, DEVICE.
+ *   - Cost: a colouring, and a pass over the values, trs_relax_info.create_seconds. */
+TRS_EXPERIMENTAL trs_status trs_relax_create(trs_plan **plan, trs_context *ctx, const trs_matrix *A,
+                                             int block_size, const trs_relax_options *options);
 
-/* A relaxation from square real blocks (TRS_FLOAT or TRS_DOUBLE); b and x in sweeps have their
- * type. */
-TRS_EXPERIMENTAL trs_status trs_relax_create_bsr(trs_relaxation **R, trs_context *ctx,
+/* The same of square real blocks (TRS_FLOAT or TRS_DOUBLE); b and x in sweeps have their type. */
+TRS_EXPERIMENTAL trs_status trs_relax_create_bsr(trs_plan **plan, trs_context *ctx,
                                                  const trs_blocks *blocks,
                                                  const trs_relax_options *options);
-
-/* With a context of GPUs the arrays above and below may lie in device memory.  Such arrays pass
- * through the host, at creation after the work of the default stream, in updates after the work of
- * the stream of trs_relax_set_stream. */
-
-/* New values in the same pattern; a block that is not given is zero.  After a failure every sweep
- * fails until an update succeeds, as trs_update says of solves. */
-TRS_EXPERIMENTAL trs_status trs_relax_update(trs_relaxation *R, const trs_matrix *A);
-TRS_EXPERIMENTAL trs_status trs_relax_update_bsr(trs_relaxation *R, const trs_blocks *blocks);
 
 typedef enum trs_sweep_direction {
   TRS_SWEEP_FORWARD = 0,
@@ -1105,18 +1106,16 @@ typedef struct trs_sweep_options {
  *   On a GPU, x, b and residuals may lie in device or in host memory.  With all in device memory
  * the call only launches, also into a stream that is being captured (one GPU only).  Otherwise it
  * waits for x, and the first such call allocates workspace.  Several GPUs accept x and b in host
- * memory and in the memory of any of them. */
-TRS_EXPERIMENTAL trs_status trs_relax_sweep(trs_relaxation *R, void *x, int64_t ldx, const void *b,
+ * memory and in the memory of any of them.
+ *   - In: b, and with keep_x x; options, or NULL.
+ *   - Out: x, and options->residuals.
+ *   - Memory: none, but for that workspace.
+ *   - Errors: ARGUMENT, BUSY, CANCELLED, UNSUPPORTED (x beyond or below floats), STALLED, DEVICE,
+ * and the status of a failed update.
+ *   - Cost: per sweep and right-hand side trs_relax_info.sweep_bytes and a barrier per colour. */
+TRS_EXPERIMENTAL trs_status trs_relax_sweep(trs_plan *plan, void *x, int64_t ldx, const void *b,
                                             int64_t ldb, int64_t nrhs, trs_layout layout,
                                             const trs_sweep_options *options);
-
-/* On a GPU: the stream (a cudaStream_t) of later sweeps and updates; initially the default stream.
- * The caller orders it after work in the former stream.  With several GPUs it is a stream of the
- * first: sweeps begin after its earlier work, and its later work begins after them. */
-TRS_EXPERIMENTAL trs_status trs_relax_set_stream(trs_relaxation *R, void *stream);
-
-/* Waits for launched sweeps.  On the CPU it returns at once. */
-TRS_EXPERIMENTAL trs_status trs_relax_wait(trs_relaxation *R);
 
 typedef struct trs_relax_info {
   size_t struct_size;
@@ -1130,7 +1129,7 @@ typedef struct trs_relax_info {
                                                        and in the largest */
   const int64_t *colour_ptr;                        /* colours + 1 */
   const int32_t *row;  /* nrows: colour c is block rows row[colour_ptr[c]] ..; both arrays are valid
-                          while R lives */
+                          while the plan lives */
   int64_t sweep_bytes; /* bytes of a pass over all colours with one right-hand side, each byte
                           counted once (W21) */
   double rounding;     /* |A - stored A| / |A| in the Frobenius norm */
@@ -1141,11 +1140,8 @@ typedef struct trs_relax_info {
   const char *partition;                 /* "METIS", "contiguous" (row ranges) or "one domain" */
 } trs_relax_info;
 
-/* Facts of a relaxation, to which the texts and arrays of the structure belong. */
-TRS_EXPERIMENTAL trs_status trs_relax_get_info(const trs_relaxation *R, trs_relax_info *info);
-
-/* Destroys a relaxation.  NULL is ignored. */
-TRS_EXPERIMENTAL void trs_relax_destroy(trs_relaxation *R);
+/* Facts of a plan of relaxation, to which the texts and arrays of the structure belong. */
+TRS_EXPERIMENTAL trs_status trs_relax_get_info(const trs_plan *plan, trs_relax_info *info);
 
 /* ---- Verification --------------------------------------------------------------------------- */
 

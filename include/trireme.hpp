@@ -252,7 +252,7 @@ class factors : public handle<trs_factors, trs_factors_destroy> {
   }
 };
 
-/* What plans of one system and of a batch have in common. */
+/* What plans of one system, of a batch and of relaxation have in common. */
 class solver : public handle<trs_plan, trs_plan_destroy> {
  public:
   solver() noexcept = default;
@@ -446,13 +446,18 @@ class batch : public solver {
   trs_scalar scalar_ = TRS_SCALAR_DEFAULT;
 };
 
-class relaxation : public handle<trs_relaxation, trs_relax_destroy> {
+/* Multicolour relaxation of a block system. */
+class relaxation : public solver {
  public:
+  relaxation() noexcept = default;
   relaxation(const context &ctx, const matrix &A, int block_size,
              const trs_relax_options *options = nullptr)
-      : handle(create(ctx, A, block_size, options)) {}
+      : solver(create(ctx, A, block_size, options)) {}
 
-  void update(const matrix &A) { check(trs_relax_update(get(), A.get())); }
+  /* For another thread, as a plan's. */
+  relaxation clone() const { return relaxation(copy(get())); }
+
+  void update(const matrix &A) { check(trs_update(get(), A.get())); }
   void sweep(void *x, std::int64_t ldx, const void *b, std::int64_t ldb, std::int64_t nrhs,
              trs_layout layout, const trs_sweep_options *options = nullptr) {
     check(trs_relax_sweep(get(), x, ldx, b, ldb, nrhs, layout, options));
@@ -464,9 +469,10 @@ class relaxation : public handle<trs_relaxation, trs_relax_destroy> {
   }
 
  private:
-  static trs_relaxation *create(const context &ctx, const matrix &A, int block_size,
-                                const trs_relax_options *options) {
-    trs_relaxation *made = nullptr;
+  explicit relaxation(trs_plan *taken) noexcept : solver(taken) {}
+  static trs_plan *create(const context &ctx, const matrix &A, int block_size,
+                          const trs_relax_options *options) {
+    trs_plan *made = nullptr;
     check(trs_relax_create(&made, ctx.get(), A.get(), block_size, options));
     return made;
   }

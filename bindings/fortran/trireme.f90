@@ -930,9 +930,10 @@ module trireme
       integer(c_int) :: trs_batch_get_info
     end function trs_batch_get_info
 
-    function trs_relax_create(R, ctx, A, block_size, options) bind(C, name="trs_relax_create")
+    function trs_relax_create(plan, ctx, A, block_size, options) bind(C, &
+        name="trs_relax_create")
       import
-      type(c_ptr), intent(out) :: R
+      type(c_ptr), intent(out) :: plan
       type(c_ptr), value :: ctx
       type(c_ptr), value :: A
       integer(c_int), value :: block_size
@@ -940,33 +941,20 @@ module trireme
       integer(c_int) :: trs_relax_create
     end function trs_relax_create
 
-    function trs_relax_create_bsr(R, ctx, blocks, options) bind(C, name="trs_relax_create_bsr")
+    function trs_relax_create_bsr(plan, ctx, blocks, options) bind(C, &
+        name="trs_relax_create_bsr")
       import
-      type(c_ptr), intent(out) :: R
+      type(c_ptr), intent(out) :: plan
       type(c_ptr), value :: ctx
       type(trs_blocks), intent(in) :: blocks
       type(trs_relax_options), intent(in), optional :: options
       integer(c_int) :: trs_relax_create_bsr
     end function trs_relax_create_bsr
 
-    function trs_relax_update(R, A) bind(C, name="trs_relax_update")
-      import
-      type(c_ptr), value :: R
-      type(c_ptr), value :: A
-      integer(c_int) :: trs_relax_update
-    end function trs_relax_update
-
-    function trs_relax_update_bsr(R, blocks) bind(C, name="trs_relax_update_bsr")
-      import
-      type(c_ptr), value :: R
-      type(trs_blocks), intent(in) :: blocks
-      integer(c_int) :: trs_relax_update_bsr
-    end function trs_relax_update_bsr
-
-    function trs_relax_sweep_c(R, x, ldx, b, ldb, nrhs, layout, options) bind(C, &
+    function trs_relax_sweep_c(plan, x, ldx, b, ldb, nrhs, layout, options) bind(C, &
         name="trs_relax_sweep")
       import
-      type(c_ptr), value :: R
+      type(c_ptr), value :: plan
       type(c_ptr), value :: x
       integer(c_int64_t), value :: ldx
       type(c_ptr), value :: b
@@ -977,30 +965,12 @@ module trireme
       integer(c_int) :: trs_relax_sweep_c
     end function trs_relax_sweep_c
 
-    function trs_relax_set_stream(R, stream) bind(C, name="trs_relax_set_stream")
+    function trs_relax_get_info(plan, info) bind(C, name="trs_relax_get_info")
       import
-      type(c_ptr), value :: R
-      type(c_ptr), value :: stream
-      integer(c_int) :: trs_relax_set_stream
-    end function trs_relax_set_stream
-
-    function trs_relax_wait(R) bind(C, name="trs_relax_wait")
-      import
-      type(c_ptr), value :: R
-      integer(c_int) :: trs_relax_wait
-    end function trs_relax_wait
-
-    function trs_relax_get_info(R, info) bind(C, name="trs_relax_get_info")
-      import
-      type(c_ptr), value :: R
+      type(c_ptr), value :: plan
       type(trs_relax_info), intent(inout), optional :: info
       integer(c_int) :: trs_relax_get_info
     end function trs_relax_get_info
-
-    subroutine trs_relax_destroy(R) bind(C, name="trs_relax_destroy")
-      import
-      type(c_ptr), value :: R
-    end subroutine trs_relax_destroy
 
     function trs_check_c(error, A, uplo, trans, diag, x, ldx, b, ldb, nrhs, layout) bind(C, &
         name="trs_check")
@@ -3470,8 +3440,8 @@ contains
         int(ldb, c_int64_t), int(stride_b, c_int64_t), int(nrhs, c_int64_t), layout)
   end function batch_solve_88888
 
-  function relax_sweep_444(R, x, ldx, b, ldb, nrhs, layout, options) result(outcome)
-    type(c_ptr), intent(in) :: R
+  function relax_sweep_444(plan, x, ldx, b, ldb, nrhs, layout, options) result(outcome)
+    type(c_ptr), intent(in) :: plan
     type(*), dimension(..), contiguous, intent(inout), target, optional :: x
     integer(c_int32_t), intent(in) :: ldx
     type(*), dimension(..), contiguous, intent(in), target, optional :: b
@@ -3486,12 +3456,12 @@ contains
     if (present(x)) at_x = c_loc(x)
     at_b = c_null_ptr
     if (present(b)) at_b = c_loc(b)
-    outcome = trs_relax_sweep_c(R, at_x, int(ldx, c_int64_t), at_b, int(ldb, c_int64_t), &
+    outcome = trs_relax_sweep_c(plan, at_x, int(ldx, c_int64_t), at_b, int(ldb, c_int64_t), &
         int(nrhs, c_int64_t), layout, options)
   end function relax_sweep_444
 
-  function relax_sweep_448(R, x, ldx, b, ldb, nrhs, layout, options) result(outcome)
-    type(c_ptr), intent(in) :: R
+  function relax_sweep_448(plan, x, ldx, b, ldb, nrhs, layout, options) result(outcome)
+    type(c_ptr), intent(in) :: plan
     type(*), dimension(..), contiguous, intent(inout), target, optional :: x
     integer(c_int32_t), intent(in) :: ldx
     type(*), dimension(..), contiguous, intent(in), target, optional :: b
@@ -3506,12 +3476,12 @@ contains
     if (present(x)) at_x = c_loc(x)
     at_b = c_null_ptr
     if (present(b)) at_b = c_loc(b)
-    outcome = trs_relax_sweep_c(R, at_x, int(ldx, c_int64_t), at_b, int(ldb, c_int64_t), &
+    outcome = trs_relax_sweep_c(plan, at_x, int(ldx, c_int64_t), at_b, int(ldb, c_int64_t), &
         int(nrhs, c_int64_t), layout, options)
   end function relax_sweep_448
 
-  function relax_sweep_484(R, x, ldx, b, ldb, nrhs, layout, options) result(outcome)
-    type(c_ptr), intent(in) :: R
+  function relax_sweep_484(plan, x, ldx, b, ldb, nrhs, layout, options) result(outcome)
+    type(c_ptr), intent(in) :: plan
     type(*), dimension(..), contiguous, intent(inout), target, optional :: x
     integer(c_int32_t), intent(in) :: ldx
     type(*), dimension(..), contiguous, intent(in), target, optional :: b
@@ -3526,12 +3496,12 @@ contains
     if (present(x)) at_x = c_loc(x)
     at_b = c_null_ptr
     if (present(b)) at_b = c_loc(b)
-    outcome = trs_relax_sweep_c(R, at_x, int(ldx, c_int64_t), at_b, int(ldb, c_int64_t), &
+    outcome = trs_relax_sweep_c(plan, at_x, int(ldx, c_int64_t), at_b, int(ldb, c_int64_t), &
         int(nrhs, c_int64_t), layout, options)
   end function relax_sweep_484
 
-  function relax_sweep_488(R, x, ldx, b, ldb, nrhs, layout, options) result(outcome)
-    type(c_ptr), intent(in) :: R
+  function relax_sweep_488(plan, x, ldx, b, ldb, nrhs, layout, options) result(outcome)
+    type(c_ptr), intent(in) :: plan
     type(*), dimension(..), contiguous, intent(inout), target, optional :: x
     integer(c_int32_t), intent(in) :: ldx
     type(*), dimension(..), contiguous, intent(in), target, optional :: b
@@ -3546,12 +3516,12 @@ contains
     if (present(x)) at_x = c_loc(x)
     at_b = c_null_ptr
     if (present(b)) at_b = c_loc(b)
-    outcome = trs_relax_sweep_c(R, at_x, int(ldx, c_int64_t), at_b, int(ldb, c_int64_t), &
+    outcome = trs_relax_sweep_c(plan, at_x, int(ldx, c_int64_t), at_b, int(ldb, c_int64_t), &
         int(nrhs, c_int64_t), layout, options)
   end function relax_sweep_488
 
-  function relax_sweep_844(R, x, ldx, b, ldb, nrhs, layout, options) result(outcome)
-    type(c_ptr), intent(in) :: R
+  function relax_sweep_844(plan, x, ldx, b, ldb, nrhs, layout, options) result(outcome)
+    type(c_ptr), intent(in) :: plan
     type(*), dimension(..), contiguous, intent(inout), target, optional :: x
     integer(c_int64_t), intent(in) :: ldx
     type(*), dimension(..), contiguous, intent(in), target, optional :: b
@@ -3566,12 +3536,12 @@ contains
     if (present(x)) at_x = c_loc(x)
     at_b = c_null_ptr
     if (present(b)) at_b = c_loc(b)
-    outcome = trs_relax_sweep_c(R, at_x, int(ldx, c_int64_t), at_b, int(ldb, c_int64_t), &
+    outcome = trs_relax_sweep_c(plan, at_x, int(ldx, c_int64_t), at_b, int(ldb, c_int64_t), &
         int(nrhs, c_int64_t), layout, options)
   end function relax_sweep_844
 
-  function relax_sweep_848(R, x, ldx, b, ldb, nrhs, layout, options) result(outcome)
-    type(c_ptr), intent(in) :: R
+  function relax_sweep_848(plan, x, ldx, b, ldb, nrhs, layout, options) result(outcome)
+    type(c_ptr), intent(in) :: plan
     type(*), dimension(..), contiguous, intent(inout), target, optional :: x
     integer(c_int64_t), intent(in) :: ldx
     type(*), dimension(..), contiguous, intent(in), target, optional :: b
@@ -3586,12 +3556,12 @@ contains
     if (present(x)) at_x = c_loc(x)
     at_b = c_null_ptr
     if (present(b)) at_b = c_loc(b)
-    outcome = trs_relax_sweep_c(R, at_x, int(ldx, c_int64_t), at_b, int(ldb, c_int64_t), &
+    outcome = trs_relax_sweep_c(plan, at_x, int(ldx, c_int64_t), at_b, int(ldb, c_int64_t), &
         int(nrhs, c_int64_t), layout, options)
   end function relax_sweep_848
 
-  function relax_sweep_884(R, x, ldx, b, ldb, nrhs, layout, options) result(outcome)
-    type(c_ptr), intent(in) :: R
+  function relax_sweep_884(plan, x, ldx, b, ldb, nrhs, layout, options) result(outcome)
+    type(c_ptr), intent(in) :: plan
     type(*), dimension(..), contiguous, intent(inout), target, optional :: x
     integer(c_int64_t), intent(in) :: ldx
     type(*), dimension(..), contiguous, intent(in), target, optional :: b
@@ -3606,12 +3576,12 @@ contains
     if (present(x)) at_x = c_loc(x)
     at_b = c_null_ptr
     if (present(b)) at_b = c_loc(b)
-    outcome = trs_relax_sweep_c(R, at_x, int(ldx, c_int64_t), at_b, int(ldb, c_int64_t), &
+    outcome = trs_relax_sweep_c(plan, at_x, int(ldx, c_int64_t), at_b, int(ldb, c_int64_t), &
         int(nrhs, c_int64_t), layout, options)
   end function relax_sweep_884
 
-  function relax_sweep_888(R, x, ldx, b, ldb, nrhs, layout, options) result(outcome)
-    type(c_ptr), intent(in) :: R
+  function relax_sweep_888(plan, x, ldx, b, ldb, nrhs, layout, options) result(outcome)
+    type(c_ptr), intent(in) :: plan
     type(*), dimension(..), contiguous, intent(inout), target, optional :: x
     integer(c_int64_t), intent(in) :: ldx
     type(*), dimension(..), contiguous, intent(in), target, optional :: b
@@ -3626,7 +3596,7 @@ contains
     if (present(x)) at_x = c_loc(x)
     at_b = c_null_ptr
     if (present(b)) at_b = c_loc(b)
-    outcome = trs_relax_sweep_c(R, at_x, int(ldx, c_int64_t), at_b, int(ldb, c_int64_t), &
+    outcome = trs_relax_sweep_c(plan, at_x, int(ldx, c_int64_t), at_b, int(ldb, c_int64_t), &
         int(nrhs, c_int64_t), layout, options)
   end function relax_sweep_888
 

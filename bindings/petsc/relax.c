@@ -12,9 +12,10 @@ typedef struct relax {
   PetscBool balanced;
   PetscInt blocks; /* entries, or blocks, of the matrix that R was made from */
   trs_context *context;
-  trs_relaxation *R;
+  trs_plan *R;
   bool failed; /* the last set-up, of which the solver may have been told alone */
   bool on_gpu;
+  void *stream; /* R's */
 } relax;
 
 /* Positions in stores. */
@@ -41,8 +42,9 @@ static PetscErrorCode check_options(PC pc) {
 static PetscErrorCode forget(PC pc) {
   relax *r = pc->data;
   PetscFunctionBegin;
-  trs_relax_destroy(r->R);
+  trs_plan_destroy(r->R);
   r->R = NULL;
+  r->stream = NULL;
   r->context = NULL;
   pc->setupcalled = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -105,13 +107,12 @@ static trs_status take(relax *r, bool blocks, PetscInt n, PetscInt size, const P
   trs_matrix *A = NULL;
   trs_status status;
   if (blocks) /* PETSc's blocks are column-major */
-    return r->R ? trs_relax_update_bsr(r->R, &B)
-                : trs_relax_create_bsr(&r->R, r->context, &B, &options);
+    return r->R ? trs_update_bsr(r->R, &B) : trs_relax_create_bsr(&r->R, r->context, &B, &options);
   status = trs_matrix_create(&A, TRS_CSR, TRS_PETSC_SCALAR, n, n, TRS_PETSC_INDEXING, ptr, idx, val,
                              TRS_BORROW);
   if (!status)
-    status = r->R ? trs_relax_update(r->R, A)
-                  : trs_relax_create(&r->R, r->context, A, (int)size, &options);
+    status =
+        r->R ? trs_update(r->R, A) : trs_relax_create(&r->R, r->context, A, (int)size, &options);
   trs_matrix_destroy(A);
   return status;
 }
@@ -159,8 +160,9 @@ static PetscErrorCode set_up(PC pc) {
   PetscCall(blocks ? MatSeqBAIJGetArray(A, &val)
                    : MatSeqAIJGetArrayRead(A, (const PetscScalar **)&val));
   if (r->R && (pc->flag != SAME_NONZERO_PATTERN || ptr[n] != r->blocks)) {
-    trs_relax_destroy(r->R);
+    trs_plan_destroy(r->R);
     r->R = NULL;
+    r->stream = NULL;
   }
   r->blocks = ptr[n];
   status = take(r, blocks, n, size, ptr, idx, val);
@@ -196,7 +198,8 @@ static PetscErrorCode sweep(PC pc, Vec b, Vec x, const trs_sweep_options *option
   if (r->on_gpu) {
     void *stream;
     PetscCall(trs_petsc_stream(&stream));
-    PetscCall(trs_petsc_check(trs_relax_set_stream(r->R, stream)));
+    if (stream != r->stream) PetscCall(trs_petsc_check(trs_plan_set_stream(r->R, stream)));
+    r->stream = stream;
     PetscCall(PetscLogGpuTimeBegin());
   }
   n = PetscMax(n, 1);

@@ -1,5 +1,5 @@
 /* variants.c - W21's kernels as variants of relaxation on a GPU (trs_relax_options.variant). */
-#include "relax/cuda/backend_state.h"
+#include "relax/cuda/backend.h"
 #include "relax/kernels.h"
 #include "W21/rows.h"
 

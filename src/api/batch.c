@@ -89,19 +89,6 @@ trs_status trs_batch_create_factors(trs_plan **plan, trs_context *ctx, const trs
   return status;
 }
 
-static trs_status check_batch(const trs_plan *plan) {
-  if (plan && plan->method->batch) return TRS_SUCCESS;
-  return plan ? trs_fail(TRS_ERROR_ARGUMENT, -1,
-                         "the plan is not of a batch: trs_batch_create or "
-                         "trs_batch_create_factors makes one")
-              : trs_fail(TRS_ERROR_ARGUMENT, -1, "plan is NULL");
-}
-
-static trs_status enter(trs_plan *plan) {
-  TRS_TRY(check_batch(plan));
-  return trs_guard_enter(&plan->guard, "plan", "batch");
-}
-
 /* Bytes from the first element of the first system to the end of the last, of systems that begin
  * *next elements apart and have `own` elements each.  *next 0: they follow each other. */
 static trs_status span(int64_t *bytes, const char *name, const char *stride, const trs_batch *batch,
@@ -125,9 +112,6 @@ static trs_status span(int64_t *bytes, const char *name, const char *stride, con
 static trs_status update(trs_batch *batch, trs_batch_given *given) {
   int64_t bytes;
   TRS_TRY(trs_cancelled());
-  if (batch->triangles == 2)
-    return trs_fail(TRS_ERROR_ARGUMENT, -1,
-                    "the batch is of factors: call trs_batch_update_factors");
   TRS_TRY(span(&bytes, "val", "stride_val", batch, given->val, batch->triangle[0].given,
                &given->stride));
   return trs_batch_fill(batch, given);
@@ -136,8 +120,6 @@ static trs_status update(trs_batch *batch, trs_batch_given *given) {
 static trs_status update_factors(trs_batch *batch, trs_batch_given *of_L, trs_batch_given *of_U) {
   int64_t bytes;
   TRS_TRY(trs_cancelled());
-  if (batch->triangles == 1)
-    return trs_fail(TRS_ERROR_ARGUMENT, -1, "the batch is of one triangle: call trs_batch_update");
   if (batch->hermitian && of_U->val)
     return trs_fail(TRS_ERROR_ARGUMENT, -1,
                     "U is L^H in this batch: its values are those of L, pass NULL as U_val");
@@ -155,10 +137,9 @@ static trs_status update_factors(trs_batch *batch, trs_batch_given *of_L, trs_ba
 }
 
 /* Before an update.  A failure leaves the batch as it was. */
-static trs_status begin_update(trs_plan *plan) {
-  TRS_TRY(check_batch(plan));
-  TRS_TRY(trs_guard_take(&plan->guard, "batch"));
-  trs_status status = trs_plan_check_unshared(plan);
+static trs_status begin_update(trs_plan *plan, trs_plan_kind kind) {
+  TRS_ENTER_ALWAYS(plan, "batch");
+  trs_status status = trs_plan_check_update(plan, 1U << kind);
   if (status) return trs_guard_leave(&plan->guard, status);
   trs_batch *B = trs_batch_of(plan);
   B->filled = false;
@@ -173,14 +154,14 @@ static trs_status end_update(trs_plan *plan, const char *call, trs_status status
 }
 
 trs_status trs_batch_update(trs_plan *plan, const void *val, int64_t stride_val) {
-  TRS_TRY(begin_update(plan));
+  TRS_TRY(begin_update(plan, TRS_OF_BATCH));
   trs_batch_given given = {val, stride_val};
   return end_update(plan, "trs_batch_update", update(trs_batch_of(plan), &given));
 }
 
 trs_status trs_batch_update_factors(trs_plan *plan, const void *L_val, int64_t stride_L,
                                     const void *U_val, int64_t stride_U) {
-  TRS_TRY(begin_update(plan));
+  TRS_TRY(begin_update(plan, TRS_OF_FACTORS_BATCH));
   trs_batch_given of_L = {L_val, stride_L}, of_U = {U_val, stride_U};
   return end_update(plan, "trs_batch_update_factors",
                     update_factors(trs_batch_of(plan), &of_L, &of_U));
@@ -198,12 +179,14 @@ static trs_status check_apart(const trs_rhs *rhs, int64_t x_bytes, int64_t b_byt
       "x and b overlap: pass the same array with the same ld and stride, or distinct ones");
 }
 
-static trs_status solve(trs_batch *batch, void *x, int64_t ldx, int64_t stride_x, const void *b,
+static trs_status solve(trs_plan *plan, void *x, int64_t ldx, int64_t stride_x, const void *b,
                         int64_t ldb, int64_t stride_b, int64_t nrhs, trs_layout layout) {
   trs_rhs rhs;
   int64_t x_bytes, b_bytes;
+  TRS_TRY(trs_plan_takes(plan, TRS_TAKE_BATCH, TRS_USE_SOLVE));
+  TRS_TRY(trs_refusal_check(&plan->guard.refusal, "batch"));
+  trs_batch *batch = trs_batch_of(plan);
   const int64_t n = batch->n;
-  TRS_TRY(trs_refusal_check(&batch->plan->guard.refusal, "batch"));
   if (!batch->filled && batch->count > 0)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "the batch has no values: call %s first",
                     batch->triangles == 1 ? "trs_batch_update" : "trs_batch_update_factors");
@@ -225,14 +208,14 @@ static trs_status solve(trs_batch *batch, void *x, int64_t ldx, int64_t stride_x
 
 trs_status trs_batch_solve(trs_plan *plan, void *x, int64_t ldx, int64_t stride_x, const void *b,
                            int64_t ldb, int64_t stride_b, int64_t nrhs, trs_layout layout) {
-  TRS_TRY(enter(plan));
-  return trs_guard_leave(
-      &plan->guard, solve(trs_batch_of(plan), x, ldx, stride_x, b, ldb, stride_b, nrhs, layout));
+  TRS_ENTER(plan, "batch");
+  return trs_guard_leave(&plan->guard,
+                         solve(plan, x, ldx, stride_x, b, ldb, stride_b, nrhs, layout));
 }
 
 trs_status trs_batch_get_info(const trs_plan *plan, trs_batch_info *info) {
-  if (!info) return trs_fail(TRS_ERROR_ARGUMENT, -1, "info is NULL");
-  TRS_TRY(check_batch(plan));
+  if (!plan || !info) return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", plan ? "info" : "plan");
+  TRS_TRY(trs_plan_takes(plan, TRS_TAKE_BATCH, TRS_USE_FACTS));
   TRS_TRY(TRS_STRUCT_CHECK(trs_batch_info, info));
   const trs_batch *B = trs_batch_of(plan);
   trs_batch_info own = {.n = B->n,

@@ -3,7 +3,6 @@
 #include "device/device.h"
 #include "matrix/rhs.h"
 #include "plan/plan.h"
-#include "solve/factors/factors.h"
 
 static trs_plan_share whole(const trs_plan *plan, int64_t nrhs) {
   return (trs_plan_share){.nrows = plan->system.n, .ncolumns = nrhs};
@@ -27,7 +26,7 @@ trs_status trs_plan_get_share(const trs_plan *plan, trs_plan_share *share, int64
   if (!plan || !share)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", plan ? "share" : "plan");
   TRS_TRY(TRS_STRUCT_CHECK(trs_plan_share, share));
-  TRS_TRY(trs_plan_check_single(plan, "it is on one GPU, or on none"));
+  TRS_TRY(trs_plan_takes(plan, TRS_TAKE_SYSTEM, TRS_USE_SOLVE));
   TRS_TRY(share_of(plan, member, nrhs, &own, rows));
   return TRS_STRUCT_GIVE(trs_plan_share, share, &own);
 }
@@ -59,8 +58,8 @@ static trs_status solve(trs_plan *plan, void *const *x, int64_t ldx, const void 
   trs_rhs rhs = {0}, all = {0};
   int first, local;
   if (!x || !b) return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", x ? "b" : "x");
-  TRS_TRY(trs_plan_check_single(plan, "call trs_batch_solve"));
-  if (trs_plan_factors(plan))
+  TRS_TRY(trs_plan_takes(plan, TRS_TAKE_SYSTEM, TRS_USE_SOLVE));
+  if (plan->kind == TRS_OF_FACTORS)
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
                     "a plan over factors permutes b and x as a whole: use trs_solve, or plans of "
                     "the two triangles");

@@ -155,10 +155,7 @@ static trs_status update(trs_mpi_relaxation *R, const trs_matrix *A) {
   TRS_TRY(check_kind(R, true));
   const trs_relaxation *D = R->own.R;
   trs_status status = TRS_SUCCESS;
-  if (R->own.ranks.rank == 0 && A && (A->nrows != D->ncols * D->block || A->scalar != D->scalar))
-    status = trs_fail(TRS_ERROR_ARGUMENT, -1,
-                      "the matrix has %lld rows, or a type, unlike the %lld at creation",
-                      (long long)A->nrows, (long long)D->ncols * D->block);
+  if (R->own.ranks.rank == 0 && A) status = trs_relax_check_like(A, D->scalar, D->ncols * D->block);
   status = take_dealt(&R->own.ranks, &source, &by_rows, A, D->block, status);
   if (!status) status = trs_ranks_relaxation_update(&R->own, &source);
   trs_matrix_destroy(by_rows);

@@ -4,7 +4,7 @@
 
 #include "base/cancel.h"
 #include "base/structs.h"
-#include "plan/plan.h"
+#include "relax/relaxation.h"
 
 static trs_status level_facts(trs_plan *plan, trs_plan_info *info) {
   TRS_TRY(trs_plan_count_levels(plan));
@@ -36,6 +36,16 @@ static trs_status sweep_facts(trs_plan *plan, trs_plan_info *info) {
   return TRS_SUCCESS;
 }
 
+/* Colours are the levels of relaxation. */
+static void colour_facts(const trs_plan *plan, trs_plan_info *info) {
+  trs_relax_info own;
+  trs_relaxation_info(plan, &own);
+  info->levels = own.colours;
+  info->min_parallelism = own.smallest_colour * own.block_size;
+  info->max_parallelism = own.largest_colour * own.block_size;
+  info->solve_bytes = own.sweep_bytes;
+}
+
 static trs_status gather(trs_plan *plan, trs_plan_info *info) {
   const trs_system *S = &plan->system;
   const trs_backend *backend = plan->method->backend;
@@ -50,7 +60,10 @@ static trs_status gather(trs_plan *plan, trs_plan_info *info) {
                           .update_seconds = plan->update_seconds,
                           .store = trs_plan_store(plan),
                           .device = backend->describe ? backend->describe(plan->context) : NULL};
-  TRS_TRY(plan->sweep[0] ? sweep_facts(plan, info) : level_facts(plan, info));
+  if (plan->kind == TRS_OF_RELAXATION)
+    colour_facts(plan, info);
+  else
+    TRS_TRY(plan->sweep[0] ? sweep_facts(plan, info) : level_facts(plan, info));
   info->plan_bytes = trs_plan_bytes(plan);
   if (plan->method->device_seconds) info->device_seconds = plan->method->device_seconds(plan);
   int sweeps = plan->sweep[0] ? 2 : 1;
@@ -63,7 +76,7 @@ trs_status trs_plan_get_info(trs_plan *plan, trs_plan_info *info) {
   trs_plan_info own;
   if (!plan || !info) return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", plan ? "info" : "plan");
   TRS_TRY(TRS_STRUCT_CHECK(trs_plan_info, info));
-  TRS_TRY(trs_plan_check_single(plan, "trs_batch_get_info has its facts"));
+  TRS_TRY(trs_plan_takes(plan, TRS_TAKE_SYSTEM | TRS_TAKE_RELAXATION, TRS_USE_FACTS));
   TRS_TRY(gather(plan, &own));
   return TRS_STRUCT_GIVE(trs_plan_info, info, &own);
 }
@@ -71,7 +84,7 @@ trs_status trs_plan_get_info(trs_plan *plan, trs_plan_info *info) {
 trs_status trs_plan_get_levels(trs_plan *plan, int64_t **rows, int64_t *levels) {
   if (!plan || !rows || !levels)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "plan, rows or levels is NULL");
-  TRS_TRY(trs_plan_check_single(plan, "trs_batch_get_info has its facts"));
+  TRS_TRY(trs_plan_takes(plan, TRS_TAKE_SYSTEM, TRS_USE_FACTS));
   trs_plan *part[2] = {plan->sweep[0] ? plan->sweep[0] : plan, plan->sweep[1]};
   int64_t count = 0, at = 0;
   for (int s = 0; s < 2 && part[s]; s++) {
@@ -101,7 +114,7 @@ trs_status trs_plan_bound(trs_plan *plan, double *seconds) {
   double bandwidth, hop;
   if (!plan || !seconds)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", plan ? "seconds" : "plan");
-  TRS_TRY(trs_plan_check_single(plan, "trs_batch_get_info has its facts"));
+  TRS_TRY(trs_plan_takes(plan, TRS_TAKE_SYSTEM, TRS_USE_FACTS));
   TRS_TRY(trs_plan_check(plan));
   TRS_TRY(gather(plan, &info));
   int cancel = trs_cancel_defer();

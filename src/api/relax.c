@@ -1,4 +1,4 @@
-/* relax.c - trs_relax_*: argument checks, then dispatch. */
+/* relax.c - trs_relax_* and trs_update_bsr: argument checks, then dispatch. */
 #include "api/relax.h"
 
 #include <float.h>
@@ -125,86 +125,81 @@ static trs_device *device_of(const trs_context *ctx) {
   return ctx->group ? trs_group_device(ctx->group, 0) : ctx->device;
 }
 
-static trs_status create_from(trs_context *ctx, trs_relaxation **R, trs_block_source *source,
+static trs_status create_from(trs_context *ctx, trs_plan **plan, trs_block_source *source,
                               const trs_relax_options *options) {
   void *copies[COPIES];
+  trs_relaxation *R;
   trs_status status = bring(source, copies, device_of(ctx), NULL);
-  if (!status) status = trs_relaxation_create(R, ctx, source, options);
+  if (!status) status = trs_relaxation_create(&R, ctx, source, options);
+  if (!status) *plan = R->plan;
   free_copies(copies);
   return status;
 }
 
-static trs_status update_from(trs_relaxation *R, trs_block_source *source) {
+static trs_status update_from(trs_plan *plan, trs_block_source *source) {
   void *copies[COPIES];
-  TRS_TRY(trs_cancelled());
-  TRS_TRY(trs_context_check(R->context));
-  trs_stream stream = R->backend->stream ? *R->backend->stream(R) : NULL;
-  trs_status status = bring(source, copies, device_of(R->context), stream);
+  TRS_TRY(trs_plan_check(plan));
+  trs_status status = bring(source, copies, device_of(plan->context), plan->stream);
   if (!status && !source->matrix) status = trs_block_source_check(source);
-  if (!status) status = trs_relaxation_update(R, source);
+  if (!status) status = trs_relaxation_update(plan->state, source);
   free_copies(copies);
   return status;
 }
 
-trs_status trs_relax_create(trs_relaxation **R, trs_context *ctx, const trs_matrix *A,
-                            int block_size, const trs_relax_options *options) {
+trs_status trs_relax_create(trs_plan **plan, trs_context *ctx, const trs_matrix *A, int block_size,
+                            const trs_relax_options *options) {
   trs_relax_options own;
   trs_block_source source;
   trs_matrix *by_rows;
-  if (!ctx || !R || !A)
-    return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", !ctx ? "ctx" : !R ? "R" : "A");
-  *R = NULL;
+  if (plan) *plan = NULL;
+  if (!ctx || !plan || !A)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", !ctx ? "ctx" : !plan ? "plan" : "A");
   TRS_TRY(trs_relax_take_options(&own, block_size, options));
   TRS_TRY(check_context(ctx, &own));
   TRS_TRY(trs_relax_take_matrix(&source, &by_rows, A, block_size));
-  trs_status status = create_from(ctx, R, &source, &own);
+  trs_status status = create_from(ctx, plan, &source, &own);
   trs_matrix_destroy(by_rows);
   return status;
 }
 
-trs_status trs_relax_create_bsr(trs_relaxation **R, trs_context *ctx, const trs_blocks *blocks,
+trs_status trs_relax_create_bsr(trs_plan **plan, trs_context *ctx, const trs_blocks *blocks,
                                 const trs_relax_options *options) {
   trs_relax_options own;
   trs_blocks B;
-  if (!ctx || !R) return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", ctx ? "R" : "ctx");
-  *R = NULL;
+  if (plan) *plan = NULL;
+  if (!ctx || !plan) return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", ctx ? "plan" : "ctx");
   TRS_TRY(trs_blocks_take(&B, blocks));
   TRS_TRY(trs_relax_take_options(&own, B.block_size, options));
   TRS_TRY(check_context(ctx, &own));
   TRS_TRY(check_blocks(&B));
   trs_block_source source = blocks_of(&B);
-  return create_from(ctx, R, &source, &own);
+  return create_from(ctx, plan, &source, &own);
 }
 
-static trs_status update(trs_relaxation *R, const trs_matrix *A) {
+trs_status trs_relax_check_like(const trs_matrix *A, trs_scalar scalar, int64_t rows) {
+  if (A->nrows == rows && A->scalar == scalar) return TRS_SUCCESS;
+  return trs_fail(TRS_ERROR_ARGUMENT, -1,
+                  "the matrix has %lld rows, or a type, unlike the %lld at creation",
+                  (long long)A->nrows, (long long)rows);
+}
+
+trs_status trs_relax_refresh(trs_plan *plan, const trs_matrix *A) {
+  const trs_relaxation *R = plan->state;
   trs_block_source source;
   trs_matrix *by_rows;
-  if (!A) return trs_fail(TRS_ERROR_ARGUMENT, -1, "A is NULL");
-  if (A->nrows != R->nrows * R->block || A->scalar != R->scalar)
-    return trs_fail(TRS_ERROR_ARGUMENT, -1,
-                    "the matrix has %lld rows, or a type, unlike the %lld at creation",
-                    (long long)A->nrows, (long long)R->nrows * R->block);
+  TRS_TRY(trs_relax_check_like(A, R->scalar, plan->system.n));
   TRS_TRY(trs_relax_take_matrix(&source, &by_rows, A, R->block));
-  trs_status status = update_from(R, &source);
+  trs_status status = update_from(plan, &source);
   trs_matrix_destroy(by_rows);
   return status;
 }
 
-static trs_status update_bsr(trs_relaxation *R, const trs_blocks *blocks) {
+static trs_status refresh_by_blocks(trs_plan *plan, const trs_blocks *given) {
+  const trs_relaxation *R = plan->state;
   trs_blocks B;
-  TRS_TRY(trs_blocks_take_like(&B, blocks, R->scalar, R->nrows, R->nrows, R->block));
+  TRS_TRY(trs_blocks_take_like(&B, given, R->scalar, R->nrows, R->nrows, R->block));
   trs_block_source source = blocks_of(&B);
-  return update_from(R, &source);
-}
-
-trs_status trs_relax_update(trs_relaxation *R, const trs_matrix *A) {
-  TRS_ENTER_ALWAYS(R, "relaxation");
-  return trs_guard_leave_updated(&R->guard, "trs_relax_update", update(R, A));
-}
-
-trs_status trs_relax_update_bsr(trs_relaxation *R, const trs_blocks *blocks) {
-  TRS_ENTER_ALWAYS(R, "relaxation");
-  return trs_guard_leave_updated(&R->guard, "trs_relax_update_bsr", update_bsr(R, blocks));
+  return update_from(plan, &source);
 }
 
 /* Values in device memory stay there; ptr NULL: the pattern of the call before. */
@@ -220,13 +215,12 @@ static trs_status bring_pattern(trs_block_source *source, void *copies[COPIES],
   return status;
 }
 
-static trs_status update_blocks(trs_plan *plan, const trs_blocks *given) {
+static trs_status refactor(trs_plan *plan, const trs_blocks *given) {
   void *copies[COPIES];
   trs_blocks B;
-  TRS_TRY(trs_cancelled());
   TRS_TRY(trs_plan_check(plan));
-  TRS_TRY(trs_refactor_check(plan));
-  const int block = trs_triangle_of(plan->sweep[0])->R->block;
+  TRS_TRY(trs_refactor_begin(plan));
+  const int block = trs_triangle_of(plan->sweep[0])->block;
   const int64_t rows = plan->system.n / block;
   TRS_TRY(trs_blocks_take_like(&B, given, plan->system.scalar, rows, rows, block));
   trs_block_source source = blocks_of(&B);
@@ -236,12 +230,17 @@ static trs_status update_blocks(trs_plan *plan, const trs_blocks *given) {
   return status;
 }
 
+static trs_status update_by_blocks(trs_plan *plan, const trs_blocks *given) {
+  TRS_TRY(trs_cancelled());
+  return plan->kind == TRS_OF_FACTORS ? refactor(plan, given) : refresh_by_blocks(plan, given);
+}
+
 trs_status trs_update_bsr(trs_plan *plan, const trs_blocks *blocks) {
   TRS_ENTER_ALWAYS(plan, "plan");
-  trs_status status = trs_plan_check_single(plan, "call trs_batch_update");
-  if (!status) status = trs_plan_check_unshared(plan);
+  trs_status status = trs_plan_check_update(plan, TRS_TAKE_FACTORS | TRS_TAKE_RELAXATION);
+  if (!status && plan->kind == TRS_OF_FACTORS) status = trs_refactor_check(plan);
   if (status) return trs_guard_leave(&plan->guard, status);
-  return trs_guard_leave_updated(&plan->guard, "trs_update_bsr", update_blocks(plan, blocks));
+  return trs_guard_leave_updated(&plan->guard, "trs_update_bsr", update_by_blocks(plan, blocks));
 }
 
 trs_status trs_relax_complete(trs_sweep_options *options, const trs_sweep_options *given) {
@@ -260,62 +259,27 @@ trs_status trs_relax_complete(trs_sweep_options *options, const trs_sweep_option
   return TRS_SUCCESS;
 }
 
-static trs_status sweep(trs_relaxation *R, void *x, int64_t ldx, const void *b, int64_t ldb,
+static trs_status sweep(trs_plan *plan, void *x, int64_t ldx, const void *b, int64_t ldb,
                         int64_t nrhs, trs_layout layout, const trs_sweep_options *options) {
-  trs_sweep_options complete_options;
+  trs_sweep_options own;
   trs_rhs rhs;
-  TRS_TRY(trs_relax_complete(&complete_options, options));
-  TRS_TRY(trs_rhs_make(&rhs, R->nrows * R->block, R->scalar, x, ldx, b, ldb, nrhs, layout));
-  TRS_TRY(trs_refusal_check(&R->guard.refusal, "relaxation"));
-  return trs_relaxation_sweep(R, &rhs, &complete_options);
+  TRS_TRY(trs_plan_takes(plan, TRS_TAKE_RELAXATION, TRS_USE_SOLVE));
+  TRS_TRY(trs_relax_complete(&own, options));
+  TRS_TRY(trs_rhs_make(&rhs, plan->system.n, plan->system.scalar, x, ldx, b, ldb, nrhs, layout));
+  TRS_TRY(trs_refusal_check(&plan->guard.refusal, "plan"));
+  return trs_relaxation_sweep(plan->state, &rhs, &own);
 }
 
-trs_status trs_relax_sweep(trs_relaxation *R, void *x, int64_t ldx, const void *b, int64_t ldb,
+trs_status trs_relax_sweep(trs_plan *plan, void *x, int64_t ldx, const void *b, int64_t ldb,
                            int64_t nrhs, trs_layout layout, const trs_sweep_options *options) {
-  TRS_ENTER(R, "relaxation");
-  return trs_guard_leave(&R->guard, sweep(R, x, ldx, b, ldb, nrhs, layout, options));
+  TRS_ENTER(plan, "plan");
+  return trs_guard_leave(&plan->guard, sweep(plan, x, ldx, b, ldb, nrhs, layout, options));
 }
 
-trs_status trs_relax_set_stream(trs_relaxation *R, void *stream) {
-  TRS_ENTER(R, "relaxation");
-  trs_status status = trs_context_check(R->context);
-  if (!status && !R->backend->stream)
-    status = trs_fail(TRS_ERROR_UNSUPPORTED, -1, "relaxation on the CPU has no stream");
-  if (!status) *R->backend->stream(R) = stream;
-  return trs_guard_leave(&R->guard, status);
-}
-
-trs_status trs_relax_wait(trs_relaxation *R) {
-  TRS_ENTER_ALWAYS(R, "relaxation");
-  trs_status status = trs_context_check(R->context);
-  if (!status && R->backend->wait) status = R->backend->wait(R);
-  return trs_guard_leave(&R->guard, status);
-}
-
-trs_status trs_relax_get_info(const trs_relaxation *R, trs_relax_info *info) {
-  if (!R || !info) return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", R ? "info" : "R");
-  trs_relax_info own = {.scalar = R->scalar,
-                        .store = R->store,
-                        .block_size = R->block,
-                        .threads = R->threads,
-                        .nrows = R->nrows,
-                        .nblocks = R->noff,
-                        .longest_row = R->longest,
-                        .colours = R->ncolours,
-                        .smallest_colour = R->ncolours ? R->nrows : 0,
-                        .colour_ptr = R->colour_ptr,
-                        .row = R->row,
-                        .sweep_bytes = trs_relaxation_sweep_bytes(R),
-                        .rounding = R->rounding,
-                        .create_seconds = R->create_seconds,
-                        .update_seconds = R->update_seconds,
-                        .domains = 1,
-                        .partition = "one domain"};
-  R->backend->describe(R, &own);
-  for (int32_t c = 0; c < R->ncolours; c++) {
-    int64_t rows = R->colour_ptr[c + 1] - R->colour_ptr[c];
-    if (rows < own.smallest_colour) own.smallest_colour = rows;
-    if (rows > own.largest_colour) own.largest_colour = rows;
-  }
+trs_status trs_relax_get_info(const trs_plan *plan, trs_relax_info *info) {
+  trs_relax_info own;
+  if (!plan || !info) return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", plan ? "info" : "plan");
+  TRS_TRY(trs_plan_takes(plan, TRS_TAKE_RELAXATION, TRS_USE_FACTS));
+  trs_relaxation_info(plan, &own);
   return TRS_STRUCT_GIVE(trs_relax_info, info, &own);
 }

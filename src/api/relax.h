@@ -1,4 +1,4 @@
-/* relax.h - checks of relaxation's arguments, shared by trs_relax_* and trs_mpi_relax_*. */
+/* relax.h - relaxation's arguments, of trs_relax_*, trs_update and trs_mpi_relax_*. */
 #ifndef TRS_API_RELAX_H
 #define TRS_API_RELAX_H
 
@@ -16,6 +16,12 @@ TRS_API trs_status trs_relax_take_blocks(trs_block_source *source, void *taken[2
 /* A matrix by rows as a source; *by_rows is the converted copy, or NULL. */
 TRS_API trs_status trs_relax_take_matrix(trs_block_source *source, trs_matrix **by_rows,
                                          const trs_matrix *A, int block_size);
+
+/* Fails unless A has as many rows, of that type. */
+TRS_API trs_status trs_relax_check_like(const trs_matrix *A, trs_scalar scalar, int64_t rows);
+
+/* trs_update of relaxation. */
+trs_status trs_relax_refresh(trs_plan *plan, const trs_matrix *A);
 
 /* Checks the options and sets those that the caller left open. */
 TRS_API trs_status trs_relax_complete(trs_sweep_options *options, const trs_sweep_options *given);

@@ -2,6 +2,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "api/relax.h"
 #include "base/cancel.h"
 #include "base/options.h"
 #include "base/structs.h"
@@ -149,17 +150,10 @@ static trs_status check_pattern(trs_plan *plan, const trs_matrix *A) {
       A->format == TRS_CSR ? "row" : "column", (long long)i);
 }
 
-/* An update that waits would end the capture with an error of CUDA. */
-static trs_status check_capture(const trs_plan *plan) {
-  if (plan->options.launch_updates || !trs_device_capturing(plan->stream)) return TRS_SUCCESS;
-  return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
-                  "an update waits, so a stream that is being captured cannot contain it: analyse "
-                  "with trs_options.launch_updates, or update outside the capture");
-}
-
 static trs_status update(trs_plan *plan, const trs_matrix *A) {
   if (!A) return trs_fail(TRS_ERROR_ARGUMENT, -1, "A is NULL");
   TRS_TRY(trs_cancelled());
+  if (plan->kind == TRS_OF_RELAXATION) return trs_relax_refresh(plan, A);
   TRS_TRY(check_pattern(plan, A));
   return trs_plan_refresh(plan, A);
 }
@@ -170,27 +164,16 @@ static trs_status update_factors(trs_plan *plan, const trs_factors *F) {
   return trs_factors_plan_refresh(plan, F);
 }
 
-/* What leaves the plan as it was.  factors: what the call updates. */
-static trs_status check_update(const trs_plan *plan, bool factors) {
-  TRS_TRY(trs_plan_check_single(plan, "call trs_batch_update or trs_batch_update_factors"));
-  if (!factors && trs_plan_factors(plan))
-    return trs_fail(TRS_ERROR_ARGUMENT, -1, "a plan over factors: use trs_update_factors");
-  if (factors && !trs_plan_factors(plan))
-    return trs_fail(TRS_ERROR_ARGUMENT, -1, "a plan over one triangle: use trs_update");
-  TRS_TRY(trs_plan_check_unshared(plan));
-  return check_capture(plan);
-}
-
 trs_status trs_update(trs_plan *plan, const trs_matrix *A) {
   TRS_ENTER_ALWAYS(plan, "plan");
-  trs_status status = check_update(plan, false);
+  trs_status status = trs_plan_check_update(plan, TRS_TAKE_TRIANGLE | TRS_TAKE_RELAXATION);
   if (status) return trs_guard_leave(&plan->guard, status);
   return trs_guard_leave_updated(&plan->guard, "trs_update", update(plan, A));
 }
 
 trs_status trs_update_factors(trs_plan *plan, const trs_factors *F) {
   TRS_ENTER_ALWAYS(plan, "plan");
-  trs_status status = check_update(plan, true);
+  trs_status status = trs_plan_check_update(plan, TRS_TAKE_FACTORS);
   if (status) return trs_guard_leave(&plan->guard, status);
   return trs_guard_leave_updated(&plan->guard, "trs_update_factors", update_factors(plan, F));
 }
@@ -198,7 +181,7 @@ trs_status trs_update_factors(trs_plan *plan, const trs_factors *F) {
 static trs_status solve(trs_plan *plan, void *x, int64_t ldx, const void *b, int64_t ldb,
                         int64_t nrhs, trs_layout layout) {
   trs_rhs rhs;
-  TRS_TRY(trs_plan_check_single(plan, "call trs_batch_solve"));
+  TRS_TRY(trs_plan_takes(plan, TRS_TAKE_SYSTEM, TRS_USE_SOLVE));
   TRS_TRY(trs_refusal_check(&plan->guard.refusal, "plan"));
   TRS_TRY(trs_rhs_make(&rhs, plan->system.n, plan->system.scalar, x, ldx, b, ldb, nrhs, layout));
   return trs_plan_solve(plan, &rhs);
@@ -247,14 +230,16 @@ trs_status trs_plan_wait(trs_plan *plan) {
 trs_status trs_plan_set_stream(trs_plan *plan, void *stream) {
   TRS_ENTER(plan, "plan");
   trs_status status = trs_plan_finish(plan);
+  if (!status && plan->kind == TRS_OF_RELAXATION && !plan->method->backend->gpu)
+    status = trs_fail(TRS_ERROR_UNSUPPORTED, -1, "relaxation on the CPU has no stream");
   if (!status) trs_plan_use_stream(plan, stream);
   return trs_guard_leave(&plan->guard, status);
 }
 
 static trs_status set_streams(trs_plan *plan, void *const *streams) {
   if (!streams) return trs_fail(TRS_ERROR_ARGUMENT, -1, "streams is NULL");
-  TRS_TRY(trs_plan_check_single(plan, "call trs_plan_set_stream"));
-  if (trs_plan_factors(plan))
+  TRS_TRY(trs_plan_takes(plan, TRS_TAKE_SYSTEM, TRS_USE_STREAM));
+  if (plan->kind == TRS_OF_FACTORS)
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
                     "a plan over factors has one stream: its solves are not distributed");
   TRS_TRY(trs_plan_finish(plan));

@@ -20,7 +20,8 @@ const char *trs_plan_clone_refuses(const trs_plan *plan) {
   }
   if (plan->options.launch_updates)
     return "with launch_updates, graphs may change its values at any time";
-  return plan->method->clone ? NULL : "its method has no clones: analyse once per thread";
+  return plan->method->clone ? NULL
+                             : "its method has no clones: each thread needs a plan of its own";
 }
 
 trs_status trs_plan_check_unshared(const trs_plan *plan) {
@@ -55,6 +56,7 @@ static void take_fields(trs_plan *made, trs_plan *origin, trs_stream stream) {
   take_system(made, origin, stream);
   made->origin = origin;
   atomic_fetch_add(&origin->clones, 1);
+  made->kind = origin->kind;
   made->method = origin->method;
   made->borrows = origin->levels != NULL;
   snprintf(made->reason, sizeof made->reason, "%s", origin->reason);

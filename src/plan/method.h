@@ -34,7 +34,6 @@ typedef struct trs_verdict {
 typedef struct trs_method {
   const char *name;
   const trs_backend *backend;
-  bool batch;      /* of many systems: solve/batch */
   bool deferred;   /* requires deferred values of the matrix itself */
   bool parameters; /* accepts parameters: analyze calls trs_parameters_read */
   bool reorders;   /* a GPU method: solve takes permutations of b and x, arrays in device memory */

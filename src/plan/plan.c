@@ -434,10 +434,30 @@ trs_status trs_plan_solve(trs_plan *plan, const trs_rhs *rhs) {
   return status;
 }
 
-trs_status trs_plan_check_single(const trs_plan *plan, const char *instead) {
-  return plan->method->batch
-             ? trs_fail(TRS_ERROR_ARGUMENT, -1, "the plan is of a batch: %s", instead)
-             : TRS_SUCCESS;
+trs_status trs_plan_takes(const trs_plan *plan, unsigned kinds, trs_plan_use use) {
+  static const char *const of[] = {"one triangle", "factors", "a batch", "a batch of factors",
+                                   "relaxation"};
+  static const char *const serves[][3] = {
+      {"trs_solve", "trs_update", "trs_plan_get_info"},
+      {"trs_solve", "trs_update_factors", "trs_plan_get_info"},
+      {"trs_batch_solve", "trs_batch_update", "trs_batch_get_info"},
+      {"trs_batch_solve", "trs_batch_update_factors", "trs_batch_get_info"},
+      {"trs_relax_sweep", "trs_update or trs_update_bsr", "trs_relax_get_info"}};
+  if (1U << plan->kind & kinds) return TRS_SUCCESS;
+  return trs_fail(TRS_ERROR_ARGUMENT, -1, "the plan is of %s: call %s", of[plan->kind],
+                  use == TRS_USE_STREAM ? "trs_plan_set_stream" : serves[plan->kind][use]);
+}
+
+/* An update that waits would end the capture with an error of CUDA. */
+trs_status trs_plan_check_update(const trs_plan *plan, unsigned kinds) {
+  TRS_TRY(trs_plan_takes(plan, kinds, TRS_USE_UPDATE));
+  TRS_TRY(trs_plan_check_unshared(plan));
+  if (plan->options.launch_updates || !trs_device_capturing(plan->stream)) return TRS_SUCCESS;
+  return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
+                  "an update waits, so a stream that is being captured cannot contain it: %s",
+                  TRS_TAKE_SYSTEM >> plan->kind & 1
+                      ? "analyse with trs_options.launch_updates, or update outside the capture"
+                      : "update outside the capture");
 }
 
 const char *trs_host_refuses(const trs_plan *plan) {

@@ -7,8 +7,18 @@
 
 typedef struct trs_choice trs_choice; /* choice.h */
 
+/* What a plan is of, which decides the calls that it serves. */
+typedef enum trs_plan_kind {
+  TRS_OF_TRIANGLE = 0,
+  TRS_OF_FACTORS,
+  TRS_OF_BATCH,
+  TRS_OF_FACTORS_BATCH,
+  TRS_OF_RELAXATION
+} trs_plan_kind;
+
 struct trs_plan {
   trs_guard guard; /* of public calls */
+  trs_plan_kind kind;
   trs_context *context;
   const trs_method *method;
   void *state; /* owned by the method */
@@ -82,6 +92,10 @@ const char *trs_plan_clone_refuses(const trs_plan *plan);
 /* Fails if the plan shares its values with clones. */
 trs_status trs_plan_check_unshared(const trs_plan *plan);
 
+/* What leaves a plan as it was, whatever new values are: it is of another kind (trs_plan_takes), it
+ * has clones, or its stream is being captured. */
+trs_status trs_plan_check_update(const trs_plan *plan, unsigned kinds);
+
 /* Computes plan->levels if they are missing. */
 trs_status trs_plan_need_levels(trs_plan *plan);
 
@@ -111,8 +125,21 @@ trs_store trs_store_mixed(const trs_plan *plan);
 /* Solves with checked, strided arguments. */
 trs_status trs_plan_solve(trs_plan *plan, const trs_rhs *rhs);
 
-/* Fails for the plan of a batch, with what serves it in place of the call. */
-trs_status trs_plan_check_single(const trs_plan *plan, const char *instead);
+/* Fails unless the plan's kind is one of `kinds`, as bits, with the call that serves its own. */
+typedef enum trs_plan_use {
+  TRS_USE_SOLVE,
+  TRS_USE_UPDATE,
+  TRS_USE_FACTS,
+  TRS_USE_STREAM
+} trs_plan_use;
+enum {
+  TRS_TAKE_TRIANGLE = 1 << TRS_OF_TRIANGLE,
+  TRS_TAKE_FACTORS = 1 << TRS_OF_FACTORS,
+  TRS_TAKE_SYSTEM = TRS_TAKE_TRIANGLE | TRS_TAKE_FACTORS,
+  TRS_TAKE_BATCH = 1 << TRS_OF_BATCH | 1 << TRS_OF_FACTORS_BATCH,
+  TRS_TAKE_RELAXATION = 1 << TRS_OF_RELAXATION
+};
+trs_status trs_plan_takes(const trs_plan *plan, unsigned kinds, trs_plan_use use);
 
 /* Checks the plan's context (trs_context_check); every call that uses a plan calls it first. */
 trs_status trs_plan_check(const trs_plan *plan);

@@ -1,28 +1,23 @@
-/* backend.h - the interface of relaxation in one kind of memory, as a table of functions: the CPU
- * (sweep.c), one GPU (cuda/backend.c), several GPUs (cuda/group.c).  Each rank has a domain in one
- * of these. */
+/* backend.h - relaxation in one kind of memory: the CPU (sweep.c), one GPU (cuda/backend.c),
+ * several GPUs (cuda/group.c).  Each is a method of plans with a trs_relaxation as their state, and
+ * has sweeps beside.  Each rank, and each member of several GPUs, has a domain, which is such a
+ * plan. */
 #ifndef TRS_RELAX_BACKEND_H
 #define TRS_RELAX_BACKEND_H
 
 #include "relax/domains.h"
 
 typedef struct trs_relax_backend {
-  /* Builds the backend's state from R's colours and pattern, without values.  options: complete. */
-  trs_status (*create)(trs_relaxation *R, trs_block_system *system,
-                       const trs_relax_options *options);
-  trs_status (*update)(trs_relaxation *R, const trs_block_source *source);
+  /* analyze builds the backend's state from the relaxation's colours and pattern, with its system
+   * and options, without values; update takes its source.  solve, of a triangle whose levels are
+   * the colours, is one sweep from zero; permutations of b and x are in device memory, without
+   * scales. */
+  trs_method method;
 
   /* options: complete.  On the CPU, and if an array is in host memory, returns when x is complete.
    */
   trs_status (*sweep)(trs_relaxation *R, const trs_rhs *rhs, const trs_sweep_options *options);
 
-  /* Solves a triangle, whose levels are the colours, by one sweep from zero.  Permutations of b and
-   * x are in device memory, without scales.  NULL: by sweep. */
-  trs_status (*solve)(trs_relaxation *R, const trs_rhs *rhs);
-
-  /* The functions from here to stream are NULL on the CPU. */
-  trs_status (*wait)(trs_relaxation *R);    /* waits for launched sweeps; reports their failure */
-  trs_stream *(*stream)(trs_relaxation *R); /* the caller's, which launches follow */
   /* Prepares R, the domain of a rank, for messages to other ranks: sets R->mover.  Sweeps then take
    * b and x of the domain's rows, and every rank takes part in them.  NULL: no preparation. */
   trs_status (*link)(trs_relaxation *R);
@@ -30,10 +25,19 @@ typedef struct trs_relax_backend {
    * where they cannot, they keep their messages.  leave precedes free.  NULL: nothing to do. */
   void (*meet)(trs_relaxation *R);
   void (*leave)(trs_relaxation *R);
-
-  void (*describe)(const trs_relaxation *R, trs_relax_info *info); /* variant, memory, domains */
-  void (*free)(trs_relaxation *R); /* the state may be incomplete or NULL */
 } trs_relax_backend;
+
+/* Entries of every backend's method; free: of the arrays on the host, and of R. */
+#define TRS_RELAX_METHOD \
+  .name = "relaxation", .store = trs_relaxation_store, .describe = trs_relaxation_describe
+trs_store trs_relaxation_store(const trs_plan *plan);
+void trs_relaxation_describe(const trs_plan *plan, char *text, size_t size);
+void trs_relaxation_free(trs_plan *plan);
+int64_t trs_relaxation_bytes(const trs_plan *plan); /* on the host */
+
+/* The backend's state of a relaxation that is laid out, which a failure destroys. */
+trs_status trs_relaxation_build(trs_relaxation **R, trs_block_system *system,
+                                const trs_relax_options *options);
 
 /* Builds R's arrays of values on the host from the source; trs_relaxation_drop_values frees them.
  */

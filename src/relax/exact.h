@@ -17,6 +17,7 @@
 /* Digit k counts 2^(32 k - 1074): the smallest double is 1 in digit 0.  Behind the digits are the
  * counts of infinities and of NaNs, and two words that stay zero.  Capacity: 2^31 numbers. */
 enum { TRS_EXACT_DIGITS = 67, TRS_EXACT_WORDS = TRS_EXACT_DIGITS + 4 };
+enum { TRS_RELAX_PART = 1024 }; /* rows per sum */
 
 /* The digits of a number >= 0, to be added to three words from the returned index on. */
 TRS_EXACT int trs_exact_digits(double number, uint64_t low[3]) {

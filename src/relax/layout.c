@@ -292,7 +292,7 @@ static trs_status lay_rows(layout *l) {
   R->ptr[0] = 0;
   for (int64_t p = 0; p < R->nrows; p++)
     R->ptr[p + 1] = R->ptr[p] + G->ptr[R->row[p] + 1] - G->ptr[R->row[p]];
-  trs_team_run(R->context->team, R->context->threads, lay_share, l);
+  trs_team_run(R->plan->context->team, R->plan->context->threads, lay_share, l);
   return TRS_SUCCESS;
 }
 

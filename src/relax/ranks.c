@@ -383,7 +383,7 @@ void trs_ranks_relaxation_free(trs_ranks_relaxation *Q) {
     trs_free(links->records);
     links->free(links);
   }
-  trs_relax_destroy(Q->R);
+  trs_relaxation_destroy(Q->R);
   TRS_FREE_ALL(Q->row, Q->count, Q->dealing, Q->b, Q->x, Q->pack);
   trs_ranks_close(&Q->ranks);
 }
@@ -394,50 +394,44 @@ static int64_t element(const trs_ranks_relaxation *Q) {
   return (int64_t)trs_scalar_size(Q->R->scalar);
 }
 
+/* A vector of the caller's at rank 0. */
+typedef struct dealt {
+  char *array;
+  int64_t row, col, nrhs;
+} dealt;
+
 /* Copies columns of some rows between the caller's array and packed ones. */
 static void move_rows(const trs_ranks_relaxation *Q, const int32_t *rows, int64_t nrows,
-                      char *packed, char *array, int64_t row, int64_t col, int64_t nrhs, bool out) {
+                      const dealt *v, char *packed, bool back) {
   int64_t size = element(Q), b = Q->R->block;
-  for (int64_t c = 0; c < nrhs; c++)
+  for (int64_t c = 0; c < v->nrhs; c++)
     for (int64_t k = 0; k < nrows; k++)
       for (int64_t e = 0; e < b; e++, packed += size) {
-        char *there = array + ((rows[k] * b + e) * row + c * col) * size;
-        out ? memcpy(there, packed, (size_t)size) : memcpy(packed, there, (size_t)size);
+        char *there = v->array + ((rows[k] * b + e) * v->row + c * v->col) * size;
+        back ? memcpy(there, packed, (size_t)size) : memcpy(packed, there, (size_t)size);
       }
 }
 
-static trs_status scatter(trs_ranks_relaxation *Q, char *own, const void *array, int64_t row,
-                          int64_t col, int64_t nrhs) {
+/* The rows of each rank from rank 0 to `own`, or back. */
+static trs_status deal(trs_ranks_relaxation *Q, const dealt *v, char *own, bool back) {
   trs_ranks *ranks = &Q->ranks;
-  int64_t each = element(Q) * Q->R->block * nrhs;
-  if (ranks->rank)
-    return Q->nrows && nrhs ? trs_ranks_receive(ranks, 0, TRS_TAG_MOVE, own, Q->nrows * each)
-                            : TRS_SUCCESS;
+  const int64_t each = element(Q) * Q->R->block * v->nrhs;
   const int32_t *rows = Q->dealing;
-  for (int r = 0; r < ranks->size; rows += Q->count[r++]) {
-    char *to = r ? Q->pack : own;
-    move_rows(Q, rows, Q->count[r], to, (char *)(uintptr_t)array, row, col, nrhs, false);
-    if (!r || !Q->count[r] || !nrhs) continue;
-    TRS_TRY(trs_ranks_send(ranks, r, TRS_TAG_MOVE, to, Q->count[r] * each));
-    TRS_TRY(trs_ranks_finish(ranks));
-  }
-  return TRS_SUCCESS;
-}
-
-static trs_status collect(trs_ranks_relaxation *Q, char *own, void *array, int64_t row, int64_t col,
-                          int64_t nrhs) {
-  trs_ranks *ranks = &Q->ranks;
-  int64_t each = element(Q) * Q->R->block * nrhs;
-  if (ranks->rank) {
-    if (Q->nrows && nrhs) TRS_TRY(trs_ranks_send(ranks, 0, TRS_TAG_MOVE, own, Q->nrows * each));
+  if (ranks->rank && back) {
+    if (Q->nrows && each) TRS_TRY(trs_ranks_send(ranks, 0, TRS_TAG_MOVE, own, Q->nrows * each));
     return trs_ranks_finish(ranks);
   }
-  const int32_t *rows = Q->dealing;
+  if (ranks->rank)
+    return Q->nrows && each ? trs_ranks_receive(ranks, 0, TRS_TAG_MOVE, own, Q->nrows * each)
+                            : TRS_SUCCESS;
   for (int r = 0; r < ranks->size; rows += Q->count[r++]) {
-    char *from = r ? Q->pack : own;
-    if (r && Q->count[r] && nrhs)
-      TRS_TRY(trs_ranks_receive(ranks, r, TRS_TAG_MOVE, from, Q->count[r] * each));
-    move_rows(Q, rows, Q->count[r], from, array, row, col, nrhs, true);
+    char *part = r ? Q->pack : own;
+    const int64_t bytes = r ? Q->count[r] * each : 0; /* of the message */
+    if (back && bytes) TRS_TRY(trs_ranks_receive(ranks, r, TRS_TAG_MOVE, part, bytes));
+    move_rows(Q, rows, Q->count[r], v, part, back);
+    if (back || !bytes) continue;
+    TRS_TRY(trs_ranks_send(ranks, r, TRS_TAG_MOVE, part, bytes));
+    TRS_TRY(trs_ranks_finish(ranks));
   }
   return TRS_SUCCESS;
 }
@@ -484,8 +478,10 @@ trs_status trs_ranks_relaxation_sweep(trs_ranks_relaxation *Q, trs_status status
   if (!Q->dealt) return sweep_domain(Q, rhs, options);
   TRS_TRY(make_room(Q, nrhs));
   const trs_rhs mine = trs_rhs_by_columns(Q->x, Q->b, own, nrhs);
-  TRS_TRY(scatter(Q, Q->b, rhs->b, rhs->b_row, rhs->b_col, nrhs));
-  if (options->keep_x) TRS_TRY(scatter(Q, Q->x, rhs->x, rhs->x_row, rhs->x_col, nrhs));
+  const dealt b = {(char *)(uintptr_t)rhs->b, rhs->b_row, rhs->b_col, nrhs},
+              x = {rhs->x, rhs->x_row, rhs->x_col, nrhs};
+  TRS_TRY(deal(Q, &b, Q->b, false));
+  if (options->keep_x) TRS_TRY(deal(Q, &x, Q->x, false));
   TRS_TRY(sweep_domain(Q, &mine, options));
-  return collect(Q, Q->x, rhs->x, rhs->x_row, rhs->x_col, nrhs);
+  return deal(Q, &x, Q->x, true);
 }

@@ -92,15 +92,18 @@ static trs_status gather_figures(trs_ranks_relaxation *Q, trs_relax_info *w,
 trs_status trs_ranks_relaxation_info(trs_ranks_relaxation *Q, trs_relax_info *whole,
                                      trs_mpi_relax_info *info, trs_mpi_over over) {
   const trs_relaxation *D = Q->R;
+  trs_relax_info own;
+  trs_relaxation_info(D->plan, &own);
   *whole = (trs_relax_info){.scalar = D->scalar,
                             .store = D->store,
                             .block_size = D->block,
                             .nrows = D->ncols,
                             .colours = D->ncolours,
                             .domains = Q->ranks.size,
-                            .partition = Q->partition};
+                            .partition = Q->partition,
+                            .variant = own.variant,
+                            .device_bytes = own.device_bytes};
   *info = (trs_mpi_relax_info){.rows = 0};
-  D->backend->describe(D, whole);
   TRS_TRY(gather_figures(Q, whole, info, over));
   return count_colours(Q, whole);
 }

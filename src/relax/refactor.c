@@ -5,6 +5,7 @@
 #include "base/config.h"
 #include "base/timer.h"
 #include "factor/kinds.h"
+#include "plan/mover.h"
 #include "relax/backend.h"
 #include "relax/refactor.h"
 #include "solve/factors/factors.h"
@@ -134,17 +135,28 @@ trs_status trs_refactor_fail(const trs_refactor *f, int64_t i, int column) {
       (long long)row, column < 0 ? "NaN or infinite" : "singular");
 }
 
-trs_status trs_refactor_check(trs_plan *plan) {
+static bool has_blocks(const trs_plan *plan) {
+  const trs_relaxation *L = trs_triangle_of(plan->sweep[0]);
+  return L && trs_triangle_of(plan->sweep[1]) && L->block == block_of(trs_plan_factors(plan));
+}
+
+static trs_status refuse(void) {
+  return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
+                  "new values by blocks are for plans over BILU0, BIC0 or DILU by the method "
+                  "blocks with the factors' block size, not transposed: factor anew");
+}
+
+trs_status trs_refactor_check(const trs_plan *plan) {
   const trs_factors *F = trs_plan_factors(plan);
-  const bool single = F && F->kind >= TRS_FACTOR_BILU0 && block_of(F) == 1; /* auto has others */
-  if (single && !trs_triangle_of(plan->sweep[0])) TRS_TRY(trs_factors_plan_use(plan, "blocks"));
-  const trs_triangle *L = trs_triangle_of(plan->sweep[0]);
-  if (!F || F->kind < TRS_FACTOR_BILU0 || !L || !trs_triangle_of(plan->sweep[1]) ||
-      L->R->block != block_of(F) || plan->trans != TRS_NO_TRANS)
-    return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
-                    "new values by blocks are for plans over BILU0, BIC0 or DILU by the method "
-                    "blocks with the factors' block size, not transposed: factor anew");
-  return TRS_SUCCESS;
+  const bool by_auto = !((const trs_two_sweeps *)plan->state)->named;
+  if (F->kind < TRS_FACTOR_BILU0 || plan->trans != TRS_NO_TRANS) return refuse();
+  return has_blocks(plan) || (block_of(F) == 1 && by_auto) ? TRS_SUCCESS : refuse();
+}
+
+trs_status trs_refactor_begin(trs_plan *plan) {
+  if (has_blocks(plan)) return TRS_SUCCESS;
+  TRS_TRY(trs_factors_plan_use(plan, "blocks"));
+  return has_blocks(plan) ? TRS_SUCCESS : refuse();
 }
 
 static trs_status fail(const trs_refactor *f, const trs_bilu0_outcome *o) {
@@ -162,7 +174,7 @@ static trs_status on_host(trs_refactor *f, trs_relaxation *L, trs_relaxation *U,
   if (!source->ptr)
     return trs_fail(TRS_ERROR_ARGUMENT, -1,
                     "ptr is NULL, which is for new values in device memory of an NVIDIA GPU alone");
-  TRS_TRY(trs_bilu0_run(f->w, &input, L->context->team, &outcome));
+  TRS_TRY(trs_bilu0_run(f->w, &input, L->plan->context->team, &outcome));
   TRS_TRY(fail(f, &outcome));
   TRS_TRY(trs_relaxation_take(L, f->w, true));
   return trs_relaxation_take(U, f->w, false);
@@ -170,23 +182,19 @@ static trs_status on_host(trs_refactor *f, trs_relaxation *L, trs_relaxation *U,
 
 bool trs_refactor_takes(const trs_plan *plan, const void *val) {
   const trs_refactor_device *device = TRS_CUDA_PART(trs_refactor_cuda);
-  return device && trs_triangle_of(plan->sweep[0])->R->gpu &&
-         trs_triangle_of(plan->sweep[1])->R->gpu && trs_device_address(val);
+  return device && trs_triangle_of(plan->sweep[0])->gpu && trs_triangle_of(plan->sweep[1])->gpu &&
+         trs_device_address(val);
 }
 
 trs_status trs_refactor_blocks(trs_plan *plan, const trs_block_source *source) {
   const trs_refactor_device *device = TRS_CUDA_PART(trs_refactor_cuda);
   const double start = trs_seconds();
   if (source->ptr) TRS_TRY(trs_block_source_check(source));
-  trs_triangle *L = trs_triangle_of(plan->sweep[0]);
-  trs_relaxation *U = trs_triangle_of(plan->sweep[1])->R;
+  trs_relaxation *L = trs_triangle_of(plan->sweep[0]), *U = trs_triangle_of(plan->sweep[1]);
   if (!L->refactor) TRS_TRY(create(&L->refactor, plan));
-  if (U->backend->stream) {
-    *U->backend->stream(U) = plan->stream;
-    *L->R->backend->stream(L->R) = plan->stream;
-  }
+  L->plan->stream = U->plan->stream = plan->stream;
   const bool there = trs_refactor_takes(plan, source->val);
-  TRS_TRY((there ? device->run : on_host)(L->refactor, L->R, U, source));
+  TRS_TRY((there ? device->run : on_host)(L->refactor, L, U, source));
   plan->update_seconds = trs_seconds() - start;
   return TRS_SUCCESS;
 }

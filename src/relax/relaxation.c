@@ -1,7 +1,8 @@
-/* relaxation.c - the life of a trs_relaxation: pattern, colours, renumbering, values. */
+/* relaxation.c - the life of a plan of relaxation: pattern, colours, renumbering, values. */
 #include "relax/relaxation.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/machine_model.h"
@@ -79,12 +80,12 @@ static trs_status first_failure(const put_job *job, int size) {
 
 static trs_status put_rows(put_job *job, int64_t parts) {
   trs_relaxation *R = job->R;
-  int size = R->context->threads;
+  int size = R->plan->context->threads;
   int64_t block = (int64_t)R->block * R->block;
   TRS_TRY(TRS_ALLOC_ALL(TRS_ROOM(&job->slot, R->ncols * size),
                         TRS_ROOM(&job->values, (R->longest + 1) * block * size),
                         TRS_ROOM(&job->lengths, parts), TRS_ROOM(&job->failed, size)));
-  trs_team_run(R->context->team, size, put_share, job);
+  trs_team_run(R->plan->context->team, size, put_share, job);
   TRS_TRY(first_failure(job, size));
   R->frobenius[0] = R->frobenius[1] = 0;
   R->least_row = INFINITY;
@@ -131,9 +132,11 @@ trs_status trs_relaxation_put_values(trs_relaxation *R, const trs_block_source *
 
 trs_status trs_relaxation_update(trs_relaxation *R, const trs_block_source *source) {
   double start = trs_seconds();
-  TRS_TRY(trs_context_check(R->context));
-  trs_status status = R->backend->update(R, source);
-  R->update_seconds = trs_seconds() - start;
+  TRS_TRY(trs_context_check(R->plan->context));
+  R->source = source;
+  trs_status status = R->backend->method.update(R->plan);
+  R->source = NULL;
+  R->plan->update_seconds = trs_seconds() - start;
   return status;
 }
 
@@ -145,7 +148,7 @@ static int choose_threads(const trs_relaxation *R) {
   static const int64_t WORTH = 4096;
   int64_t work = (R->noff + R->nrows) * R->block * R->block / (R->ncolours ? R->ncolours : 1);
   int64_t most = 1 + work / WORTH;
-  return most < R->context->threads ? (int)most : R->context->threads;
+  return most < R->plan->context->threads ? (int)most : R->plan->context->threads;
 }
 
 static void begin_pace(trs_relaxation *R) {
@@ -155,9 +158,41 @@ static void begin_pace(trs_relaxation *R) {
   trs_pace_begin(&R->pace, members, trs_cpu_generic.entry * values);
 }
 
+static void drop(trs_relaxation **R) {
+  trs_relaxation_destroy(*R);
+  *R = NULL;
+}
+
+/* A plan without a pattern. */
+static trs_status begin(trs_relaxation **result, trs_context *context, trs_scalar scalar, int block,
+                        const trs_relax_options *options) {
+  trs_plan *plan;
+  trs_relaxation *R;
+  *result = NULL;
+  TRS_TRY(TRS_ALLOC_ALL(TRS_ZEROS(&plan, 1), TRS_ZEROS(&R, 1)));
+  plan->kind = TRS_OF_RELAXATION;
+  plan->state = *result = R;
+  plan->context = trs_context_retain(context);
+  plan->options.store = options->store;
+  snprintf(plan->reason, sizeof plan->reason, "of relaxation this context has no other method");
+  R->plan = plan;
+  R->backend = trs_relax_backend_for(context);
+  plan->method = &R->backend->method;
+  R->scalar = scalar;
+  R->store = options->store;
+  R->block = block;
+  R->domains = 1;
+  R->partition = "one domain";
+  return TRS_SUCCESS;
+}
+
+/* With the pattern. */
 static void set_up(trs_relaxation *R, const trs_relax_options *options) {
+  const int64_t size = R->block;
+  R->plan->system = (trs_system){
+      .scalar = R->scalar, .n = R->nrows * size, .nnz = (R->noff + R->nrows) * size * size};
   R->room = options->nrhs > 1 ? options->nrhs : 1;
-  if (R->context->backend->gpu && R->room > TRS_RELAX_MOST_ABREAST)
+  if (R->plan->context->backend->gpu && R->room > TRS_RELAX_MOST_ABREAST)
     R->room = TRS_RELAX_MOST_ABREAST;
   R->threads = choose_threads(R);
   begin_pace(R);
@@ -167,33 +202,32 @@ trs_status trs_relaxation_lay_out_domain(trs_relaxation **result, trs_context *c
                                          trs_scalar scalar, int block,
                                          const trs_block_system *system, int32_t me,
                                          const trs_relax_options *options) {
-  trs_relaxation *R;
-  *result = NULL;
-  TRS_TRY(TRS_ALLOC_ZERO(&R, 1));
-  R->context = trs_context_retain(context);
-  R->backend = trs_relax_backend_for(context);
-  R->scalar = scalar;
-  R->store = options->store;
-  R->block = block;
-  trs_status status = trs_domain_lay_out(R, system, me);
-  if (status) {
-    trs_relax_destroy(R);
-    return status;
-  }
-  set_up(R, options);
-  *result = R;
-  return TRS_SUCCESS;
+  TRS_TRY(begin(result, context, scalar, block, options));
+  trs_status status = trs_domain_lay_out(*result, system, me);
+  if (!status)
+    set_up(*result, options);
+  else
+    drop(result);
+  return status;
+}
+
+trs_status trs_relaxation_build(trs_relaxation **result, trs_block_system *system,
+                                const trs_relax_options *options) {
+  trs_relaxation *R = *result;
+  R->system = system;
+  R->options = options;
+  trs_status status = R->backend->method.analyze(R->plan);
+  R->system = NULL;
+  R->options = NULL;
+  if (status) drop(result);
+  return status;
 }
 
 trs_status trs_relaxation_create_domain(trs_relaxation **R, trs_context *context, trs_scalar scalar,
                                         int block, trs_block_system *system, int32_t me,
                                         const trs_relax_options *options) {
   TRS_TRY(trs_relaxation_lay_out_domain(R, context, scalar, block, system, me, options));
-  trs_status status = (*R)->backend->create(*R, system, options);
-  if (!status) return TRS_SUCCESS;
-  trs_relax_destroy(*R);
-  *R = NULL;
-  return status;
+  return trs_relaxation_build(R, system, options);
 }
 
 trs_status trs_relaxation_create(trs_relaxation **result, trs_context *context,
@@ -201,21 +235,18 @@ trs_status trs_relaxation_create(trs_relaxation **result, trs_context *context,
   double start = trs_seconds();
   trs_block_pattern pattern;
   trs_block_system system;
-  trs_relaxation *R;
   *result = NULL;
   TRS_TRY(trs_block_pattern_build(&pattern, source, context->team));
   TRS_TRY(trs_block_system_create(&system, &pattern, options, context->team));
-  trs_status status =
-      trs_relaxation_create_domain(&R, context, source->scalar, source->block, &system, 0, options);
+  trs_status status = trs_relaxation_create_domain(result, context, source->scalar, source->block,
+                                                   &system, 0, options);
   trs_block_system_free(&system);
-  if (!status) status = trs_relaxation_update(R, source);
-  if (status) {
-    trs_relax_destroy(R);
-    return status;
-  }
-  R->create_seconds = trs_seconds() - start;
-  *result = R;
-  return TRS_SUCCESS;
+  if (!status) status = trs_relaxation_update(*result, source);
+  if (status)
+    drop(result);
+  else
+    (*result)->plan->analysis_seconds = trs_seconds() - start;
+  return status;
 }
 
 /* ---- Sweeps over block factors ---- */
@@ -224,14 +255,8 @@ trs_status trs_relaxation_create_sweep(trs_relaxation **result, trs_context *con
                                        trs_scalar scalar, const trs_relax_options *options,
                                        const trs_bilu0 *factors, bool lower) {
   const trs_bilu0_sweep *s = &factors->sweep[!lower];
-  trs_relaxation *R;
-  *result = NULL;
-  TRS_TRY(TRS_ALLOC_ZERO(&R, 1));
-  R->context = trs_context_retain(context);
-  R->backend = trs_relax_backend_for(context);
-  R->scalar = scalar;
-  R->store = options->store;
-  R->block = factors->block;
+  TRS_TRY(begin(result, context, scalar, factors->block, options));
+  trs_relaxation *R = *result;
   R->factors = trs_bilu0_retain(factors);
   R->triangle = R->by_columns = true;
   R->nrows = R->ncols = factors->n;
@@ -243,12 +268,7 @@ trs_status trs_relaxation_create_sweep(trs_relaxation **result, trs_context *con
   for (int64_t p = 0; p < R->nrows; p++)
     if (s->ptr[p + 1] - s->ptr[p] > R->longest) R->longest = s->ptr[p + 1] - s->ptr[p];
   set_up(R, options);
-  trs_status status = R->backend->create(R, NULL, options);
-  if (status)
-    trs_relax_destroy(R);
-  else
-    *result = R;
-  return status;
+  return trs_relaxation_build(result, NULL, options);
 }
 
 static void put_block(const double *from, int64_t block, int64_t size, double *to) {
@@ -305,13 +325,13 @@ trs_status trs_relaxation_take(trs_relaxation *R, const trs_bilu0 *w, bool lower
                                    .ncols = w->n,
                                    .give = lower ? give_lower : give_upper,
                                    .user = w};
-  R->unit = lower && !R->context->backend->gpu;
+  R->unit = lower && !R->plan->context->backend->gpu;
   if (R->factors && R->store == TRS_STORE_DOUBLE) {
     read_in_place(R, w, lower);
     return TRS_SUCCESS;
   }
   TRS_TRY(trs_relaxation_update(R, &source));
-  if (!lower && !R->context->backend->gpu) take_inverses(R, w);
+  if (!lower && !R->plan->context->backend->gpu) take_inverses(R, w);
   return TRS_SUCCESS;
 }
 
@@ -325,37 +345,99 @@ static void leave_factors(trs_relaxation *R) {
   trs_bilu0_free((trs_bilu0 *)R->factors);
 }
 
-void trs_relax_destroy(trs_relaxation *R) {
+/* ---- A plan's ---- */
+
+/* A clone has the arrays that sweeps write. */
+void trs_relaxation_free(trs_plan *plan) {
+  trs_relaxation *R = plan->state;
   if (!R) return;
-  leave_factors(R);
-  if (!trs_context_is_inherited(R->context)) R->backend->free(R);
-  trs_domain_free(R->domain);
-  trs_context_destroy(R->context);
-  TRS_FREE_ALL(R->colour_ptr, R->row, R->place, R->ptr, R->idx, R->off, R->scale, R->diagonal,
-               R->pivot, R->x, R->r, R->squares, R->partial, R->total, (void *)R->most, R);
+  TRS_FREE_ALL(R->x, R->r, R->squares, R->partial, R->total, (void *)R->most);
+  if (!plan->origin) {
+    leave_factors(R);
+    trs_domain_free(R->domain);
+    TRS_FREE_ALL(R->colour_ptr, R->row, R->place, R->ptr, R->idx, R->off, R->scale, R->diagonal,
+                 R->pivot);
+  }
+  trs_free(R);
 }
 
-void trs_relaxation_leave_vectors(trs_relaxation *R) {
-  R->x = R->r = NULL;
-  R->squares = NULL;
-  R->partial = R->total = NULL;
-  R->most = NULL;
+int64_t trs_relaxation_bytes(const trs_plan *plan) {
+  const trs_relaxation *R = plan->state;
+  int64_t bytes = TRS_HELD(R, R->x, R->r, R->squares, R->partial, R->total, (const void *)R->most);
+  if (plan->origin) return bytes;
+  bytes += TRS_HELD(R->colour_ptr, R->place, R->scale);
+  if (!R->factors) bytes += TRS_HELD(R->row, R->ptr, R->idx);
+  return bytes + (R->in_place ? 0 : TRS_HELD(R->off, R->diagonal, R->pivot));
 }
 
-void trs_relaxation_free_vectors(trs_relaxation *R) {
-  TRS_FREE_ALL(R->x, R->r, R->squares, R->partial, R->total, (void *)R->most, R);
+trs_store trs_relaxation_store(const trs_plan *plan) { return plan->options.store; }
+
+/* Steps of several threads; a sweep in the order of its rows has none. */
+static int32_t count_levels(const trs_relaxation *R) {
+  int32_t *level, most = 0;
+  if (!R->factors) return R->ncolours;
+  if (TRS_ALLOC(&level, R->nrows)) return 0;
+  for (int64_t j = 0; j < R->nrows; j++) {
+    const int64_t p = R->upper ? R->nrows - 1 - j : j;
+    int32_t *own = level + p;
+    *own = 1;
+    for (int64_t k = R->ptr[p]; k < R->ptr[p + 1]; k++)
+      if (level[R->idx[k]] >= *own) *own = level[R->idx[k]] + 1;
+    if (*own > most) most = *own;
+  }
+  trs_free(level);
+  return most;
 }
 
-int64_t trs_relaxation_held(const trs_relaxation *R) {
-  const int64_t own = TRS_HELD(R, R->colour_ptr, R->place, R->scale, R->x, R->r, R->squares,
-                               R->partial, R->total, (const void *)R->most);
-  const int64_t pattern = R->factors ? 0 : TRS_HELD(R->row, R->ptr, R->idx);
-  return own + pattern + (R->in_place ? 0 : TRS_HELD(R->off, R->diagonal, R->pivot));
+void trs_relaxation_describe(const trs_plan *plan, char *text, size_t size) {
+  const trs_relaxation *R = plan->state;
+  static const char *const words[] = {[TRS_STORE_MIXED] = "floats",
+                                      [TRS_STORE_DOUBLE] = "doubles",
+                                      [TRS_STORE_FLOAT] = "floats",
+                                      [TRS_STORE_HALF] = "halfs",
+                                      [TRS_STORE_BFLOAT] = "bfloats"};
+  const int used = snprintf(text, size, "%lld rows of blocks of %d, %lld blocks of %s, %d %s",
+                            (long long)R->nrows, R->block, (long long)(R->noff + R->nrows),
+                            words[R->store], count_levels(R), R->triangle ? "levels" : "colours");
+  if (!R->triangle)
+    snprintf(text + used, size - (size_t)used, ", by %s, %s", R->variant, R->partition);
+}
+
+void trs_relaxation_info(const trs_plan *plan, trs_relax_info *info) {
+  const trs_relaxation *R = plan->state;
+  *info =
+      (trs_relax_info){.scalar = R->scalar,
+                       .store = R->store,
+                       .block_size = R->block,
+                       .threads = R->threads,
+                       .nrows = R->nrows,
+                       .nblocks = R->noff,
+                       .longest_row = R->longest,
+                       .colours = R->ncolours,
+                       .smallest_colour = R->ncolours ? R->nrows : 0,
+                       .colour_ptr = R->colour_ptr,
+                       .row = R->row,
+                       .sweep_bytes = trs_relaxation_sweep_bytes(R),
+                       .rounding = R->rounding,
+                       .create_seconds = plan->analysis_seconds,
+                       .update_seconds = plan->update_seconds,
+                       .variant = R->variant,
+                       .device_bytes = plan->method->backend->gpu ? plan->method->bytes(plan) : 0,
+                       .domains = R->domains,
+                       .partition = R->partition};
+  for (int32_t c = 0; c < R->ncolours; c++) {
+    const int64_t rows = R->colour_ptr[c + 1] - R->colour_ptr[c];
+    if (rows < info->smallest_colour) info->smallest_colour = rows;
+    if (rows > info->largest_colour) info->largest_colour = rows;
+  }
 }
 
 int64_t trs_relaxation_sweep_bytes(const trs_relaxation *R) {
   const trs_relax_kernels *K = trs_relax_kernels_of(R->store);
-  int64_t b = R->block, n = R->nrows, factor = !K->scaled ? 0 : R->context->backend->gpu ? 1 : 4;
+  int64_t b = R->block, n = R->nrows,
+          factor = !K->scaled                       ? 0
+                   : R->plan->context->backend->gpu ? 1
+                                                    : 4;
   return R->noff * (b * b * (int64_t)K->off_size + 4 + factor) + 8 * (n + 1) +
          n * (b * b * (int64_t)K->r_size + b) + n * b * (int64_t)(K->r_size + 2 * K->x_size);
 }

@@ -1,37 +1,38 @@
 /* relaxation.h - a block system renumbered by colour, with its diagonal separated and factored: the
- * data that every backend sweeps over. */
+ * state of a plan of relaxation, which every backend sweeps over. */
 #ifndef TRS_RELAX_RELAXATION_H
 #define TRS_RELAX_RELAXATION_H
 
-#include "backend/context.h"
 #include "base/pace.h"
-#include "base/guard.h"
 #include "factor/bilu0.h"
-#include "matrix/rhs.h"
-#include "relax/part.h"
-#include "relax/range.h"
 #include "matrix/blocks.h"
+#include "plan/plan.h"
+#include "relax/exact.h"
+#include "relax/range.h"
 
 typedef struct trs_domain trs_domain; /* relax/domains.h */
 typedef struct trs_relax_links trs_relax_links;
 typedef struct trs_relax_mover trs_relax_mover;
 typedef struct trs_relax_backend trs_relax_backend; /* relax/backend.h */
+typedef struct trs_block_system trs_block_system;
+typedef struct trs_refactor trs_refactor; /* relax/refactor.h */
+typedef struct trs_relaxation trs_relaxation;
 
 /* Exact sums of squares, so that norms do not depend on the order of addition: see sweep.c. */
-__extension__ typedef __int128 trs_wide;
+__extension__ typedef __int128 trs_relax_wide;
 typedef struct trs_square_sum {
   double most; /* the largest square */
   int shift;   /* power of two: squares times 2^power are added */
-  trs_wide sum;
+  trs_relax_wide sum;
 } trs_square_sum;
 
 /* Positions number block rows in the order of colours, and within a colour in the caller's order
  * (in a domain, rows that others read come first).  In off, diagonal, x and r, block row p is at
  * position p; blocks are column-major. */
 struct trs_relaxation {
-  trs_guard guard; /* of public calls */
-  trs_context *context;
-  trs_scalar scalar; /* type of the caller's matrix, b and x */
+  trs_plan *plan;                   /* whose state this is */
+  const trs_relax_backend *backend; /* whose method is the plan's */
+  trs_scalar scalar;                /* type of the caller's matrix, b and x */
   trs_store store;
   int block;
   int64_t nrows, noff; /* block rows, off-diagonal blocks */
@@ -72,15 +73,21 @@ struct trs_relaxation {
   const trs_bilu0 *factors; /* whose row, ptr and idx R has, descending of U, and off, diagonal and
                                pivot if it reads the values in place; or NULL */
   bool in_place;
-  const trs_relax_backend *backend;
+  trs_refactor *refactor;          /* of L: kept between new values of factors; or NULL */
+  const char *variant, *partition; /* as in trs_relax_info */
+  int domains;
   struct trs_relax_gpu *gpu; /* relax/cuda/backend.h: the state on one GPU; else NULL.  Then off,
                                 scale, diagonal and pivot are NULL but during an update, and x, r,
                                 squares and partial always */
   struct trs_relax_group *group; /* relax/cuda/group.h: the state on several GPUs; else NULL.  Then
                                     this has the colours alone, and the group's domains all else */
-  double create_seconds, update_seconds;
+  /* Of the call that works on the plan; else NULL. */
+  trs_block_system *system;         /* of creation */
+  const trs_relax_options *options; /* complete */
+  const trs_block_source *source;   /* of an update */
 };
 
+/* These plans own their relaxation: trs_relaxation_destroy destroys both. */
 trs_status trs_relaxation_create(trs_relaxation **R, trs_context *context,
                                  const trs_block_source *source, const trs_relax_options *options);
 /* After a failure R must not sweep until an update succeeds. */
@@ -103,10 +110,10 @@ trs_status trs_relaxation_create_sweep(trs_relaxation **R, trs_context *context,
 /* The values of factors with the pattern of such a sweep, or of a triangle with the rows of one. */
 trs_status trs_relaxation_take(trs_relaxation *R, const trs_bilu0 *factors, bool lower);
 
-/* For another R on a CPU with the same pattern and values: forgets the arrays that sweeps write,
- * and frees R with its own ones alone. */
-void trs_relaxation_leave_vectors(trs_relaxation *R);
-void trs_relaxation_free_vectors(trs_relaxation *R);
+/* NULL is allowed. */
+static inline void trs_relaxation_destroy(trs_relaxation *R) {
+  if (R) trs_plan_destroy(R->plan);
+}
 
 /* True if sweeps round the caller's doubles to floats; range.h tells what that may lose. */
 static inline bool trs_relaxation_is_narrow(const trs_relaxation *R) {
@@ -117,8 +124,8 @@ double trs_relaxation_needed(const trs_relaxation *R);
 /* The failure that a loss is. */
 trs_status trs_relaxation_lost(const trs_relaxation *R, trs_relax_loss loss, double b);
 
-/* Bytes of host memory that R holds. */
-int64_t trs_relaxation_held(const trs_relaxation *R);
+/* Facts of a plan of relaxation, and of a domain. */
+void trs_relaxation_info(const trs_plan *plan, trs_relax_info *info);
 
 /* Bytes that a pass over all colours reads or writes for one right-hand side, each counted once
  * (W21). */

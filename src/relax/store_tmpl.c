@@ -336,7 +336,7 @@ static trs_status NAME(put)(trs_relaxation *R, int64_t p, double *values,
   }
   SUM *d = (SUM *)R->diagonal + p * size;
   TRS_TRY(NAME(factor)(R, p, values + count * size, squares[0], d));
-  if (R->triangle && !R->context->backend->gpu) NAME(invert)(R, p, values + count * size, d);
+  if (R->triangle && !R->plan->context->backend->gpu) NAME(invert)(R, p, values + count * size, d);
   return TRS_SUCCESS;
 }
 #undef LEAST

@@ -111,10 +111,10 @@ static void take_squares(const trs_relax_work *w, int64_t c, int64_t k) {
 static void add_squares(const trs_relax_work *w, int64_t c, int64_t k) {
   const trs_relaxation *R = w->R;
   const double *squares = R->squares + c * R->nrows;
-  trs_wide sum = 0;
+  trs_relax_wide sum = 0;
   if (isfinite(R->total[c].most))
     for (int64_t p = k * TRS_RELAX_PART; p < end_of_part(R, k); p++)
-      sum += (trs_wide)ldexp(squares[p], R->total[c].shift);
+      sum += (trs_relax_wide)ldexp(squares[p], R->total[c].shift);
   R->partial[c * count_parts(R) + k].sum = sum;
 }
 
@@ -284,7 +284,7 @@ static trs_status sweep(trs_relaxation *R, const trs_rhs *rhs, const trs_sweep_o
     for (int64_t k = 0; k < 3 * group.nrhs; k++) atomic_store(&R->most[k], 0);
     const int way = trs_pace_next(&R->pace);
     const double start = trs_seconds();
-    trs_team_run(R->context->team, R->pace.way[way].members,
+    trs_team_run(R->plan->context->team, R->pace.way[way].members,
                  R->triangle ? solve_share : sweep_share, &work);
     const double end = trs_seconds(), sweeps = (double)(options->sweeps * group.nrhs);
     if (sweeps > 0) trs_pace_ran(&R->pace, way, (end - start) / sweeps, end);
@@ -295,17 +295,17 @@ static trs_status sweep(trs_relaxation *R, const trs_rhs *rhs, const trs_sweep_o
 
 trs_status trs_relaxation_sweep(trs_relaxation *R, const trs_rhs *rhs,
                                 const trs_sweep_options *options) {
-  TRS_TRY(trs_context_check(R->context));
+  TRS_TRY(trs_context_check(R->plan->context));
   return R->backend->sweep(R, rhs, options);
 }
 
 /* ---- The CPU's table ---- */
 
-static trs_status allocate_vectors(trs_relaxation *R, trs_block_system *system,
-                                   const trs_relax_options *options) {
+static trs_status analyze(trs_plan *plan) {
+  trs_relaxation *R = plan->state;
   const trs_relax_kernels *K = trs_relax_kernels_of(R->store);
   int64_t n;
-  (void)system, (void)options;
+  R->variant = "threads";
   if (__builtin_mul_overflow((R->nrows + R->nhalo) * R->block, R->room, &n))
     return trs_fail(
         TRS_ERROR_MEMORY, -1,
@@ -319,15 +319,34 @@ static trs_status allocate_vectors(trs_relaxation *R, trs_block_system *system,
   return TRS_ALLOC(&R->partial, (R->nrows + TRS_RELAX_PART - 1) / TRS_RELAX_PART * R->room);
 }
 
-static void describe(const trs_relaxation *R, trs_relax_info *info) {
-  (void)R;
-  info->variant = "threads";
+/* All else is the origin's. */
+static trs_status clone(trs_plan *plan) {
+  trs_relaxation *R;
+  TRS_TRY(TRS_ALLOC(&R, 1));
+  *R = *(const trs_relaxation *)plan->origin->state;
+  R->plan = plan;
+  R->x = R->r = NULL;
+  R->squares = NULL;
+  R->partial = R->total = NULL;
+  R->most = NULL;
+  plan->state = R;
+  return analyze(plan);
 }
 
-static void free_nothing(trs_relaxation *R) { (void)R; } /* trs_relax_destroy frees the arrays */
+static trs_status update(trs_plan *plan) {
+  trs_relaxation *R = plan->state;
+  return trs_relaxation_put_values(R, R->source);
+}
 
-const trs_relax_backend trs_relax_cpu = {.create = allocate_vectors,
-                                         .update = trs_relaxation_put_values,
-                                         .sweep = sweep,
-                                         .describe = describe,
-                                         .free = free_nothing};
+static trs_status solve(trs_plan *plan, const trs_rhs *rhs) {
+  static const trs_sweep_options once = {.sweeps = 1, .omega = 1};
+  return sweep(plan->state, rhs, &once);
+}
+
+static int threads(const trs_plan *plan) { return ((const trs_relaxation *)plan->state)->threads; }
+
+const trs_relax_backend trs_relax_cpu = {
+    .method = {TRS_RELAX_METHOD, .backend = &trs_backend_threads, .analyze = analyze,
+               .clone = clone, .update = update, .solve = solve, .threads = threads,
+               .bytes = trs_relaxation_bytes, .free = trs_relaxation_free},
+    .sweep = sweep};

@@ -3,8 +3,6 @@
  * as colours solves the system:  x_i = D_i^-1 (b_i - sum T_ij x_j).  A block has one index, and its
  * row applies the factors of its diagonal block.  O(blocks block_size^2 nrhs) and a step per level.
  * Levels: Anderson & Saad 1989. */
-#include <stdio.h>
-
 #include "base/config.h"
 #include "analysis/system.h"
 #include "plan/parameters.h"
@@ -71,11 +69,7 @@ static trs_status create(trs_relaxation **R, const trs_plan *plan, int block,
                                         options));
   (*R)->triangle = true;
   (*R)->upper = !plan->system.lower;
-  trs_status status = (*R)->backend->create(*R, system, options);
-  if (!status) return TRS_SUCCESS;
-  trs_relax_destroy(*R);
-  *R = NULL;
-  return status;
+  return trs_relaxation_build(R, system, options);
 }
 
 /* Takes ownership of the pattern. */
@@ -157,35 +151,28 @@ static int64_t group_of(const trs_plan *plan) {
 }
 
 static trs_status analyze(trs_plan *plan) {
-  trs_triangle *t;
+  trs_relaxation *R = NULL;
   int64_t size;
   TRS_TRY(read_size(plan, &size));
-  TRS_TRY(TRS_ALLOC_ZERO(&t, 1));
-  plan->state = t;
   trs_relax_options options = {.store = store_of(plan), .nrhs = group_of(plan)};
-  if (plan->by_blocks) return create_by_blocks(&t->R, plan, &options);
-  return create_by_entries(&t->R, plan, (int)size, &options);
+  trs_status status = plan->by_blocks ? create_by_blocks(&R, plan, &options)
+                                      : create_by_entries(&R, plan, (int)size, &options);
+  plan->state = R;
+  return status;
 }
 
-/* On a CPU, where create makes the vectors alone. */
+/* The state is that of the sweep's plan. */
 static trs_status clone_on_cpu(trs_plan *plan) {
-  const trs_triangle *origin = plan->origin->state;
-  trs_triangle *t;
-  TRS_TRY(TRS_ALLOC_ZERO(&t, 1));
-  plan->state = t;
-  TRS_TRY(TRS_ALLOC_ZERO(&t->R, 1));
-  *t->R = *origin->R;
-  trs_relaxation_leave_vectors(t->R);
-  return t->R->backend->create(t->R, NULL, NULL);
-}
-
-static trs_relaxation *relaxation_of(const trs_plan *plan) {
-  return ((const trs_triangle *)plan->state)->R;
+  trs_plan *sweep;
+  TRS_TRY(
+      trs_plan_create_clone(&sweep, ((trs_relaxation *)plan->origin->state)->plan, plan->stream));
+  plan->state = sweep->state;
+  return TRS_SUCCESS;
 }
 
 static trs_status update(trs_plan *plan) {
   trs_host_system h = {0};
-  trs_relaxation *R = relaxation_of(plan);
+  trs_relaxation *R = plan->state;
   if (plan->by_blocks)
     return trs_relaxation_take(R, trs_bilu0_of(plan->matrix), plan->system.lower);
   trs_status status =
@@ -200,76 +187,34 @@ static trs_status update(trs_plan *plan) {
 }
 
 static trs_status solve(trs_plan *plan, const trs_rhs *rhs) {
-  static const trs_sweep_options once = {.sweeps = 1, .omega = 1};
-  trs_relaxation *R = relaxation_of(plan);
-  if (R->backend->stream) *R->backend->stream(R) = plan->stream;
-  return R->backend->solve ? R->backend->solve(R, rhs) : trs_relaxation_sweep(R, rhs, &once);
+  const trs_relaxation *R = plan->state;
+  R->plan->stream = plan->stream;
+  return R->backend->method.solve(R->plan, rhs);
 }
 
 static trs_status wait(trs_plan *plan) {
-  trs_relaxation *R = relaxation_of(plan);
-  return R->backend->wait(R);
+  const trs_relaxation *R = plan->state;
+  return R->backend->method.wait(R->plan);
 }
 
-static int threads(const trs_plan *plan) { return relaxation_of(plan)->threads; }
+static int threads(const trs_plan *plan) { return ((const trs_relaxation *)plan->state)->threads; }
 
 static int64_t bytes(const trs_plan *plan) {
-  const trs_triangle *t = plan->state;
-  trs_relax_info info = {0};
-  t->R->backend->describe(t->R, &info);
-  if (info.device_bytes) return info.device_bytes;
-  if (plan->origin)
-    return TRS_HELD(t, t->R, t->R->x, t->R->r, t->R->squares, t->R->partial, t->R->total,
-                    (const void *)t->R->most);
-  return TRS_HELD(t) + trs_relaxation_held(t->R) + trs_refactor_held(t->refactor);
-}
-
-/* Steps of several threads; a sweep in the order of its rows has none. */
-static int32_t count_levels(const trs_relaxation *R) {
-  int32_t *level, most = 0;
-  if (!R->factors) return R->ncolours;
-  if (TRS_ALLOC(&level, R->nrows)) return 0;
-  for (int64_t j = 0; j < R->nrows; j++) {
-    const int64_t p = R->upper ? R->nrows - 1 - j : j;
-    int32_t *own = level + p;
-    *own = 1;
-    for (int64_t k = R->ptr[p]; k < R->ptr[p + 1]; k++)
-      if (level[R->idx[k]] >= *own) *own = level[R->idx[k]] + 1;
-    if (*own > most) most = *own;
-  }
-  trs_free(level);
-  return most;
-}
-
-static void describe(const trs_plan *plan, char *text, size_t size) {
-  const trs_relaxation *R = relaxation_of(plan);
-  static const char *const words[] = {[TRS_STORE_MIXED] = "floats",
-                                      [TRS_STORE_DOUBLE] = "doubles",
-                                      [TRS_STORE_FLOAT] = "floats",
-                                      [TRS_STORE_HALF] = "halfs",
-                                      [TRS_STORE_BFLOAT] = "bfloats"};
-  snprintf(text, size, "%lld rows of blocks of %d, %lld blocks of %s, %d levels",
-           (long long)R->nrows, R->block, (long long)(R->noff + R->nrows), words[R->store],
-           count_levels(R));
+  const trs_relaxation *R = plan->state;
+  return R->backend->method.bytes(R->plan) + (R->gpu ? 0 : trs_refactor_held(R->refactor));
 }
 
 static void free_state(trs_plan *plan) {
-  trs_triangle *t = plan->state;
-  if (!t) return;
-  trs_refactor_free(t->refactor);
-  if (plan->origin && t->R)
-    trs_relaxation_free_vectors(t->R);
-  else
-    trs_relax_destroy(t->R);
-  trs_free(t);
-  plan->state = NULL;
+  trs_relaxation *R = plan->state;
+  if (!R) return;
+  trs_refactor_free(R->refactor);
+  trs_relaxation_destroy(R);
 }
 
-static trs_store asked_for(const trs_plan *plan) { return plan->options.store; }
-
-#define BLOCKS                                                                       \
-  .name = "blocks", .parameters = true, .estimate = estimate, .analysis_solves = 20, \
-  .store = asked_for, TRS_METHOD_STEPS, .solve = solve
+#define BLOCKS                                                                            \
+  .name = "blocks", .parameters = true, .estimate = estimate, .analysis_solves = 20,      \
+  .store = trs_relaxation_store, .describe = trs_relaxation_describe, .analyze = analyze, \
+  .update = update, .solve = solve, .bytes = bytes, .free = free_state
 
 const trs_method trs_method_blocks = {BLOCKS, .backend = &trs_backend_serial,
                                       .refuses = refuses_on_cpu, .threads = threads,
@@ -278,6 +223,6 @@ const trs_method trs_method_blocks = {BLOCKS, .backend = &trs_backend_serial,
 const trs_method trs_method_blocks_cuda = {BLOCKS, .backend = &trs_backend_cuda, .reorders = true,
                                            .refuses = refuses_on_gpu, .wait = wait};
 
-trs_triangle *trs_triangle_of(const trs_plan *plan) {
+trs_relaxation *trs_triangle_of(const trs_plan *plan) {
   return plan && plan->method->analyze == analyze ? plan->state : NULL;
 }

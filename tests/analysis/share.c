@@ -303,7 +303,7 @@ TEST(others_refuse) {
   trs_factors *F;
   trs_context *ctx;
   trs_plan *plan;
-  trs_relaxation *R;
+  trs_plan *R;
   assert_success(trs_context_create(&ctx, "threads"));
 #define ANALYZE(method_name)                                       \
   trs_analyze(&plan, ctx, D, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, \

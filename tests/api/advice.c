@@ -42,10 +42,10 @@ TEST(each_plan_has_its_update) {
   trs_options options = {.struct_size = sizeof options, .take_triangle = 1};
   assert_success(trs_analyze(&one, ctx, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
   assert_success(trs_analyze_factors(&both, ctx, F, TRS_NO_TRANS, NULL));
-  assert_failure(TRS_ERROR_ARGUMENT, "use trs_update_factors", trs_update(both, A));
+  assert_failure(TRS_ERROR_ARGUMENT, "call trs_update_factors", trs_update(both, A));
   assert_success(trs_solve(both, x, 36, b, 36, 1, TRS_COL_MAJOR)); /* nothing was begun */
   assert_success(trs_update_factors(both, F));
-  assert_failure(TRS_ERROR_ARGUMENT, "use trs_update", trs_update_factors(one, F));
+  assert_failure(TRS_ERROR_ARGUMENT, "call trs_update", trs_update_factors(one, F));
   assert_success(trs_solve(one, x, 36, b, 36, 1, TRS_COL_MAJOR));
   assert_success(trs_update(one, A));
   assert_failure(TRS_ERROR_ARGUMENT, "update those, or analyse these",

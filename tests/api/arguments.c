@@ -11,7 +11,7 @@ static trs_context *ctx;
 static trs_matrix *A;
 static trs_factors *F;
 static trs_plan *plan, *both;
-static trs_relaxation *R;
+static trs_plan *R;
 
 static const int64_t ptr[] = {0, 1, 2, 3};
 static const int32_t idx[] = {0, 1, 2};
@@ -36,7 +36,7 @@ static int set_up(void **state) {
 }
 
 static int tear_down(void **state) {
-  trs_relax_destroy(R);
+  trs_plan_destroy(R);
   trs_plan_destroy(both);
   trs_plan_destroy(plan);
   trs_factors_destroy(F);
@@ -74,7 +74,7 @@ static trs_status once(trs_uplo uplo, int64_t n, const void *p, const void *i, c
   return trs_solve_once(to, from, uplo, TRS_NONUNIT, TRS_CSR, TRS_DOUBLE, n, TRS_PTR64, p, i, v);
 }
 
-static trs_status blocks(trs_context *c, trs_relaxation **Q, const void *p, const void *i,
+static trs_status blocks(trs_context *c, trs_plan **Q, const void *p, const void *i,
                          const void *v) {
   return trs_relax_create_bsr(Q, c, BSR(TRS_DOUBLE, N, 0, 1, TRS_ROW_MAJOR, TRS_PTR64, p, i, v),
                               NULL);
@@ -137,7 +137,7 @@ TEST(a_single_solve_refuses_null) {
 }
 
 TEST(relaxations_refuse_null) {
-  trs_relaxation *Q;
+  trs_plan *Q;
   REFUSED(trs_relax_create(&Q, NULL, A, 1, NULL));
   REFUSED(trs_relax_create(NULL, ctx, A, 1, NULL));
   REFUSED(trs_relax_create(&Q, ctx, NULL, 1, NULL));
@@ -207,21 +207,18 @@ TEST(solves_refuse_null) {
   REFUSED(trs_plan_set_streams(NULL, (void *[]){NULL}));
   REFUSED(trs_plan_set_streams(plan, NULL));
   REFUSED(trs_plan_wait(NULL));
-  REFUSED(trs_relax_update(NULL, A));
-  REFUSED(trs_relax_update(R, NULL));
-  REFUSED(trs_relax_update_bsr(
-      NULL, BSR((trs_scalar)0, 0, 0, 0, TRS_ROW_MAJOR, TRS_PTR64, ptr, idx, val)));
-  REFUSED(trs_relax_update_bsr(
-      R, BSR((trs_scalar)0, 0, 0, 0, TRS_ROW_MAJOR, TRS_PTR64, NULL, idx, val)));
-  REFUSED(trs_relax_update_bsr(
-      R, BSR((trs_scalar)0, 0, 0, 0, TRS_ROW_MAJOR, TRS_PTR64, ptr, NULL, val)));
-  REFUSED(trs_relax_update_bsr(
-      R, BSR((trs_scalar)0, 0, 0, 0, TRS_ROW_MAJOR, TRS_PTR64, ptr, idx, NULL)));
+  REFUSED(trs_update(NULL, A));
+  REFUSED(trs_update(R, NULL));
+  REFUSED(
+      trs_update_bsr(NULL, BSR((trs_scalar)0, 0, 0, 0, TRS_ROW_MAJOR, TRS_PTR64, ptr, idx, val)));
+  REFUSED(trs_update_bsr(R, BSR((trs_scalar)0, 0, 0, 0, TRS_ROW_MAJOR, TRS_PTR64, NULL, idx, val)));
+  REFUSED(trs_update_bsr(R, BSR((trs_scalar)0, 0, 0, 0, TRS_ROW_MAJOR, TRS_PTR64, ptr, NULL, val)));
+  REFUSED(trs_update_bsr(R, BSR((trs_scalar)0, 0, 0, 0, TRS_ROW_MAJOR, TRS_PTR64, ptr, idx, NULL)));
   REFUSED(trs_relax_sweep(NULL, x, N, b, N, 1, TRS_COL_MAJOR, NULL));
   REFUSED(trs_relax_sweep(R, NULL, N, b, N, 1, TRS_COL_MAJOR, NULL));
   REFUSED(trs_relax_sweep(R, x, N, NULL, N, 1, TRS_COL_MAJOR, NULL));
-  REFUSED(trs_relax_set_stream(NULL, NULL));
-  REFUSED(trs_relax_wait(NULL));
+  REFUSED(trs_plan_set_stream(NULL, NULL));
+  REFUSED(trs_plan_wait(NULL));
   REFUSED(trs_relax_get_info(NULL, &relax));
   REFUSED(trs_relax_get_info(R, NULL));
   REFUSED(trs_check(&error, NULL, TRS_LOWER, 0, 0, x, N, b, N, 1, TRS_COL_MAJOR));
@@ -272,7 +269,7 @@ TEST(accessors_take_null) {
   trs_matrix_destroy(NULL);
   trs_factors_destroy(NULL);
   trs_plan_destroy(NULL);
-  trs_relax_destroy(NULL);
+  trs_plan_destroy(NULL);
   trs_free(NULL);
 }
 

@@ -70,7 +70,7 @@ TEST(solves_across_the_wrap) {
 TEST(sweeps_across_the_wrap) {
   enum { N = 10000 };
   trs_matrix *A;
-  trs_relaxation *right, *R;
+  trs_plan *right, *R;
   double *b = malloc(N * sizeof *b), *x = malloc(N * sizeof *x), *wanted = malloc(N * sizeof *b);
   assert_success(trs_matrix_read(&A, "gen:poisson2d5:100", NULL));
   trs_context *plain = context_from(0);
@@ -88,10 +88,10 @@ TEST(sweeps_across_the_wrap) {
       assert_success(trs_relax_sweep(R, x, N, b, N, 1, TRS_COL_MAJOR, &options));
       assert_memory_equal(x, wanted, N * sizeof *x);
     }
-    trs_relax_destroy(R);
+    trs_plan_destroy(R);
     trs_context_destroy(ctx);
   }
-  trs_relax_destroy(right);
+  trs_plan_destroy(right);
   trs_context_destroy(plain);
   trs_matrix_destroy(A);
   free(b), free(x), free(wanted);

@@ -269,7 +269,7 @@ TEST(progress_callbacks_may_fork) {
 
 /* ---- Relaxation, reading, contexts ---- */
 
-static trs_relaxation *R;
+static trs_plan *R;
 
 static int sweep_once(double *to) {
   return trs_relax_sweep(
@@ -280,9 +280,9 @@ static int sweep_once(double *to) {
 }
 
 static int child_relaxes(void) {
-  if (trs_relax_update(R, A) || sweep_once(x)) return 14;
+  if (trs_update(R, A) || sweep_once(x)) return 14;
   if (memcmp(x, wanted, (size_t)n * sizeof *x)) return 15;
-  trs_relax_destroy(R);
+  trs_plan_destroy(R);
   return 0;
 }
 
@@ -293,7 +293,7 @@ TEST(relaxation_works_in_a_child) {
   in_child(child_relaxes);
   assert_int_equal(sweep_once(x), 0);
   assert_memory_equal(x, wanted, (size_t)n * sizeof *x);
-  trs_relax_destroy(R);
+  trs_plan_destroy(R);
   tear_down();
 }
 

@@ -45,7 +45,7 @@ typedef struct objects {
   trs_matrix *A, *T, *B;
   trs_plan *plan;
   trs_factors *F;
-  trs_relaxation *R;
+  trs_plan *R;
 } objects;
 
 /* Calls of each kind, up to the first that fails. */
@@ -69,7 +69,7 @@ static trs_status use(objects *o) {
 
 static void release(objects *o) {
   CALL(trs_matrix_destroy)(o->B);
-  CALL(trs_relax_destroy)(o->R);
+  CALL(trs_plan_destroy)(o->R);
   CALL(trs_factors_destroy)(o->F);
   CALL(trs_plan_destroy)(o->plan);
   CALL(trs_matrix_destroy)(o->T);

@@ -9,7 +9,7 @@
 
 static trs_context *ctx;
 static trs_matrix *A; /* 9 x 9 */
-static trs_relaxation *R;
+static trs_plan *R;
 
 static int start(void **state) {
   return trs_context_create(&ctx, "serial") || trs_matrix_read(&A, "gen:poisson2d5:3", NULL) ||
@@ -17,7 +17,7 @@ static int start(void **state) {
 }
 
 static int stop(void **state) {
-  trs_relax_destroy(R);
+  trs_plan_destroy(R);
   trs_matrix_destroy(A);
   trs_context_destroy(ctx);
   return 0;
@@ -51,9 +51,9 @@ static trs_status factor(const void *options) {
 }
 
 static trs_status relax(const void *options) {
-  trs_relaxation *made;
+  trs_plan *made;
   trs_status status = trs_relax_create(&made, ctx, A, 1, options);
-  if (!status) trs_relax_destroy(made);
+  if (!status) trs_plan_destroy(made);
   return status;
 }
 

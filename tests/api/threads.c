@@ -190,18 +190,18 @@ TEST(a_plan_in_use_refuses_every_call) {
 }
 
 TEST(a_relaxation_in_use_refuses) {
-  trs_relaxation *R;
+  trs_plan *R;
   double x[N];
   assert_success(trs_relax_create(&R, ctx, A, 2, NULL));
-  assert_success(trs_guard_take(&R->guard, "relaxation"));
-  assert_failure(TRS_ERROR_BUSY, "another call uses the relaxation",
+  assert_success(trs_guard_take(&R->guard, "plan"));
+  assert_failure(TRS_ERROR_BUSY, "another call uses the plan",
                  trs_relax_sweep(R, x, N, b, N, 1, TRS_COL_MAJOR, NULL));
-  assert_failure(TRS_ERROR_BUSY, "another call uses the relaxation", trs_relax_update(R, A));
-  assert_failure(TRS_ERROR_BUSY, "another call uses the relaxation", trs_relax_wait(R));
+  assert_failure(TRS_ERROR_BUSY, "another call uses the plan", trs_update(R, A));
+  assert_failure(TRS_ERROR_BUSY, "another call uses the plan", trs_plan_wait(R));
   assert_success(trs_guard_leave(&R->guard, TRS_SUCCESS));
   assert_success(trs_relax_sweep(R, x, N, b, N, 1, TRS_COL_MAJOR, NULL));
-  assert_success(trs_relax_update(R, A));
-  trs_relax_destroy(R);
+  assert_success(trs_update(R, A));
+  trs_plan_destroy(R);
 }
 
 /* ---- Cancelled threads. ---- */
@@ -249,10 +249,10 @@ static void *update_for_ever(void *unused) {
 }
 
 /* Cancelled before they begin. */
-static trs_relaxation *relaxed;
+static trs_plan *relaxed;
 static void *update_to_the_end(void *unused) {
   pthread_cancel(pthread_self());
-  if (trs_update(shared, A) || trs_relax_update(relaxed, A)) abort();
+  if (trs_update(shared, A) || trs_update(relaxed, A)) abort();
   pthread_testcancel();
   return NULL;
 }
@@ -305,7 +305,7 @@ TEST(cancelled_threads_end_after_the_call) {
       assert_success(trs_relax_create(&relaxed, ctx, A, 1, NULL));
       cancel(update_to_the_end, 0);
       assert_success(trs_relax_sweep(relaxed, x, N, b, N, 1, TRS_COL_MAJOR, NULL));
-      trs_relax_destroy(relaxed);
+      trs_plan_destroy(relaxed);
     }
     assert_success(solve(shared, x)); /* a cancelled update is whole, and is no failure */
     assert_memory_equal(x, wanted_by("threads"), sizeof x);

@@ -19,7 +19,7 @@ trs_context *ctx;
 trs_matrix *A, *L, *M, *LU;
 trs_plan *plan;
 trs_factors *F;
-trs_relaxation *R;
+trs_plan *R;
 trs_plan *B;
 int64_t n, nnz, count, *rows;
 int member;

@@ -104,6 +104,11 @@ void test_relaxation() {
   options.sweeps = 5;
   R.sweep(x.data(), 900, b.data(), 900, 1, TRS_COL_MAJOR, &options);
   verdict("relaxation", x[0] > 0 && R.info().block_size == 3);
+  std::vector<double> y(900);
+  R.clone().sweep(y.data(), 900, b.data(), 900, 1, TRS_COL_MAJOR, &options);
+  R.wait();
+  verdict("a clone of a relaxation",
+          x == y && R.description().find("300 rows of blocks of 3") != std::string::npos);
 }
 
 /* Runs a call that must fail, and compares the message. */
@@ -232,7 +237,7 @@ void test_failed_updates() {
   refuses("a plan solves nothing after it", "trs_update of this plan failed",
           [] { plan.solve(b, x); });
   refuses("an update of a relaxation with a zero block", "row 1", [] { R.update(zero); });
-  refuses("a relaxation solves nothing after it", "trs_relax_update of this relaxation failed",
+  refuses("a relaxation solves nothing after it", "trs_update of this plan failed",
           [] { R.sweep(x.data(), 2, b.data(), 2, 1, TRS_COL_MAJOR); });
   static trireme::factors F(A, TRS_UNIT, A, TRS_NONUNIT);
   static trireme::plan sweeps(ctx, F);

@@ -164,10 +164,10 @@ contains
     status = trs_solve(plan, x, n, b, n, one, TRS_COL_MAJOR)
     call verdict("a plan solves nothing after it", status == TRS_ERROR_ZERO_PIVOT .and. &
                  index(trs_message(), "trs_update of this plan failed") > 0)
-    call verdict("an update of a relaxation", trs_relax_update(relaxation, zero) == TRS_ERROR_ZERO_PIVOT)
+    call verdict("an update of a relaxation", trs_update(relaxation, zero) == TRS_ERROR_ZERO_PIVOT)
     status = trs_relax_sweep(relaxation, x, n, b, n, one, TRS_COL_MAJOR)
     call verdict("a relaxation solves nothing after it", status == TRS_ERROR_ZERO_PIVOT .and. &
-                 index(trs_message(), "trs_relax_update of this relaxation failed") > 0)
+                 index(trs_message(), "trs_update of this plan failed") > 0)
     status = trs_factors_create(factors, good, TRS_UNIT, good, TRS_NONUNIT)
     status = trs_analyze_factors(sweeps, context, factors, TRS_NO_TRANS)
     call verdict("a refactorisation with a zero pivot", &
@@ -184,13 +184,13 @@ contains
     status = trs_update(plan, good)
     status = trs_solve(plan, x, n, b, n, one, TRS_COL_MAJOR)
     call verdict("until an update succeeds", status == TRS_SUCCESS .and. all(x == [1, 2]))
-    status = trs_relax_update(relaxation, good)
+    status = trs_update(relaxation, good)
     status = trs_relax_sweep(relaxation, x, n, b, n, one, TRS_COL_MAJOR)
     call verdict("also of the relaxation", status == TRS_SUCCESS .and. all(x == [1, 2]))
     call verdict("a condition number", trs_factors_condition(condition, factors) == TRS_SUCCESS .and. &
                  condition == 2)
     call trs_plan_destroy(plan)
-    call trs_relax_destroy(relaxation)
+    call trs_plan_destroy(relaxation)
     call trs_factors_destroy(factors)
     call trs_matrix_destroy(good)
     call trs_matrix_destroy(zero)

@@ -80,7 +80,7 @@ static int same_bits(const blocks *A, const trs_relax_options *given, trs_sweep_
   trs_relax_options with_variant = *given, *options = &with_variant;
   with_variant.variant = gpu_variant;
   if (STAND_IN) with_variant.store = TRS_STORE_DOUBLE;
-  trs_relaxation *one;
+  trs_plan *one;
   trs_mpi_relaxation *R;
   double norms[2][CHECKS * MOST_NRHS] = {{0}};
   vectors v = vectors_make(A->n * A->b, nrhs);
@@ -91,7 +91,7 @@ static int same_bits(const blocks *A, const trs_relax_options *given, trs_sweep_
            options),
        "one domain");
   must(trs_relax_sweep(one, v.expected, v.n, v.b, v.n, nrhs, TRS_COL_MAJOR, &o), "one domain");
-  trs_relax_destroy(one);
+  trs_plan_destroy(one);
   o.residuals = norms[1];
   trs_context *ctx = gpu ? gpu : rank % 2 ? several : serial;
   int good = 1;
@@ -203,7 +203,7 @@ static void stars(void) {
 static void the_wing(void) {
   trs_matrix *A;
   trs_matrix_info m = {.struct_size = sizeof m};
-  trs_relaxation *one;
+  trs_plan *one;
   trs_mpi_relaxation *R;
   trs_mpi_relax_info info = {.struct_size = sizeof info};
   double norms[2][4];
@@ -239,7 +239,7 @@ static void the_wing(void) {
           info.rows * size >= (double)whole.nrows && least.rows * size <= (double)whole.nrows &&
           fabs(mean.rows * size - (double)whole.nrows) < 0.5 && (size == 1) == (info.bytes == 0) &&
           info.halo_rows < (double)whole.nrows);
-  trs_relax_destroy(one);
+  trs_plan_destroy(one);
   trs_mpi_relax_destroy(R);
   trs_matrix_destroy(A);
   vectors_free(&v);

@@ -104,7 +104,7 @@ static int check_method(trs_context *ctx, const trs_matrix *A, const char *metho
   const trs_options options = {.struct_size = sizeof options, .method = method, .nrhs = nrhs};
   if (trs_analyze(&plan, ctx, A, uplo, trans, TRS_NONUNIT, &options)) return 0;
   if (method && !strcmp(method, "levelset-cpu")) {
-    assert_failure(TRS_ERROR_UNSUPPORTED, "no clones: analyse once per thread",
+    assert_failure(TRS_ERROR_UNSUPPORTED, "no clones: each thread needs a plan of its own",
                    trs_plan_clone(&clone, plan));
     assert_null(clone);
     trs_plan_destroy(plan);

@@ -115,13 +115,13 @@ void blocks_at_the_edge(blocks_check *check) {
 trs_status blocks_sweep_once(trs_context *context, const blocks *A) {
   const int64_t n = A->n * A->b;
   double *x = calloc((size_t)n + 1, sizeof *x), *b = calloc((size_t)n + 1, sizeof *b);
-  trs_relaxation *R;
+  trs_plan *R;
   trs_status status = trs_relax_create_bsr(
       &R, context, BSR(TRS_DOUBLE, A->n, 0, A->b, TRS_ROW_MAJOR, TRS_PTR64, A->ptr, A->idx, A->val),
       NULL);
   if (!status) {
     status = trs_relax_sweep(R, x, n, b, n, 1, TRS_COL_MAJOR, NULL);
-    trs_relax_destroy(R);
+    trs_plan_destroy(R);
   }
   free(x);
   free(b);

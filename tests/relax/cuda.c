@@ -34,7 +34,7 @@ static bool takes(const char *variant, int b) {
   return strncmp(variant, "slices", 6) != 0 || b <= 8;
 }
 
-static trs_status create(trs_context *ctx, trs_relaxation **R, const blocks *A,
+static trs_status create(trs_context *ctx, trs_plan **R, const blocks *A,
                          const trs_relax_options *options) {
   return trs_relax_create_bsr(
       R, ctx, BSR(TRS_DOUBLE, A->n, 0, A->b, TRS_ROW_MAJOR, TRS_PTR64, A->ptr, A->idx, A->val),
@@ -74,7 +74,7 @@ static void vectors_free(vectors *v) {
   for (int k = 0; k < 5; k++) free(all[k]);
 }
 
-static void sweep_from(trs_relaxation *R, vectors *v, double *x, int64_t n, int64_t nrhs,
+static void sweep_from(trs_plan *R, vectors *v, double *x, int64_t n, int64_t nrhs,
                        const trs_sweep_options *o) {
   memcpy(x, v->begin, (size_t)v->count * sizeof *x);
   assert_success(trs_relax_sweep(R, x, n, v->b, n, nrhs, TRS_COL_MAJOR, o));
@@ -83,14 +83,14 @@ static void sweep_from(trs_relaxation *R, vectors *v, double *x, int64_t n, int6
 /* All variants on one matrix.  `number` varies sweeps, direction, omega and start. */
 static void check_variants(const blocks *A, trs_store store, int number) {
   int64_t n = A->n * A->b;
-  trs_relaxation *R, *G;
+  trs_plan *R, *G;
   char what[128];
   trs_relax_options options = blocks_options(store, number);
   trs_sweep_options o = blocks_sweeps(number);
   vectors v = vectors_make(n * NRHS);
   assert_success(create(serial, &R, A, &options));
   sweep_from(R, &v, v.expected, n, NRHS, &o);
-  trs_relax_destroy(R);
+  trs_plan_destroy(R);
   for (int k = 0; k < VARIANTS; k++) {
     if (!takes(variant_at(k), A->b)) continue;
     options.variant = variant_at(k);
@@ -101,7 +101,7 @@ static void check_variants(const blocks *A, trs_store store, int number) {
     assert_near(v.x, v.expected, v.count, tolerance[store], what);
     sweep_from(G, &v, v.again, n, NRHS, &o);
     assert_memory_equal(v.x, v.again, (size_t)v.count * sizeof *v.x);
-    trs_relax_destroy(G);
+    trs_plan_destroy(G);
   }
   vectors_free(&v);
 }
@@ -137,7 +137,7 @@ TEST(colours_of_one_row) {
       .struct_size = sizeof(trs_relax_options), .store = TRS_STORE_DOUBLE, .colour = colour};
   trs_sweep_options o = {
       .struct_size = sizeof(trs_sweep_options), .sweeps = 3, .direction = TRS_SWEEP_SYMMETRIC};
-  trs_relaxation *R, *G;
+  trs_plan *R, *G;
   vectors v = vectors_make(4 * N);
   assert_success(create(serial, &R, &A, &options));
   sweep_from(R, &v, v.expected, 4 * N, 1, &o);
@@ -146,9 +146,9 @@ TEST(colours_of_one_row) {
     assert_success(create(gpu_context, &G, &A, &options));
     sweep_from(G, &v, v.x, 4 * N, 1, &o);
     assert_near(v.x, v.expected, 4 * N, 1e-13, variant_at(k));
-    trs_relax_destroy(G);
+    trs_plan_destroy(G);
   }
-  trs_relax_destroy(R);
+  trs_plan_destroy(R);
   vectors_free(&v);
   blocks_free(&A);
 }
@@ -158,7 +158,7 @@ TEST(norms_are_those_of_the_cpu) {
   blocks A = blocks_random(3000, 5, 12, 2, 9);
   int64_t n = A.n * 5;
   double expected[CHECKS * COLUMNS], norms[CHECKS * COLUMNS], *there;
-  trs_relaxation *R, *G;
+  trs_plan *R, *G;
   trs_relax_options options = {.struct_size = sizeof(trs_relax_options), .store = TRS_STORE_MIXED};
   trs_sweep_options o = {.struct_size = sizeof(trs_sweep_options),
                          .sweeps = 7,
@@ -180,8 +180,8 @@ TEST(norms_are_those_of_the_cpu) {
   assert_memory_equal(norms, expected, sizeof norms);
   assert_memory_equal(v.x, v.again, (size_t)v.count * sizeof *v.x);
   gpu_free(there);
-  trs_relax_destroy(R);
-  trs_relax_destroy(G);
+  trs_plan_destroy(R);
+  trs_plan_destroy(G);
   vectors_free(&v);
   blocks_free(&A);
 }
@@ -193,7 +193,7 @@ TEST(device_memory_streams_and_graphs) {
   vectors v = vectors_make(n);
   trs_relax_options options = {.struct_size = sizeof(trs_relax_options), .store = TRS_STORE_MIXED};
   trs_sweep_options o = {.struct_size = sizeof(trs_sweep_options), .sweeps = 4};
-  trs_relaxation *R, *G;
+  trs_plan *R, *G;
   cudaStream_t stream;
   cudaGraph_t graph;
   cudaGraphExec_t ready;
@@ -209,11 +209,11 @@ TEST(device_memory_streams_and_graphs) {
     assert_success(trs_relax_create_bsr(
         &G, gpu_context, BSR(TRS_DOUBLE, A.n, 0, 5, TRS_ROW_MAJOR, TRS_PTR64, ptr, idx, val),
         &options));
-    assert_success(trs_relax_update_bsr(
-        G, BSR((trs_scalar)0, 0, 0, 0, TRS_ROW_MAJOR, TRS_PTR64, ptr, idx, val)));
-    assert_success(trs_relax_set_stream(G, stream));
+    assert_success(
+        trs_update_bsr(G, BSR((trs_scalar)0, 0, 0, 0, TRS_ROW_MAJOR, TRS_PTR64, ptr, idx, val)));
+    assert_success(trs_plan_set_stream(G, stream));
     assert_success(trs_relax_sweep(G, x, n, b, n, 1, TRS_COL_MAJOR, &o));
-    assert_success(trs_relax_wait(G));
+    assert_success(trs_plan_wait(G));
     gpu_fetch(v.x, x, (size_t)n * sizeof *x);
     assert_near(v.x, v.expected, n, 2e-6, variant_at(k));
     assert_int_equal(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), cudaSuccess);
@@ -226,15 +226,15 @@ TEST(device_memory_streams_and_graphs) {
       assert_int_equal(cudaMemset(x, 0, (size_t)n * sizeof *x), cudaSuccess);
       assert_int_equal(cudaDeviceSynchronize(), cudaSuccess);
       assert_int_equal(cudaGraphLaunch(ready, stream), cudaSuccess);
-      assert_success(trs_relax_wait(G));
+      assert_success(trs_plan_wait(G));
       gpu_fetch(v.again, x, (size_t)n * sizeof *x);
       assert_memory_equal(v.x, v.again, (size_t)n * sizeof *v.x);
     }
     assert_int_equal(cudaGraphExecDestroy(ready), cudaSuccess);
     assert_int_equal(cudaGraphDestroy(graph), cudaSuccess);
-    trs_relax_destroy(G);
+    trs_plan_destroy(G);
   }
-  trs_relax_destroy(R);
+  trs_plan_destroy(R);
   assert_int_equal(cudaStreamDestroy(stream), cudaSuccess);
   void *const device[] = {ptr, idx, val, b, x};
   for (int k = 0; k < 5; k++) gpu_free(device[k]);
@@ -249,7 +249,7 @@ static void check_update_behind(trs_context *ctx) {
   size_t bytes = (size_t)count * 25 * sizeof *A.val;
   vectors v = vectors_make(n);
   trs_sweep_options o = {.struct_size = sizeof(trs_sweep_options), .sweeps = 2};
-  trs_relaxation *R, *G;
+  trs_plan *R, *G;
   cudaStream_t stream;
   void *ptr = gpu_upload(A.ptr, (size_t)(A.n + 1) * sizeof *A.ptr);
   void *idx = gpu_upload(A.idx, (size_t)count * sizeof *A.idx);
@@ -261,16 +261,16 @@ static void check_update_behind(trs_context *ctx) {
   assert_success(create(serial, &R, &A, NULL));
   sweep_from(R, &v, v.expected, n, 1, &o);
   assert_int_equal(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
-  assert_success(trs_relax_set_stream(G, stream));
+  assert_success(trs_plan_set_stream(G, stream));
   assert_int_equal(cudaDeviceSynchronize(), cudaSuccess);
   assert_int_equal(hog_start(1, 32, 200000000, stream), 0);
   assert_int_equal(cudaMemcpyAsync(val, fresh, bytes, cudaMemcpyDefault, stream), cudaSuccess);
-  assert_success(trs_relax_update_bsr(
-      G, BSR((trs_scalar)0, 0, 0, 0, TRS_ROW_MAJOR, TRS_PTR64, ptr, idx, val)));
+  assert_success(
+      trs_update_bsr(G, BSR((trs_scalar)0, 0, 0, 0, TRS_ROW_MAJOR, TRS_PTR64, ptr, idx, val)));
   sweep_from(G, &v, v.x, n, 1, &o);
   assert_near(v.x, v.expected, n, 2e-6, "after an update behind a stream's work");
-  trs_relax_destroy(R);
-  trs_relax_destroy(G);
+  trs_plan_destroy(R);
+  trs_plan_destroy(G);
   assert_int_equal(cudaStreamDestroy(stream), cudaSuccess);
   void *const device[] = {ptr, idx, val, fresh};
   for (int k = 0; k < 4; k++) gpu_free(device[k]);
@@ -290,14 +290,14 @@ TEST(updates_follow_the_stream) {
 TEST(layouts) {
   blocks A = blocks_random(500, 3, 7, 2, 4);
   enum { N = 1500 };
-  trs_relaxation *G;
+  trs_plan *G;
   vectors v = vectors_make(2 * N);
   assert_success(create(gpu_context, &G, &A, NULL));
   assert_success(trs_relax_sweep(G, v.x, N, v.b, N, 2, TRS_COL_MAJOR, NULL));
   for (int i = 0; i < 2 * N; i++) v.again[i % N * 2 + i / N] = v.b[i];
   assert_success(trs_relax_sweep(G, v.again, 2, v.again, 2, 2, TRS_ROW_MAJOR, NULL));
   for (int i = 0; i < 2 * N; i++) assert_true(v.x[i] == v.again[i % N * 2 + i / N]);
-  trs_relax_destroy(G);
+  trs_plan_destroy(G);
   vectors_free(&v);
   blocks_free(&A);
 }
@@ -306,7 +306,7 @@ TEST(layouts) {
 TEST(nan_goes_through) {
   blocks A = blocks_random(500, 5, 7, 2, 4);
   enum { N = 2500 };
-  trs_relaxation *G, *R;
+  trs_plan *G, *R;
   vectors v = vectors_make(N);
   trs_sweep_options o = {.struct_size = sizeof(trs_sweep_options), .sweeps = 2};
   v.b[77] = NAN;
@@ -320,9 +320,9 @@ TEST(nan_goes_through) {
     for (int i = 0; i < N; i++)
       if (isfinite(v.x[i]) != isfinite(v.expected[i]))
         fail_msg("%s: x[%d] is %g, %g expected", variant_at(k), i, v.x[i], v.expected[i]);
-    trs_relax_destroy(G);
+    trs_plan_destroy(G);
   }
-  trs_relax_destroy(R);
+  trs_plan_destroy(R);
   vectors_free(&v);
   blocks_free(&A);
 }
@@ -347,7 +347,7 @@ TEST(x_outside_the_range_of_floats_is_refused) {
         const bool lost = cases[k].what && store != TRS_STORE_DOUBLE;
         blocks B = A;
         double b[2 * N] = {0}, x[2 * N];
-        trs_relaxation *R;
+        trs_plan *R;
         B.val = malloc((size_t)A.ptr[A.n] * 9 * sizeof *B.val);
         for (int64_t e = 0; e < A.ptr[A.n] * 9; e++) B.val[e] = A.val[e] * cases[k].value;
         for (int i = 0; i < N; i++)
@@ -360,13 +360,13 @@ TEST(x_outside_the_range_of_floats_is_refused) {
         }
         double *there = gpu_upload(b, sizeof b), *solution = gpu_space(sizeof b);
         assert_success(trs_relax_sweep(R, solution, N, there, N, 2, TRS_COL_MAJOR, NULL));
-        const trs_status status = trs_relax_wait(R);
+        const trs_status status = trs_plan_wait(R);
         if (lost) assert_failure(TRS_ERROR_UNSUPPORTED, cases[k].what, status);
         if (!lost) assert_success(status);
-        assert_success(trs_relax_wait(R));
+        assert_success(trs_plan_wait(R));
         gpu_free(there);
         gpu_free(solution);
-        trs_relax_destroy(R);
+        trs_plan_destroy(R);
         free(B.val);
       }
   blocks_free(&A);
@@ -374,7 +374,7 @@ TEST(x_outside_the_range_of_floats_is_refused) {
 
 TEST(bad_variants_are_refused) {
   blocks A = blocks_random(50, 9, 4, 2, 4);
-  trs_relaxation *G;
+  trs_plan *G;
   trs_relax_options options = {.struct_size = sizeof(trs_relax_options), .variant = "warp-seven"};
   assert_failure(TRS_ERROR_ARGUMENT, "there are auto, slices",
                  create(gpu_context, &G, &A, &options));

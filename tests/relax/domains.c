@@ -62,7 +62,7 @@ static dealt deal(const blocks *A, int count, const trs_relax_options *options) 
 }
 
 static void undeal(dealt *d) {
-  for (int k = 0; k < d->count; k++) trs_relax_destroy(d->domain[k]);
+  for (int k = 0; k < d->count; k++) trs_relaxation_destroy(d->domain[k]);
   trs_block_system_free(&d->system);
 }
 
@@ -209,7 +209,7 @@ static void check(const blocks *A, int count, const trs_sweep_options *o, const 
   trs_relax_options options = {
       .struct_size = sizeof(trs_relax_options), .store = TRS_STORE_DOUBLE, .colour = colour};
   double *b = malloc((size_t)n * sizeof *b), *x = malloc((size_t)n * sizeof *x);
-  trs_relaxation *one;
+  trs_plan *one;
   trs_random_fill(b, n, TRS_DOUBLE, 3);
   assert_success(trs_relax_create_bsr(
       &one, serial,
@@ -227,7 +227,7 @@ static void check(const blocks *A, int count, const trs_sweep_options *o, const 
     }
   }
   undeal(&d);
-  trs_relax_destroy(one);
+  trs_plan_destroy(one);
   free(b);
   free(x);
 }
@@ -297,7 +297,7 @@ TEST(failing_allocations) {
     if (!status) status = trs_block_system_split(&S, 3);
     if (!status) status = trs_relaxation_create_domain(&R, serial, TRS_DOUBLE, 2, &S, 1, &options);
     trs_memory_fail_after(-1);
-    trs_relax_destroy(R);
+    trs_relaxation_destroy(R);
     trs_block_system_free(&S);
     trs_memory_usage(&after, &peak);
     assert_int_equal(before, after);

@@ -2,7 +2,7 @@
  * GPU for every variant, storage and block size; norms, memory of either side, new values, bad
  * input, little memory, and a wait that passes its limit. */
 #include "device/gpu.h"
-#include "relax/cuda/group.h"
+#include "relax/cuda/group_state.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -30,7 +30,7 @@ static int stop(void **state) {
   return gpu_stop(state);
 }
 
-static trs_status create(trs_context *ctx, trs_relaxation **R, const blocks *A,
+static trs_status create(trs_context *ctx, trs_plan **R, const blocks *A,
                          const trs_relax_options *options) {
   return trs_relax_create_bsr(
       R, ctx, BSR(TRS_DOUBLE, A->n, 0, A->b, TRS_ROW_MAJOR, TRS_PTR64, A->ptr, A->idx, A->val),
@@ -58,7 +58,7 @@ static void vectors_free(vectors *v) {
   for (int k = 0; k < 4; k++) free(all[k]);
 }
 
-static void sweep(trs_relaxation *R, const vectors *v, double *x, const trs_sweep_options *o) {
+static void sweep(trs_plan *R, const vectors *v, double *x, const trs_sweep_options *o) {
   memcpy(x, v->begin, (size_t)(v->n * v->nrhs) * sizeof *x);
   assert_success(trs_relax_sweep(R, x, v->n, v->b, v->n, v->nrhs, TRS_COL_MAJOR, o));
 }
@@ -67,11 +67,11 @@ static void check_groups(const blocks *A, const trs_relax_options *options, trs_
                          int64_t nrhs) {
   vectors v = vectors_make(A->n * A->b, nrhs);
   double norms[2][MOST_CHECKS * MOST_NRHS] = {{0}};
-  trs_relaxation *one, *R;
+  trs_plan *one, *R;
   o.residuals = norms[0];
   assert_success(create(gpu_context, &one, A, options));
   sweep(one, &v, v.expected, &o);
-  trs_relax_destroy(one);
+  trs_plan_destroy(one);
   o.residuals = norms[1];
   for (int g = 0; g < GROUPS; g++) {
     if (!context[g]) continue;
@@ -85,7 +85,7 @@ static void check_groups(const blocks *A, const trs_relax_options *options, trs_
         if (norms[0][k] != norms[1][k])
           fail_msg("%s: norm %d is %.17g, not %.17g", groups[g], k, norms[1][k], norms[0][k]);
     }
-    trs_relax_destroy(R);
+    trs_plan_destroy(R);
   }
   vectors_free(&v);
 }
@@ -153,7 +153,7 @@ TEST(shapes_at_the_edge) {
 TEST(the_wing) {
   trs_matrix *A;
   trs_matrix_info m = {.struct_size = sizeof m};
-  trs_relaxation *one, *R;
+  trs_plan *one, *R;
   trs_relax_info info = {.struct_size = sizeof info}, whole = {.struct_size = sizeof whole};
   trs_sweep_options o = {.struct_size = sizeof(trs_sweep_options), .sweeps = 15};
   assert_success(trs_matrix_read(&A, "gen:wingmesh:30000", NULL));
@@ -177,24 +177,24 @@ TEST(the_wing) {
       assert_int_equal(cudaMemset(x, 0xff, (size_t)v.n * sizeof *x), cudaSuccess);
       assert_success(trs_relax_sweep(R, x, v.n, b, v.n, 1, TRS_COL_MAJOR, &o));
     }
-    assert_success(trs_relax_wait(R));
+    assert_success(trs_plan_wait(R));
     gpu_fetch(v.x, x, (size_t)v.n * sizeof *x);
     assert_memory_equal(v.x, v.expected, (size_t)v.n * sizeof *v.x);
-    assert_success(trs_relax_update(R, A));
+    assert_success(trs_update(R, A));
     sweep(R, &v, v.x, &o);
     assert_memory_equal(v.x, v.expected, (size_t)v.n * sizeof *v.x);
-    trs_relax_destroy(R);
+    trs_plan_destroy(R);
   }
   gpu_free(b);
   gpu_free(x);
-  trs_relax_destroy(one);
+  trs_plan_destroy(one);
   trs_matrix_destroy(A);
   vectors_free(&v);
 }
 
 TEST(bad_input) {
   blocks A = blocks_random(50, 2, 4, 2, 4);
-  trs_relaxation *R;
+  trs_plan *R;
   trs_relax_options options = {.struct_size = sizeof(trs_relax_options), .variant = "warp-seven"};
   double kept = A.val[4 * A.ptr[49]];
   assert_failure(TRS_ERROR_ARGUMENT, "there are auto", create(context[1], &R, &A, &options));
@@ -216,12 +216,12 @@ TEST(a_wait_that_passes_its_limit) {
   uint64_t before = trs_relax_group_wait_limit;
   trs_relax_group_wait_limit = 1;
   for (int g = 1; g < GROUPS; g++) {
-    trs_relaxation *R;
+    trs_plan *R;
     if (!context[g]) continue;
     assert_success(create(context[g], &R, &A, NULL));
     trs_status status = trs_relax_sweep(R, v.x, v.n, v.b, v.n, 1, TRS_COL_MAJOR, &o);
     assert_true(status == TRS_SUCCESS || status == TRS_ERROR_STALLED);
-    trs_relax_destroy(R);
+    trs_plan_destroy(R);
   }
   trs_relax_group_wait_limit = before;
   vectors_free(&v);

@@ -30,7 +30,7 @@ static void run(outcome *o, const char *where, const blocks *A, int variant, int
                               .residual_every = 1 + variant % 2,
                               .residuals = o->norms};
   trs_context *ctx;
-  trs_relaxation *R;
+  trs_plan *R;
   o->x = malloc((size_t)(n * nrhs + 1) * sizeof *o->x);
   trs_random_fill(b, n * nrhs, TRS_DOUBLE, 3);
   assert_success(trs_context_create(&ctx, where));
@@ -40,10 +40,10 @@ static void run(outcome *o, const char *where, const blocks *A, int variant, int
   for (int round = 0; round < 2; round++) { /* steps count on */
     trs_random_fill(o->x, n * nrhs, TRS_DOUBLE, 4);
     assert_success(trs_relax_sweep(R, o->x, n, b, n, nrhs, TRS_COL_MAJOR, &sweeps));
-    assert_success(trs_relax_update_bsr(
+    assert_success(trs_update_bsr(
         R, BSR((trs_scalar)0, 0, 0, 0, TRS_ROW_MAJOR, TRS_PTR64, A->ptr, A->idx, A->val)));
   }
-  trs_relax_destroy(R);
+  trs_plan_destroy(R);
   trs_context_destroy(ctx);
   free(b);
   assert_int_equal(stand_in_held(), 0);
@@ -103,14 +103,14 @@ TEST(very_many_right_hand_sides) {
       trs_sweep_options o = {
           .struct_size = sizeof(trs_sweep_options), .residual_every = 1, .residuals = norms[wide]};
       trs_context *ctx;
-      trs_relaxation *R;
+      trs_plan *R;
       assert_success(trs_context_create(&ctx, places[k]));
       assert_success(trs_relax_create_bsr(
           &R, ctx, BSR(TRS_DOUBLE, N, 0, 1, TRS_ROW_MAJOR, TRS_PTR64, A.ptr, A.idx, A.val),
           &options));
-      assert_int_equal(R->room, wide ? TRS_RELAX_MOST_ABREAST : 8);
+      assert_int_equal(((const trs_relaxation *)R->state)->room, wide ? TRS_RELAX_MOST_ABREAST : 8);
       assert_success(trs_relax_sweep(R, x[wide], N, b, N, COLUMNS, TRS_COL_MAJOR, &o));
-      trs_relax_destroy(R);
+      trs_plan_destroy(R);
       trs_context_destroy(ctx);
       if (!wide) continue;
       assert_memory_equal(x[0], x[1], sizeof x[0]);
@@ -120,7 +120,7 @@ TEST(very_many_right_hand_sides) {
 }
 
 /* n block rows without off-diagonal blocks, each of its own colour. */
-static trs_status create_apart(trs_context *ctx, trs_relaxation **R, int32_t n, int b,
+static trs_status create_apart(trs_context *ctx, trs_plan **R, int32_t n, int b,
                                const char *variant) {
   int64_t *ptr = malloc((size_t)(n + 1) * sizeof *ptr);
   int32_t *idx = malloc((size_t)n * sizeof *idx);
@@ -146,7 +146,7 @@ TEST(the_variant_that_auto_takes) {
     int b;
   } rows[] = {{40, 9}, {COLOURS + 1, 1}};
   trs_context *ctx;
-  trs_relaxation *R;
+  trs_plan *R;
   trs_relax_info info = {.struct_size = sizeof info};
   assert_success(trs_context_create(&ctx, "cuda:7"));
   assert_failure(TRS_ERROR_UNSUPPORTED, "no slices in a stand-in",
@@ -155,7 +155,7 @@ TEST(the_variant_that_auto_takes) {
     assert_success(create_apart(ctx, &R, rows[k].n, rows[k].b, NULL));
     assert_success(trs_relax_get_info(R, &info));
     assert_string_equal(info.variant, "rows");
-    trs_relax_destroy(R);
+    trs_plan_destroy(R);
   }
   assert_failure(TRS_ERROR_ARGUMENT, "no variant \"row:x\", did you mean rows?: there are auto, ",
                  create_apart(ctx, &R, 40, 8, "row:x"));

@@ -32,17 +32,17 @@ static trs_relaxation *relax(trs_context *ctx, const trs_matrix *T, bool lower) 
       if (j != i && level[j] >= level[i]) level[i] = level[j] + 1;
     }
   }
-  trs_relaxation *R;
+  trs_plan *plan;
   const trs_relax_options options = {
       .struct_size = sizeof options, .store = TRS_STORE_DOUBLE, .variant = "rows", .colour = level};
-  assert_success(trs_relax_create(&R, ctx, T, B, &options));
-  return R;
+  assert_success(trs_relax_create(&plan, ctx, T, B, &options));
+  return plan->state;
 }
 
 static void sweep(trs_relaxation *L, trs_relaxation *U, double *x, const double *b) {
   const trs_sweep_options once = {.struct_size = sizeof once};
-  assert_success(trs_relax_sweep(L, x, ROWS, b, ROWS, 1, TRS_COL_MAJOR, &once));
-  assert_success(trs_relax_sweep(U, x, ROWS, x, ROWS, 1, TRS_COL_MAJOR, &once));
+  assert_success(trs_relax_sweep(L->plan, x, ROWS, b, ROWS, 1, TRS_COL_MAJOR, &once));
+  assert_success(trs_relax_sweep(U->plan, x, ROWS, x, ROWS, 1, TRS_COL_MAJOR, &once));
 }
 
 /* With turn 0 the diagonal is pivot, so that no row moves; else rows of diagonal blocks move. */
@@ -118,8 +118,8 @@ static void check_kind(trs_factor_kind kind, int turn) {
   trs_refactor_cuda.free(&f);
   trs_bilu0_free(f.w);
   TRS_FREE_ALL(f.place, f.from);
-  trs_relax_destroy(L);
-  trs_relax_destroy(U);
+  trs_relaxation_destroy(L);
+  trs_relaxation_destroy(U);
   trs_context_destroy(ctx);
   trs_factors_destroy(F);
   trs_factors_destroy(G);

@@ -99,7 +99,7 @@ enum { NRHS = 3 };
 
 static void check_against_plain(const blocks *A, trs_store store, int variant) {
   int64_t n = A->n * A->b;
-  trs_relaxation *R;
+  trs_plan *R;
   trs_relax_info info = {.struct_size = sizeof info};
   trs_relax_options options = blocks_options(store, variant);
   trs_sweep_options sweep = blocks_sweeps(variant);
@@ -127,14 +127,14 @@ static void check_against_plain(const blocks *A, trs_store store, int variant) {
     if (worst > tolerance[store] * most)
       fail_msg("block %d, store %d, variant %d: error %g of %g", A->b, store, variant, worst, most);
   }
-  trs_relax_destroy(R);
+  trs_plan_destroy(R);
 
   /* By rows of a matrix, on three threads: the same bits. */
   trs_matrix *M = blocks_matrix(A, TRS_DOUBLE, variant & 1 ? TRS_CSC : TRS_CSR);
   assert_success(trs_relax_create(&R, three, M, A->b, &options));
   assert_success(trs_relax_sweep(R, again, n, rhs, n, NRHS, TRS_COL_MAJOR, &sweep));
   assert_memory_equal(x, again, (size_t)(n * NRHS) * sizeof *x);
-  trs_relax_destroy(R);
+  trs_plan_destroy(R);
   trs_matrix_destroy(M);
   free(rhs);
   free(x);
@@ -162,7 +162,7 @@ TEST(layouts_of_blocks_and_of_vectors) {
   double *turned = malloc((size_t)(count * 25) * sizeof *turned);
   for (int64_t p = 0; p < count; p++)
     for (int e = 0; e < 25; e++) turned[p * 25 + e % 5 * 5 + e / 5] = A.val[p * 25 + e];
-  trs_relaxation *R, *T;
+  trs_plan *R, *T;
   double rhs[500], rows[500], x[500], y[500];
   trs_random_fill(rhs, 500, TRS_DOUBLE, 1);
   for (int i = 0; i < 500; i++) rows[i % 250 * 2 + i / 250] = rhs[i];
@@ -178,7 +178,7 @@ TEST(layouts_of_blocks_and_of_vectors) {
 
   /* In float; and new values, by blocks and by rows. */
   trs_matrix *M = blocks_matrix(&A, TRS_FLOAT, TRS_CSR);
-  trs_relaxation *F;
+  trs_plan *F;
   trs_relax_options all_float = {.struct_size = sizeof(trs_relax_options),
                                  .store = TRS_STORE_FLOAT};
   float fb[250], fx[250];
@@ -187,21 +187,21 @@ TEST(layouts_of_blocks_and_of_vectors) {
   assert_success(trs_relax_sweep(F, fx, n, fb, n, 1, TRS_COL_MAJOR, NULL));
   for (int i = 0; i < 250; i++) assert_true(fabs(fx[i] - x[i]) < 1e-5);
   for (int64_t e = 0; e < count * 25; e++) turned[e] *= 2;
-  assert_success(trs_relax_update_bsr(
+  assert_success(trs_update_bsr(
       R, BSR((trs_scalar)0, 0, 0, 0, TRS_COL_MAJOR, TRS_PTR64, A.ptr, A.idx, turned)));
   trs_random_fill(rhs, 250, TRS_DOUBLE, 1);
   assert_success(trs_relax_sweep(R, y, n, rhs, n, 1, TRS_COL_MAJOR, NULL));
   for (int i = 0; i < 250; i++) assert_true(fabs(2 * y[i] - x[i]) < 1e-7);
   trs_matrix *D = blocks_matrix(&A, TRS_DOUBLE, TRS_CSR);
-  assert_success(trs_relax_update(R, D));
+  assert_success(trs_update(R, D));
   assert_success(trs_relax_sweep(R, y, n, rhs, n, 1, TRS_COL_MAJOR, NULL));
   assert_memory_equal(x, y, 250 * sizeof *x);
-  assert_failure(TRS_ERROR_ARGUMENT, "unlike", trs_relax_update(R, M));
+  assert_failure(TRS_ERROR_ARGUMENT, "unlike", trs_update(R, M));
   trs_matrix_destroy(M);
   trs_matrix_destroy(D);
-  trs_relax_destroy(F);
-  trs_relax_destroy(R);
-  trs_relax_destroy(T);
+  trs_plan_destroy(F);
+  trs_plan_destroy(R);
+  trs_plan_destroy(T);
   blocks_free(&A);
   free(turned);
 }
@@ -211,13 +211,13 @@ TEST(repeated_blocks_add_up) {
   const int32_t idx[] = {0, 1, 0, 1};
   const double val[] = {1, 1, 3, 2}, rhs[] = {6, 4};
   double x[2];
-  trs_relaxation *R;
+  trs_plan *R;
   trs_sweep_options o = {.struct_size = sizeof(trs_sweep_options), .sweeps = 2};
   assert_success(trs_relax_create_bsr(
       &R, one, BSR(TRS_DOUBLE, 2, 0, 1, TRS_ROW_MAJOR, TRS_PTR64, ptr, idx, val), NULL));
   assert_success(trs_relax_sweep(R, x, 2, rhs, 2, 1, TRS_COL_MAJOR, &o));
   assert_true(x[0] == 1 && x[1] == 2);
-  trs_relax_destroy(R);
+  trs_plan_destroy(R);
 }
 
 TEST(colours_of_the_caller) {
@@ -228,14 +228,14 @@ TEST(colours_of_the_caller) {
   trs_relax_options options = {
       .struct_size = sizeof(trs_relax_options), .store = TRS_STORE_DOUBLE, .colour = colour};
   trs_relax_info info = {.struct_size = sizeof info};
-  trs_relaxation *R;
+  trs_plan *R;
   assert_success(trs_relax_create_bsr(
       &R, three, BSR(TRS_DOUBLE, N, 0, 4, TRS_ROW_MAJOR, TRS_PTR64, A.ptr, A.idx, A.val),
       &options));
   assert_success(trs_relax_get_info(R, &info));
   assert_int_equal(info.colours, N);
   for (int i = 0; i < N; i++) assert_int_equal(info.row[i], N - 1 - i);
-  trs_relax_destroy(R);
+  trs_plan_destroy(R);
   for (int i = 0; i < N; i++) colour[i] = 0;
   assert_failure(
       TRS_ERROR_ARGUMENT, "not a colouring",
@@ -253,7 +253,7 @@ TEST(norms_are_those_of_the_residual) {
   double norms[2][8], last[2][8];
   trs_random_fill(rhs, 2 * n, TRS_DOUBLE, 2);
   for (int t = 0; t < 2; t++) {
-    trs_relaxation *R;
+    trs_plan *R;
     trs_relax_options options = {
         .struct_size = sizeof(trs_relax_options), .store = TRS_STORE_DOUBLE, .nrhs = 1 + t};
     trs_sweep_options o = {.struct_size = sizeof(trs_sweep_options),
@@ -273,7 +273,7 @@ TEST(norms_are_those_of_the_residual) {
     assert_success(trs_relax_sweep(R, x, n, rhs, n, 2, TRS_COL_MAJOR, &o));
     for (int c = 0; c < 2; c++)
       assert_true(fabs(before[c] - last[t][c]) < 1e-12 + 1e-6 * before[c]);
-    trs_relax_destroy(R);
+    trs_plan_destroy(R);
   }
   assert_memory_equal(norms[0], norms[1], sizeof norms[0]);
   for (int k = 2; k < 8; k++) assert_true(norms[0][k] < 0.5 * norms[0][k - 2]);
@@ -293,7 +293,7 @@ TEST(each_precision_has_its_error) {
   for (int64_t i = 0; i < n; i++) norm += rhs[i] * rhs[i];
   for (int store = TRS_STORE_MIXED; store <= TRS_STORE_BFLOAT; store++) {
     static const double reached[] = {0, 1e-6, 1e-14, 2e-6, 1e-3, 1e-2};
-    trs_relaxation *R;
+    trs_plan *R;
     trs_relax_info info = {.struct_size = sizeof info};
     trs_relax_options options = {.struct_size = sizeof(trs_relax_options),
                                  .store = (trs_store)store};
@@ -306,7 +306,7 @@ TEST(each_precision_has_its_error) {
     assert_success(trs_relax_sweep(R, x, n, rhs, n, 1, TRS_COL_MAJOR, &o));
     double left = residual_plain(&A, rhs, x) / sqrt(norm);
     if (left > reached[store]) fail_msg("store %d: residual %g", store, left);
-    trs_relax_destroy(R);
+    trs_plan_destroy(R);
   }
   free(rhs);
   free(x);
@@ -340,7 +340,7 @@ TEST(sweeps_converge_on_the_wing) {
   double *rhs = malloc((size_t)m.nrows * sizeof *rhs), *x = malloc((size_t)m.nrows * sizeof *x);
   trs_random_fill(rhs, m.nrows, TRS_DOUBLE, 3);
   for (int store = TRS_STORE_MIXED; store <= TRS_STORE_BFLOAT; store++) {
-    trs_relaxation *R;
+    trs_plan *R;
     trs_relax_info info = {.struct_size = sizeof info};
     double norms[16];
     trs_relax_options options = {.struct_size = sizeof(trs_relax_options),
@@ -356,7 +356,7 @@ TEST(sweeps_converge_on_the_wing) {
     for (int k = 0; k < 15; k++) assert_true(norms[k + 1] < norms[k]);
     assert_true(norms[15] < 1e-2 * norms[0]);
     assert_true(residual_of(A, rhs, x) < 1e-2 * norms[0]);
-    trs_relax_destroy(R);
+    trs_plan_destroy(R);
   }
   trs_matrix_destroy(A);
   free(rhs);
@@ -370,7 +370,7 @@ TEST(factors_carry_the_range) {
   const double val[] = {1e30, 3e29, 1e-30, 1e-29}, rhs[] = {1e30, 1e-29};
   for (int store = TRS_STORE_HALF; store <= TRS_STORE_BFLOAT; store++) {
     double x[2];
-    trs_relaxation *R;
+    trs_plan *R;
     trs_relax_options options = {.struct_size = sizeof(trs_relax_options),
                                  .store = (trs_store)store};
     trs_sweep_options o = {.struct_size = sizeof(trs_sweep_options), .sweeps = 60};
@@ -378,14 +378,14 @@ TEST(factors_carry_the_range) {
         &R, one, BSR(TRS_DOUBLE, 2, 0, 1, TRS_ROW_MAJOR, TRS_PTR64, ptr, idx, val), &options));
     assert_success(trs_relax_sweep(R, x, 2, rhs, 2, 1, TRS_COL_MAJOR, &o));
     assert_true(fabs(x[0] + 0.3 * x[1] - 1) < 4e-3 && fabs(0.1 * x[0] + x[1] - 1) < 4e-3);
-    trs_relax_destroy(R);
+    trs_plan_destroy(R);
   }
 }
 
 TEST(bad_input_is_named_by_its_block_row) {
   blocks A = blocks_random(20, 3, 4, 2, 11);
   trs_matrix *M = blocks_matrix(&A, TRS_DOUBLE, TRS_CSR), *Z;
-  trs_relaxation *R;
+  trs_plan *R;
   assert_failure(TRS_ERROR_ARGUMENT, "blocks of 7 do not divide the 60 rows",
                  trs_relax_create(&R, one, M, 7, NULL));
   assert_failure(TRS_ERROR_ARGUMENT, "block size is 0", trs_relax_create(&R, one, M, 0, NULL));
@@ -435,7 +435,7 @@ TEST(bad_input_is_named_by_its_block_row) {
 }
 
 /* Two block rows without off-diagonal blocks: 1 and the block. */
-static trs_status create_with(trs_relaxation **R, int b, const double *block, trs_store store) {
+static trs_status create_with(trs_plan **R, int b, const double *block, trs_store store) {
   const int64_t ptr[] = {0, 1, 2};
   const int32_t idx[] = {0, 1};
   double val[2 * 8 * 8] = {0};
@@ -449,7 +449,7 @@ static trs_status create_with(trs_relaxation **R, int b, const double *block, tr
 TEST(what_rounding_leaves_is_no_pivot) {
   static const double rows[] = {1, 2, 3, 4, 5, 6, 7, 8, 9}, two[] = {.1, .2, .3, .6},
                       twice[] = {.1, .7, .3, .2, 1.4, .6, 1, 2, 5};
-  trs_relaxation *R;
+  trs_plan *R;
   for (int store = TRS_STORE_MIXED; store <= TRS_STORE_BFLOAT; store++) {
     const double *const singular[] = {rows, two, twice};
     for (int k = 0; k < 3; k++) {
@@ -464,7 +464,7 @@ TEST(what_rounding_leaves_is_no_pivot) {
  * columns by 10^columns and 10^-columns; the exact x is the inverse of each column's scale. */
 static void check_scaled(int b, double rows, double columns) {
   double block[64], rhs[16] = {0}, x[16];
-  trs_relaxation *R;
+  trs_plan *R;
   trs_random_fill(block, b * b, TRS_DOUBLE, (uint64_t)b);
   for (int i = 0; i < b; i++) {
     double sum = 0, scale = pow(10, i % 2 ? rows : -rows);
@@ -479,7 +479,7 @@ static void check_scaled(int b, double rows, double columns) {
     double off = x[b + i] * pow(10, i % 2 ? -columns : columns) - 1;
     if (!(fabs(off) < 1e-12)) fail_msg("block %d, scaled %g, %g: %g", b, rows, columns, off);
   }
-  trs_relax_destroy(R);
+  trs_plan_destroy(R);
 }
 
 TEST(scaled_blocks_are_kept) {
@@ -493,18 +493,18 @@ TEST(scaled_blocks_are_kept) {
   const double hidden[] = {.1e150, .7e150, .3e150, .2e150, 1.4e150, .7e150, 0, 1e-150, 0};
   const double rhs[6] = {0, 0, 0, 1.1e150, 2.3e150, 1e-150};
   double x[6];
-  trs_relaxation *R;
+  trs_plan *R;
   assert_success(create_with(&R, 3, hidden, TRS_STORE_DOUBLE));
   assert_success(trs_relax_sweep(R, x, 6, rhs, 6, 1, TRS_COL_MAJOR, NULL));
   for (int i = 3; i < 6; i++) assert_true(fabs(x[i] - 1) < 1e-12);
-  trs_relax_destroy(R);
+  trs_plan_destroy(R);
 }
 
 TEST(factors_that_overflow_are_refused) {
   static const double last[] = {1, 3e38, -1, 3e38}, small[] = {1, 0, 1, 1e-39},
                       none[] = {1, 0, 1, 1e-50}, above[] = {1, 1, 3e38, -1, 1, 3e38, 0, 1, 1},
                       wide[] = {1, 1e308, -1, 1.7e308}, tiny[] = {1e-310, 0, 0, 1};
-  trs_relaxation *R;
+  trs_plan *R;
   const char *overflow = "block row 1 (0-based) overflows when factored: store as double";
   assert_failure(TRS_ERROR_UNSUPPORTED, overflow, create_with(&R, 2, last, TRS_STORE_FLOAT));
   assert_int_equal(trs_last_error()->row, 1);
@@ -516,7 +516,7 @@ TEST(factors_that_overflow_are_refused) {
   const double *const kept[] = {last, small, none};
   for (int k = 0; k < 3; k++) {
     assert_success(create_with(&R, 2, kept[k], TRS_STORE_MIXED));
-    trs_relax_destroy(R);
+    trs_plan_destroy(R);
   }
   assert_failure(TRS_ERROR_UNSUPPORTED, "overflows when factored: scale the matrix",
                  create_with(&R, 2, wide, TRS_STORE_DOUBLE));
@@ -533,7 +533,7 @@ static void check_range(const blocks *A, int power, double expected) {
   trs_relax_options options = {.struct_size = sizeof(trs_relax_options), .store = TRS_STORE_DOUBLE};
   trs_sweep_options o = {
       .struct_size = sizeof(trs_sweep_options), .residual_every = 1, .residuals = norms};
-  trs_relaxation *R;
+  trs_plan *R;
   trs_random_fill(rhs, n, TRS_DOUBLE, 4);
   for (int64_t i = 0; i < n; i++) rhs[i] = ldexp(rhs[i], power);
   for (int64_t e = 0; e < count; e++) val[e] = ldexp(A->val[e], power);
@@ -545,7 +545,7 @@ static void check_range(const blocks *A, int power, double expected) {
     if (isfinite(expected) ? !(norms[k] > 0 && isfinite(norms[k]))
                            : !(isnan(expected) ? isnan(norms[k]) : norms[k] == expected))
       fail_msg("times 2^%d: norm %g", power, norms[k]);
-  trs_relax_destroy(R);
+  trs_plan_destroy(R);
   free(rhs);
   free(val);
   free(x);
@@ -556,7 +556,7 @@ TEST(norms_out_of_range_say_so) {
   double x[6], norms[2];
   trs_sweep_options o = {
       .struct_size = sizeof(trs_sweep_options), .residual_every = 1, .residuals = norms};
-  trs_relaxation *R;
+  trs_plan *R;
   check_range(&A, 480, 1);
   check_range(&A, -470, 1);
   check_range(&A, 660, INFINITY);
@@ -565,7 +565,7 @@ TEST(norms_out_of_range_say_so) {
   assert_success(create_with(&R, 3, block, TRS_STORE_DOUBLE));
   assert_success(trs_relax_sweep(R, x, 6, rhs, 6, 1, TRS_COL_MAJOR, &o));
   assert_true(norms[0] == 0 && norms[1] == 0);
-  trs_relax_destroy(R);
+  trs_plan_destroy(R);
   blocks_free(&A);
 }
 
@@ -579,12 +579,12 @@ TEST(rounding_does_not_depend_on_the_unit) {
     double d = ldexp(1, (int)units[k]), o = d / 3;
     const double val[] = {d, o, o, d};
     trs_relax_info info = {.struct_size = sizeof info};
-    trs_relaxation *R;
+    trs_plan *R;
     assert_success(trs_relax_create_bsr(
         &R, one, BSR(TRS_DOUBLE, 2, 0, 1, TRS_ROW_MAJOR, TRS_PTR64, ptr, idx, val), NULL));
     assert_success(trs_relax_get_info(R, &info));
     rounding[k] = info.rounding;
-    trs_relax_destroy(R);
+    trs_plan_destroy(R);
   }
   assert_true(rounding[0] > 1e-9 && rounding[1] == rounding[0] && rounding[2] == rounding[0]);
   /* Far apart: the loss of the small values is negligible against the large ones. */
@@ -593,12 +593,12 @@ TEST(rounding_does_not_depend_on_the_unit) {
   const double *const val[] = {apart, below};
   for (int k = 0; k < 2; k++) {
     trs_relax_info info = {.struct_size = sizeof info};
-    trs_relaxation *R;
+    trs_plan *R;
     assert_success(trs_relax_create_bsr(
         &R, one, BSR(TRS_DOUBLE, 2, 0, 1, TRS_ROW_MAJOR, TRS_PTR64, ptr, idx, val[k]), NULL));
     assert_success(trs_relax_get_info(R, &info));
     assert_true(info.rounding < 1e-12);
-    trs_relax_destroy(R);
+    trs_plan_destroy(R);
   }
 }
 
@@ -611,13 +611,13 @@ TEST(values_below_the_range_of_floats_are_refused) {
   const double *const val[] = {tiny, subnormal};
   for (int k = 0; k < 2; k++)
     for (trs_store store = TRS_STORE_MIXED; store <= TRS_STORE_BFLOAT; store++) {
-      trs_relaxation *R;
+      trs_plan *R;
       trs_relax_options how = {.struct_size = sizeof how, .store = store};
       const trs_status status = trs_relax_create_bsr(
           &R, one, BSR(TRS_DOUBLE, 2, 0, 1, TRS_ROW_MAJOR, TRS_PTR64, ptr, idx, val[k]), &how);
       if (store == TRS_STORE_DOUBLE) {
         assert_int_equal(status, TRS_SUCCESS);
-        trs_relax_destroy(R);
+        trs_plan_destroy(R);
         continue;
       }
       assert_failure(TRS_ERROR_UNSUPPORTED, "too small to be stored as a float: store as double",
@@ -652,7 +652,7 @@ TEST(x_outside_the_range_of_floats_is_refused) {
         trs_relax_options how = {.struct_size = sizeof how, .store = store};
         /* The first row reads the second one's start. */
         const trs_sweep_options once = {.struct_size = sizeof once, .keep_x = cases[k].start != 0};
-        trs_relaxation *R;
+        trs_plan *R;
         for (int i = 0; i < N * block; i++) {
           const int row = i / block, e = i % block;
           val[(row * 2 + row) * block * block + e * block + e] = cases[k].diagonal[row];
@@ -670,7 +670,7 @@ TEST(x_outside_the_range_of_floats_is_refused) {
           assert_failure(TRS_ERROR_UNSUPPORTED, cases[k].what, status);
         else
           assert_success(status);
-        trs_relax_destroy(R);
+        trs_plan_destroy(R);
       }
 }
 
@@ -681,17 +681,17 @@ TEST(x_that_is_zero_is_no_loss) {
   const double val[] = {2, 1, 1, 2}, b[] = {2, 1};
   double x[] = {1, 0};
   const trs_sweep_options once = {.struct_size = sizeof once, .keep_x = 1};
-  trs_relaxation *R;
+  trs_plan *R;
   assert_success(trs_relax_create_bsr(
       &R, one, BSR(TRS_DOUBLE, 2, 0, 1, TRS_ROW_MAJOR, TRS_PTR64, ptr, idx, val), NULL));
   assert_success(trs_relax_sweep(R, x, 2, b, 2, 1, TRS_COL_MAJOR, &once));
   assert_true(x[0] == 1 && x[1] == 0);
-  trs_relax_destroy(R);
+  trs_plan_destroy(R);
 }
 
 TEST(sweeps_check_their_arguments) {
   blocks A = blocks_random(10, 2, 3, 2, 12), B = blocks_random(10, 2, 6, 2, 99);
-  trs_relaxation *R;
+  trs_plan *R;
   double x[20], rhs[20] = {0};
   assert_success(trs_relax_create_bsr(
       &R, one, BSR(TRS_DOUBLE, 10, 0, 2, TRS_ROW_MAJOR, TRS_PTR64, A.ptr, A.idx, A.val), NULL));
@@ -707,18 +707,18 @@ TEST(sweeps_check_their_arguments) {
   assert_failure(TRS_ERROR_ARGUMENT, "ldx",
                  trs_relax_sweep(R, x, 19, rhs, 20, 1, TRS_COL_MAJOR, NULL));
   assert_failure(TRS_ERROR_STRUCTURE, "not there at creation",
-                 trs_relax_update_bsr(R, BSR((trs_scalar)0, 0, 0, 0, TRS_ROW_MAJOR, TRS_PTR64,
-                                             B.ptr, B.idx, B.val)));
-  assert_failure(TRS_ERROR_ARGUMENT, "9 x 10 blocks of size 2",
-                 trs_relax_update_bsr(
-                     R, BSR(TRS_DOUBLE, 9, 0, 2, TRS_ROW_MAJOR, TRS_PTR64, A.ptr, A.idx, A.val)));
-  assert_failure(TRS_ERROR_ARGUMENT, "blocks is NULL", trs_relax_update_bsr(R, NULL));
-  assert_success(trs_relax_update_bsr(
-      R, BSR(TRS_DOUBLE, 10, 10, 2, TRS_ROW_MAJOR, TRS_PTR64, A.ptr, A.idx, A.val)));
+                 trs_update_bsr(R, BSR((trs_scalar)0, 0, 0, 0, TRS_ROW_MAJOR, TRS_PTR64, B.ptr,
+                                       B.idx, B.val)));
+  assert_failure(
+      TRS_ERROR_ARGUMENT, "9 x 10 blocks of size 2",
+      trs_update_bsr(R, BSR(TRS_DOUBLE, 9, 0, 2, TRS_ROW_MAJOR, TRS_PTR64, A.ptr, A.idx, A.val)));
+  assert_failure(TRS_ERROR_ARGUMENT, "blocks is NULL", trs_update_bsr(R, NULL));
+  assert_success(
+      trs_update_bsr(R, BSR(TRS_DOUBLE, 10, 10, 2, TRS_ROW_MAJOR, TRS_PTR64, A.ptr, A.idx, A.val)));
   assert_success(trs_relax_sweep(R, x, 20, rhs, 20, 1, TRS_COL_MAJOR, NULL));
   for (int i = 0; i < 20; i++) assert_true(x[i] == 0);
-  trs_relax_destroy(R);
-  trs_relax_destroy(NULL);
+  trs_plan_destroy(R);
+  trs_plan_destroy(NULL);
   blocks_free(&A);
   blocks_free(&B);
 }
@@ -731,20 +731,20 @@ TEST(after_a_failed_update_a_relaxation_sweeps_no_more_until_one_succeeds) {
   double *good = memcpy(malloc(bytes), A.val, bytes);
   const trs_blocks *given =
       BSR(TRS_DOUBLE, 10, 10, 2, TRS_ROW_MAJOR, TRS_PTR64, A.ptr, A.idx, A.val);
-  trs_relaxation *R;
+  trs_plan *R;
   double x[20], y[20], rhs[20];
   trs_random_fill(rhs, 20, TRS_DOUBLE, 4);
   assert_success(trs_relax_create_bsr(&R, three, given, NULL));
   assert_success(trs_relax_sweep(R, x, 20, rhs, 20, 1, TRS_COL_MAJOR, NULL));
   for (int k = 0; k < 5; k++) {
-    const char *call = k & 1 ? "trs_relax_update of this" : "trs_relax_update_bsr of this";
+    const char *call = k & 1 ? "trs_update of this" : "trs_update_bsr of this";
     trs_status failed;
     if (k == 2) memset(A.val, 0, bytes);
     if (k == 4) trs_memory_fail_after(0);
     if (k & 1)
-      failed = trs_relax_update(R, k == 1 ? NULL : F);
+      failed = trs_update(R, k == 1 ? NULL : F);
     else
-      failed = trs_relax_update_bsr(R, k ? given : NULL);
+      failed = trs_update_bsr(R, k ? given : NULL);
     trs_memory_fail_after(-1);
     memcpy(A.val, good, bytes);
     assert_int_equal(failed, k == 2   ? TRS_ERROR_ZERO_PIVOT
@@ -754,11 +754,11 @@ TEST(after_a_failed_update_a_relaxation_sweeps_no_more_until_one_succeeds) {
     for (int again = 0; again < 2; again++)
       assert_failure(failed, call, trs_relax_sweep(R, y, 20, rhs, 20, 1, TRS_COL_MAJOR, NULL));
     assert_memory_equal(y, rhs, sizeof y);
-    assert_success(k & 1 ? trs_relax_update(R, M) : trs_relax_update_bsr(R, given));
+    assert_success(k & 1 ? trs_update(R, M) : trs_update_bsr(R, given));
     assert_success(trs_relax_sweep(R, y, 20, rhs, 20, 1, TRS_COL_MAJOR, NULL));
     assert_memory_equal(y, x, sizeof y);
   }
-  trs_relax_destroy(R);
+  trs_plan_destroy(R);
   trs_matrix_destroy(M);
   trs_matrix_destroy(F);
   free(good);
@@ -772,12 +772,12 @@ typedef struct request {
 
 static trs_status create_and_update(void *argument) {
   const request *r = argument;
-  trs_relaxation *R = NULL;
+  trs_plan *R = NULL;
   trs_relax_options options = {
       .struct_size = sizeof(trs_relax_options), .store = TRS_STORE_HALF, .balanced = r->balanced};
   trs_status status = trs_relax_create(&R, three, r->M, 5, &options);
-  if (!status) status = trs_relax_update(R, r->M);
-  trs_relax_destroy(R);
+  if (!status) status = trs_update(R, r->M);
+  trs_plan_destroy(R);
   return status;
 }
 

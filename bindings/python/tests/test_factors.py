@@ -385,6 +385,25 @@ def test_relaxation_preconditions_and_refuses():
             tr.relaxation(A, colour=np.arange(N) + wrong)
 
 
+def test_a_relaxation_lives_as_a_plan_does():
+    R = tr.relaxation(A, 4, store="double")
+    right, x = np.zeros(N), np.zeros(N)
+    R.sweep(right, B, 2)
+    R.wait()
+    assert "blocks of 4" in str(R) and "colours" in str(R)
+    with R.clone() as clone:
+        clone.sweep(x, B, 2)
+        np.testing.assert_array_equal(x, right)
+        for changed in R, clone:
+            with pytest.raises(ValueError, match="close the clones"):
+                changed.update(A)
+    R.update(A)
+    R.close()
+    for call in (lambda: R.sweep(x, B), lambda: R.info, R.clone, R.wait, lambda: R.update(A)):
+        with pytest.raises(ValueError, match="the plan is closed"):
+            call()
+
+
 def test_triangles():
     M = sp.csr_array(np.array([[0.0, 2, 0], [3, 4, 0], [-5, 0, 0]]))
     np.testing.assert_array_equal(tr.triangle(M).toarray(), np.tril(M.toarray()))

@@ -282,7 +282,6 @@ def _handles_of(function: Any) -> Type[Handle]:
 MatrixHandle = _handles_of(library.trs_matrix_destroy)
 FactorsHandle = _handles_of(library.trs_factors_destroy)
 PlanHandle = _handles_of(library.trs_plan_destroy)
-RelaxHandle = _handles_of(library.trs_relax_destroy)
 ContextHandle = _handles_of(library.trs_context_destroy)
 
 

@@ -36,7 +36,7 @@ _solve = library.trs_solve
 
 
 class Life:
-    """What plans and batches have in common: clones, waits and their end."""
+    """What plans, batches and relaxations have in common: clones, waits and their end."""
 
     _handle: Optional[C.c_void_p]
     _keep: Any
@@ -57,7 +57,7 @@ class Life:
 
         Returns
         -------
-        Plan or Batch
+        Plan, Batch or Relaxation
             Of this class.
 
         Examples
@@ -112,7 +112,7 @@ class Life:
         return self._handle
 
     def wait(self) -> None:
-        """Wait for solves of device arrays, and raise what failed in them."""
+        """Wait for solves and sweeps of device arrays, and raise what failed in them."""
         with self._lock.lock:
             check(library.trs_plan_wait(self._ready()))
 

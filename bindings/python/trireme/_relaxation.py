@@ -9,9 +9,9 @@ from . import _api
 from ._arrays import (SCALARS, Dense, common_layout, dense, keep_stream, stream_address,
                       whole_numbers)
 from ._context import Lock, check_threads, context_of
-from ._library import Refusal, RelaxHandle, check, library, make_struct, run
+from ._library import PlanHandle, Refusal, check, library, make_struct, run
 from ._matrix import matrix_of
-from ._plan import LONG_SOLVE, refuse_stream, struct_dict
+from ._plan import LONG_SOLVE, Life, refuse_stream, struct_dict
 from ._words import Device, Direction, RelaxStore, Shaped, device_name, flag, pick, real, whole
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def _copy_of(A: Any) -> Any:
         tuple(np.array(a.array) for a in (parts.val, parts.idx, parts.ptr)), shape=parts.shape)
 
 
-class Relaxation:
+class Relaxation(Life):
     """Gauss-Seidel by colours on block rows; `trireme.relaxation` makes it.
 
     It can be pickled and copied, which keeps matrix and options and colours again.
@@ -83,7 +83,8 @@ class Relaxation:
                  nrhs: int = 1, balanced: bool = False, colour: Any = None,
                  device: Device = "auto", threads: Optional[int] = None, stream: Any = None,
                  copy: bool = True) -> None:
-        self._handle = RelaxHandle()
+        self._begin_life()
+        self._handle, self._keep = PlanHandle(), None
         self._lock = Lock()
         self._refusal = Refusal("relaxation")
         check_threads(device, threads)
@@ -119,7 +120,7 @@ class Relaxation:
         self._copies, self._copy = copy, _copy_of(A) if copy else None
         keep_stream(self._handle, stream)
         if stream is not None:
-            status = library.trs_relax_set_stream(self._handle, stream_address(stream))
+            status = library.trs_plan_set_stream(self._handle, stream_address(stream))
             if status == _api.TRS_ERROR_UNSUPPORTED:
                 refuse_stream()
             check(status)
@@ -128,12 +129,6 @@ class Relaxation:
     def _check_colour(colour: Any, rows: int) -> None:
         if colour is not None and colour.shape != (rows,):
             raise ValueError(f"colour has shape {colour.shape}: ({rows},) is wanted")
-
-    def _ready(self) -> Any:
-        if self._lock.broken:
-            raise RuntimeError("the process was forked while another thread was using this "
-                               "relaxation: make a new one in the child")
-        return self._handle
 
     def _vector(self, array: Any, name: str) -> Dense:
         made = dense(array)
@@ -205,15 +200,16 @@ class Relaxation:
         After an exception the relaxation sweeps no more until an update succeeds.
         """
         with self._refusal, self._lock.lock:
+            self._check_unshared()
             if _is_bsr(A) and A.blocksize[0] == self._block_size:
                 blocks = _Blocks(A)
                 if blocks.rows * blocks.size != self._n or blocks.val.dtype != self._dtype:
                     raise ValueError(f"A is {A.shape} of {blocks.val.dtype}: {(self._n, self._n)} "
                                      f"of {self._dtype} is wanted")
-                check(library.trs_relax_update_bsr(self._ready(), blocks.described()))
+                check(library.trs_update_bsr(self._ready(), blocks.described()))
             else:
                 matrix = matrix_of(A, self._dtype)
-                check(library.trs_relax_update(self._ready(), matrix.handle))
+                check(library.trs_update(self._ready(), matrix.handle))
             self._copy = _copy_of(A) if self._copies else None
 
     @property

@@ -21,7 +21,7 @@ static const char CASE[] = "gen:wingmesh:1100000";
 
 /* ---- Sweeps ---- */
 
-static trs_status sweep(trs_relaxation *R, int64_t n, double *x, const double *b, double *least) {
+static trs_status sweep(trs_plan *R, int64_t n, double *x, const double *b, double *least) {
   trs_sweep_options how = {.struct_size = sizeof(trs_sweep_options), .sweeps = W21_SWEEPS};
   trs_status status = TRS_SUCCESS;
   *least = INFINITY;
@@ -34,7 +34,7 @@ static trs_status sweep(trs_relaxation *R, int64_t n, double *x, const double *b
 }
 
 static int measure(w21_run *run, trs_context *ctx, trs_store store, double copy_gbs) {
-  trs_relaxation *R;
+  trs_plan *R;
   trs_relax_options how = {.struct_size = sizeof(trs_relax_options), .store = store};
   trs_relax_info info = {.struct_size = sizeof info};
   if (trs_relax_create(&R, ctx, run->A, W21_BLOCK, &how)) return leave_library(NULL);
@@ -56,7 +56,7 @@ static int measure(w21_run *run, trs_context *ctx, trs_store store, double copy_
   }
   free(b);
   free(x);
-  trs_relax_destroy(R);
+  trs_plan_destroy(R);
   return code;
 }
 

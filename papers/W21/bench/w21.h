@@ -30,7 +30,7 @@ bench_row w21_row(const w21_run *run, trs_store store, const trs_relax_info *inf
 /* Prints the row, and writes it to --out. */
 void w21_show(w21_run *run, bench_row *row);
 /* Seconds of a sweep on GPUs, the fastest of several runs; x and b are in device memory. */
-trs_status w21_time(trs_relaxation *R, void *x, const void *b, int64_t n, double *sweep);
+trs_status w21_time(trs_plan *R, void *x, const void *b, int64_t n, double *sweep);
 
 /* Each runs one part.  They return -1, or the exit code. */
 int w21_on_gpu(w21_run *run);

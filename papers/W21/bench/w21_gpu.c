@@ -38,7 +38,7 @@ typedef struct bench_case {
   trs_scalar scalar; /* of x and b */
   int64_t n;         /* of A in scalars */
   trs_store store;
-  trs_relaxation *R, *reference;
+  trs_plan *R, *reference;
   trs_relax_info info;
   void *b, *expected, *x;  /* host */
   void *there_b, *there_x; /* device */
@@ -50,8 +50,7 @@ typedef struct bench_case {
 static int64_t bytes_of(const bench_case *c) { return c->n * (c->scalar == TRS_FLOAT ? 4 : 8); }
 
 /* variant: NULL on the CPU. */
-static trs_status create(const bench_case *c, trs_context *ctx, trs_relaxation **R,
-                         const char *variant) {
+static trs_status create(const bench_case *c, trs_context *ctx, trs_plan **R, const char *variant) {
   trs_relax_options how = {
       .struct_size = sizeof(trs_relax_options), .store = c->store, .variant = variant};
   if (c->A) return trs_relax_create(R, ctx, c->A, W21_BLOCK, &how);
@@ -69,8 +68,8 @@ static trs_status create(const bench_case *c, trs_context *ctx, trs_relaxation *
 }
 
 static void close_case(bench_case *c) {
-  trs_relax_destroy(c->R);
-  trs_relax_destroy(c->reference);
+  trs_plan_destroy(c->R);
+  trs_plan_destroy(c->reference);
   free(c->b);
   free(c->x);
   free(c->expected);
@@ -107,7 +106,7 @@ static int open_case(bench_case *c) {
   if (create(c, c->cpu, &c->reference, NULL) ||
       trs_relax_sweep(c->reference, c->expected, c->n, c->b, c->n, 1, TRS_COL_MAJOR, &o))
     return leave_library(NULL);
-  trs_relax_destroy(c->reference);
+  trs_plan_destroy(c->reference);
   c->reference = NULL;
   if (!c->A)
     c->residual = residual_of_blocks(&c->B, c->expected, c->b);
@@ -149,7 +148,7 @@ static void show(bench_case *c, const char *variant, double sweep, double differ
 
 static int run_variant(bench_case *c, const char *variant) {
   double sweep = NAN;
-  trs_relax_destroy(c->R);
+  trs_plan_destroy(c->R);
   trs_status status = create(c, c->gpu, &c->R, variant);
   if (!status) status = w21_time(c->R, c->there_x, c->there_b, c->n, &sweep);
   c->info.struct_size = sizeof c->info;

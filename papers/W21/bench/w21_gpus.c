@@ -35,7 +35,7 @@ static int run_count(several *s, int count, trs_store store) {
       .struct_size = sizeof(trs_relax_options), .store = store, .variant = s->run->set->methods};
   trs_relax_info info = {.struct_size = sizeof info};
   trs_context *ctx = NULL;
-  trs_relaxation *R = NULL;
+  trs_plan *R = NULL;
   double sweep;
   int code = bench_gpu_list_open(&s->gpus, count, &ctx);
   if (code >= 0) return code;
@@ -46,7 +46,7 @@ static int run_count(several *s, int count, trs_store store) {
     code = leave_library(NULL);
   else
     show(s, count, store, &info, sweep);
-  trs_relax_destroy(R);
+  trs_plan_destroy(R);
   trs_context_destroy(ctx);
   return code;
 }

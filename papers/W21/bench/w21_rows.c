@@ -29,7 +29,7 @@ int w21_read(w21_run *run) {
   return -1;
 }
 
-trs_status w21_time(trs_relaxation *R, void *x, const void *b, int64_t n, double *sweep) {
+trs_status w21_time(trs_plan *R, void *x, const void *b, int64_t n, double *sweep) {
   trs_sweep_options how = {.struct_size = sizeof(trs_sweep_options), .sweeps = W21_SWEEPS};
   trs_status status = TRS_SUCCESS;
   *sweep = INFINITY;
@@ -39,7 +39,7 @@ trs_status w21_time(trs_relaxation *R, void *x, const void *b, int64_t n, double
     double took = bench_cuda_stop() / W21_SWEEPS;
     if (took > 0 && took < *sweep) *sweep = took;
   }
-  return status ? status : trs_relax_wait(R);
+  return status ? status : trs_plan_wait(R);
 }
 
 /* ---- Rows ---- */

@@ -3,7 +3,7 @@
 #define TRS_RELAX_CUDA_ARGS_H
 
 #include "device/device.h"
-#include "relax/part.h"
+#include "relax/exact.h"
 #include "relax/range.h"
 #include "device/fault.h"
 

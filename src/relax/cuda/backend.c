@@ -8,7 +8,6 @@
 #include "base/config.h"
 #include "base/nearest.h"
 #include "plan/parameters.h"
-#include "relax/cuda/backend_state.h"
 #include "relax/kernels.h"
 
 static const trs_relax_variant variants[] = {{.name = "slices"},
@@ -57,8 +56,9 @@ static trs_status bring_powers(trs_relaxation *R) {
   int8_t *power;
   TRS_TRY(TRS_ALLOC(&power, R->noff));
   for (int64_t k = 0; k < R->noff; k++) power[k] = (int8_t)ilogbf(R->scale[k]);
-  trs_status status = trs_device_copy((void *)(uintptr_t)g->args.power, power, R->noff, g->stream);
-  if (!status) status = trs_device_wait(g->stream);
+  trs_status status =
+      trs_device_copy((void *)(uintptr_t)g->args.power, power, R->noff, R->plan->stream);
+  if (!status) status = trs_device_wait(R->plan->stream);
   trs_free(power);
   return status;
 }
@@ -83,13 +83,14 @@ static trs_status bring_blocks(trs_relaxation *R) {
   const trs_relax_kernels *K = trs_relax_kernels_of(R->store);
   int64_t bytes = R->noff * R->block * R->block * (int64_t)K->off_size;
   TRS_TRY(take_blocks(R));
-  TRS_TRY(trs_device_copy((void *)(uintptr_t)g->args.off, R->off, bytes, g->stream));
+  TRS_TRY(trs_device_copy((void *)(uintptr_t)g->args.off, R->off, bytes, R->plan->stream));
   return K->scaled ? bring_powers(R) : TRS_SUCCESS;
 }
 
 /* The blocks exist only until they are packed. */
-static trs_status pack(trs_relax_gpu *g) {
-  TRS_TRY(trs_relax_slices_pack(&g->args, &g->slices, g->stream));
+static trs_status pack(trs_relaxation *R) {
+  trs_relax_gpu *g = R->gpu;
+  TRS_TRY(trs_relax_slices_pack(&g->args, &g->slices, R->plan->stream));
   trs_arena_free(&g->blocks);
   return TRS_SUCCESS;
 }
@@ -115,11 +116,11 @@ static trs_status take_vectors(trs_relaxation *R) {
   a->x_stride = (rows + 1) * a->pitch; /* includes a row of zeros */
   const int64_t count = a->x_stride * (turns ? 2 : R->room);
   TRS_TRY(trs_arena_alloc(&g->own, &a->x, count, (size_t)size));
-  TRS_TRY(trs_device_fill(a->x, 0, count * size, g->stream));
+  TRS_TRY(trs_device_fill(a->x, 0, count * size, R->plan->stream));
   if (!turns) return trs_arena_alloc(&g->own, &a->r, a->r_stride * R->room, K->r_size);
   for (int64_t k = 0; k < 2; k++)
     TRS_TRY(trs_device_fill((char *)a->x + k * a->x_stride * size, 0xff, rows * a->pitch * size,
-                            g->stream));
+                            R->plan->stream));
   return TRS_SUCCESS;
 }
 
@@ -128,16 +129,11 @@ static trs_status enter_variant(trs_relaxation *R, const char *name) {
   const char *parameters;
   TRS_TRY(find_variant(R, name, &g->variant, &parameters));
   TRS_TRY(read_parameters(g, parameters));
+  R->variant = g->variant->name;
   TRS_TRY(take_vectors(R));
   if (trs_relax_by_slices(R)) TRS_TRY(trs_relax_make_slices(R));
   if (g->variant->prepare) TRS_TRY(g->variant->prepare(R));
-  return trs_device_wait(g->stream);
-}
-
-void trs_relax_gpu_put_x(trs_relaxation *R, void *x) {
-  trs_relax_gpu *g = R->gpu;
-  trs_arena_drop(&g->own, g->args.x);
-  g->args.x = x;
+  return trs_device_wait(R->plan->stream);
 }
 
 static trs_status take_arrays(trs_relaxation *R) {
@@ -151,8 +147,8 @@ static trs_status take_arrays(trs_relaxation *R) {
   if (trs_relaxation_is_narrow(R)) {
     TRS_TRY(trs_arena_alloc(&g->shared, &g->most, 2 * R->room, sizeof *g->most));
     TRS_TRY(trs_arena_alloc(&g->shared, &g->lost, 1, sizeof *g->lost));
-    TRS_TRY(trs_device_fill(g->most, 0, 2 * R->room * (int64_t)sizeof *g->most, g->stream));
-    TRS_TRY(trs_device_fill(g->lost, 0, sizeof *g->lost, g->stream));
+    TRS_TRY(trs_device_fill(g->most, 0, 2 * R->room * (int64_t)sizeof *g->most, R->plan->stream));
+    TRS_TRY(trs_device_fill(g->lost, 0, sizeof *g->lost, R->plan->stream));
   }
   return trs_arena_alloc(&g->shared, &a->words, R->room * TRS_EXACT_WORDS, sizeof *a->words);
 }
@@ -170,12 +166,10 @@ static trs_status build(trs_relaxation *R, const char *name) {
   return enter_variant(R, name);
 }
 
-trs_status trs_relax_gpu_create(trs_relaxation *R, trs_device *device, trs_stream stream,
-                                const char *name) {
+trs_status trs_relax_gpu_create(trs_relaxation *R, trs_device *device, const char *name) {
   TRS_TRY(TRS_ALLOC_ZERO(&R->gpu, 1));
   R->gpu->device = device;
-  R->gpu->stream = stream;
-  R->gpu->shared = R->gpu->blocks = R->gpu->own = trs_relax_arena(R->gpu);
+  R->gpu->shared = R->gpu->blocks = R->gpu->own = trs_relax_arena(R);
   R->gpu->stage = (trs_stage){.device = device, .slots = TRS_SLOTS};
   TRS_ON_DEVICE(R->gpu->device);
   return build(R, name);
@@ -190,21 +184,23 @@ static trs_status bring_on_device(trs_relaxation *R) {
   const trs_relax_kernels *K = trs_relax_kernels_of(R->store);
   int64_t block = (int64_t)R->block * R->block;
   TRS_TRY(trs_device_copy((void *)(uintptr_t)a->diagonal, R->diagonal,
-                          R->nrows * block * (int64_t)K->r_size, g->stream));
-  TRS_TRY(trs_device_copy((void *)(uintptr_t)a->pivot, R->pivot, R->nrows * R->block, g->stream));
+                          R->nrows * block * (int64_t)K->r_size, R->plan->stream));
+  TRS_TRY(
+      trs_device_copy((void *)(uintptr_t)a->pivot, R->pivot, R->nrows * R->block, R->plan->stream));
   TRS_TRY(bring_blocks(R));
-  if (trs_relax_by_slices(R)) TRS_TRY(pack(g));
-  return trs_device_wait(g->stream);
+  if (trs_relax_by_slices(R)) TRS_TRY(pack(R));
+  return trs_device_wait(R->plan->stream);
 }
 
-static trs_status update(trs_relaxation *R, const trs_block_source *source) {
-  trs_status status = trs_relaxation_put_values(R, source);
+static trs_status update(trs_plan *plan) {
+  trs_relaxation *R = plan->state;
+  trs_status status = trs_relaxation_put_values(R, R->source);
   if (!status) status = bring_on_device(R);
   trs_relaxation_drop_values(R);
   return status;
 }
 
-void trs_relax_gpu_free(trs_relaxation *R) {
+static void free_gpu(trs_relaxation *R) {
   trs_relax_gpu *g = R->gpu;
   if (!g) return;
   int before = trs_device_enter(g->device);
@@ -214,8 +210,8 @@ void trs_relax_gpu_free(trs_relaxation *R) {
   trs_arena_free(&g->own);
   trs_arena_free(&g->shared);
   trs_arena_free(&g->blocks);
-  trs_stage_close(&g->stage, g->stream);
-  (void)trs_device_wait(g->stream); /* kernels may still write norms */
+  trs_stage_close(&g->stage, R->plan->stream);
+  (void)trs_device_wait(R->plan->stream); /* kernels may still write norms */
   trs_device_free_stage(g->device, g->norms);
   trs_device_free_host(g->device, g->told);
   trs_device_free_host(g->device, g->told_lost);
@@ -224,36 +220,26 @@ void trs_relax_gpu_free(trs_relaxation *R) {
   R->gpu = NULL;
 }
 
-const char *trs_relax_gpu_variant(const trs_relaxation *R) { return R->gpu->variant->name; }
+static void free_state(trs_plan *plan) {
+  free_gpu(plan->state);
+  trs_relaxation_free(plan);
+}
 
-int64_t trs_relax_gpu_bytes(const trs_relaxation *R) {
-  const trs_relax_gpu *g = R->gpu;
+int64_t trs_relax_gpu_bytes(const trs_plan *plan) {
+  const trs_relax_gpu *g = ((const trs_relaxation *)plan->state)->gpu;
   return g->shared.bytes + g->blocks.bytes + g->own.bytes + TRS_SLOTS * g->stage.bytes;
 }
 
-/* ---- The table ---- */
-
-static trs_status create(trs_relaxation *R, trs_block_system *system,
-                         const trs_relax_options *options) {
-  (void)system;
-  return trs_relax_gpu_create(R, R->context->device, NULL, options->variant);
+static trs_status analyze(trs_plan *plan) {
+  trs_relaxation *R = plan->state;
+  return trs_relax_gpu_create(R, plan->context->device, R->options->variant);
 }
 
-static trs_stream *stream(trs_relaxation *R) { return &R->gpu->stream; }
-
-static void describe(const trs_relaxation *R, trs_relax_info *info) {
-  info->variant = trs_relax_gpu_variant(R);
-  info->device_bytes = trs_relax_gpu_bytes(R);
-}
-
-const trs_relax_backend trs_relax_gpu_backend = {.create = create,
-                                                 .update = update,
-                                                 .sweep = trs_relax_gpu_sweep,
-                                                 .solve = trs_relax_gpu_solve,
-                                                 .wait = trs_relax_gpu_wait,
-                                                 .stream = stream,
-                                                 .link = trs_relax_gpu_link,
-                                                 .meet = trs_relax_gpu_meet,
-                                                 .leave = trs_relax_gpu_leave,
-                                                 .describe = describe,
-                                                 .free = trs_relax_gpu_free};
+const trs_relax_backend trs_relax_gpu_backend = {
+    .method = {TRS_RELAX_METHOD, .backend = &trs_backend_cuda, .analyze = analyze, .update = update,
+               .solve = trs_relax_gpu_solve, .wait = trs_relax_gpu_wait,
+               .bytes = trs_relax_gpu_bytes, .free = free_state},
+    .sweep = trs_relax_gpu_sweep,
+    .link = trs_relax_gpu_link,
+    .meet = trs_relax_gpu_meet,
+    .leave = trs_relax_gpu_leave};

@@ -1,5 +1,5 @@
 /* backend_slices.c - divides the rows of a colour into slices of similar length (slices.cu). */
-#include "relax/cuda/backend_state.h"
+#include "relax/cuda/backend.h"
 
 static int64_t blocks_of(const trs_relaxation *R, int64_t position) {
   return R->ptr[position + 1] - R->ptr[position];
@@ -71,16 +71,16 @@ static trs_status bring_slices(trs_relaxation *R, const slicing *s) {
                            (int64_t)s->count * TRS_RELAX_SLICE_ROWS(R->block), sizeof *s->row));
   TRS_TRY(trs_arena_alloc(&g->own, &to->val, s->vectors, 16));
   TRS_TRY(trs_arena_alloc(&g->own, &to->arrived, 1, sizeof *to->arrived));
-  TRS_TRY(trs_device_fill(to->arrived, 0, sizeof *to->arrived, g->stream));
+  TRS_TRY(trs_device_fill(to->arrived, 0, sizeof *to->arrived, R->plan->stream));
   to->triangle = R->triangle;
   TRS_TRY(trs_arena_alloc(&g->own, &to->turn, 1, sizeof *to->turn));
-  TRS_TRY(trs_device_fill(to->turn, 0, sizeof *to->turn, g->stream));
+  TRS_TRY(trs_device_fill(to->turn, 0, sizeof *to->turn, R->plan->stream));
   *g->told = (trs_fault){.row = -1, .limit = TRS_WAIT_LIMIT};
   TRS_TRY(trs_arena_upload(&g->own, &to->fault, g->told, 1, sizeof *g->told));
   TRS_TRY(
       trs_arena_upload(&g->own, &to->starts, s->starts, 2 * R->ncolours + 1, sizeof *s->starts));
   TRS_TRY(trs_relax_slices_prepare(&g->args, to));
-  return trs_device_wait(g->stream);
+  return trs_device_wait(R->plan->stream);
 }
 
 static trs_status check_slices(const trs_relaxation *R) {

@@ -19,7 +19,7 @@ typedef struct norms {
 
 static trs_status hand_over(const trs_relax_driver *d, norms *m) {
   if (!m->held) return TRS_SUCCESS;
-  TRS_TRY(d->R->backend->wait(d->R));
+  TRS_TRY(d->R->backend->method.wait(d->R->plan));
   for (int64_t k = 0; k < m->held; k++)
     memcpy(m->to + (m->check - m->held + k) * m->stride, d->pinned + k * m->width,
            (size_t)m->width * sizeof *d->pinned);
@@ -68,7 +68,7 @@ static trs_status sweep_group(const trs_relax_driver *d, const trs_relax_vectors
   }
   if (on && d->steps->end) (void)goes_on(d, &status, d->steps->end(R));
   TRS_TRY(status);
-  TRS_TRY(d->steps->unload(R, v));
+  if (d->steps->unload) TRS_TRY(d->steps->unload(R, v));
   return hand_over(d, m);
 }
 

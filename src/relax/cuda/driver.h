@@ -14,7 +14,7 @@ typedef struct trs_relax_steps {
   /* Or writes them to an array on the host, at once.  One of the two is NULL. */
   trs_status (*host_norms)(trs_relaxation *R, double *to);
   trs_status (*end)(trs_relaxation *R); /* after the last sweep; NULL: nothing */
-  trs_status (*unload)(trs_relaxation *R, const trs_relax_vectors *v);
+  trs_status (*unload)(trs_relaxation *R, const trs_relax_vectors *v); /* NULL: nothing */
   trs_status (*staged)(trs_relaxation *R); /* after copies to the stages; NULL: nothing */
 } trs_relax_steps;
 

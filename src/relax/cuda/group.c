@@ -61,16 +61,17 @@ static trs_status make_lists(const trs_relax_group *G, trs_relax_member *m, int 
   return status;
 }
 
-static trs_status make_domain(trs_relax_group *G, int which, const trs_relaxation *R,
-                              const trs_block_system *system, const trs_relax_options *options) {
+static trs_status make_domain(trs_relax_group *G, int which, const trs_relaxation *R) {
   trs_relax_member *m = &G->member[which];
   m->device = trs_group_device(G->group, which);
   m->stream = trs_group_stream(G->group, which);
-  TRS_TRY(trs_relaxation_lay_out_domain(&m->R, R->context, R->scalar, R->block, system, which,
-                                        options));
+  TRS_TRY(trs_relaxation_lay_out_domain(&m->R, R->plan->context, R->scalar, R->block, R->system,
+                                        which, R->options));
   m->R->backend = &trs_relax_gpu_backend;
+  m->R->plan->method = &trs_relax_gpu_backend.method;
+  m->R->plan->stream = m->stream;
   TRS_TRY(TRS_ALLOC(&m->last, R->ncolours));
-  return trs_relax_gpu_create(m->R, m->device, m->stream, options->variant);
+  return trs_relax_gpu_create(m->R, m->device, R->options->variant);
 }
 
 trs_relax_signs trs_relax_first_signs(int members) {
@@ -101,31 +102,32 @@ static trs_status prepare_member(void *group, int which) {
   return set_signs(G, &G->member[which], which);
 }
 
-static trs_status build(trs_relax_group *G, const trs_relaxation *R, trs_block_system *system,
-                        const trs_relax_options *options) {
-  TRS_TRY(trs_block_system_split(system, G->members));
-  G->partition = system->partition;
-  for (int k = 0; k < G->members; k++) TRS_TRY(make_domain(G, k, R, system, options));
+static trs_status build(trs_relax_group *G, trs_relaxation *R) {
+  TRS_TRY(trs_block_system_split(R->system, G->members));
+  R->domains = G->members;
+  R->partition = R->system->partition;
+  for (int k = 0; k < G->members; k++) TRS_TRY(make_domain(G, k, R));
+  R->variant = G->member[G->members - 1].R->variant;
   TRS_TRY(trs_group_alloc(G->group, &G->signs, sizeof(trs_relax_signs)));
   TRS_TRY(trs_device_event_create(G->member[0].device, &G->mark));
   G->one_gpu_each = true;
   TRS_TRY(trs_group_each(G->group, prepare_member, G));
   for (int k = 0; k < G->members; k++) G->one_gpu_each &= trs_group_sharers(G->group, k) == 1;
   G->step = trs_counters_begin;
-  G->together = G->one_gpu_each && trs_team_size(R->context->team) >= G->members;
+  G->together = G->one_gpu_each && trs_team_size(R->plan->context->team) >= G->members;
   return TRS_SUCCESS;
 }
 
 /* R keeps only the colours. */
-static trs_status create(trs_relaxation *R, trs_block_system *system,
-                         const trs_relax_options *options) {
+static trs_status analyze(trs_plan *plan) {
+  trs_relaxation *R = plan->state;
   TRS_FREE_ALL(R->ptr, R->idx);
   R->ptr = NULL;
   R->idx = NULL;
   TRS_TRY(TRS_ALLOC_ZERO(&R->group, 1));
-  R->group->group = trs_group_retain(R->context->group);
+  R->group->group = trs_group_retain(plan->context->group);
   R->group->members = trs_group_members(R->group->group);
-  return build(R->group, R, system, options);
+  return build(R->group, R);
 }
 
 static trs_status wait_for_kernels(void *group, int which) {
@@ -140,7 +142,7 @@ static trs_status free_member(void *group, int which) {
   (void)trs_device_wait(m->stream);
   trs_relax_member_free_lists(m);
   trs_device_free_host(m->device, m->fault);
-  trs_relax_destroy(m->R);
+  trs_relaxation_destroy(m->R);
   trs_free(m->last);
   return TRS_SUCCESS;
 }
@@ -160,13 +162,14 @@ static void free_group(trs_relaxation *R) {
 }
 
 /* Updates all domains, so that the reported failure is that of the first row. */
-static trs_status update(trs_relaxation *R, const trs_block_source *source) {
+static trs_status update(trs_plan *plan) {
+  trs_relaxation *R = plan->state;
   trs_relax_group *G = R->group;
   trs_failure first = {.status = TRS_SUCCESS}, now;
   R->frobenius[0] = R->frobenius[1] = 0;
   for (int k = 0; k < G->members; k++) {
     trs_relaxation *D = G->member[k].R;
-    if (trs_relaxation_update(D, source)) {
+    if (trs_relaxation_update(D, R->source)) {
       trs_failure_get(&now);
       if (!first.status || now.row < first.row) first = now;
     }
@@ -176,31 +179,24 @@ static trs_status update(trs_relaxation *R, const trs_block_source *source) {
   return first.status ? trs_failure_set(&first) : TRS_SUCCESS;
 }
 
-static trs_stream *stream(trs_relaxation *R) { return &R->group->stream; }
-
-static int64_t bytes_of(const trs_relaxation *R) {
-  const trs_relax_group *G = R->group;
+static int64_t bytes(const trs_plan *plan) {
+  const trs_relax_group *G = ((const trs_relaxation *)plan->state)->group;
   int64_t bytes = 2 * G->staged_bytes;
   for (int k = 0; k < G->members; k++) {
     const trs_relaxation *D = G->member[k].R;
     int64_t messages = D->domain ? D->domain->send_ptr[D->ncolours] : 0;
-    bytes += trs_relax_gpu_bytes(D) + (int64_t)sizeof(trs_relax_signs);
+    bytes += trs_relax_gpu_bytes(D->plan) + (int64_t)sizeof(trs_relax_signs);
     if (messages) bytes += 5 * D->domain->send[messages - 1].end + 4 * (D->nrows + 1);
   }
   return bytes;
 }
 
-static void describe(const trs_relaxation *R, trs_relax_info *info) {
-  info->variant = trs_relax_gpu_variant(R->group->member[R->group->members - 1].R);
-  info->device_bytes = bytes_of(R);
-  info->domains = R->group->members;
-  info->partition = R->group->partition;
+static void free_state(trs_plan *plan) {
+  free_group(plan->state);
+  trs_relaxation_free(plan);
 }
 
-const trs_relax_backend trs_relax_group_backend = {.create = create,
-                                                   .update = update,
-                                                   .sweep = trs_relax_group_sweep,
-                                                   .wait = trs_relax_group_wait,
-                                                   .stream = stream,
-                                                   .describe = describe,
-                                                   .free = free_group};
+const trs_relax_backend trs_relax_group_backend = {
+    .method = {TRS_RELAX_METHOD, .backend = &trs_backend_cuda_group, .analyze = analyze,
+               .update = update, .wait = trs_relax_group_wait, .bytes = bytes, .free = free_state},
+    .sweep = trs_relax_group_sweep};

@@ -4,10 +4,18 @@
 #define TRS_RELAX_CUDA_GROUP_STATE_H
 
 #include "device/shared.h"
-#include "relax/backend.h"
 #include "relax/cuda/backend.h"
-#include "relax/cuda/group.h"
 #include "relax/cuda/push.h"
+
+/* The limit of a wait in nanoseconds, which tests set. */
+extern uint64_t trs_relax_group_wait_limit;
+
+/* Location of x: right-hand side c's row p at x + c stride + p pitch elements. */
+typedef struct trs_relax_place {
+  void *x;
+  int64_t stride;
+  int pitch;
+} trs_relax_place;
 
 typedef struct trs_relax_member {
   trs_relaxation *R;     /* NULL: another process's */
@@ -24,11 +32,9 @@ typedef struct trs_relax_group trs_relax_group;
 struct trs_relax_group {
   trs_group *group;
   int members;
-  const char *partition;
   trs_relax_member member[TRS_MOST_MEMBERS];
   trs_symmetric signs; /* trs_relax_signs */
   uint64_t step;
-  trs_stream stream; /* the caller's stream, on the first member's GPU */
   trs_device_event *mark;
   int64_t nrhs;          /* right-hand sides that are loaded */
   trs_relax_words words; /* of the members, for norms */
@@ -60,6 +66,6 @@ trs_status trs_relax_check_fault(const trs_fault *fault, const char *what);
 /* group_sweep.c: entries of trs_relax_backend. */
 trs_status trs_relax_group_sweep(trs_relaxation *R, const trs_rhs *rhs,
                                  const trs_sweep_options *options);
-trs_status trs_relax_group_wait(trs_relaxation *R);
+trs_status trs_relax_group_wait(trs_plan *plan);
 
 #endif

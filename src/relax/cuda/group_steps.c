@@ -24,7 +24,9 @@ static trs_relax_step make_step(const trs_relax_group *G, int which, int32_t c, 
 
 static trs_relax_place place_of(const trs_relax_group *G, int which) {
   const trs_relax_member *m = &G->member[which];
-  return m->R ? trs_relax_gpu_place(m->R) : m->place;
+  if (!m->R) return m->place;
+  const trs_relax_args *a = &m->R->gpu->args;
+  return (trs_relax_place){a->x, a->x_stride, a->pitch};
 }
 
 static trs_relax_push make_push(const trs_relax_group *G, int which, int32_t c, int64_t nrhs) {
@@ -169,7 +171,7 @@ static trs_status run_in_one_launch(const trs_relax_passes *P) {
 
 trs_status trs_relax_member_pass(trs_relax_passes *P, int which) {
   trs_relax_group *G = P->R->group;
-  bool once = trs_relax_gpu_syncs_peers(G->member[which].R);
+  bool once = trs_relax_by_slices(G->member[which].R);
   G->member[which].fresh = true;
   trs_status status = once ? launch_once(P, which) : run_member(P, which);
   G->step += (uint64_t)(count_steps(P) * (once ? P->nrhs : 1));
@@ -178,7 +180,7 @@ trs_status trs_relax_member_pass(trs_relax_passes *P, int which) {
 
 static bool sync_in_kernel(const trs_relax_group *G) {
   bool all = G->one_gpu_each;
-  for (int k = 0; k < G->members; k++) all = all && trs_relax_gpu_syncs_peers(G->member[k].R);
+  for (int k = 0; k < G->members; k++) all = all && trs_relax_by_slices(G->member[k].R);
   return all;
 }
 
@@ -191,7 +193,7 @@ trs_status trs_relax_group_pass(trs_relax_passes *P) {
     P->failure[m].status = TRS_SUCCESS;
   }
   if (G->together) {
-    trs_team_run(P->R->context->team, G->members, be_member, P);
+    trs_team_run(P->R->plan->context->team, G->members, be_member, P);
     for (int m = 0; m < G->members && !status; m++)
       if (P->failure[m].status) status = trs_failure_set(&P->failure[m]);
   }

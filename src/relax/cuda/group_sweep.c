@@ -14,7 +14,7 @@ static trs_status wait_for_member(void *group, int k) {
   const char *signs = G->signs.base[k];
   TRS_TRY(trs_device_copy(m->fault, signs + offsetof(trs_relax_signs, fault), sizeof *m->fault,
                           m->stream));
-  return trs_relax_gpu_wait(m->R);
+  return trs_relax_gpu_wait(m->R->plan);
 }
 
 static trs_status wait_for_members(trs_relax_group *G) {
@@ -25,7 +25,9 @@ static trs_status wait_for_members(trs_relax_group *G) {
 
 static trs_status add_squares(void *group, int k) {
   trs_relax_group *G = group;
-  return trs_relax_gpu_squares(G->member[k].R, &G->words.words[k]);
+  trs_relaxation *R = G->member[k].R;
+  G->words.words[k] = R->gpu->args.words;
+  return trs_relax_gpu_add_squares(R);
 }
 
 static trs_status find_norms(trs_relaxation *R, int64_t nrhs, double *norms) {
@@ -95,11 +97,12 @@ static const trs_relax_steps steps = {
 
 /* The members start after the work in the caller's stream; the caller's stream continues after
  * them. */
-static trs_status take_over(const trs_relax_group *G, bool back) {
-  trs_stream from = back ? G->member[0].stream : G->stream;
+static trs_status take_over(const trs_relaxation *R, bool back) {
+  const trs_relax_group *G = R->group;
+  trs_stream from = back ? G->member[0].stream : R->plan->stream;
   TRS_TRY(trs_device_event_record(G->mark, from));
   for (int k = 0; k < (back ? 1 : G->members); k++)
-    TRS_TRY(trs_device_event_follow(G->mark, back ? G->stream : G->member[k].stream));
+    TRS_TRY(trs_device_event_follow(G->mark, back ? R->plan->stream : G->member[k].stream));
   return TRS_SUCCESS;
 }
 
@@ -109,20 +112,22 @@ trs_status trs_relax_group_sweep(trs_relaxation *R, const trs_rhs *rhs,
   if (rhs->nrhs == 0 || R->nrows == 0) return TRS_SUCCESS;
   TRS_ON_DEVICE(G->member[0].device);
   bool there = trs_device_address(rhs->x) && trs_device_address(rhs->b);
-  const trs_relax_driver driver = {R, &steps, G->staged, trs_relax_gpu_stage(G->member[0].R),
+  const trs_relax_driver driver = {R, &steps, G->staged, G->member[0].R->gpu->norms,
                                    G->member[0].stream};
   trs_status status = TRS_SUCCESS;
-  if (trs_device_capturing(G->stream))
+  if (trs_device_capturing(R->plan->stream))
     status = trs_fail(TRS_ERROR_UNSUPPORTED, -1,
                       "sweeps on several GPUs cannot be captured into a graph");
   trs_group_lock(G->group);
-  if (!status) status = take_over(G, false);
+  if (!status) status = take_over(R, false);
   if (!status && !there) status = need_stages(R);
   if (!status) status = trs_relax_drive(&driver, rhs, options, there);
-  if (!status) status = take_over(G, true);
+  if (!status) status = take_over(R, true);
   if (!status && !there) status = wait_for_members(G);
   trs_group_unlock(G->group);
   return status;
 }
 
-trs_status trs_relax_group_wait(trs_relaxation *R) { return wait_for_members(R->group); }
+trs_status trs_relax_group_wait(trs_plan *plan) {
+  return wait_for_members(((trs_relaxation *)plan->state)->group);
+}

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "device/shared.h"
-#include "relax/cuda/backend_state.h"
+#include "relax/cuda/backend.h"
 #include "relax/cuda/halo.h"
 #include "relax/kernels.h"
 
@@ -51,10 +51,10 @@ static trs_status begin_pack(trs_relaxation *R, int32_t c, int64_t nrhs) {
   m.list = h->list + begin;
   m.count = end - begin;
   m.out = 1;
-  TRS_TRY(trs_relax_move_rows(&m, R->gpu->stream));
-  TRS_TRY(trs_device_copy(h->base.out + at, m.packed, m.count * nrhs * h->row, R->gpu->stream));
+  TRS_TRY(trs_relax_move_rows(&m, R->plan->stream));
+  TRS_TRY(trs_device_copy(h->base.out + at, m.packed, m.count * nrhs * h->row, R->plan->stream));
   h->begun = c;
-  return trs_device_event_record(h->gone, R->gpu->stream);
+  return trs_device_event_record(h->gone, R->plan->stream);
 }
 
 static void pack(trs_relaxation *R, int32_t c, int64_t nrhs) {
@@ -72,9 +72,9 @@ static trs_status put(trs_relaxation *R, const trs_domain_message *M, int64_t nr
   m.packed = h->arrived + at;
   m.first = M->begin;
   m.count = M->end - M->begin;
-  TRS_TRY(trs_device_copy(m.packed, h->base.in + at, m.count * nrhs * h->row, R->gpu->stream));
-  TRS_TRY(trs_relax_move_rows(&m, R->gpu->stream));
-  return trs_device_event_record(h->settled[M->colour], R->gpu->stream);
+  TRS_TRY(trs_device_copy(m.packed, h->base.in + at, m.count * nrhs * h->row, R->plan->stream));
+  TRS_TRY(trs_relax_move_rows(&m, R->plan->stream));
+  return trs_device_event_record(h->settled[M->colour], R->plan->stream);
 }
 
 static void unpack(trs_relaxation *R, const trs_domain_message *M, int64_t nrhs) {
@@ -127,7 +127,7 @@ trs_status trs_relax_halo_start(trs_relaxation *R, bool keep_x) {
   int64_t element = h->row / R->block;
   for (int64_t c = 0; c < a->nrhs; c++)
     keep(h, trs_device_fill((char *)a->x + (c * a->x_stride + R->nrows * a->pitch) * element, 0,
-                            R->nhalo * a->pitch * element, R->gpu->stream));
+                            R->nhalo * a->pitch * element, R->plan->stream));
   if (R->group) trs_relax_mapped_start(R);
   R->links->start(R->links, a->nrhs, keep_x);
   return TRS_SUCCESS;
@@ -150,8 +150,8 @@ trs_status trs_relax_halo_norms(trs_relaxation *R, const uint64_t *words, double
   for (int64_t c = 0; c < g->args.nrhs; c++) {
     memset(own, 0, sizeof own);
     if (words && !g->halo->failed.status)
-      keep(g->halo, trs_device_copy(own, words + c * TRS_EXACT_WORDS, sizeof own, g->stream));
-    keep(g->halo, trs_device_wait(g->stream));
+      keep(g->halo, trs_device_copy(own, words + c * TRS_EXACT_WORDS, sizeof own, R->plan->stream));
+    keep(g->halo, trs_device_wait(R->plan->stream));
     R->links->sum(R->links, (int64_t *)own, TRS_EXACT_WORDS);
     norms[c] = trs_exact_root(own);
   }
@@ -168,17 +168,19 @@ static trs_status make_room(trs_relaxation *R, trs_relax_halo *h) {
   TRS_TRY(trs_device_event_create(g->device, &h->gone));
   for (int32_t c = 0; c < R->ncolours; c++)
     TRS_TRY(trs_device_event_create(g->device, &h->settled[c]));
-  TRS_TRY(trs_device_alloc(g->device, (void **)&h->list, h->sent, sizeof *h->list, g->stream));
-  TRS_TRY(trs_device_alloc(g->device, (void **)&h->packed, h->sent, (size_t)each, g->stream));
-  TRS_TRY(trs_device_alloc(g->device, (void **)&h->arrived, R->nhalo, (size_t)each, g->stream));
+  TRS_TRY(
+      trs_device_alloc(g->device, (void **)&h->list, h->sent, sizeof *h->list, R->plan->stream));
+  TRS_TRY(trs_device_alloc(g->device, (void **)&h->packed, h->sent, (size_t)each, R->plan->stream));
+  TRS_TRY(
+      trs_device_alloc(g->device, (void **)&h->arrived, R->nhalo, (size_t)each, R->plan->stream));
   TRS_TRY(trs_relax_need_stages(R)); /* outside of a sweep: all ranks agree on the status here */
   TRS_TRY(trs_device_alloc_pinned((void **)&h->base.out, h->sent * each));
   TRS_TRY(trs_device_alloc_pinned((void **)&h->base.in, R->nhalo * each));
-  TRS_TRY(trs_device_copy(h->list, D->sent, h->sent * (int64_t)sizeof *h->list, g->stream));
+  TRS_TRY(trs_device_copy(h->list, D->sent, h->sent * (int64_t)sizeof *h->list, R->plan->stream));
   /* b and x have the domain's rows only */
   TRS_TRY(trs_device_copy((void *)(uintptr_t)g->args.row, R->place,
-                          R->nrows * (int64_t)sizeof *R->place, g->stream));
-  return trs_device_wait(g->stream);
+                          R->nrows * (int64_t)sizeof *R->place, R->plan->stream));
+  return trs_device_wait(R->plan->stream);
 }
 
 trs_status trs_relax_gpu_link(trs_relaxation *R) {
@@ -202,10 +204,10 @@ void trs_relax_halo_free(trs_relaxation *R) {
   trs_device_event_destroy(h->gone);
   for (int32_t c = 0; h->settled && c < R->ncolours; c++) trs_device_event_destroy(h->settled[c]);
   trs_free(h->settled);
-  trs_device_free(g->device, h->list, g->stream);
-  trs_device_free(g->device, h->packed, g->stream);
-  trs_device_free(g->device, h->arrived, g->stream);
-  (void)trs_device_wait(g->stream);
+  trs_device_free(g->device, h->list, R->plan->stream);
+  trs_device_free(g->device, h->packed, R->plan->stream);
+  trs_device_free(g->device, h->arrived, R->plan->stream);
+  (void)trs_device_wait(R->plan->stream);
   trs_device_free_pinned(h->base.out);
   trs_device_free_pinned(h->base.in);
   trs_free(h);

@@ -9,7 +9,7 @@
 
 #include "base/counter.h"
 #include "comm/mapped.h"
-#include "relax/cuda/backend_state.h"
+#include "relax/cuda/backend.h"
 #include "relax/cuda/group_state.h"
 #include "relax/kernels.h"
 
@@ -43,7 +43,7 @@ typedef struct facts {
 
 static facts find_facts(const trs_relaxation *R) {
   const trs_relax_gpu *g = R->gpu;
-  facts own = {.stride = g->args.x_stride, .slices = trs_relax_gpu_syncs_peers(R)};
+  facts own = {.stride = g->args.x_stride, .slices = trs_relax_by_slices(R)};
   own.can = R->links->beside_first && R->nrows > 0 && R->domain->count <= MOST_RANKS &&
             trs_device_identity(g->device, &own.gpu) == TRS_SUCCESS;
   return own;
@@ -75,12 +75,12 @@ static trs_status reserve(trs_relaxation *R, mapped *m) {
   trs_relax_member *own = &m->group.member[m->memory.me];
   own->R = R;
   own->device = g->device;
-  own->stream = g->stream;
+  own->stream = R->plan->stream;
   TRS_TRY(TRS_ALLOC_ZERO(&own->last, R->ncolours));
   TRS_TRY(trs_mapped_alloc(&m->memory, SIGNS_BYTES + x_bytes(R) + TRS_RELAX_READ_PAST));
-  TRS_TRY(trs_device_fill(own_memory(m), 0, m->memory.bytes, g->stream));
-  TRS_TRY(trs_device_copy(own_memory(m), &signs, sizeof signs, g->stream));
-  return trs_device_wait(g->stream);
+  TRS_TRY(trs_device_fill(own_memory(m), 0, m->memory.bytes, R->plan->stream));
+  TRS_TRY(trs_device_copy(own_memory(m), &signs, sizeof signs, R->plan->stream));
+  return trs_device_wait(R->plan->stream);
 }
 
 static trs_status open_others(const trs_relaxation *R, mapped *m, const facts *all) {
@@ -151,7 +151,8 @@ void trs_relax_gpu_meet(trs_relaxation *R) {
   int before = trs_device_enter(R->gpu->device);
   if (map_all(R, m, all)) {
     R->group = &m->group;
-    trs_relax_gpu_put_x(R, own_memory(m) + SIGNS_BYTES);
+    trs_arena_drop(&R->gpu->own, R->gpu->args.x);
+    R->gpu->args.x = own_memory(m) + SIGNS_BYTES;
   } else {
     trs_mapped_close(&m->memory);
     (void)on_all(R, true); /* before memory is freed that others have mapped */
@@ -163,7 +164,7 @@ void trs_relax_gpu_meet(trs_relaxation *R) {
 void trs_relax_gpu_leave(trs_relaxation *R) {
   if (!R->group) return;
   TRS_ON_DEVICE(R->gpu->device);
-  (void)trs_device_wait(R->gpu->stream);
+  (void)trs_device_wait(R->plan->stream);
   trs_mapped_close(&mapped_of(R)->memory);
   (void)on_all(R, true);
 }
@@ -178,7 +179,7 @@ void trs_relax_mapped_free(trs_relaxation *R) {
 /* Returns once all ranks have ended what they launched.  False: one of them has failed, and nobody
  * must launch what waits for it. */
 bool trs_relax_mapped_fence(trs_relaxation *R, bool failed) {
-  return on_all(R, !trs_device_wait(R->gpu->stream) && !failed);
+  return on_all(R, !trs_device_wait(R->plan->stream) && !failed);
 }
 
 trs_status trs_relax_mapped_run(trs_relaxation *R, int64_t sweeps, trs_sweep_direction direction) {
@@ -197,7 +198,7 @@ trs_status trs_relax_mapped_check(trs_relaxation *R) {
   trs_fault fault;
   const char *signs = own_memory(mapped_of(R));
   TRS_TRY(trs_device_copy(&fault, signs + offsetof(trs_relax_signs, fault), sizeof fault,
-                          R->gpu->stream));
-  TRS_TRY(trs_device_wait(R->gpu->stream));
+                          R->plan->stream));
+  TRS_TRY(trs_device_wait(R->plan->stream));
   return trs_relax_check_fault(&fault, "the GPU of rank");
 }

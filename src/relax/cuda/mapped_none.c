@@ -1,6 +1,6 @@
 /* mapped_none.c - mapped.c in builds with HIP, whose ranks do not store into each other's memory:
  * they never meet, so R->group stays NULL, and the other functions are not called. */
-#include "relax/cuda/backend_state.h"
+#include "relax/cuda/backend.h"
 
 static trs_status none(void) {
   return trs_fail(TRS_ERROR_INTERNAL, -1, "a build with HIP has no groups of GPUs");

@@ -3,7 +3,7 @@
 #include "relax/cuda/refactor.h"
 
 #include "factor/kinds.h"
-#include "relax/cuda/backend_state.h"
+#include "relax/cuda/backend.h"
 #include "relax/kernels.h"
 #include "relax/refactor.h"
 
@@ -14,7 +14,7 @@ typedef struct side {
 } side;
 
 struct trs_refactor_gpu {
-  trs_relax_gpu *state; /* of L: for its device and stream */
+  const trs_relaxation *L; /* for its device and stream */
   trs_refactor_args args;
   trs_arena own;
   side sides[2];
@@ -26,11 +26,11 @@ struct trs_refactor_gpu {
 static void free_gpu(trs_refactor *f) {
   trs_refactor_gpu *g = f->gpu;
   if (!g) return;
-  int before = trs_device_enter(g->state->device);
+  int before = trs_device_enter(g->L->gpu->device);
   trs_arena_free(&g->own);
   for (int k = 0; k < 2; k++) trs_arena_free(&g->sides[k].own);
-  (void)trs_device_wait(g->state->stream);
-  trs_device_free_host(g->state->device, g->told);
+  (void)trs_device_wait(g->L->plan->stream);
+  trs_device_free_host(g->L->gpu->device, g->told);
   trs_device_leave(before);
   TRS_FREE_ALL(g->longest, g);
   f->gpu = NULL;
@@ -176,14 +176,14 @@ static trs_status build(trs_refactor *f, trs_relaxation *L, trs_relaxation *U) {
   if (f->w->ptr[f->w->n] > INT32_MAX)
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
                     "more than 2147483647 blocks: give new values in host memory");
-  TRS_TRY(trs_device_alloc_host(g->state->device, (void **)&g->told));
+  TRS_TRY(trs_device_alloc_host(g->L->gpu->device, (void **)&g->told));
   TRS_TRY(take_factors(g, f));
   TRS_TRY(take_side(g, 0, L));
   TRS_TRY(take_side(g, 1, U));
   TRS_TRY(take_targets(g, f->w));
   TRS_TRY(find_longest(g, f->w));
   TRS_TRY(take_steps(g, f->w));
-  return trs_device_wait(g->state->stream);
+  return trs_device_wait(g->L->plan->stream);
 }
 
 /* ---- The pattern of new blocks ---- */
@@ -216,8 +216,8 @@ static trs_status take_pattern(trs_refactor *f, const trs_block_source *S) {
   trs_status status = find_sources(f, S, source);
   if (!status)
     status = trs_device_copy((void *)(uintptr_t)g->args.source, source,
-                             blocks * (int64_t)sizeof *source, g->state->stream);
-  if (!status) status = trs_device_wait(g->state->stream);
+                             blocks * (int64_t)sizeof *source, g->L->plan->stream);
+  if (!status) status = trs_device_wait(g->L->plan->stream);
   trs_free(source);
   g->has_pattern = !status;
   return status;
@@ -228,13 +228,13 @@ static trs_status take_pattern(trs_refactor *f, const trs_block_source *S) {
 static trs_status pack(const trs_refactor_gpu *g, int k) {
   const trs_relax_gpu *state = g->sides[k].R->gpu;
   if (!trs_relax_by_slices(g->sides[k].R)) return TRS_SUCCESS;
-  return trs_relax_slices_pack(&g->args.side[k].relax, &state->slices, g->state->stream);
+  return trs_relax_slices_pack(&g->args.side[k].relax, &state->slices, g->L->plan->stream);
 }
 
 static trs_status launch(const trs_refactor_gpu *g) {
-  const trs_stream stream = g->state->stream;
+  const trs_stream stream = g->L->plan->stream;
   const trs_relaxation *L = g->sides[0].R;
-  const bool overlaps = trs_device_look(g->state->device)->capability >= 9;
+  const bool overlaps = trs_device_look(g->L->gpu->device)->capability >= 9;
   TRS_TRY(trs_device_fill(g->args.failed, 0xff, sizeof *g->args.failed, stream));
   for (int32_t c = 0; c < L->ncolours; c++) {
     const trs_refactor_level level = {.row = L->gpu->args.row + L->colour_ptr[c],
@@ -268,14 +268,14 @@ static trs_status run_there(trs_refactor *f, const trs_block_source *source) {
   g->args.wide = source->scalar == TRS_DOUBLE;
   g->args.by_rows = source->layout == TRS_ROW_MAJOR;
   TRS_TRY(launch(g));
-  TRS_TRY(trs_device_wait(g->state->stream));
+  TRS_TRY(trs_device_wait(g->L->plan->stream));
   return report(f);
 }
 
 static trs_status create(trs_refactor *f, trs_relaxation *L, trs_relaxation *U) {
   TRS_TRY(TRS_ALLOC_ZERO(&f->gpu, 1));
-  f->gpu->state = L->gpu;
-  f->gpu->own = f->gpu->sides[0].own = f->gpu->sides[1].own = trs_relax_arena(L->gpu);
+  f->gpu->L = L;
+  f->gpu->own = f->gpu->sides[0].own = f->gpu->sides[1].own = trs_relax_arena(L);
   trs_status status = build(f, L, U);
   if (status) free_gpu(f);
   return status;

@@ -207,6 +207,7 @@ static trs_status run_step(trs_plan *plan, trs_status (*step)(trs_plan *plan)) {
 /* status: of what took the patterns. */
 static trs_status finish(trs_plan **result, trs_plan *plan, trs_status status) {
   trs_batch *B = trs_batch_of(plan);
+  plan->kind = B->triangles == 2 ? TRS_OF_FACTORS_BATCH : TRS_OF_BATCH;
   plan->system = B->triangle[0].system;
   B->n = plan->system.n;
   B->scalar = plan->system.scalar;
@@ -427,7 +428,6 @@ static int threads_of(const trs_plan *plan) { return trs_batch_of(plan)->threads
 
 static const trs_method on_threads = {.name = "groups",
                                       .backend = &trs_backend_threads,
-                                      .batch = true,
                                       .analyze = analyze,
                                       .clone = clone,
                                       .threads = threads_of,

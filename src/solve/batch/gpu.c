@@ -659,7 +659,6 @@ static int64_t bytes(const trs_plan *plan) {
 
 const trs_method trs_method_batch_gpu = {.name = "batch",
                                          .backend = &trs_backend_cuda,
-                                         .batch = true,
                                          .analyze = analyze,
                                          .update = update,
                                          .solve = solve,

@@ -136,7 +136,7 @@ static const trs_method sweeps = {
 };
 
 const trs_factors *trs_plan_factors(const trs_plan *plan) {
-  return plan->method == &sweeps ? ((const trs_two_sweeps *)plan->state)->F : NULL;
+  return plan->kind == TRS_OF_FACTORS ? ((const trs_two_sweeps *)plan->state)->F : NULL;
 }
 
 /* Another method than auto's. */
@@ -309,6 +309,7 @@ trs_status trs_factors_plan_create(trs_plan **result, trs_context *context, cons
   TRS_TRY(trs_context_check(context));
   TRS_TRY(TRS_ALLOC_ZERO(&plan, 1));
   plan->context = trs_context_retain(context);
+  plan->kind = TRS_OF_FACTORS;
   plan->method = &sweeps;
   plan->trans = trans;
   if (options) plan->options = *options;

@@ -244,12 +244,14 @@ TEST(a_batch_is_a_plan_and_says_which_calls_are_its_own) {
   assert_success(trs_batch_solve(B, x, 4, 0, b, 4, 0, 1, TRS_COL_MAJOR));
   trs_plan_destroy(B);
   assert_success(trs_analyze(&plan, ctx, T, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, NULL));
-  assert_failure(TRS_ERROR_ARGUMENT, "not of a batch", trs_batch_update(plan, s.val, 0));
-  assert_failure(TRS_ERROR_ARGUMENT, "not of a batch",
+  assert_failure(TRS_ERROR_ARGUMENT, "one triangle: call trs_update",
+                 trs_batch_update(plan, s.val, 0));
+  assert_failure(TRS_ERROR_ARGUMENT, "one triangle: call trs_update",
                  trs_batch_update_factors(plan, s.val, 0, s.val, 0));
-  assert_failure(TRS_ERROR_ARGUMENT, "not of a batch",
+  assert_failure(TRS_ERROR_ARGUMENT, "one triangle: call trs_solve",
                  trs_batch_solve(plan, x, 4, 0, b, 4, 0, 1, TRS_COL_MAJOR));
-  assert_failure(TRS_ERROR_ARGUMENT, "not of a batch", trs_batch_get_info(plan, &facts));
+  assert_failure(TRS_ERROR_ARGUMENT, "one triangle: call trs_plan_get_info",
+                 trs_batch_get_info(plan, &facts));
   assert_failure(TRS_ERROR_ARGUMENT, "plan is NULL", trs_batch_update(NULL, s.val, 0));
   assert_success(trs_solve(plan, x, 4, b, 4, 1, TRS_COL_MAJOR));
   trs_plan_destroy(plan);
@@ -434,9 +436,9 @@ TEST(misuse_of_factors_is_refused_by_name) {
   T = systems_batch(ctx, &s, 3, 1);
   assert_failure(TRS_ERROR_ARGUMENT, "call trs_batch_update_factors first",
                  trs_batch_solve(B, x, N, 0, b, N, 0, 1, TRS_COL_MAJOR));
-  assert_failure(TRS_ERROR_ARGUMENT, "is of factors: call trs_batch_update_factors",
+  assert_failure(TRS_ERROR_ARGUMENT, "of a batch of factors: call trs_batch_update_factors",
                  trs_batch_update(B, f.L_val, 0));
-  assert_failure(TRS_ERROR_ARGUMENT, "is of one triangle: call trs_batch_update",
+  assert_failure(TRS_ERROR_ARGUMENT, "is of a batch: call trs_batch_update",
                  trs_batch_update_factors(T, s.val, 0, s.val, 0));
   assert_failure(TRS_ERROR_ARGUMENT, "stride_L is 1, less",
                  trs_batch_update_factors(B, f.L_val, 1, f.U_val, 0));
