@@ -9,10 +9,8 @@
 #include "factor/factors.h"
 #include "matrix/matrix.h"
 
-static trs_status check_create(const trs_context *ctx, trs_trans trans, int64_t count,
-                               bool on_device, const char *what) {
-  if ((unsigned)trans > TRS_CONJ_TRANS)
-    return trs_fail(TRS_ERROR_ARGUMENT, -1, "trans %d is not one of trs_trans's", trans);
+static trs_status check_create(const trs_context *ctx, int64_t count, bool on_device,
+                               const char *what) {
   if (count < 0 || count > INT32_MAX)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "count is %lld: it must be from 0 to %d",
                     (long long)count, INT32_MAX);
@@ -41,12 +39,9 @@ trs_status trs_batch_create(trs_plan **plan, trs_context *ctx, const trs_matrix 
   if (plan) *plan = NULL;
   if (!ctx || !plan || !A)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", !ctx ? "ctx" : !plan ? "plan" : "A");
-  if (uplo != TRS_LOWER && uplo != TRS_UPPER)
-    return trs_fail(TRS_ERROR_ARGUMENT, -1, "uplo must be TRS_LOWER or TRS_UPPER");
-  if ((unsigned)diag > TRS_UNIT)
-    return trs_fail(TRS_ERROR_ARGUMENT, -1, "diag must be TRS_NONUNIT or TRS_UNIT");
   trs_batch_options own;
-  TRS_TRY(check_create(ctx, trans, count, A->on_device, "the matrix is"));
+  TRS_TRY(trs_plan_check_words(uplo, trans, diag));
+  TRS_TRY(check_create(ctx, count, A->on_device, "the matrix is"));
   TRS_TRY(take_options(&own, options));
   TRS_TRY(trs_matrix_fill(A));
   int cancel = trs_cancel_defer();
@@ -78,10 +73,11 @@ trs_status trs_batch_create_factors(trs_plan **plan, trs_context *ctx, const trs
   if (!ctx || !plan || !F)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", !ctx ? "ctx" : !plan ? "plan" : "F");
   trs_batch_options own;
+  TRS_TRY(trs_plan_check_words(TRS_LOWER, trans, TRS_UNIT));
   TRS_TRY(trs_factors_check(F));
   TRS_TRY(trs_matrix_fill(F->L));
   TRS_TRY(trs_matrix_fill(F->U));
-  TRS_TRY(check_create(ctx, trans, count, F->L->on_device && !F->L_here, "L and U are"));
+  TRS_TRY(check_create(ctx, count, F->L->on_device && !F->L_here, "L and U are"));
   TRS_TRY(take_factors_options(&own, F, options));
   int cancel = trs_cancel_defer();
   trs_status status = trs_batch_make_factors(plan, ctx, F, trans, count, &own);

@@ -1,6 +1,4 @@
 /* mpi_relax.c - trs_mpi_relax_*: argument checks, agreed on by all ranks, then dispatch. */
-#include <string.h>
-
 #include "api/mpi.h"
 #include "api/relax.h"
 #include "base/guard.h"
@@ -20,7 +18,8 @@ struct trs_mpi_relaxation {
 
 static bool on_gpu(const trs_context *ctx) { return ctx->backend->gpu && !ctx->group; }
 
-static trs_status check_context(const trs_context *ctx, const trs_relax_options *options) {
+static trs_status take_options(trs_relax_options *own, const trs_context *ctx, int block_size,
+                               const trs_relax_options *options) {
   if (!ctx)
     return trs_fail(TRS_ERROR_ARGUMENT, -1,
                     "ctx is NULL: make one by trs_mpi_context_create, as of \"serial\"");
@@ -28,9 +27,7 @@ static trs_status check_context(const trs_context *ctx, const trs_relax_options 
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
                     "a rank relaxes on one GPU or on the CPU: use a context of \"cuda:N\", "
                     "\"threads:T\" or \"serial\", or trs_mpi_context_create");
-  if (!on_gpu(ctx) && options->variant && strcmp(options->variant, "auto") != 0)
-    return trs_fail(TRS_ERROR_ARGUMENT, -1, "variant \"%s\" is a GPU's", options->variant);
-  return TRS_SUCCESS;
+  return trs_relax_take_options(own, ctx, block_size, options);
 }
 
 static trs_status check_same(trs_ranks *ranks, const trs_context *ctx, trs_scalar scalar,
@@ -92,8 +89,7 @@ static trs_status create(trs_mpi_relaxation *R, trs_context *ctx, const trs_matr
   trs_relax_options options;
   trs_matrix *by_rows;
   trs_ranks *ranks = &R->own.ranks;
-  trs_status status = trs_relax_take_options(&options, block_size, given);
-  if (!status) status = check_context(ctx, &options);
+  trs_status status = take_options(&options, ctx, block_size, given);
   status = take_dealt(ranks, &source, &by_rows, A, block_size, status);
   if (!status) status = check_same(ranks, ctx, 0, block_size, true, &options);
   if (!status) status = trs_ranks_relaxation_create(&R->own, ctx, &source, true, &options);
@@ -118,8 +114,7 @@ trs_status trs_mpi_relax_create_bsr(trs_mpi_relaxation **R, MPI_Comm comm, trs_c
   trs_ranks_relaxation *own = &(*R)->own;
   trs_status status = trs_blocks_take(&B, blocks);
   B.ncols = B.nrows;
-  if (!status) status = trs_relax_take_options(&chosen, B.block_size, options);
-  if (!status) status = check_context(ctx, &chosen);
+  if (!status) status = take_options(&chosen, ctx, B.block_size, options);
   if (!status) status = trs_relax_take_blocks(&source, taken, &B);
   status = trs_ranks_agree(&own->ranks, status);
   if (!status) status = check_same(&own->ranks, ctx, B.scalar, B.block_size, false, &chosen);

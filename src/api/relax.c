@@ -12,7 +12,7 @@
 #include "matrix/rhs.h"
 #include "relax/backend.h"
 
-trs_status trs_relax_take_options(trs_relax_options *own, int block_size,
+trs_status trs_relax_take_options(trs_relax_options *own, const trs_context *ctx, int block_size,
                                   const trs_relax_options *options) {
   TRS_TRY(TRS_STRUCT_TAKE(trs_relax_options, own, options));
   const trs_option numbers[] = {{"store", (int)own->store, 0, TRS_STORE_BFLOAT},
@@ -23,10 +23,14 @@ trs_status trs_relax_take_options(trs_relax_options *own, int block_size,
   if (block_size < 1 || block_size > TRS_RELAX_MOST_BLOCK)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "the block size is %d; 1 to %d is wanted", block_size,
                     TRS_RELAX_MOST_BLOCK);
+  if (own->variant && strcmp(own->variant, "auto") != 0 && !ctx->backend->gpu)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1,
+                    "variant \"%s\" is a GPU's: use a context of \"cuda\" or \"cuda:N\"",
+                    own->variant);
   return TRS_SUCCESS;
 }
 
-static trs_status check_context(const trs_context *ctx, const trs_relax_options *options) {
+static trs_status check_context(const trs_context *ctx) {
   TRS_TRY(trs_context_check(ctx));
   if (ctx->backend->kind == TRS_KIND_OPENCL)
     return trs_fail(
@@ -37,10 +41,6 @@ static trs_status check_context(const trs_context *ctx, const trs_relax_options 
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
                     "relaxation on several GPUs works within one process: use a context such as "
                     "\"cuda:0-3\"");
-  if (options->variant && strcmp(options->variant, "auto") != 0 && !ctx->backend->gpu)
-    return trs_fail(TRS_ERROR_ARGUMENT, -1,
-                    "variant \"%s\" is a GPU's: use a context of \"cuda\" or \"cuda:N\"",
-                    options->variant);
   return TRS_SUCCESS;
 }
 
@@ -154,8 +154,8 @@ trs_status trs_relax_create(trs_plan **plan, trs_context *ctx, const trs_matrix 
   if (plan) *plan = NULL;
   if (!ctx || !plan || !A)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", !ctx ? "ctx" : !plan ? "plan" : "A");
-  TRS_TRY(trs_relax_take_options(&own, block_size, options));
-  TRS_TRY(check_context(ctx, &own));
+  TRS_TRY(trs_relax_take_options(&own, ctx, block_size, options));
+  TRS_TRY(check_context(ctx));
   TRS_TRY(trs_relax_take_matrix(&source, &by_rows, A, block_size));
   trs_status status = create_from(ctx, plan, &source, &own);
   trs_matrix_destroy(by_rows);
@@ -169,8 +169,8 @@ trs_status trs_relax_create_bsr(trs_plan **plan, trs_context *ctx, const trs_blo
   if (plan) *plan = NULL;
   if (!ctx || !plan) return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", ctx ? "plan" : "ctx");
   TRS_TRY(trs_blocks_take(&B, blocks));
-  TRS_TRY(trs_relax_take_options(&own, B.block_size, options));
-  TRS_TRY(check_context(ctx, &own));
+  TRS_TRY(trs_relax_take_options(&own, ctx, B.block_size, options));
+  TRS_TRY(check_context(ctx));
   TRS_TRY(check_blocks(&B));
   trs_block_source source = blocks_of(&B);
   return create_from(ctx, plan, &source, &own);

@@ -6,8 +6,8 @@
 #include "relax/triangle.h"
 
 /* The caller's options, checked. */
-TRS_API trs_status trs_relax_take_options(trs_relax_options *own, int block_size,
-                                          const trs_relax_options *options);
+TRS_API trs_status trs_relax_take_options(trs_relax_options *own, const trs_context *ctx,
+                                          int block_size, const trs_relax_options *options);
 
 /* Blocks of trs_blocks_take as a source, checked.  The caller frees taken, also after a failure. */
 TRS_API trs_status trs_relax_take_blocks(trs_block_source *source, void *taken[2],

@@ -12,18 +12,6 @@
 #include "solve/serial/once.h"
 #include "verify/factors_error.h"
 
-static trs_status check_trans(trs_trans trans) {
-  if ((unsigned)trans > TRS_CONJ_TRANS)
-    return trs_fail(TRS_ERROR_ARGUMENT, -1, "trans %d is not one of trs_trans's", trans);
-  return TRS_SUCCESS;
-}
-
-static trs_status check_diag(trs_diag diag) {
-  if ((unsigned)diag > TRS_UNIT)
-    return trs_fail(TRS_ERROR_ARGUMENT, -1, "diag must be TRS_NONUNIT or TRS_UNIT");
-  return TRS_SUCCESS;
-}
-
 /* A type that the values have anyway is the default. */
 static trs_status take_store(trs_options *own, trs_scalar scalar) {
   if (own->store != TRS_STORE_DOUBLE && own->store != TRS_STORE_FLOAT) return TRS_SUCCESS;
@@ -66,10 +54,7 @@ trs_status trs_analyze(trs_plan **plan, trs_context *ctx, const trs_matrix *A, t
   if (plan) *plan = NULL;
   if (!ctx || !plan || !A)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", !ctx ? "ctx" : !plan ? "plan" : "A");
-  if (uplo != TRS_LOWER && uplo != TRS_UPPER)
-    return trs_fail(TRS_ERROR_ARGUMENT, -1, "uplo must be TRS_LOWER or TRS_UPPER");
-  TRS_TRY(check_trans(trans));
-  TRS_TRY(check_diag(diag));
+  TRS_TRY(trs_plan_check_words(uplo, trans, diag));
   trs_options own;
   TRS_TRY(take_options(&own, A->scalar, options));
   TRS_TRY(check_place(ctx, A));
@@ -84,7 +69,7 @@ trs_status trs_analyze_factors(trs_plan **plan, trs_context *ctx, const trs_fact
   if (plan) *plan = NULL;
   if (!ctx || !plan || !F)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", !ctx ? "ctx" : !plan ? "plan" : "F");
-  TRS_TRY(check_trans(trans));
+  TRS_TRY(trs_plan_check_words(TRS_LOWER, trans, TRS_UNIT));
   trs_options own;
   TRS_TRY(take_options(&own, F->L->scalar, options));
   TRS_TRY(trs_factors_check(F));
@@ -195,9 +180,7 @@ trs_status trs_solve(trs_plan *plan, void *x, int64_t ldx, const void *b, int64_
 
 static trs_status check_once(trs_uplo uplo, trs_diag diag, trs_format format, trs_scalar scalar,
                              int64_t n, int indexing, const void *ptr) {
-  if (uplo != TRS_LOWER && uplo != TRS_UPPER)
-    return trs_fail(TRS_ERROR_ARGUMENT, -1, "uplo must be TRS_LOWER or TRS_UPPER");
-  TRS_TRY(check_diag(diag));
+  TRS_TRY(trs_plan_check_words(uplo, TRS_NO_TRANS, diag));
   TRS_TRY(trs_matrix_check_shape(format, scalar, n, n));
   TRS_TRY(trs_indexing_check(indexing));
   return ptr ? TRS_SUCCESS : trs_fail(TRS_ERROR_ARGUMENT, -1, "ptr is NULL");
@@ -264,8 +247,7 @@ trs_status trs_check(trs_backward_error *error, const trs_matrix *A, trs_uplo up
   if (A->nrows != A->ncols)
     return trs_fail(TRS_ERROR_STRUCTURE, -1, "the matrix is %lld x %lld, not square",
                     (long long)A->nrows, (long long)A->ncols);
-  TRS_TRY(check_trans(trans));
-  TRS_TRY(check_diag(diag));
+  TRS_TRY(trs_plan_check_words(TRS_LOWER, trans, diag));
   TRS_TRY(trs_rhs_make(&rhs, A->nrows, A->scalar, (void *)x, ldx, b, ldb, nrhs, layout));
   TRS_TRY(trs_backward_error_of(&(trs_operand){A, uplo, trans, diag}, &rhs, &found));
   return TRS_STRUCT_GIVE(trs_backward_error, error, &found);
@@ -279,7 +261,7 @@ trs_status trs_check_factors(trs_backward_error *error, const trs_factors *F, tr
   if (!F || !error) return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", F ? "error" : "F");
   TRS_TRY(TRS_STRUCT_CHECK(trs_backward_error, error));
   TRS_TRY(trs_factors_need_host(F, "trs_check_factors"));
-  TRS_TRY(check_trans(trans));
+  TRS_TRY(trs_plan_check_words(TRS_LOWER, trans, TRS_UNIT));
   TRS_TRY(trs_rhs_make(&rhs, F->n, F->scalar, (void *)x, ldx, b, ldb, nrhs, layout));
   TRS_TRY(trs_factors_error_of(F, trans, &rhs, &found));
   return TRS_STRUCT_GIVE(trs_backward_error, error, &found);

@@ -434,6 +434,16 @@ trs_status trs_plan_solve(trs_plan *plan, const trs_rhs *rhs) {
   return status;
 }
 
+trs_status trs_plan_check_words(trs_uplo uplo, trs_trans trans, trs_diag diag) {
+  if (uplo != TRS_LOWER && uplo != TRS_UPPER)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "uplo must be TRS_LOWER or TRS_UPPER");
+  if ((unsigned)trans > TRS_CONJ_TRANS)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "trans %d is not one of trs_trans's", trans);
+  if ((unsigned)diag > TRS_UNIT)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "diag must be TRS_NONUNIT or TRS_UNIT");
+  return TRS_SUCCESS;
+}
+
 trs_status trs_plan_takes(const trs_plan *plan, unsigned kinds, trs_plan_use use) {
   static const char *const of[] = {"one triangle", "factors", "a batch", "a batch of factors",
                                    "relaxation"};

@@ -56,6 +56,9 @@ struct trs_plan {
   double analysis_seconds, update_seconds;
 };
 
+/* Of the arguments of public calls. */
+trs_status trs_plan_check_words(trs_uplo uplo, trs_trans trans, trs_diag diag);
+
 /* Like trs_analyze and trs_update, for arguments that are already checked. */
 trs_status trs_plan_create(trs_plan **plan, trs_context *context, const trs_matrix *A,
                            trs_uplo uplo, trs_trans trans, trs_diag diag,
