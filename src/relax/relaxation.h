@@ -97,6 +97,19 @@ trs_status trs_relaxation_update(trs_relaxation *R, const trs_block_source *sour
 trs_status trs_relaxation_sweep(trs_relaxation *R, const trs_rhs *rhs,
                                 const trs_sweep_options *options);
 
+/* A sweep is a step per colour, or two if it is symmetric: forward, then backward. */
+static inline int64_t trs_relaxation_steps(const trs_relaxation *R, int64_t sweeps,
+                                           trs_sweep_direction direction) {
+  return sweeps * R->ncolours * (direction == TRS_SWEEP_SYMMETRIC ? 2 : 1);
+}
+static inline int32_t trs_relaxation_colour(const trs_relaxation *R, trs_sweep_direction direction,
+                                            int64_t step) {
+  const int32_t n = R->ncolours, c = (int32_t)(step % n);
+  const bool back =
+      direction == TRS_SWEEP_BACKWARD || (direction == TRS_SWEEP_SYMMETRIC && step / n % 2 == 1);
+  return back ? n - 1 - c : c;
+}
+
 /* The column of block k. */
 static inline int32_t trs_relaxation_column(const trs_relaxation *R, int64_t k) {
   return R->by_columns ? R->idx[k] : R->row[R->idx[k]];

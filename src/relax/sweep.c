@@ -76,11 +76,10 @@ static void relax_colour(trs_relax_work *w, int32_t c, int rank, int size) {
 }
 
 static void sweep_once(trs_relax_work *w, int rank, int size) {
-  int32_t count = w->R->ncolours;
-  if (w->options->direction != TRS_SWEEP_BACKWARD)
-    for (int32_t c = 0; c < count; c++) relax_colour(w, c, rank, size);
-  if (w->options->direction != TRS_SWEEP_FORWARD)
-    for (int32_t c = count - 1; c >= 0; c--) relax_colour(w, c, rank, size);
+  const trs_sweep_direction direction = w->options->direction;
+  const int64_t steps = trs_relaxation_steps(w->R, 1, direction);
+  for (int64_t k = 0; k < steps; k++)
+    relax_colour(w, trs_relaxation_colour(w->R, direction, k), rank, size);
 }
 
 /* ---- Norms.  Squares of the rows' residuals are added as integers, scaled so that the sum of all

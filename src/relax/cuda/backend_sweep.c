@@ -51,15 +51,11 @@ trs_status trs_relax_gpu_run_steps(trs_relaxation *R, trs_sweep_direction direct
 
 static trs_status run_sweeps(trs_relaxation *R, int64_t sweeps, trs_sweep_direction direction) {
   if (R->links) return trs_relax_halo_sweep(R, sweeps, direction);
-  const int64_t passes = direction == TRS_SWEEP_SYMMETRIC ? 2 : 1;
-  if (trs_relax_by_slices(R))
-    return trs_relax_gpu_run_steps(R, direction, passes * sweeps * R->ncolours, NULL);
-  for (int64_t pass = 0; pass < passes * sweeps; pass++) {
-    bool back = direction == TRS_SWEEP_BACKWARD || pass % passes == 1;
-    for (int32_t k = 0; k < R->ncolours; k++) {
-      int32_t c = back ? R->ncolours - 1 - k : k;
-      TRS_TRY(run_rows(R, R->colour_ptr[c], R->colour_ptr[c + 1]));
-    }
+  const int64_t steps = trs_relaxation_steps(R, sweeps, direction);
+  if (trs_relax_by_slices(R)) return trs_relax_gpu_run_steps(R, direction, steps, NULL);
+  for (int64_t k = 0; k < steps; k++) {
+    const int32_t c = trs_relaxation_colour(R, direction, k);
+    TRS_TRY(run_rows(R, R->colour_ptr[c], R->colour_ptr[c + 1]));
   }
   return TRS_SUCCESS;
 }

@@ -86,20 +86,13 @@ static trs_status push(trs_relax_group *G, int which, int32_t c, uint64_t step, 
 /* ---- Passes over the colours ---- */
 
 static int64_t count_steps(const trs_relax_passes *P) {
-  return P->sweeps * P->R->ncolours * (P->direction == TRS_SWEEP_SYMMETRIC ? 2 : 1);
-}
-
-static int32_t colour_of(const trs_relax_passes *P, int64_t step) {
-  int32_t n = P->R->ncolours, c = (int32_t)(step % n);
-  bool back = P->direction == TRS_SWEEP_BACKWARD ||
-              (P->direction == TRS_SWEEP_SYMMETRIC && step / n % 2 == 1);
-  return back ? n - 1 - c : c;
+  return trs_relaxation_steps(P->R, P->sweeps, P->direction);
 }
 
 static trs_status run_member(const trs_relax_passes *P, int which) {
   trs_relax_group *G = P->R->group;
   for (int64_t k = 0; k < count_steps(P); k++) {
-    int32_t c = colour_of(P, k);
+    int32_t c = trs_relaxation_colour(P->R, P->direction, k);
     uint64_t step = G->step + 1 + (uint64_t)k;
     TRS_TRY(begin(G, which, c, step));
     TRS_TRY(relax(G, which, c, true));
@@ -199,7 +192,8 @@ trs_status trs_relax_group_pass(trs_relax_passes *P) {
   }
   for (int64_t k = 0; !G->together && !status && k < count_steps(P); k++)
     for (int phase = 0; phase < 3 && !status; phase++)
-      status = run_step(P, colour_of(P, k), G->step + 1 + (uint64_t)k, phase);
+      status = run_step(P, trs_relaxation_colour(P->R, P->direction, k), G->step + 1 + (uint64_t)k,
+                        phase);
   G->step += (uint64_t)count_steps(P);
   return status;
 }

@@ -111,12 +111,8 @@ trs_status trs_relax_halo_sweep(trs_relaxation *R, int64_t sweeps, trs_sweep_dir
     trs_relax_halo_fence(R); /* x is loaded, and norms of it are taken */
     return R->gpu->halo->halted ? TRS_SUCCESS : trs_relax_mapped_run(R, sweeps, direction);
   }
-  for (int64_t k = 0; k < sweeps; k++) {
-    if (direction != TRS_SWEEP_BACKWARD)
-      for (int32_t c = 0; c < R->ncolours; c++) relax_colour(R, c);
-    if (direction != TRS_SWEEP_FORWARD)
-      for (int32_t c = R->ncolours - 1; c >= 0; c--) relax_colour(R, c);
-  }
+  for (int64_t k = 0; k < trs_relaxation_steps(R, sweeps, direction); k++)
+    relax_colour(R, trs_relaxation_colour(R, direction, k));
   return TRS_SUCCESS;
 }
 
