@@ -784,7 +784,7 @@ TRS_EXPERIMENTAL trs_status trs_update_bsr(trs_plan *plan, const trs_blocks *blo
  * clones, update, and clone again.  After trs_factors_refactor clones may solve with old or new
  * values.
  *   TRS_ERROR_UNSUPPORTED: several GPUs, launch_updates, OpenCL, methods of papers, and "blocks",
- * "supernodal", batches and relaxation on a GPU.
+ * batches and relaxation on a GPU.
  *   - In: plan.
  *   - Out: *clone; NULL after a failure.  The caller destroys it.
  *   - Memory: a workspace; the matrix and schedules are shared.
