@@ -24,19 +24,6 @@ const char *trs_plan_clone_refuses(const trs_plan *plan) {
                              : "its method has no clones: each thread needs a plan of its own";
 }
 
-trs_status trs_plan_check_unshared(const trs_plan *plan) {
-  const int clones = atomic_load(&plan->clones);
-  if (plan->origin)
-    return trs_fail(TRS_ERROR_ARGUMENT, -1,
-                    "a clone has the values of the plan that it was made from: destroy the clones, "
-                    "update that plan, and clone it again");
-  if (clones == 0) return TRS_SUCCESS;
-  return trs_fail(TRS_ERROR_ARGUMENT, -1,
-                  "the plan shares its values with %d clone%s: destroy the clones, update, and "
-                  "clone again",
-                  clones, clones > 1 ? "s" : "");
-}
-
 /* Both have the same system. */
 static void take_system(trs_plan *made, const trs_plan *plan, trs_stream stream) {
   made->context = trs_context_retain(plan->context);

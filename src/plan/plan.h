@@ -105,6 +105,10 @@ trs_status trs_plan_need_levels(trs_plan *plan);
 /* Counts the rows of each level, without levels of rows, if that is not done. */
 trs_status trs_plan_count_levels(trs_plan *plan);
 
+/* level[] is as large as a right-hand side: statistics need only the levels' sizes.  Plans that
+ * clones share have none: clones ask for facts at the same time, and write nothing. */
+void trs_plan_drop_level_of_rows(trs_plan *plan);
+
 /* Memory beyond the matrix: on the GPU for its methods, else on the host. */
 int64_t trs_plan_bytes(const trs_plan *plan);
 
@@ -115,6 +119,13 @@ int trs_plan_threads(const trs_plan *plan);
  * and restores the previous one. */
 int trs_plan_enter(const trs_plan *plan);
 void trs_plan_leave(const trs_plan *plan, int before);
+
+/* The step of the method with that device current; the end of its state likewise. */
+trs_status trs_plan_run(trs_plan *plan, trs_status (*step)(trs_plan *plan));
+void trs_plan_free_state(trs_plan *plan);
+
+/* Waits for solves that still read the matrix's arrays in device memory before it destroys them. */
+void trs_plan_drop_matrix(const trs_plan *plan, trs_matrix *A);
 
 /* Bytes that one solve must read or write: matrix, b and x once each. */
 int64_t trs_plan_solve_bytes(const trs_plan *plan);
