@@ -1,5 +1,5 @@
 /* backend.h - the interface of a backend: one table of functions, listed once in backends.def.
- * A new one (HIP, SYCL) provides this table: docs/adding/backend.md. */
+ * A new one (SYCL) provides this table: docs/adding/backend.md. */
 #ifndef TRS_BACKEND_BACKEND_H
 #define TRS_BACKEND_BACKEND_H
 

@@ -1,5 +1,5 @@
 /* foreign.c - recognises files of SciPy, NumPy, MATLAB and PETSc.  The commands need Python with
- * SciPy, and h5py where they import it; tests/io/convert.py executes them. */
+ * SciPy, and h5py where they import it; tests/cli/convert.py executes them. */
 #include "io/foreign.h"
 
 #include <stdio.h>

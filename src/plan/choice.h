@@ -10,7 +10,7 @@ enum { TRS_MOST_METHODS = 32 };
 /* plan->choice. */
 struct trs_choice {
   bool named;          /* the caller named the method, which must not decline */
-  bool trial;          /* solves by the method are timed (tune.h): it must not decline either */
+  bool trial;          /* solves by the method are timed (tune.c): it must not decline either */
   bool on_cpu;         /* only methods of the CPU: the GPU has too little memory */
   double next;         /* auto's estimate, in seconds, of the next best method */
   trs_verdict verdict; /* of plan->method */

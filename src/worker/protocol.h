@@ -50,7 +50,7 @@ enum {
   TRS_HDF5_OPEN,     /* the file that the worker was started with */
   TRS_HDF5_GET_TEXT, /* group, attribute: length in bytes, -1 if there is none; the text */
   TRS_HDF5_HAS,      /* group, link: 1 or 0 */
-  TRS_HDF5_LOOK,     /* dataset: its TRS_LOOK numbers */
+  TRS_HDF5_LOOK,     /* dataset: its TRS_LOOK_* numbers */
   TRS_HDF5_READ      /* dataset, type, from, count: the elements */
 };
 

@@ -290,7 +290,7 @@ static int make_structure(l23 *run, const char *generator, const char *path, boo
 }
 
 static void add_options(words *w) {
-  /* src/simulate/machine.h defines the cost of a message for a rank; the platform defines the
+  /* simulate/machine.h defines the cost of a message for a rank; the platform defines the
    * network's part. */
   static const char *const options[] = {"smpi/simulate-computation:no",
                                         "smpi/host-speed:1",

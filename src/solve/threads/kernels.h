@@ -52,7 +52,7 @@ typedef struct trs_threads_state {
   int32_t *idx;   /* positions */
   void *val;      /* already conjugated if op conjugates */
   void *inverse;  /* n reciprocal diagonals; NULL for a unit diagonal */
-  void *work;     /* n x TRS_WIDE: x by position; one right-hand side uses a TRS_THREADS_PART */
+  void *work;     /* n x TRS_WIDE: x by position; one right-hand side uses a part of n */
   trs_threads_progress *done; /* one per thread */
   trs_threads_place *place;   /* the same */
   int turn;                   /* of the two parts, the one for the next solve by values */
