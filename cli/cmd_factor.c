@@ -51,7 +51,8 @@ static const option options[] = {
     REAL_OPTION("pivot-threshold", "T", 0, 1, FIELD(threshold),
                 "for lu, and for bilu0 and dilu inside diagonal blocks: keep the diagonal entry as "
                 "pivot if "
-                "it is at least T times the largest entry of its column (default 0.1)"),
+                "it is at least T times the largest entry of its column (default: 0.001 if all "
+                "stay then, else 0.1 or 0.01)"),
     CHOICE_OPTION("uplo", "lower|upper", FIELD(uplo),
                   "for ic0 and bic0: the triangle of M that stands for both; entries on the other "
                   "side are ignored"),

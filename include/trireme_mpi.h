@@ -167,7 +167,7 @@ TRS_EXPERIMENTAL trs_status trs_mpi_set_stream(trs_mpi_plan *plan, void *stream)
 /* op(A) x = b with nrhs right-hand sides.  x and b hold this rank's rows, with leading dimensions
  * as in trs_solve; a rank without rows may pass NULL.  nrhs is the same on all ranks.  With a
  * context of a GPU x and b may lie in device memory, here and in trs_mpi_refine: they pass through
- * host memory, and the call returns when x is complete.  Row-major x and b pass through copies. */
+ * host memory, and the call returns when x is complete. */
 TRS_EXPERIMENTAL trs_status trs_mpi_solve(trs_mpi_plan *plan, void *x, int64_t ldx, const void *b,
                                           int64_t ldb, int64_t nrhs, trs_layout layout);
 

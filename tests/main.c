@@ -2,6 +2,8 @@
  *
  *   PROGRAM [PATTERN | PART/PARTS]: the tests whose names match, as in 'cuda:0-1 push*', or one of
  *   several parts of all tests */
+#include <fnmatch.h>
+
 #include "test.h"
 
 /* Programs without special needs define none: its address is NULL then. */
@@ -32,6 +34,13 @@ void add_test(int line, const char *name, CMUnitTestFunction test, const void *d
   lines[k] = line;
 }
 
+/* As cmocka's filter reads patterns. */
+static int matches_any(const char *pattern) {
+  for (size_t k = 0; k < count; k++)
+    if (fnmatch(pattern, tests[k].name, 0) == 0) return 1;
+  return 0;
+}
+
 /* Keeps each test whose number is PART - 1 modulo PARTS. */
 static void keep_part(size_t part, size_t parts) {
   size_t kept = 0;
@@ -50,6 +59,10 @@ int main(int argc, char **argv) {
   if (argc > 1 && !in_parts) cmocka_set_test_filter(argv[1]);
   if (p.add_cases) p.add_cases();
   if (in_parts) keep_part(part, parts);
+  if (argc > 1 && !in_parts && !matches_any(argv[1])) {
+    fprintf(stderr, "no test of %s matches '%s'\n", name, argv[1]);
+    return 1;
+  }
   for (size_t k = 0; k < count; k++) tests[k].teardown_func = p.after_each;
   int failed = _cmocka_run_group_tests(name, tests, count, p.begin, p.end);
   free(tests);

@@ -213,7 +213,7 @@ static void print_correlation(const bench_rows *rows, bool markdown) {
 
 static const char *const titles[] = {
     ("X20, Figure 3b: managed memory by the number of GPUs, times as fast as on two; one apart; "
-     "bench/page_faults.c counts page faults (Figure 3a)"),
+     "papers/X20/bench/page_faults.c counts page faults (Figure 3a)"),
     "X20, Figure 7, solve alone: the designs, times as fast as unified",
     "X20, IV-B: read-only communication, times as fast as Get-Update-Put",
     "X20, Figure 9: tasks a GPU, times as fast as 4",
