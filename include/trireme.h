@@ -9,7 +9,9 @@
  * further outputs, where it runs (a communicator, a context), inputs, options; a size follows what
  * it measures; NULL options mean the defaults.  Rows and columns count from 0.  Values are void *
  * with a trs_scalar beside them.  Pointers are to host memory unless the documentation says
- * otherwise, and have the alignment of their type.  Objects may be destroyed in any order: an
+ * otherwise, and have the alignment of their type.  "Device memory" is that of a GPU and managed
+ * memory; pinned memory is host memory.  A stream that is NULL is CUDA's legacy default stream, and
+ * calls leave the thread's current device as it was.  Objects may be destroyed in any order: an
  * object keeps alive what it needs.  A call that makes an object does not destroy what its output
  * pointed to, and sets it to NULL if it fails.
  *   Distinct objects may be used from distinct threads at once, and threads may share a matrix,
@@ -277,11 +279,12 @@ typedef struct trs_blocks {
  * fault. */
 TRS_EXPERIMENTAL trs_status trs_matrix_create_bsr(trs_matrix **A, const trs_blocks *blocks);
 
-/* As trs_matrix_create, with values in device memory of the context's GPU, which are borrowed.  ptr
- * and idx may each lie there too, and are then borrowed, or in host memory, from which the call
- * copies them.  Conversion and sorting make copies in device memory.  The call reads the arrays on
- * the default stream: the work that fills ptr and idx must be complete or ordered before that
- * stream.  trs_analyze and trs_update read the values after the work in the plan's stream.
+/* As trs_matrix_create, with values in device memory of the context's GPU, of several GPUs the
+ * first; they are borrowed.  ptr and idx may each lie there too, and are then borrowed, or in host
+ * memory, from which the call copies them.  Conversion and sorting make copies in device memory.
+ * The call reads the arrays on the default stream: the work that fills ptr and idx must be complete
+ * or ordered before that stream.  trs_analyze and trs_update read the values after the work in the
+ * plan's stream.
  *   Only GPU methods solve with such a matrix.  Functions that read arrays on the host, including
  * trs_check, return TRS_ERROR_UNSUPPORTED.  trs_matrix_get_arrays returns device pointers;
  * trs_matrix_set_values takes one.
@@ -297,8 +300,8 @@ TRS_CORE trs_status trs_matrix_create_device(trs_matrix **A, trs_context *ctx, t
 
 /* Writes to val the values of the vectors vector[0] < vector[1] < ... < vector[count - 1] of a
  * matrix, which are rows (CSR) or columns (CSC).  The vectors follow each other without gaps, each
- * in the order of its indices.  Any status but TRS_SUCCESS ends the call that asked for the values,
- * with that status. */
+ * in the order of its indices.  val is in host memory.  Any status but TRS_SUCCESS ends the call
+ * that asked for the values, with that status. */
 typedef trs_status (*trs_values_callback)(void *user, void *val, int64_t count,
                                           const int32_t *vector);
 
@@ -690,7 +693,8 @@ typedef struct trs_options {
   trs_store store;
   int tune;     /* 1: candidates are timed on this system once and the fastest stays: on a GPU the
                    engine's settings, on a CPU the methods that auto compares */
-  void *stream; /* a cudaStream_t for GPU methods; NULL: the default stream */
+  void *stream; /* a cudaStream_t for GPU methods; NULL: the default stream.  Methods of the CPU
+                   ignore it */
   int distributed;    /* 1: the caller will use trs_solve_distributed; auto then times several GPUs
                          with b and x on the GPUs that solve them; 0: auto times them with b and x on
                          the first GPU */
@@ -766,9 +770,10 @@ TRS_CORE trs_status trs_update_factors(trs_plan *plan, const trs_factors *F);
  * pivot_threshold; uplo and shift do not apply.  The factors keep their values.  A plan that "auto"
  * made over blocks of 1 changes to this method.  The blocks lie within the block pattern that was
  * factored; a block that is not given is zero.  For a context of a GPU ptr, idx and val may lie in
- * device memory, and are read after the plan's stream; with val there, the GPU factors, and ptr and
- * idx may then be NULL: the pattern of the call before.  The call waits for the result.
- * TRS_ERROR_ZERO_PIVOT, TRS_ERROR_NOT_FINITE and TRS_ERROR_STRUCTURE name the row. */
+ * device memory, and are read after the work in the plan's stream.  Of a plan over factors with val
+ * there the GPU factors, and ptr and idx may then be NULL: the pattern of the call before.  The
+ * call waits for the result.  TRS_ERROR_ZERO_PIVOT, TRS_ERROR_NOT_FINITE and TRS_ERROR_STRUCTURE
+ * name the row. */
 TRS_EXPERIMENTAL trs_status trs_update_bsr(trs_plan *plan, const trs_blocks *blocks);
 
 /* Another plan for the same system, which shares with the first one all that solves only read (the
@@ -859,9 +864,11 @@ TRS_EXPERIMENTAL const char *trs_method_list(void);
  * elements, of 16 bytes in double complex.
  *   GPU plans take x and b in host or device memory.  With both in device memory the call only
  * launches work on the plan's stream: it returns at once and can be captured into a CUDA graph.
- * trs_plan_wait, a solve with host memory, and all solves after that report a failure.  With host
- * memory the call returns when x is complete; the first such solve allocates GPU memory, which the
- * plan keeps.
+ * Later work in that stream may read x and overwrite b.  The plan, x and b must last as long as the
+ * graph; its replays and other solves of the plan use one workspace, so the caller has them follow
+ * each other.  trs_plan_wait, a solve with host memory, and all solves after that report a failure.
+ * With x or b in host memory the call returns when x is complete, and no graph can contain it; the
+ * first such solve allocates GPU memory, which the plan keeps.
  *   On several GPUs, `push` (with one member per GPU) and `columns` launch and are captured in the
  * same way; the methods of X20 wait.  Solves of contexts that share GPUs run one after the other
  * there.  The caller orders a graph that contains solves on several GPUs; no other work may use
@@ -913,8 +920,9 @@ TRS_EXPERIMENTAL trs_status trs_solve_distributed(trs_plan *plan, void *const *x
 /* GPU plans: the stream of later solves (a cudaStream_t; NULL: the default stream).  The call waits
  * for solves launched before.  Of relaxation on several GPUs it is a stream of the first: sweeps
  * begin after its earlier work, and its later work begins after them.  Relaxation on the CPU has
- * none: TRS_ERROR_UNSUPPORTED.  A stream given here or in trs_options must exist until the plan
- * gets another stream or is destroyed.
+ * none: TRS_ERROR_UNSUPPORTED.  Other plans on the CPU ignore it.  A stream given here or in
+ * trs_options must exist until the plan gets another stream or is destroyed.  Since the call waits,
+ * it comes before a capture.
  *   - In: stream, of the plan's GPU.
  *   - Memory: the stream remains the caller's.
  *   - Errors: ARGUMENT, BUSY, CANCELLED, STALLED, DEVICE; UNSUPPORTED of relaxation on the CPU.
@@ -941,7 +949,8 @@ TRS_CORE trs_status trs_plan_wait(trs_plan *plan);
 
 /* Many systems op(T) x = b with one pattern, each with values and right-hand sides of its own; or
  * op(A) x = b, from factors of each A.  A batch is a trs_plan: trs_plan_wait, _set_stream, _clone,
- * _describe and _destroy take it.  The other calls of plans name the one that serves a batch. */
+ * _describe and _destroy take it.  The other calls of plans name the one that serves a batch.  On a
+ * GPU it works in the default stream until trs_plan_set_stream names another. */
 
 typedef struct trs_batch_options {
   size_t struct_size;
@@ -977,7 +986,8 @@ TRS_EXPERIMENTAL trs_status trs_batch_create_factors(trs_plan **plan, trs_contex
 
 /* The values of all systems, which are copied: those of system s begin at val + s * stride_val
  * elements, in the order of the arrays that A was created from.  stride_val 0: they follow each
- * other.  With a GPU val may be in its memory; the call waits until the values are taken.
+ * other.  With a GPU val may be in its memory, and is read after the work in the batch's stream;
+ * the call waits until the values are taken.
  *   TRS_ERROR_ZERO_PIVOT and TRS_ERROR_NOT_FINITE name the first system with an unusable diagonal
  * entry (trs_batch_info.first_fault), and its row.  All other systems have their values, and solves
  * of the batch give their x; they end with the same error, and x of the systems at fault is NaN. */
@@ -986,9 +996,10 @@ TRS_EXPERIMENTAL trs_status trs_batch_update(trs_plan *plan, const void *val, in
 /* The values of all systems of a batch of factors: those of L and of U, each in the order of the
  * arrays that the matrix of trs_factors_info was created from; for those that trs_factor or
  * trs_factors_refactor made this is the order of trs_matrix_get_arrays.  Of factors that were
- * created from one matrix that holds both, its arrays are passed twice.  Where U = L^H
- * (trs_batch_options.hermitian, IC0, BIC0) U_val is NULL. Errors also name the factor; the row is
- * one of L U.  A system with unusable entries in both counts once, and L is named. */
+ * created from one matrix that holds both, its arrays are passed twice.  L_val and U_val may lie
+ * where val of trs_batch_update may.  Where U = L^H (trs_batch_options.hermitian, IC0, BIC0) U_val
+ * is NULL.  Errors also name the factor; the row is one of L U.  A system with unusable entries in
+ * both counts once, and L is named. */
 TRS_EXPERIMENTAL trs_status trs_batch_update_factors(trs_plan *plan, const void *L_val,
                                                      int64_t stride_L, const void *U_val,
                                                      int64_t stride_U);
@@ -1104,9 +1115,10 @@ typedef struct trs_sweep_options {
  * input gives the same bits for any number of threads, and in every run on a GPU; x and norms of
  * several GPUs have the bits of one.
  *   On a GPU, x, b and residuals may lie in device or in host memory.  With all in device memory
- * the call only launches, also into a stream that is being captured (one GPU only).  Otherwise it
- * waits for x, and the first such call allocates workspace.  Several GPUs accept x and b in host
- * memory and in the memory of any of them.
+ * the call only launches, also into a stream that is being captured (one GPU only).  The stream is
+ * the default one until trs_plan_set_stream names another.  Otherwise the call waits for x, and the
+ * first such call allocates workspace.  Several GPUs accept x and b in host memory and in the
+ * memory of any of them.
  *   - In: b, and with keep_x x; options, or NULL.
  *   - Out: x, and options->residuals.
  *   - Memory: none, but for that workspace.
