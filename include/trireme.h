@@ -309,9 +309,9 @@ typedef trs_status (*trs_values_callback)(void *user, void *val, int64_t count,
  * exceed the memory of every single GPU and possibly of the host.  trs_analyze and trs_update over
  * several GPUs (method "push") and trs_check ask for the values part by part, in the thread that
  * called them: one member of this process after the other; each part is then freed.  Vectors must
- * be rows of op(T): CSR for TRS_NO_TRANS, CSC for the transposes.  All other functions refuse such
- * a matrix with TRS_ERROR_UNSUPPORTED.  The pattern arrays are owned as in trs_matrix_create;
- * trs_matrix_get_arrays sets *val to NULL. */
+ * be rows of op(T): CSR for TRS_NO_TRANS, CSC for the transposes.  All other functions that need
+ * values refuse such a matrix with TRS_ERROR_UNSUPPORTED.  The pattern arrays are owned as in
+ * trs_matrix_create; trs_matrix_get_arrays sets *val to NULL. */
 TRS_EXPERIMENTAL trs_status trs_matrix_create_deferred(trs_matrix **A, trs_format format,
                                                        trs_scalar scalar, int64_t nrows,
                                                        int64_t ncols, int indexing, const void *ptr,
