@@ -115,6 +115,15 @@ def contiguous(x: Dense, dtype: Any = None) -> Dense:
     return dense(np.array(x.array, dtype, order="C"))
 
 
+def check_device_values(x: Dense, name: str, dtype: Any) -> None:
+    """An array in device memory, which nothing converts, has the type and the order that C reads."""
+    gaps = len(x.shape) == 1 and x.shape[0] > 1 and x.strides != (x.dtype.itemsize,)
+    if x.dtype != dtype or gaps:
+        order = "" if x.dtype != dtype else " with gaps between them"
+        raise TypeError(f"{name} of type {x.dtype}{order} in device memory: contiguous {dtype} is wanted, "
+                        "convert them there")
+
+
 def like(x: Dense, dtype: Any) -> Dense:
     """A new array of x's library, place, shape and order, uninitialised."""
     order: Any = "F" if len(x.shape) == 2 and abs(x.strides[0]) < abs(x.strides[1]) else "C"

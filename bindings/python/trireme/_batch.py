@@ -6,8 +6,7 @@ from typing import Any, Dict, Optional, Union, overload
 import numpy as np
 
 from . import _api
-from ._arrays import (Dense, assign, contiguous, dense, give_back, keep_stream, like, on_host,
-                      stream_address, stream_of)
+from ._arrays import Dense, assign, contiguous, dense, give_back, like, on_host
 from ._context import Lock, check_threads, context_of
 from ._factors import Factors, factors_again
 from ._library import (PlanHandle, Refusal, StructureError, check, error_of, library, make_struct,
@@ -63,7 +62,6 @@ class Batch(Life):
         self._on_gpu = device_name(device, several=False).startswith("cuda")
         check_threads(device, threads)
         self._count, self._n, self._dtype = whole("count", count, 0, 2**31 - 1), n, dtype
-        self._stream_now = 0
 
     def __reduce__(self) -> Any:
         raise TypeError("a batch cannot be pickled or copied: pickle the matrix or the factors, and "
@@ -104,17 +102,6 @@ class Batch(Life):
         if not self._on_gpu:
             raise TypeError(f"{name} is on a GPU, the batch on the CPU: copy {name} to host memory, "
                             "or make the batch with device=\"cuda\"")
-
-    def _follow_stream(self, x: Dense) -> None:
-        """Work on device arrays follows their library's stream."""
-        if x.device is None:
-            return
-        stream = stream_of(x)
-        address = stream_address(stream) or 0
-        if address != self._stream_now:
-            check(library.trs_plan_set_stream(self._ready(), address))
-            self._stream_now = address
-            keep_stream(self._handle, stream)
 
     def _info(self) -> Any:
         info = make_struct(_api.trs_batch_info)

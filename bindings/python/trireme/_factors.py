@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Optional, Tuple, Un
 import numpy as np
 
 from . import _api
-from ._arrays import DTYPES, Dense, dense, keep_stream, settle, stream_address, whole_numbers
+from ._arrays import (DTYPES, Dense, check_device_values, dense, keep_stream, settle, stream_address,
+                      whole_numbers)
 from ._context import Lock, check_threads, context_of
 from ._library import (FactorsHandle, PlanHandle, Refusal, Shared, SingularMatrixError, StructureError,
                        Told, UnsupportedError, check, check_file, features, library, make_struct, run,
@@ -430,9 +431,7 @@ class Factors:
         if kept is None:
             raise TypeError("A is an array of values, and no call before gave a matrix on their GPU: "
                             "pass the matrix with its new values")
-        if val.dtype != self.dtype or val.strides != (val.dtype.itemsize,):
-            raise TypeError(f"values of type {val.dtype} on a GPU: contiguous ones of {self.dtype} "
-                            "are wanted, convert them there")
+        check_device_values(val, "values", self.dtype)
         settle(val)
         kept.set_values(val)
         return kept

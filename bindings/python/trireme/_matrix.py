@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Tuple, Union
 import numpy as np
 
 from . import _api
-from ._arrays import DTYPES, SCALARS, Dense, contiguous, dense, library_of, settle
+from ._arrays import DTYPES, SCALARS, Dense, check_device_values, contiguous, dense, library_of, settle
 from ._context import context_of
 from ._library import MatrixHandle, StructureError, check, library, make_struct
 from ._words import Shaped, Uplo, flag, is_path, named, pick, side
@@ -130,14 +130,19 @@ def _index_array(x: Any) -> Dense:
     made = dense(x)
     if made.dtype not in _INDEX_TYPES:
         if made.device is not None:
-            raise TypeError(f"indices of type {made.dtype}: int32 or int64 is wanted")
+            raise TypeError(f"indices of type {made.dtype} in device memory: int32 or int64 is wanted, "
+                            "convert them there")
         given = made.array
         with np.errstate(invalid="ignore"):
             made = dense(given.astype(np.int64))
         if not np.array_equal(made.array, given):
             raise ValueError(f"indptr or indices, of type {given.dtype}, have values that are no "
                              "whole numbers below 2^63")
-    return contiguous(made) if made.device is None else made
+    if made.device is None:
+        return contiguous(made)
+    if len(made.shape) == 1:
+        check_device_values(made, "indices", made.dtype)
+    return made
 
 
 def value_type(dtype: Any) -> Any:
@@ -167,9 +172,8 @@ def compressed(A: Any, dtype: Any = None, stacklevel: int = 4) -> Compressed:
                         f"dtype={np.promote_types(wanted, np.complex64).name!r}")
     if values.device is None:
         values = contiguous(values, wanted)
-    elif values.dtype != wanted:
-        raise TypeError(f"values of type {values.dtype} in device memory: {wanted} is wanted, "
-                        "convert them there")
+    else:
+        check_device_values(values, "values", wanted)
     if not (ptr.device == idx.device == values.device):
         raise TypeError("indptr, indices and data lie in different memories: put all on one device")
     nvec = shape[0] if form == "csr" else shape[1]

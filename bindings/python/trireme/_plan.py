@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Dict, Optional, Tuple, TypeVar, overload
 import numpy as np
 
 from . import _api
-from ._arrays import (SCALARS, Dense, as_pairs, assign, common_layout, contiguous, dense,
+from ._arrays import (SCALARS, Dense, as_pairs, assign, check_device_values, common_layout, contiguous, dense,
                       give_back, keep_stream, like, on_host, overlaps, share_stream, stream_address,
                       stream_of)
 from ._context import Lock, check_threads, context_of
@@ -42,6 +42,8 @@ class Life:
     _keep: Any
     _lock: Lock
     _refusal: Refusal
+    _stream: Any = None  # that the caller named
+    _stream_now = 0  # its address, or that of the last one that was followed
 
     def _begin_life(self) -> None:
         self._origin: Optional[Life] = None  # of a clone
@@ -116,6 +118,22 @@ class Life:
         with self._lock.lock:
             check(library.trs_plan_wait(self._ready()))
 
+    def _take_stream(self, stream: Any, address: Optional[int]) -> None:
+        """The stream that the caller named, or None, and its address, which C has."""
+        self._stream, self._stream_now = stream, address or 0
+        keep_stream(self._handle, stream)
+
+    def _follow_stream(self, x: Dense) -> None:
+        """Where no stream was named, work on device arrays follows their library's stream."""
+        if x.device is None or self._stream is not None:
+            return
+        stream = stream_of(x)
+        address = stream_address(stream) or 0
+        if address != self._stream_now:
+            check(library.trs_plan_set_stream(self._ready(), address))
+            self._stream_now = address
+            keep_stream(self._handle, stream)
+
     def __str__(self) -> str:
         text = C.create_string_buffer(2048)
         with self._lock.lock:
@@ -134,9 +152,7 @@ class Solver(Life):
         self._keep: Any = keep
         self._n, self._nnz, self._dtype = n, nnz, np.dtype(dtype)
         self._trans, self._on_gpu, self._matrix_device = trans, on_gpu, matrix_device
-        self._stream = stream
-        self._stream_now = stream_address(stream) or 0
-        keep_stream(handle, stream)
+        self._take_stream(stream, stream_address(stream))
         self._lock = Lock()
         self._refusal = Refusal("plan")
         self._begin_life()
@@ -299,17 +315,6 @@ class Solver(Life):
                 self._follow_stream(x)
                 check(_solve(handle, x.address, ldx, b.address, ldb, nrhs, layout))
         run(call, self._nnz * nrhs >= LONG_SOLVE)
-
-    def _follow_stream(self, x: Dense) -> None:
-        """Where no stream was named, solves of device arrays follow their library's stream."""
-        if x.device is None or self._stream is not None:
-            return
-        stream = stream_of(x)
-        address = stream_address(stream) or 0
-        if address != self._stream_now:
-            check(library.trs_plan_set_stream(self._handle, address))
-            self._stream_now = address
-            keep_stream(self._handle, stream)
 
     # What it is ------------------------------------------------------------------------------
 
@@ -521,9 +526,10 @@ class Plan(Solver):
         self._check_place(new, "values")
         if new.dtype != self._dtype and not np.can_cast(new.dtype, self._dtype, "same_kind"):
             raise TypeError(f"values of type {new.dtype}: the plan has {self._dtype}")
-        if not self._keep or not self._keep.copied:
-            new = new if new.device is not None else contiguous(new, self._dtype)
-
+        if new.device is not None:
+            check_device_values(new, "values", self._dtype)
+        elif not self._keep or not self._keep.copied:
+            new = contiguous(new, self._dtype)
         self._refresh(new)
 
     def _refresh(self, new: Dense) -> None:

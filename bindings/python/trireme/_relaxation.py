@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any, Dict, Optional
 import numpy as np
 
 from . import _api
-from ._arrays import (SCALARS, Dense, common_layout, dense, keep_stream, stream_address,
-                      whole_numbers)
+from ._arrays import SCALARS, Dense, common_layout, dense, stream_address, whole_numbers
 from ._context import Lock, check_threads, context_of
 from ._library import PlanHandle, Refusal, check, library, make_struct, run
 from ._matrix import matrix_of
@@ -118,7 +117,8 @@ class Relaxation(Life):
                 C.byref(self._handle), context, matrix.handle, self._block_size,
                 C.byref(options))), matrix.parts.idx.shape[0] >= LONG_SOLVE // 10)
         self._copies, self._copy = copy, _copy_of(A) if copy else None
-        keep_stream(self._handle, stream)
+        self._on_gpu = self.info["variant"] != "threads"
+        self._take_stream(stream, stream_address(stream))
         if stream is not None:
             status = library.trs_plan_set_stream(self._handle, stream_address(stream))
             if status == _api.TRS_ERROR_UNSUPPORTED:
@@ -132,6 +132,9 @@ class Relaxation(Life):
 
     def _vector(self, array: Any, name: str) -> Dense:
         made = dense(array)
+        if made.device is not None and not self._on_gpu:
+            raise TypeError(f"{name} is on a GPU, the relaxation on the CPU: copy {name} to host memory, or "
+                            "make the relaxation with device=\"cuda\"")
         if made.dtype != self._dtype:
             if name == "x" or made.device is not None or \
                     not np.can_cast(made.dtype, self._dtype, "same_kind"):
@@ -189,6 +192,7 @@ class Relaxation(Life):
         def call() -> None:
             with self._lock.lock:
                 self._refusal.check()
+                self._follow_stream(own if own.device is not None else given)
                 check(library.trs_relax_sweep(self._ready(), own.address, layout[1], given.address,
                                               layout[2], nrhs, layout[0], C.byref(options)))
         run(call, self._n * nrhs * sweeps >= LONG_SOLVE // 20)
