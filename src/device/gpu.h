@@ -34,6 +34,7 @@
 #define cudaDeviceGetDefaultMemPool hipDeviceGetDefaultMemPool
 #define cudaDeviceProp hipDeviceProp_t
 #define cudaDeviceSynchronize hipDeviceSynchronize
+#define cudaErrorInsufficientDriver hipErrorInsufficientDriver
 #define cudaErrorInvalidConfiguration hipErrorInvalidConfiguration
 #define cudaErrorInvalidDeviceFunction hipErrorInvalidDeviceFunction
 #define cudaErrorInvalidResourceHandle hipErrorInvalidHandle

@@ -17,7 +17,10 @@ trs_status trs_device_total(int *count) {
   if (error == cudaErrorMemoryAllocation) return trs_device_check(error, "looking for GPUs");
   return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
                   "no " TRS_GPU_RUNTIME " device on this machine (" TRS_GPU_RUNTIME " says %s)",
-                  error ? cudaGetErrorString(error) : "there are none");
+                  error == cudaErrorInsufficientDriver
+                      ? "that there is no driver, or one too old for this build"
+                  : error ? cudaGetErrorString(error)
+                          : "there are none");
 }
 
 /* Stream-ordered memory, the library's and the caller's from cudaMallocAsync, is accessible to

@@ -185,6 +185,9 @@ static trs_status solve_staged(trs_plan *plan, trs_gpu *gpu, const trs_rhs *rhs)
                    .width = trs_stage_width(plan, rhs->nrhs, MOST_STAGED),
                    .stage = &gpu->stage,
                    .stream = plan->stream};
+  if (trs_device_capturing(plan->stream))
+    return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
+                    "a solve becomes part of a graph where b and x are in device memory");
   TRS_TRY(trs_stage_need(&gpu->stage, S->n * p.width * p.all.size, plan->stream));
   TRS_TRY(trs_gpu_pass(plan, &p, gpu->launch));
   return finish(plan, gpu);
