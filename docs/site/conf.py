@@ -62,9 +62,13 @@ def with_contents(app, name, source):
     if name == "examples/README":
         programs = re.findall(r"^\| `(\w+\.\w+)` \|", source[0], re.M)
         source[0] = re.sub(r"^\| `(\w+)\.(\w+)` \|", r"| [`\1.\2`](#\1\2) |", source[0], flags=re.M)
+        folder = os.path.dirname(app.env.doc2path(name))
         for program in programs:
-            source[0] += (f"\n## {program}\n\n```{{literalinclude}} {program}\n:language: "
-                          f"{LANGUAGES[os.path.splitext(program)[1]]}\n```\n")
+            stem, ending = os.path.splitext(program)
+            has_picture = os.path.exists(os.path.join(folder, stem + ".svg"))
+            picture = f"![what {program} computes]({stem}.svg)\n\n" if has_picture else ""
+            source[0] += (f"\n## {program}\n\n{picture}```{{literalinclude}} {program}\n:language: "
+                          f"{LANGUAGES[ending]}\n```\n")
 
 
 def without_substitutions(app, what, name, thing, options, lines):
