@@ -120,7 +120,7 @@ METHODS = [m for option in ["solve' -l method", "relax' -l variant"]
 METHODS += ["grid3d", "grid3d-baseline", "grid2d"]
 o = run("methods")
 listed = [l.split()[0] for l in o.out.splitlines() if l and not l.startswith(" ")]
-OF_PAPERS = ("levelset levelset-cpu syncfree-csc syncfree-csc-rhs unified get-update-put "
+OF_PAPERS = ("levelset levelset-cpu syncfree-csc syncfree-csc-rhs supernodal unified get-update-put "
              "zerocopy-block zerocopy grid3d-baseline").split()
 OF_PAPERS += [m for m in METHODS if m.startswith(("thread-row", "warp-"))]
 left_out = [] if has("papers") else OF_PAPERS
