@@ -372,7 +372,6 @@ TABLE = [
            "pickle.dumps(tr.relaxation(A, copy=True))", before="A = sp.csr_matrix(np.eye(2))",
            shown="make it with copy=True of a matrix in host memory"),
     cannot("pip install it from a checkout or a wheel", "tests/wheel does, and runs the command"),
-    cannot("install the package's GPU part, pip install", "needs nvcc; the options are pyproject.toml's"),
     elsewhere("use trireme.jax.solve there", "bindings/python/tests/test_jax.py", "jax.jit(lambda b: tr.jax.solve(p"),
     elsewhere("make it once, outside, by trireme.jax.pattern(A), or pass a plan", "bindings/python/tests/test_jax.py", "tr.jax.solve(p, A.data, b)"),
     elsewhere("or vmap: make the pattern outside", "bindings/python/tests/test_jax.py", "tr.jax.pattern(B, lower=False)"),

@@ -191,9 +191,9 @@ def test_files_raise_what_open_raises(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("message, words", [
     ("this build has no CUDA: install the CUDA toolkit (nvcc) and build Trireme from source",
-     ["trireme-sparse[cu13]", "TRIREME_WITH_CUDA=ON"]),
+     ["bindings/python/cu13", "TRIREME_WITH_CUDA=ON"]),
     ("this build has no CUDA: build with -DTRIREME_WITH_CUDA=ON, for which the CUDA toolkit (nvcc) is needed",
-     ["trireme-sparse[cu13]", "pip install . -C cmake.define.TRIREME_WITH_CUDA=ON"]),
+     ["bindings/python/cu13", "pip install . -C cmake.define.TRIREME_WITH_CUDA=ON"]),
     ("this build has no OpenCL: install ocl-icd-opencl-dev and build with -DTRIREME_WITH_PAPERS=ON",
      ["ocl-icd-opencl-dev", "pip install . -C cmake.define.TRIREME_WITH_PAPERS=ON"]),
     ("a.h5 is an HDF5 file, which this build cannot read: install libhdf5-dev and build Trireme from source",

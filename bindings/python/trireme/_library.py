@@ -137,8 +137,8 @@ _IN_PYTHON = [(r"trs_matrix_triangle extracts the triangle", "trireme.triangle e
               (r"\(max_bytes of trs_read_options, --max-memory\)", "(max_bytes)"),
               (r"\(--precision z, dtype=(\S+), TRS_DCOMPLEX\)", r"(dtype=\1)"),
               (r" \((?:trs|TRS)_\w+\)", "")]
-_CUDA = ("install the package's GPU part, pip install \"trireme-sparse[cu13]\", or build it: pip install . "
-         "-C cmake.define.TRIREME_WITH_CUDA=ON in the checkout, with nvcc")
+_CUDA = ("install it from the checkout, with nvcc: pip install . -C cmake.define.TRIREME_WITH_CUDA=ON, or for a wheel "
+         "its GPU part, pip wheel bindings/python/cu13")
 _IN_PACKAGES = [(r"install the CUDA toolkit \(nvcc\) and build Trireme from source|"
                  r"build with -DTRIREME_WITH_CUDA=ON, for which the CUDA toolkit \(nvcc\) is needed",
                  _CUDA),
