@@ -174,7 +174,7 @@ static trs_status begin(trs_relaxation **result, trs_context *context, trs_scala
   plan->state = *result = R;
   plan->context = trs_context_retain(context);
   plan->options.store = options->store;
-  snprintf(plan->reason, sizeof plan->reason, "of relaxation this context has no other method");
+  snprintf(plan->reason, sizeof plan->reason, "the method of this context for relaxation");
   R->plan = plan;
   R->backend = trs_relax_backend_for(context);
   plan->method = &R->backend->method;

@@ -190,7 +190,7 @@ static trs_status begin(trs_plan **result, trs_context *context, int64_t count,
   plan->context = trs_context_retain(context);
   plan->method =
       trs_context_get_kind(context, NULL) == TRS_KIND_GPU ? &trs_method_batch_gpu : &on_threads;
-  snprintf(plan->reason, sizeof plan->reason, "of batches this context has no other method");
+  snprintf(plan->reason, sizeof plan->reason, "the method of this context for batches");
   plan->options.nrhs = options->nrhs;
   B->count = count;
   return TRS_SUCCESS;
