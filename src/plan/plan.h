@@ -139,7 +139,7 @@ trs_store trs_store_mixed(const trs_plan *plan);
 /* Solves with checked, strided arguments. */
 trs_status trs_plan_solve(trs_plan *plan, const trs_rhs *rhs);
 
-/* Fails unless the plan's kind is one of `kinds`, as bits, with the call that serves its own. */
+/* What a call does with a plan, and the kinds that it takes, as bits. */
 typedef enum trs_plan_use {
   TRS_USE_SOLVE,
   TRS_USE_UPDATE,
@@ -153,6 +153,7 @@ enum {
   TRS_TAKE_BATCH = 1 << TRS_OF_BATCH | 1 << TRS_OF_FACTORS_BATCH,
   TRS_TAKE_RELAXATION = 1 << TRS_OF_RELAXATION
 };
+/* Fails unless the plan's kind is one of `kinds`, as bits, with the call that serves its own. */
 trs_status trs_plan_takes(const trs_plan *plan, unsigned kinds, trs_plan_use use);
 
 /* Checks the plan's context (trs_context_check); every call that uses a plan calls it first. */
