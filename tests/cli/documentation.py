@@ -1,6 +1,7 @@
 """The examples in README.md and docs/: the commands run, the pieces of C and C++ compile."""
 
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -23,9 +24,10 @@ trs_plan *R;
 trs_plan *B;
 int64_t n, nnz, count, *rows;
 int member;
-void *ptr, *idx, *val, *x, *b, *r, *z, *d_ptr, *d_idx, *d_val, *d_x, *d_b, *L_val, *U_val, *stream, *graph;
-enum { cudaStreamCaptureModeGlobal };
+void *ptr, *idx, *val, *x, *b, *r, *z, *d_ptr, *d_idx, *d_val, *d_x, *d_b, *L_val, *U_val, *stream, *graph, *user;
+enum { cudaStreamCaptureModeGlobal, cudaStreamCaptureModeThreadLocal };
 int cudaStreamBeginCapture(void *stream, int mode), cudaStreamEndCapture(void *stream, void **graph);
+double *values_of_row(void *user, int32_t row, double *to);
 """
 
 # The same for the pieces of C++.
@@ -35,7 +37,9 @@ PRELUDE_CPP = """
 #if __has_include(<Eigen/SparseCore>)
 #include <Eigen/SparseCore>
 #endif
-int n;
+int n, nnz;
+void *d_ptr, *d_idx, *d_val, *stream, *other;
+double *d_x, *d_b;
 std::vector<int> ptr, idx;
 std::vector<double> val, b, x;
 """
@@ -78,6 +82,16 @@ def test_readme():
             check(f"{page}: {' '.join(words[1:])}", o.code == 0, o)
 
 
+def parts_of(lines):
+    """The functions that a piece defines, and its statements."""
+    functions, statements, inside = [], [], False
+    for line in lines:
+        inside = inside or re.match(r"\w[\w ]* \**\w+\(.*\) \{$", line) is not None
+        (functions if inside else statements).append(line + "\n")
+        inside = inside and line != "}"
+    return "".join(functions), "".join(statements)
+
+
 def compile_pieces(language, prelude, compiler, *options):
     """Each piece compiles as the body of a function, a program as it stands."""
     if not compiler:
@@ -89,11 +103,13 @@ def compile_pieces(language, prelude, compiler, *options):
     for page in PAGES:
         for number, piece in enumerate(blocks(page, language), 1):
             whole = any("main(" in line for line in piece)
-            body = "".join(line + "\n" for line in piece if whole or line[:1] != "#")
             if any("<Eigen/" in line for line in piece) and not eigen:
                 skip(f"{page}: piece {number} of {language}", "no Eigen (Debian: libeigen3-dev)")
                 continue
-            program = body if whole else f"{prelude}\nvoid piece(void);\nvoid piece(void) {{\n{body}}}\n"
+            program = "\n".join(piece) + "\n"
+            if not whole:
+                functions, body = parts_of(line for line in piece if line[:1] != "#")
+                program = f"{prelude}\n{functions}\nvoid piece(void);\nvoid piece(void) {{\n{body}}}\n"
             done = subprocess.run([*shlex.split(compiler), "-fsyntax-only", "-Wall", "-Werror",
                                    "-Wno-unused-variable", "-I", os.path.join(ROOT, "include"),
                                    *options, "-"], input=program.encode(), capture_output=True)
