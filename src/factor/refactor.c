@@ -8,6 +8,7 @@
  * Cost: the multiplications of the elimination. */
 #include "factor/refactor.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -192,6 +193,19 @@ static trs_status take_scale(double **to, const double *from, const int32_t *per
   return TRS_SUCCESS;
 }
 
+/* No product of two scalings overflows, or loses digits. */
+static bool is_plain(const double *row, const double *column, int64_t n) {
+  double least[2] = {1, 1}, most[2] = {1, 1};
+  for (int side = 0; side < 2; side++) {
+    const double *scale = side ? column : row;
+    for (int64_t i = 0; scale && i < n; i++) {
+      least[side] = fmin(least[side], scale[i]);
+      most[side] = fmax(most[side], scale[i]);
+    }
+  }
+  return least[0] * least[1] >= DBL_MIN && most[0] * most[1] <= DBL_MAX;
+}
+
 static trs_status fill_in(trs_refactoring *r, const trs_factors *F) {
   TRS_TRY(take_side(&r->lu.L, F, true));
   TRS_TRY(take_side(&r->lu.U, F, false));
@@ -202,6 +216,7 @@ static trs_status fill_in(trs_refactoring *r, const trs_factors *F) {
   TRS_TRY(take_scale(&r->col_scale, F->col_scale, F->col_perm, F->n));
   r->lu.row_scale = r->row_scale;
   r->lu.col_scale = r->col_scale;
+  r->lu.plain = is_plain(r->row_scale, r->col_scale, F->n);
   count_work(r);
   find_runs(r);
   r->lu.light = !r->lu.crout && r->total < (int64_t)LIGHT_WORK * F->n;

@@ -42,6 +42,7 @@ typedef struct trs_lu {
   int64_t *from_ptr, *from;            /* row i has the entries from[from_ptr[i]] .. of A */
   int32_t *to;                         /* their columns in L U */
   const double *row_scale, *col_scale; /* in the order of L U, or NULL */
+  bool plain;                          /* the product of any two is a normal number */
   const void *val;                     /* of A */
   const int32_t *inside;               /* of factors */
   double largest;                      /* rows end at an entry of a unit L with a larger square */

@@ -72,6 +72,18 @@ TRS_INLINE void NAME(take_row)(const trs_lu *F, int64_t i, SCALAR *x) {
     return;
   }
   const double row = F->row_scale ? F->row_scale[i] : 1;
+#if !IS_COMPLEX
+  if (F->plain) { /* as trs_scaled, whose looks at each product take a fifth of light factors */
+    const double *col_scale = F->col_scale;
+    const int64_t *from = F->from;
+    const int32_t *to = F->to;
+    for (int64_t q = F->from_ptr[i]; q < end; q++) {
+      const double both = col_scale ? row * col_scale[to[q]] : row;
+      x[to[q]] = (SCALAR)((double)val[from[q]] * both);
+    }
+    return;
+  }
+#endif
   for (int64_t q = F->from_ptr[i]; q < end; q++) {
     const int32_t j = F->to[q];
     const double column = F->col_scale ? F->col_scale[j] : 1;
@@ -182,30 +194,43 @@ static bool NAME(refactor_rows)(const trs_lu *F, int64_t i, int count, const trs
   return good && most.size <= F->largest;
 }
 
-/* One row of light factors, without a call and a look for rows of U to apply together.  The same
+/* Rows of light factors, without a call and a look for rows of U to apply together.  The same
  * operations in the same order. */
-TRS_INLINE bool NAME(refactor_light)(const trs_lu *F, int64_t i, trs_lu_member *m) {
-  SCALAR *x = m->x, odd = 0;
-  NAME(largest) most = {m->most, m->most_at, F->inside ? F->inside[i] : 0};
-  NAME(take_row)(F, i, x);
-  for (int64_t p = F->L.begin[i]; p < F->L.end[i]; p++)
-    NAME(apply)(F, F->L.idx[p], p, 1, false, x, &odd, &most);
-  const bool good = NAME(end_row)(F, i, false, x, odd, m);
+static void NAME(refactor_light)(const trs_lu *F, const trs_lu_rows *rows, trs_lu_member *m) {
+  SCALAR *x = m->x;
+  NAME(largest) most = {m->most, m->most_at, 0};
+  for (int64_t r = 0; r < rows->nown; r++) {
+    const int64_t i = rows->own ? rows->own[r] : r, end = F->L.end[i];
+    SCALAR odd = 0;
+    bool good = !trs_cancel_asked(rows->cancel);
+    if (good) {
+      if (F->inside) most.from = F->inside[i];
+      NAME(take_row)(F, i, x);
+      for (int64_t p = F->L.begin[i]; p < end; p++)
+        NAME(apply)(F, F->L.idx[p], p, 1, false, x, &odd, &most);
+      good = NAME(end_row)(F, i, false, x, odd, m) && most.size <= F->largest;
+    }
+    if (rows->done)
+      atomic_store_explicit(&rows->done[i], rows->round, memory_order_release);
+    else if (!good)
+      break;
+  }
   m->most = most.size;
   m->most_at = most.at;
-  return good && most.size <= F->largest;
 }
 
 static void NAME(refactor_own)(const trs_lu *F, const trs_lu_rows *rows, trs_lu_member *m) {
+  if (F->light) {
+    NAME(refactor_light)(F, rows, m);
+    return;
+  }
   for (int64_t r = 0; r < rows->nown;) {
     const int64_t i = rows->own ? rows->own[r] : r;
     int count = 1;
-    while (!F->light && count < F->together[i] && r + count < rows->nown &&
+    while (count < F->together[i] && r + count < rows->nown &&
            (!rows->own || rows->own[r + count] == i + count))
       count++;
-    const bool good =
-        !trs_cancel_asked(rows->cancel) &&
-        (F->light ? NAME(refactor_light)(F, i, m) : NAME(refactor_rows)(F, i, count, NULL, m));
+    const bool good = !trs_cancel_asked(rows->cancel) && NAME(refactor_rows)(F, i, count, NULL, m);
     if (!rows->done && !good) return;
     for (int t = 0; rows->done && t < count; t++) /* after a fault too: other members wait */
       atomic_store_explicit(&rows->done[i + t], rows->round, memory_order_release);
