@@ -1,10 +1,11 @@
 # Versions of symbols.  What a public header declares has the version of the interface, such as
-# TRIREME_0.1.  What libtrireme_mpi alone calls has TRIREME_PRIVATE_ with the full version: the
-# loader then refuses a libtrireme_mpi of another build version.  All else is not exported.
+# TRIREME_0.1.  What libtrireme_mpi and the Python package alone call has TRIREME_PRIVATE_ with the
+# full version: the loader then refuses a libtrireme_mpi of another version.  All else is not exported.
 check_linker_flag(C -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/empty.map
                   TRIREME_HAS_VERSION_SCRIPT)
 
-# trireme_exports(TARGET HEADER PREFIX [PRIVATE]): for a shared library; other linkers export all.
+# trireme_exports(TARGET HEADER PREFIX [PATTERN]): for a shared library; other linkers export all.
+# PATTERN: the private names.
 function(trireme_exports target header prefix)
   if(NOT BUILD_SHARED_LIBS OR NOT TRIREME_HAS_VERSION_SCRIPT OR TRIREME_SANITIZE)
     return()
@@ -18,8 +19,8 @@ function(trireme_exports target header prefix)
   endforeach()
   set(version ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
   set(script "${prefix}_${version} {\nglobal:\n${names}local:\n  *;\n};\n")
-  if("PRIVATE" IN_LIST ARGN)
-    string(APPEND script "${prefix}_PRIVATE_${PROJECT_VERSION} {\nglobal:\n  trs_*;\n};\n")
+  if(ARGN)
+    string(APPEND script "${prefix}_PRIVATE_${PROJECT_VERSION} {\nglobal:\n  ${ARGN};\n};\n")
   endif()
   set(file ${CMAKE_CURRENT_BINARY_DIR}/${target}.map)
   file(CONFIGURE OUTPUT ${file} CONTENT "${script}" @ONLY)

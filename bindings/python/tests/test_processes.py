@@ -433,21 +433,3 @@ def test_factors_whose_plans_have_clones_are_not_refactored():
 def test_an_installed_package_searches_beside_itself_alone():
     with open(tr._library.library._name, "rb") as file:
         assert not re.search(rb"\0/[^\0]*libexec/trireme", file.read())
-
-
-def test_the_cache_folder_is_the_users_own(tmp_path, monkeypatch):
-    from trireme import _jax_ffi
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert _jax_ffi._folder() == os.path.join(os.path.realpath(tmp_path), "trireme")
-    for name, mode in [("trireme", 0o777), ("trireme", 0o757), (".", 0o777)]:
-        changed = tmp_path / name
-        before = changed.stat().st_mode
-        changed.chmod(mode)
-        elsewhere = _jax_ffi._folder()
-        assert not elsewhere.startswith(str(tmp_path))
-        os.rmdir(elsewhere)
-        changed.chmod(before)
-    monkeypatch.setenv("XDG_CACHE_HOME", ".")
-    monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.chdir("/")
-    assert _jax_ffi._folder() == os.path.join(os.path.realpath(tmp_path), ".cache", "trireme")

@@ -130,6 +130,15 @@ def test_the_tutorial_and_the_listing_pass(tmp_path):
 
 
 @needs_mypy
+@needs_checkout
+def test_the_package_passes(tmp_path):
+    """By the settings of pyproject.toml."""
+    run = subprocess.run([sys.executable, "-m", "mypy", "--cache-dir", tmp_path],
+                         capture_output=True, text=True, cwd=os.path.join(HERE, "..", "..", ".."))
+    assert run.returncode == 0, run.stdout + run.stderr
+
+
+@needs_mypy
 def test_misspellings_are_refused(tmp_path):
     head = GIVEN + "import trireme as tr\n"
     lines = REFUSED.strip().splitlines()

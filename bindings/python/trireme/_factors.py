@@ -105,7 +105,7 @@ class FactorsPlan(Solver):
         return _plan_again, (self._factors, self._trans, self._options)
 
 
-def _again(triangles: Any, order: Any) -> FactorsHandle:
+def _again(triangles: Any, order: Any) -> Any:
     """Factors of the L and U of the one and the permutations and scalings of the other info."""
     handle, T, P = FactorsHandle(), triangles, order
     check(library.trs_factors_create(C.byref(handle), T.L, T.diag_L, T.U, T.diag_U, P.row_perm, P.col_perm,
@@ -369,9 +369,10 @@ class Factors:
 
         All levels of fill are those entries, in the order of the pivots.
         """
-        (form, ptr, idx), self._pattern = self._pattern or ("", None, None), None
-        if not form:
+        pattern, self._pattern = self._pattern, None
+        if pattern is None:
             return False
+        form, ptr, idx = pattern
         from scipy.sparse import csc_array, csr_array, identity
         val = np.full(idx.shape, 2.0**-20, self.dtype)  # and a diagonal near 1: no pivot is zero
         A = csr_array((csr_array if form == "csr" else csc_array)((val, idx, ptr), shape=self.shape))

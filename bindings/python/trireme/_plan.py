@@ -38,7 +38,7 @@ _solve = library.trs_solve
 class Life:
     """What plans, batches and relaxations have in common: clones, waits and their end."""
 
-    _handle: Optional[C.c_void_p]
+    _handle: Any  # a C.c_void_p, or None
     _keep: Any
     _lock: Lock
     _refusal: Refusal

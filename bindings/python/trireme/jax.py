@@ -4,9 +4,8 @@
     x = trireme.jax.solve(L, values, b)         # inside
 
 A compiled program solves where it runs, on the CPU or on a GPU: it calls the plan through XLA's
-foreign function interface.  For that a C file of the package is compiled at the first use, against
-the headers of the installed jaxlib.  Without a C compiler, and on a GPU without CUDA in this build,
-programs call Python (jax.pure_callback); `features` says which.
+foreign function interface.  With a jaxlib that does not know this one, and on a GPU without CUDA in
+this build, programs call Python (jax.pure_callback); `features` says which.
 
 One primitive has all rules: values (S, nnz) and b (S, n, k) are S systems with k right-hand sides.
 vmap over b alone makes columns of one system, vmap over values makes systems of a batch.
@@ -181,8 +180,6 @@ class _Solver:
             with Told(None, "analysis") as told:
                 self._given = make_options(told, given["method"], given["nrhs"], given["solves"],
                                            take_triangle=take)
-            made.options_size = C.sizeof(self._given)
-            made.stream_at = _api.trs_options.stream.offset
         else:
             self._given = make_struct(_api.trs_batch_options, take_triangle=take,
                                       nrhs=given["nrhs"])
@@ -350,7 +347,7 @@ def features(platform: Optional[str] = None) -> str:
     Returns
     -------
     str
-        "ffi: " and the path of the custom call, or "pure_callback: " and the reason.
+        "ffi: " and the path of the library with the custom call, or "pure_callback: " and the reason.
     """
     if platform is None:
         platform = "cuda" if jax.default_backend() == "gpu" else "cpu"

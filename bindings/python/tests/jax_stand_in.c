@@ -1,17 +1,29 @@
-/* jax_ffi_gpu.c - calls the custom call of trireme.jax as XLA does on GPUs, without one.
- *   test_jax.py compiles this file with jax_ffi.c in it and makes the calls.  The interface of XLA
+/* jax_stand_in.c - calls the custom call of trireme.jax as XLA does on GPUs, without one.
+ *   test_jax.py compiles this file with handler.c in it and makes the calls.  The interface of XLA
  * is this one: it names a GPU and a stream, and makes errors.  The functions of the library that
  * need a GPU are stood in for here: contexts are serial, matrices in device memory lie in the
  * host's, and streams are only counted. */
-#include "jax_ffi.c"
+#include "handler.h"
 
-typedef int create_matrix(void **A, int format, int scalar, int64_t nrows, int64_t ncols,
-                          int indexing, const void *ptr, const void *idx, const void *val,
-                          int ownership);
-typedef int create_context(void **ctx, const char *where);
+static trs_status stand_in_context(trs_context **ctx, const char *where);
+static trs_status stand_in_matrix(trs_matrix **A, trs_context *ctx, trs_format format,
+                                  trs_scalar scalar, int64_t nrows, int64_t ncols, int64_t nnz,
+                                  int indexing, const void *ptr, const void *idx, const void *val);
+static trs_status stand_in_stream(trs_plan *plan, void *stream);
+static trs_status stand_in_analyze(trs_plan **plan, trs_context *ctx, const trs_matrix *A,
+                                   trs_uplo uplo, trs_trans trans, trs_diag diag,
+                                   const trs_options *options);
+static trs_status stand_in_wait(trs_plan *plan);
 
-static create_matrix *host_matrix;
-static create_context *host_context;
+#define trs_context_create stand_in_context
+#define trs_matrix_create_device stand_in_matrix
+#define trs_plan_set_stream stand_in_stream
+#define trs_analyze stand_in_analyze
+#define trs_plan_wait stand_in_wait
+#include "handler.c"
+#undef trs_context_create
+#undef trs_analyze
+
 static int fails; /* a later wait for a solve fails */
 
 /* What happened, in order. */
@@ -31,64 +43,45 @@ static void tell_stream(const char *word, void *stream) {
   tell(word, text);
 }
 
-static int stand_in_context(void **ctx, const char *where) {
+static trs_status stand_in_context(trs_context **ctx, const char *where) {
   tell("context", where);
-  return host_context(ctx, "serial");
+  return trs_context_create(ctx, "serial");
 }
 
-static int stand_in_matrix(void **A, void *ctx, int format, int scalar, int64_t nrows,
-                           int64_t ncols, int64_t nnz, int indexing, const void *ptr,
-                           const void *idx, const void *val) {
-  enum { BORROW = 1 };
+static trs_status stand_in_matrix(trs_matrix **A, trs_context *ctx, trs_format format,
+                                  trs_scalar scalar, int64_t nrows, int64_t ncols, int64_t nnz,
+                                  int indexing, const void *ptr, const void *idx, const void *val) {
   (void)ctx, (void)nnz;
   tell("matrix", "");
-  return host_matrix(A, format, scalar, nrows, ncols, indexing, ptr, idx, val, BORROW);
+  return trs_matrix_create(A, format, scalar, nrows, ncols, indexing, ptr, idx, val, TRS_BORROW);
 }
 
-static int stand_in_stream(void *plan, void *stream) {
+static trs_status stand_in_stream(trs_plan *plan, void *stream) {
   (void)plan;
   tell_stream("stream", stream);
-  return 0;
+  return TRS_SUCCESS;
 }
 
-static int (*analyze_there)(void **plan, void *ctx, const void *A, int uplo, int trans, int diag,
-                            const void *options);
-static int64_t stream_at;
-
-static int stand_in_analyze(void **plan, void *ctx, const void *A, int uplo, int trans, int diag,
-                            const void *options) {
-  char own[MOST_OPTIONS];
-  void *stream;
-  memcpy(own, options, sizeof own);
-  memcpy(&stream, own + stream_at, sizeof stream);
-  tell_stream("analyze", stream);
-  memset(own + stream_at, 0, sizeof stream);
-  return analyze_there(plan, ctx, A, uplo, trans, diag, own);
+static trs_status stand_in_analyze(trs_plan **plan, trs_context *ctx, const trs_matrix *A,
+                                   trs_uplo uplo, trs_trans trans, trs_diag diag,
+                                   const trs_options *options) {
+  trs_options own = *options;
+  tell_stream("analyze", own.stream);
+  own.stream = NULL;
+  return trs_analyze(plan, ctx, A, uplo, trans, diag, &own);
 }
 
-static int stand_in_wait(void *plan) {
+static trs_status stand_in_wait(trs_plan *plan) {
   (void)plan;
   tell("wait", "");
-  if (!fails) return 0;
+  trs_status status = fails ? TRS_ERROR_INTERNAL : TRS_SUCCESS;
   fails = 0;
-  return -1;
+  return status;
 }
 
-EXPORT void stand_in_begin(void *context, void *matrix, int64_t at) {
-  host_context = (create_context *)context;
-  host_matrix = (create_matrix *)matrix;
-  stream_at = at;
-  analyze_there = call.analyze;
-  call.context_create = stand_in_context;
-  call.matrix_create_device = stand_in_matrix;
-  call.analyze = stand_in_analyze;
-  call.plan_set_stream = stand_in_stream;
-  call.plan_wait = stand_in_wait;
-}
+TRS_API void stand_in_fail(void) { fails = 1; }
 
-EXPORT void stand_in_fail(void) { fails = 1; }
-
-EXPORT const char *stand_in_told(void) {
+TRS_API const char *stand_in_told(void) {
   static char copy[sizeof told];
   pthread_mutex_lock(&told_lock);
   memcpy(copy, told, sizeof told);
@@ -125,7 +118,7 @@ static XLA_FFI_Error *name_stream(XLA_FFI_Stream_Get_Args *args) {
 }
 
 static XLA_FFI_Buffer buffer(int dtype, void *data, int64_t rank, int64_t *dims) {
-  return (XLA_FFI_Buffer){.struct_size = XLA_FFI_Buffer_STRUCT_SIZE,
+  return (XLA_FFI_Buffer){.struct_size = sizeof(XLA_FFI_Buffer),
                           .dtype = (XLA_FFI_DataType)dtype,
                           .data = data,
                           .rank = rank,
@@ -133,10 +126,10 @@ static XLA_FFI_Buffer buffer(int dtype, void *data, int64_t rank, int64_t *dims)
 }
 
 /* One call for b (count, n, nrhs); text: the message of its error, or "". */
-EXPORT void stand_in_call(char *text, int64_t key, int64_t check, int gpu, int64_t stream,
-                          int dtype, int64_t count, int64_t nnz, int64_t n, int64_t nrhs, void *x,
-                          void *val, void *b) {
-  const XLA_FFI_Api api = {.struct_size = XLA_FFI_Api_STRUCT_SIZE,
+TRS_API void stand_in_call(char *text, int64_t key, int64_t check, int gpu, int64_t stream,
+                           int dtype, int64_t count, int64_t nnz, int64_t n, int64_t nrhs, void *x,
+                           void *val, void *b) {
+  const XLA_FFI_Api api = {.struct_size = sizeof(XLA_FFI_Api),
                            .XLA_FFI_Error_Create = make_error,
                            .XLA_FFI_Stream_Get = name_stream,
                            .XLA_FFI_DeviceOrdinal_Get = name_gpu};
@@ -151,14 +144,14 @@ EXPORT void stand_in_call(char *text, int64_t key, int64_t check, int gpu, int64
   XLA_FFI_ByteSpan *name[] = {&names[0], &names[1]};
   XLA_FFI_AttrType types[] = {XLA_FFI_AttrType_SCALAR, XLA_FFI_AttrType_SCALAR};
   XLA_FFI_CallFrame frame = {
-      .struct_size = XLA_FFI_CallFrame_STRUCT_SIZE,
+      .struct_size = sizeof(XLA_FFI_CallFrame),
       .api = &api,
       .ctx = (XLA_FFI_ExecutionContext *)(void *)&where_it_runs,
       .stage = XLA_FFI_ExecutionStage_EXECUTE,
       .args = {.size = 2, .args = arguments},
       .rets = {.size = 1, .rets = results},
       .attrs = {.size = 2, .types = types, .names = name, .attrs = attributes}};
-  XLA_FFI_Error *error = trireme_jax_solve(&frame);
+  XLA_FFI_Error *error = trs_jax_solve(&frame);
   snprintf(text, 512, "%s", error ? error->text : "");
   free(error);
 }
