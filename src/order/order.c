@@ -115,8 +115,9 @@ static void sort_columns(int32_t *to, const int32_t *from, int32_t *place, const
 
 static int32_t shorter(int32_t length) { return length < LENGTHS ? length : LENGTHS - 1; }
 
-/* Of each row of the factor, as long a path for each entry of A as was not seen. */
-static void count_rows(ordering_work *w, int32_t *row) {
+/* The lengths of column i and of row i of the factor.  The row has a path for each entry of A, up
+ * to what has been seen. */
+static void measure_lengths(ordering_work *w, int32_t *key) {
   const trs_graph *g = &w->graph;
   int32_t *mark = w->spare;
   memset(mark, 0xff, (size_t)g->n * sizeof *mark);
@@ -129,42 +130,39 @@ static void count_rows(ordering_work *w, int32_t *row) {
         mark[k] = i;
         entries++;
       }
-    row[i] = shorter(entries);
+    key[i] = shorter(w->count[i]) * LENGTHS + shorter(entries);
   }
 }
 
 /* The columns [begin, end) by their height in the elimination tree, and of one height by their
  * length: neighbours do not need each other, and are as long. */
-static void sort_light(ordering_work *w, int32_t *row, int32_t *length, int32_t *place,
-                       int64_t begin, int64_t end) {
+static void sort_light(ordering_work *w, const int32_t *key, int32_t *place, int64_t begin,
+                       int64_t end) {
   int32_t *height = w->spare, most = 0;
   for (int64_t j = begin; j < end; j++) height[j] = 0;
   for (int64_t j = begin; j < end; j++) {
     const int32_t above = w->etree[j];
-    length[j] = shorter(w->count[j]);
     if (height[j] > most) most = height[j];
     if (above >= 0 && above < end && height[above] <= height[j]) height[above] = height[j] + 1;
     w->step[j] = (int32_t)j;
   }
-  sort_columns(w->inverse, w->step, place, row, LENGTHS, begin, end);
-  sort_columns(w->step, w->inverse, place, length, LENGTHS, begin, end);
-  memcpy(w->inverse + begin, w->step + begin, (size_t)(end - begin) * sizeof *w->step);
+  if (end - begin < 2) return;
+  sort_columns(w->inverse, w->step, place, key, LENGTHS * LENGTHS, begin, end);
   sort_columns(w->step, w->inverse, place, height, most + 1, begin, end);
 }
 
 /* Inside the nodes of the tree, or the blocks. */
 static trs_status order_light(const trs_ordering *o, ordering_work *w) {
   const int64_t n = w->graph.n;
-  int32_t *row, *length, *place;
+  int32_t *key, *place;
   if (n > FEW_COLUMNS || o->fill > FEW_ENTRIES * n) return TRS_SUCCESS;
-  TRS_TRY(
-      TRS_ALLOC_ALL(TRS_ROOM(&row, n), TRS_ROOM(&length, n), TRS_ROOM(&place, n + LENGTHS + 1)));
-  count_rows(w, row);
+  TRS_TRY(TRS_ALLOC_ALL(TRS_ROOM(&key, n), TRS_ROOM(&place, n + LENGTHS * LENGTHS + 1)));
+  measure_lengths(w, key);
   for (int64_t t = 0; t < o->tree.nodes; t++)
-    sort_light(w, row, length, place, o->tree.ptr[t], o->tree.ptr[t + 1]);
+    sort_light(w, key, place, o->tree.ptr[t], o->tree.ptr[t + 1]);
   for (int64_t k = 0; o->block_end && k < n; k = o->block_end[k])
-    sort_light(w, row, length, place, k, o->block_end[k]);
-  TRS_FREE_ALL(row, length, place);
+    sort_light(w, key, place, k, o->block_end[k]);
+  TRS_FREE_ALL(key, place);
   renumber(w);
   return TRS_SUCCESS;
 }
