@@ -8,6 +8,7 @@
  * Cost: the multiplications of the elimination. */
 #include "factor/refactor.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -59,7 +60,8 @@ struct trs_refactoring {
 };
 
 static void free_side(trs_lu_side *side) {
-  TRS_FREE_ALL(side->begin, side->end, side->pivot, side->place);
+  if (side->apart) TRS_FREE_ALL(side->begin, side->end, side->pivot);
+  trs_free(side->place);
   if (side->ptr) TRS_FREE_ALL(side->idx, side->val, side->ptr);
 }
 
@@ -100,6 +102,24 @@ static trs_status no_pivot(const trs_factors *F, int64_t i, const char *name) {
                   name, (long long)i, (long long)row);
 }
 
+static bool has_diagonal(const trs_lu_side *side, const int64_t *ptr, int64_t i, bool lower) {
+  return ptr[i] < ptr[i + 1] && side->idx[lower ? ptr[i + 1] - 1 : ptr[i]] == i;
+}
+
+/* Where not every row of U, or a row of L, has its diagonal entry. */
+static trs_status take_apart(trs_lu_side *side, const int64_t *ptr, int64_t n, bool lower) {
+  side->apart = true;
+  TRS_TRY(
+      TRS_ALLOC_ALL(TRS_ROOM(&side->begin, n), TRS_ROOM(&side->end, n), TRS_ROOM(&side->pivot, n)));
+  for (int64_t i = 0; i < n; i++) {
+    const bool diagonal = has_diagonal(side, ptr, i, lower);
+    side->pivot[i] = lower ? ptr[i + 1] - 1 : ptr[i];
+    side->begin[i] = ptr[i] + (diagonal && !lower);
+    side->end[i] = ptr[i + 1] - (diagonal && lower);
+  }
+  return TRS_SUCCESS;
+}
+
 static trs_status take_side(trs_lu_side *side, const trs_factors *F, bool lower) {
   const trs_matrix *T = lower ? F->L : F->U;
   const bool unit = (lower ? F->diag_L : F->diag_U) == TRS_UNIT;
@@ -109,18 +129,16 @@ static trs_status take_side(trs_lu_side *side, const trs_factors *F, bool lower)
     side->idx = T->idx;
     side->val = T->val;
   }
-  const int64_t *ptr = side->ptr ? side->ptr : T->ptr;
-  TRS_TRY(TRS_ALLOC_ALL(TRS_ROOM(&side->begin, F->n), TRS_ROOM(&side->end, F->n)));
-  if (!unit) TRS_TRY(TRS_ALLOC(&side->pivot, F->n));
+  int64_t *ptr = side->ptr ? side->ptr : T->ptr, stored = 0;
   for (int64_t i = 0; i < F->n; i++) {
-    int64_t begin = ptr[i], end = ptr[i + 1];
-    const int64_t at = lower ? end - 1 : begin;
-    const bool diagonal = begin < end && side->idx[at] == i;
+    const bool diagonal = has_diagonal(side, ptr, i, lower);
     if (!diagonal && !unit) return no_pivot(F, i, lower ? "L" : "U");
-    if (!unit) side->pivot[i] = at;
-    side->begin[i] = begin + (diagonal && !lower);
-    side->end[i] = end - (diagonal && lower);
+    stored += diagonal;
   }
+  if (stored != (lower ? 0 : F->n)) return take_apart(side, ptr, F->n, lower);
+  side->begin = side->pivot = ptr;
+  side->end = ptr + 1;
+  side->lead = !lower;
   return TRS_SUCCESS;
 }
 
@@ -136,17 +154,17 @@ static trs_status not_closed(const trs_factors *F, int64_t i, int64_t j) {
 
 static void mark_row(int32_t *mark, const trs_lu *lu, int64_t i) {
   mark[i] = (int32_t)i;
-  for (int64_t p = lu->L.begin[i]; p < lu->L.end[i]; p++) mark[lu->L.idx[p]] = (int32_t)i;
-  for (int64_t p = lu->U.begin[i]; p < lu->U.end[i]; p++) mark[lu->U.idx[p]] = (int32_t)i;
+  for (int64_t p = trs_lu_begin(&lu->L, i); p < lu->L.end[i]; p++) mark[lu->L.idx[p]] = (int32_t)i;
+  for (int64_t p = trs_lu_begin(&lu->U, i); p < lu->U.end[i]; p++) mark[lu->U.idx[p]] = (int32_t)i;
 }
 
 static void count_work(trs_refactoring *r) {
   const trs_lu_side *L = &r->lu.L, *U = &r->lu.U;
   for (int64_t i = 0; i < r->lu.n; i++) {
-    r->work[i] = ROW_WORK + U->end[i] - U->begin[i];
-    for (int64_t p = L->begin[i]; p < L->end[i]; p++) {
+    r->work[i] = ROW_WORK + U->end[i] - trs_lu_begin(U, i);
+    for (int64_t p = trs_lu_begin(L, i); p < L->end[i]; p++) {
       const int32_t k = L->idx[p];
-      r->work[i] += ENTRY_WORK + U->end[k] - U->begin[k];
+      r->work[i] += ENTRY_WORK + U->end[k] - trs_lu_begin(U, k);
     }
     r->total += r->work[i];
   }
@@ -157,9 +175,9 @@ static trs_status check_closed(const trs_lu *lu, const trs_factors *F, int32_t *
   const trs_lu_side *L = &lu->L, *U = &lu->U;
   for (int64_t i = 0; i < F->n; i++) {
     mark_row(mark, lu, i);
-    for (int64_t p = L->begin[i]; p < L->end[i]; p++) {
+    for (int64_t p = trs_lu_begin(L, i); p < L->end[i]; p++) {
       const int32_t k = L->idx[p];
-      for (int64_t q = U->begin[k]; q < U->end[k]; q++)
+      for (int64_t q = trs_lu_begin(U, k); q < U->end[k]; q++)
         if (mark[U->idx[q]] != i) return not_closed(F, i, U->idx[q]);
     }
   }
@@ -167,10 +185,11 @@ static trs_status check_closed(const trs_lu *lu, const trs_factors *F, int32_t *
 }
 
 static bool same_rest(const trs_lu_side *U, int64_t k) {
-  const int64_t count = U->end[k] - U->begin[k];
-  if (count == 0 || U->idx[U->begin[k]] != k + 1 || U->end[k + 1] - U->begin[k + 1] != count - 1)
+  const int64_t count = U->end[k] - trs_lu_begin(U, k);
+  if (count == 0 || U->idx[trs_lu_begin(U, k)] != k + 1 ||
+      U->end[k + 1] - trs_lu_begin(U, k + 1) != count - 1)
     return false;
-  return memcmp(U->idx + U->begin[k] + 1, U->idx + U->begin[k + 1],
+  return memcmp(U->idx + trs_lu_begin(U, k) + 1, U->idx + trs_lu_begin(U, k + 1),
                 (size_t)(count - 1) * sizeof *U->idx) == 0;
 }
 
@@ -192,6 +211,19 @@ static trs_status take_scale(double **to, const double *from, const int32_t *per
   return TRS_SUCCESS;
 }
 
+/* No product of two scalings overflows, or loses digits. */
+static bool is_plain(const double *row, const double *column, int64_t n) {
+  double least[2] = {1, 1}, most[2] = {1, 1};
+  for (int side = 0; side < 2; side++) {
+    const double *scale = side ? column : row;
+    for (int64_t i = 0; scale && i < n; i++) {
+      least[side] = fmin(least[side], scale[i]);
+      most[side] = fmax(most[side], scale[i]);
+    }
+  }
+  return least[0] * least[1] >= DBL_MIN && most[0] * most[1] <= DBL_MAX;
+}
+
 static trs_status fill_in(trs_refactoring *r, const trs_factors *F) {
   TRS_TRY(take_side(&r->lu.L, F, true));
   TRS_TRY(take_side(&r->lu.U, F, false));
@@ -202,9 +234,10 @@ static trs_status fill_in(trs_refactoring *r, const trs_factors *F) {
   TRS_TRY(take_scale(&r->col_scale, F->col_scale, F->col_perm, F->n));
   r->lu.row_scale = r->row_scale;
   r->lu.col_scale = r->col_scale;
+  r->lu.plain = is_plain(r->row_scale, r->col_scale, F->n);
   count_work(r);
   find_runs(r);
-  r->lu.light = !r->lu.crout && r->total < (int64_t)LIGHT_WORK * F->n;
+  r->lu.light = !r->lu.crout && r->lu.U.lead && r->total < (int64_t)LIGHT_WORK * F->n;
   return TRS_SUCCESS;
 }
 
@@ -341,7 +374,7 @@ static void deal(dealing *d, const trs_refactoring *r, double *load, int members
   memset(d->parent, 0xff, (size_t)n * sizeof *d->parent);
   memset(d->owner, 0xff, (size_t)n * sizeof *d->owner); /* the ancestors, until it is known */
   for (int64_t i = 0; i < n; i++)
-    for (int64_t p = r->lu.L.begin[i]; p < r->lu.L.end[i]; p++)
+    for (int64_t p = trs_lu_begin(&r->lu.L, i); p < r->lu.L.end[i]; p++)
       trs_etree_link(d->parent, d->owner, r->lu.L.idx[p], (int32_t)i);
   memcpy(d->weight, r->work, (size_t)n * sizeof *d->weight);
   for (int64_t i = 0; i < n; i++)

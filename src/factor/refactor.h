@@ -13,16 +13,22 @@
 /* Rows of U that are applied together, at most. */
 enum { TRS_LU_RUN = 4 };
 
-/* L or U without its diagonal: entries begin[i] .. end[i] of row i, columns ascending. */
+/* L or U without its diagonal: entries begin[i] + lead .. end[i] of row i, columns ascending. */
 typedef struct trs_lu_side {
   int64_t *begin, *end; /* n */
-  int64_t *pivot;       /* n: the places of the diagonal; NULL if it is ones */
+  int64_t *pivot;       /* n: the places of the diagonal, unless it is ones */
+  int64_t lead;         /* 1: the diagonal comes first in every row */
+  bool apart;           /* these arrays are not the row pointers, which sweeps read too */
   int32_t *idx;
   void *val;
   int64_t *place; /* of a factor stored by columns: entry p of it is entry place[p] of val, which is
                      then a copy; else NULL */
   int64_t *ptr;   /* of the copy */
 } trs_lu_side;
+
+static inline int64_t trs_lu_begin(const trs_lu_side *side, int64_t i) {
+  return side->begin[i] + side->lead;
+}
 
 /* Values of parts' L and U, whose patterns are those of a complete factorisation of B, unit L and U
  * by rows.  parts keeps what later refactorisations need.  *stopped: a pivot is zero, or an entry
@@ -34,7 +40,7 @@ trs_status trs_refactoring_first(trs_factors *parts, const trs_matrix *B, double
 typedef struct trs_lu {
   int64_t n;
   bool crout;
-  bool light; /* few operations per row, and not crout */
+  bool light; /* few operations per row, not crout, and U has a lead */
   trs_lu_side L, U;
   uint8_t *run; /* n: rows k .. k + run[k] - 1 of U have one pattern, except in their own columns */
   uint8_t *together; /* n: rows of L from this one that are taken together, at most TRS_LU_RUN */
@@ -42,6 +48,7 @@ typedef struct trs_lu {
   int64_t *from_ptr, *from;            /* row i has the entries from[from_ptr[i]] .. of A */
   int32_t *to;                         /* their columns in L U */
   const double *row_scale, *col_scale; /* in the order of L U, or NULL */
+  bool plain;                          /* the product of any two is a normal number */
   const void *val;                     /* of A */
   const int32_t *inside;               /* of factors */
   double largest;                      /* rows end at an entry of a unit L with a larger square */

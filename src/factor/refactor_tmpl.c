@@ -16,15 +16,17 @@ typedef struct NAME(largest) {
   int64_t at, from;
 } NAME(largest);
 
-/* x -= l[0] U[k] + ... + l[width - 1] U[k + width - 1] beyond column k + width - 1. */
-TRS_INLINE void NAME(apply_rest)(const trs_lu *F, int64_t k, int width, const SCALAR *l,
-                                 SCALAR *restrict x) {
+/* x -= l[0] U[k] + ... + l[width - 1] U[k + width - 1] beyond column k + width - 1.  lead: that of
+ * U, or a literal. */
+TRS_INLINE void NAME(apply_rest)(const trs_lu *F, int64_t k, int width, int64_t lead,
+                                 const SCALAR *l, SCALAR *restrict x) {
   enum { SHORT = 8 };
   const int64_t *begin = F->U.begin + k;
-  const int64_t count = F->U.end[k + width - 1] - begin[width - 1];
-  const int32_t *restrict idx = F->U.idx + begin[width - 1];
+  const int64_t first = begin[width - 1] + lead, count = F->U.end[k + width - 1] - first;
+  const int32_t *restrict idx = F->U.idx + first;
   const SCALAR *restrict u[TRS_LU_RUN];
-  for (int a = 0; a < width; a++) u[a] = (const SCALAR *)F->U.val + begin[a] + (width - 1 - a);
+  for (int a = 0; a < width; a++)
+    u[a] = (const SCALAR *)F->U.val + begin[a] + lead + (width - 1 - a);
   if (count >= SHORT && idx[count - 1] - idx[0] == count - 1) {
     SCALAR *restrict y = x + idx[0];
     for (int64_t q = 0; q < count; q++) {
@@ -43,8 +45,8 @@ TRS_INLINE void NAME(apply_rest)(const trs_lu *F, int64_t k, int width, const SC
 }
 
 /* Eliminates the columns k .. k + width - 1, which are entries p .. of L's row. */
-TRS_INLINE void NAME(apply)(const trs_lu *F, int64_t k, int64_t p, int width, bool crout, SCALAR *x,
-                            SCALAR *odd, NAME(largest) * m) {
+TRS_INLINE void NAME(apply)(const trs_lu *F, int64_t k, int64_t p, int width, int64_t lead,
+                            bool crout, SCALAR *x, SCALAR *odd, NAME(largest) * m) {
   SCALAR l[TRS_LU_RUN];
   const SCALAR *inverse = F->inverse, *u = F->U.val;
   SCALAR *to = (SCALAR *)F->L.val + p;
@@ -59,9 +61,10 @@ TRS_INLINE void NAME(apply)(const trs_lu *F, int64_t k, int64_t p, int width, bo
       m->size = size;
       m->at = k + a;
     }
-    for (int b = a + 1; b < width; b++) x[k + b] -= MUL(l[a], u[F->U.begin[k + a] + (b - a - 1)]);
+    for (int b = a + 1; b < width; b++)
+      x[k + b] -= MUL(l[a], u[F->U.begin[k + a] + lead + (b - a - 1)]);
   }
-  NAME(apply_rest)(F, k, width, l, x);
+  NAME(apply_rest)(F, k, width, lead, l, x);
 }
 
 TRS_INLINE void NAME(take_row)(const trs_lu *F, int64_t i, SCALAR *x) {
@@ -72,6 +75,18 @@ TRS_INLINE void NAME(take_row)(const trs_lu *F, int64_t i, SCALAR *x) {
     return;
   }
   const double row = F->row_scale ? F->row_scale[i] : 1;
+#if !IS_COMPLEX
+  if (F->plain) { /* as trs_scaled, whose looks at each product take a fifth of light factors */
+    const double *col_scale = F->col_scale;
+    const int64_t *from = F->from;
+    const int32_t *to = F->to;
+    for (int64_t q = F->from_ptr[i]; q < end; q++) {
+      const double both = col_scale ? row * col_scale[to[q]] : row;
+      x[to[q]] = (SCALAR)((double)val[from[q]] * both);
+    }
+    return;
+  }
+#endif
   for (int64_t q = F->from_ptr[i]; q < end; q++) {
     const int32_t j = F->to[q];
     const double column = F->col_scale ? F->col_scale[j] : 1;
@@ -88,8 +103,8 @@ TRS_INLINE void NAME(take_row)(const trs_lu *F, int64_t i, SCALAR *x) {
 
 /* The pivot, and the row of U.  False: the pivot is of no use; its inverse is then 0, so that later
  * rows do not divide by it. */
-TRS_INLINE bool NAME(end_row)(const trs_lu *F, int64_t i, bool crout, SCALAR *x, SCALAR odd,
-                              trs_lu_member *m) {
+TRS_INLINE bool NAME(end_row)(const trs_lu *F, int64_t i, int64_t lead, bool crout, SCALAR *x,
+                              SCALAR odd, trs_lu_member *m) {
   const SCALAR pivot = x[i];
   SCALAR *inverse = F->inverse, *u = F->U.val, by = 0;
   x[i] = 0;
@@ -97,7 +112,7 @@ TRS_INLINE bool NAME(end_row)(const trs_lu *F, int64_t i, bool crout, SCALAR *x,
   ((SCALAR *)(crout ? F->L.val : F->U.val))[(crout ? F->L.pivot : F->U.pivot)[i]] = pivot;
   odd += (pivot - pivot) + (by - by);
   TRS_ROLLED
-  for (int64_t p = F->U.begin[i]; p < F->U.end[i]; p++) {
+  for (int64_t p = F->U.begin[i] + lead; p < F->U.end[i]; p++) {
     const int32_t j = F->U.idx[p];
     const SCALAR v = crout ? MUL(x[j], by) : x[j];
     x[j] = 0;
@@ -125,17 +140,17 @@ TRS_INLINE void NAME(await)(const trs_lu_rows *rows, int64_t k, int width) {
 TRS_INLINE void NAME(step)(const trs_lu *F, int64_t below, int64_t *p, SCALAR *x, SCALAR *odd,
                            NAME(largest) * most, const trs_lu_rows *rows) {
   const bool crout = F->crout;
-  const int64_t k = F->L.idx[*p];
+  const int64_t k = F->L.idx[*p], lead = F->U.lead;
   const int width = below - k < F->run[k] ? (int)(below - k) : F->run[k];
   if (rows) NAME(await)(rows, k, width);
   if (width == 1)
-    NAME(apply)(F, k, *p, 1, crout, x, odd, most);
+    NAME(apply)(F, k, *p, 1, lead, crout, x, odd, most);
   else if (width == 2)
-    NAME(apply)(F, k, *p, 2, crout, x, odd, most);
+    NAME(apply)(F, k, *p, 2, lead, crout, x, odd, most);
   else if (width == 3)
-    NAME(apply)(F, k, *p, 3, crout, x, odd, most);
+    NAME(apply)(F, k, *p, 3, lead, crout, x, odd, most);
   else
-    NAME(apply)(F, k, *p, TRS_LU_RUN, crout, x, odd, most);
+    NAME(apply)(F, k, *p, TRS_LU_RUN, lead, crout, x, odd, most);
   *p += width;
 }
 
@@ -168,44 +183,57 @@ static bool NAME(refactor_rows)(const trs_lu *F, int64_t i, int count, const trs
   bool good = true;
   for (int t = 0; t < count; t++) {
     x[t] = (SCALAR *)m->x + t * F->n;
-    p[t] = F->L.begin[i + t];
+    p[t] = trs_lu_begin(&F->L, i + t);
     NAME(take_row)(F, i + t, x[t]);
   }
   if (count > 1) NAME(step_together)(F, i, count, p, x, odd, &most);
   for (int t = 0; t < count; t++) {
     if (F->inside) most.from = F->inside[i + t];
     while (p[t] < F->L.end[i + t]) NAME(step)(F, i + t, &p[t], x[t], &odd[t], &most, rows);
-    good = NAME(end_row)(F, i + t, F->crout, x[t], odd[t], m) && good;
+    good = NAME(end_row)(F, i + t, F->U.lead, F->crout, x[t], odd[t], m) && good;
   }
   m->most = most.size;
   m->most_at = most.at;
   return good && most.size <= F->largest;
 }
 
-/* One row of light factors, without a call and a look for rows of U to apply together.  The same
+/* Rows of light factors, without a call and a look for rows of U to apply together.  The same
  * operations in the same order. */
-TRS_INLINE bool NAME(refactor_light)(const trs_lu *F, int64_t i, trs_lu_member *m) {
-  SCALAR *x = m->x, odd = 0;
-  NAME(largest) most = {m->most, m->most_at, F->inside ? F->inside[i] : 0};
-  NAME(take_row)(F, i, x);
-  for (int64_t p = F->L.begin[i]; p < F->L.end[i]; p++)
-    NAME(apply)(F, F->L.idx[p], p, 1, false, x, &odd, &most);
-  const bool good = NAME(end_row)(F, i, false, x, odd, m);
+static void NAME(refactor_light)(const trs_lu *F, const trs_lu_rows *rows, trs_lu_member *m) {
+  SCALAR *x = m->x;
+  NAME(largest) most = {m->most, m->most_at, 0};
+  for (int64_t r = 0; r < rows->nown; r++) {
+    const int64_t i = rows->own ? rows->own[r] : r, end = F->L.end[i];
+    SCALAR odd = 0;
+    bool good = !trs_cancel_asked(rows->cancel);
+    if (good) {
+      if (F->inside) most.from = F->inside[i];
+      NAME(take_row)(F, i, x);
+      for (int64_t p = trs_lu_begin(&F->L, i); p < end; p++)
+        NAME(apply)(F, F->L.idx[p], p, 1, 1, false, x, &odd, &most);
+      good = NAME(end_row)(F, i, 1, false, x, odd, m) && most.size <= F->largest;
+    }
+    if (rows->done)
+      atomic_store_explicit(&rows->done[i], rows->round, memory_order_release);
+    else if (!good)
+      break;
+  }
   m->most = most.size;
   m->most_at = most.at;
-  return good && most.size <= F->largest;
 }
 
 static void NAME(refactor_own)(const trs_lu *F, const trs_lu_rows *rows, trs_lu_member *m) {
+  if (F->light) {
+    NAME(refactor_light)(F, rows, m);
+    return;
+  }
   for (int64_t r = 0; r < rows->nown;) {
     const int64_t i = rows->own ? rows->own[r] : r;
     int count = 1;
-    while (!F->light && count < F->together[i] && r + count < rows->nown &&
+    while (count < F->together[i] && r + count < rows->nown &&
            (!rows->own || rows->own[r + count] == i + count))
       count++;
-    const bool good =
-        !trs_cancel_asked(rows->cancel) &&
-        (F->light ? NAME(refactor_light)(F, i, m) : NAME(refactor_rows)(F, i, count, NULL, m));
+    const bool good = !trs_cancel_asked(rows->cancel) && NAME(refactor_rows)(F, i, count, NULL, m);
     if (!rows->done && !good) return;
     for (int t = 0; rows->done && t < count; t++) /* after a fault too: other members wait */
       atomic_store_explicit(&rows->done[i + t], rows->round, memory_order_release);

@@ -98,6 +98,75 @@ static trs_status find_counts(trs_ordering *o, ordering_work *w) {
   return TRS_SUCCESS;
 }
 
+/* ---- Columns of light factors. ---- */
+
+/* Factors that the caches hold, with short columns: the time of a sweep or of a refactorisation is
+ * that of the branches at the ends of rows. */
+enum { FEW_COLUMNS = 8192, FEW_ENTRIES = 8, LENGTHS = 16 };
+
+/* Sorts the columns from[begin .. end) by key, which is below `keys`; stably. */
+static void sort_columns(int32_t *to, const int32_t *from, int32_t *place, const int32_t *key,
+                         int32_t keys, int64_t begin, int64_t end) {
+  memset(place, 0, (size_t)(keys + 1) * sizeof *place);
+  for (int64_t k = begin; k < end; k++) place[key[k] + 1]++;
+  for (int32_t v = 0; v < keys; v++) place[v + 1] += place[v];
+  for (int64_t k = begin; k < end; k++) to[begin + place[key[from[k]]]++] = from[k];
+}
+
+static int32_t shorter(int32_t length) { return length < LENGTHS ? length : LENGTHS - 1; }
+
+/* The lengths of column i and of row i of the factor.  The row has a path for each entry of A, up
+ * to what has been seen. */
+static void measure_lengths(ordering_work *w, int32_t *key) {
+  const trs_graph *g = &w->graph;
+  int32_t *mark = w->spare;
+  memset(mark, 0xff, (size_t)g->n * sizeof *mark);
+  for (int32_t i = 0; i < g->n; i++) {
+    const int32_t v = w->perm[i];
+    int32_t entries = 0;
+    mark[i] = i;
+    for (int32_t p = g->ptr[v]; p < g->ptr[v + 1]; p++)
+      for (int32_t k = w->inverse[g->adjacent[p]]; k < i && mark[k] != i; k = w->etree[k]) {
+        mark[k] = i;
+        entries++;
+      }
+    key[i] = shorter(w->count[i]) * LENGTHS + shorter(entries);
+  }
+}
+
+/* The columns [begin, end) by their height in the elimination tree, and of one height by their
+ * length: neighbours do not need each other, and are as long. */
+static void sort_light(ordering_work *w, const int32_t *key, int32_t *place, int64_t begin,
+                       int64_t end) {
+  int32_t *height = w->spare, most = 0;
+  for (int64_t j = begin; j < end; j++) height[j] = 0;
+  for (int64_t j = begin; j < end; j++) {
+    const int32_t above = w->etree[j];
+    if (height[j] > most) most = height[j];
+    if (above >= 0 && above < end && height[above] <= height[j]) height[above] = height[j] + 1;
+    w->step[j] = (int32_t)j;
+  }
+  if (end - begin < 2) return;
+  sort_columns(w->inverse, w->step, place, key, LENGTHS * LENGTHS, begin, end);
+  sort_columns(w->step, w->inverse, place, height, most + 1, begin, end);
+}
+
+/* Inside the nodes of the tree, or the blocks. */
+static trs_status order_light(const trs_ordering *o, ordering_work *w) {
+  const int64_t n = w->graph.n;
+  int32_t *key, *place;
+  if (n > FEW_COLUMNS || o->fill > FEW_ENTRIES * n) return TRS_SUCCESS;
+  TRS_TRY(TRS_ALLOC_ALL(TRS_ROOM(&key, n), TRS_ROOM(&place, n + LENGTHS * LENGTHS + 1)));
+  measure_lengths(w, key);
+  for (int64_t t = 0; t < o->tree.nodes; t++)
+    sort_light(w, key, place, o->tree.ptr[t], o->tree.ptr[t + 1]);
+  for (int64_t k = 0; o->block_end && k < n; k = o->block_end[k])
+    sort_light(w, key, place, k, o->block_end[k]);
+  TRS_FREE_ALL(key, place);
+  renumber(w);
+  return TRS_SUCCESS;
+}
+
 static trs_status compute(trs_ordering *o, ordering_work *w, const trs_matrix *A, trs_order order,
                           int64_t leaves) {
   int64_t n = w->graph.n;
@@ -107,7 +176,9 @@ static trs_status compute(trs_ordering *o, ordering_work *w, const trs_matrix *A
   TRS_TRY(find_counts(o, w));
   if (order == TRS_ORDER_NATURAL) return TRS_SUCCESS;
   TRS_TRY(trs_tree_cut(&o->tree, w->step, w->etree, w->count, n, leaves));
+  gather(w->count, w);
   renumber(w);
+  TRS_TRY(order_light(o, w));
   return hand_over(o, w);
 }
 
@@ -176,6 +247,7 @@ static trs_status compute_by_blocks(trs_ordering *o, ordering_work *w, const trs
   TRS_TRY(sort_by_block(o, w, block));
   TRS_TRY(find_counts(o, w));
   o->fill += (count_between(o, w, whole, block) + 1) / 2;
+  TRS_TRY(order_light(o, w));
   return hand_over(o, w);
 }
 

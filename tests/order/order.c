@@ -7,9 +7,9 @@
 #include "sparse.h"
 #include "test.h"
 
-/* Entries of the factor if vertices are eliminated in this order. */
-static int64_t count_fill(const trs_graph *g, const int32_t *perm) {
-  int64_t n = g->n, fill = 0;
+/* The pattern of the factor, n x n, if vertices are eliminated in this order. */
+static bool *fill_of(const trs_graph *g, const int32_t *perm) {
+  const int64_t n = g->n;
   bool *L = calloc((size_t)(n * n) + 1, sizeof *L);
   int32_t *inverse = malloc((size_t)(n + 1) * sizeof *inverse);
   for (int64_t k = 0; k < n; k++) inverse[perm ? perm[k] : k] = (int32_t)k;
@@ -20,10 +20,17 @@ static int64_t count_fill(const trs_graph *g, const int32_t *perm) {
     for (int64_t i = k + 1; i < n; i++)
       for (int64_t j = k + 1; j < n && L[i * n + k]; j++)
         if (L[j * n + k]) L[i * n + j] = true;
-  for (int64_t i = 0; i < n; i++)
-    for (int64_t j = 0; j <= i; j++) fill += i == j || L[i * n + j];
-  free(L);
   free(inverse);
+  return L;
+}
+
+/* Entries of the factor if vertices are eliminated in this order. */
+static int64_t count_fill(const trs_graph *g, const int32_t *perm) {
+  bool *L = fill_of(g, perm);
+  int64_t fill = 0;
+  for (int64_t i = 0; i < g->n; i++)
+    for (int64_t j = 0; j <= i; j++) fill += i == j || L[i * g->n + j];
+  free(L);
   return fill;
 }
 
@@ -156,6 +163,36 @@ TEST(a_star_is_ordered) {
   }
   assert_success(trs_matrix_create_coo(&A, TRS_DOUBLE, N, N, N, TRS_IDX32, row, col, val));
   for (int r = 0; r < NORDERS; r++) check(A, orders[r], 8);
+  trs_matrix_destroy(A);
+}
+
+/* Sweeps over the short rows of light factors take as long as the branches at their ends. */
+TEST(light_columns_come_by_height_and_length) {
+  enum { N = 400 };
+  if (!TRS_HAVE_AMD) skip_test("this build has no AMD");
+  const sparse_kind kind = {.scalar = TRS_DOUBLE, .symmetric = true};
+  trs_matrix *A = sparse_random(N, 0.004, kind, 3);
+  trs_ordering o;
+  trs_graph g;
+  int height[N] = {0}, length[N] = {0}, equal = 0;
+  assert_success(trs_graph_build(&g, A));
+  assert_success(trs_ordering_compute(&o, A, TRS_ORDER_AMD, 4));
+  bool *L = fill_of(&g, o.perm);
+  for (int32_t t = 0; t < o.tree.nodes; t++)
+    for (int64_t k = o.tree.ptr[t], first = k; k < o.tree.ptr[t + 1]; k++) {
+      for (int64_t j = first; j < k; j++)
+        if (L[k * N + j] && height[k] <= height[j]) height[k] = height[j] + 1;
+      for (int64_t i = k + 1; i < N; i++) length[k] += L[i * N + k];
+      if (k == first) continue;
+      assert_true(height[k] >= height[k - 1]);
+      if (height[k] > height[k - 1]) continue;
+      assert_true(length[k] >= length[k - 1]);
+      equal++;
+    }
+  assert_in_range(equal, N / 2, N);
+  free(L);
+  trs_ordering_free(&o);
+  trs_graph_free(&g);
   trs_matrix_destroy(A);
 }
 

@@ -97,8 +97,7 @@ def _has_taken(kept: _Kept, parts: Compressed, choice: _Choice) -> bool:
     """Whether the factors have A's values, with pivots that are large enough."""
     try:
         with kept.factors._refusal:
-            kept.matrix.set_values(parts.val)
-            kept.factors._renew(kept.matrix)
+            kept.factors._renew(kept.matrix, parts.val)
     except Cancelled:
         raise
     except Exception:  # a new factorisation says what is wrong with A, if something is

@@ -12,6 +12,7 @@ from . import _api
 from ._arrays import (DTYPES, Dense, check_device_values, dense, keep_stream, settle, stream_address,
                       whole_numbers)
 from ._context import Lock, check_threads, context_of
+from ._kept import own_pattern, same_pattern, values_of_same
 from ._library import (FactorsHandle, PlanHandle, Refusal, Shared, SingularMatrixError, StructureError,
                        Told, UnsupportedError, check, check_file, features, library, make_struct, run,
                        text)
@@ -114,11 +115,6 @@ def _again(triangles: Any, order: Any) -> Any:
 
 def _plan_again(factors: "Factors", trans: Trans, options: Dict[str, Any]) -> FactorsPlan:
     return FactorsPlan(factors, trans, **options)
-
-
-def _same(a: Any, b: Any) -> bool:
-    """As np.array_equal, which takes some microseconds to begin."""
-    return a.shape == b.shape and bool((a == b).all())
 
 
 class Factors:
@@ -317,25 +313,25 @@ class Factors:
         if self._copied:
             raise UnsupportedError(f"a pickle's copy of {self._copied} has its L and U, and not how they "
                                    "were made: factor A anew")
-        self._check_unshared(self._followers)
-        matrix = self._matrix_again(A)
-        if tuple(matrix.parts.shape) != self.shape:
+        matrix, val = self._matrix_again(A)
+        if tuple(matrix.parts.shape) != self._shape:
             raise ValueError(f"A is {' x '.join(map(str, matrix.parts.shape))}, but the factors have "
                              f"{self.shape[0]} rows")
         with self._refusal:
-            self._renew(matrix, threads)
-        if self._least_share < (LEAST_SINGLE if self.dtype.char in "fF" else LEAST):
+            self._renew(matrix, val, threads)
+        if self._least_share < (LEAST_SINGLE if self._dtype.char in "fF" else LEAST):
             warnings.warn(f"refactor: a pivot is {self._least_share:.1e} of the largest entry below it, so x may "
                           "lose as many digits: factor anew by trireme.lu", RuntimeWarning, stacklevel=2)
         return self
 
-    def _renew(self, matrix: Matrix, threads: Optional[int] = None) -> None:
-        """Inside the refusal."""
-        pivots, device = _api.trs_pivots(struct_size=C.sizeof(_api.trs_pivots)), matrix.val.device
+    def _renew(self, matrix: Matrix, val: Dense, threads: Optional[int] = None) -> None:
+        """Inside the refusal; the matrix has the values for this call."""
+        pivots, device = _api.trs_pivots(struct_size=C.sizeof(_api.trs_pivots)), val.device
         place = "threads" if device is None else f"cuda:{device}"
         context = context_of(place, threads if device is None else None)
 
         def renew() -> None:
+            matrix.set_values(val)
             check(library.trs_factors_refactor(self._handle, C.byref(pivots), context, matrix.handle),
                   matrix.handle)
 
@@ -362,6 +358,8 @@ class Factors:
                 refactor(sorted(self._followers, key=id), 0)
 
         run(call, self.nnz >= LONG_ANALYSIS // 20)
+        if device is None:
+            matrix.val = None  # the caller's
         if self._keep is None:
             self._device = device
         self._least_share = float(pivots.least_share)
@@ -396,35 +394,37 @@ class Factors:
             raise Shared(f"{count} clone{'s' * (count > 1)} of plans solve with these factors: close the "
                          "clones, refactor, and clone again")
 
-    def _matrix_again(self, A: Any) -> Matrix:
-        """The matrix of a refactorisation, which is kept, so that C knows its pattern."""
+    def _matrix_again(self, A: Any) -> Tuple[Matrix, Dense]:
+        """The matrix of a refactorisation, which is kept, so that C knows its pattern, and its new values."""
+        kept = self._again.get(HOST)
+        val = None if kept is None else values_of_same(A, kept.parts)
+        if kept is not None and val is not None:
+            return kept, val
         if len(getattr(A, "shape", ())) == 1 and not is_sparse(A):
             return self._matrix_of_values(dense(A))
         if getattr(getattr(A, "dtype", None), "kind", "") == "c" and self.dtype.kind != "c":
             raise TypeError(f"A is complex, and the factors are {self.dtype}: factor A anew")
         parts = compressed(A, self.dtype)
         if parts.val.device is None:
-            return self._matrix_on_host(parts)
+            return self._matrix_on_host(parts), parts.val
         kept = self._again.get(parts.val.device)
         if kept is None or any(getattr(kept.parts, name).address != getattr(parts, name).address
                                for name in ("ptr", "idx")) or kept.count != parts.val.shape:
             kept = self._again[parts.val.device] = Matrix(parts, copy=False,
                                                           device=f"cuda:{parts.val.device}")
         settle(parts.val)
-        kept.set_values(parts.val)
-        return kept
+        return kept, parts.val
 
     def _matrix_on_host(self, parts: Compressed) -> Matrix:
+        """Its pattern is a copy, and its values are the caller's, for one call."""
         kept = self._again.get(HOST)
-        if kept is None or kept.parts[:2] != parts[:2] or \
-                not _same(kept.parts.ptr.array, parts.ptr.array) or \
-                not _same(kept.parts.idx.array, parts.idx.array):
-            kept = self._again[HOST] = Matrix(parts, copy=True)
-        else:
-            kept.set_values(parts.val)
+        if kept is None or not same_pattern(kept.parts, parts):
+            own = own_pattern(parts)
+            kept = self._again[HOST] = Matrix(own, copy=False)
+            kept.parts = own._replace(val=parts.val._replace(array=None, address=0))
         return kept
 
-    def _matrix_of_values(self, val: Dense) -> Matrix:
+    def _matrix_of_values(self, val: Dense) -> Tuple[Matrix, Dense]:
         if val.device is None:
             raise TypeError("A is an array of values in host memory: pass the matrix with its new values; "
                             "values alone are taken on a GPU")
@@ -434,8 +434,7 @@ class Factors:
                             "pass the matrix with its new values")
         check_device_values(val, "values", self.dtype)
         settle(val)
-        kept.set_values(val)
-        return kept
+        return kept, val
 
     @property
     def least_share(self) -> float:

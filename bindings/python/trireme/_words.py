@@ -133,6 +133,8 @@ def device_name(device: Any, several: bool = True) -> str:
     """The C library's name for a device, that may be an object of torch's or CuPy's.
 
     several: messages name several GPUs, too."""
+    if type(device) is str and device in _PLACES:
+        return device
     if not isinstance(device, str):
         kind = getattr(device, "type", None)
         if isinstance(kind, str):

@@ -44,18 +44,18 @@ TRS_INLINE SCALAR NAME(subtract)(SCALAR sum, const SCALAR *val, const int32_t *i
   return sum;
 }
 
-/* x[i] = (b[i] - sum of T[i][j] x[j]) / T[i][i] */
+/* x[i] = (b[i] - sum of T[i][j] x[j]) / T[i][i].  bare: a literal, as the others. */
 TRS_INLINE void NAME(rows_one)(const trs_system *S, const NAME(pass) * P, bool lower, bool full,
-                               bool conjugate, bool packed) {
+                               bool bare, bool conjugate, bool packed) {
   const int64_t n = S->n, to = P->to, *ptr = S->ptr;
   const int32_t *idx = S->idx;
   const SCALAR *val = S->val, *b = P->b;
   const int64_t xs = packed ? 1 : P->xs, bs = packed ? 1 : P->bs;
-  const bool unit = S->unit;
+  const bool unit = bare || S->unit;
   SCALAR *x = P->x;
   for (int64_t k = P->from; k < to; k++) {
-    int64_t i = lower ? k : n - 1 - k, begin, end;
-    trs_off_diagonal(S, i, lower, full, &begin, &end);
+    int64_t i = lower ? k : n - 1 - k, begin = ptr[i], end = ptr[i + 1];
+    if (!bare) trs_off_diagonal(S, i, lower, full, &begin, &end);
     SCALAR sum = NAME(subtract)(b[i * bs], val, idx, x, xs, lower ? begin : end - 1, end - begin,
                                 lower ? 1 : -1, conjugate);
     if (!unit) sum = MUL(sum, NAME(reciprocal)(val, lower ? ptr[i + 1] - 1 : ptr[i], conjugate));
@@ -351,10 +351,12 @@ TRS_INLINE void NAME(run_any)(const trs_system *S, const NAME(pass) * P, trs_ser
     P->bare ? NAME(rows_ragged)(S, P, lower, false) : NAME(rows_ragged)(S, P, lower, true);
 #endif
   else if (packed)
-    rows ? NAME(rows_one)(S, P, lower, true, conjugate, true)
+    rows ? NAME(rows_one)(S, P, lower, true, false, conjugate, true)
          : NAME(columns_one)(S, P, lower, true, conjugate, true);
+  else if (rows && P->bare && P->xs == 1 && P->bs == 1)
+    NAME(rows_one)(S, P, lower, false, true, conjugate, true);
   else
-    rows ? NAME(rows_one)(S, P, lower, S->has_diagonal, conjugate, false)
+    rows ? NAME(rows_one)(S, P, lower, S->has_diagonal, false, conjugate, false)
          : NAME(columns_one)(S, P, lower, S->has_diagonal, conjugate, false);
 }
 
