@@ -919,13 +919,12 @@ TRS_EXPERIMENTAL trs_status trs_solve_distributed(trs_plan *plan, void *const *x
 
 /* GPU plans: the stream of later solves (a cudaStream_t; NULL: the default stream).  The call waits
  * for solves launched before.  Of relaxation on several GPUs it is a stream of the first: sweeps
- * begin after its earlier work, and its later work begins after them.  Relaxation on the CPU has
- * none: TRS_ERROR_UNSUPPORTED.  Other plans on the CPU ignore it.  A stream given here or in
- * trs_options must exist until the plan gets another stream or is destroyed.  Since the call waits,
- * it comes before a capture.
+ * begin after its earlier work, and its later work begins after them.  Plans on the CPU ignore it.
+ * A stream given here or in trs_options must exist until the plan gets another stream or is
+ * destroyed.  Since the call waits, it comes before a capture.
  *   - In: stream, of the plan's GPU.
  *   - Memory: the stream remains the caller's.
- *   - Errors: ARGUMENT, BUSY, CANCELLED, STALLED, DEVICE; UNSUPPORTED of relaxation on the CPU.
+ *   - Errors: ARGUMENT, BUSY, CANCELLED, STALLED, DEVICE.
  *   - Cost: a wait for earlier solves. */
 TRS_CORE trs_status trs_plan_set_stream(trs_plan *plan, void *stream);
 

@@ -213,8 +213,6 @@ trs_status trs_plan_wait(trs_plan *plan) {
 trs_status trs_plan_set_stream(trs_plan *plan, void *stream) {
   TRS_ENTER(plan, "plan");
   trs_status status = trs_plan_finish(plan);
-  if (!status && plan->kind == TRS_OF_RELAXATION && !plan->method->backend->gpu)
-    status = trs_fail(TRS_ERROR_UNSUPPORTED, -1, "relaxation on the CPU has no stream");
   if (!status) trs_plan_use_stream(plan, stream);
   return trs_guard_leave(&plan->guard, status);
 }

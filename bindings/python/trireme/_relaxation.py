@@ -120,10 +120,9 @@ class Relaxation(Life):
         self._on_gpu = self.info["variant"] != "threads"
         self._take_stream(stream, stream_address(stream))
         if stream is not None:
-            status = library.trs_plan_set_stream(self._handle, stream_address(stream))
-            if status == _api.TRS_ERROR_UNSUPPORTED:
+            if not self._on_gpu:
                 refuse_stream()
-            check(status)
+            check(library.trs_plan_set_stream(self._handle, stream_address(stream)))
 
     @staticmethod
     def _check_colour(colour: Any, rows: int) -> None:
