@@ -43,7 +43,7 @@ bool is_among_ranks(void) {
 
 struct relax_ranks {
   int rank, size, near; /* near: ranks on this node */
-  trs_mpi_relaxation *R;
+  trs_mpi_plan *R;
   trs_relax_info whole;
   trs_mpi_relax_info info[3]; /* by trs_mpi_over */
 };
@@ -85,7 +85,7 @@ void ranks_abort_if_lost(int rank, int code) {
 int ranks_leave(relax_ranks *ranks, int code) {
   if (!ranks) return code;
   ranks_abort_if_lost(ranks->rank, code);
-  trs_mpi_relax_destroy(ranks->R);
+  trs_mpi_plan_destroy(ranks->R);
   MPI_Finalize();
   return ranks->rank ? LEAVE_SOLVED : code;
 }

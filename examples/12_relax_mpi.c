@@ -38,7 +38,7 @@ int main(int argc, char **argv) {
   fill(first, end);
 
   trs_context *ctx = NULL;
-  trs_mpi_relaxation *R = NULL;
+  trs_mpi_plan *R = NULL;
   double norms[2];
   trs_blocks blocks = {.struct_size = sizeof(trs_blocks),
                        .scalar = TRS_DOUBLE,
@@ -61,7 +61,7 @@ int main(int argc, char **argv) {
   else if (rank == 0)
     printf("15 sweeps on %d ranks: the residual fell from %.2e to %.2e\n", size, norms[0],
            norms[1]);
-  trs_mpi_relax_destroy(R);
+  trs_mpi_plan_destroy(R);
   trs_context_destroy(ctx);
   MPI_Finalize();
   return status || !(norms[1] < 0.1 * norms[0]);

@@ -6,7 +6,7 @@
  * z with r = (z Px + x) Py + y.
  *   The conventions of trireme.h apply.  Every call here is collective over the communicator.  A
  * failure is the same on all ranks: that of the first rank that failed, with "rank 3: ..." before
- * its message.  A plan or relaxation that is NULL names no communicator: such a call fails on its
+ * its message.  A plan that is NULL names no communicator: such a call fails on its
  * own rank with TRS_ERROR_ARGUMENT, and other ranks wait for it.  A communicator may
  * have a topology; an inter-communicator is TRS_ERROR_ARGUMENT on all ranks.  Options and factors
  * are the same on all ranks.  If options, patterns, permutations or scalings differ, an analysis
@@ -161,7 +161,8 @@ TRS_EXPERIMENTAL trs_status trs_mpi_distribute(trs_mpi_plan *plan, int64_t first
 
 /* With a context of a GPU: the stream (a cudaStream_t; NULL: the default stream) of b and x in
  * device memory.  Local.  Later calls read b after the stream's earlier work, and return when x is
- * complete. It must exist until the plan gets another stream or is destroyed. */
+ * complete.  It must exist until the plan gets another stream or is destroyed.  Others ignore it.
+ */
 TRS_EXPERIMENTAL trs_status trs_mpi_set_stream(trs_mpi_plan *plan, void *stream);
 
 /* op(A) x = b with nrhs right-hand sides.  x and b hold this rank's rows, with leading dimensions
@@ -242,13 +243,14 @@ TRS_EXPERIMENTAL trs_status trs_mpi_get_stats(trs_mpi_plan *plan, trs_mpi_stats 
  * MPI_THREAD_FUNNELED.  Otherwise all ranks have a context of one GPU (trs_mpi_context_create),
  * which several ranks may share.  x and the norms then have the bits of one such GPU; rows of other
  * ranks pass through pinned host memory; x and b of rows that each rank brings may lie in device
- * memory; sweeps return when x is complete. */
-typedef struct trs_mpi_relaxation trs_mpi_relaxation;
+ * memory; sweeps return when x is complete.
+ *   A relaxation is a trs_mpi_plan: trs_mpi_set_stream and trs_mpi_plan_destroy take it.  The other
+ * calls above are for plans of factors, and the calls below for plans of relaxation. */
 
 /* A relaxation from a matrix on rank 0, which distributes it.  Other ranks pass NULL for A, and for
  * x and b in sweeps.  METIS makes the domains; without METIS, and with fewer than 8 rows per rank,
  * domains are ranges of rows. */
-TRS_EXPERIMENTAL trs_status trs_mpi_relax_create(trs_mpi_relaxation **R, MPI_Comm comm,
+TRS_EXPERIMENTAL trs_status trs_mpi_relax_create(trs_mpi_plan **plan, MPI_Comm comm,
                                                  trs_context *ctx, const trs_matrix *A,
                                                  int block_size, const trs_relax_options *options);
 
@@ -256,19 +258,18 @@ TRS_EXPERIMENTAL trs_status trs_mpi_relax_create(trs_mpi_relaxation **R, MPI_Com
  * the rows of the ranks before.  blocks->idx are block columns of the whole matrix, and
  * blocks->ncols is not read.  The rows stay on their rank as its domain; x and b in sweeps, and
  * options->colour, are of these rows. */
-TRS_EXPERIMENTAL trs_status trs_mpi_relax_create_bsr(trs_mpi_relaxation **R, MPI_Comm comm,
+TRS_EXPERIMENTAL trs_status trs_mpi_relax_create_bsr(trs_mpi_plan **plan, MPI_Comm comm,
                                                      trs_context *ctx, const trs_blocks *blocks,
                                                      const trs_relax_options *options);
 
 /* New values in the same pattern, given as at creation.  After a failure every sweep fails on all
  * ranks until an update succeeds. */
-TRS_EXPERIMENTAL trs_status trs_mpi_relax_update(trs_mpi_relaxation *R, const trs_matrix *A);
-TRS_EXPERIMENTAL trs_status trs_mpi_relax_update_bsr(trs_mpi_relaxation *R,
-                                                     const trs_blocks *blocks);
+TRS_EXPERIMENTAL trs_status trs_mpi_relax_update(trs_mpi_plan *plan, const trs_matrix *A);
+TRS_EXPERIMENTAL trs_status trs_mpi_relax_update_bsr(trs_mpi_plan *plan, const trs_blocks *blocks);
 
 /* Sweeps on all ranks, as trs_relax_sweep does on one.  Every rank passes room for the norms and
  * gets all of them. */
-TRS_EXPERIMENTAL trs_status trs_mpi_relax_sweep(trs_mpi_relaxation *R, void *x, int64_t ldx,
+TRS_EXPERIMENTAL trs_status trs_mpi_relax_sweep(trs_mpi_plan *plan, void *x, int64_t ldx,
                                                 const void *b, int64_t ldb, int64_t nrhs,
                                                 trs_layout layout,
                                                 const trs_sweep_options *options);
@@ -285,10 +286,8 @@ typedef struct trs_mpi_relax_info {
  * are the maximum over the ranks; colour_ptr and row are NULL; there is one domain per rank;
  * partition may also be "as given".  info: the smallest, the mean or the largest value of a rank;
  * `over` need not be the same on all ranks.  whole and info may be NULL, on all ranks alike. */
-TRS_EXPERIMENTAL trs_status trs_mpi_relax_get_info(trs_mpi_relaxation *R, trs_relax_info *whole,
+TRS_EXPERIMENTAL trs_status trs_mpi_relax_get_info(trs_mpi_plan *plan, trs_relax_info *whole,
                                                    trs_mpi_relax_info *info, trs_mpi_over over);
-/* Destroys a relaxation, on all ranks or after MPI_Finalize.  NULL is ignored. */
-TRS_EXPERIMENTAL void trs_mpi_relax_destroy(trs_mpi_relaxation *R);
 
 /* Makes a failure of one rank a failure of all, before a collective call, for work that ranks do
  * separately, such as reading files. */
@@ -313,11 +312,11 @@ TRS_EXPERIMENTAL trs_status trs_mpi_analyze_blocks_f(trs_mpi_plan **plan, MPI_Fi
 TRS_EXPERIMENTAL trs_status trs_mpi_analyze_rows_f(trs_mpi_plan **plan, MPI_Fint comm,
                                                    trs_context *ctx, const trs_mpi_rows *rows,
                                                    trs_trans trans, const trs_mpi_options *options);
-TRS_EXPERIMENTAL trs_status trs_mpi_relax_create_f(trs_mpi_relaxation **R, MPI_Fint comm,
+TRS_EXPERIMENTAL trs_status trs_mpi_relax_create_f(trs_mpi_plan **plan, MPI_Fint comm,
                                                    trs_context *ctx, const trs_matrix *A,
                                                    int block_size,
                                                    const trs_relax_options *options);
-TRS_EXPERIMENTAL trs_status trs_mpi_relax_create_bsr_f(trs_mpi_relaxation **R, MPI_Fint comm,
+TRS_EXPERIMENTAL trs_status trs_mpi_relax_create_bsr_f(trs_mpi_plan **plan, MPI_Fint comm,
                                                        trs_context *ctx, const trs_blocks *blocks,
                                                        const trs_relax_options *options);
 TRS_EXPERIMENTAL trs_status trs_mpi_agree_f(MPI_Fint comm, trs_status status);

@@ -165,24 +165,24 @@ module trireme_mpi
       integer(c_int) :: trs_mpi_get_stats
     end function trs_mpi_get_stats
 
-    function trs_mpi_relax_update(R, A) bind(C, name="trs_mpi_relax_update")
+    function trs_mpi_relax_update(plan, A) bind(C, name="trs_mpi_relax_update")
       import
-      type(c_ptr), value :: R
+      type(c_ptr), value :: plan
       type(c_ptr), value :: A
       integer(c_int) :: trs_mpi_relax_update
     end function trs_mpi_relax_update
 
-    function trs_mpi_relax_update_bsr(R, blocks) bind(C, name="trs_mpi_relax_update_bsr")
+    function trs_mpi_relax_update_bsr(plan, blocks) bind(C, name="trs_mpi_relax_update_bsr")
       import
-      type(c_ptr), value :: R
+      type(c_ptr), value :: plan
       type(trs_blocks), intent(in) :: blocks
       integer(c_int) :: trs_mpi_relax_update_bsr
     end function trs_mpi_relax_update_bsr
 
-    function trs_mpi_relax_sweep_c(R, x, ldx, b, ldb, nrhs, layout, options) bind(C, &
+    function trs_mpi_relax_sweep_c(plan, x, ldx, b, ldb, nrhs, layout, options) bind(C, &
         name="trs_mpi_relax_sweep")
       import
-      type(c_ptr), value :: R
+      type(c_ptr), value :: plan
       type(c_ptr), value :: x
       integer(c_int64_t), value :: ldx
       type(c_ptr), value :: b
@@ -193,19 +193,15 @@ module trireme_mpi
       integer(c_int) :: trs_mpi_relax_sweep_c
     end function trs_mpi_relax_sweep_c
 
-    function trs_mpi_relax_get_info(R, whole, info, over) bind(C, name="trs_mpi_relax_get_info")
+    function trs_mpi_relax_get_info(plan, whole, info, over) bind(C, &
+        name="trs_mpi_relax_get_info")
       import
-      type(c_ptr), value :: R
+      type(c_ptr), value :: plan
       type(trs_relax_info), intent(inout), optional :: whole
       type(trs_mpi_relax_info), intent(inout), optional :: info
       integer(c_int), value :: over
       integer(c_int) :: trs_mpi_relax_get_info
     end function trs_mpi_relax_get_info
-
-    subroutine trs_mpi_relax_destroy(R) bind(C, name="trs_mpi_relax_destroy")
-      import
-      type(c_ptr), value :: R
-    end subroutine trs_mpi_relax_destroy
 
     function trs_mpi_context_create_c(ctx, comm, where) bind(C, name="trs_mpi_context_create_f")
       import
@@ -263,10 +259,10 @@ module trireme_mpi
       integer(c_int) :: trs_mpi_analyze_rows
     end function trs_mpi_analyze_rows
 
-    function trs_mpi_relax_create(R, comm, ctx, A, block_size, options) bind(C, &
+    function trs_mpi_relax_create(plan, comm, ctx, A, block_size, options) bind(C, &
         name="trs_mpi_relax_create_f")
       import
-      type(c_ptr), intent(out) :: R
+      type(c_ptr), intent(out) :: plan
       integer(c_int), value :: comm
       type(c_ptr), value :: ctx
       type(c_ptr), value :: A
@@ -275,10 +271,10 @@ module trireme_mpi
       integer(c_int) :: trs_mpi_relax_create
     end function trs_mpi_relax_create
 
-    function trs_mpi_relax_create_bsr(R, comm, ctx, blocks, options) bind(C, &
+    function trs_mpi_relax_create_bsr(plan, comm, ctx, blocks, options) bind(C, &
         name="trs_mpi_relax_create_bsr_f")
       import
-      type(c_ptr), intent(out) :: R
+      type(c_ptr), intent(out) :: plan
       integer(c_int), value :: comm
       type(c_ptr), value :: ctx
       type(trs_blocks), intent(in) :: blocks
@@ -699,8 +695,8 @@ contains
         c_int64_t), int(nrhs, c_int64_t), layout, rows, steps)
   end function mpi_refine_888
 
-  function mpi_relax_sweep_444(R, x, ldx, b, ldb, nrhs, layout, options) result(outcome)
-    type(c_ptr), intent(in) :: R
+  function mpi_relax_sweep_444(plan, x, ldx, b, ldb, nrhs, layout, options) result(outcome)
+    type(c_ptr), intent(in) :: plan
     type(*), dimension(..), contiguous, intent(inout), target, optional :: x
     integer(c_int32_t), intent(in) :: ldx
     type(*), dimension(..), contiguous, intent(in), target, optional :: b
@@ -715,12 +711,12 @@ contains
     if (present(x)) at_x = c_loc(x)
     at_b = c_null_ptr
     if (present(b)) at_b = c_loc(b)
-    outcome = trs_mpi_relax_sweep_c(R, at_x, int(ldx, c_int64_t), at_b, int(ldb, c_int64_t), &
+    outcome = trs_mpi_relax_sweep_c(plan, at_x, int(ldx, c_int64_t), at_b, int(ldb, c_int64_t), &
         int(nrhs, c_int64_t), layout, options)
   end function mpi_relax_sweep_444
 
-  function mpi_relax_sweep_448(R, x, ldx, b, ldb, nrhs, layout, options) result(outcome)
-    type(c_ptr), intent(in) :: R
+  function mpi_relax_sweep_448(plan, x, ldx, b, ldb, nrhs, layout, options) result(outcome)
+    type(c_ptr), intent(in) :: plan
     type(*), dimension(..), contiguous, intent(inout), target, optional :: x
     integer(c_int32_t), intent(in) :: ldx
     type(*), dimension(..), contiguous, intent(in), target, optional :: b
@@ -735,12 +731,12 @@ contains
     if (present(x)) at_x = c_loc(x)
     at_b = c_null_ptr
     if (present(b)) at_b = c_loc(b)
-    outcome = trs_mpi_relax_sweep_c(R, at_x, int(ldx, c_int64_t), at_b, int(ldb, c_int64_t), &
+    outcome = trs_mpi_relax_sweep_c(plan, at_x, int(ldx, c_int64_t), at_b, int(ldb, c_int64_t), &
         int(nrhs, c_int64_t), layout, options)
   end function mpi_relax_sweep_448
 
-  function mpi_relax_sweep_484(R, x, ldx, b, ldb, nrhs, layout, options) result(outcome)
-    type(c_ptr), intent(in) :: R
+  function mpi_relax_sweep_484(plan, x, ldx, b, ldb, nrhs, layout, options) result(outcome)
+    type(c_ptr), intent(in) :: plan
     type(*), dimension(..), contiguous, intent(inout), target, optional :: x
     integer(c_int32_t), intent(in) :: ldx
     type(*), dimension(..), contiguous, intent(in), target, optional :: b
@@ -755,12 +751,12 @@ contains
     if (present(x)) at_x = c_loc(x)
     at_b = c_null_ptr
     if (present(b)) at_b = c_loc(b)
-    outcome = trs_mpi_relax_sweep_c(R, at_x, int(ldx, c_int64_t), at_b, int(ldb, c_int64_t), &
+    outcome = trs_mpi_relax_sweep_c(plan, at_x, int(ldx, c_int64_t), at_b, int(ldb, c_int64_t), &
         int(nrhs, c_int64_t), layout, options)
   end function mpi_relax_sweep_484
 
-  function mpi_relax_sweep_488(R, x, ldx, b, ldb, nrhs, layout, options) result(outcome)
-    type(c_ptr), intent(in) :: R
+  function mpi_relax_sweep_488(plan, x, ldx, b, ldb, nrhs, layout, options) result(outcome)
+    type(c_ptr), intent(in) :: plan
     type(*), dimension(..), contiguous, intent(inout), target, optional :: x
     integer(c_int32_t), intent(in) :: ldx
     type(*), dimension(..), contiguous, intent(in), target, optional :: b
@@ -775,12 +771,12 @@ contains
     if (present(x)) at_x = c_loc(x)
     at_b = c_null_ptr
     if (present(b)) at_b = c_loc(b)
-    outcome = trs_mpi_relax_sweep_c(R, at_x, int(ldx, c_int64_t), at_b, int(ldb, c_int64_t), &
+    outcome = trs_mpi_relax_sweep_c(plan, at_x, int(ldx, c_int64_t), at_b, int(ldb, c_int64_t), &
         int(nrhs, c_int64_t), layout, options)
   end function mpi_relax_sweep_488
 
-  function mpi_relax_sweep_844(R, x, ldx, b, ldb, nrhs, layout, options) result(outcome)
-    type(c_ptr), intent(in) :: R
+  function mpi_relax_sweep_844(plan, x, ldx, b, ldb, nrhs, layout, options) result(outcome)
+    type(c_ptr), intent(in) :: plan
     type(*), dimension(..), contiguous, intent(inout), target, optional :: x
     integer(c_int64_t), intent(in) :: ldx
     type(*), dimension(..), contiguous, intent(in), target, optional :: b
@@ -795,12 +791,12 @@ contains
     if (present(x)) at_x = c_loc(x)
     at_b = c_null_ptr
     if (present(b)) at_b = c_loc(b)
-    outcome = trs_mpi_relax_sweep_c(R, at_x, int(ldx, c_int64_t), at_b, int(ldb, c_int64_t), &
+    outcome = trs_mpi_relax_sweep_c(plan, at_x, int(ldx, c_int64_t), at_b, int(ldb, c_int64_t), &
         int(nrhs, c_int64_t), layout, options)
   end function mpi_relax_sweep_844
 
-  function mpi_relax_sweep_848(R, x, ldx, b, ldb, nrhs, layout, options) result(outcome)
-    type(c_ptr), intent(in) :: R
+  function mpi_relax_sweep_848(plan, x, ldx, b, ldb, nrhs, layout, options) result(outcome)
+    type(c_ptr), intent(in) :: plan
     type(*), dimension(..), contiguous, intent(inout), target, optional :: x
     integer(c_int64_t), intent(in) :: ldx
     type(*), dimension(..), contiguous, intent(in), target, optional :: b
@@ -815,12 +811,12 @@ contains
     if (present(x)) at_x = c_loc(x)
     at_b = c_null_ptr
     if (present(b)) at_b = c_loc(b)
-    outcome = trs_mpi_relax_sweep_c(R, at_x, int(ldx, c_int64_t), at_b, int(ldb, c_int64_t), &
+    outcome = trs_mpi_relax_sweep_c(plan, at_x, int(ldx, c_int64_t), at_b, int(ldb, c_int64_t), &
         int(nrhs, c_int64_t), layout, options)
   end function mpi_relax_sweep_848
 
-  function mpi_relax_sweep_884(R, x, ldx, b, ldb, nrhs, layout, options) result(outcome)
-    type(c_ptr), intent(in) :: R
+  function mpi_relax_sweep_884(plan, x, ldx, b, ldb, nrhs, layout, options) result(outcome)
+    type(c_ptr), intent(in) :: plan
     type(*), dimension(..), contiguous, intent(inout), target, optional :: x
     integer(c_int64_t), intent(in) :: ldx
     type(*), dimension(..), contiguous, intent(in), target, optional :: b
@@ -835,12 +831,12 @@ contains
     if (present(x)) at_x = c_loc(x)
     at_b = c_null_ptr
     if (present(b)) at_b = c_loc(b)
-    outcome = trs_mpi_relax_sweep_c(R, at_x, int(ldx, c_int64_t), at_b, int(ldb, c_int64_t), &
+    outcome = trs_mpi_relax_sweep_c(plan, at_x, int(ldx, c_int64_t), at_b, int(ldb, c_int64_t), &
         int(nrhs, c_int64_t), layout, options)
   end function mpi_relax_sweep_884
 
-  function mpi_relax_sweep_888(R, x, ldx, b, ldb, nrhs, layout, options) result(outcome)
-    type(c_ptr), intent(in) :: R
+  function mpi_relax_sweep_888(plan, x, ldx, b, ldb, nrhs, layout, options) result(outcome)
+    type(c_ptr), intent(in) :: plan
     type(*), dimension(..), contiguous, intent(inout), target, optional :: x
     integer(c_int64_t), intent(in) :: ldx
     type(*), dimension(..), contiguous, intent(in), target, optional :: b
@@ -855,7 +851,7 @@ contains
     if (present(x)) at_x = c_loc(x)
     at_b = c_null_ptr
     if (present(b)) at_b = c_loc(b)
-    outcome = trs_mpi_relax_sweep_c(R, at_x, int(ldx, c_int64_t), at_b, int(ldb, c_int64_t), &
+    outcome = trs_mpi_relax_sweep_c(plan, at_x, int(ldx, c_int64_t), at_b, int(ldb, c_int64_t), &
         int(nrhs, c_int64_t), layout, options)
   end function mpi_relax_sweep_888
 

@@ -1,30 +1,17 @@
 /* mpi.c - trireme_mpi.h without relaxation: checks of arguments, then dispatch. */
-#include "trireme_mpi.h"
+#include "api/mpi.h"
 
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
-#include "api/mpi.h"
-#include "backend/ranks.h"
-#include "base/guard.h"
 #include "base/options.h"
 #include "base/structs.h"
 #include "comm/ranks_mpi.h"
 #include "matrix/rhs.h"
-#include "solve/grid3d/grid3d.h"
 #include "solve/grid3d/vectors.h"
 
 enum { DEFAULT_WIDTH = 128, DEFAULT_RELAX = 20, ZEROS_A_COLUMN = 6, NRHS_AT_ONCE = 256 };
-
-struct trs_mpi_plan {
-  trs_guard guard;
-  trs_ranks ranks;
-  trs_grid_solver solver;
-  const char *method;
-  trs_context *context; /* the caller's, or NULL */
-  trs_ranks_gpus gpus;
-};
 
 static const char *const inversions[] = {"blocks", "separators", "auto"}; /* trs_invert */
 enum { NINVERSIONS = 3 };
@@ -198,17 +185,13 @@ static trs_status take_struct(trs_mpi_options *own, const trs_mpi_options *optio
                                DBL_MAX);
 }
 
-/* The limit of waits is the caller's also where another option is wrong. */
-static trs_status open_plan(trs_mpi_plan **plan, MPI_Comm comm, trs_mpi_options *own,
-                            const trs_mpi_options *options) {
+trs_status trs_mpi_open(trs_mpi_plan **plan, MPI_Comm comm, double limit,
+                        const trs_failure *wrong) {
   trs_ranks ranks;
   trs_mpi_plan *made = NULL;
-  trs_failure wrong = {0};
   if (plan) *plan = NULL;
-  if (take_struct(own, options)) trs_failure_get(&wrong);
-  const double limit = isfinite(own->timeout_seconds) ? own->timeout_seconds : 0;
   TRS_TRY(trs_ranks_open_mpi(&ranks, comm, limit));
-  trs_status status = wrong.status ? trs_failure_set(&wrong) : TRS_SUCCESS;
+  trs_status status = wrong->status ? trs_failure_set(wrong) : TRS_SUCCESS;
   if (!status)
     status = plan ? TRS_ALLOC_ZERO(&made, 1)
                   : trs_fail(TRS_ERROR_ARGUMENT, -1, "the address of the plan is NULL");
@@ -221,6 +204,22 @@ static trs_status open_plan(trs_mpi_plan **plan, MPI_Comm comm, trs_mpi_options 
   made->ranks = ranks;
   *plan = made;
   return TRS_SUCCESS;
+}
+
+trs_status trs_mpi_finish(trs_mpi_plan **plan, trs_status status) {
+  if (!status) return TRS_SUCCESS;
+  trs_mpi_plan_destroy(*plan);
+  *plan = NULL;
+  return status;
+}
+
+/* The limit of waits is the caller's also where another option is wrong. */
+static trs_status open_plan(trs_mpi_plan **plan, MPI_Comm comm, trs_mpi_options *own,
+                            const trs_mpi_options *options) {
+  trs_failure wrong = {0};
+  if (take_struct(own, options)) trs_failure_get(&wrong);
+  return trs_mpi_open(plan, comm, isfinite(own->timeout_seconds) ? own->timeout_seconds : 0,
+                      &wrong);
 }
 
 /* Checks the options and that all ranks have the same, before anything is read. */
@@ -248,10 +247,7 @@ static trs_status analyze(trs_mpi_plan **plan, MPI_Comm comm, trs_context *ctx, 
   if (!status) status = trs_input_open(&in, kind, source, own.scalar, trans, ranks);
   if (!status) status = trs_grid_solver_create(&(*plan)->solver, ranks, &in, &set);
   if (in.close) in.close(&in);
-  if (!status) return TRS_SUCCESS;
-  trs_mpi_plan_destroy(*plan);
-  *plan = NULL;
-  return status;
+  return trs_mpi_finish(plan, status);
 }
 
 trs_status trs_mpi_analyze(trs_mpi_plan **plan, MPI_Comm comm, trs_context *ctx,
@@ -276,9 +272,13 @@ trs_status trs_mpi_analyze_rows(trs_mpi_plan **plan, MPI_Comm comm, trs_context 
   return analyze(plan, comm, ctx, TRS_INPUT_ROWS, rows, trans, options);
 }
 
-/* The ranks agree on whether the call is cancelled. */
-static trs_status enter(trs_mpi_plan *plan) {
+trs_status trs_mpi_enter(trs_mpi_plan *plan, bool relaxes) {
   if (!plan) return trs_fail(TRS_ERROR_ARGUMENT, -1, "the plan is NULL");
+  if (relaxes != (plan->relaxation.R != NULL))
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "the plan is of %s: call %s",
+                    relaxes ? "factors" : "relaxation",
+                    relaxes ? "trs_mpi_solve, trs_mpi_refine or trs_mpi_get_stats"
+                            : "trs_mpi_relax_sweep or trs_mpi_relax_get_info");
   TRS_TRY(trs_mpi_usable(&plan->ranks));
   return trs_guard_take(&plan->guard, "plan");
 }
@@ -294,7 +294,7 @@ static trs_status distribute(trs_mpi_plan *plan, int64_t first_row, int64_t rows
 }
 
 trs_status trs_mpi_distribute(trs_mpi_plan *plan, int64_t first_row, int64_t rows) {
-  TRS_TRY(enter(plan));
+  TRS_TRY(trs_mpi_enter(plan, false));
   return trs_guard_leave(&plan->guard, distribute(plan, first_row, rows));
 }
 
@@ -313,13 +313,14 @@ static trs_status make_rhs(trs_rhs *rhs, const trs_mpi_plan *plan, void *x, int6
 trs_status trs_mpi_set_stream(trs_mpi_plan *plan, void *stream) {
   TRS_ENTER(plan, "plan");
   plan->solver.stream = stream;
+  if (plan->relaxation.R) plan->relaxation.R->plan->stream = stream;
   return trs_guard_leave(&plan->guard, TRS_SUCCESS);
 }
 
 trs_status trs_mpi_solve(trs_mpi_plan *plan, void *x, int64_t ldx, const void *b, int64_t ldb,
                          int64_t nrhs, trs_layout layout) {
   trs_rhs rhs;
-  TRS_TRY(enter(plan));
+  TRS_TRY(trs_mpi_enter(plan, false));
   const trs_status status = make_rhs(&rhs, plan, x, ldx, b, ldb, nrhs, layout);
   return trs_guard_leave(&plan->guard, trs_grid_vectors_solve(&plan->solver, status, &rhs));
 }
@@ -330,7 +331,7 @@ trs_status trs_mpi_refine(trs_mpi_plan *plan, void *x, int64_t ldx, double *erro
   trs_rhs rhs;
   double left;
   int used;
-  TRS_TRY(enter(plan));
+  TRS_TRY(trs_mpi_enter(plan, false));
   const trs_status status = make_rhs(&rhs, plan, x, ldx, b, ldb, nrhs, layout);
   return trs_guard_leave(&plan->guard,
                          trs_grid_vectors_refine(&plan->solver, status, &rhs, rows, steps,
@@ -339,6 +340,7 @@ trs_status trs_mpi_refine(trs_mpi_plan *plan, void *x, int64_t ldx, double *erro
 
 void trs_mpi_plan_destroy(trs_mpi_plan *plan) {
   if (!plan) return;
+  trs_ranks_relaxation_free(&plan->relaxation);
   trs_grid_solver_destroy(&plan->solver);
   trs_context_destroy(plan->context);
   trs_ranks_close(&plan->ranks);
@@ -387,6 +389,6 @@ static trs_status get_stats(trs_mpi_plan *plan, trs_mpi_stats *stats, trs_mpi_ov
 }
 
 trs_status trs_mpi_get_stats(trs_mpi_plan *plan, trs_mpi_stats *stats, trs_mpi_over over) {
-  TRS_TRY(enter(plan));
+  TRS_TRY(trs_mpi_enter(plan, false));
   return trs_guard_leave(&plan->guard, get_stats(plan, stats, over));
 }

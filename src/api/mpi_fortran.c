@@ -29,15 +29,15 @@ trs_status trs_mpi_analyze_rows_f(trs_mpi_plan **plan, MPI_Fint comm, trs_contex
   return trs_mpi_analyze_rows(plan, MPI_Comm_f2c(comm), ctx, rows, trans, options);
 }
 
-trs_status trs_mpi_relax_create_f(trs_mpi_relaxation **R, MPI_Fint comm, trs_context *ctx,
+trs_status trs_mpi_relax_create_f(trs_mpi_plan **plan, MPI_Fint comm, trs_context *ctx,
                                   const trs_matrix *A, int block_size,
                                   const trs_relax_options *options) {
-  return trs_mpi_relax_create(R, MPI_Comm_f2c(comm), ctx, A, block_size, options);
+  return trs_mpi_relax_create(plan, MPI_Comm_f2c(comm), ctx, A, block_size, options);
 }
 
-trs_status trs_mpi_relax_create_bsr_f(trs_mpi_relaxation **R, MPI_Fint comm, trs_context *ctx,
+trs_status trs_mpi_relax_create_bsr_f(trs_mpi_plan **plan, MPI_Fint comm, trs_context *ctx,
                                       const trs_blocks *blocks, const trs_relax_options *options) {
-  return trs_mpi_relax_create_bsr(R, MPI_Comm_f2c(comm), ctx, blocks, options);
+  return trs_mpi_relax_create_bsr(plan, MPI_Comm_f2c(comm), ctx, blocks, options);
 }
 
 trs_status trs_mpi_agree_f(MPI_Fint comm, trs_status status) {

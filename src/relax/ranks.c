@@ -15,9 +15,9 @@
 /* The numbers of the rows that ranks provide, and how many each rank provides. */
 static trs_status number_rows(trs_ranks_relaxation *Q, trs_block_source *source, int64_t *brought) {
   int64_t first = 0, n = 0;
-  TRS_TRY(trs_ranks_records(&Q->ranks, &source->nrows, brought, sizeof *brought));
-  for (int r = 0; r < Q->ranks.size; r++) {
-    if (r < Q->ranks.rank) first += brought[r];
+  TRS_TRY(trs_ranks_records(Q->ranks, &source->nrows, brought, sizeof *brought));
+  for (int r = 0; r < Q->ranks->size; r++) {
+    if (r < Q->ranks->rank) first += brought[r];
     n += brought[r];
   }
   int32_t *row = NULL;
@@ -27,7 +27,7 @@ static trs_status number_rows(trs_ranks_relaxation *Q, trs_block_source *source,
                       (long long)n, INT32_MAX / source->block);
   if (!status) status = TRS_ALLOC(&row, source->nrows);
   Q->row = row;
-  TRS_TRY(trs_ranks_agree(&Q->ranks, status));
+  TRS_TRY(trs_ranks_agree(Q->ranks, status));
   for (int64_t i = 0; i < source->nrows; i++) row[i] = (int32_t)(first + i);
   source->ncols = n;
   source->row = row;
@@ -76,12 +76,12 @@ static trs_status share_system(trs_ranks_relaxation *Q, trs_block_system *S, trs
   trs_relax_options same = *options;
   int32_t *colour = NULL;
   trs_status status =
-      trs_ranks_agree(&Q->ranks, trs_block_pattern_build(&own, source, context->team));
-  if (!status) status = share_pattern(&Q->ranks, &whole, &own, brought, source->ncols);
-  if (!status) status = share_colours(&Q->ranks, &colour, options->colour, brought, source->ncols);
+      trs_ranks_agree(Q->ranks, trs_block_pattern_build(&own, source, context->team));
+  if (!status) status = share_pattern(Q->ranks, &whole, &own, brought, source->ncols);
+  if (!status) status = share_colours(Q->ranks, &colour, options->colour, brought, source->ncols);
   same.colour = colour;
   if (!status)
-    status = trs_ranks_agree(&Q->ranks, trs_block_system_create(S, &whole, &same, context->team));
+    status = trs_ranks_agree(Q->ranks, trs_block_system_create(S, &whole, &same, context->team));
   trs_block_pattern_free(&own);
   trs_block_pattern_free(&whole);
   trs_free(colour);
@@ -103,7 +103,7 @@ static trs_status keep_rows(trs_block_system *S, int32_t domains, const int64_t 
 
 /* Rank 0's partition. */
 static trs_status deal_rows(trs_ranks_relaxation *Q, trs_block_system *S) {
-  trs_ranks *ranks = &Q->ranks;
+  trs_ranks *ranks = Q->ranks;
   trs_status status = TRS_SUCCESS;
   if (ranks->rank == 0)
     status = trs_block_system_split(S, ranks->size);
@@ -122,7 +122,7 @@ static trs_status deal_rows(trs_ranks_relaxation *Q, trs_block_system *S) {
 /* The number of rows of every rank; of a distributed system also their list. */
 static trs_status count_rows(trs_ranks_relaxation *Q, const trs_block_system *S) {
   int64_t n = S->reads.n, *next;
-  int size = Q->ranks.size, rank = Q->ranks.rank;
+  int size = Q->ranks->size, rank = Q->ranks->rank;
   for (int64_t i = 0; i < n; i++) Q->count[S->owner ? S->owner[i] : 0]++;
   Q->nrows = Q->count[rank];
   if (!Q->dealt) return TRS_SUCCESS;
@@ -190,7 +190,7 @@ static trs_status count_packets(const trs_ranks_relaxation *Q, const trs_block_s
                                 int32_t *slot, int64_t *blocks) {
   const int32_t *rows = Q->dealing;
   for (int64_t j = 0; j < S->ncols; j++) slot[j] = -1;
-  for (int r = 0; r < Q->ranks.size; r++) {
+  for (int r = 0; r < Q->ranks->size; r++) {
     blocks[r] = 0;
     for (int64_t k = 0; k < Q->count[r]; k++) blocks[r] += find_columns(S, *rows++, slot, NULL);
   }
@@ -200,7 +200,7 @@ static trs_status count_packets(const trs_ranks_relaxation *Q, const trs_block_s
 static trs_status send_packets(trs_ranks_relaxation *Q, const trs_block_source *S, int32_t *slot,
                                packet *spare, packet *own) {
   const int32_t *rows = Q->dealing;
-  trs_ranks *ranks = &Q->ranks;
+  trs_ranks *ranks = Q->ranks;
   for (int r = 0; r < ranks->size; rows += Q->count[r++]) {
     packet *p = r == 0 ? own : spare;
     fill_packet(p, S, rows, Q->count[r], slot);
@@ -224,10 +224,10 @@ static trs_status receive_packet(trs_ranks *ranks, packet *p, int64_t blocks, in
 static trs_status allocate_dealer(const trs_ranks_relaxation *Q, const trs_block_source *S,
                                   int32_t **slot, int64_t *blocks, packet *spare) {
   int64_t most_rows = 0, most = 0;
-  if (Q->ranks.rank) return TRS_SUCCESS;
+  if (Q->ranks->rank) return TRS_SUCCESS;
   TRS_TRY(TRS_ALLOC(slot, S->ncols));
   TRS_TRY(count_packets(Q, S, *slot, blocks));
-  for (int r = 1; r < Q->ranks.size; r++) {
+  for (int r = 1; r < Q->ranks->size; r++) {
     most_rows = Q->count[r] > most_rows ? Q->count[r] : most_rows;
     most = blocks[r] > most ? blocks[r] : most;
   }
@@ -238,16 +238,16 @@ static trs_status deal_values(trs_ranks_relaxation *Q, const trs_block_source *S
   packet spare = {0};
   int32_t *slot = NULL;
   int64_t *blocks = NULL;
-  int rank = Q->ranks.rank;
-  trs_status status = TRS_ALLOC_ZERO(&blocks, Q->ranks.size);
+  int rank = Q->ranks->rank;
+  trs_status status = TRS_ALLOC_ZERO(&blocks, Q->ranks->size);
   if (!status) status = allocate_dealer(Q, S, &slot, blocks, &spare);
-  status = trs_ranks_agree(&Q->ranks, status);
+  status = trs_ranks_agree(Q->ranks, status);
   if (!status)
-    status = trs_ranks_broadcast(&Q->ranks, blocks, Q->ranks.size * (int64_t)sizeof *blocks);
+    status = trs_ranks_broadcast(Q->ranks, blocks, Q->ranks->size * (int64_t)sizeof *blocks);
   if (!status)
-    status = trs_ranks_agree(&Q->ranks, allocate_packet(own, Q->nrows, blocks[rank], S->block));
+    status = trs_ranks_agree(Q->ranks, allocate_packet(own, Q->nrows, blocks[rank], S->block));
   if (!status)
-    status = rank ? receive_packet(&Q->ranks, own, blocks[rank], S->block)
+    status = rank ? receive_packet(Q->ranks, own, blocks[rank], S->block)
                   : send_packets(Q, S, slot, &spare, own);
   free_packet(&spare);
   TRS_FREE_ALL(slot, blocks);
@@ -276,7 +276,7 @@ static trs_status take_values(trs_ranks_relaxation *Q, const trs_block_source *s
   }
   mine.ncols = Q->R->ncols;
   mine.row = Q->row;
-  trs_status status = trs_ranks_agree(&Q->ranks, trs_relaxation_update(Q->R, &mine));
+  trs_status status = trs_ranks_agree(Q->ranks, trs_relaxation_update(Q->R, &mine));
   free_packet(&own);
   return status;
 }
@@ -285,8 +285,8 @@ static trs_status take_values(trs_ranks_relaxation *Q, const trs_block_source *s
 static trs_status share_type(trs_ranks_relaxation *Q, trs_block_source *source, int block) {
   static const int64_t none[1];
   int scalar = (int)source->scalar;
-  TRS_TRY(trs_ranks_broadcast(&Q->ranks, &scalar, sizeof scalar));
-  if (Q->ranks.rank)
+  TRS_TRY(trs_ranks_broadcast(Q->ranks, &scalar, sizeof scalar));
+  if (Q->ranks->rank)
     *source = (trs_block_source){
         .scalar = (trs_scalar)scalar, .block = block, .span = 1, .ptr = none, .matrix = true};
   return TRS_SUCCESS;
@@ -297,7 +297,7 @@ trs_status trs_ranks_relaxation_update(trs_ranks_relaxation *Q, trs_block_source
   if (Q->dealt) TRS_TRY(share_type(Q, source, Q->R->block));
   source->ncols = Q->R->ncols;
   source->row = Q->dealt ? NULL : Q->row;
-  TRS_TRY(trs_ranks_agree(&Q->ranks, trs_block_source_check(source)));
+  TRS_TRY(trs_ranks_agree(Q->ranks, trs_block_source_check(source)));
   TRS_TRY(take_values(Q, source));
   Q->update_seconds = trs_seconds() - start;
   return TRS_SUCCESS;
@@ -324,7 +324,7 @@ static trs_status status_of(const trs_relax_links *links) {
 static trs_status connect(trs_ranks_relaxation *Q) {
   enum { RECORD = 64 };
   trs_relaxation *R = Q->R;
-  TRS_TRY(Q->link(R, &Q->ranks, R->block * (int64_t)trs_relax_kernels_of(R->store)->x_size));
+  TRS_TRY(Q->link(R, Q->ranks, R->block * (int64_t)trs_relax_kernels_of(R->store)->x_size));
   R->links->gather = gather;
   R->links->sum = sum;
   return trs_alloc((void **)&R->links->records, R->domain->count, RECORD);
@@ -333,16 +333,16 @@ static trs_status connect(trs_ranks_relaxation *Q) {
 static trs_status meet(trs_ranks_relaxation *Q) {
   int machine, position;
   if (!Q->R->backend->meet) return TRS_SUCCESS; /* the same on all ranks */
-  TRS_TRY(trs_ranks_neighbours(&Q->ranks, &machine, &position));
+  TRS_TRY(trs_ranks_neighbours(Q->ranks, &machine, &position));
   Q->R->links->beside_first = machine == 0;
   Q->R->backend->meet(Q->R);
-  return trs_ranks_agree(&Q->ranks, status_of(Q->R->links));
+  return trs_ranks_agree(Q->ranks, status_of(Q->R->links));
 }
 
 static trs_status make_domain(trs_ranks_relaxation *Q, trs_block_system *S, trs_context *context,
                               const trs_block_source *source, const int64_t *brought,
                               const trs_relax_options *options) {
-  trs_ranks *ranks = &Q->ranks;
+  trs_ranks *ranks = Q->ranks;
   TRS_TRY(share_system(Q, S, context, source, brought, options));
   TRS_TRY(Q->dealt ? deal_rows(Q, S) : trs_ranks_agree(ranks, keep_rows(S, ranks->size, brought)));
   Q->partition = S->partition;
@@ -363,9 +363,9 @@ trs_status trs_ranks_relaxation_create(trs_ranks_relaxation *Q, trs_context *con
   int64_t *brought = NULL;
   Q->dealt = dealt;
   if (dealt) TRS_TRY(share_type(Q, source, source->block));
-  trs_status status = TRS_ALLOC(&brought, Q->ranks.size);
-  if (!status) status = TRS_ALLOC_ZERO(&Q->count, Q->ranks.size);
-  status = trs_ranks_agree(&Q->ranks, status);
+  trs_status status = TRS_ALLOC(&brought, Q->ranks->size);
+  if (!status) status = TRS_ALLOC_ZERO(&Q->count, Q->ranks->size);
+  status = trs_ranks_agree(Q->ranks, status);
   if (!status) status = number_rows(Q, source, brought);
   if (!status) status = make_domain(Q, &S, context, source, brought, options);
   trs_block_system_free(&S);
@@ -385,7 +385,6 @@ void trs_ranks_relaxation_free(trs_ranks_relaxation *Q) {
   }
   trs_relaxation_destroy(Q->R);
   TRS_FREE_ALL(Q->row, Q->count, Q->dealing, Q->b, Q->x, Q->pack);
-  trs_ranks_close(&Q->ranks);
 }
 
 /* ---- Sweeps ---- */
@@ -414,7 +413,7 @@ static void move_rows(const trs_ranks_relaxation *Q, const int32_t *rows, int64_
 
 /* The rows of each rank from rank 0 to `own`, or back. */
 static trs_status deal(trs_ranks_relaxation *Q, const dealt *v, char *own, bool back) {
-  trs_ranks *ranks = &Q->ranks;
+  trs_ranks *ranks = Q->ranks;
   const int64_t each = element(Q) * Q->R->block * v->nrhs;
   const int32_t *rows = Q->dealing;
   if (ranks->rank && back) {
@@ -439,12 +438,12 @@ static trs_status deal(trs_ranks_relaxation *Q, const dealt *v, char *own, bool 
 static trs_status make_room(trs_ranks_relaxation *Q, int64_t columns) {
   int64_t most = 0, b = Q->R->block;
   if (columns <= Q->columns) return TRS_SUCCESS;
-  for (int r = 1; r < Q->ranks.size; r++) most = Q->count[r] > most ? Q->count[r] : most;
+  for (int r = 1; r < Q->ranks->size; r++) most = Q->count[r] > most ? Q->count[r] : most;
   trs_status status = trs_realloc(&Q->b, Q->nrows * b * columns, (size_t)element(Q));
   if (!status) status = trs_realloc(&Q->x, Q->nrows * b * columns, (size_t)element(Q));
-  if (!status && Q->ranks.rank == 0)
+  if (!status && Q->ranks->rank == 0)
     status = trs_realloc(&Q->pack, most * b * columns, (size_t)element(Q));
-  TRS_TRY(trs_ranks_agree(&Q->ranks, status));
+  TRS_TRY(trs_ranks_agree(Q->ranks, status));
   Q->columns = columns;
   return TRS_SUCCESS;
 }
@@ -453,7 +452,7 @@ static trs_status sweep_domain(trs_ranks_relaxation *Q, const trs_rhs *rhs,
                                const trs_sweep_options *options) {
   trs_status status = trs_relaxation_sweep(Q->R, rhs, options);
   if (!status) status = status_of(Q->R->links);
-  return trs_ranks_agree(&Q->ranks, status);
+  return trs_ranks_agree(Q->ranks, status);
 }
 
 /* x and b in device memory belong to ranks that provide their rows. */
@@ -463,12 +462,12 @@ static trs_status check_sweep(trs_ranks_relaxation *Q, trs_status status, const 
                                       "omega", "keep_x", "residual_every"};
   const double values[] = {(double)rhs->nrhs, (double)o->sweeps, o->direction,
                            o->omega,          o->keep_x != 0,    (double)o->residual_every};
-  if (!status && Q->dealt && !Q->ranks.rank &&
+  if (!status && Q->dealt && !Q->ranks->rank &&
       (trs_device_address(rhs->x) || trs_device_address(rhs->b)))
     status = trs_fail(TRS_ERROR_UNSUPPORTED, -1,
                       "x and b that rank 0 deals must lie in host memory: only rows that each "
                       "rank brings may lie on its GPU");
-  return trs_ranks_same(&Q->ranks, status, values, names, sizeof values / sizeof *values);
+  return trs_ranks_same(Q->ranks, status, values, names, sizeof values / sizeof *values);
 }
 
 trs_status trs_ranks_relaxation_sweep(trs_ranks_relaxation *Q, trs_status status,

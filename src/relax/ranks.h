@@ -1,5 +1,5 @@
-/* ranks.h - one relaxation on ranks, one domain per rank.  All functions are collective,
- * and all ranks report the failure of the first rank that has one. */
+/* ranks.h - one relaxation on ranks, one domain per rank: the state of a trs_mpi_plan.  All
+ * functions are collective, and all ranks report the failure of the first rank that has one. */
 #ifndef TRS_RELAX_RANKS_H
 #define TRS_RELAX_RANKS_H
 
@@ -10,9 +10,9 @@
 typedef trs_status (*trs_link_ranks)(trs_relaxation *R, trs_ranks *ranks, int64_t row);
 
 typedef struct trs_ranks_relaxation {
-  trs_ranks ranks;
+  trs_ranks *ranks;
   trs_link_ranks link;
-  trs_relaxation *R; /* this rank's domain */
+  trs_relaxation *R; /* this rank's domain; NULL: there is none */
   bool dealt; /* rank 0 provides the matrix, b and x, and distributes them; else each rank provides
                  its rows */
   int64_t nrows; /* of this rank, ascending: */
@@ -29,7 +29,7 @@ typedef struct trs_ranks_relaxation {
  * ncols and row are filled in.  dealt: rank 0 provides all rows; the others' sources are set.
  * scalar (of the sources that are given), block and options are the same on all ranks, except that
  * options->colour has the colours of this rank's rows.  Q has ranks, which must be open, and link;
- * trs_ranks_relaxation_free closes the ranks, also after a failure. */
+ * the caller frees Q, also after a failure, before it closes them. */
 TRS_API trs_status trs_ranks_relaxation_create(trs_ranks_relaxation *Q, trs_context *context,
                                                trs_block_source *source, bool dealt,
                                                const trs_relax_options *options);

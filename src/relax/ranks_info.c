@@ -60,9 +60,9 @@ static trs_status count_colours(trs_ranks_relaxation *Q, trs_relax_info *w) {
   const trs_relaxation *D = Q->R;
   int64_t *rows;
   trs_status status = TRS_ALLOC(&rows, D->ncolours);
-  TRS_TRY(trs_ranks_agree(&Q->ranks, status));
+  TRS_TRY(trs_ranks_agree(Q->ranks, status));
   for (int32_t c = 0; c < D->ncolours; c++) rows[c] = D->colour_ptr[c + 1] - D->colour_ptr[c];
-  status = trs_ranks_reduce(&Q->ranks, rows, D->ncolours, sizeof *rows, trs_join_sums);
+  status = trs_ranks_reduce(Q->ranks, rows, D->ncolours, sizeof *rows, trs_join_sums);
   w->smallest_colour = D->ncolours ? D->ncols : 0;
   for (int32_t c = 0; c < D->ncolours; c++) {
     if (rows[c] < w->smallest_colour) w->smallest_colour = rows[c];
@@ -76,10 +76,10 @@ static trs_status gather_figures(trs_ranks_relaxation *Q, trs_relax_info *w,
                                  trs_mpi_relax_info *info, trs_mpi_over over) {
   figures own = own_figures(Q), *all;
   double norm = 0, lost = 0;
-  trs_status status = TRS_ALLOC(&all, Q->ranks.size);
-  TRS_TRY(trs_ranks_agree(&Q->ranks, status));
-  status = trs_ranks_records(&Q->ranks, &own, all, sizeof own);
-  for (int r = 0; !status && r < Q->ranks.size; r++) {
+  trs_status status = TRS_ALLOC(&all, Q->ranks->size);
+  TRS_TRY(trs_ranks_agree(Q->ranks, status));
+  status = trs_ranks_records(Q->ranks, &own, all, sizeof own);
+  for (int r = 0; !status && r < Q->ranks->size; r++) {
     add_rank(w, info, &all[r], over, r == 0);
     norm = hypot(norm, all[r].frobenius[0]);
     lost = hypot(lost, all[r].frobenius[1]);
@@ -99,7 +99,7 @@ trs_status trs_ranks_relaxation_info(trs_ranks_relaxation *Q, trs_relax_info *wh
                             .block_size = D->block,
                             .nrows = D->ncols,
                             .colours = D->ncolours,
-                            .domains = Q->ranks.size,
+                            .domains = Q->ranks->size,
                             .partition = Q->partition,
                             .variant = own.variant,
                             .device_bytes = own.device_bytes};

@@ -17,7 +17,7 @@ static trs_context *ctx;
 static trs_matrix *A;
 static trs_factors *F;
 static trs_mpi_plan *plan;
-static trs_mpi_relaxation *R;
+static trs_mpi_plan *R; /* of relaxation */
 static double x[N], b[N];
 
 static void conclude(const char *name) {
@@ -111,6 +111,24 @@ static void layouts_are_checked(int odd) {
   REFUSED("layout", trs_mpi_relax_sweep(R, x, N, b, N, 1, other, NULL));
 }
 
+/* A call of the other kind names those that serve, and nothing moves. */
+static void kinds_are_told_apart(void) {
+  const trs_matrix *rows = NULL;
+  trs_mpi_stats stats = {.struct_size = sizeof stats};
+  trs_relax_info info = {.struct_size = sizeof info};
+  REFUSED("is of relaxation: call trs_mpi_relax_sweep",
+          trs_mpi_solve(R, x, N, b, N, 1, TRS_COL_MAJOR));
+  REFUSED("is of relaxation", trs_mpi_refine(R, x, N, NULL, NULL, b, N, 1, TRS_COL_MAJOR, rows, 1));
+  REFUSED("is of relaxation", trs_mpi_distribute(R, 0, rank ? 0 : N));
+  REFUSED("is of relaxation", trs_mpi_get_stats(R, &stats, TRS_MPI_MAX));
+  REFUSED("is of factors: call trs_mpi_solve", trs_mpi_relax_update(plan, A));
+  REFUSED("is of factors", trs_mpi_relax_sweep(plan, x, N, b, N, 1, TRS_COL_MAJOR, NULL));
+  REFUSED("is of factors", trs_mpi_relax_get_info(plan, &info, NULL, TRS_MPI_MAX));
+  REFUSED("plan is NULL", trs_mpi_set_stream(NULL, NULL));
+  must(trs_mpi_set_stream(R, NULL), "a stream, which the CPU ignores");
+  must(trs_mpi_relax_sweep(R, x, N, b, N, 1, TRS_COL_MAJOR, NULL), "a sweep after these calls");
+}
+
 /* A status that no call in this thread has returned has no message of its own. */
 static void statuses_are_told(void) {
   const int who = size - 1;
@@ -122,17 +140,19 @@ static void statuses_are_told(void) {
 static void relaxations_refuse(int odd) {
   static const int64_t ptr[N + 1];
   static const int32_t idx[1];
-  trs_mpi_relaxation *made;
+  trs_mpi_plan *made;
   trs_relax_info info = {.struct_size = sizeof info};
   REFUSED("ctx is NULL: make one by trs_mpi_context_create",
           trs_mpi_relax_create(&made, MPI_COMM_WORLD, but(ctx, odd), A, 1, NULL));
-  REFUSED("R is NULL", trs_mpi_relax_create(but(&made, odd), MPI_COMM_WORLD, ctx, A, 1, NULL));
-  REFUSED("R is NULL", trs_mpi_relax_update(NULL, A));
+  REFUSED("the address of the plan is NULL",
+          trs_mpi_relax_create(but(&made, odd), MPI_COMM_WORLD, ctx, A, 1, NULL));
+  REFUSED("the plan is NULL", trs_mpi_relax_update(NULL, A));
   if (odd < 0)
-    REFUSED("R is NULL", trs_mpi_relax_update_bsr(NULL, BSR((trs_scalar)0, 0, 0, 0, TRS_ROW_MAJOR,
-                                                            TRS_PTR64, ptr, idx, x)));
-  REFUSED("R is NULL", trs_mpi_relax_sweep(NULL, x, N, b, N, 1, TRS_COL_MAJOR, NULL));
-  if (odd < 0) REFUSED("R is NULL", trs_mpi_relax_get_info(NULL, &info, NULL, TRS_MPI_MAX));
+    REFUSED("the plan is NULL",
+            trs_mpi_relax_update_bsr(
+                NULL, BSR((trs_scalar)0, 0, 0, 0, TRS_ROW_MAJOR, TRS_PTR64, ptr, idx, x)));
+  REFUSED("the plan is NULL", trs_mpi_relax_sweep(NULL, x, N, b, N, 1, TRS_COL_MAJOR, NULL));
+  if (odd < 0) REFUSED("the plan is NULL", trs_mpi_relax_get_info(NULL, &info, NULL, TRS_MPI_MAX));
   if (odd > 0) return;
   REFUSED("NULL", trs_mpi_relax_create(&made, MPI_COMM_WORLD, ctx, but(A, odd), 1, NULL));
   REFUSED("NULL", trs_mpi_relax_update(R, but(A, odd)));
@@ -188,8 +208,7 @@ static void unlike_arguments_are_refused(int odd) {
   const trs_mpi_options grids = {
       .struct_size = sizeof(trs_mpi_options), .px = 1, .py = 1, .pz = size};
   trs_mpi_options other[5];
-  trs_mpi_plan *made;
-  trs_mpi_relaxation *relaxed;
+  trs_mpi_plan *made, *relaxed;
   trs_matrix *small;
   trs_factors *of_small;
   if (size == 1 || odd < 0) return;
@@ -221,8 +240,7 @@ static void unlike_arguments_are_refused(int odd) {
 static void inter_communicators_are_refused(void) {
   static const char *const words = "inter-communicator";
   MPI_Comm half, inter;
-  trs_mpi_plan *made;
-  trs_mpi_relaxation *relaxed;
+  trs_mpi_plan *made, *relaxed;
   trs_context *where;
   if (size == 1) return;
   MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
@@ -278,8 +296,7 @@ static void set_up(void) {
 static void tear_down(void) {
   trs_mpi_plan_destroy(plan);
   trs_mpi_plan_destroy(NULL);
-  trs_mpi_relax_destroy(R);
-  trs_mpi_relax_destroy(NULL);
+  trs_mpi_plan_destroy(R);
   trs_factors_destroy(F);
   trs_matrix_destroy(A);
   trs_context_destroy(ctx);
@@ -296,9 +313,9 @@ int main(int argc, char **argv) {
   }
   distributions_are_checked();
   statuses_are_told();
+  kinds_are_told_apart();
   conclude("plans and relaxations refuse NULL");
-  trs_mpi_plan *made;
-  trs_mpi_relaxation *none;
+  trs_mpi_plan *made, *none;
   for (int odd = -1; odd < size; odd++) plans_are_not_made(odd);
   REFUSED("MPI_COMM_NULL", trs_mpi_analyze(&made, MPI_COMM_NULL, NULL, F, TRS_NO_TRANS, NULL));
   REFUSED("MPI_COMM_NULL", trs_mpi_relax_create(&none, MPI_COMM_NULL, ctx, A, 1, NULL));

@@ -65,7 +65,7 @@ static void test_sweeps(void) {
   int nrhs = 1;
   trs_context *ctx;
   trs_matrix *A;
-  trs_mpi_relaxation *R;
+  trs_mpi_plan *R;
   must(trs_context_create(&ctx, "serial"), "trs_context_create");
   must(trs_matrix_read(&A, "gen:poisson2d5:20", NULL), "trs_matrix_read");
   must(trs_mpi_relax_create(&R, MPI_COMM_WORLD, ctx, rank ? NULL : A, 1, NULL),
@@ -76,7 +76,7 @@ static void test_sweeps(void) {
                   TRS_ERROR_ARGUMENT, "nrhs is");
     must(trs_mpi_relax_sweep(R, x, N, b, N, 1, TRS_COL_MAJOR, NULL), "trs_mpi_relax_sweep");
   }
-  trs_mpi_relax_destroy(R);
+  trs_mpi_plan_destroy(R);
   trs_matrix_destroy(A);
   trs_context_destroy(ctx);
   say("sweeps with another number of right-hand sides on one rank", nrhs);
@@ -90,7 +90,7 @@ static void test_updates(void) {
   int good = 1;
   trs_context *ctx;
   trs_matrix *A;
-  trs_mpi_relaxation *R;
+  trs_mpi_plan *R;
   snprintf(words, sizeof words, "rank %d does not answer", size - 1);
   must(trs_context_create(&ctx, "serial"), "trs_context_create");
   must(trs_matrix_read(&A, "gen:poisson2d5:20", NULL), "trs_matrix_read");
@@ -105,7 +105,7 @@ static void test_updates(void) {
                     words);
   }
   MPI_Barrier(MPI_COMM_WORLD);
-  trs_mpi_relax_destroy(R);
+  trs_mpi_plan_destroy(R);
   trs_matrix_destroy(A);
   trs_context_destroy(ctx);
   say("after an update that stalls ranks solve nothing", good);

@@ -81,7 +81,7 @@ static int same_bits(const blocks *A, const trs_relax_options *given, trs_sweep_
   with_variant.variant = gpu_variant;
   if (STAND_IN) with_variant.store = TRS_STORE_DOUBLE;
   trs_plan *one;
-  trs_mpi_relaxation *R;
+  trs_mpi_plan *R;
   double norms[2][CHECKS * MOST_NRHS] = {{0}};
   vectors v = vectors_make(A->n * A->b, nrhs);
   o.residuals = norms[0];
@@ -126,7 +126,7 @@ static int same_bits(const blocks *A, const trs_relax_options *given, trs_sweep_
     free(ptr);
   }
   good &= memcmp(norms[0], norms[1], sizeof norms[0]) == 0;
-  trs_mpi_relax_destroy(R);
+  trs_mpi_plan_destroy(R);
   vectors_free(&v);
   return good;
 }
@@ -204,7 +204,7 @@ static void the_wing(void) {
   trs_matrix *A;
   trs_matrix_info m = {.struct_size = sizeof m};
   trs_plan *one;
-  trs_mpi_relaxation *R;
+  trs_mpi_plan *R;
   trs_mpi_relax_info info = {.struct_size = sizeof info};
   double norms[2][4];
   trs_sweep_options o = {.struct_size = sizeof(trs_sweep_options),
@@ -240,7 +240,7 @@ static void the_wing(void) {
           fabs(mean.rows * size - (double)whole.nrows) < 0.5 && (size == 1) == (info.bytes == 0) &&
           info.halo_rows < (double)whole.nrows);
   trs_plan_destroy(one);
-  trs_mpi_relax_destroy(R);
+  trs_mpi_plan_destroy(R);
   trs_matrix_destroy(A);
   vectors_free(&v);
 }
@@ -258,7 +258,7 @@ static int refused(trs_status status, trs_status expected, const char *words) {
   return good;
 }
 
-static trs_status bring(trs_mpi_relaxation **R, const blocks *A, int block,
+static trs_status bring(trs_mpi_plan **R, const blocks *A, int block,
                         const trs_relax_options *options, int bad_rank) {
   int64_t first = begin_of(A->n, rank, 0), end = begin_of(A->n, rank + 1, 0), from = A->ptr[first];
   int64_t ptr[64];
@@ -272,7 +272,7 @@ static trs_status bring(trs_mpi_relaxation **R, const blocks *A, int block,
 }
 
 /* The values of the same rows again. */
-static trs_status bring_again(trs_mpi_relaxation *R, const blocks *A, int block) {
+static trs_status bring_again(trs_mpi_plan *R, const blocks *A, int block) {
   int64_t first = begin_of(A->n, rank, 0), end = begin_of(A->n, rank + 1, 0), from = A->ptr[first];
   int64_t ptr[64];
   for (int64_t i = first; i <= end; i++) ptr[i - first] = A->ptr[i] - from;
@@ -286,7 +286,7 @@ enum { N = 48 }; /* rows of the error tests, in blocks of 2; the last rank makes
 static void bad_values(void) {
   char words[64];
   blocks A = blocks_random(N, 2, 4, 2, 3);
-  trs_mpi_relaxation *R;
+  trs_mpi_plan *R;
   int good = 1;
   for (int what = 0; what < 3; what++) { /* in the last row: NaN, a singular block, no diagonal */
     int64_t p = A.ptr[N - 1];
@@ -320,7 +320,7 @@ static void x_outside_floats(void) {
   const int64_t ptr[] = {0, 1};
   const int32_t idx[] = {rank};
   const double one[] = {1};
-  trs_mpi_relaxation *R;
+  trs_mpi_plan *R;
   int good = 1;
   must(trs_mpi_relax_create_bsr(&R, MPI_COMM_WORLD, serial,
                                 BSR(TRS_DOUBLE, 1, 0, 1, TRS_ROW_MAJOR, TRS_PTR64, ptr, idx, one),
@@ -331,14 +331,14 @@ static void x_outside_floats(void) {
     const trs_status status = trs_mpi_relax_sweep(R, &x, 1, &b, 1, 1, TRS_COL_MAJOR, NULL);
     good &= says[k] ? refused(status, TRS_ERROR_UNSUPPORTED, says[k]) : status == TRS_SUCCESS;
   }
-  trs_mpi_relax_destroy(R);
+  trs_mpi_plan_destroy(R);
   say("x outside the range of floats is refused on all ranks", good);
 }
 
 static void bad_arguments(void) {
   const int last = size - 1;
   blocks A = blocks_random(N, 2, 4, 2, 3);
-  trs_mpi_relaxation *R;
+  trs_mpi_plan *R;
   trs_relax_options options = {.struct_size = sizeof(trs_relax_options),
                                .store = (trs_store)(rank == last && size > 1 ? 1 : 7)};
   if (size == 1) options.store = (trs_store)7;
@@ -347,8 +347,8 @@ static void bad_arguments(void) {
   good &= refused(bring(&R, &A, 0, NULL, -1), TRS_ERROR_ARGUMENT, "block size is 0");
   good &= refused(trs_mpi_relax_create(&R, MPI_COMM_WORLD, serial, NULL, 2, NULL),
                   TRS_ERROR_ARGUMENT, "A is NULL");
-  good &=
-      refused(bring(rank == last ? NULL : &R, &A, 2, NULL, -1), TRS_ERROR_ARGUMENT, "R is NULL");
+  good &= refused(bring(rank == last ? NULL : &R, &A, 2, NULL, -1), TRS_ERROR_ARGUMENT,
+                  "the plan is NULL");
   if (size > 1) {
     options.store = rank == last ? TRS_STORE_DOUBLE : TRS_STORE_MIXED;
     good &=
@@ -361,7 +361,7 @@ static void bad_arguments(void) {
 static void bad_sweeps(void) {
   const int last = size - 1;
   blocks A = blocks_random(N, 2, 4, 2, 3);
-  trs_mpi_relaxation *R;
+  trs_mpi_plan *R;
   double x[2 * N], b[2 * N] = {0}, norms[4];
   must(bring(&R, &A, 2, NULL, -1), "brought");
   trs_sweep_options o = {.struct_size = sizeof(trs_sweep_options),
@@ -380,7 +380,7 @@ static void bad_sweeps(void) {
   must(trs_mpi_relax_sweep(R, x, 2 * N, b, 2 * N, 1, TRS_COL_MAJOR, NULL), "after errors");
   good &= refused(trs_mpi_relax_update(R, NULL), TRS_ERROR_ARGUMENT, "update_bsr");
   good &= refused(trs_mpi_relax_sweep(R, x, 2 * N, b, 2 * N, 1, TRS_COL_MAJOR, NULL),
-                  TRS_ERROR_ARGUMENT, "trs_mpi_relax_update of this relaxation failed");
+                  TRS_ERROR_ARGUMENT, "trs_mpi_relax_update of this plan failed");
   must(bring_again(R, &A, 2), "new values");
   must(trs_mpi_relax_sweep(R, x, 2 * N, b, 2 * N, 1, TRS_COL_MAJOR, NULL), "after errors");
   say("sweeps check their arguments", good);
@@ -393,13 +393,13 @@ static void bad_sweeps(void) {
   must(bring_again(R, &A, 2), "new values");
   must(trs_mpi_relax_sweep(R, x, 2 * N, b, 2 * N, 1, TRS_COL_MAJOR, NULL), "after a cancellation");
   say("a rank's flag cancels the call of all", good);
-  trs_mpi_relax_destroy(R);
+  trs_mpi_plan_destroy(R);
   blocks_free(&A);
 }
 
 static void another_type(void) {
   blocks A = blocks_random(N, 2, 4, 2, 3);
-  trs_mpi_relaxation *R;
+  trs_mpi_plan *R;
   trs_matrix *M = rank ? NULL : blocks_matrix(&A, TRS_DOUBLE, TRS_CSR), *F = NULL;
   if (M) must(trs_matrix_convert(&F, M, TRS_CSR, TRS_FLOAT), "in float");
   must(trs_mpi_relax_create(&R, MPI_COMM_WORLD, serial, M, 2, NULL), "dealt");
@@ -410,7 +410,7 @@ static void another_type(void) {
   must(trs_mpi_relax_update(R, M), "after an error");
   must(trs_mpi_relax_sweep(R, x, 2 * N, b, 2 * N, 1, TRS_COL_MAJOR, NULL), "after new values");
   say("new values of another type", good);
-  trs_mpi_relax_destroy(R);
+  trs_mpi_plan_destroy(R);
   trs_matrix_destroy(M);
   trs_matrix_destroy(F);
   blocks_free(&A);
@@ -456,7 +456,7 @@ static void mixed_contexts(void) {
   blocks A = blocks_random(48, 2, 4, 2, 3);
   trs_matrix *M = rank ? NULL : blocks_matrix(&A, TRS_DOUBLE, TRS_CSR);
   trs_context *ctx;
-  trs_mpi_relaxation *R;
+  trs_mpi_plan *R;
   must(trs_mpi_context_create(&ctx, MPI_COMM_WORLD, "cuda"), "cuda");
   trs_status status =
       trs_mpi_relax_create(&R, MPI_COMM_WORLD, rank == size - 1 ? serial : ctx, M, 2, NULL);
@@ -472,7 +472,7 @@ static void mixed_contexts(void) {
 static int all_or_none(int failing, int64_t n, bool dealt, int *done) {
   blocks A = blocks_random(48, 2, 4, 2, 3);
   trs_matrix *M = dealt && rank == 0 ? blocks_matrix(&A, TRS_DOUBLE, TRS_CSR) : NULL;
-  trs_mpi_relaxation *R;
+  trs_mpi_plan *R;
   double x[96], b[96] = {0};
   int64_t before, after, peak;
   trs_memory_usage(&before, &peak);
@@ -481,7 +481,7 @@ static int all_or_none(int failing, int64_t n, bool dealt, int *done) {
                             : bring(&R, &A, 2, NULL, -1);
   if (!status) status = trs_mpi_relax_sweep(R, x, 96, b, 96, 1, TRS_COL_MAJOR, NULL);
   trs_memory_fail_after(-1);
-  trs_mpi_relax_destroy(R);
+  trs_mpi_plan_destroy(R);
   trs_memory_usage(&after, &peak);
   int least, most, mine = (int)status;
   MPI_Allreduce(&mine, &least, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
