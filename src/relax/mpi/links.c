@@ -35,8 +35,12 @@ static bool await(mpi_links *l, MPI_Request *request) {
 
 /* ---- Requests ---- */
 
-/* After a failure, messages may still be in transit, into memory that is about to be freed. */
+/* After a failure, messages may still be in transit, into memory that is about to be freed.
+ * MPI_Finalize has freed all. */
 static void free_requests(mpi_links *l) {
+  int ended;
+  MPI_Finalized(&ended);
+  if (ended) l->nrhs = 0;
   for (int64_t m = 0; l->nrhs && m < l->nreceives; m++)
     if (l->open[m]) MPI_Cancel(&l->receive[m]);
   for (int64_t m = 0; l->nrhs && m < l->nreceives; m++) MPI_Request_free(&l->receive[m]);
