@@ -140,117 +140,91 @@ static trs_status count_rows(trs_ranks_relaxation *Q, const trs_block_system *S)
 
 /* ---- Values that rank 0 distributes ---- */
 
-/* Some rows as blocks in double, column-major, without duplicates. */
+/* The entries of some block rows, as rank 0's matrix has them. */
 typedef struct packet {
-  int64_t nrows, *ptr;
+  int64_t rows, *ptr; /* of entries */
   int32_t *idx;
-  double *val;
+  char *val;
 } packet;
 
-static trs_status allocate_packet(packet *p, int64_t nrows, int64_t blocks, int block) {
-  trs_status status = TRS_ALLOC(&p->ptr, nrows + 1);
-  p->nrows = nrows;
-  if (!status) status = TRS_ALLOC(&p->idx, blocks);
-  if (!status) status = TRS_ALLOC(&p->val, blocks * block * block);
-  return status;
+static trs_status allocate_packet(packet *p, int64_t rows, int64_t entries, int64_t size) {
+  return TRS_ALLOC_ALL(TRS_ROOM(&p->ptr, rows + 1), TRS_ROOM(&p->idx, entries),
+                       TRS_ROOM_OF(&p->val, entries, (size_t)size));
 }
 
 static void free_packet(packet *p) { TRS_FREE_ALL(p->ptr, p->idx, p->val); }
 
-/* Assigns slots from 0 on to the distinct block columns of row i; if to is NULL, only counts them
- * and releases the slots. */
-static int64_t find_columns(const trs_block_source *S, int64_t i, int32_t *slot, int32_t *to) {
-  int64_t count = 0;
-  for (int64_t p = S->ptr[i * S->span]; p < S->ptr[(i + 1) * S->span]; p++) {
-    int32_t j = S->idx[p] / S->span;
-    if (slot[j] >= 0) continue;
-    if (to) to[count] = j;
-    slot[j] = (int32_t)count++;
-  }
-  for (int64_t p = S->ptr[i * S->span]; !to && p < S->ptr[(i + 1) * S->span]; p++)
-    slot[S->idx[p] / S->span] = -1;
-  return count;
-}
-
-static void fill_packet(packet *p, const trs_block_source *S, const int32_t *rows, int64_t nrows,
-                        int32_t *slot) {
-  int64_t size = (int64_t)S->block * S->block;
-  p->nrows = nrows;
+static void fill_packet(packet *p, const trs_block_source *S, const int32_t *rows, int64_t nrows) {
+  const int64_t size = (int64_t)trs_scalar_size(S->scalar);
+  p->rows = nrows * S->span;
   p->ptr[0] = 0;
-  for (int64_t k = 0; k < nrows; k++) {
-    int64_t at = p->ptr[k], count = find_columns(S, rows[k], slot, p->idx + at);
-    memset(p->val + at * size, 0, (size_t)(count * size) * sizeof *p->val);
-    (void)trs_block_source_row(S, rows[k], slot, p->val + at * size); /* every column has a slot */
-    for (int64_t q = 0; q < count; q++) slot[p->idx[at + q]] = -1;
+  for (int64_t k = 0; k < p->rows; k++) {
+    const int64_t i = (int64_t)rows[k / S->span] * S->span + k % S->span;
+    const int64_t from = S->ptr[i], count = S->ptr[i + 1] - from, at = p->ptr[k];
+    memcpy(p->idx + at, S->idx + from, (size_t)count * sizeof *p->idx);
+    memcpy(p->val + at * size, (const char *)S->val + from * size, (size_t)(count * size));
     p->ptr[k + 1] = at + count;
   }
 }
 
-static trs_status count_packets(const trs_ranks_relaxation *Q, const trs_block_source *S,
-                                int32_t *slot, int64_t *blocks) {
-  const int32_t *rows = Q->dealing;
-  for (int64_t j = 0; j < S->ncols; j++) slot[j] = -1;
-  for (int r = 0; r < Q->ranks->size; r++) {
-    blocks[r] = 0;
-    for (int64_t k = 0; k < Q->count[r]; k++) blocks[r] += find_columns(S, *rows++, slot, NULL);
-  }
-  return TRS_SUCCESS;
-}
-
-static trs_status send_packets(trs_ranks_relaxation *Q, const trs_block_source *S, int32_t *slot,
-                               packet *spare, packet *own) {
+static trs_status send_packets(trs_ranks_relaxation *Q, const trs_block_source *S, packet *spare,
+                               packet *own) {
+  const int64_t size = (int64_t)trs_scalar_size(S->scalar);
   const int32_t *rows = Q->dealing;
   trs_ranks *ranks = Q->ranks;
   for (int r = 0; r < ranks->size; rows += Q->count[r++]) {
     packet *p = r == 0 ? own : spare;
-    fill_packet(p, S, rows, Q->count[r], slot);
+    fill_packet(p, S, rows, Q->count[r]);
     if (r == 0) continue;
-    int64_t blocks = p->ptr[p->nrows];
-    TRS_TRY(trs_ranks_send(ranks, r, TRS_TAG_MOVE, p->ptr, (p->nrows + 1) * 8));
-    TRS_TRY(trs_ranks_send(ranks, r, TRS_TAG_MOVE, p->idx, blocks * 4));
-    TRS_TRY(trs_ranks_send(ranks, r, TRS_TAG_MOVE, p->val, blocks * S->block * S->block * 8));
+    const int64_t entries = p->ptr[p->rows];
+    TRS_TRY(trs_ranks_send(ranks, r, TRS_TAG_MOVE, p->ptr, (p->rows + 1) * 8));
+    TRS_TRY(trs_ranks_send(ranks, r, TRS_TAG_MOVE, p->idx, entries * 4));
+    TRS_TRY(trs_ranks_send(ranks, r, TRS_TAG_MOVE, p->val, entries * size));
     TRS_TRY(trs_ranks_finish(ranks));
   }
   return TRS_SUCCESS;
 }
 
-static trs_status receive_packet(trs_ranks *ranks, packet *p, int64_t blocks, int block) {
-  TRS_TRY(trs_ranks_receive(ranks, 0, TRS_TAG_MOVE, p->ptr, (p->nrows + 1) * 8));
-  TRS_TRY(trs_ranks_receive(ranks, 0, TRS_TAG_MOVE, p->idx, blocks * 4));
-  return trs_ranks_receive(ranks, 0, TRS_TAG_MOVE, p->val, blocks * block * block * 8);
+static trs_status receive_packet(trs_ranks *ranks, packet *p, int64_t rows, int64_t entries,
+                                 int64_t size) {
+  TRS_TRY(trs_ranks_receive(ranks, 0, TRS_TAG_MOVE, p->ptr, (rows + 1) * 8));
+  TRS_TRY(trs_ranks_receive(ranks, 0, TRS_TAG_MOVE, p->idx, entries * 4));
+  return trs_ranks_receive(ranks, 0, TRS_TAG_MOVE, p->val, entries * size);
 }
 
-/* Rank 0's memory for packets: the largest of another rank, besides its own. */
+/* Rank 0's counts of every rank's entries, and its memory for the largest packet of another. */
 static trs_status allocate_dealer(const trs_ranks_relaxation *Q, const trs_block_source *S,
-                                  int32_t **slot, int64_t *blocks, packet *spare) {
+                                  int64_t *entries, packet *spare) {
+  const int32_t *rows = Q->dealing;
   int64_t most_rows = 0, most = 0;
   if (Q->ranks->rank) return TRS_SUCCESS;
-  TRS_TRY(TRS_ALLOC(slot, S->ncols));
-  TRS_TRY(count_packets(Q, S, *slot, blocks));
-  for (int r = 1; r < Q->ranks->size; r++) {
-    most_rows = Q->count[r] > most_rows ? Q->count[r] : most_rows;
-    most = blocks[r] > most ? blocks[r] : most;
+  for (int r = 0; r < Q->ranks->size; rows += Q->count[r++]) {
+    for (int64_t k = 0; k < Q->count[r]; k++) {
+      const int64_t i = (int64_t)rows[k] * S->span;
+      entries[r] += S->ptr[i + S->span] - S->ptr[i];
+    }
+    if (r && Q->count[r] > most_rows) most_rows = Q->count[r];
+    if (r && entries[r] > most) most = entries[r];
   }
-  return allocate_packet(spare, most_rows, most, S->block);
+  return allocate_packet(spare, most_rows * S->span, most, (int64_t)trs_scalar_size(S->scalar));
 }
 
 static trs_status deal_values(trs_ranks_relaxation *Q, const trs_block_source *S, packet *own) {
   packet spare = {0};
-  int32_t *slot = NULL;
-  int64_t *blocks = NULL;
-  int rank = Q->ranks->rank;
-  trs_status status = TRS_ALLOC_ZERO(&blocks, Q->ranks->size);
-  if (!status) status = allocate_dealer(Q, S, &slot, blocks, &spare);
+  int64_t *entries = NULL;
+  const int rank = Q->ranks->rank;
+  const int64_t size = (int64_t)trs_scalar_size(S->scalar), rows = Q->nrows * S->block;
+  trs_status status = TRS_ALLOC_ZERO(&entries, Q->ranks->size);
+  if (!status) status = allocate_dealer(Q, S, entries, &spare);
   status = trs_ranks_agree(Q->ranks, status);
   if (!status)
-    status = trs_ranks_broadcast(Q->ranks, blocks, Q->ranks->size * (int64_t)sizeof *blocks);
+    status = trs_ranks_broadcast(Q->ranks, entries, Q->ranks->size * (int64_t)sizeof *entries);
+  if (!status) status = trs_ranks_agree(Q->ranks, allocate_packet(own, rows, entries[rank], size));
   if (!status)
-    status = trs_ranks_agree(Q->ranks, allocate_packet(own, Q->nrows, blocks[rank], S->block));
-  if (!status)
-    status = rank ? receive_packet(Q->ranks, own, blocks[rank], S->block)
-                  : send_packets(Q, S, slot, &spare, own);
+    status = rank ? receive_packet(Q->ranks, own, rows, entries[rank], size)
+                  : send_packets(Q, S, &spare, own);
   free_packet(&spare);
-  TRS_FREE_ALL(slot, blocks);
+  trs_free(entries);
   return status;
 }
 
@@ -261,14 +235,9 @@ static trs_status take_values(trs_ranks_relaxation *Q, const trs_block_source *s
   trs_block_source mine = *source;
   if (Q->dealt) {
     trs_status status = deal_values(Q, source, &own);
-    mine = (trs_block_source){.scalar = TRS_DOUBLE,
-                              .block = source->block,
-                              .span = 1,
-                              .nrows = Q->nrows,
-                              .layout = TRS_COL_MAJOR,
-                              .ptr = own.ptr,
-                              .idx = own.idx,
-                              .val = own.val};
+    const int block = source->block;
+    mine = trs_block_source_by_entries(source->scalar, Q->nrows * block, Q->R->ncols * block,
+                                       own.ptr, own.idx, own.val, block);
     if (status) {
       free_packet(&own);
       return status;
