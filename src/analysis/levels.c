@@ -41,7 +41,7 @@ static inline int32_t push(const trs_system *S, int32_t *level, bool lower, bool
   return highest + 1;
 }
 
-static int32_t sweep(const trs_system *S, int32_t *level) {
+int32_t trs_levels_find(const trs_system *S, int32_t *level) {
   if (!S->has_diagonal)
     return S->rows ? pull(S, level, S->lower, false) : push(S, level, S->lower, false);
   if (S->rows) return S->lower ? pull(S, level, true, true) : pull(S, level, false, true);
@@ -67,7 +67,7 @@ trs_status trs_levels_create(trs_levels *levels, const trs_system *S) {
   *levels = (trs_levels){.n = S->n};
   trs_status status = TRS_ALLOC(&levels->level, S->n);
   if (!status) {
-    levels->count = sweep(S, levels->level);
+    levels->count = trs_levels_find(S, levels->level);
     status = TRS_ALLOC_ZERO(&levels->ptr, levels->count + 1);
   }
   if (!status) status = TRS_ALLOC_ZERO(&levels->entries, levels->count);

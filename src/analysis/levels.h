@@ -16,6 +16,9 @@ typedef struct trs_levels {
   int64_t *entries; /* count: off-diagonal entries in the rows of each level */
 } trs_levels;
 
+/* level[n]: of each row.  Returns the number of levels. */
+int32_t trs_levels_find(const trs_system *S, int32_t *level);
+
 /* O(n + nnz). */
 trs_status trs_levels_create(trs_levels *levels, const trs_system *S);
 void trs_levels_destroy(trs_levels *levels);

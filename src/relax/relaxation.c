@@ -374,19 +374,14 @@ trs_store trs_relaxation_store(const trs_plan *plan) { return plan->options.stor
 
 /* Steps of several threads; a sweep in the order of its rows has none. */
 static int32_t count_levels(const trs_relaxation *R) {
-  int32_t *level, most = 0;
+  const trs_system blocks = {
+      .n = R->nrows, .rows = true, .lower = !R->upper, .ptr = R->ptr, .idx = R->idx};
+  int32_t *level;
   if (!R->factors) return R->ncolours;
   if (TRS_ALLOC(&level, R->nrows)) return 0;
-  for (int64_t j = 0; j < R->nrows; j++) {
-    const int64_t p = R->upper ? R->nrows - 1 - j : j;
-    int32_t *own = level + p;
-    *own = 1;
-    for (int64_t k = R->ptr[p]; k < R->ptr[p + 1]; k++)
-      if (level[R->idx[k]] >= *own) *own = level[R->idx[k]] + 1;
-    if (*own > most) most = *own;
-  }
+  const int32_t count = trs_levels_find(&blocks, level);
   trs_free(level);
-  return most;
+  return count;
 }
 
 void trs_relaxation_describe(const trs_plan *plan, char *text, size_t size) {

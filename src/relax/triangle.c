@@ -53,16 +53,6 @@ static trs_store store_of(const trs_plan *plan) {
   return plan->system.scalar == TRS_FLOAT ? TRS_STORE_FLOAT : TRS_STORE_DOUBLE;
 }
 
-/* Level 0: rows that read no other; else one more than the highest level that a row reads. */
-static void find_levels(int32_t *level, const trs_block_pattern *P, bool lower) {
-  for (int64_t k = 0; k < P->n; k++) {
-    const int64_t i = lower ? k : P->n - 1 - k;
-    level[i] = 0;
-    for (int64_t p = P->ptr[i]; p < P->ptr[i + 1]; p++)
-      if (level[P->idx[p]] >= level[i]) level[i] = level[P->idx[p]] + 1;
-  }
-}
-
 static trs_status create(trs_relaxation **R, const trs_plan *plan, int block,
                          trs_block_system *system, const trs_relax_options *options) {
   TRS_TRY(trs_relaxation_lay_out_domain(R, plan->context, plan->system.scalar, block, system, 0,
@@ -79,7 +69,12 @@ static trs_status create_in_levels(trs_relaxation **R, const trs_plan *plan, int
   int32_t *level;
   trs_status status = TRS_ALLOC(&level, pattern->n);
   if (!status) {
-    find_levels(level, pattern, plan->system.lower);
+    const trs_system blocks = {.n = pattern->n,
+                               .rows = true,
+                               .lower = plan->system.lower,
+                               .ptr = pattern->ptr,
+                               .idx = pattern->idx};
+    (void)trs_levels_find(&blocks, level);
     options->colour = level;
     status = trs_block_system_create(&system, pattern, options, plan->context->team);
   }
