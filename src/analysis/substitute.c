@@ -8,6 +8,7 @@
 
 #include "analysis/system.h"
 #include "base/memory.h"
+#include "base/search.h"
 #include "base/team.h"
 
 static int32_t least(double a, double b) { return (int32_t)(a < b ? a : b); }
@@ -155,11 +156,6 @@ static const trs_band_level *band_of(const work *w, int32_t k) {
   return &w->bands->level[w->row[k].level];
 }
 
-static int ascending(const void *a, const void *b) {
-  const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-  return (x > y) - (x < y);
-}
-
 /* The layer whose entries row k substitutes; -1: it depends on no row of its band. */
 static int32_t find_layer(const work *w, int32_t k, int64_t count) {
   const int32_t begin = band_of(w, k)->begin;
@@ -206,7 +202,7 @@ static bool find_columns(work *w, int32_t k, int64_t count, int32_t layer) {
     for (int64_t p = 0; is_substituted(w, k, c, layer) && p < its->count && fits; p++)
       fits = add_column(w, r, w->idx[its->begin + p], most);
   }
-  qsort(w->idx + r->begin, (size_t)r->count, sizeof *w->idx, ascending);
+  qsort(w->idx + r->begin, (size_t)r->count, sizeof *w->idx, trs_compare_int32);
   return fits;
 }
 

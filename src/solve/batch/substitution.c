@@ -7,6 +7,7 @@
 #include "analysis/substitute.h"
 #include "base/memory.h"
 #include "base/search.h"
+#include "base/transpose.h"
 
 void trs_batch_substitution_drop(trs_batch_substitution *s) {
   TRS_FREE_ALL(s->step_entry, s->step_row, s->row, s->to, s->ptr, s->a, s->inverse, s->m, s->l_ptr,
@@ -184,31 +185,28 @@ static int32_t column_of(const work *w, int64_t e) {
   return w->joint->system.idx[e] - w->joint->ny;
 }
 
+/* The number of the entry (k, c) of M, or -1. */
+static int64_t find_M(const work *w, int64_t k, int32_t c) {
+  const parts *p = &w->part[k];
+  return trs_find(w->joint->system.idx, p->m, p->m_end, (int64_t)w->joint->ny + c);
+}
+
 /* Products of row k, in the order of its entries of M; without s->to they are counted. */
-static void list_row(trs_batch_substitution *s, const work *w, int64_t k, int64_t *count) {
+static void list_row(trs_batch_substitution *s, const work *w, int64_t k) {
   const parts *p = &w->part[k];
   if (p->d == p->d_end) return;
   for (int64_t e = p->m; e < p->m_end; e++) {
     const int32_t c = column_of(w, e);
     for (int64_t d = p->d; d < p->d_end; d++) {
       const int32_t other = w->row_of_y[w->joint->system.idx[d]];
-      const parts *q = &w->part[other];
-      int64_t low = q->m, high = q->m_end;
-      while (low < high) {
-        const int64_t middle = low + (high - low) / 2;
-        if (column_of(w, middle) < c)
-          low = middle + 1;
-        else
-          high = middle;
-      }
-      if (low == q->m_end || column_of(w, low) != c) continue;
+      const int64_t m = find_M(w, other, c);
+      if (m < 0) continue;
       if (s->to) {
         s->a[s->products] = (int32_t)d;
         s->inverse[s->products] = (int32_t)(w->joint->system.ptr[w->joint->ny + other + 1] - 1);
-        s->m[s->products] = (int32_t)low;
+        s->m[s->products] = (int32_t)m;
       }
       s->products++;
-      if (!s->to) ++*count;
     }
     if (s->to) {
       s->to[s->entries] = (int32_t)e;
@@ -222,19 +220,12 @@ static trs_status order_steps(trs_batch_substitution *s, const work *w) {
   const int64_t n = w->rows->count;
   for (int64_t k = 0; k < n; k++)
     if (w->step[k] >= s->steps) s->steps = w->step[k] + 1;
-  TRS_TRY(TRS_ALLOC_ALL(TRS_ZEROS(&s->step_row, s->steps + 1),
-                        TRS_ZEROS(&s->step_entry, s->steps + 1), TRS_ROOM(&s->row, n)));
-  for (int64_t k = 0; k < n; k++) s->step_row[w->step[k] + 1]++;
-  for (int32_t t = 0; t < s->steps; t++) s->step_row[t + 1] += s->step_row[t];
-  for (int64_t k = 0; k < n; k++) s->row[s->step_row[w->step[k]]++] = (int32_t)k;
-  for (int32_t t = s->steps; t > 0; t--) s->step_row[t] = s->step_row[t - 1];
-  s->step_row[0] = 0;
-  return TRS_SUCCESS;
+  TRS_TRY(TRS_ALLOC_ZERO(&s->step_entry, s->steps + 1));
+  return trs_transpose_pattern(&s->step_row, &s->row, NULL, s->steps, n, NULL, w->step);
 }
 
 static trs_status list_products(trs_batch_substitution *s, const work *w) {
-  int64_t count = 0;
-  for (int64_t k = 0; k < w->rows->count; k++) list_row(s, w, k, &count);
+  for (int64_t k = 0; k < w->rows->count; k++) list_row(s, w, k);
   const int64_t entries = s->entries, products = s->products;
   s->entries = s->products = 0;
   TRS_TRY(TRS_ALLOC_ALL(TRS_ZEROS(&s->ptr, entries + 1), TRS_ROOM(&s->a, products),
@@ -242,7 +233,7 @@ static trs_status list_products(trs_batch_substitution *s, const work *w) {
                         TRS_ROOM(&s->to, entries)));
   for (int32_t t = 0; t < s->steps; t++) {
     s->step_entry[t] = s->entries;
-    for (int64_t q = s->step_row[t]; q < s->step_row[t + 1]; q++) list_row(s, w, s->row[q], &count);
+    for (int64_t q = s->step_row[t]; q < s->step_row[t + 1]; q++) list_row(s, w, s->row[q]);
   }
   s->step_entry[s->steps] = s->entries;
   return TRS_SUCCESS;
@@ -257,9 +248,7 @@ static int64_t number_of(const work *w, int64_t k, int32_t c, bool *in_D) {
       return d;
     }
   *in_D = false;
-  int64_t e = p->m;
-  while (column_of(w, e) != c) e++;
-  return e;
+  return find_M(w, k, c);
 }
 
 static trs_status list_entries(trs_batch_substitution *s, const work *w) {
