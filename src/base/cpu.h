@@ -3,8 +3,7 @@
  *
  *     extern const trs_x trs_x_baseline, trs_x_avx2, trs_x_avx512;          kernels.h
  *     const trs_x TRS_ISA_NAME(trs_x) = {...};                              kernels.c
- *     static const trs_x *const of_isa[] = TRS_ISA_TABLE(trs_x);            the caller
- *     of_isa[trs_isa_now()]->...
+ *     TRS_ISA_OF(trs_x, trs_isa_now())->...                                 the caller
  *
  * Every function in a kernels.c is inlined or has its level in its name (NAME, base/instantiate.h).
  * The linker therefore never mixes levels, and a test can distinguish them.  Builds for one
@@ -25,12 +24,16 @@ typedef enum trs_isa { TRS_ISA_BASELINE, TRS_ISA_AVX2, TRS_ISA_AVX512 } trs_isa;
 #else
 #include "base/config.h"
 #if TRS_ISA_LEVELS > 1
-#define TRS_ISA_TABLE(f) \
-  { &f##_baseline, &f##_avx2, &f##_avx512 }
+#define TRS_ISA_OF(f, isa) \
+  ((__typeof__(&f##_baseline))trs_isa_pick(isa, &f##_baseline, &f##_avx2, &f##_avx512))
 #else
-#define TRS_ISA_TABLE(f) \
-  { &f##_baseline }
+#define TRS_ISA_OF(f, isa) ((void)(isa), &f##_baseline)
 #endif
+
+static inline const void *trs_isa_pick(trs_isa isa, const void *baseline, const void *avx2,
+                                       const void *avx512) {
+  return isa == TRS_ISA_AVX512 ? avx512 : isa == TRS_ISA_AVX2 ? avx2 : baseline;
+}
 #endif
 
 /* The level in use: the processor's highest, or the lower one that the environment variable

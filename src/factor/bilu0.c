@@ -337,9 +337,10 @@ static trs_status take_members(elimination *e) {
 
 trs_status trs_bilu0_run(trs_bilu0 *w, const trs_bilu0_input *input, trs_team *team,
                          trs_bilu0_outcome *outcome) {
-  static const trs_bilu0_kernels *const of_isa[] = TRS_ISA_TABLE(trs_bilu0_kernels);
-  elimination e = {
-      .w = w, .input = input, .kernels = of_isa[trs_isa_now()], .threads = trs_team_size(team)};
+  elimination e = {.w = w,
+                   .input = input,
+                   .kernels = TRS_ISA_OF(trs_bilu0_kernels, trs_isa_now()),
+                   .threads = trs_team_size(team)};
   *outcome = (trs_bilu0_outcome){0};
   trs_status status = take_members(&e);
   if (!status) {

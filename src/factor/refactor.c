@@ -440,10 +440,7 @@ static trs_status grow_members(trs_refactoring *r, int members) {
   return TRS_SUCCESS;
 }
 
-static const trs_lu_kernels *kernels_now(void) {
-  static const trs_lu_kernels *const of_isa[] = TRS_ISA_TABLE(trs_lu_kernels);
-  return of_isa[trs_isa_now()];
-}
+static const trs_lu_kernels *kernels_now(void) { return TRS_ISA_OF(trs_lu_kernels, trs_isa_now()); }
 
 static void body(void *argument, int rank, int size) {
   trs_refactoring *r = argument;

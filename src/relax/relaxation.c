@@ -12,8 +12,7 @@
 #include "relax/kernels.h"
 
 const trs_relax_kernels *trs_relax_kernels_of(trs_store store) {
-  static const trs_relax_stores *const of_isa[] = TRS_ISA_TABLE(trs_relax_stores);
-  return (*of_isa[trs_isa_now()])[store];
+  return (*TRS_ISA_OF(trs_relax_stores, trs_isa_now()))[store];
 }
 
 /* ---- Values ---- */

@@ -20,8 +20,7 @@ static int64_t number_bytes(const trs_batch *B) {
 }
 
 static const trs_batch_kernels *kernels_now(void) {
-  static const trs_batch_kernels *const of_isa[] = TRS_ISA_TABLE(trs_batch_kernels);
-  return of_isa[trs_isa_now()];
+  return TRS_ISA_OF(trs_batch_kernels, trs_isa_now());
 }
 
 /* Sources of A's entries in the caller's arrays: itself, or the entries whose sum it is. */

@@ -2,6 +2,5 @@
 #include "solve/grid3d/ops.h"
 
 const trs_block_ops *trs_block_ops_of(trs_scalar scalar, trs_isa isa) {
-  static const trs_block_tables *const of_isa[] = TRS_ISA_TABLE(trs_block_tables);
-  return (*of_isa[isa])[scalar];
+  return (*TRS_ISA_OF(trs_block_tables, isa))[scalar];
 }

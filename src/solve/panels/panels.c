@@ -16,8 +16,7 @@
 static const trs_panels_options by_columns = {.width = TRS_PANEL_WIDTH, .relax = 20, .few = 4};
 
 static const trs_panels_kernels *kernels(void) {
-  static const trs_panels_kernels *const of_isa[] = TRS_ISA_TABLE(trs_panels_kernels);
-  return of_isa[trs_isa_now()];
+  return TRS_ISA_OF(trs_panels_kernels, trs_isa_now());
 }
 
 static const char *refuses(const trs_plan *plan) {

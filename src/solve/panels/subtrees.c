@@ -21,11 +21,6 @@ typedef struct state {
   trs_pace pace; /* of all threads, half of them, and one */
 } state;
 
-static const trs_panels_kernels *kernels(void) {
-  static const trs_panels_kernels *const of_isa[] = TRS_ISA_TABLE(trs_panels_kernels);
-  return of_isa[trs_isa_now()];
-}
-
 static const char *refuses(const trs_plan *plan) { return trs_method_panels.refuses(plan); }
 
 /* The analysis knows the tree, and declines if it does not pay. */
@@ -181,7 +176,8 @@ static void solve_share(void *argument, int rank, int size) {
   int64_t begin, end;
   trs_share(s->trees.threads, rank, size, &begin, &end);
   const trs_subtrees_part part = {(int)begin, (int)end, size};
-  for (int64_t r = 0; r < j->rhs->nrhs; r++) kernels()->share[scalar](s, j->rhs, r, &part);
+  for (int64_t r = 0; r < j->rhs->nrhs; r++)
+    TRS_ISA_OF(trs_panels_kernels, trs_isa_now())->share[scalar](s, j->rhs, r, &part);
 }
 
 /* A pass of panels over several right-hand sides takes as long as two over one. */

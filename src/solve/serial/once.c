@@ -37,8 +37,7 @@ static trs_status explain(const trs_once *o, bool rows) {
 }
 
 trs_status trs_once_solve(trs_once *o, bool rows, trs_scalar scalar, void *x, const void *b) {
-  static const trs_serial_kernels *const of_isa[] = TRS_ISA_TABLE(trs_serial_kernels);
-  const trs_serial_kernels *kernels = of_isa[trs_isa_now()];
+  const trs_serial_kernels *kernels = TRS_ISA_OF(trs_serial_kernels, trs_isa_now());
   if (trs_ptr_at(o->indexing, o->ptr, 0) != trs_index_base(o->indexing))
     return trs_indexing_check_ptr(o->indexing, o->ptr, 0);
   o->vector = -1;

@@ -146,8 +146,7 @@ static trs_serial_tile next_tile(const trs_plan *plan, const trs_rhs *R, int64_t
 }
 
 static trs_status solve_in(trs_plan *plan, const trs_rhs *rhs, int space) {
-  static const trs_serial_kernels *const of_isa[] = TRS_ISA_TABLE(trs_serial_kernels);
-  const trs_serial_kernels *kernels = of_isa[trs_isa_now()];
+  const trs_serial_kernels *kernels = TRS_ISA_OF(trs_serial_kernels, trs_isa_now());
   const trs_system *S = &plan->system;
   const trs_strips *strips = ((const serial_state *)plan->state)->strips;
   for (int64_t r = 0; strips && r < rhs->nrhs; r++) {

@@ -56,8 +56,7 @@ static void mark_read(const trs_threads_job *j, int rank) {
 }
 
 static const trs_threads_kernels *kernels(void) {
-  static const trs_threads_kernels *const of_isa[] = TRS_ISA_TABLE(trs_threads_kernels);
-  return of_isa[trs_isa_now()];
+  return TRS_ISA_OF(trs_threads_kernels, trs_isa_now());
 }
 
 /* Margins for machines with other load: of an estimate, and of a known schedule.  A unit of work

@@ -13,8 +13,7 @@ static const char *const grids[] = {"gen:poisson3d27:12",     "gen:poisson3d7:14
 enum { NGRIDS = sizeof grids / sizeof grids[0] };
 
 static int lanes_of(trs_scalar scalar) {
-  static const trs_threads_kernels *const of_isa[] = TRS_ISA_TABLE(trs_threads_kernels);
-  return of_isa[trs_isa_now()]->lanes[scalar];
+  return TRS_ISA_OF(trs_threads_kernels, trs_isa_now())->lanes[scalar];
 }
 
 /* Counts the rows in slices.  Checks that no row of a slice needs another one of it, and that every
