@@ -13,7 +13,8 @@ typedef struct relax {
   PetscInt blocks; /* entries, or blocks, of the matrix that R was made from */
   trs_context *context;
   trs_plan *R;
-  bool failed; /* the last set-up, of which the solver may have been told alone */
+  bool failed;     /* the last set-up, of which the solver may have been told alone */
+  bool not_finite; /* the last set-up had NaN or infinity, and sweeps give infinity */
   bool on_gpu;
   void *stream; /* R's */
 } relax;
@@ -123,10 +124,18 @@ static void find_place(relax *r) {
   r->on_gpu = r->R && !trs_relax_get_info(r->R, &info) && info.device_bytes > 0;
 }
 
-/* Singular blocks are the solver's to hear of; all else is an error. */
+/* Singular blocks, NaN and infinity are the solver's to hear of; all else is an error.  After a
+ * failed preconditioner KSPGMRES and KSPFGMRES of PETSc 3.18 fail at later values, too, but not
+ * after NaN. */
 static PetscErrorCode judge(PC pc, trs_status status) {
+  relax *r = pc->data;
   PetscFunctionBegin;
-  if ((status == TRS_ERROR_ZERO_PIVOT || status == TRS_ERROR_NOT_FINITE) && !pc->erroriffailure) {
+  r->not_finite = status == TRS_ERROR_NOT_FINITE && !pc->erroriffailure;
+  if (r->not_finite) {
+    PetscCall(PetscInfo(pc, "Trireme: %s\n", trs_last_error()->message));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (status == TRS_ERROR_ZERO_PIVOT && !pc->erroriffailure) {
     PetscCall(PetscInfo(pc, "Trireme: %s\n", trs_last_error()->message));
     pc->failedreason = PC_FACTOR_NUMERIC_ZEROPIVOT;
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -146,6 +155,7 @@ static PetscErrorCode set_up(PC pc) {
   PetscFunctionBegin;
   pc->failedreason = PC_NOERROR;
   r->failed = true;
+  r->not_finite = false;
   if (!r->backend[0]) PetscCall(trs_petsc_default_backend(r->backend));
   PetscCall(trs_petsc_context(&r->context, r->backend, "-pc_triremerelax_backend"));
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATSEQBAIJ, &blocks));
@@ -184,7 +194,8 @@ static PetscErrorCode sweep(PC pc, Vec b, Vec x, const trs_sweep_options *option
   PetscInt n;
   trs_status status;
   PetscFunctionBegin;
-  if (pc->failedreason) { /* the solver stops, and says so, where it meets infinity */
+  if (pc->failedreason ||
+      r->not_finite) { /* the solver stops, and says so, where it meets infinity */
     PetscCall(VecSet(x, (PetscScalar)INFINITY));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -237,8 +248,10 @@ static PetscErrorCode apply_richardson(PC pc, Vec b, Vec x, Vec work, PetscReal 
   options.keep_x = !from_zero;
   PetscCall(sweep(pc, b, x, &options));
   *done = its;
-  *reason = pc->failedreason ? (PCRichardsonConvergedReason)KSP_DIVERGED_PC_FAILED
-                             : PCRICHARDSON_CONVERGED_ITS;
+  *reason = PCRICHARDSON_CONVERGED_ITS;
+  if (pc->failedreason) *reason = (PCRichardsonConvergedReason)KSP_DIVERGED_PC_FAILED;
+  if (((const relax *)pc->data)->not_finite)
+    *reason = (PCRichardsonConvergedReason)KSP_DIVERGED_NANORINF;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1154,10 +1154,12 @@ TEST(test_nothing_is_relaxed_after_a_singular_block) {
   }
 }
 
-/* The solver says that the preconditioner failed, and later values work. */
+/* The solver says that the preconditioner failed or that there is NaN, and later values work. */
 TEST(test_solvers_survive_a_singular_block) {
-  const char *const solvers[] = {"gmres", "richardson -ksp_norm_type none -ksp_max_it 2"};
-  for (int k = 0; k < 4; k++) {
+  const char *const solvers[] = {"gmres", "richardson -ksp_norm_type none -ksp_max_it 2", "bcgs",
+                                 "fgmres"};
+  for (int k = 0; k < 8; k++) {
+    if (k == 6) continue; /* after any preconditioner failed KSPFGMRES of 3.18 fails for ever */
     char options[128];
     Mat A = grid(MATSEQAIJ, 6, 1, false);
     Vec x, b;
@@ -1166,9 +1168,10 @@ TEST(test_solvers_survive_a_singular_block) {
     must(MatCreateVecs(A, &x, &b));
     fill_vector(b);
     assert_true(solve_again(ksp, A, x, b, 6) > 0);
-    assert_int_equal(solve_again(ksp, A, x, b, k % 2 ? NAN : 0), KSP_DIVERGED_PC_FAILED);
+    assert_int_equal(solve_again(ksp, A, x, b, k % 2 ? NAN : 0),
+                     k % 2 ? KSP_DIVERGED_NANORINF : KSP_DIVERGED_PC_FAILED);
     /* After any preconditioner failed, PETSc's own LU too, KSPGMRES of 3.18 fails once more. */
-    (void)solve_again(ksp, A, x, b, 6);
+    assert_true(solve_again(ksp, A, x, b, 6) > 0 || k % 2 == 0);
     assert_true(solve_again(ksp, A, x, b, 7) > 0);
     must(KSPDestroy(&ksp));
     must(VecDestroy(&x));

@@ -168,6 +168,19 @@ def test_overlapping_arrays_and_other_orders():
     np.testing.assert_array_equal(B.solve(b.tolist()), x)
 
 
+def test_room_behind_the_last_entry_is_no_entry():
+    L, values = systems(20, 3, np.float64)
+    roomy = L.copy()
+    roomy.data, roomy.indices = np.append(L.data, [9.0, 9.0]), np.append(L.indices, [0, 0]).astype(L.indices.dtype)
+    B, b = tr.batch(roomy, 3), RNG.standard_normal((3, 20))
+    B.update(values)
+    x = B.solve(b)
+    for k in range(3):
+        assert np.allclose(of(L, values[k]) @ x[k], b[k])
+    with pytest.raises(ValueError, match=rf"values has shape .* \(3, {L.nnz}\) is wanted"):
+        B.update(np.ones((3, L.nnz + 2)))
+
+
 def test_misuse_is_named():
     L, values = systems(10, 3, np.float64)
     B, b = tr.batch(L, 3), np.ones((3, 10))

@@ -152,6 +152,14 @@ def test_sparse_right_hand_sides(make):
     assert tr.spsolve(A, B[:, :0]).shape == (60, 0)
 
 
+@pytest.mark.filterwarnings("ignore::scipy.sparse.SparseEfficiencyWarning")
+def test_a_dense_matrix_has_sparse_right_hand_sides():
+    A, B = matrix(), sp.random(60, 3, 0.2, format="csc", random_state=0)
+    np.testing.assert_array_equal(tr.spsolve(A.toarray(), B).toarray(), tr.spsolve(A, B).toarray())
+    with pytest.raises(TypeError, match=r"the order is spsolve\(A, b\)"):
+        tr.spsolve(np.ones((60, 3)), A)
+
+
 def test_formats_are_converted_with_scipys_warning():
     A, b = matrix(), right(60)
     x = tr.spsolve(A, b)

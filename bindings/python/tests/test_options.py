@@ -218,7 +218,8 @@ def test_masks_are_kept():
     A, L = system()
     mask = np.arange(L.shape[0]) == 1
     b = np.ma.masked_array(np.ones(L.shape[0]), mask=mask)
-    for call in (tr.plan(L).solve, tr.lu(A).solve, lambda b: tr.spsolve_triangular(L, b)):
+    for call in (tr.plan(L).solve, tr.lu(A).solve, tr.splu(A).solve, tr.factorized(A),
+                 lambda b: tr.spsolve_triangular(L, b)):
         x = call(b)
         assert type(x) is np.ma.MaskedArray
         np.testing.assert_array_equal(x.mask, mask)

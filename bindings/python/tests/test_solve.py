@@ -436,6 +436,19 @@ def test_update_takes_any_format_order_and_part_of_the_pattern():
                 plan.update(outside)
 
 
+def test_update_after_a_matrix_with_room_for_more_entries():
+    L = sp.csr_array(np.array([[2.0, 0], [1, 4]]))
+    roomy = L.copy()
+    roomy.data, roomy.indices = np.append(L.data, 9.0), np.append(L.indices, 0).astype(L.indices.dtype)
+    for first, second in (roomy, L), (L, roomy), (roomy, roomy):
+        p = tr.plan(first)
+        p.update(second * 2 if second is L else second)
+        scale = 2 if second is L else 1
+        np.testing.assert_array_equal(p.solve(np.array([2.0, 9]) * scale), [1, 2])
+        p.update(L.data * 4)
+        np.testing.assert_array_equal(p.solve(np.array([8.0, 36])), [1, 2])
+
+
 def test_values_alone_are_refused_where_the_matrix_was_converted():
     L = sp.coo_matrix(([4.0, 1, 2], ([1, 1, 0], [1, 0, 0])), (2, 2))
     b = np.array([2.0, 9])

@@ -215,7 +215,7 @@ class SuperLU:
             if is_sparse(rhs) or rhs is None:
                 raise TypeError(f"rhs is {named(rhs)}: a dense array of numbers is wanted, of "
                                 f"{self._n} rows")
-            rhs = np.asarray(rhs)
+            rhs = rhs if isinstance(rhs, np.ma.MaskedArray) else np.asarray(rhs)
         if rhs.ndim not in (1, 2) or rhs.shape[0] != self._n:
             raise ValueError(f"rhs is of incompatible size: its shape is {rhs.shape}, and "
                              f"({self._n},) or ({self._n}, k) is wanted")
@@ -360,7 +360,7 @@ def spsolve(A: Any, b: Any, permc_spec: Optional[PermC] = None, use_umfpack: boo
     array([1., 1.])
     """
     sparse = type(b) is not np.ndarray and is_sparse(b)
-    if sparse and not is_sparse(A):
+    if sparse and not is_sparse(A) and np.shape(A) != (b.shape[0], b.shape[0]):
         raise TypeError(f"A is {named(A)} and b {named(b)}: the order is spsolve(A, b)")
     if sparse and hasattr(b, "to_scipy_sparse"):
         b = b.to_scipy_sparse()

@@ -107,7 +107,7 @@ def values_in_pattern(parts: Compressed, mine: Compressed) -> Any:
     place = np.searchsorted(keys, given, sorter=order)  # the first of repeated entries
     found = place < keys.size
     found[found] = keys[order[place[found]]] == given[found]
-    outside = given[~found & (parts.val.array[:given.size] != 0)]
+    outside = given[~found & (parts.val.array != 0)]
     if outside.size:
         row, column = divmod(int(outside.min()), max(mine.shape[1], 1))
         error = StructureError(f"the matrix has entry ({row}, {column}) (0-based), which is not in the pattern "
@@ -115,13 +115,13 @@ def values_in_pattern(parts: Compressed, mine: Compressed) -> Any:
         error.row = row
         raise error
     values = np.zeros(keys.shape, parts.val.dtype)
-    np.add.at(values, order[place[found]], parts.val.array[:given.size][found])
+    np.add.at(values, order[place[found]], parts.val.array[found])
     return values
 
 
 def _row_and_column(parts: Compressed) -> Any:
     """A number for the place of each entry, in the order of rows."""
-    ptr, idx = parts.ptr.array, parts.idx.array[:parts.ptr.array[-1]].astype(np.int64)
+    ptr, idx = parts.ptr.array, parts.idx.array.astype(np.int64)
     major = np.repeat(np.arange(ptr.size - 1, dtype=np.int64), np.diff(ptr))
     return major * parts.shape[1] + idx if parts.format == "csr" else idx * parts.shape[1] + major
 
@@ -183,9 +183,12 @@ def compressed(A: Any, dtype: Any = None, stacklevel: int = 4) -> Compressed:
     if values.device is None and nvec and ptr.array.item(0) == 1:
         raise ValueError("indptr begins with 1, as arrays that count from 1 do: pass indptr - 1 and "
                          "indices - 1")
-    if values.device is None and idx.shape[0] < (ptr.array.item(-1) if nvec else 0):
-        raise ValueError(f"indptr ends with {int(ptr.array[-1])}, but indices and data have "
-                         f"{idx.shape[0]} entries")
+    if values.device is None:
+        count = ptr.array.item(-1)
+        if idx.shape[0] < count:
+            raise ValueError(f"indptr ends with {count}, but indices and data have {idx.shape[0]} entries")
+        if 0 <= count < idx.shape[0]:  # room for more entries, as SciPy's prune takes away
+            idx, values = dense(idx.array[:count]), dense(values.array[:count])
     return Compressed(form, (int(shape[0]), int(shape[1])), ptr, idx, values)
 
 
