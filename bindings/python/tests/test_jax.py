@@ -356,6 +356,22 @@ def test_pivots_that_a_gpu_cannot_divide_by(dtype):
         np.testing.assert_array_equal(x[0, :, 0], wanted if good else np.full(8, np.nan))
 
 
+def test_room_behind_the_last_entry():
+    """Of BCSR with nse above its entries, and of SciPy's matrices."""
+    from jax.experimental.sparse import BCSR
+    A = make_triangle(25)
+    data, indices = np.append(A.data, [np.nan] * 3), np.append(A.indices, [25] * 3)
+    B = BCSR((jnp.asarray(data), jnp.asarray(indices), jnp.asarray(A.indptr)), shape=A.shape)
+    L = tr.jax.pattern(B)
+    b = jnp.ones(25)
+    wanted = tr.jax.solve(L, A.data, b)
+    np.testing.assert_array_equal(jax.jit(lambda v: tr.jax.solve(L, v, b))(B.data), wanted)
+    of_values = jax.grad(lambda v: tr.jax.solve(L, v, b).sum())(B.data)
+    assert of_values.shape == (A.nnz + 3,) and not of_values[A.nnz:].any()
+    with pytest.raises(ValueError, match="one number per entry"):
+        tr.jax.solve(L, data[:-1], b)
+
+
 class StandIn(_jax_ffi.Handler):
     """The custom call, and XLA and a GPU's memory in the host's: jax_stand_in.c."""
 

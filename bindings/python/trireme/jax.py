@@ -48,7 +48,7 @@ class Pattern:
         self._row: Any
         self._column: Any
         self._row, self._column = (vector, other) if parts.format == "csr" else (other, vector)
-        self._nnz = len(other)
+        self._nnz = self._room = len(other)
         self._digest = hashlib.blake2b(digest_size=16)
         for part in (ptr.array.astype(np.int64).tobytes(), other.tobytes(),
                      repr((parts.format, parts.shape, sorted(options.items()))).encode()):
@@ -444,10 +444,14 @@ def pattern(A: Shaped, uplo: Optional[Uplo] = None, *, lower: Optional[bool] = N
     if parts.val.device is not None:
         raise TypeError("A is on a GPU: a pattern takes a matrix in host memory, A.get() of CuPy's")
     try:
-        return Pattern(parts, options, "N")
+        made = Pattern(parts, options, "N")
     except StructureError as error:
         tell_triangle(error, parts, which)
         raise
+    given: Any = A
+    if hasattr(given, "indptr"):  # BCSR and SciPy's matrices may have room behind the last entry
+        made._room = max(made._nnz, *given.data.shape)
+    return made
 
 
 _of_plans: "weakref.WeakKeyDictionary[Plan, Pattern]" = weakref.WeakKeyDictionary()
@@ -511,6 +515,8 @@ def solve(pattern: "Pattern | Plan", values: Any, b: Any, trans: Optional[Trans]
     trans = own._trans if trans is None else word(TRANS, "trans", trans)
     check = flag("check_pivots", check_pivots)
     values, b = jnp.asarray(values), jnp.asarray(b)
+    if values.shape == (own._room,):
+        values = values[:own._nnz]
     if values.shape != (own._nnz,):
         raise ValueError(f"values has shape {values.shape}: ({own._nnz},) is wanted, one number per "
                          "entry of the pattern; jax.vmap is for more")
