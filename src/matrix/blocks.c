@@ -122,7 +122,7 @@ static trs_status fetch_arrays(trs_block_source *source, void *copies[3], trs_st
   TRS_TRY(fetch(&arrays[0], &copies[0], rows + 1, (size_t)trs_ptr_bytes(indexing), stream));
   source->ptr = arrays[0];
   int64_t count = trs_ptr_at(indexing, source->ptr, rows) - trs_index_base(indexing);
-  if (count < 0) return TRS_SUCCESS;
+  if (count < 0 || count > INT64_MAX / size) return TRS_SUCCESS;
   TRS_TRY(fetch(&arrays[1], &copies[1], count, (size_t)trs_idx_bytes(indexing), stream));
   size_t bytes = trs_scalar_size(source->scalar);
   TRS_TRY(fetch(&arrays[2], &copies[2], count * size, bytes, stream));

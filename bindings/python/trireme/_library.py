@@ -131,6 +131,7 @@ PACKAGED = any("/trireme" + end in str(library._name) for end in ("/lib/", "_cu1
 # C's words for what Python calls otherwise; then those for who has a package and no build folder.
 _IN_PYTHON = [(r"trs_matrix_triangle extracts the triangle", "trireme.triangle extracts it"),
               (r": in a trs_\w+ it must", ": it must"),
+              (r"x and b overlap: .*", "out and b overlap: pass b itself as out, or an array apart from it"),
               (r"call trs_batch_update\w* first", "call update first"),
               ('create the context by "auto", "serial" or "threads"',
                'device is "auto", "cpu" or "serial"'),
