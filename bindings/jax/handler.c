@@ -80,7 +80,6 @@ static void drop(place *p) {
   p->A = NULL;
 }
 
-/* Waits for the calls that have found the trs_jax_entry. */
 void trs_jax_remove(trs_jax_entry *e) {
   pthread_mutex_lock(&table_lock);
   trs_jax_entry **at = &table[(uint64_t)e->key % BUCKETS];
@@ -348,7 +347,9 @@ static XLA_FFI_Error *execute(XLA_FFI_CallFrame *frame) {
   return error;
 }
 
-void trs_jax_announce(int minor_version) { announced = minor_version; }
+void trs_jax_announce(int minor_version) {
+  announced = minor_version < XLA_FFI_API_MINOR ? minor_version : XLA_FFI_API_MINOR;
+}
 
 XLA_FFI_Error *trs_jax_solve(XLA_FFI_CallFrame *frame) {
   for (XLA_FFI_Extension_Base *at = frame->extension_start; at; at = at->next) {

@@ -23,7 +23,8 @@ typedef struct trs_jax_recipe {
 
 typedef struct trs_jax_entry trs_jax_entry;
 
-/* The version 0.minor_version of the interface that XLA is told; at most XLA_FFI_API_MINOR. */
+/* The minor version of the installed interface.  XLA is told the same, or XLA_FFI_API_MINOR if that
+ * is older. */
 TRS_API void trs_jax_announce(int minor_version);
 
 /* Adds one system of n rows, solved by `plan` over A, which borrows val; or `count` systems, solved

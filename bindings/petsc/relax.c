@@ -194,8 +194,8 @@ static PetscErrorCode sweep(PC pc, Vec b, Vec x, const trs_sweep_options *option
   PetscInt n;
   trs_status status;
   PetscFunctionBegin;
-  if (pc->failedreason ||
-      r->not_finite) { /* the solver stops, and says so, where it meets infinity */
+  /* A solver that looks at norms stops at infinity, and says so. */
+  if (pc->failedreason || r->not_finite) {
     PetscCall(VecSet(x, (PetscScalar)INFINITY));
     PetscFunctionReturn(PETSC_SUCCESS);
   }

@@ -217,8 +217,8 @@ static bool is_plain(const double *row, const double *column, int64_t n) {
   for (int side = 0; side < 2; side++) {
     const double *scale = side ? column : row;
     for (int64_t i = 0; scale && i < n; i++) {
-      least[side] = fmin(least[side], scale[i]);
-      most[side] = fmax(most[side], scale[i]);
+      least[side] = fmin(least[side], fabs(scale[i]));
+      most[side] = fmax(most[side], fabs(scale[i]));
     }
   }
   return least[0] * least[1] >= DBL_MIN && most[0] * most[1] <= DBL_MAX;
@@ -237,7 +237,7 @@ static trs_status fill_in(trs_refactoring *r, const trs_factors *F) {
   r->lu.plain = is_plain(r->row_scale, r->col_scale, F->n);
   count_work(r);
   find_runs(r);
-  r->lu.light = !r->lu.crout && r->lu.U.lead && r->total < (int64_t)LIGHT_WORK * F->n;
+  r->lu.light = !r->lu.crout && r->total < (int64_t)LIGHT_WORK * F->n;
   return TRS_SUCCESS;
 }
 

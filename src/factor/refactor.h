@@ -40,7 +40,7 @@ trs_status trs_refactoring_first(trs_factors *parts, const trs_matrix *B, double
 typedef struct trs_lu {
   int64_t n;
   bool crout;
-  bool light; /* few operations per row, not crout, and U has a lead */
+  bool light; /* few operations per row, and not crout */
   trs_lu_side L, U;
   uint8_t *run; /* n: rows k .. k + run[k] - 1 of U have one pattern, except in their own columns */
   uint8_t *together; /* n: rows of L from this one that are taken together, at most TRS_LU_RUN */

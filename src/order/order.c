@@ -1,6 +1,6 @@
 /* order.c - graph, fill-reducing permutation, elimination tree, postorder, fill, separator tree.
- * Postorder and tree renumber the columns without changing the fill, because every column stays
- * ahead of its ancestors in the elimination tree. */
+ * Postorder, tree and the sort of light columns renumber the columns without changing the fill,
+ * because every column stays ahead of its ancestors in the elimination tree. */
 #include "order/order.h"
 
 #include <math.h>

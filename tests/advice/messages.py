@@ -6,7 +6,7 @@ import re
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
 SOURCES = ["src/**/*.c", "src/**/*.cu", "src/**/*.cuh", "src/**/*.h", "gallery/*.c", "cli/*.c", "cli/*.h", "bench/*.c",
-           "bindings/python/trireme/*.py", "bindings/petsc/*.c", "bindings/petsc/*.h",
+           "bindings/python/trireme/*.py", "bindings/jax/*.c", "bindings/petsc/*.c", "bindings/petsc/*.h",
            "papers/**/*.c", "papers/**/*.cu", "papers/**/*.h"]
 GENERATED = ["bindings/python/trireme/_api.py"]
 

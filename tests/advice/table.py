@@ -382,6 +382,7 @@ TABLE = [
     cannot("make the plan from a matrix in host memory", TORCH),
     elsewhere("or another of float32, float64, complex64 and complex128", "bindings/python/tests/test_jax.py", 'values.astype("float32")'),
     elsewhere("on a machine with one, or leave device out", "bindings/python/tests/test_jax.py", "tr.jax.solve(tr.jax.pattern(A), A.data, b)"),
+    elsewhere("the pattern's device is cuda:%d: leave device out", "bindings/python/tests/test_jax.py", "tr.jax.solve(tr.jax.pattern(A), A.data, b)"),
     elsewhere("the CPU: leave device out, then the pattern solves where the", "bindings/python/tests/test_jax.py", "tr.jax.solve(tr.jax.pattern(A), A.data, b)"),
     cannot("make it L.to_sparse_csr()", TORCH),
     elsewhere("pass values.float() and b.float()", "bindings/python/tests/test_torch.py", "values.float(), b.float()"),

@@ -145,6 +145,49 @@ static trs_factors *brought(const trs_factors *F, bool columns, bool crout, bool
   return made;
 }
 
+/* Row and column scaling of one row whose product is no double: the entry between them makes it
+ * one. A negative scaling elsewhere changes nothing of that. */
+TEST(scalings_whose_products_are_no_numbers) {
+  static const struct scaling_case {
+    const char *name;
+    double first, scale, value, pivot; /* first: both scalings of row 0 */
+  } cases[] = {
+      {"small", 1, 1e-200, 1e300, 1e-100},
+      {"small, another negative", -1, 1e-200, 1e300, 1e-100},
+      {"large", 1, 1e200, 1e-300, 1e100},
+      {"large, negative", 1, -1e200, 1e-300, 1e100},
+      {"large, negative, another too", -1, -1e200, 1e-300, 1e100},
+  };
+  enum { N = 3 };
+  const int64_t none[N + 1] = {0}, ptr[N + 1] = {0, 1, 2, 3};
+  const int32_t idx[N] = {0, 1, 2};
+  for (size_t c = 0; c < COUNT(cases); c++) {
+    const struct scaling_case *k = &cases[c];
+    const double scale[N] = {k->first, k->scale, 1}, ones[N] = {1, 1, 1};
+    const double val[N] = {1, k->value, 1};
+    trs_matrix *A, *L, *U;
+    trs_factors *F;
+    trs_context *ctx;
+    assert_success(trs_context_create(&ctx, "serial"));
+    assert_success(
+        trs_matrix_create(&A, TRS_CSR, TRS_DOUBLE, N, N, TRS_PTR64, ptr, idx, val, TRS_COPY));
+    assert_success(
+        trs_matrix_create(&U, TRS_CSR, TRS_DOUBLE, N, N, TRS_PTR64, ptr, idx, ones, TRS_COPY));
+    assert_success(
+        trs_matrix_create(&L, TRS_CSR, TRS_DOUBLE, N, N, TRS_PTR64, none, idx, ones, TRS_COPY));
+    assert_success(trs_factors_create(&F, L, TRS_UNIT, U, TRS_NONUNIT, NULL, NULL, scale, scale));
+    if (trs_factors_refactor(F, NULL, ctx, A))
+      fail_msg("%s: %s", k->name, trs_last_error()->message);
+    const double pivot = creal(trs_value_get(factors_info(F).U->val, 1, TRS_DOUBLE));
+    if (fabs(pivot - k->pivot) > 1e-14 * k->pivot) fail_msg("%s: pivot %g", k->name, pivot);
+    trs_factors_destroy(F);
+    trs_matrix_destroy(A);
+    trs_matrix_destroy(L);
+    trs_matrix_destroy(U);
+    trs_context_destroy(ctx);
+  }
+}
+
 TEST_IF(TRS_HAVE_SUPERLU, factors_of_the_caller) {
   trs_context *ctx;
   assert_success(trs_context_create(&ctx, "serial"));

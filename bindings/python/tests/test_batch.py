@@ -177,8 +177,10 @@ def test_room_behind_the_last_entry_is_no_entry():
     x = B.solve(b)
     for k in range(3):
         assert np.allclose(of(L, values[k]) @ x[k], b[k])
+    B.update(np.append(values, np.full((3, 2), np.nan), 1))
+    np.testing.assert_array_equal(B.solve(b), x)
     with pytest.raises(ValueError, match=rf"values has shape .* \(3, {L.nnz}\) is wanted"):
-        B.update(np.ones((3, L.nnz + 2)))
+        B.update(np.ones((3, L.nnz + 1)))
 
 
 def test_misuse_is_named():

@@ -447,6 +447,8 @@ def test_update_after_a_matrix_with_room_for_more_entries():
         np.testing.assert_array_equal(p.solve(np.array([2.0, 9]) * scale), [1, 2])
         p.update(L.data * 4)
         np.testing.assert_array_equal(p.solve(np.array([8.0, 36])), [1, 2])
+        p.update(first.data * 2)
+        np.testing.assert_array_equal(p.solve(np.array([4.0, 18])), [1, 2])
 
 
 def test_values_alone_are_refused_where_the_matrix_was_converted():

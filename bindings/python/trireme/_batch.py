@@ -11,7 +11,7 @@ from ._context import Lock, check_threads, context_of
 from ._factors import Factors, factors_again
 from ._library import (PlanHandle, Refusal, StructureError, check, error_of, library, make_struct,
                        run)
-from ._matrix import UPLO, kind_if_converted, matrix_of, refuse_order
+from ._matrix import UPLO, kind_if_converted, matrix_of, refuse_order, without_room
 from ._plan import LONG_SOLVE, TRANS, Life, struct_dict, tell_triangle
 from ._words import Device, Shaped, Trans, Uplo, device_name, flag, named, pick, side, whole
 
@@ -45,7 +45,7 @@ class Batch(Life):
         if parts.val.device is not None:
             raise TypeError("a batch takes a matrix in host memory")
         self._begin(count, parts.shape[0], parts.val.dtype, device, threads)
-        self._nnz = parts.idx.shape[0]
+        self._nnz, self._room = parts.idx.shape[0], parts.room
         options = make_struct(_api.trs_batch_options, take_triangle=int(take_triangle),
                               nrhs=whole("nrhs", nrhs))
         run(lambda: check(library.trs_batch_create(
@@ -144,6 +144,7 @@ class Batch(Life):
         with self._refusal, self._lock.lock:
             self._check_unshared()
             refuse_order(self._converted, "make the batch of A.tocsr(), and pass values in its order")
+            values = without_room(values, self._nnz, self._room)
             own = self._array(values, "values", (self._count, self._nnz))
             self._follow_stream(own)
             error = self._error(library.trs_batch_update(self._ready(), own.address, 0))

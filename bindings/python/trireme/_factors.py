@@ -357,9 +357,11 @@ class Factors:
             with self._lock.lock:
                 refactor(sorted(self._followers, key=id), 0)
 
-        run(call, self.nnz >= LONG_ANALYSIS // 20)
-        if device is None:
-            matrix.val = None  # the caller's
+        try:
+            run(call, self.nnz >= LONG_ANALYSIS // 20)
+        finally:
+            if device is None:
+                matrix.val = None  # the caller's
         if self._keep is None:
             self._device = device
         self._least_share = float(pivots.least_share)
@@ -433,6 +435,7 @@ class Factors:
             raise TypeError("A is an array of values, and no call before gave a matrix on their GPU: "
                             "pass the matrix with its new values")
         check_device_values(val, "values", self.dtype)
+        kept.check_count(val)
         settle(val)
         return kept, val
 

@@ -17,10 +17,6 @@ TARGET = "trireme_solve"
 TYPES = {np.dtype("f4"): 11, np.dtype("f8"): 12, np.dtype("c8"): 15, np.dtype("c16"): 18}
 
 
-# The newest version 0.NEWEST of XLA's interface whose layouts the library knows.
-NEWEST = 3
-
-
 class Recipe(C.Structure):
     """What the first call on a GPU makes its plan or batch from: trs_jax_recipe."""
 
@@ -54,7 +50,7 @@ class Handler:
             raise RuntimeError("TRIREME_JAX_FFI is 0")
         import jax
         ffi: Any = jax.ffi
-        self._library.trs_jax_announce(min(_version_of_xla(ffi.include_dir()), NEWEST))
+        self._library.trs_jax_announce(_version_of_xla(ffi.include_dir()))
         jax.devices()  # backends that have started refuse another version here, and not in a program
         for platform in "cpu", "CUDA":
             ffi.register_ffi_target(TARGET, ffi.pycapsule(self._library.trs_jax_solve),

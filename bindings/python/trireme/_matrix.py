@@ -26,6 +26,7 @@ class Compressed(NamedTuple):
     ptr: Dense
     idx: Dense
     val: Dense
+    room: int = 0  # behind the last entry of the caller's arrays, as SciPy's prune takes away
 
 
 def _torch_parts(A: Any) -> Tuple[str, Any, Any, Any]:
@@ -183,13 +184,21 @@ def compressed(A: Any, dtype: Any = None, stacklevel: int = 4) -> Compressed:
     if values.device is None and nvec and ptr.array.item(0) == 1:
         raise ValueError("indptr begins with 1, as arrays that count from 1 do: pass indptr - 1 and "
                          "indices - 1")
+    room = 0
     if values.device is None:
         count = ptr.array.item(-1)
-        if idx.shape[0] < count:
+        room = idx.shape[0] - count if count >= 0 else 0
+        if room < 0:
             raise ValueError(f"indptr ends with {count}, but indices and data have {idx.shape[0]} entries")
-        if 0 <= count < idx.shape[0]:  # room for more entries, as SciPy's prune takes away
+        if room:
             idx, values = dense(idx.array[:count]), dense(values.array[:count])
-    return Compressed(form, (int(shape[0]), int(shape[1])), ptr, idx, values)
+    return Compressed(form, (int(shape[0]), int(shape[1])), ptr, idx, values, room)
+
+
+def without_room(values: Any, nnz: int, room: int) -> Any:
+    """Of values as long as the matrix's data were, (nnz + room,) or (count, nnz + room), the entries."""
+    shape = getattr(values, "shape", None)
+    return values[..., :nnz] if room and shape and shape[-1] == nnz + room else values
 
 
 def _own(x: Dense) -> Dense:
@@ -210,7 +219,7 @@ class Matrix:
         ptr, idx, val = parts.ptr, parts.idx, parts.val
         if copy:
             ptr, idx, val = _own(ptr), _own(idx), _own(val) if values else val
-        self.parts: Any = Compressed(parts.format, parts.shape, ptr, idx, val)
+        self.parts: Any = Compressed(parts.format, parts.shape, ptr, idx, val, parts.room)
         self.val: Any = val
         self.count, self.copied = val.shape, copy
         self.handle = MatrixHandle()
@@ -227,11 +236,14 @@ class Matrix:
                 C.byref(self.handle), context_of(device, None), form, scalar, *parts.shape,
                 idx.shape[0], indexing, ptr.address, idx.address, val.address))
 
-    def set_values(self, val: Dense) -> None:
-        """New values: into the own copy, or the caller's array in place of the one before."""
+    def check_count(self, val: Dense) -> None:
         if val.shape != self.count:
             raise ValueError(f"{val.shape[0] if val.shape else 0} values for a pattern of "
                              f"{self.count[0]} entries")
+
+    def set_values(self, val: Dense) -> None:
+        """New values: into the own copy, or the caller's array in place of the one before."""
+        self.check_count(val)
         if self.copied and val.device is None:
             np.copyto(self.val.array, val.array, casting="same_kind")
             val = self.val

@@ -15,7 +15,7 @@ from ._context import Lock, check_threads, context_of
 from ._library import (PlanHandle, Refusal, Shared, StructureError, Told, check, library, make_struct,
                        run, text)
 from ._matrix import (UPLO, Compressed, Matrix, compressed, copy_of, kind_if_converted, refuse_order,
-                      value_type, values_in_pattern, without_zeros)
+                      value_type, values_in_pattern, without_room, without_zeros)
 from ._picture import level_picture
 from ._words import (Device, DType, Method, Progress, RightHandSides, Shaped, Store, Trans, Uplo, device_name,
                      exact_type, flag, is_sparse, method_name, named, pick, side, whole, word)
@@ -522,6 +522,7 @@ class Plan(Solver):
             values = self._values_of(compressed(values, self._dtype, stacklevel=6))
         else:
             refuse_order(self._converted, "pass the matrix with its new values")
+            values = without_room(values, self._nnz, self._keep.parts.room if self._keep else 0)
         new = dense(values)
         self._check_place(new, "values")
         if new.dtype != self._dtype and not np.can_cast(new.dtype, self._dtype, "same_kind"):
@@ -579,11 +580,13 @@ class Plan(Solver):
                 raise TypeError("a plan of a matrix on a GPU cannot be pickled: pickle one of a "
                                 "matrix in host memory")
             arrays = [a.array for a in (parts.ptr, parts.idx, self._keep.val)]
-            return _again, (parts.format, parts.shape, arrays, self._options, self._converted)
+            return _again, (parts.format, parts.shape, arrays, self._options, self._converted, parts.room)
 
 
-def _again(form: str, shape: Any, arrays: Any, options: Dict[str, Any], converted: str = "") -> Plan:
-    made = Plan(Compressed(form, shape, *map(dense, arrays)), **options)
+def _again(form: str, shape: Any, arrays: Any, options: Dict[str, Any], converted: str = "",
+           room: int = 0) -> Plan:
+    ptr, idx, val = map(dense, arrays)
+    made = Plan(Compressed(form, shape, ptr, idx, val, room), **options)
     made._converted = converted
     return made
 

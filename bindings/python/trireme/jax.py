@@ -29,7 +29,7 @@ from . import _api, _jax_ffi
 from ._arrays import SCALARS, dense, library_of
 from ._batch import Batch
 from ._library import SingularMatrixError, StructureError, Told, UnsupportedError, make_struct
-from ._matrix import UPLO, Compressed, Matrix, compressed, indexing_of
+from ._matrix import UPLO, Compressed, Matrix, compressed, indexing_of, without_room
 from ._plan import TRANS, Plan, make_options, tell_triangle
 from ._words import Device, Method, Shaped, Trans, Uplo, device_name, flag, named, side, word
 
@@ -48,7 +48,7 @@ class Pattern:
         self._row: Any
         self._column: Any
         self._row, self._column = (vector, other) if parts.format == "csr" else (other, vector)
-        self._nnz = self._room = len(other)
+        self._nnz, self._room = len(other), parts.room
         self._digest = hashlib.blake2b(digest_size=16)
         for part in (ptr.array.astype(np.int64).tobytes(), other.tobytes(),
                      repr((parts.format, parts.shape, sorted(options.items()))).encode()):
@@ -444,14 +444,10 @@ def pattern(A: Shaped, uplo: Optional[Uplo] = None, *, lower: Optional[bool] = N
     if parts.val.device is not None:
         raise TypeError("A is on a GPU: a pattern takes a matrix in host memory, A.get() of CuPy's")
     try:
-        made = Pattern(parts, options, "N")
+        return Pattern(parts, options, "N")
     except StructureError as error:
         tell_triangle(error, parts, which)
         raise
-    given: Any = A
-    if hasattr(given, "indptr"):  # BCSR and SciPy's matrices may have room behind the last entry
-        made._room = max(made._nnz, *given.data.shape)
-    return made
 
 
 _of_plans: "weakref.WeakKeyDictionary[Plan, Pattern]" = weakref.WeakKeyDictionary()
@@ -515,8 +511,7 @@ def solve(pattern: "Pattern | Plan", values: Any, b: Any, trans: Optional[Trans]
     trans = own._trans if trans is None else word(TRANS, "trans", trans)
     check = flag("check_pivots", check_pivots)
     values, b = jnp.asarray(values), jnp.asarray(b)
-    if values.shape == (own._room,):
-        values = values[:own._nnz]
+    values = without_room(values, own._nnz, own._room)
     if values.shape != (own._nnz,):
         raise ValueError(f"values has shape {values.shape}: ({own._nnz},) is wanted, one number per "
                          "entry of the pattern; jax.vmap is for more")

@@ -79,7 +79,7 @@ class _Host:
     def __init__(self, parts: Compressed) -> None:
         self.format, self.shape = parts.format, parts.shape
         self.indptr, self.indices, self.data = (
-            a.array if a.device is None else a.array.cpu().numpy() for a in parts[2:])
+            a.array if a.device is None else a.array.cpu().numpy() for a in (parts.ptr, parts.idx, parts.val))
 
 
 def _batches(options: Dict[str, Any]) -> bool:
