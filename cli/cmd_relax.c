@@ -140,7 +140,7 @@ static int make_rhs(job *j) {
   int code;
   j->nrhs = j->set.nrhs;
   if (j->set.rhs_file)
-    code = input_rhs(&j->in, j->set.rhs_file, j->matrix.scalar, j->n, &j->b, &j->nrhs);
+    code = input_rhs(&j->in, j->set.rhs_file, j->matrix.scalar, j->n, 0, &j->b, &j->nrhs);
   else if ((code = allocate(j, &j->b)) < 0)
     trs_random_fill(j->b, j->n * j->nrhs, j->matrix.scalar, (uint64_t)j->set.seed);
   return code < 0 ? allocate(j, &j->x) : code;

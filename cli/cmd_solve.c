@@ -37,7 +37,7 @@ static const option options[] = {
     TEXT_OPTION("rhs", "random[:SEED]", "random", FIELD(rhs),
                 "random right-hand sides, uniform in [-1, 1) (the default, with seed 1)"),
     COUNT_OPTION("nrhs", 0, "K", 1, 0x1p31, FIELD(nrhs),
-                 "the number of random right-hand sides (default 1)"),
+                 "the number of right-hand sides, at random (default 1) or in -b"),
     FILE_OPTION(
         "output", 'o', "FILE", FIELD(output),
         "write the solution x to FILE, but only if its backward error is small; - is standard "
@@ -220,7 +220,7 @@ static const char brief[] =
     "      --trans n|t|c        solve with the (conjugate) transpose\n"
     "      --diag nonunit|unit  unit: the diagonal is one\n"
     "  -b, --rhs-file FILE      right-hand sides (default: one at random)\n"
-    "      --nrhs K             the number of random right-hand sides\n"
+    "      --nrhs K             how many: at random, or those of -b\n"
     "  -o, --output FILE        write the solution\n"
     "      --backend WHERE      serial, threads:8, cuda, cuda:0-3 or auto\n"
     "      --method NAME        use this method (trireme methods)\n"

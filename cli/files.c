@@ -93,10 +93,27 @@ static bool same_file(const char *one, const char *other) {
          a.st_ino == b.st_ino;
 }
 
-int input_rhs(const input *in, const char *path, trs_scalar scalar, int64_t n, void **b,
-              int64_t *nrhs) {
+/* A file that is as the matrix is, and one that has not as many columns as were asked for. */
+static int check_columns(const input *in, const char *path, int64_t n, int64_t wanted,
+                         int64_t nrhs) {
+  enum { FEW = 100 };
+  if (wanted && nrhs != wanted)
+    return leave(
+        LEAVE_INPUT, trs_status_name(TRS_ERROR_ARGUMENT), -1, "%s has %s, and --nrhs says %s", path,
+        human_things(nrhs, "right-hand side", "right-hand sides").s, human_count(wanted).s);
+  if (wanted || nrhs != n || n < FEW) return -1;
+  return leave(LEAVE_INPUT, trs_status_name(TRS_ERROR_ARGUMENT), -1,
+               "%s has as many columns as %s: if it is a matrix, name a file of right-hand sides; "
+               "if all of them are right-hand sides, say --nrhs %lld",
+               path, in->name, (long long)n);
+}
+
+int input_rhs(const input *in, const char *path, trs_scalar scalar, int64_t n, int64_t wanted,
+              void **b, int64_t *nrhs) {
   int64_t rows;
   trs_read_options options = reading(-1);
+  const double limit = files_limit();
+  if (limit > 0) options.max_bytes = (int64_t)(limit / 2) + 1; /* x takes as much */
   if (same_file(path, in->name))
     return leave(LEAVE_INPUT, trs_status_name(TRS_ERROR_ARGUMENT), -1,
                  "%s is the matrix, of which -b would make %s dense right-hand sides: name a file "
@@ -112,7 +129,7 @@ int input_rhs(const input *in, const char *path, trs_scalar scalar, int64_t n, v
         "complex numbers ('c': in float)",
         path, in->name);
   if (status) return leave_library(NULL);
-  if (rows == n && *nrhs > 0) return -1;
+  if (rows == n && *nrhs > 0) return check_columns(in, path, n, wanted, *nrhs);
   return leave(LEAVE_INPUT, trs_status_name(TRS_ERROR_FORMAT), -1,
                "%s is %s x %s, but %s needs right-hand sides of %s rows", path, human_count(rows).s,
                human_count(*nrhs).s, in->name, human_count(n).s);
@@ -135,6 +152,11 @@ static double max_gigabytes; /* 0: the library's default */
 void files_limit_memory(double gigabytes) { max_gigabytes = gigabytes; }
 
 int64_t files_max_bytes(void) { return (int64_t)(max_gigabytes * 1e9); }
+
+double files_limit(void) {
+  if (max_gigabytes != 0) return max_gigabytes * 1e9;
+  return 0.5 * (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+}
 
 static struct {
   char path[32];   /* the former path of standard output, or "" */

@@ -33,9 +33,10 @@ trs_status input_open(input *in, const char *name, int precision, trs_format for
                       bool add_diagonal);
 /* As input_read, but factors are an error; task names the command in the message. */
 int input_read_matrix(input *in, const char *name, int precision, const char *task);
-/* *nrhs right-hand sides of n rows from a file, which trs_free frees; -1, or how to leave. */
-int input_rhs(const input *in, const char *path, trs_scalar scalar, int64_t n, void **b,
-              int64_t *nrhs);
+/* *nrhs right-hand sides of n rows from a file, which trs_free frees; -1, or how to leave.  wanted:
+ * as many as there must be, or 0: any number, but not as many as rows, as a matrix has. */
+int input_rhs(const input *in, const char *path, trs_scalar scalar, int64_t n, int64_t wanted,
+              void **b, int64_t *nrhs);
 /* Of such factors L U is only near A. */
 bool is_incomplete(trs_factor_kind kind);
 
@@ -50,6 +51,8 @@ void input_free(input *in);
 void files_limit_memory(double gigabytes);
 /* The value for max_bytes of trs_read_options. */
 int64_t files_max_bytes(void);
+/* The limit in bytes: half of the machine's memory by default; below 0: none. */
+double files_limit(void);
 
 /* Checks, before hours of work, that *path can be written.  Returns -1, or the exit code.  "-" is
  * standard output: *path becomes a name for it, and reports then go to standard error. */

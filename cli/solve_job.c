@@ -27,8 +27,6 @@ double scalar_eps(trs_scalar scalar) {
 
 int solve_check_settings(solve_settings *s, const char *name) {
   if (s->rhs_file && s->rhs) return leave_usage("solve", "give either -b FILE or --rhs, not both");
-  if (s->rhs_file && s->nrhs)
-    return leave_usage("solve", "--nrhs is for random right-hand sides: leave it out with -b FILE");
   if (s->output && names_hdf5(s->output))
     return leave_usage("solve",
                        "solutions are written as Matrix Market: give a name such as x.mtx");
@@ -254,12 +252,11 @@ static int allocate(solve_job *job, void **array) {
                       "the right-hand sides or solutions");
 }
 
-/* x takes as much as b, and counts towards the same limit: half of the memory by default. */
+/* x takes as much as b, and counts towards the same limit. */
 static int check_room(const solve_job *job) {
   const double needed =
       2.0 * (double)job->n * (double)job->nrhs * (double)scalar_bytes(job->scalar);
-  double limit = (double)files_max_bytes();
-  if (limit == 0) limit = 0.5 * (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+  const double limit = files_limit();
   if (limit < 0 || needed <= limit) return -1;
   return leave(
       LEAVE_UNAVAILABLE, trs_status_name(TRS_ERROR_MEMORY), -1,
@@ -272,7 +269,8 @@ int solve_make_rhs(solve_job *job) {
   job->nrhs = job->set.nrhs ? job->set.nrhs : 1;
   int code = parse_rhs(job);
   if (code < 0 && job->set.rhs_file)
-    code = input_rhs(&job->in, job->set.rhs_file, job->scalar, job->n, &job->b, &job->nrhs);
+    code = input_rhs(&job->in, job->set.rhs_file, job->scalar, job->n, job->set.nrhs, &job->b,
+                     &job->nrhs);
   if (code < 0) code = check_room(job);
   if (code < 0 && !job->b && (code = allocate(job, &job->b)) < 0)
     trs_random_fill(job->b, job->n * job->nrhs, job->scalar, job->seed);

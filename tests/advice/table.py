@@ -242,10 +242,11 @@ TABLE = [
     command("%s is read, and -o would replace it: name another file",
             "trireme gen poisson2d5:5 -o a.mtx && trireme solve a.mtx --uplo lower -o a.mtx",
             "trireme solve a.mtx --uplo lower -o x.mtx", shown="name another file"),
-    command("--nrhs is for random right-hand sides: leave it out with -b FILE",
-            "trireme solve gen:poisson2d5:5 --uplo lower -o b.mtx && "
-            "trireme solve gen:poisson2d5:5 --uplo lower -b b.mtx --nrhs 2",
-            "trireme solve gen:poisson2d5:5 --uplo lower -b b.mtx && trireme relax gen:poisson2d5:5 -b b.mtx"),
+    command("if it is a matrix, name a file of right-hand sides; if all of them are right-hand sides, say --nrhs %lld",
+            "trireme gen poisson2d5:10 -o a.mtx && trireme solve gen:poisson2d5:10 --uplo lower -b a.mtx",
+            "trireme solve gen:poisson2d5:10 --uplo lower -b a.mtx --nrhs 100 && "
+            "trireme solve gen:poisson2d5:10 --uplo lower -o b.mtx && "
+            "trireme solve gen:poisson2d5:10 --uplo lower -b b.mtx", shown="say --nrhs 100"),
     command("--%s is for random right-hand sides: leave it out with -b FILE",
             "trireme solve gen:poisson2d5:5 --uplo lower -o c.mtx && "
             "trireme relax gen:poisson2d5:5 -b c.mtx --seed 1",
@@ -383,6 +384,7 @@ TABLE = [
     elsewhere("or another of float32, float64, complex64 and complex128", "bindings/python/tests/test_jax.py", 'values.astype("float32")'),
     elsewhere("on a machine with one, or leave device out", "bindings/python/tests/test_jax.py", "tr.jax.solve(tr.jax.pattern(A), A.data, b)"),
     elsewhere("the pattern's device is cuda:%d: leave device out", "bindings/python/tests/test_jax.py", "tr.jax.solve(tr.jax.pattern(A), A.data, b)"),
+    elsewhere("{name} is {named(given)}: pass an array", "bindings/python/tests/test_jax.py", "tr.jax.solve(L, A.data, b)"),
     elsewhere("the CPU: leave device out, then the pattern solves where the", "bindings/python/tests/test_jax.py", "tr.jax.solve(tr.jax.pattern(A), A.data, b)"),
     cannot("make it L.to_sparse_csr()", TORCH),
     elsewhere("pass values.float() and b.float()", "bindings/python/tests/test_torch.py", "values.float(), b.float()"),

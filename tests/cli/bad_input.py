@@ -112,7 +112,9 @@ write("b.mtx", "%%MatrixMarket matrix array real general\n3 1\n1\n2\n")
 refuses("right-hand side with too few values", 3, "b.mtx", "solve", "lower.mtx", "-b", "b.mtx")
 write("b.mtx", "%%MatrixMarket matrix array real general\n3 1\n1\n2\nx\n")
 refuses("right-hand side with words", 3, "b.mtx", "solve", "lower.mtx", "-b", "b.mtx")
-refuses("--nrhs with -b", 2, "leave it out with -b FILE", "solve", "lower.mtx", "-b", "b.mtx", "--nrhs", "2")
+write("b.mtx", "%%MatrixMarket matrix array real general\n3 1\n1\n2\n3\n")
+refuses("--nrhs that -b has not", 3, "b.mtx has 1 right-hand side, and --nrhs says 2", "solve", "lower.mtx",
+        "-b", "b.mtx", "--nrhs", "2")
 
 # ---- outputs
 

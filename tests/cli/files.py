@@ -4,6 +4,7 @@ import bz2
 import gzip
 import lzma
 import os
+import shutil
 import signal
 import subprocess
 
@@ -75,6 +76,15 @@ refuses("the matrix as its own right-hand sides, beyond the limit", 3,
 os.symlink("grid.mtx", path("link.mtx"))
 refuses("the matrix as its own right-hand sides, by another name", 3, "is the matrix", "solve", "grid.mtx",
         "--uplo", "lower", "-b", "link.mtx")
+shutil.copy(path("grid.mtx"), path("copy.mtx"))
+refuses("a copy of the matrix as right-hand sides", 3, ["as many columns as grid.mtx", "--nrhs 1600"], "solve",
+        "grid.mtx", "--uplo", "lower", "-b", "copy.mtx")
+refuses("a copy of the matrix beyond the limit that x shares", 4, ["copy.mtx", "--max-memory"], "solve", "grid.mtx",
+        "--uplo", "lower", "-b", "copy.mtx", "--max-memory", "0.03")
+o = run("solve", "grid.mtx", "--uplo", "lower", "-b", "copy.mtx", "--nrhs", "1600")
+check("as many right-hand sides as rows, if told", o.code == 0, o)
+refuses("fewer right-hand sides than told", 3, ["copy.mtx has 1,600 right-hand sides", "--nrhs says 2"], "solve",
+        "grid.mtx", "--uplo", "lower", "-b", "copy.mtx", "--nrhs", "2")
 refuses("b and x beyond the limit", 4, ["1,000 right-hand sides", "25.6 MB", "10.0 MB"], "solve", "grid.mtx",
         "--uplo", "lower", "--nrhs", "1000", "--max-memory", "0.01")
 write("tiny.mtx", "%%MatrixMarket matrix coordinate real general\n"

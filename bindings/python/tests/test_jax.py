@@ -6,12 +6,15 @@ test_jax_gpu.py has what needs a GPU.  Here the custom call of GPUs is called in
 import ctypes as C
 import gc
 import os
+import re
 import shlex
 import shutil
 import subprocess
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from conftest import (assert_a_program_keeps_its_plans_and_no_longer, in_threads, jax_program,
                       make_triangle, run_python, tolerance, without_row)
 
@@ -354,6 +357,42 @@ def test_pivots_that_a_gpu_cannot_divide_by(dtype):
         assert good == (not np.isnan(wanted).all()), pivot
         x = tr.jax._guarded(jnp.asarray(values.data[None]), jnp.asarray(b), L, "N")
         np.testing.assert_array_equal(x[0, :, 0], wanted if good else np.full(8, np.nan))
+
+
+def test_nan_is_found_where_it_begins():
+    """By jax.debug_nans, which runs programs anew."""
+    A = make_triangle(16)
+    L, values, b = tr.jax.pattern(A), A.data.copy(), jnp.ones(16)
+    values[A.indptr[1] - 1] = 0
+    f = lambda v: tr.jax.solve(L, v, b, check_pivots=False)  # noqa: E731
+    with jax.debug_nans(True):
+        np.testing.assert_array_equal(f(A.data), tr.jax.solve(L, A.data, b))
+        for program in f, jax.jit(f), jax.grad(lambda v: f(v).sum()):
+            with pytest.raises(FloatingPointError):
+                program(values)
+    assert np.isnan(f(values)).all()
+
+
+def test_sparse_arguments_are_named():
+    A = make_triangle(8)
+    L = tr.jax.pattern(A)
+    with pytest.raises(TypeError, match=r"values is a csr_\w+: pass an array, A.data"):
+        tr.jax.solve(L, A, np.ones(8))
+    with pytest.raises(TypeError, match=r"b is a csr_\w+: pass an array, b.toarray"):
+        tr.jax.solve(L, A.data, A)
+    assert tr.jax.features("gpu") == tr.jax.features("cuda")
+
+
+@pytest.mark.skipif(not os.path.exists(HANDLER), reason="not in a checkout")
+def test_factors_as_the_page_solves_with_them():
+    rng = np.random.default_rng(3)
+    A = sp.random(60, 60, 0.1, random_state=4, format="csr") + sp.diags(10.0**rng.uniform(-3, 3, 60))
+    A, b = sp.csr_matrix(A)[rng.permutation(60)], rng.standard_normal(60)
+    with open(os.path.join(HANDLER, "..", "..", "docs", "jax.md"), encoding="utf-8") as file:
+        listing = re.search(r"## LU factors\n.*?```python\n(.*?)```", file.read(), re.S)[1]
+    given = dict(tr=SimpleNamespace(lu=lambda _: tr.lu(A), generate=tr.generate, jax=tr.jax), jax=jax, b=b)
+    exec(listing, given)
+    np.testing.assert_allclose(A @ np.asarray(given["x"]), b, atol=1e-9)
 
 
 def test_room_behind_the_last_entry():

@@ -62,7 +62,11 @@ def __getattr__(name: str) -> object:
     """trireme.jax and trireme.torch are imported when they are asked for."""
     if name in ("jax", "torch"):
         import importlib
-        return importlib.import_module("." + name, __name__)
+        module = importlib.import_module("." + name, __name__)
+        for part in ("features", "pattern", "solve"):
+            if hasattr(module, part):
+                _without_annotations(getattr(module, part))
+        return module
     hint = {"spilu": ": trireme.ilu0 makes incomplete factors",
             "cg": ": SciPy has it, and takes M=trireme.ic0(A)",
             "gmres": ": SciPy has it, and takes M=trireme.ilu0(A)"}.get(name, "")

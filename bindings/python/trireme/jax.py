@@ -31,7 +31,7 @@ from ._batch import Batch
 from ._library import SingularMatrixError, StructureError, Told, UnsupportedError, make_struct
 from ._matrix import UPLO, Compressed, Matrix, compressed, indexing_of, without_room
 from ._plan import TRANS, Plan, make_options, tell_triangle
-from ._words import Device, Method, Shaped, Trans, Uplo, device_name, flag, named, side, word
+from ._words import Device, Method, Shaped, Trans, Uplo, device_name, flag, is_sparse, named, side, word
 
 
 class Pattern:
@@ -268,7 +268,21 @@ def _vmap(arguments: Any, dims: Any, **given: Any) -> Any:
     return x.reshape(b.shape), 0
 
 
-_solve_p.def_impl(jax.jit(_traced, static_argnames=("pattern", "trans", "check")))
+_program = jax.jit(_traced, static_argnames=("pattern", "trans", "check"))
+
+
+def _eager(values: Any, b: Any, **given: Any) -> Any:
+    """Outside jit.  With jax.debug_nans JAX would run the program anew, by this function again."""
+    if not jax.config.jax_debug_nans:  # type: ignore[attr-defined]
+        return _program(values, b, **given)
+    with jax.debug_nans(False):
+        x = _program(values, b, **given)
+        if jnp.isnan(x).any():
+            raise FloatingPointError("invalid value (nan) encountered in trireme.jax.solve")
+    return x
+
+
+_solve_p.def_impl(_eager)
 _solve_p.def_abstract_eval(lambda values, b, **given: b.update(weak_type=False))
 ad.primitive_jvps[_solve_p] = _jvp
 ad.primitive_transposes[_solve_p] = _transpose
@@ -349,8 +363,8 @@ def features(platform: Optional[str] = None) -> str:
     str
         "ffi: " and the path of the library with the custom call, or "pure_callback: " and the reason.
     """
-    if platform is None:
-        platform = "cuda" if jax.default_backend() == "gpu" else "cpu"
+    platform = jax.default_backend() if platform is None else platform
+    platform = "cuda" if platform == "gpu" else platform
     if platform not in ("cpu", "cuda"):
         raise ValueError(f"platform is {platform!r}: it must be \"cpu\" or \"cuda\"")
     made = _jax_ffi.handler()
@@ -510,6 +524,10 @@ def solve(pattern: "Pattern | Plan", values: Any, b: Any, trans: Optional[Trans]
     own = _pattern_of(pattern)
     trans = own._trans if trans is None else word(TRANS, "trans", trans)
     check = flag("check_pivots", check_pivots)
+    for name, given in ("values", values), ("b", b):
+        if is_sparse(given):
+            raise TypeError(f"{name} is {named(given)}: pass an array" +
+                            (", A.data" if name == "values" else ", b.toarray()"))
     values, b = jnp.asarray(values), jnp.asarray(b)
     values = without_room(values, own._nnz, own._room)
     if values.shape != (own._nnz,):
