@@ -39,7 +39,7 @@ static trs_status check_same(trs_ranks *ranks, const trs_context *ctx, trs_scala
 }
 
 static trs_status open_plan(trs_mpi_plan **plan, MPI_Comm comm) {
-  TRS_TRY(trs_mpi_open(plan, comm, 0, &(trs_failure){TRS_SUCCESS}));
+  TRS_TRY(trs_mpi_open(plan, comm, 0, &(trs_failure){.status = TRS_SUCCESS}));
   (*plan)->relaxation.ranks = &(*plan)->ranks;
   (*plan)->relaxation.link = trs_mpi_links_create;
   return TRS_SUCCESS;

@@ -528,7 +528,7 @@ def test_the_first_call_analyses_and_streams_are_set_when_they_change(stand_in):
         x, error = stand_in.call(several, np.stack([A.data, 2 * A.data]), both, gpu=3, stream=stream)
         assert not error and stand_in.told() == what
     # At the end of the process plans leave XLA's streams.
-    stand_in._library.trireme_jax_leave_streams()
+    stand_in._library.trs_jax_leave_streams()
     assert sorted(stand_in.told()) == ["stream:0"] * 3
     assert not stand_in.call(solver, A.data[None], b, gpu=3, stream=7)[1]
     assert stand_in.told() == ["stream:7"]
