@@ -105,7 +105,6 @@ static void leave_stream(place *p) {
   pthread_mutex_unlock(&p->lock);
 }
 
-/* Before XLA destroys its streams: plans wait for their work in them and use them no more. */
 void trs_jax_leave_streams(void) {
   pthread_mutex_lock(&table_lock);
   for (int k = 0; k < BUCKETS; k++)
